@@ -1,0 +1,68 @@
+// Package diag describes what is wrong in a file that the user wrote: position, text, code and hint.
+package diag
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Pos is a place in a file. Line and Col count from 1; zero means unknown.
+type Pos struct {
+	File      string
+	Line, Col int
+}
+
+// String formats the position as file:line:col, leaving out what is unknown.
+func (p Pos) String() string {
+	if p.Line == 0 {
+		return p.File
+	}
+	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
+}
+
+// Diagnostic is one mistake in a definition or manifest.
+type Diagnostic struct {
+	Pos
+	// Code identifies the kind of mistake ("E014"); codes are documented and never reused.
+	Code string
+	// Text says what is wrong, Hint what to do about it.
+	Text, Hint string
+}
+
+// String formats the diagnostic on one line, with its hint on a second.
+func (d Diagnostic) String() string {
+	s := fmt.Sprintf("%s: error: %s [%s]", d.Pos, d.Text, d.Code)
+	if d.Hint != "" {
+		s += "\n  hint: " + d.Hint
+	}
+	return s
+}
+
+// List collects diagnostics; the zero value is ready to use.
+type List []Diagnostic
+
+// Add appends a diagnostic with a formatted text.
+func (l *List) Add(pos Pos, code, hint, format string, args ...any) {
+	*l = append(*l, Diagnostic{Pos: pos, Code: code, Text: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+// Sorted returns the diagnostics ordered by file, line and column.
+func (l List) Sorted() List {
+	out := slices.Clone(l)
+	slices.SortStableFunc(out, func(a, b Diagnostic) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
+	})
+	return out
+}
+
+// Print writes the diagnostics in order, one or two lines each.
+func (l List) Print(w io.Writer) error {
+	for _, d := range l.Sorted() {
+		if _, err := fmt.Fprintln(w, d); err != nil {
+			return fmt.Errorf("print diagnostics: %w", err)
+		}
+	}
+	return nil
+}

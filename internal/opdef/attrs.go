@@ -1,0 +1,144 @@
+package opdef
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+)
+
+var intListPattern = regexp.MustCompile(`^int\[([1-9][0-9]?)?\]$`)
+
+// attrTypes are the types of attributes; "int[N]" stands for any length.
+var attrTypes = []string{"int", "float", "bool", "str", "dtype", "int[]", "int[N]"}
+
+func (c *checker) attrs() {
+	c.op.Attrs = make([]Attr, len(c.raw.Attrs))
+	for i, raw := range c.raw.Attrs {
+		path, a := element("attrs", i), &c.op.Attrs[i]
+		*a = Attr{Name: raw.Name, Doc: raw.Doc, Type: raw.Type, OneOf: raw.OneOf, Binds: raw.Binds}
+		c.needDoc(path, "attribute "+raw.Name, raw.Doc)
+		if c.need(path, "name") {
+			c.declare(raw.Name, entity{kind: kindAttr, path: path, attr: a}, c.doc.at(join(path, "name")))
+		}
+		if c.need(path, "type") && c.attrType(a, path) {
+			a.Min, a.Max = c.bound(a, path, "min", raw.Min), c.bound(a, path, "max", raw.Max)
+			if a.Min != nil && a.Max != nil && number(a.Min) > number(a.Max) {
+				c.report(join(path, "min"), codeMinMax, "", "%s: min %v is greater than max %v", a.Name, raw.Min, raw.Max)
+			}
+			c.oneOf(a, path)
+			c.attrDefault(a, path, raw.Default)
+		}
+	}
+}
+
+// attrType checks the type and sets Len.
+func (c *checker) attrType(a *Attr, path string) bool {
+	if m := intListPattern.FindStringSubmatch(a.Type); m != nil {
+		a.Len = -1
+		if m[1] != "" {
+			a.Len, _ = strconv.Atoi(m[1])
+		}
+		return true
+	}
+	if slices.Contains(attrTypes, a.Type) && a.Type != "int[N]" {
+		return true
+	}
+	c.report(join(path, "type"), codeAttrType, didYouMean(a.Type, attrTypes, "types are "+oneOf(attrTypes)), "unknown attribute type %q", a.Type)
+	c.open = true
+	return false
+}
+
+// bound converts min or max.
+func (c *checker) bound(a *Attr, path, key string, value any) any {
+	where := join(path, key)
+	if value == nil {
+		return nil
+	}
+	isInt := a.Type == "int" || a.Len != 0
+	switch v := value.(type) {
+	case int64:
+		if isInt {
+			return v
+		}
+		if a.Type == "float" {
+			return float64(v)
+		}
+	case float64:
+		if a.Type == "float" && finite(v) {
+			return v
+		}
+	}
+	hint := "expected a finite number"
+	if isInt {
+		hint = "expected an integer"
+	} else if a.Type != "float" {
+		hint = "only int, int[N] and float attributes have a range"
+	}
+	c.report(where, codeMinMax, hint, "%s: %v does not fit %s attribute", key, value, indefinite(a.Type))
+	return nil
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// number converts an int64 or a float64.
+func number(v any) float64 {
+	if i, ok := v.(int64); ok {
+		return float64(i)
+	}
+	f, _ := v.(float64)
+	return f
+}
+
+// oneOf checks the allowed strings. They become C++ enumerators, hence their form.
+func (c *checker) oneOf(a *Attr, path string) {
+	where := join(path, "one_of")
+	switch {
+	case !c.doc.has(where) || c.doc.tainted(where):
+		return
+	case a.Type != "str":
+		c.report(where, codeOneOf, "use min and max for numbers", "one_of on %s attribute", indefinite(a.Type))
+	case len(a.OneOf) == 0:
+		c.report(where, codeOneOf, "", "one_of is empty")
+	}
+	for i, word := range a.OneOf {
+		at := element(where, i)
+		switch {
+		case c.doc.tainted(at):
+		case !snakePattern.MatchString(word):
+			c.report(at, codeOneOf, "write lower-case words joined by single underscores", "%q is no name for a choice", word)
+		case slices.ContainsFunc(a.OneOf[:i], func(w string) bool { return Pascal(w) == Pascal(word) }):
+			c.report(at, codeOneOf, "", "%q is listed twice", word)
+		}
+	}
+}
+
+// attrDefault converts the default and holds it against the attribute's own range.
+func (c *checker) attrDefault(a *Attr, path string, value any) {
+	if a.Binds != "" && a.Type != "dtype" {
+		c.report(join(path, "binds"), codeBinds, `type = "dtype"`, "only a dtype attribute binds a dtype variable")
+	}
+	if value == nil {
+		return
+	}
+	where := join(path, "default")
+	a.HasDefault = true
+	if text, ok := value.(string); ok && (a.Type == "int" || a.Type == "float") {
+		e, err := ParseExpr(text)
+		if err != nil {
+			c.syntax(where, codeExpr, err)
+			return
+		}
+		a.DefaultExpr = e
+		return
+	}
+	converted, ok := convert(a, value)
+	if !ok {
+		c.report(where, codeDefault, "", "default of %s attribute cannot be %s", indefinite(a.Type), show(value))
+		return
+	}
+	a.Default = converted
+	if fault := outside(a, converted); fault != "" {
+		c.report(where, codeRange, "", "default %s", fault)
+	}
+}

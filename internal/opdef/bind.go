@@ -1,0 +1,217 @@
+package opdef
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// binder applies the binding rule: it reads the inputs in order and decides which dim solves which size.
+type binder struct {
+	*checker
+	// known are the sizes that required inputs have bound so far.
+	known map[string]bool
+	// pending are dims that wait for sizes of later inputs.
+	pending []pendingDim
+}
+
+type pendingDim struct{ input, dim int }
+
+// bind declares the sizes of the inputs and fills Op.Steps.
+func (c *checker) bind() {
+	c.declareSizes()
+	b := &binder{checker: c, known: map[string]bool{}}
+	for i, arg := range c.op.Inputs {
+		if !arg.Optional {
+			b.input(i)
+			b.retry()
+		}
+	}
+	b.refuse()
+	required := b.known
+	for i, arg := range c.op.Inputs {
+		if arg.Optional {
+			b.known = maps.Clone(required)
+			b.input(i)
+			b.retry()
+			b.refuse()
+			b.keepOptional(arg.Name, required)
+		}
+	}
+}
+
+// declareSizes checks the input types and finds the sizes that differ per element of a list.
+func (c *checker) declareSizes() {
+	shared := map[string]bool{}
+	for i, arg := range c.op.Inputs {
+		for _, d := range arg.Type.Dims {
+			if d.Expr == nil {
+				continue
+			}
+			c.dim(d.Expr, use{path: join(element("inputs", i), "type"), declare: true})
+			for _, name := range c.expand(d.Expr).Symbols() {
+				shared[name] = shared[name] || !arg.List
+			}
+		}
+	}
+	for name := range c.sizes {
+		c.perElement[name] = !shared[name]
+	}
+}
+
+// input takes the dims of one input.
+func (b *binder) input(i int) {
+	for j, d := range b.op.Inputs[i].Type.Dims {
+		switch {
+		case d.Star || d.Ellipsis:
+			b.leading(i, j)
+		case !b.solve(pendingDim{i, j}):
+			b.pending = append(b.pending, pendingDim{i, j})
+		}
+	}
+}
+
+// leading binds or checks the leading dims. With "..." every input binds: their shapes are broadcast together.
+func (b *binder) leading(i, j int) {
+	arg := b.op.Inputs[i]
+	switch {
+	case b.known["*"] && !arg.Type.Dims[j].Ellipsis:
+		b.step(Step{Kind: CheckBatch, Input: i, Dim: j})
+	case arg.List:
+		b.report(join(element("inputs", i), "type"), codeLeading, `give "*" to an input before it`, "the leading dims of list %s are not known", arg.Name)
+	default:
+		b.known["*"] = true
+		b.step(Step{Kind: BindBatch, Input: i, Dim: j})
+	}
+}
+
+// solve adds the step of a dim and says whether its sizes are known well enough for one.
+func (b *binder) solve(p pendingDim) bool {
+	arg := b.op.Inputs[p.input]
+	e := b.expand(arg.Type.Dims[p.dim].Expr)
+	unknown := b.unknown(e)
+	if len(unknown) == 0 {
+		b.step(Step{Kind: CheckSize, Input: p.input, Dim: p.dim, Expr: e})
+		return true
+	}
+	name := unknown[0]
+	if len(unknown) > 1 || arg.List && !b.perElement[name] {
+		return false
+	}
+	coef, rest, ok := linear(e, name)
+	if !ok || coef.Op == OpConst && coef.Value == 0 {
+		return false
+	}
+	b.known[name] = true
+	b.step(Step{Kind: BindSize, Input: p.input, Dim: p.dim, Symbol: name, Coef: coef, Const: rest, Expr: e})
+	return true
+}
+
+// unknown lists the sizes in e that are not bound yet.
+func (b *binder) unknown(e *Expr) []string {
+	return slices.DeleteFunc(e.Symbols(), func(name string) bool { return b.known[name] || !b.sizes[name] })
+}
+
+func (b *binder) step(s Step) { b.op.Steps = append(b.op.Steps, s) }
+
+// retry tries the waiting dims again until none makes progress.
+func (b *binder) retry() {
+	for before := -1; before != len(b.pending); {
+		before = len(b.pending)
+		b.pending = slices.DeleteFunc(b.pending, b.solve)
+	}
+}
+
+// refuse reports the dims that no input solves.
+func (b *binder) refuse() {
+	for _, p := range b.pending {
+		arg := b.op.Inputs[p.input]
+		e := arg.Type.Dims[p.dim].Expr
+		unknown := b.unknown(b.expand(e))
+		if len(unknown) == 0 || b.open {
+			continue
+		}
+		path := join(element("inputs", p.input), "type")
+		b.diags.Add(b.doc.in(path, e.Col), codeUnsolvable, "let some input have "+unknown[0]+" as a dim of its own",
+			"%s: no input tells %s", e.Text, strings.Join(unknown, " or "))
+		for _, name := range unknown { // said once
+			b.known[name] = true
+		}
+	}
+	b.pending = nil
+}
+
+// keepOptional notes the sizes that only this optional input binds, and refuses those of an earlier one.
+func (b *binder) keepOptional(name string, required map[string]bool) {
+	for _, size := range keys(b.known) {
+		if required[size] {
+			continue
+		}
+		if first := b.fromOptional[size]; first != "" {
+			i := b.op.InputIndex(name)
+			b.optionalOnly(size, b.doc.at(join(element("inputs", i), "type")), use{})
+		} else {
+			b.fromOptional[size] = name
+		}
+	}
+}
+
+// linear splits e into coef*name + rest; ok is false where e is not linear in the name.
+func linear(e *Expr, name string) (coef, rest *Expr, ok bool) {
+	if !slices.Contains(e.Symbols(), name) {
+		return constant(0), e, true
+	}
+	var coefs, rests [2]*Expr
+	for i, arg := range e.Args {
+		if i > 1 {
+			return nil, nil, false
+		}
+		if coefs[i], rests[i], ok = linear(arg, name); !ok {
+			return nil, nil, false
+		}
+	}
+	switch e.Op {
+	case OpSymbol:
+		return constant(1), constant(0), true
+	case OpNeg:
+		return combine(OpSub, constant(0), coefs[0]), combine(OpSub, constant(0), rests[0]), true
+	case OpAdd, OpSub:
+		return combine(e.Op, coefs[0], coefs[1]), combine(e.Op, rests[0], rests[1]), true
+	case OpMul:
+		if isZero(coefs[0]) {
+			return combine(OpMul, rests[0], coefs[1]), combine(OpMul, rests[0], rests[1]), true
+		}
+		if isZero(coefs[1]) {
+			return combine(OpMul, coefs[0], rests[1]), combine(OpMul, rests[0], rests[1]), true
+		}
+	}
+	return nil, nil, false
+}
+
+func isZero(e *Expr) bool { return e.Op == OpConst && e.Value == 0 }
+func isOne(e *Expr) bool  { return e.Op == OpConst && e.Value == 1 }
+
+func constant(v int64) *Expr { return &Expr{Op: OpConst, Value: v, Text: fmt.Sprint(v)} }
+
+// combine joins two expressions, folding constants, sums with 0 and products with 0 or 1.
+func combine(op ExprOp, a, b *Expr) *Expr {
+	switch {
+	case a.Op == OpConst && b.Op == OpConst:
+		if v, err := apply(op, []int64{a.Value, b.Value}); err == nil {
+			return constant(v)
+		}
+	case op == OpMul && (isZero(a) || isOne(b)), op != OpMul && isZero(b):
+		return a
+	case op == OpMul && (isZero(b) || isOne(a)), op == OpAdd && isZero(a):
+		return b
+	}
+	return &Expr{Op: op, Args: []*Expr{a, b}, Text: operand(a) + string(op) + operand(b)}
+}
+
+func operand(e *Expr) string {
+	if len(e.Args) < 2 || e.Op == OpMin || e.Op == OpMax || e.Op == OpCeilDiv {
+		return e.Text
+	}
+	return "(" + e.Text + ")"
+}

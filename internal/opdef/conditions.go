@@ -1,0 +1,147 @@
+package opdef
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// conditions parses and checks require.
+func (c *checker) conditions() {
+	for i, text := range c.raw.Require {
+		path := element("require", i)
+		if c.doc.tainted(path) {
+			continue
+		}
+		e, err := ParseExpr(text)
+		if err != nil {
+			c.syntax(path, codeExpr, err)
+			continue
+		}
+		c.condition(e, use{path: path})
+		c.op.Requires = append(c.op.Requires, e)
+	}
+}
+
+// condition checks an expression that is true or false.
+func (c *checker) condition(e *Expr, u use) {
+	switch e.Op {
+	case OpAnd, OpOr, OpNot:
+		for _, arg := range e.Args {
+			c.condition(arg, u)
+		}
+		return
+	case OpEq, OpNe, OpLt, OpLe, OpGt, OpGe:
+		if u.when && c.dtypeTest(e, u) {
+			return
+		}
+		c.integer(e.Args[0], u)
+		c.integer(e.Args[1], u)
+		return
+	case OpAligned:
+		if u.when {
+			c.aligned(e, u)
+			return
+		}
+		c.misuse(e, u, "it chooses kernels, in when", "aligned cannot be a requirement")
+		return
+	case OpSymbol:
+		if known := c.names[e.Name]; known.attr != nil && known.attr.Type == "bool" {
+			return
+		}
+	}
+	c.misuse(e, u, "compare it, as in "+e.Text+" > 0", "%s is a number, expected a condition", e.Text)
+}
+
+// dtypeTest checks "T == bf16" and says whether e is of that kind.
+func (c *checker) dtypeTest(e *Expr, u use) bool {
+	name, dtype, ok := dtypeTest(e, func(name string) bool { return c.names[name].kind == kindVar })
+	if !ok {
+		return false
+	}
+	switch {
+	case e.Op != OpEq && e.Op != OpNe:
+		c.misuse(e, u, `use "==" or "!="`, "%s: dtypes have no order", e.Text)
+	case !slices.Contains(c.raw.DTypes[name], dtype):
+		c.misuse(e, u, name+" is "+oneOf(c.raw.DTypes[name]), "%s is never %q", name, dtype)
+	}
+	return true
+}
+
+// dtypeTest returns the variable and the dtype that a comparison names, in either order.
+func dtypeTest(e *Expr, isVar func(string) bool) (name, dtype string, ok bool) {
+	a, b := e.Args[0], e.Args[1]
+	if b.Op == OpSymbol && isVar(b.Name) {
+		a, b = b, a
+	}
+	if a.Op != OpSymbol || !isVar(a.Name) {
+		return "", "", false
+	}
+	return a.Name, b.Text, true
+}
+
+func (c *checker) aligned(e *Expr, u use) {
+	if kind := c.names[e.Name].kind; kind != kindInput && kind != kindOutput {
+		c.misuse(e, u, "", "aligned asks about an input or output, %s is none", e.Name)
+	}
+	if n := e.Args[0]; n.Op != OpConst || n.Value <= 0 || bits.OnesCount64(uint64(n.Value)) != 1 {
+		c.misuse(n, u, "", "%s is no power of two", n.Text)
+	}
+}
+
+// defaults checks what waited for the sizes: computed defaults, dtype attributes, and ranges of contents.
+func (c *checker) defaults() {
+	for i := range c.op.Attrs {
+		a, path := &c.op.Attrs[i], element("attrs", i)
+		if a.DefaultExpr != nil {
+			u := use{path: join(path, "default"), float: a.Type == "float"}
+			c.integer(a.DefaultExpr, u)
+		}
+		if a.Type == "dtype" {
+			c.binds(a, path)
+		}
+	}
+	for i := range c.op.Inputs {
+		in, path := &c.op.Inputs[i], element("inputs", i)
+		in.Min = c.contents(join(path, "min"), c.raw.Inputs[i].Min, in)
+		in.Max = c.contents(join(path, "max"), c.raw.Inputs[i].Max, in)
+		if in.Min == nil || in.Max == nil {
+			continue
+		}
+		low, err := in.Min.EvalFloat(noValues{})
+		high, err2 := in.Max.EvalFloat(noValues{})
+		if err == nil && err2 == nil && low > high {
+			c.report(join(path, "min"), codeMinMax, "", "%s: min %s is greater than max %s", in.Name, in.Min.Text, in.Max.Text)
+		}
+	}
+}
+
+// contents converts min or max of an input's elements: a number, or an expression of sizes.
+func (c *checker) contents(path string, value any, in *Arg) *Expr {
+	text := ""
+	switch v := value.(type) {
+	case nil:
+		return nil
+	case string:
+		text = v
+	case int64, float64:
+		if !finite(number(v)) {
+			c.report(path, codeMinMax, "leave it out", "%s: a bound must be finite", path)
+			return nil
+		}
+		text = show(v)
+	default:
+		c.report(path, codeMinMax, "", "%s: expected a number or an expression, got %s", path, typeWord(value))
+		return nil
+	}
+	e, err := ParseExpr(text)
+	if err != nil {
+		c.syntax(path, codeExpr, err)
+		return nil
+	}
+	u := use{path: path, float: true}
+	if in.Optional {
+		u.arg = in.Name
+	}
+	c.integer(e, u)
+	return e
+}

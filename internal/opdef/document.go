@@ -1,0 +1,213 @@
+package opdef
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/opcast/opcast/internal/diag"
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// maxIndexDepth is the depth to which positions are kept; the schema is four levels deep.
+const maxIndexDepth = 8
+
+// document is a TOML file: its values, and the place of every key and array element.
+type document struct {
+	file   string
+	data   []byte
+	values map[string]any
+	places map[string]place
+	// lines holds the offset at which each line begins.
+	lines []int
+	// bad holds the paths whose value has the wrong type: what is missing in them needs no second report.
+	bad   map[string]bool
+	diags *diag.List
+}
+
+// place is where a key and its value stand. Array elements have no key, values without text of their own no value.
+type place struct {
+	key, value diag.Pos
+	// plain says that the value is a string whose bytes stand in the file as they are, right after one quote.
+	plain bool
+}
+
+// parseDocument parses a file. After a syntax error, which it reports, the document is nil.
+func parseDocument(file string, data []byte, diags *diag.List) *document {
+	d := &document{file: file, data: data, values: map[string]any{}, places: map[string]place{}, bad: map[string]bool{}, diags: diags}
+	d.lines = []int{0}
+	for i, c := range data {
+		if c == '\n' {
+			d.lines = append(d.lines, i+1)
+		}
+	}
+	err := toml.Unmarshal(data, &d.values)
+	var fault *toml.DecodeError
+	if errors.As(err, &fault) {
+		line, col := fault.Position()
+		d.diags.Add(diag.Pos{File: file, Line: line, Col: col}, codeSyntax, "", "%s", strings.TrimPrefix(fault.Error(), "toml: "))
+		return nil
+	}
+	if err != nil {
+		d.diags.Add(d.pos(0), codeSyntax, "", "%s", strings.TrimPrefix(err.Error(), "toml: "))
+		return nil
+	}
+	newIndexer(d).run()
+	return d
+}
+
+func (d *document) pos(offset int) diag.Pos {
+	line, exact := slices.BinarySearch(d.lines, offset)
+	if !exact {
+		line--
+	}
+	return diag.Pos{File: d.file, Line: line + 1, Col: offset - d.lines[line] + 1}
+}
+
+// has says whether the path is given, or inside something already reported.
+func (d *document) has(path string) bool {
+	_, given := d.places[path]
+	return given || d.tainted(path)
+}
+
+// tainted says whether the path, or something around it, has a value of the wrong type.
+func (d *document) tainted(path string) bool {
+	for ; path != ""; path = parent(path) {
+		if d.bad[path] {
+			return true
+		}
+	}
+	return false
+}
+
+// at returns where the value of path stands, else its key, else what contains it.
+func (d *document) at(path string) diag.Pos {
+	for ; path != ""; path = parent(path) {
+		if p, ok := d.places[path]; ok {
+			return cmp.Or(p.value, p.key)
+		}
+	}
+	return d.pos(0)
+}
+
+// keyAt returns where the key of path stands, else what at says.
+func (d *document) keyAt(path string) diag.Pos {
+	return cmp.Or(d.places[path].key, d.at(path))
+}
+
+// in returns the place of a byte inside the string at path.
+func (d *document) in(path string, offset int) diag.Pos {
+	pos := d.at(path)
+	if d.places[path].plain {
+		pos.Col += 1 + offset
+	}
+	return pos
+}
+
+// join appends a key to a path; keys with unusual characters are quoted.
+func join(path, key string) string {
+	if key == "" || strings.ContainsAny(key, ".[]\"") {
+		key = strconv.Quote(key)
+	}
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+func element(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
+
+// parent cuts the last key or index off a path.
+func parent(path string) string {
+	return path[:max(0, strings.LastIndexAny(path, ".["))]
+}
+
+// indexer walks the syntax tree and fills document.places.
+type indexer struct {
+	*document
+	parser unstable.Parser
+	// tables counts the elements of each array of tables.
+	tables map[string]int
+}
+
+func newIndexer(d *document) *indexer { return &indexer{document: d, tables: map[string]int{}} }
+
+func (x *indexer) run() {
+	x.parser.Reset(x.data)
+	prefix := ""
+	for x.parser.NextExpression() {
+		switch n := x.parser.Expression(); n.Kind {
+		case unstable.Table:
+			prefix = x.key("", n, 0)
+		case unstable.ArrayTable:
+			path := x.key("", n, 0)
+			prefix = element(path, x.tables[path])
+			x.tables[path]++
+			x.places[prefix] = place{key: x.places[path].key}
+		case unstable.KeyValue:
+			x.keyValue(prefix, n, 0)
+		}
+	}
+}
+
+// key records the parts of a dotted key and returns its path.
+func (x *indexer) key(prefix string, n *unstable.Node, depth int) string {
+	for it := n.Key(); it.Next() && depth < maxIndexDepth; depth++ {
+		if count := x.tables[prefix]; count > 0 {
+			prefix = element(prefix, count-1)
+		}
+		prefix = join(prefix, string(it.Node().Data))
+		if _, seen := x.places[prefix]; !seen {
+			x.places[prefix] = place{key: x.pos(int(it.Node().Raw.Offset))}
+		}
+	}
+	return prefix
+}
+
+func (x *indexer) keyValue(prefix string, n *unstable.Node, depth int) {
+	path := x.key(prefix, n, depth)
+	x.value(path, n.Value(), x.places[path].key, depth+1)
+}
+
+// value records where a value stands: at its own text, or else at the nearest text before it.
+func (x *indexer) value(path string, n *unstable.Node, near diag.Pos, depth int) {
+	if depth > maxIndexDepth {
+		return
+	}
+	p := x.places[path]
+	p.value = near
+	if n.Raw.Length > 0 {
+		p.value = x.pos(int(n.Raw.Offset))
+		p.plain = n.Kind == unstable.String && int(n.Raw.Length) == len(n.Data)+2
+	}
+	x.places[path] = p
+	switch n.Kind {
+	case unstable.Array:
+		it := n.Children()
+		for i := 0; it.Next(); i++ {
+			x.value(element(path, i), it.Node(), p.value, depth+1)
+		}
+	case unstable.InlineTable:
+		x.inlineTable(path, n, depth)
+	}
+}
+
+// inlineTable refuses line breaks between keys: TOML 1.0 has none, and Python's tomllib must read these files too.
+func (x *indexer) inlineTable(path string, n *unstable.Node, depth int) {
+	end := n.Raw.Offset
+	for it := n.Children(); it.Next(); {
+		entry := it.Node()
+		if gap := x.data[end:entry.Raw.Offset]; bytes.IndexByte(gap, '\n') >= 0 {
+			x.diags.Add(x.pos(int(entry.Raw.Offset)), codeSyntax, "write the table on one line, or as a [table] of its own",
+				"line break inside an inline table")
+			return
+		}
+		end = entry.Raw.Offset + entry.Raw.Length
+		x.keyValue(path, entry, depth)
+	}
+}

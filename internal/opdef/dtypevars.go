@@ -1,0 +1,115 @@
+package opdef
+
+import (
+	"slices"
+)
+
+// dtypeVars orders the dtype variables and checks that each is bound and used.
+func (c *checker) dtypeVars() {
+	var mentioned []string
+	mention := func(args []Arg) {
+		for _, a := range args {
+			if a.Type.Var != "" && !slices.Contains(mentioned, a.Type.Var) {
+				mentioned = append(mentioned, a.Type.Var)
+			}
+		}
+	}
+	mention(c.op.Inputs)
+	mention(c.op.Outputs)
+	mention(c.op.Scratch)
+	for _, name := range keys(c.raw.DTypes) {
+		if !slices.Contains(mentioned, name) {
+			mentioned = append(mentioned, name)
+			if !c.open {
+				path := join("dtypes", name)
+				c.diags.Add(c.doc.keyAt(path), codeDTypeVar, "", "no argument has the dtype variable %s", name)
+			}
+		}
+	}
+	for _, name := range mentioned {
+		if list, ok := c.raw.DTypes[name]; ok {
+			c.op.DTypes = append(c.op.DTypes, DTypeVar{Name: name, OneOf: list})
+			c.dtypeVar(name)
+		}
+	}
+}
+
+// dtypeVar checks that a required input or one dtype attribute sets the variable.
+func (c *checker) dtypeVar(name string) {
+	if _, bound := c.requiredInput(name); bound {
+		return
+	}
+	for _, a := range c.op.Attrs {
+		if a.Binds == name {
+			return
+		}
+	}
+	pos, hint := c.doc.keyAt(join("dtypes", name)), `give it to a required input, or to a dtype attribute with binds = "`+name+`"`
+	for _, in := range c.op.Inputs {
+		if in.Type.Var == name {
+			c.diags.Add(pos, codeOptional, hint, "dtype variable %s is bound only by the optional input %s", name, in.Name)
+			return
+		}
+	}
+	for _, arg := range slices.Concat(c.op.Outputs, c.op.Scratch) {
+		if arg.Type.Var == name && !c.open {
+			c.diags.Add(pos, codeDTypeVar, hint, "nothing sets the dtype variable %s of %s", name, arg.Name)
+			return
+		}
+	}
+}
+
+// requiredInput finds the first required input of the given dtype variable.
+func (c *checker) requiredInput(name string) (input string, ok bool) {
+	for _, in := range c.op.Inputs {
+		if in.Type.Var == name && !in.Optional {
+			return in.Name, true
+		}
+	}
+	return "", false
+}
+
+// binds checks what a dtype attribute sets, and its default.
+func (c *checker) binds(a *Attr, path string) {
+	where := join(path, "binds")
+	if !c.need(path, "binds") {
+		return
+	}
+	list, ok := c.raw.DTypes[a.Binds]
+	switch input, bound := c.requiredInput(a.Binds); {
+	case !ok:
+		hint := didYouMean(a.Binds, keys(c.raw.DTypes), "name a variable of dtypes")
+		c.report(where, codeBinds, hint, "%q is no dtype variable", a.Binds)
+		return
+	case bound:
+		c.report(where, codeBinds, "", "dtype variable %s is already set by the input %s", a.Binds, input)
+	}
+	for i := range c.op.Attrs {
+		if other := &c.op.Attrs[i]; other == a {
+			break
+		} else if other.Binds == a.Binds {
+			c.report(where, codeBinds, "", "dtype variable %s is already set by the attribute %s", a.Binds, other.Name)
+		}
+	}
+	if name, ok := a.Default.(string); ok {
+		c.dtypeDefault(a, join(path, "default"), name, list)
+	}
+}
+
+// dtypeDefault checks a default that is a dtype or a variable of the inputs, whose every dtype must be allowed.
+func (c *checker) dtypeDefault(a *Attr, where, name string, allowed []string) {
+	from, isVar := c.raw.DTypes[name]
+	switch _, bound := c.requiredInput(name); {
+	case !isVar:
+		from = []string{name}
+	case !bound:
+		c.report(where, codeRange, "name a variable that an input sets", "default %q is a dtype variable that no required input has", name)
+		return
+	}
+	for _, dtype := range from {
+		if !slices.Contains(allowed, dtype) {
+			c.report(where, codeRange, a.Binds+" is "+oneOf(allowed), "default %q can be %s, which %s does not allow", name, dtype, a.Binds)
+			return
+		}
+	}
+}

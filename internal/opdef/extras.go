@@ -1,0 +1,177 @@
+package opdef
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	versionPattern    = regexp.MustCompile(`^[0-9]+\.[0-9]+(\.[0-9]+)?$`)
+	deprecatedPattern = regexp.MustCompile(`^use [A-Za-z0-9_ .,()-]+; removed in [0-9]+\.[0-9]+(\.[0-9]+)?$`)
+	returnPattern     = regexp.MustCompile(`(?m)(^|[:;])\s*return\b`)
+	functionPattern   = regexp.MustCompile(`(?m)^def reference\(`)
+)
+
+// reference takes the op's meaning from the key or from the neighbouring Python file.
+func (c *checker) reference(module string) {
+	given := c.doc.has("reference")
+	c.op.Reference, c.op.ReferenceModule = c.raw.Reference, module
+	switch {
+	case given && module != "":
+		c.report("reference", codeReference, "keep one of them", "reference is given here and in %s.py", c.op.Name)
+	case !given && module == "":
+		c.report("", codeReference, "add reference, the body of a Python function over float64 arrays, or "+c.op.Name+".py beside this file", "the op has no reference")
+	case module != "" && !functionPattern.MatchString(module):
+		c.report("", codeRefText, "define it: def reference(x): ...", "%s.py has no function reference", c.op.Name)
+	case given && !c.doc.tainted("reference"):
+		c.referenceText(c.raw.Reference)
+	}
+}
+
+// referenceText looks for slips that need no Python: no text, a wrong first indent, tabs, and nothing returned.
+func (c *checker) referenceText(text string) {
+	text = strings.TrimLeft(text, "\r\n")
+	switch {
+	case strings.TrimSpace(text) == "":
+		c.report("reference", codeRefText, "write the body of a function", "the reference is empty")
+	case text[0] == ' ' || text[0] == '\t':
+		c.report("reference", codeRefText, "begin at the left margin", "the first line of the reference is indented")
+	case strings.Contains(text, "\n\t") || strings.Contains(text, " \t"):
+		c.report("reference", codeRefText, "indent with spaces", "the reference is indented with tabs")
+	case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && !strings.ContainsRune("\t\r\n", r) }):
+		c.report("reference", codeRefText, "", "the reference holds control characters")
+	case !returnPattern.MatchString(text):
+		c.report("reference", codeRefText, "end it with return", "the reference returns nothing")
+	}
+}
+
+// samples checks the preferred sizes and attribute values.
+func (c *checker) samples() {
+	c.op.Samples = map[string][]any{}
+	for _, name := range keys(c.raw.Samples) {
+		path := join("samples", name)
+		known := c.names[name]
+		if known.attr == nil && !c.sizes[name] {
+			if !c.open {
+				hint := didYouMean(name, append(keys(c.sizes), keys(c.names)...), "name a size or an attribute")
+				c.diags.Add(c.doc.keyAt(path), codeSamples, hint, "%s is neither a size nor an attribute", name)
+			}
+			continue
+		}
+		if len(c.raw.Samples[name]) == 0 && !c.doc.tainted(path) {
+			c.report(path, codeSamples, "", "samples.%s is empty", name)
+		}
+		for i, value := range c.raw.Samples[name] {
+			if converted, ok := c.sample(element(path, i), name, known.attr, value); ok {
+				c.op.Samples[name] = append(c.op.Samples[name], converted)
+			}
+		}
+	}
+	for i, e := range c.op.Requires {
+		c.feasible(element("require", i), c.expand(e))
+	}
+}
+
+// sample converts one value; sizes are integers from 0.
+func (c *checker) sample(path, name string, attr *Attr, value any) (any, bool) {
+	if attr == nil {
+		attr = &Attr{Type: "int", Min: int64(0)}
+	}
+	converted, ok := convert(attr, value)
+	if !ok {
+		c.report(path, codeSamples, "", "samples.%s: %s is no value of type %s", name, show(value), attr.Type)
+		return nil, false
+	}
+	fault := outside(attr, converted)
+	if word, isText := converted.(string); isText && attr.Type == "dtype" && !slices.Contains(c.raw.DTypes[attr.Binds], word) {
+		fault = show(value) + " is not allowed for " + attr.Binds
+	}
+	if fault != "" {
+		c.report(path, codeSamples, "", "samples.%s: %s", name, fault)
+	}
+	return converted, fault == ""
+}
+
+// feasible looks for samples that meet a requirement all of whose names have samples.
+func (c *checker) feasible(path string, e *Expr) {
+	env, combinations := sampleEnv{}, 1
+	names := e.Symbols()
+	for _, name := range names {
+		combinations *= max(1, len(c.op.Samples[name]))
+		if len(c.op.Samples[name]) == 0 || combinations > maxCombinations {
+			return
+		}
+	}
+	if len(names) > 0 && !c.anySample(e, names, env) {
+		c.report(path, codeNoSample, "change samples, or leave some of them out", "no combination of samples meets %q", e.Text)
+	}
+}
+
+func (c *checker) anySample(e *Expr, names []string, env sampleEnv) bool {
+	if len(names) == 0 {
+		v, err := e.Eval(env)
+		return err == nil && v != 0
+	}
+	for _, value := range c.op.Samples[names[0]] {
+		env[names[0]] = value
+		if c.anySample(e, names[1:], env) {
+			return true
+		}
+	}
+	return false
+}
+
+// sampleEnv evaluates with sample values.
+type sampleEnv map[string]any
+
+func (s sampleEnv) Int(name string) (int64, bool) {
+	if b, ok := s[name].(bool); ok {
+		return truth(b), true
+	}
+	v, ok := s[name].(int64)
+	return v, ok
+}
+
+func (s sampleEnv) List(name string) ([]int64, bool) {
+	v, ok := s[name].([]int64)
+	return v, ok
+}
+
+// tolerance checks the overrides, which name dtypes of results.
+func (c *checker) tolerance() {
+	c.op.Tolerance = map[string]Tolerance{}
+	for _, name := range keys(c.raw.Tolerance) {
+		path := join("tolerance", name)
+		switch {
+		case !knownDType(name):
+			c.diags.Add(c.doc.keyAt(path), codeTolerance, dtypeHint(name), "unknown dtype %q", name)
+		case !c.open && !slices.Contains(c.resultDTypes(), name):
+			c.diags.Add(c.doc.keyAt(path), codeTolerance, "results are "+oneOf(c.resultDTypes()), "no result has the dtype %s", name)
+		}
+		raw := c.raw.Tolerance[name]
+		if !c.need(path, "rtol") || !c.need(path, "atol") {
+			continue
+		}
+		c.op.Tolerance[name] = Tolerance{RTol: *raw.RTol, ATol: *raw.ATol}
+		if *raw.RTol < 0 || *raw.ATol < 0 {
+			c.report(path, codeTolerance, "", "a tolerance cannot be negative")
+		}
+	}
+}
+
+// resultDTypes lists the dtypes that outputs and mutated inputs may have.
+func (c *checker) resultDTypes() []string {
+	var list []string
+	for _, arg := range slices.Concat(c.op.Outputs, c.op.Inputs) {
+		if i := c.op.InputIndex(arg.Name); i >= 0 && !arg.Mutated {
+			continue
+		}
+		if arg.Type.Var == "" {
+			list = append(list, arg.Type.DType)
+		}
+		list = append(list, c.raw.DTypes[arg.Type.Var]...)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}

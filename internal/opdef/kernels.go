@@ -1,0 +1,156 @@
+package opdef
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// deviceNames are the devices that an op can have kernels for.
+var deviceNames = []string{"cpu", "cuda", "rocm"}
+
+// An arch is ">=90" or "gfx942".
+var archPattern = regexp.MustCompile(`^((>=|<=|==|>|<)? ?[0-9]{2,3}[a-z]?|[a-z][a-z0-9_]*)$`)
+
+func (c *checker) kernels() {
+	for i, raw := range c.raw.Kernels {
+		path := element("kernels", i)
+		k := Kernel{Name: raw.Name, Device: raw.Device, Arch: raw.Arch, DTypes: c.kernelDTypes(path, raw.DTypes)}
+		if c.need(path, "name") {
+			c.kernelName(path, raw)
+		}
+		if c.need(path, "device") && !slices.Contains(deviceNames, raw.Device) {
+			c.report(join(path, "device"), codeKernel, "devices are "+oneOf(deviceNames), "unknown device %q", raw.Device)
+		}
+		if c.doc.has(join(path, "arch")) && !c.doc.tainted(join(path, "arch")) && !archPattern.MatchString(raw.Arch) {
+			c.report(join(path, "arch"), codeKernel, `for example ">=90" or "gfx942"`, "%q is no architecture", raw.Arch)
+		}
+		k.When = c.when(join(path, "when"), raw.When)
+		c.op.Kernels = append(c.op.Kernels, k)
+	}
+	if len(c.op.Kernels) > 0 {
+		c.coverage()
+	}
+}
+
+func (c *checker) kernelName(path string, raw rawKernel) {
+	where := join(path, "name")
+	if !snakePattern.MatchString(raw.Name) || len(raw.Name) > maxName {
+		c.report(where, codeKernel, "write lower-case words joined by single underscores", "%q is no kernel name", raw.Name)
+	}
+	for _, k := range c.op.Kernels {
+		if Pascal(k.Name) == Pascal(raw.Name) && k.Device == raw.Device {
+			c.report(where, codeKernel, "", "two kernels for %s are named %s", raw.Device, raw.Name)
+		}
+	}
+}
+
+// kernelDTypes reads the narrowed dtype variables, each one name or a list.
+func (c *checker) kernelDTypes(path string, raw map[string]any) map[string][]string {
+	narrowed := map[string][]string{}
+	for _, name := range keys(raw) {
+		where := join(join(path, "dtypes"), name)
+		allowed, ok := c.raw.DTypes[name]
+		if !ok {
+			hint := didYouMean(name, keys(c.raw.DTypes), "name a variable of dtypes")
+			c.diags.Add(c.doc.keyAt(where), codeKernelDType, hint, "unknown dtype variable %s", name)
+			continue
+		}
+		list, ok := raw[name].([]any)
+		if !ok {
+			list = []any{raw[name]}
+		}
+		for _, v := range list {
+			word, ok := v.(string)
+			if !ok || !slices.Contains(allowed, word) {
+				c.report(where, codeKernelDType, name+" is "+oneOf(allowed), "%s is never %s", name, show(v))
+			}
+			narrowed[name] = append(narrowed[name], word)
+		}
+		if len(list) == 0 {
+			c.report(where, codeKernelDType, "leave it out for all dtypes", "%s has no dtype left", name)
+		}
+	}
+	return narrowed
+}
+
+func (c *checker) when(path, text string) *Expr {
+	if !c.doc.has(path) || c.doc.tainted(path) {
+		return nil
+	}
+	e, err := ParseExpr(text)
+	if err != nil {
+		c.syntax(path, codeExpr, err)
+		return nil
+	}
+	c.condition(e, use{path: path, when: true})
+	return e
+}
+
+// coverage looks for a dtype combination that no kernel takes. Other conditions are not known before a call.
+func (c *checker) coverage() {
+	var missing []string
+	eachCombination(c.op.DTypes, func(combination map[string]string) {
+		takes := func(k Kernel) bool { return k.takes(combination) }
+		if !slices.ContainsFunc(c.op.Kernels, takes) {
+			parts := make([]string, 0, len(combination))
+			for _, name := range keys(combination) {
+				parts = append(parts, name+" = "+combination[name])
+			}
+			missing = append(missing, strings.Join(parts, ", "))
+		}
+	})
+	if len(missing) > 0 {
+		c.diags.Add(c.doc.keyAt(element("kernels", 0)), codeUncovered, "add a kernel for it, or take the dtype out of dtypes",
+			"no kernel takes %s (%d of the declared combinations)", missing[0], len(missing))
+	}
+}
+
+// eachCombination visits every choice of dtypes, the last variable turning fastest.
+func eachCombination(vars []DTypeVar, visit func(map[string]string)) {
+	chosen := map[string]string{}
+	var choose func(int)
+	choose = func(i int) {
+		if i == len(vars) {
+			visit(chosen)
+			return
+		}
+		for _, name := range vars[i].OneOf {
+			chosen[vars[i].Name] = name
+			choose(i + 1)
+		}
+	}
+	choose(0)
+}
+
+// takes says whether the kernel may accept the combination: when is taken as true unless the dtypes decide it.
+func (k Kernel) takes(combination map[string]string) bool {
+	for name, list := range k.DTypes {
+		if !slices.Contains(list, combination[name]) {
+			return false
+		}
+	}
+	return k.When == nil || k.When.truthOf(combination) >= 0
+}
+
+// truthOf evaluates a condition of which only the dtypes are known: 1 true, -1 false, 0 unknown.
+func (e *Expr) truthOf(dtypes map[string]string) int {
+	switch e.Op {
+	case OpNot:
+		return -e.Args[0].truthOf(dtypes)
+	case OpAnd:
+		return min(e.Args[0].truthOf(dtypes), e.Args[1].truthOf(dtypes))
+	case OpOr:
+		return max(e.Args[0].truthOf(dtypes), e.Args[1].truthOf(dtypes))
+	case OpEq, OpNe:
+		name, dtype, ok := dtypeTest(e, func(name string) bool { return dtypes[name] != "" })
+		if !ok {
+			return 0
+		}
+		if (dtypes[name] == dtype) == (e.Op == OpEq) {
+			return 1
+		}
+		return -1
+	}
+	return 0
+}

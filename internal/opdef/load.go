@@ -1,0 +1,76 @@
+package opdef
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/opcast/opcast/internal/diag"
+)
+
+// opdefsDir is the folder of the definitions.
+const opdefsDir = "opdefs"
+
+// Load reads the manifest and every definition of the project in dir. The project is usable only when the list of
+// diagnostics is empty; the error concerns the file system.
+func Load(dir string) (*Project, diag.List, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, nil, fmt.Errorf("find project: %w", err)
+	}
+	t, err := openTree(abs)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer t.close()
+	var diags diag.List
+	p := &Project{Dir: abs}
+	data, err := t.read(ManifestFile)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read manifest: %w", err)
+	}
+	if doc := parseDocument(ManifestFile, data, &diags); doc != nil {
+		p.Manifest = checkManifest(t, doc, &diags)
+	}
+	files := t.definitions(&diags)
+	for _, file := range files {
+		if op := loadOp(t, file, p.Manifest.Devices, &diags); op != nil {
+			p.Ops = append(p.Ops, op)
+		}
+	}
+	slices.SortStableFunc(p.Ops, func(a, b *Op) int { return strings.Compare(a.Name, b.Name) })
+	checkProject(p, &diags)
+	return p, diags.Sorted(), nil
+}
+
+// loadOp reads one definition; it is nil where the file cannot be read at all.
+func loadOp(t *tree, file string, devices []string, diags *diag.List) *Op {
+	name := strings.TrimSuffix(path.Base(file), ".toml")
+	start := diag.Pos{File: file, Line: 1, Col: 1}
+	if fault := opNameFault(name); fault != nil {
+		diags.Add(start, fault.code, "rename the file: "+snakeHint, "%s", fault.text)
+	}
+	data, err := t.read(file)
+	if err != nil {
+		diags.Add(start, codeFile, "", "%s", err)
+		return nil
+	}
+	doc := parseDocument(file, data, diags)
+	if doc == nil {
+		return nil
+	}
+	family := strings.TrimPrefix(strings.TrimPrefix(path.Dir(file), opdefsDir), "/")
+	op := &Op{Name: name, File: file, Family: family, Devices: devices}
+	module := ""
+	if neighbour := strings.TrimSuffix(file, ".toml") + ".py"; t.exists(neighbour) {
+		text, err := t.read(neighbour)
+		if err != nil {
+			diags.Add(diag.Pos{File: neighbour, Line: 1, Col: 1}, codeFile, "", "%s", err)
+		}
+		module = string(text)
+	}
+	checkOp(op, doc, module, diags)
+	return op
+}

@@ -1,0 +1,181 @@
+// Package opdef loads op definitions and the project manifest: strict TOML in, one validated, immutable model out.
+//
+// The model feeds every emitter and the conformance suite. Nothing outside this package parses a definition.
+package opdef
+
+import "github.com/opcast/opcast/internal/diag"
+
+// Project is a manifest and its ops, sorted by name.
+type Project struct {
+	// Dir is the absolute folder of opcast.toml.
+	Dir      string
+	Manifest Manifest
+	Ops      []*Op
+}
+
+// Manifest is opcast.toml.
+type Manifest struct {
+	Name, Version, License, Namespace, RequiresOpcast string
+	// Adaptors and Devices default to all four adaptors and to cpu.
+	Adaptors, Devices []string
+	// Sources are globs of kernel files; Include, Defines and Link extend the compiler's command lines.
+	Sources, Include, Defines, Link []string
+	CUDA                            CUDA
+	Files                           []FileFlags
+	Headers                         map[string]Header
+	Retired                         []int
+}
+
+// CUDA is the manifest's [cuda] table.
+type CUDA struct {
+	Arch    []string
+	Toolkit string
+	Flags   []string
+}
+
+// FileFlags gives the sources that Match their own flags or architectures.
+type FileFlags struct {
+	Match       string
+	Arch, Flags []string
+}
+
+// Header is a third-party header package: a pip distribution or a path.
+type Header struct{ Pip, Path string }
+
+// Op is one definition.
+type Op struct {
+	Name string
+	// File is the definition's path relative to the project, with slashes; Family is its folder below opdefs/.
+	File, Family string
+	Doc          string
+	Kind         int
+	// DTypes are the dtype variables in the order in which the arguments mention them.
+	DTypes   []DTypeVar
+	Inputs   []Arg
+	Attrs    []Attr
+	Outputs  []Arg
+	Lets     []Let
+	Requires []*Expr
+	Scratch  []Arg
+	Parallel []string
+	Sums     []string
+	// Reference is the body of f(inputs..., attrs..., lets...) over float64 arrays. ReferenceModule is the text of a
+	// neighbouring <op>.py instead; exactly one of the two is set.
+	Reference, ReferenceModule string
+	Samples                    map[string][]any
+	Tolerance                  map[string]Tolerance
+	Deterministic              bool
+	Backward                   string
+	Since, Deprecated          string
+	Kernels                    []Kernel
+	// Devices are the manifest's devices.
+	Devices []string
+	// Steps is the binding rule applied to the inputs, in order.
+	Steps []Step
+	// Pos maps a key path ("inputs[1].type") to its place in the file.
+	Pos map[string]diag.Pos
+}
+
+// DTypeVar is a dtype variable and the short names of the dtypes that it may be.
+type DTypeVar struct {
+	Name  string
+	OneOf []string
+}
+
+// Arg is an input, output or scratch tensor.
+type Arg struct {
+	Name, Doc string
+	Type      Type
+	Optional  bool
+	Mutated   bool
+	List      bool
+	Saved     bool
+	Zeroed    bool
+	// Stride is "" (dense), "last" or "any".
+	Stride string
+	// Min, Max and Sorted describe the contents of an input; nil where the definition is silent.
+	Min, Max *Expr
+	Sorted   bool
+	// PresentIf names the optional input on which an output's existence depends.
+	PresentIf string
+	LSE       *LSE
+}
+
+// LSE is the convention of a log-sum-exp output.
+type LSE struct{ Base, Empty string }
+
+// Type is the parsed form of "T[*, 2*D]".
+type Type struct {
+	Text string
+	// Var is the dtype variable, or empty where DType is a fixed short name.
+	Var, DType string
+	Dims       []Dim
+}
+
+// Dim is one entry of a type: Star ("*"), Ellipsis ("...") or an expression.
+type Dim struct {
+	Star, Ellipsis bool
+	Expr           *Expr
+}
+
+// Attr is a keyword argument that is not a tensor.
+type Attr struct {
+	Name, Doc string
+	// Type is one of "int", "float", "bool", "str", "dtype", "int[]" and "int[N]".
+	Type string
+	// Len is N for "int[N]", -1 for "int[]".
+	Len int
+	// HasDefault says that Default (int64, float64, bool, string, []int64) or DefaultExpr is set.
+	HasDefault bool
+	Default    any
+	// DefaultExpr is a default computed from sizes by the backend.
+	DefaultExpr *Expr
+	// Min and Max are int64 or float64, nil where absent.
+	Min, Max any
+	OneOf    []string
+	// Binds is the dtype variable that a "dtype" attr sets.
+	Binds string
+}
+
+// Let is a named size.
+type Let struct {
+	Name string
+	Expr *Expr
+}
+
+// Tolerance overrides the derived tolerance of one dtype.
+type Tolerance struct{ RTol, ATol float64 }
+
+// Kernel is one variant of an op.
+type Kernel struct {
+	Name, Device, Arch string
+	// DTypes narrows dtype variables to the listed short names.
+	DTypes map[string][]string
+	When   *Expr
+}
+
+// StepKind says what a Step does.
+type StepKind int
+
+// The kinds of Step.
+const (
+	// BindBatch sets the leading dims ("*") from this input; CheckBatch compares with them. With "..." every input has
+	// a BindBatch: their leading dims are broadcast together.
+	BindBatch StepKind = iota
+	CheckBatch
+	// BindSize solves Coef*Symbol + Const == size of the dim; CheckSize compares the size with Expr. In both, Expr is
+	// the whole dim with let names replaced by their meaning (its Text is still the author's).
+	BindSize
+	CheckSize
+)
+
+// Step is one application of the binding rule. Steps appear in the order in which they are checked: those of required
+// inputs first, then those of each optional input, which are skipped when it is absent.
+type Step struct {
+	Kind StepKind
+	// Input and Dim index Op.Inputs and Type.Dims.
+	Input, Dim  int
+	Symbol      string
+	Coef, Const *Expr
+	Expr        *Expr
+}

@@ -1,0 +1,143 @@
+package opdef
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/opcast/opcast/internal/dtype"
+)
+
+// maxName is the length of the longest name; torch and XLA refuse much longer ones.
+const maxName = 64
+
+var (
+	// A name holds no double, leading or trailing underscore: C++ and generated code keep those.
+	namePattern  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*$`)
+	snakePattern = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
+)
+
+const (
+	pythonKeyword  = "a Python keyword"
+	pythonKeywords = `False None True and as assert async await break class continue def del elif else except finally for from
+	global if import in is lambda match nonlocal not or pass raise return try while with yield case`
+)
+
+// reserved says why a name is taken. Names of dtypes are reserved too.
+var reserved = reservedNames([][2]string{
+	{pythonKeyword, pythonKeywords},
+	{"a Python builtin that generated code uses", `abs all any bool bytes callable dict enumerate filter float format frozenset getattr
+		hasattr hash id int isinstance issubclass iter len list map max min next object open ord pow print property range repr
+		reversed round set setattr slice sorted str sum super tuple type vars zip`},
+	{"a C++ keyword", `alignas alignof asm auto bitand bitor catch char char8_t char16_t char32_t compl concept const constexpr const_cast
+		decltype default delete do double dynamic_cast enum explicit export extern false final friend goto inline long mutable namespace
+		new noexcept nullptr operator override private protected public register reinterpret_cast requires short signed
+		sizeof static static_assert static_cast struct switch template this thread_local throw true typedef typeid typename
+		union unsigned using virtual void volatile wchar_t xor NULL EOF INFINITY NAN`},
+	{"a framework's own argument", "input out self cls args kwargs device stream requires_grad"},
+	{"used by generated code", "batch ceildiv aligned ctx fw jax jnp launch layers math np numpy ops opcast std torch cupy cp tvm_ffi xp"},
+})
+
+// reservedOps are the names of a package that are no op.
+var reservedOps = reservedNames([][2]string{{"part of every package", "layers ops extra use_kernel"}})
+
+// takenCollections are names whose packages, libraries or torch.ops namespace exist or cannot be written.
+var takenCollections = reservedNames([][2]string{
+	{pythonKeyword, pythonKeywords},
+	{"taken by another package", "torch jax jaxlib cupy numpy tvm_ffi aten prim prims c10 std"},
+})
+
+const snakeHint = "lower-case words joined by single underscores"
+
+func reservedNames(groups [][2]string) map[string]string {
+	names := map[string]string{}
+	for _, group := range groups {
+		for word := range strings.FieldsSeq(group[1]) {
+			names[word] = group[0]
+		}
+	}
+	return names
+}
+
+// whyReserved returns why a name cannot be used, or "".
+func whyReserved(name string) string {
+	if _, ok := dtype.Lookup(name); ok {
+		return "a dtype"
+	}
+	return reserved[name]
+}
+
+// dtypeNames returns the short names of all dtypes.
+func dtypeNames() []string {
+	names := make([]string, len(dtype.Table))
+	for i, row := range dtype.Table {
+		names[i] = row.Short
+	}
+	return names
+}
+
+func knownDType(name string) bool {
+	_, ok := dtype.Lookup(name)
+	return ok
+}
+
+// dtypeHint suggests the short name for a misspelt or a long one.
+func dtypeHint(name string) string {
+	for _, row := range dtype.Table {
+		if row.Long == name {
+			return `write "` + row.Short + `"`
+		}
+	}
+	return didYouMean(name, dtypeNames(), "dtypes are "+oneOf(dtypeNames()))
+}
+
+// repeated returns the index of the first element that equals an earlier one, or -1.
+func repeated(words []string) int {
+	for i, w := range words {
+		if slices.Contains(words[:i], w) {
+			return i
+		}
+	}
+	return -1
+}
+
+// nameFault is what is wrong with the name of an op or a collection.
+type nameFault struct{ code, text, hint string }
+
+// CheckOpName says what is wrong with the name of an op.
+func CheckOpName(name string) error {
+	if fault := opNameFault(name); fault != nil {
+		return fmt.Errorf("%s (%s)", fault.text, fault.hint)
+	}
+	return nil
+}
+
+func opNameFault(name string) *nameFault {
+	if !snakePattern.MatchString(name) || len(name) > maxName {
+		return &nameFault{codeName, fmt.Sprintf("%q is no op name", name), snakeHint}
+	}
+	if why := cmp.Or(reservedOps[name], whyReserved(name)); why != "" {
+		return &nameFault{codeReserved, fmt.Sprintf("an op cannot be named %q: %s", name, why), "choose another name"}
+	}
+	return nil
+}
+
+// CheckCollectionName says what is wrong with the name of a collection.
+func CheckCollectionName(name string) error {
+	if fault := collectionNameFault(name); fault != nil {
+		return fmt.Errorf("%s (%s)", fault.text, fault.hint)
+	}
+	return nil
+}
+
+func collectionNameFault(name string) *nameFault {
+	if !snakePattern.MatchString(name) || len(name) > maxName {
+		return &nameFault{codeName, fmt.Sprintf("%q is no collection name", name), snakeHint}
+	}
+	if why := takenCollections[name]; why != "" {
+		return &nameFault{codeReserved, fmt.Sprintf("a collection cannot be named %q: %s", name, why), "choose another name"}
+	}
+	return nil
+}

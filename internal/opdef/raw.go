@@ -1,0 +1,84 @@
+package opdef
+
+// The raw types mirror the files key by key. `any` stands where a key takes values of several types.
+
+type rawOp struct {
+	Doc           string
+	Kind          *int
+	DTypes        map[string][]string
+	Inputs        []rawInput
+	Attrs         []rawAttr
+	Outputs       []rawOutput
+	Let           map[string]string
+	Require       []string
+	Scratch       []rawScratch
+	Parallel      []string
+	Sums          []string
+	Reference     string
+	Backward      string
+	Samples       map[string][]any
+	Tolerance     map[string]rawTolerance
+	Deterministic *bool
+	Since         string
+	Deprecated    string
+	Kernels       []rawKernel
+}
+
+type rawInput struct {
+	Name, Type, Doc         string
+	Optional, Mutated, List bool
+	Stride                  string
+	Min, Max                any
+	Sorted                  bool
+}
+
+type rawOutput struct {
+	Name, Type, Doc string
+	Saved           bool
+	PresentIf       string `toml:"present_if"`
+	LSE             *rawLSE
+}
+
+type rawLSE struct{ Base, Empty string }
+
+type rawScratch struct {
+	Name, Type, Doc string
+	Zeroed          bool
+}
+
+type rawAttr struct {
+	Name, Type, Doc   string
+	Default, Min, Max any
+	OneOf             []string `toml:"one_of"`
+	Binds             string
+}
+
+type rawTolerance struct{ RTol, ATol *float64 }
+
+type rawKernel struct {
+	Name, Device, Arch string
+	DTypes             map[string]any
+	When               string
+}
+
+type rawManifest struct {
+	Name, Version, License, Namespace string
+	RequiresOpcast                    string `toml:"requires-opcast"`
+	Adaptors, Devices                 []string
+	Sources, Include, Defines, Link   []string
+	CUDA                              rawCUDA
+	Files                             []rawFiles
+	Headers                           map[string]Header
+	Retired                           []int
+}
+
+type rawCUDA struct {
+	Arch    []string
+	Toolkit string
+	Flags   []string
+}
+
+type rawFiles struct {
+	Match       string
+	Arch, Flags []string
+}

@@ -1,0 +1,229 @@
+package opdef
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/opcast/opcast/internal/diag"
+)
+
+// use says where an expression stands and what it may hold there.
+type use struct {
+	// path is the string that holds the expression.
+	path string
+	// declare allows new sizes: input types introduce them.
+	declare bool
+	// float allows numbers with a decimal point and negative powers.
+	float bool
+	// when allows comparisons of dtype variables, and aligned.
+	when bool
+	// arg is an optional input whose own sizes may be used, or "".
+	arg string
+}
+
+// sizesOf checks every expression outside the input types, whose sizes are bound by now.
+func (c *checker) sizesOf() {
+	for i, arg := range c.op.Outputs {
+		c.dims(&arg, use{path: join(element("outputs", i), "type"), arg: arg.PresentIf})
+	}
+	for i, arg := range c.op.Scratch {
+		c.dims(&arg, use{path: join(element("scratch", i), "type")})
+	}
+	for _, let := range c.op.Lets {
+		c.integer(let.Expr, use{path: join("let", let.Name)})
+	}
+}
+
+// dims checks the type of an output or scratch tensor.
+func (c *checker) dims(arg *Arg, u use) {
+	for _, d := range arg.Type.Dims {
+		switch {
+		case d.Expr != nil:
+			c.dim(d.Expr, u)
+			continue
+		case c.open:
+			continue
+		}
+		leads := arg.Type.leads()
+		binds := func(in Arg) bool { return in.Type.leads() == leads }
+		if !slices.ContainsFunc(c.op.Inputs, binds) {
+			c.report(u.path, codeLeading, "", "%s: no input has the leading dims %q", arg.Name, leads)
+		} else {
+			c.optionalOnly("*", c.doc.in(u.path, 0), u)
+		}
+	}
+}
+
+// optionalOnly reports a size, or "*", that is known only when an optional input is given.
+func (c *checker) optionalOnly(name string, pos diag.Pos, u use) {
+	if input := c.fromOptional[name]; input != "" && input != u.arg {
+		c.diags.Add(pos, codeOptional, "give it to a required input too", "%s is bound only by the optional input %s", name, input)
+	}
+}
+
+// dim checks an expression that is a dim: an integer that cannot be a negative constant.
+func (c *checker) dim(e *Expr, u use) {
+	if !c.integer(e, u) {
+		return
+	}
+	if v, err := e.Eval(noValues{}); err == nil && v < 0 {
+		c.diags.Add(c.doc.in(u.path, e.Col), codeConstant, "", "%s: a dimension cannot be negative", e.Text)
+	}
+}
+
+// integer checks an expression that stands for a size.
+func (c *checker) integer(e *Expr, u use) bool { return c.number(e, u) && c.constants(e, u) }
+
+func (c *checker) misuse(e *Expr, u use, hint, format string, args ...any) bool {
+	c.diags.Add(c.doc.in(u.path, e.Col), codeMisuse, hint, format, args...)
+	return false
+}
+
+// number checks an expression whose value is a number.
+func (c *checker) number(e *Expr, u use) bool {
+	switch e.Op {
+	case OpConst:
+		return true
+	case OpFloat:
+		return u.float || c.misuse(e, u, "", "%s: sizes are integers", e.Text)
+	case OpSymbol:
+		return c.size(e, u)
+	case OpIndex:
+		return c.index(e, u)
+	case OpSum, OpLen:
+		return c.list(e, u)
+	case OpNeg, OpAdd, OpSub, OpMul, OpFloorDiv, OpMod, OpPow, OpMin, OpMax, OpCeilDiv:
+		ok := true
+		for _, arg := range e.Args {
+			ok = c.number(arg, u) && ok
+		}
+		return ok
+	}
+	return c.misuse(e, u, "", "%s is true or false, expected a number", e.Text)
+}
+
+// size checks a name that stands for a number.
+func (c *checker) size(e *Expr, u use) bool {
+	pos := c.doc.in(u.path, e.Col)
+	if known, ok := c.names[e.Name]; ok {
+		return c.namedSize(e, known, u)
+	}
+	if u.declare {
+		if ok := c.sizes[e.Name] || c.checkName(e.Name, pos); !ok {
+			return false
+		}
+		c.sizes[e.Name] = true
+		return true
+	}
+	switch {
+	case c.perElement[e.Name]:
+		return c.misuse(e, u, "use sum("+e.Name+")", "%s differs from one array of its list to the next", e.Name)
+	case c.sizes[e.Name]:
+		c.optionalOnly(e.Name, pos, u)
+	case !c.open:
+		hint := didYouMean(e.Name, c.numbers(), "sizes come from the dims of inputs")
+		c.diags.Add(pos, codeSymbol, hint, "unknown symbol %s", e.Name)
+		return false
+	}
+	return true
+}
+
+// numbers lists what an expression may name, for hints.
+func (c *checker) numbers() []string {
+	names := keys(c.sizes)
+	for _, name := range keys(c.names) {
+		if known := c.names[name]; known.kind == kindLet || known.kind == kindAttr && known.attr.Type == "int" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (c *checker) namedSize(e *Expr, known entity, u use) bool {
+	switch {
+	case known.kind == kindLet:
+		return true
+	case known.kind == kindVar:
+		return c.misuse(e, u, "", "%s is a dtype variable, expected a number", e.Name)
+	case known.kind != kindAttr:
+		return c.misuse(e, u, "name one of its dims", "%s is %s, expected a number", e.Name, indefinite(known.kind))
+	case known.attr.Type == "": // reported where it is declared
+		return false
+	case known.attr.Len != 0:
+		return c.misuse(e, u, "write "+e.Name+"[0]", "%s is a list of integers, expected a number", e.Name)
+	case known.attr.Type != "int":
+		return c.misuse(e, u, "only int attributes decide about sizes", "%s is %s attribute", e.Name, indefinite(known.attr.Type))
+	case known.attr.DefaultExpr != nil:
+		return c.misuse(e, u, "give it a plain default", "%s has a computed default, which no size can depend on", e.Name)
+	}
+	return true
+}
+
+func (c *checker) index(e *Expr, u use) bool {
+	known := c.names[e.Name]
+	if known.attr == nil || known.attr.Len < 1 {
+		return c.misuse(e, u, "only an int[N] attribute has elements", "%s is not indexable", e.Name)
+	}
+	if i := e.Args[0]; i.Op != OpConst || i.Value >= int64(known.attr.Len) {
+		return c.misuse(i, u, "", "the index of %s must be a constant below %d", e.Name, known.attr.Len)
+	}
+	return true
+}
+
+// list checks sum(n) and len(xs).
+func (c *checker) list(e *Expr, u use) bool {
+	known, declared := c.names[e.Name]
+	isList := declared && known.attr != nil && known.attr.Len != 0
+	if e.Op == OpLen && declared && known.kind == kindInput {
+		i := c.op.InputIndex(e.Name)
+		isList = i >= 0 && c.op.Inputs[i].List
+	}
+	if e.Op == OpSum && c.perElement[e.Name] {
+		isList = true
+	}
+	if isList || c.open {
+		return true
+	}
+	if e.Op == OpSum {
+		return c.misuse(e, u, "sum adds a size of list inputs, or an int[] attribute", "%s is no list of numbers", e.Name)
+	}
+	return c.misuse(e, u, "len counts a list input, or an int[] attribute", "%s is no list", e.Name)
+}
+
+// noValues is the environment of constants.
+type noValues struct{}
+
+func (noValues) Int(string) (int64, bool)    { return 0, false }
+func (noValues) List(string) ([]int64, bool) { return nil, false }
+
+// constants reports the parts of an expression that are constant and have no value.
+func (c *checker) constants(e *Expr, u use) bool {
+	for _, arg := range e.Args {
+		if !c.constants(arg, u) {
+			return false
+		}
+	}
+	divides := e.Op == OpFloorDiv || e.Op == OpMod || e.Op == OpCeilDiv
+	var err error
+	switch {
+	case divides && isConstant(e.Args[1], 0):
+		err = fmt.Errorf("%s: %w", e.Text, ErrZeroDivision)
+	case e.Op == OpPow && !u.float && e.Args[1].Op == OpNeg:
+		err = fmt.Errorf("%s: %w", e.Text, ErrNotInteger)
+	case len(e.Symbols()) > 0:
+	case u.float:
+		_, err = e.EvalFloat(noValues{})
+	default:
+		_, err = e.Eval(noValues{})
+	}
+	if err != nil {
+		c.diags.Add(c.doc.in(u.path, e.Col), codeConstant, "", "%s", err)
+	}
+	return err == nil
+}
+
+// isConstant says whether an expression without names has the given value.
+func isConstant(e *Expr, value float64) bool {
+	v, err := e.EvalFloat(noValues{})
+	return err == nil && v == value
+}

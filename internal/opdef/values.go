@@ -1,0 +1,104 @@
+package opdef
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// convert turns a TOML value into a value of the attribute. Integers widen to float, and one integer to int[N].
+func convert(a *Attr, value any) (any, bool) {
+	switch v := value.(type) {
+	case int64:
+		switch {
+		case a.Type == "int":
+			return v, true
+		case a.Type == "float":
+			return float64(v), true
+		case a.Len > 0:
+			return slices.Repeat([]int64{v}, a.Len), true
+		}
+	case float64:
+		return v, a.Type == "float" && finite(v)
+	case bool:
+		return v, a.Type == "bool"
+	case string:
+		return v, a.Type == "str" || a.Type == "dtype"
+	case []any:
+		return convertList(a, v)
+	}
+	return nil, false
+}
+
+func convertList(a *Attr, values []any) (any, bool) {
+	list := make([]int64, len(values))
+	for i, v := range values {
+		n, ok := v.(int64)
+		if !ok {
+			return nil, false
+		}
+		list[i] = n
+	}
+	return list, a.Len == -1 || a.Len > 0 && a.Len == len(list)
+}
+
+// outside says how a converted value breaks the attribute's range or list, or "".
+func outside(a *Attr, value any) string {
+	numbers := []any{value}
+	switch v := value.(type) {
+	case string:
+		if a.Type == "str" && len(a.OneOf) > 0 && !slices.Contains(a.OneOf, v) {
+			return fmt.Sprintf("%q is none of %s", v, oneOf(a.OneOf))
+		}
+		return ""
+	case bool:
+		return ""
+	case []int64:
+		numbers = numbers[:0]
+		for _, n := range v {
+			numbers = append(numbers, n)
+		}
+	}
+	for _, n := range numbers {
+		if a.Min != nil && number(n) < number(a.Min) {
+			return fmt.Sprintf("%v is less than min %v", n, a.Min)
+		}
+		if a.Max != nil && number(n) > number(a.Max) {
+			return fmt.Sprintf("%v is greater than max %v", n, a.Max)
+		}
+	}
+	return ""
+}
+
+// show prints a TOML value for a message, shortened where it is long.
+func show(value any) string {
+	text := fmt.Sprint(value)
+	switch v := value.(type) {
+	case string:
+		text = strconv.Quote(v)
+	case []any:
+		parts := make([]string, len(v))
+		for i := range v {
+			parts[i] = show(v[i])
+		}
+		text = "[" + strings.Join(parts, ", ") + "]"
+	case map[string]any:
+		text = "a table"
+	}
+	if len(text) > 60 {
+		text = strings.ToValidUTF8(text[:57], "") + "..."
+	}
+	return text
+}
+
+// Pascal turns snake_case into PascalCase, as the generated C++ does.
+func Pascal(name string) string {
+	var b strings.Builder
+	for _, part := range strings.Split(name, "_") {
+		if part != "" {
+			b.WriteString(strings.ToUpper(part[:1]) + part[1:])
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,244 @@
+package rule
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// Value is an array argument as the rules see it. The zero value is an absent argument.
+type Value struct {
+	Given bool
+	// NotArray is the Python type name of a value that is not an array.
+	NotArray string
+	// DType is a long name, Device a name such as "cpu".
+	DType, Device string
+	Shape         []int64
+}
+
+// NotAttr is an attr value of a type that no attr has; its text is the Python type name.
+type NotAttr string
+
+// Call is one call of an op. Attrs holds int64, float64, bool, string, []int64 or NotAttr; an absent attr takes its
+// default. Out is nil, or holds every output.
+type Call struct {
+	// Framework is the array type in messages, such as "numpy.ndarray".
+	Framework string
+	Inputs    map[string]Value
+	Attrs     map[string]any
+	Out       map[string]Value
+}
+
+// Fault is the error that a call raises.
+type Fault struct{ Class, Text string }
+
+// Check returns the first fault of a call in the documented order, nil for a right call.
+func Check(op *opdef.Op, c Call) *Fault { return Compile(op).Check(c) }
+
+// Check is the Go printer of the rules: what a call of the compiled op must raise.
+func (p *Program) Check(c Call) *Fault {
+	e := &evaluation{program: p, call: c, sizes: map[string]int64{}, dtypes: map[string]string{}}
+	if err := e.run(); err != nil {
+		var f *fault
+		if errors.As(err, &f) {
+			return &Fault{f.class, p.Op.Name + ": " + f.text}
+		}
+		return &Fault{"ValueError", p.Op.Name + ": division by zero in a size"}
+	}
+	return nil
+}
+
+type fault struct{ class, text string }
+
+func (f *fault) Error() string { return f.text }
+
+func expected(class, arg, format string, args ...any) error {
+	return &fault{class, arg + ": expected " + fmt.Sprintf(format, args...)}
+}
+
+// evaluation is the state of one Check.
+type evaluation struct {
+	program *Program
+	call    Call
+	sizes   map[string]int64
+	lists   map[string][]int64
+	dtypes  map[string]string
+	batch   []int64
+}
+
+// Int and List make the evaluation the environment of expressions.
+func (e *evaluation) Int(name string) (int64, bool) {
+	if v, ok := e.sizes[name]; ok {
+		return v, true
+	}
+	v, ok := e.attr(name).(int64)
+	return v, ok
+}
+
+// List returns the value of an int list attr.
+func (e *evaluation) List(name string) ([]int64, bool) {
+	v, ok := e.attr(name).([]int64)
+	return v, ok
+}
+
+func (e *evaluation) attr(name string) any {
+	if v, ok := e.call.Attrs[name]; ok {
+		return v
+	}
+	for _, a := range e.program.Op.Attrs {
+		if a.Name == name {
+			return a.Default
+		}
+	}
+	return nil
+}
+
+func (e *evaluation) run() error {
+	for _, a := range e.program.Op.Inputs {
+		if !a.Optional && !e.call.Inputs[a.Name].Given {
+			return &fault{"TypeError", fmt.Sprintf("missing required argument '%s'", a.Name)}
+		}
+	}
+	for _, r := range e.program.Rules {
+		if r.Kind != Output && r.Optional && !e.call.Inputs[r.Arg].Given {
+			continue
+		}
+		if err := e.rule(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *evaluation) rule(r Rule) error {
+	v := e.call.Inputs[r.Arg]
+	switch r.Kind {
+	case Array:
+		if v.NotArray != "" {
+			return expected("TypeError", r.Arg, "%s, got %s", e.call.Framework, v.NotArray)
+		}
+	case AttrType, AttrMin, AttrMax, AttrOneOf:
+		return e.attrRule(r)
+	case Device:
+		if want := e.call.Inputs[r.Other].Device; v.Device != want {
+			return expected("ValueError", r.Arg, "device %s (as %s), got %s", want, r.Other, v.Device)
+		}
+	case DTypeIn:
+		if !slices.Contains(r.Allowed, v.DType) {
+			return expected("TypeError", r.Arg, "dtype %s, got %s", Or(r.Allowed), v.DType)
+		}
+		e.dtypes[r.Var] = v.DType
+	case DTypeAs:
+		i := e.program.Op.InputIndex(r.Arg)
+		if want := e.dtypes[e.program.Op.Inputs[i].Type.Var]; v.DType != want {
+			return expected("TypeError", r.Arg, "dtype %s (as %s), got %s", want, r.Other, v.DType)
+		}
+	case Rank:
+		return rank(r, v)
+	case BatchBind, BatchAs, SizeBind, SizeIs:
+		return e.sizeRule(r, v)
+	case Let, Require, OutSize:
+		return e.condition(r)
+	case Output:
+		return e.output(r)
+	}
+	return nil
+}
+
+func rank(r Rule, v Value) error {
+	what := fmt.Sprintf("%d dimension", r.Rank)
+	if r.Rank != 1 {
+		what += "s"
+	}
+	if r.AtLeast && len(v.Shape) < r.Rank {
+		return expected("ValueError", r.Arg, "at least %s, got shape %s", what, List(v.Shape))
+	}
+	if !r.AtLeast && len(v.Shape) != r.Rank {
+		return expected("ValueError", r.Arg, "%s, got shape %s", what, List(v.Shape))
+	}
+	return nil
+}
+
+func (e *evaluation) sizeRule(r Rule, v Value) error {
+	leading := v.Shape[:max(len(v.Shape)-r.Rank, 0)]
+	switch r.Kind {
+	case BatchBind:
+		e.batch = leading
+		return nil
+	case BatchAs:
+		if !slices.Equal(leading, e.batch) {
+			return expected("ValueError", r.Arg, "leading dimensions %s (as %s), got shape %s", List(e.batch), r.Other, List(v.Shape))
+		}
+		return nil
+	}
+	dim := r.Dim
+	if dim < 0 {
+		dim += len(v.Shape)
+	}
+	if r.Kind == SizeBind {
+		return e.solve(r, v, dim)
+	}
+	want, err := r.Expr.Eval(e)
+	if err != nil || v.Shape[dim] == want {
+		return err
+	}
+	because := ""
+	if len(r.Why) > 0 {
+		because = " (" + e.because(r.Why) + ")"
+	}
+	return expected("ValueError", r.Arg, "dimension %d to be %d%s, got shape %s", dim, want, because, List(v.Shape))
+}
+
+func (e *evaluation) solve(r Rule, v Value, dim int) error {
+	coef, err := r.Coef.Eval(e)
+	if err != nil {
+		return err
+	}
+	constant, err := r.Const.Eval(e)
+	if err != nil {
+		return err
+	}
+	rest := v.Shape[dim] - constant
+	if coef == 0 || rest%coef != 0 || rest/coef < 0 {
+		return expected("ValueError", r.Arg, "dimension %d to be of the form %s, got shape %s", dim, r.Form, List(v.Shape))
+	}
+	e.sizes[r.Symbol] = rest / coef
+	return nil
+}
+
+func (e *evaluation) condition(r Rule) error {
+	value, err := r.Expr.Eval(e)
+	if err != nil {
+		return err
+	}
+	switch {
+	case r.Kind == Let:
+		e.sizes[r.Symbol] = value
+	case r.Kind == Require && value == 0:
+		return &fault{"ValueError", fmt.Sprintf("expected %s, got %s", r.Form, e.because(r.Why))}
+	case r.Kind == OutSize && value < 0:
+		return &fault{"ValueError", fmt.Sprintf("output %s would have a negative dimension: %s = %d", r.Arg, r.Form, value)}
+	}
+	return nil
+}
+
+func (e *evaluation) because(why []Origin) string {
+	var parts []string
+	for _, w := range why {
+		n, _ := e.Int(w.Name)
+		s := fmt.Sprintf("%s = %d", w.Name, n)
+		if w.Of != "" {
+			s += " of " + w.Of
+		}
+		parts = append(parts, s)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// List formats sizes as "[2, 3]".
+func List(sizes []int64) string {
+	return "[" + strings.Trim(strings.ReplaceAll(fmt.Sprint(sizes), " ", ", "), "[]") + "]"
+}

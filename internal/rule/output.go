@@ -1,0 +1,101 @@
+package rule
+
+import (
+	"slices"
+
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// output checks a given output against what the inputs imply.
+func (e *evaluation) output(r Rule) error {
+	if e.call.Out == nil {
+		return nil
+	}
+	v := e.call.Out[r.Arg]
+	if v.NotArray != "" {
+		return expected("TypeError", r.Arg, "%s, got %s", e.call.Framework, v.NotArray)
+	}
+	if want := e.outDType(r.Tensor.Type); v.DType != want {
+		because := ""
+		if e.program.Op.InputIndex(r.Other) >= 0 {
+			because = " (as " + r.Other + ")"
+		}
+		return expected("TypeError", r.Arg, "dtype %s%s, got %s", want, because, v.DType)
+	}
+	if inputs := e.program.Op.Inputs; len(inputs) > 0 {
+		if want := e.call.Inputs[inputs[0].Name].Device; v.Device != want {
+			return expected("ValueError", r.Arg, "device %s (as %s), got %s", want, inputs[0].Name, v.Device)
+		}
+	}
+	want, err := e.OutShape(r.Tensor.Type)
+	if err == nil && !slices.Equal(v.Shape, want) {
+		err = expected("ValueError", r.Arg, "shape %s, got shape %s", List(want), List(v.Shape))
+	}
+	return err
+}
+
+// OutShape is the shape that a type has under the sizes bound so far.
+func (e *evaluation) OutShape(t opdef.Type) ([]int64, error) {
+	var out []int64
+	for _, d := range t.Dims {
+		if d.Star {
+			out = append(out, e.batch...)
+			continue
+		}
+		n, err := d.Expr.Eval(e)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, n)
+	}
+	return out, nil
+}
+
+func (e *evaluation) outDType(t opdef.Type) string {
+	if t.Var == "" {
+		return Long([]string{t.DType})[0]
+	}
+	if bound, ok := e.dtypes[t.Var]; ok {
+		return bound
+	}
+	for _, a := range e.program.Op.Attrs {
+		if a.Binds != t.Var {
+			continue
+		}
+		if given, ok := e.call.Attrs[a.Name].(string); ok {
+			return given
+		}
+		fallback, _ := a.Default.(string)
+		if bound, ok := e.dtypes[fallback]; ok {
+			return bound
+		}
+		return Long([]string{fallback})[0]
+	}
+	return ""
+}
+
+// Spec is the inferred shape and long dtype name of an output.
+type Spec struct {
+	Name, DType string
+	Shape       []int64
+}
+
+// Infer returns what a right call yields, or the fault of a wrong one.
+func (p *Program) Infer(c Call) ([]Spec, *Fault) {
+	if f := p.Check(c); f != nil {
+		return nil, f
+	}
+	e := &evaluation{program: p, call: c, sizes: map[string]int64{}, dtypes: map[string]string{}}
+	if err := e.run(); err != nil {
+		return nil, &Fault{"ValueError", err.Error()}
+	}
+	var out []Spec
+	for _, a := range p.Op.Outputs {
+		shape, err := e.OutShape(a.Type)
+		if err != nil {
+			return nil, &Fault{"ValueError", err.Error()}
+		}
+		out = append(out, Spec{a.Name, e.outDType(a.Type), shape})
+	}
+	return out, nil
+}

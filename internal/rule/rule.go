@@ -1,0 +1,308 @@
+// Package rule compiles a definition into the ordered list of rules that a call must keep.
+//
+// The list is the single source of every check. It has three printers: C++ (backend/gen), Python (_checks.py) and the
+// evaluator in this package, which tells the conformance suite the error that a wrong call must raise.
+package rule
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/opcast/opcast/internal/dtype"
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// Kind is the kind of a rule.
+type Kind int
+
+// The kinds of rule, in the order in which a call meets them.
+const (
+	// Array: the required argument is given and is an array; an optional one is absent or an array.
+	Array Kind = iota
+	// AttrType: the attr has its declared type; AttrMin, AttrMax and AttrOneOf: its value is in range.
+	AttrType
+	AttrMin
+	AttrMax
+	AttrOneOf
+	// Device: the argument is on the device of Other.
+	Device
+	// DTypeIn: the dtype is one of Allowed and binds Var; DTypeAs: it equals the dtype bound by Other.
+	DTypeIn
+	DTypeAs
+	// Rank: the argument has Rank dims, or at least Rank if AtLeast.
+	Rank
+	// BatchBind remembers the leading dims; BatchAs compares them with those of Other.
+	BatchBind
+	BatchAs
+	// SizeBind solves Coef*Symbol + Const == size; SizeIs compares the size with Expr.
+	SizeBind
+	SizeIs
+	// Layout: the memory is dense, or strided as Stride allows (backend only; adaptors copy before).
+	Layout
+	// Let computes a named size.
+	Let
+	// Require: the condition holds.
+	Require
+	// OutSize: the size of an output is not negative.
+	OutSize
+	// Output: a given output has the inferred dtype and shape and dense, writable memory of its own.
+	Output
+)
+
+// Rule is one rule of a call. Which fields are set depends on Kind.
+type Rule struct {
+	Kind     Kind
+	Arg      string
+	Optional bool
+	// Other is the argument that Arg must agree with.
+	Other string
+	// Attr and Bound belong to the attr rules; Bound is the text of the limit.
+	Attr  *opdef.Attr
+	Bound string
+	// Allowed are long dtype names, Var the variable that they bind.
+	Allowed []string
+	Var     string
+	Rank    int
+	AtLeast bool
+	// Dim counts from the end (negative) in types with leading dims, else from the start.
+	Dim         int
+	Symbol      string
+	Coef, Const *opdef.Expr
+	Expr        *opdef.Expr
+	// Form is the dim or condition as the author wrote it.
+	Form   string
+	Why    []Origin
+	Stride string
+	// Tensor is the output of an Output or OutSize rule.
+	Tensor *opdef.Arg
+}
+
+// Origin explains a size in a message: "N = 8 of x"; Of is empty for attrs and lets.
+type Origin struct{ Name, Of string }
+
+// Program is the compiled form of one definition.
+type Program struct {
+	Op    *opdef.Op
+	Rules []Rule
+	// Origin maps a symbol to the input that binds it, DTypeOf a dtype variable to the argument that binds it
+	// (an attr or an input), BatchOf names the input that binds the leading dims.
+	Origin  map[string]string
+	DTypeOf map[string]string
+	BatchOf string
+}
+
+// Compile orders the rules of op as the documentation promises: arguments, attrs, devices, then each input's dtype,
+// rank, dims and layout, then conditions, outputs.
+func Compile(op *opdef.Op) *Program {
+	p := &Program{Op: op, Origin: map[string]string{}, DTypeOf: map[string]string{}}
+	for i := range op.Inputs {
+		p.add(Rule{Kind: Array, Arg: op.Inputs[i].Name, Optional: op.Inputs[i].Optional})
+	}
+	p.attrs()
+	for i := 1; i < len(op.Inputs); i++ {
+		p.add(Rule{Kind: Device, Arg: op.Inputs[i].Name, Other: op.Inputs[0].Name, Optional: op.Inputs[i].Optional})
+	}
+	p.inputs()
+	for _, l := range op.Lets {
+		p.add(Rule{Kind: Let, Symbol: l.Name, Expr: l.Expr})
+	}
+	for _, e := range op.Requires {
+		why := p.why(e)
+		for i := range why {
+			why[i].Of = "" // the condition is about the whole call
+		}
+		p.add(Rule{Kind: Require, Expr: e, Form: e.Text, Why: why})
+	}
+	p.outputs()
+	return p
+}
+
+func (p *Program) add(r Rule) { p.Rules = append(p.Rules, r) }
+
+func (p *Program) attrs() {
+	for i := range p.Op.Attrs {
+		a := &p.Op.Attrs[i]
+		p.add(Rule{Kind: AttrType, Arg: a.Name, Attr: a, Allowed: p.attrDTypes(a)})
+		if a.Min != nil {
+			p.add(Rule{Kind: AttrMin, Arg: a.Name, Attr: a, Bound: Number(a.Min)})
+		}
+		if a.Max != nil {
+			p.add(Rule{Kind: AttrMax, Arg: a.Name, Attr: a, Bound: Number(a.Max)})
+		}
+		if len(a.OneOf) > 0 {
+			p.add(Rule{Kind: AttrOneOf, Arg: a.Name, Attr: a, Allowed: a.OneOf})
+		}
+		if a.Binds != "" {
+			p.DTypeOf[a.Binds] = a.Name
+		}
+	}
+}
+
+func (p *Program) attrDTypes(a *opdef.Attr) []string {
+	for _, v := range p.Op.DTypes {
+		if a.Binds == v.Name {
+			return Long(v.OneOf)
+		}
+	}
+	return nil
+}
+
+// inputs emits dtype, rank, dims and layout of each input in order. A step on an earlier input that had to wait for a
+// later symbol comes after that later input, where it is first decidable.
+func (p *Program) inputs() {
+	steps := p.Op.Steps
+	for i := range p.Op.Inputs {
+		in := &p.Op.Inputs[i]
+		p.dtype(in)
+		star, fixed := Trailing(in.Type)
+		p.add(Rule{Kind: Rank, Arg: in.Name, Optional: in.Optional, Rank: fixed, AtLeast: star})
+		for len(steps) > 0 && (steps[0].Input == i || p.deferred(steps[0], i)) {
+			p.step(steps[0])
+			steps = steps[1:]
+		}
+		p.add(Rule{Kind: Layout, Arg: in.Name, Optional: in.Optional, Stride: in.Stride})
+	}
+}
+
+func (p *Program) deferred(s opdef.Step, current int) bool { return s.Input < current }
+
+func (p *Program) dtype(a *opdef.Arg) {
+	r := Rule{Kind: DTypeIn, Arg: a.Name, Optional: a.Optional, Var: a.Type.Var}
+	switch from, bound := p.DTypeOf[a.Type.Var]; {
+	case a.Type.Var == "":
+		r.Allowed = Long([]string{a.Type.DType})
+	case bound:
+		r.Kind, r.Other = DTypeAs, from
+	default:
+		for _, v := range p.Op.DTypes {
+			if v.Name == a.Type.Var {
+				r.Allowed = Long(v.OneOf)
+			}
+		}
+		p.DTypeOf[a.Type.Var] = a.Name
+	}
+	p.add(r)
+}
+
+func (p *Program) step(s opdef.Step) {
+	in := &p.Op.Inputs[s.Input]
+	r := Rule{Arg: in.Name, Optional: in.Optional, Symbol: s.Symbol, Coef: s.Coef, Const: s.Const, Expr: s.Expr}
+	star, fixed := Trailing(in.Type)
+	r.Rank, r.AtLeast = fixed, star
+	if s.Kind == opdef.BindSize || s.Kind == opdef.CheckSize {
+		r.Dim = DimIndex(in.Type, s.Dim)
+		r.Form = in.Type.Dims[s.Dim].Expr.Text
+	}
+	switch s.Kind {
+	case opdef.BindBatch:
+		r.Kind, p.BatchOf = BatchBind, in.Name
+	case opdef.CheckBatch:
+		r.Kind, r.Other = BatchAs, p.BatchOf
+	case opdef.BindSize:
+		r.Kind = SizeBind
+		p.Origin[s.Symbol] = in.Name
+	case opdef.CheckSize:
+		r.Kind, r.Why = SizeIs, p.why(s.Expr)
+	}
+	p.add(r)
+}
+
+func (p *Program) outputs() {
+	for i := range p.Op.Outputs {
+		out := &p.Op.Outputs[i]
+		for j, d := range out.Type.Dims {
+			if d.Expr != nil && !p.nonNegative(d.Expr) {
+				p.add(Rule{Kind: OutSize, Arg: out.Name, Tensor: out, Expr: d.Expr, Form: d.Expr.Text, Dim: j})
+			}
+		}
+	}
+	for i := range p.Op.Outputs {
+		out := &p.Op.Outputs[i]
+		p.add(Rule{Kind: Output, Arg: out.Name, Tensor: out, Other: p.DTypeOf[out.Type.Var]})
+	}
+}
+
+// why lists the symbols of e with the arguments that bind them.
+func (p *Program) why(e *opdef.Expr) []Origin {
+	var out []Origin
+	for _, s := range e.Symbols() {
+		out = append(out, Origin{Name: s, Of: p.Origin[s]})
+	}
+	return out
+}
+
+// Trailing reports whether a type begins with leading dims and how many dims it names after them.
+func Trailing(t opdef.Type) (star bool, fixed int) {
+	star = len(t.Dims) > 0 && t.Dims[0].Star
+	if star {
+		return true, len(t.Dims) - 1
+	}
+	return false, len(t.Dims)
+}
+
+// DimIndex is the index of the j-th entry of a type in a shape: from the end where leading dims precede it.
+func DimIndex(t opdef.Type, j int) int {
+	if star, _ := Trailing(t); star {
+		return j - len(t.Dims)
+	}
+	return j
+}
+
+// nonNegative says whether an output dim needs no check: sizes of arrays never are negative, so neither are their sums,
+// products, quotients and extremes.
+func (p *Program) nonNegative(e *opdef.Expr) bool {
+	switch e.Op {
+	case opdef.OpConst:
+		return e.Value >= 0
+	case opdef.OpSymbol:
+		for _, l := range p.Op.Lets {
+			if l.Name == e.Name {
+				return p.nonNegative(l.Expr)
+			}
+		}
+		return p.Origin[e.Name] != ""
+	case opdef.OpAdd, opdef.OpMul, opdef.OpFloorDiv, opdef.OpMod, opdef.OpMin, opdef.OpMax, opdef.OpCeilDiv:
+		for _, a := range e.Args {
+			if !p.nonNegative(a) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// Long turns short dtype names into long ones.
+func Long(short []string) []string {
+	out := make([]string, len(short))
+	for i, s := range short {
+		d, _ := dtype.Lookup(s)
+		out[i] = d.Long
+	}
+	return out
+}
+
+// Or joins names as "a, b or c".
+func Or(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// Quoted joins strings as "'a', 'b', 'c'".
+func Quoted(names []string) string {
+	return "'" + strings.Join(names, "', '") + "'"
+}
+
+// Number formats a limit or value as C's %g does for floats; the other two printers do the same.
+func Number(v any) string {
+	switch n := v.(type) {
+	case float64:
+		return fmt.Sprintf("%.6g", n)
+	case float32:
+		return fmt.Sprintf("%.6g", float64(n))
+	}
+	return fmt.Sprint(v)
+}
