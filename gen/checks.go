@@ -1,0 +1,339 @@
+package gen
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// checks emits _checks.py of the backend package: the Python printer of the rules.
+func (g *generator) checks() error {
+	view := struct {
+		Header string
+		Ops    []*checkView
+	}{Header: header()}
+	for _, op := range g.ops {
+		view.Ops = append(view.Ops, &checkView{op})
+	}
+	return g.render("checks/checks.py.tmpl", "backend/python/src/"+g.project.Manifest.Name+"_backend/_checks.py", view)
+}
+
+// checkView prints the rules of an op as Python statements. Arguments keep their names with a prefix, so that no name of
+// a definition can hide a local of the function: x_ is the array x, x_s its shape, x_t its dtype.
+type checkView struct{ *opView }
+
+func pyArg(s string) string { return s + "_" }
+
+// Parameters is the parameter list: framework, inputs, attrs, out; all positional.
+func (v *checkView) Parameters() string {
+	out := []string{"fw: _r.Framework"}
+	for _, a := range v.Inputs {
+		out = append(out, pyArg(a.Name)+": Any")
+	}
+	for _, a := range v.Attrs {
+		out = append(out, pyArg(a.Name)+": Any")
+	}
+	return "\n    " + strings.Join(append(out, "out: tuple[Any, ...] | None = None"), ",\n    ") + ",\n"
+}
+
+// Lines is the body: one statement per rule, then the specs.
+func (v *checkView) Lines() []string {
+	var needed, all []string
+	for _, a := range v.Inputs {
+		pair := fmt.Sprintf("(%q, %s)", a.Name, pyArg(a.Name))
+		all = append(all, pair)
+		if !a.Optional {
+			needed = append(needed, pair)
+		}
+	}
+	out := []string{fmt.Sprintf("_r.required(op, %s)", tuple(needed)), fmt.Sprintf("_r.arrays(fw, op, %s)", tuple(all))}
+	guarded(v.Program.Rules, v.statement, func(arg string, lines []string) {
+		if arg != "" {
+			lines = append([]string{"if " + pyArg(arg) + " is not None:"}, indent(pyIndent, lines)...)
+		}
+		out = append(out, lines...)
+	})
+	return wrap(append(out, v.result(tuple(all))...))
+}
+
+// wrap breaks calls and tuples that are too long for a line of the function's body.
+func wrap(lines []string) []string {
+	var out []string
+	for _, l := range lines {
+		text := strings.TrimLeft(l, " ")
+		head, items := splitCall(text)
+		if len(pyIndent+l) <= lineLength || items == nil {
+			out = append(out, l)
+			continue
+		}
+		by := strings.TrimSuffix(l, text)
+		out = append(out, by+head)
+		for _, item := range items {
+			out = append(out, by+pyIndent+item+",")
+		}
+		out = append(out, by+")")
+	}
+	return out
+}
+
+// splitCall separates "f(a, (b, c))" into "f(" and its items. The strings in generated lines are names and expressions,
+// whose brackets balance, so they need no lexer.
+func splitCall(text string) (head string, items []string) {
+	open := strings.IndexByte(text, '(')
+	if open < 0 || !strings.HasSuffix(text, ")") {
+		return text, nil
+	}
+	depth, start := 0, open+1
+	for i := open + 1; i < len(text)-1; i++ {
+		switch text[i] {
+		case '(', '[':
+			depth++
+		case ')', ']':
+			depth--
+		case ',':
+			if depth == 0 {
+				items = append(items, strings.TrimSpace(text[start:i]))
+				start = i + 1
+			}
+		}
+	}
+	if last := strings.TrimSpace(text[start : len(text)-1]); last != "" {
+		items = append(items, last)
+	}
+	return text[:open+1], items
+}
+
+// guarded prints the rules, collecting runs of rules on one optional input: block gets that input's name, or "" for
+// rules that always apply.
+func guarded(rules []rule.Rule, print func(rule.Rule) []string, block func(arg string, lines []string)) {
+	var open string
+	var lines []string
+	flush := func() {
+		if len(lines) > 0 {
+			block(open, lines)
+		}
+		open, lines = "", nil
+	}
+	for _, r := range rules {
+		arg := ""
+		if r.Optional {
+			arg = r.Arg
+		}
+		if arg != open {
+			flush()
+			open = arg
+		}
+		lines = append(lines, print(r)...)
+	}
+	flush()
+}
+
+const pyIndent, cppIndent = "    ", "  "
+
+func indent(by string, lines []string) []string {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = by + l
+	}
+	return out
+}
+
+// tuple writes a Python tuple.
+func tuple(items []string) string {
+	if len(items) == 1 {
+		return "(" + items[0] + ",)"
+	}
+	return "(" + strings.Join(items, ", ") + ")"
+}
+
+func pyStrings(items []string) string {
+	out := make([]string, len(items))
+	for i, s := range items {
+		out[i] = strconv.Quote(s)
+	}
+	return tuple(out)
+}
+
+func (v *checkView) expr(e *opdef.Expr) string { return pyExpr(pyArg).print(e) }
+
+// raise guards an error by a condition.
+func raise(condition, format string, args ...any) []string {
+	return []string{"if " + condition + ":", "    raise " + fmt.Sprintf(format, args...)}
+}
+
+func (v *checkView) statement(r rule.Rule) []string {
+	arg, name := pyArg(r.Arg), strconv.Quote(r.Arg)
+	switch r.Kind {
+	case rule.AttrType:
+		return v.readAttr(r)
+	case rule.AttrMin:
+		return v.bound(r, ">=", "at_least")
+	case rule.AttrMax:
+		return v.bound(r, "<=", "at_most")
+	case rule.AttrOneOf:
+		return raise(arg+" not in "+pyStrings(r.Allowed), "_r.choice(op, %s, %s, %s)", name, pyStrings(r.Allowed), arg)
+	case rule.Device:
+		return one("_r.same_device(fw, op, %s, %s, %q, %s)", name, arg, r.Other, pyArg(r.Other))
+	case rule.DTypeIn:
+		out := one("%st = fw.dtype(%s)", arg, arg)
+		if r.Var != "" {
+			out = one("%s = %st = fw.dtype(%s)", pyArg(r.Var), arg, arg)
+		}
+		return append(out, raise(arg+"t not in "+pyStrings(r.Allowed), "_r.dtype_in(op, %s, %s, %st)", name, pyStrings(r.Allowed), arg)...)
+	case rule.DTypeAs:
+		return append(one("%st = fw.dtype(%s)", arg, arg),
+			raise(arg+"t != "+pyArg(v.dtypeVar(r.Arg)), "_r.dtype_as(op, %s, %s, %q, %st)", name, pyArg(v.dtypeVar(r.Arg)), r.Other, arg)...)
+	case rule.Rank:
+		return v.rank(r)
+	default:
+		return v.size(r)
+	}
+}
+
+func (v *checkView) dtypeVar(arg string) string {
+	i := v.InputIndex(arg)
+	return v.Inputs[i].Type.Var
+}
+
+func (v *checkView) rank(r rule.Rule) []string {
+	arg := pyArg(r.Arg)
+	out := one("%ss = fw.shape(%s)", arg, arg)
+	if r.AtLeast {
+		if r.Rank == 0 {
+			return out
+		}
+		return append(out, raise(fmt.Sprintf("len(%ss) < %d", arg, r.Rank), "_r.rank(op, %q, %d, %ss, \"at least \")", r.Arg, r.Rank, arg)...)
+	}
+	return append(out, raise(fmt.Sprintf("len(%ss) != %d", arg, r.Rank), "_r.rank(op, %q, %d, %ss)", r.Arg, r.Rank, arg)...)
+}
+
+func (v *checkView) size(r rule.Rule) []string {
+	arg := pyArg(r.Arg)
+	switch r.Kind {
+	case rule.BatchBind:
+		return one("batch = tuple(%s)", v.leading(arg, r.Rank))
+	case rule.BatchAs:
+		return raise("tuple("+v.leading(arg, r.Rank)+") != batch", "_r.batch(op, %q, batch, %q, %ss)", r.Arg, r.Other, arg)
+	case rule.SizeBind:
+		if r.Form == r.Symbol {
+			return one("%s = %ss[%d]", pyArg(r.Symbol), arg, r.Dim)
+		}
+		return one("%s = _r.solve(op, %q, %ss, %d, %s, %s, %q)", pyArg(r.Symbol), r.Arg, arg, r.Dim, v.expr(r.Coef), v.expr(r.Const), r.Form)
+	case rule.SizeIs:
+		want := v.expr(r.Expr)
+		return raise(fmt.Sprintf("%ss[%d] != %s", arg, r.Dim, want), "_r.size(op, %q, %ss, %d, %s, %s)", r.Arg, arg, r.Dim, want, v.why(r.Why))
+	case rule.Let:
+		return one("%s = %s", pyArg(r.Symbol), v.expr(r.Expr))
+	case rule.Require:
+		return raise("not ("+v.expr(r.Expr)+")", "_r.require(op, %q, %s)", r.Form, v.why(r.Why))
+	case rule.OutSize:
+		return raise(v.expr(r.Expr)+" < 0", "_r.output_size(op, %q, %q, %s)", r.Arg, r.Form, v.expr(r.Expr))
+	}
+	return nil
+}
+
+func (v *checkView) leading(arg string, trailing int) string {
+	if trailing == 0 {
+		return arg + "s"
+	}
+	return fmt.Sprintf("%ss[:-%d]", arg, trailing)
+}
+
+func (v *checkView) why(why []rule.Origin) string {
+	if len(why) == 0 {
+		return "()"
+	}
+	var out []string
+	for _, w := range why {
+		out = append(out, fmt.Sprintf("(%q, %s, %q)", w.Name, pyArg(w.Name), w.Of))
+	}
+	return tuple(out)
+}
+
+// readAttr normalises an attr to the type that crosses the ABI; an absent computed default stays None.
+func (v *checkView) readAttr(r rule.Rule) []string {
+	a, arg := r.Attr, pyArg(r.Arg)
+	switch {
+	case a.Type == "dtype":
+		return v.readDType(r)
+	case a.Len > 0:
+		return one("%s = _r.as_ints(op, %q, %s, %d)", arg, a.Name, arg, a.Len)
+	case a.DefaultExpr != nil:
+		return append(one("if %s is not None:", arg), indent(pyIndent, one("%s = _r.as_float(op, %q, %s)", arg, a.Name, arg))...)
+	}
+	return one("%s = _r.as_%s(op, %q, %s)", arg, a.Type, a.Name, arg)
+}
+
+// readDType leaves an absent dtype attr None: its default names a dtype variable, which is known only later.
+func (v *checkView) readDType(r rule.Rule) []string {
+	arg := pyArg(r.Arg)
+	read := one("%s = _r.as_dtype(fw, op, %q, %s, %s)", arg, r.Arg, arg, pyStrings(r.Allowed))
+	return append(one("if %s is not None:", arg), indent(pyIndent, read)...)
+}
+
+func (v *checkView) bound(r rule.Rule, sign, text string) []string {
+	arg := pyArg(r.Arg)
+	lines := raise(fmt.Sprintf("not %s %s %s", arg, sign, r.Bound), "_r.%s(op, %q, %q, %s)", text, r.Arg, r.Bound, arg)
+	switch {
+	case r.Attr.Len > 0:
+		item := raise(fmt.Sprintf("not item %s %s", sign, r.Bound), "_r.%s(op, %q, %q, item)", text, r.Arg, r.Bound)
+		return append(one("for item in %s:", arg), indent(pyIndent, item)...)
+	case r.Attr.DefaultExpr != nil:
+		return append(one("if %s is not None:", arg), indent(pyIndent, lines)...)
+	}
+	return lines
+}
+
+// result prints the specs, the checks on given outputs, and the return.
+func (v *checkView) result(inputs string) []string {
+	var specs, names, partners, attrs []string
+	for i := range v.Outputs {
+		out := &v.Outputs[i]
+		specs = append(specs, fmt.Sprintf("(%s, %s)", v.shape(out.Type), v.dtype(out.Type)))
+		names = append(names, out.Name)
+		from := v.Program.DTypeOf[out.Type.Var]
+		if v.InputIndex(from) < 0 {
+			from = ""
+		}
+		partners = append(partners, from)
+	}
+	for _, a := range v.ABIAttrs() {
+		attrs = append(attrs, pyArg(a.Name))
+	}
+	lines := one("specs: Specs = %s", tuple(specs))
+	lines = append(lines, "if out is not None:", fmt.Sprintf("    _r.outputs(fw, op, %s, specs, out, %s, %s)", pyStrings(names), inputs, pyStrings(partners)))
+	return append(lines, "return specs, "+tuple(attrs))
+}
+
+func (v *checkView) shape(t opdef.Type) string {
+	var dims []string
+	for _, d := range t.Dims {
+		if d.Star {
+			dims = append(dims, "*batch")
+		} else {
+			dims = append(dims, v.expr(d.Expr))
+		}
+	}
+	return tuple(dims)
+}
+
+// dtype prints the long dtype name of an output as an expression.
+func (v *checkView) dtype(t opdef.Type) string {
+	if t.Var == "" {
+		return strconv.Quote(rule.Long([]string{t.DType})[0])
+	}
+	for _, a := range v.Attrs {
+		if a.Binds != t.Var {
+			continue
+		}
+		fallback, _ := a.Default.(string)
+		if _, isVar := v.Program.DTypeOf[fallback]; isVar {
+			return fmt.Sprintf("%s if %s is None else %s", pyArg(fallback), pyArg(a.Name), pyArg(a.Name))
+		}
+		return fmt.Sprintf("%q if %s is None else %s", rule.Long([]string{fallback})[0], pyArg(a.Name), pyArg(a.Name))
+	}
+	return pyArg(t.Var)
+}

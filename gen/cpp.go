@@ -1,0 +1,220 @@
+package gen
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/opcast/opcast/internal/dtype"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// cpp emits the C++ of the backend: per op its argument struct and its export, and for all ops the registration.
+func (g *generator) cpp() error {
+	for _, op := range g.ops {
+		v := &cppView{op}
+		if err := g.render("backend/args.h.tmpl", "backend/gen/"+op.Name+".gen.h", v); err != nil {
+			return err
+		}
+		if err := g.render("backend/op.cc.tmpl", "backend/gen/"+op.Name+".gen.cc", v); err != nil {
+			return err
+		}
+	}
+	all := struct {
+		Header string
+		Ops    []*opView
+		DTypes []dtype.DType
+	}{header(), g.ops, dtype.Table}
+	if err := g.render("backend/register.cc.tmpl", "backend/gen/register_all.gen.cc", all); err != nil {
+		return err
+	}
+	return g.render("backend/dtypes.h.tmpl", "backend/gen/dtypes.gen.h", all)
+}
+
+// cppView adds the C++ spelling of everything that the templates in backend/ print.
+type cppView struct{ *opView }
+
+// Field is a member of the argument struct.
+type field struct{ Decl, Comment, Name, Value string }
+
+// Enum is the C++ enum of a str attr with one_of.
+type enum struct {
+	Name   string
+	Values []string
+}
+
+// Enums are the enums of the op's str attrs.
+func (v *cppView) Enums() []enum {
+	var out []enum
+	for _, a := range v.ABIAttrs() {
+		if len(a.OneOf) > 0 {
+			e := enum{Name: v.Pascal() + pascal(a.Name)}
+			for _, s := range a.OneOf {
+				e.Values = append(e.Values, "k"+pascal(s))
+			}
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// HasBatch shadows the model's method for templates that hold a cppView.
+func (v *cppView) HasBatch() bool { return v.Program.BatchOf != "" }
+
+// Fields lists the argument struct: dtypes, sizes, outputs, inputs, attrs.
+func (v *cppView) Fields() []field {
+	var out []field
+	for _, d := range v.DTypes {
+		out = append(out, field{"opcast::DType " + d.Name, rule.Or(rule.Long(d.OneOf)), d.Name, d.Name})
+	}
+	if v.HasBatch() {
+		_, trailing := rule.Trailing(v.input(v.Program.BatchOf).Type)
+		value := fmt.Sprintf("%s.batch(%d)", cppName(v.Program.BatchOf), trailing)
+		out = append(out, field{"int64_t batch", "product of the leading dimensions", "batch", value})
+	}
+	for _, s := range v.Symbols() {
+		out = append(out, field{"int64_t " + cppName(s), "", cppName(s), cppName(s)})
+	}
+	for _, a := range v.Outputs {
+		out = append(out, field{"void* " + cppName(a.Name), a.Type.Text, cppName(a.Name), cppName(a.Name) + ".data()"})
+	}
+	for _, a := range v.Inputs {
+		out = append(out, v.inputFields(a)...)
+	}
+	for _, a := range v.ABIAttrs() {
+		out = append(out, v.attrField(a))
+	}
+	return out
+}
+
+func (v *cppView) input(name string) *opdef.Arg {
+	i := v.InputIndex(name)
+	return &v.Inputs[i]
+}
+
+func (v *cppView) inputFields(a opdef.Arg) []field {
+	name := cppName(a.Name)
+	comment := a.Type.Text
+	if a.Optional {
+		comment += ", null when absent"
+	}
+	out := []field{{"const void* " + name, comment, name, name + ".data()"}}
+	if a.Stride != "" {
+		_, trailing := rule.Trailing(a.Type)
+		value := fmt.Sprintf("%s.layout(%d)", name, trailing)
+		if a.Optional {
+			value = fmt.Sprintf("%s ? %s : opcast::Layout{}", name, value)
+		}
+		out = append(out, field{"opcast::Layout " + name + "_layout", "", name + "_layout", value})
+	}
+	return out
+}
+
+func (v *cppView) attrField(a *opdef.Attr) field {
+	name := cppName(a.Name)
+	f := field{Name: name, Value: name}
+	switch {
+	case len(a.OneOf) > 0:
+		f.Decl = v.Pascal() + pascal(a.Name) + " " + name
+	case strings.HasPrefix(a.Type, "int["):
+		f.Decl = fmt.Sprintf("std::array<int64_t, %d> %s", a.Len, name)
+	default:
+		f.Decl = map[string]string{"int": "int64_t ", "float": "double ", "bool": "bool ", "str": "std::string_view "}[a.Type] + name
+	}
+	return f
+}
+
+// Combination is one branch of Visit.
+type combination struct{ Condition, Types string }
+
+// Combinations are the declared dtype combinations, one Visit branch each.
+func (v *cppView) Combinations() []combination {
+	out := []combination{{}}
+	for _, d := range v.DTypes {
+		var next []combination
+		for _, c := range out {
+			for _, s := range d.OneOf {
+				next = append(next, combination{
+					join(c.Condition, " && ", "args."+d.Name+" == "+cppEnum(s)), join(c.Types, ", ", cppType(s)),
+				})
+			}
+		}
+		out = next
+	}
+	return out
+}
+
+func join(a, sep, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + sep + b
+}
+
+// TypeParameters is the template head of the Types struct; TypeAliases are its members.
+func (v *cppView) TypeParameters() string {
+	var out []string
+	for _, d := range v.DTypes {
+		out = append(out, "class "+d.Name+"_")
+	}
+	return strings.Join(out, ", ")
+}
+
+// Kernel is a variant as C++ sees it.
+type cppKernel struct {
+	opdef.Kernel
+	Function, DLDevice, Refuse string
+}
+
+var dlDevices = map[string]string{"cpu": "kDLCPU", "cuda": "kDLCUDA", "rocm": "kDLROCM"}
+
+// Variants are the kernels of the op in dispatch order.
+func (v *cppView) Variants() []cppKernel {
+	var out []cppKernel
+	for _, k := range v.KernelList() {
+		c := cppKernel{Kernel: k, Function: pascal(k.Name), DLDevice: dlDevices[k.Device], Refuse: "nullptr"}
+		if k.When != nil || len(k.DTypes) > 0 {
+			c.Refuse = "Refuse" + c.Function
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// KernelNames joins the variant names for the registry.
+func (v *cppView) KernelNames() string { return kernelNames(v.opView) }
+
+func kernelNames(v *opView) string {
+	var names []string
+	for _, k := range v.KernelList() {
+		names = append(names, k.Name)
+	}
+	return strings.Join(names, ",")
+}
+
+// Conditions are the tests of a variant: each must hold, else its text is the reason for no.
+func (k cppKernel) Conditions(v *cppView) []field {
+	var out []field
+	for _, d := range v.DTypes {
+		allowed, narrowed := k.DTypes[d.Name]
+		if !narrowed {
+			continue
+		}
+		var tests []string
+		for _, s := range allowed {
+			tests = append(tests, "args."+d.Name+" == "+cppEnum(s))
+		}
+		text := fmt.Sprintf("needs %s to be %s", d.Name, rule.Or(rule.Long(allowed)))
+		out = append(out, field{Value: strings.Join(tests, " || "), Comment: text})
+	}
+	if k.When != nil {
+		p := cppExpr(func(s string) string {
+			if _, isDType := dtype.Lookup(s); isDType {
+				return cppEnum(s)
+			}
+			return "args." + cppName(s)
+		})
+		out = append(out, field{Value: p.print(k.When), Comment: "needs " + k.When.Text})
+	}
+	return out
+}

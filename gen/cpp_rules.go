@@ -1,0 +1,249 @@
+package gen
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// Index returns the position of an argument in the exported signature: outputs, inputs, attrs.
+func (v *opView) Index(name string) int {
+	i := 0
+	for _, a := range append(append([]opdef.Arg{}, v.Outputs...), v.Inputs...) {
+		if a.Name == name {
+			return i
+		}
+		i++
+	}
+	for _, a := range v.ABIAttrs() {
+		if a.Name == name {
+			return i
+		}
+		i++
+	}
+	return -1
+}
+
+// Arity is the number of arguments of the export.
+func (v *opView) Arity() int { return len(v.Outputs) + len(v.Inputs) + len(v.ABIAttrs()) }
+
+// RequiredNames is the initializer list of all arrays that must be given.
+func (v *cppView) RequiredNames() string {
+	var out []string
+	for _, a := range v.Inputs {
+		if !a.Optional {
+			out = append(out, fmt.Sprintf("{%d, %q}", v.Index(a.Name), a.Name))
+		}
+	}
+	for _, a := range v.Outputs {
+		out = append(out, fmt.Sprintf("{%d, %q}", v.Index(a.Name), a.Name))
+	}
+	return strings.Join(out, ", ")
+}
+
+// Statements is the body of the export: one C++ statement per rule, in order.
+func (v *cppView) Statements() []string {
+	var out []string
+	for _, a := range append(append([]opdef.Arg{}, v.Inputs...), v.Outputs...) {
+		out = append(out, fmt.Sprintf("const opcast::Tensor %s = call.Array(%d, %q);", cppName(a.Name), v.Index(a.Name), a.Name))
+	}
+	guarded(v.Program.Rules, v.statement, func(arg string, lines []string) {
+		if arg != "" {
+			lines = append(append([]string{"if (" + cppName(arg) + ") {"}, indent(cppIndent, lines)...), "}")
+		}
+		out = append(out, lines...)
+	})
+	for i := range v.Outputs {
+		out = append(out, v.outputStatements(i)...)
+	}
+	return out
+}
+
+// statement prints one rule.
+func (v *cppView) statement(r rule.Rule) []string {
+	name := cppName(r.Arg)
+	switch r.Kind {
+	case rule.AttrType:
+		return v.readAttr(r.Attr)
+	case rule.AttrMin:
+		return v.attrBound(r, "AtLeast")
+	case rule.AttrMax:
+		return v.attrBound(r, "AtMost")
+	case rule.Device:
+		return one("call.SameDevice(%s, %s);", name, cppName(r.Other))
+	case rule.DTypeIn:
+		out := one("call.DTypeIn(%s, {%s});", name, v.enumerators(r.Arg))
+		if r.Var != "" {
+			out = append(out, fmt.Sprintf("const opcast::DType %s = %s.dtype();", r.Var, name))
+		}
+		return out
+	case rule.DTypeAs:
+		return one("call.DTypeAs(%s, %s, %q);", name, r.Var, r.Other)
+	case rule.Rank:
+		if r.AtLeast {
+			return one("call.RankAtLeast(%s, %d);", name, r.Rank)
+		}
+		return one("call.Rank(%s, %d);", name, r.Rank)
+	case rule.BatchAs:
+		_, first := rule.Trailing(v.input(r.Other).Type)
+		return one("call.SameBatch(%s, %d, %s, %d);", name, r.Rank, cppName(r.Other), first)
+	case rule.SizeBind:
+		return one("const int64_t %s = %s;", cppName(r.Symbol), v.solve(r))
+	case rule.SizeIs:
+		return one("call.Size(%s, %d, %s, {%s});", name, r.Dim, v.expr(r.Expr), v.whyList(r.Why))
+	case rule.Layout:
+		return one("call.%s(%s); call.Data(%s);", map[string]string{"": "Dense", "last": "LastDense", "any": "AnyStride"}[r.Stride], name, name)
+	case rule.Let:
+		return one("const int64_t %s = %s;", cppName(r.Symbol), v.expr(r.Expr))
+	case rule.Require:
+		return one("call.Require(%s, %q, {%s});", v.expr(r.Expr), r.Form, v.whyList(r.Why))
+	case rule.OutSize:
+		return one("call.OutputSize(%q, %q, %s);", r.Arg, r.Form, v.expr(r.Expr))
+	}
+	return nil
+}
+
+func one(format string, args ...any) []string { return []string{fmt.Sprintf(format, args...)} }
+
+func (v *cppView) expr(e *opdef.Expr) string { return cppExpr(cppName).print(e) }
+
+func (v *cppView) solve(r rule.Rule) string {
+	name := cppName(r.Arg)
+	if r.Form == r.Symbol {
+		return fmt.Sprintf("%s.size(%d)", name, r.Dim)
+	}
+	return fmt.Sprintf("call.Solve(%s, %d, %s, %s, %q)", name, r.Dim, v.expr(r.Coef), v.expr(r.Const), r.Form)
+}
+
+func (v *cppView) whyList(why []rule.Origin) string {
+	var out []string
+	for _, w := range why {
+		of := "nullptr"
+		if w.Of != "" {
+			of = strconv.Quote(w.Of)
+		}
+		out = append(out, fmt.Sprintf("{%q, %s, %s}", w.Name, cppName(w.Name), of))
+	}
+	return strings.Join(out, ", ")
+}
+
+// enumerators lists the dtypes that an argument may have.
+func (v *cppView) enumerators(arg string) string {
+	var short []string
+	for _, a := range append(append([]opdef.Arg{}, v.Inputs...), v.Outputs...) {
+		if a.Name != arg {
+			continue
+		}
+		short = []string{a.Type.DType}
+		for _, d := range v.DTypes {
+			if d.Name == a.Type.Var {
+				short = d.OneOf
+			}
+		}
+	}
+	var out []string
+	for _, s := range short {
+		out = append(out, cppEnum(s))
+	}
+	return strings.Join(out, ", ")
+}
+
+// outputStatements check a given output; an attr-bound dtype variable is read from it.
+func (v *cppView) outputStatements(i int) []string {
+	out := &v.Outputs[i]
+	name := cppName(out.Name)
+	var lines []string
+	from := v.Program.DTypeOf[out.Type.Var]
+	if v.InputIndex(from) >= 0 {
+		lines = one("call.DTypeAs(%s, %s, %q);", name, out.Type.Var, from)
+	} else {
+		lines = one("call.DTypeIn(%s, {%s});", name, v.enumerators(out.Name))
+		if out.Type.Var != "" {
+			lines = append(lines, fmt.Sprintf("const opcast::DType %s = %s.dtype();", out.Type.Var, name))
+		}
+	}
+	batch, trailing := "nullptr", 0
+	if star, _ := rule.Trailing(out.Type); star {
+		batch = "&" + cppName(v.Program.BatchOf)
+		_, trailing = rule.Trailing(v.input(v.Program.BatchOf).Type)
+	}
+	var sizes, others []string
+	for _, d := range out.Type.Dims {
+		if d.Expr != nil {
+			sizes = append(sizes, v.expr(d.Expr))
+		}
+	}
+	for _, a := range append(append([]opdef.Arg{}, v.Inputs...), v.Outputs[:i]...) {
+		others = append(others, "&"+cppName(a.Name))
+	}
+	return append(lines,
+		fmt.Sprintf("call.SameDevice(%s, %s);", name, v.deviceOf()),
+		fmt.Sprintf("call.OutputShape(%s, %s, %d, {%s});", name, batch, trailing, strings.Join(sizes, ", ")),
+		fmt.Sprintf("call.Dense(%s); call.Data(%s);", name, name),
+		fmt.Sprintf("call.Apart(%s, {%s});", name, strings.Join(others, ", ")))
+}
+
+// deviceOf is the array on whose device the call runs.
+func (v *cppView) deviceOf() string {
+	if len(v.Inputs) > 0 {
+		return cppName(v.Inputs[0].Name)
+	}
+	return cppName(v.Outputs[0].Name)
+}
+
+// DeviceOf is deviceOf for templates.
+func (v *cppView) DeviceOf() string { return v.deviceOf() }
+
+// NoneEmpty is the condition under which there is anything to compute.
+func (v *cppView) NoneEmpty() string {
+	var out []string
+	for _, a := range v.Outputs {
+		out = append(out, cppName(a.Name)+".empty()")
+	}
+	return strings.Join(out, " && ")
+}
+
+func (v *cppView) readAttr(a *opdef.Attr) []string {
+	name, i := cppName(a.Name), v.Index(a.Name)
+	switch {
+	case i < 0: // a dtype attr: the output carries it
+		return nil
+	case len(a.OneOf) > 0:
+		return one("const auto %s = static_cast<%s%s>(call.Choice(%d, %q, {%s}));", name, v.Pascal(), pascal(a.Name), i, a.Name,
+			`"`+strings.Join(a.OneOf, `", "`)+`"`)
+	case a.Len > 0:
+		return one("std::array<int64_t, %d> %s; call.Ints(%d, %q, %d, %s.data());", a.Len, name, i, a.Name, a.Len, name)
+	case a.DefaultExpr != nil:
+		return one("double %s = call.Given(%d) ? call.Float(%d, %q) : 0;", name, i, i, a.Name)
+	}
+	return one("const auto %s = call.%s(%d, %q);", name, pascal(a.Type), i, a.Name)
+}
+
+func (v *cppView) attrBound(r rule.Rule, check string) []string {
+	name, a := cppName(r.Arg), r.Attr
+	call := fmt.Sprintf("call.%s(%q, %s, %s, %q);", check, a.Name, name, r.Bound, r.Bound)
+	if a.Type != "float" {
+		call = fmt.Sprintf("call.%s(%q, %s, %s);", check, a.Name, name, r.Bound)
+	}
+	switch {
+	case a.Len > 0:
+		call = fmt.Sprintf("for (int64_t i : %s) call.%s(%q, i, %s);", name, check, a.Name, r.Bound)
+	case a.DefaultExpr != nil:
+		call = fmt.Sprintf("if (call.Given(%d)) %s", v.Index(a.Name), call)
+	}
+	return []string{call}
+}
+
+// LateDefaults computes the absent attrs whose default is an expression, once sizes are known.
+func (v *cppView) LateDefaults() []string {
+	var out []string
+	for _, a := range v.ABIAttrs() {
+		if a.DefaultExpr != nil {
+			out = append(out, fmt.Sprintf("if (!call.Given(%d)) %s = %s;", v.Index(a.Name), cppName(a.Name), cppFloat(cppName).print(a.DefaultExpr)))
+		}
+	}
+	return out
+}

@@ -1,0 +1,134 @@
+package gen
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// docs emits a page per op and their index.
+func (g *generator) docs() error {
+	for _, op := range g.ops {
+		if err := g.render("docs/op.md.tmpl", "docs/ops/"+op.Name+".md", &docView{op}); err != nil {
+			return err
+		}
+	}
+	view := struct {
+		Header string
+		Ops    []*opView
+	}{header(), g.ops}
+	return g.render("docs/index.md.tmpl", "docs/ops/index.md", view)
+}
+
+// docView is an op as its page shows it.
+type docView struct{ *opView }
+
+// Call is the signature as users type it.
+func (v *docView) Call() string {
+	var parts []string
+	for _, a := range v.Inputs {
+		s := a.Name
+		if a.Optional {
+			s += "=None"
+		}
+		parts = append(parts, s)
+	}
+	if len(v.Attrs) > 0 {
+		parts = append(parts, "*")
+	}
+	for _, a := range v.Attrs {
+		parts = append(parts, a.Name+attrDefault(a))
+	}
+	return v.Name + "(" + strings.Join(parts, ", ") + ")"
+}
+
+func attrDefault(a opdef.Attr) string {
+	switch {
+	case !a.HasDefault:
+		return ""
+	case a.DefaultExpr != nil || a.Type == "dtype":
+		return "=None"
+	case a.Type == "str":
+		return fmt.Sprintf("=%q", a.Default)
+	case a.Type == "bool":
+		return map[bool]string{true: "=True", false: "=False"}[a.Default == true]
+	case a.Type == "float":
+		return "=" + pyFloat(a.Default)
+	case a.Len > 0:
+		return "=" + strings.NewReplacer("[", "(", "]", ")", " ", ", ").Replace(fmt.Sprint(a.Default))
+	}
+	return "=" + rule.Number(a.Default)
+}
+
+// pyFloat writes a float as Python's repr does, so that 1.0 does not become an int.
+func pyFloat(v any) string {
+	s := rule.Number(v)
+	if f, ok := v.(float64); ok {
+		s = strings.ReplaceAll(fmt.Sprint(f), "+", "")
+	}
+	if !strings.ContainsAny(s, ".en") {
+		s += ".0"
+	}
+	return s
+}
+
+// DTypeNames maps each dtype variable to its long names.
+func (v *docView) DTypeNames() []string {
+	var out []string
+	for _, d := range v.DTypes {
+		out = append(out, fmt.Sprintf("`%s` is %s.", d.Name, rule.Or(rule.Long(d.OneOf))))
+	}
+	return out
+}
+
+// Formula is the reference as text.
+func (v *docView) Formula() string {
+	if v.Reference != "" {
+		return strings.TrimSpace(v.Reference)
+	}
+	return strings.TrimSpace(v.ReferenceModule)
+}
+
+// AttrRow describes the values of an attr.
+func (v *docView) AttrRow(a opdef.Attr) string {
+	parts := []string{a.Type}
+	if len(a.OneOf) > 0 {
+		parts = append(parts, rule.Quoted(a.OneOf))
+	}
+	if a.Min != nil {
+		parts = append(parts, "at least "+rule.Number(a.Min))
+	}
+	if a.Max != nil {
+		parts = append(parts, "at most "+rule.Number(a.Max))
+	}
+	if d := attrDefault(a); d != "" {
+		parts = append(parts, "default "+strings.TrimPrefix(d, "="))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Copies says when an argument is copied before the kernel sees it.
+func (v *docView) Copies() string {
+	var dense, last []string
+	for _, a := range v.Inputs {
+		switch a.Stride {
+		case "":
+			dense = append(dense, "`"+a.Name+"`")
+		case "last":
+			last = append(last, "`"+a.Name+"`")
+		}
+	}
+	var out []string
+	if len(dense) > 0 {
+		out = append(out, strings.Join(dense, ", ")+": when not contiguous")
+	}
+	if len(last) > 0 {
+		out = append(out, strings.Join(last, ", ")+": when the last dimension is not contiguous")
+	}
+	return strings.Join(out, "; ")
+}
+
+// KernelNames lists the variants.
+func (v *docView) KernelNames() string { return strings.ReplaceAll(kernelNames(v.opView), ",", ", ") }

@@ -1,0 +1,233 @@
+package gen
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// framework holds what the Python packages of the frameworks differ in.
+type framework struct {
+	// Name is the framework's name in paths, Title in prose.
+	Name, Title string
+	// Array is the array type in docstrings, Hint in annotations, which ImportHint brings into a module.
+	Array, Hint, ImportHint string
+	// StubArray and StubResult are the array types of arguments and results in stubs, StubDType that of dtype attrs.
+	StubArray, StubResult, StubDType string
+	ImportStub                       []string
+	// Typed says that the framework's arrays have types that pyright knows.
+	Typed bool
+	// Out says that results can go to given arrays.
+	Out bool
+	// Requires lists the distributions besides the backend.
+	Requires []string
+}
+
+var frameworks = map[string]framework{
+	"torch": {
+		Name: "torch", Typed: true, Title: "PyTorch", Array: "torch.Tensor", Hint: "Tensor", ImportHint: "from torch import Tensor",
+		StubArray: "Tensor", StubResult: "Tensor", StubDType: "dtype | str", ImportStub: []string{"from torch import Tensor, dtype"},
+		Out: true, Requires: []string{"torch>=2.10"},
+	},
+	"jax": {
+		Name: "jax", Typed: true, Title: "JAX", Array: "jax.Array", Hint: "Array", ImportHint: "from jax import Array",
+		StubArray: "Array | NDArray[Any]", StubResult: "Array", StubDType: "DTypeLike",
+		ImportStub: []string{"from jax import Array", "from numpy.typing import DTypeLike, NDArray"},
+		Requires:   []string{"jax>=0.7.2", "numpy"},
+	},
+	"cupy": {
+		Name: "cupy", Title: "CuPy", Array: "cupy.ndarray", Hint: "ndarray", ImportHint: "from cupy import ndarray",
+		StubArray: "ndarray", StubResult: "ndarray", StubDType: "DTypeLike",
+		ImportStub: []string{"from cupy import ndarray", "from numpy.typing import DTypeLike"},
+		Out:        true, Requires: []string{"numpy>=2.1"},
+	},
+	"numpy": {
+		Name: "numpy", Typed: true, Title: "NumPy", Array: "numpy.ndarray", Hint: "ndarray", ImportHint: "from numpy import ndarray",
+		StubArray: "NDArray[Any]", StubResult: "NDArray[Any]", StubDType: "DTypeLike",
+		ImportStub: []string{"from numpy.typing import DTypeLike, NDArray"},
+		Out:        true, Requires: []string{"numpy>=2.1"},
+	},
+}
+
+// pyOp is an op as its Python function shows it.
+type pyOp struct {
+	*opView
+	FW framework
+}
+
+// PyHash is the schema hash as ruff format writes it.
+func (v *pyOp) PyHash() string { return fmt.Sprintf("0x%016X", v.Hash()) }
+
+// Required counts the inputs that a call must give.
+func (v *pyOp) Required() int {
+	n := 0
+	for _, a := range v.Inputs {
+		if !a.Optional {
+			n++
+		}
+	}
+	return n
+}
+
+// Def is the head of the function.
+func (v *pyOp) Def() string {
+	hint := v.FW.Hint
+	return pyLayout("", "def "+v.Name+"(", v.parameters(hint, hint, " = _rt.REQUIRED", "Any"), ") -> "+v.result(hint)+":")
+}
+
+// Stub is the function's true signature for type checkers.
+func (v *pyOp) Stub() string {
+	array, result := v.FW.StubArray, v.FW.StubResult
+	return pyLayout("", "def "+v.Name+"(", v.parameters(array, result, "", v.FW.StubDType), ") -> "+v.result(result)+": ...")
+}
+
+func (v *pyOp) parameters(array, result, required, dtype string) []string {
+	var out []string
+	for _, a := range v.Inputs {
+		if a.Optional {
+			out = append(out, a.Name+": "+array+" | None = None")
+		} else {
+			out = append(out, a.Name+": "+array+required)
+		}
+	}
+	if len(v.Attrs) > 0 || v.FW.Out {
+		out = append(out, "*")
+	}
+	for i := range v.Attrs {
+		out = append(out, pyParameter(&v.Attrs[i], dtype))
+	}
+	if v.FW.Out {
+		out = append(out, "out: "+v.result(result)+" | None = None")
+	}
+	return out
+}
+
+// result is the annotation of what the function returns.
+func (v *pyOp) result(hint string) string {
+	if len(v.Outputs) == 1 {
+		return hint
+	}
+	return "tuple[" + strings.Join(repeat(hint, len(v.Outputs)), ", ") + "]"
+}
+
+// Imports are the lines that bring in what the annotations name, with an empty line between groups.
+func (v *pyOp) Imports() []string {
+	var out []string
+	if slices.ContainsFunc(v.Attrs, func(a opdef.Attr) bool { return a.Len != 0 }) {
+		out = append(out, "from collections.abc import Sequence")
+	}
+	if slices.ContainsFunc(v.Attrs, func(a opdef.Attr) bool { return a.Type == "dtype" }) {
+		out = append(out, "from typing import Any")
+	}
+	if len(out) > 0 {
+		out = append(out, "")
+	}
+	return append(out, v.FW.ImportHint)
+}
+
+// Docstring is the function's docstring, indented, with its quotes.
+func (v *pyOp) Docstring() string {
+	text := strings.Join(v.Doc(), "\n    ")
+	return strings.ReplaceAll(`    """`+text+"\n    \"\"\"", "\n    \n", "\n\n")
+}
+
+// InputTuple is the tuple of all inputs, as the general call takes them.
+func (v *pyOp) InputTuple() string { return pyTuple(v.inputNames()) }
+
+// AttrTuple is the tuple of all attrs.
+func (v *pyOp) AttrTuple() string {
+	return pyTuple(v.attrNames(allAttrs, ""))
+}
+
+func (v *pyOp) inputNames() []string {
+	var out []string
+	for _, a := range v.Inputs {
+		out = append(out, a.Name)
+	}
+	return out
+}
+
+func (v *pyOp) attrNames(keep func(*opdef.Attr) bool, suffix string) []string {
+	var out []string
+	for i := range v.Attrs {
+		if keep(&v.Attrs[i]) {
+			out = append(out, v.Attrs[i].Name+suffix)
+		}
+	}
+	return out
+}
+
+func allAttrs(*opdef.Attr) bool { return true }
+
+// each formats a condition for every input; an absent optional one meets it.
+func (v *pyOp) each(format string) []pyBoolean {
+	var out []pyBoolean
+	for _, a := range v.Inputs {
+		condition := test(fmt.Sprintf(format, a.Name))
+		if a.Optional {
+			condition = anyOf([]pyBoolean{test(a.Name + " is None"), condition})
+		}
+		out = append(out, condition)
+	}
+	return out
+}
+
+// dtypesGiven asks for the dtype attrs that have no default: allocators take None for one.
+func (v *pyOp) dtypesGiven() []pyBoolean {
+	return tests(v.attrNames(func(a *opdef.Attr) bool { return a.Type == "dtype" && !a.HasDefault }, " is not None"))
+}
+
+func pyParameter(a *opdef.Attr, dtypeHint string) string {
+	hint := a.Type
+	switch {
+	case a.Type == "dtype":
+		hint = dtypeHint
+		if a.HasDefault && dtypeHint != "Any" {
+			hint += " | None"
+		}
+	case a.Len != 0:
+		hint = "Sequence[int]"
+		if a.Len > 0 {
+			hint = "int | Sequence[int]"
+		}
+	case a.DefaultExpr != nil:
+		hint += " | None"
+	}
+	if !a.HasDefault {
+		return a.Name + ": " + hint
+	}
+	return a.Name + ": " + hint + " = " + pyDefault(a)
+}
+
+// pyDefault is the default value in Python. A default that depends on sizes or dtypes is absent.
+func pyDefault(a *opdef.Attr) string {
+	if !a.HasDefault || a.DefaultExpr != nil || a.Type == "dtype" {
+		return "None"
+	}
+	switch value := a.Default.(type) {
+	case bool:
+		return pyBool(value)
+	case string:
+		return pyString(value)
+	case float64:
+		return pyFloat(value)
+	case []int64:
+		var items []string
+		for _, i := range value {
+			items = append(items, strconv.FormatInt(i, 10))
+		}
+		return pyTuple(items)
+	}
+	return fmt.Sprint(a.Default)
+}
+
+func repeat(s string, n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = s
+	}
+	return out
+}

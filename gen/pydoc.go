@@ -1,0 +1,160 @@
+package gen
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// docWidth is the length of a docstring's line without its indentation.
+const docWidth = lineLength - 4
+
+// Doc is the function's docstring in NumPy style, without quotes and indentation. It is the same for every framework but
+// for the type of the arrays.
+func (v *pyOp) Doc() []string {
+	d := &docText{}
+	d.paragraph("", v.Op.Doc)
+	d.section("Parameters")
+	for i := range v.Inputs {
+		a := &v.Inputs[i]
+		kind := v.FW.Array
+		if a.Optional {
+			kind += ", optional"
+		}
+		d.item(a.Name+" : "+kind, a.Doc, v.shapeText(a), copiedText(a))
+	}
+	for i := range v.Attrs {
+		a := &v.Attrs[i]
+		d.item(a.Name+" : "+attrText(a), a.Doc, rangeText(a))
+	}
+	if v.FW.Out {
+		d.item("out : "+v.outText()+", optional", "Where to write: contiguous, never resized, apart from the inputs.")
+	}
+	d.section("Returns")
+	for i := range v.Outputs {
+		d.item(v.Outputs[i].Name+" : "+v.FW.Array, v.Outputs[i].Doc, v.shapeText(&v.Outputs[i]))
+	}
+	v.errors(d)
+	v.notes(d)
+	return d.lines
+}
+
+// outText is the type of the out argument.
+func (v *pyOp) outText() string {
+	if len(v.Outputs) == 1 {
+		return v.FW.Array
+	}
+	return fmt.Sprintf("tuple of %d %s", len(v.Outputs), v.FW.Array)
+}
+
+// shapeText says shape and dtypes: "“T[*, N]“, T is float32 or float16".
+func (v *pyOp) shapeText(a *opdef.Arg) string {
+	for _, d := range v.DTypes {
+		if d.Name == a.Type.Var {
+			return fmt.Sprintf("``%s``, %s is %s.", a.Type.Text, d.Name, rule.Or(rule.Long(d.OneOf)))
+		}
+	}
+	return fmt.Sprintf("``%s``, %s.", a.Type.Text, rule.Long([]string{a.Type.DType})[0])
+}
+
+func copiedText(a *opdef.Arg) string {
+	switch a.Stride {
+	case "any":
+		return ""
+	case "last":
+		return "Copied if its last dimension is not contiguous."
+	}
+	return "Copied if it is not contiguous."
+}
+
+func attrText(a *opdef.Attr) string {
+	text := a.Type
+	switch {
+	case len(a.OneOf) > 0:
+		text = "{" + rule.Quoted(a.OneOf) + "}"
+	case a.Len > 0:
+		text = fmt.Sprintf("int or %d ints", a.Len)
+	case a.Len < 0:
+		text = "sequence of ints"
+	}
+	switch {
+	case !a.HasDefault:
+		return text
+	case a.DefaultExpr != nil:
+		return text + ", default " + a.DefaultExpr.Text
+	case a.Type == "dtype":
+		return fmt.Sprintf("%s, default %v", text, a.Default)
+	}
+	return text + ", default " + pyDefault(a)
+}
+
+func rangeText(a *opdef.Attr) string {
+	switch {
+	case a.Min != nil && a.Max != nil:
+		return fmt.Sprintf("From %s to %s.", rule.Number(a.Min), rule.Number(a.Max))
+	case a.Min != nil:
+		return "At least " + rule.Number(a.Min) + "."
+	case a.Max != nil:
+		return "At most " + rule.Number(a.Max) + "."
+	}
+	return ""
+}
+
+func (v *pyOp) errors(d *docText) {
+	d.section("Raises")
+	d.item("TypeError", "An argument is missing, is no array, or has a type or dtype that is not listed above.")
+	d.item("ValueError", "Shapes, devices or memory do not fit together, or an attribute is out of range.")
+	d.item("NotImplementedError", "There is no kernel for the device and dtypes, or no gradient where one is wanted.")
+}
+
+func (v *pyOp) notes(d *docText) {
+	d.section("Notes")
+	if v.Reference == "" {
+		folder := v.File[:strings.LastIndex(v.File, "/")+1]
+		d.paragraph("", fmt.Sprintf("The definition is %s, the reference %s%s.py.", v.File, folder, v.Name))
+		return
+	}
+	d.paragraph("", fmt.Sprintf("The definition is %s. Up to rounding, the op computes, with xp = numpy::", v.File))
+	d.add("")
+	for _, line := range strings.Split(strings.TrimSpace(v.Reference), "\n") {
+		d.add(strings.TrimRight("    "+line, " \t"))
+	}
+}
+
+// docText collects the lines of a docstring.
+type docText struct{ lines []string }
+
+// add appends a line; a docstring is no raw string, so backslashes are doubled and triple quotes broken.
+func (d *docText) add(line string) {
+	d.lines = append(d.lines, strings.NewReplacer(`\`, `\\`, `"""`, `\"\"\"`).Replace(line))
+}
+
+func (d *docText) section(title string) {
+	d.add("")
+	d.add(title)
+	d.add(strings.Repeat("-", len(title)))
+}
+
+// item appends a term and its description.
+func (d *docText) item(term string, sentences ...string) {
+	d.add(term)
+	d.paragraph("    ", strings.Join(strings.Fields(strings.Join(sentences, " ")), " "))
+}
+
+// paragraph appends text broken at spaces.
+func (d *docText) paragraph(indent, text string) {
+	line := indent
+	for _, word := range strings.Fields(text) {
+		if len(line) > len(indent) && len(line)+1+len(word) > docWidth {
+			d.add(line)
+			line = indent
+		}
+		if len(line) > len(indent) {
+			line += " "
+		}
+		line += word
+	}
+	d.add(line)
+}

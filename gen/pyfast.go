@@ -1,0 +1,179 @@
+package gen
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// The fast path of a generated function allocates the outputs and calls the kernel, which checks everything. What goes
+// wrong before or there is left to the general call. So the shapes here are computed without any check.
+
+// fastShapes prints the lines that the outputs' shapes need: the shapes of inputs as _x_shape, then the named sizes as P_.
+func (v *pyOp) fastShapes() []string {
+	used := identifiers(strings.Join(v.fastDims(), " "))
+	var lets []string
+	for i := len(v.Lets) - 1; i >= 0; i-- { // a let may use earlier ones
+		if l := v.Lets[i]; slices.Contains(used, l.Name+"_") {
+			value := fastPrinter(v.fastSymbol).print(l.Expr)
+			lets = append([]string{l.Name + "_ = " + value}, lets...)
+			used = append(used, identifiers(value)...)
+		}
+	}
+	var out []string
+	for _, a := range v.Inputs {
+		if slices.Contains(used, "_"+a.Name+"_shape") {
+			out = append(out, fmt.Sprintf("_%s_shape = %s.shape", a.Name, a.Name))
+		}
+	}
+	return append(out, lets...)
+}
+
+func identifiers(code string) []string {
+	return strings.FieldsFunc(code, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+func (v *pyOp) fastDims() []string {
+	var out []string
+	for i := range v.Outputs {
+		if v.twin(&v.Outputs[i]) == "" {
+			out = append(out, v.fastShape(v.Outputs[i].Type))
+		}
+	}
+	return out
+}
+
+// twin is the required input that has the shape and the dtype variable of an output, or "".
+func (v *pyOp) twin(out *opdef.Arg) string {
+	for _, a := range v.Inputs {
+		if !a.Optional && out.Type.Var != "" && a.Type.Text == out.Type.Text {
+			return a.Name
+		}
+	}
+	return ""
+}
+
+// fastShape prints the shape of an output as a tuple.
+func (v *pyOp) fastShape(t opdef.Type) string {
+	var dims []string
+	keep := 0 // trailing dims of the input that binds the leading ones which are not part of them
+	batch := ""
+	for _, d := range t.Dims {
+		if d.Star {
+			batch, keep = v.Program.BatchOf, v.trailing(v.Program.BatchOf)
+			continue
+		}
+		dim := v.fastExpr(d.Expr)
+		if len(dims) == 0 && keep > 0 && dim == fmt.Sprintf("_%s_shape[-%d]", batch, keep) {
+			keep-- // the next dim of the same input
+			continue
+		}
+		dims = append(dims, dim)
+	}
+	switch {
+	case batch == "":
+	case keep == 0:
+		dims = append([]string{"*_" + batch + "_shape"}, dims...)
+	default:
+		dims = append([]string{fmt.Sprintf("*_%s_shape[:-%d]", batch, keep)}, dims...)
+	}
+	return pyTuple(dims)
+}
+
+func (v *pyOp) trailing(input string) int {
+	_, fixed := rule.Trailing(v.Inputs[v.InputIndex(input)].Type)
+	return fixed
+}
+
+// fastExpr prints a dim over the shapes of the inputs; a dim that is one symbol needs no parentheses.
+func (v *pyOp) fastExpr(e *opdef.Expr) string {
+	text := fastPrinter(v.fastSymbol).print(e)
+	if e.Op == opdef.OpSymbol && strings.HasPrefix(text, "(") {
+		return text[1 : len(text)-1]
+	}
+	return text
+}
+
+func (v *pyOp) fastSymbol(name string) string {
+	for _, r := range v.Program.Rules {
+		switch {
+		case r.Symbol == name && r.Kind == rule.Let:
+			return name + "_"
+		case r.Symbol == name && r.Kind == rule.SizeBind:
+			return v.solved(r)
+		}
+	}
+	return name // an attr
+}
+
+// solved is the x with coef * x + const == size.
+func (v *pyOp) solved(r rule.Rule) string {
+	p := fastPrinter(v.fastSymbol)
+	text := fmt.Sprintf("_%s_shape[%d]", r.Arg, r.Dim)
+	if r.Form == r.Symbol {
+		return text
+	}
+	if r.Const.Op != opdef.OpConst || r.Const.Value != 0 {
+		text = fmt.Sprintf("(%s - %s)", text, p.operand(r.Const))
+	}
+	if r.Coef.Op != opdef.OpConst || r.Coef.Value != 1 {
+		text = fmt.Sprintf("(%s // %s)", text, p.operand(r.Coef))
+	}
+	return text
+}
+
+func fastPrinter(name func(string) string) printer {
+	p := pyExpr(name)
+	for _, op := range []opdef.ExprOp{opdef.OpFloorDiv, opdef.OpMod} {
+		delete(p.call, op)
+		p.infix[op] = string(op)
+	}
+	p.call[opdef.OpCeilDiv] = "-(-(%s) // (%s))"
+	return p
+}
+
+// fastDType prints the dtype of an output as the framework's object; fixed formats a long name.
+func (v *pyOp) fastDType(t opdef.Type, fixed string) string {
+	if t.Var == "" {
+		return fmt.Sprintf(fixed, rule.Long([]string{t.DType})[0])
+	}
+	for i := range v.Attrs {
+		a := &v.Attrs[i]
+		if a.Binds != t.Var {
+			continue
+		}
+		if !a.HasDefault {
+			return a.Name
+		}
+		name, _ := a.Default.(string)
+		value := fmt.Sprintf(fixed, rule.Long([]string{name})[0])
+		if from := v.Program.DTypeOf[name]; from != "" {
+			value = from + ".dtype"
+		}
+		return fmt.Sprintf("%s if %s is None else %s", value, a.Name, a.Name)
+	}
+	return v.Program.DTypeOf[t.Var] + ".dtype"
+}
+
+// KernelArgs are the arguments of the export: outputs, inputs, attrs.
+func (v *pyOp) KernelArgs() string {
+	args := v.outputNames()
+	args = append(args, v.inputNames()...)
+	args = append(args, v.attrNames(func(a *opdef.Attr) bool { return a.Binds == "" }, "")...)
+	return strings.Join(args, ", ")
+}
+
+// Results is what the fast path returns.
+func (v *pyOp) Results() string { return strings.Join(v.outputNames(), ", ") }
+
+func (v *pyOp) outputNames() []string {
+	var out []string
+	for _, a := range v.Outputs {
+		out = append(out, a.Name)
+	}
+	return out
+}

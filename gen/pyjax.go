@@ -1,0 +1,83 @@
+package gen
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/opcast/opcast/internal/dtype"
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// jaxPackage emits the JAX adaptor: its Python, and the C++ of its XLA handlers.
+func (g *generator) jaxPackage() error {
+	view := struct {
+		Header string
+		DTypes []dtype.DType
+		Ops    []*jaxOp
+	}{Header: header()}
+	for _, d := range dtype.Table {
+		if d.XLA != "" && d.Bits >= 8 { // XLA packs narrower elements in its own way
+			view.DTypes = append(view.DTypes, d)
+		}
+	}
+	for _, op := range g.ops {
+		v := &jaxOp{pyOp{op, frameworks["jax"]}}
+		view.Ops = append(view.Ops, v)
+		if err := g.render("jax/op.py.tmpl", g.moduleFile("jax", op), v); err != nil {
+			return err
+		}
+	}
+	if err := g.render("jaxcc/handlers.cc.tmpl", "adaptors/jax/csrc/handlers.gen.cc", view); err != nil {
+		return err
+	}
+	return g.adaptorPackage("jax")
+}
+
+// jaxOp is an op as its module in the JAX adaptor, and the table of XLA handlers, see it.
+type jaxOp struct{ pyOp }
+
+// Guard is the condition under which the jitted function may be called at once. Static arguments must have the type that
+// normalising gives them, else equal values would compile twice; zero is left out because 0.0 == -0.0.
+func (v *jaxOp) Guard() string {
+	conditions := v.each("isinstance(%s, _rt.ARRAY)")
+	for i := range v.Attrs {
+		conditions = append(conditions, staticGuard(&v.Attrs[i])...)
+	}
+	return pyIf("    ", allOf(conditions))
+}
+
+// staticGuard says whether an attr needs no normalising. Dtypes pass by name only: their objects have many forms.
+func staticGuard(a *opdef.Attr) []pyBoolean {
+	kind, _, _ := strings.Cut(a.Type, "[")
+	if a.Type == "dtype" {
+		kind = "str"
+	}
+	conditions := []pyBoolean{test(fmt.Sprintf("type(%s) is %s", a.Name, kind))}
+	switch {
+	case a.Len != 0:
+		conditions = []pyBoolean{test(fmt.Sprintf("_rt.normal_ints(%s)", a.Name))}
+	case a.Type == "float":
+		conditions = append(conditions, test(a.Name))
+	}
+	if a.DefaultExpr != nil || a.Type == "dtype" && a.HasDefault {
+		return []pyBoolean{anyOf([]pyBoolean{test(a.Name + " is None"), allOf(conditions)})}
+	}
+	return conditions
+}
+
+// Call calls the jitted function: inputs, then all attrs.
+func (v *jaxOp) Call() string {
+	args := append(v.inputNames(), v.attrNames(allAttrs, "")...)
+	return pyLayout("            ", "return _call(", args, ")")
+}
+
+// Optional says that the op has optional inputs.
+func (v *jaxOp) Optional() bool { return v.Required() < len(v.Inputs) }
+
+// HandlerKind is the enumerator of an attr's kind in xla_call.h.
+func (v *jaxOp) HandlerKind(a *opdef.Attr) string {
+	if a.Len != 0 {
+		return "kInts"
+	}
+	return map[string]string{"int": "kInt", "float": "kFloat", "bool": "kBool", "str": "kString"}[a.Type]
+}

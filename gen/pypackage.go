@@ -1,0 +1,192 @@
+package gen
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// packageView is a Python package of the collection: an adaptor, or the backend if FW is empty.
+type packageView struct {
+	Header   string
+	Manifest *opdef.Manifest
+	FW       framework
+	Ops      []*pyOp
+}
+
+// adaptorDir is the source folder of an adaptor's package.
+func (g *generator) adaptorDir(framework string) string {
+	return path.Join("adaptors", framework, "src", g.project.Manifest.Name+"_"+framework)
+}
+
+func (g *generator) moduleFile(framework string, op *opView) string {
+	return path.Join(g.adaptorDir(framework), "_ops", op.Name+".py")
+}
+
+func (g *generator) packageView(framework string) *packageView {
+	view := &packageView{Header: header(), Manifest: &g.project.Manifest, FW: frameworks[framework]}
+	for _, op := range g.ops {
+		view.Ops = append(view.Ops, &pyOp{op, frameworks[framework]})
+	}
+	return view
+}
+
+// adaptorPackage emits what an adaptor has besides its ops.
+func (g *generator) adaptorPackage(framework string) error {
+	dir, view := g.adaptorDir(framework), g.packageView(framework)
+	for _, file := range [][2]string{
+		{"python/init.py.tmpl", path.Join(dir, "__init__.py")},
+		{"python/init.pyi.tmpl", path.Join(dir, "__init__.pyi")},
+		{"python/collection.py.tmpl", path.Join(dir, "_collection.py")},
+		{"python/modules.py.tmpl", path.Join(dir, "_ops/__init__.py")},
+		{"python/pyproject.toml.tmpl", path.Join("adaptors", framework, "pyproject.toml")},
+	} {
+		if err := g.render(file[0], file[1], view); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// backendPackage emits the metadata of the ops and the backend's project file.
+func (g *generator) backendPackage() error {
+	dir, view := "backend/python", g.packageView("")
+	module := path.Join(dir, "src", g.project.Manifest.Name+"_backend", "_ops.py")
+	if err := g.render("python/metadata.py.tmpl", module, view); err != nil {
+		return err
+	}
+	return g.render("python/pyproject.toml.tmpl", path.Join(dir, "pyproject.toml"), view)
+}
+
+// Name is the package's short name: that of its framework, or backend.
+func (v *packageView) Name() string {
+	if v.FW.Name == "" {
+		return "backend"
+	}
+	return v.FW.Name
+}
+
+// Description is the line that package indexes show.
+func (v *packageView) Description() string {
+	if v.FW.Name == "" {
+		return "Kernels of " + v.Manifest.Name + ", called by its packages for PyTorch, JAX, CuPy and NumPy"
+	}
+	return "The ops of " + v.Manifest.Name + " for " + v.FW.Title
+}
+
+// Namespace is the name of the ops' torch.ops namespace and XLA targets.
+func (v *packageView) Namespace() string {
+	if v.Manifest.Namespace != "" {
+		return v.Manifest.Namespace
+	}
+	return v.Manifest.Name
+}
+
+// Dependencies are the distributions that the package needs.
+func (v *packageView) Dependencies() []string {
+	if v.FW.Name == "" {
+		return []string{"apache-tvm-ffi>=0.1.8,<0.2"}
+	}
+	return append([]string{v.Manifest.Name + "-backend==" + v.Manifest.Version}, v.FW.Requires...)
+}
+
+// All is the list of exported names.
+func (v *packageView) All() string {
+	names := []string{"OpKind", "__version__", "kernels", "ops", "use_kernel"}
+	for _, op := range v.Ops {
+		names = append(names, op.Name)
+	}
+	slices.Sort(names)
+	for i, n := range names {
+		names[i] = pyString(n)
+	}
+	return pyLayout("", "__all__ = [", names, "]")
+}
+
+// StubImports are the imports of the stub in ruff's order: the standard library, an empty line, all others by module.
+func (v *packageView) StubImports() []string {
+	uses := func(text string) bool {
+		return slices.ContainsFunc(v.Ops, func(op *pyOp) bool { return strings.Contains(op.Stub(), text) })
+	}
+	var standard, others []string
+	if uses("Sequence[") {
+		standard = append(standard, "from collections.abc import Sequence")
+	}
+	if uses("Any") {
+		standard = append(standard, "from typing import Any")
+	}
+	for _, line := range v.FW.ImportStub {
+		from, names, _ := strings.Cut(line, " import ")
+		used := slices.DeleteFunc(strings.Split(names, ", "), func(name string) bool { return !uses(name) })
+		if len(used) > 0 {
+			others = append(others, from+" import "+strings.Join(used, ", "))
+		}
+	}
+	for _, name := range []string{"OpKind", "kernels", "ops", "use_kernel"} {
+		others = append(others, fmt.Sprintf("from %s_backend import %s as %s", v.Manifest.Name, name, name))
+	}
+	slices.SortStableFunc(others, func(a, b string) int { return cmp.Compare(strings.Fields(a)[1], strings.Fields(b)[1]) })
+	if len(standard) > 0 {
+		standard = append(standard, "")
+	}
+	return append(standard, others...)
+}
+
+// Meta is the op's entry in the table of metadata.
+func (v *pyOp) Meta() string {
+	var dtypes, attrs []pyNode
+	for _, d := range v.DTypes {
+		dtypes = append(dtypes, tupleNode(pyString(d.Name)+": ", quoted(rule.Long(d.OneOf))))
+	}
+	for i := range v.Attrs {
+		a := &v.Attrs[i]
+		items := []string{pyString(a.Name), pyString(a.Type), pyString(a.Doc), pyBool(!a.HasDefault)}
+		if value := pyDefault(a); value != "None" {
+			items = append(items, value)
+		}
+		attrs = append(attrs, pyNode{"Attr(", leaves(items), ")"})
+	}
+	devices := slices.DeleteFunc(slices.Clone(v.Devices), func(device string) bool {
+		return !slices.ContainsFunc(v.KernelList(), func(k opdef.Kernel) bool { return k.Device == device })
+	})
+	return pyNode{pyString(v.Name) + ": Op(", []pyNode{
+		leaf("name=" + pyString(v.Name)),
+		leaf("kind=OpKind." + v.Pascal()),
+		leaf("doc=" + pyString(v.Op.Doc)),
+		leaf("file=" + pyString(v.File)),
+		leaf("schema=" + v.PyHash()),
+		{"dtypes={", dtypes, "}"},
+		tupleNode("devices=", quoted(devices)),
+		tupleNode("inputs=", metaArgs(v.Inputs)),
+		tupleNode("attrs=", attrs),
+		tupleNode("outputs=", metaArgs(v.Outputs)),
+	}, ")"}.print("    ", ",")
+}
+
+func quoted(texts []string) []pyNode {
+	out := make([]pyNode, len(texts))
+	for i, t := range texts {
+		out[i] = leaf(pyString(t))
+	}
+	return out
+}
+
+func metaArgs(args []opdef.Arg) []pyNode {
+	var out []pyNode
+	for _, a := range args {
+		items := []string{pyString(a.Name), pyString(a.Type.Text), pyString(a.Doc)}
+		if a.Optional {
+			items = append(items, "optional=True")
+		}
+		if a.Stride != "" {
+			items = append(items, "stride="+pyString(a.Stride))
+		}
+		out = append(out, pyNode{"Arg(", leaves(items), ")"})
+	}
+	return out
+}

@@ -1,0 +1,111 @@
+package gen
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// opView is what templates see of an op: the definition, its compiled rules and names in each language's style.
+type opView struct {
+	*opdef.Op
+	Project *opdef.Project
+	Program *rule.Program
+}
+
+func newOpView(p *opdef.Project, op *opdef.Op) *opView {
+	return &opView{Op: op, Project: p, Program: rule.Compile(op)}
+}
+
+// Header is the first line of a file generated from this definition, without comment signs.
+func (v *opView) Header() string { return Marker + v.File + ". DO NOT EDIT." }
+
+// header is the first line of a file that all definitions feed.
+func header() string { return Marker + "opdefs. DO NOT EDIT." }
+
+// Pascal is the op's name in C++ style.
+func (v *opView) Pascal() string { return pascal(v.Name) }
+
+func pascal(snake string) string {
+	var b strings.Builder
+	up := true
+	for _, r := range snake {
+		if r == '_' || r == '-' {
+			up = true
+			continue
+		}
+		if up {
+			r = unicode.ToUpper(r)
+		}
+		up = false
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// Hash is the op's schema hash: 63 bits over all that decides how its export is called. An adaptor generated from
+// another schema refuses the library instead of shifting arguments.
+func (v *opView) Hash() int64 {
+	type arg struct {
+		Name, Type, Stride string
+		Optional           bool
+	}
+	var s struct {
+		Name             string
+		Kind             int
+		DTypes           []opdef.DTypeVar
+		Outputs, Inputs  []arg
+		Attrs            []string
+		Lets, Conditions []string
+	}
+	s.Name, s.Kind, s.DTypes = v.Name, v.Kind, v.DTypes
+	for _, a := range v.Outputs {
+		s.Outputs = append(s.Outputs, arg{a.Name, a.Type.Text, a.Stride, a.Optional})
+	}
+	for _, a := range v.Inputs {
+		s.Inputs = append(s.Inputs, arg{a.Name, a.Type.Text, a.Stride, a.Optional})
+	}
+	for _, a := range v.Attrs {
+		s.Attrs = append(s.Attrs, fmt.Sprint(a.Name, a.Type, a.OneOf, a.Min, a.Max, a.Binds, a.Default))
+	}
+	for _, l := range v.Lets {
+		s.Lets = append(s.Lets, l.Name+"="+l.Expr.Text)
+	}
+	for _, e := range v.Requires {
+		s.Conditions = append(s.Conditions, e.Text)
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // plain strings and numbers always marshal
+	}
+	sum := sha256.Sum256(text)
+	return int64(binary.LittleEndian.Uint64(sum[:8]) >> 1)
+}
+
+// ABIAttrs are the attrs that the export takes: all but the dtype attrs, whose value the outputs carry.
+func (v *opView) ABIAttrs() []*opdef.Attr {
+	var out []*opdef.Attr
+	for i := range v.Attrs {
+		if v.Attrs[i].Binds == "" {
+			out = append(out, &v.Attrs[i])
+		}
+	}
+	return out
+}
+
+// Symbols lists the sizes that the op names, in the order in which they become known: bound dims, then lets.
+func (v *opView) Symbols() []string {
+	var out []string
+	for _, r := range v.Program.Rules {
+		if r.Kind == rule.SizeBind || r.Kind == rule.Let {
+			out = append(out, r.Symbol)
+		}
+	}
+	return out
+}
