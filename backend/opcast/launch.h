@@ -1,0 +1,34 @@
+// What every kernel gets and gives back besides its arguments.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace opcast {
+
+// Where a kernel runs: a DLPack device and, on a GPU, the caller's stream.
+struct Launch {
+  int device_type;
+  int device_id;
+  void* stream;
+};
+
+// Success, or an error text that reaches the caller as a RuntimeError.
+class Status {
+ public:
+  static Status Ok() { return Status(); }
+  static Status Error(std::string text) { return Status(std::move(text)); }
+
+  bool ok() const { return ok_; }
+  const std::string& text() const { return text_; }
+
+ private:
+  Status() = default;
+  explicit Status(std::string text) : ok_(false), text_(std::move(text)) {}
+
+  bool ok_ = true;
+  std::string text_;
+};
+
+}  // namespace opcast

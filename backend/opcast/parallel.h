@@ -1,0 +1,88 @@
+// Loops over several threads, compiled for several vector widths.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "opcast/launch.h"
+
+// GCC fills only half of an AVX-512 register unless told otherwise.
+#if defined(__clang__)
+#define OPCAST_AVX512 "avx512f,avx512bw,avx512dq,avx512vl"
+#else
+#define OPCAST_AVX512 "avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512"
+#endif
+
+namespace opcast {
+namespace detail {
+
+// A loop body with its type erased.
+using Body = void (*)(void* closure, int64_t begin, int64_t end);
+
+// The vector extensions for which bodies are compiled, narrowest first.
+enum class Simd { kBaseline, kAvx2, kAvx512 };
+
+// The widest extension of this machine.
+Simd BestSimd();
+
+// Calls body for [0, n) in chunks of `grain`, on the pool if there is more than one. See
+// ParallelFor.
+void RunChunks(int64_t n, int64_t grain, Body body, void* closure);
+
+template <class F, int kWidth>
+inline void Call(void* closure, int64_t begin, int64_t end) {
+  F& f = *static_cast<F*>(closure);
+  using Width = std::integral_constant<int, kWidth>;
+  if constexpr (std::is_invocable_v<F&, int64_t, int64_t, Width>) {
+    f(begin, end, Width());
+  } else {
+    f(begin, end);
+  }
+}
+
+// One loop body for each vector width. `flatten` inlines the loop into a function that the compiler
+// may vectorise with wider instructions than the rest of the library; no result depends on the
+// width, since the build never contracts a multiplication and an addition and compilers do not
+// reassociate.
+template <class F>
+struct Bodies {
+  __attribute__((flatten)) static void Baseline(void* closure, int64_t begin, int64_t end) {
+    Call<F, 16>(closure, begin, end);
+  }
+#if defined(__x86_64__) && !defined(__CUDACC__)
+  __attribute__((flatten, target("avx2"))) static void Avx2(void* closure, int64_t begin,
+                                                            int64_t end) {
+    Call<F, 32>(closure, begin, end);
+  }
+  __attribute__((flatten, target(OPCAST_AVX512))) static void Avx512(void* closure, int64_t begin,
+                                                                     int64_t end) {
+    Call<F, 64>(closure, begin, end);
+  }
+  static Body Best() {
+    const Simd simd = BestSimd();
+    return simd == Simd::kAvx512 ? Avx512 : simd == Simd::kAvx2 ? Avx2 : Baseline;
+  }
+#else
+  static Body Best() { return Baseline; }
+#endif
+};
+
+}  // namespace detail
+
+// Calls f(begin, end) for consecutive chunks of [0, n), each `grain` long but the last, on several
+// threads, and returns when all are done. f may take a third argument, a std::integral_constant
+// with the width in bytes of the vectors that it is being compiled for. The chunks depend on n and
+// grain only, so what f computes from its range does not depend on the number of threads. One chunk
+// runs in the caller without touching the pool; so does everything inside another ParallelFor. When
+// f throws, no more chunks begin and the first exception is rethrown here.
+//
+// The pool has <NAME>_NUM_THREADS threads, the caller included (default: the CPUs that the process
+// may use).
+template <class F>
+void ParallelFor(const Launch&, int64_t n, int64_t grain, F&& f) {
+  using Closure = std::remove_reference_t<F>;
+  detail::RunChunks(n, grain, detail::Bodies<Closure>::Best(),
+                    const_cast<void*>(static_cast<const void*>(&f)));
+}
+
+}  // namespace opcast

@@ -1,0 +1,65 @@
+// Element types: the tags of dynamically typed data and the C++ types of kernels.
+#pragma once
+
+#include "dtypes.gen.h"
+#include "opcast/fp8.h"
+#include "opcast/minifloat.h"
+
+#if defined(__CUDACC__)
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#endif
+
+namespace opcast {
+
+// A DLPack data type of one lane: type code << 8 | bits.
+enum class DType : uint16_t {
+#define OPCAST_DTYPE_ENUMERATOR(name, text, code, bits) name = (code) << 8 | (bits),
+  OPCAST_DTYPES(OPCAST_DTYPE_ENUMERATOR)
+#undef OPCAST_DTYPE_ENUMERATOR
+};
+
+#if defined(__CUDACC__)
+
+using f16 = __half;
+using bf16 = __nv_bfloat16;
+
+#else
+
+// IEEE binary16.
+struct f16 {
+  uint16_t bits;
+
+  f16() = default;
+  explicit f16(float value) {
+    const uint32_t wide = detail::Bits(value), magnitude = wide & 0x7fffffff, sign = wide >> 16;
+    const uint32_t narrow = detail::Narrow<10, 15>(magnitude);
+    const uint32_t finite = narrow < 0x7c00 ? narrow : 0x7c00;
+    const uint32_t code = detail::Select(magnitude > detail::kFloatInf, 0x7e00, finite);
+    bits = static_cast<uint16_t>(code | (sign & 0x8000));
+  }
+  operator float() const {
+    const uint32_t sign = (bits & 0x8000u) << 16, magnitude = bits & 0x7fffu;
+    const uint32_t special = magnitude >= 0x7c00 ? detail::kFloatInf : 0;
+    return detail::FromBits(detail::Widen<10, 15>(magnitude) | special | sign);
+  }
+};
+
+// The upper half of a float.
+struct bf16 {
+  uint16_t bits;
+
+  bf16() = default;
+  explicit bf16(float value) {
+    const uint32_t wide = detail::Bits(value);
+    const uint32_t rounded = (wide + 0x7fff + (wide >> 16 & 1)) >> 16;
+    const uint32_t nan =
+        wide >> 16 | 0x40;  // keeps the sign, and a set mantissa bit though the payload is cut
+    bits = static_cast<uint16_t>((wide & 0x7fffffff) > detail::kFloatInf ? nan : rounded);
+  }
+  operator float() const { return detail::FromBits(uint32_t{bits} << 16); }
+};
+
+#endif
+
+}  // namespace opcast

@@ -1,0 +1,301 @@
+"""The rules on a call, in Python: texts of errors, and the few checks that need more than a comparison.
+
+The generated ``_checks.py`` holds the rules of each op in order and calls this module when one is broken. Everything is
+expressed in shapes, dtype names and device names, so that one text serves every framework. The functions that build an
+error return it, and the caller raises it: the traceback ends at the rule.
+"""
+
+from __future__ import annotations
+
+import numbers
+import operator
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Framework(Protocol):
+    """What the rules need to know about the arrays of a framework."""
+
+    array: str
+    """Name of the array type in messages, such as ``torch.Tensor``."""
+
+    def is_array(self, value: Any) -> bool:
+        """Whether value is an array of the framework."""
+        ...
+
+    def shape(self, value: Any) -> tuple[int, ...]:
+        """Shape of an array."""
+        ...
+
+    def dtype(self, value: Any) -> str:
+        """Long dtype name of an array."""
+        ...
+
+    def device(self, value: Any) -> str:
+        """Device of an array, such as ``cpu`` or ``cuda:0``."""
+        ...
+
+    def dtype_name(self, value: Any) -> str | None:
+        """Long name of a dtype given by name or as the framework's object; None for anything else."""
+        ...
+
+    def check_out(self, op: str, name: str, value: Any) -> None:
+        """Refuse an array that cannot be written as an output."""
+        ...
+
+    def overlaps(self, a: Any, b: Any) -> bool:
+        """Whether two arrays share memory."""
+        ...
+
+
+def expected(kind: type[Exception], op: str, arg: str, what: str, got: str) -> Exception:
+    """Build ``<op>: <arg>: expected <what>, got <got>``."""
+    return kind(f"{op}: {arg}: expected {what}, got {got}")
+
+
+def shape_text(shape: Sequence[int]) -> str:
+    """Format a shape as ``[2, 3]``."""
+    return "[" + ", ".join(str(n) for n in shape) + "]"
+
+
+def required(op: str, args: tuple[tuple[str, Any], ...]) -> None:
+    """Refuse a required array that is missing."""
+    for name, value in args:
+        if value is None:
+            raise TypeError(f"{op}: missing required argument '{name}'")
+
+
+def arrays(fw: Framework, op: str, args: tuple[tuple[str, Any], ...]) -> None:
+    """Refuse what is neither an array nor an absent optional argument."""
+    for name, value in args:
+        if value is not None and not fw.is_array(value):
+            raise expected(TypeError, op, name, fw.array, type(value).__name__)
+
+
+def is_int(value: Any) -> bool:
+    """Whether value is an integer; bools are not."""
+    return type(value) is not bool and isinstance(value, numbers.Integral)
+
+
+def as_float(op: str, name: str, value: Any) -> float:
+    """Return value as a float; integers are widened, bools refused."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        if type(value).__name__ not in {"SymFloat", "SymInt"}:  # torch's symbolic scalars
+            raise expected(TypeError, op, name, "float", type(value).__name__)
+        return value
+    return float(value)
+
+
+def as_int(op: str, name: str, value: Any) -> int:
+    """Return value as an int; bools and floats are refused."""
+    if not is_int(value):
+        if type(value).__name__ != "SymInt":
+            raise expected(TypeError, op, name, "int", type(value).__name__)
+        return value
+    return operator.index(value)
+
+
+def as_bool(op: str, name: str, value: Any) -> bool:
+    """Return value as a bool; NumPy's bools count, integers do not."""
+    if isinstance(value, bool) or type(value).__name__ in {"bool_", "bool"}:
+        return bool(value)
+    raise expected(TypeError, op, name, "bool", type(value).__name__)
+
+
+def as_str(op: str, name: str, value: Any) -> str:
+    """Return value if it is a string."""
+    if isinstance(value, str):
+        return value
+    raise expected(TypeError, op, name, "str", type(value).__name__)
+
+
+def as_ints(op: str, name: str, value: Any, n: int) -> tuple[int, ...]:
+    """Return n integers; a single one is repeated."""
+    what = "1 integer" if n == 1 else f"{n} integers"
+    if is_int(value):
+        return (operator.index(value),) * n
+    if (
+        isinstance(value, (str, bytes))
+        or not hasattr(value, "__len__")
+        or not hasattr(value, "__getitem__")
+    ):
+        raise expected(TypeError, op, name, what, type(value).__name__)
+    if len(value) != n:
+        raise expected(ValueError, op, name, what, str(len(value)))
+    for item in value:
+        if not is_int(item):
+            raise expected(TypeError, op, name, what, type(item).__name__)
+    return tuple(operator.index(item) for item in value)
+
+
+def as_dtype(fw: Framework, op: str, name: str, value: Any, allowed: tuple[str, ...]) -> str:
+    """Return the long name of a dtype given by name or as the framework's object."""
+    long = fw.dtype_name(value)
+    if long is None:
+        raise expected(TypeError, op, name, "dtype", type(value).__name__)
+    if long not in allowed:
+        raise expected(TypeError, op, name, "dtype " + one_of(allowed), long)
+    return long
+
+
+def one_of(names: Sequence[str]) -> str:
+    """Join names as ``a, b or c``."""
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " or " + names[-1]
+
+
+def number(value: float) -> str:
+    """Format an attr's value as the backend does."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def at_least(op: str, name: str, bound: str, value: float) -> Exception:
+    """Build the error of a value below its range."""
+    return expected(ValueError, op, name, f"at least {bound}", number(value))
+
+
+def at_most(op: str, name: str, bound: str, value: float) -> Exception:
+    """Build the error of a value above its range."""
+    return expected(ValueError, op, name, f"at most {bound}", number(value))
+
+
+def choice(op: str, name: str, allowed: tuple[str, ...], value: str) -> Exception:
+    """Build the error of a string that is not among the allowed ones."""
+    return expected(ValueError, op, name, "one of '" + "', '".join(allowed) + "'", f"'{value}'")
+
+
+def same_device(fw: Framework, op: str, name: str, value: Any, first_name: str, first: Any) -> None:
+    """Refuse an array on another device than the first one."""
+    want, got = fw.device(first), fw.device(value)
+    if got != want:
+        raise expected(ValueError, op, name, f"device {want} (as {first_name})", got)
+
+
+def dtype_in(op: str, name: str, allowed: tuple[str, ...], got: str) -> Exception:
+    """Build the error of a dtype that is not allowed."""
+    return expected(TypeError, op, name, "dtype " + one_of(allowed), got)
+
+
+def dtype_as(op: str, name: str, want: str, other: str, got: str) -> Exception:
+    """Build the error of a dtype that differs from its partner's."""
+    return expected(TypeError, op, name, f"dtype {want} (as {other})", got)
+
+
+def rank(op: str, name: str, n: int, shape: Sequence[int], at_least: str = "") -> Exception:
+    """Build the error of a wrong number of dimensions."""
+    return expected(
+        ValueError,
+        op,
+        name,
+        f"{at_least}{n} dimension" + ("" if n == 1 else "s"),
+        "shape " + shape_text(shape),
+    )
+
+
+def batch(op: str, name: str, want: Sequence[int], other: str, shape: Sequence[int]) -> Exception:
+    """Build the error of leading dimensions that differ."""
+    return expected(
+        ValueError,
+        op,
+        name,
+        f"leading dimensions {shape_text(want)} (as {other})",
+        "shape " + shape_text(shape),
+    )
+
+
+def solve(
+    op: str, name: str, shape: Sequence[int], dim: int, coef: int, const: int, form: str
+) -> int:
+    """Return the x with ``coef * x + const == shape[dim]``."""
+    rest = shape[dim] - const
+    if coef != 0 and rest % coef == 0 and rest // coef >= 0:
+        return rest // coef
+    what = f"dimension {dim % len(shape)} to be of the form {form}"
+    raise expected(ValueError, op, name, what, "shape " + shape_text(shape))
+
+
+def size(
+    op: str, name: str, shape: Sequence[int], dim: int, want: int, why: tuple[Any, ...]
+) -> Exception:
+    """Build the error of a dimension that differs from its expression; why explains the symbols."""
+    what = f"dimension {dim % len(shape)} to be {want}" + (f" ({because(why)})" if why else "")
+    return expected(ValueError, op, name, what, "shape " + shape_text(shape))
+
+
+def because(why: tuple[tuple[str, int, str], ...]) -> str:
+    """Explain symbols as ``C = 4 of x, groups = 2``."""
+    return ", ".join(f"{name} = {value}" + (f" of {of}" if of else "") for name, value, of in why)
+
+
+def require(op: str, condition: str, why: tuple[Any, ...]) -> Exception:
+    """Build the error of a broken condition."""
+    return ValueError(f"{op}: expected {condition}, got {because(why)}")
+
+
+def output_size(op: str, output: str, form: str, value: int) -> Exception:
+    """Build the error of a negative output dimension."""
+    return ValueError(f"{op}: output {output} would have a negative dimension: {form} = {value}")
+
+
+def floordiv(op: str, a: int, b: int) -> int:
+    """Divide, reporting a zero divisor as the op's error."""
+    if b == 0:
+        raise ValueError(f"{op}: division by zero in a size")
+    return a // b
+
+
+def mod(op: str, a: int, b: int) -> int:
+    """Return the remainder, reporting a zero divisor as the op's error."""
+    return a - floordiv(op, a, b) * b
+
+
+def outputs(
+    fw: Framework,
+    op: str,
+    names: tuple[str, ...],
+    specs: tuple[tuple[tuple[int, ...], str], ...],
+    out: tuple[Any, ...],
+    inputs: tuple[tuple[str, Any], ...],
+    partners: tuple[str, ...],
+) -> None:
+    """Check arrays that the caller gave for the results.
+
+    Parameters
+    ----------
+    fw, op
+        Framework and name of the op.
+    names, specs, out
+        Name, inferred (shape, dtype) and given array of each output.
+    inputs
+        Name and array of each input, for overlap and device.
+    partners
+        Input from which each output has its dtype, or "".
+
+    """
+    if len(out) != len(names):
+        raise ValueError(f"{op}: out: expected {len(names)} arrays, got {len(out)}")
+    arrays(fw, op, tuple(zip(names, out)))
+    given = [(n, a) for n, a in inputs if a is not None]
+    for i, name in enumerate(names):
+        (shape, dtype), value, partner = specs[i], out[i], partners[i]
+        if fw.dtype(value) != dtype:
+            want = f"dtype {dtype}" + (f" (as {partner})" if partner else "")
+            raise expected(TypeError, op, name, want, fw.dtype(value))
+        if given:
+            same_device(fw, op, name, value, *given[0])
+        if tuple(fw.shape(value)) != tuple(shape):
+            raise expected(
+                ValueError,
+                op,
+                name,
+                f"shape {shape_text(shape)}",
+                "shape " + shape_text(fw.shape(value)),
+            )
+        fw.check_out(op, name, value)
+        for other, array in given:
+            if fw.overlaps(value, array):
+                raise expected(
+                    ValueError, op, name, f"memory apart from {other}", "overlapping memory"
+                )
+        given.append((name, value))

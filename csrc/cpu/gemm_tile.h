@@ -1,0 +1,84 @@
+// The inner kernel of gemm: products of float rows.
+//
+// An element of the product is a sum over the depth whose order depends on the depth only: term k
+// goes to lane k % 16, and the lanes are added pairwise. So the bits of an element depend neither
+// on the shape of the tile that computes it, nor on its place in the tile, nor on the width of the
+// vectors.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "rows.h"
+
+namespace ops {
+
+// A matrix of floats with contiguous rows.
+struct FloatRows {
+  const float* data;
+  int64_t stride;
+};
+
+constexpr int kLanes = 16;
+
+// A vector of kWidth bytes. Only used in place: passing one to a function would depend on the
+// compiler's target.
+template <int kWidth>
+using Vector __attribute__((vector_size(kWidth), aligned(alignof(float)), may_alias)) = float;
+
+// How many rows of a and of b make a tile: as many as their sums fit into the vector registers.
+template <int kWidth>
+struct TileShape {
+  static constexpr int kM = kWidth == 64 ? 4 : kWidth == 32 ? 2 : 1;
+  static constexpr int kN = kWidth == 64 ? 4 : 3;
+};
+
+template <int kWidth, size_t... kIndex>
+inline void AddProducts(const float* const* a, const float* const* b, int64_t k,
+                        Vector<kWidth>* sums, std::index_sequence<kIndex...>) {
+  constexpr int kParts = kLanes * sizeof(float) / kWidth, kFloats = kWidth / sizeof(float);
+  constexpr int kN = TileShape<kWidth>::kN;
+  ((sums[kIndex] += *reinterpret_cast<const Vector<kWidth>*>(a[kIndex / kParts / kN] + k +
+                                                             kIndex % kParts * kFloats) *
+                    *reinterpret_cast<const Vector<kWidth>*>(b[kIndex / kParts % kN] + k +
+                                                             kIndex % kParts * kFloats)),
+   ...);
+}
+
+// Adds the products of `rows` rows of a with `columns` rows of b, at most a tile of them, to sums.
+template <int kWidth>
+inline void AddTile(FloatRows a, int64_t rows, FloatRows b, int64_t columns, int64_t depth,
+                    float* sums, int64_t stride) {
+  constexpr int kM = TileShape<kWidth>::kM, kN = TileShape<kWidth>::kN;
+  constexpr int kParts = kLanes * sizeof(float) / kWidth;
+  constexpr auto kAll = std::make_index_sequence<kM * kN * kParts>();
+  // Rows that are not there repeat the last one; their sums are dropped.
+  const float *a_rows[kM], *b_rows[kN];
+  for (int i = 0; i < kM; ++i) a_rows[i] = a.data + std::min<int64_t>(i, rows - 1) * a.stride;
+  for (int j = 0; j < kN; ++j) b_rows[j] = b.data + std::min<int64_t>(j, columns - 1) * b.stride;
+  Vector<kWidth> lanes[kM * kN * kParts] = {};
+  int64_t k = 0;
+  for (; k + kLanes <= depth; k += kLanes) AddProducts<kWidth>(a_rows, b_rows, k, lanes, kAll);
+  if (k < depth) {
+    float a_rest[kM][kLanes] = {}, b_rest[kN][kLanes] = {};
+    for (int i = 0; i < kM; ++i) {
+      std::copy(a_rows[i] + k, a_rows[i] + depth, a_rest[i]);
+      a_rows[i] = a_rest[i];
+    }
+    for (int j = 0; j < kN; ++j) {
+      std::copy(b_rows[j] + k, b_rows[j] + depth, b_rest[j]);
+      b_rows[j] = b_rest[j];
+    }
+    AddProducts<kWidth>(a_rows, b_rows, 0, lanes, kAll);
+  }
+  for (int i = 0; i < kM && i < rows; ++i) {
+    for (int j = 0; j < kN && j < columns; ++j) {
+      float terms[kLanes];
+      __builtin_memcpy(terms, &lanes[(i * kN + j) * kParts], sizeof terms);
+      sums[i * stride + j] += Tree<kLanes>(terms, [](float x, float y) { return x + y; });
+    }
+  }
+}
+
+}  // namespace ops

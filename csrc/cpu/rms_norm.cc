@@ -1,0 +1,35 @@
+// y[i, j] = x[i, j] / sqrt(mean(x[i]^2) + eps) * weight[j], dense rows. Computed in double, where
+// no square of a float overflows, and rounded once.
+#include <cmath>
+
+#include "rms_norm.gen.h"
+#include "rows.h"
+#include "scalar.h"
+
+namespace ops {
+
+opcast::Status RmsNorm(const RmsNormArgs& args, const opcast::Launch& launch) {
+  return Visit(args, [&](auto types) {
+    using T = typename decltype(types)::T;
+    const int64_t n = args.N;
+    opcast::ParallelFor(
+        launch, args.batch, RowsPerChunk(n), [&args, n](int64_t begin, int64_t end) {
+          const T* weight = static_cast<const T*>(args.weight);
+          for (int64_t i = begin; i < end; ++i) {
+            const T* x = static_cast<const T*>(args.x) + i * n;
+            T* y = static_cast<T*>(args.y) + i * n;
+            const double squares = Sum(n, [x](int64_t j) {
+              const double value = static_cast<float>(x[j]);
+              return value * value;
+            });
+            const double scale = 1 / std::sqrt(squares / static_cast<double>(n) + args.eps);
+            for (int64_t j = 0; j < n; ++j) {
+              y[j] = Round<T>(static_cast<float>(x[j]) * scale * static_cast<float>(weight[j]));
+            }
+          }
+        });
+    return opcast::Status::Ok();
+  });
+}
+
+}  // namespace ops
