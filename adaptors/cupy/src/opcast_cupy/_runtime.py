@@ -1,0 +1,139 @@
+"""What the generated ops of the CuPy adaptor share: devices, streams, layouts, checks.
+
+Every call runs on CuPy's current stream of the arrays' device; nothing waits for it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import cupy  # pyright: ignore[reportMissingTypeStubs]
+import numpy as np
+import tvm_ffi
+
+from ._collection import VIEWS, backend
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+REQUIRED: Any = None
+publish = backend.publish
+
+_cupy: Any = cupy  # untyped
+_ndarray: Any = _cupy.ndarray
+
+
+@cache
+def _has_device() -> bool:
+    try:
+        return _cupy.cuda.runtime.getDeviceCount() > 0
+    except _cupy.cuda.runtime.CUDARuntimeError:
+        return False
+
+
+class _Framework:
+    """The rules' view of arrays."""
+
+    array = "cupy.ndarray"
+
+    def is_array(self, value: object) -> bool:
+        return isinstance(value, _ndarray)
+
+    def shape(self, value: Any) -> tuple[int, ...]:
+        return value.shape
+
+    def dtype(self, value: Any) -> str:
+        return _name(value.dtype)
+
+    def device(self, value: Any) -> str:
+        return f"cuda:{value.device.id}"
+
+    def dtype_name(self, value: object) -> str | None:
+        try:
+            return None if value is None else _name(_dtype(value))
+        except TypeError:
+            return None
+
+    def check_out(self, op: str, name: str, value: Any) -> None:
+        if not value.flags.c_contiguous:
+            strides = [s // value.itemsize for s in value.strides]
+            raise ValueError(f"{op}: {name}: expected contiguous memory, got strides {strides}")
+
+    def overlaps(self, a: Any, b: Any) -> bool:
+        return bool(_cupy.may_share_memory(a, b))
+
+
+_framework = _Framework()
+
+
+@cache
+def _name(dtype: np.dtype[Any]) -> str:
+    return dtype.name
+
+
+def _dtype(value: Any) -> np.dtype[Any]:
+    """Return a dtype of NumPy, or of ml_dtypes where only that knows the name."""
+    if isinstance(value, str) and value in VIEWS:
+        return np.dtype(getattr(import_module("ml_dtypes"), value))  # an optional package
+    return np.dtype(value)
+
+
+def _readable(a: Any, stride: str) -> bool:
+    """Whether a kernel that takes such strides can read the array where it lies."""
+    if a.flags.c_contiguous or stride == "" or any(s % a.itemsize for s in a.strides):
+        return a.flags.c_contiguous
+    return stride == "any" or a.strides[-1] == a.itemsize or a.shape[-1] == 1
+
+
+def _input(a: Any, stride: str) -> Any:
+    """Return an input as an array that the kernel can read, copied only where it has to be."""
+    return a if a is None or _readable(a, stride) else a.copy(order="C")
+
+
+def _tensor(a: Any) -> Any:
+    """Return an array as the kernel takes it, without making a stream wait."""
+    if a is None:
+        return None
+    view = VIEWS.get(_name(a.dtype))
+    if view is None:
+        return tvm_ffi.from_dlpack(a.__dlpack__(stream=-1))
+    name, code, bits = view
+    return backend.retype(tvm_ffi.from_dlpack(a.view(name).__dlpack__(stream=-1)), code, bits)
+
+
+class Op:
+    """One op: its kernel and its calls.
+
+    Parameters
+    ----------
+    name
+        Name of the op.
+    schema
+        Schema hash of the definition from which the caller was generated.
+
+    """
+
+    def __init__(self, name: str, schema: int) -> None:
+        self.kernel = backend.function(name, schema)
+        self.info = backend.ops()[name]
+        self.check: Callable[..., Any] = getattr(backend.checks, name)
+
+    def call(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...], out: Any) -> Any:
+        """Call the op on the current stream, after its checks."""
+        if not _has_device():
+            raise RuntimeError(f"{self.info.name}: CuPy found no CUDA device")
+        given = backend.as_tuple(out)
+        specs, values = self.check(_framework, *inputs, *attrs, given)
+        backend.refuse_device(self.info, _framework.device(inputs[0]))
+        device = inputs[0].device
+        with device:
+            outs = given or tuple(_cupy.empty(shape, _dtype(dtype)) for shape, dtype in specs)
+            arrays = [_input(x, arg.stride) for x, arg in zip(inputs, self.info.inputs)]
+            stream = _cupy.cuda.get_current_stream().ptr
+            with tvm_ffi.use_raw_stream(tvm_ffi.device("cuda", device.id), stream):
+                self.kernel(*map(_tensor, outs), *map(_tensor, arrays), *values)
+        if out is not None:
+            return out
+        return outs[0] if len(outs) == 1 else outs
