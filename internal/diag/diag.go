@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
+	"unicode"
 )
 
 // Pos is a place in a file. Line and Col count from 1; zero means unknown.
@@ -43,9 +45,18 @@ func (d Diagnostic) String() string {
 // List collects diagnostics; the zero value is ready to use.
 type List []Diagnostic
 
-// Add appends a diagnostic with a formatted text.
+// Add appends a diagnostic with a formatted text. Control characters, which a quoted name may hold, become spaces.
 func (l *List) Add(pos Pos, code, hint, format string, args ...any) {
-	*l = append(*l, Diagnostic{Pos: pos, Code: code, Text: fmt.Sprintf(format, args...), Hint: hint})
+	*l = append(*l, Diagnostic{Pos: pos, Code: code, Text: oneLine(fmt.Sprintf(format, args...)), Hint: oneLine(hint)})
+}
+
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
 }
 
 // Sorted returns the diagnostics ordered by file, line and column.

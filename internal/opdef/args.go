@@ -1,21 +1,18 @@
 package opdef
 
-import (
-	"slices"
-)
+import "slices"
 
 // dtypes declares the dtype variables.
 func (c *checker) dtypes() {
-	combinations := 1
+	c.combinations = 1
 	for _, name := range keys(c.raw.DTypes) {
 		path := join("dtypes", name)
 		c.declare(name, entity{kind: kindVar, path: path}, c.doc.keyAt(path))
 		c.dtypeList(path, c.raw.DTypes[name])
-		combinations *= max(1, len(c.raw.DTypes[name]))
-		if combinations > maxCombinations {
-			c.report("dtypes", codeDTypeList, "", "more than %d dtype combinations", maxCombinations)
-			return
-		}
+		c.combinations = min(c.combinations*max(1, len(c.raw.DTypes[name])), maxCombinations+1)
+	}
+	if c.combinations > maxCombinations {
+		c.report("dtypes", codeDTypeList, "", "more than %d dtype combinations", maxCombinations)
 	}
 }
 
@@ -31,7 +28,7 @@ func (c *checker) dtypeList(path string, list []string) {
 		switch {
 		case c.doc.tainted(where):
 		case !knownDType(name):
-			c.report(where, codeDType, dtypeHint(name), "unknown dtype %q", name)
+			c.report(where, codeDType, dtypeHint(name, "dtypes are "+oneOf(dtypeNames())), "unknown dtype %q", name)
 		case slices.Contains(list[:i], name):
 			c.report(where, codeDTypeList, "", "%s is listed twice", name)
 		}
@@ -53,12 +50,13 @@ func (c *checker) arg(kind, path, name, text string) Arg {
 	arg.Type = t
 	if err != nil {
 		c.syntax(where, codeType, err)
+		c.open = true
 		return arg
 	}
 	if _, isVar := c.raw.DTypes[t.Var]; !isVar {
 		arg.Type.DType, arg.Type.Var = t.Var, ""
 		if !knownDType(t.Var) {
-			hint := didYouMean(t.Var, append(keys(c.raw.DTypes), dtypeNames()...), "declare it: dtypes."+t.Var+` = ["f32"]`)
+			hint := dtypeHint(t.Var, "declare it: dtypes."+t.Var+` = ["f32"]`, keys(c.raw.DTypes)...)
 			c.diags.Add(c.doc.in(where, 0), codeDType, hint, "unknown dtype or dtype variable %q", t.Var)
 		}
 	}
@@ -99,7 +97,7 @@ func (c *checker) inputs() {
 // stride checks the key and takes the name that the generated struct gives to the strides.
 func (c *checker) stride(arg *Arg, path string) {
 	where := join(path, "stride")
-	if !c.doc.has(where) || c.doc.tainted(where) {
+	if !c.doc.given(where) {
 		return
 	}
 	if arg.Stride != "last" && arg.Stride != "any" {
@@ -150,7 +148,7 @@ func (c *checker) outputs() {
 		arg := c.arg(kindOutput, path, raw.Name, raw.Type)
 		c.needDoc(path, "output "+raw.Name, raw.Doc)
 		arg.Doc, arg.Saved, arg.PresentIf = raw.Doc, raw.Saved, raw.PresentIf
-		if c.doc.has(join(path, "present_if")) {
+		if c.doc.given(join(path, "present_if")) {
 			c.presentIf(path, raw.PresentIf)
 		}
 		if raw.LSE != nil {
@@ -158,7 +156,8 @@ func (c *checker) outputs() {
 			c.lse(join(path, "lse"), *raw.LSE)
 		}
 		if raw.Saved && c.raw.Backward == "" {
-			c.report(join(path, "saved"), codeBackward, "add backward, or leave saved out", "output %s is saved for a gradient that the op does not have", raw.Name)
+			c.report(join(path, "saved"), codeBackward, "add backward, or leave saved out",
+				"output %s is saved for a gradient that the op does not have", raw.Name)
 		}
 		c.op.Outputs = append(c.op.Outputs, arg)
 	}
@@ -185,7 +184,11 @@ func (c *checker) lse(path string, raw rawLSE) {
 
 func (c *checker) scratch() {
 	for i, raw := range c.raw.Scratch {
-		arg := c.arg(kindScratch, element("scratch", i), raw.Name, raw.Type)
+		path := element("scratch", i)
+		arg := c.arg(kindScratch, path, raw.Name, raw.Type)
+		if c.doc.has(join(path, "doc")) {
+			c.needDoc(path, "scratch tensor "+raw.Name, raw.Doc)
+		}
 		arg.Doc, arg.Zeroed = raw.Doc, raw.Zeroed
 		c.op.Scratch = append(c.op.Scratch, arg)
 	}

@@ -23,7 +23,7 @@ func (c *checker) attrs() {
 		}
 		if c.need(path, "type") && c.attrType(a, path) {
 			a.Min, a.Max = c.bound(a, path, "min", raw.Min), c.bound(a, path, "max", raw.Max)
-			if a.Min != nil && a.Max != nil && number(a.Min) > number(a.Max) {
+			if a.Min != nil && a.Max != nil && toFloat(a.Min) > toFloat(a.Max) {
 				c.report(join(path, "min"), codeMinMax, "", "%s: min %v is greater than max %v", a.Name, raw.Min, raw.Max)
 			}
 			c.oneOf(a, path)
@@ -81,8 +81,8 @@ func (c *checker) bound(a *Attr, path, key string, value any) any {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// number converts an int64 or a float64.
-func number(v any) float64 {
+// toFloat converts an int64 or a float64.
+func toFloat(v any) float64 {
 	if i, ok := v.(int64); ok {
 		return float64(i)
 	}
@@ -94,7 +94,7 @@ func number(v any) float64 {
 func (c *checker) oneOf(a *Attr, path string) {
 	where := join(path, "one_of")
 	switch {
-	case !c.doc.has(where) || c.doc.tainted(where):
+	case !c.doc.given(where):
 		return
 	case a.Type != "str":
 		c.report(where, codeOneOf, "use min and max for numbers", "one_of on %s attribute", indefinite(a.Type))

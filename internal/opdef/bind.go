@@ -79,7 +79,8 @@ func (b *binder) leading(i, j int) {
 	case b.known["*"] && !arg.Type.Dims[j].Ellipsis:
 		b.step(Step{Kind: CheckBatch, Input: i, Dim: j})
 	case arg.List:
-		b.report(join(element("inputs", i), "type"), codeLeading, `give "*" to an input before it`, "the leading dims of list %s are not known", arg.Name)
+		path := join(element("inputs", i), "type")
+		b.report(path, codeLeading, `give "*" to an input before it`, "the leading dims of list %s are not known", arg.Name)
 	default:
 		b.known["*"] = true
 		b.step(Step{Kind: BindBatch, Input: i, Dim: j})

@@ -1,6 +1,7 @@
 package opdef
 
 import (
+	"errors"
 	"strings"
 	"unicode"
 
@@ -20,6 +21,8 @@ type checker struct {
 	// fromOptional maps a size, or "*", to the optional input that alone binds it.
 	fromOptional map[string]string
 	lets         map[string]*Expr
+	// combinations is the number of dtype combinations, up to one more than are allowed.
+	combinations int
 	// open says that some declaration could not be read, so that an unknown symbol is no news.
 	open bool
 }
@@ -71,11 +74,11 @@ func (c *checker) report(path, code, hint, format string, args ...any) {
 	c.diags.Add(c.doc.at(path), code, hint, format, args...)
 }
 
-// syntax reports a *SyntaxError in the string at path.
+// syntax reports the error of ParseType or ParseExpr about the string at path.
 func (c *checker) syntax(path, code string, err error) {
-	fault := err.(*SyntaxError)
+	fault := &SyntaxError{Text: err.Error()}
+	errors.As(err, &fault)
 	c.diags.Add(c.doc.in(path, fault.Col), code, fault.Hint, "%s", fault.Text)
-	c.open = true
 }
 
 // header checks the keys that stand alone.
@@ -83,17 +86,22 @@ func (c *checker) header() {
 	c.needDoc("", "the op", c.raw.Doc)
 	c.op.Doc, c.op.Backward = c.raw.Doc, c.raw.Backward
 	c.op.Since, c.op.Deprecated = c.raw.Since, c.raw.Deprecated
-	c.op.Kind = -1
-	if c.raw.Kind != nil {
+	c.op.Kind = noKind
+	if c.doc.given("kind") {
 		c.op.Kind = *c.raw.Kind
+	} else if c.doc.tainted("kind") {
+		c.op.Pos["kind"] = c.doc.at("kind")
 	}
 	c.op.Deterministic = c.raw.Deterministic == nil || *c.raw.Deterministic
-	if c.doc.has("since") && !versionPattern.MatchString(c.raw.Since) {
+	if c.doc.given("since") && !versionPattern.MatchString(c.raw.Since) {
 		c.report("since", codeVersion, `for example "0.2"`, "since: %q is not a version", c.raw.Since)
 	}
-	if c.doc.has("deprecated") && !deprecatedPattern.MatchString(c.raw.Deprecated) {
+	if c.doc.given("deprecated") && !deprecatedPattern.MatchString(c.raw.Deprecated) {
 		c.report("deprecated", codeVersion, `write "use NAME; removed in VERSION"`,
 			"deprecated: %q does not say what to use and when it is removed", c.raw.Deprecated)
+	}
+	if c.doc.given("backward") && c.raw.Backward == "" {
+		c.report("backward", codeBackward, "leave it out", "backward names no op")
 	}
 }
 
@@ -119,13 +127,15 @@ func (c *checker) need(path, key string) bool {
 	return false
 }
 
+const namespaceHint = "arguments, dtype variables and sizes share one namespace"
+
 // declare adds a name, which stands at pos, to the shared namespace.
 func (c *checker) declare(name string, e entity, pos diag.Pos) {
 	if !c.checkName(name, pos) {
 		return
 	}
 	if first, taken := c.names[name]; taken {
-		c.diags.Add(pos, codeDuplicate, "arguments, dtype variables and sizes share one namespace",
+		c.diags.Add(pos, codeDuplicate, namespaceHint,
 			"%s %s has the name of the %s in line %d", e.kind, name, first.kind, c.doc.keyAt(first.path).Line)
 		return
 	}

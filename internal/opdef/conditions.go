@@ -124,7 +124,7 @@ func (c *checker) contents(path string, value any, in *Arg) *Expr {
 	case string:
 		text = v
 	case int64, float64:
-		if !finite(number(v)) {
+		if !finite(toFloat(v)) {
 			c.report(path, codeMinMax, "leave it out", "%s: a bound must be finite", path)
 			return nil
 		}

@@ -75,6 +75,12 @@ func (d *document) has(path string) bool {
 	return given || d.tainted(path)
 }
 
+// given says whether the path has a value of the right type.
+func (d *document) given(path string) bool {
+	_, given := d.places[path]
+	return given && !d.tainted(path)
+}
+
 // tainted says whether the path, or something around it, has a value of the wrong type.
 func (d *document) tainted(path string) bool {
 	for ; path != ""; path = parent(path) {
@@ -143,35 +149,36 @@ func (x *indexer) run() {
 	for x.parser.NextExpression() {
 		switch n := x.parser.Expression(); n.Kind {
 		case unstable.Table:
-			prefix = x.key("", n, 0)
+			prefix, _ = x.key("", n, 0)
 		case unstable.ArrayTable:
-			path := x.key("", n, 0)
+			path, pos := x.key("", n, 0)
 			prefix = element(path, x.tables[path])
 			x.tables[path]++
-			x.places[prefix] = place{key: x.places[path].key}
+			x.places[prefix] = place{key: pos}
 		case unstable.KeyValue:
 			x.keyValue(prefix, n, 0)
 		}
 	}
 }
 
-// key records the parts of a dotted key and returns its path.
-func (x *indexer) key(prefix string, n *unstable.Node, depth int) string {
+// key records the parts of a dotted key and returns its path and the place of its last part.
+func (x *indexer) key(prefix string, n *unstable.Node, depth int) (path string, pos diag.Pos) {
 	for it := n.Key(); it.Next() && depth < maxIndexDepth; depth++ {
 		if count := x.tables[prefix]; count > 0 {
 			prefix = element(prefix, count-1)
 		}
 		prefix = join(prefix, string(it.Node().Data))
+		pos = x.pos(int(it.Node().Raw.Offset))
 		if _, seen := x.places[prefix]; !seen {
-			x.places[prefix] = place{key: x.pos(int(it.Node().Raw.Offset))}
+			x.places[prefix] = place{key: pos}
 		}
 	}
-	return prefix
+	return prefix, pos
 }
 
 func (x *indexer) keyValue(prefix string, n *unstable.Node, depth int) {
-	path := x.key(prefix, n, depth)
-	x.value(path, n.Value(), x.places[path].key, depth+1)
+	path, pos := x.key(prefix, n, depth)
+	x.value(path, n.Value(), pos, depth+1)
 }
 
 // value records where a value stands: at its own text, or else at the nearest text before it.

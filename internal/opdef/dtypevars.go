@@ -1,8 +1,6 @@
 package opdef
 
-import (
-	"slices"
-)
+import "slices"
 
 // dtypeVars orders the dtype variables and checks that each is bound and used.
 func (c *checker) dtypeVars() {

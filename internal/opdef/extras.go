@@ -21,10 +21,11 @@ func (c *checker) reference(module string) {
 	case given && module != "":
 		c.report("reference", codeReference, "keep one of them", "reference is given here and in %s.py", c.op.Name)
 	case !given && module == "":
-		c.report("", codeReference, "add reference, the body of a Python function over float64 arrays, or "+c.op.Name+".py beside this file", "the op has no reference")
+		hint := "add reference, the body of a Python function over float64 arrays, or " + c.op.Name + ".py beside this file"
+		c.report("", codeReference, hint, "the op has no reference")
 	case module != "" && !functionPattern.MatchString(module):
 		c.report("", codeRefText, "define it: def reference(x): ...", "%s.py has no function reference", c.op.Name)
-	case given && !c.doc.tainted("reference"):
+	case c.doc.given("reference"):
 		c.referenceText(c.raw.Reference)
 	}
 }
@@ -145,7 +146,7 @@ func (c *checker) tolerance() {
 		path := join("tolerance", name)
 		switch {
 		case !knownDType(name):
-			c.diags.Add(c.doc.keyAt(path), codeTolerance, dtypeHint(name), "unknown dtype %q", name)
+			c.diags.Add(c.doc.keyAt(path), codeTolerance, dtypeHint(name, "dtypes are "+oneOf(dtypeNames())), "unknown dtype %q", name)
 		case !c.open && !slices.Contains(c.resultDTypes(), name):
 			c.diags.Add(c.doc.keyAt(path), codeTolerance, "results are "+oneOf(c.resultDTypes()), "no result has the dtype %s", name)
 		}

@@ -22,13 +22,13 @@ func (c *checker) kernels() {
 		if c.need(path, "device") && !slices.Contains(deviceNames, raw.Device) {
 			c.report(join(path, "device"), codeKernel, "devices are "+oneOf(deviceNames), "unknown device %q", raw.Device)
 		}
-		if c.doc.has(join(path, "arch")) && !c.doc.tainted(join(path, "arch")) && !archPattern.MatchString(raw.Arch) {
+		if c.doc.given(join(path, "arch")) && !archPattern.MatchString(raw.Arch) {
 			c.report(join(path, "arch"), codeKernel, `for example ">=90" or "gfx942"`, "%q is no architecture", raw.Arch)
 		}
 		k.When = c.when(join(path, "when"), raw.When)
 		c.op.Kernels = append(c.op.Kernels, k)
 	}
-	if len(c.op.Kernels) > 0 {
+	if len(c.op.Kernels) > 0 && c.combinations <= maxCombinations {
 		c.coverage()
 	}
 }
@@ -75,7 +75,7 @@ func (c *checker) kernelDTypes(path string, raw map[string]any) map[string][]str
 }
 
 func (c *checker) when(path, text string) *Expr {
-	if !c.doc.has(path) || c.doc.tainted(path) {
+	if !c.doc.given(path) {
 		return nil
 	}
 	e, err := ParseExpr(text)

@@ -15,6 +15,7 @@ func (c *checker) letNames() {
 		e, err := ParseExpr(c.raw.Let[name])
 		if err != nil {
 			c.syntax(path, codeExpr, err)
+			c.open = true
 			continue
 		}
 		c.lets[name] = e

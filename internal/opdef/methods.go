@@ -13,14 +13,19 @@ func (o *Op) InputIndex(name string) int {
 	return slices.IndexFunc(o.Inputs, func(a Arg) bool { return a.Name == name })
 }
 
-// KernelList returns the declared kernels or, where there is none, one kernel of the op's name on every device.
+// KernelList returns the declared kernels for the manifest's devices. An op that declares none has one kernel of its own
+// name on every device.
 func (o *Op) KernelList() []Kernel {
-	if len(o.Kernels) > 0 {
-		return o.Kernels
+	var list []Kernel
+	for _, k := range o.Kernels {
+		if slices.Contains(o.Devices, k.Device) {
+			list = append(list, k)
+		}
 	}
-	list := make([]Kernel, len(o.Devices))
-	for i, device := range o.Devices {
-		list[i] = Kernel{Name: o.Name, Device: device}
+	if len(o.Kernels) == 0 {
+		for _, device := range o.Devices {
+			list = append(list, Kernel{Name: o.Name, Device: device})
+		}
 	}
 	return list
 }

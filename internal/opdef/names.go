@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/opcast/opcast/internal/dtype"
@@ -83,24 +82,14 @@ func knownDType(name string) bool {
 	return ok
 }
 
-// dtypeHint suggests the short name for a misspelt or a long one.
-func dtypeHint(name string) string {
+// dtypeHint suggests the short name for a misspelt or a long one, or one of more words.
+func dtypeHint(name, otherwise string, more ...string) string {
 	for _, row := range dtype.Table {
 		if row.Long == name {
-			return `write "` + row.Short + `"`
+			return fmt.Sprintf("write %q", row.Short)
 		}
 	}
-	return didYouMean(name, dtypeNames(), "dtypes are "+oneOf(dtypeNames()))
-}
-
-// repeated returns the index of the first element that equals an earlier one, or -1.
-func repeated(words []string) int {
-	for i, w := range words {
-		if slices.Contains(words[:i], w) {
-			return i
-		}
-	}
-	return -1
+	return didYouMean(name, append(more, dtypeNames()...), otherwise)
 }
 
 // nameFault is what is wrong with the name of an op or a collection.

@@ -1,8 +1,6 @@
 package opdef
 
-import (
-	"slices"
-)
+import "slices"
 
 // parallel checks along which dims the op may be sliced: parallel and sums.
 func (c *checker) parallel() {

@@ -9,9 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds on the nesting and length of an expression, so that no input overflows the stack.
+// Bounds on an expression, so that no input overflows the stack: calls of level at a time (parentheses cost nine),
+// operators of one level in a row, and bytes.
 const (
-	maxExprDepth  = 64
+	maxExprDepth  = 500
+	maxExprRow    = 64
 	maxExprLength = 1000
 )
 
@@ -43,9 +45,6 @@ const (
 	levelPow     = 7
 )
 
-// calls holds the functions and how many arguments each takes; -1 means two or more.
-var calls = map[string]int{"min": -1, "max": -1, "ceildiv": 2, "sum": 1, "len": 1, "aligned": 2}
-
 // ParseExpr parses an expression; its error is a *SyntaxError.
 func ParseExpr(text string) (e *Expr, err error) {
 	if len(text) > maxExprLength {
@@ -53,8 +52,12 @@ func ParseExpr(text string) (e *Expr, err error) {
 	}
 	p := &parser{text: text}
 	defer func() {
-		if fault, ok := recover().(*SyntaxError); ok {
+		switch fault := recover().(type) {
+		case nil:
+		case *SyntaxError:
 			e, err = nil, fault
+		default:
+			panic(fault)
 		}
 	}()
 	p.next()
@@ -167,8 +170,8 @@ func (p *parser) node(col int, op ExprOp, args ...*Expr) *Expr {
 
 // level parses operators of the given precedence and above.
 func (p *parser) level(n int) *Expr {
-	if p.depth++; p.depth > maxExprDepth*len(binary) {
-		p.fail(p.col, "name parts of it with let", "expression nested deeper than %d levels", maxExprDepth)
+	if p.depth++; p.depth > maxExprDepth {
+		p.fail(p.col, "name parts of it with let", "expression nested too deeply")
 	}
 	defer func() { p.depth-- }()
 	col := p.col
@@ -193,8 +196,8 @@ func (p *parser) operators(n, col int, left *Expr) *Expr {
 		if n == levelCompare && count > 0 {
 			p.fail(p.col, `write "a < b and b < c"`, "comparisons do not chain")
 		}
-		if count > maxExprDepth {
-			p.fail(p.col, "name parts of it with let", "expression has more than %d operators in a row", maxExprDepth)
+		if count >= maxExprRow {
+			p.fail(p.col, "name parts of it with let", "expression has more than %d operators in a row", maxExprRow)
 		}
 		op, next := ExprOp(p.tok), n+1
 		p.next()
@@ -261,43 +264,4 @@ func (p *parser) literal() *Expr {
 	e := p.node(col, OpFloat)
 	e.Float = value
 	return e
-}
-
-// call parses the arguments of a function whose name was just read.
-func (p *parser) call(col int, name string) *Expr {
-	want, known := calls[name]
-	if !known {
-		p.fail(col, didYouMean(name, keys(calls), "functions are min, max, ceildiv, sum, len and aligned"), "unknown function %q", name)
-	}
-	p.next()
-	var args []*Expr
-	for p.tok != ")" {
-		args = append(args, p.level(0))
-		if p.tok != "," {
-			break
-		}
-		p.next()
-	}
-	p.expect(")")
-	if want == -1 && len(args) < 2 || want >= 0 && len(args) != want {
-		p.fail(col, "", "%s takes %s, got %d", name, arity(want), len(args))
-	}
-	e := p.node(col, ExprOp(name), args...)
-	if name == "sum" || name == "len" || name == "aligned" { // these take a name, not a value
-		if args[0].Op != OpSymbol {
-			p.fail(args[0].Col, "", "%s takes a name, got %q", name, args[0].Text)
-		}
-		e.Name, e.Args = args[0].Name, args[1:]
-	}
-	return e
-}
-
-func arity(n int) string {
-	switch n {
-	case -1:
-		return "two or more arguments"
-	case 1:
-		return "one argument"
-	}
-	return fmt.Sprintf("%d arguments", n)
 }

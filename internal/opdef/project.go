@@ -1,14 +1,19 @@
 package opdef
 
 import (
+	"math"
 	"slices"
 	"strconv"
 
 	"github.com/opcast/opcast/internal/diag"
 )
 
-// maxKind bounds the numbers of ops: OpKind is 16 bits wide.
-const maxKind = 1<<16 - 1
+const (
+	// maxKind bounds the numbers of ops: OpKind is 16 bits wide.
+	maxKind = 1<<16 - 1
+	// noKind is the kind of an op whose file gives none.
+	noKind = math.MinInt
+)
 
 // FreeKind returns the smallest kind above all that are or were in use.
 func (p *Project) FreeKind() int {
@@ -18,7 +23,7 @@ func (p *Project) FreeKind() int {
 	}
 	next := 0
 	for _, kind := range used {
-		if kind <= maxKind {
+		if 0 <= kind && kind <= maxKind {
 			next = max(next, kind+1)
 		}
 	}
@@ -44,7 +49,8 @@ func checkKind(p *Project, op *Op, kinds map[int]*Op, diags *diag.List) {
 	pos, given := op.Pos["kind"]
 	hint := func() string { return "the next free kind is " + strconv.Itoa(p.FreeKind()) }
 	switch first := kinds[op.Kind]; {
-	case !given:
+	case op.Kind == noKind && given: // reported already
+	case op.Kind == noKind:
 		diags.Add(diag.Pos{File: op.File, Line: 1, Col: 1}, codeMissing, hint(), "missing key %q", "kind")
 	case op.Kind < 0 || op.Kind > maxKind:
 		diags.Add(pos, codeKind, hint(), "kind %d is not between 0 and %d", op.Kind, maxKind)
@@ -53,7 +59,7 @@ func checkKind(p *Project, op *Op, kinds map[int]*Op, diags *diag.List) {
 	case slices.Contains(p.Manifest.Retired, op.Kind):
 		diags.Add(pos, codeRetired, hint(), "kind %d is retired", op.Kind)
 	}
-	if kinds[op.Kind] == nil {
+	if kinds[op.Kind] == nil && op.Kind != noKind {
 		kinds[op.Kind] = op
 	}
 }
@@ -94,7 +100,8 @@ func checkBackward(p *Project, op *Op, diags *diag.List) {
 	for i, out := range backward.Outputs {
 		if !gradients[out.Name] {
 			hint := didYouMean(out.Name, keys(gradients), "outputs are grad_INPUT")
-			diags.Add(backward.Pos[join(element("outputs", i), "name")], codeGradient, hint, "%s is the gradient of no input of %s", out.Name, op.Name)
+			diags.Add(backward.Pos[join(element("outputs", i), "name")], codeGradient, hint,
+				"%s is the gradient of no input of %s", out.Name, op.Name)
 		}
 	}
 	checkGradientAttrs(op, backward, diags)

@@ -57,7 +57,7 @@ func (c *checker) dims(arg *Arg, u use) {
 // optionalOnly reports a size, or "*", that is known only when an optional input is given.
 func (c *checker) optionalOnly(name string, pos diag.Pos, u use) {
 	if input := c.fromOptional[name]; input != "" && input != u.arg {
-		c.diags.Add(pos, codeOptional, "give it to a required input too", "%s is bound only by the optional input %s", name, input)
+		c.diags.Add(pos, codeOptional, "give it to a required input too", "%q is bound only by the optional input %s", name, input)
 	}
 }
 
@@ -106,6 +106,11 @@ func (c *checker) number(e *Expr, u use) bool {
 func (c *checker) size(e *Expr, u use) bool {
 	pos := c.doc.in(u.path, e.Col)
 	if known, ok := c.names[e.Name]; ok {
+		if u.declare && known.attr == nil && known.kind != kindLet {
+			line := c.doc.keyAt(known.path).Line
+			c.diags.Add(pos, codeDuplicate, namespaceHint, "dim %s has the name of the %s in line %d", e.Name, known.kind, line)
+			return false
+		}
 		return c.namedSize(e, known, u)
 	}
 	if u.declare {

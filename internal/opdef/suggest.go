@@ -21,38 +21,39 @@ func didYouMean(word string, candidates []string, otherwise string) string {
 // nearest returns the candidate that a misspelt word most likely means, or "". Of two that are equally near it prefers
 // the one with the same first letter.
 func nearest(word string, candidates []string) string {
-	best, bound := "", min(len(word), max(1, (len(word)+1)/3)+1)
+	best, bound := "", min(len(word), max(1, len(word)/3)+1)
 	for _, c := range candidates {
-		d := distance(strings.ToLower(word), strings.ToLower(c), bound+1)
-		if d < bound || d == bound && best != "" && word[0] == c[0] && word[0] != best[0] {
+		if c == "" || len(c) > maxName || len(word) > maxName {
+			continue
+		}
+		d := distance(strings.ToLower(word), strings.ToLower(c))
+		if d < bound || d == bound && best != "" && c[:1] == word[:1] && best[:1] != word[:1] {
 			best, bound = c, d
 		}
 	}
 	return best
 }
 
-// distance is the number of single-character edits between a and b, or bound where it is at least that.
-func distance(a, b string, bound int) int {
-	if len(a)-len(b) >= bound || len(b)-len(a) >= bound {
-		return bound
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := diagonal
-			if a[i] != b[j] {
-				replace++
+// distance is the number of edits between a and b: a character more, less or other, or two neighbours swapped.
+func distance(a, b string) int {
+	d := make([][]int, len(a)+1)
+	for i := range d {
+		d[i] = make([]int, len(b)+1)
+		for j := range d[i] {
+			switch {
+			case i == 0 || j == 0:
+				d[i][j] = i + j
+			case a[i-1] == b[j-1]:
+				d[i][j] = d[i-1][j-1]
+			default:
+				d[i][j] = 1 + min(d[i-1][j-1], d[i-1][j], d[i][j-1])
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, row[j]+1, row[j+1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				d[i][j] = min(d[i][j], d[i-2][j-2]+1)
+			}
 		}
 	}
-	return min(row[len(b)], bound)
+	return d[len(a)][len(b)]
 }
 
 // oneOf joins words as "a, b or c".

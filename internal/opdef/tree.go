@@ -85,7 +85,7 @@ func (t *tree) definitions(diags *diag.List) []string {
 			return nil
 		case strings.HasSuffix(name, ".toml") && !entry.IsDir():
 			files = append(files, name)
-		case entry.Type()&fs.ModeSymlink != 0:
+		case entry.Type()&fs.ModeSymlink != 0 && !strings.HasSuffix(name, ".py"):
 			if info, err := t.root.Stat(name); err != nil || info.IsDir() {
 				diags.Add(pos, codeFile, "move the folder here", "%s is a link to a folder", name)
 			}

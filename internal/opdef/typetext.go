@@ -1,13 +1,14 @@
 package opdef
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
 
 // ParseType parses "T[*, 2*D]". The dtype stays in Var, whether it is a variable or not; the error is a *SyntaxError.
 func ParseType(text string) (Type, error) {
-	t := Type{Text: strings.TrimSpace(text)}
+	t := Type{Text: strings.Join(strings.Fields(text), " ")}
 	name := span(text, func(c byte) bool { return c != '[' })
 	t.Var = strings.TrimSpace(text[:name])
 	if t.Var == "" || span(t.Var, func(c byte) bool { return isLetter(c) || isDigit(c) }) < len(t.Var) {
@@ -56,7 +57,7 @@ func parseDim(text string, col int) (Dim, error) {
 		return Dim{Ellipsis: true}, nil
 	}
 	e, err := ParseExpr(text)
-	if fault, ok := err.(*SyntaxError); ok {
+	if fault := (*SyntaxError)(nil); errors.As(err, &fault) {
 		fault.Col += col
 		return Dim{}, fault
 	}

@@ -61,10 +61,10 @@ func outside(a *Attr, value any) string {
 		}
 	}
 	for _, n := range numbers {
-		if a.Min != nil && number(n) < number(a.Min) {
+		if a.Min != nil && toFloat(n) < toFloat(a.Min) {
 			return fmt.Sprintf("%v is less than min %v", n, a.Min)
 		}
-		if a.Max != nil && number(n) > number(a.Max) {
+		if a.Max != nil && toFloat(n) > toFloat(a.Max) {
 			return fmt.Sprintf("%v is greater than max %v", n, a.Max)
 		}
 	}

@@ -74,8 +74,16 @@ func (e *evaluation) Int(name string) (int64, bool) {
 	if v, ok := e.sizes[name]; ok {
 		return v, true
 	}
-	v, ok := e.attr(name).(int64)
-	return v, ok
+	switch v := e.attr(name).(type) {
+	case int64:
+		return v, true
+	case bool:
+		if v {
+			return 1, true
+		}
+		return 0, true
+	}
+	return 0, false
 }
 
 // List returns the value of an int list attr.

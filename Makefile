@@ -1,0 +1,77 @@
+# The repository's commands. Needs Go, Python >= 3.11 with venv, a C++17 compiler and make; the rest comes pinned
+# into .venv.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+GO ?= go
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+OPCAST := build/bin/opcast
+GOLANGCI_VERSION := v2.15.0
+GOLANGCI_LINT := $(BIN)/golangci-lint-$(GOLANGCI_VERSION)
+
+# Tests that need Python take it from here; they fail, not skip, where this is set.
+export OPCAST_TEST_PYTHON := $(CURDIR)/$(BIN)/python
+
+files = $(shell git ls-files --cached --others --exclude-standard $(1))
+
+.PHONY: help quickstart gen build check format lint test conformance bench clean opcast
+
+help: ## List these targets.
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+quickstart: build ## Set everything up and run a real model through every adaptor.
+	$(BIN)/python examples/digits/run.py
+
+gen: opcast ## Generate the sources from opdefs/.
+	$(OPCAST) gen
+
+build: opcast $(VENV)/.installed ## Build the libraries and link the packages into .venv.
+	$(OPCAST) build --python $(VENV)
+
+check: opcast $(VENV)/.installed ## Check formats, types, definitions and generated files.
+	@test -z "$$(gofmt -l $(call files,'*.go') | tee /dev/stderr)" || { echo 'gofmt: format the files above' >&2; exit 1; }
+	$(GO) vet ./...
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/ruff check --quiet
+	$(BIN)/pyright
+	$(BIN)/clang-format --dry-run -Werror $(call files,'*.h' '*.cc')
+	$(OPCAST) check
+	$(OPCAST) gen --check
+
+format: $(VENV)/.installed ## Format all hand-written sources.
+	gofmt -w $(call files,'*.go')
+	$(BIN)/ruff format --quiet
+	$(BIN)/clang-format -i $(call files,'*.h' '*.cc')
+
+lint: $(GOLANGCI_LINT) ## Run the Go linters (the first run compiles them: minutes).
+	$(GOLANGCI_LINT) run
+
+test: check build ## Run all tests; they need minutes.
+	$(GO) test -json -count=1 -timeout=60m ./... | $(GO) run ./internal/testsum
+
+conformance: build ## Run every op through every adaptor.
+	$(OPCAST) test --python $(VENV)
+
+bench: build ## Measure what the documentation states.
+	$(GO) test -run='^$$' -bench=. ./bench
+
+clean: ## Delete what was built; .venv stays.
+	rm -rf build dist
+
+opcast:
+	$(GO) build -o $(OPCAST) ./cmd/opcast
+
+$(VENV)/.installed: $(wildcard requirements/*.txt)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=...")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet -r requirements/uv.txt
+	$(BIN)/uv pip install --quiet --python $(BIN)/python -r requirements/test.txt -r requirements/lint.txt
+	touch $@
+
+$(GOLANGCI_LINT): | $(VENV)/.installed
+	GOBIN=$(CURDIR)/$(BIN) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+	mv $(BIN)/golangci-lint $@

@@ -1,0 +1,171 @@
+package conformance
+
+import (
+	"context"
+	"strings"
+
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// bitsOf compares a caller's bits, in every mode, with those of the bare export.
+func (t *T) bitsOf(c *Case) error {
+	backend := t.env.caller(backendName)
+	if backend == nil {
+		return skip("the backend cannot be called")
+	}
+	want, err := t.baseline(backend, c)
+	if err != nil || want == nil {
+		return err
+	}
+	for _, mode := range modes(t.Caller) {
+		call := newCall(c)
+		call.Mode = mode
+		got, err := t.Call(call, c.Name)
+		if err != nil || got == nil {
+			return err
+		}
+		if got = t.succeeded(call, c.Name+", "+mode, got); got != nil {
+			t.identical(call, c.Name+", "+mode, got, want)
+			t.launched(call, c, got)
+		}
+	}
+	return nil
+}
+
+func checkBits(t *T) error {
+	return t.eachCase(func(d dtypes) []plan { return valuePlans(t.Op, d) }, t.bitsOf)
+}
+
+// checkDenormals uses inputs below the smallest normal number: a framework that flushes them to zero would change bits.
+func checkDenormals(t *T) error {
+	return t.eachCase(func(d dtypes) []plan { return []plan{denormalPlan(d)} }, t.bitsOf)
+}
+
+// checkAgreement compares the errors of a caller with those of the bare export, without asking the rules: only the word
+// for arrays differs.
+func checkAgreement(t *T) error {
+	backend := t.env.caller(backendName)
+	if backend == nil {
+		return skip("the backend cannot be called")
+	}
+	c, err := t.wrongCase()
+	if err != nil {
+		return err
+	}
+	program := rule.Compile(t.Op)
+	call, faults, err := t.faults(c, backend)
+	if err != nil {
+		return err
+	}
+	for _, f := range faults {
+		if f.phase >= phaseOutput || f.phase == phaseDevice {
+			continue // arrays that only one side can make
+		}
+		wrong := f.apply(call)
+		plain := wrong.clone()
+		plain.Out = nil
+		if expect(program, plain, t.Caller.Word(), t.env.device) == nil {
+			continue // only the backend's output arrays make it wrong
+		}
+		if err := t.agree(backend, wrong, plain, f.arg+" "+f.kind); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// agree expects the caller's error for a call to be the backend's for its form of the same call.
+func (t *T) agree(backend Caller, wrong, plain *Call, name string) error {
+	want, err := t.CallWith(backend, wrong, name)
+	if err != nil {
+		return err
+	}
+	got, err := t.Call(plain, name)
+	if err != nil || got == nil || want == nil || want.Error == nil {
+		return err
+	}
+	text := strings.ReplaceAll(want.Error.Text, backend.Word(), t.Caller.Word())
+	t.raised(plain, name, got, &rule.Fault{Class: want.Error.Class, Text: text})
+	return nil
+}
+
+// chainer calls two frameworks in one process.
+type chainer interface {
+	// Frameworks are the adaptors that it can call.
+	Frameworks() []string
+	// Chain calls the op in the first framework, hands its only output over through DLPack as input number feed of a
+	// second call in the second framework, and returns that call's result and the addresses of the handed-over array on
+	// both sides.
+	Chain(ctx context.Context, call *Call, feed int, first, second string) (result *Result, from, to uint64, err error)
+}
+
+// checkChain feeds the op's result, through DLPack, into the op in every other framework.
+func checkChain(t *T) error {
+	if t.env.chain == nil {
+		return skip("fewer than two frameworks are installed")
+	}
+	backend := t.env.caller(backendName)
+	c, feed, err := t.chainCase()
+	if err != nil {
+		return err
+	}
+	if feed < 0 {
+		return skip("no input takes an output of the op")
+	}
+	first, err := t.baseline(backend, c)
+	if err != nil || first == nil {
+		return err
+	}
+	want, err := t.baseline(backend, c.with(feed, first.Outputs[0].Array, "chained"))
+	if err != nil || want == nil {
+		return err
+	}
+	for _, other := range t.env.chain.Frameworks() {
+		if other == t.Caller.Name() {
+			continue
+		}
+		call := newCall(c)
+		name := t.Caller.Name() + " to " + other
+		result, from, to, err := t.env.chain.Chain(t.ctx, call, feed, t.Caller.Name(), other)
+		if err != nil {
+			return err
+		}
+		if result = t.succeeded(call, name, result); result == nil {
+			continue
+		}
+		t.identical(call, name, result, want)
+		if from != to && from%alignment == 0 {
+			t.Fail(call, name, "the array was copied on its way")
+		}
+	}
+	return nil
+}
+
+// alignment is what JAX demands of memory before it takes it without a copy.
+const alignment = 64
+
+// chainCase finds sizes with which an input has dtype and shape of the op's only output.
+func (t *T) chainCase() (*Case, int, error) {
+	if len(t.Op.Outputs) != 1 {
+		return nil, -1, nil
+	}
+	p := base(combinations(t.Op, t.env.device)[0])
+	p.sizes = map[string]int64{}
+	for _, s := range symbols(t.Op) {
+		p.sizes[s] = 8
+	}
+	c, err := newCase(t.Op, p)
+	if err != nil {
+		return nil, -1, nil //nolint:nilerr // equal sizes are not allowed, so there is no such call
+	}
+	out, err := c.Outputs()
+	if err != nil {
+		return nil, -1, err
+	}
+	for i, in := range c.Inputs {
+		if in != nil && in.DType == out[0].DType && list(in.Shape) == list(out[0].Shape) {
+			return c, i, nil
+		}
+	}
+	return c, -1, nil
+}

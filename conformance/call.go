@@ -1,0 +1,124 @@
+package conformance
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// Tensor is an array argument: an array and what a framework adds to it.
+type Tensor struct {
+	*ndarray.Array
+	// Device is empty for the device under test.
+	Device   string
+	ReadOnly bool
+}
+
+// Wrong is an argument that is not an array: a Python list of numbers.
+type Wrong []float64
+
+// Call is one call of an op, right or wrong.
+type Call struct {
+	Op *opdef.Op
+	// Inputs holds a *Tensor, a Wrong or nil (absent) per input.
+	Inputs []any
+	// Attrs holds int64, float64, bool, string, []int64, DType or Wrong values of the attrs that are given.
+	Attrs map[string]any
+	// Out are the arrays for the results: nil, or one per output. The backend always needs them.
+	Out []*Tensor
+	// Style says how the arguments are passed.
+	Style Style
+	// Mode is "eager" or "jit"; Probe names a special way to call that the worker knows; Kernel forces a variant.
+	Mode, Probe, Kernel string
+	// Extra are keyword arguments that the op does not have.
+	Extra map[string]any
+}
+
+// Style is a way to pass arguments; all are the same call.
+type Style int
+
+// The styles: arrays by position and attrs by keyword; all by keyword; all by keyword in reverse order.
+const (
+	Positional Style = iota
+	Keywords
+	Reversed
+)
+
+// newCall is the plain call of a case.
+func newCall(c *Case) *Call {
+	call := &Call{Op: c.Op, Attrs: maps.Clone(c.Attrs), Mode: "eager"}
+	for _, a := range c.Inputs {
+		if a == nil {
+			call.Inputs = append(call.Inputs, nil)
+		} else {
+			call.Inputs = append(call.Inputs, &Tensor{Array: a})
+		}
+	}
+	return call
+}
+
+// clone returns a copy whose arguments can be exchanged.
+func (c *Call) clone() *Call {
+	out := *c
+	out.Inputs, out.Attrs, out.Out = slices.Clone(c.Inputs), maps.Clone(c.Attrs), slices.Clone(c.Out)
+	return &out
+}
+
+// Output is one result as the framework reports it.
+type Output struct {
+	*ndarray.Array
+	// Strides are those of the framework's array; the Array is dense.
+	Strides []int64
+	Device  string
+	// Abstract results (meta, fake, shapes) have no elements.
+	Abstract bool
+	// Given is the index of the out argument that this result is, or -1.
+	Given int
+	// Span is the memory that the result occupies, first address and the one after the last.
+	Span [2]uint64
+}
+
+// CallError is an exception.
+type CallError struct {
+	Class string `json:"class"`
+	Text  string `json:"text"`
+	Trace string `json:"trace"`
+}
+
+// Result is what a call did.
+type Result struct {
+	// Unsupported says why the framework cannot express the call.
+	Unsupported string
+	Error       *CallError
+	Outputs     []Output
+	// Launches is the number of kernels that the call started.
+	Launches int64
+	// Buffers are the bytes behind every array argument after the call, in the order inputs, out; Spans their memory.
+	Buffers [][]byte
+	Spans   [][2]uint64
+}
+
+// Caller calls ops in one framework.
+type Caller interface {
+	// Name is the adaptor's name in reports; Word the array type in its messages.
+	Name() string
+	Word() string
+	// Probes are the special calls that the framework offers.
+	Probes() []string
+	// Call runs one call. A *worker.CrashError means that it ended the process.
+	Call(ctx context.Context, call *Call) (*Result, error)
+}
+
+// tensors are the array arguments of a call in the order in which results report them.
+func (c *Call) tensors() []*Tensor {
+	var out []*Tensor
+	for _, in := range c.Inputs {
+		if t, ok := in.(*Tensor); ok {
+			out = append(out, t)
+		}
+	}
+	return append(out, c.Out...)
+}

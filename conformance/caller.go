@@ -1,0 +1,131 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/worker"
+)
+
+// backendName is the caller of the bare exports: what C++ sees.
+const backendName = "backend"
+
+// greeting is a worker's first frame.
+type greeting struct {
+	Version, Missing, Word string
+	Probes                 []string
+}
+
+// remote is a caller in a worker process.
+type remote struct {
+	name   string
+	worker *worker.Worker
+	greeting
+}
+
+// workerConfig is the worker's command-line argument.
+type workerConfig struct {
+	Caller     string   `json:"caller"`
+	Adaptor    string   `json:"adaptor"`
+	Collection string   `json:"collection"`
+	Paths      []string `json:"paths"`
+	// Alone says that the process has one framework, so that it must not need another one.
+	Alone  bool              `json:"alone"`
+	DTypes map[string]string `json:"dtypes"`
+}
+
+// The deadlines of workers: torch and jax need seconds to import, and a first call of JAX compiles.
+const (
+	startDeadline = 3 * time.Minute
+	callDeadline  = 2 * time.Minute
+)
+
+// workerCommand says how to start a Python process that plays the caller; dir holds the worker's files.
+func workerCommand(python, dir string, config workerConfig) (worker.Config, error) {
+	text, err := json.Marshal(config)
+	if err != nil {
+		return worker.Config{}, fmt.Errorf("worker config: %w", err)
+	}
+	return worker.Config{
+		// -P keeps the working directory off the module path, -B keeps caches out of the user's tree.
+		Command: []string{python, "-P", "-B", filepath.Join(dir, "main.py"), string(text)}, Dir: dir,
+		StartDeadline: startDeadline, CallDeadline: callDeadline,
+	}, nil
+}
+
+// start runs the process and reads who answers.
+func (r *remote) start(ctx context.Context) error {
+	m, err := r.worker.Start(ctx)
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.name, err)
+	}
+	if err := json.Unmarshal(m.Header, &r.greeting); err != nil {
+		return fmt.Errorf("%s: greeting: %w", r.name, err)
+	}
+	return nil
+}
+
+func (r *remote) Name() string     { return r.name }
+func (r *remote) Word() string     { return r.greeting.Word }
+func (r *remote) Probes() []string { return r.greeting.Probes }
+
+// Call sends the call in the form that the caller takes.
+func (r *remote) Call(ctx context.Context, call *Call) (*Result, error) {
+	pack := publicCall
+	if r.name == backendName {
+		pack = backendCall
+	}
+	request, blobs := pack(call)
+	m, err := r.worker.Call(ctx, request, blobs)
+	if err != nil {
+		return nil, err
+	}
+	return readResult(m, call.tensors())
+}
+
+// Parameter is one parameter of a public function.
+type Parameter struct {
+	Name     string
+	Keyword  bool
+	Required bool
+	Default  map[string]any
+}
+
+// Description is what a package says about an op.
+type Description struct {
+	Parameters []Parameter
+	Doc        string
+	Public     []string
+}
+
+// describer is a caller that can tell about its package.
+type describer interface {
+	Describe(ctx context.Context, op *opdef.Op) (*Description, error)
+}
+
+// Describe asks for signature and documentation of an op.
+func (r *remote) Describe(ctx context.Context, op *opdef.Op) (*Description, error) {
+	m, err := r.worker.Call(ctx, map[string]any{"do": "describe", "op": op.Name}, nil)
+	if err != nil {
+		return nil, err
+	}
+	d := &Description{}
+	if err := json.Unmarshal(m.Header, d); err != nil {
+		return nil, fmt.Errorf("read description: %w", err)
+	}
+	return d, nil
+}
+
+// crashText is the failure text of a call that ended the process.
+func crashText(err error) (string, bool) {
+	var crash *worker.CrashError
+	if errors.As(err, &crash) {
+		return "the process died: " + crash.Error(), true
+	}
+	return "", false
+}

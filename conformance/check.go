@@ -1,0 +1,206 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/report"
+)
+
+// The groups of checks.
+const (
+	groupValues   = "Values"
+	groupShapes   = "Shapes"
+	groupDTypes   = "Dtypes"
+	groupStrides  = "Strides"
+	groupZero     = "Zero size"
+	groupAliasing = "Aliasing"
+	groupErrors   = "Errors"
+	groupAcross   = "Across adaptors"
+)
+
+// Check is one property of every op through every adaptor.
+type Check struct {
+	ID, Group string
+	// Doc says what must hold.
+	Doc string
+	// Needs returns why the check does not apply to an op or caller, made by skip or unsupported; nil if it does.
+	Needs func(op *opdef.Op, caller Caller) error
+	Run   func(t *T) error
+}
+
+// stop ends a check early with a status of its own.
+type stop struct {
+	status report.Status
+	reason string
+}
+
+func (s *stop) Error() string { return string(s.status) + ": " + s.reason }
+
+func skip(format string, args ...any) error {
+	return &stop{report.Skip, fmt.Sprintf(format, args...)}
+}
+
+func unsupported(format string, args ...any) error {
+	return &stop{report.Unsupported, fmt.Sprintf(format, args...)}
+}
+
+// T is what a check works with: an op, a caller and everything to compare with. Failures are collected; a returned error
+// ends the check.
+type T struct {
+	//nolint:containedctx // a T lives as long as one spec, whose context this is
+	ctx    context.Context
+	env    *environment
+	Op     *opdef.Op
+	Caller Caller
+	// kernel and dtypes are those of the present row.
+	kernel, dtypes string
+	rows           []row
+}
+
+// environment is what all specs of a run share.
+type environment struct {
+	project *opdef.Project
+	device  string
+	oracle  Oracle
+	// callers by name, in the order of the report; only those that can call.
+	callers []Caller
+	// chain runs several frameworks in one process; nil where there are fewer than two.
+	chain chainer
+	// stale returns the generated files that are out of date; nil when nobody can tell.
+	stale func(context.Context) ([]string, error)
+	// cases is the folder for failing cases; empty when none are wanted.
+	cases string
+}
+
+// caller finds a caller by name; nil if it cannot call.
+func (e *environment) caller(name string) Caller {
+	for _, c := range e.callers {
+		if c.Name() == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// Call runs a call. It returns nil where the framework cannot express it, which the row remembers; a crash is a failure of
+// the call and also gives nil.
+func (t *T) Call(call *Call, name string) (*Result, error) {
+	return t.CallWith(t.Caller, call, name)
+}
+
+// CallWith runs a call through another caller.
+func (t *T) CallWith(caller Caller, call *Call, name string) (*Result, error) {
+	call = call.clone()
+	call.Kernel = t.kernel
+	if caller.Name() == backendName && call.Out == nil {
+		return nil, fmt.Errorf("%s: the backend needs arrays for its outputs", name)
+	}
+	result, err := caller.Call(t.ctx, call)
+	if err != nil {
+		if text, died := crashText(err); died {
+			t.row().done++
+			t.Fail(call, name, "%s", text)
+			return nil, nil //nolint:nilnil // the failure is recorded
+		}
+		return nil, err
+	}
+	if result.Unsupported != "" {
+		t.row().unsupported = result.Unsupported
+		return nil, nil //nolint:nilnil // the reason is recorded
+	}
+	t.row().done++
+	return result, nil
+}
+
+// fillByte pre-fills output memory: NaN in every float type, so that an element which is never written shows.
+const fillByte = 0xff
+
+// call is the plain call of a case for a caller: the backend gets arrays for its outputs.
+func (t *T) call(caller Caller, c *Case) (*Call, error) {
+	call := newCall(c)
+	if caller.Name() != backendName {
+		return call, nil
+	}
+	out, err := poisoned(c)
+	call.Out = out
+	return call, err
+}
+
+// poisoned are arrays for the outputs of a case with guard elements around them.
+func poisoned(c *Case) ([]*Tensor, error) {
+	outputs, err := c.Outputs()
+	if err != nil {
+		return nil, err
+	}
+	var out []*Tensor
+	for _, o := range outputs {
+		for i := range o.Data {
+			o.Data[i] = fillByte
+		}
+		out = append(out, &Tensor{Array: ndarray.Guarded(o, guardElements, guardByte)})
+	}
+	return out, nil
+}
+
+// Guards around output memory.
+const (
+	guardElements = 32
+	guardByte     = 0xa5
+)
+
+// right runs the plain call of a case and expects results; nil means that it is already accounted for.
+func (t *T) right(caller Caller, c *Case) (*Call, *Result, error) {
+	call, err := t.call(caller, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	result, err := t.CallWith(caller, call, c.Name)
+	if err != nil || result == nil {
+		return call, nil, err
+	}
+	return call, t.succeeded(call, c.Name, result), nil
+}
+
+// baseline is right for calls that only give something to compare with: they do not count as what the check is about.
+func (t *T) baseline(caller Caller, c *Case) (*Result, error) {
+	done := t.row().done
+	_, result, err := t.right(caller, c)
+	t.row().done = done
+	return result, err
+}
+
+// succeeded returns the result unless the call raised or returned the wrong number of outputs.
+func (t *T) succeeded(call *Call, name string, result *Result) *Result {
+	if result.Error != nil {
+		t.Fail(call, name, "raised %s: %s\n%s", result.Error.Class, result.Error.Text, result.Error.Trace)
+		return nil
+	}
+	if len(result.Outputs) != len(t.Op.Outputs) {
+		t.Fail(call, name, "returned %d arrays, want %d", len(result.Outputs), len(t.Op.Outputs))
+		return nil
+	}
+	return result
+}
+
+// matches compares a result with the reference.
+func (t *T) matches(call *Call, c *Case, result *Result) error {
+	if c.empty() {
+		return nil
+	}
+	want, err := t.env.oracle.Reference(t.ctx, c, "float64")
+	if err != nil {
+		return err
+	}
+	if len(want) != len(result.Outputs) {
+		return fmt.Errorf("the reference of %s returns %d arrays, want %d", t.Op.Name, len(want), len(result.Outputs))
+	}
+	for i, o := range result.Outputs {
+		if text := compare(t.Op.Outputs[i].Name, o.Array, want[i], boundOf(c, i)); text != "" {
+			t.Fail(call, c.Name, "%s", text)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// definitionName is the caller under which checks of the definition itself are reported.
+const definitionName = "definition"
+
+// definition stands for no framework at all.
+type definition struct{}
+
+func (definition) Name() string     { return definitionName }
+func (definition) Word() string     { return "array" }
+func (definition) Probes() []string { return nil }
+func (definition) Call(context.Context, *Call) (*Result, error) {
+	return nil, fmt.Errorf("a definition cannot be called")
+}
+
+// checkOracle plants wrong results and expects the comparison to find each: every output of every dtype, one element off
+// by a little more than is allowed, NaN, or of the wrong sign.
+func checkOracle(t *T) error {
+	return t.eachCase(func(d dtypes) []plan { return []plan{base(d)} }, func(c *Case) error {
+		want, err := t.env.oracle.Reference(t.ctx, c, "float64")
+		if err != nil {
+			return err
+		}
+		for i, w := range want {
+			d := c.DType(c.Op.Outputs[i].Type)
+			bound := boundOf(c, i)
+			exact := ndarray.FromFloats(d, w.Shape, w.Values)
+			if text := compare(c.Op.Outputs[i].Name, exact, w, bound); text != "" {
+				t.Fail(nil, c.Name, "the rounded reference is refused: %s", text)
+			}
+			if exact.Len() == 0 {
+				continue
+			}
+			t.planted(c, i, exact, w, bound)
+		}
+		return nil
+	})
+}
+
+// planted changes the middle element in ways that must be found.
+func (t *T) planted(c *Case, i int, exact *ndarray.Array, want Expected, bound Bound) {
+	at := exact.Len() / 2
+	v := want.Values[at]
+	step := 2*(bound.ULPs*ndarray.Spacing(exact.DType, v)+bound.Abs+bound.Rel*math.Abs(v)) + 1e-300
+	wrong := map[string]float64{"above": v + step, "below": v - step, "NaN": math.NaN()}
+	if !ndarray.IsFloat(exact.DType) {
+		wrong = map[string]float64{"above": v + 1}
+	}
+	for kind, value := range wrong {
+		bad := exact.Dense()
+		ndarray.PutFloat(bad.DType, bad.Data, at, value)
+		if compare(c.Op.Outputs[i].Name, bad, want, bound) == "" {
+			t.Fail(nil, c.Name, "%s: a value %s the reference passes: %v for %v", c.Op.Outputs[i].Name, kind, value, v)
+		}
+	}
+}
+
+// checkFaultCoverage leaves each rule out in turn: some wrong call must notice, else no test would miss the rule.
+func checkFaultCoverage(t *T) error {
+	c, err := t.wrongCase()
+	if err != nil {
+		return err
+	}
+	program := rule.Compile(t.Op)
+	call := newCall(c)
+	if call.Out, err = poisoned(c); err != nil {
+		return err
+	}
+	var wrong []*Call
+	for _, name := range []string{"torch", definitionName} { // with and without a second device
+		for _, f := range slices.Concat(wrongArguments(c, named{name: name}), wrongSizes(c, program)) {
+			wrong = append(wrong, f.apply(call))
+		}
+	}
+	outputs, err := wrongOutputs(c, t.Caller)
+	if err != nil {
+		return err
+	}
+	for _, f := range outputs {
+		wrong = append(wrong, f.apply(call))
+	}
+	for i, r := range program.Rules {
+		if !breakable(r) {
+			continue
+		}
+		without := *program
+		without.Rules = slices.Delete(slices.Clone(program.Rules), i, i+1)
+		if !slices.ContainsFunc(wrong, func(w *Call) bool { return noticed(program, &without, w, t.env.device) }) {
+			t.Fail(nil, "rules", "no wrong call breaks rule %d: %s %s%s", i, r.Arg, r.Form, strings.Join(r.Allowed, ", "))
+		}
+	}
+	return nil
+}
+
+// named is a caller that only has a name.
+type named struct {
+	definition
+	name string
+}
+
+func (n named) Name() string { return n.name }
+
+// noticed reports whether a wrong call has another error without the rule. Leaving a rule out may leave later ones without
+// what it bound, which shows as well.
+func noticed(program, without *rule.Program, call *Call, device string) (differs bool) {
+	defer func() {
+		if recover() != nil {
+			differs = true
+		}
+	}()
+	a, b := expect(program, call, "array", device), expect(without, call, "array", device)
+	return a != nil && (b == nil || *a != *b)
+}
+
+// breakable reports whether some call can break the rule: some only bind what others use, or hold for every array.
+func breakable(r rule.Rule) bool {
+	switch r.Kind {
+	case rule.BatchBind, rule.Layout, rule.Let:
+		return false
+	case rule.SizeBind:
+		return r.Coef.Op != opdef.OpConst || r.Coef.Value != 1 || r.Const.Op != opdef.OpConst || r.Const.Value != 0
+	case rule.Rank:
+		return !r.AtLeast || r.Rank > 0
+	}
+	return true
+}
+
+// checkUpToDate reports generated files that differ from what the definition gives today.
+func checkUpToDate(t *T) error {
+	if t.env.stale == nil {
+		return skip("the generator is not at hand")
+	}
+	files, err := t.env.stale(t.ctx)
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		t.Fail(nil, file, "is not what the definitions give: run `opcast gen`")
+	}
+	return nil
+}

@@ -1,0 +1,245 @@
+package conformance
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// wrongCase is the right call that faults spoil: the first choice of dtypes, every optional input given.
+func (t *T) wrongCase() (*Case, error) {
+	all := combinations(t.Op, t.env.device)
+	if len(all) == 0 {
+		return nil, skip("no kernel for device %s", t.env.device)
+	}
+	return newCase(t.Op, base(all[0]))
+}
+
+// faults spoils a right call in every way, one at a time, for a caller.
+func (t *T) faults(c *Case, caller Caller) (*Call, []fault, error) {
+	program := rule.Compile(t.Op)
+	call, err := t.call(caller, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	var out []fault
+	for _, f := range slices.Concat(wrongArguments(c, caller), wrongSizes(c, program)) {
+		if f.want = expect(program, f.apply(call), caller.Word(), t.env.device); f.want != nil {
+			out = append(out, f)
+		}
+	}
+	if outputsGiven(t.Op, caller) == nil {
+		wrong, err := outFaults(c, caller)
+		if err != nil {
+			return nil, nil, err
+		}
+		out = append(out, wrong...)
+	}
+	if caller.Name() == backendName && otherKernels(t.Op, t.env.device) == nil {
+		out = append(out, noKernel(t.Op, t.env.device))
+	}
+	slices.SortStableFunc(out, func(a, b fault) int {
+		if a.phase != b.phase {
+			return a.phase - b.phase
+		}
+		return strings.Compare(a.arg+a.kind, b.arg+b.kind)
+	})
+	return call, out, nil
+}
+
+// outFaults are the faults of output arrays; they bring the arrays that are not at fault along.
+func outFaults(c *Case, caller Caller) ([]fault, error) {
+	wrong, err := wrongOutputs(c, caller)
+	if err != nil {
+		return nil, err
+	}
+	for i, f := range wrong {
+		fit, err := poisoned(c)
+		if err != nil {
+			return nil, err
+		}
+		wrong[i].spoil = func(call *Call) {
+			call.Out = slices.Clone(fit)
+			f.spoil(call)
+		}
+	}
+	return wrong, nil
+}
+
+// otherKernels are the kernels for other devices than the one under test.
+func otherKernels(op *opdef.Op, device string) []opdef.Kernel {
+	var out []opdef.Kernel
+	for _, k := range op.KernelList() {
+		if k.Device != device {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// noKernel puts everything on a device that the op has no kernel for.
+func noKernel(op *opdef.Op, device string) fault {
+	const other = "cuda:0"
+	return fault{
+		kind: "no kernel", phase: phaseKernel, whole: true,
+		want: &rule.Fault{
+			Class: "NotImplementedError", Text: op.Name + ": no kernel for device " + other + ", available: " + device,
+		},
+		spoil: func(call *Call) {
+			for i, v := range call.Inputs {
+				if x, ok := v.(*Tensor); ok {
+					call.Inputs[i] = &Tensor{Array: x.Array, Device: other}
+				}
+			}
+			for i, x := range call.Out {
+				call.Out[i] = &Tensor{Array: x.Array, Device: other}
+			}
+		},
+	}
+}
+
+// modes are the ways in which a caller calls.
+func modes(caller Caller) []string {
+	if caller.Name() == "jax" {
+		return []string{"eager", "jit"}
+	}
+	return []string{"eager"}
+}
+
+// eachFault runs every wrong call of the op through the caller in every mode.
+func (t *T) eachFault(body func(f fault, call *Call, name string, result *Result)) error {
+	c, err := t.wrongCase()
+	if err != nil {
+		return err
+	}
+	call, faults, err := t.faults(c, t.Caller)
+	if err != nil {
+		return err
+	}
+	for _, mode := range modes(t.Caller) {
+		for _, f := range faults {
+			wrong := f.apply(call)
+			wrong.Mode = mode
+			name := f.arg + " " + f.kind + ", " + mode
+			result, err := t.Call(wrong, name)
+			if err != nil {
+				return err
+			}
+			if result != nil {
+				body(f, wrong, name, result)
+			}
+		}
+	}
+	return nil
+}
+
+// raised expects an error of the class with exactly the text.
+func (t *T) raised(call *Call, name string, result *Result, want *rule.Fault) {
+	switch {
+	case result.Error == nil:
+		t.Fail(call, name, "returned a result, want %s: %s", want.Class, want.Text)
+	case result.Error.Class != want.Class || result.Error.Text != want.Text:
+		t.Fail(call, name, "raised\n  %s: %s\nwant\n  %s: %s", result.Error.Class, result.Error.Text, want.Class, want.Text)
+	}
+}
+
+func checkErrors(t *T) error {
+	return t.eachFault(func(f fault, call *Call, name string, result *Result) { t.raised(call, name, result, f.want) })
+}
+
+// checkCallShape passes an argument that the op does not have: Python's own TypeError, everywhere alike.
+func checkCallShape(t *T) error {
+	c, err := t.wrongCase()
+	if err != nil {
+		return err
+	}
+	unknown := newCall(c)
+	unknown.Extra = map[string]any{"no_such_argument": int64(1)}
+	many := newCall(c)
+	many.Inputs = append(many.Inputs, Wrong{1}, Wrong{1})
+	for name, call := range map[string]*Call{"unknown keyword": unknown, "too many arguments": many} {
+		result, err := t.Call(call, name)
+		if err != nil || result == nil {
+			return err
+		}
+		if result.Error == nil || result.Error.Class != "TypeError" {
+			t.Fail(call, name, "want a TypeError, got %+v", result.Error)
+		}
+	}
+	return nil
+}
+
+// checkSideEffects makes the wrong calls again: no argument changes, no kernel starts, and a right call still works.
+func checkSideEffects(t *T) error {
+	err := t.eachFault(func(_ fault, call *Call, name string, result *Result) {
+		for i, x := range call.tensors() {
+			if x.Device == "" && result.Buffers[i] != nil && !bytes.Equal(x.Data, result.Buffers[i]) {
+				t.Fail(call, name, "array argument %d was changed", i)
+			}
+		}
+		if result.Launches != 0 {
+			t.Fail(call, name, "started %d kernels", result.Launches)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	c, err := t.wrongCase()
+	if err != nil {
+		return err
+	}
+	return t.valueOf(c)
+}
+
+// checkPrecedence makes two faults at once: the one that the documented order puts first is reported, with the text that
+// it has alone.
+func checkPrecedence(t *T) error {
+	c, err := t.wrongCase()
+	if err != nil {
+		return err
+	}
+	call, faults, err := t.faults(c, t.Caller)
+	if err != nil {
+		return err
+	}
+	pairs := faultPairs(t.Op, faults)
+	if len(pairs) == 0 {
+		return skip("the op has no two independent faults")
+	}
+	for _, pair := range pairs {
+		both := pair[0].apply(pair[1].apply(call))
+		name := pair[0].arg + " " + pair[0].kind + " and " + pair[1].arg + " " + pair[1].kind
+		result, err := t.Call(both, name)
+		if err != nil {
+			return err
+		}
+		if result != nil {
+			t.raised(both, name, result, pair[0].want)
+		}
+	}
+	return nil
+}
+
+// faultPairs combines faults of different arguments and phases, each pair of kinds once, the earlier fault first.
+func faultPairs(op *opdef.Op, faults []fault) [][2]fault {
+	seen := map[string]bool{}
+	var out [][2]fault
+	for i, a := range faults {
+		// A size that disagrees with another argument is reported there: such a fault has no phase of its own.
+		if a.whole || !strings.HasPrefix(a.want.Text, op.Name+": "+a.arg+": ") && a.kind != "missing" {
+			continue
+		}
+		for _, b := range faults[i+1:] {
+			kinds := a.kind + "/" + b.kind
+			if b.whole || a.phase >= b.phase || a.arg == b.arg || seen[kinds] {
+				continue
+			}
+			seen[kinds] = true
+			out = append(out, [2]fault{a, b})
+		}
+	}
+	return out
+}

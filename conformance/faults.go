@@ -1,0 +1,206 @@
+package conformance
+
+import (
+	"slices"
+
+	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// The phases of a call's checks, in the documented order. Each input has three: dtype, rank, dims.
+const (
+	phaseMissing = iota
+	phaseArray
+	phaseAttr
+	phaseDevice
+	phaseInput
+	phaseRequire = 1000
+	phaseOutput  = 2000
+	phaseKernel  = 3000
+)
+
+// fault is one way to spoil a right call.
+type fault struct {
+	kind, arg string
+	phase     int
+	// whole faults change several arguments and cannot be combined with others.
+	whole bool
+	spoil func(*Call)
+	// want is the error; nil where the rules of the definition decide.
+	want *rule.Fault
+}
+
+// apply returns the spoiled call.
+func (f fault) apply(call *Call) *Call {
+	out := call.clone()
+	f.spoil(out)
+	return out
+}
+
+// expect is the error that a call must raise where arrays are called word and lie on the device; nil if it is right.
+func expect(program *rule.Program, call *Call, word, device string) *rule.Fault {
+	op := call.Op
+	c := rule.Call{Framework: word, Inputs: map[string]rule.Value{}, Attrs: map[string]any{}}
+	for i, v := range call.Inputs {
+		c.Inputs[op.Inputs[i].Name] = ruleValue(v, device)
+	}
+	for name, v := range call.Attrs {
+		switch v := v.(type) {
+		case DType:
+			c.Attrs[name] = string(v)
+		case Wrong:
+			c.Attrs[name] = rule.NotAttr("list")
+		default:
+			c.Attrs[name] = v
+		}
+	}
+	if call.Out != nil {
+		c.Out = map[string]rule.Value{}
+		for i, t := range call.Out {
+			c.Out[op.Outputs[i].Name] = ruleValue(t, device)
+		}
+	}
+	return program.Check(c)
+}
+
+func ruleValue(v any, device string) rule.Value {
+	switch v := v.(type) {
+	case *Tensor:
+		if v.Device != "" {
+			device = v.Device
+		}
+		return rule.Value{Given: true, DType: v.DType.Long, Device: device, Shape: v.Shape}
+	case Wrong:
+		return rule.Value{Given: true, NotArray: "list"}
+	}
+	return rule.Value{}
+}
+
+// otherDevice is a device on which a caller can make arrays beside the one under test; "" if it cannot.
+func otherDevice(caller Caller) string {
+	switch caller.Name() {
+	case "torch":
+		return "meta"
+	case backendName:
+		return "cuda:0"
+	}
+	return ""
+}
+
+// wrongArguments are the faults in what is given for inputs and attrs.
+func wrongArguments(c *Case, caller Caller) []fault {
+	var out []fault
+	for i := range c.Op.Inputs {
+		in := &c.Op.Inputs[i]
+		set := func(kind string, phase int, v any) {
+			out = append(out, fault{kind: kind, arg: in.Name, phase: phase, spoil: func(call *Call) { call.Inputs[i] = v }})
+		}
+		if !in.Optional {
+			set("missing", phaseMissing, nil)
+		}
+		set("not an array", phaseArray, Wrong{1, 2})
+		if c.Inputs[i] == nil {
+			continue
+		}
+		if device := otherDevice(caller); i > 0 && device != "" {
+			set("device", phaseDevice, &Tensor{Array: c.Inputs[i], Device: device})
+		}
+		shape := c.Inputs[i].Shape
+		for kind, short := range wrongDTypes(c, in) {
+			set(kind, phaseInput+3*i, &Tensor{Array: ndarray.New(lookup(short), shape)})
+		}
+		for kind, other := range wrongRanks(shape) {
+			set(kind, phaseInput+3*i+1, &Tensor{Array: ndarray.New(c.Inputs[i].DType, other)})
+		}
+		for dim := range shape {
+			other := slices.Clone(shape)
+			other[dim]++
+			set("dim "+list([]int64{int64(dim)}), phaseInput+3*i+2, &Tensor{Array: ndarray.New(c.Inputs[i].DType, other)})
+		}
+	}
+	return append(out, wrongAttrs(c.Op, caller)...)
+}
+
+// wrongDTypes are one dtype that the input may never have, and one that only its partners forbid.
+func wrongDTypes(c *Case, in *opdef.Arg) map[string]string {
+	out := map[string]string{"dtype": "i32"}
+	if in.Type.DType == "i32" {
+		out["dtype"] = "f32"
+	}
+	for _, v := range c.Op.DTypes {
+		for _, short := range v.OneOf {
+			if v.Name == in.Type.Var && short != c.DTypes[v.Name] {
+				out["dtype of partner"] = short
+			}
+			if v.Name == in.Type.Var && short == "i32" {
+				out["dtype"] = "bool"
+			}
+		}
+	}
+	return out
+}
+
+func wrongRanks(shape []int64) map[string][]int64 {
+	out := map[string][]int64{"rank above": append([]int64{2}, shape...), "rank zero": {}}
+	if len(shape) > 1 {
+		out["rank below"] = shape[1:]
+	}
+	return out
+}
+
+// wrongAttrs are values of wrong types and values outside of the declared ranges.
+func wrongAttrs(op *opdef.Op, caller Caller) []fault {
+	var out []fault
+	for i := range op.Attrs {
+		a := &op.Attrs[i]
+		if a.Binds != "" && caller.Name() == backendName {
+			continue // the output carries the dtype: the export has no such argument
+		}
+		for kind, v := range wrongValues(a) {
+			out = append(out, fault{
+				kind: kind, arg: a.Name, phase: phaseAttr, spoil: func(call *Call) { call.Attrs[a.Name] = v },
+			})
+		}
+	}
+	return out
+}
+
+func wrongValues(a *opdef.Attr) map[string]any {
+	out := map[string]any{"attr type list": Wrong{1, 2}}
+	switch {
+	case a.Type == "float":
+		out["attr type"], out["attr type bool"] = "nonsense", true
+	case a.Type == "int":
+		out["attr type"], out["attr type bool"] = 1.5, true
+	case a.Type == "bool":
+		out["attr type"] = int64(1)
+	case a.Type == "str":
+		out["attr type"] = int64(3)
+	case a.Type == "dtype":
+		out["attr type"], out["attr choice"] = 3.5, DType("int8")
+	case a.Len > 0:
+		out["attr type"], out["attr length"] = "nonsense", slices.Repeat([]int64{1}, a.Len+1)
+	}
+	if len(a.OneOf) > 0 {
+		out["attr choice"] = "nonsense"
+	}
+	if low, ok := number(a.Min); ok {
+		out["attr minimum"] = outside(a, low-1)
+	}
+	if high, ok := number(a.Max); ok {
+		out["attr maximum"] = outside(a, high+1)
+	}
+	return out
+}
+
+// outside is a number as a value of the attr's type.
+func outside(a *opdef.Attr, v float64) any {
+	switch {
+	case a.Type == "float":
+		return v
+	case a.Len > 0:
+		return slices.Repeat([]int64{int64(v)}, a.Len)
+	}
+	return int64(v)
+}

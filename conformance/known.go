@@ -1,0 +1,69 @@
+package conformance
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/opcast/opcast/internal/report"
+)
+
+// Known is an expected failure: a gap that is accepted for now, with its reason.
+type Known struct {
+	Op     string `toml:"op"`
+	Check  string `toml:"check"`
+	Reason string `toml:"reason"`
+	Link   string `toml:"link"`
+}
+
+// loadKnown reads conformance/known/<adaptor>.toml of a project; a missing file expects nothing.
+func loadKnown(dir, adaptor string) ([]Known, error) {
+	path := filepath.Join(dir, "conformance", "known", adaptor+".toml")
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("known failures: %w", err)
+	}
+	var file struct {
+		Known []Known `toml:"known"`
+	}
+	dec := toml.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&file); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	for _, k := range file.Known {
+		if k.Op == "" || k.Check == "" || strings.TrimSpace(k.Reason) == "" {
+			return nil, fmt.Errorf("%s: an expected failure needs op, check and reason", path)
+		}
+	}
+	return file.Known, nil
+}
+
+// applyKnown turns expected failures into skips, and their passing into a failure: inputs are seeded, so nothing is flaky.
+func applyKnown(known []Known, check *Check, results []report.Result) {
+	for _, k := range known {
+		if k.Check != check.ID || len(results) == 0 || results[0].Op != k.Op {
+			continue
+		}
+		failed := false
+		for i, r := range results {
+			if r.Status == report.Fail {
+				failed = true
+				results[i].Status, results[i].Reason = report.Skip, strings.TrimSpace("known: "+k.Reason+" "+k.Link)
+			}
+		}
+		if !failed && results[0].Status == report.Pass {
+			results[0].Status = report.Fail
+			results[0].Reason = "passes although it is listed as a known failure: remove it from the list"
+		}
+	}
+}

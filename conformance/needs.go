@@ -1,0 +1,70 @@
+package conformance
+
+import (
+	"slices"
+
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// What a check needs to apply: each returns nil, or why the op or the caller has nothing to check.
+
+func hasAttrs(op *opdef.Op, _ Caller) error {
+	return unless(slices.ContainsFunc(op.Attrs, func(a opdef.Attr) bool { return a.Binds == "" }), "the op has no attrs")
+}
+
+func hasDefaults(op *opdef.Op, _ Caller) error {
+	given := func(a opdef.Attr) bool { return a.HasDefault && a.DefaultExpr == nil }
+	return unless(slices.ContainsFunc(op.Attrs, given), "no attr has a constant default")
+}
+
+func hasOptional(op *opdef.Op, _ Caller) error {
+	return unless(slices.ContainsFunc(op.Inputs, func(a opdef.Arg) bool { return a.Optional }), "the op has no optional inputs")
+}
+
+func hasBatch(op *opdef.Op, _ Caller) error {
+	return unless(op.HasBatch(), "the op has no leading dimensions")
+}
+
+func hasParallel(op *opdef.Op, _ Caller) error {
+	return unless(len(parallelDims(op)) > 0, "the op has no parallel dimension")
+}
+
+func hasDims(op *opdef.Op, _ Caller) error {
+	return unless(len(zeroPlans(op, nil)) > 0, "the op has no free dimension")
+}
+
+func hasProbes(_ *opdef.Op, caller Caller) error {
+	return unless(len(caller.Probes()) > 0, "the framework has no special arrays")
+}
+
+func unless(ok bool, reason string) error {
+	if ok {
+		return nil
+	}
+	return skip("%s", reason)
+}
+
+// outputsGiven holds where the caller of an op may provide the memory of the results.
+func outputsGiven(op *opdef.Op, caller Caller) error {
+	if slices.ContainsFunc(op.Inputs, func(a opdef.Arg) bool { return a.Mutated }) {
+		return skip("an op that mutates its inputs has no out=")
+	}
+	if caller.Name() == "jax" {
+		return unsupported("jax.Array is immutable: there is no out=")
+	}
+	return nil
+}
+
+func takesKeywords(_ *opdef.Op, caller Caller) error {
+	if caller.Name() == backendName {
+		return unsupported("an export takes its arguments by position")
+	}
+	return nil
+}
+
+func notBackend(_ *opdef.Op, caller Caller) error {
+	if caller.Name() == backendName {
+		return skip("the other callers are compared with this one")
+	}
+	return nil
+}

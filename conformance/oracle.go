@@ -1,0 +1,131 @@
+package conformance
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/opcast/opcast/internal/worker"
+)
+
+// Expected is the reference's answer for one output.
+type Expected struct {
+	Shape  []int64
+	Values []float64
+}
+
+// Oracle evaluates the reference of a definition.
+type Oracle interface {
+	// Reference evaluates in float64, or in float32 to see where intermediate results leave its range.
+	Reference(ctx context.Context, c *Case, precision string) ([]Expected, error)
+}
+
+// remoteOracle asks the NumPy worker, once per case.
+type remoteOracle struct {
+	worker *worker.Worker
+	cache  map[[sha256.Size]byte][]Expected
+}
+
+// Reference evaluates the reference on the inputs as rounded to their dtypes.
+func (o *remoteOracle) Reference(ctx context.Context, c *Case, precision string) ([]Expected, error) {
+	request, blobs := referenceRequest(c, precision)
+	key := cacheKey(request, blobs)
+	if have, ok := o.cache[key]; ok {
+		return have, nil
+	}
+	m, err := o.worker.Call(ctx, request, blobs)
+	if err != nil {
+		return nil, fmt.Errorf("reference of %s: %w", c.Op.Name, err)
+	}
+	var answer struct {
+		Error   string
+		Outputs []struct{ Shape []int64 }
+	}
+	if err := json.Unmarshal(m.Header, &answer); err != nil {
+		return nil, fmt.Errorf("reference of %s: %w", c.Op.Name, err)
+	}
+	if answer.Error != "" {
+		return nil, fmt.Errorf("reference of %s: %s", c.Op.Name, answer.Error)
+	}
+	var out []Expected
+	for i, o := range answer.Outputs {
+		out = append(out, Expected{o.Shape, float64s(m.Blobs[i])})
+	}
+	o.cache[key] = out
+	return out, nil
+}
+
+// referenceRequest gives the reference its inputs, attrs and lets by name.
+func referenceRequest(c *Case, precision string) (any, [][]byte) {
+	p := &packer{}
+	arguments := map[string]tagged{}
+	order := []string{}
+	give := func(name string, v tagged) {
+		arguments[name] = v
+		order = append(order, name)
+	}
+	for i, a := range c.Inputs {
+		if a == nil {
+			give(c.Op.Inputs[i].Name, tagged{"none": nil})
+		} else {
+			give(c.Op.Inputs[i].Name, p.array(&Tensor{Array: a.Dense()}))
+		}
+	}
+	for i := range c.Op.Attrs {
+		give(c.Op.Attrs[i].Name, p.value(c.referenceAttr(i)))
+	}
+	for _, l := range c.Op.Lets {
+		v, _ := c.Int(l.Name)
+		give(l.Name, p.value(v))
+	}
+	text, module := c.Op.Reference, false
+	if c.Op.ReferenceModule != "" {
+		text, module = c.Op.ReferenceModule, true
+	}
+	return map[string]any{
+		"do": "reference", "file": c.Op.File, "text": text, "module": module, "precision": precision,
+		"arguments": arguments, "order": order,
+	}, p.blobs
+}
+
+// referenceAttr is the value that the reference sees: defaults filled in, expressions computed, dtypes by name.
+func (c *Case) referenceAttr(i int) any {
+	a := &c.Op.Attrs[i]
+	v, given := c.Attrs[a.Name]
+	switch {
+	case given:
+	case a.DefaultExpr != nil && a.Type == "float":
+		v, _ = a.DefaultExpr.EvalFloat(c)
+	case a.DefaultExpr != nil:
+		v, _ = a.DefaultExpr.Eval(c)
+	case a.Type == "dtype":
+		v = long(c.defaultDType(a))
+	default:
+		v = a.Default
+	}
+	if d, ok := v.(DType); ok {
+		return string(d)
+	}
+	return v
+}
+
+// cacheKey identifies a request; the lengths of its blobs are in its text.
+func cacheKey(request any, blobs [][]byte) [sha256.Size]byte {
+	h := sha256.New()
+	_ = json.NewEncoder(h).Encode(request) // made of marshallable parts, and a hash takes everything
+	for _, b := range blobs {
+		h.Write(b)
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+func float64s(data []byte) []float64 {
+	out := make([]float64, len(data)/8)
+	for i := range out {
+		out[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
+	}
+	return out
+}

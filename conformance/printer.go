@@ -1,0 +1,56 @@
+package conformance
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/opcast/opcast/internal/report"
+)
+
+// printer shows the run: a line per op and adaptor, failures as they happen.
+type printer struct {
+	out     io.Writer
+	verbose bool
+	cell    string
+	sum     report.Summary
+	seconds float64
+}
+
+func (p *printer) line(format string, args ...any) {
+	p.flush()
+	fmt.Fprintf(p.out, format+"\n", args...) //nolint:errcheck // progress is not worth failing for
+}
+
+// results shows the results of one spec.
+func (p *printer) results(results []report.Result) {
+	for _, r := range results {
+		if cell := fmt.Sprintf("%-20s %-10s", r.Op, r.Adaptor); cell != p.cell {
+			p.flush()
+			p.cell = cell
+		}
+		p.sum.Add(r.Status)
+		p.seconds += r.Seconds
+		failed := r.Status == report.Fail || r.Status == report.Error
+		if failed {
+			text := strings.ReplaceAll(r.Reason, "\n", "\n    ")
+			fmt.Fprintf(p.out, "%s %s:%d: %s, %s: %s\n    %s\n", //nolint:errcheck // as above
+				strings.ToUpper(string(r.Status)), r.File, r.Line, r.Op, r.Adaptor, r.Title(), text)
+		} else if p.verbose {
+			reason := r.Reason
+			if reason != "" {
+				reason = " (" + reason + ")"
+			}
+			fmt.Fprintf(p.out, "  %-11s %s%s\n", r.Status, r.Title(), reason) //nolint:errcheck // as above
+		}
+	}
+}
+
+// flush ends the line of the present op and adaptor.
+func (p *printer) flush() {
+	if p.cell == "" {
+		return
+	}
+	fmt.Fprintf(p.out, "%s %-40s %6.1f s\n", p.cell, p.sum, p.seconds) //nolint:errcheck // as above
+	p.cell, p.sum, p.seconds = "", report.Summary{}, 0
+}

@@ -1,0 +1,126 @@
+package conformance
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/worker"
+)
+
+// realOracle starts the Python worker that evaluates references.
+func realOracle(t *testing.T) *remoteOracle {
+	t.Helper()
+	python := os.Getenv("OPCAST_TEST_PYTHON")
+	if python == "" {
+		var err error
+		if python, err = filepath.Abs(filepath.Join("..", ".venv", "bin", "python")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := t.TempDir()
+	if err := writeWorker(dir); err != nil {
+		t.Fatal(err)
+	}
+	config, err := workerCommand(python, dir, workerConfig{Caller: "reference_caller", Paths: []string{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.CallDeadline = 10 * time.Second
+	w := worker.New(config)
+	t.Cleanup(func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &remoteOracle{worker: w, cache: map[[sha256.Size]byte][]Expected{}}
+}
+
+// answer evaluates a reference text on a small case of affine.
+func answer(t *testing.T, oracle *remoteOracle, text string) ([]Expected, error) {
+	t.Helper()
+	op := *toy(t).Ops[0]
+	op.Reference = text
+	return ask(t, oracle, &op)
+}
+
+func ask(t *testing.T, oracle *remoteOracle, op *opdef.Op) ([]Expected, error) {
+	t.Helper()
+	c, err := newCase(op, plan{name: "python", dtypes: dtypes{"T": "f16"}, batch: []int64{}, sizes: map[string]int64{"N": 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return oracle.Reference(context.Background(), c, "float64")
+}
+
+func TestReferenceWorker(t *testing.T) {
+	oracle := realOracle(t)
+	for name, test := range map[string]struct {
+		text string
+		want []Expected
+		err  string
+	}{
+		"attrs by name":  {"return xp.full(x.shape, alpha), mode == 'plain'", []Expected{{[]int64{2}, []float64{1, 1}}, {nil, []float64{1}}}, ""},
+		"float64":        {"return x.dtype == 'float64' and bias.dtype.itemsize", []Expected{{nil, []float64{8}}}, ""},
+		"prints":         {"print('noise'); return 3.0", []Expected{{nil, []float64{3}}}, ""},
+		"raises":         {"return x @ xp.zeros(7)", nil, "reference of affine: ValueError: "},
+		"does not parse": {"return (", nil, "SyntaxError"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := answer(t, oracle, test.text)
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) {
+					t.Errorf("got %v, want %q", err, test.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range got {
+				if len(got[i].Shape) == 0 {
+					got[i].Shape = nil
+				}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestReferenceModule(t *testing.T) {
+	op := *toy(t).Ops[0]
+	op.Reference, op.ReferenceModule = "", "import numpy as np\n\ndef reference(x, w):\n    return np.ones(3)\n"
+	got, err := ask(t, realOracle(t), &op)
+	if err != nil || len(got) != 1 || len(got[0].Values) != 3 {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+// A Python process that dies or hangs costs one call and leaves its stack behind.
+func TestPythonCrash(t *testing.T) {
+	oracle := realOracle(t)
+	for name, test := range map[string]struct{ text, reason, stack string }{
+		"segfault": {"import ctypes; ctypes.string_at(0)", "segmentation fault", "string_at"},
+		"exit":     {"import os; os._exit(7)", "exit status 7", ""},
+		"hang":     {"import time; time.sleep(600)", "no answer within 10s", "in reference"},
+	} {
+		_, err := answer(t, oracle, test.text)
+		var crash *worker.CrashError
+		if !errors.As(err, &crash) || !strings.Contains(crash.Reason, test.reason) || !strings.Contains(crash.Stderr, test.stack) {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if got, err := answer(t, oracle, "return 1.0"); err != nil || got[0].Values[0] != 1 {
+			t.Errorf("after %s: %v, %v", name, got, err)
+		}
+	}
+}

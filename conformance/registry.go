@@ -1,0 +1,78 @@
+package conformance
+
+import (
+	"slices"
+
+	"github.com/opcast/opcast/internal/ndarray"
+)
+
+// checks lists every check of the suite. Each runs for every op through every adaptor.
+func checks() []Check {
+	return slices.Concat(valueChecks(), memoryChecks(), errorChecks(), acrossChecks())
+}
+
+func valueChecks() []Check {
+	return []Check{
+		{"value", groupValues, "results are those of the float64 reference within the derived tolerance", nil, checkValue},
+		{"special-values", groupValues, "NaN, infinities, -0, denormals and the largest number go where the reference says", nil, checkSpecials},
+		{"magnitudes", groupValues, "large inputs do not overflow on the way, denormal ones are not flushed", nil, checkMagnitudes},
+		{"attrs", groupValues, "every attr value gives what the reference gives", hasAttrs, checkAttrs},
+		{"defaults", groupValues, "a default given explicitly changes no bit, nor does an int for a float", hasDefaults, checkDefaults},
+		{"optional", groupValues, "an optional input left out is a neutral one", hasOptional, checkOptional},
+		{"keywords", groupValues, "arguments by position and by keyword, in any order, give the same bits", takesKeywords, checkKeywords},
+		{"split", groupValues, "parts of the inputs give the bits of parts of the results", hasParallel, checkSplit},
+
+		{"shape", groupShapes, "shapes and dtypes are the inferred ones, by exactly one kernel launch", nil, checkShape},
+		{"rank", groupShapes, "any number of leading dimensions", hasBatch, checkRank},
+		{"sizes", groupShapes, "size 1, primes, one past a tile, and long rows", nil, checkSizes},
+
+		{"dtype-combinations", groupDTypes, "every allowed choice of dtypes runs and has the declared output dtypes", nil, checkCombinations},
+		{"dtype-refused", groupDTypes, "every other dtype raises the generated TypeError", nil, checkRefused},
+
+		{"zero-size", groupZero, "each dimension may be zero", hasDims, checkZero},
+	}
+}
+
+// memoryChecks look at where arrays lie and what happens to them there.
+func memoryChecks() []Check {
+	list := []Check{
+		{"inputs-unchanged", groupAliasing, "inputs keep their bytes", nil, checkUnchanged},
+		{"fresh-outputs", groupAliasing, "outputs share memory with nothing", nil, checkFresh},
+		{"out", groupAliasing, "out= is filled completely, is the result, and nothing around it is written", outputsGiven, checkOut},
+	}
+	for _, layout := range ndarray.Layouts {
+		list = append(list, Check{
+			layout.Name, groupStrides, "a " + layout.Name + " view gives what its dense copy gives", nil, checkLayout(layout),
+		})
+	}
+	return list
+}
+
+func errorChecks() []Check {
+	return []Check{
+		{"errors", groupErrors, "every broken rule raises its class and text", nil, checkErrors},
+		{"call-shape", groupErrors, "unknown and surplus arguments raise TypeError", takesKeywords, checkCallShape},
+		{"precedence", groupErrors, "of two faults the documented order reports one", nil, checkPrecedence},
+		{"side-effects", groupErrors, "a refused call changes nothing, and the next call works", nil, checkSideEffects},
+		{"special-inputs", groupErrors, "special arrays give right results or an error of ours, never a crash", hasProbes, checkSpecialInputs},
+	}
+}
+
+func acrossChecks() []Check {
+	return []Check{
+		{"bits", groupAcross, "the bits are those of the bare backend, eager and jitted", notBackend, checkBits},
+		{"denormals", groupAcross, "denormal inputs give the bits of the bare backend", notBackend, checkDenormals},
+		{"error-agreement", groupAcross, "errors are those of the bare backend", notBackend, checkAgreement},
+		{"chain", groupAcross, "results pass to other frameworks through DLPack without a copy", notBackend, checkChain},
+		{"signature", groupAcross, "names, order, kinds and defaults of parameters are the definition's", takesKeywords, checkSignature},
+	}
+}
+
+// definitionChecks run once per op, through no adaptor.
+func definitionChecks() []Check {
+	return []Check{
+		{"oracle", groupValues, "a planted wrong result is found", nil, checkOracle},
+		{"fault-coverage", groupErrors, "some wrong call breaks each rule", nil, checkFaultCoverage},
+		{"up-to-date", groupAcross, "generated files are what the definitions give", nil, checkUpToDate},
+	}
+}

@@ -1,0 +1,105 @@
+package conformance
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/opcast/opcast/internal/report"
+)
+
+// row is the outcome with one kernel and choice of dtypes.
+type row struct {
+	kernel, dtypes string
+	failures       []string
+	// unsupported holds why some cases could not be expressed; done counts those that could.
+	unsupported string
+	done        int
+	start       time.Time
+	seconds     float64
+}
+
+// Row starts a result of its own for what follows.
+func (t *T) Row(kernel, dtypes string) {
+	t.finishRow()
+	t.kernel, t.dtypes = kernel, dtypes
+	t.rows = append(t.rows, row{kernel: kernel, dtypes: dtypes, start: time.Now()})
+}
+
+func (t *T) finishRow() {
+	if n := len(t.rows); n > 0 {
+		t.rows[n-1].seconds = time.Since(t.rows[n-1].start).Seconds()
+	}
+}
+
+func (t *T) row() *row {
+	if len(t.rows) == 0 {
+		t.Row("", "")
+	}
+	return &t.rows[len(t.rows)-1]
+}
+
+// maxFailures bounds what one row tells; the rest says the same.
+const maxFailures = 4
+
+// Fail records a failure of a call.
+func (t *T) Fail(call *Call, name, format string, args ...any) {
+	r := t.row()
+	text := name + ": " + fmt.Sprintf(format, args...)
+	switch {
+	case len(r.failures) < maxFailures:
+		if call != nil && t.env.cases != "" {
+			text += t.reproduce(call, name)
+		}
+		r.failures = append(r.failures, text)
+	case len(r.failures) == maxFailures:
+		r.failures = append(r.failures, "… and more")
+	}
+}
+
+// results turns the rows, or the error that ended the check, into report entries.
+func (t *T) results(check *Check, err error) []report.Result {
+	t.row()
+	t.finishRow()
+	var out []report.Result
+	for i, r := range t.rows {
+		entry := report.Result{
+			Op: t.Op.Name, Adaptor: t.Caller.Name(), Kernel: r.kernel, DType: r.dtypes, Group: check.Group, Check: check.ID,
+			Status: report.Pass, Seconds: r.seconds, File: t.Op.File, Line: 1,
+		}
+		switch {
+		case len(r.failures) > 0:
+			entry.Status, entry.Reason = report.Fail, strings.Join(r.failures, "\n")
+		case r.done == 0 && r.unsupported != "":
+			entry.Status, entry.Reason = report.Unsupported, r.unsupported
+		}
+		if i == len(t.rows)-1 || isStop(err) && entry.Status == report.Pass {
+			entry.Status, entry.Reason = ended(entry.Status, entry.Reason, err)
+		}
+		out = append(out, entry)
+	}
+	return out
+}
+
+func isStop(err error) bool {
+	_, ok := err.(*stop) //nolint:errorlint // made in this package, never wrapped
+	return ok
+}
+
+// ended applies the error that ended a check to its last row; that a check does not apply holds for all.
+func ended(status report.Status, reason string, err error) (report.Status, string) {
+	if err == nil {
+		return status, reason
+	}
+	text := err.Error()
+	end := report.Error
+	if s, ok := err.(*stop); ok { //nolint:errorlint // made in this package, never wrapped
+		text, end = s.reason, s.status
+	} else if crash, died := crashText(err); died {
+		text, end = crash, report.Fail
+	}
+	if reason != "" {
+		text = reason + "\n" + text
+	}
+	return report.Worse(status, end), text
+}

@@ -1,0 +1,110 @@
+package conformance
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// checkSignature compares the public function with the definition: parameters, their order and kind, defaults, doc.
+func checkSignature(t *T) error {
+	d, ok := t.Caller.(describer)
+	if !ok {
+		return fmt.Errorf("%s cannot describe its functions", t.Caller.Name())
+	}
+	got, err := d.Describe(t.ctx, t.Op)
+	if err != nil {
+		return err
+	}
+	if text := signatureFault(t.Op, got.Parameters, outputsGiven(t.Op, t.Caller) == nil); text != "" {
+		t.Fail(nil, "signature", "%s", text)
+	}
+	if !strings.Contains(got.Doc, t.Op.Doc) {
+		t.Fail(nil, "documentation", "%q does not contain %q", firstLine(got.Doc), t.Op.Doc)
+	}
+	public := map[string]bool{}
+	for _, name := range got.Public {
+		public[name] = true
+	}
+	for _, op := range t.env.project.Ops {
+		if !public[op.Name] {
+			t.Fail(nil, "package", "lacks %s", op.Name)
+		}
+	}
+	return nil
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// signatureFault says how parameters differ from the definition, or "".
+func signatureFault(op *opdef.Op, got []Parameter, mayOut bool) string {
+	var want []Parameter
+	for _, in := range op.Inputs {
+		want = append(want, Parameter{Name: in.Name, Required: !in.Optional})
+	}
+	for _, a := range op.Attrs {
+		want = append(want, Parameter{Name: a.Name, Keyword: true, Required: !a.HasDefault})
+	}
+	if mayOut && len(got) == len(want)+1 && got[len(got)-1].Name == "out" && got[len(got)-1].Keyword {
+		got = got[:len(got)-1]
+	}
+	if len(got) != len(want) {
+		return fmt.Sprintf("got %d parameters, want %d", len(got), len(want))
+	}
+	for i, w := range want {
+		g := got[i]
+		if g.Name != w.Name || g.Keyword != w.Keyword || g.Required != w.Required {
+			return fmt.Sprintf("parameter %d: got %s, want %s", i, g, w)
+		}
+		if i >= len(op.Inputs) && !w.Required && !defaultIs(&op.Attrs[i-len(op.Inputs)], g.Default) {
+			return fmt.Sprintf("%s: got default %v, want %v", g.Name, g.Default, op.Attrs[i-len(op.Inputs)].Default)
+		}
+	}
+	return ""
+}
+
+// String describes a parameter.
+func (p Parameter) String() string {
+	s := p.Name
+	if p.Keyword {
+		s = "keyword " + s
+	}
+	if p.Required {
+		return "required " + s
+	}
+	return s
+}
+
+// defaultIs compares a default as Python has it with the definition. What the backend computes, and a dtype that follows
+// an input's, is None in Python.
+func defaultIs(a *opdef.Attr, got map[string]any) bool {
+	_, none := got["none"]
+	switch want := a.Default.(type) {
+	case float64:
+		text, _ := got["float"].(string)
+		v, err := strconv.ParseFloat(text, 64)
+		return err == nil && v == want
+	case int64:
+		return got["int"] == float64(want) || fmt.Sprint(got["ints"]) == fmt.Sprint(repeat(float64(want), a.Len))
+	case []int64:
+		return fmt.Sprint(got["ints"]) == fmt.Sprint(want) || len(want) > 0 && got["int"] == float64(want[0])
+	case bool:
+		return got["bool"] == want
+	case string:
+		return got["str"] == want || a.Type == "dtype" && none
+	}
+	return none
+}
+
+func repeat(v float64, n int) []float64 {
+	var out []float64
+	for range n {
+		out = append(out, v)
+	}
+	return out
+}

@@ -1,0 +1,156 @@
+package conformance
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// Limits of what a sample may cost.
+const (
+	maxElements = 1 << 19
+	maxTries    = 20000
+)
+
+// standardSizes are the sizes that find off-by-one, tail and tile errors: one, primes, one past a tile, several tiles.
+var standardSizes = []int64{1, 2, 7, 64, 129, 1031}
+
+// baseSizes are small and distinct, so that exchanged dimensions show.
+var baseSizes = []int64{5, 3, 7, 4, 6, 8, 2, 9, 10, 12, 1, 16}
+
+var errNoSizes = errors.New("no sizes satisfy the definition")
+
+// symbols are the sizes that the inputs bind, in the order in which they first appear.
+func symbols(op *opdef.Op) []string {
+	known := map[string]bool{}
+	for _, a := range op.Attrs {
+		known[a.Name] = true
+	}
+	for _, l := range op.Lets {
+		known[l.Name] = true
+	}
+	var out []string
+	for i := range op.Inputs {
+		for _, d := range op.Inputs[i].Type.Dims {
+			if d.Expr == nil {
+				continue
+			}
+			for _, s := range d.Expr.Symbols() {
+				if !known[s] {
+					known[s] = true
+					out = append(out, s)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// candidates are the sizes to try for a symbol: what the definition prefers, or the base sizes starting at the i-th.
+func candidates(op *opdef.Op, symbol string, i int) []int64 {
+	if preferred := sampleSizes(op, symbol); preferred != nil {
+		return preferred
+	}
+	i %= len(baseSizes)
+	return slices.Concat(baseSizes[i:], baseSizes[:i])
+}
+
+func sampleSizes(op *opdef.Op, symbol string) []int64 {
+	var out []int64
+	for _, v := range op.Samples[symbol] {
+		if n, ok := v.(int64); ok {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// sweepSizes are the sizes that a symbol takes in turn.
+func sweepSizes(op *opdef.Op, symbol string) []int64 {
+	if preferred := sampleSizes(op, symbol); preferred != nil {
+		return preferred
+	}
+	return standardSizes
+}
+
+// solveSizes extends the fixed sizes to all symbols so that the conditions hold and no argument is too large or has a
+// negative size. Outputs that come out empty though no input is are avoided where that is possible.
+func solveSizes(op *opdef.Op, attrs map[string]any, fixed map[string]int64) (map[string]int64, error) {
+	s := search{op: op, attrs: attrs, free: []string{}, sizes: maps.Clone(fixed)}
+	if s.sizes == nil {
+		s.sizes = map[string]int64{}
+	}
+	for _, name := range symbols(op) {
+		if _, ok := s.sizes[name]; !ok {
+			s.free = append(s.free, name)
+		}
+	}
+	for _, s.allowEmpty = range []bool{false, true} {
+		s.tries = 0
+		if s.next(0) {
+			return s.sizes, nil
+		}
+	}
+	return nil, errNoSizes
+}
+
+// search walks the combinations of candidates of the free symbols.
+type search struct {
+	op         *opdef.Op
+	attrs      map[string]any
+	free       []string
+	sizes      map[string]int64
+	tries      int
+	allowEmpty bool
+}
+
+func (s *search) next(i int) bool {
+	if i == len(s.free) {
+		s.tries++
+		return s.fits()
+	}
+	for _, n := range candidates(s.op, s.free[i], i) {
+		if s.tries > maxTries {
+			return false
+		}
+		s.sizes[s.free[i]] = n
+		if s.next(i + 1) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *search) fits() bool {
+	c := &Case{Op: s.op, Sizes: s.sizes, Attrs: s.attrs}
+	for _, e := range s.op.Requires {
+		if v, err := e.Eval(c); err != nil || v == 0 {
+			return false
+		}
+	}
+	largest, anyEmpty := int64(1), false
+	for _, args := range [][]opdef.Arg{s.op.Inputs, s.op.Outputs} {
+		for i := range args {
+			shape, err := c.Shape(args[i].Type)
+			if err != nil {
+				return false
+			}
+			n := ndarray.Count(shape)
+			largest, anyEmpty = max(largest, n), anyEmpty || n == 0
+		}
+	}
+	return largest <= maxElements && (s.allowEmpty || !anyEmpty || s.fixedZero())
+}
+
+// fixedZero reports whether the caller asked for an empty dimension.
+func (s *search) fixedZero() bool {
+	for name, n := range s.sizes {
+		if n == 0 && !slices.Contains(s.free, name) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,66 @@
+package conformance
+
+import (
+	"slices"
+	"strings"
+)
+
+// refusals are the classes with which an op may refuse a special input.
+var refusals = []string{"TypeError", "ValueError", "NotImplementedError"}
+
+// checkSpecialInputs calls with the arrays that frameworks have beside plain ones. Each probe of the worker gives either
+// the result of the plain call or an error of ours; a crash or a different result is a failure.
+func checkSpecialInputs(t *T) error {
+	return t.eachCase(t.specialPlans, func(c *Case) error {
+		plain, err := t.baseline(t.Caller, c)
+		if err != nil || plain == nil {
+			return err
+		}
+		for _, probe := range t.Caller.Probes() {
+			if err := t.probe(c, plain, probe); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// specialPlans are the base call and, where shapes may be empty lists, one with arrays of rank 0.
+func (t *T) specialPlans(d dtypes) []plan {
+	plans := []plan{base(d)}
+	if t.Op.HasBatch() {
+		plans = append(plans, plan{name: "scalar", dtypes: d, batch: []int64{}})
+	}
+	return plans
+}
+
+func (t *T) probe(c *Case, plain *Result, probe string) error {
+	call, err := t.call(t.Caller, c)
+	if err != nil {
+		return err
+	}
+	call.Probe = probe
+	name := probe + ", " + c.Name
+	result, err := t.Call(call, name)
+	if err != nil || result == nil {
+		return err
+	}
+	if result.Error != nil {
+		if !t.refused(result.Error) {
+			t.Fail(call, name, "raised %s: %s\n%s", result.Error.Class, result.Error.Text, result.Error.Trace)
+		}
+		return nil
+	}
+	if result = t.succeeded(call, name, result); result == nil || !t.shaped(call, name, c, result) {
+		return nil
+	}
+	if !slices.ContainsFunc(result.Outputs, func(o Output) bool { return o.Abstract }) {
+		t.identical(call, name, result, plain)
+	}
+	return nil
+}
+
+// refused reports whether an error is one of ours.
+func (t *T) refused(e *CallError) bool {
+	return slices.Contains(refusals, e.Class) && strings.HasPrefix(e.Text, t.Op.Name+": ")
+}

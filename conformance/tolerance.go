@@ -1,0 +1,120 @@
+package conformance
+
+import (
+	"math"
+
+	"github.com/opcast/opcast/internal/dtype"
+	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// contraction is the number of products that an element of an output sums up: the shortest extent, among the inputs, of
+// the dimensions whose symbols the output lacks; 0 where nothing is contracted. scale is the size of such a product.
+func contraction(c *Case, output int) (length int64, scale float64) {
+	kept := map[string]bool{}
+	for _, d := range c.Op.Outputs[output].Type.Dims {
+		kept["*"] = kept["*"] || d.Star
+		if d.Expr != nil {
+			for _, s := range d.Expr.Symbols() {
+				kept[s] = true
+			}
+		}
+	}
+	scale = 1
+	for i, in := range c.Op.Inputs {
+		if c.Inputs[i] == nil {
+			continue
+		}
+		n, contracted := summed(c, in.Type, kept)
+		if !contracted {
+			continue
+		}
+		scale *= magnitude(c.Inputs[i].Floats())
+		if length == 0 || n < length {
+			length = n
+		}
+	}
+	for _, v := range c.Attrs {
+		if f, ok := v.(float64); ok {
+			scale *= max(1, math.Abs(f))
+		}
+	}
+	return length, scale
+}
+
+// summed is the extent of the dimensions of an input whose symbols the output does not keep.
+func summed(c *Case, t opdef.Type, kept map[string]bool) (n int64, contracted bool) {
+	n = 1
+	for _, d := range t.Dims {
+		switch {
+		case d.Star && !kept["*"]:
+			contracted = true
+			n *= ndarray.Count(c.Batch)
+		case d.Expr != nil && lacks(kept, c, d.Expr.Symbols()):
+			contracted = true
+			size, _ := d.Expr.Eval(c) // it was evaluated for the input's shape
+			n *= size
+		}
+	}
+	return n, contracted
+}
+
+// lacks reports whether a dim has sizes of its own and the output has none of them.
+func lacks(kept map[string]bool, c *Case, names []string) bool {
+	any := false
+	for _, s := range names {
+		if kept[s] {
+			return false
+		}
+		_, isSize := c.Sizes[s]
+		any = any || isSize
+	}
+	return any
+}
+
+// magnitude is the root mean square of the finite values, 1 if there are none.
+func magnitude(values []float64) float64 {
+	sum, n := 0.0, 0
+	for _, v := range values {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			sum += v * v
+			n++
+		}
+	}
+	if n == 0 {
+		return 1
+	}
+	return math.Sqrt(sum / float64(n))
+}
+
+// Bound is the largest allowed distance between a result and the reference: ULPs spacings of the dtype plus Abs plus
+// Rel times the reference.
+type Bound struct{ ULPs, Abs, Rel float64 }
+
+// boundOf derives the bound of an output: one spacing for narrow floats and four for float32 and float64, plus rounding
+// errors of a sum where something is contracted. Integers are exact. A tolerance in the definition replaces it.
+func boundOf(c *Case, output int) Bound {
+	d := c.DType(c.Op.Outputs[output].Type)
+	if t, ok := c.Op.Tolerance[d.Short]; ok {
+		return Bound{Abs: t.ATol, Rel: t.RTol}
+	}
+	if d.ULP == 0 {
+		return Bound{}
+	}
+	b := Bound{ULPs: 4}
+	if d.Bits <= 16 {
+		b.ULPs = 1
+	}
+	if length, scale := contraction(c, output); length > 0 {
+		b.Abs = unitError(d) * math.Sqrt(float64(length)) * scale
+	}
+	return b
+}
+
+// unitError is the error of one product of a sum, with room for the order of the sum.
+func unitError(d dtype.DType) float64 {
+	if d.Bits == 64 {
+		return 1e-14
+	}
+	return 1e-5
+}

@@ -1,0 +1,165 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/onsi/ginkgo/v2"
+	"github.com/onsi/ginkgo/v2/formatter"
+	"github.com/onsi/ginkgo/v2/types"
+
+	"github.com/opcast/opcast/internal/dtype"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/report"
+)
+
+// specDeadline bounds one check of one op through one adaptor. Its calls have deadlines of their own.
+const specDeadline = 5 * time.Minute
+
+// specs makes the Ginkgo tree: op, adaptor, check. Failures point at the definition.
+func (s *session) specs() {
+	for _, op := range s.ops {
+		at := types.NewCustomCodeLocation(fmt.Sprintf("%s:1", op.File))
+		ginkgo.Describe(op.Name, ginkgo.Label("op:"+op.Name, "device:"+s.env.device, "profile:core"), at, func() {
+			s.cell(op, definition{}, "", definitionChecks(), at)
+			for _, r := range s.tested() {
+				s.cell(op, r, r.Missing, checks(), at)
+			}
+		})
+	}
+}
+
+// tested are the callers that the options ask for.
+func (s *session) tested() []*remote {
+	var out []*remote
+	for _, r := range s.remotes {
+		wanted := len(s.options.Adaptors) == 0
+		for _, name := range s.options.Adaptors {
+			wanted = wanted || name == r.name
+		}
+		if wanted {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// cell makes the specs of one op through one caller; missing says why it cannot call at all.
+func (s *session) cell(op *opdef.Op, caller Caller, missing string, list []Check, at types.CodeLocation) {
+	ginkgo.Describe(caller.Name(), ginkgo.Label("adaptor:"+caller.Name()), at, func() {
+		for i := range list {
+			check := &list[i]
+			group := ginkgo.Label("group:" + strings.ReplaceAll(strings.ToLower(check.Group), " ", "-"))
+			ginkgo.It(check.ID, group, at, ginkgo.SpecTimeout(specDeadline), func(ctx ginkgo.SpecContext) {
+				results := s.run(ctx, op, caller, missing, check)
+				s.record(results)
+				settle(results)
+			})
+		}
+	})
+}
+
+// run runs one check and returns its results; a panic is an error of the suite.
+func (s *session) run(
+	ctx context.Context, op *opdef.Op, caller Caller, missing string, check *Check,
+) (results []report.Result) {
+	t := &T{ctx: ctx, env: &s.env, Op: op, Caller: caller}
+	defer func() {
+		if broken := recover(); broken != nil {
+			results = t.results(check, fmt.Errorf("panic: %v\n%s", broken, debug.Stack()))
+		}
+	}()
+	var err error
+	if missing != "" {
+		err = skip("%s", missing)
+	} else if check.Needs != nil {
+		err = check.Needs(op, caller)
+	}
+	if err == nil {
+		err = check.Run(t)
+	}
+	results = t.results(check, err)
+	applyKnown(s.known[caller.Name()], check, results)
+	return results
+}
+
+// settle gives the spec the outcome of its results.
+func settle(results []report.Result) {
+	var worst report.Result
+	for _, r := range results {
+		if report.Worse(worst.Status, r.Status) != worst.Status {
+			worst = r
+		}
+	}
+	switch worst.Status {
+	case report.Fail, report.Error:
+		ginkgo.Fail(worst.Reason)
+	case report.Skip, report.Unsupported:
+		ginkgo.Skip(worst.Reason)
+	}
+}
+
+// fillHoles adds an error for every check that left no result, unless the user filtered specs.
+func (s *session) fillHoles() {
+	suite, _ := ginkgo.GinkgoConfiguration()
+	if suite.LabelFilter != "" || len(suite.FocusStrings)+len(suite.SkipStrings)+len(suite.FocusFiles)+len(suite.SkipFiles) > 0 {
+		return
+	}
+	have := map[[3]string]bool{}
+	for _, r := range s.results {
+		have[[3]string{r.Op, r.Adaptor, r.Check}] = true
+	}
+	expectResult := func(op *opdef.Op, adaptor string, list []Check) {
+		for _, check := range list {
+			if !have[[3]string{op.Name, adaptor, check.ID}] {
+				s.record([]report.Result{{
+					Op: op.Name, Adaptor: adaptor, Group: check.Group, Check: check.ID, Status: report.Error, Reason: "did not run",
+					File: op.File, Line: 1,
+				}})
+			}
+		}
+	}
+	for _, op := range s.ops {
+		expectResult(op, definitionName, definitionChecks())
+		for _, r := range s.tested() {
+			expectResult(op, r.name, checks())
+		}
+	}
+}
+
+// runGinkgo runs the tree. The suite prints its own progress and failures; Ginkgo's text appears only if its flags ask
+// for it.
+func runGinkgo(o Options) {
+	suite, reporter := ginkgo.GinkgoConfiguration()
+	suite.FailOnEmpty = true
+	if !reporter.Verbose && !reporter.VeryVerbose {
+		console := formatter.ColorableStdOut
+		formatter.ColorableStdOut = io.Discard
+		defer func() { formatter.ColorableStdOut = console }()
+	}
+	ginkgo.RunSpecs(failer{o.T}, o.Project.Manifest.Name+" "+filepath.Base(o.Project.Dir), suite, reporter)
+}
+
+// failer passes failures on to a Go test, if there is one; outside, the summary tells.
+type failer struct{ t interface{ Fail() } }
+
+// Fail marks the test as failed.
+func (f failer) Fail() {
+	if f.t != nil {
+		f.t.Fail()
+	}
+}
+
+// dlpackNames maps "code,bits" to long dtype names, for the worker.
+func dlpackNames() map[string]string {
+	names := map[string]string{}
+	for _, d := range dtype.Table {
+		names[fmt.Sprintf("%d,%d", d.Code, d.Bits)] = d.Long
+	}
+	return names
+}

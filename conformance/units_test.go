@@ -1,0 +1,206 @@
+package conformance
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/report"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// conv is the toy op with arithmetic in its sizes.
+func conv(t *testing.T) *opdef.Op {
+	t.Helper()
+	for _, op := range toy(t).Ops {
+		if op.Name == "conv" {
+			return op
+		}
+	}
+	t.Fatal("no conv")
+	return nil
+}
+
+func TestBaseCase(t *testing.T) {
+	c, err := newCase(conv(t), base(dtypes{"T": "f32", "O": "f16"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]int64{"B": 5, "C": 3, "H": 7, "F": 4, "R": 6}
+	if diff := cmp.Diff(want, c.Sizes); diff != "" {
+		t.Errorf("sizes (-want +got):\n%s", diff)
+	}
+	if c.Attrs["out_dtype"] != DType("float16") {
+		t.Errorf("out_dtype: %v", c.Attrs["out_dtype"])
+	}
+	ends := c.Inputs[2].Floats()
+	if len(ends) != 6 || !slices.IsSorted(ends) || ends[0] < 0 || ends[5] > 7 {
+		t.Errorf("ends: %v", ends)
+	}
+	outputs, err := c.Outputs()
+	if err != nil || list(outputs[0].Shape) != "[5, 4, 2]" || outputs[0].DType.Short != "f16" {
+		t.Errorf("outputs %v, %v", outputs, err)
+	}
+	if length, _ := contraction(c, 0); length != 3*6 {
+		t.Errorf("contracted length %d, want C//groups * R = 18", length)
+	}
+}
+
+func TestSizesKeepConditions(t *testing.T) {
+	p := base(dtypes{"T": "f32", "O": "f32"})
+	p.attrs = map[string]any{"groups": int64(2)}
+	c, err := newCase(conv(t), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Sizes["C"]%2 != 0 || c.Sizes["F"]%2 != 0 {
+		t.Errorf("sizes %v break the conditions", c.Sizes)
+	}
+	p.sizes = map[string]int64{"C": 3}
+	if _, err := newCase(conv(t), p); err == nil {
+		t.Error("C = 3 with 2 groups was accepted")
+	}
+}
+
+func TestContentsDependOnTheNameAlone(t *testing.T) {
+	draw := func(name string) []byte {
+		p := base(dtypes{"T": "f32", "O": "f32"})
+		p.name = name
+		c, err := newCase(conv(t), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Inputs[0].Data
+	}
+	if !slices.Equal(draw("a"), draw("a")) || slices.Equal(draw("a"), draw("b")) {
+		t.Error("the contents depend on something else")
+	}
+}
+
+// Every rule of an op with conditions and list attrs is broken by some wrong call, and the messages name the cause.
+func TestWrongSizes(t *testing.T) {
+	op := conv(t)
+	c, err := newCase(op, base(dtypes{"T": "f32", "O": "f32"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := rule.Compile(op)
+	var texts []string
+	for _, f := range wrongSizes(c, program) {
+		if fault := expect(program, f.apply(newCall(c)), "array", "cpu"); fault != nil {
+			texts = append(texts, fault.Text)
+		}
+	}
+	all := strings.Join(texts, "\n")
+	for _, want := range []string{"expected C % groups == 0", "expected F % groups == 0", "output y would have a negative dimension"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no wrong call gives %q, only\n%s", want, all)
+		}
+	}
+	check := &T{ctx: t.Context(), env: &environment{project: toy(t), device: "cpu"}, Op: op, Caller: definition{}}
+	if err := checkFaultCoverage(check); err != nil || len(check.row().failures) > 0 {
+		t.Errorf("%v %v", err, check.row().failures)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	f16, i32 := lookup("f16"), lookup("i32")
+	one := Bound{ULPs: 1}
+	for _, test := range []struct {
+		name  string
+		got   *ndarray.Array
+		want  []float64
+		bound Bound
+		text  string
+	}{
+		{"equal", ndarray.FromFloats(f16, []int64{2}, []float64{1, 2}), []float64{1, 2}, one, ""},
+		{"half a spacing", ndarray.FromFloats(f16, []int64{1}, []float64{1}), []float64{1 + 0x1p-11}, one, ""},
+		{
+			"two spacings", ndarray.FromFloats(f16, []int64{1, 3}, []float64{1, 1 + 0x1p-9, 0}), []float64{1, 1, 0}, one,
+			"y[0, 1]: got 1.001953125, want 1 (2 ulp, allowed 1 ulp); 1 of 3 elements differ",
+		},
+		{"absolute term", ndarray.FromFloats(f16, []int64{1}, []float64{0}), []float64{0.25}, Bound{ULPs: 1, Abs: 0.25}, ""},
+		{"NaN", ndarray.FromFloats(f16, []int64{1}, []float64{math.NaN()}), []float64{1}, one,
+			"y[0]: got NaN, want 1 (+Inf ulp, allowed 1 ulp); 1 of 1 elements differ"},
+		{"integers", ndarray.FromFloats(i32, []int64{1}, []float64{3}), []float64{4}, one,
+			"y[0]: got 3, want 4 (1 ulp, allowed 1 ulp); 1 of 1 elements differ"},
+		{"shape", ndarray.New(f16, []int64{1}), []float64{0, 0}, one, "y: got shape [1], the reference has [2]"},
+	} {
+		shape := test.got.Shape
+		if test.name == "shape" {
+			shape = []int64{2}
+		}
+		if text := compare("y", test.got, Expected{shape, test.want}, test.bound); text != test.text {
+			t.Errorf("%s: got %q, want %q", test.name, text, test.text)
+		}
+	}
+}
+
+func TestKnownFailuresAreStrict(t *testing.T) {
+	known := []Known{{Op: "affine", Check: "value", Reason: "see", Link: "#7"}}
+	check := &Check{ID: "value"}
+	for _, test := range []struct{ before, after report.Status }{
+		{report.Fail, report.Skip}, {report.Pass, report.Fail}, {report.Error, report.Error}, {report.Unsupported, report.Unsupported},
+	} {
+		results := []report.Result{{Op: "affine", Check: "value", Status: test.before}}
+		applyKnown(known, check, results)
+		if results[0].Status != test.after {
+			t.Errorf("%s became %s, want %s", test.before, results[0].Status, test.after)
+		}
+	}
+}
+
+func TestLoadKnown(t *testing.T) {
+	dir := t.TempDir()
+	if known, err := loadKnown(dir, "torch"); err != nil || known != nil {
+		t.Errorf("without a file: %v, %v", known, err)
+	}
+	path := filepath.Join(dir, "conformance", "known", "torch.toml")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for text, good := range map[string]bool{
+		"[[known]]\nop = \"a\"\ncheck = \"value\"\nreason = \"r\"\n": true,
+		"[[known]]\nop = \"a\"\ncheck = \"value\"\n":                 false,
+		"[[known]]\nopp = \"a\"\n":                                   false,
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := loadKnown(dir, "torch"); (err == nil) != good {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// A reproducer holds the call: every argument, with its strides.
+func TestReproduce(t *testing.T) {
+	p := toy(t)
+	dir := t.TempDir()
+	check := &T{env: &environment{project: p, cases: dir}, Op: p.Ops[0], Caller: &fake{name: "numpy"}}
+	c, err := newCase(p.Ops[0], base(dtypes{"T": "f16"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c = c.with(0, ndarray.Layouts[0].Apply(c.Inputs[0]), "transposed")
+	c.Attrs["alpha"] = 0.5
+	check.reproduce(newCall(c), "a name")
+	script, err := os.ReadFile(filepath.Join(dir, "affine-numpy-a-name.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"import toy_numpy as ops", `x = array(data["x"].as_strided((2, 3, 5), (1, 2, 6), 0))`, "ops.affine(x, w, bias, alpha=float(\"0.5\"))",
+	} {
+		if !strings.Contains(string(script), want) {
+			t.Errorf("the script lacks %q:\n%s", want, script)
+		}
+	}
+}

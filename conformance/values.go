@@ -1,0 +1,233 @@
+package conformance
+
+import (
+	"math"
+
+	"github.com/opcast/opcast/internal/ndarray"
+)
+
+// each runs a body for every choice of dtypes and every kernel of the build that covers it, one row each.
+func (t *T) each(body func(d dtypes) error) error {
+	for _, d := range combinations(t.Op, t.env.device) {
+		kernels := kernelsFor(t.Op, t.env.device, d)
+		if len(kernels) == 1 {
+			kernels = []string{""} // nothing to force
+		}
+		for _, kernel := range kernels {
+			t.Row(kernel, d.String())
+			if err := body(d); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// eachCase runs a body for every plan of every choice of dtypes.
+func (t *T) eachCase(plans func(d dtypes) []plan, body func(c *Case) error) error {
+	return t.each(func(d dtypes) error {
+		planned := plans(d)
+		made := cases(t.Op, planned)
+		if len(planned) > 0 && len(made) == 0 {
+			return errNoSizes
+		}
+		for _, c := range made {
+			if err := body(c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// valueOf calls a case and compares with the reference.
+func (t *T) valueOf(c *Case) error {
+	call, result, err := t.right(t.Caller, c)
+	if err != nil || result == nil {
+		return err
+	}
+	if !t.shaped(call, c.Name, c, result) {
+		return nil
+	}
+	return t.matches(call, c, result)
+}
+
+func checkValue(t *T) error {
+	return t.eachCase(func(d dtypes) []plan { return valuePlans(t.Op, d) }, t.valueOf)
+}
+
+func checkAttrs(t *T) error {
+	return t.eachCase(func(d dtypes) []plan { return attrPlans(t.Op, d) }, t.valueOf)
+}
+
+// checkDefaults passes each default explicitly, and integers for float attrs: the bits must not change.
+func checkDefaults(t *T) error {
+	return t.eachCase(func(d dtypes) []plan { return []plan{base(d)} }, func(c *Case) error {
+		plain, err := t.baseline(t.Caller, c)
+		if err != nil || plain == nil {
+			return err
+		}
+		for name, v := range explicitDefaults(c) {
+			other := *c
+			other.Attrs = map[string]any{name: v}
+			for k, have := range c.Attrs {
+				other.Attrs[k] = have
+			}
+			other.Name = c.Name + ", default given"
+			if err := t.sameAs(&other, plain); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// explicitDefaults are the defaults of the attrs that a case leaves out. Whole numbers stand for float attrs too.
+func explicitDefaults(c *Case) map[string]any {
+	out := map[string]any{}
+	for i := range c.Op.Attrs {
+		a := &c.Op.Attrs[i]
+		if _, given := c.Attrs[a.Name]; given || !a.HasDefault || a.DefaultExpr != nil {
+			continue
+		}
+		switch v := a.Default.(type) {
+		case float64:
+			out[a.Name] = v
+			if v == math.Trunc(v) {
+				out[a.Name] = int64(v)
+			}
+		case string:
+			out[a.Name] = v
+			if a.Type == "dtype" {
+				out[a.Name] = DType(long(c.defaultDType(a)))
+			}
+		default:
+			out[a.Name] = v
+		}
+	}
+	return out
+}
+
+// sameAs calls a case and expects the bits of an earlier result.
+func (t *T) sameAs(c *Case, want *Result) error {
+	call, got, err := t.right(t.Caller, c)
+	if err != nil || got == nil {
+		return err
+	}
+	t.identical(call, c.Name, got, want)
+	return nil
+}
+
+// identical expects two results to have the same bits.
+func (t *T) identical(call *Call, name string, got, want *Result) {
+	for i := range want.Outputs {
+		if text := sameBits(t.Op.Outputs[i].Name, got.Outputs[i].Array, want.Outputs[i].Array); text != "" {
+			t.Fail(call, name, "%s", text)
+		}
+	}
+}
+
+// checkOptional leaves each optional input out and expects what a neutral one gives: zeros or ones, whichever the
+// reference says is neutral.
+func checkOptional(t *T) error {
+	found := false
+	err := t.eachCase(func(d dtypes) []plan { return []plan{base(d)} }, func(c *Case) error {
+		for i, in := range t.Op.Inputs {
+			if !in.Optional {
+				continue
+			}
+			absent := c.with(i, nil, "no "+in.Name)
+			want, err := t.baseline(t.Caller, absent)
+			if err != nil || want == nil {
+				return err
+			}
+			neutral, err := t.neutral(c, absent, i)
+			if err != nil {
+				return err
+			}
+			if neutral == nil {
+				continue
+			}
+			found = true
+			call, got, err := t.right(t.Caller, neutral)
+			if err != nil || got == nil {
+				return err
+			}
+			t.equalNumbers(call, neutral.Name, got, want)
+		}
+		return nil
+	})
+	if err == nil && !found {
+		return skip("no optional input has a neutral value")
+	}
+	return err
+}
+
+// neutral fills an input so that the reference gives what it gives without that input.
+func (t *T) neutral(c, absent *Case, i int) (*Case, error) {
+	want, err := t.env.oracle.Reference(t.ctx, absent, "float64")
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range []float64{0, 1} {
+		filled := ndarray.New(c.Inputs[i].DType, c.Inputs[i].Shape)
+		for k := range filled.Len() {
+			ndarray.PutFloat(filled.DType, filled.Data, k, v)
+		}
+		candidate := c.with(i, filled, "neutral "+t.Op.Inputs[i].Name)
+		got, err := t.env.oracle.Reference(t.ctx, candidate, "float64")
+		if err != nil {
+			return nil, err
+		}
+		if sameValues(got, want) {
+			return candidate, nil
+		}
+	}
+	return nil, nil //nolint:nilnil // there is none
+}
+
+func sameValues(a, b []Expected) bool {
+	for i := range a {
+		if list(a[i].Shape) != list(b[i].Shape) {
+			return false
+		}
+		for k, v := range a[i].Values {
+			if v != b[i].Values[k] && !(math.IsNaN(v) && math.IsNaN(b[i].Values[k])) {
+				return false
+			}
+		}
+	}
+	return len(a) == len(b)
+}
+
+// equalNumbers expects equal values; the sign of a zero may differ.
+func (t *T) equalNumbers(call *Call, name string, got, want *Result) {
+	for i := range want.Outputs {
+		expected := Expected{want.Outputs[i].Shape, want.Outputs[i].Floats()}
+		if text := compare(t.Op.Outputs[i].Name, got.Outputs[i].Array, expected, Bound{}); text != "" {
+			t.Fail(call, name, "%s", text)
+		}
+	}
+}
+
+// checkKeywords passes arguments by keyword, in declared and in reverse order.
+func checkKeywords(t *T) error {
+	return t.eachCase(func(d dtypes) []plan { return []plan{base(d)} }, func(c *Case) error {
+		want, err := t.baseline(t.Caller, c)
+		if err != nil || want == nil {
+			return err
+		}
+		for _, style := range []Style{Keywords, Reversed} {
+			call := newCall(c)
+			call.Style = style
+			got, err := t.Call(call, c.Name)
+			if err != nil || got == nil {
+				return err
+			}
+			if got = t.succeeded(call, c.Name+", by keyword", got); got != nil {
+				t.identical(call, c.Name+", by keyword", got, want)
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,230 @@
+package conformance
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/opcast/opcast/internal/dtype"
+	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/internal/worker"
+)
+
+// tagged is a value with its type, as the worker's untag reads it. Floats travel as text, which keeps them exact.
+type tagged map[string]any
+
+// wireArray is the description of an array whose bytes are a blob.
+type wireArray struct {
+	DType   string  `json:"dtype"`
+	DLPack  [2]int  `json:"dlpack"`
+	Shape   []int64 `json:"shape"`
+	Strides []int64 `json:"strides"`
+	Offset  int64   `json:"offset"`
+	// Index is the number of the array among the call's tensors. Overlapping arrays share a blob.
+	Index    int    `json:"index"`
+	Blob     int    `json:"blob"`
+	Device   string `json:"device,omitempty"`
+	ReadOnly bool   `json:"readonly,omitempty"`
+}
+
+// wireCall is a request.
+type wireCall struct {
+	Do     string            `json:"do"`
+	Op     string            `json:"op"`
+	Args   []tagged          `json:"args"`
+	Kwargs map[string]tagged `json:"kwargs"`
+	Order  []string          `json:"order"`
+	Out    []tagged          `json:"out"`
+	Mode   string            `json:"mode"`
+	Probe  string            `json:"probe"`
+	Kernel string            `json:"kernel"`
+}
+
+// packer collects the blobs of a request.
+type packer struct {
+	blobs [][]byte
+	count int
+}
+
+func (p *packer) array(t *Tensor) tagged {
+	p.count++
+	return tagged{"array": wireArray{
+		DType: t.DType.Long, DLPack: [2]int{t.DType.Code, t.DType.Bits}, Shape: orEmpty(t.Shape), Strides: orEmpty(t.Strides),
+		Offset: t.Offset, Index: p.count - 1, Blob: p.blob(t.Data), Device: t.Device, ReadOnly: t.ReadOnly,
+	}}
+}
+
+// blob returns the number of the blob that is the given memory.
+func (p *packer) blob(data []byte) int {
+	for i, have := range p.blobs {
+		if len(data) > 0 && len(have) == len(data) && &have[0] == &data[0] {
+			return i
+		}
+	}
+	p.blobs = append(p.blobs, data)
+	return len(p.blobs) - 1
+}
+
+// orEmpty keeps JSON from saying null.
+func orEmpty[T any](items []T) []T {
+	if items == nil {
+		return []T{}
+	}
+	return items
+}
+
+// value tags an attr, an array, or what is given in the place of one.
+func (p *packer) value(v any) tagged {
+	switch v := v.(type) {
+	case nil:
+		return tagged{"none": nil}
+	case *Tensor:
+		return p.array(v)
+	case DType:
+		return tagged{"dtype": string(v)}
+	case float64:
+		return tagged{"float": strconv.FormatFloat(v, 'g', -1, 64)}
+	case int64:
+		return tagged{"int": v}
+	case bool:
+		return tagged{"bool": v}
+	case string:
+		return tagged{"str": v}
+	case []int64:
+		return tagged{"ints": orEmpty(v)}
+	case Wrong:
+		return tagged{"floats": []float64(v)}
+	}
+	panic(fmt.Sprintf("conformance: no wire form for %T", v))
+}
+
+// publicCall is the request to an adaptor's function: out= and attrs by keyword.
+func publicCall(c *Call) (wireCall, [][]byte) {
+	p := &packer{}
+	w := wireCall{
+		Do: "call", Op: c.Op.Name, Mode: c.Mode, Probe: c.Probe, Kernel: c.Kernel,
+		Args: []tagged{}, Kwargs: map[string]tagged{}, Order: []string{}, Out: []tagged{},
+	}
+	keyword := func(name string, v any) {
+		w.Kwargs[name] = p.value(v)
+		w.Order = append(w.Order, name)
+	}
+	last := len(c.Inputs)
+	for last > 0 && c.Inputs[last-1] == nil {
+		last-- // absent inputs at the end are left out, the others are None
+	}
+	for i, v := range c.Inputs[:last] {
+		if c.Style == Positional {
+			w.Args = append(w.Args, p.value(v))
+		} else {
+			keyword(c.Op.Inputs[i].Name, v)
+		}
+	}
+	for _, a := range c.Op.Attrs {
+		if v, given := c.Attrs[a.Name]; given {
+			keyword(a.Name, v)
+		}
+	}
+	for name, v := range c.Extra {
+		keyword(name, v)
+	}
+	if c.Style == Reversed {
+		slices.Reverse(w.Order)
+	}
+	for _, t := range c.Out {
+		w.Out = append(w.Out, p.array(t))
+	}
+	return w, p.blobs
+}
+
+// backendCall is the request to an export: inputs and attrs by position, every attr present.
+func backendCall(c *Call) (wireCall, [][]byte) {
+	p := &packer{}
+	w := wireCall{
+		Do: "call", Op: c.Op.Name, Mode: c.Mode, Probe: c.Probe, Kernel: c.Kernel,
+		Args: []tagged{}, Kwargs: map[string]tagged{}, Order: []string{}, Out: []tagged{},
+	}
+	for _, v := range c.Inputs {
+		w.Args = append(w.Args, p.value(v))
+	}
+	for _, a := range c.Op.Attrs {
+		if a.Binds != "" {
+			continue // the output carries the dtype
+		}
+		v, given := c.Attrs[a.Name]
+		if !given {
+			v = a.Default
+		}
+		if d, ok := v.(DType); ok {
+			v = string(d)
+		}
+		w.Args = append(w.Args, p.value(v))
+	}
+	for _, t := range c.Out {
+		w.Out = append(w.Out, p.array(t))
+	}
+	return w, p.blobs
+}
+
+// wireResult is the answer to a call.
+type wireResult struct {
+	Unsupported string
+	Error       *CallError
+	Calls       int64
+	Outputs     []struct {
+		DType   string
+		Shape   []int64
+		Strides []int64
+		Span    [2]uint64
+		Device  string
+		Data    bool
+		Given   int
+	}
+	Arrays []struct {
+		Index int
+		Span  [2]uint64
+	}
+}
+
+// readResult turns an answer into a Result. tensors are the array arguments of the call.
+func readResult(m worker.Message, tensors []*Tensor) (*Result, error) {
+	var w wireResult
+	if err := json.Unmarshal(m.Header, &w); err != nil {
+		return nil, fmt.Errorf("read answer: %w", err)
+	}
+	r := &Result{Unsupported: w.Unsupported, Error: w.Error, Launches: w.Calls}
+	if r.Unsupported != "" {
+		return r, nil
+	}
+	r.Buffers, r.Spans = make([][]byte, len(tensors)), make([][2]uint64, len(tensors))
+	for i, a := range w.Arrays {
+		r.Buffers[a.Index], r.Spans[a.Index] = m.Blobs[len(w.Outputs)+i], a.Span
+	}
+	for i, o := range w.Outputs {
+		d, known := longLookup(o.DType)
+		if !known {
+			d = dtype.DType{Long: o.DType}
+		}
+		out := Output{Strides: o.Strides, Device: o.Device, Abstract: !o.Data, Given: o.Given, Span: o.Span}
+		if data := m.Blobs[i]; known && o.Data {
+			var err error
+			if out.Array, err = ndarray.Of(d, o.Shape, data); err != nil {
+				return nil, fmt.Errorf("read output %d: %w", i, err)
+			}
+		} else {
+			out.Array = &ndarray.Array{DType: d, Shape: o.Shape, Strides: ndarray.DenseStrides(o.Shape)}
+		}
+		r.Outputs = append(r.Outputs, out)
+	}
+	return r, nil
+}
+
+func longLookup(name string) (dtype.DType, bool) {
+	for _, d := range dtype.Table {
+		if d.Long == name {
+			return d, true
+		}
+	}
+	return dtype.DType{}, false
+}

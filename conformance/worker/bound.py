@@ -1,0 +1,76 @@
+"""A call with its arguments, ready to be made, and the exceptions and errors around it."""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Request = dict[str, Any]
+Answer = tuple[dict[str, Any], list[bytes]]
+
+
+class Unsupported(Exception):
+    """The framework cannot express what the request asks for."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A function with its arguments.
+
+    Attributes
+    ----------
+    function, args, kwargs
+        What is called.
+    kind
+        Type of the framework's arrays.
+
+    """
+
+    function: Callable[..., Any]
+    args: list[Any]
+    kwargs: dict[str, Any]
+    kind: type[Any]
+
+    def __call__(self) -> Any:
+        """Make the call."""
+        return self.function(*self.args, **self.kwargs)
+
+    def arrays(self) -> list[Any]:
+        """Return the positional arguments that are arrays."""
+        return [a for a in self.args if isinstance(a, self.kind)]
+
+    def map(self, change: Callable[[Any], Any]) -> Bound:
+        """Return the call with each array among the positional arguments changed."""
+        return replace(self, args=[change(a) if isinstance(a, self.kind) else a for a in self.args])
+
+
+def tag(value: Any) -> dict[str, Any]:
+    """Turn a default into a tagged value; floats travel as text, which keeps them exact."""
+    if value is None:
+        return {"none": None}
+    if isinstance(value, bool):
+        return {"bool": value}
+    if isinstance(value, int):
+        return {"int": value}
+    if isinstance(value, float):
+        return {"float": repr(value)}
+    if isinstance(value, str):
+        return {"str": value}
+    if isinstance(value, (tuple, list)):
+        return {"ints": list(value)}  # pyright: ignore[reportUnknownArgumentType]
+    return {"other": repr(value)}
+
+
+def describe_error(error: BaseException) -> dict[str, str]:
+    """Report class and text of an exception, and where it came from."""
+    kind = type(error)
+    module = "" if kind.__module__ == "builtins" else kind.__module__ + "."
+    return {
+        "class": module + kind.__qualname__,
+        "text": str(error),
+        "trace": "".join(traceback.format_exception(error)[-3:]),
+    }

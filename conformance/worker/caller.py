@@ -1,0 +1,195 @@
+"""What the workers of all frameworks share: making arguments, calling, reporting what came back."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from bound import Answer, Bound, Request, Unsupported, describe_error, tag
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Caller:
+    """Calls the ops of a collection in one framework.
+
+    Parameters
+    ----------
+    config
+        ``collection`` and ``adaptor``: the package under test is ``<collection>_<adaptor>``.
+
+    """
+
+    word = ""
+    """Name of the framework's array type in error texts."""
+
+    kind: type[Any] = object
+    """That type, once the framework is imported."""
+
+    def __init__(self, config: Request) -> None:
+        """Import the package under test; a missing framework is reported in the greeting."""
+        self.config = config
+        self.missing = self.version = ""
+        try:
+            self.version = self.prepare()
+        except (ImportError, Unsupported) as error:
+            self.missing = str(error)
+            return
+        collection = config["collection"]
+        self.package: Any = importlib.import_module(f"{collection}_{config['adaptor']}")
+        # The same library that the package has loaded, for its counters.
+        backend = importlib.import_module(f"{collection}_backend")
+        self.native: Any = importlib.import_module("tvm_ffi").load_module(
+            str(backend.library_path())
+        )
+
+    def prepare(self) -> str:
+        """Import the framework and return its version.
+
+        ImportError and Unsupported mean that it cannot be used here.
+        """
+        raise NotImplementedError
+
+    def make(self, spec: Request, data: bytearray) -> Any:
+        """Build an array over data with exactly the given dtype, shape, strides and offset."""
+        raise NotImplementedError
+
+    def read(self, array: Any) -> tuple[Request, bytes]:
+        """Describe an array and return its elements in row-major order."""
+        raise NotImplementedError
+
+    def dtype(self, name: str) -> Any:
+        """Return the framework's object for a dtype."""
+        raise NotImplementedError
+
+    def span(self, array: Any) -> tuple[int, int]:
+        """Return the first address of an array's memory and the one after its last."""
+        raise NotImplementedError
+
+    def contents(self, array: Any, data: bytearray) -> bytes:
+        """Return the present bytes of the buffer behind an array that was made over data."""
+        del array
+        return bytes(data)
+
+    def invoke(self, call: Bound, mode: str) -> Any:
+        """Make the call; frameworks with other ways to call override this."""
+        if mode != "eager":
+            raise Unsupported(f"no mode {mode}")
+        return call()
+
+    def function(self, op: str) -> Callable[..., Any]:
+        """Return the public function of an op."""
+        return getattr(self.package, op)
+
+    def bind(self, op: str, args: list[Any], kwargs: Request, out: list[Any]) -> Bound:
+        """Return the call with the given output arrays."""
+        if out:
+            kwargs = {**kwargs, "out": out[0] if len(out) == 1 else tuple(out)}
+        return Bound(self.function(op), args, kwargs, self.kind)
+
+    def greeting(self) -> Request:
+        """Say who is here."""
+        return {
+            "version": self.version,
+            "missing": self.missing,
+            "word": self.word,
+            "probes": sorted(n[len("probe_") :] for n in dir(self) if n.startswith("probe_")),
+        }
+
+    def describe(self, request: Request, blobs: list[bytes]) -> Answer:
+        """Return signature and documentation of an op's function, and the public names."""
+        del blobs
+        function = self.function(request["op"])
+        parameters = [
+            {
+                "name": p.name,
+                "keyword": p.kind is p.KEYWORD_ONLY,
+                "required": p.default is p.empty,
+                "default": None if p.default is p.empty else tag(p.default),
+            }
+            for p in inspect.signature(function).parameters.values()
+        ]
+        public = [n for n in dir(self.package) if not n.startswith("_")]
+        return {
+            "parameters": parameters,
+            "doc": inspect.getdoc(function) or "",
+            "public": public,
+        }, []
+
+    def call(self, request: Request, blobs: list[bytes]) -> Answer:
+        """Make the arguments, call the op, report results, error and what became of the arguments.
+
+        The blobs of the answer are the results, then the memory behind each array argument.
+        """
+        buffers = [bytearray(b) for b in blobs]
+        made: list[tuple[Any, Request]] = []
+
+        def value(tagged: Request) -> Any:
+            if "array" not in tagged:
+                return self.untag(tagged)
+            spec: Request = tagged["array"]
+            array = self.make(spec, memory(spec, buffers))
+            made.append((array, spec))
+            return array
+
+        try:
+            args = [value(v) for v in request["args"]]
+            keywords = {k: value(v) for k, v in request["kwargs"].items()}
+            kwargs = {k: keywords[k] for k in request["order"]}
+            out = [value(v) for v in request["out"]]
+            results, reply = self.attempt(request, self.bind(request["op"], args, kwargs, out))
+        except Unsupported as error:
+            return {"unsupported": str(error)}, []
+        answer: list[bytes] = []
+        for result in results:
+            described, data = self.read(result)
+            described["given"] = next((i for i, o in enumerate(out) if o is result), -1)
+            reply["outputs"].append(described)
+            answer.append(data)
+        for array, spec in made:
+            reply["arrays"].append({"index": spec["index"], "span": self.span(array)})
+            answer.append(self.contents(array, memory(spec, buffers)))
+        return reply, answer
+
+    def attempt(self, request: Request, call: Bound) -> tuple[list[Any], Request]:
+        """Call once; return the results and an answer with error and number of launches."""
+        op, kernel, probe = request["op"], request["kernel"], request["probe"]
+        reply: Request = {"error": None, "outputs": [], "arrays": []}
+        results: list[Any] = []
+        if kernel:
+            self.native["_opcast_force"](op, kernel)
+        before = self.native["_opcast_calls"](op)
+        try:
+            if probe:
+                result = getattr(self, "probe_" + probe)(call)
+            else:
+                result = self.invoke(call, request["mode"])
+            results = list(result) if isinstance(result, (tuple, list)) else [result]  # pyright: ignore[reportUnknownArgumentType]
+        except Unsupported:
+            raise
+        except Exception as error:  # whatever the op raises is the answer
+            reply["error"] = describe_error(error)
+        finally:
+            if kernel:
+                self.native["_opcast_force"](op, "")
+        reply["calls"] = self.native["_opcast_calls"](op) - before
+        return results, reply
+
+    def untag(self, tagged: Request) -> Any:
+        """Turn a tagged value into a Python value."""
+        ((kind, value),) = tagged.items()
+        if kind == "float":
+            return float(value)
+        if kind == "dtype":
+            return self.dtype(value)
+        if kind == "floats":
+            return [float(v) for v in value]
+        return value
+
+
+def memory(spec: Request, buffers: list[bytearray]) -> bytearray:
+    """Return the buffer of an array."""
+    blob: int = spec["blob"]
+    return buffers[blob]

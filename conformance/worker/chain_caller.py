@@ -1,0 +1,73 @@
+"""Calls several frameworks in one process and passes arrays between them through DLPack."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from bound import Bound, describe_error
+from caller import Caller, memory
+
+if TYPE_CHECKING:
+    from bound import Answer, Request
+
+
+class Chain:
+    """Holds one caller per framework.
+
+    Parameters
+    ----------
+    config
+        ``adaptor`` lists the frameworks, separated by commas.
+
+    """
+
+    def __init__(self, config: Request) -> None:
+        """Start the callers."""
+        self.callers: dict[str, Caller] = {}
+        for name in config["adaptor"].split(","):
+            module = importlib.import_module(f"{name}_caller")
+            self.callers[name] = module.create({**config, "adaptor": name})
+
+    def greeting(self) -> Request:
+        """Say who is here."""
+        return {"version": ""}
+
+    def chain(self, request: Request, blobs: list[bytes]) -> Answer:
+        """Call in the first framework, hand the result over, call in the second."""
+        first, second = self.callers[request["first"]], self.callers[request["second"]]
+        buffers = [bytearray(b) for b in blobs]
+        reply: Request = {"error": None, "calls": 0, "outputs": [], "arrays": []}
+        try:
+            result = run(first, request, buffers, {})
+            passed = hand_over(result, request["second"])
+            reply["from"], reply["to"] = first.span(result)[0], second.span(passed)[0]
+            final = run(second, request, buffers, {request["feed"]: passed})
+        except Exception as error:  # whatever is raised is the answer
+            return {**reply, "error": describe_error(error)}, []
+        described, data = second.read(final)
+        return {**reply, "outputs": [{**described, "given": -1}]}, [data]
+
+
+def run(caller: Caller, request: Request, buffers: list[bytearray], given: dict[int, Any]) -> Any:
+    """Call the op in one framework; given replaces arguments by position."""
+
+    def value(tagged: Request) -> Any:
+        if "array" not in tagged:
+            return caller.untag(tagged)
+        return caller.make(tagged["array"], memory(tagged["array"], buffers))
+
+    args = [given[i] if i in given else value(v) for i, v in enumerate(request["args"])]
+    kwargs = {name: value(v) for name, v in request["kwargs"].items()}
+    return caller.invoke(Bound(caller.function(request["op"]), args, kwargs, caller.kind), "eager")
+
+
+def hand_over(array: Any, framework: str) -> Any:
+    """Import an array into a framework."""
+    module = "jax.numpy" if framework == "jax" else framework
+    return importlib.import_module(module).from_dlpack(array)
+
+
+def create(config: Request) -> Chain:
+    """Return the holder of the callers."""
+    return Chain(config)

@@ -1,0 +1,80 @@
+"""Calls the CuPy adaptor."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+from bound import Request, Unsupported
+from caller import Caller
+from numpy_caller import numpy_dtype
+
+
+class CuPy(Caller):
+    """Calls with cupy.ndarray."""
+
+    word = "cupy.ndarray"
+
+    def prepare(self) -> str:
+        """Import cupy and return its version; without a device there is nothing to call."""
+        self.cupy: Any = importlib.import_module("cupy")
+        self.kind = self.cupy.ndarray
+        runtime = self.cupy.cuda.runtime
+        try:
+            count = runtime.getDeviceCount()
+        except runtime.CUDARuntimeError as error:
+            raise Unsupported(f"no CUDA device: {error}") from None
+        if count == 0:
+            raise Unsupported("no CUDA device")
+        return self.cupy.__version__
+
+    def make(self, spec: Request, data: bytearray) -> Any:
+        """Build an array on the device with the given strides and offset."""
+        if spec.get("readonly"):
+            raise Unsupported("CuPy has no read-only arrays")
+        if spec.get("device"):
+            raise Unsupported("one device only")
+        dtype, shape = numpy_dtype(spec["dtype"]), tuple(spec["shape"])
+        if not data:
+            return self.cupy.empty(shape, dtype)
+        buffer = self.cupy.asarray(np.frombuffer(data, np.uint8))
+        memory = buffer.data + spec["offset"] * dtype.itemsize
+        strides = [s * dtype.itemsize for s in spec["strides"]]
+        try:
+            return self.cupy.ndarray(shape, dtype, memptr=memory, strides=strides)
+        except (TypeError, ValueError) as error:
+            raise Unsupported(f"CuPy: {error}") from None
+
+    def dtype(self, name: str) -> Any:
+        """Return CuPy's dtype."""
+        return numpy_dtype(name)
+
+    def read(self, array: Any) -> tuple[Request, bytes]:
+        """Describe an array and return its elements."""
+        return {
+            "dtype": array.dtype.name,
+            "shape": list(array.shape),
+            "strides": [s // array.dtype.itemsize for s in array.strides],
+            "span": self.span(array),
+            "device": f"cuda:{array.device.id}",
+            "data": True,
+        }, array.get().tobytes()
+
+    def contents(self, array: Any, data: bytearray) -> bytes:
+        """Return the present bytes of the buffer behind an array."""
+        if not data:
+            return b""
+        memory = self.cupy.cuda.MemoryPointer(array.data.mem, 0)
+        return self.cupy.ndarray((len(data),), np.uint8, memptr=memory).get().tobytes()
+
+    def span(self, array: Any) -> tuple[int, int]:
+        """Return the addresses of an array."""
+        low = high = array.data.ptr
+        for size, stride in zip(array.shape, array.strides):
+            low += min(stride * (size - 1), 0)
+            high += max(stride * (size - 1), 0)
+        return low, high + (array.dtype.itemsize if array.size else 0)
+
+
+create = CuPy

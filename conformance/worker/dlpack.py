@@ -1,0 +1,120 @@
+"""DLPack tensors built by hand: any dtype, strides, offset, device and data pointer."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+CPU, CUDA = 1, 2
+INT64S = ctypes.POINTER(ctypes.c_int64)
+
+
+class Device(ctypes.Structure):
+    """DLDevice."""
+
+    _fields_ = (("type", ctypes.c_int32), ("id", ctypes.c_int32))
+
+
+class DataType(ctypes.Structure):
+    """DLDataType."""
+
+    _fields_ = (("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16))
+
+
+class Tensor(ctypes.Structure):
+    """DLTensor."""
+
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("device", Device),
+        ("ndim", ctypes.c_int32),
+        ("dtype", DataType),
+        ("shape", INT64S),
+        ("strides", INT64S),
+        ("byte_offset", ctypes.c_uint64),
+    )
+
+
+class Managed(ctypes.Structure):
+    """DLManagedTensor."""
+
+
+DELETER = ctypes.CFUNCTYPE(None, ctypes.POINTER(Managed))
+Managed._fields_ = (("tensor", Tensor), ("context", ctypes.c_void_p), ("deleter", DELETER))
+
+
+def _keep(_: Any) -> None:
+    """Delete nothing: the memory belongs to the exporting object, which outlives the call."""
+
+
+KEEP = DELETER(_keep)
+
+new_capsule: Any = ctypes.pythonapi.PyCapsule_New
+new_capsule.restype = ctypes.py_object
+new_capsule.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+
+
+class Array:
+    """An exporter over a buffer.
+
+    Parameters
+    ----------
+    data
+        The buffer; it stays referenced.
+    dtype
+        DLPack's type code and number of bits.
+    shape, strides, offset
+        In elements.
+    device
+        DLPack's device type and id.
+
+    """
+
+    def __init__(
+        self,
+        data: bytearray,
+        dtype: tuple[int, int],
+        shape: list[int],
+        strides: list[int],
+        offset: int,
+        device: tuple[int, int],
+    ) -> None:
+        """Fill the structure in."""
+        self.data, self.dtype, self.device = data, dtype, device
+        self.shape, self.strides, self.offset = shape, strides, offset
+        self.address = ctypes.addressof(ctypes.c_char.from_buffer(data)) if data else 0
+        self.managed = Managed()
+        tensor = self.managed.tensor
+        tensor.data = self.address
+        tensor.device = Device(*device)
+        tensor.ndim = len(shape)
+        tensor.dtype = DataType(*dtype, 1)
+        self.lists = [(ctypes.c_int64 * max(len(v), 1))(*v) for v in (shape, strides)]
+        tensor.shape, tensor.strides = (ctypes.cast(v, INT64S) for v in self.lists)
+        tensor.byte_offset = offset * dtype[1] // 8
+        self.managed.deleter = KEEP
+
+    def __dlpack__(self, **_: Any) -> Any:
+        """Export the tensor."""
+        return new_capsule(ctypes.addressof(self.managed), b"dltensor", None)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Return DLPack's device type and id."""
+        return self.device
+
+    def without_memory(self) -> Array:
+        """Return the same array with a null pointer."""
+        copy = Array(self.data, self.dtype, self.shape, self.strides, self.offset, self.device)
+        copy.managed.tensor.data = None
+        return copy
+
+    def span(self) -> tuple[int, int]:
+        """Return the first address of the elements and the one after their last."""
+        size = self.dtype[1] // 8
+        low = high = self.address + self.offset * size
+        if 0 in self.shape:
+            return low, low
+        for n, step in zip(self.shape, self.strides):
+            low += min(step * (n - 1), 0) * size
+            high += max(step * (n - 1), 0) * size
+        return low, high + size

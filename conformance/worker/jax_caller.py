@@ -1,0 +1,122 @@
+"""Calls the JAX adaptor."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from bound import Bound, Request, Unsupported
+from caller import Caller
+from numpy_caller import describe, numpy_dtype, strided
+
+
+class Jax(Caller):
+    """Calls with jax.Array, eagerly or under an outer jit."""
+
+    word = "jax.Array"
+
+    def prepare(self) -> str:
+        """Import jax for the CPU and return its version; torch is kept out of its process."""
+        if self.config["alone"]:
+            sys.modules["torch"] = None  # pyright: ignore[reportArgumentType]
+        os.environ.setdefault("JAX_PLATFORMS", "cpu")
+        self.jax: Any = importlib.import_module("jax")
+        self.kind = self.jax.Array
+        return self.jax.__version__
+
+    def make(self, spec: Request, data: bytearray) -> Any:
+        """Build an array with the elements in data."""
+        if spec.get("readonly"):
+            raise Unsupported("every jax.Array is read-only")
+        if spec.get("device"):
+            raise Unsupported("one device only")
+        if not is_dense(spec) or spec["offset"]:
+            raise Unsupported("jax.Array has no strides")
+        array = self.jax.device_put(strided(spec, data))
+        if array.dtype != numpy_dtype(spec["dtype"]):
+            raise Unsupported(f"JAX has no {spec['dtype']} while x64 is off")
+        return array
+
+    def dtype(self, name: str) -> Any:
+        """Return JAX's dtype."""
+        return numpy_dtype(name)
+
+    def read(self, array: Any) -> tuple[Request, bytes]:
+        """Describe an array and return its elements; abstract values have none."""
+        if isinstance(array, self.jax.ShapeDtypeStruct):
+            described: Request = {"dtype": np.dtype(array.dtype).name, "shape": list(array.shape)}
+            return {**described, "strides": [], "span": (0, 0), "device": "cpu", "data": False}, b""
+        described, data = describe(np.asarray(array))
+        platform = {d.platform for d in array.devices()}
+        return {**described, "span": self.span(array), "device": ", ".join(platform)}, data
+
+    def contents(self, array: Any, data: bytearray) -> bytes:
+        """Return the elements of an argument as they are now."""
+        return np.asarray(array).tobytes() if data else b""
+
+    def span(self, array: Any) -> tuple[int, int]:
+        """Return the addresses of an array."""
+        low = array.unsafe_buffer_pointer() if array.size else 0
+        return low, low + array.nbytes
+
+    def invoke(self, call: Bound, mode: str) -> Any:
+        """Call eagerly or under an outer jit, and wait."""
+        return self.jax.block_until_ready(self.jitted(call) if mode == "jit" else call())
+
+    def jitted(self, call: Bound) -> Any:
+        """Call under a jit that traces the arrays and holds the rest."""
+        traced = {i: a for i, a in enumerate(call.args) if isinstance(a, self.kind)}
+
+        def outer(values: dict[int, Any]) -> Any:
+            return replace(call, args=[values.get(i, a) for i, a in enumerate(call.args)])()
+
+        return self.jax.jit(outer)(traced)
+
+    def probe_eval_shape(self, call: Bound) -> Any:
+        """Ask for shapes and dtypes only."""
+
+        def outer(*values: Any) -> Any:
+            rest = iter(values)
+            return call.map(lambda _: next(rest))()
+
+        return self.jax.eval_shape(outer, *call.arrays())
+
+    def probe_abstract(self, call: Bound) -> Any:
+        """Pass ShapeDtypeStructs in the place of arrays."""
+        return call.map(lambda x: self.jax.ShapeDtypeStruct(x.shape, x.dtype))()
+
+    def probe_numpy(self, call: Bound) -> Any:
+        """Pass NumPy arrays, which JAX's own functions accept."""
+        return self.jax.block_until_ready(call.map(np.asarray)())
+
+    def probe_inner_jit(self, call: Bound) -> Any:
+        """Call under two jits."""
+        inner = self.jax.jit(call.function, static_argnames=tuple(call.kwargs))
+        return self.invoke(replace(call, function=inner), "jit")
+
+    def probe_scan(self, call: Bound) -> Any:
+        """Call in the body of a loop."""
+
+        def body(carry: int, _: Any) -> Any:
+            return carry, call()
+
+        _, stacked = self.jax.lax.scan(body, 0, None, length=2)
+        last = [x[1] for x in self.jax.tree_util.tree_leaves(stacked)]
+        return self.jax.block_until_ready(last)
+
+
+def is_dense(spec: Request) -> bool:
+    """Whether strides are row-major; those of dimensions of size 1 have no meaning."""
+    step = 1
+    for size, stride in zip(reversed(spec["shape"]), reversed(spec["strides"])):
+        if size > 1 and stride != step:
+            return 0 in spec["shape"]
+        step *= size
+    return True
+
+
+create = Jax

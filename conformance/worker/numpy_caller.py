@@ -1,0 +1,125 @@
+"""Calls the NumPy adaptor."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import numpy as np
+from bound import Bound, Request, Unsupported
+from caller import Caller
+
+NDArray = np.ndarray[Any, Any]
+
+
+def numpy_dtype(name: str) -> np.dtype[Any]:
+    """Return the NumPy dtype of a long name; bfloat16 and float8 are those of ml_dtypes."""
+    try:
+        return np.dtype(name)
+    except TypeError:
+        pass
+    try:
+        return np.dtype(getattr(importlib.import_module("ml_dtypes"), name))
+    except (ImportError, AttributeError):
+        raise Unsupported(f"NumPy has no {name} here") from None
+
+
+def strided(spec: Request, data: bytearray) -> NDArray:
+    """Build an array over data with exactly the given strides and offset."""
+    dtype, shape = numpy_dtype(spec["dtype"]), tuple(spec["shape"])
+    if not data:
+        return np.empty(shape, dtype)
+    size = dtype.itemsize
+    strides = [s * size for s in spec["strides"]]
+    return np.ndarray(shape, dtype, data, spec["offset"] * size, strides)
+
+
+def describe(array: NDArray) -> tuple[Request, bytes]:
+    """Describe an array and return its elements in row-major order."""
+    return {
+        "dtype": array.dtype.name,
+        "shape": list(array.shape),
+        "strides": [s // array.dtype.itemsize for s in array.strides],
+        "span": span(array),
+        "device": "cpu",
+        "data": True,
+    }, array.tobytes()
+
+
+def span(array: NDArray) -> tuple[int, int]:
+    """Return the first address of an array's memory and the one after its last."""
+    low, high = np.lib.array_utils.byte_bounds(array)
+    return low, high if array.size else low
+
+
+class Derived(np.ndarray[Any, Any]):
+    """A class derived from ndarray."""
+
+
+class NumPy(Caller):
+    """Calls with numpy.ndarray."""
+
+    word = "numpy.ndarray"
+    kind = np.ndarray
+
+    def prepare(self) -> str:
+        """Return NumPy's version; torch is kept out, because NumPy's users need not have it."""
+        if self.config["alone"]:
+            sys.modules["torch"] = None  # pyright: ignore[reportArgumentType]
+        return np.__version__
+
+    def make(self, spec: Request, data: bytearray) -> NDArray:
+        """Build an array over data."""
+        if spec.get("device"):
+            raise Unsupported("NumPy has one device")
+        array = strided(spec, data)
+        array.flags.writeable = not spec.get("readonly", False)
+        return array
+
+    def read(self, array: Any) -> tuple[Request, bytes]:
+        """Describe an array and return its elements."""
+        return describe(np.asarray(array))
+
+    def dtype(self, name: str) -> Any:
+        """Return NumPy's dtype."""
+        return numpy_dtype(name)
+
+    def span(self, array: Any) -> tuple[int, int]:
+        """Return the addresses of an array."""
+        return span(array)
+
+    def probe_read_only(self, call: Bound) -> Any:
+        """Pass inputs that may not be written, as np.asarray(jax_array) gives."""
+        for x in call.arrays():
+            x.flags.writeable = False
+        return call()
+
+    def probe_byte_swapped(self, call: Bound) -> Any:
+        """Pass inputs in the other byte order, as files have them."""
+        swapped = call.map(lambda x: x.astype(x.dtype.newbyteorder("S")))
+        if all(x.dtype.isnative for x in swapped.arrays()):
+            raise Unsupported("the dtype has one byte order")
+        return swapped()
+
+    def probe_fortran(self, call: Bound) -> Any:
+        """Pass inputs in column-major order."""
+        return call.map(lambda x: np.array(x, order="F"))()
+
+    def probe_subclass(self, call: Bound) -> Any:
+        """Pass inputs of a derived class."""
+        return call.map(lambda x: x.view(Derived))()
+
+    def probe_scalar(self, call: Bound) -> Any:
+        """Pass NumPy scalars where an array of rank 0 fits."""
+        if all(x.ndim for x in call.arrays()):
+            raise Unsupported("no input of rank 0")
+        return call.map(lambda x: x[()])()
+
+    def probe_masked(self, call: Bound) -> Any:
+        """Pass masked elements: to use them as if they were there would be wrong."""
+        result = call.map(lambda x: np.ma.array(x, mask=np.ones(x.shape, bool)))()
+        raise AssertionError(f"computed {type(result).__name__} from masked elements")
+
+
+create = NumPy

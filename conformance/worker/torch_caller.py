@@ -1,0 +1,116 @@
+"""Calls the PyTorch adaptor."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from bound import Bound, Request, Unsupported
+from caller import Caller
+
+
+class Torch(Caller):
+    """Calls with torch.Tensor."""
+
+    word = "torch.Tensor"
+
+    def prepare(self) -> str:
+        """Import torch and return its version."""
+        self.torch: Any = importlib.import_module("torch")
+        self.kind = self.torch.Tensor
+        self.torch.set_num_threads(1)
+        return self.torch.__version__
+
+    def make(self, spec: Request, data: bytearray) -> Any:
+        """Build a tensor over data."""
+        if min(spec["strides"], default=0) < 0:
+            raise Unsupported("torch has no negative strides")
+        if spec.get("readonly"):
+            raise Unsupported("torch has no read-only tensors")
+        dtype, shape = self.dtype(spec["dtype"]), spec["shape"]
+        if spec.get("device") or not data:
+            return self.torch.empty(shape, dtype=dtype, device=spec.get("device", "cpu"))
+        flat = self.torch.frombuffer(data, dtype=self.torch.uint8).view(dtype)
+        return flat.as_strided(shape, spec["strides"], spec["offset"])
+
+    def dtype(self, name: str) -> Any:
+        """Return torch's dtype."""
+        found = getattr(self.torch, name, None)
+        if not isinstance(found, self.torch.dtype):
+            raise Unsupported(f"torch has no {name}")
+        return found
+
+    def read(self, array: Any) -> tuple[Request, bytes]:
+        """Describe a tensor and return its elements; fake and meta tensors have none."""
+        array = array.detach()
+        real = type(array).__name__ != "FakeTensor" and array.device.type != "meta"
+        described: Request = {
+            "dtype": str(array.dtype).split(".")[1],
+            "shape": list(array.shape),
+            "strides": list(array.stride()),
+            "span": self.span(array) if real else (0, 0),
+            "device": str(array.device),
+            "data": real,
+        }
+        if not real or not array.numel():
+            return described, b""
+        dense = array.resolve_conj().resolve_neg().contiguous().reshape(-1)
+        return described, dense.view(self.torch.uint8).numpy().tobytes()
+
+    def span(self, array: Any) -> tuple[int, int]:
+        """Return the addresses of a tensor."""
+        low = array.data_ptr()
+        if not array.numel():
+            return low, low
+        last = sum((n - 1) * s for n, s in zip(array.shape, array.stride()))
+        return low, low + (last + 1) * array.element_size()
+
+    def fake(self) -> Any:
+        """Return a mode under which tensors have no memory."""
+        return importlib.import_module("torch._subclasses").FakeTensorMode()
+
+    def probe_fake(self, call: Bound) -> Any:
+        """Pass fake tensors, as torch.compile makes them: no memory behind them."""
+        with self.fake() as mode:
+            return call.map(mode.from_tensor)()
+
+    def probe_fake_outside(self, call: Bound) -> Any:
+        """Pass fake tensors after their mode has ended."""
+        return call.map(self.fake().from_tensor)()
+
+    def probe_meta(self, call: Bound) -> Any:
+        """Pass tensors of the meta device."""
+        return call.map(lambda x: x.to("meta"))()
+
+    def probe_negative_bit(self, call: Bound) -> Any:
+        """Pass views that are negated lazily."""
+        return call.map(lambda x: self.torch._neg_view(-x))()
+
+    def probe_conjugate_bit(self, call: Bound) -> Any:
+        """Pass imaginary parts of lazy conjugates: lazily negated views with gaps."""
+        if any(str(x.dtype) == "torch.bfloat16" for x in call.arrays()):
+            raise Unsupported("no complex bfloat16")
+        return call.map(lambda x: self.torch.complex(x, -x).conj().imag)()
+
+    def probe_sparse(self, call: Bound) -> Any:
+        """Pass sparse tensors."""
+        return call.map(lambda x: x.to_sparse())()
+
+    def probe_subclass(self, call: Bound) -> Any:
+        """Pass tensors of a derived class."""
+        derived = type("Derived", (self.torch.Tensor,), {})
+        return call.map(lambda x: x.as_subclass(derived))()
+
+    def probe_parameter(self, call: Bound) -> Any:
+        """Pass parameters, with gradients off."""
+        wrap = self.torch.nn.Parameter
+        with self.torch.no_grad():
+            return call.map(lambda x: wrap(x, requires_grad=x.dtype.is_floating_point))()
+
+    def probe_inference_mode(self, call: Bound) -> Any:
+        """Call under inference mode."""
+        with self.torch.inference_mode():
+            return call()
+
+
+create = Torch

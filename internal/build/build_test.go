@@ -1,0 +1,286 @@
+package build
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/pyenv"
+)
+
+// demo is a project of one op on a toy runtime: small enough to compile in a moment, and it needs neither tvm-ffi nor
+// the generator.
+type demo struct {
+	Options
+	t   *testing.T
+	log bytes.Buffer
+}
+
+var demoFiles = map[string]string{
+	"backend/gen/scale.gen.h":  "#pragma once\nnamespace ops { int Scale(int); }\n",
+	"backend/gen/scale.gen.cc": "#include <ffi.h>\n#include \"scale.gen.h\"\nextern \"C\" __attribute__((visibility(\"default\"))) int __tvm_ffi_scale(int x) { return ops::Scale(x) + TVMFFIHost() + COLLECTION[0]; }\n",
+	"csrc/factor.h":            "#pragma once\ninline int Factor() { return 2; }\n",
+	"csrc/scale.cc":            "#include \"factor.h\"\n#include \"opcast/kernel.h\"\n#include \"scale.gen.h\"\nint ops::Scale(int x) { return x * Factor() + opcast::One(); }\n",
+	"csrc/other.cc":            "#include \"opcast/kernel.h\"\nint Other() { return opcast::One(); }\n",
+}
+
+var demoRuntime = fstest.MapFS{
+	"opcast/kernel.h":    {Data: []byte("#pragma once\n#define COLLECTION OPCAST_COLLECTION\nnamespace opcast { int One(); }\n")},
+	"opcast/parallel.cc": {Data: []byte("#include \"opcast/kernel.h\"\nint opcast::One() { return 1; }\n")},
+}
+
+func newDemo(t *testing.T) *demo {
+	t.Helper()
+	program, err := exec.LookPath("ninja")
+	if err != nil {
+		if program, err = filepath.Abs(filepath.Join("..", "..", ".venv", "bin", "ninja")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(program); err != nil {
+			t.Skip("no ninja on PATH or in .venv")
+		}
+	}
+	dir, site := t.TempDir(), t.TempDir()
+	for name, text := range demoFiles {
+		write(t, filepath.Join(dir, name), text)
+	}
+	write(t, filepath.Join(site, "include", "ffi.h"), "#include \"opcast/kernel.h\"\nextern \"C\" int TVMFFIHost();\n")
+	write(t, filepath.Join(site, "host.cc"), "extern \"C\" int TVMFFIHost() { return 0; }\n")
+	host := filepath.Join(site, "libhost.so")
+	if out, err := exec.Command("c++", "-shared", "-fPIC", "-o", host, filepath.Join(site, "host.cc")).CombinedOutput(); err != nil {
+		t.Skipf("no C++ compiler: %v\n%s", err, out)
+	}
+	d := &demo{t: t}
+	d.Options = Options{
+		Project: &opdef.Project{
+			Dir:      dir,
+			Manifest: opdef.Manifest{Name: "demo", Adaptors: []string{"torch", "numpy"}, Devices: []string{"cpu"}, Sources: []string{"csrc/*.cc"}},
+			Ops:      []*opdef.Op{{Name: "scale", File: "opdefs/scale.toml", Devices: []string{"cpu"}}},
+		},
+		Env: &pyenv.Env{Python: "/env/bin/python", Site: filepath.Join(site, "site"), Ninja: program,
+			TVMInclude: filepath.Join(site, "include"), TVMLibrary: host,
+			Packages: map[string]string{"apache-tvm-ffi": "0.1", "numpy": "2.4"}},
+		Runtime: demoRuntime, Getenv: func(string) string { return "" }, Log: &d.log,
+	}
+	return d
+}
+
+// build returns what ninja and the compiler printed.
+func (d *demo) build() (*Result, diag.List, string, error) {
+	d.t.Helper()
+	d.log.Reset()
+	result, findings, err := Run(d.t.Context(), d.Options)
+	return result, findings, d.log.String(), err
+}
+
+// compiled builds, which must succeed, and returns the units that were compiled.
+func (d *demo) compiled() (units []string) {
+	d.t.Helper()
+	_, findings, log, err := d.build()
+	if err != nil || len(findings) > 0 {
+		d.t.Fatalf("build: %v %v\n%s", err, findings, log)
+	}
+	for _, line := range strings.Split(log, "\n") {
+		if _, unit, ok := strings.Cut(line, "compile "); ok {
+			units = append(units, filepath.Base(unit))
+		}
+	}
+	return units
+}
+
+func (d *demo) write(name, text string) { write(d.t, filepath.Join(d.Project.Dir, name), text) }
+
+func TestBuildIsIncremental(t *testing.T) {
+	d := newDemo(t)
+	if got := d.compiled(); len(got) != 4 {
+		t.Fatalf("clean build compiled %v, want 4 units", got)
+	}
+	steps := []struct {
+		name string
+		edit func()
+		want string
+	}{
+		{"nothing", func() {}, ""},
+		{"a kernel", func() { d.write("csrc/other.cc", demoFiles["csrc/other.cc"]+"// edited\n") }, "other.cc"},
+		{"a header", func() { d.write("csrc/factor.h", demoFiles["csrc/factor.h"]+"// edited\n") }, "scale.cc"},
+		{"a flag of one file", func() {
+			d.Project.Manifest.Files = []opdef.FileFlags{{Match: "csrc/other.cc", Flags: []string{"-O1"}}}
+		}, "other.cc"},
+		{"a new file", func() { d.write("csrc/new.cc", "int New() { return 3; }\n") }, "new.cc"},
+		{"nothing again", func() {}, ""},
+	}
+	for _, s := range steps {
+		s.edit()
+		if got := strings.Join(d.compiled(), " "); got != s.want {
+			t.Errorf("after editing %s: compiled %q, want %q", s.name, got, s.want)
+		}
+	}
+	d.Env.Packages["apache-tvm-ffi"] = "0.2"
+	if got := d.compiled(); len(got) != 5 {
+		t.Errorf("a new tvm-ffi compiled %v, want everything", got)
+	}
+}
+
+func TestBuildInstalls(t *testing.T) {
+	d := newDemo(t)
+	result, _, log, err := d.build()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, log)
+	}
+	if want := "/env/bin/python -c 'import demo_numpy'"; result.Import != want {
+		t.Errorf("import %q, want %q", result.Import, want)
+	}
+	installed := filepath.Join(d.Project.Dir, "backend/python/src/demo_backend/lib/libdemo.so")
+	before, err := os.Stat(installed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pth, err := os.ReadFile(filepath.Join(d.Env.Site, "_demo_editable.pth"))
+	if err != nil || !strings.Contains(string(pth), filepath.Join(d.Project.Dir, "adaptors/numpy/src")+"\n") {
+		t.Errorf("editable link: %v %q", err, pth)
+	}
+	if _, err := os.Stat(filepath.Join(d.Project.Dir, "build/compile_commands.json")); err != nil {
+		t.Error(err)
+	}
+	d.compiled()
+	after, err := os.Stat(installed)
+	if err != nil || !os.SameFile(before, after) {
+		t.Errorf("a build that did nothing replaced the installed library (%v)", err)
+	}
+	d.Debug = true
+	if got := d.compiled(); len(got) != 4 {
+		t.Errorf("the debug build compiled %v, want 4 units in a folder of its own", got)
+	}
+}
+
+// The same sources give the same bytes wherever the project and the environment lie.
+func TestBuildIsReproducible(t *testing.T) {
+	var digests []string
+	for range 2 {
+		result, _, log, err := newDemo(t).build()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, log)
+		}
+		digests = append(digests, result.SHA256)
+	}
+	if digests[0] != digests[1] {
+		t.Errorf("digests differ: %v", digests)
+	}
+}
+
+func TestBuildShowsCompilerErrors(t *testing.T) {
+	d := newDemo(t)
+	d.write("csrc/other.cc", "int Other() { return nonsense; }\n")
+	_, _, log, err := d.build()
+	if !errors.Is(err, errFailed) {
+		t.Errorf("error %v, want %v", err, errFailed)
+	}
+	for _, want := range []string{"csrc/other.cc:1:22: error:", "return nonsense;"} {
+		if !strings.Contains(log, want) {
+			t.Errorf("log does not contain %q:\n%s", want, log)
+		}
+	}
+}
+
+func TestBuildNamesWhatIsMissing(t *testing.T) {
+	tests := map[string]struct{ file, text, code, want string }{
+		"kernel": {"csrc/scale.cc", "int Unrelated() { return 0; }\n", "B001",
+			"opdefs/scale.toml:1:1: error: kernel ops::Scale (scale) is declared but no source defines it [B001]"},
+		"python": {"csrc/other.cc", "extern \"C\" int PyLong_Check(int);\nint Other() { return PyLong_Check(1); }\n", "B002",
+			"libdemo.so uses PyLong_Check"},
+		"ordinary": {"csrc/other.cc", "namespace x { int Absent(); }\nint Other() { return x::Absent(); }\n", "B002",
+			"libdemo.so uses x::Absent"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := newDemo(t)
+			d.write(tt.file, tt.text)
+			for range 2 { // a null build must not hide the finding
+				_, findings, log, err := d.build()
+				if err != nil || len(findings) != 1 {
+					t.Fatalf("findings %v, error %v\n%s", findings, err, log)
+				}
+				if got := findings[0]; got.Code != tt.code || !strings.Contains(got.String(), tt.want) {
+					t.Errorf("finding %s, want %q", got, tt.want)
+				}
+			}
+		})
+	}
+}
+
+func TestBuildOnAPoorMachine(t *testing.T) {
+	tests := map[string]struct {
+		edit func(*demo)
+		want string
+	}{
+		"compiler": {func(d *demo) { d.Getenv = func(string) string { return "no-such-compiler -v" } }, "no-such-compiler"},
+		"tvm-ffi":  {func(d *demo) { delete(d.Env.Packages, "apache-tvm-ffi") }, "pip install apache-tvm-ffi=="},
+		"ninja":    {func(d *demo) { d.Env.Ninja = ""; d.t.Setenv("PATH", compilerOnly(d.t)) }, "pip install ninja=="},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := newDemo(t)
+			tt.edit(d)
+			_, _, _, err := d.build()
+			var missing *pyenv.MissingError
+			if !errors.As(err, &missing) || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want a MissingError with %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// compilerOnly is a PATH on which there is a compiler and nothing else.
+func compilerOnly(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("c++")
+	if err != nil {
+		t.Skip("no C++ compiler")
+	}
+	dir := t.TempDir()
+	if err := os.Symlink(path, filepath.Join(dir, "c++")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestJAXIsLeftOutWithANote(t *testing.T) {
+	d := newDemo(t)
+	d.Project.Manifest.Adaptors = []string{"jax"}
+	result, _, log, err := d.build()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, log)
+	}
+	if len(result.Notes) != 1 || !strings.Contains(result.Notes[0], "pip install jax==") {
+		t.Errorf("notes: %q", result.Notes)
+	}
+}
+
+func TestJAXLibrary(t *testing.T) {
+	d := newDemo(t)
+	d.Project.Manifest.Adaptors = []string{"jax"}
+	d.Env.JAXInclude = d.Env.TVMInclude
+	d.write("adaptors/jax/csrc/xla_call.h", "#pragma once\nint Call();\n")
+	d.write("adaptors/jax/csrc/xla_call.cc", "#include \"xla_call.h\"\nint Call() { return 1; }\n")
+	handlers := "#include \"xla_call.h\"\n#include <ffi.h>\nextern \"C\" __attribute__((visibility(\"default\"))) int opcast_jax_run() { return Call(); }\n"
+	d.write("adaptors/jax/csrc/handlers.gen.cc", handlers)
+	if _, findings, log, err := d.build(); err != nil || len(findings) > 0 {
+		t.Fatalf("%v %v\n%s", err, findings, log)
+	}
+	if _, err := os.Stat(filepath.Join(d.Project.Dir, "adaptors/jax/src/demo_jax/lib/libdemo_jax.so")); err != nil {
+		t.Error(err)
+	}
+	// A handler that reaches the backend by name could reach another version of it.
+	d.write("adaptors/jax/csrc/handlers.gen.cc", handlers+"extern \"C\" int __tvm_ffi_scale(int);\nint Leak() { return __tvm_ffi_scale(1); }\n")
+	_, findings, log, err := d.build()
+	if err != nil || len(findings) != 1 || !strings.Contains(findings[0].Text, "__tvm_ffi_scale") {
+		t.Errorf("findings %v, error %v\n%s", findings, err, log)
+	}
+}

@@ -1,0 +1,92 @@
+package build
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/elfcheck"
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// check looks at the linked libraries: a library may export its entry points only and must find every other symbol in
+// the system's libraries or in libtvm_ffi.
+func check(o Options, libraries []library) (diag.List, error) {
+	host, err := elfcheck.Read(o.Env.TVMLibrary)
+	if err != nil {
+		return nil, err
+	}
+	manifest := o.Project.Manifest
+	policy := elfcheck.Policy{Provided: host.Exports, Linked: linked(manifest.Link)}
+	var findings diag.List
+	for _, l := range libraries {
+		lib, err := elfcheck.Read(local(o.Project, l.output))
+		if err != nil {
+			return nil, err
+		}
+		policy.ExportPrefix = l.exports
+		report(o.Project, l, lib.Check(policy), &findings)
+	}
+	return findings, nil
+}
+
+// linked turns "-lfoo" of the manifest into "libfoo.so".
+func linked(flags []string) (names []string) {
+	for _, f := range flags {
+		if name, ok := strings.CutPrefix(f, "-l"); ok {
+			names = append(names, "lib"+name+".so")
+		}
+	}
+	return names
+}
+
+func report(p *opdef.Project, l library, faults elfcheck.Faults, findings *diag.List) {
+	manifest := diag.Pos{File: "opcast.toml"}
+	for _, name := range faults.Exports {
+		findings.Add(manifest, "B003", "give it internal linkage or hidden visibility",
+			"%s exports %s, but only %s* may be seen outside", l.name, elfcheck.Demangle(name), l.exports)
+	}
+	for _, library := range faults.Needed {
+		findings.Add(manifest, "B004", "name it in link if users have it, or link it statically",
+			"%s needs %s, which is no system library", l.name, library)
+	}
+	for _, symbol := range faults.Undefined {
+		name := elfcheck.Demangle(symbol)
+		if op, kernel, ok := kernelOf(p, name); ok {
+			findings.Add(kernelPos(op, kernel), "B001",
+				fmt.Sprintf("define opcast::Status %s(...) as backend/gen/%s.gen.h declares it, in a file that sources match",
+					name, op.Name),
+				"kernel %s (%s) is declared but no source defines it", name, op.KernelList()[kernel].Name)
+			continue
+		}
+		findings.Add(manifest, "B002", "define it, or name its library in link; kernels may use no Python and no framework",
+			"%s uses %s, but no source and no library defines it", l.name, name)
+	}
+}
+
+// kernelOf finds the kernel whose function has the given qualified name. Functions are called like kernels, in another
+// case and without underscores, so both are compared without either.
+func kernelOf(p *opdef.Project, name string) (op *opdef.Op, kernel int, ok bool) {
+	function, ok := strings.CutPrefix(name, "ops::")
+	if !ok {
+		return nil, 0, false
+	}
+	for _, op := range p.Ops {
+		for i, k := range op.KernelList() {
+			if strings.EqualFold(strings.ReplaceAll(k.Name, "_", ""), function) {
+				return op, i, true
+			}
+		}
+	}
+	return nil, 0, false
+}
+
+// kernelPos is where the kernel is declared; a definition that lists none declares one by existing.
+func kernelPos(op *opdef.Op, kernel int) diag.Pos {
+	for _, key := range []string{fmt.Sprintf("kernels[%d].name", kernel), fmt.Sprintf("kernels[%d]", kernel)} {
+		if pos, ok := op.Pos[key]; ok {
+			return pos
+		}
+	}
+	return diag.Pos{File: op.File, Line: 1, Col: 1}
+}

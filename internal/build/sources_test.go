@@ -1,0 +1,71 @@
+package build
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestGlob(t *testing.T) {
+	dir := t.TempDir()
+	for _, f := range []string{
+		"a.cc", "csrc/x.cc", "csrc/x.h", "csrc/deep/er/y.cc", "csrc/.git/z.cc", "csrc/build/z.cc", "build/w.cc",
+	} {
+		write(t, filepath.Join(dir, f), "")
+	}
+	tests := map[string][]string{
+		"csrc/*.cc":      {"csrc/x.cc"},
+		"csrc/**/*.cc":   {"csrc/deep/er/y.cc", "csrc/x.cc"},
+		"**/*.cc":        {"a.cc", "csrc/deep/er/y.cc", "csrc/x.cc"},
+		"csrc/**":        {"csrc/deep/er/y.cc", "csrc/x.cc", "csrc/x.h"},
+		"./csrc/?.cc":    {"csrc/x.cc"},
+		"build/*.cc":     {"build/w.cc"},
+		"nowhere/**.cc":  nil,
+		"csrc/x.cc":      {"csrc/x.cc"},
+		"csrc/(x|y).cc":  nil,
+		"csrc/deep/*.cc": nil,
+	}
+	for pattern, want := range tests {
+		t.Run(pattern, func(t *testing.T) {
+			got, err := glob(dir, pattern)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("files (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestFindSourcesFaults(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "csrc", "only.h"), "")
+	write(t, filepath.Join(dir, "cuda", "k.cu"), "")
+	for pattern, want := range map[string]string{"csrc/*": "match no C++ file", "cuda/*": "builds no CUDA sources"} {
+		if _, err := findSources(dir, []string{pattern}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q in it", pattern, err, want)
+		}
+	}
+}
+
+// A project with a runtime of its own, as this repository is, uses that; stale embedded files go away.
+func TestFindRuntime(t *testing.T) {
+	dir := t.TempDir()
+	embedded := fstest.MapFS{"opcast/kernel.h": {Data: []byte("1")}, "opcast/a.cc": {Data: []byte("1")}}
+	write(t, filepath.Join(dir, "build/runtime/opcast/gone.cc"), "")
+	got, err := findRuntime(dir, embedded)
+	want := tree{"build/runtime", []string{"build/runtime/opcast/a.cc"}}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(tree{})); diff != "" || err != nil {
+		t.Errorf("embedded: %v (-want +got):\n%s", err, diff)
+	}
+	write(t, filepath.Join(dir, "backend/opcast/b.cc"), "")
+	got, err = findRuntime(dir, nil)
+	want = tree{"backend", []string{"backend/opcast/b.cc"}}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(tree{})); diff != "" || err != nil {
+		t.Errorf("own: %v (-want +got):\n%s", err, diff)
+	}
+}

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/spf13/cobra"
+)
+
+func newCheckCmd(a *app) *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Report every mistake in the manifest and the definitions",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			p, diags, err := a.read()
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return a.checkJSON(p, diags)
+			}
+			if err := a.findings(diags); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(a.stdout, "%s, no mistakes\n", count(len(p.Ops), "op"))
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
+	return cmd
+}
+
+// finding is a diagnostic in JSON.
+type finding struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+	Col  int    `json:"col"`
+	Code string `json:"code"`
+	Text string `json:"text"`
+	Hint string `json:"hint,omitempty"`
+}
+
+func (a *app) checkJSON(p *opdef.Project, diags diag.List) error {
+	result := struct {
+		Ops         []string  `json:"ops"`
+		Diagnostics []finding `json:"diagnostics"`
+	}{[]string{}, []finding{}}
+	for _, op := range p.Ops {
+		result.Ops = append(result.Ops, op.Name)
+	}
+	for _, d := range diags.Sorted() {
+		result.Diagnostics = append(result.Diagnostics, finding{d.File, d.Line, d.Col, d.Code, d.Text, d.Hint})
+	}
+	enc := json.NewEncoder(a.stdout)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(result); err != nil {
+		return fmt.Errorf("print result: %w", err)
+	}
+	if len(diags) > 0 {
+		return ExitError{Code: exitFindings}
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+// Package cli is the opcast command line, one file per command.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/spf13/cobra"
+)
+
+// Exit codes; 0 is success.
+const (
+	exitFindings = 1 // mistakes in files, failed specs
+	exitUsage    = 2
+	exitMachine  = 3 // a compiler, Python package or device lacks
+)
+
+// ExitError ends the program with Code. A nil Err says that everything has been printed already.
+type ExitError struct {
+	Code int
+	Err  error
+}
+
+// Error returns the text of Err.
+func (e ExitError) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("exit code %d", e.Code)
+	}
+	return e.Err.Error()
+}
+
+// Unwrap returns Err.
+func (e ExitError) Unwrap() error { return e.Err }
+
+// app is what the commands share: the streams and the global flags.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	// dir is the project's folder.
+	dir string
+	// running says that the command line was understood.
+	running bool
+}
+
+// Main runs the command line and returns the exit code.
+func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
+	root := newRootCmd(a)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	exit := ExitError{Code: exitFindings, Err: err}
+	if !errors.As(err, &exit) && !a.running {
+		exit.Code = exitUsage
+	}
+	if exit.Err != nil {
+		_, _ = fmt.Fprintf(stderr, "opcast: %s\n", err)
+	}
+	return exit.Code
+}
+
+func newRootCmd(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:               "opcast",
+		Short:             "Declare an op once, use it from PyTorch, JAX, CuPy and NumPy",
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		PersistentPreRun:  func(*cobra.Command, []string) { a.running = true },
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+	}
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	root.PersistentFlags().StringVarP(&a.dir, "dir", "C", ".", "folder of the project")
+	root.AddCommand(
+		newInitCmd(a),
+		newNewCmd(a),
+		newCheckCmd(a),
+		newGenCmd(a),
+		newBuildCmd(a),
+		newTestCmd(a),
+	)
+	return root
+}
+
+// load reads the project. Its mistakes are printed, and become exit code 1.
+func (a *app) load() (*opdef.Project, error) {
+	p, diags, err := a.read()
+	if err != nil {
+		return nil, err
+	}
+	return p, a.findings(diags)
+}
+
+// read reads the project; a folder that is none is a wrong use.
+func (a *app) read() (*opdef.Project, diag.List, error) {
+	p, diags, err := opdef.Load(a.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s is no project: it has no %s (name the project with -C, or begin one with opcast init)", a.dir, opdef.ManifestFile)
+		return nil, nil, ExitError{Code: exitUsage, Err: err}
+	}
+	return p, diags, err
+}
+
+// findings prints diagnostics and turns them into exit code 1.
+func (a *app) findings(diags diag.List) error {
+	if len(diags) == 0 {
+		return nil
+	}
+	if err := diags.Print(a.stderr); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(a.stderr, count(len(diags), "mistake")); err != nil {
+		return err
+	}
+	return ExitError{Code: exitFindings}
+}
+
+// count formats a number of things.
+func count(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/opcast/opcast/gen"
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+func newGenCmd(a *app) *cobra.Command {
+	check := false
+	cmd := &cobra.Command{
+		Use:   "gen",
+		Short: "Generate the backend, the adaptors and the pages from the definitions",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			p, err := a.load()
+			if err != nil {
+				return err
+			}
+			if check {
+				return a.checkGenerated(p)
+			}
+			n, err := a.generate(p)
+			if err == nil {
+				_, err = fmt.Fprintf(a.stdout, "%s changed\n", count(n, "file"))
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&check, "check", false, "write nothing; exit 1 if a generated file is not up to date")
+	return cmd
+}
+
+// compare renders the project in memory and finds what differs on disk.
+func (a *app) compare(p *opdef.Project) (*gen.Changes, error) {
+	files, diags, err := gen.Generate(p)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.findings(diags); err != nil {
+		return nil, err
+	}
+	return gen.Compare(p.Dir, files)
+}
+
+// generate brings the project's generated files up to date and returns how many changed.
+func (a *app) generate(p *opdef.Project) (int, error) {
+	changes, err := a.compare(p)
+	if err != nil {
+		return 0, err
+	}
+	return len(changes.Write) + len(changes.Remove), errors.Join(changes.Apply(), changes.Close())
+}
+
+func (a *app) checkGenerated(p *opdef.Project) error {
+	changes, err := a.compare(p)
+	if err != nil {
+		return err
+	}
+	if err := changes.Close(); err != nil {
+		return fmt.Errorf("close project: %w", err)
+	}
+	if changes.Empty() {
+		_, err := fmt.Fprintln(a.stdout, "generated files are up to date")
+		return err
+	}
+	for _, f := range changes.Write {
+		if _, err := fmt.Fprintf(a.stderr, "%s: stale\n", f.Path); err != nil {
+			return err
+		}
+	}
+	for _, path := range changes.Remove {
+		if _, err := fmt.Fprintf(a.stderr, "%s: left over\n", path); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintln(a.stderr, "run: opcast gen")
+	return errors.Join(err, ExitError{Code: exitFindings})
+}

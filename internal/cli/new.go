@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"bytes"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/template"
+
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/spf13/cobra"
+)
+
+//go:embed templates/op.toml.tmpl
+var opTemplate string
+
+//go:embed templates/kernel.cc.tmpl
+var kernelTemplate string
+
+// newOp fills the templates of `opcast new`.
+type newOp struct {
+	// Name is the op's name, Func the name of its kernel in C++.
+	Name, Func string
+	Kind       int
+}
+
+func newNewCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "new OP",
+		Short: "Begin an op: a definition and a CPU kernel that already work",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.newOp(args[0])
+		},
+	}
+}
+
+func (a *app) newOp(name string) error {
+	p, err := a.load()
+	if err != nil {
+		return err
+	}
+	if err := opdef.CheckOpName(name); err != nil {
+		return ExitError{Code: exitUsage, Err: err}
+	}
+	if i := slices.IndexFunc(p.Ops, func(op *opdef.Op) bool { return opdef.Pascal(op.Name) == opdef.Pascal(name) }); i >= 0 {
+		return ExitError{Code: exitUsage, Err: fmt.Errorf("op %s exists in %s", p.Ops[i].Name, p.Ops[i].File)}
+	}
+	data := newOp{Name: name, Func: opdef.Pascal(name), Kind: p.FreeKind()}
+	files := map[string]string{"opdefs/" + name + ".toml": opTemplate}
+	kernel := "csrc/cpu/" + name + ".cc"
+	if slices.Contains(p.Manifest.Devices, "cpu") {
+		files[kernel] = kernelTemplate
+	}
+	if err := a.create(p.Dir, files, data); err != nil {
+		return err
+	}
+	if _, written := files[kernel]; written && !matches(p.Manifest.Sources, kernel) {
+		if _, err := fmt.Fprintf(a.stderr, "note: %s is in none of the sources in %s\n", kernel, opdef.ManifestFile); err != nil {
+			return err
+		}
+	}
+	if p, err = a.load(); err != nil {
+		return err
+	}
+	_, err = a.generate(p)
+	return err
+}
+
+func matches(globs []string, name string) bool {
+	return slices.ContainsFunc(globs, func(glob string) bool {
+		ok, _ := path.Match(path.Clean(glob), name)
+		return ok
+	})
+}
+
+// create writes the rendered files below dir and lists them. If one of them exists already, it writes nothing.
+func (a *app) create(dir string, files map[string]string, data any) error {
+	names := make([]string, 0, len(files))
+	var taken []string
+	for name := range files {
+		names = append(names, name)
+		if info, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name))); err == nil && (info.Size() > 0 || !info.Mode().IsRegular()) {
+			taken = append(taken, name)
+		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("look for file: %w", err)
+		}
+	}
+	slices.Sort(names)
+	slices.Sort(taken)
+	if len(taken) > 0 {
+		return ExitError{Code: exitUsage, Err: fmt.Errorf("nothing written: %s exists already", strings.Join(taken, ", "))}
+	}
+	for _, name := range names {
+		if err := writeTemplate(filepath.Join(dir, filepath.FromSlash(name)), files[name], data); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(a.stdout, "wrote", name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeTemplate(file, text string, data any) error {
+	t, err := template.New(filepath.Base(file)).Option("missingkey=error").Parse(text)
+	if err != nil {
+		return fmt.Errorf("parse template: %w", err)
+	}
+	var out bytes.Buffer
+	if err := t.Execute(&out, data); err != nil {
+		return fmt.Errorf("render %s: %w", filepath.Base(file), err)
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return fmt.Errorf("make folder: %w", err)
+	}
+	if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("write file: %w", err)
+	}
+	return nil
+}

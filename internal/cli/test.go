@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/opcast/opcast/conformance"
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// testFlags are the choices of the command line.
+type testFlags struct {
+	python   string
+	adaptors []string
+	verbose  bool
+}
+
+func newTestCmd(a *app) *cobra.Command {
+	var flags testFlags
+	cmd := &cobra.Command{
+		Use:   "test [OP...]",
+		Short: "Prove the built collection: every op through every adaptor",
+		Long: `Prove the built collection: every op through every adaptor.
+
+The checks are made from the definitions; the float64 reference of each op is the judge. The folder build/report gets
+report.json, junit.xml, index.html and, for each failure, a script that repeats it.`,
+		RunE: func(cmd *cobra.Command, ops []string) error { return a.test(cmd.Context(), ops, flags) },
+	}
+	pythonFlag(cmd, &flags.python)
+	cmd.Flags().StringSliceVar(&flags.adaptors, "adaptor", nil, "only these adaptors; \"backend\" is the bare library")
+	cmd.Flags().BoolVarP(&flags.verbose, "verbose", "v", false, "show every check")
+	return cmd
+}
+
+func (a *app) test(ctx context.Context, ops []string, flags testFlags) error {
+	p, err := a.load()
+	if err != nil {
+		return err
+	}
+	env, err := a.environment(ctx, flags.python, p.Dir)
+	if err != nil {
+		return err
+	}
+	if err := env.Require("apache-tvm-ffi", "ml-dtypes", "numpy"); err != nil {
+		return machineError(err)
+	}
+	summary, err := conformance.Run(ctx, conformance.Options{
+		Project: p, Python: env.Python, Ops: ops, Adaptors: flags.adaptors, Out: a.stdout, Verbose: flags.verbose,
+		ReportDir: filepath.Join(p.Dir, "build", "report"),
+		Stale:     func(context.Context) ([]string, error) { return a.stale(p) },
+	})
+	switch {
+	case errors.Is(err, conformance.ErrNotBuilt):
+		return ExitError{Code: exitMachine, Err: fmt.Errorf("%w\n  run: opcast build", err)}
+	case errors.Is(err, conformance.ErrUnknown):
+		return ExitError{Code: exitUsage, Err: err}
+	case err != nil:
+		return err
+	case !summary.OK():
+		return ExitError{Code: exitFindings}
+	}
+	return nil
+}
+
+// stale lists the generated files that are not what the definitions give.
+func (a *app) stale(p *opdef.Project) ([]string, error) {
+	changes, err := a.compare(p)
+	if err != nil {
+		return nil, err
+	}
+	files := changes.Remove
+	for _, f := range changes.Write {
+		files = append(files, f.Path)
+	}
+	return files, changes.Close()
+}

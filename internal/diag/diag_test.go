@@ -1,0 +1,39 @@
+package diag
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestPrint(t *testing.T) {
+	var list List
+	list.Add(Pos{File: "b.toml", Line: 2, Col: 3}, "E002", "did you mean \"doc\"?", "unknown key %q", "dok")
+	list.Add(Pos{File: "b.toml", Line: 2, Col: 1}, "E001", "", "first\x1b[31m\nline")
+	list.Add(Pos{File: "a.toml"}, "E003", "", "whole file")
+	var out strings.Builder
+	if err := list.Print(&out); err != nil {
+		t.Fatal(err)
+	}
+	want := `a.toml: error: whole file [E003]
+b.toml:2:1: error: first [31m line [E001]
+b.toml:2:3: error: unknown key "dok" [E002]
+  hint: did you mean "doc"?
+`
+	if out.String() != want {
+		t.Errorf("got\n%swant\n%s", out.String(), want)
+	}
+	if list[0].File != "b.toml" {
+		t.Error("Print reordered the list itself")
+	}
+}
+
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, errors.New("disk full") }
+
+func TestPrintError(t *testing.T) {
+	if err := (List{{Code: "E001"}}).Print(broken{}); err == nil || !strings.Contains(err.Error(), "disk full") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,89 @@
+// Package e2e tries what the repository's parts make together: the C++ runtime, the installed packages, every Python
+// of the machine, the example and the Makefile.
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// root is the repository.
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// python is the environment's interpreter. Only a bare `go test` may go without.
+func python(t *testing.T) string {
+	t.Helper()
+	path := os.Getenv("OPCAST_TEST_PYTHON")
+	if path == "" {
+		t.Skip("OPCAST_TEST_PYTHON names no Python: run make test")
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Fatalf("OPCAST_TEST_PYTHON: %v", err)
+	}
+	return path
+}
+
+// run returns what a command prints to stdout and fails the test if the command fails.
+func run(t *testing.T, cmd *exec.Cmd) string {
+	t.Helper()
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s%s", strings.Join(cmd.Args, " "), err, out, stderr.String())
+	}
+	return string(out)
+}
+
+// command is a command in dir that ends when the test does.
+func command(t *testing.T, dir string, words ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), words[0], words[1:]...)
+	cmd.Dir, cmd.WaitDelay = dir, 10*time.Second
+	return cmd
+}
+
+// environment makes an empty virtual environment of the given interpreter and returns its interpreter and an
+// installer of requirements.
+func environment(t *testing.T, interpreter string) (python_ string, install func(requirements ...string)) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "env")
+	uv := filepath.Join(filepath.Dir(python(t)), "uv")
+	run(t, command(t, root(t), uv, "venv", "--quiet", "--no-python-downloads", "--python", interpreter, dir))
+	python_ = filepath.Join(dir, "bin", "python")
+	return python_, func(requirements ...string) {
+		t.Helper()
+		run(t, command(t, root(t), append([]string{uv, "pip", "install", "--quiet", "--python", python_}, requirements...)...))
+	}
+}
+
+// pins are the pinned requirements whose distributions are named.
+func pins(t *testing.T, distributions ...string) (found []string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root(t), "requirements", "test.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range distributions {
+		for _, line := range strings.Fields(string(text)) {
+			if strings.HasPrefix(line, d+"==") {
+				found = append(found, line)
+			}
+		}
+	}
+	if len(found) != len(distributions) {
+		t.Fatalf("requirements/test.txt pins %q of %q", found, distributions)
+	}
+	return found
+}

@@ -1,0 +1,35 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The packages can be installed into an environment that has never seen the repository, and work there.
+func TestInstalledPackages(t *testing.T) {
+	main := python(t)
+	fresh, install := environment(t, main)
+	install("-r", "requirements/test.txt")
+	// A copy, so that the build leaves nothing in the repository.
+	copies := t.TempDir()
+	var packages []string
+	for _, p := range []string{"backend/python", "adaptors/numpy", "adaptors/torch", "adaptors/jax", "adaptors/cupy"} {
+		target := filepath.Join(copies, strings.ReplaceAll(p, "/", "-"))
+		if err := os.CopyFS(target, os.DirFS(filepath.Join(root(t), p))); err != nil {
+			t.Fatal(err)
+		}
+		packages = append(packages, target)
+	}
+	install(packages...)
+	for _, script := range []string{
+		"import opcast_torch as m", "import opcast_jax as m", "import opcast_numpy as m", "import opcast_cupy as m",
+	} {
+		check := script + "\nimport sys\nassert m.__file__.startswith(sys.prefix), m.__file__\nassert m.ops\n"
+		run(t, command(t, t.TempDir(), fresh, "-P", "-c", check))
+	}
+	if got, want := smoke(t, fresh), smokeOf(t, main); got != want {
+		t.Errorf("installed packages print\n%swhere the repository's print\n%s", got, want)
+	}
+}

@@ -1,0 +1,117 @@
+// Package elfcheck reads what a shared library exports and needs, and compares that with a policy.
+//
+// The library is linked without the libraries that its host process provides, so the linker cannot complain about a
+// symbol that nobody defines: this package does.
+package elfcheck
+
+import (
+	"debug/elf"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Symbol is an undefined symbol; Library is the one that its version names, if it has a version.
+type Symbol struct{ Name, Library string }
+
+// Library is the dynamic face of a shared library. Its lists are sorted.
+type Library struct {
+	// Exports are the names that it defines for others.
+	Exports []string
+	// Undefined are the symbols that it must find elsewhere; weak ones may be absent and are left out.
+	Undefined []Symbol
+	// Needed are the libraries that the loader opens with it.
+	Needed []string
+}
+
+// Read opens a shared library. A file that is no ELF library, or a damaged one, is an error.
+func Read(path string) (lib *Library, err error) {
+	// debug/elf is not hardened against hostile files; whatever it trips over is a damaged file to us.
+	defer func() {
+		if r := recover(); r != nil {
+			lib, err = nil, fmt.Errorf("read %s: damaged ELF file: %v", path, r)
+		}
+	}()
+	f, err := elf.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	defer f.Close()
+	lib = &Library{}
+	if err := lib.fill(f); err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return lib, nil
+}
+
+func (l *Library) fill(f *elf.File) error {
+	symbols, err := f.DynamicSymbols()
+	if err != nil {
+		return err
+	}
+	for _, s := range symbols {
+		switch bind := elf.ST_BIND(s.Info); {
+		case s.Section != elf.SHN_UNDEF:
+			if bind != elf.STB_LOCAL {
+				l.Exports = append(l.Exports, s.Name)
+			}
+		case bind == elf.STB_GLOBAL:
+			l.Undefined = append(l.Undefined, Symbol{s.Name, s.Library})
+		}
+	}
+	if l.Needed, err = f.ImportedLibraries(); err != nil {
+		return err
+	}
+	slices.Sort(l.Exports)
+	slices.Sort(l.Needed)
+	slices.SortFunc(l.Undefined, func(a, b Symbol) int { return strings.Compare(a.Name, b.Name) })
+	return nil
+}
+
+// systemLibraries are those that every Linux host has; the names are followed by a version, as in "libc.so.6".
+var systemLibraries = []string{
+	"ld-linux", "libc.so", "libdl.so", "libgcc_s.so", "libm.so", "libpthread.so", "librt.so", "libstdc++.so",
+}
+
+func isSystem(library string) bool {
+	return slices.ContainsFunc(systemLibraries, func(s string) bool { return strings.HasPrefix(library, s) })
+}
+
+// Policy is what a library may do.
+type Policy struct {
+	// ExportPrefix begins every exported name.
+	ExportPrefix string
+	// Provided are the sorted symbols of the host process.
+	Provided []string
+	// Linked are further libraries, by name without version ("libfoo.so"), on which the author linked on purpose.
+	Linked []string
+}
+
+// Faults are the departures from a policy, each list sorted.
+type Faults struct {
+	// Exports are names that should be hidden, Needed libraries that users may not have, Undefined the symbols that
+	// nobody will provide.
+	Exports, Needed, Undefined []string
+}
+
+// Check compares the library with the policy.
+func (l *Library) Check(p Policy) Faults {
+	var faults Faults
+	for _, name := range l.Exports {
+		if !strings.HasPrefix(name, p.ExportPrefix) {
+			faults.Exports = append(faults.Exports, name)
+		}
+	}
+	for _, library := range l.Needed {
+		linked := func(name string) bool { return strings.HasPrefix(library, name) }
+		if !isSystem(library) && !slices.ContainsFunc(p.Linked, linked) {
+			faults.Needed = append(faults.Needed, library)
+		}
+	}
+	for _, s := range l.Undefined {
+		if _, provided := slices.BinarySearch(p.Provided, s.Name); !provided && s.Library == "" {
+			faults.Undefined = append(faults.Undefined, s.Name)
+		}
+	}
+	return faults
+}

@@ -1,0 +1,63 @@
+package ndarray
+
+import (
+	"math"
+
+	"github.com/opcast/opcast/internal/dtype"
+)
+
+// Spacing is the distance between neighbouring numbers of the float type at v; at and below the smallest normal number
+// it is the spacing of the denormals.
+func Spacing(d dtype.DType, v float64) float64 {
+	man, low := 52, -1022
+	if f, ok := formats[d.Short]; ok {
+		man, low = f.man, f.minExp()
+	}
+	if v == 0 || math.IsNaN(v) {
+		return math.Ldexp(1, low-man)
+	}
+	if math.IsInf(v, 0) {
+		v = Max(d)
+	}
+	return math.Ldexp(1, max(math.Ilogb(v), low)-man)
+}
+
+// Max is the largest finite number of the float type.
+func Max(d dtype.DType) float64 {
+	if f, ok := formats[d.Short]; ok {
+		return f.decode(f.top)
+	}
+	return math.MaxFloat64
+}
+
+// Tiny is the smallest positive number of the float type.
+func Tiny(d dtype.DType) float64 { return Spacing(d, 0) }
+
+// Error is the distance between a result and the exact value, and the spacing of the float type there: their ratio is the
+// error in units in the last place. NaN agrees with NaN, and an infinity with values that round to it; where such a pair
+// disagrees the distance is infinite. A result that overflowed counts as the number after the largest one.
+func Error(d dtype.DType, got, want float64) (distance, spacing float64) {
+	spacing = Spacing(d, want)
+	switch {
+	case math.IsNaN(got) && math.IsNaN(want):
+		return 0, spacing
+	case math.IsNaN(got) || math.IsNaN(want):
+		return math.Inf(1), spacing
+	case math.IsInf(want, 0):
+		return infiniteUnless(got == want), spacing
+	case math.IsInf(got, 0):
+		if got == Round(d, want) {
+			return 0, spacing
+		}
+		top := Max(d)
+		got = math.Copysign(top+Spacing(d, top), got)
+	}
+	return math.Abs(got - want), spacing
+}
+
+func infiniteUnless(equal bool) float64 {
+	if equal {
+		return 0
+	}
+	return math.Inf(1)
+}

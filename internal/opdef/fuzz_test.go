@@ -1,0 +1,125 @@
+package opdef
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/opcast/opcast/internal/diag"
+)
+
+// FuzzLoad feeds any text as a definition and as a manifest. Nothing may panic, every diagnostic points into its file,
+// the result does not depend on the order of maps, and a definition without mistakes obeys the model's promises.
+func FuzzLoad(f *testing.F) {
+	seeds, err := filepath.Glob("../../opdefs/*/*.toml")
+	if err != nil || len(seeds) == 0 {
+		f.Fatal("no definitions to start from", err)
+	}
+	scripts, err := filepath.Glob("../../cmd/opcast/testdata/script/check_*.txtar")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, name := range append(seeds, scripts...) {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		text := string(data)
+		if _, rest, ok := strings.Cut(text, ".toml --\n"); ok {
+			text, _, _ = strings.Cut(rest, "\n-- ")
+		}
+		f.Add(text)
+	}
+	f.Add(everything)
+	project, err := openTree(f.TempDir())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		op, diags := loadText(project, text)
+		again, diagsAgain := loadText(project, text)
+		if !slices.Equal(diags, diagsAgain) || !reflect.DeepEqual(op, again) {
+			t.Fatalf("two results: %v and %v", diags, diagsAgain)
+		}
+		for _, d := range diags {
+			checkPosition(t, text, d)
+		}
+		if len(diags) == 0 && op != nil {
+			checkModel(t, op)
+		}
+	})
+}
+
+// loadText reads a definition, and the same text as a manifest, whose diagnostics are left out of the result.
+func loadText(project *tree, text string) (*Op, diag.List) {
+	var diags, ignored diag.List
+	p := &Project{}
+	if doc := parseDocument(ManifestFile, []byte(text), &ignored); doc != nil {
+		p.Manifest = checkManifest(project, doc, &ignored)
+	}
+	doc := parseDocument("opdefs/demo.toml", []byte(text), &diags)
+	if doc == nil {
+		return nil, diags
+	}
+	op := &Op{Name: "demo", File: "opdefs/demo.toml", Devices: []string{"cpu"}}
+	checkOp(op, doc, "", &diags)
+	p.Ops = []*Op{op}
+	checkProject(p, &diags)
+	return op, diags.Sorted()
+}
+
+func checkPosition(t *testing.T, text string, d diag.Diagnostic) {
+	t.Helper()
+	lines := bytes.Split([]byte(text), []byte("\n"))
+	if d.Line < 1 || d.Line > len(lines) || d.Col < 1 || d.Col > len(lines[d.Line-1])+2 || d.File == "" || d.Code == "" || d.Text == "" {
+		t.Errorf("position of %q", d)
+	}
+	if strings.ContainsAny(d.Text, "\n\r") {
+		t.Errorf("text of %q", d)
+	}
+}
+
+// checkModel checks what emitters rely on.
+func checkModel(t *testing.T, op *Op) {
+	t.Helper()
+	dims := 0
+	for _, in := range op.Inputs {
+		dims += len(in.Type.Dims)
+	}
+	if len(op.Steps) != dims || len(op.Inputs) == 0 || op.Inputs[0].Optional || op.Kind < 0 || op.Reference == "" {
+		t.Errorf("model: %+v", op)
+	}
+	bound := map[string]bool{}
+	for _, a := range op.Attrs {
+		bound[a.Name] = true
+	}
+	for _, s := range op.Steps {
+		if s.Expr == nil {
+			continue
+		}
+		needs := s.Expr.Symbols()
+		if s.Kind == BindSize {
+			bound[s.Symbol] = true
+		}
+		for _, name := range needs {
+			if !bound[name] {
+				t.Errorf("%s is not bound in %q", name, s.Expr.Text)
+			}
+		}
+	}
+	for _, let := range op.Lets {
+		for _, name := range let.Expr.Symbols() {
+			if !bound[name] {
+				t.Errorf("let %s comes before %s", let.Name, name)
+			}
+		}
+		bound[let.Name] = true
+	}
+	if len(op.Kernels) == 0 && len(op.KernelList()) != len(op.Devices) {
+		t.Error("no kernel for some device")
+	}
+}

@@ -1,0 +1,18 @@
+package opdef
+
+import "testing"
+
+func TestNearest(t *testing.T) {
+	words := []string{"doc", "dtypes", "inputs", "kind", "name", "parallel", "type"}
+	for word, want := range map[string]string{
+		"dtype": "dtypes", "Dtypes": "dtypes", "kidn": "kind", "paralel": "parallel", "typ": "type", "docs": "doc", "inptus": "inputs",
+		"shape": "", "": "", "x": "", "size": "", "parentheses": "",
+	} {
+		if got := nearest(word, words); got != want {
+			t.Errorf("%q: got %q, want %q", word, got, want)
+		}
+	}
+	if got := nearest("b16", []string{"u16", "bf16"}); got != "bf16" {
+		t.Errorf("got %q", got)
+	}
+}

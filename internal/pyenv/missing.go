@@ -1,0 +1,39 @@
+package pyenv
+
+import "strings"
+
+// pins are the versions that the project is tested with; requirements/test.txt names the same.
+var pins = map[string]string{
+	"apache-tvm-ffi": "0.1.15.post2",
+	"jax":            "0.10.2",
+	"jaxlib":         "0.10.2",
+	"ml-dtypes":      "0.6.0",
+	"ninja":          "1.13.2",
+	"numpy":          "2.4.6",
+	"torch":          "2.15.0",
+}
+
+// MissingError says what the machine lacks and which command helps.
+type MissingError struct{ Text, Command string }
+
+// Error names the lack and, on a second line, the remedy.
+func (e *MissingError) Error() string {
+	if e.Command == "" {
+		return e.Text
+	}
+	return e.Text + "\n  run: " + e.Command
+}
+
+// ExitCode is the exit code of a machine that lacks something.
+func (e *MissingError) ExitCode() int { return 3 }
+
+func installCommand(pip string, distributions ...string) string {
+	words := []string{pip, "install"}
+	for _, d := range distributions {
+		if v := pins[d]; v != "" {
+			d += "==" + v
+		}
+		words = append(words, d)
+	}
+	return strings.Join(words, " ")
+}

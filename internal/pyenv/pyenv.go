@@ -1,0 +1,117 @@
+// Package pyenv finds the Python environment to work in and says what is installed there, without importing any of it.
+package pyenv
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Env is one Python environment.
+type Env struct {
+	// Python is the interpreter, Version its version ("3.11.7"), Site the folder of installed packages.
+	Python, Version, Site string
+	// TVMInclude and TVMLibrary are tvm-ffi's header folder and libtvm_ffi.so, JAXInclude is jaxlib's header folder
+	// and Ninja the program; each is empty where the package is missing.
+	TVMInclude, TVMLibrary, JAXInclude, Ninja string
+	// Packages maps distributions ("apache-tvm-ffi") to their versions.
+	Packages map[string]string
+}
+
+// Query says where to look.
+type Query struct {
+	// Python is an interpreter or the folder of an environment that the user named; empty otherwise.
+	Python string
+	// Dir is the project, in which .venv is looked for last.
+	Dir    string
+	Getenv func(string) string
+}
+
+//go:embed probe.py
+var probe string
+
+// Find returns the environment that the query names, else the active one, else the project's .venv.
+func Find(ctx context.Context, q Query) (*Env, error) {
+	python, err := locate(q)
+	if err != nil {
+		return nil, err
+	}
+	// -P keeps the current folder off the module path; it is what Python 3.10 refuses.
+	cmd := exec.CommandContext(ctx, python, "-P", "-c", probe)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		if strings.Contains(stderr.String(), "nknown option") {
+			return nil, &MissingError{Text: python + " is older than Python 3.11"}
+		}
+		return nil, fmt.Errorf("ask %s for its packages: %w\n%s", python, err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	env := &Env{Python: python}
+	if err := json.Unmarshal(out, env); err != nil {
+		return nil, fmt.Errorf("read the answer of %s: %w", python, err)
+	}
+	return env, nil
+}
+
+// locate applies the order of the package: named, active, .venv.
+func locate(q Query) (string, error) {
+	if q.Python != "" {
+		return interpreter(q.Python)
+	}
+	if active := q.Getenv("VIRTUAL_ENV"); active != "" {
+		return interpreter(active)
+	}
+	local := filepath.Join(q.Dir, ".venv")
+	python, err := interpreter(local)
+	if errors.Is(err, os.ErrNotExist) {
+		pip := filepath.Join(local, "bin", "python") + " -m pip"
+		return "", &MissingError{
+			Text:    "no Python environment: none is active, --python is not given and there is no " + local,
+			Command: "python3 -m venv " + local + " && " + installCommand(pip, "apache-tvm-ffi", "ninja", "numpy", "ml-dtypes"),
+		}
+	}
+	return python, err
+}
+
+// interpreter accepts an environment's folder, a program's path or a program's name on PATH.
+func interpreter(path string) (string, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, "bin", "python")
+	}
+	found, err := exec.LookPath(path)
+	if err != nil {
+		return "", fmt.Errorf("find Python: %w", err)
+	}
+	// Not EvalSymlinks: a virtual environment is known by the path of its link.
+	return filepath.Abs(found)
+}
+
+// Require returns a MissingError with the command that installs what is lacking, or nil.
+func (e *Env) Require(distributions ...string) error {
+	var missing []string
+	for _, d := range distributions {
+		if e.Packages[d] == "" {
+			missing = append(missing, d)
+		}
+	}
+	if missing == nil {
+		return nil
+	}
+	return &MissingError{
+		Text:    e.Python + " lacks " + strings.Join(missing, ", "),
+		Command: e.InstallCommand(missing...),
+	}
+}
+
+// InstallCommand is the shell command that installs the distributions into the environment.
+func (e *Env) InstallCommand(distributions ...string) string {
+	return installCommand(e.Python+" -m pip", distributions...)
+}

@@ -1,0 +1,125 @@
+package pyenv
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// fakeEnv makes an environment whose interpreter is the shell script.
+func fakeEnv(t *testing.T, dir, script string) string {
+	t.Helper()
+	python := filepath.Join(dir, "bin", "python")
+	if err := os.MkdirAll(filepath.Dir(python), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(python, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return python
+}
+
+const answer = `echo '{"version": "3.12.1", "site": "/site", "tvmInclude": "/inc", "packages": {"ninja": "1"}}'`
+
+func TestFindOrder(t *testing.T) {
+	project, active, named := t.TempDir(), t.TempDir(), t.TempDir()
+	local := fakeEnv(t, filepath.Join(project, ".venv"), answer)
+	tests := map[string]struct{ named, active, want string }{
+		"named wins":            {named, active, fakeEnv(t, named, answer)},
+		"named by program":      {filepath.Join(named, "bin", "python"), "", filepath.Join(named, "bin", "python")},
+		"active before project": {"", active, fakeEnv(t, active, answer)},
+		"project":               {"", "", local},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			getenv := func(key string) string { return map[string]string{"VIRTUAL_ENV": tt.active}[key] }
+			env, err := Find(t.Context(), Query{Python: tt.named, Dir: project, Getenv: getenv})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := &Env{Python: tt.want, Version: "3.12.1", Site: "/site", TVMInclude: "/inc",
+				Packages: map[string]string{"ninja": "1"}}
+			if diff := cmp.Diff(want, env); diff != "" {
+				t.Errorf("env (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestFindFaults(t *testing.T) {
+	tests := map[string]struct {
+		script, want string
+		exit         int
+	}{
+		"none":   {"", "python3 -m venv", 3},
+		"old":    {"echo 'Unknown option: -P' >&2; exit 2", "older than Python 3.11", 3},
+		"broken": {"echo 'no encodings' >&2; exit 1", "no encodings", 0},
+		"chatty": {"echo hello", "read the answer", 0},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if tt.script != "" {
+				fakeEnv(t, filepath.Join(dir, ".venv"), tt.script)
+			}
+			_, err := Find(t.Context(), Query{Dir: dir, Getenv: func(string) string { return "" }})
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Fatalf("error %v, want %q in it", err, tt.want)
+			}
+			var missing *MissingError
+			if got := errors.As(err, &missing); got != (tt.exit == 3) {
+				t.Errorf("is a MissingError: %v; %v", got, err)
+			}
+		})
+	}
+}
+
+func TestProbeRuns(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3 on PATH")
+	}
+	env, err := Find(t.Context(), Query{Python: python})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(env.Version, "3.") || env.Site == "" || env.Packages == nil {
+		t.Errorf("incomplete answer: %+v", env)
+	}
+}
+
+func TestRequire(t *testing.T) {
+	env := &Env{Python: "/e/bin/python", Packages: map[string]string{"numpy": "2.4.6"}}
+	if err := env.Require("numpy"); err != nil {
+		t.Error(err)
+	}
+	got := env.Require("numpy", "ninja", "apache-tvm-ffi").Error()
+	want := "/e/bin/python lacks ninja, apache-tvm-ffi\n" +
+		"  run: /e/bin/python -m pip install ninja==1.13.2 apache-tvm-ffi==0.1.15.post2"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("error (-want +got):\n%s", diff)
+	}
+}
+
+// The commands that the tool proposes must install what the project is tested with.
+func TestPinsAgreeWithRequirements(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "requirements", "test.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Fields(strings.ReplaceAll(string(text), "_", "-"))
+	for name, version := range pins {
+		found := false
+		for _, line := range lines {
+			found = found || line == name+"=="+version
+		}
+		if !found {
+			t.Errorf("requirements/test.txt does not say %s==%s", name, version)
+		}
+	}
+}

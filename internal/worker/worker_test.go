@@ -1,0 +1,170 @@
+package worker_test
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opcast/opcast/internal/worker"
+)
+
+const role = "OPCAST_TEST_WORKER"
+
+// TestMain lets the test binary play the worker.
+func TestMain(m *testing.M) {
+	if os.Getenv(role) != "" {
+		play()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// play greets, then does what each request says.
+func play() {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGUSR1)
+	go func() {
+		<-signals
+		fmt.Fprintln(os.Stderr, "stack of the worker")
+	}()
+	in := bufio.NewReader(os.Stdin)
+	answer("ready", nil)
+	for {
+		do, blobs, err := receive(in)
+		if err != nil {
+			return
+		}
+		switch do {
+		case "echo":
+			answer("echoed", blobs)
+		case "exit":
+			fmt.Fprintln(os.Stderr, "last words")
+			os.Exit(7)
+		case "die":
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {}
+		case "hang":
+			select {}
+		case "noise":
+			fmt.Println("a library prints to stdout")
+		}
+	}
+}
+
+func receive(in io.Reader) (do string, blobs [][]byte, err error) {
+	var size [8]byte
+	if _, err := io.ReadFull(in, size[:]); err != nil {
+		return "", nil, err
+	}
+	text := make([]byte, binary.LittleEndian.Uint64(size[:]))
+	if _, err := io.ReadFull(in, text); err != nil {
+		return "", nil, err
+	}
+	var header struct {
+		Blobs []int
+		Body  string
+	}
+	if err := json.Unmarshal(text, &header); err != nil {
+		return "", nil, err
+	}
+	for _, n := range header.Blobs {
+		blob := make([]byte, n)
+		if _, err := io.ReadFull(in, blob); err != nil {
+			return "", nil, err
+		}
+		blobs = append(blobs, blob)
+	}
+	return header.Body, blobs, nil
+}
+
+func answer(body string, blobs [][]byte) {
+	lengths := []int{}
+	for _, blob := range blobs {
+		lengths = append(lengths, len(blob))
+	}
+	text, _ := json.Marshal(map[string]any{"body": body, "blobs": lengths})
+	os.Stdout.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(text))))
+	os.Stdout.Write(text)
+	for _, blob := range blobs {
+		os.Stdout.Write(blob)
+	}
+}
+
+func newWorker(t *testing.T, deadline time.Duration) *worker.Worker {
+	t.Helper()
+	w := worker.New(worker.Config{
+		Command: []string{os.Args[0]}, Env: append(os.Environ(), role+"=1"),
+		StartDeadline: time.Minute, CallDeadline: deadline,
+	})
+	t.Cleanup(func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return w
+}
+
+func TestCallsShareOneProcess(t *testing.T) {
+	w := newWorker(t, time.Minute)
+	greeting, err := w.Start(t.Context())
+	if err != nil || string(greeting.Header) != `"ready"` {
+		t.Fatalf("greeting %s, %v", greeting.Header, err)
+	}
+	for _, blobs := range [][][]byte{nil, {[]byte("a"), {}, []byte("bc")}, {make([]byte, 1<<20)}} {
+		got, err := w.Call(t.Context(), "echo", blobs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(blobs, got.Blobs); diff != "" {
+			t.Errorf("blobs (-want +got):\n%s", diff)
+		}
+	}
+	if w.Starts() != 1 {
+		t.Errorf("%d processes, want 1", w.Starts())
+	}
+}
+
+func TestCrashCostsOneCall(t *testing.T) {
+	for _, test := range []struct{ do, reason, stderr string }{
+		{"exit", "exit status 7", "last words"},
+		{"die", "signal: killed", ""},
+		{"hang", "no answer within 2s", "stack of the worker"},
+		{"noise", "header of", ""},
+	} {
+		t.Run(test.do, func(t *testing.T) {
+			w := newWorker(t, 2*time.Second)
+			_, err := w.Call(t.Context(), test.do, nil)
+			var crash *worker.CrashError
+			if !errors.As(err, &crash) {
+				t.Fatalf("got %v, want a CrashError", err)
+			}
+			if !strings.Contains(crash.Reason, test.reason) || !strings.Contains(crash.Stderr, test.stderr) {
+				t.Errorf("got %q, stderr %q", crash.Reason, crash.Stderr)
+			}
+			if _, err := w.Call(t.Context(), "echo", nil); err != nil {
+				t.Errorf("the next call: %v", err)
+			}
+			if w.Starts() != 2 {
+				t.Errorf("%d processes, want 2", w.Starts())
+			}
+		})
+	}
+}
+
+func TestMissingProgram(t *testing.T) {
+	w := worker.New(worker.Config{Command: []string{"/nonexistent/python"}})
+	if _, err := w.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "start worker") {
+		t.Errorf("got %v", err)
+	}
+}
