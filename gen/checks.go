@@ -262,15 +262,18 @@ func (v *checkView) readAttr(r rule.Rule) []string {
 	case a.Len > 0:
 		return one("%s = _r.as_ints(op, %q, %s, %d)", arg, a.Name, arg, a.Len)
 	case a.DefaultExpr != nil:
-		return append(one("if %s is not None:", arg), indent(pyIndent, one("%s = _r.as_float(op, %q, %s)", arg, a.Name, arg))...)
+		return append(one("if %s is not None:", arg), indent(pyIndent, one("%s = _r.as_%s(op, %q, %s)", arg, a.Type, a.Name, arg))...)
 	}
 	return one("%s = _r.as_%s(op, %q, %s)", arg, a.Type, a.Name, arg)
 }
 
-// readDType leaves an absent dtype attr None: its default names a dtype variable, which is known only later.
+// readDType leaves an absent dtype attr None where it has a default: that names a dtype variable, which is known later.
 func (v *checkView) readDType(r rule.Rule) []string {
 	arg := pyArg(r.Arg)
 	read := one("%s = _r.as_dtype(fw, op, %q, %s, %s)", arg, r.Arg, arg, pyStrings(r.Allowed))
+	if !r.Attr.HasDefault {
+		return read
+	}
 	return append(one("if %s is not None:", arg), indent(pyIndent, read)...)
 }
 

@@ -217,7 +217,7 @@ func (v *cppView) readAttr(a *opdef.Attr) []string {
 	case a.Len > 0:
 		return one("std::array<int64_t, %d> %s; call.Ints(%d, %q, %d, %s.data());", a.Len, name, i, a.Name, a.Len, name)
 	case a.DefaultExpr != nil:
-		return one("double %s = call.Given(%d) ? call.Float(%d, %q) : 0;", name, i, i, a.Name)
+		return one("auto %s = call.Given(%d) ? call.%s(%d, %q) : 0;", name, i, pascal(a.Type), i, a.Name)
 	}
 	return one("const auto %s = call.%s(%d, %q);", name, pascal(a.Type), i, a.Name)
 }
@@ -242,7 +242,11 @@ func (v *cppView) LateDefaults() []string {
 	var out []string
 	for _, a := range v.ABIAttrs() {
 		if a.DefaultExpr != nil {
-			out = append(out, fmt.Sprintf("if (!call.Given(%d)) %s = %s;", v.Index(a.Name), cppName(a.Name), cppFloat(cppName).print(a.DefaultExpr)))
+			print := cppExpr
+			if a.Type == "float" {
+				print = cppFloat
+			}
+			out = append(out, fmt.Sprintf("if (!call.Given(%d)) %s = %s;", v.Index(a.Name), cppName(a.Name), print(cppName).print(a.DefaultExpr)))
 		}
 	}
 	return out

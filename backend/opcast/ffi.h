@@ -24,6 +24,9 @@ struct Fault {
   std::string text;
 };
 
+// Thrown after a tvm-ffi function failed: the error is raised already.
+struct Raised {};
+
 // A size in the explanation of a message: "N = 8 of x"; `of` is null for attrs and named sizes.
 struct Why {
   const char* name;

@@ -108,6 +108,9 @@ double Call::Float(int index, const char* name) const {
 
 int64_t Call::Int(int index, const char* name) const {
   int64_t i = 0;
+  if (args_[index].type_index == kTVMFFIBigInt) {
+    Expected("ValueError", name, "an integer of 64 bits", "a larger one");
+  }
   if (!AsInt(args_[index], &i)) WrongType(index, name, "int");
   return i;
 }

@@ -7,25 +7,38 @@
 
 namespace opcast {
 
+namespace {
+
+// Raises without a backtrace: its symbols cost ten times the rest, and show frames of this library
+// only.
+void Raise(const char* kind, const std::string& text) {
+  const TVMFFIByteArray name{kind, std::char_traits<char>::length(kind)};
+  const TVMFFIByteArray message{text.data(), text.size()}, backtrace{nullptr, 0};
+  TVMFFIObjectHandle error = nullptr;
+  if (TVMFFIErrorCreate(&name, &message, &backtrace, &error) != 0)
+    return;  // that has raised its own
+  TVMFFIErrorSetRaised(error);
+  TVMFFIObjectDecRef(error);
+}
+
+}  // namespace
+
 int Export(const char* op, void (*body)(const TVMFFIAny*, int32_t, TVMFFIAny*),
            const TVMFFIAny* args, int32_t count, TVMFFIAny* result) noexcept {
   try {
     body(args, count, result);
     return 0;
   } catch (const Fault& f) {
-    TVMFFIErrorSetRaisedFromCStr(f.kind, f.text.c_str());
+    Raise(f.kind, f.text);
+  } catch (const Raised&) {
   } catch (const std::bad_alloc&) {
-    const char* parts[] = {op, ": out of memory"};
-    TVMFFIErrorSetRaisedFromCStrParts("MemoryError", parts, 2);
+    Raise("MemoryError", std::string(op) + ": out of memory");
   } catch (const std::domain_error& e) {
-    const char* parts[] = {op, ": ", e.what()};
-    TVMFFIErrorSetRaisedFromCStrParts("ValueError", parts, 3);
+    Raise("ValueError", std::string(op) + ": " + e.what());
   } catch (const std::exception& e) {
-    const char* parts[] = {op, ": ", e.what()};
-    TVMFFIErrorSetRaisedFromCStrParts("RuntimeError", parts, 3);
+    Raise("RuntimeError", std::string(op) + ": " + e.what());
   } catch (...) {  // anything else would end the process
-    const char* parts[] = {op, ": unknown C++ exception"};
-    TVMFFIErrorSetRaisedFromCStrParts("RuntimeError", parts, 2);
+    Raise("RuntimeError", std::string(op) + ": unknown C++ exception");
   }
   return -1;
 }

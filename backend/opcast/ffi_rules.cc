@@ -52,13 +52,15 @@ std::string DimName(const Tensor& t, int dim) {
   return "dimension " + std::to_string(dim < 0 ? dim + t.rank() : dim);
 }
 
+uintptr_t ItemSize(const Tensor& t) { return (static_cast<unsigned>(t.dtype()) & 0xff) / 8; }
+
 struct Range {
   uintptr_t begin, end;
 };
 
 // The bytes between the lowest and the highest element.
 Range Extent(const Tensor& t) {
-  const int64_t size = (static_cast<int>(t.dtype()) & 0xff) / 8;
+  const auto size = static_cast<int64_t>(ItemSize(t));
   auto low = reinterpret_cast<intptr_t>(t.data()), high = low;
   for (int d = 0; d < t.rank(); ++d) {
     const int64_t reach = (t.size(d) - 1) * t.strides()[d] * size;
@@ -149,7 +151,7 @@ void Call::Dense(const Tensor& t) const {
 }
 
 void Call::LastDense(const Tensor& t) const {
-  if (t.rank() == 0 || t.size(-1) <= 1 || t.strides()[t.rank() - 1] == 1) return;
+  if (t.rank() == 0 || t.empty() || t.size(-1) == 1 || t.strides()[t.rank() - 1] == 1) return;
   Expected("ValueError", t.name(), "a contiguous last dimension",
            "strides " + List(t.strides(), t.rank()));
 }
@@ -158,7 +160,13 @@ void Call::Data(const Tensor& t) const {
   if (t.strides() == nullptr && t.rank() > 0) {
     Expected("ValueError", t.name(), "at most 16 dimensions", Shape(t));
   }
-  if (t.data() == nullptr && !t.empty()) Expected("ValueError", t.name(), "data", "a null pointer");
+  if (t.empty()) return;
+  if (t.data() == nullptr) Expected("ValueError", t.name(), "data", "a null pointer");
+  const uintptr_t size = ItemSize(t);
+  if (size > 1 && reinterpret_cast<uintptr_t>(t.data()) % size != 0) {
+    Expected("ValueError", t.name(), "memory aligned to " + std::to_string(size) + " bytes",
+             "an address between");
+  }
 }
 
 void Call::Require(bool holds, const char* condition, std::initializer_list<Why> why) const {

@@ -110,7 +110,7 @@ void Kernels(const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
   const Call call("_opcast_kernels", args, count, 1);
   const char* names = Find(call, call.Str(0, "op")).kernels;
   const TVMFFIByteArray bytes{names, std::strlen(names)};
-  if (TVMFFIStringFromByteArray(&bytes, result) != 0) throw std::bad_alloc();
+  if (TVMFFIStringFromByteArray(&bytes, result) != 0) throw Raised();
 }
 
 void Force(const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
@@ -133,8 +133,9 @@ void Retype(const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
     call.Expected("ValueError", "bits", std::to_string(view.dtype.bits), std::to_string(bits));
   }
   view.dtype.code = static_cast<uint8_t>(code);
+  view.strides = const_cast<int64_t*>(t.strides());  // tvm-ffi wants some even for 0-d tensors
   TVMFFIObjectHandle out = nullptr;
-  if (TVMFFITensorCreateUnsafeView(args[0].v_obj, &view, &out) != 0) throw std::bad_alloc();
+  if (TVMFFITensorCreateUnsafeView(args[0].v_obj, &view, &out) != 0) throw Raised();
   result->type_index = kTVMFFITensor;
   result->zero_padding = 0;
   result->v_obj = static_cast<TVMFFIObject*>(out);

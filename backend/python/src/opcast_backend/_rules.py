@@ -94,7 +94,14 @@ def as_int(op: str, name: str, value: Any) -> int:
         if type(value).__name__ != "SymInt":
             raise expected(TypeError, op, name, "int", type(value).__name__)
         return value
-    return operator.index(value)
+    return _int64(op, name, operator.index(value))
+
+
+def _int64(op: str, name: str, value: int) -> int:
+    """Return value if it fits the 64 bits that the backend has for it."""
+    if -(2**63) <= value < 2**63:
+        return value
+    raise expected(ValueError, op, name, "an integer of 64 bits", "a larger one")
 
 
 def as_bool(op: str, name: str, value: Any) -> bool:
@@ -115,7 +122,7 @@ def as_ints(op: str, name: str, value: Any, n: int) -> tuple[int, ...]:
     """Return n integers; a single one is repeated."""
     what = "1 integer" if n == 1 else f"{n} integers"
     if is_int(value):
-        return (operator.index(value),) * n
+        return (_int64(op, name, operator.index(value)),) * n
     if (
         isinstance(value, (str, bytes))
         or not hasattr(value, "__len__")
@@ -127,7 +134,7 @@ def as_ints(op: str, name: str, value: Any, n: int) -> tuple[int, ...]:
     for item in value:
         if not is_int(item):
             raise expected(TypeError, op, name, what, type(item).__name__)
-    return tuple(operator.index(item) for item in value)
+    return tuple(_int64(op, name, operator.index(item)) for item in value)
 
 
 def as_dtype(fw: Framework, op: str, name: str, value: Any, allowed: tuple[str, ...]) -> str:
@@ -261,20 +268,11 @@ def outputs(
 ) -> None:
     """Check arrays that the caller gave for the results.
 
-    Parameters
-    ----------
-    fw, op
-        Framework and name of the op.
-    names, specs, out
-        Name, inferred (shape, dtype) and given array of each output.
-    inputs
-        Name and array of each input, for overlap and device.
-    partners
-        Input from which each output has its dtype, or "".
-
+    Each has a name, an inferred spec and a partner: the input from which it has its dtype, or "".
     """
     if len(out) != len(names):
-        raise ValueError(f"{op}: out: expected {len(names)} arrays, got {len(out)}")
+        arrays_text = "1 array" if len(names) == 1 else f"{len(names)} arrays"
+        raise expected(ValueError, op, "out", arrays_text, str(len(out)))
     arrays(fw, op, tuple(zip(names, out)))
     given = [(n, a) for n, a in inputs if a is not None]
     for i, name in enumerate(names):
