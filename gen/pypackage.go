@@ -149,7 +149,11 @@ func (v *pyOp) Meta() string {
 		if value := pyDefault(a); value != "None" {
 			items = append(items, value)
 		}
-		attrs = append(attrs, pyNode{"Attr(", leaves(items), ")"})
+		nodes := leaves(items)
+		if len(a.OneOf) > 0 {
+			nodes = append(nodes, tupleNode("one_of=", quoted(a.OneOf)))
+		}
+		attrs = append(attrs, pyNode{"Attr(", nodes, ")"})
 	}
 	devices := slices.DeleteFunc(slices.Clone(v.Devices), func(device string) bool {
 		return !slices.ContainsFunc(v.KernelList(), func(k opdef.Kernel) bool { return k.Device == device })

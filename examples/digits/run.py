@@ -59,7 +59,7 @@ def call(fw: Framework, op: opcast_backend.Op, dtype: str) -> list[Any]:
     """Return the bits of an op's results on its sample."""
     arrays = [fw.array(values) for values in sample.inputs(op, dtype)]
     function = getattr(fw.ops, op.name)
-    result: Any = function(*arrays, **sample.attrs(op, function.__doc__))
+    result: Any = function(*arrays, **sample.attrs(op))
     return [bits(fw.values(y)) for y in (result if len(op.outputs) > 1 else (result,))]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from typing import Any
 
 import numpy as np
@@ -29,29 +28,28 @@ def inputs(op: Op, dtype: str) -> list[Values]:
     ]
 
 
-def attrs(op: Op, doc: str) -> dict[str, object]:
-    """Return values for the attributes that have no default; the docstring lists the strings."""
-    strings = dict(re.findall(r"^ *(\w+) : \{'([^']*)'", doc, re.MULTILINE))
+def attrs(op: Op) -> dict[str, object]:
+    """Return values for the attributes that have no default."""
     required = [attr for attr in op.attrs if attr.required]
-    return {attr.name: strings.get(attr.name, BLANK.get(attr.type)) for attr in required}
+    return {attr.name: (*attr.one_of, BLANK.get(attr.type))[0] for attr in required}
 
 
 def _dtype(op: Op, text: str, wanted: str) -> np.dtype[Any]:
+    """Return the dtype of a type such as ``T[*, N]`` or ``f32[N]``."""
     word = text.partition("[")[0]
     if word in op.dtypes:
         return np.dtype(wanted if wanted in op.dtypes[word] else op.dtypes[word][0])
-    long = re.sub(r"^[a-z]+(?=\d)", lambda letters: LONG[letters[0]], word)
-    return np.dtype(re.sub(r"(?<=\d)e", "_e", long))  # float8e4m3fn is float8_e4m3fn
+    return np.dtype(re.sub(r"^[a-z]+", lambda letters: LONG[letters[0]], word))
 
 
 def _shape(op: Op, text: str) -> tuple[int, ...]:
-    names: defaultdict[str, Any] = defaultdict(lambda: SIZE, min=min, max=max, ceildiv=_ceildiv)
-    names.update((attr.name, attr.default) for attr in op.attrs if attr.default is not None)
-    dims = text.partition("[")[2].removesuffix("]")
-    batch = () if dims.strip("*.") == dims else (BATCH,)
-    dims = dims.lstrip("*., ")
-    return batch + (eval(f"({dims},)", {}, names) if dims else ())
+    """Return a shape of a type; its dims are leading ones (``*``), names, and multiples of names."""
+    dims = text.partition("[")[2].removesuffix("]").split(", ")
+    return tuple(BATCH if dim == "*" else _size(op, dim) for dim in dims)
 
 
-def _ceildiv(a: int, b: int) -> int:
-    return -(-a // b)
+def _size(op: Op, dim: str) -> int:
+    form = re.fullmatch(r"(?:(\d+)\*)?[A-Za-z]\w*", dim)
+    if form is None:
+        raise ValueError(f"{op.name}: the sample knows names and multiples of names, got {dim}")
+    return int(form[1] or 1) * SIZE

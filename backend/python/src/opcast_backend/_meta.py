@@ -30,6 +30,8 @@ class Attr(NamedTuple):
     required: bool
     default: Any = None
     """None too where the default depends on sizes or dtypes."""
+    one_of: tuple[str, ...] = ()
+    """The allowed strings; empty where any value of the type and range is."""
 
 
 class Op(NamedTuple):

@@ -63,6 +63,7 @@ OPS: dict[str, Op] = {
                 "str",
                 "Which formula; frameworks differ in their default, so there is none.",
                 True,
+                one_of=("none", "tanh"),
             ),
         ),
         outputs=(Arg("y", "T[*]", "x times the normal distribution function of x."),),
@@ -82,7 +83,14 @@ OPS: dict[str, Op] = {
         ),
         attrs=(
             Attr("alpha", "float", "Scale of the product.", False, 1.0),
-            Attr("activation", "str", "Applied last.", False, "none"),
+            Attr(
+                "activation",
+                "str",
+                "Applied last.",
+                False,
+                "none",
+                one_of=("none", "relu", "silu"),
+            ),
             Attr("out_dtype", "dtype", "Dtype of c.", False),
         ),
         outputs=(Arg("c", "O[*, M, N]", "The product."),),
