@@ -49,113 +49,17 @@ func (v *checkView) Lines() []string {
 			needed = append(needed, pair)
 		}
 	}
-	out := []string{fmt.Sprintf("_r.required(op, %s)", tuple(needed)), fmt.Sprintf("_r.arrays(fw, op, %s)", tuple(all))}
+	out := []string{fmt.Sprintf("_r.required(op, %s)", pyTuple(needed)), fmt.Sprintf("_r.arrays(fw, op, %s)", pyTuple(all))}
 	guarded(v.Program.Rules, v.statement, func(arg string, lines []string) {
 		if arg != "" {
 			lines = append([]string{"if " + pyArg(arg) + " is not None:"}, indent(pyIndent, lines)...)
 		}
 		out = append(out, lines...)
 	})
-	return wrap(append(out, v.result(tuple(all))...))
+	return wrap(append(out, v.result(pyTuple(all))...))
 }
 
-// wrap breaks calls and tuples that are too long for a line of the function's body.
-func wrap(lines []string) []string {
-	var out []string
-	for _, l := range lines {
-		text := strings.TrimLeft(l, " ")
-		head, items := splitCall(text)
-		if len(pyIndent+l) <= lineLength || items == nil {
-			out = append(out, l)
-			continue
-		}
-		by := strings.TrimSuffix(l, text)
-		out = append(out, by+head)
-		for _, item := range items {
-			out = append(out, by+pyIndent+item+",")
-		}
-		out = append(out, by+")")
-	}
-	return out
-}
-
-// splitCall separates "f(a, (b, c))" into "f(" and its items. The strings in generated lines are names and expressions,
-// whose brackets balance, so they need no lexer.
-func splitCall(text string) (head string, items []string) {
-	open := strings.IndexByte(text, '(')
-	if open < 0 || !strings.HasSuffix(text, ")") {
-		return text, nil
-	}
-	depth, start := 0, open+1
-	for i := open + 1; i < len(text)-1; i++ {
-		switch text[i] {
-		case '(', '[':
-			depth++
-		case ')', ']':
-			depth--
-		case ',':
-			if depth == 0 {
-				items = append(items, strings.TrimSpace(text[start:i]))
-				start = i + 1
-			}
-		}
-	}
-	if last := strings.TrimSpace(text[start : len(text)-1]); last != "" {
-		items = append(items, last)
-	}
-	return text[:open+1], items
-}
-
-// guarded prints the rules, collecting runs of rules on one optional input: block gets that input's name, or "" for
-// rules that always apply.
-func guarded(rules []rule.Rule, print func(rule.Rule) []string, block func(arg string, lines []string)) {
-	var open string
-	var lines []string
-	flush := func() {
-		if len(lines) > 0 {
-			block(open, lines)
-		}
-		open, lines = "", nil
-	}
-	for _, r := range rules {
-		arg := ""
-		if r.Optional {
-			arg = r.Arg
-		}
-		if arg != open {
-			flush()
-			open = arg
-		}
-		lines = append(lines, print(r)...)
-	}
-	flush()
-}
-
-const pyIndent, cppIndent = "    ", "  "
-
-func indent(by string, lines []string) []string {
-	out := make([]string, len(lines))
-	for i, l := range lines {
-		out[i] = by + l
-	}
-	return out
-}
-
-// tuple writes a Python tuple.
-func tuple(items []string) string {
-	if len(items) == 1 {
-		return "(" + items[0] + ",)"
-	}
-	return "(" + strings.Join(items, ", ") + ")"
-}
-
-func pyStrings(items []string) string {
-	out := make([]string, len(items))
-	for i, s := range items {
-		out[i] = strconv.Quote(s)
-	}
-	return tuple(out)
-}
+func pyStrings(items []string) string { return tupleNode("", quoted(items)).flat() }
 
 func (v *checkView) expr(e *opdef.Expr) string { return pyExpr(pyArg).print(e) }
 
@@ -250,7 +154,7 @@ func (v *checkView) why(why []rule.Origin) string {
 	for _, w := range why {
 		out = append(out, fmt.Sprintf("(%q, %s, %q)", w.Name, pyArg(w.Name), w.Of))
 	}
-	return tuple(out)
+	return pyTuple(out)
 }
 
 // readAttr normalises an attr to the type that crosses the ABI; an absent computed default stays None.
@@ -306,9 +210,9 @@ func (v *checkView) result(inputs string) []string {
 	for _, a := range v.ABIAttrs() {
 		attrs = append(attrs, pyArg(a.Name))
 	}
-	lines := one("specs: Specs = %s", tuple(specs))
+	lines := one("specs: Specs = %s", pyTuple(specs))
 	lines = append(lines, "if out is not None:", fmt.Sprintf("    _r.outputs(fw, op, %s, specs, out, %s, %s)", pyStrings(names), inputs, pyStrings(partners)))
-	return append(lines, "return specs, "+tuple(attrs))
+	return append(lines, "return specs, "+pyTuple(attrs))
 }
 
 func (v *checkView) shape(t opdef.Type) string {
@@ -320,7 +224,7 @@ func (v *checkView) shape(t opdef.Type) string {
 			dims = append(dims, v.expr(d.Expr))
 		}
 	}
-	return tuple(dims)
+	return pyTuple(dims)
 }
 
 // dtype prints the long dtype name of an output as an expression.

@@ -245,8 +245,3 @@ func (e *evaluation) because(why []Origin) string {
 	}
 	return strings.Join(parts, ", ")
 }
-
-// List formats sizes as "[2, 3]".
-func List(sizes []int64) string {
-	return "[" + strings.Trim(strings.ReplaceAll(fmt.Sprint(sizes), " ", ", "), "[]") + "]"
-}

@@ -1,0 +1,89 @@
+package gen
+
+import (
+	"strings"
+
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// wrap breaks calls and tuples that are too long for a line of the function's body.
+func wrap(lines []string) []string {
+	var out []string
+	for _, l := range lines {
+		text := strings.TrimLeft(l, " ")
+		head, items := splitCall(text)
+		if len(pyIndent+l) <= lineLength || items == nil {
+			out = append(out, l)
+			continue
+		}
+		by := strings.TrimSuffix(l, text)
+		out = append(out, by+head)
+		for _, item := range items {
+			out = append(out, by+pyIndent+item+",")
+		}
+		out = append(out, by+")")
+	}
+	return out
+}
+
+// splitCall separates "f(a, (b, c))" into "f(" and its items. The strings in generated lines are names and expressions,
+// whose brackets balance, so they need no lexer.
+func splitCall(text string) (head string, items []string) {
+	open := strings.IndexByte(text, '(')
+	if open < 0 || !strings.HasSuffix(text, ")") {
+		return text, nil
+	}
+	depth, start := 0, open+1
+	for i := open + 1; i < len(text)-1; i++ {
+		switch text[i] {
+		case '(', '[':
+			depth++
+		case ')', ']':
+			depth--
+		case ',':
+			if depth == 0 {
+				items = append(items, strings.TrimSpace(text[start:i]))
+				start = i + 1
+			}
+		}
+	}
+	if last := strings.TrimSpace(text[start : len(text)-1]); last != "" {
+		items = append(items, last)
+	}
+	return text[:open+1], items
+}
+
+// guarded prints the rules, collecting runs of rules on one optional input: block gets that input's name, or "" for
+// rules that always apply.
+func guarded(rules []rule.Rule, print func(rule.Rule) []string, block func(arg string, lines []string)) {
+	var open string
+	var lines []string
+	flush := func() {
+		if len(lines) > 0 {
+			block(open, lines)
+		}
+		open, lines = "", nil
+	}
+	for _, r := range rules {
+		arg := ""
+		if r.Optional {
+			arg = r.Arg
+		}
+		if arg != open {
+			flush()
+			open = arg
+		}
+		lines = append(lines, print(r)...)
+	}
+	flush()
+}
+
+const pyIndent, cppIndent = "    ", "  "
+
+func indent(by string, lines []string) []string {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = by + l
+	}
+	return out
+}
