@@ -16,7 +16,8 @@ GOLANGCI_LINT := $(BIN)/golangci-lint-$(GOLANGCI_VERSION)
 # Tests that need Python take it from here; they fail, not skip, where this is set.
 export OPCAST_TEST_PYTHON := $(CURDIR)/$(BIN)/python
 
-files = $(shell git ls-files --cached --others --exclude-standard $(1))
+# The repository's files, committed or not.
+FILES := git ls-files --cached --others --exclude-standard
 
 .PHONY: help quickstart gen build check format lint test conformance bench clean opcast
 
@@ -33,19 +34,19 @@ build: opcast $(VENV)/.installed ## Build the libraries and link the packages in
 	$(OPCAST) build --python $(VENV)
 
 check: opcast $(VENV)/.installed ## Check formats, types, definitions and generated files.
-	@test -z "$$(gofmt -l $(call files,'*.go') | tee /dev/stderr)" || { echo 'gofmt: format the files above' >&2; exit 1; }
+	@bad=$$(gofmt -l $$($(FILES) '*.go')); test -z "$$bad" || { echo "gofmt: run make format for $$bad" >&2; exit 1; }
 	$(GO) vet ./...
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
 	$(BIN)/pyright
-	$(BIN)/clang-format --dry-run -Werror $(call files,'*.h' '*.cc')
+	$(BIN)/clang-format --dry-run -Werror $$($(FILES) '*.h' '*.cc')
 	$(OPCAST) check
 	$(OPCAST) gen --check
 
 format: $(VENV)/.installed ## Format all hand-written sources.
-	gofmt -w $(call files,'*.go')
+	gofmt -w $$($(FILES) '*.go')
 	$(BIN)/ruff format --quiet
-	$(BIN)/clang-format -i $(call files,'*.h' '*.cc')
+	$(BIN)/clang-format -i $$($(FILES) '*.h' '*.cc')
 
 lint: $(GOLANGCI_LINT) ## Run the Go linters (the first run compiles them: minutes).
 	$(GOLANGCI_LINT) run

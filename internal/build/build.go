@@ -42,7 +42,8 @@ type Result struct {
 
 // Run builds the project. Findings are mistakes in the project that only the linked library shows.
 func Run(ctx context.Context, o Options) (*Result, diag.List, error) {
-	if err := o.Env.Require("apache-tvm-ffi"); err != nil {
+	ninja, err := findNinja(o.Env)
+	if err != nil {
 		return nil, nil, err
 	}
 	in, err := gather(ctx, o)
@@ -56,7 +57,7 @@ func Run(ctx context.Context, o Options) (*Result, diag.List, error) {
 	if err := p.write(o.Project.Dir); err != nil {
 		return nil, nil, err
 	}
-	if err := runNinja(ctx, o, p.path("build.ninja")); err != nil {
+	if err := runNinja(ctx, o, ninja, p.path("build.ninja")); err != nil {
 		return nil, nil, err
 	}
 	findings, err := check(o, p.libraries)

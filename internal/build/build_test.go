@@ -222,7 +222,10 @@ func TestBuildOnAPoorMachine(t *testing.T) {
 	}{
 		"compiler": {func(d *demo) { d.Getenv = func(string) string { return "no-such-compiler -v" } }, "no-such-compiler"},
 		"tvm-ffi":  {func(d *demo) { delete(d.Env.Packages, "apache-tvm-ffi") }, "pip install apache-tvm-ffi=="},
-		"ninja":    {func(d *demo) { d.Env.Ninja = ""; d.t.Setenv("PATH", compilerOnly(d.t)) }, "pip install ninja=="},
+		"ninja":    {func(d *demo) { d.withoutNinja() }, "pip install ninja=="},
+		"borrowed": {func(d *demo) { d.withoutNinja(); d.Env.Packages["ninja"] = "1.13" }, "pip install ninja=="},
+		"both": {func(d *demo) { d.withoutNinja(); delete(d.Env.Packages, "apache-tvm-ffi") },
+			"lacks apache-tvm-ffi, ninja"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -237,18 +240,18 @@ func TestBuildOnAPoorMachine(t *testing.T) {
 	}
 }
 
-// compilerOnly is a PATH on which there is a compiler and nothing else.
-func compilerOnly(t *testing.T) string {
-	t.Helper()
+// withoutNinja leaves only a compiler on PATH.
+func (d *demo) withoutNinja() {
 	path, err := exec.LookPath("c++")
 	if err != nil {
-		t.Skip("no C++ compiler")
+		d.t.Skip("no C++ compiler")
 	}
-	dir := t.TempDir()
+	dir := d.t.TempDir()
 	if err := os.Symlink(path, filepath.Join(dir, "c++")); err != nil {
-		t.Fatal(err)
+		d.t.Fatal(err)
 	}
-	return dir
+	d.t.Setenv("PATH", dir)
+	d.Env.Ninja = ""
 }
 
 func TestJAXIsLeftOutWithANote(t *testing.T) {

@@ -76,7 +76,8 @@ func (in inputs) usesFFI(source string) bool {
 // linkFlags are the shell words with which a library is linked. libtvm_ffi is not among them: whoever loads the
 // library has loaded it already, and naming it would tie the file to one place.
 func (in inputs) linkFlags(l library) string {
-	flags := []string{"-Wl,--version-script=" + l.script(), "-Wl,-soname," + l.name, "-pthread"}
+	flags := []string{"-Wl,--version-script=" + l.script(), "-Wl,-soname," + l.name, "-pthread",
+		"-Wl,-z,nodelete"} // pool threads outlive every caller, so the code must too
 	return shellWords(append(flags, in.project.Manifest.Link...)...)
 }
 

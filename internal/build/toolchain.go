@@ -46,19 +46,27 @@ func findCompiler(ctx context.Context, getenv func(string) string) (compiler, er
 	}
 }
 
+// findNinja returns the environment's ninja or the one on PATH, and an error that names every package that a build
+// lacks.
+func findNinja(env *pyenv.Env) (program string, err error) {
+	lacking := env.Lacking("apache-tvm-ffi")
+	if program = env.Ninja; program == "" {
+		// The package may be installed, but elsewhere: an environment can borrow from another.
+		if program, err = exec.LookPath("ninja"); err != nil {
+			lacking = append(lacking, "ninja")
+		}
+	}
+	if len(lacking) > 0 {
+		return "", env.Missing(lacking...)
+	}
+	return program, nil
+}
+
 // errFailed is all there is to say after ninja and the compiler have spoken.
 var errFailed = errors.New("build failed")
 
 // runNinja runs the build file from the project's folder.
-func runNinja(ctx context.Context, o Options, file string) error {
-	program := o.Env.Ninja
-	if program == "" {
-		found, err := exec.LookPath("ninja")
-		if err != nil {
-			return o.Env.Require("ninja")
-		}
-		program = found
-	}
+func runNinja(ctx context.Context, o Options, program, file string) error {
 	args := []string{"-f", file}
 	if o.Verbose {
 		args = append(args, "-v")

@@ -26,7 +26,7 @@ func TestCPPRuntime(t *testing.T) {
 	}
 	program := filepath.Join(t.TempDir(), "runtime_test")
 	args := []string{"c++", "-std=c++17", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread", "-ffp-contract=off",
-		`-DOPCAST_COLLECTION="opcast"`, "-I", backend, "-I", filepath.Join(backend, "gen"), "-o", program}
+		`-DOPCAST_COLLECTION="test"`, "-I", backend, "-I", filepath.Join(backend, "gen"), "-o", program}
 	run(t, command(t, backend, append(args, sources...)...))
 	run(t, command(t, backend, program))
 }
@@ -41,6 +41,12 @@ func speaksFFI(path string) bool {
 func TestDigits(t *testing.T) {
 	dir := root(t)
 	t.Log(run(t, command(t, dir, python(t), filepath.Join("examples", "digits", "run.py"))))
+}
+
+// What the README and the page on errors show is what happens.
+func TestReadme(t *testing.T) {
+	dir := root(t)
+	t.Log(run(t, command(t, dir, python(t), filepath.Join("examples", "check_readme.py"))))
 }
 
 // Help lists every target that is meant for people, and each of them can be planned.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -94,20 +95,24 @@ func interpreter(path string) (string, error) {
 	return filepath.Abs(found)
 }
 
-// Require returns a MissingError with the command that installs what is lacking, or nil.
+// Require returns a MissingError about those distributions that are not installed, or nil.
 func (e *Env) Require(distributions ...string) error {
-	var missing []string
-	for _, d := range distributions {
-		if e.Packages[d] == "" {
-			missing = append(missing, d)
-		}
+	if lacking := e.Lacking(distributions...); len(lacking) > 0 {
+		return e.Missing(lacking...)
 	}
-	if missing == nil {
-		return nil
-	}
+	return nil
+}
+
+// Lacking are those of the distributions that are not installed.
+func (e *Env) Lacking(distributions ...string) []string {
+	return slices.DeleteFunc(slices.Clone(distributions), func(d string) bool { return e.Packages[d] != "" })
+}
+
+// Missing is the error that the environment lacks all the given distributions.
+func (e *Env) Missing(distributions ...string) error {
 	return &MissingError{
-		Text:    e.Python + " lacks " + strings.Join(missing, ", "),
-		Command: e.InstallCommand(missing...),
+		Text:    e.Python + " lacks " + strings.Join(distributions, ", "),
+		Command: e.InstallCommand(distributions...),
 	}
 }
 

@@ -64,7 +64,6 @@ type evaluation struct {
 	program *Program
 	call    Call
 	sizes   map[string]int64
-	lists   map[string][]int64
 	dtypes  map[string]string
 	batch   []int64
 }
