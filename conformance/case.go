@@ -250,6 +250,15 @@ func (c *Case) with(i int, a *ndarray.Array, note string) *Case {
 	return &out
 }
 
+// withAttr returns a copy in which one attr has another value.
+func (c *Case) withAttr(name string, v any) *Case {
+	out := *c
+	out.Attrs = maps.Clone(c.Attrs)
+	out.Attrs[name] = v
+	out.Name = fmt.Sprintf("%s, %s given as %T", c.Name, name, v)
+	return &out
+}
+
 // empty reports whether every output is empty.
 func (c *Case) empty() bool {
 	outputs, err := c.Outputs()

@@ -50,7 +50,7 @@ func unsupported(format string, args ...any) error {
 // T is what a check works with: an op, a caller and everything to compare with. Failures are collected; a returned error
 // ends the check.
 type T struct {
-	//nolint:containedctx // a T lives as long as one spec, whose context this is
+	// ctx is that of the one spec for which a T lives.
 	ctx    context.Context
 	env    *environment
 	Op     *opdef.Op
@@ -103,13 +103,13 @@ func (t *T) CallWith(caller Caller, call *Call, name string) (*Result, error) {
 		if text, died := crashText(err); died {
 			t.row().done++
 			t.Fail(call, name, "%s", text)
-			return nil, nil //nolint:nilnil // the failure is recorded
+			return nil, nil // the failure is recorded
 		}
 		return nil, err
 	}
 	if result.Unsupported != "" {
 		t.row().unsupported = result.Unsupported
-		return nil, nil //nolint:nilnil // the reason is recorded
+		return nil, nil // the reason is recorded
 	}
 	t.row().done++
 	return result, nil

@@ -46,6 +46,9 @@ var ErrNotBuilt = errors.New("the library is not built")
 // ErrUnknown means that the options name an op or adaptor that the project does not have.
 var ErrUnknown = errors.New("unknown name")
 
+// ErrMissing means that an adaptor which the options name cannot be used on this machine.
+var ErrMissing = errors.New("cannot be tested here")
+
 // Run tests the collection of a project. The summary counts results; an error means that the suite could not run.
 // Ginkgo allows one run per process.
 func Run(ctx context.Context, o Options) (report.Summary, error) {

@@ -33,6 +33,7 @@ func checkOracle(t *T) error {
 		if err != nil {
 			return err
 		}
+		t.row().done++
 		for i, w := range want {
 			d := c.DType(c.Op.Outputs[i].Type)
 			bound := boundOf(c, i)
@@ -91,6 +92,7 @@ func checkFaultCoverage(t *T) error {
 	for _, f := range outputs {
 		wrong = append(wrong, f.apply(call))
 	}
+	t.row().done++
 	for i, r := range program.Rules {
 		if !breakable(r) {
 			continue
@@ -146,6 +148,7 @@ func checkUpToDate(t *T) error {
 	if err != nil {
 		return err
 	}
+	t.row().done++
 	for _, file := range files {
 		t.Fail(nil, file, "is not what the definitions give: run `opcast gen`")
 	}

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/opcast/opcast/internal/ndarray"
@@ -157,17 +158,27 @@ func wrongAttrs(op *opdef.Op, caller Caller) []fault {
 		if a.Binds != "" && caller.Name() == backendName {
 			continue // the output carries the dtype: the export has no such argument
 		}
-		for kind, v := range wrongValues(a) {
+		give := func(kind string, v any, want *rule.Fault) {
 			out = append(out, fault{
-				kind: kind, arg: a.Name, phase: phaseAttr, spoil: func(call *Call) { call.Attrs[a.Name] = v },
+				kind: kind, arg: a.Name, phase: phaseAttr, want: want, spoil: func(call *Call) { call.Attrs[a.Name] = v },
 			})
+		}
+		for kind, v := range wrongValues(a) {
+			give(kind, v, nil)
+		}
+		if a.Len > 1 {
+			text := fmt.Sprintf("%s: %s: expected %d integers, got float", op.Name, a.Name, a.Len)
+			give("attr element", Wrong(repeat(1, a.Len)), &rule.Fault{Class: "TypeError", Text: text})
 		}
 	}
 	return out
 }
 
 func wrongValues(a *opdef.Attr) map[string]any {
-	out := map[string]any{"attr type list": Wrong{1, 2}}
+	out := map[string]any{}
+	if a.Len == 0 {
+		out["attr type list"] = Wrong{1, 2}
+	}
 	switch {
 	case a.Type == "float":
 		out["attr type"], out["attr type bool"] = "nonsense", true

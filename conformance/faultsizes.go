@@ -64,7 +64,7 @@ type finder struct {
 	tries int
 }
 
-// attrs tries the values of the attrs from the i-th on that can appear in conditions; their defaults come first.
+// attrs tries values of the attrs from the i-th on that can appear in conditions; their defaults come first.
 func (f *finder) attrs(i int) bool {
 	if i == len(f.try.Op.Attrs) {
 		return f.sizes(0)
@@ -77,7 +77,7 @@ func (f *finder) attrs(i int) bool {
 		return false
 	}
 	before, given := f.try.Attrs[a.Name]
-	for _, v := range attrValues(f.try.Op, a) {
+	for _, v := range rangeValues(f.try.Op, a) {
 		f.try.Attrs[a.Name] = v
 		if f.attrs(i + 1) {
 			return true

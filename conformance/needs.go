@@ -13,7 +13,7 @@ func hasAttrs(op *opdef.Op, _ Caller) error {
 }
 
 func hasDefaults(op *opdef.Op, _ Caller) error {
-	given := func(a opdef.Attr) bool { return a.HasDefault && a.DefaultExpr == nil }
+	given := func(a opdef.Attr) bool { return a.HasDefault && a.DefaultExpr == nil || a.Type == "float" }
 	return unless(slices.ContainsFunc(op.Attrs, given), "no attr has a constant default")
 }
 

@@ -2,9 +2,11 @@ package conformance
 
 import (
 	"math"
+	"slices"
 
 	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/internal/opdef"
 )
 
 // specials are the numbers that kernels get wrong.
@@ -37,23 +39,33 @@ func checkMagnitudes(t *T) error {
 	return t.eachCase(func(d dtypes) []plan {
 		p := base(d)
 		p.name, p.scale = "large", 1e17
-		for _, short := range d {
-			if short == "f16" {
-				p.scale = ndarray.Max(lookup(short)) / 6 // six standard deviations fit
-			}
+		for _, f := range floats(t.Op, d) {
+			p.scale = min(p.scale, ndarray.Max(f)/6) // six standard deviations fit
 		}
-		return []plan{p, denormalPlan(d)}
+		return []plan{p, denormalPlan(t.Op, d)}
 	}, t.extreme)
 }
 
-// denormalPlan has inputs below the smallest normal number of the narrowest dtype.
-func denormalPlan(d dtypes) plan {
+// denormalPlan has inputs below the smallest normal number of every dtype of the op.
+func denormalPlan(op *opdef.Op, d dtypes) plan {
 	p := base(d)
 	p.name, p.scale = "denormal", 1
-	for _, short := range d {
-		p.scale = min(p.scale, 40*ndarray.Tiny(lookup(short)))
+	for _, f := range floats(op, d) {
+		p.scale = min(p.scale, 40*ndarray.Tiny(f))
 	}
 	return p
+}
+
+// floats are the floating-point dtypes of an op's arguments.
+func floats(op *opdef.Op, d dtypes) []dtype.DType {
+	c := &Case{Op: op, DTypes: d}
+	var out []dtype.DType
+	for _, a := range slices.Concat(op.Inputs, op.Outputs) {
+		if f := c.DType(a.Type); ndarray.IsFloat(f) {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // extreme compares as valueOf does, but where the reference itself overflows in float32, the precision in which kernels

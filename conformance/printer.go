@@ -19,7 +19,7 @@ type printer struct {
 
 func (p *printer) line(format string, args ...any) {
 	p.flush()
-	fmt.Fprintf(p.out, format+"\n", args...) //nolint:errcheck // progress is not worth failing for
+	fmt.Fprintf(p.out, format+"\n", args...)
 }
 
 // results shows the results of one spec.
@@ -34,14 +34,14 @@ func (p *printer) results(results []report.Result) {
 		failed := r.Status == report.Fail || r.Status == report.Error
 		if failed {
 			text := strings.ReplaceAll(r.Reason, "\n", "\n    ")
-			fmt.Fprintf(p.out, "%s %s:%d: %s, %s: %s\n    %s\n", //nolint:errcheck // as above
+			fmt.Fprintf(p.out, "%s %s:%d: %s, %s: %s\n    %s\n",
 				strings.ToUpper(string(r.Status)), r.File, r.Line, r.Op, r.Adaptor, r.Title(), text)
 		} else if p.verbose {
 			reason := r.Reason
 			if reason != "" {
 				reason = " (" + reason + ")"
 			}
-			fmt.Fprintf(p.out, "  %-11s %s%s\n", r.Status, r.Title(), reason) //nolint:errcheck // as above
+			fmt.Fprintf(p.out, "  %-11s %s%s\n", r.Status, r.Title(), reason)
 		}
 	}
 }
@@ -51,6 +51,6 @@ func (p *printer) flush() {
 	if p.cell == "" {
 		return
 	}
-	fmt.Fprintf(p.out, "%s %-40s %6.1f s\n", p.cell, p.sum, p.seconds) //nolint:errcheck // as above
+	fmt.Fprintf(p.out, "%s %-40s %6.1f s\n", p.cell, p.sum, p.seconds)
 	p.cell, p.sum, p.seconds = "", report.Summary{}, 0
 }

@@ -34,7 +34,7 @@ func realOracle(t *testing.T) *remoteOracle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config.CallDeadline = 10 * time.Second
+	config.CallDeadline = 5 * time.Second
 	w := worker.New(config)
 	t.Cleanup(func() {
 		if err := w.Close(); err != nil {
@@ -112,7 +112,7 @@ func TestPythonCrash(t *testing.T) {
 	for name, test := range map[string]struct{ text, reason, stack string }{
 		"segfault": {"import ctypes; ctypes.string_at(0)", "segmentation fault", "string_at"},
 		"exit":     {"import os; os._exit(7)", "exit status 7", ""},
-		"hang":     {"import time; time.sleep(600)", "no answer within 10s", "in reference"},
+		"hang":     {"import time; time.sleep(600)", "no answer within 5s", "in reference"},
 	} {
 		_, err := answer(t, oracle, test.text)
 		var crash *worker.CrashError

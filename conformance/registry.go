@@ -6,6 +6,14 @@ import (
 	"github.com/opcast/opcast/internal/ndarray"
 )
 
+// checksOf are the checks that run through a caller.
+func checksOf(caller Caller) []Check {
+	if caller.Name() == definitionName {
+		return definitionChecks()
+	}
+	return checks()
+}
+
 // checks lists every check of the suite. Each runs for every op through every adaptor.
 func checks() []Check {
 	return slices.Concat(valueChecks(), memoryChecks(), errorChecks(), acrossChecks())

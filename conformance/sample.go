@@ -49,6 +49,11 @@ func attrValues(op *opdef.Op, a *opdef.Attr) []any {
 	if preferred := op.Samples[a.Name]; preferred != nil && a.Type != "dtype" {
 		return preferred
 	}
+	return rangeValues(op, a)
+}
+
+// rangeValues are values from all over the declared range.
+func rangeValues(op *opdef.Op, a *opdef.Attr) []any {
 	switch {
 	case len(a.OneOf) > 0:
 		return anys(a.OneOf)

@@ -107,7 +107,10 @@ func (s *session) connect() error {
 	var frameworks []string
 	for _, r := range s.remotes {
 		if r.Missing != "" {
-			s.printer.line("%s: %s", r.name, r.Missing)
+			if slices.Contains(s.options.Adaptors, r.name) || r.name == backendName {
+				return fmt.Errorf("%s %w: %s", r.name, ErrMissing, r.Missing)
+			}
+			s.printer.line("note: %s: %s", r.name, r.Missing)
 			continue
 		}
 		s.env.callers = append(s.env.callers, r)

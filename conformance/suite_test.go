@@ -1,6 +1,7 @@
 package conformance_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/conformance"
+	"github.com/opcast/opcast/gen"
 	"github.com/opcast/opcast/internal/opdef"
 )
 
@@ -42,6 +44,7 @@ func TestConformance(t *testing.T) {
 	summary, err := conformance.Run(t.Context(), conformance.Options{
 		Project: project, Python: python(t), Out: os.Stdout, Verbose: testing.Verbose(),
 		ReportDir: filepath.Join(root, "build", "report"), T: t,
+		Stale: func(context.Context) ([]string, error) { return stale(project) },
 	})
 	if errors.Is(err, conformance.ErrNotBuilt) {
 		t.Fatalf("%v: run `make build`", err)
@@ -54,4 +57,21 @@ func TestConformance(t *testing.T) {
 	if !summary.OK() {
 		t.Errorf("%s", summary)
 	}
+}
+
+// stale lists the generated files that are not what the definitions give.
+func stale(p *opdef.Project) ([]string, error) {
+	files, findings, err := gen.Generate(p)
+	if err != nil || len(findings) > 0 {
+		return nil, fmt.Errorf("generate: %w %v", err, findings)
+	}
+	changes, err := gen.Compare(p.Dir, files)
+	if err != nil {
+		return nil, err
+	}
+	names := changes.Remove
+	for _, f := range changes.Write {
+		names = append(names, f.Path)
+	}
+	return names, changes.Close()
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,9 +27,9 @@ func (s *session) specs() {
 	for _, op := range s.ops {
 		at := types.NewCustomCodeLocation(fmt.Sprintf("%s:1", op.File))
 		ginkgo.Describe(op.Name, ginkgo.Label("op:"+op.Name, "device:"+s.env.device, "profile:core"), at, func() {
-			s.cell(op, definition{}, "", definitionChecks(), at)
+			s.cell(op, definition{}, "", at)
 			for _, r := range s.tested() {
-				s.cell(op, r, r.Missing, checks(), at)
+				s.cell(op, r, r.Missing, at)
 			}
 		})
 	}
@@ -50,7 +51,8 @@ func (s *session) tested() []*remote {
 }
 
 // cell makes the specs of one op through one caller; missing says why it cannot call at all.
-func (s *session) cell(op *opdef.Op, caller Caller, missing string, list []Check, at types.CodeLocation) {
+func (s *session) cell(op *opdef.Op, caller Caller, missing string, at types.CodeLocation) {
+	list := checksOf(caller)
 	ginkgo.Describe(caller.Name(), ginkgo.Label("adaptor:"+caller.Name()), at, func() {
 		for i := range list {
 			check := &list[i]
@@ -74,18 +76,33 @@ func (s *session) run(
 			results = t.results(check, fmt.Errorf("panic: %v\n%s", broken, debug.Stack()))
 		}
 	}()
-	var err error
-	if missing != "" {
-		err = skip("%s", missing)
-	} else if check.Needs != nil {
-		err = check.Needs(op, caller)
-	}
+	err := s.applies(op, caller, missing, check)
 	if err == nil {
 		err = check.Run(t)
 	}
 	results = t.results(check, err)
 	applyKnown(s.known[caller.Name()], check, results)
 	return results
+}
+
+// applies returns nil, or why a check has nothing to do: the caller is missing, the op has no kernel for its device, or the
+// check says so itself.
+func (s *session) applies(op *opdef.Op, caller Caller, missing string, check *Check) error {
+	if missing != "" {
+		return skip("%s", missing)
+	}
+	device := s.env.device
+	if caller.Name() == "cupy" {
+		device = "cuda"
+	}
+	onDevice := func(k opdef.Kernel) bool { return k.Device == device }
+	if caller.Name() != definitionName && !slices.ContainsFunc(op.KernelList(), onDevice) {
+		return skip("the op has no kernel for %s", device)
+	}
+	if check.Needs == nil {
+		return nil
+	}
+	return check.Needs(op, caller)
 }
 
 // settle gives the spec the outcome of its results.
@@ -110,26 +127,39 @@ func (s *session) fillHoles() {
 	if suite.LabelFilter != "" || len(suite.FocusStrings)+len(suite.SkipStrings)+len(suite.FocusFiles)+len(suite.SkipFiles) > 0 {
 		return
 	}
+	callers := []Caller{definition{}}
+	for _, r := range s.tested() {
+		callers = append(callers, r)
+	}
+	holes := missingResults(s.ops, callers, s.results)
+	if len(holes) > 0 {
+		s.printer.line("ERROR %d checks did not run, the first is %s, %s: %s",
+			len(holes), holes[0].Op, holes[0].Adaptor, holes[0].Title())
+	}
+	s.results = append(s.results, holes...)
+}
+
+// missingResults are errors for the checks of ops and callers that have no result.
+func missingResults(ops []*opdef.Op, callers []Caller, results []report.Result) []report.Result {
 	have := map[[3]string]bool{}
-	for _, r := range s.results {
+	for _, r := range results {
 		have[[3]string{r.Op, r.Adaptor, r.Check}] = true
 	}
-	expectResult := func(op *opdef.Op, adaptor string, list []Check) {
-		for _, check := range list {
-			if !have[[3]string{op.Name, adaptor, check.ID}] {
-				s.record([]report.Result{{
-					Op: op.Name, Adaptor: adaptor, Group: check.Group, Check: check.ID, Status: report.Error, Reason: "did not run",
-					File: op.File, Line: 1,
-				}})
+	var out []report.Result
+	for _, op := range ops {
+		for _, caller := range callers {
+			for _, check := range checksOf(caller) {
+				if have[[3]string{op.Name, caller.Name(), check.ID}] {
+					continue
+				}
+				out = append(out, report.Result{
+					Op: op.Name, Adaptor: caller.Name(), Group: check.Group, Check: check.ID,
+					Status: report.Error, Reason: "did not run", File: op.File, Line: 1,
+				})
 			}
 		}
 	}
-	for _, op := range s.ops {
-		expectResult(op, definitionName, definitionChecks())
-		for _, r := range s.tested() {
-			expectResult(op, r.name, checks())
-		}
-	}
+	return out
 }
 
 // runGinkgo runs the tree. The suite prints its own progress and failures; Ginkgo's text appears only if its flags ask

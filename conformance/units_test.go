@@ -157,6 +157,25 @@ func TestKnownFailuresAreStrict(t *testing.T) {
 	}
 }
 
+// A check without a result is an error, so that nothing is left out silently.
+func TestHolesAreErrors(t *testing.T) {
+	ops := toy(t).Ops[:1]
+	callers := []Caller{definition{}, &fake{name: "fake"}}
+	var all []report.Result
+	for _, caller := range callers {
+		for _, check := range checksOf(caller) {
+			all = append(all, report.Result{Op: ops[0].Name, Adaptor: caller.Name(), Check: check.ID, Status: report.Skip})
+		}
+	}
+	if holes := missingResults(ops, callers, all); holes != nil {
+		t.Errorf("holes in a full report: %v", holes)
+	}
+	holes := missingResults(ops, callers, all[1:])
+	if len(holes) != 1 || holes[0].Check != all[0].Check || holes[0].Status != report.Error {
+		t.Errorf("got %v", holes)
+	}
+}
+
 func TestLoadKnown(t *testing.T) {
 	dir := t.TempDir()
 	if known, err := loadKnown(dir, "torch"); err != nil || known != nil {
@@ -191,13 +210,16 @@ func TestReproduce(t *testing.T) {
 	}
 	c = c.with(0, ndarray.Layouts[0].Apply(c.Inputs[0]), "transposed")
 	c.Attrs["alpha"] = 0.5
-	check.reproduce(newCall(c), "a name")
+	if line := check.reproduce(newCall(c), "a name"); !strings.Contains(line, "repeat with: python ") {
+		t.Errorf("got %q", line)
+	}
 	script, err := os.ReadFile(filepath.Join(dir, "affine-numpy-a-name.py"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"import toy_numpy as ops", `x = array(data["x"].as_strided((2, 3, 5), (1, 2, 6), 0))`, "ops.affine(x, w, bias, alpha=float(\"0.5\"))",
+		"import toy_numpy as ops", `x = array("x", np.dtype("float16"), [2, 3, 5], [2, 4, 12], 0)`,
+		`print(ops.affine(x, w, bias, alpha=float("0.5")))`,
 	} {
 		if !strings.Contains(string(script), want) {
 			t.Errorf("the script lacks %q:\n%s", want, script)

@@ -47,6 +47,13 @@ class Bound:
         """Return the call with each array among the positional arguments changed."""
         return replace(self, args=[change(a) if isinstance(a, self.kind) else a for a in self.args])
 
+    def map_one(self, change: Callable[[Any], Any], wanted: Callable[[Any], bool]) -> Bound:
+        """Return the call with its first wanted array changed: two changes might cancel out."""
+        for i, a in enumerate(self.args):
+            if isinstance(a, self.kind) and wanted(a):
+                return replace(self, args=[*self.args[:i], change(a), *self.args[i + 1 :]])
+        raise Unsupported("no array of a suitable dtype")
+
 
 def tag(value: Any) -> dict[str, Any]:
     """Turn a default into a tagged value; floats travel as text, which keeps them exact."""

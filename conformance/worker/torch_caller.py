@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from typing import Any
 
 from bound import Bound, Request, Unsupported
@@ -83,14 +84,25 @@ class Torch(Caller):
         return call.map(lambda x: x.to("meta"))()
 
     def probe_negative_bit(self, call: Bound) -> Any:
-        """Pass views that are negated lazily."""
-        return call.map(lambda x: self.torch._neg_view(-x))()
+        """Pass a view that is negated lazily."""
+        floats = self.torch.is_floating_point
+        return call.map_one(lambda x: self.torch._neg_view(-x), floats)()
 
     def probe_conjugate_bit(self, call: Bound) -> Any:
-        """Pass imaginary parts of lazy conjugates: lazily negated views with gaps."""
-        if any(str(x.dtype) == "torch.bfloat16" for x in call.arrays()):
-            raise Unsupported("no complex bfloat16")
-        return call.map(lambda x: self.torch.complex(x, -x).conj().imag)()
+        """Pass the imaginary part of a lazy conjugate: a lazily negated view with gaps."""
+        real = (self.torch.float16, self.torch.float32, self.torch.float64)
+        view = self.torch.complex
+        return call.map_one(lambda x: view(x, -x).conj().imag, lambda x: x.dtype in real)()
+
+    def probe_out_version(self, call: Bound) -> Any:
+        """Write to given tensors; autograd must learn that they changed."""
+        made = call()
+        given: list[Any] = [*made] if isinstance(made, tuple) else [made]
+        before = [x._version for x in given]
+        result = replace(call, kwargs={**call.kwargs, "out": made})()
+        if before == [x._version for x in given]:
+            raise AssertionError("the version of the written tensor did not change")
+        return result
 
     def probe_sparse(self, call: Bound) -> Any:
         """Pass sparse tensors."""

@@ -56,6 +56,8 @@ func (a *app) test(ctx context.Context, ops []string, flags testFlags) error {
 	switch {
 	case errors.Is(err, conformance.ErrNotBuilt):
 		return ExitError{Code: exitMachine, Err: fmt.Errorf("%w\n  run: opcast build", err)}
+	case errors.Is(err, conformance.ErrMissing):
+		return ExitError{Code: exitMachine, Err: err}
 	case errors.Is(err, conformance.ErrUnknown):
 		return ExitError{Code: exitUsage, Err: err}
 	case err != nil:
