@@ -27,7 +27,18 @@ func (v *arrayOp) Fast() bool { return v.FW.Name == "numpy" }
 // Guard is the condition under which the kernel may be called at once.
 func (v *arrayOp) Guard() string {
 	conditions := append([]pyBoolean{test("out is None")}, v.each("type(%s) is _rt.ndarray")...)
-	return pyIf("    ", allOf(append(conditions, v.dtypesGiven()...)))
+	for i := range v.Attrs {
+		a := &v.Attrs[i]
+		if a.Type != "dtype" {
+			continue
+		}
+		named := test("isinstance(" + a.Name + ", _rt.DTYPES)")
+		if a.HasDefault {
+			named = anyOf([]pyBoolean{test(a.Name + " is None"), named})
+		}
+		conditions = append(conditions, named)
+	}
+	return pyIf("    ", allOf(conditions))
 }
 
 // Allocate prints the lines that make the outputs.

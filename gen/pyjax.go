@@ -37,7 +37,8 @@ func (g *generator) jaxPackage() error {
 type jaxOp struct{ pyOp }
 
 // Guard is the condition under which the jitted function may be called at once. Static arguments must have the type that
-// normalising gives them, else equal values would compile twice; zero is left out because 0.0 == -0.0.
+// normalising gives them, else equal values would compile twice; zero is left out because 0.0 == -0.0, and NaN because it
+// equals nothing.
 func (v *jaxOp) Guard() string {
 	conditions := v.each("isinstance(%s, _rt.ARRAY)")
 	for i := range v.Attrs {
@@ -57,7 +58,7 @@ func staticGuard(a *opdef.Attr) []pyBoolean {
 	case a.Len != 0:
 		conditions = []pyBoolean{test(fmt.Sprintf("_rt.normal_ints(%s)", a.Name))}
 	case a.Type == "float":
-		conditions = append(conditions, test(a.Name))
+		conditions = append(conditions, test(fmt.Sprintf("abs(%s) > 0", a.Name)))
 	}
 	if a.DefaultExpr != nil || a.Type == "dtype" && a.HasDefault {
 		return []pyBoolean{anyOf([]pyBoolean{test(a.Name + " is None"), allOf(conditions)})}

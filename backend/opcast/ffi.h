@@ -43,6 +43,8 @@ class Tensor {
   Tensor(const Tensor&) = delete;  // strides may point into the object
   Tensor& operator=(const Tensor&) = delete;
 
+  static constexpr int kMaxRank = 16;  // of tensors that come without strides
+
   explicit operator bool() const { return tensor_ != nullptr; }
   const char* name() const { return name_; }
   DType dtype() const;
@@ -61,7 +63,6 @@ class Tensor {
   Layout layout(int trailing) const { return {rank(), shape(), strides_, trailing}; }
 
  private:
-  static constexpr int kMaxRank = 16;  // of tensors that come without strides
   const char* name_;
   const DLTensor* tensor_;
   const int64_t* strides_ = nullptr;
@@ -123,6 +124,8 @@ class Call {
 
  private:
   [[noreturn]] void WrongType(int index, const char* name, const char* expected) const;
+  // Refuses shapes that no memory can have, so that nobody after it has to care when multiplying.
+  void Countable(const DLTensor& t, const char* name) const;
   const char* op_;
   const TVMFFIAny* args_;
 };

@@ -95,6 +95,7 @@ void Call::Required(std::initializer_list<Name> names) const {
 Tensor Call::Array(int index, const char* name) const {
   const DLTensor* t = AsTensor(args_[index]);
   if (t == nullptr && Given(index)) WrongType(index, name, "DLPack tensor");
+  if (t != nullptr) Countable(*t, name);
   return Tensor(name, t);
 }
 
@@ -127,8 +128,7 @@ std::string_view Call::Str(int index, const char* name) const {
       return v.v_c_str;
     case kTVMFFISmallStr:
       return {v.v_bytes, v.small_str_len};
-    case kTVMFFIByteArrayPtr: {  // how the XLA handlers pass strings, which are not terminated
-                                 // there
+    case kTVMFFIByteArrayPtr: {  // how C passes strings that are not terminated
       const auto* b = static_cast<const TVMFFIByteArray*>(v.v_ptr);
       return {b->data, b->size};
     }
@@ -168,11 +168,10 @@ void Call::Ints(int index, const char* name, int n, int64_t* out) const {
   } else if (v.type_index == kTVMFFIArray || v.type_index == kTVMFFIList) {
     items = static_cast<const TVMFFIAny*>(Cell<TVMFFISeqCell>(v)->data);
     count = Cell<TVMFFISeqCell>(v)->size;
-  } else if (const DLTensor* t = AsTensor(v); t != nullptr && t->ndim == 1 &&
-                                              t->dtype.code == kDLInt && t->dtype.bits == 64 &&
-                                              t->device.device_type == kDLCPU) {
-    values = static_cast<const int64_t*>(t->data);  // how the XLA handlers pass lists
-    count = t->shape[0];
+  } else if (const Tensor t(name, AsTensor(v)); t && t.rank() == 1 && t.dtype() == DType::kI64 &&
+                                                t.device().device_type == kDLCPU && t.dense()) {
+    values = static_cast<const int64_t*>(t.data());  // how the XLA handlers pass lists
+    count = values == nullptr ? 0 : t.size(0);
   } else {
     WrongType(index, name, expected.c_str());
   }

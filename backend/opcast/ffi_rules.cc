@@ -156,10 +156,27 @@ void Call::LastDense(const Tensor& t) const {
            "strides " + List(t.strides(), t.rank()));
 }
 
-void Call::Data(const Tensor& t) const {
-  if (t.strides() == nullptr && t.rank() > 0) {
-    Expected("ValueError", t.name(), "at most 16 dimensions", Shape(t));
+void Call::Countable(const DLTensor& t, const char* name) const {
+  if (t.ndim < 0) {
+    Expected("ValueError", name, "at least 0 dimensions", std::to_string(t.ndim));
   }
+  if (t.ndim > 0 && t.shape == nullptr) Expected("ValueError", name, "a shape", "a null pointer");
+  int64_t count = 1;
+  bool empty = false, negative = false, many = false;
+  for (int d = 0; d < t.ndim; ++d) {
+    empty = empty || t.shape[d] == 0;
+    negative = negative || t.shape[d] < 0;
+    many = __builtin_mul_overflow(count, t.shape[d], &count) || many;
+  }
+  const char* expected = negative         ? "no negative size"
+                         : many && !empty ? "fewer elements than 2^63"
+                         : t.strides == nullptr && t.ndim > Tensor::kMaxRank
+                             ? "at most 16 dimensions"
+                             : nullptr;
+  if (expected != nullptr) Expected("ValueError", name, expected, "shape " + List(t.shape, t.ndim));
+}
+
+void Call::Data(const Tensor& t) const {
   if (t.empty()) return;
   if (t.data() == nullptr) Expected("ValueError", t.name(), "data", "a null pointer");
   const uintptr_t size = ItemSize(t);

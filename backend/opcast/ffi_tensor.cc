@@ -1,6 +1,5 @@
 // Array arguments: shape, strides, memory.
-#include <cstdio>
-#include <cstring>
+#include <algorithm>
 
 #include "opcast/ffi.h"
 
@@ -62,7 +61,7 @@ int64_t Tensor::batch(int trailing) const {
   return n;
 }
 
-bool Tensor::empty() const { return batch(0) == 0; }
+bool Tensor::empty() const { return std::find(shape(), shape() + rank(), 0) != shape() + rank(); }
 
 bool Tensor::dense() const {
   if (tensor_->strides == nullptr || empty()) return true;

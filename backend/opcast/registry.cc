@@ -66,14 +66,14 @@ int Op::Read() {
 std::string Op::Forced() {
   int index = forced_.load(std::memory_order_relaxed);
   if (index == kUnread) {
-    index = Read();
-    forced_.store(index, std::memory_order_relaxed);
+    const int read = Read();
+    if (forced_.compare_exchange_strong(index, read)) index = read;  // else a Force came between
   }
   return index == kFree ? "" : Item(kernels, index);
 }
 
 void Op::Force(const std::string& kernel) {
-  forced_.store(kernel.empty() ? kFree : IndexOf(kernel), std::memory_order_relaxed);
+  forced_.store(kernel.empty() ? kUnread : IndexOf(kernel), std::memory_order_relaxed);
 }
 
 Launch LaunchOn(const Tensor& t) {

@@ -33,7 +33,8 @@ class Op {
   // Name of the only variant that may run: forced by Force, or by the environment variable
   // <NAME>_KERNEL_<OP>.
   std::string Forced();
-  // Forces a variant; "" lets dispatch choose. Throws ValueError for an unknown name.
+  // Forces a variant; "" leaves it to the environment and dispatch again. Throws ValueError for an
+  // unknown name.
   void Force(const std::string& kernel);
 
  private:

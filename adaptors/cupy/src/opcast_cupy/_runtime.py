@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 REQUIRED: Any = None
+_DTYPES: Any = (str, type, np.dtype)  # what names a dtype; NumPy itself takes much more for one
 publish = backend.publish
 
 _cupy: Any = cupy  # untyped
@@ -52,8 +53,8 @@ class _Framework:
 
     def dtype_name(self, value: object) -> str | None:
         try:
-            return None if value is None else _name(_dtype(value))
-        except TypeError:
+            return _name(_dtype(value)) if isinstance(value, _DTYPES) else None
+        except (TypeError, ValueError):
             return None
 
     def check_out(self, op: str, name: str, value: Any) -> None:

@@ -51,7 +51,7 @@ class _Framework:
     def dtype(self, value: Any) -> str:
         try:  # without x64, JAX takes 64 bits as 32
             return _jax.dtypes.canonicalize_dtype(value.dtype).name
-        except TypeError:  # no dtype of JAX
+        except (TypeError, ValueError):  # no dtype of JAX, or one of its own that holds no numbers
             return value.dtype.name
 
     def device(self, value: Any) -> str:
@@ -64,8 +64,8 @@ class _Framework:
 
     def dtype_name(self, value: Any) -> str | None:
         try:
-            return None if value is None else _jax.numpy.dtype(value).name
-        except TypeError:
+            return np.dtype(value).name if isinstance(value, (str, type, np.dtype)) else None
+        except (TypeError, ValueError):
             return None
 
     def check_out(self, op: str, name: str, value: object) -> None:
@@ -142,19 +142,35 @@ class Op:
         """Call the op with any arguments, after its checks."""
         _, values = self.check(_framework, *inputs, *attrs)
         backend.refuse_device(self.info, _framework.device(inputs[0]))
+        self._refuse_apart(inputs)
         return self.jitted(*[_native(x) for x in inputs], *self._statics(attrs, values))
+
+    def _refuse_apart(self, inputs: tuple[Any, ...]) -> None:
+        """Refuse arrays that are bound to different devices of one kind, which only JAX tells apart."""
+        bound = [
+            (a.name, sorted(f"{d.platform}:{d.id}" for d in x.devices()))
+            for a, x in zip(self.info.inputs, inputs)
+            if isinstance(x, Array) and not isinstance(x, _jax.core.Tracer) and x.committed
+        ]
+        for name, devices in bound[1:]:
+            first, wanted = bound[0]
+            if devices != wanted:
+                raise ValueError(
+                    f"{self.info.name}: {name}: expected device {', '.join(wanted)} (as {first}),"
+                    f" got {', '.join(devices)}"
+                )
 
     def _statics(self, attrs: tuple[Any, ...], values: Any) -> list[Any]:
         """Return normalised attributes that are equal only if they mean the same.
 
-        Zeros go as text, because 0.0 == -0.0.
+        Zeros go as text, because 0.0 == -0.0, and NaN, because it equals nothing.
         """
         rest = iter(values)
         normal = [
             (None if v is None else _framework.dtype_name(v)) if a.type == "dtype" else next(rest)
             for a, v in zip(self.info.attrs, attrs)
         ]
-        return [v.hex() if isinstance(v, float) and not v else v for v in normal]
+        return [v.hex() if isinstance(v, float) and not abs(v) > 0 else v for v in normal]
 
     def _function(self) -> Callable[..., Any]:
         """Return the function to jit: inputs, then all attributes."""

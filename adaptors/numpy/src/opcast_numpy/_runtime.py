@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 REQUIRED: Any = None
+DTYPES: Any = (str, type, np.dtype)  # what names a dtype; NumPy itself takes much more for one
 FAULT = Exception  # whatever ends a plain call: the general one copes with it or says what is wrong
 publish = backend.publish
 
@@ -49,8 +50,8 @@ class _Framework:
 
     def dtype_name(self, value: object) -> str | None:
         try:
-            return None if value is None else _name(_dtype(value))
-        except TypeError:
+            return _name(_dtype(value)) if isinstance(value, DTYPES) else None
+        except (TypeError, ValueError):
             return None
 
     def check_out(self, op: str, name: str, value: Any) -> None:
@@ -139,8 +140,11 @@ class Op:
         given = backend.as_tuple(out)
         specs, values = self.check(_framework, *inputs, *attrs, given)
         backend.refuse_device(self.info, "cpu")
-        outs = given or tuple(empty(shape, _dtype(dtype)) for shape, dtype in specs)
-        arrays = [_input(x, arg.stride) for x, arg in zip(inputs, self.info.inputs)]
+        try:
+            outs = given or tuple(empty(shape, _dtype(dtype)) for shape, dtype in specs)
+            arrays = [_input(x, arg.stride) for x, arg in zip(inputs, self.info.inputs)]
+        except (MemoryError, ValueError) as error:  # the latter is NumPy's word on absurd sizes
+            raise MemoryError(f"{self.info.name}: out of memory") from error
         self.kernel(*[_tensor(np.asarray(x)) for x in outs], *map(_tensor, arrays), *values)
         if out is not None:
             return out

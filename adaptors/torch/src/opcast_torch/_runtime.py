@@ -65,10 +65,11 @@ class _Framework:
         return value if isinstance(value, str) and value in _DTYPES else None
 
     def check_out(self, op: str, name: str, value: Tensor) -> None:
-        _refuse_layout(op, name, value)
         if not value.is_contiguous():
             strides = list(value.stride())
             raise ValueError(f"{op}: {name}: expected contiguous memory, got strides {strides}")
+        if not compiling() and (value.is_neg() or value.is_conj()):  # compiled, it gets a copy
+            raise ValueError(f"{op}: {name}: expected plain memory, got a lazily negated view")
         if value.requires_grad and grad_enabled():
             raise ValueError(f"{op}: {name}: expected no gradient to flow, got requires_grad")
 
@@ -157,20 +158,26 @@ class Op:
         """Call the op in any state of PyTorch, after its checks."""
         if compiling() or any(_stands_for_tensor(x) for x in inputs):
             return self._dispatch(inputs, attrs, out)
-        for arg, x in zip(self.info.inputs, inputs):
+        outs = backend.as_tuple(out)
+        for arg, x in zip(self.info.inputs + self.info.outputs, inputs + (outs or ())):
             if isinstance(x, Tensor):
                 _refuse_layout(self.info.name, arg.name, x)
-        outs = backend.as_tuple(out)
         specs, values = self.check(_framework, *inputs, *attrs, outs)
+        if not inputs[0].is_meta:
+            backend.refuse_device(self.info, _framework.device(inputs[0]))
         if not _plain(inputs + (outs or ())):
-            return self._dispatch(inputs, attrs, out)
-        backend.refuse_device(self.info, _framework.device(inputs[0]))
+            return self._dispatch(inputs, self._normal(attrs, values), out)
         self._refuse_gradient(inputs)
         if outs is None:
             return self._run(self._empty(inputs, specs), inputs, values)
         self._run(outs, inputs, values)
         torch.autograd.graph.increment_version([x for x in outs if not x.is_inference()])
         return out
+
+    def _normal(self, attrs: tuple[Any, ...], values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return all attributes as the checks normalised them; they leave dtypes out."""
+        rest = iter(values)
+        return tuple(v if a.type == "dtype" else next(rest) for a, v in zip(self.info.attrs, attrs))
 
     def _dispatch(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...], out: Any) -> Any:
         """Call the registered op; given outputs receive copies of the results."""
@@ -207,7 +214,12 @@ class Op:
         return args[:count], *self.check(_framework, *args)
 
     def _empty(self, inputs: tuple[Any, ...], specs: Any) -> tuple[Tensor, ...]:
-        return tuple(inputs[0].new_empty(shape, dtype=_DTYPES[dtype]) for shape, dtype in specs)
+        try:
+            return tuple(inputs[0].new_empty(shape, dtype=_DTYPES[dtype]) for shape, dtype in specs)
+        except RuntimeError as error:
+            if type(error) is not RuntimeError:  # torch.OutOfMemoryError, or a tracer's own
+                raise
+            raise MemoryError(f"{self.info.name}: out of memory") from error
 
     def _run(self, outs: tuple[Tensor, ...], inputs: tuple[Any, ...], values: Any) -> Any:
         dense = [_dense(x, arg.stride) for arg, x in zip(self.info.inputs, inputs)]

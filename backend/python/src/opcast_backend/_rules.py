@@ -85,7 +85,10 @@ def as_float(op: str, name: str, value: Any) -> float:
         if type(value).__name__ not in {"SymFloat", "SymInt"}:  # torch's symbolic scalars
             raise expected(TypeError, op, name, "float", type(value).__name__)
         return value
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise expected(ValueError, op, name, "a number of 64 bits", "a larger one") from None
 
 
 def as_int(op: str, name: str, value: Any) -> int:
@@ -127,6 +130,7 @@ def as_ints(op: str, name: str, value: Any, n: int) -> tuple[int, ...]:
         isinstance(value, (str, bytes))
         or not hasattr(value, "__len__")
         or not hasattr(value, "__getitem__")
+        or getattr(value, "shape", None) == ()
     ):
         raise expected(TypeError, op, name, what, type(value).__name__)
     if len(value) != n:
@@ -191,13 +195,8 @@ def dtype_as(op: str, name: str, want: str, other: str, got: str) -> Exception:
 
 def rank(op: str, name: str, n: int, shape: Sequence[int], at_least: str = "") -> Exception:
     """Build the error of a wrong number of dimensions."""
-    return expected(
-        ValueError,
-        op,
-        name,
-        f"{at_least}{n} dimension" + ("" if n == 1 else "s"),
-        "shape " + shape_text(shape),
-    )
+    what = f"{at_least}{n} dimension" + ("" if n == 1 else "s")
+    return expected(ValueError, op, name, what, "shape " + shape_text(shape))
 
 
 def batch(op: str, name: str, want: Sequence[int], other: str, shape: Sequence[int]) -> Exception:
@@ -273,7 +272,9 @@ def outputs(
     if len(out) != len(names):
         arrays_text = "1 array" if len(names) == 1 else f"{len(names)} arrays"
         raise expected(ValueError, op, "out", arrays_text, str(len(out)))
-    arrays(fw, op, tuple(zip(names, out)))
+    for name, value in zip(names, out):
+        if not fw.is_array(value):
+            raise expected(TypeError, op, name, fw.array, type(value).__name__)
     given = [(n, a) for n, a in inputs if a is not None]
     for i, name in enumerate(names):
         (shape, dtype), value, partner = specs[i], out[i], partners[i]

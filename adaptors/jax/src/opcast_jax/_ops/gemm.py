@@ -74,7 +74,7 @@ def gemm(
         and isinstance(b, _rt.ARRAY)
         and (bias is None or isinstance(bias, _rt.ARRAY))
         and type(alpha) is float
-        and alpha
+        and abs(alpha) > 0
         and type(activation) is str
         and (out_dtype is None or type(out_dtype) is str)
     ):

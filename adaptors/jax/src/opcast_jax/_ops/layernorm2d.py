@@ -62,7 +62,7 @@ def layernorm2d(
         and isinstance(weight, _rt.ARRAY)
         and isinstance(bias, _rt.ARRAY)
         and type(eps) is float
-        and eps
+        and abs(eps) > 0
     ):
         try:
             return _call(x, weight, bias, eps)

@@ -45,7 +45,12 @@ def rms_norm(x: Array = _rt.REQUIRED, weight: Array = _rt.REQUIRED, *, eps: floa
 
         return x / xp.sqrt(xp.mean(x * x, axis=-1, keepdims=True) + eps) * weight
     """
-    if isinstance(x, _rt.ARRAY) and isinstance(weight, _rt.ARRAY) and type(eps) is float and eps:
+    if (
+        isinstance(x, _rt.ARRAY)
+        and isinstance(weight, _rt.ARRAY)
+        and type(eps) is float
+        and abs(eps) > 0
+    ):
         try:
             return _call(x, weight, eps)
         except _rt.FAULT:  # the general call says what is wrong

@@ -77,6 +77,7 @@ def gemm(
         and type(a) is _rt.ndarray
         and type(b) is _rt.ndarray
         and (bias is None or type(bias) is _rt.ndarray)
+        and (out_dtype is None or isinstance(out_dtype, _rt.DTYPES))
     ):
         try:
             _a_shape = a.shape
