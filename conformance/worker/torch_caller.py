@@ -97,12 +97,16 @@ class Torch(Caller):
     def probe_out_version(self, call: Bound) -> Any:
         """Write to given tensors; autograd must learn that they changed."""
         made = call()
-        given: list[Any] = [*made] if isinstance(made, tuple) else [made]
-        before = [x._version for x in given]
+        before = first(made)._version
         result = replace(call, kwargs={**call.kwargs, "out": made})()
-        if before == [x._version for x in given]:
+        if first(made)._version == before:
             raise AssertionError("the version of the written tensor did not change")
         return result
+
+    def probe_out_negative(self, call: Bound) -> Any:
+        """Write to a tensor that is negated lazily."""
+        out = self.torch._neg_view(self.torch.empty_like(first(call())))
+        return replace(call, kwargs={**call.kwargs, "out": out})()
 
     def probe_sparse(self, call: Bound) -> Any:
         """Pass sparse tensors."""
@@ -123,6 +127,12 @@ class Torch(Caller):
         """Call under inference mode."""
         with self.torch.inference_mode():
             return call()
+
+
+def first(result: Any) -> Any:
+    """Return the first output of a call."""
+    outputs: list[Any] = [*result] if isinstance(result, tuple) else [result]
+    return outputs[0]
 
 
 create = Torch
