@@ -1,0 +1,67 @@
+package conformance
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// TestReferencesAgree compares the references of this repository's definitions with independent formulas: a wrong
+// reference would make the suite demand a wrong kernel.
+func TestReferencesAgree(t *testing.T) {
+	project, findings, err := opdef.Load("..")
+	if err != nil || len(findings) > 0 {
+		t.Fatal(findings, err)
+	}
+	text, err := os.ReadFile(filepath.Join("testdata", "independent.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	oracle := realOracle(t)
+	for _, op := range project.Ops {
+		t.Run(op.Name, func(t *testing.T) {
+			if !strings.Contains(string(text), "\ndef "+op.Name+"(") {
+				t.Skip("testdata/independent.py has no formula for it")
+			}
+			other := *op
+			other.Reference, other.ReferenceModule = "", string(text)+"\nreference = "+op.Name+"\n"
+			d := combinations(op, "cpu")[0]
+			samples := cases(op, slices.Concat(valuePlans(op, d), sizePlans(op, d), attrPlans(op, d)))
+			if len(samples) == 0 {
+				t.Fatal("no samples")
+			}
+			for _, c := range samples {
+				agree(t, oracle, c, &other)
+			}
+		})
+	}
+}
+
+func agree(t *testing.T, oracle *remoteOracle, c *Case, other *opdef.Op) {
+	t.Helper()
+	want, err := oracle.Reference(t.Context(), c, "float64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	independent := *c
+	independent.Op = other
+	got, err := oracle.Reference(t.Context(), &independent, "float64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range want {
+		if len(got[i].Values) != len(want[i].Values) {
+			t.Fatalf("%s: %d values, want %d", c.Name, len(got[i].Values), len(want[i].Values))
+		}
+		for j, w := range want[i].Values {
+			if g := got[i].Values[j]; math.Abs(g-w) > 1e-9*max(1, math.Abs(w)) {
+				t.Fatalf("%s: value %d is %g, independently %g", c.Name, j, w, g)
+			}
+		}
+	}
+}
