@@ -13,6 +13,7 @@ import (
 	"github.com/onsi/ginkgo/v2"
 	"github.com/onsi/ginkgo/v2/formatter"
 	"github.com/onsi/ginkgo/v2/types"
+	"github.com/onsi/gomega"
 
 	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/opdef"
@@ -107,18 +108,42 @@ func (s *session) applies(op *opdef.Op, caller Caller, missing string, check *Ch
 
 // settle gives the spec the outcome of its results.
 func settle(results []report.Result) {
+	if worst := worstOf(results); worst.Status == report.Skip || worst.Status == report.Unsupported {
+		ginkgo.Skip(worst.Reason)
+	}
+	gomega.NewGomega(ginkgo.Fail).Expect(results).To(hold{})
+}
+
+// hold is the matcher of results none of which is a failure; it speaks in the words of the worst.
+type hold struct{}
+
+// Match reports whether none failed.
+func (hold) Match(actual any) (bool, error) {
+	results, ok := actual.([]report.Result)
+	if !ok {
+		return false, fmt.Errorf("hold: expected results, got %T", actual)
+	}
+	status := worstOf(results).Status
+	return status != report.Fail && status != report.Error, nil
+}
+
+// FailureMessage is the reason of the worst result.
+func (hold) FailureMessage(actual any) string {
+	results, _ := actual.([]report.Result)
+	return worstOf(results).Reason
+}
+
+// NegatedFailureMessage is what a spec says that expects a failure.
+func (hold) NegatedFailureMessage(any) string { return "expected a failure, and all held" }
+
+func worstOf(results []report.Result) report.Result {
 	var worst report.Result
 	for _, r := range results {
 		if report.Worse(worst.Status, r.Status) != worst.Status {
 			worst = r
 		}
 	}
-	switch worst.Status {
-	case report.Fail, report.Error:
-		ginkgo.Fail(worst.Reason)
-	case report.Skip, report.Unsupported:
-		ginkgo.Skip(worst.Reason)
-	}
+	return worst
 }
 
 // fillHoles adds an error for every check that left no result, unless the user filtered specs.
