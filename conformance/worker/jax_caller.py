@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -97,6 +98,14 @@ class Jax(Caller):
         """Call under two jits."""
         inner = self.jax.jit(call.function, static_argnames=tuple(call.kwargs))
         return self.invoke(replace(call, function=inner), "jit")
+
+    def probe_vmap(self, call: Bound) -> Any:
+        """Map the call over a new axis of every argument."""
+        axes = tuple(0 if isinstance(a, self.kind) else None for a in call.args)
+        stacked = call.map(lambda x: self.jax.numpy.stack([x, x]))
+        mapped = self.jax.vmap(partial(call.function, **call.kwargs), axes)
+        leaves: list[Any] = self.jax.tree_util.tree_leaves(mapped(*stacked.args))
+        return self.jax.block_until_ready([x[-1] for x in leaves])
 
     def probe_scan(self, call: Bound) -> Any:
         """Call in the body of a loop."""

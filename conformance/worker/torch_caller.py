@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from bound import Bound, Request, Unsupported
@@ -123,16 +124,39 @@ class Torch(Caller):
         with self.torch.no_grad():
             return call.map(lambda x: wrap(x, requires_grad=x.dtype.is_floating_point))()
 
+    def probe_compile(self, call: Bound) -> Any:
+        """Call under torch.compile, without a graph break."""
+        self.torch.compiler.reset()  # every dtype and rank compiles anew, and only so many may
+        compiled = self.torch.compile(call.function, fullgraph=True, backend="aot_eager")
+        return replace(call, function=compiled)()
+
+    def probe_vmap(self, call: Bound) -> Any:
+        """Map the call over a new axis of every argument."""
+        axes = tuple(0 if isinstance(a, self.kind) else None for a in call.args)
+        stacked = call.map(lambda x: self.torch.stack([x, x]))
+        mapped = self.torch.vmap(partial(call.function, **call.kwargs), axes)
+        return last(mapped(*stacked.args))
+
     def probe_inference_mode(self, call: Bound) -> Any:
         """Call under inference mode."""
         with self.torch.inference_mode():
             return call()
 
 
+def last(result: Any) -> Any:
+    """Return the last slice of every output."""
+    slices: list[Any] = [x[-1] for x in outputs(result)]
+    return slices[0] if len(slices) == 1 else tuple(slices)
+
+
 def first(result: Any) -> Any:
     """Return the first output of a call."""
-    outputs: list[Any] = [*result] if isinstance(result, tuple) else [result]
-    return outputs[0]
+    return outputs(result)[0]
+
+
+def outputs(result: Any) -> list[Any]:
+    """Return the outputs of a call, whatever their number."""
+    return [*result] if isinstance(result, tuple) else [result]
 
 
 create = Torch
