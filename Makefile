@@ -59,6 +59,7 @@ conformance: build ## Run every op through every adaptor.
 
 bench: build ## Measure what the documentation states.
 	$(GO) test -run='^$$' -bench=. ./bench
+	$(BIN)/python bench/overhead.py
 
 clean: ## Delete what was built; .venv stays.
 	rm -rf build dist

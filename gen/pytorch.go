@@ -71,9 +71,9 @@ func (v *torchOp) Guard() string {
 	conditions = append(conditions, v.dtypesGiven()...)
 	watched := tests([]string{
 		"_rt.compiling()", "_rt.modes()", "_rt.function_mode()", "_rt.forward_ad._current_level >= 0",
-		"_rt.tracing() is not None", "_rt.profiler._is_profiler_enabled",
+		"_rt.tracing()", "_rt.profiler._is_profiler_enabled",
 	})
-	watched = append(watched, allOf([]pyBoolean{test("_rt.grad_enabled()"), anyOf(v.given("requires_grad"))}))
+	watched = append(watched, allOf([]pyBoolean{anyOf(v.given("requires_grad")), test("_rt.grad_enabled()")}))
 	watched = append(watched, v.given("is_neg()")...)
 	return pyIf("    ", allOf(append(conditions, not(anyOf(watched)))))
 }

@@ -33,7 +33,7 @@ functorch: Callable[[], object] = _C._functorch.peek_interpreter_stack
 grad_enabled: Callable[[], bool] = torch.is_grad_enabled
 modes: Callable[[], int] = _C._len_torch_dispatch_stack
 profiler: Any = torch.autograd.profiler
-tracing: Callable[[], object] = _C._get_tracing_state
+tracing: Callable[[], bool] = _C._is_tracing
 
 _library: Any = torch.library
 _LIBRARY = _library.Library(NAMESPACE, "FRAGMENT")
@@ -111,7 +111,7 @@ def _plain(tensors: Iterable[Any]) -> bool:
         or functorch() is not None
         or function_mode()
         or forward_ad._current_level >= 0
-        or tracing() is not None
+        or tracing()
         or profiler._is_profiler_enabled
     )
     return not watched and all(

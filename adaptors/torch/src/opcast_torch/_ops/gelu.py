@@ -56,9 +56,9 @@ def gelu(x: Tensor = _rt.REQUIRED, *, approximate: str, out: Tensor | None = Non
             or _rt.modes()
             or _rt.function_mode()
             or _rt.forward_ad._current_level >= 0
-            or _rt.tracing() is not None
+            or _rt.tracing()
             or _rt.profiler._is_profiler_enabled
-            or (_rt.grad_enabled() and x.requires_grad)
+            or (x.requires_grad and _rt.grad_enabled())
             or x.is_neg()
         )
     ):

@@ -86,13 +86,11 @@ def gemm(
             or _rt.modes()
             or _rt.function_mode()
             or _rt.forward_ad._current_level >= 0
-            or _rt.tracing() is not None
+            or _rt.tracing()
             or _rt.profiler._is_profiler_enabled
             or (
-                _rt.grad_enabled()
-                and (
-                    a.requires_grad or b.requires_grad or (bias is not None and bias.requires_grad)
-                )
+                (a.requires_grad or b.requires_grad or (bias is not None and bias.requires_grad))
+                and _rt.grad_enabled()
             )
             or a.is_neg()
             or b.is_neg()

@@ -74,11 +74,11 @@ def layernorm2d(
             or _rt.modes()
             or _rt.function_mode()
             or _rt.forward_ad._current_level >= 0
-            or _rt.tracing() is not None
+            or _rt.tracing()
             or _rt.profiler._is_profiler_enabled
             or (
-                _rt.grad_enabled()
-                and (x.requires_grad or weight.requires_grad or bias.requires_grad)
+                (x.requires_grad or weight.requires_grad or bias.requires_grad)
+                and _rt.grad_enabled()
             )
             or x.is_neg()
             or weight.is_neg()

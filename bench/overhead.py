@@ -1,0 +1,72 @@
+"""Measure what a call of a generated op costs beside hand-written bindings of the same function.
+
+Prints ratios to the peers, with the budgets, and for every line that misses its budget what its
+fast path consists of. A verdict has a question mark where the budget lies between the quartiles.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import fastpath
+from rows import Row, rows
+from stopwatch import Call, Spread, measure, ratio
+
+_ROUNDS = 100
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=_ROUNDS, help="samples per line")
+    parser.add_argument("--split", action="store_true", help="take every fast path apart")
+    options = parser.parse_args()
+    lines = rows()
+    samples = dict(zip([r.what for r in lines], measure([r.call for r in lines], options.rounds)))
+    print(f"rms_norm of x[4, 16] in float32, {options.rounds} rounds, times in µs\n")
+    print(f"{'what':44}{'median':>8}{'quartiles':>16}{'ratio':>7}{'quartiles':>13}{'budget':>8}")
+    missed: list[Row] = []
+    for row in lines:
+        spread = ratio(samples[row.what], samples[row.peer]) if row.peer else None
+        if row.budget is not None and spread and spread.median > row.budget:
+            missed.append(row)
+        print(_line(row, Spread.of(samples[row.what]), spread))
+    for row in lines:
+        if row in missed or (options.split and row.function):
+            _print_split(row, options.rounds)
+
+
+def _line(row: Row, time: Spread, spread: Spread | None) -> str:
+    text = f"{row.what:44}{time.median:8.2f}{_range(time):>16}"
+    if spread is None:
+        return text + f"{'1':>7}"
+    text += f"{spread.median:7.2f}{_range(spread):>13}"
+    if row.budget is None:
+        return text
+    verdict = "holds" if spread.median <= row.budget else "misses"
+    unsure = "?" if spread.low <= row.budget <= spread.high else ""
+    return text + f"{row.budget:8.1f}  {verdict}{unsure}"
+
+
+def _range(spread: Spread) -> str:
+    return f"{spread.low:.2f}-{spread.high:.2f}"
+
+
+def _print_split(row: Row, rounds: int) -> None:
+    """Print the parts of a fast path, timed alone; what they leave of the whole is the rest."""
+    if not row.function or not row.arguments:
+        print(f"\n{row.what}: nothing of ours runs there but the handler in C++; see perf")
+        return
+    calls = [Call("pass", {}), row.call, *fastpath.parts(row.function, row.arguments)]
+    empty, whole, *times = [Spread.of(s).median for s in measure(calls, rounds)]
+    print(f"\n{row.what}: where {whole:.2f} µs go")
+    times = [time - empty for time in times]
+    for call, time in zip(calls[2:], times):
+        print(f"{time:8.3f}  {call.code}")
+    print(
+        f"{whole - sum(times):8.3f}  the rest: frame, branches, wait for and release of the result"
+    )
+
+
+if __name__ == "__main__":
+    main()
