@@ -65,7 +65,7 @@ func (v *cppView) HasBatch() bool { return v.Program.BatchOf != "" }
 func (v *cppView) Fields() []field {
 	var out []field
 	for _, d := range v.DTypes {
-		out = append(out, field{"opcast::DType " + d.Name, rule.Or(rule.Long(d.OneOf)), d.Name, d.Name})
+		out = append(out, field{"opcast::DType " + cppName(d.Name), rule.Or(rule.Long(d.OneOf)), cppName(d.Name), cppName(d.Name)})
 	}
 	if v.HasBatch() {
 		_, trailing := rule.Trailing(v.input(v.Program.BatchOf).Type)
@@ -135,7 +135,7 @@ func (v *cppView) Combinations() []combination {
 		for _, c := range out {
 			for _, s := range d.OneOf {
 				next = append(next, combination{
-					join(c.Condition, " && ", "args."+d.Name+" == "+cppEnum(s)), join(c.Types, ", ", cppType(s)),
+					join(c.Condition, " && ", "args."+cppName(d.Name)+" == "+cppEnum(s)), join(c.Types, ", ", cppType(s)),
 				})
 			}
 		}
@@ -202,7 +202,7 @@ func (k cppKernel) Conditions(v *cppView) []field {
 		}
 		var tests []string
 		for _, s := range allowed {
-			tests = append(tests, "args."+d.Name+" == "+cppEnum(s))
+			tests = append(tests, "args."+cppName(d.Name)+" == "+cppEnum(s))
 		}
 		text := fmt.Sprintf("needs %s to be %s", d.Name, rule.Or(rule.Long(allowed)))
 		out = append(out, field{Value: strings.Join(tests, " || "), Comment: text})

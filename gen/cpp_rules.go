@@ -77,11 +77,11 @@ func (v *cppView) statement(r rule.Rule) []string {
 	case rule.DTypeIn:
 		out := one("call.DTypeIn(%s, {%s});", name, v.enumerators(r.Arg))
 		if r.Var != "" {
-			out = append(out, fmt.Sprintf("const opcast::DType %s = %s.dtype();", r.Var, name))
+			out = append(out, fmt.Sprintf("const opcast::DType %s = %s.dtype();", cppName(r.Var), name))
 		}
 		return out
 	case rule.DTypeAs:
-		return one("call.DTypeAs(%s, %s, %q);", name, r.Var, r.Other)
+		return one("call.DTypeAs(%s, %s, %q);", name, cppName(r.Var), r.Other)
 	case rule.Rank:
 		if r.AtLeast {
 			return one("call.RankAtLeast(%s, %d);", name, r.Rank)
@@ -158,11 +158,11 @@ func (v *cppView) outputStatements(i int) []string {
 	var lines []string
 	from := v.Program.DTypeOf[out.Type.Var]
 	if v.InputIndex(from) >= 0 {
-		lines = one("call.DTypeAs(%s, %s, %q);", name, out.Type.Var, from)
+		lines = one("call.DTypeAs(%s, %s, %q);", name, cppName(out.Type.Var), from)
 	} else {
 		lines = one("call.DTypeIn(%s, {%s});", name, v.enumerators(out.Name))
 		if out.Type.Var != "" {
-			lines = append(lines, fmt.Sprintf("const opcast::DType %s = %s.dtype();", out.Type.Var, name))
+			lines = append(lines, fmt.Sprintf("const opcast::DType %s = %s.dtype();", cppName(out.Type.Var), name))
 		}
 	}
 	batch, trailing := "nullptr", 0

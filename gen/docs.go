@@ -103,7 +103,12 @@ func (v *docView) AttrRow(a opdef.Attr) string {
 	if a.Max != nil {
 		parts = append(parts, "at most "+rule.Number(a.Max))
 	}
-	if d := attrDefault(a); d != "" {
+	switch d := attrDefault(a); {
+	case a.DefaultExpr != nil:
+		parts = append(parts, "default "+a.DefaultExpr.Text)
+	case a.Type == "dtype" && a.HasDefault:
+		parts = append(parts, fmt.Sprintf("default %v", a.Default))
+	case d != "":
 		parts = append(parts, "default "+strings.TrimPrefix(d, "="))
 	}
 	return strings.Join(parts, ", ")

@@ -121,7 +121,7 @@ var cppWords = " alignas alignof and_eq asm auto bitand bitor bool case catch ch
 	"long mutable namespace new noexcept not_eq nullptr operator or_eq private protected public register reinterpret_cast " +
 	"short signed sizeof static static_assert static_cast struct switch template this thread_local throw true false try " +
 	"typedef typeid typename union unsigned using virtual void volatile wchar_t xor xor_eq " +
-	"call argv count values batch args launch opcast ops std "
+	"call argv count values batch args launch opcast ops std kVariants int64_t errno "
 
 // cppName is the C++ variable for a name of the definition.
 func cppName(s string) string {

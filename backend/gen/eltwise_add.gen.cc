@@ -17,7 +17,7 @@ constexpr opcast::Variant<EltwiseAddArgs> kVariants[] = {
     {"eltwise_add", kDLCPU, nullptr, EltwiseAdd},
 };
 
-void Run(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
+void run_eltwise_add(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
   const opcast::Call call("eltwise_add", argv, count, 3);
   call.Required({{1, "a"}, {2, "b"}, {0, "c"}});
   const opcast::Tensor a = call.Array(1, "a");
@@ -51,5 +51,5 @@ void Run(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
 }  // namespace ops
 
 OPCAST_EXPORT int __tvm_ffi_eltwise_add(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
-  return opcast::Export("eltwise_add", ops::Run, args, count, result);
+  return opcast::Export("eltwise_add", ops::run_eltwise_add, args, count, result);
 }

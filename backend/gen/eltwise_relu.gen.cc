@@ -17,7 +17,7 @@ constexpr opcast::Variant<EltwiseReluArgs> kVariants[] = {
     {"eltwise_relu", kDLCPU, nullptr, EltwiseRelu},
 };
 
-void Run(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
+void run_eltwise_relu(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
   const opcast::Call call("eltwise_relu", argv, count, 2);
   call.Required({{1, "x"}, {0, "y"}});
   const opcast::Tensor x = call.Array(1, "x");
@@ -44,5 +44,5 @@ void Run(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
 }  // namespace ops
 
 OPCAST_EXPORT int __tvm_ffi_eltwise_relu(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
-  return opcast::Export("eltwise_relu", ops::Run, args, count, result);
+  return opcast::Export("eltwise_relu", ops::run_eltwise_relu, args, count, result);
 }

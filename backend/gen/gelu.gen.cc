@@ -17,7 +17,7 @@ constexpr opcast::Variant<GeluArgs> kVariants[] = {
     {"gelu", kDLCPU, nullptr, Gelu},
 };
 
-void Run(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
+void run_gelu(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
   const opcast::Call call("gelu", argv, count, 3);
   call.Required({{1, "x"}, {0, "y"}});
   const opcast::Tensor x = call.Array(1, "x");
@@ -46,5 +46,5 @@ void Run(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
 }  // namespace ops
 
 OPCAST_EXPORT int __tvm_ffi_gelu(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
-  return opcast::Export("gelu", ops::Run, args, count, result);
+  return opcast::Export("gelu", ops::run_gelu, args, count, result);
 }

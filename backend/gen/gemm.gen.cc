@@ -17,7 +17,7 @@ constexpr opcast::Variant<GemmArgs> kVariants[] = {
     {"gemm", kDLCPU, nullptr, Gemm},
 };
 
-void Run(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
+void run_gemm(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
   const opcast::Call call("gemm", argv, count, 6);
   call.Required({{1, "a"}, {2, "b"}, {0, "c"}});
   const opcast::Tensor a = call.Array(1, "a");
@@ -76,5 +76,5 @@ void Run(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
 }  // namespace ops
 
 OPCAST_EXPORT int __tvm_ffi_gemm(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
-  return opcast::Export("gemm", ops::Run, args, count, result);
+  return opcast::Export("gemm", ops::run_gemm, args, count, result);
 }

@@ -17,7 +17,7 @@ constexpr opcast::Variant<Layernorm2dArgs> kVariants[] = {
     {"layernorm2d", kDLCPU, nullptr, Layernorm2d},
 };
 
-void Run(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
+void run_layernorm2d(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
   const opcast::Call call("layernorm2d", argv, count, 5);
   call.Required({{1, "x"}, {2, "weight"}, {3, "bias"}, {0, "y"}});
   const opcast::Tensor x = call.Array(1, "x");
@@ -64,5 +64,5 @@ void Run(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
 }  // namespace ops
 
 OPCAST_EXPORT int __tvm_ffi_layernorm2d(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
-  return opcast::Export("layernorm2d", ops::Run, args, count, result);
+  return opcast::Export("layernorm2d", ops::run_layernorm2d, args, count, result);
 }

@@ -17,7 +17,7 @@ constexpr opcast::Variant<RmsNormArgs> kVariants[] = {
     {"rms_norm", kDLCPU, nullptr, RmsNorm},
 };
 
-void Run(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
+void run_rms_norm(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
   const opcast::Call call("rms_norm", argv, count, 4);
   call.Required({{1, "x"}, {2, "weight"}, {0, "y"}});
   const opcast::Tensor x = call.Array(1, "x");
@@ -56,5 +56,5 @@ void Run(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
 }  // namespace ops
 
 OPCAST_EXPORT int __tvm_ffi_rms_norm(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
-  return opcast::Export("rms_norm", ops::Run, args, count, result);
+  return opcast::Export("rms_norm", ops::run_rms_norm, args, count, result);
 }

@@ -17,7 +17,7 @@ constexpr opcast::Variant<SiluAndMulArgs> kVariants[] = {
     {"silu_and_mul", kDLCPU, nullptr, SiluAndMul},
 };
 
-void Run(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
+void run_silu_and_mul(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
   const opcast::Call call("silu_and_mul", argv, count, 2);
   call.Required({{1, "x"}, {0, "y"}});
   const opcast::Tensor x = call.Array(1, "x");
@@ -46,5 +46,5 @@ void Run(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
 }  // namespace ops
 
 OPCAST_EXPORT int __tvm_ffi_silu_and_mul(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
-  return opcast::Export("silu_and_mul", ops::Run, args, count, result);
+  return opcast::Export("silu_and_mul", ops::run_silu_and_mul, args, count, result);
 }

@@ -17,7 +17,7 @@ constexpr opcast::Variant<SoftmaxArgs> kVariants[] = {
     {"softmax", kDLCPU, nullptr, Softmax},
 };
 
-void Run(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
+void run_softmax(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
   const opcast::Call call("softmax", argv, count, 2);
   call.Required({{1, "x"}, {0, "y"}});
   const opcast::Tensor x = call.Array(1, "x");
@@ -46,5 +46,5 @@ void Run(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
 }  // namespace ops
 
 OPCAST_EXPORT int __tvm_ffi_softmax(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
-  return opcast::Export("softmax", ops::Run, args, count, result);
+  return opcast::Export("softmax", ops::run_softmax, args, count, result);
 }

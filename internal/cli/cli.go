@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
 
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/opdef"
@@ -101,12 +104,12 @@ func (a *app) load() (*opdef.Project, error) {
 
 // read reads the project; a folder that is none is a wrong use.
 func (a *app) read() (*opdef.Project, diag.List, error) {
-	p, diags, err := opdef.Load(a.dir)
-	if errors.Is(err, fs.ErrNotExist) {
+	_, err := os.Stat(filepath.Join(a.dir, opdef.ManifestFile))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		err = fmt.Errorf("%s is no project: it has no %s (name the project with -C, or begin one with opcast init)", a.dir, opdef.ManifestFile)
 		return nil, nil, ExitError{Code: exitUsage, Err: err}
 	}
-	return p, diags, err
+	return opdef.Load(a.dir)
 }
 
 // findings prints diagnostics and turns them into exit code 1.

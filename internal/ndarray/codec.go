@@ -130,11 +130,6 @@ func IsFloat(d dtype.DType) bool {
 	return small || d.Short == "f64"
 }
 
-// Supported reports whether values of the element type can be converted.
-func Supported(d dtype.DType) bool {
-	return IsFloat(d) || d.Short == "bool" || d.Code <= 1 && d.Bits >= 8
-}
-
 // PutFloat stores v, rounded to the element type, as element i of data. Integers are truncated to their width.
 func PutFloat(d dtype.DType, data []byte, i int64, v float64) {
 	var code uint64

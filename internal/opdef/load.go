@@ -52,6 +52,11 @@ func loadOp(t *tree, file string, devices []string, diags *diag.List) *Op {
 	if fault := opNameFault(name); fault != nil {
 		diags.Add(start, fault.code, "rename the file: "+snakeHint, "%s", fault.text)
 	}
+	for folder := range strings.SplitSeq(path.Dir(file), "/") {
+		if !folderPattern.MatchString(folder) {
+			diags.Add(start, codeName, "letters, digits, -, _ and .", "%q is no name for a folder of definitions", folder)
+		}
+	}
 	data, err := t.read(file)
 	if err != nil {
 		diags.Add(start, codeFile, "", "%s", err)

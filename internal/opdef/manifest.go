@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/opcast/opcast/internal/diag"
 )
@@ -18,7 +19,7 @@ var (
 	releasePattern  = regexp.MustCompile(`^[0-9]+\.[0-9]+(\.[0-9]+)?((a|b|rc)[0-9]+)?(\.dev[0-9]+)?$`)
 	requiresPattern = regexp.MustCompile(`^(>=|<=|==|~=|<|>) ?[0-9]+(\.[0-9]+)*(, ?(>=|<=|==|~=|<|>) ?[0-9]+(\.[0-9]+)*)*$`)
 	licensePattern  = regexp.MustCompile(`^[A-Za-z0-9.+() -]+$`)
-	definePattern   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(=.*)?$`)
+	definePattern   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(=[^[:cntrl:]]*)?$`)
 )
 
 // manifestChecker turns opcast.toml into a Manifest.
@@ -143,7 +144,7 @@ func (c *manifestChecker) path(where, p string) {
 	const hint = "write it relative to opcast.toml, with slashes"
 	switch _, err := path.Match(p, ""); {
 	case c.doc.tainted(where):
-	case p == "" || strings.ContainsAny(p, "\\\x00\n"):
+	case p == "" || strings.ContainsFunc(p, unicode.IsControl) || strings.Contains(p, `\`):
 		c.report(where, codePath, hint, "%q is no path", p)
 	case err != nil:
 		c.report(where, codePath, "", "%q is no glob: %s", p, err)
@@ -165,10 +166,24 @@ func (c *manifestChecker) build() {
 			c.report(where, codeManifest, `for example "NAME" or "NAME=1"`, "%q is no macro definition", text)
 		}
 	}
+	c.options("link", c.raw.Link)
+	c.options(join("cuda", "flags"), c.raw.CUDA.Flags)
+	for i, f := range c.raw.Files {
+		c.options(join(element("files", i), "flags"), f.Flags)
+	}
 	for _, name := range keys(c.raw.Headers) {
 		where := join("headers", name)
 		if h := c.raw.Headers[name]; !c.doc.tainted(where) && (h.Pip == "") == (h.Path == "") {
 			c.report(where, codeManifest, "", "header package %s needs either pip or path", name)
+		}
+	}
+}
+
+// options checks words for the compiler: ninja has no way to write a line break, and no system one to pass a NUL.
+func (c *manifestChecker) options(key string, words []string) {
+	for i, word := range words {
+		if where := element(key, i); !c.doc.tainted(where) && (word == "" || strings.ContainsFunc(word, unicode.IsControl)) {
+			c.report(where, codeManifest, "one option per entry, on one line", "%q is no compiler option", word)
 		}
 	}
 }

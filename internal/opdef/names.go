@@ -14,8 +14,10 @@ const maxName = 64
 
 var (
 	// A name holds no double, leading or trailing underscore: C++ and generated code keep those.
-	namePattern  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*$`)
-	snakePattern = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
+	namePattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*$`)
+	// Generated files name their definition, in comments of every language and in links.
+	folderPattern = regexp.MustCompile(`^[\pL\pN_.-]+$`)
+	snakePattern  = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 )
 
 const (
@@ -36,11 +38,13 @@ var reserved = reservedNames([][2]string{
 		sizeof static static_assert static_cast struct switch template this thread_local throw true typedef typeid typename
 		union unsigned using virtual void volatile wchar_t xor NULL EOF INFINITY NAN`},
 	{"a framework's own argument", "input out self cls args kwargs device stream requires_grad"},
-	{"used by generated code", "batch ceildiv aligned ctx fw jax jnp launch layers math np numpy ops opcast std torch cupy cp tvm_ffi xp"},
+	{"used by generated code", "batch ceildiv aligned ctx fw jax jnp launch layers math np numpy ops opcast std torch cupy cp tvm_ffi types Types Args xp"},
 })
 
 // reservedOps are the names of a package that are no op.
-var reservedOps = reservedNames([][2]string{{"part of every package", "layers ops extra use_kernel"}})
+var reservedOps = reservedNames([][2]string{
+	{"part of every package", "layers ops extra kernels use_kernel"}, {"the page that lists the ops", "index"},
+})
 
 // takenCollections are names whose packages, libraries or torch.ops namespace exist or cannot be written.
 var takenCollections = reservedNames([][2]string{

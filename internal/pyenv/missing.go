@@ -24,9 +24,6 @@ func (e *MissingError) Error() string {
 	return e.Text + "\n  run: " + e.Command
 }
 
-// ExitCode is the exit code of a machine that lacks something.
-func (e *MissingError) ExitCode() int { return 3 }
-
 func installCommand(pip string, distributions ...string) string {
 	words := []string{pip, "install"}
 	for _, d := range distributions {

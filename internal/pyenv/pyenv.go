@@ -71,15 +71,14 @@ func locate(q Query) (string, error) {
 		return interpreter(active)
 	}
 	local := filepath.Join(q.Dir, ".venv")
-	python, err := interpreter(local)
-	if errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(local); errors.Is(err, os.ErrNotExist) {
 		pip := filepath.Join(local, "bin", "python") + " -m pip"
 		return "", &MissingError{
 			Text:    "no Python environment: none is active, --python is not given and there is no " + local,
 			Command: "python3 -m venv " + local + " && " + installCommand(pip, "apache-tvm-ffi", "ninja", "numpy", "ml-dtypes"),
 		}
 	}
-	return python, err
+	return interpreter(local)
 }
 
 // interpreter accepts an environment's folder, a program's path or a program's name on PATH.
@@ -89,7 +88,7 @@ func interpreter(path string) (string, error) {
 	}
 	found, err := exec.LookPath(path)
 	if err != nil {
-		return "", fmt.Errorf("find Python: %w", err)
+		return "", &MissingError{Text: "no Python interpreter " + path}
 	}
 	// Not EvalSymlinks: a virtual environment is known by the path of its link.
 	return filepath.Abs(found)

@@ -79,6 +79,24 @@ func TestFindFaults(t *testing.T) {
 	}
 }
 
+// An environment that is named and is not there is a lack of the machine, not a finding.
+func TestFindNamesWhatIsGone(t *testing.T) {
+	gone := filepath.Join(t.TempDir(), "gone")
+	for name, q := range map[string]Query{
+		"named":  {Python: gone, Getenv: func(string) string { return "" }},
+		"active": {Getenv: func(string) string { return gone }},
+		"empty":  {Python: t.TempDir(), Getenv: func(string) string { return "" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Find(t.Context(), q)
+			var missing *MissingError
+			if !errors.As(err, &missing) || !strings.Contains(err.Error(), "no Python interpreter") {
+				t.Errorf("error %v, want a MissingError", err)
+			}
+		})
+	}
+}
+
 func TestProbeRuns(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
