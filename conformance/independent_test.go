@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/opcast/opcast/internal/opdef"
 )
@@ -22,7 +23,7 @@ func TestReferencesAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	oracle := realOracle(t)
+	oracle := realOracle(t, 5*time.Minute) // the first call imports torch
 	for _, op := range project.Ops {
 		t.Run(op.Name, func(t *testing.T) {
 			if !strings.Contains(string(text), "\ndef "+op.Name+"(") {

@@ -16,8 +16,8 @@ import (
 	"github.com/opcast/opcast/internal/worker"
 )
 
-// realOracle starts the Python worker that evaluates references.
-func realOracle(t *testing.T) *remoteOracle {
+// realOracle starts the Python worker that evaluates references; none may take longer than the deadline.
+func realOracle(t *testing.T, deadline time.Duration) *remoteOracle {
 	t.Helper()
 	python := os.Getenv("OPCAST_TEST_PYTHON")
 	if python == "" {
@@ -34,7 +34,7 @@ func realOracle(t *testing.T) *remoteOracle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config.CallDeadline = 5 * time.Second
+	config.CallDeadline = deadline
 	w := worker.New(config)
 	t.Cleanup(func() {
 		if err := w.Close(); err != nil {
@@ -62,7 +62,7 @@ func ask(t *testing.T, oracle *remoteOracle, op *opdef.Op) ([]Expected, error) {
 }
 
 func TestReferenceWorker(t *testing.T) {
-	oracle := realOracle(t)
+	oracle := realOracle(t, time.Minute)
 	for name, test := range map[string]struct {
 		text string
 		want []Expected
@@ -100,7 +100,7 @@ func TestReferenceWorker(t *testing.T) {
 func TestReferenceModule(t *testing.T) {
 	op := *toy(t).Ops[0]
 	op.Reference, op.ReferenceModule = "", "import numpy as np\n\ndef reference(x, w):\n    return np.ones(3)\n"
-	got, err := ask(t, realOracle(t), &op)
+	got, err := ask(t, realOracle(t, time.Minute), &op)
 	if err != nil || len(got) != 1 || len(got[0].Values) != 3 {
 		t.Errorf("got %v, %v", got, err)
 	}
@@ -108,11 +108,11 @@ func TestReferenceModule(t *testing.T) {
 
 // A Python process that dies or hangs costs one call and leaves its stack behind.
 func TestPythonCrash(t *testing.T) {
-	oracle := realOracle(t)
+	oracle := realOracle(t, 15*time.Second)
 	for name, test := range map[string]struct{ text, reason, stack string }{
 		"segfault": {"import ctypes; ctypes.string_at(0)", "segmentation fault", "string_at"},
 		"exit":     {"import os; os._exit(7)", "exit status 7", ""},
-		"hang":     {"import time; time.sleep(600)", "no answer within 5s", "in reference"},
+		"hang":     {"import time; time.sleep(600)", "no answer within 15s", "in reference"},
 	} {
 		_, err := answer(t, oracle, test.text)
 		var crash *worker.CrashError
