@@ -210,16 +210,7 @@ func (c *Case) Int(name string) (int64, bool) {
 			return v, err == nil
 		}
 	}
-	switch v := c.attr(name).(type) {
-	case int64:
-		return v, true
-	case bool:
-		if v {
-			return 1, true
-		}
-		return 0, true
-	}
-	return 0, false
+	return opdef.IntValue(c.attr(name))
 }
 
 // List returns an int list attr.
@@ -229,17 +220,7 @@ func (c *Case) List(name string) ([]int64, bool) {
 }
 
 // attr is the value that an attr takes in the call; nil where the backend computes it.
-func (c *Case) attr(name string) any {
-	if v, ok := c.Attrs[name]; ok {
-		return v
-	}
-	for _, a := range c.Op.Attrs {
-		if a.Name == name {
-			return a.Default
-		}
-	}
-	return nil
-}
+func (c *Case) attr(name string) any { return c.Op.AttrValue(c.Attrs, name) }
 
 // with returns a copy in which one input is another array.
 func (c *Case) with(i int, a *ndarray.Array, note string) *Case {

@@ -58,9 +58,6 @@ func (v *cppView) Enums() []enum {
 	return out
 }
 
-// HasBatch shadows the model's method for templates that hold a cppView.
-func (v *cppView) HasBatch() bool { return v.Program.BatchOf != "" }
-
 // Fields lists the argument struct: dtypes, sizes, outputs, inputs, attrs.
 func (v *cppView) Fields() []field {
 	var out []field
@@ -151,7 +148,7 @@ func join(a, sep, b string) string {
 	return a + sep + b
 }
 
-// TypeParameters is the template head of the Types struct; TypeAliases are its members.
+// TypeParameters is the template head of the Types struct.
 func (v *cppView) TypeParameters() string {
 	var out []string
 	for _, d := range v.DTypes {

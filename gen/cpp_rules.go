@@ -2,6 +2,7 @@ package gen
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,7 +13,7 @@ import (
 // Index returns the position of an argument in the exported signature: outputs, inputs, attrs.
 func (v *opView) Index(name string) int {
 	i := 0
-	for _, a := range append(append([]opdef.Arg{}, v.Outputs...), v.Inputs...) {
+	for _, a := range slices.Concat(v.Outputs, v.Inputs) {
 		if a.Name == name {
 			return i
 		}
@@ -47,7 +48,7 @@ func (v *cppView) RequiredNames() string {
 // Statements is the body of the export: one C++ statement per rule, in order.
 func (v *cppView) Statements() []string {
 	var out []string
-	for _, a := range append(append([]opdef.Arg{}, v.Inputs...), v.Outputs...) {
+	for _, a := range slices.Concat(v.Inputs, v.Outputs) {
 		out = append(out, fmt.Sprintf("const opcast::Tensor %s = call.Array(%d, %q);", cppName(a.Name), v.Index(a.Name), a.Name))
 	}
 	guarded(v.Program.Rules, v.statement, func(arg string, lines []string) {
@@ -133,7 +134,7 @@ func (v *cppView) whyList(why []rule.Origin) string {
 // enumerators lists the dtypes that an argument may have.
 func (v *cppView) enumerators(arg string) string {
 	var short []string
-	for _, a := range append(append([]opdef.Arg{}, v.Inputs...), v.Outputs...) {
+	for _, a := range slices.Concat(v.Inputs, v.Outputs) {
 		if a.Name != arg {
 			continue
 		}
@@ -176,26 +177,23 @@ func (v *cppView) outputStatements(i int) []string {
 			sizes = append(sizes, v.expr(d.Expr))
 		}
 	}
-	for _, a := range append(append([]opdef.Arg{}, v.Inputs...), v.Outputs[:i]...) {
+	for _, a := range slices.Concat(v.Inputs, v.Outputs[:i]) {
 		others = append(others, "&"+cppName(a.Name))
 	}
 	return append(lines,
-		fmt.Sprintf("call.SameDevice(%s, %s);", name, v.deviceOf()),
+		fmt.Sprintf("call.SameDevice(%s, %s);", name, v.DeviceOf()),
 		fmt.Sprintf("call.OutputShape(%s, %s, %d, {%s});", name, batch, trailing, strings.Join(sizes, ", ")),
 		fmt.Sprintf("call.Dense(%s); call.Data(%s);", name, name),
 		fmt.Sprintf("call.Apart(%s, {%s});", name, strings.Join(others, ", ")))
 }
 
-// deviceOf is the array on whose device the call runs.
-func (v *cppView) deviceOf() string {
+// DeviceOf is the array on whose device the call runs.
+func (v *cppView) DeviceOf() string {
 	if len(v.Inputs) > 0 {
 		return cppName(v.Inputs[0].Name)
 	}
 	return cppName(v.Outputs[0].Name)
 }
-
-// DeviceOf is deviceOf for templates.
-func (v *cppView) DeviceOf() string { return v.deviceOf() }
 
 // NoneEmpty is the condition under which there is anything to compute.
 func (v *cppView) NoneEmpty() string {

@@ -38,28 +38,15 @@ func (v *docView) Call() string {
 	if len(v.Attrs) > 0 {
 		parts = append(parts, "*")
 	}
-	for _, a := range v.Attrs {
-		parts = append(parts, a.Name+attrDefault(a))
+	for i := range v.Attrs {
+		a := &v.Attrs[i]
+		if a.HasDefault {
+			parts = append(parts, a.Name+"="+pyDefault(a))
+		} else {
+			parts = append(parts, a.Name)
+		}
 	}
 	return v.Name + "(" + strings.Join(parts, ", ") + ")"
-}
-
-func attrDefault(a opdef.Attr) string {
-	switch {
-	case !a.HasDefault:
-		return ""
-	case a.DefaultExpr != nil || a.Type == "dtype":
-		return "=None"
-	case a.Type == "str":
-		return fmt.Sprintf("=%q", a.Default)
-	case a.Type == "bool":
-		return map[bool]string{true: "=True", false: "=False"}[a.Default == true]
-	case a.Type == "float":
-		return "=" + pyFloat(a.Default)
-	case a.Len > 0:
-		return "=" + strings.NewReplacer("[", "(", "]", ")", " ", ", ").Replace(fmt.Sprint(a.Default))
-	}
-	return "=" + rule.Number(a.Default)
 }
 
 // pyFloat writes a float as Python's repr does, so that 1.0 does not become an int.
@@ -103,13 +90,8 @@ func (v *docView) AttrRow(a opdef.Attr) string {
 	if a.Max != nil {
 		parts = append(parts, "at most "+rule.Number(a.Max))
 	}
-	switch d := attrDefault(a); {
-	case a.DefaultExpr != nil:
-		parts = append(parts, "default "+a.DefaultExpr.Text)
-	case a.Type == "dtype" && a.HasDefault:
-		parts = append(parts, fmt.Sprintf("default %v", a.Default))
-	case d != "":
-		parts = append(parts, "default "+strings.TrimPrefix(d, "="))
+	if a.HasDefault {
+		parts = append(parts, "default "+defaultText(&a))
 	}
 	return strings.Join(parts, ", ")
 }

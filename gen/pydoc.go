@@ -79,15 +79,21 @@ func attrText(a *opdef.Attr) string {
 	case a.Len < 0:
 		text = "sequence of ints"
 	}
-	switch {
-	case !a.HasDefault:
-		return text
-	case a.DefaultExpr != nil:
-		return text + ", default " + a.DefaultExpr.Text
-	case a.Type == "dtype":
-		return fmt.Sprintf("%s, default %v", text, a.Default)
+	if a.HasDefault {
+		text += ", default " + defaultText(a)
 	}
-	return text + ", default " + pyDefault(a)
+	return text
+}
+
+// defaultText is the default as its author wrote it, where the call's is None.
+func defaultText(a *opdef.Attr) string {
+	switch {
+	case a.DefaultExpr != nil:
+		return a.DefaultExpr.Text
+	case a.Type == "dtype":
+		return fmt.Sprint(a.Default)
+	}
+	return pyDefault(a)
 }
 
 func rangeText(a *opdef.Attr) string {

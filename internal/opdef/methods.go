@@ -29,3 +29,31 @@ func (o *Op) KernelList() []Kernel {
 	}
 	return list
 }
+
+// AttrValue is what an attr is in a call that gives some by name: the given value, else the default, which is nil where
+// the backend computes it.
+func (o *Op) AttrValue(given map[string]any, name string) any {
+	if v, ok := given[name]; ok {
+		return v
+	}
+	for _, a := range o.Attrs {
+		if a.Name == name {
+			return a.Default
+		}
+	}
+	return nil
+}
+
+// IntValue is an attr's value in an integer expression: bools count as 0 and 1.
+func IntValue(v any) (int64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return v, true
+	case bool:
+		if v {
+			return 1, true
+		}
+		return 0, true
+	}
+	return 0, false
+}

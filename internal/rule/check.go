@@ -73,16 +73,7 @@ func (e *evaluation) Int(name string) (int64, bool) {
 	if v, ok := e.sizes[name]; ok {
 		return v, true
 	}
-	switch v := e.attr(name).(type) {
-	case int64:
-		return v, true
-	case bool:
-		if v {
-			return 1, true
-		}
-		return 0, true
-	}
-	return 0, false
+	return opdef.IntValue(e.attr(name))
 }
 
 // List returns the value of an int list attr.
@@ -91,17 +82,7 @@ func (e *evaluation) List(name string) ([]int64, bool) {
 	return v, ok
 }
 
-func (e *evaluation) attr(name string) any {
-	if v, ok := e.call.Attrs[name]; ok {
-		return v
-	}
-	for _, a := range e.program.Op.Attrs {
-		if a.Name == name {
-			return a.Default
-		}
-	}
-	return nil
-}
+func (e *evaluation) attr(name string) any { return e.program.Op.AttrValue(e.call.Attrs, name) }
 
 func (e *evaluation) run() error {
 	for _, a := range e.program.Op.Inputs {

@@ -27,15 +27,15 @@ func (e *evaluation) output(r Rule) error {
 			return expected("ValueError", r.Arg, "device %s (as %s), got %s", want, inputs[0].Name, v.Device)
 		}
 	}
-	want, err := e.OutShape(r.Tensor.Type)
+	want, err := e.outShape(r.Tensor.Type)
 	if err == nil && !slices.Equal(v.Shape, want) {
 		err = expected("ValueError", r.Arg, "shape %s, got shape %s", List(want), List(v.Shape))
 	}
 	return err
 }
 
-// OutShape is the shape that a type has under the sizes bound so far.
-func (e *evaluation) OutShape(t opdef.Type) ([]int64, error) {
+// outShape is the shape that a type has under the sizes bound so far.
+func (e *evaluation) outShape(t opdef.Type) ([]int64, error) {
 	var out []int64
 	for _, d := range t.Dims {
 		if d.Star {
@@ -72,30 +72,4 @@ func (e *evaluation) outDType(t opdef.Type) string {
 		return Long([]string{fallback})[0]
 	}
 	return ""
-}
-
-// Spec is the inferred shape and long dtype name of an output.
-type Spec struct {
-	Name, DType string
-	Shape       []int64
-}
-
-// Infer returns what a right call yields, or the fault of a wrong one.
-func (p *Program) Infer(c Call) ([]Spec, *Fault) {
-	if f := p.Check(c); f != nil {
-		return nil, f
-	}
-	e := &evaluation{program: p, call: c, sizes: map[string]int64{}, dtypes: map[string]string{}}
-	if err := e.run(); err != nil {
-		return nil, &Fault{"ValueError", err.Error()}
-	}
-	var out []Spec
-	for _, a := range p.Op.Outputs {
-		shape, err := e.OutShape(a.Type)
-		if err != nil {
-			return nil, &Fault{"ValueError", err.Error()}
-		}
-		out = append(out, Spec{a.Name, e.outDType(a.Type), shape})
-	}
-	return out, nil
 }

@@ -150,15 +150,13 @@ func (p *Program) inputs() {
 		p.dtype(in)
 		star, fixed := Trailing(in.Type)
 		p.add(Rule{Kind: Rank, Arg: in.Name, Optional: in.Optional, Rank: fixed, AtLeast: star})
-		for len(steps) > 0 && (steps[0].Input == i || p.deferred(steps[0], i)) {
+		for len(steps) > 0 && steps[0].Input <= i {
 			p.step(steps[0])
 			steps = steps[1:]
 		}
 		p.add(Rule{Kind: Layout, Arg: in.Name, Optional: in.Optional, Stride: in.Stride})
 	}
 }
-
-func (p *Program) deferred(s opdef.Step, current int) bool { return s.Input < current }
 
 func (p *Program) dtype(a *opdef.Arg) {
 	r := Rule{Kind: DTypeIn, Arg: a.Name, Optional: a.Optional, Var: a.Type.Var}
