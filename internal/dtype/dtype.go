@@ -57,3 +57,6 @@ func Lookup(short string) (DType, bool) {
 
 // Enumerator is the dtype's name in the C++ enum DType: "kBf16".
 func (d DType) Enumerator() string { return "k" + strings.ToUpper(d.Short[:1]) + d.Short[1:] }
+
+// Inexact says whether the dtype is of floating point, real or complex: such arrays have gradients.
+func (d DType) Inexact() bool { return d.ULP > 0 || strings.HasPrefix(d.Long, "complex") }

@@ -155,11 +155,26 @@ func (c *checker) outputs() {
 			arg.LSE = &LSE{Base: raw.LSE.Base, Empty: raw.LSE.Empty}
 			c.lse(join(path, "lse"), *raw.LSE)
 		}
-		if raw.Saved && c.raw.Backward == "" {
-			c.report(join(path, "saved"), codeBackward, "add backward, or leave saved out",
-				"output %s is saved for a gradient that the op does not have", raw.Name)
-		}
+		c.saved(path, arg)
 		c.op.Outputs = append(c.op.Outputs, arg)
+	}
+	if len(c.op.Outputs) > 0 && len(c.op.Results()) == 0 {
+		c.report("outputs", codeNoArgs, "let one output not be saved", "the op returns nothing: every output is saved")
+	}
+}
+
+// saved checks where saved outputs may stand: they are computed all or none, and leave no gap in the results.
+func (c *checker) saved(path string, arg Arg) {
+	before := len(c.op.Outputs)
+	switch {
+	case arg.Saved && c.raw.Backward == "":
+		c.report(join(path, "saved"), codeBackward, "add backward, or leave saved out",
+			"output %s is saved for a gradient that the op does not have", arg.Name)
+	case arg.Saved && arg.PresentIf != "":
+		c.report(join(path, "saved"), codeSaved, "leave present_if out", "saved output %s depends on an optional input", arg.Name)
+	case !arg.Saved && before > 0 && c.op.Outputs[before-1].Saved:
+		c.report(path, codeSaved, "move it up: saved outputs stand last", "output %s stands after the saved output %s",
+			arg.Name, c.op.Outputs[before-1].Name)
 	}
 }
 

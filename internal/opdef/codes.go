@@ -52,4 +52,7 @@ const (
 	codeManifest    = "E048" // a manifest value
 	codeChoice      = "E049" // a value that is none of the allowed ones
 	codePath        = "E050" // a path or glob of the manifest
+	codeSaved       = "E051" // a saved output where none can stand
+	codeGradType    = "E052" // a gradient op whose types do not fit its forward op
+	codeGradLink    = "E053" // an op that cannot be a gradient, or not this one's
 )

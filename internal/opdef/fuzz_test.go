@@ -35,6 +35,7 @@ func FuzzLoad(f *testing.F) {
 		f.Add(text)
 	}
 	f.Add(everything)
+	f.Add(gradientText)
 	project, err := openTree(f.TempDir())
 	if err != nil {
 		f.Fatal(err)
@@ -45,7 +46,8 @@ func FuzzLoad(f *testing.F) {
 		if !slices.Equal(diags, diagsAgain) || !reflect.DeepEqual(op, again) {
 			t.Fatalf("two results: %v and %v", diags, diagsAgain)
 		}
-		for _, d := range diags {
+		_, asGradient := loadText(project, text, forwardOp())
+		for _, d := range slices.Concat(diags, asGradient) {
 			checkPosition(t, text, d)
 		}
 		if len(diags) == 0 && op != nil {
@@ -54,8 +56,8 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// loadText reads a definition, and the same text as a manifest, whose diagnostics are left out of the result.
-func loadText(project *tree, text string) (*Op, diag.List) {
+// loadText reads a definition, beside others, and the same text as a manifest, whose diagnostics are left out of the result.
+func loadText(project *tree, text string, forward ...*Op) (*Op, diag.List) {
 	var diags, ignored diag.List
 	p := &Project{}
 	if doc := parseDocument(ManifestFile, []byte(text), &ignored); doc != nil {
@@ -67,10 +69,42 @@ func loadText(project *tree, text string) (*Op, diag.List) {
 	}
 	op := &Op{Name: "demo", File: "opdefs/demo.toml", Devices: []string{"cpu"}}
 	checkOp(op, doc, "", &diags)
-	p.Ops = []*Op{op}
+	p.Ops = append([]*Op{op}, forward...)
 	checkProject(p, &diags)
-	return op, diags.Sorted()
+	return op, slices.DeleteFunc(diags.Sorted(), func(d diag.Diagnostic) bool { return d.File != op.File })
 }
+
+// forwardOp is an op whose gradient the fuzzed definition claims to be.
+func forwardOp() *Op {
+	var ignored diag.List
+	op := &Op{Name: "forward", File: "opdefs/forward.toml"}
+	checkOp(op, parseDocument(op.File, []byte(forwardText), &ignored), "", &ignored)
+	return op
+}
+
+const forwardText = `doc = "Forward."
+kind = 65535
+dtypes = { T = ["f32"] }
+inputs = [{ name = "x", type = "T[*, N]", doc = "A." }, { name = "b", type = "T[N]", optional = true, doc = "A." }]
+attrs = [{ name = "eps", type = "float", default = "N ** -1", doc = "A." }]
+outputs = [{ name = "y", type = "T[*, N]", doc = "A." }, { name = "s", type = "f32[*]", saved = true, doc = "A." }]
+backward = "demo"
+reference = "return x"
+`
+
+// gradientText is such a definition.
+const gradientText = `doc = "Gradient."
+kind = 1
+dtypes = { T = ["f32"] }
+inputs = [
+  { name = "grad_y", type = "T[*, N]", doc = "A." }, { name = "x", type = "T[*, N]", doc = "A." },
+  { name = "s", type = "f32[*]", doc = "A." }, { name = "b", type = "T[N]", optional = true, doc = "A." },
+]
+attrs = [{ name = "eps", type = "float", default = "N ** -1", doc = "A." }]
+outputs = [{ name = "grad_x", type = "T[*, N]", doc = "A." }, { name = "grad_b", type = "T[N]", present_if = "b", doc = "A." }]
+sums = ["*"]
+reference = "return x"
+`
 
 func checkPosition(t *testing.T, text string, d diag.Diagnostic) {
 	t.Helper()

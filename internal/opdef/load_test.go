@@ -205,3 +205,17 @@ func TestBoundary(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestGradientLink: both ends point at each other, and a gradient that fits has no mistakes.
+func TestGradientLink(t *testing.T) {
+	p, diags, err := Load(write(t, map[string]string{
+		ManifestFile: testManifest, "opdefs/forward.toml": forwardText, "opdefs/demo.toml": gradientText,
+	}))
+	if err != nil || len(diags) > 0 {
+		t.Fatal(err, diags)
+	}
+	gradient, forward := p.Ops[0], p.Ops[1]
+	if forward.Gradient != gradient || gradient.GradientOf != forward || forward.GradientOf != nil || gradient.Gradient != nil {
+		t.Errorf("got %v and %v", forward.Gradient, gradient.GradientOf)
+	}
+}

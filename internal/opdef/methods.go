@@ -13,6 +13,70 @@ func (o *Op) InputIndex(name string) int {
 	return slices.IndexFunc(o.Inputs, func(a Arg) bool { return a.Name == name })
 }
 
+// Results are what a call gives back, in order: the outputs that are not saved, then the mutated inputs.
+func (o *Op) Results() []Arg {
+	results := slices.DeleteFunc(slices.Clone(o.Outputs), func(a Arg) bool { return a.Saved })
+	return append(results, o.Mutated()...)
+}
+
+// Saved are the outputs that are computed only when a gradient is wanted; they stand after the others.
+func (o *Op) Saved() []Arg {
+	return slices.DeleteFunc(slices.Clone(o.Outputs), func(a Arg) bool { return !a.Saved })
+}
+
+// Mutated are the inputs that the op overwrites.
+func (o *Op) Mutated() []Arg {
+	return slices.DeleteFunc(slices.Clone(o.Inputs), func(a Arg) bool { return !a.Mutated })
+}
+
+// Written are all arrays that the op writes: every output, then the mutated inputs.
+func (o *Op) Written() []Arg { return append(slices.Clone(o.Outputs), o.Mutated()...) }
+
+// ParallelDims are the dims along which slicing the inputs slices what the op writes: "*" where everything written has
+// it, then the declared ones. One that is also in Sums may be missing from some outputs.
+func (o *Op) ParallelDims() []string {
+	var dims []string
+	if !slices.ContainsFunc(o.Written(), func(a Arg) bool { return !a.Has("*") }) {
+		dims = append(dims, "*")
+	}
+	return append(dims, slices.DeleteFunc(slices.Clone(o.Parallel), func(d string) bool { return d == "*" })...)
+}
+
+// Has says whether the argument has the dim for itself: not in arithmetic. "*" stands for the leading dims.
+func (a Arg) Has(dim string) bool {
+	return slices.ContainsFunc(a.Type.Dims, func(d Dim) bool { return d.Is(dim) })
+}
+
+// Dims are the texts of the dims: "*", "N", "2*D".
+func (a Arg) Dims() []string {
+	out := make([]string, len(a.Type.Dims))
+	for i, d := range a.Type.Dims {
+		out[i] = d.Text()
+	}
+	return out
+}
+
+// Is says whether the dim is the named one and nothing else; "*" stands for leading dims.
+func (d Dim) Is(name string) bool {
+	return d.Star && name == "*" || d.Plain() && d.Expr.Name == name
+}
+
+// Plain says whether the dim is a size that stands alone.
+func (d Dim) Plain() bool { return d.Expr != nil && d.Expr.Op == OpSymbol }
+
+// Text is the dim as the definition writes it.
+func (d Dim) Text() string {
+	switch {
+	case d.Star:
+		return "*"
+	case d.Ellipsis:
+		return "..."
+	case d.Expr == nil:
+		return ""
+	}
+	return d.Expr.Text
+}
+
 // KernelList returns the declared kernels for the manifest's devices. An op that declares none has one kernel of its own
 // name on every device.
 func (o *Op) KernelList() []Kernel {

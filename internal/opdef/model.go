@@ -65,9 +65,12 @@ type Op struct {
 	Samples                    map[string][]any
 	Tolerance                  map[string]Tolerance
 	Deterministic              bool
-	Backward                   string
-	Since, Deprecated          string
-	Kernels                    []Kernel
+	// Backward names the gradient op, which Gradient points to. GradientOf is the op whose gradient this one is.
+	// Both are nil where there is none, and set once by Load.
+	Backward             string
+	Gradient, GradientOf *Op
+	Since, Deprecated    string
+	Kernels              []Kernel
 	// Devices are the manifest's devices.
 	Devices []string
 	// Steps is the binding rule applied to the inputs, in order.

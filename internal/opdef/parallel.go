@@ -23,8 +23,13 @@ func (c *checker) parallel() {
 		if !c.sliceable(path, codeSums, name, c.raw.Sums[:i]) {
 			continue
 		}
-		if _, without := c.results(name); without == "" && !c.open {
+		with, without := c.results(name)
+		switch {
+		case c.open:
+		case without == "":
 			c.report(path, codeSums, "sums is for outputs that lack the dim", "every output has the dim %s: none is a sum over it", name)
+		case with > 0 && name != "*" && !slices.Contains(c.raw.Parallel, name):
+			c.report(path, codeSums, "add it to parallel too", "some output has the dim %s, of which parallel says nothing", name)
 		}
 	}
 }
@@ -44,6 +49,8 @@ func (c *checker) sliceable(path, code, name string, before []string) bool {
 		if !c.open {
 			c.report(path, code, didYouMean(name, keys(c.sizes), "name a dim of an input"), "no input has a dim %q", name)
 		}
+	case c.twice(name) != "":
+		c.report(path, code, "only dims that an argument has once can be sliced", "%s stands twice in %s", name, c.twice(name))
 	case c.inArithmetic(name) != "":
 		c.report(path, code, "only dims that stand alone can be sliced", "%s is used in %s", name, c.inArithmetic(name))
 	default:
@@ -52,11 +59,27 @@ func (c *checker) sliceable(path, code, name string, before []string) bool {
 	return false
 }
 
+// twice names an argument that has the dim more than once, or is empty.
+func (c *checker) twice(name string) string {
+	for _, arg := range slices.Concat(c.op.Inputs, c.op.Outputs) {
+		times := 0
+		for _, d := range arg.Type.Dims {
+			if d.Is(name) {
+				times++
+			}
+		}
+		if times > 1 {
+			return arg.Name
+		}
+	}
+	return ""
+}
+
 // inArithmetic returns a dim of an input or output that computes with name, or "".
 func (c *checker) inArithmetic(name string) string {
 	for _, arg := range slices.Concat(c.op.Inputs, c.op.Outputs) {
 		for _, d := range arg.Type.Dims {
-			if d.Expr == nil || d.Expr.Op == OpSymbol && d.Expr.Name == name {
+			if d.Expr == nil || d.Is(name) {
 				continue
 			}
 			if slices.Contains(c.expand(d.Expr).Symbols(), name) {
@@ -69,17 +92,8 @@ func (c *checker) inArithmetic(name string) string {
 
 // results counts the outputs and mutated inputs that have the dim, and names one that has not.
 func (c *checker) results(name string) (with int, without string) {
-	results := slices.Clone(c.op.Outputs)
-	for _, in := range c.op.Inputs {
-		if in.Mutated {
-			results = append(results, in)
-		}
-	}
-	for _, arg := range results {
-		has := func(d Dim) bool {
-			return d.Star && name == "*" || d.Expr != nil && d.Expr.Op == OpSymbol && d.Expr.Name == name
-		}
-		if slices.ContainsFunc(arg.Type.Dims, has) {
+	for _, arg := range c.op.Written() {
+		if arg.Has(name) {
 			with++
 		} else {
 			without = arg.Name

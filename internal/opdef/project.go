@@ -41,8 +41,8 @@ func checkProject(p *Project, diags *diag.List) {
 			names[Pascal(op.Name)] = op
 		}
 		checkKind(p, op, kinds, diags)
-		checkBackward(p, op, diags)
 	}
+	linkGradients(p, diags)
 }
 
 func checkKind(p *Project, op *Op, kinds map[int]*Op, diags *diag.List) {
@@ -61,58 +61,5 @@ func checkKind(p *Project, op *Op, kinds map[int]*Op, diags *diag.List) {
 	}
 	if kinds[op.Kind] == nil && op.Kind != noKind {
 		kinds[op.Kind] = op
-	}
-}
-
-// checkBackward holds a gradient op against its forward op: it draws its inputs from grad_OUTPUT, the inputs, the
-// outputs and the attributes there, and gives grad_INPUT.
-func checkBackward(p *Project, op *Op, diags *diag.List) {
-	if op.Backward == "" {
-		return
-	}
-	pos := op.Pos["backward"]
-	if slices.ContainsFunc(op.Inputs, func(a Arg) bool { return a.Mutated }) {
-		diags.Add(pos, codeMutated, "make the op functional", "an op that overwrites inputs cannot have a gradient")
-	}
-	i := slices.IndexFunc(p.Ops, func(o *Op) bool { return o.Name == op.Backward })
-	if i < 0 {
-		names := make([]string, len(p.Ops))
-		for i, o := range p.Ops {
-			names[i] = o.Name
-		}
-		diags.Add(pos, codeBackward, didYouMean(op.Backward, names, "define it in opdefs/"), "there is no op %q", op.Backward)
-		return
-	}
-	backward := p.Ops[i]
-	known, gradients := map[string]bool{}, map[string]bool{}
-	for _, in := range op.Inputs {
-		known[in.Name], gradients["grad_"+in.Name] = true, true
-	}
-	for _, out := range op.Outputs {
-		known[out.Name], known["grad_"+out.Name] = true, known["grad_"+out.Name] || !out.Saved
-	}
-	for i, in := range backward.Inputs {
-		if !known[in.Name] {
-			hint := didYouMean(in.Name, keys(known), "inputs are grad_OUTPUT, or inputs and outputs of "+op.Name)
-			diags.Add(backward.Pos[join(element("inputs", i), "name")], codeGradient, hint, "%s gives no %s to its gradient", op.Name, in.Name)
-		}
-	}
-	for i, out := range backward.Outputs {
-		if !gradients[out.Name] {
-			hint := didYouMean(out.Name, keys(gradients), "outputs are grad_INPUT")
-			diags.Add(backward.Pos[join(element("outputs", i), "name")], codeGradient, hint,
-				"%s is the gradient of no input of %s", out.Name, op.Name)
-		}
-	}
-	checkGradientAttrs(op, backward, diags)
-}
-
-func checkGradientAttrs(op, backward *Op, diags *diag.List) {
-	for i, attr := range backward.Attrs {
-		same := func(a Attr) bool { return a.Name == attr.Name && a.Type == attr.Type }
-		if !slices.ContainsFunc(op.Attrs, same) {
-			diags.Add(backward.Pos[join(element("attrs", i), "name")], codeGradient, "a gradient has only attributes of its forward op",
-				"%s has no %s attribute %s", op.Name, attr.Type, attr.Name)
-		}
 	}
 }

@@ -10,6 +10,9 @@ import (
 // keys returns the sorted keys of a map.
 func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
+// Suggest returns the candidate that a misspelt word most likely means, or "".
+func Suggest(word string, candidates []string) string { return nearest(word, candidates) }
+
 // didYouMean returns a hint with the nearest candidate, or otherwise when none is near.
 func didYouMean(word string, candidates []string, otherwise string) string {
 	if best := nearest(word, candidates); best != "" {
