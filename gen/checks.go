@@ -27,6 +27,8 @@ type checkView struct{ *opView }
 
 func pyArg(s string) string { return s + "_" }
 
+func pyPair(s string) string { return fmt.Sprintf("(%q, %s)", s, pyArg(s)) }
+
 // Parameters is the parameter list: framework, inputs, attrs, out; all positional.
 func (v *checkView) Parameters() string {
 	out := []string{"fw: _r.Framework"}
@@ -43,10 +45,9 @@ func (v *checkView) Parameters() string {
 func (v *checkView) Lines() []string {
 	var needed, all []string
 	for _, a := range v.Inputs {
-		pair := fmt.Sprintf("(%q, %s)", a.Name, pyArg(a.Name))
-		all = append(all, pair)
+		all = append(all, pyPair(a.Name))
 		if !a.Optional {
-			needed = append(needed, pair)
+			needed = append(needed, pyPair(a.Name))
 		}
 	}
 	out := []string{fmt.Sprintf("_r.required(op, %s)", pyTuple(needed)), fmt.Sprintf("_r.arrays(fw, op, %s)", pyTuple(all))}
@@ -56,7 +57,7 @@ func (v *checkView) Lines() []string {
 		}
 		out = append(out, lines...)
 	})
-	return wrap(append(out, v.result(pyTuple(all))...))
+	return wrap(dropUnused(append(out, v.result(pyTuple(all))...)))
 }
 
 func pyStrings(items []string) string { return tupleNode("", quoted(items)).flat() }
@@ -133,6 +134,12 @@ func (v *checkView) size(r rule.Rule) []string {
 		return one("%s = %s", pyArg(r.Symbol), v.expr(r.Expr))
 	case rule.Require:
 		return raise("not ("+v.expr(r.Expr)+")", "_r.require(op, %q, %s)", r.Form, v.why(r.Why))
+	case rule.Layout:
+		if r.Mutated {
+			return one("fw.check_mutated(op, %q, %s, %q)", r.Arg, arg, r.Stride)
+		}
+	case rule.Distinct:
+		return one("_m.distinct(fw, op, %q, %s)", r.Arg, arg)
 	case rule.OutSize:
 		return raise(v.expr(r.Expr)+" < 0", "_r.output_size(op, %q, %q, %s)", r.Arg, r.Form, v.expr(r.Expr))
 	}
@@ -192,55 +199,4 @@ func (v *checkView) bound(r rule.Rule, sign, text string) []string {
 		return append(one("if %s is not None:", arg), indent(pyIndent, lines)...)
 	}
 	return lines
-}
-
-// result prints the specs, the checks on given outputs, and the return.
-func (v *checkView) result(inputs string) []string {
-	var specs, names, partners, attrs []string
-	for i := range v.Outputs {
-		out := &v.Outputs[i]
-		specs = append(specs, fmt.Sprintf("(%s, %s)", v.shape(out.Type), v.dtype(out.Type)))
-		names = append(names, out.Name)
-		from := v.Program.DTypeOf[out.Type.Var]
-		if v.InputIndex(from) < 0 {
-			from = ""
-		}
-		partners = append(partners, from)
-	}
-	for _, a := range v.ABIAttrs() {
-		attrs = append(attrs, pyArg(a.Name))
-	}
-	lines := one("specs: Specs = %s", pyTuple(specs))
-	lines = append(lines, "if out is not None:", fmt.Sprintf("    _r.outputs(fw, op, %s, specs, out, %s, %s)", pyStrings(names), inputs, pyStrings(partners)))
-	return append(lines, "return specs, "+pyTuple(attrs))
-}
-
-func (v *checkView) shape(t opdef.Type) string {
-	var dims []string
-	for _, d := range t.Dims {
-		if d.Star {
-			dims = append(dims, "*batch")
-		} else {
-			dims = append(dims, v.expr(d.Expr))
-		}
-	}
-	return pyTuple(dims)
-}
-
-// dtype prints the long dtype name of an output as an expression.
-func (v *checkView) dtype(t opdef.Type) string {
-	if t.Var == "" {
-		return strconv.Quote(rule.Long([]string{t.DType})[0])
-	}
-	for _, a := range v.Attrs {
-		if a.Binds != t.Var {
-			continue
-		}
-		fallback, _ := a.Default.(string)
-		if _, isVar := v.Program.DTypeOf[fallback]; isVar {
-			return fmt.Sprintf("%s if %s is None else %s", pyArg(fallback), pyArg(a.Name), pyArg(a.Name))
-		}
-		return fmt.Sprintf("%q if %s is None else %s", rule.Long([]string{fallback})[0], pyArg(a.Name), pyArg(a.Name))
-	}
-	return pyArg(t.Var)
 }

@@ -2,6 +2,7 @@ package gen
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/opcast/opcast/internal/dtype"
@@ -65,15 +66,16 @@ func (v *cppView) Fields() []field {
 		out = append(out, field{"opcast::DType " + cppName(d.Name), rule.Or(rule.Long(d.OneOf)), cppName(d.Name), cppName(d.Name)})
 	}
 	if v.HasBatch() {
-		_, trailing := rule.Trailing(v.input(v.Program.BatchOf).Type)
-		value := fmt.Sprintf("%s.batch(%d)", cppName(v.Program.BatchOf), trailing)
+		in := v.input(v.Program.BatchOf)
+		_, trailing := rule.Trailing(in.Type)
+		value := ifThere(in, fmt.Sprintf("%s.batch(%d)", cppName(in.Name), trailing), "0")
 		out = append(out, field{"int64_t batch", "product of the leading dimensions", "batch", value})
 	}
 	for _, s := range v.Symbols() {
 		out = append(out, field{"int64_t " + cppName(s), "", cppName(s), cppName(s)})
 	}
 	for _, a := range v.Outputs {
-		out = append(out, field{"void* " + cppName(a.Name), a.Type.Text, cppName(a.Name), cppName(a.Name) + ".data()"})
+		out = append(out, field{"void* " + cppName(a.Name), a.Type.Text + absentWhen(&a), cppName(a.Name), cppName(a.Name) + ".data()"})
 	}
 	for _, a := range v.Inputs {
 		out = append(out, v.inputFields(a)...)
@@ -89,19 +91,24 @@ func (v *cppView) input(name string) *opdef.Arg {
 	return &v.Inputs[i]
 }
 
+// ifThere is a value that is read off an input; one that is absent has none.
+func ifThere(in *opdef.Arg, value, otherwise string) string {
+	if !in.Optional {
+		return value
+	}
+	return fmt.Sprintf("%s ? %s : %s", cppName(in.Name), value, otherwise)
+}
+
 func (v *cppView) inputFields(a opdef.Arg) []field {
 	name := cppName(a.Name)
-	comment := a.Type.Text
-	if a.Optional {
-		comment += ", null when absent"
+	decl, comment := "const void* ", a.Type.Text
+	if a.Mutated {
+		decl, comment = "void* ", comment+", read and written"
 	}
-	out := []field{{"const void* " + name, comment, name, name + ".data()"}}
+	out := []field{{decl + name, comment + absentWhen(&a), name, name + ".data()"}}
 	if a.Stride != "" {
 		_, trailing := rule.Trailing(a.Type)
-		value := fmt.Sprintf("%s.layout(%d)", name, trailing)
-		if a.Optional {
-			value = fmt.Sprintf("%s ? %s : opcast::Layout{}", name, value)
-		}
+		value := ifThere(&a, fmt.Sprintf("%s.layout(%d)", name, trailing), "opcast::Layout{}")
 		out = append(out, field{"opcast::Layout " + name + "_layout", "", name + "_layout", value})
 	}
 	return out
@@ -185,6 +192,24 @@ func kernelNames(v *opView) string {
 	var names []string
 	for _, k := range v.KernelList() {
 		names = append(names, k.Name)
+	}
+	return strings.Join(names, ",")
+}
+
+// ArrayNames and AttrNames join the names of the export's arguments in order, for the log.
+func (v *cppView) ArrayNames() string {
+	var names []string
+	for _, a := range slices.Concat(v.Outputs, v.Inputs) {
+		names = append(names, a.Name)
+	}
+	return strings.Join(names, ",")
+}
+
+// AttrNames continues ArrayNames.
+func (v *cppView) AttrNames() string {
+	var names []string
+	for _, a := range v.ABIAttrs() {
+		names = append(names, a.Name)
 	}
 	return strings.Join(names, ",")
 }

@@ -31,36 +31,37 @@ func (v *opView) Index(name string) int {
 // Arity is the number of arguments of the export.
 func (v *opView) Arity() int { return len(v.Outputs) + len(v.Inputs) + len(v.ABIAttrs()) }
 
-// RequiredNames is the initializer list of all arrays that must be given.
-func (v *cppView) RequiredNames() string {
-	var out []string
-	for _, a := range v.Inputs {
-		if !a.Optional {
-			out = append(out, fmt.Sprintf("{%d, %q}", v.Index(a.Name), a.Name))
-		}
-	}
-	for _, a := range v.Outputs {
-		out = append(out, fmt.Sprintf("{%d, %q}", v.Index(a.Name), a.Name))
-	}
-	return strings.Join(out, ", ")
-}
-
 // Statements is the body of the export: one C++ statement per rule, in order.
 func (v *cppView) Statements() []string {
 	var out []string
 	for _, a := range slices.Concat(v.Inputs, v.Outputs) {
 		out = append(out, fmt.Sprintf("const opcast::Tensor %s = call.Array(%d, %q);", cppName(a.Name), v.Index(a.Name), a.Name))
 	}
+	out = append(out, v.hoisted()...)
 	guarded(v.Program.Rules, v.statement, func(arg string, lines []string) {
-		if arg != "" {
-			lines = append(append([]string{"if (" + cppName(arg) + ") {"}, indent(cppIndent, lines)...), "}")
-		}
-		out = append(out, lines...)
+		out = append(out, ifGiven(arg, lines)...)
 	})
-	for i := range v.Outputs {
-		out = append(out, v.outputStatements(i)...)
+	return out
+}
+
+// hoisted declares the sizes that rules on optional inputs bind: the block of an input that is given ends before their
+// use. A dtype always has a required input or an attr.
+func (v *cppView) hoisted() []string {
+	var out []string
+	for _, r := range v.Program.Rules {
+		if r.Kind == rule.SizeBind && r.If != "" {
+			out = append(out, "int64_t "+cppName(r.Symbol)+" = 0;")
+		}
 	}
 	return out
+}
+
+// ifGiven puts statements under the condition that an array is given; "" stands for no condition.
+func ifGiven(arg string, lines []string) []string {
+	if arg == "" {
+		return lines
+	}
+	return append(append([]string{"if (" + cppName(arg) + ") {"}, indent(cppIndent, lines)...), "}")
 }
 
 // statement prints one rule.
@@ -91,18 +92,39 @@ func (v *cppView) statement(r rule.Rule) []string {
 	case rule.BatchAs:
 		_, first := rule.Trailing(v.input(r.Other).Type)
 		return one("call.SameBatch(%s, %d, %s, %d);", name, r.Rank, cppName(r.Other), first)
+	default:
+		return v.sizeStatement(r)
+	}
+}
+
+// sizeStatement prints the rules on sizes, on memory and on the whole call.
+func (v *cppView) sizeStatement(r rule.Rule) []string {
+	name := cppName(r.Arg)
+	switch r.Kind {
 	case rule.SizeBind:
+		if r.If != "" {
+			return one("%s = %s;", cppName(r.Symbol), v.solve(r))
+		}
 		return one("const int64_t %s = %s;", cppName(r.Symbol), v.solve(r))
 	case rule.SizeIs:
 		return one("call.Size(%s, %d, %s, {%s});", name, r.Dim, v.expr(r.Expr), v.whyList(r.Why))
 	case rule.Layout:
-		return one("call.%s(%s); call.Data(%s);", map[string]string{"": "Dense", "last": "LastDense", "any": "AnyStride"}[r.Stride], name, name)
+		check := map[string]string{"": "Dense", "last": "LastDense", "any": "AnyStride"}[r.Stride]
+		return one("call.%s(%s); call.Data(%s);", check, name, name)
+	case rule.Distinct:
+		return one("call.Distinct(%s);", name)
 	case rule.Let:
 		return one("const int64_t %s = %s;", cppName(r.Symbol), v.expr(r.Expr))
 	case rule.Require:
 		return one("call.Require(%s, %q, {%s});", v.expr(r.Expr), r.Form, v.whyList(r.Why))
 	case rule.OutSize:
 		return one("call.OutputSize(%q, %q, %s);", r.Arg, r.Form, v.expr(r.Expr))
+	case rule.Presence:
+		return one("call.Together(%s, %s);", name, cppName(r.Other))
+	case rule.Output:
+		return v.output(r)
+	case rule.Apart:
+		return one("call.Apart(%s, {%s});", name, addresses(r.Others))
 	}
 	return nil
 }
@@ -150,58 +172,6 @@ func (v *cppView) enumerators(arg string) string {
 		out = append(out, cppEnum(s))
 	}
 	return strings.Join(out, ", ")
-}
-
-// outputStatements check a given output; an attr-bound dtype variable is read from it.
-func (v *cppView) outputStatements(i int) []string {
-	out := &v.Outputs[i]
-	name := cppName(out.Name)
-	var lines []string
-	from := v.Program.DTypeOf[out.Type.Var]
-	if v.InputIndex(from) >= 0 {
-		lines = one("call.DTypeAs(%s, %s, %q);", name, cppName(out.Type.Var), from)
-	} else {
-		lines = one("call.DTypeIn(%s, {%s});", name, v.enumerators(out.Name))
-		if out.Type.Var != "" {
-			lines = append(lines, fmt.Sprintf("const opcast::DType %s = %s.dtype();", cppName(out.Type.Var), name))
-		}
-	}
-	batch, trailing := "nullptr", 0
-	if star, _ := rule.Trailing(out.Type); star {
-		batch = "&" + cppName(v.Program.BatchOf)
-		_, trailing = rule.Trailing(v.input(v.Program.BatchOf).Type)
-	}
-	var sizes, others []string
-	for _, d := range out.Type.Dims {
-		if d.Expr != nil {
-			sizes = append(sizes, v.expr(d.Expr))
-		}
-	}
-	for _, a := range slices.Concat(v.Inputs, v.Outputs[:i]) {
-		others = append(others, "&"+cppName(a.Name))
-	}
-	return append(lines,
-		fmt.Sprintf("call.SameDevice(%s, %s);", name, v.DeviceOf()),
-		fmt.Sprintf("call.OutputShape(%s, %s, %d, {%s});", name, batch, trailing, strings.Join(sizes, ", ")),
-		fmt.Sprintf("call.Dense(%s); call.Data(%s);", name, name),
-		fmt.Sprintf("call.Apart(%s, {%s});", name, strings.Join(others, ", ")))
-}
-
-// DeviceOf is the array on whose device the call runs.
-func (v *cppView) DeviceOf() string {
-	if len(v.Inputs) > 0 {
-		return cppName(v.Inputs[0].Name)
-	}
-	return cppName(v.Outputs[0].Name)
-}
-
-// NoneEmpty is the condition under which there is anything to compute.
-func (v *cppView) NoneEmpty() string {
-	var out []string
-	for _, a := range v.Outputs {
-		out = append(out, cppName(a.Name)+".empty()")
-	}
-	return strings.Join(out, " && ")
 }
 
 func (v *cppView) readAttr(a *opdef.Attr) []string {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/rule"
+	"github.com/opcast/opcast/internal/transform"
 )
 
 // docs emits a page per op and their index.
@@ -24,6 +25,15 @@ func (g *generator) docs() error {
 
 // docView is an op as its page shows it.
 type docView struct{ *opView }
+
+// Signature is how an op is called and what it returns: "gelu(x, *, approximate) -> y".
+func Signature(op *opdef.Op) string {
+	var results []string
+	for _, a := range op.Results() {
+		results = append(results, a.Name)
+	}
+	return (&docView{&opView{Op: op}}).Call() + " -> " + strings.Join(results, ", ")
+}
 
 // Call is the signature as users type it.
 func (v *docView) Call() string {
@@ -96,25 +106,24 @@ func (v *docView) AttrRow(a opdef.Attr) string {
 	return strings.Join(parts, ", ")
 }
 
-// Copies says when an argument is copied before the kernel sees it.
-func (v *docView) Copies() string {
-	var dense, last []string
-	for _, a := range v.Inputs {
-		switch a.Stride {
-		case "":
-			dense = append(dense, "`"+a.Name+"`")
-		case "last":
-			last = append(last, "`"+a.Name+"`")
-		}
-	}
+// Facts says how the op behaves under transformations: "**vmap**: ...".
+func (v *docView) Facts() []string {
 	var out []string
-	if len(dense) > 0 {
-		out = append(out, strings.Join(dense, ", ")+": when not contiguous")
+	for _, f := range transform.Facts(v.Op) {
+		out = append(out, "**"+f.Topic+"**: "+f.Text)
 	}
-	if len(last) > 0 {
-		out = append(out, strings.Join(last, ", ")+": when the last dimension is not contiguous")
+	return out
+}
+
+// ResultRow is the name of a result, and when it exists.
+func (v *docView) ResultRow(a opdef.Arg) string {
+	switch {
+	case a.PresentIf != "":
+		return "`" + a.Name + "` (with `" + a.PresentIf + "`)"
+	case a.Mutated:
+		return "`" + a.Name + "` (overwritten)"
 	}
-	return strings.Join(out, "; ")
+	return "`" + a.Name + "`"
 }
 
 // KernelNames lists the variants.

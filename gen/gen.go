@@ -129,8 +129,8 @@ func unsupported(op *opdef.Op, list *diag.List) {
 	}
 	for i := range op.Inputs {
 		key := fmt.Sprintf("inputs[%d]", i)
-		if op.Inputs[i].Mutated {
-			report(key, "a mutated input")
+		if op.Inputs[i].Mutated && op.Inputs[i].Optional {
+			report(key, "an optional mutated input")
 		}
 		if op.Inputs[i].List {
 			report(key, "a list input")
@@ -141,19 +141,7 @@ func unsupported(op *opdef.Op, list *diag.List) {
 			}
 		}
 	}
-	for i := range op.Outputs {
-		key := fmt.Sprintf("outputs[%d]", i)
-		if op.Outputs[i].Saved {
-			report(key, "a saved output")
-		}
-		if op.Outputs[i].PresentIf != "" {
-			report(key, "an optional output")
-		}
-	}
 	if len(op.Scratch) > 0 {
 		report("scratch", "scratch")
-	}
-	if op.Backward != "" {
-		report("backward", "backward")
 	}
 }

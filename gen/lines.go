@@ -53,7 +53,7 @@ func splitCall(text string) (head string, items []string) {
 	return text[:open+1], items
 }
 
-// guarded prints the rules, collecting runs of rules on one optional input: block gets that input's name, or "" for
+// guarded prints the rules, collecting runs that depend on one optional input: block gets that input's name, or "" for
 // rules that always apply.
 func guarded(rules []rule.Rule, print func(rule.Rule) []string, block func(arg string, lines []string)) {
 	var open string
@@ -65,13 +65,9 @@ func guarded(rules []rule.Rule, print func(rule.Rule) []string, block func(arg s
 		open, lines = "", nil
 	}
 	for _, r := range rules {
-		arg := ""
-		if r.Optional {
-			arg = r.Arg
-		}
-		if arg != open {
+		if r.If != open {
 			flush()
-			open = arg
+			open = r.If
 		}
 		lines = append(lines, print(r)...)
 	}

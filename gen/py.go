@@ -93,24 +93,38 @@ func (v *pyOp) parameters(array, result, required, dtype string) []string {
 			out = append(out, a.Name+": "+array+required)
 		}
 	}
-	if len(v.Attrs) > 0 || v.FW.Out {
+	if len(v.Attrs) > 0 || v.HasOut() {
 		out = append(out, "*")
 	}
 	for i := range v.Attrs {
 		out = append(out, pyParameter(&v.Attrs[i], dtype))
 	}
-	if v.FW.Out {
-		out = append(out, "out: "+v.result(result)+" | None = None")
+	if v.HasOut() {
+		out = append(out, "out: "+strings.TrimSuffix(v.result(result), " | None")+" | None = None")
 	}
 	return out
 }
 
+// HasOut says whether results can go to given arrays: not where the op itself says which arrays it overwrites.
+func (v *pyOp) HasOut() bool { return v.FW.Out && len(v.Mutated()) == 0 }
+
 // result is the annotation of what the function returns.
 func (v *pyOp) result(hint string) string {
-	if len(v.Outputs) == 1 {
-		return hint
+	var types []string
+	for _, a := range v.Op.Results() {
+		if a.PresentIf != "" {
+			types = append(types, hint+" | None")
+		} else {
+			types = append(types, hint)
+		}
 	}
-	return "tuple[" + strings.Join(repeat(hint, len(v.Outputs)), ", ") + "]"
+	switch len(types) {
+	case 0:
+		return "None"
+	case 1:
+		return types[0]
+	}
+	return "tuple[" + strings.Join(types, ", ") + "]"
 }
 
 // Imports are the lines that bring in what the annotations name, with an empty line between groups.
@@ -222,12 +236,4 @@ func pyDefault(a *opdef.Attr) string {
 		return pyTuple(items)
 	}
 	return fmt.Sprint(a.Default)
-}
-
-func repeat(s string, n int) []string {
-	out := make([]string, n)
-	for i := range out {
-		out[i] = s
-	}
-	return out
 }

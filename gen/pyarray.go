@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/dtype"
+	"github.com/opcast/opcast/internal/opdef"
 )
 
 // arrayPackage emits the NumPy or the CuPy adaptor.
@@ -26,7 +27,15 @@ func (v *arrayOp) Fast() bool { return v.FW.Name == "numpy" }
 
 // Guard is the condition under which the kernel may be called at once.
 func (v *arrayOp) Guard() string {
-	conditions := append([]pyBoolean{test("out is None")}, v.each("type(%s) is _rt.ndarray")...)
+	var conditions []pyBoolean
+	if v.HasOut() {
+		absent := test("out is None")
+		if v.givenOut() {
+			absent = anyOf([]pyBoolean{absent, test("type(out) is _rt.ndarray")})
+		}
+		conditions = append(conditions, absent)
+	}
+	conditions = append(conditions, v.each("type(%s) is _rt.ndarray")...)
 	for i := range v.Attrs {
 		a := &v.Attrs[i]
 		if a.Type != "dtype" {
@@ -41,19 +50,69 @@ func (v *arrayOp) Guard() string {
 	return pyIf("    ", allOf(conditions))
 }
 
-// Allocate prints the lines that make the outputs.
+// givenOut says that a given result may go to the kernel at once: a single one, whose dtype the kernel can judge.
+func (v *arrayOp) givenOut() bool {
+	var outs []*opdef.Arg
+	for i := range v.Outputs {
+		if !v.Outputs[i].Saved {
+			outs = append(outs, &v.Outputs[i])
+		}
+	}
+	if !v.HasOut() || len(outs) != 1 || outs[0].PresentIf != "" {
+		return false
+	}
+	return !slices.ContainsFunc(v.Attrs, func(a opdef.Attr) bool { return a.Binds != "" && a.Binds == outs[0].Type.Var })
+}
+
+// Allocate prints the lines that make the outputs; one that need not be made has another value first.
 func (v *arrayOp) Allocate() []string {
 	lines := v.fastShapes()
 	for i := range v.Outputs {
 		out := &v.Outputs[i]
-		shape := v.fastShape(out.Type)
-		if twin := v.twin(out); twin != "" {
-			shape = twin + ".shape"
+		switch {
+		case out.Saved:
+		case out.PresentIf != "":
+			lines = append(lines, out.Name+" = None", "if "+out.PresentIf+" is not None:", "    "+v.empty(out, 16))
+		case v.givenOut():
+			lines = append(lines, out.Name+" = out", "if "+out.Name+" is None:", "    "+v.empty(out, 16))
+		default:
+			lines = append(lines, v.empty(out, 12))
 		}
-		args := []string{shape, v.fastDType(out.Type, "%q")}
-		lines = append(lines, pyLayout(strings.Repeat(" ", 12), out.Name+" = _rt.empty(", args, ")")[12:])
 	}
 	return lines
+}
+
+// empty allocates an output, in code of the given indentation.
+func (v *arrayOp) empty(out *opdef.Arg, indent int) string {
+	shape := v.fastShape(out.Type)
+	if twin := v.twin(out); twin != "" {
+		shape = twin + ".shape"
+	}
+	args := []string{shape, v.fastDType(out.Type, "%q")}
+	return pyLayout(strings.Repeat(" ", indent), out.Name+" = _rt.empty(", args, ")")[indent:]
+}
+
+// Call is the call of the kernel.
+func (v *arrayOp) Call() string {
+	return strings.TrimLeft(pyLayout(strings.Repeat(" ", 12), "_kernel(", strings.Split(v.KernelArgs(), ", "), ")"), " ")
+}
+
+// Fault is what a plain call may end with and then be repeated by the general one. Where the kernel overwrites inputs,
+// that is only what happens before it runs.
+func (v *arrayOp) Fault() string {
+	if len(v.Mutated()) > 0 {
+		return "_rt.REFUSAL"
+	}
+	return "_rt.FAULT"
+}
+
+// General is the general call.
+func (v *arrayOp) General() string {
+	items := []pyNode{tupleNode("", leaves(v.inputNames())), tupleNode("", leaves(v.attrNames(allAttrs, "")))}
+	if v.HasOut() {
+		items = append(items, leaf("out"))
+	}
+	return pyNode{"return _op.call(", items, ")"}.print("    ", "")
 }
 
 // Views are the dtypes that cross DLPack as another one of their width, since NumPy itself does not know them.

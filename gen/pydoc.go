@@ -2,6 +2,7 @@ package gen
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/opcast/opcast/internal/opdef"
@@ -23,18 +24,18 @@ func (v *pyOp) Doc() []string {
 		if a.Optional {
 			kind += ", optional"
 		}
-		d.item(a.Name+" : "+kind, a.Doc, v.shapeText(a), copiedText(a))
+		d.item(a.Name+" : "+kind, a.Doc, v.shapeText(a), v.memoryText(a))
 	}
 	for i := range v.Attrs {
 		a := &v.Attrs[i]
 		d.item(a.Name+" : "+attrText(a), a.Doc, rangeText(a))
 	}
-	if v.FW.Out {
+	if v.HasOut() {
 		d.item("out : "+v.outText()+", optional", "Where to write: contiguous, never resized, apart from the inputs.")
 	}
 	d.section("Returns")
-	for i := range v.Outputs {
-		d.item(v.Outputs[i].Name+" : "+v.FW.Array, v.Outputs[i].Doc, v.shapeText(&v.Outputs[i]))
+	for _, a := range v.Op.Results() {
+		v.returned(d, &a)
 	}
 	v.errors(d)
 	v.notes(d)
@@ -43,10 +44,29 @@ func (v *pyOp) Doc() []string {
 
 // outText is the type of the out argument.
 func (v *pyOp) outText() string {
-	if len(v.Outputs) == 1 {
+	results := v.Op.Results()
+	if len(results) == 1 {
 		return v.FW.Array
 	}
-	return fmt.Sprintf("tuple of %d %s", len(v.Outputs), v.FW.Array)
+	text := fmt.Sprintf("tuple of %d %s", len(results), v.FW.Array)
+	if slices.ContainsFunc(results, func(a opdef.Arg) bool { return a.PresentIf != "" }) {
+		text += " or None"
+	}
+	return text
+}
+
+// returned appends a result: an output, or an input that the op overwrites.
+func (v *pyOp) returned(d *docText, a *opdef.Arg) {
+	switch {
+	case a.PresentIf != "":
+		d.item(a.Name+" : "+v.FW.Array+" or None", a.Doc, v.shapeText(a), "None where "+a.PresentIf+" is.")
+	case a.Mutated && v.FW.Out:
+		d.item(a.Name+" : "+v.FW.Array, "The argument itself, overwritten.")
+	case a.Mutated:
+		d.item(a.Name+" : "+v.FW.Array, "The new values of the argument.")
+	default:
+		d.item(a.Name+" : "+v.FW.Array, a.Doc, v.shapeText(a))
+	}
 }
 
 // shapeText says shape and dtypes: "“T[*, N]“, T is float32 or float16".
@@ -59,11 +79,17 @@ func (v *pyOp) shapeText(a *opdef.Arg) string {
 	return fmt.Sprintf("``%s``, %s.", a.Type.Text, rule.Long([]string{a.Type.DType})[0])
 }
 
-func copiedText(a *opdef.Arg) string {
-	switch a.Stride {
-	case "any":
+// memoryText says what happens to the memory of an input: it is overwritten, or copied where the kernels cannot read it.
+func (v *pyOp) memoryText(a *opdef.Arg) string {
+	where := map[string]string{"": "contiguous, ", "last": "contiguous in its last dimension, "}[a.Stride]
+	switch {
+	case a.Mutated && v.FW.Out:
+		return "Overwritten: " + where + "apart from the other arguments."
+	case a.Mutated:
+		return "Overwritten: the result is a new array, in the same memory if the argument is donated."
+	case a.Stride == "any":
 		return ""
-	case "last":
+	case a.Stride == "last":
 		return "Copied if its last dimension is not contiguous."
 	}
 	return "Copied if it is not contiguous."
@@ -112,7 +138,11 @@ func (v *pyOp) errors(d *docText) {
 	d.section("Raises")
 	d.item("TypeError", "An argument is missing, is no array, or has a type or dtype that is not listed above.")
 	d.item("ValueError", "Shapes, devices or memory do not fit together, or an attribute is out of range.")
-	d.item("NotImplementedError", "There is no kernel for the device and dtypes, or no gradient where one is wanted.")
+	derivative := "no gradient where one is wanted."
+	if v.Gradient != nil {
+		derivative = "a derivative in forward mode or of second order is wanted."
+	}
+	d.item("NotImplementedError", "There is no kernel for the device and dtypes, or "+derivative)
 }
 
 func (v *pyOp) notes(d *docText) {

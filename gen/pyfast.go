@@ -40,17 +40,17 @@ func identifiers(code string) []string {
 func (v *pyOp) fastDims() []string {
 	var out []string
 	for i := range v.Outputs {
-		if v.twin(&v.Outputs[i]) == "" {
-			out = append(out, v.fastShape(v.Outputs[i].Type))
+		if o := &v.Outputs[i]; !o.Saved && v.twin(o) == "" {
+			out = append(out, v.fastShape(o.Type))
 		}
 	}
 	return out
 }
 
-// twin is the required input that has the shape and the dtype variable of an output, or "".
+// twin is the input that is given where the output exists and has its shape and dtype variable, or "".
 func (v *pyOp) twin(out *opdef.Arg) string {
 	for _, a := range v.Inputs {
-		if !a.Optional && out.Type.Var != "" && a.Type.Text == out.Type.Text {
+		if (!a.Optional || a.Name == out.PresentIf) && out.Type.Var != "" && a.Type.Text == out.Type.Text {
 			return a.Name
 		}
 	}
@@ -159,21 +159,37 @@ func (v *pyOp) fastDType(t opdef.Type, fixed string) string {
 	return v.Program.DTypeOf[t.Var] + ".dtype"
 }
 
-// KernelArgs are the arguments of the export: outputs, inputs, attrs.
+// KernelArgs are the arguments of the export: outputs, inputs, attrs. Nobody wants a gradient, so none is saved for it.
 func (v *pyOp) KernelArgs() string {
-	args := v.outputNames()
+	var args []string
+	for _, a := range v.Outputs {
+		if a.Saved {
+			args = append(args, "None")
+		} else {
+			args = append(args, a.Name)
+		}
+	}
 	args = append(args, v.inputNames()...)
 	args = append(args, v.attrNames(func(a *opdef.Attr) bool { return a.Binds == "" }, "")...)
 	return strings.Join(args, ", ")
 }
 
 // Results is what the fast path returns.
-func (v *pyOp) Results() string { return strings.Join(v.outputNames(), ", ") }
-
-func (v *pyOp) outputNames() []string {
-	var out []string
-	for _, a := range v.Outputs {
-		out = append(out, a.Name)
+func (v *pyOp) Results() string {
+	var names []string
+	for _, a := range v.Op.Results() {
+		names = append(names, a.Name)
 	}
-	return out
+	if len(names) == 0 {
+		return "None"
+	}
+	return strings.Join(names, ", ")
+}
+
+// whenPresent makes the code of an output depend on the input that it exists with.
+func whenPresent(out *opdef.Arg, code string) string {
+	if out.PresentIf == "" {
+		return code
+	}
+	return "None if " + out.PresentIf + " is None else " + code
 }

@@ -2,6 +2,7 @@ package gen
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/opcast/opcast/internal/dtype"
@@ -72,8 +73,25 @@ func (v *jaxOp) Call() string {
 	return pyLayout("            ", "return _call(", args, ")")
 }
 
-// Optional says that the op has optional inputs.
-func (v *jaxOp) Optional() bool { return v.Required() < len(v.Inputs) }
+// HandlerInputs initialises the op's inputs in the table of XLA handlers: optional, mutated.
+func (v *jaxOp) HandlerInputs() string {
+	var list []string
+	for i := range v.Inputs {
+		list = append(list, fmt.Sprintf("{%t, %t}", v.Inputs[i].Optional, v.Inputs[i].Mutated))
+	}
+	return strings.Join(list, ", ")
+}
+
+// HandlerOutputs initialises the op's outputs there: saved, number of the input that must be given.
+func (v *jaxOp) HandlerOutputs() string {
+	var list []string
+	for i := range v.Outputs {
+		out := v.Outputs[i]
+		number := slices.IndexFunc(v.Inputs, func(a opdef.Arg) bool { return a.Name == out.PresentIf })
+		list = append(list, fmt.Sprintf("{%t, %d}", out.Saved, number))
+	}
+	return strings.Join(list, ", ")
+}
 
 // HandlerKind is the enumerator of an attr's kind in xla_call.h.
 func (v *jaxOp) HandlerKind(a *opdef.Attr) string {

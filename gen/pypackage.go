@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/rule"
 )
 
 // packageView is a Python package of the collection: an adaptor, or the backend if FW is empty.
@@ -101,12 +100,18 @@ func (v *packageView) All() string {
 	for _, op := range v.Ops {
 		names = append(names, op.Name)
 	}
+	if v.HasLayers() {
+		names = append(names, "layers")
+	}
 	slices.Sort(names)
 	for i, n := range names {
 		names[i] = pyString(n)
 	}
 	return pyLayout("", "__all__ = [", names, "]")
 }
+
+// HasLayers says whether the package also has the ops as modules.
+func (v *packageView) HasLayers() bool { return v.FW.Name == "torch" }
 
 // StubImports are the imports of the stub in ruff's order: the standard library, an empty line, all others by module.
 func (v *packageView) StubImports() []string {
@@ -134,63 +139,8 @@ func (v *packageView) StubImports() []string {
 	if len(standard) > 0 {
 		standard = append(standard, "")
 	}
+	if v.HasLayers() {
+		others = append(others, "", "from . import layers as layers")
+	}
 	return append(standard, others...)
-}
-
-// Meta is the op's entry in the table of metadata.
-func (v *pyOp) Meta() string {
-	var dtypes, attrs []pyNode
-	for _, d := range v.DTypes {
-		dtypes = append(dtypes, tupleNode(pyString(d.Name)+": ", quoted(rule.Long(d.OneOf))))
-	}
-	for i := range v.Attrs {
-		a := &v.Attrs[i]
-		items := []string{pyString(a.Name), pyString(a.Type), pyString(a.Doc), pyBool(!a.HasDefault)}
-		if value := pyDefault(a); value != "None" {
-			items = append(items, value)
-		}
-		nodes := leaves(items)
-		if len(a.OneOf) > 0 {
-			nodes = append(nodes, tupleNode("one_of=", quoted(a.OneOf)))
-		}
-		attrs = append(attrs, pyNode{"Attr(", nodes, ")"})
-	}
-	devices := slices.DeleteFunc(slices.Clone(v.Devices), func(device string) bool {
-		return !slices.ContainsFunc(v.KernelList(), func(k opdef.Kernel) bool { return k.Device == device })
-	})
-	return pyNode{pyString(v.Name) + ": Op(", []pyNode{
-		leaf("name=" + pyString(v.Name)),
-		leaf("kind=OpKind." + v.Pascal()),
-		leaf("doc=" + pyString(v.Op.Doc)),
-		leaf("file=" + pyString(v.File)),
-		leaf("schema=" + v.PyHash()),
-		{"dtypes={", dtypes, "}"},
-		tupleNode("devices=", quoted(devices)),
-		tupleNode("inputs=", metaArgs(v.Inputs)),
-		tupleNode("attrs=", attrs),
-		tupleNode("outputs=", metaArgs(v.Outputs)),
-	}, ")"}.print("    ", ",")
-}
-
-func quoted(texts []string) []pyNode {
-	out := make([]pyNode, len(texts))
-	for i, t := range texts {
-		out[i] = leaf(pyString(t))
-	}
-	return out
-}
-
-func metaArgs(args []opdef.Arg) []pyNode {
-	var out []pyNode
-	for _, a := range args {
-		items := []string{pyString(a.Name), pyString(a.Type.Text), pyString(a.Doc)}
-		if a.Optional {
-			items = append(items, "optional=True")
-		}
-		if a.Stride != "" {
-			items = append(items, "stride="+pyString(a.Stride))
-		}
-		out = append(out, pyNode{"Arg(", leaves(items), ")"})
-	}
-	return out
 }

@@ -2,6 +2,7 @@ package gen
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/opcast/opcast/internal/opdef"
@@ -14,81 +15,71 @@ func (g *generator) torchPackage() error {
 			return err
 		}
 	}
+	if err := g.layersFile(); err != nil {
+		return err
+	}
 	return g.adaptorPackage("torch")
 }
 
 // torchOp is an op as its module in the PyTorch adaptor sees it.
 type torchOp struct{ pyOp }
 
-// Register is the call that registers the op.
-func (v *torchOp) Register() string {
-	items := []string{pyString(v.Name), v.PyHash(), pyString(v.Schema())}
-	return pyLayout("", "_op = _rt.Op(", items, ")")
-}
-
-// Schema is the op's schema in PyTorch's language, without its name. It has no defaults: the dispatcher strips arguments
-// that equal them, which confuses sharding rules and Inductor.
-func (v *torchOp) Schema() string {
-	var args []string
-	for _, a := range v.Inputs {
-		kind := "Tensor"
-		if a.Optional {
-			kind += "?"
-		}
-		args = append(args, kind+" "+a.Name)
-	}
-	for i := range v.Attrs {
-		args = append(args, torchType(&v.Attrs[i])+" "+v.Attrs[i].Name)
-	}
-	result := "Tensor"
-	if n := len(v.Outputs); n > 1 {
-		result = "(" + strings.Join(repeat("Tensor", n), ", ") + ")"
-	}
-	return "(" + strings.Join(args, ", ") + ") -> " + result
-}
-
-func torchType(a *opdef.Attr) string {
-	absent := ""
-	if a.DefaultExpr != nil || a.Type == "dtype" && a.HasDefault {
-		absent = "?"
-	}
-	if a.Type == "dtype" {
-		return "ScalarType" + absent
-	}
-	return a.Type + absent
-}
-
-// Guard is the condition under which the kernel may be called at once: plain tensors, and nobody who wants to see the op.
+// Guard is the condition on PyTorch's state under which the kernel may be called at once.
 func (v *torchOp) Guard() string {
-	conditions := []pyBoolean{test("out is None")}
-	for _, a := range v.Inputs {
-		kinds := []string{fmt.Sprintf("type(%s) is _rt.Tensor", a.Name), fmt.Sprintf("type(%s) is _rt.Parameter", a.Name)}
-		if a.Optional {
-			kinds = append([]string{a.Name + " is None"}, kinds...)
-		}
-		conditions = append(conditions, anyOf(tests(kinds)))
+	var conditions []pyBoolean
+	if v.HasOut() {
+		conditions = append(conditions, test("out is None"))
 	}
 	conditions = append(conditions, v.dtypesGiven()...)
-	watched := tests([]string{
-		"_rt.compiling()", "_rt.modes()", "_rt.function_mode()", "_rt.forward_ad._current_level >= 0",
-		"_rt.tracing()", "_rt.profiler._is_profiler_enabled",
-	})
-	watched = append(watched, allOf([]pyBoolean{anyOf(v.given("requires_grad")), test("_rt.grad_enabled()")}))
-	watched = append(watched, v.given("is_neg()")...)
-	return pyIf("    ", allOf(append(conditions, not(anyOf(watched)))))
+	conditions = append(conditions, tests([]string{
+		"not _rt.compiling()", "not _rt.function_mode()", "_rt.forward_ad._current_level < 0", "not _rt.profiler._is_profiler_enabled",
+	})...)
+	return pyIf("    ", allOf(conditions))
 }
 
-// given asks every tensor that is given.
-func (v *torchOp) given(member string) []pyBoolean {
-	var out []pyBoolean
+// Plain is the rest of the condition: tensors of a kind that the op has seen. The test that knows the kinds aborts the
+// process for nested tensors, so these are told apart first.
+func (v *torchOp) Plain() string {
+	var conditions, optional []pyBoolean
+	var required []string
 	for _, a := range v.Inputs {
-		asked := test(a.Name + "." + member)
-		if a.Optional {
-			asked = allOf([]pyBoolean{test(a.Name + " is not None"), asked})
+		whole := test("not " + a.Name + ".is_nested")
+		if !a.Optional {
+			required = append(required, a.Name)
+			conditions = append(conditions, whole)
+			continue
 		}
-		out = append(out, asked)
+		known := test(fmt.Sprintf("_plain[%d](%s)", len(optional)+1, a.Name))
+		optional = append(optional, anyOf([]pyBoolean{test(a.Name + " is None"), allOf([]pyBoolean{whole, known})}))
 	}
-	return out
+	conditions = append(conditions, test("_plain[0]("+strings.Join(required, ", ")+")"))
+	return pyIf("            ", allOf(append(conditions, optional...)))
+}
+
+// Node is the condition under which a plain call becomes a node of a graph of gradients, or "". A gradient op is one too:
+// only its own gradient fails. Calls that may lack an input go the general way, which takes a microsecond longer.
+func (v *torchOp) Node() string {
+	if v.Gradient == nil && v.GradientOf == nil || v.Required() < len(v.Inputs) {
+		return ""
+	}
+	return "_rt.grad_enabled() and _op.tracked(" + strings.Join(v.inputNames(), ", ") + ")"
+}
+
+// Arguments are the inputs and attrs as one list.
+func (v *torchOp) Arguments() string {
+	return strings.Join(append(v.inputNames(), v.attrNames(allAttrs, "")...), ", ")
+}
+
+// Written is the tuple of the inputs that the op overwrites, or "".
+func (v *torchOp) Written() string {
+	var names []string
+	for _, a := range v.Mutated() {
+		names = append(names, a.Name)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return pyTuple(names)
 }
 
 // Allocate prints the lines that make the outputs.
@@ -96,21 +87,53 @@ func (v *torchOp) Allocate() []string {
 	lines := v.fastShapes()
 	for i := range v.Outputs {
 		out := &v.Outputs[i]
-		if twin := v.twin(out); twin != "" && v.Inputs[v.InputIndex(twin)].Stride == "" {
-			lines = append(lines, fmt.Sprintf("%s = _rt.empty_like(%s)", out.Name, twin))
-			continue
+		switch {
+		case out.Saved:
+		case slices.ContainsFunc(v.KernelList(), func(k opdef.Kernel) bool { return k.Device != "cpu" }):
+			lines = append(lines, v.allocate(out))
+		case out.PresentIf != "":
+			lines = append(lines, out.Name+" = None", "if "+out.PresentIf+" is not None:")
+			lines = append(lines, indent(pyIndent, v.allocateOnCPU(out, 20))...)
+		default:
+			lines = append(lines, v.allocateOnCPU(out, 16)...)
 		}
-		like := v.Inputs[0].Name
-		args := []string{v.fastShape(out.Type)}
-		// new_empty takes an absent dtype from its tensor.
-		dtype := v.fastDType(out.Type, "_rt.torch.%s")
-		if attr, found := strings.CutPrefix(dtype, like+".dtype if "); found {
-			dtype, _, _ = strings.Cut(attr, " ")
-		}
-		if dtype != like+".dtype" {
-			args = append(args, "dtype="+dtype)
-		}
-		lines = append(lines, pyLayout(strings.Repeat(" ", 12), out.Name+" = "+like+".new_empty(", args, ")")[12:])
 	}
 	return lines
+}
+
+// allocateOnCPU makes an output in code of the given indentation.
+func (v *torchOp) allocateOnCPU(out *opdef.Arg, depth int) []string {
+	shape := v.fastShape(out.Type)
+	if twin := v.twin(out); twin != "" {
+		shape = twin + ".shape"
+	}
+	layout := fmt.Sprintf("_%s_shape, _%s_strides", out.Name, out.Name)
+	args := append(strings.Split(layout, ", "), v.fastDType(out.Type, "_rt.torch.%s"))
+	return []string{
+		layout + " = _rt.layouts[" + shape + "]",
+		pyLayout(strings.Repeat(" ", depth), out.Name+" = _rt.empty(", args, ")")[depth:],
+	}
+}
+
+// allocate makes an output on the device of the inputs.
+func (v *torchOp) allocate(out *opdef.Arg) string {
+	twin := v.twin(out)
+	if twin != "" && v.Inputs[v.InputIndex(twin)].Stride == "" {
+		return out.Name + " = " + whenPresent(out, fmt.Sprintf("_rt.empty_like(%s)", twin))
+	}
+	like := v.Inputs[0].Name
+	args := []string{twin + ".shape"} // empty_like would follow its strides
+	if twin == "" {
+		args[0] = v.fastShape(out.Type)
+	}
+	// new_empty takes an absent dtype from its tensor.
+	dtype := v.fastDType(out.Type, "_rt.torch.%s")
+	if attr, found := strings.CutPrefix(dtype, like+".dtype if "); found {
+		dtype, _, _ = strings.Cut(attr, " ")
+	}
+	if dtype != like+".dtype" {
+		args = append(args, "dtype="+dtype)
+	}
+	before := out.Name + " = " + whenPresent(out, like+".new_empty(")
+	return pyLayout(strings.Repeat(" ", 16), before, args, ")")[16:]
 }

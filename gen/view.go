@@ -52,25 +52,17 @@ func pascal(snake string) string {
 // Hash is the op's schema hash: 63 bits over all that decides how its export is called. An adaptor generated from
 // another schema refuses the library instead of shifting arguments.
 func (v *opView) Hash() int64 {
-	type arg struct {
-		Name, Type, Stride string
-		Optional           bool
-	}
 	var s struct {
 		Name             string
 		Kind             int
 		DTypes           []opdef.DTypeVar
-		Outputs, Inputs  []arg
+		Outputs, Inputs  []schemaArg
 		Attrs            []string
 		Lets, Conditions []string
+		Backward         string
 	}
-	s.Name, s.Kind, s.DTypes = v.Name, v.Kind, v.DTypes
-	for _, a := range v.Outputs {
-		s.Outputs = append(s.Outputs, arg{a.Name, a.Type.Text, a.Stride, a.Optional})
-	}
-	for _, a := range v.Inputs {
-		s.Inputs = append(s.Inputs, arg{a.Name, a.Type.Text, a.Stride, a.Optional})
-	}
+	s.Name, s.Kind, s.DTypes, s.Backward = v.Name, v.Kind, v.DTypes, v.Backward
+	s.Outputs, s.Inputs = schemaArgs(v.Outputs), schemaArgs(v.Inputs)
 	for _, a := range v.Attrs {
 		s.Attrs = append(s.Attrs, fmt.Sprint(a.Name, a.Type, a.OneOf, a.Min, a.Max, a.Binds, a.Default))
 	}
@@ -86,6 +78,21 @@ func (v *opView) Hash() int64 {
 	}
 	sum := sha256.Sum256(text)
 	return int64(binary.LittleEndian.Uint64(sum[:8]) >> 1)
+}
+
+// schemaArg is what the schema hash covers of an array.
+type schemaArg struct {
+	Name, Type, Stride       string
+	Optional, Mutated, Saved bool
+	PresentIf                string
+}
+
+func schemaArgs(args []opdef.Arg) []schemaArg {
+	var out []schemaArg
+	for _, a := range args {
+		out = append(out, schemaArg{a.Name, a.Type.Text, a.Stride, a.Optional, a.Mutated, a.Saved, a.PresentIf})
+	}
+	return out
 }
 
 // ABIAttrs are the attrs that the export takes: all but the dtype attrs, whose value the outputs carry.

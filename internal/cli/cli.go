@@ -89,6 +89,7 @@ func newRootCmd(a *app) *cobra.Command {
 		newGenCmd(a),
 		newBuildCmd(a),
 		newTestCmd(a),
+		newExplainCmd(a),
 	)
 	return root
 }

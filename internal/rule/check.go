@@ -17,13 +17,19 @@ type Value struct {
 	// DType is a long name, Device a name such as "cpu".
 	DType, Device string
 	Shape         []int64
+	// Strides are in elements; nil stands for dense memory. ReadOnly memory cannot be written.
+	Strides  []int64
+	ReadOnly bool
+	// Arrays of one Buffer may overlap; this one begins Offset elements after the buffer. One without lies apart.
+	Buffer string
+	Offset int64
 }
 
 // NotAttr is an attr value of a type that no attr has; its text is the Python type name.
 type NotAttr string
 
 // Call is one call of an op. Attrs holds int64, float64, bool, string, []int64 or NotAttr; an absent attr takes its
-// default. Out is nil, or holds every output.
+// default. Out is nil, or holds every output that is given.
 type Call struct {
 	// Framework is the array type in messages, such as "numpy.ndarray".
 	Framework string
@@ -91,7 +97,7 @@ func (e *evaluation) run() error {
 		}
 	}
 	for _, r := range e.program.Rules {
-		if r.Kind != Output && r.Optional && !e.call.Inputs[r.Arg].Given {
+		if r.If != "" && !e.call.Inputs[r.If].Given {
 			continue
 		}
 		if err := e.rule(r); err != nil {
@@ -130,8 +136,27 @@ func (e *evaluation) rule(r Rule) error {
 		return e.sizeRule(r, v)
 	case Let, Require, OutSize:
 		return e.condition(r)
+	}
+	return e.written(r, v)
+}
+
+// written checks what the op writes: inputs that it overwrites, and outputs that were given.
+func (e *evaluation) written(r Rule, v Value) error {
+	switch r.Kind {
+	case Layout:
+		if r.Mutated {
+			return layout(r.Arg, v, r.Stride)
+		}
+	case Distinct:
+		if !v.memory().distinct() {
+			return expected("ValueError", r.Arg, "memory without overlap, got strides %s", List(v.Strides))
+		}
+	case Presence:
+		return e.presence(r)
 	case Output:
 		return e.output(r)
+	case Apart:
+		return e.apart(r.Arg, v, r.Others)
 	}
 	return nil
 }

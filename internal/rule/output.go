@@ -12,6 +12,9 @@ func (e *evaluation) output(r Rule) error {
 		return nil
 	}
 	v := e.call.Out[r.Arg]
+	if !v.Given && (r.Tensor.PresentIf != "" || r.Tensor.Saved) {
+		return nil
+	}
 	if v.NotArray != "" {
 		return expected("TypeError", r.Arg, "%s, got %s", e.call.Framework, v.NotArray)
 	}
@@ -28,10 +31,46 @@ func (e *evaluation) output(r Rule) error {
 		}
 	}
 	want, err := e.outShape(r.Tensor.Type)
-	if err == nil && !slices.Equal(v.Shape, want) {
-		err = expected("ValueError", r.Arg, "shape %s, got shape %s", List(want), List(v.Shape))
+	if err != nil {
+		return err
 	}
-	return err
+	if !slices.Equal(v.Shape, want) {
+		return expected("ValueError", r.Arg, "shape %s, got shape %s", List(want), List(v.Shape))
+	}
+	if err := layout(r.Arg, v, ""); err != nil {
+		return err
+	}
+	return e.apart(r.Arg, v, e.before(r.Arg))
+}
+
+// before lists all inputs, and the outputs before one.
+func (e *evaluation) before(output string) []string {
+	var names []string
+	for _, a := range slices.Concat(e.program.Op.Inputs, e.program.Op.Outputs) {
+		if a.Name == output {
+			break
+		}
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// presence checks that an output is given exactly when it should exist.
+func (e *evaluation) presence(r Rule) error {
+	if e.call.Out == nil {
+		return nil
+	}
+	other, isInput := e.call.Inputs[r.Other]
+	if !isInput {
+		other = e.call.Out[r.Other]
+	}
+	switch given := e.call.Out[r.Arg].Given; {
+	case given && !other.Given:
+		return expected("ValueError", r.Arg, "None (as %s), got an array", r.Other)
+	case other.Given && !given:
+		return expected("ValueError", r.Arg, "an array (as %s), got None", r.Other)
+	}
+	return nil
 }
 
 // outShape is the shape that a type has under the sizes bound so far.

@@ -31,16 +31,22 @@ const (
 	// SizeBind solves Coef*Symbol + Const == size; SizeIs compares the size with Expr.
 	SizeBind
 	SizeIs
-	// Layout: the memory is dense, or strided as Stride allows (backend only; adaptors copy before).
+	// Layout: the memory is dense, or strided as Stride allows (in adaptors only if the op writes it, which then also has
+	// to be allowed; they copy other inputs before). Distinct: no two elements of what the op writes lie in one place.
 	Layout
+	Distinct
 	// Let computes a named size.
 	Let
 	// Require: the condition holds.
 	Require
 	// OutSize: the size of an output is not negative.
 	OutSize
+	// Presence: an output is given exactly when Other is: its optional input, or another saved output.
+	Presence
 	// Output: a given output has the inferred dtype and shape and dense, writable memory of its own.
 	Output
+	// Apart: what the op writes shares no memory with any of Others.
+	Apart
 )
 
 // Rule is one rule of a call. Which fields are set depends on Kind.
@@ -48,8 +54,11 @@ type Rule struct {
 	Kind     Kind
 	Arg      string
 	Optional bool
-	// Other is the argument that Arg must agree with.
-	Other string
+	// If is the optional input without which the rule is void; empty for rules that always hold.
+	If string
+	// Other is the argument that Arg must agree with; Others are those of an Apart rule.
+	Other  string
+	Others []string
 	// Attr and Bound belong to the attr rules; Bound is the text of the limit.
 	Attr  *opdef.Attr
 	Bound string
@@ -67,7 +76,9 @@ type Rule struct {
 	Form   string
 	Why    []Origin
 	Stride string
-	// Tensor is the output of an Output or OutSize rule.
+	// Mutated says that the op writes the input of a Layout rule.
+	Mutated bool
+	// Tensor is the output of an Output, OutSize or Presence rule.
 	Tensor *opdef.Arg
 }
 
@@ -111,7 +122,12 @@ func Compile(op *opdef.Op) *Program {
 	return p
 }
 
-func (p *Program) add(r Rule) { p.Rules = append(p.Rules, r) }
+func (p *Program) add(r Rule) {
+	if r.Optional {
+		r.If = r.Arg
+	}
+	p.Rules = append(p.Rules, r)
+}
 
 func (p *Program) attrs() {
 	for i := range p.Op.Attrs {
@@ -154,7 +170,10 @@ func (p *Program) inputs() {
 			p.step(steps[0])
 			steps = steps[1:]
 		}
-		p.add(Rule{Kind: Layout, Arg: in.Name, Optional: in.Optional, Stride: in.Stride})
+		p.add(Rule{Kind: Layout, Arg: in.Name, Optional: in.Optional, Stride: in.Stride, Mutated: in.Mutated})
+		if in.Mutated && in.Stride != "" {
+			p.add(Rule{Kind: Distinct, Arg: in.Name, Optional: in.Optional})
+		}
 	}
 }
 
@@ -197,21 +216,6 @@ func (p *Program) step(s opdef.Step) {
 		r.Kind, r.Why = SizeIs, p.why(s.Expr)
 	}
 	p.add(r)
-}
-
-func (p *Program) outputs() {
-	for i := range p.Op.Outputs {
-		out := &p.Op.Outputs[i]
-		for j, d := range out.Type.Dims {
-			if d.Expr != nil && !p.nonNegative(d.Expr) {
-				p.add(Rule{Kind: OutSize, Arg: out.Name, Tensor: out, Expr: d.Expr, Form: d.Expr.Text, Dim: j})
-			}
-		}
-	}
-	for i := range p.Op.Outputs {
-		out := &p.Op.Outputs[i]
-		p.add(Rule{Kind: Output, Arg: out.Name, Tensor: out, Other: p.DTypeOf[out.Type.Var]})
-	}
 }
 
 // why lists the symbols of e with the arguments that bind them.

@@ -40,7 +40,8 @@ outputs = [{ name = "z", type = "O[*, F, P]", doc = "Sums." }]
 reference = "return x"
 `
 
-func load(t *testing.T, definition string) *opdef.Op {
+// load returns the op of a definition; its gradient op may come along.
+func load(t *testing.T, definition string, gradient ...string) *opdef.Op {
 	t.Helper()
 	dir := t.TempDir()
 	write := func(name, text string) {
@@ -54,6 +55,9 @@ func load(t *testing.T, definition string) *opdef.Op {
 	}
 	write("opcast.toml", manifest)
 	write("opdefs/window.toml", definition)
+	for _, text := range gradient {
+		write("opdefs/window_backward.toml", text)
+	}
 	write("csrc/cpu/window.cc", "")
 	p, list, err := opdef.Load(dir)
 	if err != nil || len(list) > 0 {

@@ -1,0 +1,131 @@
+package gen
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// absentWhen says when the pointer to an argument is null, as a comment on its field; "" for never.
+func absentWhen(a *opdef.Arg) string {
+	switch {
+	case a.Optional:
+		return ", null when absent"
+	case a.PresentIf != "":
+		return ", null when " + a.PresentIf + " is absent"
+	case a.Saved:
+		return ", null when no gradient is wanted"
+	}
+	return ""
+}
+
+// RequiredNames is the initializer list of all arrays that must be given.
+func (v *cppView) RequiredNames() string {
+	var out []string
+	for _, a := range slices.Concat(v.Inputs, v.Outputs) {
+		if absentWhen(&a) == "" {
+			out = append(out, fmt.Sprintf("{%d, %q}", v.Index(a.Name), a.Name))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func addresses(names []string) string {
+	var out []string
+	for _, name := range names {
+		out = append(out, "&"+cppName(name))
+	}
+	return strings.Join(out, ", ")
+}
+
+// carrier is the output from which a dtype variable is read that an attr binds: the attr does not cross the ABI. An
+// output that is always there is best.
+func (v *cppView) carrier(variable string) *opdef.Arg {
+	var found *opdef.Arg
+	for i := range v.Outputs {
+		out := &v.Outputs[i]
+		if out.Type.Var == variable && (found == nil || absentWhen(found) != "" && absentWhen(out) == "") {
+			found = out
+		}
+	}
+	return found
+}
+
+// carriedDType declares a dtype variable that no input binds.
+func (v *cppView) carriedDType(d opdef.DTypeVar) []string {
+	out := v.carrier(d.Name)
+	if v.InputIndex(v.Program.DTypeOf[d.Name]) >= 0 || out == nil {
+		return nil
+	}
+	name, value := cppName(out.Name), cppName(out.Name)+".dtype()"
+	if absentWhen(out) != "" {
+		value = fmt.Sprintf("%s ? %s : %s", name, value, cppEnum(d.OneOf[0]))
+	}
+	return one("const opcast::DType %s = %s;", cppName(d.Name), value)
+}
+
+// output checks a given output. The first one comes after the declaration of the dtypes that only outputs carry.
+func (v *cppView) output(r rule.Rule) []string {
+	i := slices.IndexFunc(v.Outputs, func(a opdef.Arg) bool { return a.Name == r.Arg })
+	var declare []string
+	for _, d := range v.DTypes {
+		if i == 0 {
+			declare = append(declare, v.carriedDType(d)...)
+		}
+	}
+	given := ""
+	if absentWhen(r.Tensor) != "" {
+		given = r.Arg
+	}
+	return append(declare, ifGiven(given, v.outputRules(i))...)
+}
+
+func (v *cppView) outputRules(i int) []string {
+	out := &v.Outputs[i]
+	name := cppName(out.Name)
+	lines := one("call.DTypeIn(%s, {%s});", name, v.enumerators(out.Name))
+	if from := v.Program.DTypeOf[out.Type.Var]; v.InputIndex(from) >= 0 {
+		lines = one("call.DTypeAs(%s, %s, %q);", name, cppName(out.Type.Var), from)
+	} else if first := v.carrier(out.Type.Var); out.Type.Var != "" && first != out {
+		lines = one("call.DTypeAs(%s, %s, %q);", name, cppName(out.Type.Var), first.Name)
+	}
+	batch, trailing := "nullptr", 0
+	if star, _ := rule.Trailing(out.Type); star {
+		batch = "&" + cppName(v.Program.BatchOf)
+		_, trailing = rule.Trailing(v.input(v.Program.BatchOf).Type)
+	}
+	var sizes, others []string
+	for _, a := range slices.Concat(v.Inputs, v.Outputs[:i]) {
+		others = append(others, a.Name)
+	}
+	for _, d := range out.Type.Dims {
+		if d.Expr != nil {
+			sizes = append(sizes, v.expr(d.Expr))
+		}
+	}
+	return append(lines,
+		fmt.Sprintf("call.SameDevice(%s, %s);", name, v.DeviceOf()),
+		fmt.Sprintf("call.OutputShape(%s, %s, %d, {%s});", name, batch, trailing, strings.Join(sizes, ", ")),
+		fmt.Sprintf("call.Dense(%s); call.Data(%s);", name, name),
+		fmt.Sprintf("call.Apart(%s, {%s});", name, addresses(others)))
+}
+
+// DeviceOf is the array on whose device the call runs; every op has an input, and the first is required.
+func (v *cppView) DeviceOf() string { return cppName(v.Inputs[0].Name) }
+
+// NoneEmpty is the condition under which there is nothing to write.
+func (v *cppView) NoneEmpty() string {
+	var out []string
+	for _, a := range v.Outputs {
+		out = append(out, cppName(a.Name)+".empty()")
+	}
+	for _, a := range v.Inputs {
+		if a.Mutated {
+			out = append(out, cppName(a.Name)+".empty()")
+		}
+	}
+	return strings.Join(out, " && ")
+}

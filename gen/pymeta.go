@@ -1,0 +1,128 @@
+package gen
+
+import (
+	"slices"
+
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rule"
+	"github.com/opcast/opcast/internal/transform"
+)
+
+// Meta is the op's entry in the table of metadata.
+func (v *pyOp) Meta() string {
+	var dtypes []pyNode
+	for _, d := range v.DTypes {
+		dtypes = append(dtypes, tupleNode(pyString(d.Name)+": ", quoted(rule.Long(d.OneOf))))
+	}
+	devices := slices.DeleteFunc(slices.Clone(v.Devices), func(device string) bool {
+		return !slices.ContainsFunc(v.KernelList(), func(k opdef.Kernel) bool { return k.Device == device })
+	})
+	items := []pyNode{
+		leaf("name=" + pyString(v.Name)),
+		leaf("kind=OpKind." + v.Pascal()),
+		leaf("doc=" + pyString(v.Op.Doc)),
+		leaf("file=" + pyString(v.File)),
+		leaf("schema=" + v.PyHash()),
+		{"dtypes={", dtypes, "}"},
+		tupleNode("devices=", quoted(devices)),
+		tupleNode("inputs=", metaArgs(v.Inputs)),
+		tupleNode("attrs=", metaAttrs(v.Attrs)),
+		tupleNode("outputs=", metaArgs(v.Outputs)),
+		tupleNode("parallel=", quoted(v.ParallelDims())),
+		tupleNode("sums=", quoted(v.Sums)),
+		tupleNode("vmap=", metaMerges(v.Op)),
+		leaf("call=" + pyString(Signature(v.Op))),
+		tupleNode("facts=", metaFacts(v.Op)),
+		tupleNode("kernels=", metaKernels(v.Op)),
+	}
+	if v.Gradient != nil {
+		items = append(items, leaf("backward="+pyString(v.Gradient.Name)))
+	}
+	if v.GradientOf != nil {
+		items = append(items, leaf("gradient_of="+pyString(v.GradientOf.Name)))
+	}
+	return pyNode{pyString(v.Name) + ": Op(", items, ")"}.print("    ", ",")
+}
+
+// HasAttrs says whether some op has attributes.
+func (v *packageView) HasAttrs() bool {
+	return slices.ContainsFunc(v.Ops, func(op *pyOp) bool { return len(op.Attrs) > 0 })
+}
+
+func quoted(texts []string) []pyNode {
+	out := make([]pyNode, len(texts))
+	for i, t := range texts {
+		out[i] = leaf(pyString(t))
+	}
+	return out
+}
+
+func metaAttrs(attrs []opdef.Attr) []pyNode {
+	var out []pyNode
+	for i := range attrs {
+		a := &attrs[i]
+		items := []string{pyString(a.Name), pyString(a.Type), pyString(a.Doc), pyBool(!a.HasDefault)}
+		if value := pyDefault(a); value != "None" {
+			items = append(items, value)
+		}
+		nodes := leaves(items)
+		if len(a.OneOf) > 0 {
+			nodes = append(nodes, tupleNode("one_of=", quoted(a.OneOf)))
+		}
+		out = append(out, pyNode{"Attr(", nodes, ")"})
+	}
+	return out
+}
+
+func metaArgs(args []opdef.Arg) []pyNode {
+	var out []pyNode
+	for _, a := range args {
+		items := []string{pyString(a.Name), pyString(a.Type.Text), pyString(a.Doc)}
+		for _, flag := range []struct {
+			name string
+			set  bool
+		}{{"optional", a.Optional}, {"mutated", a.Mutated}, {"saved", a.Saved}} {
+			if flag.set {
+				items = append(items, flag.name+"=True")
+			}
+		}
+		if a.Stride != "" {
+			items = append(items, "stride="+pyString(a.Stride))
+		}
+		if a.PresentIf != "" {
+			items = append(items, "present_if="+pyString(a.PresentIf))
+		}
+		nodes := leaves(items)
+		if len(a.Dims()) > 0 {
+			nodes = append(nodes, tupleNode("dims=", quoted(a.Dims())))
+		}
+		out = append(out, pyNode{"Arg(", nodes, ")"})
+	}
+	return out
+}
+
+func metaKernels(op *opdef.Op) []pyNode {
+	var out []pyNode
+	for _, k := range op.KernelList() {
+		out = append(out, tupleNode("", quoted([]string{k.Name, k.Device})))
+	}
+	return out
+}
+
+// metaMerges lists the ways to map a call without a loop: a dim, and the inputs that have it.
+func metaMerges(op *opdef.Op) []pyNode {
+	var out []pyNode
+	for _, m := range transform.Merges(op) {
+		out = append(out, tupleNode("", []pyNode{leaf(pyString(m.Dim)), tupleNode("", quoted(m.Inputs))}))
+	}
+	return out
+}
+
+// metaFacts are the texts of the op's page on transformations.
+func metaFacts(op *opdef.Op) []pyNode {
+	var out []pyNode
+	for _, f := range transform.Facts(op) {
+		out = append(out, tupleNode("", quoted([]string{f.Topic, transform.Plain(f.Text)})))
+	}
+	return out
+}

@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/opcast/opcast/gen"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rule"
+	"github.com/opcast/opcast/internal/transform"
+)
+
+func newExplainCmd(a *app) *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:   "explain OP",
+		Short: "Say how an op is called, and what it does under grad, vmap and sharding",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			p, err := a.load()
+			if err != nil {
+				return err
+			}
+			op, err := findOp(p, args[0])
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return a.explainJSON(op)
+			}
+			return a.explain(op)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
+	return cmd
+}
+
+// findOp returns the op of a name; another name is a wrong use.
+func findOp(p *opdef.Project, name string) (*opdef.Op, error) {
+	var names []string
+	for _, op := range p.Ops {
+		if op.Name == name {
+			return op, nil
+		}
+		names = append(names, op.Name)
+	}
+	hint := "opcast check --json lists the ops"
+	if near := opdef.Suggest(name, names); near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return nil, ExitError{Code: exitUsage, Err: fmt.Errorf("there is no op %q (%s)", name, hint)}
+}
+
+// explain prints a table of topics.
+func (a *app) explain(op *opdef.Op) error {
+	var text strings.Builder
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "%s\n%s\n\n", gen.Signature(op), op.Doc)
+	for _, arg := range slices.Concat(op.Inputs, op.Outputs) {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", arg.Name, arg.Type.Text, strings.Join(argNotes(arg), ", "))
+	}
+	for _, v := range op.DTypes {
+		fmt.Fprintf(w, "%s\t%s\n", v.Name, rule.Or(rule.Long(v.OneOf)))
+	}
+	fmt.Fprintln(w)
+	for _, f := range transform.Facts(op) {
+		fmt.Fprintf(w, "%s\t%s\n", f.Topic, transform.Plain(f.Text))
+	}
+	for _, k := range op.KernelList() {
+		fmt.Fprintf(w, "kernel\t%s on %s\n", k.Name, k.Device)
+	}
+	fmt.Fprintf(w, "definition\t%s\n", op.File)
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprint(a.stdout, trailingSpace.ReplaceAllString(text.String(), ""))
+	return err
+}
+
+// trailingSpace is what the table leaves behind an empty last cell.
+var trailingSpace = regexp.MustCompile(`(?m) +$`)
+
+func argNotes(arg opdef.Arg) []string {
+	var notes []string
+	for _, note := range []struct {
+		holds bool
+		text  string
+	}{
+		{arg.Optional, "optional"}, {arg.Mutated, "overwritten"}, {arg.Saved, "saved for the gradient"},
+		{arg.PresentIf != "", "with " + arg.PresentIf},
+	} {
+		if note.holds {
+			notes = append(notes, note.text)
+		}
+	}
+	return notes
+}
+
+// explained is an op in JSON. Lists are never null.
+type explained struct {
+	Name       string            `json:"name"`
+	Kind       int               `json:"kind"`
+	Doc        string            `json:"doc"`
+	Call       string            `json:"call"`
+	Definition string            `json:"definition"`
+	Gradient   string            `json:"gradient,omitempty"`
+	GradientOf string            `json:"gradient_of,omitempty"`
+	Diff       []string          `json:"differentiable"`
+	Saved      []string          `json:"saved"`
+	Mutated    []string          `json:"mutated"`
+	VMap       []explainedMerge  `json:"vmap"`
+	Sharding   []explainedFactor `json:"sharding"`
+	Copies     []explainedCopy   `json:"copies"`
+	Kernels    []explainedKernel `json:"kernels"`
+	Text       map[string]string `json:"text"`
+}
+
+// explainedMerge maps a dim to the inputs that may be mapped along it without a loop.
+type explainedMerge struct {
+	Dim    string   `json:"dim"`
+	Inputs []string `json:"inputs"`
+}
+
+type explainedFactor struct {
+	Dim    string   `json:"dim"`
+	Role   string   `json:"role"`
+	Summed []string `json:"summed,omitempty"`
+}
+
+// explainedCopy says that an input is copied unless it is "contiguous" or contiguous in its "last dimension".
+type explainedCopy struct {
+	Input  string `json:"input"`
+	Unless string `json:"unless"`
+}
+
+type explainedKernel struct {
+	Name   string `json:"name"`
+	Device string `json:"device"`
+}
+
+func (a *app) explainJSON(op *opdef.Op) error {
+	e := explained{
+		Name: op.Name, Kind: op.Kind, Doc: op.Doc, Call: gen.Signature(op), Definition: op.File,
+		Diff: append([]string{}, transform.Differentiable(op)...), Saved: argNames(op.Saved()), Mutated: argNames(op.Mutated()),
+		VMap: []explainedMerge{}, Sharding: []explainedFactor{}, Copies: []explainedCopy{}, Text: map[string]string{},
+	}
+	if op.Gradient != nil {
+		e.Gradient = op.Gradient.Name
+	}
+	if op.GradientOf != nil {
+		e.GradientOf = op.GradientOf.Name
+	}
+	for _, m := range transform.Merges(op) {
+		e.VMap = append(e.VMap, explainedMerge{m.Dim, append([]string{}, m.Inputs...)})
+	}
+	for _, f := range transform.Factors(op) {
+		e.Sharding = append(e.Sharding, explainedFactor{f.Dim, f.Role.String(), f.Partial})
+	}
+	for _, in := range transform.Copies(op) {
+		unless := map[string]string{"": "contiguous", "last": "last dimension"}[in.Stride]
+		e.Copies = append(e.Copies, explainedCopy{in.Name, unless})
+	}
+	for _, k := range op.KernelList() {
+		e.Kernels = append(e.Kernels, explainedKernel{k.Name, k.Device})
+	}
+	for _, f := range transform.Facts(op) {
+		e.Text[f.Topic] = transform.Plain(f.Text)
+	}
+	enc := json.NewEncoder(a.stdout)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(e); err != nil {
+		return fmt.Errorf("print result: %w", err)
+	}
+	return nil
+}
+
+func argNames(args []opdef.Arg) []string {
+	names := make([]string, len(args))
+	for i, a := range args {
+		names[i] = a.Name
+	}
+	return names
+}
