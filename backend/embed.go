@@ -8,6 +8,7 @@ import "embed"
 // backend's Python package.
 //
 //go:embed opcast/*.h opcast/*.cc
-//go:embed python/src/opcast_backend/__init__.py python/src/opcast_backend/_meta.py
+//go:embed python/src/opcast_backend/__init__.py python/src/opcast_backend/_explain.py
+//go:embed python/src/opcast_backend/_memory.py python/src/opcast_backend/_meta.py
 //go:embed python/src/opcast_backend/_rules.py python/src/opcast_backend/py.typed
 var FS embed.FS

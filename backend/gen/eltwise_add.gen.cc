@@ -9,7 +9,7 @@
 
 namespace ops {
 
-opcast::Op op_eltwise_add("eltwise_add", 0, 119415918000121011, "eltwise_add");
+opcast::Op op_eltwise_add("eltwise_add", 0, 396932319911848235, "eltwise_add", "c,a,b", "");
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 namespace ops {
 
-opcast::Op op_eltwise_relu("eltwise_relu", 1, 2086530942326090850, "eltwise_relu");
+opcast::Op op_eltwise_relu("eltwise_relu", 1, 4485678089230231681, "eltwise_relu", "y,x", "");
 
 namespace {
 

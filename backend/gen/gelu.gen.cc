@@ -9,7 +9,7 @@
 
 namespace ops {
 
-opcast::Op op_gelu("gelu", 4, 573047014763990863, "gelu");
+opcast::Op op_gelu("gelu", 4, 3991793849296305673, "gelu", "y,x", "approximate");
 
 namespace {
 

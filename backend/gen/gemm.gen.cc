@@ -9,7 +9,7 @@
 
 namespace ops {
 
-opcast::Op op_gemm("gemm", 2, 118986083296455944, "gemm");
+opcast::Op op_gemm("gemm", 2, 7743692544740152183, "gemm", "c,a,b,bias", "alpha,activation");
 
 namespace {
 
@@ -47,8 +47,8 @@ void run_gemm(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
     call.Size(bias, 0, N, {{"N", N, "b"}});
     call.Dense(bias); call.Data(bias);
   }
-  call.DTypeIn(c, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
   const opcast::DType O = c.dtype();
+  call.DTypeIn(c, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
   call.SameDevice(c, a);
   call.OutputShape(c, &a, 2, {M, N});
   call.Dense(c); call.Data(c);

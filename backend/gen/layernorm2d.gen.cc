@@ -9,7 +9,7 @@
 
 namespace ops {
 
-opcast::Op op_layernorm2d("layernorm2d", 7, 1038675383918019215, "layernorm2d");
+opcast::Op op_layernorm2d("layernorm2d", 7, 77512373026366232, "layernorm2d", "y,mean,rstd,x,weight,bias", "eps");
 
 namespace {
 
@@ -18,13 +18,15 @@ constexpr opcast::Variant<Layernorm2dArgs> kVariants[] = {
 };
 
 void run_layernorm2d(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
-  const opcast::Call call("layernorm2d", argv, count, 5);
-  call.Required({{1, "x"}, {2, "weight"}, {3, "bias"}, {0, "y"}});
-  const opcast::Tensor x = call.Array(1, "x");
-  const opcast::Tensor weight = call.Array(2, "weight");
-  const opcast::Tensor bias = call.Array(3, "bias");
+  const opcast::Call call("layernorm2d", argv, count, 7);
+  call.Required({{3, "x"}, {4, "weight"}, {5, "bias"}, {0, "y"}});
+  const opcast::Tensor x = call.Array(3, "x");
+  const opcast::Tensor weight = call.Array(4, "weight");
+  const opcast::Tensor bias = call.Array(5, "bias");
   const opcast::Tensor y = call.Array(0, "y");
-  const auto eps = call.Float(4, "eps");
+  const opcast::Tensor mean = call.Array(1, "mean");
+  const opcast::Tensor rstd = call.Array(2, "rstd");
+  const auto eps = call.Float(6, "eps");
   call.AtLeast("eps", eps, 0, "0");
   call.SameDevice(weight, x);
   call.SameDevice(bias, x);
@@ -42,17 +44,34 @@ void run_layernorm2d(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
   call.Rank(bias, 1);
   call.Size(bias, 0, N, {{"N", N, "x"}});
   call.Dense(bias); call.Data(bias);
+  call.Together(rstd, mean);
   call.DTypeAs(y, T, "x");
   call.SameDevice(y, x);
   call.OutputShape(y, nullptr, 0, {M, N});
   call.Dense(y); call.Data(y);
   call.Apart(y, {&x, &weight, &bias});
-  if (y.empty()) return;
+  if (mean) {
+    call.DTypeIn(mean, {opcast::DType::kF32});
+    call.SameDevice(mean, x);
+    call.OutputShape(mean, nullptr, 0, {M});
+    call.Dense(mean); call.Data(mean);
+    call.Apart(mean, {&x, &weight, &bias, &y});
+  }
+  if (rstd) {
+    call.DTypeIn(rstd, {opcast::DType::kF32});
+    call.SameDevice(rstd, x);
+    call.OutputShape(rstd, nullptr, 0, {M});
+    call.Dense(rstd); call.Data(rstd);
+    call.Apart(rstd, {&x, &weight, &bias, &y, &mean});
+  }
+  if (y.empty() && mean.empty() && rstd.empty()) return;
   Layernorm2dArgs values{};
   values.T = T;
   values.M = M;
   values.N = N;
   values.y = y.data();
+  values.mean = mean.data();
+  values.rstd = rstd.data();
   values.x = x.data();
   values.weight = weight.data();
   values.bias = bias.data();

@@ -14,6 +14,8 @@ struct Layernorm2dArgs {
   int64_t M;
   int64_t N;
   void* y;  // T[M, N]
+  void* mean;  // f32[M], null when no gradient is wanted
+  void* rstd;  // f32[M], null when no gradient is wanted
   const void* x;  // T[M, N]
   const void* weight;  // T[N]
   const void* bias;  // T[N]

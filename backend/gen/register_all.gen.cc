@@ -3,27 +3,45 @@
 
 namespace ops {
 extern opcast::Op op_eltwise_add;
+extern opcast::Op op_eltwise_add_backward;
 extern opcast::Op op_eltwise_relu;
+extern opcast::Op op_eltwise_relu_backward;
+extern opcast::Op op_fused_add_rms_norm;
 extern opcast::Op op_gelu;
+extern opcast::Op op_gelu_backward;
 extern opcast::Op op_gemm;
+extern opcast::Op op_gemm_backward;
 extern opcast::Op op_layernorm2d;
+extern opcast::Op op_layernorm2d_backward;
 extern opcast::Op op_rms_norm;
+extern opcast::Op op_rms_norm_backward;
 extern opcast::Op op_silu_and_mul;
+extern opcast::Op op_silu_and_mul_backward;
 extern opcast::Op op_softmax;
+extern opcast::Op op_softmax_backward;
 }  // namespace ops
 
 namespace opcast {
 
 Op* const kOps[] = {
     &ops::op_eltwise_add,
+    &ops::op_eltwise_add_backward,
     &ops::op_eltwise_relu,
+    &ops::op_eltwise_relu_backward,
+    &ops::op_fused_add_rms_norm,
     &ops::op_gelu,
+    &ops::op_gelu_backward,
     &ops::op_gemm,
+    &ops::op_gemm_backward,
     &ops::op_layernorm2d,
+    &ops::op_layernorm2d_backward,
     &ops::op_rms_norm,
+    &ops::op_rms_norm_backward,
     &ops::op_silu_and_mul,
+    &ops::op_silu_and_mul_backward,
     &ops::op_softmax,
+    &ops::op_softmax_backward,
 };
-const int kOpCount = 8;
+const int kOpCount = 17;
 
 }  // namespace opcast

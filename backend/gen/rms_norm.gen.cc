@@ -9,7 +9,7 @@
 
 namespace ops {
 
-opcast::Op op_rms_norm("rms_norm", 6, 8177744290800213463, "rms_norm");
+opcast::Op op_rms_norm("rms_norm", 6, 5498398905533482323, "rms_norm", "y,x,weight", "eps");
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 namespace ops {
 
-opcast::Op op_silu_and_mul("silu_and_mul", 5, 4585544006238922243, "silu_and_mul");
+opcast::Op op_silu_and_mul("silu_and_mul", 5, 8702274344222088210, "silu_and_mul", "y,x", "");
 
 namespace {
 

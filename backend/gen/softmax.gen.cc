@@ -9,7 +9,7 @@
 
 namespace ops {
 
-opcast::Op op_softmax("softmax", 8, 9134287947228258042, "softmax");
+opcast::Op op_softmax("softmax", 8, 7283664552631045497, "softmax", "y,x", "");
 
 namespace {
 

@@ -2,7 +2,8 @@
 //
 // Generated exports read like the list of rules of their definition. A broken rule throws Fault,
 // which Export turns into a tvm-ffi error; texts follow "<op>: <argument>: expected <what>, got
-// <what>". Only tvm-ffi's C ABI is used.
+// <what>". Only tvm-ffi's C ABI is used. What decides is inline, for a call of a small op costs
+// little more than its rules; what explains a fault is not.
 #pragma once
 
 #include <tvm/ffi/c_api.h>
@@ -12,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "opcast/kernel.h"
+#include "opcast/ffi_tensor.h"
 
 #define OPCAST_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -34,54 +35,56 @@ struct Why {
   const char* of;
 };
 
-const char* DTypeName(DType dtype);  // "float32"; "unknown" outside the table
+// The memory that follows the header of a tvm-ffi object.
+template <class T>
+const T* Cell(const TVMFFIAny& v) {
+  return reinterpret_cast<const T*>(reinterpret_cast<const char*>(v.v_obj) + sizeof(TVMFFIObject));
+}
 
-// One array argument; false when an optional one is absent. Does not own the memory.
-class Tensor {
- public:
-  Tensor(const char* name, const DLTensor* tensor);
-  Tensor(const Tensor&) = delete;  // strides may point into the object
-  Tensor& operator=(const Tensor&) = delete;
+// The tensor that an argument is; null if it is something else.
+inline const DLTensor* AsTensor(const TVMFFIAny& v) {
+  if (v.type_index == kTVMFFIDLTensorPtr) return static_cast<const DLTensor*>(v.v_ptr);
+  return v.type_index == kTVMFFITensor ? Cell<DLTensor>(v) : nullptr;
+}
 
-  static constexpr int kMaxRank = 16;  // of tensors that come without strides
-
-  explicit operator bool() const { return tensor_ != nullptr; }
-  const char* name() const { return name_; }
-  DType dtype() const;
-  DLDevice device() const { return tensor_->device; }
-  int rank() const { return tensor_->ndim; }
-  const int64_t* shape() const { return tensor_->shape; }
-  const int64_t* strides() const { return strides_; }
-  // Size of a dim; negative dims count from the end.
-  int64_t size(int dim) const { return tensor_->shape[dim < 0 ? dim + tensor_->ndim : dim]; }
-  // Product of the dims before the last `trailing` ones.
-  int64_t batch(int trailing) const;
-  bool empty() const;
-  bool dense() const;
-  // First element; null for an absent argument.
-  void* data() const;
-  Layout layout(int trailing) const { return {rank(), shape(), strides_, trailing}; }
-
- private:
-  const char* name_;
-  const DLTensor* tensor_;
-  const int64_t* strides_ = nullptr;
-  int64_t storage_[kMaxRank];
+// Integers as the frameworks pass them: numbers in memory, or values of tvm-ffi.
+struct IntList {
+  const int64_t* values = nullptr;
+  const TVMFFIAny* items = nullptr;
+  int64_t count = -1;  // of a value that is no list
 };
+IntList AsInts(const TVMFFIAny& v);
 
 // The arguments of one exported call.
 class Call {
  public:
   // Throws unless `count` is `expected`.
-  Call(const char* op, const TVMFFIAny* args, int32_t count, int32_t expected);
+  Call(const char* op, const TVMFFIAny* args, int32_t count, int32_t expected)
+      : op_(op), args_(args) {
+    if (count != expected) WrongCount(count, expected);
+  }
 
   struct Name {
     int index;
     const char* name;
   };
-  void Required(std::initializer_list<Name> names) const;
-  Tensor Array(int index, const char* name) const;  // absent if None
-  double Float(int index, const char* name) const;
+  void Required(std::initializer_list<Name> names) const {
+    for (const Name& n : names) {
+      if (!Given(n.index)) Missing(n.name);
+    }
+  }
+  // Absent if None.
+  Tensor Array(int index, const char* name) const {
+    const DLTensor* t = AsTensor(args_[index]);
+    if (t == nullptr && Given(index)) WrongType(index, name, "DLPack tensor");
+    return Tensor(*this, name, t);
+  }
+  double Float(int index, const char* name) const {
+    const TVMFFIAny& v = args_[index];
+    if (v.type_index == kTVMFFIFloat) return v.v_float64;
+    if (v.type_index != kTVMFFIInt) WrongType(index, name, "float");
+    return static_cast<double>(v.v_int64);
+  }
   bool Given(int index) const { return args_[index].type_index != kTVMFFINone; }
   int64_t Int(int index, const char* name) const;
   bool Bool(int index, const char* name) const;
@@ -91,41 +94,116 @@ class Call {
   // Reads exactly n integers, or repeats a single one n times.
   void Ints(int index, const char* name, int n, int64_t* out) const;
 
-  void AtLeast(const char* name, double value, double bound, const char* text) const;
-  void AtMost(const char* name, double value, double bound, const char* text) const;
-  void AtLeast(const char* name, int64_t value, int64_t bound) const;
-  void AtMost(const char* name, int64_t value, int64_t bound) const;
+  void AtLeast(const char* name, double value, double bound, const char* text) const {
+    if (!(value >= bound)) OutOfRange(name, "at least ", text, value);
+  }
+  void AtMost(const char* name, double value, double bound, const char* text) const {
+    if (!(value <= bound)) OutOfRange(name, "at most ", text, value);
+  }
+  void AtLeast(const char* name, int64_t value, int64_t bound) const {
+    if (value < bound) OutOfRange(name, "at least ", bound, value);
+  }
+  void AtMost(const char* name, int64_t value, int64_t bound) const {
+    if (value > bound) OutOfRange(name, "at most ", bound, value);
+  }
 
-  void SameDevice(const Tensor& t, const Tensor& first) const;
-  void DTypeIn(const Tensor& t, std::initializer_list<DType> allowed) const;
-  void DTypeAs(const Tensor& t, DType expected, const char* other) const;
-  void Rank(const Tensor& t, int rank) const;
-  void RankAtLeast(const Tensor& t, int rank) const;
+  void SameDevice(const Tensor& t, const Tensor& first) const {
+    const DLDevice a = t.device(), b = first.device();
+    if (a.device_type != b.device_type || a.device_id != b.device_id) WrongDevice(t, first);
+  }
+  void DTypeIn(const Tensor& t, std::initializer_list<DType> allowed) const {
+    for (DType d : allowed) {
+      if (t.dtype() == d) return;
+    }
+    WrongDType(t, allowed);
+  }
+  void DTypeAs(const Tensor& t, DType expected, const char* other) const {
+    if (t.dtype() != expected) WrongDType(t, expected, other);
+  }
+  void Rank(const Tensor& t, int rank) const {
+    if (t.rank() != rank) WrongRank(t, "", rank);
+  }
+  void RankAtLeast(const Tensor& t, int rank) const {
+    if (t.rank() < rank) WrongRank(t, "at least ", rank);
+  }
   void SameBatch(const Tensor& t, int trailing, const Tensor& first, int first_trailing) const;
   // The x with coef * x + constant == t.size(dim); throws "of the form <form>" when there is none.
   int64_t Solve(const Tensor& t, int dim, int64_t coef, int64_t constant, const char* form) const;
-  void Size(const Tensor& t, int dim, int64_t expected, std::initializer_list<Why> why) const;
-  void Dense(const Tensor& t) const;
-  void LastDense(const Tensor& t) const;
+  void Size(const Tensor& t, int dim, int64_t expected, std::initializer_list<Why> why) const {
+    if (t.size(dim) != expected) WrongSize(t, dim, expected, why);
+  }
+  void Dense(const Tensor& t) const {
+    if (!t.dense()) WrongStrides(t, "contiguous memory");
+  }
+  void LastDense(const Tensor& t) const {
+    if (t.dense() || t.size(-1) == 1 || t.strides()[t.rank() - 1] == 1) return;
+    WrongStrides(t, "a contiguous last dimension");
+  }
   void AnyStride(const Tensor&) const {}
-  void Data(const Tensor& t) const;
-  void Require(bool holds, const char* condition, std::initializer_list<Why> why) const;
-  void OutputSize(const char* output, const char* form, int64_t value) const;
+  void Data(const Tensor& t) const {
+    const uintptr_t at = reinterpret_cast<uintptr_t>(t.data());
+    if (!t.empty() && (at == 0 || (at & (t.item_size() - 1)) != 0)) WrongData(t);
+  }
+  // No two elements of t lie in one place.
+  void Distinct(const Tensor& t) const;
+  void Require(bool holds, const char* condition, std::initializer_list<Why> why) const {
+    if (!holds) Broken(condition, why);
+  }
+  void OutputSize(const char* output, const char* form, int64_t value) const {
+    if (value < 0) NegativeSize(output, form, value);
+  }
+  // Both are given or neither is.
+  void Together(const Tensor& t, const Tensor& other) const {
+    if (bool(t) != bool(other)) Alone(t, other);
+  }
   // The output has the leading dims of `batch_of` (none if null), then `sizes`.
   void OutputShape(const Tensor& t, const Tensor* batch_of, int batch_trailing,
-                   std::initializer_list<int64_t> sizes) const;
-  void Apart(const Tensor& t, std::initializer_list<const Tensor*> others) const;
+                   std::initializer_list<int64_t> sizes) const {
+    const int leading = batch_of == nullptr ? 0 : batch_of->rank() - batch_trailing;
+    bool same = t.rank() == leading + static_cast<int>(sizes.size());
+    for (int d = 0; same && d < leading; ++d) same = t.size(d) == batch_of->size(d);
+    int d = leading;
+    for (int64_t s : sizes) same = same && t.shape()[d++] == s;
+    if (!same) WrongShape(t, batch_of, leading, sizes);
+  }
+  void Apart(const Tensor& t, std::initializer_list<const Tensor*> others) const {
+    for (const Tensor* o : others) {
+      if (!t.surely_apart(*o) && Overlap(t, *o)) NotApart(t, *o);
+    }
+  }
 
-  [[noreturn]] void Throw(const char* kind, const std::string& text) const;
+  [[noreturn, gnu::cold]] void Throw(const char* kind, const std::string& text) const;
   // "<op>: <name>: expected <expected>, got <got>".
-  [[noreturn]] void Expected(const char* kind, const char* name, const std::string& expected,
-                             const std::string& got) const;
+  [[noreturn, gnu::cold]] void Expected(const char* kind, const char* name,
+                                        const std::string& expected, const std::string& got) const;
   const char* op() const { return op_; }
+  const TVMFFIAny* args() const { return args_; }
 
  private:
-  [[noreturn]] void WrongType(int index, const char* name, const char* expected) const;
-  // Refuses shapes that no memory can have, so that nobody after it has to care when multiplying.
-  void Countable(const DLTensor& t, const char* name) const;
+  [[noreturn, gnu::cold]] void WrongCount(int32_t count, int32_t expected) const;
+  [[noreturn, gnu::cold]] void Missing(const char* name) const;
+  [[noreturn, gnu::cold]] void WrongType(int index, const char* name, const char* expected) const;
+  [[noreturn, gnu::cold]] void OutOfRange(const char* name, const char* words, const char* bound,
+                                          double value) const;
+  [[noreturn, gnu::cold]] void OutOfRange(const char* name, const char* words, int64_t bound,
+                                          int64_t value) const;
+  [[noreturn, gnu::cold]] void WrongDevice(const Tensor& t, const Tensor& first) const;
+  [[noreturn, gnu::cold]] void WrongDType(const Tensor& t,
+                                          std::initializer_list<DType> allowed) const;
+  [[noreturn, gnu::cold]] void WrongDType(const Tensor& t, DType expected, const char* other) const;
+  [[noreturn, gnu::cold]] void WrongRank(const Tensor& t, const char* words, int rank) const;
+  [[noreturn, gnu::cold]] void WrongSize(const Tensor& t, int dim, int64_t expected,
+                                         std::initializer_list<Why> why) const;
+  [[noreturn, gnu::cold]] void WrongStrides(const Tensor& t, const char* expected) const;
+  [[noreturn, gnu::cold]] void WrongData(const Tensor& t) const;
+  [[noreturn, gnu::cold]] void Broken(const char* condition, std::initializer_list<Why> why) const;
+  [[noreturn, gnu::cold]] void NegativeSize(const char* output, const char* form,
+                                            int64_t value) const;
+  [[noreturn, gnu::cold]] void Alone(const Tensor& t, const Tensor& other) const;
+  [[noreturn, gnu::cold]] void WrongShape(const Tensor& t, const Tensor* batch_of, int leading,
+                                          std::initializer_list<int64_t> sizes) const;
+  [[noreturn, gnu::cold]] void NotApart(const Tensor& t, const Tensor& other) const;
+
   const char* op_;
   const TVMFFIAny* args_;
 };
@@ -146,7 +224,6 @@ constexpr int64_t Len(const std::array<int64_t, N>&) {
   return N;
 }
 int64_t Pow(int64_t base, int64_t exponent);  // 0 for a negative exponent
-std::string DeviceName(DLDevice device);      // "cpu", "cuda:0"
 
 // Runs an exported function's body; whatever it throws becomes a raised tvm-ffi error, so nothing
 // crosses the C ABI.

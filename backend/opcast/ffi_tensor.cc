@@ -1,5 +1,5 @@
-// Array arguments: shape, strides, memory.
-#include <algorithm>
+// Array arguments: shape, strides, memory, and the names in messages.
+#include <cstdio>
 
 #include "opcast/ffi.h"
 
@@ -38,44 +38,69 @@ std::string DeviceName(DLDevice device) {
   return std::string(kind) + ":" + std::to_string(device.device_id);
 }
 
-Tensor::Tensor(const char* name, const DLTensor* tensor) : name_(name), tensor_(tensor) {
-  if (tensor == nullptr) return;
-  strides_ = tensor->strides;
-  if (strides_ != nullptr || tensor->ndim > kMaxRank) return;
-  int64_t step = 1;
-  for (int d = tensor->ndim; d-- > 0;) {
-    storage_[d] = step;
-    step *= tensor->shape[d];
+std::string List(const int64_t* values, int n) {
+  std::string s = "[";
+  for (int i = 0; i < n; ++i) s += (i ? ", " : "") + std::to_string(values[i]);
+  return s + "]";
+}
+
+std::string Number(double v) {
+  if (v != v) return "nan";  // printf may write -nan
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", v);
+  return text;
+}
+
+namespace {
+
+// Throws if no memory has this shape. An array without elements may be as large as it likes.
+[[gnu::cold]] void CheckShape(const Call& call, const char* name, const DLTensor& t) {
+  if (t.ndim < 0) {
+    call.Expected("ValueError", name, "at least 0 dimensions", std::to_string(t.ndim));
   }
-  strides_ = storage_;
-}
-
-DType Tensor::dtype() const {
-  const DLDataType& t = tensor_->dtype;
-  return t.lanes == 1 ? static_cast<DType>(t.code << 8 | t.bits) : static_cast<DType>(0xffff);
-}
-
-int64_t Tensor::batch(int trailing) const {
-  int64_t n = 1;
-  for (int d = 0; d < rank() - trailing; ++d) n *= tensor_->shape[d];
-  return n;
-}
-
-bool Tensor::empty() const { return std::find(shape(), shape() + rank(), 0) != shape() + rank(); }
-
-bool Tensor::dense() const {
-  if (tensor_->strides == nullptr || empty()) return true;
-  int64_t step = 1;
-  for (int d = rank(); d-- > 0;) {
-    if (tensor_->shape[d] != 1 && tensor_->strides[d] != step) return false;
-    step *= tensor_->shape[d];
+  if (t.ndim > 0 && t.shape == nullptr) {
+    call.Expected("ValueError", name, "a shape", "a null pointer");
   }
-  return true;
+  int64_t count = 1;
+  bool empty = false, negative = false, many = false;
+  for (int d = 0; d < t.ndim; ++d) {
+    empty = empty || t.shape[d] == 0;
+    negative = negative || t.shape[d] < 0;
+    many = __builtin_mul_overflow(count, t.shape[d], &count) || many;
+  }
+  const char* expected = negative         ? "no negative size"
+                         : many && !empty ? "fewer elements than 2^63"
+                         : t.strides == nullptr && t.ndim > Tensor::kMaxRank
+                             ? "at most 16 dimensions"
+                             : nullptr;
+  if (expected == nullptr) return;
+  call.Expected("ValueError", name, expected, "shape " + List(t.shape, t.ndim));
 }
 
-void* Tensor::data() const {
-  if (tensor_ == nullptr || tensor_->data == nullptr) return nullptr;
-  return static_cast<char*>(tensor_->data) + tensor_->byte_offset;
+}  // namespace
+
+void Tensor::Read(const Call& call) {
+  const DLTensor& t = *tensor_;
+  const bool strided = t.strides != nullptr;
+  bool odd = t.ndim < 0 || (t.ndim > 0 && t.shape == nullptr) || (!strided && t.ndim > kMaxRank);
+  int64_t count = 1;
+  for (int d = odd ? 0 : t.ndim; d-- > 0;) {
+    const int64_t n = t.shape[d];
+    if (!strided) {
+      storage_[d] = count;
+    } else if (n != 1 && t.strides[d] != count) {
+      dense_ = false;
+    }
+    odd = __builtin_mul_overflow(count, n, &count) || n < 0 || odd;
+  }
+  if (__builtin_expect(odd, false)) {
+    CheckShape(call, name_, t);
+    count = 0;  // else it would have been refused
+  }
+  strides_ = strided ? t.strides : storage_;
+  count_ = count;
+  dense_ = dense_ || count == 0;
+  data_ = t.data == nullptr ? nullptr : static_cast<char*>(t.data) + t.byte_offset;
 }
 
 }  // namespace opcast

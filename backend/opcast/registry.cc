@@ -57,34 +57,19 @@ int Op::IndexOf(const std::string& kernel) const {
   }
 }
 
-int Op::Read() {
+int Op::ReadForced() {
   const std::string variable = Upper(std::string(OPCAST_COLLECTION) + "_KERNEL_" + name);
   const char* value = std::getenv(variable.c_str());
-  return value == nullptr || *value == '\0' ? kFree : IndexOf(value);
-}
-
-std::string Op::Forced() {
-  int index = forced_.load(std::memory_order_relaxed);
-  if (index == kUnread) {
-    const int read = Read();
-    if (forced_.compare_exchange_strong(index, read)) index = read;  // else a Force came between
-  }
-  return index == kFree ? "" : Item(kernels, index);
+  const int read = value == nullptr || *value == '\0' ? kFree : IndexOf(value);
+  int index = kUnread;
+  return forced_.compare_exchange_strong(index, read) ? read : index;  // else a Force came between
 }
 
 void Op::Force(const std::string& kernel) {
   forced_.store(kernel.empty() ? kUnread : IndexOf(kernel), std::memory_order_relaxed);
 }
 
-Launch LaunchOn(const Tensor& t) {
-  const DLDevice d = t.device();
-  void* stream = d.device_type == kDLCPU ? nullptr : TVMFFIEnvGetStream(d.device_type, d.device_id);
-  return {static_cast<int>(d.device_type), d.device_id, stream};
-}
-
-void CheckStatus(const Call& call, const Status& status) {
-  if (!status.ok()) call.Throw("RuntimeError", status.text());
-}
+void* StreamOf(DLDevice device) { return TVMFFIEnvGetStream(device.device_type, device.device_id); }
 
 void NoKernel(const Call& call, DLDevice device, const std::string& available,
               const std::string& reasons) {

@@ -229,6 +229,18 @@ void TestEnvironment() {
     CHECK(small * 0.5f != 0);
   }
   CHECK(Mxcsr() == kFlushing);
+  // What the caller saw happen is neither lost nor added to, whatever its settings are.
+  for (const unsigned word : {0x1f80u, 0x1fa0u, 0x1f81u, kFlushing, 0xffbfu, 0x1f00u}) {
+    __builtin_ia32_ldmxcsr(word);
+    {
+      const opcast::FpEnv environment;
+      CHECK_FOR(word, Mxcsr() == 0x1f80);
+      volatile double third = 3, tiny = 1e-300;
+      third = 1 / third, tiny = tiny * tiny;
+    }
+    CHECK_FOR(word, __builtin_ia32_stmxcsr() == word);
+  }
+  __builtin_ia32_ldmxcsr(kFlushing);
   // The first loop of the process starts the workers from here; they must not inherit these
   // settings.
   const auto caller = std::this_thread::get_id();

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import tvm_ffi
 
 from . import _checks as checks
+from . import _explain
+from . import _memory as _written
 from ._meta import Arg, Attr, Op, as_tuple, publish, refuse_device
 from ._ops import OPS, OpKind, __version__
 
@@ -24,11 +26,14 @@ if TYPE_CHECKING:
 __all__ = [
     "Arg",
     "Attr",
+    "Memory",
     "Op",
     "OpKind",
     "__version__",
     "as_tuple",
+    "check_layout",
     "checks",
+    "explain",
     "function",
     "kernels",
     "library_path",
@@ -41,6 +46,8 @@ __all__ = [
 ]
 
 _tvm_ffi: Any = tvm_ffi  # partly untyped
+Memory = _written.Memory
+check_layout = _written.check_layout
 _NAME = __name__.removesuffix("_backend")
 
 
@@ -78,16 +85,34 @@ def function(op: str, schema: int) -> Any:
     return _module[op]
 
 
+def _find(op: str) -> Op:
+    if op not in OPS:
+        raise ValueError(f"{op}: expected an op of {_NAME}, got an unknown name")
+    return OPS[op]
+
+
 def ops() -> Mapping[str, Op]:
     """Return the ops of the collection by name."""
     return MappingProxyType(OPS)
 
 
+def explain(op: str, /, *args: Any, **attrs: Any) -> str:
+    """Say how an op is called, and what it does under gradients, vmap and sharding.
+
+    Parameters
+    ----------
+    op
+        Name of the op.
+    args, attrs
+        Arguments of a call, in any framework; the text then says which of them would be copied.
+
+    """
+    return _explain.describe(_find(op), args, attrs)
+
+
 def kernels(op: str) -> tuple[str, ...]:
     """Return the names of the op's kernels, in the order in which dispatch tries them."""
-    if op not in OPS:
-        raise ValueError(f"{op}: expected an op of {_NAME}, got an unknown name")
-    return tuple(_module["_opcast_kernels"](op).split(","))
+    return tuple(_module["_opcast_kernels"](_find(op).name).split(","))
 
 
 _switch = threading.Lock()

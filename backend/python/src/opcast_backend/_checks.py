@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import _memory as _m
 from . import _rules as _r
-
-Specs = tuple[tuple[tuple[int, ...], str], ...]
 
 
 def eltwise_add(
@@ -15,7 +14,7 @@ def eltwise_add(
     a_: Any,
     b_: Any,
     out: tuple[Any, ...] | None = None,
-) -> tuple[Specs, tuple[Any, ...]]:
+) -> tuple[_m.Specs, tuple[Any, ...]]:
     """Check a call of eltwise_add."""
     op = "eltwise_add"
     _r.required(op, (("a", a_), ("b", b_)))
@@ -32,9 +31,37 @@ def eltwise_add(
     b_s = fw.shape(b_)
     if tuple(b_s) != batch:
         raise _r.batch(op, "b", batch, "a", b_s)
-    specs: Specs = (((*batch,), T_),)
+    specs: _m.Specs = (((*batch,), T_),)
     if out is not None:
-        _r.outputs(fw, op, ("c",), specs, out, (("a", a_), ("b", b_)), ("a",))
+        _m.outputs(fw, op, ("c",), specs, out, (("a", a_), ("b", b_)), ("a",))
+    return specs, ()
+
+
+def eltwise_add_backward(
+    fw: _r.Framework,
+    grad_c_: Any,
+    out: tuple[Any, ...] | None = None,
+) -> tuple[_m.Specs, tuple[Any, ...]]:
+    """Check a call of eltwise_add_backward."""
+    op = "eltwise_add_backward"
+    _r.required(op, (("grad_c", grad_c_),))
+    _r.arrays(fw, op, (("grad_c", grad_c_),))
+    T_ = grad_c_t = fw.dtype(grad_c_)
+    if grad_c_t not in ("float32", "float16", "bfloat16"):
+        raise _r.dtype_in(op, "grad_c", ("float32", "float16", "bfloat16"), grad_c_t)
+    grad_c_s = fw.shape(grad_c_)
+    batch = tuple(grad_c_s)
+    specs: _m.Specs = (((*batch,), T_), ((*batch,), T_))
+    if out is not None:
+        _m.outputs(
+            fw,
+            op,
+            ("grad_a", "grad_b"),
+            specs,
+            out,
+            (("grad_c", grad_c_),),
+            ("grad_c", "grad_c"),
+        )
     return specs, ()
 
 
@@ -42,7 +69,7 @@ def eltwise_relu(
     fw: _r.Framework,
     x_: Any,
     out: tuple[Any, ...] | None = None,
-) -> tuple[Specs, tuple[Any, ...]]:
+) -> tuple[_m.Specs, tuple[Any, ...]]:
     """Check a call of eltwise_relu."""
     op = "eltwise_relu"
     _r.required(op, (("x", x_),))
@@ -52,10 +79,91 @@ def eltwise_relu(
         raise _r.dtype_in(op, "x", ("float32", "float16", "bfloat16"), x_t)
     x_s = fw.shape(x_)
     batch = tuple(x_s)
-    specs: Specs = (((*batch,), T_),)
+    specs: _m.Specs = (((*batch,), T_),)
     if out is not None:
-        _r.outputs(fw, op, ("y",), specs, out, (("x", x_),), ("x",))
+        _m.outputs(fw, op, ("y",), specs, out, (("x", x_),), ("x",))
     return specs, ()
+
+
+def eltwise_relu_backward(
+    fw: _r.Framework,
+    grad_y_: Any,
+    y_: Any,
+    out: tuple[Any, ...] | None = None,
+) -> tuple[_m.Specs, tuple[Any, ...]]:
+    """Check a call of eltwise_relu_backward."""
+    op = "eltwise_relu_backward"
+    _r.required(op, (("grad_y", grad_y_), ("y", y_)))
+    _r.arrays(fw, op, (("grad_y", grad_y_), ("y", y_)))
+    _r.same_device(fw, op, "y", y_, "grad_y", grad_y_)
+    T_ = grad_y_t = fw.dtype(grad_y_)
+    if grad_y_t not in ("float32", "float16", "bfloat16"):
+        raise _r.dtype_in(op, "grad_y", ("float32", "float16", "bfloat16"), grad_y_t)
+    grad_y_s = fw.shape(grad_y_)
+    batch = tuple(grad_y_s)
+    y_t = fw.dtype(y_)
+    if y_t != T_:
+        raise _r.dtype_as(op, "y", T_, "grad_y", y_t)
+    y_s = fw.shape(y_)
+    if tuple(y_s) != batch:
+        raise _r.batch(op, "y", batch, "grad_y", y_s)
+    specs: _m.Specs = (((*batch,), T_),)
+    if out is not None:
+        _m.outputs(fw, op, ("grad_x",), specs, out, (("grad_y", grad_y_), ("y", y_)), ("grad_y",))
+    return specs, ()
+
+
+def fused_add_rms_norm(
+    fw: _r.Framework,
+    x_: Any,
+    residual_: Any,
+    weight_: Any,
+    eps_: Any,
+    out: tuple[Any, ...] | None = None,
+) -> tuple[_m.Specs, tuple[Any, ...]]:
+    """Check a call of fused_add_rms_norm."""
+    op = "fused_add_rms_norm"
+    _r.required(op, (("x", x_), ("residual", residual_), ("weight", weight_)))
+    _r.arrays(fw, op, (("x", x_), ("residual", residual_), ("weight", weight_)))
+    eps_ = _r.as_float(op, "eps", eps_)
+    if not eps_ >= 0:
+        raise _r.at_least(op, "eps", "0", eps_)
+    _r.same_device(fw, op, "residual", residual_, "x", x_)
+    _r.same_device(fw, op, "weight", weight_, "x", x_)
+    T_ = x_t = fw.dtype(x_)
+    if x_t not in ("float32", "float16", "bfloat16"):
+        raise _r.dtype_in(op, "x", ("float32", "float16", "bfloat16"), x_t)
+    x_s = fw.shape(x_)
+    if len(x_s) < 1:
+        raise _r.rank(op, "x", 1, x_s, "at least ")
+    batch = tuple(x_s[:-1])
+    N_ = x_s[-1]
+    fw.check_mutated(op, "x", x_, "last")
+    _m.distinct(fw, op, "x", x_)
+    residual_t = fw.dtype(residual_)
+    if residual_t != T_:
+        raise _r.dtype_as(op, "residual", T_, "x", residual_t)
+    residual_s = fw.shape(residual_)
+    if len(residual_s) < 1:
+        raise _r.rank(op, "residual", 1, residual_s, "at least ")
+    if tuple(residual_s[:-1]) != batch:
+        raise _r.batch(op, "residual", batch, "x", residual_s)
+    if residual_s[-1] != N_:
+        raise _r.size(op, "residual", residual_s, -1, N_, (("N", N_, "x"),))
+    fw.check_mutated(op, "residual", residual_, "last")
+    _m.distinct(fw, op, "residual", residual_)
+    weight_t = fw.dtype(weight_)
+    if weight_t != T_:
+        raise _r.dtype_as(op, "weight", T_, "x", weight_t)
+    weight_s = fw.shape(weight_)
+    if len(weight_s) != 1:
+        raise _r.rank(op, "weight", 1, weight_s)
+    if weight_s[0] != N_:
+        raise _r.size(op, "weight", weight_s, 0, N_, (("N", N_, "x"),))
+    specs: _m.Specs = ()
+    _m.apart(fw, op, "x", x_, (("residual", residual_), ("weight", weight_)))
+    _m.apart(fw, op, "residual", residual_, (("x", x_), ("weight", weight_)))
+    return specs, (eps_,)
 
 
 def gelu(
@@ -63,7 +171,7 @@ def gelu(
     x_: Any,
     approximate_: Any,
     out: tuple[Any, ...] | None = None,
-) -> tuple[Specs, tuple[Any, ...]]:
+) -> tuple[_m.Specs, tuple[Any, ...]]:
     """Check a call of gelu."""
     op = "gelu"
     _r.required(op, (("x", x_),))
@@ -76,9 +184,41 @@ def gelu(
         raise _r.dtype_in(op, "x", ("float32", "float16", "bfloat16"), x_t)
     x_s = fw.shape(x_)
     batch = tuple(x_s)
-    specs: Specs = (((*batch,), T_),)
+    specs: _m.Specs = (((*batch,), T_),)
     if out is not None:
-        _r.outputs(fw, op, ("y",), specs, out, (("x", x_),), ("x",))
+        _m.outputs(fw, op, ("y",), specs, out, (("x", x_),), ("x",))
+    return specs, (approximate_,)
+
+
+def gelu_backward(
+    fw: _r.Framework,
+    grad_y_: Any,
+    x_: Any,
+    approximate_: Any,
+    out: tuple[Any, ...] | None = None,
+) -> tuple[_m.Specs, tuple[Any, ...]]:
+    """Check a call of gelu_backward."""
+    op = "gelu_backward"
+    _r.required(op, (("grad_y", grad_y_), ("x", x_)))
+    _r.arrays(fw, op, (("grad_y", grad_y_), ("x", x_)))
+    approximate_ = _r.as_str(op, "approximate", approximate_)
+    if approximate_ not in ("none", "tanh"):
+        raise _r.choice(op, "approximate", ("none", "tanh"), approximate_)
+    _r.same_device(fw, op, "x", x_, "grad_y", grad_y_)
+    T_ = grad_y_t = fw.dtype(grad_y_)
+    if grad_y_t not in ("float32", "float16", "bfloat16"):
+        raise _r.dtype_in(op, "grad_y", ("float32", "float16", "bfloat16"), grad_y_t)
+    grad_y_s = fw.shape(grad_y_)
+    batch = tuple(grad_y_s)
+    x_t = fw.dtype(x_)
+    if x_t != T_:
+        raise _r.dtype_as(op, "x", T_, "grad_y", x_t)
+    x_s = fw.shape(x_)
+    if tuple(x_s) != batch:
+        raise _r.batch(op, "x", batch, "grad_y", x_s)
+    specs: _m.Specs = (((*batch,), T_),)
+    if out is not None:
+        _m.outputs(fw, op, ("grad_x",), specs, out, (("grad_y", grad_y_), ("x", x_)), ("grad_y",))
     return specs, (approximate_,)
 
 
@@ -91,7 +231,7 @@ def gemm(
     activation_: Any,
     out_dtype_: Any,
     out: tuple[Any, ...] | None = None,
-) -> tuple[Specs, tuple[Any, ...]]:
+) -> tuple[_m.Specs, tuple[Any, ...]]:
     """Check a call of gemm."""
     op = "gemm"
     _r.required(op, (("a", a_), ("b", b_)))
@@ -138,9 +278,89 @@ def gemm(
             raise _r.rank(op, "bias", 1, bias_s)
         if bias_s[0] != N_:
             raise _r.size(op, "bias", bias_s, 0, N_, (("N", N_, "b"),))
-    specs: Specs = (((*batch, M_, N_), T_ if out_dtype_ is None else out_dtype_),)
+    specs: _m.Specs = (((*batch, M_, N_), T_ if out_dtype_ is None else out_dtype_),)
     if out is not None:
-        _r.outputs(fw, op, ("c",), specs, out, (("a", a_), ("b", b_), ("bias", bias_)), ("",))
+        _m.outputs(fw, op, ("c",), specs, out, (("a", a_), ("b", b_), ("bias", bias_)), ("",))
+    return specs, (alpha_, activation_)
+
+
+def gemm_backward(
+    fw: _r.Framework,
+    grad_c_: Any,
+    a_: Any,
+    b_: Any,
+    bias_: Any,
+    alpha_: Any,
+    activation_: Any,
+    out: tuple[Any, ...] | None = None,
+) -> tuple[_m.Specs, tuple[Any, ...]]:
+    """Check a call of gemm_backward."""
+    op = "gemm_backward"
+    _r.required(op, (("grad_c", grad_c_), ("a", a_), ("b", b_)))
+    _r.arrays(fw, op, (("grad_c", grad_c_), ("a", a_), ("b", b_), ("bias", bias_)))
+    alpha_ = _r.as_float(op, "alpha", alpha_)
+    activation_ = _r.as_str(op, "activation", activation_)
+    if activation_ not in ("none", "relu", "silu"):
+        raise _r.choice(op, "activation", ("none", "relu", "silu"), activation_)
+    _r.same_device(fw, op, "a", a_, "grad_c", grad_c_)
+    _r.same_device(fw, op, "b", b_, "grad_c", grad_c_)
+    if bias_ is not None:
+        _r.same_device(fw, op, "bias", bias_, "grad_c", grad_c_)
+    grad_c_t = fw.dtype(grad_c_)
+    if grad_c_t not in ("float32", "float16", "bfloat16"):
+        raise _r.dtype_in(op, "grad_c", ("float32", "float16", "bfloat16"), grad_c_t)
+    grad_c_s = fw.shape(grad_c_)
+    if len(grad_c_s) < 2:
+        raise _r.rank(op, "grad_c", 2, grad_c_s, "at least ")
+    batch = tuple(grad_c_s[:-2])
+    M_ = grad_c_s[-2]
+    N_ = grad_c_s[-1]
+    T_ = a_t = fw.dtype(a_)
+    if a_t not in ("float32", "float16", "bfloat16"):
+        raise _r.dtype_in(op, "a", ("float32", "float16", "bfloat16"), a_t)
+    a_s = fw.shape(a_)
+    if len(a_s) < 2:
+        raise _r.rank(op, "a", 2, a_s, "at least ")
+    if tuple(a_s[:-2]) != batch:
+        raise _r.batch(op, "a", batch, "grad_c", a_s)
+    if a_s[-2] != M_:
+        raise _r.size(op, "a", a_s, -2, M_, (("M", M_, "grad_c"),))
+    K_ = a_s[-1]
+    b_t = fw.dtype(b_)
+    if b_t != T_:
+        raise _r.dtype_as(op, "b", T_, "a", b_t)
+    b_s = fw.shape(b_)
+    if len(b_s) != 2:
+        raise _r.rank(op, "b", 2, b_s)
+    if b_s[0] != N_:
+        raise _r.size(op, "b", b_s, 0, N_, (("N", N_, "grad_c"),))
+    if b_s[1] != K_:
+        raise _r.size(op, "b", b_s, 1, K_, (("K", K_, "a"),))
+    if bias_ is not None:
+        bias_t = fw.dtype(bias_)
+        if bias_t != T_:
+            raise _r.dtype_as(op, "bias", T_, "a", bias_t)
+        bias_s = fw.shape(bias_)
+        if len(bias_s) != 1:
+            raise _r.rank(op, "bias", 1, bias_s)
+        if bias_s[0] != N_:
+            raise _r.size(op, "bias", bias_s, 0, N_, (("N", N_, "grad_c"),))
+    specs: _m.Specs = (
+        ((*batch, M_, K_), T_),
+        ((N_, K_), T_),
+        None if bias_ is None else ((N_,), T_),
+    )
+    if out is not None:
+        _m.outputs(
+            fw,
+            op,
+            ("grad_a", "grad_b", "grad_bias"),
+            specs,
+            out,
+            (("grad_c", grad_c_), ("a", a_), ("b", b_), ("bias", bias_)),
+            ("a", "a", "a"),
+            ("", "", "bias"),
+        )
     return specs, (alpha_, activation_)
 
 
@@ -151,7 +371,7 @@ def layernorm2d(
     bias_: Any,
     eps_: Any,
     out: tuple[Any, ...] | None = None,
-) -> tuple[Specs, tuple[Any, ...]]:
+) -> tuple[_m.Specs, tuple[Any, ...]]:
     """Check a call of layernorm2d."""
     op = "layernorm2d"
     _r.required(op, (("x", x_), ("weight", weight_), ("bias", bias_)))
@@ -185,9 +405,9 @@ def layernorm2d(
         raise _r.rank(op, "bias", 1, bias_s)
     if bias_s[0] != N_:
         raise _r.size(op, "bias", bias_s, 0, N_, (("N", N_, "x"),))
-    specs: Specs = (((M_, N_), T_),)
+    specs: _m.Specs = (((M_, N_), T_), ((M_,), "float32"), ((M_,), "float32"))
     if out is not None:
-        _r.outputs(
+        _m.outputs(
             fw,
             op,
             ("y",),
@@ -199,13 +419,93 @@ def layernorm2d(
     return specs, (eps_,)
 
 
+def layernorm2d_backward(
+    fw: _r.Framework,
+    grad_y_: Any,
+    x_: Any,
+    weight_: Any,
+    mean_: Any,
+    rstd_: Any,
+    out: tuple[Any, ...] | None = None,
+) -> tuple[_m.Specs, tuple[Any, ...]]:
+    """Check a call of layernorm2d_backward."""
+    op = "layernorm2d_backward"
+    _r.required(
+        op,
+        (("grad_y", grad_y_), ("x", x_), ("weight", weight_), ("mean", mean_), ("rstd", rstd_)),
+    )
+    _r.arrays(
+        fw,
+        op,
+        (("grad_y", grad_y_), ("x", x_), ("weight", weight_), ("mean", mean_), ("rstd", rstd_)),
+    )
+    _r.same_device(fw, op, "x", x_, "grad_y", grad_y_)
+    _r.same_device(fw, op, "weight", weight_, "grad_y", grad_y_)
+    _r.same_device(fw, op, "mean", mean_, "grad_y", grad_y_)
+    _r.same_device(fw, op, "rstd", rstd_, "grad_y", grad_y_)
+    T_ = grad_y_t = fw.dtype(grad_y_)
+    if grad_y_t not in ("float32", "float16", "bfloat16"):
+        raise _r.dtype_in(op, "grad_y", ("float32", "float16", "bfloat16"), grad_y_t)
+    grad_y_s = fw.shape(grad_y_)
+    if len(grad_y_s) != 2:
+        raise _r.rank(op, "grad_y", 2, grad_y_s)
+    M_ = grad_y_s[0]
+    N_ = grad_y_s[1]
+    x_t = fw.dtype(x_)
+    if x_t != T_:
+        raise _r.dtype_as(op, "x", T_, "grad_y", x_t)
+    x_s = fw.shape(x_)
+    if len(x_s) != 2:
+        raise _r.rank(op, "x", 2, x_s)
+    if x_s[0] != M_:
+        raise _r.size(op, "x", x_s, 0, M_, (("M", M_, "grad_y"),))
+    if x_s[1] != N_:
+        raise _r.size(op, "x", x_s, 1, N_, (("N", N_, "grad_y"),))
+    weight_t = fw.dtype(weight_)
+    if weight_t != T_:
+        raise _r.dtype_as(op, "weight", T_, "grad_y", weight_t)
+    weight_s = fw.shape(weight_)
+    if len(weight_s) != 1:
+        raise _r.rank(op, "weight", 1, weight_s)
+    if weight_s[0] != N_:
+        raise _r.size(op, "weight", weight_s, 0, N_, (("N", N_, "grad_y"),))
+    mean_t = fw.dtype(mean_)
+    if mean_t not in ("float32",):
+        raise _r.dtype_in(op, "mean", ("float32",), mean_t)
+    mean_s = fw.shape(mean_)
+    if len(mean_s) != 1:
+        raise _r.rank(op, "mean", 1, mean_s)
+    if mean_s[0] != M_:
+        raise _r.size(op, "mean", mean_s, 0, M_, (("M", M_, "grad_y"),))
+    rstd_t = fw.dtype(rstd_)
+    if rstd_t not in ("float32",):
+        raise _r.dtype_in(op, "rstd", ("float32",), rstd_t)
+    rstd_s = fw.shape(rstd_)
+    if len(rstd_s) != 1:
+        raise _r.rank(op, "rstd", 1, rstd_s)
+    if rstd_s[0] != M_:
+        raise _r.size(op, "rstd", rstd_s, 0, M_, (("M", M_, "grad_y"),))
+    specs: _m.Specs = (((M_, N_), T_), ((N_,), T_), ((N_,), T_))
+    if out is not None:
+        _m.outputs(
+            fw,
+            op,
+            ("grad_x", "grad_weight", "grad_bias"),
+            specs,
+            out,
+            (("grad_y", grad_y_), ("x", x_), ("weight", weight_), ("mean", mean_), ("rstd", rstd_)),
+            ("grad_y", "grad_y", "grad_y"),
+        )
+    return specs, ()
+
+
 def rms_norm(
     fw: _r.Framework,
     x_: Any,
     weight_: Any,
     eps_: Any,
     out: tuple[Any, ...] | None = None,
-) -> tuple[Specs, tuple[Any, ...]]:
+) -> tuple[_m.Specs, tuple[Any, ...]]:
     """Check a call of rms_norm."""
     op = "rms_norm"
     _r.required(op, (("x", x_), ("weight", weight_)))
@@ -230,9 +530,66 @@ def rms_norm(
         raise _r.rank(op, "weight", 1, weight_s)
     if weight_s[0] != N_:
         raise _r.size(op, "weight", weight_s, 0, N_, (("N", N_, "x"),))
-    specs: Specs = (((*batch, N_), T_),)
+    specs: _m.Specs = (((*batch, N_), T_),)
     if out is not None:
-        _r.outputs(fw, op, ("y",), specs, out, (("x", x_), ("weight", weight_)), ("x",))
+        _m.outputs(fw, op, ("y",), specs, out, (("x", x_), ("weight", weight_)), ("x",))
+    return specs, (eps_,)
+
+
+def rms_norm_backward(
+    fw: _r.Framework,
+    grad_y_: Any,
+    x_: Any,
+    weight_: Any,
+    eps_: Any,
+    out: tuple[Any, ...] | None = None,
+) -> tuple[_m.Specs, tuple[Any, ...]]:
+    """Check a call of rms_norm_backward."""
+    op = "rms_norm_backward"
+    _r.required(op, (("grad_y", grad_y_), ("x", x_), ("weight", weight_)))
+    _r.arrays(fw, op, (("grad_y", grad_y_), ("x", x_), ("weight", weight_)))
+    eps_ = _r.as_float(op, "eps", eps_)
+    if not eps_ >= 0:
+        raise _r.at_least(op, "eps", "0", eps_)
+    _r.same_device(fw, op, "x", x_, "grad_y", grad_y_)
+    _r.same_device(fw, op, "weight", weight_, "grad_y", grad_y_)
+    T_ = grad_y_t = fw.dtype(grad_y_)
+    if grad_y_t not in ("float32", "float16", "bfloat16"):
+        raise _r.dtype_in(op, "grad_y", ("float32", "float16", "bfloat16"), grad_y_t)
+    grad_y_s = fw.shape(grad_y_)
+    if len(grad_y_s) < 1:
+        raise _r.rank(op, "grad_y", 1, grad_y_s, "at least ")
+    batch = tuple(grad_y_s[:-1])
+    N_ = grad_y_s[-1]
+    x_t = fw.dtype(x_)
+    if x_t != T_:
+        raise _r.dtype_as(op, "x", T_, "grad_y", x_t)
+    x_s = fw.shape(x_)
+    if len(x_s) < 1:
+        raise _r.rank(op, "x", 1, x_s, "at least ")
+    if tuple(x_s[:-1]) != batch:
+        raise _r.batch(op, "x", batch, "grad_y", x_s)
+    if x_s[-1] != N_:
+        raise _r.size(op, "x", x_s, -1, N_, (("N", N_, "grad_y"),))
+    weight_t = fw.dtype(weight_)
+    if weight_t != T_:
+        raise _r.dtype_as(op, "weight", T_, "grad_y", weight_t)
+    weight_s = fw.shape(weight_)
+    if len(weight_s) != 1:
+        raise _r.rank(op, "weight", 1, weight_s)
+    if weight_s[0] != N_:
+        raise _r.size(op, "weight", weight_s, 0, N_, (("N", N_, "grad_y"),))
+    specs: _m.Specs = (((*batch, N_), T_), ((N_,), T_))
+    if out is not None:
+        _m.outputs(
+            fw,
+            op,
+            ("grad_x", "grad_weight"),
+            specs,
+            out,
+            (("grad_y", grad_y_), ("x", x_), ("weight", weight_)),
+            ("grad_y", "grad_y"),
+        )
     return specs, (eps_,)
 
 
@@ -240,7 +597,7 @@ def silu_and_mul(
     fw: _r.Framework,
     x_: Any,
     out: tuple[Any, ...] | None = None,
-) -> tuple[Specs, tuple[Any, ...]]:
+) -> tuple[_m.Specs, tuple[Any, ...]]:
     """Check a call of silu_and_mul."""
     op = "silu_and_mul"
     _r.required(op, (("x", x_),))
@@ -253,9 +610,44 @@ def silu_and_mul(
         raise _r.rank(op, "x", 1, x_s, "at least ")
     batch = tuple(x_s[:-1])
     D_ = _r.solve(op, "x", x_s, -1, 2, 0, "2*D")
-    specs: Specs = (((*batch, D_), T_),)
+    specs: _m.Specs = (((*batch, D_), T_),)
     if out is not None:
-        _r.outputs(fw, op, ("y",), specs, out, (("x", x_),), ("x",))
+        _m.outputs(fw, op, ("y",), specs, out, (("x", x_),), ("x",))
+    return specs, ()
+
+
+def silu_and_mul_backward(
+    fw: _r.Framework,
+    grad_y_: Any,
+    x_: Any,
+    out: tuple[Any, ...] | None = None,
+) -> tuple[_m.Specs, tuple[Any, ...]]:
+    """Check a call of silu_and_mul_backward."""
+    op = "silu_and_mul_backward"
+    _r.required(op, (("grad_y", grad_y_), ("x", x_)))
+    _r.arrays(fw, op, (("grad_y", grad_y_), ("x", x_)))
+    _r.same_device(fw, op, "x", x_, "grad_y", grad_y_)
+    T_ = grad_y_t = fw.dtype(grad_y_)
+    if grad_y_t not in ("float32", "float16", "bfloat16"):
+        raise _r.dtype_in(op, "grad_y", ("float32", "float16", "bfloat16"), grad_y_t)
+    grad_y_s = fw.shape(grad_y_)
+    if len(grad_y_s) < 1:
+        raise _r.rank(op, "grad_y", 1, grad_y_s, "at least ")
+    batch = tuple(grad_y_s[:-1])
+    D_ = grad_y_s[-1]
+    x_t = fw.dtype(x_)
+    if x_t != T_:
+        raise _r.dtype_as(op, "x", T_, "grad_y", x_t)
+    x_s = fw.shape(x_)
+    if len(x_s) < 1:
+        raise _r.rank(op, "x", 1, x_s, "at least ")
+    if tuple(x_s[:-1]) != batch:
+        raise _r.batch(op, "x", batch, "grad_y", x_s)
+    if x_s[-1] != 2 * D_:
+        raise _r.size(op, "x", x_s, -1, 2 * D_, (("D", D_, "grad_y"),))
+    specs: _m.Specs = (((*batch, 2 * D_), T_),)
+    if out is not None:
+        _m.outputs(fw, op, ("grad_x",), specs, out, (("grad_y", grad_y_), ("x", x_)), ("grad_y",))
     return specs, ()
 
 
@@ -263,7 +655,7 @@ def softmax(
     fw: _r.Framework,
     x_: Any,
     out: tuple[Any, ...] | None = None,
-) -> tuple[Specs, tuple[Any, ...]]:
+) -> tuple[_m.Specs, tuple[Any, ...]]:
     """Check a call of softmax."""
     op = "softmax"
     _r.required(op, (("x", x_),))
@@ -276,7 +668,42 @@ def softmax(
         raise _r.rank(op, "x", 1, x_s, "at least ")
     batch = tuple(x_s[:-1])
     N_ = x_s[-1]
-    specs: Specs = (((*batch, N_), T_),)
+    specs: _m.Specs = (((*batch, N_), T_),)
     if out is not None:
-        _r.outputs(fw, op, ("y",), specs, out, (("x", x_),), ("x",))
+        _m.outputs(fw, op, ("y",), specs, out, (("x", x_),), ("x",))
+    return specs, ()
+
+
+def softmax_backward(
+    fw: _r.Framework,
+    grad_y_: Any,
+    y_: Any,
+    out: tuple[Any, ...] | None = None,
+) -> tuple[_m.Specs, tuple[Any, ...]]:
+    """Check a call of softmax_backward."""
+    op = "softmax_backward"
+    _r.required(op, (("grad_y", grad_y_), ("y", y_)))
+    _r.arrays(fw, op, (("grad_y", grad_y_), ("y", y_)))
+    _r.same_device(fw, op, "y", y_, "grad_y", grad_y_)
+    T_ = grad_y_t = fw.dtype(grad_y_)
+    if grad_y_t not in ("float32", "float16", "bfloat16"):
+        raise _r.dtype_in(op, "grad_y", ("float32", "float16", "bfloat16"), grad_y_t)
+    grad_y_s = fw.shape(grad_y_)
+    if len(grad_y_s) < 1:
+        raise _r.rank(op, "grad_y", 1, grad_y_s, "at least ")
+    batch = tuple(grad_y_s[:-1])
+    N_ = grad_y_s[-1]
+    y_t = fw.dtype(y_)
+    if y_t != T_:
+        raise _r.dtype_as(op, "y", T_, "grad_y", y_t)
+    y_s = fw.shape(y_)
+    if len(y_s) < 1:
+        raise _r.rank(op, "y", 1, y_s, "at least ")
+    if tuple(y_s[:-1]) != batch:
+        raise _r.batch(op, "y", batch, "grad_y", y_s)
+    if y_s[-1] != N_:
+        raise _r.size(op, "y", y_s, -1, N_, (("N", N_, "grad_y"),))
+    specs: _m.Specs = (((*batch, N_), T_),)
+    if out is not None:
+        _m.outputs(fw, op, ("grad_x",), specs, out, (("grad_y", grad_y_), ("y", y_)), ("grad_y",))
     return specs, ()

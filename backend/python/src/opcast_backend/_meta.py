@@ -19,6 +19,14 @@ class Arg(NamedTuple):
     optional: bool = False
     stride: str = ""
     """Which strides the kernels take: dense (empty), ``last`` or ``any``. Other arrays are copied."""
+    mutated: bool = False
+    """Whether the op overwrites the input, which is then also a result."""
+    saved: bool = False
+    """Whether the output is computed only when a gradient is wanted, and is no result."""
+    present_if: str = ""
+    """The optional input that must be given for the output to exist."""
+    dims: tuple[str, ...] = ()
+    """The dims one by one, such as ``("*", "2*D")``; ``*`` stands for leading dims."""
 
 
 class Attr(NamedTuple):
@@ -48,6 +56,28 @@ class Op(NamedTuple):
     inputs: tuple[Arg, ...]
     attrs: tuple[Attr, ...]
     outputs: tuple[Arg, ...]
+    parallel: tuple[str, ...]
+    """Dims along which slicing the inputs slices the outputs; one of ``sums`` may be missing in some."""
+    sums: tuple[str, ...]
+    """Dims over which an output that lacks them is a plain sum."""
+    vmap: tuple[tuple[str, tuple[str, ...]], ...]
+    """Dims that all results have, each with its inputs: mapping only those needs no loop."""
+    call: str
+    """How the op is called and what it returns."""
+    facts: tuple[tuple[str, str], ...]
+    """What the op does under transformations: topics, each with a text."""
+    kernels: tuple[tuple[str, str], ...]
+    """Names and devices of the kernels, in the order in which dispatch tries them."""
+    backward: str = ""
+    """Name of the gradient op; empty where there is none."""
+    gradient_of: str = ""
+    """Name of the op whose gradient this one is; empty for other ops."""
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """Names of what a call returns: the outputs that are not saved, then the mutated inputs."""
+        outputs = [a.name for a in self.outputs if not a.saved]
+        return (*outputs, *(a.name for a in self.inputs if a.mutated))
 
 
 def refuse_device(op: Op, device: str) -> None:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ._memory import Memory
+
 
 class Framework(Protocol):
     """What the rules need to know about the arrays of a framework."""
@@ -45,8 +47,12 @@ class Framework(Protocol):
         """Refuse an array that cannot be written as an output."""
         ...
 
-    def overlaps(self, a: Any, b: Any) -> bool:
-        """Whether two arrays share memory."""
+    def check_mutated(self, op: str, name: str, value: Any, stride: str) -> None:
+        """Refuse an array that cannot be overwritten where it lies."""
+        ...
+
+    def memory(self, value: Any) -> Memory | None:
+        """Where the elements of an array lie; None where nobody can say or need know."""
         ...
 
 
@@ -254,47 +260,3 @@ def floordiv(op: str, a: int, b: int) -> int:
 def mod(op: str, a: int, b: int) -> int:
     """Return the remainder, reporting a zero divisor as the op's error."""
     return a - floordiv(op, a, b) * b
-
-
-def outputs(
-    fw: Framework,
-    op: str,
-    names: tuple[str, ...],
-    specs: tuple[tuple[tuple[int, ...], str], ...],
-    out: tuple[Any, ...],
-    inputs: tuple[tuple[str, Any], ...],
-    partners: tuple[str, ...],
-) -> None:
-    """Check arrays that the caller gave for the results.
-
-    Each has a name, an inferred spec and a partner: the input from which it has its dtype, or "".
-    """
-    if len(out) != len(names):
-        arrays_text = "1 array" if len(names) == 1 else f"{len(names)} arrays"
-        raise expected(ValueError, op, "out", arrays_text, str(len(out)))
-    for name, value in zip(names, out):
-        if not fw.is_array(value):
-            raise expected(TypeError, op, name, fw.array, type(value).__name__)
-    given = [(n, a) for n, a in inputs if a is not None]
-    for i, name in enumerate(names):
-        (shape, dtype), value, partner = specs[i], out[i], partners[i]
-        if fw.dtype(value) != dtype:
-            want = f"dtype {dtype}" + (f" (as {partner})" if partner else "")
-            raise expected(TypeError, op, name, want, fw.dtype(value))
-        if given:
-            same_device(fw, op, name, value, *given[0])
-        if tuple(fw.shape(value)) != tuple(shape):
-            raise expected(
-                ValueError,
-                op,
-                name,
-                f"shape {shape_text(shape)}",
-                "shape " + shape_text(fw.shape(value)),
-            )
-        fw.check_out(op, name, value)
-        for other, array in given:
-            if fw.overlaps(value, array):
-                raise expected(
-                    ValueError, op, name, f"memory apart from {other}", "overlapping memory"
-                )
-        given.append((name, value))

@@ -1,0 +1,106 @@
+"""What can be said about a call without making it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._memory import Memory, fits
+from ._rules import one_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ._meta import Arg, Op
+
+
+def describe(op: Op, args: tuple[Any, ...], named: dict[str, Any]) -> str:
+    """Say how an op is called and what it does under transformations.
+
+    Parameters
+    ----------
+    op
+        The op.
+    args, named
+        Arguments of a call, in any framework; with them the text says which of them are copied.
+
+    """
+    given = _bind(op, args, named)
+    facts = dict(op.facts)
+    if given:
+        facts["copies"] = _copies(op, given)
+    kernels = [("kernel", f"{name} on {device}") for name, device in op.kernels]
+    arrays = [(a.name, a.type, ", ".join(_notes(a))) for a in op.inputs + op.outputs]
+    dtypes = [(name, one_of(names)) for name, names in op.dtypes.items()]
+    topics = [*facts.items(), *kernels, ("definition", op.file)]
+    return "\n".join([op.call, op.doc, "", *_table([*arrays, *dtypes]), "", *_table(topics)])
+
+
+def _bind(op: Op, args: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
+    """Return the arrays that are given, by name."""
+    names = [a.name for a in op.inputs]
+    if len(args) > len(names):
+        raise TypeError(f"{op.name}: expected at most {len(names)} arrays, got {len(args)}")
+    given = dict(zip(names, args))
+    attrs = {a.name for a in op.attrs}
+    for name, value in named.items():
+        if name in given or name not in {*names, *attrs}:
+            raise TypeError(f"{op.name}: unexpected argument '{name}'")
+        if name not in attrs:
+            given[name] = value
+    for name, value in given.items():
+        if value is not None and not (hasattr(value, "shape") and hasattr(value, "dtype")):
+            raise TypeError(f"{op.name}: {name}: expected an array, got {type(value).__name__}")
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _notes(arg: Arg) -> Iterable[str]:
+    if arg.optional:
+        yield "optional"
+    if arg.mutated:
+        yield "overwritten"
+    if arg.saved:
+        yield "saved for the gradient"
+    if arg.present_if:
+        yield f"with {arg.present_if}"
+
+
+def _table(rows: Iterable[tuple[str, ...]]) -> list[str]:
+    """Align the cells of rows; the last cell of a row has no width."""
+    rows = list(rows)
+    width: dict[int, int] = {}
+    for row in rows:
+        for i, cell in enumerate(row[:-1]):
+            width[i] = max(width.get(i, 0), len(cell) + 2)
+    lines = ["".join(c.ljust(width[i]) for i, c in enumerate(r[:-1])) + r[-1] for r in rows]
+    return [line.rstrip() for line in lines]
+
+
+def _copies(op: Op, given: dict[str, Any]) -> str:
+    """Say which arrays the kernel gets as copies; those that it overwrites never are."""
+    arrays = [(a, given[a.name]) for a in op.inputs if a.name in given and not a.mutated]
+    reasons = [(arg.name, _reason(arg, value)) for arg, value in arrays]
+    return ", ".join(f"{name} ({reason})" for name, reason in reasons if reason) or "none"
+
+
+def _reason(arg: Arg, value: Any) -> str:
+    """Say why an array is copied; empty if it is not."""
+    if any(getattr(value, f"is_{kind}", bool)() for kind in ("neg", "conj")):
+        return "it is a lazily negated view"
+    if not getattr(value.dtype, "isnative", True):
+        return "its byte order is not native"
+    if not getattr(getattr(value, "flags", None), "aligned", True):
+        return "it is not aligned"
+    memory = _memory(value)
+    if memory is None or fits(memory, arg.stride):
+        return ""
+    return "its last dimension is not contiguous" if arg.stride else "it is not contiguous"
+
+
+def _memory(value: Any) -> Memory | None:
+    """Return how an array lies, as PyTorch or as NumPy and CuPy tell it; JAX's are always dense."""
+    shape, stride = tuple(value.shape), getattr(value, "stride", None)
+    if callable(stride):
+        steps: Any = stride()
+        return Memory(0, 1, shape, tuple(steps))
+    strides = getattr(value, "strides", None)
+    return None if strides is None else Memory(0, value.itemsize, shape, tuple(strides))
