@@ -13,10 +13,22 @@ def tensors(function):
             k: torch.from_numpy(np.array(v)) if isinstance(v, np.ndarray) else v
             for k, v in arguments.items()
         }
-        return function(**values).numpy()
+        result = function(**values)
+        if isinstance(result, tuple):
+            return tuple(None if t is None else t.detach().numpy() for t in result)
+        return result.detach().numpy()
 
     wrapped.__wrapped__ = function  # its signature is what the caller looks at
     return wrapped
+
+
+def gradients(function, grad, inputs, **attrs):
+    """Differentiate a wrapped function by autograd; None for an input that is left out."""
+    leaves = [None if t is None else t.requires_grad_() for t in inputs]
+    result = function.__wrapped__(*leaves, **attrs)
+    found = torch.autograd.grad(result, [t for t in leaves if t is not None], grad)
+    grads = iter(found)
+    return tuple(None if t is None else next(grads) for t in leaves)
 
 
 @tensors
@@ -42,7 +54,8 @@ def gemm(a, b, bias, alpha, activation):
 
 @tensors
 def layernorm2d(x, weight, bias, eps):
-    return F.layer_norm(x, x.shape[-1:], weight, bias, eps)
+    variance, mean = torch.var_mean(x, dim=-1, correction=0)
+    return F.layer_norm(x, x.shape[-1:], weight, bias, eps), mean, (variance + eps).rsqrt()
 
 
 @tensors
@@ -59,3 +72,54 @@ def silu_and_mul(x):
 @tensors
 def softmax(x):
     return torch.softmax(x, dim=-1)
+
+
+@tensors
+def fused_add_rms_norm(x, residual, weight, eps):
+    total = x + residual
+    return F.rms_norm(total, x.shape[-1:], weight, eps), total
+
+
+@tensors
+def eltwise_add_backward(grad_c):
+    return gradients(eltwise_add, grad_c, (torch.zeros_like(grad_c), torch.zeros_like(grad_c)))
+
+
+@tensors
+def eltwise_relu_backward(grad_y, y):
+    return torch.ops.aten.threshold_backward(grad_y, y, 0)
+
+
+@tensors
+def gelu_backward(grad_y, x, approximate):
+    return gradients(gelu, grad_y, (x,), approximate=approximate)
+
+
+@tensors
+def silu_and_mul_backward(grad_y, x):
+    return gradients(silu_and_mul, grad_y, (x,))
+
+
+@tensors
+def rms_norm_backward(grad_y, x, weight, eps):
+    return gradients(rms_norm, grad_y, (x, weight), eps=eps)
+
+
+@tensors
+def layernorm2d_backward(grad_y, x, weight, mean, rstd):
+    """Autograd cannot be given mean and rstd."""
+    rows = mean[:, None], rstd[:, None]
+    return torch.ops.aten.native_layer_norm_backward(
+        grad_y, x, x.shape[-1:], *rows, weight, torch.zeros_like(weight), [True] * 3
+    )
+
+
+@tensors
+def softmax_backward(grad_y, y):
+    """Autograd would need the logits."""
+    return torch.ops.aten._softmax_backward_data(grad_y, y, -1, y.dtype)
+
+
+@tensors
+def gemm_backward(grad_c, a, b, bias, alpha, activation):
+    return gradients(gemm, grad_c, (a, b, bias), alpha=alpha, activation=activation)

@@ -1,9 +1,8 @@
-// The inner kernel of gemm: products of float rows.
+// The inner kernels of gemm and of its gradients: products of float matrices.
 //
-// An element of the product is a sum over the depth whose order depends on the depth only: term k
-// goes to lane k % 16, and the lanes are added pairwise. So the bits of an element depend neither
-// on the shape of the tile that computes it, nor on its place in the tile, nor on the width of the
-// vectors.
+// An element of the product is a sum over the depth whose order depends on the depth only. So its
+// bits depend neither on the shape of the tile that computes it, nor on its place in the tile, nor
+// on the width of the vectors.
 #pragma once
 
 #include <algorithm>
@@ -46,6 +45,8 @@ inline void AddProducts(const float* const* a, const float* const* b, int64_t k,
    ...);
 }
 
+// Term k of a sum goes to lane k % 16, and the lanes are added pairwise.
+//
 // Adds the products of `rows` rows of a with `columns` rows of b, at most a tile of them, to sums.
 template <int kWidth>
 inline void AddTile(FloatRows a, int64_t rows, FloatRows b, int64_t columns, int64_t depth,
@@ -77,6 +78,51 @@ inline void AddTile(FloatRows a, int64_t rows, FloatRows b, int64_t columns, int
       float terms[kLanes];
       __builtin_memcpy(terms, &lanes[(i * kN + j) * kParts], sizeof terms);
       sums[i * stride + j] += Tree<kLanes>(terms, [](float x, float y) { return x + y; });
+    }
+  }
+}
+
+// How many rows and vectors of columns make a tile of a sum of outer products.
+template <int kWidth>
+struct OuterShape {
+  static constexpr int kM = 4, kVectors = kWidth == 64 ? 4 : 2;
+  static constexpr int kColumns = kVectors * kWidth / sizeof(float);
+};
+
+template <int kWidth, size_t... kIndex>
+inline void AddOuterProduct(const float* const* a, const float* b, Vector<kWidth>* sums,
+                            std::index_sequence<kIndex...>) {
+  constexpr int kVectors = OuterShape<kWidth>::kVectors, kFloats = kWidth / sizeof(float);
+  ((sums[kIndex] += *reinterpret_cast<const Vector<kWidth>*>(b + kIndex % kVectors * kFloats) *
+                    *a[kIndex / kVectors]),
+   ...);
+}
+
+// A matrix of floats with its elements anywhere: row i, column k at data[i * row + k * column].
+struct FloatMatrix {
+  const float* data;
+  int64_t row, column;
+};
+
+// Adds the products of `rows` rows of a, at most a tile of them, with a tile of columns of b to
+// sums: a is rows by depth, b is depth by kColumns. Terms are added in order.
+template <int kWidth>
+inline void AddOuterTile(FloatMatrix a, int64_t rows, FloatRows b, int64_t depth, float* sums,
+                         int64_t stride) {
+  using Shape = OuterShape<kWidth>;
+  constexpr int kCount = Shape::kM * Shape::kVectors, kFloats = kWidth / sizeof(float);
+  const float* a_rows[Shape::kM];
+  for (int i = 0; i < Shape::kM; ++i) a_rows[i] = a.data + std::min<int64_t>(i, rows - 1) * a.row;
+  Vector<kWidth> terms[kCount] = {};
+  for (int64_t k = 0; k < depth; ++k) {
+    AddOuterProduct<kWidth>(a_rows, b.data + k * b.stride, terms,
+                            std::make_index_sequence<kCount>());
+    for (int i = 0; i < Shape::kM; ++i) a_rows[i] += a.column;
+  }
+  for (int i = 0; i < Shape::kM && i < rows; ++i) {
+    for (int v = 0; v < Shape::kVectors; ++v) {
+      *reinterpret_cast<Vector<kWidth>*>(sums + i * stride + v * kFloats) +=
+          terms[i * Shape::kVectors + v];
     }
   }
 }

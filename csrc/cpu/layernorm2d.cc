@@ -1,36 +1,52 @@
 // y[i, j] = (x[i, j] - mean) / sqrt(variance + eps) * weight[j] + bias[j] with the mean and the
 // population variance of row i, dense rows. Two passes, in double: the difference of mean squares
-// would cancel when the mean is large. Rounded once.
+// would cancel when the mean is large. Rounded once, as are the mean and 1 / sqrt(variance + eps)
+// that a gradient needs.
 #include <cmath>
 
+#include "float_row.h"
 #include "layernorm2d.gen.h"
 #include "rows.h"
 #include "scalar.h"
 
 namespace ops {
+namespace {
+
+// The mean of a row, and the inverse of its standard deviation.
+struct Moments {
+  double mean, rstd;
+
+  Moments(const float* x, int64_t n, double eps) {
+    const double count = static_cast<double>(n);
+    mean = Sum(n, [x](int64_t j) { return double{x[j]}; }) / count;
+    const double squares = Sum(n, [x, this](int64_t j) {
+      const double centred = x[j] - mean;
+      return centred * centred;
+    });
+    rstd = 1 / std::sqrt(squares / count + eps);
+  }
+};
+
+}  // namespace
 
 opcast::Status Layernorm2d(const Layernorm2dArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](auto types) {
     using T = typename decltype(types)::T;
     const int64_t n = args.N;
     opcast::ParallelFor(launch, args.M, RowsPerChunk(n), [&args, n](int64_t begin, int64_t end) {
-      const T* weight = static_cast<const T*>(args.weight);
-      const T* bias = static_cast<const T*>(args.bias);
+      FloatRow<T> x_row(n), weight_row(n), bias_row(n), result(n);
+      const float* weight = weight_row.Read(static_cast<const T*>(args.weight));
+      const float* bias = bias_row.Read(static_cast<const T*>(args.bias));
       for (int64_t i = begin; i < end; ++i) {
-        const T* x = static_cast<const T*>(args.x) + i * n;
+        const float* x = x_row.Read(static_cast<const T*>(args.x) + i * n);
         T* y = static_cast<T*>(args.y) + i * n;
-        const double mean = Sum(n, [x](int64_t j) -> double { return static_cast<float>(x[j]); }) /
-                            static_cast<double>(n);
-        const double squares = Sum(n, [x, mean](int64_t j) {
-          const double centred = static_cast<float>(x[j]) - mean;
-          return centred * centred;
-        });
-        const double scale = 1 / std::sqrt(squares / static_cast<double>(n) + args.eps);
-        for (int64_t j = 0; j < n; ++j) {
-          const double centred = static_cast<float>(x[j]) - mean;
-          y[j] = Round<T>(centred * scale * static_cast<float>(weight[j]) +
-                          static_cast<float>(bias[j]));
-        }
+        float* to = result.Write(y);
+        const Moments row(x, n, args.eps);
+        for (int64_t j = 0; j < n; ++j)
+          to[j] = Round<float>((x[j] - row.mean) * row.rstd * weight[j] + bias[j]);
+        result.Wrote(y);
+        if (args.mean != nullptr) static_cast<float*>(args.mean)[i] = Round<float>(row.mean);
+        if (args.rstd != nullptr) static_cast<float*>(args.rstd)[i] = Round<float>(row.rstd);
       }
     });
     return opcast::Status::Ok();

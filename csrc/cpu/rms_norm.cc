@@ -2,6 +2,7 @@
 // no square of a float overflows, and rounded once.
 #include <cmath>
 
+#include "float_row.h"
 #include "rms_norm.gen.h"
 #include "rows.h"
 #include "scalar.h"
@@ -14,18 +15,16 @@ opcast::Status RmsNorm(const RmsNormArgs& args, const opcast::Launch& launch) {
     const int64_t n = args.N;
     opcast::ParallelFor(
         launch, args.batch, RowsPerChunk(n), [&args, n](int64_t begin, int64_t end) {
-          const T* weight = static_cast<const T*>(args.weight);
+          FloatRow<T> x_row(n), weight_row(n), result(n);
+          const float* weight = weight_row.Read(static_cast<const T*>(args.weight));
           for (int64_t i = begin; i < end; ++i) {
-            const T* x = static_cast<const T*>(args.x) + i * n;
+            const float* x = x_row.Read(static_cast<const T*>(args.x) + i * n);
             T* y = static_cast<T*>(args.y) + i * n;
-            const double squares = Sum(n, [x](int64_t j) {
-              const double value = static_cast<float>(x[j]);
-              return value * value;
-            });
+            float* to = result.Write(y);
+            const double squares = Sum(n, [x](int64_t j) { return double{x[j]} * x[j]; });
             const double scale = 1 / std::sqrt(squares / static_cast<double>(n) + args.eps);
-            for (int64_t j = 0; j < n; ++j) {
-              y[j] = Round<T>(static_cast<float>(x[j]) * scale * static_cast<float>(weight[j]));
-            }
+            for (int64_t j = 0; j < n; ++j) to[j] = Round<float>(x[j] * scale * weight[j]);
+            result.Wrote(y);
           }
         });
     return opcast::Status::Ok();

@@ -10,7 +10,9 @@ namespace ops {
 constexpr int64_t kChunk = 1 << 15;
 
 // Rows of n elements that make up a chunk.
-inline int64_t RowsPerChunk(int64_t n) { return std::max<int64_t>(1, kChunk / n); }
+inline int64_t RowsPerChunk(int64_t n) {
+  return std::max<int64_t>(1, kChunk / std::max<int64_t>(1, n));
+}
 
 // Combines kLanes values pairwise, lane l with lane l + kLanes / 2, into the first.
 template <int kLanes, class V, class Op>

@@ -2,7 +2,9 @@
 // that small probabilities are right too, and rounded once. A row that holds NaN or +inf, or
 // nothing but -inf, becomes NaN.
 #include <limits>
+#include <memory>
 
+#include "float_row.h"
 #include "rows.h"
 #include "scalar.h"
 #include "softmax.gen.h"
@@ -15,17 +17,21 @@ opcast::Status Softmax(const SoftmaxArgs& args, const opcast::Launch& launch) {
     const int64_t n = args.N;
     opcast::ParallelFor(
         launch, args.batch, RowsPerChunk(n), [&args, n](int64_t begin, int64_t end) {
+          FloatRow<T> x_row(n), result(n);
+          const std::unique_ptr<double[]> space(new double[n]);
+          double* const weights = space.get();
           for (int64_t i = begin; i < end; ++i) {
-            const T* x = static_cast<const T*>(args.x) + i * n;
+            const float* x = x_row.Read(static_cast<const T*>(args.x) + i * n);
             T* y = static_cast<T*>(args.y) + i * n;
-            const auto value = [x](int64_t j) { return static_cast<float>(x[j]); };
+            float* to = result.Write(y);
             const auto larger = [](float a, float b) { return b > a ? b : a; };
-            const double max = Reduce(n, -std::numeric_limits<float>::infinity(), value, larger);
-            const auto weight = [value, max](int64_t j) { return Exp(value(j) - max); };
-            // The weights are computed twice: storing them would round them to T or need a row of
-            // scratch.
-            const double scale = 1 / Sum(n, weight);
-            for (int64_t j = 0; j < n; ++j) y[j] = Round<T>(weight(j) * scale);
+            const double max = Reduce(
+                n, -std::numeric_limits<float>::infinity(), [x](int64_t j) { return x[j]; },
+                larger);
+            for (int64_t j = 0; j < n; ++j) weights[j] = Exp(x[j] - max);
+            const double scale = 1 / Sum(n, [weights](int64_t j) { return weights[j]; });
+            for (int64_t j = 0; j < n; ++j) to[j] = Round<float>(weights[j] * scale);
+            result.Wrote(y);
           }
         });
     return opcast::Status::Ok();

@@ -1,0 +1,46 @@
+// Sums over the rows of a matrix.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
+#include "opcast/kernel.h"
+#include "rows.h"
+
+namespace ops {
+
+// Calls add(first, last, sums) for groups of consecutive rows of a matrix of n columns; it adds the
+// rows' part to `width` sums, one row after the other. Then calls store(begin, end, totals) for
+// ranges of the sums.
+//
+// The groups' sums are added in order. The groups depend on the shape only, so that bits do not
+// depend on the number of threads; their number is bounded, so that the sums take little memory
+// beside the matrix.
+template <class Add, class Store>
+void SumRows(const opcast::Launch& launch, int64_t rows, int64_t n, int64_t width, Add add,
+             Store store) {
+  constexpr int64_t kMostGroups = 64, kMostSums = 1 << 18;
+  const int64_t most =
+      std::max<int64_t>(1, std::min(kMostGroups, kMostSums / std::max<int64_t>(1, width)));
+  const int64_t size = std::max(RowsPerChunk(n), (rows + most - 1) / most);
+  const int64_t groups = std::max<int64_t>(1, (rows + size - 1) / size);
+  const std::unique_ptr<double[]> sums(new double[groups * width]);
+  opcast::ParallelFor(launch, groups, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t group = begin; group < end; ++group) {
+      double* const own = sums.get() + group * width;
+      std::fill(own, own + width, 0.0);
+      add(group * size, std::min(rows, (group + 1) * size), own);
+    }
+  });
+  opcast::ParallelFor(launch, width, kChunk / groups, [&](int64_t begin, int64_t end) {
+    double* const totals = sums.get();
+    for (int64_t group = 1; group < groups; ++group) {
+      const double* const own = totals + group * width;
+      for (int64_t j = begin; j < end; ++j) totals[j] += own[j];
+    }
+    store(begin, end, totals);
+  });
+}
+
+}  // namespace ops

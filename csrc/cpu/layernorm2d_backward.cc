@@ -1,0 +1,61 @@
+// grad_x[i, j] = rstd[i] * (g[i, j] - mean(g[i]) - z[i, j] * mean(g[i] * z[i])) with g = grad_y *
+// weight and z = (x - mean) * rstd; grad_weight and grad_bias are the sums of grad_y * z and grad_y
+// over the rows. Dense rows. Computed in double, rounded once.
+#include "columns.h"
+#include "float_row.h"
+#include "layernorm2d_backward.gen.h"
+#include "rows.h"
+#include "scalar.h"
+
+namespace ops {
+namespace {
+
+// One row: writes to grad_x and adds to the sums for grad_weight and, n further, grad_bias.
+inline void Row(const float* grad, const float* x, const float* weight, int64_t n, double mean,
+                double rstd, float* grad_x, double* sums) {
+  const double count = static_cast<double>(n);
+  const double shift =
+      Sum(n, [grad, weight](int64_t j) { return double{grad[j]} * weight[j]; }) / count;
+  const double along =
+      Sum(n, [=](int64_t j) { return double{grad[j]} * weight[j] * ((x[j] - mean) * rstd); }) /
+      count;
+  for (int64_t j = 0; j < n; ++j) {
+    const double g = grad[j], normal = (x[j] - mean) * rstd;
+    grad_x[j] = Round<float>(rstd * (g * weight[j] - shift - normal * along));
+    sums[j] += g * normal;
+    sums[n + j] += g;
+  }
+}
+
+}  // namespace
+
+opcast::Status Layernorm2dBackward(const Layernorm2dBackwardArgs& args,
+                                   const opcast::Launch& launch) {
+  return Visit(args, [&](auto types) {
+    using T = typename decltype(types)::T;
+    const int64_t n = args.N;
+    const auto rows = [&args, n](int64_t first, int64_t last, double* sums) {
+      FloatRow<T> grad_row(n), x_row(n), weight_row(n), result(n);
+      const float* weight = weight_row.Read(static_cast<const T*>(args.weight));
+      for (int64_t i = first; i < last; ++i) {
+        const float* grad = grad_row.Read(static_cast<const T*>(args.grad_y) + i * n);
+        const float* x = x_row.Read(static_cast<const T*>(args.x) + i * n);
+        T* grad_x = static_cast<T*>(args.grad_x) + i * n;
+        const double mean = static_cast<const float*>(args.mean)[i],
+                     rstd = static_cast<const float*>(args.rstd)[i];
+        Row(grad, x, weight, n, mean, rstd, result.Write(grad_x), sums);
+        result.Wrote(grad_x);
+      }
+    };
+    const auto store = [&args, n](int64_t begin, int64_t end, const double* totals) {
+      T* grad_weight = static_cast<T*>(args.grad_weight);
+      T* grad_bias = static_cast<T*>(args.grad_bias);
+      for (int64_t j = begin; j < std::min(end, n); ++j) grad_weight[j] = Round<T>(totals[j]);
+      for (int64_t j = std::max(begin, n); j < end; ++j) grad_bias[j - n] = Round<T>(totals[j]);
+    };
+    SumRows(launch, args.M, n, 2 * n, rows, store);
+    return opcast::Status::Ok();
+  });
+}
+
+}  // namespace ops
