@@ -10,8 +10,33 @@ from opcast_backend import use_kernel as use_kernel
 __version__: str
 
 def eltwise_add(a: ndarray, b: ndarray, *, out: ndarray | None = None) -> ndarray: ...
+def eltwise_add_backward(
+    grad_c: ndarray,
+    *,
+    out: tuple[ndarray, ndarray] | None = None,
+) -> tuple[ndarray, ndarray]: ...
 def eltwise_relu(x: ndarray, *, out: ndarray | None = None) -> ndarray: ...
+def eltwise_relu_backward(
+    grad_y: ndarray,
+    y: ndarray,
+    *,
+    out: ndarray | None = None,
+) -> ndarray: ...
+def fused_add_rms_norm(
+    x: ndarray,
+    residual: ndarray,
+    weight: ndarray,
+    *,
+    eps: float = 1e-06,
+) -> tuple[ndarray, ndarray]: ...
 def gelu(x: ndarray, *, approximate: str, out: ndarray | None = None) -> ndarray: ...
+def gelu_backward(
+    grad_y: ndarray,
+    x: ndarray,
+    *,
+    approximate: str,
+    out: ndarray | None = None,
+) -> ndarray: ...
 def gemm(
     a: ndarray,
     b: ndarray,
@@ -22,6 +47,16 @@ def gemm(
     out_dtype: DTypeLike | None = None,
     out: ndarray | None = None,
 ) -> ndarray: ...
+def gemm_backward(
+    grad_c: ndarray,
+    a: ndarray,
+    b: ndarray,
+    bias: ndarray | None = None,
+    *,
+    alpha: float = 1.0,
+    activation: str = "none",
+    out: tuple[ndarray, ndarray, ndarray | None] | None = None,
+) -> tuple[ndarray, ndarray, ndarray | None]: ...
 def layernorm2d(
     x: ndarray,
     weight: ndarray,
@@ -30,6 +65,15 @@ def layernorm2d(
     eps: float = 1e-05,
     out: ndarray | None = None,
 ) -> ndarray: ...
+def layernorm2d_backward(
+    grad_y: ndarray,
+    x: ndarray,
+    weight: ndarray,
+    mean: ndarray,
+    rstd: ndarray,
+    *,
+    out: tuple[ndarray, ndarray, ndarray] | None = None,
+) -> tuple[ndarray, ndarray, ndarray]: ...
 def rms_norm(
     x: ndarray,
     weight: ndarray,
@@ -37,5 +81,20 @@ def rms_norm(
     eps: float = 1e-06,
     out: ndarray | None = None,
 ) -> ndarray: ...
+def rms_norm_backward(
+    grad_y: ndarray,
+    x: ndarray,
+    weight: ndarray,
+    *,
+    eps: float = 1e-06,
+    out: tuple[ndarray, ndarray] | None = None,
+) -> tuple[ndarray, ndarray]: ...
 def silu_and_mul(x: ndarray, *, out: ndarray | None = None) -> ndarray: ...
+def silu_and_mul_backward(
+    grad_y: ndarray,
+    x: ndarray,
+    *,
+    out: ndarray | None = None,
+) -> ndarray: ...
 def softmax(x: ndarray, *, out: ndarray | None = None) -> ndarray: ...
+def softmax_backward(grad_y: ndarray, y: ndarray, *, out: ndarray | None = None) -> ndarray: ...

@@ -58,12 +58,13 @@ class _Framework:
             return None
 
     def check_out(self, op: str, name: str, value: Any) -> None:
-        if not value.flags.c_contiguous:
-            strides = [s // value.itemsize for s in value.strides]
-            raise ValueError(f"{op}: {name}: expected contiguous memory, got strides {strides}")
+        self.check_mutated(op, name, value, "")
 
-    def overlaps(self, a: Any, b: Any) -> bool:
-        return bool(_cupy.may_share_memory(a, b))
+    def check_mutated(self, op: str, name: str, value: Any, stride: str) -> None:
+        backend.check_layout(op, name, self.memory(value), stride)
+
+    def memory(self, value: Any) -> Any:
+        return backend.Memory(value.data.ptr, value.itemsize, value.shape, value.strides)
 
 
 _framework = _Framework()
@@ -88,9 +89,11 @@ def _readable(a: Any, stride: str) -> bool:
     return stride == "any" or a.strides[-1] == a.itemsize or a.shape[-1] == 1
 
 
-def _input(a: Any, stride: str) -> Any:
+def _input(a: Any, arg: backend.Arg) -> Any:
     """Return an input as an array that the kernel can read, copied only where it has to be."""
-    return a if a is None or _readable(a, stride) else a.copy(order="C")
+    if a is None or arg.mutated or _readable(a, arg.stride):
+        return a
+    return a.copy(order="C")
 
 
 def _tensor(a: Any) -> Any:
@@ -121,20 +124,23 @@ class Op:
         self.info = backend.ops()[name]
         self.check: Callable[..., Any] = getattr(backend.checks, name)
 
-    def call(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...], out: Any) -> Any:
+    def call(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...], out: Any = None) -> Any:
         """Call the op on the current stream, after its checks."""
         if not _has_device():
             raise RuntimeError(f"{self.info.name}: CuPy found no CUDA device")
         given = backend.as_tuple(out)
         specs, values = self.check(_framework, *inputs, *attrs, given)
         backend.refuse_device(self.info, _framework.device(inputs[0]))
+        returned = [s for s, arg in zip(specs, self.info.outputs) if not arg.saved]
         device = inputs[0].device
         with device:
-            outs = given or tuple(_cupy.empty(shape, _dtype(dtype)) for shape, dtype in specs)
-            arrays = [_input(x, arg.stride) for x, arg in zip(inputs, self.info.inputs)]
+            outs = given or [s and _cupy.empty(s[0], _dtype(s[1])) for s in returned]
+            arrays = [_input(x, arg) for x, arg in zip(inputs, self.info.inputs)]
+            saved = [None] * (len(specs) - len(returned))
             stream = _cupy.cuda.get_current_stream().ptr
             with tvm_ffi.use_raw_stream(tvm_ffi.device("cuda", device.id), stream):
-                self.kernel(*map(_tensor, outs), *map(_tensor, arrays), *values)
+                self.kernel(*map(_tensor, outs), *saved, *map(_tensor, arrays), *values)
         if out is not None:
             return out
-        return outs[0] if len(outs) == 1 else outs
+        results = *outs, *[x for x, arg in zip(inputs, self.info.inputs) if arg.mutated]
+        return results[0] if len(results) == 1 else results

@@ -15,8 +15,33 @@ def eltwise_add(
     *,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]: ...
+def eltwise_add_backward(
+    grad_c: NDArray[Any],
+    *,
+    out: tuple[NDArray[Any], NDArray[Any]] | None = None,
+) -> tuple[NDArray[Any], NDArray[Any]]: ...
 def eltwise_relu(x: NDArray[Any], *, out: NDArray[Any] | None = None) -> NDArray[Any]: ...
+def eltwise_relu_backward(
+    grad_y: NDArray[Any],
+    y: NDArray[Any],
+    *,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]: ...
+def fused_add_rms_norm(
+    x: NDArray[Any],
+    residual: NDArray[Any],
+    weight: NDArray[Any],
+    *,
+    eps: float = 1e-06,
+) -> tuple[NDArray[Any], NDArray[Any]]: ...
 def gelu(x: NDArray[Any], *, approximate: str, out: NDArray[Any] | None = None) -> NDArray[Any]: ...
+def gelu_backward(
+    grad_y: NDArray[Any],
+    x: NDArray[Any],
+    *,
+    approximate: str,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]: ...
 def gemm(
     a: NDArray[Any],
     b: NDArray[Any],
@@ -27,6 +52,16 @@ def gemm(
     out_dtype: DTypeLike | None = None,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]: ...
+def gemm_backward(
+    grad_c: NDArray[Any],
+    a: NDArray[Any],
+    b: NDArray[Any],
+    bias: NDArray[Any] | None = None,
+    *,
+    alpha: float = 1.0,
+    activation: str = "none",
+    out: tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None] | None = None,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]: ...
 def layernorm2d(
     x: NDArray[Any],
     weight: NDArray[Any],
@@ -35,6 +70,15 @@ def layernorm2d(
     eps: float = 1e-05,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]: ...
+def layernorm2d_backward(
+    grad_y: NDArray[Any],
+    x: NDArray[Any],
+    weight: NDArray[Any],
+    mean: NDArray[Any],
+    rstd: NDArray[Any],
+    *,
+    out: tuple[NDArray[Any], NDArray[Any], NDArray[Any]] | None = None,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]: ...
 def rms_norm(
     x: NDArray[Any],
     weight: NDArray[Any],
@@ -42,5 +86,25 @@ def rms_norm(
     eps: float = 1e-06,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]: ...
+def rms_norm_backward(
+    grad_y: NDArray[Any],
+    x: NDArray[Any],
+    weight: NDArray[Any],
+    *,
+    eps: float = 1e-06,
+    out: tuple[NDArray[Any], NDArray[Any]] | None = None,
+) -> tuple[NDArray[Any], NDArray[Any]]: ...
 def silu_and_mul(x: NDArray[Any], *, out: NDArray[Any] | None = None) -> NDArray[Any]: ...
+def silu_and_mul_backward(
+    grad_y: NDArray[Any],
+    x: NDArray[Any],
+    *,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]: ...
 def softmax(x: NDArray[Any], *, out: NDArray[Any] | None = None) -> NDArray[Any]: ...
+def softmax_backward(
+    grad_y: NDArray[Any],
+    y: NDArray[Any],
+    *,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]: ...

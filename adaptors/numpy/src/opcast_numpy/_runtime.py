@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 REQUIRED: Any = None
 DTYPES: Any = (str, type, np.dtype)  # what names a dtype; NumPy itself takes much more for one
 FAULT = Exception  # whatever ends a plain call: the general one copes with it or says what is wrong
+# The same where the kernel overwrites inputs: only what a call ends with before the kernel runs.
+REFUSAL = (BufferError, NotImplementedError, OverflowError, TypeError, ValueError)
 publish = backend.publish
 
 # DLPack capsules of this version carry a read-only flag; NumPy exports read-only memory in no other.
 _VERSIONED = (1, 0)
-# Steps of NumPy's exact search after which an overlap is assumed.
-_OVERLAP_WORK: Any = 10_000
 
 
 class _Framework:
@@ -55,24 +55,21 @@ class _Framework:
             return None
 
     def check_out(self, op: str, name: str, value: Any) -> None:
+        self.check_mutated(op, name, value, "")
+
+    def check_mutated(self, op: str, name: str, value: Any, stride: str) -> None:
         if not value.flags.writeable:
             raise ValueError(f"{op}: {name}: expected writable memory, got a read-only array")
-        if not value.flags.c_contiguous:
-            strides = [s // value.itemsize for s in value.strides]
-            raise ValueError(f"{op}: {name}: expected contiguous memory, got strides {strides}")
+        backend.check_layout(op, name, self.memory(value), stride)
         if not value.flags.aligned:
             raise ValueError(f"{op}: {name}: expected aligned memory, got unaligned memory")
         if not value.dtype.isnative:
             got = value.dtype.str
             raise ValueError(f"{op}: {name}: expected native byte order, got dtype {got}")
 
-    def overlaps(self, a: Any, b: Any) -> bool:
-        if not np.may_share_memory(a, b):
-            return False
-        try:
-            return np.shares_memory(a, b, max_work=_OVERLAP_WORK)
-        except np.exceptions.TooHardError:
-            return True
+    def memory(self, value: Any) -> Any:
+        address = np.asarray(value).__array_interface__["data"][0]
+        return backend.Memory(address, value.itemsize, value.shape, value.strides)
 
 
 _framework = _Framework()
@@ -99,18 +96,21 @@ def _readable(a: np.ndarray[Any, Any], stride: str) -> bool:
     return stride == "any" or a.strides[-1] == a.itemsize or a.shape[-1] == 1
 
 
-def _input(value: Any, stride: str) -> np.ndarray[Any, Any] | None:
+def _input(value: Any, arg: backend.Arg) -> np.ndarray[Any, Any] | None:
     """Return an input as an array that the kernel can read, copied only where it has to be."""
     if value is None:
         return None
     a = np.asarray(value)
-    return a if _readable(a, stride) else a.astype(a.dtype.newbyteorder("="), order="C", copy=True)
+    if arg.mutated or _readable(a, arg.stride):
+        return a
+    return a.astype(a.dtype.newbyteorder("="), order="C", copy=True)
 
 
-def _tensor(a: np.ndarray[Any, Any] | None) -> Any:
+def _tensor(value: Any) -> Any:
     """Return an array as the kernel takes it."""
-    if a is None:
+    if value is None:
         return None
+    a = np.asarray(value)
     view = VIEWS.get(_name(a.dtype))
     if view is None:
         return from_dlpack(a.__dlpack__(max_version=_VERSIONED))
@@ -135,17 +135,20 @@ class Op:
         self.info = backend.ops()[name]
         self.check: Callable[..., Any] = getattr(backend.checks, name)
 
-    def call(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...], out: Any) -> Any:
+    def call(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...], out: Any = None) -> Any:
         """Call the op on any arrays, after its checks."""
         given = backend.as_tuple(out)
         specs, values = self.check(_framework, *inputs, *attrs, given)
         backend.refuse_device(self.info, "cpu")
+        returned = [s for s, arg in zip(specs, self.info.outputs) if not arg.saved]
         try:
-            outs = given or tuple(empty(shape, _dtype(dtype)) for shape, dtype in specs)
-            arrays = [_input(x, arg.stride) for x, arg in zip(inputs, self.info.inputs)]
+            outs = given or [s and empty(s[0], _dtype(s[1])) for s in returned]
+            arrays = [_input(x, arg) for x, arg in zip(inputs, self.info.inputs)]
         except (MemoryError, ValueError) as error:  # the latter is NumPy's word on absurd sizes
             raise MemoryError(f"{self.info.name}: out of memory") from error
-        self.kernel(*[_tensor(np.asarray(x)) for x in outs], *map(_tensor, arrays), *values)
+        saved = [None] * (len(specs) - len(returned))
+        self.kernel(*map(_tensor, outs), *saved, *map(_tensor, arrays), *values)
         if out is not None:
             return out
-        return outs[0] if len(outs) == 1 else outs
+        results = *outs, *[x for x, arg in zip(inputs, self.info.inputs) if arg.mutated]
+        return results[0] if len(results) == 1 else results

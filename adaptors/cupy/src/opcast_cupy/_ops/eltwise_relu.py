@@ -8,7 +8,7 @@ from cupy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("eltwise_relu", 0x1CF4D8D64E352C62)
+_op = _rt.Op("eltwise_relu", 0x3E405474BD522881)
 
 
 def eltwise_relu(x: ndarray = _rt.REQUIRED, *, out: ndarray | None = None) -> ndarray:
@@ -33,7 +33,8 @@ def eltwise_relu(x: ndarray = _rt.REQUIRED, *, out: ndarray | None = None) -> nd
     ValueError
         Shapes, devices or memory do not fit together, or an attribute is out of range.
     NotImplementedError
-        There is no kernel for the device and dtypes, or no gradient where one is wanted.
+        There is no kernel for the device and dtypes, or a derivative in forward mode or of second
+        order is wanted.
 
     Notes
     -----

@@ -8,7 +8,7 @@ from cupy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("gelu", 0x07F3DF394A9B0F4F)
+_op = _rt.Op("gelu", 0x3765B35B43E53E09)
 
 
 def gelu(x: ndarray = _rt.REQUIRED, *, approximate: str, out: ndarray | None = None) -> ndarray:
@@ -35,7 +35,8 @@ def gelu(x: ndarray = _rt.REQUIRED, *, approximate: str, out: ndarray | None = N
     ValueError
         Shapes, devices or memory do not fit together, or an attribute is out of range.
     NotImplementedError
-        There is no kernel for the device and dtypes, or no gradient where one is wanted.
+        There is no kernel for the device and dtypes, or a derivative in forward mode or of second
+        order is wanted.
 
     Notes
     -----

@@ -8,7 +8,7 @@ from cupy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("softmax", 0x7EC3827E12AC1EFA)
+_op = _rt.Op("softmax", 0x6514C651F2AD8D79)
 
 
 def softmax(x: ndarray = _rt.REQUIRED, *, out: ndarray | None = None) -> ndarray:
@@ -34,7 +34,8 @@ def softmax(x: ndarray = _rt.REQUIRED, *, out: ndarray | None = None) -> ndarray
     ValueError
         Shapes, devices or memory do not fit together, or an attribute is out of range.
     NotImplementedError
-        There is no kernel for the device and dtypes, or no gradient where one is wanted.
+        There is no kernel for the device and dtypes, or a derivative in forward mode or of second
+        order is wanted.
 
     Notes
     -----

@@ -7,7 +7,7 @@ from numpy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("eltwise_add", 0x01A840250CECA4B3)
+_op = _rt.Op("eltwise_add", 0x05822FD78837A92B)
 _kernel = _op.kernel
 
 
@@ -40,7 +40,8 @@ def eltwise_add(
     ValueError
         Shapes, devices or memory do not fit together, or an attribute is out of range.
     NotImplementedError
-        There is no kernel for the device and dtypes, or no gradient where one is wanted.
+        There is no kernel for the device and dtypes, or a derivative in forward mode or of second
+        order is wanted.
 
     Notes
     -----
@@ -49,9 +50,15 @@ def eltwise_add(
 
         return a + b
     """
-    if out is None and type(a) is _rt.ndarray and type(b) is _rt.ndarray:
+    if (
+        (out is None or type(out) is _rt.ndarray)
+        and type(a) is _rt.ndarray
+        and type(b) is _rt.ndarray
+    ):
         try:
-            c = _rt.empty(a.shape, a.dtype)
+            c = out
+            if c is None:
+                c = _rt.empty(a.shape, a.dtype)
             _kernel(c, a, b)
             return c
         except _rt.FAULT:  # the general call copes with it or says what is wrong

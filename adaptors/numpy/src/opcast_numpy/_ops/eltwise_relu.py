@@ -7,7 +7,7 @@ from numpy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("eltwise_relu", 0x1CF4D8D64E352C62)
+_op = _rt.Op("eltwise_relu", 0x3E405474BD522881)
 _kernel = _op.kernel
 
 
@@ -33,7 +33,8 @@ def eltwise_relu(x: ndarray = _rt.REQUIRED, *, out: ndarray | None = None) -> nd
     ValueError
         Shapes, devices or memory do not fit together, or an attribute is out of range.
     NotImplementedError
-        There is no kernel for the device and dtypes, or no gradient where one is wanted.
+        There is no kernel for the device and dtypes, or a derivative in forward mode or of second
+        order is wanted.
 
     Notes
     -----
@@ -42,9 +43,11 @@ def eltwise_relu(x: ndarray = _rt.REQUIRED, *, out: ndarray | None = None) -> nd
 
         return xp.maximum(x, 0)
     """
-    if out is None and type(x) is _rt.ndarray:
+    if (out is None or type(out) is _rt.ndarray) and type(x) is _rt.ndarray:
         try:
-            y = _rt.empty(x.shape, x.dtype)
+            y = out
+            if y is None:
+                y = _rt.empty(x.shape, x.dtype)
             _kernel(y, x)
             return y
         except _rt.FAULT:  # the general call copes with it or says what is wrong

@@ -7,7 +7,7 @@ from numpy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("gelu", 0x07F3DF394A9B0F4F)
+_op = _rt.Op("gelu", 0x3765B35B43E53E09)
 _kernel = _op.kernel
 
 
@@ -35,7 +35,8 @@ def gelu(x: ndarray = _rt.REQUIRED, *, approximate: str, out: ndarray | None = N
     ValueError
         Shapes, devices or memory do not fit together, or an attribute is out of range.
     NotImplementedError
-        There is no kernel for the device and dtypes, or no gradient where one is wanted.
+        There is no kernel for the device and dtypes, or a derivative in forward mode or of second
+        order is wanted.
 
     Notes
     -----
@@ -48,9 +49,11 @@ def gelu(x: ndarray = _rt.REQUIRED, *, approximate: str, out: ndarray | None = N
         erfc = xp.vectorize(math.erfc, otypes=[float])
         return 0.5 * x * erfc(-x / math.sqrt(2))
     """
-    if out is None and type(x) is _rt.ndarray:
+    if (out is None or type(out) is _rt.ndarray) and type(x) is _rt.ndarray:
         try:
-            y = _rt.empty(x.shape, x.dtype)
+            y = out
+            if y is None:
+                y = _rt.empty(x.shape, x.dtype)
             _kernel(y, x, approximate)
             return y
         except _rt.FAULT:  # the general call copes with it or says what is wrong

@@ -7,7 +7,7 @@ from numpy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("layernorm2d", 0x0E6A1DC22F60428F)
+_op = _rt.Op("layernorm2d", 0x01136117B3EF2318)
 _kernel = _op.kernel
 
 
@@ -49,26 +49,29 @@ def layernorm2d(
     ValueError
         Shapes, devices or memory do not fit together, or an attribute is out of range.
     NotImplementedError
-        There is no kernel for the device and dtypes, or no gradient where one is wanted.
+        There is no kernel for the device and dtypes, or a derivative in forward mode or of second
+        order is wanted.
 
     Notes
     -----
     The definition is opdefs/norm/layernorm2d.toml. Up to rounding, the op computes, with xp =
     numpy::
 
-        centred = x - xp.mean(x, axis=-1, keepdims=True)
-        variance = xp.mean(centred * centred, axis=-1, keepdims=True)
-        return centred / xp.sqrt(variance + eps) * weight + bias
+        mean = xp.mean(x, axis=-1, keepdims=True)
+        rstd = 1 / xp.sqrt(xp.mean((x - mean) ** 2, axis=-1, keepdims=True) + eps)
+        return (x - mean) * rstd * weight + bias, mean[:, 0], rstd[:, 0]
     """
     if (
-        out is None
+        (out is None or type(out) is _rt.ndarray)
         and type(x) is _rt.ndarray
         and type(weight) is _rt.ndarray
         and type(bias) is _rt.ndarray
     ):
         try:
-            y = _rt.empty(x.shape, x.dtype)
-            _kernel(y, x, weight, bias, eps)
+            y = out
+            if y is None:
+                y = _rt.empty(x.shape, x.dtype)
+            _kernel(y, None, None, x, weight, bias, eps)
             return y
         except _rt.FAULT:  # the general call copes with it or says what is wrong
             pass

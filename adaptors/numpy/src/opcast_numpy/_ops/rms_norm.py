@@ -7,7 +7,7 @@ from numpy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("rms_norm", 0x717D2F1ADD201DD7)
+_op = _rt.Op("rms_norm", 0x4C4E3CAC3DB84553)
 _kernel = _op.kernel
 
 
@@ -45,7 +45,8 @@ def rms_norm(
     ValueError
         Shapes, devices or memory do not fit together, or an attribute is out of range.
     NotImplementedError
-        There is no kernel for the device and dtypes, or no gradient where one is wanted.
+        There is no kernel for the device and dtypes, or a derivative in forward mode or of second
+        order is wanted.
 
     Notes
     -----
@@ -53,9 +54,15 @@ def rms_norm(
 
         return x / xp.sqrt(xp.mean(x * x, axis=-1, keepdims=True) + eps) * weight
     """
-    if out is None and type(x) is _rt.ndarray and type(weight) is _rt.ndarray:
+    if (
+        (out is None or type(out) is _rt.ndarray)
+        and type(x) is _rt.ndarray
+        and type(weight) is _rt.ndarray
+    ):
         try:
-            y = _rt.empty(x.shape, x.dtype)
+            y = out
+            if y is None:
+                y = _rt.empty(x.shape, x.dtype)
             _kernel(y, x, weight, eps)
             return y
         except _rt.FAULT:  # the general call copes with it or says what is wrong

@@ -7,7 +7,7 @@ from numpy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("silu_and_mul", 0x3FA31FFA79CAE603)
+_op = _rt.Op("silu_and_mul", 0x78C4B068D15A5C12)
 _kernel = _op.kernel
 
 
@@ -34,7 +34,8 @@ def silu_and_mul(x: ndarray = _rt.REQUIRED, *, out: ndarray | None = None) -> nd
     ValueError
         Shapes, devices or memory do not fit together, or an attribute is out of range.
     NotImplementedError
-        There is no kernel for the device and dtypes, or no gradient where one is wanted.
+        There is no kernel for the device and dtypes, or a derivative in forward mode or of second
+        order is wanted.
 
     Notes
     -----
@@ -44,10 +45,12 @@ def silu_and_mul(x: ndarray = _rt.REQUIRED, *, out: ndarray | None = None) -> nd
         gate, value = xp.split(x, 2, axis=-1)
         return gate / (1 + xp.exp(-gate)) * value
     """
-    if out is None and type(x) is _rt.ndarray:
+    if (out is None or type(out) is _rt.ndarray) and type(x) is _rt.ndarray:
         try:
             _x_shape = x.shape
-            y = _rt.empty((*_x_shape[:-1], _x_shape[-1] // 2), x.dtype)
+            y = out
+            if y is None:
+                y = _rt.empty((*_x_shape[:-1], _x_shape[-1] // 2), x.dtype)
             _kernel(y, x)
             return y
         except _rt.FAULT:  # the general call copes with it or says what is wrong

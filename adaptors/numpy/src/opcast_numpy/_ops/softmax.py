@@ -7,7 +7,7 @@ from numpy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("softmax", 0x7EC3827E12AC1EFA)
+_op = _rt.Op("softmax", 0x6514C651F2AD8D79)
 _kernel = _op.kernel
 
 
@@ -34,7 +34,8 @@ def softmax(x: ndarray = _rt.REQUIRED, *, out: ndarray | None = None) -> ndarray
     ValueError
         Shapes, devices or memory do not fit together, or an attribute is out of range.
     NotImplementedError
-        There is no kernel for the device and dtypes, or no gradient where one is wanted.
+        There is no kernel for the device and dtypes, or a derivative in forward mode or of second
+        order is wanted.
 
     Notes
     -----
@@ -43,9 +44,11 @@ def softmax(x: ndarray = _rt.REQUIRED, *, out: ndarray | None = None) -> ndarray
         weights = xp.exp(x - xp.max(x, axis=-1, keepdims=True, initial=-xp.inf))
         return weights / xp.sum(weights, axis=-1, keepdims=True)
     """
-    if out is None and type(x) is _rt.ndarray:
+    if (out is None or type(out) is _rt.ndarray) and type(x) is _rt.ndarray:
         try:
-            y = _rt.empty(x.shape, x.dtype)
+            y = out
+            if y is None:
+                y = _rt.empty(x.shape, x.dtype)
             _kernel(y, x)
             return y
         except _rt.FAULT:  # the general call copes with it or says what is wrong
