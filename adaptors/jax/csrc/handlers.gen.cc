@@ -29,32 +29,172 @@ const int kDTypeCount = sizeof(kDTypes) / sizeof(kDTypes[0]);
 
 namespace {
 
-constexpr Attr kGelu[] = {
+constexpr Output kEltwiseAddOutputs[] = {{false, -1}};
+constexpr Input kEltwiseAddInputs[] = {{false, false}, {false, false}};
+constexpr Output kEltwiseAddBackwardOutputs[] = {{false, -1}, {false, -1}};
+constexpr Input kEltwiseAddBackwardInputs[] = {{false, false}};
+constexpr Output kEltwiseReluOutputs[] = {{false, -1}};
+constexpr Input kEltwiseReluInputs[] = {{false, false}};
+constexpr Output kEltwiseReluBackwardOutputs[] = {{false, -1}};
+constexpr Input kEltwiseReluBackwardInputs[] = {{false, false}, {false, false}};
+constexpr Input kFusedAddRmsNormInputs[] = {{false, true}, {false, true}, {false, false}};
+constexpr Attr kFusedAddRmsNormAttrs[] = {
+    {"eps", Attr::kFloat},
+};
+constexpr Output kGeluOutputs[] = {{false, -1}};
+constexpr Input kGeluInputs[] = {{false, false}};
+constexpr Attr kGeluAttrs[] = {
     {"approximate", Attr::kString},
 };
-constexpr Attr kGemm[] = {
+constexpr Output kGeluBackwardOutputs[] = {{false, -1}};
+constexpr Input kGeluBackwardInputs[] = {{false, false}, {false, false}};
+constexpr Attr kGeluBackwardAttrs[] = {
+    {"approximate", Attr::kString},
+};
+constexpr Output kGemmOutputs[] = {{false, -1}};
+constexpr Input kGemmInputs[] = {{false, false}, {false, false}, {true, false}};
+constexpr Attr kGemmAttrs[] = {
     {"alpha", Attr::kFloat},
     {"activation", Attr::kString},
 };
-constexpr Attr kLayernorm2d[] = {
+constexpr Output kGemmBackwardOutputs[] = {{false, -1}, {false, -1}, {false, 3}};
+constexpr Input kGemmBackwardInputs[] = {{false, false}, {false, false}, {false, false}, {true, false}};
+constexpr Attr kGemmBackwardAttrs[] = {
+    {"alpha", Attr::kFloat},
+    {"activation", Attr::kString},
+};
+constexpr Output kLayernorm2dOutputs[] = {{false, -1}, {true, -1}, {true, -1}};
+constexpr Input kLayernorm2dInputs[] = {{false, false}, {false, false}, {false, false}};
+constexpr Attr kLayernorm2dAttrs[] = {
     {"eps", Attr::kFloat},
 };
-constexpr Attr kRmsNorm[] = {
+constexpr Output kLayernorm2dBackwardOutputs[] = {{false, -1}, {false, -1}, {false, -1}};
+constexpr Input kLayernorm2dBackwardInputs[] = {{false, false}, {false, false}, {false, false}, {false, false}, {false, false}};
+constexpr Output kRmsNormOutputs[] = {{false, -1}};
+constexpr Input kRmsNormInputs[] = {{false, false}, {false, false}};
+constexpr Attr kRmsNormAttrs[] = {
     {"eps", Attr::kFloat},
 };
+constexpr Output kRmsNormBackwardOutputs[] = {{false, -1}, {false, -1}};
+constexpr Input kRmsNormBackwardInputs[] = {{false, false}, {false, false}, {false, false}};
+constexpr Attr kRmsNormBackwardAttrs[] = {
+    {"eps", Attr::kFloat},
+};
+constexpr Output kSiluAndMulOutputs[] = {{false, -1}};
+constexpr Input kSiluAndMulInputs[] = {{false, false}};
+constexpr Output kSiluAndMulBackwardOutputs[] = {{false, -1}};
+constexpr Input kSiluAndMulBackwardInputs[] = {{false, false}, {false, false}};
+constexpr Output kSoftmaxOutputs[] = {{false, -1}};
+constexpr Input kSoftmaxInputs[] = {{false, false}};
+constexpr Output kSoftmaxBackwardOutputs[] = {{false, -1}};
+constexpr Input kSoftmaxBackwardInputs[] = {{false, false}, {false, false}};
 
 }  // namespace
 
-// name, schema, outputs, inputs, optional inputs, attributes, their number, handler
+// name, schema, outputs, inputs and attributes, each with their number, handler
 const Op kOps[] = {
-    {"eltwise_add", 0x1a840250ceca4b3, 1, 2, false, nullptr, 0, Handler<0>},
-    {"eltwise_relu", 0x1cf4d8d64e352c62, 1, 1, false, nullptr, 0, Handler<1>},
-    {"gelu", 0x7f3df394a9b0f4f, 1, 1, false, kGelu, 1, Handler<2>},
-    {"gemm", 0x1a6b9365c19ad08, 1, 3, true, kGemm, 2, Handler<3>},
-    {"layernorm2d", 0xe6a1dc22f60428f, 1, 3, false, kLayernorm2d, 1, Handler<4>},
-    {"rms_norm", 0x717d2f1add201dd7, 1, 2, false, kRmsNorm, 1, Handler<5>},
-    {"silu_and_mul", 0x3fa31ffa79cae603, 1, 1, false, nullptr, 0, Handler<6>},
-    {"softmax", 0x7ec3827e12ac1efa, 1, 1, false, nullptr, 0, Handler<7>},
+    {"eltwise_add",
+     0x5822fd78837a92b,
+     kEltwiseAddOutputs, 1,
+     kEltwiseAddInputs, 2,
+     nullptr, 0,
+     Handler<0>},
+    {"eltwise_add_backward",
+     0x473b82a510f91040,
+     kEltwiseAddBackwardOutputs, 2,
+     kEltwiseAddBackwardInputs, 1,
+     nullptr, 0,
+     Handler<1>},
+    {"eltwise_relu",
+     0x3e405474bd522881,
+     kEltwiseReluOutputs, 1,
+     kEltwiseReluInputs, 1,
+     nullptr, 0,
+     Handler<2>},
+    {"eltwise_relu_backward",
+     0x482d5a6fbef3c77f,
+     kEltwiseReluBackwardOutputs, 1,
+     kEltwiseReluBackwardInputs, 2,
+     nullptr, 0,
+     Handler<3>},
+    {"fused_add_rms_norm",
+     0x363c37eef096454a,
+     nullptr, 0,
+     kFusedAddRmsNormInputs, 3,
+     kFusedAddRmsNormAttrs, 1,
+     Handler<4>},
+    {"gelu",
+     0x3765b35b43e53e09,
+     kGeluOutputs, 1,
+     kGeluInputs, 1,
+     kGeluAttrs, 1,
+     Handler<5>},
+    {"gelu_backward",
+     0x1273fa0bf4cc403b,
+     kGeluBackwardOutputs, 1,
+     kGeluBackwardInputs, 2,
+     kGeluBackwardAttrs, 1,
+     Handler<6>},
+    {"gemm",
+     0x6b771f577313d377,
+     kGemmOutputs, 1,
+     kGemmInputs, 3,
+     kGemmAttrs, 2,
+     Handler<7>},
+    {"gemm_backward",
+     0x7ad8ffa1ca657c33,
+     kGemmBackwardOutputs, 3,
+     kGemmBackwardInputs, 4,
+     kGemmBackwardAttrs, 2,
+     Handler<8>},
+    {"layernorm2d",
+     0x1136117b3ef2318,
+     kLayernorm2dOutputs, 3,
+     kLayernorm2dInputs, 3,
+     kLayernorm2dAttrs, 1,
+     Handler<9>},
+    {"layernorm2d_backward",
+     0x78a41accc5044b43,
+     kLayernorm2dBackwardOutputs, 3,
+     kLayernorm2dBackwardInputs, 5,
+     nullptr, 0,
+     Handler<10>},
+    {"rms_norm",
+     0x4c4e3cac3db84553,
+     kRmsNormOutputs, 1,
+     kRmsNormInputs, 2,
+     kRmsNormAttrs, 1,
+     Handler<11>},
+    {"rms_norm_backward",
+     0x5e5bdff41db06111,
+     kRmsNormBackwardOutputs, 2,
+     kRmsNormBackwardInputs, 3,
+     kRmsNormBackwardAttrs, 1,
+     Handler<12>},
+    {"silu_and_mul",
+     0x78c4b068d15a5c12,
+     kSiluAndMulOutputs, 1,
+     kSiluAndMulInputs, 1,
+     nullptr, 0,
+     Handler<13>},
+    {"silu_and_mul_backward",
+     0x337b71cdf021f77d,
+     kSiluAndMulBackwardOutputs, 1,
+     kSiluAndMulBackwardInputs, 2,
+     nullptr, 0,
+     Handler<14>},
+    {"softmax",
+     0x6514c651f2ad8d79,
+     kSoftmaxOutputs, 1,
+     kSoftmaxInputs, 1,
+     nullptr, 0,
+     Handler<15>},
+    {"softmax_backward",
+     0x69beef607b97ae9,
+     kSoftmaxBackwardOutputs, 1,
+     kSoftmaxBackwardInputs, 2,
+     nullptr, 0,
+     Handler<16>},
 };
 const int kOpCount = sizeof(kOps) / sizeof(kOps[0]);
 TVMFFISafeCallType functions[kOpCount];

@@ -20,21 +20,38 @@ struct Attr {
   Kind kind;
 };
 
+// An input of an op. What the op overwrites is a result too, which XLA keeps in the same memory.
+struct Input {
+  bool optional;
+  bool mutated;
+};
+
+// An output of an op.
+struct Output {
+  bool saved;
+  int present_if;  // number of the input without which it does not exist, or -1
+};
+
 // An op as its export takes it: outputs, inputs, attributes.
+//
+// Results of the XLA call are the outputs that exist, then the mutated inputs; its operands are the
+// inputs that are given. Bit i of the attribute kPresent says that input i is given; without
+// optional inputs there is no such attribute. The attribute kSaved says whether the saved outputs
+// are wanted; without saved outputs there is none.
 struct Op {
   const char* name;
   int64_t schema;
-  int outputs;
-  int inputs;
-  // Bit i of the frame's attribute kPresent says that input i is given; without optional inputs
-  // there is no such attribute.
-  bool optional_inputs;
+  const Output* outputs;
+  int output_count;
+  const Input* inputs;
+  int input_count;
   const Attr* attrs;
   int attr_count;
   XLA_FFI_Handler* handler;
 };
 
 inline constexpr char kPresent[] = "_present";
+inline constexpr char kSaved[] = "_saved";
 
 // An element type under its names in XLA and in DLPack.
 struct DType {

@@ -11,8 +11,23 @@ from opcast_backend import use_kernel as use_kernel
 __version__: str
 
 def eltwise_add(a: Array | NDArray[Any], b: Array | NDArray[Any]) -> Array: ...
+def eltwise_add_backward(grad_c: Array | NDArray[Any]) -> tuple[Array, Array]: ...
 def eltwise_relu(x: Array | NDArray[Any]) -> Array: ...
+def eltwise_relu_backward(grad_y: Array | NDArray[Any], y: Array | NDArray[Any]) -> Array: ...
+def fused_add_rms_norm(
+    x: Array | NDArray[Any],
+    residual: Array | NDArray[Any],
+    weight: Array | NDArray[Any],
+    *,
+    eps: float = 1e-06,
+) -> tuple[Array, Array]: ...
 def gelu(x: Array | NDArray[Any], *, approximate: str) -> Array: ...
+def gelu_backward(
+    grad_y: Array | NDArray[Any],
+    x: Array | NDArray[Any],
+    *,
+    approximate: str,
+) -> Array: ...
 def gemm(
     a: Array | NDArray[Any],
     b: Array | NDArray[Any],
@@ -22,6 +37,15 @@ def gemm(
     activation: str = "none",
     out_dtype: DTypeLike | None = None,
 ) -> Array: ...
+def gemm_backward(
+    grad_c: Array | NDArray[Any],
+    a: Array | NDArray[Any],
+    b: Array | NDArray[Any],
+    bias: Array | NDArray[Any] | None = None,
+    *,
+    alpha: float = 1.0,
+    activation: str = "none",
+) -> tuple[Array, Array, Array | None]: ...
 def layernorm2d(
     x: Array | NDArray[Any],
     weight: Array | NDArray[Any],
@@ -29,11 +53,27 @@ def layernorm2d(
     *,
     eps: float = 1e-05,
 ) -> Array: ...
+def layernorm2d_backward(
+    grad_y: Array | NDArray[Any],
+    x: Array | NDArray[Any],
+    weight: Array | NDArray[Any],
+    mean: Array | NDArray[Any],
+    rstd: Array | NDArray[Any],
+) -> tuple[Array, Array, Array]: ...
 def rms_norm(
     x: Array | NDArray[Any],
     weight: Array | NDArray[Any],
     *,
     eps: float = 1e-06,
 ) -> Array: ...
+def rms_norm_backward(
+    grad_y: Array | NDArray[Any],
+    x: Array | NDArray[Any],
+    weight: Array | NDArray[Any],
+    *,
+    eps: float = 1e-06,
+) -> tuple[Array, Array]: ...
 def silu_and_mul(x: Array | NDArray[Any]) -> Array: ...
+def silu_and_mul_backward(grad_y: Array | NDArray[Any], x: Array | NDArray[Any]) -> Array: ...
 def softmax(x: Array | NDArray[Any]) -> Array: ...
+def softmax_backward(grad_y: Array | NDArray[Any], y: Array | NDArray[Any]) -> Array: ...

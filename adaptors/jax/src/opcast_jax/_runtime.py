@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jax
-import numpy as np
 from jax import Array
 
+from ._arrays import framework, native, unify
+from ._call import Call
 from ._collection import NAME, NAMESPACE, backend
+from ._derivative import differentiable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,55 +29,10 @@ publish = backend.publish
 ARRAY: Any = Array  # untyped, since an argument may be anything
 _jax: Any = jax  # partly untyped
 
-# Attribute of a custom call with optional inputs: bit i says that input i is given.
-_PRESENT = "_present"
-
 
 def normal_ints(value: tuple[Any, ...]) -> bool:
     """Whether a static argument is a tuple of ints, as normalising makes it."""
     return type(value) is tuple and all(type(i) is int for i in value)
-
-
-class _Framework:
-    """The rules' view of arrays; NumPy's count, since JAX takes them everywhere."""
-
-    array = "jax.Array"
-
-    def is_array(self, value: object) -> bool:
-        kinds = (Array, np.ndarray, np.generic)
-        return isinstance(value, kinds) and not isinstance(value, np.ma.MaskedArray)
-
-    def shape(self, value: Any) -> tuple[int, ...]:
-        return value.shape
-
-    def dtype(self, value: Any) -> str:
-        try:  # without x64, JAX takes 64 bits as 32
-            return _jax.dtypes.canonicalize_dtype(value.dtype).name
-        except (TypeError, ValueError):  # no dtype of JAX, or one of its own that holds no numbers
-            return value.dtype.name
-
-    def device(self, value: Any) -> str:
-        if isinstance(value, _jax.core.Tracer) or not isinstance(value, Array):
-            return "cpu"  # traced and NumPy arrays have no device of their own
-        device = min(value.devices(), key=lambda d: d.id)
-        if device.platform == "cpu":
-            return "cpu"
-        return f"{'cuda' if device.platform == 'gpu' else device.platform}:{device.id}"
-
-    def dtype_name(self, value: Any) -> str | None:
-        try:
-            return np.dtype(value).name if isinstance(value, (str, type, np.dtype)) else None
-        except (TypeError, ValueError):
-            return None
-
-    def check_out(self, op: str, name: str, value: object) -> None:
-        raise TypeError(f"{op}: {name}: expected no array, got one: arrays of JAX never change")
-
-    def overlaps(self, a: object, b: object) -> bool:
-        return False
-
-
-_framework = _Framework()
 
 
 def _load() -> Any:
@@ -125,6 +82,7 @@ class Op:
         self._register(schema)
         count = len(self.info.inputs)
         statics = tuple(range(count, count + len(self.info.attrs)))
+        _OPS[name] = self
         self.jitted: Any = _jax.jit(self._function(), static_argnums=statics, inline=True)
 
     def _register(self, schema: int) -> None:
@@ -140,10 +98,10 @@ class Op:
 
     def call(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
         """Call the op with any arguments, after its checks."""
-        _, values = self.check(_framework, *inputs, *attrs)
-        backend.refuse_device(self.info, _framework.device(inputs[0]))
+        _, values = self.check(framework, *inputs, *attrs)
+        backend.refuse_device(self.info, framework.device(inputs[0]))
         self._refuse_apart(inputs)
-        return self.jitted(*[_native(x) for x in inputs], *self._statics(attrs, values))
+        return self.jitted(*[native(x) for x in inputs], *self._statics(attrs, values))
 
     def _refuse_apart(self, inputs: tuple[Any, ...]) -> None:
         """Refuse arrays that are bound to different devices of one kind, which only JAX tells apart."""
@@ -167,7 +125,7 @@ class Op:
         """
         rest = iter(values)
         normal = [
-            (None if v is None else _framework.dtype_name(v)) if a.type == "dtype" else next(rest)
+            (None if v is None else framework.dtype_name(v)) if a.type == "dtype" else next(rest)
             for a, v in zip(self.info.attrs, attrs)
         ]
         return [v.hex() if isinstance(v, float) and not abs(v) > 0 else v for v in normal]
@@ -177,56 +135,42 @@ class Op:
         count = len(self.info.inputs)
 
         def op(*args: Any) -> Any:
-            statics = [
+            attrs = tuple(
                 float.fromhex(v) if a.type == "float" and isinstance(v, str) else v
                 for a, v in zip(self.info.attrs, args[count:])
-            ]
-            return self._differentiable(statics)(*args[:count])
+            )
+            self.check(framework, *args[:count], *attrs)  # a fault is told before it is deep inside
+            call = self._call(tuple(x is not None for x in args[:count]), attrs)
+            arrays = unify(tuple(x for x in args[:count] if x is not None))
+            results = differentiable(call, _gradient)(*arrays)
+            return _returned(call, results)
 
         op.__name__ = op.__qualname__ = self.info.name
         return op
 
-    def _differentiable(self, attrs: list[Any]) -> Callable[..., Any]:
-        """Return the op as a function of its inputs that says so when a derivative is wanted."""
+    def _call(self, present: tuple[bool, ...], attrs: tuple[Any, ...]) -> Call:
+        return Call(self.info, self.check, self.target, present, attrs)
 
-        def primal(*inputs: Any) -> Any:
-            return self._custom_call(inputs, attrs)
-
-        def derivative(primals: Any, tangents: Any) -> Any:
-            raise NotImplementedError(
-                f"{self.info.name}: no gradient is defined:"
-                " apply jax.lax.stop_gradient to the inputs"
-            )
-
-        primal.__name__ = self.info.name
-        op = _jax.custom_jvp(primal)
-        op.defjvp(derivative)
-        return op
-
-    def _custom_call(self, inputs: tuple[Any, ...], attrs: list[Any]) -> Any:
-        specs, values = self.check(_framework, *inputs, *attrs)
-        names = [a.name for a in self.info.attrs if a.type != "dtype"]
-        fields = {name: _attribute(v) for name, v in zip(names, values) if v is not None}
-        if any(a.optional for a in self.info.inputs):
-            fields[_PRESENT] = np.int64(sum(1 << i for i, x in enumerate(inputs) if x is not None))
-        results = [jax.ShapeDtypeStruct(shape, _jax.numpy.dtype(d)) for shape, d in specs]
-        call = _jax.ffi.ffi_call(self.target, results, vmap_method="sequential")
-        outs = call(*[x for x in inputs if x is not None], **fields)
-        return outs[0] if len(outs) == 1 else tuple(outs)
+    def gradient_call(self, call: Call) -> Call:
+        """Return the call of this gradient op that belongs to a call of its op."""
+        given = {a.name for a in call.inputs} | {a.name for a in call.outputs}
+        given |= {f"grad_{a.name}" for a in call.outputs if not a.saved}
+        attrs = {a.name: v for a, v in zip(call.info.attrs, call.attrs)}
+        return self._call(
+            tuple(a.name in given for a in self.info.inputs),
+            tuple(attrs[a.name] for a in self.info.attrs),
+        )
 
 
-def _native(value: Any) -> Any:
-    """Return NumPy arrays as jit takes them: of type ndarray, in native byte order."""
-    if value is None or isinstance(value, Array):
-        return value
-    array = np.asarray(value)
-    return array.astype(array.dtype.newbyteorder("="), copy=False)
+_OPS: dict[str, Op] = {}
 
 
-def _attribute(value: Any) -> Any:
-    """Return a value whose NumPy type tells XLA the type that the handler expects."""
-    if isinstance(value, (bool, str)):
-        return value
-    if isinstance(value, tuple):
-        return np.asarray(value, np.int64)
-    return np.int64(value) if isinstance(value, int) else np.float64(value)
+def _gradient(call: Call) -> Call:
+    return _OPS[call.info.backward].gradient_call(call.with_saved())
+
+
+def _returned(call: Call, results: Any) -> Any:
+    """Return what the caller gets: None for an output whose input is not given; one thing bare."""
+    found = {a.name: x for a, x in zip(call.results, results)}
+    values = [found.get(name) for name in call.info.results]
+    return values[0] if len(values) == 1 else tuple(values)

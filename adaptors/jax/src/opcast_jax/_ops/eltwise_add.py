@@ -7,7 +7,7 @@ from jax import Array
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("eltwise_add", 0x01A840250CECA4B3)
+_op = _rt.Op("eltwise_add", 0x05822FD78837A92B)
 _call = _op.jitted
 
 
@@ -33,7 +33,8 @@ def eltwise_add(a: Array = _rt.REQUIRED, b: Array = _rt.REQUIRED) -> Array:
     ValueError
         Shapes, devices or memory do not fit together, or an attribute is out of range.
     NotImplementedError
-        There is no kernel for the device and dtypes, or no gradient where one is wanted.
+        There is no kernel for the device and dtypes, or a derivative in forward mode or of second
+        order is wanted.
 
     Notes
     -----

@@ -7,7 +7,7 @@ from jax import Array
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("eltwise_relu", 0x1CF4D8D64E352C62)
+_op = _rt.Op("eltwise_relu", 0x3E405474BD522881)
 _call = _op.jitted
 
 
@@ -31,7 +31,8 @@ def eltwise_relu(x: Array = _rt.REQUIRED) -> Array:
     ValueError
         Shapes, devices or memory do not fit together, or an attribute is out of range.
     NotImplementedError
-        There is no kernel for the device and dtypes, or no gradient where one is wanted.
+        There is no kernel for the device and dtypes, or a derivative in forward mode or of second
+        order is wanted.
 
     Notes
     -----

@@ -7,7 +7,7 @@ from jax import Array
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("gelu", 0x07F3DF394A9B0F4F)
+_op = _rt.Op("gelu", 0x3765B35B43E53E09)
 _call = _op.jitted
 
 
@@ -33,7 +33,8 @@ def gelu(x: Array = _rt.REQUIRED, *, approximate: str) -> Array:
     ValueError
         Shapes, devices or memory do not fit together, or an attribute is out of range.
     NotImplementedError
-        There is no kernel for the device and dtypes, or no gradient where one is wanted.
+        There is no kernel for the device and dtypes, or a derivative in forward mode or of second
+        order is wanted.
 
     Notes
     -----

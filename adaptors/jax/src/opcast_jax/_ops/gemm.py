@@ -9,7 +9,7 @@ from jax import Array
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("gemm", 0x01A6B9365C19AD08)
+_op = _rt.Op("gemm", 0x6B771F577313D377)
 _call = _op.jitted
 
 
@@ -54,7 +54,8 @@ def gemm(
     ValueError
         Shapes, devices or memory do not fit together, or an attribute is out of range.
     NotImplementedError
-        There is no kernel for the device and dtypes, or no gradient where one is wanted.
+        There is no kernel for the device and dtypes, or a derivative in forward mode or of second
+        order is wanted.
 
     Notes
     -----

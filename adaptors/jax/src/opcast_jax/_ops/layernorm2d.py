@@ -7,7 +7,7 @@ from jax import Array
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("layernorm2d", 0x0E6A1DC22F60428F)
+_op = _rt.Op("layernorm2d", 0x01136117B3EF2318)
 _call = _op.jitted
 
 
@@ -46,16 +46,17 @@ def layernorm2d(
     ValueError
         Shapes, devices or memory do not fit together, or an attribute is out of range.
     NotImplementedError
-        There is no kernel for the device and dtypes, or no gradient where one is wanted.
+        There is no kernel for the device and dtypes, or a derivative in forward mode or of second
+        order is wanted.
 
     Notes
     -----
     The definition is opdefs/norm/layernorm2d.toml. Up to rounding, the op computes, with xp =
     numpy::
 
-        centred = x - xp.mean(x, axis=-1, keepdims=True)
-        variance = xp.mean(centred * centred, axis=-1, keepdims=True)
-        return centred / xp.sqrt(variance + eps) * weight + bias
+        mean = xp.mean(x, axis=-1, keepdims=True)
+        rstd = 1 / xp.sqrt(xp.mean((x - mean) ** 2, axis=-1, keepdims=True) + eps)
+        return (x - mean) * rstd * weight + bias, mean[:, 0], rstd[:, 0]
     """
     if (
         isinstance(x, _rt.ARRAY)

@@ -7,7 +7,7 @@ from jax import Array
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("rms_norm", 0x717D2F1ADD201DD7)
+_op = _rt.Op("rms_norm", 0x4C4E3CAC3DB84553)
 _call = _op.jitted
 
 
@@ -37,7 +37,8 @@ def rms_norm(x: Array = _rt.REQUIRED, weight: Array = _rt.REQUIRED, *, eps: floa
     ValueError
         Shapes, devices or memory do not fit together, or an attribute is out of range.
     NotImplementedError
-        There is no kernel for the device and dtypes, or no gradient where one is wanted.
+        There is no kernel for the device and dtypes, or a derivative in forward mode or of second
+        order is wanted.
 
     Notes
     -----

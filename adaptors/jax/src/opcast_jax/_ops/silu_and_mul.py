@@ -7,7 +7,7 @@ from jax import Array
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("silu_and_mul", 0x3FA31FFA79CAE603)
+_op = _rt.Op("silu_and_mul", 0x78C4B068D15A5C12)
 _call = _op.jitted
 
 
@@ -32,7 +32,8 @@ def silu_and_mul(x: Array = _rt.REQUIRED) -> Array:
     ValueError
         Shapes, devices or memory do not fit together, or an attribute is out of range.
     NotImplementedError
-        There is no kernel for the device and dtypes, or no gradient where one is wanted.
+        There is no kernel for the device and dtypes, or a derivative in forward mode or of second
+        order is wanted.
 
     Notes
     -----

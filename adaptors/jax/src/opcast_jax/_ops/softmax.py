@@ -7,7 +7,7 @@ from jax import Array
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("softmax", 0x7EC3827E12AC1EFA)
+_op = _rt.Op("softmax", 0x6514C651F2AD8D79)
 _call = _op.jitted
 
 
@@ -32,7 +32,8 @@ def softmax(x: Array = _rt.REQUIRED) -> Array:
     ValueError
         Shapes, devices or memory do not fit together, or an attribute is out of range.
     NotImplementedError
-        There is no kernel for the device and dtypes, or no gradient where one is wanted.
+        There is no kernel for the device and dtypes, or a derivative in forward mode or of second
+        order is wanted.
 
     Notes
     -----

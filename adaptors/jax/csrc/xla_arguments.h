@@ -1,0 +1,248 @@
+// Turns the buffers and attributes of an XLA call into the arguments of an op's export.
+#pragma once
+
+#include <cstring>
+#include <string>
+
+#include "xla_call.h"
+
+namespace opcast_jax {
+
+// More than any op needs; all scratch of a call lives on the stack.
+inline constexpr int kMaxValues = 64;
+inline constexpr int kMaxDims = 512;
+
+// Collects the arguments of one call. A failure leaves its reason in `fault`.
+class Arguments {
+ public:
+  explicit Arguments(const Op& op) : op_(op) {}
+  Arguments(const Arguments&) = delete;
+  Arguments& operator=(const Arguments&) = delete;
+  ~Arguments() {
+    for (int i = 0; i < count_; ++i) {
+      if (values_[i].type_index >= kTVMFFIStaticObjectBegin) TVMFFIObjectDecRef(values_[i].v_obj);
+    }
+  }
+
+  bool Collect(const XLA_FFI_CallFrame& frame) {
+    if (op_.output_count + op_.input_count + op_.attr_count > kMaxValues) {
+      return Fail("too many arguments");
+    }
+    return Flags(frame.attrs) && Outputs(frame.rets) && Inputs(frame.args) &&
+           (next_result_ == frame.rets.size || Fail("too many results")) && Attributes(frame.attrs);
+  }
+
+  const TVMFFIAny* values() const { return values_; }
+  int count() const { return count_; }
+  const std::string& fault() const { return fault_; }
+
+ private:
+  bool Fail(const char* text) {
+    fault_ = std::string("RuntimeError: ") + op_.name + ": " + text;
+    return false;
+  }
+
+  TVMFFIAny& Push(int32_t type) {
+    TVMFFIAny& value = values_[count_++];
+    std::memset(&value, 0, sizeof(value));
+    value.type_index = type;
+    return value;
+  }
+
+  // Reads which inputs are given and whether saved outputs are wanted.
+  bool Flags(const XLA_FFI_Attrs& attrs) {
+    int64_t mask = 0;
+    bool masked = false;
+    for (int i = 0; i < op_.input_count; ++i) {
+      if (op_.inputs[i].optional && !masked) {
+        if (!Flag(attrs, kPresent, XLA_FFI_DataType_S64, &mask)) return false;
+        masked = true;
+      }
+      given_[i] = !op_.inputs[i].optional || (mask >> i & 1) != 0;
+    }
+    // Saved outputs stand last.
+    return op_.output_count == 0 || !op_.outputs[op_.output_count - 1].saved ||
+           Flag(attrs, kSaved, XLA_FFI_DataType_PRED, &saved_);
+  }
+
+  template <class T>
+  bool Flag(const XLA_FFI_Attrs& attrs, const char* name, XLA_FFI_DataType type, T* out) {
+    const int at = Find(attrs, name);
+    if (at >= 0) return Scalar(attrs, at, type, out);
+    fault_ = std::string("RuntimeError: ") + op_.name + ": the attribute " + name + " is missing";
+    return false;
+  }
+
+  bool Outputs(const XLA_FFI_Rets& rets) {
+    for (int i = 0; i < op_.output_count; ++i) {
+      const Output& output = op_.outputs[i];
+      if ((output.saved && !saved_) || (output.present_if >= 0 && !given_[output.present_if])) {
+        Push(kTVMFFINone);
+      } else if (next_result_ == rets.size) {
+        return Fail("too few results");
+      } else if (!Buffer(*Result(rets))) {
+        return false;
+      }
+    }
+    rets_ = &rets;
+    return true;
+  }
+
+  bool Inputs(const XLA_FFI_Args& args) {
+    int64_t next = 0;
+    for (int i = 0; i < op_.input_count; ++i) {
+      if (!given_[i]) {
+        Push(kTVMFFINone);
+        continue;
+      }
+      if (next == args.size) return Fail("too few inputs");
+      const auto* buffer = static_cast<const XLA_FFI_Buffer*>(args.args[next++]);
+      if (op_.inputs[i].mutated) {
+        if (next_result_ == rets_->size) return Fail("too few results");
+        const XLA_FFI_Buffer* result = Result(*rets_);
+        if (!Carry(*buffer, *result)) return false;
+        buffer = result;
+      }
+      if (!Buffer(*buffer)) return false;
+    }
+    return next == args.size || Fail("too many inputs");
+  }
+
+  const XLA_FFI_Buffer* Result(const XLA_FFI_Rets& rets) {
+    return static_cast<const XLA_FFI_Buffer*>(rets.rets[next_result_++]);
+  }
+
+  // Puts the contents of a mutated input where the op overwrites them. XLA gives one buffer for
+  // both where the program says so; this is for programs that do not.
+  bool Carry(const XLA_FFI_Buffer& from, const XLA_FFI_Buffer& to) {
+    DLDataType type;
+    if (from.dtype != to.dtype || from.rank != to.rank || !Type(from.dtype, &type)) {
+      return Fail("a mutated input differs from its result");
+    }
+    size_t bytes = (type.bits + 7) / 8;
+    for (int64_t i = 0; i < from.rank; ++i) {
+      if (from.dims[i] != to.dims[i]) return Fail("a mutated input differs from its result");
+      bytes *= static_cast<size_t>(from.dims[i]);
+    }
+    if (from.data != to.data && bytes != 0) std::memmove(to.data, from.data, bytes);
+    return true;
+  }
+
+  // XLA's buffers are dense and row-major.
+  bool Buffer(const XLA_FFI_Buffer& buffer) {
+    if (dims_ + buffer.rank > kMaxDims) return Fail("too many dimensions");
+    DLTensor* t = &tensors_[tensor_count_++];
+    *t = {};
+    if (!Type(buffer.dtype, &t->dtype)) return Fail("unknown element type");
+    t->data = buffer.data;
+    t->device = {kDLCPU, 0};
+    t->ndim = static_cast<int32_t>(buffer.rank);
+    t->shape = buffer.dims;
+    t->strides = strides_ + dims_;
+    int64_t stride = 1;
+    for (int64_t i = buffer.rank; i-- > 0; stride *= buffer.dims[i]) t->strides[i] = stride;
+    dims_ += buffer.rank;
+    Push(kTVMFFIDLTensorPtr).v_ptr = t;
+    return true;
+  }
+
+  static bool Type(XLA_FFI_DataType type, DLDataType* out) {
+    for (int i = 0; i < kDTypeCount; ++i) {
+      if (kDTypes[i].xla == type) {
+        *out = kDTypes[i].dlpack;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  static int Find(const XLA_FFI_Attrs& attrs, const char* name) {
+    const size_t length = std::strlen(name);
+    for (int i = 0; i < attrs.size; ++i) {
+      const XLA_FFI_ByteSpan* have = attrs.names[i];
+      if (have->len == length && std::memcmp(have->ptr, name, length) == 0) return i;
+    }
+    return -1;
+  }
+
+  bool Attributes(const XLA_FFI_Attrs& attrs) {
+    for (int i = 0; i < op_.attr_count; ++i) {
+      const int at = Find(attrs, op_.attrs[i].name);
+      if (at < 0) {
+        Push(kTVMFFINone);
+      } else if (!Attribute(attrs, at, op_.attrs[i].kind)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  bool Attribute(const XLA_FFI_Attrs& attrs, int at, Attr::Kind kind) {
+    switch (kind) {
+      case Attr::kInt:
+        return Scalar(attrs, at, XLA_FFI_DataType_S64, &Push(kTVMFFIInt).v_int64);
+      case Attr::kFloat:
+        return Scalar(attrs, at, XLA_FFI_DataType_F64, &Push(kTVMFFIFloat).v_float64);
+      case Attr::kBool: {
+        bool value = false;
+        if (!Scalar(attrs, at, XLA_FFI_DataType_PRED, &value)) return false;
+        Push(kTVMFFIBool).v_int64 = value;
+        return true;
+      }
+      case Attr::kString:
+        return String(attrs, at);
+      case Attr::kInts:
+        return Ints(attrs, at);
+    }
+    return Fail("unknown kind of attribute");
+  }
+
+  template <class T>
+  bool Scalar(const XLA_FFI_Attrs& attrs, int at, XLA_FFI_DataType type, T* out) {
+    const auto* scalar = static_cast<const XLA_FFI_Scalar*>(attrs.attrs[at]);
+    if (attrs.types[at] != XLA_FFI_AttrType_SCALAR || scalar->dtype != type) {
+      return Fail("an attribute has the wrong type");
+    }
+    std::memcpy(out, scalar->value, sizeof(T));
+    return true;
+  }
+
+  bool String(const XLA_FFI_Attrs& attrs, int at) {
+    if (attrs.types[at] != XLA_FFI_AttrType_STRING) return Fail("an attribute has the wrong type");
+    const auto* span = static_cast<const XLA_FFI_ByteSpan*>(attrs.attrs[at]);
+    const TVMFFIByteArray bytes = {span->ptr, span->len};
+    return TVMFFIStringFromByteArray(&bytes, &Push(kTVMFFINone)) == 0 || Fail("out of memory");
+  }
+
+  // Integers travel as a one-dimensional tensor over XLA's memory.
+  bool Ints(const XLA_FFI_Attrs& attrs, int at) {
+    const auto* array = static_cast<const XLA_FFI_Array*>(attrs.attrs[at]);
+    if (attrs.types[at] != XLA_FFI_AttrType_ARRAY || array->dtype != XLA_FFI_DataType_S64) {
+      return Fail("an attribute has the wrong type");
+    }
+    if (dims_ + 2 > kMaxDims) return Fail("too many dimensions");
+    DLTensor* t = &tensors_[tensor_count_++];
+    int64_t* shape = strides_ + dims_;
+    shape[0] = static_cast<int64_t>(array->size);
+    shape[1] = 1;
+    *t = {array->data, {kDLCPU, 0}, 1, {kDLInt, 64, 1}, shape, shape + 1, 0};
+    dims_ += 2;
+    Push(kTVMFFIDLTensorPtr).v_ptr = t;
+    return true;
+  }
+
+  const Op& op_;
+  std::string fault_;
+  const XLA_FFI_Rets* rets_ = nullptr;
+  int64_t next_result_ = 0;
+  bool saved_ = false;
+  bool given_[kMaxValues];
+  int count_ = 0;
+  int tensor_count_ = 0;
+  int64_t dims_ = 0;
+  TVMFFIAny values_[kMaxValues];
+  DLTensor tensors_[kMaxValues];
+  int64_t strides_[kMaxDims];
+};
+
+}  // namespace opcast_jax

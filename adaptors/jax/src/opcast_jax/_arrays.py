@@ -1,0 +1,117 @@
+"""How the rules see JAX's arrays, and how arguments that are not plain become arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+from jax import Array
+from jax.sharding import NamedSharding, PartitionSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_jax: Any = jax  # partly untyped
+_Named: Any = NamedSharding
+_Spec: Any = PartitionSpec
+
+
+class Framework:
+    """The rules' view of arrays; NumPy's count, since JAX takes them everywhere."""
+
+    array = "jax.Array"
+
+    def is_array(self, value: object) -> bool:
+        kinds = (Array, np.ndarray, np.generic)
+        return isinstance(value, kinds) and not isinstance(value, np.ma.MaskedArray)
+
+    def shape(self, value: Any) -> tuple[int, ...]:
+        return value.shape
+
+    def dtype(self, value: Any) -> str:
+        try:  # without x64, JAX takes 64 bits as 32
+            return _jax.dtypes.canonicalize_dtype(value.dtype).name
+        except (TypeError, ValueError):  # no dtype of JAX, or one of its own that holds no numbers
+            return value.dtype.name
+
+    def device(self, value: Any) -> str:
+        if isinstance(value, _jax.core.Tracer) or not isinstance(value, Array):
+            return "cpu"  # traced and NumPy arrays have no device of their own
+        device = min(value.devices(), key=lambda d: d.id)
+        if device.platform == "cpu":
+            return "cpu"
+        return f"{'cuda' if device.platform == 'gpu' else device.platform}:{device.id}"
+
+    def dtype_name(self, value: Any) -> str | None:
+        try:
+            return np.dtype(value).name if isinstance(value, (str, type, np.dtype)) else None
+        except (TypeError, ValueError):
+            return None
+
+    def check_out(self, op: str, name: str, value: object) -> None:
+        raise TypeError(f"{op}: {name}: expected no array, got one: arrays of JAX never change")
+
+    def check_mutated(self, op: str, name: str, value: object, stride: str) -> None:
+        """Accept: what the op overwrites is a new array."""
+
+    def memory(self, value: object) -> None:
+        return None  # results are new arrays
+
+
+framework = Framework()
+
+
+def native(value: Any) -> Any:
+    """Return NumPy arrays as jit takes them: of type ndarray, in native byte order."""
+    if value is None or isinstance(value, Array):
+        return value
+    array = np.asarray(value)
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def varying(*arrays: Any) -> frozenset[str]:
+    """Return the mesh axes of a ``shard_map`` along which one of the arrays differs."""
+    axes: frozenset[str] = frozenset()
+    for array in arrays:
+        kind = _jax.typeof(array)
+        manual = getattr(kind, "mat", None)  # since jax 0.10; before, the type had the set itself
+        axes |= getattr(kind, "vma", axes) if manual is None else manual.varying
+    return axes
+
+
+def unify(arrays: tuple[Any, ...], axes: frozenset[str] | None = None) -> tuple[Any, ...]:
+    """Have every array vary along the axes of all.
+
+    Where that happens before a derivative is taken, its transpose sums the gradients.
+    """
+    axes = varying(*arrays) if axes is None else axes
+    if not axes:
+        return arrays
+    missing = [tuple(axes - varying(a)) for a in arrays]
+    return tuple(_vary(a, m) if m else a for a, m in zip(arrays, missing))
+
+
+def _vary(array: Any, axes: tuple[str, ...]) -> Any:
+    if hasattr(_jax.lax, "pcast"):  # jax 0.7 has pvary instead
+        return _jax.lax.pcast(array, axes, to="varying")
+    return _jax.lax.pvary(array, axes)
+
+
+def spec_of(array: Any) -> tuple[Any, ...]:
+    """Return the mesh axes over which the type of an array says that each dim is sharded."""
+    spec = tuple(_jax.typeof(array).sharding.spec)
+    return spec + (None,) * (array.ndim - len(spec))
+
+
+def respec(array: Any, spec: Sequence[Any]) -> Any:
+    """Return the array with its dims sharded over the given mesh axes."""
+    if tuple(spec) == spec_of(array):
+        return array
+    reshard = getattr(_jax, "reshard", None) or _jax.sharding.reshard  # jax 0.7 has the latter
+    return reshard(array, sharding_of(array, spec))
+
+
+def sharding_of(array: Any, spec: Sequence[Any]) -> Any:
+    """Return a sharding over the mesh of an array's type."""
+    return _Named(_jax.typeof(array).sharding.mesh, _Spec(*spec))

@@ -1,0 +1,123 @@
+"""One way to call an op, as JAX's transformations hand it on, and the XLA custom call below them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+from ._arrays import framework, unify, varying
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ._collection import backend
+
+_jax: Any = jax  # partly untyped
+
+# Attributes of a custom call. With optional inputs: bit i says that input i is given. With saved
+# outputs: whether they are wanted.
+_PRESENT = "_present"
+_SAVED = "_saved"
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """What is fixed while a call is traced: all but its arrays.
+
+    Parameters
+    ----------
+    info
+        What the collection says about the op.
+    check
+        The op's rules.
+    target
+        Name of the op's XLA target.
+    present
+        For each input, whether it is given.
+    attrs
+        Normalised attributes.
+    saved
+        Whether the outputs for the gradient are wanted.
+
+    """
+
+    info: backend.Op
+    check: Callable[..., Any]
+    target: str
+    present: tuple[bool, ...]
+    attrs: tuple[Any, ...]
+    saved: bool = False
+
+    @cached_property
+    def inputs(self) -> tuple[backend.Arg, ...]:
+        """The inputs that are given: the parameters of the traced function."""
+        return tuple(a for a, given in zip(self.info.inputs, self.present) if given)
+
+    @cached_property
+    def outputs(self) -> tuple[backend.Arg, ...]:
+        """The outputs that this call has."""
+        return tuple(self.info.outputs[i] for i in self._numbers)
+
+    @cached_property
+    def results(self) -> tuple[backend.Arg, ...]:
+        """What the traced function returns: the outputs, then the mutated inputs."""
+        return (*self.outputs, *(a for a in self.inputs if a.mutated))
+
+    @cached_property
+    def _numbers(self) -> tuple[int, ...]:
+        given = {a.name for a in self.inputs}
+        return tuple(
+            i
+            for i, a in enumerate(self.info.outputs)
+            if (self.saved or not a.saved) and (not a.present_if or a.present_if in given)
+        )
+
+    def with_saved(self) -> Call:
+        """Return the call that also computes what the gradient needs."""
+        return replace(self, saved=any(a.saved for a in self.info.outputs))
+
+    def spread(self, arrays: tuple[Any, ...]) -> list[Any]:
+        """Return one entry per declared input, None where it is not given."""
+        rest = iter(arrays)
+        return [next(rest) if given else None for given in self.present]
+
+    def run(self, *arrays: Any) -> tuple[Any, ...]:
+        """Call the op on arrays that no transformation sees."""
+        specs, values = self.check(framework, *self.spread(arrays), *self.attrs)
+        outputs = [_struct(*specs[i]) for i in self._numbers]
+        mutated = [i for i, a in enumerate(self.inputs) if a.mutated]
+        results = outputs + [_struct(arrays[i].shape, arrays[i].dtype) for i in mutated]
+        call = _jax.ffi.ffi_call(
+            self.target,
+            results,
+            vmap_method="sequential",
+            input_output_aliases={i: len(outputs) + n for n, i in enumerate(mutated)},
+        )
+        # Inside a shard_map, the results of a custom call count as equal everywhere.
+        return unify(tuple(call(*arrays, **self._fields(values))), varying(*arrays))
+
+    def _fields(self, values: tuple[Any, ...]) -> dict[str, Any]:
+        names = [a.name for a in self.info.attrs if a.type != "dtype"]
+        fields = {name: _attribute(v) for name, v in zip(names, values) if v is not None}
+        if any(a.optional for a in self.info.inputs):
+            fields[_PRESENT] = np.int64(sum(1 << i for i, p in enumerate(self.present) if p))
+        if any(a.saved for a in self.info.outputs):
+            fields[_SAVED] = self.saved
+        return fields
+
+
+def _struct(shape: tuple[int, ...], dtype: Any) -> Any:
+    return _jax.ShapeDtypeStruct(shape, _jax.numpy.dtype(dtype))
+
+
+def _attribute(value: Any) -> Any:
+    """Return a value whose NumPy type tells XLA the type that the handler expects."""
+    if isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, tuple):
+        return np.asarray(value, np.int64)
+    return np.int64(value) if isinstance(value, int) else np.float64(value)
