@@ -5,27 +5,47 @@ from __future__ import annotations
 
 from opcast_backend import OpKind, __version__, kernels, ops, use_kernel
 
+from . import layers
 from ._ops.eltwise_add import eltwise_add
+from ._ops.eltwise_add_backward import eltwise_add_backward
 from ._ops.eltwise_relu import eltwise_relu
+from ._ops.eltwise_relu_backward import eltwise_relu_backward
+from ._ops.fused_add_rms_norm import fused_add_rms_norm
 from ._ops.gelu import gelu
+from ._ops.gelu_backward import gelu_backward
 from ._ops.gemm import gemm
+from ._ops.gemm_backward import gemm_backward
 from ._ops.layernorm2d import layernorm2d
+from ._ops.layernorm2d_backward import layernorm2d_backward
 from ._ops.rms_norm import rms_norm
+from ._ops.rms_norm_backward import rms_norm_backward
 from ._ops.silu_and_mul import silu_and_mul
+from ._ops.silu_and_mul_backward import silu_and_mul_backward
 from ._ops.softmax import softmax
+from ._ops.softmax_backward import softmax_backward
 
 __all__ = [
     "OpKind",
     "__version__",
     "eltwise_add",
+    "eltwise_add_backward",
     "eltwise_relu",
+    "eltwise_relu_backward",
+    "fused_add_rms_norm",
     "gelu",
+    "gelu_backward",
     "gemm",
+    "gemm_backward",
     "kernels",
     "layernorm2d",
+    "layernorm2d_backward",
+    "layers",
     "ops",
     "rms_norm",
+    "rms_norm_backward",
     "silu_and_mul",
+    "silu_and_mul_backward",
     "softmax",
+    "softmax_backward",
     "use_kernel",
 ]

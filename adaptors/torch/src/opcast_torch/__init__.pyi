@@ -5,11 +5,33 @@ from opcast_backend import ops as ops
 from opcast_backend import use_kernel as use_kernel
 from torch import Tensor, dtype
 
+from . import layers as layers
+
 __version__: str
 
 def eltwise_add(a: Tensor, b: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def eltwise_add_backward(
+    grad_c: Tensor,
+    *,
+    out: tuple[Tensor, Tensor] | None = None,
+) -> tuple[Tensor, Tensor]: ...
 def eltwise_relu(x: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def eltwise_relu_backward(grad_y: Tensor, y: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def fused_add_rms_norm(
+    x: Tensor,
+    residual: Tensor,
+    weight: Tensor,
+    *,
+    eps: float = 1e-06,
+) -> tuple[Tensor, Tensor]: ...
 def gelu(x: Tensor, *, approximate: str, out: Tensor | None = None) -> Tensor: ...
+def gelu_backward(
+    grad_y: Tensor,
+    x: Tensor,
+    *,
+    approximate: str,
+    out: Tensor | None = None,
+) -> Tensor: ...
 def gemm(
     a: Tensor,
     b: Tensor,
@@ -20,6 +42,16 @@ def gemm(
     out_dtype: dtype | str | None = None,
     out: Tensor | None = None,
 ) -> Tensor: ...
+def gemm_backward(
+    grad_c: Tensor,
+    a: Tensor,
+    b: Tensor,
+    bias: Tensor | None = None,
+    *,
+    alpha: float = 1.0,
+    activation: str = "none",
+    out: tuple[Tensor, Tensor, Tensor | None] | None = None,
+) -> tuple[Tensor, Tensor, Tensor | None]: ...
 def layernorm2d(
     x: Tensor,
     weight: Tensor,
@@ -28,6 +60,15 @@ def layernorm2d(
     eps: float = 1e-05,
     out: Tensor | None = None,
 ) -> Tensor: ...
+def layernorm2d_backward(
+    grad_y: Tensor,
+    x: Tensor,
+    weight: Tensor,
+    mean: Tensor,
+    rstd: Tensor,
+    *,
+    out: tuple[Tensor, Tensor, Tensor] | None = None,
+) -> tuple[Tensor, Tensor, Tensor]: ...
 def rms_norm(
     x: Tensor,
     weight: Tensor,
@@ -35,5 +76,15 @@ def rms_norm(
     eps: float = 1e-06,
     out: Tensor | None = None,
 ) -> Tensor: ...
+def rms_norm_backward(
+    grad_y: Tensor,
+    x: Tensor,
+    weight: Tensor,
+    *,
+    eps: float = 1e-06,
+    out: tuple[Tensor, Tensor] | None = None,
+) -> tuple[Tensor, Tensor]: ...
 def silu_and_mul(x: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def silu_and_mul_backward(grad_y: Tensor, x: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def softmax(x: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def softmax_backward(grad_y: Tensor, y: Tensor, *, out: Tensor | None = None) -> Tensor: ...

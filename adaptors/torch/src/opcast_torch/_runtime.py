@@ -1,132 +1,65 @@
 """What the generated ops of the PyTorch adaptor share: registration, and every call that is not plain.
 
-A generated function calls the kernel itself when nobody watches: plain dense tensors, no gradient,
-no transformation. All other calls come here, and from here mostly to the registered op, which
+A generated function calls the kernel itself when nobody watches: plain dense tensors and no
+transformation. All other calls come here, and from here mostly to the registered op, which
 torch.compile, export, vmap, fake and meta tensors, subclasses and the profiler understand.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
-from torch.nn import Parameter
 
-from ._collection import NAMESPACE, backend
+from . import _autocast, _autograd, _sharding
+from ._collection import backend
+from ._framework import DTYPES, FRAMEWORK, refuse_layout
+from ._overload import Overload
+from ._results import empty, layouts
+from ._state import (
+    alike,
+    bump,
+    compiling,
+    forward_ad,
+    function_mode,
+    grad_enabled,
+    plain,
+    profiler,
+    stands_for_tensor,
+    unusual,
+    wanted,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
+
+__all__ = [
+    "FAULT",
+    "REQUIRED",
+    "Op",
+    "bump",
+    "compiling",
+    "empty",
+    "empty_like",
+    "forward_ad",
+    "function_mode",
+    "grad_enabled",
+    "layouts",
+    "profiler",
+    "torch",
+]
 
 REQUIRED: Any = None
 FAULT = Exception  # whatever ends a plain call: the general one copes with it or says what is wrong
-publish = backend.publish
-
-# The guard of every generated function reads these, once bound, since a tiny call takes two
-# microseconds. They carry no types in PyTorch.
-_C: Any = vars(torch)["_C"]
-compiling: Callable[[], bool] = torch.compiler.is_dynamo_compiling
 empty_like: Callable[[Tensor], Tensor] = torch.empty_like
-forward_ad: Any = torch.autograd.forward_ad
-function_mode: Callable[[], bool] = _C._is_torch_function_mode_enabled
-functorch: Callable[[], object] = _C._functorch.peek_interpreter_stack
-grad_enabled: Callable[[], bool] = torch.is_grad_enabled
-modes: Callable[[], int] = _C._len_torch_dispatch_stack
-profiler: Any = torch.autograd.profiler
-tracing: Callable[[], bool] = _C._is_tracing
-
-_library: Any = torch.library
-_LIBRARY = _library.Library(NAMESPACE, "FRAGMENT")
-_KEYS = {"cpu": "CPU", "cuda": "CUDA"}
-_DTYPES = {str(d)[len("torch.") :]: d for d in vars(torch).values() if isinstance(d, torch.dtype)}
-_NAMES = {dtype: name for name, dtype in _DTYPES.items()}
+_ops: dict[str, Op] = {}
+_SOME = 16  # kinds of arguments that an op's guard remembers
 
 
-class _Framework:
-    """The rules' view of tensors."""
-
-    array = "torch.Tensor"
-
-    def is_array(self, value: object) -> bool:
-        return isinstance(value, Tensor)
-
-    def shape(self, value: Tensor) -> tuple[int, ...]:
-        return tuple(value.shape)
-
-    def dtype(self, value: Tensor) -> str:
-        return _NAMES[value.dtype]
-
-    def device(self, value: Tensor) -> str:
-        return value.device.type if value.device.type in {"cpu", "meta"} else str(value.device)
-
-    def dtype_name(self, value: object) -> str | None:
-        if isinstance(value, torch.dtype):
-            return _NAMES[value]
-        return value if isinstance(value, str) and value in _DTYPES else None
-
-    def check_out(self, op: str, name: str, value: Tensor) -> None:
-        if not value.is_contiguous():
-            strides = list(value.stride())
-            raise ValueError(f"{op}: {name}: expected contiguous memory, got strides {strides}")
-        if not compiling() and (value.is_neg() or value.is_conj()):  # compiled, it gets a copy
-            raise ValueError(f"{op}: {name}: expected plain memory, got a lazily negated view")
-        if value.requires_grad and grad_enabled():
-            raise ValueError(f"{op}: {name}: expected no gradient to flow, got requires_grad")
-
-    def overlaps(self, a: Tensor, b: Tensor) -> bool:
-        if compiling() or not _plain((a, b)):
-            return False  # the result is computed apart and then copied
-        if a.numel() == 0 or b.numel() == 0 or a.device != b.device:
-            return False
-        (a_first, a_end), (b_first, b_end) = _extent(a), _extent(b)
-        return a_first < b_end and b_first < a_end
-
-
-_framework = _Framework()
-
-
-def _extent(x: Tensor) -> tuple[int, int]:
-    """Return the address range of a tensor's elements; strides of tensors are never negative."""
-    last = sum((n - 1) * s for n, s in zip(x.shape, x.stride()))
-    return x.data_ptr(), x.data_ptr() + (last + 1) * x.element_size()
-
-
-def _refuse_layout(op: str, name: str, x: Tensor) -> None:
-    """Refuse tensors whose elements do not lie in one strided block."""
-    if x.layout is not torch.strided:
-        raise ValueError(f"{op}: {name}: expected a dense tensor, got layout {x.layout}")
-    if x.is_nested:
-        raise ValueError(f"{op}: {name}: expected a dense tensor, got a nested tensor")
-
-
-def _stands_for_tensor(x: object) -> bool:
-    """Whether x is no tensor but answers PyTorch's calls, as the proxies of torch.fx do."""
-    return hasattr(type(x), "__torch_function__") and not isinstance(x, Tensor)
-
-
-def _plain(tensors: Iterable[Any]) -> bool:
-    """Whether the kernel may read these tensors, and no mode or transformation is to see the op."""
-    watched = (
-        modes()
-        or functorch() is not None
-        or function_mode()
-        or forward_ad._current_level >= 0
-        or tracing()
-        or profiler._is_profiler_enabled
-    )
-    return not watched and all(
-        x is None or (type(x) in {Tensor, Parameter} and not x.is_meta and not x._is_zerotensor())
-        for x in tensors
-    )
-
-
-def _dense(x: Tensor | None, stride: str) -> Tensor | None:
-    """Return what the kernel may read: not lazily negated, and dense where it has to be."""
-    if x is None:
-        return None
-    x = x.resolve_conj().resolve_neg()
-    last = stride == "last" and x.dim() > 0 and (x.stride(-1) == 1 or x.shape[-1] <= 1)
-    return x if last or stride == "any" else x.contiguous()
+def _never(*_: Tensor) -> bool:
+    return False
 
 
 class Op:
@@ -138,41 +71,143 @@ class Op:
         Name of the op.
     schema
         Schema hash of the definition from which the caller was generated.
-    signature
-        Schema of the registered op.
 
     """
 
-    def __init__(self, name: str, schema: int, signature: str) -> None:
+    def __init__(self, name: str, schema: int) -> None:
         self.kernel = backend.function(name, schema)
         self.info = backend.ops()[name]
         self.check: Callable[..., Any] = getattr(backend.checks, name)
-        _LIBRARY.define(name + signature, tags=(torch.Tag.pt2_compliant_tag,))
-        for device in self.info.devices:
-            _LIBRARY.impl(name, self._compute, _KEYS[device])
-        _LIBRARY.impl(name, self._autograd, "Autograd", with_keyset=True)
-        _library.register_fake(f"{NAMESPACE}::{name}", self._fake, lib=_LIBRARY)
-        self.overload: Any = getattr(getattr(torch.ops, NAMESPACE), name).default
+        self._default = Overload(self.info, self.kernel, self.check, saved=False)
+        self._saving = self._default
+        if any(a.saved for a in self.info.outputs):
+            self._saving = Overload(self.info, self.kernel, self.check, saved=True)
+        self._function: Callable[..., Any]
+        # The guard of the generated function asks the first about its required tensors, and one
+        # each about its optional ones. They are the last tests that passed; the rest is memory.
+        self.plain: list[Callable[..., bool]] = [_never]
+        self.plain += [_never for a in self.info.inputs if a.optional]
+        self._known: list[list[Callable[..., bool]]] = [[] for _ in self.plain]
+        self._attrs = [a.name for a in self.info.attrs]
+        self._count = len(self.info.inputs)
+        self._twins = _twins(self.info)
+        self._optional = any(a.optional for a in self.info.inputs)
+        # Tests of arguments from which a gradient is wanted, by which of the inputs are absent; and
+        # that of the generated function, if all are always given.
+        self._tracked: dict[tuple[bool, ...], Callable[..., bool]] = {}
+        self.tracked: Callable[..., bool] = _never
+        self.node = _autograd.plain_node(self.info, self._compute, self._differentiate)
+        _ops[name] = self
 
-    def call(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...], out: Any) -> Any:
+    def publish(self, function: Callable[..., Any], required: int) -> None:
+        """Show the generated function to users; the arguments are those of ``backend.publish``."""
+        self._function = function
+        backend.publish(function, required)
+
+    def call(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...], out: Any = None) -> Any:
         """Call the op in any state of PyTorch, after its checks."""
-        if compiling() or any(_stands_for_tensor(x) for x in inputs):
-            return self._dispatch(inputs, attrs, out)
+        if compiling():
+            return self._traced(inputs, attrs, out)
+        if out is None and self._optional and grad_enabled() and not unusual():
+            given, absent = self._presence(inputs)
+            if absent in self._tracked and self._tracked[absent](*given):
+                return self.node(*inputs, *attrs)
         outs = backend.as_tuple(out)
-        for arg, x in zip(self.info.inputs + self.info.outputs, inputs + (outs or ())):
+        if any(stands_for_tensor(x) for x in inputs):
+            return self._dispatch(inputs, attrs, out)
+        shortcut = None if outs is not None else self._shortcut(inputs, attrs)
+        if shortcut is not None:
+            return shortcut()
+        given = inputs + (outs or ())
+        for arg, x in zip(self.info.inputs + self._default.outputs, given):
             if isinstance(x, Tensor):
-                _refuse_layout(self.info.name, arg.name, x)
-        specs, values = self.check(_framework, *inputs, *attrs, outs)
+                refuse_layout(self.info.name, arg.name, x)
+        if _autocast.active(inputs):
+            inputs = _autocast.widen(self.info, inputs)
+        specs, values = self.check(FRAMEWORK, *inputs, *attrs, outs)
         if not inputs[0].is_meta:
-            backend.refuse_device(self.info, _framework.device(inputs[0]))
-        if not _plain(inputs + (outs or ())):
+            backend.refuse_device(self.info, FRAMEWORK.device(inputs[0]))
+        if outs is not None and wanted(inputs):
+            raise NotImplementedError(
+                f"{self.info.name}: no gradient is defined where out is given:"
+                " call it under torch.no_grad() or detach the inputs"
+            )
+        if wanted(inputs) or not plain(given):
+            _sharding.ready()
             return self._dispatch(inputs, self._normal(attrs, values), out)
-        self._refuse_gradient(inputs)
+        return self._run(inputs, specs, values, out)
+
+    def _traced(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...], out: Any) -> Any:
+        """Call the op for torch.compile, which records what it calls."""
+        _sharding.ready_for_compiler()
+        if _autocast.active(inputs):
+            inputs = _autocast.widen(self.info, inputs)
+        self.check(FRAMEWORK, *inputs, *attrs, backend.as_tuple(out))
+        return self._dispatch(inputs, attrs, out)
+
+    def _shortcut(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
+        """Return how to make a plain call that only wants a gradient or has been seen before."""
+        missing = any(x is None and not a.optional for a, x in zip(self.info.inputs, inputs))
+        if missing or not plain(inputs) or _autocast.active(inputs):
+            return None
+        if not wanted(inputs):
+            keywords = dict(zip(self._attrs, attrs))
+            return partial(self._function, *inputs, **keywords) if self._recall(inputs) else None
+        if not self.info.backward and not self.info.gradient_of:
+            return None
+        given, absent = self._presence(inputs) if self._optional else (inputs, ())
+        if not any(x.is_neg() or x.is_conj() for x in given):
+            self._tracked[absent] = self.tracked = alike(given, tracked=True)
+        return partial(self.node, *inputs, *attrs)
+
+    def _presence(self, inputs: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[bool, ...]]:
+        """Return the inputs that are given, and which are not."""
+        return tuple([x for x in inputs if x is not None]), tuple([x is None for x in inputs])
+
+    def _recall(self, inputs: tuple[Any, ...]) -> bool:
+        """Whether the guard passes plain tensors of a kind that it has seen, only not last.
+
+        A new kind is remembered. Of lazily negated tensors the general call makes copies.
+        """
+        optional = [(x,) for a, x in zip(self.info.inputs, inputs) if a.optional]
+        groups = [tuple(x for a, x in zip(self.info.inputs, inputs) if not a.optional), *optional]
+        found = False
+        for i, group in enumerate(groups):
+            if any(x is None or x.is_neg() or x.is_conj() for x in group):
+                continue
+            known = self._known[i]
+            if self.plain[i](*group):
+                continue
+            match = next((test for test in known if test(*group)), None)
+            found = found or match is not None
+            self.plain[i] = match or alike(group)
+            if match is None:
+                known[_SOME - 1 :] = []
+                known.insert(0, self.plain[i])
+        return found
+
+    def once(self, fault: Exception) -> None:
+        """Raise what a kernel raised that may have overwritten its inputs: it must not run again."""
+        ours = str(fault).startswith(self.info.name + ":")  # PyTorch's come before
+        if ours and type(fault) in {RuntimeError, MemoryError}:
+            raise fault
+
+    def _run(self, inputs: Any, specs: Any, values: Any, out: Any) -> Any:
+        """Run the kernel on plain tensors."""
+        written = [x for a, x in zip(self.info.inputs, inputs) if a.mutated]
+        if written:
+            bump(written)
+        outs: Any = backend.as_tuple(out)
         if outs is None:
-            return self._run(self._empty(inputs, specs), inputs, values)
-        self._run(outs, inputs, values)
-        torch.autograd.graph.increment_version([x for x in outs if not x.is_inference()])
-        return out
+            outs = self._default.allocate(inputs[0], specs)
+        else:
+            outs = (*outs, *(None for a in self.info.outputs if a.saved))
+        self._default.launch(outs, inputs, values)
+        if out is not None:
+            bump([x for x in outs if x is not None and not x.is_inference()])
+            return out
+        made = [x for a, x in zip(self.info.outputs, outs) if not a.saved]
+        return _bare((*made, *written))
 
     def _normal(self, attrs: tuple[Any, ...], values: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return all attributes as the checks normalised them; they leave dtypes out."""
@@ -182,57 +217,66 @@ class Op:
     def _dispatch(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...], out: Any) -> Any:
         """Call the registered op; given outputs receive copies of the results."""
         kinds = [a.type for a in self.info.attrs]
-        values = [_DTYPES.get(v, v) if kind == "dtype" else v for kind, v in zip(kinds, attrs)]
-        made = self.overload(*inputs, *values)
+        values = [DTYPES.get(v, v) if kind == "dtype" else v for kind, v in zip(kinds, attrs)]
+        made = self._default.results(self._default.call(*inputs, *values), inputs)
         outs = backend.as_tuple(out)
         if outs is None:
-            return made
-        if compiling():
-            self.check(_framework, *inputs, *attrs, outs)
-        for given, result in zip(outs, backend.as_tuple(made) or ()):
-            given.copy_(result)
+            return _bare((*made, *(x for a, x in zip(self.info.inputs, inputs) if a.mutated)))
+        for given, result in zip(outs, made):
+            if given is not None:
+                given.copy_(result)
         return out
 
-    def _compute(self, *args: Any) -> Any:
-        """Kernel of the registered op."""
-        inputs, specs, values = self._checked(args)
-        return self._run(self._empty(inputs, specs), inputs, values)
+    def _compute(self, args: tuple[Any, ...]) -> Any:
+        """Compute all outputs for the node of a plain call."""
+        made = self._at_once(args)
+        if made is not None:
+            return made
+        inputs, attrs = args[: self._count], args[self._count :]
+        if self._saving is self._default:
+            return backend.as_tuple(self._function(*inputs, **dict(zip(self._attrs, attrs))))
+        specs, values = self.check(FRAMEWORK, *inputs, *attrs)
+        outs = self._saving.allocate(inputs[0], specs)
+        self._saving.launch(outs, inputs, values)
+        return tuple(outs)
 
-    def _fake(self, *args: Any) -> Any:
-        """Shape function of the registered op; also what meta tensors get."""
-        inputs, specs, _ = self._checked(args)
-        outs = self._empty(inputs, specs)
-        return outs[0] if len(outs) == 1 else outs
+    def _differentiate(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
+        """Call the op's gradient op; return its results as a tuple."""
+        other = _ops[self.info.backward]
+        if other._twins is not None and not (
+            grad_enabled()
+            or compiling()
+            or function_mode()
+            or forward_ad._current_level >= 0
+            or profiler._is_profiler_enabled
+        ):
+            if True not in [x.is_nested for x in inputs] and other.plain[0](*inputs):
+                made = other._at_once((*inputs, *attrs))
+                if made is not None:
+                    return made
+        return backend.as_tuple(other._function(*inputs, **dict(zip(other._attrs, attrs))))
 
-    def _autograd(self, keys: Any, *args: Any) -> Any:
-        """Autograd of the registered op: there is none, which must not stay unnoticed."""
-        self._refuse_gradient(args)
-        return self.overload.redispatch(keys & _C._after_autograd_keyset, *args)
-
-    def _checked(self, args: tuple[Any, ...]) -> tuple[Any, Any, Any]:
-        count = len(self.info.inputs)
-        return args[:count], *self.check(_framework, *args)
-
-    def _empty(self, inputs: tuple[Any, ...], specs: Any) -> tuple[Tensor, ...]:
+    def _at_once(self, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """Call the kernel on plain arguments; None if that is not so simple."""
+        if self._twins is None:
+            return None
         try:
-            return tuple(inputs[0].new_empty(shape, dtype=_DTYPES[dtype]) for shape, dtype in specs)
-        except RuntimeError as error:
-            if type(error) is not RuntimeError:  # torch.OutOfMemoryError, or a tracer's own
-                raise
-            raise MemoryError(f"{self.info.name}: out of memory") from error
+            outs = tuple([empty_like(args[i]) for i in self._twins])
+            self.kernel(*outs, *args)
+        except FAULT:
+            return None
+        return outs
 
-    def _run(self, outs: tuple[Tensor, ...], inputs: tuple[Any, ...], values: Any) -> Any:
-        dense = [_dense(x, arg.stride) for arg, x in zip(self.info.inputs, inputs)]
-        self.kernel(*outs, *dense, *values)
-        return outs[0] if len(outs) == 1 else outs
 
-    def _refuse_gradient(self, args: tuple[Any, ...]) -> None:
-        tensors = [x for x in args if isinstance(x, Tensor)]
-        wanted = grad_enabled() and any(x.requires_grad for x in tensors)
-        if forward_ad._current_level >= 0:
-            wanted = wanted or any(forward_ad.unpack_dual(x).tangent is not None for x in tensors)
-        if wanted:
-            raise NotImplementedError(
-                f"{self.info.name}: no gradient is defined:"
-                " call it under torch.no_grad() or detach the inputs"
-            )
+def _twins(info: Any) -> list[int] | None:
+    """Return for each output which input has its shape and dtype; None if that is not so simple."""
+    types = [a.type if not a.optional else "" for a in info.inputs]
+    simple = "" not in types and all(a.type in types and not a.saved for a in info.outputs)
+    if not simple or any(a.mutated for a in info.inputs) or "dtype" in [a.type for a in info.attrs]:
+        return None
+    return [types.index(a.type) for a in info.outputs]
+
+
+def _bare(results: tuple[Any, ...]) -> Any:
+    """Return a tuple of results; a single one comes bare, and nothing is None."""
+    return results if len(results) > 1 else results[0] if results else None

@@ -7,8 +7,8 @@ from torch import Tensor
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("eltwise_add", 0x01A840250CECA4B3, "(Tensor a, Tensor b) -> Tensor")
-_kernel = _op.kernel
+_op = _rt.Op("eltwise_add", 0x05822FD78837A92B)
+_kernel, _plain = _op.kernel, _op.plain
 
 
 def eltwise_add(
@@ -40,7 +40,8 @@ def eltwise_add(
     ValueError
         Shapes, devices or memory do not fit together, or an attribute is out of range.
     NotImplementedError
-        There is no kernel for the device and dtypes, or no gradient where one is wanted.
+        There is no kernel for the device and dtypes, or a derivative in forward mode or of second
+        order is wanted.
 
     Notes
     -----
@@ -51,27 +52,22 @@ def eltwise_add(
     """
     if (
         out is None
-        and (type(a) is _rt.Tensor or type(a) is _rt.Parameter)
-        and (type(b) is _rt.Tensor or type(b) is _rt.Parameter)
-        and not (
-            _rt.compiling()
-            or _rt.modes()
-            or _rt.function_mode()
-            or _rt.forward_ad._current_level >= 0
-            or _rt.tracing()
-            or _rt.profiler._is_profiler_enabled
-            or ((a.requires_grad or b.requires_grad) and _rt.grad_enabled())
-            or a.is_neg()
-            or b.is_neg()
-        )
+        and not _rt.compiling()
+        and not _rt.function_mode()
+        and _rt.forward_ad._current_level < 0
+        and not _rt.profiler._is_profiler_enabled
     ):
         try:
-            c = _rt.empty_like(a)
-            _kernel(c, a, b)
-            return c
+            if not a.is_nested and not b.is_nested and _plain[0](a, b):
+                _c_shape, _c_strides = _rt.layouts[a.shape]
+                c = _rt.empty(_c_shape, _c_strides, a.dtype)
+                _kernel(c, a, b)
+                return c
         except _rt.FAULT:  # the general call copes with it or says what is wrong
             pass
+        if _rt.grad_enabled() and _op.tracked(a, b):
+            return _op.node(a, b)
     return _op.call((a, b), (), out)
 
 
-_rt.publish(eltwise_add, required=2)
+_op.publish(eltwise_add, required=2)

@@ -7,8 +7,8 @@ from torch import Tensor
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("eltwise_relu", 0x1CF4D8D64E352C62, "(Tensor x) -> Tensor")
-_kernel = _op.kernel
+_op = _rt.Op("eltwise_relu", 0x3E405474BD522881)
+_kernel, _plain = _op.kernel, _op.plain
 
 
 def eltwise_relu(x: Tensor = _rt.REQUIRED, *, out: Tensor | None = None) -> Tensor:
@@ -33,7 +33,8 @@ def eltwise_relu(x: Tensor = _rt.REQUIRED, *, out: Tensor | None = None) -> Tens
     ValueError
         Shapes, devices or memory do not fit together, or an attribute is out of range.
     NotImplementedError
-        There is no kernel for the device and dtypes, or no gradient where one is wanted.
+        There is no kernel for the device and dtypes, or a derivative in forward mode or of second
+        order is wanted.
 
     Notes
     -----
@@ -44,25 +45,22 @@ def eltwise_relu(x: Tensor = _rt.REQUIRED, *, out: Tensor | None = None) -> Tens
     """
     if (
         out is None
-        and (type(x) is _rt.Tensor or type(x) is _rt.Parameter)
-        and not (
-            _rt.compiling()
-            or _rt.modes()
-            or _rt.function_mode()
-            or _rt.forward_ad._current_level >= 0
-            or _rt.tracing()
-            or _rt.profiler._is_profiler_enabled
-            or (x.requires_grad and _rt.grad_enabled())
-            or x.is_neg()
-        )
+        and not _rt.compiling()
+        and not _rt.function_mode()
+        and _rt.forward_ad._current_level < 0
+        and not _rt.profiler._is_profiler_enabled
     ):
         try:
-            y = _rt.empty_like(x)
-            _kernel(y, x)
-            return y
+            if not x.is_nested and _plain[0](x):
+                _y_shape, _y_strides = _rt.layouts[x.shape]
+                y = _rt.empty(_y_shape, _y_strides, x.dtype)
+                _kernel(y, x)
+                return y
         except _rt.FAULT:  # the general call copes with it or says what is wrong
             pass
+        if _rt.grad_enabled() and _op.tracked(x):
+            return _op.node(x)
     return _op.call((x,), (), out)
 
 
-_rt.publish(eltwise_relu, required=1)
+_op.publish(eltwise_relu, required=1)

@@ -7,8 +7,8 @@ from torch import Tensor
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("gelu", 0x07F3DF394A9B0F4F, "(Tensor x, str approximate) -> Tensor")
-_kernel = _op.kernel
+_op = _rt.Op("gelu", 0x3765B35B43E53E09)
+_kernel, _plain = _op.kernel, _op.plain
 
 
 def gelu(x: Tensor = _rt.REQUIRED, *, approximate: str, out: Tensor | None = None) -> Tensor:
@@ -35,7 +35,8 @@ def gelu(x: Tensor = _rt.REQUIRED, *, approximate: str, out: Tensor | None = Non
     ValueError
         Shapes, devices or memory do not fit together, or an attribute is out of range.
     NotImplementedError
-        There is no kernel for the device and dtypes, or no gradient where one is wanted.
+        There is no kernel for the device and dtypes, or a derivative in forward mode or of second
+        order is wanted.
 
     Notes
     -----
@@ -50,25 +51,22 @@ def gelu(x: Tensor = _rt.REQUIRED, *, approximate: str, out: Tensor | None = Non
     """
     if (
         out is None
-        and (type(x) is _rt.Tensor or type(x) is _rt.Parameter)
-        and not (
-            _rt.compiling()
-            or _rt.modes()
-            or _rt.function_mode()
-            or _rt.forward_ad._current_level >= 0
-            or _rt.tracing()
-            or _rt.profiler._is_profiler_enabled
-            or (x.requires_grad and _rt.grad_enabled())
-            or x.is_neg()
-        )
+        and not _rt.compiling()
+        and not _rt.function_mode()
+        and _rt.forward_ad._current_level < 0
+        and not _rt.profiler._is_profiler_enabled
     ):
         try:
-            y = _rt.empty_like(x)
-            _kernel(y, x, approximate)
-            return y
+            if not x.is_nested and _plain[0](x):
+                _y_shape, _y_strides = _rt.layouts[x.shape]
+                y = _rt.empty(_y_shape, _y_strides, x.dtype)
+                _kernel(y, x, approximate)
+                return y
         except _rt.FAULT:  # the general call copes with it or says what is wrong
             pass
+        if _rt.grad_enabled() and _op.tracked(x):
+            return _op.node(x, approximate)
     return _op.call((x,), (approximate,), out)
 
 
-_rt.publish(gelu, required=1)
+_op.publish(gelu, required=1)

@@ -9,12 +9,8 @@ from torch import Tensor
 
 from .. import _runtime as _rt
 
-_op = _rt.Op(
-    "gemm",
-    0x01A6B9365C19AD08,
-    "(Tensor a, Tensor b, Tensor? bias, float alpha, str activation, ScalarType? out_dtype) -> Tensor",
-)
-_kernel = _op.kernel
+_op = _rt.Op("gemm", 0x6B771F577313D377)
+_kernel, _plain = _op.kernel, _op.plain
 
 
 def gemm(
@@ -61,7 +57,8 @@ def gemm(
     ValueError
         Shapes, devices or memory do not fit together, or an attribute is out of range.
     NotImplementedError
-        There is no kernel for the device and dtypes, or no gradient where one is wanted.
+        There is no kernel for the device and dtypes, or a derivative in forward mode or of second
+        order is wanted.
 
     Notes
     -----
@@ -78,34 +75,27 @@ def gemm(
     """
     if (
         out is None
-        and (type(a) is _rt.Tensor or type(a) is _rt.Parameter)
-        and (type(b) is _rt.Tensor or type(b) is _rt.Parameter)
-        and (bias is None or type(bias) is _rt.Tensor or type(bias) is _rt.Parameter)
-        and not (
-            _rt.compiling()
-            or _rt.modes()
-            or _rt.function_mode()
-            or _rt.forward_ad._current_level >= 0
-            or _rt.tracing()
-            or _rt.profiler._is_profiler_enabled
-            or (
-                (a.requires_grad or b.requires_grad or (bias is not None and bias.requires_grad))
-                and _rt.grad_enabled()
-            )
-            or a.is_neg()
-            or b.is_neg()
-            or (bias is not None and bias.is_neg())
-        )
+        and not _rt.compiling()
+        and not _rt.function_mode()
+        and _rt.forward_ad._current_level < 0
+        and not _rt.profiler._is_profiler_enabled
     ):
         try:
-            _a_shape = a.shape
-            _b_shape = b.shape
-            c = a.new_empty((*_a_shape[:-1], _b_shape[0]), dtype=out_dtype)
-            _kernel(c, a, b, bias, alpha, activation)
-            return c
+            if (
+                not a.is_nested
+                and not b.is_nested
+                and _plain[0](a, b)
+                and (bias is None or (not bias.is_nested and _plain[1](bias)))
+            ):
+                _a_shape = a.shape
+                _b_shape = b.shape
+                _c_shape, _c_strides = _rt.layouts[(*_a_shape[:-1], _b_shape[0])]
+                c = _rt.empty(_c_shape, _c_strides, a.dtype if out_dtype is None else out_dtype)
+                _kernel(c, a, b, bias, alpha, activation)
+                return c
         except _rt.FAULT:  # the general call copes with it or says what is wrong
             pass
     return _op.call((a, b, bias), (alpha, activation, out_dtype), out)
 
 
-_rt.publish(gemm, required=2)
+_op.publish(gemm, required=2)

@@ -7,12 +7,8 @@ from torch import Tensor
 
 from .. import _runtime as _rt
 
-_op = _rt.Op(
-    "layernorm2d",
-    0x0E6A1DC22F60428F,
-    "(Tensor x, Tensor weight, Tensor bias, float eps) -> Tensor",
-)
-_kernel = _op.kernel
+_op = _rt.Op("layernorm2d", 0x01136117B3EF2318)
+_kernel, _plain = _op.kernel, _op.plain
 
 
 def layernorm2d(
@@ -53,45 +49,41 @@ def layernorm2d(
     ValueError
         Shapes, devices or memory do not fit together, or an attribute is out of range.
     NotImplementedError
-        There is no kernel for the device and dtypes, or no gradient where one is wanted.
+        There is no kernel for the device and dtypes, or a derivative in forward mode or of second
+        order is wanted.
 
     Notes
     -----
     The definition is opdefs/norm/layernorm2d.toml. Up to rounding, the op computes, with xp =
     numpy::
 
-        centred = x - xp.mean(x, axis=-1, keepdims=True)
-        variance = xp.mean(centred * centred, axis=-1, keepdims=True)
-        return centred / xp.sqrt(variance + eps) * weight + bias
+        mean = xp.mean(x, axis=-1, keepdims=True)
+        rstd = 1 / xp.sqrt(xp.mean((x - mean) ** 2, axis=-1, keepdims=True) + eps)
+        return (x - mean) * rstd * weight + bias, mean[:, 0], rstd[:, 0]
     """
     if (
         out is None
-        and (type(x) is _rt.Tensor or type(x) is _rt.Parameter)
-        and (type(weight) is _rt.Tensor or type(weight) is _rt.Parameter)
-        and (type(bias) is _rt.Tensor or type(bias) is _rt.Parameter)
-        and not (
-            _rt.compiling()
-            or _rt.modes()
-            or _rt.function_mode()
-            or _rt.forward_ad._current_level >= 0
-            or _rt.tracing()
-            or _rt.profiler._is_profiler_enabled
-            or (
-                (x.requires_grad or weight.requires_grad or bias.requires_grad)
-                and _rt.grad_enabled()
-            )
-            or x.is_neg()
-            or weight.is_neg()
-            or bias.is_neg()
-        )
+        and not _rt.compiling()
+        and not _rt.function_mode()
+        and _rt.forward_ad._current_level < 0
+        and not _rt.profiler._is_profiler_enabled
     ):
         try:
-            y = _rt.empty_like(x)
-            _kernel(y, x, weight, bias, eps)
-            return y
+            if (
+                not x.is_nested
+                and not weight.is_nested
+                and not bias.is_nested
+                and _plain[0](x, weight, bias)
+            ):
+                _y_shape, _y_strides = _rt.layouts[x.shape]
+                y = _rt.empty(_y_shape, _y_strides, x.dtype)
+                _kernel(y, None, None, x, weight, bias, eps)
+                return y
         except _rt.FAULT:  # the general call copes with it or says what is wrong
             pass
+        if _rt.grad_enabled() and _op.tracked(x, weight, bias):
+            return _op.node(x, weight, bias, eps)
     return _op.call((x, weight, bias), (eps,), out)
 
 
-_rt.publish(layernorm2d, required=3)
+_op.publish(layernorm2d, required=3)

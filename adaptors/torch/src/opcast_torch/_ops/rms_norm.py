@@ -7,8 +7,8 @@ from torch import Tensor
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("rms_norm", 0x717D2F1ADD201DD7, "(Tensor x, Tensor weight, float eps) -> Tensor")
-_kernel = _op.kernel
+_op = _rt.Op("rms_norm", 0x4C4E3CAC3DB84553)
+_kernel, _plain = _op.kernel, _op.plain
 
 
 def rms_norm(
@@ -45,7 +45,8 @@ def rms_norm(
     ValueError
         Shapes, devices or memory do not fit together, or an attribute is out of range.
     NotImplementedError
-        There is no kernel for the device and dtypes, or no gradient where one is wanted.
+        There is no kernel for the device and dtypes, or a derivative in forward mode or of second
+        order is wanted.
 
     Notes
     -----
@@ -55,27 +56,22 @@ def rms_norm(
     """
     if (
         out is None
-        and (type(x) is _rt.Tensor or type(x) is _rt.Parameter)
-        and (type(weight) is _rt.Tensor or type(weight) is _rt.Parameter)
-        and not (
-            _rt.compiling()
-            or _rt.modes()
-            or _rt.function_mode()
-            or _rt.forward_ad._current_level >= 0
-            or _rt.tracing()
-            or _rt.profiler._is_profiler_enabled
-            or ((x.requires_grad or weight.requires_grad) and _rt.grad_enabled())
-            or x.is_neg()
-            or weight.is_neg()
-        )
+        and not _rt.compiling()
+        and not _rt.function_mode()
+        and _rt.forward_ad._current_level < 0
+        and not _rt.profiler._is_profiler_enabled
     ):
         try:
-            y = _rt.empty_like(x)
-            _kernel(y, x, weight, eps)
-            return y
+            if not x.is_nested and not weight.is_nested and _plain[0](x, weight):
+                _y_shape, _y_strides = _rt.layouts[x.shape]
+                y = _rt.empty(_y_shape, _y_strides, x.dtype)
+                _kernel(y, x, weight, eps)
+                return y
         except _rt.FAULT:  # the general call copes with it or says what is wrong
             pass
+        if _rt.grad_enabled() and _op.tracked(x, weight):
+            return _op.node(x, weight, eps)
     return _op.call((x, weight), (eps,), out)
 
 
-_rt.publish(rms_norm, required=2)
+_op.publish(rms_norm, required=2)
