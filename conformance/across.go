@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/opcast/opcast/internal/rule"
@@ -58,13 +59,13 @@ func checkAgreement(t *T) error {
 		return err
 	}
 	for _, f := range faults {
-		if f.phase >= phaseOutput || f.phase == phaseDevice {
+		if f.phase >= phaseCount && f.phase != phaseApart || f.phase == phaseDevice {
 			continue // arrays that only one side can make
 		}
 		wrong := f.apply(call)
 		plain := wrong.clone()
 		plain.Out = nil
-		if expect(program, plain, t.Caller.Word(), t.env.device) == nil {
+		if expect(program, plain, t.Caller, t.env.device) == nil {
 			continue // only the backend's output arrays make it wrong
 		}
 		if err := t.agree(backend, wrong, plain, f.arg+" "+f.kind); err != nil {
@@ -93,11 +94,14 @@ func (t *T) agree(backend Caller, wrong, plain *Call, name string) error {
 type chainer interface {
 	// Frameworks are the adaptors that it can call.
 	Frameworks() []string
-	// Chain calls the op in the first framework, hands its only output over through DLPack as input number feed of a
-	// second call in the second framework, and returns that call's result and the addresses of the handed-over array on
-	// both sides.
-	Chain(ctx context.Context, call *Call, feed int, first, second string) (result *Result, from, to uint64, err error)
+	// Chain calls the op in the first framework, hands one of its results over through DLPack as an input of a second
+	// call in the second framework, and returns that call's result and the addresses of the handed-over array on both
+	// sides.
+	Chain(ctx context.Context, call *Call, link chainLink, first, second string) (result *Result, from, to uint64, err error)
 }
+
+// chainLink says which result of a call, by its slot and by its place in a public result, becomes which input of the next.
+type chainLink struct{ slot, result, feed int }
 
 // checkChain feeds the op's result, through DLPack, into the op in every other framework.
 func checkChain(t *T) error {
@@ -105,18 +109,18 @@ func checkChain(t *T) error {
 		return skip("fewer than two frameworks are installed")
 	}
 	backend := t.env.caller(backendName)
-	c, feed, err := t.chainCase()
+	c, link, err := t.chainCase()
 	if err != nil {
 		return err
 	}
-	if feed < 0 {
+	if c == nil {
 		return skip("no input takes an output of the op")
 	}
 	first, err := t.baseline(backend, c)
 	if err != nil || first == nil {
 		return err
 	}
-	want, err := t.baseline(backend, c.with(feed, first.Outputs[0].Array, "chained"))
+	want, err := t.baseline(backend, c.with(link.feed, first.Outputs[link.slot].Array, "chained"))
 	if err != nil || want == nil {
 		return err
 	}
@@ -124,7 +128,7 @@ func checkChain(t *T) error {
 		if other == t.Caller.Name() {
 			continue
 		}
-		if err := t.handOver(c, feed, other, want); err != nil {
+		if err := t.handOver(c, link, other, want); err != nil {
 			return err
 		}
 	}
@@ -132,10 +136,10 @@ func checkChain(t *T) error {
 }
 
 // handOver passes the result on to one other framework.
-func (t *T) handOver(c *Case, feed int, other string, want *Result) error {
+func (t *T) handOver(c *Case, link chainLink, other string, want *Result) error {
 	call := newCall(c)
 	name := t.Caller.Name() + " to " + other
-	result, from, to, err := t.env.chain.Chain(t.ctx, call, feed, t.Caller.Name(), other)
+	result, from, to, err := t.env.chain.Chain(t.ctx, call, link, t.Caller.Name(), other)
 	if err != nil {
 		return err
 	}
@@ -153,11 +157,11 @@ func (t *T) handOver(c *Case, feed int, other string, want *Result) error {
 // alignment is what JAX demands of memory before it takes it without a copy.
 const alignment = 64
 
-// chainCase finds sizes with which an input has dtype and shape of the op's only output.
-func (t *T) chainCase() (*Case, int, error) {
+// chainCase finds sizes with which an input has dtype and shape of a result; no case where there are none.
+func (t *T) chainCase() (*Case, chainLink, error) {
 	all := combinations(t.Op, t.env.device)
-	if len(t.Op.Outputs) != 1 || len(all) == 0 {
-		return nil, -1, nil
+	if len(all) == 0 {
+		return nil, chainLink{}, nil
 	}
 	p := base(all[0])
 	p.sizes = map[string]int64{}
@@ -166,16 +170,21 @@ func (t *T) chainCase() (*Case, int, error) {
 	}
 	c, err := newCase(t.Op, p)
 	if err != nil {
-		return nil, -1, nil // equal sizes are not allowed, so there is no such call
+		return nil, chainLink{}, nil // equal sizes are not allowed, so there is no such call
 	}
-	out, err := c.Outputs()
+	results, err := c.results()
 	if err != nil {
-		return nil, -1, err
+		return nil, chainLink{}, err
 	}
-	for i, in := range c.Inputs {
-		if in != nil && in.DType == out[0].DType && list(in.Shape) == list(out[0].Shape) {
-			return c, i, nil
+	for k, s := range expects(newCall(c), t.Caller) {
+		at := slices.IndexFunc(slots(t.Op), func(other slot) bool { return other.Arg == s.Arg })
+		for i, in := range c.Inputs {
+			// What a framework imports may be read-only there, so that it cannot be overwritten.
+			if in != nil && results[at] != nil && !t.Op.Inputs[i].Mutated &&
+				in.DType == results[at].DType && list(in.Shape) == list(results[at].Shape) {
+				return c, chainLink{at, k, i}, nil
+			}
 		}
 	}
-	return c, -1, nil
+	return nil, chainLink{}, nil
 }

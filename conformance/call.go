@@ -27,15 +27,22 @@ type Call struct {
 	Inputs []any
 	// Attrs holds int64, float64, bool, string, []int64, DType or Wrong values of the attrs that are given.
 	Attrs map[string]any
-	// Out are the arrays for the results: nil, or one per output. The backend always needs them.
+	// Out are the arrays for the results: nil, or one per output, which is nil for an output that is absent or not asked
+	// for. The backend always needs them.
 	Out []*Tensor
 	// Style says how the arguments are passed.
 	Style Style
-	// Mode is "eager" or "jit"; Probe names a special way to call that the worker knows; Kernel forces a variant.
+	// Mode is "eager" or "jit"; Probe names a special way to call that the worker knows, "group.name"; Kernel forces a
+	// variant.
 	Mode, Probe, Kernel string
+	// Options are what a probe needs to know: values as in Attrs, nil, *Tensor, lists and maps of such.
+	Options map[string]any
 	// Extra are keyword arguments that the op does not have.
 	Extra map[string]any
 }
+
+// tuple is what Python calls so.
+type tuple []any
 
 // Style is a way to pass arguments; all are the same call.
 type Style int
@@ -67,7 +74,7 @@ func (c *Call) clone() *Call {
 	return &out
 }
 
-// Output is one result as the framework reports it.
+// Output is one result as the framework reports it; its Array is nil where the result is None.
 type Output struct {
 	*ndarray.Array
 	// Strides are those of the framework's array; the Array is dense.
@@ -75,8 +82,8 @@ type Output struct {
 	Device  string
 	// Abstract results (meta, fake, shapes) have no elements.
 	Abstract bool
-	// Given is the index of the out argument that this result is, or -1.
-	Given int
+	// Given is the index of the out argument that this result is, Same the number of the array argument; or -1.
+	Given, Same int
 	// Span is the memory that the result occupies, first address and the one after the last.
 	Span [2]uint64
 }
@@ -88,12 +95,23 @@ type CallError struct {
 	Trace string `json:"trace"`
 }
 
+// String is class and text, or what stands for a call that raised nothing.
+func (e *CallError) String() string {
+	if e == nil {
+		return "returning"
+	}
+	return e.Class + ": " + e.Text
+}
+
 // Result is what a call did.
 type Result struct {
 	// Unsupported says why the framework cannot express the call.
 	Unsupported string
 	Error       *CallError
-	Outputs     []Output
+	// Outputs are aligned with the op's slots once the call is known to have succeeded.
+	Outputs []Output
+	// Notes are what a probe has to tell beside its results.
+	Notes map[string]any
 	// Launches is the number of kernels that the call started.
 	Launches int64
 	// Buffers are the bytes behind every array argument after the call, in the order inputs, out; Spans their memory.
@@ -106,8 +124,8 @@ type Caller interface {
 	// Name is the adaptor's name in reports; Word the array type in its messages.
 	Name() string
 	Word() string
-	// Probes are the special calls that the framework offers.
-	Probes() []string
+	// Probes are the special calls of a group that the framework offers.
+	Probes(group string) []string
 	// Call runs one call. A *worker.CrashError means that it ended the process.
 	Call(ctx context.Context, call *Call) (*Result, error)
 }
@@ -120,5 +138,13 @@ func (c *Call) tensors() []*Tensor {
 			out = append(out, t)
 		}
 	}
-	return append(out, c.Out...)
+	return append(out, c.given()...)
 }
+
+// given are the output arrays that are there.
+func (c *Call) given() []*Tensor {
+	return slices.DeleteFunc(slices.Clone(c.Out), func(t *Tensor) bool { return t == nil })
+}
+
+// number is the place of a tensor among the array arguments, or -1.
+func (c *Call) number(t *Tensor) int { return slices.Index(c.tensors(), t) }

@@ -18,7 +18,8 @@ const backendName = "backend"
 // greeting is a worker's first frame.
 type greeting struct {
 	Version, Missing, Word string
-	Probes                 []string
+	// Groups are the names of the probes by group.
+	Groups map[string][]string `json:"probes"`
 }
 
 // remote is a caller in a worker process.
@@ -70,9 +71,9 @@ func (r *remote) start(ctx context.Context) error {
 	return nil
 }
 
-func (r *remote) Name() string     { return r.name }
-func (r *remote) Word() string     { return r.greeting.Word }
-func (r *remote) Probes() []string { return r.greeting.Probes }
+func (r *remote) Name() string                 { return r.name }
+func (r *remote) Word() string                 { return r.greeting.Word }
+func (r *remote) Probes(group string) []string { return r.Groups[group] }
 
 // Call sends the call in the form that the caller takes.
 func (r *remote) Call(ctx context.Context, call *Call) (*Result, error) {

@@ -186,19 +186,6 @@ func (c *Case) Shape(t opdef.Type) ([]int64, error) {
 	return shape, nil
 }
 
-// Outputs are zeroed arrays of the inferred dtypes and shapes.
-func (c *Case) Outputs() ([]*ndarray.Array, error) {
-	var out []*ndarray.Array
-	for i := range c.Op.Outputs {
-		shape, err := c.Shape(c.Op.Outputs[i].Type)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, ndarray.New(c.DType(c.Op.Outputs[i].Type), shape))
-	}
-	return out, nil
-}
-
 // Int makes a case the environment of expressions: sizes, lets, int and bool attrs.
 func (c *Case) Int(name string) (int64, bool) {
 	if v, ok := c.Sizes[name]; ok {
@@ -238,12 +225,6 @@ func (c *Case) withAttr(name string, v any) *Case {
 	out.Attrs[name] = v
 	out.Name = fmt.Sprintf("%s, %s given as %T", c.Name, name, v)
 	return &out
-}
-
-// empty reports whether every output is empty.
-func (c *Case) empty() bool {
-	outputs, err := c.Outputs()
-	return err == nil && !slices.ContainsFunc(outputs, func(a *ndarray.Array) bool { return a.Len() > 0 })
 }
 
 // list formats sizes as "[2, 3]".

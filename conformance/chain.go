@@ -19,16 +19,17 @@ func (r *remoteChain) Frameworks() []string { return r.frameworks }
 
 // Chain calls twice and hands the array over in between.
 func (r *remoteChain) Chain(
-	ctx context.Context, call *Call, feed int, first, second string,
+	ctx context.Context, call *Call, link chainLink, first, second string,
 ) (*Result, uint64, uint64, error) {
 	request, blobs := publicCall(call)
 	m, err := r.worker.Call(ctx, struct {
 		wireCall
 		Do     string `json:"do"`
+		Take   int    `json:"take"`
 		Feed   int    `json:"feed"`
 		First  string `json:"first"`
 		Second string `json:"second"`
-	}{request, "chain", feed, first, second}, blobs)
+	}{request, "chain", link.result, link.feed, first, second}, blobs)
 	if err != nil {
 		return nil, 0, 0, err
 	}

@@ -19,6 +19,8 @@ const (
 	groupAliasing = "Aliasing"
 	groupErrors   = "Errors"
 	groupAcross   = "Across adaptors"
+	// What people do with ops beside calling them.
+	groupTransform = "Transformations"
 )
 
 // Check is one property of every op through every adaptor.
@@ -58,6 +60,10 @@ type T struct {
 	// kernel and dtypes are those of the present row.
 	kernel, dtypes string
 	rows           []row
+	// covering restricts each to choices that show every dtype and kernel at least once.
+	covering bool
+	// aboutKernels restricts it to one choice for callers beside the bare backend, which shows what kernels do.
+	aboutKernels bool
 }
 
 // environment is what all specs of a run share.
@@ -95,7 +101,7 @@ func (t *T) Call(call *Call, name string) (*Result, error) {
 func (t *T) CallWith(caller Caller, call *Call, name string) (*Result, error) {
 	call = call.clone()
 	call.Kernel = t.kernel
-	if caller.Name() == backendName && call.Out == nil {
+	if caller.Name() == backendName && call.Out == nil && len(call.Op.Outputs) > 0 {
 		return nil, fmt.Errorf("%s: the backend needs arrays for its outputs", name)
 	}
 	result, err := caller.Call(t.ctx, call)
@@ -124,23 +130,34 @@ func (t *T) call(caller Caller, c *Case) (*Call, error) {
 	if caller.Name() != backendName {
 		return call, nil
 	}
-	out, err := poisoned(c)
+	out, err := poisoned(c, true)
 	call.Out = out
 	return call, err
 }
 
-// poisoned are arrays for the outputs of a case with guard elements around them.
-func poisoned(c *Case) ([]*Tensor, error) {
-	outputs, err := c.Outputs()
+// poisoned are arrays for the outputs of a case, with saved ones or without, and guard elements around them.
+func poisoned(c *Case, saved bool) ([]*Tensor, error) {
+	return outputArrays(c, saved, func(o *ndarray.Array) *ndarray.Array {
+		for i := range o.Data {
+			o.Data[i] = fillByte
+		}
+		return ndarray.Guarded(o, guardElements, guardByte)
+	})
+}
+
+// outputArrays makes an array for every output of a case; absent ones are nil.
+func outputArrays(c *Case, saved bool, change func(*ndarray.Array) *ndarray.Array) ([]*Tensor, error) {
+	results, err := c.results()
 	if err != nil {
 		return nil, err
 	}
 	var out []*Tensor
-	for _, o := range outputs {
-		for i := range o.Data {
-			o.Data[i] = fillByte
+	for i, o := range results[:len(c.Op.Outputs)] {
+		if o == nil || c.Op.Outputs[i].Saved && !saved {
+			out = append(out, nil)
+			continue
 		}
-		out = append(out, &Tensor{Array: ndarray.Guarded(o, guardElements, guardByte)})
+		out = append(out, &Tensor{Array: change(o)})
 	}
 	return out, nil
 }
@@ -161,7 +178,7 @@ func (t *T) right(caller Caller, c *Case) (*Call, *Result, error) {
 	if err != nil || result == nil {
 		return call, nil, err
 	}
-	return call, t.succeeded(call, c.Name, result), nil
+	return call, t.succeededBy(caller, call, c.Name, result), nil
 }
 
 // baseline is right for calls that only give something to compare with: they do not count as what the check is about.
@@ -172,16 +189,22 @@ func (t *T) baseline(caller Caller, c *Case) (*Result, error) {
 	return result, err
 }
 
-// succeeded returns the result unless the call raised or returned the wrong number of outputs.
+// succeeded returns the result, arranged by slots, unless the call raised or returned something else than it should.
 func (t *T) succeeded(call *Call, name string, result *Result) *Result {
+	return t.succeededBy(t.Caller, call, name, result)
+}
+
+func (t *T) succeededBy(caller Caller, call *Call, name string, result *Result) *Result {
 	if result.Error != nil {
 		t.Fail(call, name, "raised %s: %s\n%s", result.Error.Class, result.Error.Text, result.Error.Trace)
 		return nil
 	}
-	if len(result.Outputs) != len(t.Op.Outputs) {
-		t.Fail(call, name, "returned %d arrays, want %d", len(result.Outputs), len(t.Op.Outputs))
+	outputs, fault := arrange(call, caller, result.Outputs)
+	if fault != "" {
+		t.Fail(call, name, "%s", fault)
 		return nil
 	}
+	result.Outputs = outputs
 	return result
 }
 
@@ -194,11 +217,8 @@ func (t *T) matches(call *Call, c *Case, result *Result) error {
 	if err != nil {
 		return err
 	}
-	if len(want) != len(result.Outputs) {
-		return fmt.Errorf("the reference of %s returns %d arrays, want %d", t.Op.Name, len(want), len(result.Outputs))
-	}
-	for i, o := range result.Outputs {
-		if text := compare(t.Op.Outputs[i].Name, o.Array, want[i], boundOf(c, i)); text != "" {
+	for i, o := range result.present() {
+		if text := compare(slots(t.Op)[i].Name, o.Array, want[i], boundOf(c, i)); text != "" {
 			t.Fail(call, c.Name, "%s", text)
 		}
 	}

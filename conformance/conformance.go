@@ -20,7 +20,7 @@ import (
 )
 
 // Version is the version of the suite in reports: results of different versions are not comparable check by check.
-const Version = "1"
+const Version = "2"
 
 // Options say what to test.
 type Options struct {

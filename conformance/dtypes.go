@@ -36,7 +36,7 @@ func checkRefused(t *T) error {
 			}
 			wrong := call.clone()
 			wrong.Inputs[i] = &Tensor{Array: ndarray.New(d, c.Inputs[i].Shape)}
-			want := expect(program, wrong, t.Caller.Word(), t.env.device)
+			want := expect(program, wrong, t.Caller, t.env.device)
 			if want == nil {
 				continue
 			}

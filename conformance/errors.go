@@ -26,20 +26,21 @@ func (t *T) faults(c *Case, caller Caller) (*Call, []fault, error) {
 		return nil, nil, err
 	}
 	var out []fault
-	for _, f := range slices.Concat(wrongArguments(c, caller), wrongSizes(c, program)) {
+	wrong := slices.Concat(wrongArguments(c, caller), wrongSizes(c, program), wrongMemory(c, caller))
+	if outputsGiven(t.Op, caller) == nil {
+		outputs, err := outFaults(c, caller)
+		if err != nil {
+			return nil, nil, err
+		}
+		wrong = append(wrong, outputs...)
+	}
+	for _, f := range wrong {
 		if f.want == nil {
-			f.want = expect(program, f.apply(call), caller.Word(), t.env.device)
+			f.want = expect(program, f.apply(call), caller, t.env.device)
 		}
 		if f.want != nil { // else the change is a right call, too
 			out = append(out, f)
 		}
-	}
-	if outputsGiven(t.Op, caller) == nil {
-		wrong, err := outFaults(c, caller)
-		if err != nil {
-			return nil, nil, err
-		}
-		out = append(out, wrong...)
 	}
 	if caller.Name() == backendName && otherKernels(t.Op, t.env.device) == nil {
 		out = append(out, noKernel(t.Op, t.env.device))
@@ -60,12 +61,14 @@ func outFaults(c *Case, caller Caller) ([]fault, error) {
 		return nil, err
 	}
 	for i, f := range wrong {
-		fit, err := poisoned(c)
+		fit, err := poisoned(c, caller.Name() == backendName)
 		if err != nil {
 			return nil, err
 		}
 		wrong[i].spoil = func(call *Call) {
-			call.Out = slices.Clone(fit)
+			if call.Out == nil {
+				call.Out = slices.Clone(fit)
+			}
 			f.spoil(call)
 		}
 	}
@@ -98,7 +101,9 @@ func noKernel(op *opdef.Op, device string) fault {
 				}
 			}
 			for i, x := range call.Out {
-				call.Out[i] = &Tensor{Array: x.Array, Device: other}
+				if x != nil {
+					call.Out[i] = &Tensor{Array: x.Array, Device: other}
+				}
 			}
 		},
 	}
@@ -153,7 +158,8 @@ func checkErrors(t *T) error {
 	return t.eachFault(func(f fault, call *Call, name string, result *Result) { t.raised(call, name, result, f.want) })
 }
 
-// checkCallShape passes an argument that the op does not have: Python's own TypeError, everywhere alike.
+// checkCallShape passes an argument that the op does not have, such as out= where nothing is given: Python's own
+// TypeError, everywhere alike.
 func checkCallShape(t *T) error {
 	c, err := t.wrongCase()
 	if err != nil {
@@ -163,7 +169,12 @@ func checkCallShape(t *T) error {
 	unknown.Extra = map[string]any{"no_such_argument": int64(1)}
 	many := newCall(c)
 	many.Inputs = append(many.Inputs, Wrong{1}, Wrong{1})
-	for name, call := range map[string]*Call{"unknown keyword": unknown, "too many arguments": many} {
+	calls := map[string]*Call{"unknown keyword": unknown, "too many arguments": many}
+	if outputsGiven(t.Op, t.Caller) != nil {
+		calls["no out="] = newCall(c)
+		calls["no out="].Extra = map[string]any{"out": nil}
+	}
+	for name, call := range calls {
 		result, err := t.Call(call, name)
 		if err != nil || result == nil {
 			return err
@@ -184,7 +195,7 @@ func checkSideEffects(t *T) error {
 			}
 		}
 		if result.Launches != 0 {
-			t.Fail(call, name, "started %d kernels", result.Launches)
+			t.Fail(call, name, "started %d kernels before %v", result.Launches, result.Error)
 		}
 	})
 	if err != nil {

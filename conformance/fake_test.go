@@ -3,9 +3,11 @@ package conformance
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/opcast/opcast/internal/ndarray"
@@ -23,7 +25,7 @@ func toy(t *testing.T) *opdef.Project {
 	return p
 }
 
-// fake is a framework in Go that has the op affine. Without mutation it is perfect.
+// fake is a framework in Go that has the toy ops but for conv. Without a planted fault it is perfect.
 type fake struct {
 	name string
 	// before and after plant faults; before may answer in the place of the framework.
@@ -32,9 +34,15 @@ type fake struct {
 	about  func(d *Description)
 }
 
-func (f *fake) Name() string     { return f.name }
-func (f *fake) Word() string     { return f.name + ".array" }
-func (f *fake) Probes() []string { return []string{"strange"} }
+func (f *fake) Name() string { return f.name }
+func (f *fake) Word() string { return f.name + ".array" }
+
+func (f *fake) Probes(group string) []string {
+	return map[string][]string{
+		groupSpecial: {"strange"}, groupMalformed: {"odd"},
+		groupMemory: {"version_mutated", "stale_mutated", "gradient_refused_out", "donation_used"},
+	}[group]
+}
 
 func (f *fake) Call(_ context.Context, call *Call) (*Result, error) {
 	if f.before != nil {
@@ -59,64 +67,104 @@ func (f *fake) answer(call *Call) *Result {
 		r.Error = &CallError{Class: fault.Class, Text: fault.Text}
 		return r
 	}
-	y := affine(call)
-	if y.Len() > 0 {
-		r.Launches = 1
-	}
-	out := Output{Array: y, Strides: y.Strides, Device: "cpu", Given: -1, Span: [2]uint64{1 << 40, 1<<40 + uint64(len(y.Data))}}
-	if call.Out != nil {
-		o, written := call.Out[0], r.Buffers[len(r.Buffers)-1]
-		copy(written[o.Offset*ndarray.ItemSize(o.DType):], y.Data)
-		out.Given = 0
-	}
-	r.Outputs = []Output{out}
+	f.compute(call, r)
 	return r
+}
+
+// compute writes the results into the memory of the call, or into new one.
+func (f *fake) compute(call *Call, r *Result) {
+	c := caseOf(call)
+	values := toyValues(c, func(v float64) float64 { return v })
+	for _, s := range expects(call, f) {
+		at := slices.IndexFunc(slots(call.Op), func(other slot) bool { return other.Arg == s.Arg })
+		if !c.has(s) || f.name == backendName && s.output >= 0 && call.Out[s.output] == nil {
+			r.Outputs = append(r.Outputs, Output{})
+			continue
+		}
+		shape, err := c.Shape(s.Type)
+		if err != nil {
+			panic(err)
+		}
+		y := ndarray.FromFloats(c.DType(s.Type), shape, values[at])
+		r.Launches = max(r.Launches, min(y.Len(), 1))
+		first := uint64(1+at) << 40
+		out := Output{Array: y, Strides: y.Strides, Device: "cpu", Given: -1, Same: -1, Span: [2]uint64{first, first + uint64(len(y.Data))}}
+		var into *Tensor
+		if s.input >= 0 && writesMemory(f) {
+			into = call.Inputs[s.input].(*Tensor)
+			out.Same, out.Strides, out.Span = call.number(into), into.Strides, r.Spans[call.number(into)]
+		} else if s.output >= 0 && call.Out != nil && call.Out[s.output] != nil {
+			into, out.Given = call.Out[s.output], s.output
+		}
+		if into != nil {
+			r.store(call, into, y)
+		}
+		r.Outputs = append(r.Outputs, out)
+	}
+}
+
+// store writes the elements of y into the memory of an argument; arguments over the same memory see it, too.
+func (r *Result) store(call *Call, into *Tensor, y *ndarray.Array) {
+	size, values := ndarray.ItemSize(y.DType), y.Bytes()
+	for k, other := range call.tensors() {
+		if other != into && (len(other.Data) == 0 || len(into.Data) == 0 || &other.Data[0] != &into.Data[0]) {
+			continue
+		}
+		next := int64(0)
+		into.Positions(func(at int64) {
+			copy(r.Buffers[k][at*size:(at+1)*size], values[next:next+size])
+			next += size
+		})
+	}
 }
 
 // fault is the error of a wrong call.
 func (f *fake) fault(call *Call) *rule.Fault {
+	if strings.Contains(call.Probe, "refused") {
+		return &rule.Fault{Class: "ValueError", Text: call.Op.Name + ": y: expected no gradient, got one"}
+	}
+	if out, given := call.Extra["out"]; given && outputsGiven(call.Op, f) == nil {
+		return f.countFault(call.Op, out)
+	}
 	if len(call.Extra) > 0 || len(call.Inputs) > len(call.Op.Inputs) {
 		return &rule.Fault{Class: "TypeError", Text: "surplus argument"}
 	}
-	if device := call.Inputs[0]; device != nil {
-		if x, ok := device.(*Tensor); ok && x.Device == "cuda:0" && call.Out != nil && call.Out[0].Device == "cuda:0" {
+	if first := call.Inputs[0]; first != nil {
+		if x, ok := first.(*Tensor); ok && x.Device == "cuda:0" && allOn(call, "cuda:0") {
 			return &rule.Fault{Class: "NotImplementedError", Text: call.Op.Name + ": no kernel for device cuda:0, available: cpu"}
 		}
 	}
-	if fault := expect(rule.Compile(call.Op), call, f.Word(), "cpu"); fault != nil {
+	if fault := expect(rule.Compile(call.Op), call, f, "cpu"); fault != nil {
 		return fault
 	}
-	if fault := layoutFault(f, call); fault != nil || call.Out == nil {
-		return fault
-	}
-	value := func(want, got string) *rule.Fault {
-		return &rule.Fault{Class: "ValueError", Text: call.Op.Name + ": y: expected " + want + ", got " + got}
-	}
-	o := call.Out[0]
-	switch {
-	case !o.IsDense():
-		return value("contiguous memory", "strides "+list(o.Strides))
-	case o.ReadOnly:
-		return value("writable memory", "a read-only array")
-	}
-	for i, in := range call.Inputs {
-		if x, ok := in.(*Tensor); ok && len(x.Data) > 0 && len(o.Data) > 0 && &x.Data[0] == &o.Data[0] {
-			return value("memory apart from "+call.Op.Inputs[i].Name, "overlapping memory")
-		}
-	}
-	return nil
+	return layoutFault(f, call)
 }
 
-// affine computes the op in float64 and rounds once.
-func affine(call *Call) *ndarray.Array {
-	c := caseOf(call)
-	values := affineValues(c, func(v float64) float64 { return v })
-	return ndarray.FromFloats(c.Inputs[0].DType, c.Inputs[0].Shape, values)
+// countFault is the error of out= that is no array and no tuple of as many as there are outputs.
+func (f *fake) countFault(op *opdef.Op, out any) *rule.Fault {
+	list, isTuple := out.(tuple)
+	n := len(list)
+	if !isTuple {
+		n = 1
+	}
+	switch want := len(returned(op)); {
+	case n == 1 && want == 1:
+		return &rule.Fault{Class: "TypeError", Text: op.Name + ": y: expected " + f.Word() + ", got list"}
+	case want == 1:
+		return &rule.Fault{Class: "ValueError", Text: fmt.Sprintf("%s: out: expected 1 array, got %d", op.Name, n)}
+	default:
+		return &rule.Fault{Class: "ValueError", Text: fmt.Sprintf("%s: out: expected %d arrays, got %d", op.Name, want, n)}
+	}
 }
 
-// caseOf turns a right call back into a case.
+// allOn reports whether every array argument is on a device.
+func allOn(call *Call, device string) bool {
+	return !slices.ContainsFunc(call.tensors(), func(t *Tensor) bool { return t.Device != device })
+}
+
+// caseOf turns a right call of a toy op back into a case: x[*, N] and what fits it.
 func caseOf(call *Call) *Case {
-	c := &Case{Op: call.Op, Attrs: call.Attrs}
+	c := &Case{Op: call.Op, Attrs: call.Attrs, Sizes: map[string]int64{}, DTypes: dtypes{}}
 	for _, in := range call.Inputs {
 		if x, ok := in.(*Tensor); ok {
 			c.Inputs = append(c.Inputs, x.Array)
@@ -124,27 +172,13 @@ func caseOf(call *Call) *Case {
 			c.Inputs = append(c.Inputs, nil)
 		}
 	}
+	x := c.Inputs[0]
+	last := x.Rank() - 1
+	c.Batch, c.Sizes["N"], c.DTypes["T"] = x.Shape[:last], x.Shape[last], x.DType.Short
 	return c
 }
 
-func affineValues(c *Case, round func(float64) float64) []float64 {
-	x, w := c.Inputs[0].Floats(), c.Inputs[1].Floats()
-	bias := make([]float64, len(w))
-	if len(c.Inputs) > 2 && c.Inputs[2] != nil {
-		bias = c.Inputs[2].Floats()
-	}
-	alpha, _ := number(c.attr("alpha"))
-	for i, v := range x {
-		y := round(round(alpha*round(v*w[i%len(w)])) + bias[i%len(w)])
-		if c.attr("mode") == "relu" && y < 0 {
-			y = 0
-		}
-		x[i] = y
-	}
-	return x
-}
-
-// fakeOracle evaluates affine as the reference would.
+// fakeOracle evaluates the toy ops as their references would.
 type fakeOracle struct{}
 
 func (fakeOracle) Reference(_ context.Context, c *Case, precision string) ([]Expected, error) {
@@ -152,7 +186,20 @@ func (fakeOracle) Reference(_ context.Context, c *Case, precision string) ([]Exp
 	if precision == "float32" {
 		round = func(v float64) float64 { return float64(float32(v)) }
 	}
-	return []Expected{{c.Inputs[0].Shape, affineValues(c, round)}}, nil
+	var out []Expected
+	for i, values := range toyValues(c, round) {
+		shape, err := c.Shape(slots(c.Op)[i].Type)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Expected{Shape: shape, Values: values, Absent: values == nil})
+	}
+	return out, nil
+}
+
+// Differences is not asked for: the gradients of toys are judged by Python.
+func (fakeOracle) Differences(context.Context, *Case, []*ndarray.Array, []int) ([]Slopes, error) {
+	return nil, errors.New("no gradient")
 }
 
 // fakeChain hands arrays over; it copies or computes wrongly on request.
@@ -164,9 +211,9 @@ type fakeChain struct {
 
 func (f *fakeChain) Frameworks() []string { return []string{"fake", "other"} }
 
-func (f *fakeChain) Chain(_ context.Context, call *Call, feed int, _, _ string) (*Result, uint64, uint64, error) {
+func (f *fakeChain) Chain(_ context.Context, call *Call, link chainLink, _, _ string) (*Result, uint64, uint64, error) {
 	second := call.clone()
-	second.Inputs[feed] = &Tensor{Array: f.fake.answer(call).Outputs[0].Array}
+	second.Inputs[link.feed] = &Tensor{Array: f.fake.answer(call).Outputs[0].Array}
 	r := f.fake.answer(second)
 	if f.wrongResults {
 		nudge(r)
@@ -180,18 +227,31 @@ func (f *fakeChain) Chain(_ context.Context, call *Call, feed int, _, _ string) 
 
 // Describe says what the definition says.
 func (f *fake) Describe(_ context.Context, op *opdef.Op) (*Description, error) {
-	d := &Description{Doc: op.Doc + "\n\nMore.", Public: []string{"affine", "conv"}}
+	d := &Description{Doc: op.Doc + "\n\nMore.", Public: []string{"accumulate", "affine", "conv", "norm", "norm_backward"}}
 	for _, in := range op.Inputs {
 		d.Parameters = append(d.Parameters, Parameter{Name: in.Name, Required: !in.Optional})
 	}
-	d.Parameters = append(d.Parameters,
-		Parameter{Name: "alpha", Keyword: true, Default: map[string]any{"float": "1.0"}},
-		Parameter{Name: "mode", Keyword: true, Default: map[string]any{"str": "plain"}},
-		Parameter{Name: "out", Keyword: true, Default: map[string]any{"none": nil}})
+	for i := range op.Attrs {
+		d.Parameters = append(d.Parameters, Parameter{Name: op.Attrs[i].Name, Keyword: true, Default: tagOf(op.Attrs[i].Default)})
+	}
+	if outputsGiven(op, f) == nil && f.name != backendName {
+		d.Parameters = append(d.Parameters, Parameter{Name: "out", Keyword: true, Default: map[string]any{"none": nil}})
+	}
 	if f.about != nil {
 		f.about(d)
 	}
 	return d, nil
+}
+
+// tagOf is a default as a worker reports it.
+func tagOf(v any) map[string]any {
+	switch v := v.(type) {
+	case float64:
+		return map[string]any{"float": formatFloat(v)}
+	case bool:
+		return map[string]any{"bool": v}
+	}
+	return map[string]any{"str": v}
 }
 
 // nudge moves the last element of the result by two spacings.
@@ -210,6 +270,12 @@ func nudge(r *Result) {
 // fakeRun runs one check of affine through a caller beside a perfect backend.
 func fakeRun(t *testing.T, id string, caller *fake, change func(*environment)) string {
 	t.Helper()
+	return fakeRunOf(t, "affine", id, caller, change)
+}
+
+// fakeRunOf runs one check of a toy op; its results come one per line.
+func fakeRunOf(t *testing.T, op, id string, caller *fake, change func(*environment)) string {
+	t.Helper()
 	p := toy(t)
 	s := &session{env: environment{
 		project: p, device: "cpu", oracle: fakeOracle{}, callers: []Caller{&fake{name: backendName}, caller},
@@ -223,7 +289,7 @@ func fakeRun(t *testing.T, id string, caller *fake, change func(*environment)) s
 			continue
 		}
 		var status string
-		for _, r := range s.run(t.Context(), p.Ops[0], caller, "", &check) {
+		for _, r := range s.run(t.Context(), toyOp(t, op), caller, "", &check) {
 			status = fmt.Sprintf("%s%s: %s\n", status, r.Status, r.Reason)
 		}
 		return status

@@ -9,16 +9,22 @@ import (
 	"github.com/opcast/opcast/internal/rule"
 )
 
-// The phases of a call's checks, in the documented order. Each input has three: dtype, rank, dims.
+// The phases of a call's checks, in the documented order. Each input has four: dtype, rank, dims, memory.
 const (
 	phaseMissing = iota
 	phaseArray
 	phaseAttr
 	phaseDevice
 	phaseInput
-	phaseRequire = 1000
-	phaseOutput  = 2000
-	phaseKernel  = 3000
+	phaseRequire  = 1000
+	phaseCount    = 1400
+	phasePresence = 1500
+	phaseOutput   = 2000
+	phaseApart    = 2500
+	phaseKernel   = 3000
+
+	phasesPerInput = 4
+	phaseOfMemory  = 3
 )
 
 // fault is one way to spoil a right call.
@@ -39,12 +45,12 @@ func (f fault) apply(call *Call) *Call {
 	return out
 }
 
-// expect is the error that a call must raise where arrays are called word and lie on the device; nil if it is right.
-func expect(program *rule.Program, call *Call, word, device string) *rule.Fault {
+// expect is the error that a call must raise through a caller for the device; nil if it is right.
+func expect(program *rule.Program, call *Call, caller Caller, device string) *rule.Fault {
 	op := call.Op
-	c := rule.Call{Framework: word, Inputs: map[string]rule.Value{}, Attrs: map[string]any{}}
+	c := rule.Call{Framework: caller.Word(), Inputs: map[string]rule.Value{}, Attrs: map[string]any{}}
 	for i, v := range call.Inputs {
-		c.Inputs[op.Inputs[i].Name] = ruleValue(v, device)
+		c.Inputs[op.Inputs[i].Name] = ruleValue(v, caller, device)
 	}
 	for name, v := range call.Attrs {
 		switch v := v.(type) {
@@ -59,19 +65,28 @@ func expect(program *rule.Program, call *Call, word, device string) *rule.Fault 
 	if call.Out != nil {
 		c.Out = map[string]rule.Value{}
 		for i, t := range call.Out {
-			c.Out[op.Outputs[i].Name] = ruleValue(t, device)
+			if t != nil {
+				c.Out[op.Outputs[i].Name] = ruleValue(t, caller, device)
+			}
 		}
 	}
 	return program.Check(c)
 }
 
-func ruleValue(v any, device string) rule.Value {
+func ruleValue(v any, caller Caller, device string) rule.Value {
 	switch v := v.(type) {
 	case *Tensor:
 		if v.Device != "" {
 			device = v.Device
 		}
-		return rule.Value{Given: true, DType: v.DType.Long, Device: device, Shape: v.Shape}
+		out := rule.Value{Given: true, DType: v.DType.Long, Device: device, Shape: v.Shape}
+		if writesMemory(caller) {
+			out.Strides, out.Offset, out.ReadOnly = v.Strides, v.Offset, v.ReadOnly
+			if len(v.Data) > 0 && v.Device == "" {
+				out.Buffer = fmt.Sprintf("%p", &v.Data[0])
+			}
+		}
+		return out
 	case Wrong:
 		return rule.Value{Given: true, NotArray: "list"}
 	}
@@ -109,15 +124,15 @@ func wrongArguments(c *Case, caller Caller) []fault {
 		}
 		shape := c.Inputs[i].Shape
 		for kind, short := range wrongDTypes(c, in) {
-			set(kind, phaseInput+3*i, &Tensor{Array: ndarray.New(lookup(short), shape)})
+			set(kind, phaseInput+phasesPerInput*i, &Tensor{Array: ndarray.New(lookup(short), shape)})
 		}
 		for kind, other := range wrongRanks(shape) {
-			set(kind, phaseInput+3*i+1, &Tensor{Array: ndarray.New(c.Inputs[i].DType, other)})
+			set(kind, phaseInput+phasesPerInput*i+1, &Tensor{Array: ndarray.New(c.Inputs[i].DType, other)})
 		}
 		for dim := range shape {
 			other := slices.Clone(shape)
 			other[dim]++
-			set("dim "+list([]int64{int64(dim)}), phaseInput+3*i+2, &Tensor{Array: ndarray.New(c.Inputs[i].DType, other)})
+			set("dim "+list([]int64{int64(dim)}), phaseInput+phasesPerInput*i+2, &Tensor{Array: ndarray.New(c.Inputs[i].DType, other)})
 		}
 	}
 	return append(out, wrongAttrs(c.Op, caller)...)

@@ -3,6 +3,7 @@ package conformance
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/rule"
@@ -119,14 +120,18 @@ func (c *Case) zeros() error {
 	return nil
 }
 
-// wrongOutputs are calls with one unfit output array each. Their errors are stated here, not asked of the rules.
+// wrongOutputs are calls with one unfit output array each. Their errors are stated here, not asked of the rules, but for
+// which outputs exist and whether they share memory.
 func wrongOutputs(c *Case, caller Caller) ([]fault, error) {
-	outputs, err := c.Outputs()
+	results, err := c.results()
 	if err != nil {
 		return nil, err
 	}
-	var out []fault
-	for i, o := range outputs {
+	out := slices.Concat(wrongCount(c, caller, results), wrongPresence(c, caller), sharedOutputs(c, caller, results))
+	for i, o := range results[:len(c.Op.Outputs)] {
+		if o == nil || c.Op.Outputs[i].Saved && caller.Name() != backendName {
+			continue
+		}
 		for _, m := range misfits(c, caller, i, o) {
 			name := c.Op.Outputs[i].Name
 			out = append(out, fault{
@@ -160,6 +165,10 @@ func misfits(c *Case, caller Caller, i int, o *ndarray.Array) []misfit {
 		{"out shape", "ValueError", "shape " + list(o.Shape), "shape " + list(longer), &Tensor{Array: ndarray.New(o.DType, longer)}, nil, 0},
 		{"out dtype", "TypeError", outputDType(c, caller, i, o), other.Long, &Tensor{Array: ndarray.New(other, o.Shape)}, nil, 0},
 		{"out read-only", "ValueError", "writable memory", "a read-only array", &Tensor{Array: o, ReadOnly: true}, nil, 0},
+	}
+	if device := otherDevice(caller); device != "" {
+		expected := "device cpu (as " + c.Op.Inputs[0].Name + ")"
+		out = append(out, misfit{"out device", "ValueError", expected, device, &Tensor{Array: o, Device: device}, nil, 0})
 	}
 	if o.Rank() > 0 {
 		wide := &ndarray.Array{DType: o.DType, Shape: o.Shape, Data: make([]byte, 2*len(o.Data))}

@@ -26,15 +26,35 @@ func hasBatch(op *opdef.Op, _ Caller) error {
 }
 
 func hasParallel(op *opdef.Op, _ Caller) error {
-	return unless(len(parallelDims(op)) > 0, "the op has no parallel dimension")
+	return unless(len(splitDims(op)) > 0, "the op has no parallel dimension")
 }
 
 func hasDims(op *opdef.Op, _ Caller) error {
 	return unless(len(zeroPlans(op, nil)) > 0, "the op has no free dimension")
 }
 
+func hasMutated(op *opdef.Op, _ Caller) error {
+	return unless(mutates(op), "the op overwrites no input")
+}
+
+// hasSaved holds where a caller may choose whether to ask for saved outputs.
+func hasSaved(op *opdef.Op, caller Caller) error {
+	if len(op.Saved()) == 0 {
+		return skip("the op saves nothing for its gradient")
+	}
+	return unless(caller.Name() == backendName, "a public call does not return what is saved")
+}
+
+func isDeterministic(op *opdef.Op, _ Caller) error {
+	return unless(op.Deterministic, "the definition does not promise the same bits")
+}
+
+func hasGradient(op *opdef.Op, _ Caller) error {
+	return unless(op.Gradient != nil, "the op has no gradient")
+}
+
 func hasProbes(_ *opdef.Op, caller Caller) error {
-	return unless(len(caller.Probes()) > 0, "the framework has no special arrays")
+	return unless(len(caller.Probes(groupSpecial)) > 0, "the framework has no special arrays")
 }
 
 func unless(ok bool, reason string) error {
@@ -46,7 +66,10 @@ func unless(ok bool, reason string) error {
 
 // outputsGiven holds where the caller of an op may provide the memory of the results.
 func outputsGiven(op *opdef.Op, caller Caller) error {
-	if slices.ContainsFunc(op.Inputs, func(a opdef.Arg) bool { return a.Mutated }) {
+	if len(op.Outputs) == 0 {
+		return skip("the op has no outputs")
+	}
+	if mutates(op) && caller.Name() != backendName {
 		return skip("an op that mutates its inputs has no out=")
 	}
 	if caller.Name() == "jax" {

@@ -8,19 +8,23 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/worker"
 )
 
-// Expected is the reference's answer for one output.
+// Expected is the reference's answer for one slot; Absent where it is None.
 type Expected struct {
 	Shape  []int64
 	Values []float64
+	Absent bool
 }
 
 // Oracle evaluates the reference of a definition.
 type Oracle interface {
 	// Reference evaluates in float64, or in float32 to see where intermediate results leave its range.
 	Reference(ctx context.Context, c *Case, precision string) ([]Expected, error)
+	// Differences differentiates the reference numerically.
+	Differences(ctx context.Context, c *Case, cotangents []*ndarray.Array, inputs []int) ([]Slopes, error)
 }
 
 // remoteOracle asks the NumPy worker, once per case.
@@ -31,18 +35,21 @@ type remoteOracle struct {
 
 // Reference evaluates the reference on the inputs as rounded to their dtypes.
 func (o *remoteOracle) Reference(ctx context.Context, c *Case, precision string) ([]Expected, error) {
-	request, blobs := referenceRequest(c, precision)
-	key := cacheKey(request, blobs)
+	request, p := referenceRequest(c, precision)
+	key := cacheKey(request, p.blobs)
 	if have, ok := o.cache[key]; ok {
 		return have, nil
 	}
-	m, err := o.worker.Call(ctx, request, blobs)
+	m, err := o.worker.Call(ctx, request, p.blobs)
 	if err != nil {
 		return nil, fmt.Errorf("reference of %s: %w", c.Op.Name, err)
 	}
 	var answer struct {
 		Error   string
-		Outputs []struct{ Shape []int64 }
+		Outputs []struct {
+			Shape  []int64
+			Absent bool
+		}
 	}
 	if err := json.Unmarshal(m.Header, &answer); err != nil {
 		return nil, fmt.Errorf("reference of %s: %w", c.Op.Name, err)
@@ -52,14 +59,31 @@ func (o *remoteOracle) Reference(ctx context.Context, c *Case, precision string)
 	}
 	var out []Expected
 	for i, o := range answer.Outputs {
-		out = append(out, Expected{o.Shape, float64s(m.Blobs[i])})
+		out = append(out, Expected{o.Shape, float64s(m.Blobs[i]), o.Absent})
+	}
+	if err := fits(c, out); err != nil {
+		return nil, err
 	}
 	o.cache[key] = out
 	return out, nil
 }
 
+// fits holds the answer of a reference against the slots of its op: None stands exactly where there is nothing to give.
+func fits(c *Case, got []Expected) error {
+	list := slots(c.Op)
+	if len(got) != len(list) {
+		return fmt.Errorf("reference of %s: it returns %d arrays, want %d", c.Op.Name, len(got), len(list))
+	}
+	for i, s := range list {
+		if got[i].Absent == c.has(s) {
+			return fmt.Errorf("reference of %s: %s is None: got %t, want %t", c.Op.Name, s.Name, got[i].Absent, !c.has(s))
+		}
+	}
+	return nil
+}
+
 // referenceRequest gives the reference its inputs, attrs and lets by name.
-func referenceRequest(c *Case, precision string) (any, [][]byte) {
+func referenceRequest(c *Case, precision string) (map[string]any, *packer) {
 	p := &packer{}
 	arguments := map[string]tagged{}
 	order := []string{}
@@ -88,7 +112,7 @@ func referenceRequest(c *Case, precision string) (any, [][]byte) {
 	return map[string]any{
 		"do": "reference", "file": c.Op.File, "text": text, "module": module, "precision": precision,
 		"arguments": arguments, "order": order,
-	}, p.blobs
+	}, p
 }
 
 // referenceAttr is the value that the reference sees: defaults filled in, expressions computed, dtypes by name.

@@ -1,8 +1,11 @@
 package conformance
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/opcast/opcast/internal/report"
@@ -44,6 +47,21 @@ func (p *printer) results(results []report.Result) {
 			fmt.Fprintf(p.out, "  %-11s %s%s\n", r.Status, r.Title(), reason)
 		}
 	}
+}
+
+// slowest tells how long the checks took together, and which of them took most.
+func slowest(results []report.Result) string {
+	total, by := 0.0, map[string]float64{}
+	for _, r := range results {
+		total += r.Seconds
+		by[r.Adaptor+" "+r.Check] += r.Seconds
+	}
+	names := slices.SortedFunc(maps.Keys(by), func(a, b string) int { return cmp.Or(cmp.Compare(by[b], by[a]), cmp.Compare(a, b)) })
+	var parts []string
+	for _, name := range names[:min(len(names), 5)] {
+		parts = append(parts, fmt.Sprintf("%s %.0f s", name, by[name]))
+	}
+	return fmt.Sprintf("checks took %.0f s: %s, …", total, strings.Join(parts, ", "))
 }
 
 // flush ends the line of the present op and adaptor.

@@ -47,7 +47,7 @@ func realOracle(t *testing.T, deadline time.Duration) *remoteOracle {
 // answer evaluates a reference text on a small case of affine.
 func answer(t *testing.T, oracle *remoteOracle, text string) ([]Expected, error) {
 	t.Helper()
-	op := *toy(t).Ops[0]
+	op := *toyOp(t, "affine")
 	op.Reference = text
 	return ask(t, oracle, &op)
 }
@@ -61,6 +61,10 @@ func ask(t *testing.T, oracle *remoteOracle, op *opdef.Op) ([]Expected, error) {
 	return oracle.Reference(context.Background(), c, "float64")
 }
 
+func one(shape []int64, values ...float64) []Expected {
+	return []Expected{{Shape: shape, Values: values}}
+}
+
 func TestReferenceWorker(t *testing.T) {
 	oracle := realOracle(t, time.Minute)
 	for name, test := range map[string]struct {
@@ -68,11 +72,13 @@ func TestReferenceWorker(t *testing.T) {
 		want []Expected
 		err  string
 	}{
-		"attrs by name":  {"return xp.full(x.shape, alpha), mode == 'plain'", []Expected{{[]int64{2}, []float64{1, 1}}, {nil, []float64{1}}}, ""},
-		"float64":        {"return x.dtype == 'float64' and bias.dtype.itemsize", []Expected{{nil, []float64{8}}}, ""},
-		"prints":         {"print('noise'); return 3.0", []Expected{{nil, []float64{3}}}, ""},
+		"attrs by name":  {"return xp.full(x.shape, alpha + (mode == 'plain'))", one([]int64{2}, 2, 2), ""},
+		"float64":        {"return x.dtype == 'float64' and bias.dtype.itemsize", one(nil, 8), ""},
+		"prints":         {"print('noise'); return 3.0", one(nil, 3), ""},
 		"raises":         {"return x @ xp.zeros(7)", nil, "reference of affine: ValueError: "},
 		"does not parse": {"return (", nil, "SyntaxError"},
+		"too many":       {"return x, x", nil, "reference of affine: it returns 2 arrays, want 1"},
+		"nothing":        {"return None", nil, "reference of affine: y is None: got true, want false"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := answer(t, oracle, test.text)
@@ -98,7 +104,7 @@ func TestReferenceWorker(t *testing.T) {
 }
 
 func TestReferenceModule(t *testing.T) {
-	op := *toy(t).Ops[0]
+	op := *toyOp(t, "affine")
 	op.Reference, op.ReferenceModule = "", "import numpy as np\n\ndef reference(x, w):\n    return np.ones(3)\n"
 	got, err := ask(t, realOracle(t, time.Minute), &op)
 	if err != nil || len(got) != 1 || len(got[0].Values) != 3 {

@@ -16,7 +16,7 @@ func checksOf(caller Caller) []Check {
 
 // checks lists every check of the suite. Each runs for every op through every adaptor.
 func checks() []Check {
-	return slices.Concat(valueChecks(), memoryChecks(), errorChecks(), acrossChecks())
+	return slices.Concat(valueChecks(), memoryChecks(), errorChecks(), acrossChecks(), transformChecks())
 }
 
 func valueChecks() []Check {
@@ -24,33 +24,42 @@ func valueChecks() []Check {
 		{"value", groupValues, "results are those of the float64 reference within the derived tolerance", nil, checkValue},
 		{"special-values", groupValues, "NaN, infinities, -0, denormals and the largest number go where the reference says", nil, checkSpecials},
 		{"magnitudes", groupValues, "large inputs do not overflow on the way, denormal ones are not flushed", nil, checkMagnitudes},
-		{"attrs", groupValues, "every attr value gives what the reference gives", hasAttrs, checkAttrs},
-		{"defaults", groupValues, "a default given explicitly changes no bit, nor does an int for a float", hasDefaults, checkDefaults},
-		{"optional", groupValues, "an optional input left out is a neutral one", hasOptional, checkOptional},
-		{"keywords", groupValues, "arguments by position and by keyword, in any order, give the same bits", takesKeywords, checkKeywords},
+		{"attrs", groupValues, "every attr value gives what the reference gives", hasAttrs, covered(checkAttrs)},
+		{"defaults", groupValues, "a default given explicitly changes no bit, nor does an int for a float", hasDefaults, covered(checkDefaults)},
+		{"optional", groupValues, "an optional input left out is a neutral one", hasOptional, covered(checkOptional)},
+		{"keywords", groupValues, "arguments by position and by keyword, in any order, give the same bits", takesKeywords, covered(checkKeywords)},
+		{"repeated", groupValues, "two runs give the same bits", isDeterministic, covered(checkRepeated)},
+		{"saved", groupValues, "what only a gradient needs changes no other result", hasSaved, covered(checkSaved)},
 		{"split", groupValues, "parts of the inputs give the bits of parts of the results", hasParallel, checkSplit},
 
 		{"shape", groupShapes, "shapes and dtypes are the inferred ones, by exactly one kernel launch", nil, checkShape},
-		{"rank", groupShapes, "any number of leading dimensions", hasBatch, checkRank},
-		{"sizes", groupShapes, "size 1, primes, one past a tile, and long rows", nil, checkSizes},
+		{"rank", groupShapes, "any number of leading dimensions", hasBatch, ofKernels(checkRank)},
+		{"sizes", groupShapes, "size 1, primes, one past a tile, and long rows", nil, ofKernels(checkSizes)},
 
 		{"dtype-combinations", groupDTypes, "every allowed choice of dtypes runs and has the declared output dtypes", nil, checkCombinations},
 		{"dtype-refused", groupDTypes, "every other dtype raises the generated TypeError", nil, checkRefused},
 
-		{"zero-size", groupZero, "each dimension may be zero", hasDims, checkZero},
+		{"zero-size", groupZero, "each dimension may be zero", hasDims, covered(checkZero)},
 	}
 }
 
 // memoryChecks look at where arrays lie and what happens to them there.
 func memoryChecks() []Check {
 	list := []Check{
-		{"inputs-unchanged", groupAliasing, "inputs keep their bytes", nil, checkUnchanged},
-		{"fresh-outputs", groupAliasing, "outputs share memory with nothing", nil, checkFresh},
-		{"out", groupAliasing, "out= is filled completely, is the result, and nothing around it is written", outputsGiven, checkOut},
+		{"inputs-unchanged", groupAliasing, "inputs keep their bytes", nil, covered(checkUnchanged)},
+		{"mutated", groupAliasing, "overwritten inputs change in place and are the results", hasMutated, covered(checkMutated)},
+		{"side-by-side", groupAliasing, "overwritten columns of one buffer do not disturb each other", hasMutated, covered(checkSideBySide)},
+		{"fresh-outputs", groupAliasing, "outputs share memory with nothing", nil, covered(checkFresh)},
+		{"same-object", groupAliasing, "one array as two arguments is two equal ones, or refused where one is overwritten", nil, covered(checkSameObject)},
+		{"version", groupAliasing, "autograd learns what was written", about("version"), covered(checkMemory("version"))},
+		{"stale", groupAliasing, "a backward pass refuses what was overwritten since", about("stale"), covered(checkMemory("stale"))},
+		{"gradient-written", groupAliasing, "what a gradient flows to is overwritten only while gradients are off", about("gradient"), covered(checkMemory("gradient"))},
+		{"donation", groupAliasing, "results lie in donated memory, and in no other", about("donation"), covered(checkMemory("donation"))},
+		{"out", groupAliasing, "out= is filled completely, is the result, and nothing around it is written", outputsGiven, covered(checkOut)},
 	}
 	for _, layout := range ndarray.Layouts {
 		list = append(list, Check{
-			layout.Name, groupStrides, "a " + layout.Name + " view gives what its dense copy gives", nil, checkLayout(layout),
+			layout.Name, groupStrides, "a " + layout.Name + " view gives what its dense copy gives", nil, covered(checkLayout(layout)),
 		})
 	}
 	return list
@@ -62,7 +71,8 @@ func errorChecks() []Check {
 		{"call-shape", groupErrors, "unknown and surplus arguments raise TypeError", takesKeywords, checkCallShape},
 		{"precedence", groupErrors, "of two faults the documented order reports one", nil, checkPrecedence},
 		{"side-effects", groupErrors, "a refused call changes nothing, and the next call works", nil, checkSideEffects},
-		{"special-inputs", groupErrors, "special arrays give right results or an error of ours, never a crash", hasProbes, checkSpecialInputs},
+		{"malformed", groupErrors, "calls that no one should write end in an error, not in the end of the process", hasMalformed, checkMalformed},
+		{"special-inputs", groupErrors, "special arrays give right results or an error of ours, never a crash", hasProbes, covered(checkSpecialInputs)},
 	}
 }
 
@@ -80,6 +90,7 @@ func acrossChecks() []Check {
 func definitionChecks() []Check {
 	return []Check{
 		{"oracle", groupValues, "a planted wrong result is found", nil, checkOracle},
+		{"gradient", groupValues, "the gradient op's reference is the derivative of the op's", hasGradient, checkGradient},
 		{"fault-coverage", groupErrors, "some wrong call breaks each rule", nil, checkFaultCoverage},
 		{"up-to-date", groupAcross, "generated files are what the definitions give", nil, checkUpToDate},
 	}

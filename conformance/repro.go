@@ -18,7 +18,7 @@ var notName = regexp.MustCompile(`[^A-Za-z0-9]+`)
 // reproduce writes the arrays of a call and a script that repeats it, and returns the line that points there. A call that
 // no user could write gives "".
 func (t *T) reproduce(call *Call, name string) string {
-	if len(call.Inputs) > len(call.Op.Inputs) {
+	if len(call.Inputs) > len(call.Op.Inputs) || call.Extra != nil {
 		return ""
 	}
 	base := strings.Trim(notName.ReplaceAllString(t.Op.Name+"-"+t.Caller.Name()+"-"+name, "-"), "-")
@@ -57,7 +57,9 @@ func argumentsOf(call *Call) []argument {
 		out = append(out, argument{call.Op.Inputs[i].Name, v})
 	}
 	for i, o := range call.Out {
-		out = append(out, argument{call.Op.Outputs[i].Name, o})
+		if o != nil {
+			out = append(out, argument{call.Op.Outputs[i].Name, o})
+		}
 	}
 	return out
 }
@@ -176,18 +178,28 @@ func parameters(call *Call) []string {
 			out = append(out, a.Name+"="+literal(v))
 		}
 	}
-	switch len(call.Out) {
-	case 0:
-	case 1:
-		out = append(out, "out="+call.Op.Outputs[0].Name)
-	default:
-		var names []string
-		for _, o := range call.Op.Outputs {
-			names = append(names, o.Name)
-		}
+	if names := outNames(call); len(names) == 1 {
+		out = append(out, "out="+names[0])
+	} else if len(names) > 1 {
 		out = append(out, "out=("+strings.Join(names, ", ")+")")
 	}
 	return out
+}
+
+// outNames are what a public call passes as out=; it cannot ask for saved outputs.
+func outNames(call *Call) []string {
+	var names []string
+	if call.Out == nil || mutates(call.Op) {
+		return nil
+	}
+	for _, i := range returned(call.Op) {
+		if call.Out[i] == nil {
+			names = append(names, "None")
+		} else {
+			names = append(names, call.Op.Outputs[i].Name)
+		}
+	}
+	return names
 }
 
 // literal prints a value as Python.

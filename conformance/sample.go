@@ -29,6 +29,57 @@ func combinations(op *opdef.Op, device string) []dtypes {
 	return slices.DeleteFunc(all, func(d dtypes) bool { return len(kernelsFor(op, device, d)) == 0 })
 }
 
+// covering are the fewest of the combinations, found greedily, that show every dtype of every variable and every kernel.
+func covering(op *opdef.Op, device string) []dtypes {
+	all, seen := combinations(op, device), map[string]bool{}
+	var out []dtypes
+	for {
+		best, most := dtypes(nil), 0
+		for _, d := range all {
+			if n := len(shown(op, device, d, seen)); n > most {
+				best, most = d, n
+			}
+		}
+		if best == nil {
+			break
+		}
+		for _, what := range shown(op, device, best, seen) {
+			seen[what] = true
+		}
+		out = append(out, best)
+	}
+	if len(out) == 0 {
+		return all // no variables: the one choice there is
+	}
+	return out
+}
+
+// shown are the dtypes and kernels of a choice that have not been seen.
+func shown(op *opdef.Op, device string, d dtypes, seen map[string]bool) []string {
+	what := kernelsFor(op, device, d)
+	for name, short := range d {
+		what = append(what, name+"="+short)
+	}
+	return slices.DeleteFunc(what, func(s string) bool { return seen[s] })
+}
+
+// covered lets a check run with fewer choices of dtypes: one that is about something else than dtypes.
+func covered(run func(*T) error) func(*T) error {
+	return func(t *T) error {
+		t.covering = true
+		return run(t)
+	}
+}
+
+// ofKernels is covered for a check of what only kernels can get wrong: adaptors, some of which compile for every size, show
+// it for one choice.
+func ofKernels(run func(*T) error) func(*T) error {
+	return func(t *T) error {
+		t.aboutKernels = true
+		return covered(run)(t)
+	}
+}
+
 // kernelsFor names the kernels of the device that cover a choice of dtypes.
 func kernelsFor(op *opdef.Op, device string, d dtypes) []string {
 	var names []string

@@ -202,6 +202,7 @@ func (s *session) publish() (report.Summary, error) {
 		s.printer.line("report: %s", relative(s.options.Project.Dir, filepath.Join(s.options.ReportDir, "index.html")))
 	}
 	summary := r.Summary()
+	s.printer.line("%s", slowest(s.results))
 	s.printer.line("%s", summary)
 	return summary, nil
 }

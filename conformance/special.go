@@ -16,7 +16,7 @@ func checkSpecialInputs(t *T) error {
 		if err != nil || plain == nil {
 			return err
 		}
-		for _, probe := range t.Caller.Probes() {
+		for _, probe := range t.Caller.Probes(groupSpecial) {
 			if err := t.probe(c, plain, probe); err != nil {
 				return err
 			}
@@ -39,7 +39,7 @@ func (t *T) probe(c *Case, plain *Result, probe string) error {
 	if err != nil {
 		return err
 	}
-	call.Probe = probe
+	call.Probe = groupSpecial + "." + probe
 	name := probe + ", " + c.Name
 	result, err := t.Call(call, name)
 	if err != nil || result == nil {

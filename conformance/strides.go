@@ -5,8 +5,8 @@ import (
 	"github.com/opcast/opcast/internal/rule"
 )
 
-// checkLayout gives each input in turn the layout and expects the bits of the dense call, or, from the backend, a refusal
-// of what the definition does not allow.
+// checkLayout gives each input in turn the layout and expects the bits of the dense call, or a refusal of what the
+// definition does not allow: by the backend, and by all of an input that is overwritten, which nobody can copy before.
 func checkLayout(layout ndarray.Layout) func(t *T) error {
 	return func(t *T) error {
 		applied := false
@@ -47,12 +47,13 @@ func (t *T) laidOut(c *Case, i int, view *ndarray.Array, name string) error {
 	if err != nil || got == nil {
 		return err
 	}
-	if fault := layoutFault(t.Caller, call); fault != nil {
+	if fault := t.memoryFault(call); fault != nil {
 		t.raised(call, changed.Name, got, fault)
 		return nil
 	}
 	if got = t.succeeded(call, changed.Name, got); got != nil {
 		t.identical(call, changed.Name, got, want)
+		t.written(call, changed.Name, got)
 	}
 	return nil
 }

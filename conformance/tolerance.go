@@ -10,9 +10,9 @@ import (
 
 // contraction is the number of products that an element of an output sums up: the shortest extent, among the inputs, of
 // the dimensions whose symbols the output lacks; 0 where nothing is contracted. scale is the size of such a product.
-func contraction(c *Case, output int) (length int64, scale float64) {
+func contraction(c *Case, result slot) (length int64, scale float64) {
 	kept := map[string]bool{}
-	for _, d := range c.Op.Outputs[output].Type.Dims {
+	for _, d := range result.Type.Dims {
 		kept["*"] = kept["*"] || d.Star
 		if d.Expr != nil {
 			for _, s := range d.Expr.Symbols() {
@@ -91,10 +91,11 @@ func magnitude(values []float64) float64 {
 // Rel times the reference.
 type Bound struct{ ULPs, Abs, Rel float64 }
 
-// boundOf derives the bound of an output: one spacing for narrow floats and four for float32 and float64, plus rounding
+// boundOf derives the bound of the result in a slot: one spacing for narrow floats and four for float32 and float64, plus rounding
 // errors of a sum where something is contracted. Integers are exact. A tolerance in the definition replaces it.
-func boundOf(c *Case, output int) Bound {
-	d := c.DType(c.Op.Outputs[output].Type)
+func boundOf(c *Case, at int) Bound {
+	result := slots(c.Op)[at]
+	d := c.DType(result.Type)
 	if t, ok := c.Op.Tolerance[d.Short]; ok {
 		return Bound{Abs: t.ATol, Rel: t.RTol}
 	}
@@ -105,7 +106,7 @@ func boundOf(c *Case, output int) Bound {
 	if d.Bits <= 16 {
 		b.ULPs = 1
 	}
-	if length, scale := contraction(c, output); length > 0 {
+	if length, scale := contraction(c, result); length > 0 {
 		b.Abs = unitError(d) * math.Sqrt(float64(length)) * scale
 	}
 	return b

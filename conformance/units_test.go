@@ -44,12 +44,34 @@ func TestBaseCase(t *testing.T) {
 	if len(ends) != 6 || !slices.IsSorted(ends) || ends[0] < 0 || ends[5] > 7 {
 		t.Errorf("ends: %v", ends)
 	}
-	outputs, err := c.Outputs()
+	outputs, err := c.results()
 	if err != nil || list(outputs[0].Shape) != "[5, 4, 2]" || outputs[0].DType.Short != "f16" {
 		t.Errorf("outputs %v, %v", outputs, err)
 	}
-	if length, _ := contraction(c, 0); length != 3*6 {
+	if length, _ := contraction(c, slots(c.Op)[0]); length != 3*6 {
 		t.Errorf("contracted length %d, want C//groups * R = 18", length)
+	}
+}
+
+// Every dtype and every kernel is shown by few of the choices.
+func TestCovering(t *testing.T) {
+	op := conv(t)
+	if all, some := combinations(op, "cpu"), covering(op, "cpu"); len(all) != 4 || len(some) != 2 || some[0]["T"] == some[1]["T"] || some[0]["O"] == some[1]["O"] {
+		t.Errorf("of %v came %v", all, some)
+	}
+	two := *op
+	two.Kernels = []opdef.Kernel{
+		{Name: "narrow", Device: "cpu", DTypes: map[string][]string{"T": {"f16"}, "O": {"f32"}}}, {Name: "any", Device: "cpu"},
+	}
+	shown := false
+	for _, d := range covering(&two, "cpu") {
+		shown = shown || d["T"] == "f16" && d["O"] == "f32"
+	}
+	if !shown {
+		t.Error("the kernel for one choice is not shown")
+	}
+	if some := covering(&opdef.Op{Name: "plain", Devices: []string{"cpu"}}, "cpu"); len(some) != 1 {
+		t.Errorf("an op without variables has the choices %v", some)
 	}
 }
 
@@ -94,7 +116,7 @@ func TestWrongSizes(t *testing.T) {
 	program := rule.Compile(op)
 	var texts []string
 	for _, f := range wrongSizes(c, program) {
-		if fault := expect(program, f.apply(newCall(c)), "array", "cpu"); fault != nil {
+		if fault := expect(program, f.apply(newCall(c)), definition{}, "cpu"); fault != nil {
 			texts = append(texts, fault.Text)
 		}
 	}
@@ -137,7 +159,7 @@ func TestCompare(t *testing.T) {
 		if test.name == "shape" {
 			shape = []int64{2}
 		}
-		if text := compare("y", test.got, Expected{shape, test.want}, test.bound); text != test.text {
+		if text := compare("y", test.got, Expected{Shape: shape, Values: test.want}, test.bound); text != test.text {
 			t.Errorf("%s: got %q, want %q", test.name, text, test.text)
 		}
 	}
@@ -203,8 +225,8 @@ func TestLoadKnown(t *testing.T) {
 func TestReproduce(t *testing.T) {
 	p := toy(t)
 	dir := t.TempDir()
-	check := &T{env: &environment{project: p, cases: dir}, Op: p.Ops[0], Caller: &fake{name: "numpy"}}
-	c, err := newCase(p.Ops[0], base(dtypes{"T": "f16"}))
+	check := &T{env: &environment{project: p, cases: dir}, Op: toyOp(t, "affine"), Caller: &fake{name: "numpy"}}
+	c, err := newCase(toyOp(t, "affine"), base(dtypes{"T": "f16"}))
 	if err != nil {
 		t.Fatal(err)
 	}

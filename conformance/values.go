@@ -9,7 +9,14 @@ import (
 
 // each runs a body for every choice of dtypes and every kernel of the build that covers it, one row each.
 func (t *T) each(body func(d dtypes) error) error {
-	for _, d := range combinations(t.Op, t.env.device) {
+	choices := combinations(t.Op, t.env.device)
+	if t.covering {
+		choices = covering(t.Op, t.env.device)
+	}
+	if t.aboutKernels && t.Caller.Name() != backendName {
+		choices = choices[:min(len(choices), 1)]
+	}
+	for _, d := range choices {
 		kernels := kernelsFor(t.Op, t.env.device, d)
 		if len(kernels) == 1 {
 			kernels = []string{""} // nothing to force
@@ -123,8 +130,11 @@ func (t *T) identical(call *Call, name string, got, want *Result) {
 	if !t.Op.Deterministic {
 		return
 	}
-	for i := range want.Outputs {
-		if text := sameBits(t.Op.Outputs[i].Name, got.Outputs[i].Array, want.Outputs[i].Array); text != "" {
+	for i, w := range want.present() {
+		if got.Outputs[i].Array == nil {
+			continue // a saved output, which only the backend gives
+		}
+		if text := sameBits(slots(t.Op)[i].Name, got.Outputs[i].Array, w.Array); text != "" {
 			t.Fail(call, name, "%s", text)
 		}
 	}
@@ -191,6 +201,9 @@ func (t *T) neutral(c, absent *Case, i int) (*Case, error) {
 
 func sameValues(a, b []Expected) bool {
 	for i := range a {
+		if a[i].Absent || b[i].Absent {
+			continue
+		}
 		if list(a[i].Shape) != list(b[i].Shape) {
 			return false
 		}
@@ -205,9 +218,12 @@ func sameValues(a, b []Expected) bool {
 
 // equalNumbers expects equal values; the sign of a zero may differ.
 func (t *T) equalNumbers(call *Call, name string, got, want *Result) {
-	for i := range want.Outputs {
-		expected := Expected{want.Outputs[i].Shape, want.Outputs[i].Floats()}
-		if text := compare(t.Op.Outputs[i].Name, got.Outputs[i].Array, expected, Bound{}); text != "" {
+	for i, w := range want.present() {
+		if got.Outputs[i].Array == nil {
+			continue
+		}
+		expected := Expected{Shape: w.Shape, Values: w.Floats()}
+		if text := compare(slots(t.Op)[i].Name, got.Outputs[i].Array, expected, Bound{}); text != "" {
 			t.Fail(call, name, "%s", text)
 		}
 	}

@@ -3,6 +3,7 @@ package conformance
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -21,8 +22,10 @@ type wireArray struct {
 	Shape   []int64 `json:"shape"`
 	Strides []int64 `json:"strides"`
 	Offset  int64   `json:"offset"`
-	// Index is the number of the array among the call's tensors. Overlapping arrays share a blob.
+	// Index is the number of the array among the call's tensors, Twin that of the first argument that is the very same
+	// object. Overlapping arrays share a blob.
 	Index    int    `json:"index"`
+	Twin     int    `json:"twin"`
 	Blob     int    `json:"blob"`
 	Device   string `json:"device,omitempty"`
 	ReadOnly bool   `json:"readonly,omitempty"`
@@ -39,19 +42,22 @@ type wireCall struct {
 	Mode   string            `json:"mode"`
 	Probe  string            `json:"probe"`
 	Kernel string            `json:"kernel"`
+	// Mutated are the places in Args of the inputs that the op overwrites.
+	Mutated []int  `json:"mutated"`
+	Options tagged `json:"options"`
 }
 
 // packer collects the blobs of a request.
 type packer struct {
 	blobs [][]byte
-	count int
+	seen  []*Tensor
 }
 
 func (p *packer) array(t *Tensor) tagged {
-	p.count++
+	p.seen = append(p.seen, t)
 	return tagged{"array": wireArray{
 		DType: t.DType.Long, DLPack: [2]int{t.DType.Code, t.DType.Bits}, Shape: orEmpty(t.Shape), Strides: orEmpty(t.Strides),
-		Offset: t.Offset, Index: p.count - 1, Blob: p.blob(t.Data), Device: t.Device, ReadOnly: t.ReadOnly,
+		Offset: t.Offset, Index: len(p.seen) - 1, Twin: slices.Index(p.seen, t), Blob: p.blob(t.Data), Device: t.Device, ReadOnly: t.ReadOnly,
 	}}
 }
 
@@ -80,6 +86,9 @@ func (p *packer) value(v any) tagged {
 	case nil:
 		return tagged{"none": nil}
 	case *Tensor:
+		if v == nil {
+			return tagged{"none": nil}
+		}
 		return p.array(v)
 	case DType:
 		return tagged{"dtype": string(v)}
@@ -95,17 +104,32 @@ func (p *packer) value(v any) tagged {
 		return tagged{"ints": orEmpty(v)}
 	case Wrong:
 		return tagged{"floats": []float64(v)}
+	case []any:
+		return tagged{"list": p.values(v)}
+	case tuple:
+		return tagged{"tuple": p.values(v)}
+	case map[string]any:
+		items := map[string]tagged{}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			items[name] = p.value(v[name])
+		}
+		return tagged{"dict": items}
 	}
 	panic(fmt.Sprintf("conformance: no wire form for %T", v))
+}
+
+func (p *packer) values(list []any) []tagged {
+	items := []tagged{}
+	for _, item := range list {
+		items = append(items, p.value(item))
+	}
+	return items
 }
 
 // publicCall is the request to an adaptor's function: out= and attrs by keyword.
 func publicCall(c *Call) (wireCall, [][]byte) {
 	p := &packer{}
-	w := wireCall{
-		Do: "call", Op: c.Op.Name, Mode: c.Mode, Probe: c.Probe, Kernel: c.Kernel,
-		Args: []tagged{}, Kwargs: map[string]tagged{}, Order: []string{}, Out: []tagged{},
-	}
+	w := newWire(c)
 	keyword := func(name string, v any) {
 		w.Kwargs[name] = p.value(v)
 		w.Order = append(w.Order, name)
@@ -116,7 +140,7 @@ func publicCall(c *Call) (wireCall, [][]byte) {
 	}
 	for i, v := range c.Inputs[:last] {
 		if c.Style == Positional {
-			w.Args = append(w.Args, p.value(v))
+			w.argument(c, i, p.value(v))
 		} else {
 			keyword(c.Op.Inputs[i].Name, v)
 		}
@@ -132,21 +156,37 @@ func publicCall(c *Call) (wireCall, [][]byte) {
 	if c.Style == Reversed {
 		slices.Reverse(w.Order)
 	}
-	for _, t := range c.Out {
-		w.Out = append(w.Out, p.array(t))
+	if c.Out != nil {
+		for _, i := range returned(c.Op) {
+			w.Out = append(w.Out, p.value(c.Out[i]))
+		}
 	}
+	w.Options = p.value(c.Options)
 	return w, p.blobs
+}
+
+// newWire is a request without arguments.
+func newWire(c *Call) wireCall {
+	return wireCall{
+		Do: "call", Op: c.Op.Name, Mode: c.Mode, Probe: c.Probe, Kernel: c.Kernel,
+		Args: []tagged{}, Kwargs: map[string]tagged{}, Order: []string{}, Out: []tagged{}, Mutated: []int{},
+	}
+}
+
+// argument appends input number i.
+func (w *wireCall) argument(c *Call, i int, v tagged) {
+	if i < len(c.Op.Inputs) && c.Op.Inputs[i].Mutated {
+		w.Mutated = append(w.Mutated, len(w.Args))
+	}
+	w.Args = append(w.Args, v)
 }
 
 // backendCall is the request to an export: inputs and attrs by position, every attr present.
 func backendCall(c *Call) (wireCall, [][]byte) {
 	p := &packer{}
-	w := wireCall{
-		Do: "call", Op: c.Op.Name, Mode: c.Mode, Probe: c.Probe, Kernel: c.Kernel,
-		Args: []tagged{}, Kwargs: map[string]tagged{}, Order: []string{}, Out: []tagged{},
-	}
-	for _, v := range c.Inputs {
-		w.Args = append(w.Args, p.value(v))
+	w := newWire(c)
+	for i, v := range c.Inputs {
+		w.argument(c, i, p.value(v))
 	}
 	for _, a := range c.Op.Attrs {
 		if a.Binds != "" {
@@ -162,8 +202,9 @@ func backendCall(c *Call) (wireCall, [][]byte) {
 		w.Args = append(w.Args, p.value(v))
 	}
 	for _, t := range c.Out {
-		w.Out = append(w.Out, p.array(t))
+		w.Out = append(w.Out, p.value(t))
 	}
+	w.Options = p.value(c.Options)
 	return w, p.blobs
 }
 
@@ -172,7 +213,9 @@ type wireResult struct {
 	Unsupported string
 	Error       *CallError
 	Calls       int64
+	Notes       map[string]any
 	Outputs     []struct {
+		None    bool
 		DType   string
 		Shape   []int64
 		Strides []int64
@@ -180,6 +223,7 @@ type wireResult struct {
 		Device  string
 		Data    bool
 		Given   int
+		Same    int
 	}
 	Arrays []struct {
 		Index int
@@ -193,20 +237,27 @@ func readResult(m worker.Message, tensors []*Tensor) (*Result, error) {
 	if err := json.Unmarshal(m.Header, &w); err != nil {
 		return nil, fmt.Errorf("read answer: %w", err)
 	}
-	r := &Result{Unsupported: w.Unsupported, Error: w.Error, Launches: w.Calls}
+	r := &Result{Unsupported: w.Unsupported, Error: w.Error, Launches: w.Calls, Notes: w.Notes}
 	if r.Unsupported != "" {
 		return r, nil
 	}
 	r.Buffers, r.Spans = make([][]byte, len(tensors)), make([][2]uint64, len(tensors))
 	for i, a := range w.Arrays {
+		if a.Index >= len(tensors) {
+			continue // one that the call has beside its arguments
+		}
 		r.Buffers[a.Index], r.Spans[a.Index] = m.Blobs[len(w.Outputs)+i], a.Span
 	}
 	for i, o := range w.Outputs {
+		if o.None {
+			r.Outputs = append(r.Outputs, Output{})
+			continue
+		}
 		d, known := longLookup(o.DType)
 		if !known {
 			d = dtype.DType{Long: o.DType}
 		}
-		out := Output{Strides: o.Strides, Device: o.Device, Abstract: !o.Data, Given: o.Given, Span: o.Span}
+		out := Output{Strides: o.Strides, Device: o.Device, Abstract: !o.Data, Given: o.Given, Same: o.Same, Span: o.Span}
 		if data := m.Blobs[i]; known && o.Data {
 			var err error
 			if out.Array, err = ndarray.Of(d, o.Shape, data); err != nil {

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import math
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from bound import Bound, Request, Unsupported
 from caller import Caller
 from dlpack import CPU, CUDA, Array
@@ -39,9 +39,16 @@ class Backend(Caller):
         return name
 
     def read(self, array: Any) -> tuple[Request, bytes]:
-        """Describe an output and return its elements, which the backend accepts only dense."""
+        """Describe what was written and return its elements in row-major order."""
         code, bits = array.dtype
-        start, size = array.offset * bits // 8, math.prod(array.shape) * bits // 8
+        size = bits // 8
+        elements = np.ndarray(
+            array.shape,
+            f"V{size}",
+            array.data or bytearray(size),
+            array.offset * size if array.data else 0,
+            [s * size for s in array.strides],
+        )
         return {
             "dtype": self.config["dtypes"][f"{code},{bits}"],
             "shape": array.shape,
@@ -49,7 +56,7 @@ class Backend(Caller):
             "span": array.span(),
             "device": "cpu",
             "data": True,
-        }, bytes(array.data[start : start + size])
+        }, elements.tobytes()
 
     def span(self, array: Any) -> tuple[int, int]:
         """Return the addresses of an array."""
@@ -59,15 +66,18 @@ class Backend(Caller):
         """Return the export of an op."""
         return self.native[op]
 
-    def bind(self, op: str, args: list[Any], kwargs: Request, out: list[Any]) -> Bound:
-        """Put the outputs first; the export returns nothing, so they are the result."""
+    def bind(
+        self, op: str, args: list[Any], kwargs: Request, out: list[Any], mutated: tuple[int, ...]
+    ) -> Bound:
+        """Put the outputs first; the export returns nothing, so what it writes is the result."""
         export = self.function(op)
+        written = tuple(len(out) + i for i in mutated)
 
         def call(*args: Any) -> list[Any]:
             export(*args)
-            return out
+            return [*args[: len(out)], *(args[i] for i in written)]
 
-        return Bound(call, [*out, *args], kwargs, Array)
+        return Bound(call, [*out, *args], kwargs, Array, op, written)
 
     def probe_null_data(self, call: Bound) -> Any:
         """Pass arrays whose memory is missing."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,6 +18,28 @@ class Unsupported(Exception):
 
 
 @dataclass(frozen=True)
+class Report:
+    """Results of a probe that has more to tell.
+
+    Attributes
+    ----------
+    results
+        What the op returned.
+    notes
+        JSON values.
+
+    """
+
+    results: Any
+    notes: dict[str, Any]
+
+
+def no_options() -> dict[str, Any]:
+    """Return the options of a plain call."""
+    return {}
+
+
+@dataclass(frozen=True)
 class Bound:
     """A function with its arguments.
 
@@ -27,6 +49,12 @@ class Bound:
         What is called.
     kind
         Type of the framework's arrays.
+    op
+        Name of the op.
+    mutated
+        Places in ``args`` of the inputs that the op overwrites.
+    options
+        What a probe needs to know.
 
     """
 
@@ -34,6 +62,9 @@ class Bound:
     args: list[Any]
     kwargs: dict[str, Any]
     kind: type[Any]
+    op: str = ""
+    mutated: tuple[int, ...] = ()
+    options: dict[str, Any] = field(default_factory=no_options)
 
     def __call__(self) -> Any:
         """Make the call."""

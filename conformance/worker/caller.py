@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bound import Answer, Bound, Request, Unsupported, describe_error, tag
+from bound import Answer, Bound, Report, Request, Unsupported, describe_error, tag
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+GROUPS = ("aliasing", "malformed")
+"""Groups of probes beside those of the caller itself: each is a module ``<framework>_<group>``."""
 
 
 class Caller:
@@ -31,6 +36,7 @@ class Caller:
     def __init__(self, config: Request) -> None:
         """Import the package under test; a missing framework is reported in the greeting."""
         self.config = config
+        self.groups: dict[str, Any] = {"special": self}
         self.missing = self.version = ""
         try:
             self.version = self.prepare()
@@ -44,6 +50,10 @@ class Caller:
         self.native: Any = importlib.import_module("tvm_ffi").load_module(
             str(backend.library_path())
         )
+        for group in GROUPS:
+            name = f"{config['adaptor']}_{group}"
+            if importlib.util.find_spec(name):
+                self.groups[group] = importlib.import_module(name).create(self)
 
     def prepare(self) -> str:
         """Import the framework and return its version.
@@ -83,11 +93,13 @@ class Caller:
         """Return the public function of an op."""
         return getattr(self.package, op)
 
-    def bind(self, op: str, args: list[Any], kwargs: Request, out: list[Any]) -> Bound:
+    def bind(
+        self, op: str, args: list[Any], kwargs: Request, out: list[Any], mutated: tuple[int, ...]
+    ) -> Bound:
         """Return the call with the given output arrays."""
         if out:
             kwargs = {**kwargs, "out": out[0] if len(out) == 1 else tuple(out)}
-        return Bound(self.function(op), args, kwargs, self.kind)
+        return Bound(self.function(op), args, kwargs, self.kind, op, mutated)
 
     def greeting(self) -> Request:
         """Say who is here."""
@@ -95,7 +107,7 @@ class Caller:
             "version": self.version,
             "missing": self.missing,
             "word": self.word,
-            "probes": sorted(n[len("probe_") :] for n in dir(self) if n.startswith("probe_")),
+            "probes": {group: probes(holder) for group, holder in self.groups.items()},
         }
 
     def describe(self, request: Request, blobs: list[bytes]) -> Answer:
@@ -126,32 +138,45 @@ class Caller:
         buffers = [bytearray(b) for b in blobs]
         made: list[tuple[Any, Request]] = []
 
+        def array(spec: Request) -> Any:
+            twin = next((a for a, s in made if s["index"] == spec["twin"]), None)
+            one = self.make(spec, memory(spec, buffers)) if twin is None else twin
+            made.append((one, spec))
+            return one
+
         def value(tagged: Request) -> Any:
-            if "array" not in tagged:
-                return self.untag(tagged)
-            spec: Request = tagged["array"]
-            array = self.make(spec, memory(spec, buffers))
-            made.append((array, spec))
-            return array
+            return self.untag(tagged, array)
 
         try:
             args = [value(v) for v in request["args"]]
             keywords = {k: value(v) for k, v in request["kwargs"].items()}
             kwargs = {k: keywords[k] for k in request["order"]}
             out = [value(v) for v in request["out"]]
-            results, reply = self.attempt(request, self.bind(request["op"], args, kwargs, out))
+            arguments = list(made)
+            call = self.bind(request["op"], args, kwargs, out, tuple(request["mutated"]))
+            call = replace(call, options=value(request["options"]))
+            results, reply = self.attempt(request, call)
         except Unsupported as error:
             return {"unsupported": str(error)}, []
         answer: list[bytes] = []
         for result in results:
-            described, data = self.read(result)
+            described: Request = {"none": True}
+            data = b""
+            if result is not None:
+                described, data = self.read(result)
             described["given"] = next((i for i, o in enumerate(out) if o is result), -1)
+            described["same"] = next((s["index"] for a, s in arguments if a is result), -1)
             reply["outputs"].append(described)
             answer.append(data)
-        for array, spec in made:
+        for array, spec in arguments:
             reply["arrays"].append({"index": spec["index"], "span": self.span(array)})
             answer.append(self.contents(array, memory(spec, buffers)))
         return reply, answer
+
+    def transform(self, request: Request, blobs: list[bytes]) -> Answer:
+        """Transform an op; the ways to do that are those of the framework's own module."""
+        module = importlib.import_module(f"{self.config['adaptor']}_transform")
+        return module.answer(self, request, blobs)
 
     def attempt(self, request: Request, call: Bound) -> tuple[list[Any], Request]:
         """Call once; return the results and an answer with error and number of launches."""
@@ -163,9 +188,12 @@ class Caller:
         before = self.native["_opcast_calls"](op)
         try:
             if probe:
-                result = getattr(self, "probe_" + probe)(call)
+                group, name = probe.split(".")
+                result = getattr(self.groups[group], "probe_" + name)(call)
             else:
                 result = self.invoke(call, request["mode"])
+            if isinstance(result, Report):
+                reply["notes"], result = result.notes, result.results
             results = list(result) if isinstance(result, (tuple, list)) else [result]  # pyright: ignore[reportUnknownArgumentType]
         except Unsupported:
             raise
@@ -177,9 +205,16 @@ class Caller:
         reply["calls"] = self.native["_opcast_calls"](op) - before
         return results, reply
 
-    def untag(self, tagged: Request) -> Any:
-        """Turn a tagged value into a Python value."""
+    def untag(self, tagged: Request, array: Callable[[Request], Any]) -> Any:
+        """Turn a tagged value into a Python value; array makes the arrays."""
         ((kind, value),) = tagged.items()
+        if kind == "array":
+            return array(value)
+        if kind in {"list", "tuple"}:
+            items = [self.untag(v, array) for v in value]
+            return items if kind == "list" else tuple(items)
+        if kind == "dict":
+            return {k: self.untag(v, array) for k, v in value.items()}
         if kind == "float":
             return float(value)
         if kind == "dtype":
@@ -187,6 +222,11 @@ class Caller:
         if kind == "floats":
             return [float(v) for v in value]
         return value
+
+
+def probes(holder: Any) -> list[str]:
+    """Return the names of the probes of an object."""
+    return sorted(n[len("probe_") :] for n in dir(holder) if n.startswith("probe_"))
 
 
 def memory(spec: Request, buffers: list[bytearray]) -> bytearray:

@@ -39,27 +39,34 @@ class Chain:
         buffers = [bytearray(b) for b in blobs]
         reply: Request = {"error": None, "calls": 0, "outputs": [], "arrays": []}
         try:
-            result = run(first, request, buffers, {})
+            result = outputs(run(first, request, buffers, {}))[request["take"]]
             passed = hand_over(result, request["second"])
             reply["from"], reply["to"] = first.span(result)[0], second.span(passed)[0]
             final = run(second, request, buffers, {request["feed"]: passed})
         except Exception as error:  # whatever is raised is the answer
             return {**reply, "error": describe_error(error)}, []
-        described, data = second.read(final)
-        return {**reply, "outputs": [{**described, "given": -1}]}, [data]
+        answer: list[bytes] = []
+        for result in outputs(final):
+            described, data = ({"none": True}, b"") if result is None else second.read(result)
+            reply["outputs"].append({**described, "given": -1, "same": -1})
+            answer.append(data)
+        return reply, answer
 
 
 def run(caller: Caller, request: Request, buffers: list[bytearray], given: dict[int, Any]) -> Any:
     """Call the op in one framework; given replaces arguments by position."""
 
     def value(tagged: Request) -> Any:
-        if "array" not in tagged:
-            return caller.untag(tagged)
-        return caller.make(tagged["array"], memory(tagged["array"], buffers))
+        return caller.untag(tagged, lambda spec: caller.make(spec, memory(spec, buffers)))
 
     args = [given[i] if i in given else value(v) for i, v in enumerate(request["args"])]
     kwargs = {name: value(v) for name, v in request["kwargs"].items()}
     return caller.invoke(Bound(caller.function(request["op"]), args, kwargs, caller.kind), "eager")
+
+
+def outputs(result: Any) -> list[Any]:
+    """Return the results of a call, whatever their number."""
+    return [*result] if isinstance(result, (tuple, list)) else [result]  # pyright: ignore[reportUnknownVariableType]
 
 
 def hand_over(array: Any, framework: str) -> Any:

@@ -6,7 +6,7 @@ import importlib
 from typing import Any
 
 import numpy as np
-from bound import Request, Unsupported
+from bound import Answer, Request, Unsupported
 from caller import Caller
 from numpy_caller import numpy_dtype
 
@@ -20,6 +20,7 @@ class CuPy(Caller):
         """Import cupy and return its version; without a device there is nothing to call."""
         self.cupy: Any = importlib.import_module("cupy")
         self.kind = self.cupy.ndarray
+        self.copies: dict[int, Any] = {}
         runtime = self.cupy.cuda.runtime
         try:
             count = runtime.getDeviceCount()
@@ -38,13 +39,23 @@ class CuPy(Caller):
         dtype, shape = numpy_dtype(spec["dtype"]), tuple(spec["shape"])
         if not data:
             return self.cupy.empty(shape, dtype)
-        buffer = self.cupy.asarray(np.frombuffer(data, np.uint8))
-        memory = buffer.data + spec["offset"] * dtype.itemsize
+        memory = self.copied(data).data + spec["offset"] * dtype.itemsize
         strides = [s * dtype.itemsize for s in spec["strides"]]
         try:
             return self.cupy.ndarray(shape, dtype, memptr=memory, strides=strides)
         except (TypeError, ValueError) as error:
             raise Unsupported(f"CuPy: {error}") from None
+
+    def copied(self, data: bytearray) -> Any:
+        """Return the copy of a buffer on the device: arrays over one buffer share it there, too."""
+        if id(data) not in self.copies:
+            self.copies[id(data)] = self.cupy.asarray(np.frombuffer(data, np.uint8))
+        return self.copies[id(data)]
+
+    def call(self, request: Request, blobs: list[bytes]) -> Answer:
+        """Call with buffers of its own."""
+        self.copies.clear()
+        return super().call(request, blobs)
 
     def dtype(self, name: str) -> Any:
         """Return CuPy's dtype."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from bound import Bound, Request, Unsupported
@@ -95,18 +94,11 @@ class Torch(Caller):
         view = self.torch.complex
         return call.map_one(lambda x: view(x, -x).conj().imag, lambda x: x.dtype in real)()
 
-    def probe_out_version(self, call: Bound) -> Any:
-        """Write to given tensors; autograd must learn that they changed."""
-        made = call()
-        before = first(made)._version
-        result = replace(call, kwargs={**call.kwargs, "out": made})()
-        if first(made)._version == before:
-            raise AssertionError("the version of the written tensor did not change")
-        return result
-
     def probe_out_negative(self, call: Bound) -> Any:
         """Write to a tensor that is negated lazily."""
-        out = self.torch._neg_view(self.torch.empty_like(first(call())))
+        head, *rest = outputs(functional(call)())
+        negative = self.torch._neg_view(self.torch.empty_like(head))
+        out = (negative, *rest) if rest else negative
         return replace(call, kwargs={**call.kwargs, "out": out})()
 
     def probe_sparse(self, call: Bound) -> Any:
@@ -124,34 +116,17 @@ class Torch(Caller):
         with self.torch.no_grad():
             return call.map(lambda x: wrap(x, requires_grad=x.dtype.is_floating_point))()
 
-    def probe_compile(self, call: Bound) -> Any:
-        """Call under torch.compile, without a graph break."""
-        self.torch.compiler.reset()  # every dtype and rank compiles anew, and only so many may
-        compiled = self.torch.compile(call.function, fullgraph=True, backend="aot_eager")
-        return replace(call, function=compiled)()
-
-    def probe_vmap(self, call: Bound) -> Any:
-        """Map the call over a new axis of every argument."""
-        axes = tuple(0 if isinstance(a, self.kind) else None for a in call.args)
-        stacked = call.map(lambda x: self.torch.stack([x, x]))
-        mapped = self.torch.vmap(partial(call.function, **call.kwargs), axes)
-        return last(mapped(*stacked.args))
-
     def probe_inference_mode(self, call: Bound) -> Any:
         """Call under inference mode."""
         with self.torch.inference_mode():
             return call()
 
 
-def last(result: Any) -> Any:
-    """Return the last slice of every output."""
-    slices: list[Any] = [x[-1] for x in outputs(result)]
-    return slices[0] if len(slices) == 1 else tuple(slices)
-
-
-def first(result: Any) -> Any:
-    """Return the first output of a call."""
-    return outputs(result)[0]
+def functional(call: Bound) -> Bound:
+    """Return a call that has out=."""
+    if call.mutated:
+        raise Unsupported("an op that overwrites its arguments has no out=")
+    return call
 
 
 def outputs(result: Any) -> list[Any]:

@@ -222,7 +222,7 @@ func (p *process) kill() {
 
 // close ends the input and waits for the process to exit by itself.
 func (p *process) close() error {
-	timer := time.AfterFunc(10*time.Second, p.terminate)
+	timer := time.AfterFunc(30*time.Second, p.terminate) // a busy machine ends an interpreter with torch in seconds
 	defer timer.Stop()
 	if err := p.in.Close(); err != nil {
 		return fmt.Errorf("close worker: %w", err)

@@ -1,0 +1,79 @@
+package conformance
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// toyOp finds an op of the toy project.
+func toyOp(t *testing.T, name string) *opdef.Op {
+	t.Helper()
+	for _, op := range toy(t).Ops {
+		if op.Name == name {
+			return op
+		}
+	}
+	t.Fatalf("no op %s", name)
+	return nil
+}
+
+// A wrong gradient is found whatever is wrong with it; the right one passes.
+func TestPlantedGradients(t *testing.T) {
+	oracle := realOracle(t, time.Minute)
+	for name, test := range map[string]struct{ old, new string }{
+		"right":                       {"", ""},
+		"a sign is wrong":             {"grad * w - s**3", "grad * w + s**3"},
+		"a term is missing":           {" - s**3 * x * along", ""},
+		"a power is wrong":            {"s**3", "s**2"},
+		"a sum is missing":            {"xp.sum(grad, axis=rows)", "grad"},
+		"a sum is a mean":             {"xp.sum(grad, axis=rows)", "xp.mean(grad, axis=rows)"},
+		"a weight is forgotten":       {"s * grad * w", "s * grad"},
+		"an attr is ignored":          {"grad_y if negative else grad_y * (y > 0)", "grad_y"},
+		"eps is ignored":              {"s, rows = scale[..., None],", "s, rows = 1 / xp.sqrt(xp.sum(x * x, axis=-1, keepdims=True)),"},
+		"an output for another":       {"grad_y * (y > 0)", "grad_y * (x > 0)"},
+		"an optional gradient is off": {"else xp.sum(grad, axis=rows)", "else 2 * xp.sum(grad, axis=rows)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			op := *toyOp(t, "norm")
+			backward := *op.Gradient
+			op.Gradient = &backward
+			if !strings.Contains(backward.Reference, test.old) {
+				t.Fatalf("the reference lacks %q", test.old)
+			}
+			backward.Reference = strings.Replace(backward.Reference, test.old, test.new, 1)
+			check := &T{ctx: t.Context(), env: &environment{device: "cpu", oracle: oracle}, Op: &op, Caller: definition{}}
+			if err := checkGradient(check); err != nil {
+				t.Fatal(err)
+			}
+			if found := len(check.row().failures) > 0; found != (test.old != "") {
+				t.Errorf("failures: %v", check.row().failures)
+			}
+			if check.row().done < 8 {
+				t.Errorf("only %d cases", check.row().done)
+			}
+		})
+	}
+}
+
+// Where a function has no derivative, finite differences say nothing; a function without any is refused.
+func TestKinks(t *testing.T) {
+	values := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+	smooth := make([]float64, len(values))
+	one, most := append([]float64{1}, smooth[1:]...), []float64{1, 1, 1, 0, 0, 0, 0, 0, 0, 0}
+	got := Expected{Shape: []int64{10}, Values: append([]float64{99}, values[1:]...)}
+	for _, test := range []struct {
+		spread []float64
+		text   string
+	}{
+		{one, ""},
+		{smooth, "[0]: the reference gives 99, finite differences of the op give 1"},
+		{most, "3 of 10 elements have no derivative"},
+	} {
+		if text := misgraded(got, Slopes{got.Shape, values, test.spread}); text != test.text {
+			t.Errorf("got %q, want %q", text, test.text)
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// mutant is a real framework whose answers are changed. It asks for each transformation once.
+type mutant struct {
+	*remote
+	memory map[string]*transformed
+	change func(x *transformation, r *transformed)
+}
+
+func (m *mutant) Transform(ctx context.Context, x *transformation) (*transformed, error) {
+	body, blobs := transformRequest(x)
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	key := string(text) + string(bytes.Join(blobs, nil))
+	if m.memory[key] == nil {
+		r, err := m.remote.Transform(ctx, x)
+		if err != nil {
+			return nil, err
+		}
+		m.memory[key] = r
+	}
+	r := m.memory[key].clone()
+	if m.change != nil && r.Unsupported == "" {
+		m.change(x, r)
+	}
+	return r, nil
+}
+
+// clone copies an answer so that it can be changed.
+func (r *transformed) clone() *transformed {
+	out := *r
+	out.Calls = slices.Clone(r.Calls)
+	for i := range out.Calls {
+		out.Calls[i].Launches = maps.Clone(r.Calls[i].Launches)
+		out.Calls[i].Outputs = slices.Clone(r.Calls[i].Outputs)
+		for k, o := range out.Calls[i].Outputs {
+			if o.Array != nil {
+				a := *o.Array
+				a.Data = bytes.Clone(a.Data)
+				out.Calls[i].Outputs[k].Array = &a
+			}
+		}
+	}
+	return &out
+}
+
+// plantedTransform lists changes that each check must find, in the calls of an op with a gradient and a sum.
+var plantedTransform = map[string]map[string][]change{
+	"torch": {
+		"jit":                {off(0, 0), off(1, -1), launch, told("costs", constant([]int{1, 1})), told("costs", constant([]int{0, 0}))},
+		"inductor":           {off(1, 0), launch},
+		"dynamic":            {off(2, 0), off(2, -1), told("costs", constant([]int{1, 0, 1}))},
+		"export":             {off(2, 0), told("graph", without("opcast."))},
+		"vmap":               {off(0, 0), launch, reshaped},
+		"vmap-nested":        {off(0, 0), launch},
+		"vmap-empty":         {launch, reshaped},
+		"grad":               {off(0, 0), off(0, 1), off(0, -1), launch},
+		"grad-some":          {off(0, -1)},
+		"grad-cotangents":    {off(0, -1), launch},
+		"grad-functional":    {off(0, -1)},
+		"grad-second":        {off(0, 0), silent(1), reworded, reclassed},
+		"forward-mode":       {silent(0), silent(3), reworded, reclassed},
+		"vmap-of-grad":       {off(0, 0), off(0, -1), reshaped},
+		"grad-of-vmap":       {off(0, 0), reshaped},
+		"checkpoint":         {off(0, 0), off(1, -1), launch},
+		"jacobian":           {off(0, 0), off(0, -1)},
+		"functional-call":    {off(0, -1)},
+		"abstract":           {off(0, 0), restrided, moved, reshaped, launch},
+		"dispatch-modes":     {told("forward", without("opcast.")), told("gradient", without("_backward"))},
+		"opcheck":            {told("opcheck", outcome("wrong")), told("opcheck", constant(map[string]any{}))},
+		"profile":            {off(0, 0), told("events", without("opcast::rms_norm\"")), told("events", without("_backward")), told("events", constant([]any{[]any{"opcast::rms_norm", []any{}}, []any{"opcast::rms_norm_backward", []any{}}}))},
+		"autocast":           {off(0, 0), off(0, -1)},
+		"transformed-errors": {silent(0), silent(3), reworded, reclassed},
+		"dtensor": {
+			off(0, 0), told("placements", constant([]any{[]any{"R"}, []any{"R"}, []any{"R"}})),
+			told("forward", constant(map[string]int{"all_gather": 1})), told("backward", constant(map[string]int{"all_reduce": 1})),
+		},
+	},
+	"jax": {
+		"jit":                {off(0, 0), off(1, -1), launch, told("costs", constant([]int{1, 1}))},
+		"dynamic":            {off(2, 0), off(2, -1), told("types", constant([]string{"float32[13, 3, 5]"}))},
+		"export":             {off(0, 0), off(0, -1), told("types", constant([]string{"float16[13, 3, 5]"}))},
+		"vmap":               {off(0, 0), launch},
+		"grad":               {off(0, -1), launch},
+		"scan":               {off(0, 0), off(1, 0)},
+		"x64":                {off(0, 0), off(1, -1), silent(2), reworded},
+		"abstract":           {reshaped},
+		"forward-mode":       {silent(5), reworded},
+		"transformed-errors": {silent(0), reworded, reclassed},
+		"sharding": {
+			off(0, 0), told("hlo", longer("x = f32[8] all-gather(y)")), told("hlo", longer(strings.Repeat("all-reduce(", 3))),
+			told("hlo", constant([]string{""})), told("shards", wholeShards),
+		},
+		"sharding-explicit": {off(0, 0), told("hlo", longer("all-gather-start(")), told("shards", wholeShards)},
+		"sharding-2d":       {off(0, 0), told("hlo", longer("collective-permute("))},
+		"sharding-gathered": {off(0, 0)},
+		"shard-map":         {off(0, 0), negative(1)},
+	},
+}
+
+// The real workers of the repository's collection.
+func realSession(t *testing.T) *session {
+	t.Helper()
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	project, findings, err := opdef.Load(root)
+	if err != nil || len(findings) > 0 {
+		t.Fatal(err, findings)
+	}
+	interpreter := os.Getenv("OPCAST_TEST_PYTHON")
+	if interpreter == "" {
+		interpreter = filepath.Join(root, ".venv", "bin", "python")
+	}
+	names := []string{backendName, "jax", "torch"}
+	s := &session{options: Options{Project: project, Python: interpreter, Adaptors: names}, printer: &printer{out: t.Output()}}
+	t.Cleanup(func() {
+		if err := s.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := s.open(t.Context(), names); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Each check passes with a real framework and fails when its answers are changed.
+func TestPlantedTransformFaults(t *testing.T) {
+	s := realSession(t)
+	op := s.options.Project.Ops[slices.IndexFunc(s.options.Project.Ops, func(o *opdef.Op) bool { return o.Name == "rms_norm" })]
+	for framework, list := range plantedTransform {
+		real, _ := s.env.caller(framework).(*remote)
+		m := &mutant{remote: real, memory: map[string]*transformed{}}
+		for _, check := range transformChecks() {
+			if changes, ok := list[check.ID]; ok {
+				t.Run(framework+"/"+check.ID, func(t *testing.T) { plant(t, s, op, m, &check, changes) })
+			}
+		}
+	}
+}
+
+// plant runs a check without and with each change.
+func plant(t *testing.T, s *session, op *opdef.Op, m *mutant, check *Check, changes []change) {
+	t.Helper()
+	m.change = nil
+	for _, r := range s.run(t.Context(), op, m, "", check) {
+		if r.Status != "pass" {
+			t.Fatalf("unchanged: %s: %s", r.Status, r.Reason)
+		}
+	}
+	for i, c := range changes {
+		m.change = c
+		if worst := worstOf(s.run(t.Context(), op, m, "", check)); worst.Status != "fail" {
+			t.Errorf("change %d: %s: %s", i, worst.Status, worst.Reason)
+		}
+	}
+}
+
+// A check without a planted fault might be unable to fail.
+func TestEveryTransformCheckIsPlanted(t *testing.T) {
+	for _, check := range transformChecks() {
+		if len(plantedTransform["torch"][check.ID])+len(plantedTransform["jax"][check.ID]) == 0 {
+			t.Errorf("%s has no planted fault", check.ID)
+		}
+	}
+}

@@ -1,0 +1,197 @@
+"""JAX's ways to transform an op more than once, and to ask for what it cannot do."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bound import Request
+    from transform import Arrays, Task
+
+
+def loss(task: Task) -> Any:
+    """Return a function whose gradient has the cotangents as those of the results: sum(results * cotangents)."""
+    count = len(task.calls[0].inputs)
+
+    def total(*arrays: Any) -> Any:
+        results = task.function(*arrays[:count])
+        return sum((r * c).sum() for r, c in zip(results, arrays[count:]))
+
+    return total
+
+
+def per_example(task: Task) -> None:
+    """Map a gradient, compiled if the options say so."""
+    jax = task.caller.jax
+    function = jax.grad(loss(task), tuple(task.options["wrt"]))
+    for level in reversed(task.options["levels"]):
+        function = jax.vmap(function, tuple(level))
+    run(task, function)
+
+
+def of_mapped(task: Task) -> None:
+    """Differentiate a mapped op, compiled if the options say so."""
+    jax = task.caller.jax
+    mapped = loss(task)
+    for level in reversed(task.options["levels"]):
+        mapped = jax.vmap(mapped, tuple(level))
+
+    def total(*arrays: Any) -> Any:
+        return mapped(*arrays).sum()
+
+    run(task, jax.grad(total, tuple(task.options["wrt"])))
+
+
+def run(task: Task, function: Any) -> None:
+    """Call with arrays and cotangents."""
+    if task.options.get("compile"):
+        function = task.caller.jax.jit(function)
+    task.each(lambda arrays: function(*arrays.inputs, *arrays.cotangents))
+
+
+def checkpoint(task: Task) -> None:
+    """Compute the results again in the backward pass; also under jit."""
+    jax, wrt = task.caller.jax, tuple(task.options["wrt"])
+    count = len(task.calls[0].inputs)
+    again = jax.checkpoint(task.function)
+
+    def total(*arrays: Any) -> Any:
+        results = again(*arrays[:count])
+        return sum((r * c).sum() for r, c in zip(results, arrays[count:])), results
+
+    function = jax.grad(total, wrt, has_aux=True)
+    for transformed in (function, jax.jit(function)):
+
+        def call(arrays: Arrays, transformed: Any = transformed) -> Any:
+            found, results = transformed(*arrays.inputs, *arrays.cotangents)
+            return [*results, *found]
+
+        task.each(call)
+
+
+def scan(task: Task) -> None:
+    """Call in the body of a loop over the first axis of every array, then differentiate the loop."""
+    jax, wrt = task.caller.jax, task.options["wrt"]
+    count = len(task.calls[0].inputs)
+
+    def body(carry: int, arrays: Any) -> Any:
+        return carry, task.function(*arrays)
+
+    def loop(*arrays: Any) -> Any:
+        _, results = jax.lax.scan(body, 0, arrays)
+        return results
+
+    def total(*arrays: Any) -> Any:
+        results = loop(*arrays[:count])
+        return sum((r * c).sum() for r, c in zip(results, arrays[count:]))
+
+    task.each(lambda arrays: loop(*arrays.inputs))
+    if wrt:
+        function = jax.grad(total, tuple(wrt))
+        task.each(lambda arrays: function(*arrays.inputs, *arrays.cotangents))
+
+
+def eval_shape(task: Task) -> None:
+    """Ask for shapes and dtypes only, of the results and of the gradients."""
+    jax, wrt = task.caller.jax, tuple(task.options["wrt"])
+    task.each(lambda arrays: jax.eval_shape(task.function, *arrays.inputs))
+    if wrt:
+        function = jax.grad(loss(task), wrt)
+        task.each(lambda arrays: jax.eval_shape(function, *arrays.inputs, *arrays.cotangents))
+
+
+def jacobian(task: Task) -> None:
+    """Return the Jacobian of the first result, one input after the other."""
+    jax, wrt = task.caller.jax, tuple(task.options["wrt"])
+
+    def first(*arrays: Any) -> Any:
+        return task.function(*arrays)[0]
+
+    of = jax.jacrev(first, wrt)
+    task.each(lambda arrays: of(*arrays.inputs))
+
+
+def forward_mode(task: Task) -> None:
+    """Ask for forward-mode derivatives, in every spelling."""
+    jax, wrt = task.caller.jax, tuple(task.options["wrt"])
+    (arrays,) = task.calls
+    inputs = arrays.inputs
+
+    def tangents(*inputs: Any) -> Any:
+        return tuple(jax.numpy.ones_like(x) for x in inputs)
+
+    def jvp(*inputs: Any) -> Any:
+        return jax.jvp(task.function, inputs, tangents(*inputs))
+
+    def of_jit(*inputs: Any) -> Any:
+        return jax.jvp(jax.jit(task.function), inputs, tangents(*inputs))
+
+    def linearize(*inputs: Any) -> Any:
+        return jax.linearize(task.function, *inputs)[1](*tangents(*inputs))
+
+    def mapped(*inputs: Any) -> Any:
+        return jax.vmap(jvp)(*[jax.numpy.stack([x, x]) for x in inputs])
+
+    spellings: Request = {
+        "jvp": jvp,
+        "jvp(jit)": of_jit,
+        "jit(jvp)": jax.jit(jvp),
+        "jacfwd": jax.jacfwd(task.function, wrt),
+        "linearize": linearize,
+        "vmap(jvp)": mapped,
+    }
+    task.facts["spellings"] = list(spellings)
+    for function in spellings.values():
+        task.run(lambda function=function: function(*inputs))
+
+
+def wide(task: Task) -> None:
+    """Call and differentiate with 64-bit types on, then call with arrays of them."""
+    jax = task.caller.jax
+    gradients = importlib.import_module("jax_transform").gradients(task)
+    with jax.enable_x64(True):
+        task.each(lambda arrays: gradients(*arrays.inputs, *arrays.cotangents))
+        task.each(lambda arrays: jax.jit(gradients)(*arrays.inputs, *arrays.cotangents))
+        task.each(lambda arrays: task.function(*[x.astype("float64") for x in arrays.inputs]))
+
+
+def errors(task: Task) -> None:
+    """Make a wrong call under every transformation."""
+    jax = task.caller.jax
+    (arrays,) = task.calls
+    function = task.function
+
+    def jitted() -> Any:
+        return jax.jit(function)(*arrays.inputs)
+
+    def vmap() -> Any:
+        return jax.vmap(function)(*[jax.numpy.stack([x, x]) for x in arrays.inputs])
+
+    def export() -> Any:
+        jax.export.export(jax.jit(function))(*arrays.inputs)
+        return ()
+
+    def gradient() -> Any:
+        return jax.vjp(function, *arrays.inputs)[0]
+
+    def shapes() -> Any:
+        return jax.eval_shape(function, *arrays.inputs)
+
+    ways = {"jit": jitted, "vmap": vmap, "export": export, "vjp": gradient, "eval_shape": shapes}
+    task.facts["ways"] = list(ways)
+    for way in ways.values():
+        task.run(way)
+
+
+WAYS: Request = {
+    "per example": per_example,
+    "of mapped": of_mapped,
+    "checkpoint": checkpoint,
+    "scan": scan,
+    "eval_shape": eval_shape,
+    "jacobian": jacobian,
+    "forward mode": forward_mode,
+    "x64": wide,
+    "errors": errors,
+}

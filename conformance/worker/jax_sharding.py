@@ -1,0 +1,109 @@
+"""JAX's ways to spread an op over the simulated devices."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bound import Request
+    from transform import Arrays, Task
+
+AXES = ("i", "j")
+
+
+class Spread:
+    """A mesh and the arrays of a task on it.
+
+    Parameters
+    ----------
+    task
+        Its options say ``mesh`` (the shape), ``explicit`` and the partition of each array: ``inputs``, ``cotangents``.
+
+    """
+
+    def __init__(self, task: Task) -> None:
+        """Make the mesh."""
+        self.jax, self.options = task.caller.jax, task.options
+        shape = tuple(self.options["mesh"])
+        kinds = self.jax.sharding.AxisType
+        kind = kinds.Explicit if self.options.get("explicit") else kinds.Auto
+        self.mesh = self.jax.make_mesh(shape, AXES[: len(shape)], axis_types=(kind,) * len(shape))
+        self.specs = [self.spec(p) for p in self.options["inputs"] + self.options["cotangents"]]
+
+    def spec(self, partition: list[str]) -> Any:
+        """Return a partition as JAX writes it."""
+        return self.jax.sharding.PartitionSpec(*[name or None for name in partition])
+
+    def place(self, arrays: Arrays) -> list[Any]:
+        """Return inputs and cotangents on the mesh."""
+        sharding = self.jax.sharding.NamedSharding
+        values = arrays.inputs + arrays.cotangents
+        return [self.jax.device_put(x, sharding(self.mesh, s)) for x, s in zip(values, self.specs)]
+
+
+def sharded(task: Task) -> None:
+    """Compile for sharded arrays and call.
+
+    Facts per call: the text of the compiled program, and the shapes of the parts of every result.
+    """
+    spread = Spread(task)
+    function = importlib.import_module("jax_transform").gradients(task)
+    texts: list[str] = []
+    shards: list[Any] = []
+
+    def call(arrays: Arrays) -> Any:
+        with spread.jax.set_mesh(spread.mesh):
+            values = spread.place(arrays)
+            program = spread.jax.jit(function).lower(*values).compile()
+            texts.append(program.as_text())
+            results = program(*values)
+        shards.append([[list(s.data.shape) for s in x.addressable_shards] for x in results])
+        return results
+
+    task.each(call)
+    task.facts.update(hlo=texts, shards=shards)
+
+
+def shard_map(task: Task) -> None:
+    """Call on the parts, in a loop inside of jax.shard_map, and differentiate the whole."""
+    spread = Spread(task)
+    jax, count, wrt = spread.jax, len(task.calls[0].inputs), task.options["wrt"]
+    outputs = tuple(spread.spec(p) for p in task.options["outputs"])
+
+    def body(carry: int, arrays: Any) -> Any:
+        return carry, task.function(*arrays)
+
+    def local(*inputs: Any) -> Any:
+        stacked = [jax.numpy.stack([x, x]) for x in inputs]
+        _, results = jax.lax.scan(body, 0, stacked)
+        return tuple(r[1] for r in results)
+
+    def over(function: Any) -> Any:
+        specs = tuple(spread.specs[:count])
+        return jax.shard_map(
+            function, mesh=spread.mesh, in_specs=specs, out_specs=outputs, check_vma=True
+        )
+
+    def differentiated(*arrays: Any) -> Any:
+        inputs, cotangents = arrays[:count], arrays[count:]
+
+        def of(*chosen: Any) -> Any:
+            values = [*inputs]
+            for place, value in zip(wrt, chosen):
+                values[place] = value
+            return over(task.function)(*values)
+
+        results, pull = jax.vjp(of, *[inputs[i] for i in wrt])
+        return [*results, *pull(tuple(cotangents))]
+
+    def call(arrays: Arrays, function: Any, known: int) -> Any:
+        with jax.set_mesh(spread.mesh):
+            return jax.jit(function)(*spread.place(arrays)[:known])
+
+    task.each(lambda arrays: call(arrays, over(local), count))
+    if wrt:
+        task.each(lambda arrays: call(arrays, differentiated, count + len(outputs)))
+
+
+WAYS: Request = {"sharded": sharded, "shard_map": shard_map}

@@ -1,0 +1,174 @@
+"""JAX's ways to transform an op: compile, export, map, differentiate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import jax_compose
+import jax_sharding
+import transform
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bound import Answer, Request
+    from transform import Arrays, Task
+
+COMPILED = "/jax/core/compile/backend_compile_duration"
+
+
+class Compilations:
+    """Counts what XLA compiles.
+
+    Parameters
+    ----------
+    jax
+        The framework.
+
+    """
+
+    def __init__(self, jax: Any) -> None:
+        """Listen."""
+        self.count = 0
+        jax.monitoring.register_event_duration_secs_listener(self.heard)
+
+    def heard(self, event: str, duration: float, **rest: Any) -> None:
+        """Count a compilation."""
+        del duration, rest
+        self.count += event == COMPILED
+
+
+def gradients(task: Task) -> Callable[..., Any]:
+    """Return a function of the inputs and cotangents that gives the results and the gradients of the wanted inputs."""
+    jax, wrt = task.caller.jax, task.options.get("wrt", [])
+    count = len(task.calls[0].inputs)
+
+    def call(*arrays: Any) -> Any:
+        inputs, cotangents = arrays[:count], arrays[count:]
+        if not wrt:
+            return [*task.function(*inputs)]
+
+        def of(*chosen: Any) -> Any:
+            return task.function(*replaced(inputs, wrt, chosen))
+
+        chosen = [inputs[i] for i in wrt]
+        if task.options.get("sum"):  # JAX makes the cotangent
+
+            def total(*chosen: Any) -> Any:
+                results = of(*chosen)
+                return results[0].sum(), results
+
+            places = tuple(range(len(wrt)))
+            found, results = jax.grad(total, places, has_aux=True)(*chosen)
+            return [*results, *found]
+        results, pull = jax.vjp(of, *chosen)
+        return [*results, *pull(tuple(cotangents))]
+
+    return call
+
+
+def jit(task: Task) -> None:
+    """Compile; facts: how many compilations each call cost."""
+    if not hasattr(task.caller, "compilations"):
+        task.caller.compilations = Compilations(task.caller.jax)
+    counter = task.caller.compilations
+    function = task.caller.jax.jit(gradients(task))
+    costs: list[int] = []
+    for arrays in task.calls:
+        before = counter.count
+        task.run(lambda arrays=arrays: function(*arrays.inputs, *arrays.cotangents))
+        costs.append(counter.count - before)
+    task.facts["costs"] = costs
+
+
+def allowed(task: Task) -> list[Any]:
+    """Return the permissions to export our custom calls."""
+    check = task.caller.jax.export.DisabledSafetyCheck.custom_call
+    collection = task.caller.config["collection"]
+    return [check(f"{collection}.{op}") for op in task.watched]
+
+
+def export(task: Task) -> None:
+    """Export with variable sizes and the gradient, serialize, load; facts: the result types of the program."""
+    jax = task.caller.jax
+    scope = jax.export.SymbolicScope()
+    first = task.calls[0]
+    specs = [
+        jax.ShapeDtypeStruct(jax.export.symbolic_shape(symbolic(x, axes), scope=scope), x.dtype)
+        for x, axes in zip(first.inputs, task.options["axes"])
+    ]
+    wrt = task.options["wrt"]
+    program = jax.export.export(jax.jit(task.function), disabled_checks=allowed(task))(*specs)
+    loaded = jax.export.deserialize(program.serialize(vjp_order=1 if wrt else 0))
+    task.facts["types"] = [f"{a.dtype}{list(a.shape)}" for a in loaded.out_avals]
+
+    def call(arrays: Arrays) -> Any:
+        results = loaded.call(*arrays.inputs)
+        if not wrt:
+            return results
+        found = loaded.vjp().call(*arrays.inputs, *arrays.cotangents)
+        return [*results, *[found[i] for i in wrt]]
+
+    task.each(call)
+
+
+def symbolic(array: Any, axes: dict[str, str]) -> str:
+    """Return the shape of an array with some of its sizes variable."""
+    return ", ".join(axes.get(str(i), str(n)) for i, n in enumerate(array.shape))
+
+
+def vmap(task: Task) -> None:
+    """Map over the axes of the options, the outermost level first."""
+    function = task.function
+    for level in reversed(task.options["levels"]):
+        function = task.caller.jax.vmap(function, tuple(level))
+    task.each(lambda arrays: function(*arrays.inputs))
+
+
+def grad(task: Task) -> None:
+    """Differentiate."""
+    function = gradients(task)
+    task.each(lambda arrays: function(*arrays.inputs, *arrays.cotangents))
+
+
+def second(task: Task) -> None:
+    """Differentiate, then differentiate the gradients, also by the cotangents."""
+    jax, wrt = task.caller.jax, tuple(task.options["wrt"])
+    (arrays,) = task.calls
+    count = len(arrays.inputs)
+    values = arrays.inputs + arrays.cotangents
+
+    def total(*values: Any) -> Any:
+        results = task.function(*values[:count])
+        return sum((r * c).sum() for r, c in zip(results, values[count:]))
+
+    def again(*values: Any) -> Any:
+        return sum(g.sum() for g in jax.grad(total, wrt)(*values))
+
+    places = (*wrt, *range(count, len(values)))
+    task.run(lambda: jax.grad(total, wrt)(*values))
+    task.run(lambda: jax.grad(again, places)(*values))
+
+
+def replaced(values: Any, places: list[int], chosen: Any) -> list[Any]:
+    """Return a copy of values with the chosen ones in their places."""
+    values = [*values]
+    for place, value in zip(places, chosen):
+        values[place] = value
+    return values
+
+
+WAYS: Request = {
+    "jit": jit,
+    "export": export,
+    "vmap": vmap,
+    "grad": grad,
+    "second": second,
+    **jax_compose.WAYS,
+    **jax_sharding.WAYS,
+}
+
+
+def answer(caller: Any, request: Request, blobs: list[bytes]) -> Answer:
+    """Do what a request asks for."""
+    return transform.answer(caller, WAYS, caller.jax.block_until_ready, request, blobs)

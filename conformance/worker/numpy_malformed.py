@@ -1,0 +1,55 @@
+"""Arrays that no one should pass."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from malformed import each, wrong_types
+
+if TYPE_CHECKING:
+    from bound import Bound
+    from caller import Caller
+
+
+class Malformed:
+    """Probes of calls that may raise anything."""
+
+    def probe_types(self, call: Bound) -> Any:
+        """Pass values of other types."""
+        wrong_types(call)
+
+    def probe_dtypes(self, call: Bound) -> Any:
+        """Pass arrays of Python objects, texts, dates, records and extended precision."""
+        for dtype in (
+            object,
+            "U4",
+            "S3",
+            "M8[s]",
+            "m8[s]",
+            [("a", "f4"), ("b", "i2")],
+            np.longdouble,
+            complex,
+        ):
+            each(call, lambda x, d=dtype: np.zeros(x.shape, np.dtype(d)))
+
+    def probe_interfaces(self, call: Bound) -> Any:
+        """Pass objects that only pretend to be arrays."""
+
+        class Pretender:
+            def __array__(self, *_: Any, **__: Any) -> Any:
+                raise RuntimeError("no")
+
+            def __dlpack__(self, **_: Any) -> Any:
+                return 1
+
+            def __dlpack_device__(self) -> Any:
+                return "cpu"
+
+        each(call, lambda _: Pretender())
+
+
+def create(caller: Caller) -> Malformed:
+    """Return the probes; they need nothing from the caller."""
+    del caller
+    return Malformed()

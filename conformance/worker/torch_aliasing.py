@@ -1,0 +1,159 @@
+"""Special calls in which PyTorch has to notice, or to refuse, that memory is written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from bound import Bound, Report, Unsupported
+
+if TYPE_CHECKING:
+    from caller import Caller
+
+
+class Aliasing:
+    """Probes of versions and of autograd's view of memory.
+
+    Every note must be true. Those called refused must raise an error of ours.
+
+    Parameters
+    ----------
+    caller
+        The caller for PyTorch.
+
+    """
+
+    def __init__(self, caller: Caller) -> None:
+        """Keep the framework."""
+        self.torch: Any = vars(caller)["torch"]
+
+    def probe_version_out(self, call: Bound) -> Any:
+        """Write to given tensors; autograd must learn that they changed."""
+        made = functional(call)()
+        before = versions(tensors(made))
+        result = to(call, made)()
+        return Report(result, {"bumped": bumped(before, tensors(made))})
+
+    def probe_version_mutated(self, call: Bound) -> Any:
+        """Overwrite arguments; their versions change, those of the others stay."""
+        targets = overwritten(call)
+        rest = [x for x in call.arrays() if not any(x is t for t in targets)]
+        before, others = versions(targets), versions(rest)
+        result = call()
+        notes = {"bumped": bumped(before, targets), "others stay": others == versions(rest)}
+        return Report(result, notes)
+
+    def probe_stale_out(self, call: Bound) -> Any:
+        """Write to a tensor that autograd saved: a backward pass must refuse its new contents."""
+        made = functional(call)()
+        return self.stale(tensors(made), to(call, made))
+
+    def probe_stale_mutated(self, call: Bound) -> Any:
+        """Overwrite a tensor that autograd saved: a backward pass must refuse its new contents."""
+        return self.stale(overwritten(call), call)
+
+    def stale(self, targets: list[Any], call: Bound) -> Report:
+        """Let autograd save tensors, call, and go backward."""
+        products: list[Any] = []
+        for target in targets:
+            if floating(target) and target.numel():
+                products.append((target * self.torch.ones_like(target, requires_grad=True)).sum())
+        if not products:
+            raise Unsupported("nothing that autograd saves is written")
+        with self.torch.no_grad():
+            result = call()
+        return Report(result, {"refused": all(refused(p) for p in products)})
+
+    def probe_stale_saved(self, call: Bound) -> Any:
+        """Change what the op itself saved for its gradient: the backward pass must refuse it."""
+        if not call.options["keeps"]:
+            raise Unsupported("the gradient needs no input and no output")
+        tracked = call.map(lambda x: x.clone().requires_grad_() if floating(x) else x)
+        results = tracked()
+        total = sum(x.sum() for x in tensors(results) if floating(x))
+        with self.torch.no_grad():
+            for x in [*tracked.arrays(), *tensors(results)]:
+                x.mul_(1)
+        return Report(results, {"refused": refused(total)})
+
+    def probe_gradient_refused_out(self, call: Bound) -> Any:
+        """Write to tensors that a gradient flows to."""
+        made = functional(call)()
+        if not sum(x.requires_grad_().numel() for x in tensors(made) if floating(x)):
+            raise Unsupported("no gradient flows to the outputs")
+        return to(call, made)()
+
+    def probe_gradient_refused_mutated(self, call: Bound) -> Any:
+        """Overwrite tensors that a gradient flows to."""
+        require_gradients(call)
+        return call()
+
+    def probe_gradient_off(self, call: Bound) -> Any:
+        """Overwrite tensors that a gradient flows to while gradients are off, as optimisers do."""
+        require_gradients(call)
+        with self.torch.no_grad():
+            return call()
+
+    def probe_gradient_inference(self, call: Bound) -> Any:
+        """Overwrite tensors of inference mode, which have no versions."""
+        overwritten(call)
+        with self.torch.inference_mode():
+            return call.map(lambda x: x.clone())()
+
+
+def functional(call: Bound) -> Bound:
+    """Return a call that has out=."""
+    if call.mutated:
+        raise Unsupported("an op that overwrites its arguments has no out=")
+    return call
+
+
+def to(call: Bound, out: Any) -> Bound:
+    """Return a call that writes to given tensors."""
+    return replace(call, kwargs={**call.kwargs, "out": out})
+
+
+def overwritten(call: Bound) -> list[Any]:
+    """Return the arguments that the op overwrites."""
+    if not call.mutated:
+        raise Unsupported("the op overwrites nothing")
+    return [call.args[i] for i in call.mutated]
+
+
+def require_gradients(call: Bound) -> None:
+    """Let a gradient flow to what the op overwrites."""
+    for x in overwritten(call):
+        x.requires_grad_(floating(x))
+
+
+def tensors(result: Any) -> list[Any]:
+    """Return the tensors that a call returned."""
+    every: list[Any] = [*result] if isinstance(result, tuple) else [result]
+    return [x for x in every if x is not None]
+
+
+def floating(x: Any) -> bool:
+    """Whether a gradient can flow to a tensor."""
+    return x.is_floating_point()
+
+
+def versions(every: list[Any]) -> list[int]:
+    """Return how often autograd thinks that the tensors were written."""
+    return [x._version for x in every]
+
+
+def bumped(before: list[int], every: list[Any]) -> bool:
+    """Whether autograd noticed that all tensors were written."""
+    return all(a < b for a, b in zip(before, versions(every)))
+
+
+def refused(total: Any) -> bool:
+    """Whether a backward pass says that something it needs was changed in place."""
+    try:
+        total.backward()
+    except RuntimeError as error:
+        return "modified by an inplace operation" in str(error)
+    return False
+
+
+create = Aliasing

@@ -1,0 +1,150 @@
+"""PyTorch's ways to transform an op more than once."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bound import Request
+    from transform import Arrays, Task
+
+
+def loss(task: Task) -> Any:
+    """Return a function whose gradient has the cotangents as those of the results: sum(results * cotangents)."""
+    count = len(task.calls[0].inputs)
+
+    def total(*arrays: Any) -> Any:
+        results = task.function(*arrays[:count])
+        return sum((r * c).sum() for r, c in zip(results, arrays[count:]))
+
+    return total
+
+
+def per_example(task: Task) -> None:
+    """Map a gradient: torch.func.vmap(torch.func.grad(...)), compiled if the options say so."""
+    torch = task.caller.torch
+    function = torch.func.grad(loss(task), tuple(task.options["wrt"]))
+    for level in reversed(task.options["levels"]):
+        function = torch.vmap(function, tuple(level))
+    run(task, function)
+
+
+def of_mapped(task: Task) -> None:
+    """Differentiate a mapped op: torch.func.grad(... torch.func.vmap(...)), compiled if the options say so."""
+    torch = task.caller.torch
+    mapped = loss(task)
+    for level in reversed(task.options["levels"]):
+        mapped = torch.vmap(mapped, tuple(level))
+
+    def total(*arrays: Any) -> Any:
+        return mapped(*arrays).sum()
+
+    run(task, torch.func.grad(total, tuple(task.options["wrt"])))
+
+
+def run(task: Task, function: Any) -> None:
+    """Call with arrays and cotangents."""
+    torch = task.caller.torch
+    if task.options.get("compile"):
+        torch.compiler.reset()
+        function = torch.compile(function, fullgraph=True, backend="aot_eager")
+    task.each(lambda arrays: function(*arrays.inputs, *arrays.cotangents))
+
+
+def checkpoint(task: Task) -> None:
+    """Compute the results again in the backward pass, in each of the two ways."""
+    torch, wrt = task.caller.torch, task.options["wrt"]
+    again = partial(torch.utils.checkpoint.checkpoint, task.function)
+
+    def call(arrays: Arrays, reentrant: bool) -> Any:
+        inputs = [x.detach() for x in arrays.inputs]
+        wanted = [inputs[i].requires_grad_() for i in wrt]
+        results = again(*inputs, use_reentrant=reentrant)
+        torch.autograd.backward(results, arrays.cotangents)
+        return [*results, *[x.grad for x in wanted]]
+
+    for reentrant in (False, True):
+        task.each(lambda arrays, reentrant=reentrant: call(arrays, reentrant))
+
+
+def jacobian(task: Task) -> None:
+    """Return the Jacobian of the first result, one input after the other."""
+    torch, wrt = task.caller.torch, task.options["wrt"]
+
+    def first(*arrays: Any) -> Any:
+        return task.function(*arrays)[0]
+
+    of = torch.func.jacrev(first, tuple(wrt))
+    task.each(lambda arrays: of(*arrays.inputs))
+
+
+def module(task: Task) -> None:
+    """Put inputs into a module as its parameters, and differentiate torch.func.functional_call."""
+    torch, wrt = task.caller.torch, task.options["wrt"]
+
+    def call(arrays: Arrays) -> Any:
+        inputs = arrays.inputs
+
+        class Layer(torch.nn.Module):
+            def forward(self) -> Any:
+                mine = dict(self.named_parameters())
+                return task.function(*[mine.get(f"p{i}", x) for i, x in enumerate(inputs)])
+
+        layer = Layer()
+        for i in wrt:
+            layer.register_parameter(f"p{i}", torch.nn.Parameter(torch.zeros_like(inputs[i])))
+        given = {f"p{i}": inputs[i] for i in wrt}
+
+        def total(parameters: Any) -> Any:
+            results = torch.func.functional_call(layer, parameters, ())
+            return sum((r * c).sum() for r, c in zip(results, arrays.cotangents))
+
+        found = torch.func.grad(total)(given)
+        return [found[f"p{i}"] for i in wrt]
+
+    task.each(call)
+
+
+def forward_mode(task: Task) -> None:
+    """Ask for forward-mode derivatives, in every spelling."""
+    torch, wrt = task.caller.torch, task.options["wrt"]
+    forward_ad: Any = torch.autograd.forward_ad
+
+    def jvp(arrays: Arrays) -> Any:
+        return torch.func.jvp(task.function, tuple(arrays.inputs), tangents(arrays))
+
+    def tangents(arrays: Arrays) -> Any:
+        ones, zeros = torch.ones_like, torch.zeros_like
+        return tuple(ones(x) if i in wrt else zeros(x) for i, x in enumerate(arrays.inputs))
+
+    def dual(arrays: Arrays) -> Any:
+        with forward_ad.dual_level():
+            pairs = zip(arrays.inputs, tangents(arrays))
+            return task.function(*[forward_ad.make_dual(x, t) for x, t in pairs])
+
+    def jacfwd(arrays: Arrays) -> Any:
+        return torch.func.jacfwd(task.function, tuple(wrt))(*arrays.inputs)
+
+    def mapped(arrays: Arrays) -> Any:
+        stacked = [torch.stack([x, x]) for x in arrays.inputs]
+
+        def inner(*inputs: Any) -> Any:
+            return torch.func.jvp(task.function, inputs, inputs)
+
+        return torch.vmap(inner)(*stacked)
+
+    spellings = {"func.jvp": jvp, "make_dual": dual, "func.jacfwd": jacfwd, "vmap(jvp)": mapped}
+    task.facts["spellings"] = list(spellings)
+    for spelling in spellings.values():
+        task.run(lambda spelling=spelling: spelling(task.calls[0]))
+
+
+WAYS: Request = {
+    "per example": per_example,
+    "of mapped": of_mapped,
+    "checkpoint": checkpoint,
+    "jacobian": jacobian,
+    "module": module,
+    "forward mode": forward_mode,
+}

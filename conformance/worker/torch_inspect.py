@@ -1,0 +1,159 @@
+"""PyTorch's ways to look at an op: fake tensors, dispatch modes, opcheck, the profiler, autocast, errors."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bound import Request
+    from transform import Arrays, Task
+
+
+def fake(task: Task) -> None:
+    """Call with real tensors, then with fake ones, then with those of the meta device."""
+    mode = task.caller.fake()
+    task.each(lambda arrays: task.function(*arrays.inputs))
+
+    def faked(arrays: Arrays) -> Any:
+        with mode:
+            return task.function(*[mode.from_tensor(x) for x in arrays.inputs])
+
+    task.each(faked)
+    task.each(lambda arrays: task.function(*[x.to("meta") for x in arrays.inputs]))
+
+
+def recorded(task: Task, arrays: Arrays, wrt: list[int]) -> list[tuple[Any, Any, Any]]:
+    """Return the registered ops that a call runs, with their arguments."""
+    torch = task.caller.torch
+    seen: list[tuple[Any, Any, Any]] = []
+
+    class Mode(importlib.import_module("torch.utils._python_dispatch").TorchDispatchMode):
+        def __torch_dispatch__(
+            self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            seen.append((function, args, kwargs or {}))
+            return function(*args, **(kwargs or {}))
+
+    inputs = [x.detach() for x in arrays.inputs]
+    wanted = [inputs[i].requires_grad_() for i in wrt]
+    with Mode():
+        results = task.function(*inputs)
+        if wanted:
+            torch.autograd.grad(results, wanted, arrays.cotangents)
+    return seen
+
+
+def modes(task: Task) -> None:
+    """Facts: the names of the ops that a dispatch mode sees, without and with a gradient."""
+    wanted: dict[str, list[int]] = {"forward": [], "gradient": task.options["wrt"]}
+    for name, wrt in wanted.items():
+        seen = recorded(task, task.calls[0], wrt)
+        task.facts[name] = [str(function) for function, _, _ in seen]
+    task.run(lambda: ())
+
+
+def opcheck(task: Task) -> None:
+    """Facts: what PyTorch's own tests of custom ops say, per registered op that the call runs."""
+    torch, wrt = task.caller.torch, task.options["wrt"]
+    found: dict[str, dict[str, str]] = {}
+    for arrays in task.calls:
+        runs = recorded(task, arrays, []) + (recorded(task, arrays, wrt) if wrt else [])
+        for function, args, kwargs in runs:
+            name = function.__name__.split(".")[0]
+            if name not in task.watched:
+                continue
+            names = found.setdefault(str(function), {})
+            wanted = bool(wrt) and name == task.op  # a gradient has no gradient of its own
+            values = [differentiable(torch, x, wanted) for x in args]
+            result = torch.library.opcheck(function, tuple(values), kwargs, raise_exception=False)
+            for test, outcome in result.items():
+                if names.get(test, "SUCCESS") == "SUCCESS":
+                    names[test] = str(outcome)
+    task.facts["opcheck"] = found
+    task.run(lambda: ())
+
+
+def differentiable(torch: Any, value: Any, wanted: bool) -> Any:
+    """Return a copy of a tensor that wants a gradient if it can have one."""
+    if not isinstance(value, torch.Tensor):
+        return value
+    value = value.detach()
+    return value.requires_grad_(wanted and value.is_floating_point())
+
+
+def profile(task: Task) -> None:
+    """Facts: names and input shapes of the events of a profile, forward and backward."""
+    torch = task.caller.torch
+    arrays = task.calls[0]
+    wanted = [arrays.inputs[i].requires_grad_() for i in task.options["wrt"]]
+
+    def call() -> Any:
+        results = task.function(*arrays.inputs)
+        return [
+            *results,
+            *(torch.autograd.grad(results, wanted, arrays.cotangents) if wanted else ()),
+        ]
+
+    cpu = [torch.profiler.ProfilerActivity.CPU]
+    with torch.profiler.profile(activities=cpu, record_shapes=True) as run:
+        task.run(call)
+    task.facts["events"] = [[e.name, e.input_shapes] for e in run.events() if "::" in e.name]
+
+
+def autocast(task: Task) -> None:
+    """Call, and differentiate, under autocast."""
+    torch = task.caller.torch
+
+    def call(arrays: Arrays) -> Any:
+        wanted = [arrays.inputs[i].requires_grad_() for i in task.options["wrt"]]
+        with torch.autocast("cpu", dtype=task.caller.dtype(task.options["dtype"])):
+            results = task.function(*arrays.inputs)
+        found = torch.autograd.grad(results, wanted, arrays.cotangents) if wanted else ()
+        return [*results, *found]
+
+    task.each(call)
+
+
+def errors(task: Task) -> None:
+    """Make a wrong call under every transformation."""
+    logging.getLogger("torch").setLevel(logging.CRITICAL)  # it prints a page for each
+    torch = task.caller.torch
+    (arrays,) = task.calls
+    function = task.function
+
+    def compiled(whole: bool) -> Any:
+        torch.compiler.reset()
+        return torch.compile(function, fullgraph=whole, backend="aot_eager")(*arrays.inputs)
+
+    class Module(torch.nn.Module):
+        def forward(self, *inputs: Any) -> Any:
+            return function(*inputs)
+
+    def export() -> Any:
+        torch.export.export(Module(), tuple(arrays.inputs))
+        return ()
+
+    def vmap() -> Any:
+        return torch.vmap(function)(*[torch.stack([x, x]) for x in arrays.inputs])
+
+    def gradient() -> Any:
+        return function(*[differentiable(torch, x, True) for x in arrays.inputs])
+
+    task.run(lambda: compiled(False))
+    task.run(lambda: compiled(True))
+    task.run(export)
+    task.run(vmap)
+    task.run(gradient)
+    task.facts["ways"] = ["compile", "compile(fullgraph)", "export", "vmap", "requires_grad"]
+
+
+WAYS: Request = {
+    "fake": fake,
+    "modes": modes,
+    "opcheck": opcheck,
+    "profile": profile,
+    "autocast": autocast,
+    "errors": errors,
+}
