@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import argparse
 
-import fastpath
-from rows import Row, rows
+from row import Row
+from rows import rows
 from stopwatch import Call, Spread, measure, ratio
 
 _ROUNDS = 100
+_WIDTH = 52
 
 
 def main() -> None:
@@ -23,8 +24,10 @@ def main() -> None:
     options = parser.parse_args()
     lines = rows()
     samples = dict(zip([r.what for r in lines], measure([r.call for r in lines], options.rounds)))
-    print(f"rms_norm of x[4, 16] in float32, {options.rounds} rounds, times in µs\n")
-    print(f"{'what':44}{'median':>8}{'quartiles':>16}{'ratio':>7}{'quartiles':>13}{'budget':>8}")
+    print(f"x[4, 16] in float32, {options.rounds} rounds, times in µs\n")
+    print(
+        f"{'what':{_WIDTH}}{'median':>8}{'quartiles':>16}{'ratio':>7}{'quartiles':>13}{'budget':>8}"
+    )
     missed: list[Row] = []
     for row in lines:
         spread = ratio(samples[row.what], samples[row.peer]) if row.peer else None
@@ -32,12 +35,12 @@ def main() -> None:
             missed.append(row)
         print(_line(row, Spread.of(samples[row.what]), spread))
     for row in lines:
-        if row in missed or (options.split and row.function):
+        if row.split and (row in missed or options.split):
             _print_split(row, options.rounds)
 
 
 def _line(row: Row, time: Spread, spread: Spread | None) -> str:
-    text = f"{row.what:44}{time.median:8.2f}{_range(time):>16}"
+    text = f"{row.what:{_WIDTH}}{time.median:8.2f}{_range(time):>16}"
     if spread is None:
         return text + f"{'1':>7}"
     text += f"{spread.median:7.2f}{_range(spread):>13}"
@@ -53,19 +56,15 @@ def _range(spread: Spread) -> str:
 
 
 def _print_split(row: Row, rounds: int) -> None:
-    """Print the parts of a fast path, timed alone; what they leave of the whole is the rest."""
-    if not row.function or not row.arguments:
-        print(f"\n{row.what}: nothing of ours runs there but the handler in C++; see perf")
-        return
-    calls = [Call("pass", {}), row.call, *fastpath.parts(row.function, row.arguments)]
+    """Print the parts of a call, timed alone; what they leave of the whole is the rest."""
+    assert row.split
+    calls = [Call("pass", {}), row.call, *row.split()]
     empty, whole, *times = [Spread.of(s).median for s in measure(calls, rounds)]
     print(f"\n{row.what}: where {whole:.2f} µs go")
-    times = [time - empty for time in times]
+    times = [t if c.less else t - empty / c.per for c, t in zip(calls[2:], times)]
     for call, time in zip(calls[2:], times):
-        print(f"{time:8.3f}  {call.code}")
-    print(
-        f"{whole - sum(times):8.3f}  the rest: frame, branches, wait for and release of the result"
-    )
+        print(f"{time:8.3f}  {call.label or call.code}")
+    print(f"{whole - sum(times):8.3f}  {row.rest}")
 
 
 if __name__ == "__main__":

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_SAMPLE_S = (
-    0.001  # what one sample takes at least: short, so that a round meets one state of the machine
-)
+_STRETCH_S = 0.0005  # short, so that a round meets one state of the machine
+_STRETCHES = 3  # of which the fastest is the sample: others may have met another program
 _WARM_UP = 10
 
 
@@ -33,6 +32,8 @@ class Call:
         Number of operations in one execution.
     less
         A call whose time is subtracted before the division.
+    label
+        What to print for it instead of the statement.
 
     """
 
@@ -41,6 +42,7 @@ class Call:
     globals: Mapping[str, Any] | None = None
     per: int = 1
     less: Call | None = None
+    label: str = ""
 
 
 class Clock:
@@ -55,7 +57,7 @@ class Clock:
         self._less = Clock(call.less) if call.less else None
         self._number = 1
         self._timer.timeit(_WARM_UP)  # or the first execution, which compiles, sets the number
-        while self._timer.timeit(self._number) < _SAMPLE_S:
+        while self._timer.timeit(self._number) < _STRETCH_S:
             self._number *= 2
 
     def sample(self) -> float:
@@ -64,7 +66,8 @@ class Clock:
         return (raw - self._less._once() if self._less else raw) / self._per
 
     def _once(self) -> float:
-        return self._timer.timeit(self._number) / self._number * 1e6
+        times = [self._timer.timeit(self._number) for _ in range(_STRETCHES)]
+        return min(times) / self._number * 1e6
 
 
 @dataclass(frozen=True)

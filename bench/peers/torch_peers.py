@@ -1,4 +1,11 @@
-"""The peer in Python for PyTorch: rms_norm as torch.library.custom_op, around the same function."""
+"""The peers in Python for PyTorch, around the exported functions, as PyTorch's documentation says.
+
+Each op once as ``torch.library.custom_op`` with ``register_autograd``, and once as
+``torch.autograd.Function``, in the form whose forward takes the context: the other one, with
+``setup_context``, is several times slower.
+"""
+
+from __future__ import annotations
 
 from typing import Any
 
@@ -6,7 +13,92 @@ import opcast_backend
 import torch
 from torch import Tensor
 
-kernel: Any = opcast_backend.function("rms_norm", opcast_backend.ops()["rms_norm"].schema)
+_functional: Any = torch.nn.functional
+_library: Any = torch.library
+_Function: Any = torch.autograd.Function
+
+
+def _exported(op: str) -> Any:
+    return opcast_backend.function(op, opcast_backend.ops()[op].schema)
+
+
+kernel: Any = _exported("rms_norm")
+_rms_norm_backward = _exported("rms_norm_backward")
+_silu_and_mul = _exported("silu_and_mul")
+_silu_and_mul_backward = _exported("silu_and_mul_backward")
+
+
+class RmsNorm(_Function):
+    """Compute rms_norm with a gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, eps: float) -> Tensor:
+        """Normalise."""
+        ctx.save_for_backward(x, weight)
+        ctx.eps = eps
+        y = torch.empty_like(x)
+        kernel(y, x.contiguous(), weight.contiguous(), eps)
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, grad_y: Tensor) -> tuple[Tensor, Tensor, None]:
+        """Return the gradients."""
+        x, weight = ctx.saved_tensors
+        grad_x, grad_weight = torch.empty_like(x), torch.empty_like(weight)
+        grad_y = grad_y.contiguous()
+        _rms_norm_backward(
+            grad_x, grad_weight, grad_y, x.contiguous(), weight.contiguous(), ctx.eps
+        )
+        return grad_x, grad_weight, None
+
+
+def rms_norm(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
+    """Call the function above."""
+    return RmsNorm.apply(x, weight, eps)
+
+
+class SiluAndMul(_Function):
+    """Compute silu_and_mul with a gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        """Gate."""
+        ctx.save_for_backward(x)
+        y = x.new_empty((*x.shape[:-1], x.shape[-1] // 2))
+        _silu_and_mul(y, x.contiguous())
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, grad_y: Tensor) -> Tensor:
+        """Return the gradient."""
+        (x,) = ctx.saved_tensors
+        grad_x = torch.empty_like(x)
+        _silu_and_mul_backward(grad_x, grad_y.contiguous(), x.contiguous())
+        return grad_x
+
+
+silu_and_mul: Any = SiluAndMul.apply
+
+
+class Nothing(_Function):
+    """Return what is given: what apply and the engine cost by themselves."""
+
+    @staticmethod
+    def forward(ctx: Any, result: Tensor, grads: tuple[Tensor, ...], *inputs: Tensor) -> Tensor:
+        """Return the result."""
+        ctx.grads = grads
+        return result.view_as(result)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+        """Return the gradients."""
+        return None, None, *ctx.grads
+
+
+def _custom(name: str, function: Any, fake: Any) -> Any:
+    op = _library.custom_op(f"opcast_bench::{name}", function, mutates_args=())
+    op.register_fake(fake)
+    return op
 
 
 def _rms_norm(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
@@ -15,10 +107,74 @@ def _rms_norm(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
     return y
 
 
-def _fake(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
+def _rms_norm_fake(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
     return torch.empty_like(x)
 
 
-_library: Any = torch.library
-custom_op: Any = _library.custom_op("opcast_bench::custom", _rms_norm, mutates_args=())
-custom_op.register_fake(_fake)
+def _rms_norm_gradients(
+    grad_y: Tensor, x: Tensor, weight: Tensor, eps: float
+) -> tuple[Tensor, Tensor]:
+    grad_x, grad_weight = torch.empty_like(x), torch.empty_like(weight)
+    grad_y = grad_y.contiguous()
+    _rms_norm_backward(grad_x, grad_weight, grad_y, x.contiguous(), weight.contiguous(), eps)
+    return grad_x, grad_weight
+
+
+def _rms_norm_gradients_fake(
+    grad_y: Tensor, x: Tensor, weight: Tensor, eps: float
+) -> tuple[Tensor, Tensor]:
+    return torch.empty_like(x), torch.empty_like(weight)
+
+
+def _gate(x: Tensor) -> Tensor:
+    y = x.new_empty((*x.shape[:-1], x.shape[-1] // 2))
+    _silu_and_mul(y, x.contiguous())
+    return y
+
+
+def _gate_fake(x: Tensor) -> Tensor:
+    return x.new_empty((*x.shape[:-1], x.shape[-1] // 2))
+
+
+def _gate_gradient(grad_y: Tensor, x: Tensor) -> Tensor:
+    grad_x = torch.empty_like(x)
+    _silu_and_mul_backward(grad_x, grad_y.contiguous(), x.contiguous())
+    return grad_x
+
+
+def _gate_gradient_fake(grad_y: Tensor, x: Tensor) -> Tensor:
+    return torch.empty_like(x)
+
+
+custom_op = _custom("custom", _rms_norm, _rms_norm_fake)
+custom_silu_and_mul = _custom("custom_silu", _gate, _gate_fake)
+_backward = _custom("custom_backward", _rms_norm_gradients, _rms_norm_gradients_fake)
+_silu_backward = _custom("custom_silu_backward", _gate_gradient, _gate_gradient_fake)
+
+
+def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    ctx.save_for_backward(*[x for x in inputs if isinstance(x, Tensor)])
+    ctx.attrs = [x for x in inputs if not isinstance(x, Tensor)]
+
+
+def _differentiate(ctx: Any, grad_y: Tensor) -> tuple[Tensor, Tensor, None]:
+    return (*_backward(grad_y, *ctx.saved_tensors, *ctx.attrs), None)
+
+
+def _differentiate_silu(ctx: Any, grad_y: Tensor) -> Tensor:
+    return _silu_backward(grad_y, *ctx.saved_tensors)
+
+
+custom_op.register_autograd(_differentiate, setup_context=_keep)
+custom_silu_and_mul.register_autograd(_differentiate_silu, setup_context=_keep)
+
+
+def native_rms_norm(x: Tensor, weight: Tensor) -> Tensor:
+    """Call PyTorch's own rms_norm."""
+    return _functional.rms_norm(x, (x.shape[-1],), weight, 1e-6)
+
+
+def native_silu_and_mul(x: Tensor) -> Tensor:
+    """Compute the same with operations of PyTorch."""
+    gate, value = x.tensor_split(2, -1)
+    return _functional.silu(gate) * value

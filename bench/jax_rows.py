@@ -1,0 +1,99 @@
+"""The lines of JAX."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import fastpath
+import jax
+import opcast_jax
+import torch
+from peers import extension, jax_peers
+from row import SHAPE, Row
+from stopwatch import Call
+
+_CHAIN = 101  # ops in the longer of the two jitted functions whose difference is taken
+_jax: Any = jax
+_torch: Any = torch
+
+
+def rows(x: Any, weight: Any) -> list[Row]:
+    """Return the lines."""
+    ours: Any = opcast_jax.rms_norm
+    names = {"x": _jax.numpy.asarray(x), "weight": _jax.numpy.asarray(weight)}
+    peer, inner = "jax: jax-tvm-ffi under jit", "jax: jax-tvm-ffi, per op inside a jit"
+    arguments = {**names, "eps": 1e-6}
+    eager = partial(fastpath.parts, ours, arguments)
+    jitted, chain = partial(_split, names), partial(_chain_split, names)
+    rest = "the rest: XLA's custom call and our handler"
+    return [
+        Row("jax: opcast under jit", _call(_jax.jit(ours), names), peer, 1.0, jitted, rest),
+        Row(peer, _call(_jax.jit(jax_peers.rms_norm), names)),
+        Row("jax: opcast, not under jit", _call(ours, names), peer, split=eager),
+        Row("jax: native operations under jit", _call(_jax.jit(jax_peers.native), names), peer),
+        Row("jax: opcast, per op inside a jit", _chain(ours, names), inner, 1.0, chain, rest),
+        Row(inner, _chain(jax_peers.rms_norm, names)),
+        *_gradients(names),
+    ]
+
+
+def _call(f: Any, names: dict[str, Any]) -> Call:
+    return Call("f(x, weight).block_until_ready()", {"f": f, **names})
+
+
+def _chain(f: Any, names: dict[str, Any]) -> Call:
+    def repeated(x: Any, weight: Any, count: int) -> Any:
+        for _ in range(count):
+            x = f(x, weight)
+        return x
+
+    jitted = _jax.jit(repeated, static_argnums=2)
+    code = "f(x, weight, count).block_until_ready()"
+    short = Call(code, {"f": jitted, "count": 1, **names})
+    long = {"f": jitted, "count": _CHAIN, **names}
+    return Call(code, long, per=_CHAIN - 1, less=short)
+
+
+def _gradients(names: dict[str, Any]) -> list[Row]:
+    """Return the lines of the gradient of all arguments, which calls both kernels."""
+    peer = "jax gradient: jax-tvm-ffi, custom_vjp"
+
+    def call(f: Any) -> Call:
+        def gradient(x: Any, weight: Any, grad: Any) -> Any:
+            y, back = _jax.vjp(f, x, weight)
+            return y, *back(grad)
+
+        code = "f(x, weight, x)[1].block_until_ready()"
+        return Call(code, {"f": _jax.jit(gradient), **names})
+
+    return [
+        Row("jax gradient: opcast", call(opcast_jax.rms_norm), peer),
+        Row(peer, call(jax_peers.differentiable)),
+        Row("jax gradient: native operations", call(jax_peers.native), peer),
+    ]
+
+
+def _exported(label: str) -> Call:
+    """Return the exported function itself, called from C++ on tensors of the same size."""
+    names = {
+        "f": extension.load().repeat,
+        "y": _torch.empty(SHAPE),
+        "x": _torch.ones(SHAPE),
+        "weight": _torch.ones(SHAPE[1:]),
+    }
+    return Call("f(y, x, weight, 100)", names, per=100, label=label)
+
+
+def _cheap(x: Any, weight: Any) -> Any:
+    return x * weight
+
+
+def _split(names: dict[str, Any]) -> list[Call]:
+    code, jitted = "f(x, weight).block_until_ready()", _jax.jit(_cheap)
+    label = "a jitted function that does nothing but x * weight"
+    return [Call(code, {"f": jitted, **names}, label=label), _exported("the exported function")]
+
+
+def _chain_split(names: dict[str, Any]) -> list[Call]:
+    return [_exported("the exported function")]

@@ -1,0 +1,35 @@
+"""The lines of NumPy."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import fastpath
+import numpy as np
+import opcast_numpy
+from peers import torch_peers
+from row import Row
+from stopwatch import Call
+
+
+def rows(x: Any, weight: Any) -> list[Row]:
+    """Return the lines; a given result has the same budget as one that is made."""
+    ours: Any = opcast_numpy.rms_norm
+    y = np.empty_like(x)
+    names = {"x": x, "weight": weight}
+    made = {**names, "y": y, "eps": 1e-6}
+    bare = {"f": torch_peers.kernel, **made}
+    native = "x / sqrt(mean(x * x, axis=-1, keepdims=True) + eps) * weight"
+    peer = "numpy: bare tvm-ffi, output given"
+    fresh = Call("f(x, weight)", {"f": ours, **names})
+    given = Call("f(x, weight, out=y)", {"f": ours, **made})
+    arguments = {**names, "eps": 1e-6, "out": None}
+    split = partial(fastpath.parts, ours, arguments)
+    split_given = partial(fastpath.parts, ours, {**arguments, "out": y})
+    return [
+        Row("numpy: opcast", fresh, peer, 1.6, split),
+        Row(peer, Call("f(y, x, weight, eps)", bare)),
+        Row("numpy: opcast, out=", given, peer, 1.6, split_given),
+        Row("numpy: native", Call(native, {"sqrt": np.sqrt, "mean": np.mean, **made}), peer),
+    ]

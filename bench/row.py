@@ -1,0 +1,48 @@
+"""A line of the overhead table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from stopwatch import Call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SHAPE = (4, 16)
+
+REST = "the rest: frame, branches, wait for and release of the result"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table.
+
+    Parameters
+    ----------
+    what
+        What is called.
+    call
+        How.
+    peer
+        The line it is compared with, or an empty string.
+    budget
+        The largest ratio to the peer that is accepted, or None for the peers themselves.
+    split
+        Returns what explains the time: parts of the call, each by itself. A line with a budget has
+        one.
+    rest
+        What the parts leave.
+
+    """
+
+    what: str
+    call: Call
+    peer: str = ""
+    budget: float | None = None
+    split: Callable[[], list[Call]] | None = None
+    rest: str = REST
+
+    def __post_init__(self) -> None:
+        assert self.budget is None or self.split, f"{self.what}: a budget needs a split"

@@ -1,0 +1,112 @@
+"""The lines of PyTorch."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import fastpath
+import opcast_torch
+import opcast_torch.layers as opcast_torch_layers
+import torch
+from peers import extension, torch_peers
+from row import SHAPE, Row
+from stopwatch import Call
+
+_torch: Any = torch
+_PEER = "torch: C++ TORCH_LIBRARY op"
+_REST = "the rest: kept tensors, from the node to the gradient op and back"
+
+
+def rows(x: Any, weight: Any) -> list[Row]:
+    """Return the lines."""
+    names = {"x": _torch.tensor(x), "weight": _torch.tensor(weight)}
+    wide = {"x": _torch.cat([names["x"], names["x"]], -1)}
+    norms = {
+        "autograd.Function": torch_peers.rms_norm,
+        "torch.library.custom_op": torch_peers.custom_op,
+        "F.rms_norm": torch_peers.native_rms_norm,
+    }
+    gates = {
+        "autograd.Function": torch_peers.silu_and_mul,
+        "torch.library.custom_op": torch_peers.custom_silu_and_mul,
+        "F.silu(gate) * value": torch_peers.native_silu_and_mul,
+    }
+    return [
+        *_calls(names),
+        *_layers(names),
+        *_gradients("rms_norm", names, norms),
+        *_gradients("silu_and_mul", wide, gates),
+    ]
+
+
+def _calls(names: dict[str, Any]) -> list[Row]:
+    module = extension.load()
+    ours: Any = opcast_torch.rms_norm
+    made = {**names, "y": _torch.empty(SHAPE), "eps": 1e-6}
+    registered: Any = _torch.ops.opcast_bench.rms_norm
+
+    def row(what: str, f: Any, code: str = "f(x, weight)", **more: Any) -> Row:
+        call = Call(code, {"f": f, **made}, per=more.pop("per", 1))
+        return Row(what, call, more.pop("peer", _PEER), **more)
+
+    split = partial(fastpath.parts, ours, {**names, "eps": 1e-6, "out": None})
+    native, repeat = _torch.nn.functional.rms_norm, "f(y, x, weight, 100)"
+    return [
+        row("torch: opcast", ours, budget=1.0, split=split),
+        row(_PEER, registered.default, peer=""),
+        row("torch: C++ TORCH_LIBRARY op, not .default", registered),
+        row("torch: pybind11 function", module.rms_norm),
+        row("torch: torch.library.custom_op", torch_peers.custom_op),
+        row("torch: F.rms_norm", native, "f(x, (16,), weight, 1e-6)"),
+        row("torch: bare tvm-ffi, output given", torch_peers.kernel, "f(y, x, weight, eps)"),
+        row("torch: the exported function, from C++", module.repeat, repeat, per=100),
+    ]
+
+
+def _layers(names: dict[str, Any]) -> list[Row]:
+    """Return the lines of layers without gradients, as a model that serves calls them."""
+    peer = "torch layer: nn.RMSNorm"
+    ours: Any = opcast_torch_layers.RMSNorm()
+    ours.weight, ours.eps = _torch.nn.Parameter(names["weight"]), 1e-6
+    theirs = _torch.nn.RMSNorm(SHAPE[-1], eps=1e-6)
+    calls = [Call("f(x)", {"f": f.requires_grad_(False), "x": names["x"]}) for f in (ours, theirs)]
+    return [Row("torch layer: opcast RMSNorm", calls[0], peer), Row(peer, calls[1])]
+
+
+def _gradients(op: str, names: dict[str, Any], peers: dict[str, Any]) -> list[Row]:
+    """Return the lines of a result and the gradients of all inputs."""
+    ours: Any = vars(opcast_torch)[op]
+    leaves = {name: value.clone().requires_grad_() for name, value in names.items()}
+    inputs = ", ".join(names)
+    result = ours(*names.values())
+    common = {**leaves, "grad": _torch.autograd.grad, "g": _torch.ones_like(result)}
+    code = f"grad(f({inputs}), ({inputs},), g)"
+    first, *others = [f"torch fwd + bwd {op}: {what}" for what in peers]
+    calls = [Call(code, {"f": f, **common}) for f in (ours, *peers.values())]
+    split = partial(_split, op, names, common)
+    return [
+        Row(f"torch fwd + bwd {op}: opcast", calls[0], first, 1.1, split, _REST),
+        Row(first, calls[1]),
+        *(Row(what, call, first) for what, call in zip(others, calls[2:])),
+    ]
+
+
+def _split(op: str, names: dict[str, Any], common: dict[str, Any]) -> list[Call]:
+    """Return the parts of a forward and backward pass; some are differences of two calls."""
+    forward: Any = vars(opcast_torch)[op]
+    backward: Any = vars(opcast_torch)[f"{op}_backward"]
+    inputs, plain = ", ".join(names), {"f": forward, **names}
+    call = f"f({inputs})"
+    without = Call(call, plain, label="the call without gradients: guard, allocation, kernel")
+    grads = tuple(_torch.ones_like(value) for value in names.values())
+    y = _torch.ones_like(common["g"])
+    nothing = {**common, "f": torch_peers.Nothing.apply, "y": y, "grads": grads}
+    node = Call(f"f(y, grads, {inputs})", nothing)
+    engine = f"grad(f(y, grads, {inputs}), ({inputs},), g)"
+    return [
+        without,
+        Call(call, {**common, "f": forward}, less=without, label="what the node adds to it"),
+        Call(engine, nothing, less=node, label="the engine, for a node that does nothing"),
+        Call(f"f(g, {inputs})", {**plain, "f": backward, "g": common["g"]}, label=f"{op}_backward"),
+    ]

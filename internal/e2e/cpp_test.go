@@ -1,0 +1,138 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/opcast/opcast/gen"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/pyenv"
+)
+
+// The runtime's tests are plain programs that end with "ok N checks": one for what kernels see, one for the rules on
+// tensors as a C caller sends them.
+func TestCPPRuntime(t *testing.T) { cppTest(t, "runtime_test.cc", kernelSide) }
+
+func TestCPPRules(t *testing.T) { rulesTest(t, "ffi_test.cc") }
+
+func TestCPPOverlap(t *testing.T) { rulesTest(t, "ffi_overlap_test.cc") }
+
+func rulesTest(t *testing.T, name string) {
+	t.Helper()
+	cppTest(t, name, func(name string) bool { return !callsFFI(name) }, "-isystem", tvmInclude(t))
+}
+
+// tvmInclude is the folder of tvm-ffi's headers.
+func tvmInclude(t *testing.T) string {
+	t.Helper()
+	env, err := pyenv.Find(t.Context(), pyenv.Query{Python: python(t), Getenv: os.Getenv})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return env.TVMInclude
+}
+
+// Generated exports run against a stand-in for tvm-ffi. Every golden of the generator compiles.
+func TestCPPExports(t *testing.T) {
+	dir := generated(t, "writes")
+	units, err := filepath.Glob(filepath.Join(dir, "*.cc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := func(name string) bool { return !kernelSide(name) }
+	cppTest(t, "export_test.cc", all, append([]string{"-I", dir, "-isystem", tvmInclude(t)}, units...)...)
+}
+
+func TestGeneratedCPPCompiles(t *testing.T) {
+	goldens, err := filepath.Glob(filepath.Join(root(t), "gen", "testdata", "*.txtar"))
+	if err != nil || len(goldens) == 0 {
+		t.Fatalf("no goldens: %v", err)
+	}
+	backend, include := filepath.Join(root(t), "backend"), tvmInclude(t)
+	for _, golden := range goldens {
+		name := strings.TrimSuffix(filepath.Base(golden), ".txtar")
+		if name == "writes" {
+			continue // TestCPPExports runs it
+		}
+		t.Run(name, func(t *testing.T) {
+			dir := generated(t, name)
+			units, err := filepath.Glob(filepath.Join(dir, "*.cc"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			args := []string{"c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I", dir, "-I", backend, "-isystem", include}
+			run(t, command(t, backend, append(args, units...)...))
+		})
+	}
+}
+
+// generated is the folder of the C++ that the generator makes of the project in one of its goldens.
+func generated(t *testing.T, golden string) string {
+	t.Helper()
+	archive, err := txtar.ParseFile(filepath.Join(root(t), "gen", "testdata", golden+".txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, f := range archive.Files {
+		if name, in := strings.CutPrefix(f.Name, "in/"); in {
+			write(t, filepath.Join(dir, name), f.Data)
+		}
+	}
+	project, list, err := opdef.Load(dir)
+	if err != nil || len(list) > 0 {
+		t.Fatalf("load: %v %v", err, list)
+	}
+	files, list, err := gen.Generate(project)
+	if err != nil || len(list) > 0 {
+		t.Fatalf("generate: %v %v", err, list)
+	}
+	folder := filepath.Join("backend", "gen")
+	for _, f := range files {
+		if filepath.Dir(f.Path) == folder {
+			write(t, filepath.Join(dir, f.Path), f.Content)
+		}
+	}
+	return filepath.Join(dir, folder)
+}
+
+func write(t *testing.T, path string, content []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, content, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// kernelSide are the units of the runtime without tvm-ffi's headers, callsFFI those that need its library.
+func kernelSide(name string) bool { return !strings.HasPrefix(name, "ffi") && !callsFFI(name) }
+
+func callsFFI(name string) bool { return name == "ffi_export.cc" || name == "registry.cc" }
+
+// cppTest compiles a test with the wanted units of the runtime and runs it.
+func cppTest(t *testing.T, test string, wanted func(name string) bool, flags ...string) {
+	t.Helper()
+	if _, err := exec.LookPath("c++"); err != nil {
+		t.Skip("no C++ compiler")
+	}
+	backend := filepath.Join(root(t), "backend")
+	units, err := filepath.Glob(filepath.Join(backend, "opcast", "*.cc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	units = slices.DeleteFunc(units, func(path string) bool { return !wanted(filepath.Base(path)) })
+	program := filepath.Join(t.TempDir(), "test")
+	args := append([]string{"c++", "-std=c++17", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread", "-ffp-contract=off",
+		`-DOPCAST_COLLECTION="test"`, "-I", backend, "-I", filepath.Join(backend, "gen"), "-o", program,
+		filepath.Join(backend, "tests", test)}, flags...)
+	run(t, command(t, backend, append(args, units...)...))
+	t.Log(run(t, command(t, backend, program)))
+}

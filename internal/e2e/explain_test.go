@@ -1,0 +1,33 @@
+package e2e
+
+import (
+	_ "embed"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opcast/opcast/internal/cli"
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+//go:embed explain.py
+var explainScript string
+
+// The backend explains its ops in the words of the command line, and knows which arguments of a call are copied.
+func TestExplain(t *testing.T) {
+	project, findings, err := opdef.Load(root(t))
+	if err != nil || len(findings) > 0 {
+		t.Fatal(findings, err)
+	}
+	var want, stderr strings.Builder
+	for _, op := range project.Ops {
+		if code := cli.Main(t.Context(), []string{"explain", "--dir", root(t), op.Name}, os.Stdin, &want, &stderr); code != 0 {
+			t.Fatalf("exit code %d: %s", code, stderr.String())
+		}
+	}
+	if diff := cmp.Diff(want.String(), run(t, command(t, t.TempDir(), python(t), "-P", "-c", explainScript))); diff != "" {
+		t.Errorf("explain (-command line +Python):\n%s", diff)
+	}
+}
