@@ -25,7 +25,7 @@ help: ## List these targets.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 quickstart: build ## Set everything up and run a real model through every adaptor.
-	$(BIN)/python examples/digits/run.py
+	$(BIN)/python examples/digits
 
 gen: opcast ## Generate the sources from opdefs/.
 	$(OPCAST) gen

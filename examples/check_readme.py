@@ -5,8 +5,8 @@ Usage: python examples/check_readme.py [FILE...], by default README.md and docs/
 A `python` block runs by itself; its output is the `text` block right after it. A `console` block has
 commands after "$ " and their output, where "..." stands for any part of a line, or for lines. A block
 with a path after its language is a file: the same in the repository, or written to the scratch folder in
-which the commands run. That folder has an environment of its own that borrows the packages of this one,
-so nothing is installed here.
+which the commands run. That folder shows the examples, and has an environment of its own that borrows the
+packages of this one, so nothing is installed here.
 """
 
 from __future__ import annotations
@@ -102,6 +102,7 @@ class Shell:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        (folder / "examples").symlink_to(ROOT / "examples")
         environment = folder / ".venv"
         self.variables = {
             **os.environ,

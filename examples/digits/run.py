@@ -5,7 +5,6 @@ Exits 1 unless all adaptors give the same bits and at least 95 % of the held-out
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -60,7 +59,8 @@ def call(fw: Framework, op: opcast_backend.Op, dtype: str) -> list[Any]:
     arrays = [fw.array(values) for values in sample.inputs(op, dtype)]
     function = getattr(fw.ops, op.name)
     result: Any = function(*arrays, **sample.attrs(op))
-    return [bits(fw.values(y)) for y in (result if len(op.outputs) > 1 else (result,))]
+    results = result if len(op.results) > 1 else (result,)
+    return [None if y is None else bits(fw.values(y)) for y in results]
 
 
 def digits_table(fws: list[Framework]) -> tuple[bool, float]:
@@ -97,8 +97,4 @@ def bits(values: Values) -> tuple[str, tuple[int, ...], bytes]:
 
 def print_row(head: str, cells: Iterable[str]) -> None:
     """Print a row of a table."""
-    print(f"{head:16}" + "".join(f"{cell:>12}" for cell in cells))
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    print(f"{head:24}" + "".join(f"{cell:>12}" for cell in cells))
