@@ -116,34 +116,38 @@ def forward_mode(task: Task) -> None:
     """Ask for forward-mode derivatives, in every spelling."""
     jax, wrt = task.caller.jax, tuple(task.options["wrt"])
     (arrays,) = task.calls
-    inputs = arrays.inputs
+    floats = tuple(arrays.inputs[i] for i in wrt)
 
-    def tangents(*inputs: Any) -> Any:
-        return tuple(jax.numpy.ones_like(x) for x in inputs)
+    def of(*floats: Any) -> Any:
+        given = dict(zip(wrt, floats))  # integers have no tangents, so they stay as they are
+        return task.function(*[given.get(i, x) for i, x in enumerate(arrays.inputs)])
 
-    def jvp(*inputs: Any) -> Any:
-        return jax.jvp(task.function, inputs, tangents(*inputs))
+    def tangents(*floats: Any) -> Any:
+        return tuple(jax.numpy.ones_like(x) for x in floats)
 
-    def of_jit(*inputs: Any) -> Any:
-        return jax.jvp(jax.jit(task.function), inputs, tangents(*inputs))
+    def jvp(*floats: Any) -> Any:
+        return jax.jvp(of, floats, tangents(*floats))
 
-    def linearize(*inputs: Any) -> Any:
-        return jax.linearize(task.function, *inputs)[1](*tangents(*inputs))
+    def of_jit(*floats: Any) -> Any:
+        return jax.jvp(jax.jit(of), floats, tangents(*floats))
 
-    def mapped(*inputs: Any) -> Any:
-        return jax.vmap(jvp)(*[jax.numpy.stack([x, x]) for x in inputs])
+    def linearize(*floats: Any) -> Any:
+        return jax.linearize(of, *floats)[1](*tangents(*floats))
+
+    def mapped(*floats: Any) -> Any:
+        return jax.vmap(jvp)(*[jax.numpy.stack([x, x]) for x in floats])
 
     spellings: Request = {
         "jvp": jvp,
         "jvp(jit)": of_jit,
         "jit(jvp)": jax.jit(jvp),
-        "jacfwd": jax.jacfwd(task.function, wrt),
+        "jacfwd": jax.jacfwd(of, tuple(range(len(floats)))),
         "linearize": linearize,
         "vmap(jvp)": mapped,
     }
     task.facts["spellings"] = list(spellings)
     for function in spellings.values():
-        task.run(lambda function=function: function(*inputs))
+        task.run(lambda function=function: function(*floats))
 
 
 def wide(task: Task) -> None:

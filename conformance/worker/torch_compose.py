@@ -110,34 +110,34 @@ def forward_mode(task: Task) -> None:
     """Ask for forward-mode derivatives, in every spelling."""
     torch, wrt = task.caller.torch, task.options["wrt"]
     forward_ad: Any = torch.autograd.forward_ad
+    inputs = task.calls[0].inputs
+    floats = tuple(inputs[i] for i in wrt)
+    tangents = tuple(torch.ones_like(x) for x in floats)
 
-    def jvp(arrays: Arrays) -> Any:
-        return torch.func.jvp(task.function, tuple(arrays.inputs), tangents(arrays))
+    def of(*floats: Any) -> Any:
+        given = dict(zip(wrt, floats))  # integers have no tangents, so they stay as they are
+        return task.function(*[given.get(i, x) for i, x in enumerate(inputs)])
 
-    def tangents(arrays: Arrays) -> Any:
-        ones, zeros = torch.ones_like, torch.zeros_like
-        return tuple(ones(x) if i in wrt else zeros(x) for i, x in enumerate(arrays.inputs))
+    def jvp() -> Any:
+        return torch.func.jvp(of, floats, tangents)
 
-    def dual(arrays: Arrays) -> Any:
+    def dual() -> Any:
         with forward_ad.dual_level():
-            pairs = zip(arrays.inputs, tangents(arrays))
-            return task.function(*[forward_ad.make_dual(x, t) for x, t in pairs])
+            return of(*[forward_ad.make_dual(x, t) for x, t in zip(floats, tangents)])
 
-    def jacfwd(arrays: Arrays) -> Any:
-        return torch.func.jacfwd(task.function, tuple(wrt))(*arrays.inputs)
+    def jacfwd() -> Any:
+        return torch.func.jacfwd(of, tuple(range(len(floats))))(*floats)
 
-    def mapped(arrays: Arrays) -> Any:
-        stacked = [torch.stack([x, x]) for x in arrays.inputs]
+    def mapped() -> Any:
+        def inner(*floats: Any) -> Any:
+            return torch.func.jvp(of, floats, floats)
 
-        def inner(*inputs: Any) -> Any:
-            return torch.func.jvp(task.function, inputs, inputs)
-
-        return torch.vmap(inner)(*stacked)
+        return torch.vmap(inner)(*[torch.stack([x, x]) for x in floats])
 
     spellings = {"func.jvp": jvp, "make_dual": dual, "func.jacfwd": jacfwd, "vmap(jvp)": mapped}
     task.facts["spellings"] = list(spellings)
     for spelling in spellings.values():
-        task.run(lambda spelling=spelling: spelling(task.calls[0]))
+        task.run(spelling)
 
 
 WAYS: Request = {

@@ -53,8 +53,9 @@ def run(count: int, work: Callable[[Worker], Result]) -> Result:
             _wait(started)
             return pickle.loads(_result(folder).read_bytes())
         finally:
-            for process in started:
+            for process in reversed(started):  # the first one last: others would complain
                 process.kill()
+            for process in started:
                 process.join()
 
 
