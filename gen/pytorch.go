@@ -72,14 +72,23 @@ func (v *torchOp) Arguments() string {
 
 // Written is the tuple of the inputs that the op overwrites, or "".
 func (v *torchOp) Written() string {
-	var names []string
-	for _, a := range v.Mutated() {
-		names = append(names, a.Name)
-	}
-	if len(names) == 0 {
+	if len(v.Mutated()) == 0 {
 		return ""
 	}
-	return pyTuple(names)
+	return pyTuple(argNames(v.Mutated()))
+}
+
+// Imports adds what the functions of a node are annotated with.
+func (v *torchOp) Imports() []string {
+	const line = "from typing import Any"
+	out := v.pyOp.Imports()
+	if v.Gradient == nil || slices.Contains(out, line) {
+		return out
+	}
+	if blank := slices.Index(out, ""); blank >= 0 {
+		return slices.Insert(out, blank, line)
+	}
+	return append([]string{line, ""}, out...)
 }
 
 // Allocate prints the lines that make the outputs.

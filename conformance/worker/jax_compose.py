@@ -109,6 +109,7 @@ def jacobian(task: Task) -> None:
         return task.function(*arrays)[0]
 
     of = jax.jacrev(first, wrt)
+    task.facts["spellings"] = ["jacrev"]
     task.each(lambda arrays: of(*arrays.inputs))
 
 

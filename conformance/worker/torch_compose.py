@@ -75,8 +75,19 @@ def jacobian(task: Task) -> None:
     def first(*arrays: Any) -> Any:
         return task.function(*arrays)[0]
 
-    of = torch.func.jacrev(first, tuple(wrt))
-    task.each(lambda arrays: of(*arrays.inputs))
+    def batched(*arrays: Any) -> Any:
+        """Differentiate as jacobian(vectorize=True) does, whose arrays are batched in another way."""
+        inputs = [x.detach().requires_grad_(i in wrt) for i, x in enumerate(arrays)]
+        result = first(*inputs)
+        basis = torch.eye(result.numel(), dtype=result.dtype).reshape(-1, *result.shape)
+        moving = [inputs[i] for i in wrt]
+        found = torch.autograd.grad(result, moving, basis, is_grads_batched=True)
+        return [g.reshape(*result.shape, *x.shape) for g, x in zip(found, moving)]
+
+    spellings = {"jacrev": torch.func.jacrev(first, tuple(wrt)), "is_grads_batched": batched}
+    task.facts["spellings"] = list(spellings)
+    for of in spellings.values():
+        task.each(lambda arrays, of=of: of(*arrays.inputs))
 
 
 def module(task: Task) -> None:

@@ -1,7 +1,7 @@
 """Gradients: an op has that which its gradient op computes, and a gradient op has none.
 
 A call becomes a node in the graph of gradients in two ways. A plain one makes it itself, around the
-generated functions (``plain_node``). All others get theirs where PyTorch makes those of its own
+generated functions (``node``). All others get theirs where PyTorch makes those of its own
 ops: below the key for autograd of the registered op (``register``), whichever level of torch.func
 or compiler that is for.
 """
@@ -43,7 +43,6 @@ class Link:
         made = [a.name for a in self.gradient.outputs]
         found = ["grad_" + name for name in inputs]
         self.results = [made.index(name) if name in made else -1 for name in found]
-        self.all = (True,) * len(inputs) if found == made else None
         self.rest = (None,) * len(info.attrs)
 
     def save(self, ctx: Any, args: tuple[Any, ...], made: tuple[Any, ...]) -> None:
@@ -54,15 +53,9 @@ class Link:
     def differentiate(self, call: Any, ctx: Any, grads: tuple[Any, ...], lead: int) -> Any:
         """Call the gradient op; return a gradient for every argument, with some in front."""
         returned = call(self.operands((*ctx.saved_tensors, *grads)), ctx.attrs)
-        return self.give(ctx, backend.as_tuple(returned) or (), lead)
-
-    def give(self, ctx: Any, made: tuple[Any, ...], lead: int) -> Any:
-        """Return what the gradient op made of a call, for those arguments that need it."""
-        needs = ctx.needs_input_grad
-        found: list[Any] = [None] * lead
-        for i, result in enumerate(self.results):
-            found.append(made[result] if result >= 0 and needs[lead + i] else None)
-        return (*found, *self.rest)
+        made: tuple[Any, ...] = backend.as_tuple(returned) or ()
+        found = [made[i] if i >= 0 else None for i in self.results]
+        return needed(ctx, *(None,) * lead, *found, *self.rest)
 
 
 def _pick(names: Sequence[str], wanted: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
@@ -83,40 +76,34 @@ def refusal(info: Any) -> NotImplementedError:
     return NotImplementedError(f"{info.name}: no gradient is defined: {text}")
 
 
-def _node(info: Any, base: Any, forward: Any, backward: Any) -> Any:
+def _node(name: str, base: Any, forward: Any, backward: Any) -> Any:
     """Return a node whose name in graphs is that of the op."""
     methods = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
-    return type(info.name, (base,), methods)
+    return type(name, (base,), methods)
 
 
-def plain_node(info: Any, compute: Callable[..., Any], gradient: Callable[..., Any]) -> Any:
-    """Return the function that makes plain calls which are nodes.
-
-    Compute gets all arguments and returns all outputs as a tuple; gradient gets arrays and
-    attributes apart.
-    """
-    link = Link(info) if info.backward else None
-    count = sum(not a.saved for a in info.outputs)
-
-    def forward(ctx: Any, *args: Any) -> Any:
-        made = compute(args)
-        if link is not None:  # as link.save does: a tiny call takes two microseconds
-            ctx.save_for_backward(*link.keep((*args, *made) if link.outputs else args))
-            ctx.attrs = link.keep_attrs(args)
-        return made[0] if count == 1 else made[:count]
-
-    def backward(ctx: Any, *grads: Any) -> Any:
-        if link is None:
-            raise refusal(info)
-        made = gradient(link.operands((*ctx.saved_tensors, *grads)), ctx.attrs)
-        if link.all == ctx.needs_input_grad[: len(made)]:
-            return made + link.rest
-        return link.give(ctx, made, 0)
-
-    node = _node(info, _autograd.Function, forward, backward)
+def node(name: str, forward: Callable[..., Any], backward: Callable[..., Any]) -> Any:
+    """Return the function that makes plain calls which are nodes, of an op's two functions."""
+    made = _node(name, _autograd.Function, forward, backward)
     # Function.apply itself looks for defaults and transformations, which a plain call has not.
-    apply: Any = native._FunctionBase.__dict__["apply"].__get__(None, node)
-    return apply
+    return native._FunctionBase.__dict__["apply"].__get__(None, made)
+
+
+def last_node(info: Any, compute: Callable[..., Any]) -> Any:
+    """Return the same for an op without a gradient: only asking for one fails."""
+
+    def forward(_: Any, *args: Any) -> Any:
+        return compute(*args)
+
+    def backward(*_: Any) -> Any:
+        raise refusal(info)
+
+    return node(info.name, forward, backward)
+
+
+def needed(ctx: Any, *grads: Any) -> tuple[Any, ...]:
+    """Return the gradients of a node's arguments, for those that need one."""
+    return tuple([x if needs else None for x, needs in zip(grads, ctx.needs_input_grad)])
 
 
 def register(overload: Any, library: Any) -> None:
@@ -157,7 +144,7 @@ def _next_level() -> Any:
         yield
 
 
-def _nodes(overload: Any) -> tuple[Any, Any]:
+def _nodes(overload: Any) -> tuple[Any, ...]:
     """Return the node of an overload for autograd, and that for one level of torch.func."""
     info, namespace = overload.info, getattr(torch.ops, overload.call.namespace)
     packet = getattr(namespace, info.name)
@@ -184,4 +171,4 @@ def _nodes(overload: Any) -> tuple[Any, Any]:
         return link.differentiate(differentiate, ctx, grads, 1)
 
     bases = _autograd.Function, _autograd.function._SingleLevelFunction
-    return _node(info, bases[0], forward, backward), _node(info, bases[1], forward, backward)
+    return tuple([_node(info.name, base, forward, backward) for base in bases])

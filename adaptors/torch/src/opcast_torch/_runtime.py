@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from . import _autocast, _autograd, _sharding
+from ._autograd import needed, node
 from ._collection import backend
 from ._framework import DTYPES, FRAMEWORK, refuse_layout
 from ._overload import Overload
@@ -30,6 +31,7 @@ from ._state import (
     stands_for_tensor,
     unusual,
     wanted,
+    whole,
 )
 
 if TYPE_CHECKING:
@@ -47,6 +49,9 @@ __all__ = [
     "function_mode",
     "grad_enabled",
     "layouts",
+    "needed",
+    "node",
+    "ops",
     "profiler",
     "torch",
 ]
@@ -54,7 +59,7 @@ __all__ = [
 REQUIRED: Any = None
 FAULT = Exception  # whatever ends a plain call: the general one copes with it or says what is wrong
 empty_like: Callable[[Tensor], Tensor] = torch.empty_like
-_ops: dict[str, Op] = {}
+ops: dict[str, Op] = {}
 _SOME = 16  # kinds of arguments that an op's guard remembers
 
 
@@ -82,26 +87,26 @@ class Op:
         self._saving = self._default
         if any(a.saved for a in self.info.outputs):
             self._saving = Overload(self.info, self.kernel, self.check, saved=True)
-        self._function: Callable[..., Any]
+        self.function: Callable[..., Any]
         # The guard of the generated function asks the first about its required tensors, and one
         # each about its optional ones. They are the last tests that passed; the rest is memory.
         self.plain: list[Callable[..., bool]] = [_never]
         self.plain += [_never for a in self.info.inputs if a.optional]
         self._known: list[list[Callable[..., bool]]] = [[] for _ in self.plain]
         self._attrs = [a.name for a in self.info.attrs]
-        self._count = len(self.info.inputs)
-        self._twins = _twins(self.info)
         self._optional = any(a.optional for a in self.info.inputs)
         # Tests of arguments from which a gradient is wanted, by which of the inputs are absent; and
         # that of the generated function, if all are always given.
         self._tracked: dict[tuple[bool, ...], Callable[..., bool]] = {}
         self.tracked: Callable[..., bool] = _never
-        self.node = _autograd.plain_node(self.info, self._compute, self._differentiate)
-        _ops[name] = self
+        self.node: Any = None
+        if self.info.gradient_of:
+            self.node = _autograd.last_node(self.info, self._positional)
+        ops[name] = self
 
     def publish(self, function: Callable[..., Any], required: int) -> None:
         """Show the generated function to users; the arguments are those of ``backend.publish``."""
-        self._function = function
+        self.function = function
         backend.publish(function, required)
 
     def call(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...], out: Any = None) -> Any:
@@ -110,7 +115,7 @@ class Op:
             return self._traced(inputs, attrs, out)
         if out is None and self._optional and grad_enabled() and not unusual():
             given, absent = self._presence(inputs)
-            if absent in self._tracked and self._tracked[absent](*given):
+            if absent in self._tracked and whole(given) and self._tracked[absent](*given):
                 return self.node(*inputs, *attrs)
         outs = backend.as_tuple(out)
         if any(stands_for_tensor(x) for x in inputs):
@@ -152,7 +157,7 @@ class Op:
             return None
         if not wanted(inputs):
             keywords = dict(zip(self._attrs, attrs))
-            return partial(self._function, *inputs, **keywords) if self._recall(inputs) else None
+            return partial(self.function, *inputs, **keywords) if self._recall(inputs) else None
         if not self.info.backward and not self.info.gradient_of:
             return None
         given, absent = self._presence(inputs) if self._optional else (inputs, ())
@@ -227,54 +232,16 @@ class Op:
                 given.copy_(result)
         return out
 
-    def _compute(self, args: tuple[Any, ...]) -> Any:
-        """Compute all outputs for the node of a plain call."""
-        made = self._at_once(args)
-        if made is not None:
-            return made
-        inputs, attrs = args[: self._count], args[self._count :]
-        if self._saving is self._default:
-            return backend.as_tuple(self._function(*inputs, **dict(zip(self._attrs, attrs))))
+    def compute(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> list[Any]:
+        """Compute all outputs of a plain call, those that only the gradient needs too."""
         specs, values = self.check(FRAMEWORK, *inputs, *attrs)
         outs = self._saving.allocate(inputs[0], specs)
         self._saving.launch(outs, inputs, values)
-        return tuple(outs)
-
-    def _differentiate(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
-        """Call the op's gradient op; return its results as a tuple."""
-        other = _ops[self.info.backward]
-        if other._twins is not None and not (
-            grad_enabled()
-            or compiling()
-            or function_mode()
-            or forward_ad._current_level >= 0
-            or profiler._is_profiler_enabled
-        ):
-            if True not in [x.is_nested for x in inputs] and other.plain[0](*inputs):
-                made = other._at_once((*inputs, *attrs))
-                if made is not None:
-                    return made
-        return backend.as_tuple(other._function(*inputs, **dict(zip(other._attrs, attrs))))
-
-    def _at_once(self, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        """Call the kernel on plain arguments; None if that is not so simple."""
-        if self._twins is None:
-            return None
-        try:
-            outs = tuple([empty_like(args[i]) for i in self._twins])
-            self.kernel(*outs, *args)
-        except FAULT:
-            return None
         return outs
 
-
-def _twins(info: Any) -> list[int] | None:
-    """Return for each output which input has its shape and dtype; None if that is not so simple."""
-    types = [a.type if not a.optional else "" for a in info.inputs]
-    simple = "" not in types and all(a.type in types and not a.saved for a in info.outputs)
-    if not simple or any(a.mutated for a in info.inputs) or "dtype" in [a.type for a in info.attrs]:
-        return None
-    return [types.index(a.type) for a in info.outputs]
+    def _positional(self, *args: Any) -> Any:
+        count = len(self.info.inputs)
+        return self.function(*args[:count], **dict(zip(self._attrs, args[count:])))
 
 
 def _bare(results: tuple[Any, ...]) -> Any:

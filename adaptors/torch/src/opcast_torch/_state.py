@@ -47,13 +47,15 @@ def plain(tensors: Iterable[Any]) -> bool:
             and not x.is_meta
             and not x._is_zerotensor()
             and not native._functorch.is_functorch_wrapped_tensor(x)  # one that outlived its level
+            and not native._functorch.is_legacy_batchedtensor(x)  # from autograd's is_grads_batched
         )
         for x in tensors
     )
 
 
-def _whole(x: Any) -> bool:
-    return type(x) in {Tensor, Parameter} and not x.is_nested
+def whole(tensors: Iterable[Any]) -> bool:
+    """Whether a test that ``alike`` made may be asked: only tensors, and no nested ones."""
+    return all([type(x) in {Tensor, Parameter} and not x.is_nested for x in tensors])
 
 
 def unusual() -> bool:
@@ -65,7 +67,7 @@ def alike(tensors: Sequence[Tensor], tracked: bool = False) -> Callable[..., boo
     """Return a test whether others are plain tensors like these.
 
     They pass only where no gradient is wanted from them; if it is, they are to be tracked, and
-    whether gradients are on is another question.
+    whether gradients are on is another question. Only tensors have an answer to tracked tests.
 
     They are if type, dtype, device, rank and all dispatch keys are the same, whatever the sizes.
     That is how torch.compile decides whether compiled code may run: all in one call.
@@ -76,8 +78,8 @@ def alike(tensors: Sequence[Tensor], tracked: bool = False) -> Callable[..., boo
         test = guards(*tensors, dynamic_dims_sizes=free, dynamic_dims_strides=free).check
     except (AttributeError, TypeError):  # no release is known to lack it, but it is no public name
         return lambda *_: False
-    if tracked:  # a nested tensor would end the process; the generated guards ask themselves
-        return lambda *others: all([_whole(x) for x in others]) and test(*others)
+    if tracked:  # nested tensors would end the process
+        return lambda *others: True not in [x.is_nested for x in others] and test(*others)
     if any(x.requires_grad for x in tensors):
         return lambda *others: not grad_enabled() and test(*others)
     return test

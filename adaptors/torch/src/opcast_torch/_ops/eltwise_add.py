@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch import Tensor
 
 from .. import _runtime as _rt
@@ -63,11 +65,25 @@ def eltwise_add(
                 c = _rt.empty(_c_shape, _c_strides, a.dtype)
                 _kernel(c, a, b)
                 return c
+            _tracked = _rt.grad_enabled() and _op.tracked(a, b)
         except _rt.FAULT:  # the general call copes with it or says what is wrong
             pass
-        if _rt.grad_enabled() and _op.tracked(a, b):
-            return _op.node(a, b)
+        else:
+            if _tracked:
+                return _op.node(a, b)
     return _op.call((a, b), (), out)
 
 
+def _forward(_ctx: Any, a: Any, b: Any) -> Any:
+    c = _op.function(a, b)
+    return c
+
+
+def _backward(_ctx: Any, grad_c: Any) -> Any:
+    _ = _ctx.saved_tensors
+    grad_a, grad_b = _rt.ops["eltwise_add_backward"].function(grad_c)
+    return _rt.needed(_ctx, grad_a, grad_b)
+
+
+_op.node = _rt.node("eltwise_add", _forward, _backward)
 _op.publish(eltwise_add, required=2)

@@ -64,10 +64,12 @@ def eltwise_add_backward(
                 grad_b = _rt.empty(_grad_b_shape, _grad_b_strides, grad_c.dtype)
                 _kernel(grad_a, grad_b, grad_c)
                 return grad_a, grad_b
+            _tracked = _rt.grad_enabled() and _op.tracked(grad_c)
         except _rt.FAULT:  # the general call copes with it or says what is wrong
             pass
-        if _rt.grad_enabled() and _op.tracked(grad_c):
-            return _op.node(grad_c)
+        else:
+            if _tracked:
+                return _op.node(grad_c)
     return _op.call((grad_c,), (), out)
 
 

@@ -63,10 +63,12 @@ def eltwise_relu_backward(
                 grad_x = _rt.empty(_grad_x_shape, _grad_x_strides, grad_y.dtype)
                 _kernel(grad_x, grad_y, y)
                 return grad_x
+            _tracked = _rt.grad_enabled() and _op.tracked(grad_y, y)
         except _rt.FAULT:  # the general call copes with it or says what is wrong
             pass
-        if _rt.grad_enabled() and _op.tracked(grad_y, y):
-            return _op.node(grad_y, y)
+        else:
+            if _tracked:
+                return _op.node(grad_y, y)
     return _op.call((grad_y, y), (), out)
 
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch import Tensor
 
 from .. import _runtime as _rt
@@ -62,11 +64,28 @@ def gelu(x: Tensor = _rt.REQUIRED, *, approximate: str, out: Tensor | None = Non
                 y = _rt.empty(_y_shape, _y_strides, x.dtype)
                 _kernel(y, x, approximate)
                 return y
+            _tracked = _rt.grad_enabled() and _op.tracked(x)
         except _rt.FAULT:  # the general call copes with it or says what is wrong
             pass
-        if _rt.grad_enabled() and _op.tracked(x):
-            return _op.node(x, approximate)
+        else:
+            if _tracked:
+                return _op.node(x, approximate)
     return _op.call((x,), (approximate,), out)
 
 
+def _forward(_ctx: Any, x: Any, approximate: Any) -> Any:
+    y = _op.function(x, approximate=approximate)
+    _ctx.save_for_backward(x)
+    _ctx.attrs = (approximate,)
+    return y
+
+
+def _backward(_ctx: Any, grad_y: Any) -> Any:
+    (x,) = _ctx.saved_tensors
+    (approximate,) = _ctx.attrs
+    grad_x = _rt.ops["gelu_backward"].function(grad_y, x, approximate=approximate)
+    return _rt.needed(_ctx, grad_x, None)
+
+
+_op.node = _rt.node("gelu", _forward, _backward)
 _op.publish(gelu, required=1)

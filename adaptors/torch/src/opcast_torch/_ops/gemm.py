@@ -98,4 +98,34 @@ def gemm(
     return _op.call((a, b, bias), (alpha, activation, out_dtype), out)
 
 
+def _forward(
+    _ctx: Any,
+    a: Any,
+    b: Any,
+    bias: Any,
+    alpha: Any,
+    activation: Any,
+    out_dtype: Any,
+) -> Any:
+    c = _op.function(a, b, bias, alpha=alpha, activation=activation, out_dtype=out_dtype)
+    _ctx.save_for_backward(a, b, bias)
+    _ctx.attrs = alpha, activation
+    return c
+
+
+def _backward(_ctx: Any, grad_c: Any) -> Any:
+    a, b, bias = _ctx.saved_tensors
+    alpha, activation = _ctx.attrs
+    grad_a, grad_b, grad_bias = _rt.ops["gemm_backward"].function(
+        grad_c,
+        a,
+        b,
+        bias,
+        alpha=alpha,
+        activation=activation,
+    )
+    return _rt.needed(_ctx, grad_a, grad_b, grad_bias, None, None, None)
+
+
+_op.node = _rt.node("gemm", _forward, _backward)
 _op.publish(gemm, required=2)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch import Tensor
 
 from .. import _runtime as _rt
@@ -79,11 +81,32 @@ def layernorm2d(
                 y = _rt.empty(_y_shape, _y_strides, x.dtype)
                 _kernel(y, None, None, x, weight, bias, eps)
                 return y
+            _tracked = _rt.grad_enabled() and _op.tracked(x, weight, bias)
         except _rt.FAULT:  # the general call copes with it or says what is wrong
             pass
-        if _rt.grad_enabled() and _op.tracked(x, weight, bias):
-            return _op.node(x, weight, bias, eps)
+        else:
+            if _tracked:
+                return _op.node(x, weight, bias, eps)
     return _op.call((x, weight, bias), (eps,), out)
 
 
+def _forward(_ctx: Any, x: Any, weight: Any, bias: Any, eps: Any) -> Any:
+    y, mean, rstd = _op.compute((x, weight, bias), (eps,))
+    _ctx.save_for_backward(x, weight, mean, rstd)
+    return y
+
+
+def _backward(_ctx: Any, grad_y: Any) -> Any:
+    x, weight, mean, rstd = _ctx.saved_tensors
+    grad_x, grad_weight, grad_bias = _rt.ops["layernorm2d_backward"].function(
+        grad_y,
+        x,
+        weight,
+        mean,
+        rstd,
+    )
+    return _rt.needed(_ctx, grad_x, grad_weight, grad_bias, None)
+
+
+_op.node = _rt.node("layernorm2d", _forward, _backward)
 _op.publish(layernorm2d, required=3)

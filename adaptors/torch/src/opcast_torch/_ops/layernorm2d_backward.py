@@ -93,10 +93,12 @@ def layernorm2d_backward(
                 grad_bias = _rt.empty(_grad_bias_shape, _grad_bias_strides, grad_y.dtype)
                 _kernel(grad_x, grad_weight, grad_bias, grad_y, x, weight, mean, rstd)
                 return grad_x, grad_weight, grad_bias
+            _tracked = _rt.grad_enabled() and _op.tracked(grad_y, x, weight, mean, rstd)
         except _rt.FAULT:  # the general call copes with it or says what is wrong
             pass
-        if _rt.grad_enabled() and _op.tracked(grad_y, x, weight, mean, rstd):
-            return _op.node(grad_y, x, weight, mean, rstd)
+        else:
+            if _tracked:
+                return _op.node(grad_y, x, weight, mean, rstd)
     return _op.call((grad_y, x, weight, mean, rstd), (), out)
 
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch import Tensor
 
 from .. import _runtime as _rt
@@ -67,11 +69,28 @@ def rms_norm(
                 y = _rt.empty(_y_shape, _y_strides, x.dtype)
                 _kernel(y, x, weight, eps)
                 return y
+            _tracked = _rt.grad_enabled() and _op.tracked(x, weight)
         except _rt.FAULT:  # the general call copes with it or says what is wrong
             pass
-        if _rt.grad_enabled() and _op.tracked(x, weight):
-            return _op.node(x, weight, eps)
+        else:
+            if _tracked:
+                return _op.node(x, weight, eps)
     return _op.call((x, weight), (eps,), out)
 
 
+def _forward(_ctx: Any, x: Any, weight: Any, eps: Any) -> Any:
+    y = _op.function(x, weight, eps=eps)
+    _ctx.save_for_backward(x, weight)
+    _ctx.attrs = (eps,)
+    return y
+
+
+def _backward(_ctx: Any, grad_y: Any) -> Any:
+    x, weight = _ctx.saved_tensors
+    (eps,) = _ctx.attrs
+    grad_x, grad_weight = _rt.ops["rms_norm_backward"].function(grad_y, x, weight, eps=eps)
+    return _rt.needed(_ctx, grad_x, grad_weight, None)
+
+
+_op.node = _rt.node("rms_norm", _forward, _backward)
 _op.publish(rms_norm, required=2)

@@ -83,10 +83,12 @@ def rms_norm_backward(
                 grad_weight = _rt.empty(_grad_weight_shape, _grad_weight_strides, grad_y.dtype)
                 _kernel(grad_x, grad_weight, grad_y, x, weight, eps)
                 return grad_x, grad_weight
+            _tracked = _rt.grad_enabled() and _op.tracked(grad_y, x, weight)
         except _rt.FAULT:  # the general call copes with it or says what is wrong
             pass
-        if _rt.grad_enabled() and _op.tracked(grad_y, x, weight):
-            return _op.node(grad_y, x, weight, eps)
+        else:
+            if _tracked:
+                return _op.node(grad_y, x, weight, eps)
     return _op.call((grad_y, x, weight), (eps,), out)
 
 

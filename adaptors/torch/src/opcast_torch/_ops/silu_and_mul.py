@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch import Tensor
 
 from .. import _runtime as _rt
@@ -59,11 +61,26 @@ def silu_and_mul(x: Tensor = _rt.REQUIRED, *, out: Tensor | None = None) -> Tens
                 y = _rt.empty(_y_shape, _y_strides, x.dtype)
                 _kernel(y, x)
                 return y
+            _tracked = _rt.grad_enabled() and _op.tracked(x)
         except _rt.FAULT:  # the general call copes with it or says what is wrong
             pass
-        if _rt.grad_enabled() and _op.tracked(x):
-            return _op.node(x)
+        else:
+            if _tracked:
+                return _op.node(x)
     return _op.call((x,), (), out)
 
 
+def _forward(_ctx: Any, x: Any) -> Any:
+    y = _op.function(x)
+    _ctx.save_for_backward(x)
+    return y
+
+
+def _backward(_ctx: Any, grad_y: Any) -> Any:
+    (x,) = _ctx.saved_tensors
+    grad_x = _rt.ops["silu_and_mul_backward"].function(grad_y, x)
+    return _rt.needed(_ctx, grad_x)
+
+
+_op.node = _rt.node("silu_and_mul", _forward, _backward)
 _op.publish(silu_and_mul, required=1)

@@ -68,10 +68,12 @@ def silu_and_mul_backward(
                 grad_x = _rt.empty(_grad_x_shape, _grad_x_strides, grad_y.dtype)
                 _kernel(grad_x, grad_y, x)
                 return grad_x
+            _tracked = _rt.grad_enabled() and _op.tracked(grad_y, x)
         except _rt.FAULT:  # the general call copes with it or says what is wrong
             pass
-        if _rt.grad_enabled() and _op.tracked(grad_y, x):
-            return _op.node(grad_y, x)
+        else:
+            if _tracked:
+                return _op.node(grad_y, x)
     return _op.call((grad_y, x), (), out)
 
 

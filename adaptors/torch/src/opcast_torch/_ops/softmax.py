@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch import Tensor
 
 from .. import _runtime as _rt
@@ -57,11 +59,26 @@ def softmax(x: Tensor = _rt.REQUIRED, *, out: Tensor | None = None) -> Tensor:
                 y = _rt.empty(_y_shape, _y_strides, x.dtype)
                 _kernel(y, x)
                 return y
+            _tracked = _rt.grad_enabled() and _op.tracked(x)
         except _rt.FAULT:  # the general call copes with it or says what is wrong
             pass
-        if _rt.grad_enabled() and _op.tracked(x):
-            return _op.node(x)
+        else:
+            if _tracked:
+                return _op.node(x)
     return _op.call((x,), (), out)
 
 
+def _forward(_ctx: Any, x: Any) -> Any:
+    y = _op.function(x)
+    _ctx.save_for_backward(y)
+    return y
+
+
+def _backward(_ctx: Any, grad_y: Any) -> Any:
+    (y,) = _ctx.saved_tensors
+    grad_x = _rt.ops["softmax_backward"].function(grad_y, y)
+    return _rt.needed(_ctx, grad_x)
+
+
+_op.node = _rt.node("softmax", _forward, _backward)
 _op.publish(softmax, required=1)
