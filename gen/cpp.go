@@ -198,11 +198,7 @@ func kernelNames(v *opView) string {
 
 // ArrayNames and AttrNames join the names of the export's arguments in order, for the log.
 func (v *cppView) ArrayNames() string {
-	var names []string
-	for _, a := range slices.Concat(v.Outputs, v.Inputs) {
-		names = append(names, a.Name)
-	}
-	return strings.Join(names, ",")
+	return strings.Join(opdef.ArgNames(slices.Concat(v.Outputs, v.Inputs)), ",")
 }
 
 // AttrNames continues ArrayNames.

@@ -97,10 +97,8 @@ func (v *cppView) outputRules(i int) []string {
 		batch = "&" + cppName(v.Program.BatchOf)
 		_, trailing = rule.Trailing(v.input(v.Program.BatchOf).Type)
 	}
-	var sizes, others []string
-	for _, a := range slices.Concat(v.Inputs, v.Outputs[:i]) {
-		others = append(others, a.Name)
-	}
+	var sizes []string
+	others := opdef.ArgNames(slices.Concat(v.Inputs, v.Outputs[:i]))
 	for _, d := range out.Type.Dims {
 		if d.Expr != nil {
 			sizes = append(sizes, v.expr(d.Expr))

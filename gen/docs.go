@@ -28,11 +28,7 @@ type docView struct{ *opView }
 
 // Signature is how an op is called and what it returns: "gelu(x, *, approximate) -> y".
 func Signature(op *opdef.Op) string {
-	var results []string
-	for _, a := range op.Results() {
-		results = append(results, a.Name)
-	}
-	return (&docView{&opView{Op: op}}).Call() + " -> " + strings.Join(results, ", ")
+	return (&docView{&opView{Op: op}}).Call() + " -> " + strings.Join(opdef.ArgNames(op.Results()), ", ")
 }
 
 // Call is the signature as users type it.

@@ -156,13 +156,7 @@ func (v *pyOp) AttrTuple() string {
 	return pyTuple(v.attrNames(allAttrs, ""))
 }
 
-func (v *pyOp) inputNames() []string {
-	var out []string
-	for _, a := range v.Inputs {
-		out = append(out, a.Name)
-	}
-	return out
-}
+func (v *pyOp) inputNames() []string { return opdef.ArgNames(v.Inputs) }
 
 func (v *pyOp) attrNames(keep func(*opdef.Attr) bool, suffix string) []string {
 	var out []string

@@ -52,12 +52,7 @@ func (v *arrayOp) Guard() string {
 
 // givenOut says that a given result may go to the kernel at once: a single one, whose dtype the kernel can judge.
 func (v *arrayOp) givenOut() bool {
-	var outs []*opdef.Arg
-	for i := range v.Outputs {
-		if !v.Outputs[i].Saved {
-			outs = append(outs, &v.Outputs[i])
-		}
-	}
+	outs := v.Returned()
 	if !v.HasOut() || len(outs) != 1 || outs[0].PresentIf != "" {
 		return false
 	}

@@ -176,14 +176,10 @@ func (v *pyOp) KernelArgs() string {
 
 // Results is what the fast path returns.
 func (v *pyOp) Results() string {
-	var names []string
-	for _, a := range v.Op.Results() {
-		names = append(names, a.Name)
+	if results := v.Op.Results(); len(results) > 0 {
+		return strings.Join(opdef.ArgNames(results), ", ")
 	}
-	if len(names) == 0 {
-		return "None"
-	}
-	return strings.Join(names, ", ")
+	return "None"
 }
 
 // whenPresent makes the code of an output depend on the input that it exists with.

@@ -78,7 +78,7 @@ func (v *layersView) Imports() []string {
 // layer is an op as a module of PyTorch.
 type layer struct{ torchOp }
 
-// Class is the name of the class: RMSNorm for rms_norm.
+// Class is the name of the class: the op's in camel case, with initialisms in upper case.
 func (l *layer) Class() string {
 	var b strings.Builder
 	for _, word := range strings.Split(l.Name, "_") {

@@ -75,7 +75,7 @@ func (v *torchOp) Written() string {
 	if len(v.Mutated()) == 0 {
 		return ""
 	}
-	return pyTuple(argNames(v.Mutated()))
+	return pyTuple(opdef.ArgNames(v.Mutated()))
 }
 
 // Imports adds what the functions of a node are annotated with.

@@ -20,13 +20,13 @@ func (v *torchOp) Compute() string {
 	if len(v.Bare()) == len(v.Outputs) {
 		return v.calls("_op", v.Op)
 	}
-	before := strings.Join(argNames(v.Outputs), ", ") + " = _op.compute("
+	before := strings.Join(opdef.ArgNames(v.Outputs), ", ") + " = _op.compute("
 	return pyLayout(pyIndent, before, []string{v.InputTuple(), v.AttrTuple()}, ")")
 }
 
 // Bare are the outputs that a node returns.
 func (v *torchOp) Bare() []string {
-	return argNames(slices.DeleteFunc(slices.Clone(v.Outputs), func(a opdef.Arg) bool { return a.Saved }))
+	return opdef.ArgNames(v.Returned())
 }
 
 // Save is the statement that keeps the arrays that the gradient op needs, or "".
@@ -46,7 +46,7 @@ func (v *torchOp) Restore() string {
 }
 
 func (v *torchOp) kept() []string {
-	return slices.DeleteFunc(argNames(v.Gradient.Inputs), func(name string) bool { return slices.Contains(v.grads(), name) })
+	return slices.DeleteFunc(opdef.ArgNames(v.Gradient.Inputs), func(name string) bool { return slices.Contains(v.grads(), name) })
 }
 
 // KeptAttrs are the attrs that the gradient op needs, as the target of an assignment; "" for none.
@@ -70,7 +70,7 @@ func (v *torchOp) Differentiate() string {
 
 // Gradients is the statement that returns a gradient for every argument, None where there is none.
 func (v *torchOp) Gradients() string {
-	made := argNames(v.Gradient.Outputs)
+	made := opdef.ArgNames(v.Gradient.Outputs)
 	items := []string{"_ctx"}
 	for _, name := range v.inputNames() {
 		if grad := opdef.GradName(name); slices.Contains(made, grad) {
@@ -87,11 +87,11 @@ func (v *torchOp) Gradients() string {
 
 // calls is the statement that calls an op's public function and names its results.
 func (v *torchOp) calls(owner string, op *opdef.Op) string {
-	args := argNames(op.Inputs)
+	args := opdef.ArgNames(op.Inputs)
 	for _, name := range attrNames(op) {
 		args = append(args, name+"="+name)
 	}
-	return pyLayout(pyIndent, strings.Join(argNames(op.Outputs), ", ")+" = "+owner+".function(", args, ")")
+	return pyLayout(pyIndent, strings.Join(opdef.ArgNames(op.Outputs), ", ")+" = "+owner+".function(", args, ")")
 }
 
 func nodeHead(name string, args []string) string {
@@ -108,14 +108,6 @@ func unpack(names []string) string {
 		return pyTuple(names)
 	}
 	return strings.Join(names, ", ")
-}
-
-func argNames(args []opdef.Arg) []string {
-	var out []string
-	for _, a := range args {
-		out = append(out, a.Name)
-	}
-	return out
 }
 
 func attrNames(op *opdef.Op) []string {

@@ -147,7 +147,7 @@ type explainedKernel struct {
 func (a *app) explainJSON(op *opdef.Op) error {
 	e := explained{
 		Name: op.Name, Kind: op.Kind, Doc: op.Doc, Call: gen.Signature(op), Definition: op.File,
-		Diff: append([]string{}, transform.Differentiable(op)...), Saved: argNames(op.Saved()), Mutated: argNames(op.Mutated()),
+		Diff: append([]string{}, transform.Differentiable(op)...), Saved: opdef.ArgNames(op.Saved()), Mutated: opdef.ArgNames(op.Mutated()),
 		VMap: []explainedMerge{}, Sharding: []explainedFactor{}, Copies: []explainedCopy{}, Text: map[string]string{},
 	}
 	if op.Gradient != nil {
@@ -179,12 +179,4 @@ func (a *app) explainJSON(op *opdef.Op) error {
 		return fmt.Errorf("print result: %w", err)
 	}
 	return nil
-}
-
-func argNames(args []opdef.Arg) []string {
-	names := make([]string, len(args))
-	for i, a := range args {
-		names[i] = a.Name
-	}
-	return names
 }

@@ -15,8 +15,12 @@ func (o *Op) InputIndex(name string) int {
 
 // Results are what a call gives back, in order: the outputs that are not saved, then the mutated inputs.
 func (o *Op) Results() []Arg {
-	results := slices.DeleteFunc(slices.Clone(o.Outputs), func(a Arg) bool { return a.Saved })
-	return append(results, o.Mutated()...)
+	return append(o.Returned(), o.Mutated()...)
+}
+
+// Returned are the outputs that are not saved.
+func (o *Op) Returned() []Arg {
+	return slices.DeleteFunc(slices.Clone(o.Outputs), func(a Arg) bool { return a.Saved })
 }
 
 // Saved are the outputs that are computed only when a gradient is wanted; they stand after the others.
@@ -40,6 +44,15 @@ func (o *Op) ParallelDims() []string {
 		dims = append(dims, "*")
 	}
 	return append(dims, slices.DeleteFunc(slices.Clone(o.Parallel), func(d string) bool { return d == "*" })...)
+}
+
+// ArgNames lists the names of arguments.
+func ArgNames(args []Arg) []string {
+	names := make([]string, len(args))
+	for i, a := range args {
+		names[i] = a.Name
+	}
+	return names
 }
 
 // Has says whether the argument has the dim for itself: not in arithmetic. "*" stands for the leading dims.

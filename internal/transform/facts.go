@@ -37,14 +37,6 @@ func joined(names []string, word string) string {
 	return strings.Join(quoted[:last], ", ") + " " + word + " " + quoted[last]
 }
 
-func argNames(args []opdef.Arg) []string {
-	out := make([]string, len(args))
-	for i, a := range args {
-		out[i] = a.Name
-	}
-	return out
-}
-
 func gradientText(op *opdef.Op) string {
 	switch {
 	case op.GradientOf != nil:
@@ -57,7 +49,7 @@ func gradientText(op *opdef.Op) string {
 		text += ", not to " + Names(rest)
 	}
 	if saved := op.Saved(); len(saved) > 0 {
-		text += "; " + Names(argNames(saved)) + " saved for it"
+		text += "; " + Names(opdef.ArgNames(saved)) + " saved for it"
 	}
 	return text + "; of first order, in reverse mode"
 }
@@ -67,7 +59,7 @@ const loop = "a loop over slices"
 func vmapText(op *opdef.Op) string {
 	text := mergedText(op)
 	if mutated := op.Mutated(); len(mutated) > 0 {
-		text += "; " + Names(argNames(mutated)) + " must be mapped"
+		text += "; " + Names(opdef.ArgNames(mutated)) + " must be mapped"
 	}
 	return text
 }
@@ -156,7 +148,7 @@ func partialTexts(op *opdef.Op) []string {
 }
 
 func mutationText(op *opdef.Op) string {
-	names := argNames(op.Mutated())
+	names := opdef.ArgNames(op.Mutated())
 	text := Names(names) + " " + map[bool]string{true: "is", false: "are"}[len(names) == 1]
 	return text + " overwritten and returned; apart from every other argument; new arrays in JAX, in the memory of donated ones"
 }
