@@ -37,7 +37,6 @@ class Link:
         self.attrs = [a.name for a in self.gradient.attrs]
         # A node has the arguments, then the outputs; later the gradients, then what it kept of them.
         self.keep = _pick(arguments + outputs, kept)
-        self.outputs = any(name in outputs for name in kept)
         self.keep_attrs = _pick(arguments, self.attrs)
         self.operands = _pick(kept + grads, wanted)
         made = [a.name for a in self.gradient.outputs]
@@ -47,7 +46,7 @@ class Link:
 
     def save(self, ctx: Any, args: tuple[Any, ...], made: tuple[Any, ...]) -> None:
         """Keep what the gradient op needs of a call."""
-        ctx.save_for_backward(*self.keep((*args, *made) if self.outputs else args))
+        ctx.save_for_backward(*self.keep((*args, *made)))
         ctx.attrs = self.keep_attrs(args)
 
     def differentiate(self, call: Any, ctx: Any, grads: tuple[Any, ...], lead: int) -> Any:
