@@ -49,12 +49,8 @@ func checkAgreement(t *T) error {
 	if backend == nil {
 		return skip("the backend cannot be called")
 	}
-	c, err := t.wrongCase()
-	if err != nil {
-		return err
-	}
 	program := rule.Compile(t.Op)
-	call, faults, err := t.faults(c, backend)
+	call, faults, err := t.faults(backend)
 	if err != nil {
 		return err
 	}

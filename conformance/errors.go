@@ -19,7 +19,11 @@ func (t *T) wrongCase() (*Case, error) {
 }
 
 // faults spoils a right call in every way, one at a time, for a caller.
-func (t *T) faults(c *Case, caller Caller) (*Call, []fault, error) {
+func (t *T) faults(caller Caller) (*Call, []fault, error) {
+	c, err := t.wrongCase()
+	if err != nil {
+		return nil, nil, err
+	}
 	program := rule.Compile(t.Op)
 	call, err := t.call(caller, c)
 	if err != nil {
@@ -119,11 +123,7 @@ func modes(caller Caller) []string {
 
 // eachFault runs every wrong call of the op through the caller in every mode.
 func (t *T) eachFault(body func(f fault, call *Call, name string, result *Result)) error {
-	c, err := t.wrongCase()
-	if err != nil {
-		return err
-	}
-	call, faults, err := t.faults(c, t.Caller)
+	call, faults, err := t.faults(t.Caller)
 	if err != nil {
 		return err
 	}
@@ -211,11 +211,7 @@ func checkSideEffects(t *T) error {
 // checkPrecedence makes two faults at once: the one that the documented order puts first is reported, with the text that
 // it has alone.
 func checkPrecedence(t *T) error {
-	c, err := t.wrongCase()
-	if err != nil {
-		return err
-	}
-	call, faults, err := t.faults(c, t.Caller)
+	call, faults, err := t.faults(t.Caller)
 	if err != nil {
 		return err
 	}

@@ -147,24 +147,7 @@ func (t *T) sideBySide(c *Case, halves []*ndarray.Array, i, j int) error {
 		return err
 	}
 	changed := c.with(i, halves[0], t.Op.Inputs[i].Name+" left").with(j, halves[1], t.Op.Inputs[j].Name+" right")
-	call, err := t.call(t.Caller, changed)
-	if err != nil {
-		return err
-	}
-	got, err := t.Call(call, changed.Name)
-	if err != nil || got == nil {
-		return err
-	}
-	if fault := t.memoryFault(call); fault != nil {
-		t.raised(call, changed.Name, got, fault)
-		return nil
-	}
-	if got = t.succeeded(call, changed.Name, got); got != nil {
-		t.identical(call, changed.Name, got, want)
-		t.written(call, changed.Name, got)
-		t.unchanged(call, changed.Name, got)
-	}
-	return nil
+	return t.likeDense(changed, want)
 }
 
 // checkSameObject passes one array for two arguments: that gives what two equal arrays give, or is refused where one of
