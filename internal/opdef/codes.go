@@ -55,4 +55,5 @@ const (
 	codeSaved       = "E051" // a saved output where none can stand
 	codeGradType    = "E052" // a gradient op whose types do not fit its forward op
 	codeGradLink    = "E053" // an op that cannot be a gradient, or not this one's
+	codeKernelWork  = "E054" // a kernel's scratch where there is none
 )

@@ -33,6 +33,13 @@ func (e *Expr) Symbols() []string {
 	return slices.Compact(names)
 }
 
+// IsInteger says whether the value is an integer whatever the names stand for: no decimal point, no power.
+func (e *Expr) IsInteger() bool {
+	whole := true
+	e.walk(func(n *Expr) { whole = whole && n.Op != OpFloat && n.Op != OpPow })
+	return whole
+}
+
 // walk visits the expression's nodes, parents first.
 func (e *Expr) walk(visit func(*Expr)) {
 	visit(e)

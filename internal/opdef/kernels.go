@@ -10,21 +10,27 @@ import (
 var deviceNames = []string{"cpu", "cuda", "rocm"}
 
 // An arch is ">=90" or "gfx942".
-var archPattern = regexp.MustCompile(`^((>=|<=|==|>|<)? ?[0-9]{2,3}[a-z]?|[a-z][a-z0-9_]*)$`)
+var (
+	archPattern     = regexp.MustCompile(`^((>=|<=|==|>|<)? ?[0-9]{2,3}[a-z]?|[a-z][a-z0-9_]*)$`)
+	cudaArchPattern = regexp.MustCompile(`^(>=|<=|==|>|<)? ?([0-9]{2,3})[a-z]?$`)
+)
 
 func (c *checker) kernels() {
 	for i, raw := range c.raw.Kernels {
 		path := element("kernels", i)
-		k := Kernel{Name: raw.Name, Device: raw.Device, Arch: raw.Arch, DTypes: c.kernelDTypes(path, raw.DTypes)}
-		if c.need(path, "name") {
-			c.kernelName(path, raw)
+		k := Kernel{
+			Name: raw.Name, Device: raw.Device, Arch: raw.Arch, DTypes: c.kernelDTypes(path, raw.DTypes),
+			Scratch:   len(c.op.Scratch) > 0 && (raw.Scratch == nil || *raw.Scratch),
+			Supported: raw.Supported, QueryWorkspace: raw.QueryWorkspace,
 		}
+		if c.need(path, "name") {
+			c.kernelName(path, k)
+		}
+		c.kernelScratch(path, k)
 		if c.need(path, "device") && !slices.Contains(deviceNames, raw.Device) {
 			c.report(join(path, "device"), codeKernel, "devices are "+oneOf(deviceNames), "unknown device %q", raw.Device)
 		}
-		if c.doc.given(join(path, "arch")) && !archPattern.MatchString(raw.Arch) {
-			c.report(join(path, "arch"), codeKernel, `for example ">=90" or "gfx942"`, "%q is no architecture", raw.Arch)
-		}
+		c.arch(join(path, "arch"), raw)
 		k.When = c.when(join(path, "when"), raw.When)
 		c.op.Kernels = append(c.op.Kernels, k)
 	}
@@ -33,15 +39,62 @@ func (c *checker) kernels() {
 	}
 }
 
-func (c *checker) kernelName(path string, raw rawKernel) {
+// kernelName checks a name, and that no two kernels share a function: those of all devices stand in one namespace.
+func (c *checker) kernelName(path string, k Kernel) {
 	where := join(path, "name")
-	if !snakePattern.MatchString(raw.Name) || len(raw.Name) > maxName {
-		c.report(where, codeKernel, "write lower-case words joined by single underscores", "%q is no kernel name", raw.Name)
+	if !snakePattern.MatchString(k.Name) || len(k.Name) > maxName {
+		c.report(where, codeKernel, "write lower-case words joined by single underscores", "%q is no kernel name", k.Name)
 	}
-	for _, k := range c.op.Kernels {
-		if Pascal(k.Name) == Pascal(raw.Name) && k.Device == raw.Device {
-			c.report(where, codeKernel, "", "two kernels for %s are named %s", raw.Device, raw.Name)
+	for _, other := range c.op.Kernels {
+		switch {
+		case Pascal(other.Name) == Pascal(k.Name):
+			c.report(where, codeKernel, "name one of them "+k.Name+"_"+k.Device, "two kernels are named %s", k.Name)
+		case slices.ContainsFunc(k.Functions(), func(f string) bool { return slices.Contains(other.Functions(), f) }):
+			c.report(where, codeKernel, "rename one of them", "a function of kernel %s is called like one of %s", k.Name, other.Name)
 		}
+	}
+}
+
+// Functions are the C++ functions that the author of a kernel writes.
+func (k Kernel) Functions() []string {
+	list := []string{Pascal(k.Name)}
+	if k.Supported {
+		list = append(list, k.SupportedFunction())
+	}
+	if k.QueryWorkspace {
+		list = append(list, k.WorkspaceFunction())
+	}
+	return list
+}
+
+// SupportedFunction is the C++ name of the author's predicate.
+func (k Kernel) SupportedFunction() string { return Pascal(k.Name) + "Supported" }
+
+// WorkspaceFunction is the C++ name of the author's query.
+func (k Kernel) WorkspaceFunction() string { return Pascal(k.Name) + "Workspace" }
+
+func (c *checker) kernelScratch(path string, k Kernel) {
+	for _, key := range []string{"scratch", "query_workspace"} {
+		where := join(path, key)
+		switch {
+		case !c.doc.given(where):
+		case len(c.raw.Scratch) == 0:
+			c.diags.Add(c.doc.keyAt(where), codeKernelWork, "leave it out, or declare scratch", "%s: the op has no scratch", key)
+		case key == "query_workspace" && k.QueryWorkspace && !k.Scratch:
+			c.diags.Add(c.doc.keyAt(where), codeKernelWork, "", "query_workspace: the kernel takes no scratch")
+		}
+	}
+}
+
+func (c *checker) arch(where string, raw rawKernel) {
+	switch {
+	case !c.doc.given(where):
+	case !archPattern.MatchString(raw.Arch):
+		c.report(where, codeKernel, `for example ">=90" or "gfx942"`, "%q is no architecture", raw.Arch)
+	case raw.Device == "cpu":
+		c.report(where, codeKernel, "leave it out", "a kernel for the CPU has no architecture")
+	case raw.Device == "cuda" && !cudaArchPattern.MatchString(raw.Arch):
+		c.report(where, codeKernel, `for example ">=90" or "90"`, "%q is no architecture of CUDA", raw.Arch)
 	}
 }
 

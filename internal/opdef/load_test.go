@@ -146,7 +146,7 @@ func TestModel(t *testing.T) {
 
 func TestDefaultKernels(t *testing.T) {
 	op := load(t, with("x: T[N]", "y: T[N]", ""))
-	want := []Kernel{{Name: "demo", Device: "cpu"}, {Name: "demo", Device: "cuda"}}
+	want := []Kernel{{Name: "demo", Device: "cpu"}, {Name: "demo_cuda", Device: "cuda"}}
 	if diff := cmp.Diff(want, op.KernelList()); diff != "" {
 		t.Error(diff)
 	}

@@ -90,8 +90,9 @@ func (d Dim) Text() string {
 	return d.Expr.Text
 }
 
-// KernelList returns the declared kernels for the manifest's devices. An op that declares none has one kernel of its own
-// name on every device.
+// KernelList returns the declared kernels for the manifest's devices. An op that declares none has one kernel for every
+// device: of its own name on the first, and with the device's name at the end on the others, since all are functions in
+// one namespace.
 func (o *Op) KernelList() []Kernel {
 	var list []Kernel
 	for _, k := range o.Kernels {
@@ -100,8 +101,12 @@ func (o *Op) KernelList() []Kernel {
 		}
 	}
 	if len(o.Kernels) == 0 {
-		for _, device := range o.Devices {
-			list = append(list, Kernel{Name: o.Name, Device: device})
+		for i, device := range o.Devices {
+			name := o.Name
+			if i > 0 {
+				name += "_" + device
+			}
+			list = append(list, Kernel{Name: name, Device: device, Scratch: len(o.Scratch) > 0})
 		}
 	}
 	return list

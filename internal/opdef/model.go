@@ -155,6 +155,11 @@ type Kernel struct {
 	// DTypes narrows dtype variables to the listed short names.
 	DTypes map[string][]string
 	When   *Expr
+	// Scratch says that the kernel takes the op's scratch; it is false where the op has none.
+	Scratch bool
+	// Supported and QueryWorkspace say that the author writes a predicate, and a function that tells how much of the
+	// scratch a call uses.
+	Supported, QueryWorkspace bool
 }
 
 // StepKind says what a Step does.

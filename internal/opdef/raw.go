@@ -59,6 +59,9 @@ type rawKernel struct {
 	Name, Device, Arch string
 	DTypes             map[string]any
 	When               string
+	Scratch            *bool
+	Supported          bool
+	QueryWorkspace     bool `toml:"query_workspace"`
 }
 
 type rawManifest struct {

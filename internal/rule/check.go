@@ -29,13 +29,14 @@ type Value struct {
 type NotAttr string
 
 // Call is one call of an op. Attrs holds int64, float64, bool, string, []int64 or NotAttr; an absent attr takes its
-// default. Out is nil, or holds every output that is given.
+// default. Out is nil, or holds every output that is given; Scratch holds the scratch tensors that are given.
 type Call struct {
 	// Framework is the array type in messages, such as "numpy.ndarray".
 	Framework string
 	Inputs    map[string]Value
 	Attrs     map[string]any
 	Out       map[string]Value
+	Scratch   map[string]Value
 }
 
 // Fault is the error that a call raises.
@@ -155,6 +156,8 @@ func (e *evaluation) written(r Rule, v Value) error {
 		return e.presence(r)
 	case Output:
 		return e.output(r)
+	case Scratch:
+		return e.scratch(r)
 	case Apart:
 		return e.apart(r.Arg, v, r.Others)
 	}
@@ -233,7 +236,7 @@ func (e *evaluation) condition(r Rule) error {
 	case r.Kind == Require && value == 0:
 		return &fault{"ValueError", fmt.Sprintf("expected %s, got %s", r.Form, e.because(r.Why))}
 	case r.Kind == OutSize && value < 0:
-		return &fault{"ValueError", fmt.Sprintf("output %s would have a negative dimension: %s = %d", r.Arg, r.Form, value)}
+		return &fault{"ValueError", fmt.Sprintf("%s would have a negative dimension: %s = %d", r.What, r.Form, value)}
 	}
 	return nil
 }
@@ -243,6 +246,9 @@ func (e *evaluation) because(why []Origin) string {
 	for _, w := range why {
 		n, _ := e.Int(w.Name)
 		s := fmt.Sprintf("%s = %d", w.Name, n)
+		if list, isList := e.List(w.Name); isList {
+			s = w.Name + " = " + strings.ReplaceAll(fmt.Sprint(list), " ", ", ")
+		}
 		if w.Of != "" {
 			s += " of " + w.Of
 		}

@@ -157,13 +157,20 @@ func meet(steps []step, distance int64) bool {
 	return false
 }
 
+// array is an argument of the call by name.
+func (e *evaluation) array(name string) Value {
+	for _, group := range []map[string]Value{e.call.Inputs, e.call.Out, e.call.Scratch} {
+		if v, found := group[name]; found {
+			return v
+		}
+	}
+	return Value{}
+}
+
 // apart checks that an array which the op writes shares no memory with others.
 func (e *evaluation) apart(arg string, v Value, others []string) error {
 	for _, name := range others {
-		other, isInput := e.call.Inputs[name]
-		if !isInput {
-			other = e.call.Out[name]
-		}
+		other := e.array(name)
 		if v.Buffer != "" && v.Buffer == other.Buffer && overlap(v.memory(), other.memory()) {
 			return expected("ValueError", arg, "memory apart from %s, got overlapping memory", name)
 		}

@@ -18,6 +18,19 @@ func (e *evaluation) output(r Rule) error {
 	if v.NotArray != "" {
 		return expected("TypeError", r.Arg, "%s, got %s", e.call.Framework, v.NotArray)
 	}
+	return e.writable(r, v)
+}
+
+// scratch checks a scratch tensor. One that is not given is allocated, or not needed.
+func (e *evaluation) scratch(r Rule) error {
+	if v := e.call.Scratch[r.Arg]; v.Given {
+		return e.writable(r, v)
+	}
+	return nil
+}
+
+// writable checks an array that is written from its beginning to its end.
+func (e *evaluation) writable(r Rule, v Value) error {
 	if want := e.outDType(r.Tensor.Type); v.DType != want {
 		because := ""
 		if e.program.Op.InputIndex(r.Other) >= 0 {
@@ -43,11 +56,11 @@ func (e *evaluation) output(r Rule) error {
 	return e.apart(r.Arg, v, e.before(r.Arg))
 }
 
-// before lists all inputs, and the outputs before one.
-func (e *evaluation) before(output string) []string {
+// before lists all inputs, and the outputs and scratch tensors before one.
+func (e *evaluation) before(written string) []string {
 	var names []string
-	for _, a := range slices.Concat(e.program.Op.Inputs, e.program.Op.Outputs) {
-		if a.Name == output {
+	for _, a := range slices.Concat(e.program.Op.Inputs, e.program.Op.Outputs, e.program.Op.Scratch) {
+		if a.Name == written {
 			break
 		}
 		names = append(names, a.Name)

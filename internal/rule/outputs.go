@@ -1,19 +1,19 @@
 package rule
 
+import "github.com/opcast/opcast/internal/opdef"
+
 // outputs emits the sizes of all outputs, then which exist, then what each has to be, then what must not overlap.
 func (p *Program) outputs() {
-	for i := range p.Op.Outputs {
-		out := &p.Op.Outputs[i]
-		for j, d := range out.Type.Dims {
-			if d.Expr != nil && !p.nonNegative(d.Expr) {
-				p.add(Rule{Kind: OutSize, Arg: out.Name, If: out.PresentIf, Tensor: out, Expr: d.Expr, Form: d.Expr.Text, Dim: j})
-			}
-		}
-	}
+	p.sizes("output ", p.Op.Outputs)
+	p.sizes("scratch ", p.Op.Scratch)
 	p.presence()
 	for i := range p.Op.Outputs {
 		out := &p.Op.Outputs[i]
 		p.add(Rule{Kind: Output, Arg: out.Name, Tensor: out, Other: p.DTypeOf[out.Type.Var]})
+	}
+	for i := range p.Op.Scratch {
+		s := &p.Op.Scratch[i]
+		p.add(Rule{Kind: Scratch, Arg: s.Name, Tensor: s, Other: p.DTypeOf[s.Type.Var]})
 	}
 	for _, in := range p.Op.Mutated() {
 		r := Rule{Kind: Apart, Arg: in.Name, Optional: in.Optional}
@@ -23,6 +23,18 @@ func (p *Program) outputs() {
 			}
 		}
 		p.add(r)
+	}
+}
+
+// sizes emits the rules on dims that arithmetic could make negative.
+func (p *Program) sizes(what string, args []opdef.Arg) {
+	for i := range args {
+		a := &args[i]
+		for j, d := range a.Type.Dims {
+			if d.Expr != nil && !p.nonNegative(d.Expr) {
+				p.add(Rule{Kind: OutSize, Arg: a.Name, What: what + a.Name, If: a.PresentIf, Tensor: a, Expr: d.Expr, Form: d.Expr.Text, Dim: j})
+			}
+		}
 	}
 }
 

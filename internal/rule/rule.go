@@ -39,12 +39,14 @@ const (
 	Let
 	// Require: the condition holds.
 	Require
-	// OutSize: the size of an output is not negative.
+	// OutSize: the size of an output or scratch tensor is not negative; What says of which.
 	OutSize
 	// Presence: an output is given exactly when Other is: its optional input, or another saved output.
 	Presence
 	// Output: a given output has the inferred dtype and shape and dense, writable memory of its own.
 	Output
+	// Scratch: a given scratch tensor is what the kernel expects, as for an output; frameworks allocate it right.
+	Scratch
 	// Apart: what the op writes shares no memory with any of Others.
 	Apart
 )
@@ -72,13 +74,14 @@ type Rule struct {
 	Symbol      string
 	Coef, Const *opdef.Expr
 	Expr        *opdef.Expr
-	// Form is the dim or condition as the author wrote it.
+	// Form is the dim or condition as the author wrote it, What the array that an OutSize rule is about: "output y".
 	Form   string
+	What   string
 	Why    []Origin
 	Stride string
 	// Mutated says that the op writes the input of a Layout rule.
 	Mutated bool
-	// Tensor is the output of an Output, OutSize or Presence rule.
+	// Tensor is the output or scratch tensor of an Output, OutSize, Presence or Scratch rule.
 	Tensor *opdef.Arg
 }
 
