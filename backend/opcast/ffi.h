@@ -28,11 +28,19 @@ struct Fault {
 // Thrown after a tvm-ffi function failed: the error is raised already.
 struct Raised {};
 
-// A size in the explanation of a message: "N = 8 of x"; `of` is null for attrs and named sizes.
+// A size in the explanation of a message: "N = 8 of x"; `of` is null for attrs and named sizes. Or
+// a list of integers: "stride = [2, 1]".
 struct Why {
+  Why(const char* name, int64_t value, const char* of) : name(name), value(value), of(of) {}
+  template <size_t N>
+  Why(const char* name, const std::array<int64_t, N>& list, const char* of)
+      : name(name), of(of), list(list.data()), count(N) {}
+
   const char* name;
-  int64_t value;
+  int64_t value = 0;
   const char* of;
+  const int64_t* list = nullptr;
+  int count = 0;
 };
 
 // The memory that follows the header of a tvm-ffi object.
@@ -149,8 +157,9 @@ class Call {
   void Require(bool holds, const char* condition, std::initializer_list<Why> why) const {
     if (!holds) Broken(condition, why);
   }
-  void OutputSize(const char* output, const char* form, int64_t value) const {
-    if (value < 0) NegativeSize(output, form, value);
+  // `what` is "output y" or "scratch part".
+  void OutputSize(const char* what, const char* form, int64_t value) const {
+    if (value < 0) NegativeSize(what, form, value);
   }
   // Both are given or neither is.
   void Together(const Tensor& t, const Tensor& other) const {
@@ -172,17 +181,42 @@ class Call {
     }
   }
 
+  // What elements have to be, checked for debugging only: see ffi_contents.cc. `text` is the bound
+  // as it is printed.
+  void ValuesAtLeast(const Tensor& t, double bound, const std::string& text,
+                     std::initializer_list<Why> why) const;
+  void ValuesAtMost(const Tensor& t, double bound, const std::string& text,
+                    std::initializer_list<Why> why) const;
+  // The elements do not decrease, in row-major order.
+  void Ascending(const Tensor& t) const;
+
   [[noreturn, gnu::cold]] void Throw(const char* kind, const std::string& text) const;
   // "<op>: <name>: expected <expected>, got <got>".
   [[noreturn, gnu::cold]] void Expected(const char* kind, const char* name,
                                         const std::string& expected, const std::string& got) const;
+  // The same for an argument that is of no type that would do.
+  [[noreturn, gnu::cold]] void WrongType(int index, const char* name, const char* expected) const;
   const char* op() const { return op_; }
   const TVMFFIAny* args() const { return args_; }
+
+  // Keeps what stands for an attribute that came as None, for kernels that get the arguments as
+  // they are. Value is an argument, or what stands for it.
+  void Default(int index, double value) const { Keep(index).v_float64 = value; }
+  void Default(int index, int64_t value) const {
+    TVMFFIAny& kept = Keep(index);
+    kept.type_index = kTVMFFIInt;
+    kept.v_int64 = value;
+  }
+  const TVMFFIAny& Value(int index) const {
+    for (int i = 0; i < defaults_; ++i) {
+      if (places_[i] == index) return values_[i];
+    }
+    return args_[index];
+  }
 
  private:
   [[noreturn, gnu::cold]] void WrongCount(int32_t count, int32_t expected) const;
   [[noreturn, gnu::cold]] void Missing(const char* name) const;
-  [[noreturn, gnu::cold]] void WrongType(int index, const char* name, const char* expected) const;
   [[noreturn, gnu::cold]] void OutOfRange(const char* name, const char* words, const char* bound,
                                           double value) const;
   [[noreturn, gnu::cold]] void OutOfRange(const char* name, const char* words, int64_t bound,
@@ -197,15 +231,29 @@ class Call {
   [[noreturn, gnu::cold]] void WrongStrides(const Tensor& t, const char* expected) const;
   [[noreturn, gnu::cold]] void WrongData(const Tensor& t) const;
   [[noreturn, gnu::cold]] void Broken(const char* condition, std::initializer_list<Why> why) const;
-  [[noreturn, gnu::cold]] void NegativeSize(const char* output, const char* form,
+  [[noreturn, gnu::cold]] void NegativeSize(const char* what, const char* form,
                                             int64_t value) const;
   [[noreturn, gnu::cold]] void Alone(const Tensor& t, const Tensor& other) const;
   [[noreturn, gnu::cold]] void WrongShape(const Tensor& t, const Tensor* batch_of, int leading,
                                           std::initializer_list<int64_t> sizes) const;
   [[noreturn, gnu::cold]] void NotApart(const Tensor& t, const Tensor& other) const;
 
+  TVMFFIAny& Keep(int index) const {
+    if (defaults_ == kMaxDefaults) Throw("RuntimeError", "more than 8 computed defaults");
+    places_[defaults_] = index;
+    TVMFFIAny& kept = values_[defaults_++];
+    kept = {};
+    kept.type_index = kTVMFFIFloat;
+    return kept;
+  }
+
+  static constexpr int kMaxDefaults = 8;
+
   const char* op_;
   const TVMFFIAny* args_;
+  mutable int defaults_ = 0;
+  mutable int places_[kMaxDefaults];
+  mutable TVMFFIAny values_[kMaxDefaults];
 };
 
 // Integer arithmetic of definitions, as in Python: rounding towards minus infinity. A zero divisor
@@ -224,6 +272,12 @@ constexpr int64_t Len(const std::array<int64_t, N>&) {
   return N;
 }
 int64_t Pow(int64_t base, int64_t exponent);  // 0 for a negative exponent
+
+// "N = 8 of x, groups = 2".
+std::string Because(std::initializer_list<Why> why);
+
+// Whether <NAME>_DEBUG=1 asks to look at the contents of arrays.
+bool Debugging(const Call& call);
 
 // Runs an exported function's body; whatever it throws becomes a raised tvm-ffi error, so nothing
 // crosses the C ABI.

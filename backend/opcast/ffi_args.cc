@@ -76,11 +76,13 @@ std::string_view Call::Str(int index, const char* name) const {
   const TVMFFIAny& v = args_[index];
   switch (v.type_index) {
     case kTVMFFIRawStr:
+      if (v.v_c_str == nullptr) break;
       return v.v_c_str;
     case kTVMFFISmallStr:
       return {v.v_bytes, v.small_str_len};
     case kTVMFFIByteArrayPtr: {  // how C passes strings that are not terminated
       const auto* b = static_cast<const TVMFFIByteArray*>(v.v_ptr);
+      if (b == nullptr || (b->data == nullptr && b->size != 0)) break;
       return {b->data, b->size};
     }
     case kTVMFFIStr: {
@@ -90,6 +92,7 @@ std::string_view Call::Str(int index, const char* name) const {
     default:
       WrongType(index, name, "str");
   }
+  Expected("TypeError", name, "str", "a null pointer");
 }
 
 int Call::Choice(int index, const char* name, std::initializer_list<const char*> allowed) const {

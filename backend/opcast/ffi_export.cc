@@ -3,7 +3,7 @@
 #include <new>
 #include <stdexcept>
 
-#include "opcast/ffi.h"
+#include "opcast/op.h"
 
 namespace opcast {
 
@@ -21,15 +21,14 @@ void Raise(const char* kind, const std::string& text) {
   TVMFFIObjectDecRef(error);
 }
 
-}  // namespace
-
-int Export(const char* op, void (*body)(const TVMFFIAny*, int32_t, TVMFFIAny*),
-           const TVMFFIAny* args, int32_t count, TVMFFIAny* result) noexcept {
+// Runs f; what it throws becomes a raised tvm-ffi error.
+template <class F>
+[[gnu::always_inline]] inline int Guarded(const char* op, const F& f) noexcept {
   try {
-    body(args, count, result);
+    f();
     return 0;
-  } catch (const Fault& f) {
-    Raise(f.kind, f.text);
+  } catch (const Fault& fault) {
+    Raise(fault.kind, fault.text);
   } catch (const Raised&) {
   } catch (const std::bad_alloc&) {
     Raise("MemoryError", std::string(op) + ": out of memory");
@@ -41,6 +40,17 @@ int Export(const char* op, void (*body)(const TVMFFIAny*, int32_t, TVMFFIAny*),
     Raise("RuntimeError", std::string(op) + ": unknown C++ exception");
   }
   return -1;
+}
+
+}  // namespace
+
+int Export(const char* op, void (*body)(const TVMFFIAny*, int32_t, TVMFFIAny*),
+           const TVMFFIAny* args, int32_t count, TVMFFIAny* result) noexcept {
+  return Guarded(op, [&] { body(args, count, result); });
+}
+
+int Export(const Op& op, const TVMFFIAny* args, int32_t count, Request* request) noexcept {
+  return Guarded(op.name, [&] { op.body(args, count, request); });
 }
 
 }  // namespace opcast

@@ -1,7 +1,6 @@
 // What <NAME>_LOG=calls prints: one line per launch, read off the arguments as they came.
 #include <unistd.h>
 
-#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 
@@ -31,13 +30,6 @@ Log Read(const Call& call) {
   if (value == nullptr || *value == '\0') return Log::kOff;
   if (std::string_view(value) == "calls") return Log::kCalls;
   call.Expected("ValueError", variable.c_str(), "'calls'", "'" + std::string(value) + "'");
-}
-
-// The name at the front of a list, which loses it.
-std::string_view Next(std::string_view* names) {
-  const std::string_view name = names->substr(0, names->find(','));
-  names->remove_prefix(std::min(name.size() + 1, names->size()));
-  return name;
 }
 
 std::string Quoted(std::string_view text) {
@@ -91,11 +83,19 @@ std::string AttrText(const Call& call, int index) {
 std::string Arguments(const Call& call, const Op& op) {
   std::string s;
   int index = 0;
-  for (std::string_view names = op.arrays; !names.empty(); ++index) {
-    s += (index == 0 ? "" : ", ") + std::string(Next(&names)) + " " + ArrayText(call.args()[index]);
+  const auto next = [&](const char* name) { return (index == 0 ? "" : ", ") + std::string(name); };
+  for (const ArrayInfo& a : op.arrays) {
+    s += next(a.name) + " " + ArrayText(call.args()[index]);
+    ++index;
   }
-  for (std::string_view names = op.attrs; !names.empty(); ++index) {
-    s += ", " + std::string(Next(&names)) + "=" + AttrText(call, index);
+  for (const AttrInfo& a : op.attrs) {
+    if (a.type == AttrType::kDType) continue;  // the output has it
+    s += next(a.name) + "=" + AttrText(call, index);
+    ++index;
+  }
+  for (const ArrayInfo& a : op.scratch) {
+    s += next(a.name) + " " + ArrayText(call.args()[index]);
+    ++index;
   }
   return s;
 }

@@ -13,15 +13,6 @@ std::string Dimensions(int n) {
   return std::to_string(n) + (n == 1 ? " dimension" : " dimensions");
 }
 
-std::string Because(std::initializer_list<Why> why) {
-  std::string s;
-  for (const Why& w : why) {
-    s += (s.empty() ? "" : ", ") + std::string(w.name) + " = " + std::to_string(w.value);
-    if (w.of != nullptr) s += std::string(" of ") + w.of;
-  }
-  return s;
-}
-
 std::string Names(std::initializer_list<DType> allowed) {
   std::string s;
   size_t i = 0;
@@ -39,6 +30,16 @@ std::string DimName(const Tensor& t, int dim) {
 }
 
 }  // namespace
+
+std::string Because(std::initializer_list<Why> why) {
+  std::string s;
+  for (const Why& w : why) {
+    const std::string value = w.list == nullptr ? std::to_string(w.value) : List(w.list, w.count);
+    s += (s.empty() ? "" : ", ") + std::string(w.name) + " = " + value;
+    if (w.of != nullptr) s += std::string(" of ") + w.of;
+  }
+  return s;
+}
 
 void Call::Throw(const char* kind, const std::string& text) const {
   throw Fault{kind, std::string(op_) + ": " + text};
@@ -123,9 +124,9 @@ void Call::Broken(const char* condition, std::initializer_list<Why> why) const {
   Throw("ValueError", std::string("expected ") + condition + ", got " + Because(why));
 }
 
-void Call::NegativeSize(const char* output, const char* form, int64_t value) const {
-  Throw("ValueError", std::string("output ") + output + " would have a negative dimension: " +
-                          form + " = " + std::to_string(value));
+void Call::NegativeSize(const char* what, const char* form, int64_t value) const {
+  Throw("ValueError", std::string(what) + " would have a negative dimension: " + form + " = " +
+                          std::to_string(value));
 }
 
 void Call::Alone(const Tensor& t, const Tensor& other) const {

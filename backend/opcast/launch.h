@@ -7,11 +7,12 @@
 
 namespace opcast {
 
-// Where a kernel runs: a DLPack device and, on a GPU, the caller's stream.
+// Where a kernel runs: a DLPack device and, on a GPU, the caller's stream and the architecture.
 struct Launch {
   int device_type;
   int device_id;
   void* stream;
+  int arch = 0;  // 90 for sm_90, 0 on the CPU
 };
 
 // Success, or an error text that reaches the caller as a RuntimeError.

@@ -1,61 +1,42 @@
-// The registry: every op of the library with its kernel variants, and the dispatch among them.
+// The registry: the kernel variants of each op, and the dispatch among them. Generated code fills
+// it.
 #pragma once
 
-#include <atomic>
-#include <cstring>
+#include <optional>
 #include <string>
+#include <vector>
 
-#include "opcast/ffi.h"
+#include "opcast/op.h"
+#include "opcast/registered.h"
+#include "opcast/registry_scratch.h"
+#if OPCAST_CUDA
+#include "opcast/gpu.h"
+#endif
 
 namespace opcast {
 
-// One kernel of an op. `refuse` is null for a kernel that takes every call on its device; else it
-// returns the reason for which the kernel cannot take this call, or null.
+// Why a kernel does not take a call; empty if it does.
+using Reason = std::string;
+
+// One kernel of an op.
 template <class Args>
 struct Variant {
   const char* name;
-  int device;  // DLDeviceType
-  const char* (*refuse)(const Args&);
-  Status (*launch)(const Args&, const Launch&);
+  int device;    // DLDeviceType
+  bool scratch;  // takes the op's scratch; else it gets null pointers
+  // Null for a kernel that takes every call on its device. Scratch pointers are null here.
+  Reason (*supported)(const Args&, const Launch&);
+  int64_t (*query_workspace)(const Args&);       // bytes of scratch that it will use, or null
+  Status (*launch)(const Args&, const Launch&);  // null: not built into this library
 };
 
-// What the library knows about one op at run time. Lists of names are separated by commas.
-class Op {
- public:
-  constexpr Op(const char* name, int64_t kind, int64_t schema, const char* kernels,
-               const char* arrays, const char* attrs)
-      : name(name), kind(kind), schema(schema), kernels(kernels), arrays(arrays), attrs(attrs) {}
+// The name of a device type without an index: "cuda".
+std::string DeviceKind(int device_type);
 
-  const char* const name;
-  const int64_t kind;
-  const int64_t schema;       // hash of the definition
-  const char* const kernels;  // variants in dispatch order
-  const char* const arrays;   // arguments of the export: first these,
-  const char* const attrs;    // then these
-  std::atomic<int64_t> calls{0};
+// The devices with a kernel in this library, and one more, separated by commas.
+std::string BuiltDevices(int more = -1);
 
-  // Index in kernels of the only name that may run, or negative. It is forced by Force, or by the
-  // environment variable <NAME>_KERNEL_<OP>.
-  int Forced() {
-    const int index = forced_.load(std::memory_order_relaxed);
-    return index == kUnread ? ReadForced() : index;
-  }
-  // Forces a variant; "" leaves it to the environment and dispatch again. Throws ValueError for an
-  // unknown name.
-  void Force(const std::string& kernel);
-
- private:
-  std::atomic<int> forced_{kUnread};  // index into kernels
-  static constexpr int kUnread = -2, kFree = -1;
-  int IndexOf(const std::string& kernel) const;
-  int ReadForced();
-};
-
-// Every op of the library; generated.
-extern Op* const kOps[];
-extern const int kOpCount;
-
-// Prepares a launch on the device of `t`: its current stream.
+// Where a call on the device of `t` runs: its current stream.
 void* StreamOf(DLDevice device);
 inline Launch LaunchOn(const Tensor& t) {
   const DLDevice d = t.device();
@@ -63,52 +44,121 @@ inline Launch LaunchOn(const Tensor& t) {
   return {static_cast<int>(d.device_type), d.device_id, stream};
 }
 
+// Fills in the architecture of a GPU. Why that device cannot be used, or ""; PrepareGpu throws
+// that.
+std::string ReadArch(Launch* launch);
+void PrepareGpu(const Call& call, Launch* launch);
+
+// Whether the library has code for the architecture of a GPU, and whether code that was compiled
+// for a list of architectures, "80,90+PTX", runs on one.
+bool BuiltFor(const Launch& launch);
+bool RunsOn(const char* built, int arch);
+
+// Why no kernel of `device` can run, whatever the arguments are; empty if some may.
+Reason Unfit(int device, bool built, const Launch& launch);
+
+// The reason of a kernel for other architectures.
+Reason NeedsArch(const char* wanted, const Launch& launch);
+
 // Whether launches are written to stderr: <NAME>_LOG=calls, read with the first launch.
 enum class Log { kUnread, kOff, kCalls };
 extern std::atomic<Log> log_mode;
 [[gnu::cold]] void LogLaunch(const Call& call, const Op& op, const char* kernel,
                              const Launch& launch);
 
+// Says why no kernel runs, with the reasons of those that are for the device.
 [[noreturn]] void NoKernel(const Call& call, DLDevice device, const std::string& available,
                            const std::string& reasons);
+// The same for kernels of which the forced one, if its index is not negative, is the only one
+// meant.
+[[noreturn, gnu::cold]] void Refuse(const Call& call, Op& op, const Launch& launch, int forced,
+                                    const std::vector<Row>& rows);
+// Writes what each kernel says to request->text, one line per kernel: name, device and "yes" or the
+// reason, with tabs between.
+void Explain(const Call& call, Op& op, const Launch& launch, const std::vector<Row>& rows,
+             Request* request);
 
-// Explains why no variant took a call.
 template <class Args, size_t N>
-[[noreturn, gnu::cold]] void Refused(const Call& call, const Variant<Args> (&variants)[N],
-                                     const Args& args, const Launch& launch, const char* forced) {
-  std::string reasons, available;
+std::vector<Row> RowsOf(const Variant<Args> (&variants)[N], const Args& args, const Launch& launch,
+                        const std::string& broken = "") {
+  std::vector<Row> rows;
   for (const Variant<Args>& v : variants) {
-    const std::string device = DeviceName({static_cast<DLDeviceType>(v.device), 0});
-    if (available.find(device) == std::string::npos)
-      available += (available.empty() ? "" : ", ") + device;
-    if (v.device != launch.device_type || (forced != nullptr && std::strcmp(forced, v.name) != 0))
-      continue;
-    reasons += (reasons.empty() ? "" : "; ") + std::string(v.name) + ": " + v.refuse(args);
+    Reason reason = Unfit(v.device, v.launch != nullptr, launch);
+    if (reason.empty()) reason = broken;
+    if (reason.empty() && v.supported != nullptr) reason = v.supported(args, launch);
+    rows.push_back({v.name, v.device, reason});
   }
-  NoKernel(call, {static_cast<DLDeviceType>(launch.device_type), launch.device_id}, available,
-           reasons);
+  return rows;
 }
 
-// Runs the first variant that supports the call, under the default floating-point environment:
-// XLA's threads flush denormals, others do not, and bits must not depend on the caller.
+template <class Args>
+bool Takes(const Variant<Args>& v, const Args& args, const Launch& launch) {
+  if (v.device != launch.device_type || v.launch == nullptr) return false;
+#if OPCAST_CUDA
+  if (launch.device_type == kDLCUDA && !BuiltFor(launch)) return false;
+#endif
+  return v.supported == nullptr || v.supported(args, launch).empty();
+}
+
+template <class Args>
+[[gnu::always_inline]] inline void Run(const Call& call, Op& op, const Variant<Args>& v,
+                                       const Args& args, const Launch& launch) {
+  // XLA's threads flush denormals, others do not, and bits must not depend on the caller.
+  const FpEnv environment;
+  op.calls.fetch_add(1, std::memory_order_relaxed);
+  const Status status = v.launch(args, launch);
+  if (!status.ok()) call.Throw("RuntimeError", status.text());
+}
+
+template <class Args>
+void RunWith(const Work& work, const Call& call, Op& op, const Variant<Args>& v, const Args& args,
+             const Launch& launch) {
+#if OPCAST_CUDA
+  std::optional<gpu::DeviceGuard> guard;
+  if (launch.device_type == kDLCUDA) guard.emplace(launch.device_id);
+#endif
+  if (v.query_workspace != nullptr) CheckWorkspace(call, v.name, v.query_workspace(args), work);
+  const ScratchMemory memory(call, v.scratch ? work : Work{}, launch);
+  Run(call, op, v, args, launch);
+}
+
 template <class Args, size_t N>
-void Dispatch(const Call& call, Op& op, const Variant<Args> (&variants)[N], const Args& args,
-              const Launch& launch) {
-  const int index = op.Forced();
-  const char* const forced = index < 0 ? nullptr : variants[index].name;
-  for (const Variant<Args>& v : variants) {
-    if (v.device != launch.device_type || (forced != nullptr && std::strcmp(forced, v.name) != 0))
-      continue;
-    if (v.refuse != nullptr && v.refuse(args) != nullptr) continue;
+[[gnu::cold]] void Answer(const Call& call, Op& op, const Variant<Args> (&variants)[N],
+                          const Args& args, Launch launch, const Work& work) {
+  if (work.request->task == Request::Task::kScratch) return Describe(work);
+  const std::string broken = ReadArch(&launch);
+  Explain(call, op, launch, RowsOf(variants, args, launch, broken), work.request);
+}
+
+// Runs the first kernel that takes the call, or answers its request. A call on the CPU that brings
+// no scratch costs little more than its kernel.
+template <class Args, size_t N>
+[[gnu::always_inline]] inline void Dispatch(const Call& call, Op& op,
+                                            const Variant<Args> (&variants)[N], const Args& args,
+                                            Launch launch, const Work& work) {
+  if (!Launches(work.request)) return Answer(call, op, variants, args, launch, work);
+  if (launch.device_type != kDLCPU) PrepareGpu(call, &launch);
+  if (__builtin_expect(op.registered.load(std::memory_order_relaxed) != 0, false) &&
+      RunRegistered(call, op, launch))
+    return;
+  const int forced = op.Forced();
+  for (int i = 0; i < static_cast<int>(N); ++i) {
+    const Variant<Args>& v = variants[i];
+    if ((forced >= 0 && forced != i) || !Takes(v, args, launch)) continue;
     if (__builtin_expect(log_mode.load(std::memory_order_relaxed) != Log::kOff, false))
       LogLaunch(call, op, v.name, launch);
-    const FpEnv environment;
-    op.calls.fetch_add(1, std::memory_order_relaxed);
-    const Status status = v.launch(args, launch);
-    if (!status.ok()) call.Throw("RuntimeError", status.text());
-    return;
+    if (work.count != 0 || launch.device_type != kDLCPU)
+      return RunWith(work, call, op, v, args, launch);
+    return Run(call, op, v, args, launch);
   }
-  Refused(call, variants, args, launch, forced);
+  Refuse(call, op, launch, forced, RowsOf(variants, args, launch));
 }
 
 }  // namespace opcast
+
+// An export of the library itself: a body as Export takes it.
+#define OPCAST_META(symbol, body)                                                           \
+  OPCAST_EXPORT int __tvm_ffi__opcast_##symbol(void*, const TVMFFIAny* args, int32_t count, \
+                                               TVMFFIAny* result) {                         \
+    return opcast::Export("_opcast_" #symbol, opcast::body, args, count, result);           \
+  }

@@ -1,25 +1,18 @@
 // Generated exports, called as a C program calls them: the arrays that kernels get, optional and
 // saved ones among them, and the log. The ops are those of gen/testdata/writes.txtar; the kernels
-// and what tvm-ffi would do are here. Prints "ok N checks".
-#include <sys/wait.h>
-#include <tvm/ffi/extra/c_env_api.h>
-#include <unistd.h>
-
-#include <cstdlib>
+// are here. Prints "ok N checks".
 #include <cstring>
 #include <thread>
-#include <vector>
 
 #include "blend.gen.h"
 #include "center.gen.h"
 #include "center_backward.gen.h"
-#include "ffi_check.h"
+#include "ffi_call.h"
 #include "pick.gen.h"
 #include "swap.gen.h"
 
 namespace {
 
-thread_local std::string raised;
 std::string launched;  // the name of the kernel that ran last
 const void* pointers[4];
 
@@ -31,19 +24,6 @@ void Launched(const char* kernel, std::initializer_list<const void*> given) {
 }  // namespace
 
 extern "C" {
-
-int TVMFFIErrorCreate(const TVMFFIByteArray* kind, const TVMFFIByteArray* message,
-                      const TVMFFIByteArray*, TVMFFIObjectHandle*) {
-  raised = std::string(kind->data, kind->size) + ": " + std::string(message->data, message->size);
-  return 0;
-}
-void TVMFFIErrorSetRaised(TVMFFIObjectHandle) {}
-int TVMFFIObjectDecRef(TVMFFIObjectHandle) { return 0; }
-TVMFFIStreamHandle TVMFFIEnvGetStream(int32_t, int32_t) { return nullptr; }
-int TVMFFIStringFromByteArray(const TVMFFIByteArray*, TVMFFIAny*) { return -1; }
-int TVMFFITensorCreateUnsafeView(TVMFFIObjectHandle, const DLTensor*, TVMFFIObjectHandle*) {
-  return -1;
-}
 
 int __tvm_ffi_blend(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
 int __tvm_ffi_center(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
@@ -84,15 +64,11 @@ Status Swap(const SwapArgs& args, const Launch&) {
 
 namespace {
 
-using Exported = int (*)(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
-
 // The error of a call, or the kernel that ran: "" if none did.
 std::string Run(Exported f, const std::vector<TVMFFIAny>& args) {
-  raised.clear(), launched.clear();
-  TVMFFIAny result = {};
-  const int code = f(nullptr, args.data(), static_cast<int32_t>(args.size()), &result);
-  if ((code != 0) != !raised.empty()) return "code " + std::to_string(code);
-  return code != 0 ? raised : launched;
+  launched.clear();
+  const std::string error = Ask(f, args);
+  return error.empty() ? launched : error;
 }
 
 alignas(8) float data[256];
@@ -188,25 +164,8 @@ void WithoutOutputs() {
   Expect(run(steps, y), "ValueError: swap: x: expected memory without overlap, got strides [1, 1]");
 }
 
-// What f prints to stderr in a process of its own, in which TEST_LOG has a value.
 std::string Printed(const char* value, const std::function<void()>& f) {
-  int ends[2];
-  if (pipe(ends) != 0) return "no pipe";
-  const pid_t child = fork();
-  if (child == 0) {
-    setenv("TEST_LOG", value, 1);
-    dup2(ends[1], STDERR_FILENO);
-    f();
-    _exit(0);
-  }
-  close(ends[1]);
-  std::string text;
-  char part[4096];
-  for (ssize_t n; (n = read(ends[0], part, sizeof part)) > 0;)
-    text.append(part, static_cast<size_t>(n));
-  close(ends[0]);
-  waitpid(child, nullptr, 0);
-  return text;
+  return ::Printed("TEST_LOG", value, f);
 }
 
 void Logged() {

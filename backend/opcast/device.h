@@ -1,0 +1,125 @@
+// What the source of a GPU kernel includes besides the generated header of its op.
+//
+// How to write a .cu kernel here
+//
+// - Write `opcast::Status NameCuda(const NameArgs&, const opcast::Launch&)` in csrc/cuda/; the
+//   function is called like the kernel, rms_norm_cuda being RmsNormCuda. It computes a grid and
+//   calls opcast::Start. It allocates nothing, waits for nothing and uses no stream but the
+//   launch's, so that CUDA graphs can capture it.
+// - Kernels are `__global__` functions on raw pointers. They use __device__, __shared__,
+//   threadIdx, blockIdx, blockDim, gridDim, __syncthreads(), __launch_bounds__ as usual, and
+//   everything else through this file: Start, not <<<>>>; ShuffleXor, not __shfl_xor_sync; wmma
+//   from opcast::wmma; DynamicShared, not `extern __shared__`. So the same source compiles with
+//   nvcc, later with hipcc, and with g++ for the emulator in backend/tests/emulator:
+//   g++ -x c++ -std=c++17 -ffp-contract=off -DOPCAST_EMULATOR -Ibackend/tests/emulator ...
+// - Numbers are float, double, opcast::f16 and opcast::bf16; convert by static_cast to and from
+//   float. Functions are those of <cmath> for float (fmaf, sqrtf, fabsf, ...).
+// - Sources are compiled with -fmad=false: the compiler contracts nothing. Write fmaf where you
+//   want it. So a kernel that uses only + - * / fmaf sqrtf and conversions gives the same bits on
+//   the emulator.
+// - All threads of a block reach each __syncthreads(), all lanes of a warp each shuffle. The
+//   emulator ends the program where that is not so.
+// - Only grid.x is large (2^31 - 1). Loop over tiles: `for (int64_t tile = blockIdx.x; tile <
+//   tiles; tile += gridDim.x)` with Blocks(tiles) as the grid, and any size works. Sizes and
+//   offsets are int64_t.
+// - Layouts point to memory of the CPU: pass BatchOffsets(args.x_layout) and strides by value.
+// - Bits may depend on the shape, the values and the kernel, not on the grid, on addresses or on
+//   neighbouring rows. Reduce in a fixed order: no atomics on floats.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "opcast/device_layout.h"
+#include "opcast/kernel.h"
+
+#if defined(OPCAST_EMULATOR)
+#include "emulator.h"
+#elif defined(__CUDACC__)
+#include "opcast/device_cuda.h"
+#else
+#error "a GPU kernel is compiled by nvcc, or with OPCAST_EMULATOR for the emulator"
+#endif
+
+// A function that kernels call.
+#define OPCAST_DEVICE __device__ __forceinline__
+
+// Before a loop with constant bounds whose index chooses among registers.
+#if defined(OPCAST_EMULATOR)
+#define OPCAST_UNROLL
+#else
+#define OPCAST_UNROLL _Pragma("unroll")
+#endif
+
+namespace opcast {
+
+// Blocks to start for a number of tiles over which a kernel loops. Far more than a GPU runs at
+// once, so that only enormous grids loop at all.
+inline unsigned Blocks(int64_t tiles) {
+  constexpr int64_t kMost = int64_t{1} << 30;
+  return static_cast<unsigned>(tiles < kMost ? tiles : kMost);
+}
+
+// Starts a kernel on the launch's stream, on the current device. A grid without blocks starts
+// nothing. `shared` is the size in bytes of what DynamicShared gives.
+//
+//   return opcast::Start(AddKernel<T>, Blocks(tiles), 256, 0, launch, c, a, b, n);
+template <class... Parameters, class... Values>
+Status Start(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared,
+             const Launch& launch, const Values&... values) {
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return Status::Ok();
+  return device::Start(kernel, grid, block, shared, launch, static_cast<Parameters>(values)...);
+}
+
+// The number of threads that run together; a block's threads are cut into warps in order.
+constexpr int kWarp = device::kWarp;
+
+// The lane of the calling thread, in blocks of one dimension.
+OPCAST_DEVICE int Lane() { return static_cast<int>(threadIdx.x) % kWarp; }
+
+// The value of another lane. All lanes of the warp call it. T has 4 or 8 bytes. `width` is a power
+// of two: lanes exchange within groups of that many.
+template <class T>
+OPCAST_DEVICE T ShuffleXor(T value, int mask, int width = kWarp) {
+  return device::ShuffleXor(value, mask, width);
+}
+template <class T>
+OPCAST_DEVICE T ShuffleFrom(T value, int lane, int width = kWarp) {
+  return device::ShuffleFrom(value, lane, width);
+}
+
+// Waits for the other lanes; what each wrote to memory before is seen by all.
+OPCAST_DEVICE void SyncWarp() { device::SyncWarp(); }
+
+// Combines the values of `width` neighbouring lanes, lane l with lane l ^ width / 2 first; each
+// gets the result, with the same bits if op is commutative.
+template <class T, class Op>
+OPCAST_DEVICE T WarpReduce(T value, Op op, int width = kWarp) {
+  for (int mask = width / 2; mask > 0; mask /= 2) value = op(value, ShuffleXor(value, mask, width));
+  return value;
+}
+
+// The shared memory whose size was given to Start; aligned to 128 bytes.
+template <class T>
+OPCAST_DEVICE T* DynamicShared() {
+  return static_cast<T*>(device::DynamicShared());
+}
+
+// Copies 16 bytes from global to shared memory while the thread goes on; both are aligned to 16.
+// WaitCopies<n>() waits until at most the last n committed groups are unfinished: of this thread;
+// __syncthreads() must follow before others read.
+OPCAST_DEVICE void CopyAsync(void* shared, const void* global) {
+  device::CopyAsync(shared, global);
+}
+OPCAST_DEVICE void CommitCopies() { device::CommitCopies(); }
+template <int kPending>
+OPCAST_DEVICE void WaitCopies() {
+  device::WaitCopies<kPending>();
+}
+
+// Warp-wide matrix products as in CUDA: fragment, fill_fragment, load_matrix_sync, mma_sync,
+// store_matrix_sync. Guard kernels that use it by `arch` in the definition.
+namespace wmma = device::wmma;
+
+}  // namespace opcast

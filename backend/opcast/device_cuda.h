@@ -1,0 +1,62 @@
+// device.h for nvcc. Only what is named here differs between compilers.
+#pragma once
+
+#include <cuda_pipeline.h>
+#include <cuda_runtime.h>
+#include <mma.h>
+
+#include <string>
+
+#include "opcast/kernel.h"
+
+namespace opcast::device {
+
+constexpr int kWarp = 32;
+constexpr unsigned kAllLanes = 0xffffffff;
+
+template <class... Parameters>
+Status Start(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared,
+             const Launch& launch, Parameters... values) {
+  const void* const function = reinterpret_cast<const void*>(kernel);
+  constexpr size_t kUnasked = 48 << 10;  // larger blocks of shared memory must be asked for
+  cudaError_t error = cudaSuccess;
+  if (shared > kUnasked)
+    error = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(shared));
+  if (error == cudaSuccess) {
+    void* arguments[] = {const_cast<void*>(static_cast<const void*>(&values))...};
+    error = cudaLaunchKernel(function, grid, block, arguments, shared,
+                             static_cast<cudaStream_t>(launch.stream));
+  }
+  if (error == cudaSuccess) return Status::Ok();
+  cudaGetLastError();  // or the caller's framework would find our error in its next call
+  return Status::Error(std::string("kernel launch: ") + cudaGetErrorString(error));
+}
+
+template <class T>
+__device__ __forceinline__ T ShuffleXor(T value, int mask, int width) {
+  return __shfl_xor_sync(kAllLanes, value, mask, width);
+}
+template <class T>
+__device__ __forceinline__ T ShuffleFrom(T value, int lane, int width) {
+  return __shfl_sync(kAllLanes, value, lane, width);
+}
+__device__ __forceinline__ void SyncWarp() { __syncwarp(); }
+
+__device__ __forceinline__ void* DynamicShared() {
+  extern __shared__ __align__(128) unsigned char opcast_dynamic_shared[];
+  return opcast_dynamic_shared;
+}
+
+__device__ __forceinline__ void CopyAsync(void* shared, const void* global) {
+  __pipeline_memcpy_async(shared, global, 16);
+}
+__device__ __forceinline__ void CommitCopies() { __pipeline_commit(); }
+template <int kPending>
+__device__ __forceinline__ void WaitCopies() {
+  __pipeline_wait_prior(kPending);
+}
+
+namespace wmma = nvcuda::wmma;
+
+}  // namespace opcast::device

@@ -1,0 +1,198 @@
+// What the elements of an input have to be, looked at with <NAME>_DEBUG=1 only.
+#include <cctype>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "opcast/registry.h"
+
+#ifndef OPCAST_COLLECTION
+#error "define OPCAST_COLLECTION as the name of the collection"
+#endif
+
+namespace opcast {
+namespace {
+
+struct Element {
+  double value;
+  std::string text;
+};
+
+template <class T>
+Element Read(const char* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  if constexpr (std::is_integral_v<T>) {
+    return {static_cast<double>(value), std::to_string(value)};
+  } else {
+    return {static_cast<double>(value), Number(static_cast<double>(value))};
+  }
+}
+
+// Reads an element; null for dtypes without an order, and for those that share bytes.
+Element (*Reader(DType dtype))(const char*) {
+  switch (dtype) {
+    case DType::kU8:
+      return Read<uint8_t>;
+    case DType::kU16:
+      return Read<uint16_t>;
+    case DType::kU32:
+      return Read<uint32_t>;
+    case DType::kU64:
+      return Read<uint64_t>;
+    case DType::kI8:
+      return Read<int8_t>;
+    case DType::kI16:
+      return Read<int16_t>;
+    case DType::kI32:
+      return Read<int32_t>;
+    case DType::kI64:
+      return Read<int64_t>;
+    case DType::kF16:
+      return Read<f16>;
+    case DType::kBf16:
+      return Read<bf16>;
+    case DType::kF32:
+      return Read<float>;
+    case DType::kF64:
+      return Read<double>;
+    case DType::kF8e4m3fn:
+      return Read<f8e4m3fn>;
+    case DType::kF8e4m3fnuz:
+      return Read<f8e4m3fnuz>;
+    case DType::kF8e5m2:
+      return Read<f8e5m2>;
+    case DType::kF8e5m2fnuz:
+      return Read<f8e5m2fnuz>;
+    case DType::kF8e8m0fnu:
+      return Read<f8e8m0fnu>;
+    default:
+      return nullptr;
+  }
+}
+
+// The elements of an array in row-major order, in memory that the CPU can read.
+class Elements {
+ public:
+  Elements(const Call& call, const Tensor& t)
+      : t_(t),
+        index_(t ? static_cast<size_t>(t.rank()) : 0),
+        read_(t ? Reader(t.dtype()) : nullptr) {
+    left_ = t.empty() || read_ == nullptr ? 0 : t.batch(0);
+    if (left_ != 0) base_ = Base(call);
+  }
+
+  // The next element, false after the last one.
+  bool Next(Element* element) {
+    if (left_ == 0) return false;
+    if (!first_) Step();
+    first_ = false;
+    --left_;
+    int64_t offset = 0;
+    for (int d = 0; d < t_.rank(); ++d) offset += index_[d] * t_.strides()[d];
+    *element = read_(base_ + offset * static_cast<int64_t>(t_.item_size()));
+    return true;
+  }
+  // Where it is: "[0, 3]".
+  std::string At() const { return List(index_.data(), t_.rank()); }
+
+ private:
+  void Step() {
+    for (int d = t_.rank() - 1; d >= 0; --d) {
+      if (++index_[d] < t_.size(d)) return;
+      index_[d] = 0;
+    }
+  }
+
+  // The address of the first element, of a copy if the memory is that of a GPU.
+  const char* Base(const Call& call) {
+    const DLDevice device = t_.device();
+    const auto* data = static_cast<const char*>(t_.data());
+    if (device.device_type == kDLCPU) return data;
+#if OPCAST_CUDA
+    if (device.device_type == kDLCUDA) {
+      int64_t low = 0, high = 0;
+      for (int d = 0; d < t_.rank(); ++d) {
+        const int64_t reach = (t_.size(d) - 1) * t_.strides()[d];
+        (reach < 0 ? low : high) += reach;
+      }
+      const auto size = static_cast<int64_t>(t_.item_size());
+      copy_.resize(static_cast<size_t>((high - low + 1) * size));
+      const gpu::DeviceGuard guard(device.device_id);
+      const Status status =
+          gpu::Read(copy_.data(), data + low * size, copy_.size(), StreamOf(device));
+      if (!status.ok()) call.Throw("RuntimeError", status.text());
+      return copy_.data() - low * size;
+    }
+#endif
+    static_cast<void>(call);
+    left_ = 0;  // no kernel of this library reads it either
+    return data;
+  }
+
+  const Tensor& t_;
+  std::vector<int64_t> index_;
+  Element (*read_)(const char*);
+  int64_t left_ = 0;
+  bool first_ = true;
+  const char* base_ = nullptr;
+  std::vector<char> copy_;
+};
+
+// "12 (T = 12 of kv)".
+std::string Bound(const std::string& text, std::initializer_list<Why> why) {
+  return why.size() == 0 ? text : text + " (" + Because(why) + ")";
+}
+
+}  // namespace
+
+void Call::ValuesAtLeast(const Tensor& t, double bound, const std::string& text,
+                         std::initializer_list<Why> why) const {
+  Elements elements(*this, t);
+  for (Element e; elements.Next(&e);) {
+    if (e.value >= bound) continue;
+    Expected("ValueError", t.name(), "values of at least " + Bound(text, why),
+             e.text + " at " + elements.At());
+  }
+}
+
+void Call::ValuesAtMost(const Tensor& t, double bound, const std::string& text,
+                        std::initializer_list<Why> why) const {
+  Elements elements(*this, t);
+  for (Element e; elements.Next(&e);) {
+    if (e.value <= bound) continue;
+    Expected("ValueError", t.name(), "values of at most " + Bound(text, why),
+             e.text + " at " + elements.At());
+  }
+}
+
+void Call::Ascending(const Tensor& t) const {
+  Elements elements(*this, t);
+  Element before;
+  bool first = true;
+  for (Element e; elements.Next(&e); before = e) {
+    if (!first && !(e.value >= before.value)) {
+      Expected("ValueError", t.name(), "ascending values",
+               e.text + " after " + before.text + " at " + elements.At());
+    }
+    first = false;
+  }
+}
+
+bool Debugging(const Call& call) {
+  enum Mode { kUnread, kOff, kOn };
+  static std::atomic<int> mode{kUnread};
+  const int known = mode.load(std::memory_order_relaxed);
+  if (known != kUnread) return known == kOn;
+  std::string variable = OPCAST_COLLECTION "_DEBUG";
+  for (char& c : variable) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  const char* value = std::getenv(variable.c_str());
+  const std::string_view text = value == nullptr ? "" : value;
+  if (text != "" && text != "0" && text != "1") {
+    call.Expected("ValueError", variable.c_str(), "'0' or '1'", "'" + std::string(text) + "'");
+  }
+  mode.store(text == "1" ? kOn : kOff, std::memory_order_relaxed);
+  return text == "1";
+}
+
+}  // namespace opcast

@@ -1,0 +1,70 @@
+// gpu.h for CUDA, with the runtime API. The runtime is linked statically and finds the driver when
+// it is first called, so the library loads on machines without one.
+#include <cuda_runtime_api.h>
+
+#include <atomic>
+#include <string>
+
+#include "opcast/gpu.h"
+
+namespace opcast::gpu {
+namespace {
+
+// An error of the runtime stays for the next caller of cudaGetLastError, who may be the framework:
+// it is taken away.
+std::string Text(cudaError_t error) {
+  cudaGetLastError();
+  return cudaGetErrorString(error);
+}
+
+Status Checked(cudaError_t error) {
+  return error == cudaSuccess ? Status::Ok() : Status::Error(Text(error));
+}
+
+cudaError_t Ask(int device, int* arch) {
+  int count = 0, major = 0, minor = 0;
+  cudaError_t error = cudaGetDeviceCount(&count);
+  if (error == cudaSuccess && (device < 0 || device >= count)) error = cudaErrorInvalidDevice;
+  if (error == cudaSuccess)
+    error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+  if (error == cudaSuccess)
+    error = cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+  *arch = 10 * major + minor;
+  return error;
+}
+
+}  // namespace
+
+Arch ArchOf(int device) {
+  constexpr int kDevices = 64;
+  static std::atomic<int> known[kDevices];
+  const bool cached = device >= 0 && device < kDevices;
+  int arch = cached ? known[device].load(std::memory_order_relaxed) : 0;
+  if (arch != 0) return {arch, ""};
+  const cudaError_t error = Ask(device, &arch);
+  if (error != cudaSuccess) return {0, Text(error)};
+  if (cached) known[device].store(arch, std::memory_order_relaxed);
+  return {arch, ""};
+}
+
+DeviceGuard::DeviceGuard(int device) {
+  int current = device;
+  if (cudaGetDevice(&current) != cudaSuccess || current == device) return;
+  if (cudaSetDevice(device) == cudaSuccess) saved_ = current;
+}
+
+DeviceGuard::~DeviceGuard() {
+  if (saved_ >= 0) cudaSetDevice(saved_);
+}
+
+Status Zero(void* data, size_t bytes, void* stream) {
+  return Checked(cudaMemsetAsync(data, 0, bytes, static_cast<cudaStream_t>(stream)));
+}
+
+Status Read(void* host, const void* device, size_t bytes, void* stream) {
+  const auto on = static_cast<cudaStream_t>(stream);
+  const cudaError_t error = cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, on);
+  return Checked(error == cudaSuccess ? cudaStreamSynchronize(on) : error);
+}
+
+}  // namespace opcast::gpu

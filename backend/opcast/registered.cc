@@ -1,0 +1,260 @@
+// The list of registered kernels, the calls that run them, and the exports that change the list.
+//
+// What Python registers is called as function(device, stream, outputs..., inputs..., attrs...) and
+// returns None, or [class, text, exception] of what was raised; a predicate returns a reason
+// instead of None. The arguments are views that own their shapes, and the memory where the caller's
+// arguments do.
+#include "opcast/registered.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "opcast/ffi_owned.h"
+#include "opcast/fpenv.h"
+#include "opcast/registered_call.h"
+#include "opcast/registry.h"
+
+namespace opcast {
+namespace {
+
+// Set when calls did not end in time at the exit of the process: Python may be gone by then, and
+// its objects are left alone.
+std::atomic<bool> abandoned{false};
+
+struct Kernel {
+  int id;
+  Op* op;
+  std::string name;
+  int device;  // DLDeviceType
+  bool slow;   // comes after all that are not
+  TVMFFIObjectHandle function;
+  TVMFFIObjectHandle supported;  // null: takes every call on its device
+
+  Kernel(const Kernel&) = delete;
+  ~Kernel() {
+    if (abandoned.load()) return;
+    TVMFFIObjectDecRef(function);
+    if (supported != nullptr) TVMFFIObjectDecRef(supported);
+  }
+};
+using Share = std::shared_ptr<const Kernel>;
+
+// Never held while Python is called or an object of Python is released.
+struct List {
+  std::mutex mutex;
+  std::condition_variable idle;
+  std::vector<Share> kernels;  // in the order of dispatch
+  int running = 0;             // calls that hold shares
+  int last = kRegistered;      // id
+  bool closed = false;
+};
+
+List& TheList() {
+  // Never destroyed: threads of frameworks outlive main.
+  static List* const list = [] {
+    auto* made = new List;
+    // A child gets an unlocked mutex and none of the threads that were in a call.
+    pthread_atfork([] { TheList().mutex.lock(); }, [] { TheList().mutex.unlock(); },
+                   [] {
+                     TheList().running = 0;
+                     TheList().mutex.unlock();
+                   });
+    return made;
+  }();
+  return *list;
+}
+
+// Shares of the registered kernels of an op; the list counts as busy while they are held.
+class Shares {
+ public:
+  explicit Shares(const Op& op) {
+    List& list = TheList();
+    const std::lock_guard<std::mutex> lock(list.mutex);
+    for (const Share& k : list.kernels) {
+      if (k->op == &op) kernels_.push_back(k);
+    }
+    ++list.running;
+  }
+  Shares(const Shares&) = delete;
+  ~Shares() {
+    kernels_.clear();  // may end kernels that were removed meanwhile
+    List& list = TheList();
+    const std::lock_guard<std::mutex> lock(list.mutex);
+    if (--list.running == 0) list.idle.notify_all();
+  }
+  auto begin() const { return kernels_.begin(); }
+  auto end() const { return kernels_.end(); }
+
+ private:
+  std::vector<Share> kernels_;
+};
+
+// Why a kernel does not take a call; empty if it does.
+std::string Refusal(const Kernel& kernel, const Call& call, const Launch& launch) {
+  if (kernel.supported == nullptr) return "";
+  return CallPredicate(kernel.supported, call, *kernel.op, launch);
+}
+
+void Run(const Kernel& kernel, const Call& call, const Launch& launch) {
+  if (__builtin_expect(log_mode.load(std::memory_order_relaxed) != Log::kOff, false))
+    LogLaunch(call, *kernel.op, kernel.name.c_str(), launch);
+#if OPCAST_CUDA
+  std::optional<gpu::DeviceGuard> guard;
+  if (launch.device_type == kDLCUDA) guard.emplace(launch.device_id);
+#endif
+  const FpEnv environment;
+  kernel.op->calls.fetch_add(1, std::memory_order_relaxed);
+  CallKernel(kernel.function, call, *kernel.op, launch);
+}
+
+}  // namespace
+
+bool RunRegistered(const Call& call, Op& op, const Launch& launch) {
+  const int forced = op.Forced();
+  if (forced >= 0 && forced < kRegistered) return false;
+  const Shares kernels(op);
+  for (const Share& k : kernels) {
+    if (k->device != launch.device_type || (forced >= 0 && forced != k->id)) continue;
+    const std::string reason = Refusal(*k, call, launch);
+    if (reason.empty()) {
+      Run(*k, call, launch);
+      return true;
+    }
+    if (forced >= 0) {
+      const DLDevice device = {static_cast<DLDeviceType>(launch.device_type), launch.device_id};
+      NoKernel(call, device, "", k->name + ": " + reason);
+    }
+  }
+  return false;
+}
+
+std::vector<Registration> Registrations(const Op& op) {
+  std::vector<Registration> found;
+  for (const Share& k : Shares(op)) found.push_back({k->name, k->device});
+  return found;
+}
+
+std::string RegisteredNames(const Op& op) {
+  std::string names;
+  for (const Registration& r : Registrations(op)) names += (names.empty() ? "" : ",") + r.name;
+  return names;
+}
+
+int RegisteredId(const Op& op, std::string_view name) {
+  for (const Share& k : Shares(op)) {
+    if (k->name == name) return k->id;
+  }
+  return -1;
+}
+
+std::vector<Row> RegisteredRows(const Call& call, Op& op, const Launch& launch) {
+  std::vector<Row> rows;
+  for (const Share& k : Shares(op)) {
+    const bool here = k->device == launch.device_type;
+    rows.push_back(
+        {k->name, k->device, here ? Refusal(*k, call, launch) : "is for " + DeviceKind(k->device)});
+  }
+  return rows;
+}
+
+namespace {
+
+// The object of an argument, with a reference for the list; null for None.
+TVMFFIObjectHandle Function(const Call& call, int index, const char* name) {
+  const TVMFFIAny& v = call.args()[index];
+  if (v.type_index == kTVMFFINone) return nullptr;
+  if (v.type_index != kTVMFFIFunction) {
+    call.Expected("TypeError", name, "a function", "another type");
+  }
+  TVMFFIObjectIncRef(v.v_obj);
+  return v.v_obj;
+}
+
+// _opcast_register(op, name, device type, function, supported or None, slow) -> id
+void Register(const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
+  const Call call("_opcast_register", args, count, 6);
+  Op& op = FindOp(call, call.Str(0, "op"));
+  std::string name(call.Str(1, "name"));
+  const auto device = static_cast<int>(call.Int(2, "device_type"));
+  const bool slow = call.Bool(5, "slow");
+  const std::shared_ptr<Kernel> kernel(
+      new Kernel{0, &op, name, device, slow, Function(call, 3, "function"), nullptr});
+  kernel->supported = Function(call, 4, "supported");
+  List& list = TheList();
+  const std::lock_guard<std::mutex> lock(list.mutex);
+  if (list.closed) call.Throw("RuntimeError", "the process is ending");
+  const auto same = [&](const Share& k) { return k->op == &op && k->name == name; };
+  if (op.HasBuiltIn(name) || std::any_of(list.kernels.begin(), list.kernels.end(), same)) {
+    throw Fault{"ValueError", std::string(op.name) + ": name: expected a new name, got '" + name +
+                                  "', which is a kernel already"};
+  }
+  kernel->id = ++list.last;
+  const auto place = std::find_if(list.kernels.begin(), list.kernels.end(),
+                                  [&](const Share& k) { return k->slow == slow || k->slow; });
+  list.kernels.insert(place, kernel);
+  op.registered.fetch_add(1);
+  *result = IntValue(kernel->id);
+}
+
+// _opcast_unregister(id) -> whether there was such a kernel. Calls that run it end with it.
+void Unregister(const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
+  const Call call("_opcast_unregister", args, count, 1);
+  const int64_t id = call.Int(0, "id");
+  Share removed;  // ends after the lock
+  {
+    List& list = TheList();
+    const std::lock_guard<std::mutex> lock(list.mutex);
+    const auto found = std::find_if(list.kernels.begin(), list.kernels.end(),
+                                    [&](const Share& k) { return k->id == id; });
+    if (found != list.kernels.end()) {
+      removed = *found;
+      list.kernels.erase(found);
+      removed->op->registered.fetch_sub(1);
+      removed->op->Unforce(removed->id);
+    }
+  }
+  *result = BoolValue(removed != nullptr);
+}
+
+// _opcast_unregister_all(seconds): for the exit of the process. Waits for the calls that run
+// registered kernels, since Python ends next.
+void UnregisterAll(const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
+  const Call call("_opcast_unregister_all", args, count, 1);
+  const auto limit =
+      std::chrono::milliseconds(static_cast<int64_t>(1000 * call.Float(0, "seconds")));
+  List& list = TheList();
+  std::vector<Share> removed;
+  {
+    const std::lock_guard<std::mutex> lock(list.mutex);
+    list.closed = true;
+    removed.swap(list.kernels);
+    for (const Share& k : removed) {
+      k->op->registered.fetch_sub(1);
+      k->op->Unforce(k->id);
+    }
+  }
+  removed.clear();
+  std::unique_lock<std::mutex> lock(list.mutex);
+  if (list.running == 0) return;
+  // By the clock of the day: waiting by the steady one needs a newer C library.
+  const auto end = std::chrono::system_clock::now() + limit;
+  if (!list.idle.wait_until(lock, end, [&] { return list.running == 0; })) abandoned = true;
+  lock.unlock();
+  // Then these calls return to Python, which must not end before they are there.
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+}
+
+}  // namespace
+}  // namespace opcast
+
+OPCAST_META(register, Register)
+OPCAST_META(unregister, Unregister)
+OPCAST_META(unregister_all, UnregisterAll)

@@ -1,0 +1,49 @@
+// Kernels that are registered while the process runs: callables of Python behind tvm-ffi functions.
+//
+// They come before the kernels that are built in, the last registered first. A call holds a share
+// of every kernel that it may try, so removing one never takes it from under a call; and no lock is
+// held while Python runs, for its own lock may be held by who waits for ours.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "opcast/ffi.h"
+#include "opcast/launch.h"
+
+namespace opcast {
+
+class Op;
+
+// Ids of registered kernels are larger; smaller numbers are indexes of kernels that are built in.
+constexpr int kRegistered = 1 << 16;
+
+// Whether a registered kernel of the launch's device took the call; it has run then. Throws what
+// the kernel raised, and NotImplementedError if a registered kernel is forced and refuses.
+bool RunRegistered(const Call& call, Op& op, const Launch& launch);
+
+// The registered kernels of an op in the order in which dispatch tries them.
+struct Registration {
+  std::string name;
+  int device;  // DLDeviceType
+};
+std::vector<Registration> Registrations(const Op& op);
+
+// Their names, separated by commas; "" if there are none.
+std::string RegisteredNames(const Op& op);
+
+// The id of a registered kernel, or -1.
+int RegisteredId(const Op& op, std::string_view name);
+
+// What a kernel says about a call.
+struct Row {
+  std::string name;
+  int device;          // DLDeviceType
+  std::string reason;  // why it does not take the call; empty if it does
+};
+
+// What the registered kernels of all devices say. Reads no memory of the call.
+std::vector<Row> RegisteredRows(const Call& call, Op& op, const Launch& launch);
+
+}  // namespace opcast

@@ -1,0 +1,120 @@
+#include "opcast/registered_call.h"
+
+#include <memory>
+#include <vector>
+
+#include "opcast/ffi_owned.h"
+#include "opcast/registry.h"
+
+namespace opcast {
+namespace {
+
+// An array of the caller's, for a function that may keep it longer than the caller does: the shape
+// is its own, and so is the memory if the caller's argument owned it.
+struct View {
+  DLManagedTensor managed{};
+  std::vector<int64_t> dims;  // shape, then strides
+  TVMFFIObjectHandle owner = nullptr;
+
+  ~View() {
+    if (owner != nullptr) TVMFFIObjectDecRef(owner);
+  }
+};
+
+void FillStrides(const DLTensor& t, int64_t* strides) {
+  int64_t step = 1;
+  for (int d = t.ndim - 1; d >= 0; --d) {
+    strides[d] = t.strides == nullptr ? step : t.strides[d];
+    step *= t.shape[d];
+  }
+}
+
+Owned ViewOf(const TVMFFIAny& argument) {
+  const DLTensor& from = *AsTensor(argument);
+  auto view = std::make_unique<View>();
+  DLTensor& t = view->managed.dl_tensor;
+  view->dims.resize(2 * static_cast<size_t>(from.ndim) + 1);  // never empty: tvm-ffi reads strides
+  std::copy(from.shape, from.shape + from.ndim, view->dims.begin());
+  FillStrides(from, view->dims.data() + from.ndim);
+  t = from;
+  t.shape = view->dims.data();
+  t.strides = view->dims.data() + from.ndim;
+  t.data = static_cast<char*>(from.data) + from.byte_offset;
+  t.byte_offset = 0;
+  if (argument.type_index == kTVMFFITensor) {
+    view->owner = argument.v_obj;
+    TVMFFIObjectIncRef(view->owner);
+  }
+  view->managed.manager_ctx = view.get();
+  view->managed.deleter = [](DLManagedTensor* m) { delete static_cast<View*>(m->manager_ctx); };
+  TVMFFIObjectHandle handle = nullptr;
+  if (TVMFFITensorFromDLPack(&view->managed, 0, 0, &handle) != 0) throw Raised();
+  view.release();
+  return Owned(kTVMFFITensor, handle);
+}
+
+// An argument as Python takes it: C may pass strings and lists as bytes and bare tensors.
+Owned ArgumentOf(const TVMFFIAny& argument) {
+  if (AsTensor(argument) != nullptr) return ViewOf(argument);
+  if (argument.type_index == kTVMFFIByteArrayPtr) {
+    const auto* bytes = static_cast<const TVMFFIByteArray*>(argument.v_ptr);
+    return StringValue({bytes->data, bytes->size});
+  }
+  Owned v;
+  v.value = argument;
+  if (argument.type_index >= kTVMFFIStaticObjectBegin) TVMFFIObjectIncRef(argument.v_obj);
+  return v;
+}
+
+std::string TextOf(const TVMFFIAny& v) {
+  if (v.type_index == kTVMFFISmallStr) return {v.v_bytes, v.small_str_len};
+  if (v.type_index != kTVMFFIStr) return "";
+  const auto* bytes = Cell<TVMFFIByteArray>(v);
+  return {bytes->data, bytes->size};
+}
+
+// Raises what Python raised: its class, its text, and for callers in Python the whole list, which
+// has the exception itself.
+[[noreturn]] void Forward(const TVMFFIAny* raised, TVMFFIObjectHandle list) {
+  const std::string kind = TextOf(raised[0]), text = TextOf(raised[1]);
+  const TVMFFIByteArray k{kind.data(), kind.size()}, t{text.data(), text.size()}, none{nullptr, 0};
+  TVMFFIObjectHandle error = nullptr;
+  if (TVMFFIErrorCreateWithCauseAndExtraContext(&k, &t, &none, nullptr, list, &error) == 0) {
+    TVMFFIErrorSetRaised(error);
+    TVMFFIObjectDecRef(error);
+  }
+  throw Raised();
+}
+
+Owned Invoke(TVMFFIObjectHandle function, const Call& call, const Op& op, const Launch& launch) {
+  const int count = op.ArrayCount() + op.AttrCount();
+  std::vector<Owned> owned;
+  std::vector<TVMFFIAny> arguments = {IntValue(launch.device_id),
+                                      IntValue(reinterpret_cast<intptr_t>(launch.stream))};
+  owned.reserve(count);
+  for (int i = 0; i < count; ++i) {
+    owned.push_back(ArgumentOf(call.Value(i)));
+    arguments.push_back(owned.back().value);
+  }
+  Owned result;
+  if (TVMFFIFunctionCall(function, arguments.data(), static_cast<int32_t>(arguments.size()),
+                         &result.value) != 0) {
+    throw Raised();
+  }
+  const IntList list = AsInts(result.value);
+  if (list.items != nullptr && list.count == 3) Forward(list.items, result.value.v_obj);
+  return result;
+}
+
+}  // namespace
+
+void CallKernel(TVMFFIObjectHandle function, const Call& call, const Op& op, const Launch& launch) {
+  Invoke(function, call, op, launch);
+}
+
+std::string CallPredicate(TVMFFIObjectHandle function, const Call& call, const Op& op,
+                          const Launch& launch) {
+  return TextOf(Invoke(function, call, op, launch).value);
+}
+
+}  // namespace opcast

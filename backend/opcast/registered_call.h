@@ -1,0 +1,21 @@
+// How a registered kernel is called: the arguments of an export, handed on to a tvm-ffi function.
+#pragma once
+
+#include <string>
+
+#include "opcast/ffi.h"
+#include "opcast/launch.h"
+
+namespace opcast {
+
+class Op;
+
+// Runs a kernel on the arguments of a call; throws what it raised.
+void CallKernel(TVMFFIObjectHandle function, const Call& call, const Op& op, const Launch& launch);
+
+// Asks a predicate, which gets the same arguments and reads no memory: the reason for which the
+// kernel does not take the call, or "".
+std::string CallPredicate(TVMFFIObjectHandle function, const Call& call, const Op& op,
+                          const Launch& launch);
+
+}  // namespace opcast

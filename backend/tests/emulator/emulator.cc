@@ -1,0 +1,151 @@
+// The scheduler of the emulator: fibers, barriers of warps and blocks.
+#include "emulator.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+#include "fiber.h"
+
+namespace opcast::device {
+namespace {
+
+constexpr int kMostThreads = 1024;
+
+struct Thread {
+  enum State { kRuns, kAtWarp, kAtBlock, kDone };
+
+  Place place;
+  Fiber fiber;
+  State state;
+  const char* what;  // file or operation at which it waits
+  int line;
+  int exchanges;
+  unsigned char given[2][8];  // to the warp, in this exchange and in the one before
+};
+
+struct Block {
+  std::unique_ptr<Thread[]> threads{new Thread[kMostThreads]};
+  int count = 0;
+  Fiber scheduler;
+  const std::function<void()>* body = nullptr;
+  void* shared = nullptr;
+};
+
+thread_local Block* block;
+thread_local Thread* current;
+
+[[noreturn]] void Diverged(const char* where) {
+  std::fprintf(stderr, "emulator: not all threads of a %s come to one barrier:\n", where);
+  const Thread* before = nullptr;
+  for (int i = 0, lines = 0; i < block->count && lines < 8; ++i) {
+    const Thread& t = block->threads[i];
+    if (before == nullptr || t.state != before->state || t.what != before->what ||
+        t.line != before->line) {
+      std::fprintf(stderr, "  from thread %d on: %s:%d\n", i,
+                   t.state == Thread::kDone ? "returned" : t.what, t.line);
+      ++lines;
+    }
+    before = &t;
+  }
+  std::abort();
+}
+
+void Wait(Thread::State state, const char* what, int line) {
+  Thread& t = *current;
+  t.state = state;
+  t.what = what;
+  t.line = line;
+  Switch(t.fiber, block->scheduler);
+}
+
+// Lets the threads [first, last) go on if all of them wait in one place.
+bool Release(int first, int last, Thread::State state, const char* where) {
+  Thread* const threads = block->threads.get();
+  if (threads[first].state != state) return false;
+  for (int i = first + 1; i < last; ++i) {
+    const Thread& t = threads[i];
+    if (t.state == Thread::kDone) Diverged(where);
+    if (t.state != state) return false;
+    if (t.what != threads[first].what || t.line != threads[first].line) Diverged(where);
+  }
+  for (int i = first; i < last; ++i) threads[i].state = Thread::kRuns;
+  return true;
+}
+
+[[noreturn]] void Enter() {
+  Fiber::Entered(block->scheduler);
+  (*block->body)();
+  current->state = Thread::kDone;
+  current->line = 0;
+  Switch(current->fiber, block->scheduler);
+  std::abort();
+}
+
+void RunBlock() {
+  const int count = block->count;
+  for (int i = 0; i < count; ++i) block->threads[i].fiber.Prepare(Enter);
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (int i = 0; i < count; ++i) {
+      if (block->threads[i].state != Thread::kRuns) continue;
+      moved = true;
+      current = &block->threads[i];
+      Switch(block->scheduler, current->fiber);
+    }
+    for (int i = 0; i < count; i += kWarp)
+      moved |= Release(i, std::min(i + kWarp, count), Thread::kAtWarp, "warp");
+    if (!moved) moved = Release(0, count, Thread::kAtBlock, "block");
+  }
+  for (int i = 0; i < count; ++i) {
+    if (block->threads[i].state != Thread::kDone) Diverged("block");
+  }
+}
+
+}  // namespace
+
+const Place& Here() { return current->place; }
+int WarpLane() { return static_cast<int>(current - block->threads.get()) % kWarp; }
+void WaitForBlock(const char* file, int line) { Wait(Thread::kAtBlock, file, line); }
+void WaitForWarp(const char* what) { Wait(Thread::kAtWarp, what, 0); }
+void* DynamicShared() { return block->shared; }
+
+void Exchange(const char* what, const void* data, size_t size) {
+  std::memcpy(current->given[++current->exchanges % 2], data, size);
+  WaitForWarp(what);
+}
+
+const void* Peer(int lane) {
+  const int own = static_cast<int>(current - block->threads.get());
+  return block->threads[own / kWarp * kWarp + lane].given[current->exchanges % 2];
+}
+
+void Run(dim3 grid, dim3 size, size_t shared, const std::function<void()>& body) {
+  static thread_local Block blocks;
+  block = &blocks;
+  block->count = static_cast<int>(size.x * size.y * size.z);
+  if (block->count < 1 || block->count > kMostThreads) std::abort();
+  block->body = &body;
+  // Aligned as a GPU's is, and no larger than asked for: a sanitizer sees what goes beyond.
+  const std::align_val_t alignment{128};
+  block->shared = ::operator new(shared, alignment);
+  for (uint64_t i = 0; i < uint64_t{grid.x} * grid.y * grid.z; ++i) {
+    std::memset(block->shared, 0xff, shared);  // what is read before it is written is NaN
+    const uint64_t row = i / grid.x;
+    for (int t = 0; t < block->count; ++t) {
+      const unsigned line = t / size.x;
+      Thread& thread = block->threads[t];
+      thread.place = {dim3(t % size.x, line % size.y, line / size.y),
+                      dim3(i % grid.x, row % grid.y, static_cast<unsigned>(row / grid.y)), size,
+                      grid};
+      thread.state = Thread::kRuns;
+      thread.exchanges = 0;
+    }
+    RunBlock();
+  }
+  ::operator delete(block->shared, alignment);
+}
+
+}  // namespace opcast::device

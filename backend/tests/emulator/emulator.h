@@ -1,0 +1,102 @@
+// Runs the kernels of .cu files on the CPU, for tests: device.h for g++ with -DOPCAST_EMULATOR.
+//
+// Each thread of a block is a fiber with a stack of its own. A fiber runs until it waits for its
+// warp or its block; when all wait at one place, all go on. Where they do not, the program ends
+// and says which threads wait where: on a GPU that would hang, or go wrong silently. Blocks run
+// one after the other. Arithmetic is that of the CPU: the same bits as a GPU's for + - * / fmaf
+// sqrtf and conversions.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <type_traits>
+
+#include "opcast/launch.h"
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+// Blocks of a thread of the process run one at a time.
+#define __shared__ static thread_local
+
+struct dim3 {
+  unsigned x, y, z;
+  constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+};
+
+namespace opcast::device {
+
+constexpr int kWarp = 32;
+
+// What a thread of a kernel knows of itself.
+struct Place {
+  dim3 thread, block, block_size, grid_size;
+};
+const Place& Here();
+
+#define threadIdx (::opcast::device::Here().thread)
+#define blockIdx (::opcast::device::Here().block)
+#define blockDim (::opcast::device::Here().block_size)
+#define gridDim (::opcast::device::Here().grid_size)
+
+// Waits for the block or the warp. All threads must wait in the same line.
+void WaitForBlock(const char* file, int line);
+void WaitForWarp(const char* what);
+#define __syncthreads() ::opcast::device::WaitForBlock(__FILE__, __LINE__)
+
+// Gives `size` bytes to the warp and waits for it. Peer(lane) is then what that lane of the warp
+// gave, until the second next Exchange.
+void Exchange(const char* what, const void* data, size_t size);
+const void* Peer(int lane);
+int WarpLane();
+
+void* DynamicShared();
+
+// Runs body() for every thread of the grid.
+void Run(dim3 grid, dim3 block, size_t shared, const std::function<void()>& body);
+
+template <class... Parameters>
+Status Start(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared, const Launch&,
+             Parameters... values) {
+  Run(grid, block, shared, [&] { kernel(values...); });
+  return Status::Ok();
+}
+
+template <class T>
+T Received(int lane) {
+  T value;
+  std::memcpy(&value, Peer(lane), sizeof value);
+  return value;
+}
+
+template <class T>
+T ShuffleXor(T value, int mask, int width) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+  Exchange("ShuffleXor", &value, sizeof value);
+  const int lane = WarpLane(), from = lane ^ mask;
+  return from / width <= lane / width ? Received<T>(from) : value;
+}
+
+template <class T>
+T ShuffleFrom(T value, int lane, int width) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+  Exchange("ShuffleFrom", &value, sizeof value);
+  return Received<T>(WarpLane() / width * width + lane % width);
+}
+
+inline void SyncWarp() { WaitForWarp("SyncWarp"); }
+
+// The emulator copies at once: a kernel that does not wait is not found out.
+inline void CopyAsync(void* shared, const void* global) { std::memcpy(shared, global, 16); }
+inline void CommitCopies() {}
+template <int kPending>
+void WaitCopies() {}
+
+}  // namespace opcast::device
+
+#include "wmma.h"

@@ -1,0 +1,137 @@
+// Tests of the emulator, and of device.h on it. Prints "ok N checks"; a failed check prints its
+// line and the exit code is 1. The argument "block" or "warp" runs a kernel that diverges there
+// instead.
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "opcast/device.h"
+
+namespace {
+
+int checks = 0, failures = 0;
+
+void Check(bool ok, int line) {
+  ++checks;
+  if (!ok && ++failures) std::printf("emulator_test.cu:%d: failed\n", line);
+}
+#define CHECK(ok) Check(ok, __LINE__)
+
+const opcast::Launch kLaunch{};
+
+__global__ void Places(int* seen) {
+  const int block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+  const int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  seen[block * static_cast<int>(blockDim.x * blockDim.y * blockDim.z) + thread] += 1;
+}
+
+void TestPlaces() {
+  std::vector<int> seen(2 * 3 * 2 * 5 * 2 * 3);
+  CHECK(opcast::Start(Places, dim3(2, 3, 2), dim3(5, 2, 3), 0, kLaunch, seen.data()).ok());
+  for (const int count : seen) CHECK(count == 1);
+  CHECK(opcast::Start(Places, 0, 32, 0, kLaunch, seen.data()).ok());  // nothing to start
+  CHECK(seen[0] == 1);
+}
+
+// Each thread writes its number, and the block reads those of others after a barrier.
+__global__ void Sums(const float* x, int n, double* sum, float* reversed) {
+  __shared__ double parts[32];
+  float* const all = opcast::DynamicShared<float>();
+  const int i = static_cast<int>(threadIdx.x), size = static_cast<int>(blockDim.x);
+  all[i] = i < n ? x[i] : 0;
+  __syncthreads();
+  reversed[i] = all[size - 1 - i];
+  const double part = opcast::WarpReduce(double{all[i]}, [](double a, double b) { return a + b; });
+  if (opcast::Lane() == 0) parts[i / opcast::kWarp] = part;
+  __syncthreads();
+  if (i > 0) return;
+  *sum = 0;
+  for (int w = 0; w < size / opcast::kWarp; ++w) *sum += parts[w];
+}
+
+void TestBarriers() {
+  std::vector<float> x(100), reversed(128);
+  double sum = 0;
+  for (int i = 0; i < 100; ++i) x[i] = static_cast<float>(i);
+  opcast::Start(Sums, 1, 128, 128 * sizeof(float), kLaunch, x.data(), 100, &sum, reversed.data());
+  CHECK(sum == 4950);
+  for (int i = 0; i < 100; ++i) CHECK(reversed[127 - i] == i);
+}
+
+__global__ void Shuffles(int* out) {
+  const int lane = opcast::Lane();
+  out[lane] = opcast::ShuffleXor(lane, 5);
+  out[32 + lane] = opcast::ShuffleFrom(lane, 3, 8);
+  out[64 + lane] = opcast::WarpReduce(lane, [](int a, int b) { return a > b ? a : b; }, 4);
+}
+
+void TestShuffles() {
+  int out[96];
+  opcast::Start(Shuffles, 1, 32, 0, kLaunch, &out[0]);
+  for (int lane = 0; lane < 32; ++lane) {
+    CHECK(out[lane] == (lane ^ 5));
+    CHECK(out[32 + lane] == lane / 8 * 8 + 3);
+    CHECK(out[64 + lane] == lane / 4 * 4 + 3);
+  }
+}
+
+template <class T>
+__global__ void Product(const T* a, const T* b, float* c) {
+  namespace wmma = opcast::wmma;
+  wmma::fragment<wmma::matrix_a, 16, 16, 16, T, wmma::row_major> left;
+  wmma::fragment<wmma::matrix_b, 16, 16, 16, T, wmma::col_major> right;
+  wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+  wmma::fill_fragment(sum, 1.0f);
+  wmma::load_matrix_sync(left, a, 16);
+  wmma::load_matrix_sync(right, b, 16);
+  wmma::mma_sync(sum, left, right, sum);
+  wmma::store_matrix_sync(c, sum, 16, wmma::mem_row_major);
+}
+
+template <class T>
+void TestProduct() {
+  std::vector<T> a(256), b(256);
+  std::vector<float> c(256);
+  for (int i = 0; i < 256; ++i) {
+    a[i] = static_cast<T>(static_cast<float>(i % 7));
+    b[i] = static_cast<T>(static_cast<float>(i % 5 - 2));
+  }
+  opcast::Start(Product<T>, 1, 32, 0, kLaunch, a.data(), b.data(), c.data());
+  for (int i = 0; i < 256; ++i) {
+    float want = 1;
+    for (int k = 0; k < 16; ++k)
+      want += static_cast<float>(a[i / 16 * 16 + k]) * static_cast<float>(b[i % 16 * 16 + k]);
+    CHECK(c[i] == want);
+  }
+}
+
+void TestOffsets() {
+  const int64_t shape[] = {2, 1, 3, 4, 8}, strides[] = {500, 7, 64, 16, 1};
+  const opcast::Layout layout{5, shape, strides, 1};
+  const opcast::BatchOffsets offsets(layout);
+  for (int64_t i = 0; i < 24; ++i) CHECK(offsets(i) == layout.Batch(i));
+  CHECK(offsets.DivisibleBy(4) && !offsets.DivisibleBy(8));
+}
+
+__global__ void DivergesInBlock() {
+  if (threadIdx.x < 40) __syncthreads();
+}
+__global__ void DivergesInWarp() {
+  if (threadIdx.x % 2 == 0) opcast::SyncWarp();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 1)
+    opcast::Start(std::strcmp(argv[1], "warp") == 0 ? DivergesInWarp : DivergesInBlock, 1, 64, 0,
+                  kLaunch);
+  TestPlaces();
+  TestBarriers();
+  TestShuffles();
+  TestProduct<opcast::f16>();
+  TestProduct<opcast::bf16>();
+  TestOffsets();
+  if (failures == 0) std::printf("ok %d checks\n", checks);
+  return failures == 0 ? 0 : 1;
+}

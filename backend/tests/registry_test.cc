@@ -1,0 +1,271 @@
+// Dispatch among kernels, scratch, debug checks and the exports that describe a library. Prints "ok
+// N checks".
+#include <limits>
+
+#include "registry_ops.h"
+
+extern "C" {
+int __tvm_ffi__opcast_devices(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
+int __tvm_ffi__opcast_explain(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
+int __tvm_ffi__opcast_force(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
+int __tvm_ffi__opcast_kernels(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
+int __tvm_ffi__opcast_phantom(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
+int __tvm_ffi__opcast_scratch(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
+}
+
+namespace {
+
+constexpr int kPart = 10, kValues = 11;
+
+void Choosing() {
+  Expect(Tally(4).Run(), "few");
+  Expect(Tally().Run(), "picky");
+  Expect(Tally(6, kHalf).Run(), "any");
+  refusal = "no luck";
+  Expect(Tally().Run(), "any");
+  refusal = nullptr;
+  Expect(Ask(__tvm_ffi__opcast_kernels, {Text("tally")}),
+         "tally_few,tally_picky,tally_any,tally_wide,tally_cuda,tally_matrix");
+  Expect(Ask(__tvm_ffi__opcast_devices, {}), OPCAST_CUDA != 0 ? "cpu,cuda" : "cpu");
+  Expect(Ask(__tvm_ffi__opcast_kernels, {Text("none")}),
+         "KeyError: _opcast_kernels: no op 'none' in this library");
+}
+
+void Forcing() {
+  const auto force = [](const char* kernel) {
+    return Ask(__tvm_ffi__opcast_force, {Text("tally"), Text(kernel)});
+  };
+  Expect(force("tally_any"), "");
+  Expect(Tally(4).Run(), "any");
+  Expect(force("tally_few"), "");
+  Expect(Tally().Run(),
+         "NotImplementedError: tally: no kernel takes this call on cpu: tally_few: needs N <= 4");
+  Expect(force("tally_cuda"), "");
+  Expect(Tally().Run(),
+         "NotImplementedError: tally: no kernel takes this call on cpu: tally_cuda: is for cuda");
+  Expect(force("fast"),
+         "ValueError: tally: no kernel 'fast', available: "
+         "tally_few,tally_picky,tally_any,tally_wide,tally_cuda,tally_matrix");
+  Expect(force(""), "");
+  Expect(Tally(4).Run(), "few");
+}
+
+void GivenScratch() {
+  Tally call;
+  std::memset(data + 256, 1, 64);
+  Expect(call.Run(), "picky");
+  Expect(std::to_string(seen.part == data + 256 && seen.values == &number && seen.zeros), "1");
+  std::memset(data + 256, 1, 64);
+  Tally few(4);
+  Expect(few.Run(kPart, kNone), "few");
+  Expect(few.Run(), "few");
+  Expect(std::to_string(seen.part == nullptr && seen.values == nullptr && data[256] != 0), "1");
+  Expect(call.Run(kPart, kNone),
+         "ValueError: tally: part: expected a scratch array float32[2, 4], got None");
+  Expect(call.Run(kValues, kNone),
+         "ValueError: tally: values: expected a scratch array int64[], got None");
+  Raw wrong(data + 256, {2, 4}, kHalf), flat(data + 256, {8}), over(data + 32, {2, 4});
+  Expect(call.Run(kPart, wrong.any),
+         "TypeError: tally: part: expected dtype float32 (as x), got float16");
+  Expect(call.Run(kPart, flat.any),
+         "ValueError: tally: part: expected shape [2, 4], got shape [8]");
+  Expect(call.Run(kPart, over.any),
+         "ValueError: tally: part: expected memory apart from x, got overlapping memory");
+  Expect(call.Run(kPart, Int(1)), "TypeError: tally: part: expected DLPack tensor, got int");
+  Expect(Tally(1).Run(), "ValueError: tally: scratch part would have a negative dimension: P = -1");
+}
+
+void Workspace() {
+  wanted = 2 * 4 * 4 + 8;
+  Expect(Tally().Run(), "picky");
+  ++wanted;
+  Expect(Tally().Run(),
+         "RuntimeError: tally: kernel tally_picky wants 41 bytes of scratch, the definition "
+         "declares 40");
+  wanted = 0;
+}
+
+// A caller that leaves the scratch to the library.
+void OwnScratch() {
+  Tally call;
+  call.args[kPart] = call.args[kValues] = kNone;
+  const opcast::Op& op = *opcast::FindOp("tally");
+  Expect(std::to_string(opcast::FindOp(5) == &op && opcast::FindOp(6) == nullptr), "1");
+  opcast::Request request{opcast::Request::Task::kLaunch};
+  Expect(Thrown([&] { op.body(call.args.data(), 12, &request); }), "");
+  Expect(seen.kernel, "picky");
+  const auto address = reinterpret_cast<uintptr_t>(seen.part);
+  Expect(std::to_string(address != 0 && address % 64 == 0 && seen.values != nullptr && seen.zeros),
+         "1");
+}
+
+void Describing() {
+  Tally call;
+  Expect(call.About(__tvm_ffi__opcast_scratch),
+         "part\tfloat32\t2,32\t2,4\nvalues\tint64\t0,64\t\n");
+  Expect(Tally(1).About(__tvm_ffi__opcast_scratch),
+         "ValueError: tally: scratch part would have a negative dimension: P = -1");
+  refusal = "no luck";
+  const std::string other =
+      "tally_wide\tcuda\tis for cuda\n"
+      "tally_cuda\tcuda\tis for cuda\n"
+      "tally_matrix\trocm\tis for rocm\n";
+  Expect(call.About(__tvm_ffi__opcast_explain),
+         "tally_few\tcpu\tneeds N <= 4\ntally_picky\tcpu\tno luck\ntally_any\tcpu\tyes\n" + other);
+  refusal = nullptr;
+  call.args[kPart] = kNone;  // of no concern without a launch
+  Expect(call.About(__tvm_ffi__opcast_explain),
+         "tally_few\tcpu\tneeds N <= 4\ntally_picky\tcpu\tyes\ntally_any\tcpu\tyes\n" + other);
+  Expect(Tally(6, kInt32).About(__tvm_ffi__opcast_explain),
+         "TypeError: tally: x: expected dtype float32 or float16, got int32");
+  Expect(Ask(__tvm_ffi__opcast_explain, {}),
+         "TypeError: _opcast_explain: expected 1 arguments, got 0");
+}
+
+void Defaults() {
+  Tally call(16);
+  Expect(call.Run(), "picky");
+  Expect(std::to_string(seen.scale == 0.25 && seen.bias == 15), "1");
+  Expect(call.Run(4, Number(2)), "picky");
+  Expect(std::to_string(seen.scale == 2 && seen.bias == 15), "1");
+  // Who gets the arguments as they came asks for what stands for None.
+  const TVMFFIAny args[2] = {kNone, Int(3)};
+  const Call asked("op", args, 2, 2);
+  asked.Default(0, 0.5);
+  Expect(std::to_string(asked.Value(0).v_float64 == 0.5 && asked.Value(1).v_int64 == 3), "1");
+  asked.Default(1, int64_t{7});
+  Expect(std::to_string(asked.Value(1).type_index == kTVMFFIInt && asked.Value(1).v_int64 == 7),
+         "1");
+}
+
+void Phantoms() {
+  int64_t sizes[2] = {4, int64_t{1} << 40};
+  Raw shape(sizes, {2}, kInt64);
+  const auto make = [&](TVMFFIAny* out) {
+    const TVMFFIAny args[] = {shape.any, Int(kDLFloat), Int(16), Int(kDLCUDA), Int(1)};
+    return __tvm_ffi__opcast_phantom(nullptr, args, 5, out);
+  };
+  TVMFFIAny a = {}, b = {};
+  Expect(std::to_string(make(&a)) + std::to_string(make(&b)), "00");
+  const DLTensor &s = *opcast::AsTensor(a), &t = *opcast::AsTensor(b);
+  const auto distance = reinterpret_cast<uintptr_t>(t.data) - reinterpret_cast<uintptr_t>(s.data);
+  Expect(std::to_string(distance >= uint64_t{8} << 40), "1");
+  Expect(opcast::List(s.shape, s.ndim) + opcast::List(s.strides, 2) + opcast::DeviceName(s.device),
+         "[4, 1099511627776][1099511627776, 1]cuda:1");
+  TVMFFIObjectDecRef(a.v_obj), TVMFFIObjectDecRef(b.v_obj);
+  Expect(Ask(__tvm_ffi__opcast_phantom, {Int(1), Int(2), Int(16), Int(1), Int(0)}),
+         "TypeError: _opcast_phantom: shape: expected a list of integers, got another type");
+}
+
+void Contents(int device, const char* kernel) {
+  const auto print = [&] { std::fputs(Tally(6, {kDLFloat, 32, 1}, device).Run().c_str(), stderr); };
+  const auto told = [&](int32_t a, int32_t b, int32_t c) {
+    offsets[0] = a, offsets[1] = b, offsets[2] = c;
+    return Printed("TEST_DEBUG", "1", print);
+  };
+  Expect(told(0, 6, 6), kernel);
+  Expect(told(-1, 2, 6), "ValueError: tally: starts: expected values of at least 0, got -1 at [0]");
+  Expect(told(0, 2, 7),
+         "ValueError: tally: starts: expected values of at most 6 (N = 6 of x), got 7 at [2]");
+  Expect(told(0, 5, 3),
+         "ValueError: tally: starts: expected ascending values, got 3 after 5 at [2]");
+  Expect(Printed("TEST_DEBUG", "0", print), kernel);
+  Expect(Printed("TEST_DEBUG", "yes", print),
+         "ValueError: tally: TEST_DEBUG: expected '0' or '1', got 'yes'");
+  Expect(told(0, 2, 6), kernel);
+  data[129] = 0.75;
+  Expect(told(0, 2, 6),
+         "ValueError: tally: weight: expected values of at most 0.5, got 0.75 at [1]");
+  data[129] = std::numeric_limits<float>::quiet_NaN();
+  Expect(told(0, 2, 6),
+         "ValueError: tally: weight: expected values of at least -1.5, got nan at [1]");
+  data[129] = 0;
+}
+
+void Archs() {
+  const auto runs = [](const char* built, int arch) {
+    return opcast::RunsOn(built, arch) ? "1" : "0";
+  };
+  Expect(runs("80", 80), "1");
+  Expect(runs("80", 86), "1");
+  Expect(runs("86", 80), "0");
+  Expect(runs("80", 90), "0");
+  Expect(runs("80,90", 90), "1");
+  Expect(runs("80+PTX", 120), "1");
+  Expect(runs("90+PTX", 80), "0");
+  Expect(runs("90a", 90), "1");
+  Expect(runs("100a", 103), "0");
+  Expect(runs("75,100f", 103), "1");
+  Expect(runs("", 80), "0");
+}
+
+#if OPCAST_CUDA
+
+void OnTheGpu() {
+  Tally call(6, {kDLFloat, 32, 1}, kDLCUDA);
+  std::memset(data + 256, 1, 64);
+  guards = cleared = 0;
+  Expect(call.Run(), "wide");
+  Expect(std::to_string(seen.arch) + std::to_string(guards) + std::to_string(cleared) +
+             std::to_string(guarded),
+         "90110");
+  Expect(std::to_string(seen.zeros && seen.part == data + 256), "1");
+  refusal = "too wide";
+  Expect(call.Run(), "cuda");
+  refusal = nullptr;
+  device.arch = 86;
+  Expect(call.Run(), "cuda");
+  Expect(call.Run(kPart, kNone),
+         "ValueError: tally: part: expected a scratch array float32[2, 4], got None");
+  const std::string cpu =
+      "tally_few\tcpu\tis for cpu\ntally_picky\tcpu\tis for cpu\ntally_any\tcpu\tis for cpu\n";
+  Expect(call.About(__tvm_ffi__opcast_explain),
+         cpu +
+             "tally_wide\tcuda\tneeds an architecture >=90; this device is sm_86\n"
+             "tally_cuda\tcuda\tyes\ntally_matrix\trocm\tis for rocm\n");
+  device.arch = 120;
+  const std::string lacks = "built for sm_80, sm_90; this device is sm_120: add it to [cuda] arch";
+  Expect(call.Run(),
+         "NotImplementedError: tally: no kernel takes this call on cuda:0: tally_wide: " + lacks +
+             "; tally_cuda: " + lacks);
+  device = {0, "no CUDA-capable device is detected"};
+  const std::string broken = "cuda:0 cannot be used: no CUDA-capable device is detected";
+  Expect(call.Run(), "RuntimeError: tally: " + broken);
+  Expect(call.About(__tvm_ffi__opcast_explain), cpu + "tally_wide\tcuda\t" + broken +
+                                                    "\ntally_cuda\tcuda\t" + broken +
+                                                    "\ntally_matrix\trocm\tis for rocm\n");
+  device = {90, ""};
+}
+
+#else
+
+void OnTheGpu() {
+  Tally call(6, {kDLFloat, 32, 1}, kDLCUDA);
+  Expect(call.Run(), "NotImplementedError: tally: no kernel for device cuda:0, available: cpu");
+  Expect(call.About(__tvm_ffi__opcast_explain),
+         "tally_few\tcpu\tis for cpu\ntally_picky\tcpu\tis for cpu\ntally_any\tcpu\tis for cpu\n"
+         "tally_wide\tcuda\tnot built into this library: run opcast build --device cpu,cuda\n"
+         "tally_cuda\tcuda\tnot built into this library: run opcast build --device cpu,cuda\n"
+         "tally_matrix\trocm\tis for rocm\n");
+}
+
+#endif
+
+}  // namespace
+
+int main() {
+  // First, for calls in this process would read the environment.
+  Contents(kDLCPU, "picky");
+  if (OPCAST_CUDA != 0) Contents(kDLCUDA, "wide");
+  Choosing();
+  Forcing();
+  GivenScratch();
+  Workspace();
+  OwnScratch();
+  Describing();
+  Defaults();
+  Phantoms();
+  Archs();
+  OnTheGpu();
+  return Finish();
+}

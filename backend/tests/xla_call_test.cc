@@ -1,0 +1,167 @@
+// The handlers of the JAX adaptor without XLA: frames as XLA makes them, and an export that writes
+// down what it gets.
+#include "xla_call.h"
+
+#include <tvm/ffi/extra/c_env_api.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace {
+
+int checks = 0, failures = 0;
+
+void Expect(const std::string& got, const std::string& want) {
+  ++checks;
+  if (got == want) return;
+  ++failures;
+  std::fprintf(stderr, "got  %s\nwant %s\n", got.c_str(), want.c_str());
+}
+
+void* const kOurs = reinterpret_cast<void*>(0x10);    // the stream that XLA names
+void* const kTheirs = reinterpret_cast<void*>(0x20);  // the one that was current before
+void* current = kTheirs;
+std::string seen;    // what the export got
+std::string raised;  // what went wrong
+
+// Writes a call down: every tensor with its place in memory, and where it runs.
+int Record(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
+  seen.clear();
+  for (int i = 0; i < count; ++i) {
+    if (args[i].type_index == kTVMFFINone) {
+      seen += "None ";
+      continue;
+    }
+    const auto* t = static_cast<const DLTensor*>(args[i].v_ptr);
+    seen += std::to_string(reinterpret_cast<uintptr_t>(t->data)) + "@" +
+            std::to_string(t->device.device_type) + ":" + std::to_string(t->device.device_id) + " ";
+  }
+  seen += current == kOurs ? "ours" : "theirs";
+  return 0;
+}
+
+XLA_FFI_Error* Create(XLA_FFI_Error_Create_Args* args) {
+  raised = args->message;
+  return reinterpret_cast<XLA_FFI_Error*>(&raised);
+}
+
+XLA_FFI_Error* Stream(XLA_FFI_Stream_Get_Args* args) {
+  args->stream = kOurs;
+  return nullptr;
+}
+
+XLA_FFI_Error* Ordinal(XLA_FFI_DeviceOrdinal_Get_Args* args) {
+  args->device_ordinal = 3;
+  return nullptr;
+}
+
+// One call: the optional input is absent, buffer i lies at address i.
+struct Frame {
+  XLA_FFI_Api api = {};
+  XLA_FFI_CallFrame frame = {};
+  int64_t dims[1] = {2};
+  XLA_FFI_Buffer buffers[16] = {};
+  std::vector<void*> args, rets;
+  int64_t present = 0b101;
+  bool saved = false;
+  XLA_FFI_Scalar flags[2] = {{XLA_FFI_DataType_S64, &present}, {XLA_FFI_DataType_PRED, &saved}};
+  void* values[2] = {&flags[0], &flags[1]};
+  XLA_FFI_ByteSpan names[2] = {{opcast_jax::kPresent, 8}, {opcast_jax::kSaved, 6}};
+  XLA_FFI_ByteSpan* spans[2] = {&names[0], &names[1]};
+  XLA_FFI_AttrType types[2] = {XLA_FFI_AttrType_SCALAR, XLA_FFI_AttrType_SCALAR};
+
+  Frame(std::vector<int> inputs, std::vector<int> results) {
+    api.struct_size = XLA_FFI_Api_STRUCT_SIZE;
+    api.XLA_FFI_Error_Create = Create;
+    api.XLA_FFI_Stream_Get = Stream;
+    api.XLA_FFI_DeviceOrdinal_Get = Ordinal;
+    frame.api = &api;
+    for (int at : inputs) args.push_back(At(at));
+    for (int at : results) rets.push_back(At(at));
+    frame.args.size = static_cast<int64_t>(args.size());
+    frame.args.args = args.data();
+    frame.rets.size = static_cast<int64_t>(rets.size());
+    frame.rets.rets = rets.data();
+    frame.attrs.size = 2;
+    frame.attrs.names = spans;
+    frame.attrs.types = types;
+    frame.attrs.attrs = values;
+  }
+  Frame(const Frame&) = delete;  // its parts point at each other
+  Frame& operator=(const Frame&) = delete;
+
+  void* At(int place) {
+    buffers[place] = {0, nullptr, XLA_FFI_DataType_F32, reinterpret_cast<void*>(uintptr_t(place)),
+                      1, dims};
+    return &buffers[place];
+  }
+
+  // What the export saw, or the error.
+  std::string Run(DLDeviceType device) {
+    auto* handler = reinterpret_cast<XLA_FFI_Handler*>(
+        opcast_jax_bind("op", 7, reinterpret_cast<void*>(Record), device));
+    const bool fine = handler(&frame) == nullptr;
+    Expect(current == kTheirs ? "restored" : "left set", "restored");
+    return fine ? seen : raised;
+  }
+};
+
+void Calls() {
+  // Outputs, the saved one absent; inputs, the second absent, the third where its result is;
+  // scratch.
+  Expect(Frame({1, 2}, {3, 2, 4, 5}).Run(kDLCPU), "3@1:0 None 1@1:0 None 2@1:0 4@1:0 5@1:0 theirs");
+  Expect(Frame({1, 2}, {3, 2, 4, 5}).Run(kDLCUDA), "3@2:3 None 1@2:3 None 2@2:3 4@2:3 5@2:3 ours");
+  Expect(Frame({1, 2}, {3, 2}).Run(kDLCUDA), "3@2:3 None 1@2:3 None 2@2:3 None None ours");
+  Expect(Frame({1, 2}, {3}).Run(kDLCUDA), "RuntimeError: op: too few results");
+  Expect(Frame({1, 2}, {3, 2, 4}).Run(kDLCUDA), "RuntimeError: op: too few results");
+  Expect(Frame({1, 2}, {3, 2, 4, 5, 6}).Run(kDLCUDA), "RuntimeError: op: too many results");
+  Expect(Frame({1, 2}, {3, 5, 4, 6}).Run(kDLCUDA),
+         "RuntimeError: op: a mutated input and its result lie apart");
+}
+
+void Versions() {
+  Frame old({1, 2}, {3, 2, 4, 5});
+  old.api.struct_size = offsetof(XLA_FFI_Api, XLA_FFI_DeviceOrdinal_Get);
+  Expect(old.Run(kDLCPU), "3@1:0 None 1@1:0 None 2@1:0 4@1:0 5@1:0 theirs");
+  Expect(old.Run(kDLCUDA), "NotImplementedError: this jaxlib does not tell the device of a call");
+  Frame stream({1, 2}, {3, 2, 4, 5});
+  stream.api.XLA_FFI_Stream_Get = [](XLA_FFI_Stream_Get_Args*) {
+    raised = "no stream";
+    return reinterpret_cast<XLA_FFI_Error*>(&raised);
+  };
+  Expect(stream.Run(kDLCUDA), "no stream");
+  Expect(opcast_jax_bind("op", 8, nullptr, kDLCPU) ? "bound" : "refused", "refused");
+}
+
+}  // namespace
+
+namespace opcast_jax {
+
+const DType kDTypes[] = {{XLA_FFI_DataType_F32, {kDLFloat, 32, 1}}};
+const int kDTypeCount = 1;
+constexpr Output kOutputs[] = {{false, -1}, {true, -1}};
+constexpr Input kInputs[] = {{false, false}, {true, false}, {false, true}};
+const Op kOps[] = {
+    {"op", 7, kOutputs, 2, kInputs, 3, nullptr, 0, 2, Handler<0, kDLCPU>, Handler<0, kDLCUDA>}};
+const int kOpCount = 1;
+TVMFFISafeCallType functions[1];
+
+}  // namespace opcast_jax
+
+// What the handlers use of tvm-ffi.
+int TVMFFIEnvSetStream(int32_t, int32_t, TVMFFIStreamHandle stream, TVMFFIStreamHandle* before) {
+  if (before != nullptr) *before = current;
+  current = stream;
+  return 0;
+}
+void TVMFFIErrorMoveFromRaised(TVMFFIObjectHandle* error) { *error = nullptr; }
+int TVMFFIObjectDecRef(TVMFFIObjectHandle) { return 0; }
+int TVMFFIStringFromByteArray(const TVMFFIByteArray*, TVMFFIAny*) { return 0; }
+
+int main() {
+  Calls();
+  Versions();
+  std::printf("%s %d checks\n", failures == 0 ? "ok" : "FAILED", checks);
+  return failures == 0 ? 0 : 1;
+}
