@@ -131,7 +131,7 @@ func (v *checkView) size(r rule.Rule) []string {
 		want := v.expr(r.Expr)
 		return raise(fmt.Sprintf("%ss[%d] != %s", arg, r.Dim, want), "_r.size(op, %q, %ss, %d, %s, %s)", r.Arg, arg, r.Dim, want, v.why(r.Why))
 	case rule.Let:
-		return one("%s = %s", pyArg(r.Symbol), v.expr(r.Expr))
+		return pyExpr(pyArg).assign(r.Symbol, r.Expr, lineLength-len(pyIndent))
 	case rule.Require:
 		return raise("not ("+v.expr(r.Expr)+")", "_r.require(op, %q, %s)", r.Form, v.why(r.Why))
 	case rule.Layout:
@@ -141,7 +141,7 @@ func (v *checkView) size(r rule.Rule) []string {
 	case rule.Distinct:
 		return one("_m.distinct(fw, op, %q, %s)", r.Arg, arg)
 	case rule.OutSize:
-		return raise(v.expr(r.Expr)+" < 0", "_r.output_size(op, %q, %q, %s)", r.Arg, r.Form, v.expr(r.Expr))
+		return raise(v.expr(r.Expr)+" < 0", "_r.negative_size(op, %q, %q, %s)", r.What, r.Form, v.expr(r.Expr))
 	}
 	return nil
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/opcast/opcast/internal/rule"
 )
 
-// result prints the specs, the checks on given outputs and on overwritten inputs, and the return.
+// result prints the specs of outputs and scratch, the checks on given outputs and on overwritten inputs, and the return.
 func (v *checkView) result(inputs string) []string {
 	var specs, attrs []string
-	for _, out := range v.Outputs {
+	for _, out := range slices.Concat(v.Outputs, v.Scratch) {
 		spec := fmt.Sprintf("(%s, %s)", v.shape(out.Type), v.dtype(out.Type))
 		if out.PresentIf != "" {
 			spec = fmt.Sprintf("None if %s is None else %s", pyArg(out.PresentIf), spec)

@@ -2,7 +2,6 @@ package gen
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/opcast/opcast/internal/dtype"
@@ -35,7 +34,7 @@ func (g *generator) cpp() error {
 // cppView adds the C++ spelling of everything that the templates in backend/ print.
 type cppView struct{ *opView }
 
-// Field is a member of the argument struct.
+// Field is a member of the argument struct. Dispatch fills in those that have no Value.
 type field struct{ Decl, Comment, Name, Value string }
 
 // Enum is the C++ enum of a str attr with one_of.
@@ -82,6 +81,10 @@ func (v *cppView) Fields() []field {
 	}
 	for _, a := range v.ABIAttrs() {
 		out = append(out, v.attrField(a))
+	}
+	for _, a := range v.Scratch {
+		comment := a.Type.Text + ", scratch" + v.scratchNull()
+		out = append(out, field{Decl: "void* " + cppName(a.Name), Comment: comment})
 	}
 	return out
 }
@@ -162,77 +165,4 @@ func (v *cppView) TypeParameters() string {
 		out = append(out, "class "+d.Name+"_")
 	}
 	return strings.Join(out, ", ")
-}
-
-// Kernel is a variant as C++ sees it.
-type cppKernel struct {
-	opdef.Kernel
-	Function, DLDevice, Refuse string
-}
-
-var dlDevices = map[string]string{"cpu": "kDLCPU", "cuda": "kDLCUDA", "rocm": "kDLROCM"}
-
-// Variants are the kernels of the op in dispatch order.
-func (v *cppView) Variants() []cppKernel {
-	var out []cppKernel
-	for _, k := range v.KernelList() {
-		c := cppKernel{Kernel: k, Function: pascal(k.Name), DLDevice: dlDevices[k.Device], Refuse: "nullptr"}
-		if k.When != nil || len(k.DTypes) > 0 {
-			c.Refuse = "Refuse" + c.Function
-		}
-		out = append(out, c)
-	}
-	return out
-}
-
-// KernelNames joins the variant names for the registry.
-func (v *cppView) KernelNames() string { return kernelNames(v.opView) }
-
-func kernelNames(v *opView) string {
-	var names []string
-	for _, k := range v.KernelList() {
-		names = append(names, k.Name)
-	}
-	return strings.Join(names, ",")
-}
-
-// ArrayNames and AttrNames join the names of the export's arguments in order, for the log.
-func (v *cppView) ArrayNames() string {
-	return strings.Join(opdef.ArgNames(slices.Concat(v.Outputs, v.Inputs)), ",")
-}
-
-// AttrNames continues ArrayNames.
-func (v *cppView) AttrNames() string {
-	var names []string
-	for _, a := range v.ABIAttrs() {
-		names = append(names, a.Name)
-	}
-	return strings.Join(names, ",")
-}
-
-// Conditions are the tests of a variant: each must hold, else its text is the reason for no.
-func (k cppKernel) Conditions(v *cppView) []field {
-	var out []field
-	for _, d := range v.DTypes {
-		allowed, narrowed := k.DTypes[d.Name]
-		if !narrowed {
-			continue
-		}
-		var tests []string
-		for _, s := range allowed {
-			tests = append(tests, "args."+cppName(d.Name)+" == "+cppEnum(s))
-		}
-		text := fmt.Sprintf("needs %s to be %s", d.Name, rule.Or(rule.Long(allowed)))
-		out = append(out, field{Value: strings.Join(tests, " || "), Comment: text})
-	}
-	if k.When != nil {
-		p := cppExpr(func(s string) string {
-			if _, isDType := dtype.Lookup(s); isDType {
-				return cppEnum(s)
-			}
-			return "args." + cppName(s)
-		})
-		out = append(out, field{Value: p.print(k.When), Comment: "needs " + k.When.Text})
-	}
-	return out
 }

@@ -70,6 +70,7 @@ func (v *cppView) carriedDType(d opdef.DTypeVar) []string {
 // output checks a given output. The first one comes after the declaration of the dtypes that only outputs carry.
 func (v *cppView) output(r rule.Rule) []string {
 	i := slices.IndexFunc(v.Outputs, func(a opdef.Arg) bool { return a.Name == r.Arg })
+	others := opdef.ArgNames(slices.Concat(v.Inputs, v.Outputs[:i]))
 	var declare []string
 	for _, d := range v.DTypes {
 		if i == 0 {
@@ -80,11 +81,11 @@ func (v *cppView) output(r rule.Rule) []string {
 	if absentWhen(r.Tensor) != "" {
 		given = r.Arg
 	}
-	return append(declare, ifGiven(given, v.outputRules(i))...)
+	return append(declare, ifGiven(given, v.writtenRules(&v.Outputs[i], others))...)
 }
 
-func (v *cppView) outputRules(i int) []string {
-	out := &v.Outputs[i]
+// writtenRules check an output or a scratch tensor.
+func (v *cppView) writtenRules(out *opdef.Arg, others []string) []string {
 	name := cppName(out.Name)
 	lines := one("call.DTypeIn(%s, {%s});", name, v.enumerators(out.Name))
 	if from := v.Program.DTypeOf[out.Type.Var]; v.InputIndex(from) >= 0 {
@@ -92,23 +93,32 @@ func (v *cppView) outputRules(i int) []string {
 	} else if first := v.carrier(out.Type.Var); out.Type.Var != "" && first != out {
 		lines = one("call.DTypeAs(%s, %s, %q);", name, cppName(out.Type.Var), first.Name)
 	}
-	batch, trailing := "nullptr", 0
-	if star, _ := rule.Trailing(out.Type); star {
-		batch = "&" + cppName(v.Program.BatchOf)
-		_, trailing = rule.Trailing(v.input(v.Program.BatchOf).Type)
+	batch, trailing := v.batchOf(out.Type)
+	return append(lines,
+		fmt.Sprintf("call.SameDevice(%s, %s);", name, v.DeviceOf()),
+		fmt.Sprintf("call.OutputShape(%s, %s, %d, {%s});", name, batch, trailing, strings.Join(v.sizes(out.Type), ", ")),
+		fmt.Sprintf("call.Dense(%s); call.Data(%s);", name, name),
+		fmt.Sprintf("call.Apart(%s, {%s});", name, addresses(others)))
+}
+
+// batchOf is the address of the input whose leading dims a type has, and the number of its other dims.
+func (v *cppView) batchOf(t opdef.Type) (input string, trailing int) {
+	if star, _ := rule.Trailing(t); !star {
+		return "nullptr", 0
 	}
+	_, trailing = rule.Trailing(v.input(v.Program.BatchOf).Type)
+	return "&" + cppName(v.Program.BatchOf), trailing
+}
+
+// sizes prints the dims of a type without the leading ones.
+func (v *cppView) sizes(t opdef.Type) []string {
 	var sizes []string
-	others := opdef.ArgNames(slices.Concat(v.Inputs, v.Outputs[:i]))
-	for _, d := range out.Type.Dims {
+	for _, d := range t.Dims {
 		if d.Expr != nil {
 			sizes = append(sizes, v.expr(d.Expr))
 		}
 	}
-	return append(lines,
-		fmt.Sprintf("call.SameDevice(%s, %s);", name, v.DeviceOf()),
-		fmt.Sprintf("call.OutputShape(%s, %s, %d, {%s});", name, batch, trailing, strings.Join(sizes, ", ")),
-		fmt.Sprintf("call.Dense(%s); call.Data(%s);", name, name),
-		fmt.Sprintf("call.Apart(%s, {%s});", name, addresses(others)))
+	return sizes
 }
 
 // DeviceOf is the array on whose device the call runs; every op has an input, and the first is required.

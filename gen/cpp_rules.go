@@ -10,7 +10,7 @@ import (
 	"github.com/opcast/opcast/internal/rule"
 )
 
-// Index returns the position of an argument in the exported signature: outputs, inputs, attrs.
+// Index returns the position of an argument in the exported signature: outputs, inputs, attrs, scratch.
 func (v *opView) Index(name string) int {
 	i := 0
 	for _, a := range slices.Concat(v.Outputs, v.Inputs) {
@@ -25,16 +25,24 @@ func (v *opView) Index(name string) int {
 		}
 		i++
 	}
+	for _, a := range v.Scratch {
+		if a.Name == name {
+			return i
+		}
+		i++
+	}
 	return -1
 }
 
 // Arity is the number of arguments of the export.
-func (v *opView) Arity() int { return len(v.Outputs) + len(v.Inputs) + len(v.ABIAttrs()) }
+func (v *opView) Arity() int {
+	return len(v.Outputs) + len(v.Inputs) + len(v.ABIAttrs()) + len(v.Scratch)
+}
 
 // Statements is the body of the export: one C++ statement per rule, in order.
 func (v *cppView) Statements() []string {
 	var out []string
-	for _, a := range slices.Concat(v.Inputs, v.Outputs) {
+	for _, a := range slices.Concat(v.Inputs, v.Outputs, v.Scratch) {
 		out = append(out, fmt.Sprintf("const opcast::Tensor %s = call.Array(%d, %q);", cppName(a.Name), v.Index(a.Name), a.Name))
 	}
 	out = append(out, v.hoisted()...)
@@ -118,11 +126,13 @@ func (v *cppView) sizeStatement(r rule.Rule) []string {
 	case rule.Require:
 		return one("call.Require(%s, %q, {%s});", v.expr(r.Expr), r.Form, v.whyList(r.Why))
 	case rule.OutSize:
-		return one("call.OutputSize(%q, %q, %s);", r.Arg, r.Form, v.expr(r.Expr))
+		return one("call.OutputSize(%q, %q, %s);", r.What, r.Form, v.expr(r.Expr))
 	case rule.Presence:
 		return one("call.Together(%s, %s);", name, cppName(r.Other))
 	case rule.Output:
 		return v.output(r)
+	case rule.Scratch:
+		return v.scratchRules(r)
 	case rule.Apart:
 		return one("call.Apart(%s, {%s});", name, addresses(r.Others))
 	}
@@ -156,7 +166,7 @@ func (v *cppView) whyList(why []rule.Origin) string {
 // enumerators lists the dtypes that an argument may have.
 func (v *cppView) enumerators(arg string) string {
 	var short []string
-	for _, a := range slices.Concat(v.Inputs, v.Outputs) {
+	for _, a := range slices.Concat(v.Inputs, v.Outputs, v.Scratch) {
 		if a.Name != arg {
 			continue
 		}
@@ -214,7 +224,7 @@ func (v *cppView) LateDefaults() []string {
 			if a.Type == "float" {
 				print = cppFloat
 			}
-			out = append(out, fmt.Sprintf("if (!call.Given(%d)) %s = %s;", v.Index(a.Name), cppName(a.Name), print(cppName).print(a.DefaultExpr)))
+			out = append(out, fmt.Sprintf("if (!call.Given(%d)) call.Default(%d, %s = %s);", v.Index(a.Name), v.Index(a.Name), cppName(a.Name), print(cppName).print(a.DefaultExpr)))
 		}
 	}
 	return out

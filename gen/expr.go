@@ -2,6 +2,7 @@ package gen
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -121,7 +122,7 @@ var cppWords = " alignas alignof and_eq asm auto bitand bitor bool case catch ch
 	"long mutable namespace new noexcept not_eq nullptr operator or_eq private protected public register reinterpret_cast " +
 	"short signed sizeof static static_assert static_cast struct switch template this thread_local throw true false try " +
 	"typedef typeid typename union unsigned using virtual void volatile wchar_t xor xor_eq " +
-	"call argv count values batch args launch opcast ops std kVariants int64_t errno "
+	"call argv count values batch args launch request opcast ops std kVariants kKernels kArrays kAttrs kScratch int64_t errno "
 
 // cppName is the C++ variable for a name of the definition.
 func cppName(s string) string {
@@ -129,6 +130,33 @@ func cppName(s string) string {
 		return s + "_"
 	}
 	return s
+}
+
+// cppInt is an integer literal; the smallest one has no literal of its own.
+func cppInt(n int64) string {
+	if n == math.MinInt64 {
+		return "INT64_MIN"
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// cppString is a string literal. Octal escapes end after three digits, whatever follows.
+func cppString(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, c := range []byte(s) {
+		switch {
+		case c == '"' || c == '\\' || c == '?': // "??" begins trigraphs
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c < ' ' || c > '~':
+			fmt.Fprintf(&b, "\\%03o", c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
 }
 
 // cppEnum is the DType enumerator of a short dtype name.

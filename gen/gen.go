@@ -74,7 +74,7 @@ func Generate(p *opdef.Project) ([]File, diag.List, error) {
 }
 
 func (g *generator) emitters() []func() error {
-	all := []func() error{g.cpp, g.checks, g.docs, g.backendPackage, g.runtimeFiles}
+	all := []func() error{g.cpp, g.checks, g.docs, g.backendPackage, g.references, g.runtimeFiles}
 	byName := map[string]func() error{
 		"torch": g.torchPackage,
 		"jax":   g.jaxPackage,
@@ -140,8 +140,5 @@ func unsupported(op *opdef.Op, list *diag.List) {
 				report(key, `a broadcast dim ("...")`)
 			}
 		}
-	}
-	if len(op.Scratch) > 0 {
-		report("scratch", "scratch")
 	}
 }

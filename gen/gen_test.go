@@ -10,7 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"github.com/opcast/opcast/backend"
 	"github.com/opcast/opcast/gen"
+	"github.com/opcast/opcast/internal/build"
 	"github.com/opcast/opcast/internal/opdef"
 )
 
@@ -100,7 +102,8 @@ func TestDeterministic(t *testing.T) {
 
 // TestFresh fails when a checked-in file is not what the definitions say.
 func TestFresh(t *testing.T) {
-	changes, err := gen.Compare("..", generate(t, ".."))
+	files := generate(t, "..")
+	changes, err := gen.Compare("..", append(files, recipes(t, "..", files)...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,6 +118,27 @@ func TestFresh(t *testing.T) {
 	for _, p := range changes.Remove {
 		t.Errorf("%s is left over: run make gen", p)
 	}
+}
+
+// recipes are the generated files that come from the builder, beside those of this package.
+func recipes(t *testing.T, dir string, files []gen.File) (list []gen.File) {
+	t.Helper()
+	project, diags, err := opdef.Load(dir)
+	if err != nil || len(diags) > 0 {
+		t.Fatalf("load: %v %v", err, diags)
+	}
+	var paths []string
+	for _, f := range files {
+		paths = append(paths, f.Path)
+	}
+	found, err := build.Recipes(project, backend.FS, paths)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range found {
+		list = append(list, gen.File{Path: r.Path, Content: r.Text})
+	}
+	return list
 }
 
 // TestSync covers the three things that a comparison may ask for, and that a hand-written file is never lost.

@@ -11,19 +11,21 @@ func wrap(lines []string) []string {
 	var out []string
 	for _, l := range lines {
 		text := strings.TrimLeft(l, " ")
-		head, items := splitCall(text)
-		if len(pyIndent+l) <= lineLength || items == nil {
-			out = append(out, l)
-			continue
-		}
-		by := strings.TrimSuffix(l, text)
-		out = append(out, by+head)
-		for _, item := range items {
-			out = append(out, by+pyIndent+item+",")
-		}
-		out = append(out, by+")")
+		out = append(out, wrapped(strings.TrimSuffix(l, text), text, "")...)
 	}
 	return out
+}
+
+func wrapped(by, text, tail string) []string {
+	head, items := splitCall(text)
+	if len(pyIndent+by+text+tail) <= lineLength || items == nil {
+		return []string{by + text + tail}
+	}
+	out := []string{by + head}
+	for _, item := range items {
+		out = append(out, wrapped(by+pyIndent, item, ",")...)
+	}
+	return append(out, by+")"+tail)
 }
 
 // splitCall separates "f(a, (b, c))" into "f(" and its items. The strings in generated lines are names and expressions,

@@ -22,8 +22,14 @@ func (g *generator) arrayPackage(framework string) error {
 // arrayOp is an op as its module in the NumPy or CuPy adaptor sees it.
 type arrayOp struct{ pyOp }
 
-// Fast says that plain arrays may go to the kernel as they are: CuPy's need a stream, which tvm-ffi does not set.
-func (v *arrayOp) Fast() bool { return v.FW.Name == "numpy" }
+// Fast says that plain arrays may go to the kernel as they are: CuPy's need a stream, which tvm-ffi does not set, and
+// some dtypes need a view.
+func (v *arrayOp) Fast() bool {
+	return v.FW.Name == "numpy" && !slices.ContainsFunc(slices.Concat(v.Inputs, v.Outputs), func(a opdef.Arg) bool {
+		d, _ := dtype.Lookup(a.Type.DType)
+		return !a.Optional && !a.Saved && d.View != ""
+	})
+}
 
 // Guard is the condition under which the kernel may be called at once.
 func (v *arrayOp) Guard() string {
@@ -59,25 +65,32 @@ func (v *arrayOp) givenOut() bool {
 	return !slices.ContainsFunc(v.Attrs, func(a opdef.Attr) bool { return a.Binds != "" && a.Binds == outs[0].Type.Var })
 }
 
-// Allocate prints the lines that make the outputs; one that need not be made has another value first.
+// Allocate prints the lines that make the outputs, of which one that need not be made has another value first, and the
+// scratch.
 func (v *arrayOp) Allocate() []string {
-	lines := v.fastShapes()
-	for i := range v.Outputs {
-		out := &v.Outputs[i]
+	allocated := v.Returned()
+	if takesScratch(v.Op, "cpu") {
+		allocated = append(allocated, v.Scratch...)
+	}
+	lines := v.fastShapes(allocated)
+	for i := range allocated {
+		a := &allocated[i]
 		switch {
-		case out.Saved:
-		case out.PresentIf != "":
-			lines = append(lines, out.Name+" = None", "if "+out.PresentIf+" is not None:", "    "+v.empty(out, 16))
-		case v.givenOut():
-			lines = append(lines, out.Name+" = out", "if "+out.Name+" is None:", "    "+v.empty(out, 16))
+		case a.PresentIf != "":
+			lines = append(lines, a.Name+" = None", "if "+a.PresentIf+" is not None:", "    "+v.empty(a, 16))
+		case i == 0 && v.givenOut():
+			lines = append(lines, a.Name+" = out", "if "+a.Name+" is None:", "    "+v.empty(a, 16))
 		default:
-			lines = append(lines, v.empty(out, 12))
+			lines = append(lines, v.empty(a, 12))
 		}
+	}
+	if len(v.Scratch) > 0 && !takesScratch(v.Op, "cpu") {
+		lines = append(lines, v.noScratch())
 	}
 	return lines
 }
 
-// empty allocates an output, in code of the given indentation.
+// empty allocates an array, in code of the given indentation.
 func (v *arrayOp) empty(out *opdef.Arg, indent int) string {
 	shape := v.fastShape(out.Type)
 	if twin := v.twin(out); twin != "" {
@@ -88,18 +101,7 @@ func (v *arrayOp) empty(out *opdef.Arg, indent int) string {
 }
 
 // Call is the call of the kernel.
-func (v *arrayOp) Call() string {
-	return strings.TrimLeft(pyLayout(strings.Repeat(" ", 12), "_kernel(", strings.Split(v.KernelArgs(), ", "), ")"), " ")
-}
-
-// Fault is what a plain call may end with and then be repeated by the general one. Where the kernel overwrites inputs,
-// that is only what happens before it runs.
-func (v *arrayOp) Fault() string {
-	if len(v.Mutated()) > 0 {
-		return "_rt.REFUSAL"
-	}
-	return "_rt.FAULT"
-}
+func (v *arrayOp) Call() string { return v.kernelCall(12) }
 
 // General is the general call.
 func (v *arrayOp) General() string {

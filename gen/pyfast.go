@@ -13,15 +13,24 @@ import (
 // The fast path of a generated function allocates the outputs and calls the kernel, which checks everything. What goes
 // wrong before or there is left to the general call. So the shapes here are computed without any check.
 
-// fastShapes prints the lines that the outputs' shapes need: the shapes of inputs as _x_shape, then the named sizes as P_.
-func (v *pyOp) fastShapes() []string {
-	used := identifiers(strings.Join(v.fastDims(), " "))
+// fastIndent is the indentation of the fast path where it is deepest.
+const fastIndent = 20
+
+// fastShapes prints the lines that the shapes of what is allocated need: the shapes of inputs as _x_shape, lists of attrs
+// as _pad_ints, then the named sizes as P_.
+func (v *pyOp) fastShapes(allocated []opdef.Arg) []string {
+	var used []string
+	for _, a := range allocated {
+		if v.twin(&a) == "" {
+			used = append(used, identifiers(v.fastShape(a.Type))...)
+		}
+	}
 	var lets []string
 	for i := len(v.Lets) - 1; i >= 0; i-- { // a let may use earlier ones
 		if l := v.Lets[i]; slices.Contains(used, l.Name+"_") {
-			value := fastPrinter(v.fastSymbol).print(l.Expr)
-			lets = append([]string{l.Name + "_ = " + value}, lets...)
-			used = append(used, identifiers(value)...)
+			lines := fastPrinter(v.fastSymbol).assign(l.Name, l.Expr, lineLength-fastIndent)
+			lets = append(lines, lets...)
+			used = append(used, identifiers(strings.Join(lines, " "))...)
 		}
 	}
 	var out []string
@@ -30,21 +39,16 @@ func (v *pyOp) fastShapes() []string {
 			out = append(out, fmt.Sprintf("_%s_shape = %s.shape", a.Name, a.Name))
 		}
 	}
+	for _, a := range v.Attrs {
+		if name := fastInts(a.Name); slices.Contains(used, name) {
+			out = append(out, fmt.Sprintf("%s = (%s,) * %d if isinstance(%s, int) else %s", name, a.Name, a.Len, a.Name, a.Name))
+		}
+	}
 	return append(out, lets...)
 }
 
 func identifiers(code string) []string {
 	return strings.FieldsFunc(code, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-}
-
-func (v *pyOp) fastDims() []string {
-	var out []string
-	for i := range v.Outputs {
-		if o := &v.Outputs[i]; !o.Saved && v.twin(o) == "" {
-			out = append(out, v.fastShape(o.Type))
-		}
-	}
-	return out
 }
 
 // twin is the input that is given where the output exists and has its shape and dtype variable, or "".
@@ -58,7 +62,10 @@ func (v *pyOp) twin(out *opdef.Arg) string {
 }
 
 // fastShape prints the shape of an output as a tuple.
-func (v *pyOp) fastShape(t opdef.Type) string {
+func (v *pyOp) fastShape(t opdef.Type) string { return pyTuple(v.fastItems(t)) }
+
+// fastItems prints what the tuple holds.
+func (v *pyOp) fastItems(t opdef.Type) []string {
 	var dims []string
 	keep := 0 // trailing dims of the input that binds the leading ones which are not part of them
 	batch := ""
@@ -81,7 +88,7 @@ func (v *pyOp) fastShape(t opdef.Type) string {
 	default:
 		dims = append([]string{fmt.Sprintf("*_%s_shape[:-%d]", batch, keep)}, dims...)
 	}
-	return pyTuple(dims)
+	return dims
 }
 
 func (v *pyOp) trailing(input string) int {
@@ -107,8 +114,13 @@ func (v *pyOp) fastSymbol(name string) string {
 			return v.solved(r)
 		}
 	}
-	return name // an attr
+	if slices.ContainsFunc(v.Attrs, func(a opdef.Attr) bool { return a.Name == name && a.Len > 0 }) {
+		return fastInts(name)
+	}
+	return name // another attr
 }
+
+func fastInts(attr string) string { return "_" + attr + "_ints" }
 
 // solved is the x with coef * x + const == size.
 func (v *pyOp) solved(r rule.Rule) string {
@@ -159,8 +171,14 @@ func (v *pyOp) fastDType(t opdef.Type, fixed string) string {
 	return v.Program.DTypeOf[t.Var] + ".dtype"
 }
 
-// KernelArgs are the arguments of the export: outputs, inputs, attrs. Nobody wants a gradient, so none is saved for it.
-func (v *pyOp) KernelArgs() string {
+// kernelCall calls the kernel, in code of the given indentation.
+func (v *pyOp) kernelCall(depth int) string {
+	return pyLayout(strings.Repeat(" ", depth), "_kernel(", v.kernelArgs(), ")")[depth:]
+}
+
+// kernelArgs are the arguments of the export: outputs, inputs, attrs, scratch. Nobody wants a gradient, so none is saved
+// for it.
+func (v *pyOp) kernelArgs() []string {
 	var args []string
 	for _, a := range v.Outputs {
 		if a.Saved {
@@ -171,7 +189,7 @@ func (v *pyOp) KernelArgs() string {
 	}
 	args = append(args, v.inputNames()...)
 	args = append(args, v.attrNames(func(a *opdef.Attr) bool { return a.Binds == "" }, "")...)
-	return strings.Join(args, ", ")
+	return append(args, opdef.ArgNames(v.Scratch)...)
 }
 
 // Results is what the fast path returns.
@@ -180,12 +198,4 @@ func (v *pyOp) Results() string {
 		return strings.Join(opdef.ArgNames(results), ", ")
 	}
 	return "None"
-}
-
-// whenPresent makes the code of an output depend on the input that it exists with.
-func whenPresent(out *opdef.Arg, code string) string {
-	if out.PresentIf == "" {
-		return code
-	}
-	return "None if " + out.PresentIf + " is None else " + code
 }

@@ -35,6 +35,9 @@ func (v *pyOp) Meta() string {
 		tupleNode("facts=", metaFacts(v.Op)),
 		tupleNode("kernels=", metaKernels(v.Op)),
 	}
+	if len(v.Scratch) > 0 {
+		items = append(items, tupleNode("scratch=", metaArgs(v.Scratch)))
+	}
 	if v.Gradient != nil {
 		items = append(items, leaf("backward="+pyString(v.Gradient.Name)))
 	}
@@ -104,7 +107,8 @@ func metaArgs(args []opdef.Arg) []pyNode {
 func metaKernels(op *opdef.Op) []pyNode {
 	var out []pyNode
 	for _, k := range op.KernelList() {
-		out = append(out, tupleNode("", quoted([]string{k.Name, k.Device})))
+		items := quoted([]string{k.Name, k.Device})
+		out = append(out, tupleNode("", append(items, leaf(pyBool(k.Scratch)))))
 	}
 	return out
 }

@@ -89,7 +89,8 @@ func (v *packageView) Namespace() string {
 // Dependencies are the distributions that the package needs.
 func (v *packageView) Dependencies() []string {
 	if v.FW.Name == "" {
-		return []string{"apache-tvm-ffi>=0.1.8,<0.2"}
+		// Older ones do not hand the exception of a registered kernel to its caller.
+		return []string{"apache-tvm-ffi>=0.1.13,<0.2"}
 	}
 	return append([]string{v.Manifest.Name + "-backend==" + v.Manifest.Version}, v.FW.Requires...)
 }

@@ -49,11 +49,27 @@ func (v *torchOp) Plain() string {
 			conditions = append(conditions, whole)
 			continue
 		}
-		known := test(fmt.Sprintf("_plain[%d](%s)", len(optional)+1, a.Name))
+		known := test(fmt.Sprintf("_plain[%d][0](%s)", len(optional)+1, a.Name))
 		optional = append(optional, anyOf([]pyBoolean{test(a.Name + " is None"), allOf([]pyBoolean{whole, known})}))
 	}
-	conditions = append(conditions, test("_plain[0]("+strings.Join(required, ", ")+")"))
+	known := "_known"
+	if v.Known() == "" {
+		known = "_plain[0][0]"
+	}
+	conditions = append(conditions, test(known+"("+strings.Join(required, ", ")+")"))
 	return pyIf("            ", allOf(append(conditions, optional...)))
+}
+
+// Known is the target that a kind of tensors is taken apart to: its test, and how to allocate results and scratch on its
+// device; "" where the call allocates nothing.
+func (v *torchOp) Known() string {
+	switch {
+	case len(v.Scratch) > 0:
+		return "_known, _empty, _scratch"
+	case len(v.Returned()) > 0:
+		return "_known, _empty, _"
+	}
+	return ""
 }
 
 // Node is the condition under which a plain call becomes a node of a graph of gradients, or "". A gradient op is one too:
@@ -91,58 +107,46 @@ func (v *torchOp) Imports() []string {
 	return append([]string{line, ""}, out...)
 }
 
-// Allocate prints the lines that make the outputs.
+// Allocate prints the lines that make the outputs and the scratch.
 func (v *torchOp) Allocate() []string {
-	lines := v.fastShapes()
+	lines := v.fastShapes(v.Returned())
 	for i := range v.Outputs {
 		out := &v.Outputs[i]
 		switch {
 		case out.Saved:
-		case slices.ContainsFunc(v.KernelList(), func(k opdef.Kernel) bool { return k.Device != "cpu" }):
-			lines = append(lines, v.allocate(out))
 		case out.PresentIf != "":
 			lines = append(lines, out.Name+" = None", "if "+out.PresentIf+" is not None:")
-			lines = append(lines, indent(pyIndent, v.allocateOnCPU(out, 20))...)
+			lines = append(lines, indent(pyIndent, v.allocate(out, "_empty", 20))...)
 		default:
-			lines = append(lines, v.allocateOnCPU(out, 16)...)
+			lines = append(lines, v.allocate(out, "_empty", 16)...)
 		}
 	}
-	return lines
+	if len(v.Scratch) == 0 {
+		return lines
+	}
+	more := slices.DeleteFunc(v.fastShapes(v.Scratch), func(l string) bool { return slices.Contains(lines, l) })
+	for i := range v.Scratch {
+		more = append(more, v.allocate(&v.Scratch[i], "_scratch", 20)...)
+	}
+	return append(append(lines, v.noScratch(), "if _scratch is not None:"), indent(pyIndent, more)...)
 }
 
-// allocateOnCPU makes an output in code of the given indentation.
-func (v *torchOp) allocateOnCPU(out *opdef.Arg, depth int) []string {
-	shape := v.fastShape(out.Type)
-	if twin := v.twin(out); twin != "" {
+// allocate makes an array with the given function, in code of the given indentation.
+func (v *torchOp) allocate(a *opdef.Arg, function string, depth int) []string {
+	by := strings.Repeat(" ", depth)
+	layout := fmt.Sprintf("_%s_shape, _%s_strides", a.Name, a.Name)
+	shape := v.fastShape(a.Type)
+	if twin := v.twin(a); twin != "" {
 		shape = twin + ".shape"
 	}
-	layout := fmt.Sprintf("_%s_shape, _%s_strides", out.Name, out.Name)
-	args := append(strings.Split(layout, ", "), v.fastDType(out.Type, "_rt.torch.%s"))
-	return []string{
-		layout + " = _rt.layouts[" + shape + "]",
-		pyLayout(strings.Repeat(" ", depth), out.Name+" = _rt.empty(", args, ")")[depth:],
+	lines := []string{layout + " = _rt.layouts[" + shape + "]"}
+	if len(by+lines[0]) > lineLength {
+		dims := tupleNode("_"+a.Name+"_shape = ", leaves(v.fastItems(a.Type))).print(by, "")
+		lines = []string{dims[depth:], fmt.Sprintf("%s = _rt.layouts[_%s_shape]", layout, a.Name)}
 	}
+	args := append(strings.Split(layout, ", "), v.fastDType(a.Type, "_rt.torch.%s"))
+	return append(lines, pyLayout(by, a.Name+" = "+function+"(", args, ")")[depth:])
 }
 
-// allocate makes an output on the device of the inputs.
-func (v *torchOp) allocate(out *opdef.Arg) string {
-	twin := v.twin(out)
-	if twin != "" && v.Inputs[v.InputIndex(twin)].Stride == "" {
-		return out.Name + " = " + whenPresent(out, fmt.Sprintf("_rt.empty_like(%s)", twin))
-	}
-	like := v.Inputs[0].Name
-	args := []string{twin + ".shape"} // empty_like would follow its strides
-	if twin == "" {
-		args[0] = v.fastShape(out.Type)
-	}
-	// new_empty takes an absent dtype from its tensor.
-	dtype := v.fastDType(out.Type, "_rt.torch.%s")
-	if attr, found := strings.CutPrefix(dtype, like+".dtype if "); found {
-		dtype, _, _ = strings.Cut(attr, " ")
-	}
-	if dtype != like+".dtype" {
-		args = append(args, "dtype="+dtype)
-	}
-	before := out.Name + " = " + whenPresent(out, like+".new_empty(")
-	return pyLayout(strings.Repeat(" ", 16), before, args, ")")[16:]
-}
+// Call is the call of the kernel.
+func (v *torchOp) Call() string { return v.kernelCall(16) }

@@ -57,12 +57,13 @@ func (v *opView) Hash() int64 {
 		Kind             int
 		DTypes           []opdef.DTypeVar
 		Outputs, Inputs  []schemaArg
+		Scratch          []schemaArg `json:",omitempty"`
 		Attrs            []string
 		Lets, Conditions []string
 		Backward         string
 	}
 	s.Name, s.Kind, s.DTypes, s.Backward = v.Name, v.Kind, v.DTypes, v.Backward
-	s.Outputs, s.Inputs = schemaArgs(v.Outputs), schemaArgs(v.Inputs)
+	s.Outputs, s.Inputs, s.Scratch = schemaArgs(v.Outputs), schemaArgs(v.Inputs), schemaArgs(v.Scratch)
 	for _, a := range v.Attrs {
 		s.Attrs = append(s.Attrs, fmt.Sprint(a.Name, a.Type, a.OneOf, a.Min, a.Max, a.Binds, a.Default))
 	}
@@ -115,4 +116,13 @@ func (v *opView) Symbols() []string {
 		}
 	}
 	return out
+}
+
+// kernelNames joins the names of an op's kernels.
+func kernelNames(v *opView) string {
+	var names []string
+	for _, k := range v.KernelList() {
+		names = append(names, k.Name)
+	}
+	return strings.Join(names, ",")
 }

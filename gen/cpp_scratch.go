@@ -1,0 +1,89 @@
+package gen
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// scratchNull says when a pointer to scratch is null, as the end of a comment; "" for never.
+func (v *cppView) scratchNull() string {
+	if slices.ContainsFunc(v.KernelList(), func(k opdef.Kernel) bool { return !k.Scratch }) {
+		return ", null for kernels that take none"
+	}
+	return ""
+}
+
+// scratchRules check a scratch tensor that is given, as an output.
+func (v *cppView) scratchRules(r rule.Rule) []string {
+	i := slices.IndexFunc(v.Scratch, func(a opdef.Arg) bool { return a.Name == r.Arg })
+	others := opdef.ArgNames(slices.Concat(v.Inputs, v.Outputs, v.Scratch[:i]))
+	return ifGiven(r.Arg, v.writtenRules(&v.Scratch[i], others))
+}
+
+// ScratchSizes declare the sizes of each scratch tensor. No name of a definition ends with an underscore.
+func (v *cppView) ScratchSizes() []string {
+	var out []string
+	for i := range v.Scratch {
+		sizes := v.sizes(v.Scratch[i].Type)
+		out = append(out, fmt.Sprintf("const std::array<int64_t, %d> %s_sizes_ = {%s};", len(sizes), v.Scratch[i].Name, strings.Join(sizes, ", ")))
+	}
+	return out
+}
+
+// ScratchRows describe each scratch tensor to the dispatch.
+func (v *cppView) ScratchRows() []string {
+	var out []string
+	for i := range v.Scratch {
+		a := &v.Scratch[i]
+		name := cppName(a.Name)
+		dtype := cppName(a.Type.Var)
+		if a.Type.Var == "" {
+			dtype = cppEnum(a.Type.DType)
+		}
+		batch, trailing := v.batchOf(a.Type)
+		out = append(out, fmt.Sprintf("{%q, %s, %t, &%s, &values.%s, %s, %d, %s_sizes_.data(), %d}",
+			a.Name, dtype, a.Zeroed, name, name, batch, trailing, a.Name, len(v.sizes(a.Type))))
+	}
+	return out
+}
+
+// Contents are the checks of what inputs hold, for debugging.
+func (v *cppView) Contents() []string {
+	var out []string
+	for i := range v.Inputs {
+		in := &v.Inputs[i]
+		if in.Min != nil {
+			out = append(out, v.bound("ValuesAtLeast", in, in.Min))
+		}
+		if in.Max != nil {
+			out = append(out, v.bound("ValuesAtMost", in, in.Max))
+		}
+		if in.Sorted {
+			out = append(out, fmt.Sprintf("call.Ascending(%s);", cppName(in.Name)))
+		}
+	}
+	return out
+}
+
+func (v *cppView) bound(check string, in *opdef.Arg, e *opdef.Expr) string {
+	value := v.expr(e)
+	text := strconv.Quote(value)
+	switch {
+	case !e.IsInteger():
+		value = cppFloat(cppName).print(e)
+		text = "opcast::Number(" + value + ")"
+	case len(e.Symbols()) > 0:
+		value = "static_cast<double>(" + value + ")"
+		text = "std::to_string(" + v.expr(e) + ")"
+	}
+	var why []rule.Origin
+	for _, s := range e.Symbols() {
+		why = append(why, rule.Origin{Name: s, Of: v.Program.Origin[s]})
+	}
+	return fmt.Sprintf("call.%s(%s, %s, %s, {%s});", check, cppName(in.Name), value, text, v.whyList(why))
+}

@@ -1,0 +1,141 @@
+package gen
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// referencesView is the module of all references.
+type referencesView struct {
+	Header string
+	Ops    []*referenceView
+}
+
+// Modules are the ops whose reference stands in a module of its own.
+func (v *referencesView) Modules() []string {
+	var out []string
+	for _, op := range v.Ops {
+		if op.ReferenceModule != "" {
+			out = append(out, "_reference_"+op.Name)
+		}
+	}
+	return out
+}
+
+// UsesRules says whether computing some let needs the rules' arithmetic.
+func (v *referencesView) UsesRules() bool {
+	return slices.ContainsFunc(v.Ops, func(op *referenceView) bool { return strings.Contains(strings.Join(op.Lets(), " "), "_r.") })
+}
+
+// referenceView prints the reference of an op as a Python function.
+type referenceView struct{ *checkView }
+
+// references emits the references of a collection that has no kernels for the CPU: they are its slow kernels there.
+func (g *generator) references() error {
+	if slices.Contains(g.project.Manifest.Devices, "cpu") {
+		return nil
+	}
+	view := &referencesView{Header: header()}
+	for _, op := range g.ops {
+		view.Ops = append(view.Ops, &referenceView{&checkView{op}})
+		if op.ReferenceModule == "" {
+			continue
+		}
+		text := "# " + Marker + op.File + ". DO NOT EDIT.\n" + strings.TrimSpace(op.ReferenceModule) + "\n"
+		g.files = append(g.files, File{Path: path.Join(g.backendDir(), "_reference_"+op.Name+".py"), Content: []byte(text)})
+	}
+	return g.render("python/references.py.tmpl", path.Join(g.backendDir(), "_references.py"), view)
+}
+
+// backendDir is the source folder of the backend's package.
+func (g *generator) backendDir() string {
+	return "backend/python/src/" + g.project.Manifest.Name + "_backend"
+}
+
+// Body is the reference's text in a function, line by line; empty if it stands in a module of its own.
+func (v *referenceView) Body() []string {
+	if v.ReferenceModule != "" {
+		return nil
+	}
+	lines := strings.Split(strings.Trim(v.Reference, "\n"), "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(pyIndent+l, " ")
+	}
+	return lines
+}
+
+// Names are the parameters of the reference.
+func (v *referenceView) Names() string {
+	out := []string{"xp: Any"}
+	for _, name := range v.names() {
+		out = append(out, name+": Any")
+	}
+	return strings.Join(out, ", ")
+}
+
+func (v *referenceView) names() []string {
+	out := opdef.ArgNames(v.Inputs)
+	for _, a := range v.Attrs {
+		out = append(out, a.Name)
+	}
+	for _, l := range v.Op.Lets {
+		out = append(out, l.Name)
+	}
+	return out
+}
+
+// LetParameters are those of the function that computes the lets from the inputs and attributes.
+func (v *referenceView) LetParameters() string {
+	var out []string
+	for _, name := range v.names()[:len(v.Inputs)+len(v.Attrs)] {
+		out = append(out, pyArg(name)+": Any")
+	}
+	return strings.Join(out, ", ")
+}
+
+// Lets are the lines of that function; nil if there are none to compute.
+func (v *referenceView) Lets() []string {
+	if len(v.Op.Lets) == 0 {
+		return nil
+	}
+	out := []string{fmt.Sprintf("op = %q", v.Name)}
+	guarded(v.Program.Rules, v.sizes, func(arg string, lines []string) {
+		if arg != "" {
+			lines = append([]string{"if " + pyArg(arg) + " is not None:"}, indent(pyIndent, lines)...)
+		}
+		out = append(out, lines...)
+	})
+	var items []string
+	for _, l := range v.Op.Lets {
+		items = append(items, fmt.Sprintf("%q: %s", l.Name, pyArg(l.Name)))
+	}
+	return withoutEmpty(dropUnused(append(out, "return {"+strings.Join(items, ", ")+"}")))
+}
+
+// withoutEmpty drops conditions of which nothing is left.
+func withoutEmpty(lines []string) []string {
+	var out []string
+	for i, l := range lines {
+		if strings.HasPrefix(l, "if ") && !strings.HasPrefix(lines[i+1], pyIndent) {
+			continue
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// sizes are the statements of a rule that bind sizes; they were checked already.
+func (v *referenceView) sizes(r rule.Rule) []string {
+	switch r.Kind {
+	case rule.Rank:
+		return one("%ss = %s.shape", pyArg(r.Arg), pyArg(r.Arg))
+	case rule.SizeBind, rule.Let:
+		return v.size(r)
+	}
+	return nil
+}
