@@ -4,20 +4,31 @@
 #include <algorithm>
 #include <cmath>
 
-#include "opcast/ffi.h"
 #include "opcast/registry.h"
 
 namespace ops {
 
-opcast::Op op_eltwise_add("eltwise_add", 0, 396932319911848235, "eltwise_add", "c,a,b", "");
+extern opcast::Op op_eltwise_add;
 
 namespace {
 
-constexpr opcast::Variant<EltwiseAddArgs> kVariants[] = {
-    {"eltwise_add", kDLCPU, nullptr, EltwiseAdd},
+constexpr opcast::KernelInfo kKernels[] = {
+    {"eltwise_add", kDLCPU, false, true},
+    {"eltwise_add_cuda", kDLCUDA, false, OPCAST_CUDA != 0},
 };
 
-void run_eltwise_add(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
+constexpr opcast::ArrayInfo kArrays[] = {
+    {"c", opcast::Role::kOutput, false},
+    {"a", opcast::Role::kInput, false},
+    {"b", opcast::Role::kInput, false},
+};
+
+constexpr opcast::Variant<EltwiseAddArgs> kVariants[] = {
+    {"eltwise_add", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(EltwiseAdd)},
+    {"eltwise_add_cuda", kDLCUDA, false, nullptr, nullptr, OPCAST_ON_CUDA(EltwiseAddCuda)},
+};
+
+void run_eltwise_add(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   const opcast::Call call("eltwise_add", argv, count, 3);
   call.Required({{1, "a"}, {2, "b"}, {0, "c"}});
   const opcast::Tensor a = call.Array(1, "a");
@@ -37,19 +48,23 @@ void run_eltwise_add(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
   call.OutputShape(c, &a, 0, {});
   call.Dense(c); call.Data(c);
   call.Apart(c, {&a, &b});
-  if (c.empty()) return;
+  if (c.empty() && opcast::Launches(request)) return;
   EltwiseAddArgs values{};
   values.T = T;
   values.batch = a.batch(0);
   values.c = c.data();
   values.a = a.data();
   values.b = b.data();
-  opcast::Dispatch(call, op_eltwise_add, kVariants, values, opcast::LaunchOn(a));
+  opcast::Dispatch(call, op_eltwise_add, kVariants, values, opcast::LaunchOn(a),
+                   {request});
 }
 
 }  // namespace
+
+opcast::Op op_eltwise_add("eltwise_add", 0, 396932319911848235, run_eltwise_add, kKernels, kArrays, {}, {});
+
 }  // namespace ops
 
-OPCAST_EXPORT int __tvm_ffi_eltwise_add(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
-  return opcast::Export("eltwise_add", ops::run_eltwise_add, args, count, result);
+OPCAST_EXPORT int __tvm_ffi_eltwise_add(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
+  return opcast::Export(ops::op_eltwise_add, args, count);
 }

@@ -32,5 +32,6 @@ opcast::Status Visit(const EltwiseAddArgs& args, F&& f) {
 }
 
 opcast::Status EltwiseAdd(const EltwiseAddArgs& args, const opcast::Launch& launch);
+opcast::Status EltwiseAddCuda(const EltwiseAddArgs& args, const opcast::Launch& launch);
 
 }  // namespace ops

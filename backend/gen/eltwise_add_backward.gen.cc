@@ -4,20 +4,31 @@
 #include <algorithm>
 #include <cmath>
 
-#include "opcast/ffi.h"
 #include "opcast/registry.h"
 
 namespace ops {
 
-opcast::Op op_eltwise_add_backward("eltwise_add_backward", 9, 5132839845784784960, "eltwise_add_backward", "grad_a,grad_b,grad_c", "");
+extern opcast::Op op_eltwise_add_backward;
 
 namespace {
 
-constexpr opcast::Variant<EltwiseAddBackwardArgs> kVariants[] = {
-    {"eltwise_add_backward", kDLCPU, nullptr, EltwiseAddBackward},
+constexpr opcast::KernelInfo kKernels[] = {
+    {"eltwise_add_backward", kDLCPU, false, true},
+    {"eltwise_add_backward_cuda", kDLCUDA, false, OPCAST_CUDA != 0},
 };
 
-void run_eltwise_add_backward(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
+constexpr opcast::ArrayInfo kArrays[] = {
+    {"grad_a", opcast::Role::kOutput, false},
+    {"grad_b", opcast::Role::kOutput, false},
+    {"grad_c", opcast::Role::kInput, false},
+};
+
+constexpr opcast::Variant<EltwiseAddBackwardArgs> kVariants[] = {
+    {"eltwise_add_backward", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(EltwiseAddBackward)},
+    {"eltwise_add_backward_cuda", kDLCUDA, false, nullptr, nullptr, OPCAST_ON_CUDA(EltwiseAddBackwardCuda)},
+};
+
+void run_eltwise_add_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   const opcast::Call call("eltwise_add_backward", argv, count, 3);
   call.Required({{2, "grad_c"}, {0, "grad_a"}, {1, "grad_b"}});
   const opcast::Tensor grad_c = call.Array(2, "grad_c");
@@ -37,19 +48,23 @@ void run_eltwise_add_backward(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) 
   call.OutputShape(grad_b, &grad_c, 0, {});
   call.Dense(grad_b); call.Data(grad_b);
   call.Apart(grad_b, {&grad_c, &grad_a});
-  if (grad_a.empty() && grad_b.empty()) return;
+  if (grad_a.empty() && grad_b.empty() && opcast::Launches(request)) return;
   EltwiseAddBackwardArgs values{};
   values.T = T;
   values.batch = grad_c.batch(0);
   values.grad_a = grad_a.data();
   values.grad_b = grad_b.data();
   values.grad_c = grad_c.data();
-  opcast::Dispatch(call, op_eltwise_add_backward, kVariants, values, opcast::LaunchOn(grad_c));
+  opcast::Dispatch(call, op_eltwise_add_backward, kVariants, values, opcast::LaunchOn(grad_c),
+                   {request});
 }
 
 }  // namespace
+
+opcast::Op op_eltwise_add_backward("eltwise_add_backward", 9, 5132839845784784960, run_eltwise_add_backward, kKernels, kArrays, {}, {});
+
 }  // namespace ops
 
-OPCAST_EXPORT int __tvm_ffi_eltwise_add_backward(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
-  return opcast::Export("eltwise_add_backward", ops::run_eltwise_add_backward, args, count, result);
+OPCAST_EXPORT int __tvm_ffi_eltwise_add_backward(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
+  return opcast::Export(ops::op_eltwise_add_backward, args, count);
 }

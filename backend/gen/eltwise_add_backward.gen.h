@@ -32,5 +32,6 @@ opcast::Status Visit(const EltwiseAddBackwardArgs& args, F&& f) {
 }
 
 opcast::Status EltwiseAddBackward(const EltwiseAddBackwardArgs& args, const opcast::Launch& launch);
+opcast::Status EltwiseAddBackwardCuda(const EltwiseAddBackwardArgs& args, const opcast::Launch& launch);
 
 }  // namespace ops

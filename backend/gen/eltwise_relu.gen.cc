@@ -4,20 +4,30 @@
 #include <algorithm>
 #include <cmath>
 
-#include "opcast/ffi.h"
 #include "opcast/registry.h"
 
 namespace ops {
 
-opcast::Op op_eltwise_relu("eltwise_relu", 1, 4485678089230231681, "eltwise_relu", "y,x", "");
+extern opcast::Op op_eltwise_relu;
 
 namespace {
 
-constexpr opcast::Variant<EltwiseReluArgs> kVariants[] = {
-    {"eltwise_relu", kDLCPU, nullptr, EltwiseRelu},
+constexpr opcast::KernelInfo kKernels[] = {
+    {"eltwise_relu", kDLCPU, false, true},
+    {"eltwise_relu_cuda", kDLCUDA, false, OPCAST_CUDA != 0},
 };
 
-void run_eltwise_relu(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
+constexpr opcast::ArrayInfo kArrays[] = {
+    {"y", opcast::Role::kOutput, false},
+    {"x", opcast::Role::kInput, false},
+};
+
+constexpr opcast::Variant<EltwiseReluArgs> kVariants[] = {
+    {"eltwise_relu", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(EltwiseRelu)},
+    {"eltwise_relu_cuda", kDLCUDA, false, nullptr, nullptr, OPCAST_ON_CUDA(EltwiseReluCuda)},
+};
+
+void run_eltwise_relu(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   const opcast::Call call("eltwise_relu", argv, count, 2);
   call.Required({{1, "x"}, {0, "y"}});
   const opcast::Tensor x = call.Array(1, "x");
@@ -31,18 +41,22 @@ void run_eltwise_relu(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
   call.OutputShape(y, &x, 0, {});
   call.Dense(y); call.Data(y);
   call.Apart(y, {&x});
-  if (y.empty()) return;
+  if (y.empty() && opcast::Launches(request)) return;
   EltwiseReluArgs values{};
   values.T = T;
   values.batch = x.batch(0);
   values.y = y.data();
   values.x = x.data();
-  opcast::Dispatch(call, op_eltwise_relu, kVariants, values, opcast::LaunchOn(x));
+  opcast::Dispatch(call, op_eltwise_relu, kVariants, values, opcast::LaunchOn(x),
+                   {request});
 }
 
 }  // namespace
+
+opcast::Op op_eltwise_relu("eltwise_relu", 1, 4485678089230231681, run_eltwise_relu, kKernels, kArrays, {}, {});
+
 }  // namespace ops
 
-OPCAST_EXPORT int __tvm_ffi_eltwise_relu(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
-  return opcast::Export("eltwise_relu", ops::run_eltwise_relu, args, count, result);
+OPCAST_EXPORT int __tvm_ffi_eltwise_relu(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
+  return opcast::Export(ops::op_eltwise_relu, args, count);
 }

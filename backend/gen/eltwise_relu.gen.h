@@ -31,5 +31,6 @@ opcast::Status Visit(const EltwiseReluArgs& args, F&& f) {
 }
 
 opcast::Status EltwiseRelu(const EltwiseReluArgs& args, const opcast::Launch& launch);
+opcast::Status EltwiseReluCuda(const EltwiseReluArgs& args, const opcast::Launch& launch);
 
 }  // namespace ops

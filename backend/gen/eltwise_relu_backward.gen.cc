@@ -4,20 +4,31 @@
 #include <algorithm>
 #include <cmath>
 
-#include "opcast/ffi.h"
 #include "opcast/registry.h"
 
 namespace ops {
 
-opcast::Op op_eltwise_relu_backward("eltwise_relu_backward", 10, 5200912580674307967, "eltwise_relu_backward", "grad_x,grad_y,y", "");
+extern opcast::Op op_eltwise_relu_backward;
 
 namespace {
 
-constexpr opcast::Variant<EltwiseReluBackwardArgs> kVariants[] = {
-    {"eltwise_relu_backward", kDLCPU, nullptr, EltwiseReluBackward},
+constexpr opcast::KernelInfo kKernels[] = {
+    {"eltwise_relu_backward", kDLCPU, false, true},
+    {"eltwise_relu_backward_cuda", kDLCUDA, false, OPCAST_CUDA != 0},
 };
 
-void run_eltwise_relu_backward(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
+constexpr opcast::ArrayInfo kArrays[] = {
+    {"grad_x", opcast::Role::kOutput, false},
+    {"grad_y", opcast::Role::kInput, false},
+    {"y", opcast::Role::kInput, false},
+};
+
+constexpr opcast::Variant<EltwiseReluBackwardArgs> kVariants[] = {
+    {"eltwise_relu_backward", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(EltwiseReluBackward)},
+    {"eltwise_relu_backward_cuda", kDLCUDA, false, nullptr, nullptr, OPCAST_ON_CUDA(EltwiseReluBackwardCuda)},
+};
+
+void run_eltwise_relu_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   const opcast::Call call("eltwise_relu_backward", argv, count, 3);
   call.Required({{1, "grad_y"}, {2, "y"}, {0, "grad_x"}});
   const opcast::Tensor grad_y = call.Array(1, "grad_y");
@@ -37,19 +48,23 @@ void run_eltwise_relu_backward(const TVMFFIAny* argv, int32_t count, TVMFFIAny*)
   call.OutputShape(grad_x, &grad_y, 0, {});
   call.Dense(grad_x); call.Data(grad_x);
   call.Apart(grad_x, {&grad_y, &y});
-  if (grad_x.empty()) return;
+  if (grad_x.empty() && opcast::Launches(request)) return;
   EltwiseReluBackwardArgs values{};
   values.T = T;
   values.batch = grad_y.batch(0);
   values.grad_x = grad_x.data();
   values.grad_y = grad_y.data();
   values.y = y.data();
-  opcast::Dispatch(call, op_eltwise_relu_backward, kVariants, values, opcast::LaunchOn(grad_y));
+  opcast::Dispatch(call, op_eltwise_relu_backward, kVariants, values, opcast::LaunchOn(grad_y),
+                   {request});
 }
 
 }  // namespace
+
+opcast::Op op_eltwise_relu_backward("eltwise_relu_backward", 10, 5200912580674307967, run_eltwise_relu_backward, kKernels, kArrays, {}, {});
+
 }  // namespace ops
 
-OPCAST_EXPORT int __tvm_ffi_eltwise_relu_backward(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
-  return opcast::Export("eltwise_relu_backward", ops::run_eltwise_relu_backward, args, count, result);
+OPCAST_EXPORT int __tvm_ffi_eltwise_relu_backward(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
+  return opcast::Export(ops::op_eltwise_relu_backward, args, count);
 }

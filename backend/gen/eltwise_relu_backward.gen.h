@@ -32,5 +32,6 @@ opcast::Status Visit(const EltwiseReluBackwardArgs& args, F&& f) {
 }
 
 opcast::Status EltwiseReluBackward(const EltwiseReluBackwardArgs& args, const opcast::Launch& launch);
+opcast::Status EltwiseReluBackwardCuda(const EltwiseReluBackwardArgs& args, const opcast::Launch& launch);
 
 }  // namespace ops

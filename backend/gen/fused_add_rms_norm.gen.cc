@@ -4,20 +4,35 @@
 #include <algorithm>
 #include <cmath>
 
-#include "opcast/ffi.h"
 #include "opcast/registry.h"
 
 namespace ops {
 
-opcast::Op op_fused_add_rms_norm("fused_add_rms_norm", 17, 3908060076028872010, "fused_add_rms_norm", "x,residual,weight", "eps");
+extern opcast::Op op_fused_add_rms_norm;
 
 namespace {
 
-constexpr opcast::Variant<FusedAddRmsNormArgs> kVariants[] = {
-    {"fused_add_rms_norm", kDLCPU, nullptr, FusedAddRmsNorm},
+constexpr opcast::KernelInfo kKernels[] = {
+    {"fused_add_rms_norm", kDLCPU, false, true},
+    {"fused_add_rms_norm_cuda", kDLCUDA, false, OPCAST_CUDA != 0},
 };
 
-void run_fused_add_rms_norm(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
+constexpr opcast::ArrayInfo kArrays[] = {
+    {"x", opcast::Role::kMutated, false},
+    {"residual", opcast::Role::kMutated, false},
+    {"weight", opcast::Role::kInput, false},
+};
+
+constexpr opcast::AttrInfo kAttrs[] = {
+    {"eps", opcast::AttrType::kFloat, 0, nullptr, opcast::AttrInfo::Default::kValue, 0, 1e-06, nullptr, nullptr},
+};
+
+constexpr opcast::Variant<FusedAddRmsNormArgs> kVariants[] = {
+    {"fused_add_rms_norm", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(FusedAddRmsNorm)},
+    {"fused_add_rms_norm_cuda", kDLCUDA, false, nullptr, nullptr, OPCAST_ON_CUDA(FusedAddRmsNormCuda)},
+};
+
+void run_fused_add_rms_norm(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   const opcast::Call call("fused_add_rms_norm", argv, count, 4);
   call.Required({{0, "x"}, {1, "residual"}, {2, "weight"}});
   const opcast::Tensor x = call.Array(0, "x");
@@ -45,7 +60,7 @@ void run_fused_add_rms_norm(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
   call.Dense(weight); call.Data(weight);
   call.Apart(x, {&residual, &weight});
   call.Apart(residual, {&x, &weight});
-  if (x.empty() && residual.empty()) return;
+  if (x.empty() && residual.empty() && opcast::Launches(request)) return;
   FusedAddRmsNormArgs values{};
   values.T = T;
   values.batch = x.batch(1);
@@ -56,12 +71,16 @@ void run_fused_add_rms_norm(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
   values.residual_layout = residual.layout(1);
   values.weight = weight.data();
   values.eps = eps;
-  opcast::Dispatch(call, op_fused_add_rms_norm, kVariants, values, opcast::LaunchOn(x));
+  opcast::Dispatch(call, op_fused_add_rms_norm, kVariants, values, opcast::LaunchOn(x),
+                   {request});
 }
 
 }  // namespace
+
+opcast::Op op_fused_add_rms_norm("fused_add_rms_norm", 17, 3908060076028872010, run_fused_add_rms_norm, kKernels, kArrays, kAttrs, {});
+
 }  // namespace ops
 
-OPCAST_EXPORT int __tvm_ffi_fused_add_rms_norm(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
-  return opcast::Export("fused_add_rms_norm", ops::run_fused_add_rms_norm, args, count, result);
+OPCAST_EXPORT int __tvm_ffi_fused_add_rms_norm(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
+  return opcast::Export(ops::op_fused_add_rms_norm, args, count);
 }

@@ -36,5 +36,6 @@ opcast::Status Visit(const FusedAddRmsNormArgs& args, F&& f) {
 }
 
 opcast::Status FusedAddRmsNorm(const FusedAddRmsNormArgs& args, const opcast::Launch& launch);
+opcast::Status FusedAddRmsNormCuda(const FusedAddRmsNormArgs& args, const opcast::Launch& launch);
 
 }  // namespace ops

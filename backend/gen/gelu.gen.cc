@@ -4,20 +4,34 @@
 #include <algorithm>
 #include <cmath>
 
-#include "opcast/ffi.h"
 #include "opcast/registry.h"
 
 namespace ops {
 
-opcast::Op op_gelu("gelu", 4, 3991793849296305673, "gelu", "y,x", "approximate");
+extern opcast::Op op_gelu;
 
 namespace {
 
-constexpr opcast::Variant<GeluArgs> kVariants[] = {
-    {"gelu", kDLCPU, nullptr, Gelu},
+constexpr opcast::KernelInfo kKernels[] = {
+    {"gelu", kDLCPU, false, true},
+    {"gelu_cuda", kDLCUDA, false, OPCAST_CUDA != 0},
 };
 
-void run_gelu(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
+constexpr opcast::ArrayInfo kArrays[] = {
+    {"y", opcast::Role::kOutput, false},
+    {"x", opcast::Role::kInput, false},
+};
+
+constexpr opcast::AttrInfo kAttrs[] = {
+    {"approximate", opcast::AttrType::kStr, 0, nullptr, opcast::AttrInfo::Default::kNone, 0, 0, nullptr, nullptr},
+};
+
+constexpr opcast::Variant<GeluArgs> kVariants[] = {
+    {"gelu", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(Gelu)},
+    {"gelu_cuda", kDLCUDA, false, nullptr, nullptr, OPCAST_ON_CUDA(GeluCuda)},
+};
+
+void run_gelu(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   const opcast::Call call("gelu", argv, count, 3);
   call.Required({{1, "x"}, {0, "y"}});
   const opcast::Tensor x = call.Array(1, "x");
@@ -32,19 +46,23 @@ void run_gelu(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
   call.OutputShape(y, &x, 0, {});
   call.Dense(y); call.Data(y);
   call.Apart(y, {&x});
-  if (y.empty()) return;
+  if (y.empty() && opcast::Launches(request)) return;
   GeluArgs values{};
   values.T = T;
   values.batch = x.batch(0);
   values.y = y.data();
   values.x = x.data();
   values.approximate = approximate;
-  opcast::Dispatch(call, op_gelu, kVariants, values, opcast::LaunchOn(x));
+  opcast::Dispatch(call, op_gelu, kVariants, values, opcast::LaunchOn(x),
+                   {request});
 }
 
 }  // namespace
+
+opcast::Op op_gelu("gelu", 4, 3991793849296305673, run_gelu, kKernels, kArrays, kAttrs, {});
+
 }  // namespace ops
 
-OPCAST_EXPORT int __tvm_ffi_gelu(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
-  return opcast::Export("gelu", ops::run_gelu, args, count, result);
+OPCAST_EXPORT int __tvm_ffi_gelu(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
+  return opcast::Export(ops::op_gelu, args, count);
 }

@@ -34,5 +34,6 @@ opcast::Status Visit(const GeluArgs& args, F&& f) {
 }
 
 opcast::Status Gelu(const GeluArgs& args, const opcast::Launch& launch);
+opcast::Status GeluCuda(const GeluArgs& args, const opcast::Launch& launch);
 
 }  // namespace ops

@@ -4,20 +4,35 @@
 #include <algorithm>
 #include <cmath>
 
-#include "opcast/ffi.h"
 #include "opcast/registry.h"
 
 namespace ops {
 
-opcast::Op op_gelu_backward("gelu_backward", 11, 1329681244263039035, "gelu_backward", "grad_x,grad_y,x", "approximate");
+extern opcast::Op op_gelu_backward;
 
 namespace {
 
-constexpr opcast::Variant<GeluBackwardArgs> kVariants[] = {
-    {"gelu_backward", kDLCPU, nullptr, GeluBackward},
+constexpr opcast::KernelInfo kKernels[] = {
+    {"gelu_backward", kDLCPU, false, true},
+    {"gelu_backward_cuda", kDLCUDA, false, OPCAST_CUDA != 0},
 };
 
-void run_gelu_backward(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
+constexpr opcast::ArrayInfo kArrays[] = {
+    {"grad_x", opcast::Role::kOutput, false},
+    {"grad_y", opcast::Role::kInput, false},
+    {"x", opcast::Role::kInput, false},
+};
+
+constexpr opcast::AttrInfo kAttrs[] = {
+    {"approximate", opcast::AttrType::kStr, 0, nullptr, opcast::AttrInfo::Default::kNone, 0, 0, nullptr, nullptr},
+};
+
+constexpr opcast::Variant<GeluBackwardArgs> kVariants[] = {
+    {"gelu_backward", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(GeluBackward)},
+    {"gelu_backward_cuda", kDLCUDA, false, nullptr, nullptr, OPCAST_ON_CUDA(GeluBackwardCuda)},
+};
+
+void run_gelu_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   const opcast::Call call("gelu_backward", argv, count, 4);
   call.Required({{1, "grad_y"}, {2, "x"}, {0, "grad_x"}});
   const opcast::Tensor grad_y = call.Array(1, "grad_y");
@@ -38,7 +53,7 @@ void run_gelu_backward(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
   call.OutputShape(grad_x, &grad_y, 0, {});
   call.Dense(grad_x); call.Data(grad_x);
   call.Apart(grad_x, {&grad_y, &x});
-  if (grad_x.empty()) return;
+  if (grad_x.empty() && opcast::Launches(request)) return;
   GeluBackwardArgs values{};
   values.T = T;
   values.batch = grad_y.batch(0);
@@ -46,12 +61,16 @@ void run_gelu_backward(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
   values.grad_y = grad_y.data();
   values.x = x.data();
   values.approximate = approximate;
-  opcast::Dispatch(call, op_gelu_backward, kVariants, values, opcast::LaunchOn(grad_y));
+  opcast::Dispatch(call, op_gelu_backward, kVariants, values, opcast::LaunchOn(grad_y),
+                   {request});
 }
 
 }  // namespace
+
+opcast::Op op_gelu_backward("gelu_backward", 11, 1329681244263039035, run_gelu_backward, kKernels, kArrays, kAttrs, {});
+
 }  // namespace ops
 
-OPCAST_EXPORT int __tvm_ffi_gelu_backward(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
-  return opcast::Export("gelu_backward", ops::run_gelu_backward, args, count, result);
+OPCAST_EXPORT int __tvm_ffi_gelu_backward(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
+  return opcast::Export(ops::op_gelu_backward, args, count);
 }

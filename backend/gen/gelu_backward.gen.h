@@ -35,5 +35,6 @@ opcast::Status Visit(const GeluBackwardArgs& args, F&& f) {
 }
 
 opcast::Status GeluBackward(const GeluBackwardArgs& args, const opcast::Launch& launch);
+opcast::Status GeluBackwardCuda(const GeluBackwardArgs& args, const opcast::Launch& launch);
 
 }  // namespace ops

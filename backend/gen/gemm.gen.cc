@@ -4,20 +4,52 @@
 #include <algorithm>
 #include <cmath>
 
-#include "opcast/ffi.h"
 #include "opcast/registry.h"
 
 namespace ops {
 
-opcast::Op op_gemm("gemm", 2, 7743692544740152183, "gemm", "c,a,b,bias", "alpha,activation");
+extern opcast::Op op_gemm;
 
 namespace {
 
-constexpr opcast::Variant<GemmArgs> kVariants[] = {
-    {"gemm", kDLCPU, nullptr, Gemm},
+constexpr opcast::KernelInfo kKernels[] = {
+    {"gemm_f16_tc", kDLCUDA, false, OPCAST_CUDA != 0},
+    {"gemm_simt", kDLCUDA, false, OPCAST_CUDA != 0},
+    {"gemm_tiled", kDLCPU, false, true},
+    {"gemm_naive", kDLCPU, false, true},
 };
 
-void run_gemm(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
+constexpr opcast::ArrayInfo kArrays[] = {
+    {"c", opcast::Role::kOutput, false},
+    {"a", opcast::Role::kInput, false},
+    {"b", opcast::Role::kInput, false},
+    {"bias", opcast::Role::kInput, true},
+};
+
+constexpr opcast::AttrInfo kAttrs[] = {
+    {"alpha", opcast::AttrType::kFloat, 0, nullptr, opcast::AttrInfo::Default::kValue, 0, 1, nullptr, nullptr},
+    {"activation", opcast::AttrType::kStr, 0, nullptr, opcast::AttrInfo::Default::kValue, 0, 0, "none", nullptr},
+    {"out_dtype", opcast::AttrType::kDType, 0, "c", opcast::AttrInfo::Default::kValue, 0, 0, "float32,float16,bfloat16", nullptr},
+};
+
+opcast::Reason SupportsGemmF16Tc([[maybe_unused]] const GemmArgs& args, [[maybe_unused]] const opcast::Launch& launch) {
+  if (!(launch.arch >= 80)) return opcast::NeedsArch(">=80", launch);
+  if (!(args.T == opcast::DType::kF16 || args.T == opcast::DType::kBf16)) return "needs T to be float16 or bfloat16";
+  if (!(((opcast::Mod(args.K, 8) == 0) && reinterpret_cast<uintptr_t>(args.a) % (16) == 0) && reinterpret_cast<uintptr_t>(args.b) % (16) == 0)) return "needs K % 8 == 0 and aligned(a, 16) and aligned(b, 16)";
+#if OPCAST_CUDA
+  if (const char* reason = GemmF16TcSupported(args, launch)) return reason;
+#endif
+  return {};
+}
+
+constexpr opcast::Variant<GemmArgs> kVariants[] = {
+    {"gemm_f16_tc", kDLCUDA, false, SupportsGemmF16Tc, nullptr, OPCAST_ON_CUDA(GemmF16Tc)},
+    {"gemm_simt", kDLCUDA, false, nullptr, nullptr, OPCAST_ON_CUDA(GemmSimt)},
+    {"gemm_tiled", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(GemmTiled)},
+    {"gemm_naive", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(GemmNaive)},
+};
+
+void run_gemm(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   const opcast::Call call("gemm", argv, count, 6);
   call.Required({{1, "a"}, {2, "b"}, {0, "c"}});
   const opcast::Tensor a = call.Array(1, "a");
@@ -53,7 +85,7 @@ void run_gemm(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
   call.OutputShape(c, &a, 2, {M, N});
   call.Dense(c); call.Data(c);
   call.Apart(c, {&a, &b, &bias});
-  if (c.empty()) return;
+  if (c.empty() && opcast::Launches(request)) return;
   GemmArgs values{};
   values.T = T;
   values.O = O;
@@ -69,12 +101,16 @@ void run_gemm(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
   values.bias = bias.data();
   values.alpha = alpha;
   values.activation = activation;
-  opcast::Dispatch(call, op_gemm, kVariants, values, opcast::LaunchOn(a));
+  opcast::Dispatch(call, op_gemm, kVariants, values, opcast::LaunchOn(a),
+                   {request});
 }
 
 }  // namespace
+
+opcast::Op op_gemm("gemm", 2, 7743692544740152183, run_gemm, kKernels, kArrays, kAttrs, {});
+
 }  // namespace ops
 
-OPCAST_EXPORT int __tvm_ffi_gemm(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
-  return opcast::Export("gemm", ops::run_gemm, args, count, result);
+OPCAST_EXPORT int __tvm_ffi_gemm(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
+  return opcast::Export(ops::op_gemm, args, count);
 }

@@ -49,6 +49,11 @@ opcast::Status Visit(const GemmArgs& args, F&& f) {
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
-opcast::Status Gemm(const GemmArgs& args, const opcast::Launch& launch);
+opcast::Status GemmF16Tc(const GemmArgs& args, const opcast::Launch& launch);
+// Null for a call that the kernel takes, else the reason for which it does not; it reads no array.
+const char* GemmF16TcSupported(const GemmArgs& args, const opcast::Launch& launch);
+opcast::Status GemmSimt(const GemmArgs& args, const opcast::Launch& launch);
+opcast::Status GemmTiled(const GemmArgs& args, const opcast::Launch& launch);
+opcast::Status GemmNaive(const GemmArgs& args, const opcast::Launch& launch);
 
 }  // namespace ops

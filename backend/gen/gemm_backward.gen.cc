@@ -4,21 +4,45 @@
 #include <algorithm>
 #include <cmath>
 
-#include "opcast/ffi.h"
 #include "opcast/registry.h"
 
 namespace ops {
 
-opcast::Op op_gemm_backward("gemm_backward", 16, 8852106137947175987, "gemm_backward", "grad_a,grad_b,grad_bias,grad_c,a,b,bias", "alpha,activation");
+extern opcast::Op op_gemm_backward;
 
 namespace {
 
-constexpr opcast::Variant<GemmBackwardArgs> kVariants[] = {
-    {"gemm_backward", kDLCPU, nullptr, GemmBackward},
+constexpr opcast::KernelInfo kKernels[] = {
+    {"gemm_backward_cuda", kDLCUDA, true, OPCAST_CUDA != 0},
+    {"gemm_backward", kDLCPU, false, true},
 };
 
-void run_gemm_backward(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
-  const opcast::Call call("gemm_backward", argv, count, 9);
+constexpr opcast::ArrayInfo kArrays[] = {
+    {"grad_a", opcast::Role::kOutput, false},
+    {"grad_b", opcast::Role::kOutput, false},
+    {"grad_bias", opcast::Role::kOutput, true},
+    {"grad_c", opcast::Role::kInput, false},
+    {"a", opcast::Role::kInput, false},
+    {"b", opcast::Role::kInput, false},
+    {"bias", opcast::Role::kInput, true},
+};
+
+constexpr opcast::AttrInfo kAttrs[] = {
+    {"alpha", opcast::AttrType::kFloat, 0, nullptr, opcast::AttrInfo::Default::kValue, 0, 1, nullptr, nullptr},
+    {"activation", opcast::AttrType::kStr, 0, nullptr, opcast::AttrInfo::Default::kValue, 0, 0, "none", nullptr},
+};
+
+constexpr opcast::ArrayInfo kScratch[] = {
+    {"slopes", opcast::Role::kScratch, true},
+};
+
+constexpr opcast::Variant<GemmBackwardArgs> kVariants[] = {
+    {"gemm_backward_cuda", kDLCUDA, true, nullptr, nullptr, OPCAST_ON_CUDA(GemmBackwardCuda)},
+    {"gemm_backward", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(GemmBackward)},
+};
+
+void run_gemm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
+  const opcast::Call call("gemm_backward", argv, count, 10);
   call.Required({{3, "grad_c"}, {4, "a"}, {5, "b"}, {0, "grad_a"}, {1, "grad_b"}});
   const opcast::Tensor grad_c = call.Array(3, "grad_c");
   const opcast::Tensor a = call.Array(4, "a");
@@ -27,6 +51,7 @@ void run_gemm_backward(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
   const opcast::Tensor grad_a = call.Array(0, "grad_a");
   const opcast::Tensor grad_b = call.Array(1, "grad_b");
   const opcast::Tensor grad_bias = call.Array(2, "grad_bias");
+  const opcast::Tensor slopes = call.Array(9, "slopes");
   const auto alpha = call.Float(7, "alpha");
   const auto activation = static_cast<GemmBackwardActivation>(call.Choice(8, "activation", {"none", "relu", "silu"}));
   call.SameDevice(a, grad_c);
@@ -76,7 +101,14 @@ void run_gemm_backward(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
     call.Dense(grad_bias); call.Data(grad_bias);
     call.Apart(grad_bias, {&grad_c, &a, &b, &bias, &grad_a, &grad_b});
   }
-  if (grad_a.empty() && grad_b.empty() && grad_bias.empty()) return;
+  if (slopes) {
+    call.DTypeIn(slopes, {opcast::DType::kF32});
+    call.SameDevice(slopes, grad_c);
+    call.OutputShape(slopes, &grad_c, 2, {M, N});
+    call.Dense(slopes); call.Data(slopes);
+    call.Apart(slopes, {&grad_c, &a, &b, &bias, &grad_a, &grad_b, &grad_bias});
+  }
+  if (grad_a.empty() && grad_b.empty() && grad_bias.empty() && opcast::Launches(request)) return;
   GemmBackwardArgs values{};
   values.O = O;
   values.T = T;
@@ -95,12 +127,20 @@ void run_gemm_backward(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
   values.bias = bias.data();
   values.alpha = alpha;
   values.activation = activation;
-  opcast::Dispatch(call, op_gemm_backward, kVariants, values, opcast::LaunchOn(grad_c));
+  const std::array<int64_t, 2> slopes_sizes_ = {M, N};
+  const opcast::Scratch scratch_[] = {
+      {"slopes", opcast::DType::kF32, false, &slopes, &values.slopes, &grad_c, 2, slopes_sizes_.data(), 2},
+  };
+  opcast::Dispatch(call, op_gemm_backward, kVariants, values, opcast::LaunchOn(grad_c),
+                   {request, scratch_, 1});
 }
 
 }  // namespace
+
+opcast::Op op_gemm_backward("gemm_backward", 16, 5353515252207822569, run_gemm_backward, kKernels, kArrays, kAttrs, kScratch);
+
 }  // namespace ops
 
-OPCAST_EXPORT int __tvm_ffi_gemm_backward(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
-  return opcast::Export("gemm_backward", ops::run_gemm_backward, args, count, result);
+OPCAST_EXPORT int __tvm_ffi_gemm_backward(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
+  return opcast::Export(ops::op_gemm_backward, args, count);
 }

@@ -29,6 +29,7 @@ struct GemmBackwardArgs {
   const void* bias;  // T[N], null when absent
   double alpha;
   GemmBackwardActivation activation;
+  void* slopes;  // f32[*, M, N], scratch, null for kernels that take none
 };
 
 template <class O_, class T_>
@@ -52,6 +53,7 @@ opcast::Status Visit(const GemmBackwardArgs& args, F&& f) {
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
+opcast::Status GemmBackwardCuda(const GemmBackwardArgs& args, const opcast::Launch& launch);
 opcast::Status GemmBackward(const GemmBackwardArgs& args, const opcast::Launch& launch);
 
 }  // namespace ops

@@ -4,20 +4,38 @@
 #include <algorithm>
 #include <cmath>
 
-#include "opcast/ffi.h"
 #include "opcast/registry.h"
 
 namespace ops {
 
-opcast::Op op_layernorm2d("layernorm2d", 7, 77512373026366232, "layernorm2d", "y,mean,rstd,x,weight,bias", "eps");
+extern opcast::Op op_layernorm2d;
 
 namespace {
 
-constexpr opcast::Variant<Layernorm2dArgs> kVariants[] = {
-    {"layernorm2d", kDLCPU, nullptr, Layernorm2d},
+constexpr opcast::KernelInfo kKernels[] = {
+    {"layernorm2d", kDLCPU, false, true},
+    {"layernorm2d_cuda", kDLCUDA, false, OPCAST_CUDA != 0},
 };
 
-void run_layernorm2d(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
+constexpr opcast::ArrayInfo kArrays[] = {
+    {"y", opcast::Role::kOutput, false},
+    {"mean", opcast::Role::kSaved, true},
+    {"rstd", opcast::Role::kSaved, true},
+    {"x", opcast::Role::kInput, false},
+    {"weight", opcast::Role::kInput, false},
+    {"bias", opcast::Role::kInput, false},
+};
+
+constexpr opcast::AttrInfo kAttrs[] = {
+    {"eps", opcast::AttrType::kFloat, 0, nullptr, opcast::AttrInfo::Default::kValue, 0, 1e-05, nullptr, nullptr},
+};
+
+constexpr opcast::Variant<Layernorm2dArgs> kVariants[] = {
+    {"layernorm2d", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(Layernorm2d)},
+    {"layernorm2d_cuda", kDLCUDA, false, nullptr, nullptr, OPCAST_ON_CUDA(Layernorm2dCuda)},
+};
+
+void run_layernorm2d(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   const opcast::Call call("layernorm2d", argv, count, 7);
   call.Required({{3, "x"}, {4, "weight"}, {5, "bias"}, {0, "y"}});
   const opcast::Tensor x = call.Array(3, "x");
@@ -64,7 +82,7 @@ void run_layernorm2d(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
     call.Dense(rstd); call.Data(rstd);
     call.Apart(rstd, {&x, &weight, &bias, &y, &mean});
   }
-  if (y.empty() && mean.empty() && rstd.empty()) return;
+  if (y.empty() && mean.empty() && rstd.empty() && opcast::Launches(request)) return;
   Layernorm2dArgs values{};
   values.T = T;
   values.M = M;
@@ -76,12 +94,16 @@ void run_layernorm2d(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
   values.weight = weight.data();
   values.bias = bias.data();
   values.eps = eps;
-  opcast::Dispatch(call, op_layernorm2d, kVariants, values, opcast::LaunchOn(x));
+  opcast::Dispatch(call, op_layernorm2d, kVariants, values, opcast::LaunchOn(x),
+                   {request});
 }
 
 }  // namespace
+
+opcast::Op op_layernorm2d("layernorm2d", 7, 77512373026366232, run_layernorm2d, kKernels, kArrays, kAttrs, {});
+
 }  // namespace ops
 
-OPCAST_EXPORT int __tvm_ffi_layernorm2d(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
-  return opcast::Export("layernorm2d", ops::run_layernorm2d, args, count, result);
+OPCAST_EXPORT int __tvm_ffi_layernorm2d(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
+  return opcast::Export(ops::op_layernorm2d, args, count);
 }

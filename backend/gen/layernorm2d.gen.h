@@ -37,5 +37,6 @@ opcast::Status Visit(const Layernorm2dArgs& args, F&& f) {
 }
 
 opcast::Status Layernorm2d(const Layernorm2dArgs& args, const opcast::Launch& launch);
+opcast::Status Layernorm2dCuda(const Layernorm2dArgs& args, const opcast::Launch& launch);
 
 }  // namespace ops

@@ -4,21 +4,41 @@
 #include <algorithm>
 #include <cmath>
 
-#include "opcast/ffi.h"
 #include "opcast/registry.h"
 
 namespace ops {
 
-opcast::Op op_layernorm2d_backward("layernorm2d_backward", 14, 8693102647512943427, "layernorm2d_backward", "grad_x,grad_weight,grad_bias,grad_y,x,weight,mean,rstd", "");
+extern opcast::Op op_layernorm2d_backward;
 
 namespace {
 
-constexpr opcast::Variant<Layernorm2dBackwardArgs> kVariants[] = {
-    {"layernorm2d_backward", kDLCPU, nullptr, Layernorm2dBackward},
+constexpr opcast::KernelInfo kKernels[] = {
+    {"layernorm2d_backward", kDLCPU, false, true},
+    {"layernorm2d_backward_cuda", kDLCUDA, true, OPCAST_CUDA != 0},
 };
 
-void run_layernorm2d_backward(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
-  const opcast::Call call("layernorm2d_backward", argv, count, 8);
+constexpr opcast::ArrayInfo kArrays[] = {
+    {"grad_x", opcast::Role::kOutput, false},
+    {"grad_weight", opcast::Role::kOutput, false},
+    {"grad_bias", opcast::Role::kOutput, false},
+    {"grad_y", opcast::Role::kInput, false},
+    {"x", opcast::Role::kInput, false},
+    {"weight", opcast::Role::kInput, false},
+    {"mean", opcast::Role::kInput, false},
+    {"rstd", opcast::Role::kInput, false},
+};
+
+constexpr opcast::ArrayInfo kScratch[] = {
+    {"partials", opcast::Role::kScratch, true},
+};
+
+constexpr opcast::Variant<Layernorm2dBackwardArgs> kVariants[] = {
+    {"layernorm2d_backward", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(Layernorm2dBackward)},
+    {"layernorm2d_backward_cuda", kDLCUDA, true, nullptr, nullptr, OPCAST_ON_CUDA(Layernorm2dBackwardCuda)},
+};
+
+void run_layernorm2d_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
+  const opcast::Call call("layernorm2d_backward", argv, count, 9);
   call.Required({{3, "grad_y"}, {4, "x"}, {5, "weight"}, {6, "mean"}, {7, "rstd"}, {0, "grad_x"}, {1, "grad_weight"}, {2, "grad_bias"}});
   const opcast::Tensor grad_y = call.Array(3, "grad_y");
   const opcast::Tensor x = call.Array(4, "x");
@@ -28,6 +48,7 @@ void run_layernorm2d_backward(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) 
   const opcast::Tensor grad_x = call.Array(0, "grad_x");
   const opcast::Tensor grad_weight = call.Array(1, "grad_weight");
   const opcast::Tensor grad_bias = call.Array(2, "grad_bias");
+  const opcast::Tensor partials = call.Array(8, "partials");
   call.SameDevice(x, grad_y);
   call.SameDevice(weight, grad_y);
   call.SameDevice(mean, grad_y);
@@ -70,7 +91,14 @@ void run_layernorm2d_backward(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) 
   call.OutputShape(grad_bias, nullptr, 0, {N});
   call.Dense(grad_bias); call.Data(grad_bias);
   call.Apart(grad_bias, {&grad_y, &x, &weight, &mean, &rstd, &grad_x, &grad_weight});
-  if (grad_x.empty() && grad_weight.empty() && grad_bias.empty()) return;
+  if (partials) {
+    call.DTypeIn(partials, {opcast::DType::kF32});
+    call.SameDevice(partials, grad_y);
+    call.OutputShape(partials, nullptr, 0, {256, 2, N});
+    call.Dense(partials); call.Data(partials);
+    call.Apart(partials, {&grad_y, &x, &weight, &mean, &rstd, &grad_x, &grad_weight, &grad_bias});
+  }
+  if (grad_x.empty() && grad_weight.empty() && grad_bias.empty() && opcast::Launches(request)) return;
   Layernorm2dBackwardArgs values{};
   values.T = T;
   values.M = M;
@@ -83,12 +111,20 @@ void run_layernorm2d_backward(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) 
   values.weight = weight.data();
   values.mean = mean.data();
   values.rstd = rstd.data();
-  opcast::Dispatch(call, op_layernorm2d_backward, kVariants, values, opcast::LaunchOn(grad_y));
+  const std::array<int64_t, 3> partials_sizes_ = {256, 2, N};
+  const opcast::Scratch scratch_[] = {
+      {"partials", opcast::DType::kF32, false, &partials, &values.partials, nullptr, 0, partials_sizes_.data(), 3},
+  };
+  opcast::Dispatch(call, op_layernorm2d_backward, kVariants, values, opcast::LaunchOn(grad_y),
+                   {request, scratch_, 1});
 }
 
 }  // namespace
+
+opcast::Op op_layernorm2d_backward("layernorm2d_backward", 14, 2347778783378486311, run_layernorm2d_backward, kKernels, kArrays, {}, kScratch);
+
 }  // namespace ops
 
-OPCAST_EXPORT int __tvm_ffi_layernorm2d_backward(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
-  return opcast::Export("layernorm2d_backward", ops::run_layernorm2d_backward, args, count, result);
+OPCAST_EXPORT int __tvm_ffi_layernorm2d_backward(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
+  return opcast::Export(ops::op_layernorm2d_backward, args, count);
 }

@@ -21,6 +21,7 @@ struct Layernorm2dBackwardArgs {
   const void* weight;  // T[N]
   const void* mean;  // f32[M]
   const void* rstd;  // f32[M]
+  void* partials;  // f32[256, 2, N], scratch, null for kernels that take none
 };
 
 template <class T_>
@@ -38,5 +39,6 @@ opcast::Status Visit(const Layernorm2dBackwardArgs& args, F&& f) {
 }
 
 opcast::Status Layernorm2dBackward(const Layernorm2dBackwardArgs& args, const opcast::Launch& launch);
+opcast::Status Layernorm2dBackwardCuda(const Layernorm2dBackwardArgs& args, const opcast::Launch& launch);
 
 }  // namespace ops

@@ -4,20 +4,35 @@
 #include <algorithm>
 #include <cmath>
 
-#include "opcast/ffi.h"
 #include "opcast/registry.h"
 
 namespace ops {
 
-opcast::Op op_rms_norm("rms_norm", 6, 5498398905533482323, "rms_norm", "y,x,weight", "eps");
+extern opcast::Op op_rms_norm;
 
 namespace {
 
-constexpr opcast::Variant<RmsNormArgs> kVariants[] = {
-    {"rms_norm", kDLCPU, nullptr, RmsNorm},
+constexpr opcast::KernelInfo kKernels[] = {
+    {"rms_norm", kDLCPU, false, true},
+    {"rms_norm_cuda", kDLCUDA, false, OPCAST_CUDA != 0},
 };
 
-void run_rms_norm(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
+constexpr opcast::ArrayInfo kArrays[] = {
+    {"y", opcast::Role::kOutput, false},
+    {"x", opcast::Role::kInput, false},
+    {"weight", opcast::Role::kInput, false},
+};
+
+constexpr opcast::AttrInfo kAttrs[] = {
+    {"eps", opcast::AttrType::kFloat, 0, nullptr, opcast::AttrInfo::Default::kValue, 0, 1e-06, nullptr, nullptr},
+};
+
+constexpr opcast::Variant<RmsNormArgs> kVariants[] = {
+    {"rms_norm", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(RmsNorm)},
+    {"rms_norm_cuda", kDLCUDA, false, nullptr, nullptr, OPCAST_ON_CUDA(RmsNormCuda)},
+};
+
+void run_rms_norm(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   const opcast::Call call("rms_norm", argv, count, 4);
   call.Required({{1, "x"}, {2, "weight"}, {0, "y"}});
   const opcast::Tensor x = call.Array(1, "x");
@@ -40,7 +55,7 @@ void run_rms_norm(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
   call.OutputShape(y, &x, 1, {N});
   call.Dense(y); call.Data(y);
   call.Apart(y, {&x, &weight});
-  if (y.empty()) return;
+  if (y.empty() && opcast::Launches(request)) return;
   RmsNormArgs values{};
   values.T = T;
   values.batch = x.batch(1);
@@ -49,12 +64,16 @@ void run_rms_norm(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
   values.x = x.data();
   values.weight = weight.data();
   values.eps = eps;
-  opcast::Dispatch(call, op_rms_norm, kVariants, values, opcast::LaunchOn(x));
+  opcast::Dispatch(call, op_rms_norm, kVariants, values, opcast::LaunchOn(x),
+                   {request});
 }
 
 }  // namespace
+
+opcast::Op op_rms_norm("rms_norm", 6, 5498398905533482323, run_rms_norm, kKernels, kArrays, kAttrs, {});
+
 }  // namespace ops
 
-OPCAST_EXPORT int __tvm_ffi_rms_norm(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
-  return opcast::Export("rms_norm", ops::run_rms_norm, args, count, result);
+OPCAST_EXPORT int __tvm_ffi_rms_norm(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
+  return opcast::Export(ops::op_rms_norm, args, count);
 }

@@ -34,5 +34,6 @@ opcast::Status Visit(const RmsNormArgs& args, F&& f) {
 }
 
 opcast::Status RmsNorm(const RmsNormArgs& args, const opcast::Launch& launch);
+opcast::Status RmsNormCuda(const RmsNormArgs& args, const opcast::Launch& launch);
 
 }  // namespace ops

@@ -4,27 +4,49 @@
 #include <algorithm>
 #include <cmath>
 
-#include "opcast/ffi.h"
 #include "opcast/registry.h"
 
 namespace ops {
 
-opcast::Op op_rms_norm_backward("rms_norm_backward", 13, 6799274302009008401, "rms_norm_backward", "grad_x,grad_weight,grad_y,x,weight", "eps");
+extern opcast::Op op_rms_norm_backward;
 
 namespace {
 
-constexpr opcast::Variant<RmsNormBackwardArgs> kVariants[] = {
-    {"rms_norm_backward", kDLCPU, nullptr, RmsNormBackward},
+constexpr opcast::KernelInfo kKernels[] = {
+    {"rms_norm_backward", kDLCPU, false, true},
+    {"rms_norm_backward_cuda", kDLCUDA, true, OPCAST_CUDA != 0},
 };
 
-void run_rms_norm_backward(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
-  const opcast::Call call("rms_norm_backward", argv, count, 6);
+constexpr opcast::ArrayInfo kArrays[] = {
+    {"grad_x", opcast::Role::kOutput, false},
+    {"grad_weight", opcast::Role::kOutput, false},
+    {"grad_y", opcast::Role::kInput, false},
+    {"x", opcast::Role::kInput, false},
+    {"weight", opcast::Role::kInput, false},
+};
+
+constexpr opcast::AttrInfo kAttrs[] = {
+    {"eps", opcast::AttrType::kFloat, 0, nullptr, opcast::AttrInfo::Default::kValue, 0, 1e-06, nullptr, nullptr},
+};
+
+constexpr opcast::ArrayInfo kScratch[] = {
+    {"partials", opcast::Role::kScratch, true},
+};
+
+constexpr opcast::Variant<RmsNormBackwardArgs> kVariants[] = {
+    {"rms_norm_backward", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(RmsNormBackward)},
+    {"rms_norm_backward_cuda", kDLCUDA, true, nullptr, nullptr, OPCAST_ON_CUDA(RmsNormBackwardCuda)},
+};
+
+void run_rms_norm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
+  const opcast::Call call("rms_norm_backward", argv, count, 7);
   call.Required({{2, "grad_y"}, {3, "x"}, {4, "weight"}, {0, "grad_x"}, {1, "grad_weight"}});
   const opcast::Tensor grad_y = call.Array(2, "grad_y");
   const opcast::Tensor x = call.Array(3, "x");
   const opcast::Tensor weight = call.Array(4, "weight");
   const opcast::Tensor grad_x = call.Array(0, "grad_x");
   const opcast::Tensor grad_weight = call.Array(1, "grad_weight");
+  const opcast::Tensor partials = call.Array(6, "partials");
   const auto eps = call.Float(5, "eps");
   call.AtLeast("eps", eps, 0, "0");
   call.SameDevice(x, grad_y);
@@ -53,7 +75,14 @@ void run_rms_norm_backward(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
   call.OutputShape(grad_weight, nullptr, 0, {N});
   call.Dense(grad_weight); call.Data(grad_weight);
   call.Apart(grad_weight, {&grad_y, &x, &weight, &grad_x});
-  if (grad_x.empty() && grad_weight.empty()) return;
+  if (partials) {
+    call.DTypeIn(partials, {opcast::DType::kF32});
+    call.SameDevice(partials, grad_y);
+    call.OutputShape(partials, nullptr, 0, {256, N});
+    call.Dense(partials); call.Data(partials);
+    call.Apart(partials, {&grad_y, &x, &weight, &grad_x, &grad_weight});
+  }
+  if (grad_x.empty() && grad_weight.empty() && opcast::Launches(request)) return;
   RmsNormBackwardArgs values{};
   values.T = T;
   values.batch = grad_y.batch(1);
@@ -64,12 +93,20 @@ void run_rms_norm_backward(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
   values.x = x.data();
   values.weight = weight.data();
   values.eps = eps;
-  opcast::Dispatch(call, op_rms_norm_backward, kVariants, values, opcast::LaunchOn(grad_y));
+  const std::array<int64_t, 2> partials_sizes_ = {256, N};
+  const opcast::Scratch scratch_[] = {
+      {"partials", opcast::DType::kF32, false, &partials, &values.partials, nullptr, 0, partials_sizes_.data(), 2},
+  };
+  opcast::Dispatch(call, op_rms_norm_backward, kVariants, values, opcast::LaunchOn(grad_y),
+                   {request, scratch_, 1});
 }
 
 }  // namespace
+
+opcast::Op op_rms_norm_backward("rms_norm_backward", 13, 1010934443186581, run_rms_norm_backward, kKernels, kArrays, kAttrs, kScratch);
+
 }  // namespace ops
 
-OPCAST_EXPORT int __tvm_ffi_rms_norm_backward(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
-  return opcast::Export("rms_norm_backward", ops::run_rms_norm_backward, args, count, result);
+OPCAST_EXPORT int __tvm_ffi_rms_norm_backward(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
+  return opcast::Export(ops::op_rms_norm_backward, args, count);
 }

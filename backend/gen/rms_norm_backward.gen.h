@@ -19,6 +19,7 @@ struct RmsNormBackwardArgs {
   const void* x;  // T[*, N]
   const void* weight;  // T[N]
   double eps;
+  void* partials;  // f32[256, N], scratch, null for kernels that take none
 };
 
 template <class T_>
@@ -36,5 +37,6 @@ opcast::Status Visit(const RmsNormBackwardArgs& args, F&& f) {
 }
 
 opcast::Status RmsNormBackward(const RmsNormBackwardArgs& args, const opcast::Launch& launch);
+opcast::Status RmsNormBackwardCuda(const RmsNormBackwardArgs& args, const opcast::Launch& launch);
 
 }  // namespace ops

@@ -4,20 +4,30 @@
 #include <algorithm>
 #include <cmath>
 
-#include "opcast/ffi.h"
 #include "opcast/registry.h"
 
 namespace ops {
 
-opcast::Op op_silu_and_mul("silu_and_mul", 5, 8702274344222088210, "silu_and_mul", "y,x", "");
+extern opcast::Op op_silu_and_mul;
 
 namespace {
 
-constexpr opcast::Variant<SiluAndMulArgs> kVariants[] = {
-    {"silu_and_mul", kDLCPU, nullptr, SiluAndMul},
+constexpr opcast::KernelInfo kKernels[] = {
+    {"silu_and_mul", kDLCPU, false, true},
+    {"silu_and_mul_cuda", kDLCUDA, false, OPCAST_CUDA != 0},
 };
 
-void run_silu_and_mul(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
+constexpr opcast::ArrayInfo kArrays[] = {
+    {"y", opcast::Role::kOutput, false},
+    {"x", opcast::Role::kInput, false},
+};
+
+constexpr opcast::Variant<SiluAndMulArgs> kVariants[] = {
+    {"silu_and_mul", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(SiluAndMul)},
+    {"silu_and_mul_cuda", kDLCUDA, false, nullptr, nullptr, OPCAST_ON_CUDA(SiluAndMulCuda)},
+};
+
+void run_silu_and_mul(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   const opcast::Call call("silu_and_mul", argv, count, 2);
   call.Required({{1, "x"}, {0, "y"}});
   const opcast::Tensor x = call.Array(1, "x");
@@ -32,19 +42,23 @@ void run_silu_and_mul(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
   call.OutputShape(y, &x, 1, {D});
   call.Dense(y); call.Data(y);
   call.Apart(y, {&x});
-  if (y.empty()) return;
+  if (y.empty() && opcast::Launches(request)) return;
   SiluAndMulArgs values{};
   values.T = T;
   values.batch = x.batch(1);
   values.D = D;
   values.y = y.data();
   values.x = x.data();
-  opcast::Dispatch(call, op_silu_and_mul, kVariants, values, opcast::LaunchOn(x));
+  opcast::Dispatch(call, op_silu_and_mul, kVariants, values, opcast::LaunchOn(x),
+                   {request});
 }
 
 }  // namespace
+
+opcast::Op op_silu_and_mul("silu_and_mul", 5, 8702274344222088210, run_silu_and_mul, kKernels, kArrays, {}, {});
+
 }  // namespace ops
 
-OPCAST_EXPORT int __tvm_ffi_silu_and_mul(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
-  return opcast::Export("silu_and_mul", ops::run_silu_and_mul, args, count, result);
+OPCAST_EXPORT int __tvm_ffi_silu_and_mul(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
+  return opcast::Export(ops::op_silu_and_mul, args, count);
 }

@@ -32,5 +32,6 @@ opcast::Status Visit(const SiluAndMulArgs& args, F&& f) {
 }
 
 opcast::Status SiluAndMul(const SiluAndMulArgs& args, const opcast::Launch& launch);
+opcast::Status SiluAndMulCuda(const SiluAndMulArgs& args, const opcast::Launch& launch);
 
 }  // namespace ops

@@ -4,20 +4,31 @@
 #include <algorithm>
 #include <cmath>
 
-#include "opcast/ffi.h"
 #include "opcast/registry.h"
 
 namespace ops {
 
-opcast::Op op_silu_and_mul_backward("silu_and_mul_backward", 12, 3709683847380727677, "silu_and_mul_backward", "grad_x,grad_y,x", "");
+extern opcast::Op op_silu_and_mul_backward;
 
 namespace {
 
-constexpr opcast::Variant<SiluAndMulBackwardArgs> kVariants[] = {
-    {"silu_and_mul_backward", kDLCPU, nullptr, SiluAndMulBackward},
+constexpr opcast::KernelInfo kKernels[] = {
+    {"silu_and_mul_backward", kDLCPU, false, true},
+    {"silu_and_mul_backward_cuda", kDLCUDA, false, OPCAST_CUDA != 0},
 };
 
-void run_silu_and_mul_backward(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
+constexpr opcast::ArrayInfo kArrays[] = {
+    {"grad_x", opcast::Role::kOutput, false},
+    {"grad_y", opcast::Role::kInput, false},
+    {"x", opcast::Role::kInput, false},
+};
+
+constexpr opcast::Variant<SiluAndMulBackwardArgs> kVariants[] = {
+    {"silu_and_mul_backward", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(SiluAndMulBackward)},
+    {"silu_and_mul_backward_cuda", kDLCUDA, false, nullptr, nullptr, OPCAST_ON_CUDA(SiluAndMulBackwardCuda)},
+};
+
+void run_silu_and_mul_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   const opcast::Call call("silu_and_mul_backward", argv, count, 3);
   call.Required({{1, "grad_y"}, {2, "x"}, {0, "grad_x"}});
   const opcast::Tensor grad_y = call.Array(1, "grad_y");
@@ -39,7 +50,7 @@ void run_silu_and_mul_backward(const TVMFFIAny* argv, int32_t count, TVMFFIAny*)
   call.OutputShape(grad_x, &grad_y, 1, {2 * D});
   call.Dense(grad_x); call.Data(grad_x);
   call.Apart(grad_x, {&grad_y, &x});
-  if (grad_x.empty()) return;
+  if (grad_x.empty() && opcast::Launches(request)) return;
   SiluAndMulBackwardArgs values{};
   values.T = T;
   values.batch = grad_y.batch(1);
@@ -47,12 +58,16 @@ void run_silu_and_mul_backward(const TVMFFIAny* argv, int32_t count, TVMFFIAny*)
   values.grad_x = grad_x.data();
   values.grad_y = grad_y.data();
   values.x = x.data();
-  opcast::Dispatch(call, op_silu_and_mul_backward, kVariants, values, opcast::LaunchOn(grad_y));
+  opcast::Dispatch(call, op_silu_and_mul_backward, kVariants, values, opcast::LaunchOn(grad_y),
+                   {request});
 }
 
 }  // namespace
+
+opcast::Op op_silu_and_mul_backward("silu_and_mul_backward", 12, 3709683847380727677, run_silu_and_mul_backward, kKernels, kArrays, {}, {});
+
 }  // namespace ops
 
-OPCAST_EXPORT int __tvm_ffi_silu_and_mul_backward(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
-  return opcast::Export("silu_and_mul_backward", ops::run_silu_and_mul_backward, args, count, result);
+OPCAST_EXPORT int __tvm_ffi_silu_and_mul_backward(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
+  return opcast::Export(ops::op_silu_and_mul_backward, args, count);
 }

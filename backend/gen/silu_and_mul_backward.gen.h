@@ -33,5 +33,6 @@ opcast::Status Visit(const SiluAndMulBackwardArgs& args, F&& f) {
 }
 
 opcast::Status SiluAndMulBackward(const SiluAndMulBackwardArgs& args, const opcast::Launch& launch);
+opcast::Status SiluAndMulBackwardCuda(const SiluAndMulBackwardArgs& args, const opcast::Launch& launch);
 
 }  // namespace ops

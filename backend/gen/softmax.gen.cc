@@ -4,20 +4,30 @@
 #include <algorithm>
 #include <cmath>
 
-#include "opcast/ffi.h"
 #include "opcast/registry.h"
 
 namespace ops {
 
-opcast::Op op_softmax("softmax", 8, 7283664552631045497, "softmax", "y,x", "");
+extern opcast::Op op_softmax;
 
 namespace {
 
-constexpr opcast::Variant<SoftmaxArgs> kVariants[] = {
-    {"softmax", kDLCPU, nullptr, Softmax},
+constexpr opcast::KernelInfo kKernels[] = {
+    {"softmax", kDLCPU, false, true},
+    {"softmax_cuda", kDLCUDA, false, OPCAST_CUDA != 0},
 };
 
-void run_softmax(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
+constexpr opcast::ArrayInfo kArrays[] = {
+    {"y", opcast::Role::kOutput, false},
+    {"x", opcast::Role::kInput, false},
+};
+
+constexpr opcast::Variant<SoftmaxArgs> kVariants[] = {
+    {"softmax", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(Softmax)},
+    {"softmax_cuda", kDLCUDA, false, nullptr, nullptr, OPCAST_ON_CUDA(SoftmaxCuda)},
+};
+
+void run_softmax(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   const opcast::Call call("softmax", argv, count, 2);
   call.Required({{1, "x"}, {0, "y"}});
   const opcast::Tensor x = call.Array(1, "x");
@@ -32,19 +42,23 @@ void run_softmax(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
   call.OutputShape(y, &x, 1, {N});
   call.Dense(y); call.Data(y);
   call.Apart(y, {&x});
-  if (y.empty()) return;
+  if (y.empty() && opcast::Launches(request)) return;
   SoftmaxArgs values{};
   values.T = T;
   values.batch = x.batch(1);
   values.N = N;
   values.y = y.data();
   values.x = x.data();
-  opcast::Dispatch(call, op_softmax, kVariants, values, opcast::LaunchOn(x));
+  opcast::Dispatch(call, op_softmax, kVariants, values, opcast::LaunchOn(x),
+                   {request});
 }
 
 }  // namespace
+
+opcast::Op op_softmax("softmax", 8, 7283664552631045497, run_softmax, kKernels, kArrays, {}, {});
+
 }  // namespace ops
 
-OPCAST_EXPORT int __tvm_ffi_softmax(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
-  return opcast::Export("softmax", ops::run_softmax, args, count, result);
+OPCAST_EXPORT int __tvm_ffi_softmax(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
+  return opcast::Export(ops::op_softmax, args, count);
 }

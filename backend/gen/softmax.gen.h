@@ -32,5 +32,6 @@ opcast::Status Visit(const SoftmaxArgs& args, F&& f) {
 }
 
 opcast::Status Softmax(const SoftmaxArgs& args, const opcast::Launch& launch);
+opcast::Status SoftmaxCuda(const SoftmaxArgs& args, const opcast::Launch& launch);
 
 }  // namespace ops

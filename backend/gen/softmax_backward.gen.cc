@@ -4,20 +4,31 @@
 #include <algorithm>
 #include <cmath>
 
-#include "opcast/ffi.h"
 #include "opcast/registry.h"
 
 namespace ops {
 
-opcast::Op op_softmax_backward("softmax_backward", 15, 476236926076680937, "softmax_backward", "grad_x,grad_y,y", "");
+extern opcast::Op op_softmax_backward;
 
 namespace {
 
-constexpr opcast::Variant<SoftmaxBackwardArgs> kVariants[] = {
-    {"softmax_backward", kDLCPU, nullptr, SoftmaxBackward},
+constexpr opcast::KernelInfo kKernels[] = {
+    {"softmax_backward", kDLCPU, false, true},
+    {"softmax_backward_cuda", kDLCUDA, false, OPCAST_CUDA != 0},
 };
 
-void run_softmax_backward(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
+constexpr opcast::ArrayInfo kArrays[] = {
+    {"grad_x", opcast::Role::kOutput, false},
+    {"grad_y", opcast::Role::kInput, false},
+    {"y", opcast::Role::kInput, false},
+};
+
+constexpr opcast::Variant<SoftmaxBackwardArgs> kVariants[] = {
+    {"softmax_backward", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(SoftmaxBackward)},
+    {"softmax_backward_cuda", kDLCUDA, false, nullptr, nullptr, OPCAST_ON_CUDA(SoftmaxBackwardCuda)},
+};
+
+void run_softmax_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   const opcast::Call call("softmax_backward", argv, count, 3);
   call.Required({{1, "grad_y"}, {2, "y"}, {0, "grad_x"}});
   const opcast::Tensor grad_y = call.Array(1, "grad_y");
@@ -39,7 +50,7 @@ void run_softmax_backward(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
   call.OutputShape(grad_x, &grad_y, 1, {N});
   call.Dense(grad_x); call.Data(grad_x);
   call.Apart(grad_x, {&grad_y, &y});
-  if (grad_x.empty()) return;
+  if (grad_x.empty() && opcast::Launches(request)) return;
   SoftmaxBackwardArgs values{};
   values.T = T;
   values.batch = grad_y.batch(1);
@@ -47,12 +58,16 @@ void run_softmax_backward(const TVMFFIAny* argv, int32_t count, TVMFFIAny*) {
   values.grad_x = grad_x.data();
   values.grad_y = grad_y.data();
   values.y = y.data();
-  opcast::Dispatch(call, op_softmax_backward, kVariants, values, opcast::LaunchOn(grad_y));
+  opcast::Dispatch(call, op_softmax_backward, kVariants, values, opcast::LaunchOn(grad_y),
+                   {request});
 }
 
 }  // namespace
+
+opcast::Op op_softmax_backward("softmax_backward", 15, 476236926076680937, run_softmax_backward, kKernels, kArrays, {}, {});
+
 }  // namespace ops
 
-OPCAST_EXPORT int __tvm_ffi_softmax_backward(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
-  return opcast::Export("softmax_backward", ops::run_softmax_backward, args, count, result);
+OPCAST_EXPORT int __tvm_ffi_softmax_backward(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
+  return opcast::Export(ops::op_softmax_backward, args, count);
 }

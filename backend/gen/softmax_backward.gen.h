@@ -33,5 +33,6 @@ opcast::Status Visit(const SoftmaxBackwardArgs& args, F&& f) {
 }
 
 opcast::Status SoftmaxBackward(const SoftmaxBackwardArgs& args, const opcast::Launch& launch);
+opcast::Status SoftmaxBackwardCuda(const SoftmaxBackwardArgs& args, const opcast::Launch& launch);
 
 }  // namespace ops

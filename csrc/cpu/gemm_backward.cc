@@ -70,19 +70,6 @@ void FillSlab(const Args& args, const opcast::Launch& launch, const Slab& slab, 
                       });
 }
 
-// Adds a product of two factors of the block to sums; b's rows are kBlock apart.
-template <int kWidth>
-inline void AddOuter(FloatMatrix a, const float* b, const Block& block, int64_t depth,
-                     float (*sums)[kBlock]) {
-  using Shape = OuterShape<kWidth>;
-  for (int64_t i = 0; i < block.rows; i += Shape::kM) {
-    for (int64_t j = 0; j < block.columns; j += Shape::kColumns) {
-      AddOuterTile<kWidth>({a.data + i * a.row, a.row, a.column}, block.rows - i, {b + j, kBlock},
-                           depth, &sums[i][j], kBlock);
-    }
-  }
-}
-
 // Writes alpha times the sums to a dense matrix of K columns.
 inline void Finish(const Args& args, const Block& block, const float (*sums)[kBlock], void* to) {
   for (int64_t i = 0; i < block.rows; ++i) {
@@ -108,7 +95,7 @@ void GradA(const Args& args, const opcast::Launch& launch, const Slab& slab) {
                                      block.rows, depth, space);
             Copy(args.T, args.b, n * b_stride + block.j, b_stride, depth, block.columns, b, kBlock);
             ClearRest(b, depth, block.columns);
-            AddOuter<width>({g.data, g.stride, 1}, b, block, depth, sums);
+            AddOuter<width>({g.data, g.stride, 1}, b, block.rows, block.columns, depth, sums);
           }
           Finish(args, block, sums, args.grad_a);
         }
@@ -125,7 +112,7 @@ inline void AddPart(const Args& args, const Slab& slab, const Block& block, floa
     Copy(slab.type, slab.data, slab.Offset(m, block.i), slab.columns, depth, block.rows, g, kBlock);
     a_rows.Copy(m, depth, block.j, block.columns, a, kBlock);
     ClearRest(a, depth, block.columns);
-    AddOuter<kWidth>({g, 1, kBlock}, a, block, depth, sums);
+    AddOuter<kWidth>({g, 1, kBlock}, a, block.rows, block.columns, depth, sums);
   }
 }
 

@@ -147,11 +147,35 @@ inline void Multiply(const Args& args, const Block& block, float (*sums)[kBlock]
   }
 }
 
+// Adds the product of a block's factors, rows by depth and depth by columns, to sums; b's rows are
+// kBlock apart, and zero from `columns` on.
+template <int kWidth>
+inline void AddOuter(FloatMatrix a, const float* b, int64_t rows, int64_t columns, int64_t depth,
+                     float (*sums)[kBlock]) {
+  using Shape = OuterShape<kWidth>;
+  for (int64_t i = 0; i < rows; i += Shape::kM) {
+    for (int64_t j = 0; j < columns; j += Shape::kColumns) {
+      AddOuterTile<kWidth>({a.data + i * a.row, a.row, a.column}, rows - i, {b + j, kBlock}, depth,
+                           &sums[i][j], kBlock);
+    }
+  }
+}
+
 // values[j] = alpha * sums[j] + bias[j] for the block's columns: what the activation is applied to.
 template <class Args>
 inline void Combine(const Args& args, const Block& block, const float* sums, const float* bias,
                     double* values) {
   for (int64_t j = 0; j < block.columns; ++j) values[j] = args.alpha * sums[j] + bias[j];
+}
+
+// Applies gemm's activation; an enum of each op's own.
+template <class Activation>
+inline void Activate(Activation activation, double* values, int64_t n) {
+  if (activation == Activation::kRelu) {
+    for (int64_t i = 0; i < n; ++i) values[i] = values[i] < 0 ? 0 : values[i];
+  } else if (activation == Activation::kSilu) {
+    for (int64_t i = 0; i < n; ++i) values[i] = Silu(values[i]);
+  }
 }
 
 // The bias of the block's columns as floats, zeros if there is none; `space` holds kDepth zeros.

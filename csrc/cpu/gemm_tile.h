@@ -45,6 +45,47 @@ inline void AddProducts(const float* const* a, const float* const* b, int64_t k,
    ...);
 }
 
+// x and y, one after the other, are groups of kGroup lanes: adds the halves of each.
+template <int kWidth, int kGroup, size_t... kIndex>
+inline void AddHalves(const Vector<kWidth>& x, const Vector<kWidth>& y, Vector<kWidth>* sums,
+                      std::index_sequence<kIndex...>) {
+  constexpr int kHalf = kGroup / 2;
+#if defined(__clang__)
+  *sums =
+      __builtin_shufflevector(x, y, static_cast<int>(kIndex / kHalf * kGroup + kIndex % kHalf)...) +
+      __builtin_shufflevector(
+          x, y, static_cast<int>(kIndex / kHalf * kGroup + kIndex % kHalf + kHalf)...);
+#else
+  using Places __attribute__((vector_size(kWidth))) = int;
+  *sums = __builtin_shuffle(x, y,
+                            Places{static_cast<int>(kIndex / kHalf * kGroup + kIndex % kHalf)...}) +
+          __builtin_shuffle(
+              x, y, Places{static_cast<int>(kIndex / kHalf * kGroup + kIndex % kHalf + kHalf)...});
+#endif
+}
+
+// Adds up each of kCount groups of kGroup lanes pairwise, lane l and l + kGroup / 2 first. The sums
+// are then the first lanes of `lanes`.
+template <int kWidth, int kCount, int kGroup>
+inline void AddLanes(Vector<kWidth>* lanes) {
+  constexpr int kFloats = kWidth / sizeof(float);
+  if constexpr (kGroup > kFloats) {
+    constexpr int kHalf = kGroup / kFloats / 2;
+    for (int i = 0; i < kCount; ++i) {
+      for (int p = 0; p < kHalf; ++p)
+        lanes[i * kHalf + p] = lanes[2 * i * kHalf + p] + lanes[(2 * i + 1) * kHalf + p];
+    }
+    AddLanes<kWidth, kCount, kGroup / 2>(lanes);
+  } else if constexpr (kGroup > 1) {
+    constexpr int kVectors = (kCount * kGroup + kFloats - 1) / kFloats;
+    for (int i = 0; i < kVectors; i += 2) {
+      AddHalves<kWidth, kGroup>(lanes[i], lanes[i + 1 < kVectors ? i + 1 : i], &lanes[i / 2],
+                                std::make_index_sequence<kFloats>());
+    }
+    AddLanes<kWidth, kCount, kGroup / 2>(lanes);
+  }
+}
+
 // Term k of a sum goes to lane k % 16, and the lanes are added pairwise.
 //
 // Adds the products of `rows` rows of a with `columns` rows of b, at most a tile of them, to sums.
@@ -73,12 +114,11 @@ inline void AddTile(FloatRows a, int64_t rows, FloatRows b, int64_t columns, int
     }
     AddProducts<kWidth>(a_rows, b_rows, 0, lanes, kAll);
   }
+  AddLanes<kWidth, kM * kN, kLanes>(lanes);
+  float totals[kM * kN];
+  __builtin_memcpy(totals, lanes, sizeof totals);
   for (int i = 0; i < kM && i < rows; ++i) {
-    for (int j = 0; j < kN && j < columns; ++j) {
-      float terms[kLanes];
-      __builtin_memcpy(terms, &lanes[(i * kN + j) * kParts], sizeof terms);
-      sums[i * stride + j] += Tree<kLanes>(terms, [](float x, float y) { return x + y; });
-    }
+    for (int j = 0; j < kN && j < columns; ++j) sums[i * stride + j] += totals[i * kN + j];
   }
 }
 

@@ -7,14 +7,6 @@
 namespace ops {
 namespace {
 
-inline void Activate(GemmActivation activation, double* values, int64_t n) {
-  if (activation == GemmActivation::kRelu) {
-    for (int64_t i = 0; i < n; ++i) values[i] = values[i] < 0 ? 0 : values[i];
-  } else if (activation == GemmActivation::kSilu) {
-    for (int64_t i = 0; i < n; ++i) values[i] = Silu(values[i]);
-  }
-}
-
 // Writes the block: alpha, bias, activation, rounding.
 inline void Finish(const GemmArgs& args, const Block& block, const float (*sums)[kBlock]) {
   float space[kDepth] = {};
@@ -29,7 +21,7 @@ inline void Finish(const GemmArgs& args, const Block& block, const float (*sums)
 
 }  // namespace
 
-opcast::Status Gemm(const GemmArgs& args, const opcast::Launch& launch) {
+opcast::Status GemmTiled(const GemmArgs& args, const opcast::Launch& launch) {
   const opcast::Status declared = Visit(args, [](auto types) {
     static_assert(kKnown<typename decltype(types)::T> && kKnown<typename decltype(types)::O>);
     return opcast::Status::Ok();

@@ -1,0 +1,27 @@
+// y = max(x, 0), dense. Exact; NaN stays NaN.
+#include "eltwise_relu.gen.h"
+#include "map.h"
+
+namespace ops {
+namespace {
+
+struct Relu {
+  template <class T>
+  OPCAST_DEVICE static void Of(const T (&in)[1], T (&out)[1]) {
+    const float value = static_cast<float>(in[0]);
+    out[0] = static_cast<T>(value < 0 ? 0.0f : value);
+  }
+};
+
+}  // namespace
+
+opcast::Status EltwiseReluCuda(const EltwiseReluArgs& args, const opcast::Launch& launch) {
+  return Visit(args, [&](auto types) {
+    using T = typename decltype(types)::T;
+    return Map<Relu>(
+        MapArrays<T, 1, 1>{{static_cast<T*>(args.y)}, {static_cast<const T*>(args.x)}, args.batch},
+        launch);
+  });
+}
+
+}  // namespace ops

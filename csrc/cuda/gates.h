@@ -1,0 +1,149 @@
+// Gates: numbers times a function that rises from 0 to 1, and the slopes of the products, in float
+// arithmetic. A gate G has G(-a) = 1 - G(a), so it is told by its part that decays, G(-a) for a >=
+// 0, and so is the slope. Parts have a small relative error however small they are, and slopes near
+// their zero too: tests/gates_test.cc tries floats of all sizes.
+#pragma once
+
+#include "exp.h"
+#include "opcast/device.h"
+#include "pair.h"
+
+namespace ops {
+
+// x * G(x), where part is G(-|x|). As infinity times zero, it is NaN for -infinity.
+OPCAST_DEVICE Scaled Gated(float x, Scaled part) {
+  if (x < 0) return {(x < -kLargest ? NAN : Clamp(x, 200)) * part.fraction, part.power};
+  return {x * (1 - part.Value()), 0};
+}
+
+// The slope at x, where part is that at -|x|.
+OPCAST_DEVICE Scaled SlopeOf(float x, Scaled part) {
+  return x < 0 ? part : Scaled{1 - part.Value(), 0};
+}
+
+// The sum of the coefficients times powers of t, the highest first.
+template <int kCount>
+OPCAST_DEVICE float Polynomial(const float (&coefficients)[kCount], float t) {
+  float sum = coefficients[0];
+  OPCAST_UNROLL
+  for (int i = 1; i < kCount; ++i) sum = fmaf(sum, t, coefficients[i]);
+  return sum;
+}
+
+// a - zero, for a zero given in two parts.
+OPCAST_DEVICE float Beyond(float a, Pair zero) {
+  const Pair difference = Add(a, -zero.high);
+  return difference.high + (difference.low - zero.low);
+}
+
+// power * factor / divisor. The rounding errors on the way are found and made good.
+OPCAST_DEVICE Scaled Divide(Power power, float factor, Pair divisor) {
+  const float product = fmaf(factor, power.less_one, factor);
+  const float low = fmaf(factor, power.less_one, factor - product);
+  const float inverse = 1 / divisor.high, quotient = product * inverse;
+  const float rest = fmaf(-quotient, divisor.high, product) + low;
+  return {fmaf(fmaf(-quotient, divisor.low, rest), inverse, quotient), power.power};
+}
+
+// 1 / (1 + e^-x): x * Gate is silu.
+struct Logistic {
+  OPCAST_DEVICE static Scaled Part(float a) {
+    const Power power = Exp(-a);
+    return Divide(power, 1, Add(1, power.Value()));
+  }
+
+  // With E = e^-a, the slope is E h / (1 + E)^2, where h = 1 + E - a. From its zero at z, h is
+  // -(a - z) - E(z) (1 - e^-(a - z)), two terms of one sign.
+  OPCAST_DEVICE static Scaled Slope(float a) {
+    const float nearby = Clamp(a, 200);
+    const float beyond = Beyond(nearby, {0x1.474974p+0f, -0x1.bdf6fap-27f});
+    const float h = fmaf(kPowerAtZero, ExpLessOne(-beyond), -beyond);
+    const Power power = Exp(-nearby);
+    const Pair whole = Add(1, power.Value());
+    return Divide(power, h, Multiply(whole, whole));
+  }
+
+ private:
+  static constexpr float kPowerAtZero = 0x1.1d25dp-2f;
+};
+
+// 1 / (1 + e^-u(x)) with u(x) = k (x + c x^3): x * Gate is the tanh form of gelu.
+struct CubicLogistic {
+  OPCAST_DEVICE static Scaled Part(float a) {
+    const Power power = PowerOf(Clamp(a, kEnd));
+    return Divide(power, 1, Add(1, power.Value()));
+  }
+
+  // As for Logistic, with h = 1 + E - a u'(a), and u(a) - u(z) = k (a - z) (1 + c s), a u'(a) - z
+  // u'(z) = k (a - z) (1 + 3 c s) for s = a^2 + a z + z^2.
+  OPCAST_DEVICE static Scaled Slope(float a) {
+    const float nearby = Clamp(a, kEnd);
+    const Pair to_zero = Add(nearby, -kZero.high);
+    const float rest = fmaf(kFactor.low, to_zero.high, kFactor.high * (to_zero.low - kZero.low));
+    const float beyond = fmaf(kFactor.high, to_zero.high, rest);
+    const float s = fmaf(nearby, nearby, fmaf(nearby, kZero.high, kZero.high * kZero.high));
+    const Pair cubic = Multiply(k3Cubic, {s, 0});
+    const float less = ExpLessOne(-fmaf(beyond, cubic.high * kThird, beyond));
+    const float line = fmaf(beyond, cubic.high, fmaf(beyond, cubic.low, beyond));
+    const float h = fmaf(kPowerAtZero, less, -line);
+    const Power power = PowerOf(nearby);
+    const Pair whole = Add(1, power.Value());
+    return Divide(power, h, Multiply(whole, whole));
+  }
+
+ private:
+  static constexpr Pair kZero{0x1.8142ap-1f, -0x1.85a06cp-27f};
+  static constexpr float kEnd = 13;  // beyond, products with a float's square are 0 all the same
+  static constexpr float kPowerAtZero = 0x1.2af64ep-2f;
+  static constexpr Pair kFactor{0x1.988454p+0f, -0x1.857936p-25f};
+  static constexpr float kThird = 0x1.555556p-2f;
+  static constexpr Pair k3Cubic{0x1.12ba9ep-3f, -0x1.c13fd0p-28f};
+  static constexpr Pair kCubic{0x1.6e4e26p-5f, 0x1.a9003ep-30f};
+
+  // e^-u(a). The exponent is a pair: an error in it is one of the result.
+  OPCAST_DEVICE static Power PowerOf(float a) {
+    const Pair cube = Multiply(Multiply(Multiply(a, a), {a, 0}), kCubic);
+    const Pair sum = Add(a, cube.high);
+    const Pair u = Multiply({sum.high, sum.low + cube.low}, kFactor);
+    return Exp(-u.high, -u.low);
+  }
+};
+
+// The normal distribution function: x * Gate is gelu.
+//
+// Both parts are e^(-a^2 / 2) times a factor that changes little, which is a polynomial in
+// (a - c) / (a + c); near 0, the gate is 0.5 less a times a polynomial in a^2. The polynomials are
+// fitted for 0 <= a <= 16, 20 and 0.75.
+struct Normal {
+  OPCAST_DEVICE static Scaled Part(float a) {
+    constexpr float kTail[] = {-0x1.d479bep-15f, -0x1.79c8aep-15f, 0x1.22061p-11f,
+                               -0x1.a51534p-11f, -0x1.88c96ap-9f,  0x1.54b938p-6f,
+                               -0x1.1b1b8ap-4f,  0x1.51f624p-3f,   -0x1.410ed8p-2f,
+                               0x1.fb3166p-2f,   -0x1.54ad04p-1f,  0x1.89d3acp-1f};
+    constexpr float kCenter[] = {0x1.af0ed8p-14f, -0x1.359f54p-10f, 0x1.46c5bp-7f, -0x1.10582p-4f,
+                                 0x1.988454p-2f};
+    if (a < 0.75f) return {fmaf(-a, Polynomial(kCenter, a * a), 0.5f), 0};
+    const float nearby = Clamp(a, 16);
+    const Pair sum = Add(nearby, 5);
+    return Divide(PowerOf(nearby), Polynomial(kTail, (nearby - 5) / sum.high), sum);
+  }
+
+  OPCAST_DEVICE static Scaled Slope(float a) {
+    constexpr float kSlope[] = {
+        -0x1.11cfb8p-16f, -0x1.c5e37cp-17f, 0x1.84df12p-13f, -0x1.47d67p-13f, -0x1.d4c9p-10f,
+        0x1.3777fap-7f,   -0x1.cc1e2p-6f,   0x1.ef4fecp-5f,  -0x1.a763p-4f,   0x1.d94de8p-2f};
+    const float nearby = Clamp(a, 20);
+    const float beyond = Beyond(nearby, {0x1.80ead2p-1f, -0x1.a03fd4p-27f});
+    const Power power = PowerOf(nearby);
+    const float factor = Polynomial(kSlope, (nearby - 4) / (nearby + 4));
+    return power.Times(factor * -beyond);
+  }
+
+ private:
+  OPCAST_DEVICE static Power PowerOf(float a) {
+    const Pair square = Multiply(a, a);
+    return Exp(-0.5f * square.high, -0.5f * square.low);
+  }
+};
+
+}  // namespace ops

@@ -1,0 +1,80 @@
+// grad_x[i, j] = rstd[i] * (g[i, j] - mean(g[i]) - z[i, j] * mean(g[i] * z[i])) with g = grad_y *
+// weight and z = (x - mean) * rstd; grad_weight and grad_bias are the sums of grad_y * z and grad_y
+// over the rows. Dense rows, computed in double and rounded once; see columns.h for the sums.
+#include "columns.h"
+#include "layernorm2d_backward.gen.h"
+
+namespace ops {
+namespace {
+
+template <class T>
+struct LayernormBackwardRow {
+  using Element = T;
+  static constexpr int kSums = 2;
+  T* grad_x;
+  const T* grad_y;
+  const T* x;
+  const T* weight;
+  const float* mean;
+  const float* rstd;
+  bool aligned;
+
+  template <int kVectors, class Sums>
+  OPCAST_DEVICE void Run(Member& member, int64_t row, int64_t size, Sums& columns) const {
+    const int64_t n = member.n();
+    const Held<T, kVectors> held_grad(member, grad_y + row * n, size, aligned);
+    const Held<T, kVectors> held_x(member, x + row * n, size, aligned);
+    const double center = size > 0 ? mean[row] : 0, scale = size > 0 ? rstd[row] : 0;
+    double sums[2] = {0, 0};
+    member.ForVectors<T, kVectors>([&](int k, int64_t begin) {
+      const Vector<T> weights = Load(weight, begin, n, aligned);
+      const Vector<T> grads = held_grad.At(k, begin), values = held_x.At(k, begin);
+      for (int e = 0; e < values.kSize; ++e) {
+        if (begin + e >= n) break;  // zeros after the end, which times infinity are NaN
+        const double g =
+            double{static_cast<float>(grads.at[e])} * static_cast<float>(weights.at[e]);
+        sums[0] += g;
+        sums[1] += g * ((static_cast<float>(values.at[e]) - center) * scale);
+      }
+    });
+    member.Sum(sums);
+    if (size == 0) return;
+    const double shift = sums[0] / static_cast<double>(n), along = sums[1] / static_cast<double>(n);
+    member.ForVectors<T, kVectors>([&](int k, int64_t begin) {
+      const Vector<T> weights = Load(weight, begin, n, aligned);
+      const Vector<T> grads = held_grad.At(k, begin);
+      Vector<T> values = held_x.At(k, begin);
+      for (int e = 0; e < values.kSize; ++e) {
+        const double g = static_cast<float>(grads.at[e]);
+        const double normal = (static_cast<float>(values.at[e]) - center) * scale;
+        values.at[e] =
+            Round<T>(scale * (g * static_cast<float>(weights.at[e]) - shift - normal * along));
+        columns.Add(0, k, begin, e, g * normal);
+        columns.Add(1, k, begin, e, g);
+      }
+      Store(values, grad_x + row * n, begin, n, aligned);
+    });
+  }
+};
+
+}  // namespace
+
+opcast::Status Layernorm2dBackwardCuda(const Layernorm2dBackwardArgs& args,
+                                       const opcast::Launch& launch) {
+  return Visit(args, [&](auto types) {
+    using T = typename decltype(types)::T;
+    const LayernormBackwardRow<T> row{
+        static_cast<T*>(args.grad_x),
+        static_cast<const T*>(args.grad_y),
+        static_cast<const T*>(args.x),
+        static_cast<const T*>(args.weight),
+        static_cast<const float*>(args.mean),
+        static_cast<const float*>(args.rstd),
+        AlignedRows<T>({args.grad_x, args.grad_y, args.x, args.weight}, args.N)};
+    return ForRowsAndColumns(
+        args.M, args.N, launch, row, args.partials,
+        {{static_cast<T*>(args.grad_weight), static_cast<T*>(args.grad_bias)}});
+  });
+}
+
+}  // namespace ops

@@ -1,0 +1,74 @@
+// grad_x[i, j] = r * (g[i, j] - x[i, j] * r^2 * mean(g[i] * x[i])) with g = grad_y * weight and
+// r = 1 / sqrt(mean(x[i]^2) + eps); grad_weight[j] is the sum of grad_y[i, j] * x[i, j] * r over
+// all rows. Dense rows. Rows are computed in double and rounded once; see columns.h for the sums.
+#include "columns.h"
+#include "rms_norm_backward.gen.h"
+
+namespace ops {
+namespace {
+
+template <class T>
+struct RmsNormBackwardRow {
+  using Element = T;
+  static constexpr int kSums = 1;
+  T* grad_x;
+  const T* grad_y;
+  const T* x;
+  const T* weight;
+  double eps;
+  bool aligned;
+
+  template <int kVectors, class Sums>
+  OPCAST_DEVICE void Run(Member& member, int64_t row, int64_t size, Sums& columns) const {
+    const int64_t n = member.n();
+    const Held<T, kVectors> held_grad(member, grad_y + row * n, size, aligned);
+    const Held<T, kVectors> held_x(member, x + row * n, size, aligned);
+    double sums[2] = {0, 0};
+    member.ForVectors<T, kVectors>([&](int k, int64_t begin) {
+      const Vector<T> weights = Load(weight, begin, n, aligned);
+      const Vector<T> grads = held_grad.At(k, begin), values = held_x.At(k, begin);
+      for (int e = 0; e < values.kSize; ++e) {
+        const double v = static_cast<float>(values.at[e]);
+        const double g =
+            double{static_cast<float>(grads.at[e])} * static_cast<float>(weights.at[e]);
+        sums[0] += v * v;
+        sums[1] += g * v;
+      }
+    });
+    member.Sum(sums);
+    const double count = static_cast<double>(n);
+    const double scale = 1 / sqrt(sums[0] / count + eps);
+    const double share = scale * scale * (sums[1] / count);
+    if (size == 0) return;
+    member.ForVectors<T, kVectors>([&](int k, int64_t begin) {
+      const Vector<T> weights = Load(weight, begin, n, aligned);
+      const Vector<T> grads = held_grad.At(k, begin);
+      Vector<T> values = held_x.At(k, begin);
+      for (int e = 0; e < values.kSize; ++e) {
+        const double v = static_cast<float>(values.at[e]), g = static_cast<float>(grads.at[e]);
+        values.at[e] = Round<T>(scale * (g * static_cast<float>(weights.at[e]) - v * share));
+        columns.Add(0, k, begin, e, g * v * scale);
+      }
+      Store(values, grad_x + row * n, begin, n, aligned);
+    });
+  }
+};
+
+}  // namespace
+
+opcast::Status RmsNormBackwardCuda(const RmsNormBackwardArgs& args, const opcast::Launch& launch) {
+  return Visit(args, [&](auto types) {
+    using T = typename decltype(types)::T;
+    const RmsNormBackwardRow<T> row{
+        static_cast<T*>(args.grad_x),
+        static_cast<const T*>(args.grad_y),
+        static_cast<const T*>(args.x),
+        static_cast<const T*>(args.weight),
+        args.eps,
+        AlignedRows<T>({args.grad_x, args.grad_y, args.x, args.weight}, args.N)};
+    return ForRowsAndColumns(args.batch, args.N, launch, row, args.partials,
+                             {{static_cast<T*>(args.grad_weight)}});
+  });
+}
+
+}  // namespace ops

@@ -1,0 +1,72 @@
+// Compares the functions of gates.h with formulas in long double, for floats from all over their
+// range: a part of them, or all of them with the argument 1. Prints the worst error of each in
+// units of the last place, and "ok" if all are within what the kernels promise less one rounding.
+#include "../gates.h"
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+namespace {
+
+using Real = long double;
+constexpr Real kPi = 3.14159265358979323846264338327950288L;
+
+Real LogisticOf(Real x) { return 1 / (1 + expl(-x)); }
+// x / (1 + e^-u(x)) has the slope g + x g (1 - g) u'; with e = e^-|u|, no sum of it cancels more
+// than long double can bear.
+Real SlopeOf(Real x, Real u, Real slope) {
+  const Real e = expl(-fabsl(u)), whole = (1 + e) * (1 + e);
+  return (u < 0 ? e * (1 + e + x * slope) : 1 + e + x * slope * e) / whole;
+}
+Real Silu(Real x) { return x * LogisticOf(x); }
+Real SiluSlope(Real x) { return SlopeOf(x, x, 1); }
+Real Cubic(Real x) { return 2 * sqrtl(2 / kPi) * (x + 0.044715L * x * x * x); }
+Real GeluTanh(Real x) { return x * LogisticOf(Cubic(x)); }
+Real GeluTanhSlope(Real x) {
+  return SlopeOf(x, Cubic(x), 2 * sqrtl(2 / kPi) * (1 + 3 * 0.044715L * x * x));
+}
+Real Gelu(Real x) { return x * erfcl(-x / sqrtl(2)) / 2; }
+Real GeluSlope(Real x) { return erfcl(-x / sqrtl(2)) / 2 + x * expl(-x * x / 2) / sqrtl(2 * kPi); }
+
+template <class Gate>
+float Value(float x) {
+  return ops::Gated(x, Gate::Part(fabsf(x))).Value();
+}
+template <class Gate>
+float Slope(float x) {
+  return ops::SlopeOf(x, Gate::Slope(fabsf(x))).Value();
+}
+
+double Distance(float got, Real want) {
+  int exponent;
+  frexpl(want, &exponent);
+  return static_cast<double>(fabsl(got - want) / ldexpl(1, std::max(exponent - 24, -149)));
+}
+
+bool Within(const char* name, float (*f)(float), Real (*exact)(Real), double limit, uint32_t step) {
+  double worst = 0;
+  float at = 0;
+  for (uint64_t bits = 0; bits >> 32 == 0; bits += step) {
+    const float x = opcast::detail::FromBits(static_cast<uint32_t>(bits));
+    if (!(fabsf(x) < 1e30f)) continue;  // the formulas overflow
+    const double distance = Distance(f(x), exact(x));
+    if (distance > worst) worst = distance, at = x;
+  }
+  std::printf("%s: %.3f at %.9g\n", name, worst, static_cast<double>(at));
+  return worst <= limit;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const uint32_t step = argc > 1 ? static_cast<uint32_t>(std::atoi(argv[1])) : 10007;
+  bool ok = Within("silu", Value<ops::Logistic>, Silu, 3.5, step);
+  ok &= Within("slope of silu", Slope<ops::Logistic>, SiluSlope, 3.5, step);
+  ok &= Within("gelu", Value<ops::Normal>, Gelu, 3.5, step);
+  ok &= Within("slope of gelu", Slope<ops::Normal>, GeluSlope, 3.5, step);
+  ok &= Within("tanh gelu", Value<ops::CubicLogistic>, GeluTanh, 3.5, step);
+  ok &= Within("slope of tanh gelu", Slope<ops::CubicLogistic>, GeluTanhSlope, 3.5, step);
+  std::puts(ok ? "ok" : "failed");
+  return ok ? 0 : 1;
+}
