@@ -8,14 +8,14 @@
 
 namespace opcast_jax {
 
-// More than any op needs; all scratch of a call lives on the stack.
+// More than any op needs; what a call keeps lives on the stack.
 inline constexpr int kMaxValues = 64;
 inline constexpr int kMaxDims = 512;
 
 // Collects the arguments of one call. A failure leaves its reason in `fault`.
 class Arguments {
  public:
-  explicit Arguments(const Op& op) : op_(op) {}
+  Arguments(const Op& op, DLDevice device) : op_(op), device_(device) {}
   Arguments(const Arguments&) = delete;
   Arguments& operator=(const Arguments&) = delete;
   ~Arguments() {
@@ -25,11 +25,12 @@ class Arguments {
   }
 
   bool Collect(const XLA_FFI_CallFrame& frame) {
-    if (op_.output_count + op_.input_count + op_.attr_count > kMaxValues) {
+    if (op_.output_count + op_.input_count + op_.attr_count + op_.scratch_count > kMaxValues) {
       return Fail("too many arguments");
     }
     return Flags(frame.attrs) && Outputs(frame.rets) && Inputs(frame.args) &&
-           (next_result_ == frame.rets.size || Fail("too many results")) && Attributes(frame.attrs);
+           Attributes(frame.attrs) && Scratch(frame.rets) &&
+           (next_result_ == frame.rets.size || Fail("too many results"));
   }
 
   const TVMFFIAny* values() const { return values_; }
@@ -108,12 +109,27 @@ class Arguments {
     return next == args.size || Fail("too many inputs");
   }
 
+  // All of it, or none where no kernel takes any.
+  bool Scratch(const XLA_FFI_Rets& rets) {
+    const bool given = next_result_ != rets.size;
+    for (int i = 0; i < op_.scratch_count; ++i) {
+      if (!given) {
+        Push(kTVMFFINone);
+      } else if (next_result_ == rets.size) {
+        return Fail("too few results");
+      } else if (!Buffer(*Result(rets))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   const XLA_FFI_Buffer* Result(const XLA_FFI_Rets& rets) {
     return static_cast<const XLA_FFI_Buffer*>(rets.rets[next_result_++]);
   }
 
   // Puts the contents of a mutated input where the op overwrites them. XLA gives one buffer for
-  // both where the program says so; this is for programs that do not.
+  // both where the program says so, as the adaptor does; this is for programs that do not.
   bool Carry(const XLA_FFI_Buffer& from, const XLA_FFI_Buffer& to) {
     DLDataType type;
     if (from.dtype != to.dtype || from.rank != to.rank || !Type(from.dtype, &type)) {
@@ -124,7 +140,9 @@ class Arguments {
       if (from.dims[i] != to.dims[i]) return Fail("a mutated input differs from its result");
       bytes *= static_cast<size_t>(from.dims[i]);
     }
-    if (from.data != to.data && bytes != 0) std::memmove(to.data, from.data, bytes);
+    if (from.data == to.data || bytes == 0) return true;
+    if (device_.device_type != kDLCPU) return Fail("a mutated input and its result lie apart");
+    std::memmove(to.data, from.data, bytes);
     return true;
   }
 
@@ -135,7 +153,7 @@ class Arguments {
     *t = {};
     if (!Type(buffer.dtype, &t->dtype)) return Fail("unknown element type");
     t->data = buffer.data;
-    t->device = {kDLCPU, 0};
+    t->device = device_;
     t->ndim = static_cast<int32_t>(buffer.rank);
     t->shape = buffer.dims;
     t->strides = strides_ + dims_;
@@ -232,6 +250,7 @@ class Arguments {
   }
 
   const Op& op_;
+  const DLDevice device_;
   std::string fault_;
   const XLA_FFI_Rets* rets_ = nullptr;
   int64_t next_result_ = 0;

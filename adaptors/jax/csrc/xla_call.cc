@@ -1,5 +1,8 @@
 #include "xla_call.h"
 
+#include <tvm/ffi/extra/c_env_api.h>
+
+#include <cstddef>
 #include <cstring>
 #include <string>
 
@@ -54,14 +57,59 @@ bool AnswerMetadata(const XLA_FFI_CallFrame& frame) {
   return true;
 }
 
+// Reads on which device and stream XLA runs a call for a GPU.
+XLA_FFI_Error* Place(const XLA_FFI_CallFrame& frame, DLDevice* device, void** stream) {
+  const XLA_FFI_Api* api = frame.api;
+  if (api->struct_size < offsetof(XLA_FFI_Api, XLA_FFI_DeviceOrdinal_Get) + sizeof(void*)) {
+    return Error(api, XLA_FFI_Error_Code_UNIMPLEMENTED,
+                 "NotImplementedError: this jaxlib does not tell the device of a call");
+  }
+  XLA_FFI_DeviceOrdinal_Get_Args ordinal = {};
+  ordinal.struct_size = XLA_FFI_DeviceOrdinal_Get_Args_STRUCT_SIZE;
+  ordinal.ctx = frame.ctx;
+  if (XLA_FFI_Error* error = api->XLA_FFI_DeviceOrdinal_Get(&ordinal)) return error;
+  device->device_id = ordinal.device_ordinal;
+  XLA_FFI_Stream_Get_Args current = {};
+  current.struct_size = XLA_FFI_Stream_Get_Args_STRUCT_SIZE;
+  current.ctx = frame.ctx;
+  if (XLA_FFI_Error* error = api->XLA_FFI_Stream_Get(&current)) return error;
+  *stream = current.stream;
+  return nullptr;
+}
+
+// Makes a stream the one that exports find in tvm-ffi's environment, as long as this lives.
+class CurrentStream {
+ public:
+  CurrentStream(DLDevice device, void* stream) : device_(device) {
+    if (device_.device_type == kDLCPU) return;
+    set_ = TVMFFIEnvSetStream(device_.device_type, device_.device_id, stream, &before_) == 0;
+  }
+  CurrentStream(const CurrentStream&) = delete;
+  CurrentStream& operator=(const CurrentStream&) = delete;
+  ~CurrentStream() {
+    if (set_) TVMFFIEnvSetStream(device_.device_type, device_.device_id, before_, nullptr);
+  }
+
+ private:
+  const DLDevice device_;
+  TVMFFIStreamHandle before_ = nullptr;
+  bool set_ = false;
+};
+
 }  // namespace
 
-XLA_FFI_Error* Call(int index, XLA_FFI_CallFrame* frame) noexcept {
+XLA_FFI_Error* Call(int index, DLDeviceType type, XLA_FFI_CallFrame* frame) noexcept {
   if (AnswerMetadata(*frame)) return nullptr;
-  Arguments arguments(kOps[index]);
+  DLDevice device = {type, 0};
+  void* stream = nullptr;
+  if (type != kDLCPU) {
+    if (XLA_FFI_Error* error = Place(*frame, &device, &stream)) return error;
+  }
+  Arguments arguments(kOps[index], device);
   if (!arguments.Collect(*frame)) {
     return Error(frame->api, XLA_FFI_Error_Code_INTERNAL, arguments.fault());
   }
+  CurrentStream current(device, stream);
   TVMFFIAny result = {};
   if (functions[index](nullptr, arguments.values(), arguments.count(), &result) == 0) {
     return nullptr;
@@ -71,16 +119,12 @@ XLA_FFI_Error* Call(int index, XLA_FFI_CallFrame* frame) noexcept {
 
 }  // namespace opcast_jax
 
-// Gives the op its export and returns its handler, or null if this library was generated from
-// another definition of it.
-extern "C" __attribute__((visibility("default"))) void* opcast_jax_bind(const char* op,
-                                                                        int64_t schema,
-                                                                        void* function) {
+void* opcast_jax_bind(const char* op, int64_t schema, void* function, int device) {
   using opcast_jax::kOps;
   for (int i = 0; i < opcast_jax::kOpCount; ++i) {
     if (std::strcmp(kOps[i].name, op) != 0 || kOps[i].schema != schema) continue;
     opcast_jax::functions[i] = reinterpret_cast<TVMFFISafeCallType>(function);
-    return reinterpret_cast<void*>(kOps[i].handler);
+    return reinterpret_cast<void*>(device == kDLCPU ? kOps[i].on_cpu : kOps[i].on_cuda);
   }
   return nullptr;
 }

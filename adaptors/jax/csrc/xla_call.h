@@ -1,10 +1,10 @@
 // Calls the ops of a collection from XLA.
 //
 // XLA calls a handler with a frame of buffers and attributes. A handler has no user data, so
-// handlers.gen.cc instantiates one function per op and gives it the op's description; Call() does
-// the work for all of them. The library does not link the collection: Python hands over the address
-// of every op's export (opcast_jax_bind), so that a process with two versions of a collection never
-// mixes them.
+// handlers.gen.cc instantiates one function per op and kind of device and gives it the op's
+// description; Call() does the work for all of them. The library does not link the collection:
+// Python hands over the address of every op's export (opcast_jax_bind), so that a process with two
+// versions of a collection never mixes them.
 #pragma once
 
 #include <tvm/ffi/c_api.h>
@@ -32,12 +32,14 @@ struct Output {
   int present_if;  // number of the input without which it does not exist, or -1
 };
 
-// An op as its export takes it: outputs, inputs, attributes.
+// An op as its export takes it: outputs, inputs, attributes, scratch.
 //
-// Results of the XLA call are the outputs that exist, then the mutated inputs; its operands are the
-// inputs that are given. Bit i of the attribute kPresent says that input i is given; without
-// optional inputs there is no such attribute. The attribute kSaved says whether the saved outputs
-// are wanted; without saved outputs there is none.
+// Results of the XLA call are the outputs that exist, then the mutated inputs, then the scratch,
+// which is a result only because XLA allocates those, or none of it; its operands are the inputs
+// that are given.
+// Bit i of the attribute kPresent says that input i is given; without optional inputs there is no
+// such attribute. The attribute kSaved says whether the saved outputs are wanted; without saved
+// outputs there is none.
 struct Op {
   const char* name;
   int64_t schema;
@@ -47,7 +49,9 @@ struct Op {
   int input_count;
   const Attr* attrs;
   int attr_count;
-  XLA_FFI_Handler* handler;
+  int scratch_count;
+  XLA_FFI_Handler* on_cpu;
+  XLA_FFI_Handler* on_cuda;
 };
 
 inline constexpr char kPresent[] = "_present";
@@ -68,11 +72,17 @@ extern const int kDTypeCount;
 extern TVMFFISafeCallType functions[];
 
 // Runs the export of kOps[index] on the buffers of the frame.
-XLA_FFI_Error* Call(int index, XLA_FFI_CallFrame* frame) noexcept;
+XLA_FFI_Error* Call(int index, DLDeviceType device, XLA_FFI_CallFrame* frame) noexcept;
 
-template <int kIndex>
+template <int kIndex, DLDeviceType kDevice>
 XLA_FFI_Error* Handler(XLA_FFI_CallFrame* frame) {
-  return Call(kIndex, frame);
+  return Call(kIndex, kDevice, frame);
 }
 
 }  // namespace opcast_jax
+
+// Gives the op its export and returns its handler for a kind of device (DLPack's number), or null
+// if this library was generated from another definition of it.
+extern "C" __attribute__((visibility("default"))) void* opcast_jax_bind(const char* op,
+                                                                        int64_t schema,
+                                                                        void* function, int device);

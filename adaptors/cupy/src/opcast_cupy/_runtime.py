@@ -16,7 +16,7 @@ import tvm_ffi
 from ._collection import VIEWS, backend
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 REQUIRED: Any = None
 _DTYPES: Any = (str, type, np.dtype)  # what names a dtype; NumPy itself takes much more for one
@@ -93,18 +93,32 @@ def _input(a: Any, arg: backend.Arg) -> Any:
     """Return an input as an array that the kernel can read, copied only where it has to be."""
     if a is None or arg.mutated or _readable(a, arg.stride):
         return a
-    return a.copy(order="C")
+    return _bits(a).copy(order="C").view(a.dtype)
+
+
+def _bits(a: Any) -> Any:
+    """Return an array whose dtype CuPy knows by name only, not in kernels, as one of its width."""
+    view = VIEWS.get(_name(a.dtype))
+    return a if view is None else a.view(view[0])
+
+
+def _allocate(specs: Iterable[Any]) -> list[Any]:
+    """Return new arrays of these shapes and dtypes, None for absent ones."""
+    return [s and _empty(*s) for s in specs]
+
+
+def _empty(shape: tuple[int, ...], dtype: str) -> Any:
+    view = VIEWS.get(dtype)
+    return _cupy.empty(shape, view[0] if view else dtype).view(_dtype(dtype))
 
 
 def _tensor(a: Any) -> Any:
     """Return an array as the kernel takes it, without making a stream wait."""
     if a is None:
         return None
+    tensor = tvm_ffi.from_dlpack(_bits(a).__dlpack__(stream=-1))
     view = VIEWS.get(_name(a.dtype))
-    if view is None:
-        return tvm_ffi.from_dlpack(a.__dlpack__(stream=-1))
-    name, code, bits = view
-    return backend.retype(tvm_ffi.from_dlpack(a.view(name).__dlpack__(stream=-1)), code, bits)
+    return tensor if view is None else backend.retype(tensor, *view[1:])
 
 
 class Op:
@@ -120,9 +134,10 @@ class Op:
     """
 
     def __init__(self, name: str, schema: int) -> None:
-        self.kernel = backend.function(name, schema)
         self.info = backend.ops()[name]
         self.check: Callable[..., Any] = getattr(backend.checks, name)
+        self._run: Callable[..., Any] = backend.faithful(backend.function(name, schema))
+        self._takes_scratch = self.info.takes_scratch("cuda")
 
     def call(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...], out: Any = None) -> Any:
         """Call the op on the current stream, after its checks."""
@@ -132,14 +147,19 @@ class Op:
         specs, values = self.check(_framework, *inputs, *attrs, given)
         backend.refuse_device(self.info, _framework.device(inputs[0]))
         returned = [s for s, arg in zip(specs, self.info.outputs) if not arg.saved]
+        saved: list[Any] = [None] * (len(self.info.outputs) - len(returned))
+        scratch: Any = specs[len(self.info.outputs) :]
+        if not self._takes_scratch:
+            scratch = [None for _ in scratch]
         device = inputs[0].device
         with device:
-            outs = given or [s and _cupy.empty(s[0], _dtype(s[1])) for s in returned]
+            outs = given or _allocate(returned)
+            work = _allocate(scratch)  # freed in the order of the stream, after the kernel's work
             arrays = [_input(x, arg) for x, arg in zip(inputs, self.info.inputs)]
-            saved = [None] * (len(specs) - len(returned))
+            read = map(_tensor, arrays)
             stream = _cupy.cuda.get_current_stream().ptr
             with tvm_ffi.use_raw_stream(tvm_ffi.device("cuda", device.id), stream):
-                self.kernel(*map(_tensor, outs), *saved, *map(_tensor, arrays), *values)
+                self._run(*map(_tensor, outs), *saved, *read, *values, *map(_tensor, work))
         if out is not None:
             return out
         results = *outs, *[x for x, arg in zip(inputs, self.info.inputs) if arg.mutated]

@@ -12,6 +12,8 @@ from jax.sharding import NamedSharding, PartitionSpec
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ._collection import backend
+
 _jax: Any = jax  # partly untyped
 _Named: Any = NamedSharding
 _Spec: Any = PartitionSpec
@@ -35,13 +37,8 @@ class Framework:
         except (TypeError, ValueError):  # no dtype of JAX, or one of its own that holds no numbers
             return value.dtype.name
 
-    def device(self, value: Any) -> str:
-        if isinstance(value, _jax.core.Tracer) or not isinstance(value, Array):
-            return "cpu"  # traced and NumPy arrays have no device of their own
-        device = min(value.devices(), key=lambda d: d.id)
-        if device.platform == "cpu":
-            return "cpu"
-        return f"{'cuda' if device.platform == 'gpu' else device.platform}:{device.id}"
+    def device(self, value: object) -> str:
+        return ""  # JAX moves what is not bound to a device; common_device looks at the rest
 
     def dtype_name(self, value: Any) -> str | None:
         try:
@@ -60,6 +57,37 @@ class Framework:
 
 
 framework = Framework()
+
+
+def common_device(op: backend.Op, inputs: Sequence[Any]) -> str | None:
+    """Return the device on which JAX runs a call; None where only the compiler knows.
+
+    Arrays that are bound to different devices are refused.
+    """
+    traced = any(isinstance(x, _jax.core.Tracer) for x in inputs)
+    arrays = [(a.name, x) for a, x in zip(op.inputs, inputs) if isinstance(x, Array)]
+    own = [(name, x) for name, x in arrays if not isinstance(x, _jax.core.Tracer)]
+    bound = [(name, _devices(x)) for name, x in own if x.committed]
+    for name, devices in bound[1:]:
+        first, wanted = bound[0]
+        if devices != wanted:
+            raise ValueError(
+                f"{op.name}: {name}: expected device {', '.join(wanted)} (as {first}),"
+                f" got {', '.join(devices)}"
+            )
+    if bound:
+        return bound[0][1][0]
+    return None if traced else _devices(own[0][1])[0] if own else _name(_jax.devices()[0])
+
+
+def _devices(array: Any) -> list[str]:
+    return [_name(d) for d in sorted(array.devices(), key=lambda d: (d.platform, d.id))]
+
+
+def _name(device: Any) -> str:
+    kind = "cuda" if device.platform == "gpu" else device.platform
+    single = kind == "cpu" and len(_jax.devices("cpu")) == 1
+    return kind if single else f"{kind}:{device.id}"
 
 
 def native(value: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -87,18 +87,27 @@ class Call:
 
     def run(self, *arrays: Any) -> tuple[Any, ...]:
         """Call the op on arrays that no transformation sees."""
+        with_scratch, without = partial(self._run, True), partial(self._run, False)
+        if not self.info.scratch or self.info.takes_scratch("cpu"):
+            return with_scratch(*arrays)
+        # Nobody knows the platform yet, and memory costs time.
+        return _jax.lax.platform_dependent(*arrays, cpu=without, default=with_scratch)
+
+    def _run(self, with_scratch: bool, *arrays: Any) -> tuple[Any, ...]:
         specs, values = self.check(framework, *self.spread(arrays), *self.attrs)
         outputs = [_struct(*specs[i]) for i in self._numbers]
         mutated = [i for i, a in enumerate(self.inputs) if a.mutated]
         results = outputs + [_struct(arrays[i].shape, arrays[i].dtype) for i in mutated]
+        scratch = [_struct(*s) for s in specs[len(self.info.outputs) :] if with_scratch]
         call = _jax.ffi.ffi_call(
             self.target,
-            results,
+            results + scratch,
             vmap_method="sequential",
             input_output_aliases={i: len(outputs) + n for n, i in enumerate(mutated)},
         )
+        made = call(*arrays, **self._fields(values))[: len(results)]
         # Inside a shard_map, the results of a custom call count as equal everywhere.
-        return unify(tuple(call(*arrays, **self._fields(values))), varying(*arrays))
+        return unify(tuple(made), varying(*arrays))
 
     def _fields(self, values: tuple[Any, ...]) -> dict[str, Any]:
         names = [a.name for a in self.info.attrs if a.type != "dtype"]

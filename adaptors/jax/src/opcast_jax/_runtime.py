@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 from jax import Array
 
-from ._arrays import framework, native, unify
+from ._arrays import common_device, framework, native, unify
 from ._call import Call
 from ._collection import NAME, NAMESPACE, backend
 from ._derivative import differentiable
@@ -26,24 +26,25 @@ REQUIRED: Any = None
 FAULT = Exception  # whatever ends a plain call: the general one copes with it or says what is wrong
 publish = backend.publish
 
+# The platforms of XLA, each with DLPack's number for its devices. A call for which there is no kernel is
+# refused by the library, since kernels may be registered for any device.
+_PLATFORMS = {"cpu": 1, "CUDA": 2}
+
 ARRAY: Any = Array  # untyped, since an argument may be anything
 _jax: Any = jax  # partly untyped
 
 
-def normal_ints(value: tuple[Any, ...]) -> bool:
+def normal_ints(value: Any) -> bool:
     """Whether a static argument is a tuple of ints, as normalising makes it."""
-    return type(value) is tuple and all(type(i) is int for i in value)
+    items: Any = value
+    return type(value) is tuple and all(type(i) is int for i in items)
 
 
 def _load() -> Any:
-    path = Path(__file__).with_name("lib") / f"lib{NAME}_jax.so"
-    if not path.is_file():
-        raise ImportError(
-            f"{__package__}: {path} is missing: run `opcast build` in an environment with jaxlib,"
-            " or install a wheel"
-        )
+    path = backend.library(Path(__file__).with_name("lib") / f"lib{NAME}_jax.so")
     handlers = ctypes.CDLL(str(path))
-    handlers.opcast_jax_bind.argtypes = (ctypes.c_char_p, ctypes.c_int64, ctypes.c_void_p)
+    types = (ctypes.c_char_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int)
+    handlers.opcast_jax_bind.argtypes = types
     handlers.opcast_jax_bind.restype = ctypes.c_void_p
     return handlers
 
@@ -87,36 +88,36 @@ class Op:
 
     def _register(self, schema: int) -> None:
         address = ctypes.cast(_library[f"__tvm_ffi_{self.info.name}"], ctypes.c_void_p)
-        handler = _handlers.opcast_jax_bind(self.info.name.encode(), schema, address)
-        if handler is None:
-            raise ImportError(
-                f"{self.info.name}: {_handlers._name} comes from another definition:"
-                " run `opcast build` again"
-            )
-        capsule = _jax.ffi.pycapsule(ctypes.c_void_p(handler))
-        _jax.ffi.register_ffi_target(self.target, capsule, platform="cpu")
-
-    def call(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
-        """Call the op with any arguments, after its checks."""
-        _, values = self.check(framework, *inputs, *attrs)
-        backend.refuse_device(self.info, framework.device(inputs[0]))
-        self._refuse_apart(inputs)
-        return self.jitted(*[native(x) for x in inputs], *self._statics(attrs, values))
-
-    def _refuse_apart(self, inputs: tuple[Any, ...]) -> None:
-        """Refuse arrays that are bound to different devices of one kind, which only JAX tells apart."""
-        bound = [
-            (a.name, sorted(f"{d.platform}:{d.id}" for d in x.devices()))
-            for a, x in zip(self.info.inputs, inputs)
-            if isinstance(x, Array) and not isinstance(x, _jax.core.Tracer) and x.committed
-        ]
-        for name, devices in bound[1:]:
-            first, wanted = bound[0]
-            if devices != wanted:
-                raise ValueError(
-                    f"{self.info.name}: {name}: expected device {', '.join(wanted)} (as {first}),"
-                    f" got {', '.join(devices)}"
+        for platform, device in _PLATFORMS.items():
+            bind = _handlers.opcast_jax_bind
+            handler = bind(self.info.name.encode(), schema, address, device)
+            if handler is None:
+                raise ImportError(
+                    f"{self.info.name}: {_handlers._name} comes from another definition:"
+                    " run `opcast build` again"
                 )
+            capsule = _jax.ffi.pycapsule(ctypes.c_void_p(handler))
+            _jax.ffi.register_ffi_target(self.target, capsule, platform=platform)
+
+    def call(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...], fault: Any) -> Any:
+        """Call the op with any arguments, after its checks.
+
+        Parameters
+        ----------
+        inputs, attrs
+            The arguments.
+        fault
+            What a plain call of them ended with. If nothing is wrong with them, it comes from the
+            kernel, which is not called again.
+
+        """
+        _, values = self.check(framework, *inputs, *attrs)
+        device = common_device(self.info, inputs)
+        if device is not None:
+            backend.refuse_device(self.info, device)
+        if str(fault).partition(": ")[0].isupper():  # a status of XLA, in whatever class
+            raise fault
+        return self.jitted(*[native(x) for x in inputs], *self._statics(attrs, values))
 
     def _statics(self, attrs: tuple[Any, ...], values: Any) -> list[Any]:
         """Return normalised attributes that are equal only if they mean the same.

@@ -18,13 +18,14 @@ from tvm_ffi import from_dlpack
 from ._collection import VIEWS, backend
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 REQUIRED: Any = None
 DTYPES: Any = (str, type, np.dtype)  # what names a dtype; NumPy itself takes much more for one
 FAULT = Exception  # whatever ends a plain call: the general one copes with it or says what is wrong
-# The same where the kernel overwrites inputs: only what a call ends with before the kernel runs.
-REFUSAL = (BufferError, NotImplementedError, OverflowError, TypeError, ValueError)
+# What a plain call ends with before the kernel runs.
+_REFUSAL = (BufferError, NotImplementedError, OverflowError, TypeError, ValueError)
+again = backend.again
 publish = backend.publish
 
 # DLPack capsules of this version carry a read-only flag; NumPy exports read-only memory in no other.
@@ -118,6 +119,11 @@ def _tensor(value: Any) -> Any:
     return backend.retype(from_dlpack(a.view(name).__dlpack__(max_version=_VERSIONED)), code, bits)
 
 
+def _allocate(specs: Iterable[Any]) -> list[Any]:
+    """Return new arrays of these shapes and dtypes, None for absent ones."""
+    return [s and empty(s[0], _dtype(s[1])) for s in specs]
+
+
 class Op:
     """One op: its kernel, and its calls that are not plain.
 
@@ -134,6 +140,14 @@ class Op:
         self.kernel = backend.function(name, schema)
         self.info = backend.ops()[name]
         self.check: Callable[..., Any] = getattr(backend.checks, name)
+        self._run: Callable[..., Any] = backend.faithful(self.kernel)
+        self._takes_scratch = self.info.takes_scratch("cpu")
+
+    def once(self, fault: Exception) -> None:
+        """Raise what a kernel raised that may have overwritten its inputs: it must not run again."""
+        again(fault)
+        if not isinstance(fault, _REFUSAL):
+            raise fault
 
     def call(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...], out: Any = None) -> Any:
         """Call the op on any arrays, after its checks."""
@@ -141,13 +155,18 @@ class Op:
         specs, values = self.check(_framework, *inputs, *attrs, given)
         backend.refuse_device(self.info, "cpu")
         returned = [s for s, arg in zip(specs, self.info.outputs) if not arg.saved]
+        saved: list[Any] = [None] * (len(self.info.outputs) - len(returned))
+        scratch: Any = specs[len(self.info.outputs) :]
+        if not self._takes_scratch:
+            scratch = [None for _ in scratch]
         try:
-            outs = given or [s and empty(s[0], _dtype(s[1])) for s in returned]
+            outs = given or _allocate(returned)
+            work = _allocate(scratch)
             arrays = [_input(x, arg) for x, arg in zip(inputs, self.info.inputs)]
         except (MemoryError, ValueError) as error:  # the latter is NumPy's word on absurd sizes
             raise MemoryError(f"{self.info.name}: out of memory") from error
-        saved = [None] * (len(specs) - len(returned))
-        self.kernel(*map(_tensor, outs), *saved, *map(_tensor, arrays), *values)
+        read = map(_tensor, arrays)
+        self._run(*map(_tensor, outs), *saved, *read, *values, *map(_tensor, work))
         if out is not None:
             return out
         results = *outs, *[x for x, arg in zip(inputs, self.info.inputs) if arg.mutated]

@@ -6,10 +6,12 @@ from __future__ import annotations
 from opcast_backend import OpKind, __version__, kernels, ops, use_kernel
 
 from . import layers
+from ._ops.conv2d import conv2d
 from ._ops.eltwise_add import eltwise_add
 from ._ops.eltwise_add_backward import eltwise_add_backward
 from ._ops.eltwise_relu import eltwise_relu
 from ._ops.eltwise_relu_backward import eltwise_relu_backward
+from ._ops.flash_mla_decode import flash_mla_decode
 from ._ops.fused_add_rms_norm import fused_add_rms_norm
 from ._ops.gelu import gelu
 from ._ops.gelu_backward import gelu_backward
@@ -27,10 +29,12 @@ from ._ops.softmax_backward import softmax_backward
 __all__ = [
     "OpKind",
     "__version__",
+    "conv2d",
     "eltwise_add",
     "eltwise_add_backward",
     "eltwise_relu",
     "eltwise_relu_backward",
+    "flash_mla_decode",
     "fused_add_rms_norm",
     "gelu",
     "gelu_backward",

@@ -9,8 +9,6 @@ from torch import Tensor
 
 from ._state import native
 
-KEYS = {"cpu": "AutocastCPU", "cuda": "AutocastCUDA"}
-
 
 def widen(info: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the inputs, those that share a dtype variable in the widest of their dtypes.
@@ -34,7 +32,7 @@ def widen(info: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 def active(inputs: tuple[Any, ...]) -> bool:
     """Whether autocast is on for the device of the inputs."""
     kind = inputs[0].device.type if isinstance(inputs[0], Tensor) else ""
-    return kind in KEYS and torch.is_autocast_enabled(kind)
+    return kind in {"cpu", "cuda"} and torch.is_autocast_enabled(kind)
 
 
 def kernel(overload: Any, key: str) -> Any:

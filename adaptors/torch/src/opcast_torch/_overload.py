@@ -17,7 +17,6 @@ from ._framework import FRAMEWORK, dense, empty
 
 _library: Any = torch.library
 LIBRARY: Any = _library.Library(NAMESPACE, "FRAGMENT")
-_KEYS = {"cpu": "CPU", "cuda": "CUDA"}
 
 
 class Overload:
@@ -35,7 +34,8 @@ class Overload:
     """
 
     def __init__(self, info: Any, kernel: Any, check: Any, saved: bool) -> None:
-        self.info, self.kernel, self.check, self.saved = info, kernel, check, saved
+        self.info, self.check, self.saved = info, check, saved
+        self.kernel = backend.faithful(kernel)
         self.outputs = tuple(a for a in info.outputs if saved or not a.saved)
         self.overwritten = tuple(i for i, a in enumerate(info.inputs) if a.mutated)
         self.name = info.name + ".train" if saved else info.name
@@ -43,10 +43,9 @@ class Overload:
         LIBRARY.define(self.name + self._schema(), tags=(torch.Tag.pt2_compliant_tag,))
         packet = getattr(getattr(torch.ops, NAMESPACE), info.name)
         self.call: Any = packet.train if saved else packet.default
-        for device in info.devices:
-            LIBRARY.impl(self.name, self._compute, _KEYS[device])
-            key = _autocast.KEYS[device]
-            LIBRARY.impl(self.name, _autocast.kernel(self, key), key)
+        for key in ("CPU", "CUDA"):  # both, since kernels may be registered for either
+            LIBRARY.impl(self.name, self._compute, key)
+            LIBRARY.impl(self.name, _autocast.kernel(self, f"Autocast{key}"), f"Autocast{key}")
         _library.register_fake(qualified, self._fake, lib=LIBRARY)
         _library.register_vmap(qualified, _batching.rule(self), lib=LIBRARY)
         _autograd.register(self, LIBRARY)
@@ -68,7 +67,7 @@ class Overload:
     def _compute(self, *args: Any) -> Any:
         inputs, specs, values = self._checked(args)
         outs = self.allocate(inputs[0], specs)
-        self.launch(outs, inputs, values)
+        self.launch(outs, inputs, specs, values)
         return self._given(outs, inputs[0])
 
     def _fake(self, *args: Any) -> Any:
@@ -89,10 +88,13 @@ class Overload:
     def _all(self, items: Any) -> Any:
         return zip(self.info.outputs, items)
 
-    def launch(self, outs: Any, inputs: Any, values: Any) -> None:
-        """Run the kernel, on copies of inputs that it cannot read."""
+    def launch(self, outs: Any, inputs: Any, specs: Any, values: Any) -> None:
+        """Run the kernel, on copies of inputs that it cannot read, with the scratch that it wants."""
         read = [x if a.mutated else dense(x, a.stride) for a, x in zip(self.info.inputs, inputs)]
-        self.kernel(*outs, *read, *values)
+        scratch: list[Any] = [None for _ in self.info.scratch]
+        if self.info.takes_scratch(inputs[0].device.type):
+            scratch = empty(self.info.name, inputs[0], specs[len(self.info.outputs) :])
+        self.kernel(*outs, *read, *values, *scratch)
 
     def _given(self, outs: Any, like: Any) -> Any:
         """Return the outputs as the schema says: an empty tensor stands for an absent one."""

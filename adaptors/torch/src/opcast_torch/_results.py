@@ -1,4 +1,4 @@
-"""Memory for the results of plain calls on the CPU.
+"""Memory for the results and the scratch of plain calls.
 
 PyTorch's public functions take twice as long as the kernel of a tiny call. What the code that Inductor
 generates allocates with takes a third; it wants strides, so those of every shape are kept.
@@ -6,11 +6,14 @@ generates allocates with takes a third; it wants strides, so those of every shap
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import torch
 
 from ._state import native
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _KEPT = 4096  # shapes after which the table begins anew: programs with more are not in a hurry
 
@@ -32,10 +35,20 @@ class _Layouts(dict[Shape, tuple[Shape, Shape]]):
         return made
 
 
-def _empty(shape: Shape, strides: Shape, dtype: torch.dtype) -> torch.Tensor:
-    return torch.empty_strided(shape, strides, dtype=dtype, device="cpu")
-
-
 layouts = _Layouts()
-# No public name, but all releases have it.
-empty: Any = getattr(native._dynamo.guards, "_empty_strided_cpu", _empty)
+
+
+def allocator(device: torch.device) -> Callable[[Shape, Shape, torch.dtype], torch.Tensor]:
+    """Return what makes a tensor of the given shape, strides and dtype on a device."""
+    if (
+        device.type == "cpu" or torch.cuda.device_count() == 1
+    ):  # that for CUDA takes the current one
+        # No public names, but all releases have them.
+        fast = getattr(native._dynamo.guards, f"_empty_strided_{device.type}", None)
+        if fast is not None:
+            return fast
+
+    def empty(shape: Shape, strides: Shape, dtype: torch.dtype) -> torch.Tensor:
+        return torch.empty_strided(shape, strides, dtype=dtype, device=device)
+
+    return empty

@@ -18,7 +18,7 @@ from ._autograd import needed, node
 from ._collection import backend
 from ._framework import DTYPES, FRAMEWORK, refuse_layout
 from ._overload import Overload
-from ._results import empty, layouts
+from ._results import allocator, layouts
 from ._state import (
     alike,
     bump,
@@ -37,14 +37,17 @@ from ._state import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    # A kind of tensors: the test for it, and what allocates results and scratch on its device; the
+    # latter is None where no kernel takes any.
+    _Kind = tuple[Callable[..., bool], Any, Any]
+
 __all__ = [
     "FAULT",
     "REQUIRED",
     "Op",
+    "again",
     "bump",
     "compiling",
-    "empty",
-    "empty_like",
     "forward_ad",
     "function_mode",
     "grad_enabled",
@@ -58,13 +61,16 @@ __all__ = [
 
 REQUIRED: Any = None
 FAULT = Exception  # whatever ends a plain call: the general one copes with it or says what is wrong
-empty_like: Callable[[Tensor], Tensor] = torch.empty_like
+again = backend.again
 ops: dict[str, Op] = {}
 _SOME = 16  # kinds of arguments that an op's guard remembers
 
 
 def _never(*_: Tensor) -> bool:
     return False
+
+
+_NONE: _Kind = (_never, None, None)
 
 
 class Op:
@@ -89,10 +95,10 @@ class Op:
             self._saving = Overload(self.info, self.kernel, self.check, saved=True)
         self.function: Callable[..., Any]
         # The guard of the generated function asks the first about its required tensors, and one
-        # each about its optional ones. They are the last tests that passed; the rest is memory.
-        self.plain: list[Callable[..., bool]] = [_never]
-        self.plain += [_never for a in self.info.inputs if a.optional]
-        self._known: list[list[Callable[..., bool]]] = [[] for _ in self.plain]
+        # each about its optional ones. They are the last kinds that passed; the rest is memory.
+        self.plain: list[_Kind] = [_NONE]
+        self.plain += [_NONE for a in self.info.inputs if a.optional]
+        self._known: list[list[_Kind]] = [[] for _ in self.plain]
         self._attrs = [a.name for a in self.info.attrs]
         self._optional = any(a.optional for a in self.info.inputs)
         # Tests of arguments from which a gradient is wanted, by which of the inputs are absent; and
@@ -181,18 +187,25 @@ class Op:
             if any(x is None or x.is_neg() or x.is_conj() for x in group):
                 continue
             known = self._known[i]
-            if self.plain[i](*group):
+            if self.plain[i][0](*group):
                 continue
-            match = next((test for test in known if test(*group)), None)
+            match = next((kind for kind in known if kind[0](*group)), None)
             found = found or match is not None
-            self.plain[i] = match or alike(group)
+            self.plain[i] = match or self._kind(group)
             if match is None:
                 known[_SOME - 1 :] = []
                 known.insert(0, self.plain[i])
         return found
 
+    def _kind(self, group: tuple[Tensor, ...]) -> _Kind:
+        """Return the kind of some tensors."""
+        device = group[0].device
+        empty = allocator(device)
+        return alike(group), empty, empty if self.info.takes_scratch(device.type) else None
+
     def once(self, fault: Exception) -> None:
         """Raise what a kernel raised that may have overwritten its inputs: it must not run again."""
+        again(fault)
         ours = str(fault).startswith(self.info.name + ":")  # PyTorch's come before
         if ours and type(fault) in {RuntimeError, MemoryError}:
             raise fault
@@ -207,7 +220,7 @@ class Op:
             outs = self._default.allocate(inputs[0], specs)
         else:
             outs = (*outs, *(None for a in self.info.outputs if a.saved))
-        self._default.launch(outs, inputs, values)
+        self._default.launch(outs, inputs, specs, values)
         if out is not None:
             bump([x for x in outs if x is not None and not x.is_inference()])
             return out
@@ -236,7 +249,7 @@ class Op:
         """Compute all outputs of a plain call, those that only the gradient needs too."""
         specs, values = self.check(FRAMEWORK, *inputs, *attrs)
         outs = self._saving.allocate(inputs[0], specs)
-        self._saving.launch(outs, inputs, values)
+        self._saving.launch(outs, inputs, specs, values)
         return outs
 
     def _positional(self, *args: Any) -> Any:

@@ -7,13 +7,16 @@ class can lend its ``forward`` to a module of the same kind that a model already
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from torch import Tensor
 from torch.nn import Module
 
+from ._ops.conv2d import conv2d
 from ._ops.eltwise_add import eltwise_add
 from ._ops.eltwise_relu import eltwise_relu
+from ._ops.flash_mla_decode import flash_mla_decode
 from ._ops.gelu import gelu
 from ._ops.gemm import gemm
 from ._ops.layernorm2d import layernorm2d
@@ -22,8 +25,10 @@ from ._ops.silu_and_mul import silu_and_mul
 from ._ops.softmax import softmax
 
 __all__ = [
+    "Conv2d",
     "EltwiseAdd",
     "EltwiseRelu",
+    "FlashMLADecode",
     "Gelu",
     "Gemm",
     "Layernorm2d",
@@ -31,6 +36,48 @@ __all__ = [
     "SiluAndMul",
     "Softmax",
 ]
+
+
+class Conv2d(Module):
+    """Two-dimensional cross-correlation of NCHW images, known as convolution.
+
+    Attributes
+    ----------
+    weight : torch.Tensor
+        Filters. ``T[O, C//groups, R, S]``, T is float32, float16 or bfloat16.
+    bias : torch.Tensor | None
+        Added to every output channel. ``T[O]``, T is float32, float16 or bfloat16.
+    stride : int or 2 ints, default (1, 1)
+        Step in rows and columns. At least 1.
+    padding : int or 2 ints, default (0, 0)
+        Zero rows and columns added on each side. At least 0.
+    dilation : int or 2 ints, default (1, 1)
+        Spacing of the filter taps. At least 1.
+    groups : int, default 1
+        Number of channel groups. At least 1.
+    """
+
+    has_backward = False
+    can_torch_compile = True
+
+    weight: Tensor
+    bias: Tensor | None
+    stride: int | Sequence[int]
+    padding: int | Sequence[int]
+    dilation: int | Sequence[int]
+    groups: int
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Call conv2d."""
+        return conv2d(
+            x,
+            self.weight,
+            getattr(self, "bias", None),
+            stride=getattr(self, "stride", (1, 1)),
+            padding=getattr(self, "padding", (0, 0)),
+            dilation=getattr(self, "dilation", (1, 1)),
+            groups=getattr(self, "groups", 1),
+        )
 
 
 class EltwiseAdd(Module):
@@ -53,6 +100,44 @@ class EltwiseRelu(Module):
     def forward(self, x: Tensor) -> Tensor:
         """Call eltwise_relu."""
         return eltwise_relu(x)
+
+
+class FlashMLADecode(Module):
+    """One decoding step of multi-head latent attention over a ragged FP8 cache.
+
+    Attributes
+    ----------
+    kv_nope : torch.Tensor
+        Plain part of the cache. ``F[T, 448]``, F is float8_e4m3fn or float8_e4m3fnuz.
+    kv_rope : torch.Tensor
+        Rotary part of the cache. ``bf16[T, 64]``, bfloat16.
+    kv_scale : torch.Tensor
+        Scale of each 64-column tile of kv_nope. ``f32[T, 7]``, float32.
+    kv_indptr : torch.Tensor
+        Sequence i owns cache rows kv_indptr[i] to kv_indptr[i+1]. ``i32[B + 1]``, int32.
+    sm_scale : float, default 512 ** -0.5
+        Scale of the scores. At least 0.
+    """
+
+    has_backward = False
+    can_torch_compile = True
+
+    kv_nope: Tensor
+    kv_rope: Tensor
+    kv_scale: Tensor
+    kv_indptr: Tensor
+    sm_scale: float | None
+
+    def forward(self, q: Tensor) -> tuple[Tensor, Tensor]:
+        """Call flash_mla_decode."""
+        return flash_mla_decode(
+            q,
+            self.kv_nope,
+            self.kv_rope,
+            self.kv_scale,
+            self.kv_indptr,
+            sm_scale=getattr(self, "sm_scale", None),
+        )
 
 
 class Gelu(Module):

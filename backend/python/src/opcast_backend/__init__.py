@@ -6,89 +6,61 @@ import, and refuses to serve an adaptor that was generated from other definition
 
 from __future__ import annotations
 
-import contextlib
-import threading
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
-
-import tvm_ffi
 
 from . import _checks as checks
 from . import _explain
 from . import _memory as _written
-from ._meta import Arg, Attr, Op, as_tuple, publish, refuse_device
+from ._build import library
+from ._faults import again, faithful
+from ._globals import objects, register_globals
+from ._kernels import devices, find, kernels, on_switch, refuse_device, use_kernel
+from ._library import function, library_path, retype
+from ._meta import Arg, Attr, Op, as_tuple, publish
+from ._op_call import op_call
 from ._ops import OPS, OpKind, __version__
+from ._register import RegisteredKernel, register_kernel
+from ._slow import register_references
+from ._views import ArraySpec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping
+    from collections.abc import Mapping
 
 __all__ = [
     "Arg",
+    "ArraySpec",
     "Attr",
     "Memory",
     "Op",
     "OpKind",
+    "RegisteredKernel",
     "__version__",
+    "again",
     "as_tuple",
     "check_layout",
     "checks",
+    "devices",
     "explain",
+    "faithful",
     "function",
     "kernels",
+    "library",
     "library_path",
+    "objects",
     "on_switch",
+    "op_call",
     "ops",
     "publish",
     "refuse_device",
+    "register_globals",
+    "register_kernel",
     "retype",
     "use_kernel",
 ]
 
-_tvm_ffi: Any = tvm_ffi  # partly untyped
 Memory = _written.Memory
 check_layout = _written.check_layout
-_NAME = __name__.removesuffix("_backend")
-
-
-def library_path() -> Path:
-    """Return the path of the shared library that holds the kernels."""
-    return Path(__file__).with_name("lib") / f"lib{_NAME}.so"
-
-
-def _load() -> Any:
-    path = library_path()
-    if not path.is_file():
-        raise ImportError(
-            f"{__name__}: {path} is missing: run `opcast build` in the project or install a wheel"
-        )
-    # Not among the kinds of error that tvm-ffi knows: it would arrive as RuntimeError.
-    _tvm_ffi.register_error("NotImplementedError", NotImplementedError)
-    return _tvm_ffi.load_module(str(path))
-
-
-_module = _load()
-retype = _module["_opcast_retype"]
-
-
-def function(op: str, schema: int) -> Any:
-    """Return the exported function of an op, if the library was built from the given schema."""
-    try:
-        found = _module["_opcast_schema"](op)
-    except KeyError:  # the library has no such op
-        found = None
-    if found != schema:
-        raise ImportError(
-            f"{op}: this package and {library_path()} come from different definitions:"
-            " run `opcast build` again"
-        )
-    return _module[op]
-
-
-def _find(op: str) -> Op:
-    if op not in OPS:
-        raise ValueError(f"{op}: expected an op of {_NAME}, got an unknown name")
-    return OPS[op]
 
 
 def ops() -> Mapping[str, Op]:
@@ -104,63 +76,13 @@ def explain(op: str, /, *args: Any, **attrs: Any) -> str:
     op
         Name of the op.
     args, attrs
-        Arguments of a call, in any framework; the text then says which of them would be copied.
+        Arguments of a call, in any framework; the text then says which of them would be copied, and
+        which kernels would take the call, or why not. No memory is read.
 
     """
-    return _explain.describe(_find(op), args, attrs)
-
-
-def kernels(op: str) -> tuple[str, ...]:
-    """Return the names of the op's kernels, in the order in which dispatch tries them."""
-    return tuple(_module["_opcast_kernels"](_find(op).name).split(","))
-
-
-_switch = threading.Lock()
-_forced: dict[str, list[str]] = {}
-_barriers: list[Callable[[], None]] = []
-
-
-def on_switch(wait: Callable[[], None]) -> None:
-    """Have ``use_kernel`` wait for a framework's pending calls before each change."""
-    _barriers.append(wait)
-
-
-@contextlib.contextmanager
-def use_kernel(op: str, name: str) -> Generator[None]:
-    """Force one kernel of an op, in every thread of the process, until the block ends.
-
-    Calls that are pending when the block begins or ends finish first. Blocks nest; among threads,
-    the block that was entered last decides.
-
-    Parameters
-    ----------
-    op
-        Name of the op.
-    name
-        One of ``kernels(op)``.
-
-    """
-    if name not in kernels(op):
-        raise ValueError(f"{op}: expected one of the kernels {', '.join(kernels(op))}, got {name}")
-    stack = _forced.setdefault(op, [])
-    _change(op, lambda: stack.append(name))
-    try:
-        yield
-    finally:
-        _change(op, lambda: _remove_last(stack, name))
-
-
-def _remove_last(stack: list[str], name: str) -> None:
-    del stack[len(stack) - 1 - stack[::-1].index(name)]
-
-
-def _change(op: str, edit: Callable[[], None]) -> None:
-    with _switch:
-        for wait in _barriers:
-            wait()
-        edit()
-        _module["_opcast_force"](op, _forced[op][-1] if _forced[op] else "")
+    return _explain.describe(find(op), args, attrs)
 
 
 for _op in OPS.values():
     function(_op.name, _op.schema)
+register_references()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._kernels import registered
 from ._memory import Memory, fits
 from ._rules import one_of
+from ._variants import variants
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,11 +30,21 @@ def describe(op: Op, args: tuple[Any, ...], named: dict[str, Any]) -> str:
     facts = dict(op.facts)
     if given:
         facts["copies"] = _copies(op, given)
-    kernels = [("kernel", f"{name} on {device}") for name, device in op.kernels]
+    kernels = [("kernel", text) for text in _kernels(op, given, named)]
     arrays = [(a.name, a.type, ", ".join(_notes(a))) for a in op.inputs + op.outputs]
     dtypes = [(name, one_of(names)) for name, names in op.dtypes.items()]
     topics = [*facts.items(), *kernels, ("definition", op.file)]
     return "\n".join([op.call, op.doc, "", *_table([*arrays, *dtypes]), "", *_table(topics)])
+
+
+def _kernels(op: Op, given: dict[str, Any], named: dict[str, Any]) -> list[str]:
+    """Describe the kernels, and what they say about a call whose arguments are all there."""
+    missing = [a.name for a in op.inputs if not (a.optional or a.name in given)]
+    missing += [a.name for a in op.attrs if a.required and a.name not in named]
+    if not missing:
+        return [f"{v.name} on {v.device}: {v.answer}" for v in variants(op, given, named)]
+    own = [(name, device) for of, name, device in reversed(registered) if of == op.name]
+    return [f"{name} on {device}" for name, device in [*own, *(k[:2] for k in op.kernels)]]
 
 
 def _bind(op: Op, args: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ._rules import Framework
 
 Specs = tuple[Optional[tuple[tuple[int, ...], str]], ...]
-"""Shape and dtype of every output, saved ones too; None for one whose optional input is absent."""
+"""Shape and dtype of every output, saved ones too, then of all scratch; None for an absent output."""
 
 # Dims up to which the search for common elements, whose time doubles with each, is worth it.
 _SEARCH = 8

@@ -66,8 +66,11 @@ class Op(NamedTuple):
     """How the op is called and what it returns."""
     facts: tuple[tuple[str, str], ...]
     """What the op does under transformations: topics, each with a text."""
-    kernels: tuple[tuple[str, str], ...]
-    """Names and devices of the kernels, in the order in which dispatch tries them."""
+    kernels: tuple[tuple[str, str, bool], ...]
+    """Name and device of each kernel in the order in which dispatch tries them, and whether it works
+    in the scratch."""
+    scratch: tuple[Arg, ...] = ()
+    """Arrays for kernels to work in, which hold nothing before and after."""
     backward: str = ""
     """Name of the gradient op; empty where there is none."""
     gradient_of: str = ""
@@ -79,12 +82,9 @@ class Op(NamedTuple):
         outputs = [a.name for a in self.outputs if not a.saved]
         return (*outputs, *(a.name for a in self.inputs if a.mutated))
 
-
-def refuse_device(op: Op, device: str) -> None:
-    """Refuse a device for which the collection has no kernel of the op."""
-    if device.partition(":")[0] not in op.devices:
-        text = f"{op.name}: no kernel for device {device}, available: {', '.join(op.devices)}"
-        raise NotImplementedError(text)
+    def takes_scratch(self, device: str) -> bool:
+        """Whether some kernel for a kind of device works in the op's scratch."""
+        return any(kind == device and takes for _, kind, takes in self.kernels)
 
 
 def as_tuple(out: Any) -> tuple[Any, ...] | None:

@@ -13,10 +13,12 @@ __version__ = "0.1.0"
 class OpKind(IntEnum):
     """The number of each op; numbers are never reused."""
 
+    Conv2d = 3
     EltwiseAdd = 0
     EltwiseAddBackward = 9
     EltwiseRelu = 1
     EltwiseReluBackward = 10
+    FlashMlaDecode = 18
     FusedAddRmsNorm = 17
     Gelu = 4
     GeluBackward = 11
@@ -33,6 +35,38 @@ class OpKind(IntEnum):
 
 
 OPS: dict[str, Op] = {
+    "conv2d": Op(
+        name="conv2d",
+        kind=OpKind.Conv2d,
+        doc="Two-dimensional cross-correlation of NCHW images, known as convolution.",
+        file="opdefs/conv/conv2d.toml",
+        schema=0x173E52CD897D1FC3,
+        dtypes={"T": ("float32", "float16", "bfloat16")},
+        devices=("cpu", "cuda"),
+        inputs=(
+            Arg("x", "T[B, C, H, W]", "Images.", dims=("B", "C", "H", "W")),
+            Arg("weight", "T[O, C//groups, R, S]", "Filters.", dims=("O", "C//groups", "R", "S")),
+            Arg("bias", "T[O]", "Added to every output channel.", optional=True, dims=("O",)),
+        ),
+        attrs=(
+            Attr("stride", "int[2]", "Step in rows and columns.", False, (1, 1)),
+            Attr("padding", "int[2]", "Zero rows and columns added on each side.", False, (0, 0)),
+            Attr("dilation", "int[2]", "Spacing of the filter taps.", False, (1, 1)),
+            Attr("groups", "int", "Number of channel groups.", False, 1),
+        ),
+        outputs=(Arg("y", "T[B, O, P, Q]", "Filtered images.", dims=("B", "O", "P", "Q")),),
+        parallel=("B",),
+        sums=(),
+        vmap=(("B", ("x",)),),
+        call="conv2d(x, weight, bias=None, *, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1) -> y",
+        facts=(
+            ("gradient", "none"),
+            ("vmap", "merged over x; a loop over slices when weight or bias is mapped"),
+            ("sharding", "along B; C, H, W, O, C//groups, R, S, P and Q gathered"),
+            ("copies", "x, weight and bias when not contiguous"),
+        ),
+        kernels=(("conv2d", "cpu", False), ("conv2d_cuda", "cuda", False)),
+    ),
     "eltwise_add": Op(
         name="eltwise_add",
         kind=OpKind.EltwiseAdd,
@@ -40,7 +74,7 @@ OPS: dict[str, Op] = {
         file="opdefs/elementwise/eltwise_add.toml",
         schema=0x05822FD78837A92B,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu",),
+        devices=("cpu", "cuda"),
         inputs=(
             Arg("a", "T[*]", "Left summand.", dims=("*",)),
             Arg("b", "T[*]", "Right summand.", dims=("*",)),
@@ -60,7 +94,7 @@ OPS: dict[str, Op] = {
             ("sharding", "along *"),
             ("copies", "a and b when not contiguous"),
         ),
-        kernels=(("eltwise_add", "cpu"),),
+        kernels=(("eltwise_add", "cpu", False), ("eltwise_add_cuda", "cuda", False)),
         backward="eltwise_add_backward",
     ),
     "eltwise_add_backward": Op(
@@ -70,7 +104,7 @@ OPS: dict[str, Op] = {
         file="opdefs/elementwise/eltwise_add_backward.toml",
         schema=0x473B82A510F91040,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu",),
+        devices=("cpu", "cuda"),
         inputs=(Arg("grad_c", "T[*]", "Gradient of the sum.", dims=("*",)),),
         attrs=(),
         outputs=(
@@ -90,7 +124,10 @@ OPS: dict[str, Op] = {
             ("sharding", "along *"),
             ("copies", "grad_c when not contiguous"),
         ),
-        kernels=(("eltwise_add_backward", "cpu"),),
+        kernels=(
+            ("eltwise_add_backward", "cpu", False),
+            ("eltwise_add_backward_cuda", "cuda", False),
+        ),
         gradient_of="eltwise_add",
     ),
     "eltwise_relu": Op(
@@ -100,7 +137,7 @@ OPS: dict[str, Op] = {
         file="opdefs/elementwise/eltwise_relu.toml",
         schema=0x3E405474BD522881,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu",),
+        devices=("cpu", "cuda"),
         inputs=(Arg("x", "T[*]", "Any values.", dims=("*",)),),
         attrs=(),
         outputs=(Arg("y", "T[*]", "max(x, 0).", dims=("*",)),),
@@ -117,7 +154,7 @@ OPS: dict[str, Op] = {
             ("sharding", "along *"),
             ("copies", "x when not contiguous"),
         ),
-        kernels=(("eltwise_relu", "cpu"),),
+        kernels=(("eltwise_relu", "cpu", False), ("eltwise_relu_cuda", "cuda", False)),
         backward="eltwise_relu_backward",
     ),
     "eltwise_relu_backward": Op(
@@ -127,7 +164,7 @@ OPS: dict[str, Op] = {
         file="opdefs/elementwise/eltwise_relu_backward.toml",
         schema=0x482D5A6FBEF3C77F,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu",),
+        devices=("cpu", "cuda"),
         inputs=(
             Arg("grad_y", "T[*]", "Gradient of the result.", dims=("*",)),
             Arg("y", "T[*]", "The result.", dims=("*",)),
@@ -147,8 +184,75 @@ OPS: dict[str, Op] = {
             ("sharding", "along *"),
             ("copies", "grad_y and y when not contiguous"),
         ),
-        kernels=(("eltwise_relu_backward", "cpu"),),
+        kernels=(
+            ("eltwise_relu_backward", "cpu", False),
+            ("eltwise_relu_backward_cuda", "cuda", False),
+        ),
         gradient_of="eltwise_relu",
+    ),
+    "flash_mla_decode": Op(
+        name="flash_mla_decode",
+        kind=OpKind.FlashMlaDecode,
+        doc="One decoding step of multi-head latent attention over a ragged FP8 cache.",
+        file="opdefs/attention/flash_mla_decode.toml",
+        schema=0x0957C4B7082515A8,
+        dtypes={"F": ("float8_e4m3fn", "float8_e4m3fnuz")},
+        devices=("cpu", "cuda"),
+        inputs=(
+            Arg(
+                "q",
+                "bf16[B, H, 512]",
+                "Queries: 448 plain columns, then 64 rotary.",
+                dims=("B", "H", "512"),
+            ),
+            Arg("kv_nope", "F[T, 448]", "Plain part of the cache.", dims=("T", "448")),
+            Arg("kv_rope", "bf16[T, 64]", "Rotary part of the cache.", dims=("T", "64")),
+            Arg(
+                "kv_scale",
+                "f32[T, 7]",
+                "Scale of each 64-column tile of kv_nope.",
+                dims=("T", "7"),
+            ),
+            Arg(
+                "kv_indptr",
+                "i32[B + 1]",
+                "Sequence i owns cache rows kv_indptr[i] to kv_indptr[i+1].",
+                dims=("B + 1",),
+            ),
+        ),
+        attrs=(Attr("sm_scale", "float", "Scale of the scores.", False),),
+        outputs=(
+            Arg(
+                "o",
+                "bf16[B, H, 512]",
+                "Attention output; zero for an empty sequence.",
+                dims=("B", "H", "512"),
+            ),
+            Arg("lse", "f32[B, H]", "Log-sum-exp of the scores.", dims=("B", "H")),
+        ),
+        parallel=("H",),
+        sums=(),
+        vmap=(("H", ("q",)),),
+        call="flash_mla_decode(q, kv_nope, kv_rope, kv_scale, kv_indptr, *, sm_scale=None) -> o, lse",
+        facts=(
+            ("gradient", "none"),
+            (
+                "vmap",
+                "merged over q; a loop over slices when kv_nope, kv_rope, kv_scale or kv_indptr is mapped",
+            ),
+            ("sharding", "along H; B, T and B + 1 gathered"),
+            ("copies", "q, kv_nope, kv_rope, kv_scale and kv_indptr when not contiguous"),
+        ),
+        kernels=(("flash_mla_decode_cuda", "cuda", True), ("flash_mla_decode", "cpu", True)),
+        scratch=(
+            Arg(
+                "o_part",
+                "f32[splits, B, H, 512]",
+                "Results of the splits.",
+                dims=("splits", "B", "H", "512"),
+            ),
+            Arg("lse_part", "f32[splits, B, H]", "Their log-sum-exps.", dims=("splits", "B", "H")),
+        ),
     ),
     "fused_add_rms_norm": Op(
         name="fused_add_rms_norm",
@@ -157,7 +261,7 @@ OPS: dict[str, Op] = {
         file="opdefs/norm/fused_add_rms_norm.toml",
         schema=0x363C37EEF096454A,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu",),
+        devices=("cpu", "cuda"),
         inputs=(
             Arg(
                 "x",
@@ -196,7 +300,7 @@ OPS: dict[str, Op] = {
             ),
             ("copies", "weight when not contiguous"),
         ),
-        kernels=(("fused_add_rms_norm", "cpu"),),
+        kernels=(("fused_add_rms_norm", "cpu", False), ("fused_add_rms_norm_cuda", "cuda", False)),
     ),
     "gelu": Op(
         name="gelu",
@@ -205,7 +309,7 @@ OPS: dict[str, Op] = {
         file="opdefs/activation/gelu.toml",
         schema=0x3765B35B43E53E09,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu",),
+        devices=("cpu", "cuda"),
         inputs=(Arg("x", "T[*]", "Any values.", dims=("*",)),),
         attrs=(
             Attr(
@@ -227,7 +331,7 @@ OPS: dict[str, Op] = {
             ("sharding", "along *"),
             ("copies", "x when not contiguous"),
         ),
-        kernels=(("gelu", "cpu"),),
+        kernels=(("gelu", "cpu", False), ("gelu_cuda", "cuda", False)),
         backward="gelu_backward",
     ),
     "gelu_backward": Op(
@@ -237,7 +341,7 @@ OPS: dict[str, Op] = {
         file="opdefs/activation/gelu_backward.toml",
         schema=0x1273FA0BF4CC403B,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu",),
+        devices=("cpu", "cuda"),
         inputs=(
             Arg("grad_y", "T[*]", "Gradient of the result.", dims=("*",)),
             Arg("x", "T[*]", "The argument.", dims=("*",)),
@@ -262,7 +366,7 @@ OPS: dict[str, Op] = {
             ("sharding", "along *"),
             ("copies", "grad_y and x when not contiguous"),
         ),
-        kernels=(("gelu_backward", "cpu"),),
+        kernels=(("gelu_backward", "cpu", False), ("gelu_backward_cuda", "cuda", False)),
         gradient_of="gelu",
     ),
     "gemm": Op(
@@ -272,7 +376,7 @@ OPS: dict[str, Op] = {
         file="opdefs/matmul/gemm.toml",
         schema=0x6B771F577313D377,
         dtypes={"T": ("float32", "float16", "bfloat16"), "O": ("float32", "float16", "bfloat16")},
-        devices=("cpu",),
+        devices=("cpu", "cuda"),
         inputs=(
             Arg("a", "T[*, M, K]", "Left matrices.", stride="last", dims=("*", "M", "K")),
             Arg(
@@ -313,7 +417,12 @@ OPS: dict[str, Op] = {
                 "bias when not contiguous; a and b when the last dimension is not contiguous",
             ),
         ),
-        kernels=(("gemm", "cpu"),),
+        kernels=(
+            ("gemm_f16_tc", "cuda", False),
+            ("gemm_simt", "cuda", False),
+            ("gemm_tiled", "cpu", False),
+            ("gemm_naive", "cpu", False),
+        ),
         backward="gemm_backward",
     ),
     "gemm_backward": Op(
@@ -321,9 +430,9 @@ OPS: dict[str, Op] = {
         kind=OpKind.GemmBackward,
         doc="Gradients of gemm.",
         file="opdefs/matmul/gemm_backward.toml",
-        schema=0x7AD8FFA1CA657C33,
+        schema=0x4A4B81C1FB7BA6E9,
         dtypes={"O": ("float32", "float16", "bfloat16"), "T": ("float32", "float16", "bfloat16")},
-        devices=("cpu",),
+        devices=("cpu", "cuda"),
         inputs=(
             Arg("grad_c", "O[*, M, N]", "Gradient of the product.", dims=("*", "M", "N")),
             Arg("a", "T[*, M, K]", "Left matrices.", stride="last", dims=("*", "M", "K")),
@@ -379,7 +488,15 @@ OPS: dict[str, Op] = {
                 "grad_c and bias when not contiguous; a and b when the last dimension is not contiguous",
             ),
         ),
-        kernels=(("gemm_backward", "cpu"),),
+        kernels=(("gemm_backward_cuda", "cuda", True), ("gemm_backward", "cpu", False)),
+        scratch=(
+            Arg(
+                "slopes",
+                "f32[*, M, N]",
+                "grad_c times the slope of the activation.",
+                dims=("*", "M", "N"),
+            ),
+        ),
         gradient_of="gemm",
     ),
     "layernorm2d": Op(
@@ -389,7 +506,7 @@ OPS: dict[str, Op] = {
         file="opdefs/norm/layernorm2d.toml",
         schema=0x01136117B3EF2318,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu",),
+        devices=("cpu", "cuda"),
         inputs=(
             Arg("x", "T[M, N]", "Rows to normalise.", dims=("M", "N")),
             Arg("weight", "T[N]", "Scale of each column.", dims=("N",)),
@@ -414,7 +531,7 @@ OPS: dict[str, Op] = {
             ("sharding", "along M; N gathered"),
             ("copies", "x, weight and bias when not contiguous"),
         ),
-        kernels=(("layernorm2d", "cpu"),),
+        kernels=(("layernorm2d", "cpu", False), ("layernorm2d_cuda", "cuda", False)),
         backward="layernorm2d_backward",
     ),
     "layernorm2d_backward": Op(
@@ -422,9 +539,9 @@ OPS: dict[str, Op] = {
         kind=OpKind.Layernorm2dBackward,
         doc="Gradients of layernorm2d, from the mean and the scale that it saved for each row.",
         file="opdefs/norm/layernorm2d_backward.toml",
-        schema=0x78A41ACCC5044B43,
+        schema=0x2094FC5D4A793427,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu",),
+        devices=("cpu", "cuda"),
         inputs=(
             Arg("grad_y", "T[M, N]", "Gradient of the normalised rows.", dims=("M", "N")),
             Arg("x", "T[M, N]", "The rows that were normalised.", dims=("M", "N")),
@@ -451,7 +568,13 @@ OPS: dict[str, Op] = {
             ("sharding", "along M; grad_weight and grad_bias summed over M; N gathered"),
             ("copies", "grad_y, x, weight, mean and rstd when not contiguous"),
         ),
-        kernels=(("layernorm2d_backward", "cpu"),),
+        kernels=(
+            ("layernorm2d_backward", "cpu", False),
+            ("layernorm2d_backward_cuda", "cuda", True),
+        ),
+        scratch=(
+            Arg("partials", "f32[256, 2, N]", "Sums over groups of rows.", dims=("256", "2", "N")),
+        ),
         gradient_of="layernorm2d",
     ),
     "rms_norm": Op(
@@ -461,7 +584,7 @@ OPS: dict[str, Op] = {
         file="opdefs/norm/rms_norm.toml",
         schema=0x4C4E3CAC3DB84553,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu",),
+        devices=("cpu", "cuda"),
         inputs=(
             Arg("x", "T[*, N]", "Rows to normalise.", dims=("*", "N")),
             Arg("weight", "T[N]", "Scale of each column.", dims=("N",)),
@@ -481,7 +604,7 @@ OPS: dict[str, Op] = {
             ("sharding", "along *; N gathered"),
             ("copies", "x and weight when not contiguous"),
         ),
-        kernels=(("rms_norm", "cpu"),),
+        kernels=(("rms_norm", "cpu", False), ("rms_norm_cuda", "cuda", False)),
         backward="rms_norm_backward",
     ),
     "rms_norm_backward": Op(
@@ -489,9 +612,9 @@ OPS: dict[str, Op] = {
         kind=OpKind.RmsNormBackward,
         doc="Gradients of rms_norm.",
         file="opdefs/norm/rms_norm_backward.toml",
-        schema=0x5E5BDFF41DB06111,
+        schema=0x0003977084609995,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu",),
+        devices=("cpu", "cuda"),
         inputs=(
             Arg("grad_y", "T[*, N]", "Gradient of the normalised rows.", dims=("*", "N")),
             Arg("x", "T[*, N]", "The rows that were normalised.", dims=("*", "N")),
@@ -512,7 +635,8 @@ OPS: dict[str, Op] = {
             ("sharding", "along *; grad_weight summed over *; N gathered"),
             ("copies", "grad_y, x and weight when not contiguous"),
         ),
-        kernels=(("rms_norm_backward", "cpu"),),
+        kernels=(("rms_norm_backward", "cpu", False), ("rms_norm_backward_cuda", "cuda", True)),
+        scratch=(Arg("partials", "f32[256, N]", "Sums over groups of rows.", dims=("256", "N")),),
         gradient_of="rms_norm",
     ),
     "silu_and_mul": Op(
@@ -522,7 +646,7 @@ OPS: dict[str, Op] = {
         file="opdefs/activation/silu_and_mul.toml",
         schema=0x78C4B068D15A5C12,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu",),
+        devices=("cpu", "cuda"),
         inputs=(Arg("x", "T[*, 2*D]", "Gate columns, then value columns.", dims=("*", "2*D")),),
         attrs=(),
         outputs=(Arg("y", "T[*, D]", "silu(gate) * value.", dims=("*", "D")),),
@@ -539,7 +663,7 @@ OPS: dict[str, Op] = {
             ("sharding", "along *; 2*D and D gathered"),
             ("copies", "x when not contiguous"),
         ),
-        kernels=(("silu_and_mul", "cpu"),),
+        kernels=(("silu_and_mul", "cpu", False), ("silu_and_mul_cuda", "cuda", False)),
         backward="silu_and_mul_backward",
     ),
     "silu_and_mul_backward": Op(
@@ -549,7 +673,7 @@ OPS: dict[str, Op] = {
         file="opdefs/activation/silu_and_mul_backward.toml",
         schema=0x337B71CDF021F77D,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu",),
+        devices=("cpu", "cuda"),
         inputs=(
             Arg("grad_y", "T[*, D]", "Gradient of the result.", dims=("*", "D")),
             Arg("x", "T[*, 2*D]", "Gate columns, then value columns.", dims=("*", "2*D")),
@@ -576,7 +700,10 @@ OPS: dict[str, Op] = {
             ("sharding", "along *; D and 2*D gathered"),
             ("copies", "grad_y and x when not contiguous"),
         ),
-        kernels=(("silu_and_mul_backward", "cpu"),),
+        kernels=(
+            ("silu_and_mul_backward", "cpu", False),
+            ("silu_and_mul_backward_cuda", "cuda", False),
+        ),
         gradient_of="silu_and_mul",
     ),
     "softmax": Op(
@@ -586,7 +713,7 @@ OPS: dict[str, Op] = {
         file="opdefs/norm/softmax.toml",
         schema=0x6514C651F2AD8D79,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu",),
+        devices=("cpu", "cuda"),
         inputs=(Arg("x", "T[*, N]", "Logits; a row of only -inf gives NaN.", dims=("*", "N")),),
         attrs=(),
         outputs=(Arg("y", "T[*, N]", "Probabilities: every row sums to 1.", dims=("*", "N")),),
@@ -600,7 +727,7 @@ OPS: dict[str, Op] = {
             ("sharding", "along *; N gathered"),
             ("copies", "x when not contiguous"),
         ),
-        kernels=(("softmax", "cpu"),),
+        kernels=(("softmax", "cpu", False), ("softmax_cuda", "cuda", False)),
         backward="softmax_backward",
     ),
     "softmax_backward": Op(
@@ -610,7 +737,7 @@ OPS: dict[str, Op] = {
         file="opdefs/norm/softmax_backward.toml",
         schema=0x069BEEF607B97AE9,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu",),
+        devices=("cpu", "cuda"),
         inputs=(
             Arg("grad_y", "T[*, N]", "Gradient of the probabilities.", dims=("*", "N")),
             Arg("y", "T[*, N]", "The probabilities.", dims=("*", "N")),
@@ -627,7 +754,7 @@ OPS: dict[str, Op] = {
             ("sharding", "along *; N gathered"),
             ("copies", "grad_y and y when not contiguous"),
         ),
-        kernels=(("softmax_backward", "cpu"),),
+        kernels=(("softmax_backward", "cpu", False), ("softmax_backward_cuda", "cuda", False)),
         gradient_of="softmax",
     ),
 }

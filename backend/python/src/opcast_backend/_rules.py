@@ -235,9 +235,14 @@ def size(
     return expected(ValueError, op, name, what, "shape " + shape_text(shape))
 
 
-def because(why: tuple[tuple[str, int, str], ...]) -> str:
-    """Explain symbols as ``C = 4 of x, groups = 2``."""
-    return ", ".join(f"{name} = {value}" + (f" of {of}" if of else "") for name, value, of in why)
+def because(why: tuple[tuple[str, int | tuple[int, ...], str], ...]) -> str:
+    """Explain symbols as ``C = 4 of x, stride = [2, 1]``."""
+    return ", ".join(_origin(*w) for w in why)
+
+
+def _origin(name: str, value: int | tuple[int, ...], of: str) -> str:
+    shown = list(value) if isinstance(value, tuple) else value
+    return f"{name} = {shown}" + (f" of {of}" if of else "")
 
 
 def require(op: str, condition: str, why: tuple[Any, ...]) -> Exception:
@@ -245,9 +250,9 @@ def require(op: str, condition: str, why: tuple[Any, ...]) -> Exception:
     return ValueError(f"{op}: expected {condition}, got {because(why)}")
 
 
-def output_size(op: str, output: str, form: str, value: int) -> Exception:
-    """Build the error of a negative output dimension."""
-    return ValueError(f"{op}: output {output} would have a negative dimension: {form} = {value}")
+def negative_size(op: str, what: str, form: str, value: int) -> Exception:
+    """Build the error of a negative dimension of an output or of scratch."""
+    return ValueError(f"{op}: {what} would have a negative dimension: {form} = {value}")
 
 
 def floordiv(op: str, a: int, b: int) -> int:

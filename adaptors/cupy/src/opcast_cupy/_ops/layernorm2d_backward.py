@@ -8,7 +8,7 @@ from cupy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("layernorm2d_backward", 0x78A41ACCC5044B43)
+_op = _rt.Op("layernorm2d_backward", 0x2094FC5D4A793427)
 
 
 def layernorm2d_backward(

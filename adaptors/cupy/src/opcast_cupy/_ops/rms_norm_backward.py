@@ -8,7 +8,7 @@ from cupy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("rms_norm_backward", 0x5E5BDFF41DB06111)
+_op = _rt.Op("rms_norm_backward", 0x0003977084609995)
 
 
 def rms_norm_backward(

@@ -43,12 +43,13 @@ def eltwise_add(a: Array = _rt.REQUIRED, b: Array = _rt.REQUIRED) -> Array:
 
         return a + b
     """
+    _fault = None
     if isinstance(a, _rt.ARRAY) and isinstance(b, _rt.ARRAY):
         try:
             return _call(a, b)
-        except _rt.FAULT:  # the general call says what is wrong
-            pass
-    return _op.call((a, b), ())
+        except _rt.FAULT as _error:  # the general call says what is wrong
+            _fault = _error
+    return _op.call((a, b), (), _fault)
 
 
 _rt.publish(eltwise_add, required=2)

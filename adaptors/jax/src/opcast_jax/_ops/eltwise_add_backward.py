@@ -43,12 +43,13 @@ def eltwise_add_backward(grad_c: Array = _rt.REQUIRED) -> tuple[Array, Array]:
 
         return grad_c, grad_c
     """
+    _fault = None
     if isinstance(grad_c, _rt.ARRAY):
         try:
             return _call(grad_c)
-        except _rt.FAULT:  # the general call says what is wrong
-            pass
-    return _op.call((grad_c,), ())
+        except _rt.FAULT as _error:  # the general call says what is wrong
+            _fault = _error
+    return _op.call((grad_c,), (), _fault)
 
 
 _rt.publish(eltwise_add_backward, required=1)

@@ -41,12 +41,13 @@ def eltwise_relu(x: Array = _rt.REQUIRED) -> Array:
 
         return xp.maximum(x, 0)
     """
+    _fault = None
     if isinstance(x, _rt.ARRAY):
         try:
             return _call(x)
-        except _rt.FAULT:  # the general call says what is wrong
-            pass
-    return _op.call((x,), ())
+        except _rt.FAULT as _error:  # the general call says what is wrong
+            _fault = _error
+    return _op.call((x,), (), _fault)
 
 
 _rt.publish(eltwise_relu, required=1)

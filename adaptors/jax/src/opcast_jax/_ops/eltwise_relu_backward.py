@@ -43,12 +43,13 @@ def eltwise_relu_backward(grad_y: Array = _rt.REQUIRED, y: Array = _rt.REQUIRED)
 
         return xp.where(y <= 0, 0, grad_y)
     """
+    _fault = None
     if isinstance(grad_y, _rt.ARRAY) and isinstance(y, _rt.ARRAY):
         try:
             return _call(grad_y, y)
-        except _rt.FAULT:  # the general call says what is wrong
-            pass
-    return _op.call((grad_y, y), ())
+        except _rt.FAULT as _error:  # the general call says what is wrong
+            _fault = _error
+    return _op.call((grad_y, y), (), _fault)
 
 
 _rt.publish(eltwise_relu_backward, required=2)

@@ -60,6 +60,7 @@ def fused_add_rms_norm(
         scale = 1 / xp.sqrt(xp.mean(total * total, axis=-1, keepdims=True) + eps)
         return total * scale * weight, total
     """
+    _fault = None
     if (
         isinstance(x, _rt.ARRAY)
         and isinstance(residual, _rt.ARRAY)
@@ -69,9 +70,9 @@ def fused_add_rms_norm(
     ):
         try:
             return _call(x, residual, weight, eps)
-        except _rt.FAULT:  # the general call says what is wrong
-            pass
-    return _op.call((x, residual, weight), (eps,))
+        except _rt.FAULT as _error:  # the general call says what is wrong
+            _fault = _error
+    return _op.call((x, residual, weight), (eps,), _fault)
 
 
 _rt.publish(fused_add_rms_norm, required=3)

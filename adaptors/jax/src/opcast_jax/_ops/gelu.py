@@ -47,12 +47,13 @@ def gelu(x: Array = _rt.REQUIRED, *, approximate: str) -> Array:
         erfc = xp.vectorize(math.erfc, otypes=[float])
         return 0.5 * x * erfc(-x / math.sqrt(2))
     """
+    _fault = None
     if isinstance(x, _rt.ARRAY) and type(approximate) is str:
         try:
             return _call(x, approximate)
-        except _rt.FAULT:  # the general call says what is wrong
-            pass
-    return _op.call((x,), (approximate,))
+        except _rt.FAULT as _error:  # the general call says what is wrong
+            _fault = _error
+    return _op.call((x,), (approximate,), _fault)
 
 
 _rt.publish(gelu, required=1)

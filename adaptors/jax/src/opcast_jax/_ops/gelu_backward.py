@@ -57,12 +57,13 @@ def gelu_backward(
         erfc = xp.vectorize(math.erfc, otypes=[float])
         return grad_y * (0.5 * erfc(-x / math.sqrt(2)) + x * xp.exp(-0.5 * x**2) / math.sqrt(2 * math.pi))
     """
+    _fault = None
     if isinstance(grad_y, _rt.ARRAY) and isinstance(x, _rt.ARRAY) and type(approximate) is str:
         try:
             return _call(grad_y, x, approximate)
-        except _rt.FAULT:  # the general call says what is wrong
-            pass
-    return _op.call((grad_y, x), (approximate,))
+        except _rt.FAULT as _error:  # the general call says what is wrong
+            _fault = _error
+    return _op.call((grad_y, x), (approximate,), _fault)
 
 
 _rt.publish(gelu_backward, required=2)

@@ -70,6 +70,7 @@ def gemm(
             c = c / (1 + xp.exp(-c))
         return c
     """
+    _fault = None
     if (
         isinstance(a, _rt.ARRAY)
         and isinstance(b, _rt.ARRAY)
@@ -81,9 +82,9 @@ def gemm(
     ):
         try:
             return _call(a, b, bias, alpha, activation, out_dtype)
-        except _rt.FAULT:  # the general call says what is wrong
-            pass
-    return _op.call((a, b, bias), (alpha, activation, out_dtype))
+        except _rt.FAULT as _error:  # the general call says what is wrong
+            _fault = _error
+    return _op.call((a, b, bias), (alpha, activation, out_dtype), _fault)
 
 
 _rt.publish(gemm, required=2)

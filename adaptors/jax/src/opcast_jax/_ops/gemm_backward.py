@@ -7,7 +7,7 @@ from jax import Array
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("gemm_backward", 0x7AD8FFA1CA657C33)
+_op = _rt.Op("gemm_backward", 0x4A4B81C1FB7BA6E9)
 _call = _op.jitted
 
 
@@ -80,6 +80,7 @@ def gemm_backward(
         grad_b = alpha * xp.tensordot(grad, a, axes=(rows, rows))
         return alpha * (grad @ b), grad_b, None if bias is None else xp.sum(grad, axis=tuple(rows))
     """
+    _fault = None
     if (
         isinstance(grad_c, _rt.ARRAY)
         and isinstance(a, _rt.ARRAY)
@@ -91,9 +92,9 @@ def gemm_backward(
     ):
         try:
             return _call(grad_c, a, b, bias, alpha, activation)
-        except _rt.FAULT:  # the general call says what is wrong
-            pass
-    return _op.call((grad_c, a, b, bias), (alpha, activation))
+        except _rt.FAULT as _error:  # the general call says what is wrong
+            _fault = _error
+    return _op.call((grad_c, a, b, bias), (alpha, activation), _fault)
 
 
 _rt.publish(gemm_backward, required=3)

@@ -58,6 +58,7 @@ def layernorm2d(
         rstd = 1 / xp.sqrt(xp.mean((x - mean) ** 2, axis=-1, keepdims=True) + eps)
         return (x - mean) * rstd * weight + bias, mean[:, 0], rstd[:, 0]
     """
+    _fault = None
     if (
         isinstance(x, _rt.ARRAY)
         and isinstance(weight, _rt.ARRAY)
@@ -67,9 +68,9 @@ def layernorm2d(
     ):
         try:
             return _call(x, weight, bias, eps)
-        except _rt.FAULT:  # the general call says what is wrong
-            pass
-    return _op.call((x, weight, bias), (eps,))
+        except _rt.FAULT as _error:  # the general call says what is wrong
+            _fault = _error
+    return _op.call((x, weight, bias), (eps,), _fault)
 
 
 _rt.publish(layernorm2d, required=3)

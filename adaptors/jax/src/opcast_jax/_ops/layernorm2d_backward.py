@@ -7,7 +7,7 @@ from jax import Array
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("layernorm2d_backward", 0x78A41ACCC5044B43)
+_op = _rt.Op("layernorm2d_backward", 0x2094FC5D4A793427)
 _call = _op.jitted
 
 
@@ -65,6 +65,7 @@ def layernorm2d_backward(
         grad_x = rstd[:, None] * (weighted - xp.mean(weighted, axis=-1, keepdims=True) - along)
         return grad_x, xp.sum(grad_y * normal, axis=0), xp.sum(grad_y, axis=0)
     """
+    _fault = None
     if (
         isinstance(grad_y, _rt.ARRAY)
         and isinstance(x, _rt.ARRAY)
@@ -74,9 +75,9 @@ def layernorm2d_backward(
     ):
         try:
             return _call(grad_y, x, weight, mean, rstd)
-        except _rt.FAULT:  # the general call says what is wrong
-            pass
-    return _op.call((grad_y, x, weight, mean, rstd), ())
+        except _rt.FAULT as _error:  # the general call says what is wrong
+            _fault = _error
+    return _op.call((grad_y, x, weight, mean, rstd), (), _fault)
 
 
 _rt.publish(layernorm2d_backward, required=5)

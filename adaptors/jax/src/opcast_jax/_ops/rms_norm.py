@@ -46,6 +46,7 @@ def rms_norm(x: Array = _rt.REQUIRED, weight: Array = _rt.REQUIRED, *, eps: floa
 
         return x / xp.sqrt(xp.mean(x * x, axis=-1, keepdims=True) + eps) * weight
     """
+    _fault = None
     if (
         isinstance(x, _rt.ARRAY)
         and isinstance(weight, _rt.ARRAY)
@@ -54,9 +55,9 @@ def rms_norm(x: Array = _rt.REQUIRED, weight: Array = _rt.REQUIRED, *, eps: floa
     ):
         try:
             return _call(x, weight, eps)
-        except _rt.FAULT:  # the general call says what is wrong
-            pass
-    return _op.call((x, weight), (eps,))
+        except _rt.FAULT as _error:  # the general call says what is wrong
+            _fault = _error
+    return _op.call((x, weight), (eps,), _fault)
 
 
 _rt.publish(rms_norm, required=2)

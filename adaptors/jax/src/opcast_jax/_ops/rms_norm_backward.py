@@ -7,7 +7,7 @@ from jax import Array
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("rms_norm_backward", 0x5E5BDFF41DB06111)
+_op = _rt.Op("rms_norm_backward", 0x0003977084609995)
 _call = _op.jitted
 
 
@@ -60,6 +60,7 @@ def rms_norm_backward(
         grad_x = scale * (weighted - x * (scale**2 * xp.mean(weighted * x, axis=-1, keepdims=True)))
         return grad_x, xp.sum(grad_y * x * scale, axis=tuple(range(x.ndim - 1)))
     """
+    _fault = None
     if (
         isinstance(grad_y, _rt.ARRAY)
         and isinstance(x, _rt.ARRAY)
@@ -69,9 +70,9 @@ def rms_norm_backward(
     ):
         try:
             return _call(grad_y, x, weight, eps)
-        except _rt.FAULT:  # the general call says what is wrong
-            pass
-    return _op.call((grad_y, x, weight), (eps,))
+        except _rt.FAULT as _error:  # the general call says what is wrong
+            _fault = _error
+    return _op.call((grad_y, x, weight), (eps,), _fault)
 
 
 _rt.publish(rms_norm_backward, required=3)

@@ -43,12 +43,13 @@ def silu_and_mul(x: Array = _rt.REQUIRED) -> Array:
         gate, value = xp.split(x, 2, axis=-1)
         return gate / (1 + xp.exp(-gate)) * value
     """
+    _fault = None
     if isinstance(x, _rt.ARRAY):
         try:
             return _call(x)
-        except _rt.FAULT:  # the general call says what is wrong
-            pass
-    return _op.call((x,), ())
+        except _rt.FAULT as _error:  # the general call says what is wrong
+            _fault = _error
+    return _op.call((x,), (), _fault)
 
 
 _rt.publish(silu_and_mul, required=1)

@@ -48,12 +48,13 @@ def silu_and_mul_backward(grad_y: Array = _rt.REQUIRED, x: Array = _rt.REQUIRED)
         slope = sigmoid * (1 + xp.clip(gate, -800, 800) * (1 - sigmoid))  # 0 or 1 at infinity
         return xp.concatenate([grad_y * value * slope, grad_y * (gate * sigmoid)], axis=-1)
     """
+    _fault = None
     if isinstance(grad_y, _rt.ARRAY) and isinstance(x, _rt.ARRAY):
         try:
             return _call(grad_y, x)
-        except _rt.FAULT:  # the general call says what is wrong
-            pass
-    return _op.call((grad_y, x), ())
+        except _rt.FAULT as _error:  # the general call says what is wrong
+            _fault = _error
+    return _op.call((grad_y, x), (), _fault)
 
 
 _rt.publish(silu_and_mul_backward, required=2)

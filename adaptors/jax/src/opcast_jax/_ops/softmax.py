@@ -42,12 +42,13 @@ def softmax(x: Array = _rt.REQUIRED) -> Array:
         weights = xp.exp(x - xp.max(x, axis=-1, keepdims=True, initial=-xp.inf))
         return weights / xp.sum(weights, axis=-1, keepdims=True)
     """
+    _fault = None
     if isinstance(x, _rt.ARRAY):
         try:
             return _call(x)
-        except _rt.FAULT:  # the general call says what is wrong
-            pass
-    return _op.call((x,), ())
+        except _rt.FAULT as _error:  # the general call says what is wrong
+            _fault = _error
+    return _op.call((x,), (), _fault)
 
 
 _rt.publish(softmax, required=1)

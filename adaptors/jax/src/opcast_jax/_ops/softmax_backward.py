@@ -44,12 +44,13 @@ def softmax_backward(grad_y: Array = _rt.REQUIRED, y: Array = _rt.REQUIRED) -> A
 
         return y * (grad_y - xp.sum(grad_y * y, axis=-1, keepdims=True))
     """
+    _fault = None
     if isinstance(grad_y, _rt.ARRAY) and isinstance(y, _rt.ARRAY):
         try:
             return _call(grad_y, y)
-        except _rt.FAULT:  # the general call says what is wrong
-            pass
-    return _op.call((grad_y, y), ())
+        except _rt.FAULT as _error:  # the general call says what is wrong
+            _fault = _error
+    return _op.call((grad_y, y), (), _fault)
 
 
 _rt.publish(softmax_backward, required=2)

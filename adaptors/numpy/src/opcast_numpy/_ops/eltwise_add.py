@@ -61,8 +61,8 @@ def eltwise_add(
                 c = _rt.empty(a.shape, a.dtype)
             _kernel(c, a, b)
             return c
-        except _rt.FAULT:  # the general call copes with it or says what is wrong
-            pass
+        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
+            _rt.again(_fault)
     return _op.call((a, b), (), out)
 
 

@@ -55,8 +55,8 @@ def eltwise_add_backward(
             grad_b = _rt.empty(grad_c.shape, grad_c.dtype)
             _kernel(grad_a, grad_b, grad_c)
             return grad_a, grad_b
-        except _rt.FAULT:  # the general call copes with it or says what is wrong
-            pass
+        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
+            _rt.again(_fault)
     return _op.call((grad_c,), (), out)
 
 

@@ -61,8 +61,8 @@ def eltwise_relu_backward(
                 grad_x = _rt.empty(grad_y.shape, grad_y.dtype)
             _kernel(grad_x, grad_y, y)
             return grad_x
-        except _rt.FAULT:  # the general call copes with it or says what is wrong
-            pass
+        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
+            _rt.again(_fault)
     return _op.call((grad_y, y), (), out)
 
 

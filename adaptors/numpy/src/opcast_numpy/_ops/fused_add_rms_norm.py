@@ -63,8 +63,8 @@ def fused_add_rms_norm(
         try:
             _kernel(x, residual, weight, eps)
             return x, residual
-        except _rt.REFUSAL:  # the general call copes with it or says what is wrong
-            pass
+        except _rt.FAULT as _fault:  # unless it had begun, the general call copes with it
+            _op.once(_fault)
     return _op.call((x, residual, weight), (eps,))
 
 

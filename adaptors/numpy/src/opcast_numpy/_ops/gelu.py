@@ -56,8 +56,8 @@ def gelu(x: ndarray = _rt.REQUIRED, *, approximate: str, out: ndarray | None = N
                 y = _rt.empty(x.shape, x.dtype)
             _kernel(y, x, approximate)
             return y
-        except _rt.FAULT:  # the general call copes with it or says what is wrong
-            pass
+        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
+            _rt.again(_fault)
     return _op.call((x,), (approximate,), out)
 
 

@@ -71,8 +71,8 @@ def gelu_backward(
                 grad_x = _rt.empty(grad_y.shape, grad_y.dtype)
             _kernel(grad_x, grad_y, x, approximate)
             return grad_x
-        except _rt.FAULT:  # the general call copes with it or says what is wrong
-            pass
+        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
+            _rt.again(_fault)
     return _op.call((grad_y, x), (approximate,), out)
 
 

@@ -89,8 +89,8 @@ def gemm(
             )
             _kernel(c, a, b, bias, alpha, activation)
             return c
-        except _rt.FAULT:  # the general call copes with it or says what is wrong
-            pass
+        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
+            _rt.again(_fault)
     return _op.call((a, b, bias), (alpha, activation, out_dtype), out)
 
 

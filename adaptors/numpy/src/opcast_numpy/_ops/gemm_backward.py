@@ -7,7 +7,7 @@ from numpy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("gemm_backward", 0x7AD8FFA1CA657C33)
+_op = _rt.Op("gemm_backward", 0x4A4B81C1FB7BA6E9)
 _kernel = _op.kernel
 
 
@@ -96,10 +96,11 @@ def gemm_backward(
             grad_bias = None
             if bias is not None:
                 grad_bias = _rt.empty(bias.shape, a.dtype)
-            _kernel(grad_a, grad_b, grad_bias, grad_c, a, b, bias, alpha, activation)
+            slopes = None
+            _kernel(grad_a, grad_b, grad_bias, grad_c, a, b, bias, alpha, activation, slopes)
             return grad_a, grad_b, grad_bias
-        except _rt.FAULT:  # the general call copes with it or says what is wrong
-            pass
+        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
+            _rt.again(_fault)
     return _op.call((grad_c, a, b, bias), (alpha, activation), out)
 
 

@@ -73,8 +73,8 @@ def layernorm2d(
                 y = _rt.empty(x.shape, x.dtype)
             _kernel(y, None, None, x, weight, bias, eps)
             return y
-        except _rt.FAULT:  # the general call copes with it or says what is wrong
-            pass
+        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
+            _rt.again(_fault)
     return _op.call((x, weight, bias), (eps,), out)
 
 

@@ -7,7 +7,7 @@ from numpy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("layernorm2d_backward", 0x78A41ACCC5044B43)
+_op = _rt.Op("layernorm2d_backward", 0x2094FC5D4A793427)
 _kernel = _op.kernel
 
 
@@ -81,10 +81,11 @@ def layernorm2d_backward(
             grad_x = _rt.empty(grad_y.shape, grad_y.dtype)
             grad_weight = _rt.empty(weight.shape, grad_y.dtype)
             grad_bias = _rt.empty(weight.shape, grad_y.dtype)
-            _kernel(grad_x, grad_weight, grad_bias, grad_y, x, weight, mean, rstd)
+            partials = None
+            _kernel(grad_x, grad_weight, grad_bias, grad_y, x, weight, mean, rstd, partials)
             return grad_x, grad_weight, grad_bias
-        except _rt.FAULT:  # the general call copes with it or says what is wrong
-            pass
+        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
+            _rt.again(_fault)
     return _op.call((grad_y, x, weight, mean, rstd), (), out)
 
 

@@ -65,8 +65,8 @@ def rms_norm(
                 y = _rt.empty(x.shape, x.dtype)
             _kernel(y, x, weight, eps)
             return y
-        except _rt.FAULT:  # the general call copes with it or says what is wrong
-            pass
+        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
+            _rt.again(_fault)
     return _op.call((x, weight), (eps,), out)
 
 

@@ -53,8 +53,8 @@ def silu_and_mul(x: ndarray = _rt.REQUIRED, *, out: ndarray | None = None) -> nd
                 y = _rt.empty((*_x_shape[:-1], _x_shape[-1] // 2), x.dtype)
             _kernel(y, x)
             return y
-        except _rt.FAULT:  # the general call copes with it or says what is wrong
-            pass
+        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
+            _rt.again(_fault)
     return _op.call((x,), (), out)
 
 

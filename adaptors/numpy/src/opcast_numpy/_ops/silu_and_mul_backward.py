@@ -66,8 +66,8 @@ def silu_and_mul_backward(
                 grad_x = _rt.empty(x.shape, grad_y.dtype)
             _kernel(grad_x, grad_y, x)
             return grad_x
-        except _rt.FAULT:  # the general call copes with it or says what is wrong
-            pass
+        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
+            _rt.again(_fault)
     return _op.call((grad_y, x), (), out)
 
 

@@ -51,8 +51,8 @@ def softmax(x: ndarray = _rt.REQUIRED, *, out: ndarray | None = None) -> ndarray
                 y = _rt.empty(x.shape, x.dtype)
             _kernel(y, x)
             return y
-        except _rt.FAULT:  # the general call copes with it or says what is wrong
-            pass
+        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
+            _rt.again(_fault)
     return _op.call((x,), (), out)
 
 

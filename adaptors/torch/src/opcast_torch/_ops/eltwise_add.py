@@ -60,14 +60,15 @@ def eltwise_add(
         and not _rt.profiler._is_profiler_enabled
     ):
         try:
-            if not a.is_nested and not b.is_nested and _plain[0](a, b):
+            _known, _empty, _ = _plain[0]
+            if not a.is_nested and not b.is_nested and _known(a, b):
                 _c_shape, _c_strides = _rt.layouts[a.shape]
-                c = _rt.empty(_c_shape, _c_strides, a.dtype)
+                c = _empty(_c_shape, _c_strides, a.dtype)
                 _kernel(c, a, b)
                 return c
             _tracked = _rt.grad_enabled() and _op.tracked(a, b)
-        except _rt.FAULT:  # the general call copes with it or says what is wrong
-            pass
+        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
+            _rt.again(_fault)
         else:
             if _tracked:
                 return _op.node(a, b)

@@ -57,16 +57,17 @@ def eltwise_add_backward(
         and not _rt.profiler._is_profiler_enabled
     ):
         try:
-            if not grad_c.is_nested and _plain[0](grad_c):
+            _known, _empty, _ = _plain[0]
+            if not grad_c.is_nested and _known(grad_c):
                 _grad_a_shape, _grad_a_strides = _rt.layouts[grad_c.shape]
-                grad_a = _rt.empty(_grad_a_shape, _grad_a_strides, grad_c.dtype)
+                grad_a = _empty(_grad_a_shape, _grad_a_strides, grad_c.dtype)
                 _grad_b_shape, _grad_b_strides = _rt.layouts[grad_c.shape]
-                grad_b = _rt.empty(_grad_b_shape, _grad_b_strides, grad_c.dtype)
+                grad_b = _empty(_grad_b_shape, _grad_b_strides, grad_c.dtype)
                 _kernel(grad_a, grad_b, grad_c)
                 return grad_a, grad_b
             _tracked = _rt.grad_enabled() and _op.tracked(grad_c)
-        except _rt.FAULT:  # the general call copes with it or says what is wrong
-            pass
+        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
+            _rt.again(_fault)
         else:
             if _tracked:
                 return _op.node(grad_c)

@@ -58,14 +58,15 @@ def eltwise_relu_backward(
         and not _rt.profiler._is_profiler_enabled
     ):
         try:
-            if not grad_y.is_nested and not y.is_nested and _plain[0](grad_y, y):
+            _known, _empty, _ = _plain[0]
+            if not grad_y.is_nested and not y.is_nested and _known(grad_y, y):
                 _grad_x_shape, _grad_x_strides = _rt.layouts[grad_y.shape]
-                grad_x = _rt.empty(_grad_x_shape, _grad_x_strides, grad_y.dtype)
+                grad_x = _empty(_grad_x_shape, _grad_x_strides, grad_y.dtype)
                 _kernel(grad_x, grad_y, y)
                 return grad_x
             _tracked = _rt.grad_enabled() and _op.tracked(grad_y, y)
-        except _rt.FAULT:  # the general call copes with it or says what is wrong
-            pass
+        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
+            _rt.again(_fault)
         else:
             if _tracked:
                 return _op.node(grad_y, y)

@@ -70,13 +70,13 @@ def fused_add_rms_norm(
                 not x.is_nested
                 and not residual.is_nested
                 and not weight.is_nested
-                and _plain[0](x, residual, weight)
+                and _plain[0][0](x, residual, weight)
             ):
                 _rt.bump((x, residual))
                 _kernel(x, residual, weight, eps)
                 return x, residual
-        except _rt.FAULT as fault:  # unless it had begun, the general call copes with it
-            _op.once(fault)
+        except _rt.FAULT as _fault:  # unless it had begun, the general call copes with it
+            _op.once(_fault)
     return _op.call((x, residual, weight), (eps,))
 
 

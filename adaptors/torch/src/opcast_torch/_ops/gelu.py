@@ -59,14 +59,15 @@ def gelu(x: Tensor = _rt.REQUIRED, *, approximate: str, out: Tensor | None = Non
         and not _rt.profiler._is_profiler_enabled
     ):
         try:
-            if not x.is_nested and _plain[0](x):
+            _known, _empty, _ = _plain[0]
+            if not x.is_nested and _known(x):
                 _y_shape, _y_strides = _rt.layouts[x.shape]
-                y = _rt.empty(_y_shape, _y_strides, x.dtype)
+                y = _empty(_y_shape, _y_strides, x.dtype)
                 _kernel(y, x, approximate)
                 return y
             _tracked = _rt.grad_enabled() and _op.tracked(x)
-        except _rt.FAULT:  # the general call copes with it or says what is wrong
-            pass
+        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
+            _rt.again(_fault)
         else:
             if _tracked:
                 return _op.node(x, approximate)

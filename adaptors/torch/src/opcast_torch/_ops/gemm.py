@@ -81,20 +81,21 @@ def gemm(
         and not _rt.profiler._is_profiler_enabled
     ):
         try:
+            _known, _empty, _ = _plain[0]
             if (
                 not a.is_nested
                 and not b.is_nested
-                and _plain[0](a, b)
-                and (bias is None or (not bias.is_nested and _plain[1](bias)))
+                and _known(a, b)
+                and (bias is None or (not bias.is_nested and _plain[1][0](bias)))
             ):
                 _a_shape = a.shape
                 _b_shape = b.shape
                 _c_shape, _c_strides = _rt.layouts[(*_a_shape[:-1], _b_shape[0])]
-                c = _rt.empty(_c_shape, _c_strides, a.dtype if out_dtype is None else out_dtype)
+                c = _empty(_c_shape, _c_strides, a.dtype if out_dtype is None else out_dtype)
                 _kernel(c, a, b, bias, alpha, activation)
                 return c
-        except _rt.FAULT:  # the general call copes with it or says what is wrong
-            pass
+        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
+            _rt.again(_fault)
     return _op.call((a, b, bias), (alpha, activation, out_dtype), out)
 
 

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("gemm_backward", 0x7AD8FFA1CA657C33)
+_op = _rt.Op("gemm_backward", 0x4A4B81C1FB7BA6E9)
 _kernel, _plain = _op.kernel, _op.plain
 
 
@@ -91,25 +91,31 @@ def gemm_backward(
         and not _rt.profiler._is_profiler_enabled
     ):
         try:
+            _known, _empty, _scratch = _plain[0]
             if (
                 not grad_c.is_nested
                 and not a.is_nested
                 and not b.is_nested
-                and _plain[0](grad_c, a, b)
-                and (bias is None or (not bias.is_nested and _plain[1](bias)))
+                and _known(grad_c, a, b)
+                and (bias is None or (not bias.is_nested and _plain[1][0](bias)))
             ):
                 _grad_a_shape, _grad_a_strides = _rt.layouts[a.shape]
-                grad_a = _rt.empty(_grad_a_shape, _grad_a_strides, a.dtype)
+                grad_a = _empty(_grad_a_shape, _grad_a_strides, a.dtype)
                 _grad_b_shape, _grad_b_strides = _rt.layouts[b.shape]
-                grad_b = _rt.empty(_grad_b_shape, _grad_b_strides, a.dtype)
+                grad_b = _empty(_grad_b_shape, _grad_b_strides, a.dtype)
                 grad_bias = None
                 if bias is not None:
                     _grad_bias_shape, _grad_bias_strides = _rt.layouts[bias.shape]
-                    grad_bias = _rt.empty(_grad_bias_shape, _grad_bias_strides, a.dtype)
-                _kernel(grad_a, grad_b, grad_bias, grad_c, a, b, bias, alpha, activation)
+                    grad_bias = _empty(_grad_bias_shape, _grad_bias_strides, a.dtype)
+                slopes = None
+                if _scratch is not None:
+                    _grad_c_shape = grad_c.shape
+                    _slopes_shape, _slopes_strides = _rt.layouts[(*_grad_c_shape,)]
+                    slopes = _scratch(_slopes_shape, _slopes_strides, _rt.torch.float32)
+                _kernel(grad_a, grad_b, grad_bias, grad_c, a, b, bias, alpha, activation, slopes)
                 return grad_a, grad_b, grad_bias
-        except _rt.FAULT:  # the general call copes with it or says what is wrong
-            pass
+        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
+            _rt.again(_fault)
     return _op.call((grad_c, a, b, bias), (alpha, activation), out)
 
 

@@ -64,14 +64,15 @@ def rms_norm(
         and not _rt.profiler._is_profiler_enabled
     ):
         try:
-            if not x.is_nested and not weight.is_nested and _plain[0](x, weight):
+            _known, _empty, _ = _plain[0]
+            if not x.is_nested and not weight.is_nested and _known(x, weight):
                 _y_shape, _y_strides = _rt.layouts[x.shape]
-                y = _rt.empty(_y_shape, _y_strides, x.dtype)
+                y = _empty(_y_shape, _y_strides, x.dtype)
                 _kernel(y, x, weight, eps)
                 return y
             _tracked = _rt.grad_enabled() and _op.tracked(x, weight)
-        except _rt.FAULT:  # the general call copes with it or says what is wrong
-            pass
+        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
+            _rt.again(_fault)
         else:
             if _tracked:
                 return _op.node(x, weight, eps)

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("rms_norm_backward", 0x5E5BDFF41DB06111)
+_op = _rt.Op("rms_norm_backward", 0x0003977084609995)
 _kernel, _plain = _op.kernel, _op.plain
 
 
@@ -71,21 +71,27 @@ def rms_norm_backward(
         and not _rt.profiler._is_profiler_enabled
     ):
         try:
+            _known, _empty, _scratch = _plain[0]
             if (
                 not grad_y.is_nested
                 and not x.is_nested
                 and not weight.is_nested
-                and _plain[0](grad_y, x, weight)
+                and _known(grad_y, x, weight)
             ):
                 _grad_x_shape, _grad_x_strides = _rt.layouts[grad_y.shape]
-                grad_x = _rt.empty(_grad_x_shape, _grad_x_strides, grad_y.dtype)
+                grad_x = _empty(_grad_x_shape, _grad_x_strides, grad_y.dtype)
                 _grad_weight_shape, _grad_weight_strides = _rt.layouts[weight.shape]
-                grad_weight = _rt.empty(_grad_weight_shape, _grad_weight_strides, grad_y.dtype)
-                _kernel(grad_x, grad_weight, grad_y, x, weight, eps)
+                grad_weight = _empty(_grad_weight_shape, _grad_weight_strides, grad_y.dtype)
+                partials = None
+                if _scratch is not None:
+                    _grad_y_shape = grad_y.shape
+                    _partials_shape, _partials_strides = _rt.layouts[(256, _grad_y_shape[-1])]
+                    partials = _scratch(_partials_shape, _partials_strides, _rt.torch.float32)
+                _kernel(grad_x, grad_weight, grad_y, x, weight, eps, partials)
                 return grad_x, grad_weight
             _tracked = _rt.grad_enabled() and _op.tracked(grad_y, x, weight)
-        except _rt.FAULT:  # the general call copes with it or says what is wrong
-            pass
+        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
+            _rt.again(_fault)
         else:
             if _tracked:
                 return _op.node(grad_y, x, weight, eps)

@@ -55,15 +55,16 @@ def silu_and_mul(x: Tensor = _rt.REQUIRED, *, out: Tensor | None = None) -> Tens
         and not _rt.profiler._is_profiler_enabled
     ):
         try:
-            if not x.is_nested and _plain[0](x):
+            _known, _empty, _ = _plain[0]
+            if not x.is_nested and _known(x):
                 _x_shape = x.shape
                 _y_shape, _y_strides = _rt.layouts[(*_x_shape[:-1], _x_shape[-1] // 2)]
-                y = _rt.empty(_y_shape, _y_strides, x.dtype)
+                y = _empty(_y_shape, _y_strides, x.dtype)
                 _kernel(y, x)
                 return y
             _tracked = _rt.grad_enabled() and _op.tracked(x)
-        except _rt.FAULT:  # the general call copes with it or says what is wrong
-            pass
+        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
+            _rt.again(_fault)
         else:
             if _tracked:
                 return _op.node(x)

@@ -63,14 +63,15 @@ def silu_and_mul_backward(
         and not _rt.profiler._is_profiler_enabled
     ):
         try:
-            if not grad_y.is_nested and not x.is_nested and _plain[0](grad_y, x):
+            _known, _empty, _ = _plain[0]
+            if not grad_y.is_nested and not x.is_nested and _known(grad_y, x):
                 _grad_x_shape, _grad_x_strides = _rt.layouts[x.shape]
-                grad_x = _rt.empty(_grad_x_shape, _grad_x_strides, grad_y.dtype)
+                grad_x = _empty(_grad_x_shape, _grad_x_strides, grad_y.dtype)
                 _kernel(grad_x, grad_y, x)
                 return grad_x
             _tracked = _rt.grad_enabled() and _op.tracked(grad_y, x)
-        except _rt.FAULT:  # the general call copes with it or says what is wrong
-            pass
+        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
+            _rt.again(_fault)
         else:
             if _tracked:
                 return _op.node(grad_y, x)

@@ -1,0 +1,297 @@
+"""Libraries that are built when they are first needed.
+
+A package without a prebuilt library builds it on import, with the recipe that opcast generated from
+the same plan as ``opcast build``, into a cache. What lies there is used again only if everything
+that could have changed it is the same: the recipe, the sources, the compilers, the headers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from . import _tools
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+_NAME = (__package__ or "").removesuffix("_backend")
+_HOME = Path(__file__).parent
+_FORCE = f"{_NAME.upper()}_BUILD"
+
+
+def library(prebuilt: Path) -> Path:
+    """Return the path of a library of the package: the prebuilt one, or one that is built now.
+
+    Parameters
+    ----------
+    prebuilt
+        Where ``opcast build`` or a wheel puts it. ``<NAME>_BUILD=1`` disregards that.
+
+    """
+    forced = os.environ.get(_FORCE, "")
+    if forced not in {"", "0", "1"}:
+        raise ImportError(f"{_FORCE}: expected 0 or 1, got {forced}")
+    if forced != "1" and prebuilt.is_file():
+        return prebuilt
+    try:
+        if found := _built(prebuilt.name):
+            return found
+    except (ImportError, OSError, subprocess.SubprocessError) as error:
+        raise ImportError(f"{__package__}: {prebuilt.name} cannot be built: {error}") from None
+    raise ImportError(
+        f"{__package__}: {prebuilt} is missing: run `opcast build` in the project or install a wheel"
+    )
+
+
+def _built(name: str) -> Path | None:
+    """Return the library in the cache, or None for a package that cannot build it."""
+    if not (_HOME / "recipes" / "cpu.ninja").is_file():
+        return None
+    recipe = _recipe()
+    root = recipe.root()
+    if root is None or f"build/release/{name}:" not in recipe.text:
+        return None
+    for _ in range(5):  # sources may change under a build, but not for ever
+        if found := _Build(recipe, root, name).result():
+            return found
+    raise ImportError("its sources keep changing")
+
+
+class _Recipe(NamedTuple):
+    """A generated build.ninja without what differs between machines, and what that is here."""
+
+    text: str
+    cxx: _tools.Compiler
+    cuda: tuple[_tools.Compiler, Path] | None
+
+    def variable(self, name: str) -> str:
+        """Return a variable of the text as it is written."""
+        for line in self.text.splitlines():
+            key, _, value = line.partition(" = ")
+            if key == name:
+                return value.replace("$$", "$")
+        return ""
+
+    def root(self) -> Path | None:
+        """Return the folder with the sources: the project, or what an installed package has."""
+        folders = shlex.split(self.variable("folders"))
+        project = _HOME.parent.parent.parent.parent
+        for root in (project, _HOME / "source"):
+            if (root / "opcast.toml").is_file() and all(
+                (root / folder).is_dir() for folder in folders
+            ):
+                return root
+        return None
+
+    def machine(self, project: Path, build_id: str) -> tuple[str, str]:
+        """Return the missing variables, and what tells the tools behind them from any other."""
+        gnu = [] if self.cxx.clang else shlex.split(self.variable("gnu_flags"))
+        values: dict[str, list[str]] = {
+            "cxx": self.cxx.words,
+            "cxx_flags": gnu,
+            "project": [str(project)],
+            "build_id": [build_id],
+        }
+        identity = self.cxx.identity
+        for module, distribution in (("tvm_ffi", "apache-tvm-ffi"), ("jaxlib", "jaxlib")):
+            if found := _tools.headers(module, distribution):
+                values[module] = [str(found[0])]
+                identity += found[1]
+        if self.cuda:
+            values["nvcc"] = self.cuda[0].words
+            values["nvcc_flags"] = self.cxx.host(gnu)
+            values["cudart"] = [str(self.cuda[1])]
+            identity += self.cuda[0].identity
+        lines = [f"{name} = {shlex.join(v).replace('$', '$$')}\n" for name, v in values.items()]
+        return "".join(lines), identity
+
+
+def _recipe() -> _Recipe:
+    """Return the recipe for the CPU, or the one with CUDA where there is nvcc."""
+    cpu, both = (_HOME / "recipes" / f"{name}.ninja" for name in ("cpu", "cuda"))
+    recipe = _Recipe(cpu.read_text(), _tools.cpp_compiler(), None)
+    if both.is_file():
+        text = both.read_text()
+        cuda = _tools.cuda_compiler(recipe._replace(text=text).variable("toolkit"))
+        if cuda:
+            return _Recipe(text, recipe.cxx, cuda)
+    return recipe
+
+
+class _Build:
+    """One library in the cache, under a key that is a digest of all that decides its bytes."""
+
+    def __init__(self, recipe: _Recipe, root: Path, name: str) -> None:
+        self.recipe, self.root, self.name = recipe, root, name
+        self.folders = shlex.split(recipe.variable("folders"))
+        self.suffixes = set(shlex.split(recipe.variable("suffixes")))
+        self.key = self.digest()
+        cache = os.environ.get("OPCAST_CACHE_DIR") or Path.home() / ".cache" / "opcast"
+        self.cache = Path(cache, _NAME)
+        self.entry = self.cache / self.key
+
+    def digest(self) -> str:
+        """Return the key: sources and headers, recipe and tools."""
+        sum_ = hashlib.sha256()
+        _, tools = self.recipe.machine(Path(), "")
+        for text in (self.name, self.recipe.text, tools, _tools.variables()):
+            sum_.update(f"{len(text)}\n{text}".encode())
+        for path in self.sources():
+            content = (self.root / path).read_bytes()
+            sum_.update(f"{path} {len(content)}\n".encode())
+            sum_.update(content)
+        return sum_.hexdigest()[:32]
+
+    def sources(self) -> list[str]:
+        """Return the files that the key covers, relative to the root."""
+        found: list[str] = []
+        for folder in self.folders:
+            for parent, folders, files in os.walk(self.root / folder):
+                skipped = {f for f in folders if f.startswith(".") or f in {"build", "dist"}}
+                folders[:] = sorted(set(folders) - skipped)
+                here = os.path.relpath(parent, self.root)
+                named = [f for f in files if Path(f).suffix in self.suffixes]
+                found += [os.path.normpath(f"{here}/{f}") for f in sorted(named)]
+        return found
+
+    def result(self) -> Path | None:
+        """Return the library, or None if its sources changed while it was built."""
+        if not self.valid():
+            with self.locked():
+                if not self.valid() and not self.build():
+                    return None
+        return self.entry / self.name
+
+    def valid(self) -> bool:
+        """Say whether the entry is whole and the headers beyond the sources are as they were."""
+        try:
+            files = json.loads((self.entry / "headers.json").read_text())
+            return (self.entry / self.name).is_file() and files == _states(files)
+        except (OSError, ValueError):
+            return False
+
+    @contextlib.contextmanager
+    def locked(self) -> Generator[None]:
+        """Keep other processes from building the same; the lock ends with the process."""
+        self.cache.mkdir(parents=True, exist_ok=True)
+        with Path(self.cache, f"{self.key}.lock").open("w") as file:
+            begin = time.monotonic()
+            said = False
+            while True:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    if not said and time.monotonic() - begin > 1:
+                        said = True
+                        _say(f"waiting for another process that builds {self.name}")
+                    time.sleep(0.05)
+                else:
+                    break
+            yield
+
+    def build(self) -> bool:
+        """Compile in a folder of its own and put the result in place in one step."""
+        for left in self.cache.glob(".*-*"):  # by a process that was killed
+            if left.name.startswith(f".{self.key}-") or left.stat().st_mtime < time.time() - 86400:
+                shutil.rmtree(left, ignore_errors=True)
+        work = Path(tempfile.mkdtemp(prefix=f".{self.key}-", dir=self.cache))
+        try:
+            begin = time.time_ns()
+            headers = self.compile(work)
+            states = _states(headers)
+            end = time.time_ns()
+            touched = any(state and begin <= state[1] <= end for state in states.values())
+            if touched or self.digest() != self.key:
+                return False
+            done = work / "done"
+            done.mkdir()
+            (work / "build" / "release" / self.name).rename(done / self.name)
+            (done / "headers.json").write_text(json.dumps(states))
+            if self.entry.exists():
+                self.entry.rename(work / "old")
+            done.rename(self.entry)
+            return True
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+
+    def compile(self, work: Path) -> list[str]:
+        """Run ninja and return the headers that it read beyond the sources."""
+        for folder in self.folders:
+            link = work / folder
+            if not link.exists():  # else it lies in a folder that is linked already
+                link.parent.mkdir(parents=True, exist_ok=True)
+                link.symlink_to(self.root / folder, target_is_directory=True)
+        out = work / "build" / "release"
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "toolchain.txt").write_text("")
+        variables, _ = self.recipe.machine(work, self.key[:16])
+        (out / "build.ninja").write_text(variables + self.recipe.text)
+        devices = "cpu and cuda" if self.recipe.cuda else "cpu"
+        words = [_tools.ninja(), "-f", "build/release/build.ninja"]
+        _run_ninja([*words, f"build/release/{self.name}"], work, f"{self.name} for {devices}")
+        deps = subprocess.run(
+            [*words, "-t", "deps"], cwd=work, check=True, capture_output=True, text=True
+        )
+        read = {line[4:] for line in deps.stdout.splitlines() if line.startswith("    ")}
+        covered = set(self.sources())
+        beyond = {path for path in map(os.path.normpath, read) if path not in covered}
+        return sorted(path if path.startswith("/") else str(self.root / path) for path in beyond)
+
+
+def _states(paths: Any) -> dict[str, list[int] | None]:
+    """Return size and age of files."""
+    states: dict[str, list[int] | None] = {}
+    for path in paths:
+        try:
+            state = Path(path).stat()
+            states[path] = [state.st_size, state.st_mtime_ns]
+        except OSError:
+            states[path] = None
+    return states
+
+
+def _run_ninja(words: list[str], folder: Path, what: str) -> None:
+    """Build with a line on stderr about the progress; what the compilers say ends in the error."""
+    begin = time.monotonic()
+    _say(f"building {what}")
+    live = sys.stderr is not None and sys.stderr.isatty()
+    said: list[str] = []
+    environment = {**os.environ, "NINJA_STATUS": "[%f/%t] "}
+    with subprocess.Popen(
+        words, cwd=folder, env=environment, text=True, errors="replace",
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    ) as ninja:  # fmt: skip
+        try:
+            for line in ninja.stdout or ():
+                if not line.startswith("["):
+                    said.append(line)
+                elif live:
+                    _say(f"building {what} {line.partition(' ')[0]}", end="\r")
+        except BaseException:
+            ninja.terminate()
+            raise
+    if ninja.returncode != 0:
+        raise ImportError("the compiler says\n" + "".join(said)[-20000:])
+    _say(f"built {what} in {time.monotonic() - begin:.0f} s")
+
+
+def _say(text: str, end: str = "\n") -> None:
+    if sys.stderr is not None:
+        print(
+            f"{_NAME}: {text}\x1b[K" if end == "\r" else f"{_NAME}: {text}",
+            end=end,
+            file=sys.stderr,
+            flush=True,
+        )

@@ -1,0 +1,49 @@
+"""The shared library of the collection: found, loaded once, and asked for its functions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import tvm_ffi
+
+from ._build import library
+
+_tvm_ffi: Any = tvm_ffi  # partly untyped
+
+NAME = (__package__ or "").removesuffix("_backend")
+"""Name of the collection."""
+
+
+_path = library(Path(__file__).with_name("lib") / f"lib{NAME}.so")
+
+
+def library_path() -> Path:
+    """Return the path of the shared library that holds the kernels."""
+    return _path
+
+
+def _load() -> Any:
+    # Not among the kinds of error that tvm-ffi knows: it would arrive as RuntimeError.
+    _tvm_ffi.register_error("NotImplementedError", NotImplementedError)
+    return _tvm_ffi.load_module(str(_path))
+
+
+module = _load()
+"""The library's exported functions, by name."""
+
+retype = module["_opcast_retype"]
+
+
+def function(op: str, schema: int) -> Any:
+    """Return the exported function of an op, if the library was built from the given schema."""
+    try:
+        found = module["_opcast_schema"](op)
+    except KeyError:  # the library has no such op
+        found = None
+    if found != schema:
+        raise ImportError(
+            f"{op}: this package and {library_path()} come from different definitions:"
+            " run `opcast build` again"
+        )
+    return module[op]

@@ -1,0 +1,105 @@
+"""Which kernels would take a call: asked of the library with arrays that have no memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import tvm_ffi
+
+from . import _checks
+from ._library import module
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ._memory import Memory, Specs
+    from ._meta import Op
+
+# DLPack's numbers of the kinds of devices.
+_KINDS = {"cpu": 1, "cuda": 2}
+
+
+class Variant(NamedTuple):
+    """A kernel, and what it says about a call."""
+
+    name: str
+    device: str
+    answer: str
+    """``yes``, or why it does not take the call."""
+
+
+class _Framework:
+    """The rules' view of anything that has a shape and a dtype, of whatever framework."""
+
+    array = "array"
+
+    def is_array(self, value: Any) -> bool:
+        return hasattr(value, "shape") and hasattr(value, "dtype")
+
+    def shape(self, value: Any) -> tuple[int, ...]:
+        return tuple(int(n) for n in value.shape)
+
+    def dtype(self, value: Any) -> str:
+        return self.dtype_name(value.dtype) or str(value.dtype)
+
+    def device(self, value: Any) -> str:
+        device: Any = getattr(value, "device", "cpu")
+        kind = getattr(device, "platform", None) or getattr(device, "type", None)  # JAX, PyTorch
+        if kind is None:  # NumPy says it in words, and CuPy has no other kind
+            return f"cuda:{device.id}" if hasattr(device, "id") else "cpu"
+        kind = {"gpu": "cuda"}.get(kind, kind)
+        index = getattr(device, "id", None) or getattr(device, "index", None) or 0
+        return kind if kind == "cpu" else f"{kind}:{index}"
+
+    def dtype_name(self, value: Any) -> str | None:
+        name = getattr(value, "name", None) or getattr(value, "__name__", None) or str(value)
+        return name.removeprefix("torch.")
+
+    def check_out(self, op: str, name: str, value: Any) -> None:
+        """Allow all."""
+
+    def check_mutated(self, op: str, name: str, value: Any, stride: str) -> None:
+        """Allow all."""
+
+    def memory(self, value: Any) -> Memory | None:
+        return None
+
+
+_framework = _Framework()
+
+
+def variants(op: Op, given: dict[str, Any], named: dict[str, Any]) -> list[Variant]:
+    """Return all kernels of an op with their answers; the arguments are checked like a call's.
+
+    Parameters
+    ----------
+    op
+        The op.
+    given
+        Arrays, or what has their shape, dtype and device, by name.
+    named
+        Attributes by name; others have their defaults.
+
+    """
+    inputs = [given.get(a.name) for a in op.inputs]
+    attrs = [named.get(a.name, a.default) for a in op.attrs]
+    check: Callable[..., Any] = getattr(_checks, op.name)
+    checked: tuple[Specs, tuple[Any, ...]] = check(_framework, *inputs, *attrs)
+    specs, values = checked
+    first = next((x for x in inputs if x is not None), None)
+    device = "cpu" if first is None else _framework.device(first)
+    count = len(op.outputs)
+    arrays = [None if s is None else _phantom(s[0], s[1], device) for s in specs]
+    held = [
+        None if x is None else _phantom(_framework.shape(x), _framework.dtype(x), device)
+        for x in inputs
+    ]
+    text: str = module["_opcast_explain"](op.name, *arrays[:count], *held, *values, *arrays[count:])
+    return [Variant(*line.split("\t")) for line in text.splitlines()]
+
+
+def _phantom(shape: tuple[int, ...], dtype: str, device: str) -> Any:
+    kind, _, index = device.partition(":")
+    held: Any = tvm_ffi.dtype(dtype)
+    code, bits = held.type_code, held.bits
+    return module["_opcast_phantom"](shape, code, bits, _KINDS.get(kind, 0), int(index or 0))
