@@ -19,7 +19,7 @@ export OPCAST_TEST_PYTHON := $(CURDIR)/$(BIN)/python
 # The repository's files, committed or not.
 FILES := git ls-files --cached --others --exclude-standard
 
-.PHONY: help quickstart gen build check format lint test conformance bench clean opcast
+.PHONY: help quickstart gen build cuda check format lint test conformance bench clean opcast
 
 help: ## List these targets.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,25 +33,27 @@ gen: opcast ## Generate the sources from opdefs/.
 build: opcast $(VENV)/.installed ## Build the libraries and link the packages into .venv.
 	$(OPCAST) build --python $(VENV)
 
+cuda: $(VENV)/.cuda ## Install a CUDA compiler into .venv; the next build uses it.
+
 check: opcast $(VENV)/.installed ## Check formats, types, definitions and generated files.
 	@bad=$$(gofmt -l $$($(FILES) '*.go')); test -z "$$bad" || { echo "gofmt: run make format for $$bad" >&2; exit 1; }
 	$(GO) vet ./...
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
 	$(BIN)/pyright
-	$(BIN)/clang-format --dry-run -Werror $$($(FILES) '*.h' '*.cc')
+	$(BIN)/clang-format --dry-run -Werror $$($(FILES) '*.h' '*.cc' '*.cu')
 	$(OPCAST) check
 	$(OPCAST) gen --check
 
 format: $(VENV)/.installed ## Format all hand-written sources.
 	gofmt -w $$($(FILES) '*.go')
 	$(BIN)/ruff format --quiet
-	$(BIN)/clang-format -i $$($(FILES) '*.h' '*.cc')
+	$(BIN)/clang-format -i $$($(FILES) '*.h' '*.cc' '*.cu')
 
 lint: $(GOLANGCI_LINT) ## Run the Go linters (the first run compiles them: minutes).
 	$(GOLANGCI_LINT) run
 
-test: check build ## Run all tests; they need minutes.
+test: cuda check build ## Run all tests; they need minutes.
 	$(GO) test -json -count=1 -timeout=60m ./... | $(GO) run ./internal/testsum
 
 conformance: build ## Run every op through every adaptor.
@@ -67,11 +69,15 @@ clean: ## Delete what was built; .venv stays.
 opcast:
 	$(GO) build -o $(OPCAST) ./cmd/opcast
 
-$(VENV)/.installed: $(wildcard requirements/*.txt)
+$(VENV)/.installed: requirements/uv.txt requirements/test.txt requirements/lint.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=...")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet -r requirements/uv.txt
 	$(BIN)/uv pip install --quiet --python $(BIN)/python -r requirements/test.txt -r requirements/lint.txt
+	touch $@
+
+$(VENV)/.cuda: requirements/cuda.txt $(VENV)/.installed
+	$(BIN)/uv pip install --quiet --python $(BIN)/python -r $<
 	touch $@
 
 $(GOLANGCI_LINT): | $(VENV)/.installed

@@ -6,13 +6,16 @@ package build
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"slices"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/elfcheck"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/pyenv"
 )
@@ -23,9 +26,13 @@ type Options struct {
 	Env     *pyenv.Env
 	// Runtime holds opcast's own C++ runtime in its folder "opcast", for projects that have none of their own.
 	Runtime fs.FS
-	// Debug builds without optimisation and with debug information; Verbose shows the command lines.
-	Debug, Verbose bool
-	Getenv         func(string) string
+	// Devices are those to build for, a part of the manifest's; empty means all of them, without those whose compiler
+	// lacks.
+	Devices []string
+	// Debug builds without optimisation and with debug information; Verbose shows the command lines, Quiet nothing but
+	// mistakes.
+	Debug, Verbose, Quiet bool
+	Getenv                func(string) string
 	// Log receives what ninja and the compiler print.
 	Log io.Writer
 }
@@ -34,6 +41,8 @@ type Options struct {
 type Result struct {
 	// Library is the path of the backend relative to the project, SHA256 the digest of its bytes.
 	Library, SHA256 string
+	// DeviceCode lists what the library holds for other devices than the CPU: "sm_80", "compute_90".
+	DeviceCode []string
 	// Import is a shell command that imports the collection.
 	Import string
 	// Notes say what was left out, and why.
@@ -46,7 +55,7 @@ func Run(ctx context.Context, o Options) (*Result, diag.List, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	in, err := gather(ctx, o)
+	in, notes, err := gather(ctx, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -68,34 +77,97 @@ func Run(ctx context.Context, o Options) (*Result, diag.List, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if note := jaxNote(o); note != "" {
-		result.Notes = append(result.Notes, note)
+	result.Notes = notes
+	if in.cuda != nil {
+		result.DeviceCode, err = elfcheck.DeviceCode(local(o.Project.Dir, result.Library))
 	}
-	return result, nil, nil
+	return result, nil, err
 }
 
-// gather looks at the machine: the compiler, the sources and the runtime.
-func gather(ctx context.Context, o Options) (in inputs, err error) {
+// gather looks at the machine: the compilers, the sources and the runtime. Notes say what is left out, and why.
+func gather(ctx context.Context, o Options) (in inputs, notes []string, err error) {
 	in = inputs{project: o.Project, env: o.Env, debug: o.Debug}
 	if in.compiler, err = findCompiler(ctx, o.Getenv); err != nil {
-		return in, err
+		return in, nil, err
 	}
-	dir := o.Project.Dir
-	if in.kernels, err = findSources(dir, o.Project.Manifest.Sources); err != nil {
-		return in, err
+	var note string
+	if in.cuda, note, err = chooseCUDA(ctx, o); err != nil {
+		return in, nil, err
 	}
-	if in.runtime, err = findRuntime(dir, o.Runtime); err != nil {
-		return in, err
+	if note != "" {
+		notes = append(notes, note)
 	}
-	generated, err := glob(dir, "backend/gen/*.gen.cc")
+	generated, err := glob(o.Project.Dir, "backend/gen/*.cc")
 	if err != nil {
-		return in, err
+		return in, nil, err
 	}
-	in.backend = append(slices.Clone(in.runtime.sources), generated...)
-	if wantsJAX(o.Project) && o.Env.JAXInclude != "" {
-		in.jax, err = glob(dir, jaxFolder+"/*.cc")
+	if note := jaxNote(o); note != "" {
+		notes = append(notes, note)
+	} else if wantsJAX(o.Project) {
+		handlers, err := glob(o.Project.Dir, jaxFolder+"/*.cc")
+		if err != nil {
+			return in, nil, err
+		}
+		generated = append(generated, handlers...)
 	}
-	return in, err
+	if err := in.findUnits(o.Runtime, generated); err != nil {
+		return in, nil, err
+	}
+	if len(in.kernels) == 0 {
+		return in, nil, fmt.Errorf("opcast.toml: sources %q match no C++ file", o.Project.Manifest.Sources)
+	}
+	if err := LayRuntime(o.Project.Dir, o.Runtime); err != nil {
+		return in, nil, err
+	}
+	in.digest, err = digest(o.Project.Dir, in.folders())
+	return in, notes, err
+}
+
+// chooseCUDA finds the CUDA compiler if the build is to use one. It may lack, with a note, unless it was asked for.
+func chooseCUDA(ctx context.Context, o Options) (*cuda, string, error) {
+	m := &o.Project.Manifest
+	devices := o.Devices
+	if len(devices) == 0 {
+		devices = m.Devices
+	}
+	if !slices.Contains(devices, "cuda") {
+		return nil, "", nil
+	}
+	found, err := findCUDA(ctx, o.Env, o.Getenv, m.CUDA.Toolkit)
+	var missing *pyenv.MissingError
+	if len(o.Devices) == 0 && o.Getenv("NVCC") == "" && errors.As(err, &missing) {
+		return nil, "CUDA was left out: " + missing.Error(), nil
+	}
+	return found, "", err
+}
+
+// findUnits lists what is to be compiled: kernels, the runtime, and of the generated files those of C++.
+func (in *inputs) findUnits(embedded fs.FS, generated []string) error {
+	dir, m := in.project.Dir, &in.project.Manifest
+	cpp, cu, err := findSources(dir, m.Sources)
+	if err != nil {
+		return err
+	}
+	if len(cu) > 0 && !slices.Contains(m.Devices, "cuda") {
+		return fmt.Errorf(`%s is a CUDA source, but devices in opcast.toml do not name "cuda"`, cu[0])
+	}
+	if in.runtime, err = findRuntime(dir, embedded); err != nil {
+		return err
+	}
+	in.backend, in.kernels, in.jax = slices.Clone(in.runtime.sources), cpp, nil
+	for _, f := range generated {
+		switch {
+		case !slices.Contains(cppSuffixes, path.Ext(f)):
+		case path.Dir(f) == jaxFolder:
+			in.jax = append(in.jax, f)
+		case path.Dir(f) == "backend/gen":
+			in.backend = append(in.backend, f)
+		}
+	}
+	if in.cuda != nil {
+		in.backend, in.kernels = append(in.backend, in.runtime.cuda...), append(in.kernels, cu...)
+	}
+	return nil
 }
 
 func wantsJAX(p *opdef.Project) bool { return slices.Contains(p.Manifest.Adaptors, "jax") }
@@ -109,7 +181,5 @@ func jaxNote(o Options) string {
 		o.Env.InstallCommand("jax", "jaxlib"))
 }
 
-// local is the path of a file of the project on this machine.
-func local(project *opdef.Project, path string) string {
-	return filepath.Join(project.Dir, filepath.FromSlash(path))
-}
+// local is the path of a file of the project in the folder dir on this machine.
+func local(dir, path string) string { return filepath.Join(dir, filepath.FromSlash(path)) }

@@ -254,6 +254,14 @@ func (d *demo) withoutNinja() {
 	d.Env.Ninja = ""
 }
 
+func TestBuildWantsSources(t *testing.T) {
+	d := newDemo(t)
+	d.Project.Manifest.Sources = []string{"csrc/*.h"}
+	if _, _, _, err := d.build(); err == nil || !strings.Contains(err.Error(), `sources ["csrc/*.h"] match no C++ file`) {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestJAXIsLeftOutWithANote(t *testing.T) {
 	d := newDemo(t)
 	d.Project.Manifest.Adaptors = []string{"jax"}

@@ -2,6 +2,7 @@ package build
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/opcast/opcast/internal/diag"
@@ -20,7 +21,7 @@ func check(o Options, libraries []library) (diag.List, error) {
 	policy := elfcheck.Policy{Provided: host.Exports, Linked: linked(manifest.Link)}
 	var findings diag.List
 	for _, l := range libraries {
-		lib, err := elfcheck.Read(local(o.Project, l.output))
+		lib, err := elfcheck.Read(local(o.Project.Dir, l.output))
 		if err != nil {
 			return nil, err
 		}
@@ -54,9 +55,8 @@ func report(p *opdef.Project, l library, faults elfcheck.Faults, findings *diag.
 		name := elfcheck.Demangle(symbol)
 		if op, kernel, ok := kernelOf(p, name); ok {
 			findings.Add(kernelPos(op, kernel), "B001",
-				fmt.Sprintf("define opcast::Status %s(...) as backend/gen/%s.gen.h declares it, in a file that sources match",
-					name, op.Name),
-				"kernel %s (%s) is declared but no source defines it", name, op.KernelList()[kernel].Name)
+				fmt.Sprintf("define %s as backend/gen/%s.gen.h declares it, in a file that sources match", name, op.Name),
+				"kernel %s (%s) is declared but no source defines it", name, kernel.Name)
 			continue
 		}
 		findings.Add(manifest, "B002", "define it, or name its library in link; kernels may use no Python and no framework",
@@ -64,29 +64,27 @@ func report(p *opdef.Project, l library, faults elfcheck.Faults, findings *diag.
 	}
 }
 
-// kernelOf finds the kernel whose function has the given qualified name. Functions are called like kernels, in another
-// case and without underscores, so both are compared without either.
-func kernelOf(p *opdef.Project, name string) (op *opdef.Op, kernel int, ok bool) {
+// kernelOf finds the kernel that has a function of the given qualified name.
+func kernelOf(p *opdef.Project, name string) (op *opdef.Op, kernel opdef.Kernel, ok bool) {
 	function, ok := strings.CutPrefix(name, "ops::")
 	if !ok {
-		return nil, 0, false
+		return nil, kernel, false
 	}
 	for _, op := range p.Ops {
-		for i, k := range op.KernelList() {
-			if strings.EqualFold(strings.ReplaceAll(k.Name, "_", ""), function) {
-				return op, i, true
+		for _, k := range op.KernelList() {
+			if slices.Contains(k.Functions(), function) {
+				return op, k, true
 			}
 		}
 	}
-	return nil, 0, false
+	return nil, kernel, false
 }
 
 // kernelPos is where the kernel is declared; a definition that lists none declares one by existing.
-func kernelPos(op *opdef.Op, kernel int) diag.Pos {
-	for _, key := range []string{fmt.Sprintf("kernels[%d].name", kernel), fmt.Sprintf("kernels[%d]", kernel)} {
-		if pos, ok := op.Pos[key]; ok {
-			return pos
-		}
+func kernelPos(op *opdef.Op, kernel opdef.Kernel) diag.Pos {
+	i := slices.IndexFunc(op.Kernels, func(k opdef.Kernel) bool { return k.Name == kernel.Name })
+	if pos, ok := op.Pos[fmt.Sprintf("kernels[%d].name", i)]; ok {
+		return pos
 	}
 	return diag.Pos{File: op.File, Line: 1, Col: 1}
 }

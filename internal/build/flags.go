@@ -1,67 +1,169 @@
 package build
 
 import (
+	"fmt"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/opcast/opcast/internal/ninja"
 )
 
 // jaxFolder holds the sources of the handler library.
 const jaxFolder = "adaptors/jax/csrc"
 
-// baseFlags compile every unit. Without -ffp-contract=off, two compilers would round differently; without
-// -fno-gnu-unique, two collections in one process would share statics.
+// baseFlags compile every unit. Without -ffp-contract=off, two compilers would round differently; -fmad=false says the
+// same to nvcc. A kernel that wants a * b + c in one rounding writes fmaf.
 var baseFlags = []string{
-	"-std=c++17", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-ffp-contract=off", "-pthread",
+	"-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-ffp-contract=off", "-pthread",
 	"-Wall", "-Wextra", "-Werror",
 }
 
-// compileFlags are the shell words with which a unit is compiled.
-func (in inputs) compileFlags(source string) string {
-	flags := slices.Clone(baseFlags)
+// machine are the variables of a build file that say where things are on this machine; all else is the same on every
+// machine. Their values are shell words.
+func (in inputs) machine(id string) []ninja.Var {
+	words := func(name string, words ...string) ninja.Var {
+		return ninja.Var{Name: name, Value: ninja.Escape(shellWords(words...))}
+	}
+	vars := []ninja.Var{words("cxx", in.compiler.words...), words("cxx_flags", in.compiler.flags()...),
+		words("project", in.project.Dir), words("build_id", id), words("tvm_ffi", in.env.TVMInclude)}
+	if len(in.jax) > 0 {
+		vars = append(vars, words("jaxlib", in.env.JAXInclude))
+	}
+	if in.cuda != nil {
+		vars = append(vars, words("nvcc", in.cuda.nvcc), words("nvcc_flags", in.compiler.nvccFlags()...),
+			words("cudart", in.cuda.libraries))
+	}
+	return vars
+}
+
+// gnuFlags are what only GCC gets. Without -fno-gnu-unique, two collections in one process would share statics; clang
+// never makes such symbols and does not know the flag.
+var gnuFlags = []string{"-fno-gnu-unique"}
+
+// flags and nvccFlags are the options that depend on the compiler.
+func (c compiler) flags() []string {
+	if c.clang {
+		return nil
+	}
+	return gnuFlags
+}
+
+func (c compiler) nvccFlags() []string {
+	program, options := c.hostCompiler()
+	return append([]string{"-ccbin", program}, hostWords(append(options, c.flags()...))...)
+}
+
+// flags are the variables of a build file that units share: what all get, and what only some may see.
+func (in inputs) flags() []ninja.Var {
+	const system = "-isystem $%[1]s -ffile-prefix-map=$%[1]s=%[1]s" // keeps the environment's path out of the bytes
+	tvm := fmt.Sprintf(system, "tvm_ffi")
+	vars := []ninja.Var{
+		// The first three are for packages that build themselves; the last two of them say what makes a library stale.
+		{Name: "gnu_flags", Value: shellWords(gnuFlags...)},
+		{Name: "folders", Value: ninja.Escape(shellWords(in.folders()...))},
+		{Name: "suffixes", Value: shellWords(textSuffixes...)},
+		{Name: "common", Value: "$cxx_flags -ffile-prefix-map=$project=. " + ninja.Escape(shellWords(in.cppFlags()...))},
+		{Name: "ffi", Value: tvm},
+	}
+	if len(in.jax) > 0 {
+		vars = append(vars, ninja.Var{Name: "jax", Value: "-I" + jaxFolder + " " + fmt.Sprintf(system, "jaxlib") + " $ffi"})
+	}
+	if in.cuda != nil {
+		if toolkit := in.project.Manifest.CUDA.Toolkit; toolkit != "" {
+			vars = append(vars, ninja.Var{Name: "toolkit", Value: ninja.Escape(toolkit)})
+		}
+		vars = append(vars, ninja.Var{Name: "cuda", Value: "$nvcc_flags " + ninja.Escape(shellWords(in.nvccFlags()...))})
+	}
+	return vars
+}
+
+// cppFlags are the C++ compiler's options of all units.
+func (in inputs) cppFlags() []string {
+	flags := append([]string{"-std=c++17"}, baseFlags...)
 	if in.debug {
 		flags = append(flags, "-O0", "-g")
 	} else {
 		flags = append(flags, "-O3", "-g0")
 	}
-	if !in.compiler.clang {
-		flags = append(flags, "-fno-gnu-unique") // clang never makes such symbols and does not know the flag
+	flags = append(flags, `-DOPCAST_COLLECTION="`+in.project.Manifest.Name+`"`)
+	if in.cuda != nil {
+		archs := strings.Join(cudaArchs(&in.project.Manifest), ",")
+		flags = append(flags, "-DOPCAST_CUDA=1", `-DOPCAST_CUDA_ARCHS="`+archs+`"`)
 	}
-	manifest := in.project.Manifest
-	flags = append(flags, "-ffile-prefix-map="+in.project.Dir+"=.", `-DOPCAST_COLLECTION="`+manifest.Name+`"`,
-		"-I"+in.runtime.root, "-Ibackend/gen")
-	flags = append(flags, in.foreignIncludes(source)...)
-	for _, dir := range manifest.Include {
-		flags = append(flags, "-I"+dir)
-	}
-	for _, define := range manifest.Defines {
-		flags = append(flags, "-D"+define)
-	}
-	for _, f := range manifest.Files {
-		if matcher(f.Match)(source) {
-			flags = append(flags, f.Flags...)
-		}
-	}
-	return shellWords(flags...)
-}
-
-// foreignIncludes are the header folders that only some units may see: kernels get no FFI header.
-func (in inputs) foreignIncludes(source string) (flags []string) {
-	system := func(dir, alias string) {
-		// The alias keeps the environment's path out of the library's bytes.
-		flags = append(flags, "-isystem", dir, "-ffile-prefix-map="+dir+"="+alias)
-	}
-	isJAX := slices.Contains(in.jax, source)
-	if isJAX {
-		flags = append(flags, "-I"+jaxFolder)
-		system(in.env.JAXInclude, "jaxlib")
-	}
-	if isJAX || in.usesFFI(source) {
-		system(in.env.TVMInclude, "tvm_ffi")
+	for _, f := range in.projectFlags() {
+		flags = append(flags, f[0]+f[1])
 	}
 	return flags
 }
+
+// nvccFlags are nvcc's options of all CUDA units.
+func (in inputs) nvccFlags() []string {
+	flags := []string{"-std=c++17", "-fmad=false", "-Werror", "all-warnings"}
+	if in.debug {
+		flags = append(flags, "-O0", "-g", "-G")
+	} else {
+		flags = append(flags, "-O3")
+	}
+	flags = append(flags, hostWords(baseFlags)...)
+	flags = append(flags, `-DOPCAST_COLLECTION="`+in.project.Manifest.Name+`"`, "-DOPCAST_CUDA=1")
+	for _, f := range in.projectFlags() {
+		// To nvcc a comma separates two macros or two folders.
+		flags = append(flags, f[0]+strings.ReplaceAll(f[1], ",", `\,`))
+	}
+	return append(flags, in.project.Manifest.CUDA.Flags...)
+}
+
+// projectFlags are the include folders and the macros: an option and its value each.
+func (in inputs) projectFlags() (flags [][2]string) {
+	for _, dir := range append([]string{in.runtime.root, "backend/gen"}, in.project.Manifest.Include...) {
+		flags = append(flags, [2]string{"-I", dir})
+	}
+	for _, define := range in.project.Manifest.Defines {
+		flags = append(flags, [2]string{"-D", define})
+	}
+	return flags
+}
+
+// unitFlags are the flags of one unit, in terms of the build file's variables: kernels get no FFI header, and the rest
+// no CUDA header.
+func (in inputs) unitFlags(source string) (string, error) {
+	manifest := &in.project.Manifest
+	archs, own := cudaArchs(manifest), []string(nil)
+	for _, f := range manifest.Files {
+		if matcher(f.Match)(source) {
+			own = append(own, f.Flags...)
+			if len(f.Arch) > 0 {
+				archs = f.Arch
+			}
+		}
+	}
+	parts := []string{"$common"}
+	switch {
+	case isCUDA(source):
+		words, err := gencode(archs)
+		if err != nil {
+			return "", err
+		}
+		parts = []string{"$cuda", shellWords(words...)}
+	case slices.Contains(in.jax, source):
+		parts = append(parts, "$jax")
+	case in.usesFFI(source):
+		parts = append(parts, "$ffi")
+	case path.Base(source) == "build_id.cc":
+		parts = append(parts, `-DOPCAST_BUILD_ID='"$build_id"'`)
+	}
+	if len(own) > 0 {
+		parts = append(parts, ninja.Escape(shellWords(own...)))
+	}
+	return strings.Join(parts, " "), nil
+}
+
+func isCUDA(source string) bool { return path.Ext(source) == cudaSuffix }
+
+// ffiUnits are the beginnings of the names of the runtime's units that speak tvm-ffi.
+var ffiUnits = []string{"ffi", "objects", "op_call", "registered", "registry"}
 
 // usesFFI says whether a unit speaks tvm-ffi: the generated ones, the runtime's and the author's hand-written exports
 // in a folder named ffi.
@@ -70,7 +172,8 @@ func (in inputs) usesFFI(source string) bool {
 	if slices.Contains(in.kernels, source) {
 		return folder == "ffi"
 	}
-	return strings.HasSuffix(file, ".gen.cc") || strings.HasPrefix(file, "ffi") || strings.HasPrefix(file, "registry")
+	begins := func(prefix string) bool { return strings.HasPrefix(file, prefix) }
+	return strings.HasSuffix(file, ".gen.cc") || slices.ContainsFunc(ffiUnits, begins)
 }
 
 // linkFlags are the shell words with which a library is linked. libtvm_ffi is not among them: whoever loads the
@@ -78,7 +181,12 @@ func (in inputs) usesFFI(source string) bool {
 func (in inputs) linkFlags(l library) string {
 	flags := []string{"-Wl,--version-script=" + l.script(), "-Wl,-soname," + l.name, "-pthread",
 		"-Wl,-z,nodelete"} // pool threads outlive every caller, so the code must too
-	return shellWords(append(flags, in.project.Manifest.Link...)...)
+	own := ninja.Escape(shellWords(append(flags, in.project.Manifest.Link...)...))
+	if slices.ContainsFunc(l.sources, isCUDA) {
+		// The driver is opened when it is first needed, so that the library loads on machines without one.
+		own += " -L$cudart -lcudart_static -ldl -lrt"
+	}
+	return own
 }
 
 var plainWord = regexp.MustCompile(`^[\w@%+=:,./-]+$`)

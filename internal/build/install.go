@@ -9,20 +9,20 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/pyenv"
 )
 
 // install copies the libraries into the Python packages and links the packages into the environment.
 func install(o Options, p *plan) (*Result, error) {
-	name := o.Project.Manifest.Name
-	homes := []string{"backend/python/src/" + name + "_backend/lib", "adaptors/jax/src/" + name + "_jax/lib"}
+	homes := libraryHomes(o.Project)
 	result := &Result{Library: p.libraries[0].output}
 	for i, l := range p.libraries {
-		content, err := os.ReadFile(local(o.Project, l.output))
+		content, err := os.ReadFile(local(o.Project.Dir, l.output))
 		if err != nil {
 			return nil, fmt.Errorf("install %s: %w", l.name, err)
 		}
-		if _, err := replace(filepath.Join(local(o.Project, homes[i]), l.name), content); err != nil {
+		if _, err := replace(filepath.Join(local(o.Project.Dir, homes[i]), l.name), content); err != nil {
 			return nil, err
 		}
 		if i == 0 {
@@ -36,11 +36,21 @@ func install(o Options, p *plan) (*Result, error) {
 	return result, nil
 }
 
+// packageFolder is the backend's Python package.
+func packageFolder(p *opdef.Project) string {
+	return "backend/python/src/" + p.Manifest.Name + "_backend"
+}
+
+// libraryHomes are the folders of the packages for the backend and the JAX handlers.
+func libraryHomes(p *opdef.Project) []string {
+	return []string{packageFolder(p) + "/lib", "adaptors/jax/src/" + p.Manifest.Name + "_jax/lib"}
+}
+
 // link makes the environment find the packages where they are, as `pip install --editable` would.
 func link(o Options) error {
-	folders := []string{local(o.Project, "backend/python/src")}
+	folders := []string{local(o.Project.Dir, "backend/python/src")}
 	for _, a := range o.Project.Manifest.Adaptors {
-		folders = append(folders, local(o.Project, "adaptors/"+a+"/src"))
+		folders = append(folders, local(o.Project.Dir, "adaptors/"+a+"/src"))
 	}
 	path := filepath.Join(o.Env.Site, "_"+o.Project.Manifest.Name+"_editable.pth")
 	if _, err := replace(path, []byte(strings.Join(folders, "\n")+"\n")); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/opcast/opcast/internal/ninja"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/pyenv"
 )
@@ -28,15 +29,33 @@ func sampleInputs() inputs {
 	}
 }
 
-// The golden holds every text of a plan; UPDATE=1 rewrites it.
+// sampleCUDA is the sample with CUDA sources.
+func sampleCUDA() inputs {
+	in := sampleInputs()
+	in.cuda = &cuda{nvcc: "/site/cu13/bin/nvcc", libraries: "/site/cu13/lib", version: "nvcc 13.2.86"}
+	in.project.Manifest.CUDA = opdef.CUDA{Arch: []string{"80", "90+PTX"}, Flags: []string{"--use_fast_math"}}
+	in.project.Manifest.Files = []opdef.FileFlags{{Match: "csrc/cuda/*_sm90.cu", Arch: []string{"90a"}, Flags: []string{"-maxrregcount=64"}}}
+	in.project.Manifest.Defines = []string{`PAIR="a,b"`}
+	in.kernels = []string{"csrc/cpu/scale.cc", "csrc/cuda/scale.cu", "csrc/cuda/scale_sm90.cu"}
+	in.backend = []string{"build/runtime/opcast/build_id.cc", "build/runtime/opcast/registry.cc", "build/runtime/opcast/gpu_cuda.cu"}
+	return in
+}
+
+// The goldens hold every text of a plan; UPDATE=1 rewrites them.
 func TestPlanGolden(t *testing.T) {
-	p, err := newPlan(sampleInputs())
+	for name, in := range map[string]inputs{"plan": sampleInputs(), "plan_cuda": sampleCUDA()} {
+		t.Run(name, func(t *testing.T) { planGolden(t, filepath.Join("testdata", name+".golden"), in) })
+	}
+}
+
+func planGolden(t *testing.T, golden string, in inputs) {
+	t.Helper()
+	p, err := newPlan(in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := "-- build.ninja --\n" + p.ninja + "-- compile_commands.json --\n" + string(p.commands) +
 		"\n-- toolchain.txt --\n" + p.toolchain
-	golden := filepath.Join("testdata", "plan.golden")
 	if os.Getenv("UPDATE") != "" {
 		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -49,13 +68,28 @@ func TestPlanGolden(t *testing.T) {
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("plan (-want +got):\n%s", diff)
 	}
+	if !strings.HasSuffix(p.ninja, p.portable[strings.Index(p.portable, "builddir"):]) {
+		t.Error("the portable text is not the end of build.ninja")
+	}
+}
+
+func TestArchFaults(t *testing.T) {
+	for _, arch := range []string{"sm_80", "8.0", "90+ptx", "", "all"} {
+		if _, err := gencode([]string{"80", arch}); err == nil {
+			t.Errorf("no error for the architecture %q", arch)
+		}
+	}
 }
 
 func TestPlanOptions(t *testing.T) {
 	flags := func(edit func(*inputs)) string {
 		in := sampleInputs()
 		edit(&in)
-		return " " + in.compileFlags(in.kernels[0]) + " "
+		unit, err := in.unitFlags(in.kernels[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return " " + ninja.Expand(unit, append(in.machine("0f"), in.flags()...)) + " "
 	}
 	tests := map[string]struct {
 		edit             func(*inputs)

@@ -1,6 +1,8 @@
 package build
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"os"
@@ -13,40 +15,78 @@ import (
 // cppSuffixes are the source files that the C++ compiler takes.
 var cppSuffixes = []string{".cc", ".cpp", ".cxx"}
 
-// findSources lists the kernel files that the globs match, sorted; headers among them are left to the compiler.
-func findSources(dir string, globs []string) ([]string, error) {
-	var sources []string
+// textSuffixes are the files that can change what a compiler makes.
+var textSuffixes = []string{
+	".c", ".cc", ".cpp", ".cu", ".cuh", ".cxx", ".def", ".h", ".hh", ".hpp", ".hxx", ".inc", ".inl", ".ipp", ".tpp",
+}
+
+// cudaSuffix is the suffix of the files that nvcc takes.
+const cudaSuffix = ".cu"
+
+// findSources lists the kernel files that the globs match, sorted: those of the C++ compiler and those of nvcc. Headers
+// among them are left to the compilers.
+func findSources(dir string, globs []string) (cpp, cu []string, err error) {
 	for _, g := range globs {
 		files, err := glob(dir, g)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, f := range files {
 			switch suffix := path.Ext(f); {
 			case slices.Contains(cppSuffixes, suffix):
-				sources = append(sources, f)
-			case suffix == ".cu":
-				return nil, fmt.Errorf("%s: this version of opcast builds no CUDA sources", f)
+				cpp = append(cpp, f)
+			case suffix == cudaSuffix:
+				cu = append(cu, f)
 			}
 		}
 	}
-	if len(sources) == 0 {
-		return nil, fmt.Errorf("opcast.toml: sources %q match no C++ file", globs)
+	slices.Sort(cpp)
+	slices.Sort(cu)
+	return slices.Compact(cpp), slices.Compact(cu), nil
+}
+
+// folders are those that hold the project's sources and headers, which are all that a build reads beside the packages
+// of the environment and the system.
+func (in inputs) folders() []string {
+	list := []string{in.runtime.root + "/opcast", "backend/gen"}
+	for _, g := range in.project.Manifest.Sources {
+		first, _, _ := strings.Cut(globRoot(g), "/") // sources of one folder may share the headers of another
+		list = append(list, first)
 	}
-	slices.Sort(sources)
-	return slices.Compact(sources), nil
+	if wantsJAX(in.project) {
+		list = append(list, jaxFolder)
+	}
+	list = append(list, in.project.Manifest.Include...)
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// digest is that of all files of C++ and CUDA in the folders.
+func digest(dir string, folders []string) (string, error) {
+	sum := sha256.New()
+	for _, folder := range folders {
+		files, err := glob(dir, path.Join(folder, "**"))
+		if err != nil {
+			return "", err
+		}
+		for _, f := range files {
+			if !slices.Contains(textSuffixes, path.Ext(f)) {
+				continue
+			}
+			text, err := os.ReadFile(local(dir, f))
+			if err != nil {
+				return "", fmt.Errorf("read sources: %w", err)
+			}
+			fmt.Fprintf(sum, "%s %d\n%s", f, len(text), text)
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // glob lists the files below dir that the pattern matches, as sorted slash paths. "**" matches any number of folders.
 // Hidden folders, build and dist are never searched unless the pattern names them.
 func glob(dir, pattern string) ([]string, error) {
-	root := "."
-	for _, part := range strings.Split(path.Dir(pattern), "/") {
-		if strings.ContainsAny(part, "*?") {
-			break
-		}
-		root = path.Join(root, part)
-	}
+	root := globRoot(pattern)
 	matches, found := matcher(pattern), []string(nil)
 	err := fs.WalkDir(os.DirFS(dir), root, func(p string, d fs.DirEntry, err error) error {
 		switch {
@@ -63,6 +103,18 @@ func glob(dir, pattern string) ([]string, error) {
 		return nil, fmt.Errorf("find %s: %w", pattern, err)
 	}
 	return found, nil
+}
+
+// globRoot is the folder that the pattern names before its first wildcard.
+func globRoot(pattern string) string {
+	root := "."
+	for _, part := range strings.Split(path.Dir(pattern), "/") {
+		if strings.ContainsAny(part, "*?") {
+			break
+		}
+		root = path.Join(root, part)
+	}
+	return root
 }
 
 func skipped(folder string) bool {

@@ -1,12 +1,15 @@
 package build
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/opcast/opcast/internal/opdef"
 )
 
 func TestGlob(t *testing.T) {
@@ -43,10 +46,11 @@ func TestGlob(t *testing.T) {
 
 func TestFindSourcesFaults(t *testing.T) {
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "csrc", "only.h"), "")
 	write(t, filepath.Join(dir, "cuda", "k.cu"), "")
-	for pattern, want := range map[string]string{"csrc/*": "match no C++ file", "cuda/*": "builds no CUDA sources"} {
-		if _, err := findSources(dir, []string{pattern}); err == nil || !strings.Contains(err.Error(), want) {
+	in := inputs{project: &opdef.Project{Dir: dir, Manifest: opdef.Manifest{Devices: []string{"cpu"}}}}
+	for pattern, want := range map[string]string{"cuda/*": `do not name "cuda"`} {
+		in.project.Manifest.Sources = []string{pattern}
+		if err := in.findUnits(demoRuntime, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q in it", pattern, err, want)
 		}
 	}
@@ -55,16 +59,23 @@ func TestFindSourcesFaults(t *testing.T) {
 // A project with a runtime of its own, as this repository is, uses that; stale embedded files go away.
 func TestFindRuntime(t *testing.T) {
 	dir := t.TempDir()
-	embedded := fstest.MapFS{"opcast/kernel.h": {Data: []byte("1")}, "opcast/a.cc": {Data: []byte("1")}}
-	write(t, filepath.Join(dir, "build/runtime/opcast/gone.cc"), "")
+	embedded := fstest.MapFS{"opcast/kernel.h": {Data: []byte("1")}, "opcast/a.cc": {Data: []byte("1")}, "opcast/b.cu": {}}
+	gone := filepath.Join(dir, "build/runtime/opcast/gone.cc")
+	write(t, gone, "")
 	got, err := findRuntime(dir, embedded)
-	want := tree{"build/runtime", []string{"build/runtime/opcast/a.cc"}}
+	want := tree{"build/runtime", []string{"build/runtime/opcast/a.cc"}, []string{"build/runtime/opcast/b.cu"}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(tree{})); diff != "" || err != nil {
 		t.Errorf("embedded: %v (-want +got):\n%s", err, diff)
 	}
+	if err := layOut(filepath.Dir(gone), embedded); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(gone); err == nil {
+		t.Error("a stale file of the runtime is still there")
+	}
 	write(t, filepath.Join(dir, "backend/opcast/b.cc"), "")
 	got, err = findRuntime(dir, nil)
-	want = tree{"backend", []string{"backend/opcast/b.cc"}}
+	want = tree{"backend", []string{"backend/opcast/b.cc"}, nil}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(tree{})); diff != "" || err != nil {
 		t.Errorf("own: %v (-want +got):\n%s", err, diff)
 	}

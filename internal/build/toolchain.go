@@ -46,6 +46,12 @@ func findCompiler(ctx context.Context, getenv func(string) string) (compiler, er
 	}
 }
 
+// FindCompiler returns the words that start the command of the C++ compiler.
+func FindCompiler(ctx context.Context, getenv func(string) string) ([]string, error) {
+	c, err := findCompiler(ctx, getenv)
+	return c.words, err
+}
+
 // findNinja returns the environment's ninja or the one on PATH, and an error that names every package that a build
 // lacks.
 func findNinja(env *pyenv.Env) (program string, err error) {
@@ -70,6 +76,9 @@ func runNinja(ctx context.Context, o Options, program, file string) error {
 	args := []string{"-f", file}
 	if o.Verbose {
 		args = append(args, "-v")
+	}
+	if o.Quiet {
+		args = append(args, "--quiet")
 	}
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = o.Project.Dir, o.Log, o.Log

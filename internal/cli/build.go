@@ -5,29 +5,62 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/opcast/opcast/backend"
 	"github.com/opcast/opcast/internal/build"
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/pyenv"
 )
 
 func newBuildCmd(a *app) *cobra.Command {
 	var python string
-	var debug, verbose bool
+	var o build.Options
+	var jit bool
 	cmd := &cobra.Command{
 		Use:   "build",
 		Short: "Generate, compile and link the collection into a Python environment",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.build(cmd.Context(), python, build.Options{Debug: debug, Verbose: verbose})
+			if jit {
+				return a.pack(cmd.Context())
+			}
+			return a.build(cmd.Context(), python, o)
 		},
 	}
 	pythonFlag(cmd, &python)
-	cmd.Flags().BoolVar(&debug, "debug", false, "build without optimisation, with debug information")
-	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "show the compiler's command lines")
+	cmd.Flags().StringSliceVar(&o.Devices, "device", nil,
+		"build for these devices: cpu,cuda (default: the manifest's that this machine has a compiler for)")
+	cmd.Flags().BoolVar(&jit, "jit", false, "compile nothing: put the sources into the package, which builds itself on import")
+	cmd.Flags().BoolVar(&o.Debug, "debug", false, "build without optimisation, with debug information")
+	cmd.Flags().BoolVarP(&o.Verbose, "verbose", "v", false, "show the compiler's command lines")
+	cmd.MarkFlagsMutuallyExclusive("jit", "debug")
+	cmd.MarkFlagsMutuallyExclusive("jit", "device")
 	return cmd
+}
+
+// pack makes packages that can be installed anywhere and build themselves there.
+func (a *app) pack(ctx context.Context) error {
+	project, err := a.load()
+	if err != nil {
+		return err
+	}
+	unlock, err := build.Lock(ctx, project.Dir, a.stderr)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if _, err := a.generate(project); err != nil {
+		return err
+	}
+	n, err := build.Pack(project, backend.FS)
+	if err == nil {
+		_, err = fmt.Fprintf(a.stdout, "put %s into backend/python, which builds itself on import\n", count(n, "file"))
+	}
+	return err
 }
 
 // pythonFlag adds the flag with which every command takes its Python environment.
@@ -49,24 +82,31 @@ func machineError(err error) error {
 	return err
 }
 
-// build brings generated files and libraries up to date; o holds the choices of the command line.
+// knownDevices refuses devices that the manifest does not name.
+func knownDevices(chosen, manifest []string) error {
+	for _, device := range chosen {
+		if !slices.Contains(manifest, device) {
+			err := fmt.Errorf("--device %s: the devices of opcast.toml are %s", device, strings.Join(manifest, ", "))
+			return ExitError{Code: exitUsage, Err: err}
+		}
+	}
+	return nil
+}
+
+// build brings generated files and libraries up to date, and says so; o holds the choices of the command line.
 func (a *app) build(ctx context.Context, python string, o build.Options) error {
 	project, err := a.load()
 	if err != nil {
 		return err
 	}
+	if err := knownDevices(o.Devices, project.Manifest.Devices); err != nil {
+		return err
+	}
 	if o.Env, err = a.environment(ctx, python, project.Dir); err != nil {
 		return err
 	}
-	if _, err := a.generate(project); err != nil {
-		return err
-	}
-	o.Project, o.Runtime, o.Getenv, o.Log = project, backend.FS, os.Getenv, a.stderr
-	result, findings, err := build.Run(ctx, o)
+	result, err := a.compile(ctx, project, o)
 	if err != nil {
-		return machineError(err)
-	}
-	if err := a.findings(findings); err != nil {
 		return err
 	}
 	for _, note := range result.Notes {
@@ -74,7 +114,26 @@ func (a *app) build(ctx context.Context, python string, o build.Options) error {
 			return err
 		}
 	}
+	contents := append([]string{count(len(project.Ops), "op")}, result.DeviceCode...)
 	_, err = fmt.Fprintf(a.stdout, "built %s (%s, SHA-256 %s)\ntry: %s\n", result.Library,
-		count(len(project.Ops), "op"), result.SHA256, result.Import)
+		strings.Join(contents, ", "), result.SHA256, result.Import)
 	return err
+}
+
+// compile generates and builds in the environment of o; nothing but mistakes and the compiler's words are printed.
+func (a *app) compile(ctx context.Context, project *opdef.Project, o build.Options) (*build.Result, error) {
+	unlock, err := build.Lock(ctx, project.Dir, a.stderr)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if _, err := a.generate(project); err != nil {
+		return nil, err
+	}
+	o.Project, o.Runtime, o.Getenv, o.Log = project, backend.FS, os.Getenv, a.stderr
+	result, findings, err := build.Run(ctx, o)
+	if err != nil {
+		return nil, machineError(err)
+	}
+	return result, a.findings(findings)
 }

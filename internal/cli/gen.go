@@ -6,7 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/opcast/opcast/backend"
 	"github.com/opcast/opcast/gen"
+	"github.com/opcast/opcast/internal/build"
 	"github.com/opcast/opcast/internal/opdef"
 )
 
@@ -44,16 +46,28 @@ func (a *app) compare(p *opdef.Project) (*gen.Changes, error) {
 	if err := a.findings(diags); err != nil {
 		return nil, err
 	}
+	var paths []string
+	for _, f := range files {
+		paths = append(paths, f.Path)
+	}
+	recipes, err := build.Recipes(p, backend.FS, paths)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range recipes {
+		files = append(files, gen.File{Path: r.Path, Content: r.Text})
+	}
 	return gen.Compare(p.Dir, files)
 }
 
-// generate brings the project's generated files up to date and returns how many changed.
+// generate brings the project's generated files and its runtime up to date and returns how many of the former changed.
 func (a *app) generate(p *opdef.Project) (int, error) {
 	changes, err := a.compare(p)
 	if err != nil {
 		return 0, err
 	}
-	return len(changes.Write) + len(changes.Remove), errors.Join(changes.Apply(), changes.Close())
+	err = errors.Join(changes.Apply(), changes.Close(), build.LayRuntime(p.Dir, backend.FS))
+	return len(changes.Write) + len(changes.Remove), err
 }
 
 func (a *app) checkGenerated(p *opdef.Project) error {

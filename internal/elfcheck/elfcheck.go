@@ -26,12 +26,7 @@ type Library struct {
 
 // Read opens a shared library. A file that is no ELF library, or a damaged one, is an error.
 func Read(path string) (lib *Library, err error) {
-	// debug/elf is not hardened against hostile files; whatever it trips over is a damaged file to us.
-	defer func() {
-		if r := recover(); r != nil {
-			lib, err = nil, fmt.Errorf("read %s: damaged ELF file: %v", path, r)
-		}
-	}()
+	defer damaged(path, &err)
 	f, err := elf.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
@@ -42,6 +37,14 @@ func Read(path string) (lib *Library, err error) {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	return lib, nil
+}
+
+// damaged turns a panic into an error: debug/elf is not hardened against hostile files, and whatever it trips over is a
+// damaged file to us.
+func damaged(path string, err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("read %s: damaged ELF file: %v", path, r)
+	}
 }
 
 func (l *Library) fill(f *elf.File) error {

@@ -3,6 +3,7 @@ package ninja
 
 import (
 	"fmt"
+	"os"
 	"strings"
 )
 
@@ -57,6 +58,21 @@ func (f *File) Text() (string, error) {
 
 // Escape makes a literal of a variable's value.
 func Escape(value string) string { return strings.ReplaceAll(value, "$", "$$") }
+
+// Expand replaces "$name" by the variable of that name, of which the last counts, and "$$" by "$", as ninja does.
+func Expand(text string, vars []Var) string {
+	return os.Expand(text, func(name string) string {
+		if name == "$" {
+			return "$"
+		}
+		for i := len(vars) - 1; i >= 0; i-- {
+			if vars[i].Name == name {
+				return Expand(vars[i].Value, vars[:i])
+			}
+		}
+		return ""
+	})
+}
 
 var pathEscaper = strings.NewReplacer("$", "$$", " ", "$ ", ":", "$:")
 

@@ -2,15 +2,20 @@ package pyenv
 
 import "strings"
 
-// pins are the versions that the project is tested with; requirements/test.txt names the same.
+// pins are the versions that the project is tested with; the files in requirements/ name the same.
 var pins = map[string]string{
-	"apache-tvm-ffi": "0.1.15.post2",
-	"jax":            "0.10.2",
-	"jaxlib":         "0.10.2",
-	"ml-dtypes":      "0.6.0",
-	"ninja":          "1.13.2",
-	"numpy":          "2.4.6",
-	"torch":          "2.15.0",
+	"apache-tvm-ffi":      "0.1.15.post2",
+	"jax":                 "0.10.2",
+	"jaxlib":              "0.10.2",
+	"ml-dtypes":           "0.6.0",
+	"ninja":               "1.13.2",
+	"numpy":               "2.4.6",
+	"nvidia-cuda-cccl":    "13.3.5.0.6",
+	"nvidia-cuda-crt":     "13.2.86",
+	"nvidia-cuda-nvcc":    "13.2.86",
+	"nvidia-cuda-runtime": "13.2.86",
+	"nvidia-nvvm":         "13.2.86",
+	"torch":               "2.15.0",
 }
 
 // MissingError says what the machine lacks and which command helps.

@@ -16,6 +16,14 @@ def path(module: str, *parts: str) -> str:
     return str(found[0]) if found else ""
 
 
+def nvcc() -> str:
+    """Return the program of the CUDA compiler's wheels: the newest, should there be several."""
+    spec = find_spec("nvidia")
+    roots = (spec and spec.submodule_search_locations) or []
+    found = [str(p) for root in roots for p in Path(root).glob("cu*/bin/nvcc")]
+    return max(found, default="")
+
+
 ninja = Path(sysconfig.get_path("scripts"), "ninja")
 print(
     json.dumps(
@@ -26,6 +34,7 @@ print(
             "tvmLibrary": path("tvm_ffi", "lib", "libtvm_ffi.so"),
             "jaxInclude": path("jaxlib", "include"),
             "ninja": str(ninja) if ninja.exists() else "",
+            "nvcc": nvcc(),
             "packages": {
                 d.name.lower().replace("_", "-"): d.version
                 for d in metadata.distributions()

@@ -1,0 +1,133 @@
+package build
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/pyenv"
+)
+
+// defaultArchs are built where the manifest names none: Ampere, Hopper, and PTX for whatever comes later.
+var defaultArchs = []string{"80", "90+PTX"}
+
+// cudaPackages are the wheels that make a CUDA compiler, for the commands that the tool proposes.
+var cudaPackages = []string{"nvidia-cuda-nvcc", "nvidia-cuda-crt", "nvidia-cuda-runtime", "nvidia-nvvm", "nvidia-cuda-cccl"}
+
+// cuda is a CUDA compiler: its program, the folder of its static runtime library and what it says of itself.
+type cuda struct{ nvcc, libraries, version string }
+
+var releasePattern = regexp.MustCompile(`release [0-9]+\.[0-9]+, V([0-9.]+)`)
+
+// findCUDA takes $NVCC if it is set, else the nvcc on PATH, else the one of the environment's compiler wheels. The
+// toolkit is the version that the manifest wants, or a beginning of it.
+func findCUDA(ctx context.Context, env *pyenv.Env, getenv func(string) string, toolkit string) (*cuda, error) {
+	nvcc, err := locateNVCC(env, getenv)
+	if err != nil {
+		return nil, err
+	}
+	out, err := exec.CommandContext(ctx, nvcc, "--version").Output()
+	if err != nil {
+		return nil, fmt.Errorf("ask %s for its version: %w", nvcc, err)
+	}
+	release := releasePattern.FindSubmatch(out)
+	if release == nil {
+		return nil, fmt.Errorf("ask %s for its version: no release in %q", nvcc, out)
+	}
+	version := string(release[1])
+	if toolkit != "" && !strings.HasPrefix(version+".", toolkit+".") {
+		return nil, &pyenv.MissingError{Text: fmt.Sprintf("opcast.toml wants the CUDA toolkit %s, and %s is %s", toolkit, nvcc, version)}
+	}
+	libraries, err := findCudart(nvcc)
+	if err != nil {
+		return nil, &pyenv.MissingError{Text: err.Error(), Command: env.InstallCommand("nvidia-cuda-runtime")}
+	}
+	return &cuda{nvcc, libraries, "nvcc " + version}, nil
+}
+
+func locateNVCC(env *pyenv.Env, getenv func(string) string) (string, error) {
+	if named := getenv("NVCC"); named != "" {
+		path, err := exec.LookPath(named)
+		if err != nil {
+			return "", &pyenv.MissingError{Text: "no CUDA compiler: $NVCC names " + named + ", which is no program"}
+		}
+		return filepath.Abs(path)
+	}
+	if path, err := exec.LookPath("nvcc"); err == nil {
+		return filepath.Abs(path)
+	}
+	if env.NVCC != "" {
+		return env.NVCC, nil
+	}
+	return "", &pyenv.MissingError{
+		Text:    "no CUDA compiler: $NVCC is not set, nvcc is not on PATH and " + env.Python + " lacks nvidia-cuda-nvcc",
+		Command: env.InstallCommand(cudaPackages...),
+	}
+}
+
+// findCudart returns the folder of libcudart_static.a in the toolkit of the compiler: toolkits and wheels differ in it.
+func findCudart(nvcc string) (string, error) {
+	real, err := filepath.EvalSymlinks(nvcc)
+	if err != nil {
+		return "", fmt.Errorf("find the CUDA toolkit of %s: %w", nvcc, err)
+	}
+	root := filepath.Dir(filepath.Dir(real))
+	machine := map[string]string{"amd64": "x86_64-linux", "arm64": "sbsa-linux"}[runtime.GOARCH]
+	for _, folder := range []string{"lib64", "lib", filepath.Join("targets", machine, "lib")} {
+		folder = filepath.Join(root, folder)
+		if _, err := os.Stat(filepath.Join(folder, "libcudart_static.a")); err == nil {
+			return folder, nil
+		}
+	}
+	return "", fmt.Errorf("the CUDA toolkit in %s has no libcudart_static.a", root)
+}
+
+var archPattern = regexp.MustCompile(`^([0-9]{2,3}[af]?)(\+PTX)?$`)
+
+// cudaArchs are the architectures that the manifest names, or the default.
+func cudaArchs(m *opdef.Manifest) []string {
+	if len(m.CUDA.Arch) > 0 {
+		return m.CUDA.Arch
+	}
+	return defaultArchs
+}
+
+// gencode turns architectures ("80", "90+PTX") into nvcc's options.
+func gencode(archs []string) (words []string, err error) {
+	for _, a := range archs {
+		parts := archPattern.FindStringSubmatch(a)
+		if parts == nil {
+			return nil, fmt.Errorf(`opcast.toml: arch %q is no CUDA architecture: expected for example "80" or "90+PTX"`, a)
+		}
+		words = append(words, "-gencode", fmt.Sprintf("arch=compute_%s,code=sm_%s", parts[1], parts[1]))
+		if parts[2] != "" {
+			words = append(words, "-gencode", fmt.Sprintf("arch=compute_%s,code=compute_%s", parts[1], parts[1]))
+		}
+	}
+	return words, nil
+}
+
+// hostWords hands the host compiler's options through nvcc.
+func hostWords(flags []string) (words []string) {
+	for _, f := range flags {
+		words = append(words, "-Xcompiler", f)
+	}
+	return words
+}
+
+// hostCompiler is the program that nvcc calls for host code, which must be one word, and the options that came with it.
+// A launcher such as ccache stays outside.
+func (c compiler) hostCompiler() (program string, options []string) {
+	words := c.words
+	if len(words) > 1 && slices.Contains([]string{"ccache", "distcc", "sccache"}, filepath.Base(words[0])) {
+		words = words[1:]
+	}
+	return words[0], words[1:]
+}

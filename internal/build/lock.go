@@ -1,0 +1,42 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// Lock waits until no other build works in the project's folder and keeps others out until unlock is called. The lock
+// is the kernel's: it ends with the process, however that ends. Whoever waits for longer than a second is told why.
+func Lock(ctx context.Context, dir string, log io.Writer) (unlock func(), err error) {
+	path := filepath.Join(dir, "build", ".lock")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, fmt.Errorf("lock project: %w", err)
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("lock project: %w", err)
+	}
+	const pause = 20 * time.Millisecond
+	for waited := time.Duration(0); ; waited += pause {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		switch {
+		case err == nil:
+			return func() { file.Close() }, nil
+		case !errors.Is(err, syscall.EWOULDBLOCK):
+			return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), file.Close())
+		case waited == time.Second:
+			fmt.Fprintf(log, "waiting for another opcast build in %s\n", dir)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(ctx.Err(), file.Close())
+		case <-time.After(pause):
+		}
+	}
+}
