@@ -60,7 +60,7 @@ func checkAgreement(t *T) error {
 		}
 		wrong := f.apply(call)
 		plain := wrong.clone()
-		plain.Out = nil
+		plain.Out, plain.Scratch = nil, nil
 		if expect(program, plain, t.Caller, t.env.device) == nil {
 			continue // only the backend's output arrays make it wrong
 		}
@@ -138,6 +138,10 @@ func (t *T) handOver(c *Case, link chainLink, other string, want *Result) error 
 	result, from, to, err := t.env.chain.Chain(t.ctx, call, link, t.Caller.Name(), other)
 	if err != nil {
 		return err
+	}
+	if result.Unsupported != "" {
+		t.row().unsupported = result.Unsupported
+		return nil
 	}
 	t.row().done++
 	if result = t.succeeded(call, name, result); result == nil {

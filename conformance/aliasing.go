@@ -55,7 +55,7 @@ func checkFresh(t *T) error {
 		if err != nil || result == nil {
 			return err
 		}
-		inputs := len(call.tensors()) - len(call.given())
+		inputs := len(call.tensors()) - len(call.given()) - len(call.Scratch)
 		for i, o := range result.present() {
 			for k, span := range result.Spans[:inputs] {
 				if overlap(o.Span, span) && o.Same != k {
@@ -83,7 +83,10 @@ func checkOut(t *T) error {
 			return err
 		}
 		call := newCall(c)
-		if call.Out, err = poisoned(c, t.Caller.Name() == backendName); err != nil {
+		if call.Out, err = poisoned(c, isBare(t.Caller)); err != nil {
+			return err
+		}
+		if err := call.workspace(t.Caller, c); err != nil {
 			return err
 		}
 		result, err := t.Call(call, c.Name)
@@ -107,12 +110,15 @@ func checkOut(t *T) error {
 // fresh is the result in memory that the adaptor allocates; the backend has only memory that is given, so a second fill
 // byte stands for other memory.
 func (t *T) fresh(c *Case) (*Result, error) {
-	if t.Caller.Name() != backendName {
+	if !isBare(t.Caller) {
 		return t.baseline(t.Caller, c)
 	}
 	call := newCall(c)
 	var err error
 	if call.Out, err = outputArrays(c, true, func(zeros *ndarray.Array) *ndarray.Array { return zeros }); err != nil {
+		return nil, err
+	}
+	if err := call.workspace(t.Caller, c); err != nil {
 		return nil, err
 	}
 	result, err := t.Call(call, c.Name)
@@ -122,25 +128,16 @@ func (t *T) fresh(c *Case) (*Result, error) {
 	return t.succeeded(call, c.Name, result), nil
 }
 
-// guarded expects the bytes around the given outputs to be as they were.
+// guarded expects the bytes around the given outputs, and around the scratch, to be as they were.
 func (t *T) guarded(call *Call, name string, result *Result) {
 	for i, out := range call.Out {
-		if out == nil {
-			continue
+		if out != nil {
+			t.intact(call, name, t.Op.Outputs[i].Name, out, result)
 		}
-		after := result.Buffers[call.number(out)]
-		size := ndarray.ItemSize(out.DType)
-		edge := guardElements * size
-		if len(after) != len(out.Data) {
-			t.Fail(call, name, "the memory of %s has %d bytes, want %d", t.Op.Outputs[i].Name, len(after), len(out.Data))
-			continue
-		}
-		for place, part := range map[string][2]int64{
-			"before": {0, edge}, "after": {int64(len(after)) - edge, int64(len(after))},
-		} {
-			if !bytes.Equal(after[part[0]:part[1]], out.Data[part[0]:part[1]]) {
-				t.Fail(call, name, "wrote %s the memory of %s", place, t.Op.Outputs[i].Name)
-			}
+	}
+	for i, x := range call.Scratch {
+		if x != nil {
+			t.intact(call, name, t.Op.Scratch[i].Name, x, result)
 		}
 	}
 }

@@ -30,6 +30,8 @@ type Call struct {
 	// Out are the arrays for the results: nil, or one per output, which is nil for an output that is absent or not asked
 	// for. The backend always needs them.
 	Out []*Tensor
+	// Scratch is work space, one array per declared scratch, or nil for none. Only bare callers pass it.
+	Scratch []*Tensor
 	// Style says how the arguments are passed.
 	Style Style
 	// Mode is "eager" or "jit"; Probe names a special way to call that the worker knows, "group.name"; Kernel forces a
@@ -71,6 +73,7 @@ func newCall(c *Case) *Call {
 func (c *Call) clone() *Call {
 	out := *c
 	out.Inputs, out.Attrs, out.Out = slices.Clone(c.Inputs), maps.Clone(c.Attrs), slices.Clone(c.Out)
+	out.Scratch = slices.Clone(c.Scratch)
 	return &out
 }
 
@@ -114,9 +117,23 @@ type Result struct {
 	Notes map[string]any
 	// Launches is the number of kernels that the call started.
 	Launches int64
-	// Buffers are the bytes behind every array argument after the call, in the order inputs, out; Spans their memory.
+	// Buffers are the bytes behind every array argument after the call, in the order inputs, out, scratch; Spans their
+	// memory.
 	Buffers [][]byte
 	Spans   [][2]uint64
+}
+
+// The callers beside the adaptors: the bare exports, which is what C++ sees; the same library from Go; and any op by its
+// number.
+const (
+	backendName = "backend"
+	nativeName  = "native"
+	opCallName  = "op_call"
+)
+
+// isBare reports whether a caller passes outputs and scratch itself, as the library's own callers do.
+func isBare(caller Caller) bool {
+	return slices.Contains([]string{backendName, nativeName, opCallName}, caller.Name())
 }
 
 // Caller calls ops in one framework.
@@ -138,13 +155,19 @@ func (c *Call) tensors() []*Tensor {
 			out = append(out, t)
 		}
 	}
-	return append(out, c.given()...)
+	for _, list := range [][]*Tensor{c.Out, c.Scratch} {
+		out = append(out, there(list)...)
+	}
+	return out
+}
+
+// there are the arrays of a list that are not nil.
+func there(list []*Tensor) []*Tensor {
+	return slices.DeleteFunc(slices.Clone(list), func(t *Tensor) bool { return t == nil })
 }
 
 // given are the output arrays that are there.
-func (c *Call) given() []*Tensor {
-	return slices.DeleteFunc(slices.Clone(c.Out), func(t *Tensor) bool { return t == nil })
-}
+func (c *Call) given() []*Tensor { return there(c.Out) }
 
 // number is the place of a tensor among the array arguments, or -1.
 func (c *Call) number(t *Tensor) int { return slices.Index(c.tensors(), t) }

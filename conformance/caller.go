@@ -12,12 +12,15 @@ import (
 	"github.com/opcast/opcast/internal/worker"
 )
 
-// backendName is the caller of the bare exports: what C++ sees.
-const backendName = "backend"
-
 // greeting is a worker's first frame.
 type greeting struct {
 	Version, Missing, Word string
+	// TVM is the path of libtvm_ffi, Built the devices for which the library has kernels, and Driver says that the
+	// machine has a CUDA device, Hardware what its maker calls the device under test: the bare backend tells.
+	TVM      string
+	Built    []string
+	Driver   bool
+	Hardware string
 	// Groups are the names of the probes by group.
 	Groups map[string][]string `json:"probes"`
 }
@@ -38,6 +41,8 @@ type workerConfig struct {
 	// Alone says that the process has one framework, so that it must not need another one.
 	Alone  bool              `json:"alone"`
 	DTypes map[string]string `json:"dtypes"`
+	// Device is the one under test.
+	Device string `json:"device"`
 }
 
 // The deadlines of workers: torch and jax need seconds to import, and a first call of JAX compiles.
@@ -73,13 +78,17 @@ func (r *remote) start(ctx context.Context) error {
 
 func (r *remote) Name() string                 { return r.name }
 func (r *remote) Word() string                 { return r.greeting.Word }
+func (r *remote) tells() greeting              { return r.greeting }
 func (r *remote) Probes(group string) []string { return r.Groups[group] }
 
 // Call sends the call in the form that the caller takes.
 func (r *remote) Call(ctx context.Context, call *Call) (*Result, error) {
 	pack := publicCall
-	if r.name == backendName {
+	switch r.name {
+	case backendName, nativeName:
 		pack = backendCall
+	case opCallName:
+		pack = opCall
 	}
 	request, blobs := pack(call)
 	m, err := r.worker.Call(ctx, request, blobs)

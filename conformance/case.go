@@ -3,6 +3,7 @@ package conformance
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -23,6 +24,12 @@ type plan struct {
 	without []string
 	// scale multiplies random numbers; zero means 1.
 	scale float64
+	// unbounded lifts the limit on what a sample may cost.
+	unbounded bool
+	// when is a condition that sizes and attrs have to meet; nil for none.
+	when *opdef.Expr
+	// contents says what inputs with a range hold.
+	contents contents
 }
 
 // dtypes binds the dtype variables of an op to short names.
@@ -73,7 +80,7 @@ func newCase(op *opdef.Op, p plan) (*Case, error) {
 	}
 	c.requiredAttrs()
 	var err error
-	if c.Sizes, err = solveSizes(op, c.Attrs, p.sizes); err != nil {
+	if c.Sizes, err = solveSizes(op, c.Attrs, p); err != nil {
 		return nil, err
 	}
 	c.Name = c.describe(p.name)
@@ -134,17 +141,29 @@ func (c *Case) describe(name string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
 }
 
+// contents says what inputs with a declared range hold.
+type contents int
+
+// The contents: random ones; the lowest value everywhere; the highest; values that rise from the lowest to the highest, with
+// equal neighbours, as the limits of ragged rows do that fill all of their memory.
+const (
+	random contents = iota
+	lowest
+	highest
+	rising
+)
+
 // fill draws the contents of an input. They depend on the plan's name, the op and the input, not on the caller.
 func (c *Case) fill(in *opdef.Arg, p plan) (*ndarray.Array, error) {
 	shape, err := c.Shape(in.Type)
 	if err != nil {
 		return nil, err
 	}
-	contents := ndarray.Contents{Sorted: in.Sorted, Scale: p.scale}
+	limits := ndarray.Contents{Sorted: in.Sorted, Scale: p.scale}
 	for _, bound := range []struct {
 		expr *opdef.Expr
 		to   **float64
-	}{{in.Min, &contents.Min}, {in.Max, &contents.Max}} {
+	}{{in.Min, &limits.Min}, {in.Max, &limits.Max}} {
 		if bound.expr == nil {
 			continue
 		}
@@ -154,8 +173,33 @@ func (c *Case) fill(in *opdef.Arg, p plan) (*ndarray.Array, error) {
 		}
 		*bound.to = &v
 	}
+	d := c.DType(in.Type)
+	if values := p.contents.values(ndarray.Count(shape), limits); values != nil {
+		return ndarray.FromFloats(d, shape, values), nil
+	}
 	rng := ndarray.Rand(strings.Join([]string{p.name, c.Op.Name, in.Name, list(shape)}, "/"))
-	return ndarray.Random(rng, c.DType(in.Type), shape, contents), nil
+	return ndarray.Random(rng, d, shape, limits), nil
+}
+
+// values are n values of the contents within limits; nil where they are random or there is no such limit.
+func (k contents) values(n int64, limits ndarray.Contents) []float64 {
+	low, high := limits.Min, limits.Max
+	switch {
+	case k == lowest && low != nil:
+		return slices.Repeat([]float64{*low}, int(n))
+	case k == highest && high != nil:
+		return slices.Repeat([]float64{*high}, int(n))
+	case k == rising && low != nil && high != nil && n > 0:
+		out := make([]float64, n)
+		for i := range out {
+			// In pairs, so that neighbours are equal; whole numbers, which every dtype with a range has.
+			step := math.Floor(float64(i+1)/2) / max(math.Floor(float64(n)/2), 1)
+			out[i] = math.Floor(*low + (*high-*low)*step)
+		}
+		out[n-1] = *high
+		return out
+	}
+	return nil
 }
 
 // DType is the element type of an argument.

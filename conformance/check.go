@@ -77,6 +77,8 @@ type environment struct {
 	chain chainer
 	// stale returns the generated files that are out of date; nil when nobody can tell.
 	stale func(context.Context) ([]string, error)
+	// random is the number of random calls for each op.
+	random int
 	// cases is the folder for failing cases; empty when none are wanted.
 	cases string
 }
@@ -100,8 +102,22 @@ func (t *T) Call(call *Call, name string) (*Result, error) {
 // CallWith runs a call through another caller.
 func (t *T) CallWith(caller Caller, call *Call, name string) (*Result, error) {
 	call = call.clone()
-	call.Kernel = t.kernel
-	if caller.Name() == backendName && call.Out == nil && len(call.Op.Outputs) > 0 {
+	call.Kernel = t.forced()
+	result, err := t.direct(caller, call, name)
+	if result == nil || err != nil {
+		return nil, err
+	}
+	if reason := t.declined(call, result); reason != "" {
+		t.row().done--
+		t.row().unsupported = reason
+		return nil, nil // the reason is recorded
+	}
+	return result, nil
+}
+
+// direct runs a call as it is, with the kernel that it names.
+func (t *T) direct(caller Caller, call *Call, name string) (*Result, error) {
+	if isBare(caller) && call.Out == nil && len(call.Op.Outputs) > 0 {
 		return nil, fmt.Errorf("%s: the backend needs arrays for its outputs", name)
 	}
 	result, err := caller.Call(t.ctx, call)
@@ -127,12 +143,14 @@ const fillByte = 0xff
 // call is the plain call of a case for a caller: the backend gets arrays for its outputs.
 func (t *T) call(caller Caller, c *Case) (*Call, error) {
 	call := newCall(c)
-	if caller.Name() != backendName {
+	if !isBare(caller) {
 		return call, nil
 	}
-	out, err := poisoned(c, true)
-	call.Out = out
-	return call, err
+	var err error
+	if call.Out, err = poisoned(c, true); err != nil {
+		return nil, err
+	}
+	return call, call.workspace(caller, c)
 }
 
 // poisoned are arrays for the outputs of a case, with saved ones or without, and guard elements around them.

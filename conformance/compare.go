@@ -17,8 +17,17 @@ func compareEither(name string, got *ndarray.Array, want Expected, or []float64,
 	if list(got.Shape) != list(want.Shape) {
 		return fmt.Sprintf("%s: got shape %s, the reference has %s", name, list(got.Shape), list(want.Shape))
 	}
-	worst := finding{excess: -1}
-	bad := 0
+	worst, bad := inspect(got, want, or, bound)
+	if bad == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s%s: got %v, want %v (%.3g ulp, allowed %s); %d of %d elements differ",
+		name, list(got.Index(worst.at)), worst.got, worst.want, worst.distance/worst.spacing, bound, bad, got.Len())
+}
+
+// inspect judges every element; it returns the worst one, and how many are beyond the bound.
+func inspect(got *ndarray.Array, want Expected, or []float64, bound Bound) (worst finding, bad int) {
+	worst = finding{excess: -1}
 	for i, g := range got.Floats() {
 		f := judge(got, g, want.Values[i], bound)
 		if f.excess > 0 && or != nil && overflowed(or[i]) {
@@ -27,16 +36,12 @@ func compareEither(name string, got *ndarray.Array, want Expected, or []float64,
 		if f.excess > 0 {
 			bad++
 		}
-		if f.excess > worst.excess {
+		if f.excess > worst.excess || f.excess == worst.excess && f.share > worst.share {
 			f.at = int64(i)
 			worst = f
 		}
 	}
-	if bad == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s%s: got %v, want %v (%.3g ulp, allowed %s); %d of %d elements differ",
-		name, list(got.Index(worst.at)), worst.got, worst.want, worst.distance/worst.spacing, bound, bad, got.Len())
+	return worst, bad
 }
 
 // String says what is allowed: "1 ulp + 0.0001".
@@ -53,11 +58,12 @@ func (b Bound) String() string {
 
 func overflowed(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) || v == 0 }
 
-// finding is the judgement of one element; excess is the distance in units of what is allowed, minus one.
+// finding is the judgement of one element. Share is the distance in units of what is allowed, excess the same beyond 1,
+// else 0.
 type finding struct {
-	at                        int64
-	got, want                 float64
-	distance, spacing, excess float64
+	at                               int64
+	got, want                        float64
+	distance, spacing, share, excess float64
 }
 
 func judge(a *ndarray.Array, got, want float64, bound Bound) finding {
@@ -65,7 +71,7 @@ func judge(a *ndarray.Array, got, want float64, bound Bound) finding {
 	if !ndarray.IsFloat(a.DType) {
 		f.spacing = 1
 		if got != want {
-			f.distance, f.excess = math.Abs(got-want), math.Inf(1)
+			f.distance, f.share, f.excess = math.Abs(got-want), math.Inf(1), math.Inf(1)
 		}
 		return f
 	}
@@ -74,8 +80,9 @@ func judge(a *ndarray.Array, got, want float64, bound Bound) finding {
 	if !math.IsInf(want, 0) && !math.IsNaN(want) {
 		allowed += bound.Rel * math.Abs(want)
 	}
+	f.share = f.distance / max(allowed, math.SmallestNonzeroFloat64)
 	if f.distance > allowed {
-		f.excess = f.distance / max(allowed, math.SmallestNonzeroFloat64)
+		f.excess = f.share
 	}
 	return f
 }

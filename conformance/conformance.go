@@ -20,7 +20,7 @@ import (
 )
 
 // Version is the version of the suite in reports: results of different versions are not comparable check by check.
-const Version = "2"
+const Version = "3"
 
 // Options say what to test.
 type Options struct {
@@ -29,6 +29,12 @@ type Options struct {
 	Python string
 	// Ops and Adaptors narrow the run; empty means all.
 	Ops, Adaptors []string
+	// Device is "cpu", which is also meant by nothing, or "cuda".
+	Device string
+	// Native is the command that runs ServeNative with the argument that is appended; empty leaves that caller out.
+	Native []string
+	// Random is the number of random calls for each op; zero stands for a few.
+	Random int
 	// Out gets progress, failures and the closing summary; Verbose adds a line per check.
 	Out     io.Writer
 	Verbose bool
@@ -79,7 +85,7 @@ func selection(o Options) (ops []*opdef.Op, adaptors []string, err error) {
 			ops = append(ops, op)
 		}
 	}
-	have := append(slices.Clone(o.Project.Manifest.Adaptors), backendName)
+	have := append(slices.Clone(o.Project.Manifest.Adaptors), backendName, nativeName, opCallName)
 	slices.Sort(have)
 	for _, name := range o.Adaptors {
 		if !slices.Contains(have, name) {
@@ -95,15 +101,23 @@ func selection(o Options) (ops []*opdef.Op, adaptors []string, err error) {
 	return ops, adaptors, nil
 }
 
-// libraryPath is where `opcast build` puts the library.
-func libraryPath(p *opdef.Project) string {
+// device is the name of the device under test in messages.
+func (o *Options) device() string {
+	if o.Device == "cuda" {
+		return "cuda:0"
+	}
+	return "cpu"
+}
+
+// LibraryPath is where `opcast build` puts the library.
+func LibraryPath(p *opdef.Project) string {
 	name := p.Manifest.Name
 	return filepath.Join(p.Dir, "backend", "python", "src", name+"_backend", "lib", "lib"+name+".so")
 }
 
 func requireLibrary(p *opdef.Project) error {
-	if _, err := os.Stat(libraryPath(p)); err != nil {
-		return fmt.Errorf("%w: %s", ErrNotBuilt, libraryPath(p))
+	if _, err := os.Stat(LibraryPath(p)); err != nil {
+		return fmt.Errorf("%w: %s", ErrNotBuilt, LibraryPath(p))
 	}
 	return nil
 }

@@ -78,22 +78,9 @@ func checkFaultCoverage(t *T) error {
 		return err
 	}
 	program := rule.Compile(t.Op)
-	call := newCall(c)
-	if call.Out, err = poisoned(c, true); err != nil {
-		return err
-	}
-	var wrong []*Call
-	for _, name := range []string{"torch", definitionName} { // with and without a second device
-		for _, f := range slices.Concat(wrongArguments(c, named{name: name}), wrongSizes(c, program)) {
-			wrong = append(wrong, f.apply(call))
-		}
-	}
-	outputs, err := wrongOutputs(c, named{name: backendName})
+	wrong, err := t.allWrong(c, program)
 	if err != nil {
 		return err
-	}
-	for _, f := range slices.Concat(wrongMemory(c, definition{}), outputs) {
-		wrong = append(wrong, f.apply(call))
 	}
 	t.row().done++
 	for i, r := range program.Rules {
@@ -107,6 +94,36 @@ func checkFaultCoverage(t *T) error {
 		}
 	}
 	return nil
+}
+
+// allWrong are the wrong calls of all callers together.
+func (t *T) allWrong(c *Case, program *rule.Program) ([]*Call, error) {
+	backend := named{name: backendName}
+	call := newCall(c)
+	var err error
+	if call.Out, err = poisoned(c, true); err != nil {
+		return nil, err
+	}
+	if err := call.workspace(backend, c); err != nil {
+		return nil, err
+	}
+	outputs, err := wrongOutputs(c, backend, t.env.device)
+	if err != nil {
+		return nil, err
+	}
+	scratch, err := wrongScratch(c, backend, t.env.device)
+	if err != nil {
+		return nil, err
+	}
+	faults := slices.Concat(outputs, scratch, wrongMemory(c, definition{}), wrongSizes(c, program))
+	for _, name := range []string{"torch", definitionName} { // with and without a second device
+		faults = append(faults, wrongArguments(c, named{name: name}, t.env.device)...)
+	}
+	var wrong []*Call
+	for _, f := range faults {
+		wrong = append(wrong, f.apply(call))
+	}
+	return wrong, nil
 }
 
 // named is a caller that only has a name.

@@ -21,6 +21,8 @@ func toyValues(c *Case, round func(float64) float64) [][]float64 {
 		return normBackward(c, in, round)
 	case "accumulate":
 		return accumulate(c, in[0], in[1], in[2], round)
+	case "ragged":
+		return [][]float64{ragged(c, in[0], in[1], in[2], round)}
 	}
 	panic("no toy " + c.Op.Name)
 }

@@ -3,7 +3,6 @@ package conformance
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -39,8 +38,9 @@ func (f *fake) Word() string { return f.name + ".array" }
 
 func (f *fake) Probes(group string) []string {
 	return map[string][]string{
-		groupSpecial: {"strange"}, groupMalformed: {"odd"},
-		groupMemory: {"version_mutated", "stale_mutated", "gradient_refused_out", "donation_used"},
+		groupSpecial: {"strange"}, groupMalformed: {"odd"}, groupRefusals: {"unknown_kind"}, groupMixed: {"other"},
+		groupStreamProbes: {"side_stream", "two_streams", "graph_replayed"},
+		groupMemory:       {"version_mutated", "stale_mutated", "gradient_refused_out", "donation_used"},
 	}[group]
 }
 
@@ -77,7 +77,7 @@ func (f *fake) compute(call *Call, r *Result) {
 	values := toyValues(c, func(v float64) float64 { return v })
 	for _, s := range expects(call, f) {
 		at := slices.IndexFunc(slots(call.Op), func(other slot) bool { return other.Arg == s.Arg })
-		if !c.has(s) || f.name == backendName && s.output >= 0 && call.Out[s.output] == nil {
+		if !c.has(s) || isBare(f) && s.output >= 0 && call.Out[s.output] == nil {
 			r.Outputs = append(r.Outputs, Output{})
 			continue
 		}
@@ -120,6 +120,9 @@ func (r *Result) store(call *Call, into *Tensor, y *ndarray.Array) {
 
 // fault is the error of a wrong call.
 func (f *fake) fault(call *Call) *rule.Fault {
+	if strings.HasPrefix(call.Probe, groupRefusals) {
+		return &rule.Fault{Class: "ValueError", Text: "op_call: kind: expected the number of an op, got 1099511627776"}
+	}
 	if strings.Contains(call.Probe, "refused") {
 		return &rule.Fault{Class: "ValueError", Text: call.Op.Name + ": y: expected no gradient, got one"}
 	}
@@ -137,7 +140,10 @@ func (f *fake) fault(call *Call) *rule.Fault {
 	if fault := expect(rule.Compile(call.Op), call, f, "cpu"); fault != nil {
 		return fault
 	}
-	return layoutFault(f, call)
+	if fault := layoutFault(f, call); fault != nil {
+		return fault
+	}
+	return variantFault(call, isBare(f) && f.name != opCallName)
 }
 
 // countFault is the error of out= that is no array and no tuple of as many as there are outputs.
@@ -175,66 +181,25 @@ func caseOf(call *Call) *Case {
 	x := c.Inputs[0]
 	last := x.Rank() - 1
 	c.Batch, c.Sizes["N"], c.DTypes["T"] = x.Shape[:last], x.Shape[last], x.DType.Short
+	if call.Op.Name == "ragged" {
+		raggedSizes(c)
+	}
 	return c
 }
 
-// fakeOracle evaluates the toy ops as their references would.
-type fakeOracle struct{}
-
-func (fakeOracle) Reference(_ context.Context, c *Case, precision string) ([]Expected, error) {
-	round := func(v float64) float64 { return v }
-	if precision == "float32" {
-		round = func(v float64) float64 { return float64(float32(v)) }
-	}
-	var out []Expected
-	for i, values := range toyValues(c, round) {
-		shape, err := c.Shape(slots(c.Op)[i].Type)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, Expected{Shape: shape, Values: values, Absent: values == nil})
-	}
-	return out, nil
-}
-
-// Differences is not asked for: the gradients of toys are judged by Python.
-func (fakeOracle) Differences(context.Context, *Case, []*ndarray.Array, []int) ([]Slopes, error) {
-	return nil, errors.New("no gradient")
-}
-
-// fakeChain hands arrays over; it copies or computes wrongly on request.
-type fakeChain struct {
-	fake         *fake
-	copies       bool
-	wrongResults bool
-}
-
-func (f *fakeChain) Frameworks() []string { return []string{"fake", "other"} }
-
-func (f *fakeChain) Chain(_ context.Context, call *Call, link chainLink, _, _ string) (*Result, uint64, uint64, error) {
-	second := call.clone()
-	second.Inputs[link.feed] = &Tensor{Array: f.fake.answer(call).Outputs[0].Array}
-	r := f.fake.answer(second)
-	if f.wrongResults {
-		nudge(r)
-	}
-	to := uint64(1 << 12)
-	if f.copies {
-		to++
-	}
-	return r, 1 << 12, to, nil
-}
+// tells says that the library has kernels for the host only, on a machine without another device.
+func (f *fake) tells() greeting { return greeting{Built: []string{"cpu"}} }
 
 // Describe says what the definition says.
 func (f *fake) Describe(_ context.Context, op *opdef.Op) (*Description, error) {
-	d := &Description{Doc: op.Doc + "\n\nMore.", Public: []string{"accumulate", "affine", "conv", "norm", "norm_backward"}}
+	d := &Description{Doc: op.Doc + "\n\nMore.", Public: []string{"accumulate", "affine", "conv", "norm", "norm_backward", "ragged"}}
 	for _, in := range op.Inputs {
 		d.Parameters = append(d.Parameters, Parameter{Name: in.Name, Required: !in.Optional})
 	}
 	for i := range op.Attrs {
 		d.Parameters = append(d.Parameters, Parameter{Name: op.Attrs[i].Name, Keyword: true, Default: tagOf(op.Attrs[i].Default)})
 	}
-	if outputsGiven(op, f) == nil && f.name != backendName {
+	if outputsGiven(op, f) == nil && !isBare(f) {
 		d.Parameters = append(d.Parameters, Parameter{Name: "out", Keyword: true, Default: map[string]any{"none": nil}})
 	}
 	if f.about != nil {
@@ -265,35 +230,4 @@ func nudge(r *Result) {
 	if !math.IsNaN(v) && !math.IsInf(v, 0) {
 		ndarray.PutFloat(o.DType, o.Data, last, v+6*ndarray.Spacing(o.DType, v))
 	}
-}
-
-// fakeRun runs one check of affine through a caller beside a perfect backend.
-func fakeRun(t *testing.T, id string, caller *fake, change func(*environment)) string {
-	t.Helper()
-	return fakeRunOf(t, "affine", id, caller, change)
-}
-
-// fakeRunOf runs one check of a toy op; its results come one per line.
-func fakeRunOf(t *testing.T, op, id string, caller *fake, change func(*environment)) string {
-	t.Helper()
-	p := toy(t)
-	s := &session{env: environment{
-		project: p, device: "cpu", oracle: fakeOracle{}, callers: []Caller{&fake{name: backendName}, caller},
-		chain: &fakeChain{fake: caller}, stale: func(context.Context) ([]string, error) { return nil, nil },
-	}}
-	if change != nil {
-		change(&s.env)
-	}
-	for _, check := range slices.Concat(checks(), definitionChecks()) {
-		if check.ID != id {
-			continue
-		}
-		var status string
-		for _, r := range s.run(t.Context(), toyOp(t, op), caller, "", &check) {
-			status = fmt.Sprintf("%s%s: %s\n", status, r.Status, r.Reason)
-		}
-		return status
-	}
-	t.Fatalf("no check %q", id)
-	return ""
 }

@@ -96,7 +96,7 @@ func wrongPresence(c *Case, caller Caller) []fault {
 			add("output missing", i, false, absent)
 			add("output too many", i, true, func(call *Call) { call.Inputs[input] = nil })
 		}
-		if o.Saved && caller.Name() == backendName && len(c.Op.Outputs)-firstSaved > 1 {
+		if o.Saved && isBare(caller) && len(c.Op.Outputs)-firstSaved > 1 {
 			add("saved output missing", i, i == firstSaved, absent)
 		}
 	}
@@ -105,7 +105,7 @@ func wrongPresence(c *Case, caller Caller) []fault {
 
 // wrongCount are too many arrays for the outputs, none at all, and a list in the place of one array or of a tuple.
 func wrongCount(c *Case, caller Caller, results []*ndarray.Array) []fault {
-	if caller.Name() == backendName {
+	if isBare(caller) {
 		return nil
 	}
 	names := returned(c.Op)
@@ -142,7 +142,7 @@ func sharedOutputs(c *Case, caller Caller, results []*ndarray.Array) []fault {
 	var out []fault
 	for i, o := range results[:len(c.Op.Outputs)] {
 		for k, other := range results[:i] {
-			if o == nil || other == nil || c.Op.Outputs[i].Saved && caller.Name() != backendName {
+			if o == nil || other == nil || c.Op.Outputs[i].Saved && !isBare(caller) {
 				continue
 			}
 			a, b := inOneBuffer(other, o)

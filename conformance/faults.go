@@ -20,6 +20,7 @@ const (
 	phaseCount    = 1400
 	phasePresence = 1500
 	phaseOutput   = 2000
+	phaseScratch  = 2300
 	phaseApart    = 2500
 	phaseKernel   = 3000
 
@@ -70,6 +71,14 @@ func expect(program *rule.Program, call *Call, caller Caller, device string) *ru
 			}
 		}
 	}
+	if call.Scratch != nil {
+		c.Scratch = map[string]rule.Value{}
+		for i, t := range call.Scratch {
+			if t != nil {
+				c.Scratch[op.Scratch[i].Name] = ruleValue(t, caller, device)
+			}
+		}
+	}
 	return program.Check(c)
 }
 
@@ -94,18 +103,20 @@ func ruleValue(v any, caller Caller, device string) rule.Value {
 }
 
 // otherDevice is a device on which a caller can make arrays beside the one under test; "" if it cannot.
-func otherDevice(caller Caller) string {
-	switch caller.Name() {
-	case "torch":
+func otherDevice(caller Caller, device string) string {
+	switch {
+	case caller.Name() != "torch" && !isBare(caller):
+		return ""
+	case device != "cpu":
+		return "cpu"
+	case caller.Name() == "torch":
 		return "meta"
-	case backendName:
-		return "cuda:0"
 	}
-	return ""
+	return "cuda:0"
 }
 
 // wrongArguments are the faults in what is given for inputs and attrs.
-func wrongArguments(c *Case, caller Caller) []fault {
+func wrongArguments(c *Case, caller Caller, device string) []fault {
 	var out []fault
 	for i := range c.Op.Inputs {
 		in := &c.Op.Inputs[i]
@@ -119,8 +130,8 @@ func wrongArguments(c *Case, caller Caller) []fault {
 		if c.Inputs[i] == nil {
 			continue
 		}
-		if device := otherDevice(caller); i > 0 && device != "" {
-			set("device", phaseDevice, &Tensor{Array: c.Inputs[i], Device: device})
+		if other := otherDevice(caller, device); i > 0 && other != "" {
+			set("device", phaseDevice, &Tensor{Array: c.Inputs[i], Device: other})
 		}
 		shape := c.Inputs[i].Shape
 		for kind, short := range wrongDTypes(c, in) {
@@ -170,7 +181,7 @@ func wrongAttrs(op *opdef.Op, caller Caller) []fault {
 	var out []fault
 	for i := range op.Attrs {
 		a := &op.Attrs[i]
-		if a.Binds != "" && caller.Name() == backendName {
+		if a.Binds != "" && isBare(caller) {
 			continue // the output carries the dtype: the export has no such argument
 		}
 		give := func(kind string, v any, want *rule.Fault) {

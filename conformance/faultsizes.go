@@ -68,6 +68,7 @@ type finder struct {
 // attrs tries values of the attrs from the i-th on that can appear in conditions; their defaults come first.
 func (f *finder) attrs(i int) bool {
 	if i == len(f.try.Op.Attrs) {
+		f.tries = 0 // every choice of attrs gets its share: a condition may need the last one
 		return f.sizes(0)
 	}
 	a := &f.try.Op.Attrs[i]
@@ -122,17 +123,17 @@ func (c *Case) zeros() error {
 
 // wrongOutputs are calls with one unfit output array each. Their errors are stated here, not asked of the rules, but for
 // which outputs exist and whether they share memory.
-func wrongOutputs(c *Case, caller Caller) ([]fault, error) {
+func wrongOutputs(c *Case, caller Caller, device string) ([]fault, error) {
 	results, err := c.results()
 	if err != nil {
 		return nil, err
 	}
 	out := slices.Concat(wrongCount(c, caller, results), wrongPresence(c, caller), sharedOutputs(c, caller, results))
 	for i, o := range results[:len(c.Op.Outputs)] {
-		if o == nil || c.Op.Outputs[i].Saved && caller.Name() != backendName {
+		if o == nil || c.Op.Outputs[i].Saved && !isBare(caller) {
 			continue
 		}
-		for _, m := range misfits(c, caller, i, o) {
+		for _, m := range misfits(c, caller, device, i, o) {
 			name := c.Op.Outputs[i].Name
 			out = append(out, fault{
 				kind: m.kind, arg: name, phase: phaseOutput, whole: m.shares != nil,
@@ -158,7 +159,7 @@ type misfit struct {
 	input                      int
 }
 
-func misfits(c *Case, caller Caller, i int, o *ndarray.Array) []misfit {
+func misfits(c *Case, caller Caller, device string, i int, o *ndarray.Array) []misfit {
 	longer := append(append([]int64{}, o.Shape...), 1)
 	other := lookup("i8")
 	out := []misfit{
@@ -166,9 +167,9 @@ func misfits(c *Case, caller Caller, i int, o *ndarray.Array) []misfit {
 		{"out dtype", "TypeError", outputDType(c, caller, i, o), other.Long, &Tensor{Array: ndarray.New(other, o.Shape)}, nil, 0},
 		{"out read-only", "ValueError", "writable memory", "a read-only array", &Tensor{Array: o, ReadOnly: true}, nil, 0},
 	}
-	if device := otherDevice(caller); device != "" {
-		expected := "device cpu (as " + c.Op.Inputs[0].Name + ")"
-		out = append(out, misfit{"out device", "ValueError", expected, device, &Tensor{Array: o, Device: device}, nil, 0})
+	if other := otherDevice(caller, device); other != "" {
+		expected := "device " + device + " (as " + c.Op.Inputs[0].Name + ")"
+		out = append(out, misfit{"out device", "ValueError", expected, other, &Tensor{Array: o, Device: other}, nil, 0})
 	}
 	if o.Rank() > 0 {
 		wide := &ndarray.Array{DType: o.DType, Shape: o.Shape, Data: make([]byte, 2*len(o.Data))}
@@ -209,7 +210,7 @@ func outputDType(c *Case, caller Caller, i int, o *ndarray.Array) string {
 		if name == "" || a.Binds != name {
 			continue
 		}
-		if caller.Name() != backendName {
+		if !isBare(caller) {
 			return "dtype " + o.DType.Long
 		}
 		for _, v := range c.Op.DTypes {

@@ -228,6 +228,9 @@ func checkSaved(t *T) error {
 		if call.Out, err = poisoned(c, false); err != nil {
 			return err
 		}
+		if err := call.workspace(t.Caller, c); err != nil {
+			return err
+		}
 		got, err := t.Call(call, c.Name)
 		if err != nil || got == nil {
 			return err

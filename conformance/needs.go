@@ -42,7 +42,31 @@ func hasSaved(op *opdef.Op, caller Caller) error {
 	if len(op.Saved()) == 0 {
 		return skip("the op saves nothing for its gradient")
 	}
-	return unless(caller.Name() == backendName, "a public call does not return what is saved")
+	return unless(isBare(caller), "a public call does not return what is saved")
+}
+
+// hasContents holds where an input declares the range of its elements.
+func hasContents(op *opdef.Op, _ Caller) error {
+	ranged := func(a opdef.Arg) bool { return a.Min != nil || a.Max != nil }
+	return unless(slices.ContainsFunc(op.Inputs, ranged), "no input has a range")
+}
+
+// hasVariants holds where dispatch has a choice, or a kernel a condition.
+func hasVariants(op *opdef.Op, caller Caller) error {
+	if !isBare(caller) {
+		return skip("what dispatch does is shown by the bare backend")
+	}
+	list := op.KernelList()
+	return unless(len(list) > 1 || list[0].When != nil, "the op has one kernel")
+}
+
+// byNumber holds for the caller that names an op by its number.
+func byNumber(_ *opdef.Op, caller Caller) error {
+	return unless(caller.Name() == opCallName, "about calls of an op by its number")
+}
+
+func isBackend(_ *opdef.Op, caller Caller) error {
+	return unless(caller.Name() == backendName, "shown by the bare backend")
 }
 
 func isDeterministic(op *opdef.Op, _ Caller) error {
@@ -69,7 +93,7 @@ func outputsGiven(op *opdef.Op, caller Caller) error {
 	if len(op.Outputs) == 0 {
 		return skip("the op has no outputs")
 	}
-	if mutates(op) && caller.Name() != backendName {
+	if mutates(op) && !isBare(caller) {
 		return skip("an op that mutates its inputs has no out=")
 	}
 	if caller.Name() == "jax" {
@@ -79,14 +103,14 @@ func outputsGiven(op *opdef.Op, caller Caller) error {
 }
 
 func takesKeywords(_ *opdef.Op, caller Caller) error {
-	if caller.Name() == backendName {
+	if isBare(caller) {
 		return unsupported("an export takes its arguments by position")
 	}
 	return nil
 }
 
 func notBackend(_ *opdef.Op, caller Caller) error {
-	if caller.Name() == backendName {
+	if isBare(caller) {
 		return skip("the other callers are compared with this one")
 	}
 	return nil

@@ -19,8 +19,8 @@ func TestPerfectCallerPasses(t *testing.T) {
 			continue // gradients of toys are judged by Python, in a test of their own; a toy cannot be transformed
 		}
 		passed := false
-		for _, op := range []string{"affine", "accumulate", "norm", "norm_backward"} {
-			for _, name := range []string{"fake", "jax", backendName} {
+		for _, op := range []string{"affine", "accumulate", "norm", "norm_backward", "ragged"} {
+			for _, name := range []string{"fake", "jax", backendName, nativeName, opCallName} {
 				for line := range strings.Lines(fakeRunOf(t, op, check.ID, &fake{name: name}, nil)) {
 					passed = passed || strings.HasPrefix(line, "pass")
 					if !strings.HasPrefix(line, "pass") && !strings.HasPrefix(line, "skip") && !strings.HasPrefix(line, "unsupported") {
@@ -120,6 +120,12 @@ var planted = map[string]struct {
 	"a strange array raises": {"special-inputs", fake{after: func(c *Call, r *Result) {
 		if c.Probe != "" {
 			r.Error = &CallError{Class: "RuntimeError", Text: "no"}
+		}
+	}}},
+	"the default stream runs": {"side-stream graph", fake{after: when(func(c *Call) bool { return strings.HasPrefix(c.Probe, groupStreamProbes) })}},
+	"another stream disagrees": {"two-streams graph", fake{after: func(c *Call, r *Result) {
+		if strings.HasPrefix(c.Probe, groupStreamProbes) {
+			r.Notes = map[string]any{"the other stream agrees": false}
 		}
 	}}},
 	"a default differs":      {"signature", fake{about: func(d *Description) { d.Parameters[3].Default["float"] = "2.0" }}},

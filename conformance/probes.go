@@ -38,7 +38,7 @@ func checkMemory(about string) func(t *T) error {
 				return err
 			}
 			for _, name := range probesAbout(t.Caller, groupMemory, about) {
-				if err := t.promised(c, plain, name); err != nil {
+				if err := t.promised(c, plain, groupMemory, name); err != nil {
 					return err
 				}
 			}
@@ -47,13 +47,13 @@ func checkMemory(about string) func(t *T) error {
 	}
 }
 
-// promised runs one probe of memory.
-func (t *T) promised(c *Case, plain *Result, probe string) error {
+// promised runs one probe of a group whose results are those of the plain call and whose notes are all true.
+func (t *T) promised(c *Case, plain *Result, group, probe string) error {
 	call, err := t.call(t.Caller, c)
 	if err != nil {
 		return err
 	}
-	call.Probe, call.Options = groupMemory+"."+probe, map[string]any{"keeps": keeps(t.Op)}
+	call.Probe, call.Options = group+"."+probe, map[string]any{"keeps": keeps(t.Op)}
 	name := probe + ", " + c.Name
 	result, err := t.Call(call, name)
 	if err != nil || result == nil {

@@ -8,15 +8,22 @@ import (
 
 // checksOf are the checks that run through a caller.
 func checksOf(caller Caller) []Check {
-	if caller.Name() == definitionName {
+	switch caller.Name() {
+	case definitionName:
 		return definitionChecks()
+	case nativeName, opCallName:
+		// They reach the same exports as the bare backend: what remains is how arguments and errors pass.
+		return slices.DeleteFunc(checks(), func(c Check) bool { return !slices.Contains(passing, c.Group) && c.ID != "scratch" })
 	}
 	return checks()
 }
 
+// passing are the groups of checks for callers that differ from the bare backend in how they pass arguments.
+var passing = []string{groupValues, groupShapes, groupDTypes, groupZero, groupErrors, groupAcross}
+
 // checks lists every check of the suite. Each runs for every op through every adaptor.
 func checks() []Check {
-	return slices.Concat(valueChecks(), memoryChecks(), errorChecks(), acrossChecks(), transformChecks())
+	return slices.Concat(valueChecks(), memoryChecks(), errorChecks(), acrossChecks(), streamChecks(), transformChecks())
 }
 
 func valueChecks() []Check {
@@ -29,6 +36,8 @@ func valueChecks() []Check {
 		{"optional", groupValues, "an optional input left out is a neutral one", hasOptional, covered(checkOptional)},
 		{"keywords", groupValues, "arguments by position and by keyword, in any order, give the same bits", takesKeywords, covered(checkKeywords)},
 		{"repeated", groupValues, "two runs give the same bits", isDeterministic, covered(checkRepeated)},
+		{"contents", groupValues, "values at the ends of their declared range, and ragged rows of all kinds", hasContents, covered(checkContents)},
+		{"variants", groupValues, "a kernel that must not take a call refuses it, and dispatch runs another", hasVariants, checkVariants},
 		{"saved", groupValues, "what only a gradient needs changes no other result", hasSaved, covered(checkSaved)},
 		{"split", groupValues, "parts of the inputs give the bits of parts of the results", hasParallel, checkSplit},
 
@@ -55,6 +64,7 @@ func memoryChecks() []Check {
 		{"stale", groupAliasing, "a backward pass refuses what was overwritten since", about("stale"), covered(checkMemory("stale"))},
 		{"gradient-written", groupAliasing, "what a gradient flows to is overwritten only while gradients are off", about("gradient"), covered(checkMemory("gradient"))},
 		{"donation", groupAliasing, "results lie in donated memory, and in no other", about("donation"), covered(checkMemory("donation"))},
+		{"scratch", groupAliasing, "work space may hold anything, and nothing around it is written", hasScratch, covered(checkScratch)},
 		{"out", groupAliasing, "out= is filled completely, is the result, and nothing around it is written", outputsGiven, covered(checkOut)},
 	}
 	for _, layout := range ndarray.Layouts {
@@ -72,6 +82,9 @@ func errorChecks() []Check {
 		{"precedence", groupErrors, "of two faults the documented order reports one", nil, checkPrecedence},
 		{"side-effects", groupErrors, "a refused call changes nothing, and the next call works", nil, checkSideEffects},
 		{"malformed", groupErrors, "calls that no one should write end in an error, not in the end of the process", hasMalformed, checkMalformed},
+		{"op-call", groupErrors, "unknown kinds and attrs, and wrong numbers of arrays, are refused in the words of the op", byNumber, checkOpCall},
+		{"random-calls", groupErrors, "random calls raise what the rules say, or compute, and the process lives", callsFromGo, checkRandom},
+		{"no-device", groupErrors, "arrays on a device that the machine lacks raise an error of ours", isBackend, checkNoDevice},
 		{"special-inputs", groupErrors, "special arrays give right results or an error of ours, never a crash", hasProbes, covered(checkSpecialInputs)},
 	}
 }
@@ -82,6 +95,7 @@ func acrossChecks() []Check {
 		{"denormals", groupAcross, "denormal inputs give the bits of the bare backend", notBackend, checkDenormals},
 		{"error-agreement", groupAcross, "errors are those of the bare backend", notBackend, checkAgreement},
 		{"chain", groupAcross, "results pass to other frameworks through DLPack without a copy", notBackend, checkChain},
+		{"mixed", groupAcross, "arrays of several frameworks in one call give the bits of the bare backend", byNumber, covered(checkMixed)},
 		{"signature", groupAcross, "names, order, kinds and defaults of parameters are the definition's", takesKeywords, checkSignature},
 	}
 }

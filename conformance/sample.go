@@ -12,6 +12,11 @@ type DType string
 
 // combinations lists the choices of dtype variables that some kernel of the device covers.
 func combinations(op *opdef.Op, device string) []dtypes {
+	return slices.DeleteFunc(declared(op), func(d dtypes) bool { return len(kernelsFor(op, device, d)) == 0 })
+}
+
+// declared lists all choices of dtype variables, the last one turning fastest.
+func declared(op *opdef.Op) []dtypes {
 	all := []dtypes{{}}
 	for _, v := range op.DTypes {
 		var next []dtypes
@@ -26,7 +31,7 @@ func combinations(op *opdef.Op, device string) []dtypes {
 		}
 		all = next
 	}
-	return slices.DeleteFunc(all, func(d dtypes) bool { return len(kernelsFor(op, device, d)) == 0 })
+	return all
 }
 
 // covering are the fewest of the combinations, found greedily, that show every dtype of every variable and every kernel.
@@ -83,12 +88,8 @@ func ofKernels(run func(*T) error) func(*T) error {
 // kernelsFor names the kernels of the device that cover a choice of dtypes.
 func kernelsFor(op *opdef.Op, device string, d dtypes) []string {
 	var names []string
-	for _, k := range op.KernelList() {
-		covers := k.Device == device
-		for name, allowed := range k.DTypes {
-			covers = covers && slices.Contains(allowed, d[name])
-		}
-		if covers {
+	for _, k := range kernelsOn(op, device) {
+		if takes(&k, d) {
 			names = append(names, k.Name)
 		}
 	}

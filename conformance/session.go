@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -49,7 +50,10 @@ func (s *session) open(ctx context.Context, adaptors []string) error {
 	if err := writeWorker(s.temp); err != nil {
 		return err
 	}
-	s.env = environment{project: s.options.Project, device: "cpu", stale: s.options.Stale}
+	s.env = environment{project: s.options.Project, device: s.options.device(), stale: s.options.Stale, random: s.options.Random}
+	if s.env.random == 0 {
+		s.env.random = randomCalls
+	}
 	if s.options.ReportDir != "" {
 		s.env.cases = filepath.Join(s.options.ReportDir, "cases")
 		if err := errors.Join(os.RemoveAll(s.env.cases), os.MkdirAll(s.env.cases, 0o755)); err != nil {
@@ -82,6 +86,9 @@ func (s *session) start(ctx context.Context, adaptors []string) error {
 		return err
 	}
 	for _, name := range adaptors {
+		if name == nativeName {
+			continue // it asks the bare backend where tvm-ffi is
+		}
 		w, err := s.worker(name, name)
 		if err != nil {
 			return err
@@ -99,7 +106,38 @@ func (s *session) start(ctx context.Context, adaptors []string) error {
 		return err
 	}
 	s.env.oracle = &remoteOracle{worker: oracle, cache: map[[sha256.Size]byte][]Expected{}}
+	if slices.Contains(adaptors, nativeName) {
+		if err := s.startNative(ctx); err != nil {
+			return err
+		}
+	}
 	return s.connect()
+}
+
+// startNative starts the process that calls from Go.
+func (s *session) startNative(ctx context.Context) error {
+	r := &remote{name: nativeName}
+	s.remotes = append(s.remotes, r)
+	slices.SortFunc(s.remotes, func(a, b *remote) int { return strings.Compare(a.name, b.name) })
+	i := slices.IndexFunc(s.remotes, func(r *remote) bool { return r.name == backendName })
+	switch {
+	case len(s.options.Native) == 0:
+		r.Missing = "this program cannot start itself to call from Go"
+		return nil
+	case s.env.device != "cpu":
+		r.Missing = "the caller in Go has memory of the host only"
+		return nil
+	}
+	config, err := json.Marshal(nativeConfig{TVM: s.remotes[i].TVM, Library: LibraryPath(s.options.Project)})
+	if err != nil {
+		return fmt.Errorf("native caller: %w", err)
+	}
+	r.worker = worker.New(worker.Config{
+		Command: append(slices.Clone(s.options.Native), string(config)), Dir: s.temp,
+		StartDeadline: startDeadline, CallDeadline: callDeadline,
+	})
+	s.workers = append(s.workers, r.worker)
+	return r.start(ctx)
 }
 
 // connect lists who can call, and prepares the process that has several frameworks.
@@ -114,7 +152,7 @@ func (s *session) connect() error {
 			continue
 		}
 		s.env.callers = append(s.env.callers, r)
-		if r.name != backendName && r.name != "cupy" {
+		if !isBare(r) {
 			frameworks = append(frameworks, r.name)
 		}
 	}
@@ -132,7 +170,7 @@ func (s *session) worker(caller, adaptor string) (*worker.Worker, error) {
 	config := workerConfig{
 		Caller: caller + "_caller", Adaptor: adaptor, Collection: p.Manifest.Name,
 		Paths: []string{filepath.Join(p.Dir, "backend", "python", "src")},
-		Alone: caller != "chain", DTypes: dlpackNames(),
+		Alone: caller != "chain", DTypes: dlpackNames(), Device: s.env.device,
 	}
 	for _, name := range p.Manifest.Adaptors {
 		config.Paths = append(config.Paths, filepath.Join(p.Dir, "adaptors", name, "src"))
@@ -188,11 +226,14 @@ func (s *session) publish() (report.Summary, error) {
 	if r.OpdefsDigest, err = definitionsDigest(s.options.Project); err != nil {
 		return report.Summary{}, err
 	}
-	if r.LibrarySHA256, err = fileDigest(libraryPath(s.options.Project)); err != nil {
+	if r.LibrarySHA256, err = fileDigest(LibraryPath(s.options.Project)); err != nil {
 		return report.Summary{}, err
 	}
 	for _, remote := range s.remotes {
 		r.Adaptors[remote.name] = remote.Version
+		if remote.Hardware != "" {
+			r.Device = fmt.Sprintf("%s (%s)", s.env.device, remote.Hardware)
+		}
 	}
 	r.Sort()
 	if s.options.ReportDir != "" {

@@ -3,6 +3,7 @@ package conformance
 import (
 	"errors"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/opcast/opcast/internal/ndarray"
@@ -78,8 +79,13 @@ func sweepSizes(op *opdef.Op, symbol string) []int64 {
 
 // solveSizes extends the fixed sizes to all symbols so that the conditions hold and no argument is too large or has a
 // negative size. Outputs that come out empty though no input is are avoided where that is possible.
-func solveSizes(op *opdef.Op, attrs map[string]any, fixed map[string]int64) (map[string]int64, error) {
-	s := search{op: op, attrs: attrs, free: []string{}, sizes: maps.Clone(fixed)}
+func solveSizes(op *opdef.Op, attrs map[string]any, p plan) (map[string]int64, error) {
+	s := search{
+		op: op, attrs: attrs, dtypes: p.dtypes, when: p.when, free: []string{}, sizes: maps.Clone(p.sizes), largest: maxElements,
+	}
+	if p.unbounded {
+		s.largest = math.MaxInt64
+	}
 	if s.sizes == nil {
 		s.sizes = map[string]int64{}
 	}
@@ -99,12 +105,17 @@ func solveSizes(op *opdef.Op, attrs map[string]any, fixed map[string]int64) (map
 
 // search walks the combinations of candidates of the free symbols.
 type search struct {
-	op         *opdef.Op
-	attrs      map[string]any
+	op     *opdef.Op
+	attrs  map[string]any
+	dtypes dtypes
+	// when is the condition of the kernel that has to take the call; nil for none.
+	when       *opdef.Expr
 	free       []string
 	sizes      map[string]int64
 	tries      int
 	allowEmpty bool
+	// largest is the most elements that an argument may have.
+	largest int64
 }
 
 func (s *search) next(i int) bool {
@@ -112,20 +123,40 @@ func (s *search) next(i int) bool {
 		s.tries++
 		return s.fits()
 	}
-	for _, n := range candidates(s.op, s.free[i], i) {
+	list := candidates(s.op, s.free[i], i)
+	if s.when != nil && slices.Contains(s.when.Symbols(), s.free[i]) {
+		list = append(list, whenSizes...)
+	}
+	for _, n := range list {
 		if s.tries > maxTries {
-			return false
+			break
 		}
 		s.sizes[s.free[i]] = n
-		if s.next(i + 1) {
+		if s.possible() && s.next(i+1) {
 			return true
 		}
 	}
+	delete(s.sizes, s.free[i])
 	return false
 }
 
+// possible reports whether no condition is broken as far as sizes are chosen: else the search would walk through all that
+// the rest can be.
+func (s *search) possible() bool {
+	c := &Case{Op: s.op, DTypes: s.dtypes, Sizes: s.sizes, Attrs: s.attrs}
+	for _, e := range s.op.Requires {
+		if c.holds(e) == no {
+			return false
+		}
+	}
+	return s.when == nil || c.holds(s.when) != no
+}
+
 func (s *search) fits() bool {
-	c := &Case{Op: s.op, Sizes: s.sizes, Attrs: s.attrs}
+	c := &Case{Op: s.op, DTypes: s.dtypes, Sizes: s.sizes, Attrs: s.attrs}
+	if s.when != nil && c.holds(s.when) == no {
+		return false
+	}
 	for _, e := range s.op.Requires {
 		if v, err := e.Eval(c); err != nil || v == 0 {
 			return false
@@ -142,7 +173,7 @@ func (s *search) fits() bool {
 			largest, anyEmpty = max(largest, n), anyEmpty || n == 0
 		}
 	}
-	return largest <= maxElements && (s.allowEmpty || !anyEmpty || s.fixedZero())
+	return largest <= s.largest && (s.allowEmpty || !anyEmpty || s.fixedZero())
 }
 
 // fixedZero reports whether the caller asked for an empty dimension.

@@ -95,7 +95,7 @@ func (r *Result) present() iter.Seq2[int, Output] {
 // memory; elsewhere all that are not saved.
 func expects(call *Call, caller Caller) []slot {
 	return slices.DeleteFunc(slots(call.Op), func(s slot) bool {
-		return caller.Name() != backendName && s.output >= 0 && s.Saved
+		return !isBare(caller) && s.output >= 0 && s.Saved
 	})
 }
 
@@ -108,7 +108,7 @@ func arrange(call *Call, caller Caller, got []Output) ([]Output, string) {
 	out := make([]Output, len(slots(call.Op)))
 	for i, s := range want {
 		wanted := s.output < 0 || exists(call.Op, s.output, func(in int) bool { return call.Inputs[in] != nil })
-		if caller.Name() == backendName && s.output >= 0 {
+		if isBare(caller) && s.output >= 0 {
 			wanted = call.Out[s.output] != nil
 		}
 		switch {

@@ -67,7 +67,7 @@ func (t *T) likeDense(changed *Case, want *Result) error {
 // layoutFault is the error of the first input whose memory the backend must refuse. Adaptors copy what is not dense
 // enough.
 func layoutFault(caller Caller, call *Call) *rule.Fault {
-	if caller.Name() != backendName {
+	if !isBare(caller) {
 		return nil
 	}
 	for i, v := range call.Inputs {

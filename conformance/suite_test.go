@@ -30,6 +30,21 @@ func python(t *testing.T) string {
 	return path
 }
 
+// TestMain makes the test's program the caller in Go, too, when the suite starts it as that.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == nativeCaller {
+		if err := conformance.ServeNative(os.Args[2], os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// nativeCaller is the argument with which the suite starts this program.
+const nativeCaller = "native-caller"
+
 // TestConformance runs the suite on this repository's collection with the environment in .venv, or that of
 // OPCAST_TEST_PYTHON. Ginkgo's flags select specs: go test ./conformance -ginkgo.label-filter='adaptor:jax'.
 func TestConformance(t *testing.T) {
@@ -41,9 +56,13 @@ func TestConformance(t *testing.T) {
 	if err != nil || len(findings) > 0 {
 		t.Fatal(err, findings)
 	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
 	summary, err := conformance.Run(t.Context(), conformance.Options{
 		Project: project, Python: python(t), Out: os.Stdout, Verbose: testing.Verbose(),
-		ReportDir: filepath.Join(root, "build", "report"), T: t,
+		ReportDir: filepath.Join(root, "build", "report"), T: t, Native: []string{self, nativeCaller},
 		Stale: func(context.Context) ([]string, error) { return stale(project) },
 	})
 	if errors.Is(err, conformance.ErrNotBuilt) {

@@ -16,7 +16,7 @@ func transformChecks() []Check {
 
 // transforms holds where a framework has transformations.
 func transforms(_ *opdef.Op, caller Caller) error {
-	if _, ok := caller.(transformer); !ok || caller.Name() == "numpy" || caller.Name() == "cupy" || caller.Name() == backendName {
+	if _, ok := caller.(transformer); !ok || caller.Name() == "numpy" || caller.Name() == "cupy" || isBare(caller) {
 		return unsupported("%s has no transformations", caller.Name())
 	}
 	return nil
@@ -55,7 +55,7 @@ func (t *T) transform(name string, x *transformation) (*transformed, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s transforms nothing", t.Caller.Name())
 	}
-	x.kernel = t.kernel
+	x.kernel = t.forced()
 	r, err := framework.Transform(t.ctx, x)
 	if err != nil {
 		if text, died := crashText(err); died {

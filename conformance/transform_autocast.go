@@ -27,7 +27,7 @@ func checkAutocast(t *T) error {
 // mixed gives each input of a dtype variable a narrow dtype, one at a time, and expects the bits of the widened call.
 // Where no two inputs share the variable, nothing may be cast.
 func (t *T) mixed(d dtypes, variable string) error {
-	c, err := newCase(t.Op, base(d))
+	c, err := t.newCase(base(d))
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func (t *T) compiledTwice(p plan, gradient bool, backend string) error {
 	var list []*prepared
 	for _, name := range []string{"first", "again"} {
 		p.name = name
-		c, err := newCase(t.Op, p)
+		c, err := t.newCase(p)
 		if err != nil {
 			return err
 		}

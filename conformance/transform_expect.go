@@ -50,7 +50,7 @@ func (t *T) bareCall(c *Case) (*bare, error) {
 // kernelOf is the kernel that is forced in calls of an op: that of the present row.
 func (t *T) kernelOf(op *opdef.Op) string {
 	if op == t.Op {
-		return t.kernel
+		return t.forced()
 	}
 	return ""
 }
@@ -58,6 +58,10 @@ func (t *T) kernelOf(op *opdef.Op) string {
 // bareArguments are the arguments of a call of the export: every output that exists gets an array full of NaN.
 func bareArguments(c *Case) (*Call, *bare, error) {
 	call, made := newCall(c), &bare{}
+	var err error
+	if call.Scratch, err = garbage(c, fillByte); err != nil {
+		return nil, nil, err
+	}
 	call.Out = []*Tensor{}
 	for _, o := range c.Op.Outputs {
 		if i := c.Op.InputIndex(o.PresentIf); o.PresentIf != "" && c.Inputs[i] == nil {

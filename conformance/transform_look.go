@@ -79,7 +79,7 @@ func (t *T) faked(c *Case) error {
 	if !t.gave(c.Name, r, 0, want) {
 		return nil
 	}
-	for call, device := range []string{"cpu", "cpu", "meta"} {
+	for call, device := range []string{t.env.device, t.env.device, "meta"} {
 		name := fmt.Sprintf("%s, %s", c.Name, []string{"real", "fake", "meta"}[call])
 		got, ok := t.outputs(name, r, call, len(want))
 		for i := 0; ok && i < len(got); i++ {

@@ -24,7 +24,7 @@ func checkJacobian(t *T) error {
 		return err
 	}
 	for _, p := range presencePlans(t.Op, d) {
-		c, err := newCase(t.Op, jacobianPlan(t.Op, d, p.without))
+		c, err := t.newCase(jacobianPlan(t.Op, d, p.without))
 		if err != nil {
 			return skip("no small sizes satisfy the definition")
 		}

@@ -107,7 +107,7 @@ func (t *T) firstDTypes() (dtypes, error) {
 	if len(all) == 0 {
 		return nil, skip("no kernel for device %s", t.env.device)
 	}
-	t.Row("", all[0].String())
+	t.Row(t.general(all[0]), all[0].String())
 	return all[0], nil
 }
 
@@ -117,7 +117,7 @@ func (t *T) eachPresence(body func(c *Case) error) error {
 	if err != nil {
 		return err
 	}
-	for _, c := range cases(t.Op, presencePlans(t.Op, d)) {
+	for _, c := range t.cases(presencePlans(t.Op, d)) {
 		if err := body(c); err != nil {
 			return err
 		}

@@ -158,7 +158,7 @@ func (t *T) spreadOf(d dtypes, axes map[string]string, mesh []int64, without []s
 	for dim := range axes {
 		dims = append(dims, dim)
 	}
-	c, err := newCase(t.Op, spreadPlan(d, dims, without))
+	c, err := t.newCase(spreadPlan(d, dims, without))
 	if err != nil {
 		return nil, nil // the definition's conditions fix these sizes
 	}

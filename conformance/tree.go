@@ -6,7 +6,6 @@ import (
 	"io"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
@@ -92,13 +91,11 @@ func (s *session) applies(op *opdef.Op, caller Caller, missing string, check *Ch
 	if missing != "" {
 		return skip("%s", missing)
 	}
-	device := s.env.device
-	if caller.Name() == "cupy" {
-		device = "cuda"
+	if caller.Name() != definitionName && len(kernelsOn(op, s.env.device)) == 0 {
+		return skip("the op has no kernel for %s", kindOf(s.env.device))
 	}
-	onDevice := func(k opdef.Kernel) bool { return k.Device == device }
-	if caller.Name() != definitionName && !slices.ContainsFunc(op.KernelList(), onDevice) {
-		return skip("the op has no kernel for %s", device)
+	if err := onlyOnHost(check, s.env.device); err != nil {
+		return err
 	}
 	if check.Needs == nil {
 		return nil

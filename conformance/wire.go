@@ -1,15 +1,10 @@
 package conformance
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
-
-	"github.com/opcast/opcast/internal/dtype"
-	"github.com/opcast/opcast/internal/ndarray"
-	"github.com/opcast/opcast/internal/worker"
 )
 
 // tagged is a value with its type, as the worker's untag reads it. Floats travel as text, which keeps them exact.
@@ -39,9 +34,11 @@ type wireCall struct {
 	Kwargs map[string]tagged `json:"kwargs"`
 	Order  []string          `json:"order"`
 	Out    []tagged          `json:"out"`
-	Mode   string            `json:"mode"`
-	Probe  string            `json:"probe"`
-	Kernel string            `json:"kernel"`
+	// Scratch is the work space, for bare callers.
+	Scratch []tagged `json:"scratch"`
+	Mode    string   `json:"mode"`
+	Probe   string   `json:"probe"`
+	Kernel  string   `json:"kernel"`
 	// Mutated are the places in Args of the inputs that the op overwrites.
 	Mutated []int  `json:"mutated"`
 	Options tagged `json:"options"`
@@ -169,7 +166,7 @@ func publicCall(c *Call) (wireCall, [][]byte) {
 func newWire(c *Call) wireCall {
 	return wireCall{
 		Do: "call", Op: c.Op.Name, Mode: c.Mode, Probe: c.Probe, Kernel: c.Kernel,
-		Args: []tagged{}, Kwargs: map[string]tagged{}, Order: []string{}, Out: []tagged{}, Mutated: []int{},
+		Args: []tagged{}, Kwargs: map[string]tagged{}, Order: []string{}, Out: []tagged{}, Scratch: []tagged{}, Mutated: []int{},
 	}
 }
 
@@ -201,81 +198,42 @@ func backendCall(c *Call) (wireCall, [][]byte) {
 		}
 		w.Args = append(w.Args, p.value(v))
 	}
-	for _, t := range c.Out {
-		w.Out = append(w.Out, p.value(t))
-	}
-	w.Options = p.value(c.Options)
+	w.memory(c, p)
 	return w, p.blobs
 }
 
-// wireResult is the answer to a call.
-type wireResult struct {
-	Unsupported string
-	Error       *CallError
-	Calls       int64
-	Notes       map[string]any
-	Outputs     []struct {
-		None    bool
-		DType   string
-		Shape   []int64
-		Strides []int64
-		Span    [2]uint64
-		Device  string
-		Data    bool
-		Given   int
-		Same    int
+// memory adds what only bare callers pass.
+func (w *wireCall) memory(c *Call, p *packer) {
+	for _, t := range c.Out {
+		w.Out = append(w.Out, p.value(t))
 	}
-	Arrays []struct {
-		Index int
-		Span  [2]uint64
+	for i := range c.Op.Scratch {
+		var x *Tensor
+		if c.Scratch != nil {
+			x = c.Scratch[i]
+		}
+		w.Scratch = append(w.Scratch, p.value(x))
 	}
+	w.Options = p.value(c.Options)
 }
 
-// readResult turns an answer into a Result. tensors are the array arguments of the call.
-func readResult(m worker.Message, tensors []*Tensor) (*Result, error) {
-	var w wireResult
-	if err := json.Unmarshal(m.Header, &w); err != nil {
-		return nil, fmt.Errorf("read answer: %w", err)
+// opCall is the request to call an op by its number: attrs by name, those that are left out with their defaults.
+func opCall(c *Call) (wireCall, [][]byte) {
+	p := &packer{}
+	w := newWire(c)
+	for i, v := range c.Inputs {
+		w.argument(c, i, p.value(v))
 	}
-	r := &Result{Unsupported: w.Unsupported, Error: w.Error, Launches: w.Calls, Notes: w.Notes}
-	if r.Unsupported != "" {
-		return r, nil
-	}
-	r.Buffers, r.Spans = make([][]byte, len(tensors)), make([][2]uint64, len(tensors))
-	for i, a := range w.Arrays {
-		if a.Index >= len(tensors) {
-			continue // one that the call has beside its arguments
-		}
-		r.Buffers[a.Index], r.Spans[a.Index] = m.Blobs[len(w.Outputs)+i], a.Span
-	}
-	for i, o := range w.Outputs {
-		if o.None {
-			r.Outputs = append(r.Outputs, Output{})
-			continue
-		}
-		d, known := longLookup(o.DType)
-		if !known {
-			d = dtype.DType{Long: o.DType}
-		}
-		out := Output{Strides: o.Strides, Device: o.Device, Abstract: !o.Data, Given: o.Given, Same: o.Same, Span: o.Span}
-		if data := m.Blobs[i]; known && o.Data {
-			var err error
-			if out.Array, err = ndarray.Of(d, o.Shape, data); err != nil {
-				return nil, fmt.Errorf("read output %d: %w", i, err)
-			}
-		} else {
-			out.Array = &ndarray.Array{DType: d, Shape: o.Shape, Strides: ndarray.DenseStrides(o.Shape)}
-		}
-		r.Outputs = append(r.Outputs, out)
-	}
-	return r, nil
-}
-
-func longLookup(name string) (dtype.DType, bool) {
-	for _, d := range dtype.Table {
-		if d.Long == name {
-			return d, true
+	given := []string{}
+	for _, a := range c.Op.Attrs {
+		if _, ok := c.Attrs[a.Name]; ok {
+			given = append(given, a.Name)
 		}
 	}
-	return dtype.DType{}, false
+	for _, name := range given {
+		w.Kwargs[name] = p.value(c.Attrs[name])
+	}
+	w.Order = given
+	w.memory(c, p)
+	return w, p.blobs
 }

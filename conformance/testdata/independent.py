@@ -81,6 +81,27 @@ def fused_add_rms_norm(x, residual, weight, eps):
 
 
 @tensors
+def conv2d(x, weight, bias, stride, padding, dilation, groups, P, Q):
+    """Convolutions without a tap are not all known to PyTorch."""
+    if x.numel() == 0 or weight.numel() == 0:
+        y = torch.zeros(len(x), len(weight), P, Q, dtype=x.dtype)
+        return y if bias is None else y + bias[:, None, None]
+    return F.conv2d(x, weight, bias, stride, padding, dilation, groups)
+
+
+@tensors
+def flash_mla_decode(q, kv_nope, kv_rope, kv_scale, kv_indptr, sm_scale):
+    plain = kv_nope.unflatten(-1, (7, 64)) * kv_scale[..., None]
+    kv = torch.cat([plain.flatten(-2), kv_rope], dim=-1)
+    o, lse = torch.zeros_like(q), torch.full(q.shape[:2], -torch.inf, dtype=q.dtype)
+    for i, rows in enumerate(torch.tensor_split(kv, kv_indptr.tolist())[1:-1]):
+        if len(rows):
+            o[i] = F.scaled_dot_product_attention(q[i], rows, rows, scale=sm_scale)
+            lse[i] = torch.logsumexp(sm_scale * q[i] @ rows.T, dim=-1)
+    return o, lse
+
+
+@tensors
 def eltwise_add_backward(grad_c):
     return gradients(eltwise_add, grad_c, (torch.zeros_like(grad_c), torch.zeros_like(grad_c)))
 

@@ -7,6 +7,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import cuda_memory
 import numpy as np
 from bound import Bound, Request, Unsupported
 from caller import Caller
@@ -24,15 +25,55 @@ class Backend(Caller):
 
     def prepare(self) -> str:
         """Import tvm-ffi, without torch: the backend needs no framework."""
+        if self.config["device"] != "cpu":
+            cuda_memory.driver()
         sys.modules["torch"] = None  # pyright: ignore[reportArgumentType]
         return importlib.import_module("tvm_ffi").__version__
 
+    def greeting(self) -> Request:
+        """Say who is here, and what the library and the machine have."""
+        hello = super().greeting()
+        if not self.missing:
+            hello["tvm"] = str(importlib.import_module("tvm_ffi.libinfo").find_libtvm_ffi())
+            hello["built"] = self.built()
+            hello["driver"] = cuda_memory.available()
+            if self.config["device"] != "cpu":
+                hello["hardware"] = cuda_memory.driver().name()
+        return hello
+
+    def built(self) -> list[str]:
+        """Return the devices for which the library has kernels."""
+        try:
+            return str(self.native["_opcast_devices"]()).split(",")
+        except AttributeError:  # a library without other devices
+            return ["cpu"]
+
     def make(self, spec: Request, data: bytearray) -> Array:
-        """Build a DLPack tensor over data."""
+        """Build a DLPack tensor over data, or over its copy on the device under test.
+
+        A host address stands for memory of a device that is not under test: nobody may look at it.
+        """
         if spec.get("readonly"):
             raise Unsupported("a DLPack tensor of the unversioned ABI is never read-only")
-        device = (CUDA, 0) if spec.get("device") == "cuda:0" else (CPU, 0)
-        return Array(data, spec["dlpack"], spec["shape"], spec["strides"], spec["offset"], device)
+        place = spec.get("device") or self.config["device"]
+        device = (CUDA, 0) if place == "cuda:0" else (CPU, 0)
+        memory = None
+        if place == self.config["device"] == "cuda:0":
+            memory = self.copied(data)
+        return Array(
+            data, spec["dlpack"], spec["shape"], spec["strides"], spec["offset"], device, memory
+        )
+
+    def copied(self, data: bytearray) -> Any:
+        """Return the copy of a buffer on the device: arrays over one buffer share it there, too."""
+        if id(data) not in self.copies:
+            self.copies[id(data)] = cuda_memory.Buffer(data)
+        return self.copies[id(data)]
+
+    def contents(self, array: Any, data: bytearray) -> bytes:
+        """Return the present bytes of the buffer behind an array."""
+        del data
+        return bytes(array.contents())
 
     def dtype(self, name: str) -> Any:
         """Return the name: a dtype attr that binds no variable travels as text."""
@@ -42,11 +83,12 @@ class Backend(Caller):
         """Describe what was written and return its elements in row-major order."""
         code, bits = array.dtype
         size = bits // 8
+        data = array.contents()
         elements = np.ndarray(
             array.shape,
             f"V{size}",
-            array.data or bytearray(size),
-            array.offset * size if array.data else 0,
+            data or bytearray(size),
+            array.offset * size if data else 0,
             [s * size for s in array.strides],
         )
         return {
@@ -54,7 +96,7 @@ class Backend(Caller):
             "shape": array.shape,
             "strides": array.strides,
             "span": array.span(),
-            "device": "cpu",
+            "device": "cpu" if array.device[0] == CPU else f"cuda:{array.device[1]}",
             "data": True,
         }, elements.tobytes()
 
@@ -67,9 +109,15 @@ class Backend(Caller):
         return self.native[op]
 
     def bind(
-        self, op: str, args: list[Any], kwargs: Request, out: list[Any], mutated: tuple[int, ...]
+        self,
+        op: str,
+        args: list[Any],
+        kwargs: Request,
+        out: list[Any],
+        mutated: tuple[int, ...],
+        scratch: list[Any],
     ) -> Bound:
-        """Put the outputs first; the export returns nothing, so what it writes is the result."""
+        """Put outputs first and scratch last; the export returns nothing: what it writes is the result."""
         export = self.function(op)
         written = tuple(len(out) + i for i in mutated)
 
@@ -77,7 +125,7 @@ class Backend(Caller):
             export(*args)
             return [*args[: len(out)], *(args[i] for i in written)]
 
-        return Bound(call, [*out, *args], kwargs, Array, op, written)
+        return Bound(call, [*out, *args, *scratch], kwargs, Array, op, written)
 
     def probe_null_data(self, call: Bound) -> Any:
         """Pass arrays whose memory is missing."""

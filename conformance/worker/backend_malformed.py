@@ -34,22 +34,22 @@ class Malformed:
     def probe_sizes(self, call: Bound) -> Any:
         """Pass negative sizes, and absurd ones that do not fit the other arrays."""
         for size in (-1, -(1 << 63)):
-            each(call, lambda a, n=size: like(a, shape=[n] * len(a.shape)))
+            each(call, lambda a, n=size: a.like(shape=[n] * len(a.shape)))
         if len(call.arrays()) > 1:
             for size in ((1 << 63) - 1, 1 << 62):
-                one(call, lambda a, n=size: like(a, shape=[n] * len(a.shape)))
+                one(call, lambda a, n=size: a.like(shape=[n] * len(a.shape)))
 
     def probe_ranks(self, call: Bound) -> Any:
         """Pass arrays of very many dimensions, of none, and of a negative number of them."""
-        each(call, lambda a: like(a, shape=[1] * 300, strides=[1] * 300))
-        each(call, lambda a: like(a, shape=[], strides=[]))
+        each(call, lambda a: a.like(shape=[1] * 300, strides=[1] * 300))
+        each(call, lambda a: a.like(shape=[], strides=[]))
         each(call, lambda a: changed(a, ndim=-1))
 
     def probe_strides(self, call: Bound) -> Any:
         """Pass strides that leave the memory, and no strides, which stand for dense memory."""
         if call.options["checked strides"]:
-            each(call, lambda a: like(a, strides=[1 << 40] * len(a.shape)))
-            each(call, lambda a: like(a, strides=[-(1 << 62)] * len(a.shape)))
+            each(call, lambda a: a.like(strides=[1 << 40] * len(a.shape)))
+            each(call, lambda a: a.like(strides=[-(1 << 62)] * len(a.shape)))
         each(call, lambda a: changed(a, strides=None))
 
     def probe_dtypes(self, call: Bound) -> Any:
@@ -58,21 +58,15 @@ class Malformed:
             each(call, lambda a, k=kind: changed(a, dtype=DataType(*k)))
 
     def probe_devices(self, call: Bound) -> Any:
-        """Pass devices that do not exist."""
-        for kind, number in ((0, 0), (99, 0), (1, -1), (1, 7), (2, 1 << 20)):
+        """Pass devices that do not exist; the number of the host means nothing, so memory has to lie there."""
+        host = ((1, -1), (1, 7)) if all(a.memory is None for a in call.arrays()) else ()
+        for kind, number in ((0, 0), (99, 0), *host, (2, 1 << 20)):
             each(call, lambda a, d=(kind, number): changed(a, device=Device(*d)))
-
-
-def like(a: Array, shape: list[int] | None = None, strides: list[int] | None = None) -> Array:
-    """Return an array over the same memory with another shape or other strides."""
-    shape = a.shape if shape is None else shape
-    strides = a.strides if strides is None else strides
-    return Array(a.data, a.dtype, shape, strides, a.offset, a.device)
 
 
 def changed(a: Array, **fields: Any) -> Array:
     """Return an array with other fields in its DLPack structure."""
-    copy = like(a)
+    copy = a.like()
     for name, value in fields.items():
         pointer = ctypes.POINTER(ctypes.c_int64)
         setattr(copy.managed.tensor, name, pointer() if value is None else value)

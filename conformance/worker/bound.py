@@ -61,7 +61,7 @@ class Bound:
     function: Callable[..., Any]
     args: list[Any]
     kwargs: dict[str, Any]
-    kind: type[Any]
+    kind: type[Any] | tuple[type[Any], ...]
     op: str = ""
     mutated: tuple[int, ...] = ()
     options: dict[str, Any] = field(default_factory=no_options)

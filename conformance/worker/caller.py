@@ -13,7 +13,7 @@ from bound import Answer, Bound, Report, Request, Unsupported, describe_error, t
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-GROUPS = ("aliasing", "malformed")
+GROUPS = ("aliasing", "malformed", "mixed", "refusals")
 """Groups of probes beside those of the caller itself: each is a module ``<framework>_<group>``."""
 
 
@@ -30,13 +30,14 @@ class Caller:
     word = ""
     """Name of the framework's array type in error texts."""
 
-    kind: type[Any] = object
-    """That type, once the framework is imported."""
+    kind: type[Any] | tuple[type[Any], ...] = object
+    """That type, or those types, once the framework is imported."""
 
     def __init__(self, config: Request) -> None:
         """Import the package under test; a missing framework is reported in the greeting."""
         self.config = config
         self.groups: dict[str, Any] = {"special": self}
+        self.copies: dict[int, Any] = {}  # of buffers, on the device under test
         self.missing = self.version = ""
         try:
             self.version = self.prepare()
@@ -44,16 +45,20 @@ class Caller:
             self.missing = str(error)
             return
         collection = config["collection"]
-        self.package: Any = importlib.import_module(f"{collection}_{config['adaptor']}")
+        self.backend: Any = importlib.import_module(f"{collection}_backend")
+        self.package: Any = self.adaptor(collection)
         # The same library that the package has loaded, for its counters.
-        backend = importlib.import_module(f"{collection}_backend")
         self.native: Any = importlib.import_module("tvm_ffi").load_module(
-            str(backend.library_path())
+            str(self.backend.library_path())
         )
-        for group in GROUPS:
+        for group in (*GROUPS, *(("streams",) if config["device"] != "cpu" else ())):
             name = f"{config['adaptor']}_{group}"
             if importlib.util.find_spec(name):
                 self.groups[group] = importlib.import_module(name).create(self)
+
+    def adaptor(self, collection: str) -> Any:
+        """Import the package under test."""
+        return importlib.import_module(f"{collection}_{self.config['adaptor']}")
 
     def prepare(self) -> str:
         """Import the framework and return its version.
@@ -94,9 +99,16 @@ class Caller:
         return getattr(self.package, op)
 
     def bind(
-        self, op: str, args: list[Any], kwargs: Request, out: list[Any], mutated: tuple[int, ...]
+        self,
+        op: str,
+        args: list[Any],
+        kwargs: Request,
+        out: list[Any],
+        mutated: tuple[int, ...],
+        scratch: list[Any],
     ) -> Bound:
-        """Return the call with the given output arrays."""
+        """Return the call with the given output arrays; adaptors allocate scratch themselves."""
+        del scratch
         if out:
             kwargs = {**kwargs, "out": out[0] if len(out) == 1 else tuple(out)}
         return Bound(self.function(op), args, kwargs, self.kind, op, mutated)
@@ -136,6 +148,7 @@ class Caller:
         The blobs of the answer are the results, then the memory behind each array argument.
         """
         buffers = [bytearray(b) for b in blobs]
+        self.copies.clear()
         made: list[tuple[Any, Request]] = []
 
         def array(spec: Request) -> Any:
@@ -152,8 +165,10 @@ class Caller:
             keywords = {k: value(v) for k, v in request["kwargs"].items()}
             kwargs = {k: keywords[k] for k in request["order"]}
             out = [value(v) for v in request["out"]]
+            scratch = [value(v) for v in request["scratch"]]
             arguments = list(made)
-            call = self.bind(request["op"], args, kwargs, out, tuple(request["mutated"]))
+            mutated = tuple(request["mutated"])
+            call = self.bind(request["op"], args, kwargs, out, mutated, scratch)
             call = replace(call, options=value(request["options"]))
             results, reply = self.attempt(request, call)
         except Unsupported as error:

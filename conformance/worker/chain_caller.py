@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from bound import Bound, describe_error
 from caller import Caller, memory
 
@@ -37,9 +38,14 @@ class Chain:
         """Call in the first framework, hand the result over, call in the second."""
         first, second = self.callers[request["first"]], self.callers[request["second"]]
         buffers = [bytearray(b) for b in blobs]
+        for caller in (first, second):
+            caller.copies.clear()
         reply: Request = {"error": None, "calls": 0, "outputs": [], "arrays": []}
         try:
             result = outputs(run(first, request, buffers, {}))[request["take"]]
+            dtype = first.read(result)[0]["dtype"]
+            if "numpy" in {request["first"], request["second"]} and not hasattr(np, dtype):
+                return {"unsupported": f"NumPy hands no {dtype} over through DLPack"}, []
             passed = hand_over(result, request["second"])
             reply["from"], reply["to"] = first.span(result)[0], second.span(passed)[0]
             final = run(second, request, buffers, {request["feed"]: passed})

@@ -6,7 +6,7 @@ import importlib
 from typing import Any
 
 import numpy as np
-from bound import Answer, Request, Unsupported
+from bound import Request, Unsupported
 from caller import Caller
 from numpy_caller import numpy_dtype
 
@@ -18,9 +18,10 @@ class CuPy(Caller):
 
     def prepare(self) -> str:
         """Import cupy and return its version; without a device there is nothing to call."""
+        if self.config["device"] == "cpu":
+            raise Unsupported("its arrays lie on CUDA devices: opcast test --device cuda")
         self.cupy: Any = importlib.import_module("cupy")
         self.kind = self.cupy.ndarray
-        self.copies: dict[int, Any] = {}
         runtime = self.cupy.cuda.runtime
         try:
             count = runtime.getDeviceCount()
@@ -37,11 +38,11 @@ class CuPy(Caller):
         if spec.get("device"):
             raise Unsupported("one device only")
         dtype, shape = numpy_dtype(spec["dtype"]), tuple(spec["shape"])
-        if not data:
-            return self.cupy.empty(shape, dtype)
-        memory = self.copied(data).data + spec["offset"] * dtype.itemsize
         strides = [s * dtype.itemsize for s in spec["strides"]]
         try:
+            if not data:
+                return self.cupy.empty(shape, dtype)
+            memory = self.copied(data).data + spec["offset"] * dtype.itemsize
             return self.cupy.ndarray(shape, dtype, memptr=memory, strides=strides)
         except (TypeError, ValueError) as error:
             raise Unsupported(f"CuPy: {error}") from None
@@ -51,11 +52,6 @@ class CuPy(Caller):
         if id(data) not in self.copies:
             self.copies[id(data)] = self.cupy.asarray(np.frombuffer(data, np.uint8))
         return self.copies[id(data)]
-
-    def call(self, request: Request, blobs: list[bytes]) -> Answer:
-        """Call with buffers of its own."""
-        self.copies.clear()
-        return super().call(request, blobs)
 
     def dtype(self, name: str) -> Any:
         """Return CuPy's dtype."""

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cuda_memory import Buffer
 
 CPU, CUDA = 1, 2
 INT64S = ctypes.POINTER(ctypes.c_int64)
@@ -43,11 +47,24 @@ DELETER = ctypes.CFUNCTYPE(None, ctypes.POINTER(Managed))
 Managed._fields_ = (("tensor", Tensor), ("context", ctypes.c_void_p), ("deleter", DELETER))
 
 
-def _keep(_: Any) -> None:
-    """Delete nothing: the memory belongs to the exporting object, which outlives the call."""
+# Exporters by the address of their structure, one entry for each tensor that is in use: JAX lets go of one after it has
+# let go of the array.
+_in_use: dict[int, list[Any]] = {}
+_lock = threading.RLock()
 
 
-KEEP = DELETER(_keep)
+def _release(managed: Any) -> None:
+    """Forget one use; the memory itself belongs to the exporting object."""
+    address = ctypes.addressof(managed.contents)
+    with _lock:
+        uses = _in_use[address]
+        last = uses.pop()  # whose memory holds the structure
+        if not uses:
+            del _in_use[address]
+    del last
+
+
+RELEASE = DELETER(_release)
 
 new_capsule: Any = ctypes.pythonapi.PyCapsule_New
 new_capsule.restype = ctypes.py_object
@@ -67,6 +84,8 @@ class Array:
         In elements.
     device
         DLPack's device type and id.
+    memory
+        The copy of the buffer on the device, if that is where the elements are.
 
     """
 
@@ -78,11 +97,14 @@ class Array:
         strides: list[int],
         offset: int,
         device: tuple[int, int],
+        memory: Buffer | None = None,
     ) -> None:
         """Fill the structure in."""
-        self.data, self.dtype, self.device = data, dtype, device
+        self.data, self.dtype, self.device, self.memory = data, dtype, device, memory
         self.shape, self.strides, self.offset = shape, strides, offset
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(data)) if data else 0
+        if memory is not None and data:
+            self.address = memory.pointer.value
         self.managed = Managed()
         tensor = self.managed.tensor
         tensor.data = self.address
@@ -92,21 +114,34 @@ class Array:
         self.lists = [(ctypes.c_int64 * max(len(v), 1))(*v) for v in (shape, strides)]
         tensor.shape, tensor.strides = (ctypes.cast(v, INT64S) for v in self.lists)
         tensor.byte_offset = offset * dtype[1] // 8
-        self.managed.deleter = KEEP
+        self.managed.deleter = RELEASE
 
     def __dlpack__(self, **_: Any) -> Any:
         """Export the tensor."""
-        return new_capsule(ctypes.addressof(self.managed), b"dltensor", None)
+        address = ctypes.addressof(self.managed)
+        with _lock:
+            _in_use.setdefault(address, []).append(self)
+        return new_capsule(address, b"dltensor", None)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Return DLPack's device type and id."""
         return self.device
 
+    def like(self, shape: list[int] | None = None, strides: list[int] | None = None) -> Array:
+        """Return an array over the same memory with another shape or other strides."""
+        shape = self.shape if shape is None else shape
+        strides = self.strides if strides is None else strides
+        return Array(self.data, self.dtype, shape, strides, self.offset, self.device, self.memory)
+
     def without_memory(self) -> Array:
         """Return the same array with a null pointer."""
-        copy = Array(self.data, self.dtype, self.shape, self.strides, self.offset, self.device)
+        copy = self.like()
         copy.managed.tensor.data = None
         return copy
+
+    def contents(self) -> bytes | bytearray:
+        """Return the bytes of the buffer as they are now."""
+        return self.data if self.memory is None else self.memory.read()
 
     def span(self) -> tuple[int, int]:
         """Return the first address of the elements and the one after their last."""

@@ -13,6 +13,9 @@ from bound import Bound, Request, Unsupported
 from caller import Caller
 from numpy_caller import describe, numpy_dtype, strided
 
+RECORDING = "--xla_gpu_enable_command_buffer=FUSION,CUSTOM_CALL --xla_gpu_graph_min_graph_size=1"
+"""Has XLA record even short programs, with custom calls in them, as CUDA graphs."""
+
 
 class Jax(Caller):
     """Calls with jax.Array, eagerly or under an outer jit."""
@@ -20,12 +23,20 @@ class Jax(Caller):
     word = "jax.Array"
 
     def prepare(self) -> str:
-        """Import jax for the CPU and return its version; torch is kept out of its process."""
+        """Import jax for the device and return its version; torch is kept out of its process."""
         if self.config["alone"]:
             sys.modules["torch"] = None  # pyright: ignore[reportArgumentType]
-        os.environ.setdefault("JAX_PLATFORMS", "cpu")
+        kind = self.config["device"].partition(":")[0]
+        os.environ.setdefault("JAX_PLATFORMS", "cpu" if kind == "cpu" else f"{kind},cpu")
+        os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # the device is shared
+        if kind != "cpu":
+            os.environ.setdefault("XLA_FLAGS", RECORDING)
         self.jax: Any = importlib.import_module("jax")
         self.jax.config.update("jax_num_cpu_devices", 8)  # to spread arrays over
+        try:
+            self.device = self.jax.devices(kind)[0]
+        except RuntimeError as error:
+            raise Unsupported(f"no CUDA device: {error}") from None
         self.kind = self.jax.Array
         return self.jax.__version__
 
@@ -37,7 +48,7 @@ class Jax(Caller):
             raise Unsupported("one device only")
         if not is_dense(spec) or spec["offset"]:
             raise Unsupported("jax.Array has no strides")
-        array = self.jax.device_put(strided(spec, data))
+        array = self.jax.device_put(strided(spec, data), self.device)
         if array.dtype != numpy_dtype(spec["dtype"]):
             raise Unsupported(f"JAX has no {spec['dtype']} while x64 is off")
         return array
@@ -52,8 +63,8 @@ class Jax(Caller):
             described: Request = {"dtype": np.dtype(array.dtype).name, "shape": list(array.shape)}
             return {**described, "strides": [], "span": (0, 0), "device": "cpu", "data": False}, b""
         described, data = describe(np.asarray(array))
-        platform = {d.platform for d in array.devices()}
-        return {**described, "span": self.span(array), "device": ", ".join(platform)}, data
+        places = {"cpu" if d.platform == "cpu" else f"cuda:{d.id}" for d in array.devices()}
+        return {**described, "span": self.span(array), "device": ", ".join(sorted(places))}, data
 
     def contents(self, array: Any, data: bytearray) -> bytes:
         """Return the elements of an argument as they are now."""

@@ -65,6 +65,8 @@ class NumPy(Caller):
 
     def prepare(self) -> str:
         """Return NumPy's version; torch is kept out, because NumPy's users need not have it."""
+        if self.config["device"] != "cpu":
+            raise Unsupported("its arrays lie in the memory of the host")
         if self.config["alone"]:
             sys.modules["torch"] = None  # pyright: ignore[reportArgumentType]
         return np.__version__

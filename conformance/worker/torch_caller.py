@@ -20,6 +20,8 @@ class Torch(Caller):
         self.torch: Any = importlib.import_module("torch")
         self.kind = self.torch.Tensor
         self.torch.set_num_threads(1)
+        if self.config["device"] != "cpu" and not self.torch.cuda.is_available():
+            raise Unsupported("no CUDA device: torch sees none")
         return self.torch.__version__
 
     def make(self, spec: Request, data: bytearray) -> Any:
@@ -29,10 +31,25 @@ class Torch(Caller):
         if spec.get("readonly"):
             raise Unsupported("torch has no read-only tensors")
         dtype, shape = self.dtype(spec["dtype"]), spec["shape"]
-        if spec.get("device") or not data:
-            return self.torch.empty(shape, dtype=dtype, device=spec.get("device", "cpu"))
-        flat = self.torch.frombuffer(data, dtype=self.torch.uint8).view(dtype)
+        place = spec.get("device") or self.config["device"]
+        if place == "meta" or not data:
+            return self.torch.empty(shape, dtype=dtype, device=place)
+        flat = self.buffer(data, place).view(dtype)
         return flat.as_strided(shape, spec["strides"], spec["offset"])
+
+    def buffer(self, data: bytearray, place: str) -> Any:
+        """Return a buffer as bytes on a device; arrays over one buffer share its copy there, too."""
+        host = self.torch.frombuffer(data, dtype=self.torch.uint8)
+        if place == "cpu":
+            return host
+        if id(data) not in self.copies:
+            self.copies[id(data)] = host.to(place)
+        return self.copies[id(data)]
+
+    def contents(self, array: Any, data: bytearray) -> bytes:
+        """Return the present bytes of the buffer behind a tensor."""
+        copy = self.copies.get(id(data))
+        return bytes(data) if copy is None else copy.cpu().numpy().tobytes()
 
     def dtype(self, name: str) -> Any:
         """Return torch's dtype."""
@@ -56,7 +73,7 @@ class Torch(Caller):
         if not real or not array.numel():
             return described, b""
         dense = array.resolve_conj().resolve_neg().contiguous().reshape(-1)
-        return described, dense.view(self.torch.uint8).numpy().tobytes()
+        return described, dense.view(self.torch.uint8).cpu().numpy().tobytes()
 
     def span(self, array: Any) -> tuple[int, int]:
         """Return the addresses of a tensor."""
@@ -103,7 +120,14 @@ class Torch(Caller):
 
     def probe_sparse(self, call: Bound) -> Any:
         """Pass sparse tensors."""
-        return call.map(lambda x: x.to_sparse())()
+
+        def sparse(x: Any) -> Any:
+            try:
+                return x.to_sparse()
+            except NotImplementedError:  # of 8-bit floats there are none
+                return x
+
+        return call.map(sparse)()
 
     def probe_subclass(self, call: Bound) -> Any:
         """Pass tensors of a derived class."""

@@ -79,7 +79,9 @@ def jacobian(task: Task) -> None:
         """Differentiate as jacobian(vectorize=True) does, whose arrays are batched in another way."""
         inputs = [x.detach().requires_grad_(i in wrt) for i, x in enumerate(arrays)]
         result = first(*inputs)
-        basis = torch.eye(result.numel(), dtype=result.dtype).reshape(-1, *result.shape)
+        basis = torch.eye(result.numel(), dtype=result.dtype, device=result.device).reshape(
+            -1, *result.shape
+        )
         moving = [inputs[i] for i in wrt]
         found = torch.autograd.grad(result, moving, basis, is_grads_batched=True)
         return [g.reshape(*result.shape, *x.shape) for g, x in zip(found, moving)]

@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bound import Unsupported
 from main import receive, send
 
 if TYPE_CHECKING:
@@ -99,6 +100,8 @@ def dtensor(task: Task) -> None:
         return tensor.Shard(int(text[2:-1])) if text.startswith("S") else tensor.Replicate()
 
     def place(x: Any, text: str) -> Any:
+        if x.is_floating_point() and x.element_size() == 1:
+            raise Unsupported("gloo moves no 8-bit floats")  # in both processes
         return tensor.distribute_tensor(x, mesh, [placement(text)])
 
     def call(arrays: Arrays) -> Any:

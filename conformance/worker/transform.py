@@ -108,6 +108,7 @@ def answer(
 ) -> Answer:
     """Do what a request asks for."""
     buffers = [bytearray(b) for b in blobs]
+    caller.copies.clear()
 
     def value(tagged: Request) -> Any:
         if "array" in tagged:

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,9 +16,10 @@ import (
 
 // testFlags are the choices of the command line.
 type testFlags struct {
-	python   string
-	adaptors []string
-	verbose  bool
+	python, device string
+	adaptors       []string
+	random         int
+	verbose        bool
 }
 
 func newTestCmd(a *app) *cobra.Command {
@@ -31,7 +34,10 @@ report.json, junit.xml, index.html and, for each failure, a script that repeats 
 		RunE: func(cmd *cobra.Command, ops []string) error { return a.test(cmd.Context(), ops, flags) },
 	}
 	pythonFlag(cmd, &flags.python)
-	cmd.Flags().StringSliceVar(&flags.adaptors, "adaptor", nil, "only these adaptors; \"backend\" is the bare library")
+	cmd.Flags().StringSliceVar(&flags.adaptors, "adaptor", nil,
+		"only these adaptors; \"backend\" is the bare library, \"native\" the same from Go, \"op_call\" any op by its number")
+	cmd.Flags().StringVar(&flags.device, "device", "cpu", "where the arrays are: cpu or cuda")
+	cmd.Flags().IntVar(&flags.random, "random", 0, "random calls of each op from Go (default a few hundred)")
 	cmd.Flags().BoolVarP(&flags.verbose, "verbose", "v", false, "show every check")
 	return cmd
 }
@@ -48,8 +54,16 @@ func (a *app) test(ctx context.Context, ops []string, flags testFlags) error {
 	if err := env.Require("apache-tvm-ffi", "ml-dtypes", "numpy"); err != nil {
 		return machineError(err)
 	}
+	if flags.device != "cpu" && flags.device != "cuda" {
+		return ExitError{Code: exitUsage, Err: fmt.Errorf("unknown device %q: devices are cpu and cuda", flags.device)}
+	}
+	native, err := nativeCommand()
+	if err != nil {
+		return err
+	}
 	summary, err := conformance.Run(ctx, conformance.Options{
 		Project: p, Python: env.Python, Ops: ops, Adaptors: flags.adaptors, Out: a.stdout, Verbose: flags.verbose,
+		Device: flags.device, Random: flags.random, Native: native,
 		ReportDir: filepath.Join(p.Dir, "build", "report"),
 		Stale:     func(context.Context) ([]string, error) { return a.stale(p) },
 	})
@@ -66,6 +80,32 @@ func (a *app) test(ctx context.Context, ops []string, flags testFlags) error {
 		return ExitError{Code: exitFindings}
 	}
 	return nil
+}
+
+// nativeCaller is the hidden command under which the suite starts this program to call a library from Go.
+const nativeCaller = "native-caller"
+
+// nativeCommand starts this program as that caller. A program of tests that has this command line inside has no such
+// command, and would run its tests instead.
+func nativeCommand() ([]string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program: %w", err)
+	}
+	if strings.HasSuffix(self, ".test") {
+		return nil, nil
+	}
+	return []string{self, nativeCaller}, nil
+}
+
+func newNativeCallerCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: nativeCaller + " CONFIG", Short: "Serve calls of a library for the conformance suite", Hidden: true,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return conformance.ServeNative(args[0], a.stdin, a.stdout)
+		},
+	}
 }
 
 // stale lists the generated files that are not what the definitions give.

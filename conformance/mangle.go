@@ -1,0 +1,64 @@
+package conformance
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/opcast/opcast/internal/native"
+)
+
+// Calls that only raw memory can express: the process that calls from Go changes the arguments as the options say.
+const (
+	groupMangled = "mangled"
+	mangledCall  = "call"
+)
+
+// others are values of types that an argument does not have, by the name that the options use.
+var others = map[string]any{
+	"nothing": nil, "an int": int64(-1), "a bool": true, "a float": 1.5, "a text": "nonsense", "a list": []int64{3, -1},
+}
+
+// The other ways in which an argument is mangled.
+const (
+	mangleNull     = "null memory"
+	mangleNegative = "a negative size"
+	mangleMissing  = "missing"
+	mangleTwice    = "twice"
+)
+
+// mangle changes the arguments of a call: options name the place of one and what becomes of it.
+func mangle(args []any, options tagged) []any {
+	var o struct {
+		Dict struct {
+			At struct{ Int int }
+			As struct{ Str string }
+		}
+	}
+	text, err := json.Marshal(options)
+	if err != nil || json.Unmarshal(text, &o) != nil || o.Dict.As.Str == "" || len(args) == 0 {
+		return args
+	}
+	at, as := o.Dict.At.Int%len(args), o.Dict.As.Str
+	args = slices.Clone(args)
+	x, isArray := args[at].(*native.Tensor)
+	switch {
+	case as == mangleMissing:
+		return slices.Delete(args, at, at+1)
+	case as == mangleTwice:
+		return slices.Insert(args, at, args[at])
+	case as == mangleNull && isArray:
+		copied := *x
+		copied.Data = nil
+		args[at] = &copied
+	case as == mangleNegative && isArray && len(x.Shape) > 0:
+		copied := *x
+		copied.Shape = slices.Clone(x.Shape)
+		copied.Shape[len(x.Shape)-1] = -1
+		args[at] = &copied
+	default:
+		if v, known := others[as]; known {
+			args[at] = v
+		}
+	}
+	return args
+}

@@ -1,0 +1,288 @@
+package conformance
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"unsafe"
+
+	"github.com/opcast/opcast/internal/native"
+	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/internal/worker"
+)
+
+// nativeConfig is the argument of the process that calls the library from Go.
+type nativeConfig struct {
+	// TVM is libtvm_ffi.so, Library the collection.
+	TVM     string `json:"tvm"`
+	Library string `json:"library"`
+}
+
+// ServeNative calls the library of a collection from Go for the suite, which runs it as a process of its own: a kernel that
+// crashes ends that process. It answers on the streams until the input ends.
+func ServeNative(config string, in io.Reader, out io.Writer) error {
+	var c nativeConfig
+	if err := json.Unmarshal([]byte(config), &c); err != nil {
+		return fmt.Errorf("native caller: %w", err)
+	}
+	library, err := native.Open(c.TVM, c.Library)
+	if err != nil {
+		return err
+	}
+	hello := map[string]any{
+		"version": Version, "word": "DLPack tensor", "probes": map[string][]string{groupMangled: {mangledCall}},
+	}
+	return worker.Serve(in, out, hello, func(m worker.Message) (any, [][]byte, error) {
+		w, err := readWire(m.Header)
+		if err != nil {
+			return nil, nil, err
+		}
+		n := &nativeCall{library: library, wire: w, blobs: m.Blobs, arrays: map[int]*nativeArray{}}
+		return n.answer()
+	})
+}
+
+// readWire reads a request with its numbers as they are written: 64 bits do not fit into a float.
+func readWire(text []byte) (*wireCall, error) {
+	w := &wireCall{}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(w); err != nil {
+		return nil, fmt.Errorf("native caller: %w", err)
+	}
+	return w, nil
+}
+
+// nativeCall is one request.
+type nativeCall struct {
+	library *native.Library
+	wire    *wireCall
+	blobs   [][]byte
+	// arrays are those of the call by their numbers.
+	arrays map[int]*nativeArray
+}
+
+// nativeArray is an array of a call in this process.
+type nativeArray struct {
+	spec   wireArray
+	tensor *native.Tensor
+}
+
+// errInexpressible says that Go cannot pass what a request asks for.
+var errInexpressible = errors.New("cannot be passed from Go")
+
+// answer makes the call and describes what came of it, as the workers in Python do.
+func (n *nativeCall) answer() (any, [][]byte, error) {
+	args, err := n.arguments()
+	if errors.Is(err, errInexpressible) {
+		return map[string]any{"unsupported": err.Error()}, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	before, err := n.launches()
+	if err != nil {
+		return nil, nil, err
+	}
+	raised, err := n.run(args)
+	if err != nil {
+		return nil, nil, err
+	}
+	after, err := n.launches()
+	if err != nil {
+		return nil, nil, err
+	}
+	reply := map[string]any{"error": nil, "calls": after - before, "outputs": []any{}, "arrays": []any{}}
+	if raised != nil {
+		reply["error"] = CallError{Class: raised.Kind, Text: raised.Text}
+	}
+	return reply, n.results(reply, raised != nil), nil
+}
+
+// arguments are those of the export: outputs, inputs and attrs, scratch.
+func (n *nativeCall) arguments() ([]any, error) {
+	var args []any
+	for _, list := range [][]tagged{n.wire.Out, n.wire.Args, n.wire.Scratch} {
+		for _, v := range list {
+			arg, err := n.value(v)
+			if err != nil {
+				return nil, err
+			}
+			args = append(args, arg)
+		}
+	}
+	return mangle(args, n.wire.Options), nil
+}
+
+// value makes an argument of a tagged value.
+func (n *nativeCall) value(v tagged) (any, error) {
+	for kind, raw := range v {
+		switch kind {
+		case "none":
+			return nil, nil
+		case "array":
+			return n.array(raw)
+		case "int", "bool", "str", "ints":
+			return scalar(kind, raw)
+		case "float":
+			text, _ := raw.(string)
+			return strconv.ParseFloat(text, 64)
+		}
+	}
+	return nil, fmt.Errorf("%w: %v", errInexpressible, v)
+}
+
+// scalar reads a value that JSON holds as a number, a text or a list.
+func scalar(kind string, raw any) (any, error) {
+	text, err := json.Marshal(raw)
+	if err != nil {
+		return nil, fmt.Errorf("native caller: %w", err)
+	}
+	var (
+		i  int64
+		b  bool
+		s  string
+		is = []int64{}
+	)
+	into := map[string]any{"int": &i, "bool": &b, "str": &s, "ints": &is}[kind]
+	if err := json.Unmarshal(text, into); err != nil {
+		return nil, fmt.Errorf("%w: %s", errInexpressible, text)
+	}
+	switch kind {
+	case "int":
+		return i, nil
+	case "bool":
+		return b, nil
+	case "str":
+		return s, nil
+	}
+	return is, nil
+}
+
+// array makes a DLPack tensor over the memory of a blob.
+func (n *nativeCall) array(raw any) (*native.Tensor, error) {
+	text, err := json.Marshal(raw)
+	var spec wireArray
+	if err == nil {
+		err = json.Unmarshal(text, &spec)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("native caller: %w", err)
+	}
+	if spec.ReadOnly {
+		return nil, fmt.Errorf("%w: read-only memory", errInexpressible)
+	}
+	if twin := n.arrays[spec.Twin]; twin != nil {
+		n.arrays[spec.Index] = &nativeArray{spec, twin.tensor}
+		return twin.tensor, nil
+	}
+	t := &native.Tensor{
+		DType: native.DType{Code: uint8(spec.DLPack[0]), Bits: uint8(spec.DLPack[1]), Lanes: 1},
+		Shape: spec.Shape, Strides: spec.Strides, ByteOffset: uint64(spec.Offset) * uint64(spec.DLPack[1]/8),
+	}
+	if data := n.blobs[spec.Blob]; len(data) > 0 {
+		t.Data = unsafe.Pointer(&data[0])
+	}
+	if spec.Device == "cuda:0" {
+		t.Device = native.Device{Type: 2}
+	}
+	n.arrays[spec.Index] = &nativeArray{spec, t}
+	return t, nil
+}
+
+func (n *nativeCall) launches() (int64, error) {
+	v, err := n.library.Call("_opcast_calls", n.wire.Op)
+	count, _ := v.(int64)
+	if err != nil {
+		return 0, fmt.Errorf("native caller: %w", err)
+	}
+	return count, nil
+}
+
+// run makes the call, with a kernel forced where the request names one.
+func (n *nativeCall) run(args []any) (*native.Error, error) {
+	if n.wire.Kernel != "" {
+		if _, err := n.library.Call("_opcast_force", n.wire.Op, n.wire.Kernel); err != nil {
+			return nil, fmt.Errorf("native caller: %w", err)
+		}
+		defer func() { _, _ = n.library.Call("_opcast_force", n.wire.Op, "") }() // the name was known before
+	}
+	_, err := n.library.Call(n.wire.Op, args...)
+	var raised *native.Error
+	if err != nil && !errors.As(err, &raised) {
+		return nil, fmt.Errorf("native caller: %w", err)
+	}
+	return raised, nil
+}
+
+// results appends what was written to the answer, then the memory of all arrays.
+func (n *nativeCall) results(reply map[string]any, failed bool) [][]byte {
+	var blobs [][]byte
+	outputs, memories := []any{}, []any{}
+	if !failed {
+		written := slices.Clone(n.wire.Out)
+		for _, i := range n.wire.Mutated {
+			written = append(written, n.wire.Args[i])
+		}
+		for i, v := range written {
+			described, data := n.described(v, i < len(n.wire.Out), i)
+			outputs, blobs = append(outputs, described), append(blobs, data)
+		}
+	}
+	indices := []int{}
+	for index := range n.arrays {
+		indices = append(indices, index)
+	}
+	slices.Sort(indices)
+	for _, index := range indices {
+		a := n.arrays[index]
+		memories = append(memories, map[string]any{"index": index, "span": n.span(a.spec)})
+		blobs = append(blobs, n.blobs[a.spec.Blob])
+	}
+	reply["outputs"], reply["arrays"] = outputs, memories
+	return blobs
+}
+
+// described tells about one result: an output with its place among the outputs, or an overwritten input.
+func (n *nativeCall) described(v tagged, isOutput bool, place int) (map[string]any, []byte) {
+	spec, _ := v["array"].(map[string]any)
+	for _, a := range n.arrays {
+		if fmt.Sprint(spec["index"]) != strconv.Itoa(a.spec.Index) {
+			continue
+		}
+		given := -1
+		if isOutput {
+			given = place
+		}
+		d, _ := longLookup(a.spec.DType)
+		view := &ndarray.Array{DType: d, Shape: a.spec.Shape, Strides: a.spec.Strides, Offset: a.spec.Offset, Data: n.blobs[a.spec.Blob]}
+		return map[string]any{
+			"dtype": a.spec.DType, "shape": a.spec.Shape, "strides": a.spec.Strides, "span": n.span(a.spec),
+			"device": "cpu", "data": true, "given": given, "same": a.spec.Index,
+		}, view.Bytes()
+	}
+	return map[string]any{"none": true}, nil
+}
+
+// span is the memory of an array, first address and the one after the last.
+func (n *nativeCall) span(spec wireArray) [2]uint64 {
+	data := n.blobs[spec.Blob]
+	if len(data) == 0 {
+		return [2]uint64{}
+	}
+	size := int64(spec.DLPack[1] / 8)
+	low, high := spec.Offset, spec.Offset
+	for i, n := range spec.Shape {
+		if n == 0 {
+			return [2]uint64{}
+		}
+		low += min((n-1)*spec.Strides[i], 0)
+		high += max((n-1)*spec.Strides[i], 0)
+	}
+	first := uint64(uintptr(unsafe.Pointer(&data[0])))
+	return [2]uint64{first + uint64(low*size), first + uint64((high+1)*size)}
+}

@@ -1,0 +1,61 @@
+package conformance
+
+import (
+	"strings"
+
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// groupStreams is the group of checks, and of probes, of when a call runs on a device.
+const (
+	groupStreams      = "Streams"
+	groupStreamProbes = "streams"
+)
+
+func streamChecks() []Check {
+	return []Check{
+		{"side-stream", groupStreams, "a call on a side stream runs behind the producer of its arguments, without a wait", streamed("side"), covered(checkStreams("side"))},
+		{"two-streams", groupStreams, "calls on two streams do not disturb each other", streamed("two"), covered(checkStreams("two"))},
+		{"graph", groupStreams, "a captured call computes with the contents of its arguments when it is replayed", streamed("graph"), covered(checkStreams("graph"))},
+	}
+}
+
+// streamed holds where a framework has probes of streams, which it only has on a device.
+func streamed(about string) func(*opdef.Op, Caller) error {
+	return func(_ *opdef.Op, caller Caller) error {
+		switch {
+		case len(caller.Probes(groupStreamProbes)) == 0:
+			return unsupported("the host has no streams: opcast test --device cuda")
+		case len(probesAbout(caller, groupStreamProbes, about)) == 0:
+			return unsupported("the framework has no probe about this")
+		}
+		return nil
+	}
+}
+
+// checkStreams runs the probes of streams that are about something. Their arguments get their contents late.
+func checkStreams(about string) func(t *T) error {
+	return func(t *T) error {
+		return t.eachCase(func(d dtypes) []plan { return []plan{base(d)} }, func(c *Case) error {
+			plain, err := t.baseline(t.Caller, c)
+			if err != nil || plain == nil {
+				return err
+			}
+			for _, name := range probesAbout(t.Caller, groupStreamProbes, about) {
+				if err := t.promised(c, plain, groupStreamProbes, name); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+}
+
+// onlyOnHost says why a check cannot run on a device; nil if it can.
+func onlyOnHost(check *Check, device string) error {
+	spread := strings.HasPrefix(check.ID, "shard") || check.ID == "dtensor"
+	if device != "cpu" && spread {
+		return unsupported("needs several devices, which are simulated on the host")
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package conformance
+
+import (
+	"slices"
+
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// truth is what is known of a condition: no, yes, or nothing before the call.
+type truth int
+
+const (
+	no truth = iota - 1
+	unknown
+	yes
+)
+
+// holds evaluates the condition of a kernel for a call; one about where arrays lie is unknown.
+func (c *Case) holds(e *opdef.Expr) truth { return holds(e, c.DTypes, c) }
+
+// nothing is the environment in which only the dtypes are known.
+type nothing struct{}
+
+func (nothing) Int(string) (int64, bool)    { return 0, false }
+func (nothing) List(string) ([]int64, bool) { return nil, false }
+
+func holds(e *opdef.Expr, d dtypes, env opdef.Env) truth {
+	switch e.Op {
+	case opdef.OpAnd:
+		return min(holds(e.Args[0], d, env), holds(e.Args[1], d, env))
+	case opdef.OpOr:
+		return max(holds(e.Args[0], d, env), holds(e.Args[1], d, env))
+	case opdef.OpNot:
+		return -holds(e.Args[0], d, env)
+	case opdef.OpEq, opdef.OpNe:
+		if equal, ok := sameDType(e, d); ok {
+			return truthOf(equal == (e.Op == opdef.OpEq))
+		}
+	}
+	v, err := e.Eval(env)
+	if err != nil {
+		return unknown
+	}
+	return truthOf(v != 0)
+}
+
+func truthOf(b bool) truth {
+	if b {
+		return yes
+	}
+	return no
+}
+
+// sameDType decides "T == bf16", in either order; ok says that the comparison is one of dtypes.
+func sameDType(e *opdef.Expr, d dtypes) (equal, ok bool) {
+	for i, side := range e.Args {
+		if short, isVar := d[side.Name]; isVar && side.Op == opdef.OpSymbol {
+			return short == e.Args[1-i].Text, true
+		}
+	}
+	return false, false
+}
+
+// takes reports whether a kernel may take a choice of dtypes, for some sizes and attrs.
+func takes(k *opdef.Kernel, d dtypes) bool {
+	for name, allowed := range k.DTypes {
+		if !slices.Contains(allowed, d[name]) {
+			return false
+		}
+	}
+	return k.When == nil || holds(k.When, d, nothing{}) != no
+}
+
+// taken is what is known of whether a kernel takes a call. The author's predicate and the architecture are not.
+func (c *Case) taken(k *opdef.Kernel) truth {
+	if !takes(k, c.DTypes) {
+		return no
+	}
+	out := yes
+	if k.When != nil {
+		out = c.holds(k.When)
+	}
+	if picky(k) {
+		out = min(out, unknown)
+	}
+	return out
+}
+
+// whenSizes are tried beside the usual ones where a kernel has a condition on sizes.
+var whenSizes = []int64{16, 32, 64, 128, 256}
+
+// forKernel adapts a plan to a kernel with a condition: sizes are chosen that meet it, else attrs, one at a time, are
+// given values with which there are such sizes.
+func forKernel(op *opdef.Op, k *opdef.Kernel, p plan) (*Case, error) {
+	if k == nil || k.When == nil {
+		return newCase(op, p)
+	}
+	p.when = k.When
+	c, err := newCase(op, p)
+	if err == nil {
+		return c, nil
+	}
+	for i := range op.Attrs {
+		a := &op.Attrs[i]
+		if _, given := p.attrs[a.Name]; given || !slices.Contains(k.When.Symbols(), a.Name) {
+			continue
+		}
+		for _, v := range attrValues(op, a) {
+			other := p
+			other.attrs = withValue(p.attrs, a.Name, v)
+			if c, err := newCase(op, other); err == nil {
+				return c, nil
+			}
+		}
+	}
+	return nil, err
+}
+
+// withValue is a copy of attrs in which one has a value.
+func withValue(attrs map[string]any, name string, v any) map[string]any {
+	out := map[string]any{name: v}
+	for k, have := range attrs {
+		if k != name {
+			out[k] = have
+		}
+	}
+	return out
+}
+
+// newCase is the call of a plan that the kernel of the present row takes.
+func (t *T) newCase(p plan) (*Case, error) { return forKernel(t.Op, t.variant(), p) }
+
+// cases turns plans into calls. A plan that the definition's conditions, or the kernel of the present row, exclude is left
+// out.
+func (t *T) cases(plans []plan) []*Case {
+	var out []*Case
+	for _, p := range plans {
+		if c, err := t.newCase(p); err == nil {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// placed reports whether a condition asks where arrays lie.
+func placed(e *opdef.Expr) bool {
+	return e != nil && (e.Op == opdef.OpAligned || slices.ContainsFunc(e.Args, placed))
+}

@@ -1,0 +1,94 @@
+"""Calls on PyTorch's streams and in CUDA graphs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bound import Report
+from streams import results, substituted
+
+if TYPE_CHECKING:
+    from bound import Bound
+    from caller import Caller
+
+CYCLES = 20_000_000
+"""Of the device's clock: some milliseconds, longer than any launch of a small kernel takes."""
+
+
+class Streams:
+    """Probes of the order of work on the device.
+
+    Parameters
+    ----------
+    caller
+        The caller for PyTorch.
+
+    """
+
+    def __init__(self, caller: Caller) -> None:
+        """Keep the framework."""
+        self.torch: Any = vars(caller)["torch"]
+
+    def late(self, call: Bound, stream: Any, cycles: int = CYCLES) -> list[Any]:
+        """Fill the arguments after a delay on a stream, call there without waiting; return copies of the results."""
+        cuda = self.torch.cuda
+        changed, pairs = substituted(call, self.torch.zeros_like)
+        cuda.synchronize()
+        with cuda.stream(stream):
+            cuda._sleep(cycles)
+            for new, old in pairs:
+                new.copy_(old)
+            return [None if r is None else r.clone() for r in results(changed())]
+
+    def probe_side_stream(self, call: Bound) -> Any:
+        """Call on a side stream, right behind the producer of the arguments."""
+        stream = self.torch.cuda.Stream()
+        made = self.late(call, stream)
+        stream.synchronize()
+        return made
+
+    def probe_two_streams(self, call: Bound) -> Any:
+        """Call on two streams at once, the first of which is busy for longer."""
+        streams = [self.torch.cuda.Stream() for _ in range(2)]
+        first, second = (self.late(call, s, CYCLES // (1 + i)) for i, s in enumerate(streams))
+        for stream in streams:
+            stream.synchronize()
+        return Report(first, {"the other stream agrees": self.same(first, second)})
+
+    def probe_graph_replayed(self, call: Bound) -> Any:
+        """Capture a call in a graph, give its arguments other contents, and replay it twice."""
+        cuda = self.torch.cuda
+        changed, pairs = substituted(call, self.torch.zeros_like)
+        side = cuda.Stream()
+        side.wait_stream(cuda.current_stream())
+        with cuda.stream(side):
+            for _ in range(3):  # what is done once, with the first calls, is not for the graph
+                changed()
+        cuda.current_stream().wait_stream(side)
+        cuda.synchronize()
+        graph = cuda.CUDAGraph()
+        with cuda.graph(graph):
+            captured = results(changed())
+        replays: list[list[Any]] = []
+        for _ in range(2):
+            for new, old in pairs:
+                new.copy_(old)
+            graph.replay()
+            cuda.synchronize()
+            replays.append([None if r is None else r.clone() for r in captured])
+        return Report(replays[0], {"the second replay agrees": self.same(*replays)})
+
+    def same(self, first: list[Any], second: list[Any]) -> bool:
+        """Whether two lists of results have the same bits."""
+        torch = self.torch
+
+        def flat(x: Any) -> Any:
+            return x.contiguous().reshape(-1).view(torch.uint8)
+
+        return all(
+            a is b if a is None or b is None else torch.equal(flat(a), flat(b))
+            for a, b in zip(first, second)
+        )
+
+
+create = Streams
