@@ -1,6 +1,6 @@
 """Run the blocks of a Markdown file and compare what they print with what the file says.
 
-Usage: python examples/check_readme.py [FILE...], by default README.md and docs/errors.md.
+Usage: python examples/check_readme.py [FILE...], by default the files in `PAGES`.
 
 A `python` block runs by itself; its output is the `text` block right after it. A `console` block has
 commands after "$ " and their output, where "..." stands for any part of a line, or for lines. A block
@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
+PAGES = ["README.md", "docs/calling.md", "docs/errors.md", "docs/kernels.md"]
 PATTERN = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -43,7 +44,7 @@ class Block(NamedTuple):
 def main(files: list[str]) -> int:
     """Check all files and return the exit code."""
     faults: list[str] = []
-    for name in files or ["README.md", "docs/errors.md"]:
+    for name in files or PAGES:
         with tempfile.TemporaryDirectory() as scratch:
             faults += check(blocks(ROOT / name), Path(scratch))
     print("\n".join(faults) or "all blocks are true")
