@@ -88,7 +88,9 @@ func newRootCmd(a *app) *cobra.Command {
 		newCheckCmd(a),
 		newGenCmd(a),
 		newBuildCmd(a),
+		newRunCmd(a),
 		newTestCmd(a),
+		newNativeCallerCmd(a),
 		newExplainCmd(a),
 	)
 	return root

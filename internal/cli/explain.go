@@ -18,11 +18,18 @@ import (
 
 func newExplainCmd(a *app) *cobra.Command {
 	asJSON := false
+	var flags runFlags
+	var shapes []string
 	cmd := &cobra.Command{
-		Use:   "explain OP",
-		Short: "Say how an op is called, and what it does under grad, vmap and sharding",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		Use:   "explain OP [--shape INPUT=SHAPE[:DTYPE]] [INPUT=SHAPE[:DTYPE]...] [ATTR=VALUE...]",
+		Short: "Say how an op is called, what it does under grad, vmap and sharding, and which kernels take a call",
+		Long: `Say how an op is called, and what it does under grad, vmap and sharding.
+
+With the shape of an input, say of every kernel whether it takes such a call, and if not, why:
+
+  opcast explain gemm --shape a=128x64:f16 b=32x64`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := a.load()
 			if err != nil {
 				return err
@@ -31,13 +38,21 @@ func newExplainCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if asJSON {
+			words := slices.Concat(shapes, args[1:])
+			switch {
+			case len(words) > 0:
+				return a.explainCall(cmd.Context(), p, op, words, flags)
+			case asJSON:
 				return a.explainJSON(op)
 			}
 			return a.explain(op)
 		},
 	}
+	pythonFlag(cmd, &flags.python)
+	cmd.Flags().StringVar(&flags.device, "device", "cpu", "where the call would run: cpu or cuda")
+	cmd.Flags().StringArrayVar(&shapes, "shape", nil, "shape and dtype of an input, for example x=128x64:bf16")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
+	cmd.MarkFlagsMutuallyExclusive("json", "shape")
 	return cmd
 }
 

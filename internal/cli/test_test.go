@@ -31,6 +31,7 @@ func TestTestCommand(t *testing.T) {
 		"what to run":     {installed, nil, exitMachine, "run: opcast build"},
 		"unknown op":      {installed, []string{"nonsense"}, exitUsage, `op "nonsense": unknown name`},
 		"unknown adaptor": {installed, []string{"--adaptor", "paddle"}, exitUsage, `adaptor "paddle": unknown name`},
+		"unknown device":  {installed, []string{"--device", "tpu"}, exitUsage, `unknown device "tpu": devices are cpu and cuda`},
 		"no numpy":        {`"apache-tvm-ffi": "1", "ml-dtypes": "1"`, nil, exitMachine, "pip install numpy"},
 	} {
 		t.Run(name, func(t *testing.T) {

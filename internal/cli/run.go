@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/opcast/opcast/backend"
+	"github.com/opcast/opcast/conformance"
+	"github.com/opcast/opcast/internal/build"
+	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/pyenv"
+	"github.com/opcast/opcast/internal/runner"
+)
+
+// runFlags are the choices of the command line.
+type runFlags struct {
+	python, kernel, device, tool string
+	repeat                       int
+	debug, watch                 bool
+}
+
+func newRunCmd(a *app) *cobra.Command {
+	var flags runFlags
+	cmd := &cobra.Command{
+		Use:   "run OP [INPUT=SHAPE[:DTYPE]...] [ATTR=VALUE...]",
+		Short: "Build, run one call natively, and compare it with the reference",
+		Long: `Build, run one call natively, and compare it with the reference.
+
+  opcast run rms_norm x=128x4096:bf16 eps=1e-5
+
+What is not given follows from the rest or is small. "bias=none" leaves an optional input out. The call runs in a process
+without Python, each array in an allocation of its own. The reference's answer is recorded in build/run and asked for
+only when the call or the reference changes.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if flags.watch {
+				return a.watch(cmd.Context(), args[0], args[1:], flags)
+			}
+			return a.run(cmd.Context(), args[0], args[1:], flags)
+		},
+	}
+	pythonFlag(cmd, &flags.python)
+	cmd.Flags().StringVar(&flags.kernel, "kernel", "", "the only kernel that may run")
+	cmd.Flags().StringVar(&flags.device, "device", "cpu", "cpu or cuda")
+	cmd.Flags().StringVar(&flags.tool, "tool", "", "run under "+strings.Join(runner.Tools(), ", "))
+	cmd.Flags().IntVar(&flags.repeat, "repeat", 50, "number of timed calls")
+	cmd.Flags().BoolVar(&flags.debug, "debug", false, "build without optimisation, with debug information")
+	cmd.Flags().BoolVar(&flags.watch, "watch", false, "run again whenever a source file changes")
+	cmd.MarkFlagsMutuallyExclusive("tool", "watch")
+	return cmd
+}
+
+// deviceTypes are DLPack's numbers.
+var deviceTypes = map[string]int{"cpu": 1, "cuda": 2}
+
+// check refuses values that the flags do not have.
+func (f runFlags) check() error {
+	if deviceTypes[f.device] == 0 {
+		return usage("--device: expected cpu or cuda, got %q", f.device)
+	}
+	if f.tool != "" && !slices.Contains(runner.Tools(), f.tool) {
+		return usage("--tool: expected one of %s, got %q", strings.Join(runner.Tools(), ", "), f.tool)
+	}
+	return nil
+}
+
+func usage(format string, args ...any) error {
+	return ExitError{Code: exitUsage, Err: fmt.Errorf(format, args...)}
+}
+
+func (a *app) run(ctx context.Context, name string, words []string, flags runFlags) error {
+	if err := flags.check(); err != nil {
+		return err
+	}
+	p, err := a.load()
+	if err != nil {
+		return err
+	}
+	op, err := findOp(p, name)
+	if err != nil {
+		return err
+	}
+	wanted, err := parseWanted(op, words, flags)
+	if err != nil {
+		return err
+	}
+	trial, err := conformance.NewTrial(op, wanted)
+	if err != nil {
+		return err
+	}
+	env, err := a.environment(ctx, flags.python, p.Dir)
+	if err != nil {
+		return err
+	}
+	debug := flags.debug || flags.tool == "gdb" || flags.tool == "valgrind"
+	result, err := a.compile(ctx, p, build.Options{Env: env, Debug: debug, Quiet: true})
+	if err != nil {
+		return err
+	}
+	r := &run{app: a, project: p, op: op, env: env, trial: trial, flags: flags}
+	return machineError(r.do(ctx, filepath.Join(p.Dir, filepath.FromSlash(result.Library))))
+}
+
+// run is one run of one call.
+type run struct {
+	*app
+	project *opdef.Project
+	op      *opdef.Op
+	env     *pyenv.Env
+	trial   *conformance.Trial
+	flags   runFlags
+}
+
+func (r *run) do(ctx context.Context, library string) error {
+	dir := filepath.Join(r.project.Dir, "build", "run", r.op.Name)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("folder of the case: %w", err)
+	}
+	call, err := r.call(library)
+	if err != nil {
+		return err
+	}
+	path, err := call.Write(dir)
+	if err != nil {
+		return err
+	}
+	program, err := r.program(ctx)
+	if err != nil {
+		return err
+	}
+	if r.flags.tool != "" {
+		return runner.RunUnder(ctx, r.flags.tool, program, path, r.stdin, r.stdout, r.stderr)
+	}
+	timing, err := runner.Run(ctx, program, path)
+	if err != nil {
+		return err
+	}
+	results, err := call.Results(dir)
+	if err != nil {
+		return err
+	}
+	return r.report(ctx, dir, timing, results)
+}
+
+// program compiles the runner when it has to.
+func (r *run) program(ctx context.Context) (string, error) {
+	words, err := build.FindCompiler(ctx, os.Getenv)
+	if err != nil {
+		return "", err
+	}
+	c := runner.Compiler{Words: words, Include: r.env.TVMInclude, Source: backend.Runner}
+	return c.Program(ctx, filepath.Join(r.project.Dir, "build", "run"), r.stderr)
+}
+
+// call is the case to run.
+func (r *run) call(library string) (*runner.Call, error) {
+	c := &runner.Call{
+		TVMLibrary: r.env.TVMLibrary, Library: library, Op: r.op.Name, Kernel: r.flags.kernel,
+		DeviceType: deviceTypes[r.flags.device], Repeat: r.flags.repeat,
+	}
+	if r.flags.tool != "" {
+		c.Repeat = 0
+	}
+	var err error
+	c.Arguments, err = exportArguments(r.trial, func(role runner.Role, array *ndarray.Array) any {
+		return runner.Array{Array: array, Role: role}
+	})
+	return c, err
+}
+
+// exportArguments arranges a call as its export takes it: outputs, inputs, attrs, scratch. wrap makes the arrays; absent
+// arguments are nil.
+func exportArguments(trial *conformance.Trial, wrap func(runner.Role, *ndarray.Array) any) (list []any, err error) {
+	op := trial.Case.Op
+	results, err := trial.Results()
+	if err != nil {
+		return nil, err
+	}
+	scratch, err := trial.Scratch()
+	if err != nil {
+		return nil, err
+	}
+	add := func(role runner.Role, array *ndarray.Array) {
+		if array == nil {
+			list = append(list, nil)
+			return
+		}
+		list = append(list, wrap(role, array))
+	}
+	for i := range op.Outputs {
+		add(runner.Out, results[i])
+	}
+	for i, array := range trial.Case.Inputs {
+		role := runner.In
+		if op.Inputs[i].Mutated {
+			role = runner.InOut
+		}
+		add(role, array)
+	}
+	for _, attr := range op.Attrs {
+		if attr.Binds == "" {
+			list = append(list, trial.Attr(attr.Name))
+		}
+	}
+	for _, array := range scratch {
+		add(runner.Scratch, array)
+	}
+	return list, nil
+}

@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/opcast/opcast/conformance"
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// parseWanted reads the words of a command line that describe a call: INPUT=SHAPE[:DTYPE] and ATTR=VALUE.
+func parseWanted(op *opdef.Op, words []string, flags runFlags) (conformance.Wanted, error) {
+	w := conformance.Wanted{
+		Shapes: map[string][]int64{}, DTypes: map[string]string{}, Attrs: map[string]any{},
+		Kernel: flags.kernel, Device: flags.device,
+	}
+	for _, word := range words {
+		name, value, ok := strings.Cut(word, "=")
+		if !ok {
+			return w, usage("expected INPUT=SHAPE[:DTYPE] or ATTR=VALUE, got %q", word)
+		}
+		var err error
+		if i := op.InputIndex(name); i >= 0 {
+			err = wantInput(&w, &op.Inputs[i], value)
+		} else if i := slices.IndexFunc(op.Attrs, func(a opdef.Attr) bool { return a.Name == name }); i >= 0 {
+			w.Attrs[name], err = attrValue(&op.Attrs[i], value)
+		} else {
+			err = usage("%s: no input or attribute %q%s", op.Name, name, nearestArgument(op, name))
+		}
+		if err != nil {
+			return w, err
+		}
+	}
+	return w, nil
+}
+
+func nearestArgument(op *opdef.Op, name string) string {
+	names := opdef.ArgNames(op.Inputs)
+	for _, a := range op.Attrs {
+		names = append(names, a.Name)
+	}
+	if near := opdef.Suggest(name, names); near != "" {
+		return " (did you mean " + strconv.Quote(near) + "?)"
+	}
+	return " (there are " + strings.Join(names, ", ") + ")"
+}
+
+// wantInput reads "128x4096:bf16", "128x4096", ":bf16" or "none". The shape of a number is "()".
+func wantInput(w *conformance.Wanted, in *opdef.Arg, value string) error {
+	if value == "none" {
+		if !in.Optional {
+			return usage("%s: expected a shape, got none: it is not optional", in.Name)
+		}
+		w.Without = append(w.Without, in.Name)
+		return nil
+	}
+	shape, dtype, given := strings.Cut(value, ":")
+	if given {
+		d, known := conformance.DTypeOf(dtype)
+		if !known {
+			return usage("%s: unknown dtype %q", in.Name, dtype)
+		}
+		w.DTypes[in.Name] = d.Short
+	}
+	if shape == "" {
+		return nil
+	}
+	sizes := []int64{}
+	if shape != "()" {
+		for _, word := range strings.Split(shape, "x") {
+			n, err := strconv.ParseInt(word, 10, 64)
+			if err != nil || n < 0 {
+				return usage("%s: expected a shape such as 128x4096, got %q", in.Name, shape)
+			}
+			sizes = append(sizes, n)
+		}
+	}
+	w.Shapes[in.Name] = sizes
+	return nil
+}
+
+// attrValue reads an attr as a value of its type; lists are written "2,3".
+func attrValue(a *opdef.Attr, text string) (any, error) {
+	var v any
+	var err error
+	switch {
+	case a.Type == "str":
+		return text, nil
+	case a.Type == "dtype":
+		d, known := conformance.DTypeOf(text)
+		if !known {
+			return nil, usage("%s: unknown dtype %q", a.Name, text)
+		}
+		return conformance.DType(d.Long), nil
+	case a.Len != 0:
+		var list []int64
+		list, err = integers(text)
+		if len(list) == 1 && a.Len > 1 {
+			list = slices.Repeat(list, a.Len)
+		}
+		v = list
+	case a.Type == "int":
+		v, err = strconv.ParseInt(text, 10, 64)
+	case a.Type == "float":
+		v, err = strconv.ParseFloat(text, 64)
+	case a.Type == "bool":
+		v, err = strconv.ParseBool(text)
+	}
+	if err != nil {
+		return nil, usage("%s: expected a value of type %s, got %q", a.Name, a.Type, text)
+	}
+	return v, nil
+}
+
+func integers(text string) ([]int64, error) {
+	list := []int64{}
+	for _, word := range strings.Split(text, ",") {
+		n, err := strconv.ParseInt(strings.TrimSpace(word), 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, n)
+	}
+	return list, nil
+}

@@ -1,0 +1,140 @@
+package runner
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/opcast/opcast/internal/pyenv"
+)
+
+// Compiler says how to compile the program.
+type Compiler struct {
+	// Words begin the command line; Include is tvm-ffi's header folder; Source holds the program's files.
+	Words   []string
+	Include string
+	Source  fs.FS
+}
+
+// Program compiles the program into the folder, unless it is there already from the same text and compiler.
+func (c Compiler) Program(ctx context.Context, dir string, stderr io.Writer) (string, error) {
+	h := sha256.New()
+	fmt.Fprintln(h, c.Words, c.Include)
+	source := filepath.Join(dir, "source")
+	err := fs.WalkDir(c.Source, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(c.Source, path)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(h, "%s %d\n%s", path, len(text), text)
+		if err := os.MkdirAll(source, 0o755); err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(source, filepath.Base(path)), text, 0o644)
+	})
+	if err != nil {
+		return "", fmt.Errorf("lay the runner out: %w", err)
+	}
+	program := filepath.Join(dir, fmt.Sprintf("runner-%x", h.Sum(nil)[:8]))
+	if _, err := os.Stat(program); err == nil {
+		return program, nil
+	}
+	temp := program + fmt.Sprintf(".%d", os.Getpid()) // another run may compile at the same time
+	args := append(c.Words[1:], "-std=c++17", "-O1", "-g", "-isystem", c.Include, filepath.Join(source, "run.cc"), "-o", temp, "-ldl")
+	cmd := exec.CommandContext(ctx, c.Words[0], args...)
+	cmd.Stderr = stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("compile the runner: %w", err)
+	}
+	return program, os.Rename(temp, program)
+}
+
+// Timing is what a run found out beside its results.
+type Timing struct {
+	// Kernel is the variant that ran. Median and Fastest are those of the timed calls; zero without any.
+	Kernel          string
+	Median, Fastest time.Duration
+}
+
+// CallError is an error that the library raised; Text is "Class: text".
+type CallError struct{ Text string }
+
+func (e *CallError) Error() string { return e.Text }
+
+// The program's statuses when the call raised, and when it cannot be made on this machine.
+const (
+	exitRaised = 1
+	exitLacks  = 2
+)
+
+// Run runs a case and reads what the program says.
+func Run(ctx context.Context, program, path string) (Timing, error) {
+	cmd := exec.CommandContext(ctx, program, path)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit) && exit.ExitCode() == exitRaised:
+		return Timing{}, &CallError{strings.TrimSpace(stderr.String())}
+	case errors.As(err, &exit) && exit.ExitCode() == exitLacks:
+		return Timing{}, &pyenv.MissingError{Text: strings.TrimPrefix(strings.TrimSpace(stderr.String()), "opcast run: ")}
+	case err != nil:
+		return Timing{}, fmt.Errorf("the call ended its process: %w\n%s", err, strings.TrimSpace(stderr.String()))
+	}
+	return read(&stdout), nil
+}
+
+// read understands the program's lines.
+func read(stdout io.Reader) Timing {
+	var t Timing
+	for lines := bufio.NewScanner(stdout); lines.Scan(); {
+		var median, fastest float64
+		if name, ok := strings.CutPrefix(lines.Text(), "kernel "); ok {
+			t.Kernel = name
+		} else if n, _ := fmt.Sscanf(lines.Text(), "time %g %g", &median, &fastest); n == 2 {
+			t.Median, t.Fastest = seconds(median), seconds(fastest)
+		}
+	}
+	return t
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// tools are the programs under which a case can run, with the words before the runner's.
+var tools = map[string][]string{
+	"gdb":               {"--quiet", "--args"},
+	"valgrind":          {"--error-exitcode=9", "--quiet"},
+	"compute-sanitizer": {"--error-exitcode=9"},
+	"ncu":               {"--target-processes=all"},
+}
+
+// Tools lists the names of the tools.
+func Tools() []string { return []string{"compute-sanitizer", "gdb", "ncu", "valgrind"} }
+
+// RunUnder runs a case under a tool, which talks to the given streams.
+func RunUnder(ctx context.Context, tool, program, path string, stdin io.Reader, stdout, stderr io.Writer) error {
+	found, err := exec.LookPath(tool)
+	if err != nil {
+		return &pyenv.MissingError{Text: tool + " is not on PATH"}
+	}
+	cmd := exec.CommandContext(ctx, found, append(append([]string{}, tools[tool]...), program, path)...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w", tool, err)
+	}
+	return nil
+}
