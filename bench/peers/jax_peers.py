@@ -1,4 +1,4 @@
-"""The peer for JAX: rms_norm registered with jax-tvm-ffi, around the same functions."""
+"""The peers for JAX: the same functions registered with jax-tvm-ffi."""
 
 from __future__ import annotations
 
@@ -13,42 +13,49 @@ _jax: Any = jax
 _register: Any = import_module("jax_tvm_ffi").register_ffi_target
 
 
-def _target(op: str) -> str:
+def _target(op: str, *attrs: str) -> str:
     function = opcast_backend.function(op, opcast_backend.ops()[op].schema)
-    _register(f"opcast_bench.{op}", function, ["rets", "args", "attrs.eps"], platform="cpu")
+    _register(f"opcast_bench.{op}", function, ["rets", "args", *attrs], platform="cpu")
     return f"opcast_bench.{op}"
 
 
-_FORWARD, _BACKWARD = _target("rms_norm"), _target("rms_norm_backward")
+_RMS_NORM = _target("rms_norm", "attrs.eps")
+_GATE, _GATE_GRADIENT = _target("silu_and_mul"), _target("silu_and_mul_backward")
 
 
 def rms_norm(x: Any, weight: Any, eps: float = 1e-6) -> Any:
     """Call the function through jax-tvm-ffi."""
     result = jax.ShapeDtypeStruct(x.shape, x.dtype)
-    call = _jax.ffi.ffi_call(_FORWARD, result, vmap_method="sequential")
+    call = _jax.ffi.ffi_call(_RMS_NORM, result, vmap_method="sequential")
     return call(x, weight, eps=np.float64(eps))
-
-
-@_jax.custom_vjp
-def differentiable(x: Any, weight: Any) -> Any:
-    """Call the function so that gradients go through its gradient function."""
-    return rms_norm(x, weight)
-
-
-def _keep(x: Any, weight: Any) -> Any:
-    return rms_norm(x, weight), (x, weight)
-
-
-def _gradient(kept: Any, grad_y: Any) -> Any:
-    results = tuple(jax.ShapeDtypeStruct(a.shape, a.dtype) for a in kept)
-    call = _jax.ffi.ffi_call(_BACKWARD, results, vmap_method="sequential")
-    return call(grad_y, *kept, eps=np.float64(1e-6))
-
-
-differentiable.defvjp(_keep, _gradient)
 
 
 def native(x: Any, weight: Any, eps: float = 1e-6) -> Any:
     """Compute the same with operations of JAX."""
     jnp = _jax.numpy
     return x * _jax.lax.rsqrt(jnp.mean(x * x, axis=-1, keepdims=True) + eps) * weight
+
+
+@_jax.custom_vjp
+def silu_and_mul(x: Any) -> Any:
+    """Call the function so that gradients go through its gradient function."""
+    result = jax.ShapeDtypeStruct((*x.shape[:-1], x.shape[-1] // 2), x.dtype)
+    return _jax.ffi.ffi_call(_GATE, result, vmap_method="sequential")(x)
+
+
+def _keep(x: Any) -> Any:
+    return silu_and_mul(x), x
+
+
+def _gradient(x: Any, grad_y: Any) -> Any:
+    result = jax.ShapeDtypeStruct(x.shape, x.dtype)
+    return (_jax.ffi.ffi_call(_GATE_GRADIENT, result, vmap_method="sequential")(grad_y, x),)
+
+
+silu_and_mul.defvjp(_keep, _gradient)
+
+
+def native_silu_and_mul(x: Any) -> Any:
+    """Compute the same with operations of JAX."""
+    gate, value = _jax.numpy.split(x, 2, axis=-1)
+    return _jax.nn.silu(gate) * value

@@ -26,6 +26,7 @@ kernel: Any = _exported("rms_norm")
 _rms_norm_backward = _exported("rms_norm_backward")
 _silu_and_mul = _exported("silu_and_mul")
 _silu_and_mul_backward = _exported("silu_and_mul_backward")
+_SCRATCH = None  # what rms_norm_backward works in, which its kernel for the CPU does not take
 
 
 class RmsNorm(_Function):
@@ -46,9 +47,8 @@ class RmsNorm(_Function):
         x, weight = ctx.saved_tensors
         grad_x, grad_weight = torch.empty_like(x), torch.empty_like(weight)
         grad_y = grad_y.contiguous()
-        _rms_norm_backward(
-            grad_x, grad_weight, grad_y, x.contiguous(), weight.contiguous(), ctx.eps
-        )
+        read = grad_y, x.contiguous(), weight.contiguous()
+        _rms_norm_backward(grad_x, grad_weight, *read, ctx.eps, _SCRATCH)
         return grad_x, grad_weight, None
 
 
@@ -116,7 +116,8 @@ def _rms_norm_gradients(
 ) -> tuple[Tensor, Tensor]:
     grad_x, grad_weight = torch.empty_like(x), torch.empty_like(weight)
     grad_y = grad_y.contiguous()
-    _rms_norm_backward(grad_x, grad_weight, grad_y, x.contiguous(), weight.contiguous(), eps)
+    read = grad_y, x.contiguous(), weight.contiguous()
+    _rms_norm_backward(grad_x, grad_weight, *read, eps, _SCRATCH)
     return grad_x, grad_weight
 
 

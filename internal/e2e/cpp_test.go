@@ -31,22 +31,40 @@ func rulesTest(t *testing.T, name string) {
 // tvmInclude is the folder of tvm-ffi's headers.
 func tvmInclude(t *testing.T) string {
 	t.Helper()
+	return tvm(t).TVMInclude
+}
+
+func tvm(t *testing.T) *pyenv.Env {
+	t.Helper()
 	env, err := pyenv.Find(t.Context(), pyenv.Query{Python: python(t), Getenv: os.Getenv})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return env.TVMInclude
+	return env
 }
 
-// Generated exports run against a stand-in for tvm-ffi. Every golden of the generator compiles.
-func TestCPPExports(t *testing.T) {
-	dir := generated(t, "writes")
+// Generated exports run with tvm-ffi itself. Every golden of the generator compiles.
+func TestCPPExports(t *testing.T) { exportsTest(t, "export_test.cc", "writes") }
+
+func TestCPPRegistry(t *testing.T) { exportsTest(t, "registry_test.cc", "kernels") }
+
+func TestCPPOpCall(t *testing.T) { exportsTest(t, "op_call_test.cc", "kernels") }
+
+// The same dispatch in a library for CUDA, on a stand-in for the GPU.
+func TestCPPRegistryCUDA(t *testing.T) {
+	exportsTest(t, "registry_test.cc", "kernels", "-DOPCAST_CUDA=1", `-DOPCAST_CUDA_ARCHS="80,90"`)
+}
+
+func exportsTest(t *testing.T, test, golden string, flags ...string) {
+	t.Helper()
+	dir, env := generated(t, golden), tvm(t)
 	units, err := filepath.Glob(filepath.Join(dir, "*.cc"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := func(name string) bool { return !kernelSide(name) }
-	cppTest(t, "export_test.cc", all, append([]string{"-I", dir, "-isystem", tvmInclude(t)}, units...)...)
+	flags = append(flags, "-O0", "-I", dir, "-isystem", env.TVMInclude, env.TVMLibrary, "-Wl,-rpath,"+filepath.Dir(env.TVMLibrary))
+	cppTest(t, test, all, append(flags, units...)...)
 }
 
 func TestGeneratedCPPCompiles(t *testing.T) {
@@ -57,8 +75,8 @@ func TestGeneratedCPPCompiles(t *testing.T) {
 	backend, include := filepath.Join(root(t), "backend"), tvmInclude(t)
 	for _, golden := range goldens {
 		name := strings.TrimSuffix(filepath.Base(golden), ".txtar")
-		if name == "writes" {
-			continue // TestCPPExports runs it
+		if name == "writes" || name == "kernels" {
+			continue // run above
 		}
 		t.Run(name, func(t *testing.T) {
 			dir := generated(t, name)
@@ -115,7 +133,10 @@ func write(t *testing.T, path string, content []byte) {
 // kernelSide are the units of the runtime without tvm-ffi's headers, callsFFI those that need its library.
 func kernelSide(name string) bool { return !strings.HasPrefix(name, "ffi") && !callsFFI(name) }
 
-func callsFFI(name string) bool { return name == "ffi_export.cc" || name == "registry.cc" }
+func callsFFI(name string) bool {
+	return name == "ffi_export.cc" || slices.ContainsFunc([]string{"registry", "registered", "op_call", "objects", "build_id"},
+		func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
 
 // cppTest compiles a test with the wanted units of the runtime and runs it.
 func cppTest(t *testing.T, test string, wanted func(name string) bool, flags ...string) {

@@ -28,7 +28,7 @@ func TestMakefile(t *testing.T) {
 		}
 		targets = append(targets, words[1])
 	}
-	want := []string{"help", "quickstart", "gen", "build", "check", "format", "lint", "test", "conformance", "bench", "clean"}
+	want := []string{"help", "quickstart", "gen", "build", "cuda", "check", "format", "lint", "test", "conformance", "bench", "clean"}
 	if diff := cmp.Diff(want, targets); diff != "" {
 		t.Errorf("targets (-want +got):\n%s", diff)
 	}

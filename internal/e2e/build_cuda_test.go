@@ -1,0 +1,198 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opcast/opcast/internal/build"
+	"github.com/opcast/opcast/internal/elfcheck"
+)
+
+// One library has both devices. It loads and works without a driver, and a call on CUDA says what is wrong.
+func TestBuildForCUDA(t *testing.T) {
+	dir, python := demoProject(t), borrowed(t)
+	stdout, stderr := mustOpcast(t, "build", "-C", dir, "--device", "cpu,cuda", "--python", python)
+	library := filepath.Join(dir, "build/release/libdemo.so")
+	code, err := elfcheck.DeviceCode(library)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"compute_90", "sm_80", "sm_90"}, code); diff != "" {
+		t.Errorf("code in the library (-want +got):\n%s", diff)
+	}
+	if want := "(1 op, compute_90, sm_80, sm_90, SHA-256"; !strings.Contains(stdout, want) {
+		t.Errorf("build says %q, want %q in it\n%s", stdout, want, stderr)
+	}
+	lib, err := elfcheck.Read(library)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.ContainsFunc(lib.Exports, func(s string) bool { return !strings.HasPrefix(s, "__tvm_ffi_") }) {
+		t.Errorf("exports: %q", lib.Exports)
+	}
+	if slices.ContainsFunc(lib.Needed, func(s string) bool { return strings.Contains(s, "cuda") }) {
+		t.Errorf("needs: %q", lib.Needed)
+	}
+	lines := strings.SplitN(run(t, command(t, root(t), python, "internal/e2e/build_cuda.py")), "\n", 2)
+	if lines[0] != "[0. 1. 2. 3.]" {
+		t.Errorf("on the CPU it prints %q", lines[0])
+	}
+	if _, err := os.Stat("/dev/nvidiactl"); err != nil && !strings.HasPrefix(lines[1], "RuntimeError: scale: ") {
+		t.Errorf("without a device, a call on CUDA ends with %q", lines[1])
+	}
+	separate(t, dir)
+	rebuilds(t, dir, python)
+}
+
+// rebuilds edits what only some units read.
+func rebuilds(t *testing.T, dir, python string) {
+	t.Helper()
+	edit(t, filepath.Join(dir, "csrc/factor.h"), "1.0f", "2.0f")
+	_, stderr := mustOpcast(t, "build", "-C", dir, "--python", python)
+	for unit, want := range map[string]bool{"csrc/cuda/scale.cu": true, "csrc/cpu/scale.cc": true, "opcast/registry.cc": false} {
+		if strings.Contains(stderr, unit) != want {
+			t.Errorf("after a header changed, compiled %s: %v, want %v\n%s", unit, !want, want, stderr)
+		}
+	}
+	edit(t, filepath.Join(dir, "opcast.toml"), "90+PTX", "90")
+	stdout, stderr := mustOpcast(t, "build", "-C", dir, "--python", python)
+	if !strings.Contains(stderr, "scale.cu") || !strings.Contains(stdout, "(1 op, sm_80, sm_90,") {
+		t.Errorf("after the architectures changed, build says %q\n%s", stdout, stderr)
+	}
+}
+
+// Kernels see no header of tvm-ffi and units of tvm-ffi none of CUDA: neither is on their path, and neither was read.
+func TestHeadersAreApart(t *testing.T) {
+	python(t) // the repository is built where this is set
+	separate(t, root(t))
+}
+
+func separate(t *testing.T, dir string) {
+	t.Helper()
+	var commands []struct{ File, Output, Command string }
+	text, err := os.ReadFile(filepath.Join(dir, "build/compile_commands.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &commands); err != nil {
+		t.Fatal(err)
+	}
+	read := dependencies(t, dir)
+	seen := map[bool]int{}
+	for _, c := range commands {
+		kernel, other := strings.HasPrefix(c.File, "csrc/"), "/nvidia/"
+		if strings.Contains(c.File, "/ffi/") || filepath.Base(c.File) == "gpu_cuda.cu" {
+			continue // hand-written exports, and the runtime's own use of CUDA
+		}
+		if kernel {
+			other = "/tvm_ffi/"
+		}
+		includes := slices.DeleteFunc(strings.Fields(c.Command), func(w string) bool { return strings.HasSuffix(w, "/nvcc") })
+		for _, path := range append(includes, read[c.Output]...) {
+			if strings.Contains(path, other) {
+				t.Errorf("%s sees %s", c.File, path)
+			}
+		}
+		if len(read[c.Output]) == 0 {
+			t.Errorf("%s: nothing is known of the headers that it read", c.File)
+		}
+		seen[kernel]++
+	}
+	if seen[true] == 0 || seen[false] == 0 {
+		t.Errorf("looked at %v units", seen)
+	}
+}
+
+// dependencies are the files that each object was made of, as the compilers told ninja. Ninja's log has one reader or
+// writer at a time: looking into it during a build would damage it.
+func dependencies(t *testing.T, dir string) map[string][]string {
+	t.Helper()
+	unlock, err := build.Lock(t.Context(), dir, os.Stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	found, object := map[string][]string{}, ""
+	for _, line := range strings.Split(run(t, command(t, dir, mainNinja(t), "-f", "build/release/build.ninja", "-t", "deps")), "\n") {
+		if path, ok := strings.CutPrefix(line, "    "); ok {
+			found[object] = append(found[object], path)
+		} else {
+			object, _, _ = strings.Cut(line, ":")
+		}
+	}
+	return found
+}
+
+// Where there is no CUDA compiler, a build leaves CUDA out and says how to get one; it fails if CUDA was asked for.
+func TestBuildWithoutNVCC(t *testing.T) {
+	dir := demoProject(t)
+	python, install := environment(t, python(t))
+	install(pins(t, "apache-tvm-ffi", "ninja", "numpy", "ml_dtypes")...)
+	hideNVCC(t)
+	stdout, stderr := mustOpcast(t, "build", "-C", dir, "--python", python)
+	for _, want := range []string{"note: CUDA was left out: no CUDA compiler", "-m pip install nvidia-cuda-nvcc=="} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("build says %q, want %q in it", stderr, want)
+		}
+	}
+	if !strings.Contains(stdout, "(1 op, SHA-256") {
+		t.Errorf("build says %q", stdout)
+	}
+	if code, err := elfcheck.DeviceCode(filepath.Join(dir, "build/release/libdemo.so")); err != nil || len(code) > 0 {
+		t.Errorf("the library holds %q, %v", code, err)
+	}
+	got := strings.SplitN(run(t, command(t, root(t), python, "internal/e2e/build_cuda.py")), "\n", 2)
+	want := []string{"[0. 1. 2. 3.]", "NotImplementedError: scale: no kernel for device cuda:0, available: cpu\n"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+	if code, _, stderr := opcast(t, "build", "-C", dir, "--device", "cuda", "--python", python); code != 3 {
+		t.Errorf("--device cuda: exit code %d, want 3\n%s", code, stderr)
+	}
+	if code, _, stderr := opcast(t, "build", "-C", dir, "--device", "rocm", "--python", python); code != 2 {
+		t.Errorf("--device rocm: exit code %d, want 2\n%s", code, stderr)
+	}
+}
+
+// hideNVCC takes every folder with an nvcc from PATH.
+func hideNVCC(t *testing.T) {
+	t.Helper()
+	folders := slices.DeleteFunc(filepath.SplitList(os.Getenv("PATH")), func(folder string) bool {
+		_, err := exec.LookPath(filepath.Join(folder, "nvcc"))
+		return err == nil
+	})
+	t.Setenv("PATH", strings.Join(folders, string(os.PathListSeparator)))
+	t.Setenv("NVCC", "")
+}
+
+// The second of two builds in one folder waits for the first and says so.
+func TestBuildsWaitForEachOther(t *testing.T) {
+	dir, python := demoProject(t), borrowed(t)
+	type result struct {
+		code           int
+		stdout, stderr string
+	}
+	results := make(chan result, 2)
+	for range 2 {
+		go func() {
+			var r result
+			r.code, r.stdout, r.stderr = opcast(t, "build", "-C", dir, "--device", "cpu", "--python", python)
+			results <- r
+		}()
+	}
+	first, second := <-results, <-results
+	if first.code != 0 || second.code != 0 || first.stdout != second.stdout {
+		t.Errorf("builds ended with %+v and %+v", first, second)
+	}
+	if !strings.Contains(first.stderr, "compile ") || strings.Contains(second.stderr, "compile ") ||
+		!strings.Contains(second.stderr, "waiting for another opcast build in "+dir) {
+		t.Errorf("first:\n%s\nsecond:\n%s", first.stderr, second.stderr)
+	}
+}

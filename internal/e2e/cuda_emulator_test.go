@@ -1,0 +1,131 @@
+package e2e
+
+import (
+	_ "embed"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// emulated is the manifest of a collection whose kernels for CUDA run on the emulator, as kernels for the CPU.
+const emulated = `
+name = "emulated"
+version = "0.1.0"
+license = "Apache-2.0"
+adaptors = ["numpy"]
+devices = ["cpu"]
+sources = ["csrc/*.cc"]
+include = ["csrc"]
+defines = ["OPCAST_EMULATOR"]
+[[files]]
+match = "**/*.cc"
+flags = ["-O1"]
+`
+
+// Every op's kernels for CUDA give what the suite wants of the bare backend: values, shapes, dtypes, strides, empty
+// arrays, errors. They run on the emulator, so this says nothing of a GPU's tensor cores, streams and speed.
+func TestCUDAKernelsOnTheEmulator(t *testing.T) {
+	python := borrowed(t)
+	dir := emulatedProject(t)
+	tool := filepath.Join(t.TempDir(), "opcast")
+	run(t, command(t, root(t), "go", "build", "-o", tool, "./cmd/opcast"))
+	run(t, command(t, dir, tool, "build", "--python", python))
+	t.Log(run(t, command(t, dir, tool, "test", "--adaptor", "backend", "--python", python)))
+	t.Run("rows", func(t *testing.T) { longRows(t, dir) })
+}
+
+//go:embed cuda_rows.py
+var rowsScript string
+
+// longRows compares with the kernels for the CPU on arrays that are larger than the suite's.
+func longRows(t *testing.T, emulated string) {
+	cmd := command(t, t.TempDir(), python(t), "-P", "-c", rowsScript)
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(emulated, "adaptors/numpy/src")+
+		string(os.PathListSeparator)+filepath.Join(emulated, "backend/python/src"))
+	if got := strings.TrimSpace(run(t, cmd)); got != "288" {
+		t.Errorf("compared %s arrays, want 288", got)
+	}
+}
+
+// emulatedProject lays out a project with this repository's definitions and its kernels for CUDA.
+func emulatedProject(t *testing.T) string {
+	t.Helper()
+	dir, repository := t.TempDir(), root(t)
+	write(t, filepath.Join(dir, "opcast.toml"), []byte(emulated))
+	for _, pattern := range []string{"csrc/cuda/*.cu", "csrc/cuda/*.h", "backend/tests/emulator/*"} {
+		for _, path := range glob(t, filepath.Join(repository, pattern)) {
+			name := strings.TrimSuffix(filepath.Base(path), ".cu")
+			if name != filepath.Base(path) {
+				name += ".cc"
+			}
+			write(t, filepath.Join(dir, "csrc", name), read(t, path))
+		}
+	}
+	project, findings, err := opdef.Load(repository)
+	if err != nil || len(findings) > 0 {
+		t.Fatal(err, findings)
+	}
+	for _, op := range project.Ops {
+		path := filepath.Join(repository, op.File)
+		write(t, filepath.Join(dir, op.File), []byte(onEmulator(t, op, string(read(t, path)))))
+		if op.ReferenceModule != "" {
+			write(t, filepath.Join(dir, strings.TrimSuffix(op.File, ".toml")+".py"), []byte(op.ReferenceModule))
+		}
+	}
+	return dir
+}
+
+var (
+	table    = regexp.MustCompile(`(?m)^\[`)
+	archLine = regexp.MustCompile(`(?m)^arch = .*\n`)
+)
+
+// onEmulator is a definition whose kernels for CUDA are kernels for the CPU, and its only ones.
+func onEmulator(t *testing.T, op *opdef.Op, text string) string {
+	t.Helper()
+	const cuda, cpu = `device = "cuda"`, `device = "cpu"`
+	if len(op.Kernels) == 0 {
+		return fmt.Sprintf("%s\n[[kernels]]\nname = \"%s_cuda\"\n%s\n", text, op.Name, cpu)
+	}
+	var kept strings.Builder
+	begin, kernels := 0, 0
+	for _, place := range append(table.FindAllStringIndex(text, -1), []int{len(text)}) {
+		part := text[begin:place[0]]
+		begin = place[0]
+		isKernel := strings.HasPrefix(part, "[[kernels]]")
+		if isKernel && strings.Contains(part, cuda) {
+			part = archLine.ReplaceAllString(strings.Replace(part, cuda, cpu, 1), "")
+			kernels++
+		} else if isKernel {
+			continue
+		}
+		kept.WriteString(part)
+	}
+	if kernels == 0 {
+		t.Errorf("%s: no kernel for CUDA", op.Name)
+	}
+	return kept.String()
+}
+
+func glob(t *testing.T, pattern string) []string {
+	t.Helper()
+	paths, err := filepath.Glob(pattern)
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("%s: nothing there (%v)", pattern, err)
+	}
+	return paths
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}

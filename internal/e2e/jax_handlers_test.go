@@ -1,0 +1,22 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/opcast/opcast/internal/pyenv"
+)
+
+// The XLA handlers run against stand-ins for XLA, tvm-ffi and an op: that is all of the JAX adaptor's way to a GPU that
+// can run without one.
+func TestXLAHandlers(t *testing.T) {
+	env, err := pyenv.Find(t.Context(), pyenv.Query{Python: python(t), Getenv: os.Getenv})
+	if err != nil {
+		t.Fatal(err)
+	}
+	handlers := filepath.Join(root(t), "adaptors", "jax", "csrc")
+	none := func(string) bool { return false }
+	cppTest(t, "xla_call_test.cc", none, "-I", handlers, "-isystem", env.JAXInclude, "-isystem", env.TVMInclude,
+		filepath.Join(handlers, "xla_call.cc"))
+}
