@@ -144,7 +144,7 @@ func (v *cppView) attrInfo(a *opdef.Attr) string {
 	carrier, otherwise := "nullptr", "kNone"
 	integer, number, text, list := "0", "0", "nullptr", "nullptr"
 	if a.Binds != "" {
-		carrier = cppString(v.carrier(a.Binds).Name)
+		carrier = cppString(rule.Carrier(v.Op, a.Binds).Name)
 	}
 	switch value := a.Default.(type) {
 	case int64:

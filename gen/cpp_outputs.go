@@ -41,22 +41,9 @@ func addresses(names []string) string {
 	return strings.Join(out, ", ")
 }
 
-// carrier is the output from which a dtype variable is read that an attr binds: the attr does not cross the ABI. An
-// output that is always there is best.
-func (v *cppView) carrier(variable string) *opdef.Arg {
-	var found *opdef.Arg
-	for i := range v.Outputs {
-		out := &v.Outputs[i]
-		if out.Type.Var == variable && (found == nil || absentWhen(found) != "" && absentWhen(out) == "") {
-			found = out
-		}
-	}
-	return found
-}
-
 // carriedDType declares a dtype variable that no input binds.
 func (v *cppView) carriedDType(d opdef.DTypeVar) []string {
-	out := v.carrier(d.Name)
+	out := rule.Carrier(v.Op, d.Name)
 	if v.InputIndex(v.Program.DTypeOf[d.Name]) >= 0 || out == nil {
 		return nil
 	}
@@ -90,7 +77,7 @@ func (v *cppView) writtenRules(out *opdef.Arg, others []string) []string {
 	lines := one("call.DTypeIn(%s, {%s});", name, v.enumerators(out.Name))
 	if from := v.Program.DTypeOf[out.Type.Var]; v.InputIndex(from) >= 0 {
 		lines = one("call.DTypeAs(%s, %s, %q);", name, cppName(out.Type.Var), from)
-	} else if first := v.carrier(out.Type.Var); out.Type.Var != "" && first != out {
+	} else if first := rule.Carrier(v.Op, out.Type.Var); out.Type.Var != "" && first != out {
 		lines = one("call.DTypeAs(%s, %s, %q);", name, cppName(out.Type.Var), first.Name)
 	}
 	batch, trailing := v.batchOf(out.Type)

@@ -3,6 +3,7 @@ package gen
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,10 +20,41 @@ type printer struct {
 	infix map[opdef.ExprOp]string
 	// list formats sum and len over an int list attr, aligned the alignment test of a pointer.
 	sum, length, aligned string
+	// fit formats the check that the value of an operator fits 64 bits; empty where there is none, or a function does it.
+	fit string
+	// real says that numbers are floating point: then parts without names are not computed here.
+	real bool
 }
 
 // Precedence is left to parentheses: every compound operand gets a pair.
 func (p printer) print(e *opdef.Expr) string {
+	text := p.compute(e)
+	if p.fits(e) {
+		return fmt.Sprintf(p.fit, text)
+	}
+	return text
+}
+
+// fits says whether an operator's value is checked.
+func (p printer) fits(e *opdef.Expr) bool {
+	_, constant := p.constant(e)
+	_, infix := p.infix[e.Op]
+	return p.fit != "" && !constant && (e.Op == opdef.OpNeg || infix && slices.Contains(arithmetic, e.Op))
+}
+
+// constant is the value of a compound part without names.
+func (p printer) constant(e *opdef.Expr) (int64, bool) {
+	if p.real || len(e.Args) == 0 || len(e.Symbols()) > 0 {
+		return 0, false
+	}
+	n, err := e.Eval(nil)
+	return n, err == nil && n != math.MinInt64 // which has no literal in C++
+}
+
+func (p printer) compute(e *opdef.Expr) string {
+	if n, constant := p.constant(e); constant {
+		return strconv.FormatInt(n, 10)
+	}
 	switch e.Op {
 	case opdef.OpConst:
 		return strconv.FormatInt(e.Value, 10)
@@ -32,10 +64,11 @@ func (p printer) print(e *opdef.Expr) string {
 		return p.name(e.Name)
 	case opdef.OpIndex:
 		return fmt.Sprintf("%s[%s]", p.name(e.Name), p.print(e.Args[0]))
-	case opdef.OpNeg:
+	case opdef.OpNeg, opdef.OpNot:
+		if format, ok := p.call[e.Op]; ok {
+			return fmt.Sprintf(format, p.print(e.Args[0]))
+		}
 		return "-" + p.operand(e.Args[0])
-	case opdef.OpNot:
-		return fmt.Sprintf(p.call[e.Op], p.print(e.Args[0]))
 	case opdef.OpSum:
 		return fmt.Sprintf(p.sum, p.name(e.Name))
 	case opdef.OpLen:
@@ -60,33 +93,38 @@ func fold(args []*opdef.Expr, print func(*opdef.Expr) string, join func(a, b str
 
 func (p printer) operand(e *opdef.Expr) string {
 	s := p.print(e)
-	if _, infix := p.infix[e.Op]; infix || e.Op == opdef.OpNeg {
+	_, infix := p.infix[e.Op]
+	_, function := p.call[e.Op]
+	if _, constant := p.constant(e); !constant && !p.fits(e) && (infix || e.Op == opdef.OpNeg && !function) {
 		return "(" + s + ")"
 	}
 	return s
 }
 
-var commonInfix = []opdef.ExprOp{
-	opdef.OpAdd, opdef.OpSub, opdef.OpMul, opdef.OpEq, opdef.OpNe, opdef.OpLt, opdef.OpLe, opdef.OpGt, opdef.OpGe,
-}
+var (
+	arithmetic  = []opdef.ExprOp{opdef.OpAdd, opdef.OpSub, opdef.OpMul}
+	comparisons = []opdef.ExprOp{opdef.OpEq, opdef.OpNe, opdef.OpLt, opdef.OpLe, opdef.OpGt, opdef.OpGe}
+)
 
-func infix(extra map[opdef.ExprOp]string) map[opdef.ExprOp]string {
-	for _, op := range commonInfix {
-		extra[op] = string(op)
+// infix adds operators that are written as in definitions.
+func infix(to map[opdef.ExprOp]string, more ...opdef.ExprOp) map[opdef.ExprOp]string {
+	for _, op := range more {
+		to[op] = string(op)
 	}
-	return extra
+	return to
 }
 
-// cppExpr prints integer expressions; sizes are int64_t.
+// cppExpr prints integer expressions; sizes are int64_t. All arithmetic is checked: see opcast/ints.h.
 func cppExpr(name func(string) string) printer {
 	return printer{
 		name: name,
 		call: map[opdef.ExprOp]string{
 			opdef.OpFloorDiv: "opcast::FloorDiv(%s, %s)", opdef.OpMod: "opcast::Mod(%s, %s)",
-			opdef.OpCeilDiv: "opcast::CeilDiv(%s, %s)", opdef.OpPow: "opcast::Pow(%s, %s)",
+			opdef.OpCeilDiv: "opcast::CeilDiv(%s, %s)", opdef.OpPow: "opcast::Pow(%s, %s)", opdef.OpAdd: "opcast::Add(%s, %s)",
+			opdef.OpSub: "opcast::Sub(%s, %s)", opdef.OpMul: "opcast::Mul(%s, %s)", opdef.OpNeg: "opcast::Neg(%s)",
 			opdef.OpMin: "std::min<int64_t>(%s, %s)", opdef.OpMax: "std::max<int64_t>(%s, %s)", opdef.OpNot: "!(%s)",
 		},
-		infix:   infix(map[opdef.ExprOp]string{opdef.OpAnd: "&&", opdef.OpOr: "||"}),
+		infix:   infix(map[opdef.ExprOp]string{opdef.OpAnd: "&&", opdef.OpOr: "||"}, comparisons...),
 		sum:     "opcast::Sum(%s)",
 		length:  "opcast::Len(%s)",
 		aligned: "reinterpret_cast<uintptr_t>(%s) %% (%s) == 0",
@@ -96,23 +134,30 @@ func cppExpr(name func(string) string) printer {
 // cppFloat prints the default of a float attr; sizes are converted first, so that "/" and "**" are those of doubles.
 func cppFloat(name func(string) string) printer {
 	p := cppExpr(func(s string) string { return "static_cast<double>(" + name(s) + ")" })
+	p.real = true
+	delete(p.call, opdef.OpNeg)
+	for _, op := range arithmetic {
+		delete(p.call, op)
+	}
+	infix(p.infix, arithmetic...)
 	p.call[opdef.OpPow] = "std::pow(%s, %s)"
 	p.call[opdef.OpFloorDiv] = "std::floor((%s) / (%s))"
 	return p
 }
 
-// pyExpr prints Python; division goes through _rules, where a zero divisor becomes our error.
+// pyExpr prints Python; arithmetic goes through _rules, where what has no value in 64 bits becomes our error.
 func pyExpr(name func(string) string) printer {
 	return printer{
 		name: name,
 		call: map[opdef.ExprOp]string{
 			opdef.OpFloorDiv: "_r.floordiv(op, %s, %s)", opdef.OpMod: "_r.mod(op, %s, %s)",
-			opdef.OpCeilDiv: "-_r.floordiv(op, -(%s), %s)", opdef.OpMin: "min(%s, %s)", opdef.OpMax: "max(%s, %s)",
-			opdef.OpNot: "not (%s)",
+			opdef.OpCeilDiv: "_r.ceildiv(op, %s, %s)", opdef.OpPow: "_r.power(op, %s, %s)", opdef.OpMin: "min(%s, %s)",
+			opdef.OpMax: "max(%s, %s)", opdef.OpNot: "not (%s)",
 		},
-		infix:  infix(map[opdef.ExprOp]string{opdef.OpAnd: "and", opdef.OpOr: "or", opdef.OpPow: "**"}),
-		sum:    "sum(%s)",
+		infix:  infix(infix(map[opdef.ExprOp]string{opdef.OpAnd: "and", opdef.OpOr: "or"}, comparisons...), arithmetic...),
+		sum:    "_r.total(op, %s)",
 		length: "len(%s)",
+		fit:    "_r.fit(op, %s)",
 	}
 }
 

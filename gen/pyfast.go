@@ -145,6 +145,8 @@ func fastPrinter(name func(string) string) printer {
 		p.infix[op] = string(op)
 	}
 	p.call[opdef.OpCeilDiv] = "-(-(%s) // (%s))"
+	p.call[opdef.OpPow] = "(%s) ** min(%s, 64)" // a larger one fits nowhere, and would take long
+	p.sum, p.fit = "sum(%s)", ""
 	return p
 }
 

@@ -76,8 +76,8 @@ void run_conv2d(const TVMFFIAny* argv, int32_t count, opcast::Request* request) 
     call.Size(bias, 0, O, {{"O", O, "weight"}});
     call.Dense(bias); call.Data(bias);
   }
-  const int64_t P = opcast::FloorDiv(((H + (2 * padding[0])) - (dilation[0] * (R - 1))) - 1, stride[0]) + 1;
-  const int64_t Q = opcast::FloorDiv(((W + (2 * padding[1])) - (dilation[1] * (S - 1))) - 1, stride[1]) + 1;
+  const int64_t P = opcast::Add(opcast::FloorDiv(opcast::Sub(opcast::Sub(opcast::Add(H, opcast::Mul(2, padding[0])), opcast::Mul(dilation[0], opcast::Sub(R, 1))), 1), stride[0]), 1);
+  const int64_t Q = opcast::Add(opcast::FloorDiv(opcast::Sub(opcast::Sub(opcast::Add(W, opcast::Mul(2, padding[1])), opcast::Mul(dilation[1], opcast::Sub(S, 1))), 1), stride[1]), 1);
   call.Require(opcast::Mod(C, groups) == 0, "C % groups == 0", {{"C", C, nullptr}, {"groups", groups, nullptr}});
   call.Require(opcast::Mod(O, groups) == 0, "O % groups == 0", {{"O", O, nullptr}, {"groups", groups, nullptr}});
   call.OutputSize("output y", "P", P);

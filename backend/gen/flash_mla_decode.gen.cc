@@ -83,7 +83,7 @@ void run_flash_mla_decode(const TVMFFIAny* argv, int32_t count, opcast::Request*
   call.Dense(kv_scale); call.Data(kv_scale);
   call.DTypeIn(kv_indptr, {opcast::DType::kI32});
   call.Rank(kv_indptr, 1);
-  call.Size(kv_indptr, 0, B + 1, {{"B", B, "q"}});
+  call.Size(kv_indptr, 0, opcast::Add(B, 1), {{"B", B, "q"}});
   call.Dense(kv_indptr); call.Data(kv_indptr);
   const int64_t splits = std::min<int64_t>(std::max<int64_t>(opcast::FloorDiv(T, 64), 1), 32);
   call.DTypeIn(o, {opcast::DType::kBf16});

@@ -43,11 +43,12 @@ void run_silu_and_mul_backward(const TVMFFIAny* argv, int32_t count, opcast::Req
   call.DTypeAs(x, T, "grad_y");
   call.RankAtLeast(x, 1);
   call.SameBatch(x, 1, grad_y, 1);
-  call.Size(x, -1, 2 * D, {{"D", D, "grad_y"}});
+  call.Size(x, -1, opcast::Mul(2, D), {{"D", D, "grad_y"}});
   call.Dense(x); call.Data(x);
+  call.OutputSize("output grad_x", "2*D", opcast::Mul(2, D));
   call.DTypeAs(grad_x, T, "grad_y");
   call.SameDevice(grad_x, grad_y);
-  call.OutputShape(grad_x, &grad_y, 1, {2 * D});
+  call.OutputShape(grad_x, &grad_y, 1, {opcast::Mul(2, D)});
   call.Dense(grad_x); call.Data(grad_x);
   call.Apart(grad_x, {&grad_y, &x});
   if (grad_x.empty() && opcast::Launches(request)) return;

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "opcast/ffi_tensor.h"
+#include "opcast/ints.h"
 
 #define OPCAST_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -255,23 +256,6 @@ class Call {
   mutable int places_[kMaxDefaults];
   mutable TVMFFIAny values_[kMaxDefaults];
 };
-
-// Integer arithmetic of definitions, as in Python: rounding towards minus infinity. A zero divisor
-// throws std::domain_error, which Export reports as a ValueError of the op.
-int64_t FloorDiv(int64_t a, int64_t b);
-int64_t Mod(int64_t a, int64_t b);
-inline int64_t CeilDiv(int64_t a, int64_t b) { return -FloorDiv(-a, b); }
-template <size_t N>
-int64_t Sum(const std::array<int64_t, N>& list) {
-  int64_t total = 0;
-  for (int64_t v : list) total += v;
-  return total;
-}
-template <size_t N>
-constexpr int64_t Len(const std::array<int64_t, N>&) {
-  return N;
-}
-int64_t Pow(int64_t base, int64_t exponent);  // 0 for a negative exponent
 
 // "N = 8 of x, groups = 2".
 std::string Because(std::initializer_list<Why> why);

@@ -148,20 +148,45 @@ void Call::NotApart(const Tensor& t, const Tensor& other) const {
            "overlapping memory");
 }
 
+void TooLarge() { throw std::overflow_error("a size does not fit in 64 bits"); }
+
+namespace {
+
+void NotZero(int64_t divisor) {
+  if (divisor == 0) throw std::domain_error("division by zero in a size");
+}
+
+}  // namespace
+
 int64_t FloorDiv(int64_t a, int64_t b) {
-  if (b == 0) throw std::domain_error("division by zero in a size");
-  if (b == -1) return -a;  // the one quotient that could trap
+  NotZero(b);
+  if (b == -1) return Neg(a);  // the one quotient that could trap
   const int64_t q = a / b;
   return a % b != 0 && (a % b < 0) != (b < 0) ? q - 1 : q;
 }
 
-int64_t Mod(int64_t a, int64_t b) { return a - FloorDiv(a, b) * b; }
+int64_t CeilDiv(int64_t a, int64_t b) {
+  NotZero(b);
+  if (b == -1) return Neg(a);
+  const int64_t q = a / b;
+  return a % b != 0 && (a % b < 0) == (b < 0) ? q + 1 : q;
+}
 
+int64_t Mod(int64_t a, int64_t b) {
+  NotZero(b);
+  if (b == -1) return 0;
+  const int64_t rest = a % b;
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+// Squares the base only while more bits follow, as the last square may overflow in vain.
 int64_t Pow(int64_t base, int64_t exponent) {
-  if (exponent < 0) return 0;
-  int64_t r = 1;
-  for (; exponent > 0; --exponent) r *= base;
-  return r;
+  if (exponent < 0) throw std::domain_error("a size is not an integer");
+  int64_t result = 1;
+  for (;; base = Mul(base, base)) {
+    if ((exponent & 1) != 0) result = Mul(result, base);
+    if ((exponent >>= 1) == 0) return result;
+  }
 }
 
 }  // namespace opcast

@@ -2,6 +2,7 @@
 // "ok N checks".
 #include <climits>
 #include <limits>
+#include <stdexcept>
 
 #include "ffi_check.h"
 
@@ -85,6 +86,9 @@ void IntLists() {
   Expect(Raw(numbers, {3}, i64).ReadInts(1, out), "ValueError: op: pad: expected 1 integer, got 3");
   Expect(Raw(numbers, {-1}, i64).ReadInts(2, out),
          "TypeError: op: pad: expected 2 integers, got array");
+  Raw shapeless(numbers, {2}, i64);
+  shapeless.tensor.shape = nullptr;
+  Expect(shapeless.ReadInts(2, out), "TypeError: op: pad: expected 2 integers, got array");
   Raw offset(numbers, {2}, i64);
   offset.tensor.byte_offset = 16;
   Expect(offset.ReadInts(2, out), "");
@@ -96,12 +100,44 @@ void Arithmetic() {
   Expect(std::to_string(opcast::FloorDiv(7, -2)), "-4");
   Expect(std::to_string(opcast::Mod(-7, 4)), "1");
   Expect(std::to_string(opcast::CeilDiv(7, 2)), "4");
+  Expect(std::to_string(opcast::CeilDiv(-7, 2)), "-3");
+  Expect(std::to_string(opcast::CeilDiv(INT64_MIN, 2)), std::to_string(INT64_MIN / 2));
   Expect(std::to_string(opcast::FloorDiv(INT64_MIN + 1, -1)), std::to_string(INT64_MAX));
+  Expect(std::to_string(opcast::Mod(INT64_MIN, -1)), "0");
+  Expect(std::to_string(opcast::Pow(-2, 63)), std::to_string(INT64_MIN));
+  Expect(std::to_string(opcast::Pow(1, INT64_MAX)), "1");
+  Expect(std::to_string(opcast::Add(INT64_MAX - 1, 1)), std::to_string(INT64_MAX));
   TVMFFIAny none = {};
   const Call call("op", &none, 1, 1);
   Expect(Thrown([&] { call.AtLeast("eps", -std::numeric_limits<double>::quiet_NaN(), 0.0, "0"); }),
          "ValueError: op: eps: expected at least 0, got nan");
   Expect(Thrown([&] { Call("op", &none, 1, 3); }), "TypeError: op: expected 3 arguments, got 1");
+}
+
+// What has no value in 64 bits.
+void Overflow() {
+  const std::string large = "a size does not fit in 64 bits";
+  const auto what = [](const std::function<int64_t()>& f) -> std::string {
+    try {
+      return std::to_string(f());
+    } catch (const std::overflow_error& e) {
+      return e.what();
+    } catch (const std::domain_error& e) {
+      return e.what();
+    }
+  };
+  Expect(what([] { return opcast::Add(INT64_MAX, 1); }), large);
+  Expect(what([] { return opcast::Sub(INT64_MIN, 1); }), large);
+  Expect(what([] { return opcast::Mul(int64_t{1} << 32, int64_t{1} << 31); }), large);
+  Expect(what([] { return opcast::Neg(INT64_MIN); }), large);
+  Expect(what([] { return opcast::FloorDiv(INT64_MIN, -1); }), large);
+  Expect(what([] { return opcast::CeilDiv(INT64_MIN, -1); }), large);
+  Expect(what([] { return opcast::Pow(2, 63); }), large);
+  Expect(what([] { return opcast::Pow(3, INT64_MAX); }), large);
+  Expect(what([] { return opcast::Sum(std::array<int64_t, 3>{INT64_MAX, 1, -1}); }), large);
+  Expect(what([] { return opcast::Pow(2, -1); }), "a size is not an integer");
+  Expect(what([] { return opcast::Mod(1, 0); }), "division by zero in a size");
+  Expect(what([] { return opcast::CeilDiv(1, 0); }), "division by zero in a size");
 }
 
 }  // namespace
@@ -112,5 +148,6 @@ int main() {
   Optional();
   IntLists();
   Arithmetic();
+  Overflow();
   return Finish();
 }

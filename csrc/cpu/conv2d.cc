@@ -16,6 +16,12 @@ using Args = Conv2dArgs;
 
 constexpr int64_t kChannels = 256;  // share the pixels that a task gathers
 
+// Taps of a filter. The sides of filters without elements may have a product beyond 64 bits.
+int64_t Taps(const Args& args) {
+  const int64_t channels = args.C / args.groups;
+  return channels == 0 ? 0 : args.R * args.S * channels;
+}
+
 // What one task computes: some channels of a group at kBlock consecutive pixels of an image.
 struct Task {
   int64_t image, group, channel, channels, pixel, pixels;
@@ -54,19 +60,21 @@ inline void GatherRow(const T* row, int64_t n, int64_t at, int64_t step, int64_t
     std::fill(to + last, to + count, 0.0f);
     return;
   }
-  for (int64_t i = 0; i < count; ++i, at += step)
-    to[i] = at >= 0 && at < n ? static_cast<float>(row[at]) : 0.0f;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t from = at + i * step;  // a step beyond the last may not fit in 64 bits
+    to[i] = from >= 0 && from < n ? static_cast<float>(row[from]) : 0.0f;
+  }
 }
 
 // Gathers rows `tap` to tap + depth of the matrix of the task's pixels; `to` has kBlock columns.
 template <class T>
 inline void Gather(const Args& args, const Task& task, int64_t tap, int64_t depth, float* to) {
-  const int64_t per_group = args.C / args.groups;
-  const T* planes = static_cast<const T*>(args.x) +
-                    (task.image * args.C + task.group * per_group) * args.H * args.W;
+  const int64_t per_group = args.C / args.groups, area = args.H * args.W;
+  const T* planes =
+      static_cast<const T*>(args.x) + (task.image * args.C + task.group * per_group) * area;
   for (int64_t end = tap + depth; tap < end; ++tap, to += kBlock) {
     const int64_t s = tap % args.S, r = tap / args.S % args.R;
-    const T* plane = planes + tap / (args.S * args.R) * args.H * args.W;
+    const T* plane = planes + tap / (args.S * args.R) * area;
     int64_t p = task.pixel / args.Q, q = task.pixel % args.Q;
     for (int64_t j = 0; j < task.pixels; ++p, q = 0) {
       const int64_t count = std::min(task.pixels - j, args.Q - q);
@@ -86,7 +94,7 @@ inline void Gather(const Args& args, const Task& task, int64_t tap, int64_t dept
 // Adds the products of the task's filters with its pixels to sums.
 template <class T, int kWidth>
 inline void Multiply(const Args& args, const Task& task, float (*sums)[kBlock]) {
-  const int64_t taps = args.C / args.groups * args.R * args.S;
+  const int64_t taps = Taps(args);
   float x[kDepth * kBlock], space[kBlock * kDepth];
   for (int64_t tap = 0; tap < taps; tap += kDepth) {
     const int64_t depth = std::min(kDepth, taps - tap);
@@ -119,8 +127,7 @@ opcast::Status Conv2d(const Args& args, const opcast::Launch& launch) {
   return Visit(args, [&](auto types) {
     using T = typename decltype(types)::T;
     const int64_t filters = std::min(kChannels, args.O / args.groups);
-    const int64_t grain =
-        BlocksPerChunk(filters, args.P * args.Q, args.C / args.groups * args.R * args.S);
+    const int64_t grain = BlocksPerChunk(filters, args.P * args.Q, Taps(args));
     opcast::ParallelFor(launch, Task::Count(args), grain,
                         [&args](int64_t begin, int64_t end, auto width) {
                           for (int64_t index = begin; index < end; ++index) {

@@ -75,7 +75,8 @@ func (c *checker) twice(name string) string {
 	return ""
 }
 
-// inArithmetic returns a dim of an input or output that computes with name, or "".
+// inArithmetic returns a dim of an input or output, or the default of an attr, that computes with name, or "": a slice of the
+// inputs would give it another value.
 func (c *checker) inArithmetic(name string) string {
 	for _, arg := range slices.Concat(c.op.Inputs, c.op.Outputs) {
 		for _, d := range arg.Type.Dims {
@@ -85,6 +86,11 @@ func (c *checker) inArithmetic(name string) string {
 			if slices.Contains(c.expand(d.Expr).Symbols(), name) {
 				return d.Expr.Text + " of " + arg.Name
 			}
+		}
+	}
+	for _, a := range c.op.Attrs {
+		if a.DefaultExpr != nil && slices.Contains(c.expand(a.DefaultExpr).Symbols(), name) {
+			return a.DefaultExpr.Text + ", the default of " + a.Name
 		}
 	}
 	return ""

@@ -9,7 +9,7 @@ import (
 
 func (e *evaluation) attrRule(r Rule) error {
 	v, given := e.call.Attrs[r.Arg]
-	if !given {
+	if !given || e.call.Bare && r.Attr.Binds != "" {
 		return nil // defaults were validated when the definition was loaded
 	}
 	if r.Kind == AttrType {

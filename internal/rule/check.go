@@ -37,6 +37,8 @@ type Call struct {
 	Attrs     map[string]any
 	Out       map[string]Value
 	Scratch   map[string]Value
+	// Bare is a call of the library itself, where no attr tells a dtype: the outputs carry it.
+	Bare bool
 }
 
 // Fault is the error that a call raises.
@@ -53,9 +55,20 @@ func (p *Program) Check(c Call) *Fault {
 		if errors.As(err, &f) {
 			return &Fault{f.class, p.Op.Name + ": " + f.text}
 		}
-		return &Fault{"ValueError", p.Op.Name + ": division by zero in a size"}
+		return &Fault{"ValueError", p.Op.Name + ": " + noValue(err)}
 	}
 	return nil
+}
+
+// noValue says why a size has none.
+func noValue(err error) string {
+	switch {
+	case errors.Is(err, opdef.ErrOverflow):
+		return "a size does not fit in 64 bits"
+	case errors.Is(err, opdef.ErrNotInteger):
+		return "a size is not an integer"
+	}
+	return "division by zero in a size"
 }
 
 type fault struct{ class, text string }
@@ -218,6 +231,9 @@ func (e *evaluation) solve(r Rule, v Value, dim int) error {
 		return err
 	}
 	rest := v.Shape[dim] - constant
+	if constant < 0 && rest < 0 {
+		return opdef.ErrOverflow
+	}
 	if coef == 0 || rest%coef != 0 || rest/coef < 0 {
 		return expected("ValueError", r.Arg, "dimension %d to be of the form %s, got shape %s", dim, r.Form, List(v.Shape))
 	}

@@ -31,7 +31,11 @@ func (e *evaluation) scratch(r Rule) error {
 
 // writable checks an array that is written from its beginning to its end.
 func (e *evaluation) writable(r Rule, v Value) error {
-	if want := e.outDType(r.Tensor.Type); v.DType != want {
+	if carrier := e.carrier(r.Tensor.Type.Var); carrier != nil {
+		if err := e.carried(r.Tensor, v, carrier); err != nil {
+			return err
+		}
+	} else if want := e.outDType(r.Tensor.Type); v.DType != want {
 		because := ""
 		if e.program.Op.InputIndex(r.Other) >= 0 {
 			because = " (as " + r.Other + ")"

@@ -26,14 +26,18 @@ func (p *Program) outputs() {
 	}
 }
 
-// sizes emits the rules on dims that arithmetic could make negative.
+// sizes emits the rules on dims that arithmetic could make negative or too large.
 func (p *Program) sizes(what string, args []opdef.Arg) {
 	for i := range args {
 		a := &args[i]
 		for j, d := range a.Type.Dims {
-			if d.Expr != nil && !p.nonNegative(d.Expr) {
-				p.add(Rule{Kind: OutSize, Arg: a.Name, What: what + a.Name, If: a.PresentIf, Tensor: a, Expr: d.Expr, Form: d.Expr.Text, Dim: j})
+			if d.Expr == nil || p.nonNegative(d.Expr) && hasValue(d.Expr) {
+				continue
 			}
+			p.add(Rule{
+				Kind: OutSize, Arg: a.Name, What: what + a.Name, If: a.PresentIf, Tensor: a, Expr: d.Expr, Form: d.Expr.Text, Dim: j,
+				NonNegative: p.nonNegative(d.Expr),
+			})
 		}
 	}
 }

@@ -4,7 +4,11 @@
 // evaluator in this package, which tells the conformance suite the error that a wrong call must raise.
 package rule
 
-import "github.com/opcast/opcast/internal/opdef"
+import (
+	"slices"
+
+	"github.com/opcast/opcast/internal/opdef"
+)
 
 // Kind is the kind of a rule.
 type Kind int
@@ -39,7 +43,7 @@ const (
 	Let
 	// Require: the condition holds.
 	Require
-	// OutSize: the size of an output or scratch tensor is not negative; What says of which.
+	// OutSize: the size of an output or scratch tensor has a value and is not negative; What says of which.
 	OutSize
 	// Presence: an output is given exactly when Other is: its optional input, or another saved output.
 	Presence
@@ -75,8 +79,11 @@ type Rule struct {
 	Coef, Const *opdef.Expr
 	Expr        *opdef.Expr
 	// Form is the dim or condition as the author wrote it, What the array that an OutSize rule is about: "output y".
-	Form   string
-	What   string
+	Form string
+	What string
+	// NonNegative: only huge inputs, or empty ones in a divisor, break the OutSize rule.
+	NonNegative bool
+	// Why explains the sizes of Expr.
 	Why    []Origin
 	Stride string
 	// Mutated says that the op writes the input of a Layout rule.
@@ -247,7 +254,7 @@ func DimIndex(t opdef.Type, j int) int {
 	return j
 }
 
-// nonNegative says whether an output dim needs no check: sizes of arrays never are negative, so neither are their sums,
+// nonNegative says whether an output dim cannot be negative: sizes of arrays never are, so neither are their sums,
 // products, quotients and extremes.
 func (p *Program) nonNegative(e *opdef.Expr) bool {
 	switch e.Op {
@@ -269,4 +276,17 @@ func (p *Program) nonNegative(e *opdef.Expr) bool {
 		return true
 	}
 	return false
+}
+
+// hasValue says whether the expression has a value in 64 bits whatever sizes its names stand for.
+func hasValue(e *opdef.Expr) bool {
+	switch e.Op {
+	case opdef.OpConst, opdef.OpSymbol:
+		return true
+	case opdef.OpMin, opdef.OpMax:
+		return !slices.ContainsFunc(e.Args, func(a *opdef.Expr) bool { return !hasValue(a) })
+	case opdef.OpFloorDiv, opdef.OpMod, opdef.OpCeilDiv:
+		return hasValue(e.Args[0]) && e.Args[1].Op == opdef.OpConst // which is not zero in a valid definition
+	}
+	return len(e.Symbols()) == 0
 }

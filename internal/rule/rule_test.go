@@ -1,6 +1,8 @@
 package rule_test
 
 import (
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,6 +41,8 @@ require = ["C % groups == 0"]
 outputs = [{ name = "z", type = "O[*, F, P]", doc = "Sums." }]
 reference = "return x"
 `
+
+const tooLarge = "ValueError: window: a size does not fit in 64 bits"
 
 // load returns the op of a definition; its gradient op may come along.
 func load(t *testing.T, definition string, gradient ...string) *opdef.Op {
@@ -130,6 +134,8 @@ func TestGoldenText(t *testing.T) {
 		{"negative output", func(c *rule.Call) {
 			c.Inputs["x"], c.Inputs["ptr"], c.Inputs["y"] = array("float32", 3, 4, 2), array("int32", 2), array("float32", 3, 1)
 		}, "ValueError: window: output z would have a negative dimension: P = -2"},
+		{"let beyond 64 bits", attr("pad", []int64{math.MaxInt64, 0}), tooLarge},
+		{"size beyond 64 bits", in("x", array("float32", 3, 4, math.MaxInt64-1)), "ValueError: window: ptr: expected dimension 0 to be 4611686018427387904 (D = 4611686018427387903 of x), got shape [6]"},
 		{"out dtype", out(array("float16", 3, 6, 2)), "TypeError: window: z: expected dtype float32, got float16"},
 		{"out shape", out(array("float32", 3, 6, 3)), "ValueError: window: z: expected shape [3, 6, 2], got shape [3, 6, 3]"},
 	} {
@@ -142,6 +148,78 @@ func TestGoldenText(t *testing.T) {
 			}
 			if got := f.Class + ": " + f.Text; got != tc.want {
 				t.Errorf("got  %s\nwant %s", got, tc.want)
+			}
+		})
+	}
+}
+
+// Every place where a size is computed can leave 64 bits, or have no value at all.
+func TestSizesWithoutValue(t *testing.T) {
+	const half, large = int64(1) << 62, "window: a size does not fit in 64 bits"
+	for _, tc := range []struct{ name, dims, rest, output, want string }{
+		{"bound", "N - k - k", "", "M", large},
+		{"checked", "M + 2*k", "", "M", large},
+		{"let", "N", `let.P = "-k * 4 + n[0]"`, "M", large},
+		{"list", "N", `let.P = "sum(n)"`, "M", large},
+		{"condition", "N", `require = ["2*M > 2*k"]`, "M", large},
+		{"output", "N", "", "M, 2*M, 2*k", large},
+		{"power", "N", `let.P = "2 ** k"`, "M", large},
+		{"negative power", "N", `let.P = "2 ** (1 - k)"`, "M", "window: a size is not an integer"},
+		{"division", "N", `let.P = "M // (k - k)"`, "M", "window: division by zero in a size"},
+		{"division by a size", "N", "", "M // N", "window: division by zero in a size"},
+		{"none", "N", `let.P = "M + k"`, "2*M", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			op := load(t, fmt.Sprintf(sizesWithoutValue, tc.dims, tc.rest, tc.output))
+			call := rule.Call{
+				Framework: "numpy.ndarray", Attrs: map[string]any{"k": half, "n": []int64{half, half}},
+				Inputs: map[string]rule.Value{"x": array("float32", 1), "y": array("float32", 0)},
+			}
+			got := ""
+			if f := rule.Check(op, call); f != nil {
+				got = f.Text
+			}
+			if got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+const sizesWithoutValue = `doc = "Sizes."
+kind = 0
+inputs = [
+  { name = "x", type = "f32[M]", doc = "Rows." },
+  { name = "y", type = "f32[%s]", doc = "Columns." },
+]
+attrs = [
+  { name = "k", type = "int", default = 1, doc = "Count." },
+  { name = "n", type = "int[2]", default = 1, doc = "Counts." },
+]
+%s
+outputs = [{ name = "z", type = "f32[%s]", doc = "Result." }]
+reference = "return x"
+`
+
+// A call of the library has no dtype attr: an output carries the dtype, which others have to share.
+func TestBareCall(t *testing.T) {
+	definition := strings.Replace(window, `doc = "Sums." }]`, `doc = "Sums." }, { name = "s", type = "O[F]", doc = "More." }]`, 1)
+	op := load(t, definition)
+	for _, tc := range []struct{ name, z, s, want string }{
+		{"not the default", "float16", "float16", ""},
+		{"not allowed", "int8", "int8", "TypeError: window: z: expected dtype float32 or float16, got int8"},
+		{"two dtypes", "float16", "float32", "TypeError: window: s: expected dtype float16 (as z), got float32"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			call := right()
+			call.Bare = true
+			call.Out = map[string]rule.Value{"z": array(tc.z, 3, 6, 2), "s": array(tc.s, 6)}
+			got := ""
+			if f := rule.Check(op, call); f != nil {
+				got = f.Class + ": " + f.Text
+			}
+			if got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
 			}
 		})
 	}

@@ -1,0 +1,52 @@
+package rule
+
+import (
+	"slices"
+
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// Carrier is the output from which the library reads a dtype variable that an attr binds, as the attr is no argument of
+// its functions; nil for a variable that no output has. An output that is always there is best.
+func Carrier(op *opdef.Op, variable string) *opdef.Arg {
+	var found *opdef.Arg
+	for i := range op.Outputs {
+		out := &op.Outputs[i]
+		if out.Type.Var == variable && (found == nil || sometimes(found) && !sometimes(out)) {
+			found = out
+		}
+	}
+	return found
+}
+
+// sometimes says whether an output may be missing.
+func sometimes(out *opdef.Arg) bool { return out.PresentIf != "" || out.Saved }
+
+// carrier is that of a variable of a bare call; nil where an input tells the dtype, or the call.
+func (e *evaluation) carrier(variable string) *opdef.Arg {
+	_, bound := e.dtypes[variable]
+	if !e.call.Bare || variable == "" || bound {
+		return nil
+	}
+	return Carrier(e.program.Op, variable)
+}
+
+// carried checks the dtype of a tensor whose variable an output carries.
+func (e *evaluation) carried(a *opdef.Arg, v Value, carrier *opdef.Arg) error {
+	i := slices.IndexFunc(e.program.Op.DTypes, func(d opdef.DTypeVar) bool { return d.Name == a.Type.Var })
+	allowed := Long(e.program.Op.DTypes[i].OneOf)
+	if a == carrier {
+		if !slices.Contains(allowed, v.DType) {
+			return expected("TypeError", a.Name, "dtype %s, got %s", Or(allowed), v.DType)
+		}
+		return nil
+	}
+	want := allowed[0]
+	if first := e.call.Out[carrier.Name]; first.Given {
+		want = first.DType
+	}
+	if v.DType != want {
+		return expected("TypeError", a.Name, "dtype %s (as %s), got %s", want, carrier.Name, v.DType)
+	}
+	return nil
+}
