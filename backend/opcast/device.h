@@ -17,6 +17,7 @@
 // - Sources are compiled with -fmad=false: the compiler contracts nothing. Write fmaf where you
 //   want it. So a kernel that uses only + - * / fmaf sqrtf and conversions gives the same bits on
 //   the emulator.
+// - Each kernel has __launch_bounds__: no GPU starts it with more threads, nor does the emulator.
 // - All threads of a block reach each __syncthreads(), all lanes of a warp each shuffle. The
 //   emulator ends the program where that is not so.
 // - Only grid.x is large (2^31 - 1). Loop over tiles: `for (int64_t tile = blockIdx.x; tile <
@@ -83,10 +84,6 @@ OPCAST_DEVICE int Lane() { return static_cast<int>(threadIdx.x) % kWarp; }
 template <class T>
 OPCAST_DEVICE T ShuffleXor(T value, int mask, int width = kWarp) {
   return device::ShuffleXor(value, mask, width);
-}
-template <class T>
-OPCAST_DEVICE T ShuffleFrom(T value, int lane, int width = kWarp) {
-  return device::ShuffleFrom(value, lane, width);
 }
 
 // Waits for the other lanes; what each wrote to memory before is seen by all.

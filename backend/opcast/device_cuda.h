@@ -37,10 +37,6 @@ template <class T>
 __device__ __forceinline__ T ShuffleXor(T value, int mask, int width) {
   return __shfl_xor_sync(kAllLanes, value, mask, width);
 }
-template <class T>
-__device__ __forceinline__ T ShuffleFrom(T value, int lane, int width) {
-  return __shfl_sync(kAllLanes, value, lane, width);
-}
 __device__ __forceinline__ void SyncWarp() { __syncwarp(); }
 
 __device__ __forceinline__ void* DynamicShared() {

@@ -118,7 +118,7 @@ IntList AsInts(const TVMFFIAny& v) {
   }
   const DLTensor* t = AsTensor(v);  // how the XLA handlers pass lists
   if (t == nullptr || t->ndim != 1 || t->device.device_type != kDLCPU || t->dtype.code != kDLInt ||
-      t->dtype.bits != 64 || t->dtype.lanes != 1) {
+      t->dtype.bits != 64 || t->dtype.lanes != 1 || t->shape == nullptr) {
     return {};
   }
   const bool dense = t->strides == nullptr || t->shape[0] <= 1 || t->strides[0] == 1;

@@ -1,14 +1,10 @@
 // What the elements of an input have to be, looked at with <NAME>_DEBUG=1 only.
-#include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
 
+#include "opcast/environment.h"
 #include "opcast/registry.h"
-
-#ifndef OPCAST_COLLECTION
-#error "define OPCAST_COLLECTION as the name of the collection"
-#endif
 
 namespace opcast {
 namespace {
@@ -118,7 +114,7 @@ class Elements {
       }
       const auto size = static_cast<int64_t>(t_.item_size());
       copy_.resize(static_cast<size_t>((high - low + 1) * size));
-      const gpu::DeviceGuard guard(device.device_id);
+      const OnDevice on(call, {kDLCUDA, device.device_id, nullptr});
       const Status status =
           gpu::Read(copy_.data(), data + low * size, copy_.size(), StreamOf(device));
       if (!status.ok()) call.Throw("RuntimeError", status.text());
@@ -184,8 +180,7 @@ bool Debugging(const Call& call) {
   static std::atomic<int> mode{kUnread};
   const int known = mode.load(std::memory_order_relaxed);
   if (known != kUnread) return known == kOn;
-  std::string variable = OPCAST_COLLECTION "_DEBUG";
-  for (char& c : variable) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  const std::string variable = VariableName("DEBUG");
   const char* value = std::getenv(variable.c_str());
   const std::string_view text = value == nullptr ? "" : value;
   if (text != "" && text != "0" && text != "1") {

@@ -9,16 +9,33 @@ namespace opcast {
 
 namespace {
 
+// Raises without memory of ours. Where tvm-ffi has none either, the call fails without an error.
+void OutOfMemory(const char* op) {
+  const char* parts[] = {op, ": out of memory"};
+  try {
+    TVMFFIErrorSetRaisedFromCStrParts("MemoryError", parts, 2);
+  } catch (...) {
+  }
+}
+
 // Raises without a backtrace: its symbols cost ten times the rest, and show frames of this library
 // only.
-void Raise(const char* kind, const std::string& text) {
+void Raise(const char* op, const char* kind, std::string_view text) {
   const TVMFFIByteArray name{kind, std::char_traits<char>::length(kind)};
   const TVMFFIByteArray message{text.data(), text.size()}, backtrace{nullptr, 0};
   TVMFFIObjectHandle error = nullptr;
-  if (TVMFFIErrorCreate(&name, &message, &backtrace, &error) != 0)
-    return;  // that has raised its own
+  if (TVMFFIErrorCreate(&name, &message, &backtrace, &error) != 0) return OutOfMemory(op);
   TVMFFIErrorSetRaised(error);
   TVMFFIObjectDecRef(error);
+}
+
+// Raises "<op>: <what>".
+void RaiseOf(const char* op, const char* kind, const char* what) {
+  try {
+    Raise(op, kind, std::string(op) + ": " + what);
+  } catch (const std::bad_alloc&) {
+    OutOfMemory(op);
+  }
 }
 
 // Runs f; what it throws becomes a raised tvm-ffi error.
@@ -28,16 +45,18 @@ template <class F>
     f();
     return 0;
   } catch (const Fault& fault) {
-    Raise(fault.kind, fault.text);
+    Raise(op, fault.kind, fault.text);
   } catch (const Raised&) {
   } catch (const std::bad_alloc&) {
-    Raise("MemoryError", std::string(op) + ": out of memory");
-  } catch (const std::domain_error& e) {
-    Raise("ValueError", std::string(op) + ": " + e.what());
+    OutOfMemory(op);
+  } catch (const std::domain_error& e) {  // this and the next one: see ints.h
+    RaiseOf(op, "ValueError", e.what());
+  } catch (const std::overflow_error& e) {
+    RaiseOf(op, "ValueError", e.what());
   } catch (const std::exception& e) {
-    Raise("RuntimeError", std::string(op) + ": " + e.what());
+    RaiseOf(op, "RuntimeError", e.what());
   } catch (...) {  // anything else would end the process
-    Raise("RuntimeError", std::string(op) + ": unknown C++ exception");
+    RaiseOf(op, "RuntimeError", "unknown C++ exception");
   }
   return -1;
 }

@@ -1,36 +1,14 @@
 // What <NAME>_LOG=calls prints: one line per launch, read off the arguments as they came.
 #include <unistd.h>
 
-#include <cctype>
 #include <cstdlib>
 
+#include "opcast/environment.h"
 #include "opcast/registry.h"
-
-#ifndef OPCAST_COLLECTION
-#error "define OPCAST_COLLECTION as the name of the collection"
-#endif
 
 namespace opcast {
 
 std::atomic<Log> log_mode{Log::kUnread};
-
-namespace {
-
-std::string Variable() {
-  std::string name = OPCAST_COLLECTION "_LOG";
-  for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return name;
-}
-
-// What the environment says. Another value than the known one is a slip that would otherwise show
-// as silence.
-Log Read(const Call& call) {
-  const std::string variable = Variable();
-  const char* value = std::getenv(variable.c_str());
-  if (value == nullptr || *value == '\0') return Log::kOff;
-  if (std::string_view(value) == "calls") return Log::kCalls;
-  call.Expected("ValueError", variable.c_str(), "'calls'", "'" + std::string(value) + "'");
-}
 
 std::string Quoted(std::string_view text) {
   std::string s = "'";
@@ -46,6 +24,18 @@ std::string Quoted(std::string_view text) {
     }
   }
   return s + "'";
+}
+
+namespace {
+
+// What the environment says. Another value than the known one is a slip that would otherwise show
+// as silence.
+Log Read(const Call& call) {
+  const std::string variable = VariableName("LOG");
+  const char* value = std::getenv(variable.c_str());
+  if (value == nullptr || *value == '\0') return Log::kOff;
+  if (std::string_view(value) == "calls") return Log::kCalls;
+  call.Expected("ValueError", variable.c_str(), "'calls'", "'" + std::string(value) + "'");
 }
 
 std::string ArrayText(const TVMFFIAny& v) {

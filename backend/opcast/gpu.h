@@ -19,15 +19,18 @@ struct Arch {
 // Asks the driver once per device; a failure is asked for again, since a driver may come up later.
 Arch ArchOf(int device);
 
-// Makes a device the current one of this thread, and restores the caller's when it goes.
+// Makes a device the current one of this thread, if status() is ok, and restores the caller's when
+// it goes.
 class DeviceGuard {
  public:
   explicit DeviceGuard(int device);
   ~DeviceGuard();
   DeviceGuard(const DeviceGuard&) = delete;
   DeviceGuard& operator=(const DeviceGuard&) = delete;
+  const Status& status() const { return status_; }
 
  private:
+  Status status_ = Status::Ok();
   int saved_ = -1;  // negative: nothing to restore
 };
 

@@ -49,12 +49,14 @@ Arch ArchOf(int device) {
 
 DeviceGuard::DeviceGuard(int device) {
   int current = device;
-  if (cudaGetDevice(&current) != cudaSuccess || current == device) return;
-  if (cudaSetDevice(device) == cudaSuccess) saved_ = current;
+  status_ = Checked(cudaGetDevice(&current));
+  if (!status_.ok() || current == device) return;
+  status_ = Checked(cudaSetDevice(device));
+  if (status_.ok()) saved_ = current;
 }
 
 DeviceGuard::~DeviceGuard() {
-  if (saved_ >= 0) cudaSetDevice(saved_);
+  if (saved_ >= 0) Checked(cudaSetDevice(saved_));
 }
 
 Status Zero(void* data, size_t bytes, void* stream) {

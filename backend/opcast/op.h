@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -133,26 +134,28 @@ class Op {
   int ArrayCount() const { return arrays.size(); }
   // Attributes that the export takes.
   int AttrCount() const;
-  bool HasBuiltIn(std::string_view kernel) const;
+  // The index of a kernel that is built in, or -1.
+  int BuiltIn(std::string_view kernel) const;
 
   // The only kernel that may run: an index in kernels, the id of a registered one, or negative. It
   // is forced by Force, or by the environment variable <NAME>_KERNEL_<OP>.
   int Forced() {
-    const int kernel = forced_.load(std::memory_order_relaxed);
+    const int kernel = forced_.load(std::memory_order_acquire);
     return kernel == kUnread ? ReadForced() : kernel;
   }
-  // Forces a kernel as IndexOf knows it; "" leaves it to the environment and dispatch again.
+  // Forces a kernel by its name; "" leaves it to the environment and dispatch again. Throws
+  // ValueError for an unknown name.
   void Force(const std::string& kernel);
   // Ends the forcing of a registered kernel that is removed.
   void Unforce(int id);
-  // The number by which a kernel is forced. Throws ValueError for an unknown name.
-  int IndexOf(const std::string& kernel) const;
 
  private:
   static constexpr int kUnread = -2, kFree = -1;
   std::atomic<int> forced_{kUnread};
 
   int ReadForced();
+  // Calls use(number) with the number by which a kernel is forced, while it stays right.
+  void UseNumber(const std::string& kernel, const std::function<void(int)>& use) const;
 };
 
 // Every op of the library; generated.

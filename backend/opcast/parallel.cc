@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
 #include <condition_variable>
 #include <cstdlib>
 #include <exception>
@@ -25,11 +24,8 @@
 #include <sched.h>
 #endif
 
+#include "opcast/environment.h"
 #include "opcast/fpenv.h"
-
-#ifndef OPCAST_COLLECTION
-#error "define OPCAST_COLLECTION as the name of the collection"
-#endif
 
 namespace opcast::detail {
 namespace {
@@ -72,9 +68,7 @@ int AvailableCpus() {
 }
 
 int ThreadCount() {
-  std::string variable = OPCAST_COLLECTION "_NUM_THREADS";
-  for (char& c : variable) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  const char* text = std::getenv(variable.c_str());
+  const char* text = std::getenv(VariableName("NUM_THREADS").c_str());
   const long count = text == nullptr ? 0 : std::strtol(text, nullptr, 10);
   return count >= 1 && count <= 4096 ? static_cast<int>(count) : AvailableCpus();
 }

@@ -10,11 +10,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <thread>
 
 #include "opcast/ffi_owned.h"
@@ -41,7 +41,7 @@ struct Kernel {
   Kernel(const Kernel&) = delete;
   ~Kernel() {
     if (abandoned.load()) return;
-    TVMFFIObjectDecRef(function);
+    if (function != nullptr) TVMFFIObjectDecRef(function);
     if (supported != nullptr) TVMFFIObjectDecRef(supported);
   }
 };
@@ -57,14 +57,17 @@ struct List {
   bool closed = false;
 };
 
+// How many shares this thread holds: kernels may call ops, and fork.
+thread_local int held = 0;
+
 List& TheList() {
   // Never destroyed: threads of frameworks outlive main.
   static List* const list = [] {
     auto* made = new List;
-    // A child gets an unlocked mutex and none of the threads that were in a call.
+    // A child gets an unlocked mutex and, of the threads that were in a call, the one that forked.
     pthread_atfork([] { TheList().mutex.lock(); }, [] { TheList().mutex.unlock(); },
                    [] {
-                     TheList().running = 0;
+                     TheList().running = held;
                      TheList().mutex.unlock();
                    });
     return made;
@@ -82,16 +85,21 @@ class Shares {
       if (k->op == &op) kernels_.push_back(k);
     }
     ++list.running;
+    ++held;
   }
   Shares(const Shares&) = delete;
   ~Shares() {
     kernels_.clear();  // may end kernels that were removed meanwhile
     List& list = TheList();
     const std::lock_guard<std::mutex> lock(list.mutex);
+    --held;
     if (--list.running == 0) list.idle.notify_all();
   }
   auto begin() const { return kernels_.begin(); }
   auto end() const { return kernels_.end(); }
+  bool Has(int id) const {
+    return std::any_of(begin(), end(), [&](const Share& k) { return k->id == id; });
+  }
 
  private:
   std::vector<Share> kernels_;
@@ -99,6 +107,7 @@ class Shares {
 
 // Why a kernel does not take a call; empty if it does.
 std::string Refusal(const Kernel& kernel, const Call& call, const Launch& launch) {
+  if (kernel.device != launch.device_type) return "is for " + DeviceKind(kernel.device);
   if (kernel.supported == nullptr) return "";
   return CallPredicate(kernel.supported, call, *kernel.op, launch);
 }
@@ -106,10 +115,7 @@ std::string Refusal(const Kernel& kernel, const Call& call, const Launch& launch
 void Run(const Kernel& kernel, const Call& call, const Launch& launch) {
   if (__builtin_expect(log_mode.load(std::memory_order_relaxed) != Log::kOff, false))
     LogLaunch(call, *kernel.op, kernel.name.c_str(), launch);
-#if OPCAST_CUDA
-  std::optional<gpu::DeviceGuard> guard;
-  if (launch.device_type == kDLCUDA) guard.emplace(launch.device_id);
-#endif
+  const OnDevice device(call, launch);
   const FpEnv environment;
   kernel.op->calls.fetch_add(1, std::memory_order_relaxed);
   CallKernel(kernel.function, call, *kernel.op, launch);
@@ -117,18 +123,21 @@ void Run(const Kernel& kernel, const Call& call, const Launch& launch) {
 
 }  // namespace
 
-bool RunRegistered(const Call& call, Op& op, const Launch& launch) {
-  const int forced = op.Forced();
-  if (forced >= 0 && forced < kRegistered) return false;
+bool RunRegistered(const Call& call, Op& op, const Launch& launch, int* forced) {
+  if (*forced >= 0 && *forced < kRegistered) return false;
   const Shares kernels(op);
+  if (*forced >= 0 && !kernels.Has(*forced)) {
+    *forced = op.Forced();  // another one: nothing forces a kernel that has gone
+    return RunRegistered(call, op, launch, forced);
+  }
   for (const Share& k : kernels) {
-    if (k->device != launch.device_type || (forced >= 0 && forced != k->id)) continue;
+    if (*forced >= 0 ? *forced != k->id : k->device != launch.device_type) continue;
     const std::string reason = Refusal(*k, call, launch);
     if (reason.empty()) {
       Run(*k, call, launch);
       return true;
     }
-    if (forced >= 0) {
+    if (*forced >= 0) {
       const DLDevice device = {static_cast<DLDeviceType>(launch.device_type), launch.device_id};
       NoKernel(call, device, "", k->name + ": " + reason);
     }
@@ -148,29 +157,28 @@ std::string RegisteredNames(const Op& op) {
   return names;
 }
 
-int RegisteredId(const Op& op, std::string_view name) {
-  for (const Share& k : Shares(op)) {
-    if (k->name == name) return k->id;
+bool UseRegistered(const Op& op, std::string_view name, const std::function<void(int)>& use) {
+  auto& list = TheList();
+  const std::lock_guard<std::mutex> lock(list.mutex);
+  for (const Share& k : list.kernels) {
+    if (k->op != &op || k->name != name) continue;
+    use(k->id);
+    return true;
   }
-  return -1;
+  return false;
 }
 
 std::vector<Row> RegisteredRows(const Call& call, Op& op, const Launch& launch) {
   std::vector<Row> rows;
-  for (const Share& k : Shares(op)) {
-    const bool here = k->device == launch.device_type;
-    rows.push_back(
-        {k->name, k->device, here ? Refusal(*k, call, launch) : "is for " + DeviceKind(k->device)});
-  }
+  for (const Share& k : Shares(op)) rows.push_back({k->name, k->device, Refusal(*k, call, launch)});
   return rows;
 }
 
 namespace {
 
-// The object of an argument, with a reference for the list; null for None.
+// The function that an argument is, with a reference for the list.
 TVMFFIObjectHandle Function(const Call& call, int index, const char* name) {
   const TVMFFIAny& v = call.args()[index];
-  if (v.type_index == kTVMFFINone) return nullptr;
   if (v.type_index != kTVMFFIFunction) {
     call.Expected("TypeError", name, "a function", "another type");
   }
@@ -178,21 +186,30 @@ TVMFFIObjectHandle Function(const Call& call, int index, const char* name) {
   return v.v_obj;
 }
 
+// Names stand in lists and lines of text.
+void CheckName(const Call& call, const std::string& name) {
+  const auto fits = [](unsigned char c) { return c == '_' || c >= 0x80 || std::isalnum(c); };
+  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) ||
+      !std::all_of(name.begin(), name.end(), fits))
+    call.Expected("ValueError", "name", "an identifier", Quoted(name));
+}
+
 // _opcast_register(op, name, device type, function, supported or None, slow) -> id
 void Register(const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
   const Call call("_opcast_register", args, count, 6);
   Op& op = FindOp(call, call.Str(0, "op"));
-  std::string name(call.Str(1, "name"));
+  const std::string name(call.Str(1, "name"));
+  CheckName(call, name);
   const auto device = static_cast<int>(call.Int(2, "device_type"));
   const bool slow = call.Bool(5, "slow");
   const std::shared_ptr<Kernel> kernel(
       new Kernel{0, &op, name, device, slow, Function(call, 3, "function"), nullptr});
-  kernel->supported = Function(call, 4, "supported");
+  if (call.args()[4].type_index != kTVMFFINone) kernel->supported = Function(call, 4, "supported");
   List& list = TheList();
   const std::lock_guard<std::mutex> lock(list.mutex);
   if (list.closed) call.Throw("RuntimeError", "the process is ending");
   const auto same = [&](const Share& k) { return k->op == &op && k->name == name; };
-  if (op.HasBuiltIn(name) || std::any_of(list.kernels.begin(), list.kernels.end(), same)) {
+  if (op.BuiltIn(name) >= 0 || std::any_of(list.kernels.begin(), list.kernels.end(), same)) {
     throw Fault{"ValueError", std::string(op.name) + ": name: expected a new name, got '" + name +
                                   "', which is a kernel already"};
   }
@@ -200,8 +217,14 @@ void Register(const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
   const auto place = std::find_if(list.kernels.begin(), list.kernels.end(),
                                   [&](const Share& k) { return k->slow == slow || k->slow; });
   list.kernels.insert(place, kernel);
-  op.registered.fetch_add(1);
+  op.registered.fetch_add(1, std::memory_order_release);
   *result = IntValue(kernel->id);
+}
+
+// With the list locked. Who sees the lower count must not see that the kernel is forced.
+void Uncount(const Kernel& kernel) {
+  kernel.op->Unforce(kernel.id);
+  kernel.op->registered.fetch_sub(1, std::memory_order_release);
 }
 
 // _opcast_unregister(id) -> whether there was such a kernel. Calls that run it end with it.
@@ -217,8 +240,7 @@ void Unregister(const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
     if (found != list.kernels.end()) {
       removed = *found;
       list.kernels.erase(found);
-      removed->op->registered.fetch_sub(1);
-      removed->op->Unforce(removed->id);
+      Uncount(*removed);
     }
   }
   *result = BoolValue(removed != nullptr);
@@ -236,10 +258,7 @@ void UnregisterAll(const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
     const std::lock_guard<std::mutex> lock(list.mutex);
     list.closed = true;
     removed.swap(list.kernels);
-    for (const Share& k : removed) {
-      k->op->registered.fetch_sub(1);
-      k->op->Unforce(k->id);
-    }
+    for (const Share& k : removed) Uncount(*k);
   }
   removed.clear();
   std::unique_lock<std::mutex> lock(list.mutex);

@@ -5,6 +5,7 @@
 // held while Python runs, for its own lock may be held by who waits for ours.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,8 +21,10 @@ class Op;
 constexpr int kRegistered = 1 << 16;
 
 // Whether a registered kernel of the launch's device took the call; it has run then. Throws what
-// the kernel raised, and NotImplementedError if a registered kernel is forced and refuses.
-bool RunRegistered(const Call& call, Op& op, const Launch& launch);
+// the kernel raised, and NotImplementedError if a registered kernel is forced and refuses. *forced
+// is the op's forced kernel, or negative; where that was a registered one which has gone, it
+// becomes what is forced now. If none ran, it is no registered one.
+bool RunRegistered(const Call& call, Op& op, const Launch& launch, int* forced);
 
 // The registered kernels of an op in the order in which dispatch tries them.
 struct Registration {
@@ -33,8 +36,9 @@ std::vector<Registration> Registrations(const Op& op);
 // Their names, separated by commas; "" if there are none.
 std::string RegisteredNames(const Op& op);
 
-// The id of a registered kernel, or -1.
-int RegisteredId(const Op& op, std::string_view name);
+// Whether there is a registered kernel of that name. Calls use(id), which must be short, while it
+// cannot be removed.
+bool UseRegistered(const Op& op, std::string_view name, const std::function<void(int)>& use);
 
 // What a kernel says about a call.
 struct Row {

@@ -1,6 +1,8 @@
 #include "opcast/registered_call.h"
 
+#include <cctype>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "opcast/ffi_owned.h"
@@ -79,10 +81,10 @@ std::string TextOf(const TVMFFIAny& v) {
   const std::string kind = TextOf(raised[0]), text = TextOf(raised[1]);
   const TVMFFIByteArray k{kind.data(), kind.size()}, t{text.data(), text.size()}, none{nullptr, 0};
   TVMFFIObjectHandle error = nullptr;
-  if (TVMFFIErrorCreateWithCauseAndExtraContext(&k, &t, &none, nullptr, list, &error) == 0) {
-    TVMFFIErrorSetRaised(error);
-    TVMFFIObjectDecRef(error);
-  }
+  if (TVMFFIErrorCreateWithCauseAndExtraContext(&k, &t, &none, nullptr, list, &error) != 0)
+    throw std::bad_alloc();  // that raises nothing itself
+  TVMFFIErrorSetRaised(error);
+  TVMFFIObjectDecRef(error);
   throw Raised();
 }
 
@@ -114,7 +116,11 @@ void CallKernel(TVMFFIObjectHandle function, const Call& call, const Op& op, con
 
 std::string CallPredicate(TVMFFIObjectHandle function, const Call& call, const Op& op,
                           const Launch& launch) {
-  return TextOf(Invoke(function, call, op, launch).value);
+  std::string reason = TextOf(Invoke(function, call, op, launch).value);
+  for (char& c : reason) {
+    if (std::iscntrl(static_cast<unsigned char>(c)) != 0) c = ' ';  // a reason is part of a line
+  }
+  return reason;
 }
 
 }  // namespace opcast

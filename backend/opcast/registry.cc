@@ -3,24 +3,17 @@
 
 #include <tvm/ffi/extra/c_env_api.h>
 
-#include <cctype>
 #include <cstdlib>
 #include <cstring>
 
-#ifndef OPCAST_COLLECTION
-#error "define OPCAST_COLLECTION as the name of the collection"
-#endif
+#include "opcast/environment.h"
+
 #if OPCAST_CUDA && !defined(OPCAST_CUDA_ARCHS)
 #error "define OPCAST_CUDA_ARCHS as the architectures that were compiled, such as 80,90+PTX"
 #endif
 
 namespace opcast {
 namespace {
-
-std::string Upper(std::string s) {
-  for (char& c : s) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return s;
-}
 
 void Append(std::string* list, const std::string& item) {
   if ((", " + *list + ",").find(", " + item + ",") != std::string::npos) return;
@@ -35,36 +28,43 @@ int Op::AttrCount() const {
   return count;
 }
 
-bool Op::HasBuiltIn(std::string_view kernel) const {
-  for (const KernelInfo& k : kernels) {
-    if (kernel == k.name) return true;
-  }
-  return false;
-}
-
-int Op::IndexOf(const std::string& kernel) const {
-  std::string names = RegisteredNames(*this);
+int Op::BuiltIn(std::string_view kernel) const {
   for (int i = 0; i < kernels.size(); ++i) {
     if (kernel == kernels[i].name) return i;
-    names += std::string(names.empty() ? "" : ",") + kernels[i].name;
   }
-  const int id = RegisteredId(*this, kernel);
-  if (id >= 0) return id;
+  return -1;
+}
+
+void Op::UseNumber(const std::string& kernel, const std::function<void(int)>& use) const {
+  const int index = BuiltIn(kernel);
+  if (index >= 0) return use(index);
+  if (UseRegistered(*this, kernel, use)) return;
+  std::string names = RegisteredNames(*this);
+  for (const KernelInfo& k : kernels) names += std::string(names.empty() ? "" : ",") + k.name;
   throw Fault{"ValueError",
               std::string(name) + ": no kernel '" + kernel + "', available: " + names};
 }
 
 int Op::ReadForced() {
-  const std::string variable = Upper(std::string(OPCAST_COLLECTION) + "_KERNEL_" + name);
+  const std::string variable = VariableName(std::string("KERNEL_") + name);
   const char* value = std::getenv(variable.c_str());
-  const int read = value == nullptr || *value == '\0' ? kFree : IndexOf(value);
-  int before = kUnread;
-  return forced_.compare_exchange_strong(before, read) ? read
-                                                       : before;  // else a Force came between
+  int forced = kUnread;
+  const auto keep = [&](int number) {
+    if (forced_.compare_exchange_strong(forced, number)) forced = number;  // else a Force was first
+  };
+  if (value == nullptr || *value == '\0')
+    keep(kFree);
+  else
+    UseNumber(value, keep);
+  return forced;
 }
 
 void Op::Force(const std::string& kernel) {
-  forced_.store(kernel.empty() ? kUnread : IndexOf(kernel), std::memory_order_relaxed);
+  const auto store = [&](int number) { forced_.store(number, std::memory_order_release); };
+  if (kernel.empty())
+    store(kUnread);
+  else
+    UseNumber(kernel, store);
 }
 
 void Op::Unforce(int id) { forced_.compare_exchange_strong(id, kUnread); }
@@ -108,14 +108,30 @@ std::string BuiltDevices(int more) {
 
 void* StreamOf(DLDevice device) { return TVMFFIEnvGetStream(device.device_type, device.device_id); }
 
+#if OPCAST_CUDA
+namespace {
+
+std::string Unusable(int device, const std::string& why) {
+  return DeviceName({kDLCUDA, device}) + " cannot be used: " + why;
+}
+
+}  // namespace
+#endif
+
+OnDevice::OnDevice([[maybe_unused]] const Call& call, [[maybe_unused]] const Launch& launch) {
+#if OPCAST_CUDA
+  if (launch.device_type != kDLCUDA) return;
+  const Status& status = guard_.emplace(launch.device_id).status();
+  if (!status.ok()) call.Throw("RuntimeError", Unusable(launch.device_id, status.text()));
+#endif
+}
+
 std::string ReadArch([[maybe_unused]] Launch* launch) {
 #if OPCAST_CUDA
   if (launch->device_type == kDLCUDA) {
     const gpu::Arch found = gpu::ArchOf(launch->device_id);
     launch->arch = found.arch;
-    if (!found.error.empty()) {
-      return DeviceName({kDLCUDA, launch->device_id}) + " cannot be used: " + found.error;
-    }
+    if (!found.error.empty()) return Unusable(launch->device_id, found.error);
   }
 #endif
   return "";
@@ -182,14 +198,15 @@ void Refuse(const Call& call, Op& op, const Launch& launch, int forced,
   std::string reasons, available;
   bool some = false;
   for (const Row& r : all) {
-    const bool built_in = op.HasBuiltIn(r.name);
-    const int index = built_in ? op.IndexOf(r.name) : RegisteredId(op, r.name);
-    if (!built_in || op.kernels[index].built) {
+    const int index = op.BuiltIn(r.name);
+    if (index < 0 || op.kernels[index].built) {
       Append(&available, DeviceKind(r.device));
       some = some || r.device == launch.device_type;
     }
     const bool meant = forced >= 0 ? index == forced : r.device == launch.device_type;
-    if (meant) reasons += (reasons.empty() ? "" : "; ") + r.name + ": " + r.reason;
+    // One that takes the call was registered after it began.
+    if (meant && !r.reason.empty())
+      reasons += (reasons.empty() ? "" : "; ") + r.name + ": " + r.reason;
   }
   const DLDevice device = {static_cast<DLDeviceType>(launch.device_type), launch.device_id};
   NoKernel(call, device, available, some ? reasons : "");

@@ -49,6 +49,18 @@ inline Launch LaunchOn(const Tensor& t) {
 std::string ReadArch(Launch* launch);
 void PrepareGpu(const Call& call, Launch* launch);
 
+// Makes the device of a launch, if that is a GPU, the current one of this thread while it lives.
+// Throws RuntimeError if that is not possible.
+class OnDevice {
+ public:
+  OnDevice(const Call& call, const Launch& launch);
+
+ private:
+#if OPCAST_CUDA
+  std::optional<gpu::DeviceGuard> guard_;
+#endif
+};
+
 // Whether the library has code for the architecture of a GPU, and whether code that was compiled
 // for a list of architectures, "80,90+PTX", runs on one.
 bool BuiltFor(const Launch& launch);
@@ -65,6 +77,9 @@ enum class Log { kUnread, kOff, kCalls };
 extern std::atomic<Log> log_mode;
 [[gnu::cold]] void LogLaunch(const Call& call, const Op& op, const char* kernel,
                              const Launch& launch);
+
+// A text in quotes, on one line whatever it holds.
+std::string Quoted(std::string_view text);
 
 // Says why no kernel runs, with the reasons of those that are for the device.
 [[noreturn]] void NoKernel(const Call& call, DLDevice device, const std::string& available,
@@ -113,10 +128,7 @@ template <class Args>
 template <class Args>
 void RunWith(const Work& work, const Call& call, Op& op, const Variant<Args>& v, const Args& args,
              const Launch& launch) {
-#if OPCAST_CUDA
-  std::optional<gpu::DeviceGuard> guard;
-  if (launch.device_type == kDLCUDA) guard.emplace(launch.device_id);
-#endif
+  const OnDevice device(call, launch);
   if (v.query_workspace != nullptr) CheckWorkspace(call, v.name, v.query_workspace(args), work);
   const ScratchMemory memory(call, v.scratch ? work : Work{}, launch);
   Run(call, op, v, args, launch);
@@ -138,10 +150,13 @@ template <class Args, size_t N>
                                             Launch launch, const Work& work) {
   if (!Launches(work.request)) return Answer(call, op, variants, args, launch, work);
   if (launch.device_type != kDLCPU) PrepareGpu(call, &launch);
-  if (__builtin_expect(op.registered.load(std::memory_order_relaxed) != 0, false) &&
-      RunRegistered(call, op, launch))
-    return;
-  const int forced = op.Forced();
+  int forced = op.Forced();
+  if (__builtin_expect(op.registered.load(std::memory_order_acquire) != 0 || forced >= kRegistered,
+                       false)) {
+    int now = forced;
+    if (RunRegistered(call, op, launch, &now)) return;
+    forced = now;
+  }
   for (int i = 0; i < static_cast<int>(N); ++i) {
     const Variant<Args>& v = variants[i];
     if ((forced >= 0 && forced != i) || !Takes(v, args, launch)) continue;

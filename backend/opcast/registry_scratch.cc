@@ -54,9 +54,12 @@ void Zero(const Call& call, void* data, int64_t bytes, const Launch& launch) {
 }  // namespace
 
 void ScratchMemory::Take(const Call& call, const Scratch& s, const Launch& launch) {
-  void* data = *s.given ? s.given->data() : Allocate(call, s, launch);
-  if (s.zeroed && !(*s.given && s.given->empty())) Zero(call, data, Bytes(s), launch);
-  *s.pointer = data;
+  *s.pointer = *s.given ? s.given->data() : Allocate(call, s, launch);
+}
+
+void ScratchMemory::Clear(const Call& call, const Scratch& s, const Launch& launch) {
+  const bool empty = *s.given && s.given->empty();
+  if (s.zeroed && !empty) Zero(call, *s.pointer, Bytes(s), launch);
 }
 
 void* ScratchMemory::Allocate(const Call& call, const Scratch& s, const Launch& launch) {

@@ -36,6 +36,8 @@ class ScratchMemory {
       : allocates_(work.request != nullptr && work.request->task == Request::Task::kLaunch) {
     try {
       for (int i = 0; i < work.count; ++i) Take(call, work.scratch[i], launch);
+      // Only now: a call that is refused changes nothing.
+      for (int i = 0; i < work.count; ++i) Clear(call, work.scratch[i], launch);
     } catch (...) {
       Free();
       throw;
@@ -54,6 +56,7 @@ class ScratchMemory {
   };
 
   void Take(const Call& call, const Scratch& s, const Launch& launch);
+  void Clear(const Call& call, const Scratch& s, const Launch& launch);
   void* Allocate(const Call& call, const Scratch& s, const Launch& launch);
   void Free();
 

@@ -14,6 +14,11 @@
 
 namespace runner {
 
+// What the case needs and this machine lacks.
+struct Lacks : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 class Memory {
  public:
   virtual ~Memory() = default;
@@ -40,15 +45,17 @@ class HostMemory : public Memory {
 // CUDA through its driver library, which is opened only for a case on a GPU.
 class CudaMemory : public Memory {
  public:
-  explicit CudaMemory(int device) {
+  explicit CudaMemory(int device) try {
     driver_ = dlopen("libcuda.so.1", RTLD_NOW);
-    if (driver_ == nullptr) throw std::runtime_error("no CUDA driver on this machine");
+    if (driver_ == nullptr) throw Lacks("no CUDA driver on this machine");
     int handle = 0;
     Do<int(unsigned)>("cuInit", 0);
     Do<int(int*, int)>("cuDeviceGet", &handle, device);
     Do<int(void**, int)>("cuDevicePrimaryCtxRetain", &context_, handle);
     Do<int(void*)>("cuCtxSetCurrent", context_);
     Do<int(void**, unsigned)>("cuStreamCreate", &stream_, 0);
+  } catch (const std::runtime_error& e) {
+    throw Lacks(e.what());
   }
   void* Allocate(size_t bytes) override {
     uintptr_t memory = 0;

@@ -2,8 +2,9 @@
 // a debugger or profiler sees.
 //
 // It prints "kernel <name>" and, after timed calls, "time <median seconds> <fastest>". A raised
-// error goes to stderr as "Class: text" and ends it with status 1; 2 means that the case itself
-// cannot be run.
+// error goes to stderr as "Class: text" and ends it with status 1. Status 2 means that the machine
+// lacks what the case needs, 3 that the call broke something: a GPU that faults says so only
+// afterwards.
 #include <tvm/ffi/extra/c_env_api.h>
 
 #include <algorithm>
@@ -231,7 +232,7 @@ void Run(const Case& c) {
 int main(int argc, char** argv) {
   if (argc != 2) {
     std::fprintf(stderr, "usage: %s CASE\n", argv[0]);
-    return 2;
+    return 3;
   }
   try {
     runner::Run(runner::ReadCase(argv[1]));
@@ -239,8 +240,11 @@ int main(int argc, char** argv) {
   } catch (const runner::CallError& e) {
     std::fprintf(stderr, "%s\n", e.text.c_str());
     return 1;
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "opcast run: %s\n", e.what());
+  } catch (const runner::Lacks& e) {
+    std::fprintf(stderr, "%s\n", e.what());
     return 2;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 3;
   }
 }

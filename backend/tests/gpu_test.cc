@@ -30,7 +30,8 @@ void TestNoDevice(int device) {
 }
 
 void TestMemory() {
-  const opcast::gpu::DeviceGuard guard(0);  // neither throws nor ends the program
+  const opcast::gpu::DeviceGuard guard(1);  // neither throws nor ends the program
+  CHECK(!guard.status().ok() && TellsWhy(guard.status().text()), guard.status().text());
   char bytes[4] = {1, 2, 3, 4}, copy[4] = {};
   const opcast::Status zero = opcast::gpu::Zero(bytes, sizeof bytes, nullptr);
   CHECK(!zero.ok() && TellsWhy(zero.text()), zero.text());

@@ -14,7 +14,7 @@ extern "C" int __tvm_ffi_tally(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
 namespace {
 
 // What the kernel that ran last saw.
-struct Seen {
+thread_local struct Seen {
   std::string kernel;
   const void* part;
   const void* values;
@@ -60,13 +60,17 @@ namespace {
 
 opcast::gpu::Arch device = {90, ""};
 int guarded = 0, guards = 0, cleared = 0, copied = 0;
+const char* busy = nullptr;  // why the device cannot become the current one
 
 }  // namespace
 
 namespace opcast::gpu {
 
 Arch ArchOf(int) { return device; }
-DeviceGuard::DeviceGuard(int number) : saved_(number) { ++guarded, ++guards; }
+DeviceGuard::DeviceGuard(int number) : saved_(number) {
+  ++guarded, ++guards;
+  if (busy != nullptr) status_ = Status::Error(busy);
+}
 DeviceGuard::~DeviceGuard() { --guarded; }
 Status Zero(void* at, size_t bytes, void*) {
   ++cleared;

@@ -213,6 +213,9 @@ void OnTheGpu() {
   refusal = "too wide";
   Expect(call.Run(), "cuda");
   refusal = nullptr;
+  busy = "CUDA-capable device(s) is/are busy or unavailable";
+  Expect(call.Run(), std::string("RuntimeError: tally: cuda:0 cannot be used: ") + busy);
+  busy = nullptr;
   device.arch = 86;
   Expect(call.Run(), "cuda");
   Expect(call.Run(kPart, kNone),

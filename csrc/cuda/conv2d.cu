@@ -9,7 +9,8 @@
 namespace ops {
 namespace {
 
-// The filters of a group; their terms are the taps.
+// The filters of a group; their terms are the taps. The sides of filters without elements may have
+// a product beyond 64 bits.
 template <class T>
 struct Filters {
   static constexpr bool kAlongDepth = true;
@@ -20,7 +21,7 @@ struct Filters {
       : weight(static_cast<const T*>(args.weight)),
         groups(args.groups),
         in_group(args.O / args.groups),
-        taps(args.C / args.groups * args.R * args.S) {}
+        taps(args.C < args.groups ? 0 : args.R * args.S * (args.C / args.groups)) {}
 
   OPCAST_DEVICE const T* At(int64_t part, int64_t i) const {
     return i < in_group ? weight + (part % groups * in_group + i) * taps : nullptr;
@@ -64,7 +65,7 @@ struct Pixels {
   OPCAST_DEVICE Pixel<T> At(int64_t part, int64_t j) const {
     if (j >= pixels) return {nullptr, 0, 0};
     const int64_t channel = part / groups * channels + part % groups * in_group;
-    return {x + channel * height * width, j / across * stride[0] - padding[0],
+    return {x + channel * (height * width), j / across * stride[0] - padding[0],
             j % across * stride[1] - padding[1]};
   }
   OPCAST_DEVICE float Term(const Pixel<T>& pixel, int64_t index) const {

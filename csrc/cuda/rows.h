@@ -35,8 +35,8 @@ Teams TeamsFor(int64_t rows, int64_t n, int most = kMostThreads) {
   while (teams.threads < std::min<int64_t>(wanted, kBlock)) teams.threads *= 2;
   teams.count = kBlock / teams.threads;
   if (wanted > kBlock) {
-    teams.threads = static_cast<int>(std::min<int64_t>(
-        kMostThreads, (wanted + opcast::kWarp - 1) / opcast::kWarp * opcast::kWarp));
+    teams.threads = static_cast<int>(
+        std::min<int64_t>(most, (wanted + opcast::kWarp - 1) / opcast::kWarp * opcast::kWarp));
   }
   if (wanted > most) teams.held = 0;
   teams.tiles = (rows + teams.count - 1) / teams.count;

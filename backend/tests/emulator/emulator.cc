@@ -112,6 +112,13 @@ void WaitForBlock(const char* file, int line) { Wait(Thread::kAtBlock, file, lin
 void WaitForWarp(const char* what) { Wait(Thread::kAtWarp, what, 0); }
 void* DynamicShared() { return block->shared; }
 
+void StayWithin(unsigned most, const char* kernel) {
+  if (static_cast<unsigned>(block->count) <= most) return;
+  std::fprintf(stderr, "emulator: %s: %d threads in a block, but its launch bound is %u\n", kernel,
+               block->count, most);
+  std::abort();
+}
+
 void Exchange(const char* what, const void* data, size_t size) {
   std::memcpy(current->given[++current->exchanges % 2], data, size);
   WaitForWarp(what);

@@ -20,6 +20,7 @@
 #define __device__
 #define __host__
 #define __forceinline__ inline
+// What stands in a declaration cannot be looked at: for a check, the body calls StayWithin.
 #define __launch_bounds__(...)
 // Blocks of a thread of the process run one at a time.
 #define __shared__ static thread_local
@@ -43,6 +44,10 @@ const Place& Here();
 #define blockIdx (::opcast::device::Here().block)
 #define blockDim (::opcast::device::Here().block_size)
 #define gridDim (::opcast::device::Here().grid_size)
+
+// Ends the program if the block of the calling thread has more threads than the kernel's launch
+// bound: a GPU would not start it. TestCUDAKernelsOnTheEmulator puts a call into each kernel.
+void StayWithin(unsigned most, const char* kernel);
 
 // Waits for the block or the warp. All threads must wait in the same line.
 void WaitForBlock(const char* file, int line);
@@ -80,13 +85,6 @@ T ShuffleXor(T value, int mask, int width) {
   Exchange("ShuffleXor", &value, sizeof value);
   const int lane = WarpLane(), from = lane ^ mask;
   return from / width <= lane / width ? Received<T>(from) : value;
-}
-
-template <class T>
-T ShuffleFrom(T value, int lane, int width) {
-  static_assert(sizeof(T) == 4 || sizeof(T) == 8);
-  Exchange("ShuffleFrom", &value, sizeof value);
-  return Received<T>(WarpLane() / width * width + lane % width);
 }
 
 inline void SyncWarp() { WaitForWarp("SyncWarp"); }

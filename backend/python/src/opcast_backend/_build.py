@@ -7,8 +7,6 @@ that could have changed it is the same: the recipe, the sources, the compilers, 
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import hashlib
 import json
 import os
@@ -19,12 +17,9 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from . import _tools
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
+from . import _cache, _tools
 
 _NAME = (__package__ or "").removesuffix("_backend")
 _HOME = Path(__file__).parent
@@ -137,39 +132,42 @@ class _Build:
         self.recipe, self.root, self.name = recipe, root, name
         self.folders = shlex.split(recipe.variable("folders"))
         self.suffixes = set(shlex.split(recipe.variable("suffixes")))
+        self.linked = shlex.split(recipe.variable("linked"))
         self.key = self.digest()
-        cache = os.environ.get("OPCAST_CACHE_DIR") or Path.home() / ".cache" / "opcast"
-        self.cache = Path(cache, _NAME)
+        self.cache = _cache.folder(_NAME)
         self.entry = self.cache / self.key
 
     def digest(self) -> str:
-        """Return the key: sources and headers, recipe and tools."""
+        """Return the key: sources and headers, what is linked, recipe and tools."""
         sum_ = hashlib.sha256()
         _, tools = self.recipe.machine(Path(), "")
         for text in (self.name, self.recipe.text, tools, _tools.variables()):
             sum_.update(f"{len(text)}\n{text}".encode())
-        for path in self.sources():
+        for path in [*self.sources(), *self.linked]:
             content = (self.root / path).read_bytes()
             sum_.update(f"{path} {len(content)}\n".encode())
             sum_.update(content)
         return sum_.hexdigest()[:32]
 
     def sources(self) -> list[str]:
-        """Return the files that the key covers, relative to the root."""
-        found: list[str] = []
+        """Return the sources and headers, relative to the root."""
+        found: set[str] = set()  # one folder may hold another
         for folder in self.folders:
             for parent, folders, files in os.walk(self.root / folder):
-                skipped = {f for f in folders if f.startswith(".") or f in {"build", "dist"}}
-                folders[:] = sorted(set(folders) - skipped)
-                here = os.path.relpath(parent, self.root)
-                named = [f for f in files if Path(f).suffix in self.suffixes]
-                found += [os.path.normpath(f"{here}/{f}") for f in sorted(named)]
-        return found
+                carried = {"source"} if Path(parent) == _HOME else set[str]()
+                folders[:] = set(filter(_searched, folders)) - carried
+                here = Path(parent).relative_to(self.root)
+                for name in files:  # editors keep locks and drafts under hidden names
+                    known = Path(name).suffix in self.suffixes and not name.startswith(".")
+                    if known and Path(parent, name).is_file():
+                        found.add(str(here / name))
+        return sorted(found)
 
     def result(self) -> Path | None:
         """Return the library, or None if its sources changed while it was built."""
         if not self.valid():
-            with self.locked():
+            waiting = f"waiting for another process that builds {self.name}"
+            with _cache.locked(self.cache / f"{self.key}.lock", lambda: _say(waiting)):
                 if not self.valid() and not self.build():
                     return None
         return self.entry / self.name
@@ -182,30 +180,9 @@ class _Build:
         except (OSError, ValueError):
             return False
 
-    @contextlib.contextmanager
-    def locked(self) -> Generator[None]:
-        """Keep other processes from building the same; the lock ends with the process."""
-        self.cache.mkdir(parents=True, exist_ok=True)
-        with Path(self.cache, f"{self.key}.lock").open("w") as file:
-            begin = time.monotonic()
-            said = False
-            while True:
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    if not said and time.monotonic() - begin > 1:
-                        said = True
-                        _say(f"waiting for another process that builds {self.name}")
-                    time.sleep(0.05)
-                else:
-                    break
-            yield
-
     def build(self) -> bool:
         """Compile in a folder of its own and put the result in place in one step."""
-        for left in self.cache.glob(".*-*"):  # by a process that was killed
-            if left.name.startswith(f".{self.key}-") or left.stat().st_mtime < time.time() - 86400:
-                shutil.rmtree(left, ignore_errors=True)
+        _cache.sweep(self.cache, self.key)
         work = Path(tempfile.mkdtemp(prefix=f".{self.key}-", dir=self.cache))
         try:
             begin = time.time_ns()
@@ -226,13 +203,20 @@ class _Build:
         finally:
             shutil.rmtree(work, ignore_errors=True)
 
+    def links(self) -> list[str]:
+        """Return what a build sees of the root: for the root itself, all that it holds."""
+        names = [*self.folders, *self.linked]
+        if "." in names:
+            names += [path.name for path in self.root.iterdir() if _searched(path.name)]
+        return sorted({*names} - {"."})
+
     def compile(self, work: Path) -> list[str]:
         """Run ninja and return the headers that it read beyond the sources."""
-        for folder in self.folders:
-            link = work / folder
+        for name in self.links():
+            link = work / name
             if not link.exists():  # else it lies in a folder that is linked already
                 link.parent.mkdir(parents=True, exist_ok=True)
-                link.symlink_to(self.root / folder, target_is_directory=True)
+                link.symlink_to(self.root / name)
         out = work / "build" / "release"
         out.mkdir(parents=True, exist_ok=True)
         (out / "toolchain.txt").write_text("")
@@ -248,6 +232,11 @@ class _Build:
         covered = set(self.sources())
         beyond = {path for path in map(os.path.normpath, read) if path not in covered}
         return sorted(path if path.startswith("/") else str(self.root / path) for path in beyond)
+
+
+def _searched(name: str) -> bool:
+    """Say whether an entry of a folder can hold sources, as ``opcast build`` says."""
+    return not name.startswith(".") and name not in {"build", "dist"}
 
 
 def _states(paths: Any) -> dict[str, list[int] | None]:

@@ -95,9 +95,15 @@ def change(op: str, edit: Callable[[], None]) -> None:
         for wait in _barriers:
             wait()
     with _switch:
+        before = list(_forced.get(op, ()))
         edit()
-        if op in _forced:
+        if op not in _forced:
+            return
+        try:
             module["_opcast_force"](op, _forced[op][-1] if _forced[op] else "")
+        except ValueError:  # the kernel went while this waited
+            _forced[op][:] = before
+            raise
 
 
 def forget(op: str, name: str) -> None:

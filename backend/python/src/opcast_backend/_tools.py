@@ -57,7 +57,10 @@ def _identity(words: list[str]) -> str:
 
 def cpp_compiler() -> Compiler:
     """Return the compiler that $CXX names, or the first of the usual ones."""
-    named = shlex.split(os.environ.get("CXX", ""))
+    try:
+        named = shlex.split(os.environ.get("CXX", ""))
+    except ValueError as error:
+        raise ImportError(f"no C++ compiler: $CXX is {os.environ['CXX']}: {error}") from None
     for words in [named] if named else [["c++"], ["g++"], ["clang++"]]:
         if shutil.which(words[0]):
             return Compiler(words, _identity(words))

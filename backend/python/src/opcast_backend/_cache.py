@@ -1,0 +1,75 @@
+"""The folder in which built libraries are kept: whose it is, who may write, who waits."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import stat
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+
+def folder(name: str) -> Path:
+    """Return the folder for libraries of a collection, made if need be.
+
+    What lies there is loaded as code, so nobody else may put anything there.
+    """
+    named = os.environ.get("OPCAST_CACHE_DIR")
+    try:
+        root = Path(named) if named else Path.home() / ".cache" / "opcast"
+    except RuntimeError:
+        raise ImportError("there is no home folder: set OPCAST_CACHE_DIR") from None
+    for path in (root, root / name):
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        state = path.stat()
+        if state.st_uid not in {os.geteuid(), 0}:  # root can write anywhere
+            raise ImportError(
+                f"the cache {path} belongs to user {state.st_uid}: set OPCAST_CACHE_DIR to a folder"
+                " of your own"
+            )
+        if state.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            raise ImportError(f"others can write into the cache {path}: run chmod go-w {path}")
+    return root / name
+
+
+@contextlib.contextmanager
+def locked(path: Path, waiting: Callable[[], None]) -> Generator[None]:
+    """Keep other processes out; the lock ends with the process.
+
+    Parameters
+    ----------
+    path
+        The lock: a file, no link to one.
+    waiting
+        Is called once by whoever waits for longer than a second.
+
+    """
+    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        begin: float | None = time.monotonic()
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if begin is not None and time.monotonic() - begin > 1:
+                    begin = None
+                    waiting()
+                time.sleep(0.05)
+        yield
+    finally:
+        os.close(lock)
+
+
+def sweep(cache: Path, key: str) -> None:
+    """Remove what builds of a key, and any builds a day ago, left when they were killed."""
+    for left in cache.glob(".*-*"):
+        with contextlib.suppress(FileNotFoundError):  # another process was faster
+            if left.name.startswith(f".{key}-") or left.stat().st_mtime < time.time() - 86400:
+                shutil.rmtree(left, ignore_errors=True)
