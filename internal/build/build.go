@@ -29,8 +29,8 @@ type Options struct {
 	// Devices are those to build for, a part of the manifest's; empty means all of them, without those whose compiler
 	// lacks.
 	Devices []string
-	// Debug builds without optimisation and with debug information; Verbose shows the command lines, Quiet nothing but
-	// mistakes.
+	// Debug builds without optimisation and with debug information; Verbose shows the command lines, Quiet leaves
+	// out that there is nothing to do.
 	Debug, Verbose, Quiet bool
 	Getenv                func(string) string
 	// Log receives what ninja and the compiler print.
@@ -119,7 +119,7 @@ func gather(ctx context.Context, o Options) (in inputs, notes []string, err erro
 	if err := LayRuntime(o.Project.Dir, o.Runtime); err != nil {
 		return in, nil, err
 	}
-	in.digest, err = digest(o.Project.Dir, in.folders())
+	in.digest, err = in.sum()
 	return in, notes, err
 }
 
@@ -154,7 +154,7 @@ func (in *inputs) findUnits(embedded fs.FS, generated []string) error {
 	if in.runtime, err = findRuntime(dir, embedded); err != nil {
 		return err
 	}
-	in.backend, in.kernels, in.jax = slices.Clone(in.runtime.sources), cpp, nil
+	in.backend, in.kernels, in.jax, in.libraries = slices.Clone(in.runtime.sources), cpp, nil, in.linked()
 	for _, f := range generated {
 		switch {
 		case !slices.Contains(cppSuffixes, path.Ext(f)):

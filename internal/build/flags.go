@@ -60,12 +60,15 @@ func (in inputs) flags() []ninja.Var {
 	const system = "-isystem $%[1]s -ffile-prefix-map=$%[1]s=%[1]s" // keeps the environment's path out of the bytes
 	tvm := fmt.Sprintf(system, "tvm_ffi")
 	vars := []ninja.Var{
-		// The first three are for packages that build themselves; the last two of them say what makes a library stale.
+		// For packages that build themselves; folders, suffixes and linked say what makes a library stale.
 		{Name: "gnu_flags", Value: shellWords(gnuFlags...)},
 		{Name: "folders", Value: ninja.Escape(shellWords(in.folders()...))},
 		{Name: "suffixes", Value: shellWords(textSuffixes...)},
 		{Name: "common", Value: "$cxx_flags -ffile-prefix-map=$project=. " + ninja.Escape(shellWords(in.cppFlags()...))},
 		{Name: "ffi", Value: tvm},
+	}
+	if len(in.libraries) > 0 {
+		vars = append(vars, ninja.Var{Name: "linked", Value: ninja.Escape(shellWords(in.libraries...))})
 	}
 	if len(in.jax) > 0 {
 		vars = append(vars, ninja.Var{Name: "jax", Value: "-I" + jaxFolder + " " + fmt.Sprintf(system, "jaxlib") + " $ffi"})

@@ -1,10 +1,12 @@
 package build
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 
 	"github.com/opcast/opcast/internal/opdef"
@@ -46,42 +48,55 @@ func addRecipe(to []Recipe, name string, in inputs, embedded fs.FS, generated []
 	return append(to, Recipe{packageFolder(in.project) + "/recipes/" + name + ".ninja", []byte(p.portable)}), nil
 }
 
+// packedFolder is where a package carries the sources that it builds itself from.
+const packedFolder = "source"
+
 // Pack copies the sources into the backend's package, which then builds itself wherever it is installed and imported,
-// and takes the libraries out of the packages. It returns the number of files.
+// and takes the libraries out of the packages. It returns the number of files. All is read before anything is replaced.
 func Pack(project *opdef.Project, embedded fs.FS) (int, error) {
 	in := inputs{project: project}
 	var err error
 	if in.runtime, err = findRuntime(project.Dir, embedded); err != nil {
 		return 0, err
 	}
-	var files []string
-	for _, folder := range in.folders() {
-		found, err := glob(project.Dir, path.Join(folder, "**"))
-		if err != nil {
-			return 0, err
-		}
-		files = append(files, found...)
+	files, err := in.files()
+	if err != nil {
+		return 0, err
 	}
 	files = append(files, opdef.ManifestFile)
-	slices.Sort(files)
-	files = slices.Compact(files) // one folder may hold another
+	if err := pack(project.Dir, files, local(project.Dir, packageFolder(project))); err != nil {
+		return 0, fmt.Errorf("pack sources: %w", err)
+	}
 	for _, home := range libraryHomes(project) {
 		if err := os.RemoveAll(local(project.Dir, home)); err != nil {
 			return 0, fmt.Errorf("remove libraries: %w", err)
 		}
 	}
-	target := local(project.Dir, packageFolder(project)+"/source")
-	if err := os.RemoveAll(target); err != nil {
-		return 0, fmt.Errorf("pack sources: %w", err)
-	}
-	for _, f := range files {
-		text, err := os.ReadFile(local(project.Dir, f))
-		if err != nil {
-			return 0, fmt.Errorf("pack sources: %w", err)
-		}
-		if _, err := replace(local(target, f), text); err != nil {
-			return 0, err
-		}
-	}
 	return len(files), nil
+}
+
+// pack puts copies of the files into the package in place of those that it carries.
+func pack(dir string, files []string, home string) (err error) {
+	if err := os.MkdirAll(home, 0o755); err != nil {
+		return err
+	}
+	temp, err := os.MkdirTemp(home, ".source-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	for _, f := range files {
+		text, err := os.ReadFile(local(dir, f))
+		if err != nil {
+			return err
+		}
+		if _, err := replace(local(temp, path.Join("new", f)), text); err != nil {
+			return err
+		}
+	}
+	target := filepath.Join(home, packedFolder)
+	if err := os.Rename(target, filepath.Join(temp, "old")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.Rename(filepath.Join(temp, "new"), target)
 }

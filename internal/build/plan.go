@@ -27,6 +27,8 @@ type inputs struct {
 	// kernels are the author's units, backend those of the runtime and of the generator, jax those of the handler
 	// library, which is not built when there are none.
 	kernels, backend, jax []string
+	// libraries are the files of the project that link names.
+	libraries []string
 	// digest is that of all source files.
 	digest string
 }
@@ -127,8 +129,9 @@ func (p *plan) file(in inputs, units []unit) *ninja.File {
 		file.Builds = append(file.Builds, ninja.Build{
 			Outputs: []string{l.script()}, Rule: "exports", Vars: []ninja.Var{{Name: "prefix", Value: l.exports}},
 		}, ninja.Build{
-			Outputs: []string{l.output}, Rule: "link", Inputs: objects, Implicit: append(stamp, l.script()),
-			Vars: []ninja.Var{{Name: "flags", Value: in.linkFlags(l)}},
+			Outputs: []string{l.output}, Rule: "link", Inputs: objects,
+			Implicit: slices.Concat(stamp, []string{l.script()}, in.libraries),
+			Vars:     []ninja.Var{{Name: "flags", Value: in.linkFlags(l)}},
 		})
 		file.Defaults = append(file.Defaults, l.output)
 	}

@@ -26,6 +26,8 @@ func sampleInputs() inputs {
 		kernels:  []string{"csrc/cpu/fast one.cc", "csrc/ffi/plan.cc"},
 		backend:  []string{"build/runtime/opcast/ffi.cc", "build/runtime/opcast/parallel.cc", "backend/gen/scale.gen.cc"},
 		jax:      []string{"adaptors/jax/csrc/xla_call.cc"},
+
+		libraries: []string{"third/lib x.a"},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,6 +19,13 @@ var cppSuffixes = []string{".cc", ".cpp", ".cxx"}
 // textSuffixes are the files that can change what a compiler makes.
 var textSuffixes = []string{
 	".c", ".cc", ".cpp", ".cu", ".cuh", ".cxx", ".def", ".h", ".hh", ".hpp", ".hxx", ".inc", ".inl", ".ipp", ".tpp",
+}
+
+// IsSource says whether a compiler reads files of that name: sources and headers that are not hidden. Editors keep locks
+// and drafts beside a file under hidden names.
+func IsSource(name string) bool {
+	name = path.Base(name)
+	return !strings.HasPrefix(name, ".") && slices.Contains(textSuffixes, path.Ext(name))
 }
 
 // cudaSuffix is the suffix of the files that nvcc takes.
@@ -61,30 +69,51 @@ func (in inputs) folders() []string {
 	return slices.Compact(list)
 }
 
-// digest is that of all files of C++ and CUDA in the folders.
-func digest(dir string, folders []string) (string, error) {
-	sum := sha256.New()
-	for _, folder := range folders {
-		files, err := glob(dir, path.Join(folder, "**"))
+// linked are the files of the project, libraries and objects, that link names beside its options.
+func (in inputs) linked() (files []string) {
+	for _, word := range in.project.Manifest.Link {
+		if filepath.IsLocal(filepath.FromSlash(word)) && isRegular(local(in.project.Dir, word)) {
+			files = append(files, path.Clean(word))
+		}
+	}
+	slices.Sort(files)
+	return slices.Compact(files)
+}
+
+// files are what decides a library's bytes: the sources and headers in the folders, and what is linked.
+func (in inputs) files() ([]string, error) {
+	files := in.linked()
+	for _, folder := range in.folders() {
+		found, err := glob(in.project.Dir, path.Join(folder, "**"))
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		for _, f := range files {
-			if !slices.Contains(textSuffixes, path.Ext(f)) {
-				continue
-			}
-			text, err := os.ReadFile(local(dir, f))
-			if err != nil {
-				return "", fmt.Errorf("read sources: %w", err)
-			}
-			fmt.Fprintf(sum, "%s %d\n%s", f, len(text), text)
+		files = append(files, slices.DeleteFunc(found, func(f string) bool { return !IsSource(f) })...)
+	}
+	slices.Sort(files)
+	return slices.Compact(files), nil // one folder may hold another
+}
+
+// sum is the digest of all files.
+func (in inputs) sum() (string, error) {
+	files, err := in.files()
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	for _, f := range files {
+		text, err := os.ReadFile(local(in.project.Dir, f))
+		if err != nil {
+			return "", fmt.Errorf("read sources: %w", err)
 		}
+		fmt.Fprintf(sum, "%s %d\n%s", f, len(text), text)
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // glob lists the files below dir that the pattern matches, as sorted slash paths. "**" matches any number of folders.
-// Hidden folders, build and dist are never searched unless the pattern names them.
+// Hidden files, and what is neither a file nor a link to one, do not count. Hidden folders, build, dist and the sources
+// that a package carries are never searched unless the pattern names them.
 func glob(dir, pattern string) ([]string, error) {
 	root := globRoot(pattern)
 	matches, found := matcher(pattern), []string(nil)
@@ -92,9 +121,9 @@ func glob(dir, pattern string) ([]string, error) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && p != root && skipped(d.Name()):
+		case d.IsDir() && p != root && skipped(p):
 			return fs.SkipDir
-		case !d.IsDir() && matches(p):
+		case !d.IsDir() && matches(p) && !strings.HasPrefix(d.Name(), ".") && isRegular(local(dir, p)):
 			found = append(found, p)
 		}
 		return nil
@@ -118,7 +147,15 @@ func globRoot(pattern string) string {
 }
 
 func skipped(folder string) bool {
-	return strings.HasPrefix(folder, ".") || folder == "build" || folder == "dist"
+	name := path.Base(folder)
+	packed, _ := path.Match("backend/python/src/*/"+packedFolder, folder) // only a wrong pattern is an error
+	return strings.HasPrefix(name, ".") || name == "build" || name == "dist" || packed
+}
+
+// isRegular says whether there is such a file, or a link to one.
+func isRegular(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // matcher turns a glob into a test of slash paths.

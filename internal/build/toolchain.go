@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -78,7 +79,7 @@ func runNinja(ctx context.Context, o Options, program, file string) error {
 		args = append(args, "-v")
 	}
 	if o.Quiet {
-		args = append(args, "--quiet")
+		o.Log = busy{o.Log}
 	}
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = o.Project.Dir, o.Log, o.Log
@@ -92,4 +93,14 @@ func runNinja(ctx context.Context, o Options, program, file string) error {
 		return fmt.Errorf("run ninja: %w", err)
 	}
 	return nil
+}
+
+// busy hands on what ninja says, unless it says that there is nothing to do.
+type busy struct{ io.Writer }
+
+func (w busy) Write(text []byte) (int, error) {
+	if string(text) == "ninja: no work to do.\n" {
+		return len(text), nil
+	}
+	return w.Writer.Write(text)
 }
