@@ -26,6 +26,8 @@ type plan struct {
 	scale float64
 	// unbounded lifts the limit on what a sample may cost.
 	unbounded bool
+	// hollow leaves all arrays without elements: only shapes and dtypes matter.
+	hollow bool
 	// when is a condition that sizes and attrs have to meet; nil for none.
 	when *opdef.Expr
 	// contents says what inputs with a range hold.
@@ -70,11 +72,21 @@ type Case struct {
 	Inputs []*ndarray.Array
 	// Attrs holds the attrs that are given; the others take their defaults.
 	Attrs map[string]any
+	// hollow is that of the plan.
+	hollow bool
+}
+
+// zeroed is an array of the case, full of zeros; without elements in a hollow one.
+func (c *Case) zeroed(d dtype.DType, shape []int64) *ndarray.Array {
+	if c.hollow {
+		return &ndarray.Array{DType: d, Shape: shape, Strides: ndarray.DenseStrides(shape)}
+	}
+	return ndarray.New(d, shape)
 }
 
 // newCase makes the call that a plan describes; an error means that no sizes fit it.
 func newCase(op *opdef.Op, p plan) (*Case, error) {
-	c := &Case{Op: op, DTypes: p.dtypes, Batch: p.batch, Attrs: maps.Clone(p.attrs)}
+	c := &Case{Op: op, DTypes: p.dtypes, Batch: p.batch, Attrs: maps.Clone(p.attrs), hollow: p.hollow}
 	if c.Attrs == nil {
 		c.Attrs = map[string]any{}
 	}
@@ -158,6 +170,9 @@ func (c *Case) fill(in *opdef.Arg, p plan) (*ndarray.Array, error) {
 	shape, err := c.Shape(in.Type)
 	if err != nil {
 		return nil, err
+	}
+	if c.hollow {
+		return c.zeroed(c.DType(in.Type), shape), nil
 	}
 	limits := ndarray.Contents{Sorted: in.Sorted, Scale: p.scale}
 	for _, bound := range []struct {

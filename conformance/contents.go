@@ -8,9 +8,12 @@ func checkContents(t *T) error {
 
 func contentPlans(d dtypes) []plan {
 	var plans []plan
-	for kind, name := range map[contents]string{lowest: "lowest", highest: "highest", rising: "rising"} {
+	for _, kind := range []struct {
+		contents contents
+		name     string
+	}{{lowest, "lowest"}, {highest, "highest"}, {rising, "rising"}} {
 		p := base(d)
-		p.name, p.contents = name, kind
+		p.name, p.contents = kind.name, kind.contents
 		plans = append(plans, p)
 	}
 	return plans

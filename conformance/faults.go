@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/opcast/opcast/internal/ndarray"
@@ -49,7 +50,7 @@ func (f fault) apply(call *Call) *Call {
 // expect is the error that a call must raise through a caller for the device; nil if it is right.
 func expect(program *rule.Program, call *Call, caller Caller, device string) *rule.Fault {
 	op := call.Op
-	c := rule.Call{Framework: caller.Word(), Inputs: map[string]rule.Value{}, Attrs: map[string]any{}}
+	c := rule.Call{Framework: caller.Word(), Inputs: map[string]rule.Value{}, Attrs: map[string]any{}, Bare: isBare(caller)}
 	for i, v := range call.Inputs {
 		c.Inputs[op.Inputs[i].Name] = ruleValue(v, caller, device)
 	}
@@ -192,6 +193,12 @@ func wrongAttrs(op *opdef.Op, caller Caller) []fault {
 		for kind, v := range wrongValues(a) {
 			give(kind, v, nil)
 		}
+		if a.Type == "int" || a.Len > 0 {
+			out = append(out, fault{
+				kind: "attr beyond sizes", arg: a.Name, phase: phaseAttr, whole: true,
+				spoil: func(call *Call) { call.Attrs[a.Name] = integers(a, math.MaxInt64) },
+			})
+		}
 		if a.Len > 1 {
 			text := fmt.Sprintf("%s: %s: expected %d integers, got float", op.Name, a.Name, a.Len)
 			give("attr element", Wrong(repeat(1, a.Len)), &rule.Fault{Class: "TypeError", Text: text})
@@ -233,11 +240,16 @@ func wrongValues(a *opdef.Attr) map[string]any {
 
 // outside is a number as a value of the attr's type.
 func outside(a *opdef.Attr, v float64) any {
-	switch {
-	case a.Type == "float":
+	if a.Type == "float" {
 		return v
-	case a.Len > 0:
-		return slices.Repeat([]int64{int64(v)}, a.Len)
 	}
-	return int64(v)
+	return integers(a, int64(v))
+}
+
+// integers is an integer as a value of the attr's type.
+func integers(a *opdef.Attr, n int64) any {
+	if a.Len > 0 {
+		return slices.Repeat([]int64{n}, a.Len)
+	}
+	return n
 }

@@ -14,7 +14,7 @@ import (
 func wrongSizes(c *Case, program *rule.Program) []fault {
 	var out []fault
 	for _, r := range program.Rules {
-		if r.Kind != rule.Require && r.Kind != rule.OutSize {
+		if r.Kind != rule.Require && r.Kind != rule.OutSize || r.NonNegative {
 			continue
 		}
 		bad := findSizes(c, func(try *Case) bool {
@@ -36,7 +36,9 @@ func wrongSizes(c *Case, program *rule.Program) []fault {
 		out = append(out, fault{kind: "condition " + r.Form, arg: r.Arg, phase: phaseRequire, whole: true, spoil: func(call *Call) {
 			call.Attrs = bad.Attrs
 			for i, in := range bad.Inputs {
-				if call.Inputs[i] != nil {
+				if in == nil {
+					call.Inputs[i] = nil
+				} else if call.Inputs[i] != nil {
 					call.Inputs[i] = &Tensor{Array: in}
 				}
 			}
@@ -97,7 +99,7 @@ func (f *finder) sizes(i int) bool {
 		return false
 	}
 	if i == len(f.names) {
-		return f.test(f.try) && f.try.zeros() == nil
+		return f.test(f.try) && f.try.zeroInputs() == nil
 	}
 	for n := int64(1); n <= 4; n++ {
 		f.try.Sizes[f.names[i]] = n
@@ -108,15 +110,20 @@ func (f *finder) sizes(i int) bool {
 	return false
 }
 
-// zeros makes the inputs of a case arrays of zeros.
-func (c *Case) zeros() error {
+// zeroInputs makes the inputs of a case arrays of zeros; an optional one that cannot be is absent.
+func (c *Case) zeroInputs() error {
 	c.Inputs = nil
 	for i := range c.Op.Inputs {
-		shape, err := c.Shape(c.Op.Inputs[i].Type)
-		if err != nil {
+		in := &c.Op.Inputs[i]
+		shape, err := c.Shape(in.Type)
+		switch {
+		case err == nil:
+			c.Inputs = append(c.Inputs, ndarray.New(c.DType(in.Type), shape))
+		case in.Optional:
+			c.Inputs = append(c.Inputs, nil)
+		default:
 			return err
 		}
-		c.Inputs = append(c.Inputs, ndarray.New(c.DType(c.Op.Inputs[i].Type), shape))
 	}
 	return nil
 }

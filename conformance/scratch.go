@@ -19,7 +19,7 @@ func (c *Case) scratch() ([]*ndarray.Array, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Name, err)
 		}
-		out = append(out, ndarray.New(c.DType(s.Type), shape))
+		out = append(out, c.zeroed(c.DType(s.Type), shape))
 	}
 	return out, nil
 }

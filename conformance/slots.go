@@ -69,7 +69,7 @@ func (c *Case) results() ([]*ndarray.Array, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, ndarray.New(c.DType(s.Type), shape))
+		out = append(out, c.zeroed(c.DType(s.Type), shape))
 	}
 	return out, nil
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/conformance"
-	"github.com/opcast/opcast/gen"
+	"github.com/opcast/opcast/internal/cli"
 	"github.com/opcast/opcast/internal/opdef"
 )
 
@@ -63,7 +63,7 @@ func TestConformance(t *testing.T) {
 	summary, err := conformance.Run(t.Context(), conformance.Options{
 		Project: project, Python: python(t), Out: os.Stdout, Verbose: testing.Verbose(),
 		ReportDir: filepath.Join(root, "build", "report"), T: t, Native: []string{self, nativeCaller},
-		Stale: func(context.Context) ([]string, error) { return stale(project) },
+		Stale: func(context.Context) ([]string, error) { return cli.Stale(project) },
 	})
 	if errors.Is(err, conformance.ErrNotBuilt) {
 		t.Fatalf("%v: run `make build`", err)
@@ -76,21 +76,4 @@ func TestConformance(t *testing.T) {
 	if !summary.OK() {
 		t.Errorf("%s", summary)
 	}
-}
-
-// stale lists the generated files that are not what the definitions give.
-func stale(p *opdef.Project) ([]string, error) {
-	files, findings, err := gen.Generate(p)
-	if err != nil || len(findings) > 0 {
-		return nil, fmt.Errorf("generate: %w %v", err, findings)
-	}
-	changes, err := gen.Compare(p.Dir, files)
-	if err != nil {
-		return nil, err
-	}
-	names := changes.Remove
-	for _, f := range changes.Write {
-		names = append(names, f.Path)
-	}
-	return names, changes.Close()
 }

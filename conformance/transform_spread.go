@@ -129,12 +129,13 @@ func roleOf(op *opdef.Op, dim string) transform.Factor {
 	return transform.Factor{Dim: dim}
 }
 
-// plainSizes are the dims of the inputs that stand alone, "*" first.
+// plainSizes are the dims of the inputs that stand alone and can be chosen, "*" first: a let or an attr has its value.
 func plainSizes(op *opdef.Op) []string {
 	var out []string
+	free := append(symbols(op), "*")
 	for _, in := range op.Inputs {
 		for _, d := range in.Type.Dims {
-			if (d.Star || d.Plain()) && !slices.Contains(out, d.Text()) {
+			if slices.Contains(free, d.Text()) && !slices.Contains(out, d.Text()) {
 				out = append(out, d.Text())
 			}
 		}

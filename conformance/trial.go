@@ -27,6 +27,8 @@ type Wanted struct {
 	Attrs   map[string]any
 	// Kernel, if given, has to take the dtypes that are chosen.
 	Kernel, Device string
+	// Hollow arrays have no elements behind their shapes.
+	Hollow bool
 }
 
 // Trial is one call of an op, with the reference's answer to it.
@@ -41,8 +43,11 @@ func NewTrial(op *opdef.Op, w Wanted) (*Trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := plan{name: "run", dtypes: chosen, attrs: w.Attrs, without: w.Without, batch: baseBatch, unbounded: true}
+	p := plan{name: "run", dtypes: chosen, attrs: w.Attrs, without: w.Without, batch: baseBatch, unbounded: true, hollow: w.Hollow}
 	p.sizes, p.batch = w.bind(op, p)
+	if err := w.affordable(op, p); err != nil {
+		return nil, err
+	}
 	c, err := newCase(op, p)
 	if errors.Is(err, errNoSizes) {
 		if fault := rule.Check(op, w.call(op, chosen, nil)); fault != nil {
@@ -56,6 +61,30 @@ func NewTrial(op *opdef.Op, w Wanted) (*Trial, error) {
 		return nil, errors.New(fault.Class + ": " + fault.Text)
 	}
 	return &Trial{Case: c}, nil
+}
+
+// maxBytes is what the arrays of a trial may need together: they are made here, and once more where the op runs.
+const maxBytes = 4 << 30
+
+// affordable refuses given shapes whose arrays could not be made.
+func (w Wanted) affordable(op *opdef.Op, p plan) error {
+	c := &Case{Op: op, DTypes: p.dtypes, Attrs: w.Attrs, Sizes: p.sizes, Batch: p.batch}
+	total := 0.0
+	for _, arg := range slices.Concat(op.Inputs, op.Outputs, op.Scratch) {
+		shape, err := c.Shape(arg.Type)
+		if err != nil {
+			continue // of a size that is not known yet, or of none: the rules say so
+		}
+		bytes := float64(ndarray.ItemSize(c.DType(arg.Type)))
+		for _, n := range shape {
+			bytes *= float64(n)
+		}
+		total += bytes
+	}
+	if total > maxBytes && !w.Hollow {
+		return fmt.Errorf("%s: the arrays of this call need %.3g GiB, at most %d can be tried", op.Name, total/(1<<30), maxBytes>>30)
+	}
+	return nil
 }
 
 // choose finds dtypes for all variables: as given, the others the first that some kernel takes.
@@ -168,18 +197,7 @@ func (w Wanted) call(op *opdef.Op, chosen dtypes, c *Case) rule.Call {
 func (t *Trial) Results() ([]*ndarray.Array, error) { return t.Case.results() }
 
 // Scratch are zeroed arrays for the op's scratch.
-func (t *Trial) Scratch() ([]*ndarray.Array, error) {
-	var out []*ndarray.Array
-	for i := range t.Case.Op.Scratch {
-		s := &t.Case.Op.Scratch[i]
-		shape, err := t.Case.Shape(s.Type)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", s.Name, err)
-		}
-		out = append(out, ndarray.New(t.Case.DType(s.Type), shape))
-	}
-	return out, nil
-}
+func (t *Trial) Scratch() ([]*ndarray.Array, error) { return t.Case.scratch() }
 
 // Attr is the value of an attr; nil where the backend computes it.
 func (t *Trial) Attr(name string) any { return t.Case.attr(name) }

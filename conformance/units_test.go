@@ -13,7 +13,6 @@ import (
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/report"
-	"github.com/opcast/opcast/internal/rule"
 )
 
 // conv is the toy op with arithmetic in its sizes.
@@ -103,32 +102,6 @@ func TestContentsDependOnTheNameAlone(t *testing.T) {
 	}
 	if !slices.Equal(draw("a"), draw("a")) || slices.Equal(draw("a"), draw("b")) {
 		t.Error("the contents depend on something else")
-	}
-}
-
-// Every rule of an op with conditions and list attrs is broken by some wrong call, and the messages name the cause.
-func TestWrongSizes(t *testing.T) {
-	op := conv(t)
-	c, err := newCase(op, base(dtypes{"T": "f32", "O": "f32"}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	program := rule.Compile(op)
-	var texts []string
-	for _, f := range wrongSizes(c, program) {
-		if fault := expect(program, f.apply(newCall(c)), definition{}, "cpu"); fault != nil {
-			texts = append(texts, fault.Text)
-		}
-	}
-	all := strings.Join(texts, "\n")
-	for _, want := range []string{"expected C % groups == 0", "expected F % groups == 0", "output y would have a negative dimension"} {
-		if !strings.Contains(all, want) {
-			t.Errorf("no wrong call gives %q, only\n%s", want, all)
-		}
-	}
-	check := &T{ctx: t.Context(), env: &environment{project: toy(t), device: "cpu"}, Op: op, Caller: definition{}}
-	if err := checkFaultCoverage(check); err != nil || len(check.row().failures) > 0 {
-		t.Errorf("%v %v", err, check.row().failures)
 	}
 }
 

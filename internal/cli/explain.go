@@ -40,6 +40,8 @@ With the shape of an input, say of every kernel whether it takes such a call, an
 			}
 			words := slices.Concat(shapes, args[1:])
 			switch {
+			case len(words) > 0 && asJSON:
+				return usage("--json goes without the words of a call")
 			case len(words) > 0:
 				return a.explainCall(cmd.Context(), p, op, words, flags)
 			case asJSON:
@@ -52,7 +54,6 @@ With the shape of an input, say of every kernel whether it takes such a call, an
 	cmd.Flags().StringVar(&flags.device, "device", "cpu", "where the call would run: cpu or cuda")
 	cmd.Flags().StringArrayVar(&shapes, "shape", nil, "shape and dtype of an input, for example x=128x64:bf16")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
-	cmd.MarkFlagsMutuallyExclusive("json", "shape")
 	return cmd
 }
 

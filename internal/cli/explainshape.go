@@ -4,28 +4,29 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/opcast/opcast/conformance"
+	"github.com/opcast/opcast/internal/build"
 	"github.com/opcast/opcast/internal/native"
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/runner"
 )
 
-// explainCall prints every kernel of an op with yes, or the reason for which it does not take the call. The built library
-// is asked: only it knows what it holds and what the device is.
+// explainCall prints every kernel of an op with yes, or the reason for which it does not take the call. The library is
+// brought up to date and asked: only it knows what it holds and what the device is.
 func (a *app) explainCall(ctx context.Context, p *opdef.Project, op *opdef.Op, words []string, flags runFlags) error {
-	if err := flags.check(); err != nil {
+	if err := flags.check(op); err != nil {
 		return err
 	}
 	wanted, err := parseWanted(op, words, flags)
 	if err != nil {
 		return err
 	}
+	wanted.Hollow = true
 	trial, err := conformance.NewTrial(op, wanted)
 	if err != nil {
 		return err
@@ -34,14 +35,11 @@ func (a *app) explainCall(ctx context.Context, p *opdef.Project, op *opdef.Op, w
 	if err != nil {
 		return err
 	}
-	if err := env.Require("apache-tvm-ffi"); err != nil {
-		return machineError(err)
+	result, err := a.compile(ctx, p, build.Options{Env: env, Quiet: true})
+	if err != nil {
+		return err
 	}
-	path := conformance.LibraryPath(p)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return ExitError{Code: exitMachine, Err: fmt.Errorf("the library is not built\n  run: opcast build")}
-	}
-	library, err := native.Open(env.TVMLibrary, path)
+	library, err := native.Open(env.TVMLibrary, filepath.Join(p.Dir, filepath.FromSlash(result.Library)))
 	if err != nil {
 		return err
 	}

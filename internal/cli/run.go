@@ -61,9 +61,19 @@ only when the call or the reference changes.`,
 var deviceTypes = map[string]int{"cpu": 1, "cuda": 2}
 
 // check refuses values that the flags do not have.
-func (f runFlags) check() error {
+func (f runFlags) check(op *opdef.Op) error {
+	var kernels []string
+	for _, k := range op.KernelList() {
+		kernels = append(kernels, k.Name)
+	}
 	if deviceTypes[f.device] == 0 {
 		return usage("--device: expected cpu or cuda, got %q", f.device)
+	}
+	if f.kernel != "" && !slices.Contains(kernels, f.kernel) {
+		return usage("--kernel: expected one of %s, got %q", strings.Join(kernels, ", "), f.kernel)
+	}
+	if f.repeat < 0 {
+		return usage("--repeat: expected a number of calls, got %d", f.repeat)
 	}
 	if f.tool != "" && !slices.Contains(runner.Tools(), f.tool) {
 		return usage("--tool: expected one of %s, got %q", strings.Join(runner.Tools(), ", "), f.tool)
@@ -76,15 +86,15 @@ func usage(format string, args ...any) error {
 }
 
 func (a *app) run(ctx context.Context, name string, words []string, flags runFlags) error {
-	if err := flags.check(); err != nil {
-		return err
-	}
 	p, err := a.load()
 	if err != nil {
 		return err
 	}
 	op, err := findOp(p, name)
 	if err != nil {
+		return err
+	}
+	if err := flags.check(op); err != nil {
 		return err
 	}
 	wanted, err := parseWanted(op, words, flags)
@@ -123,6 +133,11 @@ func (r *run) do(ctx context.Context, library string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("folder of the case: %w", err)
 	}
+	unlock, err := build.LockFile(ctx, filepath.Join(dir, ".lock"), "another opcast run of "+r.op.Name, r.stderr)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	call, err := r.call(library)
 	if err != nil {
 		return err

@@ -17,7 +17,9 @@ func (r *run) report(ctx context.Context, dir string, timing runner.Timing, got 
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s by %s on %s: %s\n", r.op.Name, timing.Kernel, r.flags.device, r.describe())
 	right := true
+	lacks := r.env.Require("numpy")
 	if _, err := r.trial.Record(ctx, r.env.Python, dir); err != nil {
+		right = false
 		fmt.Fprintf(&text, "not compared: %v\n", err)
 	} else {
 		for _, v := range r.trial.Judge(r.aligned(got)) {
@@ -32,7 +34,10 @@ func (r *run) report(ctx context.Context, dir string, timing runner.Timing, got 
 	if _, err := fmt.Fprint(r.stdout, text.String()); err != nil {
 		return err
 	}
-	if !right {
+	switch {
+	case !right && lacks != nil:
+		return lacks
+	case !right:
 		return ExitError{Code: exitFindings}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -108,7 +109,9 @@ func newNativeCallerCmd(a *app) *cobra.Command {
 	}
 }
 
-// stale lists the generated files that are not what the definitions give.
+// Stale lists the generated files that are not what the definitions give.
+func Stale(p *opdef.Project) ([]string, error) { return (&app{stderr: io.Discard}).stale(p) }
+
 func (a *app) stale(p *opdef.Project) ([]string, error) {
 	changes, err := a.compare(p)
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/opcast/opcast/internal/build"
 )
 
 // settle is how long the folders must be quiet before the next run: editors write a file in several steps.
@@ -24,6 +26,10 @@ func (a *app) watch(ctx context.Context, name string, words []string, flags runF
 		return fmt.Errorf("watch: %w", err)
 	}
 	defer func() { err = errors.Join(err, watcher.Close()) }()
+	// From the start, so that a change during the first build counts.
+	if err := addFolders(watcher, a.dir); err != nil {
+		return err
+	}
 	for {
 		err := a.run(ctx, name, words, flags)
 		if exit := (ExitError{}); errors.As(err, &exit) && exit.Code != exitFindings {
@@ -42,16 +48,22 @@ func (a *app) watch(ctx context.Context, name string, words []string, flags runF
 	}
 }
 
+// generated are the folders of a project in which nobody writes by hand.
+var generated = []string{"adaptors", "backend/python", "build", "dist", "docs"}
+
 // addFolders watches every folder of the project but hidden ones and what builds write. Those that are watched already
 // stay so.
 func addFolders(watcher *fsnotify.Watcher, dir string) error {
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		below, outside := filepath.Rel(dir, path)
 		switch {
+		case outside != nil:
+			return outside
 		case errors.Is(err, os.ErrNotExist): // gone since its parent was read
 			return nil
 		case err != nil || !d.IsDir():
 			return err
-		case path != dir && (strings.HasPrefix(d.Name(), ".") || slices.Contains([]string{"build", "dist", "adaptors", "docs", "python"}, d.Name())):
+		case path != dir && (strings.HasPrefix(d.Name(), ".") || slices.Contains(generated, filepath.ToSlash(below))):
 			return fs.SkipDir
 		}
 		return watcher.Add(path)
@@ -84,6 +96,7 @@ func nextChange(ctx context.Context, watcher *fsnotify.Watcher) error {
 // isSource says whether a change concerns a file that a person writes.
 func isSource(event fsnotify.Event) bool {
 	name := filepath.Base(event.Name)
-	suffixes := []string{".toml", ".py", ".h", ".cuh", ".cc", ".cpp", ".cxx", ".cu"}
-	return !event.Has(fsnotify.Chmod) && !strings.Contains(name, ".gen.") && slices.Contains(suffixes, filepath.Ext(name))
+	definition := slices.Contains([]string{".toml", ".py"}, filepath.Ext(name))
+	byHand := !strings.HasPrefix(name, ".") && !strings.Contains(name, ".gen.")
+	return !event.Has(fsnotify.Chmod) && byHand && (definition || build.IsSource(name))
 }

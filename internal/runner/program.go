@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,38 +29,49 @@ type Compiler struct {
 
 // Program compiles the program into the folder, unless it is there already from the same text and compiler.
 func (c Compiler) Program(ctx context.Context, dir string, stderr io.Writer) (string, error) {
-	h := sha256.New()
-	fmt.Fprintln(h, c.Words, c.Include)
-	source := filepath.Join(dir, "source")
-	err := fs.WalkDir(c.Source, ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := fs.ReadFile(c.Source, path)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(h, "%s %d\n%s", path, len(text), text)
-		if err := os.MkdirAll(source, 0o755); err != nil {
-			return err
-		}
-		return os.WriteFile(filepath.Join(source, filepath.Base(path)), text, 0o644)
-	})
+	key, err := c.key()
 	if err != nil {
-		return "", fmt.Errorf("lay the runner out: %w", err)
+		return "", err
 	}
-	program := filepath.Join(dir, fmt.Sprintf("runner-%x", h.Sum(nil)[:8]))
+	program := filepath.Join(dir, "runner-"+key)
 	if _, err := os.Stat(program); err == nil {
 		return program, nil
 	}
-	temp := program + fmt.Sprintf(".%d", os.Getpid()) // another run may compile at the same time
-	args := append(c.Words[1:], "-std=c++17", "-O1", "-g", "-isystem", c.Include, filepath.Join(source, "run.cc"), "-o", temp, "-ldl")
+	work, err := os.MkdirTemp(dir, ".runner-") // another run may compile at the same time
+	if err != nil {
+		return "", fmt.Errorf("compile the runner: %w", err)
+	}
+	defer os.RemoveAll(work)
+	if err := os.CopyFS(work, c.Source); err != nil {
+		return "", fmt.Errorf("lay the runner out: %w", err)
+	}
+	temp := filepath.Join(work, "program")
+	args := append(slices.Clone(c.Words[1:]), "-std=c++17", "-O1", "-g", "-isystem", c.Include,
+		"-I"+filepath.Join(work, "runner"), filepath.Join(work, "runner", "run.cc"), "-o", temp, "-ldl")
 	cmd := exec.CommandContext(ctx, c.Words[0], args...)
 	cmd.Stderr = stderr
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("compile the runner: %w", err)
 	}
 	return program, os.Rename(temp, program)
+}
+
+// key changes with the program's text and with what compiles it.
+func (c Compiler) key() (string, error) {
+	h := sha256.New()
+	fmt.Fprintln(h, c.Words, c.Include)
+	err := fs.WalkDir(c.Source, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(c.Source, path)
+		fmt.Fprintf(h, "%s %d\n%s", path, len(text), text)
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("read the runner: %w", err)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)[:8]), nil
 }
 
 // Timing is what a run found out beside its results.
@@ -91,7 +103,7 @@ func Run(ctx context.Context, program, path string) (Timing, error) {
 	case errors.As(err, &exit) && exit.ExitCode() == exitRaised:
 		return Timing{}, &CallError{strings.TrimSpace(stderr.String())}
 	case errors.As(err, &exit) && exit.ExitCode() == exitLacks:
-		return Timing{}, &pyenv.MissingError{Text: strings.TrimPrefix(strings.TrimSpace(stderr.String()), "opcast run: ")}
+		return Timing{}, &pyenv.MissingError{Text: strings.TrimSpace(stderr.String())}
 	case err != nil:
 		return Timing{}, fmt.Errorf("the call ended its process: %w\n%s", err, strings.TrimSpace(stderr.String()))
 	}

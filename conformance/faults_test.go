@@ -1,0 +1,106 @@
+package conformance
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// A let that is a dim of an input has no size of its own that could be chosen.
+func TestPlainSizes(t *testing.T) {
+	dims := func(text string) []opdef.Dim {
+		out := []opdef.Dim{{Star: true}}
+		for _, name := range strings.Fields(text) {
+			e, err := opdef.ParseExpr(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, opdef.Dim{Expr: e})
+		}
+		return out
+	}
+	op := &opdef.Op{
+		Inputs: []opdef.Arg{{Name: "x", Type: opdef.Type{Dims: dims("N 2*D")}}, {Name: "q", Type: opdef.Type{Dims: dims("P k M")}}},
+		Attrs:  []opdef.Attr{{Name: "k", Type: "int"}},
+		Lets:   []opdef.Let{{Name: "P"}},
+	}
+	if got := plainSizes(op); !slices.Equal(got, []string{"*", "N", "M"}) {
+		t.Errorf("got %v", got)
+	}
+}
+
+// Every rule of an op with conditions and list attrs is broken by some wrong call, and the messages name the cause.
+func TestWrongSizes(t *testing.T) {
+	op := conv(t)
+	c, err := newCase(op, base(dtypes{"T": "f32", "O": "f32"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := rule.Compile(op)
+	var texts []string
+	for _, f := range wrongSizes(c, program) {
+		if fault := expect(program, f.apply(newCall(c)), definition{}, "cpu"); fault != nil {
+			texts = append(texts, fault.Text)
+		}
+	}
+	all := strings.Join(texts, "\n")
+	for _, want := range []string{"expected C % groups == 0", "expected F % groups == 0", "output y would have a negative dimension"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no wrong call gives %q, only\n%s", want, all)
+		}
+	}
+	check := &T{ctx: t.Context(), env: &environment{project: toy(t), device: "cpu"}, Op: op, Caller: definition{}}
+	if err := checkFaultCoverage(check); err != nil || len(check.row().failures) > 0 {
+		t.Errorf("%v %v", err, check.row().failures)
+	}
+}
+
+// An attr of any size takes the sizes that depend on it beyond 64 bits.
+func TestWrongAttrsOverflow(t *testing.T) {
+	op := *conv(t)
+	op.Attrs = slices.Clone(op.Attrs)
+	for i := range op.Attrs {
+		op.Attrs[i].Max = nil
+	}
+	op.Requires = append(slices.Clone(op.Requires), condition(t, "2*stride[1] > 0"))
+	c, err := newCase(&op, base(dtypes{"T": "f32", "O": "f32"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for _, f := range wrongAttrs(&op, definition{}) {
+		fault := expect(rule.Compile(&op), f.apply(newCall(c)), definition{}, "cpu")
+		found = found || f.arg == "stride" && fault != nil && fault.Text == "conv: a size does not fit in 64 bits"
+	}
+	if !found {
+		t.Error("no wrong attr gives a size beyond 64 bits")
+	}
+}
+
+// A caller of the library passes no dtype attr: the output has the dtype, which need not be the default.
+func TestExpectCarriedDType(t *testing.T) {
+	op := conv(t)
+	c, err := newCase(op, base(dtypes{"T": "f32", "O": "f16"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := newCall(c)
+	if call.Out, err = poisoned(c, true); err != nil {
+		t.Fatal(err)
+	}
+	delete(call.Attrs, "out_dtype")
+	for caller, want := range map[string]string{
+		nativeName: "", "numpy": "conv: y: expected dtype float32, got float16",
+	} {
+		got := ""
+		if fault := expect(rule.Compile(op), call, &fake{name: caller}, "cpu"); fault != nil {
+			got = fault.Text
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", caller, got, want)
+		}
+	}
+}
