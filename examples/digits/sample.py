@@ -20,12 +20,17 @@ def dtypes(op: Op) -> list[str]:
 
 
 def inputs(op: Op, dtype: str) -> list[Values]:
-    """Return arrays of the declared types, with all sizes alike and numbers around 0."""
+    """Return arrays of the declared types, with all sizes alike and numbers around 0.
+
+    Integers are places in other arrays, so they are 0.
+    """
     rng = np.random.default_rng(op.kind)
-    return [
-        rng.standard_normal(_shape(op, arg.type)).astype(_dtype(op, arg.type, dtype))
-        for arg in op.inputs
-    ]
+    arrays: list[Values] = []
+    for arg in op.inputs:
+        kind = _dtype(op, arg.type, dtype)
+        values = rng.standard_normal(_shape(op, arg.type))
+        arrays.append(np.zeros_like(values, kind) if kind.kind in "iu" else values.astype(kind))
+    return arrays
 
 
 def attrs(op: Op) -> dict[str, object]:
@@ -43,13 +48,17 @@ def _dtype(op: Op, text: str, wanted: str) -> np.dtype[Any]:
 
 
 def _shape(op: Op, text: str) -> tuple[int, ...]:
-    """Return a shape of a type; its dims are leading ones (``*``), names, and multiples of names."""
+    """Return a shape of a type; its dims are leading ones (``*``) or what _size knows."""
     dims = text.partition("[")[2].removesuffix("]").split(", ")
     return tuple(BATCH if dim == "*" else _size(op, dim) for dim in dims)
 
 
 def _size(op: Op, dim: str) -> int:
-    form = re.fullmatch(r"(?:(\d+)\*)?[A-Za-z]\w*", dim)
+    """Return a size for ``512``, ``N``, ``2*N``, ``N + 1`` or ``N//groups``."""
+    if dim.isdecimal():
+        return int(dim)
+    form = re.fullmatch(r"(?:(\d+)\*)?[A-Za-z]\w*(?: \+ (\d+)|//([A-Za-z]\w*))?", dim)
     if form is None:
-        raise ValueError(f"{op.name}: the sample knows names and multiples of names, got {dim}")
-    return int(form[1] or 1) * SIZE
+        raise ValueError(f"{op.name}: the sample knows no size for {dim}")
+    parts = {attr.name: attr.default for attr in op.attrs}
+    return (int(form[1] or 1) * SIZE + int(form[2] or 0)) // parts.get(form[3], 1)

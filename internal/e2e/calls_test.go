@@ -20,9 +20,13 @@ type call struct {
 type input struct {
 	Shape []int64 `json:"shape"`
 	DType string  `json:"dtype"`
+	// Least and Most bound the contents, which may have to rise.
+	Least  *float64 `json:"least"`
+	Most   *float64 `json:"most"`
+	Sorted bool     `json:"sorted"`
 }
 
-// sizes gives every symbol a small size of its own.
+// sizes gives every symbol a small size of its own, unless it has one already.
 type sizes map[string]int64
 
 func (s sizes) Int(name string) (int64, bool) {
@@ -67,9 +71,11 @@ func newCall(t *testing.T, op *opdef.Op, i int) call {
 		chosen[v.Name] = long(v.OneOf[i%len(v.OneOf)])
 		c.DTypes = append(c.DTypes, chosen[v.Name])
 	}
-	known := sizes{}
+	known := preferred(op)
 	for _, a := range op.Inputs {
-		c.Inputs = append(c.Inputs, input{shape(t, a.Type, known), cmp.Or(chosen[a.Type.Var], long(a.Type.DType))})
+		in := input{Shape: shape(t, a.Type, known), DType: cmp.Or(chosen[a.Type.Var], long(a.Type.DType)), Sorted: a.Sorted}
+		in.Least, in.Most = bound(t, a.Min, known), bound(t, a.Max, known)
+		c.Inputs = append(c.Inputs, in)
 	}
 	for _, a := range op.Attrs {
 		switch {
@@ -83,6 +89,34 @@ func newCall(t *testing.T, op *opdef.Op, i int) call {
 		}
 	}
 	return c
+}
+
+// preferred are the sizes and integer attrs about which the definition says something.
+func preferred(op *opdef.Op) sizes {
+	known := sizes{}
+	for name, values := range op.Samples {
+		if n, ok := values[0].(int64); ok {
+			known[name] = n
+		}
+	}
+	for _, a := range op.Attrs {
+		if n, ok := a.Default.(int64); ok && a.Len == 0 {
+			known[a.Name] = n
+		}
+	}
+	return known
+}
+
+func bound(t *testing.T, e *opdef.Expr, known sizes) *float64 {
+	t.Helper()
+	if e == nil {
+		return nil
+	}
+	v, err := e.EvalFloat(known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &v
 }
 
 func shape(t *testing.T, typ opdef.Type, known sizes) []int64 {

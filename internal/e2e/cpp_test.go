@@ -48,6 +48,8 @@ func TestCPPExports(t *testing.T) { exportsTest(t, "export_test.cc", "writes") }
 
 func TestCPPRegistry(t *testing.T) { exportsTest(t, "registry_test.cc", "kernels") }
 
+func TestCPPRegistered(t *testing.T) { exportsTest(t, "registered_test.cc", "kernels", "-ldl") }
+
 func TestCPPOpCall(t *testing.T) { exportsTest(t, "op_call_test.cc", "kernels") }
 
 // The same dispatch in a library for CUDA, on a stand-in for the GPU.

@@ -7,17 +7,19 @@ import (
 	"testing"
 )
 
-// The emulator runs grids, barriers, shuffles and matrix products, and ends the program where threads diverge.
+// The emulator runs grids, barriers, shuffles and matrix products, and ends the program where threads diverge or
+// are too many.
 func TestEmulator(t *testing.T) {
 	program := emulatorProgram(t, "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-x", "c++", "backend/tests/emulator_test.cu")
 	t.Log(run(t, command(t, root(t), program)))
 	for place, want := range map[string]string{
 		"warp":  "not all threads of a warp come to one barrier:\n  from thread 0 on: SyncWarp:0\n  from thread 1 on: returned:0\n",
 		"block": "from thread 40 on: returned:0\n",
+		"bound": "emulator: Bounded: 64 threads in a block, but its launch bound is 32\n",
 	} {
 		out, err := command(t, root(t), program, place).CombinedOutput()
 		if err == nil || !strings.Contains(string(out), want) {
-			t.Errorf("divergence in a %s: %v, printed %q, want %q in it", place, err, out, want)
+			t.Errorf("misuse of a %s: %v, printed %q, want %q in it", place, err, out, want)
 		}
 	}
 }

@@ -258,3 +258,9 @@ func TestJITInstalled(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
+
+// Sources in the root of a project, static libraries, and a cache that others can write to or that lacks.
+func TestJITParts(t *testing.T) {
+	runtime := filepath.Join(root(t), "backend/python/src/opcast_backend")
+	run(t, command(t, t.TempDir(), python(t), "-P", filepath.Join(root(t), "internal/e2e/jit_parts.py"), runtime, t.TempDir()))
+}

@@ -13,7 +13,11 @@ import numpy as np
 
 def array(spec: "dict[str, Any]", seed: int) -> "np.ndarray[Any, Any]":
     """Return an array of numbers that every dtype represents exactly."""
+    least, most = spec["least"], spec["most"]
     values: Any = [(seed + i) * 7 % 13 - 6 for i in range(math.prod(spec["shape"]))]
+    values = [v if least is None else max(v, least) for v in values]
+    values = [v if most is None else min(v, most) for v in values]
+    values = sorted(values) if spec["sorted"] else values
     dtype: Any = getattr(ml_dtypes, spec["dtype"], spec["dtype"])
     return np.array(values).astype(dtype).reshape(spec["shape"])
 
