@@ -14,6 +14,8 @@ _tvm_ffi: Any = tvm_ffi  # partly untyped
 NAME = (__package__ or "").removesuffix("_backend")
 """Name of the collection."""
 
+DEVICES = {"cpu": 1, "cuda": 2}
+"""DLPack's numbers of the kinds of devices."""
 
 _path = library(Path(__file__).with_name("lib") / f"lib{NAME}.so")
 

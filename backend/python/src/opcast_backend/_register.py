@@ -11,7 +11,7 @@ import tvm_ffi
 
 from ._faults import raised
 from ._kernels import change, find, forget, inside, registered
-from ._library import module
+from ._library import DEVICES, module
 from ._rules import expected, one_of
 from ._views import FRAMEWORKS, spec
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ._meta import Attr, Op
     from ._views import Framework
 
-# DLPack's numbers of the kinds of devices.
-_DEVICES = {"cpu": 1, "cuda": 2}
 _FRAMEWORKS = {"cpu": ("numpy", "torch", "dlpack"), "cuda": ("torch", "cupy", "dlpack")}
 # Seconds that the end of the process waits for calls of registered kernels.
 _PATIENCE = 10.0
@@ -110,8 +108,8 @@ def register_kernel(
 
 def _framework(op: str, device: str, framework: str | None) -> str:
     """Return the framework of a kernel for a device, which may leave it to us."""
-    if device not in _DEVICES:
-        raise expected(ValueError, op, "device", one_of(tuple(_DEVICES)), repr(device))
+    if device not in DEVICES:
+        raise expected(ValueError, op, "device", one_of(tuple(DEVICES)), repr(device))
     allowed = _FRAMEWORKS[device]
     if framework is not None and framework not in allowed:
         raise expected(ValueError, op, "framework", one_of(allowed), repr(framework))
@@ -134,7 +132,7 @@ def add(
     numbers: list[int] = []
 
     def edit() -> None:
-        code = _DEVICES[device]
+        code = DEVICES[device]
         numbers.append(module["_opcast_register"](op.name, name, code, run, ask, slow))
         registered.append((op.name, name, device))
 

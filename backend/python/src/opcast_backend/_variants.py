@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import tvm_ffi
 
 from . import _checks
-from ._library import module
+from ._library import DEVICES, module
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ._memory import Memory, Specs
     from ._meta import Op
-
-# DLPack's numbers of the kinds of devices.
-_KINDS = {"cpu": 1, "cuda": 2}
 
 
 class Variant(NamedTuple):
@@ -102,4 +99,4 @@ def _phantom(shape: tuple[int, ...], dtype: str, device: str) -> Any:
     kind, _, index = device.partition(":")
     held: Any = tvm_ffi.dtype(dtype)
     code, bits = held.type_code, held.bits
-    return module["_opcast_phantom"](shape, code, bits, _KINDS.get(kind, 0), int(index or 0))
+    return module["_opcast_phantom"](shape, code, bits, DEVICES.get(kind, 0), int(index or 0))
