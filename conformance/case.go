@@ -10,6 +10,7 @@ import (
 	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rule"
 )
 
 // plan says which call of an op a case shall be. What it leaves open is chosen: sizes by search, attrs by default.
@@ -288,5 +289,5 @@ func (c *Case) withAttr(name string, v any) *Case {
 
 // list formats sizes as "[2, 3]".
 func list(sizes []int64) string {
-	return "[" + strings.Trim(strings.ReplaceAll(fmt.Sprint(sizes), " ", ", "), "[]") + "]"
+	return rule.List(sizes)
 }

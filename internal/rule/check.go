@@ -263,7 +263,7 @@ func (e *evaluation) because(why []Origin) string {
 		n, _ := e.Int(w.Name)
 		s := fmt.Sprintf("%s = %d", w.Name, n)
 		if list, isList := e.List(w.Name); isList {
-			s = w.Name + " = " + strings.ReplaceAll(fmt.Sprint(list), " ", ", ")
+			s = w.Name + " = " + List(list)
 		}
 		if w.Of != "" {
 			s += " of " + w.Of
