@@ -202,25 +202,25 @@ func (t *Trial) Scratch() ([]*ndarray.Array, error) { return t.Case.scratch() }
 // Attr is the value of an attr; nil where the backend computes it.
 func (t *Trial) Attr(name string) any { return t.Case.attr(name) }
 
-// Record looks the reference's answer up in a folder, or asks Python for it and keeps it there. It says whether it asked.
-func (t *Trial) Record(ctx context.Context, python, dir string) (asked bool, err error) {
+// Record looks the reference's answer up in a folder, or asks Python for it and keeps it there.
+func (t *Trial) Record(ctx context.Context, python, dir string) (err error) {
 	request, packed := referenceRequest(t.Case, "float64")
 	key := cacheKey(request, packed.blobs)
 	path := filepath.Join(dir, hex.EncodeToString(key[:12])+".expected")
 	if data, err := os.ReadFile(path); err == nil && gob.NewDecoder(bytes.NewReader(data)).Decode(&t.expected) == nil {
-		return false, nil
+		return nil
 	}
 	if t.expected, err = evaluate(ctx, python, t.Case); err != nil {
-		return true, err
+		return err
 	}
 	var data bytes.Buffer
 	if err := gob.NewEncoder(&data).Encode(t.expected); err != nil {
-		return true, fmt.Errorf("record: %w", err)
+		return fmt.Errorf("record: %w", err)
 	}
 	if err := os.WriteFile(path, data.Bytes(), 0o644); err != nil {
-		return true, fmt.Errorf("record: %w", err)
+		return fmt.Errorf("record: %w", err)
 	}
-	return true, nil
+	return nil
 }
 
 // evaluate starts a worker for one reference.
@@ -253,17 +253,21 @@ type Verdict struct {
 	OK      bool
 }
 
-// Judge compares results, in the order of Results, with the recorded answer. Empty and absent results have no verdict.
+// Judge compares what the call wrote, absent outputs left out, with the recorded answer. Empty results have no verdict.
 func (t *Trial) Judge(got []*ndarray.Array) []Verdict {
 	var out []Verdict
 	for i, s := range slots(t.Case.Op) {
-		if got[i] == nil || got[i].Len() == 0 {
+		if !t.Case.has(s) {
+			continue
+		}
+		result := got[0]
+		if got = got[1:]; result.Len() == 0 {
 			continue
 		}
 		bound := boundOf(t.Case, i)
-		worst, _ := inspect(got[i], t.expected[i], nil, bound)
+		worst, _ := inspect(result, t.expected[i], nil, bound)
 		out = append(out, Verdict{
-			Name: s.Name, Index: got[i].Index(worst.at), Got: worst.got, Want: worst.want,
+			Name: s.Name, Index: result.Index(worst.at), Got: worst.got, Want: worst.want,
 			ULPs: worst.distance / worst.spacing, Share: worst.share, Allowed: bound.String(), OK: worst.excess <= 0,
 		})
 	}

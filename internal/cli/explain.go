@@ -27,7 +27,7 @@ func newExplainCmd(a *app) *cobra.Command {
 
 With the shape of an input, say of every kernel whether it takes such a call, and if not, why:
 
-  opcast explain gemm --shape a=128x64:f16 b=32x64`,
+  opcast explain product --shape a=128x64:f16 b=32x64`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := a.load()

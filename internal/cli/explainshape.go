@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/opcast/opcast/conformance"
-	"github.com/opcast/opcast/internal/build"
 	"github.com/opcast/opcast/internal/native"
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
@@ -19,31 +17,15 @@ import (
 // explainCall prints every kernel of an op with yes, or the reason for which it does not take the call. The library is
 // brought up to date and asked: only it knows what it holds and what the device is.
 func (a *app) explainCall(ctx context.Context, p *opdef.Project, op *opdef.Op, words []string, flags runFlags) error {
-	if err := flags.check(op); err != nil {
-		return err
-	}
-	wanted, err := parseWanted(op, words, flags)
+	r, err := a.prepare(ctx, p, op, words, flags, true)
 	if err != nil {
 		return err
 	}
-	wanted.Hollow = true
-	trial, err := conformance.NewTrial(op, wanted)
+	library, err := native.Open(r.env.TVMLibrary, r.library)
 	if err != nil {
 		return err
 	}
-	env, err := a.environment(ctx, flags.python, p.Dir)
-	if err != nil {
-		return err
-	}
-	result, err := a.compile(ctx, p, build.Options{Env: env, Quiet: true})
-	if err != nil {
-		return err
-	}
-	library, err := native.Open(env.TVMLibrary, filepath.Join(p.Dir, filepath.FromSlash(result.Library)))
-	if err != nil {
-		return err
-	}
-	text, err := kernelLines(library, trial, flags.device)
+	text, err := kernelLines(library, r.trial, flags.device)
 	if err != nil {
 		return err
 	}

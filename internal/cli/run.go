@@ -33,7 +33,7 @@ func newRunCmd(a *app) *cobra.Command {
 		Short: "Build, run one call natively, and compare it with the reference",
 		Long: `Build, run one call natively, and compare it with the reference.
 
-  opcast run rms_norm x=128x4096:bf16 eps=1e-5
+  opcast run scale x=128x4096:bf16 factor=1e-5
 
 What is not given follows from the rest or is small. "bias=none" leaves an optional input out. The call runs in a process
 without Python, each array in an allocation of its own. The reference's answer is recorded in build/run and asked for
@@ -94,28 +94,37 @@ func (a *app) run(ctx context.Context, name string, words []string, flags runFla
 	if err != nil {
 		return err
 	}
-	if err := flags.check(op); err != nil {
+	r, err := a.prepare(ctx, p, op, words, flags, false)
+	if err != nil {
 		return err
+	}
+	return machineError(r.do(ctx))
+}
+
+// prepare makes the call that the words describe, hollow if only shapes matter, and brings the library up to date.
+func (a *app) prepare(ctx context.Context, p *opdef.Project, op *opdef.Op, words []string, flags runFlags, hollow bool) (*run, error) {
+	if err := flags.check(op); err != nil {
+		return nil, err
 	}
 	wanted, err := parseWanted(op, words, flags)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	trial, err := conformance.NewTrial(op, wanted)
-	if err != nil {
-		return err
+	wanted.Hollow = hollow
+	r := &run{app: a, project: p, op: op, flags: flags}
+	if r.trial, err = conformance.NewTrial(op, wanted); err != nil {
+		return nil, err
 	}
-	env, err := a.environment(ctx, flags.python, p.Dir)
-	if err != nil {
-		return err
+	if r.env, err = a.environment(ctx, flags.python, p.Dir); err != nil {
+		return nil, err
 	}
 	debug := flags.debug || flags.tool == "gdb" || flags.tool == "valgrind"
-	result, err := a.compile(ctx, p, build.Options{Env: env, Debug: debug, Quiet: true})
+	result, err := a.compile(ctx, p, build.Options{Env: r.env, Debug: debug, Quiet: true})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r := &run{app: a, project: p, op: op, env: env, trial: trial, flags: flags}
-	return machineError(r.do(ctx, filepath.Join(p.Dir, filepath.FromSlash(result.Library))))
+	r.library = filepath.Join(p.Dir, filepath.FromSlash(result.Library))
+	return r, nil
 }
 
 // run is one run of one call.
@@ -126,9 +135,11 @@ type run struct {
 	env     *pyenv.Env
 	trial   *conformance.Trial
 	flags   runFlags
+	// library is the built collection.
+	library string
 }
 
-func (r *run) do(ctx context.Context, library string) error {
+func (r *run) do(ctx context.Context) error {
 	dir := filepath.Join(r.project.Dir, "build", "run", r.op.Name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("folder of the case: %w", err)
@@ -138,7 +149,7 @@ func (r *run) do(ctx context.Context, library string) error {
 		return err
 	}
 	defer unlock()
-	call, err := r.call(library)
+	call, err := r.call()
 	if err != nil {
 		return err
 	}
@@ -157,11 +168,7 @@ func (r *run) do(ctx context.Context, library string) error {
 	if err != nil {
 		return err
 	}
-	results, err := call.Results(dir)
-	if err != nil {
-		return err
-	}
-	return r.report(ctx, dir, timing, results)
+	return r.report(ctx, dir, timing, call)
 }
 
 // program compiles the runner when it has to.
@@ -175,9 +182,9 @@ func (r *run) program(ctx context.Context) (string, error) {
 }
 
 // call is the case to run.
-func (r *run) call(library string) (*runner.Call, error) {
+func (r *run) call() (*runner.Call, error) {
 	c := &runner.Call{
-		TVMLibrary: r.env.TVMLibrary, Library: library, Op: r.op.Name, Kernel: r.flags.kernel,
+		TVMLibrary: r.env.TVMLibrary, Library: r.library, Op: r.op.Name, Kernel: r.flags.kernel,
 		DeviceType: deviceTypes[r.flags.device], Repeat: r.flags.repeat,
 	}
 	if r.flags.tool != "" {

@@ -106,6 +106,23 @@ func argumentLine(a any) (string, error) {
 	return "", fmt.Errorf("no argument can be a %T", a)
 }
 
+// Moved is the number of bytes that the call has to read or write at least once.
+func (c *Call) Moved() int64 {
+	total := int64(0)
+	for _, a := range c.Arguments {
+		array, isArray := a.(Array)
+		if !isArray || array.Role == Scratch {
+			continue
+		}
+		bytes := ndarray.Count(array.Shape) * ndarray.ItemSize(array.DType)
+		if array.Role == InOut {
+			bytes *= 2 // read, and written
+		}
+		total += bytes
+	}
+	return total
+}
+
 func words(list []int64) string { return strings.Trim(fmt.Sprint(list), "[]") }
 
 // Results reads what the call wrote: its outputs and overwritten inputs in the order of the arguments.

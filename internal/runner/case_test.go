@@ -32,6 +32,9 @@ func TestWrite(t *testing.T) {
 			[]int64{}, Array{float32s(t, 0), Scratch},
 		},
 	}
+	if got := c.Moved(); got != 8+8+2*4 {
+		t.Errorf("%d bytes moved, want 24: scratch does not count, what is overwritten does twice", got)
+	}
 	path, err := c.Write(dir)
 	if err != nil {
 		t.Fatal(err)
