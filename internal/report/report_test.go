@@ -118,7 +118,7 @@ func TestWriteFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"2.4.6", "1 failed, 0 passed", "got 1 &lt; 2", "scale · numpy · Values: value [T = float16]"} {
+	for _, want := range []string{"2.4.6", "2 of 4 results are failures", "got 1 &lt; 2", "scale · numpy · Values: value [T = float16]"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("index.html lacks %q", want)
 		}

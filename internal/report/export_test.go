@@ -1,0 +1,4 @@
+package report
+
+// ReadLimited is Read with a limit on the size.
+var ReadLimited = read
