@@ -6,56 +6,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/opdef"
 )
-
-// framework holds what the Python packages of the frameworks differ in.
-type framework struct {
-	// Name is the framework's name in paths, Title in prose.
-	Name, Title string
-	// Array is the array type in docstrings, Hint in annotations, which ImportHint brings into a module.
-	Array, Hint, ImportHint string
-	// StubArray and StubResult are the array types of arguments and results in stubs, StubDType that of dtype attrs.
-	StubArray, StubResult, StubDType string
-	ImportStub                       []string
-	// Typed says that the framework's arrays have types that pyright knows.
-	Typed bool
-	// Out says that results can go to given arrays.
-	Out bool
-	// Requires lists the distributions besides the backend.
-	Requires []string
-}
-
-var frameworks = map[string]framework{
-	"torch": {
-		Name: "torch", Typed: true, Title: "PyTorch", Array: "torch.Tensor", Hint: "Tensor", ImportHint: "from torch import Tensor",
-		StubArray: "Tensor", StubResult: "Tensor", StubDType: "dtype | str", ImportStub: []string{"from torch import Tensor, dtype"},
-		Out: true, Requires: []string{"torch>=2.10"},
-	},
-	"jax": {
-		Name: "jax", Typed: true, Title: "JAX", Array: "jax.Array", Hint: "Array", ImportHint: "from jax import Array",
-		StubArray: "Array | NDArray[Any]", StubResult: "Array", StubDType: "DTypeLike",
-		ImportStub: []string{"from jax import Array", "from numpy.typing import DTypeLike, NDArray"},
-		Requires:   []string{"jax>=0.7.2", "numpy"},
-	},
-	"cupy": {
-		Name: "cupy", Title: "CuPy", Array: "cupy.ndarray", Hint: "ndarray", ImportHint: "from cupy import ndarray",
-		StubArray: "ndarray", StubResult: "ndarray", StubDType: "DTypeLike",
-		ImportStub: []string{"from cupy import ndarray", "from numpy.typing import DTypeLike"},
-		Out:        true, Requires: []string{"numpy>=2.1"},
-	},
-	"numpy": {
-		Name: "numpy", Typed: true, Title: "NumPy", Array: "numpy.ndarray", Hint: "ndarray", ImportHint: "from numpy import ndarray",
-		StubArray: "NDArray[Any]", StubResult: "NDArray[Any]", StubDType: "DTypeLike",
-		ImportStub: []string{"from numpy.typing import DTypeLike, NDArray"},
-		Out:        true, Requires: []string{"numpy>=2.1"},
-	},
-}
 
 // pyOp is an op as its Python function shows it.
 type pyOp struct {
 	*opView
-	FW framework
+	FW framework.Framework
 }
 
 // PyHash is the schema hash as ruff format writes it.
@@ -74,14 +32,14 @@ func (v *pyOp) Required() int {
 
 // Def is the head of the function.
 func (v *pyOp) Def() string {
-	hint := v.FW.Hint
+	hint := v.FW.Python.Hint
 	return pyLayout("", "def "+v.Name+"(", v.parameters(hint, hint, " = _rt.REQUIRED", "Any"), ") -> "+v.result(hint)+":")
 }
 
 // Stub is the function's true signature for type checkers.
 func (v *pyOp) Stub() string {
-	array, result := v.FW.StubArray, v.FW.StubResult
-	return pyLayout("", "def "+v.Name+"(", v.parameters(array, result, "", v.FW.StubDType), ") -> "+v.result(result)+": ...")
+	array, result := v.FW.Stub.Array, v.FW.Stub.Result
+	return pyLayout("", "def "+v.Name+"(", v.parameters(array, result, "", v.FW.Stub.DType), ") -> "+v.result(result)+": ...")
 }
 
 func (v *pyOp) parameters(array, result, required, dtype string) []string {
@@ -106,7 +64,7 @@ func (v *pyOp) parameters(array, result, required, dtype string) []string {
 }
 
 // HasOut says whether results can go to given arrays: not where the op itself says which arrays it overwrites.
-func (v *pyOp) HasOut() bool { return v.FW.Out && len(v.Mutated()) == 0 }
+func (v *pyOp) HasOut() bool { return v.FW.Python.Out && len(v.Mutated()) == 0 }
 
 // result is the annotation of what the function returns.
 func (v *pyOp) result(hint string) string {
@@ -139,7 +97,7 @@ func (v *pyOp) Imports() []string {
 	if len(out) > 0 {
 		out = append(out, "")
 	}
-	return append(out, v.FW.ImportHint)
+	return append(out, v.FW.Python.Import)
 }
 
 // Docstring is the function's docstring, indented, with its quotes.

@@ -8,24 +8,13 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 )
 
-// arrayPackage emits the NumPy or the CuPy adaptor.
-func (g *generator) arrayPackage(framework string) error {
-	for _, op := range g.ops {
-		v := &arrayOp{pyOp{op, frameworks[framework]}}
-		if err := g.render("array/op.py.tmpl", g.moduleFile(framework, op), v); err != nil {
-			return err
-		}
-	}
-	return g.adaptorPackage(framework)
-}
-
-// arrayOp is an op as its module in the NumPy or CuPy adaptor sees it.
+// arrayOp is an op as a module sees it that passes arrays to the kernel in a plain call: the ones for NumPy and CuPy.
 type arrayOp struct{ pyOp }
 
-// Fast says that plain arrays may go to the kernel as they are: CuPy's need a stream, which tvm-ffi does not set, and
-// some dtypes need a view.
+// Fast says that plain arrays may go to the kernel as they are: not where the framework lacks a dtype, so that it needs a
+// view.
 func (v *arrayOp) Fast() bool {
-	return v.FW.Name == "numpy" && !slices.ContainsFunc(slices.Concat(v.Inputs, v.Outputs), func(a opdef.Arg) bool {
+	return v.FW.Ops.Fast && !slices.ContainsFunc(slices.Concat(v.Inputs, v.Outputs), func(a opdef.Arg) bool {
 		d, _ := dtype.Lookup(a.Type.DType)
 		return !a.Optional && !a.Saved && d.View != ""
 	})
@@ -112,9 +101,9 @@ func (v *arrayOp) General() string {
 	return pyNode{"return _op.call(", items, ")"}.print("    ", "")
 }
 
-// Views are the dtypes that cross DLPack as another one of their width, since NumPy itself does not know them.
+// Views are the dtypes that cross DLPack as another one of their width, since the framework itself does not know them.
 func (v *packageView) Views() []dtype.DType {
-	if v.FW.Name != "numpy" && v.FW.Name != "cupy" {
+	if !v.FW.Ops.Views {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(dtype.Table), func(d dtype.DType) bool { return d.View == "" })

@@ -17,10 +17,14 @@ const docWidth = lineLength - 4
 func (v *pyOp) Doc() []string {
 	d := &docText{}
 	d.paragraph("", v.Op.Doc)
+	if v.Deprecated != "" {
+		d.lines = append(d.lines, "")
+		d.paragraph("", "Deprecated: "+v.Deprecated+".")
+	}
 	d.section("Parameters")
 	for i := range v.Inputs {
 		a := &v.Inputs[i]
-		kind := v.FW.Array
+		kind := v.FW.Python.Array
 		if a.Optional {
 			kind += ", optional"
 		}
@@ -46,9 +50,9 @@ func (v *pyOp) Doc() []string {
 func (v *pyOp) outText() string {
 	results := v.Op.Results()
 	if len(results) == 1 {
-		return v.FW.Array
+		return v.FW.Python.Array
 	}
-	text := fmt.Sprintf("tuple of %d %s", len(results), v.FW.Array)
+	text := fmt.Sprintf("tuple of %d %s", len(results), v.FW.Python.Array)
 	if slices.ContainsFunc(results, func(a opdef.Arg) bool { return a.PresentIf != "" }) {
 		text += " or None"
 	}
@@ -59,13 +63,13 @@ func (v *pyOp) outText() string {
 func (v *pyOp) returned(d *docText, a *opdef.Arg) {
 	switch {
 	case a.PresentIf != "":
-		d.item(a.Name+" : "+v.FW.Array+" or None", a.Doc, v.shapeText(a), "None where "+a.PresentIf+" is.")
-	case a.Mutated && v.FW.Out:
-		d.item(a.Name+" : "+v.FW.Array, "The argument itself, overwritten.")
+		d.item(a.Name+" : "+v.FW.Python.Array+" or None", a.Doc, v.shapeText(a), "None where "+a.PresentIf+" is.")
+	case a.Mutated && v.FW.Python.Out:
+		d.item(a.Name+" : "+v.FW.Python.Array, "The argument itself, overwritten.")
 	case a.Mutated:
-		d.item(a.Name+" : "+v.FW.Array, "The new values of the argument.")
+		d.item(a.Name+" : "+v.FW.Python.Array, "The new values of the argument.")
 	default:
-		d.item(a.Name+" : "+v.FW.Array, a.Doc, v.shapeText(a))
+		d.item(a.Name+" : "+v.FW.Python.Array, a.Doc, v.shapeText(a))
 	}
 }
 
@@ -83,7 +87,7 @@ func (v *pyOp) shapeText(a *opdef.Arg) string {
 func (v *pyOp) memoryText(a *opdef.Arg) string {
 	where := map[string]string{"": "contiguous, ", "last": "contiguous in its last dimension, "}[a.Stride]
 	switch {
-	case a.Mutated && v.FW.Out:
+	case a.Mutated && v.FW.Python.Out:
 		return "Overwritten: " + where + "apart from the other arguments."
 	case a.Mutated:
 		return "Overwritten: the result is a new array, in the same memory if the argument is donated."

@@ -2,15 +2,17 @@ package gen
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/opcast/opcast/internal/dtype"
+	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/opdef"
 )
 
-// jaxPackage emits the JAX adaptor: its Python, and the C++ of its XLA handlers.
-func (g *generator) jaxPackage() error {
+// handlers emits the C++ that XLA calls for each op.
+func (g *generator) handlers(fw framework.Framework) error {
 	view := struct {
 		Header string
 		DTypes []dtype.DType
@@ -22,16 +24,9 @@ func (g *generator) jaxPackage() error {
 		}
 	}
 	for _, op := range g.ops {
-		v := &jaxOp{pyOp{op, frameworks["jax"]}}
-		view.Ops = append(view.Ops, v)
-		if err := g.render("jax/op.py.tmpl", g.moduleFile("jax", op), v); err != nil {
-			return err
-		}
+		view.Ops = append(view.Ops, &jaxOp{pyOp{op, fw}})
 	}
-	if err := g.render("jaxcc/handlers.cc.tmpl", "adaptors/jax/csrc/handlers.gen.cc", view); err != nil {
-		return err
-	}
-	return g.adaptorPackage("jax")
+	return g.render(fw.Handlers.Template, path.Join("adaptors", fw.Name, "csrc", "handlers.gen.cc"), view)
 }
 
 // jaxOp is an op as its module in the JAX adaptor, and the table of XLA handlers, see it.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/opdef"
 )
 
@@ -14,17 +15,17 @@ var initialisms = map[string]string{
 	"mlp": "MLP", "moe": "MoE", "nms": "NMS", "rms": "RMS", "rope": "RoPE", "topk": "TopK",
 }
 
-// layersFile emits the ops as modules of PyTorch. They follow the rules for layers of Hugging Face kernels: each is a class
+// layers emits the ops as modules of PyTorch. They follow the rules for layers of Hugging Face kernels: each is a class
 // with nothing but forward, which borrows the members of the module that it stands in for.
-func (g *generator) layersFile() error {
+func (g *generator) layers(fw framework.Framework) error {
 	view := &layersView{Header: header()}
 	for _, op := range g.ops {
 		if op.GradientOf == nil && len(op.Mutated()) == 0 {
-			view.Layers = append(view.Layers, &layer{torchOp{pyOp{op, frameworks["torch"]}}})
+			view.Layers = append(view.Layers, &layer{torchOp{pyOp{op, fw}}})
 		}
 	}
 	slices.SortFunc(view.Layers, func(a, b *layer) int { return strings.Compare(a.Class(), b.Class()) })
-	return g.render("torch/layers.py.tmpl", path.Join(g.adaptorDir("torch"), "layers.py"), view)
+	return g.render(fw.Layers.Template, path.Join(g.adaptorDir(fw.Name), "layers.py"), view)
 }
 
 // layersView is the module of all layers.

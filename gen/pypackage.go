@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/opdef"
 )
 
@@ -14,36 +15,68 @@ import (
 type packageView struct {
 	Header   string
 	Manifest *opdef.Manifest
-	FW       framework
+	FW       framework.Framework
 	Ops      []*pyOp
 }
 
 // adaptorDir is the source folder of an adaptor's package.
-func (g *generator) adaptorDir(framework string) string {
-	return path.Join("adaptors", framework, "src", g.project.Manifest.Name+"_"+framework)
+func (g *generator) adaptorDir(name string) string {
+	return path.Join("adaptors", name, "src", g.project.Manifest.Name+"_"+name)
 }
 
-func (g *generator) moduleFile(framework string, op *opView) string {
-	return path.Join(g.adaptorDir(framework), "_ops", op.Name+".py")
+func (g *generator) moduleFile(adaptor string, op *opView) string {
+	return path.Join(g.adaptorDir(adaptor), "_ops", op.Name+".py")
 }
 
-func (g *generator) packageView(framework string) *packageView {
-	view := &packageView{Header: header(), Manifest: &g.project.Manifest, FW: frameworks[framework]}
+func (g *generator) packageView(fw framework.Framework) *packageView {
+	view := &packageView{Header: header(), Manifest: &g.project.Manifest, FW: fw}
 	for _, op := range g.ops {
-		view.Ops = append(view.Ops, &pyOp{op, frameworks[framework]})
+		view.Ops = append(view.Ops, &pyOp{op, fw})
 	}
 	return view
 }
 
-// adaptorPackage emits what an adaptor has besides its ops.
-func (g *generator) adaptorPackage(framework string) error {
-	dir, view := g.adaptorDir(framework), g.packageView(framework)
+// views make what the template for the module of an op sees; adaptor.toml names one of them, or means the first.
+var views = map[string]func(pyOp) any{
+	"":      func(op pyOp) any { return &arrayOp{op} },
+	"array": func(op pyOp) any { return &arrayOp{op} },
+	"jax":   func(op pyOp) any { return &jaxOp{op} },
+	"torch": func(op pyOp) any { return &torchOp{op} },
+}
+
+// adaptor emits the package of a framework.
+func (g *generator) adaptor(fw framework.Framework) error {
+	view, ok := views[fw.Ops.View]
+	if !ok {
+		return fmt.Errorf("%s: %s: no view of ops is named %q", fw.Name, framework.File, fw.Ops.View)
+	}
+	for _, op := range g.ops {
+		if err := g.render(fw.Ops.Template, g.moduleFile(fw.Name, op), view(pyOp{op, fw})); err != nil {
+			return err
+		}
+	}
+	if fw.Layers.Template != "" {
+		if err := g.layers(fw); err != nil {
+			return err
+		}
+	}
+	if fw.Handlers.Template != "" {
+		if err := g.handlers(fw); err != nil {
+			return err
+		}
+	}
+	return g.adaptorFiles(fw)
+}
+
+// adaptorFiles emits what the package has besides its ops.
+func (g *generator) adaptorFiles(fw framework.Framework) error {
+	dir, view := g.adaptorDir(fw.Name), g.packageView(fw)
 	for _, file := range [][2]string{
 		{"python/init.py.tmpl", path.Join(dir, "__init__.py")},
 		{"python/init.pyi.tmpl", path.Join(dir, "__init__.pyi")},
 		{"python/collection.py.tmpl", path.Join(dir, "_collection.py")},
 		{"python/modules.py.tmpl", path.Join(dir, "_ops/__init__.py")},
-		{"python/pyproject.toml.tmpl", path.Join("adaptors", framework, "pyproject.toml")},
+		{"python/pyproject.toml.tmpl", path.Join("adaptors", fw.Name, "pyproject.toml")},
 	} {
 		if err := g.render(file[0], file[1], view); err != nil {
 			return err
@@ -54,7 +87,7 @@ func (g *generator) adaptorPackage(framework string) error {
 
 // backendPackage emits the metadata of the ops and the backend's project file.
 func (g *generator) backendPackage() error {
-	dir, view := "backend/python", g.packageView("")
+	dir, view := "backend/python", g.packageView(framework.Framework{})
 	module := path.Join(dir, "src", g.project.Manifest.Name+"_backend", "_ops.py")
 	if err := g.render("python/metadata.py.tmpl", module, view); err != nil {
 		return err
@@ -73,9 +106,20 @@ func (v *packageView) Name() string {
 // Description is the line that package indexes show.
 func (v *packageView) Description() string {
 	if v.FW.Name == "" {
-		return "Kernels of " + v.Manifest.Name + ", called by its packages for PyTorch, JAX, CuPy and NumPy"
+		return "Kernels of " + v.Manifest.Name + ", called by its packages for " + usualTitles()
 	}
 	return "The ops of " + v.Manifest.Name + " for " + v.FW.Title
+}
+
+// usualTitles names the frameworks for which a collection has packages unless it says otherwise.
+func usualTitles() string {
+	var titles []string
+	for _, name := range framework.Defaults() {
+		fw, _ := framework.ByName(name)
+		titles = append(titles, fw.Title)
+	}
+	last := len(titles) - 1
+	return strings.Join(titles[:last], ", ") + " and " + titles[last]
 }
 
 // Namespace is the name of the ops' torch.ops namespace and XLA targets.
@@ -112,7 +156,7 @@ func (v *packageView) All() string {
 }
 
 // HasLayers says whether the package also has the ops as modules.
-func (v *packageView) HasLayers() bool { return v.FW.Name == "torch" }
+func (v *packageView) HasLayers() bool { return v.FW.Layers.Template != "" }
 
 // StubImports are the imports of the stub in ruff's order: the standard library, an empty line, all others by module.
 func (v *packageView) StubImports() []string {
@@ -126,7 +170,7 @@ func (v *packageView) StubImports() []string {
 	if uses("Any") {
 		standard = append(standard, "from typing import Any")
 	}
-	for _, line := range v.FW.ImportStub {
+	for _, line := range v.FW.Stub.Imports {
 		from, names, _ := strings.Cut(line, " import ")
 		used := slices.DeleteFunc(strings.Split(names, ", "), func(name string) bool { return !uses(name) })
 		if len(used) > 0 {

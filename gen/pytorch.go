@@ -8,19 +8,6 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 )
 
-// torchPackage emits the PyTorch adaptor.
-func (g *generator) torchPackage() error {
-	for _, op := range g.ops {
-		if err := g.render("torch/op.py.tmpl", g.moduleFile("torch", op), &torchOp{pyOp{op, frameworks["torch"]}}); err != nil {
-			return err
-		}
-	}
-	if err := g.layersFile(); err != nil {
-		return err
-	}
-	return g.adaptorPackage("torch")
-}
-
 // torchOp is an op as its module in the PyTorch adaptor sees it.
 type torchOp struct{ pyOp }
 

@@ -10,21 +10,28 @@ var (
 	versionPattern    = regexp.MustCompile(`^[0-9]+\.[0-9]+(\.[0-9]+)?$`)
 	deprecatedPattern = regexp.MustCompile(`^use [A-Za-z0-9_ .,()-]+; removed in [0-9]+\.[0-9]+(\.[0-9]+)?$`)
 	returnPattern     = regexp.MustCompile(`(?m)(^|[:;])\s*return\b`)
+	modulePattern     = regexp.MustCompile(`(?m)^def (reference|samples|independent)\(`)
 	functionPattern   = regexp.MustCompile(`(?m)^def reference\(`)
 )
 
 // reference takes the op's meaning from the key or from the neighbouring Python file.
 func (c *checker) reference(module string) {
 	given := c.doc.has("reference")
-	c.op.Reference, c.op.ReferenceModule = c.raw.Reference, module
+	c.op.Reference, c.op.Module = c.raw.Reference, module
+	defined := functionPattern.MatchString(module)
+	if defined {
+		c.op.ReferenceModule = module
+	}
 	switch {
-	case given && module != "":
+	case given && defined:
 		c.report("reference", codeReference, "keep one of them", "reference is given here and in %s.py", c.op.Name)
 	case !given && module == "":
 		hint := "add reference, the body of a Python function over float64 arrays, or " + c.op.Name + ".py beside this file"
 		c.report("", codeReference, hint, "the op has no reference")
-	case module != "" && !functionPattern.MatchString(module):
+	case !given && !defined:
 		c.report("", codeRefText, "define it: def reference(x): ...", "%s.py has no function reference", c.op.Name)
+	case module != "" && !modulePattern.MatchString(module):
+		c.report("", codeRefText, "define one, or delete the file", "%s.py defines none of reference, samples and independent", c.op.Name)
 	case c.doc.given("reference"):
 		c.referenceText(c.raw.Reference)
 	}

@@ -2,6 +2,7 @@ package opdef
 
 import (
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -34,15 +35,46 @@ func Load(dir string) (*Project, diag.List, error) {
 	if doc := parseDocument(ManifestFile, data, &diags); doc != nil {
 		p.Manifest = checkManifest(t, doc, &diags)
 	}
-	files := t.definitions(&diags)
-	for _, file := range files {
-		if op := loadOp(t, file, p.Manifest.Devices, &diags); op != nil {
+	p.load(t, &diags)
+	return p, diags.Sorted(), nil
+}
+
+// LoadFolder reads a folder of definitions that belong to no project, such as those of a library that was made by hand. They
+// may have kernels for every device.
+func LoadFolder(dir string) (*Project, diag.List, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, nil, fmt.Errorf("find definitions: %w", err)
+	}
+	if info, err := os.Stat(abs); err != nil || !info.IsDir() {
+		return nil, nil, fmt.Errorf("%s is no folder of definitions", dir)
+	}
+	root, folder := filepath.Split(abs)
+	t, err := openTree(root)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer t.close()
+	t.opdefs = folder
+	name := folder
+	if folder == opdefsDir {
+		name = filepath.Base(filepath.Clean(root))
+	}
+	p := &Project{Dir: filepath.Clean(root), Manifest: Manifest{Name: name, Devices: slices.Clone(deviceNames)}}
+	var diags diag.List
+	p.load(t, &diags)
+	return p, diags.Sorted(), nil
+}
+
+// load reads the definitions in a folder.
+func (p *Project) load(t *tree, diags *diag.List) {
+	for _, file := range t.definitions(diags) {
+		if op := loadOp(t, file, p.Manifest.Devices, diags); op != nil {
 			p.Ops = append(p.Ops, op)
 		}
 	}
 	slices.SortStableFunc(p.Ops, func(a, b *Op) int { return strings.Compare(a.Name, b.Name) })
-	checkProject(p, &diags)
-	return p, diags.Sorted(), nil
+	checkProject(p, diags)
 }
 
 // loadOp reads one definition; it is nil where the file cannot be read at all.
@@ -66,7 +98,7 @@ func loadOp(t *tree, file string, devices []string, diags *diag.List) *Op {
 	if doc == nil {
 		return nil
 	}
-	family := strings.TrimPrefix(strings.TrimPrefix(path.Dir(file), opdefsDir), "/")
+	family := strings.TrimPrefix(strings.TrimPrefix(path.Dir(file), t.opdefs), "/")
 	op := &Op{Name: name, File: file, Family: family, Devices: devices}
 	module := ""
 	if neighbour := strings.TrimSuffix(file, ".toml") + ".py"; t.exists(neighbour) {

@@ -206,6 +206,38 @@ func TestBoundary(t *testing.T) {
 	}
 }
 
+// A neighbouring file may have the reference, or stand beside one that is given.
+func TestNeighbour(t *testing.T) {
+	inline := with("x: T[N]", "y: T[N]", "")
+	without := strings.Replace(inline, "reference", "#", 1)
+	for name, test := range map[string]struct{ text, module, want string }{
+		"a reference":            {without, "def reference(x):\n    return x\n", ""},
+		"two":                    {inline, "def reference(x):\n    return x\n", "E037"},
+		"samples beside one":     {inline, "def samples(rng, sizes):\n    return {}\n", ""},
+		"a formula beside one":   {inline, "def independent(x):\n    return x\n", ""},
+		"a formula and no other": {without, "def independent(x):\n    return x\n", "E038"},
+		"nothing of use":         {inline, "def refrence(x):\n    return x\n", "E038"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := write(t, map[string]string{ManifestFile: testManifest, "opdefs/demo.toml": test.text, "opdefs/demo.py": test.module})
+			p, diags, err := Load(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			for _, d := range diags {
+				got += d.Code
+			}
+			if got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			if test.want == "" && p.Ops[0].Module != test.module {
+				t.Errorf("the module is %q", p.Ops[0].Module)
+			}
+		})
+	}
+}
+
 // TestGradientLink: both ends point at each other, and a gradient that fits has no mistakes.
 func TestGradientLink(t *testing.T) {
 	p, diags, err := Load(write(t, map[string]string{

@@ -8,12 +8,11 @@ import (
 	"unicode"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/framework"
 )
 
 // ManifestFile is the name of the manifest in a project's folder.
 const ManifestFile = "opcast.toml"
-
-var adaptorNames = []string{"torch", "jax", "cupy", "numpy"}
 
 var (
 	releasePattern  = regexp.MustCompile(`^[0-9]+\.[0-9]+(\.[0-9]+)?((a|b|rc)[0-9]+)?(\.dev[0-9]+)?$`)
@@ -52,7 +51,7 @@ func checkManifest(t *tree, doc *document, diags *diag.List) Manifest {
 		m.Files = append(m.Files, FileFlags(f))
 	}
 	if !doc.has("adaptors") {
-		m.Adaptors = slices.Clone(adaptorNames)
+		m.Adaptors = framework.Defaults()
 	}
 	if !doc.has("devices") {
 		m.Devices = []string{"cpu"}
@@ -97,7 +96,7 @@ func (c *manifestChecker) choices() {
 	for _, key := range []struct {
 		name          string
 		list, allowed []string
-	}{{"adaptors", c.raw.Adaptors, adaptorNames}, {"devices", c.raw.Devices, deviceNames}} {
+	}{{"adaptors", c.raw.Adaptors, framework.Names()}, {"devices", c.raw.Devices, deviceNames}} {
 		if c.doc.has(key.name) && len(key.list) == 0 && !c.doc.tainted(key.name) {
 			c.report(key.name, codeManifest, "leave the key out for the default", "%s is empty", key.name)
 		}

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/opcast/opcast/internal/dtype"
+	"github.com/opcast/opcast/internal/framework"
 )
 
 // maxName is the length of the longest name; torch and XLA refuse much longer ones.
@@ -21,12 +23,14 @@ var (
 )
 
 const (
+	usedByCode     = "used by generated code"
+	takenByPackage = "taken by another package"
 	pythonKeyword  = "a Python keyword"
 	pythonKeywords = `False None True and as assert async await break class continue def del elif else except finally for from
 	global if import in is lambda match nonlocal not or pass raise return try while with yield case`
 )
 
-// reserved says why a name is taken. Names of dtypes are reserved too.
+// reserved says why a name is taken. Names of dtypes, and those that the code for a framework uses, are reserved too.
 var reserved = reservedNames([][2]string{
 	{pythonKeyword, pythonKeywords},
 	{"a Python builtin that generated code uses", `abs all any bool bytes callable dict enumerate filter float format frozenset getattr
@@ -38,7 +42,7 @@ var reserved = reservedNames([][2]string{
 		sizeof static static_assert static_cast struct switch template this thread_local throw true typedef typeid typename
 		union unsigned using virtual void volatile wchar_t xor NULL EOF INFINITY NAN`},
 	{"a framework's own argument", "input out self cls args kwargs device stream requires_grad"},
-	{"used by generated code", "batch ceildiv aligned ctx fw jax jnp launch layers math np numpy ops opcast std torch cupy cp tvm_ffi types Types Args xp"},
+	{usedByCode, "batch ceildiv aligned ctx fw launch layers math ops opcast std tvm_ffi types Types Args xp"},
 })
 
 // reservedOps are the names of a package that are no op.
@@ -46,10 +50,11 @@ var reservedOps = reservedNames([][2]string{
 	{"part of every package", "layers ops extra kernels use_kernel"}, {"the page that lists the ops", "index"},
 })
 
-// takenCollections are names whose packages, libraries or torch.ops namespace exist or cannot be written.
+// takenCollections are names whose packages, libraries or torch.ops namespace exist or cannot be written, beside those of
+// the frameworks.
 var takenCollections = reservedNames([][2]string{
 	{pythonKeyword, pythonKeywords},
-	{"taken by another package", "torch jax jaxlib cupy numpy tvm_ffi aten prim prims c10 std"},
+	{takenByPackage, "tvm_ffi std"},
 })
 
 const snakeHint = "lower-case words joined by single underscores"
@@ -69,7 +74,22 @@ func whyReserved(name string) string {
 	if _, ok := dtype.Lookup(name); ok {
 		return "a dtype"
 	}
+	for _, fw := range framework.All() {
+		if slices.Contains(fw.Reserved, name) {
+			return usedByCode
+		}
+	}
 	return reserved[name]
+}
+
+// whyTaken returns why a collection cannot have a name, or "".
+func whyTaken(name string) string {
+	for _, fw := range framework.All() {
+		if slices.Contains(fw.Packages, name) {
+			return takenByPackage
+		}
+	}
+	return takenCollections[name]
 }
 
 // dtypeNames returns the short names of all dtypes.
@@ -129,7 +149,7 @@ func collectionNameFault(name string) *nameFault {
 	if !snakePattern.MatchString(name) || len(name) > maxName {
 		return &nameFault{codeName, fmt.Sprintf("%q is no collection name", name), snakeHint}
 	}
-	if why := takenCollections[name]; why != "" {
+	if why := whyTaken(name); why != "" {
 		return &nameFault{codeReserved, fmt.Sprintf("a collection cannot be named %q: %s", name, why), "choose another name"}
 	}
 	return nil

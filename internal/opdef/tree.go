@@ -17,14 +17,18 @@ import (
 const maxFile = 256 << 10
 
 // tree is a project's folder. Nothing outside it can be read through it, not even by symbolic links.
-type tree struct{ root *os.Root }
+type tree struct {
+	root *os.Root
+	// opdefs is the folder of the definitions in it.
+	opdefs string
+}
 
 func openTree(dir string) (*tree, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open project: %w", err)
 	}
-	return &tree{root}, nil
+	return &tree{root, opdefsDir}, nil
 }
 
 func (t *tree) close() { _ = t.root.Close() }
@@ -67,7 +71,7 @@ func plain(err error) error {
 	return err
 }
 
-// definitions lists opdefs/**/*.toml in order. Links to folders are reported, as following them could go anywhere.
+// definitions lists all *.toml in the folder of the definitions, in order. Links to folders are reported, as following them could go anywhere.
 func (t *tree) definitions(diags *diag.List) []string {
 	var files []string
 	visit := func(name string, entry fs.DirEntry, err error) error {
@@ -78,7 +82,7 @@ func (t *tree) definitions(diags *diag.List) []string {
 		case err != nil:
 			diags.Add(pos, codeFile, "", "%s", plain(err))
 			return nil
-		case name != opdefsDir && strings.HasPrefix(entry.Name(), "."):
+		case name != t.opdefs && strings.HasPrefix(entry.Name(), "."):
 			if entry.IsDir() {
 				return fs.SkipDir
 			}
@@ -92,7 +96,7 @@ func (t *tree) definitions(diags *diag.List) []string {
 		}
 		return nil
 	}
-	_ = fs.WalkDir(t.root.FS(), opdefsDir, visit) // visit keeps every error
+	_ = fs.WalkDir(t.root.FS(), t.opdefs, visit) // visit keeps every error
 	slices.Sort(files)
 	return files
 }

@@ -1,12 +1,15 @@
 package pyenv
 
-import "strings"
+import (
+	"strings"
 
-// pins are the versions that the project is tested with; the files in requirements/ name the same.
+	"github.com/opcast/opcast/internal/framework"
+)
+
+// pins are the versions that the project is tested with, beside those of the frameworks; the files in requirements/ name the
+// same.
 var pins = map[string]string{
 	"apache-tvm-ffi":      "0.1.15.post2",
-	"jax":                 "0.10.2",
-	"jaxlib":              "0.10.2",
 	"ml-dtypes":           "0.6.0",
 	"ninja":               "1.13.2",
 	"numpy":               "2.4.6",
@@ -15,7 +18,6 @@ var pins = map[string]string{
 	"nvidia-cuda-nvcc":    "13.2.86",
 	"nvidia-cuda-runtime": "13.2.86",
 	"nvidia-nvvm":         "13.2.86",
-	"torch":               "2.15.0",
 }
 
 // MissingError says what the machine lacks and which command helps.
@@ -29,10 +31,20 @@ func (e *MissingError) Error() string {
 	return e.Text + "\n  run: " + e.Command
 }
 
+// pin is the version of a distribution that the project is tested with, or "".
+func pin(distribution string) string {
+	for _, fw := range framework.All() {
+		if v := fw.Pins[distribution]; v != "" {
+			return v
+		}
+	}
+	return pins[distribution]
+}
+
 func installCommand(pip string, distributions ...string) string {
 	words := []string{pip, "install"}
 	for _, d := range distributions {
-		if v := pins[d]; v != "" {
+		if v := pin(d); v != "" {
 			d += "==" + v
 		}
 		words = append(words, d)

@@ -38,20 +38,27 @@ type Query struct {
 //go:embed probe.py
 var probe string
 
+// tooOld is what older interpreters are told: NumPy, which everything here needs, has no version for them.
+const tooOld = "older than Python 3.10"
+
+// launch runs the program in its argument, unless the interpreter could not even read it. It takes the current folder off
+// the module path, for which -P is there in newer ones only.
+const launch = "import sys\nsys.path[:] = [p for p in sys.path if p]\n" +
+	"if sys.version_info < (3, 10): sys.exit('" + tooOld + "')\nexec(sys.argv[1])"
+
 // Find returns the environment that the query names, else the active one, else the project's .venv.
 func Find(ctx context.Context, q Query) (*Env, error) {
 	python, err := locate(q)
 	if err != nil {
 		return nil, err
 	}
-	// -P keeps the current folder off the module path; it is what Python 3.10 refuses.
-	cmd := exec.CommandContext(ctx, python, "-P", "-c", probe)
+	cmd := exec.CommandContext(ctx, python, "-c", launch, probe)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		if strings.Contains(stderr.String(), "nknown option") {
-			return nil, &MissingError{Text: python + " is older than Python 3.11"}
+		if strings.Contains(stderr.String(), tooOld) {
+			return nil, &MissingError{Text: python + " is " + tooOld}
 		}
 		return nil, fmt.Errorf("ask %s for its packages: %w\n%s", python, err, bytes.TrimSpace(stderr.Bytes()))
 	}

@@ -2,6 +2,7 @@ package pyenv
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/opcast/opcast/internal/framework"
 )
 
 // fakeEnv makes an environment whose interpreter is the shell script.
@@ -57,7 +60,7 @@ func TestFindFaults(t *testing.T) {
 		exit         int
 	}{
 		"none":   {"", "python3 -m venv", 3},
-		"old":    {"echo 'Unknown option: -P' >&2; exit 2", "older than Python 3.11", 3},
+		"old":    {"echo 'older than Python 3.10' >&2; exit 1", "older than Python 3.10", 3},
 		"broken": {"echo 'no encodings' >&2; exit 1", "no encodings", 0},
 		"chatty": {"echo hello", "read the answer", 0},
 	}
@@ -134,7 +137,11 @@ func TestPinsAgreeWithRequirements(t *testing.T) {
 		}
 		lines = append(lines, strings.Fields(strings.ReplaceAll(string(text), "_", "-"))...)
 	}
-	for name, version := range pins {
+	all := maps.Clone(pins)
+	for _, fw := range framework.All() {
+		maps.Copy(all, fw.Pins)
+	}
+	for name, version := range all {
 		found := false
 		for _, line := range lines {
 			found = found || line == name+"=="+version

@@ -8,6 +8,7 @@ gathered first. torch.distributed.tensor is slow to import, so rules are registe
 from __future__ import annotations
 
 import sys
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -30,12 +31,32 @@ def ready() -> bool:
     if not _waiting or not hasattr(module, "DTensor"):
         return True
     experimental: Any = __import__("torch.distributed.tensor.experimental", fromlist=["*"])
+    _take_no_returns()
     while _waiting:
         overload = _waiting.pop()
         experimental.register_sharding(overload.call)(_rule(overload, module))
         if overload.overwritten:
             _stay(overload, module)
     return True
+
+
+def _take_no_returns() -> None:
+    """Have DTensor ask ops that return nothing for their first return only if there is one.
+
+    Those are the ones that overwrite arguments. PyTorch 2.10 raises IndexError for all of them, later
+    versions look first.
+    """
+    schema: Any = __import__("torch.distributed.tensor._op_schema", fromlist=["*"]).OpSchema
+    original = schema.return_type_tensor
+
+    def has_tensor(self: Any) -> bool:
+        return bool(self.op._schema.returns) and original(self)
+
+    nothing: Any = SimpleNamespace(op=SimpleNamespace(_schema=SimpleNamespace(returns=())))
+    try:
+        original(nothing)
+    except IndexError:
+        schema.return_type_tensor = has_tensor
 
 
 _compiler: Any = torch.compiler

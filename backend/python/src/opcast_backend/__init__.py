@@ -17,7 +17,7 @@ from ._faults import again, faithful
 from ._globals import objects, register_globals
 from ._kernels import devices, find, kernels, on_switch, refuse_device, use_kernel
 from ._library import function, library_path, retype
-from ._meta import Arg, Attr, Op, as_tuple, publish
+from ._meta import Arg, Attr, Op, as_tuple, deprecated, publish
 from ._op_call import op_call
 from ._ops import OPS, OpKind, __version__
 from ._register import RegisteredKernel, register_kernel
@@ -40,6 +40,7 @@ __all__ = [
     "as_tuple",
     "check_layout",
     "checks",
+    "deprecated",
     "devices",
     "explain",
     "faithful",

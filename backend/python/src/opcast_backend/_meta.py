@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
+import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 if TYPE_CHECKING:
@@ -107,3 +109,22 @@ def publish(function: Callable[..., Any], required: int) -> None:
     shown: Any = function
     shown.__signature__ = signature.replace(parameters=parameters)
     shown.__module__ = function.__module__.partition(".")[0]
+
+
+def deprecated(
+    function: Callable[..., Any], advice: str, quiet: Callable[[], bool] = bool
+) -> Callable[..., Any]:
+    """Return a published function that says, at the line of its caller, that it is deprecated.
+
+    What calls the op in the background, such as a gradient, calls the function behind it. ``quiet``
+    says when a warning cannot be given: compilers trace no such call.
+    """
+
+    @functools.wraps(function)
+    def warning(*args: Any, **attrs: Any) -> Any:
+        if not quiet():
+            text = f"{function.__name__} is deprecated: {advice}"
+            warnings.warn(text, DeprecationWarning, stacklevel=2)
+        return function(*args, **attrs)
+
+    return warning

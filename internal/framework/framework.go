@@ -1,0 +1,181 @@
+// Package framework knows the frameworks for which adaptors are generated: what adaptor.toml in each one's folder of
+// templates says. No other package lists them, so that a framework is added as a folder.
+package framework
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"sync"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/opcast/opcast/gen/templates"
+)
+
+// File is the name of the description in a framework's folder.
+const File = "adaptor.toml"
+
+// Framework is what the tool has to know about a framework.
+type Framework struct {
+	// Name is the name of its folder, of its adaptor in opcast.toml and in paths; Title is its name in prose.
+	Name  string `toml:"-"`
+	Title string `toml:"title"`
+	// Order is its place in lists. Default says that a project has its adaptor unless opcast.toml names some.
+	Order   int  `toml:"order"`
+	Default bool `toml:"default"`
+	// Requires lists the distributions that its packages need besides the backend; Note explains what is not listed.
+	Requires []string `toml:"requires"`
+	Note     string   `toml:"note"`
+	// Suite lists the distributions that only the conformance suite needs, to try what the framework does with them.
+	Suite []string `toml:"suite"`
+	// Pins are the versions of its distributions that the project is tested with.
+	Pins map[string]string `toml:"pins"`
+	// Packages are names that no collection can have, Reserved such that no op or argument can have.
+	Packages []string `toml:"packages"`
+	Reserved []string `toml:"reserved"`
+
+	Python Python `toml:"python"`
+	Stub   Stub   `toml:"stub"`
+	Ops    Ops    `toml:"ops"`
+	// Layers makes the ops as modules, Handlers the C++ that XLA calls; without a template there are none.
+	Layers   Extra `toml:"layers"`
+	Handlers Extra `toml:"handlers"`
+}
+
+// Python says how the functions look.
+type Python struct {
+	// Array is the array type in docstrings, Hint in annotations, which Import brings into a module.
+	Array  string `toml:"array"`
+	Hint   string `toml:"hint"`
+	Import string `toml:"import"`
+	// Typed says that type checkers know the framework's arrays; Out says that results can go to given arrays.
+	Typed bool `toml:"typed"`
+	Out   bool `toml:"out"`
+}
+
+// Stub says how they look to type checkers: the types of arrays as arguments and as results, and of dtype attrs.
+type Stub struct {
+	Array   string   `toml:"array"`
+	Result  string   `toml:"result"`
+	DType   string   `toml:"dtype"`
+	Imports []string `toml:"imports"`
+}
+
+// Ops says how the module of an op is made.
+type Ops struct {
+	// Template is rendered for each op, with one of the generator's views of ops.
+	Template string `toml:"template"`
+	View     string `toml:"view"`
+	// Fast says that plain arrays go to the kernel at once; Views that dtypes which the framework does not know pass as
+	// others of their width.
+	Fast  bool `toml:"fast"`
+	Views bool `toml:"views"`
+}
+
+// Extra is a template that only some frameworks have.
+type Extra struct {
+	Template string `toml:"template"`
+}
+
+var namePattern = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
+
+// All are the frameworks, in their order. What they say is part of the program, so that a fault in it is a panic; the
+// tests of this package find it first.
+var All = sync.OnceValue(func() []Framework {
+	all, err := read(templates.FS)
+	if err != nil {
+		panic(err)
+	}
+	return all
+})
+
+// Names are the names of all frameworks.
+func Names() []string { return names(All()) }
+
+// Defaults are the names of those that a project has unless it says otherwise.
+func Defaults() []string {
+	return names(slices.DeleteFunc(slices.Clone(All()), func(f Framework) bool { return !f.Default }))
+}
+
+func names(list []Framework) []string {
+	out := make([]string, len(list))
+	for i := range list {
+		out[i] = list[i].Name
+	}
+	return out
+}
+
+// ByName returns a framework; false if there is none of that name.
+func ByName(name string) (Framework, bool) {
+	i := slices.IndexFunc(All(), func(f Framework) bool { return f.Name == name })
+	if i < 0 {
+		return Framework{}, false
+	}
+	return All()[i], true
+}
+
+// Runtime holds what the packages of a framework share and is no template: each file goes into the package as it is.
+// False means that the folder has none.
+func (f *Framework) Runtime() (fs.FS, bool) {
+	sub, err := fs.Sub(templates.FS, path.Join(f.Name, "runtime"))
+	if err != nil {
+		return nil, false
+	}
+	_, err = fs.Stat(sub, ".")
+	return sub, err == nil
+}
+
+// read reads the descriptions in all folders.
+func read(folders fs.FS) ([]Framework, error) {
+	files, err := fs.Glob(folders, "*/"+File)
+	if err != nil {
+		return nil, fmt.Errorf("list frameworks: %w", err)
+	}
+	var all []Framework
+	for _, file := range files {
+		f := Framework{Name: path.Dir(file)}
+		text, err := fs.ReadFile(folders, file)
+		if err != nil {
+			return nil, fmt.Errorf("read framework: %w", err)
+		}
+		if err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(&f); err != nil {
+			return nil, fmt.Errorf("read %s: %w", file, err)
+		}
+		f.Ops.Template = cmp.Or(f.Ops.Template, f.Name+"/op.py.tmpl")
+		if err := f.check(folders); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		all = append(all, f)
+	}
+	slices.SortFunc(all, func(a, b Framework) int { return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.Name, b.Name)) })
+	return all, nil
+}
+
+// check looks for what is missing.
+func (f *Framework) check(folders fs.FS) error {
+	if !namePattern.MatchString(f.Name) {
+		return fmt.Errorf("the folder %q is no name of a framework: expected lower-case words joined by underscores", f.Name)
+	}
+	for _, key := range [][2]string{
+		{"title", f.Title}, {"python.array", f.Python.Array}, {"python.hint", f.Python.Hint}, {"python.import", f.Python.Import},
+		{"stub.array", f.Stub.Array}, {"stub.result", f.Stub.Result}, {"stub.dtype", f.Stub.DType},
+	} {
+		if key[1] == "" {
+			return fmt.Errorf("missing key %q", key[0])
+		}
+	}
+	if f.Order < 1 {
+		return fmt.Errorf("order is %d, expected its place in lists, from 1", f.Order)
+	}
+	for _, name := range []string{f.Ops.Template, f.Layers.Template, f.Handlers.Template} {
+		if _, err := fs.Stat(folders, name); name != "" && err != nil {
+			return fmt.Errorf("there is no template %s", name)
+		}
+	}
+	return nil
+}

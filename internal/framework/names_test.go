@@ -1,0 +1,66 @@
+package framework
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// named are the places in which the tool may name a framework, and why.
+var named = map[string]string{
+	"internal/mutate/python.go": "faults that are planted in the runtimes of three frameworks",
+	"gen/pypackage.go":          "views of ops that adaptor.toml chooses from",
+	"internal/build/flags.go":   "the library of XLA handlers",
+	"internal/build/build.go":   "the library of XLA handlers",
+	"internal/pyenv/pyenv.go":   "the tool computes with NumPy itself",
+	"internal/pyenv/missing.go": "the tool computes with NumPy itself",
+	"internal/cli/test.go":      "the tool computes with NumPy itself",
+	"internal/cli/runreport.go": "the tool computes with NumPy itself",
+}
+
+// A framework is a folder of templates and a worker: nothing in the tool asks for it by name.
+func TestNoFrameworkByName(t *testing.T) {
+	names, used := Names(), map[string]bool{}
+	for _, top := range []string{"gen", "internal", "conformance", "cmd"} {
+		err := filepath.WalkDir(filepath.Join("../..", top), func(file string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") {
+				return err
+			}
+			short, _ := filepath.Rel("../..", file) // the walk begins there
+			tree, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			ast.Inspect(tree, func(n ast.Node) bool {
+				literal, ok := n.(*ast.BasicLit)
+				if !ok || literal.Kind != token.STRING {
+					return true
+				}
+				text, _ := strconv.Unquote(literal.Value)
+				switch {
+				case !slices.Contains(names, text):
+				case named[short] == "":
+					t.Errorf("%s names the framework %s: let adaptor.toml or the worker's abilities say what it is about", short, text)
+				default:
+					used[short] = true
+				}
+				return true
+			})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for file := range named {
+		if !used[file] {
+			t.Errorf("%s names no framework any more: take it off the list", file)
+		}
+	}
+}
