@@ -32,7 +32,10 @@ type Options struct {
 	// Debug builds without optimisation and with debug information; Verbose shows the command lines, Quiet leaves
 	// out that there is nothing to do.
 	Debug, Verbose, Quiet bool
-	Getenv                func(string) string
+	// CopyOf is the folder of the project of which this one is a copy, together with what was compiled there: that is
+	// not compiled again, and the packages of the copy are linked into no environment.
+	CopyOf string
+	Getenv func(string) string
 	// Log receives what ninja and the compiler print.
 	Log io.Writer
 }
@@ -86,7 +89,7 @@ func Run(ctx context.Context, o Options) (*Result, diag.List, error) {
 
 // gather looks at the machine: the compilers, the sources and the runtime. Notes say what is left out, and why.
 func gather(ctx context.Context, o Options) (in inputs, notes []string, err error) {
-	in = inputs{project: o.Project, env: o.Env, debug: o.Debug}
+	in = inputs{project: o.Project, env: o.Env, debug: o.Debug, root: o.CopyOf}
 	if in.compiler, err = findCompiler(ctx, o.Getenv); err != nil {
 		return in, nil, err
 	}

@@ -18,7 +18,7 @@ func check(o Options, libraries []library) (diag.List, error) {
 		return nil, err
 	}
 	manifest := o.Project.Manifest
-	policy := elfcheck.Policy{Provided: host.Exports, Linked: linked(manifest.Link)}
+	policy := elfcheck.Policy{Provided: host.Exports, Linked: elfcheck.Linked(manifest.Link)}
 	var findings diag.List
 	for _, l := range libraries {
 		lib, err := elfcheck.Read(local(o.Project.Dir, l.output))
@@ -29,16 +29,6 @@ func check(o Options, libraries []library) (diag.List, error) {
 		report(o.Project, l, lib.Check(policy), &findings)
 	}
 	return findings, nil
-}
-
-// linked turns "-lfoo" of the manifest into "libfoo.so".
-func linked(flags []string) (names []string) {
-	for _, f := range flags {
-		if name, ok := strings.CutPrefix(f, "-l"); ok {
-			names = append(names, "lib"+name+".so")
-		}
-	}
-	return names
 }
 
 func report(p *opdef.Project, l library, faults elfcheck.Faults, findings *diag.List) {

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -27,7 +28,7 @@ func (in inputs) machine(id string) []ninja.Var {
 		return ninja.Var{Name: name, Value: ninja.Escape(shellWords(words...))}
 	}
 	vars := []ninja.Var{words("cxx", in.compiler.words...), words("cxx_flags", in.compiler.flags()...),
-		words("project", in.project.Dir), words("build_id", id), words("tvm_ffi", in.env.TVMInclude)}
+		words("project", cmp.Or(in.root, in.project.Dir)), words("build_id", id), words("tvm_ffi", in.env.TVMInclude)}
 	if len(in.jax) > 0 {
 		vars = append(vars, words("jaxlib", in.env.JAXInclude))
 	}

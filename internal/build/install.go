@@ -29,8 +29,10 @@ func install(o Options, p *plan) (*Result, error) {
 			result.SHA256 = fmt.Sprintf("%x", sha256.Sum256(content))
 		}
 	}
-	if err := link(o); err != nil {
-		return nil, err
+	if o.CopyOf == "" {
+		if err := link(o); err != nil {
+			return nil, err
+		}
 	}
 	result.Import = importCommand(o)
 	return result, nil

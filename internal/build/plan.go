@@ -20,6 +20,8 @@ type inputs struct {
 	project  *opdef.Project
 	env      *pyenv.Env
 	compiler compiler
+	// root is the folder that command lines name: that of the project of which this one is a copy, or empty.
+	root string
 	// cuda is nil when the library is built for the CPU only.
 	cuda    *cuda
 	debug   bool

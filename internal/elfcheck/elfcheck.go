@@ -22,6 +22,8 @@ type Library struct {
 	Undefined []Symbol
 	// Needed are the libraries that the loader opens with it.
 	Needed []string
+	// Name is what it calls itself (its SONAME), empty if it does not.
+	Name string
 }
 
 // Read opens a shared library. A file that is no ELF library, or a damaged one, is an error.
@@ -65,6 +67,13 @@ func (l *Library) fill(f *elf.File) error {
 	if l.Needed, err = f.ImportedLibraries(); err != nil {
 		return err
 	}
+	names, err := f.DynString(elf.DT_SONAME)
+	if err != nil {
+		return err
+	}
+	if len(names) > 0 {
+		l.Name = names[0]
+	}
 	slices.Sort(l.Exports)
 	slices.Sort(l.Needed)
 	slices.SortFunc(l.Undefined, func(a, b Symbol) int { return strings.Compare(a.Name, b.Name) })
@@ -88,6 +97,16 @@ type Policy struct {
 	Provided []string
 	// Linked are further libraries, by name without version ("libfoo.so"), on which the author linked on purpose.
 	Linked []string
+}
+
+// Linked are the libraries that flags for the linker name: "libfoo.so" of "-lfoo".
+func Linked(flags []string) (names []string) {
+	for _, f := range flags {
+		if name, ok := strings.CutPrefix(f, "-l"); ok {
+			names = append(names, "lib"+name+".so")
+		}
+	}
+	return names
 }
 
 // Faults are the departures from a policy, each list sorted.

@@ -8,6 +8,7 @@ package native
 import (
 	"fmt"
 	"runtime"
+	"sync"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -17,6 +18,8 @@ import (
 type Library struct {
 	handle uintptr
 	tvm    runtimeAPI
+	// functions are those that were found, by name: to prepare one for calls takes longer than many calls.
+	functions sync.Map
 }
 
 // runtimeAPI is what a caller needs of libtvm_ffi.
@@ -66,12 +69,16 @@ type Function struct {
 
 // Function finds the function that tvm-ffi knows by the name, such as an op or "_opcast_kernels".
 func (l *Library) Function(name string) (*Function, error) {
+	if known, ok := l.functions.Load(name); ok {
+		return known.(*Function), nil //nolint:forcetypeassert // nothing else is stored
+	}
 	address, err := purego.Dlsym(l.handle, "__tvm_ffi_"+name)
 	if err != nil {
 		return nil, fmt.Errorf("find function: %w", err)
 	}
 	f := &Function{library: l}
 	purego.RegisterFunc(&f.call, address)
+	l.functions.Store(name, f)
 	return f, nil
 }
 

@@ -2,6 +2,7 @@ package rule
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/opcast/opcast/internal/dtype"
@@ -80,17 +81,19 @@ func (m memory) steps() []step {
 }
 
 // distinct says whether no two elements lie in one place: each stride leaves behind all that the smaller ones reach.
-// It is never wrong about that; arrays that interleave in other ways count as overlapping.
+// It is never wrong about that; arrays that interleave in other ways, or reach further than addresses do, count as
+// overlapping.
 func (m memory) distinct() bool {
-	if m.empty() {
+	if m.empty() || m.dense() {
 		return true
 	}
-	reach := int64(0)
+	reach := int64(0) // in elements, as in C++: the numbers overflow for the same arrays
 	for _, s := range ascending(m.steps()) {
-		if s.stride%m.itemSize != 0 || s.stride < reach+m.itemSize {
+		stride := s.stride / m.itemSize
+		if s.stride%m.itemSize != 0 || stride <= reach || s.size-1 > (math.MaxInt64-reach)/stride {
 			return false
 		}
-		reach += s.stride * (s.size - 1)
+		reach += stride * (s.size - 1)
 	}
 	return true
 }

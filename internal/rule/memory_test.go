@@ -87,6 +87,25 @@ func TestDistinct(t *testing.T) {
 	}
 }
 
+// Shapes that no memory holds reach their checks, too: a caller may claim anything.
+func TestDistinctOfHugeArrays(t *testing.T) {
+	const huge = 1<<62 - 1
+	for name, test := range map[string]struct {
+		shape, strides []int64
+		want           bool
+	}{
+		"dense":                  {[]int64{huge}, []int64{4}, true},
+		"rows that overlap":      {[]int64{2, huge}, []int64{20, 4}, false},
+		"rows far apart":         {[]int64{2, 5}, []int64{1 << 60, 4}, true},
+		"rows beyond addresses":  {[]int64{huge, 5}, []int64{1 << 60, 4}, false},
+		"a column of huge steps": {[]int64{huge}, []int64{1 << 40}, false},
+	} {
+		if got := (memory{0, 4, test.shape, test.strides}).distinct(); got != test.want {
+			t.Errorf("%s: got %v", name, got)
+		}
+	}
+}
+
 // TestOverlapCases are the cases that people meet.
 func TestOverlapCases(t *testing.T) {
 	array := func(address int64, shape, strides []int64) memory { return memory{address, 4, shape, strides} }

@@ -2,7 +2,8 @@
 //
 // A message is a frame: the length of a JSON header as u64 (little-endian), the header, then raw blobs whose lengths the
 // header lists. The process greets with one frame once it is ready, answers every request with one frame, and exits when
-// its input ends. A crash or a missed deadline costs the call that caused it: the next call starts a new process.
+// its input ends. A crash, a missed deadline or too much memory costs the call that caused it: the next call starts a new
+// process.
 package worker
 
 import (
@@ -11,7 +12,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -25,6 +29,9 @@ type Config struct {
 	Env     []string
 	// StartDeadline bounds the time until the greeting, CallDeadline that of one call.
 	StartDeadline, CallDeadline time.Duration
+	// Memory bounds the physical memory of the process during a call, in bytes; zero means no bound. Address space is free:
+	// frameworks reserve much of it.
+	Memory int64
 }
 
 // Message is the content of a frame.
@@ -134,21 +141,23 @@ func (w *Worker) exchange(ctx context.Context, limit time.Duration, send func(*p
 	}()
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
+	watch := time.NewTicker(watchInterval)
+	defer watch.Stop()
 	reason := ""
-	select {
-	case got := <-answers:
-		if got.err == nil {
-			return got.message, nil
+	for reason == "" {
+		select {
+		case got := <-answers:
+			if got.err == nil {
+				return got.message, nil
+			}
+			reason = p.wait(got.err)
+		case <-watch.C:
+			reason = p.stop(p.greedy(w.config.Memory))
+		case <-timer.C:
+			reason = p.stop(fmt.Sprintf("no answer within %v", limit))
+		case <-ctx.Done():
+			reason = p.stop(context.Cause(ctx).Error())
 		}
-		reason = p.wait(got.err)
-	case <-timer.C:
-		reason = fmt.Sprintf("no answer within %v", limit)
-		p.dumpStacks()
-		p.kill()
-	case <-ctx.Done():
-		reason = context.Cause(ctx).Error()
-		p.dumpStacks()
-		p.kill()
 	}
 	w.now = nil
 	return Message{}, &CrashError{Reason: reason, Stderr: p.stderr.String()}
@@ -203,6 +212,35 @@ func (p *process) wait(cause error) string {
 		return err.Error()
 	}
 	return cause.Error()
+}
+
+// watchInterval is how often the memory of a busy process is looked at.
+const watchInterval = 200 * time.Millisecond
+
+// stop ends the process for a reason, with its stacks on stderr; it does nothing without one.
+func (p *process) stop(reason string) string {
+	if reason != "" {
+		p.dumpStacks()
+		p.kill()
+	}
+	return reason
+}
+
+// greedy says that the process has more physical memory than it may; nothing where nobody can tell.
+func (p *process) greedy(limit int64) string {
+	if limit == 0 {
+		return ""
+	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", p.cmd.Process.Pid))
+	fields := strings.Fields(string(text))
+	if err != nil || len(fields) < 2 {
+		return ""
+	}
+	pages, err := strconv.ParseInt(fields[1], 10, 64)
+	if has := pages * int64(os.Getpagesize()); err == nil && has > limit {
+		return fmt.Sprintf("the process has %d MiB of memory, at most %d are allowed", has>>20, limit>>20)
+	}
+	return ""
 }
 
 // dumpStacks asks faulthandler, which the worker registered for SIGUSR1, for the Python stacks.

@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -21,6 +22,9 @@ import (
 
 const role = "OPCAST_TEST_WORKER"
 
+// memoryLimit is far more than a worker of these tests needs, and reached soon by one that eats.
+const memoryLimit = 512 << 20
+
 // TestMain lets the test binary play the worker.
 func TestMain(m *testing.M) {
 	if os.Getenv(role) != "" {
@@ -29,6 +33,9 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(m.Run())
 }
+
+// eaten is memory that a worker does not give back.
+var eaten [][]byte
 
 // play greets, then does what each request says.
 func play() {
@@ -56,6 +63,10 @@ func play() {
 			select {}
 		case "hang":
 			select {}
+		case "eat":
+			for ; ; time.Sleep(time.Millisecond) {
+				eaten = append(eaten, bytes.Repeat([]byte{1}, 16<<20))
+			}
 		case "noise":
 			fmt.Println("a library prints to stdout")
 		}
@@ -105,7 +116,7 @@ func newWorker(t *testing.T, deadline time.Duration) *worker.Worker {
 	t.Helper()
 	w := worker.New(worker.Config{
 		Command: []string{os.Args[0]}, Env: append(os.Environ(), role+"=1"),
-		StartDeadline: time.Minute, CallDeadline: deadline,
+		StartDeadline: time.Minute, CallDeadline: deadline, Memory: memoryLimit,
 	})
 	t.Cleanup(func() {
 		if err := w.Close(); err != nil {
@@ -141,6 +152,7 @@ func TestCrashCostsOneCall(t *testing.T) {
 		{"die", "signal: killed", ""},
 		{"hang", "no answer within 2s", "stack of the worker"},
 		{"noise", "header of", ""},
+		{"eat", "at most 512 are allowed", "stack of the worker"},
 	} {
 		t.Run(test.do, func(t *testing.T) {
 			w := newWorker(t, 2*time.Second)
