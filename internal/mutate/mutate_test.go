@@ -1,0 +1,170 @@
+package mutate_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opcast/opcast/internal/mutate"
+)
+
+// sample is generated C++ in small.
+const sample = `#include "scale.gen.h"
+
+namespace ops {
+namespace {
+
+constexpr opcast::ArrayInfo kArrays[] = {
+    {"y", opcast::Role::kOutput, false},
+    {"x", opcast::Role::kInput, false},
+};
+
+void run_scale(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
+  const opcast::Call call("scale; {", argv, count, 2);
+  call.Dense(x); call.Data(x);
+  if (bias) {
+    call.Size(bias, 0, N, {{"N", N, "x"}});
+  }
+  const int64_t N = x.size(-1);
+  ScaleArgs values{};
+  values.N = N;
+  opcast::Dispatch(call, op_scale, kVariants, values, opcast::LaunchOn(x),
+                   {request});
+}
+
+}  // namespace
+}  // namespace ops
+`
+
+func TestSchemata(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		operator mutate.Operator
+		want     []string // pieces of the new text
+	}{
+		{
+			"a statement is left out", mutate.Operator{Pattern: `^call\.Data\(.*\);$`},
+			[]string{"call.Dense(x); if (OPCAST_MUTANT(7)) {  } else { call.Data(x); }\n"},
+		},
+		{
+			"a statement in a block", mutate.Operator{Pattern: `(call\.Size\(\w+, 0, )`, Replace: `${1}1 + `},
+			[]string{
+				`if (OPCAST_MUTANT(7)) { call.Size(bias, 0, 1 + N, {{"N", N, "x"}}); } else`,
+				`else { call.Size(bias, 0, N, {{"N", N, "x"}}); }`,
+			},
+		},
+		{
+			"a declaration keeps its name", mutate.Operator{Pattern: `x\.size\(-1\)`, Replace: `2`},
+			[]string{"const int64_t N = OPCAST_MUTANT(7) ? (2) : (x.size(-1));"},
+		},
+		{
+			"one for each written array",
+			mutate.Operator{Pattern: `^(?s:opcast::Dispatch.*)$`, Each: `\{"(\w+)", opcast::Role::kO`, Replace: `$0 Beyond($EACH);`},
+			[]string{"Beyond(y); } else { opcast::Dispatch("},
+		},
+		{
+			"only names that the file has",
+			mutate.Operator{Pattern: `^values\.(\w+) = \w+;$`, Among: `const int64_t (\w+) =`, Replace: `values.$1 = 1;`},
+			[]string{"if (OPCAST_MUTANT(7)) { values.N = 1; } else { values.N = N; }", `#include "` + mutate.HeaderName + `"`},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, mutants := mutate.Schemata("backend/gen/scale.gen.cc", sample, []*mutate.Operator{&test.operator}, []string{"scale"}, 7)
+			if len(mutants) != 1 || mutants[0].Number != 7 || mutants[0].Op != "scale" {
+				t.Fatalf("got %d mutants: %+v", len(mutants), mutants)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("the text lacks %q:\n%s", want, got)
+				}
+			}
+		})
+	}
+}
+
+func TestEdit(t *testing.T) {
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "adaptors", "numpy", "src", "toy_numpy", "_ops")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	const text = "def scale(x, *, eps: float = 1e-06, n: int = 2):\n    return x\n"
+	o := mutate.Operator{
+		Kind: "wrong-default", Files: "adaptors/*/src/NAME_*/_ops/*.py", Pattern: `(: \w+ = )([\d.e-]+)`, Replace: `${1}1 + $2`,
+	}
+	source := mutate.Source{Dir: dir, Name: "toy", Ops: []string{"scale"}, Adaptors: []string{"numpy"}}
+	if _, err := mutate.EditsOf(source, []*mutate.Operator{&o}); err == nil || !strings.Contains(err.Error(), "matches nowhere") {
+		t.Errorf("an operator without a place: got %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "scale.py"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	mutants, err := mutate.EditsOf(source, []*mutate.Operator{&o})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(mutants) != 2 || mutants[1].ID != "scale/numpy/wrong-default/2" || mutants[1].Layer() != "numpy" {
+		t.Fatalf("got %+v", mutants)
+	}
+	want := "def scale(x, *, eps: float = 1 + 1e-06, n: int = 1 + 2):\n    return x\n"
+	if diff := cmp.Diff(want, mutate.Edit(text, mutants)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestOperators plants all mutants into this repository: a template that no operator matches any more shows here.
+func TestOperators(t *testing.T) {
+	root, dir := filepath.Join("..", ".."), t.TempDir()
+	var ops []string
+	files, err := filepath.Glob(filepath.Join(root, "backend", "gen", "*.gen.cc"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(err, len(files))
+	}
+	if err := os.CopyFS(filepath.Join(dir, "backend", "gen"), os.DirFS(filepath.Join(root, "backend", "gen"))); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if op, _, _ := strings.Cut(filepath.Base(f), "."); op != "register_all" {
+			ops = append(ops, op)
+		}
+	}
+	planted, err := mutate.Plant(mutate.Source{Dir: dir, Ops: ops, Switch: filepath.Join(dir, "mutant")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	adaptors := []string{"torch", "jax", "cupy", "numpy"}
+	edits, err := mutate.Edits(mutate.Source{Dir: root, Name: "opcast", Ops: ops, Adaptors: adaptors})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	used := map[string]bool{}
+	for _, m := range slices.Concat(planted, edits) {
+		if seen[m.ID] {
+			t.Errorf("two mutants are called %s", m.ID)
+		}
+		seen[m.ID] = true
+		used[m.Operator.Doc+m.Operator.Pattern] = true
+		if len(m.Operator.Expect) == 0 || m.Operator.Doc == "" {
+			t.Errorf("%s: no check is expected to notice, or nothing says what the fault is", m.ID)
+		}
+	}
+	for _, o := range append(operators(t, true), operators(t, false)...) {
+		if !used[o.Doc+o.Pattern] && !strings.HasSuffix(o.Doc, ": a bool") { // no op here has such an attribute
+			t.Errorf("operator %s, %s: %q has no place in this repository", o.Kind, o.Doc, o.Pattern)
+		}
+	}
+}
+
+func operators(t *testing.T, cpp bool) []*mutate.Operator {
+	t.Helper()
+	list, err := mutate.Operators(cpp)
+	if err != nil || len(list) == 0 {
+		t.Fatal(err, len(list))
+	}
+	return list
+}
