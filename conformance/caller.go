@@ -14,13 +14,15 @@ import (
 
 // greeting is a worker's first frame.
 type greeting struct {
-	Version, Missing, Word string
+	Version, Missing, Word, Python string
 	// TVM is the path of libtvm_ffi, Built the devices for which the library has kernels, and Driver says that the
 	// machine has a CUDA device, Hardware what its maker calls the device under test: the bare backend tells.
 	TVM      string
 	Built    []string
 	Driver   bool
 	Hardware string
+	// Abilities are what the framework can do; the bare callers do not tell.
+	Abilities *abilities
 	// Groups are the names of the probes by group.
 	Groups map[string][]string `json:"probes"`
 }
@@ -29,6 +31,8 @@ type greeting struct {
 type remote struct {
 	name   string
 	worker *worker.Worker
+	// reached is memory of the process that calls from Go, with the number of its present random call; nil for others.
+	reached []byte
 	greeting
 }
 
@@ -43,6 +47,11 @@ type workerConfig struct {
 	DTypes map[string]string `json:"dtypes"`
 	// Device is the one under test.
 	Device string `json:"device"`
+	// Environ are variables that are set before anything is imported.
+	Environ map[string]string `json:"environ,omitempty"`
+	// Library is one that was made by hand; Callables are functions by op that are tested in the place of a package.
+	Library   string            `json:"library,omitempty"`
+	Callables map[string]string `json:"callables,omitempty"`
 }
 
 // The deadlines of workers: torch and jax need seconds to import, and a first call of JAX compiles.
@@ -58,9 +67,9 @@ func workerCommand(python, dir string, config workerConfig) (worker.Config, erro
 		return worker.Config{}, fmt.Errorf("worker config: %w", err)
 	}
 	return worker.Config{
-		// -P keeps the working directory off the module path, -B keeps caches out of the user's tree.
-		Command: []string{python, "-P", "-B", filepath.Join(dir, "main.py"), string(text)}, Dir: dir,
-		StartDeadline: startDeadline, CallDeadline: callDeadline,
+		// -B keeps caches out of the user's tree. The module path begins with dir, since the program is a file there.
+		Command: []string{python, "-B", filepath.Join(dir, "main.py"), string(text)}, Dir: dir,
+		StartDeadline: startDeadline, CallDeadline: callDeadline, Memory: worker.Allowance(),
 	}, nil
 }
 
@@ -81,16 +90,20 @@ func (r *remote) Word() string                 { return r.greeting.Word }
 func (r *remote) tells() greeting              { return r.greeting }
 func (r *remote) Probes(group string) []string { return r.Groups[group] }
 
-// Call sends the call in the form that the caller takes.
-func (r *remote) Call(ctx context.Context, call *Call) (*Result, error) {
-	pack := publicCall
+// pack puts a call into the form that the caller takes.
+func (r *remote) pack(call *Call) (wireCall, [][]byte) {
 	switch r.name {
 	case backendName, nativeName:
-		pack = backendCall
+		return backendCall(call)
 	case opCallName:
-		pack = opCall
+		return opCall(call)
 	}
-	request, blobs := pack(call)
+	return publicCall(call)
+}
+
+// Call sends the call in the form that the caller takes.
+func (r *remote) Call(ctx context.Context, call *Call) (*Result, error) {
+	request, blobs := r.pack(call)
 	m, err := r.worker.Call(ctx, request, blobs)
 	if err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package conformance
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -25,8 +24,9 @@ type plan struct {
 	without []string
 	// scale multiplies random numbers; zero means 1.
 	scale float64
-	// unbounded lifts the limit on what a sample may cost.
+	// unbounded lifts the limit on what a sample may cost; largest, if not zero, is another one, in elements of an argument.
 	unbounded bool
+	largest   int64
 	// hollow leaves all arrays without elements: only shapes and dtypes matter.
 	hollow bool
 	// when is a condition that sizes and attrs have to meet; nil for none.
@@ -73,8 +73,9 @@ type Case struct {
 	Inputs []*ndarray.Array
 	// Attrs holds the attrs that are given; the others take their defaults.
 	Attrs map[string]any
-	// hollow is that of the plan.
+	// hollow is that of the plan; made are the inputs whose contents the author's samples made.
 	hollow bool
+	made   map[string]bool
 }
 
 // zeroed is an array of the case, full of zeros; without elements in a hollow one.
@@ -97,11 +98,19 @@ func newCase(op *opdef.Op, p plan) (*Case, error) {
 		return nil, err
 	}
 	c.Name = c.describe(p.name)
+	structured, err := c.structured(p)
+	if err != nil {
+		return nil, err
+	}
 	for i := range op.Inputs {
 		in := &op.Inputs[i]
 		if slices.Contains(p.without, in.Name) {
 			c.Inputs = append(c.Inputs, nil)
 			c.Name += ", no " + in.Name
+			continue
+		}
+		if a := structured[in.Name]; a != nil {
+			c.Inputs = append(c.Inputs, a)
 			continue
 		}
 		a, err := c.fill(in, p)
@@ -154,18 +163,6 @@ func (c *Case) describe(name string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
 }
 
-// contents says what inputs with a declared range hold.
-type contents int
-
-// The contents: random ones; the lowest value everywhere; the highest; values that rise from the lowest to the highest, with
-// equal neighbours, as the limits of ragged rows do that fill all of their memory.
-const (
-	random contents = iota
-	lowest
-	highest
-	rising
-)
-
 // fill draws the contents of an input. They depend on the plan's name, the op and the input, not on the caller.
 func (c *Case) fill(in *opdef.Arg, p plan) (*ndarray.Array, error) {
 	shape, err := c.Shape(in.Type)
@@ -195,27 +192,6 @@ func (c *Case) fill(in *opdef.Arg, p plan) (*ndarray.Array, error) {
 	}
 	rng := ndarray.Rand(strings.Join([]string{p.name, c.Op.Name, in.Name, list(shape)}, "/"))
 	return ndarray.Random(rng, d, shape, limits), nil
-}
-
-// values are n values of the contents within limits; nil where they are random or there is no such limit.
-func (k contents) values(n int64, limits ndarray.Contents) []float64 {
-	low, high := limits.Min, limits.Max
-	switch {
-	case k == lowest && low != nil:
-		return slices.Repeat([]float64{*low}, int(n))
-	case k == highest && high != nil:
-		return slices.Repeat([]float64{*high}, int(n))
-	case k == rising && low != nil && high != nil && n > 0:
-		out := make([]float64, n)
-		for i := range out {
-			// In pairs, so that neighbours are equal; whole numbers, which every dtype with a range has.
-			step := math.Floor(float64(i+1)/2) / max(math.Floor(float64(n)/2), 1)
-			out[i] = math.Floor(*low + (*high-*low)*step)
-		}
-		out[n-1] = *high
-		return out
-	}
-	return nil
 }
 
 // DType is the element type of an argument.

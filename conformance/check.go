@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
@@ -19,6 +20,8 @@ const (
 	groupAliasing = "Aliasing"
 	groupErrors   = "Errors"
 	groupAcross   = "Across adaptors"
+	// What surrounds a call: threads, children, memory.
+	groupEndurance = "Endurance"
 	// What people do with ops beside calling them.
 	groupTransform = "Transformations"
 )
@@ -53,8 +56,10 @@ func unsupported(format string, args ...any) error {
 // ends the check.
 type T struct {
 	// ctx is that of the one spec for which a T lives.
-	ctx    context.Context
-	env    *environment
+	ctx context.Context
+	env *environment
+	// began is when the check began.
+	began  time.Time
 	Op     *opdef.Op
 	Caller Caller
 	// kernel and dtypes are those of the present row.
@@ -62,6 +67,10 @@ type T struct {
 	rows           []row
 	// covering restricts each to choices that show every dtype and kernel at least once.
 	covering bool
+	// silent keeps what is tried out of the reproducers and the measured errors.
+	silent bool
+	// latest is the transformation that was sent last in this row.
+	latest *transformation
 	// aboutKernels restricts it to one choice for callers beside the bare backend, which shows what kernels do.
 	aboutKernels bool
 }
@@ -77,10 +86,20 @@ type environment struct {
 	chain chainer
 	// stale returns the generated files that are out of date; nil when nobody can tell.
 	stale func(context.Context) ([]string, error)
-	// random is the number of random calls for each op.
-	random int
+	// random is the number of random calls for each op, figures what they came to.
+	random  int
+	figures figures
+	// debugging returns a caller in a process that looks at what arrays hold; nil where none can be started.
+	debugging func(ctx context.Context, name string) (Caller, error)
 	// cases is the folder for failing cases; empty when none are wanted.
 	cases string
+	// seed makes the random inputs; zero is the fixed one. ulps are the errors that were measured; nil keeps none.
+	seed uint64
+	ulps *measured
+	// foreign says that what is under test was not generated; nil where it was.
+	foreign *foreign
+	// replay has what scripts need to make a call again.
+	replay replay
 }
 
 // caller finds a caller by name; nil if it cannot call.
@@ -236,9 +255,7 @@ func (t *T) matches(call *Call, c *Case, result *Result) error {
 		return err
 	}
 	for i, o := range result.present() {
-		if text := compare(slots(t.Op)[i].Name, o.Array, want[i], boundOf(c, i)); text != "" {
-			t.Fail(call, c.Name, "%s", text)
-		}
+		t.compared(call, c, i, o.Array, want[i], nil)
 	}
 	return nil
 }

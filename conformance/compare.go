@@ -14,34 +14,57 @@ func compare(name string, got *ndarray.Array, want Expected, bound Bound) string
 
 // compareEither also accepts, element by element, a second answer: that of a float32 evaluation where it overflowed.
 func compareEither(name string, got *ndarray.Array, want Expected, or []float64, bound Bound) string {
-	if list(got.Shape) != list(want.Shape) {
-		return fmt.Sprintf("%s: got shape %s, the reference has %s", name, list(got.Shape), list(want.Shape))
+	if text := unlike(name, got, want); text != "" {
+		return text
 	}
-	worst, bad := inspect(got, want, or, bound)
-	if bad == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s%s: got %v, want %v (%.3g ulp, allowed %s); %d of %d elements differ",
-		name, list(got.Index(worst.at)), worst.got, worst.want, worst.distance/worst.spacing, bound, bad, got.Len())
+	found := inspect(got, want, or, bound)
+	return found.text(name, got, bound)
 }
 
-// inspect judges every element; it returns the worst one, and how many are beyond the bound.
-func inspect(got *ndarray.Array, want Expected, or []float64, bound Bound) (worst finding, bad int) {
-	worst = finding{excess: -1}
+// unlike says that a result has not the reference's shape, or "".
+func unlike(name string, got *ndarray.Array, want Expected) string {
+	if list(got.Shape) == list(want.Shape) {
+		return ""
+	}
+	return fmt.Sprintf("%s: got shape %s, the reference has %s", name, list(got.Shape), list(want.Shape))
+}
+
+// inspection is what came of all elements of a result: the worst one, how many are beyond the bound, and how many have
+// which error.
+type inspection struct {
+	worst finding
+	bad   int
+	bins  [errorBins]int64
+}
+
+// text is "" or what is wrong, with the worst element.
+func (in *inspection) text(name string, got *ndarray.Array, bound Bound) string {
+	if in.bad == 0 {
+		return ""
+	}
+	worst := in.worst
+	return fmt.Sprintf("%s%s: got %v, want %v (%.3g ulp, allowed %s); %d of %d elements differ",
+		name, list(got.Index(worst.at)), worst.got, worst.want, worst.distance/worst.spacing, bound, in.bad, got.Len())
+}
+
+// inspect judges every element.
+func inspect(got *ndarray.Array, want Expected, or []float64, bound Bound) inspection {
+	found := inspection{worst: finding{excess: -1}}
 	for i, g := range got.Floats() {
 		f := judge(got, g, want.Values[i], bound)
 		if f.excess > 0 && or != nil && overflowed(or[i]) {
 			f.excess = min(f.excess, judge(got, g, or[i], bound).excess)
 		}
 		if f.excess > 0 {
-			bad++
+			found.bad++
 		}
-		if f.excess > worst.excess || f.excess == worst.excess && f.share > worst.share {
+		found.bins[errorBin(f.distance/f.spacing)]++
+		if f.excess > found.worst.excess || f.excess == found.worst.excess && f.share > found.worst.share {
 			f.at = int64(i)
-			worst = f
+			found.worst = f
 		}
 	}
-	return worst, bad
+	return found
 }
 
 // String says what is allowed: "1 ulp + 0.0001".

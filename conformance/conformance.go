@@ -7,20 +7,21 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/report"
 )
 
 // Version is the version of the suite in reports: results of different versions are not comparable check by check.
-const Version = "3"
+const Version = "4"
 
 // Options say what to test.
 type Options struct {
@@ -33,8 +34,9 @@ type Options struct {
 	Device string
 	// Native is the command that runs ServeNative with the argument that is appended; empty leaves that caller out.
 	Native []string
-	// Random is the number of random calls for each op; zero stands for a few.
-	Random int
+	// Random is the number of random calls for each op, RandomTotal that for all ops together, which goes first; zero stands
+	// for a few.
+	Random, RandomTotal int
 	// Out gets progress, failures and the closing summary; Verbose adds a line per check.
 	Out     io.Writer
 	Verbose bool
@@ -42,8 +44,39 @@ type Options struct {
 	ReportDir string
 	// Stale returns the generated files of the project that are out of date; nil leaves that check out.
 	Stale func(context.Context) ([]string, error)
+	// Profile is the largest profile of checks that runs: empty or "core", or "extended".
+	Profile string
+	// Library is the library under test; empty stands for the one that `opcast build` makes.
+	Library string
+	// Callables are functions that stand for an adaptor's op; with them only their ops and adaptors are tested.
+	Callables []Callable
+	// Known and Only are files: known failures (empty: the project's own), and the specs to run (empty: all).
+	Known, Only string
+	// Shard is "i/n", the i-th of n parts of the specs, counted from 1; empty means all.
+	Shard string
+	// LastFailed runs only what failed in the report that is in ReportDir.
+	LastFailed bool
+	// Seed makes the random inputs; zero stands for the fixed one.
+	Seed uint64
+	// Against are existing functions that ops are compared with, in values and time.
+	Against []Callable
+	// Jobs is the number of processes that share the run; more than one need Command, the command line of this run, to which
+	// flags are appended.
+	Jobs    int
+	Command []string
+	// Job is the file of the part that this process runs of such a run.
+	Job string
+	// Progress says that Out is a terminal, on which a line can be redrawn.
+	Progress bool
 	// T is told about failures in a Go test; nil outside of one.
 	T interface{ Fail() }
+}
+
+// Callable is a Python function that does what an op says: a kernel that exists already, or a framework's own function.
+type Callable struct {
+	Adaptor, Op string
+	// Target is "package.module:function" or "path/to/file.py:function".
+	Target string
 }
 
 // ErrNotBuilt means that the library under test does not exist.
@@ -58,14 +91,22 @@ var ErrMissing = errors.New("cannot be tested here")
 // Run tests the collection of a project. The summary counts results; an error means that the suite could not run.
 // Ginkgo allows one run per process.
 func Run(ctx context.Context, o Options) (report.Summary, error) {
-	ops, adaptors, err := selection(o)
+	s, adaptors, err := newSession(o)
 	if err != nil {
 		return report.Summary{}, err
 	}
-	s := &session{options: o, ops: ops, printer: &printer{out: o.Out, verbose: o.Verbose}}
+	defer s.printer.stop()
+	if len(o.Against) > 0 {
+		summary, err := s.runAgainst(ctx)
+		return summary, errors.Join(err, s.close())
+	}
+	if o.Jobs > 1 && s.job == nil {
+		return s.runJobs(ctx, adaptors)
+	}
 	if err := s.open(ctx, adaptors); err != nil {
 		return report.Summary{}, errors.Join(err, s.close())
 	}
+	s.startProgress()
 	s.specs()
 	runGinkgo(o)
 	s.fillHoles()
@@ -73,8 +114,46 @@ func Run(ctx context.Context, o Options) (report.Summary, error) {
 	return summary, errors.Join(err, s.close())
 }
 
+// newSession reads the options.
+func newSession(o Options) (*session, []string, error) {
+	s := &session{options: o, started: time.Now(), printer: &printer{out: o.Out, verbose: o.Verbose}}
+	s.env = newEnvironment(o)
+	var err error
+	if s.env.foreign, err = newForeign(o); err != nil {
+		return nil, nil, err
+	}
+	var adaptors []string
+	if s.ops, adaptors, err = selection(o, s.env.foreign); err != nil {
+		return nil, nil, err
+	}
+	if s.choice, err = newChoice(o); err != nil {
+		return nil, nil, err
+	}
+	if s.job, err = readJob(o); err != nil {
+		return nil, nil, err
+	}
+	if s.job != nil {
+		s.choice = choice{job: s.job.Specs}
+		s.printer.out = s.job
+	}
+	return s, adaptors, nil
+}
+
+// newEnvironment is what all specs share, as far as the options tell.
+func newEnvironment(o Options) environment {
+	return environment{
+		project: o.Project, device: o.device(), stale: o.Stale, random: o.randomCalls(), seed: o.Seed,
+	}
+}
+
+// randomCalls is the number of random calls for each op.
+func (o *Options) randomCalls() int {
+	ops := max(cmp.Or(len(o.Ops), len(o.Project.Ops)), 1)
+	return cmp.Or((o.RandomTotal+ops-1)/ops, o.Random, randomCalls)
+}
+
 // selection applies the options' filters.
-func selection(o Options) (ops []*opdef.Op, adaptors []string, err error) {
+func selection(o Options, f *foreign) (ops []*opdef.Op, adaptors []string, err error) {
 	for _, name := range o.Ops {
 		if !slices.ContainsFunc(o.Project.Ops, func(op *opdef.Op) bool { return op.Name == name }) {
 			return nil, nil, fmt.Errorf("op %q: %w", name, ErrUnknown)
@@ -85,8 +164,15 @@ func selection(o Options) (ops []*opdef.Op, adaptors []string, err error) {
 			ops = append(ops, op)
 		}
 	}
-	have := append(slices.Clone(o.Project.Manifest.Adaptors), backendName, nativeName, opCallName)
-	slices.Sort(have)
+	have := f.adaptors(o.Project)
+	if f.callables() && len(o.Ops) == 0 {
+		ops = ops[:0]
+		for _, op := range o.Project.Ops {
+			if f.offers(op, definitionName) {
+				ops = append(ops, op)
+			}
+		}
+	}
 	for _, name := range o.Adaptors {
 		if !slices.Contains(have, name) {
 			return nil, nil, fmt.Errorf("adaptor %q: %w", name, ErrUnknown)
@@ -94,7 +180,7 @@ func selection(o Options) (ops []*opdef.Op, adaptors []string, err error) {
 	}
 	for _, name := range have {
 		// The bare backend is what the others are compared with, so it always starts.
-		if len(o.Adaptors) == 0 || slices.Contains(o.Adaptors, name) || name == backendName {
+		if len(o.Adaptors) == 0 || slices.Contains(o.Adaptors, name) || name == backendName && !f.callables() {
 			adaptors = append(adaptors, name)
 		}
 	}
@@ -113,11 +199,4 @@ func (o *Options) device() string {
 func LibraryPath(p *opdef.Project) string {
 	name := p.Manifest.Name
 	return filepath.Join(p.Dir, "backend", "python", "src", name+"_backend", "lib", "lib"+name+".so")
-}
-
-func requireLibrary(p *opdef.Project) error {
-	if _, err := os.Stat(LibraryPath(p)); err != nil {
-		return fmt.Errorf("%w: %s", ErrNotBuilt, LibraryPath(p))
-	}
-	return nil
 }

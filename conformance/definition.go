@@ -116,8 +116,8 @@ func (t *T) allWrong(c *Case, program *rule.Program) ([]*Call, error) {
 		return nil, err
 	}
 	faults := slices.Concat(outputs, scratch, wrongMemory(c, definition{}), wrongSizes(c, program))
-	for _, name := range []string{"torch", definitionName} { // with and without a second device
-		faults = append(faults, wrongArguments(c, named{name: name}, t.env.device)...)
+	for _, one := range []named{{}, {tellsOf: &abilities{Writes: true, Elsewhere: secondDevice(t.env.device)}}} {
+		faults = append(faults, wrongArguments(c, one, t.env.device)...)
 	}
 	var wrong []*Call
 	for _, f := range faults {
@@ -126,13 +126,24 @@ func (t *T) allWrong(c *Case, program *rule.Program) ([]*Call, error) {
 	return wrong, nil
 }
 
-// named is a caller that only has a name.
+// secondDevice is one that no machine lacks.
+func secondDevice(device string) string {
+	if device == "cpu" {
+		return "meta"
+	}
+	return "cpu"
+}
+
+// named is a caller that has only a name and abilities.
 type named struct {
 	definition
-	name string
+	name    string
+	tellsOf *abilities
 }
 
 func (n named) Name() string { return n.name }
+
+func (n named) tells() greeting { return greeting{Abilities: n.tellsOf} }
 
 // noticed reports whether a wrong call has another error without the rule. Leaving a rule out may leave later ones without
 // what it bound, which shows as well.

@@ -67,9 +67,11 @@ func fakeRun(t *testing.T, id string, caller *fake, change func(*environment)) s
 func fakeRunOf(t *testing.T, op, id string, caller *fake, change func(*environment)) string {
 	t.Helper()
 	p := toy(t)
-	s := &session{env: environment{
+	s := &session{options: Options{Profile: profileExtended}, env: environment{
 		project: p, device: "cpu", random: 60, oracle: fakeOracle{}, callers: []Caller{&fake{name: backendName}, caller},
-		chain: &fakeChain{fake: caller}, stale: func(context.Context) ([]string, error) { return nil, nil },
+		chain: &fakeChain{fake: caller}, debugging: func(context.Context, string) (Caller, error) {
+			return &fake{name: caller.name, before: caller.before, after: caller.after, looks: true}, nil
+		}, stale: func(context.Context) ([]string, error) { return nil, nil },
 	}}
 	if change != nil {
 		change(&s.env)

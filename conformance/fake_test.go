@@ -31,6 +31,12 @@ type fake struct {
 	before func(call *Call) (*Result, error)
 	after  func(call *Call, r *Result)
 	about  func(d *Description)
+	// together, child and keeps plant faults in calls at once, in children and in what the process has after many calls.
+	together func(thread int, call *Call, r *Result)
+	child    func(method string, call *Call, r *Result) (died string)
+	keeps    func(s *state, round int64, raised string)
+	// looks has it look at what arrays hold, as a library does that is being debugged.
+	looks bool
 }
 
 func (f *fake) Name() string { return f.name }
@@ -39,8 +45,11 @@ func (f *fake) Word() string { return f.name + ".array" }
 func (f *fake) Probes(group string) []string {
 	return map[string][]string{
 		groupSpecial: {"strange"}, groupMalformed: {"odd"}, groupRefusals: {"unknown_kind"}, groupMixed: {"other"},
+		groupWatch:        {"pointers", "far", "warnings"},
+		groupDevices:      {"second"},
+		groupEndure:       {"leaks", "copies"},
 		groupStreamProbes: {"side_stream", "two_streams", "graph_replayed"},
-		groupMemory:       {"version_mutated", "stale_mutated", "gradient_refused_out", "donation_used"},
+		groupMemory:       {"version_mutated", "stale_mutated", "gradient_refused_out", "donation_used", "written_out"},
 	}[group]
 }
 
@@ -50,7 +59,9 @@ func (f *fake) Call(_ context.Context, call *Call) (*Result, error) {
 			return r, err
 		}
 	}
-	r := f.answer(call)
+	r := f.answer(farCall(call))
+	r.watch(f, call)
+	r.endure(f, call)
 	if f.after != nil {
 		f.after(call, r)
 	}
@@ -143,6 +154,11 @@ func (f *fake) fault(call *Call) *rule.Fault {
 	if fault := layoutFault(f, call); fault != nil {
 		return fault
 	}
+	if f.looks {
+		if text := contentsFault(caseOf(call)); text != "" {
+			return &rule.Fault{Class: "ValueError", Text: text}
+		}
+	}
 	return variantFault(call, isBare(f) && f.name != opCallName)
 }
 
@@ -188,7 +204,23 @@ func caseOf(call *Call) *Case {
 }
 
 // tells says that the library has kernels for the host only, on a machine without another device.
-func (f *fake) tells() greeting { return greeting{Built: []string{"cpu"}} }
+func (f *fake) tells() greeting {
+	return greeting{Built: []string{"cpu"}, Abilities: fakeAbilities[f.name]}
+}
+
+// fakeAbilities are those of fakes that stand for a framework; others have the usual ones.
+var fakeAbilities = map[string]*abilities{
+	"jax": {Modes: []string{"eager", "jit"}, Features: []string{
+		featureTransforms, featureShapesOnly, featureSymbolicExport, "scan", "sharding", "x64 mode",
+	}},
+	"torch": {Writes: true, Out: true, Modes: []string{"eager"}, Elsewhere: "meta", Features: []string{
+		featureTransforms, featureWrappedErrors, "DTensor", "Inductor", "autocast", "dispatch modes", "opcheck", "profiler of this kind",
+		"torch.func",
+	}},
+	"numpy": {Writes: true, Out: true, Modes: []string{"eager"}, Script: &dialect{
+		"import ml_dtypes\nimport numpy as np", "np.ndarray(shape, dtype, memory, offset, strides)", "np.dtype(%s)",
+	}},
+}
 
 // Describe says what the definition says.
 func (f *fake) Describe(_ context.Context, op *opdef.Op) (*Description, error) {

@@ -10,8 +10,8 @@ import (
 	"github.com/opcast/opcast/internal/rule"
 )
 
-// writesMemory reports whether the op writes into memory that the user has; JAX's arrays never change.
-func writesMemory(caller Caller) bool { return caller.Name() != "jax" }
+// writesMemory reports whether the op writes into memory that the user has: not where arrays never change.
+func writesMemory(caller Caller) bool { return abilitiesOf(caller).Writes }
 
 // wrongMemory are inputs that the op cannot overwrite: read-only ones, layouts that kernels do not take, elements that
 // share a place, and arguments that share memory. The rules tell the errors.

@@ -106,12 +106,10 @@ func ruleValue(v any, caller Caller, device string) rule.Value {
 // otherDevice is a device on which a caller can make arrays beside the one under test; "" if it cannot.
 func otherDevice(caller Caller, device string) string {
 	switch {
-	case caller.Name() != "torch" && !isBare(caller):
-		return ""
+	case !isBare(caller):
+		return abilitiesOf(caller).Elsewhere
 	case device != "cpu":
 		return "cpu"
-	case caller.Name() == "torch":
-		return "meta"
 	}
 	return "cuda:0"
 }

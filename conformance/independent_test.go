@@ -1,10 +1,6 @@
 package conformance
 
 import (
-	"math"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,62 +8,63 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 )
 
-// TestReferencesAgree compares the references of this repository's definitions with independent formulas: a wrong
-// reference would make the suite demand a wrong kernel.
-func TestReferencesAgree(t *testing.T) {
+// Every op of this repository has a second formula: a wrong reference would make the suite demand a wrong kernel.
+func TestIndependentFormulas(t *testing.T) {
 	project, findings, err := opdef.Load("..")
 	if err != nil || len(findings) > 0 {
 		t.Fatal(findings, err)
 	}
-	text, err := os.ReadFile(filepath.Join("testdata", "independent.py"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	oracle := realOracle(t, 5*time.Minute) // the first call imports torch
 	for _, op := range project.Ops {
-		t.Run(op.Name, func(t *testing.T) {
-			if !strings.Contains(string(text), "\ndef "+op.Name+"(") {
-				t.Fatal("testdata/independent.py has no formula for it")
-			}
-			other := *op
-			other.Reference, other.ReferenceModule = "", string(text)+"\nreference = "+op.Name+"\n"
-			d := combinations(op, "cpu")[0]
-			samples := cases(op, slices.Concat(valuePlans(op, d), sizePlans(op, d), attrPlans(op, d), zeroPlans(op, d)))
-			if len(samples) == 0 {
-				t.Fatal("no samples")
-			}
-			for _, c := range samples {
-				agree(t, oracle, c, &other)
-			}
-		})
+		if err := hasIndependent(op, definition{}); err != nil {
+			t.Errorf("%s: %v", op.Name, err)
+		}
 	}
 }
 
-func agree(t *testing.T, oracle *remoteOracle, c *Case, other *opdef.Op) {
+// withModule is a toy op with a neighbouring file.
+func withModule(t *testing.T, name, module string) *opdef.Op {
 	t.Helper()
-	want, err := oracle.Reference(t.Context(), c, "float64")
-	if err != nil {
-		t.Fatal(err)
-	}
-	independent := *c
-	independent.Op = other
-	got, err := oracle.Reference(t.Context(), &independent, "float64")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(got) != len(want) {
-		t.Fatalf("%s: %d results, independently %d", c.Name, len(want), len(got))
-	}
-	for i := range want {
-		if got[i].Absent != want[i].Absent || list(got[i].Shape) != list(want[i].Shape) {
-			t.Fatalf("%s: result %d is %s (absent: %v), independently %s (%v)", c.Name, i,
-				list(want[i].Shape), want[i].Absent, list(got[i].Shape), got[i].Absent)
-		}
-		for j, w := range want[i].Values {
-			g := got[i].Values[j]
-			if math.IsNaN(g) != math.IsNaN(w) || math.Abs(g-w) > 1e-9*max(1, math.Abs(w)) {
-				t.Fatalf("%s: value %d is %g, independently %g", c.Name, j, w, g)
+	op := *toyOp(t, name)
+	op.Module = module
+	return &op
+}
+
+// definitionJudged runs a check of definitions with the Python oracle.
+func definitionJudged(t *testing.T, op *opdef.Op, id string) string {
+	t.Helper()
+	oracle := realOracle(t, time.Minute)
+	oracle.giveSamplers(t.Context(), []*opdef.Op{op})
+	s := &session{env: environment{project: toy(t), device: "cpu", oracle: oracle}}
+	for _, check := range definitionChecks() {
+		if check.ID == id {
+			var lines []string
+			for _, r := range s.run(t.Context(), op, definition{}, "", &check) {
+				lines = append(lines, string(r.Status)+": "+r.Reason)
 			}
+			return strings.Join(lines, "\n")
 		}
+	}
+	t.Fatalf("no check %q", id)
+	return ""
+}
+
+func TestIndependent(t *testing.T) {
+	const formula = "    y = alpha * (x * w) + (0 if bias is None else bias)\n" +
+		"    return numpy.maximum(y, 0) if mode == 'relu' else y\n"
+	for name, test := range map[string]struct{ module, want string }{
+		"agrees":         {"def independent(numpy, x, w, bias, alpha, mode):\n" + formula, "pass: "},
+		"forgets bias":   {"def independent(x, w, alpha):\n    return alpha * (x * w)\n", "the independent formula"},
+		"another shape":  {"def independent(x):\n    return x[..., :1]\n", "y: the reference gives [2, 3, 5], the independent formula [2, 3, 1]"},
+		"too many":       {"def independent(x):\n    return x, x\n", "gives 1 results, the independent formula 2"},
+		"raises":         {"def independent(x):\n    return x @ x @ x\n", "fail: base, * = [2, 3]"},
+		"missing module": {"def independent(no_such_framework, x):\n    return x\n", "unsupported: the independent formula needs a module: No module named"},
+		"none":           {"def samples(rng, sizes):\n    return {}\n", "unsupported: there is no independent formula"},
+		"through torch":  {"def independent(torch, x, w, bias, alpha, mode):\n" + strings.ReplaceAll(formula, "numpy.maximum(y, 0)", "torch.relu(y)"), "pass: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := definitionJudged(t, withModule(t, "affine", test.module), "independent"); !strings.Contains(got, test.want) {
+				t.Errorf("got %s, want %q", got, test.want)
+			}
+		})
 	}
 }

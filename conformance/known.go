@@ -16,19 +16,44 @@ import (
 
 // Known is an expected failure: a gap that is accepted for now, with its reason.
 type Known struct {
-	Op     string `toml:"op"`
-	Check  string `toml:"check"`
-	Reason string `toml:"reason"`
-	Link   string `toml:"link"`
+	// Adaptor narrows entries of a file for several adaptors; empty means all of them.
+	Adaptor string `toml:"adaptor"`
+	Op      string `toml:"op"`
+	Check   string `toml:"check"`
+	Reason  string `toml:"reason"`
+	Link    string `toml:"link"`
+}
+
+// loadKnown reads the known failures of an adaptor: those of the file that the options name, or of the project.
+func (s *session) loadKnown(adaptor string) ([]Known, error) {
+	if s.options.Known == "" {
+		return loadKnown(s.options.Project.Dir, adaptor)
+	}
+	list, err := readKnown(s.options.Known)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("known failures: %w: %w", ErrUnknown, err)
+	}
+	var out []Known
+	for _, k := range list {
+		if k.Adaptor == "" || k.Adaptor == adaptor {
+			out = append(out, k)
+		}
+	}
+	return out, err
 }
 
 // loadKnown reads conformance/known/<adaptor>.toml of a project; a missing file expects nothing.
 func loadKnown(dir, adaptor string) ([]Known, error) {
-	path := filepath.Join(dir, "conformance", "known", adaptor+".toml")
-	text, err := os.ReadFile(path)
+	list, err := readKnown(filepath.Join(dir, "conformance", "known", adaptor+".toml"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	return list, err
+}
+
+// readKnown reads a file of known failures.
+func readKnown(path string) ([]Known, error) {
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("known failures: %w", err)
 	}

@@ -26,8 +26,14 @@ const (
 	mangleTwice    = "twice"
 )
 
-// mangle changes the arguments of a call: options name the place of one and what becomes of it.
-func mangle(args []any, options tagged) []any {
+// mangling says which argument of a call is changed and what becomes of it; nothing if it does not say what.
+type mangling struct {
+	at int
+	as string
+}
+
+// manglingOf reads the options of a request.
+func manglingOf(options tagged) mangling {
 	var o struct {
 		Dict struct {
 			At struct{ Int int }
@@ -35,28 +41,36 @@ func mangle(args []any, options tagged) []any {
 		}
 	}
 	text, err := json.Marshal(options)
-	if err != nil || json.Unmarshal(text, &o) != nil || o.Dict.As.Str == "" || len(args) == 0 {
+	if err != nil || json.Unmarshal(text, &o) != nil {
+		return mangling{}
+	}
+	return mangling{o.Dict.At.Int, o.Dict.As.Str}
+}
+
+// apply returns the changed arguments.
+func (m mangling) apply(args []any) []any {
+	if m.as == "" || len(args) == 0 {
 		return args
 	}
-	at, as := o.Dict.At.Int%len(args), o.Dict.As.Str
+	at := m.at % len(args)
 	args = slices.Clone(args)
 	x, isArray := args[at].(*native.Tensor)
 	switch {
-	case as == mangleMissing:
+	case m.as == mangleMissing:
 		return slices.Delete(args, at, at+1)
-	case as == mangleTwice:
+	case m.as == mangleTwice:
 		return slices.Insert(args, at, args[at])
-	case as == mangleNull && isArray:
+	case m.as == mangleNull && isArray:
 		copied := *x
 		copied.Data = nil
 		args[at] = &copied
-	case as == mangleNegative && isArray && len(x.Shape) > 0:
+	case m.as == mangleNegative && isArray && len(x.Shape) > 0:
 		copied := *x
 		copied.Shape = slices.Clone(x.Shape)
 		copied.Shape[len(x.Shape)-1] = -1
 		args[at] = &copied
 	default:
-		if v, known := others[as]; known {
+		if v, known := others[m.as]; known {
 			args[at] = v
 		}
 	}

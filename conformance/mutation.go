@@ -202,7 +202,9 @@ func (t *T) sameObject(c *Case, i, j int) error {
 		return nil
 	}
 	if got = t.succeeded(call, c.Name, got); got != nil {
-		t.identical(call, c.Name, got, want)
+		if err := t.agrees(call, c, c.Name, got, want); err != nil {
+			return err
+		}
 		t.unchanged(call, c.Name, got)
 	}
 	return nil

@@ -105,7 +105,7 @@ func TestMangle(t *testing.T) {
 		"a text":       func(args []any) bool { return args[0] == "nonsense" },
 	} {
 		options := (&packer{}).value(map[string]any{"at": int64(2), "as": as})
-		if args := mangle([]any{x, int64(7)}, options); !test(args) {
+		if args := manglingOf(options).apply([]any{x, int64(7)}); !test(args) {
 			t.Errorf("%q: %v", as, args)
 		}
 	}

@@ -96,8 +96,11 @@ func outputsGiven(op *opdef.Op, caller Caller) error {
 	if mutates(op) && !isBare(caller) {
 		return skip("an op that mutates its inputs has no out=")
 	}
-	if caller.Name() == "jax" {
-		return unsupported("jax.Array is immutable: there is no out=")
+	switch can := abilitiesOf(caller); {
+	case !can.Writes:
+		return unsupported("%s is immutable: there is no out=", caller.Word())
+	case !can.Out:
+		return unsupported("the functions of %s have no out=", caller.Name())
 	}
 	return nil
 }

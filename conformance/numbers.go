@@ -84,10 +84,7 @@ func (t *T) extreme(c *Case) error {
 		return err
 	}
 	for i, o := range result.present() {
-		text := compareEither(slots(t.Op)[i].Name, o.Array, want[i], narrow[i].Values, boundOf(c, i))
-		if text != "" {
-			t.Fail(call, c.Name, "%s", text)
-		}
+		t.compared(call, c, i, o.Array, want[i], narrow[i].Values)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 
@@ -44,28 +45,36 @@ func (o *remoteOracle) Reference(ctx context.Context, c *Case, precision string)
 	if err != nil {
 		return nil, fmt.Errorf("reference of %s: %w", c.Op.Name, err)
 	}
-	var answer struct {
-		Error   string
-		Outputs []struct {
-			Shape  []int64
-			Absent bool
-		}
-	}
-	if err := json.Unmarshal(m.Header, &answer); err != nil {
+	out, _, err := readExpected(m)
+	if err != nil {
 		return nil, fmt.Errorf("reference of %s: %w", c.Op.Name, err)
-	}
-	if answer.Error != "" {
-		return nil, fmt.Errorf("reference of %s: %s", c.Op.Name, answer.Error)
-	}
-	var out []Expected
-	for i, o := range answer.Outputs {
-		out = append(out, Expected{o.Shape, float64s(m.Blobs[i]), o.Absent})
 	}
 	if err := fits(c, out); err != nil {
 		return nil, err
 	}
 	o.cache[key] = out
 	return out, nil
+}
+
+// readExpected reads an answer; missing names a module that a formula needs and that is not installed.
+func readExpected(m worker.Message) (out []Expected, missing string, err error) {
+	var answer struct {
+		Error, Missing string
+		Outputs        []struct {
+			Shape  []int64
+			Absent bool
+		}
+	}
+	if err := json.Unmarshal(m.Header, &answer); err != nil {
+		return nil, "", err
+	}
+	if answer.Error != "" {
+		return nil, "", errors.New(answer.Error)
+	}
+	for i, o := range answer.Outputs {
+		out = append(out, Expected{o.Shape, float64s(m.Blobs[i]), o.Absent})
+	}
+	return out, answer.Missing, nil
 }
 
 // fits holds the answer of a reference against the slots of its op: None stands exactly where there is nothing to give.

@@ -36,7 +36,7 @@ var plantedIn = map[string]struct {
 	}}},
 	"an immutable array changes": {"accumulate", "mutated", fake{name: "jax", after: onBuffers(func(_ *Call, _ int, b []byte) { b[0] ^= 1 })}},
 	"an immutable array returns": {"accumulate", "mutated", fake{name: "jax", after: onOutputs(func(o *Output) { o.Same = 1 })}},
-	"a promise is broken": {"accumulate", "version stale donation", fake{after: func(c *Call, r *Result) {
+	"a promise is broken": {"accumulate", "version stale donation unwritable", fake{after: func(c *Call, r *Result) {
 		if strings.HasPrefix(c.Probe, groupMemory) {
 			r.Notes = map[string]any{"kept": true, "refused": false}
 		}

@@ -34,7 +34,7 @@ func realOracle(t *testing.T, deadline time.Duration) *remoteOracle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config.CallDeadline = deadline
+	config.CallDeadline, config.Memory = deadline, 1<<30
 	w := worker.New(config)
 	t.Cleanup(func() {
 		if err := w.Close(); err != nil {
@@ -119,6 +119,7 @@ func TestPythonCrash(t *testing.T) {
 		"segfault": {"import ctypes; ctypes.string_at(0)", "segmentation fault", "string_at"},
 		"exit":     {"import os; os._exit(7)", "exit status 7", ""},
 		"hang":     {"import time; time.sleep(600)", "no answer within 15s", "in reference"},
+		"eats":     {"import time; eaten = [bytearray(1 << 26) for _ in range(32)]; time.sleep(600)", "at most 1024 are allowed", "in reference"},
 	} {
 		_, err := answer(t, oracle, test.text)
 		var crash *worker.CrashError

@@ -2,10 +2,13 @@ package conformance
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,27 +18,81 @@ import (
 
 var notName = regexp.MustCompile(`[^A-Za-z0-9]+`)
 
-// reproduce writes the arrays of a call and a script that repeats it, and returns the line that points there. A call that
-// no user could write gives "".
-func (t *T) reproduce(call *Call, name string) string {
-	if len(call.Inputs) > len(call.Op.Inputs) || call.Extra != nil {
+// element is the one of a result that a failure is about.
+type element struct {
+	// Slot is its place among those of the op, Output among the results of the call.
+	Slot   int     `json:"-"`
+	Output int     `json:"output"`
+	Name   string  `json:"name"`
+	Index  []int64 `json:"index"`
+	Want   string  `json:"want"`
+}
+
+// reproduced writes a script that repeats a failing call, or the transformation that was sent last, and returns the line
+// that points there. Where no call failed, or nothing can be written, it gives "".
+func (t *T) reproduced(call *Call, at *element, name, text string) string {
+	if t.silent || t.env.cases == "" || call == nil && t.latest == nil {
 		return ""
 	}
 	base := strings.Trim(notName.ReplaceAllString(t.Op.Name+"-"+t.Caller.Name()+"-"+name, "-"), "-")
-	base = filepath.Join(t.env.cases, base[:min(len(base), 120)])
-	arguments := argumentsOf(call)
-	var data bytes.Buffer
-	if err := writeMemory(&data, arguments); err != nil {
+	base = unused(filepath.Join(t.env.cases, base[:min(len(base), 120)]))
+	files, err := t.reproducer(call, at, text)
+	if err != nil {
 		return ""
 	}
-	for path, text := range map[string][]byte{
-		base + ".safetensors": data.Bytes(), base + ".py": []byte(t.script(call, arguments)),
-	} {
-		if err := os.WriteFile(path, text, 0o644); err != nil {
+	for suffix, data := range files {
+		if err := os.WriteFile(base+suffix, data, 0o644); err != nil {
 			return ""
 		}
 	}
-	return "\n  repeat with: python " + relative(t.env.project.Dir, base+".py")
+	if r := t.row(); r.reproducer == "" {
+		r.reproducer = filepath.ToSlash(relative(filepath.Dir(t.env.cases), base+".py"))
+	}
+	return "\n  repeat with: " + t.env.python() + " " + relative(t.env.project.Dir, base+".py")
+}
+
+// unused is the base of a script that is not there yet: two checks may fail with calls of one name. It claims the name, since
+// other jobs look for one, too.
+func unused(base string) string {
+	name := base
+	for i := 2; ; i++ {
+		f, err := os.OpenFile(name+".py", os.O_CREATE|os.O_EXCL, 0o644)
+		if !errors.Is(err, fs.ErrExist) {
+			if err == nil {
+				_ = f.Close() // nothing was written
+			}
+			return name // where it cannot be made, writing it says so
+		}
+		name = fmt.Sprintf("%s-%d", base, i)
+	}
+}
+
+// reproducer makes the files of a script by their suffixes: a user's call where one could write it, else the very request.
+func (t *T) reproducer(call *Call, at *element, text string) (map[string][]byte, error) {
+	if call == nil {
+		request, blobs := transformRequest(t.latest)
+		return t.env.recorded(t.Caller.Name(), request, blobs, nil, text)
+	}
+	call = call.clone()
+	if call.Kernel == "" {
+		call.Kernel = t.forced()
+	}
+	if at != nil {
+		list := expects(call, t.Caller)
+		at.Output = slices.IndexFunc(list, func(s slot) bool { return s.Arg == slots(t.Op)[at.Slot].Arg })
+	}
+	d := abilitiesOf(t.Caller).Script
+	plain := call.Probe == "" && call.Mode == "eager" && call.Extra == nil && len(call.Inputs) <= len(call.Op.Inputs)
+	if d == nil || !plain || t.env.replay.only {
+		request, blobs := packed(t.Caller.Name(), call)
+		return t.env.recorded(t.Caller.Name(), request, blobs, at, text)
+	}
+	arguments := argumentsOf(call)
+	var data bytes.Buffer
+	if err := writeMemory(&data, arguments); err != nil {
+		return nil, err
+	}
+	return map[string][]byte{".safetensors": data.Bytes(), ".py": []byte(t.script(d, call, at, text))}, nil
 }
 
 func relative(dir, path string) string {
@@ -79,11 +136,15 @@ func writeMemory(data *bytes.Buffer, arguments []argument) error {
 	return ndarray.WriteSafetensors(data, arrays)
 }
 
-// scriptHead loads arrays. Its holes: comment, collection, adaptor, imports, the expression that makes an array.
-const scriptHead = `# Repeats one call of the conformance suite%s.
+// scriptHead loads arrays. Its holes: what failed, the packages' folders relative to the script, imports, collection,
+// adaptor, the expression that makes an array.
+const scriptHead = `# Repeats one call of the conformance suite.
+# %s
 import json
+import sys
 from pathlib import Path
 
+sys.path[:0] = [str(Path(__file__).parent / folder) for folder in (%s)]
 %s
 import %s_%s as ops
 
@@ -100,50 +161,58 @@ def array(name, dtype, shape, strides, offset):
 
 `
 
-// dialect is how scripts make arrays in a framework.
-type dialect struct{ imports, made, dtype string }
+// scriptForce makes an op run one kernel. Its holes: the collection, the op and the kernel.
+const scriptForce = `import tvm_ffi
+import %s_backend as backend
 
-var dialects = map[string]dialect{
-	"torch": {
-		"import torch", "torch.frombuffer(memory, dtype=dtype).as_strided(\n" +
-			"        shape, [s // dtype.itemsize for s in strides], offset // dtype.itemsize\n    )", "torch.%s",
-	},
-	"jax": {
-		"import jax.numpy as jnp\nimport ml_dtypes\nimport numpy as np",
-		"jnp.asarray(np.ndarray(shape, dtype, memory, offset, strides))", "np.dtype(%s)",
-	},
-	"cupy": {
-		"import cupy\nimport ml_dtypes\nimport numpy as np",
-		"cupy.asarray(np.ndarray(shape, dtype, memory, offset, strides))", "np.dtype(%s)",
-	},
-	"numpy": {"import ml_dtypes\nimport numpy as np", "np.ndarray(shape, dtype, memory, offset, strides)", "np.dtype(%s)"},
-}
+tvm_ffi.load_module(str(backend.library_path()))["_opcast_force"](%q, %q)
+`
 
-// script is the call as a user would write it; the bare backend is called through NumPy.
-func (t *T) script(call *Call, arguments []argument) string {
-	adaptor := t.Caller.Name()
-	d, known := dialects[adaptor]
-	if !known {
-		adaptor, d = "numpy", dialects["numpy"]
-	}
-	comment := ""
-	if call.Probe != "" {
-		comment = ", where the arrays are special: " + call.Probe
-	}
+// dialect is how scripts make arrays in a framework: the lines that import it, the expressions for an array and for a dtype.
+type dialect struct{ Imports, Array, DType string }
+
+// script is the call as a user would write it. At the end it prints the element that is wrong.
+func (t *T) script(d *dialect, call *Call, at *element, text string) string {
+	collection := t.env.project.Manifest.Name
 	var b strings.Builder
-	fmt.Fprintf(&b, scriptHead, comment, d.imports, t.env.project.Manifest.Name, adaptor, d.made)
-	for _, a := range arguments {
+	fmt.Fprintf(&b, scriptHead, commentOf(text), t.env.folders(), d.Imports, collection, t.Caller.Name(), d.Array)
+	if call.Kernel != "" {
+		fmt.Fprintf(&b, scriptForce, collection, call.Op.Name, call.Kernel)
+	}
+	for _, a := range argumentsOf(call) {
 		fmt.Fprintf(&b, "%s = %s\n", a.name, d.argument(a))
 		if x, ok := a.value.(*Tensor); ok && x.ReadOnly {
 			fmt.Fprintf(&b, "%s.flags.writeable = False\n", a.name)
 		}
 	}
-	fmt.Fprintf(&b, "print(ops.%s(%s))\n", call.Op.Name, strings.Join(parameters(call), ", "))
+	fmt.Fprintf(&b, "result = ops.%s(%s)\nprint(result)\n", call.Op.Name, strings.Join(parameters(call), ", "))
+	if at != nil {
+		picked := "result"
+		if len(expects(call, t.Caller)) > 1 {
+			picked = fmt.Sprintf("result[%d]", at.Output)
+		}
+		index := strings.Trim(list(at.Index), "[]")
+		if index == "" {
+			index = "()"
+		}
+		fmt.Fprintf(&b, "print(%q, %s[%s], %q)\n", at.Name+list(at.Index)+": got", picked, index, "want "+at.Want)
+	}
 	return b.String()
 }
 
+// commentOf is what a comment can hold of a text.
+func commentOf(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, line)
+}
+
 // argument is the expression that makes an argument; strides and offset are in bytes.
-func (d dialect) argument(a argument) string {
+func (d *dialect) argument(a argument) string {
 	x, ok := a.value.(*Tensor)
 	if !ok {
 		return literal(a.value)
@@ -157,14 +226,14 @@ func (d dialect) argument(a argument) string {
 		a.name, d.dtypeName(x.DType), list(x.Shape), list(strides), x.Offset*size)
 }
 
-func (d dialect) dtypeName(t dtype.DType) string {
+func (d *dialect) dtypeName(t dtype.DType) string {
 	name := t.Long
-	if strings.HasPrefix(d.dtype, "np.") {
+	if strings.HasPrefix(d.DType, "np.") {
 		if name = strconv.Quote(name); t.View != "" {
 			name = "ml_dtypes." + t.Long
 		}
 	}
-	return fmt.Sprintf(d.dtype, name)
+	return fmt.Sprintf(d.DType, name)
 }
 
 // parameters are the arguments between the parentheses of the call.

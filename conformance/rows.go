@@ -18,13 +18,19 @@ type row struct {
 	done        int
 	start       time.Time
 	seconds     float64
+	// seed repeats the row's random choices; reproducer is the script of its first failure, relative to the report.
+	seed, reproducer string
 }
 
 // Row starts a result of its own for what follows.
 func (t *T) Row(kernel, dtypes string) {
 	t.finishRow()
-	t.kernel, t.dtypes = kernel, dtypes
-	t.rows = append(t.rows, row{kernel: kernel, dtypes: dtypes, start: time.Now()})
+	t.kernel, t.dtypes, t.latest = kernel, dtypes, nil
+	start := time.Now()
+	if len(t.rows) == 0 && !t.began.IsZero() {
+		start = t.began // what comes before the first row belongs to it
+	}
+	t.rows = append(t.rows, row{kernel: kernel, dtypes: dtypes, start: start})
 }
 
 func (t *T) finishRow() {
@@ -45,14 +51,16 @@ const maxFailures = 4
 
 // Fail records a failure of a call.
 func (t *T) Fail(call *Call, name, format string, args ...any) {
+	t.failAt(call, nil, name, fmt.Sprintf(format, args...))
+}
+
+// failAt records a failure of a call at an element of a result; nil where it is of the whole.
+func (t *T) failAt(call *Call, at *element, name, text string) {
 	r := t.row()
-	text := name + ": " + fmt.Sprintf(format, args...)
 	switch {
 	case len(r.failures) < maxFailures:
-		if call != nil && t.env.cases != "" {
-			text += t.reproduce(call, name)
-		}
-		r.failures = append(r.failures, text)
+		text = name + ": " + text
+		r.failures = append(r.failures, text+t.reproduced(call, at, name, text))
 	case len(r.failures) == maxFailures:
 		r.failures = append(r.failures, "… and more")
 	}
@@ -66,7 +74,7 @@ func (t *T) results(check *Check, err error) []report.Result {
 	for i, r := range t.rows {
 		entry := report.Result{
 			Op: t.Op.Name, Adaptor: t.Caller.Name(), Kernel: r.kernel, DType: r.dtypes, Group: check.Group, Check: check.ID,
-			Status: report.Pass, Seconds: r.seconds, File: t.Op.File, Line: 1,
+			Status: report.Pass, Seconds: r.seconds, File: t.Op.File, Line: 1, Seed: r.seed, Reproducer: r.reproducer,
 		}
 		switch {
 		case len(r.failures) > 0:

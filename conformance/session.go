@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/report"
@@ -27,20 +27,30 @@ var workerFiles embed.FS
 type session struct {
 	options Options
 	ops     []*opdef.Op
+	choice  choice
+	cells   []cell
 	printer *printer
+	started time.Time
 	temp    string
 	remotes []*remote
 	workers []*worker.Worker
 	known   map[string][]Known
-	env     environment
+	// debugged are callers in processes that look at what arrays hold.
+	debugged map[string]*remote
+	env      environment
+	// job is what a process with a part of the run does; nil outside of one.
+	job *job
 
 	mu      sync.Mutex
 	results []report.Result
+	// notes are lines that jobs told; timings compare with existing kernels.
+	notes   []string
+	timings []report.Timing
 }
 
 // open writes the worker's files down and starts all workers at once: torch alone needs seconds.
 func (s *session) open(ctx context.Context, adaptors []string) error {
-	if err := requireLibrary(s.options.Project); err != nil {
+	if err := s.requireLibrary(); err != nil {
 		return err
 	}
 	var err error
@@ -50,21 +60,25 @@ func (s *session) open(ctx context.Context, adaptors []string) error {
 	if err := writeWorker(s.temp); err != nil {
 		return err
 	}
-	s.env = environment{project: s.options.Project, device: s.options.device(), stale: s.options.Stale, random: s.options.Random}
-	if s.env.random == 0 {
-		s.env.random = randomCalls
+	if s.env.project == nil {
+		s.env = newEnvironment(s.options)
 	}
-	if s.options.ReportDir != "" {
-		s.env.cases = filepath.Join(s.options.ReportDir, "cases")
-		if err := errors.Join(os.RemoveAll(s.env.cases), os.MkdirAll(s.env.cases, 0o755)); err != nil {
-			return fmt.Errorf("folder for failing cases: %w", err)
-		}
+	s.env.debugging = s.debugging
+	s.env.ulps = &measured{at: map[measuredKey]*report.ULPs{}}
+	s.env.replay = replay{python: s.options.Python, only: len(s.options.Callables) > 0, config: func(name string) workerConfig {
+		return s.workerConfig(name, name)
+	}}
+	if err := s.caseFolder(); err != nil {
+		return err
 	}
 	s.printer.line("starting workers: %s", strings.Join(adaptors, ", "))
 	if err := s.start(ctx, adaptors); err != nil {
 		return err
 	}
-	return s.expectations(adaptors)
+	if err := s.expectations(adaptors); err != nil {
+		return err
+	}
+	return s.choose()
 }
 
 // writeWorker puts the Python files into a folder.
@@ -105,7 +119,9 @@ func (s *session) start(ctx context.Context, adaptors []string) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	s.env.oracle = &remoteOracle{worker: oracle, cache: map[[sha256.Size]byte][]Expected{}}
+	judge := &remoteOracle{worker: oracle, cache: map[[sha256.Size]byte][]Expected{}}
+	judge.giveSamplers(ctx, s.options.Project.Ops)
+	s.env.oracle = judge
 	if slices.Contains(adaptors, nativeName) {
 		if err := s.startNative(ctx); err != nil {
 			return err
@@ -128,13 +144,20 @@ func (s *session) startNative(ctx context.Context) error {
 		r.Missing = "the caller in Go has memory of the host only"
 		return nil
 	}
-	config, err := json.Marshal(nativeConfig{TVM: s.remotes[i].TVM, Library: LibraryPath(s.options.Project)})
+	reached := filepath.Join(s.temp, "reached")
+	var err error
+	if r.reached, err = sharedPage(reached); err != nil {
+		return err
+	}
+	config, err := json.Marshal(nativeConfig{
+		TVM: s.remotes[i].TVM, Library: s.library(), Foreign: s.env.foreign != nil, Dir: s.options.Project.Dir, Reached: reached,
+	})
 	if err != nil {
 		return fmt.Errorf("native caller: %w", err)
 	}
 	r.worker = worker.New(worker.Config{
 		Command: append(slices.Clone(s.options.Native), string(config)), Dir: s.temp,
-		StartDeadline: startDeadline, CallDeadline: callDeadline,
+		StartDeadline: startDeadline, CallDeadline: callDeadline, Memory: worker.Allowance(),
 	})
 	s.workers = append(s.workers, r.worker)
 	return r.start(ctx)
@@ -145,7 +168,7 @@ func (s *session) connect() error {
 	var frameworks []string
 	for _, r := range s.remotes {
 		if r.Missing != "" {
-			if slices.Contains(s.options.Adaptors, r.name) || r.name == backendName {
+			if slices.Contains(s.options.Adaptors, r.name) || r.name == backendName || s.env.foreign.callables() {
 				return fmt.Errorf("%s %w: %s", r.name, ErrMissing, r.Missing)
 			}
 			s.printer.line("note: %s: %s", r.name, r.Missing)
@@ -156,7 +179,7 @@ func (s *session) connect() error {
 			frameworks = append(frameworks, r.name)
 		}
 	}
-	if len(frameworks) < 2 {
+	if len(frameworks) < 2 || s.env.foreign != nil {
 		return nil
 	}
 	chain, err := s.worker("chain", strings.Join(frameworks, ","))
@@ -164,17 +187,30 @@ func (s *session) connect() error {
 	return err
 }
 
-// worker prepares a worker of the session; it is closed with the session.
-func (s *session) worker(caller, adaptor string) (*worker.Worker, error) {
+// workerConfig is what a worker has to know.
+func (s *session) workerConfig(caller, adaptor string) workerConfig {
 	p := s.options.Project
 	config := workerConfig{
 		Caller: caller + "_caller", Adaptor: adaptor, Collection: p.Manifest.Name,
 		Paths: []string{filepath.Join(p.Dir, "backend", "python", "src")},
 		Alone: caller != "chain", DTypes: dlpackNames(), Device: s.env.device,
 	}
+	if f := s.env.foreign; f != nil {
+		config.Library, config.Callables = f.library, f.functions[adaptor]
+		config.Paths = f.paths(p)
+	}
 	for _, name := range p.Manifest.Adaptors {
 		config.Paths = append(config.Paths, filepath.Join(p.Dir, "adaptors", name, "src"))
 	}
+	return config
+}
+
+// worker prepares a worker of the session; it is closed with the session.
+func (s *session) worker(caller, adaptor string) (*worker.Worker, error) {
+	return s.workerWith(s.workerConfig(caller, adaptor))
+}
+
+func (s *session) workerWith(config workerConfig) (*worker.Worker, error) {
 	started, err := workerCommand(s.options.Python, s.temp, config)
 	if err != nil {
 		return nil, err
@@ -188,7 +224,7 @@ func (s *session) worker(caller, adaptor string) (*worker.Worker, error) {
 func (s *session) expectations(adaptors []string) error {
 	s.known = map[string][]Known{}
 	for _, name := range append(slices.Clone(adaptors), definitionName) {
-		known, err := loadKnown(s.options.Project.Dir, name)
+		known, err := s.loadKnown(name)
 		if err != nil {
 			return err
 		}
@@ -206,66 +242,4 @@ func (s *session) close() error {
 		errs = append(errs, os.RemoveAll(s.temp))
 	}
 	return errors.Join(errs...)
-}
-
-// record keeps the results of a spec and shows them.
-func (s *session) record(results []report.Result) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.results = append(s.results, results...)
-	s.printer.results(results)
-}
-
-// publish writes the report and the closing summary.
-func (s *session) publish() (report.Summary, error) {
-	r := &report.Report{
-		Schema: report.Schema, SuiteVersion: Version, Collection: s.options.Project.Manifest.Name,
-		Device: s.env.device, Adaptors: map[string]string{}, Results: s.results,
-	}
-	var err error
-	if r.OpdefsDigest, err = definitionsDigest(s.options.Project); err != nil {
-		return report.Summary{}, err
-	}
-	if r.LibrarySHA256, err = fileDigest(LibraryPath(s.options.Project)); err != nil {
-		return report.Summary{}, err
-	}
-	for _, remote := range s.remotes {
-		r.Adaptors[remote.name] = remote.Version
-		if remote.Hardware != "" {
-			r.Device = fmt.Sprintf("%s (%s)", s.env.device, remote.Hardware)
-		}
-	}
-	r.Sort()
-	if s.options.ReportDir != "" {
-		if err := r.WriteFiles(s.options.ReportDir); err != nil {
-			return report.Summary{}, err
-		}
-		s.printer.line("report: %s", relative(s.options.Project.Dir, filepath.Join(s.options.ReportDir, "index.html")))
-	}
-	summary := r.Summary()
-	s.printer.line("%s", slowest(s.results))
-	s.printer.line("%s", summary)
-	return summary, nil
-}
-
-func fileDigest(path string) (string, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return "", fmt.Errorf("digest: %w", err)
-	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:]), nil
-}
-
-// definitionsDigest covers the text of every definition, in order of the names.
-func definitionsDigest(p *opdef.Project) (string, error) {
-	h := sha256.New()
-	for _, op := range p.Ops {
-		text, err := os.ReadFile(filepath.Join(p.Dir, filepath.FromSlash(op.File)))
-		if err != nil {
-			return "", fmt.Errorf("digest: %w", err)
-		}
-		fmt.Fprintf(h, "%s\x00%s\x00%s\x00", op.File, text, op.ReferenceModule)
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }

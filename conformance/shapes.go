@@ -17,7 +17,7 @@ func (t *T) shaped(call *Call, name string, c *Case, result *Result) bool {
 	ok := true
 	for i, o := range result.present() {
 		s := slots(t.Op)[i]
-		dense := s.output >= 0 || t.Caller.Name() == "jax"
+		dense := s.output >= 0 || !writesMemory(t.Caller)
 		if text := t.misshaped(o, want[i], dense); text != "" {
 			ok = false
 			t.Fail(call, name, "%s: %s", s.Name, text)
@@ -61,6 +61,9 @@ func checkShape(t *T) error {
 }
 
 func (t *T) launched(call *Call, c *Case, result *Result) {
+	if t.env.foreign != nil {
+		return // nobody counts
+	}
 	want := int64(0)
 	for _, o := range result.present() {
 		if o.Len() > 0 {

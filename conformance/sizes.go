@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
 )
 
@@ -83,8 +82,11 @@ func solveSizes(op *opdef.Op, attrs map[string]any, p plan) (map[string]int64, e
 	s := search{
 		op: op, attrs: attrs, dtypes: p.dtypes, when: p.when, free: []string{}, sizes: maps.Clone(p.sizes), largest: maxElements,
 	}
-	if p.unbounded {
+	switch {
+	case p.unbounded:
 		s.largest = math.MaxInt64
+	case p.largest > 0:
+		s.largest, s.batch = p.largest, p.batch
 	}
 	if s.sizes == nil {
 		s.sizes = map[string]int64{}
@@ -114,6 +116,8 @@ type search struct {
 	sizes      map[string]int64
 	tries      int
 	allowEmpty bool
+	// batch are the leading dims, where they count for the size of arguments.
+	batch []int64
 	// largest is the most elements that an argument may have.
 	largest int64
 }
@@ -153,7 +157,7 @@ func (s *search) possible() bool {
 }
 
 func (s *search) fits() bool {
-	c := &Case{Op: s.op, DTypes: s.dtypes, Sizes: s.sizes, Attrs: s.attrs}
+	c := &Case{Op: s.op, DTypes: s.dtypes, Batch: s.batch, Sizes: s.sizes, Attrs: s.attrs}
 	if s.when != nil && c.holds(s.when) == no {
 		return false
 	}
@@ -169,11 +173,26 @@ func (s *search) fits() bool {
 			if err != nil {
 				return false
 			}
-			n := ndarray.Count(shape)
+			n := elements(shape)
 			largest, anyEmpty = max(largest, n), anyEmpty || n == 0
 		}
 	}
 	return largest <= s.largest && (s.allowEmpty || !anyEmpty || s.fixedZero())
+}
+
+// elements is the number of elements of an array, or the largest number if that is less.
+func elements(shape []int64) int64 {
+	if slices.Contains(shape, 0) {
+		return 0
+	}
+	n := int64(1)
+	for _, size := range shape {
+		if n > math.MaxInt64/size {
+			return math.MaxInt64
+		}
+		n *= size
+	}
+	return n
 }
 
 // fixedZero reports whether the caller asked for an empty dimension.

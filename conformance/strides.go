@@ -57,7 +57,9 @@ func (t *T) likeDense(changed *Case, want *Result) error {
 		return nil
 	}
 	if got = t.succeeded(call, changed.Name, got); got != nil {
-		t.identical(call, changed.Name, got, want)
+		if err := t.agrees(call, changed, changed.Name, got, want); err != nil {
+			return err
+		}
 		t.written(call, changed.Name, got)
 		t.unchanged(call, changed.Name, got)
 	}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/opcast/opcast/conformance"
@@ -39,7 +41,25 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if len(os.Args) > 1 && os.Args[1] == opcastCommand {
+		os.Exit(asOpcast())
+	}
 	os.Exit(m.Run())
+}
+
+// opcastCommand makes this program the command line: the suite as one program for any project.
+const opcastCommand = "opcast"
+
+func asOpcast() int {
+	self, err := os.Executable()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	cli.Self = []string{self, opcastCommand}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return cli.Main(ctx, os.Args[2:], os.Stdin, os.Stdout, os.Stderr)
 }
 
 // nativeCaller is the argument with which the suite starts this program.

@@ -16,7 +16,7 @@ func transformChecks() []Check {
 
 // transforms holds where a framework has transformations.
 func transforms(_ *opdef.Op, caller Caller) error {
-	if _, ok := caller.(transformer); !ok || caller.Name() == "numpy" || caller.Name() == "cupy" || isBare(caller) {
+	if _, ok := caller.(transformer); !ok || !can(caller, featureTransforms) {
 		return unsupported("%s has no transformations", caller.Name())
 	}
 	return nil
@@ -30,24 +30,6 @@ func differentiates(op *opdef.Op, caller Caller) error {
 	return unless(op.Gradient != nil, "the op has no gradient")
 }
 
-// inTorch and inJAX hold where a framework has what another one lacks.
-func inTorch(what string, also func(*opdef.Op, Caller) error) func(*opdef.Op, Caller) error {
-	return inFramework("jax", what, also)
-}
-
-func inJAX(what string, also func(*opdef.Op, Caller) error) func(*opdef.Op, Caller) error {
-	return inFramework("torch", what, also)
-}
-
-func inFramework(lacking, what string, also func(*opdef.Op, Caller) error) func(*opdef.Op, Caller) error {
-	return func(op *opdef.Op, caller Caller) error {
-		if caller.Name() == lacking {
-			return unsupported("%s has no %s", lacking, what)
-		}
-		return also(op, caller)
-	}
-}
-
 // transform sends a transformation. Nil means that it is accounted for: the framework cannot express it, or the process
 // died.
 func (t *T) transform(name string, x *transformation) (*transformed, error) {
@@ -56,6 +38,7 @@ func (t *T) transform(name string, x *transformation) (*transformed, error) {
 		return nil, fmt.Errorf("%s transforms nothing", t.Caller.Name())
 	}
 	x.kernel = t.forced()
+	t.latest = x
 	r, err := framework.Transform(t.ctx, x)
 	if err != nil {
 		if text, died := crashText(err); died {

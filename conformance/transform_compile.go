@@ -9,7 +9,7 @@ import (
 )
 
 func compileChecks() []Check {
-	inductor := inTorch("Inductor", transforms)
+	inductor := offers("Inductor", transforms)
 	return []Check{
 		{"jit", groupTransform, "compiled as a whole, forward and backward, it gives the same bits, and a second call compiles nothing", transforms, covered(checkJit)},
 		{"inductor", groupTransform, "Inductor's programs give the same bits", inductor, checkInductor},
@@ -104,7 +104,7 @@ func (t *T) compiledOnce(name string, r *transformed) error {
 // checkDynamic calls one program with several sizes.
 func checkDynamic(t *T) error {
 	return t.eachVaried(func(list []*prepared, dims []string) error {
-		if t.Caller.Name() == "jax" {
+		if can(t.Caller, featureSymbolicExport) {
 			return t.exported(list, dims)
 		}
 		name := list[0].c.Name
@@ -122,7 +122,7 @@ func checkDynamic(t *T) error {
 // checkExport saves and loads a program.
 func checkExport(t *T) error {
 	return t.eachVaried(func(list []*prepared, dims []string) error {
-		if t.Caller.Name() == "jax" {
+		if can(t.Caller, featureSymbolicExport) {
 			return t.exported(list[:1], nil) // checkDynamic exports with variable sizes
 		}
 		for _, made := range list {
@@ -179,7 +179,7 @@ func (t *T) exported(list []*prepared, dims []string) error {
 	if err := r.facts(&facts); err != nil {
 		return err
 	}
-	if t.Caller.Name() == "jax" {
+	if can(t.Caller, featureSymbolicExport) {
 		t.exportedTypes(name, c, dims, facts.Types)
 	} else if !slices.ContainsFunc(facts.Graph, t.isOp) {
 		t.Fail(nil, name, "the program has no node %s, only %s", t.Op.Name, strings.Join(facts.Graph, ", "))

@@ -13,9 +13,9 @@ func composeChecks() []Check {
 		{"grad-of-vmap", groupTransform, "gradients of mapped calls are those of the slices, summed where an input is not mapped", differentiates, checkGradOfMap},
 		{"checkpoint", groupTransform, "computing the results again in the backward pass changes no bit", differentiates, checkCheckpoint},
 		{"jacobian", groupTransform, "jacrev gives the gradients of every element", differentiates, checkJacobian},
-		{"functional-call", groupTransform, "gradients through torch.func.functional_call are the same", inTorch("torch.func", differentiates), checkFunctionalCall},
-		{"scan", groupTransform, "loops and their gradients give what the single calls give", inJAX("scan", transforms), checkScan},
-		{"x64", groupTransform, "64-bit types change no bit", inJAX("x64 mode", transforms), covered(checkWide)},
+		{"functional-call", groupTransform, "gradients through torch.func.functional_call are the same", offers("torch.func", differentiates), checkFunctionalCall},
+		{"scan", groupTransform, "loops and their gradients give what the single calls give", offers("scan", transforms), checkScan},
+		{"x64", groupTransform, "64-bit types change no bit", offers("x64 mode", transforms), covered(checkWide)},
 	}
 }
 

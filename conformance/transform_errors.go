@@ -72,7 +72,7 @@ func (t *T) wrongly(f fault, wrong *Call) error {
 		switch e := r.Calls[i].Error; {
 		case e == nil:
 			t.Fail(nil, name+", "+way, "returned a result, want %s: %s", f.want.Class, f.want.Text)
-		case t.Caller.Name() == "torch" && slices.Contains(keepsText, way):
+		case can(t.Caller, featureWrappedErrors) && slices.Contains(keepsText, way):
 			if !strings.Contains(e.Text, f.want.Text) {
 				t.Fail(nil, name+", "+way, "raised\n  %s: %s\nwant the text %s", e.Class, e.Text, f.want.Text)
 			}

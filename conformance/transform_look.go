@@ -13,10 +13,10 @@ import (
 func lookChecks() []Check {
 	return []Check{
 		{"abstract", groupTransform, "without data, shapes, dtypes, strides and devices are those of real results", transforms, checkAbstract},
-		{"dispatch-modes", groupTransform, "dispatch modes see the op, and its gradient, by name", inTorch("dispatch modes", transforms), checkModes},
-		{"opcheck", groupTransform, "PyTorch's own tests of custom ops pass, every one", inTorch("opcheck", transforms), checkOpcheck},
-		{"profile", groupTransform, "a profile lists the op, and its gradient, by name and with the shapes of the inputs", inTorch("profiler of this kind", transforms), checkProfile},
-		{"autocast", groupTransform, "under autocast, inputs that share a dtype are cast to the widest", inTorch("autocast", transforms), checkAutocast},
+		{"dispatch-modes", groupTransform, "dispatch modes see the op, and its gradient, by name", offers("dispatch modes", transforms), checkModes},
+		{"opcheck", groupTransform, "PyTorch's own tests of custom ops pass, every one", offers("opcheck", transforms), checkOpcheck},
+		{"profile", groupTransform, "a profile lists the op, and its gradient, by name and with the shapes of the inputs", offers("profiler of this kind", transforms), checkProfile},
+		{"autocast", groupTransform, "under autocast, inputs that share a dtype are cast to the widest", offers("autocast", transforms), checkAutocast},
 		{"transformed-errors", groupTransform, "wrong calls raise their class and text under every transformation that keeps them", transforms, checkTransformedErrors},
 	}
 }
@@ -24,10 +24,10 @@ func lookChecks() []Check {
 // checkAbstract asks for results without data.
 func checkAbstract(t *T) error {
 	return t.eachPresence(func(c *Case) error {
-		if t.Caller.Name() == "jax" {
+		if can(t.Caller, featureShapesOnly) {
 			return t.evalShape(c)
 		}
-		for _, view := range laidOutCases(c) {
+		for _, view := range laidOutCases(c, "transposed") {
 			if err := t.faked(view); err != nil {
 				return err
 			}
@@ -36,15 +36,16 @@ func checkAbstract(t *T) error {
 	})
 }
 
-// laidOutCases are a case and, where that is possible, it with transposed inputs; those that are overwritten keep theirs.
-func laidOutCases(c *Case) []*Case {
+// laidOutCases are a case and, where that is possible, it with inputs of other layouts, one layout at a time; inputs that
+// are overwritten keep theirs.
+func laidOutCases(c *Case, layouts ...string) []*Case {
 	out := []*Case{c}
 	for _, layout := range ndarray.Layouts {
-		if layout.Name != "transposed" {
+		if !slices.Contains(layouts, layout.Name) {
 			continue
 		}
 		view := *c
-		view.Inputs, view.Name = slices.Clone(c.Inputs), c.Name+", transposed"
+		view.Inputs, view.Name = slices.Clone(c.Inputs), c.Name+", "+layout.Name
 		for i, in := range c.Inputs {
 			if in == nil || c.Op.Inputs[i].Mutated {
 				continue
@@ -170,7 +171,7 @@ func checkOpcheck(t *T) error {
 			return err
 		}
 		x := request("opcheck", nil, p)
-		for _, view := range laidOutCases(c)[1:] {
+		for _, view := range laidOutCases(c, "transposed")[1:] {
 			x.calls = append(x.calls, arrays{given(view), p.arguments.cotangents})
 		}
 		r, err := t.transform(c.Name, x)

@@ -74,6 +74,7 @@ var plantedTransform = map[string]map[string][]change{
 		"grad-some":          {off(0, -1)},
 		"grad-cotangents":    {off(0, -1), launch},
 		"grad-functional":    {off(0, -1)},
+		"grad-empty":         {off(0, -1), launch, reshaped},
 		"grad-second":        {off(0, 0), silent(1), reworded, reclassed},
 		"forward-mode":       {silent(0), silent(3), reworded, reclassed},
 		"vmap-of-grad":       {off(0, 0), off(0, -1), reshaped},
@@ -130,7 +131,8 @@ func realSession(t *testing.T) *session {
 		interpreter = filepath.Join(root, ".venv", "bin", "python")
 	}
 	names := []string{backendName, "jax", "torch"}
-	s := &session{options: Options{Project: project, Python: interpreter, Adaptors: names}, printer: &printer{out: t.Output()}}
+	options := Options{Project: project, Python: interpreter, Adaptors: names}
+	s := &session{options: options, ops: project.Ops, printer: &printer{out: t.Output()}}
 	t.Cleanup(func() {
 		if err := s.close(); err != nil {
 			t.Error(err)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,42 +25,44 @@ const specDeadline = 5 * time.Minute
 
 // specs makes the Ginkgo tree: op, adaptor, check. Failures point at the definition.
 func (s *session) specs() {
-	for _, op := range s.ops {
+	for from := 0; from < len(s.cells); {
+		op := s.cells[from].op
+		to := from
+		for to < len(s.cells) && s.cells[to].op == op {
+			to++
+		}
+		part := s.cells[from:to] // Ginkgo makes the tree later, when from is another one
 		at := types.NewCustomCodeLocation(fmt.Sprintf("%s:1", op.File))
-		ginkgo.Describe(op.Name, ginkgo.Label("op:"+op.Name, "device:"+s.env.device, "profile:core"), at, func() {
-			s.cell(op, definition{}, "", at)
-			for _, r := range s.tested() {
-				s.cell(op, r, r.Missing, at)
+		ginkgo.Describe(op.Name, ginkgo.Label("op:"+op.Name, "device:"+s.env.device), at, func() {
+			for _, c := range part {
+				s.cell(c, at)
 			}
 		})
+		from = to
 	}
+}
+
+// wantsAdaptor reports whether the options ask for a caller.
+func (s *session) wantsAdaptor(name string) bool {
+	return len(s.options.Adaptors) == 0 || slices.Contains(s.options.Adaptors, name)
 }
 
 // tested are the callers that the options ask for.
 func (s *session) tested() []*remote {
-	var out []*remote
-	for _, r := range s.remotes {
-		wanted := len(s.options.Adaptors) == 0
-		for _, name := range s.options.Adaptors {
-			wanted = wanted || name == r.name
-		}
-		if wanted {
-			out = append(out, r)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(s.remotes), func(r *remote) bool { return !s.wantsAdaptor(r.name) })
 }
 
-// cell makes the specs of one op through one caller; missing says why it cannot call at all.
-func (s *session) cell(op *opdef.Op, caller Caller, missing string, at types.CodeLocation) {
-	list := checksOf(caller)
-	ginkgo.Describe(caller.Name(), ginkgo.Label("adaptor:"+caller.Name()), at, func() {
-		for i := range list {
-			check := &list[i]
-			group := ginkgo.Label("group:" + strings.ReplaceAll(strings.ToLower(check.Group), " ", "-"))
-			ginkgo.It(check.ID, group, at, ginkgo.SpecTimeout(specDeadline), func(ctx ginkgo.SpecContext) {
-				results := s.run(ctx, op, caller, missing, check)
+// cell makes the specs of one op through one caller.
+func (s *session) cell(c cell, at types.CodeLocation) {
+	ginkgo.Describe(c.caller.Name(), ginkgo.Label("adaptor:"+c.caller.Name()), at, func() {
+		for i := range c.checks {
+			check := &c.checks[i]
+			labels := ginkgo.Label("group:"+strings.ReplaceAll(strings.ToLower(check.Group), " ", "-"), "profile:"+check.Profile())
+			ginkgo.It(check.ID, labels, at, ginkgo.SpecTimeout(specDeadline), func(ctx ginkgo.SpecContext) {
+				s.began(c, check)
+				results := s.run(ctx, c.op, c.caller, c.missing, check)
 				s.record(results)
+				s.printer.finished(results)
 				settle(results)
 			})
 		}
@@ -70,7 +73,7 @@ func (s *session) cell(op *opdef.Op, caller Caller, missing string, at types.Cod
 func (s *session) run(
 	ctx context.Context, op *opdef.Op, caller Caller, missing string, check *Check,
 ) (results []report.Result) {
-	t := &T{ctx: ctx, env: &s.env, Op: op, Caller: caller}
+	t := &T{ctx: ctx, env: &s.env, Op: op, Caller: caller, began: time.Now()}
 	defer func() {
 		if broken := recover(); broken != nil {
 			results = t.results(check, fmt.Errorf("panic: %v\n%s", broken, debug.Stack()))
@@ -91,7 +94,13 @@ func (s *session) applies(op *opdef.Op, caller Caller, missing string, check *Ch
 	if missing != "" {
 		return skip("%s", missing)
 	}
-	if caller.Name() != definitionName && len(kernelsOn(op, s.env.device)) == 0 {
+	if err := s.env.foreign.excluded(check); err != nil {
+		return err
+	}
+	if check.Profile() == profileExtended && s.options.Profile != profileExtended {
+		return skip("belongs to the extended profile")
+	}
+	if caller.Name() != definitionName && len(kernelsOn(op, s.env.device)) == 0 && check.ID != withoutKernel {
 		return skip("the op has no kernel for %s", kindOf(s.env.device))
 	}
 	if err := onlyOnHost(check, s.env.device); err != nil {
@@ -149,11 +158,7 @@ func (s *session) fillHoles() {
 	if suite.LabelFilter != "" || len(suite.FocusStrings)+len(suite.SkipStrings)+len(suite.FocusFiles)+len(suite.SkipFiles) > 0 {
 		return
 	}
-	callers := []Caller{definition{}}
-	for _, r := range s.tested() {
-		callers = append(callers, r)
-	}
-	holes := missingResults(s.ops, callers, s.results)
+	holes := missingResults(s.cells, s.results)
 	if len(holes) > 0 {
 		s.printer.line("ERROR %d checks did not run, the first is %s, %s: %s",
 			len(holes), holes[0].Op, holes[0].Adaptor, holes[0].Title())
@@ -161,24 +166,22 @@ func (s *session) fillHoles() {
 	s.results = append(s.results, holes...)
 }
 
-// missingResults are errors for the checks of ops and callers that have no result.
-func missingResults(ops []*opdef.Op, callers []Caller, results []report.Result) []report.Result {
+// missingResults are errors for the checks of cells that have no result.
+func missingResults(cells []cell, results []report.Result) []report.Result {
 	have := map[[3]string]bool{}
 	for _, r := range results {
 		have[[3]string{r.Op, r.Adaptor, r.Check}] = true
 	}
 	var out []report.Result
-	for _, op := range ops {
-		for _, caller := range callers {
-			for _, check := range checksOf(caller) {
-				if have[[3]string{op.Name, caller.Name(), check.ID}] {
-					continue
-				}
-				out = append(out, report.Result{
-					Op: op.Name, Adaptor: caller.Name(), Group: check.Group, Check: check.ID,
-					Status: report.Error, Reason: "did not run", File: op.File, Line: 1,
-				})
+	for _, c := range cells {
+		for _, check := range c.checks {
+			if have[[3]string{c.op.Name, c.caller.Name(), check.ID}] {
+				continue
 			}
+			out = append(out, report.Result{
+				Op: c.op.Name, Adaptor: c.caller.Name(), Group: check.Group, Check: check.ID,
+				Status: report.Error, Reason: "did not run", File: c.op.File, Line: 1,
+			})
 		}
 	}
 	return out

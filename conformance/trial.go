@@ -265,7 +265,7 @@ func (t *Trial) Judge(got []*ndarray.Array) []Verdict {
 			continue
 		}
 		bound := boundOf(t.Case, i)
-		worst, _ := inspect(result, t.expected[i], nil, bound)
+		worst := inspect(result, t.expected[i], nil, bound).worst
 		out = append(out, Verdict{
 			Name: s.Name, Index: result.Index(worst.at), Got: worst.got, Want: worst.want,
 			ULPs: worst.distance / worst.spacing, Share: worst.share, Allowed: bound.String(), OK: worst.excess <= 0,

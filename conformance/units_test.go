@@ -154,18 +154,20 @@ func TestKnownFailuresAreStrict(t *testing.T) {
 
 // A check without a result is an error, so that nothing is left out silently.
 func TestHolesAreErrors(t *testing.T) {
-	ops := toy(t).Ops[:1]
-	callers := []Caller{definition{}, &fake{name: "fake"}}
+	cells, err := (&choice{}).cells(toy(t).Ops[:1], []Caller{definition{}, &fake{name: "fake"}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var all []report.Result
-	for _, caller := range callers {
-		for _, check := range checksOf(caller) {
-			all = append(all, report.Result{Op: ops[0].Name, Adaptor: caller.Name(), Check: check.ID, Status: report.Skip})
+	for _, c := range cells {
+		for _, check := range c.checks {
+			all = append(all, report.Result{Op: c.op.Name, Adaptor: c.caller.Name(), Check: check.ID, Status: report.Skip})
 		}
 	}
-	if holes := missingResults(ops, callers, all); holes != nil {
+	if holes := missingResults(cells, all); holes != nil {
 		t.Errorf("holes in a full report: %v", holes)
 	}
-	holes := missingResults(ops, callers, all[1:])
+	holes := missingResults(cells, all[1:])
 	if len(holes) != 1 || holes[0].Check != all[0].Check || holes[0].Status != report.Error {
 		t.Errorf("got %v", holes)
 	}
@@ -205,8 +207,12 @@ func TestReproduce(t *testing.T) {
 	}
 	c = c.with(0, ndarray.Layouts[0].Apply(c.Inputs[0]), "transposed")
 	c.Attrs["alpha"] = 0.5
-	if line := check.reproduce(newCall(c), "a name"); !strings.Contains(line, "repeat with: python ") {
+	at := &element{Slot: 0, Name: "y", Index: []int64{1, 2, 3}, Want: "0.25"}
+	if line := check.reproduced(newCall(c), at, "a name", "y: got 1,\nwant 2"); !strings.Contains(line, "repeat with: python ") {
 		t.Errorf("got %q", line)
+	}
+	if check.row().reproducer != filepath.Base(dir)+"/affine-numpy-a-name.py" {
+		t.Errorf("the reproducer is %q", check.row().reproducer)
 	}
 	script, err := os.ReadFile(filepath.Join(dir, "affine-numpy-a-name.py"))
 	if err != nil {
@@ -214,7 +220,8 @@ func TestReproduce(t *testing.T) {
 	}
 	for _, want := range []string{
 		"import toy_numpy as ops", `x = array("x", np.dtype("float16"), [2, 3, 5], [2, 4, 12], 0)`,
-		`print(ops.affine(x, w, bias, alpha=float("0.5")))`,
+		`result = ops.affine(x, w, bias, alpha=float("0.5"))`, "# y: got 1,\n",
+		`print("y[1, 2, 3]: got", result[1, 2, 3], "want 0.25")`,
 	} {
 		if !strings.Contains(string(script), want) {
 			t.Errorf("the script lacks %q:\n%s", want, script)

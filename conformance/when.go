@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/opcast/opcast/internal/opdef"
@@ -128,7 +129,12 @@ func withValue(attrs map[string]any, name string, v any) map[string]any {
 }
 
 // newCase is the call of a plan that the kernel of the present row takes.
-func (t *T) newCase(p plan) (*Case, error) { return forKernel(t.Op, t.variant(), p) }
+func (t *T) newCase(p plan) (*Case, error) {
+	if t.env.seed != 0 {
+		p.name = fmt.Sprintf("%s, seed %d", p.name, t.env.seed)
+	}
+	return forKernel(t.Op, t.variant(), p)
+}
 
 // cases turns plans into calls. A plan that the definition's conditions, or the kernel of the present row, exclude is left
 // out.

@@ -27,6 +27,9 @@ class Backend(Caller):
         """Import tvm-ffi, without torch: the backend needs no framework."""
         if self.config["device"] != "cpu":
             cuda_memory.driver()
+        Array.moved = (
+            "library" in self.config
+        )  # few authors look at offsets, which no framework passes
         sys.modules["torch"] = None  # pyright: ignore[reportArgumentType]
         return importlib.import_module("tvm_ffi").__version__
 

@@ -8,16 +8,18 @@ import inspect
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import foreign
+from abilities import Abilities
 from bound import Answer, Bound, Report, Request, Unsupported, describe_error, tag
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-GROUPS = ("aliasing", "malformed", "mixed", "refusals")
+GROUPS = ("aliasing", "devices", "malformed", "mixed", "refusals")
 """Groups of probes beside those of the caller itself: each is a module ``<framework>_<group>``."""
 
 
-class Caller:
+class Caller(Abilities):
     """Calls the ops of a collection in one framework.
 
     Parameters
@@ -39,22 +41,37 @@ class Caller:
         self.groups: dict[str, Any] = {"special": self}
         self.copies: dict[int, Any] = {}  # of buffers, on the device under test
         self.missing = self.version = ""
+        self.native: Any
+        self.backend: Any = None
+        self.package: Any = None
         try:
             self.version = self.prepare()
+            if "callables" in config:
+                self.package = foreign.package(config["callables"])
         except (ImportError, Unsupported) as error:
             self.missing = str(error)
             return
-        collection = config["collection"]
-        self.backend: Any = importlib.import_module(f"{collection}_backend")
-        self.package: Any = self.adaptor(collection)
-        # The same library that the package has loaded, for its counters.
-        self.native: Any = importlib.import_module("tvm_ffi").load_module(
-            str(self.backend.library_path())
-        )
+        self.load()
+        self.groups["watch"] = importlib.import_module("watch").create(self)
+        self.groups["endure"] = importlib.import_module("endure").create(self)
         for group in (*GROUPS, *(("streams",) if config["device"] != "cpu" else ())):
             name = f"{config['adaptor']}_{group}"
             if importlib.util.find_spec(name):
                 self.groups[group] = importlib.import_module(name).create(self)
+
+    def load(self) -> None:
+        """Import what is under test."""
+        if "callables" in self.config:
+            self.native = foreign.Uncounted(None)
+        elif "library" in self.config:
+            self.native = foreign.library(self.config["library"])
+        else:
+            collection = self.config["collection"]
+            self.backend = importlib.import_module(f"{collection}_backend")
+            self.package = self.adaptor(collection)
+            # The same library that the package has loaded, for its counters.
+            path = str(self.backend.library_path())
+            self.native = importlib.import_module("tvm_ffi").load_module(path)
 
     def adaptor(self, collection: str) -> Any:
         """Import the package under test."""
@@ -119,8 +136,18 @@ class Caller:
             "version": self.version,
             "missing": self.missing,
             "word": self.word,
+            "abilities": self.abilities(),
             "probes": {group: probes(holder) for group, holder in self.groups.items()},
         }
+
+    def receive(self, array: Any) -> Any:
+        """Import an array of another framework through DLPack, without a copy."""
+        return importlib.import_module(self.config["adaptor"]).from_dlpack(array)
+
+    def hands_over(self, dtype: str) -> bool:
+        """Say whether arrays of a dtype pass through DLPack."""
+        del dtype
+        return True
 
     def describe(self, request: Request, blobs: list[bytes]) -> Answer:
         """Return signature and documentation of an op's function, and the public names."""
@@ -187,6 +214,22 @@ class Caller:
             reply["arrays"].append({"index": spec["index"], "span": self.span(array)})
             answer.append(self.contents(array, memory(spec, buffers)))
         return reply, answer
+
+    def time(self, request: Request, blobs: list[bytes]) -> Answer:
+        """Time an op and a function that does the same."""
+        return importlib.import_module("against").answer(self, request, blobs)
+
+    def wait(self, result: Any) -> None:
+        """Wait until a result is there; frameworks that return before override this."""
+        del result
+
+    def threads(self, request: Request, blobs: list[bytes]) -> Answer:
+        """Make several calls at once."""
+        return importlib.import_module("threads").answer(self, request, blobs)
+
+    def child(self, request: Request, blobs: list[bytes]) -> Answer:
+        """Make a call in a child process."""
+        return importlib.import_module("children").answer(self, request, blobs)
 
     def transform(self, request: Request, blobs: list[bytes]) -> Answer:
         """Transform an op; the ways to do that are those of the framework's own module."""

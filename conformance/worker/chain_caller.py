@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from bound import Bound, describe_error
 from caller import Caller, memory
 
@@ -44,11 +43,17 @@ class Chain:
         try:
             result = outputs(run(first, request, buffers, {}))[request["take"]]
             dtype = first.read(result)[0]["dtype"]
-            if "numpy" in {request["first"], request["second"]} and not hasattr(np, dtype):
-                return {"unsupported": f"NumPy hands no {dtype} over through DLPack"}, []
-            passed = hand_over(result, request["second"])
+            for caller in (first, second):
+                if not caller.hands_over(dtype):
+                    return {
+                        "unsupported": f"{caller.word} hands no {dtype} over through DLPack"
+                    }, []
+            passed = second.receive(result)
             reply["from"], reply["to"] = first.span(result)[0], second.span(passed)[0]
-            final = run(second, request, buffers, {request["feed"]: passed})
+            fresh = [
+                bytearray(b) for b in blobs
+            ]  # the result may lie in the memory of the first call
+            final = run(second, request, fresh, {request["feed"]: passed})
         except Exception as error:  # whatever is raised is the answer
             return {**reply, "error": describe_error(error)}, []
         answer: list[bytes] = []
@@ -73,12 +78,6 @@ def run(caller: Caller, request: Request, buffers: list[bytearray], given: dict[
 def outputs(result: Any) -> list[Any]:
     """Return the results of a call, whatever their number."""
     return [*result] if isinstance(result, (tuple, list)) else [result]  # pyright: ignore[reportUnknownVariableType]
-
-
-def hand_over(array: Any, framework: str) -> Any:
-    """Import an array into a framework."""
-    module = "jax.numpy" if framework == "jax" else framework
-    return importlib.import_module(module).from_dlpack(array)
 
 
 def create(config: Request) -> Chain:

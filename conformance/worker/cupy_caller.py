@@ -6,6 +6,7 @@ import importlib
 from typing import Any
 
 import numpy as np
+from abilities import Script
 from bound import Request, Unsupported
 from caller import Caller
 from numpy_caller import numpy_dtype
@@ -15,6 +16,10 @@ class CuPy(Caller):
     """Calls with cupy.ndarray."""
 
     word = "cupy.ndarray"
+    script = Script(
+        imports="import cupy\nimport ml_dtypes\nimport numpy as np",
+        array="cupy.asarray(np.ndarray(shape, dtype, memory, offset, strides))",
+    )
 
     def prepare(self) -> str:
         """Import cupy and return its version; without a device there is nothing to call."""
@@ -46,6 +51,11 @@ class CuPy(Caller):
             return self.cupy.ndarray(shape, dtype, memptr=memory, strides=strides)
         except (TypeError, ValueError) as error:
             raise Unsupported(f"CuPy: {error}") from None
+
+    def wait(self, result: Any) -> None:
+        """Wait for the device."""
+        del result
+        self.cupy.cuda.Device().synchronize()
 
     def copied(self, data: bytearray) -> Any:
         """Return the copy of a buffer on the device: arrays over one buffer share it there, too."""

@@ -89,6 +89,9 @@ class Array:
 
     """
 
+    moved = False
+    """Whether pointers are moved to the first element, as frameworks do, in the place of an offset beside them."""
+
     def __init__(
         self,
         data: bytearray,
@@ -113,7 +116,10 @@ class Array:
         tensor.dtype = DataType(*dtype, 1)
         self.lists = [(ctypes.c_int64 * max(len(v), 1))(*v) for v in (shape, strides)]
         tensor.shape, tensor.strides = (ctypes.cast(v, INT64S) for v in self.lists)
-        tensor.byte_offset = offset * dtype[1] // 8
+        start = offset * dtype[1] // 8
+        tensor.byte_offset = 0 if self.moved else start
+        if self.moved and data:
+            tensor.data = self.address + start
         self.managed.deleter = RELEASE
 
     def __dlpack__(self, **_: Any) -> Any:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from abilities import Script
 from bound import Bound, Request, Unsupported
 from caller import Caller
 from numpy_caller import describe, numpy_dtype, strided
@@ -21,6 +22,23 @@ class Jax(Caller):
     """Calls with jax.Array, eagerly or under an outer jit."""
 
     word = "jax.Array"
+    writes = out = False
+    unforkable = (
+        "JAX has threads, which a fork leaves behind: it says itself that this leads to deadlocks"
+    )
+    modes = ("eager", "jit")
+    features = (
+        "transformations",
+        "shapes without arrays",
+        "export with symbolic sizes",
+        "scan",
+        "sharding",
+        "x64 mode",
+    )
+    script = Script(
+        imports="import jax.numpy as jnp\nimport ml_dtypes\nimport numpy as np",
+        array="jnp.asarray(np.ndarray(shape, dtype, memory, offset, strides))",
+    )
 
     def prepare(self) -> str:
         """Import jax for the device and return its version; torch is kept out of its process."""
@@ -32,6 +50,7 @@ class Jax(Caller):
         if kind != "cpu":
             os.environ.setdefault("XLA_FLAGS", RECORDING)
         self.jax: Any = importlib.import_module("jax")
+        importlib.import_module("jax.export")  # older versions do not import it by themselves
         self.jax.config.update("jax_num_cpu_devices", 8)  # to spread arrays over
         try:
             self.device = self.jax.devices(kind)[0]
@@ -77,9 +96,17 @@ class Jax(Caller):
         low = array.unsafe_buffer_pointer() if array.size else 0
         return low, low + array.nbytes
 
+    def wait(self, result: Any) -> None:
+        """Wait for a program to end."""
+        self.jax.block_until_ready(result)
+
     def invoke(self, call: Bound, mode: str) -> Any:
         """Call eagerly or under an outer jit, and wait."""
         return self.jax.block_until_ready(self.jitted(call) if mode == "jit" else call())
+
+    def receive(self, array: Any) -> Any:
+        """Import an array of another framework."""
+        return self.jax.numpy.from_dlpack(array)
 
     def jitted(self, call: Bound) -> Any:
         """Call under a jit that traces the arrays and holds the rest."""

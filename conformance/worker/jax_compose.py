@@ -156,7 +156,9 @@ def wide(task: Task) -> None:
     """Call and differentiate with 64-bit types on, then call with arrays of them."""
     jax = task.caller.jax
     gradients = importlib.import_module("jax_transform").gradients(task)
-    with jax.enable_x64(True):
+    # Older versions have it here only, newer ones there only.
+    owner = jax if hasattr(jax, "enable_x64") else importlib.import_module("jax.experimental")
+    with owner.enable_x64(True):
         task.each(lambda arrays: gradients(*arrays.inputs, *arrays.cotangents))
         task.each(lambda arrays: jax.jit(gradients)(*arrays.inputs, *arrays.cotangents))
         task.each(lambda arrays: task.function(*[x.astype("float64") for x in arrays.inputs]))

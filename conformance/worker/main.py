@@ -1,6 +1,6 @@
 """Answer requests over pipes: the Python side of internal/worker.
 
-Started as ``python -P main.py CONFIG``, where CONFIG is JSON: the ``caller`` to be (the name of a neighbouring module),
+Started as ``python main.py CONFIG``, where CONFIG is JSON: the ``caller`` to be (the name of a neighbouring module),
 the ``collection`` and the ``paths`` of its packages. A frame is the length of a JSON header as u64, the header
 ``{"blobs": [lengths], "body": ...}`` and the blobs. The first frame out is the greeting; end of input means exit.
 """
@@ -11,6 +11,7 @@ import faulthandler
 import importlib
 import json
 import os
+import platform
 import signal
 import struct
 import sys
@@ -43,9 +44,10 @@ def main() -> None:
     faulthandler.enable()
     faulthandler.register(signal.SIGUSR1, all_threads=True)
     config = json.loads(sys.argv[1])
+    os.environ.update(config.get("environ", {}))
     sys.path[:0] = [str(Path(__file__).parent), *config["paths"]]
     worker = importlib.import_module(config["caller"]).create(config)
-    send(out, worker.greeting(), [])
+    send(out, {**worker.greeting(), "python": platform.python_version()}, [])
     stream = sys.stdin.buffer
     while (frame := receive(stream)) is not None:
         body, blobs = frame

@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 import numpy as np
+from abilities import Script
 from bound import Bound, Request, Unsupported
 from caller import Caller
 
@@ -62,6 +63,7 @@ class NumPy(Caller):
 
     word = "numpy.ndarray"
     kind = np.ndarray
+    script = Script()
 
     def prepare(self) -> str:
         """Return NumPy's version; torch is kept out, because NumPy's users need not have it."""
@@ -90,6 +92,10 @@ class NumPy(Caller):
     def span(self, array: Any) -> tuple[int, int]:
         """Return the addresses of an array."""
         return span(array)
+
+    def hands_over(self, dtype: str) -> bool:
+        """Say whether NumPy exports a dtype: not those of ml_dtypes."""
+        return hasattr(np, dtype)
 
     def probe_read_only(self, call: Bound) -> Any:
         """Pass inputs that may not be written, as np.asarray(jax_array) gives."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import inspect
 import textwrap
 from functools import partial
@@ -22,8 +23,8 @@ class Reference:
     """Answers what an op should give."""
 
     def __init__(self) -> None:
-        """Start with no compiled reference."""
-        self.functions: dict[tuple[str, ...], Callable[..., Any]] = {}
+        """Start with no compiled module."""
+        self.modules: dict[str, Request] = {}
 
     def greeting(self) -> Request:
         """Say who is here."""
@@ -35,13 +36,46 @@ class Reference:
             results = self.evaluation(request)(self.arguments(request, blobs))
         except Exception as error:  # the author's text may raise anything
             return {"error": f"{type(error).__name__}: {error}", "outputs": []}, []
-        described: list[Request] = []
-        answer: list[bytes] = []
-        for r in results:
-            array = np.asarray([] if r is None else r, np.float64)
-            described.append({"shape": array.shape, "absent": r is None})
-            answer.append(array.tobytes())
-        return {"error": "", "outputs": described}, answer
+        return described(results)
+
+    def independent(self, request: Request, blobs: list[bytes]) -> Answer:
+        """Evaluate an author's second formula. Its parameters that are no arguments are modules."""
+        function = self.module(request)["independent"]
+        arguments, modules = self.arguments(request, blobs), dict[str, Any]()
+        try:
+            for name in inspect.signature(function).parameters:
+                if name not in arguments:
+                    modules[name] = importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            return {"error": "", "missing": str(error), "outputs": []}, []
+        if "jax" in modules:
+            modules["jax"].config.update("jax_enable_x64", True)
+        if "torch" in modules:
+            arguments = {k: tensor(modules["torch"], v) for k, v in arguments.items()}
+        wanted = inspect.signature(function).parameters
+        try:
+            with np.errstate(all="ignore"):
+                found: Any = function(
+                    **modules, **{k: v for k, v in arguments.items() if k in wanted}
+                )
+        except Exception as error:  # the author's text may raise anything
+            return {"error": f"{type(error).__name__}: {error}", "outputs": []}, []
+        return described(found if isinstance(found, tuple) else (found,))  # pyright: ignore[reportUnknownArgumentType]
+
+    def samples(self, request: Request, blobs: list[bytes]) -> Answer:
+        """Let an author make the contents of inputs for the given sizes."""
+        del blobs
+        try:
+            rng = np.random.default_rng(request["seed"])
+            sizes = {k: tuple(v) if isinstance(v, list) else v for k, v in request["sizes"].items()}  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+            made: dict[str, Any] = self.module(request)["samples"](rng, sizes)
+            arrays = {name: np.asarray(v, np.float64) for name, v in made.items()}
+        except Exception as error:  # the author's text may raise anything
+            return {"error": f"{type(error).__name__}: {error}"}, []
+        shapes = [a.shape for a in arrays.values()]
+        return {"error": "", "names": list(arrays), "shapes": shapes}, [
+            a.tobytes() for a in arrays.values()
+        ]
 
     def differences(self, request: Request, blobs: list[bytes]) -> Answer:
         """Differentiate the sum of the products of results and cotangents.
@@ -98,15 +132,40 @@ class Reference:
 
     def function(self, request: Request) -> Callable[..., Any]:
         """Compile the body, or the module, of a reference."""
-        text, key = request["text"], (request["text"], *request["order"])
-        if key not in self.functions:
-            if not request["module"]:
-                body = textwrap.indent(text.strip("\n"), "    ")
-                text = f"def reference({', '.join(request['order'])}):\n{body}\n"
+        if request["module"]:
+            return self.module(request)["reference"]
+        text = request["text"]
+        body = textwrap.indent(text.strip("\n"), "    ")
+        text = f"def reference({', '.join(request['order'])}):\n{body}\n"
+        return self.module({"text": text, "file": request["file"]})["reference"]
+
+    def module(self, request: Request) -> Request:
+        """Run an author's module once and return its names."""
+        text = request["text"]
+        if text not in self.modules:
             scope: Request = {"xp": np, "np": np}
             exec(compile(text, request["file"], "exec"), scope)
-            self.functions[key] = scope["reference"]
-        return self.functions[key]
+            self.modules[text] = scope
+        return self.modules[text]
+
+
+def described(results: tuple[Any, ...]) -> Answer:
+    """Return results as an answer, in float64; tensors may know how to get there."""
+    outputs: list[Request] = []
+    answer: list[bytes] = []
+    for r in results:
+        value: Any = r.detach().cpu().numpy() if hasattr(r, "detach") else r
+        array = np.asarray([] if value is None else value, np.float64)
+        outputs.append({"shape": array.shape, "absent": value is None})
+        answer.append(array.tobytes())
+    return {"error": "", "outputs": outputs}, answer
+
+
+def tensor(torch: Any, value: Any) -> Any:
+    """Return an array as a tensor of its own; other values stay."""
+    if not isinstance(value, np.ndarray):
+        return value
+    return torch.from_numpy(np.array(value))  # pyright: ignore[reportUnknownArgumentType]
 
 
 STEP = 2e-4

@@ -6,6 +6,7 @@ import importlib
 from dataclasses import replace
 from typing import Any
 
+from abilities import Script
 from bound import Bound, Request, Unsupported
 from caller import Caller
 
@@ -14,12 +15,30 @@ class Torch(Caller):
     """Calls with torch.Tensor."""
 
     word = "torch.Tensor"
+    features = (
+        "transformations",
+        "errors wrapped by transformations",
+        "DTensor",
+        "Inductor",
+        "autocast",
+        "dispatch modes",
+        "opcheck",
+        "profiler of this kind",
+        "torch.func",
+    )
+    script = Script(
+        imports="import torch",
+        array="torch.frombuffer(memory, dtype=dtype).as_strided(\n"
+        "        shape, [s // dtype.itemsize for s in strides], offset // dtype.itemsize\n    )",
+        dtype="torch.%s",
+    )
 
     def prepare(self) -> str:
         """Import torch and return its version."""
         self.torch: Any = importlib.import_module("torch")
         self.kind = self.torch.Tensor
         self.torch.set_num_threads(1)
+        self.elsewhere = "meta" if self.config["device"] == "cpu" else "cpu"
         if self.config["device"] != "cpu" and not self.torch.cuda.is_available():
             raise Unsupported("no CUDA device: torch sees none")
         return self.torch.__version__
@@ -82,6 +101,12 @@ class Torch(Caller):
             return low, low
         last = sum((n - 1) * s for n, s in zip(array.shape, array.stride()))
         return low, low + (last + 1) * array.element_size()
+
+    def wait(self, result: Any) -> None:
+        """Wait for the device."""
+        del result
+        if self.config["device"] != "cpu":
+            self.torch.cuda.synchronize()
 
     def fake(self) -> Any:
         """Return a mode under which tensors have no memory."""

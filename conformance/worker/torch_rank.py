@@ -42,7 +42,7 @@ class Ranks:
             store = tempfile.mkdtemp(dir=here)
             self.config = {**config, "rank": 0, "store": f"{store}/store"}
             peer = json.dumps({**self.config, "rank": 1})
-            command = [sys.executable, "-P", "-B", str(here / "main.py"), peer]
+            command = [sys.executable, "-B", str(here / "main.py"), peer]
             self.helper = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
             receive(self.helper.stdout)
         self.mesh: Any = None

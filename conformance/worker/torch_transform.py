@@ -84,6 +84,7 @@ def vmap(task: Task) -> None:
         function = task.caller.torch.vmap(function, tuple(level))
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # a fallback is slow and says so
+        warnings.filterwarnings("ignore", ".* is deprecated: ", DeprecationWarning)
         task.each(lambda arrays: function(*arrays.inputs))
 
 

@@ -1,0 +1,88 @@
+package conformance
+
+import (
+	"cmp"
+	"slices"
+)
+
+// firstOp is how many seconds a process loses with the first op of a framework: imports, compilers, processes of its own.
+// It keeps what goes through one framework together as long as the parts stay about equal.
+const firstOp = 12
+
+// balance distributes cells over at most n parts of about the same duration: the longest first, each to the part that has
+// least so far. What never ran counts like the mean of its caller, or a second.
+func balance(cells []cell, n int, known map[[2]string]float64) [][]cell {
+	sum, count := map[string]float64{}, map[string]float64{}
+	for key, seconds := range known {
+		sum[key[1]] += seconds
+		count[key[1]]++
+	}
+	weight := func(c cell) float64 {
+		name := c.caller.Name()
+		if seconds, ok := known[[2]string{c.op.Name, name}]; ok {
+			return seconds
+		}
+		if count[name] > 0 {
+			return sum[name] / count[name]
+		}
+		return 1
+	}
+	order := make([]int, len(cells))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(weight(cells[b]), weight(cells[a])) })
+	chosen := make([]share, n)
+	for _, i := range order {
+		least := slices.MinFunc(places(n), func(a, b int) int {
+			return cmp.Compare(chosen[a].after(cells[i], weight(cells[i])), chosen[b].after(cells[i], weight(cells[i])))
+		})
+		chosen[least].add(i, cells[i], weight(cells[i]))
+	}
+	var out [][]cell
+	for _, part := range chosen {
+		if len(part.cells) == 0 {
+			continue
+		}
+		slices.Sort(part.cells)
+		var list []cell
+		for _, i := range part.cells {
+			list = append(list, cells[i])
+		}
+		out = append(out, list)
+	}
+	return out
+}
+
+// share is what one process gets: cells by number, their seconds, and the frameworks that it begins.
+type share struct {
+	cells   []int
+	seconds float64
+	begun   map[string]bool
+}
+
+// after is how long the share takes with another cell.
+func (s *share) after(c cell, seconds float64) float64 {
+	name := c.caller.Name()
+	if s.begun[name] || isBare(c.caller) || name == definitionName {
+		return s.seconds + seconds
+	}
+	return s.seconds + seconds + firstOp
+}
+
+func (s *share) add(i int, c cell, seconds float64) {
+	s.cells, s.seconds = append(s.cells, i), s.after(c, seconds)
+	if s.begun == nil {
+		s.begun = map[string]bool{}
+	}
+	s.begun[c.caller.Name()] = true
+}
+
+// places are the numbers below n.
+func places(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}

@@ -1,0 +1,214 @@
+package conformance
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/opcast/opcast/internal/report"
+)
+
+// specsOf lists the specs of cells.
+func specsOf(cells []cell) map[pattern]bool {
+	out := map[pattern]bool{}
+	for _, c := range cells {
+		for _, check := range c.checks {
+			out[pattern{c.op.Name, c.caller.Name(), check.ID}] = true
+		}
+	}
+	return out
+}
+
+func toyCallers() []Caller {
+	return []Caller{definition{}, &fake{name: "fake"}, &fake{name: "other"}}
+}
+
+// Shards are parts of the run: every spec is in exactly one of them.
+func TestShards(t *testing.T) {
+	ops, callers := toy(t).Ops, toyCallers()
+	all, err := (&choice{}).cells(ops, callers, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for parts := 1; parts < 5; parts++ {
+		seen := map[pattern]int{}
+		for part := range parts {
+			cells, err := (&choice{part: part, parts: parts}).cells(ops, callers, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for spec := range specsOf(cells) {
+				seen[spec]++
+			}
+		}
+		for spec := range specsOf(all) {
+			if seen[spec] != 1 {
+				t.Fatalf("%v is in %d of %d shards", spec, seen[spec], parts)
+			}
+		}
+		if len(seen) != len(specsOf(all)) {
+			t.Errorf("%d shards have %d specs, want %d", parts, len(seen), len(specsOf(all)))
+		}
+	}
+}
+
+func TestShardTexts(t *testing.T) {
+	for text, good := range map[string]bool{"1/1": true, "2/3": true, "0/2": false, "3/2": false, "1": false, "a/b": false, "1/2/3": false} {
+		part, parts, err := shard(text)
+		if (err == nil) != good || err != nil && !errors.Is(err, ErrUnknown) {
+			t.Errorf("%q: %d of %d, %v", text, part, parts, err)
+		}
+	}
+}
+
+func TestOnly(t *testing.T) {
+	for text, want := range map[string]struct {
+		specs int
+		err   string
+	}{
+		"affine fake value":                             {1, ""},
+		"# a comment\n\naffine fake value # and more\n": {1, ""},
+		"* fake value":                                  {len(toy(t).Ops), ""},
+		"affine fake value\naffine other value":         {2, ""},
+		"affine fake":                                   {0, `expected "op adaptor check", got "affine fake"`},
+		"affine fake no-such-check":                     {0, `spec "affine fake no-such-check": unknown name`},
+		"affine fake value\nno_op * value":              {0, `spec "no_op * value": unknown name`},
+		"":                                              {0, "nothing to run"},
+	} {
+		path := filepath.Join(t.TempDir(), "only")
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		c, err := newChoice(Options{Only: path})
+		var cells []cell
+		if err == nil {
+			cells, err = c.cells(toy(t).Ops, toyCallers(), nil)
+		}
+		if want.err != "" {
+			if err == nil || !strings.Contains(err.Error(), want.err) {
+				t.Errorf("%q: got %v, want %q", text, err, want.err)
+			}
+			continue
+		}
+		if got := len(specsOf(cells)); err != nil || got != want.specs {
+			t.Errorf("%q: %d specs, want %d: %v", text, got, want.specs, err)
+		}
+	}
+}
+
+func TestLastFailed(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := newChoice(Options{LastFailed: true, ReportDir: dir}); !errors.Is(err, ErrNothing) {
+		t.Errorf("without a last run: %v", err)
+	}
+	write := func(status report.Status) {
+		r := report.Report{Schema: report.Schema, Results: []report.Result{
+			{Op: "affine", Adaptor: "fake", Check: "value", Status: report.Pass},
+			{Op: "affine", Adaptor: "fake", Check: "shape", Status: status},
+		}}
+		if err := r.WriteFiles(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(report.Skip)
+	if _, err := newChoice(Options{LastFailed: true, ReportDir: dir}); !errors.Is(err, ErrNothing) {
+		t.Errorf("without a failure: %v", err)
+	}
+	write(report.Error)
+	c, err := newChoice(Options{LastFailed: true, ReportDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells, err := c.cells(toy(t).Ops, toyCallers(), nil)
+	if got := specsOf(cells); err != nil || len(got) != 1 || !got[pattern{"affine", "fake", "shape"}] {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+// Jobs get about as much of what took long before, and nothing twice.
+func TestBalance(t *testing.T) {
+	cells, err := (&choice{}).cells(toy(t).Ops, toyCallers(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[[2]string]float64{}
+	for _, c := range cells[5:] {
+		known[[2]string{c.op.Name, c.caller.Name()}] = 1
+	}
+	for i, seconds := range []float64{0, 100, 10, 0, 90} {
+		known[[2]string{cells[i].op.Name, cells[i].caller.Name()}] = seconds
+	}
+	parts := balance(cells, 2, known)
+	seen := map[pattern]bool{}
+	for i, part := range parts {
+		long := 0
+		for _, c := range part {
+			if known[[2]string{c.op.Name, c.caller.Name()}] >= 90 {
+				long++
+			}
+		}
+		if long != 1 {
+			t.Errorf("part %d has %d of the long cells", i, long)
+		}
+		for spec := range specsOf(part) {
+			if seen[spec] {
+				t.Errorf("%v is in both parts", spec)
+			}
+			seen[spec] = true
+		}
+	}
+	if len(seen) != len(specsOf(cells)) {
+		t.Errorf("the parts have %d specs, want %d", len(seen), len(specsOf(cells)))
+	}
+	if parts := balance(cells[:1], 8, nil); len(parts) != 1 {
+		t.Errorf("one cell makes %d parts", len(parts))
+	}
+}
+
+// A file of known failures may be for several adaptors.
+func TestKnownFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "known.toml")
+	text := `[[known]]
+op = "affine"
+check = "value"
+reason = "everywhere"
+
+[[known]]
+adaptor = "torch"
+op = "affine"
+check = "shape"
+reason = "there"
+`
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s := &session{options: Options{Known: path}}
+	for adaptor, want := range map[string]int{"torch": 2, "jax": 1} {
+		if known, err := s.loadKnown(adaptor); err != nil || len(known) != want {
+			t.Errorf("%s: %v, %v", adaptor, known, err)
+		}
+	}
+	s.options.Known = path + "-missing"
+	if _, err := s.loadKnown("torch"); !errors.Is(err, ErrUnknown) {
+		t.Errorf("a file that is named and missing: %v", err)
+	}
+}
+
+// Two frameworks of the same duration get a process each: what the first op costs is paid once.
+func TestBalanceKeepsFrameworksTogether(t *testing.T) {
+	var cells []cell
+	for _, op := range toy(t).Ops {
+		for _, name := range []string{"one", "two"} {
+			cells = append(cells, cell{op: op, caller: &fake{name: name}})
+		}
+	}
+	for i, part := range balance(cells, 2, nil) {
+		for _, c := range part {
+			if c.caller.Name() != part[0].caller.Name() {
+				t.Errorf("part %d has %s beside %s", i, c.caller.Name(), part[0].caller.Name())
+			}
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package conformance
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/opcast/opcast/internal/worker"
+)
+
+// handMade is a worker that calls a function of testdata/endure.py with arrays of NumPy.
+func handMade(t *testing.T, function string) (*remote, *foreign) {
+	t.Helper()
+	python := os.Getenv("OPCAST_TEST_PYTHON")
+	if python == "" {
+		python = filepath.Join("..", ".venv", "bin", "python")
+	}
+	var paths [2]string
+	for i, path := range []string{python, filepath.Join("testdata", "endure.py")} {
+		var err error
+		if paths[i], err = filepath.Abs(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := t.TempDir()
+	if err := writeWorker(dir); err != nil {
+		t.Fatal(err)
+	}
+	f := &foreign{functions: map[string]map[string]string{"numpy": {"affine": paths[1] + ":" + function}}}
+	config, err := workerCommand(paths[0], dir, workerConfig{
+		Caller: "numpy_caller", Adaptor: "numpy", Collection: "toy", Paths: []string{}, Alone: true, DTypes: dlpackNames(),
+		Device: "cpu", Callables: f.functions["numpy"],
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &remote{name: "numpy", worker: worker.New(config)}
+	t.Cleanup(func() {
+		if err := r.worker.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := r.start(t.Context()); err != nil || r.Missing != "" {
+		t.Fatal(err, r.Missing)
+	}
+	return r, f
+}
+
+// Functions that misbehave only beside other calls are found in a real process; a right one passes everything.
+func TestEnduranceOfFunctions(t *testing.T) {
+	all := []string{"threads", "fork", "spawn", "leaks", leaksMore}
+	for function, failing := range map[string]string{
+		"right": "", "keeps_results": "leaks leaks-all", "keeps_arguments": "leaks leaks-all", "keeps_errors": "leaks leaks-all",
+		"shares": "threads", "dies_in_child": "fork spawn", "differs_in_child": "fork spawn",
+	} {
+		t.Run(function, func(t *testing.T) {
+			r, f := handMade(t, function)
+			for _, id := range all {
+				s := &session{options: Options{Profile: profileExtended}, env: environment{
+					project: toy(t), device: "cpu", oracle: fakeOracle{}, callers: []Caller{r}, foreign: f,
+				}}
+				check, want := checkNamed(t, id), "pass"
+				if strings.Contains(" "+failing+" ", " "+id+" ") {
+					want = "fail"
+				}
+				for _, result := range s.run(t.Context(), toyOp(t, "affine"), r, "", &check) {
+					if string(result.Status) != want {
+						t.Errorf("%s: %s, want %s: %s", id, result.Status, want, result.Reason)
+					}
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,96 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// farCall is the call that a probe of distant rows makes; other calls stay as they are.
+func farCall(call *Call) *Call {
+	if call.Probe != groupWatch+".far" || !isBareCall(call) {
+		return call
+	}
+	i, axis := call.Options["input"].(int64), call.Options["axis"].(int64)
+	x := call.Inputs[i].(*Tensor)
+	if call.Op.Inputs[i].Stride == "any" || call.Op.Inputs[i].Stride == "last" {
+		return call // whatever the distance, the elements are the same
+	}
+	far := call.clone()
+	far.Inputs[i] = &Tensor{Array: &ndarray.Array{
+		DType: x.DType, Shape: x.Shape, Strides: slices.Clone(ndarray.DenseStrides(x.Shape)), Data: x.Data,
+	}}
+	far.Inputs[i].(*Tensor).Strides[axis] = call.Options["stride"].(int64)
+	return far
+}
+
+// isBareCall reports whether the memory of the results comes with the call.
+func isBareCall(call *Call) bool { return call.Out != nil }
+
+// watch adds what the probes of groupWatch note.
+func (r *Result) watch(f *fake, call *Call) {
+	switch call.Probe {
+	case groupWatch + ".pointers":
+		var seen, inputs, outputs []any
+		place := func(x *Tensor) any {
+			if i := call.number(x); x != nil && i >= 0 && i < len(r.Spans) {
+				return float64(r.Spans[i][0])
+			}
+			return 0.0
+		}
+		for i := range call.Op.Outputs {
+			var x *Tensor
+			if call.Out != nil {
+				x = call.Out[i]
+			}
+			if isBare(f) || !call.Op.Outputs[i].Saved {
+				outputs = append(outputs, place(x))
+			}
+			seen = append(seen, place(x))
+		}
+		for _, v := range call.Inputs {
+			x, _ := v.(*Tensor)
+			seen, inputs = append(seen, place(x)), append(inputs, place(x))
+		}
+		r.Notes = map[string]any{"seen": seen, "inputs": inputs, "outputs": outputs}
+	case groupWatch + ".warnings":
+		list := []any{}
+		if d := call.Op.Deprecated; d != "" {
+			list = append(list, []any{"DeprecationWarning", call.Op.Name + " is deprecated: " + d, true})
+		}
+		r.Notes = map[string]any{"warnings": list}
+	}
+}
+
+// contentsFault is the text with which a library that looks at contents refuses a case; empty if it does not.
+func contentsFault(c *Case) string {
+	for i := range c.Op.Inputs {
+		in := &c.Op.Inputs[i]
+		if c.Inputs[i] == nil {
+			continue
+		}
+		begins := c.Op.Name + ": " + in.Name + ": expected "
+		before := 0.0
+		for k, v := range c.Inputs[i].Floats() {
+			for _, bound := range []struct {
+				expr  *opdef.Expr
+				words string
+				sign  float64
+			}{{in.Min, "at least ", 1}, {in.Max, "at most ", -1}} {
+				if bound.expr == nil {
+					continue
+				}
+				if limit, err := bound.expr.EvalFloat(c); err == nil && bound.sign*v < bound.sign*limit {
+					return fmt.Sprintf("%svalues of %s%s, got %v at [%d]", begins, bound.words, formatFloat(limit), v, k)
+				}
+			}
+			if in.Sorted && k > 0 && v < before {
+				return fmt.Sprintf("%sascending values, got %v after %v at [%d]", begins, v, before, k)
+			}
+			before = v
+		}
+	}
+	return ""
+}

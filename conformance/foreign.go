@@ -1,0 +1,205 @@
+package conformance
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// foreign says that what is under test was not generated: a library made by hand, or functions in Python. Checks judge
+// its results and its behaviour; what opcast would have generated, such as words of errors, is not there to be judged.
+type foreign struct {
+	// library is its path; empty where functions are tested.
+	library string
+	// functions are targets by adaptor and op.
+	functions map[string]map[string]string
+}
+
+// newForeign is nil where the collection of the project is tested.
+func newForeign(o Options) (*foreign, error) {
+	switch {
+	case o.Library != "" && len(o.Callables) > 0:
+		return nil, fmt.Errorf("a library and functions: %w: test one after the other", ErrUnknown)
+	case o.Library != "":
+		path, err := filepath.Abs(o.Library)
+		if err != nil {
+			return nil, fmt.Errorf("library: %w", err)
+		}
+		return &foreign{library: path}, nil
+	case len(o.Callables) == 0:
+		return nil, nil
+	}
+	f := &foreign{functions: map[string]map[string]string{}}
+	for _, c := range o.Callables {
+		if !slices.ContainsFunc(o.Project.Ops, func(op *opdef.Op) bool { return op.Name == c.Op }) {
+			return nil, fmt.Errorf("op %q of %s: %w: no definition has this name", c.Op, c.Target, ErrUnknown)
+		}
+		if f.functions[c.Adaptor] == nil {
+			f.functions[c.Adaptor] = map[string]string{}
+		}
+		if other := f.functions[c.Adaptor][c.Op]; other != "" {
+			return nil, fmt.Errorf("op %q of %s: %w: it is %s already", c.Op, c.Adaptor, ErrUnknown, other)
+		}
+		target, err := absolute(c.Target)
+		if err != nil {
+			return nil, err
+		}
+		f.functions[c.Adaptor][c.Op] = target
+	}
+	return f, nil
+}
+
+// absolute makes the path of a target absolute: workers run in a folder of their own.
+func absolute(target string) (string, error) {
+	place, name, ok := strings.Cut(target, ":")
+	if !ok || place == "" || name == "" {
+		return "", fmt.Errorf("function %q: %w: expected \"package.module:function\" or \"path/file.py:function\"", target, ErrUnknown)
+	}
+	if !strings.HasSuffix(place, ".py") {
+		return target, nil
+	}
+	path, err := filepath.Abs(place)
+	if err != nil {
+		return "", fmt.Errorf("function %q: %w", target, err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("function %q: %w: %w", target, ErrUnknown, err)
+	}
+	return path + ":" + name, nil
+}
+
+// callables reports whether functions are tested, so that there is no library.
+func (f *foreign) callables() bool { return f != nil && f.functions != nil }
+
+// offers reports whether there is something to test of an op through a caller.
+func (f *foreign) offers(op *opdef.Op, caller string) bool {
+	if !f.callables() {
+		return true
+	}
+	if caller == definitionName {
+		for _, ops := range f.functions {
+			if ops[op.Name] != "" {
+				return true
+			}
+		}
+		return false
+	}
+	return f.functions[caller][op.Name] != ""
+}
+
+// ofResults are the checks that look at results and behaviour only.
+var ofResults = setOf(
+	// Of definitions.
+	"oracle", "independent", "samples", "gradient", "fault-coverage",
+	// Of everyone who calls.
+	"value", "special-values", "magnitudes", "attrs", "defaults", "optional", "repeated", "contents",
+	"random-shapes", randomShapesMore,
+	"shape", "rank", "sizes", "dtype-combinations", "dtype-refused", "zero-size",
+	"inputs-unchanged", "mutated", "side-by-side", "fresh-outputs", "same-object", "version",
+	"donation", "errors", "side-effects", "special-inputs", "malformed", "threads", "fork", "spawn", "leaks", leaksMore, pairsID,
+)
+
+// ourStrides are checks of strides that are about what generated functions do with them.
+var ourStrides = setOf("not-copied", "output-strides", "far-apart")
+
+func setOf(names ...string) map[string]bool {
+	set := map[string]bool{}
+	for _, name := range names {
+		set[name] = true
+	}
+	return set
+}
+
+// excluded says why a check has nothing to judge; nil if it has.
+func (f *foreign) excluded(check *Check) error {
+	if f == nil || ofResults[check.ID] || check.Group == groupStrides && !ourStrides[check.ID] {
+		return nil
+	}
+	if !f.callables() {
+		return f.excludedOfLibrary(check)
+	}
+	switch {
+	case check.Group == groupTransform:
+		return unsupported("what transformations must give is computed from calls of the bare backend, and there is none")
+	case check.ID == "keywords", check.ID == "call-shape", check.ID == "signature", check.ID == "out":
+		return unsupported("its parameters are those that its author gave it")
+	case check.ID == "precedence":
+		return unsupported("the words of its errors are its author's")
+	case check.ID == "stale", check.ID == "gradient-written":
+		return unsupported("its gradient is its author's, not that of the definition")
+	case check.ID == "split":
+		return unsupported("parts give the bits of parts in generated collections; values are judged by the reference")
+	case check.Group == groupAcross:
+		return unsupported("there is no bare backend to compare with")
+	}
+	return unsupported("about what opcast generates; this is a function of someone else")
+}
+
+// excludedOfLibrary is about a library that exports ops and nothing else.
+func (f *foreign) excludedOfLibrary(check *Check) error {
+	switch check.ID {
+	case "out", "saved", "scratch", "split":
+		return nil
+	case "precedence":
+		return unsupported("the words of its errors are its author's")
+	case "variants":
+		return unsupported("the library does not tell of kernels: it has no _opcast_force")
+	}
+	return unsupported("about what opcast generates; this library is someone else's")
+}
+
+// forgives reports whether a wrong call is one that others may take: where Python and tvm-ffi take a bool for a number and a
+// number for a bool, nobody is misled.
+func (f *foreign) forgives(op *opdef.Op, wrong fault) bool {
+	if f == nil {
+		return false
+	}
+	i := slices.IndexFunc(op.Attrs, func(a opdef.Attr) bool { return a.Name == wrong.arg })
+	return wrong.kind == "attr type bool" || wrong.kind == "attr type" && i >= 0 && op.Attrs[i].Type == "bool"
+}
+
+// agrees expects a call whose arrays lie elsewhere to give the bits of the plain one. Of code that promises no such thing, it
+// expects what the reference allows.
+func (t *T) agrees(call *Call, c *Case, name string, got, want *Result) error {
+	if t.env.foreign == nil {
+		t.identical(call, name, got, want)
+		return nil
+	}
+	return t.matches(call, c, got)
+}
+
+// adaptors are the names of everything that can call, in order.
+func (f *foreign) adaptors(p *opdef.Project) []string {
+	switch {
+	case f.callables():
+		return slices.Sorted(maps.Keys(f.functions))
+	case f != nil:
+		return []string{backendName, nativeName}
+	}
+	names := append(slices.Clone(p.Manifest.Adaptors), backendName, nativeName, opCallName)
+	slices.Sort(names)
+	return names
+}
+
+// checks are those of a caller: functions of several frameworks are compared with each other, too.
+func (f *foreign) checks(caller Caller) []Check {
+	list := checksOf(caller)
+	if f.callables() && caller.Name() != definitionName {
+		list = append(slices.Clone(list), pairs())
+	}
+	return list
+}
+
+// paths are the folders in which modules of functions are looked for: where the user is, the project, its definitions.
+func (f *foreign) paths(p *opdef.Project) []string {
+	here, err := filepath.Abs(".")
+	if err != nil {
+		return []string{p.Dir}
+	}
+	return []string{here, p.Dir}
+}

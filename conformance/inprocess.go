@@ -1,0 +1,141 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/opcast/opcast/internal/native"
+)
+
+// inProcess calls the library in this very process, where random calls are too many for messages: the process that calls
+// from Go is one of its own, and the suite survives it.
+type inProcess struct{ library *native.Library }
+
+// Name is that of the caller for which the calls are made.
+func (p *inProcess) Name() string { return nativeName }
+
+// Word is what arrays are called in messages.
+func (p *inProcess) Word() string { return nativeWord }
+
+// Probes are those of the process.
+func (p *inProcess) Probes(group string) []string { return nativeProbes[group] }
+
+// Call makes a call with copies of all memory, so that the call remains as it is. It reports no outputs: whoever wants to
+// look at them looks at the buffers.
+func (p *inProcess) Call(_ context.Context, call *Call) (*Result, error) {
+	c := &copied{tensors: map[*Tensor]*native.Tensor{}, memory: map[*byte][]byte{}}
+	args, unsupported := c.arguments(call)
+	if unsupported != "" {
+		return &Result{Unsupported: unsupported}, nil
+	}
+	before, err := p.launches(call.Op.Name)
+	if err != nil {
+		return nil, err
+	}
+	result := &Result{}
+	_, err = p.library.Call(call.Op.Name, args...)
+	var raised *native.Error
+	switch {
+	case errors.As(err, &raised):
+		result.Error = &CallError{Class: raised.Kind, Text: raised.Text}
+	case err != nil:
+		return nil, fmt.Errorf("native caller: %w", err)
+	}
+	after, err := p.launches(call.Op.Name)
+	result.Launches = after - before
+	for _, t := range call.tensors() {
+		result.Buffers = append(result.Buffers, c.of(t.Data))
+	}
+	return result, err
+}
+
+func (p *inProcess) launches(op string) (int64, error) {
+	v, err := p.library.Call("_opcast_calls", op)
+	count, _ := v.(int64)
+	if err != nil {
+		return 0, fmt.Errorf("native caller: %w", err)
+	}
+	return count, nil
+}
+
+// copied are the arguments of a call over copies of their memory: what shares memory goes on doing so.
+type copied struct {
+	tensors map[*Tensor]*native.Tensor
+	memory  map[*byte][]byte
+}
+
+// of is the copy of memory.
+func (c *copied) of(data []byte) []byte {
+	if len(data) == 0 {
+		return nil
+	}
+	if c.memory[&data[0]] == nil {
+		c.memory[&data[0]] = bytes.Clone(data)
+	}
+	return c.memory[&data[0]]
+}
+
+// arguments are those of the export in its order, mangled as the call says.
+func (c *copied) arguments(call *Call) (args []any, unsupported string) {
+	for _, t := range call.Out {
+		args = append(args, c.tensor(t))
+	}
+	for _, v := range call.Inputs {
+		switch v := v.(type) {
+		case *Tensor:
+			args = append(args, c.tensor(v))
+		case nil:
+			args = append(args, nil)
+		default:
+			return nil, errInexpressible.Error()
+		}
+	}
+	for _, a := range call.Op.Attrs {
+		if a.Binds != "" {
+			continue // the output carries the dtype
+		}
+		v, given := call.Attrs[a.Name]
+		if !given {
+			v = a.Default
+		}
+		if d, isDType := v.(DType); isDType {
+			v = string(d)
+		}
+		args = append(args, v)
+	}
+	for i := range call.Op.Scratch {
+		if call.Scratch == nil {
+			args = append(args, nil)
+		} else {
+			args = append(args, c.tensor(call.Scratch[i]))
+		}
+	}
+	at, _ := call.Options["at"].(int64)
+	as, _ := call.Options["as"].(string)
+	return mangling{int(at), as}.apply(args), ""
+}
+
+// tensor is an array over the copy of its memory; nil for none.
+func (c *copied) tensor(t *Tensor) any {
+	if t == nil {
+		return nil
+	}
+	if have := c.tensors[t]; have != nil {
+		return have
+	}
+	out := &native.Tensor{
+		DType: native.DType{Code: uint8(t.DType.Code), Bits: uint8(t.DType.Bits), Lanes: 1},
+		Shape: orEmpty(t.Shape), Strides: orEmpty(t.Strides), ByteOffset: uint64(t.Offset) * uint64(t.DType.Bits/8),
+	}
+	if data := c.of(t.Data); len(data) > 0 {
+		out.Data = unsafe.Pointer(&data[0])
+	}
+	if t.Device == "cuda:0" {
+		out.Device = native.Device{Type: 2}
+	}
+	c.tensors[t] = out
+	return out
+}

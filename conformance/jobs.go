@@ -1,0 +1,230 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/opcast/opcast/internal/report"
+)
+
+// job is a part of a run in a process of its own, as its file says. It tells the process that started it what comes of it.
+type job struct {
+	// Specs are those to run, Cases the folder for failing cases.
+	Specs []pattern
+	Cases string
+	out   *json.Encoder
+}
+
+// event is a line that a job writes: results of one spec, a line for people, or the spec that begins.
+type event struct {
+	Results []report.Result `json:"results,omitempty"`
+	Line    string          `json:"line,omitempty"`
+	Spec    string          `json:"spec,omitempty"`
+}
+
+func (j *job) tell(e event) { _ = j.out.Encode(e) } // without a reader the job is killed
+
+// Write passes lines for people on.
+func (j *job) Write(text []byte) (int, error) {
+	for line := range strings.Lines(string(text)) {
+		j.tell(event{Line: strings.TrimSuffix(line, "\n")})
+	}
+	return len(text), nil
+}
+
+// readJob reads the file that the options name.
+func readJob(o Options) (*job, error) {
+	if o.Job == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(o.Job)
+	if err != nil {
+		return nil, fmt.Errorf("job: %w", err)
+	}
+	j := &job{out: json.NewEncoder(o.Out)}
+	if err := json.Unmarshal(text, j); err != nil {
+		return nil, fmt.Errorf("job: %w", err)
+	}
+	return j, nil
+}
+
+// runJobs runs the suite in several processes and joins their reports.
+func (s *session) runJobs(ctx context.Context, adaptors []string) (report.Summary, error) {
+	if err := errors.Join(s.requireLibrary(), s.caseFolder()); err != nil {
+		return report.Summary{}, err
+	}
+	callers := []Caller{definition{}}
+	for _, name := range adaptors {
+		if s.wantsAdaptor(name) {
+			callers = append(callers, named{name: name})
+		}
+	}
+	var err error
+	if s.cells, err = s.choice.cells(s.ops, callers, s.env.foreign); err != nil {
+		return report.Summary{}, err
+	}
+	s.startProgress()
+	folder, err := os.MkdirTemp("", "opcast-jobs-")
+	if err != nil {
+		return report.Summary{}, fmt.Errorf("folder of jobs: %w", err)
+	}
+	defer os.RemoveAll(folder)
+	parts := balance(s.cells, s.options.Jobs, weights(s.options.ReportDir))
+	errs := make([]error, len(parts))
+	var wait sync.WaitGroup
+	for i, part := range parts {
+		dir := filepath.Join(folder, strconv.Itoa(i))
+		wait.Go(func() { errs[i] = s.runJob(ctx, dir, part) })
+	}
+	wait.Wait()
+	r, err := joined(folder, len(parts))
+	if err != nil {
+		return report.Summary{}, errors.Join(append(errs, err)...)
+	}
+	s.fillHoles()
+	r.Results, r.Checks = s.results, s.catalogue()
+	r.Started, r.Seconds = s.started.UTC().Format(time.RFC3339Nano), time.Since(s.started).Seconds()
+	summary, err := s.write(r)
+	return summary, errors.Join(append(errs, err)...)
+}
+
+// runJob runs one process until its end.
+func (s *session) runJob(ctx context.Context, dir string, part []cell) error {
+	file, err := s.writeJob(dir, part)
+	if err != nil {
+		return err
+	}
+	words := append(slices.Clone(s.options.Command), "--job", file, "--report", dir)
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return fmt.Errorf("start a job: %w", err)
+	}
+	told := s.listen(out)
+	err = cmd.Wait()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == 1 {
+		err = nil // some check failed, and has been told
+	}
+	if err = errors.Join(err, told); err != nil {
+		return fmt.Errorf("a job: %w\n%s", err, strings.TrimSpace(stderr.String()))
+	}
+	return nil
+}
+
+// writeJob writes the file of a job.
+func (s *session) writeJob(dir string, part []cell) (string, error) {
+	j := job{Cases: s.env.cases}
+	for _, c := range part {
+		for _, check := range c.checks {
+			j.Specs = append(j.Specs, pattern{c.op.Name, c.caller.Name(), check.ID})
+		}
+	}
+	text, err := json.Marshal(j)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
+	file := filepath.Join(dir, "job.json")
+	if err == nil {
+		err = os.WriteFile(file, text, 0o644)
+	}
+	if err != nil {
+		return "", fmt.Errorf("job: %w", err)
+	}
+	return file, nil
+}
+
+// listen reads what a job tells. Results are shown by cell: those of several jobs come in turns.
+func (s *session) listen(out io.Reader) error {
+	var cell []report.Result
+	defer func() { s.show(cell) }()
+	for d := json.NewDecoder(out); ; {
+		var e event
+		if err := d.Decode(&e); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("read what it tells: %w", err)
+		}
+		if e.Line != "" {
+			s.note(e.Line)
+		}
+		if e.Spec != "" {
+			s.printer.running(e.Spec)
+		}
+		if len(e.Results) == 0 {
+			continue
+		}
+		s.printer.finished(e.Results)
+		if first := e.Results[0]; len(cell) > 0 && (cell[0].Op != first.Op || cell[0].Adaptor != first.Adaptor) {
+			s.show(cell)
+			cell = nil
+		}
+		cell = append(cell, e.Results...)
+	}
+}
+
+// show keeps and shows the results of one op through one caller.
+func (s *session) show(cell []report.Result) {
+	if len(cell) > 0 {
+		s.record(cell)
+	}
+}
+
+// note shows a line that several jobs may tell, once.
+func (s *session) note(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Contains(s.notes, line) {
+		s.notes = append(s.notes, line)
+		s.printer.line("%s", line)
+	}
+}
+
+// joined reads the reports of all jobs as one. One that died has none, and leaves holes.
+func joined(folder string, count int) (*report.Report, error) {
+	var parts []*report.Report
+	for i := range count {
+		r, err := report.Read(filepath.Join(folder, strconv.Itoa(i), report.File))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, r)
+	}
+	if len(parts) == 0 {
+		return nil, errors.New("no job left a report")
+	}
+	return report.Merge(parts...)
+}
+
+// weights are the seconds that each op took through each caller in the last run; nil where there was none.
+func weights(dir string) map[[2]string]float64 {
+	r, err := report.Read(filepath.Join(dir, report.File))
+	if err != nil {
+		return nil
+	}
+	out := map[[2]string]float64{}
+	for _, result := range r.Results {
+		out[[2]string{result.Op, result.Adaptor}] += result.Seconds
+	}
+	return out
+}

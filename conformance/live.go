@@ -1,0 +1,134 @@
+package conformance
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/opcast/opcast/internal/report"
+)
+
+// What terminals understand: to delete the line of the cursor, and to cut a line at the edge for a while instead of
+// breaking it, so that nobody has to know how wide they are.
+const (
+	eraseLine = "\r\x1b[2K"
+	cutLines  = "\x1b[?7l"
+	wrapLines = "\x1b[?7h"
+)
+
+// redraw is how often the live line is drawn: specs come and go faster than anyone reads.
+const redraw = 200 * time.Millisecond
+
+// liveLine is the state of a run in one line.
+type liveLine struct {
+	started     time.Time
+	total, done int
+	counts      report.Counts
+	// spec is the one that began last; drawn is what the terminal shows.
+	spec, drawn string
+	stop        chan struct{}
+}
+
+const barWidth = 20
+
+// text draws the line: how much is done, the counts, the time, the running spec.
+func (l *liveLine) text(now time.Time) string {
+	part := 0
+	if l.total > 0 {
+		part = min(l.done, l.total) * barWidth / l.total
+	}
+	counts := l.counts.String()
+	if counts == "" {
+		counts = "starting"
+	}
+	seconds := int(now.Sub(l.started).Seconds())
+	return fmt.Sprintf("%s%s%s %d/%d checks: %s · %d:%02d · %s%s", cutLines, strings.Repeat("━", part),
+		strings.Repeat("─", barWidth-part), l.done, l.total, counts, seconds/60, seconds%60, l.spec, wrapLines)
+}
+
+// start draws the live line of a run of so many specs from now on.
+func (p *printer) start(total int, started time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l := &liveLine{started: started, total: total, stop: make(chan struct{})}
+	p.live = l
+	p.print("")
+	go func() {
+		for tick := time.Tick(redraw); ; {
+			select {
+			case <-l.stop:
+				return
+			case <-tick:
+				p.draw()
+			}
+		}
+	}()
+}
+
+// draw shows the live line as it is now.
+func (p *printer) draw() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.live != nil && p.live.text(time.Now()) != p.live.drawn {
+		p.print("")
+	}
+}
+
+// began says which spec runs now. A job tells the process that has the terminal.
+func (s *session) began(c cell, check *Check) {
+	spec := c.op.Name + " " + c.caller.Name() + " " + check.ID
+	if s.job != nil {
+		s.job.tell(event{Spec: spec})
+	}
+	s.printer.running(spec)
+}
+
+// startProgress draws the live line from now on, where there is a terminal.
+func (s *session) startProgress() {
+	if s.options.Progress && s.job == nil {
+		s.printer.start(s.specCount(), s.started)
+	}
+}
+
+// specCount is the number of specs of the run.
+func (s *session) specCount() int {
+	n := 0
+	for _, c := range s.cells {
+		n += len(c.checks)
+	}
+	return n
+}
+
+// running says which spec has begun.
+func (p *printer) running(spec string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.live != nil {
+		p.live.spec = spec
+	}
+}
+
+// finished counts the results of a spec.
+func (p *printer) finished(results []report.Result) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.live == nil {
+		return
+	}
+	p.live.done++
+	for i := range results {
+		p.live.counts.Add(&results[i])
+	}
+}
+
+// stop takes the live line away.
+func (p *printer) stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.live == nil {
+		return
+	}
+	close(p.live.stop)
+	p.live = nil
+	fmt.Fprint(p.out, eraseLine)
+}

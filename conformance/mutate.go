@@ -1,0 +1,171 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/opcast/opcast/internal/mutate"
+	"github.com/opcast/opcast/internal/report"
+)
+
+// MutationOptions say what to plant faults into.
+type MutationOptions struct {
+	Options
+	// Build compiles the project in a folder, which holds its generated files already.
+	Build func(ctx context.Context, dir string) error
+	// Mutants restricts the run to those whose ID has one of these prefixes; empty means all.
+	Mutants []string
+	// Budget bounds the time for the checks of one mutant beside those that should notice; zero means 20 s.
+	Budget time.Duration
+	// Markdown is the file that gets the table; empty writes none.
+	Markdown string
+}
+
+func (o *MutationOptions) budget() time.Duration {
+	if o.Budget == 0 {
+		return 20 * time.Second
+	}
+	return o.Budget
+}
+
+// The verdicts on mutants.
+const (
+	killed     = "killed"
+	survived   = "survived"
+	equivalent = "equivalent"
+	notRun     = "unsupported"
+)
+
+// ErrSurvived means that the suite did not notice a planted fault, or noticed one that is listed as no fault.
+var ErrSurvived = errors.New("mutants survived")
+
+// RunMutants plants every fault that the operators make into copies of the project, one at a time, and runs checks of its op
+// until one fails. The mutants in C++ are all in one library, which is built once, and are switched on there; those in Python
+// are edits of a second copy. Both run at the same time.
+func RunMutants(ctx context.Context, o MutationOptions) ([]report.Mutant, error) {
+	m := &mutation{options: &o, began: time.Now()}
+	ops, adaptors, err := selection(o.Options, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, op := range ops {
+		m.ops = append(m.ops, op.Name)
+	}
+	if m.known, err = loadEquivalent(o.Project.Dir); err != nil {
+		return nil, err
+	}
+	var wait sync.WaitGroup
+	errs := make([]error, 2)
+	if len(o.Adaptors) == 0 || slices.Contains(o.Adaptors, backendName) {
+		wait.Go(func() { errs[0] = m.library(ctx) })
+	}
+	adaptors = slices.DeleteFunc(adaptors, func(name string) bool { return !slices.Contains(o.Project.Manifest.Adaptors, name) })
+	if len(adaptors) > 0 {
+		wait.Go(func() { errs[1] = m.packages(ctx, adaptors) })
+	}
+	wait.Wait()
+	err = errors.Join(errs...)
+	if err != nil && len(m.verdicts) == 0 {
+		return nil, err
+	}
+	if err != nil {
+		m.options.Markdown = "" // the report has what was found out until then
+	}
+	return m.verdicts, errors.Join(err, m.finish())
+}
+
+// mutation is one run.
+type mutation struct {
+	options *MutationOptions
+	began   time.Time
+	ops     []string
+	known   []Equivalent
+
+	mu       sync.Mutex
+	verdicts []report.Mutant
+}
+
+func (m *mutation) say(format string, args ...any) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	fmt.Fprintf(m.options.Out, format+"\n", args...)
+}
+
+// library judges the mutants in C++.
+func (m *mutation) library(ctx context.Context) error {
+	b, err := m.newBed()
+	defer b.close()
+	if err != nil {
+		return err
+	}
+	all, err := mutate.Plant(b.source())
+	if err != nil {
+		return fmt.Errorf("plant mutants: %w", err)
+	}
+	list := m.wanted(all, "")
+	if len(list) == 0 {
+		return nil
+	}
+	if err := b.set(0); err != nil {
+		return err
+	}
+	m.say("%d mutants in C++: building a library that has them", len(list))
+	if err := m.options.Build(ctx, b.dir); err != nil {
+		return fmt.Errorf("build the mutants: %w", err)
+	}
+	return b.runSwitched(ctx, list)
+}
+
+// packages judges the mutants in Python.
+func (m *mutation) packages(ctx context.Context, adaptors []string) error {
+	b, err := m.newBed()
+	defer b.close()
+	if err != nil {
+		return err
+	}
+	all, err := mutate.Edits(b.source())
+	if err != nil {
+		return fmt.Errorf("plant mutants: %w", err)
+	}
+	if all = m.wanted(all, ""); len(all) == 0 {
+		return nil
+	}
+	m.say("%d mutants in Python", len(all))
+	present, err := b.present(ctx, adaptors)
+	if err != nil {
+		return err
+	}
+	for _, name := range adaptors {
+		if slices.Contains(present, name) {
+			continue
+		}
+		for _, x := range m.wanted(all, name) {
+			m.record(x, report.Mutant{Verdict: notRun, Reason: "the framework of this adaptor is not here"})
+		}
+	}
+	adaptors = present
+	for _, layer := range slices.Concat([]string{sharedLayer}, adaptors) {
+		if err := b.runEdits(ctx, layer, m.wanted(all, layer), adaptors); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wanted are the mutants of a layer, or of all, that the options ask for.
+func (m *mutation) wanted(all []*mutate.Mutant, layer string) []*mutate.Mutant {
+	return slices.DeleteFunc(slices.Clone(all), func(x *mutate.Mutant) bool {
+		some := len(m.options.Mutants) == 0
+		for _, part := range m.options.Mutants {
+			some = some || strings.Contains(x.ID, part)
+		}
+		// What all ops share shows in some of them only, so that a few prove nothing.
+		part := x.Op == "" && len(m.options.Ops) > 0 && len(m.options.Mutants) == 0
+		return !some || part || layer != "" && x.Layer() != layer
+	})
+}

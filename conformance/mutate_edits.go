@@ -1,0 +1,198 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/opcast/opcast/internal/mutate"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/report"
+)
+
+// runEdits judges the mutants in the Python of a layer. Frameworks take seconds to start, so a round plants one mutant for
+// each family of ops at once: ops that call each other are a family, and what all ops share is a round of its own. What all
+// adaptors share is judged by one of them after the other: each gets what those before it did not notice.
+func (b *bed) runEdits(ctx context.Context, layer string, left []*mutate.Mutant, adaptors []string) error {
+	frameworks := []string{layer}
+	if layer == sharedLayer {
+		frameworks = adaptors
+	}
+	for i, name := range frameworks {
+		if len(left) == 0 {
+			return nil
+		}
+		if err := b.ready(ctx, name); err != nil {
+			return err
+		}
+		b.last = i == len(frameworks)-1
+		var unnoticed []*mutate.Mutant
+		for _, round := range b.rounds(left) {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			more, err := b.round(ctx, round, name)
+			if err != nil {
+				return err
+			}
+			unnoticed = append(unnoticed, more...)
+		}
+		if err := b.afterwards(ctx, name); err != nil {
+			return err
+		}
+		left = unnoticed
+	}
+	return nil
+}
+
+// sharedLayer is the Python that all adaptors use.
+const sharedLayer = "python"
+
+// afterwards holds the checks that noticed something against the sound files.
+func (b *bed) afterwards(ctx context.Context, caller string) error {
+	if len(b.claims) == 0 {
+		return nil
+	}
+	if err := b.restart(ctx, caller); err != nil {
+		return err
+	}
+	return b.confirm(ctx)
+}
+
+// rounds parts mutants so that no two of a round meet in a call.
+func (b *bed) rounds(list []*mutate.Mutant) [][]*mutate.Mutant {
+	var out [][]*mutate.Mutant
+	var families []map[string]bool
+	for _, x := range list {
+		if x.Op == "" || x.Operator.Unsupported != "" {
+			out, families = append(out, []*mutate.Mutant{x}), append(families, nil)
+			continue
+		}
+		family := b.family(x.Op)
+		i := slices.IndexFunc(families, func(have map[string]bool) bool { return have != nil && !have[family] })
+		if i < 0 {
+			i = len(out)
+			out, families = append(out, nil), append(families, map[string]bool{})
+		}
+		out[i] = append(out[i], x)
+		families[i][family] = true
+	}
+	return out
+}
+
+// family is the name of an op, or of that whose gradient it is.
+func (b *bed) family(name string) string {
+	for _, op := range b.project.Ops {
+		if op.Backward == name {
+			return op.Name
+		}
+	}
+	return name
+}
+
+// round plants mutants, judges each of them and takes them out again. It returns those that another caller may notice.
+func (b *bed) round(ctx context.Context, mutants []*mutate.Mutant, caller string) (left []*mutate.Mutant, err error) {
+	if reason := mutants[0].Operator.Unsupported; reason != "" {
+		b.record(mutants[0], report.Mutant{Verdict: notRun, Reason: reason})
+		return nil, nil
+	}
+	err = errors.Join(b.edit(mutants, true), b.restart(ctx, caller))
+	defer func() { _ = b.edit(mutants, false) }() // the next round says if that did not work
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil && len(mutants) > 1:
+		return b.apart(ctx, mutants, caller)
+	case err != nil: // what cannot even be imported is noticed by everyone
+		b.record(mutants[0], report.Mutant{Verdict: killed, By: "import", Adaptor: caller, Reason: err.Error()})
+		return nil, nil
+	}
+	for _, x := range mutants {
+		verdict, err := b.judge(ctx, x, b.touched(x), []string{caller})
+		switch {
+		case err != nil:
+			return nil, err
+		case verdict.Verdict == survived && !b.last:
+			left = append(left, x)
+		default:
+			b.record(x, verdict)
+		}
+	}
+	return left, nil
+}
+
+// apart judges the mutants of a round one by one: with one of them, a package cannot be imported.
+func (b *bed) apart(ctx context.Context, mutants []*mutate.Mutant, caller string) (left []*mutate.Mutant, err error) {
+	if err := b.edit(mutants, false); err != nil {
+		return nil, err
+	}
+	for _, x := range mutants {
+		more, err := b.round(ctx, []*mutate.Mutant{x}, caller)
+		if err != nil {
+			return nil, err
+		}
+		left = append(left, more...)
+	}
+	return left, nil
+}
+
+// touched are the ops that a mutant may show in.
+func (b *bed) touched(x *mutate.Mutant) []*opdef.Op {
+	if x.Op != "" {
+		return []*opdef.Op{b.op(x.Op)}
+	}
+	return slices.DeleteFunc(slices.Clone(b.project.Ops), func(op *opdef.Op) bool {
+		return !slices.Contains(b.ops, op.Name)
+	})
+}
+
+// ready opens a session with a caller, whose files are sound now.
+func (b *bed) ready(ctx context.Context, caller string) error {
+	if err := b.open(ctx, backendName, caller); err != nil {
+		return err
+	}
+	b.s.env.chain = nil // its process would have to start again for each mutant, and tells nothing that others do not
+	return nil
+}
+
+// restart ends the process of a caller, and starts another that sees the files as they are now.
+func (b *bed) restart(ctx context.Context, caller string) error {
+	for _, r := range b.s.debugged {
+		_ = r.worker.Close() // it starts with its next call
+	}
+	for _, r := range b.s.remotes {
+		if r.name == caller {
+			_ = r.worker.Close() // processes with planted faults may end as they like
+			return r.start(ctx)
+		}
+	}
+	return nil
+}
+
+// edit plants mutants into the files of the copy, or takes them out.
+func (b *bed) edit(mutants []*mutate.Mutant, planted bool) error {
+	byFile := map[string][]*mutate.Mutant{}
+	for _, x := range mutants {
+		byFile[x.File] = append(byFile[x.File], x)
+	}
+	for file, list := range byFile {
+		path := filepath.Join(b.dir, filepath.FromSlash(file))
+		if b.texts[path] == "" {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			b.texts[path] = string(text)
+		}
+		text := b.texts[path]
+		if planted {
+			text = mutate.Edit(text, list)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}

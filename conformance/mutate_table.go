@@ -1,0 +1,147 @@
+package conformance
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/opcast/opcast/internal/report"
+)
+
+// tally counts the mutants of one kind in one layer.
+type tally struct {
+	layer, kind                                           string
+	made, killed, expected, equivalent, unsupported, left int
+}
+
+// tallies counts verdicts by layer and kind, in their order.
+func tallies(mutants []report.Mutant) []tally {
+	var out []tally
+	for _, v := range mutants {
+		layer := layerOfID(v.ID)
+		i := slices.IndexFunc(out, func(t tally) bool { return t.layer == layer && t.kind == v.Kind })
+		if i < 0 {
+			i = len(out)
+			out = append(out, tally{layer: layer, kind: v.Kind})
+		}
+		out[i].add(v)
+	}
+	slices.SortStableFunc(out, func(a, b tally) int { return cmp.Or(cmp.Compare(a.layer, b.layer), cmp.Compare(a.kind, b.kind)) })
+	total := tally{layer: "all"}
+	for _, v := range mutants {
+		total.add(v)
+	}
+	return append(out, total)
+}
+
+func layerOfID(id string) string { return strings.Split(id, "/")[1] }
+
+func (t *tally) add(v report.Mutant) {
+	t.made++
+	switch v.Verdict {
+	case killed:
+		t.killed++
+		if slices.Contains(v.Expected, v.By) {
+			t.expected++
+		}
+	case equivalent:
+		t.equivalent++
+	case notRun:
+		t.unsupported++
+	default:
+		t.left++
+	}
+}
+
+// table is the closing table of a run.
+func table(mutants []report.Mutant) string {
+	var b strings.Builder
+	row := func(cells ...any) { fmt.Fprintf(&b, "%-8s %-24s %6v %7v %9v %11v %12v %9v\n", cells...) }
+	row("layer", "kind", "made", "killed", "expected", "equivalent", "unsupported", "survived")
+	for _, t := range tallies(mutants) {
+		row(t.layer, t.kind, t.made, t.killed, t.expected, t.equivalent, t.unsupported, t.left)
+	}
+	return b.String()
+}
+
+// finish writes the report and the table.
+func (m *mutation) finish() error {
+	took := time.Since(m.began)
+	slices.SortStableFunc(m.verdicts, func(a, b report.Mutant) int { return cmp.Compare(a.ID, b.ID) })
+	m.say("%s%d mutants in %v", table(m.verdicts), len(m.verdicts), took.Round(time.Second))
+	if dir := m.options.ReportDir; dir != "" {
+		r := &report.Report{
+			Schema: report.Schema, SuiteVersion: Version, Collection: m.options.Project.Manifest.Name, Device: "cpu",
+			Adaptors: map[string]string{}, Started: m.began.UTC().Format(time.RFC3339), Seconds: took.Seconds(), Mutants: m.verdicts,
+		}
+		if err := r.WriteFiles(dir); err != nil {
+			return err
+		}
+	}
+	if m.options.Markdown != "" {
+		if err := writeTable(m.options.Markdown, markdown(m.verdicts, m.began, took)); err != nil {
+			return err
+		}
+	}
+	if n := tallies(m.verdicts); n[len(n)-1].left > 0 {
+		return fmt.Errorf("%w: %d of %d", ErrSurvived, n[len(n)-1].left, len(m.verdicts))
+	}
+	return nil
+}
+
+// tableMark is the line of a page behind which the table of the last run stands.
+const tableMark = "<!-- What follows is written by `opcast test --mutants --markdown`. -->\n"
+
+// writeTable puts a table into a page; what stands before the mark stays.
+func writeTable(path, table string) error {
+	old, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("table of mutants: %w", err)
+	}
+	head, _, marked := strings.Cut(string(old), tableMark)
+	if !marked && head != "" {
+		return fmt.Errorf("table of mutants: %s has no line %q", path, strings.TrimSpace(tableMark))
+	}
+	if err := os.WriteFile(path, []byte(head+tableMark+"\n"+table), 0o644); err != nil {
+		return fmt.Errorf("table of mutants: %w", err)
+	}
+	return nil
+}
+
+// markdown is the page of a run: the table, then what was not killed, with its reason.
+func markdown(mutants []report.Mutant, began time.Time, took time.Duration) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Run of %s: %d mutants in %v.\n\n", began.UTC().Format("2 January 2006"), len(mutants), took.Round(time.Second))
+	b.WriteString("| layer | kind | made | killed | by an expected check | equivalent | unsupported | survived |\n")
+	b.WriteString("|---|---|--:|--:|--:|--:|--:|--:|\n")
+	for _, t := range tallies(mutants) {
+		name := "| " + t.layer + " | " + t.kind
+		if t.kind == "" {
+			name = "| **all** |"
+		}
+		fmt.Fprintf(&b, "%s | %d | %d | %d | %d | %d | %d |\n", name, t.made, t.killed, t.expected, t.equivalent, t.unsupported, t.left)
+	}
+	for _, list := range []struct{ verdict, head string }{
+		{equivalent, "Equivalent mutants"}, {survived, "Survivors"},
+	} {
+		listed(&b, list.head, slices.DeleteFunc(slices.Clone(mutants), func(v report.Mutant) bool { return v.Verdict != list.verdict }))
+	}
+	return b.String()
+}
+
+// listed shows mutants and why they were not killed.
+func listed(b *strings.Builder, head string, mutants []report.Mutant) {
+	if len(mutants) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n### %s\n\n| mutant | change | reason |\n|---|---|---|\n", head)
+	cell := strings.NewReplacer("|", "\\|", "\n", " ", "`", "'")
+	for _, v := range mutants {
+		fmt.Fprintf(b, "| %s | `%s` | %s |\n", v.ID, cell.Replace(v.Change), cell.Replace(v.Reason))
+	}
+}

@@ -1,0 +1,114 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"runtime"
+
+	"github.com/opcast/opcast/internal/native"
+	"github.com/opcast/opcast/internal/worker"
+)
+
+// nativeConfig is the argument of the process that calls the library from Go.
+type nativeConfig struct {
+	// TVM is libtvm_ffi.so, Library the collection.
+	TVM     string `json:"tvm"`
+	Library string `json:"library"`
+	// Dir is that of the project, from which random calls are made, and Reached a file for the number of the present one.
+	Dir     string `json:"dir"`
+	Reached string `json:"reached"`
+	// Foreign says that the library was made by hand: it does not tell of kernels.
+	Foreign bool `json:"foreign,omitempty"`
+}
+
+// nativeWord is what the process calls arrays, and nativeProbes are its special calls.
+const nativeWord = "DLPack tensor"
+
+var nativeProbes = map[string][]string{groupMangled: {mangledCall}}
+
+// What requests ask for beside plain calls.
+const (
+	doRandom  = "random"
+	doUsage   = "usage"
+	doThreads = "threads"
+)
+
+// ServeNative calls the library of a collection from Go for the suite, which runs it as a process of its own: a kernel that
+// crashes ends that process. It answers on the streams until the input ends.
+func ServeNative(config string, in io.Reader, out io.Writer) error {
+	var c nativeConfig
+	if err := json.Unmarshal([]byte(config), &c); err != nil {
+		return fmt.Errorf("native caller: %w", err)
+	}
+	library, err := native.Open(c.TVM, c.Library)
+	if err != nil {
+		return err
+	}
+	server := &nativeServer{library: library, foreign: c.Foreign, random: randomServer{library: library, dir: c.Dir}}
+	if c.Reached != "" {
+		if server.random.reached, err = sharedPage(c.Reached); err != nil {
+			return err
+		}
+	}
+	// One thread makes all calls, so that what libraries keep for each thread is kept once.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	hello := map[string]any{"version": Version, "word": nativeWord, "probes": nativeProbes}
+	return worker.Serve(in, out, hello, server.answer)
+}
+
+// nativeServer answers the requests of the suite.
+type nativeServer struct {
+	library *native.Library
+	foreign bool
+	random  randomServer
+}
+
+func (s *nativeServer) answer(m worker.Message) (any, [][]byte, error) {
+	var what struct{ Do string }
+	if err := json.Unmarshal(m.Header, &what); err != nil {
+		return nil, nil, fmt.Errorf("native caller: %w", err)
+	}
+	switch what.Do {
+	case doRandom:
+		var request randomRequest
+		if err := json.Unmarshal(m.Header, &request); err != nil {
+			return nil, nil, fmt.Errorf("native caller: %w", err)
+		}
+		tally, err := s.random.answer(context.Background(), request)
+		return tally, nil, err
+	case doUsage:
+		usage, err := native.Usage()
+		return usage, nil, err
+	case doThreads:
+		var request wireTeam
+		if err := readNumbers(m.Header, &request); err != nil {
+			return nil, nil, err
+		}
+		return s.team(request, m.Blobs)
+	}
+	w, err := readWire(m.Header)
+	if err != nil {
+		return nil, nil, err
+	}
+	n := &nativeCall{library: s.library, foreign: s.foreign, wire: w, blobs: m.Blobs, arrays: map[int]*nativeArray{}}
+	return n.answer()
+}
+
+func readWire(text []byte) (*wireCall, error) {
+	w := &wireCall{}
+	return w, readNumbers(text, w)
+}
+
+// readNumbers reads a request with its numbers as they are written: 64 bits do not fit into a float.
+func readNumbers(text []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(into); err != nil {
+		return fmt.Errorf("native caller: %w", err)
+	}
+	return nil
+}

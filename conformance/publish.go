@@ -1,0 +1,153 @@
+package conformance
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/report"
+)
+
+// record keeps the results of a spec and shows them.
+func (s *session) record(results []report.Result) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.results = append(s.results, results...)
+	if s.job != nil {
+		s.job.tell(event{Results: results})
+		return
+	}
+	s.printer.results(results)
+}
+
+// report is the run so far.
+func (s *session) report() (*report.Report, error) {
+	r := &report.Report{
+		Schema: report.Schema, SuiteVersion: Version, Collection: s.options.Project.Manifest.Name,
+		Device: s.env.device, Adaptors: map[string]string{}, Results: s.results,
+		Environment: machine(), Started: s.started.UTC().Format(time.RFC3339Nano), Seconds: time.Since(s.started).Seconds(),
+		Timings: s.timings, Checks: s.catalogue(), Random: s.env.figures.list,
+	}
+	if s.env.ulps != nil {
+		r.ULPs = s.env.ulps.results()
+	}
+	var err error
+	if r.OpdefsDigest, err = definitionsDigest(s.options.Project); err != nil {
+		return nil, err
+	}
+	if path := s.library(); path != "" {
+		if r.LibrarySHA256, err = fileDigest(path); err != nil {
+			return nil, err
+		}
+	}
+	for _, remote := range s.remotes {
+		r.Adaptors[remote.name] = remote.Version
+		if remote.Hardware != "" {
+			r.Device = fmt.Sprintf("%s (%s)", s.env.device, remote.Hardware)
+		}
+		if remote.Python != "" {
+			r.Environment["python"] = remote.Python
+		}
+	}
+	return r, nil
+}
+
+// catalogue describes the checks of the run, in the order of the suite.
+func (s *session) catalogue() []report.Check {
+	var ran []Check
+	for _, c := range s.cells {
+		ran = append(ran, c.checks...)
+	}
+	wanted := map[string]bool{}
+	for i := range ran {
+		wanted[ran[i].ID] = true
+	}
+	var out []report.Check
+	// What is in no list, such as checks of callables alone, comes last.
+	for _, c := range slices.Concat(checks(), definitionChecks(), ran) {
+		if wanted[c.ID] {
+			delete(wanted, c.ID)
+			out = append(out, report.Check{ID: c.ID, Group: c.Group, Profile: c.Profile(), Doc: c.Doc})
+		}
+	}
+	return out
+}
+
+// publish writes the report and the closing summary. A job only leaves its report for the process that joins them.
+func (s *session) publish() (report.Summary, error) {
+	r, err := s.report()
+	if err != nil {
+		return report.Summary{}, err
+	}
+	return s.write(r)
+}
+
+func (s *session) write(r *report.Report) (report.Summary, error) {
+	r.Sort()
+	if s.options.ReportDir != "" {
+		if err := r.WriteFiles(s.options.ReportDir); err != nil {
+			return report.Summary{}, err
+		}
+		if s.job == nil {
+			s.printer.line("report: %s", relative(s.options.Project.Dir, filepath.Join(s.options.ReportDir, "index.html")))
+		}
+	}
+	summary := r.Summary()
+	if s.job == nil {
+		if text := randomLine(r.Random); text != "" {
+			s.printer.line("%s", text)
+		}
+		s.printer.closing(r)
+	}
+	return summary, nil
+}
+
+// machine is what else results may depend on.
+func machine() map[string]string {
+	out := map[string]string{"system": runtime.GOOS + "/" + runtime.GOARCH, "cores": strconv.Itoa(runtime.NumCPU())}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		out["opcast"] = info.Main.Version
+	}
+	text, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return out
+	}
+	for line := range strings.Lines(string(text)) {
+		if name, value, found := strings.Cut(line, ":"); found && strings.TrimSpace(name) == "model name" {
+			out["processor"] = strings.TrimSpace(value)
+			break
+		}
+	}
+	return out
+}
+
+func fileDigest(path string) (string, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("digest: %w", err)
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// definitionsDigest covers the text of every definition, in order of the names.
+func definitionsDigest(p *opdef.Project) (string, error) {
+	h := sha256.New()
+	for _, op := range p.Ops {
+		text, err := os.ReadFile(filepath.Join(p.Dir, filepath.FromSlash(op.File)))
+		if err != nil {
+			return "", fmt.Errorf("digest: %w", err)
+		}
+		fmt.Fprintf(h, "%s\x00%s\x00%s\x00", op.File, text, op.Module)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

@@ -1,0 +1,115 @@
+package conformance
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// replay has what scripts need that send a request of the suite again.
+type replay struct {
+	// python is the interpreter, as messages name it.
+	python string
+	// config is the configuration of a caller's worker, by the caller's name.
+	config func(name string) workerConfig
+	// only says that no adaptor can be imported in its place, as where a callable stands for it.
+	only bool
+}
+
+// python is the interpreter in messages, relative to the project where it lies there.
+func (e *environment) python() string {
+	if e.replay.python == "" {
+		return "python"
+	}
+	if short := relative(e.project.Dir, e.replay.python); !strings.HasPrefix(short, "..") {
+		return short
+	}
+	return e.replay.python
+}
+
+// folders are the source folders of the project's packages as Python strings, relative to the scripts.
+func (e *environment) folders() string {
+	var out []string
+	if e.replay.config != nil {
+		for _, path := range e.replay.config(backendName).Paths {
+			out = append(out, strconv.Quote(filepath.ToSlash(relative(e.cases, path)))+",")
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// packed is the request of a call in the form that a caller takes.
+func packed(name string, call *Call) (any, [][]byte) {
+	switch name {
+	case backendName, nativeName:
+		return backendCall(call)
+	case opCallName:
+		return opCall(call)
+	}
+	return publicCall(call)
+}
+
+// replayScript sends a request again. Its hole: what failed.
+const replayScript = `# Repeats one request of the conformance suite, which lies beside this file.
+# %s
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "worker"))
+import replay
+
+replay.run(__file__)
+`
+
+// workerBeside puts the worker's files beside the scripts, complete or not at all: other jobs may do the same.
+func (e *environment) workerBeside() error {
+	dir := filepath.Join(e.cases, "worker")
+	if _, err := os.Stat(dir); err == nil {
+		return nil
+	}
+	temp, err := os.MkdirTemp(e.cases, "worker-")
+	if err != nil {
+		return fmt.Errorf("worker files: %w", err)
+	}
+	if err := writeWorker(temp); err != nil {
+		return errors.Join(err, os.RemoveAll(temp))
+	}
+	if err := os.Rename(temp, dir); err != nil {
+		if _, there := os.Stat(dir); there != nil {
+			return fmt.Errorf("worker files: %w", err)
+		}
+		return os.RemoveAll(temp)
+	}
+	return nil
+}
+
+// recorded is a request with its worker's configuration and blobs, and a script that sends it. What the caller in Go did
+// the bare backend repeats, in Python.
+func (e *environment) recorded(name string, request any, blobs [][]byte, at *element, text string) (map[string][]byte, error) {
+	if e.replay.config == nil {
+		return nil, errors.New("no worker")
+	}
+	if name == nativeName {
+		name = backendName
+	}
+	var data []byte
+	sizes := []int{}
+	for _, b := range blobs {
+		data = append(data, b...)
+		sizes = append(sizes, len(b))
+	}
+	header, err := json.MarshalIndent(map[string]any{
+		"config": e.replay.config(name), "request": request, "blobs": sizes, "element": at,
+	}, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("record request: %w", err)
+	}
+	if err := e.workerBeside(); err != nil {
+		return nil, err
+	}
+	return map[string][]byte{".json": header, ".bin": data, ".py": fmt.Appendf(nil, replayScript, commentOf(text))}, nil
+}

@@ -1,0 +1,124 @@
+"""Makes calls in a child of this process, which is forked or spawned once and serves all ops."""
+
+from __future__ import annotations
+
+import faulthandler
+import importlib
+import multiprocessing
+import os
+import signal
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bound import Answer, Request, Unsupported
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+    from caller import Caller
+
+DEADLINE = 60
+"""Seconds that a child has for an answer, the first after it has imported everything."""
+
+children: dict[str, Child] = {}
+"""The living children by how they were started."""
+
+
+class Child:
+    """A child process and the pipe to it.
+
+    Parameters
+    ----------
+    caller
+        What a forked child calls with: it has it already.
+    method
+        ``fork`` or ``spawn``.
+
+    """
+
+    def __init__(self, caller: Caller, method: str) -> None:
+        """Start the process."""
+        context: Any = multiprocessing.get_context(method)
+        self.pipe: Connection
+        self.pipe, theirs = context.Pipe()
+        self.folder = tempfile.TemporaryDirectory()
+        self.stacks = Path(self.folder.name) / "stacks"
+        self.method = method
+        inherited = (self.pipe, caller) if method == "fork" else (None, None)
+        args = (theirs, str(self.stacks), caller.config, *inherited)
+        self.process = context.Process(target=serve, args=args, daemon=True)
+        self.process.start()
+        theirs.close()
+
+    def call(self, request: Request, blobs: list[bytes]) -> Answer:
+        """Have the child make a call; a child that hangs or dies says so, and there is a new one next time."""
+        try:
+            self.pipe.send((request, blobs))
+            if self.pipe.poll(DEADLINE):
+                body, data = self.pipe.recv()
+                return body, data
+            reason = f"no answer within {DEADLINE} s"
+            self.ask()
+        except (EOFError, OSError):
+            self.process.join(DEADLINE)
+            reason = f"it ended with exit code {self.process.exitcode}"
+        del children[self.method]
+        told = self.stacks.read_text(errors="replace") if self.stacks.exists() else ""
+        self.process.kill()
+        self.process.join()
+        return {"died": f"the child that was started by {self.method}: {reason}\n{told}"}, []
+
+    def ask(self) -> None:
+        """Have a child that hangs write down where it is."""
+        if self.process.pid is not None:
+            os.kill(self.process.pid, signal.SIGUSR1)
+            self.process.join(1)
+
+
+def create(config: Request) -> Caller:
+    """Make a caller in a process that has imported nothing yet."""
+    sys.path[:0] = [p for p in config["paths"] if p not in sys.path]
+    return importlib.import_module(config["caller"]).create(config)
+
+
+def serve(
+    pipe: Connection,
+    stacks: str,
+    config: Request,
+    other: Connection | None,
+    forked: Caller | None,
+) -> None:
+    """Answer calls until the parent goes: the work of the child."""
+    if other is not None:
+        other.close()  # or the end of the parent would not be seen
+    with Path(stacks).open("w") as notes:
+        faulthandler.enable(notes)
+        faulthandler.register(signal.SIGUSR1, notes, all_threads=True)
+        caller = forked if forked is not None else create(config)
+        while True:
+            try:
+                request, blobs = pipe.recv()
+            except EOFError:
+                return
+            try:
+                pipe.send(caller.call(request, blobs))
+            except Exception:  # the parent's user has to see it
+                pipe.send(({"died": traceback.format_exc()}, []))
+
+
+def answer(caller: Caller, request: Request, blobs: list[bytes]) -> Answer:
+    """Make the call of the request in the child that its method says."""
+    method = request["method"]
+    try:
+        if method == "fork" and caller.unforkable:
+            raise Unsupported(caller.unforkable)
+        if method == "fork" and caller.config["device"] != "cpu":
+            raise Unsupported("a CUDA context does not survive a fork")
+        if method not in children:
+            children[method] = Child(caller, method)
+    except Unsupported as error:
+        return {"unsupported": str(error)}, []
+    return children[method].call(request["call"], blobs)

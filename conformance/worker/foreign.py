@@ -1,0 +1,79 @@
+"""What was not generated: functions that an author names, and libraries without the functions about them."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from bound import Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def resolve(target: str) -> Callable[..., Any]:
+    """Return the function that "package.module:function" or "path/to/file.py:function" names."""
+    place, _, name = target.rpartition(":")
+    if place.endswith(".py"):
+        # Files in a folder may import each other, as if one of them were run.
+        path = Path(place).resolve()
+        sys.path.append(str(path.parent))
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{place} cannot be imported")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    else:
+        module = importlib.import_module(place)
+    found: Any = module
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def package(targets: dict[str, str]) -> Any:
+    """Return the functions of ops as if a package had them."""
+    functions: dict[str, Any] = {}
+    for op, target in targets.items():
+        try:
+            functions[op] = resolve(target)
+        except Exception as error:  # the author's module may raise anything
+            raise Unsupported(f"{target}: {type(error).__name__}: {error}") from error
+    return SimpleNamespace(**functions)
+
+
+class Uncounted:
+    """A library of which nobody counts the kernels that it starts: they are all told to be none.
+
+    Parameters
+    ----------
+    library
+        The exports; None stands for no library.
+
+    """
+
+    def __init__(self, library: Any) -> None:
+        """Keep the library."""
+        self.library = library
+
+    def __getitem__(self, name: str) -> Any:
+        """Return an export, or a function in the place of one that tells about exports."""
+        if name in {"_opcast_calls", "_opcast_force"}:
+            return no_count
+        if self.library is None:
+            raise AttributeError(name)
+        return self.library[name]
+
+
+def no_count(*_: Any) -> int:
+    """Count nothing."""
+    return 0
+
+
+def library(path: str) -> Any:
+    """Load a library that was made by hand."""
+    return Uncounted(importlib.import_module("tvm_ffi").load_module(path))

@@ -1,0 +1,13 @@
+"""An independent formula."""
+
+
+def independent(torch, q, kv_nope, kv_rope, kv_scale, kv_indptr, sm_scale):
+    plain = kv_nope.unflatten(-1, (7, 64)) * kv_scale[..., None]
+    kv = torch.cat([plain.flatten(-2), kv_rope], dim=-1)
+    o, lse = torch.zeros_like(q), torch.full(q.shape[:2], -torch.inf, dtype=q.dtype)
+    for i, rows in enumerate(torch.tensor_split(kv, kv_indptr.tolist())[1:-1]):
+        if len(rows):
+            attention = torch.nn.functional.scaled_dot_product_attention
+            o[i] = attention(q[i], rows, rows, scale=sm_scale)
+            lse[i] = torch.logsumexp(sm_scale * q[i] @ rows.T, dim=-1)
+    return o, lse
