@@ -5,13 +5,13 @@ import (
 	_ "embed"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/opcast/opcast/internal/matrix"
 )
 
 //go:embed smoke.py
@@ -30,7 +30,10 @@ func TestEveryPython(t *testing.T) {
 	}
 	fmt.Printf("note: %s has SHA-256 %x\n", filepath.Base(library), sha256.Sum256(content))
 	want := smokeOf(t, main)
-	found, tried := interpreters(t), []string(nil)
+	found, tried := map[string][]matrix.Interpreter{}, []string(nil)
+	for _, p := range matrix.Interpreters(t.Context(), os.Getenv) {
+		found[p.Series] = append(found[p.Series], p)
+	}
 	for minor := oldest; minor <= newest; minor++ {
 		series := fmt.Sprintf("3.%d", minor)
 		versions := found[series]
@@ -38,12 +41,12 @@ func TestEveryPython(t *testing.T) {
 			t.Run(series, func(t *testing.T) { t.Skipf("no Python %s on this machine", series) })
 		}
 		for _, p := range versions {
-			tried = append(tried, p.version)
-			t.Run(p.version, func(t *testing.T) {
-				fresh, install := environment(t, p.path)
+			tried = append(tried, p.Version)
+			t.Run(p.Version, func(t *testing.T) {
+				fresh, install := environment(t, p.Path)
 				install(pins(t, "apache-tvm-ffi", "numpy", "ml_dtypes")...)
 				if diff := cmp.Diff(want, smokeOf(t, fresh)); diff != "" {
-					t.Errorf("results (-main +%s):\n%s", p.version, diff)
+					t.Errorf("results (-main +%s):\n%s", p.Version, diff)
 				}
 			})
 		}
@@ -65,35 +68,4 @@ func smoke(t *testing.T, interpreter string, env ...string) string {
 	cmd := command(t, t.TempDir(), interpreter, "-P", "-c", smokeScript, "opcast_numpy")
 	cmd.Env, cmd.Stdin = append(os.Environ(), env...), strings.NewReader(calls(t))
 	return run(t, cmd)
-}
-
-// interpreter is a Python of this machine.
-type interpreter struct{ version, path string }
-
-// interpreters finds every CPython by its series ("3.12"): those on PATH and those of pyenv.
-func interpreters(t *testing.T) map[string][]interpreter {
-	t.Helper()
-	folders := filepath.SplitList(os.Getenv("PATH"))
-	home, _ := os.UserHomeDir() // without a home there are no versions below it
-	for _, base := range []string{os.Getenv("PYENV_ROOT"), filepath.Join(home, ".pyenv")} {
-		more, _ := filepath.Glob(filepath.Join(base, "versions/*/bin")) // the pattern is well formed
-		folders = append(folders, more...)
-	}
-	const ask = "import sys; print(sys.implementation.name, '%d.%d' % sys.version_info[:2], " +
-		"'%d.%d.%d' % sys.version_info[:3], sys.prefix == sys.base_prefix)"
-	found, seen := map[string][]interpreter{}, []string{}
-	for _, folder := range folders {
-		programs, _ := filepath.Glob(filepath.Join(folder, "python3.[0-9]*"))
-		for _, path := range programs {
-			// A pyenv shim whose version is switched off, or python3.11-config, fails here and is passed over.
-			out, err := exec.CommandContext(t.Context(), path, "-c", ask).Output()
-			words := strings.Fields(string(out))
-			if err != nil || len(words) != 4 || words[0] != "cpython" || words[3] != "True" || slices.Contains(seen, words[2]) {
-				continue
-			}
-			seen = append(seen, words[2])
-			found[words[1]] = append(found[words[1]], interpreter{words[2], path})
-		}
-	}
-	return found
 }

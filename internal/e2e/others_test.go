@@ -1,0 +1,215 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/opcast/opcast/internal/report"
+)
+
+// tool builds the command line.
+func opcastTool(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "opcast")
+	run(t, command(t, root(t), "go", "build", "-o", path, "./cmd/opcast"))
+	return path
+}
+
+// tested runs `opcast test` and returns its exit code, what it printed, and its report.
+func tested(t *testing.T, tool string, words ...string) (code int, printed string, r *report.Report) {
+	t.Helper()
+	dir := t.TempDir()
+	words = append([]string{"test", "--python", python(t), "--report", dir}, words...)
+	cmd := command(t, root(t), append([]string{tool}, words...)...)
+	out, err := cmd.CombinedOutput()
+	code = cmd.ProcessState.ExitCode()
+	if err != nil && code < 0 {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if code > 1 {
+		return code, string(out), nil
+	}
+	if r, err = report.Read(filepath.Join(dir, report.File)); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return code, string(out), r
+}
+
+// failed are the checks that failed.
+func failed(r *report.Report) []string {
+	var out []string
+	for _, result := range r.Results {
+		if result.Status.Bad() && !slices.Contains(out, result.Check) {
+			out = append(out, result.Check)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// handWritten compiles the library, with faults planted by macros.
+func handWritten(t *testing.T, macros ...string) string {
+	t.Helper()
+	library := filepath.Join(t.TempDir(), "libtheirs.so")
+	words := []string{"c++", "-std=c++17", "-O1", "-shared", "-fPIC", "-isystem", tvmInclude(t), "-o", library}
+	for _, macro := range macros {
+		words = append(words, "-D"+macro)
+	}
+	run(t, command(t, filepath.Join(root(t), "internal", "e2e", "testdata", "others"), append(words, "weigh.cc")...))
+	return library
+}
+
+// A library that someone wrote by hand is judged by its results and by what wrong calls do, not by its words.
+func TestHandWrittenLibrary(t *testing.T) {
+	tool := opcastTool(t)
+	for name, test := range map[string]struct {
+		macros, fails []string
+	}{
+		"right":             {nil, nil},
+		"forgets the last":  {[]string{"FORGETS_THE_LAST"}, []string{"value"}},
+		"writes beyond":     {[]string{"WRITES_BEYOND"}, []string{"out"}},
+		"trusts attributes": {[]string{"TRUSTS_ATTRS"}, []string{"errors"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, printed, r := tested(t, tool,
+				"--library", handWritten(t, test.macros...), "--opdefs", filepath.Join("internal", "e2e", "testdata", "others", "opdefs"))
+			if test.fails == nil {
+				if code != 0 {
+					t.Errorf("exit code %d\n%s", code, printed)
+				}
+				explained(t, r, "words of its errors", "no _opcast_force")
+				return
+			}
+			for _, check := range test.fails {
+				if code != 1 || !slices.Contains(failed(r), check) {
+					t.Errorf("exit code %d, failed: %q, want %s\n%s", code, failed(r), check, printed)
+				}
+			}
+		})
+	}
+}
+
+// explained expects reasons for what cannot be judged.
+func explained(t *testing.T, r *report.Report, reasons ...string) {
+	t.Helper()
+	for _, reason := range reasons {
+		if !slices.ContainsFunc(r.Results, func(result report.Result) bool {
+			return result.Status == report.Unsupported && strings.Contains(result.Reason, reason)
+		}) {
+			t.Errorf("nothing is unsupported because of %q", reason)
+		}
+	}
+}
+
+// Wrong uses are told before anything starts.
+func TestOthersMisused(t *testing.T) {
+	tool := opcastTool(t)
+	folder := filepath.Join("internal", "e2e", "testdata", "others")
+	definitions := []string{"--opdefs", filepath.Join(folder, "opdefs")}
+	for name, test := range map[string]struct {
+		words []string
+		code  int
+		text  string
+	}{
+		"no definition": {[]string{"--callable", "numpy:nothing=m:f"}, 2, `op "nothing" of m:f: unknown name`},
+		"no function":   {[]string{"--callable", "numpy:weigh"}, 2, "names no op"},
+		"no file":       {[]string{"--callable", "numpy:weigh=nowhere.py:f"}, 2, "no such file"},
+		"no library":    {[]string{"--library", "nowhere.so"}, 3, "nowhere.so"},
+		"no module":     {[]string{"--callable", "numpy:weigh=no_such_module:f"}, 3, "No module named 'no_such_module'"},
+		"no shard":      {[]string{"--library", "nowhere.so", "--shard", "3/2"}, 2, `shard "3/2"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, printed, _ := tested(t, tool, append(definitions, test.words...)...)
+			if code != test.code || !strings.Contains(printed, test.text) {
+				t.Errorf("exit code %d, want %d with %q\n%s", code, test.code, test.text, printed)
+			}
+		})
+	}
+}
+
+// A run in parts says what a run in one says; what failed last is run alone.
+func TestPartsOfARun(t *testing.T) {
+	tool := opcastTool(t)
+	folder := filepath.Join("internal", "e2e", "testdata", "others")
+	words := []string{
+		"--opdefs", filepath.Join(folder, "opdefs"),
+		"--callable", "numpy:weigh=" + filepath.Join(folder, "functions.py") + ":off_by_one",
+	}
+	_, _, whole := tested(t, tool, words...)
+	_, printed, jobs := tested(t, tool, append(words, "--jobs", "2")...)
+	if a, b := statuses(whole), statuses(jobs); !slices.Equal(a, b) {
+		t.Errorf("in one process:\n%s\nin two:\n%s\n%s", strings.Join(a, "\n"), strings.Join(b, "\n"), printed)
+	}
+	var parts []*report.Report
+	for _, shard := range []string{"1/2", "2/2"} {
+		_, _, part := tested(t, tool, append(words, "--shard", shard)...)
+		parts = append(parts, part)
+	}
+	merged, err := report.Merge(parts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := statuses(whole), statuses(merged); !slices.Equal(a, b) {
+		t.Errorf("in one process:\n%s\nin shards:\n%s", strings.Join(a, "\n"), strings.Join(b, "\n"))
+	}
+
+	dir := t.TempDir()
+	if err := whole.WriteFiles(dir); err != nil {
+		t.Fatal(err)
+	}
+	again := append([]string{"test", "--python", python(t)}, append(words, "--report", dir, "--last-failed")...)
+	_ = command(t, root(t), append([]string{tool}, again...)...).Run() // it fails again
+	last, err := report.Read(filepath.Join(dir, report.File))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := failed(last); !slices.Equal(got, failed(whole)) || len(last.Results) >= len(whole.Results) {
+		t.Errorf("what failed last is %q, want %q", got, failed(whole))
+	}
+}
+
+func statuses(r *report.Report) []string {
+	var out []string
+	for _, result := range r.Results {
+		out = append(out, strings.Join([]string{result.Op, result.Adaptor, result.Title(), string(result.Status)}, " "))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// The first step of a migration: values and times of both, and the exit code that of ours.
+func TestAgainst(t *testing.T) {
+	tool := opcastTool(t)
+	file := filepath.Join("internal", "e2e", "testdata", "others", "relu.py")
+	code, printed, r := tested(t, tool, "eltwise_relu", "--against", "numpy:"+file+":relu")
+	if code != 0 || len(r.Timings) == 0 {
+		t.Fatalf("exit code %d\n%s", code, printed)
+	}
+	for _, timing := range r.Timings {
+		if !(timing.Ours > 0 && timing.Theirs > 0) {
+			t.Errorf("%+v", timing)
+		}
+	}
+	for _, text := range []string{"largest error in ulp", "time of a call"} {
+		if !strings.Contains(printed, text) {
+			t.Errorf("%q is missing:\n%s", text, printed)
+		}
+	}
+}
+
+// The suite is one program that needs no Go: that of its tests.
+func TestSuiteIsOneProgram(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "conformance.test")
+	run(t, command(t, root(t), "go", "test", "-c", "-o", program, "./conformance"))
+	folder := filepath.Join(root(t), "internal", "e2e", "testdata", "others")
+	cmd := exec.CommandContext(t.Context(), program, "opcast", "test", "--python", python(t), "--report", t.TempDir(), "--jobs", "2",
+		"--opdefs", filepath.Join(folder, "opdefs"), "--callable", "numpy:weigh="+filepath.Join(folder, "functions.py")+":weigh")
+	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "PATH="+t.TempDir())
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), ", 0 failed, ") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
