@@ -19,7 +19,7 @@ export OPCAST_TEST_PYTHON := $(CURDIR)/$(BIN)/python
 # The repository's files, committed or not.
 FILES := git ls-files --cached --others --exclude-standard
 
-.PHONY: help quickstart gen build cuda check format lint test conformance bench clean opcast
+.PHONY: help quickstart gen build cuda check format lint test conformance mutants matrix random fuzz bench clean opcast
 
 help: ## List these targets.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,8 +56,22 @@ lint: $(GOLANGCI_LINT) ## Run the Go linters (the first run compiles them: minut
 test: cuda check build ## Run all tests; they need minutes.
 	$(GO) test -json -count=1 -timeout=60m ./... | $(GO) run ./internal/testsum
 
+mutants: build ## Plant faults into a copy, and count which of them the suite notices; takes long.
+	$(OPCAST) test --python $(VENV) --mutants --markdown docs/mutants.md
+
 conformance: build ## Run every op through every adaptor.
-	$(OPCAST) test --python $(VENV)
+	$(OPCAST) test --python $(VENV) --jobs 2
+
+matrix: build ## Run the suite with oldest and newest versions; the table in README.md.
+	$(OPCAST) test --matrix --python $(VENV) --markdown README.md
+
+random: build ## Make a million random calls of the library; about two minutes.
+	$(OPCAST) test --python $(VENV) --adaptor native --only <(echo '* native random-calls') \
+		--random-total 1000000 --report build/random
+
+fuzz: ## Fuzz the loader of definitions for half an hour, then expressions.
+	$(GO) test ./internal/opdef -run='^$$' -fuzz=FuzzLoad -fuzztime=30m
+	$(GO) test ./internal/opdef -run='^$$' -fuzz=FuzzExpr -fuzztime=10m
 
 bench: build ## Measure what the documentation states.
 	$(GO) test -run='^$$' -bench=. ./bench
