@@ -86,7 +86,7 @@ var plantedEndurance = map[string]struct {
 		return ""
 	}}},
 	"an object leaks":   {"affine", "fake", "leaks", fake{keeps: func(s *state, round int64, _ string) { s.Blocks += 3000 * round }}},
-	"memory leaks":      {"affine", "fake", "leaks", fake{keeps: func(s *state, round int64, _ string) { s.Live += 16 * 3000 * round }}},
+	"memory leaks":      {"affine", "fake", "leaks", fake{keeps: func(s *state, round int64, _ string) { s.Live += 32 * 3000 * round }}},
 	"a reference leaks": {"accumulate", backendName, leaksMore, fake{keeps: func(s *state, round int64, _ string) { s.References += round }}},
 	"errors are kept": {"affine", "fake", "leaks", fake{keeps: func(s *state, round int64, raised string) {
 		if raised != "" {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/opcast/opcast/internal/mutate"
@@ -20,7 +21,7 @@ type MutationOptions struct {
 	Build func(ctx context.Context, dir string) error
 	// Mutants restricts the run to those whose ID has one of these prefixes; empty means all.
 	Mutants []string
-	// Budget bounds the time for the checks of one mutant beside those that should notice; zero means 20 s.
+	// Budget bounds the time for the checks of one mutant beside those that should notice; zero means 10 s.
 	Budget time.Duration
 	// Markdown is the file that gets the table; empty writes none.
 	Markdown string
@@ -28,7 +29,7 @@ type MutationOptions struct {
 
 func (o *MutationOptions) budget() time.Duration {
 	if o.Budget == 0 {
-		return 20 * time.Second
+		return 10 * time.Second
 	}
 	return o.Budget
 }
@@ -73,9 +74,6 @@ func RunMutants(ctx context.Context, o MutationOptions) ([]report.Mutant, error)
 	if err != nil && len(m.verdicts) == 0 {
 		return nil, err
 	}
-	if err != nil {
-		m.options.Markdown = "" // the report has what was found out until then
-	}
 	return m.verdicts, errors.Join(err, m.finish())
 }
 
@@ -85,6 +83,8 @@ type mutation struct {
 	began   time.Time
 	ops     []string
 	known   []Equivalent
+	// planned counts the mutants that are to be judged.
+	planned atomic.Int64
 
 	mu       sync.Mutex
 	verdicts []report.Mutant
@@ -114,6 +114,7 @@ func (m *mutation) library(ctx context.Context) error {
 	if err := b.set(0); err != nil {
 		return err
 	}
+	m.planned.Add(int64(len(list)))
 	m.say("%d mutants in C++: building a library that has them", len(list))
 	if err := m.options.Build(ctx, b.dir); err != nil {
 		return fmt.Errorf("build the mutants: %w", err)
@@ -135,6 +136,7 @@ func (m *mutation) packages(ctx context.Context, adaptors []string) error {
 	if all = m.wanted(all, ""); len(all) == 0 {
 		return nil
 	}
+	m.planned.Add(int64(len(all)))
 	m.say("%d mutants in Python", len(all))
 	present, err := b.present(ctx, adaptors)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -69,25 +70,50 @@ func table(mutants []report.Mutant) string {
 	return b.String()
 }
 
-// finish writes the report and the table.
+// finish shows the table of this run, and writes the report and the page, which keep the verdicts of runs before about
+// mutants that this one left out.
 func (m *mutation) finish() error {
 	took := time.Since(m.began)
-	slices.SortStableFunc(m.verdicts, func(a, b report.Mutant) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortStableFunc(m.verdicts, byID)
 	m.say("%s%d mutants in %v", table(m.verdicts), len(m.verdicts), took.Round(time.Second))
-	if dir := m.options.ReportDir; dir != "" {
-		r := &report.Report{
-			Schema: report.Schema, SuiteVersion: Version, Collection: m.options.Project.Manifest.Name, Device: "cpu",
-			Adaptors: map[string]string{}, Started: m.began.UTC().Format(time.RFC3339), Seconds: took.Seconds(), Mutants: m.verdicts,
-		}
-		if err := r.WriteFiles(dir); err != nil {
-			return err
-		}
+	if n := int(m.planned.Load()) - len(m.verdicts); n > 0 {
+		m.say("stopped before %d more", n)
+	}
+	if m.options.ReportDir == "" {
+		return m.left()
+	}
+	r := &report.Report{
+		Schema: report.Schema, SuiteVersion: Version, Collection: m.options.Project.Manifest.Name, Device: "cpu",
+		Adaptors: map[string]string{}, Started: m.began.UTC().Format(time.RFC3339), Seconds: took.Seconds(),
+		Mutants: slices.Concat(m.verdicts, m.before()),
+	}
+	slices.SortStableFunc(r.Mutants, byID)
+	if err := r.WriteFiles(m.options.ReportDir); err != nil {
+		return err
 	}
 	if m.options.Markdown != "" {
-		if err := writeTable(m.options.Markdown, markdown(m.verdicts, m.began, took)); err != nil {
+		if err := writeTable(m.options.Markdown, markdown(r.Mutants, m.began)); err != nil {
 			return err
 		}
 	}
+	return m.left()
+}
+
+func byID(a, b report.Mutant) int { return cmp.Compare(a.ID, b.ID) }
+
+// before are the verdicts in the report of the last run about mutants that this run has not judged.
+func (m *mutation) before() []report.Mutant {
+	last, err := report.Read(filepath.Join(m.options.ReportDir, "report.json"))
+	if err != nil || last.SuiteVersion != Version {
+		return nil // there is none, or it is about other checks
+	}
+	return slices.DeleteFunc(last.Mutants, func(old report.Mutant) bool {
+		return slices.ContainsFunc(m.verdicts, func(v report.Mutant) bool { return v.ID == old.ID })
+	})
+}
+
+// left is the error of a run with survivors.
+func (m *mutation) left() error {
 	if n := tallies(m.verdicts); n[len(n)-1].left > 0 {
 		return fmt.Errorf("%w: %d of %d", ErrSurvived, n[len(n)-1].left, len(m.verdicts))
 	}
@@ -113,10 +139,15 @@ func writeTable(path, table string) error {
 	return nil
 }
 
-// markdown is the page of a run: the table, then what was not killed, with its reason.
-func markdown(mutants []report.Mutant, began time.Time, took time.Duration) string {
+// markdown is the page of the verdicts: the table, then what was not killed, with its reason.
+func markdown(mutants []report.Mutant, at time.Time) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Run of %s: %d mutants in %v.\n\n", began.UTC().Format("2 January 2006"), len(mutants), took.Round(time.Second))
+	seconds := 0.0
+	for _, v := range mutants {
+		seconds += v.Seconds
+	}
+	fmt.Fprintf(&b, "State of %s: %d mutants, whose checks took %v.\n\n", at.UTC().Format("2 January 2006"), len(mutants),
+		time.Duration(seconds*float64(time.Second)).Round(time.Second))
 	b.WriteString("| layer | kind | made | killed | by an expected check | equivalent | unsupported | survived |\n")
 	b.WriteString("|---|---|--:|--:|--:|--:|--:|--:|\n")
 	for _, t := range tallies(mutants) {

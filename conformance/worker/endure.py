@@ -23,12 +23,6 @@ ROUNDS = 3
 """What grows in one round may be a cache; what leaks grows in all."""
 
 
-MORE = 9
-"""Rounds at most: while something has grown in all of them, another one shows whether it is handed back.
-
-JAX 0.7 does so every 10,000 calls.
-"""
-
 LEAST = 100
 """Calls in a round, however slow they are."""
 
@@ -88,14 +82,12 @@ class Endure:
         gc.freeze()  # so that the collector looks at what these calls make, and at nothing else
         state()  # what it makes itself is there from now on
         states = [state()]
-        rounds = 0
-        while rounds < ROUNDS or (rounds < MORE and growing(states)):
+        for _ in range(ROUNDS):
             for _ in range(count):
                 once()
             states.append(state())
-            rounds += 1
         gc.unfreeze()
-        return Report((), {"raised": raised, "calls": count * rounds, "states": states})
+        return Report((), {"raised": raised, "calls": count * ROUNDS, "states": states})
 
     def probe_copies(self, call: Bound) -> Any:
         """Make the call through a second copy of the library in this process, then through the first again."""
@@ -113,12 +105,6 @@ class Endure:
             if before != [self.caller.read(a)[1] for a in written if a is not None]:
                 raise AssertionError("the library and its copy give different bits")
         return written
-
-
-def growing(states: list[dict[str, int]]) -> bool:
-    """Return whether something grew in every round."""
-    pairs = list(zip(states, states[1:]))
-    return any(all(b[key] > a[key] for a, b in pairs) for key in states[0])
 
 
 class MallInfo(ctypes.Structure):

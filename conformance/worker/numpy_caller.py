@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -128,6 +129,18 @@ class NumPy(Caller):
         """Pass masked elements: to use them as if they were there would be wrong."""
         result = call.map(lambda x: np.ma.array(x, mask=np.ones(x.shape, bool)))()
         raise AssertionError(f"computed {type(result).__name__} from masked elements")
+
+    def probe_masked_one(self, call: Bound) -> Any:
+        """Pass masked elements in one array after the other: each is looked at by itself."""
+        for i, x in enumerate(call.args):
+            if type(x) is np.ndarray:
+                masked: Any = np.ma.array(x, mask=True)
+                try:
+                    replace(call, args=[*call.args[:i], masked, *call.args[i + 1 :]])()
+                except TypeError:
+                    continue
+                raise AssertionError(f"computed from the masked elements of argument {i}")
+        return call()
 
 
 create = NumPy

@@ -87,17 +87,14 @@ func statements(text string) []span {
 	body, depth, nested := 0, 0, 0
 	start := -1
 	for i := 0; i < len(text); i++ {
-		c := text[i]
-		switch {
-		case start < 0 && (c == ' ' || c == '\n'):
+		if n := between(text[i:], start < 0); n > 0 {
+			i += n - 1
 			continue
-		case start < 0 && c == '#', strings.HasPrefix(text[i:], "//"):
-			i += max(strings.IndexByte(text[i:], '\n'), 0)
-			continue
-		case start < 0:
+		}
+		if start < 0 {
 			start = i
 		}
-		switch c {
+		switch text[i] {
 		case '"':
 			i = quoted(text, i)
 		case '(', '[':
@@ -126,6 +123,17 @@ func statements(text string) []span {
 		}
 	}
 	return out
+}
+
+// between is the length of what is no part of a statement: comments and, outside of statements, blanks and directives.
+func between(text string, outside bool) int {
+	switch {
+	case outside && (text[0] == ' ' || text[0] == '\n'):
+		return 1
+	case outside && text[0] == '#', strings.HasPrefix(text, "//"):
+		return max(strings.IndexByte(text, '\n'), 0) + 1
+	}
+	return 0
 }
 
 // quoted is the place of the quote that ends the text which begins at i.
