@@ -17,6 +17,8 @@ type abilities struct {
 	Elsewhere string
 	// Features are what only some frameworks have; featureTransforms stands for the whole group.
 	Features []string
+	// LeakRate is how many bytes a call may leave behind in caches of the framework.
+	LeakRate int64 `json:"leak_rate"`
 	// Script says how the script that repeats a call makes an array; nil where none can be written.
 	Script *dialect
 }
@@ -37,7 +39,7 @@ func abilitiesOf(caller Caller) abilities {
 			return *told
 		}
 	}
-	return abilities{Writes: true, Out: true, Modes: []string{"eager"}}
+	return abilities{Writes: true, Out: true, Modes: []string{"eager"}, LeakRate: 2}
 }
 
 // can reports whether a framework has a feature.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/opcast/opcast/internal/opdef"
@@ -23,21 +24,34 @@ func (l labelled) Name() string { return l.label }
 
 // contest is an op and the function that it is compared with.
 type contest struct {
-	op           *opdef.Op
-	ours         *remote
-	theirs       labelled
-	target       string
-	disagreement []string
+	op     *opdef.Op
+	ours   *remote
+	theirs labelled
+	target string
 }
 
 // runAgainst compares ops with functions, in values and time.
 func (s *session) runAgainst(ctx context.Context) (report.Summary, error) {
-	list, err := s.contests(ctx)
+	theirs, err := newForeign(Options{Project: s.options.Project, Callables: s.options.Against})
 	if err != nil {
 		return report.Summary{}, err
 	}
+	adaptors := slices.Sorted(maps.Keys(theirs.functions))
+	if err := s.open(ctx, adaptors); err != nil {
+		return report.Summary{}, err
+	}
+	var list []contest
+	s.cells = nil // the checks that were chosen do not run
+	for _, name := range adaptors {
+		both, err := s.contests(ctx, theirs, name)
+		if err != nil {
+			return report.Summary{}, err
+		}
+		list = append(list, both...)
+	}
 	for i := range list {
 		c := &list[i]
+		s.cells = append(s.cells, cell{op: c.op, caller: c.ours, checks: []Check{againstCheck}})
 		s.printer.line("%s of %s against %s", c.op.Name, c.ours.name, c.theirs.label)
 		if err := s.compete(ctx, c); err != nil {
 			return report.Summary{}, err
@@ -46,46 +60,34 @@ func (s *session) runAgainst(ctx context.Context) (report.Summary, error) {
 	return s.publish()
 }
 
-// contests starts two workers for each function: one with the package of the collection, one with the function.
-func (s *session) contests(ctx context.Context) ([]contest, error) {
-	var list []contest
-	var names []string
-	for _, c := range s.options.Against {
-		if !slices.Contains(names, c.Adaptor) {
-			names = append(names, c.Adaptor)
-		}
+// contests starts a second worker of an adaptor, with the functions: the first has the package of the collection.
+func (s *session) contests(ctx context.Context, theirs *foreign, name string) ([]contest, error) {
+	ours := s.remotes[slices.IndexFunc(s.remotes, func(r *remote) bool { return r.name == name })]
+	if ours.Missing != "" {
+		return nil, fmt.Errorf("%s %w: %s", name, ErrMissing, ours.Missing)
 	}
-	if err := s.open(ctx, names); err != nil {
-		return nil, err
-	}
-	theirs, err := newForeign(Options{Project: s.options.Project, Callables: s.options.Against})
+	config := s.workerConfig(name, name)
+	config.Callables = theirs.functions[name]
+	config.Paths = append(theirs.paths(s.options.Project), config.Paths...)
+	w, err := s.workerWith(config)
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range names {
-		i := slices.IndexFunc(s.remotes, func(r *remote) bool { return r.name == name })
-		if missing := s.remotes[i].Missing; missing != "" {
-			return nil, fmt.Errorf("%s %w: %s", name, ErrMissing, missing)
-		}
-		config := s.workerConfig(name, name)
-		config.Callables = theirs.functions[name]
-		config.Paths = append(theirs.paths(s.options.Project), config.Paths...)
-		w, err := s.workerWith(config)
-		if err != nil {
-			return nil, err
-		}
-		other := &remote{name: name, worker: w}
-		if err := other.start(ctx); err != nil {
-			return nil, err
-		}
-		for _, c := range s.options.Against {
-			if c.Adaptor == name {
-				at := slices.IndexFunc(s.options.Project.Ops, func(op *opdef.Op) bool { return op.Name == c.Op })
-				list = append(list, contest{
-					op: s.options.Project.Ops[at], ours: s.remotes[i], theirs: labelled{other, name + " " + c.Target},
-					target: theirs.functions[name][c.Op],
-				})
-			}
+	other := &remote{name: name, worker: w}
+	if err := other.start(ctx); err != nil {
+		return nil, err
+	}
+	if other.Missing != "" {
+		return nil, fmt.Errorf("%s %w: %s", name, ErrMissing, other.Missing)
+	}
+	var list []contest
+	for _, c := range s.options.Against {
+		if c.Adaptor == name {
+			at := slices.IndexFunc(s.options.Project.Ops, func(op *opdef.Op) bool { return op.Name == c.Op })
+			list = append(list, contest{
+				op: s.options.Project.Ops[at], ours: ours, theirs: labelled{other, name + " " + c.Target},
+				target: theirs.functions[name][c.Op],
+			})
 		}
 	}
 	return list, nil
@@ -108,12 +110,23 @@ func (s *session) compete(ctx context.Context, c *contest) error {
 		}
 	}
 	s.record(ours.results(&againstCheck, nil))
-	s.record(theirs.results(&againstCheck, nil))
-	s.standings(c)
+	told := theirs.results(&againstCheck, nil)
+	pardon(told)
+	s.record(told)
+	s.standings(c, told)
 	return nil
 }
 
-// competeOn makes one call with both, compares the results and takes the time.
+// pardon turns failures of theirs into skips that say what failed: they are a reason to migrate, not one to fail, and no pass.
+func pardon(results []report.Result) {
+	for i, r := range results {
+		if r.Status == report.Fail {
+			results[i].Status, results[i].Reason = report.Skip, "theirs, which does not count: "+r.Reason
+		}
+	}
+}
+
+// competeOn makes one call with both, compares the results and takes the time. Whatever becomes of theirs, ours is judged.
 func (s *session) competeOn(ours, theirs *T, c *contest, made *Case) error {
 	call, mine, err := ours.right(ours.Caller, made)
 	if err != nil || mine == nil {
@@ -126,14 +139,9 @@ func (s *session) competeOn(ours, theirs *T, c *contest, made *Case) error {
 	if err != nil || other == nil {
 		return err
 	}
-	row := theirs.row()
-	before := len(row.failures)
 	if err := theirs.matches(call, made, other); err != nil {
 		return err
 	}
-	// That theirs are off is a reason to migrate, not one to fail.
-	c.disagreement = append(c.disagreement, row.failures[before:]...)
-	row.failures = row.failures[:before]
 	return s.time(ours.ctx, c, made)
 }
 
@@ -199,10 +207,12 @@ func (s *session) time(ctx context.Context, c *contest, made *Case) error {
 	return nil
 }
 
-// standings prints errors and times side by side.
-func (s *session) standings(c *contest) {
-	for _, text := range c.disagreement {
-		s.printer.line("theirs are beyond the tolerance: %s", text)
+// standings prints errors and times side by side, after what became of theirs where it is no result within the tolerance.
+func (s *session) standings(c *contest, theirs []report.Result) {
+	for _, r := range theirs {
+		if r.Reason != "" {
+			s.printer.line("%s: %s", r.DType, r.Reason)
+		}
 	}
 	s.printer.line("\nlargest error in ulp of the float64 reference%28s%10s%10s", "ours", "theirs", "allowed")
 	errors := s.env.ulps.results()

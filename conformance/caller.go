@@ -90,9 +90,9 @@ func (r *remote) Word() string                 { return r.greeting.Word }
 func (r *remote) tells() greeting              { return r.greeting }
 func (r *remote) Probes(group string) []string { return r.Groups[group] }
 
-// pack puts a call into the form that the caller takes.
-func (r *remote) pack(call *Call) (wireCall, [][]byte) {
-	switch r.name {
+// pack puts a call into the form that the caller of this name takes.
+func pack(name string, call *Call) (wireCall, [][]byte) {
+	switch name {
 	case backendName, nativeName:
 		return backendCall(call)
 	case opCallName:
@@ -103,7 +103,7 @@ func (r *remote) pack(call *Call) (wireCall, [][]byte) {
 
 // Call sends the call in the form that the caller takes.
 func (r *remote) Call(ctx context.Context, call *Call) (*Result, error) {
-	request, blobs := r.pack(call)
+	request, blobs := pack(r.name, call)
 	m, err := r.worker.Call(ctx, request, blobs)
 	if err != nil {
 		return nil, err

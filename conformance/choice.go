@@ -9,11 +9,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/report"
 )
 
-// ErrNothing means that nothing is left to run: the last run had no failure.
+// ErrNothing means that nothing is left to run: the last run had no failure, or there are more shards than work.
 var ErrNothing = errors.New("nothing to run")
 
 // pattern names specs by op, adaptor and check; each word may be "*".
@@ -60,7 +61,7 @@ func newChoice(o Options) (choice, error) {
 func readPatterns(path string) ([]pattern, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("specs to run: %w", err)
+		return nil, fmt.Errorf("specs to run: %w: %w", ErrInput, err)
 	}
 	out := []pattern{}
 	for i, line := range strings.Split(string(text), "\n") {
@@ -72,6 +73,9 @@ func readPatterns(path string) ([]pattern, error) {
 		default:
 			return nil, fmt.Errorf("%s:%d: %w: expected \"op adaptor check\", got %q", path, i+1, ErrUnknown, strings.TrimSpace(line))
 		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%w: %s has no line \"op adaptor check\"", ErrUsage, path)
 	}
 	return out, nil
 }
@@ -93,10 +97,10 @@ func shard(text string) (part, parts int, err error) {
 func lastFailed(path string) ([]pattern, error) {
 	r, err := report.Read(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%w: there is no last run: %s does not exist", ErrNothing, path)
+		return nil, fmt.Errorf("%w: there is no last run: %s does not exist", ErrUsage, path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("last run: %w", err)
+		return nil, fmt.Errorf("last run: %w: %w", ErrInput, err)
 	}
 	var out []pattern
 	for _, result := range r.Results {
@@ -120,19 +124,38 @@ func (c *choice) wants(op, adaptor, check string) bool {
 	return true
 }
 
-// idle returns the first line of the file that chooses nothing: a name in it is wrong.
-func (c *choice) idle(cells []cell) error {
+// named returns an error for the first line of the file that names no check of any op through any caller. One that names
+// what other options leave out is right: a file may serve several runs.
+func (c *choice) named(ops []*opdef.Op, callers []Caller, f *foreign) error {
 	for _, p := range c.only {
-		found := slices.ContainsFunc(cells, func(cell cell) bool {
-			return slices.ContainsFunc(cell.checks, func(check Check) bool {
-				return p.matches(cell.op.Name, cell.caller.Name(), check.ID)
-			})
-		})
-		if !found {
+		if !p.exists(ops, callers, f) {
 			return fmt.Errorf("spec %q: %w", strings.Join(p[:], " "), ErrUnknown)
 		}
 	}
 	return nil
+}
+
+// exists reports whether a pattern names at least one spec.
+func (p pattern) exists(ops []*opdef.Op, callers []Caller, f *foreign) bool {
+	return slices.ContainsFunc(callers, func(caller Caller) bool {
+		checks := f.checks(caller)
+		return slices.ContainsFunc(ops, func(op *opdef.Op) bool {
+			return slices.ContainsFunc(checks, func(c Check) bool { return p.matches(op.Name, caller.Name(), c.ID) })
+		})
+	})
+}
+
+// everyone are all who can call in some run: a function can be named for each framework.
+func everyone(p *opdef.Project, f *foreign) []Caller {
+	names := (*foreign)(nil).adaptors(p)
+	if f.callables() {
+		names = framework.Names()
+	}
+	out := []Caller{definition{}}
+	for _, name := range names {
+		out = append(out, named{name: name})
+	}
+	return out
 }
 
 // cell is what the suite runs of one op through one caller; missing says why it cannot call at all.
@@ -146,29 +169,30 @@ type cell struct {
 // cells are the chosen checks by op and caller. Shards take cells in turn, in another order for every op: neighbouring
 // shards get about as much of each adaptor.
 func (c *choice) cells(ops []*opdef.Op, callers []Caller, f *foreign) ([]cell, error) {
-	var all, out []cell
+	var out []cell
+	elsewhere := false
 	for i, op := range ops {
 		for j, caller := range callers {
 			if !f.offers(op, caller.Name()) {
 				continue
 			}
-			all = append(all, cell{op: op, caller: caller, checks: f.checks(caller)})
-			if c.parts > 0 && (i+j)%c.parts != c.part {
-				continue
-			}
-			checks := slices.DeleteFunc(f.checks(caller), func(check Check) bool {
+			checks := slices.DeleteFunc(slices.Clone(f.checks(caller)), func(check Check) bool {
 				return !c.wants(op.Name, caller.Name(), check.ID)
 			})
-			if len(checks) > 0 {
+			switch {
+			case len(checks) == 0:
+			case c.parts > 0 && (i+j)%c.parts != c.part:
+				elsewhere = true
+			default:
 				out = append(out, cell{op: op, caller: caller, checks: checks})
 			}
 		}
 	}
-	if err := c.idle(all); err != nil {
-		return nil, err
+	switch {
+	case len(out) > 0:
+		return out, nil
+	case elsewhere:
+		return nil, fmt.Errorf("%w: shard %d of %d is empty", ErrNothing, c.part+1, c.parts)
 	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("%w: the options choose no spec", ErrNothing)
-	}
-	return out, nil
+	return nil, fmt.Errorf("%w: the options together leave no check", ErrUsage)
 }

@@ -75,7 +75,7 @@ func TestOnly(t *testing.T) {
 		"affine fake":                                   {0, `expected "op adaptor check", got "affine fake"`},
 		"affine fake no-such-check":                     {0, `spec "affine fake no-such-check": unknown name`},
 		"affine fake value\nno_op * value":              {0, `spec "no_op * value": unknown name`},
-		"":                                              {0, "nothing to run"},
+		"":                                              {0, `nothing is chosen: `},
 	} {
 		path := filepath.Join(t.TempDir(), "only")
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
@@ -83,6 +83,9 @@ func TestOnly(t *testing.T) {
 		}
 		c, err := newChoice(Options{Only: path})
 		var cells []cell
+		if err == nil {
+			err = c.named(toy(t).Ops, toyCallers(), nil)
+		}
 		if err == nil {
 			cells, err = c.cells(toy(t).Ops, toyCallers(), nil)
 		}
@@ -100,7 +103,7 @@ func TestOnly(t *testing.T) {
 
 func TestLastFailed(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := newChoice(Options{LastFailed: true, ReportDir: dir}); !errors.Is(err, ErrNothing) {
+	if _, err := newChoice(Options{LastFailed: true, ReportDir: dir}); !errors.Is(err, ErrUsage) {
 		t.Errorf("without a last run: %v", err)
 	}
 	write := func(status report.Status) {
@@ -184,15 +187,63 @@ reason = "there"
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s := &session{options: Options{Known: path}}
+	s := &session{options: Options{Known: path, Project: toy(t)}}
 	for adaptor, want := range map[string]int{"torch": 2, "jax": 1} {
 		if known, err := s.loadKnown(adaptor); err != nil || len(known) != want {
 			t.Errorf("%s: %v, %v", adaptor, known, err)
 		}
 	}
 	s.options.Known = path + "-missing"
-	if _, err := s.loadKnown("torch"); !errors.Is(err, ErrUnknown) {
+	if _, err := s.loadKnown("torch"); !errors.Is(err, ErrInput) {
 		t.Errorf("a file that is named and missing: %v", err)
+	}
+}
+
+// An entry that no result can match is told: it would hide nothing, and never leave.
+func TestKnownNames(t *testing.T) {
+	dir := t.TempDir()
+	s := &session{options: Options{Known: filepath.Join(dir, "known.toml"), Project: toy(t)}}
+	for text, good := range map[string]bool{
+		`op = "affine"` + "\n" + `check = "value"`:                                 true,
+		`op = "affine"` + "\n" + `check = "gradient"`:                              true,
+		`op = "affine"` + "\n" + `check = "gradient"` + "\n" + `adaptor = "torch"`: false,
+		`op = "affine"` + "\n" + `check = "value"` + "\n" + `adaptor = "op_call"`:  true,
+		`op = "affine"` + "\n" + `check = "value"` + "\n" + `adaptor = "torhc"`:    false,
+		`op = "afine"` + "\n" + `check = "value"`:                                  false,
+		`op = "affine"` + "\n" + `check = "values"`:                                false,
+		`op = "*"` + "\n" + `check = "value"`:                                      false,
+	} {
+		if err := os.WriteFile(s.options.Known, []byte("[[known]]\nreason = \"r\"\n"+text+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.loadKnown("torch"); (err == nil) != good || err != nil && !errors.Is(err, ErrUnknown) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if err := s.possible([]Known{{Op: "affine", Check: "value", Adaptor: "jax"}}, "torch"); err == nil {
+		t.Error("an entry of another adaptor in the file of one")
+	}
+}
+
+// A line may name what the other options leave out; together they must leave something.
+func TestOnlyBesideOthers(t *testing.T) {
+	c := choice{only: []pattern{{"affine", "fake", "value"}, {"affine", "other", "value"}}}
+	if cells, err := c.cells(toy(t).Ops, toyCallers()[:2], nil); err != nil || len(specsOf(cells)) != 1 {
+		t.Errorf("got %v, %v", cells, err)
+	}
+	if _, err := c.cells(toy(t).Ops, toyCallers()[:1], nil); !errors.Is(err, ErrUsage) {
+		t.Errorf("without any of them: %v", err)
+	}
+	empty := 0
+	for c.parts = 4; c.part < c.parts; c.part++ {
+		if _, err := c.cells(toy(t).Ops, toyCallers(), nil); errors.Is(err, ErrNothing) {
+			empty++
+		} else if err != nil {
+			t.Error(err)
+		}
+	}
+	if empty != 2 {
+		t.Errorf("%d of 4 shards of two specs are empty, want 2", empty)
 	}
 }
 

@@ -85,6 +85,12 @@ var ErrNotBuilt = errors.New("the library is not built")
 // ErrUnknown means that the options name an op or adaptor that the project does not have.
 var ErrUnknown = errors.New("unknown name")
 
+// ErrUsage means that the options choose nothing, so that a run would prove nothing.
+var ErrUsage = errors.New("nothing is chosen")
+
+// ErrInput means that a file which the options name cannot be used.
+var ErrInput = errors.New("wrong file")
+
 // ErrMissing means that an adaptor which the options name cannot be used on this machine.
 var ErrMissing = errors.New("cannot be tested here")
 
@@ -126,17 +132,21 @@ func newSession(o Options) (*session, []string, error) {
 	if s.ops, adaptors, err = selection(o, s.env.foreign); err != nil {
 		return nil, nil, err
 	}
-	if s.choice, err = newChoice(o); err != nil {
-		return nil, nil, err
-	}
 	if s.job, err = readJob(o); err != nil {
 		return nil, nil, err
 	}
-	if s.job != nil {
+	if s.job != nil { // the process that started it has read the other choices: its report is not that of the last run
 		s.choice = choice{job: s.job.Specs}
 		s.printer.out = s.job
+		return s, adaptors, nil
 	}
-	return s, adaptors, nil
+	if s.choice, err = newChoice(o); err == nil {
+		err = s.choice.named(o.Project.Ops, everyone(o.Project, s.env.foreign), s.env.foreign)
+	}
+	if err == nil { // before workers start, of which each needs seconds
+		err = s.expectations(adaptors)
+	}
+	return s, adaptors, err
 }
 
 // newEnvironment is what all specs share, as far as the options tell.

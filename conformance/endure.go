@@ -91,11 +91,19 @@ func checkThreads(t *T) error {
 	if err != nil {
 		return err
 	}
+	return t.judgeThreads(calls, cases, want, fault, got)
+}
+
+// judgeThreads compares what each thread got with what its call gives alone; the call behind those of the cases is wrong.
+func (t *T) judgeThreads(calls []*Call, cases []*Case, want []*Result, fault *rule.Fault, got [][]*Result) error {
 	const name = "with other threads"
 	for i, list := range got {
+		if len(list) == 0 {
+			t.Fail(calls[i], name, "thread %d gave no answer", i)
+		}
 		for _, result := range list {
 			if i == len(cases) {
-				t.raised(wrong, name, result, fault)
+				t.raised(calls[i], name, result, fault)
 			} else if t.succeeded(calls[i], name, result) != nil {
 				if err := t.agrees(calls[i], cases[i], name, result, want[i]); err != nil {
 					return err

@@ -40,7 +40,7 @@ type wireAnswer struct {
 func (r *remote) Together(ctx context.Context, calls []*Call, repeat int) ([][]*Result, error) {
 	request, blobs := wireTeam{Do: doThreads, Repeat: repeat}, [][]byte(nil)
 	for _, call := range calls {
-		w, more := r.pack(call)
+		w, more := pack(r.name, call)
 		request.Calls = append(request.Calls, wireMember{Call: w, From: len(blobs), To: len(blobs) + len(more)})
 		blobs = append(blobs, more...)
 	}
@@ -68,7 +68,7 @@ func (r *remote) Together(ctx context.Context, calls []*Call, repeat int) ([][]*
 
 // Child makes a call in a child of the worker.
 func (r *remote) Child(ctx context.Context, method string, call *Call) (result *Result, died string, err error) {
-	w, blobs := r.pack(call)
+	w, blobs := pack(r.name, call)
 	m, err := r.worker.Call(ctx, map[string]any{"do": "child", "method": method, "call": w}, blobs)
 	if err != nil {
 		return nil, "", err

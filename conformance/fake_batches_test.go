@@ -16,8 +16,10 @@ type batches struct {
 	// crashAt is the number of the call that ends the process, growth what it keeps, fails are calls that fail in a batch only.
 	crashAt, growth int64
 	fails           []int64
-	at              int64
-	used            native.Memory
+	// reached is the number that a crash leaves behind, if not its own.
+	reached *int64
+	at      int64
+	used    native.Memory
 }
 
 // Batch makes the calls as the process would.
@@ -39,7 +41,7 @@ func (b *batches) Batch(ctx context.Context, op string, seed uint64, from, count
 	tally := &randomTally{}
 	for b.at = from; b.at < from+count; b.at++ {
 		if b.at == b.crashAt {
-			b.crashAt = -1
+			b.crashAt, b.used = -1, native.Memory{} // another process goes on
 			return nil, &worker.CrashError{Reason: "signal: segmentation fault"}
 		}
 		if err := r.make(b.at, tally); err != nil {
@@ -54,7 +56,12 @@ func (b *batches) Batch(ctx context.Context, op string, seed uint64, from, count
 }
 
 // Reached is the number of the last call.
-func (b *batches) Reached() int64 { return b.at }
+func (b *batches) Reached() int64 {
+	if b.reached != nil {
+		return *b.reached
+	}
+	return b.at
+}
 
 // Usage grows with every batch, if it is to.
 func (b *batches) Usage(context.Context) (native.Memory, error) { return b.used, nil }

@@ -2,12 +2,14 @@ package conformance
 
 import (
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/opdef"
 )
 
@@ -36,6 +38,10 @@ func newForeign(o Options) (*foreign, error) {
 	}
 	f := &foreign{functions: map[string]map[string]string{}}
 	for _, c := range o.Callables {
+		if !isFramework(c.Adaptor) {
+			return nil, fmt.Errorf("adaptor %q of %s: %w: functions are called through %s",
+				c.Adaptor, c.Target, ErrUnknown, strings.Join(framework.Names(), ", "))
+		}
 		if !slices.ContainsFunc(o.Project.Ops, func(op *opdef.Op) bool { return op.Name == c.Op }) {
 			return nil, fmt.Errorf("op %q of %s: %w: no definition has this name", c.Op, c.Target, ErrUnknown)
 		}
@@ -52,6 +58,13 @@ func newForeign(o Options) (*foreign, error) {
 		f.functions[c.Adaptor][c.Op] = target
 	}
 	return f, nil
+}
+
+// isFramework reports whether there is a worker that calls Python functions with arrays of a framework.
+func isFramework(name string) bool {
+	_, known := framework.ByName(name)
+	_, err := fs.Stat(workerFiles, "worker/"+name+"_caller.py")
+	return known && err == nil
 }
 
 // absolute makes the path of a target absolute: workers run in a folder of their own.
@@ -170,7 +183,9 @@ func (t *T) agrees(call *Call, c *Case, name string, got, want *Result) error {
 		t.identical(call, name, got, want)
 		return nil
 	}
-	return t.matches(call, c, got)
+	named := *c // the failure says what was unusual
+	named.Name = name
+	return t.matches(call, &named, got)
 }
 
 // adaptors are the names of everything that can call, in order.
@@ -195,7 +210,7 @@ func (f *foreign) checks(caller Caller) []Check {
 	return list
 }
 
-// paths are the folders in which modules of functions are looked for: where the user is, the project, its definitions.
+// paths are the folders in which modules of functions are looked for: where the user is, then the project.
 func (f *foreign) paths(p *opdef.Project) []string {
 	here, err := filepath.Abs(".")
 	if err != nil {

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -66,5 +67,23 @@ func TestIndependent(t *testing.T) {
 				t.Errorf("got %s, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// Where one formula gives infinity or NaN, so must the other.
+func TestApart(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	for _, test := range []struct {
+		want, got float64
+		apart     bool
+	}{
+		{1, 1 + 1e-10, false}, {1, 1 + 1e-8, true}, {1e9, 1e9 + 0.1, false},
+		{inf, inf, false}, {inf, 1, true}, {inf, -inf, true}, {inf, nan, true}, {1, inf, true}, {1, nan, true},
+		{nan, nan, false}, {nan, 1, true}, {nan, inf, true},
+	} {
+		one := func(v float64) []Expected { return []Expected{{Shape: []int64{1}, Values: []float64{v}}} }
+		if text := apart(&Case{Op: toyOp(t, "affine")}, one(test.want), one(test.got)); (text != "") != test.apart {
+			t.Errorf("reference %v, formula %v: %q", test.want, test.got, text)
+		}
 	}
 }

@@ -62,17 +62,7 @@ func readJob(o Options) (*job, error) {
 
 // runJobs runs the suite in several processes and joins their reports.
 func (s *session) runJobs(ctx context.Context, adaptors []string) (report.Summary, error) {
-	if err := errors.Join(s.requireLibrary(), s.caseFolder()); err != nil {
-		return report.Summary{}, err
-	}
-	callers := []Caller{definition{}}
-	for _, name := range adaptors {
-		if s.wantsAdaptor(name) {
-			callers = append(callers, named{name: name})
-		}
-	}
-	var err error
-	if s.cells, err = s.choice.cells(s.ops, callers, s.env.foreign); err != nil {
+	if err := s.planJobs(adaptors); err != nil {
 		return report.Summary{}, err
 	}
 	s.startProgress()
@@ -89,15 +79,45 @@ func (s *session) runJobs(ctx context.Context, adaptors []string) (report.Summar
 		wait.Go(func() { errs[i] = s.runJob(ctx, dir, part) })
 	}
 	wait.Wait()
+	broken := distinct(errs)
 	r, err := joined(folder, len(parts))
-	if err != nil {
-		return report.Summary{}, errors.Join(append(errs, err)...)
+	if err != nil || r == nil {
+		return report.Summary{}, errors.Join(broken, err)
 	}
 	s.fillHoles()
 	r.Results, r.Checks = s.results, s.catalogue()
 	r.Started, r.Seconds = s.started.UTC().Format(time.RFC3339Nano), time.Since(s.started).Seconds()
 	summary, err := s.write(r)
-	return summary, errors.Join(append(errs, err)...)
+	return summary, errors.Join(broken, err)
+}
+
+// planJobs lists what all jobs run together, and makes the folder that they share.
+func (s *session) planJobs(adaptors []string) error {
+	if err := s.requireLibrary(); err != nil {
+		return err
+	}
+	callers := []Caller{definition{}}
+	for _, name := range adaptors {
+		if s.wantsAdaptor(name) {
+			callers = append(callers, named{name: name})
+		}
+	}
+	var err error
+	if s.cells, err = s.choice.cells(s.ops, callers, s.env.foreign); err != nil {
+		return err
+	}
+	return s.caseFolder()
+}
+
+// distinct joins errors, each text once: what stops one job often stops all.
+func distinct(errs []error) error {
+	var out []error
+	for _, err := range errs {
+		if err != nil && !slices.ContainsFunc(out, func(other error) bool { return other.Error() == err.Error() }) {
+			out = append(out, err)
+		}
+	}
+	return errors.Join(out...)
 }
 
 // runJob runs one process until its end.
@@ -106,8 +126,21 @@ func (s *session) runJob(ctx context.Context, dir string, part []cell) error {
 	if err != nil {
 		return err
 	}
-	words := append(slices.Clone(s.options.Command), "--job", file, "--report", dir)
+	return s.follow(ctx, append(slices.Clone(s.options.Command), "--job", file, "--report", dir), dir, silence)
+}
+
+// silence is how long a job may tell nothing: it starts workers, or runs one check, and both have deadlines of their own.
+const silence = startDeadline + specDeadline + callDeadline
+
+// errSilent is the end of a job that hangs in spite of them.
+var errSilent = errors.New("it told nothing")
+
+// follow starts a process and listens to it until its end, or until it has told nothing for too long.
+func (s *session) follow(ctx context.Context, words []string, dir string, patience time.Duration) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+	cmd.WaitDelay = endDeadline
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.StdoutPipe()
@@ -117,16 +150,39 @@ func (s *session) runJob(ctx context.Context, dir string, part []cell) error {
 	if err != nil {
 		return fmt.Errorf("start a job: %w", err)
 	}
-	told := s.listen(out)
+	timer := time.AfterFunc(patience, func() { cancel(fmt.Errorf("%w for %v", errSilent, patience)) })
+	defer timer.Stop()
+	// Children of a process that is killed may have its output, too: they shall not keep anyone waiting.
+	defer context.AfterFunc(ctx, func() { _ = out.Close() })()
+	told := s.listen(heard{out, func() { timer.Reset(patience) }})
 	err = cmd.Wait()
+	if cause := context.Cause(ctx); errors.Is(cause, errSilent) {
+		told = cause
+	}
 	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() == 1 {
+	if _, left := os.Stat(filepath.Join(dir, report.File)); left == nil && errors.As(err, &exit) && exit.ExitCode() == 1 {
 		err = nil // some check failed, and has been told
 	}
 	if err = errors.Join(err, told); err != nil {
 		return fmt.Errorf("a job: %w\n%s", err, strings.TrimSpace(stderr.String()))
 	}
 	return nil
+}
+
+// endDeadline is how long the children of a process that was killed may keep its output open.
+const endDeadline = 10 * time.Second
+
+// heard is a reader that says when something was read.
+type heard struct {
+	io.Reader
+	something func()
+}
+
+// Read reads, and says so.
+func (h heard) Read(text []byte) (int, error) {
+	n, err := h.Reader.Read(text)
+	h.something()
+	return n, err
 }
 
 // writeJob writes the file of a job.
@@ -197,7 +253,7 @@ func (s *session) note(line string) {
 	}
 }
 
-// joined reads the reports of all jobs as one. One that died has none, and leaves holes.
+// joined reads the reports of all jobs as one. One that died has none, and leaves holes; without any report there is none.
 func joined(folder string, count int) (*report.Report, error) {
 	var parts []*report.Report
 	for i := range count {
@@ -211,7 +267,7 @@ func joined(folder string, count int) (*report.Report, error) {
 		parts = append(parts, r)
 	}
 	if len(parts) == 0 {
-		return nil, errors.New("no job left a report")
+		return nil, nil
 	}
 	return report.Merge(parts...)
 }

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -27,11 +28,12 @@ type Known struct {
 // loadKnown reads the known failures of an adaptor: those of the file that the options name, or of the project.
 func (s *session) loadKnown(adaptor string) ([]Known, error) {
 	if s.options.Known == "" {
-		return loadKnown(s.options.Project.Dir, adaptor)
+		list, err := loadKnown(s.options.Project.Dir, adaptor)
+		return list, errors.Join(err, s.possible(list, adaptor))
 	}
 	list, err := readKnown(s.options.Known)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("known failures: %w: %w", ErrUnknown, err)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInput, err)
 	}
 	var out []Known
 	for _, k := range list {
@@ -39,7 +41,20 @@ func (s *session) loadKnown(adaptor string) ([]Known, error) {
 			out = append(out, k)
 		}
 	}
-	return out, err
+	return out, s.possible(list, "")
+}
+
+// possible returns an error for the first entry that no result can match, in a file of one adaptor or, without a name, of
+// several: it would never be noticed.
+func (s *session) possible(list []Known, adaptor string) error {
+	callers := everyone(s.options.Project, s.env.foreign)
+	for _, k := range list {
+		p := pattern{k.Op, cmp.Or(k.Adaptor, adaptor, "*"), k.Check}
+		if k.Op == "*" || k.Check == "*" || adaptor != "" && p[1] != adaptor || !p.exists(s.options.Project.Ops, callers, s.env.foreign) {
+			return fmt.Errorf("known failure %q: %w: it names no check of an op", strings.Join(p[:], " "), ErrUnknown)
+		}
+	}
+	return nil
 }
 
 // loadKnown reads conformance/known/<adaptor>.toml of a project; a missing file expects nothing.

@@ -38,6 +38,28 @@ var printed = []report.Result{
 	{Op: "add", Adaptor: "numpy", Group: "Values", Check: "attrs", Status: report.Fail, Reason: "y[0]\n  more", File: "add.toml", Line: 1},
 }
 
+// What strangers' code says is text, with a live line and without.
+func TestPrinterShowsControls(t *testing.T) {
+	for _, live := range []bool{false, true} {
+		var out bytes.Buffer
+		p := &printer{out: &out}
+		if live {
+			p.start(1, time.Now())
+		}
+		p.line("note: %s", "\x1b[2J")
+		p.results([]report.Result{{Op: "add", Adaptor: "numpy", Check: "value", Status: report.Fail, Reason: "\x1b]0;owned\x07\nmore"}})
+		p.stop()
+		for _, text := range []string{`note: \x1b[2J`, `\x1b]0;owned\x07` + "\n    more"} {
+			if !strings.Contains(out.String(), text) {
+				t.Errorf("live %v: %q is missing in %q", live, text, out.String())
+			}
+		}
+		if strings.Contains(out.String(), "\x1b[2J") || strings.Contains(out.String(), "\x07") {
+			t.Errorf("live %v: %q", live, out.String())
+		}
+	}
+}
+
 // On a terminal, failures stay above a line that is drawn again, and in the end nothing of it is left.
 func TestPrinterOnTerminal(t *testing.T) {
 	var out bytes.Buffer

@@ -43,4 +43,11 @@ func TestMutants(t *testing.T) {
 			t.Errorf("nothing says %q:\n%s", want, &out)
 		}
 	}
+	out.Reset()
+	log.Reset()
+	code = cli.Main(t.Context(), []string{"-C", root, "test", "--mutants", small.Name, "--python", python(t), "--mutant", "no-such-mutant"},
+		strings.NewReader(""), &out, &log)
+	if code != 2 || !strings.Contains(log.String(), "nothing is chosen") {
+		t.Errorf("a name that chooses nothing: exit code %d\n%s\n%s", code, &out, &log)
+	}
 }

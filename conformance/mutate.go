@@ -71,6 +71,9 @@ func RunMutants(ctx context.Context, o MutationOptions) ([]report.Mutant, error)
 	}
 	wait.Wait()
 	err = errors.Join(errs...)
+	if err == nil && m.planned.Load() == 0 {
+		err = fmt.Errorf("%w: no operator makes a mutant of these ops, adaptors and names", ErrUsage)
+	}
 	if err != nil && len(m.verdicts) == 0 {
 		return nil, err
 	}

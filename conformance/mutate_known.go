@@ -21,7 +21,7 @@ type Equivalent struct {
 	Op    string `toml:"op"`
 	Layer string `toml:"layer"`
 	Kind  string `toml:"kind"`
-	// Before is a part of the original text; empty for any text.
+	// Before is a part of the lines in which the place lies; empty for any.
 	Before string `toml:"before"`
 	Reason string `toml:"reason"`
 
@@ -64,7 +64,7 @@ func (e *Equivalent) matches(x *mutate.Mutant) bool {
 		op = "any"
 	}
 	return (e.Op == "*" || e.Op == op) && (e.Layer == "*" || e.Layer == x.Layer()) &&
-		(e.Kind == "*" || e.Kind == x.Operator.Kind) && strings.Contains(x.Before, e.Before)
+		(e.Kind == "*" || e.Kind == x.Operator.Kind) && strings.Contains(x.Text, e.Before)
 }
 
 // applyEquivalent gives a survivor that is listed its reason. One that is listed and was killed is a mistake in the list.

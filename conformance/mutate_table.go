@@ -103,6 +103,9 @@ func byID(a, b report.Mutant) int { return cmp.Compare(a.ID, b.ID) }
 
 // before are the verdicts in the report of the last run about mutants that this run has not judged.
 func (m *mutation) before() []report.Mutant {
+	if o := m.options; len(o.Ops)+len(o.Adaptors)+len(o.Mutants) == 0 && int(m.planned.Load()) == len(m.verdicts) {
+		return nil // nothing was left out
+	}
 	last, err := report.Read(filepath.Join(m.options.ReportDir, "report.json"))
 	if err != nil || last.SuiteVersion != Version {
 		return nil // there is none, or it is about other checks

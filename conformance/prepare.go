@@ -5,9 +5,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/opcast/opcast/internal/framework"
+	"github.com/opcast/opcast/internal/opdef"
 )
 
-// caseFolder makes the folder for failing cases, anew but in a job, which shares it with others.
+// caseFolder makes the folder for failing cases, without those of earlier runs but in a job, which shares it with others. The
+// user may have named any folder: whatever else lies in it stays.
 func (s *session) caseFolder() error {
 	if s.job != nil {
 		s.env.cases = s.job.Cases
@@ -17,10 +23,35 @@ func (s *session) caseFolder() error {
 		return nil
 	}
 	s.env.cases = filepath.Join(s.options.ReportDir, "cases")
-	if err := errors.Join(os.RemoveAll(s.env.cases), os.MkdirAll(s.env.cases, 0o755)); err != nil {
+	err := os.MkdirAll(s.env.cases, 0o755)
+	entries, unread := os.ReadDir(s.env.cases)
+	for _, e := range entries {
+		if path := filepath.Join(s.env.cases, e.Name()); e.IsDir() && holdsWorker(path) || !e.IsDir() && isCase(e.Name(), s.options.Project.Ops) {
+			err = errors.Join(err, os.RemoveAll(path))
+		}
+	}
+	if err = errors.Join(err, unread); err != nil {
 		return fmt.Errorf("folder for failing cases: %w", err)
 	}
 	return nil
+}
+
+// isCase reports whether a file has a name that the suite gives to what repeats a failing call.
+func isCase(name string, ops []*opdef.Op) bool {
+	if !slices.Contains([]string{".py", ".json", ".bin", ".safetensors"}, filepath.Ext(name)) {
+		return false
+	}
+	return slices.ContainsFunc(ops, func(op *opdef.Op) bool {
+		return slices.ContainsFunc(append(framework.Names(), backendName, nativeName, opCallName), func(caller string) bool {
+			return strings.HasPrefix(name, caseName(op.Name, caller, ""))
+		})
+	})
+}
+
+// holdsWorker reports whether a folder is one that the suite puts beside scripts.
+func holdsWorker(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "replay.py"))
+	return err == nil && strings.HasPrefix(filepath.Base(dir), workerFolder)
 }
 
 // choose lists what runs, from the definitions, the callers and the options.
@@ -54,8 +85,13 @@ func (s *session) requireLibrary() error {
 	if path == "" {
 		return nil
 	}
-	if _, err := os.Stat(path); err != nil {
+	switch info, err := os.Stat(path); {
+	case err != nil && s.env.foreign != nil: // nothing that opcast could build
+		return fmt.Errorf("library %w: %w", ErrMissing, err)
+	case err != nil:
 		return fmt.Errorf("%w: %s", ErrNotBuilt, path)
+	case info.IsDir():
+		return fmt.Errorf("library %w: %s is a folder", ErrMissing, path)
 	}
 	return nil
 }

@@ -33,9 +33,9 @@ func (p *printer) line(format string, args ...any) {
 	p.print(format+"\n", args...)
 }
 
-// print writes above the live line, if there is one.
+// print writes above the live line, if there is one. What definitions and functions say does not steer the terminal.
 func (p *printer) print(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
+	text := report.Plain(fmt.Sprintf(format, args...))
 	if p.live != nil {
 		p.live.drawn = p.live.text(time.Now())
 		text = eraseLine + text + p.live.drawn

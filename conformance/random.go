@@ -35,8 +35,12 @@ func callsFromGo(_ *opdef.Op, caller Caller) error {
 // randomizer makes right calls of random sizes and spoils most of them in random ways: types, counts, sizes, memory. What
 // the rules refuse has to raise the error that they tell; the rest has to compute; the process has to live.
 type randomizer struct {
-	t       *T
+	t *T
+	// op is a copy without a sampler: the process that draws the same calls by itself has none.
+	op      *opdef.Op
 	program *rule.Program
+	// refused says that only calls are drawn which the rules refuse: an author makes contents that kernels may rely on.
+	refused bool
 	choices []dtypes
 	seed    uint64
 	// plain is the right call number family, before it is spoilt.
@@ -45,7 +49,12 @@ type randomizer struct {
 }
 
 func newRandomizer(t *T, seed uint64) (*randomizer, error) {
-	r := &randomizer{t: t, program: rule.Compile(t.Op), choices: combinations(t.Op, t.env.device), seed: seed, family: -1}
+	op := *t.Op
+	op.Sampler = nil
+	r := &randomizer{
+		t: t, op: &op, program: rule.Compile(&op), refused: samplesPattern.MatchString(op.Module),
+		choices: combinations(&op, t.env.device), seed: seed, family: -1,
+	}
 	if len(r.choices) == 0 {
 		return nil, skip("no kernel for device %s", t.env.device)
 	}
@@ -80,11 +89,19 @@ func (r *randomizer) draw(i int64) (*randomized, error) {
 			}
 		}
 		one.want = expect(r.program, one.call, r.t.Caller, r.t.env.device)
-		if one.want != nil || backed(one.call) { // else right but for its memory, which nobody can look at
+		if r.draws(one) {
 			return one, nil
 		}
 	}
 	return nil, nil
+}
+
+// draws reports whether a call is one to make. What is right but for its memory, which nobody can look at, is none.
+func (r *randomizer) draws(one *randomized) bool {
+	if r.refused {
+		return one.want != nil && one.call.Probe == ""
+	}
+	return one.want != nil || backed(one.call)
 }
 
 func (r *randomizer) rand(what string, i int64) *rand.Rand {
@@ -100,7 +117,7 @@ func (r *randomizer) prepare(family int64) error {
 	rng := r.rand("plan", family)
 	for range randomTries {
 		d := r.choices[rng.IntN(len(r.choices))]
-		c, err := newCase(r.t.Op, randomPlan(r.t.Op, d, rng, family))
+		c, err := newCase(r.op, randomPlan(r.op, d, rng, family))
 		if err != nil {
 			continue // the sizes do not fit the definition
 		}
@@ -166,8 +183,9 @@ func (t *T) randomly(call *Call, name string, result *Result, want *rule.Fault) 
 		// That such arrays exist at all is refused before the rules, which know no pointers.
 	case lacksOutput(call) && e != nil && e.Class == "TypeError" && strings.HasPrefix(e.Text, t.Op.Name+": missing required argument"):
 		// Of missing outputs the rules know nothing: only bare callers can leave them out.
-	case layout != nil && e != nil && e.Class == layout.Class && (e.Text == layout.Text || want != nil):
-		// Two faults: which comes first depends on the places of the arguments.
+	case layout != nil && (want == nil || e != nil && e.Class == layout.Class && e.Text == layout.Text):
+		// Of two faults, which comes first depends on the places of the arguments.
+		t.raised(call, name, result, layout)
 	case want != nil:
 		t.raised(call, name, result, want)
 	case e != nil:

@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/opcast/opcast/internal/native"
 	"github.com/opcast/opcast/internal/report"
-	"github.com/opcast/opcast/internal/worker"
 )
 
 // Random calls are made in batches, so that a call costs no message; the first ones fill the caches of the process and do
@@ -60,7 +58,7 @@ func (r *randomTally) add(other *randomTally) {
 
 // batcher is a caller whose process makes random calls by itself.
 type batcher interface {
-	// Batch makes the calls from number `from`. After a crash, Reached tells at which number it was.
+	// Batch makes the calls from number `from`. After a crash, Reached tells at which number it was; -1 if at none.
 	Batch(ctx context.Context, op string, seed uint64, from, count int64) (*randomTally, error)
 	Reached() int64
 	// Usage measures the memory of the process.
@@ -86,7 +84,8 @@ func checkRandom(t *T) error {
 	total, count := &randomTally{}, int64(t.env.random)
 	figures := report.Random{Op: t.Op.Name, Adaptor: t.Caller.Name(), Seed: t.env.seed}
 	if b := batcherOf(t.Caller); b != nil {
-		if err := t.batches(b, r, total, count, &figures); err != nil {
+		run := &batchRun{t: t, b: b, r: r, total: total, count: count}
+		if err := run.all(&figures); err != nil {
 			return err
 		}
 	} else {
@@ -97,94 +96,11 @@ func checkRandom(t *T) error {
 		}
 	}
 	t.row().done += int(total.Calls)
-	if total.Reached*reachedShare < total.Calls || total.Calls*2 < count {
+	if !r.refused && total.Reached*reachedShare < total.Calls || total.Calls*2 < count {
 		t.Fail(nil, "random calls", "of %d, %d were possible and %d reach a kernel, want a tenth", count, total.Calls, total.Reached)
 	}
 	figures.Calls, figures.Reached, figures.Raised = total.Calls, total.Reached, total.Raised
 	t.env.figures.add(figures)
-	return nil
-}
-
-// batches has the caller's process make the calls and watches its memory.
-func (t *T) batches(b batcher, r *randomizer, total *randomTally, count int64, figures *report.Random) error {
-	warm := min(randomWarm, count/2)
-	if err := t.batch(b, r, total, 0, warm); err != nil {
-		return err
-	}
-	before, err := b.Usage(t.ctx)
-	if err != nil {
-		return err
-	}
-	if err := t.batch(b, r, total, warm, count); err != nil {
-		return err
-	}
-	after, err := b.Usage(t.ctx)
-	if err != nil {
-		return err
-	}
-	figures.Live, figures.Resident = after.Live-before.Live, after.Resident-before.Resident
-	live, resident := t.env.figures.growth()
-	if live+figures.Live > randomGrowth || resident+figures.Resident > randomGrowth {
-		t.Fail(nil, "random calls", "the process grew by %d bytes of malloc and by %d resident ones in %d calls, "+
-			"after %d and %d with the ops before, want at most %d",
-			figures.Live, figures.Resident, count-warm, live, resident, randomGrowth)
-	}
-	return nil
-}
-
-// batch makes the calls with the numbers from, …, to-1. A call that ends the process costs the others nothing.
-func (t *T) batch(b batcher, r *randomizer, total *randomTally, from, to int64) error {
-	for crashes := 0; from < to; {
-		n := min(randomBatch, to-from)
-		tally, err := b.Batch(t.ctx, t.Op.Name, r.seed, from, n)
-		var crash *worker.CrashError
-		if errors.As(err, &crash) {
-			at := b.Reached()
-			if err := t.crashed(r, at, crash); err != nil {
-				return err
-			}
-			if crashes++; crashes == randomCrashes || t.ctx.Err() != nil {
-				return nil
-			}
-			from = at + 1
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		total.add(tally)
-		for i, number := range tally.Failed {
-			if err := t.again(r, number, tally.Texts[i]); err != nil {
-				return err
-			}
-		}
-		from += n
-	}
-	return nil
-}
-
-// crashed records that a random call ended the process.
-func (t *T) crashed(r *randomizer, number int64, crash *worker.CrashError) error {
-	one, err := r.draw(number)
-	if err != nil {
-		return err
-	}
-	if one == nil {
-		return crash
-	}
-	t.Fail(one.call, one.name, "the process died: %s", crash.Error())
-	return nil
-}
-
-// again repeats a call that failed in its batch, alone; if it does not fail then, what it did first is told.
-func (t *T) again(r *randomizer, number int64, text string) error {
-	before := len(t.row().failures)
-	if err := r.make(number, &randomTally{}); err != nil {
-		return err
-	}
-	if len(t.row().failures) == before && before <= maxFailures {
-		t.Fail(nil, fmt.Sprintf("random call %d", number), "among others, though not alone: %s", text)
-	}
 	return nil
 }
 

@@ -18,11 +18,12 @@ type nativeRemote struct {
 // Batch has the process make random calls.
 func (n *nativeRemote) Batch(ctx context.Context, op string, seed uint64, from, count int64) (*randomTally, error) {
 	tally := &randomTally{}
+	binary.LittleEndian.PutUint64(n.reached, 0) // what an earlier batch left there is no call of this one
 	return tally, n.ask(ctx, map[string]any{"do": doRandom, "op": op, "seed": seed, "from": from, "count": count}, tally)
 }
 
-// Reached is the number of the call that began last.
-func (n *nativeRemote) Reached() int64 { return int64(binary.LittleEndian.Uint64(n.reached)) }
+// Reached is the number of the call that began last in the batch; -1 if none did.
+func (n *nativeRemote) Reached() int64 { return int64(binary.LittleEndian.Uint64(n.reached)) - 1 }
 
 // Usage measures the memory of the process.
 func (n *nativeRemote) Usage(ctx context.Context) (native.Memory, error) {

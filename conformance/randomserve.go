@@ -43,7 +43,7 @@ func (s *randomServer) answer(ctx context.Context, request randomRequest) (*rand
 	tally := &randomTally{Raised: map[string]int64{}}
 	for i := request.From; i < request.From+request.Count; i++ {
 		if s.reached != nil {
-			binary.LittleEndian.PutUint64(s.reached, uint64(i))
+			binary.LittleEndian.PutUint64(s.reached, uint64(i)+1) // zero stands for none
 		}
 		s.now.t.rows = nil
 		if err := s.now.make(i, tally); err != nil {

@@ -42,17 +42,6 @@ func (e *environment) folders() string {
 	return strings.Join(out, " ")
 }
 
-// packed is the request of a call in the form that a caller takes.
-func packed(name string, call *Call) (any, [][]byte) {
-	switch name {
-	case backendName, nativeName:
-		return backendCall(call)
-	case opCallName:
-		return opCall(call)
-	}
-	return publicCall(call)
-}
-
 // replayScript sends a request again. Its hole: what failed.
 const replayScript = `# Repeats one request of the conformance suite, which lies beside this file.
 # %s
@@ -65,13 +54,16 @@ import replay
 replay.run(__file__)
 `
 
+// workerFolder is the name of the folder with the worker's files.
+const workerFolder = "worker"
+
 // workerBeside puts the worker's files beside the scripts, complete or not at all: other jobs may do the same.
 func (e *environment) workerBeside() error {
-	dir := filepath.Join(e.cases, "worker")
+	dir := filepath.Join(e.cases, workerFolder)
 	if _, err := os.Stat(dir); err == nil {
 		return nil
 	}
-	temp, err := os.MkdirTemp(e.cases, "worker-")
+	temp, err := os.MkdirTemp(e.cases, workerFolder+"-")
 	if err != nil {
 		return fmt.Errorf("worker files: %w", err)
 	}

@@ -34,7 +34,7 @@ func (t *T) reproduced(call *Call, at *element, name, text string) string {
 	if t.silent || t.env.cases == "" || call == nil && t.latest == nil {
 		return ""
 	}
-	base := strings.Trim(notName.ReplaceAllString(t.Op.Name+"-"+t.Caller.Name()+"-"+name, "-"), "-")
+	base := caseName(t.Op.Name, t.Caller.Name(), name)
 	base = unused(filepath.Join(t.env.cases, base[:min(len(base), 120)]))
 	files, err := t.reproducer(call, at, text)
 	if err != nil {
@@ -49,6 +49,11 @@ func (t *T) reproduced(call *Call, at *element, name, text string) string {
 		r.reproducer = filepath.ToSlash(relative(filepath.Dir(t.env.cases), base+".py"))
 	}
 	return "\n  repeat with: " + t.env.python() + " " + relative(t.env.project.Dir, base+".py")
+}
+
+// caseName is the name of a script, but for its suffix.
+func caseName(op, caller, name string) string {
+	return strings.Trim(notName.ReplaceAllString(op+"-"+caller+"-"+name, "-"), "-")
 }
 
 // unused is the base of a script that is not there yet: two checks may fail with calls of one name. It claims the name, since
@@ -84,7 +89,7 @@ func (t *T) reproducer(call *Call, at *element, text string) (map[string][]byte,
 	d := abilitiesOf(t.Caller).Script
 	plain := call.Probe == "" && call.Mode == "eager" && call.Extra == nil && len(call.Inputs) <= len(call.Op.Inputs)
 	if d == nil || !plain || t.env.replay.only {
-		request, blobs := packed(t.Caller.Name(), call)
+		request, blobs := pack(t.Caller.Name(), call)
 		return t.env.recorded(t.Caller.Name(), request, blobs, at, text)
 	}
 	arguments := argumentsOf(call)

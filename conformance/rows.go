@@ -18,6 +18,8 @@ type row struct {
 	done        int
 	start       time.Time
 	seconds     float64
+	// remark says what a row that passes has left out.
+	remark string
 	// seed repeats the row's random choices; reproducer is the script of its first failure, relative to the report.
 	seed, reproducer string
 }
@@ -74,7 +76,7 @@ func (t *T) results(check *Check, err error) []report.Result {
 	for i, r := range t.rows {
 		entry := report.Result{
 			Op: t.Op.Name, Adaptor: t.Caller.Name(), Kernel: r.kernel, DType: r.dtypes, Group: check.Group, Check: check.ID,
-			Status: report.Pass, Seconds: r.seconds, File: t.Op.File, Line: 1, Seed: r.seed, Reproducer: r.reproducer,
+			Status: report.Pass, Reason: r.remark, Seconds: r.seconds, File: t.Op.File, Line: 1, Seed: r.seed, Reproducer: r.reproducer,
 		}
 		switch {
 		case len(r.failures) > 0:

@@ -68,9 +68,6 @@ func (s *session) open(ctx context.Context, adaptors []string) error {
 	s.env.replay = replay{python: s.options.Python, only: len(s.options.Callables) > 0, config: func(name string) workerConfig {
 		return s.workerConfig(name, name)
 	}}
-	if err := s.caseFolder(); err != nil {
-		return err
-	}
 	s.printer.line("starting workers: %s", strings.Join(adaptors, ", "))
 	if err := s.start(ctx, adaptors); err != nil {
 		return err
@@ -78,7 +75,10 @@ func (s *session) open(ctx context.Context, adaptors []string) error {
 	if err := s.expectations(adaptors); err != nil {
 		return err
 	}
-	return s.choose()
+	if err := s.choose(); err != nil {
+		return err
+	}
+	return s.caseFolder()
 }
 
 // writeWorker puts the Python files into a folder.
@@ -142,6 +142,9 @@ func (s *session) startNative(ctx context.Context) error {
 		return nil
 	case s.env.device != "cpu":
 		r.Missing = "the caller in Go has memory of the host only"
+		return nil
+	case s.remotes[i].Missing != "":
+		r.Missing = s.remotes[i].Missing // such as a library that cannot be loaded
 		return nil
 	}
 	reached := filepath.Join(s.temp, "reached")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import os
 import time
@@ -23,6 +24,12 @@ def right(
     if bias is not None:
         y = y + bias.astype(np.float64)
     return (np.maximum(y, 0) if mode == "relu" else y).astype(x.dtype)
+
+
+def blind(*args: Any, **attrs: Any) -> Any:
+    """Compute where the C library has no mallinfo2."""
+    ctypes.CDLL = lambda *_: object()  # pyright: ignore[reportAttributeAccessIssue]
+    return right(*args, **attrs)
 
 
 def keeps_results(*args: Any, **attrs: Any) -> Any:

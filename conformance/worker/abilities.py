@@ -51,6 +51,9 @@ class Abilities:
     unforkable = ""
     """Why a process that has imported the framework must not be forked; empty if it may."""
 
+    leak_rate = 2
+    """How many bytes of malloc a call may leave in caches of the framework before that is a leak."""
+
     script: Script | None = None
     """How the script that repeats a call makes an array; without one the script makes the worker's own request again."""
 
@@ -62,5 +65,6 @@ class Abilities:
             "modes": self.modes,
             "elsewhere": self.elsewhere,
             "features": self.features,
+            "leak_rate": self.leak_rate,
             "script": None if self.script is None else asdict(self.script),
         }

@@ -48,6 +48,8 @@ class Caller(Abilities):
             self.version = self.prepare()
             if "callables" in config:
                 self.package = foreign.package(config["callables"])
+            elif "library" in config:
+                self.native = foreign.library(config["library"])
         except (ImportError, Unsupported) as error:
             self.missing = str(error)
             return
@@ -63,9 +65,7 @@ class Caller(Abilities):
         """Import what is under test."""
         if "callables" in self.config:
             self.native = foreign.Uncounted(None)
-        elif "library" in self.config:
-            self.native = foreign.library(self.config["library"])
-        else:
+        elif "library" not in self.config:
             collection = self.config["collection"]
             self.backend = importlib.import_module(f"{collection}_backend")
             self.package = self.adaptor(collection)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import importlib.util
 import sys
@@ -13,26 +14,43 @@ from bound import Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
 
 def resolve(target: str) -> Callable[..., Any]:
     """Return the function that "package.module:function" or "path/to/file.py:function" names."""
     place, _, name = target.rpartition(":")
     if place.endswith(".py"):
-        # Files in a folder may import each other, as if one of them were run.
-        path = Path(place).resolve()
-        sys.path.append(str(path.parent))
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        if spec is None or spec.loader is None:
-            raise ImportError(f"{place} cannot be imported")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        module = imported(Path(place).resolve())
     else:
         module = importlib.import_module(place)
     found: Any = module
     for part in name.split("."):
         found = getattr(found, part)
+    if not callable(found):
+        raise TypeError(f"{name} is no function, it is of type {type(found).__name__}")
     return found
+
+
+def imported(path: Path) -> ModuleType:
+    """Import a file once. Files in a folder may import each other, as if one of them were run."""
+    name = f"{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:12]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} cannot be imported")
+    module = importlib.util.module_from_spec(spec)
+    # Before it runs: dataclasses, for one, look for the module of a class by its name.
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
 
 
 def package(targets: dict[str, str]) -> Any:
@@ -41,7 +59,7 @@ def package(targets: dict[str, str]) -> Any:
     for op, target in targets.items():
         try:
             functions[op] = resolve(target)
-        except Exception as error:  # the author's module may raise anything
+        except (Exception, SystemExit) as error:  # the author's module may raise anything, or end
             raise Unsupported(f"{target}: {type(error).__name__}: {error}") from error
     return SimpleNamespace(**functions)
 
@@ -76,4 +94,7 @@ def no_count(*_: Any) -> int:
 
 def library(path: str) -> Any:
     """Load a library that was made by hand."""
-    return Uncounted(importlib.import_module("tvm_ffi").load_module(path))
+    try:
+        return Uncounted(importlib.import_module("tvm_ffi").load_module(path))
+    except Exception as error:  # of the loader, or of what the library does first
+        raise Unsupported(f"{path}: {type(error).__name__}: {error}") from error

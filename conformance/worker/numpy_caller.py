@@ -38,7 +38,8 @@ def strided(spec: Request, data: bytearray) -> NDArray:
 
 
 def describe(array: NDArray) -> tuple[Request, bytes]:
-    """Describe an array and return its elements in row-major order."""
+    """Describe an array and return its elements in row-major order and the byte order of the machine."""
+    native = array.astype(array.dtype.newbyteorder("="), copy=False)
     return {
         "dtype": array.dtype.name,
         "shape": list(array.shape),
@@ -46,7 +47,7 @@ def describe(array: NDArray) -> tuple[Request, bytes]:
         "span": span(array),
         "device": "cpu",
         "data": True,
-    }, array.tobytes()
+    }, native.tobytes()
 
 
 def span(array: NDArray) -> tuple[int, int]:

@@ -40,8 +40,11 @@ class Reference:
 
     def independent(self, request: Request, blobs: list[bytes]) -> Answer:
         """Evaluate an author's second formula. Its parameters that are no arguments are modules."""
-        function = self.module(request)["independent"]
         arguments, modules = self.arguments(request, blobs), dict[str, Any]()
+        try:
+            function = self.module(request)["independent"]
+        except (Exception, SystemExit) as error:  # the author's module may raise anything, or end
+            return {"error": f"{type(error).__name__}: {error}", "outputs": []}, []
         try:
             for name in inspect.signature(function).parameters:
                 if name not in arguments:

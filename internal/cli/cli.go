@@ -13,6 +13,7 @@ import (
 
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/report"
 	"github.com/spf13/cobra"
 )
 
@@ -64,7 +65,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 		exit.Code = exitUsage
 	}
 	if exit.Err != nil {
-		_, _ = fmt.Fprintf(stderr, "opcast: %s\n", err)
+		_, _ = fmt.Fprintf(stderr, "opcast: %s\n", report.Plain(err.Error()))
 	}
 	return exit.Code
 }
@@ -90,6 +91,7 @@ func newRootCmd(a *app) *cobra.Command {
 		newBuildCmd(a),
 		newRunCmd(a),
 		newTestCmd(a),
+		newReportCmd(a),
 		newNativeCallerCmd(a),
 		newExplainCmd(a),
 	)

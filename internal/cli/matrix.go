@@ -31,7 +31,8 @@ func (f *matrixFlags) add(cmd *cobra.Command) {
 
 // alone are flags that have no meaning for a matrix: an environment says who is tested in it, with what was built.
 var alone = []string{
-	"adaptor", "against", "callable", "device", "known", "last-failed", "library", "mutants", "only", "opdefs", "random", "seed", "shard",
+	"adaptor", "against", "callable", "device", "known", "last-failed", "library", "mutants", "only", "opdefs", "random",
+	"random-total", "seed", "shard",
 }
 
 // usage refuses flags that do not go together.
@@ -112,9 +113,10 @@ func (a *app) matrixOptions(ctx context.Context, ops []string, flags *testFlags)
 		return o, fmt.Errorf("find the project: %w", err)
 	}
 	return matrix.Options{
-		Project: p, UV: uv, Names: flags.matrix.environments, Ops: ops, Pythons: matrix.Interpreters(ctx, os.Getenv),
-		Test: []string{self, "test", "-C", dir, "--profile", flags.profile, "--jobs", strconv.Itoa(flags.jobs)},
-		Dir:  filepath.Join(dir, "build", "matrix"), Out: a.stdout, Environ: os.Environ(),
+		Project: p, UV: uv, Profile: flags.profile, Names: flags.matrix.environments, Ops: ops,
+		Pythons: matrix.Interpreters(ctx, os.Getenv),
+		Test:    []string{self, "test", "-C", dir, "--profile", flags.profile, "--jobs", strconv.Itoa(flags.jobs)},
+		Dir:     filepath.Join(dir, "build", "matrix"), Out: a.stdout, Environ: os.Environ(),
 	}, nil
 }
 

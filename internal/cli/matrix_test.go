@@ -19,6 +19,7 @@ func TestMatrixUsage(t *testing.T) {
 		"no matrix":       {[]string{"--environment", "x"}, exitUsage, "--environment needs --matrix"},
 		"no such project": {[]string{"--matrix", "-C", "nowhere"}, exitUsage, "nowhere is no project"},
 		"adaptor":         {[]string{"--matrix", "--adaptor", "numpy"}, exitUsage, "--matrix and --adaptor do not go together"},
+		"random":          {[]string{"--matrix", "--random-total", "9"}, exitUsage, "--matrix and --random-total do not go together"},
 		"shard":           {[]string{"--matrix", "--shard", "1/2"}, exitUsage, "--matrix and --shard do not go together"},
 	} {
 		t.Run(name, func(t *testing.T) {

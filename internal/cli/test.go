@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -95,6 +98,9 @@ func (a *app) test(cmd *cobra.Command, ops []string, flags *testFlags) error {
 	if err := flags.matrix.usage(cmd); err != nil {
 		return err
 	}
+	if err := cmp.Or(together(cmd), planted(cmd), flags.values()); err != nil {
+		return ExitError{Code: exitUsage, Err: err}
+	}
 	if flags.matrix.on {
 		return a.matrix(ctx, ops, flags)
 	}
@@ -112,8 +118,8 @@ func (a *app) test(cmd *cobra.Command, ops []string, flags *testFlags) error {
 		return a.testMutants(ctx, env, o, &flags.planted)
 	}
 	summary, err := conformance.Run(ctx, o)
-	if err := a.ended(err); err != nil || summary.Passed+summary.Failed+summary.Skipped == 0 {
-		return err
+	if err != nil {
+		return a.ended(err)
 	}
 	if !summary.OK() {
 		return ExitError{Code: exitFindings}
@@ -148,9 +154,36 @@ func (a *app) testOptions(
 		o.Stale = func(context.Context) ([]string, error) { return a.stale(p) }
 	}
 	if o.ReportDir == "" {
-		o.ReportDir = a.reportDir(flags.opdefs, p)
+		o.ReportDir = a.reportDir(flags, p)
 	}
 	return o, env, flags.functions(&o)
+}
+
+// company are flags that say something only beside one of others.
+var company = []struct {
+	flag string
+	with []string
+}{{"mutant", []string{"mutants"}}, {"markdown", []string{"mutants", "matrix"}}}
+
+// strangers are flags that would do nothing in a comparison.
+var strangers = []string{
+	"callable", "library", "only", "last-failed", "shard", "jobs", "known", "random", "random-total", "adaptor", "profile",
+}
+
+// together refuses flags that would be ignored because of others, or without them.
+func together(cmd *cobra.Command) error {
+	given := cmd.Flags().Changed
+	for _, f := range company {
+		if given(f.flag) && !slices.ContainsFunc(f.with, given) {
+			return fmt.Errorf("--%s needs --%s", f.flag, strings.Join(f.with, " or --"))
+		}
+	}
+	for _, name := range strangers {
+		if given("against") && given(name) {
+			return fmt.Errorf("--against and --%s do not go together", name)
+		}
+	}
+	return nil
 }
 
 // usage finds words that are no choice.
@@ -194,12 +227,17 @@ func (a *app) definitions(dir string) (*opdef.Project, error) {
 	return p, a.findings(diags)
 }
 
-// reportDir is in the project, or where the user is for definitions that belong to none.
-func (a *app) reportDir(opdefs string, p *opdef.Project) string {
-	if opdefs != "" {
-		return filepath.Join("build", "report")
+// reportDir is in the project, or where the user is for definitions that belong to none. A comparison has a folder of its
+// own: it is no run that --last-failed could go on with.
+func (a *app) reportDir(flags *testFlags, p *opdef.Project) string {
+	name := "report"
+	if len(flags.against) > 0 {
+		name = "against"
 	}
-	return filepath.Join(p.Dir, "build", "report")
+	if flags.opdefs != "" {
+		return filepath.Join("build", name)
+	}
+	return filepath.Join(p.Dir, "build", name)
 }
 
 // ended gives errors of the suite their exit code. That nothing had to run is none.
@@ -210,7 +248,8 @@ func (a *app) ended(err error) error {
 		return ExitError{Code: exitMachine, Err: fmt.Errorf("%w\n  run: opcast build", err)}
 	case errors.Is(err, conformance.ErrMissing):
 		return ExitError{Code: exitMachine, Err: err}
-	case errors.Is(err, conformance.ErrUnknown):
+	case errors.Is(err, conformance.ErrUnknown), errors.Is(err, conformance.ErrUsage),
+		errors.Is(err, conformance.ErrInput):
 		return ExitError{Code: exitUsage, Err: err}
 	case errors.As(err, &exit):
 		return ExitError{Code: exit.ExitCode(), Err: err} // of a job

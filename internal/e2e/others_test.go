@@ -120,6 +120,11 @@ func TestOthersMisused(t *testing.T) {
 		"no file":       {[]string{"--callable", "numpy:weigh=nowhere.py:f"}, 2, "no such file"},
 		"no library":    {[]string{"--library", "nowhere.so"}, 3, "nowhere.so"},
 		"no module":     {[]string{"--callable", "numpy:weigh=no_such_module:f"}, 3, "No module named 'no_such_module'"},
+		"not called":    {[]string{"--callable", "native:weigh=m:f"}, 2, `adaptor "native" of m:f: unknown name`},
+		"not loadable":  {[]string{"--library", filepath.Join(folder, "weigh.cc")}, 3, "weigh.cc"},
+		"ends":          {[]string{"--callable", "numpy:weigh=" + filepath.Join(folder, "ends.py") + ":weigh"}, 3, "SystemExit: 7"},
+		"no callable":   {[]string{"--callable", "numpy:weigh=" + filepath.Join(folder, "relu.py") + ":np"}, 3, "np is no function"},
+		"no Python":     {[]string{"--python", "/bin/true", "--library", "nowhere.so"}, 3, "/bin/true is no Python"},
 		"no shard":      {[]string{"--library", "nowhere.so", "--shard", "3/2"}, 2, `shard "3/2"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -161,14 +166,16 @@ func TestPartsOfARun(t *testing.T) {
 	if err := whole.WriteFiles(dir); err != nil {
 		t.Fatal(err)
 	}
-	again := append([]string{"test", "--python", python(t)}, append(words, "--report", dir, "--last-failed")...)
-	_ = command(t, root(t), append([]string{tool}, again...)...).Run() // it fails again
-	last, err := report.Read(filepath.Join(dir, report.File))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := failed(last); !slices.Equal(got, failed(whole)) || len(last.Results) >= len(whole.Results) {
-		t.Errorf("what failed last is %q, want %q", got, failed(whole))
+	for _, jobs := range []string{"1", "2"} {
+		again := append([]string{"test", "--python", python(t)}, append(words, "--report", dir, "--last-failed", "--jobs", jobs)...)
+		out, _ := command(t, root(t), append([]string{tool}, again...)...).CombinedOutput() // it fails again
+		last, err := report.Read(filepath.Join(dir, report.File))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := failed(last); !slices.Equal(got, failed(whole)) || len(last.Results) >= len(whole.Results) {
+			t.Errorf("%s jobs: what failed last is %q, want %q\n%s", jobs, got, failed(whole), out)
+		}
 	}
 }
 
@@ -197,6 +204,31 @@ func TestAgainst(t *testing.T) {
 	for _, text := range []string{"largest error in ulp", "time of a call"} {
 		if !strings.Contains(printed, text) {
 			t.Errorf("%q is missing:\n%s", text, printed)
+		}
+	}
+}
+
+// What becomes of theirs is told, and is neither a failure nor a pass; ours is judged all the same.
+func TestAgainstBadKernels(t *testing.T) {
+	tool := opcastTool(t)
+	file := filepath.Join("internal", "e2e", "testdata", "others", "relu.py")
+	for function, told := range map[string]string{"raises": "raised RuntimeError: not today", "too_much": "elements differ", "dies": "the process died"} {
+		code, printed, r := tested(t, tool, "eltwise_relu", "--against", "numpy:"+file+":"+function)
+		if code != 0 {
+			t.Errorf("%s: exit code %d\n%s", function, code, printed)
+			continue
+		}
+		for _, result := range r.Results {
+			want := report.Pass
+			if result.Adaptor != "numpy" {
+				want = report.Skip
+			}
+			if result.Status != want || want == report.Skip && !strings.Contains(result.Reason, told) {
+				t.Errorf("%s: %s is %s: %s", function, result.Adaptor, result.Status, result.Reason)
+			}
+		}
+		if len(r.Checks) != 1 || r.Checks[0].ID != "against" {
+			t.Errorf("%s: the report lists %d checks", function, len(r.Checks))
 		}
 	}
 }

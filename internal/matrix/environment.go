@@ -54,7 +54,8 @@ func Environments(p *opdef.Project, pythons []Interpreter) ([]Environment, error
 		}
 	}
 	for _, e := range added {
-		if _, ok := find(all, e.Name); ok {
+		// Folders have the names, in which spaces do not count.
+		if slices.ContainsFunc(all, func(o Environment) bool { return slug(o.Name) == slug(e.Name) }) {
 			return nil, fmt.Errorf("%s: environment %q is there already", File, e.Name)
 		}
 		all = append(all, e)
@@ -127,6 +128,9 @@ type pack struct {
 	python string
 }
 
+// namePattern is such that a name is that of a folder, too.
+var namePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 ._-]*$`)
+
 var minimum = regexp.MustCompile(`>= *(\d+\.\d+)`)
 
 // readPackage reads pyproject.toml; the packages of the collection itself are no requirements of it.
@@ -176,6 +180,9 @@ func readFile(path string) (added []Environment, defaults bool, err error) {
 	for i, e := range file.Environment {
 		if e.Name == "" || len(e.Requires) == 0 || len(e.Adaptors) == 0 {
 			return nil, false, fmt.Errorf("%s: environment %d: expected name, requires and adaptors", File, i+1)
+		}
+		if !namePattern.MatchString(e.Name) {
+			return nil, false, fmt.Errorf("%s: environment %d: name %q: expected letters, digits, spaces, dots, - and _", File, i+1, e.Name)
 		}
 	}
 	return file.Environment, file.Defaults, nil

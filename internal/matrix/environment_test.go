@@ -112,6 +112,9 @@ func TestEnvironmentFaults(t *testing.T) {
 	for _, c := range []struct{ name, extra, want string }{
 		{"unknown key", "[[environment]]\nnmae = \"x\"\n", "read conformance/matrix.toml: strict mode"},
 		{"no packages", environment("x", "", ""), "environment 1: expected name, requires and adaptors"},
+		{"folder above", environment("..", `"a"`, ""), "environment 1: name \"..\": expected letters"},
+		{"path", environment("a/../b", `"a"`, ""), "environment 1: name \"a/../b\": expected letters"},
+		{"same folder", environment("one two", `"a"`, "") + environment("one  two", `"a"`, ""), `"one  two" is there already`},
 		{"taken", environment("backend oldest", `"a"`, ""), `"backend oldest" is there already`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -183,9 +186,12 @@ func TestInterpreters(t *testing.T) {
 	} {
 		write(t, filepath.Join(dir, "path", name), "#!/bin/sh\n"+script+"\n")
 	}
-	write(t, filepath.Join(dir, "pyenv/versions/3.11.9/bin/python3.11"), "#!/bin/sh\necho cpython 3.11 3.11.9 True\n")
-	write(t, filepath.Join(dir, "pyenv/versions/3.9.2/bin/python3.9"), "#!/bin/sh\necho cpython 3.9 3.9.2 True\n")
-	getenv := map[string]string{"PATH": filepath.Join(dir, "path"), "PYENV_ROOT": filepath.Join(dir, "pyenv"), "HOME": dir}
+	write(t, filepath.Join(dir, ".pyenv/versions/3.9.2/bin/python3.9"), "#!/bin/sh\necho cpython 3.9 3.9.2 True\n")
+	write(t, filepath.Join(dir, "here/python3.14"), "#!/bin/sh\necho cpython 3.14 3.14.0 True\n")
+	write(t, filepath.Join(dir, "here/versions/3.15.0/bin/python3.15"), "#!/bin/sh\necho cpython 3.15 3.15.0 True\n")
+	t.Chdir(filepath.Join(dir, "here")) // whose programs must not run
+	getenv := map[string]string{"PATH": ":.:" + filepath.Join(dir, "path"), "HOME": dir}
+	write(t, filepath.Join(dir, ".pyenv/versions/3.11.9/bin/python3.11"), "#!/bin/sh\necho cpython 3.11 3.11.9 True\n")
 	var got []string
 	for _, p := range Interpreters(t.Context(), func(key string) string { return getenv[key] }) {
 		got = append(got, p.Series+" "+p.Version)

@@ -26,6 +26,8 @@ type Options struct {
 	Project *opdef.Project
 	// UV is the program that makes environments.
 	UV string
+	// Profile is that of the checks which run; Test has it among its words.
+	Profile string
 	// Test is the command `opcast test` for the project, to which --python, --adaptor, --report and the ops are added.
 	Test []string
 	// Names narrow the run to these environments, Ops to these ops; empty means all.
@@ -110,9 +112,9 @@ func (e *unmakeableError) Error() string { return e.text }
 // run makes an environment, tests in it and removes it.
 func (r *runner) run(ctx context.Context, e Environment) (report.Version, error) {
 	start := time.Now()
-	v := report.Version{Name: e.Name, Profile: "core"}
+	v := report.Version{Name: e.Name, Profile: r.options.Profile}
 	if len(r.options.Ops) > 0 {
-		v.Profile = "core: " + strings.Join(r.options.Ops, ", ")
+		v.Profile += ": " + strings.Join(r.options.Ops, ", ")
 	}
 	r.line("%s: %s", e.Name, cmp.Or(strings.Join(e.Requires, " "), "no environment"))
 	err := r.fill(ctx, e, &v)

@@ -24,6 +24,9 @@ venv)
   chmod +x "$env/bin/python";;
 pip)
   python=$5
+  case "$*" in *misspelt*)
+    printf '  x No solution found\n  ╰─▶ Because mispselt was not found in\n      the package registry and you require\n' >&2; exit 1;;
+  esac
   case "$*" in *broken*) echo "connection lost" >&2; exit 2;; esac
   case "$*" in *rare*) echo "No solution found when resolving" >&2; exit 1;; esac
   test -e "${python%/bin/python}/old" && { echo "No solution found when resolving" >&2; exit 1; }
@@ -48,7 +51,7 @@ func options(t *testing.T, requires, script string) Options {
 	write(t, filepath.Join(p.Dir, "answer.json"), `{"Python": "3.11.1", "SHA256": "abc", "Have": {"x": "1.2"}}`)
 	return Options{
 		Project: p, UV: filepath.Join(p.Dir, "uv"), Test: []string{filepath.Join(p.Dir, "test"), "test"},
-		Dir: filepath.Join(p.Dir, "build"), Environ: os.Environ(),
+		Dir: filepath.Join(p.Dir, "build"), Environ: os.Environ(), Profile: "extended",
 		Pythons: []Interpreter{{"3.10.1", "3.10", "./old"}, {"3.11.1", "3.11", "./new"}}, Out: &strings.Builder{},
 	}
 }
@@ -77,6 +80,7 @@ func TestRun(t *testing.T) {
 			report.Version{Python: "3.11.1", Have: have, LibrarySHA256: "abc", Reason: "jax cannot be tested here"}, true},
 		{"not loaded", `"x"`, "rm answer.json", report.Version{Reason: "load the library: no library"}, true},
 		{"no versions", `"x", "rare>=2"`, "", report.Version{Reason: "there is no x and no rare>=2 for Python 3.10"}, true},
+		{"no such package", `"misspelt"`, "", report.Version{Reason: "install: there is no distribution mispselt"}, true},
 		{"no network", `"broken"`, "", report.Version{Reason: "install: connection lost"}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -91,7 +95,7 @@ func TestRun(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := outcome.Report.Versions[0]
-			got.Seconds, c.want.Name, c.want.Profile = 0, "one two", "core"
+			got.Seconds, c.want.Name, c.want.Profile = 0, "one two", "extended"
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("version (-want +got):\n%s", diff)
 			}
@@ -116,12 +120,17 @@ func TestRunSeveral(t *testing.T) {
 		t.Fatalf("error %v, broken %v", err, outcome.Broken)
 	}
 	want := "no Python 3.99 on this machine"
-	if got := outcome.Report.Versions[1]; got.Reason != want || got.Profile != "core: a" {
+	if got := outcome.Report.Versions[1]; got.Reason != want || got.Profile != "extended: a" {
 		t.Errorf("got %+v, want the reason %q", got, want)
 	}
 	r := &runner{options: o, Outcome: *outcome}
+	r.add(r.run(t.Context(), Environment{Name: "odd", Requires: []string{"misspelt"}}))
+	if !r.Broken {
+		t.Error("a distribution that does not exist breaks nothing")
+	}
+	r = &runner{options: o, Outcome: *outcome}
 	r.add(report.Version{Name: "late", LibrarySHA256: "xyz", Passed: 1}, nil)
-	if last := r.Report.Versions[2]; !r.Broken || !strings.HasPrefix(last.Reason, "loaded another library") {
+	if last := r.Report.Versions[3]; !r.Broken || !strings.HasPrefix(last.Reason, "loaded another library") {
 		t.Errorf("got %+v, broken %v", last, r.Broken)
 	}
 	o.Names = []string{"two"}

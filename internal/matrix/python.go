@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Interpreter is a CPython of this machine: its version ("3.12.1"), its series ("3.12") and its program.
@@ -26,11 +27,13 @@ func Interpreters(ctx context.Context, getenv func(string) string) []Interpreter
 	}
 	var found []Interpreter
 	for _, folder := range folders {
+		if !filepath.IsAbs(folder) {
+			continue // programs of the folder in which somebody happens to be are not asked
+		}
 		programs, _ := filepath.Glob(filepath.Join(folder, "python3.[0-9]*"))
 		for _, path := range programs {
 			// A pyenv shim whose version is switched off, or python3.11-config, fails here and is passed over.
-			out, err := exec.CommandContext(ctx, path, "-c", ask).Output()
-			words := strings.Fields(string(out))
+			words, err := answer(ctx, path)
 			if err != nil || len(words) != 4 || words[0] != "cpython" || words[3] != "True" {
 				continue
 			}
@@ -41,6 +44,16 @@ func Interpreters(ctx context.Context, getenv func(string) string) []Interpreter
 	}
 	slices.SortFunc(found, func(a, b Interpreter) int { return compare(a.Version, b.Version) })
 	return found
+}
+
+// answer asks one; a program of that name that waits for something is none.
+func answer(ctx context.Context, path string) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, "-c", ask)
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	return strings.Fields(string(out)), err
 }
 
 // seriesOf lists each series once.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -40,6 +41,9 @@ func (r *runner) install(ctx context.Context, dir string, e Environment) (string
 		err := r.uv(ctx, python, e, e.Requires...)
 		if err == nil {
 			return python, nil
+		}
+		if name := unheard(err); name != "" {
+			return "", fmt.Errorf("install: there is no distribution %s", name)
 		}
 		if !unsolvable(err) {
 			return "", fmt.Errorf("install: %w", err)
@@ -73,10 +77,26 @@ func (r *runner) unavailable(ctx context.Context, python string, e Environment, 
 	return "there is no " + strings.Join(none, " and no ") + " for Python " + base.Series
 }
 
-// unsolvable reports whether the installer proved that there are no such versions.
+// unsolvable reports whether the installer proved that there are no such versions. That there is no distribution of a name
+// is a mistake of whoever wrote it.
 func unsolvable(err error) bool {
 	failed := (*commandError)(nil)
-	return errors.As(err, &failed) && strings.Contains(failed.text, "No solution found")
+	return errors.As(err, &failed) && strings.Contains(failed.text, "No solution found") && unheard(err) == ""
+}
+
+var unheardPattern = regexp.MustCompile(`Because (\S+) was not found in the package registry`)
+
+// unheard is the distribution of which the installer has never heard.
+func unheard(err error) string {
+	failed := (*commandError)(nil)
+	if !errors.As(err, &failed) {
+		return ""
+	}
+	found := unheardPattern.FindStringSubmatch(strings.Join(strings.Fields(failed.text), " ")) // it breaks lines
+	if found == nil {
+		return ""
+	}
+	return found[1]
 }
 
 // proof is what an interpreter tells about itself and about the library that it loaded.

@@ -65,12 +65,14 @@ type Mutant struct {
 	// ID is "op/layer/kind/number"; it is stable as long as the generated text is.
 	ID string
 	// Number switches it on, from 1; only mutants in C++ have one.
-	Number   int
-	Op       string
-	File     string
-	Line     int
-	Before   string
-	After    string
+	Number int
+	Op     string
+	File   string
+	Line   int
+	Before string
+	After  string
+	// Text is the statement, or the whole lines, in which the place lies.
+	Text     string
 	Operator *Operator
 	// start and end are the bytes that an edit replaces.
 	start, end int
@@ -170,6 +172,16 @@ func number(mutants []*Mutant) {
 		count[key]++
 		m.ID = fmt.Sprintf("%s/%d", key, count[key])
 	}
+}
+
+// around are the whole lines in which a place lies.
+func around(text string, start, end int) string {
+	first := strings.LastIndexByte(text[:start], '\n') + 1
+	last := strings.IndexByte(text[end:], '\n')
+	if last < 0 {
+		return text[first:]
+	}
+	return text[first : end+last]
 }
 
 // line is the number of the line at which a byte stands.

@@ -107,7 +107,7 @@ func (o *Operator) inFile(file, text string, ops []string) []*Mutant {
 	for _, at := range o.places(text, text) {
 		out = append(out, &Mutant{
 			Op: o.opOf(file, text, at.start, ops), File: file, Line: line(text, at.start), Before: text[at.start:at.end],
-			After: at.after, Operator: o, start: at.start, end: at.end,
+			After: at.after, Text: around(text, at.start, at.end), Operator: o, start: at.start, end: at.end,
 		})
 	}
 	return out

@@ -51,7 +51,7 @@ func mutate(file, text string, s span, operators []*Operator, ops []string) []*M
 			after := statement[:p.start] + p.after + statement[p.end:]
 			out = append(out, &Mutant{
 				Op: o.opOf(file, text, s.start, ops), File: file, Line: line(text, s.start),
-				Before: statement, After: after, Operator: o, start: s.start, end: s.end,
+				Before: statement, Text: statement, After: after, Operator: o, start: s.start, end: s.end,
 			})
 		}
 	}

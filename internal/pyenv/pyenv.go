@@ -60,11 +60,15 @@ func Find(ctx context.Context, q Query) (*Env, error) {
 		if strings.Contains(stderr.String(), tooOld) {
 			return nil, &MissingError{Text: python + " is " + tooOld}
 		}
-		return nil, fmt.Errorf("ask %s for its packages: %w\n%s", python, err, bytes.TrimSpace(stderr.Bytes()))
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("ask %s for its packages: %w", python, ctx.Err())
+		}
+		text := fmt.Sprintf("ask %s for its packages: %v\n%s", python, err, bytes.TrimSpace(stderr.Bytes()))
+		return nil, &MissingError{Text: text}
 	}
 	env := &Env{Python: python}
 	if err := json.Unmarshal(out, env); err != nil {
-		return nil, fmt.Errorf("read the answer of %s: %w", python, err)
+		return nil, &MissingError{Text: fmt.Sprintf("%s is no Python: read the answer to what it has: %v", python, err)}
 	}
 	return env, nil
 }

@@ -61,8 +61,9 @@ func TestFindFaults(t *testing.T) {
 	}{
 		"none":   {"", "python3 -m venv", 3},
 		"old":    {"echo 'older than Python 3.10' >&2; exit 1", "older than Python 3.10", 3},
-		"broken": {"echo 'no encodings' >&2; exit 1", "no encodings", 0},
-		"chatty": {"echo hello", "read the answer", 0},
+		"broken": {"echo 'no encodings' >&2; exit 1", "no encodings", 3},
+		"chatty": {"echo hello", "read the answer", 3},
+		"silent": {"exit 0", "is no Python", 3},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

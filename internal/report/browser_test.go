@@ -203,6 +203,14 @@ var steps = []step{
 		chromedp.Click(chromedp.CSS("#reset")), choose("status", "unsupported"), chromedp.Click(chromedp.CSS("#list .one td:nth-child(2)"))},
 		`document.querySelector(".detail").textContent.includes("The same through other callers")`, "true"},
 	{"and close", tasks{chromedp.Click(chromedp.CSS("#list .one td:nth-child(2)"))}, `document.querySelectorAll(".detail").length`, "0"},
+	{"a comparison is repeated with its kernels", nil,
+		`(() => {
+			const of = (op, adaptor) => ({ op, adaptor, check: "against", seed: "" });
+			results.push(of("mine", "numpy"), of("mine", "numpy it's.py:f"), of("mine", "numpy m:g"), of("other", "numpy m:h"));
+			const got = command(of("mine", "numpy"));
+			results.length -= 4;
+			return got;
+		})()`, `opcast test mine --against 'numpy:it'\''s.py:f' --against numpy:m:g`},
 	{"nothing matches", tasks{chromedp.SendKeys(chromedp.CSS("#text"), "no such thing")}, `list.found.length`, "0"},
 	{"plots are ordered by what they use of the tolerance", tasks{chromedp.Click(chromedp.CSS("#reset"))},
 		`measured.every((one, i) => i === 0 || one.share <= measured[i - 1].share) && measured[0].adaptors.length > 0`, "true"},

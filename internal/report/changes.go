@@ -16,7 +16,8 @@ type Changes struct {
 	Compared int `json:"compared"`
 	Added    int `json:"added"`
 	Gone     int `json:"gone"`
-	// Broken fail now and did not before; Fixed the other way round. Lost passed before and are skipped or unsupported now.
+	// Broken fail now and did not before, though their check ran; Fixed the other way round. Lost passed or
+	// failed before and are skipped or unsupported now.
 	Broken []Change `json:"broken,omitempty"`
 	Fixed  []Change `json:"fixed,omitempty"`
 	Lost   []Change `json:"lost,omitempty"`
@@ -69,10 +70,12 @@ func (r *Report) Since(old *Report) *Changes {
 		return nil
 	}
 	c := &Changes{Since: old.Started, SuiteVersion: old.SuiteVersion, LibrarySHA256: old.LibrarySHA256}
-	now, before := statuses(r.Results), statuses(old.Results)
+	now, before, ran := statuses(r.Results), statuses(old.Results), durations(old.Results)
 	for _, result := range now.order {
 		was, there := before.of[result.Key()]
 		is := now.of[result.Key()]
+		// A check that dies has no rows, so that its result is one which was not there.
+		_, ranBefore := ran[[3]string{result.Op, result.Adaptor, result.Check}]
 		if !there {
 			c.Added++
 		} else {
@@ -82,11 +85,11 @@ func (r *Report) Since(old *Report) *Changes {
 			result.Op, result.Adaptor, result.Group, result.Check, result.Kernel, result.DType, was, is,
 		}
 		switch {
-		case is.Bad() && !was.Bad():
+		case is.Bad() && !was.Bad() && (there || ranBefore):
 			c.Broken = append(c.Broken, change)
 		case was.Bad() && is == Pass:
 			c.Fixed = append(c.Fixed, change)
-		case there && was != is && is != Pass && !is.Bad():
+		case (was == Pass || was.Bad()) && is != Pass && !is.Bad():
 			c.Lost = append(c.Lost, change)
 		}
 	}

@@ -18,7 +18,7 @@ func TestSince(t *testing.T) {
 		Collection: "demo", Device: "cuda:0 (one board)", Started: "2026-01-02T10:00:00Z", SuiteVersion: "3", LibrarySHA256: "aa",
 		Results: []report.Result{
 			of("same", report.Pass, 1), of("broken", report.Pass, 0), of("fixed", report.Fail, 0), of("still", report.Fail, 0),
-			of("lost", report.Pass, 0), of("hidden", report.Fail, 0), of("gained", report.Skip, 0), of("gone", report.Pass, 0),
+			of("lost", report.Pass, 0), of("hidden", report.Fail, 0), of("gained", report.Skip, 0), of("gone", report.Pass, 0), of("never", report.Skip, 0),
 			of("slow", report.Pass, 1), of("bit", report.Pass, 1), of("fast", report.Pass, 0.1),
 			of("rows", report.Pass, 0), of("rows", report.Pass, 0),
 		},
@@ -28,19 +28,22 @@ func TestSince(t *testing.T) {
 		Collection: "demo", Device: "cuda:0 (another board)",
 		Results: []report.Result{
 			of("same", report.Pass, 1), of("broken", report.Error, 0), of("fixed", report.Pass, 0), of("still", report.Error, 0),
-			of("lost", report.Skip, 0), of("hidden", report.Unsupported, 0), of("gained", report.Pass, 0),
+			of("lost", report.Skip, 0), of("hidden", report.Unsupported, 0), of("gained", report.Pass, 0), of("never", report.Unsupported, 0),
 			of("slow", report.Pass, 1.2), of("slow", report.Pass, 1.2), of("bit", report.Pass, 1.4), of("fast", report.Pass, 0.5),
 			of("rows", report.Pass, 0), of("rows", report.Fail, 0), of("new", report.Fail, 0), of("more", report.Pass, 0),
+			{Op: "add", Adaptor: "numpy", Group: "Values", Check: "slow", DType: "T = float16", Status: report.Error},
 		},
 		ULPs: []report.ULPs{{Op: "add", Output: "y", Worst: 3, DType: ""}, {Op: "add", Output: "z", Worst: 2}, {Op: "add", Output: "new"}},
 	}
 	change := func(check string, before, after report.Status) report.Change {
 		return report.Change{Op: "add", Adaptor: "numpy", Group: "Values", Check: check, Before: before, After: after}
 	}
+	died := change("slow", "", report.Error) // as a whole, where it had rows
+	died.DType = "T = float16"
 	want := &report.Changes{
-		Since: "2026-01-02T10:00:00Z", SuiteVersion: "3", LibrarySHA256: "aa", Compared: 11, Added: 2, Gone: 1,
+		Since: "2026-01-02T10:00:00Z", SuiteVersion: "3", LibrarySHA256: "aa", Compared: 12, Added: 3, Gone: 1,
 		Broken: []report.Change{
-			change("broken", report.Pass, report.Error), change("rows", report.Pass, report.Fail), change("new", "", report.Fail),
+			change("broken", report.Pass, report.Error), change("rows", report.Pass, report.Fail), died,
 		},
 		Fixed:   []report.Change{change("fixed", report.Fail, report.Pass)},
 		Lost:    []report.Change{change("lost", report.Pass, report.Skip), change("hidden", report.Fail, report.Unsupported)},

@@ -248,32 +248,3 @@ func (r *Report) Summary() Summary {
 	}
 	return s
 }
-
-// Cell is what the results of one op through one adaptor come to.
-type Cell struct {
-	Status Status
-	Summary
-	Bad []Result
-}
-
-// Matrix returns the names of ops and adaptors, sorted, and the cell of each pair that has results.
-func (r *Report) Matrix() (ops, adaptors []string, cells map[[2]string]*Cell) {
-	cells = map[[2]string]*Cell{}
-	for _, result := range r.Results {
-		key := [2]string{result.Op, result.Adaptor}
-		cell := cells[key]
-		if cell == nil {
-			cell = &Cell{}
-			cells[key] = cell
-		}
-		cell.Status = Worse(cell.Status, result.Status)
-		cell.Add(result.Status)
-		if result.Status == Fail || result.Status == Error {
-			cell.Bad = append(cell.Bad, result)
-		}
-		ops, adaptors = append(ops, result.Op), append(adaptors, result.Adaptor)
-	}
-	slices.Sort(ops)
-	slices.Sort(adaptors)
-	return slices.Compact(ops), slices.Compact(adaptors), cells
-}

@@ -50,22 +50,6 @@ func TestWorse(t *testing.T) {
 	}
 }
 
-func TestMatrix(t *testing.T) {
-	ops, adaptors, cells := sample().Matrix()
-	if diff := cmp.Diff([]string{"add", "scale"}, ops); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]string{"numpy", "torch"}, adaptors); diff != "" {
-		t.Error(diff)
-	}
-	if cell := cells[[2]string{"add", "numpy"}]; cell.Status != report.Error || cell.Passed != 1 || len(cell.Bad) != 1 {
-		t.Errorf("add through numpy: %+v", cell)
-	}
-	if cells[[2]string{"add", "torch"}] != nil {
-		t.Error("a cell without results")
-	}
-}
-
 func TestWriteJUnit(t *testing.T) {
 	var out bytes.Buffer
 	if err := sample().WriteJUnit(&out); err != nil {

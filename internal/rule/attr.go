@@ -15,6 +15,9 @@ func (e *evaluation) attrRule(r Rule) error {
 	if r.Kind == AttrType {
 		return attrType(r, v)
 	}
+	if _, isInt := v.(int64); isInt && r.Attr.Type == "float" {
+		v = float(v) // as which the op gets it, and messages show it
+	}
 	switch r.Kind {
 	case AttrOneOf:
 		if s, _ := v.(string); !slices.Contains(r.Allowed, s) {

@@ -114,6 +114,7 @@ func TestGoldenText(t *testing.T) {
 		{"int for bool", attr("flag", int64(1)), "TypeError: window: flag: expected bool, got int"},
 		{"at least", attr("eps", -0.5), "ValueError: window: eps: expected at least 0, got -0.5"},
 		{"at most", attr("eps", int64(2)), "ValueError: window: eps: expected at most 1, got 2"},
+		{"at most, as a float", attr("eps", int64(1)<<62), "ValueError: window: eps: expected at most 1, got 4.61169e+18"},
 		{"int list length", attr("pad", []int64{1}), "ValueError: window: pad: expected 2 integers, got 1"},
 		{"int list item", attr("pad", []int64{1, -1}), "ValueError: window: pad: expected at least 0, got -1"},
 		{"one of", attr("mode", "c"), "ValueError: window: mode: expected one of 'a', 'b', got 'c'"},

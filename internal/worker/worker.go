@@ -258,9 +258,12 @@ func (p *process) kill() {
 	_ = p.cmd.Wait() // its status is that of our signal
 }
 
+// exitDeadline is for interpreters with torch and its own children: seconds, on a busy machine a minute.
+const exitDeadline = 2 * time.Minute
+
 // close ends the input and waits for the process to exit by itself.
 func (p *process) close() error {
-	timer := time.AfterFunc(30*time.Second, p.terminate) // a busy machine ends an interpreter with torch in seconds
+	timer := time.AfterFunc(exitDeadline, func() { p.dumpStacks(); p.terminate() })
 	defer timer.Stop()
 	if err := p.in.Close(); err != nil {
 		return fmt.Errorf("close worker: %w", err)

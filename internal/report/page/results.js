@@ -60,6 +60,18 @@ function toggle(line, result) {
   line.after(make("tr", {}, make("td", { className: "detail", colSpan: 7 }, make("div", {}, ...details(result)))));
 }
 
+// command repeats a check. Comparisons with existing kernels have the kernel in the name of its caller: "numpy relu.py:relu".
+function command(result) {
+  const word = (text) => /^[\w.,:=/@+-]+$/.test(text) ? text : "'" + text.replaceAll("'", "'\\''") + "'";
+  let flags = result.adaptor === "definition" ? "" : " --adaptor " + word(result.adaptor);
+  if (result.check === "against") {
+    const [name] = result.adaptor.split(" ", 1);
+    const theirs = results.filter((other) => other.op === result.op && other.check === "against" && other.adaptor.startsWith(name + " "));
+    flags = [...new Set(theirs.map((other) => " --against " + word(other.adaptor.replace(" ", ":"))))].join("");
+  }
+  return "opcast test " + result.op + flags + (result.seed ? " --seed " + result.seed : "");
+}
+
 function details(result) {
   const parts = [], add = (title, ...what) => parts.push(make("h4", {}, title), ...what);
   const doc = Object.hasOwn(raw.docs, result.check) && raw.docs[result.check];
@@ -70,9 +82,7 @@ function details(result) {
     const text = Object.hasOwn(raw.scripts || {}, result.script) && raw.scripts[result.script];
     parts.push(copyable(text || "python " + result.script, "script"));
   }
-  const command = "opcast test " + result.op + (result.adaptor === "definition" ? "" : " --adaptor " + result.adaptor) +
-    (result.seed ? " --seed " + result.seed : "");
-  add("Run it again, with the other flags of this run", copyable(command));
+  add("Run it again, with the other flags of this run", copyable(command(result)));
   const same = ["op", "check", "kernel", "dtype"];
   const others = results.filter((other) => other.adaptor !== result.adaptor && same.every((field) => other[field] === result[field]));
   if (others.length > 0) {

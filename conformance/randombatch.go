@@ -1,0 +1,128 @@
+package conformance
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/opcast/opcast/internal/native"
+	"github.com/opcast/opcast/internal/report"
+	"github.com/opcast/opcast/internal/worker"
+)
+
+// batchRun has the caller's process make the random calls of an op and watches its memory.
+type batchRun struct {
+	t     *T
+	b     batcher
+	r     *randomizer
+	total *randomTally
+	count int64
+	// crashed are the numbers of calls that ended the process: they are not made again.
+	crashed []int64
+	// before is what the process had before call number warm, when its caches were full; nil until then.
+	before *native.Memory
+	warm   int64
+}
+
+// all makes all calls.
+func (s *batchRun) all(figures *report.Random) error {
+	s.warm = s.warmed(0)
+	for at := int64(0); at < s.count && len(s.crashed) < randomCrashes && s.t.ctx.Err() == nil; {
+		next, err := s.batch(at)
+		if err != nil {
+			return err
+		}
+		if at = next; s.before == nil && at >= s.warm {
+			now, err := s.b.Usage(s.t.ctx)
+			if err != nil {
+				return err
+			}
+			s.before, s.warm = &now, at
+		}
+	}
+	return s.watch(figures)
+}
+
+// warmed is the number of the call before which a process that begins with number from has its caches full.
+func (s *batchRun) warmed(from int64) int64 { return from + min(randomWarm, (s.count-from)/2) }
+
+// batch makes calls from a number on, without those that end the process, and returns with which number to go on.
+func (s *batchRun) batch(at int64) (int64, error) {
+	if slices.Contains(s.crashed, at) {
+		return at + 1, nil
+	}
+	to := min(at+randomBatch, s.count)
+	if s.before == nil && at < s.warm {
+		to = min(to, s.warm)
+	}
+	for _, number := range s.crashed {
+		if number > at {
+			to = min(to, number)
+		}
+	}
+	tally, err := s.b.Batch(s.t.ctx, s.t.Op.Name, s.r.seed, at, to-at)
+	var crash *worker.CrashError
+	if errors.As(err, &crash) {
+		return at, s.died(at, to, crash)
+	}
+	if err != nil {
+		return at, err
+	}
+	s.total.add(tally)
+	for i, number := range tally.Failed {
+		if err := s.again(number, tally.Texts[i]); err != nil {
+			return at, err
+		}
+	}
+	return to, nil
+}
+
+// died records that a call of a batch ended the process. The calls of the batch before it told nothing, and are made again by
+// another process, which has its caches to fill. What ended outside of all calls is no matter of a call.
+func (s *batchRun) died(from, to int64, crash *worker.CrashError) error {
+	number := s.b.Reached()
+	if number < from || number >= to {
+		return crash
+	}
+	s.crashed, s.before, s.warm = append(s.crashed, number), nil, s.warmed(from)
+	one, err := s.r.draw(number)
+	if err != nil {
+		return err
+	}
+	if one == nil {
+		return crash
+	}
+	s.t.Fail(one.call, one.name, "the process died: %s", crash.Error())
+	return nil
+}
+
+// again repeats a call that failed in its batch, alone; if it does not fail then, what it did first is told.
+func (s *batchRun) again(number int64, text string) error {
+	before := len(s.t.row().failures)
+	if err := s.r.make(number, &randomTally{}); err != nil {
+		return err
+	}
+	if len(s.t.row().failures) == before && before <= maxFailures {
+		s.t.Fail(nil, fmt.Sprintf("random call %d", number), "among others, though not alone: %s", text)
+	}
+	return nil
+}
+
+// watch judges how much the process grew. What it gave back counts as nothing, so that no op may grow by what another shrank.
+func (s *batchRun) watch(figures *report.Random) error {
+	if s.before == nil {
+		return nil
+	}
+	after, err := s.b.Usage(s.t.ctx)
+	if err != nil {
+		return err
+	}
+	figures.Live, figures.Resident = max(after.Live-s.before.Live, 0), max(after.Resident-s.before.Resident, 0)
+	live, resident := s.t.env.figures.growth()
+	if live+figures.Live > randomGrowth || resident+figures.Resident > randomGrowth {
+		s.t.Fail(nil, "random calls", "the process grew by %d bytes of malloc and by %d resident ones in %d calls, "+
+			"after %d and %d with the ops before, want at most %d",
+			figures.Live, figures.Resident, s.count-s.warm, live, resident, randomGrowth)
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package conformance
+
+import (
+	"encoding/binary"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/opcast/opcast/internal/report"
+	"github.com/opcast/opcast/internal/worker"
+)
+
+// batchesRun makes 60 random calls of affine through a process that does so by itself.
+func batchesRun(t *testing.T, caller *batches) (string, report.Random) {
+	t.Helper()
+	s := &session{env: environment{project: toy(t), device: "cpu", random: 60, callers: []Caller{caller}}}
+	check := checkNamed(t, "random-calls")
+	results := s.run(t.Context(), toyOp(t, "affine"), caller, "", &check)
+	if len(s.env.figures.list) == 0 {
+		return fmt.Sprintf("%s: %s", results[0].Status, results[0].Reason), report.Random{}
+	}
+	return fmt.Sprintf("%s: %s", results[0].Status, results[0].Reason), s.env.figures.list[0]
+}
+
+// A process that makes random calls by itself is watched: its crashes cost a call, its growth and failures show.
+func TestRandomBatches(t *testing.T) {
+	_, perfect := batchesRun(t, &batches{fake: &fake{name: nativeName}, crashAt: -1})
+	for name, test := range map[string]struct {
+		plant func(*batches)
+		want  string
+	}{
+		"perfect":       {func(*batches) {}, "pass: "},
+		"crashes":       {func(b *batches) { b.crashAt = 30 }, "random call 30 of seed 0: the process died: worker stopped: signal"},
+		"crashes later": {func(b *batches) { b.crashAt = 45 }, "random call 45 of seed 0: the process died: worker stopped: signal"},
+		"leaks":         {func(b *batches) { b.growth = 2 << 20 }, "grew by 2097152 bytes of malloc"},
+		"leaks after a crash": {func(b *batches) {
+			b.crashAt, b.used.Live, b.growth = 45, 50<<20, 2<<20
+		}, "grew by 2097152 bytes of malloc"},
+		"shrinks":    {func(b *batches) { b.growth = -2 << 20 }, "pass: "},
+		"fails once": {func(b *batches) { b.fails = []int64{7} }, "random call 7: among others, though not alone: odd"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			caller := &batches{fake: &fake{name: nativeName}, crashAt: -1}
+			test.plant(caller)
+			crashes := caller.crashAt >= 0
+			got, figures := batchesRun(t, caller)
+			if !strings.Contains(got, test.want) {
+				t.Errorf("got %s, want %q", got, test.want)
+			}
+			want := perfect.Calls
+			if crashes {
+				want-- // the others of its batch are made again
+			}
+			if figures.Calls != want || figures.Reached == 0 || figures.Live < 0 {
+				t.Errorf("figures %+v, want %d calls", figures, want)
+			}
+		})
+	}
+}
+
+// A process that ends outside of all calls of a batch is not said to have died of one.
+func TestRandomCrashElsewhere(t *testing.T) {
+	for _, reached := range []int64{-1, 5, 60} {
+		caller := &batches{fake: &fake{name: nativeName}, crashAt: 45, reached: &reached}
+		got, _ := batchesRun(t, caller)
+		if !strings.Contains(got, "signal: segmentation fault") || strings.Contains(got, "random call") {
+			t.Errorf("%d: %s", reached, got)
+		}
+	}
+}
+
+// What an earlier batch left in the shared page is forgotten before the next one.
+func TestRandomReached(t *testing.T) {
+	page, err := sharedPage(filepath.Join(t.TempDir(), "reached"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary.LittleEndian.PutUint64(page, 8)
+	w := worker.New(worker.Config{Command: []string{"false"}, Dir: t.TempDir(), StartDeadline: time.Minute, CallDeadline: time.Minute})
+	n := &nativeRemote{&remote{name: nativeName, worker: w}, page}
+	if at := n.Reached(); at != 7 {
+		t.Errorf("reached %d, want 7", at)
+	}
+	if _, err := n.Batch(t.Context(), "affine", 0, 0, 1); err == nil {
+		t.Error("a process that ends at once makes calls")
+	}
+	if at := n.Reached(); at != -1 {
+		t.Errorf("reached %d, want none", at)
+	}
+}

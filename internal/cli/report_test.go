@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/opcast/opcast/internal/report"
+)
+
+// shardReport writes a part of a run with the result of one check, and what repeats it.
+func shardReport(t *testing.T, library, check string, status report.Status) string {
+	t.Helper()
+	dir := t.TempDir()
+	r := &report.Report{
+		Schema: report.Schema, SuiteVersion: "4", Collection: "demo", LibrarySHA256: library, Device: "cpu",
+		Results: []report.Result{{Op: "add", Adaptor: "numpy", Group: "Values", Check: check, Status: status}},
+	}
+	if status == report.Fail {
+		r.Results[0].Reproducer = "cases/" + check + ".py"
+		if err := os.Mkdir(filepath.Join(dir, "cases"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "cases", check+".py"), []byte("repeats "+check), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.WriteFiles(dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestReportMerge(t *testing.T) {
+	good, bad := shardReport(t, "aa", "value", report.Pass), shardReport(t, "aa", "attrs", report.Fail)
+	other, out := shardReport(t, "bb", "value", report.Pass), filepath.Join(t.TempDir(), "all")
+	for name, test := range map[string]struct {
+		args []string
+		code int
+		says string
+	}{
+		"passed":       {[]string{good, "-o", out + "1"}, 0, "1 passed, 0 failed, 0 skipped"},
+		"failed":       {[]string{good, bad, "-o", out}, exitFindings, "1 passed, 1 failed, 0 skipped"},
+		"another run":  {[]string{good, other, "-o", out + "2"}, exitUsage, "reports of different runs: the library is"},
+		"no report":    {[]string{t.TempDir(), "-o", out + "3"}, exitUsage, "report.json: no such file"},
+		"no folder":    {[]string{"-o", out + "4"}, exitUsage, "requires at least 1 arg"},
+		"no place":     {[]string{good}, exitUsage, "-o DIR"},
+		"into its own": {[]string{bad, good, "-o", bad}, exitFindings, "1 passed, 1 failed, 0 skipped"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			code := Main(t.Context(), append([]string{"report", "merge"}, test.args...), strings.NewReader(""), &stdout, &stderr)
+			if text := stdout.String() + stderr.String(); code != test.code || !strings.Contains(text, test.says) {
+				t.Errorf("exit code %d, want %d with %q:\n%s", code, test.code, test.says, text)
+			}
+		})
+	}
+	for _, dir := range []string{out, bad} {
+		r, err := report.Read(filepath.Join(dir, report.File))
+		if err != nil || len(r.Results) != 2 {
+			t.Errorf("%s: %+v, %v", dir, r, err)
+		}
+		if text, err := os.ReadFile(filepath.Join(dir, "cases", "attrs.py")); err != nil || string(text) != "repeats attrs" {
+			t.Errorf("%s: the reproducer says %q, %v", dir, text, err)
+		}
+	}
+}
