@@ -68,17 +68,11 @@ func loadKnown(dir, adaptor string) ([]Known, error) {
 
 // readKnown reads a file of known failures.
 func readKnown(path string) ([]Known, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("known failures: %w", err)
-	}
 	var file struct {
 		Known []Known `toml:"known"`
 	}
-	dec := toml.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&file); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if err := readTOML(path, &file); err != nil {
+		return nil, err
 	}
 	for _, k := range file.Known {
 		if k.Op == "" || k.Check == "" || strings.TrimSpace(k.Reason) == "" {
@@ -106,4 +100,18 @@ func applyKnown(known []Known, check *Check, results []report.Result) {
 			results[0].Reason = "passes although it is listed as a known failure: remove it from the list"
 		}
 	}
+}
+
+// readTOML reads a list; keys that it does not have are errors.
+func readTOML(path string, list any) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("read list: %w", err)
+	}
+	dec := toml.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(list); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
 }

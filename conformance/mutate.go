@@ -19,7 +19,7 @@ type MutationOptions struct {
 	Options
 	// Build compiles the project in a folder, which holds its generated files already.
 	Build func(ctx context.Context, dir string) error
-	// Mutants restricts the run to those whose ID has one of these prefixes; empty means all.
+	// Mutants restricts the run to those whose ID has one of these texts in it; empty means all.
 	Mutants []string
 	// Budget bounds the time for the checks of one mutant beside those that should notice; zero means 10 s.
 	Budget time.Duration

@@ -21,7 +21,7 @@ func copyProject(from, to string) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && leftOut(filepath.ToSlash(name)):
+		case d.IsDir() && (leftOut(filepath.ToSlash(name)) || isEnvironment(path)):
 			return fs.SkipDir
 		case d.IsDir():
 			return os.MkdirAll(filepath.Join(to, name), 0o755)
@@ -46,6 +46,12 @@ func leftOut(folder string) bool {
 		return name != "release" && name != "runtime"
 	}
 	return strings.HasPrefix(name, ".") || slices.Contains([]string{"__pycache__", "dist", "node_modules"}, name)
+}
+
+// isEnvironment reports whether a folder is a virtual environment of Python.
+func isEnvironment(folder string) bool {
+	_, err := os.Stat(filepath.Join(folder, "pyvenv.cfg"))
+	return err == nil
 }
 
 func copyFile(from, to string) error {

@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -98,16 +99,18 @@ func (b *bed) round(ctx context.Context, mutants []*mutate.Mutant, caller string
 		b.record(mutants[0], report.Mutant{Verdict: notRun, Reason: reason})
 		return nil, nil
 	}
-	err = errors.Join(b.edit(mutants, true), b.restart(ctx, caller))
-	defer func() { _ = b.edit(mutants, false) }() // the next round says if that did not work
+	if err := b.edit(mutants, true); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, b.edit(mutants, false)) }()
+	broken := b.restart(ctx, caller)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case err != nil && len(mutants) > 1:
+	case broken != nil && len(mutants) > 1:
 		return b.apart(ctx, mutants, caller)
-	case err != nil: // what cannot even be imported is noticed by everyone
-		b.record(mutants[0], report.Mutant{Verdict: killed, By: "import", Adaptor: caller, Reason: err.Error()})
-		return nil, nil
+	case broken != nil:
+		return nil, b.notImported(ctx, mutants[0], caller)
 	}
 	for _, x := range mutants {
 		verdict, err := b.judge(ctx, x, b.touched(x), []string{caller})
@@ -121,6 +124,23 @@ func (b *bed) round(ctx context.Context, mutants []*mutate.Mutant, caller string
 		}
 	}
 	return left, nil
+}
+
+// notImported judges a mutant with which a package could not be imported: everyone notices that, if it happens again and does
+// not happen with sound files.
+func (b *bed) notImported(ctx context.Context, x *mutate.Mutant, caller string) error {
+	again := b.restart(ctx, caller)
+	if err := b.edit([]*mutate.Mutant{x}, false); err != nil {
+		return err
+	}
+	if err := b.restart(ctx, caller); err != nil {
+		return fmt.Errorf("start %s without a mutant: %w", caller, err)
+	}
+	if again == nil {
+		return fmt.Errorf("%s: a package is imported or not, by chance", x.ID)
+	}
+	b.record(x, report.Mutant{Verdict: killed, By: "import", Adaptor: caller, Reason: again.Error()})
+	return nil
 }
 
 // apart judges the mutants of a round one by one: with one of them, a package cannot be imported.

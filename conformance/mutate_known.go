@@ -1,15 +1,11 @@
 package conformance
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/pelletier/go-toml/v2"
 
 	"github.com/opcast/opcast/internal/mutate"
 	"github.com/opcast/opcast/internal/report"
@@ -23,6 +19,8 @@ type Equivalent struct {
 	Kind  string `toml:"kind"`
 	// Before is a part of the lines in which the place lies; empty for any.
 	Before string `toml:"before"`
+	// After is a part of the new text; empty for any.
+	After  string `toml:"after"`
 	Reason string `toml:"reason"`
 
 	used bool
@@ -34,20 +32,13 @@ const equivalentFile = "conformance/known/mutants.toml"
 // loadEquivalent reads the list of a project; a missing file lists nothing.
 func loadEquivalent(dir string) ([]Equivalent, error) {
 	path := filepath.Join(dir, filepath.FromSlash(equivalentFile))
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("equivalent mutants: %w", err)
-	}
 	var file struct {
 		Equivalent []Equivalent `toml:"equivalent"`
 	}
-	dec := toml.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&file); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if err := readTOML(path, &file); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
 	}
 	for _, e := range file.Equivalent {
 		if e.Op == "" || e.Layer == "" || e.Kind == "" || strings.TrimSpace(e.Reason) == "" {
@@ -64,7 +55,7 @@ func (e *Equivalent) matches(x *mutate.Mutant) bool {
 		op = "any"
 	}
 	return (e.Op == "*" || e.Op == op) && (e.Layer == "*" || e.Layer == x.Layer()) &&
-		(e.Kind == "*" || e.Kind == x.Operator.Kind) && strings.Contains(x.Text, e.Before)
+		(e.Kind == "*" || e.Kind == x.Operator.Kind) && strings.Contains(x.Text, e.Before) && strings.Contains(x.After, e.After)
 }
 
 // applyEquivalent gives a survivor that is listed its reason. One that is listed and was killed is a mistake in the list.
@@ -73,22 +64,39 @@ func (m *mutation) applyEquivalent(x *mutate.Mutant, v *report.Mutant) {
 		settleEquivalent(v, reason, "its operator")
 		return
 	}
-	for i := range m.known {
-		e := &m.known[i]
-		if !e.matches(x) {
-			continue
-		}
+	if e := m.listed(x); e != nil {
 		e.used = true
 		settleEquivalent(v, e.Reason, equivalentFile)
-		return
 	}
+}
+
+// listed is the entry about a mutant; nil if there is none.
+func (m *mutation) listed(x *mutate.Mutant) *Equivalent {
+	for i := range m.known {
+		if e := &m.known[i]; e.matches(x) {
+			return e
+		}
+	}
+	return nil
+}
+
+// idle are the entries that are about no mutant of a run of all.
+func (m *mutation) idle() error {
+	var errs []error
+	for _, e := range m.known {
+		if !e.used {
+			errs = append(errs, fmt.Errorf("%w: an entry of %s is about no mutant: op %q, layer %q, kind %q, before %q",
+				ErrSurvived, equivalentFile, e.Op, e.Layer, e.Kind, e.Before))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // settleEquivalent changes the verdict on a mutant that is listed as equivalent somewhere.
 func settleEquivalent(v *report.Mutant, reason, where string) {
 	switch v.Verdict {
 	case survived:
-		v.Verdict, v.Reason = equivalent, reason
+		v.Verdict, v.Reason = equivalent, reason+" ("+v.Reason+")"
 	case killed:
 		v.Verdict = survived
 		v.Reason = fmt.Sprintf("listed as equivalent in %s, but %s noticed it: %s", where, v.By, v.Reason)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -48,10 +49,13 @@ func (b *bed) runSwitched(ctx context.Context, list []*mutate.Mutant) error {
 // the cheap ones first, as long as the mutant's time lasts.
 func (b *bed) judge(ctx context.Context, x *mutate.Mutant, ops []*opdef.Op, callers []string) (report.Mutant, error) {
 	began := time.Now()
-	trials := b.trials(x, ops, callers)
+	trials, budget := b.trials(x, ops, callers), b.options.budget()
+	if b.listed(x) != nil || x.SameReason() != "" {
+		budget *= listedBudget
+	}
 	for i, t := range trials {
-		if !t.expected && (!b.last || time.Since(began) > b.options.budget()) {
-			reason := fmt.Sprintf("%d of %d checks ran in %v", i, len(trials), b.options.budget())
+		if !t.expected && (!b.last || time.Since(began) > budget) {
+			reason := fmt.Sprintf("%d of %d checks ran in %v", i, len(trials), budget)
 			return report.Mutant{Verdict: survived, Reason: reason, Seconds: time.Since(began).Seconds()}, nil
 		}
 		text, failed, err := b.try(ctx, x, t)
@@ -67,6 +71,9 @@ func (b *bed) judge(ctx context.Context, x *mutate.Mutant, ops []*opdef.Op, call
 	return report.Mutant{Verdict: survived, Reason: reason, Seconds: time.Since(began).Seconds()}, nil
 }
 
+// listedBudget is how much more time a mutant has that is listed as equivalent: that is to be refuted.
+const listedBudget = 6
+
 // trial is one check that may notice a mutant.
 type trial struct {
 	op       *opdef.Op
@@ -75,7 +82,7 @@ type trial struct {
 	expected bool
 }
 
-// key names a trial; place is its rank among those that should notice.
+// key names a trial.
 func (t trial) key() [3]string { return [3]string{t.op.Name, t.caller.Name(), t.check.ID} }
 
 // trials are the checks that a mutant is held against, in their order.
@@ -113,15 +120,15 @@ func (b *bed) trials(x *mutate.Mutant, ops []*opdef.Op, callers []string) []tria
 func (b *bed) try(ctx context.Context, x *mutate.Mutant, t trial) (text string, failed bool, err error) {
 	began := time.Now()
 	text, failed = b.s.probe(ctx, t.op, t.caller, t.check)
-	if failed && x.Number != 0 && !b.fresh && strings.Contains(text, "the process died") {
-		b.refresh() // a fault of before may have shown only now
-		text, failed = b.s.probe(ctx, t.op, t.caller, t.check)
-	}
 	if err := ctx.Err(); err != nil {
 		return "", false, err
 	}
-	if failed && !t.expected { // a check that is not meant to notice has to do so twice
-		text, failed = b.s.probe(ctx, t.op, t.caller, t.check)
+	if failed && (!t.expected || doubtful(text)) {
+		// What is not meant to notice has to do so twice, and so has what may be the fault of the machine, or of a mutant before.
+		b.refresh()
+		if text, failed = b.s.probe(ctx, t.op, t.caller, t.check); ctx.Err() != nil {
+			return "", false, ctx.Err()
+		}
 	}
 	if !failed {
 		b.cost[[2]string{t.caller.Name(), t.check.ID}] = time.Since(began)
@@ -131,11 +138,23 @@ func (b *bed) try(ctx context.Context, x *mutate.Mutant, t trial) (text string, 
 	return text, true, nil
 }
 
+// doubtful reports whether a failure may come from something else than a result: a process that ended or was late, or an
+// error of the suite.
+func doubtful(text string) bool {
+	for _, words := range []string{"the process died", "worker stopped", "no answer within", "panic: ", "deadline exceeded"} {
+		if strings.Contains(text, words) {
+			return true
+		}
+	}
+	return false
+}
+
 // confirm runs, without any mutant, every check that noticed one since the last time. A check that fails then, too, noticed
 // nothing.
 func (b *bed) confirm(ctx context.Context) error {
-	for _, t := range b.claims {
-		if b.sound[t.key()] {
+	for _, id := range slices.Sorted(maps.Keys(b.claims)) {
+		t := b.claims[id]
+		if _, known := b.sound[t.key()]; known {
 			continue
 		}
 		text, failed := b.s.probe(ctx, t.op, t.caller, t.check)
@@ -184,8 +203,8 @@ func (m *mutation) record(x *mutate.Mutant, v report.Mutant) {
 		v.Adaptor = x.Layer()
 	}
 	v.Reason = firstLine(v.Reason)
-	m.applyEquivalent(x, &v)
 	m.mu.Lock()
+	m.applyEquivalent(x, &v)
 	m.verdicts = append(m.verdicts, v)
 	m.mu.Unlock()
 	switch {

@@ -103,8 +103,8 @@ func byID(a, b report.Mutant) int { return cmp.Compare(a.ID, b.ID) }
 
 // before are the verdicts in the report of the last run about mutants that this run has not judged.
 func (m *mutation) before() []report.Mutant {
-	if o := m.options; len(o.Ops)+len(o.Adaptors)+len(o.Mutants) == 0 && int(m.planned.Load()) == len(m.verdicts) {
-		return nil // nothing was left out
+	if m.whole() {
+		return nil
 	}
 	last, err := report.Read(filepath.Join(m.options.ReportDir, "report.json"))
 	if err != nil || last.SuiteVersion != Version {
@@ -115,8 +115,17 @@ func (m *mutation) before() []report.Mutant {
 	})
 }
 
-// left is the error of a run with survivors.
+// whole reports whether the run left nothing out.
+func (m *mutation) whole() bool {
+	o := m.options
+	return len(o.Ops)+len(o.Adaptors)+len(o.Mutants) == 0 && int(m.planned.Load()) == len(m.verdicts)
+}
+
+// left is the error of a run with survivors, or of a list that is out of date.
 func (m *mutation) left() error {
+	if err := m.idle(); m.whole() && err != nil {
+		return err
+	}
 	if n := tallies(m.verdicts); n[len(n)-1].left > 0 {
 		return fmt.Errorf("%w: %d of %d", ErrSurvived, n[len(n)-1].left, len(m.verdicts))
 	}

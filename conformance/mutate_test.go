@@ -123,6 +123,27 @@ func TestWriteTable(t *testing.T) {
 	}
 }
 
+// TestExpectedChecksExist holds the names in the operators against the checks: a misspelt one would never be looked for.
+func TestExpectedChecksExist(t *testing.T) {
+	have := map[string]bool{}
+	for _, check := range checks() {
+		have[check.ID] = true
+	}
+	for _, cpp := range []bool{true, false} {
+		list, err := mutate.Operators(cpp)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range list {
+			for _, id := range o.Expect {
+				if !have[id] {
+					t.Errorf("operator %s, %s, expects the check %q, which does not exist", o.Kind, o.Doc, id)
+				}
+			}
+		}
+	}
+}
+
 func TestRounds(t *testing.T) {
 	b := &bed{project: toy(t)}
 	var list []*mutate.Mutant
@@ -147,7 +168,7 @@ func TestCopyProject(t *testing.T) {
 	from, to := t.TempDir(), t.TempDir()
 	files := map[string]bool{
 		"opcast.toml": true, "backend/gen/norm.gen.cc": true, "build/release/.ninja_log": true, "build/report/report.json": false,
-		".venv/bin/python": false, "adaptors/x/__pycache__/a.pyc": false,
+		".venv/bin/python": false, "env/pyvenv.cfg": false, "adaptors/x/__pycache__/a.pyc": false,
 	}
 	for name := range files {
 		path := filepath.Join(from, filepath.FromSlash(name))

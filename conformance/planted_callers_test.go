@@ -25,7 +25,7 @@ var plantedCallers = map[string]struct {
 	}}},
 	"nonsense computes":       {"affine", nativeName, "random-calls", fake{before: deaf("expected")}},
 	"overlap computes":        {"accumulate", nativeName, "random-calls", fake{before: deaf("overlapping memory")}},
-	"right calls are refused": {"ragged", nativeName, "random-calls", fake{after: onRight(func(r *Result) { r.Error = &CallError{Class: "ValueError"} })}},
+	"right calls are refused": {"affine", nativeName, "random-calls", fake{after: onRight(func(r *Result) { r.Error = &CallError{Class: "ValueError"} })}},
 	"few calls compute":       {"affine", nativeName, "random-calls", fake{after: onRight(func(r *Result) { r.Launches = 0 })}},
 	"a guard is overwritten":  {"affine", nativeName, "random-calls", fake{after: func(c *Call, r *Result) { scribble(c, r, -1) }}},
 	"an unknown kind computes": {"affine", opCallName, "op-call", fake{before: func(c *Call) (*Result, error) {

@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -16,6 +17,9 @@ const propertyName = "opcast-property"
 
 // shrinkTime bounds the search for a smaller failing case.
 const shrinkTime = "20s"
+
+// rapidFlags is held while rapid runs: its settings are flags of the whole program, and two sessions may be at work.
+var rapidFlags sync.Mutex
 
 // hunt is what became of a property.
 type hunt struct {
@@ -32,6 +36,8 @@ func falsify(seed uint64, examples int, property func(*rapid.T) (holds, valid bo
 	if err := outsideOfTests(); err != nil {
 		return hunt{}, err
 	}
+	rapidFlags.Lock()
+	defer rapidFlags.Unlock()
 	for name, value := range map[string]string{
 		"seed": strconv.FormatUint(seed, 10), "checks": strconv.Itoa(examples), "shrinktime": shrinkTime, "nofailfile": "true",
 	} {

@@ -47,7 +47,7 @@ func valueChecks() []Check {
 		{"sizes", groupShapes, "size 1, primes, one past a tile, and long rows", nil, ofKernels(checkSizes)},
 
 		{"dtype-combinations", groupDTypes, "every allowed choice of dtypes runs and has the declared output dtypes", nil, checkCombinations},
-		{"dtype-refused", groupDTypes, "every other dtype raises the generated TypeError", nil, checkRefused},
+		{"dtype-refused", groupDTypes, "every other dtype raises TypeError, in the words of the definition", nil, checkRefused},
 
 		{"zero-size", groupZero, "each dimension may be zero", hasDims, covered(checkZero)},
 	}
@@ -71,7 +71,7 @@ func memoryChecks() []Check {
 	}
 	for _, layout := range ndarray.Layouts {
 		list = append(list, Check{
-			layout.Name, groupStrides, "a " + layout.Name + " view gives what its dense copy gives", nil, covered(checkLayout(layout)),
+			layout.Name, groupStrides, "a view that is " + layout.Name + " gives what its dense copy gives", nil, covered(checkLayout(layout)),
 		})
 	}
 	return append(list, placeChecks()...)

@@ -140,6 +140,26 @@ class Caller(Abilities):
             "probes": {group: probes(holder) for group, holder in self.groups.items()},
         }
 
+    def probe_huge_attr(self, call: Bound) -> Any:
+        """Give one number after the other that no 64 bits hold: what the backend cannot take is refused before."""
+        tried = 0
+        for name, default in numbers(call.function):
+            huge, what = (
+                (1 << 70, "an integer") if isinstance(default, int) else (10**400, "a number")
+            )
+            want = f"{call.op}: {name}: expected {what} of 64 bits, got a larger one"
+            try:
+                replace(call, kwargs={**call.kwargs, name: huge})()
+            except ValueError as error:
+                if str(error) != want:
+                    raise AssertionError(f"want {want!r}, got {str(error)!r}") from error
+                tried += 1
+            else:
+                raise AssertionError(f"computed with {name} of 64 bits")
+        if not tried:
+            raise Unsupported("no attribute with a number as its default")
+        return call()
+
     def receive(self, array: Any) -> Any:
         """Import an array of another framework through DLPack, without a copy."""
         return importlib.import_module(self.config["adaptor"]).from_dlpack(array)
@@ -285,6 +305,15 @@ class Caller(Abilities):
 def probes(holder: Any) -> list[str]:
     """Return the names of the probes of an object."""
     return sorted(n[len("probe_") :] for n in dir(holder) if n.startswith("probe_"))
+
+
+def numbers(function: Callable[..., Any]) -> list[tuple[str, float]]:
+    """Return the parameters of a Python function whose defaults are numbers."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # an export of a library
+        return []
+    return [(p.name, p.default) for p in parameters if type(p.default) in {int, float}]
 
 
 def memory(spec: Request, buffers: list[bytearray]) -> bytearray:

@@ -53,7 +53,12 @@ class Devices:
         # Only an array that was put somewhere on purpose is not moved by JAX itself.
         for place in places[:-1]:
             args[place] = self.jax.device_put(args[place], self.all[0])
-        return replace(call, args=args)()
+        try:
+            return replace(call, args=args)()
+        except ValueError as error:
+            if f": expected device {self.all[0].platform}" not in str(error):
+                raise AssertionError(f"no word of the device that is expected: {error}") from error
+            raise
 
 
 create = Devices

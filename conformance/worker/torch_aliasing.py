@@ -100,6 +100,24 @@ class Aliasing:
         with self.torch.inference_mode():
             return call.map(lambda x: x.clone())()
 
+    def probe_written_meta(self, call: Bound) -> Any:
+        """Overwrite tensors without memory whose elements share places: no kernel is there to refuse them."""
+        places = [i for i in call.mutated if call.args[i].dim() > 1 and call.args[i].shape[0] > 1]
+        if not places:
+            raise Unsupported("nothing is overwritten that may share places")
+        notes: dict[str, Any] = {}
+        without = call.map(lambda x: x.to("meta"))
+        for i in places:
+            x = without.args[i]
+            shared = x.new_empty((1, *x.shape[1:])).expand(x.shape)
+            args = [shared if i == j else a for j, a in enumerate(without.args)]
+            try:
+                replace(without, args=args)()
+                notes[f"refused {i}"] = False
+            except ValueError as error:
+                notes[f"refused {i}"] = "expected memory without overlap" in str(error)
+        return Report(call(), notes)
+
 
 def functional(call: Bound) -> Bound:
     """Return a call that has out=."""
