@@ -158,7 +158,7 @@ func checkSecond(t *T) error {
 			return err
 		}
 		if t.Op.Gradient == nil {
-			t.notImplemented(c.Name, r, 0, fmt.Sprintf(noGradient, t.Op.Name))
+			t.notImplemented(c.Name, r, 0, t.noGradientOf(t.Op))
 			return nil
 		}
 		_, all, err := t.bareGradient(c, cotangents)
@@ -166,9 +166,18 @@ func checkSecond(t *T) error {
 			return err
 		}
 		t.gave(c.Name+", with a graph of the gradients", r, 0, chosen(c, all, differentiable(c)))
-		t.notImplemented(c.Name+", second derivative", r, 1, fmt.Sprintf(noGradient, t.Op.Gradient.Name))
+		t.notImplemented(c.Name+", second derivative", r, 1, t.noGradientOf(t.Op.Gradient))
 		return nil
 	})
+}
+
+// noGradientOf is the beginning of the text with which a gradient of an op is refused; of a gradient op it is all of it.
+func (t *T) noGradientOf(op *opdef.Op) string {
+	text := fmt.Sprintf(noGradient, op.Name)
+	if op.GradientOf != nil {
+		text += op.GradientOf.Name + " has a first derivative only"
+	}
+	return text
 }
 
 // checkForwardMode asks for tangents of the results.

@@ -43,6 +43,14 @@ class Aliasing:
         notes = {"bumped": bumped(before, targets), "others stay": others == versions(rest)}
         return Report(result, notes)
 
+    def probe_version_dispatched(self, call: Bound) -> Any:
+        """Overwrite arguments while a mode for functions is on, so that PyTorch itself passes the call on."""
+        targets = overwritten(call)
+        before = versions(targets)
+        with self.torch.overrides.BaseTorchFunctionMode():
+            result = call()
+        return Report(result, {"bumped": bumped(before, targets)})
+
     def probe_stale_out(self, call: Bound) -> Any:
         """Write to a tensor that autograd saved: a backward pass must refuse its new contents."""
         made = functional(call)()
@@ -116,6 +124,22 @@ class Aliasing:
                 notes[f"refused {i}"] = False
             except ValueError as error:
                 notes[f"refused {i}"] = "expected memory without overlap" in str(error)
+        return Report(call(), notes)
+
+    def probe_written_autocast(self, call: Bound) -> Any:
+        """Overwrite a narrow tensor under autocast: a wide copy of it would be overwritten in its place."""
+        places = [i for i in call.mutated if call.args[i].dtype is self.torch.float32]
+        if not places:
+            raise Unsupported("nothing is overwritten that has a narrower dtype")
+        notes: dict[str, Any] = {}
+        for i in places:
+            args = [a.bfloat16() if i == j else a for j, a in enumerate(call.args)]
+            try:
+                with self.torch.autocast("cpu", dtype=self.torch.bfloat16):
+                    replace(call, args=args)()
+                notes[f"refused {i}"] = False
+            except TypeError as error:
+                notes[f"refused {i}"] = str(error).startswith(call.op + ": ")
         return Report(call(), notes)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from abilities import Script
 from bound import Bound, Request, Unsupported
@@ -165,6 +165,32 @@ class Torch(Caller):
         with self.torch.no_grad():
             return call.map(lambda x: wrap(x, requires_grad=x.dtype.is_floating_point))()
 
+    def probe_watched(self, call: Bound) -> Any:
+        """Call as before, while a mode or forward-mode derivatives are on: no shortcut may hide the op from them."""
+        for _ in range(3):  # the first call of a kind makes the shortcut, which the next ones take
+            call.map(lambda x: x.clone())()
+        with watcher(self.torch)() as mode:
+            call.map(lambda x: x.clone())()
+        if not any(call.op in str(f) for f in mode.seen):
+            raise AssertionError("a mode for functions does not see the op")
+        with self.torch.autograd.profiler.profile() as profile:
+            call.map(lambda x: x.clone())()
+        if not any(call.op in e.name for e in profile.function_events):
+            raise AssertionError("the profiler does not see the op")
+        forward = self.torch.autograd.forward_ad
+        places = [i for i, x in enumerate(call.args) if floating(x) and i not in call.mutated]
+        if places:
+            with forward.dual_level():
+                args = [x.clone() if isinstance(x, self.kind) else x for x in call.args]
+                x = args[places[0]]
+                args[places[0]] = forward.make_dual(x, self.torch.ones_like(x))
+                try:
+                    replace(call, args=args)()
+                except NotImplementedError:
+                    return call()
+            raise AssertionError("a tangent was lost")
+        return call()
+
     def probe_inference_mode(self, call: Bound) -> Any:
         """Call under inference mode."""
         with self.torch.inference_mode():
@@ -181,6 +207,24 @@ def functional(call: Bound) -> Bound:
 def outputs(result: Any) -> list[Any]:
     """Return the outputs of a call, whatever their number."""
     return [*result] if isinstance(result, tuple) else [result]
+
+
+def floating(x: Any) -> bool:
+    """Say whether x is a tensor of a dtype that has derivatives."""
+    return hasattr(x, "is_floating_point") and x.is_floating_point() and x.itemsize > 1
+
+
+def watcher(torch: Any) -> Any:
+    """Return a mode that remembers which functions were called under it."""
+
+    class Watcher(torch.overrides.TorchFunctionMode):
+        seen: ClassVar[list[Any]] = []
+
+        def __torch_function__(self, f: Any, _: Any, args: Any = (), kwargs: Any = None) -> Any:
+            self.seen.append(f)
+            return f(*args, **(kwargs or {}))
+
+    return Watcher
 
 
 create = Torch

@@ -55,6 +55,8 @@ class Ranks:
         if self.mesh is not None:
             importlib.import_module("torch.distributed").destroy_process_group()
         if self.helper:
+            # A child that was forked since has the other end of the pipe, too: the helper would wait for it.
+            self.helper.terminate()
             self.helper.wait()
         else:
             os._exit(0)  # nobody waits for what else the interpreter might do at its end
