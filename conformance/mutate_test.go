@@ -51,7 +51,8 @@ func TestLoadEquivalent(t *testing.T) {
 
 func TestEquivalent(t *testing.T) {
 	x := &mutate.Mutant{
-		ID: "norm/numpy/drop-guard/1", Op: "norm", File: "adaptors/numpy/src/toy_numpy/_ops/norm.py", Before: "is", Text: "type(x) is ndarray",
+		ID: "norm/numpy/drop-guard/1", Op: "norm", File: "adaptors/numpy/src/toy_numpy/_ops/norm.py", Before: "is",
+		Text:     "type(x) is ndarray",
 		Operator: &mutate.Operator{Kind: "drop-guard"},
 	}
 	listed := Equivalent{Op: "*", Layer: "numpy", Kind: "drop-guard", Before: "ndarray", Reason: "it is refused later"}
