@@ -14,7 +14,6 @@ import (
 
 // named are the places in which the tool may name a framework, and why.
 var named = map[string]string{
-	"internal/mutate/python.go": "faults that are planted in the runtimes of three frameworks",
 	"gen/pypackage.go":          "views of ops that adaptor.toml chooses from",
 	"internal/build/flags.go":   "the library of XLA handlers",
 	"internal/build/build.go":   "the library of XLA handlers",
