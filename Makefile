@@ -56,11 +56,11 @@ lint: $(GOLANGCI_LINT) ## Run the Go linters (the first run compiles them: minut
 test: cuda check build ## Run all tests; they need minutes.
 	$(GO) test -json -count=1 -timeout=60m ./... | $(GO) run ./internal/testsum
 
-mutants: build ## Plant faults into a copy, and count which of them the suite notices; takes long.
-	$(OPCAST) test --python $(VENV) --mutants --markdown docs/mutants.md
-
 conformance: build ## Run every op through every adaptor.
 	$(OPCAST) test --python $(VENV) --jobs 2
+
+mutants: build ## Plant faults into a copy, and count which of them the suite notices; takes long.
+	$(OPCAST) test --python $(VENV) --mutants --markdown docs/mutants.md
 
 matrix: build ## Run the suite with oldest and newest versions; the table in README.md.
 	$(OPCAST) test --matrix --python $(VENV) --markdown README.md
