@@ -69,6 +69,24 @@ func newCall(c *Case) *Call {
 	return call
 }
 
+// attrValues are the attrs as an export takes them, all of them, in its order; a bound dtype is that of an output.
+func (c *Call) attrValues() []any {
+	var out []any
+	for _, a := range c.Op.Attrs {
+		v, given := c.Attrs[a.Name]
+		if !given {
+			v = a.Default
+		}
+		if d, isDType := v.(DType); isDType {
+			v = string(d)
+		}
+		if a.Binds == "" {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
 // clone returns a copy whose arguments can be exchanged.
 func (c *Call) clone() *Call {
 	out := *c

@@ -60,11 +60,7 @@ func checkContentsRefused(t *T) error {
 			}
 		}
 	}
-	call, err := t.call(caller, c)
-	if err != nil {
-		return err
-	}
-	result, err := t.direct(caller, call, c.Name)
+	call, result, err := t.callBy(caller, c)
 	if err != nil || result == nil {
 		return err
 	}
@@ -74,13 +70,19 @@ func checkContentsRefused(t *T) error {
 	return nil
 }
 
-// refusedContents expects a ValueError whose text begins as wanted and goes on with what was found where.
-func (t *T) refusedContents(caller Caller, c *Case, want string) error {
+// callBy makes the plain call of a case by a caller of its own.
+func (t *T) callBy(caller Caller, c *Case) (*Call, *Result, error) {
 	call, err := t.call(caller, c)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	result, err := t.direct(caller, call, c.Name)
+	return call, result, err
+}
+
+// refusedContents expects a ValueError whose text begins as wanted and goes on with what was found where.
+func (t *T) refusedContents(caller Caller, c *Case, want string) error {
+	call, result, err := t.callBy(caller, c)
 	if err != nil || result == nil {
 		return err
 	}

@@ -93,19 +93,7 @@ func (c *copied) arguments(call *Call) (args []any, unsupported string) {
 			return nil, errInexpressible.Error()
 		}
 	}
-	for _, a := range call.Op.Attrs {
-		if a.Binds != "" {
-			continue // the output carries the dtype
-		}
-		v, given := call.Attrs[a.Name]
-		if !given {
-			v = a.Default
-		}
-		if d, isDType := v.(DType); isDType {
-			v = string(d)
-		}
-		args = append(args, v)
-	}
+	args = append(args, call.attrValues()...)
 	for i := range call.Op.Scratch {
 		if call.Scratch == nil {
 			args = append(args, nil)

@@ -185,17 +185,7 @@ func backendCall(c *Call) (wireCall, [][]byte) {
 	for i, v := range c.Inputs {
 		w.argument(c, i, p.value(v))
 	}
-	for _, a := range c.Op.Attrs {
-		if a.Binds != "" {
-			continue // the output carries the dtype
-		}
-		v, given := c.Attrs[a.Name]
-		if !given {
-			v = a.Default
-		}
-		if d, ok := v.(DType); ok {
-			v = string(d)
-		}
+	for _, v := range c.attrValues() {
 		w.Args = append(w.Args, p.value(v))
 	}
 	w.memory(c, p)

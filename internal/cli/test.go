@@ -40,11 +40,11 @@ report.json, junit.xml, index.html and, for each failure, a script that repeats 
 Other people's ops are tested by the definitions in a folder: a library that was made by hand, or functions in Python.
 
   opcast test --library libtheirs.so --opdefs DIR
-  opcast test --opdefs DIR --callable torch:rms_norm=vendor.ops:rms_norm --callable jax:rms_norm=ops.py:rms_norm
+  opcast test --opdefs DIR --callable torch:OP=vendor.ops:function --callable jax:OP=ops.py:function
 
 Compare an op with a kernel that exists already, in values and time:
 
-  opcast test rms_norm --against torch:old_ext.rmsnorm`
+  opcast test OP --against torch:old_ext.op`
 
 func newTestCmd(a *app) *cobra.Command {
 	var flags testFlags
