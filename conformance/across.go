@@ -2,9 +2,11 @@ package conformance
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/rule"
 )
 
@@ -34,7 +36,26 @@ func (t *T) bitsOf(c *Case) error {
 }
 
 func checkBits(t *T) error {
-	return t.eachCase(func(d dtypes) []plan { return valuePlans(t.Op, d) }, t.bitsOf)
+	return t.eachCase(func(d dtypes) []plan { return append(valuePlans(t.Op, d), signedZeroPlans(t.Op, d)...) }, t.bitsOf)
+}
+
+// signedZeroPlans give each float attr zero, then minus zero: programs that are kept by their attrs must tell them apart.
+func signedZeroPlans(op *opdef.Op, d dtypes) []plan {
+	var plans []plan
+	for i := range op.Attrs {
+		a := &op.Attrs[i]
+		low, hasLow := number(a.Min)
+		high, hasHigh := number(a.Max)
+		if a.Type != "float" || a.Len > 0 || hasLow && low > 0 || hasHigh && high < 0 {
+			continue
+		}
+		for _, zero := range []float64{0, math.Copysign(0, -1)} {
+			p := base(d)
+			p.attrs = map[string]any{a.Name: zero}
+			plans = append(plans, p)
+		}
+	}
+	return plans
 }
 
 // checkDenormals uses inputs below the smallest normal number: a framework that flushes them to zero would change bits.

@@ -36,6 +36,30 @@ func checkGathered(t *T) error {
 	return nil
 }
 
+// checkUneven divides along each dim that allows it, but by a number of devices that its size is no multiple of.
+func checkUneven(t *T) error {
+	d, err := t.firstDTypes()
+	if err != nil {
+		return err
+	}
+	dims := dividable(t.Op)
+	if len(dims) == 0 {
+		return skip("no dim can be divided")
+	}
+	for _, dim := range dims {
+		s, err := t.spreadOf(d, map[string]string{dim: "i"}, []int64{3}, nil, true)
+		if err != nil || s == nil {
+			return err
+		}
+		r, err := t.transform(s.c.Name, request("uneven", s.options(false), s.prepared))
+		if err != nil || r == nil {
+			return err
+		}
+		t.spreadValues(s.c.Name, r, 0, s)
+	}
+	return nil
+}
+
 // checkShardMap gives the op the parts.
 func checkShardMap(t *T) error {
 	d, err := t.firstDTypes()

@@ -158,7 +158,11 @@ func checkSecond(t *T) error {
 			return err
 		}
 		if t.Op.Gradient == nil {
-			t.notImplemented(c.Name, r, 0, t.noGradientOf(t.Op))
+			var facts struct{ Advice string } // what to do about it, in the framework's terms
+			if err := r.facts(&facts); err != nil {
+				return err
+			}
+			t.notImplemented(c.Name, r, 0, noGradientOf(t.Op, facts.Advice))
 			return nil
 		}
 		_, all, err := t.bareGradient(c, cotangents)
@@ -166,18 +170,17 @@ func checkSecond(t *T) error {
 			return err
 		}
 		t.gave(c.Name+", with a graph of the gradients", r, 0, chosen(c, all, differentiable(c)))
-		t.notImplemented(c.Name+", second derivative", r, 1, t.noGradientOf(t.Op.Gradient))
+		t.notImplemented(c.Name+", second derivative", r, 1, noGradientOf(t.Op.Gradient, ""))
 		return nil
 	})
 }
 
-// noGradientOf is the beginning of the text with which a gradient of an op is refused; of a gradient op it is all of it.
-func (t *T) noGradientOf(op *opdef.Op) string {
-	text := fmt.Sprintf(noGradient, op.Name)
+// noGradientOf is the text with which a gradient of an op is refused: it ends with advice, or says that there is but one.
+func noGradientOf(op *opdef.Op, advice string) string {
 	if op.GradientOf != nil {
-		text += op.GradientOf.Name + " has a first derivative only"
+		advice = op.GradientOf.Name + " has a first derivative only"
 	}
-	return text
+	return fmt.Sprintf(noGradient, op.Name) + advice
 }
 
 // checkForwardMode asks for tangents of the results.

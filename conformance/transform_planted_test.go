@@ -111,6 +111,7 @@ var plantedTransform = map[string]map[string][]change{
 		"sharding-explicit": {off(0, 0), told("hlo", longer("all-gather-start(")), told("shards", wholeShards)},
 		"sharding-2d":       {off(0, 0), told("hlo", longer("collective-permute("))},
 		"sharding-gathered": {off(0, 0)},
+		"sharding-uneven":   {off(0, 0)},
 		"shard-map":         {off(0, 0), negative(1)},
 	},
 }

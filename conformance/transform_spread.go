@@ -16,6 +16,7 @@ func spreadChecks() []Check {
 		{"sharding-explicit", groupTransform, "the same with explicit axes", sharded, checkSharding(true)},
 		{"sharding-2d", groupTransform, "the same on a mesh of 2 × 4 devices", sharded, checkMesh},
 		{"sharding-gathered", groupTransform, "along any other dim, parts are put together first and results are right", sharded, checkGathered},
+		{"sharding-uneven", groupTransform, "parts of different sizes are put together first: what pads the smaller ones is in no result and no sum", sharded, checkUneven},
 		{"shard-map", groupTransform, "on the parts inside jax.shard_map, in a loop, and differentiated", sharded, checkShardMap},
 		{"dtensor", groupTransform, "DTensors on two processes have the placements that the definition gives, forward and backward, and the right values", offers("DTensor", transforms), checkDTensor},
 	}

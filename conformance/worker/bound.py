@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 Request = dict[str, Any]
 Answer = tuple[dict[str, Any], list[bytes]]
 
+REFUSED = (TypeError, ValueError, NotImplementedError)
+"""The classes with which an op refuses arguments."""
+
 
 class Unsupported(Exception):
     """The framework cannot express what the request asks for."""
@@ -84,6 +87,47 @@ class Bound:
             if isinstance(a, self.kind) and wanted(a):
                 return replace(self, args=[*self.args[:i], change(a), *self.args[i + 1 :]])
         raise Unsupported("no array of a suitable dtype")
+
+
+def refusal(call: Bound, words: str = "") -> Any:
+    """Make a call that must be refused, in an error of ours that ends with these words.
+
+    What is refused goes on as the answer, as results do; other words do not.
+    """
+    try:
+        return call()
+    except REFUSED as error:
+        text = str(error)
+        if text.startswith(call.op + ": ") and text.endswith(words):
+            raise
+        raise AssertionError(f"want {call.op}: …{words}, got {text}") from error
+
+
+def refused_singly(call: Bound, change: Callable[[Any], Any], what: str, words: str = "") -> Any:
+    """Change one array after the other, since each is looked at by itself: no such call may compute.
+
+    Parameters
+    ----------
+    call
+        A right call; its own result is returned.
+    change
+        Makes an array that must be refused; None where there is none of its kind.
+    what
+        What would have been computed from.
+    words
+        The end of the error.
+
+    """
+    for i, x in enumerate(call.args):
+        changed = change(x) if isinstance(x, call.kind) else None
+        if changed is None:
+            continue
+        try:
+            refusal(replace(call, args=[*call.args[:i], changed, *call.args[i + 1 :]]), words)
+        except REFUSED:
+            continue
+        raise AssertionError(f"computed from {what} in argument {i}")
+    return call()
 
 
 def tag(value: Any) -> dict[str, Any]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import inspect
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import attributes
 import foreign
 from abilities import Abilities
-from bound import Answer, Bound, Report, Request, Unsupported, describe_error, tag
+from bound import Answer, Bound, Report, Request, Unsupported, describe_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -141,24 +141,16 @@ class Caller(Abilities):
         }
 
     def probe_huge_attr(self, call: Bound) -> Any:
-        """Give one number after the other that no 64 bits hold: what the backend cannot take is refused before."""
-        tried = 0
-        for name, default in numbers(call.function):
-            huge, what = (
-                (1 << 70, "an integer") if isinstance(default, int) else (10**400, "a number")
-            )
-            want = f"{call.op}: {name}: expected {what} of 64 bits, got a larger one"
-            try:
-                replace(call, kwargs={**call.kwargs, name: huge})()
-            except ValueError as error:
-                if str(error) != want:
-                    raise AssertionError(f"want {want!r}, got {str(error)!r}") from error
-                tried += 1
-            else:
-                raise AssertionError(f"computed with {name} of 64 bits")
-        if not tried:
-            raise Unsupported("no attribute with a number as its default")
-        return call()
+        """Give numbers that no 64 bits hold."""
+        return attributes.huge(call)
+
+    def probe_dtype_like(self, call: Bound) -> Any:
+        """Give something that has a dtype in the place of a dtype."""
+        return attributes.dtype_like(self, call)
+
+    def probe_equal_attr(self, call: Bound) -> Any:
+        """Give what equals an attribute's value."""
+        return attributes.equal(self, call)
 
     def receive(self, array: Any) -> Any:
         """Import an array of another framework through DLPack, without a copy."""
@@ -171,23 +163,7 @@ class Caller(Abilities):
 
     def describe(self, request: Request, blobs: list[bytes]) -> Answer:
         """Return signature and documentation of an op's function, and the public names."""
-        del blobs
-        function = self.function(request["op"])
-        parameters = [
-            {
-                "name": p.name,
-                "keyword": p.kind is p.KEYWORD_ONLY,
-                "required": p.default is p.empty,
-                "default": None if p.default is p.empty else tag(p.default),
-            }
-            for p in inspect.signature(function).parameters.values()
-        ]
-        public = [n for n in dir(self.package) if not n.startswith("_")]
-        return {
-            "parameters": parameters,
-            "doc": inspect.getdoc(function) or "",
-            "public": public,
-        }, []
+        return importlib.import_module("signature").answer(self, request, blobs)
 
     def call(self, request: Request, blobs: list[bytes]) -> Answer:
         """Make the arguments, call the op, report results, error and what became of the arguments.
@@ -305,15 +281,6 @@ class Caller(Abilities):
 def probes(holder: Any) -> list[str]:
     """Return the names of the probes of an object."""
     return sorted(n[len("probe_") :] for n in dir(holder) if n.startswith("probe_"))
-
-
-def numbers(function: Callable[..., Any]) -> list[tuple[str, float]]:
-    """Return the parameters of a Python function whose defaults are numbers."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):  # an export of a library
-        return []
-    return [(p.name, p.default) for p in parameters if type(p.default) in {int, float}]
 
 
 def memory(spec: Request, buffers: list[bytearray]) -> bytearray:

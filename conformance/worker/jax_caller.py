@@ -10,12 +10,31 @@ from typing import Any
 
 import numpy as np
 from abilities import Script
-from bound import Bound, Request, Unsupported
+from bound import Bound, Request, Unsupported, refused_singly
 from caller import Caller
 from numpy_caller import describe, numpy_dtype, strided
 
 RECORDING = "--xla_gpu_enable_command_buffer=FUSION,CUSTOM_CALL --xla_gpu_graph_min_graph_size=1"
 """Has XLA record even short programs, with custom calls in them, as CUDA graphs."""
+
+
+class ArrayLike:
+    """Becomes an array where JAX wants one.
+
+    Parameters
+    ----------
+    array
+        The array.
+
+    """
+
+    def __init__(self, array: Any) -> None:
+        """Keep the array."""
+        self.array = array
+
+    def __jax_array__(self) -> Any:
+        """Return the array."""
+        return self.array
 
 
 class Jax(Caller):
@@ -133,15 +152,19 @@ class Jax(Caller):
 
     def probe_masked_one(self, call: Bound) -> Any:
         """Pass masked elements in one array after the other: JAX itself would use them as if they were there."""
-        for i, x in enumerate(call.args):
-            if isinstance(x, self.kind):
-                masked: Any = np.ma.array(np.asarray(x), mask=True)
-                try:
-                    replace(call, args=[*call.args[:i], masked, *call.args[i + 1 :]])()
-                except TypeError:
-                    continue
-                raise AssertionError(f"computed from the masked elements of argument {i}")
-        return call()
+        return refused_singly(
+            call, lambda x: np.ma.array(np.asarray(x), mask=True), "masked elements"
+        )
+
+    def probe_number_one(self, call: Bound) -> Any:
+        """Pass a number of Python in the place of one array of rank 0 after the other: it has no dtype."""
+        if all(x.ndim for x in call.arrays()):
+            raise Unsupported("no input of rank 0")
+        return refused_singly(call, lambda x: None if x.ndim else x.item(), "a number")
+
+    def probe_array_like_one(self, call: Bound) -> Any:
+        """Pass something that becomes an array in the place of one after the other: older versions of JAX take it."""
+        return refused_singly(call, ArrayLike, "what is no array")
 
     def probe_numpy(self, call: Bound) -> Any:
         """Pass NumPy arrays, which JAX's own functions accept."""

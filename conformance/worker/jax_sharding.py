@@ -65,6 +65,44 @@ def sharded(task: Task) -> None:
     task.facts.update(hlo=texts, shards=shards)
 
 
+def uneven(task: Task) -> None:
+    """Divide arrays inside of the program into parts of different sizes, of which the smaller ones are padded.
+
+    Padding is zero, which adds nothing to a sum. So floats come as their bits with those of 1 flipped, and become
+    floats in parts: then padding is 1.
+    """
+    spread = Spread(task)
+    jax, function = spread.jax, importlib.import_module("jax_transform").gradients(task)
+    bitcast = jax.lax.bitcast_convert_type
+
+    def bits(x: Any) -> Any:
+        return bitcast(x, f"uint{8 * x.dtype.itemsize}") ^ bits_of_one(x.dtype) if real(x) else x
+
+    def real(x: Any) -> bool:
+        return jax.numpy.issubdtype(x.dtype, jax.numpy.floating)
+
+    def bits_of_one(dtype: Any) -> Any:
+        return bitcast(jax.numpy.ones((), dtype), f"uint{8 * dtype.itemsize}")
+
+    def call(arrays: Arrays) -> Any:
+        values = arrays.inputs + arrays.cotangents
+
+        def part(given: Any, x: Any, spec: Any) -> Any:
+            sharding = jax.sharding.NamedSharding(spread.mesh, spec)
+            held = jax.lax.with_sharding_constraint(given, sharding)
+            return bitcast(held ^ bits_of_one(x.dtype), x.dtype) if real(x) else held
+
+        def program(*given: Any) -> Any:
+            return function(*map(part, given, values, spread.specs))
+
+        whole = jax.sharding.NamedSharding(spread.mesh, jax.sharding.PartitionSpec())
+        placed = [jax.device_put(bits(x), whole) for x in values]
+        with jax.set_mesh(spread.mesh):
+            return jax.jit(program)(*placed)
+
+    task.each(call)
+
+
 def shard_map(task: Task) -> None:
     """Call on the parts, in a loop inside of jax.shard_map, and differentiate the whole."""
     spread = Spread(task)
@@ -106,4 +144,4 @@ def shard_map(task: Task) -> None:
         task.each(lambda arrays: call(arrays, differentiated, count + len(outputs)))
 
 
-WAYS: Request = {"sharded": sharded, "shard_map": shard_map}
+WAYS: Request = {"sharded": sharded, "uneven": uneven, "shard_map": shard_map}

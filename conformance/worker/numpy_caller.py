@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import importlib
 import sys
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from abilities import Script
-from bound import Bound, Request, Unsupported
+from bound import Bound, Request, Unsupported, refused_singly
 from caller import Caller
 
 NDArray = np.ndarray[Any, Any]
@@ -133,15 +132,26 @@ class NumPy(Caller):
 
     def probe_masked_one(self, call: Bound) -> Any:
         """Pass masked elements in one array after the other: each is looked at by itself."""
-        for i, x in enumerate(call.args):
-            if type(x) is np.ndarray:
-                masked: Any = np.ma.array(x, mask=True)
-                try:
-                    replace(call, args=[*call.args[:i], masked, *call.args[i + 1 :]])()
-                except TypeError:
-                    continue
-                raise AssertionError(f"computed from the masked elements of argument {i}")
-        return call()
+        return refused_singly(call, lambda x: np.ma.array(x, mask=True), "masked elements")
+
+    def probe_no_memory(self, call: Bound) -> Any:
+        """Pass a row so often that no machine has memory for its results: their number alone costs none."""
+        if not self.backend or not hasattr(self.package, call.op):
+            raise Unsupported("the allocations are not those of the package")
+        inputs = self.backend.ops()[call.op].inputs
+        if any(i.mutated for i in inputs) or not any("*" in i.dims for i in inputs):
+            raise Unsupported("no leading dims, or an argument that is overwritten")
+        args = [
+            np.broadcast_to(x, (1 << 40, *x.shape)) if x is not None and "*" in i.dims else x
+            for x, i in zip(call.args, inputs)
+        ]
+        try:
+            call.function(*args, **call.kwargs)
+        except MemoryError as error:
+            if str(error) != f"{call.op}: out of memory":
+                raise AssertionError(f"want out of memory, got {error}") from error
+            return call()
+        raise AssertionError("computed 2^40 rows")
 
 
 create = NumPy

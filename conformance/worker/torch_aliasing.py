@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bound import Bound, Report, Unsupported
+from bound import Bound, Report, Unsupported, refusal
 
 if TYPE_CHECKING:
     from caller import Caller
@@ -89,7 +89,8 @@ class Aliasing:
         made = functional(call)()
         if not sum(x.requires_grad_().numel() for x in tensors(made) if floating(x)):
             raise Unsupported("no gradient flows to the outputs")
-        return to(call, made)()
+        words = "expected no gradient to flow, got requires_grad"
+        return refusal(to(call, made), words)
 
     def probe_gradient_refused_mutated(self, call: Bound) -> Any:
         """Overwrite tensors that a gradient flows to."""

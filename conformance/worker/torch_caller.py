@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from abilities import Script
-from bound import Bound, Request, Unsupported
+from bound import Bound, Request, Unsupported, refusal, refused_singly
 from caller import Caller
 
 
@@ -141,7 +141,8 @@ class Torch(Caller):
         head, *rest = outputs(functional(call)())
         negative = self.torch._neg_view(self.torch.empty_like(head))
         out = (negative, *rest) if rest else negative
-        return replace(call, kwargs={**call.kwargs, "out": out})()
+        words = "expected plain memory, got a lazily negated view"
+        return refusal(replace(call, kwargs={**call.kwargs, "out": out}), words)
 
     def probe_sparse(self, call: Bound) -> Any:
         """Pass sparse tensors."""
@@ -152,7 +153,23 @@ class Torch(Caller):
             except NotImplementedError:  # of 8-bit floats there are none
                 return x
 
-        return call.map(sparse)()
+        words = "expected a dense tensor, got layout torch.sparse_coo"
+        return refusal(call.map(sparse), words)
+
+    def probe_nested_one(self, call: Bound) -> Any:
+        """Pass one nested tensor after the other beside plain ones, after calls that made the shortcut for plain ones."""
+        for _ in range(3):
+            call.map(lambda x: x.clone())()
+
+        def nested(x: Any) -> Any:
+            if not x.ndim:
+                return None
+            # By way of float32, since there are none of 8-bit floats.
+            pair = self.torch.nested.nested_tensor([x.float(), x.float()])
+            return pair.to(x.dtype)
+
+        words = "expected a dense tensor, got a nested tensor"
+        return refused_singly(call, nested, "a nested tensor", words)
 
     def probe_subclass(self, call: Bound) -> Any:
         """Pass tensors of a derived class."""

@@ -109,6 +109,7 @@ def vjp(task: Task) -> None:
 
 def second(task: Task) -> None:
     """Differentiate with a graph of the gradients, then differentiate these, also by the cotangents."""
+    task.facts["advice"] = "call it under torch.no_grad() or detach the inputs"
     torch = task.caller.torch
     arrays = task.calls[0]
     wanted = [arrays.inputs[i].requires_grad_() for i in task.options["wrt"]]

@@ -1,0 +1,122 @@
+"""Attributes that no kernel takes, in every framework alike."""
+
+from __future__ import annotations
+
+import inspect
+from copy import deepcopy
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from bound import Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bound import Bound
+    from caller import Caller
+
+
+class Like:
+    """No dtype, but something that has one, as arrays do.
+
+    Parameters
+    ----------
+    dtype
+        The dtype.
+
+    """
+
+    def __init__(self, dtype: Any) -> None:
+        """Keep the dtype."""
+        self.dtype = dtype
+
+
+class Equal:
+    """Equal to a value, and of its hash, but of no type that an attribute may have.
+
+    Parameters
+    ----------
+    value
+        The value.
+
+    """
+
+    def __init__(self, value: Any) -> None:
+        """Keep the value."""
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the value equals another."""
+        return self.value == (other.value if isinstance(other, Equal) else other)
+
+    def __hash__(self) -> int:
+        """Return the value's hash."""
+        return hash(self.value)
+
+
+def huge(call: Bound) -> Any:
+    """Give one number after the other that no 64 bits hold: what the backend cannot take is refused before."""
+    numbers = {n: d for n, d in defaults(call.function).items() if type(d) in {int, float}}
+    if not numbers:
+        raise Unsupported("no attribute with a number as its default")
+    for name, default in numbers.items():
+        value, what = (1 << 70, "an integer") if isinstance(default, int) else (10**400, "a number")
+        want = f"{call.op}: {name}: expected {what} of 64 bits, got a larger one"
+        refused(call, name, value, ValueError, want)
+    return call()
+
+
+def dtype_like(caller: Caller, call: Bound) -> Any:
+    """Give an array's dtype by something that has it, and by what equals it: only a dtype is one."""
+    known = defaults(call.function)
+    attrs: list[Any] = caller.backend.ops()[call.op].attrs if caller.backend else []
+    names: list[str] = [a.name for a in attrs if a.type == "dtype" and a.name in known]
+    if not names:
+        raise Unsupported("no attribute with a dtype")
+    array = call.arrays()[0]
+    for name in names:
+        value: Any = caller.read(array)[0]["dtype"]
+        try:
+            replace(call, args=deepcopy(call.args), kwargs={**call.kwargs, name: value})()
+        except TypeError:  # not by its name
+            value = array.dtype
+        for other in (Like(array.dtype), Equal(value)):
+            got = type(other).__name__
+            refused(call, name, other, TypeError, f"{call.op}: {name}: expected dtype, got {got}")
+    return call()
+
+
+def equal(caller: Caller, call: Bound) -> Any:
+    """Give each attribute by a value, then by what only equals it: a program that is kept is not for both."""
+    attrs: list[Any] = caller.backend.ops()[call.op].attrs if caller.backend else []
+    computed = {a.name: 0.5 for a in attrs if a.type == "float" and a.default is None}
+    known = defaults(call.function)
+    given = {n: call.kwargs.get(n, computed.get(n, d)) for n, d in known.items()}
+    values = {n: v for n, v in given.items() if type(v) in {int, float, bool, str, tuple}}
+    if not values:
+        raise Unsupported("no attribute with a value of its own")
+    for name, value in values.items():
+        # Of copies, since some ops overwrite their arguments.
+        replace(call, args=deepcopy(call.args), kwargs={**call.kwargs, name: value})()
+        refused(call, name, Equal(value), TypeError, f"{call.op}: {name}: expected ")
+    return call()
+
+
+def refused(call: Bound, name: str, value: object, kind: type[Exception], want: str) -> None:
+    """Expect an error for one attribute that begins with a text."""
+    try:
+        replace(call, kwargs={**call.kwargs, name: value})()
+    except kind as error:
+        if not str(error).startswith(want):
+            raise AssertionError(f"want {want!r}, got {str(error)!r}") from error
+    else:
+        raise AssertionError(f"computed with {name} = {value!r}"[:200])
+
+
+def defaults(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the parameters of a Python function with their defaults."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # an export of a library
+        return {}
+    return {p.name: p.default for p in parameters}
