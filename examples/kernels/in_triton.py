@@ -65,15 +65,16 @@ def main() -> None:
         framework="torch",
         supported=supported,
     ):
-        for dtype, bound in ((torch.float32, 1e-5), (torch.bfloat16, 3e-2)):
+        torch.manual_seed(0)
+        for dtype, bound in ((torch.float32, 1e-5), (torch.bfloat16, 2.0**-7)):
             x = torch.randn(8, 300, device=device, dtype=dtype)
             weight = torch.randn(300, device=device, dtype=dtype)
             with opcast_backend.use_kernel("rms_norm", "in_triton"):
                 found = opcast_torch.rms_norm(x, weight)
             wanted = torch.nn.functional.rms_norm(x.double(), (300,), weight.double(), 1e-6)
-            error = float((found - wanted).abs().max())
+            error = float(((found - wanted) / wanted).abs().max())
             assert error < bound, error
-            print(f"{dtype} on {device}: at most {bound:.0e} from PyTorch in float64")
+            print(f"{dtype} on {device}: at most {bound:.0e} of PyTorch's value in float64")
 
 
 if __name__ == "__main__":
