@@ -49,10 +49,11 @@ func signedZeroPlans(op *opdef.Op, d dtypes) []plan {
 		if a.Type != "float" || a.Len > 0 || hasLow && low > 0 || hasHigh && high < 0 {
 			continue
 		}
-		for _, zero := range []float64{0, math.Copysign(0, -1)} {
-			p := base(d)
-			p.attrs = map[string]any{a.Name: zero}
-			plans = append(plans, p)
+		for _, p := range presencePlans(op, d) { // what is added may hide the sign
+			for _, zero := range []float64{0, math.Copysign(0, -1)} {
+				p.attrs = map[string]any{a.Name: zero}
+				plans = append(plans, p)
+			}
 		}
 	}
 	return plans

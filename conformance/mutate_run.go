@@ -72,7 +72,7 @@ func (b *bed) judge(ctx context.Context, x *mutate.Mutant, ops []*opdef.Op, call
 }
 
 // listedBudget is how much more time a mutant has that is listed as equivalent: that is to be refuted.
-const listedBudget = 6
+const listedBudget = 3
 
 // trial is one check that may notice a mutant.
 type trial struct {

@@ -98,7 +98,13 @@ def equal(caller: Caller, call: Bound) -> Any:
     for name, value in values.items():
         # Of copies, since some ops overwrite their arguments.
         replace(call, args=deepcopy(call.args), kwargs={**call.kwargs, name: value})()
-        refused(call, name, Equal(value), TypeError, f"{call.op}: {name}: expected ")
+        others: list[Any] = [Equal(value)]
+        if type(value) is tuple:
+            items: list[Any] = [*value]
+            others += [tuple(map(float, items))]
+            others += [tuple(map(bool, items))] if {*items} <= {0, 1} else []
+        for other in others:
+            refused(call, name, other, TypeError, f"{call.op}: {name}: expected ")
     return call()
 
 
