@@ -46,7 +46,7 @@ func signedZeroPlans(op *opdef.Op, d dtypes) []plan {
 		a := &op.Attrs[i]
 		low, hasLow := number(a.Min)
 		high, hasHigh := number(a.Max)
-		if a.Type != "float" || a.Len > 0 || hasLow && low > 0 || hasHigh && high < 0 {
+		if a.Type != "float" || hasLow && low > 0 || hasHigh && high < 0 {
 			continue
 		}
 		for _, p := range presencePlans(op, d) { // what is added may hide the sign

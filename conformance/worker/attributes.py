@@ -7,7 +7,7 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bound import Unsupported
+from bound import REFUSED, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,9 +76,7 @@ def dtype_like(caller: Caller, call: Bound) -> Any:
     array = call.arrays()[0]
     for name in names:
         value: Any = caller.read(array)[0]["dtype"]
-        try:
-            replace(call, args=deepcopy(call.args), kwargs={**call.kwargs, name: value})()
-        except TypeError:  # not by its name
+        if not accepted(call, name, value):  # by its name
             value = array.dtype
         for other in (Like(array.dtype), Equal(value)):
             got = type(other).__name__
@@ -96,25 +94,43 @@ def equal(caller: Caller, call: Bound) -> Any:
     if not values:
         raise Unsupported("no attribute with a value of its own")
     for name, value in values.items():
-        # Of copies, since some ops overwrite their arguments.
-        replace(call, args=deepcopy(call.args), kwargs={**call.kwargs, name: value})()
-        others: list[Any] = [Equal(value)]
-        if type(value) is tuple:
-            items: list[Any] = [*value]
-            others += [tuple(map(float, items))]
-            others += [tuple(map(bool, items))] if {*items} <= {0, 1} else []
-        for other in others:
+        if not accepted(call, name, value):
+            if name in computed:
+                continue  # by its range
+            raise AssertionError(f"{name} = {value!r} was refused, which is its own value")
+        for other in (Equal(value), *spellings(value)):
             refused(call, name, other, TypeError, f"{call.op}: {name}: expected ")
     return call()
 
 
+def spellings(value: Any) -> list[Any]:
+    """Return what stands for a value elsewhere, but is of another type."""
+    if type(value) is float:
+        return [value.hex()]
+    if type(value) is not tuple or not value:
+        return []
+    items: list[Any] = [*value]
+    flags = [tuple(map(bool, items))] if {*items} <= {0, 1} else []
+    return [tuple(map(float, items)), *flags]
+
+
+def accepted(call: Bound, name: str, value: object) -> bool:
+    """Say whether a value of an attribute is taken; of copies, since some ops overwrite their arguments."""
+    try:
+        replace(call, args=deepcopy(call.args), kwargs={**call.kwargs, name: value})()
+    except REFUSED:
+        return False
+    return True
+
+
 def refused(call: Bound, name: str, value: object, kind: type[Exception], want: str) -> None:
-    """Expect an error for one attribute that begins with a text."""
+    """Expect an error for one attribute: its class, and how it begins."""
     try:
         replace(call, kwargs={**call.kwargs, name: value})()
-    except kind as error:
-        if not str(error).startswith(want):
-            raise AssertionError(f"want {want!r}, got {str(error)!r}") from error
+    except REFUSED as error:
+        if type(error) is not kind or not str(error).startswith(want):
+            got = f"{type(error).__name__}: {error}"
+            raise AssertionError(f"want {kind.__name__}: {want}, got {got}") from error
     else:
         raise AssertionError(f"computed with {name} = {value!r}"[:200])
 

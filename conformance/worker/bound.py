@@ -89,8 +89,8 @@ class Bound:
         raise Unsupported("no array of a suitable dtype")
 
 
-def refusal(call: Bound, words: str = "") -> Any:
-    """Make a call that must be refused, in an error of ours that ends with these words.
+def refusal(call: Bound, *words: str) -> Any:
+    """Make a call that must be refused, in an error of ours that ends with one of these texts.
 
     What is refused goes on as the answer, as results do; other words do not.
     """
@@ -100,10 +100,10 @@ def refusal(call: Bound, words: str = "") -> Any:
         text = str(error)
         if text.startswith(call.op + ": ") and text.endswith(words):
             raise
-        raise AssertionError(f"want {call.op}: …{words}, got {text}") from error
+        raise AssertionError(f"want {call.op}: … {words[0]}, got {text}") from error
 
 
-def refused_singly(call: Bound, change: Callable[[Any], Any], what: str, words: str = "") -> Any:
+def refused_singly(call: Bound, change: Callable[[Any], Any], *words: str) -> Any:
     """Change one array after the other, since each is looked at by itself: no such call may compute.
 
     Parameters
@@ -112,21 +112,23 @@ def refused_singly(call: Bound, change: Callable[[Any], Any], what: str, words: 
         A right call; its own result is returned.
     change
         Makes an array that must be refused; None where there is none of its kind.
-    what
-        What would have been computed from.
     words
-        The end of the error.
+        One of them ends the error.
 
     """
+    tried = False
     for i, x in enumerate(call.args):
         changed = change(x) if isinstance(x, call.kind) else None
         if changed is None:
             continue
+        tried = True
         try:
-            refusal(replace(call, args=[*call.args[:i], changed, *call.args[i + 1 :]]), words)
+            refusal(replace(call, args=[*call.args[:i], changed, *call.args[i + 1 :]]), *words)
         except REFUSED:
             continue
-        raise AssertionError(f"computed from {what} in argument {i}")
+        raise AssertionError(f"computed with {type(changed).__name__} as argument {i}")
+    if not tried:
+        raise Unsupported("no array that could be changed so")
     return call()
 
 

@@ -152,19 +152,20 @@ class Jax(Caller):
 
     def probe_masked_one(self, call: Bound) -> Any:
         """Pass masked elements in one array after the other: JAX itself would use them as if they were there."""
-        return refused_singly(
-            call, lambda x: np.ma.array(np.asarray(x), mask=True), "masked elements"
-        )
+        masked = np.ma.array
+        return refused_singly(call, lambda x: masked(np.asarray(x), mask=True), "got MaskedArray")
 
     def probe_number_one(self, call: Bound) -> Any:
         """Pass a number of Python in the place of one array of rank 0 after the other: it has no dtype."""
-        if all(x.ndim for x in call.arrays()):
-            raise Unsupported("no input of rank 0")
-        return refused_singly(call, lambda x: None if x.ndim else x.item(), "a number")
+
+        def number(x: Any) -> Any:
+            return None if x.ndim else x.item()
+
+        return refused_singly(call, number, "got float", "got int")
 
     def probe_array_like_one(self, call: Bound) -> Any:
-        """Pass something that becomes an array in the place of one after the other: older versions of JAX take it."""
-        return refused_singly(call, ArrayLike, "what is no array")
+        """Pass, in the place of one array after the other, what older versions of JAX would make an array of."""
+        return refused_singly(call, ArrayLike, "got ArrayLike")
 
     def probe_numpy(self, call: Bound) -> Any:
         """Pass NumPy arrays, which JAX's own functions accept."""

@@ -132,26 +132,28 @@ class NumPy(Caller):
 
     def probe_masked_one(self, call: Bound) -> Any:
         """Pass masked elements in one array after the other: each is looked at by itself."""
-        return refused_singly(call, lambda x: np.ma.array(x, mask=True), "masked elements")
+        return refused_singly(call, lambda x: np.ma.array(x, mask=True), "got MaskedArray")
 
     def probe_no_memory(self, call: Bound) -> Any:
-        """Pass a row so often that no machine has memory for its results: their number alone costs none."""
-        if not self.backend or not hasattr(self.package, call.op):
+        """Pass a row so often that no address space holds the results: the rows themselves take no memory."""
+        if not self.backend:
             raise Unsupported("the allocations are not those of the package")
-        inputs = self.backend.ops()[call.op].inputs
-        if any(i.mutated for i in inputs) or not any("*" in i.dims for i in inputs):
-            raise Unsupported("no leading dims, or an argument that is overwritten")
+        op = self.backend.ops()[call.op]
+        many = [x is not None and "*" in i.dims for x, i in zip(call.args, op.inputs)]
+        if any(i.mutated for i in op.inputs) or not any("*" in o.dims for o in op.outputs):
+            raise Unsupported("no results with leading dims of their own")
+        rows = (1 << 62) // max(1, *[x.nbytes for x, is_many in zip(call.args, many) if is_many])
         args = [
-            np.broadcast_to(x, (1 << 40, *x.shape)) if x is not None and "*" in i.dims else x
-            for x, i in zip(call.args, inputs)
+            np.broadcast_to(x, (rows, *x.shape)) if is_many else x
+            for x, is_many in zip(call.args, many)
         ]
         try:
             call.function(*args, **call.kwargs)
-        except MemoryError as error:
-            if str(error) != f"{call.op}: out of memory":
-                raise AssertionError(f"want out of memory, got {error}") from error
+        except Exception as error:
+            if str(error) != f"{call.op}: out of memory" or type(error) is not MemoryError:
+                raise AssertionError(f"want out of memory, got {error!r}") from error
             return call()
-        raise AssertionError("computed 2^40 rows")
+        raise AssertionError(f"computed {rows} rows")
 
 
 create = NumPy

@@ -10,6 +10,9 @@ from bound import Bound, Report, Unsupported, refusal
 if TYPE_CHECKING:
     from caller import Caller
 
+ADVICE = "call it under torch.no_grad() or detach the inputs"
+"""What to do where no gradient is defined."""
+
 
 class Aliasing:
     """Probes of versions and of autograd's view of memory.
@@ -95,7 +98,7 @@ class Aliasing:
     def probe_gradient_refused_mutated(self, call: Bound) -> Any:
         """Overwrite tensors that a gradient flows to."""
         require_gradients(call)
-        return call()
+        return refusal(call, ADVICE)
 
     def probe_gradient_off(self, call: Bound) -> Any:
         """Overwrite tensors that a gradient flows to while gradients are off, as optimisers do."""

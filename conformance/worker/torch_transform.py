@@ -11,6 +11,7 @@ import torch_compose
 import torch_inspect
 import torch_rank
 import transform
+from torch_aliasing import ADVICE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,7 +110,7 @@ def vjp(task: Task) -> None:
 
 def second(task: Task) -> None:
     """Differentiate with a graph of the gradients, then differentiate these, also by the cotangents."""
-    task.facts["advice"] = "call it under torch.no_grad() or detach the inputs"
+    task.facts["advice"] = ADVICE
     torch = task.caller.torch
     arrays = task.calls[0]
     wanted = [arrays.inputs[i].requires_grad_() for i in task.options["wrt"]]

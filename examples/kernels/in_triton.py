@@ -74,7 +74,9 @@ def main() -> None:
             wanted = torch.nn.functional.rms_norm(x.double(), (300,), weight.double(), 1e-6)
             error = float(((found - wanted) / wanted).abs().max())
             assert error < bound, error
-            print(f"{dtype} on {device}: at most {bound:.0e} of PyTorch's value in float64")
+            print(
+                f"{dtype} on {device}: relative error below {bound:.0e} against PyTorch in float64"
+            )
 
 
 if __name__ == "__main__":
