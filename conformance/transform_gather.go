@@ -9,31 +9,58 @@ import (
 	"github.com/opcast/opcast/internal/transform"
 )
 
-// checkGathered divides along dims that are not independent: whatever the program does, the values are right.
+// checkGathered divides along dims that are not independent, and two dims of different inputs along one axis of the mesh, of
+// which a result that has both can keep one: whatever the program does, the values are right.
 func checkGathered(t *T) error {
 	d, err := t.firstDTypes()
 	if err != nil {
 		return err
 	}
-	dims := gathered(t.Op)
-	if len(dims) == 0 {
+	dims, pairs := gathered(t.Op), strangers(t.Op, dividable(t.Op))
+	if len(dims)+len(pairs) == 0 {
 		return skip("every dim that stands alone is parallel")
 	}
 	for _, dim := range dims {
 		for _, explicit := range []bool{false, true} {
-			s, err := t.spreadOf(d, map[string]string{dim: "i"}, []int64{2}, nil, true)
-			if err != nil || s == nil {
+			if err := t.gathers(d, map[string]string{dim: "i"}, explicit, true); err != nil {
 				return err
 			}
-			name := fmt.Sprintf("%s, explicit: %v", s.c.Name, explicit)
-			r, err := t.transform(name, request("sharded", s.options(explicit), s.prepared))
-			if err != nil || r == nil {
-				return err
-			}
-			t.spreadValues(name, r, 0, s)
+		}
+	}
+	for _, pair := range pairs { // no array can have both, not even a cotangent
+		if err := t.gathers(d, map[string]string{pair[0]: "i", pair[1]: "i"}, false, false); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// gathers divides along these dims and compares with one device.
+func (t *T) gathers(d dtypes, axes map[string]string, explicit, gradients bool) error {
+	s, err := t.spreadOf(d, axes, []int64{2}, nil, gradients)
+	if err != nil || s == nil {
+		return err
+	}
+	name := fmt.Sprintf("%s, explicit: %v", s.c.Name, explicit)
+	r, err := t.transform(name, request("sharded", s.options(explicit), s.prepared))
+	if err != nil || r == nil {
+		return err
+	}
+	t.spreadValues(name, r, 0, s)
+	return nil
+}
+
+// strangers are the pairs of dims that no input has both of.
+func strangers(op *opdef.Op, dims []string) [][2]string {
+	var out [][2]string
+	for i, first := range dims {
+		for _, second := range dims[i+1:] {
+			if !slices.ContainsFunc(op.Inputs, func(a opdef.Arg) bool { return a.Has(first) && a.Has(second) }) {
+				out = append(out, [2]string{first, second})
+			}
+		}
+	}
+	return out
 }
 
 // checkUneven divides along each dim that allows it, but by a number of devices that its size is no multiple of.
