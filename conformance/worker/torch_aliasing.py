@@ -46,6 +46,18 @@ class Aliasing:
         notes = {"bumped": bumped(before, targets), "others stay": others == versions(rest)}
         return Report(result, notes)
 
+    def probe_version_negated(self, call: Bound) -> Any:
+        """Overwrite tensors in a call that is not plain, since others are negated lazily."""
+        every, args = overwritten(call), [*call.args]
+        places = [i for i, x in enumerate(args) if floating(x) and i not in call.mutated]
+        if not places:
+            raise Unsupported("the op overwrites all that it gets")
+        for i in places:
+            args[i] = self.torch._neg_view(-args[i])
+        before = versions(every)
+        results = replace(call, args=args)()
+        return Report(results, {"bumped": bumped(before, every)})
+
     def probe_version_dispatched(self, call: Bound) -> Any:
         """Overwrite arguments while a mode for functions is on, so that PyTorch itself passes the call on."""
         targets = overwritten(call)
@@ -94,6 +106,32 @@ class Aliasing:
             raise Unsupported("no gradient flows to the outputs")
         words = "expected no gradient to flow, got requires_grad"
         return refusal(to(call, made), words)
+
+    def probe_gradient_one(self, call: Bound) -> Any:
+        """Let a gradient flow to one tensor after the other: the shortcut for others may not lose it."""
+        places = [i for i, x in enumerate(call.args) if floating(x) and i not in call.mutated]
+        if not places:
+            raise Unsupported("no input that a gradient flows to")
+        for _ in range(3):
+            call.map(lambda x: x.clone())()
+        for i in places:
+            fresh = call.map(lambda x: x.clone())
+            fresh.args[i].requires_grad_()
+            try:
+                made = [x for x in tensors(fresh()) if floating(x)]
+            except NotImplementedError:  # there is none
+                continue
+            if made and not any(x.requires_grad for x in made):
+                raise AssertionError(f"lost the gradient of argument {i}")
+        return call()
+
+    def probe_gradient_refused_given(self, call: Bound) -> Any:
+        """Write to plain tensors while a gradient flows to an input."""
+        made = functional(call)()
+        tracked = call.map(lambda x: x.clone().requires_grad_(floating(x)))
+        if not any(x.requires_grad for x in tracked.arrays()):
+            raise Unsupported("no gradient flows to the inputs")
+        return refusal(to(tracked, made), "no gradient is defined where out is given: " + ADVICE)
 
     def probe_gradient_refused_mutated(self, call: Bound) -> Any:
         """Overwrite tensors that a gradient flows to."""

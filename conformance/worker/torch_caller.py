@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -151,6 +152,37 @@ class Torch(Caller):
             if not all(map(self.torch.equal, bits(found), want)):
                 return tuple(found)  # computed from what lies there: not what the plain call gave
         return call()
+
+    def probe_zeros_one(self, call: Bound) -> Any:
+        """Pass zeros that have no memory, as autograd makes them, in the place of one tensor after the other."""
+        for i, x in enumerate(call.args):
+            if not floating(x) or i in call.mutated:
+                continue
+            lazy = self.torch._efficientzerotensor(x.shape, dtype=x.dtype, device=x.device)
+            found, want = [
+                outputs(
+                    replace(
+                        call, args=[*deepcopy(call.args[:i]), z, *deepcopy(call.args[i + 1 :])]
+                    )()
+                )
+                for z in (lazy, self.torch.zeros_like(x))
+            ]
+            if not all(self.torch.equal(a, b) for a, b in zip(found, want) if a is not None):
+                raise AssertionError(f"computed something else from zeros as argument {i}")
+        return call()
+
+    def probe_escaped(self, call: Bound) -> Any:
+        """Pass a tensor of a transformation that has ended: PyTorch has an error for that."""
+        left: list[Any] = []
+        first: Any = call.arrays()[0]
+        self.torch.vmap(lambda x: left.append(x) or x.clone())(self.torch.stack([first, first]))  # pyright: ignore
+        try:
+            call.map(lambda x: left[0] if x is first else x)()
+        except MemoryError as error:
+            raise AssertionError("took the tensor for one with memory") from error
+        except Exception:  # in its own words
+            return call()
+        raise AssertionError("computed from a tensor that is no more")
 
     def probe_conjugate_bit(self, call: Bound) -> Any:
         """Pass the imaginary part of a lazy conjugate: a lazily negated view with gaps."""
