@@ -112,9 +112,9 @@ class Aliasing:
         places = [i for i, x in enumerate(call.args) if floating(x) and i not in call.mutated]
         if not places:
             raise Unsupported("no input that a gradient flows to")
-        for _ in range(3):
-            call.map(lambda x: x.clone())()
         for i in places:
+            for _ in range(3):  # makes the shortcut for plain tensors
+                call.map(lambda x: x.clone())()
             fresh = call.map(lambda x: x.clone())
             fresh.args[i].requires_grad_()
             try:

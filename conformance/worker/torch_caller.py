@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from abilities import Script
 from bound import Bound, Request, Unsupported, refusal, refused_singly
 from caller import Caller
+from torch_aliasing import functional
 
 
 class Torch(Caller):
@@ -155,29 +156,34 @@ class Torch(Caller):
 
     def probe_zeros_one(self, call: Bound) -> Any:
         """Pass zeros that have no memory, as autograd makes them, in the place of one tensor after the other."""
+
+        def results(i: int, zeros: Any) -> list[Any]:
+            args = deepcopy(call.args)
+            args[i] = zeros
+            return [x for x in outputs(replace(call, args=args)()) if x is not None]
+
         for i, x in enumerate(call.args):
-            if not floating(x) or i in call.mutated:
-                continue
-            lazy = self.torch._efficientzerotensor(x.shape, dtype=x.dtype, device=x.device)
-            found, want = [
-                outputs(
-                    replace(
-                        call, args=[*deepcopy(call.args[:i]), z, *deepcopy(call.args[i + 1 :])]
-                    )()
-                )
-                for z in (lazy, self.torch.zeros_like(x))
-            ]
-            if not all(self.torch.equal(a, b) for a, b in zip(found, want) if a is not None):
-                raise AssertionError(f"computed something else from zeros as argument {i}")
+            if floating(x) and i not in call.mutated:
+                want = results(i, self.torch.zeros_like(x))
+                lazy = self.torch._efficientzerotensor(x.shape, dtype=x.dtype, device=x.device)
+                try:
+                    if not all(map(self.torch.equal, results(i, lazy), want)):
+                        raise ValueError("computed something else")
+                except ValueError as error:
+                    raise AssertionError(f"zeros as argument {i}: {error}") from error
         return call()
 
     def probe_escaped(self, call: Bound) -> Any:
         """Pass a tensor of a transformation that has ended: PyTorch has an error for that."""
         left: list[Any] = []
-        first: Any = call.arrays()[0]
-        self.torch.vmap(lambda x: left.append(x) or x.clone())(self.torch.stack([first, first]))  # pyright: ignore
+
+        def keep(x: Any) -> Any:
+            left.append(x)
+            return x.clone()
+
+        self.torch.vmap(keep)(self.torch.stack([call.args[0]] * 2))
         try:
-            call.map(lambda x: left[0] if x is first else x)()
+            replace(call, args=[left[0], *call.args[1:]])()
         except MemoryError as error:
             raise AssertionError("took the tensor for one with memory") from error
         except Exception:  # in its own words
@@ -266,13 +272,6 @@ class Torch(Caller):
         """Call under inference mode."""
         with self.torch.inference_mode():
             return call()
-
-
-def functional(call: Bound) -> Bound:
-    """Return a call that has out=."""
-    if call.mutated:
-        raise Unsupported("an op that overwrites its arguments has no out=")
-    return call
 
 
 def outputs(result: Any) -> list[Any]:
