@@ -41,8 +41,12 @@ func (t *T) gathers(d dtypes, axes map[string]string, explicit, gradients bool) 
 	if err != nil || s == nil {
 		return err
 	}
-	name := fmt.Sprintf("%s, explicit: %v", s.c.Name, explicit)
-	r, err := t.transform(name, request("sharded", s.options(explicit), s.prepared))
+	return t.asWhole(fmt.Sprintf("%s, explicit: %v", s.c.Name, explicit), "sharded", s, explicit)
+}
+
+// asWhole calls in a way that divides arrays, and expects what one device gives.
+func (t *T) asWhole(name, way string, s *spread, explicit bool) error {
+	r, err := t.transform(name, request(way, s.options(explicit), s.prepared))
 	if err != nil || r == nil {
 		return err
 	}
@@ -65,6 +69,11 @@ func strangers(op *opdef.Op, dims []string) [][2]string {
 
 // checkUneven divides along each dim that allows it, but by a number of devices that its size is no multiple of.
 func checkUneven(t *T) error {
+	return t.eachDividable(3, func(s *spread) error { return t.asWhole(s.c.Name, "uneven", s, false) })
+}
+
+// eachDividable runs a body for each dim that allows it, divided by a number of devices.
+func (t *T) eachDividable(devices int64, body func(s *spread) error) error {
 	d, err := t.firstDTypes()
 	if err != nil {
 		return err
@@ -74,36 +83,22 @@ func checkUneven(t *T) error {
 		return skip("no dim can be divided")
 	}
 	for _, dim := range dims {
-		s, err := t.spreadOf(d, map[string]string{dim: "i"}, []int64{3}, nil, true)
+		s, err := t.spreadOf(d, map[string]string{dim: "i"}, []int64{devices}, nil, true)
 		if err != nil || s == nil {
 			return err
 		}
-		r, err := t.transform(s.c.Name, request("uneven", s.options(false), s.prepared))
-		if err != nil || r == nil {
+		if err := body(s); err != nil {
 			return err
 		}
-		t.spreadValues(s.c.Name, r, 0, s)
 	}
 	return nil
 }
 
 // checkShardMap gives the op the parts.
 func checkShardMap(t *T) error {
-	d, err := t.firstDTypes()
-	if err != nil {
-		return err
-	}
-	dims := dividable(t.Op)
-	if len(dims) == 0 {
-		return skip("no dim can be divided")
-	}
-	for _, dim := range dims {
-		s, err := t.spreadOf(d, map[string]string{dim: "i"}, []int64{4}, nil, true)
-		if err != nil || s == nil {
-			return err
-		}
+	return t.eachDividable(4, func(s *spread) error {
 		if slices.Contains(s.sums()[:len(s.results)], true) {
-			continue // inside of shard_map, summing over the devices is the user's business
+			return nil // inside of shard_map, summing over the devices is the user's business
 		}
 		r, err := t.transform(s.c.Name, request("shard_map", s.options(false), s.prepared))
 		if err != nil || r == nil {
@@ -113,8 +108,8 @@ func checkShardMap(t *T) error {
 		if len(s.wrt) > 0 {
 			t.shardMapGradients(s, r)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // shardMapGradients compares gradients through shard_map: what is not divided is summed over the devices, in some order.

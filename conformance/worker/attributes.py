@@ -69,8 +69,9 @@ def huge(call: Bound) -> Any:
 def dtype_like(caller: Caller, call: Bound) -> Any:
     """Give an array's dtype by something that has it, and by what equals it: only a dtype is one."""
     known = defaults(call.function)
-    attrs: list[Any] = caller.backend.ops()[call.op].attrs if caller.backend else []
-    names: list[str] = [a.name for a in attrs if a.type == "dtype" and a.name in known]
+    names: list[str] = [
+        a.name for a in declared(caller, call) if a.type == "dtype" and a.name in known
+    ]
     if not names:
         raise Unsupported("no attribute with a dtype")
     array = call.arrays()[0]
@@ -86,7 +87,7 @@ def dtype_like(caller: Caller, call: Bound) -> Any:
 
 def equal(caller: Caller, call: Bound) -> Any:
     """Give each attribute by a value, then by what only equals it: a program that is kept is not for both."""
-    attrs: list[Any] = caller.backend.ops()[call.op].attrs if caller.backend else []
+    attrs = declared(caller, call)
     computed = {a.name: 0.5 for a in attrs if a.type == "float" and a.default is None}
     known = defaults(call.function)
     given = {n: call.kwargs.get(n, computed.get(n, d)) for n, d in known.items()}
@@ -101,6 +102,11 @@ def equal(caller: Caller, call: Bound) -> Any:
         for other in (Equal(value), *spellings(value)):
             refused(call, name, other, TypeError, f"{call.op}: {name}: expected ")
     return call()
+
+
+def declared(caller: Caller, call: Bound) -> list[Any]:
+    """Return the attributes of an op as the backend tells them; none of a function that has no backend."""
+    return caller.backend.ops()[call.op].attrs if caller.backend else []
 
 
 def spellings(value: Any) -> list[Any]:

@@ -113,8 +113,7 @@ class Aliasing:
         if not places:
             raise Unsupported("no input that a gradient flows to")
         for i in places:
-            for _ in range(3):  # makes the shortcut for plain tensors
-                call.map(lambda x: x.clone())()
+            warm(call)
             fresh = call.map(lambda x: x.clone())
             fresh.args[i].requires_grad_()
             try:
@@ -217,8 +216,13 @@ def tensors(result: Any) -> list[Any]:
 
 
 def floating(x: Any) -> bool:
-    """Whether a gradient can flow to a tensor."""
-    return x.is_floating_point()
+    """Whether x is a tensor that a gradient can flow to."""
+    return hasattr(x, "is_floating_point") and x.is_floating_point()
+
+
+def warm(call: Bound) -> list[Any]:
+    """Call with copies: the first call of a kind makes the shortcut, which the next ones take. Return what it gave."""
+    return [tensors(call.map(lambda x: x.clone())()) for _ in range(3)][-1]
 
 
 def versions(every: list[Any]) -> list[int]:

@@ -7,10 +7,11 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any, ClassVar
 
+import torch_aliasing
 from abilities import Script
 from bound import Bound, Request, Unsupported, refusal, refused_singly
 from caller import Caller
-from torch_aliasing import functional
+from torch_aliasing import functional, tensors, warm
 
 
 class Torch(Caller):
@@ -135,21 +136,17 @@ class Torch(Caller):
     def probe_negative_one(self, call: Bound) -> Any:
         """Pass one lazily negated view after the other beside plain tensors: the shortcut for these is for no other."""
 
-        def made(change: int = -1) -> list[Any]:
-            args = [x.clone() if isinstance(x, self.kind) else x for x in call.args]
-            if change >= 0:
-                args[change] = self.torch._neg_view(-args[change])
-            return [x for x in outputs(replace(call, args=args)()) if x is not None]
-
         def bits(results: list[Any]) -> list[Any]:
             return [x.reshape(-1).view(self.torch.uint8) for x in results]
 
-        want = bits([made() for _ in range(3)][-1])
+        want = bits(warm(call))
         places = [i for i, x in enumerate(call.args) if floating(x) and i not in call.mutated]
         if not places:
             raise Unsupported("no input of floats")
         for i in places:
-            found = made(i)
+            args = deepcopy(call.args)
+            args[i] = self.torch._neg_view(-args[i])
+            found = tensors(replace(call, args=args)())
             if not all(map(self.torch.equal, bits(found), want)):
                 return tuple(found)  # computed from what lies there: not what the plain call gave
         return call()
@@ -160,7 +157,7 @@ class Torch(Caller):
         def results(i: int, zeros: Any) -> list[Any]:
             args = deepcopy(call.args)
             args[i] = zeros
-            return [x for x in outputs(replace(call, args=args)()) if x is not None]
+            return tensors(replace(call, args=args)())
 
         for i, x in enumerate(call.args):
             if floating(x) and i not in call.mutated:
@@ -218,8 +215,7 @@ class Torch(Caller):
 
     def probe_nested_one(self, call: Bound) -> Any:
         """Pass one nested tensor after the other beside plain ones, after calls that made the shortcut for plain ones."""
-        for _ in range(3):
-            call.map(lambda x: x.clone())()
+        warm(call)
 
         def nested(x: Any) -> Any:
             if not x.ndim:
@@ -244,8 +240,7 @@ class Torch(Caller):
 
     def probe_watched(self, call: Bound) -> Any:
         """Call as before, while a mode or forward-mode derivatives are on: no shortcut may hide the op from them."""
-        for _ in range(3):  # the first call of a kind makes the shortcut, which the next ones take
-            call.map(lambda x: x.clone())()
+        warm(call)
         with watcher(self.torch)() as mode:
             call.map(lambda x: x.clone())()
         if not any(call.op in str(f) for f in mode.seen):
@@ -281,7 +276,7 @@ def outputs(result: Any) -> list[Any]:
 
 def floating(x: Any) -> bool:
     """Say whether x is a tensor of a dtype that has derivatives."""
-    return hasattr(x, "is_floating_point") and x.is_floating_point() and x.itemsize > 1
+    return torch_aliasing.floating(x) and x.itemsize > 1
 
 
 def watcher(torch: Any) -> Any:
