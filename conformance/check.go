@@ -26,14 +26,83 @@ const (
 	groupTransform = "Transformations"
 )
 
-// Check is one property of every op through every adaptor.
+// The profiles of checks: those of core belong to every run, those of extended cost more than every run can bear, or need
+// more than every machine has.
+const (
+	profileCore     = "core"
+	profileExtended = "extended"
+)
+
+// Through says by which callers a check runs.
+type Through int
+
+const (
+	// throughAll stands for every caller: the adaptors, and the library's own callers.
+	throughAll Through = iota
+	// throughAdaptors leaves out the callers that reach the same exports as the bare backend: what they would show it has shown.
+	throughAdaptors
+	// throughFunctions stands for Python functions that are tested in the place of a library.
+	throughFunctions
+	// throughDefinition stands for no caller: the check runs once per op.
+	throughDefinition
+)
+
+// Foreign says why a check cannot judge what opcast did not generate: a library that was made by hand, or Python functions
+// that stand for ops. An empty reason means that it can.
+type Foreign struct{ Library, Functions string }
+
+// Reasons that several checks share.
+var (
+	// aboutGenerated is the reason of checks about what opcast promises and others do not.
+	aboutGenerated = Foreign{
+		Library:   "about what opcast generates; this library is someone else's",
+		Functions: "about what opcast generates; this is a function of someone else",
+	}
+	// transformsGenerated is the reason of checks that compute what transformations must give from calls of the bare backend.
+	transformsGenerated = Foreign{
+		Library:   aboutGenerated.Library,
+		Functions: "what transformations must give is computed from calls of the bare backend, and there is none",
+	}
+	// comparedWithBackend is the reason of checks that compare a caller with the bare backend.
+	comparedWithBackend = Foreign{
+		Library:   aboutGenerated.Library,
+		Functions: "there is no bare backend to compare with",
+	}
+)
+
+// Check is one property of every op through every caller. A check is one value of this type, which stands beside its body.
 type Check struct {
+	// ID names the check in reports and on the command line, Group the part of the report that it belongs to.
 	ID, Group string
 	// Doc says what must hold.
 	Doc string
+	// Profile is the smallest profile that has the check; empty stands for core.
+	Profile string
+	// Through says by which callers it runs.
+	Through Through
+	// HostOnly says why it cannot run on another device than the host; empty if it can.
+	HostOnly string
+	// WithoutKernel says that it runs for ops that have no kernel for the device, too.
+	WithoutKernel bool
 	// Needs returns why the check does not apply to an op or caller, made by skip or unsupported; nil if it does.
 	Needs func(op *opdef.Op, caller Caller) error
-	Run   func(t *T) error
+	// Foreign says what the check means for ops that opcast did not generate.
+	Foreign Foreign
+	// Run is the body. It collects failures in its argument; an error that it returns ends the check.
+	Run func(t *T) error
+}
+
+// runsThrough reports whether the check runs by a caller; functions says that it calls functions in the place of a library.
+func (c *Check) runsThrough(caller string, functions bool) bool {
+	switch c.Through {
+	case throughDefinition:
+		return caller == definitionName
+	case throughFunctions:
+		return functions && caller != definitionName
+	case throughAdaptors:
+		return caller != definitionName && caller != nativeName && caller != opCallName
+	}
+	return caller != definitionName
 }
 
 // stop ends a check early with a status of its own.

@@ -138,7 +138,7 @@ func (c *choice) named(ops []*opdef.Op, callers []Caller, f *foreign) error {
 // exists reports whether a pattern names at least one spec.
 func (p pattern) exists(ops []*opdef.Op, callers []Caller, f *foreign) bool {
 	return slices.ContainsFunc(callers, func(caller Caller) bool {
-		checks := f.checks(caller)
+		checks := checksOf(caller, f.callables())
 		return slices.ContainsFunc(ops, func(op *opdef.Op) bool {
 			return slices.ContainsFunc(checks, func(c Check) bool { return p.matches(op.Name, caller.Name(), c.ID) })
 		})
@@ -176,7 +176,7 @@ func (c *choice) cells(ops []*opdef.Op, callers []Caller, f *foreign) ([]cell, e
 			if !f.offers(op, caller.Name()) {
 				continue
 			}
-			checks := slices.DeleteFunc(slices.Clone(f.checks(caller)), func(check Check) bool {
+			checks := slices.DeleteFunc(checksOf(caller, f.callables()), func(check Check) bool {
 				return !c.wants(op.Name, caller.Name(), check.ID)
 			})
 			switch {

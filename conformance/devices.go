@@ -34,9 +34,6 @@ func checkDevices(t *T) error {
 	})
 }
 
-// withoutKernel holds for ops that have no kernel for the device under test: calls say so.
-const withoutKernel = "no-kernel"
-
 // checkNoKernel calls an op that has no kernel for the device: the error names the devices that it has kernels for.
 func checkNoKernel(t *T) error {
 	if len(kernelsOn(t.Op, t.env.device)) > 0 {

@@ -13,21 +13,6 @@ import (
 // groupEndure are probes of many calls and of copies of the library.
 const groupEndure = "endure"
 
-// endureChecks are about what surrounds a call: other threads, child processes, memory that stays.
-func endureChecks() []Check {
-	return []Check{
-		{"threads", groupEndurance, "calls of several threads at once, right and wrong ones, give what they give one after the other", hasThreads, checkThreads},
-		{"fork", groupEndurance, "a child that is forked after import and calls gives the same bits and the same errors", hasChildren, checkChild("fork")},
-		{"spawn", groupEndurance, "a child that is spawned gives the same bits and the same errors", hasChildren, checkChild("spawn")},
-		{"leaks", groupEndurance, "memory, objects and references are flat over 10,000 calls and 10,000 refused ones; of slow calls as many as fit in 0.2 s, at least 300", hasProbe(groupEndure, "leaks"), checkLeaks(0.2)},
-		{leaksMore, groupEndurance, "memory, objects and references are flat over 10,000 calls and 10,000 refused ones, however long that takes", hasProbe(groupEndure, "leaks"), checkLeaks(0)},
-		{"copies", groupEndurance, "two copies of the library in one process give the same bits and do not disturb each other", isCopied, checkCopies},
-	}
-}
-
-// leaksMore is the check that belongs to the extended profile.
-const leaksMore = "leaks-all"
-
 // hasProbe holds where the caller's worker has a probe.
 func hasProbe(group, probe string) func(*opdef.Op, Caller) error {
 	return func(_ *opdef.Op, caller Caller) error {

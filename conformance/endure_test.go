@@ -49,7 +49,7 @@ func handMade(t *testing.T, function string) (*remote, *foreign) {
 
 // Functions that misbehave only beside other calls are found in a real process; a right one passes everything.
 func TestEnduranceOfFunctions(t *testing.T) {
-	all := []string{"threads", "fork", "spawn", "leaks", leaksMore}
+	all := []string{"threads", "fork", "spawn", "leaks", leaksAllCheck.ID}
 	for function, failing := range map[string]string{
 		"right": "", "keeps_results": "leaks leaks-all", "keeps_arguments": "leaks leaks-all", "keeps_errors": "leaks leaks-all",
 		"blind": "", "shares": "threads", "dies_in_child": "fork spawn", "differs_in_child": "fork spawn",

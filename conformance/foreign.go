@@ -105,65 +105,17 @@ func (f *foreign) offers(op *opdef.Op, caller string) bool {
 	return f.functions[caller][op.Name] != ""
 }
 
-// ofResults are the checks that look at results and behaviour only.
-var ofResults = setOf(
-	// Of definitions.
-	"oracle", "independent", "samples", "gradient", "fault-coverage",
-	// Of everyone who calls.
-	"value", "special-values", "magnitudes", "attrs", "defaults", "optional", "repeated", "contents",
-	"random-shapes", randomShapesMore,
-	"shape", "rank", "sizes", "dtype-combinations", "dtype-refused", "zero-size",
-	"inputs-unchanged", "mutated", "side-by-side", "fresh-outputs", "same-object", "version",
-	"donation", "errors", "side-effects", "special-inputs", "malformed", "threads", "fork", "spawn", "leaks", leaksMore, pairsID,
-)
-
-// ourStrides are checks of strides that are about what generated functions do with them.
-var ourStrides = setOf("not-copied", "output-strides", "far-apart")
-
-func setOf(names ...string) map[string]bool {
-	set := map[string]bool{}
-	for _, name := range names {
-		set[name] = true
-	}
-	return set
-}
-
 // excluded says why a check has nothing to judge; nil if it has.
 func (f *foreign) excluded(check *Check) error {
-	if f == nil || ofResults[check.ID] || check.Group == groupStrides && !ourStrides[check.ID] {
-		return nil
-	}
-	if !f.callables() {
-		return f.excludedOfLibrary(check)
-	}
 	switch {
-	case check.Group == groupTransform:
-		return unsupported("what transformations must give is computed from calls of the bare backend, and there is none")
-	case check.ID == "keywords", check.ID == "call-shape", check.ID == "signature", check.ID == "out":
-		return unsupported("its parameters are those that its author gave it")
-	case check.ID == "precedence":
-		return unsupported("the words of its errors are its author's")
-	case check.ID == "stale", check.ID == "gradient-written":
-		return unsupported("its gradient is its author's, not that of the definition")
-	case check.ID == "split":
-		return unsupported("parts give the bits of parts in generated collections; values are judged by the reference")
-	case check.Group == groupAcross:
-		return unsupported("there is no bare backend to compare with")
-	}
-	return unsupported("about what opcast generates; this is a function of someone else")
-}
-
-// excludedOfLibrary is about a library that exports ops and nothing else.
-func (f *foreign) excludedOfLibrary(check *Check) error {
-	switch check.ID {
-	case "out", "saved", "scratch", "split":
+	case f == nil:
 		return nil
-	case "precedence":
-		return unsupported("the words of its errors are its author's")
-	case "variants":
-		return unsupported("the library does not tell of kernels: it has no _opcast_force")
+	case f.callables() && check.Foreign.Functions != "":
+		return unsupported("%s", check.Foreign.Functions)
+	case !f.callables() && check.Foreign.Library != "":
+		return unsupported("%s", check.Foreign.Library)
 	}
-	return unsupported("about what opcast generates; this library is someone else's")
+	return nil
 }
 
 // forgives reports whether a wrong call is one that others may take: where Python and tvm-ffi take a bool for a number and a
@@ -199,15 +151,6 @@ func (f *foreign) adaptors(p *opdef.Project) []string {
 	names := append(slices.Clone(p.Manifest.Adaptors), backendName, nativeName, opCallName)
 	slices.Sort(names)
 	return names
-}
-
-// checks are those of a caller: functions of several frameworks are compared with each other, too.
-func (f *foreign) checks(caller Caller) []Check {
-	list := checksOf(caller)
-	if f.callables() && caller.Name() != definitionName {
-		list = append(slices.Clone(list), pairs())
-	}
-	return list
 }
 
 // paths are the folders in which modules of functions are looked for: where the user is, then the project.

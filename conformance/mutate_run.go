@@ -93,7 +93,7 @@ func (b *bed) trials(x *mutate.Mutant, ops []*opdef.Op, callers []string) []tria
 		if caller == nil {
 			continue
 		}
-		list := checksOf(caller)
+		list := checksOf(caller, false)
 		for _, op := range ops {
 			for i := range list {
 				out = append(out, trial{op, caller, &list[i], slices.Contains(x.Operator.Expect, list[i].ID)})

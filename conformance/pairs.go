@@ -1,15 +1,5 @@
 package conformance
 
-// pairsID names the check that compares functions of several frameworks with each other.
-const pairsID = "pairs"
-
-// pairs is the check in the place of the bare backend's bits: functions of others have no bits in common, but what the
-// reference allows both.
-func pairs() Check {
-	const doc = "functions of two frameworks differ by no more than each may from the reference"
-	return Check{pairsID, groupAcross, doc, nil, covered(checkPairs)}
-}
-
 func checkPairs(t *T) error {
 	others := t.others()
 	if len(others) == 0 {

@@ -130,8 +130,8 @@ func TestPlantedOps(t *testing.T) {
 		"says it":           {"warnings", deprecate, fake{}, "pass"},
 		"says nothing":      {"warnings", deprecate, fake{after: note("warnings", func(any) any { return []any{} })}, "fail: "},
 		"says it elsewhere": {"warnings", deprecate, fake{after: note("warnings", elsewhere)}, "fail: "},
-		"refuses":           {withoutKernel, onlyCUDA, fake{after: missingKernel}, "pass"},
-		"computes anyway":   {withoutKernel, onlyCUDA, fake{}, "fail: "},
+		"refuses":           {noKernelCheck.ID, onlyCUDA, fake{after: missingKernel}, "pass"},
+		"computes anyway":   {noKernelCheck.ID, onlyCUDA, fake{}, "fail: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			op := *toyOp(t, "affine")

@@ -57,7 +57,7 @@ func TestRandomShapesShrink(t *testing.T) {
 		}
 	}}
 	s := &session{env: environment{project: toy(t), device: "cpu", oracle: fakeOracle{}, seed: 3, callers: []Caller{&fake{name: backendName}, wrong}}}
-	for _, check := range inputChecks() {
+	for _, check := range randomChecks() {
 		if check.ID != "random-shapes" {
 			continue
 		}

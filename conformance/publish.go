@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -72,11 +73,11 @@ func (s *session) catalogue() []report.Check {
 		wanted[ran[i].ID] = true
 	}
 	var out []report.Check
-	// What is in no list, such as checks of callables alone, comes last.
-	for _, c := range slices.Concat(checks(), definitionChecks(), ran) {
+	// What is in no list, such as comparisons with existing kernels, comes last.
+	for _, c := range slices.Concat(checks(), ran) {
 		if wanted[c.ID] {
 			delete(wanted, c.ID)
-			out = append(out, report.Check{ID: c.ID, Group: c.Group, Profile: c.Profile(), Doc: c.Doc})
+			out = append(out, report.Check{ID: c.ID, Group: c.Group, Profile: cmp.Or(c.Profile, profileCore), Doc: c.Doc})
 		}
 	}
 	return out

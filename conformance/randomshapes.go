@@ -30,20 +30,6 @@ var adversarialSizes = []int64{
 	15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 4095, 4097,
 }
 
-// inputChecks make inputs at random.
-func inputChecks() []Check {
-	return []Check{{
-		ID: "random-shapes", Group: groupShapes, Run: checkRandomShapes(1),
-		Doc: "random sizes, ranks, dtypes, attrs, layouts and optional inputs give what the reference gives; a failing call is shrunk",
-	}, {
-		ID: randomShapesMore, Group: groupShapes, Run: checkRandomShapes(shapesMore),
-		Doc: "the same, many times more",
-	}}
-}
-
-// randomShapesMore is too much for every run.
-const randomShapesMore = "random-shapes-more"
-
 // checkRandomShapes calls with random dtypes, kernels, ranks, sizes, attrs, layouts and optional inputs. A call that fails
 // is shrunk to a small one, which is reported.
 func checkRandomShapes(factor int) func(t *T) error {

@@ -1,8 +1,6 @@
 package conformance
 
 import (
-	"strings"
-
 	"github.com/opcast/opcast/internal/opdef"
 )
 
@@ -11,14 +9,6 @@ const (
 	groupStreams      = "Streams"
 	groupStreamProbes = "streams"
 )
-
-func streamChecks() []Check {
-	return []Check{
-		{"side-stream", groupStreams, "a call on a side stream runs behind the producer of its arguments, without a wait", streamed("side"), covered(checkStreams("side"))},
-		{"two-streams", groupStreams, "calls on two streams do not disturb each other", streamed("two"), covered(checkStreams("two"))},
-		{"graph", groupStreams, "a captured call computes with the contents of its arguments when it is replayed", streamed("graph"), covered(checkStreams("graph"))},
-	}
-}
 
 // streamed holds where a framework has probes of streams, which it only has on a device.
 func streamed(about string) func(*opdef.Op, Caller) error {
@@ -49,16 +39,4 @@ func checkStreams(about string) func(t *T) error {
 			return nil
 		})
 	}
-}
-
-// onlyOnHost says why a check cannot run on a device; nil if it can.
-func onlyOnHost(check *Check, device string) error {
-	spread := strings.HasPrefix(check.ID, "shard") || check.ID == "dtensor"
-	if device != "cpu" && spread {
-		return unsupported("needs several devices, which are simulated on the host")
-	}
-	if device != "cpu" && check.ID == "far-apart" {
-		return unsupported("a device provides all memory that is asked for, and rows so far apart need more than it has")
-	}
-	return nil
 }

@@ -9,11 +9,6 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 )
 
-// transformChecks let the frameworks transform ops. What must come out is computed from calls of the bare backend.
-func transformChecks() []Check {
-	return slices.Concat(compileChecks(), mapChecks(), gradientChecks(), composeChecks(), lookChecks(), spreadChecks())
-}
-
 // transforms holds where a framework has transformations.
 func transforms(_ *opdef.Op, caller Caller) error {
 	if _, ok := caller.(transformer); !ok || !can(caller, featureTransforms) {

@@ -8,16 +8,6 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 )
 
-func compileChecks() []Check {
-	inductor := offers("Inductor", transforms)
-	return []Check{
-		{"jit", groupTransform, "compiled as a whole, forward and backward, it gives the same bits, and a second call compiles nothing", transforms, covered(checkJit)},
-		{"inductor", groupTransform, "Inductor's programs give the same bits", inductor, checkInductor},
-		{"dynamic", groupTransform, "one program serves every size of the leading and parallel dims", varies, checkDynamic},
-		{"export", groupTransform, "an exported program that was saved and loaded gives the same bits, gradients too", varies, checkExport},
-	}
-}
-
 // varies holds where a framework has transformations and the op has dims whose sizes can vary.
 func varies(op *opdef.Op, caller Caller) error {
 	if err := transforms(op, caller); err != nil {

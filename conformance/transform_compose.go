@@ -7,18 +7,6 @@ import (
 	"github.com/opcast/opcast/internal/ndarray"
 )
 
-func composeChecks() []Check {
-	return []Check{
-		{"vmap-of-grad", groupTransform, "mapped gradients are the gradients of the slices, compiled or not", differentiates, checkMapOfGrad},
-		{"grad-of-vmap", groupTransform, "gradients of mapped calls are those of the slices, summed where an input is not mapped", differentiates, checkGradOfMap},
-		{"checkpoint", groupTransform, "computing the results again in the backward pass changes no bit", differentiates, checkCheckpoint},
-		{"jacobian", groupTransform, "jacrev gives the gradients of every element", differentiates, checkJacobian},
-		{"functional-call", groupTransform, "gradients through torch.func.functional_call are the same", offers("torch.func", differentiates), checkFunctionalCall},
-		{"scan", groupTransform, "loops and their gradients give what the single calls give", offers("scan", transforms), checkScan},
-		{"x64", groupTransform, "64-bit types change no bit", offers("x64 mode", transforms), covered(checkWide)},
-	}
-}
-
 // composed is a mapped call with its gradient: arguments, and the results of every slice.
 type composed struct {
 	m *mapping

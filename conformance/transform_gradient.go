@@ -8,19 +8,6 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 )
 
-func gradientChecks() []Check {
-	functional := offers("torch.func", differentiates)
-	return []Check{
-		{"grad", groupTransform, "gradients have the bits of the gradient op fed with the cotangent, with and without each optional input", differentiates, covered(checkGrad)},
-		{"grad-some", groupTransform, "gradients of some inputs are those of all", differentiates, checkGradSome},
-		{"grad-cotangents", groupTransform, "cotangents with strides, expanded or made by the framework give the same gradients", differentiates, checkCotangents},
-		{"grad-functional", groupTransform, "torch.func.vjp gives the same gradients", functional, checkVJP},
-		{"grad-empty", groupTransform, "gradients of calls with an empty dimension have the right shapes, zeros where nothing is summed, and no launch for nothing", differentiates, checkGradEmpty},
-		{"grad-second", groupTransform, "a derivative that is not defined raises NotImplementedError, when it is asked for and not before", transforms, checkSecond},
-		{"forward-mode", groupTransform, "forward-mode derivatives raise NotImplementedError in every spelling", transforms, checkForwardMode},
-	}
-}
-
 // checkGrad differentiates by all inputs.
 func checkGrad(t *T) error {
 	return t.eachCase(func(d dtypes) []plan { return presencePlans(t.Op, d) }, func(c *Case) error {

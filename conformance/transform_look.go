@@ -10,17 +10,6 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 )
 
-func lookChecks() []Check {
-	return []Check{
-		{"abstract", groupTransform, "without data, shapes, dtypes, strides and devices are those of real results", transforms, checkAbstract},
-		{"dispatch-modes", groupTransform, "dispatch modes see the op, and its gradient, by name", offers("dispatch modes", transforms), checkModes},
-		{"opcheck", groupTransform, "PyTorch's own tests of custom ops pass, every one", offers("opcheck", transforms), checkOpcheck},
-		{"profile", groupTransform, "a profile lists the op, and its gradient, by name and with the shapes of the inputs", offers("profiler of this kind", transforms), checkProfile},
-		{"autocast", groupTransform, "under autocast, inputs that share a dtype are cast to the widest", offers("autocast", transforms), checkAutocast},
-		{"transformed-errors", groupTransform, "wrong calls raise their class and text under every transformation that keeps them", transforms, checkTransformedErrors},
-	}
-}
-
 // checkAbstract asks for results without data.
 func checkAbstract(t *T) error {
 	return t.eachPresence(func(c *Case) error {

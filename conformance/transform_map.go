@@ -7,14 +7,6 @@ import (
 	"github.com/opcast/opcast/internal/ndarray"
 )
 
-func mapChecks() []Check {
-	return []Check{
-		{"vmap", groupTransform, "mapped over any of its arguments, along the first or last axis, it gives the stacked results, by one launch where the definition says merged", transforms, checkMap},
-		{"vmap-nested", groupTransform, "two maps over different arguments give the stacked results", transforms, checkMapNested},
-		{"vmap-empty", groupTransform, "a map over nothing gives empty results and launches nothing", transforms, checkMapEmpty},
-	}
-}
-
 // checkMap maps every subset of the given inputs; the axis differs from input to input and from subset to subset.
 func checkMap(t *T) error {
 	err := t.eachPresence(func(c *Case) error {

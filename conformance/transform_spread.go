@@ -9,19 +9,6 @@ import (
 	"github.com/opcast/opcast/internal/transform"
 )
 
-func spreadChecks() []Check {
-	sharded := offers("sharding", transforms)
-	return []Check{
-		{"sharding", groupTransform, "on 2, 4 and 8 devices: no collective along a parallel dim, sums by one all-reduce, local parts, the bits of one device", sharded, checkSharding(false)},
-		{"sharding-explicit", groupTransform, "the same with explicit axes", sharded, checkSharding(true)},
-		{"sharding-2d", groupTransform, "the same on a mesh of 2 × 4 devices", sharded, checkMesh},
-		{"sharding-gathered", groupTransform, "along any other dim, and along one of two that share an axis, parts are put together first and results are right", sharded, checkGathered},
-		{"sharding-uneven", groupTransform, "parts of different sizes are put together first: what pads the smaller ones is in no result and no sum", sharded, checkUneven},
-		{"shard-map", groupTransform, "on the parts inside jax.shard_map, in a loop, and differentiated", sharded, checkShardMap},
-		{"dtensor", groupTransform, "DTensors on two processes have the placements that the definition gives, forward and backward, and the right values", offers("DTensor", transforms), checkDTensor},
-	}
-}
-
 // spread is a call whose arrays are divided along dims.
 type spread struct {
 	*prepared

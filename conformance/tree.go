@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -57,7 +58,7 @@ func (s *session) cell(c cell, at types.CodeLocation) {
 	ginkgo.Describe(c.caller.Name(), ginkgo.Label("adaptor:"+c.caller.Name()), at, func() {
 		for i := range c.checks {
 			check := &c.checks[i]
-			labels := ginkgo.Label("group:"+strings.ReplaceAll(strings.ToLower(check.Group), " ", "-"), "profile:"+check.Profile())
+			labels := ginkgo.Label("group:"+strings.ReplaceAll(strings.ToLower(check.Group), " ", "-"), "profile:"+cmp.Or(check.Profile, profileCore))
 			ginkgo.It(check.ID, labels, at, ginkgo.SpecTimeout(specDeadline), func(ctx ginkgo.SpecContext) {
 				s.began(c, check)
 				results := s.run(ctx, c.op, c.caller, c.missing, check)
@@ -97,14 +98,14 @@ func (s *session) applies(op *opdef.Op, caller Caller, missing string, check *Ch
 	if err := s.env.foreign.excluded(check); err != nil {
 		return err
 	}
-	if check.Profile() == profileExtended && s.options.Profile != profileExtended {
+	if check.Profile == profileExtended && s.options.Profile != profileExtended {
 		return skip("belongs to the extended profile")
 	}
-	if caller.Name() != definitionName && len(kernelsOn(op, s.env.device)) == 0 && check.ID != withoutKernel {
+	if caller.Name() != definitionName && len(kernelsOn(op, s.env.device)) == 0 && !check.WithoutKernel {
 		return skip("the op has no kernel for %s", kindOf(s.env.device))
 	}
-	if err := onlyOnHost(check, s.env.device); err != nil {
-		return err
+	if check.HostOnly != "" && s.env.device != "cpu" {
+		return unsupported("%s", check.HostOnly)
 	}
 	if check.Needs == nil {
 		return nil
