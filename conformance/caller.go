@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/worker"
+	"github.com/opcast/opcast/internal/rpc"
 )
 
 // greeting is a worker's first frame.
@@ -30,7 +30,7 @@ type greeting struct {
 // remote is a caller in a worker process.
 type remote struct {
 	name   string
-	worker *worker.Worker
+	worker *rpc.Worker
 	// reached is memory of the process that calls from Go, with the number of its present random call; nil for others.
 	reached []byte
 	greeting
@@ -61,15 +61,15 @@ const (
 )
 
 // workerCommand says how to start a Python process that plays the caller; dir holds the worker's files.
-func workerCommand(python, dir string, config workerConfig) (worker.Config, error) {
+func workerCommand(python, dir string, config workerConfig) (rpc.Config, error) {
 	text, err := json.Marshal(config)
 	if err != nil {
-		return worker.Config{}, fmt.Errorf("worker config: %w", err)
+		return rpc.Config{}, fmt.Errorf("worker config: %w", err)
 	}
-	return worker.Config{
+	return rpc.Config{
 		// -B keeps caches out of the user's tree. The module path begins with dir, since the program is a file there.
 		Command: []string{python, "-B", filepath.Join(dir, "main.py"), string(text)}, Dir: dir,
-		StartDeadline: startDeadline, CallDeadline: callDeadline, Memory: worker.Allowance(),
+		StartDeadline: startDeadline, CallDeadline: callDeadline, Memory: rpc.Allowance(),
 	}, nil
 }
 
@@ -146,7 +146,7 @@ func (r *remote) Describe(ctx context.Context, op *opdef.Op) (*Description, erro
 
 // crashText is the failure text of a call that ended the process.
 func crashText(err error) (string, bool) {
-	var crash *worker.CrashError
+	var crash *rpc.CrashError
 	if errors.As(err, &crash) {
 		return "the process died: " + crash.Error(), true
 	}

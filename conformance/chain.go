@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/opcast/opcast/internal/worker"
+	"github.com/opcast/opcast/internal/rpc"
 )
 
 // remoteChain is a worker that has several frameworks in one process.
 type remoteChain struct {
-	worker     *worker.Worker
+	worker     *rpc.Worker
 	frameworks []string
 }
 

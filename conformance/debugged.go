@@ -6,7 +6,7 @@ import (
 
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/worker"
+	"github.com/opcast/opcast/internal/rpc"
 )
 
 // debugVariable is the environment variable with which a library looks at what arrays hold.
@@ -27,7 +27,7 @@ func (s *session) debugging(ctx context.Context, name string) (Caller, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &remote{name: name, worker: worker.New(started)}
+	r := &remote{name: name, worker: rpc.New(started)}
 	s.workers = append(s.workers, r.worker)
 	if err := r.start(ctx); err != nil {
 		return nil, err

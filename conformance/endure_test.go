@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/worker"
+	"github.com/opcast/opcast/internal/rpc"
 )
 
 // handMade is a worker that calls a function of testdata/endure.py with arrays of NumPy.
@@ -35,7 +35,7 @@ func handMade(t *testing.T, function string) (*remote, *foreign) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &remote{name: "numpy", worker: worker.New(config)}
+	r := &remote{name: "numpy", worker: rpc.New(config)}
 	t.Cleanup(func() {
 		if err := r.worker.Close(); err != nil {
 			t.Error(err)

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/opcast/opcast/internal/worker"
+	"github.com/opcast/opcast/internal/rpc"
 )
 
 // wireTeam is a request for calls at once; each has its blobs in one list.
@@ -57,7 +57,7 @@ func (r *remote) Together(ctx context.Context, calls []*Call, repeat int) ([][]*
 		if a.Thread < 0 || a.Thread >= len(calls) || a.Blobs > len(m.Blobs) {
 			return nil, fmt.Errorf("read answers: thread %d with %d blobs", a.Thread, a.Blobs)
 		}
-		one, err := readResult(worker.Message{Header: a.Body, Blobs: m.Blobs[:a.Blobs]}, calls[a.Thread].tensors())
+		one, err := readResult(rpc.Message{Header: a.Body, Blobs: m.Blobs[:a.Blobs]}, calls[a.Thread].tensors())
 		if err != nil {
 			return nil, err
 		}

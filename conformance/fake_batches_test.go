@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/opcast/opcast/internal/native"
 	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/worker"
+	"github.com/opcast/opcast/internal/rpc"
+	"github.com/opcast/opcast/internal/tvmffi"
 )
 
 // batches is a framework whose process makes random calls by itself.
@@ -19,7 +19,7 @@ type batches struct {
 	// reached is the number that a crash leaves behind, if not its own.
 	reached *int64
 	at      int64
-	used    native.Memory
+	used    tvmffi.Memory
 }
 
 // Batch makes the calls as the process would.
@@ -41,8 +41,8 @@ func (b *batches) Batch(ctx context.Context, op string, seed uint64, from, count
 	tally := &randomTally{}
 	for b.at = from; b.at < from+count; b.at++ {
 		if b.at == b.crashAt {
-			b.crashAt, b.used = -1, native.Memory{} // another process goes on
-			return nil, &worker.CrashError{Reason: "signal: segmentation fault"}
+			b.crashAt, b.used = -1, tvmffi.Memory{} // another process goes on
+			return nil, &rpc.CrashError{Reason: "signal: segmentation fault"}
 		}
 		if err := r.make(b.at, tally); err != nil {
 			return nil, err
@@ -64,7 +64,7 @@ func (b *batches) Reached() int64 {
 }
 
 // Usage grows with every batch, if it is to.
-func (b *batches) Usage(context.Context) (native.Memory, error) { return b.used, nil }
+func (b *batches) Usage(context.Context) (tvmffi.Memory, error) { return b.used, nil }
 
 // checkNamed finds a check.
 func checkNamed(t *testing.T, id string) Check {

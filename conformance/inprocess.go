@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"unsafe"
 
-	"github.com/opcast/opcast/internal/native"
+	"github.com/opcast/opcast/internal/tvmffi"
 )
 
 // inProcess calls the library in this very process, where random calls are too many for messages: the process that calls
 // from Go is one of its own, and the suite survives it.
-type inProcess struct{ library *native.Library }
+type inProcess struct{ library *tvmffi.Library }
 
 // Name is that of the caller for which the calls are made.
 func (p *inProcess) Name() string { return nativeName }
@@ -26,7 +26,7 @@ func (p *inProcess) Probes(group string) []string { return nativeProbes[group] }
 // Call makes a call with copies of all memory, so that the call remains as it is. It reports no outputs: whoever wants to
 // look at them looks at the buffers.
 func (p *inProcess) Call(_ context.Context, call *Call) (*Result, error) {
-	c := &copied{tensors: map[*Tensor]*native.Tensor{}, memory: map[*byte][]byte{}}
+	c := &copied{tensors: map[*Tensor]*tvmffi.Tensor{}, memory: map[*byte][]byte{}}
 	args, unsupported := c.arguments(call)
 	if unsupported != "" {
 		return &Result{Unsupported: unsupported}, nil
@@ -37,7 +37,7 @@ func (p *inProcess) Call(_ context.Context, call *Call) (*Result, error) {
 	}
 	result := &Result{}
 	_, err = p.library.Call(call.Op.Name, args...)
-	var raised *native.Error
+	var raised *tvmffi.Error
 	switch {
 	case errors.As(err, &raised):
 		result.Error = &CallError{Class: raised.Kind, Text: raised.Text}
@@ -63,7 +63,7 @@ func (p *inProcess) launches(op string) (int64, error) {
 
 // copied are the arguments of a call over copies of their memory: what shares memory goes on doing so.
 type copied struct {
-	tensors map[*Tensor]*native.Tensor
+	tensors map[*Tensor]*tvmffi.Tensor
 	memory  map[*byte][]byte
 }
 
@@ -114,15 +114,15 @@ func (c *copied) tensor(t *Tensor) any {
 	if have := c.tensors[t]; have != nil {
 		return have
 	}
-	out := &native.Tensor{
-		DType: native.DType{Code: uint8(t.DType.Code), Bits: uint8(t.DType.Bits), Lanes: 1},
+	out := &tvmffi.Tensor{
+		DType: tvmffi.DType{Code: uint8(t.DType.Code), Bits: uint8(t.DType.Bits), Lanes: 1},
 		Shape: orEmpty(t.Shape), Strides: orEmpty(t.Strides), ByteOffset: uint64(t.Offset) * uint64(t.DType.Bits/8),
 	}
 	if data := c.of(t.Data); len(data) > 0 {
 		out.Data = unsafe.Pointer(&data[0])
 	}
 	if t.Device == "cuda:0" {
-		out.Device = native.Device{Type: 2}
+		out.Device = tvmffi.Device{Type: 2}
 	}
 	c.tensors[t] = out
 	return out

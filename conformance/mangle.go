@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/opcast/opcast/internal/native"
+	"github.com/opcast/opcast/internal/tvmffi"
 )
 
 // Calls that only raw memory can express: the process that calls from Go changes the arguments as the options say.
@@ -54,7 +54,7 @@ func (m mangling) apply(args []any) []any {
 	}
 	at := m.at % len(args)
 	args = slices.Clone(args)
-	x, isArray := args[at].(*native.Tensor)
+	x, isArray := args[at].(*tvmffi.Tensor)
 	switch {
 	case m.as == mangleMissing:
 		return slices.Delete(args, at, at+1)

@@ -8,13 +8,13 @@ import (
 	"strconv"
 	"unsafe"
 
-	"github.com/opcast/opcast/internal/native"
 	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/internal/tvmffi"
 )
 
 // nativeCall is one request.
 type nativeCall struct {
-	library *native.Library
+	library *tvmffi.Library
 	// foreign says that nobody counts the kernels that the library starts.
 	foreign bool
 	wire    *wireCall
@@ -26,7 +26,7 @@ type nativeCall struct {
 // nativeArray is an array of a call in this process.
 type nativeArray struct {
 	spec   wireArray
-	tensor *native.Tensor
+	tensor *tvmffi.Tensor
 }
 
 // errInexpressible says that Go cannot pass what a request asks for.
@@ -121,7 +121,7 @@ func scalar(kind string, raw any) (any, error) {
 }
 
 // array makes a DLPack tensor over the memory of a blob.
-func (n *nativeCall) array(raw any) (*native.Tensor, error) {
+func (n *nativeCall) array(raw any) (*tvmffi.Tensor, error) {
 	text, err := json.Marshal(raw)
 	var spec wireArray
 	if err == nil {
@@ -137,15 +137,15 @@ func (n *nativeCall) array(raw any) (*native.Tensor, error) {
 		n.arrays[spec.Index] = &nativeArray{spec, twin.tensor}
 		return twin.tensor, nil
 	}
-	t := &native.Tensor{
-		DType: native.DType{Code: uint8(spec.DLPack[0]), Bits: uint8(spec.DLPack[1]), Lanes: 1},
+	t := &tvmffi.Tensor{
+		DType: tvmffi.DType{Code: uint8(spec.DLPack[0]), Bits: uint8(spec.DLPack[1]), Lanes: 1},
 		Shape: spec.Shape, Strides: spec.Strides, ByteOffset: uint64(spec.Offset) * uint64(spec.DLPack[1]/8),
 	}
 	if data := n.blobs[spec.Blob]; len(data) > 0 {
 		t.Data = unsafe.Pointer(&data[0])
 	}
 	if spec.Device == "cuda:0" {
-		t.Device = native.Device{Type: 2}
+		t.Device = tvmffi.Device{Type: 2}
 	}
 	if n.foreign && t.Data != nil { // as frameworks do: few authors look at offsets
 		t.Data, t.ByteOffset = unsafe.Add(t.Data, t.ByteOffset), 0
@@ -167,7 +167,7 @@ func (n *nativeCall) launches() (int64, error) {
 }
 
 // run makes the call, with a kernel forced where the request names one.
-func (n *nativeCall) run(args []any) (*native.Error, error) {
+func (n *nativeCall) run(args []any) (*tvmffi.Error, error) {
 	if n.wire.Kernel != "" {
 		if _, err := n.library.Call("_opcast_force", n.wire.Op, n.wire.Kernel); err != nil {
 			return nil, fmt.Errorf("native caller: %w", err)
@@ -175,7 +175,7 @@ func (n *nativeCall) run(args []any) (*native.Error, error) {
 		defer func() { _, _ = n.library.Call("_opcast_force", n.wire.Op, "") }() // the name was known before
 	}
 	_, err := n.library.Call(n.wire.Op, args...)
-	var raised *native.Error
+	var raised *tvmffi.Error
 	if err != nil && !errors.As(err, &raised) {
 		return nil, fmt.Errorf("native caller: %w", err)
 	}

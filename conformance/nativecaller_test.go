@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/opcast/opcast/internal/native"
+	"github.com/opcast/opcast/internal/tvmffi"
 )
 
 // nativeRequest is a call as the process that calls from Go reads it.
@@ -53,12 +53,12 @@ func TestNativeArguments(t *testing.T) {
 	if len(args) != 6 { // y; x, scale, indptr; part, count
 		t.Fatalf("%d arguments", len(args))
 	}
-	x := args[1].(*native.Tensor)
+	x := args[1].(*tvmffi.Tensor)
 	want := call.Inputs[0].(*Tensor)
-	if !slices.Equal(x.Shape, want.Shape) || x.DType != (native.DType{Code: 2, Bits: 16, Lanes: 1}) || *(*byte)(x.Data) != want.Data[0] {
+	if !slices.Equal(x.Shape, want.Shape) || x.DType != (tvmffi.DType{Code: 2, Bits: 16, Lanes: 1}) || *(*byte)(x.Data) != want.Data[0] {
 		t.Errorf("x is %+v", x)
 	}
-	y := args[0].(*native.Tensor)
+	y := args[0].(*tvmffi.Tensor)
 	if y.ByteOffset != guardElements*4 {
 		t.Errorf("y begins at %d", y.ByteOffset)
 	}
@@ -95,13 +95,13 @@ func TestNativeValues(t *testing.T) {
 }
 
 func TestMangle(t *testing.T) {
-	x := native.Of([]float32{1, 2}, native.Float32, 2)
+	x := tvmffi.Of([]float32{1, 2}, tvmffi.Float32, 2)
 	for as, test := range map[string]func(args []any) bool{
 		"":             func(args []any) bool { return len(args) == 2 && args[0] == x },
 		mangleMissing:  func(args []any) bool { return len(args) == 1 },
 		mangleTwice:    func(args []any) bool { return len(args) == 3 && args[1] == x },
-		mangleNull:     func(args []any) bool { return args[0].(*native.Tensor).Data == nil && x.Data != nil },
-		mangleNegative: func(args []any) bool { return args[0].(*native.Tensor).Shape[0] == -1 && x.Shape[0] == 2 },
+		mangleNull:     func(args []any) bool { return args[0].(*tvmffi.Tensor).Data == nil && x.Data != nil },
+		mangleNegative: func(args []any) bool { return args[0].(*tvmffi.Tensor).Shape[0] == -1 && x.Shape[0] == 2 },
 		"a text":       func(args []any) bool { return args[0] == "nonsense" },
 	} {
 		options := (&packer{}).value(map[string]any{"at": int64(2), "as": as})

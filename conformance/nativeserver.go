@@ -8,8 +8,8 @@ import (
 	"io"
 	"runtime"
 
-	"github.com/opcast/opcast/internal/native"
-	"github.com/opcast/opcast/internal/worker"
+	"github.com/opcast/opcast/internal/rpc"
+	"github.com/opcast/opcast/internal/tvmffi"
 )
 
 // nativeConfig is the argument of the process that calls the library from Go.
@@ -43,7 +43,7 @@ func ServeNative(config string, in io.Reader, out io.Writer) error {
 	if err := json.Unmarshal([]byte(config), &c); err != nil {
 		return fmt.Errorf("native caller: %w", err)
 	}
-	library, err := native.Open(c.TVM, c.Library)
+	library, err := tvmffi.Open(c.TVM, c.Library)
 	if err != nil {
 		return err
 	}
@@ -57,17 +57,17 @@ func ServeNative(config string, in io.Reader, out io.Writer) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	hello := map[string]any{"version": Version, "word": nativeWord, "probes": nativeProbes}
-	return worker.Serve(in, out, hello, server.answer)
+	return rpc.Serve(in, out, hello, server.answer)
 }
 
 // nativeServer answers the requests of the suite.
 type nativeServer struct {
-	library *native.Library
+	library *tvmffi.Library
 	foreign bool
 	random  randomServer
 }
 
-func (s *nativeServer) answer(m worker.Message) (any, [][]byte, error) {
+func (s *nativeServer) answer(m rpc.Message) (any, [][]byte, error) {
 	var what struct{ Do string }
 	if err := json.Unmarshal(m.Header, &what); err != nil {
 		return nil, nil, fmt.Errorf("native caller: %w", err)
@@ -81,7 +81,7 @@ func (s *nativeServer) answer(m worker.Message) (any, [][]byte, error) {
 		tally, err := s.random.answer(context.Background(), request)
 		return tally, nil, err
 	case doUsage:
-		usage, err := native.Usage()
+		usage, err := tvmffi.Usage()
 		return usage, nil, err
 	case doThreads:
 		var request wireTeam

@@ -10,7 +10,7 @@ import (
 	"math"
 
 	"github.com/opcast/opcast/internal/ndarray"
-	"github.com/opcast/opcast/internal/worker"
+	"github.com/opcast/opcast/internal/rpc"
 )
 
 // Expected is the reference's answer for one slot; Absent where it is None.
@@ -30,7 +30,7 @@ type Oracle interface {
 
 // remoteOracle asks the NumPy worker, once per case.
 type remoteOracle struct {
-	worker *worker.Worker
+	worker *rpc.Worker
 	cache  map[[sha256.Size]byte][]Expected
 }
 
@@ -57,7 +57,7 @@ func (o *remoteOracle) Reference(ctx context.Context, c *Case, precision string)
 }
 
 // readExpected reads an answer; missing names a module that a formula needs and that is not installed.
-func readExpected(m worker.Message) (out []Expected, missing string, err error) {
+func readExpected(m rpc.Message) (out []Expected, missing string, err error) {
 	var answer struct {
 		Error, Missing string
 		Outputs        []struct {

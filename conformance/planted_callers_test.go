@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/worker"
+	"github.com/opcast/opcast/internal/rpc"
 )
 
 // plantedCallers are mutants of the library as its own callers see it: each check named must fail.
@@ -14,7 +14,7 @@ var plantedCallers = map[string]struct {
 }{
 	"a mangled call crashes": {"affine", nativeName, "random-calls", fake{before: func(c *Call) (*Result, error) {
 		if strings.HasPrefix(c.Probe, groupMangled) {
-			return nil, &worker.CrashError{Reason: "signal: segmentation fault"}
+			return nil, &rpc.CrashError{Reason: "signal: segmentation fault"}
 		}
 		return nil, nil
 	}}},

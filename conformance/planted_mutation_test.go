@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/internal/rpc"
 	"github.com/opcast/opcast/internal/rule"
-	"github.com/opcast/opcast/internal/worker"
 )
 
 // plantedIn are mutants of ops that overwrite, save, leave out or sum up: each check named must fail.
@@ -51,7 +51,7 @@ var plantedIn = map[string]struct {
 	"a probe is wrong":        {"accumulate", "version donation", fake{after: when(func(c *Call) bool { return strings.HasPrefix(c.Probe, groupMemory) })}},
 	"nonsense crashes": {"affine", "malformed", fake{before: func(c *Call) (*Result, error) {
 		if strings.HasPrefix(c.Probe, groupMalformed) {
-			return nil, &worker.CrashError{Reason: "signal: segmentation fault"}
+			return nil, &rpc.CrashError{Reason: "signal: segmentation fault"}
 		}
 		return nil, nil
 	}}},

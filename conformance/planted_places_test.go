@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/worker"
+	"github.com/opcast/opcast/internal/rpc"
 )
 
 // plantedPlaces are mutants of where arrays lie, and of what a call does beside computing: each check named must fail.
@@ -29,7 +29,7 @@ var plantedPlaces = map[string]struct {
 	"32 bits for rows":           {"affine", "fake", "far-apart", fake{after: when(func(c *Call) bool { return c.Probe == groupWatch+".far" })}},
 	"far rows crash": {"affine", "fake", "far-apart", fake{before: func(c *Call) (*Result, error) {
 		if c.Probe == groupWatch+".far" {
-			return nil, &worker.CrashError{Reason: "signal: segmentation fault"}
+			return nil, &rpc.CrashError{Reason: "signal: segmentation fault"}
 		}
 		return nil, nil
 	}}},

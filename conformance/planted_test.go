@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/internal/ndarray"
-	"github.com/opcast/opcast/internal/worker"
+	"github.com/opcast/opcast/internal/rpc"
 )
 
 // A framework without faults fails no check, and each check finds something to do with some toy; else it asks for too much.
@@ -113,7 +113,7 @@ var planted = map[string]struct {
 	}}},
 	"a strange array crashes": {"special-inputs", fake{before: func(c *Call) (*Result, error) {
 		if c.Probe != "" {
-			return nil, &worker.CrashError{Reason: "signal: segmentation fault"}
+			return nil, &rpc.CrashError{Reason: "signal: segmentation fault"}
 		}
 		return nil, nil
 	}}},

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/worker"
+	"github.com/opcast/opcast/internal/rpc"
 )
 
 // realOracle starts the Python worker that evaluates references; none may take longer than the deadline.
@@ -35,7 +35,7 @@ func realOracle(t *testing.T, deadline time.Duration) *remoteOracle {
 		t.Fatal(err)
 	}
 	config.CallDeadline, config.Memory = deadline, 1<<30
-	w := worker.New(config)
+	w := rpc.New(config)
 	t.Cleanup(func() {
 		if err := w.Close(); err != nil {
 			t.Error(err)
@@ -122,7 +122,7 @@ func TestPythonCrash(t *testing.T) {
 		"eats":     {"import time; eaten = [bytearray(1 << 26) for _ in range(32)]; time.sleep(600)", "at most 1024 are allowed", "in reference"},
 	} {
 		_, err := answer(t, oracle, test.text)
-		var crash *worker.CrashError
+		var crash *rpc.CrashError
 		if !errors.As(err, &crash) || !strings.Contains(crash.Reason, test.reason) || !strings.Contains(crash.Stderr, test.stack) {
 			t.Errorf("%s: got %v", name, err)
 		}

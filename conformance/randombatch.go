@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/opcast/opcast/internal/native"
 	"github.com/opcast/opcast/internal/report"
-	"github.com/opcast/opcast/internal/worker"
+	"github.com/opcast/opcast/internal/rpc"
+	"github.com/opcast/opcast/internal/tvmffi"
 )
 
 // batchRun has the caller's process make the random calls of an op and watches its memory.
@@ -20,7 +20,7 @@ type batchRun struct {
 	// crashed are the numbers of calls that ended the process: they are not made again.
 	crashed []int64
 	// before is what the process had before call number warm, when its caches were full; nil until then.
-	before *native.Memory
+	before *tvmffi.Memory
 	warm   int64
 }
 
@@ -61,7 +61,7 @@ func (s *batchRun) batch(at int64) (int64, error) {
 		}
 	}
 	tally, err := s.b.Batch(s.t.ctx, s.t.Op.Name, s.r.seed, at, to-at)
-	var crash *worker.CrashError
+	var crash *rpc.CrashError
 	if errors.As(err, &crash) {
 		return at, s.died(at, to, crash)
 	}
@@ -79,7 +79,7 @@ func (s *batchRun) batch(at int64) (int64, error) {
 
 // died records that a call of a batch ended the process. The calls of the batch before it told nothing, and are made again by
 // another process, which has its caches to fill. What ended outside of all calls is no matter of a call.
-func (s *batchRun) died(from, to int64, crash *worker.CrashError) error {
+func (s *batchRun) died(from, to int64, crash *rpc.CrashError) error {
 	number := s.b.Reached()
 	if number < from || number >= to {
 		return crash

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/opcast/opcast/internal/report"
-	"github.com/opcast/opcast/internal/worker"
+	"github.com/opcast/opcast/internal/rpc"
 )
 
 // batchesRun makes 60 random calls of affine through a process that does so by itself.
@@ -78,7 +78,7 @@ func TestRandomReached(t *testing.T) {
 		t.Fatal(err)
 	}
 	binary.LittleEndian.PutUint64(page, 8)
-	w := worker.New(worker.Config{Command: []string{"false"}, Dir: t.TempDir(), StartDeadline: time.Minute, CallDeadline: time.Minute})
+	w := rpc.New(rpc.Config{Command: []string{"false"}, Dir: t.TempDir(), StartDeadline: time.Minute, CallDeadline: time.Minute})
 	n := &nativeRemote{&remote{name: nativeName, worker: w}, page}
 	if at := n.Reached(); at != 7 {
 		t.Errorf("reached %d, want 7", at)

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/opcast/opcast/internal/native"
 	"github.com/opcast/opcast/internal/report"
+	"github.com/opcast/opcast/internal/tvmffi"
 )
 
 // Random calls are made in batches, so that a call costs no message; the first ones fill the caches of the process and do
@@ -62,7 +62,7 @@ type batcher interface {
 	Batch(ctx context.Context, op string, seed uint64, from, count int64) (*randomTally, error)
 	Reached() int64
 	// Usage measures the memory of the process.
-	Usage(ctx context.Context) (native.Memory, error)
+	Usage(ctx context.Context) (tvmffi.Memory, error)
 }
 
 // batcherOf is a caller's batcher; nil if it has none.

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/opcast/opcast/internal/native"
+	"github.com/opcast/opcast/internal/tvmffi"
 )
 
 // nativeRemote is the suite's end of the process that calls from Go.
@@ -26,8 +26,8 @@ func (n *nativeRemote) Batch(ctx context.Context, op string, seed uint64, from, 
 func (n *nativeRemote) Reached() int64 { return int64(binary.LittleEndian.Uint64(n.reached)) - 1 }
 
 // Usage measures the memory of the process.
-func (n *nativeRemote) Usage(ctx context.Context) (native.Memory, error) {
-	var m native.Memory
+func (n *nativeRemote) Usage(ctx context.Context) (tvmffi.Memory, error) {
+	var m tvmffi.Memory
 	return m, n.ask(ctx, map[string]any{"do": doUsage}, &m)
 }
 

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/opcast/opcast/internal/native"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/tvmffi"
 )
 
 // randomRequest asks the process that calls from Go for random calls of an op.
@@ -23,7 +23,7 @@ type randomRequest struct {
 
 // randomServer makes random calls in the process that calls from Go.
 type randomServer struct {
-	library *native.Library
+	library *tvmffi.Library
 	dir     string
 	project *opdef.Project
 	// now is the randomizer of the last request, whose right call may serve the next one, too.

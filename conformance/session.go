@@ -17,7 +17,7 @@ import (
 
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/report"
-	"github.com/opcast/opcast/internal/worker"
+	"github.com/opcast/opcast/internal/rpc"
 )
 
 //go:embed worker/*.py
@@ -33,7 +33,7 @@ type session struct {
 	started time.Time
 	temp    string
 	remotes []*remote
-	workers []*worker.Worker
+	workers []*rpc.Worker
 	known   map[string][]Known
 	// debugged are callers in processes that look at what arrays hold.
 	debugged map[string]*remote
@@ -158,9 +158,9 @@ func (s *session) startNative(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("native caller: %w", err)
 	}
-	r.worker = worker.New(worker.Config{
+	r.worker = rpc.New(rpc.Config{
 		Command: append(slices.Clone(s.options.Native), string(config)), Dir: s.temp,
-		StartDeadline: startDeadline, CallDeadline: callDeadline, Memory: worker.Allowance(),
+		StartDeadline: startDeadline, CallDeadline: callDeadline, Memory: rpc.Allowance(),
 	})
 	s.workers = append(s.workers, r.worker)
 	return r.start(ctx)
@@ -209,16 +209,16 @@ func (s *session) workerConfig(caller, adaptor string) workerConfig {
 }
 
 // worker prepares a worker of the session; it is closed with the session.
-func (s *session) worker(caller, adaptor string) (*worker.Worker, error) {
+func (s *session) worker(caller, adaptor string) (*rpc.Worker, error) {
 	return s.workerWith(s.workerConfig(caller, adaptor))
 }
 
-func (s *session) workerWith(config workerConfig) (*worker.Worker, error) {
+func (s *session) workerWith(config workerConfig) (*rpc.Worker, error) {
 	started, err := workerCommand(s.options.Python, s.temp, config)
 	if err != nil {
 		return nil, err
 	}
-	w := worker.New(started)
+	w := rpc.New(started)
 	s.workers = append(s.workers, w)
 	return w, nil
 }

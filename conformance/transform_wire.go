@@ -7,7 +7,7 @@ import (
 
 	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/ndarray"
-	"github.com/opcast/opcast/internal/worker"
+	"github.com/opcast/opcast/internal/rpc"
 )
 
 // arrays are the array arguments of one call of a transformed op.
@@ -136,7 +136,7 @@ func (w *wireOutput) read(data []byte) (Output, error) {
 	return out, err
 }
 
-func readTransformed(m worker.Message) (*transformed, error) {
+func readTransformed(m rpc.Message) (*transformed, error) {
 	var w struct {
 		Unsupported string
 		Error       *CallError

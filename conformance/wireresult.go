@@ -6,7 +6,7 @@ import (
 
 	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/ndarray"
-	"github.com/opcast/opcast/internal/worker"
+	"github.com/opcast/opcast/internal/rpc"
 )
 
 // wireResult is the answer to a call.
@@ -33,7 +33,7 @@ type wireResult struct {
 }
 
 // readResult turns an answer into a Result. tensors are the array arguments of the call.
-func readResult(m worker.Message, tensors []*Tensor) (*Result, error) {
+func readResult(m rpc.Message, tensors []*Tensor) (*Result, error) {
 	var w wireResult
 	if err := json.Unmarshal(m.Header, &w); err != nil {
 		return nil, fmt.Errorf("read answer: %w", err)

@@ -1,4 +1,4 @@
-"""Answer requests over pipes: the Python side of internal/worker.
+"""Answer requests over pipes: the Python side of internal/rpc.
 
 Started as ``python main.py CONFIG``, where CONFIG is JSON: the ``caller`` to be (the name of a neighbouring module),
 the ``collection`` and the ``paths`` of its packages. A frame is the length of a JSON header as u64, the header

@@ -8,10 +8,10 @@ import (
 	"text/tabwriter"
 
 	"github.com/opcast/opcast/conformance"
-	"github.com/opcast/opcast/internal/native"
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/runner"
+	"github.com/opcast/opcast/internal/tvmffi"
 )
 
 // explainCall prints every kernel of an op with yes, or the reason for which it does not take the call. The library is
@@ -21,7 +21,7 @@ func (a *app) explainCall(ctx context.Context, p *opdef.Project, op *opdef.Op, w
 	if err != nil {
 		return err
 	}
-	library, err := native.Open(r.env.TVMLibrary, r.library)
+	library, err := tvmffi.Open(r.env.TVMLibrary, r.library)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (a *app) explainCall(ctx context.Context, p *opdef.Project, op *opdef.Op, w
 }
 
 // kernelLines asks the library, which gets arrays without memory.
-func kernelLines(library *native.Library, trial *conformance.Trial, device string) (string, error) {
+func kernelLines(library *tvmffi.Library, trial *conformance.Trial, device string) (string, error) {
 	var failed error
 	arguments, err := exportArguments(trial, func(_ runner.Role, array *ndarray.Array) any {
 		phantom, err := library.Call("_opcast_phantom", array.Shape, array.DType.Code, array.DType.Bits, deviceTypes[device], 0)
@@ -51,7 +51,7 @@ func kernelLines(library *native.Library, trial *conformance.Trial, device strin
 	}
 	answer, err := library.Call("_opcast_explain", append([]any{trial.Case.Op.Name}, arguments...)...)
 	for _, a := range arguments {
-		if object, ok := a.(*native.Object); ok {
+		if object, ok := a.(*tvmffi.Object); ok {
 			object.Release()
 		}
 	}

@@ -6,22 +6,22 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/opcast/opcast/internal/native"
+	"github.com/opcast/opcast/internal/tvmffi"
 )
 
 // opcallFloats is a dense float32 array; its elements do not matter.
-func opcallFloats(shape ...int64) *native.Tensor {
+func opcallFloats(shape ...int64) *tvmffi.Tensor {
 	n := int64(1)
 	for _, size := range shape {
 		n *= size
 	}
-	return native.Of(make([]float32, n+1), native.Float32, shape...)
+	return tvmffi.Of(make([]float32, n+1), tvmffi.Float32, shape...)
 }
 
 // opcallText is an error as it is raised; "" for none.
 func opcallText(t *testing.T, err error) string {
 	t.Helper()
-	var raised *native.Error
+	var raised *tvmffi.Error
 	if err != nil && !errors.As(err, &raised) {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestOpCallFaults(t *testing.T) {
 		{"absent bias", []any{gemm, 3, 1, 0, a, b, nil, c}, ""},
 		{"all attributes", []any{gemm, 2, 1, 0, a, b, c, "out_dtype", "float32", "activation", "relu", "alpha", 2}, ""},
 		{"no dtype", []any{gemm, 2, 1, 0, a, b, c, "out_dtype", nil}, ""},
-		{"dtype value", []any{gemm, 2, 1, 0, a, b, c, "out_dtype", native.Any{Type: 5, Bits: 2 | 32<<8 | 1<<16}}, ""},
+		{"dtype value", []any{gemm, 2, 1, 0, a, b, c, "out_dtype", tvmffi.Any{Type: 5, Bits: 2 | 32<<8 | 1<<16}}, ""},
 		{"list", []any{conv, 2, 1, 0, image, filter, out, "stride", []int64{1, 1}}, ""},
 		{"one for a list", []any{conv, 2, 1, 0, image, filter, out, "stride", 1}, ""},
 
@@ -112,24 +112,24 @@ func TestOpCallFaults(t *testing.T) {
 func TestOpCallMalformed(t *testing.T) {
 	library := opcallOpen(t)
 	elements, shape, huge := make([]float32, 8), []int64{2, 2}, []int64{math.MaxInt64, math.MaxInt64}
-	tensor := func(rank int32, shape *int64) *native.DLTensor {
-		return &native.DLTensor{Data: unsafe.Pointer(&elements[0]), Device: native.CPU, Rank: rank, DType: native.Float32, Shape: shape}
+	tensor := func(rank int32, shape *int64) *tvmffi.DLTensor {
+		return &tvmffi.DLTensor{Data: unsafe.Pointer(&elements[0]), Device: tvmffi.CPU, Rank: rank, DType: tvmffi.Float32, Shape: shape}
 	}
 	empty := tensor(2, &shape[0])
 	empty.Data = nil
 	odd := tensor(2, &shape[0])
 	odd.ByteOffset = 2
 	far := tensor(2, &shape[0])
-	far.Device = native.Device{Type: 2, ID: -7}
+	far.Device = tvmffi.Device{Type: 2, ID: -7}
 	strange := tensor(2, &shape[0])
-	strange.DType = native.DType{Code: 99, Bits: 3, Lanes: 7}
+	strange.DType = tvmffi.DType{Code: 99, Bits: 3, Lanes: 7}
 	negative := []int64{-1, 2}
 	cases := []struct {
 		name string
 		x    any
 		want string
 	}{
-		{"null tensor", native.Any{Type: native.TypeDLTensor}, "TypeError: eltwise_relu: x: expected DLPack tensor, got array"},
+		{"null tensor", tvmffi.Any{Type: tvmffi.TypeDLTensor}, "TypeError: eltwise_relu: x: expected DLPack tensor, got array"},
 		{"null data", empty, "ValueError: eltwise_relu: x: expected data, got a null pointer"},
 		{"null shape", tensor(2, nil), "ValueError: eltwise_relu: x: expected a shape, got a null pointer"},
 		{"negative rank", tensor(-3, &shape[0]), "ValueError: eltwise_relu: x: expected at least 0 dimensions, got -3"},
@@ -138,8 +138,8 @@ func TestOpCallMalformed(t *testing.T) {
 		{"odd address", odd, "ValueError: eltwise_relu: x: expected memory aligned to 4 bytes, got an address between"},
 		{"strange dtype", strange, "TypeError: eltwise_relu: x: expected dtype float32, float16 or bfloat16, got unknown"},
 		{"far device", far, "ValueError: eltwise_relu: y: expected device cuda:-7 (as x), got cpu"},
-		{"unknown type of value", native.Any{Type: 63, Bits: 1}, "TypeError: eltwise_relu: x: expected DLPack tensor, got object"},
-		{"null string", native.Any{Type: 8}, "TypeError: eltwise_relu: x: expected DLPack tensor, got str"},
+		{"unknown type of value", tvmffi.Any{Type: 63, Bits: 1}, "TypeError: eltwise_relu: x: expected DLPack tensor, got object"},
+		{"null string", tvmffi.Any{Type: 8}, "TypeError: eltwise_relu: x: expected DLPack tensor, got str"},
 	}
 	for _, test := range cases {
 		t.Run(test.name, func(t *testing.T) {
@@ -149,7 +149,7 @@ func TestOpCallMalformed(t *testing.T) {
 			}
 		})
 	}
-	for name, null := range map[string]native.Any{"raw": {Type: 8}, "bytes": {Type: native.TypeBytes}} {
+	for name, null := range map[string]tvmffi.Any{"raw": {Type: 8}, "bytes": {Type: tvmffi.TypeBytes}} {
 		for place, args := range map[string][]any{
 			"kind": {null, 0, 0, 0}, "name": {"gelu", 0, 0, 0, null, 1}, "value": {"gelu", 1, 1, 0, opcallFloats(2), opcallFloats(2), "approximate", null},
 		} {
@@ -172,14 +172,14 @@ func TestOpCallDispatch(t *testing.T) {
 		}
 		return n
 	}
-	a, b := native.Of([]float32{1, 2, 3, 4}, native.Float32, 2, 2), native.Of([]float32{5, 6, 7, 8}, native.Float32, 2, 2)
+	a, b := tvmffi.Of([]float32{1, 2, 3, 4}, tvmffi.Float32, 2, 2), tvmffi.Of([]float32{5, 6, 7, 8}, tvmffi.Float32, 2, 2)
 	direct, flat := make([]float32, 4), make([]float32, 4)
 	before := calls().(int64)
-	if _, err := library.Call("gemm", native.Of(direct, native.Float32, 2, 2), a, b, nil, 1.0, "none"); err != nil {
+	if _, err := library.Call("gemm", tvmffi.Of(direct, tvmffi.Float32, 2, 2), a, b, nil, 1.0, "none"); err != nil {
 		t.Fatal(err)
 	}
-	out := native.Of(flat, native.Float32, 2, 2)
-	if err := library.OpCall(native.OpCall{Kind: 2, Inputs: []*native.Tensor{a, b}, Outputs: []*native.Tensor{out}}); err != nil {
+	out := tvmffi.Of(flat, tvmffi.Float32, 2, 2)
+	if err := library.OpCall(tvmffi.OpCall{Kind: 2, Inputs: []*tvmffi.Tensor{a, b}, Outputs: []*tvmffi.Tensor{out}}); err != nil {
 		t.Fatal(err)
 	}
 	if [4]float32(direct) != [4]float32(flat) || flat[0] != 17 {

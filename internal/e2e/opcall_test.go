@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/native"
 	"github.com/opcast/opcast/internal/pyenv"
+	"github.com/opcast/opcast/internal/tvmffi"
 )
 
 // opcallSays is what the examples in C and Go print: a result, and an error.
@@ -101,10 +101,10 @@ func TestOpCallStreams(t *testing.T) {
 }
 
 // opcallOpen loads the collection into this process.
-func opcallOpen(t *testing.T) *native.Library {
+func opcallOpen(t *testing.T) *tvmffi.Library {
 	t.Helper()
 	tvmFFI, path, _ := opcallLibraries(t)
-	library, err := native.Open(tvmFFI, path)
+	library, err := tvmffi.Open(tvmFFI, path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package native
+package tvmffi
 
 // OpCall is a call of any op by its number. Trailing optional arrays may be left out, absent ones are nil.
 type OpCall struct {

@@ -1,9 +1,9 @@
-// Package native calls the exported functions of a collection's library from Go, without Python and without cgo.
+// Package tvmffi calls the exported functions of a collection's library from Go, without Python and without cgo.
 //
 // It knows tvm-ffi's calling convention and nothing of any op. A call runs in this process: a kernel that crashes takes
 // it down, and libtvm_ffi brings a handler of its own for SIGSEGV, so that even a nil pointer in Go code ends the
 // process from then on instead of panicking. Who has to survive runs such calls in a child.
-package native
+package tvmffi
 
 import (
 	"fmt"

@@ -1,10 +1,10 @@
-// Package worker keeps a Python process that answers calls over pipes.
+// Package rpc keeps a Python process that answers calls over pipes.
 //
 // A message is a frame: the length of a JSON header as u64 (little-endian), the header, then raw blobs whose lengths the
 // header lists. The process greets with one frame once it is ready, answers every request with one frame, and exits when
 // its input ends. A crash, a missed deadline or too much memory costs the call that caused it: the next call starts a new
 // process.
-package worker
+package rpc
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package worker_test
+package rpc_test
 
 import (
 	"bufio"
@@ -17,7 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/opcast/opcast/internal/worker"
+	"github.com/opcast/opcast/internal/rpc"
 )
 
 const role = "OPCAST_TEST_WORKER"
@@ -112,9 +112,9 @@ func answer(body string, blobs [][]byte) {
 	}
 }
 
-func newWorker(t *testing.T, deadline time.Duration) *worker.Worker {
+func newWorker(t *testing.T, deadline time.Duration) *rpc.Worker {
 	t.Helper()
-	w := worker.New(worker.Config{
+	w := rpc.New(rpc.Config{
 		Command: []string{os.Args[0]}, Env: append(os.Environ(), role+"=1"),
 		StartDeadline: time.Minute, CallDeadline: deadline, Memory: memoryLimit,
 	})
@@ -157,7 +157,7 @@ func TestCrashCostsOneCall(t *testing.T) {
 		t.Run(test.do, func(t *testing.T) {
 			w := newWorker(t, 2*time.Second)
 			_, err := w.Call(t.Context(), test.do, nil)
-			var crash *worker.CrashError
+			var crash *rpc.CrashError
 			if !errors.As(err, &crash) {
 				t.Fatalf("got %v, want a CrashError", err)
 			}
@@ -175,7 +175,7 @@ func TestCrashCostsOneCall(t *testing.T) {
 }
 
 func TestMissingProgram(t *testing.T) {
-	w := worker.New(worker.Config{Command: []string{"/nonexistent/python"}})
+	w := rpc.New(rpc.Config{Command: []string{"/nonexistent/python"}})
 	if _, err := w.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "start worker") {
 		t.Errorf("got %v", err)
 	}
