@@ -60,10 +60,10 @@ conformance: build ## Run every op through every adaptor.
 	$(OPCAST) test --python $(VENV) --jobs 2
 
 mutants: build ## Plant faults into a copy, and count which of them the suite notices; takes long.
-	$(OPCAST) test --python $(VENV) --mutants --markdown docs/mutants.md
+	$(OPCAST) mutants --python $(VENV) --markdown docs/mutants.md
 
 matrix: build ## Run the suite with oldest and newest versions; the table in README.md.
-	$(OPCAST) test --matrix --python $(VENV) --markdown README.md
+	$(OPCAST) matrix --python $(VENV) --markdown README.md
 
 random: build ## Make a million random calls of the library; about two minutes.
 	$(OPCAST) test --python $(VENV) --adaptor native --only <(echo '* native random-calls') \

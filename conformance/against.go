@@ -3,7 +3,9 @@ package conformance
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 
@@ -30,9 +32,41 @@ type contest struct {
 	target string
 }
 
-// runAgainst compares ops with functions, in values and time.
-func (s *session) runAgainst(ctx context.Context) (report.Summary, error) {
-	theirs, err := newForeign(Options{Project: s.options.Project, Callables: s.options.Against})
+// CompareOptions say which ops are compared with which functions.
+type CompareOptions struct {
+	Project *opdef.Project
+	// Python is the interpreter of the environment with the frameworks.
+	Python string
+	// Functions are existing functions, each of which does what its op says.
+	Functions []Callable
+	// Device is "cpu", which is also meant by nothing, or "cuda".
+	Device string
+	// Seed makes the random inputs; zero stands for the fixed one.
+	Seed uint64
+	// Out gets the errors and times side by side; Verbose adds a line per result.
+	Out     io.Writer
+	Verbose bool
+	// ReportDir gets report.json, junit.xml and index.html; empty writes none.
+	ReportDir string
+}
+
+// Compare calls ops of the built collection and existing functions with the same arrays, and compares both in values and
+// time. The summary counts failures of ops only; an error means that the comparison could not be made.
+func Compare(ctx context.Context, o CompareOptions) (report.Summary, error) {
+	s, _, err := newSession(Options{
+		Project: o.Project, Python: o.Python, Device: o.Device, Seed: o.Seed, Out: o.Out, Verbose: o.Verbose, ReportDir: o.ReportDir,
+	})
+	if err != nil {
+		return report.Summary{}, err
+	}
+	defer s.printer.stop()
+	summary, err := s.compare(ctx, o.Functions)
+	return summary, errors.Join(err, s.close())
+}
+
+// compare compares ops with functions, in values and time.
+func (s *session) compare(ctx context.Context, functions []Callable) (report.Summary, error) {
+	theirs, err := newForeign(Options{Project: s.options.Project, Callables: functions})
 	if err != nil {
 		return report.Summary{}, err
 	}
@@ -43,7 +77,7 @@ func (s *session) runAgainst(ctx context.Context) (report.Summary, error) {
 	var list []contest
 	s.cells = nil // the checks that were chosen do not run
 	for _, name := range adaptors {
-		both, err := s.contests(ctx, theirs, name)
+		both, err := s.contests(ctx, theirs, functions, name)
 		if err != nil {
 			return report.Summary{}, err
 		}
@@ -61,7 +95,7 @@ func (s *session) runAgainst(ctx context.Context) (report.Summary, error) {
 }
 
 // contests starts a second worker of an adaptor, with the functions: the first has the package of the collection.
-func (s *session) contests(ctx context.Context, theirs *foreign, name string) ([]contest, error) {
+func (s *session) contests(ctx context.Context, theirs *foreign, functions []Callable, name string) ([]contest, error) {
 	ours := s.remotes[slices.IndexFunc(s.remotes, func(r *remote) bool { return r.name == name })]
 	if ours.Missing != "" {
 		return nil, fmt.Errorf("%s %w: %s", name, ErrMissing, ours.Missing)
@@ -81,7 +115,7 @@ func (s *session) contests(ctx context.Context, theirs *foreign, name string) ([
 		return nil, fmt.Errorf("%s %w: %s", name, ErrMissing, other.Missing)
 	}
 	var list []contest
-	for _, c := range s.options.Against {
+	for _, c := range functions {
 		if c.Adaptor == name {
 			at := slices.IndexFunc(s.options.Project.Ops, func(op *opdef.Op) bool { return op.Name == c.Op })
 			list = append(list, contest{
@@ -215,12 +249,12 @@ func (s *session) standings(c *contest, theirs []report.Result) {
 		}
 	}
 	s.printer.line("\nlargest error in ulp of the float64 reference%28s%10s%10s", "ours", "theirs", "allowed")
-	errors := s.env.ulps.results()
-	for _, u := range errors {
+	ulps := s.env.ulps.results()
+	for _, u := range ulps {
 		if u.Op != c.op.Name || u.Adaptor != c.ours.name {
 			continue
 		}
-		for _, other := range errors {
+		for _, other := range ulps {
 			if other.Op == u.Op && other.Adaptor == c.theirs.label && other.Output == u.Output && other.DType == u.DType {
 				s.printer.line("  %-60s%10.3g%10.3g  %s", u.Output+", "+u.DType, u.Worst, other.Worst, u.Allowed)
 			}

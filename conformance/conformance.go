@@ -58,8 +58,6 @@ type Options struct {
 	LastFailed bool
 	// Seed makes the random inputs; zero stands for the fixed one.
 	Seed uint64
-	// Against are existing functions that ops are compared with, in values and time.
-	Against []Callable
 	// Jobs is the number of processes that share the run; more than one need Command, the command line of this run, to which
 	// flags are appended.
 	Jobs    int
@@ -102,10 +100,6 @@ func Run(ctx context.Context, o Options) (report.Summary, error) {
 		return report.Summary{}, err
 	}
 	defer s.printer.stop()
-	if len(o.Against) > 0 {
-		summary, err := s.runAgainst(ctx)
-		return summary, errors.Join(err, s.close())
-	}
 	if o.Jobs > 1 && s.job == nil {
 		return s.runJobs(ctx, adaptors)
 	}

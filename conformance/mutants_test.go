@@ -1,13 +1,14 @@
 package conformance_test
 
 import (
-	"bytes"
+	"errors"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/cli"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/tooltest"
 )
 
 // TestMutants plants a few faults of each half into the op of this repository that has the fewest arguments, and sees them
@@ -27,27 +28,29 @@ func TestMutants(t *testing.T) {
 			small = op
 		}
 	}
-	var out, log bytes.Buffer
-	code := cli.Main(t.Context(), []string{
-		"-C", root, "test", "--mutants", small.Name, "--python", python(t), "--adaptor", "backend,numpy", "-v",
-		"--mutant", "backend/narrow-dtypes,backend/unwritten-element,backend/guard-byte,backend/nondeterministic,numpy/swallowed-error",
-	}, strings.NewReader(""), &out, &log)
+	mutants := func(words ...string) (code int, printed string) {
+		cmd := exec.CommandContext(t.Context(), tooltest.Path(t), append([]string{"-C", root, "mutants", small.Name, "--python", python(t)}, words...)...)
+		out, err := cmd.CombinedOutput()
+		if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+			t.Fatal(err)
+		}
+		return cmd.ProcessState.ExitCode(), string(out)
+	}
+	code, printed := mutants("--adaptor", "backend,numpy", "-v", "--mutant",
+		"backend/narrow-dtypes,backend/unwritten-element,backend/guard-byte,backend/nondeterministic,numpy/swallowed-error")
 	if code != 0 {
-		t.Fatalf("exit code %d\n%s\n%s", code, &out, &log)
+		t.Fatalf("exit code %d\n%s", code, printed)
 	}
 	for _, want := range []string{
 		small.Name + "/backend/unwritten-element/1 by value", small.Name + "/backend/guard-byte/1 by out",
 		small.Name + "/backend/nondeterministic/1 by repeated", small.Name + "/numpy/swallowed-error/1 by errors",
 	} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("nothing says %q:\n%s", want, &out)
+		if !strings.Contains(printed, want) {
+			t.Errorf("nothing says %q:\n%s", want, printed)
 		}
 	}
-	out.Reset()
-	log.Reset()
-	code = cli.Main(t.Context(), []string{"-C", root, "test", "--mutants", small.Name, "--python", python(t), "--mutant", "no-such-mutant"},
-		strings.NewReader(""), &out, &log)
-	if code != 2 || !strings.Contains(log.String(), "nothing is chosen") {
-		t.Errorf("a name that chooses nothing: exit code %d\n%s\n%s", code, &out, &log)
+	code, printed = mutants("--mutant", "no-such-mutant")
+	if code != 2 || !strings.Contains(printed, "nothing is chosen") {
+		t.Errorf("a name that chooses nothing: exit code %d\n%s", code, printed)
 	}
 }

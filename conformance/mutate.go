@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -11,20 +12,32 @@ import (
 	"time"
 
 	"github.com/opcast/opcast/internal/mutate"
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/report"
 )
 
 // MutationOptions say what to plant faults into.
 type MutationOptions struct {
-	Options
-	// Build compiles the project in a folder, which holds its generated files already.
-	Build func(ctx context.Context, dir string) error
+	Project *opdef.Project
+	// Python is the interpreter of the environment with the frameworks.
+	Python string
+	// Native is the command that runs ServeNative with the argument that is appended; empty leaves that caller out.
+	Native []string
+	// Ops and Adaptors narrow the run; empty means all.
+	Ops, Adaptors []string
 	// Mutants restricts the run to those whose ID has one of these texts in it; empty means all.
 	Mutants []string
+	// Seed makes the random inputs; zero stands for the fixed one.
+	Seed uint64
+	// Build compiles the project in a folder, which holds its generated files already.
+	Build func(ctx context.Context, dir string) error
 	// Budget bounds the time for the checks of one mutant beside those that should notice; zero means 10 s.
 	Budget time.Duration
-	// Markdown is the file that gets the table; empty writes none.
-	Markdown string
+	// Out gets progress, survivors and the table; Verbose adds a line per mutant.
+	Out     io.Writer
+	Verbose bool
+	// ReportDir gets report.json and index.html; empty writes none. Markdown is the page that gets the table; empty means none.
+	ReportDir, Markdown string
 }
 
 func (o *MutationOptions) budget() time.Duration {
@@ -50,7 +63,7 @@ var ErrSurvived = errors.New("mutants survived")
 // are edits of a second copy. Both run at the same time.
 func RunMutants(ctx context.Context, o MutationOptions) ([]report.Mutant, error) {
 	m := &mutation{options: &o, began: time.Now()}
-	ops, adaptors, err := selection(o.Options, nil)
+	ops, adaptors, err := selection(Options{Project: o.Project, Ops: o.Ops, Adaptors: o.Adaptors}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -76,8 +76,9 @@ func (b *bed) open(ctx context.Context, callers ...string) error {
 	if b.s != nil {
 		_ = b.s.close()
 	}
-	o := b.options.Options
-	o.Project, o.Out, o.ReportDir, o.Verbose, o.Adaptors, o.Stale = b.project, io.Discard, "", false, nil, nil
+	o := Options{
+		Project: b.project, Python: b.options.Python, Native: b.options.Native, Ops: b.options.Ops, Seed: b.options.Seed, Out: io.Discard,
+	}
 	b.s = &session{options: o, ops: b.project.Ops, printer: &printer{out: io.Discard}}
 	if err := b.s.open(ctx, callers); err != nil {
 		return fmt.Errorf("start %v on the mutants: %w", callers, err)

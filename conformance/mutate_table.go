@@ -133,7 +133,7 @@ func (m *mutation) left() error {
 }
 
 // tableMark is the line of a page behind which the table of the last run stands.
-const tableMark = "<!-- What follows is written by `opcast test --mutants --markdown`. -->\n"
+const tableMark = "<!-- What follows is written by `opcast mutants --markdown`. -->\n"
 
 // writeTable puts a table into a page; what stands before the mark stays.
 func writeTable(path, table string) error {

@@ -7,12 +7,14 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/opcast/opcast/internal/cli"
+	"github.com/opcast/opcast/cmd/opcast/internal/command"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := cli.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	self, _ := os.Executable() // commands that need the path say that it is missing
+	process := command.Process{Self: self, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
+	code := command.Main(ctx, process, os.Args[1:])
 	stop()
 	os.Exit(code)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -11,7 +10,6 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/opcast/opcast/internal/cli"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -23,9 +21,7 @@ sources = ["csrc/cpu/*.cc"]
 `
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"opcast": func() { os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
-	})
+	testscript.Main(m, map[string]func(){"opcast": main})
 }
 
 // TestScript runs the commands as a user does. UPDATE=1 rewrites the expected output.

@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"golang.org/x/tools/txtar"
-
-	"github.com/opcast/opcast/internal/cli"
 )
 
 // demo is a stranger's project of one op for both devices. The kernel for CUDA copies bytes.
@@ -97,14 +95,6 @@ func borrowed(t *testing.T) string {
 }
 
 func mainNinja(t *testing.T) string { return filepath.Join(filepath.Dir(python(t)), "ninja") }
-
-// opcast runs a command of the tool in this process and returns its exit code and what it printed.
-func opcast(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	var out, err bytes.Buffer
-	code = cli.Main(t.Context(), args, strings.NewReader(""), &out, &err)
-	return code, out.String(), err.String()
-}
 
 // mustOpcast is opcast for a command that has to succeed.
 func mustOpcast(t *testing.T, args ...string) (stdout, stderr string) {

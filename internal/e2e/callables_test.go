@@ -6,11 +6,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/opcast/opcast/internal/tooltest"
 )
 
 // Functions in Python need no library.
 func TestCallables(t *testing.T) {
-	tool := opcastTool(t)
+	tool := tooltest.Path(t)
 	folder := filepath.Join("internal", "e2e", "testdata", "others")
 	for function, fails := range map[string][]string{
 		"weigh": nil, "off_by_one": {"value"}, "in_place": {"inputs-unchanged", "fresh-outputs"}, "credulous": {"errors"},
@@ -36,7 +38,7 @@ func TestCallables(t *testing.T) {
 
 // What docs/others.md says of the frameworks' own functions, in short: the checks that its table names fail, and no other.
 func TestFrameworkFunctions(t *testing.T) {
-	tool := opcastTool(t)
+	tool := tooltest.Path(t)
 	folder := filepath.Join("examples", "callables")
 	only := filepath.Join(t.TempDir(), "only")
 	checks := []string{"value", "magnitudes", "special-values", "errors", "pairs"}

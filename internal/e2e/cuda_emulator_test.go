@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/tooltest"
 )
 
 // emulated is the manifest of a collection whose kernels for CUDA run on the emulator, as kernels for the CPU.
@@ -32,8 +33,7 @@ flags = ["-O1"]
 func TestCUDAKernelsOnTheEmulator(t *testing.T) {
 	python := borrowed(t)
 	dir := emulatedProject(t)
-	tool := filepath.Join(t.TempDir(), "opcast")
-	run(t, command(t, root(t), "go", "build", "-o", tool, "./cmd/opcast"))
+	tool := tooltest.Path(t)
 	run(t, command(t, dir, tool, "build", "--python", python))
 	t.Log(run(t, command(t, dir, tool, "test", "--adaptor", "backend", "--python", python)))
 	t.Run("rows", func(t *testing.T) { longRows(t, dir) })

@@ -3,12 +3,15 @@
 package e2e
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/opcast/opcast/internal/tooltest"
 )
 
 // root is the repository.
@@ -32,6 +35,20 @@ func python(t *testing.T) string {
 		t.Fatalf("OPCAST_TEST_PYTHON: %v", err)
 	}
 	return path
+}
+
+func TestMain(m *testing.M) { os.Exit(tooltest.Run(m)) }
+
+// opcast runs the command and returns its exit code and what it printed.
+func opcast(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, err strings.Builder
+	cmd := command(t, "", append([]string{tooltest.Path(t)}, args...)...)
+	cmd.Stdout, cmd.Stderr = &out, &err
+	if failed, exit := cmd.Run(), (*exec.ExitError)(nil); failed != nil && !errors.As(failed, &exit) {
+		t.Fatal(failed)
+	}
+	return cmd.ProcessState.ExitCode(), out.String(), err.String()
 }
 
 // run returns what a command prints to stdout and fails the test if the command fails.

@@ -2,13 +2,11 @@ package e2e
 
 import (
 	_ "embed"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/opcast/opcast/internal/cli"
 	"github.com/opcast/opcast/internal/opdef"
 )
 
@@ -21,11 +19,10 @@ func TestExplain(t *testing.T) {
 	if err != nil || len(findings) > 0 {
 		t.Fatal(findings, err)
 	}
-	var want, stderr strings.Builder
+	var want strings.Builder
 	for _, op := range project.Ops {
-		if code := cli.Main(t.Context(), []string{"explain", "--dir", root(t), op.Name}, os.Stdin, &want, &stderr); code != 0 {
-			t.Fatalf("exit code %d: %s", code, stderr.String())
-		}
+		text, _ := mustOpcast(t, "explain", "--dir", root(t), op.Name)
+		want.WriteString(text)
 	}
 	if diff := cmp.Diff(want.String(), run(t, command(t, t.TempDir(), python(t), "-P", "-c", explainScript))); diff != "" {
 		t.Errorf("explain (-command line +Python):\n%s", diff)

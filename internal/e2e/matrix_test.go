@@ -12,6 +12,7 @@ import (
 	"github.com/opcast/opcast/internal/matrix"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/report"
+	"github.com/opcast/opcast/internal/tooltest"
 )
 
 // TestMatrix runs the smallest op with the oldest versions of what is quickly installed. PyTorch has gigabytes: make matrix
@@ -20,9 +21,8 @@ func TestMatrix(t *testing.T) {
 	names := []string{"numpy oldest", "jax oldest"}
 	fmt.Printf("note: the matrix is %s here, for one op: the others need gigabytes and half an hour, make matrix runs them\n",
 		strings.Join(names, " and "))
-	tool, out := filepath.Join(t.TempDir(), "opcast"), t.TempDir()
-	run(t, command(t, root(t), "go", "build", "-o", tool, "./cmd/opcast"))
-	words := []string{tool, "test", "--matrix", "--python", python(t), "--report", out}
+	out := t.TempDir()
+	words := []string{tooltest.Path(t), "matrix", "--python", python(t), "--report", out}
 	for _, name := range names {
 		words = append(words, "--environment", name)
 	}

@@ -9,21 +9,20 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/internal/report"
+	"github.com/opcast/opcast/internal/tooltest"
 )
-
-// tool builds the command line.
-func opcastTool(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "opcast")
-	run(t, command(t, root(t), "go", "build", "-o", path, "./cmd/opcast"))
-	return path
-}
 
 // tested runs `opcast test` and returns its exit code, what it printed, and its report.
 func tested(t *testing.T, tool string, words ...string) (code int, printed string, r *report.Report) {
 	t.Helper()
+	return reported(t, tool, append([]string{"test"}, words...)...)
+}
+
+// reported runs a command that writes a report, and returns its exit code, what it printed, and the report.
+func reported(t *testing.T, tool string, words ...string) (code int, printed string, r *report.Report) {
+	t.Helper()
 	dir := t.TempDir()
-	words = append([]string{"test", "--python", python(t), "--report", dir}, words...)
+	words = append(words, "--python", python(t), "--report", dir)
 	cmd := command(t, root(t), append([]string{tool}, words...)...)
 	out, err := cmd.CombinedOutput()
 	code = cmd.ProcessState.ExitCode()
@@ -65,7 +64,7 @@ func handWritten(t *testing.T, macros ...string) string {
 
 // A library that someone wrote by hand is judged by its results and by what wrong calls do, not by its words.
 func TestHandWrittenLibrary(t *testing.T) {
-	tool := opcastTool(t)
+	tool := tooltest.Path(t)
 	for name, test := range map[string]struct {
 		macros, fails []string
 	}{
@@ -107,7 +106,7 @@ func explained(t *testing.T, r *report.Report, reasons ...string) {
 
 // Wrong uses are told before anything starts.
 func TestOthersMisused(t *testing.T) {
-	tool := opcastTool(t)
+	tool := tooltest.Path(t)
 	folder := filepath.Join("internal", "e2e", "testdata", "others")
 	definitions := []string{"--opdefs", filepath.Join(folder, "opdefs")}
 	for name, test := range map[string]struct {
@@ -138,7 +137,7 @@ func TestOthersMisused(t *testing.T) {
 
 // A run in parts says what a run in one says; what failed last is run alone.
 func TestPartsOfARun(t *testing.T) {
-	tool := opcastTool(t)
+	tool := tooltest.Path(t)
 	folder := filepath.Join("internal", "e2e", "testdata", "others")
 	words := []string{
 		"--opdefs", filepath.Join(folder, "opdefs"),
@@ -189,10 +188,10 @@ func statuses(r *report.Report) []string {
 }
 
 // The first step of a migration: values and times of both, and the exit code that of ours.
-func TestAgainst(t *testing.T) {
-	tool := opcastTool(t)
+func TestCompare(t *testing.T) {
+	tool := tooltest.Path(t)
 	file := filepath.Join("internal", "e2e", "testdata", "others", "relu.py")
-	code, printed, r := tested(t, tool, "eltwise_relu", "--against", "numpy:"+file+":relu")
+	code, printed, r := reported(t, tool, "compare", "eltwise_relu", "numpy:"+file+":relu")
 	if code != 0 || len(r.Timings) == 0 {
 		t.Fatalf("exit code %d\n%s", code, printed)
 	}
@@ -209,11 +208,11 @@ func TestAgainst(t *testing.T) {
 }
 
 // What becomes of theirs is told, and is neither a failure nor a pass; ours is judged all the same.
-func TestAgainstBadKernels(t *testing.T) {
-	tool := opcastTool(t)
+func TestCompareWithBadKernels(t *testing.T) {
+	tool := tooltest.Path(t)
 	file := filepath.Join("internal", "e2e", "testdata", "others", "relu.py")
 	for function, told := range map[string]string{"raises": "raised RuntimeError: not today", "too_much": "elements differ", "dies": "the process died"} {
-		code, printed, r := tested(t, tool, "eltwise_relu", "--against", "numpy:"+file+":"+function)
+		code, printed, r := reported(t, tool, "compare", "eltwise_relu", "numpy:"+file+":"+function)
 		if code != 0 {
 			t.Errorf("%s: exit code %d\n%s", function, code, printed)
 			continue
@@ -233,12 +232,10 @@ func TestAgainstBadKernels(t *testing.T) {
 	}
 }
 
-// The suite is one program that needs no Go: that of its tests.
-func TestSuiteIsOneProgram(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "conformance.test")
-	run(t, command(t, root(t), "go", "test", "-c", "-o", program, "./conformance"))
+// The suite is part of the command, which needs no Go.
+func TestSuiteNeedsNoGo(t *testing.T) {
 	folder := filepath.Join(root(t), "internal", "e2e", "testdata", "others")
-	cmd := exec.CommandContext(t.Context(), program, "opcast", "test", "--python", python(t), "--report", t.TempDir(), "--jobs", "2",
+	cmd := exec.CommandContext(t.Context(), tooltest.Path(t), "test", "--python", python(t), "--report", t.TempDir(), "--jobs", "2",
 		"--opdefs", filepath.Join(folder, "opdefs"), "--callable", "numpy:weigh="+filepath.Join(folder, "functions.py")+":weigh")
 	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "PATH="+t.TempDir())
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), ", 0 failed, ") {

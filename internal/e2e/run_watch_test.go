@@ -2,14 +2,13 @@ package e2e
 
 import (
 	"bufio"
-	"context"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/cli"
+	"github.com/opcast/opcast/internal/tooltest"
 )
 
 // `opcast run --watch` says after each change of a file whether the kernel is right now, also of one that does not
@@ -19,17 +18,17 @@ func TestRunWatch(t *testing.T) {
 	factor := func(text string) {
 		write(t, filepath.Join(dir, "csrc", "factor.h"), []byte("#pragma once\nconstexpr float kFactor = "+text+";\n"))
 	}
+	cmd := command(t, "", tooltest.Path(t), "-C", dir, "run", "scale", "x=40", "--watch", "--repeat", "1", "--python", env)
 	reader, writer, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	code := make(chan int)
-	go func() {
-		defer writer.Close()
-		code <- cli.Main(ctx, []string{"-C", dir, "run", "scale", "x=40", "--watch", "--repeat", "1", "--python", env}, strings.NewReader(""), writer, writer)
-	}()
+	cmd.Stdout, cmd.Stderr = writer, writer
+	err = cmd.Start()
+	_ = writer.Close() // the command has it
+	if err != nil {
+		t.Fatal(err)
+	}
 	lines := bufio.NewReader(reader)
 	for i, step := range []struct{ factor, want string }{
 		{"1.0f", "y: ok, "}, {"2.0f", "y: WRONG, "}, {"nonsense", "opcast: build failed"}, {"1.0f", "y: ok, "},
@@ -42,10 +41,12 @@ func TestRunWatch(t *testing.T) {
 			t.Errorf("factor %s: got %q, want %q", step.factor, said, step.want)
 		}
 	}
-	cancel()
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
 	go io.Copy(io.Discard, lines) // whatever is left
-	if got := <-code; got != 0 {
-		t.Errorf("it ended with %d, want 0", got)
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("it ended with %v, want exit code 0", err)
 	}
 }
 

@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/internal/report"
+	"github.com/opcast/opcast/internal/tooltest"
 )
 
 // A function that does nothing wrong fails nothing, however its results lie; and an author's module that cannot be imported
 // is told as a failure of its check, in the author's words alone.
 func TestSame(t *testing.T) {
-	tool := opcastTool(t)
+	tool := tooltest.Path(t)
 	others := filepath.Join("internal", "e2e", "testdata", "others")
 	function := []string{"--callable", "numpy:same=" + filepath.Join(others, "copies.py") + ":same"}
 	code, printed, r := tested(t, tool, append(function, "--opdefs", filepath.Join(others, "same"))...)

@@ -14,13 +14,13 @@ import (
 
 // named are the places in which the tool may name a framework, and why.
 var named = map[string]string{
-	"gen/pypackage.go":          "views of ops that adaptor.toml chooses from",
-	"internal/build/flags.go":   "the library of XLA handlers",
-	"internal/build/build.go":   "the library of XLA handlers",
-	"internal/pyenv/pyenv.go":   "the tool computes with NumPy itself",
-	"internal/pyenv/missing.go": "the tool computes with NumPy itself",
-	"internal/cli/test.go":      "the tool computes with NumPy itself",
-	"internal/cli/runreport.go": "the tool computes with NumPy itself",
+	"gen/pypackage.go":                         "views of ops that adaptor.toml chooses from",
+	"internal/build/flags.go":                  "the library of XLA handlers",
+	"internal/build/build.go":                  "the library of XLA handlers",
+	"internal/pyenv/pyenv.go":                  "the tool computes with NumPy itself",
+	"internal/pyenv/missing.go":                "the tool computes with NumPy itself",
+	"cmd/opcast/internal/command/suite.go":     "the tool computes with NumPy itself",
+	"cmd/opcast/internal/command/runreport.go": "the tool computes with NumPy itself",
 }
 
 // A framework is a folder of templates and a worker: nothing in the tool asks for it by name.

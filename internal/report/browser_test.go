@@ -210,7 +210,7 @@ var steps = []step{
 			const got = command(of("mine", "numpy"));
 			results.length -= 4;
 			return got;
-		})()`, `opcast test mine --against 'numpy:it'\''s.py:f' --against numpy:m:g`},
+		})()`, `opcast compare mine 'numpy:it'\''s.py:f' numpy:m:g`},
 	{"nothing matches", tasks{chromedp.SendKeys(chromedp.CSS("#text"), "no such thing")}, `list.found.length`, "0"},
 	{"plots are ordered by what they use of the tolerance", tasks{chromedp.Click(chromedp.CSS("#reset"))},
 		`measured.every((one, i) => i === 0 || one.share <= measured[i - 1].share) && measured[0].adaptors.length > 0`, "true"},

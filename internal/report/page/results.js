@@ -60,16 +60,17 @@ function toggle(line, result) {
   line.after(make("tr", {}, make("td", { className: "detail", colSpan: 7 }, make("div", {}, ...details(result)))));
 }
 
-// command repeats a check. Comparisons with existing kernels have the kernel in the name of its caller: "numpy relu.py:relu".
+// command repeats a check. Comparisons with existing functions have the function in the name of its caller: "numpy relu.py:relu".
 function command(result) {
   const word = (text) => /^[\w.,:=/@+-]+$/.test(text) ? text : "'" + text.replaceAll("'", "'\\''") + "'";
-  let flags = result.adaptor === "definition" ? "" : " --adaptor " + word(result.adaptor);
+  const seed = result.seed ? " --seed " + result.seed : "";
   if (result.check === "against") {
     const [name] = result.adaptor.split(" ", 1);
     const theirs = results.filter((other) => other.op === result.op && other.check === "against" && other.adaptor.startsWith(name + " "));
-    flags = [...new Set(theirs.map((other) => " --against " + word(other.adaptor.replace(" ", ":"))))].join("");
+    const functions = [...new Set(theirs.map((other) => " " + word(other.adaptor.replace(" ", ":"))))].join("");
+    return "opcast compare " + result.op + functions + seed;
   }
-  return "opcast test " + result.op + flags + (result.seed ? " --seed " + result.seed : "");
+  return "opcast test " + result.op + (result.adaptor === "definition" ? "" : " --adaptor " + word(result.adaptor)) + seed;
 }
 
 function details(result) {

@@ -1,11 +1,13 @@
-package cli
+package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,19 +19,73 @@ const mergeLong = `Make one report of those of the parts of a run, such as "opca
 Each DIR has a report.json, as --report DIR leaves it. The parts must be of one collection, library, suite and device. Where
 a result is in several of them, the gravest counts. Exit codes are those of "opcast test": 1 if anything failed.`
 
+const diffLong = `List every result whose status differs between two runs, one per line with the status before and after. A result
+that only one of the runs has is listed with a dash for the other.
+
+BEFORE and AFTER are folders with a report.json, as --report DIR leaves it. The exit code is 1 if anything differs.`
+
 func newReportCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{Use: "report", Short: "Work with reports of opcast test", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "report", Short: "Merge or compare reports of opcast test", Args: cobra.NoArgs}
+	cmd.AddCommand(newReportMergeCmd(a), newReportDiffCmd(a))
+	return cmd
+}
+
+func newReportMergeCmd(a *app) *cobra.Command {
 	var out string
-	merge := &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "merge DIR... -o DIR",
 		Short: "Make one report of those of the parts of a run",
 		Long:  mergeLong,
 		Args:  cobra.MinimumNArgs(1),
 		RunE:  func(_ *cobra.Command, dirs []string) error { return a.mergeReports(dirs, out) },
 	}
-	merge.Flags().StringVarP(&out, "output", "o", "", "folder for the report")
-	cmd.AddCommand(merge)
+	cmd.Flags().StringVarP(&out, "output", "o", "", "write the report into this folder")
 	return cmd
+}
+
+func newReportDiffCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "diff BEFORE AFTER",
+		Short: "List the results whose status differs between two runs",
+		Long:  diffLong,
+		Args:  cobra.ExactArgs(2),
+		RunE:  func(_ *cobra.Command, dirs []string) error { return a.diffReports(dirs) },
+	}
+}
+
+// readReports reads the reports in folders.
+func readReports(dirs []string) ([]*report.Report, error) {
+	var out []*report.Report
+	for _, dir := range dirs {
+		r, err := report.Read(filepath.Join(dir, report.File))
+		if err != nil {
+			return nil, ExitError{Code: exitUsage, Err: err}
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// diffReports prints what differs between the reports in two folders.
+func (a *app) diffReports(dirs []string) error {
+	reports, err := readReports(dirs)
+	if err != nil {
+		return err
+	}
+	changes, err := report.Diff(reports[0], reports[1])
+	if err != nil {
+		return ExitError{Code: exitUsage, Err: err}
+	}
+	var text strings.Builder
+	for i := range changes {
+		c := &changes[i]
+		fmt.Fprintf(&text, "%s: %s, then %s\n", c, cmp.Or(c.Before, "–"), cmp.Or(c.After, "–"))
+	}
+	_, err = fmt.Fprintf(a.stdout, "%s%s with another status\n", report.Plain(text.String()), count(len(changes), "result"))
+	if err == nil && len(changes) > 0 {
+		return ExitError{Code: exitFindings}
+	}
+	return err
 }
 
 // mergeReports joins the reports in folders, and brings their reproducers along.
@@ -37,12 +93,9 @@ func (a *app) mergeReports(dirs []string, out string) error {
 	if out == "" {
 		return ExitError{Code: exitUsage, Err: errors.New("name the folder for the report: -o DIR")}
 	}
-	parts := make([]*report.Report, len(dirs))
-	for i, dir := range dirs {
-		var err error
-		if parts[i], err = report.Read(filepath.Join(dir, report.File)); err != nil {
-			return ExitError{Code: exitUsage, Err: err}
-		}
+	parts, err := readReports(dirs)
+	if err != nil {
+		return err
 	}
 	merged, err := report.Merge(parts...)
 	if err != nil {

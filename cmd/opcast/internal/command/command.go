@@ -1,5 +1,5 @@
-// Package cli is the opcast command line, one file per command.
-package cli
+// Package command is the opcast command line, one file per command.
+package command
 
 import (
 	"context"
@@ -41,8 +41,17 @@ func (e ExitError) Error() string {
 // Unwrap returns Err.
 func (e ExitError) Unwrap() error { return e.Err }
 
-// app is what the commands share: the streams and the global flags.
+// Process is what the commands know of the process that they run in.
+type Process struct {
+	// Self is the path of this program. Some commands start it again; it is empty where that cannot be done.
+	Self           string
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+}
+
+// app is what the commands share: the program's path and streams, and the global flags.
 type app struct {
+	self           string
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	// dir is the project's folder.
@@ -51,9 +60,9 @@ type app struct {
 	running bool
 }
 
-// Main runs the command line and returns the exit code.
-func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
+// Main runs the command line that args are and returns the exit code.
+func Main(ctx context.Context, p Process, args []string) int {
+	a := &app{self: p.Self, stdin: p.Stdin, stdout: p.Stdout, stderr: p.Stderr}
 	root := newRootCmd(a)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -65,7 +74,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 		exit.Code = exitUsage
 	}
 	if exit.Err != nil {
-		_, _ = fmt.Fprintf(stderr, "opcast: %s\n", report.Plain(err.Error()))
+		_, _ = fmt.Fprintf(a.stderr, "opcast: %s\n", report.Plain(err.Error()))
 	}
 	return exit.Code
 }
@@ -91,6 +100,9 @@ func newRootCmd(a *app) *cobra.Command {
 		newBuildCmd(a),
 		newRunCmd(a),
 		newTestCmd(a),
+		newCompareCmd(a),
+		newMutantsCmd(a),
+		newMatrixCmd(a),
 		newReportCmd(a),
 		newNativeCallerCmd(a),
 		newExplainCmd(a),

@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"github.com/opcast/opcast/backend"
 	"github.com/opcast/opcast/gen"
 	"github.com/opcast/opcast/internal/build"
+	"github.com/opcast/opcast/internal/generated"
 	"github.com/opcast/opcast/internal/opdef"
 )
 
@@ -37,32 +38,18 @@ func newGenCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-// compare renders the project in memory and finds what differs on disk.
-func (a *app) compare(p *opdef.Project) (*gen.Changes, error) {
-	files, diags, err := gen.Generate(p)
+// changes finds the generated files that differ from those on disk. Mistakes in the definitions are printed.
+func (a *app) changes(p *opdef.Project) (*gen.Changes, error) {
+	changes, diags, err := generated.Compare(p)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.findings(diags); err != nil {
-		return nil, err
-	}
-	var paths []string
-	for _, f := range files {
-		paths = append(paths, f.Path)
-	}
-	recipes, err := build.Recipes(p, backend.FS, paths)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range recipes {
-		files = append(files, gen.File{Path: r.Path, Content: r.Text})
-	}
-	return gen.Compare(p.Dir, files)
+	return changes, a.findings(diags)
 }
 
 // generate brings the project's generated files and its runtime up to date and returns how many of the former changed.
 func (a *app) generate(p *opdef.Project) (int, error) {
-	changes, err := a.compare(p)
+	changes, err := a.changes(p)
 	if err != nil {
 		return 0, err
 	}
@@ -71,7 +58,7 @@ func (a *app) generate(p *opdef.Project) (int, error) {
 }
 
 func (a *app) checkGenerated(p *opdef.Project) error {
-	changes, err := a.compare(p)
+	changes, err := a.changes(p)
 	if err != nil {
 		return err
 	}

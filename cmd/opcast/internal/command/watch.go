@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"context"
@@ -48,8 +48,8 @@ func (a *app) watch(ctx context.Context, name string, words []string, flags runF
 	}
 }
 
-// generated are the folders of a project in which nobody writes by hand.
-var generated = []string{"adaptors", "backend/python", "build", "dist", "docs"}
+// notWatched are the folders of a project in which nobody writes by hand.
+var notWatched = []string{"adaptors", "backend/python", "build", "dist", "docs"}
 
 // addFolders watches every folder of the project but hidden ones and what builds write. Those that are watched already
 // stay so.
@@ -63,7 +63,7 @@ func addFolders(watcher *fsnotify.Watcher, dir string) error {
 			return nil
 		case err != nil || !d.IsDir():
 			return err
-		case path != dir && (strings.HasPrefix(d.Name(), ".") || slices.Contains(generated, filepath.ToSlash(below))):
+		case path != dir && (strings.HasPrefix(d.Name(), ".") || slices.Contains(notWatched, filepath.ToSlash(below))):
 			return fs.SkipDir
 		}
 		return watcher.Add(path)

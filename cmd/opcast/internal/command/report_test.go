@@ -1,7 +1,6 @@
-package cli
+package command
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,9 +49,8 @@ func TestReportMerge(t *testing.T) {
 		"into its own": {[]string{bad, good, "-o", bad}, exitFindings, "1 passed, 1 failed, 0 skipped"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var stdout, stderr bytes.Buffer
-			code := Main(t.Context(), append([]string{"report", "merge"}, test.args...), strings.NewReader(""), &stdout, &stderr)
-			if text := stdout.String() + stderr.String(); code != test.code || !strings.Contains(text, test.says) {
+			code, stdout, stderr := start(t, append([]string{"report", "merge"}, test.args...)...)
+			if text := stdout + stderr; code != test.code || !strings.Contains(text, test.says) {
 				t.Errorf("exit code %d, want %d with %q:\n%s", code, test.code, test.says, text)
 			}
 		})
@@ -65,5 +63,26 @@ func TestReportMerge(t *testing.T) {
 		if text, err := os.ReadFile(filepath.Join(dir, "cases", "attrs.py")); err != nil || string(text) != "repeats attrs" {
 			t.Errorf("%s: the reproducer says %q, %v", dir, text, err)
 		}
+	}
+}
+
+func TestReportDiff(t *testing.T) {
+	good, bad := shardReport(t, "aa", "value", report.Pass), shardReport(t, "bb", "value", report.Fail)
+	for name, test := range map[string]struct {
+		args []string
+		code int
+		says string
+	}{
+		"the same":  {[]string{good, good}, 0, "0 results with another status"},
+		"different": {[]string{good, bad}, exitFindings, "add, numpy: Values: value: pass, then fail\n1 result with another status"},
+		"no report": {[]string{good, t.TempDir()}, exitUsage, "report.json: no such file"},
+		"one only":  {[]string{good}, exitUsage, "accepts 2 arg"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, stdout, stderr := start(t, append([]string{"report", "diff"}, test.args...)...)
+			if text := stdout + stderr; code != test.code || !strings.Contains(text, test.says) {
+				t.Errorf("exit code %d, want %d with %q:\n%s", code, test.code, test.says, text)
+			}
+		})
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"bytes"
@@ -7,6 +7,17 @@ import (
 	"strings"
 	"testing"
 )
+
+// toy is a project that was never built.
+var toy = filepath.Join("..", "..", "..", "..", "conformance", "testdata", "toy")
+
+// start runs a command line in this process, as a program that cannot start itself again.
+func start(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	code = Main(t.Context(), Process{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &err}, args)
+	return code, out.String(), err.String()
+}
 
 // fakePython is an interpreter that says what is installed, and cannot run anything.
 func fakePython(t *testing.T, packages string) string {
@@ -19,6 +30,9 @@ func fakePython(t *testing.T, packages string) string {
 	return path
 }
 
+// installed is what the suite needs of Python.
+const installed = `"apache-tvm-ffi": "1", "ml-dtypes": "1", "numpy": "1"`
+
 // garbage is the folder of a report that is none.
 func garbage(t *testing.T) string {
 	t.Helper()
@@ -30,7 +44,6 @@ func garbage(t *testing.T) string {
 }
 
 func TestTestCommand(t *testing.T) {
-	const installed = `"apache-tvm-ffi": "1", "ml-dtypes": "1", "numpy": "1"`
 	for name, test := range map[string]struct {
 		packages string
 		args     []string
@@ -42,13 +55,9 @@ func TestTestCommand(t *testing.T) {
 		"unknown op":      {installed, []string{"nonsense"}, exitUsage, `op "nonsense": unknown name`},
 		"unknown adaptor": {installed, []string{"--adaptor", "paddle"}, exitUsage, `adaptor "paddle": unknown name`},
 		"unknown device":  {installed, []string{"--device", "tpu"}, exitUsage, `unknown device "tpu": devices are cpu and cuda`},
-		"no mutants":      {installed, []string{"--mutant", "x"}, exitUsage, "--mutant needs --mutants"},
-		"no table":        {installed, []string{"--markdown", "x"}, exitUsage, "--markdown needs --mutants or --matrix"},
-		"not compared":    {installed, []string{"--against", "numpy:m:f", "--only", "x"}, exitUsage, "--against and --only do not go together"},
 		"no last run":     {installed, []string{"--last-failed", "--report", "nowhere"}, exitUsage, "there is no last run"},
 		"no spec":         {installed, []string{"--only", os.DevNull}, exitUsage, "nothing is chosen"},
 		"unknown caller":  {installed, []string{"--callable", "native:affine=m:f"}, exitUsage, `adaptor "native" of m:f: unknown name`},
-		"no framework":    {installed, []string{"affine", "--against", "backend:m:f"}, exitUsage, `adaptor "backend" of m:f: unknown name`},
 		"no file":         {installed, []string{"--only", "nowhere"}, exitUsage, "open nowhere: no such file"},
 		"no known":        {installed, []string{"--known", "nowhere"}, exitUsage, "open nowhere: no such file"},
 		"no TOML":         {installed, []string{"--known", "test_test.go"}, exitUsage, "wrong file: test_test.go: toml: "},
@@ -59,19 +68,19 @@ func TestTestCommand(t *testing.T) {
 		"minus jobs":      {installed, []string{"--jobs=-1"}, exitUsage, "--jobs -1: expected at least 1"},
 		"minus random":    {installed, []string{"--random=-5"}, exitUsage, "--random -5: expected at least 0"},
 		"minus total":     {installed, []string{"--random-total=-5"}, exitUsage, "--random-total -5: expected at least 0"},
-		"not planted":     {installed, []string{"--mutants", "--opdefs", "x"}, exitUsage, "--mutants and --opdefs do not go together"},
+		"no itself":       {installed, []string{"--jobs", "2"}, 1, "cannot start itself again"},
+		"no comparison":   {installed, []string{"--against", "numpy:m:f"}, exitUsage, "unknown flag: --against"},
+		"no mutants":      {installed, []string{"--mutants"}, exitUsage, "unknown flag: --mutants"},
+		"no matrix":       {installed, []string{"--matrix"}, exitUsage, "unknown flag: --matrix"},
 		"no library":      {installed, []string{"--library", "nowhere.so"}, exitMachine, "library cannot be tested here: stat "},
 		"a folder":        {installed, []string{"--library", "."}, exitMachine, " is a folder"},
 		"no numpy":        {`"apache-tvm-ffi": "1", "ml-dtypes": "1"`, nil, exitMachine, "pip install numpy"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var stdout, stderr bytes.Buffer
-			args := append([]string{
-				"-C", filepath.Join("..", "..", "conformance", "testdata", "toy"), "test", "--python", fakePython(t, test.packages),
-			}, test.args...)
-			code := Main(t.Context(), args, strings.NewReader(""), &stdout, &stderr)
-			if code != test.code || !strings.Contains(stderr.String(), test.stderr) {
-				t.Errorf("code %d, want %d\n%s", code, test.code, &stderr)
+			args := append([]string{"-C", toy, "test", "--python", fakePython(t, test.packages)}, test.args...)
+			code, _, stderr := start(t, args...)
+			if code != test.code || !strings.Contains(stderr, test.stderr) {
+				t.Errorf("code %d, want %d\n%s", code, test.code, stderr)
 			}
 		})
 	}

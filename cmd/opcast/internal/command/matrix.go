@@ -1,0 +1,133 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/opcast/opcast/conformance"
+	"github.com/opcast/opcast/internal/matrix"
+	"github.com/opcast/opcast/internal/pyenv"
+)
+
+// matrixFlags are the choices of the command line.
+type matrixFlags struct {
+	python, profile, report, markdown string
+	environments                      []string
+	jobs                              int
+}
+
+const matrixLong = `Run "opcast test" in throw-away Python environments: one each with the oldest and the newest supported versions of every
+framework, and one for every Python of this machine. They take gigabytes while they are needed.
+
+All environments load the library that was built before. The reports go to build/matrix/report.`
+
+func newMatrixCmd(a *app) *cobra.Command {
+	var flags matrixFlags
+	cmd := &cobra.Command{
+		Use:   "matrix [OP...]",
+		Short: "Test with the oldest and the newest supported versions, and with every Python of this machine",
+		Long:  matrixLong,
+		RunE:  func(cmd *cobra.Command, ops []string) error { return a.matrix(cmd.Context(), ops, &flags) },
+	}
+	pythonFlag(cmd, &flags.python)
+	cmd.Flags().StringArrayVar(&flags.environments, "environment", nil, `test only in this environment, such as "torch oldest"`)
+	profileFlag(cmd, &flags.profile)
+	jobsFlag(cmd, &flags.jobs)
+	reportFlag(cmd, &flags.report, "build/matrix/report")
+	markdownFlag(cmd, &flags.markdown, "write the table into this page, between the lines that are there for it")
+	return cmd
+}
+
+// matrix runs the suite in every environment and writes one report of all.
+func (a *app) matrix(ctx context.Context, ops []string, flags *matrixFlags) error {
+	o, err := a.matrixOptions(ctx, ops, flags)
+	if err != nil {
+		return err
+	}
+	if a.self == "" {
+		return errNoSelf
+	}
+	outcome, err := matrix.Run(ctx, o)
+	if errors.Is(err, matrix.ErrUnknown) {
+		return ExitError{Code: exitUsage, Err: err}
+	}
+	if err != nil {
+		return err
+	}
+	if err := outcome.Report.WriteFiles(cmp.Or(flags.report, filepath.Join(o.Dir, "report"))); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(a.stdout, "\n%s", matrix.Markdown(outcome.Report)); err != nil {
+		return err
+	}
+	if flags.markdown != "" {
+		if err := matrix.Write(flags.markdown, outcome.Report); err != nil {
+			return err
+		}
+	}
+	if outcome.Broken {
+		return ExitError{Code: exitFindings}
+	}
+	return nil
+}
+
+// matrixOptions looks for what a matrix needs: a built library, a program that makes environments, and this one again.
+func (a *app) matrixOptions(ctx context.Context, ops []string, flags *matrixFlags) (o matrix.Options, err error) {
+	err = cmp.Or(oneOf("profile", flags.profile, "core", "extended"), atLeast("jobs", flags.jobs, 1), reportFolder(flags.report))
+	if err != nil {
+		return o, err
+	}
+	p, err := a.load()
+	if err != nil {
+		return o, err
+	}
+	for _, name := range ops {
+		if _, err := findOp(p, name); err != nil {
+			return o, err
+		}
+	}
+	if _, err := os.Stat(conformance.LibraryPath(p)); err != nil {
+		return o, a.suiteError(fmt.Errorf("%w: %s", conformance.ErrNotBuilt, conformance.LibraryPath(p)))
+	}
+	env, err := a.environment(ctx, flags.python, p.Dir)
+	if err != nil {
+		return o, err
+	}
+	uv, err := findUV(env)
+	if err != nil {
+		return o, machineError(err)
+	}
+	dir, err := filepath.Abs(p.Dir)
+	if err != nil {
+		return o, fmt.Errorf("find the project: %w", err)
+	}
+	return matrix.Options{
+		Project: p, UV: uv, Profile: flags.profile, Names: flags.environments, Ops: ops,
+		Pythons: matrix.Interpreters(ctx, os.Getenv),
+		Test:    []string{a.self, "test", "-C", dir, "--profile", flags.profile, "--jobs", strconv.Itoa(flags.jobs)},
+		Dir:     filepath.Join(dir, "build", "matrix"), Out: a.stdout, Environ: os.Environ(),
+	}, nil
+}
+
+// findUV looks for the program that makes environments beside the interpreter, then on the path.
+func findUV(env *pyenv.Env) (string, error) {
+	if beside, err := exec.LookPath(filepath.Join(filepath.Dir(env.Python), "uv")); err == nil {
+		return beside, nil
+	}
+	found, err := exec.LookPath("uv")
+	if err != nil {
+		return "", &pyenv.MissingError{
+			Text:    "no program uv, which makes the environments, beside " + env.Python + " or on the path",
+			Command: env.InstallCommand("uv"),
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,30 @@
+package command
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestMatrixUsage(t *testing.T) {
+	for name, test := range map[string]struct {
+		args   []string
+		code   int
+		stderr string
+	}{
+		"not built":       {nil, exitMachine, "run: opcast build"},
+		"unknown op":      {[]string{"nonsense"}, exitUsage, `there is no op "nonsense"`},
+		"no such project": {[]string{"-C", "nowhere"}, exitUsage, "nowhere is no project"},
+		"no jobs":         {[]string{"--jobs", "0"}, exitUsage, "--jobs 0: expected at least 1"},
+		"no profile":      {[]string{"--profile", "x"}, exitUsage, `unknown profile "x": profiles are core and extended`},
+		"adaptor":         {[]string{"--adaptor", "numpy"}, exitUsage, "unknown flag: --adaptor"},
+		"random":          {[]string{"--random-total", "9"}, exitUsage, "unknown flag: --random-total"},
+		"shard":           {[]string{"--shard", "1/2"}, exitUsage, "unknown flag: --shard"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, _, stderr := start(t, append([]string{"-C", toy, "matrix", "--python", fakePython(t, "")}, test.args...)...)
+			if code != test.code || !strings.Contains(stderr, test.stderr) {
+				t.Errorf("code %d, want %d\n%s", code, test.code, stderr)
+			}
+		})
+	}
+}

@@ -1,0 +1,85 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/opcast/opcast/backend"
+	"github.com/opcast/opcast/conformance"
+	"github.com/opcast/opcast/internal/build"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/pyenv"
+)
+
+// mutantsFlags are the choices of the command line.
+type mutantsFlags struct {
+	python, markdown   string
+	adaptors, selected []string
+	seed               uint64
+	verbose            bool
+}
+
+const mutantsLong = `Plant faults into a copy of the collection, one at a time, and say which of them the suite notices.
+
+A planted fault is called a mutant. The checks of its op run on the host until one fails. A mutant that no check notices
+is a gap in the suite: the command lists it and ends with exit code 1. The report goes to build/mutants.`
+
+func newMutantsCmd(a *app) *cobra.Command {
+	var flags mutantsFlags
+	cmd := &cobra.Command{
+		Use:   "mutants [OP...]",
+		Short: "Plant faults into a copy of the collection, and say which of them the suite notices",
+		Long:  mutantsLong,
+		RunE:  func(cmd *cobra.Command, ops []string) error { return a.mutants(cmd.Context(), ops, &flags) },
+	}
+	pythonFlag(cmd, &flags.python)
+	adaptorFlag(cmd, &flags.adaptors)
+	cmd.Flags().StringSliceVar(&flags.selected, "mutant", nil, "plant only the mutants with one of these texts in their names")
+	markdownFlag(cmd, &flags.markdown, "write the table of all mutants to this page, below the line that is there for it")
+	seedFlag(cmd, &flags.seed)
+	verboseFlag(cmd, &flags.verbose, "every mutant")
+	return cmd
+}
+
+func (a *app) mutants(ctx context.Context, ops []string, flags *mutantsFlags) error {
+	p, err := a.load()
+	if err != nil {
+		return err
+	}
+	env, err := a.suiteEnvironment(ctx, flags.python, p.Dir)
+	if err != nil {
+		return err
+	}
+	_, err = conformance.RunMutants(ctx, conformance.MutationOptions{
+		Project: p, Python: env.Python, Native: a.nativeCommand(), Ops: ops, Adaptors: flags.adaptors, Seed: flags.seed,
+		Mutants: flags.selected, Out: a.stdout, Verbose: flags.verbose,
+		ReportDir: filepath.Join(p.Dir, "build", "mutants"), Markdown: flags.markdown,
+		Build: func(ctx context.Context, dir string) error { return a.buildCopy(ctx, env, p.Dir, dir) },
+	})
+	if errors.Is(err, conformance.ErrSurvived) {
+		return ExitError{Code: exitFindings, Err: err}
+	}
+	return a.suiteError(err)
+}
+
+// buildCopy compiles a copy of the project in a folder, as it is.
+func (a *app) buildCopy(ctx context.Context, env *pyenv.Env, origin, dir string) error {
+	project, findings, err := opdef.Load(dir)
+	if err != nil {
+		return err
+	}
+	if err := a.findings(findings); err != nil {
+		return err
+	}
+	_, findings, err = build.Run(ctx, build.Options{
+		Project: project, Env: env, Runtime: backend.FS, Getenv: os.Getenv, Log: a.stderr, Quiet: true, CopyOf: origin,
+	})
+	if err != nil {
+		return machineError(err)
+	}
+	return a.findings(findings)
+}

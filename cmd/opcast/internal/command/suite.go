@@ -1,0 +1,133 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/opcast/opcast/conformance"
+	"github.com/opcast/opcast/internal/pyenv"
+)
+
+// The flags below belong to several of the commands that run the conformance suite. Each command declares those that it uses.
+
+func adaptorFlag(cmd *cobra.Command, adaptors *[]string) {
+	cmd.Flags().StringSliceVar(adaptors, "adaptor", nil, "call the ops only through these adaptors; "+
+		`three more names stand for callers that are no framework: "backend" is the bare library, "native" the same from Go, `+
+		`and "op_call" calls every op by its number`)
+}
+
+func testDeviceFlag(cmd *cobra.Command, device *string) {
+	cmd.Flags().StringVar(device, "device", "cpu", "put the arrays on this device: cpu or cuda")
+}
+
+func profileFlag(cmd *cobra.Command, profile *string) {
+	cmd.Flags().StringVar(profile, "profile", "core",
+		`"core", or "extended": also run the checks that need minutes or much memory`)
+}
+
+func jobsFlag(cmd *cobra.Command, jobs *int) {
+	cmd.Flags().IntVar(jobs, "jobs", 1, "share the run between this many processes")
+}
+
+func seedFlag(cmd *cobra.Command, seed *uint64) {
+	cmd.Flags().Uint64Var(seed, "seed", 0, "make the random inputs from this number (default a fixed one)")
+}
+
+func reportFlag(cmd *cobra.Command, dir *string, standard string) {
+	cmd.Flags().StringVar(dir, "report", "", "write the report into this folder (default "+standard+")")
+}
+
+func verboseFlag(cmd *cobra.Command, verbose *bool, what string) {
+	cmd.Flags().BoolVarP(verbose, "verbose", "v", false, "show "+what)
+}
+
+func markdownFlag(cmd *cobra.Command, file *string, what string) {
+	cmd.Flags().StringVar(file, "markdown", "", what)
+}
+
+// oneOf refuses a word that is none of the choices of a flag.
+func oneOf(flag, value, first, second string) error {
+	if value != first && value != second {
+		return usage("unknown %s %q: %ss are %s and %s", flag, value, flag, first, second)
+	}
+	return nil
+}
+
+// atLeast refuses a number that is too small for a flag.
+func atLeast(flag string, value, least int) error {
+	if value < least {
+		return usage("--%s %d: expected at least %d", flag, value, least)
+	}
+	return nil
+}
+
+// reportFolder refuses a file as the folder of the report.
+func reportFolder(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() || errors.Is(err, syscall.ENOTDIR) {
+		return usage("--report %s: expected a folder, it is a file", dir)
+	}
+	return nil
+}
+
+// suiteEnvironment finds the Python environment, and looks for what the suite itself needs there.
+func (a *app) suiteEnvironment(ctx context.Context, python, dir string) (*pyenv.Env, error) {
+	env, err := a.environment(ctx, python, dir)
+	if err != nil {
+		return nil, err
+	}
+	return env, machineError(env.Require("apache-tvm-ffi", "ml-dtypes", "numpy"))
+}
+
+// suiteError gives errors of the suite their exit code. It is no error that nothing had to run.
+func (a *app) suiteError(err error) error {
+	var exit *exec.ExitError
+	switch {
+	case errors.Is(err, conformance.ErrNotBuilt):
+		return ExitError{Code: exitMachine, Err: fmt.Errorf("%w\n  run: opcast build", err)}
+	case errors.Is(err, conformance.ErrMissing):
+		return ExitError{Code: exitMachine, Err: err}
+	case errors.Is(err, conformance.ErrUnknown), errors.Is(err, conformance.ErrUsage),
+		errors.Is(err, conformance.ErrInput):
+		return ExitError{Code: exitUsage, Err: err}
+	case errors.As(err, &exit):
+		return ExitError{Code: exit.ExitCode(), Err: err} // of a job
+	case errors.Is(err, conformance.ErrNothing):
+		_, err = fmt.Fprintln(a.stdout, err)
+	}
+	return err
+}
+
+// target reads the name of a Python function, which the suite takes as MODULE:FUNCTION or FILE.py:FUNCTION. People may
+// also write MODULE.FUNCTION, as Python does.
+func target(text string) (string, bool) {
+	if strings.Contains(text, ":") {
+		return text, true
+	}
+	at := strings.LastIndex(text, ".")
+	if at <= 0 {
+		return "", false
+	}
+	return text[:at] + ":" + text[at+1:], true
+}
+
+// terminal reports whether lines that were written to w can be redrawn.
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb" && os.Getenv("CI") == ""
+}

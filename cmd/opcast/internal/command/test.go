@@ -1,0 +1,185 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/opcast/opcast/conformance"
+	"github.com/opcast/opcast/internal/generated"
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// testFlags are the choices of the command line.
+type testFlags struct {
+	python, device, profile, report string
+	opdefs, library                 string
+	known, only, shard, job         string
+	adaptors, callables             []string
+	random, randomTotal, jobs       int
+	seed                            uint64
+	verbose, lastFailed             bool
+}
+
+const testLong = `Prove the built collection: call every op through every adaptor.
+
+The checks are made from the definitions; the float64 reference of each op is the judge. The folder build/report gets
+report.json, junit.xml, index.html and, for each failure, a script that repeats it.
+
+Ops that opcast did not build are tested by the definitions in a folder, either in a library that was made by hand or as
+functions in Python:
+
+  opcast test --library libtheirs.so --opdefs DIR
+  opcast test --opdefs DIR --callable torch:OP=vendor.ops:function --callable jax:OP=ops.py:function`
+
+func newTestCmd(a *app) *cobra.Command {
+	var flags testFlags
+	cmd := &cobra.Command{
+		Use:   "test [OP...]",
+		Short: "Prove the built collection: call every op through every adaptor",
+		Long:  testLong,
+		RunE:  func(cmd *cobra.Command, ops []string) error { return a.test(cmd, ops, &flags) },
+	}
+	pythonFlag(cmd, &flags.python)
+	adaptorFlag(cmd, &flags.adaptors)
+	testDeviceFlag(cmd, &flags.device)
+	profileFlag(cmd, &flags.profile)
+	jobsFlag(cmd, &flags.jobs)
+	seedFlag(cmd, &flags.seed)
+	reportFlag(cmd, &flags.report, "build/report")
+	verboseFlag(cmd, &flags.verbose, "every check")
+	flags.choices(cmd)
+	flags.others(cmd)
+	return cmd
+}
+
+// choices are the flags about which checks run, and how often.
+func (f *testFlags) choices(cmd *cobra.Command) {
+	set := cmd.Flags()
+	set.StringVar(&f.only, "only", "", `run only the checks in this file of lines "op adaptor check", where * stands for all`)
+	set.BoolVar(&f.lastFailed, "last-failed", false, "run only what failed in the last run")
+	set.StringVar(&f.shard, "shard", "", `"i/n": run the i-th of n parts of the run`)
+	set.IntVar(&f.random, "random", 0, "make this many random calls of each op from Go (default 2000)")
+	set.IntVar(&f.randomTotal, "random-total", 0, "make this many random calls of all ops together")
+	set.StringVar(&f.known, "known", "", "accept the failures that this file lists (default the lists of the project)")
+	set.StringVar(&f.job, "job", "", "run the part of a run that this file describes")
+	_ = set.MarkHidden("job") // it was defined a line before
+}
+
+// others are the flags about ops that opcast did not build.
+func (f *testFlags) others(cmd *cobra.Command) {
+	set := cmd.Flags()
+	set.StringVar(&f.opdefs, "opdefs", "", "take the definitions from this folder (default those of the project)")
+	set.StringVar(&f.library, "library", "", "test this library, which was made by hand, instead of the built one")
+	set.StringArrayVar(&f.callables, "callable", nil,
+		"ADAPTOR:OP=MODULE:FUNCTION, or =FILE.py:FUNCTION: test this function; no library is needed")
+}
+
+func (a *app) test(cmd *cobra.Command, ops []string, flags *testFlags) error {
+	ctx := cmd.Context()
+	o, err := a.testOptions(ctx, ops, flags)
+	if err != nil {
+		return err
+	}
+	if o.Jobs > 1 {
+		if o.Command, err = a.repeated(cmd, ops); err != nil {
+			return err
+		}
+	}
+	summary, err := conformance.Run(ctx, o)
+	if err != nil {
+		return a.suiteError(err)
+	}
+	if !summary.OK() {
+		return ExitError{Code: exitFindings}
+	}
+	return nil
+}
+
+// testOptions reads the flags and looks for what they need.
+func (a *app) testOptions(ctx context.Context, ops []string, flags *testFlags) (o conformance.Options, err error) {
+	callables, err := flags.check()
+	if err != nil {
+		return o, err
+	}
+	p, err := a.definitions(flags.opdefs)
+	if err != nil {
+		return o, err
+	}
+	env, err := a.suiteEnvironment(ctx, flags.python, p.Dir)
+	if err != nil {
+		return o, err
+	}
+	o = conformance.Options{
+		Project: p, Python: env.Python, Ops: ops, Adaptors: flags.adaptors, Out: a.stdout, Verbose: flags.verbose,
+		Device: flags.device, Random: flags.random, RandomTotal: flags.randomTotal, Native: a.nativeCommand(),
+		Profile: flags.profile, Library: flags.library, Callables: callables, Known: flags.known, Only: flags.only,
+		Shard: flags.shard, LastFailed: flags.lastFailed, Seed: flags.seed, ReportDir: flags.report, Jobs: flags.jobs,
+		Job: flags.job, Progress: terminal(a.stdout),
+	}
+	if flags.opdefs == "" {
+		o.Stale = func(context.Context) ([]string, error) { return generated.Stale(p) }
+	}
+	if o.ReportDir == "" {
+		o.ReportDir = filepath.Join("build", "report") // definitions in a folder belong to no project
+		if flags.opdefs == "" {
+			o.ReportDir = filepath.Join(p.Dir, o.ReportDir)
+		}
+	}
+	return o, nil
+}
+
+// check refuses values that no flag can have, and returns the functions to be tested.
+func (f *testFlags) check() ([]conformance.Callable, error) {
+	err := cmp.Or(
+		oneOf("device", f.device, "cpu", "cuda"), oneOf("profile", f.profile, "core", "extended"),
+		atLeast("jobs", f.jobs, 1), atLeast("random", f.random, 0), atLeast("random-total", f.randomTotal, 0),
+		reportFolder(f.report),
+	)
+	if err != nil {
+		return nil, err
+	}
+	var out []conformance.Callable
+	for _, text := range f.callables {
+		c, err := callable(text)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// callable reads "ADAPTOR:OP=FUNCTION".
+func callable(text string) (c conformance.Callable, err error) {
+	name, function, named := strings.Cut(text, "=")
+	if !named {
+		return c, usage("%q names no op: expected ADAPTOR:OP=MODULE:FUNCTION", text)
+	}
+	adaptor, op, _ := strings.Cut(name, ":")
+	function, ok := target(function)
+	if adaptor == "" || op == "" || !ok {
+		return c, usage("%q names no function: expected ADAPTOR:OP=MODULE:FUNCTION", text)
+	}
+	return conformance.Callable{Adaptor: adaptor, Op: op, Target: function}, nil
+}
+
+// definitions loads a folder of definitions, or the project where none is named.
+func (a *app) definitions(dir string) (*opdef.Project, error) {
+	if dir == "" {
+		return a.load()
+	}
+	load := opdef.LoadFolder
+	if _, err := os.Stat(filepath.Join(dir, opdef.ManifestFile)); err == nil {
+		load = opdef.Load
+	}
+	p, diags, err := load(dir)
+	if err != nil {
+		return nil, ExitError{Code: exitUsage, Err: err}
+	}
+	return p, a.findings(diags)
+}
