@@ -15,14 +15,14 @@ import (
 // tested runs `opcast test` and returns its exit code, what it printed, and its report.
 func tested(t *testing.T, tool string, words ...string) (code int, printed string, r *report.Report) {
 	t.Helper()
-	return reported(t, tool, append([]string{"test"}, words...)...)
+	return reported(t, tool, "test", words...)
 }
 
 // reported runs a command that writes a report, and returns its exit code, what it printed, and the report.
-func reported(t *testing.T, tool string, words ...string) (code int, printed string, r *report.Report) {
+func reported(t *testing.T, tool, name string, words ...string) (code int, printed string, r *report.Report) {
 	t.Helper()
 	dir := t.TempDir()
-	words = append(words, "--python", python(t), "--report", dir)
+	words = append([]string{name, "--python", python(t), "--report", dir}, words...)
 	cmd := command(t, root(t), append([]string{tool}, words...)...)
 	out, err := cmd.CombinedOutput()
 	code = cmd.ProcessState.ExitCode()

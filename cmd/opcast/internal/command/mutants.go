@@ -37,7 +37,8 @@ func newMutantsCmd(a *app) *cobra.Command {
 		RunE:  func(cmd *cobra.Command, ops []string) error { return a.mutants(cmd.Context(), ops, &flags) },
 	}
 	pythonFlag(cmd, &flags.python)
-	adaptorFlag(cmd, &flags.adaptors)
+	cmd.Flags().StringSliceVar(&flags.adaptors, "adaptor", nil,
+		`plant faults only into the packages of these adaptors; "backend" stands for the library`)
 	cmd.Flags().StringSliceVar(&flags.selected, "mutant", nil, "plant only the mutants with one of these texts in their names")
 	markdownFlag(cmd, &flags.markdown, "write the table of all mutants to this page, below the line that is there for it")
 	seedFlag(cmd, &flags.seed)

@@ -18,12 +18,6 @@ import (
 
 // The flags below belong to several of the commands that run the conformance suite. Each command declares those that it uses.
 
-func adaptorFlag(cmd *cobra.Command, adaptors *[]string) {
-	cmd.Flags().StringSliceVar(adaptors, "adaptor", nil, "call the ops only through these adaptors; "+
-		`three more names stand for callers that are no framework: "backend" is the bare library, "native" the same from Go, `+
-		`and "op_call" calls every op by its number`)
-}
-
 func testDeviceFlag(cmd *cobra.Command, device *string) {
 	cmd.Flags().StringVar(device, "device", "cpu", "put the arrays on this device: cpu or cuda")
 }

@@ -45,7 +45,6 @@ func newTestCmd(a *app) *cobra.Command {
 		RunE:  func(cmd *cobra.Command, ops []string) error { return a.test(cmd, ops, &flags) },
 	}
 	pythonFlag(cmd, &flags.python)
-	adaptorFlag(cmd, &flags.adaptors)
 	testDeviceFlag(cmd, &flags.device)
 	profileFlag(cmd, &flags.profile)
 	jobsFlag(cmd, &flags.jobs)
@@ -57,9 +56,12 @@ func newTestCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-// choices are the flags about which checks run, and how often.
+// choices are the flags about which checks run, through what, and how often.
 func (f *testFlags) choices(cmd *cobra.Command) {
 	set := cmd.Flags()
+	set.StringSliceVar(&f.adaptors, "adaptor", nil, "call the ops only through these adaptors; "+
+		`three more names stand for callers that are no framework: "backend" is the bare library, "native" the same from Go, `+
+		`and "op_call" calls every op by its number`)
 	set.StringVar(&f.only, "only", "", `run only the checks in this file of lines "op adaptor check", where * stands for all`)
 	set.BoolVar(&f.lastFailed, "last-failed", false, "run only what failed in the last run")
 	set.StringVar(&f.shard, "shard", "", `"i/n": run the i-th of n parts of the run`)
