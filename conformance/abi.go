@@ -24,7 +24,7 @@ func checkABI(t *T) error {
 	}
 	p := t.env.project
 	policy := elfcheck.Policy{ExportPrefix: exportPrefix, Provided: host.Exports, Linked: elfcheck.Linked(p.Manifest.Link)}
-	lib, err := t.library(LibraryPath(p), policy)
+	lib, err := t.library(p.LibraryPath(), policy)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -197,10 +196,4 @@ func (o *Options) device() string {
 		return "cuda:0"
 	}
 	return "cpu"
-}
-
-// LibraryPath is where `opcast build` puts the library.
-func LibraryPath(p *opdef.Project) string {
-	name := p.Manifest.Name
-	return filepath.Join(p.Dir, "backend", "python", "src", name+"_backend", "lib", "lib"+name+".so")
 }

@@ -182,7 +182,7 @@ func TestABI(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := *toy(t)
 			p.Dir = t.TempDir()
-			file := LibraryPath(&p)
+			file := p.LibraryPath()
 			in := filepath.Join(p.Dir, "lib.cc")
 			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 				t.Fatal(err)

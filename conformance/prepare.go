@@ -77,7 +77,7 @@ func (s *session) library() string {
 	case f != nil:
 		return f.library
 	}
-	return LibraryPath(s.options.Project)
+	return s.options.Project.LibraryPath()
 }
 
 func (s *session) requireLibrary() error {

@@ -3,7 +3,11 @@
 // The model feeds every emitter and the conformance suite. Nothing outside this package parses a definition.
 package opdef
 
-import "github.com/opcast/opcast/internal/diag"
+import (
+	"path/filepath"
+
+	"github.com/opcast/opcast/internal/diag"
+)
 
 // Project is a manifest and its ops, sorted by name.
 type Project struct {
@@ -11,6 +15,12 @@ type Project struct {
 	Dir      string
 	Manifest Manifest
 	Ops      []*Op
+}
+
+// LibraryPath is where `opcast build` puts the collection's library.
+func (p *Project) LibraryPath() string {
+	name := p.Manifest.Name
+	return filepath.Join(p.Dir, "backend", "python", "src", name+"_backend", "lib", "lib"+name+".so")
 }
 
 // Manifest is opcast.toml.

@@ -94,8 +94,8 @@ func (a *app) matrixOptions(ctx context.Context, ops []string, flags *matrixFlag
 			return o, err
 		}
 	}
-	if _, err := os.Stat(conformance.LibraryPath(p)); err != nil {
-		return o, a.suiteError(fmt.Errorf("%w: %s", conformance.ErrNotBuilt, conformance.LibraryPath(p)))
+	if _, err := os.Stat(p.LibraryPath()); err != nil {
+		return o, a.suiteError(fmt.Errorf("%w: %s", conformance.ErrNotBuilt, p.LibraryPath()))
 	}
 	env, err := a.environment(ctx, flags.python, p.Dir)
 	if err != nil {
