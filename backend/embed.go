@@ -13,7 +13,7 @@ import "embed"
 //go:embed python/src/opcast_backend/_arrays.py python/src/opcast_backend/_op_call.py
 //go:embed python/src/opcast_backend/_build.py python/src/opcast_backend/_tools.py
 //go:embed python/src/opcast_backend/_cache.py
-//go:embed python/src/opcast_backend/_faults.py python/src/opcast_backend/_globals.py
+//go:embed python/src/opcast_backend/_faults.py python/src/opcast_backend/_framework.py python/src/opcast_backend/_globals.py
 //go:embed python/src/opcast_backend/_kernels.py python/src/opcast_backend/_library.py
 //go:embed python/src/opcast_backend/_register.py python/src/opcast_backend/_rules.py
 //go:embed python/src/opcast_backend/_slow.py

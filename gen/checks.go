@@ -31,7 +31,7 @@ func pyPair(s string) string { return fmt.Sprintf("(%q, %s)", s, pyArg(s)) }
 
 // Parameters is the parameter list: framework, inputs, attrs, out; all positional.
 func (v *checkView) Parameters() string {
-	out := []string{"fw: _r.Framework"}
+	out := []string{"fw: Framework"}
 	for _, a := range v.Inputs {
 		out = append(out, pyArg(a.Name)+": Any")
 	}

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _memory as _m
 from . import _rules as _r
 
+if TYPE_CHECKING:
+    from ._framework import Framework
+
 
 def conv2d(
-    fw: _r.Framework,
+    fw: Framework,
     x_: Any,
     weight_: Any,
     bias_: Any,
@@ -108,7 +111,7 @@ def conv2d(
 
 
 def eltwise_add(
-    fw: _r.Framework,
+    fw: Framework,
     a_: Any,
     b_: Any,
     out: tuple[Any, ...] | None = None,
@@ -136,7 +139,7 @@ def eltwise_add(
 
 
 def eltwise_add_backward(
-    fw: _r.Framework,
+    fw: Framework,
     grad_c_: Any,
     out: tuple[Any, ...] | None = None,
 ) -> tuple[_m.Specs, tuple[Any, ...]]:
@@ -164,7 +167,7 @@ def eltwise_add_backward(
 
 
 def eltwise_relu(
-    fw: _r.Framework,
+    fw: Framework,
     x_: Any,
     out: tuple[Any, ...] | None = None,
 ) -> tuple[_m.Specs, tuple[Any, ...]]:
@@ -184,7 +187,7 @@ def eltwise_relu(
 
 
 def eltwise_relu_backward(
-    fw: _r.Framework,
+    fw: Framework,
     grad_y_: Any,
     y_: Any,
     out: tuple[Any, ...] | None = None,
@@ -212,7 +215,7 @@ def eltwise_relu_backward(
 
 
 def flash_mla_decode(
-    fw: _r.Framework,
+    fw: Framework,
     q_: Any,
     kv_nope_: Any,
     kv_rope_: Any,
@@ -327,7 +330,7 @@ def flash_mla_decode(
 
 
 def fused_add_rms_norm(
-    fw: _r.Framework,
+    fw: Framework,
     x_: Any,
     residual_: Any,
     weight_: Any,
@@ -380,7 +383,7 @@ def fused_add_rms_norm(
 
 
 def gelu(
-    fw: _r.Framework,
+    fw: Framework,
     x_: Any,
     approximate_: Any,
     out: tuple[Any, ...] | None = None,
@@ -404,7 +407,7 @@ def gelu(
 
 
 def gelu_backward(
-    fw: _r.Framework,
+    fw: Framework,
     grad_y_: Any,
     x_: Any,
     approximate_: Any,
@@ -436,7 +439,7 @@ def gelu_backward(
 
 
 def gemm(
-    fw: _r.Framework,
+    fw: Framework,
     a_: Any,
     b_: Any,
     bias_: Any,
@@ -498,7 +501,7 @@ def gemm(
 
 
 def gemm_backward(
-    fw: _r.Framework,
+    fw: Framework,
     grad_c_: Any,
     a_: Any,
     b_: Any,
@@ -579,7 +582,7 @@ def gemm_backward(
 
 
 def layernorm2d(
-    fw: _r.Framework,
+    fw: Framework,
     x_: Any,
     weight_: Any,
     bias_: Any,
@@ -634,7 +637,7 @@ def layernorm2d(
 
 
 def layernorm2d_backward(
-    fw: _r.Framework,
+    fw: Framework,
     grad_y_: Any,
     x_: Any,
     weight_: Any,
@@ -714,7 +717,7 @@ def layernorm2d_backward(
 
 
 def rms_norm(
-    fw: _r.Framework,
+    fw: Framework,
     x_: Any,
     weight_: Any,
     eps_: Any,
@@ -751,7 +754,7 @@ def rms_norm(
 
 
 def rms_norm_backward(
-    fw: _r.Framework,
+    fw: Framework,
     grad_y_: Any,
     x_: Any,
     weight_: Any,
@@ -808,7 +811,7 @@ def rms_norm_backward(
 
 
 def silu_and_mul(
-    fw: _r.Framework,
+    fw: Framework,
     x_: Any,
     out: tuple[Any, ...] | None = None,
 ) -> tuple[_m.Specs, tuple[Any, ...]]:
@@ -831,7 +834,7 @@ def silu_and_mul(
 
 
 def silu_and_mul_backward(
-    fw: _r.Framework,
+    fw: Framework,
     grad_y_: Any,
     x_: Any,
     out: tuple[Any, ...] | None = None,
@@ -868,7 +871,7 @@ def silu_and_mul_backward(
 
 
 def softmax(
-    fw: _r.Framework,
+    fw: Framework,
     x_: Any,
     out: tuple[Any, ...] | None = None,
 ) -> tuple[_m.Specs, tuple[Any, ...]]:
@@ -891,7 +894,7 @@ def softmax(
 
 
 def softmax_backward(
-    fw: _r.Framework,
+    fw: Framework,
     grad_y_: Any,
     y_: Any,
     out: tuple[Any, ...] | None = None,

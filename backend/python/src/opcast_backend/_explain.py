@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._framework import Memory
 from ._kernels import registered
-from ._memory import Memory, fits
+from ._memory import fits
 from ._rules import one_of
 from ._variants import variants
 

@@ -6,30 +6,19 @@ every framework refuses the same calls.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
+from ._framework import Memory
 from ._rules import expected, same_device, shape_text
 
 if TYPE_CHECKING:
-    from ._rules import Framework
+    from ._framework import Framework
 
 Specs = tuple[Optional[tuple[tuple[int, ...], str]], ...]
 """Shape and dtype of every output, saved ones too, then of all scratch; None for an absent output."""
 
 # Dims up to which the search for common elements, whose time doubles with each, is worth it.
 _SEARCH = 8
-
-
-class Memory(NamedTuple):
-    """Where the elements of an array lie; strides are in bytes.
-
-    An array whose address is None lies apart from all others.
-    """
-
-    address: int | None
-    itemsize: int
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
 
 
 def _steps(memory: Memory) -> list[tuple[int, int]]:
