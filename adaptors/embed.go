@@ -1,17 +1,18 @@
-// Package adaptors carries the hand-written runtime of the Python adaptors inside the tool, so that a project elsewhere
-// builds without this repository.
+// Package adaptors carries the frameworks inside the tool. Each framework is one folder that bears its name, and nothing
+// else lists them. Of such a folder the tool needs:
+//
+//   - adaptor.toml: what it has to know about the framework;
+//   - templates: what it renders for every op;
+//   - src and csrc: the hand-written part of the package, which a project elsewhere gets as a copy, so that it builds
+//     without this repository. In src these are py.typed and the modules whose names begin with an underscore;
+//   - worker: how the conformance suite calls the package.
+//
+// What the generator wrote into src and csrc for this repository's own collection lies beside the hand-written files.
 package adaptors
 
 import "embed"
 
-// FS holds the runtime under its paths in this folder.
+// FS holds the frameworks under their paths in this folder.
 //
-//go:embed torch/src/opcast_torch/_runtime.py torch/src/opcast_torch/_overload.py torch/src/opcast_torch/_state.py
-//go:embed torch/src/opcast_torch/_framework.py torch/src/opcast_torch/_autocast.py torch/src/opcast_torch/_autograd.py
-//go:embed torch/src/opcast_torch/_batching.py torch/src/opcast_torch/_results.py torch/src/opcast_torch/_sharding.py torch/src/opcast_torch/py.typed
-//go:embed jax/src/opcast_jax/_runtime.py jax/src/opcast_jax/_arrays.py jax/src/opcast_jax/_call.py
-//go:embed jax/src/opcast_jax/_derivative.py jax/src/opcast_jax/_batching.py jax/src/opcast_jax/_sharding.py
-//go:embed jax/src/opcast_jax/py.typed jax/csrc/xla_call.h jax/csrc/xla_call.cc jax/csrc/xla_arguments.h
-//go:embed numpy/src/opcast_numpy/_runtime.py numpy/src/opcast_numpy/py.typed
-//go:embed cupy/src/opcast_cupy/_runtime.py cupy/src/opcast_cupy/py.typed
+//go:embed */adaptor.toml */templates/*.tmpl */src/*/_[a-z]*.py */src/*/py.typed */csrc/*.h */csrc/*.cc */worker/*.py
 var FS embed.FS

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -179,12 +178,16 @@ func (p *possible) learn(t *testing.T, check *Check) {
 func everyProbe(t *testing.T) map[string][]string {
 	out := map[string][]string{}
 	method := regexp.MustCompile(`(?m)^    def probe_(\w+)\(`)
-	names, err := fs.Glob(workerFiles, "worker/*.py")
-	if err != nil {
+	folder := t.TempDir()
+	if err := writeWorker(folder); err != nil {
 		t.Fatal(err)
 	}
+	names, err := filepath.Glob(filepath.Join(folder, "*.py"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no worker files: %v", err)
+	}
 	for _, name := range names {
-		text, err := fs.ReadFile(workerFiles, name)
+		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -62,9 +62,13 @@ func newForeign(o Options) (*foreign, error) {
 
 // isFramework reports whether there is a worker that calls Python functions with arrays of a framework.
 func isFramework(name string) bool {
-	_, known := framework.ByName(name)
-	_, err := fs.Stat(workerFiles, "worker/"+name+"_caller.py")
-	return known && err == nil
+	f, _ := framework.ByName(name)
+	files, ok := f.Worker()
+	if !ok {
+		return false
+	}
+	_, err := fs.Stat(files, name+"_caller.py")
+	return err == nil
 }
 
 // absolute makes the path of a target absolute: workers run in a folder of their own.

@@ -15,13 +15,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/report"
 	"github.com/opcast/opcast/internal/rpc"
 )
 
 //go:embed worker/*.py
-var workerFiles embed.FS
+var sharedWorker embed.FS
 
 // session is one run of the suite.
 type session struct {
@@ -81,16 +82,31 @@ func (s *session) open(ctx context.Context, adaptors []string) error {
 	return s.caseFolder()
 }
 
-// writeWorker puts the Python files into a folder.
-func writeWorker(dir string) error {
-	files, err := fs.Sub(workerFiles, "worker")
-	if err == nil {
-		err = os.CopyFS(dir, files)
-	}
+// workerFolders hold the Python files of workers: those that all share, then those of each framework.
+func workerFolders() ([]fs.FS, error) {
+	shared, err := fs.Sub(sharedWorker, "worker")
 	if err != nil {
-		return fmt.Errorf("worker files: %w", err)
+		return nil, fmt.Errorf("worker files: %w", err)
 	}
-	return nil
+	folders := []fs.FS{shared}
+	for _, f := range framework.All() {
+		if own, ok := f.Worker(); ok {
+			folders = append(folders, own)
+		}
+	}
+	return folders, nil
+}
+
+// writeWorker puts the Python files into one folder, where they import each other by their names. No two may have the
+// same name.
+func writeWorker(dir string) error {
+	folders, err := workerFolders()
+	for _, files := range folders {
+		if err := os.CopyFS(dir, files); err != nil {
+			return fmt.Errorf("worker files: %w", err)
+		}
+	}
+	return err
 }
 
 // start brings the oracle and the callers up.

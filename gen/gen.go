@@ -8,6 +8,7 @@ package gen
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/Masterminds/sprig/v3"
 
+	"github.com/opcast/opcast/adaptors"
 	"github.com/opcast/opcast/gen/templates"
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/framework"
@@ -53,7 +55,8 @@ func Generate(p *opdef.Project) ([]File, diag.List, error) {
 	if len(list) > 0 {
 		return nil, list, nil
 	}
-	if err := g.parse(); err != nil {
+	g.tmpl = template.New("").Funcs(funcs()).Option("missingkey=error")
+	if err := errors.Join(g.parse(templates.FS), g.parse(adaptors.FS)); err != nil {
 		return nil, nil, err
 	}
 	for _, emit := range g.emitters() {
@@ -84,14 +87,13 @@ func (g *generator) emitters() []func() error {
 	return all
 }
 
-// parse loads every template under its path below templates/, which is then also its name in error messages.
-func (g *generator) parse() error {
-	g.tmpl = template.New("").Funcs(funcs()).Option("missingkey=error")
-	return fs.WalkDir(templates.FS, ".", func(p string, d fs.DirEntry, err error) error {
+// parse loads every template under its path in a file system, which is then also its name in error messages.
+func (g *generator) parse(files fs.FS) error {
+	return fs.WalkDir(files, ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil || path.Ext(p) != ".tmpl" {
 			return err
 		}
-		text, err := templates.FS.ReadFile(p)
+		text, err := fs.ReadFile(files, p)
 		if err != nil {
 			return fmt.Errorf("read template: %w", err)
 		}

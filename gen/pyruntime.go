@@ -11,7 +11,6 @@ import (
 
 	"github.com/opcast/opcast/adaptors"
 	"github.com/opcast/opcast/backend"
-	"github.com/opcast/opcast/internal/framework"
 )
 
 // runtimeFiles copies the hand-written Python runtime, and the C++ of the XLA calls, into the project under its own name.
@@ -21,17 +20,17 @@ func (g *generator) runtimeFiles() error {
 		return err
 	}
 	for _, name := range g.project.Manifest.Adaptors {
-		if err := g.copyRuntime(adaptors.FS, "adaptors", name); err != nil {
-			return err
-		}
-		if err := g.copyOwnRuntime(name); err != nil {
-			return err
+		for _, sources := range []string{"src", "csrc"} {
+			if err := g.copyRuntime(adaptors.FS, "adaptors", path.Join(name, sources)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// copyRuntime copies the files below a folder, if there is such a folder.
+// copyRuntime copies the hand-written files below a folder, if there is such a folder. What lies beside them with the
+// marker was generated for the collection of this repository.
 func (g *generator) copyRuntime(files embed.FS, folder, below string) error {
 	if _, err := fs.Stat(files, below); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -44,28 +43,11 @@ func (g *generator) copyRuntime(files embed.FS, folder, below string) error {
 		if err != nil {
 			return fmt.Errorf("read runtime: %w", err)
 		}
+		if marked(text) {
+			return nil
+		}
 		name = strings.Replace(name, "src/opcast_", "src/"+g.project.Manifest.Name+"_", 1)
 		g.runtimeFile(path.Join(folder, name), text)
-		return nil
-	})
-}
-
-// copyOwnRuntime copies the runtime that a framework has beside its templates.
-func (g *generator) copyOwnRuntime(name string) error {
-	fw, _ := framework.ByName(name)
-	files, ok := fw.Runtime()
-	if !ok {
-		return nil
-	}
-	return fs.WalkDir(files, ".", func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := fs.ReadFile(files, file)
-		if err != nil {
-			return fmt.Errorf("read runtime: %w", err)
-		}
-		g.runtimeFile(path.Join(g.adaptorDir(name), file), text)
 		return nil
 	})
 }

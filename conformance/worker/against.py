@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import foreign
-from bound import Answer, Bound, Request, Unsupported, describe_error
-from caller import Caller, memory
+from bound import Answer, Bound, Request, Unsupported, describe_error, memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from caller import Caller
 
 ROUNDS = 31
 """Measurements of each; their median is told. An odd number has one in the middle."""

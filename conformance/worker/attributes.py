@@ -5,15 +5,25 @@ from __future__ import annotations
 import inspect
 from copy import deepcopy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from bound import REFUSED, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bound import Bound
-    from caller import Caller
+    from bound import Bound, Request
+
+
+class Reader(Protocol):
+    """What these probes need of the caller."""
+
+    backend: Any
+    """The backend of the collection; None where functions or a bare library are tested."""
+
+    def read(self, array: Any) -> tuple[Request, bytes]:
+        """Describe an array and return its elements."""
+        ...
 
 
 class Like:
@@ -66,7 +76,7 @@ def huge(call: Bound) -> Any:
     return call()
 
 
-def dtype_like(caller: Caller, call: Bound) -> Any:
+def dtype_like(caller: Reader, call: Bound) -> Any:
     """Give an array's dtype by something that has it, and by what equals it: only a dtype is one."""
     known = defaults(call.function)
     names: list[str] = [
@@ -85,7 +95,7 @@ def dtype_like(caller: Caller, call: Bound) -> Any:
     return call()
 
 
-def equal(caller: Caller, call: Bound) -> Any:
+def equal(caller: Reader, call: Bound) -> Any:
     """Give each attribute by a value, then by what only equals it: a program that is kept is not for both."""
     attrs = declared(caller, call)
     computed = {a.name: 0.5 for a in attrs if a.type == "float" and a.default is None}
@@ -104,7 +114,7 @@ def equal(caller: Caller, call: Bound) -> Any:
     return call()
 
 
-def declared(caller: Caller, call: Bound) -> list[Any]:
+def declared(caller: Reader, call: Bound) -> list[Any]:
     """Return the attributes of an op as the backend tells them; none of a function that has no backend."""
     return caller.backend.ops()[call.op].attrs if caller.backend else []
 

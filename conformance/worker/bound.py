@@ -132,6 +132,12 @@ def refused_singly(call: Bound, change: Callable[[Any], Any], *words: str) -> An
     return call()
 
 
+def memory(spec: Request, buffers: list[bytearray]) -> bytearray:
+    """Return the buffer of an array."""
+    blob: int = spec["blob"]
+    return buffers[blob]
+
+
 def tag(value: Any) -> dict[str, Any]:
     """Turn a default into a tagged value; floats travel as text, which keeps them exact."""
     if value is None:

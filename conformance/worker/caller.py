@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import attributes
 import foreign
 from abilities import Abilities
-from bound import Answer, Bound, Report, Request, Unsupported, describe_error
+from bound import Answer, Bound, Report, Request, Unsupported, describe_error, memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-GROUPS = ("aliasing", "devices", "malformed", "mixed", "refusals")
-"""Groups of probes beside those of the caller itself: each is a module ``<framework>_<group>``."""
 
 
 class Caller(Abilities):
@@ -54,12 +50,6 @@ class Caller(Abilities):
             self.missing = str(error)
             return
         self.load()
-        self.groups["watch"] = importlib.import_module("watch").create(self)
-        self.groups["endure"] = importlib.import_module("endure").create(self)
-        for group in (*GROUPS, *(("streams",) if config["device"] != "cpu" else ())):
-            name = f"{config['adaptor']}_{group}"
-            if importlib.util.find_spec(name):
-                self.groups[group] = importlib.import_module(name).create(self)
 
     def load(self) -> None:
         """Import what is under test."""
@@ -161,10 +151,6 @@ class Caller(Abilities):
         del dtype
         return True
 
-    def describe(self, request: Request, blobs: list[bytes]) -> Answer:
-        """Return signature and documentation of an op's function, and the public names."""
-        return importlib.import_module("signature").answer(self, request, blobs)
-
     def call(self, request: Request, blobs: list[bytes]) -> Answer:
         """Make the arguments, call the op, report results, error and what became of the arguments.
 
@@ -211,26 +197,9 @@ class Caller(Abilities):
             answer.append(self.contents(array, memory(spec, buffers)))
         return reply, answer
 
-    def time(self, request: Request, blobs: list[bytes]) -> Answer:
-        """Time an op and a function that does the same."""
-        return importlib.import_module("against").answer(self, request, blobs)
-
     def wait(self, result: Any) -> None:
         """Wait until a result is there; frameworks that return before override this."""
         del result
-
-    def threads(self, request: Request, blobs: list[bytes]) -> Answer:
-        """Make several calls at once."""
-        return importlib.import_module("threads").answer(self, request, blobs)
-
-    def child(self, request: Request, blobs: list[bytes]) -> Answer:
-        """Make a call in a child process."""
-        return importlib.import_module("children").answer(self, request, blobs)
-
-    def transform(self, request: Request, blobs: list[bytes]) -> Answer:
-        """Transform an op; the ways to do that are those of the framework's own module."""
-        module = importlib.import_module(f"{self.config['adaptor']}_transform")
-        return module.answer(self, request, blobs)
 
     def attempt(self, request: Request, call: Bound) -> tuple[list[Any], Request]:
         """Call once; return the results and an answer with error and number of launches."""
@@ -281,9 +250,3 @@ class Caller(Abilities):
 def probes(holder: Any) -> list[str]:
     """Return the names of the probes of an object."""
     return sorted(n[len("probe_") :] for n in dir(holder) if n.startswith("probe_"))
-
-
-def memory(spec: Request, buffers: list[bytearray]) -> bytearray:
-    """Return the buffer of an array."""
-    blob: int = spec["blob"]
-    return buffers[blob]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from bound import Bound, describe_error
-from caller import Caller, memory
+from bound import Bound, describe_error, memory
 
 if TYPE_CHECKING:
     from bound import Answer, Request
+    from caller import Caller
 
 
 class Chain:

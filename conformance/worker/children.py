@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import faulthandler
-import importlib
 import multiprocessing
 import os
 import signal
@@ -13,6 +12,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import probes
 from bound import Answer, Request, Unsupported
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Child:
 def create(config: Request) -> Caller:
     """Make a caller in a process that has imported nothing yet."""
     sys.path[:0] = [p for p in config["paths"] if p not in sys.path]
-    return importlib.import_module(config["caller"]).create(config)
+    return probes.create(config)
 
 
 def serve(

@@ -1,8 +1,7 @@
 """Answer requests over pipes: the Python side of internal/rpc.
 
 Started as ``python main.py CONFIG``, where CONFIG is JSON: the ``caller`` to be (the name of a neighbouring module),
-the ``collection`` and the ``paths`` of its packages. A frame is the length of a JSON header as u64, the header
-``{"blobs": [lengths], "body": ...}`` and the blobs. The first frame out is the greeting; end of input means exit.
+the ``collection`` and the ``paths`` of its packages. The first frame out is the greeting; end of input means exit.
 """
 
 from __future__ import annotations
@@ -13,28 +12,58 @@ import json
 import os
 import platform
 import signal
-import struct
 import sys
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any
+
+import against
+import children
+import probes
+import signature
+import threads
+from frames import receive, send
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bound import Answer, Request
+
+    Handler = Callable[[Any, Request, list[bytes]], Answer]
 
 
-def receive(stream: BinaryIO) -> tuple[Any, list[bytes]] | None:
-    """Read one frame; None at the end of input."""
-    size = stream.read(8)
-    if not size:
-        return None
-    header = json.loads(stream.read(struct.unpack("<Q", size)[0]))
-    return header["body"], [stream.read(n) for n in header["blobs"]]
+def own(method: str) -> Handler:
+    """Return the handler of a request that a method of the worker answers."""
+    return lambda worker, request, blobs: getattr(worker, method)(request, blobs)
 
 
-def send(stream: BinaryIO, body: Any, blobs: list[bytes]) -> None:
-    """Write one frame."""
-    header = json.dumps({"blobs": [len(b) for b in blobs], "body": body}).encode()
-    stream.write(struct.pack("<Q", len(header)) + header)
-    for blob in blobs:
-        stream.write(blob)
-    stream.flush()
+def transform(caller: Any, request: Request, blobs: list[bytes]) -> Answer:
+    """Transform an op; the ways to do that are those of the framework's own module."""
+    module = importlib.import_module(f"{caller.config['adaptor']}_transform")
+    return module.answer(caller, request, blobs)
+
+
+HANDLERS: dict[str, Handler] = {
+    # Of a caller.
+    "call": own("call"),
+    "child": children.answer,
+    "describe": signature.answer,
+    "threads": threads.answer,
+    "time": against.answer,
+    "transform": transform,
+    # Of the process that has several frameworks.
+    "chain": own("chain"),
+    # Of the oracle.
+    "differences": own("differences"),
+    "independent": own("independent"),
+    "reference": own("reference"),
+    "samples": own("samples"),
+}
+"""Who answers which request."""
+
+
+def answer(worker: Any, request: Request, blobs: list[bytes]) -> Answer:
+    """Answer one request."""
+    return HANDLERS[request["do"]](worker, request, blobs)
 
 
 def main() -> None:
@@ -46,12 +75,11 @@ def main() -> None:
     config = json.loads(sys.argv[1])
     os.environ.update(config.get("environ", {}))
     sys.path[:0] = [str(Path(__file__).parent), *config["paths"]]
-    worker = importlib.import_module(config["caller"]).create(config)
+    worker = probes.create(config)
     send(out, {**worker.greeting(), "python": platform.python_version()}, [])
     stream = sys.stdin.buffer
     while (frame := receive(stream)) is not None:
-        body, blobs = frame
-        send(out, *getattr(worker, body["do"])(body, blobs))
+        send(out, *answer(worker, *frame))
 
 
 if __name__ == "__main__":

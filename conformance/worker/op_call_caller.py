@@ -11,7 +11,7 @@ import numpy as np
 from backend_caller import Backend
 from bound import Bound, Request
 from dlpack import Array
-from numpy_caller import NDArray, describe, span, strided
+from host import NDArray, describe, span, strided
 
 if TYPE_CHECKING:
     from collections.abc import Callable

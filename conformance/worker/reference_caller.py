@@ -10,8 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from caller import memory
-from numpy_caller import NDArray, strided
+from bound import memory
+from host import NDArray, strided
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy_caller import numpy_dtype
+import probes
+from host import numpy_dtype
+from main import answer
 
 if TYPE_CHECKING:
     from bound import Request
@@ -24,21 +25,19 @@ def run(script: str) -> None:
         blobs.append(data[:size])
         data = data[size:]
     sys.path[:0] = case["config"]["paths"]
-    worker = importlib.import_module(case["config"]["caller"]).create(case["config"])
-    request = case["request"]
-    reply, answer = getattr(worker, request["do"])(request, blobs)
+    reply, parts = answer(probes.create(case["config"]), case["request"], blobs)
     if "unsupported" in reply:
         print("unsupported:", reply["unsupported"])
         return
     show(reply.get("error"))
     if "facts" not in reply:  # of a call, whose "calls" are a number of kernels
-        pairs = zip(reply["outputs"], answer)  # the memory of the arguments comes behind
+        pairs = zip(reply["outputs"], parts)  # the memory of the arguments comes behind
         results(reply["outputs"], [d for o, d in pairs if not o.get("none")], case["element"])
         return
     for number, call in enumerate(reply["calls"]):
         print(f"call {number}, kernels started: {call['launches']}")
         show(call["error"])
-        results(call["outputs"], answer, None)
+        results(call["outputs"], parts, None)
     print("facts:", reply["facts"])
 
 

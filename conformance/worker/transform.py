@@ -9,11 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bound import Answer, Request, Unsupported, describe_error
-from caller import Caller, memory
+from bound import Answer, Request, Unsupported, describe_error, memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from caller import Caller
 
 
 @dataclass(frozen=True)

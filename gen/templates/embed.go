@@ -1,10 +1,10 @@
-// Package templates carries the templates of generated files, and what the generator has to know about each framework,
-// inside the tool. A framework is a folder with adaptor.toml: nothing else here or elsewhere lists the frameworks.
+// Package templates carries the templates that serve every framework, and those of the backend and of the pages of docs,
+// inside the tool. What is about one framework lies in its folder of adaptors.
 package templates
 
 import "embed"
 
-// FS holds every folder under its name. The prefix keeps files whose names begin with an underscore.
+// FS holds every folder under its name.
 //
-//go:embed all:*/*
+//go:embed */*.tmpl
 var FS embed.FS

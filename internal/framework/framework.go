@@ -1,5 +1,5 @@
-// Package framework knows the frameworks for which adaptors are generated: what adaptor.toml in each one's folder of
-// templates says. No other package lists them, so that a framework is added as a folder.
+// Package framework knows the frameworks for which adaptors are generated: what adaptor.toml in the folder of each one
+// says. No other package lists them, so that a framework is added as a folder.
 package framework
 
 import (
@@ -14,7 +14,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"github.com/opcast/opcast/gen/templates"
+	"github.com/opcast/opcast/adaptors"
 )
 
 // File is the name of the description in a framework's folder.
@@ -68,7 +68,8 @@ type Stub struct {
 
 // Ops says how the module of an op is made.
 type Ops struct {
-	// Template is rendered for each op, with one of the generator's views of ops.
+	// Template is rendered for each op, with one of the generator's views of ops. It is a path below adaptors/, as all
+	// templates are: another framework's may serve, too.
 	Template string `toml:"template"`
 	View     string `toml:"view"`
 	// Fast says that plain arrays go to the kernel at once; Views that dtypes which the framework does not know pass as
@@ -87,7 +88,7 @@ var namePattern = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 // All are the frameworks, in their order. What they say is part of the program, so that a fault in it is a panic; the
 // tests of this package find it first.
 var All = sync.OnceValue(func() []Framework {
-	all, err := read(templates.FS)
+	all, err := read(adaptors.FS)
 	if err != nil {
 		panic(err)
 	}
@@ -119,10 +120,9 @@ func ByName(name string) (Framework, bool) {
 	return All()[i], true
 }
 
-// Runtime holds what the packages of a framework share and is no template: each file goes into the package as it is.
-// False means that the folder has none.
-func (f *Framework) Runtime() (fs.FS, bool) {
-	sub, err := fs.Sub(templates.FS, path.Join(f.Name, "runtime"))
+// Worker holds the Python files with which the conformance suite calls the framework. False means that there are none.
+func (f *Framework) Worker() (fs.FS, bool) {
+	sub, err := fs.Sub(adaptors.FS, path.Join(f.Name, "worker"))
 	if err != nil {
 		return nil, false
 	}
@@ -146,7 +146,7 @@ func read(folders fs.FS) ([]Framework, error) {
 		if err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(&f); err != nil {
 			return nil, fmt.Errorf("read %s: %w", file, err)
 		}
-		f.Ops.Template = cmp.Or(f.Ops.Template, f.Name+"/op.py.tmpl")
+		f.Ops.Template = cmp.Or(f.Ops.Template, f.Name+"/templates/op.py.tmpl")
 		if err := f.check(folders); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}

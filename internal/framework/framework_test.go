@@ -37,18 +37,18 @@ dtype = "str"
 func TestRead(t *testing.T) {
 	for _, c := range []struct{ name, folder, text, want string }{
 		{"good", "tea", good, ""},
-		{"own template", "tea", good + "[ops]\ntemplate = \"pot/op.py.tmpl\"\n", ""},
+		{"own template", "tea", good + "[ops]\ntemplate = \"pot/templates/op.py.tmpl\"\n", ""},
 		{"unknown key", "tea", good + "[ops]\ntempalte = \"x\"\n", "read tea/adaptor.toml: strict mode: fields in the document are missing in the target struct"},
 		{"no order", "tea", strings.Replace(good, "order = 7", "", 1), "tea/adaptor.toml: order is 0, expected its place in lists, from 1"},
 		{"no title", "tea", strings.Replace(good, `title = "T"`, "", 1), `tea/adaptor.toml: missing key "title"`},
 		{"no hint", "tea", strings.Replace(good, `hint = "Array"`, "", 1), `tea/adaptor.toml: missing key "python.hint"`},
-		{"no template", "tea", good + "[layers]\ntemplate = \"tea/layers.py.tmpl\"\n", "tea/adaptor.toml: there is no template tea/layers.py.tmpl"},
+		{"no template", "tea", good + "[layers]\ntemplate = \"tea/templates/layers.py.tmpl\"\n", "tea/adaptor.toml: there is no template tea/templates/layers.py.tmpl"},
 		{"bad name", "Tea-pot", good, `Tea-pot/adaptor.toml: the folder "Tea-pot" is no name of a framework: expected lower-case words joined by underscores`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 			all, err := read(fstest.MapFS{
-				c.folder + "/adaptor.toml": file(c.text), c.folder + "/op.py.tmpl": file(""), "pot/op.py.tmpl": file(""),
+				c.folder + "/adaptor.toml": file(c.text), c.folder + "/templates/op.py.tmpl": file(""), "pot/templates/op.py.tmpl": file(""),
 			})
 			got := ""
 			if err != nil {
@@ -70,7 +70,7 @@ func TestOrder(t *testing.T) {
 	}
 	all, err := read(fstest.MapFS{
 		"c/adaptor.toml": file("1"), "b/adaptor.toml": file("2"), "a/adaptor.toml": file("2"),
-		"a/op.py.tmpl": file("1"), "b/op.py.tmpl": file("1"), "c/op.py.tmpl": file("1"),
+		"a/templates/op.py.tmpl": file("1"), "b/templates/op.py.tmpl": file("1"), "c/templates/op.py.tmpl": file("1"),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ var named = map[string]string{
 	"cmd/opcast/internal/command/runreport.go": "the tool computes with NumPy itself",
 }
 
-// A framework is a folder of templates and a worker: nothing in the tool asks for it by name.
+// A framework is a folder of adaptors: nothing in the tool asks for it by name.
 func TestNoFrameworkByName(t *testing.T) {
 	names, used := Names(), map[string]bool{}
 	for _, top := range []string{"gen", "internal", "conformance", "cmd"} {

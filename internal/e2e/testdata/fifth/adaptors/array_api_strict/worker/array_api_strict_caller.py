@@ -10,7 +10,7 @@ import numpy as np
 from abilities import Script
 from bound import Request, Unsupported
 from caller import Caller
-from numpy_caller import describe, span, strided
+from host import describe, span, strided
 
 if TYPE_CHECKING:
     from bound import Bound

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import jax_compose
 import jax_sharding
 import transform
+from jax_gradients import gradients
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from bound import Answer, Request
     from transform import Arrays, Task
 
@@ -36,35 +35,6 @@ class Compilations:
         """Count a compilation."""
         del duration, rest
         self.count += event == COMPILED
-
-
-def gradients(task: Task) -> Callable[..., Any]:
-    """Return a function of the inputs and cotangents that gives the results and the gradients of the wanted inputs."""
-    jax, wrt = task.caller.jax, task.options.get("wrt", [])
-    count = len(task.calls[0].inputs)
-
-    def call(*arrays: Any) -> Any:
-        inputs, cotangents = arrays[:count], arrays[count:]
-        if not wrt:
-            return [*task.function(*inputs)]
-
-        def of(*chosen: Any) -> Any:
-            return task.function(*replaced(inputs, wrt, chosen))
-
-        chosen = [inputs[i] for i in wrt]
-        if task.options.get("sum"):  # JAX makes the cotangent
-
-            def total(*chosen: Any) -> Any:
-                results = of(*chosen)
-                return results[0].sum(), results
-
-            places = tuple(range(len(wrt)))
-            found, results = jax.grad(total, places, has_aux=True)(*chosen)
-            return [*results, *found]
-        results, pull = jax.vjp(of, *chosen)
-        return [*results, *pull(tuple(cotangents))]
-
-    return call
 
 
 def jit(task: Task) -> None:
@@ -149,14 +119,6 @@ def second(task: Task) -> None:
     places = (*wrt, *range(count, len(values)))
     task.run(lambda: jax.grad(total, wrt)(*values))
     task.run(lambda: jax.grad(again, places)(*values))
-
-
-def replaced(values: Any, places: list[int], chosen: Any) -> list[Any]:
-    """Return a copy of values with the chosen ones in their places."""
-    values = [*values]
-    for place, value in zip(places, chosen):
-        values[place] = value
-    return values
 
 
 WAYS: Request = {

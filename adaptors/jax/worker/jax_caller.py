@@ -12,7 +12,7 @@ import numpy as np
 from abilities import Script
 from bound import Bound, Request, Unsupported, refused_singly
 from caller import Caller
-from numpy_caller import describe, numpy_dtype, strided
+from host import describe, numpy_dtype, strided
 
 RECORDING = "--xla_gpu_enable_command_buffer=FUSION,CUSTOM_CALL --xla_gpu_graph_min_graph_size=1"
 """Has XLA record even short programs, with custom calls in them, as CUDA graphs."""

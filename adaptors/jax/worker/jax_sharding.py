@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
+
+from jax_gradients import gradients
 
 if TYPE_CHECKING:
     from bound import Request
@@ -48,7 +49,7 @@ def sharded(task: Task) -> None:
     Facts per call: the text of the compiled program, and the shapes of the parts of every result.
     """
     spread = Spread(task)
-    function = importlib.import_module("jax_transform").gradients(task)
+    function = gradients(task)
     texts: list[str] = []
     shards: list[Any] = []
 
@@ -72,7 +73,7 @@ def uneven(task: Task) -> None:
     floats in parts: then padding is 1.
     """
     spread = Spread(task)
-    jax, function = spread.jax, importlib.import_module("jax_transform").gradients(task)
+    jax, function = spread.jax, gradients(task)
     bitcast = jax.lax.bitcast_convert_type
 
     def bits(x: Any) -> Any:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from jax_gradients import gradients
+
 if TYPE_CHECKING:
     from bound import Request
     from transform import Arrays, Task
@@ -155,12 +157,12 @@ def forward_mode(task: Task) -> None:
 def wide(task: Task) -> None:
     """Call and differentiate with 64-bit types on, then call with arrays of them."""
     jax = task.caller.jax
-    gradients = importlib.import_module("jax_transform").gradients(task)
+    function = gradients(task)
     # Older versions have it here only, newer ones there only.
     owner = jax if hasattr(jax, "enable_x64") else importlib.import_module("jax.experimental")
     with owner.enable_x64(True):
-        task.each(lambda arrays: gradients(*arrays.inputs, *arrays.cotangents))
-        task.each(lambda arrays: jax.jit(gradients)(*arrays.inputs, *arrays.cotangents))
+        task.each(lambda arrays: function(*arrays.inputs, *arrays.cotangents))
+        task.each(lambda arrays: jax.jit(function)(*arrays.inputs, *arrays.cotangents))
         task.each(lambda arrays: task.function(*[x.astype("float64") for x in arrays.inputs]))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from abilities import Script
 from bound import Request, Unsupported
 from caller import Caller
-from numpy_caller import numpy_dtype
+from host import numpy_dtype
 
 
 class CuPy(Caller):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bound import Unsupported
-from main import receive, send
+from frames import receive, send
 
 if TYPE_CHECKING:
     from bound import Request
