@@ -11,8 +11,8 @@ import (
 	"github.com/opcast/opcast/internal/rule"
 )
 
-// cppKernel is a variant as C++ sees it: the author's Function and the generated Supports, which is nullptr for a
-// kernel that takes every call on its device.
+// cppKernel is a variant as C++ sees it: the author's Function and the generated Supports, which is "" for a kernel that
+// takes every call on its device.
 type cppKernel struct {
 	opdef.Kernel
 	Function, DLDevice, Supports string
@@ -24,7 +24,7 @@ var dlDevices = map[string]string{"cpu": "kDLCPU", "cuda": "kDLCUDA", "rocm": "k
 func (v *cppView) Variants() []cppKernel {
 	var out []cppKernel
 	for _, k := range v.KernelList() {
-		c := cppKernel{Kernel: k, Function: pascal(k.Name), DLDevice: dlDevices[k.Device], Supports: "nullptr"}
+		c := cppKernel{Kernel: k, Function: pascal(k.Name), DLDevice: dlDevices[k.Device]}
 		if k.When != nil || len(k.DTypes) > 0 || k.Supported || c.ArchTest() != "" {
 			c.Supports = "Supports" + c.Function
 		}
@@ -44,12 +44,19 @@ func (k cppKernel) Built() string {
 	return "OPCAST_" + strings.ToUpper(k.Device)
 }
 
-// Query is the author's query of the workspace.
-func (k cppKernel) Query() string {
-	if !k.QueryWorkspace {
-		return "nullptr"
+// Row is the kernel's row in the table of variants of an op.
+func (k cppKernel) Row(op string) string {
+	row := fmt.Sprintf("opcast::Variant<%sArgs>(%q, %s, %s(%s))", op, k.Name, k.DLDevice, k.Guard(), k.Function)
+	if k.Supports != "" {
+		row += ".Supported(" + k.Supports + ")"
 	}
-	return k.Guard() + "(" + k.WorkspaceFunction() + ")"
+	if k.QueryWorkspace {
+		row += ".Workspace(" + k.Guard() + "(" + k.WorkspaceFunction() + "))"
+	}
+	if k.Scratch {
+		row += ".WithScratch()"
+	}
+	return row
 }
 
 var cudaArch = regexp.MustCompile(`^(\D*?) ?(\d+)[a-z]?$`)
@@ -94,112 +101,110 @@ func (k cppKernel) Conditions(v *cppView) []field {
 	return out
 }
 
-// ArrayInfos are the rows of the table of arrays: outputs, then inputs.
-func (v *cppView) ArrayInfos() []string {
+// ArrayRows are the rows of the table of arrays: outputs, then inputs.
+func (v *cppView) ArrayRows() []string {
 	var out []string
 	for _, a := range v.Outputs {
-		role := "kOutput"
+		role := "Output"
 		if a.Saved {
-			role = "kSaved"
+			role = "Saved"
 		}
-		out = append(out, arrayInfo(&a, role))
+		out = append(out, arrayRow(&a, role))
 	}
 	for _, a := range v.Inputs {
-		role := "kInput"
+		role := "Input"
 		if a.Mutated {
-			role = "kMutated"
+			role = "Mutated"
 		}
-		out = append(out, arrayInfo(&a, role))
+		out = append(out, arrayRow(&a, role))
 	}
 	return out
 }
 
-// ScratchInfos are the rows of the table of scratch tensors.
-func (v *cppView) ScratchInfos() []string {
-	var out []string
-	for _, a := range v.Scratch {
-		out = append(out, fmt.Sprintf("{%q, opcast::Role::kScratch, true}", a.Name))
+func arrayRow(a *opdef.Arg, role string) string {
+	row := fmt.Sprintf("opcast::Array::%s(%q)", role, a.Name)
+	if absentWhen(a) != "" {
+		row += ".Optional()"
 	}
-	return out
+	return row
 }
 
-func arrayInfo(a *opdef.Arg, role string) string {
-	return fmt.Sprintf("{%q, opcast::Role::%s, %t}", a.Name, role, absentWhen(a) != "")
-}
+// attrTypes are the named constructors of attributes by their types in a definition.
+var attrTypes = map[string]string{"int": "Int", "float": "Float", "bool": "Bool", "str": "Str"}
 
-// AttrInfos are the rows of the table of attributes, in the definition's order.
-func (v *cppView) AttrInfos() []string {
+// AttrRows are the rows of the table of attributes, in the definition's order.
+func (v *cppView) AttrRows() []string {
 	var out []string
 	for i := range v.Attrs {
-		out = append(out, v.attrInfo(&v.Attrs[i]))
+		a := &v.Attrs[i]
+		kind := attrTypes[a.Type]
+		if a.Len > 0 {
+			kind = "Ints"
+		}
+		row := fmt.Sprintf("opcast::Attr::%s(%q)%s", kind, a.Name, defaultOf(a))
+		if a.Binds != "" {
+			row = fmt.Sprintf("opcast::Attr::DTypeOf(%q, %q, %s)", a.Name, rule.Carrier(v.Op, a.Binds).Name, choicesName(a))
+		}
+		out = append(out, row)
 	}
 	return out
 }
 
-func (v *cppView) attrInfo(a *opdef.Attr) string {
-	kind := map[string]string{"int": "kInt", "float": "kFloat", "bool": "kBool", "str": "kStr", "dtype": "kDType"}[a.Type]
-	if a.Len > 0 {
-		kind = "kInts"
+// defaultOf is the end of an attribute's row: what stands for it when a caller leaves it out.
+func defaultOf(a *opdef.Attr) string {
+	if a.DefaultExpr != nil {
+		return ".Computed()"
 	}
-	carrier, otherwise := "nullptr", "kNone"
-	integer, number, text, list := "0", "0", "nullptr", "nullptr"
-	if a.Binds != "" {
-		carrier = cppString(rule.Carrier(v.Op, a.Binds).Name)
-	}
-	switch value := a.Default.(type) {
+	var value string
+	switch d := a.Default.(type) {
+	case nil:
+		return ""
 	case int64:
-		integer = cppInt(value)
-	case float64:
-		number = fmt.Sprint(value)
-	case bool:
-		integer = map[bool]string{false: "0", true: "1"}[value]
+		value = cppInt(d)
 	case string:
-		text = cppString(value)
+		value = cppString(d)
 	case []int64:
-		integer = cppInt(value[0])
-		if slices.ContainsFunc(value, func(n int64) bool { return n != value[0] }) {
-			list = listName(a)
+		value = listName(a)
+		if uniform(d) {
+			value = cppInt(d[0])
 		}
+	default: // float and bool
+		value = fmt.Sprint(d)
 	}
-	if a.Binds != "" {
-		text = cppString(v.choices(a.Binds))
-	}
-	switch {
-	case a.DefaultExpr != nil:
-		otherwise = "kLate"
-	case a.HasDefault:
-		otherwise = "kValue"
-	}
-	return fmt.Sprintf("{%q, opcast::AttrType::%s, %d, %s, opcast::AttrInfo::Default::%s, %s, %s, %s, %s}",
-		a.Name, kind, max(a.Len, 0), carrier, otherwise, integer, number, text, list)
+	return ".Default(" + value + ")"
 }
 
-// choices are the long names of what a dtype variable may be.
-func (v *cppView) choices(variable string) string {
-	for _, d := range v.DTypes {
-		if d.Name == variable {
-			return strings.Join(rule.Long(d.OneOf), ",")
-		}
-	}
-	return ""
+// uniform says whether one integer stands for the list.
+func uniform(list []int64) bool {
+	return !slices.ContainsFunc(list, func(n int64) bool { return n != list[0] })
 }
 
-// Lists declare the defaults that are lists of different integers.
+// Lists declare what rows of attributes refer to: defaults that are lists of different integers, and what a dtype
+// attribute may be.
 func (v *cppView) Lists() []string {
 	var out []string
 	for i := range v.Attrs {
 		a := &v.Attrs[i]
-		value, isList := a.Default.([]int64)
-		if !isList || !strings.HasSuffix(v.attrInfo(a), listName(a)+"}") {
-			continue
+		if list, isList := a.Default.([]int64); isList && !uniform(list) {
+			var items []string
+			for _, n := range list {
+				items = append(items, cppInt(n))
+			}
+			out = append(out, fmt.Sprintf("constexpr int64_t %s[] = {%s};", listName(a), strings.Join(items, ", ")))
 		}
-		var items []string
-		for _, n := range value {
-			items = append(items, cppInt(n))
+		if a.Binds != "" {
+			out = append(out, fmt.Sprintf("constexpr opcast::DType %s[] = {%s};", choicesName(a), v.choices(a.Binds)))
 		}
-		out = append(out, fmt.Sprintf("constexpr int64_t %s[] = {%s};", listName(a), strings.Join(items, ", ")))
 	}
 	return out
 }
 
+// choices are the enumerators of what a dtype variable may be.
+func (v *cppView) choices(variable string) string {
+	i := slices.IndexFunc(v.DTypes, func(d opdef.DTypeVar) bool { return d.Name == variable })
+	return cppEnums(v.DTypes[i].OneOf)
+}
+
 func listName(a *opdef.Attr) string { return "kDefault_" + a.Name }
+
+func choicesName(a *opdef.Attr) string { return "kChoices_" + a.Name }

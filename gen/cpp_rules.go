@@ -177,11 +177,7 @@ func (v *cppView) enumerators(arg string) string {
 			}
 		}
 	}
-	var out []string
-	for _, s := range short {
-		out = append(out, cppEnum(s))
-	}
-	return strings.Join(out, ", ")
+	return cppEnums(short)
 }
 
 func (v *cppView) readAttr(a *opdef.Attr) []string {

@@ -45,9 +45,14 @@ func (v *cppView) ScratchRows() []string {
 		if a.Type.Var == "" {
 			dtype = cppEnum(a.Type.DType)
 		}
-		batch, trailing := v.batchOf(a.Type)
-		out = append(out, fmt.Sprintf("{%q, %s, %t, &%s, &values.%s, %s, %d, %s_sizes_.data(), %d}",
-			a.Name, dtype, a.Zeroed, name, name, batch, trailing, a.Name, len(v.sizes(a.Type))))
+		row := fmt.Sprintf("opcast::Scratch{%q, %s, &%s, &values.%s}.Sizes(%s_sizes_)", a.Name, dtype, name, name, a.Name)
+		if batch, trailing := v.batchOf(a.Type); batch != "nullptr" {
+			row += fmt.Sprintf(".LeadingDims(%s, %d)", batch, trailing)
+		}
+		if a.Zeroed {
+			row += ".Zeroed()"
+		}
+		out = append(out, row)
 	}
 	return out
 }

@@ -167,7 +167,7 @@ var cppWords = " alignas alignof and_eq asm auto bitand bitor bool case catch ch
 	"long mutable namespace new noexcept not_eq nullptr operator or_eq private protected public register reinterpret_cast " +
 	"short signed sizeof static static_assert static_cast struct switch template this thread_local throw true false try " +
 	"typedef typeid typename union unsigned using virtual void volatile wchar_t xor xor_eq " +
-	"call argv count values batch args launch request opcast ops std kVariants kKernels kArrays kAttrs kScratch int64_t errno "
+	"call argv count values batch args launch request opcast ops std kVariants kArrays kAttrs kScratch int64_t errno "
 
 // cppName is the C++ variable for a name of the definition.
 func cppName(s string) string {
@@ -207,6 +207,15 @@ func cppString(s string) string {
 // cppEnum is the DType enumerator of a short dtype name.
 func cppEnum(short string) string {
 	return "opcast::DType::k" + strings.ToUpper(short[:1]) + short[1:]
+}
+
+// cppEnums are the enumerators of dtype names, with commas between.
+func cppEnums(short []string) string {
+	var out []string
+	for _, s := range short {
+		out = append(out, cppEnum(s))
+	}
+	return strings.Join(out, ", ")
 }
 
 func cppType(short string) string {

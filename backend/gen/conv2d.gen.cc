@@ -12,28 +12,23 @@ extern opcast::Op op_conv2d;
 
 namespace {
 
-constexpr opcast::KernelInfo kKernels[] = {
-    {"conv2d", kDLCPU, false, true},
-    {"conv2d_cuda", kDLCUDA, false, OPCAST_CUDA != 0},
+constexpr opcast::Array kArrays[] = {
+    opcast::Array::Output("y"),
+    opcast::Array::Input("x"),
+    opcast::Array::Input("weight"),
+    opcast::Array::Input("bias").Optional(),
 };
 
-constexpr opcast::ArrayInfo kArrays[] = {
-    {"y", opcast::Role::kOutput, false},
-    {"x", opcast::Role::kInput, false},
-    {"weight", opcast::Role::kInput, false},
-    {"bias", opcast::Role::kInput, true},
-};
-
-constexpr opcast::AttrInfo kAttrs[] = {
-    {"stride", opcast::AttrType::kInts, 2, nullptr, opcast::AttrInfo::Default::kValue, 1, 0, nullptr, nullptr},
-    {"padding", opcast::AttrType::kInts, 2, nullptr, opcast::AttrInfo::Default::kValue, 0, 0, nullptr, nullptr},
-    {"dilation", opcast::AttrType::kInts, 2, nullptr, opcast::AttrInfo::Default::kValue, 1, 0, nullptr, nullptr},
-    {"groups", opcast::AttrType::kInt, 0, nullptr, opcast::AttrInfo::Default::kValue, 1, 0, nullptr, nullptr},
+constexpr opcast::Attr kAttrs[] = {
+    opcast::Attr::Ints("stride").Default(1),
+    opcast::Attr::Ints("padding").Default(0),
+    opcast::Attr::Ints("dilation").Default(1),
+    opcast::Attr::Int("groups").Default(1),
 };
 
 constexpr opcast::Variant<Conv2dArgs> kVariants[] = {
-    {"conv2d", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(Conv2d)},
-    {"conv2d_cuda", kDLCUDA, false, nullptr, nullptr, OPCAST_ON_CUDA(Conv2dCuda)},
+    opcast::Variant<Conv2dArgs>("conv2d", kDLCPU, OPCAST_ON_CPU(Conv2d)),
+    opcast::Variant<Conv2dArgs>("conv2d_cuda", kDLCUDA, OPCAST_ON_CUDA(Conv2dCuda)),
 };
 
 void run_conv2d(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
@@ -113,7 +108,7 @@ void run_conv2d(const TVMFFIAny* argv, int32_t count, opcast::Request* request) 
 
 }  // namespace
 
-opcast::Op op_conv2d("conv2d", 3, 1674867154156855235, run_conv2d, kKernels, kArrays, kAttrs, {});
+opcast::Op op_conv2d("conv2d", 3, 1674867154156855235, run_conv2d, kVariants, kArrays, kAttrs, {});
 
 }  // namespace ops
 

@@ -12,20 +12,15 @@ extern opcast::Op op_eltwise_add;
 
 namespace {
 
-constexpr opcast::KernelInfo kKernels[] = {
-    {"eltwise_add", kDLCPU, false, true},
-    {"eltwise_add_cuda", kDLCUDA, false, OPCAST_CUDA != 0},
-};
-
-constexpr opcast::ArrayInfo kArrays[] = {
-    {"c", opcast::Role::kOutput, false},
-    {"a", opcast::Role::kInput, false},
-    {"b", opcast::Role::kInput, false},
+constexpr opcast::Array kArrays[] = {
+    opcast::Array::Output("c"),
+    opcast::Array::Input("a"),
+    opcast::Array::Input("b"),
 };
 
 constexpr opcast::Variant<EltwiseAddArgs> kVariants[] = {
-    {"eltwise_add", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(EltwiseAdd)},
-    {"eltwise_add_cuda", kDLCUDA, false, nullptr, nullptr, OPCAST_ON_CUDA(EltwiseAddCuda)},
+    opcast::Variant<EltwiseAddArgs>("eltwise_add", kDLCPU, OPCAST_ON_CPU(EltwiseAdd)),
+    opcast::Variant<EltwiseAddArgs>("eltwise_add_cuda", kDLCUDA, OPCAST_ON_CUDA(EltwiseAddCuda)),
 };
 
 void run_eltwise_add(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
@@ -61,7 +56,7 @@ void run_eltwise_add(const TVMFFIAny* argv, int32_t count, opcast::Request* requ
 
 }  // namespace
 
-opcast::Op op_eltwise_add("eltwise_add", 0, 396932319911848235, run_eltwise_add, kKernels, kArrays, {}, {});
+opcast::Op op_eltwise_add("eltwise_add", 0, 396932319911848235, run_eltwise_add, kVariants, kArrays, {}, {});
 
 }  // namespace ops
 

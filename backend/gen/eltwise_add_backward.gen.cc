@@ -12,20 +12,15 @@ extern opcast::Op op_eltwise_add_backward;
 
 namespace {
 
-constexpr opcast::KernelInfo kKernels[] = {
-    {"eltwise_add_backward", kDLCPU, false, true},
-    {"eltwise_add_backward_cuda", kDLCUDA, false, OPCAST_CUDA != 0},
-};
-
-constexpr opcast::ArrayInfo kArrays[] = {
-    {"grad_a", opcast::Role::kOutput, false},
-    {"grad_b", opcast::Role::kOutput, false},
-    {"grad_c", opcast::Role::kInput, false},
+constexpr opcast::Array kArrays[] = {
+    opcast::Array::Output("grad_a"),
+    opcast::Array::Output("grad_b"),
+    opcast::Array::Input("grad_c"),
 };
 
 constexpr opcast::Variant<EltwiseAddBackwardArgs> kVariants[] = {
-    {"eltwise_add_backward", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(EltwiseAddBackward)},
-    {"eltwise_add_backward_cuda", kDLCUDA, false, nullptr, nullptr, OPCAST_ON_CUDA(EltwiseAddBackwardCuda)},
+    opcast::Variant<EltwiseAddBackwardArgs>("eltwise_add_backward", kDLCPU, OPCAST_ON_CPU(EltwiseAddBackward)),
+    opcast::Variant<EltwiseAddBackwardArgs>("eltwise_add_backward_cuda", kDLCUDA, OPCAST_ON_CUDA(EltwiseAddBackwardCuda)),
 };
 
 void run_eltwise_add_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
@@ -61,7 +56,7 @@ void run_eltwise_add_backward(const TVMFFIAny* argv, int32_t count, opcast::Requ
 
 }  // namespace
 
-opcast::Op op_eltwise_add_backward("eltwise_add_backward", 9, 5132839845784784960, run_eltwise_add_backward, kKernels, kArrays, {}, {});
+opcast::Op op_eltwise_add_backward("eltwise_add_backward", 9, 5132839845784784960, run_eltwise_add_backward, kVariants, kArrays, {}, {});
 
 }  // namespace ops
 

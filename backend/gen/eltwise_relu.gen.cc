@@ -12,19 +12,14 @@ extern opcast::Op op_eltwise_relu;
 
 namespace {
 
-constexpr opcast::KernelInfo kKernels[] = {
-    {"eltwise_relu", kDLCPU, false, true},
-    {"eltwise_relu_cuda", kDLCUDA, false, OPCAST_CUDA != 0},
-};
-
-constexpr opcast::ArrayInfo kArrays[] = {
-    {"y", opcast::Role::kOutput, false},
-    {"x", opcast::Role::kInput, false},
+constexpr opcast::Array kArrays[] = {
+    opcast::Array::Output("y"),
+    opcast::Array::Input("x"),
 };
 
 constexpr opcast::Variant<EltwiseReluArgs> kVariants[] = {
-    {"eltwise_relu", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(EltwiseRelu)},
-    {"eltwise_relu_cuda", kDLCUDA, false, nullptr, nullptr, OPCAST_ON_CUDA(EltwiseReluCuda)},
+    opcast::Variant<EltwiseReluArgs>("eltwise_relu", kDLCPU, OPCAST_ON_CPU(EltwiseRelu)),
+    opcast::Variant<EltwiseReluArgs>("eltwise_relu_cuda", kDLCUDA, OPCAST_ON_CUDA(EltwiseReluCuda)),
 };
 
 void run_eltwise_relu(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
@@ -53,7 +48,7 @@ void run_eltwise_relu(const TVMFFIAny* argv, int32_t count, opcast::Request* req
 
 }  // namespace
 
-opcast::Op op_eltwise_relu("eltwise_relu", 1, 4485678089230231681, run_eltwise_relu, kKernels, kArrays, {}, {});
+opcast::Op op_eltwise_relu("eltwise_relu", 1, 4485678089230231681, run_eltwise_relu, kVariants, kArrays, {}, {});
 
 }  // namespace ops
 

@@ -12,20 +12,15 @@ extern opcast::Op op_eltwise_relu_backward;
 
 namespace {
 
-constexpr opcast::KernelInfo kKernels[] = {
-    {"eltwise_relu_backward", kDLCPU, false, true},
-    {"eltwise_relu_backward_cuda", kDLCUDA, false, OPCAST_CUDA != 0},
-};
-
-constexpr opcast::ArrayInfo kArrays[] = {
-    {"grad_x", opcast::Role::kOutput, false},
-    {"grad_y", opcast::Role::kInput, false},
-    {"y", opcast::Role::kInput, false},
+constexpr opcast::Array kArrays[] = {
+    opcast::Array::Output("grad_x"),
+    opcast::Array::Input("grad_y"),
+    opcast::Array::Input("y"),
 };
 
 constexpr opcast::Variant<EltwiseReluBackwardArgs> kVariants[] = {
-    {"eltwise_relu_backward", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(EltwiseReluBackward)},
-    {"eltwise_relu_backward_cuda", kDLCUDA, false, nullptr, nullptr, OPCAST_ON_CUDA(EltwiseReluBackwardCuda)},
+    opcast::Variant<EltwiseReluBackwardArgs>("eltwise_relu_backward", kDLCPU, OPCAST_ON_CPU(EltwiseReluBackward)),
+    opcast::Variant<EltwiseReluBackwardArgs>("eltwise_relu_backward_cuda", kDLCUDA, OPCAST_ON_CUDA(EltwiseReluBackwardCuda)),
 };
 
 void run_eltwise_relu_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
@@ -61,7 +56,7 @@ void run_eltwise_relu_backward(const TVMFFIAny* argv, int32_t count, opcast::Req
 
 }  // namespace
 
-opcast::Op op_eltwise_relu_backward("eltwise_relu_backward", 10, 5200912580674307967, run_eltwise_relu_backward, kKernels, kArrays, {}, {});
+opcast::Op op_eltwise_relu_backward("eltwise_relu_backward", 10, 5200912580674307967, run_eltwise_relu_backward, kVariants, kArrays, {}, {});
 
 }  // namespace ops
 

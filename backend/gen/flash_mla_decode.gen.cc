@@ -12,33 +12,28 @@ extern opcast::Op op_flash_mla_decode;
 
 namespace {
 
-constexpr opcast::KernelInfo kKernels[] = {
-    {"flash_mla_decode_cuda", kDLCUDA, true, OPCAST_CUDA != 0},
-    {"flash_mla_decode", kDLCPU, true, true},
+constexpr opcast::Array kArrays[] = {
+    opcast::Array::Output("o"),
+    opcast::Array::Output("lse"),
+    opcast::Array::Input("q"),
+    opcast::Array::Input("kv_nope"),
+    opcast::Array::Input("kv_rope"),
+    opcast::Array::Input("kv_scale"),
+    opcast::Array::Input("kv_indptr"),
 };
 
-constexpr opcast::ArrayInfo kArrays[] = {
-    {"o", opcast::Role::kOutput, false},
-    {"lse", opcast::Role::kOutput, false},
-    {"q", opcast::Role::kInput, false},
-    {"kv_nope", opcast::Role::kInput, false},
-    {"kv_rope", opcast::Role::kInput, false},
-    {"kv_scale", opcast::Role::kInput, false},
-    {"kv_indptr", opcast::Role::kInput, false},
+constexpr opcast::Attr kAttrs[] = {
+    opcast::Attr::Float("sm_scale").Computed(),
 };
 
-constexpr opcast::AttrInfo kAttrs[] = {
-    {"sm_scale", opcast::AttrType::kFloat, 0, nullptr, opcast::AttrInfo::Default::kLate, 0, 0, nullptr, nullptr},
-};
-
-constexpr opcast::ArrayInfo kScratch[] = {
-    {"o_part", opcast::Role::kScratch, true},
-    {"lse_part", opcast::Role::kScratch, true},
+constexpr opcast::Array kScratch[] = {
+    opcast::Array::Scratch("o_part"),
+    opcast::Array::Scratch("lse_part"),
 };
 
 constexpr opcast::Variant<FlashMlaDecodeArgs> kVariants[] = {
-    {"flash_mla_decode_cuda", kDLCUDA, true, nullptr, OPCAST_ON_CUDA(FlashMlaDecodeCudaWorkspace), OPCAST_ON_CUDA(FlashMlaDecodeCuda)},
-    {"flash_mla_decode", kDLCPU, true, nullptr, nullptr, OPCAST_ON_CPU(FlashMlaDecode)},
+    opcast::Variant<FlashMlaDecodeArgs>("flash_mla_decode_cuda", kDLCUDA, OPCAST_ON_CUDA(FlashMlaDecodeCuda)).Workspace(OPCAST_ON_CUDA(FlashMlaDecodeCudaWorkspace)).WithScratch(),
+    opcast::Variant<FlashMlaDecodeArgs>("flash_mla_decode", kDLCPU, OPCAST_ON_CPU(FlashMlaDecode)).WithScratch(),
 };
 
 void run_flash_mla_decode(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
@@ -135,8 +130,8 @@ void run_flash_mla_decode(const TVMFFIAny* argv, int32_t count, opcast::Request*
   const std::array<int64_t, 4> o_part_sizes_ = {splits, B, H, 512};
   const std::array<int64_t, 3> lse_part_sizes_ = {splits, B, H};
   const opcast::Scratch scratch_[] = {
-      {"o_part", opcast::DType::kF32, false, &o_part, &values.o_part, nullptr, 0, o_part_sizes_.data(), 4},
-      {"lse_part", opcast::DType::kF32, false, &lse_part, &values.lse_part, nullptr, 0, lse_part_sizes_.data(), 3},
+      opcast::Scratch{"o_part", opcast::DType::kF32, &o_part, &values.o_part}.Sizes(o_part_sizes_),
+      opcast::Scratch{"lse_part", opcast::DType::kF32, &lse_part, &values.lse_part}.Sizes(lse_part_sizes_),
   };
   opcast::Dispatch(call, op_flash_mla_decode, kVariants, values, opcast::LaunchOn(q),
                    {request, scratch_, 2});
@@ -144,7 +139,7 @@ void run_flash_mla_decode(const TVMFFIAny* argv, int32_t count, opcast::Request*
 
 }  // namespace
 
-opcast::Op op_flash_mla_decode("flash_mla_decode", 18, 673222959709885864, run_flash_mla_decode, kKernels, kArrays, kAttrs, kScratch);
+opcast::Op op_flash_mla_decode("flash_mla_decode", 18, 673222959709885864, run_flash_mla_decode, kVariants, kArrays, kAttrs, kScratch);
 
 }  // namespace ops
 

@@ -12,24 +12,19 @@ extern opcast::Op op_fused_add_rms_norm;
 
 namespace {
 
-constexpr opcast::KernelInfo kKernels[] = {
-    {"fused_add_rms_norm", kDLCPU, false, true},
-    {"fused_add_rms_norm_cuda", kDLCUDA, false, OPCAST_CUDA != 0},
+constexpr opcast::Array kArrays[] = {
+    opcast::Array::Mutated("x"),
+    opcast::Array::Mutated("residual"),
+    opcast::Array::Input("weight"),
 };
 
-constexpr opcast::ArrayInfo kArrays[] = {
-    {"x", opcast::Role::kMutated, false},
-    {"residual", opcast::Role::kMutated, false},
-    {"weight", opcast::Role::kInput, false},
-};
-
-constexpr opcast::AttrInfo kAttrs[] = {
-    {"eps", opcast::AttrType::kFloat, 0, nullptr, opcast::AttrInfo::Default::kValue, 0, 1e-06, nullptr, nullptr},
+constexpr opcast::Attr kAttrs[] = {
+    opcast::Attr::Float("eps").Default(1e-06),
 };
 
 constexpr opcast::Variant<FusedAddRmsNormArgs> kVariants[] = {
-    {"fused_add_rms_norm", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(FusedAddRmsNorm)},
-    {"fused_add_rms_norm_cuda", kDLCUDA, false, nullptr, nullptr, OPCAST_ON_CUDA(FusedAddRmsNormCuda)},
+    opcast::Variant<FusedAddRmsNormArgs>("fused_add_rms_norm", kDLCPU, OPCAST_ON_CPU(FusedAddRmsNorm)),
+    opcast::Variant<FusedAddRmsNormArgs>("fused_add_rms_norm_cuda", kDLCUDA, OPCAST_ON_CUDA(FusedAddRmsNormCuda)),
 };
 
 void run_fused_add_rms_norm(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
@@ -77,7 +72,7 @@ void run_fused_add_rms_norm(const TVMFFIAny* argv, int32_t count, opcast::Reques
 
 }  // namespace
 
-opcast::Op op_fused_add_rms_norm("fused_add_rms_norm", 17, 3908060076028872010, run_fused_add_rms_norm, kKernels, kArrays, kAttrs, {});
+opcast::Op op_fused_add_rms_norm("fused_add_rms_norm", 17, 3908060076028872010, run_fused_add_rms_norm, kVariants, kArrays, kAttrs, {});
 
 }  // namespace ops
 

@@ -12,23 +12,18 @@ extern opcast::Op op_gelu;
 
 namespace {
 
-constexpr opcast::KernelInfo kKernels[] = {
-    {"gelu", kDLCPU, false, true},
-    {"gelu_cuda", kDLCUDA, false, OPCAST_CUDA != 0},
+constexpr opcast::Array kArrays[] = {
+    opcast::Array::Output("y"),
+    opcast::Array::Input("x"),
 };
 
-constexpr opcast::ArrayInfo kArrays[] = {
-    {"y", opcast::Role::kOutput, false},
-    {"x", opcast::Role::kInput, false},
-};
-
-constexpr opcast::AttrInfo kAttrs[] = {
-    {"approximate", opcast::AttrType::kStr, 0, nullptr, opcast::AttrInfo::Default::kNone, 0, 0, nullptr, nullptr},
+constexpr opcast::Attr kAttrs[] = {
+    opcast::Attr::Str("approximate"),
 };
 
 constexpr opcast::Variant<GeluArgs> kVariants[] = {
-    {"gelu", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(Gelu)},
-    {"gelu_cuda", kDLCUDA, false, nullptr, nullptr, OPCAST_ON_CUDA(GeluCuda)},
+    opcast::Variant<GeluArgs>("gelu", kDLCPU, OPCAST_ON_CPU(Gelu)),
+    opcast::Variant<GeluArgs>("gelu_cuda", kDLCUDA, OPCAST_ON_CUDA(GeluCuda)),
 };
 
 void run_gelu(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
@@ -59,7 +54,7 @@ void run_gelu(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
 
 }  // namespace
 
-opcast::Op op_gelu("gelu", 4, 3991793849296305673, run_gelu, kKernels, kArrays, kAttrs, {});
+opcast::Op op_gelu("gelu", 4, 3991793849296305673, run_gelu, kVariants, kArrays, kAttrs, {});
 
 }  // namespace ops
 

@@ -12,24 +12,19 @@ extern opcast::Op op_gelu_backward;
 
 namespace {
 
-constexpr opcast::KernelInfo kKernels[] = {
-    {"gelu_backward", kDLCPU, false, true},
-    {"gelu_backward_cuda", kDLCUDA, false, OPCAST_CUDA != 0},
+constexpr opcast::Array kArrays[] = {
+    opcast::Array::Output("grad_x"),
+    opcast::Array::Input("grad_y"),
+    opcast::Array::Input("x"),
 };
 
-constexpr opcast::ArrayInfo kArrays[] = {
-    {"grad_x", opcast::Role::kOutput, false},
-    {"grad_y", opcast::Role::kInput, false},
-    {"x", opcast::Role::kInput, false},
-};
-
-constexpr opcast::AttrInfo kAttrs[] = {
-    {"approximate", opcast::AttrType::kStr, 0, nullptr, opcast::AttrInfo::Default::kNone, 0, 0, nullptr, nullptr},
+constexpr opcast::Attr kAttrs[] = {
+    opcast::Attr::Str("approximate"),
 };
 
 constexpr opcast::Variant<GeluBackwardArgs> kVariants[] = {
-    {"gelu_backward", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(GeluBackward)},
-    {"gelu_backward_cuda", kDLCUDA, false, nullptr, nullptr, OPCAST_ON_CUDA(GeluBackwardCuda)},
+    opcast::Variant<GeluBackwardArgs>("gelu_backward", kDLCPU, OPCAST_ON_CPU(GeluBackward)),
+    opcast::Variant<GeluBackwardArgs>("gelu_backward_cuda", kDLCUDA, OPCAST_ON_CUDA(GeluBackwardCuda)),
 };
 
 void run_gelu_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
@@ -67,7 +62,7 @@ void run_gelu_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* re
 
 }  // namespace
 
-opcast::Op op_gelu_backward("gelu_backward", 11, 1329681244263039035, run_gelu_backward, kKernels, kArrays, kAttrs, {});
+opcast::Op op_gelu_backward("gelu_backward", 11, 1329681244263039035, run_gelu_backward, kVariants, kArrays, kAttrs, {});
 
 }  // namespace ops
 

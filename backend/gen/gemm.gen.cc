@@ -12,24 +12,19 @@ extern opcast::Op op_gemm;
 
 namespace {
 
-constexpr opcast::KernelInfo kKernels[] = {
-    {"gemm_f16_tc", kDLCUDA, false, OPCAST_CUDA != 0},
-    {"gemm_simt", kDLCUDA, false, OPCAST_CUDA != 0},
-    {"gemm_tiled", kDLCPU, false, true},
-    {"gemm_naive", kDLCPU, false, true},
+constexpr opcast::DType kChoices_out_dtype[] = {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16};
+
+constexpr opcast::Array kArrays[] = {
+    opcast::Array::Output("c"),
+    opcast::Array::Input("a"),
+    opcast::Array::Input("b"),
+    opcast::Array::Input("bias").Optional(),
 };
 
-constexpr opcast::ArrayInfo kArrays[] = {
-    {"c", opcast::Role::kOutput, false},
-    {"a", opcast::Role::kInput, false},
-    {"b", opcast::Role::kInput, false},
-    {"bias", opcast::Role::kInput, true},
-};
-
-constexpr opcast::AttrInfo kAttrs[] = {
-    {"alpha", opcast::AttrType::kFloat, 0, nullptr, opcast::AttrInfo::Default::kValue, 0, 1, nullptr, nullptr},
-    {"activation", opcast::AttrType::kStr, 0, nullptr, opcast::AttrInfo::Default::kValue, 0, 0, "none", nullptr},
-    {"out_dtype", opcast::AttrType::kDType, 0, "c", opcast::AttrInfo::Default::kValue, 0, 0, "float32,float16,bfloat16", nullptr},
+constexpr opcast::Attr kAttrs[] = {
+    opcast::Attr::Float("alpha").Default(1),
+    opcast::Attr::Str("activation").Default("none"),
+    opcast::Attr::DTypeOf("out_dtype", "c", kChoices_out_dtype),
 };
 
 opcast::Reason SupportsGemmF16Tc([[maybe_unused]] const GemmArgs& args, [[maybe_unused]] const opcast::Launch& launch) {
@@ -43,10 +38,10 @@ opcast::Reason SupportsGemmF16Tc([[maybe_unused]] const GemmArgs& args, [[maybe_
 }
 
 constexpr opcast::Variant<GemmArgs> kVariants[] = {
-    {"gemm_f16_tc", kDLCUDA, false, SupportsGemmF16Tc, nullptr, OPCAST_ON_CUDA(GemmF16Tc)},
-    {"gemm_simt", kDLCUDA, false, nullptr, nullptr, OPCAST_ON_CUDA(GemmSimt)},
-    {"gemm_tiled", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(GemmTiled)},
-    {"gemm_naive", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(GemmNaive)},
+    opcast::Variant<GemmArgs>("gemm_f16_tc", kDLCUDA, OPCAST_ON_CUDA(GemmF16Tc)).Supported(SupportsGemmF16Tc),
+    opcast::Variant<GemmArgs>("gemm_simt", kDLCUDA, OPCAST_ON_CUDA(GemmSimt)),
+    opcast::Variant<GemmArgs>("gemm_tiled", kDLCPU, OPCAST_ON_CPU(GemmTiled)),
+    opcast::Variant<GemmArgs>("gemm_naive", kDLCPU, OPCAST_ON_CPU(GemmNaive)),
 };
 
 void run_gemm(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
@@ -107,7 +102,7 @@ void run_gemm(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
 
 }  // namespace
 
-opcast::Op op_gemm("gemm", 2, 7743692544740152183, run_gemm, kKernels, kArrays, kAttrs, {});
+opcast::Op op_gemm("gemm", 2, 7743692544740152183, run_gemm, kVariants, kArrays, kAttrs, {});
 
 }  // namespace ops
 

@@ -12,33 +12,28 @@ extern opcast::Op op_gemm_backward;
 
 namespace {
 
-constexpr opcast::KernelInfo kKernels[] = {
-    {"gemm_backward_cuda", kDLCUDA, true, OPCAST_CUDA != 0},
-    {"gemm_backward", kDLCPU, false, true},
+constexpr opcast::Array kArrays[] = {
+    opcast::Array::Output("grad_a"),
+    opcast::Array::Output("grad_b"),
+    opcast::Array::Output("grad_bias").Optional(),
+    opcast::Array::Input("grad_c"),
+    opcast::Array::Input("a"),
+    opcast::Array::Input("b"),
+    opcast::Array::Input("bias").Optional(),
 };
 
-constexpr opcast::ArrayInfo kArrays[] = {
-    {"grad_a", opcast::Role::kOutput, false},
-    {"grad_b", opcast::Role::kOutput, false},
-    {"grad_bias", opcast::Role::kOutput, true},
-    {"grad_c", opcast::Role::kInput, false},
-    {"a", opcast::Role::kInput, false},
-    {"b", opcast::Role::kInput, false},
-    {"bias", opcast::Role::kInput, true},
+constexpr opcast::Attr kAttrs[] = {
+    opcast::Attr::Float("alpha").Default(1),
+    opcast::Attr::Str("activation").Default("none"),
 };
 
-constexpr opcast::AttrInfo kAttrs[] = {
-    {"alpha", opcast::AttrType::kFloat, 0, nullptr, opcast::AttrInfo::Default::kValue, 0, 1, nullptr, nullptr},
-    {"activation", opcast::AttrType::kStr, 0, nullptr, opcast::AttrInfo::Default::kValue, 0, 0, "none", nullptr},
-};
-
-constexpr opcast::ArrayInfo kScratch[] = {
-    {"slopes", opcast::Role::kScratch, true},
+constexpr opcast::Array kScratch[] = {
+    opcast::Array::Scratch("slopes"),
 };
 
 constexpr opcast::Variant<GemmBackwardArgs> kVariants[] = {
-    {"gemm_backward_cuda", kDLCUDA, true, nullptr, nullptr, OPCAST_ON_CUDA(GemmBackwardCuda)},
-    {"gemm_backward", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(GemmBackward)},
+    opcast::Variant<GemmBackwardArgs>("gemm_backward_cuda", kDLCUDA, OPCAST_ON_CUDA(GemmBackwardCuda)).WithScratch(),
+    opcast::Variant<GemmBackwardArgs>("gemm_backward", kDLCPU, OPCAST_ON_CPU(GemmBackward)),
 };
 
 void run_gemm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
@@ -129,7 +124,7 @@ void run_gemm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* re
   values.activation = activation;
   const std::array<int64_t, 2> slopes_sizes_ = {M, N};
   const opcast::Scratch scratch_[] = {
-      {"slopes", opcast::DType::kF32, false, &slopes, &values.slopes, &grad_c, 2, slopes_sizes_.data(), 2},
+      opcast::Scratch{"slopes", opcast::DType::kF32, &slopes, &values.slopes}.Sizes(slopes_sizes_).LeadingDims(&grad_c, 2),
   };
   opcast::Dispatch(call, op_gemm_backward, kVariants, values, opcast::LaunchOn(grad_c),
                    {request, scratch_, 1});
@@ -137,7 +132,7 @@ void run_gemm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* re
 
 }  // namespace
 
-opcast::Op op_gemm_backward("gemm_backward", 16, 5353515252207822569, run_gemm_backward, kKernels, kArrays, kAttrs, kScratch);
+opcast::Op op_gemm_backward("gemm_backward", 16, 5353515252207822569, run_gemm_backward, kVariants, kArrays, kAttrs, kScratch);
 
 }  // namespace ops
 

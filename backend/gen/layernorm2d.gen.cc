@@ -12,27 +12,22 @@ extern opcast::Op op_layernorm2d;
 
 namespace {
 
-constexpr opcast::KernelInfo kKernels[] = {
-    {"layernorm2d", kDLCPU, false, true},
-    {"layernorm2d_cuda", kDLCUDA, false, OPCAST_CUDA != 0},
+constexpr opcast::Array kArrays[] = {
+    opcast::Array::Output("y"),
+    opcast::Array::Saved("mean").Optional(),
+    opcast::Array::Saved("rstd").Optional(),
+    opcast::Array::Input("x"),
+    opcast::Array::Input("weight"),
+    opcast::Array::Input("bias"),
 };
 
-constexpr opcast::ArrayInfo kArrays[] = {
-    {"y", opcast::Role::kOutput, false},
-    {"mean", opcast::Role::kSaved, true},
-    {"rstd", opcast::Role::kSaved, true},
-    {"x", opcast::Role::kInput, false},
-    {"weight", opcast::Role::kInput, false},
-    {"bias", opcast::Role::kInput, false},
-};
-
-constexpr opcast::AttrInfo kAttrs[] = {
-    {"eps", opcast::AttrType::kFloat, 0, nullptr, opcast::AttrInfo::Default::kValue, 0, 1e-05, nullptr, nullptr},
+constexpr opcast::Attr kAttrs[] = {
+    opcast::Attr::Float("eps").Default(1e-05),
 };
 
 constexpr opcast::Variant<Layernorm2dArgs> kVariants[] = {
-    {"layernorm2d", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(Layernorm2d)},
-    {"layernorm2d_cuda", kDLCUDA, false, nullptr, nullptr, OPCAST_ON_CUDA(Layernorm2dCuda)},
+    opcast::Variant<Layernorm2dArgs>("layernorm2d", kDLCPU, OPCAST_ON_CPU(Layernorm2d)),
+    opcast::Variant<Layernorm2dArgs>("layernorm2d_cuda", kDLCUDA, OPCAST_ON_CUDA(Layernorm2dCuda)),
 };
 
 void run_layernorm2d(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
@@ -100,7 +95,7 @@ void run_layernorm2d(const TVMFFIAny* argv, int32_t count, opcast::Request* requ
 
 }  // namespace
 
-opcast::Op op_layernorm2d("layernorm2d", 7, 77512373026366232, run_layernorm2d, kKernels, kArrays, kAttrs, {});
+opcast::Op op_layernorm2d("layernorm2d", 7, 77512373026366232, run_layernorm2d, kVariants, kArrays, kAttrs, {});
 
 }  // namespace ops
 

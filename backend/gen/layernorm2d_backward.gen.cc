@@ -12,29 +12,24 @@ extern opcast::Op op_layernorm2d_backward;
 
 namespace {
 
-constexpr opcast::KernelInfo kKernels[] = {
-    {"layernorm2d_backward", kDLCPU, false, true},
-    {"layernorm2d_backward_cuda", kDLCUDA, true, OPCAST_CUDA != 0},
+constexpr opcast::Array kArrays[] = {
+    opcast::Array::Output("grad_x"),
+    opcast::Array::Output("grad_weight"),
+    opcast::Array::Output("grad_bias"),
+    opcast::Array::Input("grad_y"),
+    opcast::Array::Input("x"),
+    opcast::Array::Input("weight"),
+    opcast::Array::Input("mean"),
+    opcast::Array::Input("rstd"),
 };
 
-constexpr opcast::ArrayInfo kArrays[] = {
-    {"grad_x", opcast::Role::kOutput, false},
-    {"grad_weight", opcast::Role::kOutput, false},
-    {"grad_bias", opcast::Role::kOutput, false},
-    {"grad_y", opcast::Role::kInput, false},
-    {"x", opcast::Role::kInput, false},
-    {"weight", opcast::Role::kInput, false},
-    {"mean", opcast::Role::kInput, false},
-    {"rstd", opcast::Role::kInput, false},
-};
-
-constexpr opcast::ArrayInfo kScratch[] = {
-    {"partials", opcast::Role::kScratch, true},
+constexpr opcast::Array kScratch[] = {
+    opcast::Array::Scratch("partials"),
 };
 
 constexpr opcast::Variant<Layernorm2dBackwardArgs> kVariants[] = {
-    {"layernorm2d_backward", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(Layernorm2dBackward)},
-    {"layernorm2d_backward_cuda", kDLCUDA, true, nullptr, nullptr, OPCAST_ON_CUDA(Layernorm2dBackwardCuda)},
+    opcast::Variant<Layernorm2dBackwardArgs>("layernorm2d_backward", kDLCPU, OPCAST_ON_CPU(Layernorm2dBackward)),
+    opcast::Variant<Layernorm2dBackwardArgs>("layernorm2d_backward_cuda", kDLCUDA, OPCAST_ON_CUDA(Layernorm2dBackwardCuda)).WithScratch(),
 };
 
 void run_layernorm2d_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
@@ -113,7 +108,7 @@ void run_layernorm2d_backward(const TVMFFIAny* argv, int32_t count, opcast::Requ
   values.rstd = rstd.data();
   const std::array<int64_t, 3> partials_sizes_ = {256, 2, N};
   const opcast::Scratch scratch_[] = {
-      {"partials", opcast::DType::kF32, false, &partials, &values.partials, nullptr, 0, partials_sizes_.data(), 3},
+      opcast::Scratch{"partials", opcast::DType::kF32, &partials, &values.partials}.Sizes(partials_sizes_),
   };
   opcast::Dispatch(call, op_layernorm2d_backward, kVariants, values, opcast::LaunchOn(grad_y),
                    {request, scratch_, 1});
@@ -121,7 +116,7 @@ void run_layernorm2d_backward(const TVMFFIAny* argv, int32_t count, opcast::Requ
 
 }  // namespace
 
-opcast::Op op_layernorm2d_backward("layernorm2d_backward", 14, 2347778783378486311, run_layernorm2d_backward, kKernels, kArrays, {}, kScratch);
+opcast::Op op_layernorm2d_backward("layernorm2d_backward", 14, 2347778783378486311, run_layernorm2d_backward, kVariants, kArrays, {}, kScratch);
 
 }  // namespace ops
 

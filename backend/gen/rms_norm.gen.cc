@@ -12,24 +12,19 @@ extern opcast::Op op_rms_norm;
 
 namespace {
 
-constexpr opcast::KernelInfo kKernels[] = {
-    {"rms_norm", kDLCPU, false, true},
-    {"rms_norm_cuda", kDLCUDA, false, OPCAST_CUDA != 0},
+constexpr opcast::Array kArrays[] = {
+    opcast::Array::Output("y"),
+    opcast::Array::Input("x"),
+    opcast::Array::Input("weight"),
 };
 
-constexpr opcast::ArrayInfo kArrays[] = {
-    {"y", opcast::Role::kOutput, false},
-    {"x", opcast::Role::kInput, false},
-    {"weight", opcast::Role::kInput, false},
-};
-
-constexpr opcast::AttrInfo kAttrs[] = {
-    {"eps", opcast::AttrType::kFloat, 0, nullptr, opcast::AttrInfo::Default::kValue, 0, 1e-06, nullptr, nullptr},
+constexpr opcast::Attr kAttrs[] = {
+    opcast::Attr::Float("eps").Default(1e-06),
 };
 
 constexpr opcast::Variant<RmsNormArgs> kVariants[] = {
-    {"rms_norm", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(RmsNorm)},
-    {"rms_norm_cuda", kDLCUDA, false, nullptr, nullptr, OPCAST_ON_CUDA(RmsNormCuda)},
+    opcast::Variant<RmsNormArgs>("rms_norm", kDLCPU, OPCAST_ON_CPU(RmsNorm)),
+    opcast::Variant<RmsNormArgs>("rms_norm_cuda", kDLCUDA, OPCAST_ON_CUDA(RmsNormCuda)),
 };
 
 void run_rms_norm(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
@@ -70,7 +65,7 @@ void run_rms_norm(const TVMFFIAny* argv, int32_t count, opcast::Request* request
 
 }  // namespace
 
-opcast::Op op_rms_norm("rms_norm", 6, 5498398905533482323, run_rms_norm, kKernels, kArrays, kAttrs, {});
+opcast::Op op_rms_norm("rms_norm", 6, 5498398905533482323, run_rms_norm, kVariants, kArrays, kAttrs, {});
 
 }  // namespace ops
 

@@ -12,30 +12,25 @@ extern opcast::Op op_rms_norm_backward;
 
 namespace {
 
-constexpr opcast::KernelInfo kKernels[] = {
-    {"rms_norm_backward", kDLCPU, false, true},
-    {"rms_norm_backward_cuda", kDLCUDA, true, OPCAST_CUDA != 0},
+constexpr opcast::Array kArrays[] = {
+    opcast::Array::Output("grad_x"),
+    opcast::Array::Output("grad_weight"),
+    opcast::Array::Input("grad_y"),
+    opcast::Array::Input("x"),
+    opcast::Array::Input("weight"),
 };
 
-constexpr opcast::ArrayInfo kArrays[] = {
-    {"grad_x", opcast::Role::kOutput, false},
-    {"grad_weight", opcast::Role::kOutput, false},
-    {"grad_y", opcast::Role::kInput, false},
-    {"x", opcast::Role::kInput, false},
-    {"weight", opcast::Role::kInput, false},
+constexpr opcast::Attr kAttrs[] = {
+    opcast::Attr::Float("eps").Default(1e-06),
 };
 
-constexpr opcast::AttrInfo kAttrs[] = {
-    {"eps", opcast::AttrType::kFloat, 0, nullptr, opcast::AttrInfo::Default::kValue, 0, 1e-06, nullptr, nullptr},
-};
-
-constexpr opcast::ArrayInfo kScratch[] = {
-    {"partials", opcast::Role::kScratch, true},
+constexpr opcast::Array kScratch[] = {
+    opcast::Array::Scratch("partials"),
 };
 
 constexpr opcast::Variant<RmsNormBackwardArgs> kVariants[] = {
-    {"rms_norm_backward", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(RmsNormBackward)},
-    {"rms_norm_backward_cuda", kDLCUDA, true, nullptr, nullptr, OPCAST_ON_CUDA(RmsNormBackwardCuda)},
+    opcast::Variant<RmsNormBackwardArgs>("rms_norm_backward", kDLCPU, OPCAST_ON_CPU(RmsNormBackward)),
+    opcast::Variant<RmsNormBackwardArgs>("rms_norm_backward_cuda", kDLCUDA, OPCAST_ON_CUDA(RmsNormBackwardCuda)).WithScratch(),
 };
 
 void run_rms_norm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
@@ -95,7 +90,7 @@ void run_rms_norm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request
   values.eps = eps;
   const std::array<int64_t, 2> partials_sizes_ = {256, N};
   const opcast::Scratch scratch_[] = {
-      {"partials", opcast::DType::kF32, false, &partials, &values.partials, nullptr, 0, partials_sizes_.data(), 2},
+      opcast::Scratch{"partials", opcast::DType::kF32, &partials, &values.partials}.Sizes(partials_sizes_),
   };
   opcast::Dispatch(call, op_rms_norm_backward, kVariants, values, opcast::LaunchOn(grad_y),
                    {request, scratch_, 1});
@@ -103,7 +98,7 @@ void run_rms_norm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request
 
 }  // namespace
 
-opcast::Op op_rms_norm_backward("rms_norm_backward", 13, 1010934443186581, run_rms_norm_backward, kKernels, kArrays, kAttrs, kScratch);
+opcast::Op op_rms_norm_backward("rms_norm_backward", 13, 1010934443186581, run_rms_norm_backward, kVariants, kArrays, kAttrs, kScratch);
 
 }  // namespace ops
 

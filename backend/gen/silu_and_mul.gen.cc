@@ -12,19 +12,14 @@ extern opcast::Op op_silu_and_mul;
 
 namespace {
 
-constexpr opcast::KernelInfo kKernels[] = {
-    {"silu_and_mul", kDLCPU, false, true},
-    {"silu_and_mul_cuda", kDLCUDA, false, OPCAST_CUDA != 0},
-};
-
-constexpr opcast::ArrayInfo kArrays[] = {
-    {"y", opcast::Role::kOutput, false},
-    {"x", opcast::Role::kInput, false},
+constexpr opcast::Array kArrays[] = {
+    opcast::Array::Output("y"),
+    opcast::Array::Input("x"),
 };
 
 constexpr opcast::Variant<SiluAndMulArgs> kVariants[] = {
-    {"silu_and_mul", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(SiluAndMul)},
-    {"silu_and_mul_cuda", kDLCUDA, false, nullptr, nullptr, OPCAST_ON_CUDA(SiluAndMulCuda)},
+    opcast::Variant<SiluAndMulArgs>("silu_and_mul", kDLCPU, OPCAST_ON_CPU(SiluAndMul)),
+    opcast::Variant<SiluAndMulArgs>("silu_and_mul_cuda", kDLCUDA, OPCAST_ON_CUDA(SiluAndMulCuda)),
 };
 
 void run_silu_and_mul(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
@@ -55,7 +50,7 @@ void run_silu_and_mul(const TVMFFIAny* argv, int32_t count, opcast::Request* req
 
 }  // namespace
 
-opcast::Op op_silu_and_mul("silu_and_mul", 5, 8702274344222088210, run_silu_and_mul, kKernels, kArrays, {}, {});
+opcast::Op op_silu_and_mul("silu_and_mul", 5, 8702274344222088210, run_silu_and_mul, kVariants, kArrays, {}, {});
 
 }  // namespace ops
 

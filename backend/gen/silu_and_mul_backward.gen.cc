@@ -12,20 +12,15 @@ extern opcast::Op op_silu_and_mul_backward;
 
 namespace {
 
-constexpr opcast::KernelInfo kKernels[] = {
-    {"silu_and_mul_backward", kDLCPU, false, true},
-    {"silu_and_mul_backward_cuda", kDLCUDA, false, OPCAST_CUDA != 0},
-};
-
-constexpr opcast::ArrayInfo kArrays[] = {
-    {"grad_x", opcast::Role::kOutput, false},
-    {"grad_y", opcast::Role::kInput, false},
-    {"x", opcast::Role::kInput, false},
+constexpr opcast::Array kArrays[] = {
+    opcast::Array::Output("grad_x"),
+    opcast::Array::Input("grad_y"),
+    opcast::Array::Input("x"),
 };
 
 constexpr opcast::Variant<SiluAndMulBackwardArgs> kVariants[] = {
-    {"silu_and_mul_backward", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(SiluAndMulBackward)},
-    {"silu_and_mul_backward_cuda", kDLCUDA, false, nullptr, nullptr, OPCAST_ON_CUDA(SiluAndMulBackwardCuda)},
+    opcast::Variant<SiluAndMulBackwardArgs>("silu_and_mul_backward", kDLCPU, OPCAST_ON_CPU(SiluAndMulBackward)),
+    opcast::Variant<SiluAndMulBackwardArgs>("silu_and_mul_backward_cuda", kDLCUDA, OPCAST_ON_CUDA(SiluAndMulBackwardCuda)),
 };
 
 void run_silu_and_mul_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
@@ -65,7 +60,7 @@ void run_silu_and_mul_backward(const TVMFFIAny* argv, int32_t count, opcast::Req
 
 }  // namespace
 
-opcast::Op op_silu_and_mul_backward("silu_and_mul_backward", 12, 3709683847380727677, run_silu_and_mul_backward, kKernels, kArrays, {}, {});
+opcast::Op op_silu_and_mul_backward("silu_and_mul_backward", 12, 3709683847380727677, run_silu_and_mul_backward, kVariants, kArrays, {}, {});
 
 }  // namespace ops
 

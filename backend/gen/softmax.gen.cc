@@ -12,19 +12,14 @@ extern opcast::Op op_softmax;
 
 namespace {
 
-constexpr opcast::KernelInfo kKernels[] = {
-    {"softmax", kDLCPU, false, true},
-    {"softmax_cuda", kDLCUDA, false, OPCAST_CUDA != 0},
-};
-
-constexpr opcast::ArrayInfo kArrays[] = {
-    {"y", opcast::Role::kOutput, false},
-    {"x", opcast::Role::kInput, false},
+constexpr opcast::Array kArrays[] = {
+    opcast::Array::Output("y"),
+    opcast::Array::Input("x"),
 };
 
 constexpr opcast::Variant<SoftmaxArgs> kVariants[] = {
-    {"softmax", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(Softmax)},
-    {"softmax_cuda", kDLCUDA, false, nullptr, nullptr, OPCAST_ON_CUDA(SoftmaxCuda)},
+    opcast::Variant<SoftmaxArgs>("softmax", kDLCPU, OPCAST_ON_CPU(Softmax)),
+    opcast::Variant<SoftmaxArgs>("softmax_cuda", kDLCUDA, OPCAST_ON_CUDA(SoftmaxCuda)),
 };
 
 void run_softmax(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
@@ -55,7 +50,7 @@ void run_softmax(const TVMFFIAny* argv, int32_t count, opcast::Request* request)
 
 }  // namespace
 
-opcast::Op op_softmax("softmax", 8, 7283664552631045497, run_softmax, kKernels, kArrays, {}, {});
+opcast::Op op_softmax("softmax", 8, 7283664552631045497, run_softmax, kVariants, kArrays, {}, {});
 
 }  // namespace ops
 

@@ -12,20 +12,15 @@ extern opcast::Op op_softmax_backward;
 
 namespace {
 
-constexpr opcast::KernelInfo kKernels[] = {
-    {"softmax_backward", kDLCPU, false, true},
-    {"softmax_backward_cuda", kDLCUDA, false, OPCAST_CUDA != 0},
-};
-
-constexpr opcast::ArrayInfo kArrays[] = {
-    {"grad_x", opcast::Role::kOutput, false},
-    {"grad_y", opcast::Role::kInput, false},
-    {"y", opcast::Role::kInput, false},
+constexpr opcast::Array kArrays[] = {
+    opcast::Array::Output("grad_x"),
+    opcast::Array::Input("grad_y"),
+    opcast::Array::Input("y"),
 };
 
 constexpr opcast::Variant<SoftmaxBackwardArgs> kVariants[] = {
-    {"softmax_backward", kDLCPU, false, nullptr, nullptr, OPCAST_ON_CPU(SoftmaxBackward)},
-    {"softmax_backward_cuda", kDLCUDA, false, nullptr, nullptr, OPCAST_ON_CUDA(SoftmaxBackwardCuda)},
+    opcast::Variant<SoftmaxBackwardArgs>("softmax_backward", kDLCPU, OPCAST_ON_CPU(SoftmaxBackward)),
+    opcast::Variant<SoftmaxBackwardArgs>("softmax_backward_cuda", kDLCUDA, OPCAST_ON_CUDA(SoftmaxBackwardCuda)),
 };
 
 void run_softmax_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
@@ -64,7 +59,7 @@ void run_softmax_backward(const TVMFFIAny* argv, int32_t count, opcast::Request*
 
 }  // namespace
 
-opcast::Op op_softmax_backward("softmax_backward", 15, 476236926076680937, run_softmax_backward, kKernels, kArrays, {}, {});
+opcast::Op op_softmax_backward("softmax_backward", 15, 476236926076680937, run_softmax_backward, kVariants, kArrays, {}, {});
 
 }  // namespace ops
 

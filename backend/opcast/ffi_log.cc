@@ -74,16 +74,16 @@ std::string Arguments(const Call& call, const Op& op) {
   std::string s;
   int index = 0;
   const auto next = [&](const char* name) { return (index == 0 ? "" : ", ") + std::string(name); };
-  for (const ArrayInfo& a : op.arrays) {
+  for (const Array& a : op.arrays) {
     s += next(a.name) + " " + ArrayText(call.args()[index]);
     ++index;
   }
-  for (const AttrInfo& a : op.attrs) {
+  for (const Attr& a : op.attrs) {
     if (a.type == AttrType::kDType) continue;  // the output has it
     s += next(a.name) + "=" + AttrText(call, index);
     ++index;
   }
-  for (const ArrayInfo& a : op.scratch) {
+  for (const Array& a : op.scratch) {
     s += next(a.name) + " " + ArrayText(call.args()[index]);
     ++index;
   }

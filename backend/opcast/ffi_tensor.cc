@@ -16,6 +16,19 @@ const char* DTypeName(DType dtype) {
   return "unknown";
 }
 
+DType DTypeNamed(std::string_view name) {
+#define OPCAST_CASE(enumerator, text, code, bits) \
+  if (name == text) return DType::enumerator;
+  OPCAST_DTYPES(OPCAST_CASE)
+#undef OPCAST_CASE
+  return kNoDType;
+}
+
+DLDataType DataType(DType dtype) {
+  const auto code = static_cast<uint16_t>(dtype);
+  return {static_cast<uint8_t>(code >> 8), static_cast<uint8_t>(code & 0xff), 1};
+}
+
 std::string DeviceName(DLDevice device) {
   const char* kind = "device";
   switch (device.device_type) {

@@ -4,6 +4,7 @@
 #include <tvm/ffi/c_api.h>
 
 #include <string>
+#include <string_view>
 
 #include "opcast/kernel.h"
 
@@ -11,7 +12,10 @@ namespace opcast {
 
 class Call;
 
-const char* DTypeName(DType dtype);              // "float32"; "unknown" outside the table
+const char* DTypeName(DType dtype);       // "float32"; "unknown" outside the table
+DType DTypeNamed(std::string_view name);  // kNoDType outside the table
+constexpr DType kNoDType = static_cast<DType>(0xffff);
+DLDataType DataType(DType dtype);                // as DLPack has it, of one lane
 std::string DeviceName(DLDevice device);         // "cpu", "cuda:0"
 std::string List(const int64_t* values, int n);  // "[2, 3]"
 std::string Number(double value);                // as %g writes it, without the sign of a nan
@@ -35,7 +39,7 @@ class Tensor {
   const char* name() const { return name_; }
   DType dtype() const {
     const DLDataType& t = tensor_->dtype;
-    return t.lanes == 1 ? static_cast<DType>(t.code << 8 | t.bits) : static_cast<DType>(0xffff);
+    return t.lanes == 1 ? static_cast<DType>(t.code << 8 | t.bits) : kNoDType;
   }
   DLDevice device() const { return tensor_->device; }
   int rank() const { return tensor_->ndim; }

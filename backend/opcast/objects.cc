@@ -10,6 +10,7 @@
 #include "opcast/build_id.h"
 #include "opcast/ffi_owned.h"
 #include "opcast/registry.h"
+#include "opcast/registry_json.h"
 
 #ifndef OPCAST_COLLECTION
 #error "define OPCAST_COLLECTION as the name of the collection"
@@ -80,8 +81,10 @@ Owned OpKernels(const OpData& o) {
   std::vector<Owned> kernels;
   for (const Registration& r : Registrations(*o.op))
     kernels.push_back(NewObject(TheTypes().kernel, KernelData{o.op, r.name, r.device}));
-  for (const KernelInfo& k : o.op->kernels)
+  for (int i = 0; i < o.op->kernels.size(); ++i) {
+    const KernelInfo& k = o.op->kernels[i];
     kernels.push_back(NewObject(TheTypes().kernel, KernelData{o.op, k.name, k.device}));
+  }
   return ArrayOf(kernels);
 }
 Owned KernelName(const KernelData& k) { return StringValue(k.name); }
@@ -107,10 +110,10 @@ const Data& Self(const TVMFFIAny* args, int32_t count, int32_t type) {
   return reinterpret_cast<const Object<Data>*>(args[0].v_obj)->data;
 }
 
-std::string Explained(Op& op, const TVMFFIAny* args, int32_t count) {
+std::vector<KernelAnswer> Answers(Op& op, const TVMFFIAny* args, int32_t count) {
   Request request{Request::Task::kExplain};
   op.body(args + 1, count - 1, &request);
-  return request.text;
+  return request.kernels;
 }
 
 void CallOp(const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
@@ -120,18 +123,18 @@ void CallOp(const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
 
 void ExplainOp(const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
   const OpData& self = Self<OpData>(args, count, TheTypes().op);
-  *result = StringValue(Explained(*self.op, args, count)).Release();
+  *result = StringValue(ToJson(Answers(*self.op, args, count))).Release();
 }
 
 // "yes", or why the kernel does not take the call.
 void ExplainKernel(const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
   const KernelData& self = Self<KernelData>(args, count, TheTypes().kernel);
-  const std::string text = "\n" + Explained(*self.op, args, count) + "\n";
-  const size_t at = text.find("\n" + self.name + "\t");
-  if (at == std::string::npos)
-    throw Fault{"RuntimeError", std::string(self.op->name) + ": kernel " + self.name + " is gone"};
-  const size_t end = text.find('\n', at + 1), begin = text.rfind('\t', end) + 1;
-  *result = StringValue(std::string_view(text).substr(begin, end - begin)).Release();
+  for (const KernelAnswer& a : Answers(*self.op, args, count)) {
+    if (a.name != self.name) continue;
+    *result = StringValue(a.reason.empty() ? "yes" : a.reason).Release();
+    return;
+  }
+  throw Fault{"RuntimeError", std::string(self.op->name) + ": kernel " + self.name + " is gone"};
 }
 
 template <void (*Body)(const TVMFFIAny*, int32_t, TVMFFIAny*)>
@@ -188,7 +191,7 @@ Types Register() {
   AddField<OpData>(op, "calls", "Launches so far.", Get<OpData, OpCalls>);
   AddField<OpData>(op, "kernels", "Kernels in the order of dispatch.", Get<OpData, OpKernels>);
   AddMethod(op, "call", "Call the op with the arguments of its export.", Method<CallOp>);
-  AddMethod(op, "explain", "Say what each kernel says about a call.", Method<ExplainOp>);
+  AddMethod(op, "explain", "Say in JSON what each kernel says about a call.", Method<ExplainOp>);
   AddField<KernelData>(kernel, "op", "What it is a kernel of.", Get<KernelData, KernelOp>);
   AddField<KernelData>(kernel, "name", "Name of the kernel.", Get<KernelData, KernelName>);
   AddField<KernelData>(kernel, "device", "Kind of its device.", Get<KernelData, KernelDevice>);

@@ -3,13 +3,14 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "opcast/ffi.h"
+#include "opcast/op_table.h"
 
 // The devices for which kernels are compiled into this library; the CPU always is one.
 #ifndef OPCAST_CUDA
@@ -26,62 +27,18 @@
 
 namespace opcast {
 
-// An array in static memory.
-template <class T>
-class Table {
- public:
-  constexpr Table() = default;
-  template <size_t N>
-  constexpr Table(const T (&items)[N]) : items_(items), size_(N) {}
-
-  constexpr int size() const { return static_cast<int>(size_); }
-  constexpr const T& operator[](int i) const { return items_[i]; }
-  constexpr const T* begin() const { return items_; }
-  constexpr const T* end() const { return items_ + size_; }
-
- private:
-  const T* items_ = nullptr;
-  size_t size_ = 0;
+// What a kernel says about a call.
+struct KernelAnswer {
+  std::string name;
+  int device;          // DLDeviceType
+  std::string reason;  // why it does not take the call; empty if it does
 };
 
-enum class Role { kOutput, kSaved, kInput, kMutated, kScratch };
-
-// An array argument of an export.
-struct ArrayInfo {
+// A scratch array that a call needs.
+struct ScratchNeed {
   const char* name;
-  Role role;
-  bool optional;  // may be None, though not always: see the rules of the op
-};
-
-enum class AttrType { kInt, kFloat, kBool, kStr, kInts, kDType };
-
-// An attribute. What stands for one that a caller leaves out is `integer` for int and bool (and for
-// every element of kInts, unless `list` differs), `number` for float, `text` for str. The text of
-// kDType lists what it may be: long names separated by commas.
-struct AttrInfo {
-  enum class Default {
-    kNone,   // the caller has to give it
-    kValue,  // one of the members below
-    kLate,   // None: the export computes it from sizes
-  };
-
-  const char* name;
-  AttrType type;
-  int length;           // of kInts
-  const char* carrier;  // of kDType, which the export does not take: the output that has it
-  Default otherwise;
-  int64_t integer;
-  double number;
-  const char* text;
-  const int64_t* list;  // `length` elements, or null
-};
-
-// A kernel of an op, without its types.
-struct KernelInfo {
-  const char* name;
-  int device;    // DLDeviceType
-  bool scratch;  // takes the op's scratch
-  bool built;    // is in this library
+  DType dtype;
+  std::vector<int64_t> shape;
 };
 
 // What a caller wants of an op's body besides a launch, and the answer.
@@ -93,7 +50,8 @@ struct Request {
   };
 
   Task task;
-  std::string text{};
+  std::vector<KernelAnswer> kernels{};  // of kExplain, in the order of dispatch
+  std::vector<ScratchNeed> scratch{};   // of kScratch
 };
 
 // Whether an op's body ends with a launch.
@@ -108,8 +66,8 @@ class Op {
   // one. Throws what Export catches.
   using Body = void (*)(const TVMFFIAny* args, int32_t count, Request* request);
 
-  constexpr Op(const char* name, int64_t kind, int64_t schema, Body body, Table<KernelInfo> kernels,
-               Table<ArrayInfo> arrays, Table<AttrInfo> attrs, Table<ArrayInfo> scratch)
+  constexpr Op(const char* name, int64_t kind, int64_t schema, Body body, KernelTable kernels,
+               Table<Array> arrays, Table<Attr> attrs, Table<Array> scratch)
       : name(name),
         kind(kind),
         schema(schema),
@@ -123,10 +81,10 @@ class Op {
   const int64_t kind;
   const int64_t schema;  // hash of the definition
   const Body body;
-  const Table<KernelInfo> kernels;  // in dispatch order
-  const Table<ArrayInfo> arrays;    // arguments of the export: first these, outputs before inputs,
-  const Table<AttrInfo> attrs;      // then these without those of kDType,
-  const Table<ArrayInfo> scratch;   // then these
+  const KernelTable kernels;   // in dispatch order
+  const Table<Array> arrays;   // arguments of the export: first these, outputs before inputs,
+  const Table<Attr> attrs;     // then these without those of kDType,
+  const Table<Array> scratch;  // then these
   std::atomic<int64_t> calls{0};
   // Kernels of this op that were registered while the process runs; see registered.h.
   std::atomic<int> registered{0};
@@ -136,6 +94,8 @@ class Op {
   int AttrCount() const;
   // The index of a kernel that is built in, or -1.
   int BuiltIn(std::string_view kernel) const;
+  // The names of all kernels in dispatch order, registered ones before those that are built in.
+  std::vector<std::string> KernelNames() const;
 
   // The only kernel that may run: an index in kernels, the id of a registered one, or negative. It
   // is forced by Force, or by the environment variable <NAME>_KERNEL_<OP>.

@@ -33,35 +33,22 @@ Op& OpOf(const Call& call) {
                 number ? std::to_string(kind.v_int64) : "'" + name + "'");
 }
 
-constexpr DType kNoDType = static_cast<DType>(0xffff);
-
-// The dtype of a long name, or kNoDType.
-DType Named(std::string_view name) {
-#define OPCAST_CASE(enumerator, text, code, bits) \
-  if (name == text) return DType::enumerator;
-  OPCAST_DTYPES(OPCAST_CASE)
-#undef OPCAST_CASE
-  return kNoDType;
-}
-
 DType DTypeOf(DLDataType t) {
   return t.lanes == 1 ? static_cast<DType>(t.code << 8 | t.bits) : kNoDType;
 }
 
 // The dtype that a dtype attr has been given: a string, or a value of tvm-ffi's own.
-DType ReadDType(const Call& call, int index, const AttrInfo& attr) {
+DType ReadDType(const Call& call, int index, const Attr& attr) {
   const TVMFFIAny& v = call.args()[index];
   DType dtype = kNoDType;
   if (v.type_index == kTVMFFIDataType) dtype = DTypeOf(v.v_dtype);
-  if (IsText(v)) dtype = Named(call.Str(index, attr.name));
+  if (IsText(v)) dtype = DTypeNamed(call.Str(index, attr.name));
   if (dtype == kNoDType) call.WrongType(index, attr.name, "dtype");
   std::string words;
-  const std::string_view names = attr.text;
-  for (size_t begin = 0, end; begin < names.size(); begin = end + 1) {
-    end = std::min(names.find(',', begin), names.size());
-    const std::string name(names.substr(begin, end - begin));
-    if (Named(name) == dtype) return dtype;
-    words += (begin == 0 ? "dtype " : end == names.size() ? " or " : ", ") + name;
+  for (int i = 0; i < attr.dtypes.size(); ++i) {
+    if (attr.dtypes[i] == dtype) return dtype;
+    const bool last = i + 1 == attr.dtypes.size();
+    words += std::string(i == 0 ? "dtype " : last ? " or " : ", ") + DTypeName(attr.dtypes[i]);
   }
   call.Expected("TypeError", attr.name, words, DTypeName(dtype));
 }
@@ -72,14 +59,14 @@ struct IntArray {
   int64_t length;
   DLTensor tensor;
 };
-TVMFFIAny Default(const Call& call, const AttrInfo& attr, IntArray* storage) {
+TVMFFIAny Default(const Call& call, const Attr& attr, IntArray* storage) {
   TVMFFIAny value = {};
-  if (attr.otherwise == AttrInfo::Default::kNone)
+  if (attr.otherwise == Attr::Otherwise::kMissing)
     call.Throw("TypeError", std::string("missing required argument '") + attr.name + "'");
-  if (attr.otherwise == AttrInfo::Default::kLate) return value;
-  if (attr.list != nullptr) {
-    auto* data = const_cast<int64_t*>(attr.list);
-    storage->length = attr.length;
+  if (attr.otherwise == Attr::Otherwise::kComputed) return value;
+  if (attr.list.size() > 0) {
+    auto* data = const_cast<int64_t*>(attr.list.begin());
+    storage->length = attr.list.size();
     storage->tensor = {data, {kDLCPU, 0}, 1, {kDLInt, 64, 1}, &storage->length, nullptr, 0};
     value.type_index = kTVMFFIDLTensorPtr;
     value.v_ptr = &storage->tensor;
@@ -101,7 +88,7 @@ class Arranged {
  public:
   Arranged(const Op& op, const TVMFFIAny* args, int32_t count)
       : op_(op), call_(op.name, args, count, count), count_(count), storage_(op.attrs.size()) {
-    for (const ArrayInfo& a : op.arrays)
+    for (const Array& a : op.arrays)
       outputs_ += a.role == Role::kOutput || a.role == Role::kSaved ? 1 : 0;
     list_.resize(op.ArrayCount() + op.AttrCount() + op.scratch.size());
   }
@@ -126,7 +113,7 @@ class Arranged {
     }
     int slot = op_.ArrayCount();
     for (int i = 0; i < op_.attrs.size(); ++i) {
-      const AttrInfo& attr = op_.attrs[i];
+      const Attr& attr = op_.attrs[i];
       if (attr.type == AttrType::kDType) {
         if (given[i] >= 0 && call_.Given(given[i])) Carry(attr, ReadDType(call_, given[i], attr));
       } else {
@@ -163,7 +150,7 @@ class Arranged {
   }
 
   // A dtype attr has no place in the export: the output that it is about has to have that dtype.
-  void Carry(const AttrInfo& attr, DType dtype) {
+  void Carry(const Attr& attr, DType dtype) {
     for (int i = 0; i < outputs_; ++i) {
       const DLTensor* t = AsTensor(list_[i]);
       if (t == nullptr || std::string_view(op_.arrays[i].name) != attr.carrier) continue;
@@ -189,7 +176,7 @@ class Arranged {
   std::vector<IntArray> storage_;  // what its lists of integers point to
   // The output whose dtype is not that of a dtype attr, if there is one.
   const DLTensor* carrier_ = nullptr;
-  const AttrInfo* wanted_ = nullptr;
+  const Attr* wanted_ = nullptr;
   DType dtype_ = kNoDType;
 };
 

@@ -151,12 +151,6 @@ std::vector<Registration> Registrations(const Op& op) {
   return found;
 }
 
-std::string RegisteredNames(const Op& op) {
-  std::string names;
-  for (const Registration& r : Registrations(op)) names += (names.empty() ? "" : ",") + r.name;
-  return names;
-}
-
 bool UseRegistered(const Op& op, std::string_view name, const std::function<void(int)>& use) {
   auto& list = TheList();
   const std::lock_guard<std::mutex> lock(list.mutex);
@@ -168,10 +162,11 @@ bool UseRegistered(const Op& op, std::string_view name, const std::function<void
   return false;
 }
 
-std::vector<Row> RegisteredRows(const Call& call, Op& op, const Launch& launch) {
-  std::vector<Row> rows;
-  for (const Share& k : Shares(op)) rows.push_back({k->name, k->device, Refusal(*k, call, launch)});
-  return rows;
+std::vector<KernelAnswer> RegisteredAnswers(const Call& call, Op& op, const Launch& launch) {
+  std::vector<KernelAnswer> answers;
+  for (const Share& k : Shares(op))
+    answers.push_back({k->name, k->device, Refusal(*k, call, launch)});
+  return answers;
 }
 
 namespace {

@@ -10,12 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "opcast/ffi.h"
 #include "opcast/launch.h"
+#include "opcast/op.h"
 
 namespace opcast {
-
-class Op;
 
 // Ids of registered kernels are larger; smaller numbers are indexes of kernels that are built in.
 constexpr int kRegistered = 1 << 16;
@@ -33,21 +31,11 @@ struct Registration {
 };
 std::vector<Registration> Registrations(const Op& op);
 
-// Their names, separated by commas; "" if there are none.
-std::string RegisteredNames(const Op& op);
-
 // Whether there is a registered kernel of that name. Calls use(id), which must be short, while it
 // cannot be removed.
 bool UseRegistered(const Op& op, std::string_view name, const std::function<void(int)>& use);
 
-// What a kernel says about a call.
-struct Row {
-  std::string name;
-  int device;          // DLDeviceType
-  std::string reason;  // why it does not take the call; empty if it does
-};
-
 // What the registered kernels of all devices say. Reads no memory of the call.
-std::vector<Row> RegisteredRows(const Call& call, Op& op, const Launch& launch);
+std::vector<KernelAnswer> RegisteredAnswers(const Call& call, Op& op, const Launch& launch);
 
 }  // namespace opcast

@@ -3,6 +3,7 @@
 
 #include <tvm/ffi/extra/c_env_api.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -15,16 +16,15 @@
 namespace opcast {
 namespace {
 
-void Append(std::string* list, const std::string& item) {
-  if ((", " + *list + ",").find(", " + item + ",") != std::string::npos) return;
-  *list += (list->empty() ? "" : ", ") + item;
+void AddOnce(std::vector<std::string>* list, const std::string& item) {
+  if (std::find(list->begin(), list->end(), item) == list->end()) list->push_back(item);
 }
 
 }  // namespace
 
 int Op::AttrCount() const {
   int count = 0;
-  for (const AttrInfo& a : attrs) count += a.type != AttrType::kDType;
+  for (const Attr& a : attrs) count += a.type != AttrType::kDType;
   return count;
 }
 
@@ -35,14 +35,19 @@ int Op::BuiltIn(std::string_view kernel) const {
   return -1;
 }
 
+std::vector<std::string> Op::KernelNames() const {
+  std::vector<std::string> names;
+  for (const Registration& r : Registrations(*this)) names.push_back(r.name);
+  for (int i = 0; i < kernels.size(); ++i) names.emplace_back(kernels[i].name);
+  return names;
+}
+
 void Op::UseNumber(const std::string& kernel, const std::function<void(int)>& use) const {
   const int index = BuiltIn(kernel);
   if (index >= 0) return use(index);
   if (UseRegistered(*this, kernel, use)) return;
-  std::string names = RegisteredNames(*this);
-  for (const KernelInfo& k : kernels) names += std::string(names.empty() ? "" : ",") + k.name;
-  throw Fault{"ValueError",
-              std::string(name) + ": no kernel '" + kernel + "', available: " + names};
+  throw Fault{"ValueError", std::string(name) + ": no kernel '" + kernel +
+                                "', available: " + Join(KernelNames(), ",")};
 }
 
 int Op::ReadForced() {
@@ -94,16 +99,24 @@ std::string DeviceKind(int device_type) {
   return name.substr(0, name.find(':'));
 }
 
-std::string BuiltDevices(int more) {
-  std::string names;
+std::vector<std::string> BuiltDevices(int more) {
+  std::vector<std::string> names;
   for (const int device : {kDLCPU, kDLCUDA, kDLROCM}) {
     bool there = device == more;
     for (int i = 0; i < kOpCount; ++i) {
-      for (const KernelInfo& k : kOps[i]->kernels) there = there || (k.built && k.device == device);
+      const KernelTable& kernels = kOps[i]->kernels;
+      for (int k = 0; k < kernels.size(); ++k)
+        there = there || (kernels[k].built && kernels[k].device == device);
     }
-    if (there) names += (names.empty() ? "" : ",") + DeviceKind(device);
+    if (there) names.push_back(DeviceKind(device));
   }
   return names;
+}
+
+std::string Join(const std::vector<std::string>& items, const char* separator) {
+  std::string text;
+  for (const std::string& item : items) text += (text.empty() ? "" : separator) + item;
+  return text;
 }
 
 void* StreamOf(DLDevice device) { return TVMFFIEnvGetStream(device.device_type, device.device_id); }
@@ -165,7 +178,8 @@ bool RunsOn(const char* built, int arch) {
 Reason Unfit(int device, bool built, const Launch& launch) {
   if (device != launch.device_type) return "is for " + DeviceKind(device);
   if (!built)
-    return "not built into this library: run opcast build --device " + BuiltDevices(device);
+    return "not built into this library: run opcast build --device " +
+           Join(BuiltDevices(device), ",");
 #if OPCAST_CUDA
   if (launch.arch != 0 && !BuiltFor(launch)) {
     std::string built_for;
@@ -191,35 +205,29 @@ void NoKernel(const Call& call, DLDevice device, const std::string& available,
   call.Throw("NotImplementedError", "no kernel for device " + where + ", available: " + available);
 }
 
-void Refuse(const Call& call, Op& op, const Launch& launch, int forced,
-            const std::vector<Row>& rows) {
-  std::vector<Row> all = RegisteredRows(call, op, launch);
-  all.insert(all.end(), rows.begin(), rows.end());
-  std::string reasons, available;
-  bool some = false;
-  for (const Row& r : all) {
-    const int index = op.BuiltIn(r.name);
-    if (index < 0 || op.kernels[index].built) {
-      Append(&available, DeviceKind(r.device));
-      some = some || r.device == launch.device_type;
-    }
-    const bool meant = forced >= 0 ? index == forced : r.device == launch.device_type;
-    // One that takes the call was registered after it began.
-    if (meant && !r.reason.empty())
-      reasons += (reasons.empty() ? "" : "; ") + r.name + ": " + r.reason;
-  }
-  const DLDevice device = {static_cast<DLDeviceType>(launch.device_type), launch.device_id};
-  NoKernel(call, device, available, some ? reasons : "");
+std::vector<KernelAnswer> AllAnswers(const Call& call, Op& op, const Launch& launch,
+                                     const std::vector<KernelAnswer>& built_in) {
+  std::vector<KernelAnswer> all = RegisteredAnswers(call, op, launch);
+  all.insert(all.end(), built_in.begin(), built_in.end());
+  return all;
 }
 
-void Explain(const Call& call, Op& op, const Launch& launch, const std::vector<Row>& rows,
-             Request* request) {
-  std::vector<Row> all = RegisteredRows(call, op, launch);
-  all.insert(all.end(), rows.begin(), rows.end());
-  for (const Row& r : all) {
-    request->text +=
-        r.name + "\t" + DeviceKind(r.device) + "\t" + (r.reason.empty() ? "yes" : r.reason) + "\n";
+void Refuse(const Call& call, Op& op, const Launch& launch, int forced,
+            const std::vector<KernelAnswer>& built_in) {
+  std::vector<std::string> reasons, available;
+  bool some = false;
+  for (const KernelAnswer& a : AllAnswers(call, op, launch, built_in)) {
+    const int index = op.BuiltIn(a.name);
+    if (index < 0 || op.kernels[index].built) {
+      AddOnce(&available, DeviceKind(a.device));
+      some = some || a.device == launch.device_type;
+    }
+    const bool meant = forced >= 0 ? index == forced : a.device == launch.device_type;
+    // One that takes the call was registered after it began.
+    if (meant && !a.reason.empty()) reasons.push_back(a.name + ": " + a.reason);
   }
+  const DLDevice device = {static_cast<DLDeviceType>(launch.device_type), launch.device_id};
+  NoKernel(call, device, Join(available, ", "), some ? Join(reasons, "; ") : "");
 }
 
 }  // namespace opcast

@@ -18,23 +18,48 @@ namespace opcast {
 // Why a kernel does not take a call; empty if it does.
 using Reason = std::string;
 
-// One kernel of an op.
+// One kernel of an op: how it is called, and what is known of it without its types. Generated code
+// writes Variant<Args>("fast", kDLCPU, Launcher).Supported(Predicate).
 template <class Args>
-struct Variant {
-  const char* name;
-  int device;    // DLDeviceType
-  bool scratch;  // takes the op's scratch; else it gets null pointers
-  // Null for a kernel that takes every call on its device. Scratch pointers are null here.
-  Reason (*supported)(const Args&, const Launch&);
-  int64_t (*query_workspace)(const Args&);       // bytes of scratch that it will use, or null
-  Status (*launch)(const Args&, const Launch&);  // null: not built into this library
+struct Variant : KernelInfo {
+  using Launcher = Status (*)(const Args&, const Launch&);
+  using Predicate = Reason (*)(const Args&, const Launch&);
+  using Query = int64_t (*)(const Args&);
+
+  // A null launcher stands for a kernel that is not built into this library.
+  constexpr Variant(const char* name, int device, Launcher launch)
+      : KernelInfo{name, device, false, launch != nullptr}, launch(launch) {}
+
+  // Scratch pointers are null in a call of the predicate.
+  constexpr Variant Supported(Predicate predicate) const {
+    Variant v = *this;
+    v.supported = predicate;
+    return v;
+  }
+  constexpr Variant Workspace(Query query) const {
+    Variant v = *this;
+    v.query_workspace = query;
+    return v;
+  }
+  constexpr Variant WithScratch() const {
+    Variant v = *this;
+    v.scratch = true;
+    return v;
+  }
+
+  Predicate supported = nullptr;    // null for a kernel that takes every call on its device
+  Query query_workspace = nullptr;  // bytes of scratch that it will use, or null
+  Launcher launch;
 };
 
 // The name of a device type without an index: "cuda".
 std::string DeviceKind(int device_type);
 
-// The devices with a kernel in this library, and one more, separated by commas.
-std::string BuiltDevices(int more = -1);
+// The kinds of the devices with a kernel in this library, and one more.
+std::vector<std::string> BuiltDevices(int more = -1);
+
+// The items with the separator between them.
+std::string Join(const std::vector<std::string>& items, const char* separator);
 
 // Where a call on the device of `t` runs: its current stream.
 void* StreamOf(DLDevice device);
@@ -87,23 +112,23 @@ std::string Quoted(std::string_view text);
 // The same for kernels of which the forced one, if its index is not negative, is the only one
 // meant.
 [[noreturn, gnu::cold]] void Refuse(const Call& call, Op& op, const Launch& launch, int forced,
-                                    const std::vector<Row>& rows);
-// Writes what each kernel says to request->text, one line per kernel: name, device and "yes" or the
-// reason, with tabs between.
-void Explain(const Call& call, Op& op, const Launch& launch, const std::vector<Row>& rows,
-             Request* request);
+                                    const std::vector<KernelAnswer>& built_in);
+// What every kernel says about a call: the registered ones, then those that are built in, whose
+// answers are given.
+std::vector<KernelAnswer> AllAnswers(const Call& call, Op& op, const Launch& launch,
+                                     const std::vector<KernelAnswer>& built_in);
 
 template <class Args, size_t N>
-std::vector<Row> RowsOf(const Variant<Args> (&variants)[N], const Args& args, const Launch& launch,
-                        const std::string& broken = "") {
-  std::vector<Row> rows;
+std::vector<KernelAnswer> AnswersOf(const Variant<Args> (&variants)[N], const Args& args,
+                                    const Launch& launch, const std::string& broken = "") {
+  std::vector<KernelAnswer> answers;
   for (const Variant<Args>& v : variants) {
-    Reason reason = Unfit(v.device, v.launch != nullptr, launch);
+    Reason reason = Unfit(v.device, v.built, launch);
     if (reason.empty()) reason = broken;
     if (reason.empty() && v.supported != nullptr) reason = v.supported(args, launch);
-    rows.push_back({v.name, v.device, reason});
+    answers.push_back({v.name, v.device, reason});
   }
-  return rows;
+  return answers;
 }
 
 template <class Args>
@@ -137,9 +162,12 @@ void RunWith(const Work& work, const Call& call, Op& op, const Variant<Args>& v,
 template <class Args, size_t N>
 [[gnu::cold]] void Answer(const Call& call, Op& op, const Variant<Args> (&variants)[N],
                           const Args& args, Launch launch, const Work& work) {
-  if (work.request->task == Request::Task::kScratch) return Describe(work);
+  if (work.request->task == Request::Task::kScratch) {
+    work.request->scratch = NeedsOf(work);
+    return;
+  }
   const std::string broken = ReadArch(&launch);
-  Explain(call, op, launch, RowsOf(variants, args, launch, broken), work.request);
+  work.request->kernels = AllAnswers(call, op, launch, AnswersOf(variants, args, launch, broken));
 }
 
 // Runs the first kernel that takes the call, or answers its request. A call on the CPU that brings
@@ -166,7 +194,7 @@ template <class Args, size_t N>
       return RunWith(work, call, op, v, args, launch);
     return Run(call, op, v, args, launch);
   }
-  Refuse(call, op, launch, forced, RowsOf(variants, args, launch));
+  Refuse(call, op, launch, forced, AnswersOf(variants, args, launch));
 }
 
 }  // namespace opcast

@@ -25,11 +25,6 @@ std::vector<int64_t> Shape(const Scratch& s) {
   return shape;
 }
 
-DLDataType DataType(DType dtype) {
-  const auto code = static_cast<uint16_t>(dtype);
-  return {static_cast<uint8_t>(code >> 8), static_cast<uint8_t>(code & 0xff), 1};
-}
-
 // Bytes of all elements; throws if there are more than memory can have.
 int64_t Bytes(const Scratch& s) {
   int64_t bytes = (DataType(s.dtype).bits + 7) / 8;
@@ -103,20 +98,13 @@ void CheckWorkspace(const Call& call, const char* kernel, int64_t wanted, const 
                                  std::to_string(declared));
 }
 
-void Describe(const Work& work) {
+std::vector<ScratchNeed> NeedsOf(const Work& work) {
+  std::vector<ScratchNeed> needs;
   for (int i = 0; i < work.count; ++i) {
     const Scratch& s = work.scratch[i];
-    const DLDataType dtype = DataType(s.dtype);
-    std::string& text = work.request->text;
-    text += std::string(s.name) + "\t" + DTypeName(s.dtype) + "\t" + std::to_string(dtype.code) +
-            "," + std::to_string(dtype.bits) + "\t";
-    bool first = true;
-    for (const int64_t n : Shape(s)) {
-      text += (first ? "" : ",") + std::to_string(n);
-      first = false;
-    }
-    text += "\n";
+    needs.push_back({s.name, s.dtype, Shape(s)});
   }
+  return needs;
 }
 
 }  // namespace opcast

@@ -1,6 +1,7 @@
 // The work space that an op declares, on its way from the caller to the kernel.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -8,17 +9,39 @@
 
 namespace opcast {
 
-// One scratch tensor of a call, whose shape follows from the sizes of the inputs.
+// One scratch tensor of a call, whose shape follows from the sizes of the inputs. Generated code
+// writes Scratch{"part", dtype, &part, &args.part}.Sizes(sizes).
 struct Scratch {
   const char* name;
   DType dtype;
-  bool zeroed;             // has to be zeros before the kernel begins
-  const Tensor* given;     // checked already, perhaps absent
-  void** pointer;          // where the kernel's arguments have it
-  const Tensor* batch_of;  // the input whose leading dims come first, or null
-  int batch_trailing;      // dims of batch_of that are not leading
-  const int64_t* sizes;    // the dims after those
-  int rank;                // number of sizes
+  const Tensor* given;               // checked already, perhaps absent
+  void** pointer;                    // where the kernel's arguments have it
+  const Tensor* batch_of = nullptr;  // the input whose leading dims come first, or null
+  int batch_trailing = 0;            // dims of batch_of that are not leading
+  const int64_t* sizes = nullptr;    // the dims after those
+  int rank = 0;                      // number of sizes
+  bool zeroed = false;               // has to be zeros before the kernel begins
+
+  // Keeps the address of the sizes.
+  template <size_t N>
+  Scratch Sizes(const std::array<int64_t, N>& all) const {
+    Scratch s = *this;
+    s.sizes = all.data();
+    s.rank = static_cast<int>(N);
+    return s;
+  }
+  // The leading dims are those of `of`, all but its `trailing` last ones.
+  Scratch LeadingDims(const Tensor* of, int trailing) const {
+    Scratch s = *this;
+    s.batch_of = of;
+    s.batch_trailing = trailing;
+    return s;
+  }
+  Scratch Zeroed() const {
+    Scratch s = *this;
+    s.zeroed = true;
+    return s;
+  }
 };
 
 // What a call brings besides arguments: a request, or null, and scratch tensors.
@@ -67,8 +90,7 @@ class ScratchMemory {
 // Throws if a kernel wants more scratch than the definition declares.
 void CheckWorkspace(const Call& call, const char* kernel, int64_t wanted, const Work& work);
 
-// Writes what scratch a call needs to the request's text, one line per tensor: name, dtype, DLPack
-// code and bits, sizes, with tabs between, and commas between numbers.
-void Describe(const Work& work);
+// The scratch that a call needs.
+std::vector<ScratchNeed> NeedsOf(const Work& work);
 
 }  // namespace opcast

@@ -1,10 +1,10 @@
 // Runs one recorded call of one op, without Python: the process that `opcast run` starts, and that
 // a debugger or profiler sees.
 //
-// It prints "kernel <name>" and, after timed calls, "time <median seconds> <fastest>". A raised
-// error goes to stderr as "Class: text" and ends it with status 1. Status 2 means that the machine
-// lacks what the case needs, 3 that the call broke something: a GPU that faults says so only
-// afterwards.
+// It prints "kernels <answers>", which is the JSON of _opcast_explain, or "kernel <name>" where one
+// is forced, and after timed calls "time <median seconds> <fastest>". A raised error goes to stderr
+// as "Class: text" and ends it with status 1. Status 2 means that the machine lacks what the case
+// needs, 3 that the call broke something: a GPU that faults says so only afterwards.
 #include <tvm/ffi/extra/c_env_api.h>
 
 #include <algorithm>
@@ -175,18 +175,15 @@ class Arguments {
   std::vector<TVMFFIAny> values_;
 };
 
-// Prints which kernel takes the call: the first for which the library's explanation says yes.
-void PrintKernel(const Case& c, void* library, const Arguments& arguments) {
+// Prints the kernel that is forced, else what the library says of all of them.
+void PrintKernels(const Case& c, void* library, const Arguments& arguments) {
   std::vector<TVMFFIAny> values = {Text(c.op)};
   values.insert(values.end(), arguments.values().begin(), arguments.values().end());
-  std::istringstream lines(String(Invoke(Find(library, "_opcast_explain"), values)));
-  for (std::string line; std::getline(lines, line);) {
-    const std::string name = line.substr(0, line.find('\t'));
-    const bool takes = line.substr(line.rfind('\t') + 1) == "yes";
-    if (takes && (c.kernel.empty() || c.kernel == name)) {
-      std::printf("kernel %s\n", name.c_str());
-      return;
-    }
+  const std::string answers = String(Invoke(Find(library, "_opcast_explain"), values));
+  if (c.kernel.empty()) {
+    std::printf("kernels %s\n", answers.c_str());
+  } else {
+    std::printf("kernel %s\n", c.kernel.c_str());
   }
 }
 
@@ -218,7 +215,7 @@ void Run(const Case& c) {
   }
   Arguments arguments(c, memory.get());
   arguments.Fill();
-  PrintKernel(c, library, arguments);
+  PrintKernels(c, library, arguments);
   Invoke(function, arguments.values());
   memory->Wait();
   arguments.Save();

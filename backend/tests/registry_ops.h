@@ -107,6 +107,25 @@ int64_t number;
 
 const DLDataType kInt32 = {kDLInt, 32, 1}, kInt64 = {kDLInt, 64, 1}, kHalf = {kDLFloat, 16, 1};
 
+// What a kernel says, in JSON; nothing if it takes the call.
+inline std::string Says(const std::string& kernel, const std::string& device,
+                        const std::string& reason) {
+  return R"({"name":")" + kernel + R"(","device":")" + device + R"(","reason":")" + reason + "\"}";
+}
+
+// What the kernels for other devices than the CPU say to a call on it.
+inline std::string NotForTheCPU() {
+  return Says("tally_wide", "cuda", "is for cuda") + "," +
+         Says("tally_cuda", "cuda", "is for cuda") + "," +
+         Says("tally_matrix", "rocm", "is for rocm");
+}
+
+// What the kernels for the CPU say to a call elsewhere.
+inline std::string NotOnTheCPU() {
+  return Says("tally_few", "cpu", "is for cpu") + "," + Says("tally_picky", "cpu", "is for cpu") +
+         "," + Says("tally_any", "cpu", "is for cpu");
+}
+
 // A right call of the op on rows of n columns; tests change one argument.
 struct Tally {
   Raw y, x, starts, weight, part, values;

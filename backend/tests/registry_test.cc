@@ -9,7 +9,7 @@ int __tvm_ffi__opcast_devices(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
 int __tvm_ffi__opcast_explain(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
 int __tvm_ffi__opcast_force(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
 int __tvm_ffi__opcast_kernels(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
-int __tvm_ffi__opcast_phantom(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
+int __tvm_ffi__opcast_explain_shapes(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
 int __tvm_ffi__opcast_scratch(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
 }
 
@@ -25,8 +25,8 @@ void Choosing() {
   Expect(Tally().Run(), "any");
   refusal = nullptr;
   Expect(Ask(__tvm_ffi__opcast_kernels, {Text("tally")}),
-         "tally_few,tally_picky,tally_any,tally_wide,tally_cuda,tally_matrix");
-  Expect(Ask(__tvm_ffi__opcast_devices, {}), OPCAST_CUDA != 0 ? "cpu,cuda" : "cpu");
+         R"(["tally_few","tally_picky","tally_any","tally_wide","tally_cuda","tally_matrix"])");
+  Expect(Ask(__tvm_ffi__opcast_devices, {}), OPCAST_CUDA != 0 ? R"(["cpu","cuda"])" : R"(["cpu"])");
   Expect(Ask(__tvm_ffi__opcast_kernels, {Text("none")}),
          "KeyError: _opcast_kernels: no op 'none' in this library");
 }
@@ -102,20 +102,20 @@ void OwnScratch() {
 void Describing() {
   Tally call;
   Expect(call.About(__tvm_ffi__opcast_scratch),
-         "part\tfloat32\t2,32\t2,4\nvalues\tint64\t0,64\t\n");
+         R"([{"name":"part","dtype":"float32","code":2,"bits":32,"shape":[2,4]},)"
+         R"({"name":"values","dtype":"int64","code":0,"bits":64,"shape":[]}])");
   Expect(Tally(1).About(__tvm_ffi__opcast_scratch),
          "ValueError: tally: scratch part would have a negative dimension: P = -1");
-  refusal = "no luck";
-  const std::string other =
-      "tally_wide\tcuda\tis for cuda\n"
-      "tally_cuda\tcuda\tis for cuda\n"
-      "tally_matrix\trocm\tis for rocm\n";
-  Expect(call.About(__tvm_ffi__opcast_explain),
-         "tally_few\tcpu\tneeds N <= 4\ntally_picky\tcpu\tno luck\ntally_any\tcpu\tyes\n" + other);
+  const auto explained = [](const std::string& picky) {
+    return "[" + Says("tally_few", "cpu", "needs N <= 4") + "," +
+           Says("tally_picky", "cpu", picky) + "," + Says("tally_any", "cpu", "") + "," +
+           NotForTheCPU() + "]";
+  };
+  refusal = "no \\ \"luck\"\n";
+  Expect(call.About(__tvm_ffi__opcast_explain), explained(R"(no \\ \"luck\"\u000a)"));
   refusal = nullptr;
   call.args[kPart] = kNone;  // of no concern without a launch
-  Expect(call.About(__tvm_ffi__opcast_explain),
-         "tally_few\tcpu\tneeds N <= 4\ntally_picky\tcpu\tyes\ntally_any\tcpu\tyes\n" + other);
+  Expect(call.About(__tvm_ffi__opcast_explain), explained(""));
   Expect(Tally(6, kInt32).About(__tvm_ffi__opcast_explain),
          "TypeError: tally: x: expected dtype float32 or float16, got int32");
   Expect(Ask(__tvm_ffi__opcast_explain, {}),
@@ -138,23 +138,35 @@ void Defaults() {
          "1");
 }
 
-void Phantoms() {
-  int64_t sizes[2] = {4, int64_t{1} << 40};
-  Raw shape(sizes, {2}, kInt64);
-  const auto make = [&](TVMFFIAny* out) {
-    const TVMFFIAny args[] = {shape.any, Int(kDLFloat), Int(16), Int(kDLCUDA), Int(1)};
-    return __tvm_ffi__opcast_phantom(nullptr, args, 5, out);
+// A call of which only shapes and dtypes are known, too large to be made.
+void Shapes() {
+  constexpr int kDevice = 1, kX = 5, kWeight = 9;
+  int64_t many = int64_t{1} << 40, more = many + 1, rows[2] = {4, 6}, sums[2] = {4, many};
+  Raw y(sums, {2}, kInt64), x(rows, {2}, kInt64), s(&more, {1}, kInt64), w(&many, {1}, kInt64);
+  const TVMFFIAny f = Text("float32"), i = Text("int32"), yes = Int(1, kTVMFFIBool);
+  std::vector<TVMFFIAny> args = {Text("tally"), Int(kDLCPU), Int(0), y.any, f,     x.any, f,
+                                 s.any,         i,           w.any,  f,     kNone, kNone, Int(1),
+                                 Int(-1),       f,           yes,    kNone, kNone, kNone, kNone};
+  const auto with = [&](int index, const TVMFFIAny& value) {
+    std::vector<TVMFFIAny> changed = args;
+    changed[index] = value;
+    return Ask(__tvm_ffi__opcast_explain_shapes, changed);
   };
-  TVMFFIAny a = {}, b = {};
-  Expect(std::to_string(make(&a)) + std::to_string(make(&b)), "00");
-  const DLTensor &s = *opcast::AsTensor(a), &t = *opcast::AsTensor(b);
-  const auto distance = reinterpret_cast<uintptr_t>(t.data) - reinterpret_cast<uintptr_t>(s.data);
-  Expect(std::to_string(distance >= uint64_t{8} << 40), "1");
-  Expect(opcast::List(s.shape, s.ndim) + opcast::List(s.strides, 2) + opcast::DeviceName(s.device),
-         "[4, 1099511627776][1099511627776, 1]cuda:1");
-  TVMFFIObjectDecRef(a.v_obj), TVMFFIObjectDecRef(b.v_obj);
-  Expect(Ask(__tvm_ffi__opcast_phantom, {Int(1), Int(2), Int(16), Int(1), Int(0)}),
-         "TypeError: _opcast_phantom: shape: expected a list of integers, got another type");
+  const std::string right = "[" + Says("tally_few", "cpu", "needs N <= 4") + "," +
+                            Says("tally_picky", "cpu", "") + "," + Says("tally_any", "cpu", "") +
+                            "," + NotForTheCPU() + "]";
+  Expect(with(kDevice, Int(kDLCPU)), right);
+  Expect(with(kDevice, Int(kDLCUDA)).substr(1, NotOnTheCPU().size()), NotOnTheCPU());
+  Expect(with(kWeight, kNone), right);  // optional
+  Expect(with(kX, kNone), "TypeError: tally: missing required argument 'x'");
+  Expect(with(kX, Int(1)), "TypeError: _opcast_explain_shapes: x: expected a shape, got int");
+  Expect(with(kX + 1, Text("half")),
+         "ValueError: _opcast_explain_shapes: x: expected the name of a dtype, got 'half'");
+  Expect(with(kX + 1, Text("float16")),
+         "TypeError: tally: y: expected dtype float16 (as x), got float32");
+  Expect(with(0, Text("none")), "KeyError: _opcast_explain_shapes: no op 'none' in this library");
+  args.pop_back();
+  Expect(with(kX, kNone), "TypeError: _opcast_explain_shapes: expected 21 arguments, got 20");
 }
 
 void Contents(int device, const char* kernel) {
@@ -220,12 +232,13 @@ void OnTheGpu() {
   Expect(call.Run(), "cuda");
   Expect(call.Run(kPart, kNone),
          "ValueError: tally: part: expected a scratch array float32[2, 4], got None");
-  const std::string cpu =
-      "tally_few\tcpu\tis for cpu\ntally_picky\tcpu\tis for cpu\ntally_any\tcpu\tis for cpu\n";
+  const auto explained = [](const std::string& wide, const std::string& cuda) {
+    return "[" + NotOnTheCPU() + "," + Says("tally_wide", "cuda", wide) + "," +
+           Says("tally_cuda", "cuda", cuda) + "," + Says("tally_matrix", "rocm", "is for rocm") +
+           "]";
+  };
   Expect(call.About(__tvm_ffi__opcast_explain),
-         cpu +
-             "tally_wide\tcuda\tneeds an architecture >=90; this device is sm_86\n"
-             "tally_cuda\tcuda\tyes\ntally_matrix\trocm\tis for rocm\n");
+         explained("needs an architecture >=90; this device is sm_86", ""));
   device.arch = 120;
   const std::string lacks = "built for sm_80, sm_90; this device is sm_120: add it to [cuda] arch";
   Expect(call.Run(),
@@ -234,9 +247,7 @@ void OnTheGpu() {
   device = {0, "no CUDA-capable device is detected"};
   const std::string broken = "cuda:0 cannot be used: no CUDA-capable device is detected";
   Expect(call.Run(), "RuntimeError: tally: " + broken);
-  Expect(call.About(__tvm_ffi__opcast_explain), cpu + "tally_wide\tcuda\t" + broken +
-                                                    "\ntally_cuda\tcuda\t" + broken +
-                                                    "\ntally_matrix\trocm\tis for rocm\n");
+  Expect(call.About(__tvm_ffi__opcast_explain), explained(broken, broken));
   device = {90, ""};
 }
 
@@ -245,11 +256,11 @@ void OnTheGpu() {
 void OnTheGpu() {
   Tally call(6, {kDLFloat, 32, 1}, kDLCUDA);
   Expect(call.Run(), "NotImplementedError: tally: no kernel for device cuda:0, available: cpu");
+  const std::string absent = "not built into this library: run opcast build --device cpu,cuda";
   Expect(call.About(__tvm_ffi__opcast_explain),
-         "tally_few\tcpu\tis for cpu\ntally_picky\tcpu\tis for cpu\ntally_any\tcpu\tis for cpu\n"
-         "tally_wide\tcuda\tnot built into this library: run opcast build --device cpu,cuda\n"
-         "tally_cuda\tcuda\tnot built into this library: run opcast build --device cpu,cuda\n"
-         "tally_matrix\trocm\tis for rocm\n");
+         "[" + NotOnTheCPU() + "," + Says("tally_wide", "cuda", absent) + "," +
+             Says("tally_cuda", "cuda", absent) + "," +
+             Says("tally_matrix", "rocm", "is for rocm") + "]");
 }
 
 #endif
@@ -267,7 +278,7 @@ int main() {
   OwnScratch();
   Describing();
   Defaults();
-  Phantoms();
+  Shapes();
   Archs();
   OnTheGpu();
   return Finish();

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -47,7 +48,7 @@ class Backend(Caller):
     def built(self) -> list[str]:
         """Return the devices for which the library has kernels."""
         try:
-            return str(self.native["_opcast_devices"]()).split(",")
+            return json.loads(str(self.native["_opcast_devices"]()))
         except AttributeError:  # a library without other devices
             return ["cpu"]
 

@@ -79,8 +79,17 @@ func TestResults(t *testing.T) {
 }
 
 func TestRead(t *testing.T) {
-	got := read(strings.NewReader("kernel gemm_naive\nnoise\ntime 0.25 1e-06\n"))
-	if want := (Timing{"gemm_naive", seconds(0.25), seconds(1e-6)}); got != want {
-		t.Errorf("got %v, want %v", got, want)
+	const timed = "\nnoise\ntime 0.25 1e-06\n"
+	want := Timing{"gemm_naive", seconds(0.25), seconds(1e-6)}
+	for _, kernels := range []string{
+		"kernel gemm_naive",
+		`kernels [{"name":"gemm_cuda","device":"cuda","reason":"is for cuda"},{"name":"gemm_naive","device":"cpu","reason":""}]`,
+	} {
+		if got, err := read(strings.NewReader(kernels + timed)); err != nil || got != want {
+			t.Errorf("%s: got %v %v, want %v", kernels, got, err, want)
+		}
+	}
+	if _, err := read(strings.NewReader("kernels gemm_naive\n")); err == nil {
+		t.Error("what is no JSON was read")
 	}
 }

@@ -107,21 +107,33 @@ func Run(ctx context.Context, program, path string) (Timing, error) {
 	case err != nil:
 		return Timing{}, fmt.Errorf("the call ended its process: %w\n%s", err, strings.TrimSpace(stderr.String()))
 	}
-	return read(&stdout), nil
+	return read(&stdout)
 }
 
 // read understands the program's lines.
-func read(stdout io.Reader) Timing {
+func read(stdout io.Reader) (Timing, error) {
 	var t Timing
 	for lines := bufio.NewScanner(stdout); lines.Scan(); {
-		var median, fastest float64
-		if name, ok := strings.CutPrefix(lines.Text(), "kernel "); ok {
-			t.Kernel = name
-		} else if n, _ := fmt.Sscanf(lines.Text(), "time %g %g", &median, &fastest); n == 2 {
-			t.Median, t.Fastest = seconds(median), seconds(fastest)
+		word, rest, _ := strings.Cut(lines.Text(), " ")
+		switch word {
+		case "kernel":
+			t.Kernel = rest
+		case "kernels":
+			answers, err := ReadAnswers(rest)
+			if err != nil {
+				return t, err
+			}
+			if i := slices.IndexFunc(answers, func(a Answer) bool { return a.Reason == "" }); i >= 0 {
+				t.Kernel = answers[i].Name
+			}
+		case "time":
+			var median, fastest float64
+			if n, _ := fmt.Sscan(rest, &median, &fastest); n == 2 {
+				t.Median, t.Fastest = seconds(median), seconds(fastest)
+			}
 		}
 	}
-	return t
+	return t, nil
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -18,7 +18,8 @@ def objects() -> list[Any]:
     Their type, ``NAME.<build>.Op``, and that of their kernels are registered with the first call. An
     op has the fields ``name``, ``kind``, ``schema``, ``calls`` and ``kernels``, a kernel ``op``,
     ``name`` and ``device``. Both have the method ``explain``, which takes the arguments of the op's
-    export and says which kernels take them; an op also has ``call``.
+    export: a kernel's returns ``yes`` or the reason for no, an op's what all its kernels say, in
+    JSON. An op also has ``call``.
 
     """
     return list(module["_opcast_objects"]())

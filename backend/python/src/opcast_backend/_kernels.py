@@ -6,7 +6,7 @@ import contextlib
 import threading
 from typing import TYPE_CHECKING
 
-from ._library import NAME, module
+from ._library import NAME, module, told
 from ._ops import OPS
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ._meta import Op
 
-BUILT: tuple[str, ...] = tuple(d for d in module["_opcast_devices"]().split(",") if d)
+BUILT: tuple[str, ...] = tuple(told("_opcast_devices"))
 """Kinds of devices that the library was built for."""
 
 registered: list[tuple[str, str, str]] = []
@@ -37,7 +37,7 @@ def find(op: str) -> Op:
 
 def kernels(op: str) -> tuple[str, ...]:
     """Return the names of the op's kernels, in the order in which dispatch tries them."""
-    return tuple(module["_opcast_kernels"](find(op).name).split(","))
+    return tuple(told("_opcast_kernels", find(op).name))
 
 
 def devices(op: str) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,18 @@ module = _load()
 """The library's exported functions, by name."""
 
 retype = module["_opcast_retype"]
+
+
+def told(name: str, *args: Any) -> Any:
+    """Return what a function of the library says about itself, which it does in JSON."""
+    text: str = module[name](*args)
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise ImportError(
+            f"this package and {library_path()} come from different versions of opcast:"
+            " run `opcast build` again"
+        ) from None
 
 
 def function(op: str, schema: int) -> Any:

@@ -1,16 +1,14 @@
-"""Which kernels would take a call: asked of the library with arrays that have no memory."""
+"""Which kernels would take a call: asked of the library with the shapes and dtypes of its arrays."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import tvm_ffi
-
 from . import _checks
-from ._library import DEVICES, module
+from ._library import DEVICES, told
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from ._memory import Memory, Specs
     from ._meta import Op
@@ -21,8 +19,8 @@ class Variant(NamedTuple):
 
     name: str
     device: str
-    answer: str
-    """``yes``, or why it does not take the call."""
+    reason: str
+    """Why it does not take the call; empty if it does."""
 
 
 class _Framework:
@@ -84,19 +82,16 @@ def variants(op: Op, given: dict[str, Any], named: dict[str, Any]) -> list[Varia
     checked: tuple[Specs, tuple[Any, ...]] = check(_framework, *inputs, *attrs)
     specs, values = checked
     first = next((x for x in inputs if x is not None), None)
-    device = "cpu" if first is None else _framework.device(first)
+    kind, _, index = ("cpu" if first is None else _framework.device(first)).partition(":")
+    held = [None if x is None else (_framework.shape(x), _framework.dtype(x)) for x in inputs]
     count = len(op.outputs)
-    arrays = [None if s is None else _phantom(s[0], s[1], device) for s in specs]
-    held = [
-        None if x is None else _phantom(_framework.shape(x), _framework.dtype(x), device)
-        for x in inputs
-    ]
-    text: str = module["_opcast_explain"](op.name, *arrays[:count], *held, *values, *arrays[count:])
-    return [Variant(*line.split("\t")) for line in text.splitlines()]
+    call = [*_flat([*specs[:count], *held]), *values, *_flat(specs[count:])]
+    device = (DEVICES.get(kind, 0), int(index or 0))
+    answers: list[Any] = told("_opcast_explain_shapes", op.name, *device, *call)
+    return [Variant(**answer) for answer in answers]
 
 
-def _phantom(shape: tuple[int, ...], dtype: str, device: str) -> Any:
-    kind, _, index = device.partition(":")
-    held: Any = tvm_ffi.dtype(dtype)
-    code, bits = held.type_code, held.bits
-    return module["_opcast_phantom"](shape, code, bits, DEVICES.get(kind, 0), int(index or 0))
+def _flat(arrays: Iterable[tuple[tuple[int, ...], str] | None]) -> Iterable[Any]:
+    """Lay shapes and dtypes out as the library takes them: two arguments for each array."""
+    for spec in arrays:
+        yield from spec or (None, None)

@@ -1,10 +1,9 @@
 package command
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/opcast/opcast/conformance"
@@ -25,42 +24,43 @@ func (a *app) explainCall(ctx context.Context, p *opdef.Project, op *opdef.Op, w
 	if err != nil {
 		return err
 	}
-	text, err := kernelLines(library, r.trial, flags.device)
+	answers, err := kernelAnswers(library, r.trial, flags.device)
 	if err != nil {
 		return err
 	}
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
-		name, rest, _ := strings.Cut(line, "\t")
-		device, answer, _ := strings.Cut(rest, "\t")
-		fmt.Fprintf(w, "%s\ton %s\t%s\n", name, device, answer)
+	for _, answer := range answers {
+		fmt.Fprintf(w, "%s\ton %s\t%s\n", answer.Name, answer.Device, cmp.Or(answer.Reason, "yes"))
 	}
 	return w.Flush()
 }
 
-// kernelLines asks the library, which gets arrays without memory.
-func kernelLines(library *tvmffi.Library, trial *conformance.Trial, device string) (string, error) {
-	var failed error
-	arguments, err := exportArguments(trial, func(_ runner.Role, array *ndarray.Array) any {
-		phantom, err := library.Call("_opcast_phantom", array.Shape, array.DType.Code, array.DType.Bits, deviceTypes[device], 0)
-		failed = errors.Join(failed, err)
-		return phantom
-	})
-	if err := errors.Join(err, failed); err != nil {
-		return "", err
+// kernelAnswers asks the library, which gets the shape and the dtype of every array.
+func kernelAnswers(library *tvmffi.Library, trial *conformance.Trial, device string) ([]runner.Answer, error) {
+	arguments, err := exportArguments(trial, func(_ runner.Role, array *ndarray.Array) any { return array })
+	if err != nil {
+		return nil, err
 	}
-	answer, err := library.Call("_opcast_explain", append([]any{trial.Case.Op.Name}, arguments...)...)
-	for _, a := range arguments {
-		if object, ok := a.(*tvmffi.Object); ok {
-			object.Release()
+	op := trial.Case.Op
+	first, last := len(op.Outputs)+len(op.Inputs), len(arguments)-len(op.Scratch) // of the attributes, and after them
+	call := []any{op.Name, deviceTypes[device], 0}
+	for i, argument := range arguments {
+		switch array, given := argument.(*ndarray.Array); {
+		case given:
+			call = append(call, array.Shape, array.DType.Long)
+		case i < first || i >= last:
+			call = append(call, nil, nil)
+		default:
+			call = append(call, argument)
 		}
 	}
+	answer, err := library.Call("_opcast_explain_shapes", call...)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	text, ok := answer.(string)
 	if !ok {
-		return "", fmt.Errorf("the library explains itself in a %T", answer)
+		return nil, fmt.Errorf("the library explains itself in a %T", answer)
 	}
-	return text, nil
+	return runner.ReadAnswers(text)
 }
