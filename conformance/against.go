@@ -138,7 +138,7 @@ func (s *session) compete(ctx context.Context, c *contest) error {
 			if err != nil {
 				continue
 			}
-			if err := s.competeOn(ours, theirs, c, made); err != nil {
+			if err := proceed(s.competeOn(ours, theirs, c, made)); err != nil {
 				return err
 			}
 		}
@@ -163,14 +163,14 @@ func pardon(results []report.Result) {
 // competeOn makes one call with both, compares the results and takes the time. Whatever becomes of theirs, ours is judged.
 func (s *session) competeOn(ours, theirs *T, c *contest, made *Case) error {
 	call, mine, err := ours.right(ours.Caller, made)
-	if err != nil || mine == nil {
+	if err != nil {
 		return err
 	}
 	if err := ours.matches(call, made, mine); err != nil {
 		return err
 	}
 	_, other, err := theirs.right(theirs.Caller, made)
-	if err != nil || other == nil {
+	if err != nil {
 		return err
 	}
 	if err := theirs.matches(call, made, other); err != nil {

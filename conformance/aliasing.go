@@ -10,7 +10,7 @@ import (
 func checkUnchanged(t *T) error {
 	return t.eachCase(func(d dtypes) []plan { return valuePlans(t.Op, d) }, func(c *Case) error {
 		call, result, err := t.right(t.Caller, c)
-		if err != nil || result == nil {
+		if err != nil {
 			return err
 		}
 		t.unchanged(call, c.Name, result)
@@ -52,7 +52,7 @@ func kept(call *Call, x *Tensor, memory []byte) []byte {
 func checkFresh(t *T) error {
 	return t.eachCase(func(d dtypes) []plan { return []plan{base(d)} }, func(c *Case) error {
 		call, result, err := t.right(t.Caller, c)
-		if err != nil || result == nil {
+		if err != nil {
 			return err
 		}
 		inputs := len(call.tensors()) - len(call.given()) - len(call.Scratch)
@@ -79,7 +79,7 @@ func overlap(a, b [2]uint64) bool { return a[0] < b[1] && b[0] < a[1] }
 func checkOut(t *T) error {
 	return t.eachCase(func(d dtypes) []plan { return valuePlans(t.Op, d) }, func(c *Case) error {
 		want, err := t.fresh(c)
-		if err != nil || want == nil {
+		if err != nil {
 			return err
 		}
 		call := newCall(c)
@@ -90,7 +90,7 @@ func checkOut(t *T) error {
 			return err
 		}
 		result, err := t.Call(call, c.Name)
-		if err != nil || result == nil {
+		if err != nil {
 			return err
 		}
 		if result = t.succeeded(call, c.Name+", out=", result); result == nil {
@@ -122,10 +122,13 @@ func (t *T) fresh(c *Case) (*Result, error) {
 		return nil, err
 	}
 	result, err := t.Call(call, c.Name)
-	if err != nil || result == nil {
+	if err != nil {
 		return nil, err
 	}
-	return t.succeeded(call, c.Name, result), nil
+	if result = t.succeeded(call, c.Name, result); result == nil {
+		return nil, errAccounted
+	}
+	return result, nil
 }
 
 // guarded expects the bytes around the given outputs, and around the scratch, to be as they were.

@@ -181,48 +181,69 @@ func (e *environment) caller(name string) Caller {
 	return nil
 }
 
-// Call runs a call. It returns nil where the framework cannot express it, which the row remembers; a crash is a failure of
-// the call and also gives nil.
+// Call runs a call with the kernel of the row. The error is errAccounted where the framework cannot express the call, which
+// the row remembers, and where the process died, which is a failure of the call.
 func (t *T) Call(call *Call, name string) (*Result, error) {
 	return t.CallWith(t.Caller, call, name)
 }
 
 // CallWith runs a call through another caller.
 func (t *T) CallWith(caller Caller, call *Call, name string) (*Result, error) {
-	call = call.clone()
-	call.Kernel = t.forced()
-	result, err := t.direct(caller, call, name)
-	if result == nil || err != nil {
-		return nil, err
-	}
-	if reason := t.declined(call, result); reason != "" {
-		t.row().done--
-		t.row().unsupported = reason
-		return nil, nil // the reason is recorded
-	}
-	return result, nil
+	return t.counted(t.attempt(caller, call, name))
 }
 
 // direct runs a call as it is, with the kernel that it names.
 func (t *T) direct(caller Caller, call *Call, name string) (*Result, error) {
+	return t.counted(t.send(caller, call, name))
+}
+
+// counted counts a call that was made among those that the check is about.
+func (t *T) counted(result *Result, err error) (*Result, error) {
+	if err == nil {
+		t.row().done++
+	}
+	return result, err
+}
+
+// attempt makes a call with the kernel of the row, which may decline it, and does not count it.
+func (t *T) attempt(caller Caller, call *Call, name string) (*Result, error) {
+	call = call.clone()
+	call.Kernel = t.forced()
+	result, err := t.send(caller, call, name)
+	if err != nil {
+		return nil, err
+	}
+	if reason := t.declined(call, result); reason != "" {
+		t.row().unsupported = reason
+		return nil, errAccounted
+	}
+	return result, nil
+}
+
+// send makes a call as it is and does not count it.
+func (t *T) send(caller Caller, call *Call, name string) (*Result, error) {
 	if isBare(caller) && call.Out == nil && len(call.Op.Outputs) > 0 {
 		return nil, fmt.Errorf("%s: the backend needs arrays for its outputs", name)
 	}
 	result, err := caller.Call(t.ctx, call)
 	if err != nil {
-		if text, died := crashText(err); died {
-			t.row().done++
-			t.Fail(call, name, "%s", text)
-			return nil, nil // the failure is recorded
-		}
-		return nil, err
+		return nil, t.crashed(call, name, err)
 	}
 	if result.Unsupported != "" {
 		t.row().unsupported = result.Unsupported
-		return nil, nil // the reason is recorded
+		return nil, errAccounted
 	}
-	t.row().done++
 	return result, nil
+}
+
+// crashed records that the process died, if that is what an error says; other errors are returned as they are.
+func (t *T) crashed(call *Call, name string, err error) error {
+	text, died := crashText(err)
+	if !died {
+		return err
+	}
+	t.Fail(call, name, "%s", text)
+	return errAccounted
 }
 
 // fillByte pre-fills output memory: NaN in every float type, so that an element which is never written shows.
@@ -274,28 +295,39 @@ const (
 	guardByte     = 0xa5
 )
 
-// right runs the plain call of a case and expects results; nil means that it is already accounted for.
+// right runs the plain call of a case and expects results.
 func (t *T) right(caller Caller, c *Case) (*Call, *Result, error) {
+	call, result, err := t.uncounted(caller, c)
+	if err == nil {
+		t.row().done++
+	}
+	return call, result, err
+}
+
+// uncounted is right for calls that only give something to compare with: they do not count as what the check is about.
+func (t *T) uncounted(caller Caller, c *Case) (*Call, *Result, error) {
 	call, err := t.call(caller, c)
 	if err != nil {
 		return nil, nil, err
 	}
-	result, err := t.CallWith(caller, call, c.Name)
-	if err != nil || result == nil {
-		return call, nil, err
+	result, err := t.attempt(caller, call, c.Name)
+	if err != nil {
+		return nil, nil, err
 	}
-	return call, t.succeededBy(caller, call, c.Name, result), nil
+	if result = t.succeededBy(caller, call, c.Name, result); result == nil {
+		return nil, nil, errAccounted
+	}
+	return call, result, nil
 }
 
-// baseline is right for calls that only give something to compare with: they do not count as what the check is about.
+// baseline is the result of uncounted.
 func (t *T) baseline(caller Caller, c *Case) (*Result, error) {
-	done := t.row().done
-	_, result, err := t.right(caller, c)
-	t.row().done = done
+	_, result, err := t.uncounted(caller, c)
 	return result, err
 }
 
-// succeeded returns the result, arranged by slots, unless the call raised or returned something else than it should.
+// succeeded returns the result, arranged by slots. It is nil if the call raised or returned something else than it should,
+// which is recorded.
 func (t *T) succeeded(call *Call, name string, result *Result) *Result {
 	return t.succeededBy(t.Caller, call, name, result)
 }

@@ -55,13 +55,14 @@ func checkContentsRefused(t *T) error {
 	}
 	for i := range t.Op.Inputs {
 		for _, bad := range badContents(c, i) {
-			if err := t.refusedContents(caller, c.with(i, bad.array, bad.kind+" "+t.Op.Inputs[i].Name), bad.want); err != nil {
+			changed := c.with(i, bad.array, bad.kind+" "+t.Op.Inputs[i].Name)
+			if err := proceed(t.refusedContents(caller, changed, bad.want)); err != nil {
 				return err
 			}
 		}
 	}
 	call, result, err := t.callBy(caller, c)
-	if err != nil || result == nil {
+	if err != nil {
 		return err
 	}
 	if result = t.succeededBy(caller, call, c.Name, result); result != nil {
@@ -83,7 +84,7 @@ func (t *T) callBy(caller Caller, c *Case) (*Call, *Result, error) {
 // refusedContents expects a ValueError whose text begins as wanted and goes on with what was found where.
 func (t *T) refusedContents(caller Caller, c *Case, want string) error {
 	call, result, err := t.callBy(caller, c)
-	if err != nil || result == nil {
+	if err != nil {
 		return err
 	}
 	// A framework that runs programs behind the back of their caller has an error of its own around ours.

@@ -22,15 +22,12 @@ func hasDevices(_ *opdef.Op, caller Caller) error {
 func checkDevices(t *T) error {
 	return t.eachCase(func(d dtypes) []plan { return []plan{base(d)} }, func(c *Case) error {
 		plain, err := t.baseline(t.Caller, c)
-		if err != nil || plain == nil {
+		if err != nil {
 			return err
 		}
-		for _, name := range t.Caller.Probes(groupDevices) {
-			if err := t.promised(c, plain, groupDevices, name); err != nil {
-				return err
-			}
-		}
-		return nil
+		return forEach(t.Caller.Probes(groupDevices), func(name string) error {
+			return t.promised(c, plain, groupDevices, name)
+		})
 	})
 }
 
@@ -48,7 +45,7 @@ func checkNoKernel(t *T) error {
 		return err
 	}
 	result, err := t.direct(t.Caller, call, c.Name)
-	if err != nil || result == nil {
+	if err != nil {
 		return err
 	}
 	want := &rule.Fault{Class: "NotImplementedError", Text: t.Op.Name + ": no kernel for device " + t.env.device + ", available: "}

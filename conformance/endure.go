@@ -59,7 +59,7 @@ func checkThreads(t *T) error {
 	)
 	for _, c := range cases {
 		call, result, err := t.right(t.Caller, c)
-		if err != nil || result == nil {
+		if err != nil {
 			return err
 		}
 		calls, want = append(calls, call), append(want, result)
@@ -142,8 +142,11 @@ func (t *T) oneFault() (*Call, *rule.Fault, error) {
 			return wrong, faults[i].want, nil
 		}
 		result, err := t.direct(t.Caller, wrong, "a wrong call")
-		if err != nil || result != nil && result.Error != nil {
-			return wrong, faults[i].want, err
+		if err := proceed(err); err != nil {
+			return nil, nil, err
+		}
+		if result != nil && result.Error != nil {
+			return wrong, faults[i].want, nil
 		}
 	}
 	return nil, nil, nil
@@ -169,13 +172,12 @@ func checkChild(method string) func(*T) error {
 		if err != nil {
 			return err
 		}
-		call, want, err := t.right(t.Caller, c)
-		if err != nil || want == nil {
+		call, want, err := t.uncounted(t.Caller, c) // only what the child does counts
+		if err != nil {
 			return err
 		}
-		t.row().done = 0 // only what the child does counts
 		result, err := t.inChild(method, call, c.Name)
-		if err != nil || result == nil {
+		if err != nil {
 			return err
 		}
 		if t.succeeded(call, c.Name, result) != nil {
@@ -187,7 +189,7 @@ func checkChild(method string) func(*T) error {
 		if err != nil || wrong == nil {
 			return err
 		}
-		if result, err = t.inChild(method, wrong, "a wrong call"); err != nil || result == nil {
+		if result, err = t.inChild(method, wrong, "a wrong call"); err != nil {
 			return err
 		}
 		t.raised(wrong, "a wrong call in a child", result, fault)
@@ -195,7 +197,7 @@ func checkChild(method string) func(*T) error {
 	}
 }
 
-// inChild makes a call in a child. Nil means that it is accounted for.
+// inChild makes a call in a child.
 func (t *T) inChild(method string, call *Call, name string) (*Result, error) {
 	children, _ := t.Caller.(childCaller) // as Needs has seen
 	result, died, err := children.Child(t.ctx, method, call)
@@ -203,12 +205,11 @@ func (t *T) inChild(method string, call *Call, name string) (*Result, error) {
 	case err != nil:
 		return nil, err
 	case died != "":
-		t.row().done++
 		t.Fail(call, name, "%s", died)
-		return nil, nil // the failure is recorded
+		return nil, errAccounted
 	case result.Unsupported != "":
 		t.row().unsupported = result.Unsupported
-		return nil, nil // the reason is recorded
+		return nil, errAccounted
 	}
 	t.row().done++
 	return result, nil
@@ -223,7 +224,7 @@ func checkCopies(t *T) error {
 		}
 		call.Probe, call.Options = groupEndure+".copies", map[string]any{"first": int64(len(t.Op.Outputs))}
 		result, err := t.direct(t.Caller, call, c.Name)
-		if err != nil || result == nil || t.succeeded(call, c.Name, result) == nil {
+		if err != nil || t.succeeded(call, c.Name, result) == nil {
 			return err
 		}
 		return t.matches(call, c, result)

@@ -129,7 +129,7 @@ func (t *T) eachFault(body func(f fault, call *Call, name string, result *Result
 		return err
 	}
 	for _, mode := range modes(t.Caller) {
-		for _, f := range faults {
+		err := forEach(faults, func(f fault) error {
 			wrong := f.apply(call)
 			wrong.Mode = mode
 			name := f.arg + " " + f.kind + ", " + mode
@@ -137,9 +137,11 @@ func (t *T) eachFault(body func(f fault, call *Call, name string, result *Result
 			if err != nil {
 				return err
 			}
-			if result != nil {
-				body(f, wrong, name, result)
-			}
+			body(f, wrong, name, result)
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -178,7 +180,7 @@ func checkCallShape(t *T) error {
 	}
 	for name, call := range calls {
 		result, err := t.Call(call, name)
-		if err != nil || result == nil {
+		if err != nil {
 			return err
 		}
 		if result.Error == nil || result.Error.Class != "TypeError" {
@@ -225,18 +227,16 @@ func checkPrecedence(t *T) error {
 	if len(pairs) == 0 {
 		return skip("the op has no two independent faults")
 	}
-	for _, pair := range pairs {
+	return forEach(pairs, func(pair [2]fault) error {
 		both := pair[0].apply(pair[1].apply(call))
 		name := pair[0].arg + " " + pair[0].kind + " and " + pair[1].arg + " " + pair[1].kind
 		result, err := t.Call(both, name)
 		if err != nil {
 			return err
 		}
-		if result != nil {
-			t.raised(both, name, result, pair[0].want)
-		}
-	}
-	return nil
+		t.raised(both, name, result, pair[0].want)
+		return nil
+	})
 }
 
 // faultPairs combines faults of different arguments and phases, each pair of kinds once, the earlier fault first.

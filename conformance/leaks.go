@@ -21,7 +21,7 @@ func checkLeaks(seconds float64) func(*T) error {
 		if err != nil {
 			return err
 		}
-		if err := t.leaks(call, c.Name, seconds, false); err != nil {
+		if err := proceed(t.leaks(call, c.Name, seconds, false)); err != nil {
 			return err
 		}
 		wrong, _, err := t.oneFault()
@@ -40,7 +40,7 @@ func (t *T) leaks(call *Call, name string, seconds float64, raises bool) error {
 	call = call.clone()
 	call.Probe, call.Options = groupEndure+".leaks", map[string]any{"calls": int64(leakCalls), "seconds": seconds}
 	result, err := t.direct(t.Caller, call, name)
-	if err != nil || result == nil {
+	if err != nil {
 		return err
 	}
 	if result.Error != nil {

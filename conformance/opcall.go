@@ -26,13 +26,13 @@ func checkOpCall(t *T) error {
 		}
 		call.Probe = groupRefusals + "." + probe
 		result, err := t.Call(call, probe)
-		if err != nil {
-			return err
-		}
-		if result != nil && !t.refusedByNumber(result.Error) {
+		if err == nil && !t.refusedByNumber(result.Error) {
 			t.Fail(call, probe, "want an error of ours, got %v", result.Error)
 		}
-		if err := t.valueOf(c); err != nil {
+		if err := proceed(err); err != nil {
+			return err
+		}
+		if err := proceed(t.valueOf(c)); err != nil {
 			return err
 		}
 	}
@@ -56,19 +56,16 @@ func checkMixed(t *T) error {
 			return skip("the backend cannot be called")
 		}
 		want, err := t.baseline(backend, c)
-		if err != nil || want == nil {
+		if err != nil {
 			return err
 		}
-		for _, probe := range t.Caller.Probes(groupMixed) {
+		return forEach(t.Caller.Probes(groupMixed), func(probe string) error {
 			call, err := t.call(t.Caller, c)
 			if err != nil {
 				return err
 			}
 			call.Probe = groupMixed + "." + probe
-			if err := t.sameBitsOf(call, probe+", "+c.Name, want); err != nil {
-				return err
-			}
-		}
-		return nil
+			return t.sameBitsOf(call, probe+", "+c.Name, want)
+		})
 	})
 }

@@ -7,19 +7,17 @@ func checkPairs(t *T) error {
 	}
 	return t.eachCase(func(d dtypes) []plan { return valuePlans(t.Op, d) }, func(c *Case) error {
 		_, mine, err := t.right(t.Caller, c)
-		if err != nil || mine == nil {
+		if err != nil {
 			return err
 		}
-		for _, other := range others {
+		return forEach(others, func(other Caller) error {
 			theirs, err := t.baseline(other, c)
 			if err != nil {
 				return err
 			}
-			if theirs != nil {
-				t.paired(c, mine, theirs, other.Name())
-			}
-		}
-		return nil
+			t.paired(c, mine, theirs, other.Name())
+			return nil
+		})
 	})
 }
 

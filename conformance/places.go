@@ -12,7 +12,7 @@ import (
 func checkMisaligned(t *T) error {
 	return t.eachCase(func(d dtypes) []plan { return []plan{base(d)} }, func(c *Case) error {
 		plain, err := t.baseline(t.Caller, c)
-		if err != nil || plain == nil {
+		if err != nil {
 			return err
 		}
 		moved := c
@@ -22,17 +22,13 @@ func checkMisaligned(t *T) error {
 			}
 		}
 		got, call, err := t.movedCall(moved)
-		if err != nil {
+		if err == nil {
+			t.identical(call, moved.Name, got, plain)
+		} else if err = proceed(err); err != nil {
 			return err
 		}
-		if got != nil {
-			t.identical(call, moved.Name, got, plain)
-		}
-		kernel := t.kernel
-		t.kernel = "" // dispatch chooses, also where the kernel of this row had to decline
-		got, call, err = t.movedCall(moved)
-		t.kernel = kernel
-		if err != nil || got == nil {
+		// Dispatch chooses, also where the kernel of this row had to decline.
+		if got, call, err = t.with("").movedCall(moved); err != nil {
 			return err
 		}
 		t.guarded(call, moved.Name, got)
@@ -53,32 +49,30 @@ func (t *T) movedCall(c *Case) (*Result, *Call, error) {
 		}
 	}
 	result, err := t.Call(call, c.Name)
-	if err != nil || result == nil {
-		return nil, call, err
+	if err != nil {
+		return nil, nil, err
 	}
-	return t.succeeded(call, c.Name, result), call, nil
+	if result = t.succeeded(call, c.Name, result); result == nil {
+		return nil, nil, errAccounted
+	}
+	return result, call, nil
 }
 
 // checkOutputStrides gives inputs every layout, one layout at a time: real results are dense, or keep the strides of what
 // is overwritten, and what a framework says without computing is the same.
 func checkOutputStrides(t *T) error {
 	return t.eachPresence(func(c *Case) error {
-		for _, view := range laidOutCases(c, "transposed", "sliced", "stepped", "expanded", "reversed") {
+		return forEach(laidOutCases(c, "transposed", "sliced", "stepped", "expanded", "reversed"), func(view *Case) error {
 			if _, fakes := t.Caller.(transformer); fakes && transforms(t.Op, t.Caller) == nil {
-				if err := t.faked(view); err != nil {
-					return err
-				}
-				continue
+				return t.faked(view)
 			}
 			call, result, err := t.right(t.Caller, view)
 			if err != nil {
 				return err
 			}
-			if result != nil {
-				t.shaped(call, view.Name, view, result)
-			}
-		}
-		return nil
+			t.shaped(call, view.Name, view, result)
+			return nil
+		})
 	})
 }
 
@@ -106,7 +100,7 @@ func checkFarApart(t *T) error {
 	tried := false
 	err := t.eachCase(func(d dtypes) []plan { return []plan{base(d)} }, func(c *Case) error {
 		plain, err := t.baseline(t.Caller, c)
-		if err != nil || plain == nil {
+		if err != nil {
 			return err
 		}
 		for i, x := range c.Inputs {
@@ -119,7 +113,7 @@ func checkFarApart(t *T) error {
 				continue
 			}
 			tried = true
-			if err := t.farApart(c, plain, i, axis); err != nil {
+			if err := proceed(t.farApart(c, plain, i, axis)); err != nil {
 				return err
 			}
 		}
@@ -142,7 +136,7 @@ func (t *T) farApart(c *Case, plain *Result, i, axis int) error {
 	name := c.Name + ", " + t.Op.Inputs[i].Name + " far apart"
 	call.Kernel = t.forced()
 	result, err := t.watched("far", call, name, map[string]any{"input": int64(i), "axis": int64(axis), "stride": int64(farStride)})
-	if err != nil || result == nil {
+	if err != nil {
 		return err
 	}
 	described := call.clone()

@@ -70,14 +70,14 @@ type randomized struct {
 	want  *rule.Fault
 }
 
-// draw makes the i-th call, which depends on nothing but the op, the seed and i. It is nil where none was found.
-func (r *randomizer) draw(i int64) (*randomized, error) {
+// draw makes the i-th call, which depends on nothing but the op, the seed and i, if there is one.
+func (r *randomizer) draw(i int64) (one *randomized, found bool, err error) {
 	if err := r.prepare(i / randomSiblings); r.plain == nil || err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	rng := r.rand("spoil", i)
 	for range randomTries {
-		one := &randomized{call: r.plain.clone(), name: fmt.Sprintf("random call %d of seed %d", i, r.seed)}
+		one = &randomized{call: r.plain.clone(), name: fmt.Sprintf("random call %d of seed %d", i, r.seed)}
 		switch rng.IntN(4) {
 		case 0:
 			one.right = true
@@ -90,10 +90,10 @@ func (r *randomizer) draw(i int64) (*randomized, error) {
 		}
 		one.want = expect(r.program, one.call, r.t.Caller, r.t.env.device)
 		if r.draws(one) {
-			return one, nil
+			return one, true, nil
 		}
 	}
-	return nil, nil
+	return nil, false, nil
 }
 
 // draws reports whether a call is one to make. What is right but for its memory, which nobody can look at, is none.
@@ -155,13 +155,13 @@ func randomPlan(op *opdef.Op, d dtypes, rng *rand.Rand, i int64) plan {
 
 // make makes the i-th call, judges what it did and counts it.
 func (r *randomizer) make(i int64, tally *randomTally) error {
-	one, err := r.draw(i)
-	if err != nil || one == nil {
+	one, found, err := r.draw(i)
+	if err != nil || !found {
 		return err
 	}
 	result, err := r.t.Call(one.call, one.name)
-	if err != nil || result == nil {
-		return err
+	if err != nil {
+		return proceed(err)
 	}
 	tally.count(result)
 	r.t.randomly(one.call, one.name, result, one.want)

@@ -20,11 +20,11 @@ func drawn(t *testing.T, op *opdef.Op) (texts []string) {
 		t.Fatal(err)
 	}
 	for i := range int64(200) {
-		one, err := r.draw(i)
+		one, found, err := r.draw(i)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if one == nil {
+		if !found {
 			continue
 		}
 		text := fmt.Sprint(i, " ", one.call.Probe, " ", one.want != nil)

@@ -85,11 +85,11 @@ func (s *batchRun) died(from, to int64, crash *rpc.CrashError) error {
 		return crash
 	}
 	s.crashed, s.before, s.warm = append(s.crashed, number), nil, s.warmed(from)
-	one, err := s.r.draw(number)
+	one, found, err := s.r.draw(number)
 	if err != nil {
 		return err
 	}
-	if one == nil {
+	if !found {
 		return crash
 	}
 	s.t.Fail(one.call, one.name, "the process died: %s", crash.Error())

@@ -74,9 +74,8 @@ func checkRandomShapes(factor int) func(t *T) error {
 func (t *T) reportSketch(s *sketch) {
 	row := t.row()
 	row.kernel, row.dtypes = s.kernel, s.c.DTypes.String()
-	t.kernel = s.kernel
 	before := len(row.failures)
-	if err := t.tried(s.c); err != nil {
+	if err := proceed(t.with(s.kernel).tried(s.c)); err != nil {
 		t.Fail(nil, s.c.Name, "%v", err)
 	} else if len(row.failures) == before {
 		t.Fail(nil, s.c.Name, "failed before, and not when it was repeated")
@@ -93,8 +92,9 @@ type sketch struct {
 func (t *T) aside(s *sketch) (failures []string, done bool, err error) {
 	other := &T{ctx: t.ctx, env: t.env, Op: t.Op, Caller: t.Caller, silent: true}
 	other.Row(s.kernel, "")
-	err = other.tried(s.c)
-	return other.row().failures, other.row().done > 0, err
+	err = proceed(other.tried(s.c))
+	made := other.row()
+	return made.failures, made.done > 0 || len(made.failures) > 0, err
 }
 
 // tried makes one call and judges all of it: error or results, launches, and what became of the memory.
@@ -104,7 +104,7 @@ func (t *T) tried(c *Case) error {
 		return err
 	}
 	result, err := t.Call(call, c.Name)
-	if err != nil || result == nil {
+	if err != nil {
 		return err
 	}
 	if fault := t.memoryFault(call); fault != nil {
@@ -142,11 +142,7 @@ func (t *T) sketch(rt *rapid.T) *sketch {
 	for _, name := range names {
 		p.sizes[name] = drawSize(sampleSizes(t.Op, name)...).Draw(rt, name)
 	}
-	kernel := t.kernel
-	t.kernel = s.kernel
-	s.c = t.nearest(p, names)
-	t.kernel = kernel
-	if s.c == nil {
+	if s.c = t.with(s.kernel).nearest(p, names); s.c == nil {
 		return nil
 	}
 	for i := range s.c.Inputs {

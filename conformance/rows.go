@@ -9,11 +9,34 @@ import (
 	"github.com/opcast/opcast/internal/report"
 )
 
+// errAccounted ends a case of which all is said: the row has its failure, or the reason why it cannot be expressed, or there
+// is no such case. It is no error of the suite: whatever goes through several cases goes on with the next one.
+var errAccounted = errors.New("accounted for")
+
+// proceed turns errAccounted into nil, for whoever goes on behind a case that has ended.
+func proceed(err error) error {
+	if errors.Is(err, errAccounted) {
+		return nil
+	}
+	return err
+}
+
+// forEach runs a body for every item until one gives an error; an item that is accounted for does not end the others.
+func forEach[E any](items []E, body func(item E) error) error {
+	for _, item := range items {
+		if err := proceed(body(item)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // row is the outcome with one kernel and choice of dtypes.
 type row struct {
 	kernel, dtypes string
 	failures       []string
-	// unsupported holds why some cases could not be expressed; done counts what was checked, so that nothing passes idly.
+	// unsupported holds why some cases could not be expressed; done counts the calls that were judged, so that nothing passes
+	// idly.
 	unsupported string
 	done        int
 	start       time.Time
@@ -72,6 +95,7 @@ func (t *T) failAt(call *Call, at *element, name, text string) {
 func (t *T) results(check *Check, err error) []report.Result {
 	t.row()
 	t.finishRow()
+	err = proceed(err)
 	var out []report.Result
 	for i, r := range t.rows {
 		entry := report.Result{

@@ -63,13 +63,12 @@ func hasScratch(op *opdef.Op, caller Caller) error {
 func checkScratch(t *T) error {
 	return t.eachCase(func(d dtypes) []plan { return valuePlans(t.Op, d) }, func(c *Case) error {
 		want, err := t.baseline(t.Caller, c)
-		if err != nil || want == nil {
+		if err != nil {
 			return err
 		}
-		for _, fill := range []byte{0, 0x3f} {
-			if err := t.filled(c, fill, want); err != nil {
-				return err
-			}
+		err = forEach([]byte{0, 0x3f}, func(fill byte) error { return t.filled(c, fill, want) })
+		if err != nil {
+			return err
 		}
 		return t.without(c, want)
 	})
@@ -90,11 +89,10 @@ func (t *T) without(c *Case, want *Result) error {
 		lacking.Scratch[i] = nil
 		name := c.Name + ", no " + t.Op.Scratch[i].Name
 		result, err := t.Call(lacking, name)
-		if err != nil {
-			return err
-		}
-		if result != nil {
+		if err == nil {
 			t.raised(lacking, name, result, lacksScratch(t.Op, i, x.Array))
+		} else if err = proceed(err); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -121,7 +119,7 @@ func (t *T) filled(c *Case, fill byte, want *Result) error {
 // sameBitsOf makes a call and expects the bits of a result.
 func (t *T) sameBitsOf(call *Call, name string, want *Result) error {
 	got, err := t.Call(call, name)
-	if err != nil || got == nil {
+	if err != nil {
 		return err
 	}
 	if got = t.succeeded(call, name, got); got != nil {

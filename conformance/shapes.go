@@ -51,7 +51,7 @@ func checkShape(t *T) error {
 	plans := func(d dtypes) []plan { return append(valuePlans(t.Op, d), rankPlans(t.Op, d)...) }
 	return t.eachCase(plans, func(c *Case) error {
 		call, result, err := t.right(t.Caller, c)
-		if err != nil || result == nil {
+		if err != nil {
 			return err
 		}
 		t.shaped(call, c.Name, c, result)
@@ -87,18 +87,16 @@ func checkSizes(t *T) error {
 // caller that still works afterwards.
 func checkZero(t *T) error {
 	return t.each(func(d dtypes) error {
-		for _, c := range t.cases(zeroPlans(t.Op, d)) {
+		err := forEach(t.cases(zeroPlans(t.Op, d)), func(c *Case) error {
 			call, result, err := t.right(t.Caller, c)
-			if err != nil {
+			if err != nil || !t.shaped(call, c.Name, c, result) {
 				return err
-			}
-			if result == nil || !t.shaped(call, c.Name, c, result) {
-				continue
 			}
 			t.launched(call, c, result)
-			if err := t.matches(call, c, result); err != nil {
-				return err
-			}
+			return t.matches(call, c, result)
+		})
+		if err != nil {
+			return err
 		}
 		after, err := t.newCase(base(d))
 		if err != nil {

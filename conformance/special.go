@@ -13,15 +13,10 @@ var refusals = []string{"TypeError", "ValueError", "NotImplementedError"}
 func checkSpecialInputs(t *T) error {
 	return t.eachCase(t.specialPlans, func(c *Case) error {
 		plain, err := t.baseline(t.Caller, c)
-		if err != nil || plain == nil {
+		if err != nil {
 			return err
 		}
-		for _, probe := range t.Caller.Probes(groupSpecial) {
-			if err := t.probe(c, plain, probe); err != nil {
-				return err
-			}
-		}
-		return nil
+		return forEach(t.Caller.Probes(groupSpecial), func(probe string) error { return t.probe(c, plain, probe) })
 	})
 }
 
@@ -42,7 +37,7 @@ func (t *T) probe(c *Case, plain *Result, probe string) error {
 	call.Probe = groupSpecial + "." + probe
 	name := probe + ", " + c.Name
 	result, err := t.Call(call, name)
-	if err != nil || result == nil {
+	if err != nil {
 		return err
 	}
 	if result.Error != nil {

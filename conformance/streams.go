@@ -28,15 +28,12 @@ func checkStreams(about string) func(t *T) error {
 	return func(t *T) error {
 		return t.eachCase(func(d dtypes) []plan { return []plan{base(d)} }, func(c *Case) error {
 			plain, err := t.baseline(t.Caller, c)
-			if err != nil || plain == nil {
+			if err != nil {
 				return err
 			}
-			for _, name := range probesAbout(t.Caller, groupStreamProbes, about) {
-				if err := t.promised(c, plain, groupStreamProbes, name); err != nil {
-					return err
-				}
-			}
-			return nil
+			return forEach(probesAbout(t.Caller, groupStreamProbes, about), func(name string) error {
+				return t.promised(c, plain, groupStreamProbes, name)
+			})
 		})
 	}
 }

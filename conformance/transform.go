@@ -25,8 +25,8 @@ func differentiates(op *opdef.Op, caller Caller) error {
 	return unless(op.Gradient != nil, "the op has no gradient")
 }
 
-// transform sends a transformation. Nil means that it is accounted for: the framework cannot express it, or the process
-// died.
+// transform sends a transformation. The error is errAccounted where the framework cannot express it, where it raised and
+// where the process died.
 func (t *T) transform(name string, x *transformation) (*transformed, error) {
 	framework, ok := t.Caller.(transformer)
 	if !ok {
@@ -36,21 +36,16 @@ func (t *T) transform(name string, x *transformation) (*transformed, error) {
 	t.latest = x
 	r, err := framework.Transform(t.ctx, x)
 	if err != nil {
-		if text, died := crashText(err); died {
-			t.row().done++
-			t.Fail(nil, name, "%s", text)
-			return nil, nil // the failure is recorded
-		}
-		return nil, err
+		return nil, t.crashed(nil, name, err)
 	}
 	if r.Unsupported != "" {
 		t.row().unsupported = r.Unsupported
-		return nil, nil // the reason is recorded
+		return nil, errAccounted
 	}
 	t.row().done++
 	if r.Error != nil {
 		t.Fail(nil, name, "raised %s: %s\n%s", r.Error.Class, r.Error.Text, r.Error.Trace)
-		return nil, nil // the failure is recorded
+		return nil, errAccounted
 	}
 	return r, nil
 }

@@ -16,7 +16,7 @@ func checkAutocast(t *T) error {
 			}
 			done = true
 			t.Row("", d.String())
-			if err := t.mixed(d, v.Name); err != nil {
+			if err := proceed(t.mixed(d, v.Name)); err != nil {
 				return err
 			}
 		}
@@ -48,7 +48,7 @@ func (t *T) mixed(d dtypes, variable string) error {
 		if t.Op.Inputs[i].Mutated {
 			continue // a copy would be overwritten in its place
 		}
-		if err := t.narrowed(c, i); err != nil {
+		if err := proceed(t.narrowed(c, i)); err != nil {
 			return err
 		}
 	}
@@ -77,7 +77,7 @@ func (t *T) narrowed(c *Case, i int) error {
 
 func (t *T) autocast(c *Case, p *prepared) error {
 	r, err := t.transform(c.Name, request("autocast", map[string]any{"dtype": "bfloat16"}, p))
-	if err != nil || r == nil {
+	if err != nil {
 		return err
 	}
 	t.gave(c.Name, r, 0, p.want())

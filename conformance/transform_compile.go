@@ -27,12 +27,12 @@ func checkJit(t *T) error {
 		for _, p := range plans {
 			// Without a gradient one choice of dtypes is enough: the programs differ in nothing else.
 			if first {
-				if err := t.compiledTwice(p, false, "aot_eager"); err != nil {
+				if err := proceed(t.compiledTwice(p, false, "aot_eager")); err != nil {
 					return err
 				}
 			}
 			if !first || t.Op.Gradient != nil {
-				if err := t.compiledTwice(p, true, "aot_eager"); err != nil {
+				if err := proceed(t.compiledTwice(p, true, "aot_eager")); err != nil {
 					return err
 				}
 			}
@@ -67,7 +67,7 @@ func (t *T) compiledTwice(p plan, gradient bool, backend string) error {
 	}
 	name := fmt.Sprintf("%s, gradients of %v", list[0].c.Name, list[0].wrt)
 	r, err := t.transform(name, request("jit", map[string]any{"backend": backend, "dynamic": false}, list...))
-	if err != nil || r == nil {
+	if err != nil {
 		return err
 	}
 	for i, made := range list {
@@ -99,7 +99,7 @@ func checkDynamic(t *T) error {
 		}
 		name := list[0].c.Name
 		r, err := t.transform(name, request("jit", map[string]any{"backend": "aot_eager", "dynamic": true}, list...))
-		if err != nil || r == nil {
+		if err != nil {
 			return err
 		}
 		for i, made := range list {
@@ -141,7 +141,7 @@ func (t *T) eachVaried(body func(list []*prepared, dims []string) error) error {
 		if len(list) == 0 {
 			continue // the definition's conditions fix these sizes
 		}
-		if err := body(list, dims); err != nil {
+		if err := proceed(body(list, dims)); err != nil {
 			return err
 		}
 	}
@@ -156,7 +156,7 @@ func (t *T) exported(list []*prepared, dims []string) error {
 		axes = append(axes, variableAxes(c, t.Op.Inputs[i].Type, dims))
 	}
 	r, err := t.transform(name, request("export", map[string]any{"axes": axes}, list...))
-	if err != nil || r == nil {
+	if err != nil {
 		return err
 	}
 	for i, made := range list {

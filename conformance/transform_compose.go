@@ -80,7 +80,7 @@ func (t *T) everyMap(body func(x *composed) error) error {
 			if err != nil {
 				return err
 			}
-			if err := body(x); err != nil {
+			if err := proceed(body(x)); err != nil {
 				return err
 			}
 		}
@@ -97,7 +97,7 @@ func checkMapOfGrad(t *T) error {
 			r, err := t.transform(name, &transformation{
 				way: "per example", call: newCall(x.m.base), calls: []arrays{x.arguments}, options: x.options(compile),
 			})
-			if err != nil || r == nil {
+			if err != nil {
 				return err
 			}
 			t.gave(name, r, 0, want)
@@ -114,7 +114,7 @@ func checkGradOfMap(t *T) error {
 			r, err := t.transform(name, &transformation{
 				way: "of mapped", call: newCall(x.m.base), calls: []arrays{x.arguments}, options: x.options(compile),
 			})
-			if err != nil || r == nil {
+			if err != nil {
 				return err
 			}
 			t.summed(name, x, r)
@@ -185,7 +185,7 @@ func checkCheckpoint(t *T) error {
 			return err
 		}
 		r, err := t.transform(c.Name, request("checkpoint", nil, p))
-		if err != nil || r == nil {
+		if err != nil {
 			return err
 		}
 		for i := range 2 { // torch: both kinds; JAX: eager, and under jit

@@ -26,7 +26,7 @@ func checkTransformedErrors(t *T) error {
 			continue
 		}
 		seen[sort] = true
-		if err := t.wrongly(f, wrong); err != nil {
+		if err := proceed(t.wrongly(f, wrong)); err != nil {
 			return err
 		}
 	}
@@ -61,7 +61,7 @@ func (t *T) wrongly(f fault, wrong *Call) error {
 	}
 	name := f.arg + " " + f.kind
 	r, err := t.transform(name, &transformation{way: "errors", call: wrong, calls: []arrays{{inputs: inputs}}})
-	if err != nil || r == nil {
+	if err != nil {
 		return err
 	}
 	var facts struct{ Ways []string }

@@ -22,13 +22,13 @@ func checkGathered(t *T) error {
 	}
 	for _, dim := range dims {
 		for _, explicit := range []bool{false, true} {
-			if err := t.gathers(d, map[string]string{dim: "i"}, explicit, true); err != nil {
+			if err := proceed(t.gathers(d, map[string]string{dim: "i"}, explicit, true)); err != nil {
 				return err
 			}
 		}
 	}
 	for _, pair := range pairs { // no array can have both, not even a cotangent
-		if err := t.gathers(d, map[string]string{pair[0]: "i", pair[1]: "i"}, false, false); err != nil {
+		if err := proceed(t.gathers(d, map[string]string{pair[0]: "i", pair[1]: "i"}, false, false)); err != nil {
 			return err
 		}
 	}
@@ -38,7 +38,7 @@ func checkGathered(t *T) error {
 // gathers divides along these dims and compares with one device.
 func (t *T) gathers(d dtypes, axes map[string]string, explicit, gradients bool) error {
 	s, err := t.spreadOf(d, axes, []int64{2}, nil, gradients)
-	if err != nil || s == nil {
+	if err != nil {
 		return err
 	}
 	return t.asWhole(fmt.Sprintf("%s, explicit: %v", s.c.Name, explicit), "sharded", s, explicit)
@@ -47,7 +47,7 @@ func (t *T) gathers(d dtypes, axes map[string]string, explicit, gradients bool) 
 // asWhole calls in a way that divides arrays, and expects what one device gives.
 func (t *T) asWhole(name, way string, s *spread, explicit bool) error {
 	r, err := t.transform(name, request(way, s.options(explicit), s.prepared))
-	if err != nil || r == nil {
+	if err != nil {
 		return err
 	}
 	t.spreadValues(name, r, 0, s)
@@ -84,10 +84,10 @@ func (t *T) eachDividable(devices int64, body func(s *spread) error) error {
 	}
 	for _, dim := range dims {
 		s, err := t.spreadOf(d, map[string]string{dim: "i"}, []int64{devices}, nil, true)
-		if err != nil || s == nil {
+		if err != nil {
 			return err
 		}
-		if err := body(s); err != nil {
+		if err := proceed(body(s)); err != nil {
 			return err
 		}
 	}
@@ -101,7 +101,7 @@ func checkShardMap(t *T) error {
 			return nil // inside of shard_map, summing over the devices is the user's business
 		}
 		r, err := t.transform(s.c.Name, request("shard_map", s.options(false), s.prepared))
-		if err != nil || r == nil {
+		if err != nil {
 			return err
 		}
 		t.gave(s.c.Name+", in a loop", r, 0, s.results)
@@ -132,10 +132,10 @@ func checkDTensor(t *T) error {
 		}
 		for _, dim := range dims {
 			s, err := t.spreadOf(c.DTypes, map[string]string{dim: "i"}, []int64{2}, absent(c), true)
-			if err != nil || s == nil {
+			if err != nil {
 				return err
 			}
-			if err := t.placed(s, dim); err != nil {
+			if err := proceed(t.placed(s, dim)); err != nil {
 				return err
 			}
 		}
@@ -189,7 +189,7 @@ func (t *T) placed(s *spread, dim string) error {
 		cotangents = append(cotangents, place)
 	}
 	r, err := t.transform(s.c.Name, request("dtensor", map[string]any{"inputs": inputs, "cotangents": cotangents}, s.prepared))
-	if err != nil || r == nil {
+	if err != nil {
 		return err
 	}
 	if mutates(t.Op) && roleOf(t.Op, dim).Role == transform.Gathered {

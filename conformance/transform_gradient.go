@@ -27,7 +27,7 @@ func (t *T) gradientOf(c *Case, way string, options map[string]any) error {
 // gradients sends a prepared call and expects results, gradients and one launch of each.
 func (t *T) gradients(name, way string, options map[string]any, p *prepared) error {
 	r, err := t.transform(name, request(way, options, p))
-	if err != nil || r == nil {
+	if err != nil {
 		return err
 	}
 	if t.gave(name, r, 0, p.want()) {
@@ -46,7 +46,7 @@ func checkGradSome(t *T) error {
 		for k, place := range whole.wrt {
 			p := *whole
 			p.wrt, p.gradients = []int{place}, whole.gradients[k:k+1]
-			if err := t.gradients(fmt.Sprintf("%s, by input %d", c.Name, place), "grad", nil, &p); err != nil {
+			if err := proceed(t.gradients(fmt.Sprintf("%s, by input %d", c.Name, place), "grad", nil, &p)); err != nil {
 				return err
 			}
 		}
@@ -61,10 +61,8 @@ func checkCotangents(t *T) error {
 		if err != nil {
 			return err
 		}
-		for _, layout := range ndarray.Layouts {
-			if err := t.laidOutCotangent(p, layout); err != nil {
-				return err
-			}
+		if err := forEach(ndarray.Layouts, func(l ndarray.Layout) error { return t.laidOutCotangent(p, l) }); err != nil {
+			return err
 		}
 		return t.ownCotangent(p)
 	})
@@ -141,7 +139,7 @@ func checkSecond(t *T) error {
 			x.options["wrt"] = differentiable(c)
 		}
 		r, err := t.transform(c.Name, x)
-		if err != nil || r == nil {
+		if err != nil {
 			return err
 		}
 		if t.Op.Gradient == nil {
@@ -176,7 +174,7 @@ func checkForwardMode(t *T) error {
 		r, err := t.transform(c.Name, &transformation{
 			way: "forward mode", call: newCall(c), calls: []arrays{{inputs: given(c)}}, options: map[string]any{"wrt": floating(c)},
 		})
-		if err != nil || r == nil {
+		if err != nil {
 			return err
 		}
 		var facts struct{ Spellings []string }

@@ -18,7 +18,7 @@ func checkMap(t *T) error {
 					axes[place] = -((set + place) % 2)
 				}
 			}
-			if err := t.mapsTo(c, level{3, axes}); err != nil {
+			if err := proceed(t.mapsTo(c, level{3, axes})); err != nil {
 				return err
 			}
 		}
@@ -28,7 +28,7 @@ func checkMap(t *T) error {
 		return err
 	}
 	for _, c := range cases(t.Op, rankZero(t.Op, combinations(t.Op, t.env.device)[0])) {
-		if err := t.mapsTo(c, level{3, slices.Repeat([]any{0}, len(present(c)))}); err != nil {
+		if err := proceed(t.mapsTo(c, level{3, slices.Repeat([]any{0}, len(present(c)))})); err != nil {
 			return err
 		}
 	}
@@ -40,7 +40,7 @@ func checkMapNested(t *T) error {
 	return t.eachPresence(func(c *Case) error {
 		n := len(present(c))
 		all := slices.Repeat([]any{0}, n)
-		if err := t.mapsTo(c, level{2, all}, level{3, all}); err != nil {
+		if err := proceed(t.mapsTo(c, level{2, all}, level{3, all})); err != nil {
 			return err
 		}
 		for place := range n {
@@ -49,7 +49,7 @@ func checkMapNested(t *T) error {
 			if n == 1 {
 				others = all
 			}
-			if err := t.mapsTo(c, level{2, others}, level{3, one}); err != nil {
+			if err := proceed(t.mapsTo(c, level{2, others}, level{3, one})); err != nil {
 				return err
 			}
 		}
@@ -61,13 +61,13 @@ func checkMapNested(t *T) error {
 func checkMapEmpty(t *T) error {
 	return t.eachPresence(func(c *Case) error {
 		n := len(present(c))
-		if err := t.mapsTo(c, level{0, slices.Repeat([]any{0}, n)}); err != nil {
+		if err := proceed(t.mapsTo(c, level{0, slices.Repeat([]any{0}, n)})); err != nil {
 			return err
 		}
 		for place := range n {
 			one := make([]any, n)
 			one[place] = 0
-			if err := t.mapsTo(c, level{0, one}); err != nil {
+			if err := proceed(t.mapsTo(c, level{0, one})); err != nil {
 				return err
 			}
 		}
@@ -124,7 +124,7 @@ func (t *T) mapsTo(c *Case, levels ...level) error {
 	r, err := t.transform(m.describe(), &transformation{
 		way: "vmap", call: newCall(m.base), calls: []arrays{x.arguments}, options: map[string]any{"levels": axes},
 	})
-	if err != nil || r == nil {
+	if err != nil {
 		return err
 	}
 	if name := m.overwritten(); name != "" {

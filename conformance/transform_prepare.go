@@ -117,12 +117,7 @@ func (t *T) eachPresence(body func(c *Case) error) error {
 	if err != nil {
 		return err
 	}
-	for _, c := range t.cases(presencePlans(t.Op, d)) {
-		if err := body(c); err != nil {
-			return err
-		}
-	}
-	return nil
+	return forEach(t.cases(presencePlans(t.Op, d)), body)
 }
 
 // variedDims are the dims of which compiled programs must not depend: the leading ones and those declared as parallel, or

@@ -14,7 +14,7 @@ import (
 func (t *T) sharded(s *spread, explicit bool) error {
 	name := fmt.Sprintf("%s, explicit: %v", s.c.Name, explicit)
 	r, err := t.transform(name, request("sharded", s.options(explicit), s.prepared))
-	if err != nil || r == nil {
+	if err != nil {
 		return err
 	}
 	var facts struct {

@@ -27,7 +27,7 @@ func (t *T) each(body func(d dtypes) error) error {
 		}
 		for _, kernel := range kernels {
 			t.Row(kernel, d.String())
-			if err := body(d); err != nil {
+			if err := proceed(body(d)); err != nil {
 				return err
 			}
 		}
@@ -43,19 +43,14 @@ func (t *T) eachCase(plans func(d dtypes) []plan, body func(c *Case) error) erro
 		if len(planned) > 0 && len(made) == 0 {
 			return t.unreached()
 		}
-		for _, c := range made {
-			if err := body(c); err != nil {
-				return err
-			}
-		}
-		return nil
+		return forEach(made, body)
 	})
 }
 
 // valueOf calls a case and compares with the reference.
 func (t *T) valueOf(c *Case) error {
 	call, result, err := t.right(t.Caller, c)
-	if err != nil || result == nil {
+	if err != nil {
 		return err
 	}
 	if !t.shaped(call, c.Name, c, result) {
@@ -80,17 +75,17 @@ func checkAttrs(t *T) error {
 func checkDefaults(t *T) error {
 	return t.eachCase(func(d dtypes) []plan { return []plan{base(d)} }, func(c *Case) error {
 		plain, err := t.baseline(t.Caller, c)
-		if err != nil || plain == nil {
+		if err != nil {
 			return err
 		}
 		for i := range t.Op.Attrs {
 			a := &t.Op.Attrs[i]
 			if v := explicitDefault(c, a); v != nil {
-				if err := t.sameAs(c.withAttr(a.Name, v), plain); err != nil {
+				if err := proceed(t.sameAs(c.withAttr(a.Name, v), plain)); err != nil {
 					return err
 				}
 			}
-			if err := t.integerFor(c, a); err != nil {
+			if err := proceed(t.integerFor(c, a)); err != nil {
 				return err
 			}
 		}
@@ -117,7 +112,7 @@ func (t *T) integerFor(c *Case, a *opdef.Attr) error {
 		return nil
 	}
 	want, err := t.baseline(t.Caller, c.withAttr(a.Name, 1.0))
-	if err != nil || want == nil {
+	if err != nil {
 		return err
 	}
 	return t.sameAs(c.withAttr(a.Name, int64(1)), want)
@@ -126,7 +121,7 @@ func (t *T) integerFor(c *Case, a *opdef.Attr) error {
 // sameAs calls a case and expects the bits of an earlier result.
 func (t *T) sameAs(c *Case, want *Result) error {
 	call, got, err := t.right(t.Caller, c)
-	if err != nil || got == nil {
+	if err != nil {
 		return err
 	}
 	t.identical(call, c.Name, got, want)
@@ -159,7 +154,7 @@ func checkOptional(t *T) error {
 			}
 			absent := c.with(i, nil, "no "+in.Name)
 			want, err := t.baseline(t.Caller, absent)
-			if err != nil || want == nil {
+			if err != nil {
 				return err
 			}
 			neutral, err := t.neutral(c, absent, i)
@@ -171,7 +166,7 @@ func checkOptional(t *T) error {
 			}
 			found = true
 			call, got, err := t.right(t.Caller, neutral)
-			if err != nil || got == nil {
+			if err != nil {
 				return err
 			}
 			t.equalNumbers(call, neutral.Name, got, want)
@@ -184,7 +179,7 @@ func checkOptional(t *T) error {
 	return err
 }
 
-// neutral fills an input so that the reference gives what it gives without that input.
+// neutral fills an input so that the reference gives what it gives without that input. It is nil where no filling does.
 func (t *T) neutral(c, absent *Case, i int) (*Case, error) {
 	want, err := t.env.oracle.Reference(t.ctx, absent, "float64")
 	if err != nil {
@@ -204,7 +199,7 @@ func (t *T) neutral(c, absent *Case, i int) (*Case, error) {
 			return candidate, nil
 		}
 	}
-	return nil, nil // there is none
+	return nil, nil // no filling does
 }
 
 func sameValues(a, b []Expected) bool {
@@ -241,14 +236,14 @@ func (t *T) equalNumbers(call *Call, name string, got, want *Result) {
 func checkKeywords(t *T) error {
 	return t.eachCase(func(d dtypes) []plan { return []plan{base(d)} }, func(c *Case) error {
 		want, err := t.baseline(t.Caller, c)
-		if err != nil || want == nil {
+		if err != nil {
 			return err
 		}
 		for _, style := range []Style{Keywords, Reversed} {
 			call := newCall(c)
 			call.Style = style
 			got, err := t.Call(call, c.Name)
-			if err != nil || got == nil {
+			if err != nil {
 				return err
 			}
 			if got = t.succeeded(call, c.Name+", by keyword", got); got != nil {

@@ -11,7 +11,7 @@ import (
 // groupWatch are probes that every worker has: they watch what a call does beside computing.
 const groupWatch = "watch"
 
-// watched sends the call with a probe of groupWatch. Nil means that it is accounted for.
+// watched sends the call with a probe of groupWatch.
 func (t *T) watched(probe string, call *Call, name string, options map[string]any) (*Result, error) {
 	call = call.clone()
 	first := 0
@@ -43,7 +43,7 @@ func watches(probe string, also func(*opdef.Op, Caller) error) func(*opdef.Op, C
 // strides the definition allows, overwritten ones and given outputs are never copied.
 func checkNotCopied(t *T) error {
 	return t.eachCase(func(d dtypes) []plan { return []plan{base(d)} }, func(c *Case) error {
-		if err := t.seenInPlace(c); err != nil {
+		if err := proceed(t.seenInPlace(c)); err != nil {
 			return err
 		}
 		for i, in := range t.Op.Inputs {
@@ -52,7 +52,7 @@ func checkNotCopied(t *T) error {
 					continue
 				}
 				if view := layout.Apply(c.Inputs[i]); view != nil {
-					if err := t.seenInPlace(c.with(i, view, in.Name+" "+layout.Name)); err != nil {
+					if err := proceed(t.seenInPlace(c.with(i, view, in.Name+" "+layout.Name))); err != nil {
 						return err
 					}
 				}
@@ -80,7 +80,7 @@ func (t *T) seenInPlace(c *Case) error {
 		}
 	}
 	result, err := t.watched("pointers", call, c.Name, nil)
-	if err != nil || result == nil {
+	if err != nil {
 		return err
 	}
 	if result.Error != nil {
@@ -144,7 +144,7 @@ func checkWarnings(t *T) error {
 		return err
 	}
 	result, err := t.watched("warnings", call, c.Name, nil)
-	if err != nil || result == nil || t.succeeded(call, c.Name, result) == nil {
+	if err != nil || t.succeeded(call, c.Name, result) == nil {
 		return err
 	}
 	got := fmt.Sprint(result.Notes["warnings"])
