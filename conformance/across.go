@@ -190,7 +190,7 @@ func (t *T) chainCase() (*Case, chainLink, error) {
 	for _, s := range symbols(t.Op) {
 		p.sizes[s] = 8
 	}
-	c, err := newCase(t.Op, p)
+	c, err := t.sampledCase(p)
 	if err != nil {
 		return nil, chainLink{}, nil // equal sizes are not allowed, so there is no such call
 	}

@@ -134,7 +134,7 @@ func (s *session) compete(ctx context.Context, c *contest) error {
 		ours.Row("", d.String())
 		theirs.Row("", d.String())
 		for _, p := range append(valuePlans(c.op, d), largePlan(c.op, d)) {
-			made, err := newCase(c.op, p)
+			made, err := ours.sampledCase(p)
 			if err != nil {
 				continue
 			}

@@ -33,6 +33,8 @@ type plan struct {
 	when *opdef.Expr
 	// contents says what inputs with a range hold.
 	contents contents
+	// sampler makes contents in the author's place; nil means that they are random.
+	sampler sampler
 }
 
 // dtypes binds the dtype variables of an op to short names.

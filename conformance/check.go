@@ -149,6 +149,8 @@ type environment struct {
 	project *opdef.Project
 	device  string
 	oracle  Oracle
+	// samplers make the contents of ops whose authors wish to, by the names of the ops.
+	samplers map[string]sampler
 	// callers by name, in the order of the report; only those that can call.
 	callers []Caller
 	// chain runs several frameworks in one process; nil where there are fewer than two.
@@ -265,11 +267,16 @@ func (t *T) call(caller Caller, c *Case) (*Call, error) {
 // poisoned are arrays for the outputs of a case, with saved ones or without, and guard elements around them.
 func poisoned(c *Case, saved bool) ([]*Tensor, error) {
 	return outputArrays(c, saved, func(o *ndarray.Array) *ndarray.Array {
-		for i := range o.Data {
-			o.Data[i] = fillByte
-		}
-		return ndarray.Guarded(o, guardElements, guardByte)
+		return ndarray.Guarded(filled(o, fillByte), guardElements, guardByte)
 	})
+}
+
+// filled fills the memory of an array.
+func filled(a *ndarray.Array, fill byte) *ndarray.Array {
+	for i := range a.Data {
+		a.Data[i] = fill
+	}
+	return a
 }
 
 // outputArrays makes an array for every output of a case; absent ones are nil.

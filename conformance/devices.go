@@ -36,7 +36,7 @@ func checkNoKernel(t *T) error {
 	if len(kernelsOn(t.Op, t.env.device)) > 0 {
 		return skip("the op has a kernel for %s", kindOf(t.env.device))
 	}
-	c, err := newCase(t.Op, base(declared(t.Op)[0]))
+	c, err := t.sampledCase(base(declared(t.Op)[0]))
 	if err != nil {
 		return err
 	}

@@ -112,7 +112,7 @@ func (t *T) threadCases() ([]*Case, error) {
 		if i == 2 && t.Op.HasBatch() {
 			p.batch = []int64{67} // long enough for several threads of the library
 		}
-		one, err := newCase(t.Op, p)
+		one, err := t.sampledCase(p)
 		if err != nil {
 			return nil, err
 		}

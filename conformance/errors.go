@@ -15,7 +15,7 @@ func (t *T) wrongCase() (*Case, error) {
 	if len(all) == 0 {
 		return nil, skip("no kernel for device %s", t.env.device)
 	}
-	return newCase(t.Op, base(all[0]))
+	return t.sampledCase(base(all[0]))
 }
 
 // faults spoils a right call in every way, one at a time, for a caller.

@@ -66,21 +66,24 @@ func shared(c *Case, i int) []fault {
 			same := &Tensor{Array: x}
 			add("same object", same, same)
 		}
-		a, b := inOneBuffer(x, other)
+		a, b := inOneMemory(x, other, 1)
 		add("shifted memory", a, b)
 	}
 	return out
 }
 
-// inOneBuffer lays two arrays into the same memory, the second one element behind the first.
-func inOneBuffer(x, other *ndarray.Array) (*Tensor, *Tensor) {
-	size := ndarray.ItemSize(other.DType)
-	memory := make([]byte, max(int64(len(x.Bytes())), (other.Len()+1)*size))
-	copy(memory[size:], other.Bytes())
-	copy(memory, x.Bytes())
-	a := &ndarray.Array{DType: x.DType, Shape: x.Shape, Strides: ndarray.DenseStrides(x.Shape), Data: memory}
-	b := &ndarray.Array{DType: other.DType, Shape: other.Shape, Strides: ndarray.DenseStrides(other.Shape), Offset: 1, Data: memory}
-	return &Tensor{Array: a}, &Tensor{Array: b}
+// inOneMemory lays two arrays into the same memory, the second one some elements behind the first, whose elements it holds.
+func inOneMemory(first, second *ndarray.Array, behind int64) (*Tensor, *Tensor) {
+	size := ndarray.ItemSize(second.DType)
+	memory := make([]byte, max(int64(len(first.Bytes())), (second.Len()+behind)*size))
+	copy(memory[behind*size:], second.Bytes())
+	copy(memory, first.Bytes())
+	lay := func(a *ndarray.Array, offset int64) *Tensor {
+		return &Tensor{Array: &ndarray.Array{
+			DType: a.DType, Shape: a.Shape, Strides: ndarray.DenseStrides(a.Shape), Offset: offset, Data: memory,
+		}}
+	}
+	return lay(first, 0), lay(second, behind)
 }
 
 // wrongPresence are output arrays where there is no output, and missing ones where there is.
@@ -145,8 +148,7 @@ func sharedOutputs(c *Case, caller Caller, results []*ndarray.Array) []fault {
 			if o == nil || other == nil || c.Op.Outputs[i].Saved && !isBare(caller) {
 				continue
 			}
-			a, b := inOneBuffer(other, o)
-			b.Offset = 0
+			a, b := inOneMemory(other, o, 0)
 			out = append(out, fault{
 				kind: fmt.Sprintf("memory of output %d", k), arg: c.Op.Outputs[i].Name, phase: phaseOutput, whole: true,
 				spoil: func(call *Call) { call.Out[k], call.Out[i] = a, b },

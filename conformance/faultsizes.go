@@ -197,13 +197,9 @@ func overlapping(c *Case, o *ndarray.Array) []misfit {
 		if in == nil {
 			continue
 		}
-		memory := make([]byte, max(len(in.Data), len(o.Data)))
-		copy(memory, in.Data)
-		x, y := *in, *o
-		x.Data, y.Data = memory, memory
+		x, y := inOneMemory(in, o, 0)
 		out = append(out, misfit{
-			"out overlap", "ValueError", "memory apart from " + c.Op.Inputs[i].Name, "overlapping memory",
-			&Tensor{Array: &y}, &Tensor{Array: &x}, i,
+			"out overlap", "ValueError", "memory apart from " + c.Op.Inputs[i].Name, "overlapping memory", y, x, i,
 		})
 	}
 	return out

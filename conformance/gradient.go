@@ -66,7 +66,7 @@ func checkGradient(t *T) error {
 	if len(d) == 0 {
 		return skip("no kernel for device %s", t.env.device)
 	}
-	for _, c := range cases(t.Op, gradientPlans(t.Op, d[0])) {
+	for _, c := range cases(t.Op, gradientPlans(t.Op, d[0]), t.sampler()) {
 		if err := t.gradient(c); err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func (t *T) gradient(c *Case) error {
 	}
 	link := transform.GradientOf(t.Op)
 	cotangents := cotangentsOf(c)
-	g := gradientCase(c, link, forward, cotangents)
+	g := c.gradient(link, exact(forward), cotangents)
 	got, err := t.env.oracle.Reference(t.ctx, g, "float64")
 	if err != nil {
 		return err
@@ -143,30 +143,15 @@ func cotangentsOf(c *Case) []*ndarray.Array {
 	return results
 }
 
-// gradientCase is the call of the gradient op that belongs to a call, in float64 throughout.
-func gradientCase(c *Case, link *transform.Gradient, forward []Expected, cotangents []*ndarray.Array) *Case {
-	g := &Case{Op: link.Op, Name: c.Name + ", gradient", DTypes: c.DTypes, Batch: c.Batch, Sizes: c.Sizes, Attrs: map[string]any{}}
-	for _, name := range link.Attrs {
-		if v, given := c.Attrs[name]; given {
-			g.Attrs[name] = v
+// exact are results of the reference as arrays of float64; nil where there is none.
+func exact(results []Expected) []*ndarray.Array {
+	out := make([]*ndarray.Array, len(results))
+	for i, y := range results {
+		if !y.Absent {
+			out[i] = ndarray.FromFloats(lookup("f64"), y.Shape, y.Values)
 		}
 	}
-	for _, operand := range link.Operands {
-		switch operand.From {
-		case transform.FromInput:
-			g.Inputs = append(g.Inputs, c.Inputs[operand.Index])
-		case transform.FromGrad:
-			g.Inputs = append(g.Inputs, cotangents[operand.Index])
-		case transform.FromOutput:
-			y := forward[operand.Index]
-			if y.Absent {
-				g.Inputs = append(g.Inputs, nil)
-			} else {
-				g.Inputs = append(g.Inputs, ndarray.FromFloats(lookup("f64"), y.Shape, y.Values))
-			}
-		}
-	}
-	return g
+	return out
 }
 
 // What finite differences of order four with the step of the worker can tell, relative to the largest element; the spread

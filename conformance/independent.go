@@ -54,7 +54,7 @@ func checkIndependent(t *T) error {
 	}
 	d := all[0]
 	plans := slices.Concat(valuePlans(t.Op, d), sizePlans(t.Op, d), attrPlans(t.Op, d), zeroPlans(t.Op, d), contentPlans(d))
-	for _, c := range cases(t.Op, plans) {
+	for _, c := range cases(t.Op, plans, t.sampler()) {
 		got, missing, err := oracle.Independent(t.ctx, c)
 		if missing != "" {
 			return unsupported("the independent formula needs a module: %s", missing)

@@ -34,8 +34,8 @@ func withModule(t *testing.T, name, module string) *opdef.Op {
 func definitionJudged(t *testing.T, op *opdef.Op, id string) string {
 	t.Helper()
 	oracle := realOracle(t, time.Minute)
-	oracle.giveSamplers(t.Context(), []*opdef.Op{op})
-	s := &session{env: environment{project: toy(t), device: "cpu", oracle: oracle}}
+	samplers := oracle.samplers(t.Context(), []*opdef.Op{op})
+	s := &session{env: environment{project: toy(t), device: "cpu", oracle: oracle, samplers: samplers}}
 	for _, check := range definitionChecks() {
 		if check.ID == id {
 			var lines []string

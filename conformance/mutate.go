@@ -47,14 +47,6 @@ func (o *MutationOptions) budget() time.Duration {
 	return o.Budget
 }
 
-// The verdicts on mutants.
-const (
-	killed     = "killed"
-	survived   = "survived"
-	equivalent = "equivalent"
-	notRun     = "unsupported"
-)
-
 // ErrSurvived means that the suite did not notice a planted fault, or noticed one that is listed as no fault.
 var ErrSurvived = errors.New("mutants survived")
 
@@ -163,7 +155,7 @@ func (m *mutation) packages(ctx context.Context, adaptors []string) error {
 			continue
 		}
 		for _, x := range m.wanted(all, name) {
-			m.record(x, report.Mutant{Verdict: notRun, Reason: "the framework of this adaptor is not here"})
+			m.record(x, report.Mutant{Verdict: report.NotRun, Reason: "the framework of this adaptor is not here"})
 		}
 	}
 	adaptors = present

@@ -96,7 +96,7 @@ func (b *bed) family(name string) string {
 // round plants mutants, judges each of them and takes them out again. It returns those that another caller may notice.
 func (b *bed) round(ctx context.Context, mutants []*mutate.Mutant, caller string) (left []*mutate.Mutant, err error) {
 	if reason := mutants[0].Operator.Unsupported; reason != "" {
-		b.record(mutants[0], report.Mutant{Verdict: notRun, Reason: reason})
+		b.record(mutants[0], report.Mutant{Verdict: report.NotRun, Reason: reason})
 		return nil, nil
 	}
 	if err := b.edit(mutants, true); err != nil {
@@ -117,7 +117,7 @@ func (b *bed) round(ctx context.Context, mutants []*mutate.Mutant, caller string
 		switch {
 		case err != nil:
 			return nil, err
-		case verdict.Verdict == survived && !b.last:
+		case verdict.Verdict == report.Survived && !b.last:
 			left = append(left, x)
 		default:
 			b.record(x, verdict)
@@ -139,7 +139,7 @@ func (b *bed) notImported(ctx context.Context, x *mutate.Mutant, caller string) 
 	if again == nil {
 		return fmt.Errorf("%s: a package is imported or not, by chance", x.ID)
 	}
-	b.record(x, report.Mutant{Verdict: killed, By: "import", Adaptor: caller, Reason: again.Error()})
+	b.record(x, report.Mutant{Verdict: report.Killed, By: "import", Adaptor: caller, Reason: again.Error()})
 	return nil
 }
 

@@ -95,10 +95,10 @@ func (m *mutation) idle() error {
 // settleEquivalent changes the verdict on a mutant that is listed as equivalent somewhere.
 func settleEquivalent(v *report.Mutant, reason, where string) {
 	switch v.Verdict {
-	case survived:
-		v.Verdict, v.Reason = equivalent, reason+" ("+v.Reason+")"
-	case killed:
-		v.Verdict = survived
+	case report.Survived:
+		v.Verdict, v.Reason = report.Equivalent, reason+" ("+v.Reason+")"
+	case report.Killed:
+		v.Verdict = report.Survived
 		v.Reason = fmt.Sprintf("listed as equivalent in %s, but %s noticed it: %s", where, v.By, v.Reason)
 	}
 }

@@ -23,7 +23,7 @@ func (b *bed) runSwitched(ctx context.Context, list []*mutate.Mutant) error {
 	}
 	for _, x := range list {
 		if x.Operator.Unsupported != "" {
-			b.record(x, report.Mutant{Verdict: notRun, Reason: x.Operator.Unsupported})
+			b.record(x, report.Mutant{Verdict: report.NotRun, Reason: x.Operator.Unsupported})
 			continue
 		}
 		if err := b.set(x.Number); err != nil {
@@ -56,7 +56,7 @@ func (b *bed) judge(ctx context.Context, x *mutate.Mutant, ops []*opdef.Op, call
 	for i, t := range trials {
 		if !t.expected && (!b.last || time.Since(began) > budget) {
 			reason := fmt.Sprintf("%d of %d checks ran in %v", i, len(trials), budget)
-			return report.Mutant{Verdict: survived, Reason: reason, Seconds: time.Since(began).Seconds()}, nil
+			return report.Mutant{Verdict: report.Survived, Reason: reason, Seconds: time.Since(began).Seconds()}, nil
 		}
 		text, failed, err := b.try(ctx, x, t)
 		if err != nil {
@@ -64,11 +64,11 @@ func (b *bed) judge(ctx context.Context, x *mutate.Mutant, ops []*opdef.Op, call
 		}
 		if failed {
 			seconds := time.Since(began).Seconds()
-			return report.Mutant{Verdict: killed, By: t.check.ID, Adaptor: t.caller.Name(), Reason: text, Seconds: seconds}, nil
+			return report.Mutant{Verdict: report.Killed, By: t.check.ID, Adaptor: t.caller.Name(), Reason: text, Seconds: seconds}, nil
 		}
 	}
 	reason := fmt.Sprintf("no check of %d failed", len(trials))
-	return report.Mutant{Verdict: survived, Reason: reason, Seconds: time.Since(began).Seconds()}, nil
+	return report.Mutant{Verdict: report.Survived, Reason: reason, Seconds: time.Since(began).Seconds()}, nil
 }
 
 // listedBudget is how much more time a mutant has that is listed as equivalent: that is to be refuted.
@@ -162,14 +162,14 @@ func (b *bed) confirm(ctx context.Context) error {
 			return err
 		}
 		if b.sound[t.key()] = !failed; failed {
-			b.say("note: %s of %s through %s fails without a mutant: %s", t.check.ID, t.op.Name, t.caller.Name(), firstLine(text))
+			b.say("note: %s of %s through %s fails without a mutant: %s", t.check.ID, t.op.Name, t.caller.Name(), report.FirstLine(text))
 		}
 	}
 	b.mu.Lock()
 	for id, t := range b.claims {
 		i := slices.IndexFunc(b.verdicts, func(v report.Mutant) bool { return v.ID == id })
 		if v := &b.verdicts[i]; !b.sound[t.key()] {
-			v.Verdict, v.Reason = survived, "only "+v.By+" failed, which fails without the mutant, too"
+			v.Verdict, v.Reason = report.Survived, "only "+v.By+" failed, which fails without the mutant, too"
 		}
 	}
 	b.mu.Unlock()
@@ -202,13 +202,13 @@ func (m *mutation) record(x *mutate.Mutant, v report.Mutant) {
 	if v.Adaptor == "" {
 		v.Adaptor = x.Layer()
 	}
-	v.Reason = firstLine(v.Reason)
+	v.Reason = report.FirstLine(v.Reason)
 	m.mu.Lock()
 	m.applyEquivalent(x, &v)
 	m.verdicts = append(m.verdicts, v)
 	m.mu.Unlock()
 	switch {
-	case v.Verdict == survived:
+	case v.Verdict == report.Survived:
 		m.say("SURVIVED %s, %s: %s (%.1f s)", v.ID, v.Where, v.Change, v.Seconds)
 	case m.options.Verbose:
 		m.say("  %-11s %s by %s through %s (%.1f s): %s", v.Verdict, v.ID, v.By, v.Adaptor, v.Seconds, v.Reason)

@@ -14,50 +14,31 @@ import (
 	"github.com/opcast/opcast/internal/report"
 )
 
-// tally counts the mutants of one kind in one layer.
+// tally counts the mutants of one kind, which is its name, in one layer.
 type tally struct {
-	layer, kind                                           string
-	made, killed, expected, equivalent, unsupported, left int
+	layer string
+	report.MutantCounts
 }
 
 // tallies counts verdicts by layer and kind, in their order.
 func tallies(mutants []report.Mutant) []tally {
 	var out []tally
-	for _, v := range mutants {
-		layer := layerOfID(v.ID)
-		i := slices.IndexFunc(out, func(t tally) bool { return t.layer == layer && t.kind == v.Kind })
-		if i < 0 {
-			i = len(out)
-			out = append(out, tally{layer: layer, kind: v.Kind})
-		}
-		out[i].add(v)
-	}
-	slices.SortStableFunc(out, func(a, b tally) int { return cmp.Or(cmp.Compare(a.layer, b.layer), cmp.Compare(a.kind, b.kind)) })
 	total := tally{layer: "all"}
 	for _, v := range mutants {
-		total.add(v)
+		layer := layerOfID(v.ID)
+		i := slices.IndexFunc(out, func(t tally) bool { return t.layer == layer && t.Name == v.Kind })
+		if i < 0 {
+			i = len(out)
+			out = append(out, tally{layer, report.MutantCounts{Name: v.Kind}})
+		}
+		out[i].Add(&v)
+		total.Add(&v)
 	}
+	slices.SortStableFunc(out, func(a, b tally) int { return cmp.Or(cmp.Compare(a.layer, b.layer), cmp.Compare(a.Name, b.Name)) })
 	return append(out, total)
 }
 
 func layerOfID(id string) string { return strings.Split(id, "/")[1] }
-
-func (t *tally) add(v report.Mutant) {
-	t.made++
-	switch v.Verdict {
-	case killed:
-		t.killed++
-		if slices.Contains(v.Expected, v.By) {
-			t.expected++
-		}
-	case equivalent:
-		t.equivalent++
-	case notRun:
-		t.unsupported++
-	default:
-		t.left++
-	}
-}
 
 // table is the closing table of a run.
 func table(mutants []report.Mutant) string {
@@ -65,7 +46,7 @@ func table(mutants []report.Mutant) string {
 	row := func(cells ...any) { fmt.Fprintf(&b, "%-8s %-24s %6v %7v %9v %11v %12v %9v\n", cells...) }
 	row("layer", "kind", "made", "killed", "expected", "equivalent", "unsupported", "survived")
 	for _, t := range tallies(mutants) {
-		row(t.layer, t.kind, t.made, t.killed, t.expected, t.equivalent, t.unsupported, t.left)
+		row(t.layer, t.Name, t.Made, t.Killed, t.Expected, t.Equivalent, t.Unsupported, t.Survived)
 	}
 	return b.String()
 }
@@ -126,8 +107,8 @@ func (m *mutation) left() error {
 	if err := m.idle(); m.whole() && err != nil {
 		return err
 	}
-	if n := tallies(m.verdicts); n[len(n)-1].left > 0 {
-		return fmt.Errorf("%w: %d of %d", ErrSurvived, n[len(n)-1].left, len(m.verdicts))
+	if n := tallies(m.verdicts); n[len(n)-1].Survived > 0 {
+		return fmt.Errorf("%w: %d of %d", ErrSurvived, n[len(n)-1].Survived, len(m.verdicts))
 	}
 	return nil
 }
@@ -163,14 +144,14 @@ func markdown(mutants []report.Mutant, at time.Time) string {
 	b.WriteString("| layer | kind | made | killed | by an expected check | equivalent | unsupported | survived |\n")
 	b.WriteString("|---|---|--:|--:|--:|--:|--:|--:|\n")
 	for _, t := range tallies(mutants) {
-		name := "| " + t.layer + " | " + t.kind
-		if t.kind == "" {
+		name := "| " + t.layer + " | " + t.Name
+		if t.Name == "" {
 			name = "| **all** |"
 		}
-		fmt.Fprintf(&b, "%s | %d | %d | %d | %d | %d | %d |\n", name, t.made, t.killed, t.expected, t.equivalent, t.unsupported, t.left)
+		fmt.Fprintf(&b, "%s | %d | %d | %d | %d | %d | %d |\n", name, t.Made, t.Killed, t.Expected, t.Equivalent, t.Unsupported, t.Survived)
 	}
 	for _, list := range []struct{ verdict, head string }{
-		{equivalent, "Equivalent mutants"}, {survived, "Survivors"},
+		{report.Equivalent, "Equivalent mutants"}, {report.Survived, "Survivors"},
 	} {
 		listed(&b, list.head, slices.DeleteFunc(slices.Clone(mutants), func(v report.Mutant) bool { return v.Verdict != list.verdict }))
 	}

@@ -62,11 +62,11 @@ func TestEquivalent(t *testing.T) {
 		verdict report.Mutant
 		want    string
 	}{
-		{"listed", nil, report.Mutant{Verdict: survived}, equivalent},
-		{"listed, but noticed", nil, report.Mutant{Verdict: killed, By: "errors"}, survived},
-		{"of another op", func(e *Equivalent) { e.Op = "conv" }, report.Mutant{Verdict: survived}, survived},
-		{"of another layer", func(e *Equivalent) { e.Layer = "jax" }, report.Mutant{Verdict: killed}, killed},
-		{"of another text", func(e *Equivalent) { e.Before = "list" }, report.Mutant{Verdict: killed}, killed},
+		{"listed", nil, report.Mutant{Verdict: report.Survived}, report.Equivalent},
+		{"listed, but noticed", nil, report.Mutant{Verdict: report.Killed, By: "errors"}, report.Survived},
+		{"of another op", func(e *Equivalent) { e.Op = "conv" }, report.Mutant{Verdict: report.Survived}, report.Survived},
+		{"of another layer", func(e *Equivalent) { e.Layer = "jax" }, report.Mutant{Verdict: report.Killed}, report.Killed},
+		{"of another text", func(e *Equivalent) { e.Before = "list" }, report.Mutant{Verdict: report.Killed}, report.Killed},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			entry := listed
@@ -85,11 +85,11 @@ func TestEquivalent(t *testing.T) {
 func TestMutantTable(t *testing.T) {
 	began := time.Date(2026, 11, 22, 1, 2, 3, 0, time.UTC)
 	got := markdown([]report.Mutant{
-		{ID: "norm/backend/drop-rule/1", Kind: "drop-rule", Verdict: killed, By: "errors", Expected: []string{"errors"}, Seconds: 90},
-		{ID: "norm/backend/drop-rule/2", Kind: "drop-rule", Verdict: killed, By: "value", Expected: []string{"errors"}},
-		{ID: "norm/backend/drop-rule/3", Kind: "drop-rule", Verdict: survived},
-		{ID: "norm/torch/vmap-axis/1", Kind: "vmap-axis", Verdict: equivalent, Reason: "no op | has it"},
-		{ID: "norm/backend/wrong-stream/1", Kind: "wrong-stream", Verdict: notRun},
+		{ID: "norm/backend/drop-rule/1", Kind: "drop-rule", Verdict: report.Killed, By: "errors", Expected: []string{"errors"}, Seconds: 90},
+		{ID: "norm/backend/drop-rule/2", Kind: "drop-rule", Verdict: report.Killed, By: "value", Expected: []string{"errors"}},
+		{ID: "norm/backend/drop-rule/3", Kind: "drop-rule", Verdict: report.Survived},
+		{ID: "norm/torch/vmap-axis/1", Kind: "vmap-axis", Verdict: report.Equivalent, Reason: "no op | has it"},
+		{ID: "norm/backend/wrong-stream/1", Kind: "wrong-stream", Verdict: report.NotRun},
 	}, began)
 	for _, want := range []string{
 		"22 November 2026", "5 mutants, whose checks took 1m30s",

@@ -35,9 +35,7 @@ func callsFromGo(_ *opdef.Op, caller Caller) error {
 // randomizer makes right calls of random sizes and spoils most of them in random ways: types, counts, sizes, memory. What
 // the rules refuse has to raise the error that they tell; the rest has to compute; the process has to live.
 type randomizer struct {
-	t *T
-	// op is a copy without a sampler: the process that draws the same calls by itself has none.
-	op      *opdef.Op
+	t       *T
 	program *rule.Program
 	// refused says that only calls are drawn which the rules refuse: an author makes contents that kernels may rely on.
 	refused bool
@@ -49,11 +47,9 @@ type randomizer struct {
 }
 
 func newRandomizer(t *T, seed uint64) (*randomizer, error) {
-	op := *t.Op
-	op.Sampler = nil
 	r := &randomizer{
-		t: t, op: &op, program: rule.Compile(&op), refused: samplesPattern.MatchString(op.Module),
-		choices: combinations(&op, t.env.device), seed: seed, family: -1,
+		t: t, program: rule.Compile(t.Op), refused: samplesPattern.MatchString(t.Op.Module),
+		choices: combinations(t.Op, t.env.device), seed: seed, family: -1,
 	}
 	if len(r.choices) == 0 {
 		return nil, skip("no kernel for device %s", t.env.device)
@@ -117,7 +113,8 @@ func (r *randomizer) prepare(family int64) error {
 	rng := r.rand("plan", family)
 	for range randomTries {
 		d := r.choices[rng.IntN(len(r.choices))]
-		c, err := newCase(r.op, randomPlan(r.op, d, rng, family))
+		// Without the author's samples: the process that draws the same calls by itself cannot run them.
+		c, err := newCase(r.t.Op, randomPlan(r.t.Op, d, rng, family))
 		if err != nil {
 			continue // the sizes do not fit the definition
 		}

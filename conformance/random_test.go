@@ -12,9 +12,10 @@ import (
 )
 
 // drawn describes the first calls that are drawn of an op.
-func drawn(t *testing.T, op *opdef.Op) (texts []string) {
+func drawn(t *testing.T, op *opdef.Op, samplers map[string]sampler) (texts []string) {
 	t.Helper()
-	check := &T{ctx: t.Context(), env: &environment{project: toy(t), device: "cpu"}, Op: op, Caller: &fake{name: nativeName}}
+	env := &environment{project: toy(t), device: "cpu", samplers: samplers}
+	check := &T{ctx: t.Context(), env: env, Op: op, Caller: &fake{name: nativeName}}
 	r, err := newRandomizer(check, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -39,12 +40,12 @@ func drawn(t *testing.T, op *opdef.Op) (texts []string) {
 // The suite, which can run an author's samples, draws the calls that the process draws, which cannot: no kernel gets contents
 // that its author would not make.
 func TestRandomDrawsAlike(t *testing.T) {
-	here, there := *toyOp(t, "ragged"), toyOp(t, "ragged")
-	here.Sampler = func(sizes map[string]any, _ uint64) (map[string]opdef.Content, error) {
+	op := toyOp(t, "ragged")
+	scale := func(sizes map[string]any, _ uint64) (map[string]sampled, error) {
 		n, _ := sizes["R"].(int64)
-		return map[string]opdef.Content{"scale": {Shape: []int64{n}, Values: slices.Repeat([]float64{0.5}, int(n))}}, nil
+		return map[string]sampled{"scale": {Shape: []int64{n}, Values: slices.Repeat([]float64{0.5}, int(n))}}, nil
 	}
-	ours, theirs := drawn(t, &here), drawn(t, there)
+	ours, theirs := drawn(t, op, map[string]sampler{op.Name: scale}), drawn(t, op, nil)
 	if !slices.Equal(ours, theirs) || len(ours) < 100 {
 		t.Errorf("%d calls here, %d there, or they differ", len(ours), len(theirs))
 	}
@@ -53,7 +54,7 @@ func TestRandomDrawsAlike(t *testing.T) {
 			t.Errorf("call %.40s is not refused", text)
 		}
 	}
-	if all := drawn(t, toyOp(t, "affine")); !slices.ContainsFunc(all, func(s string) bool { return strings.Contains(s, "  false") }) {
+	if all := drawn(t, toyOp(t, "affine"), nil); !slices.ContainsFunc(all, func(s string) bool { return strings.Contains(s, "  false") }) {
 		t.Error("no right call of an op without samples")
 	}
 }

@@ -274,10 +274,11 @@ func attrPlans(op *opdef.Op, d dtypes) []plan {
 	return plans
 }
 
-// cases turns plans into calls. A plan that the definition's conditions exclude is left out.
-func cases(op *opdef.Op, plans []plan) []*Case {
+// cases turns plans into calls, whose contents the sampler makes. A plan that the definition's conditions exclude is left out.
+func cases(op *opdef.Op, plans []plan, s sampler) []*Case {
 	var out []*Case
 	for _, p := range plans {
+		p.sampler = s
 		if c, err := newCase(op, p); err == nil {
 			out = append(out, c)
 		}

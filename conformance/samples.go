@@ -23,21 +23,32 @@ func hasSamples(op *opdef.Op, _ Caller) error {
 	return unless(samplesPattern.MatchString(op.Module), "the definition has no samples")
 }
 
-// giveSamplers lets ops whose authors make contents do so. Each op is its own copy afterwards.
-func (o *remoteOracle) giveSamplers(ctx context.Context, ops []*opdef.Op) {
+// sampler runs the samples of an op's author for sizes, attrs and leading dims by name.
+type sampler func(sizes map[string]any, seed uint64) (map[string]sampled, error)
+
+// sampled is what an author's samples make for an input, in row-major order.
+type sampled struct {
+	Shape  []int64
+	Values []float64
+}
+
+// samplers are those of the ops whose authors make contents, by the names of the ops.
+func (o *remoteOracle) samplers(ctx context.Context, ops []*opdef.Op) map[string]sampler {
+	out := map[string]sampler{}
 	for _, op := range ops {
-		if op.Sampler == nil && samplesPattern.MatchString(op.Module) {
-			op.Sampler = func(sizes map[string]any, seed uint64) (map[string]opdef.Content, error) {
+		if samplesPattern.MatchString(op.Module) {
+			out[op.Name] = func(sizes map[string]any, seed uint64) (map[string]sampled, error) {
 				return o.samples(ctx, op, sizes, seed)
 			}
 		}
 	}
+	return out
 }
 
 // samples runs an author's function.
 func (o *remoteOracle) samples(
 	ctx context.Context, op *opdef.Op, sizes map[string]any, seed uint64,
-) (map[string]opdef.Content, error) {
+) (map[string]sampled, error) {
 	m, err := o.worker.Call(ctx, map[string]any{
 		"do": "samples", "file": op.File, "text": op.Module, "sizes": sizes, "seed": seed,
 	}, nil)
@@ -55,22 +66,22 @@ func (o *remoteOracle) samples(
 	if answer.Error != "" {
 		return nil, fmt.Errorf("samples of %s: %s", op.Name, answer.Error)
 	}
-	out := map[string]opdef.Content{}
+	out := map[string]sampled{}
 	for i, name := range answer.Names {
-		out[name] = opdef.Content{Shape: answer.Shapes[i], Values: float64s(m.Blobs[i])}
+		out[name] = sampled{Shape: answer.Shapes[i], Values: float64s(m.Blobs[i])}
 	}
 	return out, nil
 }
 
-// structured are the contents that the author's samples make for a case, by input. What the plan says about contents does
-// not reach them.
+// structured are the contents that the author's samples make for a case, by input; nil where there are no samples. What the
+// plan says about contents does not reach them.
 func (c *Case) structured(p plan) (map[string]*ndarray.Array, error) {
-	if c.Op.Sampler == nil || c.hollow {
+	if p.sampler == nil || c.hollow {
 		return nil, nil
 	}
 	h := fnv.New64a()
-	h.Write([]byte(c.Op.Name + "/" + c.Name))               // a hash never fails
-	contents, err := c.Op.Sampler(c.given(), h.Sum64()>>11) // as many bits as every JSON reader keeps
+	h.Write([]byte(c.Op.Name + "/" + c.Name))            // a hash never fails
+	contents, err := p.sampler(c.given(), h.Sum64()>>11) // as many bits as every JSON reader keeps
 	if err != nil {
 		return nil, err
 	}
@@ -122,17 +133,15 @@ func (c *Case) given() map[string]any {
 // checkSamples runs the author's function for calls of all sizes: it must give inputs of the op, of their shapes, within
 // their range.
 func checkSamples(t *T) error {
-	if t.Op.Sampler == nil {
+	if t.sampler() == nil {
 		return unsupported("nobody runs the author's Python here")
 	}
 	return t.each(func(d dtypes) error {
 		for _, p := range slices.Concat(valuePlans(t.Op, d), sizePlans(t.Op, d), zeroPlans(t.Op, d)) {
-			plain := *t.Op
-			plain.Sampler = nil
-			if _, err := newCase(&plain, p); err != nil {
+			if _, err := newCase(t.Op, p); err != nil {
 				continue // the definition excludes it
 			}
-			c, err := newCase(t.Op, p)
+			c, err := t.sampledCase(p)
 			t.row().done++
 			if err != nil {
 				t.Fail(nil, p.name, "%v", err)

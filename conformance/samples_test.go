@@ -33,8 +33,8 @@ func TestSamples(t *testing.T) {
 func TestSamplesReachCalls(t *testing.T) {
 	op := withModule(t, "ragged", "def samples(rng, sizes):\n    return {'x': rng.permutation(sizes['R'] * sizes['N']).reshape(sizes['R'], -1)}\n")
 	oracle := realOracle(t, time.Minute)
-	oracle.giveSamplers(t.Context(), []*opdef.Op{op})
 	p := contentPlans(dtypes{"T": "f32"})[0]
+	p.sampler = oracle.samplers(t.Context(), []*opdef.Op{op})[op.Name]
 	first, err := newCase(op, p)
 	if err != nil {
 		t.Fatal(err)

@@ -30,10 +30,7 @@ func garbage(c *Case, fill byte) ([]*Tensor, error) {
 	arrays, err := c.scratch()
 	var out []*Tensor
 	for _, a := range arrays {
-		for i := range a.Data {
-			a.Data[i] = fill
-		}
-		out = append(out, &Tensor{Array: ndarray.Guarded(a, guardElements, guardByte)})
+		out = append(out, &Tensor{Array: ndarray.Guarded(filled(a, fill), guardElements, guardByte)})
 	}
 	return out, err
 }
@@ -156,11 +153,11 @@ func wrongScratch(c *Case, caller Caller, device string) ([]fault, error) {
 		}
 		for k, in := range c.Inputs {
 			if in != nil && in.Len() > 0 && a.Len() > 0 {
-				add("scratch in "+c.Op.Inputs[k].Name, nil, func(call *Call) { call.Scratch[i], call.Inputs[k] = inOneMemory(a, in) })
+				add("scratch in "+c.Op.Inputs[k].Name, nil, func(call *Call) { call.Inputs[k], call.Scratch[i] = inOneMemory(in, a, 0) })
 			}
 		}
 		for k, other := range arrays[:i] {
-			add("scratch in "+c.Op.Scratch[k].Name, nil, func(call *Call) { call.Scratch[i], call.Scratch[k] = inOneMemory(a, other) })
+			add("scratch in "+c.Op.Scratch[k].Name, nil, func(call *Call) { call.Scratch[k], call.Scratch[i] = inOneMemory(other, a, 0) })
 		}
 	}
 	return out, nil
@@ -195,15 +192,6 @@ func unfit(c *Case, caller Caller, device string, a *ndarray.Array) map[string]*
 		}
 	}
 	return out
-}
-
-// inOneMemory lays two arrays over the same memory from its beginning; it holds the elements of the second.
-func inOneMemory(a, b *ndarray.Array) (*Tensor, *Tensor) {
-	x, y := *a, *b
-	memory := make([]byte, max(len(a.Data), len(b.Data)))
-	copy(memory, b.Data)
-	x.Data, y.Data = memory, memory
-	return &Tensor{Array: &x}, &Tensor{Array: &y}
 }
 
 // intact expects the guard bytes around arrays that were given to be as they were.

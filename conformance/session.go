@@ -136,8 +136,7 @@ func (s *session) start(ctx context.Context, adaptors []string) error {
 		return err
 	}
 	judge := &remoteOracle{worker: oracle, cache: map[[sha256.Size]byte][]Expected{}}
-	judge.giveSamplers(ctx, s.options.Project.Ops)
-	s.env.oracle = judge
+	s.env.oracle, s.env.samplers = judge, judge.samplers(ctx, s.options.Project.Ops)
 	if slices.Contains(adaptors, nativeName) {
 		if err := s.startNative(ctx); err != nil {
 			return err

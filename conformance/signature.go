@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/report"
 )
 
 // checkSignature compares the public function with the definition: parameters, their order and kind, defaults, doc.
@@ -23,7 +24,7 @@ func checkSignature(t *T) error {
 		t.Fail(nil, "signature", "%s", text)
 	}
 	if !strings.Contains(got.Doc, t.Op.Doc) {
-		t.Fail(nil, "documentation", "%q does not contain %q", firstLine(got.Doc), t.Op.Doc)
+		t.Fail(nil, "documentation", "%q does not contain %q", report.FirstLine(got.Doc), t.Op.Doc)
 	}
 	public := map[string]bool{}
 	for _, name := range got.Public {
@@ -35,11 +36,6 @@ func checkSignature(t *T) error {
 		}
 	}
 	return nil
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
 }
 
 // signatureFault says how parameters differ from the definition, or "".

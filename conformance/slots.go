@@ -7,6 +7,7 @@ import (
 
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/transform"
 )
 
 // slot is one thing that an op writes: an output or an input that it overwrites. Results and references list them in
@@ -72,6 +73,29 @@ func (c *Case) results() ([]*ndarray.Array, error) {
 		out = append(out, c.zeroed(c.DType(s.Type), shape))
 	}
 	return out, nil
+}
+
+// returned are the slots that a public call of the case gives back, in order.
+func (c *Case) returned() []slot {
+	return slices.DeleteFunc(slots(c.Op), func(s slot) bool { return s.output >= 0 && s.Saved || !c.has(s) })
+}
+
+// gradient is the call of the gradient op that belongs to a case. Outputs and cotangents have an entry for each output of the
+// op, which is nil where there is none.
+func (c *Case) gradient(link *transform.Gradient, outputs, cotangents []*ndarray.Array) *Case {
+	g := &Case{Op: link.Op, Name: c.Name + ", gradient", DTypes: c.DTypes, Batch: c.Batch, Sizes: c.Sizes, Attrs: map[string]any{}}
+	for _, name := range link.Attrs {
+		if v, given := c.Attrs[name]; given {
+			g.Attrs[name] = v
+		}
+	}
+	from := map[transform.Source][]*ndarray.Array{
+		transform.FromInput: c.Inputs, transform.FromOutput: outputs, transform.FromGrad: cotangents,
+	}
+	for _, operand := range link.Operands {
+		g.Inputs = append(g.Inputs, from[operand.From][operand.Index])
+	}
+	return g
 }
 
 // empty reports whether everything that the call writes is empty.

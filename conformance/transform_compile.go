@@ -131,7 +131,7 @@ func (t *T) eachVaried(body func(list []*prepared, dims []string) error) error {
 	dims := variedDims(t.Op)
 	for _, p := range presencePlans(t.Op, d) {
 		var list []*prepared
-		for _, c := range variedCases(t.Op, d, dims, p.without) {
+		for _, c := range t.variedCases(d, dims, p.without) {
 			made, err := t.prepare(c, true, "varied")
 			if err != nil {
 				return err

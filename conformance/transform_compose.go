@@ -20,7 +20,7 @@ type composed struct {
 // compose prepares a map of one level; cotangents are mapped along axis 0.
 func (t *T) compose(c *Case, axes []any) (*composed, error) {
 	p := plan{name: "compose", dtypes: c.DTypes, batch: c.Batch, sizes: c.Sizes, attrs: c.Attrs, without: absent(c)}
-	m, err := newMapping(t.Op, p, level{3, axes})
+	m, err := t.newMapping(p, level{3, axes})
 	if err != nil {
 		return nil, err
 	}

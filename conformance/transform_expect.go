@@ -32,8 +32,12 @@ func (t *T) bareCall(c *Case) (*bare, error) {
 	if backend == nil {
 		return nil, skip("the backend cannot be called")
 	}
-	call, made, err := bareArguments(c)
-	if err != nil {
+	call := newCall(c)
+	var err error
+	if call.Out, err = poisoned(c, true); err != nil {
+		return nil, err
+	}
+	if err := call.workspace(backend, c); err != nil {
 		return nil, err
 	}
 	call.Kernel = t.kernelOf(c.Op)
@@ -44,7 +48,7 @@ func (t *T) bareCall(c *Case) (*bare, error) {
 	if result.Error != nil {
 		return nil, fmt.Errorf("the backend refused %s: %s: %s", c.Name, result.Error.Class, result.Error.Text)
 	}
-	return made.read(c, call, result)
+	return readBare(c, call, result), nil
 }
 
 // kernelOf is the kernel that is forced in calls of an op: that of the present row.
@@ -55,74 +59,37 @@ func (t *T) kernelOf(op *opdef.Op) string {
 	return ""
 }
 
-// bareArguments are the arguments of a call of the export: every output that exists gets an array full of NaN.
-func bareArguments(c *Case) (*Call, *bare, error) {
-	call, made := newCall(c), &bare{}
-	var err error
-	if call.Scratch, err = garbage(c, fillByte); err != nil {
-		return nil, nil, err
+// readBare takes outputs and mutated inputs from the memory that came back.
+func readBare(c *Case, call *Call, result *Result) *bare {
+	after := func(x *Tensor) *ndarray.Array {
+		view := *x.Array
+		view.Data = result.Buffers[call.number(x)]
+		return view.Dense()
 	}
-	call.Out = []*Tensor{}
-	for _, o := range c.Op.Outputs {
-		if i := c.Op.InputIndex(o.PresentIf); o.PresentIf != "" && c.Inputs[i] == nil {
-			made.outputs = append(made.outputs, nil)
-			call.Out = append(call.Out, nil)
-			continue
-		}
-		shape, err := c.Shape(o.Type)
-		if err != nil {
-			return nil, nil, err
-		}
-		a := ndarray.New(c.DType(o.Type), shape)
-		for i := range a.Data {
-			a.Data[i] = fillByte
-		}
-		made.outputs = append(made.outputs, a)
-		call.Out = append(call.Out, &Tensor{Array: a})
-	}
-	return call, made, nil
-}
-
-// read takes outputs and mutated inputs from the memory that came back: first that of the inputs, then that of the outputs.
-func (b *bare) read(c *Case, call *Call, result *Result) (*bare, error) {
-	at := 0
-	next := func(a *ndarray.Array) (*ndarray.Array, error) {
-		at++
-		return ndarray.Of(a.DType, a.Shape, result.Buffers[at-1])
-	}
+	b := &bare{}
 	for i, v := range call.Inputs {
-		x, ok := v.(*Tensor)
-		if !ok {
-			continue
-		}
-		after, err := next(x.Array)
-		if err != nil {
-			return nil, err
-		}
-		if c.Op.Inputs[i].Mutated {
-			b.mutated = append(b.mutated, after)
+		if x, ok := v.(*Tensor); ok && c.Op.Inputs[i].Mutated {
+			b.mutated = append(b.mutated, after(x))
 		}
 	}
-	for i, o := range b.outputs {
+	for _, o := range call.Out {
 		if o == nil {
-			continue
-		}
-		var err error
-		if b.outputs[i], err = next(o); err != nil {
-			return nil, err
+			b.outputs = append(b.outputs, nil)
+		} else {
+			b.outputs = append(b.outputs, after(o))
 		}
 	}
-	return b, nil
+	return b
 }
 
 // cotangents are random gradients of the results, one for each that exists; name distinguishes their contents.
 func (t *T) cotangents(c *Case, name string) ([]*ndarray.Array, error) {
-	_, made, err := bareArguments(c)
+	results, err := c.results()
 	if err != nil {
 		return nil, err
 	}
 	var out []*ndarray.Array
-	for i, r := range made.results(c.Op) {
+	for i, r := range (&bare{outputs: results[:len(c.Op.Outputs)]}).results(c.Op) {
 		rng := ndarray.Rand(fmt.Sprintf("cotangent/%s/%s/%d/%s", name, c.Op.Name, i, list(r.Shape)))
 		out = append(out, ndarray.Random(rng, r.DType, r.Shape, ndarray.Contents{}))
 	}
@@ -137,18 +104,7 @@ func (t *T) bareGradient(c *Case, cotangents []*ndarray.Array) (forward, gradien
 		return nil, nil, err
 	}
 	plan := transform.GradientOf(c.Op)
-	g := &Case{
-		Op: plan.Op, Name: c.Name + ", gradient", DTypes: c.DTypes, Batch: c.Batch, Sizes: c.Sizes, Attrs: map[string]any{},
-	}
-	for _, name := range plan.Attrs {
-		if v, given := c.Attrs[name]; given {
-			g.Attrs[name] = v
-		}
-	}
-	for _, operand := range plan.Operands {
-		g.Inputs = append(g.Inputs, operandOf(c, first, cotangents, operand))
-	}
-	second, err := t.bareCall(g)
+	second, err := t.bareCall(c.gradient(plan, first.outputs, first.cotangents(cotangents)))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -161,23 +117,15 @@ func (t *T) bareGradient(c *Case, cotangents []*ndarray.Array) (forward, gradien
 	return first.results(c.Op), gradients, nil
 }
 
-func operandOf(c *Case, forward *bare, cotangents []*ndarray.Array, operand transform.Operand) *ndarray.Array {
-	switch operand.From {
-	case transform.FromInput:
-		return c.Inputs[operand.Index]
-	case transform.FromOutput:
-		return forward.outputs[operand.Index]
-	}
-	before := 0 // cotangents leave out the outputs that do not exist
-	for _, o := range forward.outputs[:operand.Index] {
-		if o != nil {
-			before++
+// cotangents gives each output its cotangent, of a list that leaves out the outputs that do not exist.
+func (b *bare) cotangents(list []*ndarray.Array) []*ndarray.Array {
+	out := make([]*ndarray.Array, len(b.outputs))
+	for i, o := range b.outputs {
+		if o != nil && len(list) > 0 {
+			out[i], list = list[0], list[1:]
 		}
 	}
-	if forward.outputs[operand.Index] == nil {
-		return nil
-	}
-	return cotangents[before]
+	return out
 }
 
 // present are the indices of the inputs that a case gives.

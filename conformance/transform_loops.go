@@ -126,7 +126,7 @@ func checkScan(t *T) error {
 // loop is checkScan for an op without a gradient.
 func (t *T) loop(c *Case, axes []any) error {
 	p := plan{name: "loop", dtypes: c.DTypes, batch: c.Batch, sizes: c.Sizes, attrs: c.Attrs, without: absent(c)}
-	m, err := newMapping(t.Op, p, level{3, axes})
+	m, err := t.newMapping(p, level{3, axes})
 	if err != nil {
 		return err
 	}

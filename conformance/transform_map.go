@@ -27,7 +27,7 @@ func checkMap(t *T) error {
 	if err != nil {
 		return err
 	}
-	for _, c := range cases(t.Op, rankZero(t.Op, combinations(t.Op, t.env.device)[0])) {
+	for _, c := range cases(t.Op, rankZero(t.Op, combinations(t.Op, t.env.device)[0]), t.sampler()) {
 		if err := proceed(t.mapsTo(c, level{3, slices.Repeat([]any{0}, len(present(c)))})); err != nil {
 			return err
 		}
@@ -109,7 +109,7 @@ func (t *T) mappedWant(m *mapping) (*mappedCall, error) {
 // mapsTo maps the call of a case and expects what a loop over the bare backend gives.
 func (t *T) mapsTo(c *Case, levels ...level) error {
 	p := plan{name: "map", dtypes: c.DTypes, batch: c.Batch, sizes: c.Sizes, attrs: c.Attrs, without: absent(c)}
-	m, err := newMapping(t.Op, p, levels...)
+	m, err := t.newMapping(p, levels...)
 	if err != nil {
 		return err
 	}

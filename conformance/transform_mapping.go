@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/ndarray"
-	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/transform"
 )
 
@@ -25,8 +24,8 @@ type mapping struct {
 	contents map[string]*ndarray.Array
 }
 
-func newMapping(op *opdef.Op, p plan, levels ...level) (*mapping, error) {
-	c, err := newCase(op, p)
+func (t *T) newMapping(p plan, levels ...level) (*mapping, error) {
+	c, err := t.sampledCase(p)
 	return &mapping{base: c, plan: p, levels: levels, contents: map[string]*ndarray.Array{}}, err
 }
 

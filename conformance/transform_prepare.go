@@ -144,7 +144,7 @@ func variedDims(op *opdef.Op) []string {
 var variedSizes = []int64{13, 17, 19, 23, 29, 31, 37, 41, 43}
 
 // variedCases are calls that differ in the sizes of some dims.
-func variedCases(op *opdef.Op, d dtypes, dims []string, without []string) []*Case {
+func (t *T) variedCases(d dtypes, dims []string, without []string) []*Case {
 	var out []*Case
 	for k := range 3 {
 		p := plan{name: fmt.Sprint("varied ", k), dtypes: d, batch: []int64{2, 3}, sizes: map[string]int64{}, without: without}
@@ -156,7 +156,7 @@ func variedCases(op *opdef.Op, d dtypes, dims []string, without []string) []*Cas
 				p.sizes[dim] = n
 			}
 		}
-		if c, err := newCase(op, p); err == nil {
+		if c, err := t.sampledCase(p); err == nil {
 			out = append(out, c)
 		}
 	}
@@ -204,10 +204,8 @@ func variableAxes(c *Case, t opdef.Type, dims []string) map[string]string {
 // resultTypes are the types of the results that exist, in order.
 func resultTypes(c *Case) []opdef.Type {
 	var out []opdef.Type
-	for _, r := range c.Op.Results() {
-		if i := c.Op.InputIndex(r.PresentIf); r.PresentIf == "" || c.Inputs[i] != nil {
-			out = append(out, r.Type)
-		}
+	for _, s := range c.returned() {
+		out = append(out, s.Type)
 	}
 	return out
 }

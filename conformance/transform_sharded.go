@@ -77,10 +77,8 @@ func (s *spread) sums() []bool {
 		}
 		return false
 	}
-	for _, r := range s.c.Op.Results() {
-		if i := s.c.Op.InputIndex(r.PresentIf); r.PresentIf == "" || s.c.Inputs[i] != nil {
-			out = append(out, partial(s.c.Op, r.Name))
-		}
+	for _, result := range s.c.returned() {
+		out = append(out, partial(s.c.Op, result.Name))
 	}
 	given := present(s.c)
 	for _, place := range s.wrt {

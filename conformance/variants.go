@@ -159,7 +159,7 @@ func variantDTypes(op *opdef.Op, k *opdef.Kernel) []dtypes {
 func (t *T) excluded(k *opdef.Kernel, d dtypes) error {
 	var list []*Case
 	for _, p := range append(valuePlans(t.Op, d), meeting(k, d, true), meeting(k, d, false)) {
-		c, err := newCase(t.Op, p)
+		c, err := t.sampledCase(p)
 		if err == nil && (len(list) == 0 || !slices.ContainsFunc(list, func(o *Case) bool { return o.taken(k) == c.taken(k) })) {
 			list = append(list, c)
 		}

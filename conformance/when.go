@@ -128,11 +128,21 @@ func withValue(attrs map[string]any, name string, v any) map[string]any {
 	return out
 }
 
+// sampler makes the contents of the op's inputs; nil where that is left to chance.
+func (t *T) sampler() sampler { return t.env.samplers[t.Op.Name] }
+
+// sampledCase is the call of a plan, with the contents that the author makes.
+func (t *T) sampledCase(p plan) (*Case, error) {
+	p.sampler = t.sampler()
+	return newCase(t.Op, p)
+}
+
 // newCase is the call of a plan that the kernel of the present row takes.
 func (t *T) newCase(p plan) (*Case, error) {
 	if t.env.seed != 0 {
 		p.name = fmt.Sprintf("%s, seed %d", p.name, t.env.seed)
 	}
+	p.sampler = t.sampler()
 	return forKernel(t.Op, t.variant(), p)
 }
 

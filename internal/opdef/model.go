@@ -75,9 +75,6 @@ type Op struct {
 	// Module is the whole text of the neighbouring <op>.py, empty if there is none: beside a reference it may define
 	// samples and independent.
 	Module string
-	// Sampler runs the module's samples. Whoever has a Python to run it with sets it once; nil means that contents are
-	// random.
-	Sampler       func(sizes map[string]any, seed uint64) (map[string]Content, error)
 	Samples       map[string][]any
 	Tolerance     map[string]Tolerance
 	Deterministic bool
@@ -93,12 +90,6 @@ type Op struct {
 	Steps []Step
 	// Pos maps a key path ("inputs[1].type") to its place in the file.
 	Pos map[string]diag.Pos
-}
-
-// Content is what an input holds, in row-major order.
-type Content struct {
-	Shape  []int64
-	Values []float64
 }
 
 // DTypeVar is a dtype variable and the short names of the dtypes that it may be.

@@ -31,6 +31,41 @@ func (c *Counts) Add(r *Result) {
 	c.Seconds += r.Seconds
 }
 
+// The verdicts on mutants.
+const (
+	Killed     = "killed"
+	Survived   = "survived"
+	Equivalent = "equivalent"
+	NotRun     = "unsupported"
+)
+
+// MutantCounts are numbers of mutants by verdict; Expected are those that one of the expected checks has killed.
+type MutantCounts struct {
+	Name                                                      string
+	Made, Killed, Expected, Equivalent, Survived, Unsupported int
+}
+
+// Add counts one mutant.
+func (c *MutantCounts) Add(m *Mutant) {
+	c.Made++
+	switch m.Verdict {
+	case Killed:
+		c.Killed++
+		if m.expected() {
+			c.Expected++
+		}
+	case Equivalent:
+		c.Equivalent++
+	case NotRun:
+		c.Unsupported++
+	default:
+		c.Survived++
+	}
+}
+
+// expected reports whether one of the checks that should notice a mutant has noticed it.
+func (m *Mutant) expected() bool { return slices.Contains(m.Expected, m.By) }
+
 // All is the number of results.
 func (c *Counts) All() int { return c.Passed + c.Failed + c.Unsupported + c.Skipped }
 

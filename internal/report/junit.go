@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"strings"
 )
 
 type junitSuites struct {
@@ -67,7 +68,7 @@ func (s *junitSuite) add(r Result) {
 	c := junitCase{
 		Class: r.Op + "." + r.Adaptor, Name: r.Title(), File: r.File, Line: r.Line, Time: r.Seconds,
 	}
-	words := &junitWords{Message: firstLine(r.Reason), Text: r.Reason}
+	words := &junitWords{Message: FirstLine(r.Reason), Text: r.Reason}
 	switch r.Status {
 	case Fail:
 		c.Failure = words
@@ -96,11 +97,8 @@ func (r Result) Title() string {
 	return title
 }
 
-func firstLine(s string) string {
-	for i, c := range s {
-		if c == '\n' {
-			return s[:i]
-		}
-	}
-	return s
+// FirstLine is the first line of a text.
+func FirstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
 }

@@ -18,7 +18,7 @@ type view struct {
 	// Facts are the environment, sorted; Slowest the checks that took most time.
 	Facts   []pair
 	Slowest []*Counts
-	Kinds   []*kindCounts
+	Kinds   []*MutantCounts
 	// Fuzzed adds up the random calls.
 	Fuzzed struct {
 		Calls        int
@@ -126,41 +126,19 @@ func (v *view) slowest() {
 	v.Slowest = v.Slowest[:min(len(v.Slowest), shownSlowest)]
 }
 
-// kindCounts are the mutants of one kind by verdict.
-type kindCounts struct {
-	Name                                                      string
-	Made, Killed, Expected, Equivalent, Survived, Unsupported int
-}
-
 // mutants counts the planted faults by kind.
 func (v *view) mutants() {
-	by := map[string]*kindCounts{}
+	by := map[string]*MutantCounts{}
 	for _, m := range v.Mutants {
-		k := by[m.Kind]
-		if k == nil {
-			k = &kindCounts{Name: m.Kind}
-			by[m.Kind] = k
+		if by[m.Kind] == nil {
+			by[m.Kind] = &MutantCounts{Name: m.Kind}
 		}
-		expected := slices.Contains(m.Expected, m.By)
-		k.Made++
-		switch m.Verdict {
-		case "killed":
-			k.Killed++
-			if expected {
-				k.Expected++
-			}
-		case "equivalent":
-			k.Equivalent++
-		case "unsupported":
-			k.Unsupported++
-		default:
-			k.Survived++
-		}
-		if m.Verdict != "killed" || !expected {
+		by[m.Kind].Add(&m)
+		if m.Verdict != Killed || !m.expected() {
 			v.Telling = append(v.Telling, m)
 		}
 	}
-	v.Kinds = slices.SortedFunc(maps.Values(by), func(a, b *kindCounts) int { return strings.Compare(a.Name, b.Name) })
+	v.Kinds = slices.SortedFunc(maps.Values(by), func(a, b *MutantCounts) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortStableFunc(v.Telling, func(a, b Mutant) int {
 		return cmp.Or(cmp.Compare(grade(a), grade(b)), cmp.Compare(a.ID, b.ID))
 	})
@@ -168,5 +146,5 @@ func (v *view) mutants() {
 
 // grade orders mutants: what nobody noticed comes first.
 func grade(m Mutant) int {
-	return slices.Index([]string{"survived", "killed", "equivalent", "unsupported"}, m.Verdict)
+	return slices.Index([]string{Survived, Killed, Equivalent, NotRun}, m.Verdict)
 }
