@@ -16,7 +16,6 @@ require (
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9
 	golang.org/x/tools v0.45.0
-	pgregory.net/rapid v1.3.0
 )
 
 require (

@@ -1,134 +1,99 @@
 package conformance
 
 import (
-	"flag"
 	"fmt"
-	"hash/fnv"
-	"strconv"
-	"strings"
-	"sync"
-	"testing"
+	"math/rand/v2"
+	"runtime/debug"
+	"slices"
+	"time"
 
-	"pgregory.net/rapid"
+	"github.com/opcast/opcast/internal/ndarray"
 )
 
-// propertyName is what rapid calls the property; no folder of files with failures has this name.
-const propertyName = "opcast-property"
+// shrinkTime bounds the search for a smaller failing example.
+const shrinkTime = 20 * time.Second
 
-// shrinkTime bounds the search for a smaller failing case.
-const shrinkTime = "20s"
+// invalidExamples is how many times more examples may be none than are wanted.
+const invalidExamples = 10
 
-// rapidFlags is held while rapid runs: its settings are flags of the whole program, and two sessions may be at work.
-var rapidFlags sync.Mutex
+// choices are the decisions that make one example of a property. Each is a number, and a smaller one makes a simpler example.
+// How many there are, and what each is about, should not depend on their values: shrinking changes one at a time.
+type choices struct {
+	// given are the first decisions; random makes the others, which are zero without it.
+	given  []int64
+	random *rand.Rand
+	// made are all decisions so far.
+	made []int64
+}
+
+// upTo decides on a number from zero to a limit.
+func (c *choices) upTo(limit int64) int64 {
+	n := int64(0)
+	if at := len(c.made); at < len(c.given) {
+		n = min(c.given[at], limit)
+	} else if c.random != nil {
+		n = c.random.Int64N(limit + 1)
+	}
+	c.made = append(c.made, n)
+	return n
+}
+
+// yes decides on something that is left alone in simple examples.
+func (c *choices) yes() bool { return c.upTo(1) == 1 }
+
+// oneOf decides on an item of a list, of which the first is the simplest.
+func oneOf[E any](c *choices, items []E) E { return items[c.upTo(int64(len(items)-1))] }
+
+// property reports whether an example has it, and whether the choices make an example at all.
+type property func(c *choices) (holds, valid bool)
 
 // hunt is what became of a property.
 type hunt struct {
-	// tried counts the examples that were valid.
+	// tried counts the valid examples that have the property.
 	tried int
-	// failed says that one fails; the property has seen the smallest last.
+	// failed says that one has it not; of those the property has seen the smallest last.
 	failed bool
 }
 
-// falsify looks for an example that breaks a property, and for a small one among those. The same seed, which is not zero,
-// gives the same examples. The property draws from its argument and returns false if it is broken, or whether its example
-// is no example at all.
-func falsify(seed uint64, examples int, property func(*rapid.T) (holds, valid bool)) (hunt, error) {
-	if err := outsideOfTests(); err != nil {
-		return hunt{}, err
-	}
-	rapidFlags.Lock()
-	defer rapidFlags.Unlock()
-	for name, value := range map[string]string{
-		"seed": strconv.FormatUint(seed, 10), "checks": strconv.Itoa(examples), "shrinktime": shrinkTime, "nofailfile": "true",
-	} {
-		if err := flag.Set("rapid."+name, value); err != nil {
-			return hunt{}, fmt.Errorf("set up rapid: %w", err)
+// falsify looks for an example that breaks a property, and for a small one among those. The same name gives the same
+// examples.
+func falsify(name string, examples int, holds property) (found hunt, err error) {
+	defer func() {
+		if broken := recover(); broken != nil {
+			err = fmt.Errorf("property: panic: %v\n%s", broken, debug.Stack())
 		}
-	}
-	var s hunt
-	q := &quiet{}
-	rapid.Check(q, func(t *rapid.T) {
-		holds, valid := property(t)
-		switch {
+	}()
+	for i := 0; found.tried < examples && i < examples*(1+invalidExamples); i++ {
+		c := &choices{random: ndarray.Rand(fmt.Sprintf("property/%s/%d", name, i))}
+		switch ok, valid := holds(c); {
 		case !valid:
-			t.SkipNow()
-		case !holds:
-			s.failed = true
-			t.Fatalf("broken") // one text for all: rapid takes failures with one text for the same
+		case ok:
+			found.tried++
+		default:
+			shrink(c.made, holds)
+			return hunt{found.tried, true}, nil
 		}
-		s.tried++
-	})
-	if q.failed && !s.failed && strings.Contains(q.text, "panic") {
-		return s, fmt.Errorf("property: %s", q.text)
 	}
-	return s, nil
+	return found, nil
 }
 
-// outsideOfTests makes package testing usable in a program that is no test: rapid asks it whether tests shall be short.
-func outsideOfTests() error {
-	if flag.Parsed() {
-		return nil
+// shrink lowers the decisions of a failing example one by one, by halves of what they are, as long as some smaller example
+// fails and there is time.
+func shrink(best []int64, holds property) {
+	end := time.Now().Add(shrinkTime)
+	for lower := true; lower; {
+		lower = false
+		for at := 0; at < len(best); at++ {
+			for step := best[at]; step > 0 && time.Now().Before(end); {
+				c := &choices{given: slices.Clone(best)}
+				c.given[at] -= step
+				if ok, valid := holds(c); ok || !valid {
+					step /= 2
+					continue
+				}
+				best, lower = c.made, true
+				step = min(step, best[at])
+			}
+		}
 	}
-	testing.Init()
-	if err := flag.CommandLine.Parse(nil); err != nil {
-		return fmt.Errorf("set up rapid: %w", err)
-	}
-	return nil
 }
-
-// seedOf is a seed for what has a name; never zero, with which rapid would choose one.
-func seedOf(seed uint64, name string) uint64 {
-	h := fnv.New64a()
-	fmt.Fprintf(h, "%d/%s", seed, name)
-	return max(h.Sum64()>>1, 1) // rapid adds to it
-}
-
-// quiet is a test as rapid sees it. What rapid says is not heard: the property tells of failures itself.
-type quiet struct {
-	failed bool
-	text   string
-}
-
-// Helper does nothing.
-func (*quiet) Helper() {}
-
-// Name is that of the property.
-func (*quiet) Name() string { return propertyName }
-
-// Logf says nothing.
-func (*quiet) Logf(string, ...any) {}
-
-// Log says nothing.
-func (*quiet) Log(...any) {}
-
-// Skipf does nothing: rapid skips examples, not tests.
-func (*quiet) Skipf(string, ...any) {}
-
-// Skip does nothing.
-func (*quiet) Skip(...any) {}
-
-// SkipNow does nothing.
-func (*quiet) SkipNow() {}
-
-// Errorf remembers that rapid found something.
-func (q *quiet) Errorf(format string, args ...any) {
-	q.failed, q.text = true, fmt.Sprintf(format, args...)
-}
-
-// Error remembers it.
-func (q *quiet) Error(...any) { q.failed = true }
-
-// Fatalf remembers it.
-func (q *quiet) Fatalf(string, ...any) { q.failed = true }
-
-// Fatal remembers it.
-func (q *quiet) Fatal(...any) { q.failed = true }
-
-// FailNow remembers it; it is the last thing that rapid does.
-func (q *quiet) FailNow() { q.failed = true }
-
-// Fail remembers it.
-func (q *quiet) Fail() { q.failed = true }
-
-// Failed says whether rapid found something.
-func (q *quiet) Failed() bool { return q.failed }

@@ -4,10 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/bits"
 	"slices"
 	"strconv"
-
-	"pgregory.net/rapid"
 
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
@@ -24,6 +23,9 @@ const (
 
 // shapesElements bounds the arrays of a random call: many calls say more than large ones.
 const shapesElements = 1 << 13
+
+// maxBatch is the largest number of leading dims of a random call.
+const maxBatch = 4
 
 // adversarialSizes are those at which tiles, vectors, blocks and counters end: one less, exactly, one more.
 var adversarialSizes = []int64{
@@ -45,8 +47,8 @@ func checkRandomShapes(factor int) func(t *T) error {
 		var last *sketch
 		var broke error
 		// All callers draw the same calls, so that the reference is evaluated once.
-		found, err := falsify(seedOf(t.env.seed, t.Op.Name), count, func(rt *rapid.T) (holds, valid bool) {
-			s := t.sketch(rt)
+		found, err := falsify(fmt.Sprintf("%d/%s", t.env.seed, t.Op.Name), count, func(from *choices) (holds, valid bool) {
+			s := t.sketch(from)
 			if s == nil || broke != nil {
 				return true, false
 			}
@@ -121,32 +123,36 @@ func (t *T) tried(c *Case) error {
 }
 
 // sketch draws a call; nil if the definition has none like it.
-func (t *T) sketch(rt *rapid.T) *sketch {
-	d := rapid.SampledFrom(combinations(t.Op, t.env.device)).Draw(rt, "dtypes")
-	s := &sketch{kernel: rapid.SampledFrom(kernelsFor(t.Op, t.env.device, d)).Draw(rt, "kernel")}
+func (t *T) sketch(from *choices) *sketch {
+	d := oneOf(from, combinations(t.Op, t.env.device))
+	s := &sketch{kernel: oneOf(from, kernelsFor(t.Op, t.env.device, d))}
 	p := plan{name: "random shapes", dtypes: d, attrs: map[string]any{}, sizes: map[string]int64{}, largest: shapesElements}
 	if t.Op.HasBatch() {
-		p.batch = rapid.SliceOfN(drawSize(), 0, 4).Draw(rt, "*")
+		rank := from.upTo(maxBatch)
+		for range maxBatch {
+			p.batch = append(p.batch, drawSize(from))
+		}
+		p.batch = p.batch[:rank]
 	}
 	for _, in := range t.Op.Inputs {
-		if in.Optional && rapid.Bool().Draw(rt, in.Name) {
+		if in.Optional && from.yes() {
 			p.without = append(p.without, in.Name)
 		}
 	}
 	for i := range t.Op.Attrs {
-		if v := drawAttr(rt, t.Op, &t.Op.Attrs[i]); v != nil {
+		if v := drawAttr(from, t.Op, &t.Op.Attrs[i]); v != nil {
 			p.attrs[t.Op.Attrs[i].Name] = v
 		}
 	}
 	names := symbols(t.Op)
 	for _, name := range names {
-		p.sizes[name] = drawSize(sampleSizes(t.Op, name)...).Draw(rt, name)
+		p.sizes[name] = drawSize(from, sampleSizes(t.Op, name)...)
 	}
 	if s.c = t.with(s.kernel).nearest(p, names); s.c == nil {
 		return nil
 	}
 	for i := range s.c.Inputs {
-		s.c = lay(rt, s.c, i)
+		s.c = lay(from, s.c, i)
 	}
 	return s
 }
@@ -177,20 +183,17 @@ func (t *T) nearest(p plan, names []string) *Case {
 }
 
 // drawSize draws sizes of all magnitudes, some of them rounded down to where a tile ends, or to a preferred one. What is
-// drawn is never less than the size, so that rapid, which makes numbers smaller, finds its way to small sizes.
-func drawSize(preferred ...int64) *rapid.Generator[int64] {
-	preferred = slices.Sorted(slices.Values(preferred))
+// drawn is never less than the size, so that lower choices lead to small sizes.
+func drawSize(from *choices, preferred ...int64) int64 {
 	last := adversarialSizes[len(adversarialSizes)-1]
-	return rapid.Custom(func(rt *rapid.T) int64 {
-		n := rapid.Int64Range(0, last).Draw(rt, "size")
-		switch rapid.IntRange(0, 3).Draw(rt, "how") {
-		case 3:
-			return roundedDown(n, preferred)
-		case 2:
-			return roundedDown(n, adversarialSizes)
-		}
-		return n
-	})
+	n := from.upTo(min(1<<from.upTo(int64(bits.Len64(uint64(last)))), last))
+	switch from.upTo(3) {
+	case 3:
+		return roundedDown(n, slices.Sorted(slices.Values(preferred)))
+	case 2:
+		return roundedDown(n, adversarialSizes)
+	}
+	return n
 }
 
 // roundedDown is the largest of sorted sizes that is not above n; n if all are.
@@ -203,10 +206,11 @@ func roundedDown(n int64, sizes []int64) int64 {
 }
 
 // drawAttr draws a value from the declared range; nil leaves the attr out, where that is possible.
-func drawAttr(rt *rapid.T, op *opdef.Op, a *opdef.Attr) any {
-	if a.Binds != "" || a.HasDefault && !rapid.Bool().Draw(rt, a.Name+" given") {
+func drawAttr(from *choices, op *opdef.Op, a *opdef.Attr) any {
+	if a.Binds != "" {
 		return nil
 	}
+	given := from.yes() || !a.HasDefault
 	values := slices.Concat(attrValues(op, a), rangeValues(op, a))
 	low, hasLow := number(a.Min)
 	high, hasHigh := number(a.Max)
@@ -218,20 +222,23 @@ func drawAttr(rt *rapid.T, op *opdef.Op, a *opdef.Attr) any {
 	case !hasHigh:
 		high = low + 4
 	}
-	steps := rapid.IntRange(0, 16).Draw(rt, a.Name+" step")
+	steps := from.upTo(16)
 	switch a.Type {
 	case "float": // quarters, which every dtype has
 		values = append(values, min(low+float64(steps)/4, high))
 	case "int":
-		values = append(values, min(int64(low)+int64(steps), int64(high)))
+		values = append(values, min(int64(low)+steps, int64(high)))
 	}
-	return rapid.SampledFrom(values).Draw(rt, a.Name)
+	if v := oneOf(from, values); given {
+		return v
+	}
+	return nil
 }
 
 // lay gives an input a layout, or leaves it dense. Contents that an author made are not repeated.
-func lay(rt *rapid.T, c *Case, i int) *Case {
-	at := rapid.IntRange(0, 2*len(ndarray.Layouts)).Draw(rt, "layout")
-	if at == 0 || at > len(ndarray.Layouts) || c.Inputs[i] == nil {
+func lay(from *choices, c *Case, i int) *Case {
+	at := from.upTo(2 * int64(len(ndarray.Layouts)))
+	if at == 0 || at > int64(len(ndarray.Layouts)) || c.Inputs[i] == nil {
 		return c
 	}
 	layout := ndarray.Layouts[at-1]
