@@ -154,13 +154,30 @@ func isBare(caller Caller) bool {
 	return slices.Contains([]string{backendName, nativeName, opCallName}, caller.Name())
 }
 
+// Probe is a special way to call, which the worker of a caller knows by its name.
+type Probe struct {
+	Name string `json:"name"`
+	// Refused says that the call has to raise an error of ours; Out that it needs a function with out=.
+	Refused bool `json:"refused,omitempty"`
+	Out     bool `json:"out,omitempty"`
+}
+
+// probesOf are probes of these names, about which there is nothing else to say.
+func probesOf(names ...string) []Probe {
+	var out []Probe
+	for _, name := range names {
+		out = append(out, Probe{Name: name})
+	}
+	return out
+}
+
 // Caller calls ops in one framework.
 type Caller interface {
 	// Name is the adaptor's name in reports; Word the array type in its messages.
 	Name() string
 	Word() string
 	// Probes are the special calls of a group that the framework offers.
-	Probes(group string) []string
+	Probes(group string) []Probe
 	// Call runs one call. A *worker.CrashError means that it ended the process.
 	Call(ctx context.Context, call *Call) (*Result, error)
 }

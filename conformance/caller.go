@@ -23,8 +23,8 @@ type greeting struct {
 	Hardware string
 	// Abilities are what the framework can do; the bare callers do not tell.
 	Abilities *abilities
-	// Groups are the names of the probes by group.
-	Groups map[string][]string `json:"probes"`
+	// Groups are the probes by group.
+	Groups map[string][]Probe `json:"probes"`
 }
 
 // remote is a caller in a worker process.
@@ -85,10 +85,10 @@ func (r *remote) start(ctx context.Context) error {
 	return nil
 }
 
-func (r *remote) Name() string                 { return r.name }
-func (r *remote) Word() string                 { return r.greeting.Word }
-func (r *remote) tells() greeting              { return r.greeting }
-func (r *remote) Probes(group string) []string { return r.Groups[group] }
+func (r *remote) Name() string                { return r.name }
+func (r *remote) Word() string                { return r.greeting.Word }
+func (r *remote) tells() greeting             { return r.greeting }
+func (r *remote) Probes(group string) []Probe { return r.Groups[group] }
 
 // pack puts a call into the form that the caller of this name takes.
 func pack(name string, call *Call) (wireCall, [][]byte) {

@@ -220,10 +220,10 @@ type possible struct {
 	can    abilities
 }
 
-func (p *possible) Name() string                 { return p.name }
-func (p *possible) Word() string                 { return "array" }
-func (p *possible) Probes(group string) []string { return p.probes[group] }
-func (p *possible) tells() greeting              { return greeting{Abilities: &p.can} }
+func (p *possible) Name() string                { return p.name }
+func (p *possible) Word() string                { return "array" }
+func (p *possible) Probes(group string) []Probe { return probesOf(p.probes[group]...) }
+func (p *possible) tells() greeting             { return greeting{Abilities: &p.can} }
 
 func (p *possible) Call(context.Context, *Call) (*Result, error) {
 	return nil, errors.New("nobody calls this")

@@ -18,9 +18,9 @@ const definitionName = "definition"
 // definition stands for no framework at all.
 type definition struct{}
 
-func (definition) Name() string           { return definitionName }
-func (definition) Word() string           { return "array" }
-func (definition) Probes(string) []string { return nil }
+func (definition) Name() string          { return definitionName }
+func (definition) Word() string          { return "array" }
+func (definition) Probes(string) []Probe { return nil }
 func (definition) Call(context.Context, *Call) (*Result, error) {
 	return nil, fmt.Errorf("a definition cannot be called")
 }

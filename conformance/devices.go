@@ -25,8 +25,8 @@ func checkDevices(t *T) error {
 		if err != nil {
 			return err
 		}
-		return forEach(t.Caller.Probes(groupDevices), func(name string) error {
-			return t.promised(c, plain, groupDevices, name)
+		return forEach(t.Caller.Probes(groupDevices), func(probe Probe) error {
+			return t.promised(c, plain, groupDevices, probe)
 		})
 	})
 }

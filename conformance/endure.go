@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/rule"
@@ -16,7 +15,7 @@ const groupEndure = "endure"
 // hasProbe holds where the caller's worker has a probe.
 func hasProbe(group, probe string) func(*opdef.Op, Caller) error {
 	return func(_ *opdef.Op, caller Caller) error {
-		if !slices.Contains(caller.Probes(group), probe) {
+		if !offersProbe(caller, group, probe) {
 			return unsupported("the caller cannot be watched from inside")
 		}
 		return nil
@@ -129,7 +128,7 @@ func (t *T) oneFault() (*Call, *rule.Fault, error) {
 		return nil, nil, err
 	}
 	for _, wanted := range []func(fault) bool{
-		func(f fault) bool { return strings.HasPrefix(f.kind, "dim ") },
+		func(f fault) bool { return f.sort() == phaseInput+phaseOfDims },
 		func(f fault) bool { return f.want.Class == "ValueError" },
 		func(f fault) bool { return true },
 	} {

@@ -45,7 +45,7 @@ func (t *T) faults(caller Caller) (*Call, []fault, error) {
 	if isBare(caller) && len(otherKernels(t.Op, t.env.device)) == 0 {
 		out = append(out, noKernel(t.Op, t.env.device))
 	}
-	out = slices.DeleteFunc(out, func(f fault) bool { return t.env.foreign.forgives(t.Op, f) })
+	out = slices.DeleteFunc(out, func(f fault) bool { return t.env.foreign.forgives(f) })
 	slices.SortStableFunc(out, func(a, b fault) int {
 		if a.phase != b.phase {
 			return a.phase - b.phase
@@ -221,7 +221,8 @@ func checkPrecedence(t *T) error {
 	}
 	if t.Caller.Name() == opCallName {
 		// What only NumPy knows of its arrays is found out while they are converted, before the library sees any.
-		faults = slices.DeleteFunc(faults, func(f fault) bool { return strings.HasSuffix(f.kind, "read-only") })
+		readOnly := func(x *Tensor) bool { return x.ReadOnly }
+		faults = slices.DeleteFunc(faults, func(f fault) bool { return slices.ContainsFunc(f.apply(call).tensors(), readOnly) })
 	}
 	pairs := faultPairs(t.Op, faults)
 	if len(pairs) == 0 {
@@ -245,7 +246,7 @@ func faultPairs(op *opdef.Op, faults []fault) [][2]fault {
 	var out [][2]fault
 	for i, a := range faults {
 		// A size that disagrees with another argument is reported there: such a fault has no phase of its own.
-		if a.whole || !strings.HasPrefix(a.want.Text, op.Name+": "+a.arg+": ") && a.kind != "missing" {
+		if a.whole || !strings.HasPrefix(a.want.Text, op.Name+": "+a.arg+": ") && a.phase != phaseMissing {
 			continue
 		}
 		for _, b := range faults[i+1:] {

@@ -42,14 +42,16 @@ type fake struct {
 func (f *fake) Name() string { return f.name }
 func (f *fake) Word() string { return f.name + ".array" }
 
-func (f *fake) Probes(group string) []string {
-	return map[string][]string{
-		groupSpecial: {"strange"}, groupMalformed: {"odd"}, groupRefusals: {"unknown_kind"}, groupMixed: {"other"},
-		groupWatch:        {"pointers", "far", "warnings"},
-		groupDevices:      {"second"},
-		groupEndure:       {"leaks", "copies"},
-		groupStreamProbes: {"side_stream", "two_streams", "graph_replayed"},
-		groupMemory:       {"version_mutated", "stale_mutated", "gradient_refused_out", "donation_used", "written_out"},
+func (f *fake) Probes(group string) []Probe {
+	return map[string][]Probe{
+		groupSpecial: probesOf("strange"), groupMalformed: probesOf("odd"), groupRefusals: probesOf("unknown_kind"),
+		groupMixed:        probesOf("other"),
+		groupWatch:        probesOf("pointers", "far", "warnings"),
+		groupDevices:      probesOf("second"),
+		groupEndure:       probesOf("leaks", "copies"),
+		groupStreamProbes: probesOf("side_stream", "two_streams", "graph_replayed"),
+		groupMemory: append(probesOf("version_mutated", "stale_mutated", "donation_used"),
+			Probe{Name: "gradient_refused_out", Refused: true, Out: true}, Probe{Name: "written_out", Out: true}),
 	}[group]
 }
 

@@ -26,6 +26,9 @@ const (
 	phaseKernel   = 3000
 
 	phasesPerInput = 4
+	phaseOfDType   = 0
+	phaseOfRank    = 1
+	phaseOfDims    = 2
 	phaseOfMemory  = 3
 )
 
@@ -36,8 +39,18 @@ type fault struct {
 	// whole faults change several arguments and cannot be combined with others.
 	whole bool
 	spoil func(*Call)
+	// lenient ones swap a number and a bool, which Python and tvm-ffi take for one another.
+	lenient bool
 	// want is the error; nil where the rules of the definition decide.
 	want *rule.Fault
+}
+
+// sort is the phase of a fault, as that of the first input for faults of any.
+func (f fault) sort() int {
+	if f.phase >= phaseInput && f.phase < phaseRequire {
+		return phaseInput + (f.phase-phaseInput)%phasesPerInput
+	}
+	return f.phase
 }
 
 // apply returns the spoiled call.
@@ -134,15 +147,16 @@ func wrongArguments(c *Case, caller Caller, device string) []fault {
 		}
 		shape := c.Inputs[i].Shape
 		for kind, short := range wrongDTypes(c, in) {
-			set(kind, phaseInput+phasesPerInput*i, &Tensor{Array: ndarray.New(lookup(short), shape)})
+			set(kind, phaseInput+phasesPerInput*i+phaseOfDType, &Tensor{Array: ndarray.New(lookup(short), shape)})
 		}
 		for kind, other := range wrongRanks(shape) {
-			set(kind, phaseInput+phasesPerInput*i+1, &Tensor{Array: ndarray.New(c.Inputs[i].DType, other)})
+			set(kind, phaseInput+phasesPerInput*i+phaseOfRank, &Tensor{Array: ndarray.New(c.Inputs[i].DType, other)})
 		}
 		for dim := range shape {
 			other := slices.Clone(shape)
 			other[dim]++
-			set("dim "+list([]int64{int64(dim)}), phaseInput+phasesPerInput*i+2, &Tensor{Array: ndarray.New(c.Inputs[i].DType, other)})
+			bad := &Tensor{Array: ndarray.New(c.Inputs[i].DType, other)}
+			set("dim "+list([]int64{int64(dim)}), phaseInput+phasesPerInput*i+phaseOfDims, bad)
 		}
 	}
 	return append(out, wrongAttrs(c.Op, caller)...)
@@ -184,8 +198,11 @@ func wrongAttrs(op *opdef.Op, caller Caller) []fault {
 			continue // the output carries the dtype: the export has no such argument
 		}
 		give := func(kind string, v any, want *rule.Fault) {
+			_, isBool := v.(bool)
+			_, isInt := v.(int64)
 			out = append(out, fault{
-				kind: kind, arg: a.Name, phase: phaseAttr, want: want, spoil: func(call *Call) { call.Attrs[a.Name] = v },
+				kind: kind, arg: a.Name, phase: phaseAttr, lenient: isBool || isInt && a.Type == "bool", want: want,
+				spoil: func(call *Call) { call.Attrs[a.Name] = v },
 			})
 		}
 		for kind, v := range wrongValues(a) {

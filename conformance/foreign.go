@@ -124,13 +124,7 @@ func (f *foreign) excluded(check *Check) error {
 
 // forgives reports whether a wrong call is one that others may take: where Python and tvm-ffi take a bool for a number and a
 // number for a bool, nobody is misled.
-func (f *foreign) forgives(op *opdef.Op, wrong fault) bool {
-	if f == nil {
-		return false
-	}
-	i := slices.IndexFunc(op.Attrs, func(a opdef.Attr) bool { return a.Name == wrong.arg })
-	return wrong.kind == "attr type bool" || wrong.kind == "attr type" && i >= 0 && op.Attrs[i].Type == "bool"
-}
+func (f *foreign) forgives(wrong fault) bool { return f != nil && wrong.lenient }
 
 // agrees expects a call whose arrays lie elsewhere to give the bits of the plain one. Of code that promises no such thing, it
 // expects what the reference allows.

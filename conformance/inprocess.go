@@ -21,7 +21,7 @@ func (p *inProcess) Name() string { return nativeName }
 func (p *inProcess) Word() string { return nativeWord }
 
 // Probes are those of the process.
-func (p *inProcess) Probes(group string) []string { return nativeProbes[group] }
+func (p *inProcess) Probes(group string) []Probe { return nativeProbes[group] }
 
 // Call makes a call with copies of all memory, so that the call remains as it is. It reports no outputs: whoever wants to
 // look at them looks at the buffers.

@@ -44,7 +44,7 @@ func (j *job) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// readJob reads the file that the options name.
+// readJob reads the file that the options name; nil where they name none.
 func readJob(o Options) (*job, error) {
 	if o.Job == "" {
 		return nil, nil

@@ -27,7 +27,7 @@ type nativeConfig struct {
 // nativeWord is what the process calls arrays, and nativeProbes are its special calls.
 const nativeWord = "DLPack tensor"
 
-var nativeProbes = map[string][]string{groupMangled: {mangledCall}}
+var nativeProbes = map[string][]Probe{groupMangled: probesOf(mangledCall)}
 
 // What requests ask for beside plain calls.
 const (

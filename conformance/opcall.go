@@ -20,14 +20,15 @@ func checkOpCall(t *T) error {
 		return err
 	}
 	for _, probe := range t.Caller.Probes(groupRefusals) {
+		name := probe.Name
 		call, err := t.call(t.Caller, c)
 		if err != nil {
 			return err
 		}
-		call.Probe = groupRefusals + "." + probe
-		result, err := t.Call(call, probe)
+		call.Probe = groupRefusals + "." + name
+		result, err := t.Call(call, name)
 		if err == nil && !t.refusedByNumber(result.Error) {
-			t.Fail(call, probe, "want an error of ours, got %v", result.Error)
+			t.Fail(call, name, "want an error of ours, got %v", result.Error)
 		}
 		if err := proceed(err); err != nil {
 			return err
@@ -59,13 +60,13 @@ func checkMixed(t *T) error {
 		if err != nil {
 			return err
 		}
-		return forEach(t.Caller.Probes(groupMixed), func(probe string) error {
+		return forEach(t.Caller.Probes(groupMixed), func(probe Probe) error {
 			call, err := t.call(t.Caller, c)
 			if err != nil {
 				return err
 			}
-			call.Probe = groupMixed + "." + probe
-			return t.sameBitsOf(call, probe+", "+c.Name, want)
+			call.Probe = groupMixed + "." + probe.Name
+			return t.sameBitsOf(call, probe.Name+", "+c.Name, want)
 		})
 	})
 }

@@ -16,17 +16,22 @@ const (
 	// ours.
 	groupSpecial = "special"
 	// groupMemory: what frameworks promise about memory that is written. They give the result of the plain call and notes,
-	// each of which must be true; those with refused in their name give an error of ours.
+	// each of which must be true; those that are marked as refused give an error of ours.
 	groupMemory = "aliasing"
 	// groupMalformed: calls that no one should write. They may give anything, but the process stays alive.
 	groupMalformed = "malformed"
 )
 
 // probesAbout are the probes of a group that are about something: "donation_used" is about donation.
-func probesAbout(caller Caller, group, about string) []string {
-	return slices.DeleteFunc(slices.Clone(caller.Probes(group)), func(name string) bool {
-		return !strings.HasPrefix(name, about+"_")
+func probesAbout(caller Caller, group, about string) []Probe {
+	return slices.DeleteFunc(slices.Clone(caller.Probes(group)), func(p Probe) bool {
+		return !strings.HasPrefix(p.Name, about+"_")
 	})
+}
+
+// offersProbe reports whether a caller has a probe.
+func offersProbe(caller Caller, group, name string) bool {
+	return slices.ContainsFunc(caller.Probes(group), func(p Probe) bool { return p.Name == name })
 }
 
 // checkMemory runs the probes of memory that are about something.
@@ -37,29 +42,29 @@ func checkMemory(about string) func(t *T) error {
 			if err != nil {
 				return err
 			}
-			return forEach(probesAbout(t.Caller, groupMemory, about), func(name string) error {
-				if t.env.foreign.callables() && strings.HasSuffix(name, "_out") {
+			return forEach(probesAbout(t.Caller, groupMemory, about), func(probe Probe) error {
+				if t.env.foreign.callables() && probe.Out {
 					return nil // a function of someone else need not have out=
 				}
-				return t.promised(c, plain, groupMemory, name)
+				return t.promised(c, plain, groupMemory, probe)
 			})
 		})
 	}
 }
 
 // promised runs one probe of a group whose results are those of the plain call and whose notes are all true.
-func (t *T) promised(c *Case, plain *Result, group, probe string) error {
+func (t *T) promised(c *Case, plain *Result, group string, probe Probe) error {
 	call, err := t.call(t.Caller, c)
 	if err != nil {
 		return err
 	}
-	call.Probe, call.Options = group+"."+probe, map[string]any{"keeps": keeps(t.Op)}
-	name := probe + ", " + c.Name
+	call.Probe, call.Options = group+"."+probe.Name, map[string]any{"keeps": keeps(t.Op)}
+	name := probe.Name + ", " + c.Name
 	result, err := t.Call(call, name)
 	if err != nil {
 		return err
 	}
-	if strings.Contains(probe, "refused") {
+	if probe.Refused {
 		if result.Error == nil || !t.refused(result.Error) {
 			t.Fail(call, name, "want an error of ours, got %+v", result.Error)
 		}
@@ -104,8 +109,8 @@ func checkMalformed(t *T) error {
 		if err != nil {
 			return err
 		}
-		call.Probe, call.Options = groupMalformed+"."+probe, map[string]any{"checked strides": checksStrides(t.Op)}
-		if _, err := t.Call(call, probe); proceed(err) != nil {
+		call.Probe, call.Options = groupMalformed+"."+probe.Name, map[string]any{"checked strides": checksStrides(t.Op)}
+		if _, err := t.Call(call, probe.Name); proceed(err) != nil {
 			return err
 		}
 		if err := proceed(t.valueOf(c)); err != nil {

@@ -16,7 +16,7 @@ func checkSpecialInputs(t *T) error {
 		if err != nil {
 			return err
 		}
-		return forEach(t.Caller.Probes(groupSpecial), func(probe string) error { return t.probe(c, plain, probe) })
+		return forEach(t.Caller.Probes(groupSpecial), func(probe Probe) error { return t.probe(c, plain, probe) })
 	})
 }
 
@@ -29,13 +29,13 @@ func (t *T) specialPlans(d dtypes) []plan {
 	return plans
 }
 
-func (t *T) probe(c *Case, plain *Result, probe string) error {
+func (t *T) probe(c *Case, plain *Result, probe Probe) error {
 	call, err := t.call(t.Caller, c)
 	if err != nil {
 		return err
 	}
-	call.Probe = groupSpecial + "." + probe
-	name := probe + ", " + c.Name
+	call.Probe = groupSpecial + "." + probe.Name
+	name := probe.Name + ", " + c.Name
 	result, err := t.Call(call, name)
 	if err != nil {
 		return err

@@ -31,8 +31,8 @@ func checkStreams(about string) func(t *T) error {
 			if err != nil {
 				return err
 			}
-			return forEach(probesAbout(t.Caller, groupStreamProbes, about), func(name string) error {
-				return t.promised(c, plain, groupStreamProbes, name)
+			return forEach(probesAbout(t.Caller, groupStreamProbes, about), func(probe Probe) error {
+				return t.promised(c, plain, groupStreamProbes, probe)
 			})
 		})
 	}

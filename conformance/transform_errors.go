@@ -7,9 +7,11 @@ import (
 	"github.com/opcast/opcast/internal/rule"
 )
 
-// transformedSorts are the first words of the kinds of faults that transformations keep. They make arrays of their own:
+// transformedSorts are the sorts of faults that transformations keep. They make arrays of their own:
 // layouts and overlaps that calls refuse are lost on the way.
-var transformedSorts = []string{"attr", "dtype", "rank", "dim", "condition"}
+var transformedSorts = []int{
+	phaseAttr, phaseInput + phaseOfDType, phaseInput + phaseOfRank, phaseInput + phaseOfDims, phaseRequire,
+}
 
 // checkTransformedErrors makes a wrong call of each sort under every transformation: each costs several compilations.
 func checkTransformedErrors(t *T) error {
@@ -18,14 +20,14 @@ func checkTransformedErrors(t *T) error {
 		return err
 	}
 	program := rule.Compile(t.Op)
-	seen := map[string]bool{}
+	seen := map[int]bool{}
 	for _, f := range faults {
 		wrong := f.apply(call)
-		sort, _, _ := strings.Cut(f.kind, " ")
-		if seen[sort] || !slices.Contains(transformedSorts, sort) || !transformable(wrong) || expect(program, wrong, t.Caller, t.env.device) == nil {
+		if seen[f.sort()] || !slices.Contains(transformedSorts, f.sort()) || !transformable(wrong) ||
+			expect(program, wrong, t.Caller, t.env.device) == nil {
 			continue
 		}
-		seen[sort] = true
+		seen[f.sort()] = true
 		if err := proceed(t.wrongly(f, wrong)); err != nil {
 			return err
 		}

@@ -29,7 +29,7 @@ func (t *T) watched(probe string, call *Call, name string, options map[string]an
 // watches holds where the caller's worker has a probe of groupWatch.
 func watches(probe string, also func(*opdef.Op, Caller) error) func(*opdef.Op, Caller) error {
 	return func(op *opdef.Op, caller Caller) error {
-		if !slices.Contains(caller.Probes(groupWatch), probe) {
+		if !offersProbe(caller, groupWatch, probe) {
 			return unsupported("the caller cannot be watched from inside")
 		}
 		if also == nil {

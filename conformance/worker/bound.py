@@ -37,6 +37,23 @@ class Report:
     notes: dict[str, Any]
 
 
+def expecting(**traits: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Mark a probe with what the suite has to know before it judges the call.
+
+    Parameters
+    ----------
+    traits
+        ``refused``: the call must raise an error of ours; ``out``: it needs a function with ``out=``.
+
+    """
+
+    def mark(probe: Callable[..., Any]) -> Callable[..., Any]:
+        vars(probe)["traits"] = traits
+        return probe
+
+    return mark
+
+
 def no_options() -> dict[str, Any]:
     """Return the options of a plain call."""
     return {}

@@ -247,6 +247,9 @@ class Caller(Abilities):
         return value
 
 
-def probes(holder: Any) -> list[str]:
-    """Return the names of the probes of an object."""
-    return sorted(n[len("probe_") :] for n in dir(holder) if n.startswith("probe_"))
+def probes(holder: Any) -> list[Request]:
+    """Describe the probes of an object: their names, and what they are marked with."""
+    names = [n for n in dir(holder) if n.startswith("probe_")]
+    return [
+        {"name": n[len("probe_") :], **getattr(getattr(holder, n), "traits", {})} for n in names
+    ]

@@ -74,7 +74,7 @@ type Op struct {
 	Reference, ReferenceModule string
 	// Module is the whole text of the neighbouring <op>.py, empty if there is none: beside a reference it may define
 	// samples and independent.
-	Module string
+	Module        string
 	Samples       map[string][]any
 	Tolerance     map[string]Tolerance
 	Deterministic bool

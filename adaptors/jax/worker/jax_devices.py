@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bound import Bound, Report, Unsupported
+from bound import Bound, Report, Unsupported, expecting
 
 if TYPE_CHECKING:
     from caller import Caller
@@ -42,6 +42,7 @@ class Devices:
         first = self.jax.device_put(result, self.all[0])
         return Report(first, {"on the second device": there})
 
+    @expecting(refused=True)
     def probe_mixed_refused(self, call: Bound) -> Any:
         """Pass the last array on another device than the others."""
         second = self.second()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from bound import Bound, Report, Unsupported
+from bound import Bound, Report, Unsupported, expecting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 class Aliasing:
     """Probes of what is written. Every note must be true."""
 
+    @expecting(out=True)
     def probe_written_out(self, call: Bound) -> Any:
         """Give outputs of other byte order and alignment: each is refused in the words of its fault."""
         if call.mutated:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bound import Bound, Report, Unsupported, refusal
+from bound import Bound, Report, Unsupported, expecting, refusal
 
 if TYPE_CHECKING:
     from caller import Caller
@@ -17,7 +17,7 @@ ADVICE = "call it under torch.no_grad() or detach the inputs"
 class Aliasing:
     """Probes of versions and of autograd's view of memory.
 
-    Every note must be true. Those called refused must raise an error of ours.
+    Every note must be true. Those marked as refused must raise an error of ours.
 
     Parameters
     ----------
@@ -30,6 +30,7 @@ class Aliasing:
         """Keep the framework."""
         self.torch: Any = vars(caller)["torch"]
 
+    @expecting(out=True)
     def probe_version_out(self, call: Bound) -> Any:
         """Write to given tensors; autograd must learn that they changed."""
         made = functional(call)()
@@ -66,6 +67,7 @@ class Aliasing:
             result = call()
         return Report(result, {"bumped": bumped(before, targets)})
 
+    @expecting(out=True)
     def probe_stale_out(self, call: Bound) -> Any:
         """Write to a tensor that autograd saved: a backward pass must refuse its new contents."""
         made = functional(call)()
@@ -99,6 +101,7 @@ class Aliasing:
                 x.mul_(1)
         return Report(results, {"refused": refused(total)})
 
+    @expecting(refused=True, out=True)
     def probe_gradient_refused_out(self, call: Bound) -> Any:
         """Write to tensors that a gradient flows to."""
         made = functional(call)()
@@ -124,6 +127,7 @@ class Aliasing:
                 raise AssertionError(f"lost the gradient of argument {i}")
         return call()
 
+    @expecting(refused=True)
     def probe_gradient_refused_given(self, call: Bound) -> Any:
         """Write to plain tensors while a gradient flows to an input."""
         made = functional(call)()
@@ -132,6 +136,7 @@ class Aliasing:
             raise Unsupported("no gradient flows to the inputs")
         return refusal(to(tracked, made), "no gradient is defined where out is given: " + ADVICE)
 
+    @expecting(refused=True)
     def probe_gradient_refused_mutated(self, call: Bound) -> Any:
         """Overwrite tensors that a gradient flows to."""
         require_gradients(call)
