@@ -1,4 +1,4 @@
-// Package diag describes what is wrong in a file that the user wrote: position, text, code and hint.
+// Package diag describes what is wrong in a file that the user wrote (position, text, code and hint), and words such texts.
 package diag
 
 import (

@@ -1,6 +1,10 @@
 package opdef
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/opcast/opcast/internal/diag"
+)
 
 // dtypes declares the dtype variables.
 func (c *checker) dtypes() {
@@ -28,7 +32,7 @@ func (c *checker) dtypeList(path string, list []string) {
 		switch {
 		case c.doc.tainted(where):
 		case !knownDType(name):
-			c.report(where, codeDType, dtypeHint(name, "dtypes are "+oneOf(dtypeNames())), "unknown dtype %q", name)
+			c.report(where, codeDType, dtypeHint(name, "dtypes are "+diag.OneOf(dtypeNames())), "unknown dtype %q", name)
 		case slices.Contains(list[:i], name):
 			c.report(where, codeDTypeList, "", "%s is listed twice", name)
 		}
@@ -192,7 +196,7 @@ func (c *checker) lse(path string, raw rawLSE) {
 		allowed     []string
 	}{{"base", raw.Base, []string{"e", "2"}}, {"empty", raw.Empty, []string{"-inf", "inf", "0"}}} {
 		if c.need(path, key.name) && !slices.Contains(key.allowed, key.value) {
-			c.report(join(path, key.name), codeLSE, "", "%s is %q, expected %s", key.name, key.value, oneOf(key.allowed))
+			c.report(join(path, key.name), codeLSE, "", "%s is %q, expected %s", key.name, key.value, diag.OneOf(key.allowed))
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+
+	"github.com/opcast/opcast/internal/diag"
 )
 
 var intListPattern = regexp.MustCompile(`^int\[([1-9][0-9]?)?\]$`)
@@ -44,7 +46,7 @@ func (c *checker) attrType(a *Attr, path string) bool {
 	if slices.Contains(attrTypes, a.Type) && a.Type != "int[N]" {
 		return true
 	}
-	c.report(join(path, "type"), codeAttrType, didYouMean(a.Type, attrTypes, "types are "+oneOf(attrTypes)), "unknown attribute type %q", a.Type)
+	c.report(join(path, "type"), codeAttrType, diag.DidYouMean(a.Type, attrTypes, "types are "+diag.OneOf(attrTypes)), "unknown attribute type %q", a.Type)
 	c.open = true
 	return false
 }
@@ -75,7 +77,7 @@ func (c *checker) bound(a *Attr, path, key string, value any) any {
 	} else if a.Type != "float" {
 		hint = "only int, int[N] and float attributes have a range"
 	}
-	c.report(where, codeMinMax, hint, "%s: %v does not fit %s attribute", key, value, indefinite(a.Type))
+	c.report(where, codeMinMax, hint, "%s: %v does not fit %s attribute", key, value, diag.Indefinite(a.Type))
 	return nil
 }
 
@@ -97,7 +99,7 @@ func (c *checker) oneOf(a *Attr, path string) {
 	case !c.doc.given(where):
 		return
 	case a.Type != "str":
-		c.report(where, codeOneOf, "use min and max for numbers", "one_of on %s attribute", indefinite(a.Type))
+		c.report(where, codeOneOf, "use min and max for numbers", "one_of on %s attribute", diag.Indefinite(a.Type))
 	case len(a.OneOf) == 0:
 		c.report(where, codeOneOf, "", "one_of is empty")
 	}
@@ -134,7 +136,7 @@ func (c *checker) attrDefault(a *Attr, path string, value any) {
 	}
 	converted, ok := convert(a, value)
 	if !ok {
-		c.report(where, codeDefault, "", "default of %s attribute cannot be %s", indefinite(a.Type), show(value))
+		c.report(where, codeDefault, "", "default of %s attribute cannot be %s", diag.Indefinite(a.Type), show(value))
 		return
 	}
 	a.Default = converted

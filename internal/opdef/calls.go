@@ -1,6 +1,10 @@
 package opdef
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/opcast/opcast/internal/diag"
+)
 
 // calls holds the functions and how many arguments each takes; -1 means two or more.
 var calls = map[string]int{"min": -1, "max": -1, "ceildiv": 2, "sum": 1, "len": 1, "aligned": 2}
@@ -9,7 +13,7 @@ var calls = map[string]int{"min": -1, "max": -1, "ceildiv": 2, "sum": 1, "len": 
 func (p *parser) call(col int, name string) *Expr {
 	want, known := calls[name]
 	if !known {
-		p.fail(col, didYouMean(name, keys(calls), "functions are min, max, ceildiv, sum, len and aligned"), "unknown function %q", name)
+		p.fail(col, diag.DidYouMean(name, keys(calls), "functions are min, max, ceildiv, sum, len and aligned"), "unknown function %q", name)
 	}
 	p.next()
 	var args []*Expr

@@ -3,6 +3,8 @@ package opdef
 import (
 	"math/bits"
 	"slices"
+
+	"github.com/opcast/opcast/internal/diag"
 )
 
 // conditions parses and checks require.
@@ -62,7 +64,7 @@ func (c *checker) dtypeTest(e *Expr, u use) bool {
 	case e.Op != OpEq && e.Op != OpNe:
 		c.misuse(e, u, `use "==" or "!="`, "%s: dtypes have no order", e.Text)
 	case !slices.Contains(c.raw.DTypes[name], dtype):
-		c.misuse(e, u, name+" is "+oneOf(c.raw.DTypes[name]), "%s is never %q", name, dtype)
+		c.misuse(e, u, name+" is "+diag.OneOf(c.raw.DTypes[name]), "%s is never %q", name, dtype)
 	}
 	return true
 }

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/opcast/opcast/internal/diag"
 )
 
 // decode fills the struct that target points at. Other than go-toml's strict mode it goes on after a value of the wrong
@@ -131,9 +133,9 @@ func (d *document) fillTable(dst reflect.Value, table map[string]any, path strin
 // unknownKey reports a key. The key that it seems to stand for is not missing then.
 func (d *document) unknownKey(path, key string, names []string) {
 	names = slices.Sorted(slices.Values(names))
-	hint := didYouMean(key, names, "allowed here: "+strings.Join(names, ", "))
+	hint := diag.DidYouMean(key, names, "allowed here: "+strings.Join(names, ", "))
 	d.diags.Add(d.keyAt(join(path, key)), codeUnknownKey, hint, "unknown key %q", key)
-	if meant := nearest(key, names); meant != "" && !d.has(join(path, meant)) {
+	if meant := diag.Nearest(key, names); meant != "" && !d.has(join(path, meant)) {
 		d.bad[join(path, meant)] = true
 	}
 }

@@ -1,6 +1,10 @@
 package opdef
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/opcast/opcast/internal/diag"
+)
 
 // dtypeVars orders the dtype variables and checks that each is bound and used.
 func (c *checker) dtypeVars() {
@@ -76,7 +80,7 @@ func (c *checker) binds(a *Attr, path string) {
 	list, ok := c.raw.DTypes[a.Binds]
 	switch input, bound := c.requiredInput(a.Binds); {
 	case !ok:
-		hint := didYouMean(a.Binds, keys(c.raw.DTypes), "name a variable of dtypes")
+		hint := diag.DidYouMean(a.Binds, keys(c.raw.DTypes), "name a variable of dtypes")
 		c.report(where, codeBinds, hint, "%q is no dtype variable", a.Binds)
 		return
 	case bound:
@@ -106,7 +110,7 @@ func (c *checker) dtypeDefault(a *Attr, where, name string, allowed []string) {
 	}
 	for _, dtype := range from {
 		if !slices.Contains(allowed, dtype) {
-			c.report(where, codeRange, a.Binds+" is "+oneOf(allowed), "default %q can be %s, which %s does not allow", name, dtype, a.Binds)
+			c.report(where, codeRange, a.Binds+" is "+diag.OneOf(allowed), "default %q can be %s, which %s does not allow", name, dtype, a.Binds)
 			return
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/opcast/opcast/internal/diag"
 )
 
 var (
@@ -62,7 +64,7 @@ func (c *checker) samples() {
 		known := c.names[name]
 		if known.attr == nil && !c.sizes[name] {
 			if !c.open {
-				hint := didYouMean(name, append(keys(c.sizes), keys(c.names)...), "name a size or an attribute")
+				hint := diag.DidYouMean(name, append(keys(c.sizes), keys(c.names)...), "name a size or an attribute")
 				c.diags.Add(c.doc.keyAt(path), codeSamples, hint, "%s is neither a size nor an attribute", name)
 			}
 			continue
@@ -153,9 +155,9 @@ func (c *checker) tolerance() {
 		path := join("tolerance", name)
 		switch {
 		case !knownDType(name):
-			c.diags.Add(c.doc.keyAt(path), codeTolerance, dtypeHint(name, "dtypes are "+oneOf(dtypeNames())), "unknown dtype %q", name)
+			c.diags.Add(c.doc.keyAt(path), codeTolerance, dtypeHint(name, "dtypes are "+diag.OneOf(dtypeNames())), "unknown dtype %q", name)
 		case !c.open && !slices.Contains(c.resultDTypes(), name):
-			c.diags.Add(c.doc.keyAt(path), codeTolerance, "results are "+oneOf(c.resultDTypes()), "no result has the dtype %s", name)
+			c.diags.Add(c.doc.keyAt(path), codeTolerance, "results are "+diag.OneOf(c.resultDTypes()), "no result has the dtype %s", name)
 		}
 		raw := c.raw.Tolerance[name]
 		if !c.need(path, "rtol") || !c.need(path, "atol") {

@@ -28,7 +28,7 @@ func linkGradients(p *Project, diags *diag.List) {
 		}
 		i := slices.IndexFunc(p.Ops, func(o *Op) bool { return o.Name == op.Backward })
 		if i < 0 {
-			diags.Add(pos, codeBackward, didYouMean(op.Backward, opNames(p), "define it in opdefs/"), "there is no op %q", op.Backward)
+			diags.Add(pos, codeBackward, diag.DidYouMean(op.Backward, opNames(p), "define it in opdefs/"), "there is no op %q", op.Backward)
 			continue
 		}
 		backward := p.Ops[i]
@@ -92,7 +92,7 @@ func (g *gradientCheck) inputs() {
 		path := element("inputs", i)
 		forward, ok := known[in.Name]
 		if !ok {
-			hint := didYouMean(in.Name, keys(known), "inputs are grad_OUTPUT, or inputs and outputs of "+g.op.Name)
+			hint := diag.DidYouMean(in.Name, keys(known), "inputs are grad_OUTPUT, or inputs and outputs of "+g.op.Name)
 			g.report(join(path, "name"), codeGradient, hint, "%s gives no %s to its gradient", g.op.Name, in.Name)
 			continue
 		}
@@ -115,7 +115,7 @@ func (g *gradientCheck) outputs() {
 		path := element("outputs", i)
 		forward, ok := known[out.Name]
 		if !ok {
-			hint := didYouMean(out.Name, keys(known), "outputs are grad_INPUT")
+			hint := diag.DidYouMean(out.Name, keys(known), "outputs are grad_INPUT")
 			g.report(join(path, "name"), codeGradient, hint, "%s is the gradient of no input of %s", out.Name, g.op.Name)
 			continue
 		}

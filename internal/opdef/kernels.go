@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/opcast/opcast/internal/diag"
 )
 
 // deviceNames are the devices that an op can have kernels for.
@@ -28,7 +30,7 @@ func (c *checker) kernels() {
 		}
 		c.kernelScratch(path, k)
 		if c.need(path, "device") && !slices.Contains(deviceNames, raw.Device) {
-			c.report(join(path, "device"), codeKernel, "devices are "+oneOf(deviceNames), "unknown device %q", raw.Device)
+			c.report(join(path, "device"), codeKernel, "devices are "+diag.OneOf(deviceNames), "unknown device %q", raw.Device)
 		}
 		c.arch(join(path, "arch"), raw)
 		k.When = c.when(join(path, "when"), raw.When)
@@ -105,7 +107,7 @@ func (c *checker) kernelDTypes(path string, raw map[string]any) map[string][]str
 		where := join(join(path, "dtypes"), name)
 		allowed, ok := c.raw.DTypes[name]
 		if !ok {
-			hint := didYouMean(name, keys(c.raw.DTypes), "name a variable of dtypes")
+			hint := diag.DidYouMean(name, keys(c.raw.DTypes), "name a variable of dtypes")
 			c.diags.Add(c.doc.keyAt(where), codeKernelDType, hint, "unknown dtype variable %s", name)
 			continue
 		}
@@ -116,7 +118,7 @@ func (c *checker) kernelDTypes(path string, raw map[string]any) map[string][]str
 		for _, v := range list {
 			word, ok := v.(string)
 			if !ok || !slices.Contains(allowed, word) {
-				c.report(where, codeKernelDType, name+" is "+oneOf(allowed), "%s is never %s", name, show(v))
+				c.report(where, codeKernelDType, name+" is "+diag.OneOf(allowed), "%s is never %s", name, show(v))
 			}
 			narrowed[name] = append(narrowed[name], word)
 		}

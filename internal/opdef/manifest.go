@@ -105,7 +105,7 @@ func (c *manifestChecker) choices() {
 			switch {
 			case c.doc.tainted(where):
 			case !slices.Contains(key.allowed, word):
-				c.report(where, codeChoice, "expected "+oneOf(key.allowed), "unknown entry %q of %s", word, key.name)
+				c.report(where, codeChoice, "expected "+diag.OneOf(key.allowed), "unknown entry %q of %s", word, key.name)
 			case slices.Contains(key.list[:i], word):
 				c.report(where, codeManifest, "", "%s is listed twice", word)
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/framework"
 )
@@ -113,7 +114,7 @@ func dtypeHint(name, otherwise string, more ...string) string {
 			return fmt.Sprintf("write %q", row.Short)
 		}
 	}
-	return didYouMean(name, append(more, dtypeNames()...), otherwise)
+	return diag.DidYouMean(name, append(more, dtypeNames()...), otherwise)
 }
 
 // nameFault is what is wrong with the name of an op or a collection.

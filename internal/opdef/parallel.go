@@ -1,6 +1,10 @@
 package opdef
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/opcast/opcast/internal/diag"
+)
 
 // parallel checks along which dims the op may be sliced: parallel and sums.
 func (c *checker) parallel() {
@@ -42,12 +46,12 @@ func (c *checker) sliceable(path, code, name string, before []string) bool {
 	case slices.Contains(before, name):
 		c.report(path, code, "", "%s is listed twice", name)
 	case declared:
-		c.report(path, code, "name a dim of an input", "%s is no dim but %s", name, indefinite(known.kind))
+		c.report(path, code, "name a dim of an input", "%s is no dim but %s", name, diag.Indefinite(known.kind))
 	case name == "*" && c.op.HasBatch():
 		return true
 	case name == "*" || !c.sizes[name]:
 		if !c.open {
-			c.report(path, code, didYouMean(name, keys(c.sizes), "name a dim of an input"), "no input has a dim %q", name)
+			c.report(path, code, diag.DidYouMean(name, keys(c.sizes), "name a dim of an input"), "no input has a dim %q", name)
 		}
 	case c.twice(name) != "":
 		c.report(path, code, "only dims that an argument has once can be sliced", "%s stands twice in %s", name, c.twice(name))

@@ -126,7 +126,7 @@ func (c *checker) size(e *Expr, u use) bool {
 	case c.sizes[e.Name]:
 		c.optionalOnly(e.Name, pos, u)
 	case !c.open:
-		hint := didYouMean(e.Name, c.numbers(), "sizes come from the dims of inputs")
+		hint := diag.DidYouMean(e.Name, c.numbers(), "sizes come from the dims of inputs")
 		c.diags.Add(pos, codeSymbol, hint, "unknown symbol %s", e.Name)
 		return false
 	}
@@ -151,13 +151,13 @@ func (c *checker) namedSize(e *Expr, known entity, u use) bool {
 	case known.kind == kindVar:
 		return c.misuse(e, u, "", "%s is a dtype variable, expected a number", e.Name)
 	case known.kind != kindAttr:
-		return c.misuse(e, u, "name one of its dims", "%s is %s, expected a number", e.Name, indefinite(known.kind))
+		return c.misuse(e, u, "name one of its dims", "%s is %s, expected a number", e.Name, diag.Indefinite(known.kind))
 	case known.attr.Type == "": // reported where it is declared
 		return false
 	case known.attr.Len != 0:
 		return c.misuse(e, u, "write "+e.Name+"[0]", "%s is a list of integers, expected a number", e.Name)
 	case known.attr.Type != "int":
-		return c.misuse(e, u, "only int attributes decide about sizes", "%s is %s attribute", e.Name, indefinite(known.attr.Type))
+		return c.misuse(e, u, "only int attributes decide about sizes", "%s is %s attribute", e.Name, diag.Indefinite(known.attr.Type))
 	case known.attr.DefaultExpr != nil:
 		return c.misuse(e, u, "give it a plain default", "%s has a computed default, which no size can depend on", e.Name)
 	}

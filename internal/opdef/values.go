@@ -2,9 +2,12 @@ package opdef
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/opcast/opcast/internal/diag"
 )
 
 // convert turns a TOML value into a value of the attribute. Integers widen to float, and one integer to int[N].
@@ -49,7 +52,7 @@ func outside(a *Attr, value any) string {
 	switch v := value.(type) {
 	case string:
 		if a.Type == "str" && len(a.OneOf) > 0 && !slices.Contains(a.OneOf, v) {
-			return fmt.Sprintf("%q is none of %s", v, oneOf(a.OneOf))
+			return fmt.Sprintf("%q is none of %s", v, diag.OneOf(a.OneOf))
 		}
 		return ""
 	case bool:
@@ -102,3 +105,6 @@ func Pascal(name string) string {
 	}
 	return b.String()
 }
+
+// keys returns the sorted keys of a map.
+func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/spf13/cobra"
-
 	"github.com/opcast/opcast/gen"
+	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/rule"
 	"github.com/opcast/opcast/internal/transform"
+	"github.com/spf13/cobra"
 )
 
 func newExplainCmd(a *app) *cobra.Command {
@@ -67,7 +67,7 @@ func findOp(p *opdef.Project, name string) (*opdef.Op, error) {
 		names = append(names, op.Name)
 	}
 	hint := "opcast check --json lists the ops"
-	if near := opdef.Suggest(name, names); near != "" {
+	if near := diag.Nearest(name, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	return nil, ExitError{Code: exitUsage, Err: fmt.Errorf("there is no op %q (%s)", name, hint)}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/conformance"
+	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/opdef"
 )
 
@@ -40,7 +41,7 @@ func nearestArgument(op *opdef.Op, name string) string {
 	for _, a := range op.Attrs {
 		names = append(names, a.Name)
 	}
-	if near := opdef.Suggest(name, names); near != "" {
+	if near := diag.Nearest(name, names); near != "" {
 		return " (did you mean " + strconv.Quote(near) + "?)"
 	}
 	return " (there are " + strings.Join(names, ", ") + ")"

@@ -1,32 +1,28 @@
-package opdef
+package diag
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 )
 
-// keys returns the sorted keys of a map.
-func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+// maxWord is the length of the longest word that is compared: the work grows with the product of two lengths.
+const maxWord = 64
 
-// Suggest returns the candidate that a misspelt word most likely means, or "".
-func Suggest(word string, candidates []string) string { return nearest(word, candidates) }
-
-// didYouMean returns a hint with the nearest candidate, or otherwise when none is near.
-func didYouMean(word string, candidates []string, otherwise string) string {
-	if best := nearest(word, candidates); best != "" {
+// DidYouMean returns a hint that names the candidate which a misspelt word most likely means. Where no candidate is near,
+// it returns the text of otherwise.
+func DidYouMean(word string, candidates []string, otherwise string) string {
+	if best := Nearest(word, candidates); best != "" {
 		return fmt.Sprintf("did you mean %q?", best)
 	}
 	return otherwise
 }
 
-// nearest returns the candidate that a misspelt word most likely means, or "". Of two that are equally near it prefers
+// Nearest returns the candidate that a misspelt word most likely means, or "". Of two that are equally near it prefers
 // the one with the same first letter.
-func nearest(word string, candidates []string) string {
+func Nearest(word string, candidates []string) string {
 	best, bound := "", min(len(word), max(1, len(word)/3)+1)
 	for _, c := range candidates {
-		if c == "" || len(c) > maxName || len(word) > maxName {
+		if c == "" || len(c) > maxWord || len(word) > maxWord {
 			continue
 		}
 		d := distance(strings.ToLower(word), strings.ToLower(c))
@@ -59,8 +55,8 @@ func distance(a, b string) int {
 	return d[len(a)][len(b)]
 }
 
-// oneOf joins words as "a, b or c".
-func oneOf(words []string) string {
+// OneOf joins words for a message: "a, b or c".
+func OneOf(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}
@@ -68,8 +64,8 @@ func oneOf(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// indefinite puts the article before a noun.
-func indefinite(noun string) string {
+// Indefinite puts the indefinite article before a noun: "an input", "a size".
+func Indefinite(noun string) string {
 	if noun != "" && strings.Contains("aeio", noun[:1]) {
 		return "an " + noun
 	}

@@ -1,4 +1,4 @@
-package opdef
+package diag
 
 import "testing"
 
@@ -8,11 +8,11 @@ func TestNearest(t *testing.T) {
 		"dtype": "dtypes", "Dtypes": "dtypes", "kidn": "kind", "paralel": "parallel", "typ": "type", "docs": "doc", "inptus": "inputs",
 		"shape": "", "": "", "x": "", "size": "", "parentheses": "",
 	} {
-		if got := nearest(word, words); got != want {
+		if got := Nearest(word, words); got != want {
 			t.Errorf("%q: got %q, want %q", word, got, want)
 		}
 	}
-	if got := nearest("b16", []string{"u16", "bf16"}); got != "bf16" {
+	if got := Nearest("b16", []string{"u16", "bf16"}); got != "bf16" {
 		t.Errorf("got %q", got)
 	}
 }
