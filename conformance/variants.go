@@ -192,7 +192,7 @@ func meeting(k *opdef.Kernel, d dtypes, met bool) plan {
 // decided reports whether the condition depends on nothing that a sample could change: on dtypes and places only.
 func decided(when *opdef.Expr, d dtypes) bool {
 	return len(slices.DeleteFunc(when.Symbols(), func(name string) bool { _, isVar := d[name]; return isVar || name == "" })) == 0 ||
-		holds(when, d, nothing{}) == yes
+		when.EvalCondition(d, opdef.NoValues{}) == yes
 }
 
 // chosen makes one call with the kernel forced, and one with the choice left to dispatch.

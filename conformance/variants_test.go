@@ -33,7 +33,7 @@ func TestHolds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for text, want := range map[string]truth{
+	for text, want := range map[string]opdef.Truth{
 		"N % 4 == 0": yes, "N % 16 == 0": no, "T == f16": yes, "f32 == T": no, "T != f16": no, "not T == f16": no,
 		"aligned(x, 16)": unknown, "aligned(x, 16) and N > 8": no, "aligned(x, 16) or N == 8": yes, "N > 8 or T == f32": no,
 		"parts == 1": yes, "N // (R - 3) > 0": unknown,

@@ -7,80 +7,22 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 )
 
-// truth is what is known of a condition: no, yes, or nothing before the call.
-type truth int
-
+// The short names of this package for what is known of a condition.
 const (
-	no truth = iota - 1
-	unknown
-	yes
+	no      = opdef.KnownFalse
+	unknown = opdef.Undecided
+	yes     = opdef.KnownTrue
 )
 
 // holds evaluates the condition of a kernel for a call; one about where arrays lie is unknown.
-func (c *Case) holds(e *opdef.Expr) truth { return holds(e, c.DTypes, c) }
-
-// nothing is the environment in which only the dtypes are known.
-type nothing struct{}
-
-func (nothing) Int(string) (int64, bool)    { return 0, false }
-func (nothing) List(string) ([]int64, bool) { return nil, false }
-
-func holds(e *opdef.Expr, d dtypes, env opdef.Env) truth {
-	switch e.Op {
-	case opdef.OpAnd:
-		return min(holds(e.Args[0], d, env), holds(e.Args[1], d, env))
-	case opdef.OpOr:
-		return max(holds(e.Args[0], d, env), holds(e.Args[1], d, env))
-	case opdef.OpNot:
-		return -holds(e.Args[0], d, env)
-	case opdef.OpEq, opdef.OpNe:
-		if equal, ok := sameDType(e, d); ok {
-			return truthOf(equal == (e.Op == opdef.OpEq))
-		}
-	}
-	v, err := e.Eval(env)
-	if err != nil {
-		return unknown
-	}
-	return truthOf(v != 0)
-}
-
-func truthOf(b bool) truth {
-	if b {
-		return yes
-	}
-	return no
-}
-
-// sameDType decides "T == bf16", in either order; ok says that the comparison is one of dtypes.
-func sameDType(e *opdef.Expr, d dtypes) (equal, ok bool) {
-	for i, side := range e.Args {
-		if short, isVar := d[side.Name]; isVar && side.Op == opdef.OpSymbol {
-			return short == e.Args[1-i].Text, true
-		}
-	}
-	return false, false
-}
+func (c *Case) holds(e *opdef.Expr) opdef.Truth { return e.EvalCondition(c.DTypes, c) }
 
 // takes reports whether a kernel may take a choice of dtypes, for some sizes and attrs.
-func takes(k *opdef.Kernel, d dtypes) bool {
-	for name, allowed := range k.DTypes {
-		if !slices.Contains(allowed, d[name]) {
-			return false
-		}
-	}
-	return k.When == nil || holds(k.When, d, nothing{}) != no
-}
+func takes(k *opdef.Kernel, d dtypes) bool { return k.Accepts(d, opdef.NoValues{}) != no }
 
 // taken is what is known of whether a kernel takes a call. The author's predicate and the architecture are not.
-func (c *Case) taken(k *opdef.Kernel) truth {
-	if !takes(k, c.DTypes) {
-		return no
-	}
-	out := yes
-	if k.When != nil {
-		out = c.holds(k.When)
-	}
+func (c *Case) taken(k *opdef.Kernel) opdef.Truth {
+	out := k.Accepts(c.DTypes, c)
 	if picky(k) {
 		out = min(out, unknown)
 	}

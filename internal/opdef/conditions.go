@@ -56,7 +56,7 @@ func (c *checker) condition(e *Expr, u use) {
 
 // dtypeTest checks "T == bf16" and says whether e is of that kind.
 func (c *checker) dtypeTest(e *Expr, u use) bool {
-	name, dtype, ok := dtypeTest(e, func(name string) bool { return c.names[name].kind == kindVar })
+	name, dtype, ok := e.DTypeTest(func(name string) bool { return c.names[name].kind == kindVar })
 	if !ok {
 		return false
 	}
@@ -67,18 +67,6 @@ func (c *checker) dtypeTest(e *Expr, u use) bool {
 		c.misuse(e, u, name+" is "+diag.OneOf(c.raw.DTypes[name]), "%s is never %q", name, dtype)
 	}
 	return true
-}
-
-// dtypeTest returns the variable and the dtype that a comparison names, in either order.
-func dtypeTest(e *Expr, isVar func(string) bool) (name, dtype string, ok bool) {
-	a, b := e.Args[0], e.Args[1]
-	if b.Op == OpSymbol && isVar(b.Name) {
-		a, b = b, a
-	}
-	if a.Op != OpSymbol || !isVar(a.Name) {
-		return "", "", false
-	}
-	return a.Name, b.Text, true
 }
 
 func (c *checker) aligned(e *Expr, u use) {
@@ -109,8 +97,8 @@ func (c *checker) defaults() {
 		if in.Min == nil || in.Max == nil {
 			continue
 		}
-		low, err := in.Min.EvalFloat(noValues{})
-		high, err2 := in.Max.EvalFloat(noValues{})
+		low, err := in.Min.EvalFloat(NoValues{})
+		high, err2 := in.Max.EvalFloat(NoValues{})
 		if err == nil && err2 == nil && low > high {
 			c.report(join(path, "min"), codeMinMax, "", "%s: min %s is greater than max %s", in.Name, in.Min.Text, in.Max.Text)
 		}

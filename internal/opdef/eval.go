@@ -10,11 +10,22 @@ import (
 
 // Env gives the values of names to an evaluation. Booleans count as 0 and 1; a list of tensors as any list of its length.
 type Env interface {
+	// Int returns the number that a name stands for, and whether there is one.
 	Int(name string) (int64, bool)
+	// List returns the numbers of the list that a name stands for, and whether there is one.
 	List(name string) ([]int64, bool)
 }
 
-// Faults of an evaluation.
+// NoValues is the Env in which no name has a value: only constant expressions can be computed in it.
+type NoValues struct{}
+
+// Int says that the name stands for no number.
+func (NoValues) Int(string) (int64, bool) { return 0, false }
+
+// List says that the name stands for no list.
+func (NoValues) List(string) ([]int64, bool) { return nil, false }
+
+// An evaluation fails with one of these errors, or because a name has no value.
 var (
 	ErrOverflow     = errors.New("value does not fit in 64 bits")
 	ErrZeroDivision = errors.New("division by zero")
@@ -84,10 +95,10 @@ func (e *Expr) Eval(env Env) (int64, error) {
 func (e *Expr) evalLogic(env Env) (int64, error) {
 	left, err := e.Args[0].Eval(env)
 	if err != nil || (left != 0) == (e.Op == OpOr) {
-		return truth(left != 0), err
+		return asInt(left != 0), err
 	}
 	right, err := e.Args[1].Eval(env)
-	return truth(right != 0), err
+	return asInt(right != 0), err
 }
 
 func (e *Expr) evalList(env Env) (int64, error) {
@@ -123,7 +134,7 @@ func apply(op ExprOp, a []int64) (int64, error) {
 	case OpNeg:
 		return sub(0, a[0])
 	case OpNot:
-		return truth(a[0] == 0), nil
+		return asInt(a[0] == 0), nil
 	case OpMin:
 		return slices.Min(a), nil
 	case OpMax:
@@ -142,7 +153,7 @@ func apply(op ExprOp, a []int64) (int64, error) {
 	return compare(op, a[0], a[1])
 }
 
-func truth(b bool) int64 {
+func asInt(b bool) int64 {
 	if b {
 		return 1
 	}
@@ -152,17 +163,17 @@ func truth(b bool) int64 {
 func compare(op ExprOp, a, b int64) (int64, error) {
 	switch op {
 	case OpEq:
-		return truth(a == b), nil
+		return asInt(a == b), nil
 	case OpNe:
-		return truth(a != b), nil
+		return asInt(a != b), nil
 	case OpLt:
-		return truth(a < b), nil
+		return asInt(a < b), nil
 	case OpLe:
-		return truth(a <= b), nil
+		return asInt(a <= b), nil
 	case OpGt:
-		return truth(a > b), nil
+		return asInt(a > b), nil
 	case OpGe:
-		return truth(a >= b), nil
+		return asInt(a >= b), nil
 	}
 	return 0, fmt.Errorf("unknown operator %q", op)
 }

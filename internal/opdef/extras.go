@@ -135,13 +135,7 @@ func (c *checker) anySample(e *Expr, names []string, env sampleEnv) bool {
 // sampleEnv evaluates with sample values.
 type sampleEnv map[string]any
 
-func (s sampleEnv) Int(name string) (int64, bool) {
-	if b, ok := s[name].(bool); ok {
-		return truth(b), true
-	}
-	v, ok := s[name].(int64)
-	return v, ok
-}
+func (s sampleEnv) Int(name string) (int64, bool) { return IntValue(s[name]) }
 
 func (s sampleEnv) List(name string) ([]int64, bool) {
 	v, ok := s[name].([]int64)

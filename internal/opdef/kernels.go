@@ -146,7 +146,7 @@ func (c *checker) when(path, text string) *Expr {
 func (c *checker) coverage() {
 	var missing []string
 	eachCombination(c.op.DTypes, func(combination map[string]string) {
-		takes := func(k Kernel) bool { return k.takes(combination) }
+		takes := func(k Kernel) bool { return k.Accepts(combination, nil) != KnownFalse }
 		if !slices.ContainsFunc(c.op.Kernels, takes) {
 			parts := make([]string, 0, len(combination))
 			for _, name := range keys(combination) {
@@ -178,34 +178,17 @@ func eachCombination(vars []DTypeVar, visit func(map[string]string)) {
 	choose(0)
 }
 
-// takes says whether the kernel may accept the combination: when is taken as true unless the dtypes decide it.
-func (k Kernel) takes(combination map[string]string) bool {
+// Accepts says whether the kernel takes calls with the given dtypes, which are the short names that the dtype variables
+// stand for. The condition in when is decided as far as env, which may be nil, has values for its names. The architecture
+// and the author's predicate are not looked at.
+func (k *Kernel) Accepts(dtypes map[string]string, env Env) Truth {
 	for name, list := range k.DTypes {
-		if !slices.Contains(list, combination[name]) {
-			return false
+		if !slices.Contains(list, dtypes[name]) {
+			return KnownFalse
 		}
 	}
-	return k.When == nil || k.When.truthOf(combination) >= 0
-}
-
-// truthOf evaluates a condition of which only the dtypes are known: 1 true, -1 false, 0 unknown.
-func (e *Expr) truthOf(dtypes map[string]string) int {
-	switch e.Op {
-	case OpNot:
-		return -e.Args[0].truthOf(dtypes)
-	case OpAnd:
-		return min(e.Args[0].truthOf(dtypes), e.Args[1].truthOf(dtypes))
-	case OpOr:
-		return max(e.Args[0].truthOf(dtypes), e.Args[1].truthOf(dtypes))
-	case OpEq, OpNe:
-		name, dtype, ok := dtypeTest(e, func(name string) bool { return dtypes[name] != "" })
-		if !ok {
-			return 0
-		}
-		if (dtypes[name] == dtype) == (e.Op == OpEq) {
-			return 1
-		}
-		return -1
+	if k.When == nil {
+		return KnownTrue
 	}
-	return 0
+	return k.When.EvalCondition(dtypes, env)
 }

@@ -66,7 +66,7 @@ func (c *checker) dim(e *Expr, u use) {
 	if !c.integer(e, u) {
 		return
 	}
-	if v, err := e.Eval(noValues{}); err == nil && v < 0 {
+	if v, err := e.Eval(NoValues{}); err == nil && v < 0 {
 		c.diags.Add(c.doc.in(u.path, e.Col), codeConstant, "", "%s: a dimension cannot be negative", e.Text)
 	}
 }
@@ -195,12 +195,6 @@ func (c *checker) list(e *Expr, u use) bool {
 	return c.misuse(e, u, "len counts a list input, or an int[] attribute", "%s is no list", e.Name)
 }
 
-// noValues is the environment of constants.
-type noValues struct{}
-
-func (noValues) Int(string) (int64, bool)    { return 0, false }
-func (noValues) List(string) ([]int64, bool) { return nil, false }
-
 // constants reports the parts of an expression that are constant and have no value.
 func (c *checker) constants(e *Expr, u use) bool {
 	for _, arg := range e.Args {
@@ -217,9 +211,9 @@ func (c *checker) constants(e *Expr, u use) bool {
 		err = fmt.Errorf("%s: %w", e.Text, ErrNotInteger)
 	case len(e.Symbols()) > 0:
 	case u.float:
-		_, err = e.EvalFloat(noValues{})
+		_, err = e.EvalFloat(NoValues{})
 	default:
-		_, err = e.Eval(noValues{})
+		_, err = e.Eval(NoValues{})
 	}
 	if err != nil {
 		c.diags.Add(c.doc.in(u.path, e.Col), codeConstant, "", "%s", err)
@@ -229,6 +223,6 @@ func (c *checker) constants(e *Expr, u use) bool {
 
 // isConstant says whether an expression without names has the given value.
 func isConstant(e *Expr, value float64) bool {
-	v, err := e.EvalFloat(noValues{})
+	v, err := e.EvalFloat(NoValues{})
 	return err == nil && v == value
 }

@@ -1,0 +1,60 @@
+package opdef
+
+// Truth is what is known of a condition when some of its names have no value yet. The values are those of three-valued
+// logic and are ordered: "and" is the smaller of its sides, "or" the greater, and "not" the negative.
+type Truth int
+
+const (
+	// KnownFalse means that the condition does not hold, whatever the unknown names stand for.
+	KnownFalse Truth = iota - 1
+	// Undecided means that the condition depends on names that have no value yet.
+	Undecided
+	// KnownTrue means that the condition holds, whatever the unknown names stand for.
+	KnownTrue
+)
+
+// EvalCondition evaluates a condition as far as it can be decided. The dtypes are the short names that dtype variables
+// stand for, and env has the sizes and attributes that are known. With a nil env only comparisons of dtypes are decided.
+func (e *Expr) EvalCondition(dtypes map[string]string, env Env) Truth {
+	switch e.Op {
+	case OpAnd:
+		return min(e.Args[0].EvalCondition(dtypes, env), e.Args[1].EvalCondition(dtypes, env))
+	case OpOr:
+		return max(e.Args[0].EvalCondition(dtypes, env), e.Args[1].EvalCondition(dtypes, env))
+	case OpNot:
+		return -e.Args[0].EvalCondition(dtypes, env)
+	case OpEq, OpNe:
+		isVar := func(name string) bool { return dtypes[name] != "" }
+		if name, dtype, ok := e.DTypeTest(isVar); ok {
+			return truthOf((dtypes[name] == dtype) == (e.Op == OpEq))
+		}
+	}
+	if env == nil {
+		return Undecided
+	}
+	v, err := e.Eval(env)
+	if err != nil {
+		return Undecided
+	}
+	return truthOf(v != 0)
+}
+
+func truthOf(b bool) Truth {
+	if b {
+		return KnownTrue
+	}
+	return KnownFalse
+}
+
+// DTypeTest returns the dtype variable and the dtype that a comparison such as "T == bf16" names, in either order. Whether
+// a name is a dtype variable is for isVar to say; ok is false where neither side is one.
+func (e *Expr) DTypeTest(isVar func(name string) bool) (name, dtype string, ok bool) {
+	a, b := e.Args[0], e.Args[1]
+	if b.Op == OpSymbol && isVar(b.Name) {
+		a, b = b, a
+	}
+	if a.Op != OpSymbol || !isVar(a.Name) {
+		return "", "", false
+	}
+	return a.Name, b.Text, true
+}
