@@ -107,7 +107,7 @@ func (c *checker) oneOf(a *Attr, path string) {
 		at := element(where, i)
 		switch {
 		case c.doc.tainted(at):
-		case !snakePattern.MatchString(word):
+		case !isSnakeCase(word):
 			c.report(at, codeOneOf, "write lower-case words joined by single underscores", "%q is no name for a choice", word)
 		case slices.ContainsFunc(a.OneOf[:i], func(w string) bool { return Pascal(w) == Pascal(word) }):
 			c.report(at, codeOneOf, "", "%q is listed twice", word)

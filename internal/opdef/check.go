@@ -144,7 +144,7 @@ func (c *checker) declare(name string, e entity, pos diag.Pos) {
 
 // checkName reports a name that is malformed or reserved.
 func (c *checker) checkName(name string, pos diag.Pos) bool {
-	if !namePattern.MatchString(name) || len(name) > maxName {
+	if !isIdentifier(name) {
 		c.diags.Add(pos, codeName, "a name has letters, digits and single underscores between them", "%q is not a name", name)
 		return false
 	}

@@ -1,9 +1,11 @@
 package opdef
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/dtype"
 )
 
 // dtypeVars orders the dtype variables and checks that each is bound and used.
@@ -114,4 +116,28 @@ func (c *checker) dtypeDefault(a *Attr, where, name string, allowed []string) {
 			return
 		}
 	}
+}
+
+// dtypeNames returns the short names of all dtypes.
+func dtypeNames() []string {
+	names := make([]string, len(dtype.Table))
+	for i, row := range dtype.Table {
+		names[i] = row.Short
+	}
+	return names
+}
+
+func knownDType(name string) bool {
+	_, ok := dtype.Lookup(name)
+	return ok
+}
+
+// dtypeHint suggests the short name for a misspelt or a long one, or one of more words.
+func dtypeHint(name, otherwise string, more ...string) string {
+	for _, row := range dtype.Table {
+		if row.Long == name {
+			return fmt.Sprintf("write %q", row.Short)
+		}
+	}
+	return diag.DidYouMean(name, append(more, dtypeNames()...), otherwise)
 }

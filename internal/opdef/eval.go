@@ -257,3 +257,10 @@ func divide(op ExprOp, a, b int64) (int64, error) {
 	}
 	return quotient, nil
 }
+
+// nodes counts the nodes of an expression.
+func nodes(e *Expr) int {
+	n := 0
+	e.walk(func(*Expr) { n++ })
+	return n
+}

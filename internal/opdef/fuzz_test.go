@@ -61,7 +61,7 @@ func loadText(project *tree, text string, forward ...*Op) (*Op, diag.List) {
 	var diags, ignored diag.List
 	p := &Project{}
 	if doc := parseDocument(ManifestFile, []byte(text), &ignored); doc != nil {
-		p.Manifest = checkManifest(project, doc, &ignored)
+		p.Manifest = checkManifest(doc, project.leaves, &ignored)
 	}
 	doc := parseDocument("opdefs/demo.toml", []byte(text), &diags)
 	if doc == nil {

@@ -8,9 +8,6 @@ import (
 	"github.com/opcast/opcast/internal/diag"
 )
 
-// deviceNames are the devices that an op can have kernels for.
-var deviceNames = []string{"cpu", "cuda", "rocm"}
-
 // An arch is ">=90" or "gfx942".
 var (
 	archPattern     = regexp.MustCompile(`^((>=|<=|==|>|<)? ?[0-9]{2,3}[a-z]?|[a-z][a-z0-9_]*)$`)
@@ -44,7 +41,7 @@ func (c *checker) kernels() {
 // kernelName checks a name, and that no two kernels share a function: those of all devices stand in one namespace.
 func (c *checker) kernelName(path string, k Kernel) {
 	where := join(path, "name")
-	if !snakePattern.MatchString(k.Name) || len(k.Name) > maxName {
+	if !isSnakeCase(k.Name) || len(k.Name) > maxName {
 		c.report(where, codeKernel, "write lower-case words joined by single underscores", "%q is no kernel name", k.Name)
 	}
 	for _, other := range c.op.Kernels {

@@ -73,9 +73,3 @@ func (c *checker) expand(e *Expr) *Expr {
 	}
 	return &copied
 }
-
-func nodes(e *Expr) int {
-	n := 0
-	e.walk(func(*Expr) { n++ })
-	return n
-}

@@ -33,7 +33,7 @@ func Load(dir string) (*Project, diag.List, error) {
 		return nil, nil, fmt.Errorf("read manifest: %w", err)
 	}
 	if doc := parseDocument(ManifestFile, data, &diags); doc != nil {
-		p.Manifest = checkManifest(t, doc, &diags)
+		p.Manifest = checkManifest(doc, t.leaves, &diags)
 	}
 	p.load(t, &diags)
 	return p, diags.Sorted(), nil
@@ -82,10 +82,10 @@ func loadOp(t *tree, file string, devices []string, diags *diag.List) *Op {
 	name := strings.TrimSuffix(path.Base(file), ".toml")
 	start := diag.Pos{File: file, Line: 1, Col: 1}
 	if fault := opNameFault(name); fault != nil {
-		diags.Add(start, fault.code, "rename the file: "+snakeHint, "%s", fault.text)
+		diags.Add(start, fault.Code, "rename the file: "+snakeHint, "%s", fault.Text)
 	}
 	for folder := range strings.SplitSeq(path.Dir(file), "/") {
-		if !folderPattern.MatchString(folder) {
+		if !isFolder(folder) {
 			diags.Add(start, codeName, "letters, digits, -, _ and .", "%q is no name for a folder of definitions", folder)
 		}
 	}

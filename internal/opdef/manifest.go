@@ -14,6 +14,12 @@ import (
 // ManifestFile is the name of the manifest in a project's folder.
 const ManifestFile = "opcast.toml"
 
+// maxKind is the greatest number that an op can have: OpKind is 16 bits wide.
+const maxKind = 1<<16 - 1
+
+// deviceNames are the devices that an op can have kernels for.
+var deviceNames = []string{"cpu", "cuda", "rocm"}
+
 var (
 	releasePattern  = regexp.MustCompile(`^[0-9]+\.[0-9]+(\.[0-9]+)?((a|b|rc)[0-9]+)?(\.dev[0-9]+)?$`)
 	requiresPattern = regexp.MustCompile(`^(>=|<=|==|~=|<|>) ?[0-9]+(\.[0-9]+)*(, ?(>=|<=|==|~=|<|>) ?[0-9]+(\.[0-9]+)*)*$`)
@@ -23,19 +29,20 @@ var (
 
 // manifestChecker turns opcast.toml into a Manifest.
 type manifestChecker struct {
-	doc   *document
-	raw   rawManifest
-	diags *diag.List
-	tree  *tree
+	doc    *document
+	raw    rawManifest
+	diags  *diag.List
+	leaves func(glob string) string
 }
 
 func (c *manifestChecker) report(path, code, hint, format string, args ...any) {
 	c.diags.Add(c.doc.at(path), code, hint, format, args...)
 }
 
-// checkManifest builds the manifest. What the file leaves out has its default.
-func checkManifest(t *tree, doc *document, diags *diag.List) Manifest {
-	c := &manifestChecker{doc: doc, diags: diags, tree: t}
+// checkManifest builds the manifest of a document; what the file leaves out has its default. leaves returns the part of a
+// glob, or a file that it matches, that is a link out of the project, or "".
+func checkManifest(doc *document, leaves func(glob string) string, diags *diag.List) Manifest {
+	c := &manifestChecker{doc: doc, diags: diags, leaves: leaves}
 	doc.decode(&c.raw)
 	c.identity()
 	c.choices()
@@ -45,10 +52,7 @@ func checkManifest(t *tree, doc *document, diags *diag.List) Manifest {
 		Name: c.raw.Name, Version: c.raw.Version, License: c.raw.License, Namespace: c.raw.Namespace, RequiresOpcast: c.raw.RequiresOpcast,
 		Adaptors: c.raw.Adaptors, Devices: c.raw.Devices,
 		Sources: c.raw.Sources, Include: c.raw.Include, Defines: c.raw.Defines, Link: c.raw.Link,
-		CUDA: CUDA(c.raw.CUDA), Headers: c.raw.Headers, Retired: c.raw.Retired,
-	}
-	for _, f := range c.raw.Files {
-		m.Files = append(m.Files, FileFlags(f))
+		CUDA: c.raw.CUDA, Files: c.raw.Files, Headers: c.raw.Headers, Retired: c.raw.Retired,
 	}
 	if !doc.has("adaptors") {
 		m.Adaptors = framework.Defaults()
@@ -85,7 +89,7 @@ func (c *manifestChecker) identity() {
 	for _, key := range []struct{ name, value string }{{"name", c.raw.Name}, {"namespace", c.raw.Namespace}} {
 		if c.doc.has(key.name) && !c.doc.tainted(key.name) {
 			if fault := collectionNameFault(key.value); fault != nil {
-				c.report(key.name, fault.code, fault.hint, "%s", fault.text)
+				c.report(key.name, fault.Code, fault.Hint, "%s", fault.Text)
 			}
 		}
 	}
@@ -152,7 +156,7 @@ func (c *manifestChecker) path(where, p string) {
 	case slices.Contains(strings.Split(p, "/"), ".."):
 		c.report(where, codePath, hint, "%q leaves the project", p)
 	default:
-		if link := c.tree.leaves(p); link != "" {
+		if link := c.leaves(p); link != "" {
 			c.report(where, codePath, "copy the files into the project", "%s is a link that leaves the project", link)
 		}
 	}

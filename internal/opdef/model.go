@@ -23,35 +23,6 @@ func (p *Project) LibraryPath() string {
 	return filepath.Join(p.Dir, "backend", "python", "src", name+"_backend", "lib", "lib"+name+".so")
 }
 
-// Manifest is opcast.toml.
-type Manifest struct {
-	Name, Version, License, Namespace, RequiresOpcast string
-	// Adaptors and Devices default to all four adaptors and to cpu.
-	Adaptors, Devices []string
-	// Sources are globs of kernel files; Include, Defines and Link extend the compiler's command lines.
-	Sources, Include, Defines, Link []string
-	CUDA                            CUDA
-	Files                           []FileFlags
-	Headers                         map[string]Header
-	Retired                         []int
-}
-
-// CUDA is the manifest's [cuda] table.
-type CUDA struct {
-	Arch    []string
-	Toolkit string
-	Flags   []string
-}
-
-// FileFlags gives the sources that Match their own flags or architectures.
-type FileFlags struct {
-	Match       string
-	Arch, Flags []string
-}
-
-// Header is a third-party header package: a pip distribution or a path.
-type Header struct{ Pip, Path string }
-
 // Op is one definition.
 type Op struct {
 	Name string

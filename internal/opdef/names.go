@@ -7,13 +7,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/framework"
 )
 
 // maxName is the length of the longest name; torch and XLA refuse much longer ones.
 const maxName = 64
+
+// snakeHint says how the name of an op or a collection is written.
+const snakeHint = "lower-case words joined by single underscores"
 
 var (
 	// A name holds no double, leading or trailing underscore: C++ and generated code keep those.
@@ -58,7 +60,14 @@ var takenCollections = reservedNames([][2]string{
 	{takenByPackage, "tvm_ffi std"},
 })
 
-const snakeHint = "lower-case words joined by single underscores"
+// isIdentifier says whether an argument, a dtype variable or a size may have the name, as far as its form goes.
+func isIdentifier(name string) bool { return namePattern.MatchString(name) && len(name) <= maxName }
+
+// isSnakeCase says whether a word is made of lower-case words joined by single underscores.
+func isSnakeCase(word string) bool { return snakePattern.MatchString(word) }
+
+// isFolder says whether a folder of definitions may have the name.
+func isFolder(name string) bool { return folderPattern.MatchString(name) }
 
 func reservedNames(groups [][2]string) map[string]string {
 	names := map[string]string{}
@@ -93,43 +102,25 @@ func whyTaken(name string) string {
 	return takenCollections[name]
 }
 
-// dtypeNames returns the short names of all dtypes.
-func dtypeNames() []string {
-	names := make([]string, len(dtype.Table))
-	for i, row := range dtype.Table {
-		names[i] = row.Short
-	}
-	return names
-}
-
-func knownDType(name string) bool {
-	_, ok := dtype.Lookup(name)
-	return ok
-}
-
-// dtypeHint suggests the short name for a misspelt or a long one, or one of more words.
-func dtypeHint(name, otherwise string, more ...string) string {
-	for _, row := range dtype.Table {
-		if row.Long == name {
-			return fmt.Sprintf("write %q", row.Short)
-		}
-	}
-	return diag.DidYouMean(name, append(more, dtypeNames()...), otherwise)
-}
-
 // nameFault is what is wrong with the name of an op or a collection.
-type nameFault struct{ code, text, hint string }
+type nameFault struct {
+	// Code is that of the diagnostic.
+	Code string
+	// Text says what is wrong, Hint what to write instead.
+	Text, Hint string
+}
 
-// CheckOpName says what is wrong with the name of an op.
+// CheckOpName returns an error that says why an op cannot have the name, or nil.
 func CheckOpName(name string) error {
 	if fault := opNameFault(name); fault != nil {
-		return fmt.Errorf("%s (%s)", fault.text, fault.hint)
+		return fmt.Errorf("%s (%s)", fault.Text, fault.Hint)
 	}
 	return nil
 }
 
+// opNameFault returns what is wrong with the name of an op, or nil.
 func opNameFault(name string) *nameFault {
-	if !snakePattern.MatchString(name) || len(name) > maxName {
+	if !isSnakeCase(name) || len(name) > maxName {
 		return &nameFault{codeName, fmt.Sprintf("%q is no op name", name), snakeHint}
 	}
 	if why := cmp.Or(reservedOps[name], whyReserved(name)); why != "" {
@@ -138,20 +129,32 @@ func opNameFault(name string) *nameFault {
 	return nil
 }
 
-// CheckCollectionName says what is wrong with the name of a collection.
+// CheckCollectionName returns an error that says why a collection cannot have the name, or nil.
 func CheckCollectionName(name string) error {
 	if fault := collectionNameFault(name); fault != nil {
-		return fmt.Errorf("%s (%s)", fault.text, fault.hint)
+		return fmt.Errorf("%s (%s)", fault.Text, fault.Hint)
 	}
 	return nil
 }
 
+// collectionNameFault returns what is wrong with the name of a collection, or nil.
 func collectionNameFault(name string) *nameFault {
-	if !snakePattern.MatchString(name) || len(name) > maxName {
+	if !isSnakeCase(name) || len(name) > maxName {
 		return &nameFault{codeName, fmt.Sprintf("%q is no collection name", name), snakeHint}
 	}
 	if why := whyTaken(name); why != "" {
 		return &nameFault{codeReserved, fmt.Sprintf("a collection cannot be named %q: %s", name, why), "choose another name"}
 	}
 	return nil
+}
+
+// Pascal turns snake_case into PascalCase, as the generated C++ does.
+func Pascal(name string) string {
+	var b strings.Builder
+	for _, part := range strings.Split(name, "_") {
+		if part != "" {
+			b.WriteString(strings.ToUpper(part[:1]) + part[1:])
+		}
+	}
+	return b.String()
 }

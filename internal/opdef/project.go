@@ -8,12 +8,8 @@ import (
 	"github.com/opcast/opcast/internal/diag"
 )
 
-const (
-	// maxKind bounds the numbers of ops: OpKind is 16 bits wide.
-	maxKind = 1<<16 - 1
-	// noKind is the kind of an op whose file gives none.
-	noKind = math.MinInt
-)
+// noKind is the kind of an op whose file gives none.
+const noKind = math.MinInt
 
 // FreeKind returns the smallest kind above all that are or were in use.
 func (p *Project) FreeKind() int {

@@ -63,25 +63,3 @@ type rawKernel struct {
 	Supported          bool
 	QueryWorkspace     bool `toml:"query_workspace"`
 }
-
-type rawManifest struct {
-	Name, Version, License, Namespace string
-	RequiresOpcast                    string `toml:"requires-opcast"`
-	Adaptors, Devices                 []string
-	Sources, Include, Defines, Link   []string
-	CUDA                              rawCUDA
-	Files                             []rawFiles
-	Headers                           map[string]Header
-	Retired                           []int
-}
-
-type rawCUDA struct {
-	Arch    []string
-	Toolkit string
-	Flags   []string
-}
-
-type rawFiles struct {
-	Match       string
-	Arch, Flags []string
-}

@@ -95,16 +95,5 @@ func show(value any) string {
 	return text
 }
 
-// Pascal turns snake_case into PascalCase, as the generated C++ does.
-func Pascal(name string) string {
-	var b strings.Builder
-	for _, part := range strings.Split(name, "_") {
-		if part != "" {
-			b.WriteString(strings.ToUpper(part[:1]) + part[1:])
-		}
-	}
-	return b.String()
-}
-
 // keys returns the sorted keys of a map.
 func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
