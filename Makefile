@@ -71,7 +71,7 @@ random: build ## Make a million random calls of the library; about two minutes.
 
 fuzz: ## Fuzz the loader of definitions for half an hour, then expressions.
 	$(GO) test ./internal/opdef -run='^$$' -fuzz=FuzzLoad -fuzztime=30m
-	$(GO) test ./internal/opdef -run='^$$' -fuzz=FuzzExpr -fuzztime=10m
+	$(GO) test ./internal/opdef/expr -run='^$$' -fuzz=FuzzExpr -fuzztime=10m
 
 bench: build ## Measure what the documentation states.
 	$(GO) test -run='^$$' -bench=. ./bench

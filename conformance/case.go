@@ -9,6 +9,7 @@ import (
 	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/rule"
 )
 
@@ -30,7 +31,7 @@ type plan struct {
 	// hollow leaves all arrays without elements: only shapes and dtypes matter.
 	hollow bool
 	// when is a condition that sizes and attrs have to meet; nil for none.
-	when *opdef.Expr
+	when *expr.Expr
 	// contents says what inputs with a range hold.
 	contents contents
 	// sampler makes contents in the author's place; nil means that they are random.
@@ -176,7 +177,7 @@ func (c *Case) fill(in *opdef.Arg, p plan) (*ndarray.Array, error) {
 	}
 	limits := ndarray.Contents{Sorted: in.Sorted, Scale: p.scale}
 	for _, bound := range []struct {
-		expr *opdef.Expr
+		expr *expr.Expr
 		to   **float64
 	}{{in.Min, &limits.Min}, {in.Max, &limits.Max}} {
 		if bound.expr == nil {

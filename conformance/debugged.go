@@ -6,6 +6,7 @@ import (
 
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/rpc"
 )
 
@@ -109,7 +110,7 @@ func badContents(c *Case, i int) []badContent {
 	}
 	var out []badContent
 	begins := c.Op.Name + ": " + in.Name + ": expected "
-	one := func(kind, words string, bound *opdef.Expr, beyond float64) {
+	one := func(kind, words string, bound *expr.Expr, beyond float64) {
 		if bound == nil {
 			return
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/rule"
 )
 
@@ -167,7 +168,7 @@ func breakable(r rule.Rule) bool {
 	case rule.OutSize:
 		return !r.NonNegative // else no array of a test is large enough
 	case rule.SizeBind:
-		return r.Coef.Op != opdef.OpConst || r.Coef.Value != 1 || r.Const.Op != opdef.OpConst || r.Const.Value != 0
+		return r.Coef.Op != expr.OpConst || r.Coef.Value != 1 || r.Const.Op != expr.OpConst || r.Const.Value != 0
 	case rule.Rank:
 		return !r.AtLeast || r.Rank > 0
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/opcast/opcast/internal/ndarray"
-	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/expr"
 )
 
 // farCall is the call that a probe of distant rows makes; other calls stay as they are.
@@ -75,7 +75,7 @@ func contentsFault(c *Case) string {
 		before := 0.0
 		for k, v := range c.Inputs[i].Floats() {
 			for _, bound := range []struct {
-				expr  *opdef.Expr
+				expr  *expr.Expr
 				words string
 				sign  float64
 			}{{in.Min, "at least ", 1}, {in.Max, "at most ", -1}} {

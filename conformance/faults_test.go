@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/rule"
 )
 
@@ -14,7 +15,7 @@ func TestPlainSizes(t *testing.T) {
 	dims := func(text string) []opdef.Dim {
 		out := []opdef.Dim{{Star: true}}
 		for _, name := range strings.Fields(text) {
-			e, err := opdef.ParseExpr(name)
+			e, err := expr.Parse(name)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/expr"
 )
 
 // Limits of what a sample may cost.
@@ -111,7 +112,7 @@ type search struct {
 	attrs  map[string]any
 	dtypes dtypes
 	// when is the condition of the kernel that has to take the call; nil for none.
-	when       *opdef.Expr
+	when       *expr.Expr
 	free       []string
 	sizes      map[string]int64
 	tries      int

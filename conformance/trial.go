@@ -15,6 +15,7 @@ import (
 	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/rule"
 )
 
@@ -144,7 +145,7 @@ func (w Wanted) bind(op *opdef.Op, p plan) (map[string]int64, []int64) {
 		case len(shape) < after:
 		case s.Kind == opdef.BindSize:
 			solve(c, s, shape[len(shape)-after])
-		case s.Expr.Op == opdef.OpSymbol:
+		case s.Expr.Op == expr.OpSymbol:
 			if _, known := c.Int(s.Expr.Name); !known {
 				c.Sizes[s.Expr.Name] = shape[len(shape)-after]
 			}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/rule"
 )
 
@@ -183,16 +184,16 @@ func meeting(k *opdef.Kernel, d dtypes, met bool) plan {
 	if k.When != nil {
 		p.name, p.when = "condition met", k.When
 		if !met {
-			p.name, p.when = "condition missed", &opdef.Expr{Op: opdef.OpNot, Args: []*opdef.Expr{k.When}, Text: "not " + k.When.Text}
+			p.name, p.when = "condition missed", &expr.Expr{Op: expr.OpNot, Args: []*expr.Expr{k.When}, Text: "not " + k.When.Text}
 		}
 	}
 	return p
 }
 
 // decided reports whether the condition depends on nothing that a sample could change: on dtypes and places only.
-func decided(when *opdef.Expr, d dtypes) bool {
+func decided(when *expr.Expr, d dtypes) bool {
 	return len(slices.DeleteFunc(when.Symbols(), func(name string) bool { _, isVar := d[name]; return isVar || name == "" })) == 0 ||
-		when.EvalCondition(d, opdef.NoValues{}) == yes
+		when.EvalCondition(d, expr.NoValues{}) == yes
 }
 
 // chosen makes one call with the kernel forced, and one with the choice left to dispatch.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/report"
 )
 
@@ -19,9 +20,9 @@ func raggedWith(t *testing.T, name string, change func(*opdef.Kernel)) *opdef.Op
 	return &op
 }
 
-func condition(t *testing.T, text string) *opdef.Expr {
+func condition(t *testing.T, text string) *expr.Expr {
 	t.Helper()
-	e, err := opdef.ParseExpr(text)
+	e, err := expr.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +34,7 @@ func TestHolds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for text, want := range map[string]opdef.Truth{
+	for text, want := range map[string]expr.Truth{
 		"N % 4 == 0": yes, "N % 16 == 0": no, "T == f16": yes, "f32 == T": no, "T != f16": no, "not T == f16": no,
 		"aligned(x, 16)": unknown, "aligned(x, 16) and N > 8": no, "aligned(x, 16) or N == 8": yes, "N > 8 or T == f32": no,
 		"parts == 1": yes, "N // (R - 3) > 0": unknown,
@@ -82,10 +83,10 @@ func TestUnreachedKernels(t *testing.T) {
 		"another machine":    {func(k *opdef.Kernel) { k.Arch = ">=90" }, "needs an architecture >=90; this device is sm_80", report.Unsupported},
 		"not built":          {func(*opdef.Kernel) {}, "not built into this library: run opcast build --device cpu,cuda", report.Unsupported},
 		"no sample": {func(k *opdef.Kernel) {
-			k.When = &opdef.Expr{Op: opdef.OpLt, Text: "N < 0", Args: []*opdef.Expr{{Op: opdef.OpSymbol, Name: "N"}, {Op: opdef.OpConst}}}
+			k.When = &expr.Expr{Op: expr.OpLt, Text: "N < 0", Args: []*expr.Expr{{Op: expr.OpSymbol, Name: "N"}, {Op: expr.OpConst}}}
 		}, "", report.Fail},
 		"unaligned every time": {func(k *opdef.Kernel) {
-			k.When = &opdef.Expr{Op: opdef.OpAligned, Name: "x", Args: []*opdef.Expr{{Op: opdef.OpConst, Value: 64}}, Text: "aligned(x, 64)"}
+			k.When = &expr.Expr{Op: expr.OpAligned, Name: "x", Args: []*expr.Expr{{Op: expr.OpConst, Value: 64}}, Text: "aligned(x, 64)"}
 		}, "needs aligned(x, 64)", report.Fail},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -5,23 +5,24 @@ import (
 	"slices"
 
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/expr"
 )
 
 // The short names of this package for what is known of a condition.
 const (
-	no      = opdef.KnownFalse
-	unknown = opdef.Undecided
-	yes     = opdef.KnownTrue
+	no      = expr.KnownFalse
+	unknown = expr.Undecided
+	yes     = expr.KnownTrue
 )
 
 // holds evaluates the condition of a kernel for a call; one about where arrays lie is unknown.
-func (c *Case) holds(e *opdef.Expr) opdef.Truth { return e.EvalCondition(c.DTypes, c) }
+func (c *Case) holds(e *expr.Expr) expr.Truth { return e.EvalCondition(c.DTypes, c) }
 
 // takes reports whether a kernel may take a choice of dtypes, for some sizes and attrs.
-func takes(k *opdef.Kernel, d dtypes) bool { return k.Accepts(d, opdef.NoValues{}) != no }
+func takes(k *opdef.Kernel, d dtypes) bool { return k.Accepts(d, expr.NoValues{}) != no }
 
 // taken is what is known of whether a kernel takes a call. The author's predicate and the architecture are not.
-func (c *Case) taken(k *opdef.Kernel) opdef.Truth {
+func (c *Case) taken(k *opdef.Kernel) expr.Truth {
 	out := k.Accepts(c.DTypes, c)
 	if picky(k) {
 		out = min(out, unknown)
@@ -101,6 +102,6 @@ func (t *T) cases(plans []plan) []*Case {
 }
 
 // placed reports whether a condition asks where arrays lie.
-func placed(e *opdef.Expr) bool {
-	return e != nil && (e.Op == opdef.OpAligned || slices.ContainsFunc(e.Args, placed))
+func placed(e *expr.Expr) bool {
+	return e != nil && (e.Op == expr.OpAligned || slices.ContainsFunc(e.Args, placed))
 }

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/rule"
 )
 
@@ -62,7 +62,7 @@ func (v *checkView) Lines() []string {
 
 func pyStrings(items []string) string { return tupleNode("", quoted(items)).flat() }
 
-func (v *checkView) expr(e *opdef.Expr) string { return pyExpr(pyArg).print(e) }
+func (v *checkView) expr(e *expr.Expr) string { return pyExpr(pyArg).print(e) }
 
 // raise guards an error by a condition.
 func raise(condition, format string, args ...any) []string {

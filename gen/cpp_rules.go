@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/rule"
 )
 
@@ -141,7 +142,7 @@ func (v *cppView) sizeStatement(r rule.Rule) []string {
 
 func one(format string, args ...any) []string { return []string{fmt.Sprintf(format, args...)} }
 
-func (v *cppView) expr(e *opdef.Expr) string { return cppExpr(cppName).print(e) }
+func (v *cppView) expr(e *expr.Expr) string { return cppExpr(cppName).print(e) }
 
 func (v *cppView) solve(r rule.Rule) string {
 	name := cppName(r.Arg)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/rule"
 )
 
@@ -75,7 +76,7 @@ func (v *cppView) Contents() []string {
 	return out
 }
 
-func (v *cppView) bound(check string, in *opdef.Arg, e *opdef.Expr) string {
+func (v *cppView) bound(check string, in *opdef.Arg, e *expr.Expr) string {
 	value := v.expr(e)
 	text := strconv.Quote(value)
 	switch {

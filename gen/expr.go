@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/dtype"
-	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/expr"
 )
 
 // printer writes an expression in one target language.
@@ -16,8 +16,8 @@ type printer struct {
 	// name maps a symbol to a variable of the target.
 	name func(string) string
 	// call formats the functions that the language lacks; infix formats those that it has.
-	call  map[opdef.ExprOp]string
-	infix map[opdef.ExprOp]string
+	call  map[expr.Op]string
+	infix map[expr.Op]string
 	// list formats sum and len over an int list attr, aligned the alignment test of a pointer.
 	sum, length, aligned string
 	// fit formats the check that the value of an operator fits 64 bits; empty where there is none, or a function does it.
@@ -27,7 +27,7 @@ type printer struct {
 }
 
 // Precedence is left to parentheses: every compound operand gets a pair.
-func (p printer) print(e *opdef.Expr) string {
+func (p printer) print(e *expr.Expr) string {
 	text := p.compute(e)
 	if p.fits(e) {
 		return fmt.Sprintf(p.fit, text)
@@ -36,14 +36,14 @@ func (p printer) print(e *opdef.Expr) string {
 }
 
 // fits says whether an operator's value is checked.
-func (p printer) fits(e *opdef.Expr) bool {
+func (p printer) fits(e *expr.Expr) bool {
 	_, constant := p.constant(e)
 	_, infix := p.infix[e.Op]
-	return p.fit != "" && !constant && (e.Op == opdef.OpNeg || infix && slices.Contains(arithmetic, e.Op))
+	return p.fit != "" && !constant && (e.Op == expr.OpNeg || infix && slices.Contains(arithmetic, e.Op))
 }
 
 // constant is the value of a compound part without names.
-func (p printer) constant(e *opdef.Expr) (int64, bool) {
+func (p printer) constant(e *expr.Expr) (int64, bool) {
 	if p.real || len(e.Args) == 0 || len(e.Symbols()) > 0 {
 		return 0, false
 	}
@@ -51,29 +51,29 @@ func (p printer) constant(e *opdef.Expr) (int64, bool) {
 	return n, err == nil && n != math.MinInt64 // which has no literal in C++
 }
 
-func (p printer) compute(e *opdef.Expr) string {
+func (p printer) compute(e *expr.Expr) string {
 	if n, constant := p.constant(e); constant {
 		return strconv.FormatInt(n, 10)
 	}
 	switch e.Op {
-	case opdef.OpConst:
+	case expr.OpConst:
 		return strconv.FormatInt(e.Value, 10)
-	case opdef.OpFloat:
+	case expr.OpFloat:
 		return strconv.FormatFloat(e.Float, 'g', -1, 64)
-	case opdef.OpSymbol:
+	case expr.OpSymbol:
 		return p.name(e.Name)
-	case opdef.OpIndex:
+	case expr.OpIndex:
 		return fmt.Sprintf("%s[%s]", p.name(e.Name), p.print(e.Args[0]))
-	case opdef.OpNeg, opdef.OpNot:
+	case expr.OpNeg, expr.OpNot:
 		if format, ok := p.call[e.Op]; ok {
 			return fmt.Sprintf(format, p.print(e.Args[0]))
 		}
 		return "-" + p.operand(e.Args[0])
-	case opdef.OpSum:
+	case expr.OpSum:
 		return fmt.Sprintf(p.sum, p.name(e.Name))
-	case opdef.OpLen:
+	case expr.OpLen:
 		return fmt.Sprintf(p.length, p.name(e.Name))
-	case opdef.OpAligned:
+	case expr.OpAligned:
 		return fmt.Sprintf(p.aligned, p.name(e.Name), p.print(e.Args[0]))
 	}
 	if format, ok := p.call[e.Op]; ok {
@@ -83,7 +83,7 @@ func (p printer) compute(e *opdef.Expr) string {
 	return fold(e.Args, p.operand, func(a, b string) string { return a + " " + sign + " " + b })
 }
 
-func fold(args []*opdef.Expr, print func(*opdef.Expr) string, join func(a, b string) string) string {
+func fold(args []*expr.Expr, print func(*expr.Expr) string, join func(a, b string) string) string {
 	out := print(args[0])
 	for _, a := range args[1:] {
 		out = join(out, print(a))
@@ -91,23 +91,23 @@ func fold(args []*opdef.Expr, print func(*opdef.Expr) string, join func(a, b str
 	return out
 }
 
-func (p printer) operand(e *opdef.Expr) string {
+func (p printer) operand(e *expr.Expr) string {
 	s := p.print(e)
 	_, infix := p.infix[e.Op]
 	_, function := p.call[e.Op]
-	if _, constant := p.constant(e); !constant && !p.fits(e) && (infix || e.Op == opdef.OpNeg && !function) {
+	if _, constant := p.constant(e); !constant && !p.fits(e) && (infix || e.Op == expr.OpNeg && !function) {
 		return "(" + s + ")"
 	}
 	return s
 }
 
 var (
-	arithmetic  = []opdef.ExprOp{opdef.OpAdd, opdef.OpSub, opdef.OpMul}
-	comparisons = []opdef.ExprOp{opdef.OpEq, opdef.OpNe, opdef.OpLt, opdef.OpLe, opdef.OpGt, opdef.OpGe}
+	arithmetic  = []expr.Op{expr.OpAdd, expr.OpSub, expr.OpMul}
+	comparisons = []expr.Op{expr.OpEq, expr.OpNe, expr.OpLt, expr.OpLe, expr.OpGt, expr.OpGe}
 )
 
 // infix adds operators that are written as in definitions.
-func infix(to map[opdef.ExprOp]string, more ...opdef.ExprOp) map[opdef.ExprOp]string {
+func infix(to map[expr.Op]string, more ...expr.Op) map[expr.Op]string {
 	for _, op := range more {
 		to[op] = string(op)
 	}
@@ -118,13 +118,13 @@ func infix(to map[opdef.ExprOp]string, more ...opdef.ExprOp) map[opdef.ExprOp]st
 func cppExpr(name func(string) string) printer {
 	return printer{
 		name: name,
-		call: map[opdef.ExprOp]string{
-			opdef.OpFloorDiv: "opcast::FloorDiv(%s, %s)", opdef.OpMod: "opcast::Mod(%s, %s)",
-			opdef.OpCeilDiv: "opcast::CeilDiv(%s, %s)", opdef.OpPow: "opcast::Pow(%s, %s)", opdef.OpAdd: "opcast::Add(%s, %s)",
-			opdef.OpSub: "opcast::Sub(%s, %s)", opdef.OpMul: "opcast::Mul(%s, %s)", opdef.OpNeg: "opcast::Neg(%s)",
-			opdef.OpMin: "std::min<int64_t>(%s, %s)", opdef.OpMax: "std::max<int64_t>(%s, %s)", opdef.OpNot: "!(%s)",
+		call: map[expr.Op]string{
+			expr.OpFloorDiv: "opcast::FloorDiv(%s, %s)", expr.OpMod: "opcast::Mod(%s, %s)",
+			expr.OpCeilDiv: "opcast::CeilDiv(%s, %s)", expr.OpPow: "opcast::Pow(%s, %s)", expr.OpAdd: "opcast::Add(%s, %s)",
+			expr.OpSub: "opcast::Sub(%s, %s)", expr.OpMul: "opcast::Mul(%s, %s)", expr.OpNeg: "opcast::Neg(%s)",
+			expr.OpMin: "std::min<int64_t>(%s, %s)", expr.OpMax: "std::max<int64_t>(%s, %s)", expr.OpNot: "!(%s)",
 		},
-		infix:   infix(map[opdef.ExprOp]string{opdef.OpAnd: "&&", opdef.OpOr: "||"}, comparisons...),
+		infix:   infix(map[expr.Op]string{expr.OpAnd: "&&", expr.OpOr: "||"}, comparisons...),
 		sum:     "opcast::Sum(%s)",
 		length:  "opcast::Len(%s)",
 		aligned: "reinterpret_cast<uintptr_t>(%s) %% (%s) == 0",
@@ -135,13 +135,13 @@ func cppExpr(name func(string) string) printer {
 func cppFloat(name func(string) string) printer {
 	p := cppExpr(func(s string) string { return "static_cast<double>(" + name(s) + ")" })
 	p.real = true
-	delete(p.call, opdef.OpNeg)
+	delete(p.call, expr.OpNeg)
 	for _, op := range arithmetic {
 		delete(p.call, op)
 	}
 	infix(p.infix, arithmetic...)
-	p.call[opdef.OpPow] = "std::pow(%s, %s)"
-	p.call[opdef.OpFloorDiv] = "std::floor((%s) / (%s))"
+	p.call[expr.OpPow] = "std::pow(%s, %s)"
+	p.call[expr.OpFloorDiv] = "std::floor((%s) / (%s))"
 	return p
 }
 
@@ -149,12 +149,12 @@ func cppFloat(name func(string) string) printer {
 func pyExpr(name func(string) string) printer {
 	return printer{
 		name: name,
-		call: map[opdef.ExprOp]string{
-			opdef.OpFloorDiv: "_r.floordiv(op, %s, %s)", opdef.OpMod: "_r.mod(op, %s, %s)",
-			opdef.OpCeilDiv: "_r.ceildiv(op, %s, %s)", opdef.OpPow: "_r.power(op, %s, %s)", opdef.OpMin: "min(%s, %s)",
-			opdef.OpMax: "max(%s, %s)", opdef.OpNot: "not (%s)",
+		call: map[expr.Op]string{
+			expr.OpFloorDiv: "_r.floordiv(op, %s, %s)", expr.OpMod: "_r.mod(op, %s, %s)",
+			expr.OpCeilDiv: "_r.ceildiv(op, %s, %s)", expr.OpPow: "_r.power(op, %s, %s)", expr.OpMin: "min(%s, %s)",
+			expr.OpMax: "max(%s, %s)", expr.OpNot: "not (%s)",
 		},
-		infix:  infix(infix(map[opdef.ExprOp]string{opdef.OpAnd: "and", opdef.OpOr: "or"}, comparisons...), arithmetic...),
+		infix:  infix(infix(map[expr.Op]string{expr.OpAnd: "and", expr.OpOr: "or"}, comparisons...), arithmetic...),
 		sum:    "_r.total(op, %s)",
 		length: "len(%s)",
 		fit:    "_r.fit(op, %s)",

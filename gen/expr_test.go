@@ -3,7 +3,7 @@ package gen
 import (
 	"testing"
 
-	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/expr"
 )
 
 func TestPrinters(t *testing.T) {
@@ -26,7 +26,7 @@ func TestPrinters(t *testing.T) {
 		},
 		{"a == 1 or not b < 2 and c != 3", "(a == 1) || (!(b < 2) && (c != 3))", "(a == 1) or (not (b < 2) and (c != 3))"},
 	} {
-		e, err := opdef.ParseExpr(tc.text)
+		e, err := expr.Parse(tc.text)
 		if err != nil {
 			t.Fatalf("%s: %v", tc.text, err)
 		}
@@ -42,7 +42,7 @@ func TestPrinters(t *testing.T) {
 // What is not checked: numbers of floating point, and the sizes of a fast path, whose faults the general call finds.
 func TestUncheckedPrinters(t *testing.T) {
 	same := func(s string) string { return s }
-	e, err := opdef.ParseExpr("-(2*n + 1) * m ** k - 2")
+	e, err := expr.Parse("-(2*n + 1) * m ** k - 2")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/expr"
 )
 
 func TestAssign(t *testing.T) {
@@ -23,7 +22,7 @@ func TestAssign(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			e, err := opdef.ParseExpr(c.text)
+			e, err := expr.Parse(c.text)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/rule"
 )
 
@@ -97,9 +98,9 @@ func (v *pyOp) trailing(input string) int {
 }
 
 // fastExpr prints a dim over the shapes of the inputs; a dim that is one symbol needs no parentheses.
-func (v *pyOp) fastExpr(e *opdef.Expr) string {
+func (v *pyOp) fastExpr(e *expr.Expr) string {
 	text := fastPrinter(v.fastSymbol).print(e)
-	if e.Op == opdef.OpSymbol && strings.HasPrefix(text, "(") {
+	if e.Op == expr.OpSymbol && strings.HasPrefix(text, "(") {
 		return text[1 : len(text)-1]
 	}
 	return text
@@ -129,10 +130,10 @@ func (v *pyOp) solved(r rule.Rule) string {
 	if r.Form == r.Symbol {
 		return text
 	}
-	if r.Const.Op != opdef.OpConst || r.Const.Value != 0 {
+	if r.Const.Op != expr.OpConst || r.Const.Value != 0 {
 		text = fmt.Sprintf("(%s - %s)", text, p.operand(r.Const))
 	}
-	if r.Coef.Op != opdef.OpConst || r.Coef.Value != 1 {
+	if r.Coef.Op != expr.OpConst || r.Coef.Value != 1 {
 		text = fmt.Sprintf("(%s // %s)", text, p.operand(r.Coef))
 	}
 	return text
@@ -140,12 +141,12 @@ func (v *pyOp) solved(r rule.Rule) string {
 
 func fastPrinter(name func(string) string) printer {
 	p := pyExpr(name)
-	for _, op := range []opdef.ExprOp{opdef.OpFloorDiv, opdef.OpMod} {
+	for _, op := range []expr.Op{expr.OpFloorDiv, expr.OpMod} {
 		delete(p.call, op)
 		p.infix[op] = string(op)
 	}
-	p.call[opdef.OpCeilDiv] = "-(-(%s) // (%s))"
-	p.call[opdef.OpPow] = "(%s) ** min(%s, 64)" // a larger one fits nowhere, and would take long
+	p.call[expr.OpCeilDiv] = "-(-(%s) // (%s))"
+	p.call[expr.OpPow] = "(%s) ** min(%s, 64)" // a larger one fits nowhere, and would take long
 	p.sum, p.fit = "sum(%s)", ""
 	return p
 }

@@ -8,13 +8,13 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/framework"
-	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/manifest"
 )
 
 // packageView is a Python package of the collection: an adaptor, or the backend if FW is empty.
 type packageView struct {
 	Header   string
-	Manifest *opdef.Manifest
+	Manifest *manifest.Manifest
 	FW       framework.Framework
 	Ops      []*pyOp
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/pyenv"
 )
 
@@ -61,7 +62,7 @@ func newDemo(t *testing.T) *demo {
 	d.Options = Options{
 		Project: &opdef.Project{
 			Dir:      dir,
-			Manifest: opdef.Manifest{Name: "demo", Adaptors: []string{"torch", "numpy"}, Devices: []string{"cpu"}, Sources: []string{"csrc/*.cc"}},
+			Manifest: manifest.Manifest{Name: "demo", Adaptors: []string{"torch", "numpy"}, Devices: []string{"cpu"}, Sources: []string{"csrc/*.cc"}},
 			Ops:      []*opdef.Op{{Name: "scale", File: "opdefs/scale.toml", Devices: []string{"cpu"}}},
 		},
 		Env: &pyenv.Env{Python: "/env/bin/python", Site: filepath.Join(site, "site"), Ninja: program,
@@ -111,7 +112,7 @@ func TestBuildIsIncremental(t *testing.T) {
 		{"a kernel", func() { d.write("csrc/other.cc", demoFiles["csrc/other.cc"]+"// edited\n") }, "other.cc"},
 		{"a header", func() { d.write("csrc/factor.h", demoFiles["csrc/factor.h"]+"// edited\n") }, "scale.cc"},
 		{"a flag of one file", func() {
-			d.Project.Manifest.Files = []opdef.FileFlags{{Match: "csrc/other.cc", Flags: []string{"-O1"}}}
+			d.Project.Manifest.Files = []manifest.FileFlags{{Match: "csrc/other.cc", Flags: []string{"-O1"}}}
 		}, "other.cc"},
 		{"a new file", func() { d.write("csrc/new.cc", "int New() { return 3; }\n") }, "new.cc"},
 		{"nothing again", func() {}, ""},

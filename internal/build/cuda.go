@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/pyenv"
 )
 
@@ -92,7 +92,7 @@ func findCudart(nvcc string) (string, error) {
 var archPattern = regexp.MustCompile(`^([0-9]{2,3}[af]?)(\+PTX)?$`)
 
 // cudaArchs are the architectures that the manifest names, or the default.
-func cudaArchs(m *opdef.Manifest) []string {
+func cudaArchs(m *manifest.Manifest) []string {
 	if len(m.CUDA.Arch) > 0 {
 		return m.CUDA.Arch
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/pyenv"
 )
 
@@ -81,7 +82,7 @@ func TestChooseCUDA(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			o := Options{Project: &opdef.Project{Manifest: opdef.Manifest{Devices: tt.devices}}, Devices: tt.chosen,
+			o := Options{Project: &opdef.Project{Manifest: manifest.Manifest{Devices: tt.devices}}, Devices: tt.chosen,
 				Env: &pyenv.Env{}, Getenv: func(string) string { return tt.named }}
 			got, note, err := chooseCUDA(t.Context(), o)
 			var missing *pyenv.MissingError

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/pyenv"
 )
 
@@ -63,7 +64,7 @@ func Pack(project *opdef.Project, embedded fs.FS) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	files = append(files, opdef.ManifestFile)
+	files = append(files, manifest.File)
 	if err := pack(project.Dir, files, local(project.Dir, packageFolder(project))); err != nil {
 		return 0, fmt.Errorf("pack sources: %w", err)
 	}

@@ -8,12 +8,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/manifest"
 )
 
 // packed is a project with all that may lie in one beside its sources, and the files that a package carries of it.
-func packed(t *testing.T, m opdef.Manifest) (*opdef.Project, func() []string) {
+func packed(t *testing.T, m manifest.Manifest) (*opdef.Project, func() []string) {
 	t.Helper()
 	dir := t.TempDir()
 	for _, f := range []string{
@@ -48,13 +48,13 @@ func packed(t *testing.T, m opdef.Manifest) (*opdef.Project, func() []string) {
 func TestPack(t *testing.T) {
 	always := []string{"backend/gen/scale.gen.cc", "build/runtime/opcast/kernel.h", "build/runtime/opcast/parallel.cc", "csrc/scale.cc", "opcast.toml"}
 	for name, tt := range map[string]struct {
-		manifest opdef.Manifest
+		manifest manifest.Manifest
 		more     []string
 	}{
-		"folder":  {opdef.Manifest{Sources: []string{"csrc/*.cc"}}, nil},
-		"root":    {opdef.Manifest{Sources: []string{"*.cc"}}, []string{"root.cc", "root.h"}},
-		"include": {opdef.Manifest{Sources: []string{"csrc/*.cc"}, Include: []string{"."}}, []string{"root.cc", "root.h"}},
-		"linked":  {opdef.Manifest{Sources: []string{"csrc/*.cc"}, Link: []string{"./third/libx.a", "-lm", "third", "../third/liby.a"}}, []string{"third/libx.a"}},
+		"folder":  {manifest.Manifest{Sources: []string{"csrc/*.cc"}}, nil},
+		"root":    {manifest.Manifest{Sources: []string{"*.cc"}}, []string{"root.cc", "root.h"}},
+		"include": {manifest.Manifest{Sources: []string{"csrc/*.cc"}, Include: []string{"."}}, []string{"root.cc", "root.h"}},
+		"linked":  {manifest.Manifest{Sources: []string{"csrc/*.cc"}, Link: []string{"./third/libx.a", "-lm", "third", "../third/liby.a"}}, []string{"third/libx.a"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			project, files := packed(t, tt.manifest)
@@ -77,14 +77,14 @@ func TestPack(t *testing.T) {
 
 // A package that cannot be packed stays what it was.
 func TestPackFails(t *testing.T) {
-	project, files := packed(t, opdef.Manifest{Sources: []string{"csrc/*.cc"}})
+	project, files := packed(t, manifest.Manifest{Sources: []string{"csrc/*.cc"}})
 	if _, err := Pack(project, demoRuntime); err != nil {
 		t.Fatal(err)
 	}
 	want := files()
 	library := filepath.Join(project.Dir, "backend/python/src/demo_backend/lib/libdemo.so")
 	write(t, library, "library")
-	if err := os.Remove(filepath.Join(project.Dir, opdef.ManifestFile)); err != nil {
+	if err := os.Remove(filepath.Join(project.Dir, manifest.File)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Pack(project, demoRuntime); err == nil || !strings.HasPrefix(err.Error(), "pack sources: open ") {

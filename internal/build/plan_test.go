@@ -7,17 +7,17 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/opcast/opcast/internal/ninja"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/pyenv"
 )
 
 func sampleInputs() inputs {
 	return inputs{
-		project: &opdef.Project{Dir: "/home/me/my kernels", Manifest: opdef.Manifest{
+		project: &opdef.Project{Dir: "/home/me/my kernels", Manifest: manifest.Manifest{
 			Name: "demo", Include: []string{"third_party"}, Defines: []string{`NOTE="a b"`}, Link: []string{"-lfoo"},
-			Files: []opdef.FileFlags{{Match: "csrc/**/fast*.cc", Flags: []string{"-mavx2"}}},
+			Files: []manifest.FileFlags{{Match: "csrc/**/fast*.cc", Flags: []string{"-mavx2"}}},
 		}},
 		env: &pyenv.Env{TVMInclude: "/site/tvm_ffi/include", JAXInclude: "/site/jaxlib/include",
 			Packages: map[string]string{"apache-tvm-ffi": "0.1.15", "jaxlib": "0.10.2"}},
@@ -35,8 +35,8 @@ func sampleInputs() inputs {
 func sampleCUDA() inputs {
 	in := sampleInputs()
 	in.cuda = &cuda{nvcc: "/site/cu13/bin/nvcc", libraries: "/site/cu13/lib", version: "nvcc 13.2.86"}
-	in.project.Manifest.CUDA = opdef.CUDA{Arch: []string{"80", "90+PTX"}, Flags: []string{"--use_fast_math"}}
-	in.project.Manifest.Files = []opdef.FileFlags{{Match: "csrc/cuda/*_sm90.cu", Arch: []string{"90a"}, Flags: []string{"-maxrregcount=64"}}}
+	in.project.Manifest.CUDA = manifest.CUDA{Arch: []string{"80", "90+PTX"}, Flags: []string{"--use_fast_math"}}
+	in.project.Manifest.Files = []manifest.FileFlags{{Match: "csrc/cuda/*_sm90.cu", Arch: []string{"90a"}, Flags: []string{"-maxrregcount=64"}}}
 	in.project.Manifest.Defines = []string{`PAIR="a,b"`}
 	in.kernels = []string{"csrc/cpu/scale.cc", "csrc/cuda/scale.cu", "csrc/cuda/scale_sm90.cu"}
 	in.backend = []string{"build/runtime/opcast/build_id.cc", "build/runtime/opcast/registry.cc", "build/runtime/opcast/gpu_cuda.cu"}

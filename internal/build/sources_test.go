@@ -8,8 +8,8 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/manifest"
 )
 
 func TestGlob(t *testing.T) {
@@ -65,7 +65,7 @@ func TestIsSource(t *testing.T) {
 func TestFindSourcesFaults(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "cuda", "k.cu"), "")
-	in := inputs{project: &opdef.Project{Dir: dir, Manifest: opdef.Manifest{Devices: []string{"cpu"}}}}
+	in := inputs{project: &opdef.Project{Dir: dir, Manifest: manifest.Manifest{Devices: []string{"cpu"}}}}
 	for pattern, want := range map[string]string{"cuda/*": `do not name "cuda"`} {
 		in.project.Manifest.Sources = []string{pattern}
 		if err := in.findUnits(demoRuntime, nil); err == nil || !strings.Contains(err.Error(), want) {

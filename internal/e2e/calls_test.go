@@ -7,6 +7,7 @@ import (
 
 	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/expr"
 )
 
 // call is one call of an op on small arrays.
@@ -107,7 +108,7 @@ func preferred(op *opdef.Op) sizes {
 	return known
 }
 
-func bound(t *testing.T, e *opdef.Expr, known sizes) *float64 {
+func bound(t *testing.T, e *expr.Expr, known sizes) *float64 {
 	t.Helper()
 	if e == nil {
 		return nil

@@ -4,19 +4,21 @@ import (
 	"slices"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef/code"
+	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
 
 // dtypes declares the dtype variables.
 func (c *checker) dtypes() {
 	c.combinations = 1
 	for _, name := range keys(c.raw.DTypes) {
-		path := join("dtypes", name)
-		c.declare(name, entity{kind: kindVar, path: path}, c.doc.keyAt(path))
+		path := tomldoc.Join("dtypes", name)
+		c.declare(name, entity{kind: kindVar, path: path}, c.doc.KeyAt(path))
 		c.dtypeList(path, c.raw.DTypes[name])
 		c.combinations = min(c.combinations*max(1, len(c.raw.DTypes[name])), maxCombinations+1)
 	}
 	if c.combinations > maxCombinations {
-		c.report("dtypes", codeDTypeList, "", "more than %d dtype combinations", maxCombinations)
+		c.report("dtypes", code.DTypeList, "", "more than %d dtype combinations", maxCombinations)
 	}
 }
 
@@ -24,17 +26,17 @@ func (c *checker) dtypes() {
 const maxCombinations = 4096
 
 func (c *checker) dtypeList(path string, list []string) {
-	if len(list) == 0 && !c.doc.tainted(path) {
-		c.report(path, codeDTypeList, "list at least one dtype", "%s is empty", path)
+	if len(list) == 0 && !c.doc.Tainted(path) {
+		c.report(path, code.DTypeList, "list at least one dtype", "%s is empty", path)
 	}
 	for i, name := range list {
-		where := element(path, i)
+		where := tomldoc.Element(path, i)
 		switch {
-		case c.doc.tainted(where):
+		case c.doc.Tainted(where):
 		case !knownDType(name):
-			c.report(where, codeDType, dtypeHint(name, "dtypes are "+diag.OneOf(dtypeNames())), "unknown dtype %q", name)
+			c.report(where, code.DType, dtypeHint(name, "dtypes are "+diag.OneOf(dtypeNames())), "unknown dtype %q", name)
 		case slices.Contains(list[:i], name):
-			c.report(where, codeDTypeList, "", "%s is listed twice", name)
+			c.report(where, code.DTypeList, "", "%s is listed twice", name)
 		}
 	}
 }
@@ -42,18 +44,18 @@ func (c *checker) dtypeList(path string, list []string) {
 // arg checks what inputs, outputs and scratch tensors share, and parses the type.
 func (c *checker) arg(kind, path, name, text string) Arg {
 	if c.need(path, "name") {
-		c.declare(name, entity{kind: kind, path: path}, c.doc.at(join(path, "name")))
+		c.declare(name, entity{kind: kind, path: path}, c.doc.At(tomldoc.Join(path, "name")))
 	}
 	arg := Arg{Name: name}
 	if !c.need(path, "type") {
 		c.open = true
 		return arg
 	}
-	where := join(path, "type")
+	where := tomldoc.Join(path, "type")
 	t, err := ParseType(text)
 	arg.Type = t
 	if err != nil {
-		c.syntax(where, codeType, err)
+		c.syntax(where, code.Type, err)
 		c.open = true
 		return arg
 	}
@@ -61,36 +63,36 @@ func (c *checker) arg(kind, path, name, text string) Arg {
 		arg.Type.DType, arg.Type.Var = t.Var, ""
 		if !knownDType(t.Var) {
 			hint := dtypeHint(t.Var, "declare it: dtypes."+t.Var+` = ["f32"]`, keys(c.raw.DTypes)...)
-			c.diags.Add(c.doc.in(where, 0), codeDType, hint, "unknown dtype or dtype variable %q", t.Var)
+			c.diags.Add(c.doc.In(where, 0), code.DType, hint, "unknown dtype or dtype variable %q", t.Var)
 		}
 	}
 	for i, d := range t.Dims {
 		if (d.Star || d.Ellipsis) && i > 0 {
-			c.report(where, codeLeading, `write it once, before the other dims`, `%s: "*" and "..." stand for leading dims`, t.Text)
+			c.report(where, code.Leading, `write it once, before the other dims`, `%s: "*" and "..." stand for leading dims`, t.Text)
 		}
 	}
 	return arg
 }
 
 func (c *checker) inputs() {
-	if len(c.raw.Inputs) == 0 && !c.doc.tainted("inputs") {
-		c.report("inputs", codeNoArgs, "the first input decides on which device the op runs", "the op has no input")
+	if len(c.raw.Inputs) == 0 && !c.doc.Tainted("inputs") {
+		c.report("inputs", code.NoArgs, "the first input decides on which device the op runs", "the op has no input")
 		c.open = true
 	}
 	optional := ""
 	for i, raw := range c.raw.Inputs {
-		path := element("inputs", i)
+		path := tomldoc.Element("inputs", i)
 		arg := c.arg(kindInput, path, raw.Name, raw.Type)
 		c.needDoc(path, "input "+raw.Name, raw.Doc)
 		arg.Doc, arg.Optional, arg.Mutated, arg.List = raw.Doc, raw.Optional && i > 0, raw.Mutated, raw.List
 		arg.Stride, arg.Sorted = raw.Stride, raw.Sorted
 		switch {
 		case raw.Optional && i == 0:
-			c.report(path, codeOrder, "the first input decides on which device the op runs", "the first input is optional")
+			c.report(path, code.Order, "the first input decides on which device the op runs", "the first input is optional")
 		case raw.Optional:
 			optional = raw.Name
 		case optional != "":
-			c.report(path, codeOrder, "move it up", "required input %s stands after the optional input %s", raw.Name, optional)
+			c.report(path, code.Order, "move it up", "required input %s stands after the optional input %s", raw.Name, optional)
 		}
 		c.stride(&arg, path)
 		c.op.Inputs = append(c.op.Inputs, arg)
@@ -100,15 +102,15 @@ func (c *checker) inputs() {
 
 // stride checks the key and takes the name that the generated struct gives to the strides.
 func (c *checker) stride(arg *Arg, path string) {
-	where := join(path, "stride")
-	if !c.doc.given(where) {
+	where := tomldoc.Join(path, "stride")
+	if !c.doc.Given(where) {
 		return
 	}
 	if arg.Stride != "last" && arg.Stride != "any" {
-		c.report(where, codeChoice, `"last" (the last dim is dense) or "any"; leave it out for dense arrays`, "unknown stride %q", arg.Stride)
+		c.report(where, code.Choice, `"last" (the last dim is dense) or "any"; leave it out for dense arrays`, "unknown stride %q", arg.Stride)
 	}
 	if taken, clash := c.names[arg.Name+"_layout"]; clash {
-		c.report(where, codeDuplicate, "rename it", "the layout of %s has the name of the %s %s_layout", arg.Name, taken.kind, arg.Name)
+		c.report(where, code.Duplicate, "rename it", "the layout of %s has the name of the %s %s_layout", arg.Name, taken.kind, arg.Name)
 	} else if arg.Name != "" {
 		c.names[arg.Name+"_layout"] = entity{kind: "layout", path: path}
 	}
@@ -118,15 +120,15 @@ func (c *checker) stride(arg *Arg, path string) {
 func (c *checker) ellipsis() {
 	star := slices.ContainsFunc(c.op.Inputs, func(a Arg) bool { return a.Type.leads() == "*" })
 	for i, arg := range c.op.Inputs {
-		where := join(element("inputs", i), "type")
+		where := tomldoc.Join(tomldoc.Element("inputs", i), "type")
 		switch {
 		case arg.Type.leads() != "...":
 		case star:
-			c.report(where, codeLeading, "", `an op has either "*" or "..."`)
+			c.report(where, code.Leading, "", `an op has either "*" or "..."`)
 		case arg.Mutated:
-			c.report(where, codeLeading, `use "*"`, `mutated input %s cannot be broadcast`, arg.Name)
+			c.report(where, code.Leading, `use "*"`, `mutated input %s cannot be broadcast`, arg.Name)
 		case arg.List:
-			c.report(where, codeLeading, `use "*"`, `the arrays of list %s cannot be broadcast`, arg.Name)
+			c.report(where, code.Leading, `use "*"`, `the arrays of list %s cannot be broadcast`, arg.Name)
 		}
 	}
 }
@@ -144,26 +146,26 @@ func (t Type) leads() string {
 
 func (c *checker) outputs() {
 	mutates := slices.ContainsFunc(c.op.Inputs, func(a Arg) bool { return a.Mutated })
-	if len(c.raw.Outputs) == 0 && !mutates && !c.doc.tainted("outputs") {
-		c.report("outputs", codeNoArgs, "declare an output, or an input with mutated = true", "the op has no result")
+	if len(c.raw.Outputs) == 0 && !mutates && !c.doc.Tainted("outputs") {
+		c.report("outputs", code.NoArgs, "declare an output, or an input with mutated = true", "the op has no result")
 	}
 	for i, raw := range c.raw.Outputs {
-		path := element("outputs", i)
+		path := tomldoc.Element("outputs", i)
 		arg := c.arg(kindOutput, path, raw.Name, raw.Type)
 		c.needDoc(path, "output "+raw.Name, raw.Doc)
 		arg.Doc, arg.Saved, arg.PresentIf = raw.Doc, raw.Saved, raw.PresentIf
-		if c.doc.given(join(path, "present_if")) {
+		if c.doc.Given(tomldoc.Join(path, "present_if")) {
 			c.presentIf(path, raw.PresentIf)
 		}
 		if raw.LSE != nil {
 			arg.LSE = &LSE{Base: raw.LSE.Base, Empty: raw.LSE.Empty}
-			c.lse(join(path, "lse"), *raw.LSE)
+			c.lse(tomldoc.Join(path, "lse"), *raw.LSE)
 		}
 		c.saved(path, arg)
 		c.op.Outputs = append(c.op.Outputs, arg)
 	}
 	if len(c.op.Outputs) > 0 && len(c.op.Results()) == 0 {
-		c.report("outputs", codeNoArgs, "let one output not be saved", "the op returns nothing: every output is saved")
+		c.report("outputs", code.NoArgs, "let one output not be saved", "the op returns nothing: every output is saved")
 	}
 }
 
@@ -172,12 +174,12 @@ func (c *checker) saved(path string, arg Arg) {
 	before := len(c.op.Outputs)
 	switch {
 	case arg.Saved && c.raw.Backward == "":
-		c.report(join(path, "saved"), codeBackward, "add backward, or leave saved out",
+		c.report(tomldoc.Join(path, "saved"), code.Backward, "add backward, or leave saved out",
 			"output %s is saved for a gradient that the op does not have", arg.Name)
 	case arg.Saved && arg.PresentIf != "":
-		c.report(join(path, "saved"), codeSaved, "leave present_if out", "saved output %s depends on an optional input", arg.Name)
+		c.report(tomldoc.Join(path, "saved"), code.Saved, "leave present_if out", "saved output %s depends on an optional input", arg.Name)
 	case !arg.Saved && before > 0 && c.op.Outputs[before-1].Saved:
-		c.report(path, codeSaved, "move it up: saved outputs stand last", "output %s stands after the saved output %s",
+		c.report(path, code.Saved, "move it up: saved outputs stand last", "output %s stands after the saved output %s",
 			arg.Name, c.op.Outputs[before-1].Name)
 	}
 }
@@ -185,7 +187,7 @@ func (c *checker) saved(path string, arg Arg) {
 func (c *checker) presentIf(path, name string) {
 	i := c.op.InputIndex(name)
 	if i < 0 || !c.op.Inputs[i].Optional {
-		c.report(join(path, "present_if"), codePresentIf, "name an optional input", "%q is no optional input", name)
+		c.report(tomldoc.Join(path, "present_if"), code.PresentIf, "name an optional input", "%q is no optional input", name)
 	}
 }
 
@@ -196,16 +198,16 @@ func (c *checker) lse(path string, raw rawLSE) {
 		allowed     []string
 	}{{"base", raw.Base, []string{"e", "2"}}, {"empty", raw.Empty, []string{"-inf", "inf", "0"}}} {
 		if c.need(path, key.name) && !slices.Contains(key.allowed, key.value) {
-			c.report(join(path, key.name), codeLSE, "", "%s is %q, expected %s", key.name, key.value, diag.OneOf(key.allowed))
+			c.report(tomldoc.Join(path, key.name), code.LSE, "", "%s is %q, expected %s", key.name, key.value, diag.OneOf(key.allowed))
 		}
 	}
 }
 
 func (c *checker) scratch() {
 	for i, raw := range c.raw.Scratch {
-		path := element("scratch", i)
+		path := tomldoc.Element("scratch", i)
 		arg := c.arg(kindScratch, path, raw.Name, raw.Type)
-		if c.doc.has(join(path, "doc")) {
+		if c.doc.Has(tomldoc.Join(path, "doc")) {
 			c.needDoc(path, "scratch tensor "+raw.Name, raw.Doc)
 		}
 		arg.Doc, arg.Zeroed = raw.Doc, raw.Zeroed

@@ -7,6 +7,10 @@ import (
 	"strconv"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef/code"
+	"github.com/opcast/opcast/internal/opdef/expr"
+	"github.com/opcast/opcast/internal/opdef/names"
+	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
 
 var intListPattern = regexp.MustCompile(`^int\[([1-9][0-9]?)?\]$`)
@@ -17,16 +21,16 @@ var attrTypes = []string{"int", "float", "bool", "str", "dtype", "int[]", "int[N
 func (c *checker) attrs() {
 	c.op.Attrs = make([]Attr, len(c.raw.Attrs))
 	for i, raw := range c.raw.Attrs {
-		path, a := element("attrs", i), &c.op.Attrs[i]
+		path, a := tomldoc.Element("attrs", i), &c.op.Attrs[i]
 		*a = Attr{Name: raw.Name, Doc: raw.Doc, Type: raw.Type, OneOf: raw.OneOf, Binds: raw.Binds}
 		c.needDoc(path, "attribute "+raw.Name, raw.Doc)
 		if c.need(path, "name") {
-			c.declare(raw.Name, entity{kind: kindAttr, path: path, attr: a}, c.doc.at(join(path, "name")))
+			c.declare(raw.Name, entity{kind: kindAttr, path: path, attr: a}, c.doc.At(tomldoc.Join(path, "name")))
 		}
 		if c.need(path, "type") && c.attrType(a, path) {
 			a.Min, a.Max = c.bound(a, path, "min", raw.Min), c.bound(a, path, "max", raw.Max)
 			if a.Min != nil && a.Max != nil && toFloat(a.Min) > toFloat(a.Max) {
-				c.report(join(path, "min"), codeMinMax, "", "%s: min %v is greater than max %v", a.Name, raw.Min, raw.Max)
+				c.report(tomldoc.Join(path, "min"), code.MinMax, "", "%s: min %v is greater than max %v", a.Name, raw.Min, raw.Max)
 			}
 			c.oneOf(a, path)
 			c.attrDefault(a, path, raw.Default)
@@ -46,14 +50,14 @@ func (c *checker) attrType(a *Attr, path string) bool {
 	if slices.Contains(attrTypes, a.Type) && a.Type != "int[N]" {
 		return true
 	}
-	c.report(join(path, "type"), codeAttrType, diag.DidYouMean(a.Type, attrTypes, "types are "+diag.OneOf(attrTypes)), "unknown attribute type %q", a.Type)
+	c.report(tomldoc.Join(path, "type"), code.AttrType, diag.DidYouMean(a.Type, attrTypes, "types are "+diag.OneOf(attrTypes)), "unknown attribute type %q", a.Type)
 	c.open = true
 	return false
 }
 
 // bound converts min or max.
 func (c *checker) bound(a *Attr, path, key string, value any) any {
-	where := join(path, key)
+	where := tomldoc.Join(path, key)
 	if value == nil {
 		return nil
 	}
@@ -77,7 +81,7 @@ func (c *checker) bound(a *Attr, path, key string, value any) any {
 	} else if a.Type != "float" {
 		hint = "only int, int[N] and float attributes have a range"
 	}
-	c.report(where, codeMinMax, hint, "%s: %v does not fit %s attribute", key, value, diag.Indefinite(a.Type))
+	c.report(where, code.MinMax, hint, "%s: %v does not fit %s attribute", key, value, diag.Indefinite(a.Type))
 	return nil
 }
 
@@ -94,23 +98,23 @@ func toFloat(v any) float64 {
 
 // oneOf checks the allowed strings. They become C++ enumerators, hence their form.
 func (c *checker) oneOf(a *Attr, path string) {
-	where := join(path, "one_of")
+	where := tomldoc.Join(path, "one_of")
 	switch {
-	case !c.doc.given(where):
+	case !c.doc.Given(where):
 		return
 	case a.Type != "str":
-		c.report(where, codeOneOf, "use min and max for numbers", "one_of on %s attribute", diag.Indefinite(a.Type))
+		c.report(where, code.OneOf, "use min and max for numbers", "one_of on %s attribute", diag.Indefinite(a.Type))
 	case len(a.OneOf) == 0:
-		c.report(where, codeOneOf, "", "one_of is empty")
+		c.report(where, code.OneOf, "", "one_of is empty")
 	}
 	for i, word := range a.OneOf {
-		at := element(where, i)
+		at := tomldoc.Element(where, i)
 		switch {
-		case c.doc.tainted(at):
-		case !isSnakeCase(word):
-			c.report(at, codeOneOf, "write lower-case words joined by single underscores", "%q is no name for a choice", word)
-		case slices.ContainsFunc(a.OneOf[:i], func(w string) bool { return Pascal(w) == Pascal(word) }):
-			c.report(at, codeOneOf, "", "%q is listed twice", word)
+		case c.doc.Tainted(at):
+		case !names.IsSnakeCase(word):
+			c.report(at, code.OneOf, "write lower-case words joined by single underscores", "%q is no name for a choice", word)
+		case slices.ContainsFunc(a.OneOf[:i], func(w string) bool { return names.Pascal(w) == names.Pascal(word) }):
+			c.report(at, code.OneOf, "", "%q is listed twice", word)
 		}
 	}
 }
@@ -118,17 +122,17 @@ func (c *checker) oneOf(a *Attr, path string) {
 // attrDefault converts the default and holds it against the attribute's own range.
 func (c *checker) attrDefault(a *Attr, path string, value any) {
 	if a.Binds != "" && a.Type != "dtype" {
-		c.report(join(path, "binds"), codeBinds, `type = "dtype"`, "only a dtype attribute binds a dtype variable")
+		c.report(tomldoc.Join(path, "binds"), code.Binds, `type = "dtype"`, "only a dtype attribute binds a dtype variable")
 	}
 	if value == nil {
 		return
 	}
-	where := join(path, "default")
+	where := tomldoc.Join(path, "default")
 	a.HasDefault = true
 	if text, ok := value.(string); ok && (a.Type == "int" || a.Type == "float") {
-		e, err := ParseExpr(text)
+		e, err := expr.Parse(text)
 		if err != nil {
-			c.syntax(where, codeExpr, err)
+			c.syntax(where, code.Expr, err)
 			return
 		}
 		a.DefaultExpr = e
@@ -136,11 +140,11 @@ func (c *checker) attrDefault(a *Attr, path string, value any) {
 	}
 	converted, ok := convert(a, value)
 	if !ok {
-		c.report(where, codeDefault, "", "default of %s attribute cannot be %s", diag.Indefinite(a.Type), show(value))
+		c.report(where, code.Default, "", "default of %s attribute cannot be %s", diag.Indefinite(a.Type), show(value))
 		return
 	}
 	a.Default = converted
 	if fault := outside(a, converted); fault != "" {
-		c.report(where, codeRange, "", "default %s", fault)
+		c.report(where, code.Range, "", "default %s", fault)
 	}
 }

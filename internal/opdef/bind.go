@@ -4,6 +4,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/opcast/opcast/internal/opdef/code"
+	"github.com/opcast/opcast/internal/opdef/expr"
+	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
 
 // binder applies the binding rule: it reads the inputs in order and decides which dim solves which size.
@@ -48,7 +52,7 @@ func (c *checker) declareSizes() {
 			if d.Expr == nil {
 				continue
 			}
-			c.dim(d.Expr, use{path: join(element("inputs", i), "type"), declare: true})
+			c.dim(d.Expr, use{path: tomldoc.Join(tomldoc.Element("inputs", i), "type"), declare: true})
 			for _, name := range c.expand(d.Expr).Symbols() {
 				shared[name] = shared[name] || !arg.List
 			}
@@ -78,8 +82,8 @@ func (b *binder) leading(i, j int) {
 	case b.known["*"] && !arg.Type.Dims[j].Ellipsis:
 		b.step(Step{Kind: CheckBatch, Input: i, Dim: j})
 	case arg.List:
-		path := join(element("inputs", i), "type")
-		b.report(path, codeLeading, `give "*" to an input before it`, "the leading dims of list %s are not known", arg.Name)
+		path := tomldoc.Join(tomldoc.Element("inputs", i), "type")
+		b.report(path, code.Leading, `give "*" to an input before it`, "the leading dims of list %s are not known", arg.Name)
 	default:
 		b.known["*"] = true
 		b.step(Step{Kind: BindBatch, Input: i, Dim: j})
@@ -99,8 +103,8 @@ func (b *binder) solve(p pendingDim) bool {
 	if len(unknown) > 1 || arg.List && !b.perElement[name] {
 		return false
 	}
-	coef, rest, ok := linear(e, name)
-	if !ok || coef.Op == OpConst && coef.Value == 0 {
+	coef, rest, ok := expr.Linear(e, name)
+	if !ok || coef.Op == expr.OpConst && coef.Value == 0 {
 		return false
 	}
 	b.known[name] = true
@@ -109,7 +113,7 @@ func (b *binder) solve(p pendingDim) bool {
 }
 
 // unknown lists the sizes in e that are not bound yet.
-func (b *binder) unknown(e *Expr) []string {
+func (b *binder) unknown(e *expr.Expr) []string {
 	return slices.DeleteFunc(e.Symbols(), func(name string) bool { return b.known[name] || !b.sizes[name] })
 }
 
@@ -132,8 +136,8 @@ func (b *binder) refuse() {
 		if len(unknown) == 0 || b.open {
 			continue
 		}
-		path := join(element("inputs", p.input), "type")
-		b.diags.Add(b.doc.in(path, e.Col), codeUnsolvable, "let some input have "+unknown[0]+" as a dim of its own",
+		path := tomldoc.Join(tomldoc.Element("inputs", p.input), "type")
+		b.diags.Add(b.doc.In(path, e.Col), code.Unsolvable, "let some input have "+unknown[0]+" as a dim of its own",
 			"%s: no input tells %s", e.Text, strings.Join(unknown, " or "))
 		for _, name := range unknown { // said once
 			b.known[name] = true
@@ -150,7 +154,7 @@ func (b *binder) keepOptional(name string, required map[string]bool) {
 		}
 		if first := b.fromOptional[size]; first != "" {
 			i := b.op.InputIndex(name)
-			b.optionalOnly(size, b.doc.at(join(element("inputs", i), "type")), use{})
+			b.optionalOnly(size, b.doc.At(tomldoc.Join(tomldoc.Element("inputs", i), "type")), use{})
 		} else {
 			b.fromOptional[size] = name
 		}

@@ -6,11 +6,15 @@ import (
 	"unicode"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef/code"
+	"github.com/opcast/opcast/internal/opdef/expr"
+	"github.com/opcast/opcast/internal/opdef/names"
+	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
 
 // checker turns one raw definition into an Op and reports what is wrong with it.
 type checker struct {
-	doc   *document
+	doc   *tomldoc.Document
 	raw   rawOp
 	op    *Op
 	diags *diag.List
@@ -20,7 +24,7 @@ type checker struct {
 	sizes, perElement map[string]bool
 	// fromOptional maps a size, or "*", to the optional input that alone binds it.
 	fromOptional map[string]string
-	lets         map[string]*Expr
+	lets         map[string]*expr.Expr
 	// combinations is the number of dtype combinations, up to one more than are allowed.
 	combinations int
 	// open says that some declaration could not be read, so that an unknown symbol is no news.
@@ -40,17 +44,14 @@ const (
 )
 
 // checkOp builds the op of a decoded file. Mistakes that concern several ops are found later.
-func checkOp(op *Op, doc *document, module string, diags *diag.List) {
+func checkOp(op *Op, doc *tomldoc.Document, module string, diags *diag.List) {
 	c := &checker{
 		doc: doc, op: op, diags: diags,
 		names: map[string]entity{}, sizes: map[string]bool{}, perElement: map[string]bool{},
-		fromOptional: map[string]string{}, lets: map[string]*Expr{},
+		fromOptional: map[string]string{}, lets: map[string]*expr.Expr{},
 	}
-	doc.decode(&c.raw)
-	op.Pos = map[string]diag.Pos{}
-	for path := range doc.places {
-		op.Pos[path] = doc.at(path)
-	}
+	doc.Decode(&c.raw)
+	op.Pos = doc.Positions()
 	c.header()
 	c.dtypes()
 	c.inputs()
@@ -71,14 +72,14 @@ func checkOp(op *Op, doc *document, module string, diags *diag.List) {
 }
 
 func (c *checker) report(path, code, hint, format string, args ...any) {
-	c.diags.Add(c.doc.at(path), code, hint, format, args...)
+	c.diags.Add(c.doc.At(path), code, hint, format, args...)
 }
 
-// syntax reports the error of ParseType or ParseExpr about the string at path.
+// syntax reports the error of ParseType or expr.Parse about the string at path.
 func (c *checker) syntax(path, code string, err error) {
-	fault := &SyntaxError{Text: err.Error()}
+	fault := &expr.SyntaxError{Text: err.Error()}
 	errors.As(err, &fault)
-	c.diags.Add(c.doc.in(path, fault.Col), code, fault.Hint, "%s", fault.Text)
+	c.diags.Add(c.doc.In(path, fault.Col), code, fault.Hint, "%s", fault.Text)
 }
 
 // header checks the keys that stand alone.
@@ -87,43 +88,43 @@ func (c *checker) header() {
 	c.op.Doc, c.op.Backward = c.raw.Doc, c.raw.Backward
 	c.op.Since, c.op.Deprecated = c.raw.Since, c.raw.Deprecated
 	c.op.Kind = noKind
-	if c.doc.given("kind") {
+	if c.doc.Given("kind") {
 		c.op.Kind = *c.raw.Kind
-	} else if c.doc.tainted("kind") {
-		c.op.Pos["kind"] = c.doc.at("kind")
+	} else if c.doc.Tainted("kind") {
+		c.op.Pos["kind"] = c.doc.At("kind")
 	}
 	c.op.Deterministic = c.raw.Deterministic == nil || *c.raw.Deterministic
-	if c.doc.given("since") && !versionPattern.MatchString(c.raw.Since) {
-		c.report("since", codeVersion, `for example "0.2"`, "since: %q is not a version", c.raw.Since)
+	if c.doc.Given("since") && !versionPattern.MatchString(c.raw.Since) {
+		c.report("since", code.Version, `for example "0.2"`, "since: %q is not a version", c.raw.Since)
 	}
-	if c.doc.given("deprecated") && !deprecatedPattern.MatchString(c.raw.Deprecated) {
-		c.report("deprecated", codeVersion, `write "use NAME; removed in VERSION"`,
+	if c.doc.Given("deprecated") && !deprecatedPattern.MatchString(c.raw.Deprecated) {
+		c.report("deprecated", code.Version, `write "use NAME; removed in VERSION"`,
 			"deprecated: %q does not say what to use and when it is removed", c.raw.Deprecated)
 	}
-	if c.doc.given("backward") && c.raw.Backward == "" {
-		c.report("backward", codeBackward, "leave it out", "backward names no op")
+	if c.doc.Given("backward") && c.raw.Backward == "" {
+		c.report("backward", code.Backward, "leave it out", "backward names no op")
 	}
 }
 
 // needDoc asks for a doc key beside path: one line that can stand in a comment and in a docstring.
 func (c *checker) needDoc(path, what, doc string) {
-	where := join(path, "doc")
+	where := tomldoc.Join(path, "doc")
 	switch {
-	case c.doc.tainted(where) || c.doc.tainted(path):
+	case c.doc.Tainted(where) || c.doc.Tainted(path):
 	case strings.TrimSpace(doc) == "":
-		c.report(where, codeNoDoc, `add doc = "One sentence."`, "%s has no doc", what)
+		c.report(where, code.NoDoc, `add doc = "One sentence."`, "%s has no doc", what)
 	case strings.ContainsFunc(doc, unicode.IsControl) || strings.Contains(doc, `\`) || strings.Contains(doc, `"""`):
-		c.report(where, codeNoDoc, `leave out line breaks, backslashes and """`, "doc is not one plain line")
+		c.report(where, code.NoDoc, `leave out line breaks, backslashes and """`, "doc is not one plain line")
 	}
 }
 
 // need asks for a key of path and says whether it is there with a value of the right type.
 func (c *checker) need(path, key string) bool {
-	where := join(path, key)
-	if c.doc.has(where) {
-		return !c.doc.tainted(where)
+	where := tomldoc.Join(path, key)
+	if c.doc.Has(where) {
+		return !c.doc.Tainted(where)
 	}
-	c.report(path, codeMissing, "", "missing key %q", key)
+	c.report(path, code.Missing, "", "missing key %q", key)
 	return false
 }
 
@@ -135,8 +136,8 @@ func (c *checker) declare(name string, e entity, pos diag.Pos) {
 		return
 	}
 	if first, taken := c.names[name]; taken {
-		c.diags.Add(pos, codeDuplicate, namespaceHint,
-			"%s %s has the name of the %s in line %d", e.kind, name, first.kind, c.doc.keyAt(first.path).Line)
+		c.diags.Add(pos, code.Duplicate, namespaceHint,
+			"%s %s has the name of the %s in line %d", e.kind, name, first.kind, c.doc.KeyAt(first.path).Line)
 		return
 	}
 	c.names[name] = e
@@ -144,12 +145,12 @@ func (c *checker) declare(name string, e entity, pos diag.Pos) {
 
 // checkName reports a name that is malformed or reserved.
 func (c *checker) checkName(name string, pos diag.Pos) bool {
-	if !isIdentifier(name) {
-		c.diags.Add(pos, codeName, "a name has letters, digits and single underscores between them", "%q is not a name", name)
+	if !names.IsIdentifier(name) {
+		c.diags.Add(pos, code.Name, "a name has letters, digits and single underscores between them", "%q is not a name", name)
 		return false
 	}
-	if why := whyReserved(name); why != "" {
-		c.diags.Add(pos, codeReserved, "choose another name", "%q is reserved: %s", name, why)
+	if why := names.WhyReserved(name); why != "" {
+		c.diags.Add(pos, code.Reserved, "choose another name", "%q is reserved: %s", name, why)
 		return false
 	}
 	return true

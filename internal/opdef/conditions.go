@@ -5,18 +5,21 @@ import (
 	"slices"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef/code"
+	"github.com/opcast/opcast/internal/opdef/expr"
+	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
 
 // conditions parses and checks require.
 func (c *checker) conditions() {
 	for i, text := range c.raw.Require {
-		path := element("require", i)
-		if c.doc.tainted(path) {
+		path := tomldoc.Element("require", i)
+		if c.doc.Tainted(path) {
 			continue
 		}
-		e, err := ParseExpr(text)
+		e, err := expr.Parse(text)
 		if err != nil {
-			c.syntax(path, codeExpr, err)
+			c.syntax(path, code.Expr, err)
 			continue
 		}
 		c.condition(e, use{path: path})
@@ -25,28 +28,28 @@ func (c *checker) conditions() {
 }
 
 // condition checks an expression that is true or false.
-func (c *checker) condition(e *Expr, u use) {
+func (c *checker) condition(e *expr.Expr, u use) {
 	switch e.Op {
-	case OpAnd, OpOr, OpNot:
+	case expr.OpAnd, expr.OpOr, expr.OpNot:
 		for _, arg := range e.Args {
 			c.condition(arg, u)
 		}
 		return
-	case OpEq, OpNe, OpLt, OpLe, OpGt, OpGe:
+	case expr.OpEq, expr.OpNe, expr.OpLt, expr.OpLe, expr.OpGt, expr.OpGe:
 		if u.when && c.dtypeTest(e, u) {
 			return
 		}
 		c.integer(e.Args[0], u)
 		c.integer(e.Args[1], u)
 		return
-	case OpAligned:
+	case expr.OpAligned:
 		if u.when {
 			c.aligned(e, u)
 			return
 		}
 		c.misuse(e, u, "it chooses kernels, in when", "aligned cannot be a requirement")
 		return
-	case OpSymbol:
+	case expr.OpSymbol:
 		if known := c.names[e.Name]; known.attr != nil && known.attr.Type == "bool" {
 			return
 		}
@@ -55,13 +58,13 @@ func (c *checker) condition(e *Expr, u use) {
 }
 
 // dtypeTest checks "T == bf16" and says whether e is of that kind.
-func (c *checker) dtypeTest(e *Expr, u use) bool {
+func (c *checker) dtypeTest(e *expr.Expr, u use) bool {
 	name, dtype, ok := e.DTypeTest(func(name string) bool { return c.names[name].kind == kindVar })
 	if !ok {
 		return false
 	}
 	switch {
-	case e.Op != OpEq && e.Op != OpNe:
+	case e.Op != expr.OpEq && e.Op != expr.OpNe:
 		c.misuse(e, u, `use "==" or "!="`, "%s: dtypes have no order", e.Text)
 	case !slices.Contains(c.raw.DTypes[name], dtype):
 		c.misuse(e, u, name+" is "+diag.OneOf(c.raw.DTypes[name]), "%s is never %q", name, dtype)
@@ -69,11 +72,11 @@ func (c *checker) dtypeTest(e *Expr, u use) bool {
 	return true
 }
 
-func (c *checker) aligned(e *Expr, u use) {
+func (c *checker) aligned(e *expr.Expr, u use) {
 	if kind := c.names[e.Name].kind; kind != kindInput && kind != kindOutput {
 		c.misuse(e, u, "", "aligned asks about an input or output, %s is none", e.Name)
 	}
-	if n := e.Args[0]; n.Op != OpConst || n.Value <= 0 || bits.OnesCount64(uint64(n.Value)) != 1 {
+	if n := e.Args[0]; n.Op != expr.OpConst || n.Value <= 0 || bits.OnesCount64(uint64(n.Value)) != 1 {
 		c.misuse(n, u, "", "%s is no power of two", n.Text)
 	}
 }
@@ -81,9 +84,9 @@ func (c *checker) aligned(e *Expr, u use) {
 // defaults checks what waited for the sizes: computed defaults, dtype attributes, and ranges of contents.
 func (c *checker) defaults() {
 	for i := range c.op.Attrs {
-		a, path := &c.op.Attrs[i], element("attrs", i)
+		a, path := &c.op.Attrs[i], tomldoc.Element("attrs", i)
 		if a.DefaultExpr != nil {
-			u := use{path: join(path, "default"), float: a.Type == "float"}
+			u := use{path: tomldoc.Join(path, "default"), float: a.Type == "float"}
 			c.integer(a.DefaultExpr, u)
 		}
 		if a.Type == "dtype" {
@@ -91,22 +94,22 @@ func (c *checker) defaults() {
 		}
 	}
 	for i := range c.op.Inputs {
-		in, path := &c.op.Inputs[i], element("inputs", i)
-		in.Min = c.contents(join(path, "min"), c.raw.Inputs[i].Min, in)
-		in.Max = c.contents(join(path, "max"), c.raw.Inputs[i].Max, in)
+		in, path := &c.op.Inputs[i], tomldoc.Element("inputs", i)
+		in.Min = c.contents(tomldoc.Join(path, "min"), c.raw.Inputs[i].Min, in)
+		in.Max = c.contents(tomldoc.Join(path, "max"), c.raw.Inputs[i].Max, in)
 		if in.Min == nil || in.Max == nil {
 			continue
 		}
-		low, err := in.Min.EvalFloat(NoValues{})
-		high, err2 := in.Max.EvalFloat(NoValues{})
+		low, err := in.Min.EvalFloat(expr.NoValues{})
+		high, err2 := in.Max.EvalFloat(expr.NoValues{})
 		if err == nil && err2 == nil && low > high {
-			c.report(join(path, "min"), codeMinMax, "", "%s: min %s is greater than max %s", in.Name, in.Min.Text, in.Max.Text)
+			c.report(tomldoc.Join(path, "min"), code.MinMax, "", "%s: min %s is greater than max %s", in.Name, in.Min.Text, in.Max.Text)
 		}
 	}
 }
 
 // contents converts min or max of an input's elements: a number, or an expression of sizes.
-func (c *checker) contents(path string, value any, in *Arg) *Expr {
+func (c *checker) contents(path string, value any, in *Arg) *expr.Expr {
 	text := ""
 	switch v := value.(type) {
 	case nil:
@@ -115,17 +118,17 @@ func (c *checker) contents(path string, value any, in *Arg) *Expr {
 		text = v
 	case int64, float64:
 		if !finite(toFloat(v)) {
-			c.report(path, codeMinMax, "leave it out", "%s: a bound must be finite", path)
+			c.report(path, code.MinMax, "leave it out", "%s: a bound must be finite", path)
 			return nil
 		}
 		text = show(v)
 	default:
-		c.report(path, codeMinMax, "", "%s: expected a number or an expression, got %s", path, typeWord(value))
+		c.report(path, code.MinMax, "", "%s: expected a number or an expression, got %s", path, tomldoc.TypeWord(value))
 		return nil
 	}
-	e, err := ParseExpr(text)
+	e, err := expr.Parse(text)
 	if err != nil {
-		c.syntax(path, codeExpr, err)
+		c.syntax(path, code.Expr, err)
 		return nil
 	}
 	u := use{path: path, float: true}

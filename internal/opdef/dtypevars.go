@@ -6,6 +6,8 @@ import (
 
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/dtype"
+	"github.com/opcast/opcast/internal/opdef/code"
+	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
 
 // dtypeVars orders the dtype variables and checks that each is bound and used.
@@ -25,8 +27,8 @@ func (c *checker) dtypeVars() {
 		if !slices.Contains(mentioned, name) {
 			mentioned = append(mentioned, name)
 			if !c.open {
-				path := join("dtypes", name)
-				c.diags.Add(c.doc.keyAt(path), codeDTypeVar, "", "no argument has the dtype variable %s", name)
+				path := tomldoc.Join("dtypes", name)
+				c.diags.Add(c.doc.KeyAt(path), code.DTypeVar, "", "no argument has the dtype variable %s", name)
 			}
 		}
 	}
@@ -48,16 +50,16 @@ func (c *checker) dtypeVar(name string) {
 			return
 		}
 	}
-	pos, hint := c.doc.keyAt(join("dtypes", name)), `give it to a required input, or to a dtype attribute with binds = "`+name+`"`
+	pos, hint := c.doc.KeyAt(tomldoc.Join("dtypes", name)), `give it to a required input, or to a dtype attribute with binds = "`+name+`"`
 	for _, in := range c.op.Inputs {
 		if in.Type.Var == name {
-			c.diags.Add(pos, codeOptional, hint, "dtype variable %s is bound only by the optional input %s", name, in.Name)
+			c.diags.Add(pos, code.Optional, hint, "dtype variable %s is bound only by the optional input %s", name, in.Name)
 			return
 		}
 	}
 	for _, arg := range slices.Concat(c.op.Outputs, c.op.Scratch) {
 		if arg.Type.Var == name && !c.open {
-			c.diags.Add(pos, codeDTypeVar, hint, "nothing sets the dtype variable %s of %s", name, arg.Name)
+			c.diags.Add(pos, code.DTypeVar, hint, "nothing sets the dtype variable %s of %s", name, arg.Name)
 			return
 		}
 	}
@@ -75,7 +77,7 @@ func (c *checker) requiredInput(name string) (input string, ok bool) {
 
 // binds checks what a dtype attribute sets, and its default.
 func (c *checker) binds(a *Attr, path string) {
-	where := join(path, "binds")
+	where := tomldoc.Join(path, "binds")
 	if !c.need(path, "binds") {
 		return
 	}
@@ -83,20 +85,20 @@ func (c *checker) binds(a *Attr, path string) {
 	switch input, bound := c.requiredInput(a.Binds); {
 	case !ok:
 		hint := diag.DidYouMean(a.Binds, keys(c.raw.DTypes), "name a variable of dtypes")
-		c.report(where, codeBinds, hint, "%q is no dtype variable", a.Binds)
+		c.report(where, code.Binds, hint, "%q is no dtype variable", a.Binds)
 		return
 	case bound:
-		c.report(where, codeBinds, "", "dtype variable %s is already set by the input %s", a.Binds, input)
+		c.report(where, code.Binds, "", "dtype variable %s is already set by the input %s", a.Binds, input)
 	}
 	for i := range c.op.Attrs {
 		if other := &c.op.Attrs[i]; other == a {
 			break
 		} else if other.Binds == a.Binds {
-			c.report(where, codeBinds, "", "dtype variable %s is already set by the attribute %s", a.Binds, other.Name)
+			c.report(where, code.Binds, "", "dtype variable %s is already set by the attribute %s", a.Binds, other.Name)
 		}
 	}
 	if name, ok := a.Default.(string); ok {
-		c.dtypeDefault(a, join(path, "default"), name, list)
+		c.dtypeDefault(a, tomldoc.Join(path, "default"), name, list)
 	}
 }
 
@@ -107,12 +109,12 @@ func (c *checker) dtypeDefault(a *Attr, where, name string, allowed []string) {
 	case !isVar:
 		from = []string{name}
 	case !bound:
-		c.report(where, codeRange, "name a variable that an input sets", "default %q is a dtype variable that no required input has", name)
+		c.report(where, code.Range, "name a variable that an input sets", "default %q is a dtype variable that no required input has", name)
 		return
 	}
 	for _, dtype := range from {
 		if !slices.Contains(allowed, dtype) {
-			c.report(where, codeRange, a.Binds+" is "+diag.OneOf(allowed), "default %q can be %s, which %s does not allow", name, dtype, a.Binds)
+			c.report(where, code.Range, a.Binds+" is "+diag.OneOf(allowed), "default %q can be %s, which %s does not allow", name, dtype, a.Binds)
 			return
 		}
 	}

@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef/code"
+	"github.com/opcast/opcast/internal/opdef/expr"
+	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
 
 var (
@@ -18,7 +21,7 @@ var (
 
 // reference takes the op's meaning from the key or from the neighbouring Python file.
 func (c *checker) reference(module string) {
-	given := c.doc.has("reference")
+	given := c.doc.Has("reference")
 	c.op.Reference, c.op.Module = c.raw.Reference, module
 	defined := functionPattern.MatchString(module)
 	if defined {
@@ -26,15 +29,15 @@ func (c *checker) reference(module string) {
 	}
 	switch {
 	case given && defined:
-		c.report("reference", codeReference, "keep one of them", "reference is given here and in %s.py", c.op.Name)
+		c.report("reference", code.Reference, "keep one of them", "reference is given here and in %s.py", c.op.Name)
 	case !given && module == "":
 		hint := "add reference, the body of a Python function over float64 arrays, or " + c.op.Name + ".py beside this file"
-		c.report("", codeReference, hint, "the op has no reference")
+		c.report("", code.Reference, hint, "the op has no reference")
 	case !given && !defined:
-		c.report("", codeRefText, "define it: def reference(x): ...", "%s.py has no function reference", c.op.Name)
+		c.report("", code.RefText, "define it: def reference(x): ...", "%s.py has no function reference", c.op.Name)
 	case module != "" && !modulePattern.MatchString(module):
-		c.report("", codeRefText, "define one, or delete the file", "%s.py defines none of reference, samples and independent", c.op.Name)
-	case c.doc.given("reference"):
+		c.report("", code.RefText, "define one, or delete the file", "%s.py defines none of reference, samples and independent", c.op.Name)
+	case c.doc.Given("reference"):
 		c.referenceText(c.raw.Reference)
 	}
 }
@@ -44,15 +47,15 @@ func (c *checker) referenceText(text string) {
 	text = strings.TrimLeft(text, "\r\n")
 	switch {
 	case strings.TrimSpace(text) == "":
-		c.report("reference", codeRefText, "write the body of a function", "the reference is empty")
+		c.report("reference", code.RefText, "write the body of a function", "the reference is empty")
 	case text[0] == ' ' || text[0] == '\t':
-		c.report("reference", codeRefText, "begin at the left margin", "the first line of the reference is indented")
+		c.report("reference", code.RefText, "begin at the left margin", "the first line of the reference is indented")
 	case strings.Contains(text, "\n\t") || strings.Contains(text, " \t"):
-		c.report("reference", codeRefText, "indent with spaces", "the reference is indented with tabs")
+		c.report("reference", code.RefText, "indent with spaces", "the reference is indented with tabs")
 	case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && !strings.ContainsRune("\t\r\n", r) }):
-		c.report("reference", codeRefText, "", "the reference holds control characters")
+		c.report("reference", code.RefText, "", "the reference holds control characters")
 	case !returnPattern.MatchString(text):
-		c.report("reference", codeRefText, "end it with return", "the reference returns nothing")
+		c.report("reference", code.RefText, "end it with return", "the reference returns nothing")
 	}
 }
 
@@ -60,26 +63,26 @@ func (c *checker) referenceText(text string) {
 func (c *checker) samples() {
 	c.op.Samples = map[string][]any{}
 	for _, name := range keys(c.raw.Samples) {
-		path := join("samples", name)
+		path := tomldoc.Join("samples", name)
 		known := c.names[name]
 		if known.attr == nil && !c.sizes[name] {
 			if !c.open {
 				hint := diag.DidYouMean(name, append(keys(c.sizes), keys(c.names)...), "name a size or an attribute")
-				c.diags.Add(c.doc.keyAt(path), codeSamples, hint, "%s is neither a size nor an attribute", name)
+				c.diags.Add(c.doc.KeyAt(path), code.Samples, hint, "%s is neither a size nor an attribute", name)
 			}
 			continue
 		}
-		if len(c.raw.Samples[name]) == 0 && !c.doc.tainted(path) {
-			c.report(path, codeSamples, "", "samples.%s is empty", name)
+		if len(c.raw.Samples[name]) == 0 && !c.doc.Tainted(path) {
+			c.report(path, code.Samples, "", "samples.%s is empty", name)
 		}
 		for i, value := range c.raw.Samples[name] {
-			if converted, ok := c.sample(element(path, i), name, known.attr, value); ok {
+			if converted, ok := c.sample(tomldoc.Element(path, i), name, known.attr, value); ok {
 				c.op.Samples[name] = append(c.op.Samples[name], converted)
 			}
 		}
 	}
 	for i, e := range c.op.Requires {
-		c.feasible(element("require", i), c.expand(e))
+		c.feasible(tomldoc.Element("require", i), c.expand(e))
 	}
 }
 
@@ -90,7 +93,7 @@ func (c *checker) sample(path, name string, attr *Attr, value any) (any, bool) {
 	}
 	converted, ok := convert(attr, value)
 	if !ok {
-		c.report(path, codeSamples, "", "samples.%s: %s is no value of type %s", name, show(value), attr.Type)
+		c.report(path, code.Samples, "", "samples.%s: %s is no value of type %s", name, show(value), attr.Type)
 		return nil, false
 	}
 	fault := outside(attr, converted)
@@ -98,13 +101,13 @@ func (c *checker) sample(path, name string, attr *Attr, value any) (any, bool) {
 		fault = show(value) + " is not allowed for " + attr.Binds
 	}
 	if fault != "" {
-		c.report(path, codeSamples, "", "samples.%s: %s", name, fault)
+		c.report(path, code.Samples, "", "samples.%s: %s", name, fault)
 	}
 	return converted, fault == ""
 }
 
 // feasible looks for samples that meet a requirement all of whose names have samples.
-func (c *checker) feasible(path string, e *Expr) {
+func (c *checker) feasible(path string, e *expr.Expr) {
 	env, combinations := sampleEnv{}, 1
 	names := e.Symbols()
 	for _, name := range names {
@@ -114,11 +117,11 @@ func (c *checker) feasible(path string, e *Expr) {
 		}
 	}
 	if len(names) > 0 && !c.anySample(e, names, env) {
-		c.report(path, codeNoSample, "change samples, or leave some of them out", "no combination of samples meets %q", e.Text)
+		c.report(path, code.NoSample, "change samples, or leave some of them out", "no combination of samples meets %q", e.Text)
 	}
 }
 
-func (c *checker) anySample(e *Expr, names []string, env sampleEnv) bool {
+func (c *checker) anySample(e *expr.Expr, names []string, env sampleEnv) bool {
 	if len(names) == 0 {
 		v, err := e.Eval(env)
 		return err == nil && v != 0
@@ -146,12 +149,12 @@ func (s sampleEnv) List(name string) ([]int64, bool) {
 func (c *checker) tolerance() {
 	c.op.Tolerance = map[string]Tolerance{}
 	for _, name := range keys(c.raw.Tolerance) {
-		path := join("tolerance", name)
+		path := tomldoc.Join("tolerance", name)
 		switch {
 		case !knownDType(name):
-			c.diags.Add(c.doc.keyAt(path), codeTolerance, dtypeHint(name, "dtypes are "+diag.OneOf(dtypeNames())), "unknown dtype %q", name)
+			c.diags.Add(c.doc.KeyAt(path), code.Tolerance, dtypeHint(name, "dtypes are "+diag.OneOf(dtypeNames())), "unknown dtype %q", name)
 		case !c.open && !slices.Contains(c.resultDTypes(), name):
-			c.diags.Add(c.doc.keyAt(path), codeTolerance, "results are "+diag.OneOf(c.resultDTypes()), "no result has the dtype %s", name)
+			c.diags.Add(c.doc.KeyAt(path), code.Tolerance, "results are "+diag.OneOf(c.resultDTypes()), "no result has the dtype %s", name)
 		}
 		raw := c.raw.Tolerance[name]
 		if !c.need(path, "rtol") || !c.need(path, "atol") {
@@ -159,7 +162,7 @@ func (c *checker) tolerance() {
 		}
 		c.op.Tolerance[name] = Tolerance{RTol: *raw.RTol, ATol: *raw.ATol}
 		if *raw.RTol < 0 || *raw.ATol < 0 {
-			c.report(path, codeTolerance, "", "a tolerance cannot be negative")
+			c.report(path, code.Tolerance, "", "a tolerance cannot be negative")
 		}
 	}
 }

@@ -10,6 +10,9 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef/manifest"
+	"github.com/opcast/opcast/internal/opdef/projectfs"
+	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
 
 // FuzzLoad feeds any text as a definition and as a manifest. Nothing may panic, every diagnostic points into its file,
@@ -36,7 +39,7 @@ func FuzzLoad(f *testing.F) {
 	}
 	f.Add(everything)
 	f.Add(gradientText)
-	project, err := openTree(f.TempDir())
+	project, err := projectfs.Open(f.TempDir(), projectfs.DefinitionsDir)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -57,13 +60,13 @@ func FuzzLoad(f *testing.F) {
 }
 
 // loadText reads a definition, beside others, and the same text as a manifest, whose diagnostics are left out of the result.
-func loadText(project *tree, text string, forward ...*Op) (*Op, diag.List) {
+func loadText(project *projectfs.Tree, text string, forward ...*Op) (*Op, diag.List) {
 	var diags, ignored diag.List
 	p := &Project{}
-	if doc := parseDocument(ManifestFile, []byte(text), &ignored); doc != nil {
-		p.Manifest = checkManifest(doc, project.leaves, &ignored)
+	if doc := tomldoc.Parse(manifest.File, []byte(text), &ignored); doc != nil {
+		p.Manifest = manifest.Check(doc, project.Leaves, &ignored)
 	}
-	doc := parseDocument("opdefs/demo.toml", []byte(text), &diags)
+	doc := tomldoc.Parse("opdefs/demo.toml", []byte(text), &diags)
 	if doc == nil {
 		return nil, diags
 	}
@@ -78,7 +81,7 @@ func loadText(project *tree, text string, forward ...*Op) (*Op, diag.List) {
 func forwardOp() *Op {
 	var ignored diag.List
 	op := &Op{Name: "forward", File: "opdefs/forward.toml"}
-	checkOp(op, parseDocument(op.File, []byte(forwardText), &ignored), "", &ignored)
+	checkOp(op, tomldoc.Parse(op.File, []byte(forwardText), &ignored), "", &ignored)
 	return op
 }
 

@@ -8,6 +8,9 @@ import (
 
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/dtype"
+	"github.com/opcast/opcast/internal/opdef/code"
+	"github.com/opcast/opcast/internal/opdef/expr"
+	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
 
 // gradPrefix makes the name of a gradient from that of an argument.
@@ -24,16 +27,16 @@ func linkGradients(p *Project, diags *diag.List) {
 		}
 		pos := op.Pos["backward"]
 		if len(op.Mutated()) > 0 {
-			diags.Add(pos, codeMutated, "make the op functional", "an op that overwrites inputs cannot have a gradient")
+			diags.Add(pos, code.Mutated, "make the op functional", "an op that overwrites inputs cannot have a gradient")
 		}
 		i := slices.IndexFunc(p.Ops, func(o *Op) bool { return o.Name == op.Backward })
 		if i < 0 {
-			diags.Add(pos, codeBackward, diag.DidYouMean(op.Backward, opNames(p), "define it in opdefs/"), "there is no op %q", op.Backward)
+			diags.Add(pos, code.Backward, diag.DidYouMean(op.Backward, opNames(p), "define it in opdefs/"), "there is no op %q", op.Backward)
 			continue
 		}
 		backward := p.Ops[i]
 		if fault, hint := linkFault(op, backward); fault != "" {
-			diags.Add(pos, codeGradLink, hint, "%s %s", backward.Name, fault)
+			diags.Add(pos, code.GradLink, hint, "%s %s", backward.Name, fault)
 			continue
 		}
 		op.Gradient, backward.GradientOf = backward, op
@@ -89,19 +92,19 @@ func (g *gradientCheck) inputs() {
 		known[out.Name] = out
 	}
 	for i, in := range g.backward.Inputs {
-		path := element("inputs", i)
+		path := tomldoc.Element("inputs", i)
 		forward, ok := known[in.Name]
 		if !ok {
 			hint := diag.DidYouMean(in.Name, keys(known), "inputs are grad_OUTPUT, or inputs and outputs of "+g.op.Name)
-			g.report(join(path, "name"), codeGradient, hint, "%s gives no %s to its gradient", g.op.Name, in.Name)
+			g.report(tomldoc.Join(path, "name"), code.Gradient, hint, "%s gives no %s to its gradient", g.op.Name, in.Name)
 			continue
 		}
-		g.sameType(join(path, "type"), in, forward)
+		g.sameType(tomldoc.Join(path, "type"), in, forward)
 		switch {
 		case forward.Optional && !in.Optional:
-			g.report(path, codeGradType, "add optional = true", "%s may be absent in %s", in.Name, g.op.Name)
+			g.report(path, code.GradType, "add optional = true", "%s may be absent in %s", in.Name, g.op.Name)
 		case in.Optional && !forward.Optional:
-			g.report(path, codeGradType, "leave optional out", "%s is never absent in %s", in.Name, g.op.Name)
+			g.report(path, code.GradType, "leave optional out", "%s is never absent in %s", in.Name, g.op.Name)
 		}
 	}
 }
@@ -112,23 +115,23 @@ func (g *gradientCheck) outputs() {
 		known[GradName(in.Name)] = in
 	}
 	for i, out := range g.backward.Outputs {
-		path := element("outputs", i)
+		path := tomldoc.Element("outputs", i)
 		forward, ok := known[out.Name]
 		if !ok {
 			hint := diag.DidYouMean(out.Name, keys(known), "outputs are grad_INPUT")
-			g.report(join(path, "name"), codeGradient, hint, "%s is the gradient of no input of %s", out.Name, g.op.Name)
+			g.report(tomldoc.Join(path, "name"), code.Gradient, hint, "%s is the gradient of no input of %s", out.Name, g.op.Name)
 			continue
 		}
-		g.sameType(join(path, "type"), out, forward)
+		g.sameType(tomldoc.Join(path, "type"), out, forward)
 		switch {
 		case forward.Optional && out.PresentIf != forward.Name:
 			hint := fmt.Sprintf("add present_if = %q", forward.Name)
-			g.report(path, codeGradType, hint, "%s exists exactly when %s does", out.Name, forward.Name)
+			g.report(path, code.GradType, hint, "%s exists exactly when %s does", out.Name, forward.Name)
 		case !forward.Optional && out.PresentIf != "":
-			g.report(path, codeGradType, "leave present_if out", "%s always exists, as %s does", out.Name, forward.Name)
+			g.report(path, code.GradType, "leave present_if out", "%s always exists, as %s does", out.Name, forward.Name)
 		}
 		if !differentiable(g.op, forward) {
-			g.report(join(path, "type"), codeGradType, "leave it out", "%s is not of floating point: it has no gradient", forward.Name)
+			g.report(tomldoc.Join(path, "type"), code.GradType, "leave it out", "%s is not of floating point: it has no gradient", forward.Name)
 		}
 	}
 }
@@ -139,14 +142,14 @@ func (g *gradientCheck) sameType(path string, arg, forward Arg) {
 		return slices.Equal(a.squeezed(), b.squeezed()) && a.Type.Var == b.Type.Var && a.Type.DType == b.Type.DType
 	}
 	if !same(arg, forward) {
-		g.report(path, codeGradType, fmt.Sprintf("write %q", forward.Type.Text), "%s is %s, in %s it is %s", arg.Name, arg.Type.Text, g.op.Name, forward.Type.Text)
+		g.report(path, code.GradType, fmt.Sprintf("write %q", forward.Type.Text), "%s is %s, in %s it is %s", arg.Name, arg.Type.Text, g.op.Name, forward.Type.Text)
 		return
 	}
 	have, variable := g.backward.allowed(arg), arg.Type.Var
 	for _, name := range g.op.allowed(forward) {
 		if !slices.Contains(have, name) && !g.said[variable] {
 			g.said[variable] = true
-			g.report(join("dtypes", variable), codeGradType, "let a gradient take all dtypes of its forward op",
+			g.report(tomldoc.Join("dtypes", variable), code.GradType, "let a gradient take all dtypes of its forward op",
 				"%s of %s may be %s, here it may not", variable, g.op.Name, name)
 		}
 	}
@@ -183,22 +186,22 @@ func differentiable(op *Op, a Arg) bool {
 
 func (g *gradientCheck) attrs() {
 	for i, attr := range g.backward.Attrs {
-		path := join(element("attrs", i), "name")
+		path := tomldoc.Join(tomldoc.Element("attrs", i), "name")
 		j := slices.IndexFunc(g.op.Attrs, func(a Attr) bool { return a.Name == attr.Name && a.Type == attr.Type })
 		if j < 0 {
-			g.report(path, codeGradient, "a gradient has only attributes of its forward op",
+			g.report(path, code.Gradient, "a gradient has only attributes of its forward op",
 				"%s has no %s attribute %s", g.op.Name, attr.Type, attr.Name)
 			continue
 		}
 		if key := attrDifference(attr, g.op.Attrs[j]); key != "" {
-			g.report(path, codeGradient, "declare it as "+g.op.Name+" does", "%s has another %s in %s", attr.Name, key, g.op.Name)
+			g.report(path, code.Gradient, "declare it as "+g.op.Name+" does", "%s has another %s in %s", attr.Name, key, g.op.Name)
 		}
 	}
 }
 
 // attrDifference names the key in which two attributes differ, or "".
 func attrDifference(a, b Attr) string {
-	text := func(e *Expr) string {
+	text := func(e *expr.Expr) string {
 		if e == nil {
 			return ""
 		}
@@ -220,7 +223,7 @@ func attrDifference(a, b Attr) string {
 // report adds a diagnostic at a path of the gradient op.
 func (g *gradientCheck) report(path, code, hint, format string, args ...any) {
 	pos := diag.Pos{File: g.backward.File, Line: 1, Col: 1}
-	for p := path; p != ""; p = parent(p) {
+	for p := path; p != ""; p = tomldoc.Parent(p) {
 		if at, ok := g.backward.Pos[p]; ok {
 			pos = at
 			break

@@ -5,20 +5,23 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef/code"
+	"github.com/opcast/opcast/internal/opdef/projectfs"
+	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
 
 // TestHostile: size is bounded before parsing, and depth costs no stack and little memory.
 func TestHostile(t *testing.T) {
 	for name, text := range map[string]string{
 		"nested arrays": "a = " + strings.Repeat("[", 9000) + strings.Repeat("]", 9000),
-		"deep nesting":  "a = " + strings.Repeat("[", maxFile/2),
+		"deep nesting":  "a = " + strings.Repeat("[", projectfs.MaxFile/2),
 		"dotted key":    strings.Repeat("a.", 50000) + "b = 1",
-		"many elements": "a = [" + strings.Repeat("1,", maxFile/3) + "]",
+		"many elements": "a = [" + strings.Repeat("1,", projectfs.MaxFile/3) + "]",
 		"many lets":     "let = { " + strings.Repeat("x", 1000) + ` = "` + strings.Repeat("(", 900) + `" }`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			var diags diag.List
-			if doc := parseDocument("f.toml", []byte(text), &diags); doc != nil {
+			if doc := tomldoc.Parse("f.toml", []byte(text), &diags); doc != nil {
 				checkOp(&Op{Name: "f"}, doc, "", &diags)
 			}
 			if len(diags) == 0 {
@@ -32,7 +35,7 @@ func TestHostile(t *testing.T) {
 func TestLetGrowth(t *testing.T) {
 	text := with("x: T[N]", "y: T[N]", "let.a = \"N + N\"\nlet.b = \"a + a + a + a + a + a + a + a\"\nlet.c = \"b + b + b + b + b + b + b + b\"\nlet.d = \"c + c + c + c + c + c + c + c\"\n")
 	_, diags := loadText(nil, text)
-	if len(diags) != 1 || diags[0].Code != codeLet {
+	if len(diags) != 1 || diags[0].Code != code.Let {
 		t.Errorf("got %v", diags)
 	}
 }

@@ -6,6 +6,11 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef/code"
+	"github.com/opcast/opcast/internal/opdef/expr"
+	"github.com/opcast/opcast/internal/opdef/manifest"
+	"github.com/opcast/opcast/internal/opdef/names"
+	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
 
 // An arch is ">=90" or "gfx942".
@@ -16,7 +21,7 @@ var (
 
 func (c *checker) kernels() {
 	for i, raw := range c.raw.Kernels {
-		path := element("kernels", i)
+		path := tomldoc.Element("kernels", i)
 		k := Kernel{
 			Name: raw.Name, Device: raw.Device, Arch: raw.Arch, DTypes: c.kernelDTypes(path, raw.DTypes),
 			Scratch:   len(c.op.Scratch) > 0 && (raw.Scratch == nil || *raw.Scratch),
@@ -26,11 +31,11 @@ func (c *checker) kernels() {
 			c.kernelName(path, k)
 		}
 		c.kernelScratch(path, k)
-		if c.need(path, "device") && !slices.Contains(deviceNames, raw.Device) {
-			c.report(join(path, "device"), codeKernel, "devices are "+diag.OneOf(deviceNames), "unknown device %q", raw.Device)
+		if c.need(path, "device") && !slices.Contains(manifest.Devices, raw.Device) {
+			c.report(tomldoc.Join(path, "device"), code.Kernel, "devices are "+diag.OneOf(manifest.Devices), "unknown device %q", raw.Device)
 		}
-		c.arch(join(path, "arch"), raw)
-		k.When = c.when(join(path, "when"), raw.When)
+		c.arch(tomldoc.Join(path, "arch"), raw)
+		k.When = c.when(tomldoc.Join(path, "when"), raw.When)
 		c.op.Kernels = append(c.op.Kernels, k)
 	}
 	if len(c.op.Kernels) > 0 && c.combinations <= maxCombinations {
@@ -40,23 +45,23 @@ func (c *checker) kernels() {
 
 // kernelName checks a name, and that no two kernels share a function: those of all devices stand in one namespace.
 func (c *checker) kernelName(path string, k Kernel) {
-	where := join(path, "name")
-	if !isSnakeCase(k.Name) || len(k.Name) > maxName {
-		c.report(where, codeKernel, "write lower-case words joined by single underscores", "%q is no kernel name", k.Name)
+	where := tomldoc.Join(path, "name")
+	if !names.IsSnakeCase(k.Name) || len(k.Name) > names.MaxLength {
+		c.report(where, code.Kernel, "write lower-case words joined by single underscores", "%q is no kernel name", k.Name)
 	}
 	for _, other := range c.op.Kernels {
 		switch {
-		case Pascal(other.Name) == Pascal(k.Name):
-			c.report(where, codeKernel, "name one of them "+k.Name+"_"+k.Device, "two kernels are named %s", k.Name)
+		case names.Pascal(other.Name) == names.Pascal(k.Name):
+			c.report(where, code.Kernel, "name one of them "+k.Name+"_"+k.Device, "two kernels are named %s", k.Name)
 		case slices.ContainsFunc(k.Functions(), func(f string) bool { return slices.Contains(other.Functions(), f) }):
-			c.report(where, codeKernel, "rename one of them", "a function of kernel %s is called like one of %s", k.Name, other.Name)
+			c.report(where, code.Kernel, "rename one of them", "a function of kernel %s is called like one of %s", k.Name, other.Name)
 		}
 	}
 }
 
 // Functions are the C++ functions that the author of a kernel writes.
 func (k Kernel) Functions() []string {
-	list := []string{Pascal(k.Name)}
+	list := []string{names.Pascal(k.Name)}
 	if k.Supported {
 		list = append(list, k.SupportedFunction())
 	}
@@ -67,33 +72,33 @@ func (k Kernel) Functions() []string {
 }
 
 // SupportedFunction is the C++ name of the author's predicate.
-func (k Kernel) SupportedFunction() string { return Pascal(k.Name) + "Supported" }
+func (k Kernel) SupportedFunction() string { return names.Pascal(k.Name) + "Supported" }
 
 // WorkspaceFunction is the C++ name of the author's query.
-func (k Kernel) WorkspaceFunction() string { return Pascal(k.Name) + "Workspace" }
+func (k Kernel) WorkspaceFunction() string { return names.Pascal(k.Name) + "Workspace" }
 
 func (c *checker) kernelScratch(path string, k Kernel) {
 	for _, key := range []string{"scratch", "query_workspace"} {
-		where := join(path, key)
+		where := tomldoc.Join(path, key)
 		switch {
-		case !c.doc.given(where):
+		case !c.doc.Given(where):
 		case len(c.raw.Scratch) == 0:
-			c.diags.Add(c.doc.keyAt(where), codeKernelWork, "leave it out, or declare scratch", "%s: the op has no scratch", key)
+			c.diags.Add(c.doc.KeyAt(where), code.KernelWork, "leave it out, or declare scratch", "%s: the op has no scratch", key)
 		case key == "query_workspace" && k.QueryWorkspace && !k.Scratch:
-			c.diags.Add(c.doc.keyAt(where), codeKernelWork, "", "query_workspace: the kernel takes no scratch")
+			c.diags.Add(c.doc.KeyAt(where), code.KernelWork, "", "query_workspace: the kernel takes no scratch")
 		}
 	}
 }
 
 func (c *checker) arch(where string, raw rawKernel) {
 	switch {
-	case !c.doc.given(where):
+	case !c.doc.Given(where):
 	case !archPattern.MatchString(raw.Arch):
-		c.report(where, codeKernel, `for example ">=90" or "gfx942"`, "%q is no architecture", raw.Arch)
+		c.report(where, code.Kernel, `for example ">=90" or "gfx942"`, "%q is no architecture", raw.Arch)
 	case raw.Device == "cpu":
-		c.report(where, codeKernel, "leave it out", "a kernel for the CPU has no architecture")
+		c.report(where, code.Kernel, "leave it out", "a kernel for the CPU has no architecture")
 	case raw.Device == "cuda" && !cudaArchPattern.MatchString(raw.Arch):
-		c.report(where, codeKernel, `for example ">=90" or "90"`, "%q is no architecture of CUDA", raw.Arch)
+		c.report(where, code.Kernel, `for example ">=90" or "90"`, "%q is no architecture of CUDA", raw.Arch)
 	}
 }
 
@@ -101,11 +106,11 @@ func (c *checker) arch(where string, raw rawKernel) {
 func (c *checker) kernelDTypes(path string, raw map[string]any) map[string][]string {
 	narrowed := map[string][]string{}
 	for _, name := range keys(raw) {
-		where := join(join(path, "dtypes"), name)
+		where := tomldoc.Join(tomldoc.Join(path, "dtypes"), name)
 		allowed, ok := c.raw.DTypes[name]
 		if !ok {
 			hint := diag.DidYouMean(name, keys(c.raw.DTypes), "name a variable of dtypes")
-			c.diags.Add(c.doc.keyAt(where), codeKernelDType, hint, "unknown dtype variable %s", name)
+			c.diags.Add(c.doc.KeyAt(where), code.KernelDType, hint, "unknown dtype variable %s", name)
 			continue
 		}
 		list, ok := raw[name].([]any)
@@ -115,24 +120,24 @@ func (c *checker) kernelDTypes(path string, raw map[string]any) map[string][]str
 		for _, v := range list {
 			word, ok := v.(string)
 			if !ok || !slices.Contains(allowed, word) {
-				c.report(where, codeKernelDType, name+" is "+diag.OneOf(allowed), "%s is never %s", name, show(v))
+				c.report(where, code.KernelDType, name+" is "+diag.OneOf(allowed), "%s is never %s", name, show(v))
 			}
 			narrowed[name] = append(narrowed[name], word)
 		}
 		if len(list) == 0 {
-			c.report(where, codeKernelDType, "leave it out for all dtypes", "%s has no dtype left", name)
+			c.report(where, code.KernelDType, "leave it out for all dtypes", "%s has no dtype left", name)
 		}
 	}
 	return narrowed
 }
 
-func (c *checker) when(path, text string) *Expr {
-	if !c.doc.given(path) {
+func (c *checker) when(path, text string) *expr.Expr {
+	if !c.doc.Given(path) {
 		return nil
 	}
-	e, err := ParseExpr(text)
+	e, err := expr.Parse(text)
 	if err != nil {
-		c.syntax(path, codeExpr, err)
+		c.syntax(path, code.Expr, err)
 		return nil
 	}
 	c.condition(e, use{path: path, when: true})
@@ -143,7 +148,7 @@ func (c *checker) when(path, text string) *Expr {
 func (c *checker) coverage() {
 	var missing []string
 	eachCombination(c.op.DTypes, func(combination map[string]string) {
-		takes := func(k Kernel) bool { return k.Accepts(combination, nil) != KnownFalse }
+		takes := func(k Kernel) bool { return k.Accepts(combination, nil) != expr.KnownFalse }
 		if !slices.ContainsFunc(c.op.Kernels, takes) {
 			parts := make([]string, 0, len(combination))
 			for _, name := range keys(combination) {
@@ -153,7 +158,7 @@ func (c *checker) coverage() {
 		}
 	})
 	if len(missing) > 0 {
-		c.diags.Add(c.doc.keyAt(element("kernels", 0)), codeUncovered, "add a kernel for it, or take the dtype out of dtypes",
+		c.diags.Add(c.doc.KeyAt(tomldoc.Element("kernels", 0)), code.Uncovered, "add a kernel for it, or take the dtype out of dtypes",
 			"no kernel takes %s (%d of the declared combinations)", missing[0], len(missing))
 	}
 }
@@ -178,14 +183,14 @@ func eachCombination(vars []DTypeVar, visit func(map[string]string)) {
 // Accepts says whether the kernel takes calls with the given dtypes, which are the short names that the dtype variables
 // stand for. The condition in when is decided as far as env, which may be nil, has values for its names. The architecture
 // and the author's predicate are not looked at.
-func (k *Kernel) Accepts(dtypes map[string]string, env Env) Truth {
+func (k *Kernel) Accepts(dtypes map[string]string, env expr.Env) expr.Truth {
 	for name, list := range k.DTypes {
 		if !slices.Contains(list, dtypes[name]) {
-			return KnownFalse
+			return expr.KnownFalse
 		}
 	}
 	if k.When == nil {
-		return KnownTrue
+		return expr.KnownTrue
 	}
 	return k.When.EvalCondition(dtypes, env)
 }

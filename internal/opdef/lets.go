@@ -1,20 +1,26 @@
 package opdef
 
+import (
+	"github.com/opcast/opcast/internal/opdef/code"
+	"github.com/opcast/opcast/internal/opdef/expr"
+	"github.com/opcast/opcast/internal/opdef/tomldoc"
+)
+
 // maxExpanded is the size up to which an expression may grow when let names are replaced by their meaning.
 const maxExpanded = 1000
 
 // letNames declares and parses the lets, and orders them so that each uses earlier ones only.
 func (c *checker) letNames() {
 	for _, name := range keys(c.raw.Let) {
-		path := join("let", name)
-		c.declare(name, entity{kind: kindLet, path: path}, c.doc.keyAt(path))
-		if c.doc.tainted(path) {
+		path := tomldoc.Join("let", name)
+		c.declare(name, entity{kind: kindLet, path: path}, c.doc.KeyAt(path))
+		if c.doc.Tainted(path) {
 			c.open = true
 			continue
 		}
-		e, err := ParseExpr(c.raw.Let[name])
+		e, err := expr.Parse(c.raw.Let[name])
 		if err != nil {
-			c.syntax(path, codeExpr, err)
+			c.syntax(path, code.Expr, err)
 			c.open = true
 			continue
 		}
@@ -43,7 +49,7 @@ func (c *checker) orderLet(name string, begun, done map[string]bool) {
 	if c.lets[name] == nil {
 		return
 	}
-	if nodes(c.expand(e)) > maxExpanded {
+	if expr.Nodes(c.expand(e)) > maxExpanded {
 		c.forgetLet(name, "let %s grows beyond %d operations", name, maxExpanded)
 		return
 	}
@@ -53,21 +59,21 @@ func (c *checker) orderLet(name string, begun, done map[string]bool) {
 
 // forgetLet reports a let that has no meaning.
 func (c *checker) forgetLet(name, format string, args ...any) {
-	c.report(join("let", name), codeLet, "", format, args...)
+	c.report(tomldoc.Join("let", name), code.Let, "", format, args...)
 	delete(c.lets, name)
 	c.open = true
 }
 
 // expand replaces let names by their expressions, so that only sizes and attributes are left.
-func (c *checker) expand(e *Expr) *Expr {
-	if let := c.lets[e.Name]; let != nil && e.Op == OpSymbol {
+func (c *checker) expand(e *expr.Expr) *expr.Expr {
+	if let := c.lets[e.Name]; let != nil && e.Op == expr.OpSymbol {
 		return c.expand(let)
 	}
 	if len(e.Args) == 0 {
 		return e
 	}
 	copied := *e
-	copied.Args = make([]*Expr, len(e.Args))
+	copied.Args = make([]*expr.Expr, len(e.Args))
 	for i, arg := range e.Args {
 		copied.Args[i] = c.expand(arg)
 	}

@@ -9,10 +9,12 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef/code"
+	"github.com/opcast/opcast/internal/opdef/manifest"
+	"github.com/opcast/opcast/internal/opdef/names"
+	"github.com/opcast/opcast/internal/opdef/projectfs"
+	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
-
-// opdefsDir is the folder of the definitions.
-const opdefsDir = "opdefs"
 
 // Load reads the manifest and every definition of the project in dir. The project is usable only when the list of
 // diagnostics is empty; the error concerns the file system.
@@ -21,19 +23,19 @@ func Load(dir string) (*Project, diag.List, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("find project: %w", err)
 	}
-	t, err := openTree(abs)
+	t, err := projectfs.Open(abs, projectfs.DefinitionsDir)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer t.close()
+	defer t.Close()
 	var diags diag.List
 	p := &Project{Dir: abs}
-	data, err := t.read(ManifestFile)
+	data, err := t.Read(manifest.File)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read manifest: %w", err)
 	}
-	if doc := parseDocument(ManifestFile, data, &diags); doc != nil {
-		p.Manifest = checkManifest(doc, t.leaves, &diags)
+	if doc := tomldoc.Parse(manifest.File, data, &diags); doc != nil {
+		p.Manifest = manifest.Check(doc, t.Leaves, &diags)
 	}
 	p.load(t, &diags)
 	return p, diags.Sorted(), nil
@@ -50,25 +52,24 @@ func LoadFolder(dir string) (*Project, diag.List, error) {
 		return nil, nil, fmt.Errorf("%s is no folder of definitions", dir)
 	}
 	root, folder := filepath.Split(abs)
-	t, err := openTree(root)
+	t, err := projectfs.Open(root, folder)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer t.close()
-	t.opdefs = folder
+	defer t.Close()
 	name := folder
-	if folder == opdefsDir {
+	if folder == projectfs.DefinitionsDir {
 		name = filepath.Base(filepath.Clean(root))
 	}
-	p := &Project{Dir: filepath.Clean(root), Manifest: Manifest{Name: name, Devices: slices.Clone(deviceNames)}}
+	p := &Project{Dir: filepath.Clean(root), Manifest: manifest.Manifest{Name: name, Devices: slices.Clone(manifest.Devices)}}
 	var diags diag.List
 	p.load(t, &diags)
 	return p, diags.Sorted(), nil
 }
 
 // load reads the definitions in a folder.
-func (p *Project) load(t *tree, diags *diag.List) {
-	for _, file := range t.definitions(diags) {
+func (p *Project) load(t *projectfs.Tree, diags *diag.List) {
+	for _, file := range t.Definitions(diags) {
 		if op := loadOp(t, file, p.Manifest.Devices, diags); op != nil {
 			p.Ops = append(p.Ops, op)
 		}
@@ -78,33 +79,32 @@ func (p *Project) load(t *tree, diags *diag.List) {
 }
 
 // loadOp reads one definition; it is nil where the file cannot be read at all.
-func loadOp(t *tree, file string, devices []string, diags *diag.List) *Op {
+func loadOp(t *projectfs.Tree, file string, devices []string, diags *diag.List) *Op {
 	name := strings.TrimSuffix(path.Base(file), ".toml")
 	start := diag.Pos{File: file, Line: 1, Col: 1}
-	if fault := opNameFault(name); fault != nil {
-		diags.Add(start, fault.Code, "rename the file: "+snakeHint, "%s", fault.Text)
+	if fault := names.OpFault(name); fault != nil {
+		diags.Add(start, fault.Code, "rename the file: "+names.SnakeHint, "%s", fault.Text)
 	}
 	for folder := range strings.SplitSeq(path.Dir(file), "/") {
-		if !isFolder(folder) {
-			diags.Add(start, codeName, "letters, digits, -, _ and .", "%q is no name for a folder of definitions", folder)
+		if !names.IsFolder(folder) {
+			diags.Add(start, code.Name, "letters, digits, -, _ and .", "%q is no name for a folder of definitions", folder)
 		}
 	}
-	data, err := t.read(file)
+	data, err := t.Read(file)
 	if err != nil {
-		diags.Add(start, codeFile, "", "%s", err)
+		diags.Add(start, code.File, "", "%s", err)
 		return nil
 	}
-	doc := parseDocument(file, data, diags)
+	doc := tomldoc.Parse(file, data, diags)
 	if doc == nil {
 		return nil
 	}
-	family := strings.TrimPrefix(strings.TrimPrefix(path.Dir(file), t.opdefs), "/")
-	op := &Op{Name: name, File: file, Family: family, Devices: devices}
+	op := &Op{Name: name, File: file, Family: t.Family(file), Devices: devices}
 	module := ""
-	if neighbour := strings.TrimSuffix(file, ".toml") + ".py"; t.exists(neighbour) {
-		text, err := t.read(neighbour)
+	if neighbour := strings.TrimSuffix(file, ".toml") + ".py"; t.Exists(neighbour) {
+		text, err := t.Read(neighbour)
 		if err != nil {
-			diags.Add(diag.Pos{File: neighbour, Line: 1, Col: 1}, codeFile, "", "%s", err)
+			diags.Add(diag.Pos{File: neighbour, Line: 1, Col: 1}, code.File, "", "%s", err)
 		}
 		module = string(text)
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef/manifest"
+	"github.com/opcast/opcast/internal/opdef/projectfs"
 )
 
 const testManifest = `name = "demo"
@@ -38,7 +40,7 @@ func write(t testing.TB, files map[string]string) string {
 // load loads one op without mistakes.
 func load(t *testing.T, text string) *Op {
 	t.Helper()
-	p, diags, err := Load(write(t, map[string]string{ManifestFile: testManifest, "opdefs/family/demo.toml": text}))
+	p, diags, err := Load(write(t, map[string]string{manifest.File: testManifest, "opdefs/family/demo.toml": text}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +155,7 @@ func TestDefaultKernels(t *testing.T) {
 }
 
 func TestManifestDefaults(t *testing.T) {
-	p, diags, err := Load(write(t, map[string]string{ManifestFile: "name = \"demo\"\nversion = \"0.1.0\"\nlicense = \"MIT\"\n"}))
+	p, diags, err := Load(write(t, map[string]string{manifest.File: "name = \"demo\"\nversion = \"0.1.0\"\nlicense = \"MIT\"\n"}))
 	if err != nil || len(diags) > 0 {
 		t.Fatal(err, diags)
 	}
@@ -175,8 +177,8 @@ func TestBoundary(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := write(t, map[string]string{
-		ManifestFile:          testManifest + "sources = [\"link/*.cc\", \"csrc/*.cc\"]\n",
-		"opdefs/large.toml":   strings.Repeat("#", maxFile+1),
+		manifest.File:         testManifest + "sources = [\"link/*.cc\", \"csrc/*.cc\"]\n",
+		"opdefs/large.toml":   strings.Repeat("#", projectfs.MaxFile+1),
 		"opdefs/a.toml/b.txt": "",
 		"csrc/fine.cc":        "",
 		"opdefs/demo.toml":    strings.Replace(with("x: T[N]", "y: T[N]", ""), "reference", "#", 1),
@@ -219,7 +221,7 @@ func TestNeighbour(t *testing.T) {
 		"nothing of use":         {inline, "def refrence(x):\n    return x\n", "E038"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := write(t, map[string]string{ManifestFile: testManifest, "opdefs/demo.toml": test.text, "opdefs/demo.py": test.module})
+			dir := write(t, map[string]string{manifest.File: testManifest, "opdefs/demo.toml": test.text, "opdefs/demo.py": test.module})
 			p, diags, err := Load(dir)
 			if err != nil {
 				t.Fatal(err)
@@ -241,7 +243,7 @@ func TestNeighbour(t *testing.T) {
 // TestGradientLink: both ends point at each other, and a gradient that fits has no mistakes.
 func TestGradientLink(t *testing.T) {
 	p, diags, err := Load(write(t, map[string]string{
-		ManifestFile: testManifest, "opdefs/forward.toml": forwardText, "opdefs/demo.toml": gradientText,
+		manifest.File: testManifest, "opdefs/forward.toml": forwardText, "opdefs/demo.toml": gradientText,
 	}))
 	if err != nil || len(diags) > 0 {
 		t.Fatal(err, diags)

@@ -1,6 +1,10 @@
 package opdef
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/opcast/opcast/internal/opdef/expr"
+)
 
 // HasBatch says whether some argument has leading dims ("*").
 func (o *Op) HasBatch() bool {
@@ -75,7 +79,7 @@ func (d Dim) Is(name string) bool {
 }
 
 // Plain says whether the dim is a size that stands alone.
-func (d Dim) Plain() bool { return d.Expr != nil && d.Expr.Op == OpSymbol }
+func (d Dim) Plain() bool { return d.Expr != nil && d.Expr.Op == expr.OpSymbol }
 
 // Text is the dim as the definition writes it.
 func (d Dim) Text() string {

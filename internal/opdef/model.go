@@ -1,19 +1,24 @@
-// Package opdef loads op definitions and the project manifest: strict TOML in, one validated, immutable model out.
+// Package opdef loads a project's op definitions: strict TOML in, one validated, immutable model out.
 //
-// The model feeds every emitter and the conformance suite. Nothing outside this package parses a definition.
+// The model feeds every emitter and the conformance suite. Nothing outside this folder parses a definition. The packages below
+// this one know one thing each: expr the language of sizes and conditions, tomldoc how TOML is read with the place of every
+// value, names what may be called how, manifest the file opcast.toml, projectfs which files a project has, and code the codes
+// of diagnostics.
 package opdef
 
 import (
 	"path/filepath"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef/expr"
+	"github.com/opcast/opcast/internal/opdef/manifest"
 )
 
 // Project is a manifest and its ops, sorted by name.
 type Project struct {
 	// Dir is the absolute folder of opcast.toml.
 	Dir      string
-	Manifest Manifest
+	Manifest manifest.Manifest
 	Ops      []*Op
 }
 
@@ -36,7 +41,7 @@ type Op struct {
 	Attrs    []Attr
 	Outputs  []Arg
 	Lets     []Let
-	Requires []*Expr
+	Requires []*expr.Expr
 	Scratch  []Arg
 	Parallel []string
 	Sums     []string
@@ -81,7 +86,7 @@ type Arg struct {
 	// Stride is "" (dense), "last" or "any".
 	Stride string
 	// Min, Max and Sorted describe the contents of an input; nil where the definition is silent.
-	Min, Max *Expr
+	Min, Max *expr.Expr
 	Sorted   bool
 	// PresentIf names the optional input on which an output's existence depends.
 	PresentIf string
@@ -102,7 +107,7 @@ type Type struct {
 // Dim is one entry of a type: Star ("*"), Ellipsis ("...") or an expression.
 type Dim struct {
 	Star, Ellipsis bool
-	Expr           *Expr
+	Expr           *expr.Expr
 }
 
 // Attr is a keyword argument that is not a tensor.
@@ -116,7 +121,7 @@ type Attr struct {
 	HasDefault bool
 	Default    any
 	// DefaultExpr is a default computed from sizes by the backend.
-	DefaultExpr *Expr
+	DefaultExpr *expr.Expr
 	// Min and Max are int64 or float64, nil where absent.
 	Min, Max any
 	OneOf    []string
@@ -127,7 +132,7 @@ type Attr struct {
 // Let is a named size.
 type Let struct {
 	Name string
-	Expr *Expr
+	Expr *expr.Expr
 }
 
 // Tolerance overrides the derived tolerance of one dtype.
@@ -138,7 +143,7 @@ type Kernel struct {
 	Name, Device, Arch string
 	// DTypes narrows dtype variables to the listed short names.
 	DTypes map[string][]string
-	When   *Expr
+	When   *expr.Expr
 	// Scratch says that the kernel takes the op's scratch; it is false where the op has none.
 	Scratch bool
 	// Supported and QueryWorkspace say that the author writes a predicate, and a function that tells how much of the
@@ -168,6 +173,6 @@ type Step struct {
 	// Input and Dim index Op.Inputs and Type.Dims.
 	Input, Dim  int
 	Symbol      string
-	Coef, Const *Expr
-	Expr        *Expr
+	Coef, Const *expr.Expr
+	Expr        *expr.Expr
 }

@@ -4,36 +4,38 @@ import (
 	"slices"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef/code"
+	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
 
 // parallel checks along which dims the op may be sliced: parallel and sums.
 func (c *checker) parallel() {
 	c.op.Parallel, c.op.Sums = c.raw.Parallel, c.raw.Sums
 	for i, name := range c.raw.Parallel {
-		path := element("parallel", i)
-		if !c.sliceable(path, codeParallel, name, c.raw.Parallel[:i]) {
+		path := tomldoc.Element("parallel", i)
+		if !c.sliceable(path, code.Parallel, name, c.raw.Parallel[:i]) {
 			continue
 		}
 		with, without := c.results(name)
 		switch {
 		case with == 0:
-			c.report(path, codeParallel, "only a dim of a result can be sliced", "parallel dim %s is in no output", name)
+			c.report(path, code.Parallel, "only a dim of a result can be sliced", "parallel dim %s is in no output", name)
 		case without != "" && !slices.Contains(c.raw.Sums, name):
-			c.report(path, codeParallel, "if "+without+` is a sum over it, add it to sums`, "parallel dim %s is not in the output %s", name, without)
+			c.report(path, code.Parallel, "if "+without+` is a sum over it, add it to sums`, "parallel dim %s is not in the output %s", name, without)
 		}
 	}
 	for i, name := range c.raw.Sums {
-		path := element("sums", i)
-		if !c.sliceable(path, codeSums, name, c.raw.Sums[:i]) {
+		path := tomldoc.Element("sums", i)
+		if !c.sliceable(path, code.Sums, name, c.raw.Sums[:i]) {
 			continue
 		}
 		with, without := c.results(name)
 		switch {
 		case c.open:
 		case without == "":
-			c.report(path, codeSums, "sums is for outputs that lack the dim", "every output has the dim %s: none is a sum over it", name)
+			c.report(path, code.Sums, "sums is for outputs that lack the dim", "every output has the dim %s: none is a sum over it", name)
 		case with > 0 && name != "*" && !slices.Contains(c.raw.Parallel, name):
-			c.report(path, codeSums, "add it to parallel too", "some output has the dim %s, of which parallel says nothing", name)
+			c.report(path, code.Sums, "add it to parallel too", "some output has the dim %s, of which parallel says nothing", name)
 		}
 	}
 }
@@ -42,7 +44,7 @@ func (c *checker) parallel() {
 func (c *checker) sliceable(path, code, name string, before []string) bool {
 	known, declared := c.names[name]
 	switch {
-	case c.doc.tainted(path):
+	case c.doc.Tainted(path):
 	case slices.Contains(before, name):
 		c.report(path, code, "", "%s is listed twice", name)
 	case declared:

@@ -6,6 +6,9 @@ import (
 	"strconv"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef/code"
+	"github.com/opcast/opcast/internal/opdef/manifest"
+	"github.com/opcast/opcast/internal/opdef/names"
 )
 
 // noKind is the kind of an op whose file gives none.
@@ -19,7 +22,7 @@ func (p *Project) FreeKind() int {
 	}
 	next := 0
 	for _, kind := range used {
-		if 0 <= kind && kind <= maxKind {
+		if 0 <= kind && kind <= manifest.MaxKind {
 			next = max(next, kind+1)
 		}
 	}
@@ -28,13 +31,13 @@ func (p *Project) FreeKind() int {
 
 // checkProject finds the mistakes that concern several ops.
 func checkProject(p *Project, diags *diag.List) {
-	names, kinds := map[string]*Op{}, map[int]*Op{}
+	byName, kinds := map[string]*Op{}, map[int]*Op{}
 	for _, op := range p.Ops {
 		start := diag.Pos{File: op.File, Line: 1, Col: 1}
-		if first := names[Pascal(op.Name)]; first != nil {
-			diags.Add(start, codeDuplicate, "rename one of them", "op %s is also defined in %s", op.Name, first.File)
+		if first := byName[names.Pascal(op.Name)]; first != nil {
+			diags.Add(start, code.Duplicate, "rename one of them", "op %s is also defined in %s", op.Name, first.File)
 		} else {
-			names[Pascal(op.Name)] = op
+			byName[names.Pascal(op.Name)] = op
 		}
 		checkKind(p, op, kinds, diags)
 	}
@@ -47,13 +50,13 @@ func checkKind(p *Project, op *Op, kinds map[int]*Op, diags *diag.List) {
 	switch first := kinds[op.Kind]; {
 	case op.Kind == noKind && given: // reported already
 	case op.Kind == noKind:
-		diags.Add(diag.Pos{File: op.File, Line: 1, Col: 1}, codeMissing, hint(), "missing key %q", "kind")
-	case op.Kind < 0 || op.Kind > maxKind:
-		diags.Add(pos, codeKind, hint(), "kind %d is not between 0 and %d", op.Kind, maxKind)
+		diags.Add(diag.Pos{File: op.File, Line: 1, Col: 1}, code.Missing, hint(), "missing key %q", "kind")
+	case op.Kind < 0 || op.Kind > manifest.MaxKind:
+		diags.Add(pos, code.Kind, hint(), "kind %d is not between 0 and %d", op.Kind, manifest.MaxKind)
 	case first != nil:
-		diags.Add(pos, codeKind, hint(), "kind %d is already that of %s", op.Kind, first.Name)
+		diags.Add(pos, code.Kind, hint(), "kind %d is already that of %s", op.Kind, first.Name)
 	case slices.Contains(p.Manifest.Retired, op.Kind):
-		diags.Add(pos, codeRetired, hint(), "kind %d is retired", op.Kind)
+		diags.Add(pos, code.Retired, hint(), "kind %d is retired", op.Kind)
 	}
 	if kinds[op.Kind] == nil && op.Kind != noKind {
 		kinds[op.Kind] = op

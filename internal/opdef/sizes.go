@@ -5,6 +5,9 @@ import (
 	"slices"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef/code"
+	"github.com/opcast/opcast/internal/opdef/expr"
+	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
 
 // use says where an expression stands and what it may hold there.
@@ -24,13 +27,13 @@ type use struct {
 // sizesOf checks every expression outside the input types, whose sizes are bound by now.
 func (c *checker) sizesOf() {
 	for i, arg := range c.op.Outputs {
-		c.dims(&arg, use{path: join(element("outputs", i), "type"), arg: arg.PresentIf})
+		c.dims(&arg, use{path: tomldoc.Join(tomldoc.Element("outputs", i), "type"), arg: arg.PresentIf})
 	}
 	for i, arg := range c.op.Scratch {
-		c.dims(&arg, use{path: join(element("scratch", i), "type")})
+		c.dims(&arg, use{path: tomldoc.Join(tomldoc.Element("scratch", i), "type")})
 	}
 	for _, let := range c.op.Lets {
-		c.integer(let.Expr, use{path: join("let", let.Name)})
+		c.integer(let.Expr, use{path: tomldoc.Join("let", let.Name)})
 	}
 }
 
@@ -47,9 +50,9 @@ func (c *checker) dims(arg *Arg, u use) {
 		leads := arg.Type.leads()
 		binds := func(in Arg) bool { return in.Type.leads() == leads }
 		if !slices.ContainsFunc(c.op.Inputs, binds) {
-			c.report(u.path, codeLeading, "", "%s: no input has the leading dims %q", arg.Name, leads)
+			c.report(u.path, code.Leading, "", "%s: no input has the leading dims %q", arg.Name, leads)
 		} else {
-			c.optionalOnly("*", c.doc.in(u.path, 0), u)
+			c.optionalOnly("*", c.doc.In(u.path, 0), u)
 		}
 	}
 }
@@ -57,42 +60,42 @@ func (c *checker) dims(arg *Arg, u use) {
 // optionalOnly reports a size, or "*", that is known only when an optional input is given.
 func (c *checker) optionalOnly(name string, pos diag.Pos, u use) {
 	if input := c.fromOptional[name]; input != "" && input != u.arg {
-		c.diags.Add(pos, codeOptional, "give it to a required input too", "%q is bound only by the optional input %s", name, input)
+		c.diags.Add(pos, code.Optional, "give it to a required input too", "%q is bound only by the optional input %s", name, input)
 	}
 }
 
 // dim checks an expression that is a dim: an integer that cannot be a negative constant.
-func (c *checker) dim(e *Expr, u use) {
+func (c *checker) dim(e *expr.Expr, u use) {
 	if !c.integer(e, u) {
 		return
 	}
-	if v, err := e.Eval(NoValues{}); err == nil && v < 0 {
-		c.diags.Add(c.doc.in(u.path, e.Col), codeConstant, "", "%s: a dimension cannot be negative", e.Text)
+	if v, err := e.Eval(expr.NoValues{}); err == nil && v < 0 {
+		c.diags.Add(c.doc.In(u.path, e.Col), code.Constant, "", "%s: a dimension cannot be negative", e.Text)
 	}
 }
 
 // integer checks an expression that stands for a size.
-func (c *checker) integer(e *Expr, u use) bool { return c.number(e, u) && c.constants(e, u) }
+func (c *checker) integer(e *expr.Expr, u use) bool { return c.number(e, u) && c.constants(e, u) }
 
-func (c *checker) misuse(e *Expr, u use, hint, format string, args ...any) bool {
-	c.diags.Add(c.doc.in(u.path, e.Col), codeMisuse, hint, format, args...)
+func (c *checker) misuse(e *expr.Expr, u use, hint, format string, args ...any) bool {
+	c.diags.Add(c.doc.In(u.path, e.Col), code.Misuse, hint, format, args...)
 	return false
 }
 
 // number checks an expression whose value is a number.
-func (c *checker) number(e *Expr, u use) bool {
+func (c *checker) number(e *expr.Expr, u use) bool {
 	switch e.Op {
-	case OpConst:
+	case expr.OpConst:
 		return true
-	case OpFloat:
+	case expr.OpFloat:
 		return u.float || c.misuse(e, u, "", "%s: sizes are integers", e.Text)
-	case OpSymbol:
+	case expr.OpSymbol:
 		return c.size(e, u)
-	case OpIndex:
+	case expr.OpIndex:
 		return c.index(e, u)
-	case OpSum, OpLen:
+	case expr.OpSum, expr.OpLen:
 		return c.list(e, u)
-	case OpNeg, OpAdd, OpSub, OpMul, OpFloorDiv, OpMod, OpPow, OpMin, OpMax, OpCeilDiv:
+	case expr.OpNeg, expr.OpAdd, expr.OpSub, expr.OpMul, expr.OpFloorDiv, expr.OpMod, expr.OpPow, expr.OpMin, expr.OpMax, expr.OpCeilDiv:
 		ok := true
 		for _, arg := range e.Args {
 			ok = c.number(arg, u) && ok
@@ -103,12 +106,12 @@ func (c *checker) number(e *Expr, u use) bool {
 }
 
 // size checks a name that stands for a number.
-func (c *checker) size(e *Expr, u use) bool {
-	pos := c.doc.in(u.path, e.Col)
+func (c *checker) size(e *expr.Expr, u use) bool {
+	pos := c.doc.In(u.path, e.Col)
 	if known, ok := c.names[e.Name]; ok {
 		if u.declare && known.attr == nil && known.kind != kindLet {
-			line := c.doc.keyAt(known.path).Line
-			c.diags.Add(pos, codeDuplicate, namespaceHint, "dim %s has the name of the %s in line %d", e.Name, known.kind, line)
+			line := c.doc.KeyAt(known.path).Line
+			c.diags.Add(pos, code.Duplicate, namespaceHint, "dim %s has the name of the %s in line %d", e.Name, known.kind, line)
 			return false
 		}
 		return c.namedSize(e, known, u)
@@ -127,7 +130,7 @@ func (c *checker) size(e *Expr, u use) bool {
 		c.optionalOnly(e.Name, pos, u)
 	case !c.open:
 		hint := diag.DidYouMean(e.Name, c.numbers(), "sizes come from the dims of inputs")
-		c.diags.Add(pos, codeSymbol, hint, "unknown symbol %s", e.Name)
+		c.diags.Add(pos, code.Symbol, hint, "unknown symbol %s", e.Name)
 		return false
 	}
 	return true
@@ -144,7 +147,7 @@ func (c *checker) numbers() []string {
 	return names
 }
 
-func (c *checker) namedSize(e *Expr, known entity, u use) bool {
+func (c *checker) namedSize(e *expr.Expr, known entity, u use) bool {
 	switch {
 	case known.kind == kindLet:
 		return true
@@ -164,65 +167,65 @@ func (c *checker) namedSize(e *Expr, known entity, u use) bool {
 	return true
 }
 
-func (c *checker) index(e *Expr, u use) bool {
+func (c *checker) index(e *expr.Expr, u use) bool {
 	known := c.names[e.Name]
 	if known.attr == nil || known.attr.Len < 1 {
 		return c.misuse(e, u, "only an int[N] attribute has elements", "%s is not indexable", e.Name)
 	}
-	if i := e.Args[0]; i.Op != OpConst || i.Value >= int64(known.attr.Len) {
+	if i := e.Args[0]; i.Op != expr.OpConst || i.Value >= int64(known.attr.Len) {
 		return c.misuse(i, u, "", "the index of %s must be a constant below %d", e.Name, known.attr.Len)
 	}
 	return true
 }
 
 // list checks sum(n) and len(xs).
-func (c *checker) list(e *Expr, u use) bool {
+func (c *checker) list(e *expr.Expr, u use) bool {
 	known, declared := c.names[e.Name]
 	isList := declared && known.attr != nil && known.attr.Len != 0
-	if e.Op == OpLen && declared && known.kind == kindInput {
+	if e.Op == expr.OpLen && declared && known.kind == kindInput {
 		i := c.op.InputIndex(e.Name)
 		isList = i >= 0 && c.op.Inputs[i].List
 	}
-	if e.Op == OpSum && c.perElement[e.Name] {
+	if e.Op == expr.OpSum && c.perElement[e.Name] {
 		isList = true
 	}
 	if isList || c.open {
 		return true
 	}
-	if e.Op == OpSum {
+	if e.Op == expr.OpSum {
 		return c.misuse(e, u, "sum adds a size of list inputs, or an int[] attribute", "%s is no list of numbers", e.Name)
 	}
 	return c.misuse(e, u, "len counts a list input, or an int[] attribute", "%s is no list", e.Name)
 }
 
 // constants reports the parts of an expression that are constant and have no value.
-func (c *checker) constants(e *Expr, u use) bool {
+func (c *checker) constants(e *expr.Expr, u use) bool {
 	for _, arg := range e.Args {
 		if !c.constants(arg, u) {
 			return false
 		}
 	}
-	divides := e.Op == OpFloorDiv || e.Op == OpMod || e.Op == OpCeilDiv
+	divides := e.Op == expr.OpFloorDiv || e.Op == expr.OpMod || e.Op == expr.OpCeilDiv
 	var err error
 	switch {
 	case divides && isConstant(e.Args[1], 0):
-		err = fmt.Errorf("%s: %w", e.Text, ErrZeroDivision)
-	case e.Op == OpPow && !u.float && e.Args[1].Op == OpNeg:
-		err = fmt.Errorf("%s: %w", e.Text, ErrNotInteger)
+		err = fmt.Errorf("%s: %w", e.Text, expr.ErrZeroDivision)
+	case e.Op == expr.OpPow && !u.float && e.Args[1].Op == expr.OpNeg:
+		err = fmt.Errorf("%s: %w", e.Text, expr.ErrNotInteger)
 	case len(e.Symbols()) > 0:
 	case u.float:
-		_, err = e.EvalFloat(NoValues{})
+		_, err = e.EvalFloat(expr.NoValues{})
 	default:
-		_, err = e.Eval(NoValues{})
+		_, err = e.Eval(expr.NoValues{})
 	}
 	if err != nil {
-		c.diags.Add(c.doc.in(u.path, e.Col), codeConstant, "", "%s", err)
+		c.diags.Add(c.doc.In(u.path, e.Col), code.Constant, "", "%s", err)
 	}
 	return err == nil
 }
 
 // isConstant says whether an expression without names has the given value.
-func isConstant(e *Expr, value float64) bool {
-	v, err := e.EvalFloat(NoValues{})
+func isConstant(e *expr.Expr, value float64) bool {
+	v, err := e.EvalFloat(expr.NoValues{})
 	return err == nil && v == value
 }

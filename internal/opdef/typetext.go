@@ -3,23 +3,30 @@ package opdef
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
+
+	"github.com/opcast/opcast/internal/opdef/expr"
 )
 
-// ParseType parses "T[*, 2*D]". The dtype stays in Var, whether it is a variable or not; the error is a *SyntaxError.
+// wordPattern is the form of a dtype and of a dtype variable, right or not.
+var wordPattern = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
+
+// ParseType parses "T[*, 2*D]". The dtype stays in Var, whether it is a variable or not; the error is an *expr.SyntaxError.
 func ParseType(text string) (Type, error) {
 	t := Type{Text: strings.Join(strings.Fields(text), " ")}
-	name := span(text, func(c byte) bool { return c != '[' })
-	t.Var = strings.TrimSpace(text[:name])
-	if t.Var == "" || span(t.Var, func(c byte) bool { return isLetter(c) || isDigit(c) }) < len(t.Var) {
-		return t, &SyntaxError{Text: fmt.Sprintf("expected a dtype, got %q", t.Var), Hint: `a type is "dtype[dims]", for example "T[*, N]"`}
+	before, _, _ := strings.Cut(text, "[")
+	name := len(before)
+	t.Var = strings.TrimSpace(before)
+	if !wordPattern.MatchString(t.Var) {
+		return t, &expr.SyntaxError{Text: fmt.Sprintf("expected a dtype, got %q", t.Var), Hint: `a type is "dtype[dims]", for example "T[*, N]"`}
 	}
 	if name == len(text) {
-		return t, &SyntaxError{Col: name, Text: `expected "[" after the dtype`, Hint: fmt.Sprintf(`write "%s[]" for a scalar`, t.Var)}
+		return t, &expr.SyntaxError{Col: name, Text: `expected "[" after the dtype`, Hint: fmt.Sprintf(`write "%s[]" for a scalar`, t.Var)}
 	}
 	closing := strings.TrimRight(text, " \t\r\n")
 	if !strings.HasSuffix(closing, "]") || len(closing) == name+1 {
-		return t, &SyntaxError{Col: len(text), Text: `expected "]" at the end`}
+		return t, &expr.SyntaxError{Col: len(text), Text: `expected "]" at the end`}
 	}
 	return t, parseDims(&t, text[:len(closing)-1], name+1)
 }
@@ -50,17 +57,17 @@ func parseDims(t *Type, text string, start int) error {
 func parseDim(text string, col int) (Dim, error) {
 	switch strings.TrimSpace(text) {
 	case "":
-		return Dim{}, &SyntaxError{Col: col, Text: "expected a dimension between the commas"}
+		return Dim{}, &expr.SyntaxError{Col: col, Text: "expected a dimension between the commas"}
 	case "*":
 		return Dim{Star: true}, nil
 	case "...":
 		return Dim{Ellipsis: true}, nil
 	}
-	e, err := ParseExpr(text)
-	if fault := (*SyntaxError)(nil); errors.As(err, &fault) {
+	e, err := expr.Parse(text)
+	if fault := (*expr.SyntaxError)(nil); errors.As(err, &fault) {
 		fault.Col += col
 		return Dim{}, fault
 	}
-	e.walk(func(n *Expr) { n.Col += col })
+	e.Walk(func(n *expr.Expr) { n.Col += col })
 	return Dim{Expr: e}, nil
 }

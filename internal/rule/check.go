@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/expr"
 )
 
 // Value is an array argument as the rules see it. The zero value is an absent argument.
@@ -63,9 +64,9 @@ func (p *Program) Check(c Call) *Fault {
 // noValue says why a size has none.
 func noValue(err error) string {
 	switch {
-	case errors.Is(err, opdef.ErrOverflow):
+	case errors.Is(err, expr.ErrOverflow):
 		return "a size does not fit in 64 bits"
-	case errors.Is(err, opdef.ErrNotInteger):
+	case errors.Is(err, expr.ErrNotInteger):
 		return "a size is not an integer"
 	}
 	return "division by zero in a size"
@@ -232,7 +233,7 @@ func (e *evaluation) solve(r Rule, v Value, dim int) error {
 	}
 	rest := v.Shape[dim] - constant
 	if constant < 0 && rest < 0 {
-		return opdef.ErrOverflow
+		return expr.ErrOverflow
 	}
 	if coef == 0 || rest%coef != 0 || rest/coef < 0 {
 		return expected("ValueError", r.Arg, "dimension %d to be of the form %s, got shape %s", dim, r.Form, List(v.Shape))

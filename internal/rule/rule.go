@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/expr"
 )
 
 // Kind is the kind of a rule.
@@ -76,8 +77,8 @@ type Rule struct {
 	// Dim counts from the end (negative) in types with leading dims, else from the start.
 	Dim         int
 	Symbol      string
-	Coef, Const *opdef.Expr
-	Expr        *opdef.Expr
+	Coef, Const *expr.Expr
+	Expr        *expr.Expr
 	// Form is the dim or condition as the author wrote it, What the array that an OutSize rule is about: "output y".
 	Form string
 	What string
@@ -229,7 +230,7 @@ func (p *Program) step(s opdef.Step) {
 }
 
 // why lists the symbols of e with the arguments that bind them.
-func (p *Program) why(e *opdef.Expr) []Origin {
+func (p *Program) why(e *expr.Expr) []Origin {
 	var out []Origin
 	for _, s := range e.Symbols() {
 		out = append(out, Origin{Name: s, Of: p.Origin[s]})
@@ -256,18 +257,18 @@ func DimIndex(t opdef.Type, j int) int {
 
 // nonNegative says whether an output dim cannot be negative: sizes of arrays never are, so neither are their sums,
 // products, quotients and extremes.
-func (p *Program) nonNegative(e *opdef.Expr) bool {
+func (p *Program) nonNegative(e *expr.Expr) bool {
 	switch e.Op {
-	case opdef.OpConst:
+	case expr.OpConst:
 		return e.Value >= 0
-	case opdef.OpSymbol:
+	case expr.OpSymbol:
 		for _, l := range p.Op.Lets {
 			if l.Name == e.Name {
 				return p.nonNegative(l.Expr)
 			}
 		}
 		return p.Origin[e.Name] != ""
-	case opdef.OpAdd, opdef.OpMul, opdef.OpFloorDiv, opdef.OpMod, opdef.OpMin, opdef.OpMax, opdef.OpCeilDiv:
+	case expr.OpAdd, expr.OpMul, expr.OpFloorDiv, expr.OpMod, expr.OpMin, expr.OpMax, expr.OpCeilDiv:
 		for _, a := range e.Args {
 			if !p.nonNegative(a) {
 				return false
@@ -279,14 +280,14 @@ func (p *Program) nonNegative(e *opdef.Expr) bool {
 }
 
 // hasValue says whether the expression has a value in 64 bits whatever sizes its names stand for.
-func hasValue(e *opdef.Expr) bool {
+func hasValue(e *expr.Expr) bool {
 	switch e.Op {
-	case opdef.OpConst, opdef.OpSymbol:
+	case expr.OpConst, expr.OpSymbol:
 		return true
-	case opdef.OpMin, opdef.OpMax:
-		return !slices.ContainsFunc(e.Args, func(a *opdef.Expr) bool { return !hasValue(a) })
-	case opdef.OpFloorDiv, opdef.OpMod, opdef.OpCeilDiv:
-		return hasValue(e.Args[0]) && e.Args[1].Op == opdef.OpConst // which is not zero in a valid definition
+	case expr.OpMin, expr.OpMax:
+		return !slices.ContainsFunc(e.Args, func(a *expr.Expr) bool { return !hasValue(a) })
+	case expr.OpFloorDiv, expr.OpMod, expr.OpCeilDiv:
+		return hasValue(e.Args[0]) && e.Args[1].Op == expr.OpConst // which is not zero in a valid definition
 	}
 	return len(e.Symbols()) == 0
 }

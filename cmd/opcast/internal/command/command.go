@@ -13,6 +13,7 @@ import (
 
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/report"
 	"github.com/spf13/cobra"
 )
@@ -121,9 +122,9 @@ func (a *app) load() (*opdef.Project, error) {
 
 // read reads the project; a folder that is none is a wrong use.
 func (a *app) read() (*opdef.Project, diag.List, error) {
-	_, err := os.Stat(filepath.Join(a.dir, opdef.ManifestFile))
+	_, err := os.Stat(filepath.Join(a.dir, manifest.File))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		err = fmt.Errorf("%s is no project: it has no %s (name the project with -C, or begin one with opcast init)", a.dir, opdef.ManifestFile)
+		err = fmt.Errorf("%s is no project: it has no %s (name the project with -C, or begin one with opcast init)", a.dir, manifest.File)
 		return nil, nil, ExitError{Code: exitUsage, Err: err}
 	}
 	return opdef.Load(a.dir)

@@ -8,7 +8,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/manifest"
+	"github.com/opcast/opcast/internal/opdef/names"
 	"github.com/spf13/cobra"
 )
 
@@ -49,13 +50,13 @@ func (a *app) initProject(dir, name string) error {
 	if name == "" {
 		name = collectionName(filepath.Base(abs))
 	}
-	if err := opdef.CheckCollectionName(name); err != nil {
+	if err := names.CheckCollection(name); err != nil {
 		return ExitError{Code: exitUsage, Err: fmt.Errorf("%w; choose one with --name", err)}
 	}
 	files := map[string]string{
-		opdef.ManifestFile: manifestTemplate,
-		".gitignore":       gitignoreTemplate,
-		"README.md":        readmeTemplate,
+		manifest.File: manifestTemplate,
+		".gitignore":  gitignoreTemplate,
+		"README.md":   readmeTemplate,
 	}
 	if err := a.create(abs, files, struct{ Name string }{name}); err != nil {
 		return err

@@ -14,6 +14,8 @@ import (
 	"text/template"
 
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/manifest"
+	"github.com/opcast/opcast/internal/opdef/names"
 	"github.com/spf13/cobra"
 )
 
@@ -46,13 +48,13 @@ func (a *app) newOp(name string) error {
 	if err != nil {
 		return err
 	}
-	if err := opdef.CheckOpName(name); err != nil {
+	if err := names.CheckOp(name); err != nil {
 		return ExitError{Code: exitUsage, Err: err}
 	}
-	if i := slices.IndexFunc(p.Ops, func(op *opdef.Op) bool { return opdef.Pascal(op.Name) == opdef.Pascal(name) }); i >= 0 {
+	if i := slices.IndexFunc(p.Ops, func(op *opdef.Op) bool { return names.Pascal(op.Name) == names.Pascal(name) }); i >= 0 {
 		return ExitError{Code: exitUsage, Err: fmt.Errorf("op %s exists in %s", p.Ops[i].Name, p.Ops[i].File)}
 	}
-	data := newOp{Name: name, Func: opdef.Pascal(name), Kind: p.FreeKind()}
+	data := newOp{Name: name, Func: names.Pascal(name), Kind: p.FreeKind()}
 	files := map[string]string{"opdefs/" + name + ".toml": opTemplate}
 	kernel := "csrc/cpu/" + name + ".cc"
 	if slices.Contains(p.Manifest.Devices, "cpu") {
@@ -62,7 +64,7 @@ func (a *app) newOp(name string) error {
 		return err
 	}
 	if _, written := files[kernel]; written && !matches(p.Manifest.Sources, kernel) {
-		if _, err := fmt.Fprintf(a.stderr, "note: %s is in none of the sources in %s\n", kernel, opdef.ManifestFile); err != nil {
+		if _, err := fmt.Fprintf(a.stderr, "note: %s is in none of the sources in %s\n", kernel, manifest.File); err != nil {
 			return err
 		}
 	}
@@ -82,22 +84,22 @@ func matches(globs []string, name string) bool {
 
 // create writes the rendered files below dir and lists them. If one of them exists already, it writes nothing.
 func (a *app) create(dir string, files map[string]string, data any) error {
-	names := make([]string, 0, len(files))
+	paths := make([]string, 0, len(files))
 	var taken []string
 	for name := range files {
-		names = append(names, name)
+		paths = append(paths, name)
 		if info, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name))); err == nil && (info.Size() > 0 || !info.Mode().IsRegular()) {
 			taken = append(taken, name)
 		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("look for file: %w", err)
 		}
 	}
-	slices.Sort(names)
+	slices.Sort(paths)
 	slices.Sort(taken)
 	if len(taken) > 0 {
 		return ExitError{Code: exitUsage, Err: fmt.Errorf("nothing written: %s exists already", strings.Join(taken, ", "))}
 	}
-	for _, name := range names {
+	for _, name := range paths {
 		if err := writeTemplate(filepath.Join(dir, filepath.FromSlash(name)), files[name], data); err != nil {
 			return err
 		}

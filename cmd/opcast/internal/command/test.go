@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/opcast/opcast/conformance"
 	"github.com/opcast/opcast/internal/generated"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/manifest"
+	"github.com/spf13/cobra"
 )
 
 // testFlags are the choices of the command line.
@@ -176,7 +176,7 @@ func (a *app) definitions(dir string) (*opdef.Project, error) {
 		return a.load()
 	}
 	load := opdef.LoadFolder
-	if _, err := os.Stat(filepath.Join(dir, opdef.ManifestFile)); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, manifest.File)); err == nil {
 		load = opdef.Load
 	}
 	p, diags, err := load(dir)

@@ -1,4 +1,4 @@
-package opdef
+package tomldoc
 
 import (
 	"strings"
@@ -26,7 +26,7 @@ deep = [
 ]
 `
 	var diags diag.List
-	doc := parseDocument("f.toml", []byte(text), &diags)
+	doc := Parse("f.toml", []byte(text), &diags)
 	if len(diags) > 0 {
 		t.Fatal(diags)
 	}
@@ -36,15 +36,15 @@ deep = [
 		"odd key": "1979", "kernels": "kernels", "kernels[0]": "kernels", "kernels[1].name": `"two"`, "kernels[1].dtypes.T": `"f16"`,
 		"kernels[1].more": "more]", "kernels[1].more.deep[0]": `"e"`,
 	} {
-		pos := doc.at(path)
+		pos := doc.At(path)
 		if pos.Line < 1 || !strings.HasPrefix(lines[pos.Line-1][pos.Col-1:], want) {
 			t.Errorf("%s: at %s, want %q there", path, pos, want)
 		}
 	}
-	if got, want := doc.keyAt("kernels[1].name").String(), "f.toml:10:1"; got != want {
+	if got, want := doc.KeyAt("kernels[1].name").String(), "f.toml:10:1"; got != want {
 		t.Errorf("key at %s, want %s", got, want)
 	}
-	if got, want := doc.at("kernels[1].missing[3].too").String(), "f.toml:9:3"; got != want {
+	if got, want := doc.At("kernels[1].missing[3].too").String(), "f.toml:9:3"; got != want {
 		t.Errorf("missing key at %s, want %s", got, want)
 	}
 }
@@ -52,9 +52,9 @@ deep = [
 // TestInside: offsets count inside strings that stand in the file as they are; others are pointed at as a whole.
 func TestInside(t *testing.T) {
 	var diags diag.List
-	doc := parseDocument("f.toml", []byte("plain = \"T[N]\"\nliteral = 'T[N]'\nescaped = \"T\\u005bN]\"\nlong = \"\"\"\nT[N]\"\"\"\n"), &diags)
+	doc := Parse("f.toml", []byte("plain = \"T[N]\"\nliteral = 'T[N]'\nescaped = \"T\\u005bN]\"\nlong = \"\"\"\nT[N]\"\"\"\n"), &diags)
 	for path, want := range map[string]string{"plain": "f.toml:1:12", "literal": "f.toml:2:14", "escaped": "f.toml:3:11", "long": "f.toml:4:8"} {
-		if got := doc.in(path, 2).String(); got != want {
+		if got := doc.In(path, 2).String(); got != want {
 			t.Errorf("%s: at %s, want %s", path, got, want)
 		}
 	}

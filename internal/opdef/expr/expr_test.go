@@ -1,4 +1,4 @@
-package opdef
+package expr
 
 import (
 	"errors"
@@ -14,7 +14,8 @@ type values struct {
 	lists map[string][]int64
 }
 
-func (v values) Int(name string) (int64, bool)    { n, ok := v.ints[name]; return n, ok }
+func (v values) Int(name string) (int64, bool) { n, ok := v.ints[name]; return n, ok }
+
 func (v values) List(name string) ([]int64, bool) { l, ok := v.lists[name]; return l, ok }
 
 var testEnv = values{
@@ -35,7 +36,7 @@ func TestEval(t *testing.T) {
 		{"Z != 0 and N % Z == 0", 0}, {"1 + 2 == 3", 1}, {"-9223372036854775807 - 1", math.MinInt64}, {"3 ** 39", 4052555153018976267},
 		{"9223372036854775807 % -1", 0}, {"(-2) ** 63", math.MinInt64},
 	} {
-		e, err := ParseExpr(test.text)
+		e, err := Parse(test.text)
 		if err != nil {
 			t.Errorf("%s: %v", test.text, err)
 			continue
@@ -53,7 +54,7 @@ func TestEvalFaults(t *testing.T) {
 		"4294967296 * 2147483648": ErrOverflow, "(-9223372036854775807 - 1) // -1": ErrOverflow, "-(-9223372036854775807 - 1)": ErrOverflow,
 		"2 ** -1": ErrNotInteger, "0.5": ErrNotInteger, "stride[2]": nil, "stride[-1]": nil, "K": nil, "sum(m)": nil, "K + 1": nil,
 	} {
-		e, err := ParseExpr(text)
+		e, err := Parse(text)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -69,7 +70,7 @@ func TestEvalFloat(t *testing.T) {
 		"D ** -0.5": 0.125, "1e-6 * 2": 2e-6, "7 // 2.0": 3, "-7 // 2.0": -4, "-7 % 3.0": 2, "7 % -3.0": -2, "max(N, 7.5)": 7.5, "min(2, N)": 2,
 		"ceildiv(7, 2.0)": 4, "-stride[0] + 0.5": -1.5, "sum(n) - 1": 5,
 	} {
-		e, err := ParseExpr(text)
+		e, err := Parse(text)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -79,7 +80,7 @@ func TestEvalFloat(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"Z ** -1", "1.0 // Z", "1e300 * 1e300", "(-1) ** 0.5", "N > 1", "K * 0.5"} {
-		e, err := ParseExpr(text)
+		e, err := Parse(text)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -104,7 +105,7 @@ func TestParseFaults(t *testing.T) {
 		{"1e999", 0, "not a number"}, {"N é", 2, `"é"`}, {deep[:500], 55, "nested too deeply"}, {deep + "N", 0, "longer than"},
 		{"N" + strings.Repeat("+N", 80), 129, "operators in a row"}, {"+N", 0, `got "+"`}, {"'N'", 0, `"'"`}, {"N && M", 2, `"&&"`},
 	} {
-		_, err := ParseExpr(test.text)
+		_, err := Parse(test.text)
 		var fault *SyntaxError
 		if !errors.As(err, &fault) || fault.Col != test.col || !strings.Contains(fault.Text, test.want) {
 			t.Errorf("%.20q: got %#v, want %q at %d", test.text, err, test.want, test.col)
@@ -113,7 +114,7 @@ func TestParseFaults(t *testing.T) {
 }
 
 func TestExprText(t *testing.T) {
-	e, err := ParseExpr(" ( H +  2*padding[0] -\tdilation[0]*(R - 1) ) // stride[0] + sum( n )")
+	e, err := Parse(" ( H +  2*padding[0] -\tdilation[0]*(R - 1) ) // stride[0] + sum( n )")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,15 +138,15 @@ func FuzzExpr(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		e, err := ParseExpr(text)
+		e, err := Parse(text)
 		if err != nil {
 			if fault := new(SyntaxError); !errors.As(err, &fault) || fault.Col < 0 || fault.Col > len(text) || fault.Text == "" {
 				t.Fatalf("fault %#v", err)
 			}
 			return
 		}
-		again, err := ParseExpr(e.Text)
-		if err != nil || again.Text != e.Text || nodes(again) != nodes(e) {
+		again, err := Parse(e.Text)
+		if err != nil || again.Text != e.Text || Nodes(again) != Nodes(e) {
 			t.Fatalf("%q became %q: %v", text, e.Text, err)
 		}
 		_, _ = e.EvalFloat(testEnv)
@@ -195,7 +196,7 @@ func bigEval(e *Expr) (v *big.Int, exact bool) {
 	return nil, false
 }
 
-func bigDivide(op ExprOp, a, b *big.Int) (*big.Int, bool) {
+func bigDivide(op Op, a, b *big.Int) (*big.Int, bool) {
 	if b.Sign() == 0 {
 		return nil, false
 	}
@@ -213,7 +214,7 @@ func bigDivide(op ExprOp, a, b *big.Int) (*big.Int, bool) {
 // bigMax returns the largest magnitude of any part of an expression.
 func bigMax(e *Expr) *big.Int {
 	largest := new(big.Int)
-	e.walk(func(n *Expr) {
+	e.Walk(func(n *Expr) {
 		if v, exact := bigEval(n); exact && v.CmpAbs(largest) > 0 {
 			largest.Abs(v)
 		}

@@ -1,4 +1,8 @@
-package opdef
+// Package tomldoc reads TOML files for programs that must explain their mistakes.
+//
+// A Document remembers where every key and value stands, so that a message can point there, and fills Go structs without
+// stopping at the first value of a wrong type. Values are named by paths such as "inputs[1].type".
+package tomldoc
 
 import (
 	"bytes"
@@ -10,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 )
@@ -17,8 +22,8 @@ import (
 // maxIndexDepth is the depth to which positions are kept; the schema is four levels deep.
 const maxIndexDepth = 8
 
-// document is a TOML file: its values, and the place of every key and array element.
-type document struct {
+// Document is a parsed TOML file: its values, and the place of every key and array element.
+type Document struct {
 	file   string
 	data   []byte
 	values map[string]any
@@ -37,9 +42,10 @@ type place struct {
 	plain bool
 }
 
-// parseDocument parses a file. After a syntax error, which it reports, the document is nil.
-func parseDocument(file string, data []byte, diags *diag.List) *document {
-	d := &document{file: file, data: data, values: map[string]any{}, places: map[string]place{}, bad: map[string]bool{}, diags: diags}
+// Parse parses the contents of a file. Syntax errors are added to diags, and so are the mistakes that Decode finds later.
+// After a syntax error the document is nil.
+func Parse(file string, data []byte, diags *diag.List) *Document {
+	d := &Document{file: file, data: data, values: map[string]any{}, places: map[string]place{}, bad: map[string]bool{}, diags: diags}
 	d.lines = []int{0}
 	for i, c := range data {
 		if c == '\n' {
@@ -50,18 +56,18 @@ func parseDocument(file string, data []byte, diags *diag.List) *document {
 	var fault *toml.DecodeError
 	if errors.As(err, &fault) {
 		line, col := fault.Position()
-		d.diags.Add(diag.Pos{File: file, Line: line, Col: col}, codeSyntax, "", "%s", strings.TrimPrefix(fault.Error(), "toml: "))
+		d.diags.Add(diag.Pos{File: file, Line: line, Col: col}, code.Syntax, "", "%s", strings.TrimPrefix(fault.Error(), "toml: "))
 		return nil
 	}
 	if err != nil {
-		d.diags.Add(d.pos(0), codeSyntax, "", "%s", strings.TrimPrefix(err.Error(), "toml: "))
+		d.diags.Add(d.pos(0), code.Syntax, "", "%s", strings.TrimPrefix(err.Error(), "toml: "))
 		return nil
 	}
 	newIndexer(d).run()
 	return d
 }
 
-func (d *document) pos(offset int) diag.Pos {
+func (d *Document) pos(offset int) diag.Pos {
 	line, exact := slices.BinarySearch(d.lines, offset)
 	if !exact {
 		line--
@@ -69,21 +75,22 @@ func (d *document) pos(offset int) diag.Pos {
 	return diag.Pos{File: d.file, Line: line + 1, Col: offset - d.lines[line] + 1}
 }
 
-// has says whether the path is given, or inside something already reported.
-func (d *document) has(path string) bool {
+// Has says whether the file gives the path a value. It says so too of a path inside a value of the wrong type, so that what
+// is missing there is not reported a second time.
+func (d *Document) Has(path string) bool {
 	_, given := d.places[path]
-	return given || d.tainted(path)
+	return given || d.Tainted(path)
 }
 
-// given says whether the path has a value of the right type.
-func (d *document) given(path string) bool {
+// Given says whether the file gives the path a value of the right type. Only Decode finds out about types.
+func (d *Document) Given(path string) bool {
 	_, given := d.places[path]
-	return given && !d.tainted(path)
+	return given && !d.Tainted(path)
 }
 
-// tainted says whether the path, or something around it, has a value of the wrong type.
-func (d *document) tainted(path string) bool {
-	for ; path != ""; path = parent(path) {
+// Tainted says whether the path, or something around it, has a value of the wrong type.
+func (d *Document) Tainted(path string) bool {
+	for ; path != ""; path = Parent(path) {
 		if d.bad[path] {
 			return true
 		}
@@ -91,9 +98,10 @@ func (d *document) tainted(path string) bool {
 	return false
 }
 
-// at returns where the value of path stands, else its key, else what contains it.
-func (d *document) at(path string) diag.Pos {
-	for ; path != ""; path = parent(path) {
+// At returns where the value of the path stands. Where there is none it returns the place of the key, else of what would
+// contain it.
+func (d *Document) At(path string) diag.Pos {
+	for ; path != ""; path = Parent(path) {
 		if p, ok := d.places[path]; ok {
 			return cmp.Or(p.value, p.key)
 		}
@@ -101,22 +109,32 @@ func (d *document) at(path string) diag.Pos {
 	return d.pos(0)
 }
 
-// keyAt returns where the key of path stands, else what at says.
-func (d *document) keyAt(path string) diag.Pos {
-	return cmp.Or(d.places[path].key, d.at(path))
+// KeyAt returns where the key of the path stands. Where there is none it returns the same as At.
+func (d *Document) KeyAt(path string) diag.Pos {
+	return cmp.Or(d.places[path].key, d.At(path))
 }
 
-// in returns the place of a byte inside the string at path.
-func (d *document) in(path string, offset int) diag.Pos {
-	pos := d.at(path)
+// In returns the place of a byte inside the string at the path. Where the file writes the string with escapes or over several
+// lines, it returns the place of the whole string.
+func (d *Document) In(path string, offset int) diag.Pos {
+	pos := d.At(path)
 	if d.places[path].plain {
 		pos.Col += 1 + offset
 	}
 	return pos
 }
 
-// join appends a key to a path; keys with unusual characters are quoted.
-func join(path, key string) string {
+// Positions returns where every path that the file gives stands, as At does.
+func (d *Document) Positions() map[string]diag.Pos {
+	positions := make(map[string]diag.Pos, len(d.places))
+	for path := range d.places {
+		positions[path] = d.At(path)
+	}
+	return positions
+}
+
+// Join appends a key to a path. Keys with unusual characters are quoted.
+func Join(path, key string) string {
 	if key == "" || strings.ContainsAny(key, ".[]\"") {
 		key = strconv.Quote(key)
 	}
@@ -126,22 +144,23 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-func element(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
+// Element appends an index to a path.
+func Element(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
 
-// parent cuts the last key or index off a path.
-func parent(path string) string {
+// Parent cuts the last key or index off a path. The parent of a single key is empty.
+func Parent(path string) string {
 	return path[:max(0, strings.LastIndexAny(path, ".["))]
 }
 
-// indexer walks the syntax tree and fills document.places.
+// indexer walks the syntax tree and fills Document.places.
 type indexer struct {
-	*document
+	*Document
 	parser unstable.Parser
 	// tables counts the elements of each array of tables.
 	tables map[string]int
 }
 
-func newIndexer(d *document) *indexer { return &indexer{document: d, tables: map[string]int{}} }
+func newIndexer(d *Document) *indexer { return &indexer{Document: d, tables: map[string]int{}} }
 
 func (x *indexer) run() {
 	x.parser.Reset(x.data)
@@ -152,7 +171,7 @@ func (x *indexer) run() {
 			prefix, _ = x.key("", n, 0)
 		case unstable.ArrayTable:
 			path, pos := x.key("", n, 0)
-			prefix = element(path, x.tables[path])
+			prefix = Element(path, x.tables[path])
 			x.tables[path]++
 			x.places[prefix] = place{key: pos}
 		case unstable.KeyValue:
@@ -165,9 +184,9 @@ func (x *indexer) run() {
 func (x *indexer) key(prefix string, n *unstable.Node, depth int) (path string, pos diag.Pos) {
 	for it := n.Key(); it.Next() && depth < maxIndexDepth; depth++ {
 		if count := x.tables[prefix]; count > 0 {
-			prefix = element(prefix, count-1)
+			prefix = Element(prefix, count-1)
 		}
-		prefix = join(prefix, string(it.Node().Data))
+		prefix = Join(prefix, string(it.Node().Data))
 		pos = x.pos(int(it.Node().Raw.Offset))
 		if _, seen := x.places[prefix]; !seen {
 			x.places[prefix] = place{key: pos}
@@ -197,7 +216,7 @@ func (x *indexer) value(path string, n *unstable.Node, near diag.Pos, depth int)
 	case unstable.Array:
 		it := n.Children()
 		for i := 0; it.Next(); i++ {
-			x.value(element(path, i), it.Node(), p.value, depth+1)
+			x.value(Element(path, i), it.Node(), p.value, depth+1)
 		}
 	case unstable.InlineTable:
 		x.inlineTable(path, n, depth)
@@ -210,7 +229,7 @@ func (x *indexer) inlineTable(path string, n *unstable.Node, depth int) {
 	for it := n.Children(); it.Next(); {
 		entry := it.Node()
 		if gap := x.data[end:entry.Raw.Offset]; bytes.IndexByte(gap, '\n') >= 0 {
-			x.diags.Add(x.pos(int(entry.Raw.Offset)), codeSyntax, "write the table on one line, or as a [table] of its own",
+			x.diags.Add(x.pos(int(entry.Raw.Offset)), code.Syntax, "write the table on one line, or as a [table] of its own",
 				"line break inside an inline table")
 			return
 		}

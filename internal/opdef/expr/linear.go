@@ -1,12 +1,13 @@
-package opdef
+package expr
 
 import (
 	"fmt"
 	"slices"
 )
 
-// linear splits e into coef*name + rest; ok is false where e is not linear in the name.
-func linear(e *Expr, name string) (coef, rest *Expr, ok bool) {
+// Linear splits an expression into coef*name + rest, where neither part depends on the name. The result ok is false where the
+// expression is not linear in the name.
+func Linear(e *Expr, name string) (coef, rest *Expr, ok bool) {
 	if !slices.Contains(e.Symbols(), name) {
 		return constant(0), e, true
 	}
@@ -15,7 +16,7 @@ func linear(e *Expr, name string) (coef, rest *Expr, ok bool) {
 		if i > 1 {
 			return nil, nil, false
 		}
-		if coefs[i], rests[i], ok = linear(arg, name); !ok {
+		if coefs[i], rests[i], ok = Linear(arg, name); !ok {
 			return nil, nil, false
 		}
 	}
@@ -38,12 +39,13 @@ func linear(e *Expr, name string) (coef, rest *Expr, ok bool) {
 }
 
 func isZero(e *Expr) bool { return e.Op == OpConst && e.Value == 0 }
-func isOne(e *Expr) bool  { return e.Op == OpConst && e.Value == 1 }
+
+func isOne(e *Expr) bool { return e.Op == OpConst && e.Value == 1 }
 
 func constant(v int64) *Expr { return &Expr{Op: OpConst, Value: v, Text: fmt.Sprint(v)} }
 
 // combine joins two expressions, folding constants, sums with 0 and products with 0 or 1.
-func combine(op ExprOp, a, b *Expr) *Expr {
+func combine(op Op, a, b *Expr) *Expr {
 	switch {
 	case a.Op == OpConst && b.Op == OpConst:
 		if v, err := apply(op, []int64{a.Value, b.Value}); err == nil {

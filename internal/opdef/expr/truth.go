@@ -1,4 +1,4 @@
-package opdef
+package expr
 
 // Truth is what is known of a condition when some of its names have no value yet. The values are those of three-valued
 // logic and are ordered: "and" is the smaller of its sides, "or" the greater, and "not" the negative.
@@ -46,8 +46,8 @@ func truthOf(b bool) Truth {
 	return KnownFalse
 }
 
-// DTypeTest returns the dtype variable and the dtype that a comparison such as "T == bf16" names, in either order. Whether
-// a name is a dtype variable is for isVar to say; ok is false where neither side is one.
+// DTypeTest returns the dtype variable and the dtype that a comparison such as "T == bf16" names, in either order. The
+// function isVar says which names are dtype variables. The result ok is false where neither side is one.
 func (e *Expr) DTypeTest(isVar func(name string) bool) (name, dtype string, ok bool) {
 	a, b := e.Args[0], e.Args[1]
 	if b.Op == OpSymbol && isVar(b.Name) {

@@ -1,7 +1,9 @@
-package opdef
+package expr
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/opcast/opcast/internal/diag"
 )
@@ -13,7 +15,7 @@ var calls = map[string]int{"min": -1, "max": -1, "ceildiv": 2, "sum": 1, "len": 
 func (p *parser) call(col int, name string) *Expr {
 	want, known := calls[name]
 	if !known {
-		p.fail(col, diag.DidYouMean(name, keys(calls), "functions are min, max, ceildiv, sum, len and aligned"), "unknown function %q", name)
+		p.fail(col, diag.DidYouMean(name, slices.Sorted(maps.Keys(calls)), "functions are min, max, ceildiv, sum, len and aligned"), "unknown function %q", name)
 	}
 	p.next()
 	var args []*Expr
@@ -28,7 +30,7 @@ func (p *parser) call(col int, name string) *Expr {
 	if want == -1 && len(args) < 2 || want >= 0 && len(args) != want {
 		p.fail(col, "", "%s takes %s, got %d", name, arity(want), len(args))
 	}
-	e := p.node(col, ExprOp(name), args...)
+	e := p.node(col, Op(name), args...)
 	if name == "sum" || name == "len" || name == "aligned" { // these take a name, not a value
 		if args[0].Op != OpSymbol {
 			p.fail(args[0].Col, "", "%s takes a name, got %q", name, args[0].Text)

@@ -1,11 +1,11 @@
-package opdef
+package expr
 
 import (
 	"fmt"
 	"math"
 )
 
-// EvalFloat computes an expression without comparison or logic in float64, for defaults such as "D ** -0.5".
+// EvalFloat computes the expression in float64, for defaults such as "D ** -0.5". It fails on comparison and logic.
 func (e *Expr) EvalFloat(env Env) (float64, error) {
 	switch e.Op {
 	case OpFloat:
@@ -32,7 +32,7 @@ func (e *Expr) EvalFloat(env Env) (float64, error) {
 	return v, nil
 }
 
-func applyFloat(op ExprOp, a []float64) (float64, error) {
+func applyFloat(op Op, a []float64) (float64, error) {
 	switch op {
 	case OpNeg:
 		return -a[0], nil
@@ -58,7 +58,7 @@ func applyFloat(op ExprOp, a []float64) (float64, error) {
 	return 0, fmt.Errorf("%q has no number", op)
 }
 
-func extreme(op ExprOp, a []float64) float64 {
+func extreme(op Op, a []float64) float64 {
 	best := a[0]
 	for _, v := range a[1:] {
 		if (v < best) == (op == OpMin) && v != best {
@@ -68,7 +68,7 @@ func extreme(op ExprOp, a []float64) float64 {
 	return best
 }
 
-func divideFloat(op ExprOp, a, b float64) float64 {
+func divideFloat(op Op, a, b float64) float64 {
 	switch op {
 	case OpFloorDiv:
 		return math.Floor(a / b)

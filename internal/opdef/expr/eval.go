@@ -1,4 +1,4 @@
-package opdef
+package expr
 
 import (
 	"errors"
@@ -32,10 +32,11 @@ var (
 	ErrNotInteger   = errors.New("value is not an integer")
 )
 
-// Symbols returns the names that the expression reads, sorted, each once. The argument of aligned is none of them.
+// Symbols returns the names that the expression reads, sorted and each once. The argument of aligned is not among them, as its
+// value is not read.
 func (e *Expr) Symbols() []string {
 	var names []string
-	e.walk(func(n *Expr) {
+	e.Walk(func(n *Expr) {
 		if n.Name != "" && n.Op != OpAligned {
 			names = append(names, n.Name)
 		}
@@ -44,22 +45,24 @@ func (e *Expr) Symbols() []string {
 	return slices.Compact(names)
 }
 
-// IsInteger says whether the value is an integer whatever the names stand for: no decimal point, no power.
+// IsInteger says whether the value is an integer whatever the names stand for. It is where the expression holds neither a
+// number with a decimal point nor a power.
 func (e *Expr) IsInteger() bool {
 	whole := true
-	e.walk(func(n *Expr) { whole = whole && n.Op != OpFloat && n.Op != OpPow })
+	e.Walk(func(n *Expr) { whole = whole && n.Op != OpFloat && n.Op != OpPow })
 	return whole
 }
 
-// walk visits the expression's nodes, parents first.
-func (e *Expr) walk(visit func(*Expr)) {
+// Walk visits the expression's nodes, parents first.
+func (e *Expr) Walk(visit func(*Expr)) {
 	visit(e)
 	for _, arg := range e.Args {
-		arg.walk(visit)
+		arg.Walk(visit)
 	}
 }
 
-// Eval computes the expression in 64-bit integers with Python's floor semantics. Comparison and logic give 0 or 1.
+// Eval computes the expression in 64-bit integers. Division rounds down and the remainder has the sign of the divisor, as in
+// Python. Comparison and logic give 0 or 1.
 func (e *Expr) Eval(env Env) (int64, error) {
 	switch e.Op {
 	case OpConst:
@@ -129,7 +132,7 @@ func (e *Expr) evalList(env Env) (int64, error) {
 	return list[i], nil
 }
 
-func apply(op ExprOp, a []int64) (int64, error) {
+func apply(op Op, a []int64) (int64, error) {
 	switch op {
 	case OpNeg:
 		return sub(0, a[0])
@@ -160,7 +163,7 @@ func asInt(b bool) int64 {
 	return 0
 }
 
-func compare(op ExprOp, a, b int64) (int64, error) {
+func compare(op Op, a, b int64) (int64, error) {
 	switch op {
 	case OpEq:
 		return asInt(a == b), nil
@@ -233,7 +236,7 @@ func pow(base, exponent int64) (int64, error) {
 	}
 }
 
-func divide(op ExprOp, a, b int64) (int64, error) {
+func divide(op Op, a, b int64) (int64, error) {
 	if b == 0 {
 		return 0, ErrZeroDivision
 	}
@@ -258,9 +261,9 @@ func divide(op ExprOp, a, b int64) (int64, error) {
 	return quotient, nil
 }
 
-// nodes counts the nodes of an expression.
-func nodes(e *Expr) int {
+// Nodes returns how many nodes the tree of an expression has.
+func Nodes(e *Expr) int {
 	n := 0
-	e.walk(func(*Expr) { n++ })
+	e.Walk(func(*Expr) { n++ })
 	return n
 }

@@ -1,4 +1,6 @@
-package opdef
+// Package names decides how ops, their arguments and collections may be called: which forms names have, and which names are
+// taken by Python, C++, the frameworks or generated code.
+package names
 
 import (
 	"cmp"
@@ -9,13 +11,14 @@ import (
 
 	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/framework"
+	"github.com/opcast/opcast/internal/opdef/code"
 )
 
-// maxName is the length of the longest name; torch and XLA refuse much longer ones.
-const maxName = 64
+// MaxLength is the length of the longest name; torch and XLA refuse much longer ones.
+const MaxLength = 64
 
-// snakeHint says how the name of an op or a collection is written.
-const snakeHint = "lower-case words joined by single underscores"
+// SnakeHint says how the name of an op or a collection is written.
+const SnakeHint = "lower-case words joined by single underscores"
 
 var (
 	// A name holds no double, leading or trailing underscore: C++ and generated code keep those.
@@ -60,14 +63,14 @@ var takenCollections = reservedNames([][2]string{
 	{takenByPackage, "tvm_ffi std"},
 })
 
-// isIdentifier says whether an argument, a dtype variable or a size may have the name, as far as its form goes.
-func isIdentifier(name string) bool { return namePattern.MatchString(name) && len(name) <= maxName }
+// IsIdentifier says whether an argument, a dtype variable or a size may have the name, as far as its form goes.
+func IsIdentifier(name string) bool { return namePattern.MatchString(name) && len(name) <= MaxLength }
 
-// isSnakeCase says whether a word is made of lower-case words joined by single underscores.
-func isSnakeCase(word string) bool { return snakePattern.MatchString(word) }
+// IsSnakeCase says whether a word is made of lower-case words joined by single underscores.
+func IsSnakeCase(word string) bool { return snakePattern.MatchString(word) }
 
-// isFolder says whether a folder of definitions may have the name.
-func isFolder(name string) bool { return folderPattern.MatchString(name) }
+// IsFolder says whether a folder of definitions may have the name.
+func IsFolder(name string) bool { return folderPattern.MatchString(name) }
 
 func reservedNames(groups [][2]string) map[string]string {
 	names := map[string]string{}
@@ -79,8 +82,8 @@ func reservedNames(groups [][2]string) map[string]string {
 	return names
 }
 
-// whyReserved returns why a name cannot be used, or "".
-func whyReserved(name string) string {
+// WhyReserved returns why no argument, size or op can have the name. It is empty for a name that is free.
+func WhyReserved(name string) string {
 	if _, ok := dtype.Lookup(name); ok {
 		return "a dtype"
 	}
@@ -102,48 +105,48 @@ func whyTaken(name string) string {
 	return takenCollections[name]
 }
 
-// nameFault is what is wrong with the name of an op or a collection.
-type nameFault struct {
+// Fault is what is wrong with the name of an op or a collection.
+type Fault struct {
 	// Code is that of the diagnostic.
 	Code string
 	// Text says what is wrong, Hint what to write instead.
 	Text, Hint string
 }
 
-// CheckOpName returns an error that says why an op cannot have the name, or nil.
-func CheckOpName(name string) error {
-	if fault := opNameFault(name); fault != nil {
+// CheckOp returns nil for a name that an op can have, and an error that says why not for any other.
+func CheckOp(name string) error {
+	if fault := OpFault(name); fault != nil {
 		return fmt.Errorf("%s (%s)", fault.Text, fault.Hint)
 	}
 	return nil
 }
 
-// opNameFault returns what is wrong with the name of an op, or nil.
-func opNameFault(name string) *nameFault {
-	if !isSnakeCase(name) || len(name) > maxName {
-		return &nameFault{codeName, fmt.Sprintf("%q is no op name", name), snakeHint}
+// OpFault returns what is wrong with the name of an op. It is nil for a name that an op can have.
+func OpFault(name string) *Fault {
+	if !IsSnakeCase(name) || len(name) > MaxLength {
+		return &Fault{code.Name, fmt.Sprintf("%q is no op name", name), SnakeHint}
 	}
-	if why := cmp.Or(reservedOps[name], whyReserved(name)); why != "" {
-		return &nameFault{codeReserved, fmt.Sprintf("an op cannot be named %q: %s", name, why), "choose another name"}
+	if why := cmp.Or(reservedOps[name], WhyReserved(name)); why != "" {
+		return &Fault{code.Reserved, fmt.Sprintf("an op cannot be named %q: %s", name, why), "choose another name"}
 	}
 	return nil
 }
 
-// CheckCollectionName returns an error that says why a collection cannot have the name, or nil.
-func CheckCollectionName(name string) error {
-	if fault := collectionNameFault(name); fault != nil {
+// CheckCollection returns nil for a name that a collection can have, and an error that says why not for any other.
+func CheckCollection(name string) error {
+	if fault := CollectionFault(name); fault != nil {
 		return fmt.Errorf("%s (%s)", fault.Text, fault.Hint)
 	}
 	return nil
 }
 
-// collectionNameFault returns what is wrong with the name of a collection, or nil.
-func collectionNameFault(name string) *nameFault {
-	if !isSnakeCase(name) || len(name) > maxName {
-		return &nameFault{codeName, fmt.Sprintf("%q is no collection name", name), snakeHint}
+// CollectionFault returns what is wrong with the name of a collection. It is nil for a name that a collection can have.
+func CollectionFault(name string) *Fault {
+	if !IsSnakeCase(name) || len(name) > MaxLength {
+		return &Fault{code.Name, fmt.Sprintf("%q is no collection name", name), SnakeHint}
 	}
 	if why := whyTaken(name); why != "" {
-		return &nameFault{codeReserved, fmt.Sprintf("a collection cannot be named %q: %s", name, why), "choose another name"}
+		return &Fault{code.Reserved, fmt.Sprintf("a collection cannot be named %q: %s", name, why), "choose another name"}
 	}
 	return nil
 }

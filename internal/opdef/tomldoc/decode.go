@@ -1,17 +1,19 @@
-package opdef
+package tomldoc
 
 import (
+	"maps"
 	"math"
 	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef/code"
 )
 
-// decode fills the struct that target points at. Other than go-toml's strict mode it goes on after a value of the wrong
-// type, so that all mistakes are reported at once.
-func (d *document) decode(target any) {
+// Decode fills the struct that target points at. The key of a field is its toml tag, or its name in lower case. Unlike
+// go-toml's strict mode, Decode goes on after a value of the wrong type, so that all mistakes are reported at once.
+func (d *Document) Decode(target any) {
 	d.fill(reflect.ValueOf(target).Elem(), d.values, "")
 }
 
@@ -21,8 +23,8 @@ var wanted = map[reflect.Kind]string{
 	reflect.Slice: "an array", reflect.Map: "a table", reflect.Struct: "a table",
 }
 
-// typeWord names the type of a decoded value.
-func typeWord(value any) string {
+// TypeWord names the TOML type of a decoded value for a message: "a string", "a table".
+func TypeWord(value any) string {
 	switch v := value.(type) {
 	case string:
 		return "a string"
@@ -43,7 +45,7 @@ func typeWord(value any) string {
 	return "a date or time"
 }
 
-func (d *document) fill(dst reflect.Value, value any, path string) {
+func (d *Document) fill(dst reflect.Value, value any, path string) {
 	switch dst.Kind() {
 	case reflect.Interface:
 		dst.Set(reflect.ValueOf(value))
@@ -76,7 +78,7 @@ func (d *document) fill(dst reflect.Value, value any, path string) {
 	}
 	if !ok {
 		d.bad[path] = true
-		d.diags.Add(d.at(path), codeValueType, "", "%s: expected %s, got %s", path, wanted[dst.Kind()], typeWord(value))
+		d.diags.Add(d.At(path), code.ValueType, "", "%s: expected %s, got %s", path, wanted[dst.Kind()], TypeWord(value))
 	}
 }
 
@@ -101,26 +103,26 @@ func fillNumber(dst reflect.Value, value any) bool {
 	return false
 }
 
-func (d *document) fillSlice(dst reflect.Value, values []any, path string) {
+func (d *Document) fillSlice(dst reflect.Value, values []any, path string) {
 	dst.Set(reflect.MakeSlice(dst.Type(), len(values), len(values)))
 	for i, v := range values {
-		d.fill(dst.Index(i), v, element(path, i))
+		d.fill(dst.Index(i), v, Element(path, i))
 	}
 }
 
-func (d *document) fillTable(dst reflect.Value, table map[string]any, path string) {
+func (d *Document) fillTable(dst reflect.Value, table map[string]any, path string) {
 	if dst.Kind() == reflect.Map {
 		dst.Set(reflect.MakeMap(dst.Type()))
-		for _, key := range keys(table) {
+		for _, key := range slices.Sorted(maps.Keys(table)) {
 			elem := reflect.New(dst.Type().Elem()).Elem()
-			d.fill(elem, table[key], join(path, key))
+			d.fill(elem, table[key], Join(path, key))
 			dst.SetMapIndex(reflect.ValueOf(key), elem)
 		}
 		return
 	}
 	names := fieldNames(dst.Type())
-	for _, key := range keys(table) {
-		where := join(path, key)
+	for _, key := range slices.Sorted(maps.Keys(table)) {
+		where := Join(path, key)
 		i := slices.Index(names, key)
 		if i < 0 {
 			d.unknownKey(path, key, names)
@@ -131,12 +133,12 @@ func (d *document) fillTable(dst reflect.Value, table map[string]any, path strin
 }
 
 // unknownKey reports a key. The key that it seems to stand for is not missing then.
-func (d *document) unknownKey(path, key string, names []string) {
+func (d *Document) unknownKey(path, key string, names []string) {
 	names = slices.Sorted(slices.Values(names))
 	hint := diag.DidYouMean(key, names, "allowed here: "+strings.Join(names, ", "))
-	d.diags.Add(d.keyAt(join(path, key)), codeUnknownKey, hint, "unknown key %q", key)
-	if meant := diag.Nearest(key, names); meant != "" && !d.has(join(path, meant)) {
-		d.bad[join(path, meant)] = true
+	d.diags.Add(d.KeyAt(Join(path, key)), code.UnknownKey, hint, "unknown key %q", key)
+	if meant := diag.Nearest(key, names); meant != "" && !d.Has(Join(path, meant)) {
+		d.bad[Join(path, meant)] = true
 	}
 }
 

@@ -1,9 +1,11 @@
-package opdef
+package manifest
 
-// Manifest holds the values of opcast.toml.
+// Manifest holds the values of opcast.toml; its fields are the keys of the file.
 type Manifest struct {
 	// Name is that of the collection. Namespace is the name in torch.ops and of XLA targets, empty where it is Name.
-	Name, Version, License, Namespace, RequiresOpcast string
+	Name, Version, License, Namespace string
+	// RequiresOpcast bounds the version of the tool.
+	RequiresOpcast string `toml:"requires-opcast"`
 	// Adaptors and Devices default to all four adaptors and to cpu.
 	Adaptors, Devices []string
 	// Sources are globs of kernel files; Include, Defines and Link extend the compiler's command lines.
@@ -26,23 +28,13 @@ type CUDA struct {
 	Toolkit string
 }
 
-// FileFlags gives the sources that Match their own flags or architectures.
+// FileFlags gives some of the sources flags or architectures of their own.
 type FileFlags struct {
-	Match       string
+	// Match is the glob of the sources.
+	Match string
+	// Arch and Flags are meant as in CUDA.
 	Arch, Flags []string
 }
 
-// Header is a third-party header package: a pip distribution or a path.
+// Header is a third-party header package, which comes either from a pip distribution or from a path.
 type Header struct{ Pip, Path string }
-
-// rawManifest mirrors the file key by key.
-type rawManifest struct {
-	Name, Version, License, Namespace string
-	RequiresOpcast                    string `toml:"requires-opcast"`
-	Adaptors, Devices                 []string
-	Sources, Include, Defines, Link   []string
-	CUDA                              CUDA
-	Files                             []FileFlags
-	Headers                           map[string]Header
-	Retired                           []int
-}

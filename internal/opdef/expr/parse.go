@@ -1,4 +1,4 @@
-package opdef
+package expr
 
 import (
 	"fmt"
@@ -45,8 +45,8 @@ const (
 	levelPow     = 7
 )
 
-// ParseExpr parses an expression; its error is a *SyntaxError.
-func ParseExpr(text string) (e *Expr, err error) {
+// Parse parses the text of an expression. Its error is always a *SyntaxError.
+func Parse(text string) (e *Expr, err error) {
 	if len(text) > maxExprLength {
 		return nil, &SyntaxError{Text: fmt.Sprintf("expression longer than %d bytes", maxExprLength), Hint: "name parts of it with let"}
 	}
@@ -98,7 +98,8 @@ func hintFor(tok string) string {
 }
 
 func isLetter(c byte) bool { return c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
-func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // next reads the next token: a name, a number, or an operator.
 func (p *parser) next() {
@@ -163,7 +164,7 @@ func (p *parser) got() string {
 }
 
 // node finishes a node that began at col: its text is what the author wrote, with runs of white space as one space.
-func (p *parser) node(col int, op ExprOp, args ...*Expr) *Expr {
+func (p *parser) node(col int, op Op, args ...*Expr) *Expr {
 	text := strings.Join(strings.Fields(p.text[col:p.end]), " ")
 	return &Expr{Op: op, Args: args, Col: col, Text: text}
 }
@@ -199,7 +200,7 @@ func (p *parser) operators(n, col int, left *Expr) *Expr {
 		if count >= maxExprRow {
 			p.fail(p.col, "name parts of it with let", "expression has more than %d operators in a row", maxExprRow)
 		}
-		op, next := ExprOp(p.tok), n+1
+		op, next := Op(p.tok), n+1
 		p.next()
 		if n == levelPow { // right to left, and its right side may be negative
 			next = levelNeg

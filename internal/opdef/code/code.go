@@ -1,0 +1,60 @@
+// Package code lists the codes of the diagnostics about definitions and manifests, such as "E014".
+package code
+
+// Every kind of mistake has one code. The codes are documented in docs/diagnostics.md and never reused.
+const (
+	Syntax      = "E001" // not TOML 1.0
+	UnknownKey  = "E002"
+	ValueType   = "E003" // a key's value has the wrong type
+	NoDoc       = "E004"
+	Missing     = "E005" // a required key other than doc
+	Kind        = "E006" // kind out of range or used twice
+	Retired     = "E007"
+	Name        = "E008" // not a name
+	Reserved    = "E009" // a name that Python, C++, a framework or generated code needs
+	Duplicate   = "E010" // two things of one name
+	DType       = "E011" // unknown dtype
+	DTypeList   = "E012" // empty list of dtypes, or one given twice
+	Type        = "E013" // type grammar
+	Expr        = "E014" // expression grammar
+	Symbol      = "E015" // unknown symbol
+	Misuse      = "E016" // a known name that cannot stand here
+	Unsolvable  = "E017" // a dim that no input determines
+	Optional    = "E018" // bound only by an optional input, used elsewhere
+	Order       = "E019" // optional before required
+	AttrType    = "E020"
+	Default     = "E021" // default of the wrong type
+	Range       = "E022" // default outside its own range or list
+	OneOf       = "E023"
+	MinMax      = "E024" // min > max, or a bound that does not fit
+	Binds       = "E025"
+	DTypeVar    = "E026" // a dtype variable that nothing binds or uses
+	Parallel    = "E027"
+	Sums        = "E028"
+	Mutated     = "E029" // mutated together with backward
+	Backward    = "E030" // backward names no op
+	Gradient    = "E031" // arguments of a backward op that do not fit its forward op
+	PresentIf   = "E032"
+	LSE         = "E033"
+	Kernel      = "E034" // a variant's name, device or arch
+	KernelDType = "E035"
+	Uncovered   = "E036" // a dtype combination without a kernel
+	Reference   = "E037" // reference missing or given twice
+	RefText     = "E038" // the text of a reference
+	Samples     = "E039"
+	NoSample    = "E040" // samples that a require excludes altogether
+	Tolerance   = "E041"
+	Version     = "E042" // since, deprecated
+	Leading     = "E043" // rules of "*", "..." and list
+	Let         = "E044" // let names that need each other
+	Constant    = "E045" // a constant expression without a value, or a negative dim
+	NoArgs      = "E046" // an op without input or result
+	File        = "E047" // unreadable, too large, or outside the project
+	Manifest    = "E048" // a manifest value
+	Choice      = "E049" // a value that is none of the allowed ones
+	Path        = "E050" // a path or glob of the manifest
+	Saved       = "E051" // a saved output where none can stand
+	GradType    = "E052" // a gradient op whose types do not fit its forward op
+	GradLink    = "E053" // an op that cannot be a gradient, or not this one's
+	KernelWork  = "E054" // a kernel's scratch where there is none
+)
