@@ -3,6 +3,8 @@ package conformance
 import (
 	"cmp"
 	"slices"
+
+	"github.com/opcast/opcast/conformance/calls"
 )
 
 // firstOp is how many seconds a process loses with the first op of a framework: imports, compilers, processes of its own.
@@ -32,7 +34,7 @@ func balance(cells []cell, n int, known map[[2]string]float64) [][]cell {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(weight(cells[b]), weight(cells[a])) })
-	chosen := make([]share, n)
+	chosen := make([]jobShare, n)
 	for _, i := range order {
 		least := slices.MinFunc(places(n), func(a, b int) int {
 			return cmp.Compare(chosen[a].after(cells[i], weight(cells[i])), chosen[b].after(cells[i], weight(cells[i])))
@@ -54,23 +56,23 @@ func balance(cells []cell, n int, known map[[2]string]float64) [][]cell {
 	return out
 }
 
-// share is what one process gets: cells by number, their seconds, and the frameworks that it begins.
-type share struct {
+// jobShare is what one process gets: cells by number, their seconds, and the frameworks that it begins.
+type jobShare struct {
 	cells   []int
 	seconds float64
 	begun   map[string]bool
 }
 
 // after is how long the share takes with another cell.
-func (s *share) after(c cell, seconds float64) float64 {
+func (s *jobShare) after(c cell, seconds float64) float64 {
 	name := c.caller.Name()
-	if s.begun[name] || isBare(c.caller) || name == definitionName {
+	if s.begun[name] || calls.IsBare(c.caller) || name == calls.DefinitionName {
 		return s.seconds + seconds
 	}
 	return s.seconds + seconds + firstOp
 }
 
-func (s *share) add(i int, c cell, seconds float64) {
+func (s *jobShare) add(i int, c cell, seconds float64) {
 	s.cells, s.seconds = append(s.cells, i), s.after(c, seconds)
 	if s.begun == nil {
 		s.begun = map[string]bool{}

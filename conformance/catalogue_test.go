@@ -15,6 +15,11 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/checks/definitions"
+	"github.com/opcast/opcast/conformance/internal/fake"
+	"github.com/opcast/opcast/conformance/worker"
 	"github.com/opcast/opcast/internal/opdef"
 )
 
@@ -42,7 +47,7 @@ func TestCatalogue(t *testing.T) {
 // Every check has an id of its own, a group, and says what must hold.
 func TestChecksAreDescribed(t *testing.T) {
 	seen := map[string]bool{}
-	for _, check := range checks() {
+	for _, check := range Checks() {
 		if seen[check.ID] || !regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`).MatchString(check.ID) {
 			t.Errorf("%q is no id, or there twice", check.ID)
 		}
@@ -63,7 +68,7 @@ Each check runs for every op through every caller: the adaptors, and the library
 		"(see [conformance](conformance.md)).\n" + `Those of the first table run once per op. The last column says where a check is skipped or unsupported; the report
 gives that reason, too. Checks of the profile *extended* run with ` + "`--profile extended`" + ` only.
 `)
-	table := func(title string, list []Check) {
+	table := func(title string, list []check.Check) {
 		fmt.Fprintf(&b, "\n## %s\n\n| check | what must hold | not where |\n|---|---|---|\n", title)
 		for _, check := range list {
 			id := "`" + check.ID + "`"
@@ -73,8 +78,8 @@ gives that reason, too. Checks of the profile *extended* run with ` + "`--profil
 			fmt.Fprintf(&b, "| %s | %s | %s |\n", id, tableCell(check.Doc), tableCell(strings.Join(reasons(t, &check), "; ")))
 		}
 	}
-	table("Of a definition", definitionChecks())
-	list := slices.DeleteFunc(checks(), func(c Check) bool { return c.Through == throughDefinition })
+	table("Of a definition", definitions.Checks())
+	list := slices.DeleteFunc(Checks(), func(c check.Check) bool { return c.Through == check.ThroughDefinition })
 	var groups []string
 	for _, check := range list {
 		if !slices.Contains(groups, check.Group) {
@@ -82,7 +87,7 @@ gives that reason, too. Checks of the profile *extended* run with ` + "`--profil
 		}
 	}
 	for _, group := range groups {
-		table(group, slices.DeleteFunc(slices.Clone(list), func(c Check) bool { return c.Group != group }))
+		table(group, slices.DeleteFunc(slices.Clone(list), func(c check.Check) bool { return c.Group != group }))
 	}
 	return b.String()
 }
@@ -91,21 +96,21 @@ gives that reason, too. Checks of the profile *extended* run with ` + "`--profil
 func tableCell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
 // reasons asks the check why it would not apply, of every toy op and of callers that lack one thing each.
-func reasons(t *testing.T, check *Check) []string {
-	if check.Needs == nil {
+func reasons(t *testing.T, one *check.Check) []string {
+	if one.Needs == nil {
 		return nil
 	}
 	said := map[string][]string{} // by reason, who said so
-	for _, caller := range hypothetical(t, check) {
-		if !slices.ContainsFunc(checksOf(caller, true), func(c Check) bool { return c.ID == check.ID }) {
+	for _, caller := range hypothetical(t, one) {
+		if !slices.ContainsFunc(ChecksOf(caller, true), func(c check.Check) bool { return c.ID == one.ID }) {
 			continue
 		}
 		for _, op := range everyKind(t) {
-			var s *stop
-			if !errors.As(check.Needs(op, caller), &s) {
+			var s *check.EarlyEnd
+			if !errors.As(one.Needs(op, caller), &s) {
 				continue
 			}
-			reason := strings.Replace(s.reason, caller.name+" has", aFramework+" has", 1)
+			reason := strings.Replace(s.Reason, caller.name+" has", aFramework+" has", 1)
 			if !slices.Contains(said[reason], caller.name) {
 				said[reason] = append(said[reason], caller.name)
 			}
@@ -126,19 +131,19 @@ func reasons(t *testing.T, check *Check) []string {
 
 // everyKind are the toy ops, and one that promises less.
 func everyKind(t *testing.T) []*opdef.Op {
-	plain := *toyOp(t, "affine")
+	plain := *fake.ToyOp(t, "affine")
 	plain.Deterministic, plain.Parallel = false, nil
-	return append(slices.Clone(toy(t).Ops), &plain)
+	return append(slices.Clone(fake.Toy(t).Ops), &plain)
 }
 
 // aFramework is the name of a framework that can do everything, but for what one of its variations lacks.
 const aFramework = "the framework"
 
 // hypothetical are the library's own callers, and frameworks that lack at most one thing.
-func hypothetical(t *testing.T, check *Check) []*possible {
-	all := &possible{name: aFramework, probes: everyProbe(t), can: abilities{Writes: true, Out: true, Modes: []string{"eager"}}}
+func hypothetical(t *testing.T, check *check.Check) []*hypotheticalCaller {
+	all := &hypotheticalCaller{name: aFramework, probes: everyProbe(t), can: calls.Abilities{Writes: true, Out: true, Modes: []string{"eager"}}}
 	all.learn(t, check)
-	list := []*possible{all, {name: backendName}, {name: nativeName}, {name: opCallName}}
+	list := []*hypotheticalCaller{all, {name: calls.BackendName}, {name: calls.NativeName}, {name: calls.OpCallName}}
 	for group := range all.probes {
 		without := *all
 		without.probes = mapWithout(all.probes, group)
@@ -155,14 +160,14 @@ func hypothetical(t *testing.T, check *Check) []*possible {
 }
 
 // learn adds the features that the check asks for: it says what is missing.
-func (p *possible) learn(t *testing.T, check *Check) {
-	p.can.Features = []string{featureTransforms}
+func (p *hypotheticalCaller) learn(t *testing.T, c *check.Check) {
+	p.can.Features = []string{calls.FeatureTransforms}
 	for {
 		missing := ""
-		for _, op := range toy(t).Ops {
-			var s *stop
-			if errors.As(check.Needs(op, p), &s) {
-				if _, feature, found := strings.Cut(s.reason, aFramework+" has no "); found {
+		for _, op := range fake.Toy(t).Ops {
+			var s *check.EarlyEnd
+			if errors.As(c.Needs(op, p), &s) {
+				if _, feature, found := strings.Cut(s.Reason, aFramework+" has no "); found {
 					missing = feature
 				}
 			}
@@ -179,7 +184,7 @@ func everyProbe(t *testing.T) map[string][]string {
 	out := map[string][]string{}
 	method := regexp.MustCompile(`(?m)^    def probe_(\w+)\(`)
 	folder := t.TempDir()
-	if err := writeWorker(folder); err != nil {
+	if err := worker.WriteFiles(folder); err != nil {
 		t.Fatal(err)
 	}
 	names, err := filepath.Glob(filepath.Join(folder, "*.py"))
@@ -194,7 +199,7 @@ func everyProbe(t *testing.T) map[string][]string {
 		stem := strings.TrimSuffix(filepath.Base(name), ".py")
 		group := stem[strings.LastIndex(stem, "_")+1:]
 		if group == "caller" {
-			group = groupSpecial
+			group = check.GroupSpecial
 		}
 		for _, m := range method.FindAllStringSubmatch(string(text), -1) {
 			out[group] = append(out[group], m[1])
@@ -213,22 +218,27 @@ func mapWithout(m map[string][]string, key string) map[string][]string {
 	return out
 }
 
-// possible is a caller that can be asked what it has, and nothing else.
-type possible struct {
+// hypotheticalCaller is a caller that can be asked what it has, and nothing else.
+type hypotheticalCaller struct {
 	name   string
 	probes map[string][]string
-	can    abilities
+	can    calls.Abilities
 }
 
-func (p *possible) Name() string                { return p.name }
-func (p *possible) Word() string                { return "array" }
-func (p *possible) Probes(group string) []Probe { return probesOf(p.probes[group]...) }
-func (p *possible) tells() greeting             { return greeting{Abilities: &p.can} }
+func (p *hypotheticalCaller) Name() string { return p.name }
 
-func (p *possible) Call(context.Context, *Call) (*Result, error) {
+func (p *hypotheticalCaller) ArrayWord() string { return "array" }
+
+func (p *hypotheticalCaller) Probes(group string) []calls.Probe {
+	return calls.ProbesOf(p.probes[group]...)
+}
+
+func (p *hypotheticalCaller) Info() calls.WorkerInfo { return calls.WorkerInfo{Abilities: &p.can} }
+
+func (p *hypotheticalCaller) Call(context.Context, *calls.Call) (*calls.Result, error) {
 	return nil, errors.New("nobody calls this")
 }
 
-func (p *possible) Transform(context.Context, *transformation) (*transformed, error) {
+func (p *hypotheticalCaller) Transform(context.Context, *calls.Transformation) (*calls.Transformed, error) {
 	return nil, errors.New("nobody calls this")
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/check"
 	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/report"
@@ -115,7 +117,7 @@ func lastFailed(path string) ([]pattern, error) {
 	return out, nil
 }
 
-func (c *choice) wants(op, adaptor, check string) bool {
+func (c *choice) selects(op, adaptor, check string) bool {
 	for _, list := range [][]pattern{c.only, c.failed, c.job} {
 		if list != nil && !slices.ContainsFunc(list, func(p pattern) bool { return p.matches(op, adaptor, check) }) {
 			return false
@@ -124,9 +126,9 @@ func (c *choice) wants(op, adaptor, check string) bool {
 	return true
 }
 
-// named returns an error for the first line of the file that names no check of any op through any caller. One that names
+// checkPatterns returns an error for the first line of the file that names no check of any op through any caller. One that names
 // what other options leave out is right: a file may serve several runs.
-func (c *choice) named(ops []*opdef.Op, callers []Caller, f *foreign) error {
+func (c *choice) checkPatterns(ops []*opdef.Op, callers []calls.Caller, f *check.ForeignCode) error {
 	for _, p := range c.only {
 		if !p.exists(ops, callers, f) {
 			return fmt.Errorf("spec %q: %w", strings.Join(p[:], " "), ErrUnknown)
@@ -136,24 +138,24 @@ func (c *choice) named(ops []*opdef.Op, callers []Caller, f *foreign) error {
 }
 
 // exists reports whether a pattern names at least one spec.
-func (p pattern) exists(ops []*opdef.Op, callers []Caller, f *foreign) bool {
-	return slices.ContainsFunc(callers, func(caller Caller) bool {
-		checks := checksOf(caller, f.callables())
+func (p pattern) exists(ops []*opdef.Op, callers []calls.Caller, f *check.ForeignCode) bool {
+	return slices.ContainsFunc(callers, func(caller calls.Caller) bool {
+		checks := ChecksOf(caller, f.Callables())
 		return slices.ContainsFunc(ops, func(op *opdef.Op) bool {
-			return slices.ContainsFunc(checks, func(c Check) bool { return p.matches(op.Name, caller.Name(), c.ID) })
+			return slices.ContainsFunc(checks, func(c check.Check) bool { return p.matches(op.Name, caller.Name(), c.ID) })
 		})
 	})
 }
 
-// everyone are all who can call in some run: a function can be named for each framework.
-func everyone(p *opdef.Project, f *foreign) []Caller {
-	names := (*foreign)(nil).adaptors(p)
-	if f.callables() {
+// allCallers are all who can call in some run: a function can be named for each framework.
+func allCallers(p *opdef.Project, f *check.ForeignCode) []calls.Caller {
+	names := callerNames((*check.ForeignCode)(nil), p)
+	if f.Callables() {
 		names = framework.Names()
 	}
-	out := []Caller{definition{}}
+	out := []calls.Caller{calls.Definition{}}
 	for _, name := range names {
-		out = append(out, named{name: name})
+		out = append(out, calls.StubCaller{CallerName: name})
 	}
 	return out
 }
@@ -161,23 +163,23 @@ func everyone(p *opdef.Project, f *foreign) []Caller {
 // cell is what the suite runs of one op through one caller; missing says why it cannot call at all.
 type cell struct {
 	op      *opdef.Op
-	caller  Caller
+	caller  calls.Caller
 	missing string
-	checks  []Check
+	checks  []check.Check
 }
 
 // cells are the chosen checks by op and caller. Shards take cells in turn, in another order for every op: neighbouring
 // shards get about as much of each adaptor.
-func (c *choice) cells(ops []*opdef.Op, callers []Caller, f *foreign) ([]cell, error) {
+func (c *choice) cells(ops []*opdef.Op, callers []calls.Caller, f *check.ForeignCode) ([]cell, error) {
 	var out []cell
 	elsewhere := false
 	for i, op := range ops {
 		for j, caller := range callers {
-			if !f.offers(op, caller.Name()) {
+			if !f.Has(op, caller.Name()) {
 				continue
 			}
-			checks := slices.DeleteFunc(checksOf(caller, f.callables()), func(check Check) bool {
-				return !c.wants(op.Name, caller.Name(), check.ID)
+			checks := slices.DeleteFunc(ChecksOf(caller, f.Callables()), func(check check.Check) bool {
+				return !c.selects(op.Name, caller.Name(), check.ID)
 			})
 			switch {
 			case len(checks) == 0:

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/internal/fake"
+	"github.com/opcast/opcast/conformance/known"
 	"github.com/opcast/opcast/internal/report"
 )
 
@@ -21,13 +24,13 @@ func specsOf(cells []cell) map[pattern]bool {
 	return out
 }
 
-func toyCallers() []Caller {
-	return []Caller{definition{}, &fake{name: "fake"}, &fake{name: "other"}}
+func toyCallers() []calls.Caller {
+	return []calls.Caller{calls.Definition{}, &fake.Framework{CallerName: "fake"}, &fake.Framework{CallerName: "other"}}
 }
 
 // Shards are parts of the run: every spec is in exactly one of them.
 func TestShards(t *testing.T) {
-	ops, callers := toy(t).Ops, toyCallers()
+	ops, callers := fake.Toy(t).Ops, toyCallers()
 	all, err := (&choice{}).cells(ops, callers, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +73,7 @@ func TestOnly(t *testing.T) {
 	}{
 		"affine fake value":                             {1, ""},
 		"# a comment\n\naffine fake value # and more\n": {1, ""},
-		"* fake value":                                  {len(toy(t).Ops), ""},
+		"* fake value":                                  {len(fake.Toy(t).Ops), ""},
 		"affine fake value\naffine other value":         {2, ""},
 		"affine fake":                                   {0, `expected "op adaptor check", got "affine fake"`},
 		"affine fake no-such-check":                     {0, `spec "affine fake no-such-check": unknown name`},
@@ -84,10 +87,10 @@ func TestOnly(t *testing.T) {
 		c, err := newChoice(Options{Only: path})
 		var cells []cell
 		if err == nil {
-			err = c.named(toy(t).Ops, toyCallers(), nil)
+			err = c.checkPatterns(fake.Toy(t).Ops, toyCallers(), nil)
 		}
 		if err == nil {
-			cells, err = c.cells(toy(t).Ops, toyCallers(), nil)
+			cells, err = c.cells(fake.Toy(t).Ops, toyCallers(), nil)
 		}
 		if want.err != "" {
 			if err == nil || !strings.Contains(err.Error(), want.err) {
@@ -124,7 +127,7 @@ func TestLastFailed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cells, err := c.cells(toy(t).Ops, toyCallers(), nil)
+	cells, err := c.cells(fake.Toy(t).Ops, toyCallers(), nil)
 	if got := specsOf(cells); err != nil || len(got) != 1 || !got[pattern{"affine", "fake", "shape"}] {
 		t.Errorf("got %v, %v", got, err)
 	}
@@ -132,7 +135,7 @@ func TestLastFailed(t *testing.T) {
 
 // Jobs get about as much of what took long before, and nothing twice.
 func TestBalance(t *testing.T) {
-	cells, err := (&choice{}).cells(toy(t).Ops, toyCallers(), nil)
+	cells, err := (&choice{}).cells(fake.Toy(t).Ops, toyCallers(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,13 +190,13 @@ reason = "there"
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s := &session{options: Options{Known: path, Project: toy(t)}}
+	s := &Session{Options: Options{Known: path, Project: fake.Toy(t)}}
 	for adaptor, want := range map[string]int{"torch": 2, "jax": 1} {
 		if known, err := s.loadKnown(adaptor); err != nil || len(known) != want {
 			t.Errorf("%s: %v, %v", adaptor, known, err)
 		}
 	}
-	s.options.Known = path + "-missing"
+	s.Options.Known = path + "-missing"
 	if _, err := s.loadKnown("torch"); !errors.Is(err, ErrInput) {
 		t.Errorf("a file that is named and missing: %v", err)
 	}
@@ -202,7 +205,7 @@ reason = "there"
 // An entry that no result can match is told: it would hide nothing, and never leave.
 func TestKnownNames(t *testing.T) {
 	dir := t.TempDir()
-	s := &session{options: Options{Known: filepath.Join(dir, "known.toml"), Project: toy(t)}}
+	s := &Session{Options: Options{Known: filepath.Join(dir, "known.toml"), Project: fake.Toy(t)}}
 	for text, good := range map[string]bool{
 		`op = "affine"` + "\n" + `check = "value"`:                                 true,
 		`op = "affine"` + "\n" + `check = "gradient"`:                              true,
@@ -213,14 +216,14 @@ func TestKnownNames(t *testing.T) {
 		`op = "affine"` + "\n" + `check = "values"`:                                false,
 		`op = "*"` + "\n" + `check = "value"`:                                      false,
 	} {
-		if err := os.WriteFile(s.options.Known, []byte("[[known]]\nreason = \"r\"\n"+text+"\n"), 0o644); err != nil {
+		if err := os.WriteFile(s.Options.Known, []byte("[[known]]\nreason = \"r\"\n"+text+"\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.loadKnown("torch"); (err == nil) != good || err != nil && !errors.Is(err, ErrUnknown) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if err := s.possible([]Known{{Op: "affine", Check: "value", Adaptor: "jax"}}, "torch"); err == nil {
+	if err := s.checkKnown([]known.Failure{{Op: "affine", Check: "value", Adaptor: "jax"}}, "torch"); err == nil {
 		t.Error("an entry of another adaptor in the file of one")
 	}
 }
@@ -228,15 +231,15 @@ func TestKnownNames(t *testing.T) {
 // A line may name what the other options leave out; together they must leave something.
 func TestOnlyBesideOthers(t *testing.T) {
 	c := choice{only: []pattern{{"affine", "fake", "value"}, {"affine", "other", "value"}}}
-	if cells, err := c.cells(toy(t).Ops, toyCallers()[:2], nil); err != nil || len(specsOf(cells)) != 1 {
+	if cells, err := c.cells(fake.Toy(t).Ops, toyCallers()[:2], nil); err != nil || len(specsOf(cells)) != 1 {
 		t.Errorf("got %v, %v", cells, err)
 	}
-	if _, err := c.cells(toy(t).Ops, toyCallers()[:1], nil); !errors.Is(err, ErrUsage) {
+	if _, err := c.cells(fake.Toy(t).Ops, toyCallers()[:1], nil); !errors.Is(err, ErrUsage) {
 		t.Errorf("without any of them: %v", err)
 	}
 	empty := 0
 	for c.parts = 4; c.part < c.parts; c.part++ {
-		if _, err := c.cells(toy(t).Ops, toyCallers(), nil); errors.Is(err, ErrNothing) {
+		if _, err := c.cells(fake.Toy(t).Ops, toyCallers(), nil); errors.Is(err, ErrNothing) {
 			empty++
 		} else if err != nil {
 			t.Error(err)
@@ -250,9 +253,9 @@ func TestOnlyBesideOthers(t *testing.T) {
 // Two frameworks of the same duration get a process each: what the first op costs is paid once.
 func TestBalanceKeepsFrameworksTogether(t *testing.T) {
 	var cells []cell
-	for _, op := range toy(t).Ops {
+	for _, op := range fake.Toy(t).Ops {
 		for _, name := range []string{"one", "two"} {
-			cells = append(cells, cell{op: op, caller: &fake{name: name}})
+			cells = append(cells, cell{op: op, caller: &fake.Framework{CallerName: name}})
 		}
 	}
 	for i, part := range balance(cells, 2, nil) {

@@ -2,7 +2,8 @@
 //
 // The suite is made from the definitions: it knows no op by name, so it serves any project. Go makes the inputs, keeps one
 // long-lived Python process per framework, and compares bytes itself: no framework judges itself. The oracle is the
-// definition's reference in float64. Checks are data (see registry.go); each runs for every op through every adaptor, as
+// definition's reference in float64. Each check is one value beside its body, in a package
+// below conformance/checks; each runs for every op through every adaptor, as
 // one Ginkgo spec, and every such combination has a result in the report. A missing one is a failure.
 package conformance
 
@@ -15,12 +16,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/checks/random"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/report"
 )
-
-// Version is the version of the suite in reports: results of different versions are not comparable check by check.
-const Version = "4"
 
 // Options say what to test.
 type Options struct {
@@ -98,31 +99,31 @@ func Run(ctx context.Context, o Options) (report.Summary, error) {
 	if err != nil {
 		return report.Summary{}, err
 	}
-	defer s.printer.stop()
+	defer s.Printer.stop()
 	if o.Jobs > 1 && s.job == nil {
 		return s.runJobs(ctx, adaptors)
 	}
-	if err := s.open(ctx, adaptors); err != nil {
-		return report.Summary{}, errors.Join(err, s.close())
+	if err := s.Open(ctx, adaptors); err != nil {
+		return report.Summary{}, errors.Join(err, s.Close())
 	}
 	s.startProgress()
 	s.specs()
 	runGinkgo(o)
 	s.fillHoles()
 	summary, err := s.publish()
-	return summary, errors.Join(err, s.close())
+	return summary, errors.Join(err, s.Close())
 }
 
 // newSession reads the options.
-func newSession(o Options) (*session, []string, error) {
-	s := &session{options: o, started: time.Now(), printer: &printer{out: o.Out, verbose: o.Verbose}}
-	s.env = newEnvironment(o)
+func newSession(o Options) (*Session, []string, error) {
+	s := &Session{Options: o, started: time.Now(), Printer: &Printer{Out: o.Out, verbose: o.Verbose}}
+	s.Env = newEnvironment(o)
 	var err error
-	if s.env.foreign, err = newForeign(o); err != nil {
+	if s.Env.Foreign, err = newForeign(o); err != nil {
 		return nil, nil, err
 	}
 	var adaptors []string
-	if s.ops, adaptors, err = selection(o, s.env.foreign); err != nil {
+	if s.Ops, adaptors, err = Selection(o, s.Env.Foreign); err != nil {
 		return nil, nil, err
 	}
 	if s.job, err = readJob(o); err != nil {
@@ -130,11 +131,11 @@ func newSession(o Options) (*session, []string, error) {
 	}
 	if s.job != nil { // the process that started it has read the other choices: its report is not that of the last run
 		s.choice = choice{job: s.job.Specs}
-		s.printer.out = s.job
+		s.Printer.Out = s.job
 		return s, adaptors, nil
 	}
 	if s.choice, err = newChoice(o); err == nil {
-		err = s.choice.named(o.Project.Ops, everyone(o.Project, s.env.foreign), s.env.foreign)
+		err = s.choice.checkPatterns(o.Project.Ops, allCallers(o.Project, s.Env.Foreign), s.Env.Foreign)
 	}
 	if err == nil { // before workers start, of which each needs seconds
 		err = s.expectations(adaptors)
@@ -143,20 +144,20 @@ func newSession(o Options) (*session, []string, error) {
 }
 
 // newEnvironment is what all specs share, as far as the options tell.
-func newEnvironment(o Options) environment {
-	return environment{
-		project: o.Project, device: o.device(), stale: o.Stale, random: o.randomCalls(), seed: o.Seed,
+func newEnvironment(o Options) check.Environment {
+	return check.Environment{
+		Project: o.Project, Device: o.device(), StaleFiles: o.Stale, RandomCallsPerOp: o.randomCalls(), Seed: o.Seed,
 	}
 }
 
-// randomCalls is the number of random calls for each op.
+// CallsPerOp is the number of random calls for each op.
 func (o *Options) randomCalls() int {
 	ops := max(cmp.Or(len(o.Ops), len(o.Project.Ops)), 1)
-	return cmp.Or((o.RandomTotal+ops-1)/ops, o.Random, randomCalls)
+	return cmp.Or((o.RandomTotal+ops-1)/ops, o.Random, random.CallsPerOp)
 }
 
-// selection applies the options' filters.
-func selection(o Options, f *foreign) (ops []*opdef.Op, adaptors []string, err error) {
+// Selection applies the options' filters.
+func Selection(o Options, f *check.ForeignCode) (ops []*opdef.Op, adaptors []string, err error) {
 	for _, name := range o.Ops {
 		if !slices.ContainsFunc(o.Project.Ops, func(op *opdef.Op) bool { return op.Name == name }) {
 			return nil, nil, fmt.Errorf("op %q: %w", name, ErrUnknown)
@@ -167,11 +168,11 @@ func selection(o Options, f *foreign) (ops []*opdef.Op, adaptors []string, err e
 			ops = append(ops, op)
 		}
 	}
-	have := f.adaptors(o.Project)
-	if f.callables() && len(o.Ops) == 0 {
+	have := callerNames(f, o.Project)
+	if f.Callables() && len(o.Ops) == 0 {
 		ops = ops[:0]
 		for _, op := range o.Project.Ops {
-			if f.offers(op, definitionName) {
+			if f.Has(op, calls.DefinitionName) {
 				ops = append(ops, op)
 			}
 		}
@@ -183,7 +184,7 @@ func selection(o Options, f *foreign) (ops []*opdef.Op, adaptors []string, err e
 	}
 	for _, name := range have {
 		// The bare backend is what the others are compared with, so it always starts.
-		if len(o.Adaptors) == 0 || slices.Contains(o.Adaptors, name) || name == backendName && !f.callables() {
+		if len(o.Adaptors) == 0 || slices.Contains(o.Adaptors, name) || name == calls.BackendName && !f.Callables() {
 			adaptors = append(adaptors, name)
 		}
 	}

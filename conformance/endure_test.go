@@ -6,11 +6,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/checks/endurance"
+	"github.com/opcast/opcast/conformance/internal/fake"
+	"github.com/opcast/opcast/conformance/worker"
 	"github.com/opcast/opcast/internal/rpc"
 )
 
 // handMade is a worker that calls a function of testdata/endure.py with arrays of NumPy.
-func handMade(t *testing.T, function string) (*remote, *foreign) {
+func handMade(t *testing.T, function string) (*worker.Process, *check.ForeignCode) {
 	t.Helper()
 	python := os.Getenv("OPCAST_TEST_PYTHON")
 	if python == "" {
@@ -24,24 +29,24 @@ func handMade(t *testing.T, function string) (*remote, *foreign) {
 		}
 	}
 	dir := t.TempDir()
-	if err := writeWorker(dir); err != nil {
+	if err := worker.WriteFiles(dir); err != nil {
 		t.Fatal(err)
 	}
-	f := &foreign{functions: map[string]map[string]string{"numpy": {"affine": paths[1] + ":" + function}}}
-	config, err := workerCommand(paths[0], dir, workerConfig{
-		Caller: "numpy_caller", Adaptor: "numpy", Collection: "toy", Paths: []string{}, Alone: true, DTypes: dlpackNames(),
-		Device: "cpu", Callables: f.functions["numpy"],
+	f := &check.ForeignCode{Functions: map[string]map[string]string{"numpy": {"affine": paths[1] + ":" + function}}}
+	config, err := worker.Command(paths[0], dir, worker.Config{
+		Caller: "numpy_caller", Adaptor: "numpy", Collection: "toy", Paths: []string{}, SingleFramework: true, DTypes: worker.DLPackNames(),
+		Device: "cpu", Callables: f.Functions["numpy"],
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &remote{name: "numpy", worker: rpc.New(config)}
+	r := &worker.Process{CallerName: "numpy", Worker: rpc.New(config)}
 	t.Cleanup(func() {
-		if err := r.worker.Close(); err != nil {
+		if err := r.Worker.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := r.start(t.Context()); err != nil || r.Missing != "" {
+	if err := r.Start(t.Context()); err != nil || r.Missing != "" {
 		t.Fatal(err, r.Missing)
 	}
 	return r, f
@@ -49,7 +54,7 @@ func handMade(t *testing.T, function string) (*remote, *foreign) {
 
 // Functions that misbehave only beside other calls are found in a real process; a right one passes everything.
 func TestEnduranceOfFunctions(t *testing.T) {
-	all := []string{"threads", "fork", "spawn", "leaks", leaksAllCheck.ID}
+	all := []string{"threads", "fork", "spawn", "leaks", endurance.LeaksAllCheck.ID}
 	for function, failing := range map[string]string{
 		"right": "", "keeps_results": "leaks leaks-all", "keeps_arguments": "leaks leaks-all", "keeps_errors": "leaks leaks-all",
 		"blind": "", "shares": "threads", "dies_in_child": "fork spawn", "differs_in_child": "fork spawn",
@@ -60,14 +65,14 @@ func TestEnduranceOfFunctions(t *testing.T) {
 				t.Errorf("caches may take %d bytes a call", r.Abilities.LeakRate)
 			}
 			for _, id := range all {
-				s := &session{options: Options{Profile: profileExtended}, env: environment{
-					project: toy(t), device: "cpu", oracle: fakeOracle{}, callers: []Caller{r}, foreign: f,
+				s := &Session{Options: Options{Profile: check.ProfileExtended}, Env: check.Environment{
+					Project: fake.Toy(t), Device: "cpu", Oracle: fakeOracle{}, Callers: []calls.Caller{r}, Foreign: f,
 				}}
 				check, want := checkNamed(t, id), "pass"
 				if strings.Contains(" "+failing+" ", " "+id+" ") {
 					want = "fail"
 				}
-				for _, result := range s.run(t.Context(), toyOp(t, "affine"), r, "", &check) {
+				for _, result := range s.run(t.Context(), fake.ToyOp(t, "affine"), r, "", &check) {
 					if string(result.Status) != want {
 						t.Errorf("%s: %s, want %s: %s", id, result.Status, want, result.Reason)
 					}

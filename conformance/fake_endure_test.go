@@ -1,119 +1,65 @@
 package conformance
 
 import (
-	"context"
 	"strings"
 	"testing"
+
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/checks/endurance"
+	"github.com/opcast/opcast/conformance/internal/fake"
 )
-
-// threadGone marks a result that never comes.
-const threadGone = "threadGone"
-
-// Together makes the calls one after the other, in the order of the threads.
-func (f *fake) Together(ctx context.Context, calls []*Call, repeat int) ([][]*Result, error) {
-	var out [][]*Result
-	for i, call := range calls {
-		var list []*Result
-		for range min(repeat, 2) {
-			r, err := f.Call(ctx, call)
-			if err != nil {
-				return nil, err
-			}
-			if f.together != nil {
-				f.together(i, call, r)
-			}
-			if r.Unsupported == threadGone {
-				continue
-			}
-			list = append(list, r)
-		}
-		out = append(out, list)
-	}
-	return out, nil
-}
-
-// Child makes the call.
-func (f *fake) Child(ctx context.Context, method string, call *Call) (*Result, string, error) {
-	r, err := f.Call(ctx, call)
-	if f.child != nil && err == nil {
-		if died := f.child(method, call, r); died != "" {
-			return nil, died, nil
-		}
-	}
-	return r, "", err
-}
-
-// endure adds what the probes of groupEndure note: a process that keeps what it has.
-func (r *Result) endure(f *fake, call *Call) {
-	if call.Probe != groupEndure+".leaks" {
-		return
-	}
-	raised, states := "", []any{}
-	if r.Error != nil {
-		raised = r.Error.Class
-	}
-	r.Error, r.Outputs = nil, nil
-	for round := range 4 {
-		one := state{Blocks: 1000 + int64(round), Live: 5000, References: 3}
-		if f.keeps != nil {
-			f.keeps(&one, int64(round), raised)
-		}
-		states = append(states, map[string]any{"blocks": one.Blocks, "live": one.Live, "references": one.References})
-	}
-	r.Notes = map[string]any{"raised": raised, "calls": 9000, "states": states}
-}
 
 // plantedEndurance are mutants: the check named must fail.
 var plantedEndurance = map[string]struct {
 	op, caller, check string
-	fake              fake
+	fake              fake.Framework
 }{
-	"threads see each other's contents": {"affine", backendName, "threads", fake{together: func(thread int, _ *Call, r *Result) {
+	"threads see each other's contents": {"affine", calls.BackendName, "threads", fake.Framework{OnConcurrent: func(thread int, _ *calls.Call, r *calls.Result) {
 		if thread == 1 && r.Error == nil {
-			nudge(r)
+			fake.Nudge(r)
 		}
 	}}},
-	"an error goes to another thread": {"affine", "fake", "threads", fake{together: func(_ int, _ *Call, r *Result) { r.Error = nil }}},
-	"a right call gets an error": {"affine", "fake", "threads", fake{together: func(thread int, _ *Call, r *Result) {
+	"an error goes to another thread": {"affine", "fake", "threads", fake.Framework{OnConcurrent: func(_ int, _ *calls.Call, r *calls.Result) { r.Error = nil }}},
+	"a right call gets an error": {"affine", "fake", "threads", fake.Framework{OnConcurrent: func(thread int, _ *calls.Call, r *calls.Result) {
 		if thread == 0 {
-			r.Error = &CallError{Class: "ValueError", Text: "affine: x: expected something else"}
+			r.Error = &calls.CallError{Class: "ValueError", Text: "affine: x: expected something else"}
 		}
 	}}},
-	"a forked child hangs": {"affine", "fake", "fork", fake{child: func(string, *Call, *Result) string { return "no answer within 60 s" }}},
-	"a child computes otherwise": {"affine", "fake", "spawn", fake{child: func(method string, _ *Call, r *Result) string {
+	"a forked child hangs": {"affine", "fake", "fork", fake.Framework{OnChild: func(string, *calls.Call, *calls.Result) string { return "no answer within 60 s" }}},
+	"a child computes otherwise": {"affine", "fake", "spawn", fake.Framework{OnChild: func(method string, _ *calls.Call, r *calls.Result) string {
 		if method == "spawn" && r.Error == nil {
-			nudge(r)
+			fake.Nudge(r)
 		}
 		return ""
 	}}},
-	"a child forgets what is wrong": {"affine", "fake", "fork", fake{child: func(_ string, _ *Call, r *Result) string {
+	"a child forgets what is wrong": {"affine", "fake", "fork", fake.Framework{OnChild: func(_ string, _ *calls.Call, r *calls.Result) string {
 		r.Error = nil
 		return ""
 	}}},
-	"a thread says nothing": {"affine", "fake", "threads", fake{together: func(thread int, _ *Call, r *Result) {
+	"a thread says nothing": {"affine", "fake", "threads", fake.Framework{OnConcurrent: func(thread int, _ *calls.Call, r *calls.Result) {
 		if thread == 1 {
-			r.Unsupported = threadGone
+			r.Unsupported = fake.ThreadGone
 		}
 	}}},
-	"an object leaks":       {"affine", "fake", "leaks", fake{keeps: func(s *state, round int64, _ string) { s.Blocks += 3000 * round }}},
-	"memory leaks":          {"affine", "fake", "leaks", fake{keeps: func(s *state, round int64, _ string) { s.Live += 32 * 3000 * round }}},
-	"a little memory leaks": {"affine", "fake", "leaks", fake{keeps: func(s *state, round int64, _ string) { s.Live += 8 * 3000 * round }}},
-	"a reference leaks":     {"accumulate", backendName, leaksAllCheck.ID, fake{keeps: func(s *state, round int64, _ string) { s.References += round }}},
-	"errors are kept": {"affine", "fake", "leaks", fake{keeps: func(s *state, round int64, raised string) {
+	"an object leaks":       {"affine", "fake", "leaks", fake.Framework{KeptMemory: func(s *endurance.ProcessState, round int64, _ string) { s.Blocks += 3000 * round }}},
+	"memory leaks":          {"affine", "fake", "leaks", fake.Framework{KeptMemory: func(s *endurance.ProcessState, round int64, _ string) { s.Live += 32 * 3000 * round }}},
+	"a little memory leaks": {"affine", "fake", "leaks", fake.Framework{KeptMemory: func(s *endurance.ProcessState, round int64, _ string) { s.Live += 8 * 3000 * round }}},
+	"a reference leaks":     {"accumulate", calls.BackendName, endurance.LeaksAllCheck.ID, fake.Framework{KeptMemory: func(s *endurance.ProcessState, round int64, _ string) { s.References += round }}},
+	"errors are kept": {"affine", "fake", "leaks", fake.Framework{KeptMemory: func(s *endurance.ProcessState, round int64, raised string) {
 		if raised != "" {
 			s.Live += 200 * 3000 * round
 		}
 	}}},
-	"a wrong call stops raising": {"affine", "fake", "leaks", fake{before: func(c *Call) (*Result, error) {
-		if strings.HasPrefix(c.Probe, groupEndure) {
-			r := &Result{}
-			r.endure(&fake{}, c)
+	"a wrong call stops raising": {"affine", "fake", "leaks", fake.Framework{Before: func(c *calls.Call) (*calls.Result, error) {
+		if strings.HasPrefix(c.Probe, endurance.GroupEnduranceProbes) {
+			r := &calls.Result{}
+			fake.Endure(r, &fake.Framework{}, c)
 			return r, nil
 		}
 		return nil, nil
 	}}},
-	"a copy computes otherwise": {"affine", backendName, "copies", fake{after: when(func(c *Call) bool {
-		return c.Probe == groupEndure+".copies"
+	"a copy computes otherwise": {"affine", calls.BackendName, "copies", fake.Framework{After: when(func(c *calls.Call) bool {
+		return c.Probe == endurance.GroupEnduranceProbes+".copies"
 	})}},
 }
 
@@ -121,7 +67,7 @@ func TestPlantedEnduranceIsFound(t *testing.T) {
 	for name, fault := range plantedEndurance {
 		t.Run(name, func(t *testing.T) {
 			caller := fault.fake
-			caller.name = fault.caller
+			caller.CallerName = fault.caller
 			if status := fakeRunOf(t, fault.op, fault.check, &caller, nil); !strings.Contains(status, "fail: ") {
 				t.Error(status)
 			}
@@ -138,11 +84,11 @@ func TestGrown(t *testing.T) {
 		"flat": {[]int64{100, 101, 100, 101}, 0}, "a cache": {[]int64{100, 9000, 9001, 9001}, 0}, "a slow leak": {[]int64{100, 600, 1100, 1600}, 1},
 		"falls": {[]int64{9000, 10, 10, 10}, 0},
 	} {
-		var states []state
+		var states []endurance.ProcessState
 		for _, n := range test.blocks {
-			states = append(states, state{Blocks: n})
+			states = append(states, endurance.ProcessState{Blocks: n})
 		}
-		if got := grown(states, 9000, 2); len(got) != test.want {
+		if got := endurance.Growth(states, 9000, 2); len(got) != test.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -150,11 +96,11 @@ func TestGrown(t *testing.T) {
 
 // A framework may have caches that grow by as much as its worker says.
 func TestLeakRate(t *testing.T) {
-	var states []state
+	var states []endurance.ProcessState
 	for round := range int64(4) {
-		states = append(states, state{Live: 12 * 3000 * round})
+		states = append(states, endurance.ProcessState{Live: 12 * 3000 * round})
 	}
-	if few, many := grown(states, 9000, 2), grown(states, 9000, 16); len(few) != 1 || len(many) != 0 {
+	if few, many := endurance.Growth(states, 9000, 2), endurance.Growth(states, 9000, 16); len(few) != 1 || len(many) != 0 {
 		t.Errorf("with 2 bytes a call %v, with 16 %v", few, many)
 	}
 }

@@ -5,6 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/checks/definitions"
+	"github.com/opcast/opcast/conformance/checks/sharding"
+	"github.com/opcast/opcast/conformance/internal/fake"
+	"github.com/opcast/opcast/conformance/invalid"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/rule"
@@ -28,22 +35,22 @@ func TestPlainSizes(t *testing.T) {
 		Attrs:  []opdef.Attr{{Name: "k", Type: "int"}},
 		Lets:   []opdef.Let{{Name: "P"}},
 	}
-	if got := plainSizes(op); !slices.Equal(got, []string{"*", "N", "M"}) {
+	if got := sharding.StandaloneDims(op); !slices.Equal(got, []string{"*", "N", "M"}) {
 		t.Errorf("got %v", got)
 	}
 }
 
 // Every rule of an op with conditions and list attrs is broken by some wrong call, and the messages name the cause.
 func TestWrongSizes(t *testing.T) {
-	op := conv(t)
-	c, err := newCase(op, base(dtypes{"T": "f32", "O": "f32"}))
+	op := fake.Conv(t)
+	c, err := cases.New(op, cases.BasePlan(cases.DTypes{"T": "f32", "O": "f32"}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	program := rule.Compile(op)
 	var texts []string
-	for _, f := range wrongSizes(c, program) {
-		if fault := expect(program, f.apply(newCall(c)), definition{}, "cpu"); fault != nil {
+	for _, f := range invalid.Sizes(c, program) {
+		if fault := invalid.ExpectedError(program, f.Apply(calls.New(c)), calls.Definition{}, "cpu"); fault != nil {
 			texts = append(texts, fault.Text)
 		}
 	}
@@ -53,28 +60,28 @@ func TestWrongSizes(t *testing.T) {
 			t.Errorf("no wrong call gives %q, only\n%s", want, all)
 		}
 	}
-	check := &T{ctx: t.Context(), env: &environment{project: toy(t), device: "cpu"}, Op: op, Caller: definition{}}
-	if err := checkFaultCoverage(check); err != nil || len(check.row().failures) > 0 {
-		t.Errorf("%v %v", err, check.row().failures)
+	check := &check.T{Ctx: t.Context(), Env: &check.Environment{Project: fake.Toy(t), Device: "cpu"}, Op: op, Caller: calls.Definition{}}
+	if err := definitions.CheckFaultCoverage(check); err != nil || len(check.CurrentRow().Failures) > 0 {
+		t.Errorf("%v %v", err, check.CurrentRow().Failures)
 	}
 }
 
 // An attr of any size takes the sizes that depend on it beyond 64 bits.
 func TestWrongAttrsOverflow(t *testing.T) {
-	op := *conv(t)
+	op := *fake.Conv(t)
 	op.Attrs = slices.Clone(op.Attrs)
 	for i := range op.Attrs {
 		op.Attrs[i].Max = nil
 	}
 	op.Requires = append(slices.Clone(op.Requires), condition(t, "2*stride[1] > 0"))
-	c, err := newCase(&op, base(dtypes{"T": "f32", "O": "f32"}))
+	c, err := cases.New(&op, cases.BasePlan(cases.DTypes{"T": "f32", "O": "f32"}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := false
-	for _, f := range wrongAttrs(&op, definition{}) {
-		fault := expect(rule.Compile(&op), f.apply(newCall(c)), definition{}, "cpu")
-		found = found || f.arg == "stride" && fault != nil && fault.Text == "conv: a size does not fit in 64 bits"
+	for _, f := range invalid.Attributes(&op, calls.Definition{}) {
+		fault := invalid.ExpectedError(rule.Compile(&op), f.Apply(calls.New(c)), calls.Definition{}, "cpu")
+		found = found || f.Arg == "stride" && fault != nil && fault.Text == "conv: a size does not fit in 64 bits"
 	}
 	if !found {
 		t.Error("no wrong attr gives a size beyond 64 bits")
@@ -83,21 +90,21 @@ func TestWrongAttrsOverflow(t *testing.T) {
 
 // A caller of the library passes no dtype attr: the output has the dtype, which need not be the default.
 func TestExpectCarriedDType(t *testing.T) {
-	op := conv(t)
-	c, err := newCase(op, base(dtypes{"T": "f32", "O": "f16"}))
+	op := fake.Conv(t)
+	c, err := cases.New(op, cases.BasePlan(cases.DTypes{"T": "f32", "O": "f16"}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	call := newCall(c)
-	if call.Out, err = poisoned(c, true); err != nil {
+	call := calls.New(c)
+	if call.Out, err = calls.PoisonedOutputs(c, true); err != nil {
 		t.Fatal(err)
 	}
 	delete(call.Attrs, "out_dtype")
 	for caller, want := range map[string]string{
-		nativeName: "", "numpy": "conv: y: expected dtype float32, got float16",
+		calls.NativeName: "", "numpy": "conv: y: expected dtype float32, got float16",
 	} {
 		got := ""
-		if fault := expect(rule.Compile(op), call, &fake{name: caller}, "cpu"); fault != nil {
+		if fault := invalid.ExpectedError(rule.Compile(op), call, &fake.Framework{CallerName: caller}, "cpu"); fault != nil {
 			got = fault.Text
 		}
 		if got != want {

@@ -5,24 +5,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/checks/definitions"
+	"github.com/opcast/opcast/conformance/internal/fake"
+	"github.com/opcast/opcast/conformance/oracle"
 )
-
-// toyOp finds an op of the toy project.
-func toyOp(t *testing.T, name string) *opdef.Op {
-	t.Helper()
-	for _, op := range toy(t).Ops {
-		if op.Name == name {
-			return op
-		}
-	}
-	t.Fatalf("no op %s", name)
-	return nil
-}
 
 // A wrong gradient is found whatever is wrong with it; the right one passes.
 func TestPlantedGradients(t *testing.T) {
-	oracle := realOracle(t, time.Minute)
+	oracle := fake.RealOracle(t, time.Minute)
 	for name, test := range map[string]struct{ old, new string }{
 		"right":                       {"", ""},
 		"a sign is wrong":             {"grad * w - s**3", "grad * w + s**3"},
@@ -37,22 +29,22 @@ func TestPlantedGradients(t *testing.T) {
 		"an optional gradient is off": {"else xp.sum(grad, axis=rows)", "else 2 * xp.sum(grad, axis=rows)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			op := *toyOp(t, "norm")
+			op := *fake.ToyOp(t, "norm")
 			backward := *op.Gradient
 			op.Gradient = &backward
 			if !strings.Contains(backward.Reference, test.old) {
 				t.Fatalf("the reference lacks %q", test.old)
 			}
 			backward.Reference = strings.Replace(backward.Reference, test.old, test.new, 1)
-			check := &T{ctx: t.Context(), env: &environment{device: "cpu", oracle: oracle}, Op: &op, Caller: definition{}}
-			if err := checkGradient(check); err != nil {
+			check := &check.T{Ctx: t.Context(), Env: &check.Environment{Device: "cpu", Oracle: oracle}, Op: &op, Caller: calls.Definition{}}
+			if err := definitions.CheckGradient(check); err != nil {
 				t.Fatal(err)
 			}
-			if found := len(check.row().failures) > 0; found != (test.old != "") {
-				t.Errorf("failures: %v", check.row().failures)
+			if found := len(check.CurrentRow().Failures) > 0; found != (test.old != "") {
+				t.Errorf("failures: %v", check.CurrentRow().Failures)
 			}
-			if check.row().done < 8 {
-				t.Errorf("only %d cases", check.row().done)
+			if check.CurrentRow().Checked < 8 {
+				t.Errorf("only %d cases", check.CurrentRow().Checked)
 			}
 		})
 	}
@@ -63,7 +55,7 @@ func TestKinks(t *testing.T) {
 	values := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 	smooth := make([]float64, len(values))
 	one, most := append([]float64{1}, smooth[1:]...), []float64{1, 1, 1, 0, 0, 0, 0, 0, 0, 0}
-	got := Expected{Shape: []int64{10}, Values: append([]float64{99}, values[1:]...)}
+	got := oracle.Expected{Shape: []int64{10}, Values: append([]float64{99}, values[1:]...)}
 	for _, test := range []struct {
 		spread []float64
 		text   string
@@ -72,7 +64,7 @@ func TestKinks(t *testing.T) {
 		{smooth, "[0]: the reference gives 99, finite differences of the op give 1"},
 		{most, "3 of 10 elements have no derivative"},
 	} {
-		if text := misgraded(got, Slopes{got.Shape, values, test.spread}); text != test.text {
+		if text := definitions.GradientDifference(got, oracle.FiniteDifferences{Shape: got.Shape, Values: values, Spread: test.spread}); text != test.text {
 			t.Errorf("got %q, want %q", text, test.text)
 		}
 	}

@@ -6,6 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/checks/definitions"
+	"github.com/opcast/opcast/conformance/internal/fake"
+	"github.com/opcast/opcast/conformance/oracle"
 	"github.com/opcast/opcast/internal/opdef"
 )
 
@@ -16,7 +22,7 @@ func TestIndependentFormulas(t *testing.T) {
 		t.Fatal(findings, err)
 	}
 	for _, op := range project.Ops {
-		if err := hasIndependent(op, definition{}); err != nil {
+		if err := definitions.HasIndependent(op, calls.Definition{}); err != nil {
 			t.Errorf("%s: %v", op.Name, err)
 		}
 	}
@@ -25,7 +31,7 @@ func TestIndependentFormulas(t *testing.T) {
 // withModule is a toy op with a neighbouring file.
 func withModule(t *testing.T, name, module string) *opdef.Op {
 	t.Helper()
-	op := *toyOp(t, name)
+	op := *fake.ToyOp(t, name)
 	op.Module = module
 	return &op
 }
@@ -33,13 +39,13 @@ func withModule(t *testing.T, name, module string) *opdef.Op {
 // definitionJudged runs a check of definitions with the Python oracle.
 func definitionJudged(t *testing.T, op *opdef.Op, id string) string {
 	t.Helper()
-	oracle := realOracle(t, time.Minute)
-	samplers := oracle.samplers(t.Context(), []*opdef.Op{op})
-	s := &session{env: environment{project: toy(t), device: "cpu", oracle: oracle, samplers: samplers}}
-	for _, check := range definitionChecks() {
+	oracle := fake.RealOracle(t, time.Minute)
+	samplers := oracle.Samplers(t.Context(), []*opdef.Op{op})
+	s := &Session{Env: check.Environment{Project: fake.Toy(t), Device: "cpu", Oracle: oracle, Samplers: samplers}}
+	for _, check := range definitions.Checks() {
 		if check.ID == id {
 			var lines []string
-			for _, r := range s.run(t.Context(), op, definition{}, "", &check) {
+			for _, r := range s.run(t.Context(), op, calls.Definition{}, "", &check) {
 				lines = append(lines, string(r.Status)+": "+r.Reason)
 			}
 			return strings.Join(lines, "\n")
@@ -81,8 +87,8 @@ func TestApart(t *testing.T) {
 		{inf, inf, false}, {inf, 1, true}, {inf, -inf, true}, {inf, nan, true}, {1, inf, true}, {1, nan, true},
 		{nan, nan, false}, {nan, 1, true}, {nan, inf, true},
 	} {
-		one := func(v float64) []Expected { return []Expected{{Shape: []int64{1}, Values: []float64{v}}} }
-		if text := apart(&Case{Op: toyOp(t, "affine")}, one(test.want), one(test.got)); (text != "") != test.apart {
+		one := func(v float64) []oracle.Expected { return []oracle.Expected{{Shape: []int64{1}, Values: []float64{v}}} }
+		if text := definitions.FormulaDifference(&cases.Case{Op: fake.ToyOp(t, "affine")}, one(test.want), one(test.got)); (text != "") != test.apart {
 			t.Errorf("reference %v, formula %v: %q", test.want, test.got, text)
 		}
 	}

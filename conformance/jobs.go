@@ -16,6 +16,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/worker"
 	"github.com/opcast/opcast/internal/report"
 )
 
@@ -27,19 +29,19 @@ type job struct {
 	out   *json.Encoder
 }
 
-// event is a line that a job writes: results of one spec, a line for people, or the spec that begins.
-type event struct {
+// jobMessage is a line that a job writes: results of one spec, a line for people, or the spec that begins.
+type jobMessage struct {
 	Results []report.Result `json:"results,omitempty"`
 	Line    string          `json:"line,omitempty"`
 	Spec    string          `json:"spec,omitempty"`
 }
 
-func (j *job) tell(e event) { _ = j.out.Encode(e) } // without a reader the job is killed
+func (j *job) send(e jobMessage) { _ = j.out.Encode(e) } // without a reader the job is killed
 
 // Write passes lines for people on.
 func (j *job) Write(text []byte) (int, error) {
 	for line := range strings.Lines(string(text)) {
-		j.tell(event{Line: strings.TrimSuffix(line, "\n")})
+		j.send(jobMessage{Line: strings.TrimSuffix(line, "\n")})
 	}
 	return len(text), nil
 }
@@ -61,7 +63,7 @@ func readJob(o Options) (*job, error) {
 }
 
 // runJobs runs the suite in several processes and joins their reports.
-func (s *session) runJobs(ctx context.Context, adaptors []string) (report.Summary, error) {
+func (s *Session) runJobs(ctx context.Context, adaptors []string) (report.Summary, error) {
 	if err := s.planJobs(adaptors); err != nil {
 		return report.Summary{}, err
 	}
@@ -71,7 +73,7 @@ func (s *session) runJobs(ctx context.Context, adaptors []string) (report.Summar
 		return report.Summary{}, fmt.Errorf("folder of jobs: %w", err)
 	}
 	defer os.RemoveAll(folder)
-	parts := balance(s.cells, s.options.Jobs, weights(s.options.ReportDir))
+	parts := balance(s.cells, s.Options.Jobs, weights(s.Options.ReportDir))
 	errs := make([]error, len(parts))
 	var wait sync.WaitGroup
 	for i, part := range parts {
@@ -80,7 +82,7 @@ func (s *session) runJobs(ctx context.Context, adaptors []string) (report.Summar
 	}
 	wait.Wait()
 	broken := distinct(errs)
-	r, err := joined(folder, len(parts))
+	r, err := mergeReports(folder, len(parts))
 	if err != nil || r == nil {
 		return report.Summary{}, errors.Join(broken, err)
 	}
@@ -92,21 +94,21 @@ func (s *session) runJobs(ctx context.Context, adaptors []string) (report.Summar
 }
 
 // planJobs lists what all jobs run together, and makes the folder that they share.
-func (s *session) planJobs(adaptors []string) error {
-	if err := s.requireLibrary(); err != nil {
+func (s *Session) planJobs(adaptors []string) error {
+	if err := s.checkLibraryExists(); err != nil {
 		return err
 	}
-	callers := []Caller{definition{}}
+	callers := []calls.Caller{calls.Definition{}}
 	for _, name := range adaptors {
 		if s.wantsAdaptor(name) {
-			callers = append(callers, named{name: name})
+			callers = append(callers, calls.StubCaller{CallerName: name})
 		}
 	}
 	var err error
-	if s.cells, err = s.choice.cells(s.ops, callers, s.env.foreign); err != nil {
+	if s.cells, err = s.choice.cells(s.Ops, callers, s.Env.Foreign); err != nil {
 		return err
 	}
-	return s.caseFolder()
+	return s.reproducerFolder()
 }
 
 // distinct joins errors, each text once: what stops one job often stops all.
@@ -121,22 +123,22 @@ func distinct(errs []error) error {
 }
 
 // runJob runs one process until its end.
-func (s *session) runJob(ctx context.Context, dir string, part []cell) error {
+func (s *Session) runJob(ctx context.Context, dir string, part []cell) error {
 	file, err := s.writeJob(dir, part)
 	if err != nil {
 		return err
 	}
-	return s.follow(ctx, append(slices.Clone(s.options.Command), "--job", file, "--report", dir), dir, silence)
+	return s.follow(ctx, append(slices.Clone(s.Options.Command), "--job", file, "--report", dir), dir, stallTimeout)
 }
 
-// silence is how long a job may tell nothing: it starts workers, or runs one check, and both have deadlines of their own.
-const silence = startDeadline + specDeadline + callDeadline
+// stallTimeout is how long a job may tell nothing: it starts workers, or runs one check, and both have deadlines of their own.
+const stallTimeout = worker.StartDeadline + specDeadline + worker.CallDeadline
 
-// errSilent is the end of a job that hangs in spite of them.
-var errSilent = errors.New("it told nothing")
+// errStalled is the end of a job that hangs in spite of them.
+var errStalled = errors.New("it told nothing")
 
 // follow starts a process and listens to it until its end, or until it has told nothing for too long.
-func (s *session) follow(ctx context.Context, words []string, dir string, patience time.Duration) error {
+func (s *Session) follow(ctx context.Context, words []string, dir string, patience time.Duration) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
@@ -150,13 +152,13 @@ func (s *session) follow(ctx context.Context, words []string, dir string, patien
 	if err != nil {
 		return fmt.Errorf("start a job: %w", err)
 	}
-	timer := time.AfterFunc(patience, func() { cancel(fmt.Errorf("%w for %v", errSilent, patience)) })
+	timer := time.AfterFunc(patience, func() { cancel(fmt.Errorf("%w for %v", errStalled, patience)) })
 	defer timer.Stop()
 	// Children of a process that is killed may have its output, too: they shall not keep anyone waiting.
 	defer context.AfterFunc(ctx, func() { _ = out.Close() })()
-	told := s.listen(heard{out, func() { timer.Reset(patience) }})
+	told := s.readMessages(activityReader{out, func() { timer.Reset(patience) }})
 	err = cmd.Wait()
-	if cause := context.Cause(ctx); errors.Is(cause, errSilent) {
+	if cause := context.Cause(ctx); errors.Is(cause, errStalled) {
 		told = cause
 	}
 	var exit *exec.ExitError
@@ -172,22 +174,22 @@ func (s *session) follow(ctx context.Context, words []string, dir string, patien
 // endDeadline is how long the children of a process that was killed may keep its output open.
 const endDeadline = 10 * time.Second
 
-// heard is a reader that says when something was read.
-type heard struct {
+// activityReader is a reader that says when something was read.
+type activityReader struct {
 	io.Reader
-	something func()
+	onRead func()
 }
 
 // Read reads, and says so.
-func (h heard) Read(text []byte) (int, error) {
+func (h activityReader) Read(text []byte) (int, error) {
 	n, err := h.Reader.Read(text)
-	h.something()
+	h.onRead()
 	return n, err
 }
 
 // writeJob writes the file of a job.
-func (s *session) writeJob(dir string, part []cell) (string, error) {
-	j := job{Cases: s.env.cases}
+func (s *Session) writeJob(dir string, part []cell) (string, error) {
+	j := job{Cases: s.Env.ReproducerDir}
 	for _, c := range part {
 		for _, check := range c.checks {
 			j.Specs = append(j.Specs, pattern{c.op.Name, c.caller.Name(), check.ID})
@@ -207,54 +209,54 @@ func (s *session) writeJob(dir string, part []cell) (string, error) {
 	return file, nil
 }
 
-// listen reads what a job tells. Results are shown by cell: those of several jobs come in turns.
-func (s *session) listen(out io.Reader) error {
+// readMessages reads what a job tells. Results are shown by cell: those of several jobs come in turns.
+func (s *Session) readMessages(out io.Reader) error {
 	var cell []report.Result
-	defer func() { s.show(cell) }()
+	defer func() { s.showCell(cell) }()
 	for d := json.NewDecoder(out); ; {
-		var e event
+		var e jobMessage
 		if err := d.Decode(&e); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
 			return fmt.Errorf("read what it tells: %w", err)
 		}
 		if e.Line != "" {
-			s.note(e.Line)
+			s.showOnce(e.Line)
 		}
 		if e.Spec != "" {
-			s.printer.running(e.Spec)
+			s.Printer.running(e.Spec)
 		}
 		if len(e.Results) == 0 {
 			continue
 		}
-		s.printer.finished(e.Results)
+		s.Printer.finished(e.Results)
 		if first := e.Results[0]; len(cell) > 0 && (cell[0].Op != first.Op || cell[0].Adaptor != first.Adaptor) {
-			s.show(cell)
+			s.showCell(cell)
 			cell = nil
 		}
 		cell = append(cell, e.Results...)
 	}
 }
 
-// show keeps and shows the results of one op through one caller.
-func (s *session) show(cell []report.Result) {
+// showCell keeps and shows the results of one op through one caller.
+func (s *Session) showCell(cell []report.Result) {
 	if len(cell) > 0 {
 		s.record(cell)
 	}
 }
 
-// note shows a line that several jobs may tell, once.
-func (s *session) note(line string) {
+// showOnce shows a line that several jobs may tell, once.
+func (s *Session) showOnce(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !slices.Contains(s.notes, line) {
 		s.notes = append(s.notes, line)
-		s.printer.line("%s", line)
+		s.Printer.line("%s", line)
 	}
 }
 
-// joined reads the reports of all jobs as one. One that died has none, and leaves holes; without any report there is none.
-func joined(folder string, count int) (*report.Report, error) {
+// mergeReports reads the reports of all jobs as one. One that died has none, and leaves holes; without any report there is none.
+func mergeReports(folder string, count int) (*report.Report, error) {
 	var parts []*report.Report
 	for i := range count {
 		r, err := report.Read(filepath.Join(folder, strconv.Itoa(i), report.File))

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/opcast/opcast/conformance/internal/fake"
 )
 
 // A job that left no report says why, whatever its exit code; one that found failures has told them.
@@ -17,7 +19,7 @@ func TestJobsEnd(t *testing.T) {
 		"exit 0":                      "",
 		`echo of a check >&2; touch "$4/report.json"; exit 1`: "",
 	} {
-		s := &session{options: Options{Command: []string{"sh", "-c", script, "job"}}, printer: &printer{out: io.Discard}}
+		s := &Session{Options: Options{Command: []string{"sh", "-c", script, "job"}}, Printer: &Printer{Out: io.Discard}}
 		err := s.runJob(t.Context(), t.TempDir(), nil)
 		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", script, err, want)
@@ -27,11 +29,11 @@ func TestJobsEnd(t *testing.T) {
 
 // What stops every job is told once.
 func TestJobsWithoutReport(t *testing.T) {
-	o := Options{Project: toy(t), Jobs: 2, Command: []string{"sh", "-c", "echo the reason >&2; exit 1"}, ReportDir: t.TempDir()}
+	o := Options{Project: fake.Toy(t), Jobs: 2, Command: []string{"sh", "-c", "echo the reason >&2; exit 1"}, ReportDir: t.TempDir()}
 	o.Callables = []Callable{{"numpy", "affine", "m:f"}, {"torch", "affine", "m:f"}}
-	s := &session{options: o, ops: o.Project.Ops, printer: &printer{out: io.Discard}}
+	s := &Session{Options: o, Ops: o.Project.Ops, Printer: &Printer{Out: io.Discard}}
 	var err error
-	if s.env.foreign, err = newForeign(o); err != nil {
+	if s.Env.Foreign, err = newForeign(o); err != nil {
 		t.Fatal(err)
 	}
 	if _, err = s.runJobs(t.Context(), []string{"numpy", "torch"}); err == nil || strings.Count(err.Error(), "the reason") != 1 {
@@ -45,7 +47,7 @@ func TestJobOfLastFailed(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`{"Specs": [["affine", "torch", "value"]]}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s, _, err := newSession(Options{Project: toy(t), Job: file, LastFailed: true, Only: "nowhere", ReportDir: t.TempDir(), Out: io.Discard})
+	s, _, err := newSession(Options{Project: fake.Toy(t), Job: file, LastFailed: true, Only: "nowhere", ReportDir: t.TempDir(), Out: io.Discard})
 	if err != nil || len(s.choice.job) != 1 || s.choice.failed != nil {
 		t.Errorf("got %+v, %v", s, err)
 	}
@@ -54,8 +56,8 @@ func TestJobOfLastFailed(t *testing.T) {
 // What earlier runs left in the folder of failing cases goes; anything else in it is someone's.
 func TestCaseFolder(t *testing.T) {
 	dir := t.TempDir()
-	s := &session{options: Options{Project: toy(t), ReportDir: dir}}
-	if err := s.caseFolder(); err != nil {
+	s := &Session{Options: Options{Project: fake.Toy(t), ReportDir: dir}}
+	if err := s.reproducerFolder(); err != nil {
 		t.Fatal(err)
 	}
 	files := map[string]bool{
@@ -69,7 +71,7 @@ func TestCaseFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.caseFolder(); err != nil {
+	if err := s.reproducerFolder(); err != nil {
 		t.Fatal(err)
 	}
 	for name, stays := range files {
@@ -85,7 +87,7 @@ func TestCallersOfFunctions(t *testing.T) {
 		"numpy": true, "torch": true, "": false, "native": false, "backend": false, "op_call": false, "definition": false,
 		"chain": false, "reference": false, "foo": false,
 	} {
-		_, err := newForeign(Options{Project: toy(t), Callables: []Callable{{name, "affine", "m:f"}}})
+		_, err := newForeign(Options{Project: fake.Toy(t), Callables: []Callable{{name, "affine", "m:f"}}})
 		if (err == nil) != good {
 			t.Errorf("%q: %v", name, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/opcast/opcast/conformance/check"
 	"github.com/opcast/opcast/internal/report"
 )
 
@@ -47,7 +48,7 @@ func (l *liveLine) text(now time.Time) string {
 }
 
 // start draws the live line of a run of so many specs from now on.
-func (p *printer) start(total int, started time.Time) {
+func (p *Printer) start(total int, started time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l := &liveLine{started: started, total: total, stop: make(chan struct{})}
@@ -66,7 +67,7 @@ func (p *printer) start(total int, started time.Time) {
 }
 
 // draw shows the live line as it is now.
-func (p *printer) draw() {
+func (p *Printer) draw() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.live != nil && p.live.text(time.Now()) != p.live.drawn {
@@ -75,23 +76,23 @@ func (p *printer) draw() {
 }
 
 // began says which spec runs now. A job tells the process that has the terminal.
-func (s *session) began(c cell, check *Check) {
+func (s *Session) began(c cell, check *check.Check) {
 	spec := c.op.Name + " " + c.caller.Name() + " " + check.ID
 	if s.job != nil {
-		s.job.tell(event{Spec: spec})
+		s.job.send(jobMessage{Spec: spec})
 	}
-	s.printer.running(spec)
+	s.Printer.running(spec)
 }
 
 // startProgress draws the live line from now on, where there is a terminal.
-func (s *session) startProgress() {
-	if s.options.Progress && s.job == nil {
-		s.printer.start(s.specCount(), s.started)
+func (s *Session) startProgress() {
+	if s.Options.Progress && s.job == nil {
+		s.Printer.start(s.specCount(), s.started)
 	}
 }
 
 // specCount is the number of specs of the run.
-func (s *session) specCount() int {
+func (s *Session) specCount() int {
 	n := 0
 	for _, c := range s.cells {
 		n += len(c.checks)
@@ -100,7 +101,7 @@ func (s *session) specCount() int {
 }
 
 // running says which spec has begun.
-func (p *printer) running(spec string) {
+func (p *Printer) running(spec string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.live != nil {
@@ -109,7 +110,7 @@ func (p *printer) running(spec string) {
 }
 
 // finished counts the results of a spec.
-func (p *printer) finished(results []report.Result) {
+func (p *Printer) finished(results []report.Result) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.live == nil {
@@ -122,7 +123,7 @@ func (p *printer) finished(results []report.Result) {
 }
 
 // stop takes the live line away.
-func (p *printer) stop() {
+func (p *Printer) stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.live == nil {
@@ -130,5 +131,5 @@ func (p *printer) stop() {
 	}
 	close(p.live.stop)
 	p.live = nil
-	fmt.Fprint(p.out, eraseLine)
+	fmt.Fprint(p.Out, eraseLine)
 }

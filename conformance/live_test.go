@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/checks/definitions"
 	"github.com/opcast/opcast/internal/report"
 )
 
@@ -42,7 +44,7 @@ var printed = []report.Result{
 func TestPrinterShowsControls(t *testing.T) {
 	for _, live := range []bool{false, true} {
 		var out bytes.Buffer
-		p := &printer{out: &out}
+		p := &Printer{Out: &out}
 		if live {
 			p.start(1, time.Now())
 		}
@@ -63,7 +65,7 @@ func TestPrinterShowsControls(t *testing.T) {
 // On a terminal, failures stay above a line that is drawn again, and in the end nothing of it is left.
 func TestPrinterOnTerminal(t *testing.T) {
 	var out bytes.Buffer
-	p := &printer{out: &out}
+	p := &Printer{Out: &out}
 	p.start(2, time.Now())
 	p.running("add numpy value")
 	p.results(printed)
@@ -92,7 +94,7 @@ func TestPrinterOnTerminal(t *testing.T) {
 // In CI there are lines, and nothing is drawn.
 func TestPrinterPlain(t *testing.T) {
 	var out bytes.Buffer
-	p := &printer{out: &out}
+	p := &Printer{Out: &out}
 	p.running("add numpy value")
 	p.results(printed)
 	p.finished(printed)
@@ -116,12 +118,12 @@ the run took 1 min 30 s
 
 // The catalogue has what ran, in the order of the suite; what is in none of its lists comes last.
 func TestChecksOfTheReport(t *testing.T) {
-	list := checks()
-	s := &session{cells: []cell{
-		{checks: []Check{{ID: "alone", Group: groupValues, Doc: "d"}, definitionChecks()[0]}}, {checks: []Check{list[3], list[1], list[3]}},
+	list := Checks()
+	s := &Session{cells: []cell{
+		{checks: []check.Check{{ID: "alone", Group: check.GroupValues, Doc: "d"}, definitions.Checks()[0]}}, {checks: []check.Check{list[3], list[1], list[3]}},
 	}}
 	got := s.catalogue()
-	want := []string{list[1].ID, list[3].ID, definitionChecks()[0].ID, "alone"}
+	want := []string{list[1].ID, list[3].ID, definitions.Checks()[0].ID, "alone"}
 	for i, id := range want {
 		if len(got) != len(want) || got[i].ID != id || got[i].Doc == "" || got[i].Profile != "core" {
 			t.Fatalf("got %v, want %v", got, want)

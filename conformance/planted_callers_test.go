@@ -4,52 +4,57 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/checks/agreement"
+	"github.com/opcast/opcast/conformance/checks/random"
+	"github.com/opcast/opcast/conformance/checks/refusals"
+	"github.com/opcast/opcast/conformance/internal/fake"
 	"github.com/opcast/opcast/internal/rpc"
 )
 
 // plantedCallers are mutants of the library as its own callers see it: each check named must fail.
 var plantedCallers = map[string]struct {
 	op, caller, check string
-	fake              fake
+	fake              fake.Framework
 }{
-	"a mangled call crashes": {"affine", nativeName, "random-calls", fake{before: func(c *Call) (*Result, error) {
-		if strings.HasPrefix(c.Probe, groupMangled) {
+	"a mangled call crashes": {"affine", calls.NativeName, "random-calls", fake.Framework{Before: func(c *calls.Call) (*calls.Result, error) {
+		if strings.HasPrefix(c.Probe, random.GroupCorrupt) {
 			return nil, &rpc.CrashError{Reason: "signal: segmentation fault"}
 		}
 		return nil, nil
 	}}},
-	"a mangled call says nothing of ours": {"affine", nativeName, "random-calls", fake{after: func(c *Call, r *Result) {
-		if strings.HasPrefix(c.Probe, groupMangled) {
-			r.Error = &CallError{Class: "RuntimeError", Text: "std::bad_alloc"}
+	"a mangled call says nothing of ours": {"affine", calls.NativeName, "random-calls", fake.Framework{After: func(c *calls.Call, r *calls.Result) {
+		if strings.HasPrefix(c.Probe, random.GroupCorrupt) {
+			r.Error = &calls.CallError{Class: "RuntimeError", Text: "std::bad_alloc"}
 		}
 	}}},
-	"nonsense computes":       {"affine", nativeName, "random-calls", fake{before: deaf("expected")}},
-	"overlap computes":        {"accumulate", nativeName, "random-calls", fake{before: deaf("overlapping memory")}},
-	"right calls are refused": {"affine", nativeName, "random-calls", fake{after: onRight(func(r *Result) { r.Error = &CallError{Class: "ValueError"} })}},
-	"few calls compute":       {"affine", nativeName, "random-calls", fake{after: onRight(func(r *Result) { r.Launches = 0 })}},
-	"a guard is overwritten":  {"affine", nativeName, "random-calls", fake{after: func(c *Call, r *Result) { scribble(c, r, -1) }}},
-	"an unknown kind computes": {"affine", opCallName, "op-call", fake{before: func(c *Call) (*Result, error) {
-		if strings.HasPrefix(c.Probe, groupRefusals) {
-			return &Result{Outputs: make([]Output, 1)}, nil
+	"nonsense computes":       {"affine", calls.NativeName, "random-calls", fake.Framework{Before: ignoreRule("expected")}},
+	"overlap computes":        {"accumulate", calls.NativeName, "random-calls", fake.Framework{Before: ignoreRule("overlapping memory")}},
+	"right calls are refused": {"affine", calls.NativeName, "random-calls", fake.Framework{After: onRight(func(r *calls.Result) { r.Error = &calls.CallError{Class: "ValueError"} })}},
+	"few calls compute":       {"affine", calls.NativeName, "random-calls", fake.Framework{After: onRight(func(r *calls.Result) { r.Launches = 0 })}},
+	"a guard is overwritten":  {"affine", calls.NativeName, "random-calls", fake.Framework{After: func(c *calls.Call, r *calls.Result) { scribble(c, r, -1) }}},
+	"an unknown kind computes": {"affine", calls.OpCallName, "op-call", fake.Framework{Before: func(c *calls.Call) (*calls.Result, error) {
+		if strings.HasPrefix(c.Probe, refusals.GroupRefusals) {
+			return &calls.Result{Outputs: make([]calls.Output, 1)}, nil
 		}
 		return nil, nil
 	}}},
-	"an unknown kind is a riddle": {"affine", opCallName, "op-call", fake{after: func(c *Call, r *Result) {
-		if strings.HasPrefix(c.Probe, groupRefusals) {
+	"an unknown kind is a riddle": {"affine", calls.OpCallName, "op-call", fake.Framework{After: func(c *calls.Call, r *calls.Result) {
+		if strings.HasPrefix(c.Probe, refusals.GroupRefusals) {
 			r.Error.Text = "Check failed: (kind < count) is false"
 		}
 	}}},
-	"a foreign array is misread": {"affine", opCallName, "mixed", fake{after: when(func(c *Call) bool {
-		return strings.HasPrefix(c.Probe, groupMixed)
+	"a foreign array is misread": {"affine", calls.OpCallName, "mixed", fake.Framework{After: when(func(c *calls.Call) bool {
+		return strings.HasPrefix(c.Probe, agreement.GroupMixed)
 	})}},
-	"a missing device computes": {"affine", backendName, "no-device", fake{before: func(c *Call) (*Result, error) {
-		if allOn(c, "cuda:0") {
-			return &Result{Outputs: make([]Output, 1)}, nil
+	"a missing device computes": {"affine", calls.BackendName, "no-device", fake.Framework{Before: func(c *calls.Call) (*calls.Result, error) {
+		if fake.AllOn(c, "cuda:0") {
+			return &calls.Result{Outputs: make([]calls.Output, 1)}, nil
 		}
 		return nil, nil
 	}}},
-	"a missing device is a riddle": {"affine", backendName, "no-device", fake{after: func(c *Call, r *Result) {
-		if allOn(c, "cuda:0") {
+	"a missing device is a riddle": {"affine", calls.BackendName, "no-device", fake.Framework{After: func(c *calls.Call, r *calls.Result) {
+		if fake.AllOn(c, "cuda:0") {
 			r.Error.Text = "CUDA error 35"
 		}
 	}}},
@@ -59,7 +64,7 @@ func TestPlantedCallersAreFound(t *testing.T) {
 	for name, fault := range plantedCallers {
 		t.Run(name, func(t *testing.T) {
 			caller := fault.fake
-			caller.name = fault.caller
+			caller.CallerName = fault.caller
 			if status := fakeRunOf(t, fault.op, fault.check, &caller, nil); !strings.Contains(status, "fail: ") {
 				t.Error(status)
 			}
@@ -68,8 +73,8 @@ func TestPlantedCallersAreFound(t *testing.T) {
 }
 
 // onRight changes what right calls give.
-func onRight(change func(*Result)) func(*Call, *Result) {
-	return func(_ *Call, r *Result) {
+func onRight(change func(*calls.Result)) func(*calls.Call, *calls.Result) {
+	return func(_ *calls.Call, r *calls.Result) {
 		if r.Error == nil {
 			change(r)
 		}

@@ -8,6 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/checks/refusals"
+	"github.com/opcast/opcast/conformance/internal/fake"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/rpc"
 )
@@ -15,39 +19,39 @@ import (
 // plantedPlaces are mutants of where arrays lie, and of what a call does beside computing: each check named must fail.
 var plantedPlaces = map[string]struct {
 	op, caller, check string
-	fake              fake
+	fake              fake.Framework
 }{
-	"an input is copied":         {"affine", "fake", "not-copied", fake{after: note("seen", func(v any) any { return shifted(v, 1) })}},
-	"a given output is copied":   {"affine", "fake", "not-copied", fake{after: note("seen", func(v any) any { return shifted(v, 0) })}},
-	"the library copies":         {"accumulate", backendName, "not-copied", fake{after: note("seen", func(v any) any { return shifted(v, 2) })}},
-	"no kernel runs":             {"affine", "fake", "not-copied", fake{after: note("seen", func(any) any { return []any{} })}},
-	"watching raises":            {"affine", "fake", "not-copied", fake{after: raise(groupWatch + ".pointers")}},
-	"another place, other bits":  {"affine", "fake", "misaligned", fake{after: when(func(c *Call) bool { return x(c).Offset == 1 })}},
-	"another place, an error":    {"affine", "fake", "misaligned", fake{after: errorWhen(func(c *Call) bool { return x(c).Offset == 1 })}},
-	"a moved output runs over":   {"affine", backendName, "misaligned", fake{after: func(c *Call, r *Result) { scribble(c, r, -1) }}},
-	"results follow the strides": {"affine", "fake", "output-strides", fake{after: followStrides}},
-	"32 bits for rows":           {"affine", "fake", "far-apart", fake{after: when(func(c *Call) bool { return c.Probe == groupWatch+".far" })}},
-	"far rows crash": {"affine", "fake", "far-apart", fake{before: func(c *Call) (*Result, error) {
-		if c.Probe == groupWatch+".far" {
+	"an input is copied":         {"affine", "fake", "not-copied", fake.Framework{After: note("seen", func(v any) any { return shifted(v, 1) })}},
+	"a given output is copied":   {"affine", "fake", "not-copied", fake.Framework{After: note("seen", func(v any) any { return shifted(v, 0) })}},
+	"the library copies":         {"accumulate", calls.BackendName, "not-copied", fake.Framework{After: note("seen", func(v any) any { return shifted(v, 2) })}},
+	"no kernel runs":             {"affine", "fake", "not-copied", fake.Framework{After: note("seen", func(any) any { return []any{} })}},
+	"watching raises":            {"affine", "fake", "not-copied", fake.Framework{After: raise(check.GroupWatch + ".pointers")}},
+	"another place, other bits":  {"affine", "fake", "misaligned", fake.Framework{After: when(func(c *calls.Call) bool { return x(c).Offset == 1 })}},
+	"another place, an error":    {"affine", "fake", "misaligned", fake.Framework{After: errorWhen(func(c *calls.Call) bool { return x(c).Offset == 1 })}},
+	"a moved output runs over":   {"affine", calls.BackendName, "misaligned", fake.Framework{After: func(c *calls.Call, r *calls.Result) { scribble(c, r, -1) }}},
+	"results follow the strides": {"affine", "fake", "output-strides", fake.Framework{After: followStrides}},
+	"32 bits for rows":           {"affine", "fake", "far-apart", fake.Framework{After: when(func(c *calls.Call) bool { return c.Probe == check.GroupWatch+".far" })}},
+	"far rows crash": {"affine", "fake", "far-apart", fake.Framework{Before: func(c *calls.Call) (*calls.Result, error) {
+		if c.Probe == check.GroupWatch+".far" {
 			return nil, &rpc.CrashError{Reason: "signal: segmentation fault"}
 		}
 		return nil, nil
 	}}},
-	"dense memory is not asked for": {"affine", backendName, "far-apart", fake{after: func(c *Call, r *Result) {
-		if c.Probe == groupWatch+".far" {
+	"dense memory is not asked for": {"affine", calls.BackendName, "far-apart", fake.Framework{After: func(c *calls.Call, r *calls.Result) {
+		if c.Probe == check.GroupWatch+".far" {
 			r.Error = nil
 		}
 	}}},
-	"a call warns": {"affine", "fake", "warnings", fake{after: note("warnings", func(any) any {
+	"a call warns": {"affine", "fake", "warnings", fake.Framework{After: note("warnings", func(any) any {
 		return []any{[]any{"UserWarning", "slow", false}}
 	})}},
-	"low values compute":      {"ragged", "fake", "contents-refused", fake{before: blind("at least")}},
-	"high values compute":     {"ragged", "fake", "contents-refused", fake{before: blind("at most")}},
-	"descending ones compute": {"ragged", "fake", "contents-refused", fake{before: blind("ascending")}},
-	"right contents are refused": {"ragged", "fake", "contents-refused", fake{after: onRight(func(r *Result) {
-		r.Error = &CallError{Class: "ValueError", Text: "ragged: indptr: expected ascending values, got 1 after 2"}
+	"low values compute":      {"ragged", "fake", "contents-refused", fake.Framework{Before: ignoreContents("at least")}},
+	"high values compute":     {"ragged", "fake", "contents-refused", fake.Framework{Before: ignoreContents("at most")}},
+	"descending ones compute": {"ragged", "fake", "contents-refused", fake.Framework{Before: ignoreContents("ascending")}},
+	"right contents are refused": {"ragged", "fake", "contents-refused", fake.Framework{After: onRight(func(r *calls.Result) {
+		r.Error = &calls.CallError{Class: "ValueError", Text: "ragged: indptr: expected ascending values, got 1 after 2"}
 	})}},
-	"a device is forgotten": {"affine", "fake", "devices", fake{after: func(c *Call, r *Result) {
+	"a device is forgotten": {"affine", "fake", "devices", fake.Framework{After: func(c *calls.Call, r *calls.Result) {
 		r.Notes = map[string]any{"on the second device": false}
 	}}},
 }
@@ -56,7 +60,7 @@ func TestPlantedPlacesAreFound(t *testing.T) {
 	for name, fault := range plantedPlaces {
 		t.Run(name, func(t *testing.T) {
 			caller := fault.fake
-			caller.name = fault.caller
+			caller.CallerName = fault.caller
 			if status := fakeRunOf(t, fault.op, fault.check, &caller, nil); !strings.Contains(status, "fail: ") {
 				t.Error(status)
 			}
@@ -65,8 +69,8 @@ func TestPlantedPlacesAreFound(t *testing.T) {
 }
 
 // note changes a note of a probe.
-func note(key string, change func(any) any) func(*Call, *Result) {
-	return func(_ *Call, r *Result) {
+func note(key string, change func(any) any) func(*calls.Call, *calls.Result) {
+	return func(_ *calls.Call, r *calls.Result) {
 		if v, ok := r.Notes[key]; ok {
 			r.Notes[key] = change(v)
 		}
@@ -81,41 +85,41 @@ func shifted(list any, i int) any {
 }
 
 // raise gives an error to the calls of a probe.
-func raise(probe string) func(*Call, *Result) {
-	return errorWhen(func(c *Call) bool { return c.Probe == probe })
+func raise(probe string) func(*calls.Call, *calls.Result) {
+	return errorWhen(func(c *calls.Call) bool { return c.Probe == probe })
 }
 
-func errorWhen(test func(*Call) bool) func(*Call, *Result) {
-	return func(c *Call, r *Result) {
+func errorWhen(test func(*calls.Call) bool) func(*calls.Call, *calls.Result) {
+	return func(c *calls.Call, r *calls.Result) {
 		if r.Error == nil && test(c) {
-			r.Error = &CallError{Class: "RuntimeError", Text: "no"}
+			r.Error = &calls.CallError{Class: "RuntimeError", Text: "no"}
 		}
 	}
 }
 
 // followStrides lets results have the strides of an input that is not dense.
-func followStrides(c *Call, r *Result) {
+func followStrides(c *calls.Call, r *calls.Result) {
 	if first := x(c); !first.IsDense() {
-		each(r, func(o *Output) { o.Strides = first.Strides })
+		each(r, func(o *calls.Output) { o.Strides = first.Strides })
 	}
 }
 
-// blind computes what a library that looks at contents refuses in these words.
-func blind(words string) func(*Call) (*Result, error) {
-	return func(call *Call) (*Result, error) {
-		text := contentsFault(caseOf(call))
+// ignoreContents computes what a library that looks at contents refuses in these words.
+func ignoreContents(words string) func(*calls.Call) (*calls.Result, error) {
+	return func(call *calls.Call) (*calls.Result, error) {
+		text := fake.ContentsFault(fake.CaseOf(call))
 		if !strings.Contains(text, words) {
 			return nil, nil
 		}
-		harmless := call.clone()
+		harmless := call.Clone()
 		for i, v := range harmless.Inputs {
-			if x := v.(*Tensor); i > 0 {
+			if x := v.(*calls.Tensor); i > 0 {
 				zeros := x.Dense()
 				clear(zeros.Data)
-				harmless.Inputs[i] = &Tensor{Array: zeros}
+				harmless.Inputs[i] = &calls.Tensor{Array: zeros}
 			}
 		}
-		return (&fake{name: "fake"}).answer(harmless), nil
+		return (&fake.Framework{CallerName: "fake"}).Answer(harmless), nil
 	}
 }
 
@@ -124,22 +128,22 @@ func TestPlantedOps(t *testing.T) {
 	for name, test := range map[string]struct {
 		check  string
 		change func(*opdef.Op)
-		fake   fake
+		fake   fake.Framework
 		want   string
 	}{
-		"says it":           {"warnings", deprecate, fake{}, "pass"},
-		"says nothing":      {"warnings", deprecate, fake{after: note("warnings", func(any) any { return []any{} })}, "fail: "},
-		"says it elsewhere": {"warnings", deprecate, fake{after: note("warnings", elsewhere)}, "fail: "},
-		"refuses":           {noKernelCheck.ID, onlyCUDA, fake{after: missingKernel}, "pass"},
-		"computes anyway":   {noKernelCheck.ID, onlyCUDA, fake{}, "fail: "},
+		"says it":           {"warnings", deprecate, fake.Framework{}, "pass"},
+		"says nothing":      {"warnings", deprecate, fake.Framework{After: note("warnings", func(any) any { return []any{} })}, "fail: "},
+		"says it elsewhere": {"warnings", deprecate, fake.Framework{After: note("warnings", elsewhere)}, "fail: "},
+		"refuses":           {refusals.NoKernelCheck.ID, onlyCUDA, fake.Framework{After: missingKernel}, "pass"},
+		"computes anyway":   {refusals.NoKernelCheck.ID, onlyCUDA, fake.Framework{}, "fail: "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			op := *toyOp(t, "affine")
+			op := *fake.ToyOp(t, "affine")
 			test.change(&op)
 			caller := test.fake
-			caller.name = "fake"
-			s := &session{env: environment{project: toy(t), device: "cpu", oracle: fakeOracle{}, callers: []Caller{&caller}}}
-			for _, check := range checks() {
+			caller.CallerName = "fake"
+			s := &Session{Env: check.Environment{Project: fake.Toy(t), Device: "cpu", Oracle: fakeOracle{}, Callers: []calls.Caller{&caller}}}
+			for _, check := range Checks() {
 				if check.ID != test.check {
 					continue
 				}
@@ -157,8 +161,8 @@ func deprecate(op *opdef.Op) { op.Deprecated = "use norm; removed in 0.5" }
 
 func onlyCUDA(op *opdef.Op) { op.Kernels = []opdef.Kernel{{Name: "affine_cuda", Device: "cuda"}} }
 
-func missingKernel(_ *Call, r *Result) {
-	r.Error = &CallError{Class: "NotImplementedError", Text: "affine: no kernel for device cpu, available: cuda"}
+func missingKernel(_ *calls.Call, r *calls.Result) {
+	r.Error = &calls.CallError{Class: "NotImplementedError", Text: "affine: no kernel for device cpu, available: cuda"}
 }
 
 func elsewhere(v any) any {
@@ -180,7 +184,7 @@ func TestABI(t *testing.T) {
 		"nobody defines it": {right + ` extern "C" int lost(); extern "C" int __tvm_ffi_x() { return lost(); }`, "libtoy.so", "fail: libtoy.so: uses, though nobody defines it: lost"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := *toy(t)
+			p := *fake.Toy(t)
 			p.Dir = t.TempDir()
 			file := p.LibraryPath()
 			in := filepath.Join(p.Dir, "lib.cc")
@@ -193,9 +197,9 @@ func TestABI(t *testing.T) {
 			if text, err := exec.Command("c++", "-shared", "-fPIC", "-Wl,-soname,"+test.soname, "-o", file, in).CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, text)
 			}
-			status := fakeRunOf(t, "affine", "abi", &fake{name: "fake"}, func(e *environment) {
-				e.project = &p
-				e.callers = []Caller{telling{&fake{name: backendName}, file}}
+			status := fakeRunOf(t, "affine", "abi", &fake.Framework{CallerName: "fake"}, func(e *check.Environment) {
+				e.Project = &p
+				e.Callers = []calls.Caller{symbolTeller{&fake.Framework{CallerName: calls.BackendName}, file}}
 			})
 			if !strings.HasPrefix(status, test.want) {
 				t.Errorf("got %s, want %s", status, test.want)
@@ -204,14 +208,14 @@ func TestABI(t *testing.T) {
 	}
 }
 
-// telling is a caller that tells which library provides symbols.
-type telling struct {
-	*fake
+// symbolTeller is a caller that tells which library provides symbols.
+type symbolTeller struct {
+	*fake.Framework
 	tvm string
 }
 
-func (c telling) tells() greeting { return greeting{TVM: c.tvm} }
+func (c symbolTeller) Info() calls.WorkerInfo { return calls.WorkerInfo{TVM: c.tvm} }
 
-func (c telling) Call(ctx context.Context, call *Call) (*Result, error) {
-	return c.fake.Call(ctx, call)
+func (c symbolTeller) Call(ctx context.Context, call *calls.Call) (*calls.Result, error) {
+	return c.Framework.Call(ctx, call)
 }

@@ -8,44 +8,50 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/checks/agreement"
+	"github.com/opcast/opcast/conformance/checks/refusals"
+	"github.com/opcast/opcast/conformance/internal/fake"
+	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/rpc"
 )
 
 // A framework without faults fails no check, and each check finds something to do with some toy; else it asks for too much.
 func TestPerfectCallerPasses(t *testing.T) {
-	for _, check := range checks() {
-		elsewhere := []string{"gradient", "independent", "samples", "abi", noKernelCheck.ID}
-		if slices.Contains(elsewhere, check.ID) || check.Group == groupTransform || check.Through == throughFunctions {
+	for _, c := range Checks() {
+		elsewhere := []string{"gradient", "independent", "samples", "abi", refusals.NoKernelCheck.ID}
+		if slices.Contains(elsewhere, c.ID) || c.Group == check.GroupTransform || c.Through == check.ThroughFunctions {
 			continue // what authors write in Python is judged by Python, in tests of their own; a toy cannot be transformed, and is no function
 		}
 		passed := false
 		for _, op := range []string{"affine", "accumulate", "norm", "norm_backward", "ragged"} {
-			for _, name := range []string{"fake", "jax", backendName, nativeName, opCallName} {
-				for line := range strings.Lines(fakeRunOf(t, op, check.ID, &fake{name: name}, nil)) {
+			for _, name := range []string{"fake", "jax", calls.BackendName, calls.NativeName, calls.OpCallName} {
+				for line := range strings.Lines(fakeRunOf(t, op, c.ID, &fake.Framework{CallerName: name}, nil)) {
 					passed = passed || strings.HasPrefix(line, "pass")
 					if !strings.HasPrefix(line, "pass") && !strings.HasPrefix(line, "skip") && !strings.HasPrefix(line, "unsupported") {
-						t.Errorf("%s, %s, %s: %s", check.ID, op, name, line)
+						t.Errorf("%s, %s, %s: %s", c.ID, op, name, line)
 					}
 				}
 			}
 		}
 		if !passed {
-			t.Errorf("%s: passes for no toy", check.ID)
+			t.Errorf("%s: passes for no toy", c.ID)
 		}
 	}
 }
 
-func x(call *Call) *Tensor {
-	x, _ := call.Inputs[0].(*Tensor)
+func x(call *calls.Call) *calls.Tensor {
+	x, _ := call.Inputs[0].(*calls.Tensor)
 	return x
 }
 
 // when nudges the results of the calls that a test accepts.
-func when(test func(call *Call) bool) func(*Call, *Result) {
-	return func(call *Call, r *Result) {
+func when(test func(call *calls.Call) bool) func(*calls.Call, *calls.Result) {
+	return func(call *calls.Call, r *calls.Result) {
 		if r.Error == nil && test(call) {
-			nudge(r)
+			fake.Nudge(r)
 		}
 	}
 }
@@ -53,87 +59,91 @@ func when(test func(call *Call) bool) func(*Call, *Result) {
 // planted faults are the mutants of the suite: each check named must fail.
 var planted = map[string]struct {
 	checks string
-	fake   fake
+	fake   fake.Framework
 }{
-	"results are off":            {"value attrs rank sizes bits denormals", fake{after: when(func(*Call) bool { return true })}},
-	"a bias is dropped":          {"value", fake{after: when(func(c *Call) bool { return c.Inputs[2] != nil })}},
-	"an absent bias is not zero": {"optional", fake{after: when(func(c *Call) bool { return c.Inputs[2] == nil })}},
-	"an explicit default counts": {"defaults", fake{after: when(func(c *Call) bool { return len(c.Attrs) > 0 })}},
-	"integers are truncated": {"defaults", fake{after: when(func(c *Call) bool {
+	"results are off":            {"value attrs rank sizes bits denormals", fake.Framework{After: when(func(*calls.Call) bool { return true })}},
+	"a bias is dropped":          {"value", fake.Framework{After: when(func(c *calls.Call) bool { return c.Inputs[2] != nil })}},
+	"an absent bias is not zero": {"optional", fake.Framework{After: when(func(c *calls.Call) bool { return c.Inputs[2] == nil })}},
+	"an explicit default counts": {"defaults", fake.Framework{After: when(func(c *calls.Call) bool { return len(c.Attrs) > 0 })}},
+	"integers are truncated": {"defaults", fake.Framework{After: when(func(c *calls.Call) bool {
 		_, isInt := c.Attrs["alpha"].(int64)
 		return isInt
 	})}},
-	"a choice is ignored":       {"attrs", fake{after: when(func(c *Call) bool { return c.Attrs["mode"] == "relu" })}},
-	"keywords are mixed up":     {"keywords", fake{after: when(func(c *Call) bool { return c.Style == Reversed })}},
-	"neighbours matter":         {"split", fake{after: when(func(c *Call) bool { return x(c).Shape[0] == 3 })}},
-	"a tail is missed":          {"sizes", fake{after: when(func(c *Call) bool { return x(c).Shape[x(c).Rank()-1] == 129 })}},
-	"rank 1 is special":         {"rank", fake{after: when(func(c *Call) bool { return x(c).Rank() == 1 })}},
-	"NaN is lost":               {"special-values", fake{after: replace(math.IsNaN, 0)}},
-	"denormals are flushed":     {"magnitudes denormals", fake{after: replace(func(v float64) bool { return math.Abs(v) < 1e-37 }, 0)}},
-	"large numbers overflow":    {"magnitudes", fake{after: replace(func(v float64) bool { return math.Abs(v) > 1e8 }, math.Inf(1))}},
-	"float16 is missing":        {"dtype-combinations", fake{before: refuse("f16")}},
-	"float64 is accepted":       {"dtype-refused", fake{before: accept("f64")}},
-	"the dtype is promoted":     {"shape dtype-combinations", fake{after: promote}},
-	"an axis is added":          {"shape", fake{after: func(_ *Call, r *Result) { each(r, func(o *Output) { o.Shape = append([]int64{1}, o.Shape...) }) }}},
-	"results are strided":       {"shape", fake{after: func(_ *Call, r *Result) { each(r, func(o *Output) { o.Strides = slices.Repeat([]int64{2}, o.Rank()) }) }}},
-	"the framework computes":    {"shape bits", fake{after: func(_ *Call, r *Result) { r.Launches = 0 }}},
-	"empty calls launch":        {"zero-size", fake{after: func(_ *Call, r *Result) { r.Launches = 1 }}},
-	"inputs are changed":        {"inputs-unchanged", fake{after: func(_ *Call, r *Result) { r.Buffers[1][0] ^= 1 }}},
-	"a result is a view":        {"fresh-outputs", fake{after: func(_ *Call, r *Result) { each(r, func(o *Output) { o.Span = r.Spans[0] }) }}},
-	"out is ignored":            {"out", fake{after: func(_ *Call, r *Result) { each(r, func(o *Output) { o.Given = -1 }) }}},
-	"an element is not written": {"out", fake{after: unwritten}},
-	"a byte before is written":  {"out", fake{after: func(c *Call, r *Result) { scribble(c, r, 0) }}},
-	"a byte after is written":   {"out", fake{after: func(c *Call, r *Result) { scribble(c, r, -1) }}},
-	"strides are ignored":       {"transposed sliced stepped expanded reversed", fake{before: densely}},
-	"a text differs": {"errors error-agreement precedence", fake{after: func(_ *Call, r *Result) {
+	"a choice is ignored":    {"attrs", fake.Framework{After: when(func(c *calls.Call) bool { return c.Attrs["mode"] == "relu" })}},
+	"keywords are mixed up":  {"keywords", fake.Framework{After: when(func(c *calls.Call) bool { return c.Style == calls.Reversed })}},
+	"neighbours matter":      {"split", fake.Framework{After: when(func(c *calls.Call) bool { return x(c).Shape[0] == 3 })}},
+	"a tail is missed":       {"sizes", fake.Framework{After: when(func(c *calls.Call) bool { return x(c).Shape[x(c).Rank()-1] == 129 })}},
+	"rank 1 is special":      {"rank", fake.Framework{After: when(func(c *calls.Call) bool { return x(c).Rank() == 1 })}},
+	"NaN is lost":            {"special-values", fake.Framework{After: replace(math.IsNaN, 0)}},
+	"denormals are flushed":  {"magnitudes denormals", fake.Framework{After: replace(func(v float64) bool { return math.Abs(v) < 1e-37 }, 0)}},
+	"large numbers overflow": {"magnitudes", fake.Framework{After: replace(func(v float64) bool { return math.Abs(v) > 1e8 }, math.Inf(1))}},
+	"float16 is missing":     {"dtype-combinations", fake.Framework{Before: refuse("f16")}},
+	"float64 is accepted":    {"dtype-refused", fake.Framework{Before: accept("f64")}},
+	"the dtype is promoted":  {"shape dtype-combinations", fake.Framework{After: promote}},
+	"an axis is added": {"shape", fake.Framework{After: func(_ *calls.Call, r *calls.Result) {
+		each(r, func(o *calls.Output) { o.Shape = append([]int64{1}, o.Shape...) })
+	}}},
+	"results are strided": {"shape", fake.Framework{After: func(_ *calls.Call, r *calls.Result) {
+		each(r, func(o *calls.Output) { o.Strides = slices.Repeat([]int64{2}, o.Rank()) })
+	}}},
+	"the framework computes":    {"shape bits", fake.Framework{After: func(_ *calls.Call, r *calls.Result) { r.Launches = 0 }}},
+	"empty calls launch":        {"zero-size", fake.Framework{After: func(_ *calls.Call, r *calls.Result) { r.Launches = 1 }}},
+	"inputs are changed":        {"inputs-unchanged", fake.Framework{After: func(_ *calls.Call, r *calls.Result) { r.Buffers[1][0] ^= 1 }}},
+	"a result is a view":        {"fresh-outputs", fake.Framework{After: func(_ *calls.Call, r *calls.Result) { each(r, func(o *calls.Output) { o.Span = r.Spans[0] }) }}},
+	"out is ignored":            {"out", fake.Framework{After: func(_ *calls.Call, r *calls.Result) { each(r, func(o *calls.Output) { o.OutIndex = -1 }) }}},
+	"an element is not written": {"out", fake.Framework{After: unwritten}},
+	"a byte before is written":  {"out", fake.Framework{After: func(c *calls.Call, r *calls.Result) { scribble(c, r, 0) }}},
+	"a byte after is written":   {"out", fake.Framework{After: func(c *calls.Call, r *calls.Result) { scribble(c, r, -1) }}},
+	"strides are ignored":       {"transposed sliced stepped expanded reversed", fake.Framework{Before: densely}},
+	"a text differs": {"errors error-agreement precedence", fake.Framework{After: func(_ *calls.Call, r *calls.Result) {
 		if r.Error != nil {
 			r.Error.Text += "."
 		}
 	}}},
-	"a class differs": {"errors error-agreement", fake{after: func(_ *Call, r *Result) {
+	"a class differs": {"errors error-agreement", fake.Framework{After: func(_ *calls.Call, r *calls.Result) {
 		if r.Error != nil && r.Error.Class == "TypeError" {
 			r.Error.Class = "RuntimeError"
 		}
 	}}},
-	"unknown arguments pass": {"call-shape", fake{before: func(c *Call) (*Result, error) {
+	"unknown arguments pass": {"call-shape", fake.Framework{Before: func(c *calls.Call) (*calls.Result, error) {
 		if c.Extra != nil {
-			return &Result{}, nil
+			return &calls.Result{}, nil
 		}
 		return nil, nil
 	}}},
-	"an error writes": {"side-effects", fake{after: func(_ *Call, r *Result) {
+	"an error writes": {"side-effects", fake.Framework{After: func(_ *calls.Call, r *calls.Result) {
 		if r.Error != nil {
 			r.Buffers[0][0] ^= 1
 		}
 	}}},
-	"an error launches": {"side-effects", fake{after: func(_ *Call, r *Result) {
+	"an error launches": {"side-effects", fake.Framework{After: func(_ *calls.Call, r *calls.Result) {
 		if r.Error != nil {
 			r.Launches = 1
 		}
 	}}},
-	"a strange array crashes": {"special-inputs", fake{before: func(c *Call) (*Result, error) {
+	"a strange array crashes": {"special-inputs", fake.Framework{Before: func(c *calls.Call) (*calls.Result, error) {
 		if c.Probe != "" {
 			return nil, &rpc.CrashError{Reason: "signal: segmentation fault"}
 		}
 		return nil, nil
 	}}},
-	"a strange array is wrong": {"special-inputs", fake{after: when(func(c *Call) bool { return c.Probe != "" })}},
-	"a strange array raises": {"special-inputs", fake{after: func(c *Call, r *Result) {
+	"a strange array is wrong": {"special-inputs", fake.Framework{After: when(func(c *calls.Call) bool { return c.Probe != "" })}},
+	"a strange array raises": {"special-inputs", fake.Framework{After: func(c *calls.Call, r *calls.Result) {
 		if c.Probe != "" {
-			r.Error = &CallError{Class: "RuntimeError", Text: "no"}
+			r.Error = &calls.CallError{Class: "RuntimeError", Text: "no"}
 		}
 	}}},
-	"the default stream runs": {"side-stream graph", fake{after: when(func(c *Call) bool { return strings.HasPrefix(c.Probe, groupStreamProbes) })}},
-	"another stream disagrees": {"two-streams graph", fake{after: func(c *Call, r *Result) {
-		if strings.HasPrefix(c.Probe, groupStreamProbes) {
+	"the default stream runs": {"side-stream graph", fake.Framework{After: when(func(c *calls.Call) bool { return strings.HasPrefix(c.Probe, agreement.GroupStreamProbes) })}},
+	"another stream disagrees": {"two-streams graph", fake.Framework{After: func(c *calls.Call, r *calls.Result) {
+		if strings.HasPrefix(c.Probe, agreement.GroupStreamProbes) {
 			r.Notes = map[string]any{"the other stream agrees": false}
 		}
 	}}},
-	"a default differs":      {"signature", fake{about: func(d *Description) { d.Parameters[3].Default["float"] = "2.0" }}},
-	"parameters are swapped": {"signature", fake{about: func(d *Description) { d.Parameters[0], d.Parameters[1] = d.Parameters[1], d.Parameters[0] }}},
-	"an attr is positional":  {"signature", fake{about: func(d *Description) { d.Parameters[4].Keyword = false }}},
-	"the doc is old":         {"signature", fake{about: func(d *Description) { d.Doc = "Something." }}},
-	"an op is missing":       {"signature", fake{about: func(d *Description) { d.Public = d.Public[:1] }}},
+	"a default differs":      {"signature", fake.Framework{About: func(d *calls.Description) { d.Parameters[3].Default["float"] = "2.0" }}},
+	"parameters are swapped": {"signature", fake.Framework{About: func(d *calls.Description) { d.Parameters[0], d.Parameters[1] = d.Parameters[1], d.Parameters[0] }}},
+	"an attr is positional":  {"signature", fake.Framework{About: func(d *calls.Description) { d.Parameters[4].Keyword = false }}},
+	"the doc is old":         {"signature", fake.Framework{About: func(d *calls.Description) { d.Doc = "Something." }}},
+	"an op is missing":       {"signature", fake.Framework{About: func(d *calls.Description) { d.Public = d.Public[:1] }}},
 }
 
 func TestPlantedFaultsAreFound(t *testing.T) {
@@ -141,7 +151,7 @@ func TestPlantedFaultsAreFound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for id := range strings.FieldsSeq(fault.checks) {
 				caller := fault.fake
-				caller.name = "fake"
+				caller.CallerName = "fake"
 				if status := fakeRun(t, id, &caller, nil); !strings.Contains(status, "fail: ") {
 					t.Errorf("%s: %s", id, status)
 				}
@@ -153,32 +163,32 @@ func TestPlantedFaultsAreFound(t *testing.T) {
 func TestPlantedFaultsAroundTheCaller(t *testing.T) {
 	for name, test := range map[string]struct {
 		check  string
-		change func(*environment)
+		change func(*check.Environment)
 	}{
-		"a chain copies":   {"chain", func(e *environment) { e.chain.(*fakeChain).copies = true }},
-		"a chain is wrong": {"chain", func(e *environment) { e.chain.(*fakeChain).wrongResults = true }},
-		"generated files stale": {"up-to-date", func(e *environment) {
-			e.stale = func(context.Context) ([]string, error) { return []string{"a.py"}, nil }
+		"a chain copies":   {"chain", func(e *check.Environment) { e.Chain.(*fakeChain).copies = true }},
+		"a chain is wrong": {"chain", func(e *check.Environment) { e.Chain.(*fakeChain).wrongResults = true }},
+		"generated files stale": {"up-to-date", func(e *check.Environment) {
+			e.StaleFiles = func(context.Context) ([]string, error) { return []string{"a.py"}, nil }
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if status := fakeRun(t, test.check, &fake{name: "fake"}, test.change); !strings.HasPrefix(status, "fail: ") {
+			if status := fakeRun(t, test.check, &fake.Framework{CallerName: "fake"}, test.change); !strings.HasPrefix(status, "fail: ") {
 				t.Error(status)
 			}
 		})
 	}
 }
 
-func each(r *Result, change func(*Output)) {
+func each(r *calls.Result, change func(*calls.Output)) {
 	for i := range r.Outputs {
 		change(&r.Outputs[i])
 	}
 }
 
 // replace changes the elements that a test accepts.
-func replace(test func(float64) bool, by float64) func(*Call, *Result) {
-	return func(_ *Call, r *Result) {
-		each(r, func(o *Output) {
+func replace(test func(float64) bool, by float64) func(*calls.Call, *calls.Result) {
+	return func(_ *calls.Call, r *calls.Result) {
+		each(r, func(o *calls.Output) {
 			for i := range o.Len() {
 				if test(ndarray.GetFloat(o.DType, o.Data, i)) {
 					ndarray.PutFloat(o.DType, o.Data, i, by)
@@ -188,38 +198,38 @@ func replace(test func(float64) bool, by float64) func(*Call, *Result) {
 	}
 }
 
-func refuse(short string) func(*Call) (*Result, error) {
-	return func(call *Call) (*Result, error) {
+func refuse(short string) func(*calls.Call) (*calls.Result, error) {
+	return func(call *calls.Call) (*calls.Result, error) {
 		if x(call).DType.Short == short {
-			return &Result{Error: &CallError{Class: "TypeError", Text: "no " + short}}, nil
+			return &calls.Result{Error: &calls.CallError{Class: "TypeError", Text: "no " + short}}, nil
 		}
 		return nil, nil
 	}
 }
 
 // accept computes although an input has a dtype that the definition forbids.
-func accept(short string) func(*Call) (*Result, error) {
-	return func(call *Call) (*Result, error) {
+func accept(short string) func(*calls.Call) (*calls.Result, error) {
+	return func(call *calls.Call) (*calls.Result, error) {
 		if x(call) != nil && x(call).DType.Short == short {
-			return &Result{Outputs: make([]Output, 1)}, nil
+			return &calls.Result{Outputs: make([]calls.Output, 1)}, nil
 		}
 		return nil, nil
 	}
 }
 
-func promote(_ *Call, r *Result) {
-	each(r, func(o *Output) { o.Array = ndarray.FromFloats(lookup("f64"), o.Shape, o.Floats()) })
+func promote(_ *calls.Call, r *calls.Result) {
+	each(r, func(o *calls.Output) { o.Array = ndarray.FromFloats(dtype.Must("f64"), o.Shape, o.Floats()) })
 }
 
 // unwritten leaves an element of the given memory as it was.
-func unwritten(call *Call, r *Result) {
+func unwritten(call *calls.Call, r *calls.Result) {
 	if call.Out != nil && r.Error == nil {
 		ndarray.PutFloat(r.Outputs[0].DType, r.Outputs[0].Data, 0, math.NaN())
 	}
 }
 
 // scribble changes a byte of the memory around an output; -1 is the last.
-func scribble(call *Call, r *Result, at int) {
+func scribble(call *calls.Call, r *calls.Result, at int) {
 	if call.Out == nil || r.Error != nil {
 		return
 	}
@@ -228,10 +238,10 @@ func scribble(call *Call, r *Result, at int) {
 }
 
 // densely reads every input as if its memory had no gaps.
-func densely(call *Call) (*Result, error) {
-	wrong := call.clone()
+func densely(call *calls.Call) (*calls.Result, error) {
+	wrong := call.Clone()
 	for i, in := range call.Inputs {
-		if t, ok := in.(*Tensor); ok && !t.IsDense() {
+		if t, ok := in.(*calls.Tensor); ok && !t.IsDense() {
 			memory := bytes.Clone(t.Data)
 			for int64(len(memory)) < t.Len()*ndarray.ItemSize(t.DType) {
 				memory = append(memory, 0)
@@ -240,8 +250,8 @@ func densely(call *Call) (*Result, error) {
 			if err != nil {
 				return nil, err
 			}
-			wrong.Inputs[i] = &Tensor{Array: a}
+			wrong.Inputs[i] = &calls.Tensor{Array: a}
 		}
 	}
-	return (&fake{name: "fake"}).answer(wrong), nil
+	return (&fake.Framework{CallerName: "fake"}).Answer(wrong), nil
 }

@@ -8,25 +8,27 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/check"
 	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/opdef"
 )
 
-// caseFolder makes the folder for failing cases, without those of earlier runs but in a job, which shares it with others. The
+// reproducerFolder makes the folder for failing cases, without those of earlier runs but in a job, which shares it with others. The
 // user may have named any folder: whatever else lies in it stays.
-func (s *session) caseFolder() error {
+func (s *Session) reproducerFolder() error {
 	if s.job != nil {
-		s.env.cases = s.job.Cases
+		s.Env.ReproducerDir = s.job.Cases
 		return nil
 	}
-	if s.options.ReportDir == "" {
+	if s.Options.ReportDir == "" {
 		return nil
 	}
-	s.env.cases = filepath.Join(s.options.ReportDir, "cases")
-	err := os.MkdirAll(s.env.cases, 0o755)
-	entries, unread := os.ReadDir(s.env.cases)
+	s.Env.ReproducerDir = filepath.Join(s.Options.ReportDir, "cases")
+	err := os.MkdirAll(s.Env.ReproducerDir, 0o755)
+	entries, unread := os.ReadDir(s.Env.ReproducerDir)
 	for _, e := range entries {
-		if path := filepath.Join(s.env.cases, e.Name()); e.IsDir() && holdsWorker(path) || !e.IsDir() && isCase(e.Name(), s.options.Project.Ops) {
+		if path := filepath.Join(s.Env.ReproducerDir, e.Name()); e.IsDir() && holdsWorker(path) || !e.IsDir() && isReproducer(e.Name(), s.Options.Project.Ops) {
 			err = errors.Join(err, os.RemoveAll(path))
 		}
 	}
@@ -36,14 +38,14 @@ func (s *session) caseFolder() error {
 	return nil
 }
 
-// isCase reports whether a file has a name that the suite gives to what repeats a failing call.
-func isCase(name string, ops []*opdef.Op) bool {
+// isReproducer reports whether a file has a name that the suite gives to what repeats a failing call.
+func isReproducer(name string, ops []*opdef.Op) bool {
 	if !slices.Contains([]string{".py", ".json", ".bin", ".safetensors"}, filepath.Ext(name)) {
 		return false
 	}
 	return slices.ContainsFunc(ops, func(op *opdef.Op) bool {
-		return slices.ContainsFunc(append(framework.Names(), backendName, nativeName, opCallName), func(caller string) bool {
-			return strings.HasPrefix(name, caseName(op.Name, caller, ""))
+		return slices.ContainsFunc(append(framework.Names(), calls.BackendName, calls.NativeName, calls.OpCallName), func(caller string) bool {
+			return strings.HasPrefix(name, check.CaseName(op.Name, caller, ""))
 		})
 	})
 }
@@ -51,18 +53,18 @@ func isCase(name string, ops []*opdef.Op) bool {
 // holdsWorker reports whether a folder is one that the suite puts beside scripts.
 func holdsWorker(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, "replay.py"))
-	return err == nil && strings.HasPrefix(filepath.Base(dir), workerFolder)
+	return err == nil && strings.HasPrefix(filepath.Base(dir), check.WorkerFolder)
 }
 
 // choose lists what runs, from the definitions, the callers and the options.
-func (s *session) choose() error {
-	callers, missing := []Caller{definition{}}, map[string]string{}
+func (s *Session) choose() error {
+	callers, missing := []calls.Caller{calls.Definition{}}, map[string]string{}
 	for _, r := range s.tested() {
 		callers = append(callers, r)
-		missing[r.name] = r.Missing
+		missing[r.CallerName] = r.Missing
 	}
 	var err error
-	s.cells, err = s.choice.cells(s.ops, callers, s.env.foreign)
+	s.cells, err = s.choice.cells(s.Ops, callers, s.Env.Foreign)
 	for i := range s.cells {
 		s.cells[i].missing = missing[s.cells[i].caller.Name()]
 	}
@@ -70,23 +72,23 @@ func (s *session) choose() error {
 }
 
 // library is the path of the library under test; empty where there is none.
-func (s *session) library() string {
-	switch f := s.env.foreign; {
-	case f.callables():
+func (s *Session) library() string {
+	switch f := s.Env.Foreign; {
+	case f.Callables():
 		return ""
 	case f != nil:
-		return f.library
+		return f.Library
 	}
-	return s.options.Project.LibraryPath()
+	return s.Options.Project.LibraryPath()
 }
 
-func (s *session) requireLibrary() error {
+func (s *Session) checkLibraryExists() error {
 	path := s.library()
 	if path == "" {
 		return nil
 	}
 	switch info, err := os.Stat(path); {
-	case err != nil && s.env.foreign != nil: // nothing that opcast could build
+	case err != nil && s.Env.Foreign != nil: // nothing that opcast could build
 		return fmt.Errorf("library %w: %w", ErrMissing, err)
 	case err != nil:
 		return fmt.Errorf("%w: %s", ErrNotBuilt, path)

@@ -10,13 +10,15 @@ import (
 	"sync"
 	"time"
 
+	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/internal/report"
+	"github.com/opcast/opcast/internal/rule"
 )
 
-// printer shows the run: a line per op and adaptor, failures as they happen. On a terminal one line at the end, which is
+// Printer shows the run: a line per op and adaptor, failures as they happen. On a terminal one line at the end, which is
 // drawn again and again, stands for the former.
-type printer struct {
-	out     io.Writer
+type Printer struct {
+	Out     io.Writer
 	verbose bool
 
 	mu      sync.Mutex
@@ -26,7 +28,7 @@ type printer struct {
 	live    *liveLine
 }
 
-func (p *printer) line(format string, args ...any) {
+func (p *Printer) line(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.flush()
@@ -34,17 +36,17 @@ func (p *printer) line(format string, args ...any) {
 }
 
 // print writes above the live line, if there is one. What definitions and functions say does not steer the terminal.
-func (p *printer) print(format string, args ...any) {
+func (p *Printer) print(format string, args ...any) {
 	text := report.Plain(fmt.Sprintf(format, args...))
 	if p.live != nil {
 		p.live.drawn = p.live.text(time.Now())
 		text = eraseLine + text + p.live.drawn
 	}
-	fmt.Fprint(p.out, text)
+	fmt.Fprint(p.Out, text)
 }
 
 // results shows the results of one spec.
-func (p *printer) results(results []report.Result) {
+func (p *Printer) results(results []report.Result) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, r := range results {
@@ -69,7 +71,7 @@ func (p *printer) results(results []report.Result) {
 }
 
 // flush ends the line of the present op and adaptor. The live line has no place for it, but who asks for everything gets it.
-func (p *printer) flush() {
+func (p *Printer) flush() {
 	if p.cell != "" && (p.live == nil || p.verbose) {
 		p.print("%s %-40s %6.1f s\n", p.cell, p.sum, p.seconds)
 	}
@@ -77,7 +79,7 @@ func (p *printer) flush() {
 }
 
 // closing shows what a run came to: counts by group, the worst errors, where the time went, and the counts that tools read.
-func (p *printer) closing(r *report.Report) {
+func (p *Printer) closing(r *report.Report) {
 	p.stop()
 	p.line("\n%s", strings.TrimSuffix(r.Table(), "\n"))
 	for _, text := range worstErrors(r.ULPs) {
@@ -106,4 +108,43 @@ func slowest(results []report.Result) string {
 		parts = append(parts, fmt.Sprintf("%s %.0f s", name, by[name]))
 	}
 	return fmt.Sprintf("checks took %.0f s: %s, …", total, strings.Join(parts, ", "))
+}
+
+// randomLine says what random calls of all ops came to; empty where there were none.
+func randomLine(list []report.Random) string {
+	var sum calls.RandomTally
+	live, resident := int64(0), int64(0)
+	for _, r := range list {
+		sum.Add(&calls.RandomTally{Calls: r.Calls, Reached: r.Reached, Raised: r.Raised})
+		live, resident = live+r.Live, resident+r.Resident
+	}
+	if sum.Calls == 0 {
+		return ""
+	}
+	var classes []string
+	for _, class := range slices.Sorted(maps.Keys(sum.Raised)) {
+		classes = append(classes, fmt.Sprintf("%s %d", class, sum.Raised[class]))
+	}
+	return fmt.Sprintf("random calls: %d, %.1f %% reached a kernel; %s; memory grew by %d bytes of malloc, %d resident",
+		sum.Calls, 100*float64(sum.Reached)/float64(sum.Calls), strings.Join(classes, ", "), live, resident)
+}
+
+// worstShown is how many of the worst errors a run prints.
+const worstShown = 3
+
+// worstErrors tells which results came closest to their tolerances, one of each op.
+func worstErrors(all []report.ULPs) []string {
+	sorted := slices.SortedStableFunc(slices.Values(all), func(a, b report.ULPs) int { return cmp.Compare(b.Share, a.Share) })
+	var out []string
+	seen := map[string]bool{}
+	for _, u := range sorted {
+		if seen[u.Op] || len(out) == worstShown {
+			continue
+		}
+		seen[u.Op] = true
+		with := strings.Join(slices.DeleteFunc([]string{u.Kernel, u.DType}, func(s string) bool { return s == "" }), ", ")
+		out = append(out, fmt.Sprintf("error of %s, %s (%s): %.3g ulp, %.3g %% of the allowed %s: %s%s is %s for %s",
+			u.Op, u.Adaptor, with, u.Worst, 100*u.Share, u.Allowed, u.Output, rule.List(u.Index), u.Got, u.Want))
+	}
+	return out
 }

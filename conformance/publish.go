@@ -14,35 +14,36 @@ import (
 	"strings"
 	"time"
 
+	"github.com/opcast/opcast/conformance/check"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/report"
 )
 
 // record keeps the results of a spec and shows them.
-func (s *session) record(results []report.Result) {
+func (s *Session) record(results []report.Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.results = append(s.results, results...)
 	if s.job != nil {
-		s.job.tell(event{Results: results})
+		s.job.send(jobMessage{Results: results})
 		return
 	}
-	s.printer.results(results)
+	s.Printer.results(results)
 }
 
 // report is the run so far.
-func (s *session) report() (*report.Report, error) {
+func (s *Session) report() (*report.Report, error) {
 	r := &report.Report{
-		Schema: report.Schema, SuiteVersion: Version, Collection: s.options.Project.Manifest.Name,
-		Device: s.env.device, Adaptors: map[string]string{}, Results: s.results,
+		Schema: report.Schema, SuiteVersion: check.Version, Collection: s.Options.Project.Manifest.Name,
+		Device: s.Env.Device, Adaptors: map[string]string{}, Results: s.results,
 		Environment: machine(), Started: s.started.UTC().Format(time.RFC3339Nano), Seconds: time.Since(s.started).Seconds(),
-		Timings: s.timings, Checks: s.catalogue(), Random: s.env.figures.list,
+		Timings: s.timings, Checks: s.catalogue(), Random: s.Env.RandomTallies.List,
 	}
-	if s.env.ulps != nil {
-		r.ULPs = s.env.ulps.results()
+	if s.Env.Errors != nil {
+		r.ULPs = s.Env.Errors.Results()
 	}
 	var err error
-	if r.OpdefsDigest, err = definitionsDigest(s.options.Project); err != nil {
+	if r.OpdefsDigest, err = definitionsDigest(s.Options.Project); err != nil {
 		return nil, err
 	}
 	if path := s.library(); path != "" {
@@ -50,10 +51,10 @@ func (s *session) report() (*report.Report, error) {
 			return nil, err
 		}
 	}
-	for _, remote := range s.remotes {
-		r.Adaptors[remote.name] = remote.Version
+	for _, remote := range s.Remotes {
+		r.Adaptors[remote.CallerName] = remote.Version
 		if remote.Hardware != "" {
-			r.Device = fmt.Sprintf("%s (%s)", s.env.device, remote.Hardware)
+			r.Device = fmt.Sprintf("%s (%s)", s.Env.Device, remote.Hardware)
 		}
 		if remote.Python != "" {
 			r.Environment["python"] = remote.Python
@@ -63,8 +64,8 @@ func (s *session) report() (*report.Report, error) {
 }
 
 // catalogue describes the checks of the run, in the order of the suite.
-func (s *session) catalogue() []report.Check {
-	var ran []Check
+func (s *Session) catalogue() []report.Check {
+	var ran []check.Check
 	for _, c := range s.cells {
 		ran = append(ran, c.checks...)
 	}
@@ -74,17 +75,17 @@ func (s *session) catalogue() []report.Check {
 	}
 	var out []report.Check
 	// What is in no list, such as comparisons with existing kernels, comes last.
-	for _, c := range slices.Concat(checks(), ran) {
+	for _, c := range slices.Concat(Checks(), ran) {
 		if wanted[c.ID] {
 			delete(wanted, c.ID)
-			out = append(out, report.Check{ID: c.ID, Group: c.Group, Profile: cmp.Or(c.Profile, profileCore), Doc: c.Doc})
+			out = append(out, report.Check{ID: c.ID, Group: c.Group, Profile: cmp.Or(c.Profile, check.ProfileCore), Doc: c.Doc})
 		}
 	}
 	return out
 }
 
 // publish writes the report and the closing summary. A job only leaves its report for the process that joins them.
-func (s *session) publish() (report.Summary, error) {
+func (s *Session) publish() (report.Summary, error) {
 	r, err := s.report()
 	if err != nil {
 		return report.Summary{}, err
@@ -92,22 +93,22 @@ func (s *session) publish() (report.Summary, error) {
 	return s.write(r)
 }
 
-func (s *session) write(r *report.Report) (report.Summary, error) {
+func (s *Session) write(r *report.Report) (report.Summary, error) {
 	r.Sort()
-	if s.options.ReportDir != "" {
-		if err := r.WriteFiles(s.options.ReportDir); err != nil {
+	if s.Options.ReportDir != "" {
+		if err := r.WriteFiles(s.Options.ReportDir); err != nil {
 			return report.Summary{}, err
 		}
 		if s.job == nil {
-			s.printer.line("report: %s", relative(s.options.Project.Dir, filepath.Join(s.options.ReportDir, "index.html")))
+			s.Printer.line("report: %s", check.Relative(s.Options.Project.Dir, filepath.Join(s.Options.ReportDir, "index.html")))
 		}
 	}
 	summary := r.Summary()
 	if s.job == nil {
 		if text := randomLine(r.Random); text != "" {
-			s.printer.line("%s", text)
+			s.Printer.line("%s", text)
 		}
-		s.printer.closing(r)
+		s.Printer.closing(r)
 	}
 	return summary, nil
 }

@@ -6,30 +6,36 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/checks/random"
+	"github.com/opcast/opcast/conformance/internal/fake"
+	"github.com/opcast/opcast/conformance/invalid"
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/rule"
 )
 
 // drawn describes the first calls that are drawn of an op.
-func drawn(t *testing.T, op *opdef.Op, samplers map[string]sampler) (texts []string) {
+func drawn(t *testing.T, op *opdef.Op, samplers map[string]cases.Sampler) (texts []string) {
 	t.Helper()
-	env := &environment{project: toy(t), device: "cpu", samplers: samplers}
-	check := &T{ctx: t.Context(), env: env, Op: op, Caller: &fake{name: nativeName}}
-	r, err := newRandomizer(check, 0)
+	env := &check.Environment{Project: fake.Toy(t), Device: "cpu", Samplers: samplers}
+	check := &check.T{Ctx: t.Context(), Env: env, Op: op, Caller: &fake.Framework{CallerName: calls.NativeName}}
+	r, err := random.NewGenerator(check, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range int64(200) {
-		one, found, err := r.draw(i)
+		one, found, err := r.Draw(i)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !found {
 			continue
 		}
-		text := fmt.Sprint(i, " ", one.call.Probe, " ", one.want != nil)
-		for _, x := range one.call.tensors() {
+		text := fmt.Sprint(i, " ", one.Call.Probe, " ", one.Expected != nil)
+		for _, x := range one.Call.Tensors() {
 			text += fmt.Sprint(" ", x.Shape, x.Strides, string(x.Data))
 		}
 		texts = append(texts, text)
@@ -40,12 +46,12 @@ func drawn(t *testing.T, op *opdef.Op, samplers map[string]sampler) (texts []str
 // The suite, which can run an author's samples, draws the calls that the process draws, which cannot: no kernel gets contents
 // that its author would not make.
 func TestRandomDrawsAlike(t *testing.T) {
-	op := toyOp(t, "ragged")
-	scale := func(sizes map[string]any, _ uint64) (map[string]sampled, error) {
+	op := fake.ToyOp(t, "ragged")
+	scale := func(sizes map[string]any, _ uint64) (map[string]cases.Sampled, error) {
 		n, _ := sizes["R"].(int64)
-		return map[string]sampled{"scale": {Shape: []int64{n}, Values: slices.Repeat([]float64{0.5}, int(n))}}, nil
+		return map[string]cases.Sampled{"scale": {Shape: []int64{n}, Values: slices.Repeat([]float64{0.5}, int(n))}}, nil
 	}
-	ours, theirs := drawn(t, op, map[string]sampler{op.Name: scale}), drawn(t, op, nil)
+	ours, theirs := drawn(t, op, map[string]cases.Sampler{op.Name: scale}), drawn(t, op, nil)
 	if !slices.Equal(ours, theirs) || len(ours) < 100 {
 		t.Errorf("%d calls here, %d there, or they differ", len(ours), len(theirs))
 	}
@@ -54,28 +60,28 @@ func TestRandomDrawsAlike(t *testing.T) {
 			t.Errorf("call %.40s is not refused", text)
 		}
 	}
-	if all := drawn(t, toyOp(t, "affine"), nil); !slices.ContainsFunc(all, func(s string) bool { return strings.Contains(s, "  false") }) {
+	if all := drawn(t, fake.ToyOp(t, "affine"), nil); !slices.ContainsFunc(all, func(s string) bool { return strings.Contains(s, "  false") }) {
 		t.Error("no right call of an op without samples")
 	}
 }
 
 // Of two faults either may be told, but nothing else, and one must be.
 func TestRandomly(t *testing.T) {
-	caller := &fake{name: nativeName}
-	plain := &T{ctx: t.Context(), env: &environment{project: toy(t), device: "cpu"}, Op: toyOp(t, "affine"), Caller: caller}
-	c, err := newCase(plain.Op, base(dtypes{"T": "f32"}))
+	caller := &fake.Framework{CallerName: calls.NativeName}
+	plain := &check.T{Ctx: t.Context(), Env: &check.Environment{Project: fake.Toy(t), Device: "cpu"}, Op: fake.ToyOp(t, "affine"), Caller: caller}
+	c, err := cases.New(plain.Op, cases.BasePlan(cases.DTypes{"T": "f32"}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	call, err := plain.call(caller, c)
+	call, err := plain.PlainCall(caller, c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := call.Inputs[0].(*Tensor)
+	x := call.Inputs[0].(*calls.Tensor)
 	shape := []int64{2, x.Shape[x.Rank()-1]}
 	wide := ndarray.New(x.DType, []int64{shape[0], shape[1] + 1})
-	call.Inputs[0] = &Tensor{Array: &ndarray.Array{DType: x.DType, Shape: shape, Strides: wide.Strides, Data: wide.Data}}
-	layout := layoutFault(caller, call)
+	call.Inputs[0] = &calls.Tensor{Array: &ndarray.Array{DType: x.DType, Shape: shape, Strides: wide.Strides, Data: wide.Data}}
+	layout := invalid.LayoutError(caller, call)
 	if layout == nil {
 		t.Fatal("the layout is no fault")
 	}
@@ -89,12 +95,12 @@ func TestRandomly(t *testing.T) {
 		"anything": {"affine: oops", want, true}, "another layout": {"affine: oops", nil, true},
 		"no error": {"", nil, true}, "no error of two": {"", want, true},
 	} {
-		judge, result := *plain, &Result{}
+		judge, result := *plain, &calls.Result{}
 		if test.text != "" {
-			result.Error = &CallError{Class: layout.Class, Text: test.text}
+			result.Error = &calls.CallError{Class: layout.Class, Text: test.text}
 		}
-		judge.randomly(call, name, result, test.want)
-		if failures := judge.row().failures; len(failures) > 0 != test.wrong {
+		random.JudgeRandomCall(&judge, call, name, result, test.want)
+		if failures := judge.CurrentRow().Failures; len(failures) > 0 != test.wrong {
 			t.Errorf("%s: %v", name, failures)
 		}
 	}

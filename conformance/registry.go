@@ -1,16 +1,32 @@
 package conformance
 
-import "slices"
+import (
+	"slices"
 
-// checks lists every check of the suite, in the order of reports.
-func checks() []Check {
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/checks/agreement"
+	"github.com/opcast/opcast/conformance/checks/batching"
+	"github.com/opcast/opcast/conformance/checks/definitions"
+	"github.com/opcast/opcast/conformance/checks/endurance"
+	"github.com/opcast/opcast/conformance/checks/gradients"
+	"github.com/opcast/opcast/conformance/checks/memory"
+	"github.com/opcast/opcast/conformance/checks/random"
+	"github.com/opcast/opcast/conformance/checks/refusals"
+	"github.com/opcast/opcast/conformance/checks/sharding"
+	"github.com/opcast/opcast/conformance/checks/transforms"
+	"github.com/opcast/opcast/conformance/checks/values"
+)
+
+// Checks lists every check of the suite, in the order of reports.
+func Checks() []check.Check {
 	return slices.Concat(
-		valueChecks(), randomChecks(), memoryChecks(), errorChecks(), acrossChecks(), endureChecks(),
-		transformChecks(), mapChecks(), gradientChecks(), spreadChecks(), definitionChecks(),
+		values.Checks(), random.Checks(), memory.Checks(), refusals.Checks(), agreement.Checks(), endurance.Checks(),
+		transforms.Checks(), batching.Checks(), gradients.Checks(), sharding.Checks(), definitions.Checks(),
 	)
 }
 
-// checksOf are the checks that run through a caller; functions says that it calls functions in the place of a library.
-func checksOf(caller Caller, functions bool) []Check {
-	return slices.DeleteFunc(checks(), func(c Check) bool { return !c.runsThrough(caller.Name(), functions) })
+// ChecksOf are the checks that run through a caller; functions says that it calls functions in the place of a library.
+func ChecksOf(caller calls.Caller, functions bool) []check.Check {
+	return slices.DeleteFunc(Checks(), func(c check.Check) bool { return !c.RunsThrough(caller.Name(), functions) })
 }

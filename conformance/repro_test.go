@@ -10,14 +10,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/oracle"
+	"github.com/opcast/opcast/conformance/worker"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/report"
 )
 
-// liar is an oracle that is wrong in the last element.
-type liar struct{ Oracle }
+// wrongOracle is an oracle that is wrong in the last element.
+type wrongOracle struct{ oracle.Oracle }
 
-func (l liar) Reference(ctx context.Context, c *Case, precision string) ([]Expected, error) {
+func (l wrongOracle) Reference(ctx context.Context, c *cases.Case, precision string) ([]oracle.Expected, error) {
 	right, err := l.Oracle.Reference(ctx, c, precision)
 	if err != nil {
 		return nil, err
@@ -32,11 +36,11 @@ func (l liar) Reference(ctx context.Context, c *Case, precision string) ([]Expec
 	return wrong, nil
 }
 
-// crooked is a framework whose transformed ops give wrong results.
-type crooked struct{ *remote }
+// wrongTransformer is a framework whose transformed ops give wrong results.
+type wrongTransformer struct{ *worker.Process }
 
-func (c crooked) Transform(ctx context.Context, x *transformation) (*transformed, error) {
-	r, err := c.remote.Transform(ctx, x)
+func (c wrongTransformer) Transform(ctx context.Context, x *calls.Transformation) (*calls.Transformed, error) {
+	r, err := c.Process.Transform(ctx, x)
 	if err == nil {
 		for _, call := range r.Calls {
 			if len(call.Outputs) > 0 && len(call.Outputs[0].Data) > 0 {
@@ -48,7 +52,7 @@ func (c crooked) Transform(ctx context.Context, x *transformation) (*transformed
 }
 
 // reproducing starts callers of this repository's collection, whose failures leave scripts.
-func reproducing(t *testing.T, adaptors ...string) *session {
+func reproducing(t *testing.T, adaptors ...string) *Session {
 	t.Helper()
 	project, findings, err := opdef.Load("..")
 	if err != nil || len(findings) > 0 {
@@ -58,25 +62,25 @@ func reproducing(t *testing.T, adaptors ...string) *session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &session{
-		options: Options{Project: project, Python: python, ReportDir: t.TempDir(), Adaptors: adaptors},
-		printer: &printer{out: io.Discard}, ops: project.Ops,
+	s := &Session{
+		Options: Options{Project: project, Python: python, ReportDir: t.TempDir(), Adaptors: adaptors},
+		Printer: &Printer{Out: io.Discard}, Ops: project.Ops,
 	}
 	t.Cleanup(func() {
-		if err := s.close(); err != nil {
+		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := s.open(t.Context(), adaptors); err != nil {
+	if err := s.Open(t.Context(), adaptors); err != nil {
 		t.Fatalf("%v: run `make build`", err)
 	}
 	return s
 }
 
 // rerun runs a check that has to fail, then the script of the failure; it returns the failure and what the script says.
-func rerun(t *testing.T, s *session, op *opdef.Op, caller Caller, id string) (reason, said string) {
+func rerun(t *testing.T, s *Session, op *opdef.Op, caller calls.Caller, id string) (reason, said string) {
 	t.Helper()
-	for _, check := range checks() {
+	for _, check := range Checks() {
 		if check.ID != id {
 			continue
 		}
@@ -85,8 +89,8 @@ func rerun(t *testing.T, s *session, op *opdef.Op, caller Caller, id string) (re
 		if i < 0 || results[i].Reproducer == "" {
 			t.Fatalf("no failure with a script: %+v", results)
 		}
-		script := filepath.Join(s.options.ReportDir, results[i].Reproducer)
-		text, err := exec.Command(s.options.Python, script).CombinedOutput()
+		script := filepath.Join(s.Options.ReportDir, results[i].Reproducer)
+		text, err := exec.Command(s.Options.Python, script).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", script, err, text)
 		}
@@ -96,19 +100,19 @@ func rerun(t *testing.T, s *session, op *opdef.Op, caller Caller, id string) (re
 	return "", ""
 }
 
-// values finds the element, what was got and what was wanted in the text of a failure.
-var values = regexp.MustCompile(`([a-z_]+\[[0-9, ]*\]): got (\S+), want (\S+) `)
+// failedElement finds the element, what was got and what was wanted in the text of a failure.
+var failedElement = regexp.MustCompile(`([a-z_]+\[[0-9, ]*\]): got (\S+), want (\S+) `)
 
 // The script of a failure repeats it: it prints the very element with the same wrong value, through an adaptor as a user
 // would call it, and through the library's own callers as the suite does.
 func TestReproducersRun(t *testing.T) {
-	s := reproducing(t, backendName, "numpy", opCallName)
-	s.env.oracle = liar{s.env.oracle}
-	op := s.options.Project.Ops[0]
-	for _, r := range s.remotes {
-		t.Run(r.name, func(t *testing.T) {
+	s := reproducing(t, calls.BackendName, "numpy", calls.OpCallName)
+	s.Env.Oracle = wrongOracle{s.Env.Oracle}
+	op := s.Options.Project.Ops[0]
+	for _, r := range s.Remotes {
+		t.Run(r.CallerName, func(t *testing.T) {
 			reason, said := rerun(t, s, op, r, "value")
-			found := values.FindStringSubmatch(reason)
+			found := failedElement.FindStringSubmatch(reason)
 			if found == nil {
 				t.Fatalf("no values in %s", reason)
 			}
@@ -124,9 +128,9 @@ func TestReproducersRun(t *testing.T) {
 
 // The script of a transformation sends it again.
 func TestTransformationsAreRepeated(t *testing.T) {
-	s := reproducing(t, backendName, "torch")
-	op := s.options.Project.Ops[0]
-	_, said := rerun(t, s, op, crooked{s.env.caller("torch").(*remote)}, "vmap")
+	s := reproducing(t, calls.BackendName, "torch")
+	op := s.Options.Project.Ops[0]
+	_, said := rerun(t, s, op, wrongTransformer{s.Env.Caller("torch").(*worker.Process)}, "vmap")
 	for _, want := range []string{"call 0, kernels started: {'" + op.Name + "': 1}", "result 0: "} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the script does not say %q but\n%s", want, said)

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/internal/fake"
 	"github.com/opcast/opcast/internal/opdef"
 )
 
@@ -32,14 +34,14 @@ func TestSamples(t *testing.T) {
 // What an author's samples make reaches calls, whatever a plan says of contents; it is the same for equal calls.
 func TestSamplesReachCalls(t *testing.T) {
 	op := withModule(t, "ragged", "def samples(rng, sizes):\n    return {'x': rng.permutation(sizes['R'] * sizes['N']).reshape(sizes['R'], -1)}\n")
-	oracle := realOracle(t, time.Minute)
-	p := contentPlans(dtypes{"T": "f32"})[0]
-	p.sampler = oracle.samplers(t.Context(), []*opdef.Op{op})[op.Name]
-	first, err := newCase(op, p)
+	oracle := fake.RealOracle(t, time.Minute)
+	p := cases.ContentPlans(cases.DTypes{"T": "f32"})[0]
+	p.Sampler = oracle.Samplers(t.Context(), []*opdef.Op{op})[op.Name]
+	first, err := cases.New(op, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := newCase(op, p)
+	again, err := cases.New(op, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +55,7 @@ func TestSamplesReachCalls(t *testing.T) {
 			t.Fatalf("x is no permutation: %v", values)
 		}
 	}
-	if !first.made["x"] || first.made["indptr"] {
-		t.Errorf("made: %v", first.made)
+	if !first.Sampled["x"] || first.Sampled["indptr"] {
+		t.Errorf("made: %v", first.Sampled)
 	}
 }

@@ -3,11 +3,9 @@ package conformance
 import (
 	"context"
 	"crypto/sha256"
-	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,30 +13,33 @@ import (
 	"sync"
 	"time"
 
-	"github.com/opcast/opcast/internal/framework"
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/checks/refusals"
+	"github.com/opcast/opcast/conformance/known"
+	"github.com/opcast/opcast/conformance/native"
+	"github.com/opcast/opcast/conformance/oracle"
+	"github.com/opcast/opcast/conformance/worker"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/report"
 	"github.com/opcast/opcast/internal/rpc"
 )
 
-//go:embed worker/*.py
-var sharedWorker embed.FS
-
-// session is one run of the suite.
-type session struct {
-	options Options
-	ops     []*opdef.Op
+// Session is one run of the suite.
+type Session struct {
+	Options Options
+	Ops     []*opdef.Op
 	choice  choice
 	cells   []cell
-	printer *printer
+	Printer *Printer
 	started time.Time
-	temp    string
-	remotes []*remote
+	Temp    string
+	Remotes []*worker.Process
 	workers []*rpc.Worker
-	known   map[string][]Known
-	// debugged are callers in processes that look at what arrays hold.
-	debugged map[string]*remote
-	env      environment
+	known   map[string][]known.Failure
+	// DebugCallers are callers in processes that look at what arrays hold.
+	DebugCallers map[string]*worker.Process
+	Env          check.Environment
 	// job is what a process with a part of the run does; nil outside of one.
 	job *job
 
@@ -49,27 +50,27 @@ type session struct {
 	timings []report.Timing
 }
 
-// open writes the worker's files down and starts all workers at once: torch alone needs seconds.
-func (s *session) open(ctx context.Context, adaptors []string) error {
-	if err := s.requireLibrary(); err != nil {
+// Open writes the worker's files down and starts all workers at once: torch alone needs seconds.
+func (s *Session) Open(ctx context.Context, adaptors []string) error {
+	if err := s.checkLibraryExists(); err != nil {
 		return err
 	}
 	var err error
-	if s.temp, err = os.MkdirTemp("", "opcast-conformance-"); err != nil {
+	if s.Temp, err = os.MkdirTemp("", "opcast-conformance-"); err != nil {
 		return fmt.Errorf("worker folder: %w", err)
 	}
-	if err := writeWorker(s.temp); err != nil {
+	if err := worker.WriteFiles(s.Temp); err != nil {
 		return err
 	}
-	if s.env.project == nil {
-		s.env = newEnvironment(s.options)
+	if s.Env.Project == nil {
+		s.Env = newEnvironment(s.Options)
 	}
-	s.env.debugging = s.debugging
-	s.env.ulps = &measured{at: map[measuredKey]*report.ULPs{}}
-	s.env.replay = replay{python: s.options.Python, only: len(s.options.Callables) > 0, config: func(name string) workerConfig {
+	s.Env.DebugCaller = s.debugging
+	s.Env.Errors = &oracle.ErrorHistograms{At: map[oracle.HistogramKey]*report.ULPs{}}
+	s.Env.Replay = check.ReplayInfo{Python: s.Options.Python, Always: len(s.Options.Callables) > 0, Config: func(name string) worker.Config {
 		return s.workerConfig(name, name)
 	}}
-	s.printer.line("starting workers: %s", strings.Join(adaptors, ", "))
+	s.Printer.line("starting workers: %s", strings.Join(adaptors, ", "))
 	if err := s.start(ctx, adaptors); err != nil {
 		return err
 	}
@@ -79,65 +80,38 @@ func (s *session) open(ctx context.Context, adaptors []string) error {
 	if err := s.choose(); err != nil {
 		return err
 	}
-	return s.caseFolder()
-}
-
-// workerFolders hold the Python files of workers: those that all share, then those of each framework.
-func workerFolders() ([]fs.FS, error) {
-	shared, err := fs.Sub(sharedWorker, "worker")
-	if err != nil {
-		return nil, fmt.Errorf("worker files: %w", err)
-	}
-	folders := []fs.FS{shared}
-	for _, f := range framework.All() {
-		if own, ok := f.Worker(); ok {
-			folders = append(folders, own)
-		}
-	}
-	return folders, nil
-}
-
-// writeWorker puts the Python files into one folder, where they import each other by their names. No two may have the
-// same name.
-func writeWorker(dir string) error {
-	folders, err := workerFolders()
-	for _, files := range folders {
-		if err := os.CopyFS(dir, files); err != nil {
-			return fmt.Errorf("worker files: %w", err)
-		}
-	}
-	return err
+	return s.reproducerFolder()
 }
 
 // start brings the oracle and the callers up.
-func (s *session) start(ctx context.Context, adaptors []string) error {
-	oracle, err := s.worker("reference", "")
+func (s *Session) start(ctx context.Context, adaptors []string) error {
+	reference, err := s.Worker("reference", "")
 	if err != nil {
 		return err
 	}
 	for _, name := range adaptors {
-		if name == nativeName {
+		if name == calls.NativeName {
 			continue // it asks the bare backend where tvm-ffi is
 		}
-		w, err := s.worker(name, name)
+		w, err := s.Worker(name, name)
 		if err != nil {
 			return err
 		}
-		s.remotes = append(s.remotes, &remote{name: name, worker: w})
+		s.Remotes = append(s.Remotes, &worker.Process{CallerName: name, Worker: w})
 	}
-	errs := make([]error, len(s.remotes)+1)
+	errs := make([]error, len(s.Remotes)+1)
 	var wait sync.WaitGroup
-	for i, r := range s.remotes {
-		wait.Go(func() { errs[i] = r.start(ctx) })
+	for i, r := range s.Remotes {
+		wait.Go(func() { errs[i] = r.Start(ctx) })
 	}
-	wait.Go(func() { _, errs[len(s.remotes)] = oracle.Start(ctx) })
+	wait.Go(func() { _, errs[len(s.Remotes)] = reference.Start(ctx) })
 	wait.Wait()
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	judge := &remoteOracle{worker: oracle, cache: map[[sha256.Size]byte][]Expected{}}
-	s.env.oracle, s.env.samplers = judge, judge.samplers(ctx, s.options.Project.Ops)
-	if slices.Contains(adaptors, nativeName) {
+	judge := &oracle.Python{Worker: reference, Cache: map[[sha256.Size]byte][]oracle.Expected{}}
+	s.Env.Oracle, s.Env.Samplers = judge, judge.Samplers(ctx, s.Options.Project.Ops)
+	if slices.Contains(adaptors, calls.NativeName) {
 		if err := s.startNative(ctx); err != nil {
 			return err
 		}
@@ -146,76 +120,76 @@ func (s *session) start(ctx context.Context, adaptors []string) error {
 }
 
 // startNative starts the process that calls from Go.
-func (s *session) startNative(ctx context.Context) error {
-	r := &remote{name: nativeName}
-	s.remotes = append(s.remotes, r)
-	slices.SortFunc(s.remotes, func(a, b *remote) int { return strings.Compare(a.name, b.name) })
-	i := slices.IndexFunc(s.remotes, func(r *remote) bool { return r.name == backendName })
+func (s *Session) startNative(ctx context.Context) error {
+	r := &worker.Process{CallerName: calls.NativeName}
+	s.Remotes = append(s.Remotes, r)
+	slices.SortFunc(s.Remotes, func(a, b *worker.Process) int { return strings.Compare(a.CallerName, b.CallerName) })
+	i := slices.IndexFunc(s.Remotes, func(r *worker.Process) bool { return r.CallerName == calls.BackendName })
 	switch {
-	case len(s.options.Native) == 0:
+	case len(s.Options.Native) == 0:
 		r.Missing = "this program cannot start itself to call from Go"
 		return nil
-	case s.env.device != "cpu":
+	case s.Env.Device != "cpu":
 		r.Missing = "the caller in Go has memory of the host only"
 		return nil
-	case s.remotes[i].Missing != "":
-		r.Missing = s.remotes[i].Missing // such as a library that cannot be loaded
+	case s.Remotes[i].Missing != "":
+		r.Missing = s.Remotes[i].Missing // such as a library that cannot be loaded
 		return nil
 	}
-	reached := filepath.Join(s.temp, "reached")
+	reached := filepath.Join(s.Temp, "reached")
 	var err error
-	if r.reached, err = sharedPage(reached); err != nil {
+	if r.ProgressPage, err = native.SharedPage(reached); err != nil {
 		return err
 	}
-	config, err := json.Marshal(nativeConfig{
-		TVM: s.remotes[i].TVM, Library: s.library(), Foreign: s.env.foreign != nil, Dir: s.options.Project.Dir, Reached: reached,
+	config, err := json.Marshal(native.Config{
+		TVM: s.Remotes[i].TVM, Library: s.library(), Foreign: s.Env.Foreign != nil, Dir: s.Options.Project.Dir, Reached: reached,
 	})
 	if err != nil {
 		return fmt.Errorf("native caller: %w", err)
 	}
-	r.worker = rpc.New(rpc.Config{
-		Command: append(slices.Clone(s.options.Native), string(config)), Dir: s.temp,
-		StartDeadline: startDeadline, CallDeadline: callDeadline, Memory: rpc.Allowance(),
+	r.Worker = rpc.New(rpc.Config{
+		Command: append(slices.Clone(s.Options.Native), string(config)), Dir: s.Temp,
+		StartDeadline: worker.StartDeadline, CallDeadline: worker.CallDeadline, Memory: rpc.Allowance(),
 	})
-	s.workers = append(s.workers, r.worker)
-	return r.start(ctx)
+	s.workers = append(s.workers, r.Worker)
+	return r.Start(ctx)
 }
 
 // connect lists who can call, and prepares the process that has several frameworks.
-func (s *session) connect() error {
+func (s *Session) connect() error {
 	var frameworks []string
-	for _, r := range s.remotes {
+	for _, r := range s.Remotes {
 		if r.Missing != "" {
-			if slices.Contains(s.options.Adaptors, r.name) || r.name == backendName || s.env.foreign.callables() {
-				return fmt.Errorf("%s %w: %s", r.name, ErrMissing, r.Missing)
+			if slices.Contains(s.Options.Adaptors, r.CallerName) || r.CallerName == calls.BackendName || s.Env.Foreign.Callables() {
+				return fmt.Errorf("%s %w: %s", r.CallerName, ErrMissing, r.Missing)
 			}
-			s.printer.line("note: %s: %s", r.name, r.Missing)
+			s.Printer.line("note: %s: %s", r.CallerName, r.Missing)
 			continue
 		}
-		s.env.callers = append(s.env.callers, r)
-		if !isBare(r) {
-			frameworks = append(frameworks, r.name)
+		s.Env.Callers = append(s.Env.Callers, r)
+		if !calls.IsBare(r) {
+			frameworks = append(frameworks, r.CallerName)
 		}
 	}
-	if len(frameworks) < 2 || s.env.foreign != nil {
+	if len(frameworks) < 2 || s.Env.Foreign != nil {
 		return nil
 	}
-	chain, err := s.worker("chain", strings.Join(frameworks, ","))
-	s.env.chain = &remoteChain{worker: chain, frameworks: frameworks} // starts with its first call
+	chain, err := s.Worker("chain", strings.Join(frameworks, ","))
+	s.Env.Chain = &worker.ChainProcess{Worker: chain, Adaptors: frameworks} // starts with its first call
 	return err
 }
 
-// workerConfig is what a worker has to know.
-func (s *session) workerConfig(caller, adaptor string) workerConfig {
-	p := s.options.Project
-	config := workerConfig{
+// Config is what a worker has to know.
+func (s *Session) workerConfig(caller, adaptor string) worker.Config {
+	p := s.Options.Project
+	config := worker.Config{
 		Caller: caller + "_caller", Adaptor: adaptor, Collection: p.Manifest.Name,
-		Paths: []string{filepath.Join(p.Dir, "backend", "python", "src")},
-		Alone: caller != "chain", DTypes: dlpackNames(), Device: s.env.device,
+		Paths:           []string{filepath.Join(p.Dir, "backend", "python", "src")},
+		SingleFramework: caller != "chain", DTypes: worker.DLPackNames(), Device: s.Env.Device,
 	}
-	if f := s.env.foreign; f != nil {
-		config.Library, config.Callables = f.library, f.functions[adaptor]
-		config.Paths = f.paths(p)
+	if f := s.Env.Foreign; f != nil {
+		config.Library, config.Callables = f.Library, f.Functions[adaptor]
+		config.Paths = paths(f, p)
 	}
 	for _, name := range p.Manifest.Adaptors {
 		config.Paths = append(config.Paths, filepath.Join(p.Dir, "adaptors", name, "src"))
@@ -223,13 +197,13 @@ func (s *session) workerConfig(caller, adaptor string) workerConfig {
 	return config
 }
 
-// worker prepares a worker of the session; it is closed with the session.
-func (s *session) worker(caller, adaptor string) (*rpc.Worker, error) {
+// Worker prepares a worker of the session; it is closed with the session.
+func (s *Session) Worker(caller, adaptor string) (*rpc.Worker, error) {
 	return s.workerWith(s.workerConfig(caller, adaptor))
 }
 
-func (s *session) workerWith(config workerConfig) (*rpc.Worker, error) {
-	started, err := workerCommand(s.options.Python, s.temp, config)
+func (s *Session) workerWith(config worker.Config) (*rpc.Worker, error) {
+	started, err := worker.Command(s.Options.Python, s.Temp, config)
 	if err != nil {
 		return nil, err
 	}
@@ -239,9 +213,9 @@ func (s *session) workerWith(config workerConfig) (*rpc.Worker, error) {
 }
 
 // expectations loads the known failures.
-func (s *session) expectations(adaptors []string) error {
-	s.known = map[string][]Known{}
-	for _, name := range append(slices.Clone(adaptors), definitionName) {
+func (s *Session) expectations(adaptors []string) error {
+	s.known = map[string][]known.Failure{}
+	for _, name := range append(slices.Clone(adaptors), calls.DefinitionName) {
 		known, err := s.loadKnown(name)
 		if err != nil {
 			return err
@@ -251,13 +225,41 @@ func (s *session) expectations(adaptors []string) error {
 	return nil
 }
 
-func (s *session) close() error {
+// Close ends all workers and deletes the temporary folder.
+func (s *Session) Close() error {
 	var errs []error
 	for _, w := range s.workers {
 		errs = append(errs, w.Close())
 	}
-	if s.temp != "" {
-		errs = append(errs, os.RemoveAll(s.temp))
+	if s.Temp != "" {
+		errs = append(errs, os.RemoveAll(s.Temp))
 	}
 	return errors.Join(errs...)
+}
+
+// debugging returns a caller like the one of the name, in a process in which the library looks at what arrays hold. It
+// starts with the first op that has something to look at.
+func (s *Session) debugging(ctx context.Context, name string) (calls.Caller, error) {
+	if r, ok := s.DebugCallers[name]; ok {
+		return r, nil
+	}
+	if name == calls.NativeName {
+		return nil, check.Unsupported("the variable would have to be set before its process starts")
+	}
+	config := s.workerConfig(name, name)
+	config.Environ = map[string]string{refusals.DebugVariable(s.Options.Project): "1"}
+	started, err := worker.Command(s.Options.Python, s.Temp, config)
+	if err != nil {
+		return nil, err
+	}
+	r := &worker.Process{CallerName: name, Worker: rpc.New(started)}
+	s.workers = append(s.workers, r.Worker)
+	if err := r.Start(ctx); err != nil {
+		return nil, err
+	}
+	if s.DebugCallers == nil {
+		s.DebugCallers = map[string]*worker.Process{}
+	}
+	s.DebugCallers[name] = r
+	return r, nil
 }

@@ -5,14 +5,16 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/opcast/opcast/conformance/calls"
 )
 
 // A change of an answer.
-type change = func(x *transformation, r *transformed)
+type change = func(x *calls.Transformation, r *calls.Transformed)
 
 // off changes a bit of the last element of an array of a call; -1 is the last.
 func off(call, output int) change {
-	return func(_ *transformation, r *transformed) {
+	return func(_ *calls.Transformation, r *calls.Transformed) {
 		c := r.Calls[(call+len(r.Calls))%len(r.Calls)]
 		o := c.Outputs[(output+len(c.Outputs))%len(c.Outputs)]
 		for i := range o.Data {
@@ -22,7 +24,7 @@ func off(call, output int) change {
 }
 
 // launch adds a kernel start to every call.
-func launch(_ *transformation, r *transformed) {
+func launch(_ *calls.Transformation, r *calls.Transformed) {
 	for _, c := range r.Calls {
 		for op := range c.Launches {
 			c.Launches[op]++
@@ -32,29 +34,29 @@ func launch(_ *transformation, r *transformed) {
 
 // silent removes the error of a call.
 func silent(call int) change {
-	return func(_ *transformation, r *transformed) { r.Calls[call].Error = nil }
+	return func(_ *calls.Transformation, r *calls.Transformed) { r.Calls[call].Error = nil }
 }
 
 // reworded changes the texts of all errors, reclassed their classes.
-func reworded(_ *transformation, r *transformed) {
+func reworded(_ *calls.Transformation, r *calls.Transformed) {
 	for i := range r.Calls {
 		if e := r.Calls[i].Error; e != nil {
-			r.Calls[i].Error = &CallError{Class: e.Class, Text: strings.ReplaceAll(e.Text, ":", ";")}
+			r.Calls[i].Error = &calls.CallError{Class: e.Class, Text: strings.ReplaceAll(e.Text, ":", ";")}
 		}
 	}
 }
 
-func reclassed(_ *transformation, r *transformed) {
+func reclassed(_ *calls.Transformation, r *calls.Transformed) {
 	for i := range r.Calls {
 		if e := r.Calls[i].Error; e != nil {
-			r.Calls[i].Error = &CallError{Class: "RuntimeError", Text: e.Text}
+			r.Calls[i].Error = &calls.CallError{Class: "RuntimeError", Text: e.Text}
 		}
 	}
 }
 
 // told changes a fact.
 func told(name string, by func(v any) any) change {
-	return func(_ *transformation, r *transformed) {
+	return func(_ *calls.Transformation, r *calls.Transformed) {
 		facts := map[string]any{}
 		if err := json.Unmarshal(r.Facts, &facts); err != nil {
 			panic(err)
@@ -101,15 +103,15 @@ func outcome(text string) func(any) any {
 }
 
 // restrided reports strides, and moved a device, that abstract results do not have.
-func restrided(_ *transformation, r *transformed) {
+func restrided(_ *calls.Transformation, r *calls.Transformed) {
 	for i := range r.Calls[1].Outputs {
 		r.Calls[1].Outputs[i].Strides = slices.Repeat([]int64{7}, len(r.Calls[1].Outputs[i].Strides))
 	}
 }
 
-func moved(_ *transformation, r *transformed) { r.Calls[2].Outputs[0].Device = "cpu" }
+func moved(_ *calls.Transformation, r *calls.Transformed) { r.Calls[2].Outputs[0].Device = "cpu" }
 
-func reshaped(_ *transformation, r *transformed) {
+func reshaped(_ *calls.Transformation, r *calls.Transformed) {
 	for _, c := range r.Calls {
 		for _, o := range c.Outputs {
 			o.Shape = append([]int64{1}, o.Shape...)
@@ -129,7 +131,7 @@ func wholeShards(v any) any {
 
 // negative changes the signs of all arrays of a call: sums are compared with a tolerance.
 func negative(call int) change {
-	return func(_ *transformation, r *transformed) {
+	return func(_ *calls.Transformation, r *calls.Transformed) {
 		for _, o := range r.Calls[call].Outputs {
 			for i := 3; i < len(o.Data); i += 4 {
 				o.Data[i] ^= 0x80

@@ -11,31 +11,35 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/checks/transforms"
+	"github.com/opcast/opcast/conformance/worker"
 	"github.com/opcast/opcast/internal/opdef"
 )
 
-// mutant is a real framework whose answers are changed. It asks for each transformation once.
-type mutant struct {
-	*remote
-	memory map[string]*transformed
-	change func(x *transformation, r *transformed)
+// changedFramework is a real framework whose answers are changed. It asks for each transformation once.
+type changedFramework struct {
+	*worker.Process
+	memory map[string]*calls.Transformed
+	change func(x *calls.Transformation, r *calls.Transformed)
 }
 
-func (m *mutant) Transform(ctx context.Context, x *transformation) (*transformed, error) {
-	body, blobs := transformRequest(x)
+func (m *changedFramework) Transform(ctx context.Context, x *calls.Transformation) (*calls.Transformed, error) {
+	body, blobs := calls.TransformRequest(x)
 	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	key := string(text) + string(bytes.Join(blobs, nil))
 	if m.memory[key] == nil {
-		r, err := m.remote.Transform(ctx, x)
+		r, err := m.Process.Transform(ctx, x)
 		if err != nil {
 			return nil, err
 		}
 		m.memory[key] = r
 	}
-	r := m.memory[key].clone()
+	r := clone(m.memory[key])
 	if m.change != nil && r.Unsupported == "" {
 		m.change(x, r)
 	}
@@ -43,7 +47,7 @@ func (m *mutant) Transform(ctx context.Context, x *transformation) (*transformed
 }
 
 // clone copies an answer so that it can be changed.
-func (r *transformed) clone() *transformed {
+func clone(r *calls.Transformed) *calls.Transformed {
 	out := *r
 	out.Calls = slices.Clone(r.Calls)
 	for i := range out.Calls {
@@ -117,7 +121,7 @@ var plantedTransform = map[string]map[string][]change{
 }
 
 // The real workers of the repository's collection.
-func realSession(t *testing.T) *session {
+func realSession(t *testing.T) *Session {
 	t.Helper()
 	root, err := filepath.Abs("..")
 	if err != nil {
@@ -131,15 +135,15 @@ func realSession(t *testing.T) *session {
 	if interpreter == "" {
 		interpreter = filepath.Join(root, ".venv", "bin", "python")
 	}
-	names := []string{backendName, "jax", "torch"}
+	names := []string{calls.BackendName, "jax", "torch"}
 	options := Options{Project: project, Python: interpreter, Adaptors: names}
-	s := &session{options: options, ops: project.Ops, printer: &printer{out: t.Output()}}
+	s := &Session{Options: options, Ops: project.Ops, Printer: &Printer{Out: t.Output()}}
 	t.Cleanup(func() {
-		if err := s.close(); err != nil {
+		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := s.open(t.Context(), names); err != nil {
+	if err := s.Open(t.Context(), names); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -148,11 +152,11 @@ func realSession(t *testing.T) *session {
 // Each check passes with a real framework and fails when its answers are changed.
 func TestPlantedTransformFaults(t *testing.T) {
 	s := realSession(t)
-	op := s.options.Project.Ops[slices.IndexFunc(s.options.Project.Ops, func(o *opdef.Op) bool { return o.Name == "rms_norm" })]
+	op := s.Options.Project.Ops[slices.IndexFunc(s.Options.Project.Ops, func(o *opdef.Op) bool { return o.Name == "rms_norm" })]
 	for framework, list := range plantedTransform {
-		real, _ := s.env.caller(framework).(*remote)
-		m := &mutant{remote: real, memory: map[string]*transformed{}}
-		for _, check := range transformChecks() {
+		real, _ := s.Env.Caller(framework).(*worker.Process)
+		m := &changedFramework{Process: real, memory: map[string]*calls.Transformed{}}
+		for _, check := range transforms.Checks() {
 			if changes, ok := list[check.ID]; ok {
 				t.Run(framework+"/"+check.ID, func(t *testing.T) { plant(t, s, op, m, &check, changes) })
 			}
@@ -161,7 +165,7 @@ func TestPlantedTransformFaults(t *testing.T) {
 }
 
 // plant runs a check without and with each change.
-func plant(t *testing.T, s *session, op *opdef.Op, m *mutant, check *Check, changes []change) {
+func plant(t *testing.T, s *Session, op *opdef.Op, m *changedFramework, check *check.Check, changes []change) {
 	t.Helper()
 	m.change = nil
 	for _, r := range s.run(t.Context(), op, m, "", check) {
@@ -183,7 +187,7 @@ func TestEveryTransformCheckIsPlanted(t *testing.T) {
 	for _, fault := range plantedPlaces {
 		placed[fault.check] = true
 	}
-	for _, check := range transformChecks() {
+	for _, check := range transforms.Checks() {
 		if len(plantedTransform["torch"][check.ID])+len(plantedTransform["jax"][check.ID]) == 0 && !placed[check.ID] {
 			t.Errorf("%s has no planted fault", check.ID)
 		}

@@ -16,7 +16,11 @@ import (
 	"github.com/onsi/ginkgo/v2/types"
 	"github.com/onsi/gomega"
 
-	"github.com/opcast/opcast/internal/dtype"
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/known"
+	"github.com/opcast/opcast/conformance/worker"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/report"
 )
@@ -25,7 +29,7 @@ import (
 const specDeadline = 5 * time.Minute
 
 // specs makes the Ginkgo tree: op, adaptor, check. Failures point at the definition.
-func (s *session) specs() {
+func (s *Session) specs() {
 	for from := 0; from < len(s.cells); {
 		op := s.cells[from].op
 		to := from
@@ -34,7 +38,7 @@ func (s *session) specs() {
 		}
 		part := s.cells[from:to] // Ginkgo makes the tree later, when from is another one
 		at := types.NewCustomCodeLocation(fmt.Sprintf("%s:1", op.File))
-		ginkgo.Describe(op.Name, ginkgo.Label("op:"+op.Name, "device:"+s.env.device), at, func() {
+		ginkgo.Describe(op.Name, ginkgo.Label("op:"+op.Name, "device:"+s.Env.Device), at, func() {
 			for _, c := range part {
 				s.cell(c, at)
 			}
@@ -44,88 +48,88 @@ func (s *session) specs() {
 }
 
 // wantsAdaptor reports whether the options ask for a caller.
-func (s *session) wantsAdaptor(name string) bool {
-	return len(s.options.Adaptors) == 0 || slices.Contains(s.options.Adaptors, name)
+func (s *Session) wantsAdaptor(name string) bool {
+	return len(s.Options.Adaptors) == 0 || slices.Contains(s.Options.Adaptors, name)
 }
 
 // tested are the callers that the options ask for.
-func (s *session) tested() []*remote {
-	return slices.DeleteFunc(slices.Clone(s.remotes), func(r *remote) bool { return !s.wantsAdaptor(r.name) })
+func (s *Session) tested() []*worker.Process {
+	return slices.DeleteFunc(slices.Clone(s.Remotes), func(r *worker.Process) bool { return !s.wantsAdaptor(r.CallerName) })
 }
 
 // cell makes the specs of one op through one caller.
-func (s *session) cell(c cell, at types.CodeLocation) {
+func (s *Session) cell(c cell, at types.CodeLocation) {
 	ginkgo.Describe(c.caller.Name(), ginkgo.Label("adaptor:"+c.caller.Name()), at, func() {
 		for i := range c.checks {
-			check := &c.checks[i]
-			labels := ginkgo.Label("group:"+strings.ReplaceAll(strings.ToLower(check.Group), " ", "-"), "profile:"+cmp.Or(check.Profile, profileCore))
-			ginkgo.It(check.ID, labels, at, ginkgo.SpecTimeout(specDeadline), func(ctx ginkgo.SpecContext) {
-				s.began(c, check)
-				results := s.run(ctx, c.op, c.caller, c.missing, check)
+			one := &c.checks[i]
+			labels := ginkgo.Label("group:"+strings.ReplaceAll(strings.ToLower(one.Group), " ", "-"), "profile:"+cmp.Or(one.Profile, check.ProfileCore))
+			ginkgo.It(one.ID, labels, at, ginkgo.SpecTimeout(specDeadline), func(ctx ginkgo.SpecContext) {
+				s.began(c, one)
+				results := s.run(ctx, c.op, c.caller, c.missing, one)
 				s.record(results)
-				s.printer.finished(results)
-				settle(results)
+				s.Printer.finished(results)
+				reportOutcome(results)
 			})
 		}
 	})
 }
 
 // run runs one check and returns its results; a panic is an error of the suite.
-func (s *session) run(
-	ctx context.Context, op *opdef.Op, caller Caller, missing string, check *Check,
+func (s *Session) run(
+	ctx context.Context, op *opdef.Op, caller calls.Caller, missing string, c *check.Check,
 ) (results []report.Result) {
-	t := &T{ctx: ctx, env: &s.env, Op: op, Caller: caller, began: time.Now()}
+	t := &check.T{Ctx: ctx, Env: &s.Env, Op: op, Caller: caller, Started: time.Now()}
 	defer func() {
 		if broken := recover(); broken != nil {
-			results = t.results(check, fmt.Errorf("panic: %v\n%s", broken, debug.Stack()))
+			results = t.Results(c, fmt.Errorf("panic: %v\n%s", broken, debug.Stack()))
 		}
 	}()
-	err := s.applies(op, caller, missing, check)
+	err := s.applies(op, caller, missing, c)
 	if err == nil {
-		err = check.Run(t)
+		err = c.Run(t)
 	}
-	results = t.results(check, err)
-	applyKnown(s.known[caller.Name()], check, results)
+	results = t.Results(c, err)
+	known.Apply(s.known[caller.Name()], c, results)
 	return results
 }
 
 // applies returns nil, or why a check has nothing to do: the caller is missing, the op has no kernel for its device, or the
 // check says so itself.
-func (s *session) applies(op *opdef.Op, caller Caller, missing string, check *Check) error {
+func (s *Session) applies(op *opdef.Op, caller calls.Caller, missing string, c *check.Check) error {
 	if missing != "" {
-		return skip("%s", missing)
+		return check.Skip("%s", missing)
 	}
-	if err := s.env.foreign.excluded(check); err != nil {
+	if err := reasonToSkip(s.Env.Foreign, c); err != nil {
 		return err
 	}
-	if check.Profile == profileExtended && s.options.Profile != profileExtended {
-		return skip("belongs to the extended profile")
+	if c.Profile == check.ProfileExtended && s.Options.Profile != check.ProfileExtended {
+		return check.Skip("belongs to the extended profile")
 	}
-	if caller.Name() != definitionName && len(kernelsOn(op, s.env.device)) == 0 && !check.WithoutKernel {
-		return skip("the op has no kernel for %s", kindOf(s.env.device))
+	if caller.Name() != calls.DefinitionName && len(cases.KernelsOn(op, s.Env.Device)) == 0 && !c.WithoutKernel {
+		return check.Skip("the op has no kernel for %s", cases.KindOf(s.Env.Device))
 	}
-	if check.HostOnly != "" && s.env.device != "cpu" {
-		return unsupported("%s", check.HostOnly)
+	if c.HostOnly != "" && s.Env.Device != "cpu" {
+		return check.Unsupported("%s", c.HostOnly)
 	}
-	if check.Needs == nil {
+	if c.Needs == nil {
 		return nil
 	}
-	return check.Needs(op, caller)
+	return c.Needs(op, caller)
 }
 
-// settle gives the spec the outcome of its results.
-func settle(results []report.Result) {
+// reportOutcome gives the spec the outcome of its results.
+func reportOutcome(results []report.Result) {
 	if worst := worstOf(results); worst.Status == report.Skip || worst.Status == report.Unsupported {
 		ginkgo.Skip(worst.Reason)
 	}
-	gomega.NewGomega(ginkgo.Fail).Expect(results).To(hold{})
+	gomega.NewGomega(ginkgo.Fail).Expect(results).To(haveNoFailure{})
 }
 
-// hold is the matcher of results none of which is a failure; it speaks in the words of the worst.
-type hold struct{}
+// haveNoFailure is the matcher of results none of which is a failure; it speaks in the words of the worst.
+type haveNoFailure struct{}
 
 // Match reports whether none failed.
-func (hold) Match(actual any) (bool, error) {
+func (haveNoFailure) Match(actual any) (bool, error) {
 	results, ok := actual.([]report.Result)
 	if !ok {
 		return false, fmt.Errorf("hold: expected results, got %T", actual)
@@ -135,13 +139,13 @@ func (hold) Match(actual any) (bool, error) {
 }
 
 // FailureMessage is the reason of the worst result.
-func (hold) FailureMessage(actual any) string {
+func (haveNoFailure) FailureMessage(actual any) string {
 	results, _ := actual.([]report.Result)
 	return worstOf(results).Reason
 }
 
 // NegatedFailureMessage is what a spec says that expects a failure.
-func (hold) NegatedFailureMessage(any) string { return "expected a failure, and all held" }
+func (haveNoFailure) NegatedFailureMessage(any) string { return "expected a failure, and all held" }
 
 func worstOf(results []report.Result) report.Result {
 	var worst report.Result
@@ -154,14 +158,14 @@ func worstOf(results []report.Result) report.Result {
 }
 
 // fillHoles adds an error for every check that left no result, unless the user filtered specs.
-func (s *session) fillHoles() {
+func (s *Session) fillHoles() {
 	suite, _ := ginkgo.GinkgoConfiguration()
 	if suite.LabelFilter != "" || len(suite.FocusStrings)+len(suite.SkipStrings)+len(suite.FocusFiles)+len(suite.SkipFiles) > 0 {
 		return
 	}
 	holes := missingResults(s.cells, s.results)
 	if len(holes) > 0 {
-		s.printer.line("ERROR %d checks did not run, the first is %s, %s: %s",
+		s.Printer.line("ERROR %d checks did not run, the first is %s, %s: %s",
 			len(holes), holes[0].Op, holes[0].Adaptor, holes[0].Title())
 	}
 	s.results = append(s.results, holes...)
@@ -198,24 +202,33 @@ func runGinkgo(o Options) {
 		formatter.ColorableStdOut = io.Discard
 		defer func() { formatter.ColorableStdOut = console }()
 	}
-	ginkgo.RunSpecs(failer{o.T}, o.Project.Manifest.Name+" "+filepath.Base(o.Project.Dir), suite, reporter)
+	ginkgo.RunSpecs(testFailer{o.T}, o.Project.Manifest.Name+" "+filepath.Base(o.Project.Dir), suite, reporter)
 }
 
-// failer passes failures on to a Go test, if there is one; outside, the summary tells.
-type failer struct{ t interface{ Fail() } }
+// testFailer passes failures on to a Go test, if there is one; outside, the summary tells.
+type testFailer struct{ t interface{ Fail() } }
 
 // Fail marks the test as failed.
-func (f failer) Fail() {
+func (f testFailer) Fail() {
 	if f.t != nil {
 		f.t.Fail()
 	}
 }
 
-// dlpackNames maps "code,bits" to long dtype names, for the worker.
-func dlpackNames() map[string]string {
-	names := map[string]string{}
-	for _, d := range dtype.Table {
-		names[fmt.Sprintf("%d,%d", d.Code, d.Bits)] = d.Long
+// RunCheckOnce runs one check and tells the text of its worst result, and whether that is a failure.
+func (s *Session) RunCheckOnce(ctx context.Context, op *opdef.Op, caller calls.Caller, c *check.Check) (text string, failed bool) {
+	ctx, cancel := context.WithTimeout(ctx, specDeadline)
+	defer cancel()
+	t := &check.T{Ctx: ctx, Env: &s.Env, Op: op, Caller: caller}
+	defer func() {
+		if broken := recover(); broken != nil {
+			text, failed = fmt.Sprintf("panic: %v\n%s", broken, debug.Stack()), true
+		}
+	}()
+	err := s.applies(op, caller, "", c)
+	if err == nil {
+		err = c.Run(t)
 	}
-	return names
+	worst := worstOf(t.Results(c, err))
+	return worst.Reason, worst.Status == report.Fail || worst.Status == report.Error
 }

@@ -19,7 +19,7 @@ func TestHold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			said := ""
-			gomega.NewGomega(func(message string, _ ...int) { said = message }).Expect(test.results).To(hold{})
+			gomega.NewGomega(func(message string, _ ...int) { said = message }).Expect(test.results).To(haveNoFailure{})
 			if said != test.fails {
 				t.Errorf("got %q, want %q", said, test.fails)
 			}

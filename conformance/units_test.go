@@ -10,25 +10,21 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/internal/fake"
+	"github.com/opcast/opcast/conformance/known"
+	"github.com/opcast/opcast/conformance/oracle"
+	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/report"
+	"github.com/opcast/opcast/internal/rule"
 )
 
-// conv is the toy op with arithmetic in its sizes.
-func conv(t *testing.T) *opdef.Op {
-	t.Helper()
-	for _, op := range toy(t).Ops {
-		if op.Name == "conv" {
-			return op
-		}
-	}
-	t.Fatal("no conv")
-	return nil
-}
-
 func TestBaseCase(t *testing.T) {
-	c, err := newCase(conv(t), base(dtypes{"T": "f32", "O": "f16"}))
+	c, err := cases.New(fake.Conv(t), cases.BasePlan(cases.DTypes{"T": "f32", "O": "f16"}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,26 +32,26 @@ func TestBaseCase(t *testing.T) {
 	if diff := cmp.Diff(want, c.Sizes); diff != "" {
 		t.Errorf("sizes (-want +got):\n%s", diff)
 	}
-	if c.Attrs["out_dtype"] != DType("float16") {
+	if c.Attrs["out_dtype"] != cases.DType("float16") {
 		t.Errorf("out_dtype: %v", c.Attrs["out_dtype"])
 	}
 	ends := c.Inputs[2].Floats()
 	if len(ends) != 6 || !slices.IsSorted(ends) || ends[0] < 0 || ends[5] > 7 {
 		t.Errorf("ends: %v", ends)
 	}
-	outputs, err := c.results()
-	if err != nil || list(outputs[0].Shape) != "[5, 4, 2]" || outputs[0].DType.Short != "f16" {
+	outputs, err := c.ZeroResults()
+	if err != nil || rule.List(outputs[0].Shape) != "[5, 4, 2]" || outputs[0].DType.Short != "f16" {
 		t.Errorf("outputs %v, %v", outputs, err)
 	}
-	if length, _ := contraction(c, slots(c.Op)[0]); length != 3*6 {
+	if length, _ := oracle.Contraction(c, cases.Slots(c.Op)[0]); length != 3*6 {
 		t.Errorf("contracted length %d, want C//groups * R = 18", length)
 	}
 }
 
 // Every dtype and every kernel is shown by few of the choices.
 func TestCovering(t *testing.T) {
-	op := conv(t)
-	if all, some := combinations(op, "cpu"), covering(op, "cpu"); len(all) != 4 || len(some) != 2 || some[0]["T"] == some[1]["T"] || some[0]["O"] == some[1]["O"] {
+	op := fake.Conv(t)
+	if all, some := cases.SupportedDTypes(op, "cpu"), cases.CoveringDTypes(op, "cpu"); len(all) != 4 || len(some) != 2 || some[0]["T"] == some[1]["T"] || some[0]["O"] == some[1]["O"] {
 		t.Errorf("of %v came %v", all, some)
 	}
 	two := *op
@@ -63,38 +59,38 @@ func TestCovering(t *testing.T) {
 		{Name: "narrow", Device: "cpu", DTypes: map[string][]string{"T": {"f16"}, "O": {"f32"}}}, {Name: "any", Device: "cpu"},
 	}
 	shown := false
-	for _, d := range covering(&two, "cpu") {
+	for _, d := range cases.CoveringDTypes(&two, "cpu") {
 		shown = shown || d["T"] == "f16" && d["O"] == "f32"
 	}
 	if !shown {
 		t.Error("the kernel for one choice is not shown")
 	}
-	if some := covering(&opdef.Op{Name: "plain", Devices: []string{"cpu"}}, "cpu"); len(some) != 1 {
+	if some := cases.CoveringDTypes(&opdef.Op{Name: "plain", Devices: []string{"cpu"}}, "cpu"); len(some) != 1 {
 		t.Errorf("an op without variables has the choices %v", some)
 	}
 }
 
 func TestSizesKeepConditions(t *testing.T) {
-	p := base(dtypes{"T": "f32", "O": "f32"})
-	p.attrs = map[string]any{"groups": int64(2)}
-	c, err := newCase(conv(t), p)
+	p := cases.BasePlan(cases.DTypes{"T": "f32", "O": "f32"})
+	p.Attrs = map[string]any{"groups": int64(2)}
+	c, err := cases.New(fake.Conv(t), p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if c.Sizes["C"]%2 != 0 || c.Sizes["F"]%2 != 0 {
 		t.Errorf("sizes %v break the conditions", c.Sizes)
 	}
-	p.sizes = map[string]int64{"C": 3}
-	if _, err := newCase(conv(t), p); err == nil {
+	p.Sizes = map[string]int64{"C": 3}
+	if _, err := cases.New(fake.Conv(t), p); err == nil {
 		t.Error("C = 3 with 2 groups was accepted")
 	}
 }
 
 func TestContentsDependOnTheNameAlone(t *testing.T) {
 	draw := func(name string) []byte {
-		p := base(dtypes{"T": "f32", "O": "f32"})
-		p.name = name
-		c, err := newCase(conv(t), p)
+		p := cases.BasePlan(cases.DTypes{"T": "f32", "O": "f32"})
+		p.Name = name
+		c, err := cases.New(fake.Conv(t), p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,13 +102,13 @@ func TestContentsDependOnTheNameAlone(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
-	f16, i32 := lookup("f16"), lookup("i32")
-	one := Bound{ULPs: 1}
+	f16, i32 := dtype.Must("f16"), dtype.Must("i32")
+	one := oracle.Tolerance{ULPs: 1}
 	for _, test := range []struct {
 		name  string
 		got   *ndarray.Array
 		want  []float64
-		bound Bound
+		bound oracle.Tolerance
 		text  string
 	}{
 		{"equal", ndarray.FromFloats(f16, []int64{2}, []float64{1, 2}), []float64{1, 2}, one, ""},
@@ -121,7 +117,7 @@ func TestCompare(t *testing.T) {
 			"two spacings", ndarray.FromFloats(f16, []int64{1, 3}, []float64{1, 1 + 0x1p-9, 0}), []float64{1, 1, 0}, one,
 			"y[0, 1]: got 1.001953125, want 1 (2 ulp, allowed 1 ulp); 1 of 3 elements differ",
 		},
-		{"absolute term", ndarray.FromFloats(f16, []int64{1}, []float64{0}), []float64{0.25}, Bound{ULPs: 1, Abs: 0.25}, ""},
+		{"absolute term", ndarray.FromFloats(f16, []int64{1}, []float64{0}), []float64{0.25}, oracle.Tolerance{ULPs: 1, Abs: 0.25}, ""},
 		{"NaN", ndarray.FromFloats(f16, []int64{1}, []float64{math.NaN()}), []float64{1}, one,
 			"y[0]: got NaN, want 1 (+Inf ulp, allowed 1 ulp); 1 of 1 elements differ"},
 		{"integers", ndarray.FromFloats(i32, []int64{1}, []float64{3}), []float64{4}, one,
@@ -132,20 +128,20 @@ func TestCompare(t *testing.T) {
 		if test.name == "shape" {
 			shape = []int64{2}
 		}
-		if text := compare("y", test.got, Expected{Shape: shape, Values: test.want}, test.bound); text != test.text {
+		if text := oracle.Compare("y", test.got, oracle.Expected{Shape: shape, Values: test.want}, test.bound); text != test.text {
 			t.Errorf("%s: got %q, want %q", test.name, text, test.text)
 		}
 	}
 }
 
 func TestKnownFailuresAreStrict(t *testing.T) {
-	known := []Known{{Op: "affine", Check: "value", Reason: "see", Link: "#7"}}
-	check := &Check{ID: "value"}
+	expected := []known.Failure{{Op: "affine", Check: "value", Reason: "see", Link: "#7"}}
+	check := &check.Check{ID: "value"}
 	for _, test := range []struct{ before, after report.Status }{
 		{report.Fail, report.Skip}, {report.Pass, report.Fail}, {report.Error, report.Error}, {report.Unsupported, report.Unsupported},
 	} {
 		results := []report.Result{{Op: "affine", Check: "value", Status: test.before}}
-		applyKnown(known, check, results)
+		known.Apply(expected, check, results)
 		if results[0].Status != test.after {
 			t.Errorf("%s became %s, want %s", test.before, results[0].Status, test.after)
 		}
@@ -154,7 +150,7 @@ func TestKnownFailuresAreStrict(t *testing.T) {
 
 // A check without a result is an error, so that nothing is left out silently.
 func TestHolesAreErrors(t *testing.T) {
-	cells, err := (&choice{}).cells(toy(t).Ops[:1], []Caller{definition{}, &fake{name: "fake"}}, nil)
+	cells, err := (&choice{}).cells(fake.Toy(t).Ops[:1], []calls.Caller{calls.Definition{}, &fake.Framework{CallerName: "fake"}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +171,7 @@ func TestHolesAreErrors(t *testing.T) {
 
 func TestLoadKnown(t *testing.T) {
 	dir := t.TempDir()
-	if known, err := loadKnown(dir, "torch"); err != nil || known != nil {
+	if known, err := known.Load(dir, "torch"); err != nil || known != nil {
 		t.Errorf("without a file: %v, %v", known, err)
 	}
 	path := filepath.Join(dir, "conformance", "known", "torch.toml")
@@ -190,7 +186,7 @@ func TestLoadKnown(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := loadKnown(dir, "torch"); (err == nil) != good {
+		if _, err := known.Load(dir, "torch"); (err == nil) != good {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -198,21 +194,21 @@ func TestLoadKnown(t *testing.T) {
 
 // A reproducer holds the call: every argument, with its strides.
 func TestReproduce(t *testing.T) {
-	p := toy(t)
+	p := fake.Toy(t)
 	dir := t.TempDir()
-	check := &T{env: &environment{project: p, cases: dir}, Op: toyOp(t, "affine"), Caller: &fake{name: "numpy"}}
-	c, err := newCase(toyOp(t, "affine"), base(dtypes{"T": "f16"}))
+	one := &check.T{Env: &check.Environment{Project: p, ReproducerDir: dir}, Op: fake.ToyOp(t, "affine"), Caller: &fake.Framework{CallerName: "numpy"}}
+	c, err := cases.New(fake.ToyOp(t, "affine"), cases.BasePlan(cases.DTypes{"T": "f16"}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c = c.with(0, ndarray.Layouts[0].Apply(c.Inputs[0]), "transposed")
+	c = c.With(0, ndarray.Layouts[0].Apply(c.Inputs[0]), "transposed")
 	c.Attrs["alpha"] = 0.5
-	at := &element{Slot: 0, Name: "y", Index: []int64{1, 2, 3}, Want: "0.25"}
-	if line := check.reproduced(newCall(c), at, "a name", "y: got 1,\nwant 2"); !strings.Contains(line, "repeat with: python ") {
+	at := &check.Element{Slot: 0, Name: "y", Index: []int64{1, 2, 3}, Want: "0.25"}
+	if line := one.Reproduced(calls.New(c), at, "a name", "y: got 1,\nwant 2"); !strings.Contains(line, "repeat with: python ") {
 		t.Errorf("got %q", line)
 	}
-	if check.row().reproducer != filepath.Base(dir)+"/affine-numpy-a-name.py" {
-		t.Errorf("the reproducer is %q", check.row().reproducer)
+	if one.CurrentRow().Reproducer != filepath.Base(dir)+"/affine-numpy-a-name.py" {
+		t.Errorf("the reproducer is %q", one.CurrentRow().Reproducer)
 	}
 	script, err := os.ReadFile(filepath.Join(dir, "affine-numpy-a-name.py"))
 	if err != nil {

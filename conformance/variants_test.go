@@ -5,6 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/checks/values"
+	"github.com/opcast/opcast/conformance/internal/fake"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/report"
@@ -13,7 +18,7 @@ import (
 // raggedWith is the ragged toy with one kernel changed.
 func raggedWith(t *testing.T, name string, change func(*opdef.Kernel)) *opdef.Op {
 	t.Helper()
-	op := *toyOp(t, "ragged")
+	op := *fake.ToyOp(t, "ragged")
 	op.Kernels = slices.Clone(op.Kernels)
 	i := slices.IndexFunc(op.Kernels, func(k opdef.Kernel) bool { return k.Name == name })
 	change(&op.Kernels[i])
@@ -30,16 +35,16 @@ func condition(t *testing.T, text string) *expr.Expr {
 }
 
 func TestHolds(t *testing.T) {
-	c, err := newCase(toyOp(t, "ragged"), plan{name: "when", dtypes: dtypes{"T": "f16"}, sizes: map[string]int64{"N": 8, "R": 3, "B": 2}})
+	c, err := cases.New(fake.ToyOp(t, "ragged"), cases.Plan{Name: "when", Dtypes: cases.DTypes{"T": "f16"}, Sizes: map[string]int64{"N": 8, "R": 3, "B": 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]expr.Truth{
-		"N % 4 == 0": yes, "N % 16 == 0": no, "T == f16": yes, "f32 == T": no, "T != f16": no, "not T == f16": no,
-		"aligned(x, 16)": unknown, "aligned(x, 16) and N > 8": no, "aligned(x, 16) or N == 8": yes, "N > 8 or T == f32": no,
-		"parts == 1": yes, "N // (R - 3) > 0": unknown,
+		"N % 4 == 0": expr.KnownTrue, "N % 16 == 0": expr.KnownFalse, "T == f16": expr.KnownTrue, "f32 == T": expr.KnownFalse, "T != f16": expr.KnownFalse, "not T == f16": expr.KnownFalse,
+		"aligned(x, 16)": expr.Undecided, "aligned(x, 16) and N > 8": expr.KnownFalse, "aligned(x, 16) or N == 8": expr.KnownTrue, "N > 8 or T == f32": expr.KnownFalse,
+		"parts == 1": expr.KnownTrue, "N // (R - 3) > 0": expr.Undecided,
 	} {
-		if got := c.holds(condition(t, text)); got != want {
+		if got := c.EvalCondition(condition(t, text)); got != want {
 			t.Errorf("%s: got %d, want %d", text, got, want)
 		}
 	}
@@ -52,11 +57,11 @@ func TestSamplesMeetConditions(t *testing.T) {
 		"aligned(x, 16) and N == 32": true,
 	} {
 		op := raggedWith(t, "wide", func(k *opdef.Kernel) { k.When = condition(t, text) })
-		c, err := forKernel(op, &op.Kernels[0], base(dtypes{"T": "f32"}))
+		c, err := cases.ForKernel(op, &op.Kernels[0], cases.BasePlan(cases.DTypes{"T": "f32"}))
 		if (err == nil) != solvable {
 			t.Errorf("%s: %v", text, err)
 		}
-		if err == nil && c.holds(op.Kernels[0].When) == no {
+		if err == nil && c.EvalCondition(op.Kernels[0].When) == expr.KnownFalse {
 			t.Errorf("%s: the sample %s misses it", text, c.Name)
 		}
 	}
@@ -64,9 +69,9 @@ func TestSamplesMeetConditions(t *testing.T) {
 
 // An attr is chosen where no size would do.
 func TestSamplesMeetConditionsOnAttrs(t *testing.T) {
-	op := *conv(t)
+	op := *fake.Conv(t)
 	k := opdef.Kernel{Name: "grouped", Device: "cpu", When: condition(t, "groups == 2 and C % 4 == 0")}
-	c, err := forKernel(&op, &k, base(dtypes{"T": "f32", "O": "f32"}))
+	c, err := cases.ForKernel(&op, &k, cases.BasePlan(cases.DTypes{"T": "f32", "O": "f32"}))
 	if err != nil || c.Attrs["groups"] != int64(2) || c.Sizes["C"]%4 != 0 {
 		t.Errorf("got %v, %v", c, err)
 	}
@@ -91,17 +96,17 @@ func TestUnreachedKernels(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			op := raggedWith(t, "plain", test.change)
-			caller := &fake{name: backendName}
+			caller := &fake.Framework{CallerName: calls.BackendName}
 			if test.reason != "" {
-				caller.after = refuseAll("plain", test.reason)
+				caller.After = refuseAll("plain", test.reason)
 			}
-			check := &T{
-				ctx: t.Context(), Op: op, Caller: caller,
-				env: &environment{project: toy(t), device: "cpu", oracle: fakeOracle{}, callers: []Caller{caller}},
+			c := &check.T{
+				Ctx: t.Context(), Op: op, Caller: caller,
+				Env: &check.Environment{Project: fake.Toy(t), Device: "cpu", Oracle: fakeOracle{}, Callers: []calls.Caller{caller}},
 			}
-			err := checkValue(check)
+			err := values.CheckValue(c)
 			worst := report.Pass
-			for _, r := range check.results(&Check{ID: "value"}, err) {
+			for _, r := range c.Results(&check.Check{ID: "value"}, err) {
 				if r.Kernel == "plain" {
 					worst = report.Worse(worst, r.Status)
 				} else if r.Status != report.Pass {
@@ -109,7 +114,7 @@ func TestUnreachedKernels(t *testing.T) {
 				}
 			}
 			if worst != test.want {
-				t.Errorf("got %s, want %s: %+v", worst, test.want, check.rows)
+				t.Errorf("got %s, want %s: %+v", worst, test.want, c.Rows)
 			}
 		})
 	}
@@ -120,35 +125,35 @@ func TestOtherDevicesAreListed(t *testing.T) {
 	op := raggedWith(t, "plain", func(*opdef.Kernel) {})
 	op.Devices = []string{"cpu", "cuda"}
 	op.Kernels = append(op.Kernels, opdef.Kernel{Name: "warps", Device: "cuda"})
-	caller := &fake{name: backendName}
-	check := &T{
-		ctx: t.Context(), Op: op, Caller: caller,
-		env: &environment{project: toy(t), device: "cpu", oracle: fakeOracle{}, callers: []Caller{caller}},
+	caller := &fake.Framework{CallerName: calls.BackendName}
+	c := &check.T{
+		Ctx: t.Context(), Op: op, Caller: caller,
+		Env: &check.Environment{Project: fake.Toy(t), Device: "cpu", Oracle: fakeOracle{}, Callers: []calls.Caller{caller}},
 	}
-	err := checkVariants(check)
+	err := values.CheckVariants(c)
 	listed := false
-	for _, r := range check.results(&Check{ID: "variants"}, err) {
+	for _, r := range c.Results(&check.Check{ID: "variants"}, err) {
 		listed = listed || r.Kernel == "warps" && r.Status == report.Unsupported && strings.Contains(r.Reason, "is for cuda")
 	}
 	if !listed {
-		t.Errorf("%v %+v", err, check.rows)
+		t.Errorf("%v %+v", err, c.Rows)
 	}
 }
 
 func TestContents(t *testing.T) {
-	for kind, want := range map[contents][]float64{
-		lowest: {0, 0, 0, 0, 0, 0}, highest: {5, 5, 5, 5, 5, 5}, rising: {0, 1, 1, 3, 3, 5},
+	for kind, want := range map[cases.Contents][]float64{
+		cases.Lowest: {0, 0, 0, 0, 0, 0}, cases.Highest: {5, 5, 5, 5, 5, 5}, cases.Rising: {0, 1, 1, 3, 3, 5},
 	} {
-		p := base(dtypes{"T": "f32"})
-		p.contents, p.sizes = kind, map[string]int64{"B": 5, "R": 5, "N": 2}
-		c, err := newCase(toyOp(t, "ragged"), p)
+		p := cases.BasePlan(cases.DTypes{"T": "f32"})
+		p.Contents, p.Sizes = kind, map[string]int64{"B": 5, "R": 5, "N": 2}
+		c, err := cases.New(fake.ToyOp(t, "ragged"), p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := c.Inputs[2].Floats(); !slices.Equal(got, want) {
 			t.Errorf("%d: got %v, want %v", kind, got, want)
 		}
-		if low := slices.Min(c.Inputs[1].Floats()); low < 0 || kind == lowest && slices.Max(c.Inputs[1].Floats()) != 0 {
+		if low := slices.Min(c.Inputs[1].Floats()); low < 0 || kind == cases.Lowest && slices.Max(c.Inputs[1].Floats()) != 0 {
 			t.Errorf("%d: scales from %v", kind, low)
 		}
 	}

@@ -60,3 +60,36 @@ func (d DType) Enumerator() string { return "k" + strings.ToUpper(d.Short[:1]) +
 
 // Inexact says whether the dtype is of floating point, real or complex: such arrays have gradients.
 func (d DType) Inexact() bool { return d.ULP > 0 || strings.HasPrefix(d.Long, "complex") }
+
+// LookupLong returns the row with the given long name.
+func LookupLong(long string) (DType, bool) {
+	for _, d := range Table {
+		if d.Long == long {
+			return d, true
+		}
+	}
+	return DType{}, false
+}
+
+// LookupAny returns the row that has the given name, short or long.
+func LookupAny(name string) (DType, bool) {
+	if d, ok := Lookup(name); ok {
+		return d, true
+	}
+	return LookupLong(name)
+}
+
+// Must returns the row with the given short name, of a loaded definition: its names are known to be right.
+func Must(short string) DType {
+	d, ok := Lookup(short)
+	if !ok {
+		panic("dtype: no row has the name " + short)
+	}
+	return d
+}
+
+// LongName is the long name of the row with the given short name; empty if there is none.
+func LongName(short string) string {
+	d, _ := Lookup(short)
+	return d.Long
+}

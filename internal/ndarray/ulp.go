@@ -1,6 +1,7 @@
 package ndarray
 
 import (
+	"encoding/binary"
 	"math"
 
 	"github.com/opcast/opcast/internal/dtype"
@@ -60,4 +61,13 @@ func infiniteUnless(equal bool) float64 {
 		return 0
 	}
 	return math.Inf(1)
+}
+
+// Float64s reads numbers of 64 bits, little-endian.
+func Float64s(data []byte) []float64 {
+	out := make([]float64, len(data)/8)
+	for i := range out {
+		out[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
+	}
+	return out
 }

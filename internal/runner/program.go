@@ -84,6 +84,7 @@ type Timing struct {
 // CallError is an error that the library raised; Text is "Class: text".
 type CallError struct{ Text string }
 
+// Error is the text with its class.
 func (e *CallError) Error() string { return e.Text }
 
 // The program's statuses when the call raised, and when it cannot be made on this machine.

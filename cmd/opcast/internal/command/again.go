@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/opcast/opcast/conformance"
+	"github.com/opcast/opcast/conformance/native"
 )
 
 // nativeCaller is the hidden command with which the suite starts this program to call a library from Go.
@@ -20,7 +20,7 @@ func newNativeCallerCmd(a *app) *cobra.Command {
 		Use: nativeCaller + " CONFIG", Short: "Serve calls of a library for the conformance suite", Hidden: true,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return conformance.ServeNative(args[0], a.stdin, a.stdout)
+			return native.Serve(args[0], a.stdin, a.stdout)
 		},
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"text/tabwriter"
 
-	"github.com/opcast/opcast/conformance"
+	"github.com/opcast/opcast/conformance/trial"
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/runner"
@@ -36,12 +36,12 @@ func (a *app) explainCall(ctx context.Context, p *opdef.Project, op *opdef.Op, w
 }
 
 // kernelAnswers asks the library, which gets the shape and the dtype of every array.
-func kernelAnswers(library *tvmffi.Library, trial *conformance.Trial, device string) ([]runner.Answer, error) {
-	arguments, err := exportArguments(trial, func(_ runner.Role, array *ndarray.Array) any { return array })
+func kernelAnswers(library *tvmffi.Library, made *trial.Call, device string) ([]runner.Answer, error) {
+	arguments, err := exportArguments(made, func(_ runner.Role, array *ndarray.Array) any { return array })
 	if err != nil {
 		return nil, err
 	}
-	op := trial.Case.Op
+	op := made.Case.Op
 	first, last := len(op.Outputs)+len(op.Inputs), len(arguments)-len(op.Scratch) // of the attributes, and after them
 	call := []any{op.Name, deviceTypes[device], 0}
 	for i, argument := range arguments {

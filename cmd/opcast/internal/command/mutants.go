@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/opcast/opcast/backend"
-	"github.com/opcast/opcast/conformance"
+	"github.com/opcast/opcast/conformance/mutants"
 	"github.com/opcast/opcast/internal/build"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/pyenv"
@@ -55,13 +55,13 @@ func (a *app) mutants(ctx context.Context, ops []string, flags *mutantsFlags) er
 	if err != nil {
 		return err
 	}
-	_, err = conformance.RunMutants(ctx, conformance.MutationOptions{
+	_, err = mutants.Run(ctx, mutants.Options{
 		Project: p, Python: env.Python, Native: a.nativeCommand(), Ops: ops, Adaptors: flags.adaptors, Seed: flags.seed,
 		Mutants: flags.selected, Out: a.stdout, Verbose: flags.verbose,
 		ReportDir: filepath.Join(p.Dir, "build", "mutants"), Markdown: flags.markdown,
 		Build: func(ctx context.Context, dir string) error { return a.buildCopy(ctx, env, p.Dir, dir) },
 	})
-	if errors.Is(err, conformance.ErrSurvived) {
+	if errors.Is(err, mutants.ErrSurvived) {
 		return ExitError{Code: exitFindings, Err: err}
 	}
 	return a.suiteError(err)

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/opcast/opcast/backend"
-	"github.com/opcast/opcast/conformance"
+	"github.com/opcast/opcast/conformance/trial"
 	"github.com/opcast/opcast/internal/build"
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
@@ -110,9 +110,9 @@ func (a *app) prepare(ctx context.Context, p *opdef.Project, op *opdef.Op, words
 	if err != nil {
 		return nil, err
 	}
-	wanted.Hollow = hollow
+	wanted.NoData = hollow
 	r := &run{app: a, project: p, op: op, flags: flags}
-	if r.trial, err = conformance.NewTrial(op, wanted); err != nil {
+	if r.trial, err = trial.New(op, wanted); err != nil {
 		return nil, err
 	}
 	if r.env, err = a.environment(ctx, flags.python, p.Dir); err != nil {
@@ -133,7 +133,7 @@ type run struct {
 	project *opdef.Project
 	op      *opdef.Op
 	env     *pyenv.Env
-	trial   *conformance.Trial
+	trial   *trial.Call
 	flags   runFlags
 	// library is the built collection.
 	library string
@@ -199,13 +199,13 @@ func (r *run) call() (*runner.Call, error) {
 
 // exportArguments arranges a call as its export takes it: outputs, inputs, attrs, scratch. wrap makes the arrays; absent
 // arguments are nil.
-func exportArguments(trial *conformance.Trial, wrap func(runner.Role, *ndarray.Array) any) (list []any, err error) {
-	op := trial.Case.Op
-	results, err := trial.Results()
+func exportArguments(made *trial.Call, wrap func(runner.Role, *ndarray.Array) any) (list []any, err error) {
+	op := made.Case.Op
+	results, err := made.Results()
 	if err != nil {
 		return nil, err
 	}
-	scratch, err := trial.Scratch()
+	scratch, err := made.Scratch()
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +219,7 @@ func exportArguments(trial *conformance.Trial, wrap func(runner.Role, *ndarray.A
 	for i := range op.Outputs {
 		add(runner.Out, results[i])
 	}
-	for i, array := range trial.Case.Inputs {
+	for i, array := range made.Case.Inputs {
 		role := runner.In
 		if op.Inputs[i].Mutated {
 			role = runner.InOut
@@ -228,7 +228,7 @@ func exportArguments(trial *conformance.Trial, wrap func(runner.Role, *ndarray.A
 	}
 	for _, attr := range op.Attrs {
 		if attr.Binds == "" {
-			list = append(list, trial.Attr(attr.Name))
+			list = append(list, made.Attr(attr.Name))
 		}
 	}
 	for _, array := range scratch {

@@ -5,14 +5,16 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/opcast/opcast/conformance"
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/trial"
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/opdef"
 )
 
 // parseWanted reads the words of a command line that describe a call: INPUT=SHAPE[:DTYPE] and ATTR=VALUE.
-func parseWanted(op *opdef.Op, words []string, flags runFlags) (conformance.Wanted, error) {
-	w := conformance.Wanted{
+func parseWanted(op *opdef.Op, words []string, flags runFlags) (trial.Request, error) {
+	w := trial.Request{
 		Shapes: map[string][]int64{}, DTypes: map[string]string{}, Attrs: map[string]any{},
 		Kernel: flags.kernel, Device: flags.device,
 	}
@@ -48,7 +50,7 @@ func nearestArgument(op *opdef.Op, name string) string {
 }
 
 // wantInput reads "128x4096:bf16", "128x4096", ":bf16" or "none". The shape of a number is "()".
-func wantInput(w *conformance.Wanted, in *opdef.Arg, value string) error {
+func wantInput(w *trial.Request, in *opdef.Arg, value string) error {
 	if value == "none" {
 		if !in.Optional {
 			return usage("%s: expected a shape, got none: it is not optional", in.Name)
@@ -56,11 +58,11 @@ func wantInput(w *conformance.Wanted, in *opdef.Arg, value string) error {
 		w.Without = append(w.Without, in.Name)
 		return nil
 	}
-	shape, dtype, given := strings.Cut(value, ":")
+	shape, name, given := strings.Cut(value, ":")
 	if given {
-		d, known := conformance.DTypeOf(dtype)
+		d, known := dtype.LookupAny(name)
 		if !known {
-			return usage("%s: unknown dtype %q", in.Name, dtype)
+			return usage("%s: unknown dtype %q", in.Name, name)
 		}
 		w.DTypes[in.Name] = d.Short
 	}
@@ -89,11 +91,11 @@ func attrValue(a *opdef.Attr, text string) (any, error) {
 	case a.Type == "str":
 		return text, nil
 	case a.Type == "dtype":
-		d, known := conformance.DTypeOf(text)
+		d, known := dtype.LookupAny(text)
 		if !known {
 			return nil, usage("%s: unknown dtype %q", a.Name, text)
 		}
-		return conformance.DType(d.Long), nil
+		return cases.DType(d.Long), nil
 	case a.Len != 0:
 		var list []int64
 		list, err = integers(text)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/opcast/opcast/conformance"
+	"github.com/opcast/opcast/conformance/trial"
 	"github.com/opcast/opcast/internal/rule"
 	"github.com/opcast/opcast/internal/runner"
 )
@@ -46,7 +46,7 @@ func (r *run) report(ctx context.Context, dir string, timing runner.Timing, call
 	return nil
 }
 
-func verdict(v conformance.Verdict) string {
+func verdict(v trial.Verdict) string {
 	state := "ok"
 	if !v.OK {
 		state = "WRONG"

@@ -1,0 +1,77 @@
+package cases
+
+import (
+	"slices"
+
+	"github.com/opcast/opcast/internal/dtype"
+	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// DenormalPlan has inputs below the smallest normal number of every dtype of the op.
+func DenormalPlan(op *opdef.Op, d DTypes) Plan {
+	p := BasePlan(d)
+	p.Name, p.Scale = "denormal", 1
+	for _, f := range Floats(op, d) {
+		p.Scale = min(p.Scale, 40*ndarray.Tiny(f))
+	}
+	return p
+}
+
+// Floats are the floating-point dtypes of an op's arguments.
+func Floats(op *opdef.Op, d DTypes) []dtype.DType {
+	c := &Case{Op: op, DTypes: d}
+	var out []dtype.DType
+	for _, a := range slices.Concat(op.Inputs, op.Outputs) {
+		if f := c.DType(a.Type); ndarray.IsFloat(f) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// OptionalPlans are a plan with all optional inputs and one without each.
+func OptionalPlans(op *opdef.Op, d DTypes) []Plan {
+	plans := []Plan{BasePlan(d)}
+	for _, in := range op.Inputs {
+		if in.Optional {
+			p := BasePlan(d)
+			p.Without = []string{in.Name}
+			plans = append(plans, p)
+		}
+	}
+	return plans
+}
+
+// RankZeroPlans is a plan without leading dims, for an op that has such.
+func RankZeroPlans(op *opdef.Op, d DTypes) []Plan {
+	if !op.HasBatch() {
+		return nil
+	}
+	p := BasePlan(d)
+	p.Batch = []int64{}
+	return []Plan{p}
+}
+
+// LaidOutCases are a case and, where that is possible, it with inputs of other layouts, one layout at a time; inputs that
+// are overwritten keep theirs.
+func LaidOutCases(c *Case, layouts ...string) []*Case {
+	out := []*Case{c}
+	for _, layout := range ndarray.Layouts {
+		if !slices.Contains(layouts, layout.Name) {
+			continue
+		}
+		view := *c
+		view.Inputs, view.Name = slices.Clone(c.Inputs), c.Name+", "+layout.Name
+		for i, in := range c.Inputs {
+			if in == nil || c.Op.Inputs[i].Mutated {
+				continue
+			}
+			if a := layout.Apply(in); a != nil {
+				view.Inputs[i] = a
+			}
+		}
+		out = append(out, &view)
+	}
+	return out
+}

@@ -1,0 +1,272 @@
+package cases
+
+import (
+	"math"
+	"slices"
+
+	"github.com/opcast/opcast/internal/dtype"
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// DType is a dtype attr's value, by long name.
+type DType string
+
+// SupportedDTypes lists the choices of dtype variables that some kernel of the device covers.
+func SupportedDTypes(op *opdef.Op, device string) []DTypes {
+	return slices.DeleteFunc(DeclaredDTypes(op), func(d DTypes) bool { return len(KernelsFor(op, device, d)) == 0 })
+}
+
+// DeclaredDTypes lists all choices of dtype variables, the last one turning fastest.
+func DeclaredDTypes(op *opdef.Op) []DTypes {
+	all := []DTypes{{}}
+	for _, v := range op.DTypes {
+		var next []DTypes
+		for _, have := range all {
+			for _, short := range v.OneOf {
+				more := DTypes{v.Name: short}
+				for k, d := range have {
+					more[k] = d
+				}
+				next = append(next, more)
+			}
+		}
+		all = next
+	}
+	return all
+}
+
+// CoveringDTypes are the fewest of the combinations, found greedily, that show every dtype of every variable and every kernel.
+func CoveringDTypes(op *opdef.Op, device string) []DTypes {
+	all, seen := SupportedDTypes(op, device), map[string]bool{}
+	var out []DTypes
+	for {
+		best, most := DTypes(nil), 0
+		for _, d := range all {
+			if n := len(newlyCovered(op, device, d, seen)); n > most {
+				best, most = d, n
+			}
+		}
+		if best == nil {
+			break
+		}
+		for _, what := range newlyCovered(op, device, best, seen) {
+			seen[what] = true
+		}
+		out = append(out, best)
+	}
+	if len(out) == 0 {
+		return all // no variables: the one choice there is
+	}
+	return out
+}
+
+// newlyCovered are the dtypes and kernels of a choice that have not been seen.
+func newlyCovered(op *opdef.Op, device string, d DTypes, seen map[string]bool) []string {
+	what := KernelsFor(op, device, d)
+	for name, short := range d {
+		what = append(what, name+"="+short)
+	}
+	return slices.DeleteFunc(what, func(s string) bool { return seen[s] })
+}
+
+// KernelsFor names the kernels of the device that cover a choice of dtypes.
+func KernelsFor(op *opdef.Op, device string, d DTypes) []string {
+	var names []string
+	for _, k := range KernelsOn(op, device) {
+		if AcceptsDTypes(&k, d) {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
+
+// AttrValues are the values that an attr takes in a sweep; the first is a safe one.
+func AttrValues(op *opdef.Op, a *opdef.Attr) []any {
+	if preferred := op.Samples[a.Name]; preferred != nil && a.Type != "dtype" {
+		return preferred
+	}
+	return RangeValues(op, a)
+}
+
+// RangeValues are values from all over the declared range.
+func RangeValues(op *opdef.Op, a *opdef.Attr) []any {
+	switch {
+	case len(a.OneOf) > 0:
+		return anys(a.OneOf)
+	case a.Type == "bool":
+		return []any{false, true}
+	case a.Type == "dtype":
+		return dtypeValues(op, a)
+	case a.Type == "int":
+		return intValues(a)
+	case a.Type == "float":
+		return floatValues(a)
+	case a.Len > 0:
+		var out []any
+		for _, v := range intValues(a) {
+			out = append(out, slices.Repeat([]int64{v.(int64)}, a.Len))
+		}
+		return out
+	}
+	return []any{""}
+}
+
+func anys[T any](items []T) []any {
+	out := make([]any, len(items))
+	for i, v := range items {
+		out[i] = v
+	}
+	return out
+}
+
+// dtypeValues are the dtypes of the variable that the attr binds; float32 stands for an attr that binds none.
+func dtypeValues(op *opdef.Op, a *opdef.Attr) []any {
+	if a.Binds == "" {
+		return []any{DType("float32")}
+	}
+	var out []any
+	for _, v := range op.DTypes {
+		if v.Name == a.Binds {
+			for _, short := range v.OneOf {
+				out = append(out, DType(dtype.LongName(short)))
+			}
+		}
+	}
+	return out
+}
+
+func intValues(a *opdef.Attr) []any {
+	low, hasLow := a.Min.(int64)
+	high, hasHigh := a.Max.(int64)
+	switch {
+	case hasLow && hasHigh:
+		return slices.Compact([]any{low, min(low+1, high), high})
+	case hasLow:
+		return []any{low, low + 1}
+	case hasHigh:
+		return []any{high, high - 1}
+	}
+	return []any{int64(1), int64(0), int64(2)}
+}
+
+func floatValues(a *opdef.Attr) []any {
+	low, hasLow := ToFloat(a.Min)
+	high, hasHigh := ToFloat(a.Max)
+	switch {
+	case hasLow && hasHigh:
+		return []any{low, (low + high) / 2, high}
+	case hasLow:
+		return []any{low, low + 0.5}
+	case hasHigh:
+		return []any{high, high - 0.5}
+	}
+	return []any{1.0, 0.0, -0.75}
+}
+
+// ToFloat is the value of a number of any type; false where there is none.
+func ToFloat(v any) (float64, bool) {
+	switch n := v.(type) {
+	case int64:
+		return float64(n), true
+	case float64:
+		return n, true
+	}
+	return math.NaN(), false
+}
+
+// BaseBatch is what the leading dims are where a check does not care.
+var BaseBatch = []int64{2, 3}
+
+// BasePlan is the plan from which the checks depart.
+func BasePlan(d DTypes) Plan { return Plan{Name: "base", Dtypes: d, Batch: BaseBatch} }
+
+// ValuePlans are the calls whose values every kernel and dtype is judged by: small and odd, one past a tile, long rows.
+func ValuePlans(op *opdef.Op, d DTypes) []Plan {
+	plans := []Plan{BasePlan(d)}
+	for _, size := range []int64{13, 129} {
+		p := Plan{Name: "even", Dtypes: d, Batch: []int64{3}, Sizes: map[string]int64{}}
+		for _, s := range Symbols(op) {
+			p.Sizes[s] = size
+		}
+		plans = append(plans, p)
+	}
+	for _, a := range op.Inputs {
+		if a.Optional {
+			p := BasePlan(d)
+			p.Without = []string{a.Name}
+			plans = append(plans, p)
+		}
+	}
+	return plans
+}
+
+// SizePlans gives each symbol each of its sizes in turn, then the leading dims.
+func SizePlans(op *opdef.Op, d DTypes) []Plan {
+	var plans []Plan
+	for _, s := range Symbols(op) {
+		for _, n := range sweepSizes(op, s) {
+			plans = append(plans, Plan{Name: "sizes", Dtypes: d, Batch: []int64{2}, Sizes: map[string]int64{s: n}})
+		}
+	}
+	if op.HasBatch() {
+		for _, n := range standardSizes {
+			plans = append(plans, Plan{Name: "sizes", Dtypes: d, Batch: []int64{n}})
+		}
+	}
+	return plans
+}
+
+// RankPlans vary the number of leading dims.
+func RankPlans(op *opdef.Op, d DTypes) []Plan {
+	if !op.HasBatch() {
+		return nil
+	}
+	var plans []Plan
+	for _, batch := range [][]int64{{}, {4}, {2, 3}, {2, 1, 3}, {1, 2, 1, 2}} {
+		plans = append(plans, Plan{Name: "rank", Dtypes: d, Batch: batch})
+	}
+	return plans
+}
+
+// ZeroPlans make each symbol and each leading dim zero in turn.
+func ZeroPlans(op *opdef.Op, d DTypes) []Plan {
+	var plans []Plan
+	for _, s := range Symbols(op) {
+		plans = append(plans, Plan{Name: "zero", Dtypes: d, Batch: []int64{2}, Sizes: map[string]int64{s: 0}})
+	}
+	if op.HasBatch() {
+		for _, batch := range [][]int64{{0}, {2, 0}, {0, 3}} {
+			plans = append(plans, Plan{Name: "zero", Dtypes: d, Batch: batch})
+		}
+	}
+	return plans
+}
+
+// AttrPlans give each attr each of its values in turn, explicitly.
+func AttrPlans(op *opdef.Op, d DTypes) []Plan {
+	var plans []Plan
+	for i := range op.Attrs {
+		a := &op.Attrs[i]
+		if a.Binds != "" {
+			continue // the dtype combinations sweep these
+		}
+		for _, v := range AttrValues(op, a) {
+			p := BasePlan(d)
+			p.Attrs = map[string]any{a.Name: v}
+			plans = append(plans, p)
+		}
+	}
+	return plans
+}
+
+// All turns plans into calls, whose contents the sampler makes. A plan that the definition's conditions exclude is left out.
+func All(op *opdef.Op, plans []Plan, s Sampler) []*Case {
+	var out []*Case
+	for _, p := range plans {
+		p.Sampler = s
+		if c, err := New(op, p); err == nil {
+			out = append(out, c)
+		}
+	}
+	return out
+}

@@ -1,0 +1,104 @@
+package check
+
+import (
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// The groups of checks.
+const (
+	GroupValues   = "Values"
+	GroupShapes   = "Shapes"
+	GroupDTypes   = "Dtypes"
+	GroupStrides  = "Strides"
+	GroupZero     = "Zero size"
+	GroupAliasing = "Aliasing"
+	GroupErrors   = "Errors"
+	GroupAcross   = "Across adaptors"
+	// What surrounds a call: threads, children, memory.
+	GroupEndurance = "Endurance"
+	// What people do with ops beside calling them.
+	GroupTransform = "Transformations"
+)
+
+// The profiles of checks: those of core belong to every run, those of extended cost more than every run can bear, or need
+// more than every machine has.
+const (
+	ProfileCore     = "core"
+	ProfileExtended = "extended"
+)
+
+// Through says by which callers a check runs.
+type Through int
+
+const (
+	// throughAll stands for every caller: the adaptors, and the library's own callers.
+	throughAll Through = iota
+	// ThroughAdaptors leaves out the callers that reach the same exports as the bare backend: what they would show it has shown.
+	ThroughAdaptors
+	// ThroughFunctions stands for Python functions that are tested in the place of a library.
+	ThroughFunctions
+	// ThroughDefinition stands for no caller: the check runs once per op.
+	ThroughDefinition
+)
+
+// Foreign says why a check cannot judge what opcast did not generate: a library that was made by hand, or Python functions
+// that stand for ops. An empty reason means that it can.
+type Foreign struct{ Library, Functions string }
+
+// Reasons that several checks share.
+var (
+	// AboutGenerated is the reason of checks about what opcast promises and others do not.
+	AboutGenerated = Foreign{
+		Library:   "about what opcast generates; this library is someone else's",
+		Functions: "about what opcast generates; this is a function of someone else",
+	}
+	// TransformsGenerated is the reason of checks that compute what transformations must give from calls of the bare backend.
+	TransformsGenerated = Foreign{
+		Library:   AboutGenerated.Library,
+		Functions: "what transformations must give is computed from calls of the bare backend, and there is none",
+	}
+	// ComparedWithBackend is the reason of checks that compare a caller with the bare backend.
+	ComparedWithBackend = Foreign{
+		Library:   AboutGenerated.Library,
+		Functions: "there is no bare backend to compare with",
+	}
+)
+
+// Check is one property of every op through every caller. A check is one value of this type, which stands beside its body.
+type Check struct {
+	// ID names the check in reports and on the command line, Group the part of the report that it belongs to.
+	ID, Group string
+	// Doc says what must hold.
+	Doc string
+	// Profile is the smallest profile that has the check; empty stands for core.
+	Profile string
+	// Through says by which callers it runs.
+	Through Through
+	// HostOnly says why it cannot run on another device than the host; empty if it can.
+	HostOnly string
+	// WithoutKernel says that it runs for ops that have no kernel for the device, too.
+	WithoutKernel bool
+	// Needs returns why the check does not apply to an op or caller, made by skip or unsupported; nil if it does.
+	Needs func(op *opdef.Op, caller calls.Caller) error
+	// Foreign says what the check means for ops that opcast did not generate.
+	Foreign Foreign
+	// Run is the body. It collects failures in its argument; an error that it returns ends the check.
+	Run func(t *T) error
+}
+
+// RunsThrough reports whether the check runs by a caller; functions says that it calls functions in the place of a library.
+func (c *Check) RunsThrough(caller string, functions bool) bool {
+	switch c.Through {
+	case ThroughDefinition:
+		return caller == calls.DefinitionName
+	case ThroughFunctions:
+		return functions && caller != calls.DefinitionName
+	case ThroughAdaptors:
+		return caller != calls.DefinitionName && caller != calls.NativeName && caller != calls.OpCallName
+	}
+	return caller != calls.DefinitionName
+}
+
+// Version is the version of the suite in reports: results of different versions are not comparable check by check.
+const Version = "4"

@@ -1,0 +1,210 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/oracle"
+	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// EachRow runs a body for every choice of dtypes and every kernel of the device that covers it, one row each. In checks that
+// cover choices, adaptors show the kernels in turn, one for each choice: what kernels do, the library's own callers show.
+func (t *T) EachRow(body func(d cases.DTypes) error) error {
+	choices := cases.SupportedDTypes(t.Op, t.Env.Device)
+	if t.fewerDTypes {
+		choices = cases.CoveringDTypes(t.Op, t.Env.Device)
+	}
+	if t.kernelsOnly && !calls.IsBare(t.Caller) {
+		choices = choices[:min(len(choices), 1)]
+	}
+	for i, d := range choices {
+		kernels := cases.KernelsFor(t.Op, t.Env.Device, d)
+		if t.Env.Foreign != nil {
+			kernels = []string{""} // what runs is for its author to choose
+		}
+		if t.fewerDTypes && !calls.IsBare(t.Caller) {
+			kernels = kernels[i%len(kernels):][:1]
+		}
+		for _, kernel := range kernels {
+			t.StartRow(kernel, d.String())
+			if err := Proceed(body(d)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// EachCase runs a body for every plan of every choice of dtypes.
+func (t *T) EachCase(plans func(d cases.DTypes) []cases.Plan, body func(c *cases.Case) error) error {
+	return t.EachRow(func(d cases.DTypes) error {
+		planned := plans(d)
+		made := t.CasesOf(planned)
+		if len(planned) > 0 && len(made) == 0 {
+			return t.unreachedKernelError()
+		}
+		return ForEach(made, body)
+	})
+}
+
+// ExpectCaseValues calls a case and compares with the reference.
+func (t *T) ExpectCaseValues(c *cases.Case) error {
+	call, result, err := t.RunCase(t.Caller, c)
+	if err != nil {
+		return err
+	}
+	if !t.ExpectMetadata(call, c.Name, c, result) {
+		return nil
+	}
+	return t.ExpectReference(call, c, result)
+}
+
+// ExpectCaseBits calls a case and expects the bits of an earlier result.
+func (t *T) ExpectCaseBits(c *cases.Case, want *calls.Result) error {
+	call, got, err := t.RunCase(t.Caller, c)
+	if err != nil {
+		return err
+	}
+	t.ExpectSameBits(call, c.Name, got, want)
+	return nil
+}
+
+// ExpectSameBits expects two results to have the same bits, unless the definition promises no such thing.
+func (t *T) ExpectSameBits(call *calls.Call, name string, got, want *calls.Result) {
+	if !t.Op.Deterministic {
+		return
+	}
+	for i, w := range want.Existing() {
+		if got.Outputs[i].Array == nil {
+			continue // a saved output, which only the backend gives
+		}
+		if text := oracle.SameBits(cases.Slots(t.Op)[i].Name, got.Outputs[i].Array, w.Array); text != "" {
+			t.Fail(call, name, "%s", text)
+		}
+	}
+}
+
+// ExpectEqualValues expects equal values; the sign of a zero may differ.
+func (t *T) ExpectEqualValues(call *calls.Call, name string, got, want *calls.Result) {
+	for i, w := range want.Existing() {
+		if got.Outputs[i].Array == nil {
+			continue
+		}
+		expected := oracle.Expected{Shape: w.Shape, Values: w.Floats()}
+		if text := oracle.Compare(cases.Slots(t.Op)[i].Name, got.Outputs[i].Array, expected, oracle.Tolerance{}); text != "" {
+			t.Fail(call, name, "%s", text)
+		}
+	}
+}
+
+// ExpectMetadata expects outputs of the inferred dtypes and shapes, dense, on the device under test. It reports whether the values
+// can be compared.
+func (t *T) ExpectMetadata(call *calls.Call, name string, c *cases.Case, result *calls.Result) bool {
+	want, err := c.ZeroResults()
+	if err != nil {
+		t.Fail(call, name, "%v", err)
+		return false
+	}
+	ok := true
+	for i, o := range result.Existing() {
+		s := cases.Slots(t.Op)[i]
+		dense := s.Output >= 0 || !calls.WritesMemory(t.Caller)
+		if text := t.metadataDifference(o, want[i], dense); text != "" {
+			ok = false
+			t.Fail(call, name, "%s: %s", s.Name, text)
+		}
+	}
+	return ok
+}
+
+// metadataDifference says how a result differs from what was inferred, or "". What was overwritten keeps the strides that it had.
+func (t *T) metadataDifference(o calls.Output, want *ndarray.Array, dense bool) string {
+	got, expected := o.DType.Long+rule.List(o.Shape), want.DType.Long+rule.List(want.Shape)
+	if got != expected {
+		return fmt.Sprintf("got %s, want %s", got, expected)
+	}
+	if o.Abstract {
+		return ""
+	}
+	layout := &ndarray.Array{Shape: o.Shape, Strides: o.Strides}
+	if dense && !layout.IsDense() {
+		return fmt.Sprintf("got strides %s, want dense memory", rule.List(o.Strides))
+	}
+	if o.Device != t.Env.Device {
+		return fmt.Sprintf("got device %s, want %s", o.Device, t.Env.Device)
+	}
+	return ""
+}
+
+// ExpectLaunchOfKernel expects that a call started one kernel, and the one that is forced if one is.
+func (t *T) ExpectLaunchOfKernel(call *calls.Call, c *cases.Case, result *calls.Result) {
+	if t.Env.Foreign != nil {
+		return // nobody counts
+	}
+	want := int64(0)
+	for _, o := range result.Existing() {
+		if o.Len() > 0 {
+			want = 1
+		}
+	}
+	if result.Launches != want {
+		t.Fail(call, c.Name, "started %d kernels, want %d", result.Launches, want)
+	}
+}
+
+// CompareOutput judges a result by the reference, or by a second answer where that overflowed, and counts its errors. Those of
+// inputs for which there is a second answer are not counted: they are extreme.
+func (t *T) CompareOutput(call *calls.Call, c *cases.Case, slot int, got *ndarray.Array, want oracle.Expected, or []float64) {
+	name, bound := cases.Slots(t.Op)[slot].Name, oracle.ToleranceOf(c, slot)
+	if text := oracle.ShapeDifference(name, got, want); text != "" {
+		t.Fail(call, c.Name, "%s", text)
+		return
+	}
+	found := oracle.Inspect(got, want, or, bound)
+	if or == nil && t.Env.Errors != nil && !t.Exploring && ndarray.IsFloat(got.DType) && got.Len() > 0 {
+		t.Env.Errors.Add(oracle.HistogramKey{Op: t.Op.Name, Adaptor: t.Caller.Name(), Kernel: t.kernel, Dtypes: c.DTypes.String(), Output: name}, got, &found, bound)
+	}
+	if text := found.Text(name, got, bound); text != "" {
+		at := &Element{Slot: slot, Name: name, Index: cases.OrEmpty(got.Index(found.Worst.At)), Want: oracle.FormatFloat(found.Worst.Want)}
+		t.failAt(call, at, c.Name, text)
+	}
+}
+
+// ExpectSuccess returns the result, arranged by slots. It is nil if the call raised or returned something else than it should,
+// which is recorded.
+func (t *T) ExpectSuccess(call *calls.Call, name string, result *calls.Result) *calls.Result {
+	return t.ExpectSuccessBy(t.Caller, call, name, result)
+}
+
+// ExpectSuccessBy is ExpectSuccess for a call through another caller.
+func (t *T) ExpectSuccessBy(caller calls.Caller, call *calls.Call, name string, result *calls.Result) *calls.Result {
+	if result.Error != nil {
+		t.Fail(call, name, "raised %s: %s\n%s", result.Error.Class, result.Error.Text, result.Error.Trace)
+		return nil
+	}
+	outputs, fault := calls.AlignOutputs(call, caller, result.Outputs)
+	if fault != "" {
+		t.Fail(call, name, "%s", fault)
+		return nil
+	}
+	result.Outputs = outputs
+	return result
+}
+
+// ExpectReference compares a result with the reference.
+func (t *T) ExpectReference(call *calls.Call, c *cases.Case, result *calls.Result) error {
+	if c.Empty() {
+		return nil
+	}
+	want, err := t.Env.Oracle.Reference(t.Ctx, c, "float64")
+	if err != nil {
+		return err
+	}
+	for i, o := range result.Existing() {
+		t.CompareOutput(call, c, i, o.Array, want[i], nil)
+	}
+	return nil
+}

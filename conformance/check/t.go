@@ -1,0 +1,32 @@
+package check
+
+import (
+	"context"
+	"time"
+
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// T is what a check works with: an op, a caller and everything to compare with. Failures are collected; a returned error
+// ends the check.
+type T struct {
+	// Ctx is that of the one spec for which a T lives.
+	Ctx context.Context
+	Env *Environment
+	// Started is when the check began.
+	Started time.Time
+	Op      *opdef.Op
+	Caller  calls.Caller
+	// kernel and dtypes are those of the present row.
+	kernel, dtypes string
+	Rows           []row
+	// fewerDTypes restricts each to choices that show every dtype and kernel at least once.
+	fewerDTypes bool
+	// Exploring keeps what is tried out of the reproducers and the measured errors.
+	Exploring bool
+	// LastTransformation is the transformation that was sent last in this row.
+	LastTransformation *calls.Transformation
+	// kernelsOnly restricts it to one choice for callers beside the bare backend, which shows what kernels do.
+	kernelsOnly bool
+}

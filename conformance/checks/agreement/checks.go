@@ -1,0 +1,21 @@
+package agreement
+
+import (
+	"github.com/opcast/opcast/conformance/check"
+)
+
+// Checks compare callers with each other.
+func Checks() []check.Check {
+	return []check.Check{
+		bitsCheck,
+		denormalsCheck,
+		errorAgreementCheck,
+		chainCheck,
+		mixedCheck,
+		signatureCheck,
+		sideStreamCheck,
+		twoStreamsCheck,
+		graphCheck,
+		pairsCheck,
+	}
+}

@@ -1,0 +1,40 @@
+package agreement
+
+import (
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/check"
+)
+
+var mixedCheck = check.Check{
+	ID: "mixed", Group: check.GroupAcross,
+	Doc:     "arrays of several frameworks in one call give the bits of the bare backend",
+	Needs:   check.ByNumber,
+	Foreign: check.ComparedWithBackend,
+	Run:     check.WithFewerDTypes(checkMixed),
+}
+
+// GroupMixed: arguments from other frameworks. They give the result of the plain call.
+const GroupMixed = "mixed"
+
+// checkMixed passes every other input as an array of another framework.
+func checkMixed(t *check.T) error {
+	return t.EachCase(func(d cases.DTypes) []cases.Plan { return []cases.Plan{cases.BasePlan(d)} }, func(c *cases.Case) error {
+		backend := t.Env.Caller(calls.BackendName)
+		if backend == nil {
+			return check.Skip("the backend cannot be called")
+		}
+		want, err := t.RunBaseline(backend, c)
+		if err != nil {
+			return err
+		}
+		return check.ForEach(t.Caller.Probes(GroupMixed), func(probe calls.Probe) error {
+			call, err := t.PlainCall(t.Caller, c)
+			if err != nil {
+				return err
+			}
+			call.Probe = GroupMixed + "." + probe.Name
+			return t.ExpectCallBits(call, probe.Name+", "+c.Name, want)
+		})
+	})
+}

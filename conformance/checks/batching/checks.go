@@ -1,0 +1,17 @@
+package batching
+
+import (
+	"github.com/opcast/opcast/conformance/check"
+)
+
+// Checks are about vmap.
+func Checks() []check.Check {
+	return []check.Check{
+		vmapCheck,
+		vmapNestedCheck,
+		vmapEmptyCheck,
+		scanCheck,
+		vmapOfGradCheck,
+		gradOfVmapCheck,
+	}
+}

@@ -1,0 +1,46 @@
+package batching
+
+import (
+	"slices"
+
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/checks/transforms"
+)
+
+var vmapCheck = check.Check{
+	ID: "vmap", Group: check.GroupTransform,
+	Doc:     "mapped over any of its arguments, along the first or last axis, it gives the stacked results, by one launch where the definition says merged",
+	Through: check.ThroughAdaptors,
+	Needs:   transforms.Transforms,
+	Foreign: check.TransformsGenerated,
+	Run:     checkMap,
+}
+
+// checkMap maps every subset of the given inputs; the axis differs from input to input and from subset to subset.
+func checkMap(t *check.T) error {
+	err := t.EachOptionalPlan(func(c *cases.Case) error {
+		n := len(cases.GivenInputs(c))
+		for set := 1; set < 1<<n; set++ {
+			axes := make([]any, n)
+			for place := range axes {
+				if set>>place&1 == 1 {
+					axes[place] = -((set + place) % 2)
+				}
+			}
+			if err := check.Proceed(expectMapped(t, c, level{3, axes})); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, c := range cases.All(t.Op, cases.RankZeroPlans(t.Op, cases.SupportedDTypes(t.Op, t.Env.Device)[0]), t.OpSampler()) {
+		if err := check.Proceed(expectMapped(t, c, level{3, slices.Repeat([]any{0}, len(cases.GivenInputs(c)))})); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,18 @@
+package definitions
+
+import (
+	"github.com/opcast/opcast/conformance/check"
+)
+
+// Checks run once per op, through no adaptor.
+func Checks() []check.Check {
+	return []check.Check{
+		oracleCheck,
+		independentCheck,
+		samplesCheck,
+		gradientCheck,
+		faultCoverageCheck,
+		upToDateCheck,
+		abiCheck,
+	}
+}

@@ -1,0 +1,122 @@
+package definitions
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/invalid"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/expr"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// CheckFaultCoverage leaves each rule out in turn: some wrong call must notice, else no test would miss the rule.
+func CheckFaultCoverage(t *check.T) error {
+	c, err := t.ValidCase()
+	if err != nil {
+		return err
+	}
+	program := rule.Compile(t.Op)
+	wrong, err := allInvalidCalls(t, c, program)
+	if err != nil {
+		return err
+	}
+	t.CurrentRow().Checked++
+	for i, r := range program.Rules {
+		if !breakable(r) || isRepeated(t.Op, r) {
+			continue
+		}
+		without := *program
+		without.Rules = slices.Delete(slices.Clone(program.Rules), i, i+1)
+		if !slices.ContainsFunc(wrong, func(w *calls.Call) bool { return detectsWithout(program, &without, w, t.Env.Device) }) {
+			t.Fail(nil, "rules", "no wrong call breaks rule %d: %s %s%s", i, r.Arg, r.Form, strings.Join(r.Allowed, ", "))
+		}
+	}
+	return nil
+}
+
+// allInvalidCalls are the wrong calls of all callers together.
+func allInvalidCalls(t *check.T, c *cases.Case, program *rule.Program) ([]*calls.Call, error) {
+	backend := calls.StubCaller{CallerName: calls.BackendName}
+	call := calls.New(c)
+	var err error
+	if call.Out, err = calls.PoisonedOutputs(c, true); err != nil {
+		return nil, err
+	}
+	if err := call.AddScratch(backend, c); err != nil {
+		return nil, err
+	}
+	outputs, err := invalid.Outputs(c, backend, t.Env.Device)
+	if err != nil {
+		return nil, err
+	}
+	scratch, err := invalid.Scratch(c, backend, t.Env.Device)
+	if err != nil {
+		return nil, err
+	}
+	faults := slices.Concat(outputs, scratch, invalid.Memory(c, calls.Definition{}), invalid.Sizes(c, program))
+	for _, one := range []calls.StubCaller{{}, {Abilities: &calls.Abilities{Writes: true, Elsewhere: secondDevice(t.Env.Device)}}} {
+		faults = append(faults, invalid.Arguments(c, one, t.Env.Device)...)
+	}
+	var wrong []*calls.Call
+	for _, f := range faults {
+		wrong = append(wrong, f.Apply(call))
+	}
+	return wrong, nil
+}
+
+// secondDevice is one that no machine lacks.
+func secondDevice(device string) string {
+	if device == "cpu" {
+		return "meta"
+	}
+	return "cpu"
+}
+
+// detectsWithout reports whether a wrong call has another error without the rule. Leaving a rule out may leave later ones without
+// what it bound, which shows as well.
+func detectsWithout(program, without *rule.Program, call *calls.Call, device string) (differs bool) {
+	defer func() {
+		if recover() != nil {
+			differs = true
+		}
+	}()
+	a, b := invalid.ExpectedError(program, call, calls.Definition{}, device), invalid.ExpectedError(without, call, calls.Definition{}, device)
+	return a != nil && (b == nil || *a != *b)
+}
+
+// breakable reports whether some call can break the rule: some only bind what others use, or hold for every array.
+func breakable(r rule.Rule) bool {
+	switch r.Kind {
+	case rule.BatchBind, rule.Let:
+		return false
+	case rule.Layout:
+		return r.Mutated // adaptors copy other inputs
+	case rule.OutSize:
+		return !r.NonNegative // else no array of a test is large enough
+	case rule.SizeBind:
+		return r.Coef.Op != expr.OpConst || r.Coef.Value != 1 || r.Const.Op != expr.OpConst || r.Const.Value != 0
+	case rule.Rank:
+		return !r.AtLeast || r.Rank > 0
+	}
+	return true
+}
+
+// isRepeated reports whether all that a rule forbids is forbidden by earlier ones: that a mutated input lies apart from
+// others, which are mutated themselves and come first.
+func isRepeated(op *opdef.Op, r rule.Rule) bool {
+	return r.Kind == rule.Apart && !slices.ContainsFunc(r.Others, func(name string) bool {
+		i := op.InputIndex(name)
+		return !op.Inputs[i].Mutated || i > op.InputIndex(r.Arg)
+	})
+}
+
+var faultCoverageCheck = check.Check{
+	ID: "fault-coverage", Group: check.GroupErrors,
+	Doc:     "some wrong call breaks each rule",
+	Through: check.ThroughDefinition,
+	Run:     CheckFaultCoverage,
+}

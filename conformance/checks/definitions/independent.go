@@ -1,0 +1,102 @@
+package definitions
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/oracle"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// independentTolerance is how far two formulas in float64 may be apart, relative to values beyond one.
+const independentTolerance = 1e-9
+
+// HasIndependent holds where the author gives a second formula.
+func HasIndependent(op *opdef.Op, _ calls.Caller) error {
+	if cases.IndependentPattern.MatchString(op.Module) {
+		return nil
+	}
+	return check.Unsupported("there is no independent formula: define independent in %s.py", op.Name)
+}
+
+// checkIndependent compares the reference with the author's second formula: a wrong reference would make the suite demand a
+// wrong kernel.
+func checkIndependent(t *check.T) error {
+	oracle, ok := t.Env.Oracle.(oracle.IndependentOracle)
+	if !ok {
+		return check.Unsupported("the oracle evaluates references only")
+	}
+	all := cases.SupportedDTypes(t.Op, t.Env.Device)
+	if len(all) == 0 {
+		all = cases.DeclaredDTypes(t.Op)
+	}
+	d := all[0]
+	plans := slices.Concat(cases.ValuePlans(t.Op, d), cases.SizePlans(t.Op, d), cases.AttrPlans(t.Op, d), cases.ZeroPlans(t.Op, d), cases.ContentPlans(d))
+	for _, c := range cases.All(t.Op, plans, t.OpSampler()) {
+		got, missing, err := oracle.Independent(t.Ctx, c)
+		if missing != "" {
+			return check.Unsupported("the independent formula needs a module: %s", missing)
+		}
+		t.CurrentRow().Checked++
+		if err != nil {
+			t.Fail(nil, c.Name, "%v", err)
+			return nil
+		}
+		want, err := t.Env.Oracle.Reference(t.Ctx, c, "float64")
+		if err != nil {
+			return err
+		}
+		if text := FormulaDifference(c, want, got); text != "" {
+			t.Fail(nil, c.Name, "%s", text)
+		}
+	}
+	return nil
+}
+
+// FormulaDifference says where two formulas differ, or "".
+func FormulaDifference(c *cases.Case, want, got []oracle.Expected) string {
+	if len(got) != len(want) {
+		return fmt.Sprintf("the reference gives %d results, the independent formula %d", len(want), len(got))
+	}
+	for i, w := range want {
+		name := cases.Slots(c.Op)[i].Name
+		g := got[i]
+		if g.Absent != w.Absent || rule.List(g.Shape) != rule.List(w.Shape) {
+			return fmt.Sprintf("%s: the reference gives %s, the independent formula %s", name, shapeOf(w), shapeOf(g))
+		}
+		for j, v := range w.Values {
+			other := g.Values[j]
+			if v == other || math.IsNaN(v) && math.IsNaN(other) {
+				continue
+			}
+			// A bound that is a share of infinity would hold for anything; NaN fails the comparison.
+			if math.IsInf(v, 0) || !(math.Abs(v-other) <= independentTolerance*max(1, math.Abs(v))) {
+				return fmt.Sprintf("%s, element %d of %s: the reference gives %v, the independent formula %v",
+					name, j, strings.TrimSpace(rule.List(w.Shape)), v, other)
+			}
+		}
+	}
+	return ""
+}
+
+// shapeOf describes what a formula gives for a slot.
+func shapeOf(e oracle.Expected) string {
+	if e.Absent {
+		return "None"
+	}
+	return rule.List(e.Shape)
+}
+
+var independentCheck = check.Check{
+	ID: "independent", Group: check.GroupValues,
+	Doc:     "the reference agrees with the author's independent formula",
+	Through: check.ThroughDefinition,
+	Needs:   HasIndependent,
+	Run:     checkIndependent,
+}

@@ -1,0 +1,63 @@
+package definitions
+
+import (
+	"math"
+
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/oracle"
+	"github.com/opcast/opcast/internal/ndarray"
+)
+
+// checkOracle plants wrong results and expects the comparison to find each: every output of every dtype, one element off
+// by a little more than is allowed, NaN, or of the wrong sign.
+func checkOracle(t *check.T) error {
+	return t.EachCase(func(d cases.DTypes) []cases.Plan { return []cases.Plan{cases.BasePlan(d)} }, func(c *cases.Case) error {
+		want, err := t.Env.Oracle.Reference(t.Ctx, c, "float64")
+		if err != nil {
+			return err
+		}
+		t.CurrentRow().Checked++
+		for i, w := range want {
+			s := cases.Slots(c.Op)[i]
+			if !c.Has(s) {
+				continue
+			}
+			bound := oracle.ToleranceOf(c, i)
+			exact := ndarray.FromFloats(c.DType(s.Type), w.Shape, w.Values)
+			if text := oracle.Compare(s.Name, exact, w, bound); text != "" {
+				t.Fail(nil, c.Name, "the rounded reference is refused: %s", text)
+			}
+			if exact.Len() == 0 {
+				continue
+			}
+			plantWrongValues(t, c, i, exact, w, bound)
+		}
+		return nil
+	})
+}
+
+// plantWrongValues changes the middle element in ways that must be found.
+func plantWrongValues(t *check.T, c *cases.Case, i int, exact *ndarray.Array, want oracle.Expected, bound oracle.Tolerance) {
+	at := exact.Len() / 2
+	v := want.Values[at]
+	step := 2*(bound.ULPs*ndarray.Spacing(exact.DType, v)+bound.Abs+bound.Rel*math.Abs(v)) + 1e-300
+	wrong := map[string]float64{"above": v + step, "below": v - step, "NaN": math.NaN()}
+	if !ndarray.IsFloat(exact.DType) {
+		wrong = map[string]float64{"above": v + 1}
+	}
+	for kind, value := range wrong {
+		bad := exact.Dense()
+		ndarray.PutFloat(bad.DType, bad.Data, at, value)
+		if name := cases.Slots(c.Op)[i].Name; oracle.Compare(name, bad, want, bound) == "" {
+			t.Fail(nil, c.Name, "%s: a value %s the reference passes: %v for %v", name, kind, value, v)
+		}
+	}
+}
+
+var oracleCheck = check.Check{
+	ID: "oracle", Group: check.GroupValues,
+	Doc:     "a planted wrong result is found",
+	Through: check.ThroughDefinition,
+	Run:     checkOracle,
+}

@@ -1,0 +1,17 @@
+package endurance
+
+import (
+	"github.com/opcast/opcast/conformance/check"
+)
+
+// Checks are about what surrounds a call: other threads, child processes, memory that stays.
+func Checks() []check.Check {
+	return []check.Check{
+		threadsCheck,
+		forkCheck,
+		spawnCheck,
+		leaksCheck,
+		LeaksAllCheck,
+		copiesCheck,
+	}
+}

@@ -1,0 +1,39 @@
+package endurance
+
+import (
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+func isCopied(op *opdef.Op, caller calls.Caller) error {
+	if err := check.IsBackend(op, caller); err != nil {
+		return err
+	}
+	return hasProbe(GroupEnduranceProbes, "copies")(op, caller)
+}
+
+// checkCopies makes the call through a copy of the library.
+func checkCopies(t *check.T) error {
+	return t.EachCase(func(d cases.DTypes) []cases.Plan { return []cases.Plan{cases.BasePlan(d)} }, func(c *cases.Case) error {
+		call, err := t.PlainCall(t.Caller, c)
+		if err != nil {
+			return err
+		}
+		call.Probe, call.Options = GroupEnduranceProbes+".copies", map[string]any{"first": int64(len(t.Op.Outputs))}
+		result, err := t.CallAsIs(t.Caller, call, c.Name)
+		if err != nil || t.ExpectSuccess(call, c.Name, result) == nil {
+			return err
+		}
+		return t.ExpectReference(call, c, result)
+	})
+}
+
+var copiesCheck = check.Check{
+	ID: "copies", Group: check.GroupEndurance,
+	Doc:     "two copies of the library in one process give the same bits and do not disturb each other",
+	Needs:   isCopied,
+	Foreign: check.AboutGenerated,
+	Run:     checkCopies,
+}

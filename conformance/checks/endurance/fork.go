@@ -1,0 +1,12 @@
+package endurance
+
+import (
+	"github.com/opcast/opcast/conformance/check"
+)
+
+var forkCheck = check.Check{
+	ID: "fork", Group: check.GroupEndurance,
+	Doc:   "a child that is forked after import and calls gives the same bits and the same errors",
+	Needs: hasChildren,
+	Run:   checkChild("fork"),
+}

@@ -1,0 +1,110 @@
+package endurance
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// concurrentCaller makes several calls at once.
+type concurrentCaller interface {
+	// CallConcurrently makes each call `repeat` times in a thread of its own, and returns the different results of each.
+	CallConcurrently(ctx context.Context, calls []*calls.Call, repeat int) ([][]*calls.Result, error)
+}
+
+func hasThreads(_ *opdef.Op, caller calls.Caller) error {
+	if _, ok := caller.(concurrentCaller); !ok {
+		return check.Unsupported("the caller has one thread")
+	}
+	return nil
+}
+
+// threadCalls is how often each thread makes its call.
+const threadCalls = 25
+
+// checkThreads makes calls one after the other, then all of them at once: with contents of their own, one in two threads, and
+// a wrong one. Nobody may get what belongs to another.
+func checkThreads(t *check.T) error {
+	cases, err := threadCases(t)
+	if err != nil {
+		return err
+	}
+	var (
+		list []*calls.Call
+		want []*calls.Result
+	)
+	for _, c := range cases {
+		call, result, err := t.RunCase(t.Caller, c)
+		if err != nil {
+			return err
+		}
+		list, want = append(list, call), append(want, result)
+	}
+	wrong, fault, err := t.OneInvalidCall()
+	if err != nil {
+		return err
+	}
+	if wrong != nil {
+		list = append(list, wrong)
+	}
+	team, _ := t.Caller.(concurrentCaller) // as Needs has seen
+	got, err := team.CallConcurrently(t.Ctx, list, threadCalls)
+	if err != nil {
+		return err
+	}
+	return expectThreadsAlone(t, list, cases, want, fault, got)
+}
+
+// expectThreadsAlone compares what each thread got with what its call gives alone; the call behind those of the cases is wrong.
+func expectThreadsAlone(t *check.T, calls []*calls.Call, cases []*cases.Case, want []*calls.Result, fault *rule.Fault, got [][]*calls.Result) error {
+	const name = "with other threads"
+	for i, list := range got {
+		if len(list) == 0 {
+			t.Fail(calls[i], name, "thread %d gave no answer", i)
+		}
+		for _, result := range list {
+			if i == len(cases) {
+				t.ExpectError(calls[i], name, result, fault)
+			} else if t.ExpectSuccess(calls[i], name, result) != nil {
+				if err := t.ExpectBitsOrReference(calls[i], cases[i], name, result, want[i]); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// threadCases are cases of different contents, one of them long, and the first once more.
+func threadCases(t *check.T) ([]*cases.Case, error) {
+	c, err := t.ValidCase()
+	if err != nil {
+		return nil, err
+	}
+	var list []*cases.Case
+	for i := range 3 {
+		p := cases.BasePlan(c.DTypes)
+		p.Name = fmt.Sprint("thread ", i)
+		if i == 2 && t.Op.HasBatch() {
+			p.Batch = []int64{67} // long enough for several threads of the library
+		}
+		one, err := t.SampledCase(p)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, one)
+	}
+	return append(list, list[0]), nil
+}
+
+var threadsCheck = check.Check{
+	ID: "threads", Group: check.GroupEndurance,
+	Doc:   "calls of several threads at once, right and wrong ones, give what they give one after the other",
+	Needs: hasThreads,
+	Run:   checkThreads,
+}

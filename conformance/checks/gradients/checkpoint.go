@@ -1,0 +1,48 @@
+package gradients
+
+import (
+	"fmt"
+
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/checks/transforms"
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+var checkpointCheck = check.Check{
+	ID: "checkpoint", Group: check.GroupTransform,
+	Doc:     "computing the results again in the backward pass changes no bit",
+	Through: check.ThroughAdaptors,
+	Needs:   transforms.Differentiates,
+	Foreign: check.TransformsGenerated,
+	Run:     checkCheckpoint,
+}
+
+// checkCheckpoint counts launches, too: the forward kernel runs again.
+func checkCheckpoint(t *check.T) error {
+	return t.EachOptionalPlan(func(c *cases.Case) error {
+		p, err := transforms.Prepare(t, c, true, "checkpoint")
+		if err != nil {
+			return err
+		}
+		r, err := transforms.SendTransformation(t, c.Name, transforms.Request("checkpoint", nil, p))
+		if err != nil {
+			return err
+		}
+		for i := range 2 { // torch: both kinds; JAX: eager, and under jit
+			name := fmt.Sprintf("%s, way %d", c.Name, i)
+			if transforms.ExpectArrays(t, name, r, i, p.Expected()) {
+				transforms.ExpectLaunches(t, name, r, i, map[string]int64{gradientOp(t.Op): 1})
+			}
+		}
+		return nil
+	})
+}
+
+// gradientOp is the name under which launches of the gradient are counted.
+func gradientOp(op *opdef.Op) string {
+	if op.Gradient == nil {
+		return ""
+	}
+	return op.Gradient.Name
+}

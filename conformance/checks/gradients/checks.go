@@ -1,0 +1,21 @@
+package gradients
+
+import (
+	"github.com/opcast/opcast/conformance/check"
+)
+
+// Checks are about derivatives.
+func Checks() []check.Check {
+	return []check.Check{
+		gradCheck,
+		gradSomeCheck,
+		gradCotangentsCheck,
+		gradFunctionalCheck,
+		gradEmptyCheck,
+		gradSecondCheck,
+		forwardModeCheck,
+		checkpointCheck,
+		jacobianCheck,
+		functionalCallCheck,
+	}
+}

@@ -1,0 +1,64 @@
+package gradients
+
+import (
+	"fmt"
+
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/checks/transforms"
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+var gradSecondCheck = check.Check{
+	ID: "grad-second", Group: check.GroupTransform,
+	Doc:     "a derivative that is not defined raises NotImplementedError, when it is asked for and not before",
+	Through: check.ThroughAdaptors,
+	Needs:   transforms.Transforms,
+	Foreign: check.TransformsGenerated,
+	Run:     checkSecond,
+}
+
+// checkSecond asks for a derivative of what has none: of the gradient op, where the op has one, else of the op itself.
+func checkSecond(t *check.T) error {
+	return t.EachOptionalPlan(func(c *cases.Case) error {
+		cotangents, err := transforms.RandomCotangents(t, c, "second")
+		if err != nil {
+			return err
+		}
+		x := &calls.Transformation{
+			Method: "second", Call: calls.New(c), Calls: []calls.Arrays{{Inputs: calls.InputTensors(c), Cotangents: calls.TensorsOf(cotangents)}},
+			Options: map[string]any{"wrt": floatingInputs(c)},
+		}
+		if t.Op.Gradient != nil {
+			x.Options["wrt"] = transforms.DifferentiableInputs(c)
+		}
+		r, err := transforms.SendTransformation(t, c.Name, x)
+		if err != nil {
+			return err
+		}
+		if t.Op.Gradient == nil {
+			var facts struct{ Advice string } // what to do about it, in the framework's terms
+			if err := transforms.ReadFacts(r, &facts); err != nil {
+				return err
+			}
+			transforms.ExpectNotImplemented(t, c.Name, r, 0, noGradientOf(t.Op, facts.Advice))
+			return nil
+		}
+		_, all, err := transforms.BareGradient(t, c, cotangents)
+		if err != nil {
+			return err
+		}
+		transforms.ExpectArrays(t, c.Name+", with a graph of the gradients", r, 0, transforms.GradientsAt(c, all, transforms.DifferentiableInputs(c)))
+		transforms.ExpectNotImplemented(t, c.Name+", second derivative", r, 1, noGradientOf(t.Op.Gradient, ""))
+		return nil
+	})
+}
+
+// noGradientOf is the text with which a gradient of an op is refused: it ends with advice, or says that there is but one.
+func noGradientOf(op *opdef.Op, advice string) string {
+	if op.GradientOf != nil {
+		advice = op.GradientOf.Name + " has a first derivative only"
+	}
+	return fmt.Sprintf(noGradient, op.Name) + advice
+}

@@ -1,0 +1,13 @@
+package memory
+
+import (
+	"github.com/opcast/opcast/conformance/check"
+)
+
+var donationCheck = check.Check{
+	ID: "donation", Group: check.GroupAliasing,
+	Doc:     "results lie in donated memory, and in no other",
+	Through: check.ThroughAdaptors,
+	Needs:   hasMemoryProbe("donation"),
+	Run:     check.WithFewerDTypes(checkMemory("donation")),
+}

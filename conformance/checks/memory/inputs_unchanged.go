@@ -1,0 +1,26 @@
+package memory
+
+import (
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/check"
+)
+
+// checkUnchanged compares the bytes of the inputs before and after calls, with results and with strides.
+func checkUnchanged(t *check.T) error {
+	return t.EachCase(func(d cases.DTypes) []cases.Plan { return cases.ValuePlans(t.Op, d) }, func(c *cases.Case) error {
+		call, result, err := t.RunCase(t.Caller, c)
+		if err != nil {
+			return err
+		}
+		t.ExpectInputsUnchanged(call, c.Name, result)
+		t.ExpectOverwritten(call, c.Name, result)
+		return nil
+	})
+}
+
+var inputsUnchangedCheck = check.Check{
+	ID: "inputs-unchanged", Group: check.GroupAliasing,
+	Doc:     "inputs keep their bytes",
+	Through: check.ThroughAdaptors,
+	Run:     check.WithFewerDTypes(checkUnchanged),
+}

@@ -1,0 +1,43 @@
+package memory
+
+import (
+	"bytes"
+
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/internal/ndarray"
+)
+
+var mutatedCheck = check.Check{
+	ID: "mutated", Group: check.GroupAliasing,
+	Doc:     "overwritten inputs change in place and are the results",
+	Through: check.ThroughAdaptors,
+	Needs:   hasMutated,
+	Run:     check.WithFewerDTypes(checkMutated),
+}
+
+// checkMutated calls with every kind of size, with guard bytes around what is overwritten: the arguments change, in place,
+// to what is returned, and nothing else does.
+func checkMutated(t *check.T) error {
+	return t.EachCase(func(d cases.DTypes) []cases.Plan { return cases.ValuePlans(t.Op, d) }, func(c *cases.Case) error {
+		guarded := c
+		for i, x := range c.Inputs {
+			if x != nil && t.Op.Inputs[i].Mutated && calls.WritesMemory(t.Caller) {
+				guarded = guarded.With(i, ndarray.Guarded(x, calls.GuardElements, calls.GuardByte), t.Op.Inputs[i].Name+" guarded")
+			}
+		}
+		call, result, err := t.RunCase(t.Caller, guarded)
+		if err != nil {
+			return err
+		}
+		t.ExpectOverwritten(call, c.Name, result)
+		for at, o := range result.Existing() {
+			s := cases.Slots(t.Op)[at]
+			if s.Input >= 0 && o.Len() > 0 && bytes.Equal(o.Bytes(), c.Inputs[s.Input].Bytes()) {
+				t.Fail(call, c.Name, "%s did not change", s.Name)
+			}
+		}
+		return t.ExpectReference(call, c, result)
+	})
+}

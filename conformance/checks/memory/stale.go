@@ -1,0 +1,14 @@
+package memory
+
+import (
+	"github.com/opcast/opcast/conformance/check"
+)
+
+var staleCheck = check.Check{
+	ID: "stale", Group: check.GroupAliasing,
+	Doc:     "a backward pass refuses what was overwritten since",
+	Through: check.ThroughAdaptors,
+	Needs:   hasMemoryProbe("stale"),
+	Foreign: check.Foreign{Library: check.AboutGenerated.Library, Functions: "its gradient is its author's, not that of the definition"},
+	Run:     check.WithFewerDTypes(checkMemory("stale")),
+}

@@ -1,0 +1,14 @@
+package memory
+
+import (
+	"github.com/opcast/opcast/conformance/check"
+)
+
+var unwritableCheck = check.Check{
+	ID: "unwritable", Group: check.GroupAliasing,
+	Doc:     "memory that no kernel can write is refused in the words of its fault",
+	Through: check.ThroughAdaptors,
+	Needs:   hasMemoryProbe("written"),
+	Foreign: check.AboutGenerated,
+	Run:     check.WithFewerDTypes(checkMemory("written")),
+}

@@ -1,0 +1,23 @@
+package refusals
+
+import (
+	"github.com/opcast/opcast/conformance/check"
+)
+
+// Checks are about calls that must be refused.
+func Checks() []check.Check {
+	return []check.Check{
+		errorsCheck,
+		callShapeCheck,
+		precedenceCheck,
+		sideEffectsCheck,
+		warningsCheck,
+		malformedCheck,
+		opCallCheck,
+		noDeviceCheck,
+		NoKernelCheck,
+		devicesCheck,
+		specialInputsCheck,
+		contentsRefusedCheck,
+	}
+}

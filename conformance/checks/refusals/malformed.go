@@ -1,0 +1,50 @@
+package refusals
+
+import (
+	"slices"
+
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+var malformedCheck = check.Check{
+	ID: "malformed", Group: check.GroupErrors,
+	Doc:   "calls that no one should write end in an error, not in the end of the process",
+	Needs: hasMalformed,
+	Run:   checkMalformed,
+}
+
+// checkMalformed makes calls that no one should write. Whatever they raise, the process stays alive and still computes.
+func checkMalformed(t *check.T) error {
+	c, err := t.ValidCase()
+	if err != nil {
+		return err
+	}
+	for _, probe := range t.Caller.Probes(check.GroupMalformed) {
+		call, err := t.PlainCall(t.Caller, c)
+		if err != nil {
+			return err
+		}
+		call.Probe, call.Options = check.GroupMalformed+"."+probe.Name, map[string]any{"checked strides": checksStrides(t.Op)}
+		if _, err := t.Call(call, probe.Name); check.Proceed(err) != nil {
+			return err
+		}
+		if err := check.Proceed(t.ExpectCaseValues(c)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checksStrides reports whether the backend refuses some strides of every input.
+func checksStrides(op *opdef.Op) bool {
+	return !slices.ContainsFunc(op.Inputs, func(a opdef.Arg) bool { return a.Stride == "any" })
+}
+
+func hasMalformed(_ *opdef.Op, caller calls.Caller) error {
+	if len(caller.Probes(check.GroupMalformed)) == 0 {
+		return check.Unsupported("the framework has no probe about this")
+	}
+	return nil
+}

@@ -1,0 +1,55 @@
+package refusals
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/invalid"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+var noDeviceCheck = check.Check{
+	ID: "no-device", Group: check.GroupErrors,
+	Doc:     "arrays on a device that the machine lacks raise an error of ours",
+	Needs:   check.IsBackend,
+	Foreign: check.AboutGenerated,
+	Run:     checkNoDevice,
+}
+
+// checkNoDevice calls with arrays of the backend's other device. A library without kernels for it says which it has; one
+// with such kernels, on a machine without that device, says that it cannot be used. Their memory is never looked at.
+func checkNoDevice(t *check.T) error {
+	backend, ok := t.Caller.(calls.Informed)
+	const device = "cuda:0"
+	switch {
+	case !ok:
+		return check.Skip("the caller does not tell what the library has")
+	case t.Env.Device != "cpu" || backend.Info().Driver:
+		return check.Skip("the machine has a CUDA device")
+	}
+	c, err := t.ValidCase()
+	if err != nil {
+		return err
+	}
+	call, err := t.PlainCall(t.Caller, c)
+	if err != nil {
+		return err
+	}
+	call = invalid.WithoutKernelChange(t.Op, t.Env.Device).Apply(call)
+	result, err := t.Call(call, device)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(backend.Info().Built, cases.KindOf(device)) {
+		t.ExpectError(call, device, result, invalid.WithoutKernelChange(t.Op, t.Env.Device).Expected)
+		return nil
+	}
+	want := &rule.Fault{Class: "RuntimeError", Text: t.Op.Name + ": " + device + " cannot be used: "}
+	if e := result.Error; e == nil || e.Class != want.Class || !strings.HasPrefix(e.Text, want.Text) {
+		t.ExpectError(call, device, result, want)
+	}
+	return nil
+}

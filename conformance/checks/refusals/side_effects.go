@@ -1,0 +1,37 @@
+package refusals
+
+import (
+	"bytes"
+
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/invalid"
+)
+
+// checkSideEffects makes the wrong calls again: no argument changes, no kernel starts, and a right call still works.
+func checkSideEffects(t *check.T) error {
+	err := t.EachInvalidCall(func(_ invalid.Change, call *calls.Call, name string, result *calls.Result) {
+		for i, x := range call.Tensors() {
+			if x.Device == "" && result.Buffers[i] != nil && !bytes.Equal(x.Data, result.Buffers[i]) {
+				t.Fail(call, name, "array argument %d was changed", i)
+			}
+		}
+		if result.Launches != 0 {
+			t.Fail(call, name, "started %d kernels before %v", result.Launches, result.Error)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	c, err := t.ValidCase()
+	if err != nil {
+		return err
+	}
+	return t.ExpectCaseValues(c)
+}
+
+var sideEffectsCheck = check.Check{
+	ID: "side-effects", Group: check.GroupErrors,
+	Doc: "a refused call changes nothing, and the next call works",
+	Run: checkSideEffects,
+}

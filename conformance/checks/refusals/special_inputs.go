@@ -1,0 +1,68 @@
+package refusals
+
+import (
+	"slices"
+
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+var specialInputsCheck = check.Check{
+	ID: "special-inputs", Group: check.GroupErrors,
+	Doc:   "special arrays give right results or an error of ours, never a crash",
+	Needs: hasProbes,
+	Run:   check.WithFewerDTypes(checkSpecialInputs),
+}
+
+func hasProbes(_ *opdef.Op, caller calls.Caller) error {
+	return check.SkipUnless(len(caller.Probes(check.GroupSpecial)) > 0, "the framework has no special arrays")
+}
+
+// checkSpecialInputs calls with the arrays that frameworks have beside plain ones. Each probe of the worker gives either
+// the result of the plain call or an error of ours; a crash or a different result is a failure.
+func checkSpecialInputs(t *check.T) error {
+	return t.EachCase(func(d cases.DTypes) []cases.Plan { return specialPlans(t, d) }, func(c *cases.Case) error {
+		plain, err := t.RunBaseline(t.Caller, c)
+		if err != nil {
+			return err
+		}
+		return check.ForEach(t.Caller.Probes(check.GroupSpecial), func(probe calls.Probe) error { return callSpecial(t, c, plain, probe) })
+	})
+}
+
+// specialPlans are the base call and, where shapes may be empty lists, one with arrays of rank 0.
+func specialPlans(t *check.T, d cases.DTypes) []cases.Plan {
+	plans := []cases.Plan{cases.BasePlan(d)}
+	if t.Op.HasBatch() {
+		plans = append(plans, cases.Plan{Name: "scalar", Dtypes: d, Batch: []int64{}})
+	}
+	return plans
+}
+
+func callSpecial(t *check.T, c *cases.Case, plain *calls.Result, probe calls.Probe) error {
+	call, err := t.PlainCall(t.Caller, c)
+	if err != nil {
+		return err
+	}
+	call.Probe = check.GroupSpecial + "." + probe.Name
+	name := probe.Name + ", " + c.Name
+	result, err := t.Call(call, name)
+	if err != nil {
+		return err
+	}
+	if result.Error != nil {
+		if !t.IsOpError(result.Error) {
+			t.Fail(call, name, "raised %s: %s\n%s", result.Error.Class, result.Error.Text, result.Error.Trace)
+		}
+		return nil
+	}
+	if result = t.ExpectSuccess(call, name, result); result == nil || !t.ExpectMetadata(call, name, c, result) {
+		return nil
+	}
+	if !slices.ContainsFunc(result.Outputs, func(o calls.Output) bool { return o.Abstract }) {
+		return t.ExpectBitsOrReference(call, c, name, result, plain)
+	}
+	return nil
+}

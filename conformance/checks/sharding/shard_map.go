@@ -1,0 +1,49 @@
+package sharding
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/checks/transforms"
+)
+
+var shardMapCheck = check.Check{
+	ID: "shard-map", Group: check.GroupTransform,
+	Doc:      "on the parts inside jax.shard_map, in a loop, and differentiated",
+	Through:  check.ThroughAdaptors,
+	HostOnly: "needs several devices, which are simulated on the host",
+	Needs:    transforms.Offers("sharding", transforms.Transforms),
+	Foreign:  check.TransformsGenerated,
+	Run:      checkShardMap,
+}
+
+// checkShardMap gives the op the parts.
+func checkShardMap(t *check.T) error {
+	return eachDividable(t, 4, func(s *sharding) error {
+		if slices.Contains(s.sums()[:len(s.Results)], true) {
+			return nil // inside of shard_map, summing over the devices is the user's business
+		}
+		r, err := transforms.SendTransformation(t, s.C.Name, transforms.Request("shard_map", s.options(false), s.PreparedCall))
+		if err != nil {
+			return err
+		}
+		transforms.ExpectArrays(t, s.C.Name+", in a loop", r, 0, s.Results)
+		if len(s.Wrt) > 0 {
+			shardMapGradients(t, s, r)
+		}
+		return nil
+	})
+}
+
+// shardMapGradients compares gradients through shard_map: what is not divided is summed over the devices, in some order.
+func shardMapGradients(t *check.T, s *sharding, r *calls.Transformed) {
+	name := s.C.Name + ", gradients"
+	got, ok := transforms.ArraysOf(t, name, r, 1, len(s.Expected()))
+	for i := 0; ok && i < len(got); i++ {
+		if text := nearSum(fmt.Sprintf("array %d", i), got[i].Array, s.Expected()[i]); text != "" {
+			t.Fail(nil, name, "%s", text)
+		}
+	}
+}

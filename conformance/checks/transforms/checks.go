@@ -1,0 +1,23 @@
+package transforms
+
+import (
+	"github.com/opcast/opcast/conformance/check"
+)
+
+// Checks are about compiling, exporting and inspecting ops.
+func Checks() []check.Check {
+	return []check.Check{
+		jitCheck,
+		inductorCheck,
+		dynamicCheck,
+		exportCheck,
+		x64Check,
+		abstractCheck,
+		dispatchModesCheck,
+		opcheckCheck,
+		profileCheck,
+		autocastCheck,
+		transformedErrorsCheck,
+		outputStridesCheck,
+	}
+}

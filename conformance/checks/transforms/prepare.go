@@ -1,0 +1,172 @@
+package transforms
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// PreparedCall is a call of an op and its gradient: arguments, and what must come out.
+type PreparedCall struct {
+	C *cases.Case
+	// Wrt are the places, among the inputs that are given, of those whose gradients are wanted.
+	Wrt       []int
+	Arguments calls.Arrays
+	// Results, and the gradients at wrt.
+	Results, Gradients []*ndarray.Array
+}
+
+// Expected are all arrays that must come out, results first.
+func (p *PreparedCall) Expected() []*ndarray.Array { return slices.Concat(p.Results, p.Gradients) }
+
+// Prepare computes what a case must give. With gradients it wants those of all inputs that have one; name distinguishes
+// the contents of the cotangents.
+func Prepare(t *check.T, c *cases.Case, gradients bool, name string) (*PreparedCall, error) {
+	p := &PreparedCall{C: c, Wrt: []int{}, Arguments: calls.Arrays{Inputs: calls.InputTensors(c)}}
+	if gradients {
+		p.Wrt = DifferentiableInputs(c)
+	}
+	if len(p.Wrt) == 0 {
+		made, err := BareCall(t, c)
+		if err != nil {
+			return nil, err
+		}
+		p.Results = made.Results(c.Op)
+		return p, nil
+	}
+	cotangents, err := RandomCotangents(t, c, name)
+	if err != nil {
+		return nil, err
+	}
+	return p, Differentiated(t, p, cotangents)
+}
+
+// Differentiated fills in what the cotangents give.
+func Differentiated(t *check.T, p *PreparedCall, cotangents []*ndarray.Array) error {
+	results, all, err := BareGradient(t, p.C, cotangents)
+	if err != nil {
+		return err
+	}
+	p.Arguments.Cotangents = calls.TensorsOf(cotangents)
+	p.Results, p.Gradients = results, GradientsAt(p.C, all, p.Wrt)
+	return nil
+}
+
+// Launches are the kernels that the call starts: none where there is nothing to compute.
+func (p *PreparedCall) Launches() map[string]int64 {
+	out := map[string]int64{p.C.Op.Name: 1}
+	if p.C.Op.Gradient != nil {
+		out[p.C.Op.Gradient.Name] = 0
+		if len(p.Wrt) > 0 {
+			out[p.C.Op.Gradient.Name] = 1
+		}
+	}
+	return out
+}
+
+// Request is the transformation of prepared calls, which have all the same inputs and attrs.
+func Request(way string, options map[string]any, list ...*PreparedCall) *calls.Transformation {
+	x := &calls.Transformation{Method: way, Call: calls.New(list[0].C), Options: map[string]any{"wrt": list[0].Wrt}}
+	maps.Copy(x.Options, options)
+	for _, p := range list {
+		x.Calls = append(x.Calls, p.Arguments)
+	}
+	return x
+}
+
+// variedDims are the dims of which compiled programs must not depend: the leading ones and those declared as parallel, or
+// the first size that stands alone.
+func variedDims(op *opdef.Op) []string {
+	dims := slices.Clone(op.Parallel)
+	if op.HasBatch() && !slices.Contains(dims, "*") {
+		dims = append([]string{"*"}, dims...)
+	}
+	if len(dims) > 0 {
+		return dims
+	}
+	for _, in := range op.Inputs {
+		for _, d := range in.Type.Dims {
+			if d.Plain() {
+				return []string{d.Expr.Name}
+			}
+		}
+	}
+	return nil
+}
+
+// variedSizes differ from each other and from the sizes of other dims: equal ones might be taken for one size.
+var variedSizes = []int64{13, 17, 19, 23, 29, 31, 37, 41, 43}
+
+// variedCases are calls that differ in the sizes of some dims.
+func variedCases(t *check.T, d cases.DTypes, dims []string, without []string) []*cases.Case {
+	var out []*cases.Case
+	for k := range 3 {
+		p := cases.Plan{Name: fmt.Sprint("varied ", k), Dtypes: d, Batch: []int64{2, 3}, Sizes: map[string]int64{}, Without: without}
+		for i, dim := range dims {
+			n := variedSizes[(k*len(dims)+i)%len(variedSizes)]
+			if dim == "*" {
+				p.Batch = []int64{n, 3}
+			} else {
+				p.Sizes[dim] = n
+			}
+		}
+		if c, err := t.SampledCase(p); err == nil {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// axisName is the name of a variable size in a framework.
+func axisName(dim string) string {
+	if dim == "*" {
+		return "rows"
+	}
+	return dim
+}
+
+// AxisIn is the axis of an argument that is the dim; of leading dims the first. It is -1 where there is none.
+func AxisIn(c *cases.Case, t opdef.Type, dim string) int {
+	at := 0
+	for _, d := range t.Dims {
+		if d.Is(dim) {
+			if d.Star && len(c.Batch) == 0 {
+				return -1
+			}
+			return at
+		}
+		if d.Star {
+			at += len(c.Batch)
+		} else {
+			at++
+		}
+	}
+	return -1
+}
+
+// variableAxes are the axes, by number, of an argument whose sizes vary.
+func variableAxes(c *cases.Case, t opdef.Type, dims []string) map[string]string {
+	out := map[string]string{}
+	for _, dim := range dims {
+		if at := AxisIn(c, t, dim); at >= 0 {
+			out[strconv.Itoa(at)] = axisName(dim)
+		}
+	}
+	return out
+}
+
+// ResultTypes are the types of the results that exist, in order.
+func ResultTypes(c *cases.Case) []opdef.Type {
+	var out []opdef.Type
+	for _, s := range c.Returned() {
+		out = append(out, s.Type)
+	}
+	return out
+}

@@ -1,0 +1,27 @@
+package values
+
+import (
+	"slices"
+
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+var attrsCheck = check.Check{
+	ID: "attrs", Group: check.GroupValues,
+	Doc:   "every attr value gives what the reference gives",
+	Needs: hasAttrs,
+	Run:   check.WithFewerDTypes(checkAttrs),
+}
+
+// What a check needs to apply: each returns nil, or why the op or the caller has nothing to check.
+
+func hasAttrs(op *opdef.Op, _ calls.Caller) error {
+	return check.SkipUnless(slices.ContainsFunc(op.Attrs, func(a opdef.Attr) bool { return a.Binds == "" }), "the op has no attrs")
+}
+
+func checkAttrs(t *check.T) error {
+	return t.EachCase(func(d cases.DTypes) []cases.Plan { return cases.AttrPlans(t.Op, d) }, t.ExpectCaseValues)
+}

@@ -1,0 +1,29 @@
+package values
+
+import (
+	"github.com/opcast/opcast/conformance/check"
+)
+
+// Checks are about the numbers that calls give, and about the shapes and dtypes of results.
+func Checks() []check.Check {
+	return []check.Check{
+		valueCheck,
+		specialValuesCheck,
+		magnitudesCheck,
+		attrsCheck,
+		defaultsCheck,
+		optionalCheck,
+		keywordsCheck,
+		repeatedCheck,
+		contentsCheck,
+		variantsCheck,
+		savedCheck,
+		splitCheck,
+		shapeCheck,
+		rankCheck,
+		sizesCheck,
+		dtypeCombinationsCheck,
+		dtypeRefusedCheck,
+		zeroSizeCheck,
+	}
+}

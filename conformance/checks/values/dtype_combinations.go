@@ -1,0 +1,24 @@
+package values
+
+import (
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/check"
+)
+
+// checkCombinations calls every choice of dtypes, those of dtype attrs included, and looks at dtypes only.
+func checkCombinations(t *check.T) error {
+	return t.EachCase(func(d cases.DTypes) []cases.Plan { return []cases.Plan{cases.BasePlan(d)} }, func(c *cases.Case) error {
+		call, result, err := t.RunCase(t.Caller, c)
+		if err != nil {
+			return err
+		}
+		t.ExpectMetadata(call, c.Name, c, result)
+		return nil
+	})
+}
+
+var dtypeCombinationsCheck = check.Check{
+	ID: "dtype-combinations", Group: check.GroupDTypes,
+	Doc: "every allowed choice of dtypes runs and has the declared output dtypes",
+	Run: checkCombinations,
+}

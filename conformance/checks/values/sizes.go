@@ -1,0 +1,16 @@
+package values
+
+import (
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/check"
+)
+
+var sizesCheck = check.Check{
+	ID: "sizes", Group: check.GroupShapes,
+	Doc: "size 1, primes, one past a tile, and long rows",
+	Run: check.WithKernelsOnly(checkSizes),
+}
+
+func checkSizes(t *check.T) error {
+	return t.EachCase(func(d cases.DTypes) []cases.Plan { return cases.SizePlans(t.Op, d) }, t.ExpectCaseValues)
+}

@@ -1,0 +1,43 @@
+package values
+
+import (
+	"math"
+
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/oracle"
+	"github.com/opcast/opcast/internal/dtype"
+	"github.com/opcast/opcast/internal/ndarray"
+)
+
+var specialValuesCheck = check.Check{
+	ID: "special-values", Group: check.GroupValues,
+	Doc: "NaN, infinities, -0, denormals and the largest number go where the reference says",
+	Run: checkSpecials,
+}
+
+// specials are the numbers that kernels get wrong.
+func specials(d dtype.DType) []float64 {
+	tiny := ndarray.Tiny(d)
+	return []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), tiny, -100 * tiny, ndarray.Max(d)}
+}
+
+// checkSpecials puts each special number into one element of each float input in turn.
+func checkSpecials(t *check.T) error {
+	return t.EachCase(func(d cases.DTypes) []cases.Plan { return []cases.Plan{cases.BasePlan(d)} }, func(c *cases.Case) error {
+		for i, in := range c.Inputs {
+			if in == nil || !ndarray.IsFloat(in.DType) || in.Len() == 0 || t.Op.Inputs[i].Min != nil {
+				continue
+			}
+			for _, v := range specials(in.DType) {
+				changed := in.Dense()
+				ndarray.PutFloat(in.DType, changed.Data, in.Len()/2, v)
+				spoilt := c.With(i, changed, t.Op.Inputs[i].Name+" has "+oracle.FormatFloat(v))
+				if err := check.Proceed(expectExtremeValues(t, spoilt)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,107 @@
+package values
+
+import (
+	"math"
+	"slices"
+
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/oracle"
+	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+var splitCheck = check.Check{
+	ID: "split", Group: check.GroupValues,
+	Doc:     "parts of the inputs give the bits of parts of the results",
+	Needs:   hasParallel,
+	Foreign: check.Foreign{Functions: "parts give the bits of parts in generated collections; values are judged by the reference"},
+	Run:     checkSplit,
+}
+
+func hasParallel(op *opdef.Op, _ calls.Caller) error {
+	return check.SkipUnless(len(cases.SplitDims(op)) > 0, "the op has no parallel dimension")
+}
+
+// splitPlan has dimensions worth splitting.
+func splitPlan(d cases.DTypes) cases.Plan {
+	return cases.Plan{Name: "split", Dtypes: d, Batch: []int64{7}}
+}
+
+// checkSplit cuts the inputs along each parallel dimension: the parts of the result have the bits of the results of the
+// parts, so no element depends on its neighbours. What lacks a dimension that is declared a sum is the sum of its parts.
+func checkSplit(t *check.T) error {
+	return t.EachCase(func(d cases.DTypes) []cases.Plan { return []cases.Plan{splitPlan(d)} }, func(c *cases.Case) error {
+		whole, err := t.RunBaseline(t.Caller, c)
+		if err != nil {
+			return err
+		}
+		return check.ForEach(cases.SplitDims(t.Op), func(dim string) error { return split(t, c, whole, dim) })
+	})
+}
+
+// split compares the leading and the trailing part of a result with the results of the parts.
+func split(t *check.T, c *cases.Case, whole *calls.Result, dim string) error {
+	size := c.Batch[0]
+	if dim != "*" {
+		size = c.Sizes[dim]
+	}
+	if size < 2 {
+		return nil
+	}
+	cut := size / 2
+	parts := [][]calls.Output{}
+	for _, part := range [][2]int64{{0, cut}, {cut, size}} {
+		piece, err := c.Part(dim, part[0], part[1])
+		if err != nil {
+			return err
+		}
+		call, got, err := t.RunCase(t.Caller, piece)
+		if err != nil {
+			return err
+		}
+		for i, w := range whole.Existing() {
+			s := cases.Slots(t.Op)[i]
+			axis := cases.AxisOf(s.Type, dim)
+			if axis < 0 || !t.Op.Deterministic {
+				continue
+			}
+			want := cases.Slice(w.Array, axis, part[0], part[1])
+			if text := oracle.SameBits(s.Name, got.Outputs[i].Array, want); text != "" {
+				t.Fail(call, piece.Name, "%s", text)
+			}
+		}
+		parts = append(parts, got.Outputs)
+	}
+	expectSumOfParts(t, c, whole, dim, parts)
+	return nil
+}
+
+// expectSumOfParts expects each result that lacks the dimension to be the sum of its parts, within what its bound allows each.
+func expectSumOfParts(t *check.T, c *cases.Case, whole *calls.Result, dim string, parts [][]calls.Output) {
+	for i, w := range whole.Existing() {
+		s := cases.Slots(t.Op)[i]
+		if cases.AxisOf(s.Type, dim) >= 0 || !ndarray.IsFloat(w.DType) {
+			continue
+		}
+		if !slices.Contains(t.Op.Sums, dim) {
+			t.Fail(nil, c.Name, "%s lacks the parallel dimension %s, which is not declared a sum", s.Name, dim)
+			continue
+		}
+		bound := oracle.ToleranceOf(c, i)
+		total, a, b := w.Floats(), parts[0][i].Floats(), parts[1][i].Floats()
+		for k := range total {
+			allowed := 0.0
+			for _, v := range []float64{total[k], a[k], b[k]} {
+				allowed += bound.ULPs*ndarray.Spacing(w.DType, v) + bound.Abs + bound.Rel*math.Abs(v)
+			}
+			if distance := math.Abs(total[k] - a[k] - b[k]); !(distance <= allowed) {
+				t.Fail(calls.New(c), c.Name, "%s%s: the parts along %s add up to %v, the whole is %v",
+					s.Name, rule.List(w.Index(int64(k))), dim, a[k]+b[k], total[k])
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,22 @@
+package values
+
+import (
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/check"
+)
+
+var valueCheck = check.Check{
+	ID: "value", Group: check.GroupValues,
+	Doc: "results are those of the float64 reference within the derived tolerance",
+	Run: CheckValue,
+}
+
+// CheckValue compares the results of every plan with the reference.
+func CheckValue(t *check.T) error {
+	err := t.EachCase(func(d cases.DTypes) []cases.Plan { return cases.ValuePlans(t.Op, d) }, t.ExpectCaseValues)
+	if err == nil && calls.IsBare(t.Caller) && t.Env.Foreign == nil {
+		t.ExpectKernelsReached()
+	}
+	return err
+}

@@ -1,0 +1,273 @@
+package invalid
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/internal/dtype"
+	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// The phases of a call's checks, in the documented order. Each input has four: dtype, rank, dims, memory.
+const (
+	PhaseMissing = iota
+	phaseArray
+	PhaseAttr
+	PhaseDevice
+	PhaseInput
+	PhaseRequire  = 1000
+	PhaseCount    = 1400
+	phasePresence = 1500
+	phaseOutput   = 2000
+	phaseScratch  = 2300
+	PhaseOverlap  = 2500
+	phaseKernel   = 3000
+
+	phasesPerInput = 4
+	PhaseOfDType   = 0
+	PhaseOfRank    = 1
+	PhaseOfDims    = 2
+	phaseOfMemory  = 3
+)
+
+// Change is one way to spoil a right call.
+type Change struct {
+	Kind, Arg string
+	Phase     int
+	// Alone faults change several arguments and cannot be combined with others.
+	Alone bool
+	edit  func(*calls.Call)
+	// Lenient ones swap a number and a bool, which Python and tvm-ffi take for one another.
+	Lenient bool
+	// Expected is the error; nil where the rules of the definition decide.
+	Expected *rule.Fault
+}
+
+// Sort is the phase of a fault, as that of the first input for faults of any.
+func (f Change) Sort() int {
+	if f.Phase >= PhaseInput && f.Phase < PhaseRequire {
+		return PhaseInput + (f.Phase-PhaseInput)%phasesPerInput
+	}
+	return f.Phase
+}
+
+// Apply returns the spoiled call.
+func (f Change) Apply(call *calls.Call) *calls.Call {
+	out := call.Clone()
+	f.edit(out)
+	return out
+}
+
+// ExpectedError is the error that a call must raise through a caller for the device; nil if it is right.
+func ExpectedError(program *rule.Program, call *calls.Call, caller calls.Caller, device string) *rule.Fault {
+	op := call.Op
+	c := rule.Call{Framework: caller.ArrayWord(), Inputs: map[string]rule.Value{}, Attrs: map[string]any{}, Bare: calls.IsBare(caller)}
+	for i, v := range call.Inputs {
+		c.Inputs[op.Inputs[i].Name] = ruleValue(v, caller, device)
+	}
+	for name, v := range call.Attrs {
+		switch v := v.(type) {
+		case cases.DType:
+			c.Attrs[name] = string(v)
+		case calls.NumberList:
+			c.Attrs[name] = rule.NotAttr("list")
+		default:
+			c.Attrs[name] = v
+		}
+	}
+	if call.Out != nil {
+		c.Out = map[string]rule.Value{}
+		for i, t := range call.Out {
+			if t != nil {
+				c.Out[op.Outputs[i].Name] = ruleValue(t, caller, device)
+			}
+		}
+	}
+	if call.Scratch != nil {
+		c.Scratch = map[string]rule.Value{}
+		for i, t := range call.Scratch {
+			if t != nil {
+				c.Scratch[op.Scratch[i].Name] = ruleValue(t, caller, device)
+			}
+		}
+	}
+	return program.Check(c)
+}
+
+func ruleValue(v any, caller calls.Caller, device string) rule.Value {
+	switch v := v.(type) {
+	case *calls.Tensor:
+		if v.Device != "" {
+			device = v.Device
+		}
+		out := rule.Value{Given: true, DType: v.DType.Long, Device: device, Shape: v.Shape}
+		if calls.WritesMemory(caller) {
+			out.Strides, out.Offset, out.ReadOnly = v.Strides, v.Offset, v.ReadOnly
+			if len(v.Data) > 0 && v.Device == "" {
+				out.Buffer = fmt.Sprintf("%p", &v.Data[0])
+			}
+		}
+		return out
+	case calls.NumberList:
+		return rule.Value{Given: true, NotArray: "list"}
+	}
+	return rule.Value{}
+}
+
+// otherDevice is a device on which a caller can make arrays beside the one under test; "" if it cannot.
+func otherDevice(caller calls.Caller, device string) string {
+	switch {
+	case !calls.IsBare(caller):
+		return calls.AbilitiesOf(caller).Elsewhere
+	case device != "cpu":
+		return "cpu"
+	}
+	return "cuda:0"
+}
+
+// Arguments are the faults in what is given for inputs and attrs.
+func Arguments(c *cases.Case, caller calls.Caller, device string) []Change {
+	var out []Change
+	for i := range c.Op.Inputs {
+		in := &c.Op.Inputs[i]
+		set := func(kind string, phase int, v any) {
+			out = append(out, Change{Kind: kind, Arg: in.Name, Phase: phase, edit: func(call *calls.Call) { call.Inputs[i] = v }})
+		}
+		if !in.Optional {
+			set("missing", PhaseMissing, nil)
+		}
+		set("not an array", phaseArray, calls.NumberList{1, 2})
+		if c.Inputs[i] == nil {
+			continue
+		}
+		if other := otherDevice(caller, device); i > 0 && other != "" {
+			set("device", PhaseDevice, &calls.Tensor{Array: c.Inputs[i], Device: other})
+		}
+		shape := c.Inputs[i].Shape
+		for kind, short := range wrongDTypes(c, in) {
+			set(kind, PhaseInput+phasesPerInput*i+PhaseOfDType, &calls.Tensor{Array: ndarray.New(dtype.Must(short), shape)})
+		}
+		for kind, other := range wrongRanks(shape) {
+			set(kind, PhaseInput+phasesPerInput*i+PhaseOfRank, &calls.Tensor{Array: ndarray.New(c.Inputs[i].DType, other)})
+		}
+		for dim := range shape {
+			other := slices.Clone(shape)
+			other[dim]++
+			bad := &calls.Tensor{Array: ndarray.New(c.Inputs[i].DType, other)}
+			set("dim "+rule.List([]int64{int64(dim)}), PhaseInput+phasesPerInput*i+PhaseOfDims, bad)
+		}
+	}
+	return append(out, Attributes(c.Op, caller)...)
+}
+
+// wrongDTypes are one dtype that the input may never have, and one that only its partners forbid.
+func wrongDTypes(c *cases.Case, in *opdef.Arg) map[string]string {
+	out := map[string]string{"dtype": "i32"}
+	if in.Type.DType == "i32" {
+		out["dtype"] = "f32"
+	}
+	for _, v := range c.Op.DTypes {
+		for _, short := range v.OneOf {
+			if v.Name == in.Type.Var && short != c.DTypes[v.Name] {
+				out["dtype of partner"] = short
+			}
+			if v.Name == in.Type.Var && short == "i32" {
+				out["dtype"] = "bool"
+			}
+		}
+	}
+	return out
+}
+
+func wrongRanks(shape []int64) map[string][]int64 {
+	out := map[string][]int64{"rank above": append([]int64{2}, shape...), "rank zero": {}}
+	if len(shape) > 1 {
+		out["rank below"] = shape[1:]
+	}
+	return out
+}
+
+// Attributes are values of wrong types and values outside of the declared ranges.
+func Attributes(op *opdef.Op, caller calls.Caller) []Change {
+	var out []Change
+	for i := range op.Attrs {
+		a := &op.Attrs[i]
+		if a.Binds != "" && calls.IsBare(caller) {
+			continue // the output carries the dtype: the export has no such argument
+		}
+		give := func(kind string, v any, want *rule.Fault) {
+			_, isBool := v.(bool)
+			_, isInt := v.(int64)
+			out = append(out, Change{
+				Kind: kind, Arg: a.Name, Phase: PhaseAttr, Lenient: isBool || isInt && a.Type == "bool", Expected: want,
+				edit: func(call *calls.Call) { call.Attrs[a.Name] = v },
+			})
+		}
+		for kind, v := range wrongValues(a) {
+			give(kind, v, nil)
+		}
+		if a.Type == "int" || a.Len > 0 {
+			out = append(out, Change{
+				Kind: "attr beyond sizes", Arg: a.Name, Phase: PhaseAttr, Alone: true,
+				edit: func(call *calls.Call) { call.Attrs[a.Name] = integers(a, math.MaxInt64) },
+			})
+		}
+		if a.Len > 1 {
+			text := fmt.Sprintf("%s: %s: expected %d integers, got float", op.Name, a.Name, a.Len)
+			give("attr element", calls.NumberList(slices.Repeat([]float64{1}, a.Len)), &rule.Fault{Class: "TypeError", Text: text})
+		}
+	}
+	return out
+}
+
+func wrongValues(a *opdef.Attr) map[string]any {
+	out := map[string]any{}
+	if a.Len == 0 {
+		out["attr type list"] = calls.NumberList{1, 2}
+	}
+	switch {
+	case a.Type == "float":
+		out["attr type"], out["attr type bool"] = "nonsense", true
+	case a.Type == "int":
+		out["attr type"], out["attr type bool"] = 1.5, true
+	case a.Type == "bool":
+		out["attr type"] = int64(1)
+	case a.Type == "str":
+		out["attr type"] = int64(3)
+	case a.Type == "dtype":
+		out["attr type"], out["attr choice"] = 3.5, cases.DType("int8")
+	case a.Len > 0:
+		out["attr type"], out["attr length"] = "nonsense", slices.Repeat([]int64{1}, a.Len+1)
+	}
+	if len(a.OneOf) > 0 {
+		out["attr choice"] = "nonsense"
+	}
+	if low, ok := cases.ToFloat(a.Min); ok {
+		out["attr minimum"] = outside(a, low-1)
+	}
+	if high, ok := cases.ToFloat(a.Max); ok {
+		out["attr maximum"] = outside(a, high+1)
+	}
+	return out
+}
+
+// outside is a number as a value of the attr's type.
+func outside(a *opdef.Attr, v float64) any {
+	if a.Type == "float" {
+		return v
+	}
+	return integers(a, int64(v))
+}
+
+// integers is an integer as a value of the attr's type.
+func integers(a *opdef.Attr, n int64) any {
+	if a.Len > 0 {
+		return slices.Repeat([]int64{n}, a.Len)
+	}
+	return n
+}

@@ -1,0 +1,234 @@
+package invalid
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/internal/dtype"
+	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// Sizes are calls whose arguments fit each other but break a condition or give an output a negative size. The rules
+// tell what to look for; a search over small sizes and attr values finds it.
+func Sizes(c *cases.Case, program *rule.Program) []Change {
+	var out []Change
+	for _, r := range program.Rules {
+		if r.Kind != rule.Require && r.Kind != rule.OutSize || r.NonNegative {
+			continue
+		}
+		bad := findSizes(c, func(try *cases.Case) bool {
+			for _, other := range program.Rules {
+				if other.Kind != rule.Require && other.Kind != rule.OutSize {
+					continue
+				}
+				v, err := other.Expr.Eval(try)
+				broken := err != nil || other.Kind == rule.Require && v == 0 || other.Kind == rule.OutSize && v < 0
+				if broken {
+					return other.Expr == r.Expr // the first one broken is the one sought
+				}
+			}
+			return false
+		})
+		if bad == nil {
+			continue
+		}
+		out = append(out, Change{Kind: "condition " + r.Form, Arg: r.Arg, Phase: PhaseRequire, Alone: true, edit: func(call *calls.Call) {
+			call.Attrs = bad.Attrs
+			for i, in := range bad.Inputs {
+				if in == nil {
+					call.Inputs[i] = nil
+				} else if call.Inputs[i] != nil {
+					call.Inputs[i] = &calls.Tensor{Array: in}
+				}
+			}
+		}})
+	}
+	return out
+}
+
+// findSizes searches sizes from 1 to 4 and the sweep values of the attrs for a call that the test accepts.
+func findSizes(c *cases.Case, test func(*cases.Case) bool) *cases.Case {
+	f := &sizeSearch{
+		names: cases.Symbols(c.Op), test: test,
+		try: &cases.Case{Op: c.Op, DTypes: c.DTypes, Batch: c.Batch, Sizes: map[string]int64{}, Attrs: maps.Clone(c.Attrs)},
+	}
+	if f.attrs(0) {
+		return f.try
+	}
+	return nil
+}
+
+// sizeSearch is the state of a search.
+type sizeSearch struct {
+	names []string
+	test  func(*cases.Case) bool
+	try   *cases.Case
+	tries int
+}
+
+// attrs tries values of the attrs from the i-th on that can appear in conditions; their defaults come first.
+func (f *sizeSearch) attrs(i int) bool {
+	if i == len(f.try.Op.Attrs) {
+		f.tries = 0 // every choice of attrs gets its share: a condition may need the last one
+		return f.sizes(0)
+	}
+	a := &f.try.Op.Attrs[i]
+	if f.attrs(i + 1) {
+		return true
+	}
+	if a.Type != "int" && a.Len == 0 {
+		return false
+	}
+	before, given := f.try.Attrs[a.Name]
+	for _, v := range cases.RangeValues(f.try.Op, a) {
+		f.try.Attrs[a.Name] = v
+		if f.attrs(i + 1) {
+			return true
+		}
+	}
+	delete(f.try.Attrs, a.Name)
+	if given {
+		f.try.Attrs[a.Name] = before
+	}
+	return false
+}
+
+func (f *sizeSearch) sizes(i int) bool {
+	if f.tries++; f.tries > cases.MaxTries {
+		return false
+	}
+	if i == len(f.names) {
+		return f.test(f.try) && zeroInputs(f.try) == nil
+	}
+	for n := int64(1); n <= 4; n++ {
+		f.try.Sizes[f.names[i]] = n
+		if f.sizes(i + 1) {
+			return true
+		}
+	}
+	return false
+}
+
+// zeroInputs makes the inputs of a case arrays of zeros; an optional one that cannot be is absent.
+func zeroInputs(c *cases.Case) error {
+	c.Inputs = nil
+	for i := range c.Op.Inputs {
+		in := &c.Op.Inputs[i]
+		shape, err := c.Shape(in.Type)
+		switch {
+		case err == nil:
+			c.Inputs = append(c.Inputs, ndarray.New(c.DType(in.Type), shape))
+		case in.Optional:
+			c.Inputs = append(c.Inputs, nil)
+		default:
+			return err
+		}
+	}
+	return nil
+}
+
+// Outputs are calls with one unfit output array each. Their errors are stated here, not asked of the rules, but for
+// which outputs exist and whether they share memory.
+func Outputs(c *cases.Case, caller calls.Caller, device string) ([]Change, error) {
+	results, err := c.ZeroResults()
+	if err != nil {
+		return nil, err
+	}
+	out := slices.Concat(outputCount(c, caller, results), outputPresence(c, caller), sharedOutputs(c, caller, results))
+	for i, o := range results[:len(c.Op.Outputs)] {
+		if o == nil || c.Op.Outputs[i].Saved && !calls.IsBare(caller) {
+			continue
+		}
+		for _, m := range badOutputs(c, caller, device, i, o) {
+			name := c.Op.Outputs[i].Name
+			out = append(out, Change{
+				Kind: m.kind, Arg: name, Phase: phaseOutput, Alone: m.shares != nil,
+				Expected: &rule.Fault{
+					Class: m.class, Text: fmt.Sprintf("%s: %s: expected %s, got %s", c.Op.Name, name, m.expected, m.got),
+				},
+				edit: func(call *calls.Call) {
+					call.Out[i] = m.out
+					if m.shares != nil {
+						call.Inputs[m.input] = m.shares
+					}
+				},
+			})
+		}
+	}
+	return out, nil
+}
+
+// badOutput is an output array that must be refused; one that overlaps brings the input along.
+type badOutput struct {
+	kind, class, expected, got string
+	out, shares                *calls.Tensor
+	input                      int
+}
+
+func badOutputs(c *cases.Case, caller calls.Caller, device string, i int, o *ndarray.Array) []badOutput {
+	longer := append(append([]int64{}, o.Shape...), 1)
+	other := dtype.Must("i8")
+	out := []badOutput{
+		{"out shape", "ValueError", "shape " + rule.List(o.Shape), "shape " + rule.List(longer), &calls.Tensor{Array: ndarray.New(o.DType, longer)}, nil, 0},
+		{"out dtype", "TypeError", outputDType(c, caller, i, o), other.Long, &calls.Tensor{Array: ndarray.New(other, o.Shape)}, nil, 0},
+		{"out read-only", "ValueError", "writable memory", "a read-only array", &calls.Tensor{Array: o, ReadOnly: true}, nil, 0},
+	}
+	if other := otherDevice(caller, device); other != "" {
+		expected := "device " + device + " (as " + c.Op.Inputs[0].Name + ")"
+		out = append(out, badOutput{"out device", "ValueError", expected, other, &calls.Tensor{Array: o, Device: other}, nil, 0})
+	}
+	if o.Rank() > 0 {
+		wide := &ndarray.Array{DType: o.DType, Shape: o.Shape, Data: make([]byte, 2*len(o.Data))}
+		for _, s := range o.Strides {
+			wide.Strides = append(wide.Strides, 2*s)
+		}
+		out = append(out, badOutput{
+			"out layout", "ValueError", "contiguous memory", "strides " + rule.List(wide.Strides), &calls.Tensor{Array: wide}, nil, 0,
+		})
+	}
+	return append(out, overlapping(c, o)...)
+}
+
+// overlapping puts an output and an input into the same memory.
+func overlapping(c *cases.Case, o *ndarray.Array) []badOutput {
+	var out []badOutput
+	for i, in := range c.Inputs {
+		if in == nil {
+			continue
+		}
+		x, y := inOneMemory(in, o, 0)
+		out = append(out, badOutput{
+			"out overlap", "ValueError", "memory apart from " + c.Op.Inputs[i].Name, "overlapping memory", y, x, i,
+		})
+	}
+	return out
+}
+
+// outputDType is what messages say that an output's dtype should be. The backend learns the dtype that an attr chooses from
+// the output itself.
+func outputDType(c *cases.Case, caller calls.Caller, i int, o *ndarray.Array) string {
+	name := c.Op.Outputs[i].Type.Var
+	for _, a := range c.Op.Attrs {
+		if name == "" || a.Binds != name {
+			continue
+		}
+		if !calls.IsBare(caller) {
+			return "dtype " + o.DType.Long
+		}
+		for _, v := range c.Op.DTypes {
+			if v.Name == name {
+				return "dtype " + rule.Or(rule.Long(v.OneOf))
+			}
+		}
+	}
+	for _, in := range c.Op.Inputs {
+		if name != "" && in.Type.Var == name {
+			return "dtype " + o.DType.Long + " (as " + in.Name + ")"
+		}
+	}
+	return "dtype " + o.DType.Long
+}

@@ -1,0 +1,2 @@
+// Package known reads lists of what is expected to fail.
+package known

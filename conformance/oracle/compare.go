@@ -1,0 +1,140 @@
+package oracle
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// Compare judges an output against the reference. It returns "" or what is wrong, with the worst element.
+func Compare(name string, got *ndarray.Array, want Expected, bound Tolerance) string {
+	return compareWithAlternative(name, got, want, nil, bound)
+}
+
+// compareWithAlternative also accepts, element by element, a second answer: that of a float32 evaluation where it overflowed.
+func compareWithAlternative(name string, got *ndarray.Array, want Expected, or []float64, bound Tolerance) string {
+	if text := ShapeDifference(name, got, want); text != "" {
+		return text
+	}
+	found := Inspect(got, want, or, bound)
+	return found.Text(name, got, bound)
+}
+
+// ShapeDifference says that a result has not the reference's shape, or "".
+func ShapeDifference(name string, got *ndarray.Array, want Expected) string {
+	if rule.List(got.Shape) == rule.List(want.Shape) {
+		return ""
+	}
+	return fmt.Sprintf("%s: got shape %s, the reference has %s", name, rule.List(got.Shape), rule.List(want.Shape))
+}
+
+// inspection is what came of all elements of a result: the worst one, how many are beyond the bound, and how many have
+// which error.
+type inspection struct {
+	Worst elementError
+	bad   int
+	bins  [errorBins]int64
+}
+
+// Text is "" or what is wrong, with the worst element.
+func (in *inspection) Text(name string, got *ndarray.Array, bound Tolerance) string {
+	if in.bad == 0 {
+		return ""
+	}
+	worst := in.Worst
+	return fmt.Sprintf("%s%s: got %v, want %v (%.3g ulp, allowed %s); %d of %d elements differ",
+		name, rule.List(got.Index(worst.At)), worst.Got, worst.Want, worst.Distance/worst.Spacing, bound, in.bad, got.Len())
+}
+
+// Inspect judges every element.
+func Inspect(got *ndarray.Array, want Expected, or []float64, bound Tolerance) inspection {
+	found := inspection{Worst: elementError{Excess: -1}}
+	for i, g := range got.Floats() {
+		f := judge(got, g, want.Values[i], bound)
+		if f.Excess > 0 && or != nil && isOverflow(or[i]) {
+			f.Excess = min(f.Excess, judge(got, g, or[i], bound).Excess)
+		}
+		if f.Excess > 0 {
+			found.bad++
+		}
+		found.bins[ErrorBin(f.Distance/f.Spacing)]++
+		if f.Excess > found.Worst.Excess || f.Excess == found.Worst.Excess && f.Share > found.Worst.Share {
+			f.At = int64(i)
+			found.Worst = f
+		}
+	}
+	return found
+}
+
+// String says what is allowed: "1 ulp + 0.0001".
+func (b Tolerance) String() string {
+	s := fmt.Sprintf("%g ulp", b.ULPs)
+	if b.Abs > 0 {
+		s += fmt.Sprintf(" + %.2g", b.Abs)
+	}
+	if b.Rel > 0 {
+		s += fmt.Sprintf(" + %.2g relative", b.Rel)
+	}
+	return s
+}
+
+func isOverflow(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) || v == 0 }
+
+// elementError is the judgement of one element. Share is the distance in units of what is allowed, excess the same beyond 1,
+// else 0.
+type elementError struct {
+	At                               int64
+	Got, Want                        float64
+	Distance, Spacing, Share, Excess float64
+}
+
+func judge(a *ndarray.Array, got, want float64, bound Tolerance) elementError {
+	f := elementError{Got: got, Want: want}
+	if !ndarray.IsFloat(a.DType) {
+		f.Spacing = 1
+		if got != want {
+			f.Distance, f.Share, f.Excess = math.Abs(got-want), math.Inf(1), math.Inf(1)
+		}
+		return f
+	}
+	f.Distance, f.Spacing = ndarray.Error(a.DType, got, want)
+	allowed := bound.ULPs*f.Spacing + bound.Abs
+	if !math.IsInf(want, 0) && !math.IsNaN(want) {
+		allowed += bound.Rel * math.Abs(want)
+	}
+	f.Share = f.Distance / max(allowed, math.SmallestNonzeroFloat64)
+	if f.Distance > allowed {
+		f.Excess = f.Share
+	}
+	return f
+}
+
+// SameBits compares elements as bytes; it returns "" or the first difference.
+func SameBits(name string, got, want *ndarray.Array) string {
+	if rule.List(got.Shape) != rule.List(want.Shape) || got.DType.Long != want.DType.Long {
+		return fmt.Sprintf("%s: got %s%s, want %s%s", name, got.DType.Long, rule.List(got.Shape), want.DType.Long, rule.List(want.Shape))
+	}
+	a, b := got.Bytes(), want.Bytes()
+	size := int(ndarray.ItemSize(got.DType))
+	differ, first := 0, -1
+	for i := 0; i < len(a); i += size {
+		if string(a[i:i+size]) != string(b[i:i+size]) {
+			differ++
+			if first < 0 {
+				first = i / size
+			}
+		}
+	}
+	if differ == 0 {
+		return ""
+	}
+	at := int64(first)
+	return fmt.Sprintf("%s%s: got %v, want the same bits as %v; %d of %d elements differ", name, rule.List(got.Index(at)),
+		ndarray.GetFloat(got.DType, a, at), ndarray.GetFloat(want.DType, b, at), differ, got.Len())
+}
+
+// FormatFloat writes a number with as many digits as tell it from its neighbours.
+func FormatFloat(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

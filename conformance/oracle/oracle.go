@@ -1,0 +1,177 @@
+package oracle
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/internal/dtype"
+	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/internal/rpc"
+)
+
+// Expected is the reference's answer for one slot; Absent where it is None.
+type Expected struct {
+	Shape  []int64
+	Values []float64
+	Absent bool
+}
+
+// Oracle evaluates the reference of a definition.
+type Oracle interface {
+	// Reference evaluates in float64, or in float32 to see where intermediate results leave its range.
+	Reference(ctx context.Context, c *cases.Case, precision string) ([]Expected, error)
+	// Differences differentiates the reference numerically.
+	Differences(ctx context.Context, c *cases.Case, cotangents []*ndarray.Array, inputs []int) ([]FiniteDifferences, error)
+}
+
+// Python asks the NumPy worker, once per case.
+type Python struct {
+	Worker *rpc.Worker
+	Cache  map[[sha256.Size]byte][]Expected
+}
+
+// Reference evaluates the reference on the inputs as rounded to their dtypes.
+func (o *Python) Reference(ctx context.Context, c *cases.Case, precision string) ([]Expected, error) {
+	request, p := ReferenceRequest(c, precision)
+	key := CacheKey(request, p.Blobs)
+	if have, ok := o.Cache[key]; ok {
+		return have, nil
+	}
+	m, err := o.Worker.Call(ctx, request, p.Blobs)
+	if err != nil {
+		return nil, fmt.Errorf("reference of %s: %w", c.Op.Name, err)
+	}
+	out, _, err := readExpected(m)
+	if err != nil {
+		return nil, fmt.Errorf("reference of %s: %w", c.Op.Name, err)
+	}
+	if err := checkAnswer(c, out); err != nil {
+		return nil, err
+	}
+	o.Cache[key] = out
+	return out, nil
+}
+
+// readExpected reads an answer; missing names a module that a formula needs and that is not installed.
+func readExpected(m rpc.Message) (out []Expected, missing string, err error) {
+	var answer struct {
+		Error, Missing string
+		Outputs        []struct {
+			Shape  []int64
+			Absent bool
+		}
+	}
+	if err := json.Unmarshal(m.Header, &answer); err != nil {
+		return nil, "", err
+	}
+	if answer.Error != "" {
+		return nil, "", errors.New(answer.Error)
+	}
+	for i, o := range answer.Outputs {
+		out = append(out, Expected{o.Shape, ndarray.Float64s(m.Blobs[i]), o.Absent})
+	}
+	return out, answer.Missing, nil
+}
+
+// checkAnswer holds the answer of a reference against the slots of its op: None stands exactly where there is nothing to give.
+func checkAnswer(c *cases.Case, got []Expected) error {
+	list := cases.Slots(c.Op)
+	if len(got) != len(list) {
+		return fmt.Errorf("reference of %s: it returns %d arrays, want %d", c.Op.Name, len(got), len(list))
+	}
+	for i, s := range list {
+		if got[i].Absent == c.Has(s) {
+			return fmt.Errorf("reference of %s: %s is None: got %t, want %t", c.Op.Name, s.Name, got[i].Absent, !c.Has(s))
+		}
+	}
+	return nil
+}
+
+// ReferenceRequest gives the reference its inputs, attrs and lets by name.
+func ReferenceRequest(c *cases.Case, precision string) (map[string]any, *calls.Packer) {
+	p := &calls.Packer{}
+	arguments := map[string]calls.Tagged{}
+	order := []string{}
+	give := func(name string, v calls.Tagged) {
+		arguments[name] = v
+		order = append(order, name)
+	}
+	for i, a := range c.Inputs {
+		if a == nil {
+			give(c.Op.Inputs[i].Name, calls.Tagged{"none": nil})
+		} else {
+			give(c.Op.Inputs[i].Name, p.Array(&calls.Tensor{Array: a.Dense()}))
+		}
+	}
+	for i := range c.Op.Attrs {
+		give(c.Op.Attrs[i].Name, p.Value(referenceAttr(c, i)))
+	}
+	for _, l := range c.Op.Lets {
+		v, _ := c.Int(l.Name)
+		give(l.Name, p.Value(v))
+	}
+	text, module := c.Op.Reference, false
+	if c.Op.ReferenceModule != "" {
+		text, module = c.Op.ReferenceModule, true
+	}
+	return map[string]any{
+		"do": "reference", "file": c.Op.File, "text": text, "module": module, "precision": precision,
+		"arguments": arguments, "order": order,
+	}, p
+}
+
+// referenceAttr is the value that the reference sees: defaults filled in, expressions computed, dtypes by name.
+func referenceAttr(c *cases.Case, i int) any {
+	a := &c.Op.Attrs[i]
+	v, given := c.Attrs[a.Name]
+	switch {
+	case given:
+	case a.DefaultExpr != nil && a.Type == "float":
+		v, _ = a.DefaultExpr.EvalFloat(c)
+	case a.DefaultExpr != nil:
+		v, _ = a.DefaultExpr.Eval(c)
+	case a.Type == "dtype":
+		v = dtype.LongName(c.DefaultDType(a))
+	default:
+		v = a.Default
+	}
+	if d, ok := v.(cases.DType); ok {
+		return string(d)
+	}
+	return v
+}
+
+// CacheKey identifies a request; the lengths of its blobs are in its text.
+func CacheKey(request any, blobs [][]byte) [sha256.Size]byte {
+	h := sha256.New()
+	_ = json.NewEncoder(h).Encode(request) // made of marshallable parts, and a hash takes everything
+	for _, b := range blobs {
+		h.Write(b)
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// IndependentOracle is an oracle that also evaluates the author's independent formula.
+type IndependentOracle interface {
+	// Independent evaluates it; missing names a module that it needs and that is not installed.
+	Independent(ctx context.Context, c *cases.Case) (got []Expected, missing string, err error)
+}
+
+// Independent evaluates the function independent of the neighbouring file.
+func (o *Python) Independent(ctx context.Context, c *cases.Case) (got []Expected, missing string, err error) {
+	request, p := ReferenceRequest(c, "float64")
+	request["do"], request["text"], request["module"] = "independent", c.Op.Module, true
+	m, err := o.Worker.Call(ctx, request, p.Blobs)
+	if err == nil {
+		got, missing, err = readExpected(m)
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("independent formula of %s: %w", c.Op.Name, err)
+	}
+	return got, missing, nil
+}

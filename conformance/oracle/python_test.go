@@ -1,0 +1,105 @@
+package oracle_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/internal/fake"
+	"github.com/opcast/opcast/conformance/oracle"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rpc"
+)
+
+// answer evaluates a reference text on a small case of affine.
+func answer(t *testing.T, oracle *oracle.Python, text string) ([]oracle.Expected, error) {
+	t.Helper()
+	op := *fake.ToyOp(t, "affine")
+	op.Reference = text
+	return ask(t, oracle, &op)
+}
+
+func ask(t *testing.T, oracle *oracle.Python, op *opdef.Op) ([]oracle.Expected, error) {
+	t.Helper()
+	c, err := cases.New(op, cases.Plan{Name: "python", Dtypes: cases.DTypes{"T": "f16"}, Batch: []int64{}, Sizes: map[string]int64{"N": 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return oracle.Reference(context.Background(), c, "float64")
+}
+
+func one(shape []int64, values ...float64) []oracle.Expected {
+	return []oracle.Expected{{Shape: shape, Values: values}}
+}
+
+func TestReferenceWorker(t *testing.T) {
+	reference := fake.RealOracle(t, time.Minute)
+	for name, test := range map[string]struct {
+		text string
+		want []oracle.Expected
+		err  string
+	}{
+		"attrs by name":  {"return xp.full(x.shape, alpha + (mode == 'plain'))", one([]int64{2}, 2, 2), ""},
+		"float64":        {"return x.dtype == 'float64' and bias.dtype.itemsize", one(nil, 8), ""},
+		"prints":         {"print('noise'); return 3.0", one(nil, 3), ""},
+		"raises":         {"return x @ xp.zeros(7)", nil, "reference of affine: ValueError: "},
+		"does not parse": {"return (", nil, "SyntaxError"},
+		"too many":       {"return x, x", nil, "reference of affine: it returns 2 arrays, want 1"},
+		"nothing":        {"return None", nil, "reference of affine: y is None: got true, want false"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := answer(t, reference, test.text)
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) {
+					t.Errorf("got %v, want %q", err, test.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range got {
+				if len(got[i].Shape) == 0 {
+					got[i].Shape = nil
+				}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestReferenceModule(t *testing.T) {
+	op := *fake.ToyOp(t, "affine")
+	op.Reference, op.ReferenceModule = "", "import numpy as np\n\ndef reference(x, w):\n    return np.ones(3)\n"
+	got, err := ask(t, fake.RealOracle(t, time.Minute), &op)
+	if err != nil || len(got) != 1 || len(got[0].Values) != 3 {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+// A Python process that dies or hangs costs one call and leaves its stack behind.
+func TestPythonCrash(t *testing.T) {
+	oracle := fake.RealOracle(t, 15*time.Second)
+	for name, test := range map[string]struct{ text, reason, stack string }{
+		"segfault": {"import ctypes; ctypes.string_at(0)", "segmentation fault", "string_at"},
+		"exit":     {"import os; os._exit(7)", "exit status 7", ""},
+		"hang":     {"import time; time.sleep(600)", "no answer within 15s", "in reference"},
+		"eats":     {"import time; eaten = [bytearray(1 << 26) for _ in range(32)]; time.sleep(600)", "at most 1024 are allowed", "in reference"},
+	} {
+		_, err := answer(t, oracle, test.text)
+		var crash *rpc.CrashError
+		if !errors.As(err, &crash) || !strings.Contains(crash.Reason, test.reason) || !strings.Contains(crash.Stderr, test.stack) {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if got, err := answer(t, oracle, "return 1.0"); err != nil || got[0].Values[0] != 1 {
+			t.Errorf("after %s: %v, %v", name, got, err)
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package worker
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/opcast/opcast/internal/dtype"
+	"github.com/opcast/opcast/internal/framework"
+)
+
+//go:embed *.py
+var shared embed.FS
+
+// folders hold the Python files of workers: those that all share, then those of each framework.
+func folders() []fs.FS {
+	list := []fs.FS{shared}
+	for _, f := range framework.All() {
+		if own, ok := f.Worker(); ok {
+			list = append(list, own)
+		}
+	}
+	return list
+}
+
+// WriteFiles puts the Python files into one folder, where they import each other by their names. No two may have the
+// same name.
+func WriteFiles(dir string) error {
+	for _, files := range folders() {
+		if err := os.CopyFS(dir, files); err != nil {
+			return fmt.Errorf("worker files: %w", err)
+		}
+	}
+	return nil
+}
+
+// DLPackNames maps "code,bits" to long dtype names, for the worker.
+func DLPackNames() map[string]string {
+	names := map[string]string{}
+	for _, d := range dtype.Table {
+		names[fmt.Sprintf("%d,%d", d.Code, d.Bits)] = d.Long
+	}
+	return names
+}

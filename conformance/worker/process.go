@@ -1,0 +1,123 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rpc"
+)
+
+// Process is a caller in a worker process.
+type Process struct {
+	CallerName string
+	Worker     *rpc.Worker
+	// ProgressPage is memory of the process that calls from Go, with the number of its present random call; nil for others.
+	ProgressPage []byte
+	calls.WorkerInfo
+}
+
+// Config is the worker's command-line argument.
+type Config struct {
+	Caller     string   `json:"caller"`
+	Adaptor    string   `json:"adaptor"`
+	Collection string   `json:"collection"`
+	Paths      []string `json:"paths"`
+	// SingleFramework says that the process has one framework, so that it must not need another one.
+	SingleFramework bool              `json:"alone"`
+	DTypes          map[string]string `json:"dtypes"`
+	// Device is the one under test.
+	Device string `json:"device"`
+	// Environ are variables that are set before anything is imported.
+	Environ map[string]string `json:"environ,omitempty"`
+	// Library is one that was made by hand; Callables are functions by op that are tested in the place of a package.
+	Library   string            `json:"library,omitempty"`
+	Callables map[string]string `json:"callables,omitempty"`
+}
+
+// The deadlines of workers: torch and jax need seconds to import, and a first call of JAX compiles.
+const (
+	StartDeadline = 3 * time.Minute
+	CallDeadline  = 2 * time.Minute
+)
+
+// Command says how to start a Python process that plays the caller; dir holds the worker's files.
+func Command(python, dir string, config Config) (rpc.Config, error) {
+	text, err := json.Marshal(config)
+	if err != nil {
+		return rpc.Config{}, fmt.Errorf("worker config: %w", err)
+	}
+	return rpc.Config{
+		// -B keeps caches out of the user's tree. The module path begins with dir, since the program is a file there.
+		Command: []string{python, "-B", filepath.Join(dir, "main.py"), string(text)}, Dir: dir,
+		StartDeadline: StartDeadline, CallDeadline: CallDeadline, Memory: rpc.Allowance(),
+	}, nil
+}
+
+// What checks ask a caller for by assertion, which would silently find nothing.
+var (
+	_ calls.Informed     = (*Process)(nil)
+	_ calls.Transformer  = (*Process)(nil)
+	_ calls.RandomCaller = (*Process)(nil)
+)
+
+// Start runs the process and reads who answers.
+func (r *Process) Start(ctx context.Context) error {
+	m, err := r.Worker.Start(ctx)
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.CallerName, err)
+	}
+	if err := json.Unmarshal(m.Header, &r.WorkerInfo); err != nil {
+		return fmt.Errorf("%s: greeting: %w", r.CallerName, err)
+	}
+	return nil
+}
+
+// Name is the name of the caller in reports.
+func (r *Process) Name() string { return r.CallerName }
+
+// ArrayWord is the framework's word for an array, as the worker says it.
+func (r *Process) ArrayWord() string { return r.WorkerInfo.Word }
+
+// Info is what the worker told when it started.
+func (r *Process) Info() calls.WorkerInfo { return r.WorkerInfo }
+
+// Probes are those of a group that the worker has.
+func (r *Process) Probes(group string) []calls.Probe { return r.Groups[group] }
+
+// Call sends the call in the form that the caller takes.
+func (r *Process) Call(ctx context.Context, call *calls.Call) (*calls.Result, error) {
+	request, blobs := calls.Pack(r.CallerName, call)
+	m, err := r.Worker.Call(ctx, request, blobs)
+	if err != nil {
+		return nil, err
+	}
+	return calls.ReadResult(m, call.Tensors())
+}
+
+// Describe asks for signature and documentation of an op.
+func (r *Process) Describe(ctx context.Context, op *opdef.Op) (*calls.Description, error) {
+	m, err := r.Worker.Call(ctx, map[string]any{"do": "describe", "op": op.Name}, nil)
+	if err != nil {
+		return nil, err
+	}
+	d := &calls.Description{}
+	if err := json.Unmarshal(m.Header, d); err != nil {
+		return nil, fmt.Errorf("read description: %w", err)
+	}
+	return d, nil
+}
+
+// Transform asks the worker.
+func (r *Process) Transform(ctx context.Context, x *calls.Transformation) (*calls.Transformed, error) {
+	request, blobs := calls.TransformRequest(x)
+	m, err := r.Worker.Call(ctx, request, blobs)
+	if err != nil {
+		return nil, err
+	}
+	return calls.ReadTransformed(m)
+}
