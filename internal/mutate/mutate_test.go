@@ -18,9 +18,9 @@ const sample = `#include "scale.gen.h"
 namespace ops {
 namespace {
 
-constexpr opcast::ArrayInfo kArrays[] = {
-    {"y", opcast::Role::kOutput, false},
-    {"x", opcast::Role::kInput, false},
+constexpr opcast::Array kArrays[] = {
+    opcast::Array::Output("y"),
+    opcast::Array::Input("x"),
 };
 
 void run_scale(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
@@ -63,7 +63,7 @@ func TestSchemata(t *testing.T) {
 		},
 		{
 			"one for each written array",
-			mutate.Operator{Pattern: `^(?s:opcast::Dispatch.*)$`, Each: `\{"(\w+)", opcast::Role::kO`, Replace: `$0 Beyond($EACH);`},
+			mutate.Operator{Pattern: `^(?s:opcast::Dispatch.*)$`, Each: `opcast::Array::Output\("(\w+)"`, Replace: `$0 Beyond($EACH);`},
 			[]string{"Beyond(y); } else { opcast::Dispatch("},
 		},
 		{
