@@ -81,7 +81,7 @@ func (r *Process) Start(ctx context.Context) error {
 func (r *Process) Name() string { return r.CallerName }
 
 // ArrayWord is the framework's word for an array, as the worker says it.
-func (r *Process) ArrayWord() string { return r.WorkerInfo.Word }
+func (r *Process) ArrayWord() string { return r.Word }
 
 // Info is what the worker told when it started.
 func (r *Process) Info() calls.WorkerInfo { return r.WorkerInfo }

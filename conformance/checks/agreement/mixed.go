@@ -14,7 +14,7 @@ var mixedCheck = check.Check{
 	Run:     check.WithFewerDTypes(checkMixed),
 }
 
-// GroupMixed: arguments from other frameworks. They give the result of the plain call.
+// GroupMixed is the group of probes with arguments from other frameworks. They give the result of the plain call.
 const GroupMixed = "mixed"
 
 // checkMixed passes every other input as an array of another framework.

@@ -17,7 +17,7 @@ var opCallCheck = check.Check{
 	Run:     checkOpCall,
 }
 
-// GroupRefusals: calls that only such a caller can get wrong. Each raises an error of ours.
+// GroupRefusals is the group of calls that only such a caller can get wrong. Each raises an error of ours.
 const GroupRefusals = "refusals"
 
 // checkOpCall makes the calls that are wrong only by number and name.
