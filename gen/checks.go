@@ -2,6 +2,7 @@ package gen
 
 import (
 	"fmt"
+	"path"
 	"strconv"
 	"strings"
 
@@ -9,16 +10,16 @@ import (
 	"github.com/opcast/opcast/internal/rule"
 )
 
-// checks emits _checks.py of the backend package: the Python printer of the rules.
-func (g *generator) checks() error {
-	view := struct {
+// checks gives _checks.py of the backend package: the rules of every op as Python statements.
+func checks(c *Collection) Draft {
+	all := struct {
 		Header string
 		Ops    []*checkView
 	}{Header: header()}
-	for _, op := range g.ops {
-		view.Ops = append(view.Ops, &checkView{op})
+	for _, op := range c.Ops {
+		all.Ops = append(all.Ops, &checkView{op})
 	}
-	return g.render("checks/checks.py.tmpl", "backend/python/src/"+g.project.Manifest.Name+"_backend/_checks.py", view)
+	return Draft{"checks/checks.py.tmpl", path.Join(backendDir(c), "_checks.py"), all}
 }
 
 // checkView prints the rules of an op as Python statements. Arguments keep their names with a prefix, so that no name of

@@ -9,35 +9,32 @@ import (
 	"github.com/opcast/opcast/internal/rule"
 )
 
-// cpp emits the C++ of the backend: per op its argument struct and its export, and for all ops the registration.
-func (g *generator) cpp() error {
-	for _, op := range g.ops {
-		v := &cppView{op}
-		if err := g.render("backend/args.h.tmpl", "backend/gen/"+op.Name+".gen.h", v); err != nil {
-			return err
-		}
-		if err := g.render("backend/op.cc.tmpl", "backend/gen/"+op.Name+".gen.cc", v); err != nil {
-			return err
-		}
+// cppEmit gives the C++ of the backend: per op its argument struct and its export, and for all ops the registration.
+func cppEmit(c *Collection) []Draft {
+	var out []Draft
+	for _, op := range c.Ops {
+		data := &cppView{op}
+		out = append(out,
+			Draft{"backend/args.h.tmpl", "backend/gen/" + op.Name + ".gen.h", data},
+			Draft{"backend/op.cc.tmpl", "backend/gen/" + op.Name + ".gen.cc", data})
 	}
 	all := struct {
 		Header string
 		Ops    []*opView
 		DTypes []dtype.DType
-	}{header(), g.ops, dtype.Table}
-	if err := g.render("backend/register.cc.tmpl", "backend/gen/register_all.gen.cc", all); err != nil {
-		return err
-	}
-	return g.render("backend/dtypes.h.tmpl", "backend/gen/dtypes.gen.h", all)
+	}{header(), c.Ops, dtype.Table}
+	return append(out,
+		Draft{"backend/register.cc.tmpl", "backend/gen/register_all.gen.cc", all},
+		Draft{"backend/dtypes.h.tmpl", "backend/gen/dtypes.gen.h", all})
 }
 
 // cppView adds the C++ spelling of everything that the templates in backend/ print.
 type cppView struct{ *opView }
 
-// Field is a member of the argument struct. Dispatch fills in those that have no Value.
+// field is a member of the argument struct. Dispatch fills in those that have no Value.
 type field struct{ Decl, Comment, Name, Value string }
 
-// Enum is the C++ enum of a str attr with one_of.
+// enum is the C++ enum of a str attr with one_of.
 type enum struct {
 	Name   string
 	Values []string
@@ -131,7 +128,7 @@ func (v *cppView) attrField(a *opdef.Attr) field {
 	return f
 }
 
-// Combination is one branch of Visit.
+// combination is one branch of Visit.
 type combination struct{ Condition, Types string }
 
 // Combinations are the declared dtype combinations, one Visit branch each.

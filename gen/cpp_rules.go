@@ -11,35 +11,6 @@ import (
 	"github.com/opcast/opcast/internal/rule"
 )
 
-// Index returns the position of an argument in the exported signature: outputs, inputs, attrs, scratch.
-func (v *opView) Index(name string) int {
-	i := 0
-	for _, a := range slices.Concat(v.Outputs, v.Inputs) {
-		if a.Name == name {
-			return i
-		}
-		i++
-	}
-	for _, a := range v.ABIAttrs() {
-		if a.Name == name {
-			return i
-		}
-		i++
-	}
-	for _, a := range v.Scratch {
-		if a.Name == name {
-			return i
-		}
-		i++
-	}
-	return -1
-}
-
-// Arity is the number of arguments of the export.
-func (v *opView) Arity() int {
-	return len(v.Outputs) + len(v.Inputs) + len(v.ABIAttrs()) + len(v.Scratch)
-}
-
 // Statements is the body of the export: one C++ statement per rule, in order.
 func (v *cppView) Statements() []string {
 	var out []string

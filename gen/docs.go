@@ -9,63 +9,24 @@ import (
 	"github.com/opcast/opcast/internal/transform"
 )
 
-// docs emits a page per op and their index.
-func (g *generator) docs() error {
-	for _, op := range g.ops {
-		if err := g.render("docs/op.md.tmpl", "docs/ops/"+op.Name+".md", &docView{op}); err != nil {
-			return err
-		}
+// docsEmit gives a page per op and their index.
+func docsEmit(c *Collection) []Draft {
+	var out []Draft
+	for _, op := range c.Ops {
+		out = append(out, Draft{"docs/op.md.tmpl", "docs/ops/" + op.Name + ".md", &docView{op}})
 	}
-	view := struct {
+	index := struct {
 		Header string
 		Ops    []*opView
-	}{header(), g.ops}
-	return g.render("docs/index.md.tmpl", "docs/ops/index.md", view)
+	}{header(), c.Ops}
+	return append(out, Draft{"docs/index.md.tmpl", "docs/ops/index.md", index})
 }
 
 // docView is an op as its page shows it.
 type docView struct{ *opView }
 
-// Signature is how an op is called and what it returns: "gelu(x, *, approximate) -> y".
-func Signature(op *opdef.Op) string {
-	return (&docView{&opView{Op: op}}).Call() + " -> " + strings.Join(opdef.ArgNames(op.Results()), ", ")
-}
-
-// Call is the signature as users type it.
-func (v *docView) Call() string {
-	var parts []string
-	for _, a := range v.Inputs {
-		s := a.Name
-		if a.Optional {
-			s += "=None"
-		}
-		parts = append(parts, s)
-	}
-	if len(v.Attrs) > 0 {
-		parts = append(parts, "*")
-	}
-	for i := range v.Attrs {
-		a := &v.Attrs[i]
-		if a.HasDefault {
-			parts = append(parts, a.Name+"="+pyDefault(a))
-		} else {
-			parts = append(parts, a.Name)
-		}
-	}
-	return v.Name + "(" + strings.Join(parts, ", ") + ")"
-}
-
-// pyFloat writes a float as Python's repr does, so that 1.0 does not become an int.
-func pyFloat(v any) string {
-	s := rule.Number(v)
-	if f, ok := v.(float64); ok {
-		s = strings.ReplaceAll(fmt.Sprint(f), "+", "")
-	}
-	if !strings.ContainsAny(s, ".en") {
-		s += ".0"
-	}
-	return s
-}
+// Call is the op's signature as users of Python type it.
+func (v *docView) Call() string { return Call(v.Op) }
 
 // DTypeNames maps each dtype variable to its long names.
 func (v *docView) DTypeNames() []string {
@@ -123,4 +84,10 @@ func (v *docView) ResultRow(a opdef.Arg) string {
 }
 
 // KernelNames lists the variants.
-func (v *docView) KernelNames() string { return strings.ReplaceAll(kernelNames(v.opView), ",", ", ") }
+func (v *docView) KernelNames() string {
+	var names []string
+	for _, k := range v.KernelList() {
+		names = append(names, k.Name)
+	}
+	return strings.Join(names, ", ")
+}

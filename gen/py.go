@@ -3,7 +3,6 @@ package gen
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/opcast/opcast/internal/framework"
@@ -166,26 +165,4 @@ func pyParameter(a *opdef.Attr, dtypeHint string) string {
 		return a.Name + ": " + hint
 	}
 	return a.Name + ": " + hint + " = " + pyDefault(a)
-}
-
-// pyDefault is the default value in Python. A default that depends on sizes or dtypes is absent.
-func pyDefault(a *opdef.Attr) string {
-	if !a.HasDefault || a.DefaultExpr != nil || a.Type == "dtype" {
-		return "None"
-	}
-	switch value := a.Default.(type) {
-	case bool:
-		return pyBool(value)
-	case string:
-		return pyString(value)
-	case float64:
-		return pyFloat(value)
-	case []int64:
-		var items []string
-		for _, i := range value {
-			items = append(items, strconv.FormatInt(i, 10))
-		}
-		return pyTuple(items)
-	}
-	return fmt.Sprint(a.Default)
 }

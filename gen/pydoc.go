@@ -115,17 +115,6 @@ func attrText(a *opdef.Attr) string {
 	return text
 }
 
-// defaultText is the default as its author wrote it, where the call's is None.
-func defaultText(a *opdef.Attr) string {
-	switch {
-	case a.DefaultExpr != nil:
-		return a.DefaultExpr.Text
-	case a.Type == "dtype":
-		return fmt.Sprint(a.Default)
-	}
-	return pyDefault(a)
-}
-
 func rangeText(a *opdef.Attr) string {
 	switch {
 	case a.Min != nil && a.Max != nil:

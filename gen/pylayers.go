@@ -15,17 +15,17 @@ var initialisms = map[string]string{
 	"mlp": "MLP", "moe": "MoE", "nms": "NMS", "rms": "RMS", "rope": "RoPE", "topk": "TopK",
 }
 
-// layers emits the ops as modules of PyTorch. They follow the rules for layers of Hugging Face kernels: each is a class
+// layers gives the ops as modules of PyTorch. They follow the rules for layers of Hugging Face kernels: each is a class
 // with nothing but forward, which borrows the members of the module that it stands in for.
-func (g *generator) layers(fw framework.Framework) error {
-	view := &layersView{Header: header()}
-	for _, op := range g.ops {
+func layers(c *Collection, fw framework.Framework) Draft {
+	all := &layersView{Header: header()}
+	for _, op := range c.Ops {
 		if op.GradientOf == nil && len(op.Mutated()) == 0 {
-			view.Layers = append(view.Layers, &layer{torchOp{pyOp{op, fw}}})
+			all.Layers = append(all.Layers, &layer{torchOp{pyOp{op, fw}}})
 		}
 	}
-	slices.SortFunc(view.Layers, func(a, b *layer) int { return strings.Compare(a.Class(), b.Class()) })
-	return g.render(fw.Layers.Template, path.Join(g.adaptorDir(fw.Name), "layers.py"), view)
+	slices.SortFunc(all.Layers, func(a, b *layer) int { return strings.Compare(a.Class(), b.Class()) })
+	return Draft{fw.Layers.Template, path.Join(adaptorDir(c, fw.Name), "layers.py"), all}
 }
 
 // layersView is the module of all layers.

@@ -3,7 +3,6 @@ package gen
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -19,80 +18,12 @@ type packageView struct {
 	Ops      []*pyOp
 }
 
-// adaptorDir is the source folder of an adaptor's package.
-func (g *generator) adaptorDir(name string) string {
-	return path.Join("adaptors", name, "src", g.project.Manifest.Name+"_"+name)
-}
-
-func (g *generator) moduleFile(adaptor string, op *opView) string {
-	return path.Join(g.adaptorDir(adaptor), "_ops", op.Name+".py")
-}
-
-func (g *generator) packageView(fw framework.Framework) *packageView {
-	view := &packageView{Header: header(), Manifest: &g.project.Manifest, FW: fw}
-	for _, op := range g.ops {
-		view.Ops = append(view.Ops, &pyOp{op, fw})
+func newPackageView(c *Collection, fw framework.Framework) *packageView {
+	p := &packageView{Header: header(), Manifest: &c.Project.Manifest, FW: fw}
+	for _, op := range c.Ops {
+		p.Ops = append(p.Ops, &pyOp{op, fw})
 	}
-	return view
-}
-
-// views make what the template for the module of an op sees; adaptor.toml names one of them, or means the first.
-var views = map[string]func(pyOp) any{
-	"":      func(op pyOp) any { return &arrayOp{op} },
-	"array": func(op pyOp) any { return &arrayOp{op} },
-	"jax":   func(op pyOp) any { return &jaxOp{op} },
-	"torch": func(op pyOp) any { return &torchOp{op} },
-}
-
-// adaptor emits the package of a framework.
-func (g *generator) adaptor(fw framework.Framework) error {
-	view, ok := views[fw.Ops.View]
-	if !ok {
-		return fmt.Errorf("%s: %s: no view of ops is named %q", fw.Name, framework.File, fw.Ops.View)
-	}
-	for _, op := range g.ops {
-		if err := g.render(fw.Ops.Template, g.moduleFile(fw.Name, op), view(pyOp{op, fw})); err != nil {
-			return err
-		}
-	}
-	if fw.Layers.Template != "" {
-		if err := g.layers(fw); err != nil {
-			return err
-		}
-	}
-	if fw.Handlers.Template != "" {
-		if err := g.handlers(fw); err != nil {
-			return err
-		}
-	}
-	return g.adaptorFiles(fw)
-}
-
-// adaptorFiles emits what the package has besides its ops.
-func (g *generator) adaptorFiles(fw framework.Framework) error {
-	dir, view := g.adaptorDir(fw.Name), g.packageView(fw)
-	for _, file := range [][2]string{
-		{"python/init.py.tmpl", path.Join(dir, "__init__.py")},
-		{"python/init.pyi.tmpl", path.Join(dir, "__init__.pyi")},
-		{"python/collection.py.tmpl", path.Join(dir, "_collection.py")},
-		{"python/modules.py.tmpl", path.Join(dir, "_ops/__init__.py")},
-		{"python/pyproject.toml.tmpl", path.Join("adaptors", fw.Name, "pyproject.toml")},
-	} {
-		if err := g.render(file[0], file[1], view); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// backendPackage emits the metadata of the ops and the backend's project file.
-func (g *generator) backendPackage() error {
-	dir, view := "backend/python", g.packageView(framework.Framework{})
-	module := path.Join(dir, "src", g.project.Manifest.Name+"_backend", "_ops.py")
-	if err := g.render("python/metadata.py.tmpl", module, view); err != nil {
-		return err
-	}
-	return g.render("python/pyproject.toml.tmpl", path.Join(dir, "pyproject.toml"), view)
+	return p
 }
 
 // Name is the package's short name: that of its framework, or backend.

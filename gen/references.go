@@ -35,26 +35,20 @@ func (v *referencesView) UsesRules() bool {
 // referenceView prints the reference of an op as a Python function.
 type referenceView struct{ *checkView }
 
-// references emits the references of a collection that has no kernels for the CPU: they are its slow kernels there.
-func (g *generator) references() error {
-	if slices.Contains(g.project.Manifest.Devices, "cpu") {
+// references gives the references of a collection that has no kernels for the CPU: they are its slow kernels there.
+func references(c *Collection) []Draft {
+	if slices.Contains(c.Project.Manifest.Devices, "cpu") {
 		return nil
 	}
-	view := &referencesView{Header: header()}
-	for _, op := range g.ops {
-		view.Ops = append(view.Ops, &referenceView{&checkView{op}})
-		if op.ReferenceModule == "" {
-			continue
+	var out []Draft
+	all := &referencesView{Header: header()}
+	for _, op := range c.Ops {
+		all.Ops = append(all.Ops, &referenceView{&checkView{op}})
+		if op.ReferenceModule != "" {
+			out = append(out, Draft{"python/reference.py.tmpl", path.Join(backendDir(c), "_reference_"+op.Name+".py"), op})
 		}
-		text := "# " + Marker + op.File + ". DO NOT EDIT.\n" + strings.TrimSpace(op.ReferenceModule) + "\n"
-		g.files = append(g.files, File{Path: path.Join(g.backendDir(), "_reference_"+op.Name+".py"), Content: []byte(text)})
 	}
-	return g.render("python/references.py.tmpl", path.Join(g.backendDir(), "_references.py"), view)
-}
-
-// backendDir is the source folder of the backend's package.
-func (g *generator) backendDir() string {
-	return "backend/python/src/" + g.project.Manifest.Name + "_backend"
+	return append(out, Draft{"python/references.py.tmpl", path.Join(backendDir(c), "_references.py"), all})
 }
 
 // Body is the reference's text in a function, line by line; empty if it stands in a module of its own.

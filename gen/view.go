@@ -5,12 +5,28 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/rule"
 )
+
+// Collection is a project, prepared for templates.
+type Collection struct {
+	Project *opdef.Project
+	Ops     []*opView
+}
+
+// Prepare compiles every op of a project.
+func Prepare(p *opdef.Project) *Collection {
+	c := &Collection{Project: p}
+	for _, op := range p.Ops {
+		c.Ops = append(c.Ops, newOpView(p, op))
+	}
+	return c
+}
 
 // opView is what templates see of an op: the definition, its compiled rules and names in each language's style.
 type opView struct {
@@ -118,11 +134,31 @@ func (v *opView) Symbols() []string {
 	return out
 }
 
-// kernelNames joins the names of an op's kernels.
-func kernelNames(v *opView) string {
-	var names []string
-	for _, k := range v.KernelList() {
-		names = append(names, k.Name)
+// Index returns the position of an argument in the exported signature: outputs, inputs, attrs, scratch.
+func (v *opView) Index(name string) int {
+	i := 0
+	for _, a := range slices.Concat(v.Outputs, v.Inputs) {
+		if a.Name == name {
+			return i
+		}
+		i++
 	}
-	return strings.Join(names, ",")
+	for _, a := range v.ABIAttrs() {
+		if a.Name == name {
+			return i
+		}
+		i++
+	}
+	for _, a := range v.Scratch {
+		if a.Name == name {
+			return i
+		}
+		i++
+	}
+	return -1
+}
+
+// Arity is the number of arguments of the export.
+func (v *opView) Arity() int {
+	return len(v.Outputs) + len(v.Inputs) + len(v.ABIAttrs()) + len(v.Scratch)
 }
