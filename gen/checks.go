@@ -1,9 +1,7 @@
 package gen
 
 import (
-	"fmt"
 	"path"
-	"strconv"
 	"strings"
 
 	"github.com/opcast/opcast/internal/opdef/expr"
@@ -26,52 +24,66 @@ func checks(c *Collection) Draft {
 // a definition can hide a local of the function: x_ is the array x, x_s its shape, x_t its dtype.
 type checkView struct{ *opView }
 
-func pyArg(s string) string { return s + "_" }
+// variable is the one that holds an argument, a size or a dtype of the definition.
+func variable(name string) code { return reading(name + "_") }
 
-func pyPair(s string) string { return fmt.Sprintf("(%q, %s)", s, pyArg(s)) }
+// shapeOf and dtypeOf are the variables that hold the shape and the dtype of an array.
+func shapeOf(arg string) code { return reading(arg + "_s") }
+
+func dtypeOf(arg string) code { return reading(arg + "_t") }
+
+// batch is the variable that holds the leading dims.
+var batch = reading("batch")
+
+// named is the pair of an argument's name and its value.
+func named(arg string) code { return codef("(%q, %s)", arg, variable(arg)) }
 
 // Parameters is the parameter list: framework, inputs, attrs, out; all positional.
 func (v *checkView) Parameters() string {
 	out := []string{"fw: Framework"}
 	for _, a := range v.Inputs {
-		out = append(out, pyArg(a.Name)+": Any")
+		out = append(out, variable(a.Name).text+": Any")
 	}
 	for _, a := range v.Attrs {
-		out = append(out, pyArg(a.Name)+": Any")
+		out = append(out, variable(a.Name).text+": Any")
 	}
 	return "\n    " + strings.Join(append(out, "out: tuple[Any, ...] | None = None"), ",\n    ") + ",\n"
 }
 
-// Lines is the body: one statement per rule, then the specs.
+// Lines is the body: the statements of each rule, then the specs.
 func (v *checkView) Lines() []string {
-	var needed, all []string
+	var needed, all []code
 	for _, a := range v.Inputs {
-		all = append(all, pyPair(a.Name))
+		all = append(all, named(a.Name))
 		if !a.Optional {
-			needed = append(needed, pyPair(a.Name))
+			needed = append(needed, named(a.Name))
 		}
 	}
-	out := []string{fmt.Sprintf("_r.required(op, %s)", pyTuple(needed)), fmt.Sprintf("_r.arrays(fw, op, %s)", pyTuple(all))}
-	guarded(v.Program.Rules, v.statement, func(arg string, lines []string) {
+	out := append(do("_r.required(op, %s)", tupleOf(needed)), do("_r.arrays(fw, op, %s)", tupleOf(all))...)
+	out = append(out, ruled(v.Program.Rules, v.statement)...)
+	return wrap(lines(dropUnused(append(out, v.result(tupleOf(all))...))))
+}
+
+// ruled are the statements of rules; those on an optional input stand under the condition that it is given.
+func ruled(rules []rule.Rule, print func(rule.Rule) []statement) (out []statement) {
+	guarded(rules, print, func(arg string, body []statement) {
 		if arg != "" {
-			lines = append([]string{"if " + pyArg(arg) + " is not None:"}, indent(pyIndent, lines)...)
+			body = whenGiven(variable(arg), body)
 		}
-		out = append(out, lines...)
+		out = append(out, body...)
 	})
-	return wrap(dropUnused(append(out, v.result(pyTuple(all))...)))
+	return out
 }
 
 func pyStrings(items []string) string { return tupleNode("", quoted(items)).flat() }
 
-func (v *checkView) expr(e *expr.Expr) string { return pyExpr(pyArg).print(e) }
-
-// raise guards an error by a condition.
-func raise(condition, format string, args ...any) []string {
-	return []string{"if " + condition + ":", "    raise " + fmt.Sprintf(format, args...)}
+func (v *checkView) expr(e *expr.Expr) (c code) {
+	c.text = pyExpr(noting(&c, variable)).print(e)
+	return c
 }
 
-func (v *checkView) statement(r rule.Rule) []string {
-	arg, name := pyArg(r.Arg), strconv.Quote(r.Arg)
+func (v *checkView) statement(r rule.Rule) []statement {
+	arg := variable(r.Arg)
 	switch r.Kind {
 	case rule.AttrType:
 		return v.readAttr(r)
@@ -80,18 +92,16 @@ func (v *checkView) statement(r rule.Rule) []string {
 	case rule.AttrMax:
 		return v.bound(r, "<=", "at_most")
 	case rule.AttrOneOf:
-		return raise(arg+" not in "+pyStrings(r.Allowed), "_r.choice(op, %s, %s, %s)", name, pyStrings(r.Allowed), arg)
+		allowed := pyStrings(r.Allowed)
+		return raise(codef("%s not in %s", arg, allowed), "_r.choice(op, %q, %s, %s)", r.Arg, allowed, arg)
 	case rule.Device:
-		return one("_r.same_device(fw, op, %s, %s, %q, %s)", name, arg, r.Other, pyArg(r.Other))
+		return do("_r.same_device(fw, op, %q, %s, %q, %s)", r.Arg, arg, r.Other, variable(r.Other))
 	case rule.DTypeIn:
-		out := one("%st = fw.dtype(%s)", arg, arg)
-		if r.Var != "" {
-			out = one("%s = %st = fw.dtype(%s)", pyArg(r.Var), arg, arg)
-		}
-		return append(out, raise(arg+"t not in "+pyStrings(r.Allowed), "_r.dtype_in(op, %s, %s, %st)", name, pyStrings(r.Allowed), arg)...)
+		return v.dtypeIn(r)
 	case rule.DTypeAs:
-		return append(one("%st = fw.dtype(%s)", arg, arg),
-			raise(arg+"t != "+pyArg(v.dtypeVar(r.Arg)), "_r.dtype_as(op, %s, %s, %q, %st)", name, pyArg(v.dtypeVar(r.Arg)), r.Other, arg)...)
+		want := variable(v.dtypeVar(r.Arg))
+		return append(set(codef("fw.dtype(%s)", arg), dtypeOf(r.Arg)),
+			raise(codef("%s != %s", dtypeOf(r.Arg), want), "_r.dtype_as(op, %q, %s, %q, %s)", r.Arg, want, r.Other, dtypeOf(r.Arg))...)
 	case rule.Rank:
 		return v.rank(r)
 	default:
@@ -99,105 +109,127 @@ func (v *checkView) statement(r rule.Rule) []string {
 	}
 }
 
+func (v *checkView) dtypeIn(r rule.Rule) []statement {
+	targets := []code{dtypeOf(r.Arg)}
+	if r.Var != "" {
+		targets = []code{variable(r.Var), dtypeOf(r.Arg)}
+	}
+	allowed := pyStrings(r.Allowed)
+	return append(set(codef("fw.dtype(%s)", variable(r.Arg)), targets...),
+		raise(codef("%s not in %s", dtypeOf(r.Arg), allowed), "_r.dtype_in(op, %q, %s, %s)", r.Arg, allowed, dtypeOf(r.Arg))...)
+}
+
 func (v *checkView) dtypeVar(arg string) string {
 	i := v.InputIndex(arg)
 	return v.Inputs[i].Type.Var
 }
 
-func (v *checkView) rank(r rule.Rule) []string {
-	arg := pyArg(r.Arg)
-	out := one("%ss = fw.shape(%s)", arg, arg)
+func (v *checkView) rank(r rule.Rule) []statement {
+	shape := shapeOf(r.Arg)
+	out := set(codef("fw.shape(%s)", variable(r.Arg)), shape)
 	if r.AtLeast {
 		if r.Rank == 0 {
 			return out
 		}
-		return append(out, raise(fmt.Sprintf("len(%ss) < %d", arg, r.Rank), "_r.rank(op, %q, %d, %ss, \"at least \")", r.Arg, r.Rank, arg)...)
+		return append(out, raise(codef("len(%s) < %d", shape, r.Rank), "_r.rank(op, %q, %d, %s, \"at least \")", r.Arg, r.Rank, shape)...)
 	}
-	return append(out, raise(fmt.Sprintf("len(%ss) != %d", arg, r.Rank), "_r.rank(op, %q, %d, %ss)", r.Arg, r.Rank, arg)...)
+	return append(out, raise(codef("len(%s) != %d", shape, r.Rank), "_r.rank(op, %q, %d, %s)", r.Arg, r.Rank, shape)...)
 }
 
-func (v *checkView) size(r rule.Rule) []string {
-	arg := pyArg(r.Arg)
+func (v *checkView) size(r rule.Rule) []statement {
+	arg, shape := variable(r.Arg), shapeOf(r.Arg)
 	switch r.Kind {
 	case rule.BatchBind:
-		return one("batch = tuple(%s)", v.leading(arg, r.Rank))
+		return set(codef("tuple(%s)", leading(shape, r.Rank)), batch)
 	case rule.BatchAs:
-		return raise("tuple("+v.leading(arg, r.Rank)+") != batch", "_r.batch(op, %q, batch, %q, %ss)", r.Arg, r.Other, arg)
+		return raise(codef("tuple(%s) != %s", leading(shape, r.Rank), batch), "_r.batch(op, %q, %s, %q, %s)", r.Arg, batch, r.Other, shape)
 	case rule.SizeBind:
 		if r.Form == r.Symbol {
-			return one("%s = %ss[%d]", pyArg(r.Symbol), arg, r.Dim)
+			return set(codef("%s[%d]", shape, r.Dim), variable(r.Symbol))
 		}
-		return one("%s = _r.solve(op, %q, %ss, %d, %s, %s, %q)", pyArg(r.Symbol), r.Arg, arg, r.Dim, v.expr(r.Coef), v.expr(r.Const), r.Form)
+		value := codef("_r.solve(op, %q, %s, %d, %s, %s, %q)", r.Arg, shape, r.Dim, v.expr(r.Coef), v.expr(r.Const), r.Form)
+		return set(value, variable(r.Symbol))
 	case rule.SizeIs:
 		want := v.expr(r.Expr)
-		return raise(fmt.Sprintf("%ss[%d] != %s", arg, r.Dim, want), "_r.size(op, %q, %ss, %d, %s, %s)", r.Arg, arg, r.Dim, want, v.why(r.Why))
+		return raise(codef("%s[%d] != %s", shape, r.Dim, want), "_r.size(op, %q, %s, %d, %s, %s)", r.Arg, shape, r.Dim, want, v.why(r.Why))
 	case rule.Let:
-		return pyExpr(pyArg).assign(r.Symbol, r.Expr, lineLength-len(pyIndent))
+		return v.let(r)
 	case rule.Require:
-		return raise("not ("+v.expr(r.Expr)+")", "_r.require(op, %q, %s)", r.Form, v.why(r.Why))
+		return raise(codef("not (%s)", v.expr(r.Expr)), "_r.require(op, %q, %s)", r.Form, v.why(r.Why))
 	case rule.Layout:
 		if r.Mutated {
-			return one("fw.check_mutated(op, %q, %s, %q)", r.Arg, arg, r.Stride)
+			return do("fw.check_mutated(op, %q, %s, %q)", r.Arg, arg, r.Stride)
 		}
 	case rule.Distinct:
-		return one("_m.distinct(fw, op, %q, %s)", r.Arg, arg)
+		return do("_m.distinct(fw, op, %q, %s)", r.Arg, arg)
 	case rule.OutSize:
-		return raise(v.expr(r.Expr)+" < 0", "_r.negative_size(op, %q, %q, %s)", r.What, r.Form, v.expr(r.Expr))
+		size := v.expr(r.Expr)
+		return raise(codef("%s < 0", size), "_r.negative_size(op, %q, %q, %s)", r.What, r.Form, size)
 	}
 	return nil
 }
 
-func (v *checkView) leading(arg string, trailing int) string {
-	if trailing == 0 {
-		return arg + "s"
+// let computes a size, in several lines if it is long.
+func (v *checkView) let(r rule.Rule) []statement {
+	var out []statement
+	for _, part := range split(pyExpr(func(s string) string { return variable(s).text }), r.Symbol, r.Expr, lineLength-len(pyIndent)) {
+		out = append(out, set(v.expr(part.Expr), variable(part.Name))...)
 	}
-	return fmt.Sprintf("%ss[:-%d]", arg, trailing)
+	return out
 }
 
-func (v *checkView) why(why []rule.Origin) string {
-	if len(why) == 0 {
-		return "()"
+// leading are the leading dims of a shape, all but some trailing ones.
+func leading(shape code, trailing int) code {
+	if trailing == 0 {
+		return shape
 	}
-	var out []string
+	return codef("%s[:-%d]", shape, trailing)
+}
+
+func (v *checkView) why(why []rule.Origin) code {
+	var out []code
 	for _, w := range why {
-		out = append(out, fmt.Sprintf("(%q, %s, %q)", w.Name, pyArg(w.Name), w.Of))
+		out = append(out, codef("(%q, %s, %q)", w.Name, variable(w.Name), w.Of))
 	}
-	return pyTuple(out)
+	return tupleOf(out)
 }
 
 // readAttr normalises an attr to the type that crosses the ABI; an absent computed default stays None.
-func (v *checkView) readAttr(r rule.Rule) []string {
-	a, arg := r.Attr, pyArg(r.Arg)
+func (v *checkView) readAttr(r rule.Rule) []statement {
+	a, arg := r.Attr, variable(r.Arg)
 	switch {
 	case a.Type == "dtype":
 		return v.readDType(r)
 	case a.Len > 0:
-		return one("%s = _r.as_ints(op, %q, %s, %d)", arg, a.Name, arg, a.Len)
-	case a.DefaultExpr != nil:
-		return append(one("if %s is not None:", arg), indent(pyIndent, one("%s = _r.as_%s(op, %q, %s)", arg, a.Type, a.Name, arg))...)
+		return set(codef("_r.as_ints(op, %q, %s, %d)", a.Name, arg, a.Len), arg)
 	}
-	return one("%s = _r.as_%s(op, %q, %s)", arg, a.Type, a.Name, arg)
+	read := set(codef("_r.as_%s(op, %q, %s)", a.Type, a.Name, arg), arg)
+	if a.DefaultExpr != nil {
+		return whenGiven(arg, read)
+	}
+	return read
 }
 
 // readDType leaves an absent dtype attr None where it has a default: that names a dtype variable, which is known later.
-func (v *checkView) readDType(r rule.Rule) []string {
-	arg := pyArg(r.Arg)
-	read := one("%s = _r.as_dtype(fw, op, %q, %s, %s)", arg, r.Arg, arg, pyStrings(r.Allowed))
+func (v *checkView) readDType(r rule.Rule) []statement {
+	arg := variable(r.Arg)
+	read := set(codef("_r.as_dtype(fw, op, %q, %s, %s)", r.Arg, arg, pyStrings(r.Allowed)), arg)
 	if !r.Attr.HasDefault {
 		return read
 	}
-	return append(one("if %s is not None:", arg), indent(pyIndent, read)...)
+	return whenGiven(arg, read)
 }
 
-func (v *checkView) bound(r rule.Rule, sign, text string) []string {
-	arg := pyArg(r.Arg)
-	lines := raise(fmt.Sprintf("not %s %s %s", arg, sign, r.Bound), "_r.%s(op, %q, %q, %s)", text, r.Arg, r.Bound, arg)
+func (v *checkView) bound(r rule.Rule, sign, text string) []statement {
+	arg, item := variable(r.Arg), reading("item")
+	within := func(value code) []statement {
+		return raise(codef("not %s %s %s", value, sign, r.Bound), "_r.%s(op, %q, %q, %s)", text, r.Arg, r.Bound, value)
+	}
 	switch {
 	case r.Attr.Len > 0:
-		item := raise(fmt.Sprintf("not item %s %s", sign, r.Bound), "_r.%s(op, %q, %q, item)", text, r.Arg, r.Bound)
-		return append(one("for item in %s:", arg), indent(pyIndent, item)...)
+		return block(codef("for %s in %s:", item, arg), within(item))
 	case r.Attr.DefaultExpr != nil:
-		return append(one("if %s is not None:", arg), indent(pyIndent, lines)...)
+		return whenGiven(arg, within(arg))
 	}
-	return lines
+	return within(arg)
 }

@@ -1,43 +1,41 @@
 package gen
 
 import (
-	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/rule"
 )
 
 // result prints the specs of outputs and scratch, the checks on given outputs and on overwritten inputs, and the return.
-func (v *checkView) result(inputs string) []string {
-	var specs, attrs []string
+func (v *checkView) result(inputs code) []statement {
+	var specs, attrs []code
 	for _, out := range slices.Concat(v.Outputs, v.Scratch) {
-		spec := fmt.Sprintf("(%s, %s)", v.shape(out.Type), v.dtype(out.Type))
+		spec := codef("(%s, %s)", v.shape(out.Type), v.dtype(out.Type))
 		if out.PresentIf != "" {
-			spec = fmt.Sprintf("None if %s is None else %s", pyArg(out.PresentIf), spec)
+			spec = codef("None if %s is None else %s", variable(out.PresentIf), spec)
 		}
 		specs = append(specs, spec)
 	}
 	for _, a := range v.ABIAttrs() {
-		attrs = append(attrs, pyArg(a.Name))
+		attrs = append(attrs, variable(a.Name))
 	}
-	lines := one("specs: _m.Specs = %s", pyTuple(specs))
-	lines = append(lines, v.given(inputs)...)
+	body := do("specs: _m.Specs = %s", tupleOf(specs))
+	body = append(body, v.given(inputs)...)
 	for _, r := range v.Program.Rules {
 		if r.Kind == rule.Apart {
-			var others []string
+			var others []code
 			for _, name := range r.Others {
-				others = append(others, pyPair(name))
+				others = append(others, named(name))
 			}
-			lines = append(lines, fmt.Sprintf("_m.apart(fw, op, %q, %s, %s)", r.Arg, pyArg(r.Arg), pyTuple(others)))
+			body = append(body, do("_m.apart(fw, op, %q, %s, %s)", r.Arg, variable(r.Arg), tupleOf(others))...)
 		}
 	}
-	return append(lines, "return specs, "+pyTuple(attrs))
+	return append(body, do("return specs, %s", tupleOf(attrs))...)
 }
 
 // given prints the checks on the outputs that a call gives: those that are results. An op that overwrites inputs takes none.
-func (v *checkView) given(inputs string) []string {
+func (v *checkView) given(inputs code) []statement {
 	if len(v.Mutated()) > 0 {
 		return nil
 	}
@@ -49,29 +47,29 @@ func (v *checkView) given(inputs string) []string {
 		}
 		names, partners, conditions = append(names, out.Name), append(partners, from), append(conditions, out.PresentIf)
 	}
-	call := fmt.Sprintf("_m.outputs(fw, op, %s, specs, out, %s, %s", pyStrings(names), inputs, pyStrings(partners))
+	call := codef("_m.outputs(fw, op, %s, specs, out, %s, %s", pyStrings(names), inputs, pyStrings(partners))
 	if slices.ContainsFunc(conditions, func(c string) bool { return c != "" }) {
-		call += ", " + pyStrings(conditions)
+		call = codef("%s, %s", call, pyStrings(conditions))
 	}
-	return []string{"if out is not None:", pyIndent + call + ")"}
+	return block(codef("if out is not None:"), do("%s)", call))
 }
 
-func (v *checkView) shape(t opdef.Type) string {
-	var dims []string
+func (v *checkView) shape(t opdef.Type) code {
+	var dims []code
 	for _, d := range t.Dims {
 		if d.Star {
-			dims = append(dims, "*batch")
+			dims = append(dims, codef("*%s", batch))
 		} else {
 			dims = append(dims, v.expr(d.Expr))
 		}
 	}
-	return pyTuple(dims)
+	return tupleOf(dims)
 }
 
 // dtype prints the long dtype name of an output as an expression.
-func (v *checkView) dtype(t opdef.Type) string {
+func (v *checkView) dtype(t opdef.Type) code {
 	if t.Var == "" {
-		return strconv.Quote(rule.Long([]string{t.DType})[0])
+		return codef("%q", rule.Long([]string{t.DType})[0])
 	}
 	for _, a := range v.Attrs {
 		if a.Binds != t.Var {
@@ -79,9 +77,9 @@ func (v *checkView) dtype(t opdef.Type) string {
 		}
 		fallback, _ := a.Default.(string)
 		if _, isVar := v.Program.DTypeOf[fallback]; isVar {
-			return fmt.Sprintf("%s if %s is None else %s", pyArg(fallback), pyArg(a.Name), pyArg(a.Name))
+			return codef("%s if %s is None else %s", variable(fallback), variable(a.Name), variable(a.Name))
 		}
-		return fmt.Sprintf("%q if %s is None else %s", rule.Long([]string{fallback})[0], pyArg(a.Name), pyArg(a.Name))
+		return codef("%q if %s is None else %s", rule.Long([]string{fallback})[0], variable(a.Name), variable(a.Name))
 	}
-	return pyArg(t.Var)
+	return variable(t.Var)
 }

@@ -57,9 +57,9 @@ func splitCall(text string) (head string, items []string) {
 
 // guarded prints the rules, collecting runs that depend on one optional input: block gets that input's name, or "" for
 // rules that always apply.
-func guarded(rules []rule.Rule, print func(rule.Rule) []string, block func(arg string, lines []string)) {
+func guarded[T any](rules []rule.Rule, print func(rule.Rule) []T, block func(arg string, lines []T)) {
 	var open string
-	var lines []string
+	var lines []T
 	flush := func() {
 		if len(lines) > 0 {
 			block(open, lines)

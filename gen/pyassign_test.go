@@ -5,10 +5,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/opcast/opcast/internal/opdef/expr"
 )
 
-func TestAssign(t *testing.T) {
+func TestSplit(t *testing.T) {
 	cases := []struct {
 		name, text string
 		width      int
@@ -26,7 +27,11 @@ func TestAssign(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			lines := fastPrinter(func(name string) string { return name }).assign("P", e, c.width)
+			p := fastPrinter(func(name string) string { return name })
+			var lines []string
+			for _, part := range split(p, "P", e, c.width) {
+				lines = append(lines, part.Name+" = "+p.print(part.Expr))
+			}
 			if diff := cmp.Diff(c.want, strings.Join(lines, "\n")); diff != "" {
 				t.Error(diff)
 			}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/expr"
@@ -23,15 +22,17 @@ func (v *pyOp) fastShapes(allocated []opdef.Arg) []string {
 	var used []string
 	for _, a := range allocated {
 		if v.twin(&a) == "" {
-			used = append(used, identifiers(v.fastShape(a.Type))...)
+			used = append(used, commaSeparated(v.fastItems(a.Type)).reads...)
 		}
 	}
 	var lets []string
 	for i := len(v.Lets) - 1; i >= 0; i-- { // a let may use earlier ones
 		if l := v.Lets[i]; slices.Contains(used, l.Name+"_") {
-			lines := fastPrinter(v.fastSymbol).assign(l.Name, l.Expr, lineLength-fastIndent)
-			lets = append(lines, lets...)
-			used = append(used, identifiers(strings.Join(lines, " "))...)
+			more := v.fastLet(l)
+			lets = append(lines(more), lets...)
+			for _, s := range more {
+				used = append(used, s.reads...)
+			}
 		}
 	}
 	var out []string
@@ -48,8 +49,14 @@ func (v *pyOp) fastShapes(allocated []opdef.Arg) []string {
 	return append(out, lets...)
 }
 
-func identifiers(code string) []string {
-	return strings.FieldsFunc(code, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+// fastLet computes a named size.
+func (v *pyOp) fastLet(l opdef.Let) []statement {
+	var out []statement
+	name := func(symbol string) string { return v.fastSymbol(symbol).text }
+	for _, part := range split(fastPrinter(name), l.Name, l.Expr, lineLength-fastIndent) {
+		out = append(out, set(v.fastExpr(part.Expr), v.fastSymbol(part.Name))...)
+	}
+	return out
 }
 
 // twin is the input that is given where the output exists and has its shape and dtype variable, or "".
@@ -63,11 +70,11 @@ func (v *pyOp) twin(out *opdef.Arg) string {
 }
 
 // fastShape prints the shape of an output as a tuple.
-func (v *pyOp) fastShape(t opdef.Type) string { return pyTuple(v.fastItems(t)) }
+func (v *pyOp) fastShape(t opdef.Type) string { return tupleOf(v.fastItems(t)).text }
 
 // fastItems prints what the tuple holds.
-func (v *pyOp) fastItems(t opdef.Type) []string {
-	var dims []string
+func (v *pyOp) fastItems(t opdef.Type) []code {
+	var dims []code
 	keep := 0 // trailing dims of the input that binds the leading ones which are not part of them
 	batch := ""
 	for _, d := range t.Dims {
@@ -76,7 +83,10 @@ func (v *pyOp) fastItems(t opdef.Type) []string {
 			continue
 		}
 		dim := v.fastExpr(d.Expr)
-		if len(dims) == 0 && keep > 0 && dim == fmt.Sprintf("_%s_shape[-%d]", batch, keep) {
+		if d.Expr.Op == expr.OpSymbol && strings.HasPrefix(dim.text, "(") {
+			dim.text = dim.text[1 : len(dim.text)-1] // one symbol needs no parentheses
+		}
+		if len(dims) == 0 && keep > 0 && dim.text == fmt.Sprintf("_%s_shape[-%d]", batch, keep) {
 			keep-- // the next dim of the same input
 			continue
 		}
@@ -85,9 +95,9 @@ func (v *pyOp) fastItems(t opdef.Type) []string {
 	switch {
 	case batch == "":
 	case keep == 0:
-		dims = append([]string{"*_" + batch + "_shape"}, dims...)
+		dims = append([]code{codef("*%s", fastShapeOf(batch))}, dims...)
 	default:
-		dims = append([]string{fmt.Sprintf("*_%s_shape[:-%d]", batch, keep)}, dims...)
+		dims = append([]code{codef("*%s[:-%d]", fastShapeOf(batch), keep)}, dims...)
 	}
 	return dims
 }
@@ -97,46 +107,46 @@ func (v *pyOp) trailing(input string) int {
 	return fixed
 }
 
-// fastExpr prints a dim over the shapes of the inputs; a dim that is one symbol needs no parentheses.
-func (v *pyOp) fastExpr(e *expr.Expr) string {
-	text := fastPrinter(v.fastSymbol).print(e)
-	if e.Op == expr.OpSymbol && strings.HasPrefix(text, "(") {
-		return text[1 : len(text)-1]
-	}
-	return text
+// fastExpr prints an expression over the shapes of the inputs.
+func (v *pyOp) fastExpr(e *expr.Expr) (c code) {
+	c.text = fastPrinter(noting(&c, v.fastSymbol)).print(e)
+	return c
 }
 
-func (v *pyOp) fastSymbol(name string) string {
+func (v *pyOp) fastSymbol(name string) code {
 	for _, r := range v.Program.Rules {
 		switch {
 		case r.Symbol == name && r.Kind == rule.Let:
-			return name + "_"
+			return reading(name + "_")
 		case r.Symbol == name && r.Kind == rule.SizeBind:
 			return v.solved(r)
 		}
 	}
 	if slices.ContainsFunc(v.Attrs, func(a opdef.Attr) bool { return a.Name == name && a.Len > 0 }) {
-		return fastInts(name)
+		return reading(fastInts(name))
 	}
-	return name // another attr
+	return reading(name) // another attr, or a part of a let
 }
 
 func fastInts(attr string) string { return "_" + attr + "_ints" }
 
+// fastShapeOf is the variable that holds the shape of an input.
+func fastShapeOf(input string) code { return reading("_" + input + "_shape") }
+
 // solved is the x with coef * x + const == size.
-func (v *pyOp) solved(r rule.Rule) string {
-	p := fastPrinter(v.fastSymbol)
-	text := fmt.Sprintf("_%s_shape[%d]", r.Arg, r.Dim)
+func (v *pyOp) solved(r rule.Rule) code {
+	c := codef("%s[%d]", fastShapeOf(r.Arg), r.Dim)
 	if r.Form == r.Symbol {
-		return text
+		return c
 	}
+	p := fastPrinter(noting(&c, v.fastSymbol))
 	if r.Const.Op != expr.OpConst || r.Const.Value != 0 {
-		text = fmt.Sprintf("(%s - %s)", text, p.operand(r.Const))
+		c.text = fmt.Sprintf("(%s - %s)", c.text, p.operand(r.Const))
 	}
 	if r.Coef.Op != expr.OpConst || r.Coef.Value != 1 {
-		text = fmt.Sprintf("(%s // %s)", text, p.operand(r.Coef))
+		c.text = fmt.Sprintf("(%s // %s)", c.text, p.operand(r.Coef))
 	}
-	return text
+	return c
 }
 
 func fastPrinter(name func(string) string) printer {

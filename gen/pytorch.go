@@ -128,7 +128,7 @@ func (v *torchOp) allocate(a *opdef.Arg, function string, depth int) []string {
 	}
 	lines := []string{layout + " = _rt.layouts[" + shape + "]"}
 	if len(by+lines[0]) > lineLength {
-		dims := tupleNode("_"+a.Name+"_shape = ", leaves(v.fastItems(a.Type))).print(by, "")
+		dims := tupleNode("_"+a.Name+"_shape = ", leaves(texts(v.fastItems(a.Type)))).print(by, "")
 		lines = []string{dims[depth:], fmt.Sprintf("%s = _rt.layouts[_%s_shape]", layout, a.Name)}
 	}
 	args := append(strings.Split(layout, ", "), v.fastDType(a.Type, "_rt.torch.%s"))

@@ -1,7 +1,6 @@
 package gen
 
 import (
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -29,7 +28,7 @@ func (v *referencesView) Modules() []string {
 
 // UsesRules says whether computing some let needs the rules' arithmetic.
 func (v *referencesView) UsesRules() bool {
-	return slices.ContainsFunc(v.Ops, func(op *referenceView) bool { return strings.Contains(strings.Join(op.Lets(), " "), "_r.") })
+	return slices.ContainsFunc(v.Ops, func(op *referenceView) bool { return mayRefuse(op.lets()) })
 }
 
 // referenceView prints the reference of an op as a Python function.
@@ -87,7 +86,7 @@ func (v *referenceView) names() []string {
 func (v *referenceView) LetParameters() string {
 	var out []string
 	for _, name := range v.names()[:len(v.Inputs)+len(v.Attrs)] {
-		out = append(out, pyArg(name)+": Any")
+		out = append(out, variable(name).text+": Any")
 	}
 	return strings.Join(out, ", ")
 }
@@ -97,37 +96,32 @@ func (v *referenceView) Lets() []string {
 	if len(v.Op.Lets) == 0 {
 		return nil
 	}
-	out := []string{fmt.Sprintf("op = %q", v.Name)}
-	guarded(v.Program.Rules, v.sizes, func(arg string, lines []string) {
-		if arg != "" {
-			lines = append([]string{"if " + pyArg(arg) + " is not None:"}, indent(pyIndent, lines)...)
-		}
-		out = append(out, lines...)
-	})
-	var items []string
-	for _, l := range v.Op.Lets {
-		items = append(items, fmt.Sprintf("%q: %s", l.Name, pyArg(l.Name)))
+	body := v.lets()
+	if mayRefuse(body) {
+		body = append(set(codef("%q", v.Name), code{text: "op"}), body...)
 	}
-	return withoutEmpty(dropUnused(append(out, "return {"+strings.Join(items, ", ")+"}")))
+	return lines(body)
 }
 
-// withoutEmpty drops conditions of which nothing is left.
-func withoutEmpty(lines []string) []string {
-	var out []string
-	for i, l := range lines {
-		if strings.HasPrefix(l, "if ") && !strings.HasPrefix(lines[i+1], pyIndent) {
-			continue
-		}
-		out = append(out, l)
+// lets are the statements that compute the lets, and what they need.
+func (v *referenceView) lets() []statement {
+	var items []code
+	for _, l := range v.Op.Lets {
+		items = append(items, codef("%q: %s", l.Name, variable(l.Name)))
 	}
-	return out
+	return dropUnused(append(ruled(v.Program.Rules, v.sizes), do("return {%s}", commaSeparated(items))...))
+}
+
+// mayRefuse says whether some statement calls a function of _rules.
+func mayRefuse(body []statement) bool {
+	return slices.ContainsFunc(body, func(s statement) bool { return s.mayRefuse() || mayRefuse(s.body) })
 }
 
 // sizes are the statements of a rule that bind sizes; they were checked already.
-func (v *referenceView) sizes(r rule.Rule) []string {
+func (v *referenceView) sizes(r rule.Rule) []statement {
 	switch r.Kind {
 	case rule.Rank:
-		return one("%ss = %s.shape", pyArg(r.Arg), pyArg(r.Arg))
+		return set(codef("%s.shape", variable(r.Arg)), shapeOf(r.Arg))
 	case rule.SizeBind, rule.Let:
 		return v.size(r)
 	}
