@@ -36,6 +36,9 @@ func (v *cppView) hoisted() []string {
 	return out
 }
 
+// cppIndent is one step of indentation.
+const cppIndent = "  "
+
 // ifGiven puts statements under the condition that an array is given; "" stands for no condition.
 func ifGiven(arg string, lines []string) []string {
 	if arg == "" {

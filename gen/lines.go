@@ -76,8 +76,6 @@ func guarded[T any](rules []rule.Rule, print func(rule.Rule) []T, block func(arg
 	flush()
 }
 
-const pyIndent, cppIndent = "    ", "  "
-
 func indent(by string, lines []string) []string {
 	out := make([]string, len(lines))
 	for i, l := range lines {

@@ -8,6 +8,9 @@ import (
 // lineLength is where ruff format breaks lines of generated Python. What is printed here must not change under it.
 const lineLength = 100
 
+// pyIndent is one step of indentation.
+const pyIndent = "    "
+
 // pyNode is a piece of Python: plain text, or a bracketed list of pieces.
 type pyNode struct {
 	// before holds all up to the opening bracket, after all from the closing one.
