@@ -1,5 +1,5 @@
 // Package gen turns a validated project into source text: the C++ of the backend, the Python of the adaptors, the
-// pages of the docs.
+// pages of the docs. Each language has a package of its own: cpp, python and docs; what they share is in view.
 //
 // Generate is pure: it reads nothing but the model and its embedded templates and returns files in memory, so that
 // writing, comparing and testing share one path. Output depends on the definitions only: no date, no version, no path.
@@ -11,11 +11,21 @@ import (
 	"slices"
 
 	"github.com/opcast/opcast/adaptors"
+	"github.com/opcast/opcast/gen/cpp"
+	"github.com/opcast/opcast/gen/docs"
+	"github.com/opcast/opcast/gen/python"
 	"github.com/opcast/opcast/gen/templates"
+	"github.com/opcast/opcast/gen/view"
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/opdef"
 )
+
+// File is one generated file.
+type File = view.File
+
+// Marker stands in the first lines of every generated file.
+const Marker = view.Marker
 
 // Generate renders every file of the project, sorted by path. Definitions that use a feature without an emitter are
 // reported as diagnostics and nothing is returned.
@@ -27,11 +37,11 @@ func Generate(p *opdef.Project) ([]File, diag.List, error) {
 	if len(list) > 0 {
 		return nil, list, nil
 	}
-	drafts, err := emit(Prepare(p))
+	drafts, err := emit(view.Prepare(p))
 	if err != nil {
 		return nil, nil, err
 	}
-	files, err := Render(drafts, templates.FS, adaptors.FS)
+	files, err := view.Render(drafts, templates.FS, adaptors.FS)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -49,21 +59,24 @@ func Generate(p *opdef.Project) ([]File, diag.List, error) {
 	return files, nil, nil
 }
 
+// Signature is how an op is called and what it returns: "gelu(x, *, approximate) -> y".
+func Signature(op *opdef.Op) string { return python.Signature(op) }
+
 // emit asks every emitter for its files.
-func emit(c *Collection) ([]Draft, error) {
-	drafts := slices.Concat(cppEmit(c), docsEmit(c), Backend(c))
+func emit(c *view.Collection) ([]view.Draft, error) {
+	drafts := slices.Concat(cpp.Emit(c), docs.Emit(c), python.Backend(c))
 	for _, name := range c.Project.Manifest.Adaptors {
 		fw, ok := framework.ByName(name)
 		if !ok {
 			return nil, fmt.Errorf("generate: no framework is named %q", name)
 		}
-		adaptor, err := Adaptor(c, fw)
+		adaptor, err := python.Adaptor(c, fw)
 		if err != nil {
 			return nil, err
 		}
 		drafts = append(drafts, adaptor...)
 		if fw.Handlers.Template != "" {
-			drafts = append(drafts, Handlers(c, fw))
+			drafts = append(drafts, cpp.Handlers(c, fw))
 		}
 	}
 	return drafts, nil

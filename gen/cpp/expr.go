@@ -1,0 +1,105 @@
+package cpp
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/opcast/opcast/gen/view"
+	"github.com/opcast/opcast/internal/dtype"
+	"github.com/opcast/opcast/internal/opdef/expr"
+)
+
+// exprPrinter prints integer expressions; sizes are int64_t. All arithmetic is checked: see opcast/ints.h.
+func exprPrinter(name func(string) string) view.Printer {
+	return view.Printer{
+		Name: name,
+		Call: map[expr.Op]string{
+			expr.OpFloorDiv: "opcast::FloorDiv(%s, %s)", expr.OpMod: "opcast::Mod(%s, %s)",
+			expr.OpCeilDiv: "opcast::CeilDiv(%s, %s)", expr.OpPow: "opcast::Pow(%s, %s)", expr.OpAdd: "opcast::Add(%s, %s)",
+			expr.OpSub: "opcast::Sub(%s, %s)", expr.OpMul: "opcast::Mul(%s, %s)", expr.OpNeg: "opcast::Neg(%s)",
+			expr.OpMin: "std::min<int64_t>(%s, %s)", expr.OpMax: "std::max<int64_t>(%s, %s)", expr.OpNot: "!(%s)",
+		},
+		Infix:   view.AsWritten(map[expr.Op]string{expr.OpAnd: "&&", expr.OpOr: "||"}, view.Comparisons...),
+		Sum:     "opcast::Sum(%s)",
+		Length:  "opcast::Len(%s)",
+		Aligned: "reinterpret_cast<uintptr_t>(%s) %% (%s) == 0",
+	}
+}
+
+// floatPrinter prints the default of a float attr; sizes are converted first, so that "/" and "**" are those of doubles.
+func floatPrinter(name func(string) string) view.Printer {
+	p := exprPrinter(func(s string) string { return "static_cast<double>(" + name(s) + ")" })
+	p.Real = true
+	delete(p.Call, expr.OpNeg)
+	for _, op := range view.Arithmetic {
+		delete(p.Call, op)
+	}
+	view.AsWritten(p.Infix, view.Arithmetic...)
+	p.Call[expr.OpPow] = "std::pow(%s, %s)"
+	p.Call[expr.OpFloorDiv] = "std::floor((%s) / (%s))"
+	return p
+}
+
+// reserved may not name variables of generated C++: keywords, and the locals of the generated functions.
+var reserved = " alignas alignof and_eq asm auto bitand bitor bool case catch char class compl const constexpr " +
+	"const_cast decltype default delete do double dynamic_cast enum explicit export extern float friend goto inline int " +
+	"long mutable namespace new noexcept not_eq nullptr operator or_eq private protected public register reinterpret_cast " +
+	"short signed sizeof static static_assert static_cast struct switch template this thread_local throw true false try " +
+	"typedef typeid typename union unsigned using virtual void volatile wchar_t xor xor_eq " +
+	"call argv count values batch args launch request opcast ops std kVariants kArrays kAttrs kScratch int64_t errno "
+
+// variable is the C++ variable for a name of the definition.
+func variable(s string) string {
+	if strings.Contains(reserved, " "+s+" ") {
+		return s + "_"
+	}
+	return s
+}
+
+// intLiteral is an integer literal; the smallest one has no literal of its own.
+func intLiteral(n int64) string {
+	if n == math.MinInt64 {
+		return "INT64_MIN"
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// stringLiteral is a string literal. Octal escapes end after three digits, whatever follows.
+func stringLiteral(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, c := range []byte(s) {
+		switch {
+		case c == '"' || c == '\\' || c == '?': // "??" begins trigraphs
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c < ' ' || c > '~':
+			fmt.Fprintf(&b, "\\%03o", c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// enumerator is the DType enumerator of a short dtype name.
+func enumerator(short string) string {
+	return "opcast::DType::k" + strings.ToUpper(short[:1]) + short[1:]
+}
+
+// enumerators are the enumerators of dtype names, with commas between.
+func enumerators(short []string) string {
+	var out []string
+	for _, s := range short {
+		out = append(out, enumerator(s))
+	}
+	return strings.Join(out, ", ")
+}
+
+func typeName(short string) string {
+	d, _ := dtype.Lookup(short)
+	return d.CPP
+}

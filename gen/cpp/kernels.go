@@ -1,0 +1,211 @@
+package cpp
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/opcast/opcast/gen/view"
+	"github.com/opcast/opcast/internal/dtype"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// kernel is a variant as C++ sees it: the author's Function and the generated Supports, which is "" for a kernel that
+// takes every call on its device.
+type kernel struct {
+	opdef.Kernel
+	Function, DLDevice, Supports string
+}
+
+var dlDevices = map[string]string{"cpu": "kDLCPU", "cuda": "kDLCUDA", "rocm": "kDLROCM"}
+
+// Variants are the kernels of the op in dispatch order.
+func (v *opView) Variants() []kernel {
+	var out []kernel
+	for _, k := range v.KernelList() {
+		c := kernel{Kernel: k, Function: view.Pascal(k.Name), DLDevice: dlDevices[k.Device]}
+		if k.When != nil || len(k.DTypes) > 0 || k.Supported || c.ArchTest() != "" {
+			c.Supports = "Supports" + c.Function
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// Guard is the macro that keeps a function of the author only in libraries that are built for the kernel's device.
+func (k kernel) Guard() string { return "OPCAST_ON_" + strings.ToUpper(k.Device) }
+
+// Built is the condition of the preprocessor for that, "" where it always holds.
+func (k kernel) Built() string {
+	if k.Device == "cpu" {
+		return ""
+	}
+	return "OPCAST_" + strings.ToUpper(k.Device)
+}
+
+// Row is the kernel's row in the table of variants of an op.
+func (k kernel) Row(op string) string {
+	row := fmt.Sprintf("opcast::Variant<%sArgs>(%q, %s, %s(%s))", op, k.Name, k.DLDevice, k.Guard(), k.Function)
+	if k.Supports != "" {
+		row += ".Supported(" + k.Supports + ")"
+	}
+	if k.QueryWorkspace {
+		row += ".Workspace(" + k.Guard() + "(" + k.WorkspaceFunction() + "))"
+	}
+	if k.Scratch {
+		row += ".WithScratch()"
+	}
+	return row
+}
+
+var cudaArch = regexp.MustCompile(`^(\D*?) ?(\d+)[a-z]?$`)
+
+// ArchTest is the condition on the device's architecture; "" for none.
+func (k kernel) ArchTest() string {
+	m := cudaArch.FindStringSubmatch(k.Arch)
+	if k.Device != "cuda" || m == nil {
+		return ""
+	}
+	sign := m[1]
+	if sign == "" {
+		sign = "=="
+	}
+	return "launch.arch " + sign + " " + m[2]
+}
+
+// Conditions are the tests of a variant: each must hold, else its text is the reason for no.
+func (k kernel) Conditions(v *opView) []field {
+	var out []field
+	for _, d := range v.DTypes {
+		allowed, narrowed := k.DTypes[d.Name]
+		if !narrowed {
+			continue
+		}
+		var tests []string
+		for _, s := range allowed {
+			tests = append(tests, "args."+variable(d.Name)+" == "+enumerator(s))
+		}
+		text := fmt.Sprintf("needs %s to be %s", d.Name, rule.Or(rule.Long(allowed)))
+		out = append(out, field{Value: strings.Join(tests, " || "), Comment: text})
+	}
+	if k.When != nil {
+		p := exprPrinter(func(s string) string {
+			if _, isDType := dtype.Lookup(s); isDType {
+				return enumerator(s)
+			}
+			return "args." + variable(s)
+		})
+		out = append(out, field{Value: p.Print(k.When), Comment: "needs " + k.When.Text})
+	}
+	return out
+}
+
+// ArrayRows are the rows of the table of arrays: outputs, then inputs.
+func (v *opView) ArrayRows() []string {
+	var out []string
+	for _, a := range v.Outputs {
+		role := "Output"
+		if a.Saved {
+			role = "Saved"
+		}
+		out = append(out, arrayRow(&a, role))
+	}
+	for _, a := range v.Inputs {
+		role := "Input"
+		if a.Mutated {
+			role = "Mutated"
+		}
+		out = append(out, arrayRow(&a, role))
+	}
+	return out
+}
+
+func arrayRow(a *opdef.Arg, role string) string {
+	row := fmt.Sprintf("opcast::Array::%s(%q)", role, a.Name)
+	if absentWhen(a) != "" {
+		row += ".Optional()"
+	}
+	return row
+}
+
+// attrTypes are the named constructors of attributes by their types in a definition.
+var attrTypes = map[string]string{"int": "Int", "float": "Float", "bool": "Bool", "str": "Str"}
+
+// AttrRows are the rows of the table of attributes, in the definition's order.
+func (v *opView) AttrRows() []string {
+	var out []string
+	for i := range v.Attrs {
+		a := &v.Attrs[i]
+		kind := attrTypes[a.Type]
+		if a.Len > 0 {
+			kind = "Ints"
+		}
+		row := fmt.Sprintf("opcast::Attr::%s(%q)%s", kind, a.Name, defaultOf(a))
+		if a.Binds != "" {
+			row = fmt.Sprintf("opcast::Attr::DTypeOf(%q, %q, %s)", a.Name, rule.Carrier(v.Op, a.Binds).Name, choicesName(a))
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// defaultOf is the end of an attribute's row: what stands for it when a caller leaves it out.
+func defaultOf(a *opdef.Attr) string {
+	if a.DefaultExpr != nil {
+		return ".Computed()"
+	}
+	var value string
+	switch d := a.Default.(type) {
+	case nil:
+		return ""
+	case int64:
+		value = intLiteral(d)
+	case string:
+		value = stringLiteral(d)
+	case []int64:
+		value = listName(a)
+		if uniform(d) {
+			value = intLiteral(d[0])
+		}
+	default: // float and bool
+		value = fmt.Sprint(d)
+	}
+	return ".Default(" + value + ")"
+}
+
+// uniform says whether one integer stands for the list.
+func uniform(list []int64) bool {
+	return !slices.ContainsFunc(list, func(n int64) bool { return n != list[0] })
+}
+
+// Lists declare what rows of attributes refer to: defaults that are lists of different integers, and what a dtype
+// attribute may be.
+func (v *opView) Lists() []string {
+	var out []string
+	for i := range v.Attrs {
+		a := &v.Attrs[i]
+		if list, isList := a.Default.([]int64); isList && !uniform(list) {
+			var items []string
+			for _, n := range list {
+				items = append(items, intLiteral(n))
+			}
+			out = append(out, fmt.Sprintf("constexpr int64_t %s[] = {%s};", listName(a), strings.Join(items, ", ")))
+		}
+		if a.Binds != "" {
+			out = append(out, fmt.Sprintf("constexpr opcast::DType %s[] = {%s};", choicesName(a), v.choices(a.Binds)))
+		}
+	}
+	return out
+}
+
+// choices are the enumerators of what a dtype variable may be.
+func (v *opView) choices(name string) string {
+	i := slices.IndexFunc(v.DTypes, func(d opdef.DTypeVar) bool { return d.Name == name })
+	return enumerators(v.DTypes[i].OneOf)
+}
+
+func listName(a *opdef.Attr) string { return "kDefault_" + a.Name }
+
+func choicesName(a *opdef.Attr) string { return "kChoices_" + a.Name }

@@ -1,0 +1,204 @@
+package cpp
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/opcast/opcast/gen/view"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/expr"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// Statements is the body of the export: one C++ statement per rule, in order.
+func (v *opView) Statements() []string {
+	var out []string
+	for _, a := range slices.Concat(v.Inputs, v.Outputs, v.Scratch) {
+		out = append(out, fmt.Sprintf("const opcast::Tensor %s = call.Array(%d, %q);", variable(a.Name), v.Index(a.Name), a.Name))
+	}
+	out = append(out, v.hoisted()...)
+	view.Guarded(v.Program.Rules, v.statement, func(arg string, lines []string) {
+		out = append(out, ifGiven(arg, lines)...)
+	})
+	return out
+}
+
+// hoisted declares the sizes that rules on optional inputs bind: the block of an input that is given ends before their
+// use. A dtype always has a required input or an attr.
+func (v *opView) hoisted() []string {
+	var out []string
+	for _, r := range v.Program.Rules {
+		if r.Kind == rule.SizeBind && r.If != "" {
+			out = append(out, "int64_t "+variable(r.Symbol)+" = 0;")
+		}
+	}
+	return out
+}
+
+// step is one level of indentation.
+const step = "  "
+
+// ifGiven puts statements under the condition that an array is given; "" stands for no condition.
+func ifGiven(arg string, lines []string) []string {
+	if arg == "" {
+		return lines
+	}
+	return append(append([]string{"if (" + variable(arg) + ") {"}, view.Indent(step, lines)...), "}")
+}
+
+// statement prints one rule.
+func (v *opView) statement(r rule.Rule) []string {
+	name := variable(r.Arg)
+	switch r.Kind {
+	case rule.AttrType:
+		return v.readAttr(r.Attr)
+	case rule.AttrMin:
+		return v.attrBound(r, "AtLeast")
+	case rule.AttrMax:
+		return v.attrBound(r, "AtMost")
+	case rule.Device:
+		return one("call.SameDevice(%s, %s);", name, variable(r.Other))
+	case rule.DTypeIn:
+		out := one("call.DTypeIn(%s, {%s});", name, v.enumerators(r.Arg))
+		if r.Var != "" {
+			out = append(out, fmt.Sprintf("const opcast::DType %s = %s.dtype();", variable(r.Var), name))
+		}
+		return out
+	case rule.DTypeAs:
+		return one("call.DTypeAs(%s, %s, %q);", name, variable(r.Var), r.Other)
+	case rule.Rank:
+		if r.AtLeast {
+			return one("call.RankAtLeast(%s, %d);", name, r.Rank)
+		}
+		return one("call.Rank(%s, %d);", name, r.Rank)
+	case rule.BatchAs:
+		_, first := rule.Trailing(v.input(r.Other).Type)
+		return one("call.SameBatch(%s, %d, %s, %d);", name, r.Rank, variable(r.Other), first)
+	default:
+		return v.sizeStatement(r)
+	}
+}
+
+// sizeStatement prints the rules on sizes, on memory and on the whole call.
+func (v *opView) sizeStatement(r rule.Rule) []string {
+	name := variable(r.Arg)
+	switch r.Kind {
+	case rule.SizeBind:
+		if r.If != "" {
+			return one("%s = %s;", variable(r.Symbol), v.solve(r))
+		}
+		return one("const int64_t %s = %s;", variable(r.Symbol), v.solve(r))
+	case rule.SizeIs:
+		return one("call.Size(%s, %d, %s, {%s});", name, r.Dim, v.expr(r.Expr), v.whyList(r.Why))
+	case rule.Layout:
+		check := map[string]string{"": "Dense", "last": "LastDense", "any": "AnyStride"}[r.Stride]
+		return one("call.%s(%s); call.Data(%s);", check, name, name)
+	case rule.Distinct:
+		return one("call.Distinct(%s);", name)
+	case rule.Let:
+		return one("const int64_t %s = %s;", variable(r.Symbol), v.expr(r.Expr))
+	case rule.Require:
+		return one("call.Require(%s, %q, {%s});", v.expr(r.Expr), r.Form, v.whyList(r.Why))
+	case rule.OutSize:
+		return one("call.OutputSize(%q, %q, %s);", r.What, r.Form, v.expr(r.Expr))
+	case rule.Presence:
+		return one("call.Together(%s, %s);", name, variable(r.Other))
+	case rule.Output:
+		return v.output(r)
+	case rule.Scratch:
+		return v.scratchRules(r)
+	case rule.Apart:
+		return one("call.Apart(%s, {%s});", name, addresses(r.Others))
+	}
+	return nil
+}
+
+// one is a statement as the only line.
+func one(format string, args ...any) []string { return []string{fmt.Sprintf(format, args...)} }
+
+func (v *opView) expr(e *expr.Expr) string { return exprPrinter(variable).Print(e) }
+
+func (v *opView) solve(r rule.Rule) string {
+	name := variable(r.Arg)
+	if r.Form == r.Symbol {
+		return fmt.Sprintf("%s.size(%d)", name, r.Dim)
+	}
+	return fmt.Sprintf("call.Solve(%s, %d, %s, %s, %q)", name, r.Dim, v.expr(r.Coef), v.expr(r.Const), r.Form)
+}
+
+func (v *opView) whyList(why []rule.Origin) string {
+	var out []string
+	for _, w := range why {
+		of := "nullptr"
+		if w.Of != "" {
+			of = strconv.Quote(w.Of)
+		}
+		out = append(out, fmt.Sprintf("{%q, %s, %s}", w.Name, variable(w.Name), of))
+	}
+	return strings.Join(out, ", ")
+}
+
+// enumerators lists the dtypes that an argument may have.
+func (v *opView) enumerators(arg string) string {
+	var short []string
+	for _, a := range slices.Concat(v.Inputs, v.Outputs, v.Scratch) {
+		if a.Name != arg {
+			continue
+		}
+		short = []string{a.Type.DType}
+		for _, d := range v.DTypes {
+			if d.Name == a.Type.Var {
+				short = d.OneOf
+			}
+		}
+	}
+	return enumerators(short)
+}
+
+func (v *opView) readAttr(a *opdef.Attr) []string {
+	name, i := variable(a.Name), v.Index(a.Name)
+	switch {
+	case i < 0: // a dtype attr: the output carries it
+		return nil
+	case len(a.OneOf) > 0:
+		return one("const auto %s = static_cast<%s%s>(call.Choice(%d, %q, {%s}));", name, v.Pascal(), view.Pascal(a.Name), i, a.Name,
+			`"`+strings.Join(a.OneOf, `", "`)+`"`)
+	case a.Len > 0:
+		return one("std::array<int64_t, %d> %s; call.Ints(%d, %q, %d, %s.data());", a.Len, name, i, a.Name, a.Len, name)
+	case a.DefaultExpr != nil:
+		return one("auto %s = call.Given(%d) ? call.%s(%d, %q) : 0;", name, i, view.Pascal(a.Type), i, a.Name)
+	}
+	return one("const auto %s = call.%s(%d, %q);", name, view.Pascal(a.Type), i, a.Name)
+}
+
+func (v *opView) attrBound(r rule.Rule, check string) []string {
+	name, a := variable(r.Arg), r.Attr
+	call := fmt.Sprintf("call.%s(%q, %s, %s, %q);", check, a.Name, name, r.Bound, r.Bound)
+	if a.Type != "float" {
+		call = fmt.Sprintf("call.%s(%q, %s, %s);", check, a.Name, name, r.Bound)
+	}
+	switch {
+	case a.Len > 0:
+		call = fmt.Sprintf("for (int64_t i : %s) call.%s(%q, i, %s);", name, check, a.Name, r.Bound)
+	case a.DefaultExpr != nil:
+		call = fmt.Sprintf("if (call.Given(%d)) %s", v.Index(a.Name), call)
+	}
+	return []string{call}
+}
+
+// LateDefaults computes the absent attrs whose default is an expression, once sizes are known.
+func (v *opView) LateDefaults() []string {
+	var out []string
+	for _, a := range v.ABIAttrs() {
+		if a.DefaultExpr != nil {
+			print := exprPrinter
+			if a.Type == "float" {
+				print = floatPrinter
+			}
+			out = append(out, fmt.Sprintf("if (!call.Given(%d)) call.Default(%d, %s = %s);", v.Index(a.Name), v.Index(a.Name), variable(a.Name), print(variable).Print(a.DefaultExpr)))
+		}
+	}
+	return out
+}

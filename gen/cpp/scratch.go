@@ -1,0 +1,95 @@
+package cpp
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/expr"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// scratchNull says when a pointer to scratch is null, as the end of a comment; "" for never.
+func (v *opView) scratchNull() string {
+	if slices.ContainsFunc(v.KernelList(), func(k opdef.Kernel) bool { return !k.Scratch }) {
+		return ", null for kernels that take none"
+	}
+	return ""
+}
+
+// scratchRules check a scratch tensor that is given, as an output.
+func (v *opView) scratchRules(r rule.Rule) []string {
+	i := slices.IndexFunc(v.Scratch, func(a opdef.Arg) bool { return a.Name == r.Arg })
+	others := opdef.ArgNames(slices.Concat(v.Inputs, v.Outputs, v.Scratch[:i]))
+	return ifGiven(r.Arg, v.writtenRules(&v.Scratch[i], others))
+}
+
+// ScratchSizes declare the sizes of each scratch tensor. No name of a definition ends with an underscore.
+func (v *opView) ScratchSizes() []string {
+	var out []string
+	for i := range v.Scratch {
+		sizes := v.sizes(v.Scratch[i].Type)
+		out = append(out, fmt.Sprintf("const std::array<int64_t, %d> %s_sizes_ = {%s};", len(sizes), v.Scratch[i].Name, strings.Join(sizes, ", ")))
+	}
+	return out
+}
+
+// ScratchRows describe each scratch tensor to the dispatch.
+func (v *opView) ScratchRows() []string {
+	var out []string
+	for i := range v.Scratch {
+		a := &v.Scratch[i]
+		name := variable(a.Name)
+		dtype := variable(a.Type.Var)
+		if a.Type.Var == "" {
+			dtype = enumerator(a.Type.DType)
+		}
+		row := fmt.Sprintf("opcast::Scratch{%q, %s, &%s, &values.%s}.Sizes(%s_sizes_)", a.Name, dtype, name, name, a.Name)
+		if batch, trailing := v.batchOf(a.Type); batch != "nullptr" {
+			row += fmt.Sprintf(".LeadingDims(%s, %d)", batch, trailing)
+		}
+		if a.Zeroed {
+			row += ".Zeroed()"
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// Contents are the checks of what inputs hold, for debugging.
+func (v *opView) Contents() []string {
+	var out []string
+	for i := range v.Inputs {
+		in := &v.Inputs[i]
+		if in.Min != nil {
+			out = append(out, v.bound("ValuesAtLeast", in, in.Min))
+		}
+		if in.Max != nil {
+			out = append(out, v.bound("ValuesAtMost", in, in.Max))
+		}
+		if in.Sorted {
+			out = append(out, fmt.Sprintf("call.Ascending(%s);", variable(in.Name)))
+		}
+	}
+	return out
+}
+
+func (v *opView) bound(check string, in *opdef.Arg, e *expr.Expr) string {
+	value := v.expr(e)
+	text := strconv.Quote(value)
+	switch {
+	case !e.IsInteger():
+		value = floatPrinter(variable).Print(e)
+		text = "opcast::Number(" + value + ")"
+	case len(e.Symbols()) > 0:
+		value = "static_cast<double>(" + value + ")"
+		text = "std::to_string(" + v.expr(e) + ")"
+	}
+	var why []rule.Origin
+	for _, s := range e.Symbols() {
+		why = append(why, rule.Origin{Name: s, Of: v.Program.Origin[s]})
+	}
+	return fmt.Sprintf("call.%s(%s, %s, %s, {%s});", check, variable(in.Name), value, text, v.whyList(why))
+}

@@ -1,0 +1,96 @@
+// Package docs prints the pages of a collection's documentation.
+package docs
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/opcast/opcast/gen/python"
+	"github.com/opcast/opcast/gen/view"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rule"
+	"github.com/opcast/opcast/internal/transform"
+)
+
+// Emit gives a page per op and their index.
+func Emit(c *view.Collection) []view.Draft {
+	var out []view.Draft
+	for _, op := range c.Ops {
+		out = append(out, view.Draft{Template: "docs/op.md.tmpl", Path: "docs/ops/" + op.Name + ".md", Data: &page{op}})
+	}
+	index := struct {
+		Header string
+		Ops    []*view.Compiled
+	}{view.Header(), c.Ops}
+	return append(out, view.Draft{Template: "docs/index.md.tmpl", Path: "docs/ops/index.md", Data: index})
+}
+
+// page is an op as its page shows it.
+type page struct{ *view.Compiled }
+
+// Call is the op's signature as users of Python type it.
+func (v *page) Call() string { return python.Call(v.Op) }
+
+// DTypeNames maps each dtype variable to its long names.
+func (v *page) DTypeNames() []string {
+	var out []string
+	for _, d := range v.DTypes {
+		out = append(out, fmt.Sprintf("`%s` is %s.", d.Name, rule.Or(rule.Long(d.OneOf))))
+	}
+	return out
+}
+
+// Formula is the reference as text.
+func (v *page) Formula() string {
+	if v.Reference != "" {
+		return strings.TrimSpace(v.Reference)
+	}
+	return strings.TrimSpace(v.ReferenceModule)
+}
+
+// AttrRow describes the values of an attr.
+func (v *page) AttrRow(a opdef.Attr) string {
+	parts := []string{a.Type}
+	if len(a.OneOf) > 0 {
+		parts = append(parts, rule.Quoted(a.OneOf))
+	}
+	if a.Min != nil {
+		parts = append(parts, "at least "+rule.Number(a.Min))
+	}
+	if a.Max != nil {
+		parts = append(parts, "at most "+rule.Number(a.Max))
+	}
+	if a.HasDefault {
+		parts = append(parts, "default "+python.DefaultText(&a))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Facts says how the op behaves under transformations: "**vmap**: ...".
+func (v *page) Facts() []string {
+	var out []string
+	for _, f := range transform.Facts(v.Op) {
+		out = append(out, "**"+f.Topic+"**: "+f.Text)
+	}
+	return out
+}
+
+// ResultRow is the name of a result, and when it exists.
+func (v *page) ResultRow(a opdef.Arg) string {
+	switch {
+	case a.PresentIf != "":
+		return "`" + a.Name + "` (with `" + a.PresentIf + "`)"
+	case a.Mutated:
+		return "`" + a.Name + "` (overwritten)"
+	}
+	return "`" + a.Name + "`"
+}
+
+// KernelNames lists the variants.
+func (v *page) KernelNames() string {
+	var names []string
+	for _, k := range v.KernelList() {
+		names = append(names, k.Name)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,236 @@
+package python
+
+import (
+	"path"
+	"strings"
+
+	"github.com/opcast/opcast/gen/view"
+	"github.com/opcast/opcast/internal/opdef/expr"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// checks gives _checks.py of the backend package: the rules of every op as Python statements.
+func checks(c *view.Collection) view.Draft {
+	all := struct {
+		Header string
+		Ops    []*checkView
+	}{Header: view.Header()}
+	for _, op := range c.Ops {
+		all.Ops = append(all.Ops, &checkView{op})
+	}
+	return view.Draft{Template: "checks/checks.py.tmpl", Path: path.Join(backendDir(c), "_checks.py"), Data: all}
+}
+
+// checkView prints the rules of an op as Python statements. Arguments keep their names with a prefix, so that no name of
+// a definition can hide a local of the function: x_ is the array x, x_s its shape, x_t its dtype.
+type checkView struct{ *view.Compiled }
+
+// variable is the one that holds an argument, a size or a dtype of the definition.
+func variable(name string) code { return reading(name + "_") }
+
+// shapeOf and dtypeOf are the variables that hold the shape and the dtype of an array.
+func shapeOf(arg string) code { return reading(arg + "_s") }
+
+func dtypeOf(arg string) code { return reading(arg + "_t") }
+
+// batch is the variable that holds the leading dims.
+var batch = reading("batch")
+
+// named is the pair of an argument's name and its value.
+func named(arg string) code { return codef("(%q, %s)", arg, variable(arg)) }
+
+// Parameters is the parameter list: framework, inputs, attrs, out; all positional.
+func (v *checkView) Parameters() string {
+	out := []string{"fw: Framework"}
+	for _, a := range v.Inputs {
+		out = append(out, variable(a.Name).text+": Any")
+	}
+	for _, a := range v.Attrs {
+		out = append(out, variable(a.Name).text+": Any")
+	}
+	return "\n    " + strings.Join(append(out, "out: tuple[Any, ...] | None = None"), ",\n    ") + ",\n"
+}
+
+// Lines is the body: the statements of each rule, then the specs.
+func (v *checkView) Lines() []string {
+	var needed, all []code
+	for _, a := range v.Inputs {
+		all = append(all, named(a.Name))
+		if !a.Optional {
+			needed = append(needed, named(a.Name))
+		}
+	}
+	out := append(do("_r.required(op, %s)", tupleOf(needed)), do("_r.arrays(fw, op, %s)", tupleOf(all))...)
+	out = append(out, ruled(v.Program.Rules, v.statement)...)
+	return wrap(lines(dropUnused(append(out, v.result(tupleOf(all))...))))
+}
+
+// ruled are the statements of rules; those on an optional input stand under the condition that it is given.
+func ruled(rules []rule.Rule, print func(rule.Rule) []statement) (out []statement) {
+	view.Guarded(rules, print, func(arg string, body []statement) {
+		if arg != "" {
+			body = ifGiven(variable(arg), body)
+		}
+		out = append(out, body...)
+	})
+	return out
+}
+
+func quotedTuple(items []string) string { return tupleNode("", quoted(items)).flat() }
+
+func (v *checkView) expr(e *expr.Expr) (c code) {
+	c.text = exprPrinter(noting(&c, variable)).Print(e)
+	return c
+}
+
+func (v *checkView) statement(r rule.Rule) []statement {
+	arg := variable(r.Arg)
+	switch r.Kind {
+	case rule.AttrType:
+		return v.readAttr(r)
+	case rule.AttrMin:
+		return v.bound(r, ">=", "at_least")
+	case rule.AttrMax:
+		return v.bound(r, "<=", "at_most")
+	case rule.AttrOneOf:
+		allowed := quotedTuple(r.Allowed)
+		return raise(codef("%s not in %s", arg, allowed), "_r.choice(op, %q, %s, %s)", r.Arg, allowed, arg)
+	case rule.Device:
+		return do("_r.same_device(fw, op, %q, %s, %q, %s)", r.Arg, arg, r.Other, variable(r.Other))
+	case rule.DTypeIn:
+		return v.dtypeIn(r)
+	case rule.DTypeAs:
+		want := variable(v.dtypeVar(r.Arg))
+		return append(set(codef("fw.dtype(%s)", arg), dtypeOf(r.Arg)),
+			raise(codef("%s != %s", dtypeOf(r.Arg), want), "_r.dtype_as(op, %q, %s, %q, %s)", r.Arg, want, r.Other, dtypeOf(r.Arg))...)
+	case rule.Rank:
+		return v.rank(r)
+	default:
+		return v.size(r)
+	}
+}
+
+func (v *checkView) dtypeIn(r rule.Rule) []statement {
+	targets := []code{dtypeOf(r.Arg)}
+	if r.Var != "" {
+		targets = []code{variable(r.Var), dtypeOf(r.Arg)}
+	}
+	allowed := quotedTuple(r.Allowed)
+	return append(set(codef("fw.dtype(%s)", variable(r.Arg)), targets...),
+		raise(codef("%s not in %s", dtypeOf(r.Arg), allowed), "_r.dtype_in(op, %q, %s, %s)", r.Arg, allowed, dtypeOf(r.Arg))...)
+}
+
+func (v *checkView) dtypeVar(arg string) string {
+	i := v.InputIndex(arg)
+	return v.Inputs[i].Type.Var
+}
+
+func (v *checkView) rank(r rule.Rule) []statement {
+	shape := shapeOf(r.Arg)
+	out := set(codef("fw.shape(%s)", variable(r.Arg)), shape)
+	if r.AtLeast {
+		if r.Rank == 0 {
+			return out
+		}
+		return append(out, raise(codef("len(%s) < %d", shape, r.Rank), "_r.rank(op, %q, %d, %s, \"at least \")", r.Arg, r.Rank, shape)...)
+	}
+	return append(out, raise(codef("len(%s) != %d", shape, r.Rank), "_r.rank(op, %q, %d, %s)", r.Arg, r.Rank, shape)...)
+}
+
+func (v *checkView) size(r rule.Rule) []statement {
+	arg, shape := variable(r.Arg), shapeOf(r.Arg)
+	switch r.Kind {
+	case rule.BatchBind:
+		return set(codef("tuple(%s)", leading(shape, r.Rank)), batch)
+	case rule.BatchAs:
+		return raise(codef("tuple(%s) != %s", leading(shape, r.Rank), batch), "_r.batch(op, %q, %s, %q, %s)", r.Arg, batch, r.Other, shape)
+	case rule.SizeBind:
+		if r.Form == r.Symbol {
+			return set(codef("%s[%d]", shape, r.Dim), variable(r.Symbol))
+		}
+		value := codef("_r.solve(op, %q, %s, %d, %s, %s, %q)", r.Arg, shape, r.Dim, v.expr(r.Coef), v.expr(r.Const), r.Form)
+		return set(value, variable(r.Symbol))
+	case rule.SizeIs:
+		want := v.expr(r.Expr)
+		return raise(codef("%s[%d] != %s", shape, r.Dim, want), "_r.size(op, %q, %s, %d, %s, %s)", r.Arg, shape, r.Dim, want, v.why(r.Why))
+	case rule.Let:
+		return v.let(r)
+	case rule.Require:
+		return raise(codef("not (%s)", v.expr(r.Expr)), "_r.require(op, %q, %s)", r.Form, v.why(r.Why))
+	case rule.Layout:
+		if r.Mutated {
+			return do("fw.check_mutated(op, %q, %s, %q)", r.Arg, arg, r.Stride)
+		}
+	case rule.Distinct:
+		return do("_m.distinct(fw, op, %q, %s)", r.Arg, arg)
+	case rule.OutSize:
+		size := v.expr(r.Expr)
+		return raise(codef("%s < 0", size), "_r.negative_size(op, %q, %q, %s)", r.What, r.Form, size)
+	}
+	return nil
+}
+
+// let computes a size, in several lines if it is long.
+func (v *checkView) let(r rule.Rule) []statement {
+	var out []statement
+	for _, part := range split(exprPrinter(func(s string) string { return variable(s).text }), r.Symbol, r.Expr, lineLength-len(step)) {
+		out = append(out, set(v.expr(part.Expr), variable(part.Name))...)
+	}
+	return out
+}
+
+// leading are the leading dims of a shape, all but some trailing ones.
+func leading(shape code, trailing int) code {
+	if trailing == 0 {
+		return shape
+	}
+	return codef("%s[:-%d]", shape, trailing)
+}
+
+func (v *checkView) why(why []rule.Origin) code {
+	var out []code
+	for _, w := range why {
+		out = append(out, codef("(%q, %s, %q)", w.Name, variable(w.Name), w.Of))
+	}
+	return tupleOf(out)
+}
+
+// readAttr normalises an attr to the type that crosses the ABI; an absent computed default stays None.
+func (v *checkView) readAttr(r rule.Rule) []statement {
+	a, arg := r.Attr, variable(r.Arg)
+	switch {
+	case a.Type == "dtype":
+		return v.readDType(r)
+	case a.Len > 0:
+		return set(codef("_r.as_ints(op, %q, %s, %d)", a.Name, arg, a.Len), arg)
+	}
+	read := set(codef("_r.as_%s(op, %q, %s)", a.Type, a.Name, arg), arg)
+	if a.DefaultExpr != nil {
+		return ifGiven(arg, read)
+	}
+	return read
+}
+
+// readDType leaves an absent dtype attr None where it has a default: that names a dtype variable, which is known later.
+func (v *checkView) readDType(r rule.Rule) []statement {
+	arg := variable(r.Arg)
+	read := set(codef("_r.as_dtype(fw, op, %q, %s, %s)", r.Arg, arg, quotedTuple(r.Allowed)), arg)
+	if !r.Attr.HasDefault {
+		return read
+	}
+	return ifGiven(arg, read)
+}
+
+func (v *checkView) bound(r rule.Rule, sign, text string) []statement {
+	arg, item := variable(r.Arg), reading("item")
+	within := func(value code) []statement {
+		return raise(codef("not %s %s %s", value, sign, r.Bound), "_r.%s(op, %q, %q, %s)", text, r.Arg, r.Bound, value)
+	}
+	switch {
+	case r.Attr.Len > 0:
+		return block(codef("for %s in %s:", item, arg), within(item))
+	case r.Attr.DefaultExpr != nil:
+		return ifGiven(arg, within(arg))
+	}
+	return within(arg)
+}

@@ -1,0 +1,85 @@
+package python
+
+import (
+	"slices"
+
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// result prints the specs of outputs and scratch, the checks on given outputs and on overwritten inputs, and the return.
+func (v *checkView) result(inputs code) []statement {
+	var specs, attrs []code
+	for _, out := range slices.Concat(v.Outputs, v.Scratch) {
+		spec := codef("(%s, %s)", v.shape(out.Type), v.dtype(out.Type))
+		if out.PresentIf != "" {
+			spec = codef("None if %s is None else %s", variable(out.PresentIf), spec)
+		}
+		specs = append(specs, spec)
+	}
+	for _, a := range v.ABIAttrs() {
+		attrs = append(attrs, variable(a.Name))
+	}
+	body := do("specs: _m.Specs = %s", tupleOf(specs))
+	body = append(body, v.given(inputs)...)
+	for _, r := range v.Program.Rules {
+		if r.Kind == rule.Apart {
+			var others []code
+			for _, name := range r.Others {
+				others = append(others, named(name))
+			}
+			body = append(body, do("_m.apart(fw, op, %q, %s, %s)", r.Arg, variable(r.Arg), tupleOf(others))...)
+		}
+	}
+	return append(body, do("return specs, %s", tupleOf(attrs))...)
+}
+
+// given prints the checks on the outputs that a call gives: those that are results. An op that overwrites inputs takes none.
+func (v *checkView) given(inputs code) []statement {
+	if len(v.Mutated()) > 0 {
+		return nil
+	}
+	var names, partners, conditions []string
+	for _, out := range v.Results() {
+		from := v.Program.DTypeOf[out.Type.Var]
+		if v.InputIndex(from) < 0 {
+			from = ""
+		}
+		names, partners, conditions = append(names, out.Name), append(partners, from), append(conditions, out.PresentIf)
+	}
+	call := codef("_m.outputs(fw, op, %s, specs, out, %s, %s", quotedTuple(names), inputs, quotedTuple(partners))
+	if slices.ContainsFunc(conditions, func(c string) bool { return c != "" }) {
+		call = codef("%s, %s", call, quotedTuple(conditions))
+	}
+	return block(codef("if out is not None:"), do("%s)", call))
+}
+
+func (v *checkView) shape(t opdef.Type) code {
+	var dims []code
+	for _, d := range t.Dims {
+		if d.Star {
+			dims = append(dims, codef("*%s", batch))
+		} else {
+			dims = append(dims, v.expr(d.Expr))
+		}
+	}
+	return tupleOf(dims)
+}
+
+// dtype prints the long dtype name of an output as an expression.
+func (v *checkView) dtype(t opdef.Type) code {
+	if t.Var == "" {
+		return codef("%q", rule.Long([]string{t.DType})[0])
+	}
+	for _, a := range v.Attrs {
+		if a.Binds != t.Var {
+			continue
+		}
+		fallback, _ := a.Default.(string)
+		if _, isVar := v.Program.DTypeOf[fallback]; isVar {
+			return codef("%s if %s is None else %s", variable(fallback), variable(a.Name), variable(a.Name))
+		}
+		return codef("%q if %s is None else %s", rule.Long([]string{fallback})[0], variable(a.Name), variable(a.Name))
+	}
+	return variable(t.Var)
+}

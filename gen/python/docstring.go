@@ -1,0 +1,189 @@
+package python
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// docWidth is the length of a docstring's line without its indentation.
+const docWidth = lineLength - 4
+
+// Doc is the function's docstring in NumPy style, without quotes and indentation. It is the same for every framework but
+// for the type of the arrays.
+func (v *function) Doc() []string {
+	d := &docText{}
+	d.paragraph("", v.Op.Doc)
+	if v.Deprecated != "" {
+		d.lines = append(d.lines, "")
+		d.paragraph("", "Deprecated: "+v.Deprecated+".")
+	}
+	d.section("Parameters")
+	for i := range v.Inputs {
+		a := &v.Inputs[i]
+		kind := v.FW.Python.Array
+		if a.Optional {
+			kind += ", optional"
+		}
+		d.item(a.Name+" : "+kind, a.Doc, v.shapeText(a), v.memoryText(a))
+	}
+	for i := range v.Attrs {
+		a := &v.Attrs[i]
+		d.item(a.Name+" : "+attrText(a), a.Doc, rangeText(a))
+	}
+	if v.HasOut() {
+		d.item("out : "+v.outText()+", optional", "Where to write: contiguous, never resized, apart from the inputs.")
+	}
+	d.section("Returns")
+	for _, a := range v.Op.Results() {
+		v.returned(d, &a)
+	}
+	v.errors(d)
+	v.notes(d)
+	return d.lines
+}
+
+// outText is the type of the out argument.
+func (v *function) outText() string {
+	results := v.Op.Results()
+	if len(results) == 1 {
+		return v.FW.Python.Array
+	}
+	text := fmt.Sprintf("tuple of %d %s", len(results), v.FW.Python.Array)
+	if slices.ContainsFunc(results, func(a opdef.Arg) bool { return a.PresentIf != "" }) {
+		text += " or None"
+	}
+	return text
+}
+
+// returned appends a result: an output, or an input that the op overwrites.
+func (v *function) returned(d *docText, a *opdef.Arg) {
+	switch {
+	case a.PresentIf != "":
+		d.item(a.Name+" : "+v.FW.Python.Array+" or None", a.Doc, v.shapeText(a), "None where "+a.PresentIf+" is.")
+	case a.Mutated && v.FW.Python.Out:
+		d.item(a.Name+" : "+v.FW.Python.Array, "The argument itself, overwritten.")
+	case a.Mutated:
+		d.item(a.Name+" : "+v.FW.Python.Array, "The new values of the argument.")
+	default:
+		d.item(a.Name+" : "+v.FW.Python.Array, a.Doc, v.shapeText(a))
+	}
+}
+
+// shapeText says shape and dtypes: "“T[*, N]“, T is float32 or float16".
+func (v *function) shapeText(a *opdef.Arg) string {
+	for _, d := range v.DTypes {
+		if d.Name == a.Type.Var {
+			return fmt.Sprintf("``%s``, %s is %s.", a.Type.Text, d.Name, rule.Or(rule.Long(d.OneOf)))
+		}
+	}
+	return fmt.Sprintf("``%s``, %s.", a.Type.Text, rule.Long([]string{a.Type.DType})[0])
+}
+
+// memoryText says what happens to the memory of an input: it is overwritten, or copied where the kernels cannot read it.
+func (v *function) memoryText(a *opdef.Arg) string {
+	where := map[string]string{"": "contiguous, ", "last": "contiguous in its last dimension, "}[a.Stride]
+	switch {
+	case a.Mutated && v.FW.Python.Out:
+		return "Overwritten: " + where + "apart from the other arguments."
+	case a.Mutated:
+		return "Overwritten: the result is a new array, in the same memory if the argument is donated."
+	case a.Stride == "any":
+		return ""
+	case a.Stride == "last":
+		return "Copied if its last dimension is not contiguous."
+	}
+	return "Copied if it is not contiguous."
+}
+
+func attrText(a *opdef.Attr) string {
+	text := a.Type
+	switch {
+	case len(a.OneOf) > 0:
+		text = "{" + rule.Quoted(a.OneOf) + "}"
+	case a.Len > 0:
+		text = fmt.Sprintf("int or %d ints", a.Len)
+	case a.Len < 0:
+		text = "sequence of ints"
+	}
+	if a.HasDefault {
+		text += ", default " + DefaultText(a)
+	}
+	return text
+}
+
+func rangeText(a *opdef.Attr) string {
+	switch {
+	case a.Min != nil && a.Max != nil:
+		return fmt.Sprintf("From %s to %s.", rule.Number(a.Min), rule.Number(a.Max))
+	case a.Min != nil:
+		return "At least " + rule.Number(a.Min) + "."
+	case a.Max != nil:
+		return "At most " + rule.Number(a.Max) + "."
+	}
+	return ""
+}
+
+func (v *function) errors(d *docText) {
+	d.section("Raises")
+	d.item("TypeError", "An argument is missing, is no array, or has a type or dtype that is not listed above.")
+	d.item("ValueError", "Shapes, devices or memory do not fit together, or an attribute is out of range.")
+	derivative := "no gradient where one is wanted."
+	if v.Gradient != nil {
+		derivative = "a derivative in forward mode or of second order is wanted."
+	}
+	d.item("NotImplementedError", "There is no kernel for the device and dtypes, or "+derivative)
+}
+
+func (v *function) notes(d *docText) {
+	d.section("Notes")
+	if v.Reference == "" {
+		folder := v.File[:strings.LastIndex(v.File, "/")+1]
+		d.paragraph("", fmt.Sprintf("The definition is %s, the reference %s%s.py.", v.File, folder, v.Name))
+		return
+	}
+	d.paragraph("", fmt.Sprintf("The definition is %s. Up to rounding, the op computes, with xp = numpy::", v.File))
+	d.add("")
+	for _, line := range strings.Split(strings.TrimSpace(v.Reference), "\n") {
+		d.add(strings.TrimRight("    "+line, " \t"))
+	}
+}
+
+// docText collects the lines of a docstring.
+type docText struct{ lines []string }
+
+// add appends a line; a docstring is no raw string, so backslashes are doubled and triple quotes broken.
+func (d *docText) add(line string) {
+	d.lines = append(d.lines, strings.NewReplacer(`\`, `\\`, `"""`, `\"\"\"`).Replace(line))
+}
+
+func (d *docText) section(title string) {
+	d.add("")
+	d.add(title)
+	d.add(strings.Repeat("-", len(title)))
+}
+
+// item appends a term and its description.
+func (d *docText) item(term string, sentences ...string) {
+	d.add(term)
+	d.paragraph("    ", strings.Join(strings.Fields(strings.Join(sentences, " ")), " "))
+}
+
+// paragraph appends text broken at spaces.
+func (d *docText) paragraph(indent, text string) {
+	line := indent
+	for _, word := range strings.Fields(text) {
+		if len(line) > len(indent) && len(line)+1+len(word) > docWidth {
+			d.add(line)
+			line = indent
+		}
+		if len(line) > len(indent) {
+			line += " "
+		}
+		line += word
+	}
+	d.add(line)
+}

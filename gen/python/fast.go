@@ -1,0 +1,215 @@
+package python
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/opcast/opcast/gen/view"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/expr"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// The fast path of a generated function allocates the outputs and calls the kernel, which checks everything. What goes
+// wrong before or there is left to the general call. So the shapes here are computed without any check.
+
+// fastIndent is the indentation of the fast path where it is deepest.
+const fastIndent = 20
+
+// fastShapes prints the lines that the shapes of what is allocated need: the shapes of inputs as _x_shape, lists of attrs
+// as _pad_ints, then the named sizes as P_.
+func (v *function) fastShapes(allocated []opdef.Arg) []string {
+	var used []string
+	for _, a := range allocated {
+		if v.twin(&a) == "" {
+			used = append(used, commaSeparated(v.fastItems(a.Type)).reads...)
+		}
+	}
+	var lets []string
+	for i := len(v.Lets) - 1; i >= 0; i-- { // a let may use earlier ones
+		if l := v.Lets[i]; slices.Contains(used, l.Name+"_") {
+			more := v.fastLet(l)
+			lets = append(lines(more), lets...)
+			for _, s := range more {
+				used = append(used, s.reads...)
+			}
+		}
+	}
+	var out []string
+	for _, a := range v.Inputs {
+		if slices.Contains(used, "_"+a.Name+"_shape") {
+			out = append(out, fmt.Sprintf("_%s_shape = %s.shape", a.Name, a.Name))
+		}
+	}
+	for _, a := range v.Attrs {
+		if name := fastInts(a.Name); slices.Contains(used, name) {
+			out = append(out, fmt.Sprintf("%s = (%s,) * %d if isinstance(%s, int) else %s", name, a.Name, a.Len, a.Name, a.Name))
+		}
+	}
+	return append(out, lets...)
+}
+
+// fastLet computes a named size.
+func (v *function) fastLet(l opdef.Let) []statement {
+	var out []statement
+	name := func(symbol string) string { return v.fastSymbol(symbol).text }
+	for _, part := range split(fastPrinter(name), l.Name, l.Expr, lineLength-fastIndent) {
+		out = append(out, set(v.fastExpr(part.Expr), v.fastSymbol(part.Name))...)
+	}
+	return out
+}
+
+// twin is the input that is given where the output exists and has its shape and dtype variable, or "".
+func (v *function) twin(out *opdef.Arg) string {
+	for _, a := range v.Inputs {
+		if (!a.Optional || a.Name == out.PresentIf) && out.Type.Var != "" && a.Type.Text == out.Type.Text {
+			return a.Name
+		}
+	}
+	return ""
+}
+
+// fastShape prints the shape of an output as a tuple.
+func (v *function) fastShape(t opdef.Type) string { return tupleOf(v.fastItems(t)).text }
+
+// fastItems prints what the tuple holds.
+func (v *function) fastItems(t opdef.Type) []code {
+	var dims []code
+	keep := 0 // trailing dims of the input that binds the leading ones which are not part of them
+	batch := ""
+	for _, d := range t.Dims {
+		if d.Star {
+			batch, keep = v.Program.BatchOf, v.trailing(v.Program.BatchOf)
+			continue
+		}
+		dim := v.fastExpr(d.Expr)
+		if d.Expr.Op == expr.OpSymbol && strings.HasPrefix(dim.text, "(") {
+			dim.text = dim.text[1 : len(dim.text)-1] // one symbol needs no parentheses
+		}
+		if len(dims) == 0 && keep > 0 && dim.text == fmt.Sprintf("_%s_shape[-%d]", batch, keep) {
+			keep-- // the next dim of the same input
+			continue
+		}
+		dims = append(dims, dim)
+	}
+	switch {
+	case batch == "":
+	case keep == 0:
+		dims = append([]code{codef("*%s", fastShapeOf(batch))}, dims...)
+	default:
+		dims = append([]code{codef("*%s[:-%d]", fastShapeOf(batch), keep)}, dims...)
+	}
+	return dims
+}
+
+func (v *function) trailing(input string) int {
+	_, fixed := rule.Trailing(v.Inputs[v.InputIndex(input)].Type)
+	return fixed
+}
+
+// fastExpr prints an expression over the shapes of the inputs.
+func (v *function) fastExpr(e *expr.Expr) (c code) {
+	c.text = fastPrinter(noting(&c, v.fastSymbol)).Print(e)
+	return c
+}
+
+func (v *function) fastSymbol(name string) code {
+	for _, r := range v.Program.Rules {
+		switch {
+		case r.Symbol == name && r.Kind == rule.Let:
+			return reading(name + "_")
+		case r.Symbol == name && r.Kind == rule.SizeBind:
+			return v.solved(r)
+		}
+	}
+	if slices.ContainsFunc(v.Attrs, func(a opdef.Attr) bool { return a.Name == name && a.Len > 0 }) {
+		return reading(fastInts(name))
+	}
+	return reading(name) // another attr, or a part of a let
+}
+
+func fastInts(attr string) string { return "_" + attr + "_ints" }
+
+// fastShapeOf is the variable that holds the shape of an input.
+func fastShapeOf(input string) code { return reading("_" + input + "_shape") }
+
+// solved is the x with coef * x + const == size.
+func (v *function) solved(r rule.Rule) code {
+	c := codef("%s[%d]", fastShapeOf(r.Arg), r.Dim)
+	if r.Form == r.Symbol {
+		return c
+	}
+	p := fastPrinter(noting(&c, v.fastSymbol))
+	if r.Const.Op != expr.OpConst || r.Const.Value != 0 {
+		c.text = fmt.Sprintf("(%s - %s)", c.text, p.Operand(r.Const))
+	}
+	if r.Coef.Op != expr.OpConst || r.Coef.Value != 1 {
+		c.text = fmt.Sprintf("(%s // %s)", c.text, p.Operand(r.Coef))
+	}
+	return c
+}
+
+func fastPrinter(name func(string) string) view.Printer {
+	p := exprPrinter(name)
+	for _, op := range []expr.Op{expr.OpFloorDiv, expr.OpMod} {
+		delete(p.Call, op)
+		p.Infix[op] = string(op)
+	}
+	p.Call[expr.OpCeilDiv] = "-(-(%s) // (%s))"
+	p.Call[expr.OpPow] = "(%s) ** min(%s, 64)" // a larger one fits nowhere, and would take long
+	p.Sum, p.Fit = "sum(%s)", ""
+	return p
+}
+
+// fastDType prints the dtype of an output as the framework's object; fixed formats a long name.
+func (v *function) fastDType(t opdef.Type, fixed string) string {
+	if t.Var == "" {
+		return fmt.Sprintf(fixed, rule.Long([]string{t.DType})[0])
+	}
+	for i := range v.Attrs {
+		a := &v.Attrs[i]
+		if a.Binds != t.Var {
+			continue
+		}
+		if !a.HasDefault {
+			return a.Name
+		}
+		name, _ := a.Default.(string)
+		value := fmt.Sprintf(fixed, rule.Long([]string{name})[0])
+		if from := v.Program.DTypeOf[name]; from != "" {
+			value = from + ".dtype"
+		}
+		return fmt.Sprintf("%s if %s is None else %s", value, a.Name, a.Name)
+	}
+	return v.Program.DTypeOf[t.Var] + ".dtype"
+}
+
+// kernelCall calls the kernel, in code of the given indentation.
+func (v *function) kernelCall(depth int) string {
+	return bracketed(strings.Repeat(" ", depth), "_kernel(", v.kernelArgs(), ")")[depth:]
+}
+
+// kernelArgs are the arguments of the export: outputs, inputs, attrs, scratch. Nobody wants a gradient, so none is saved
+// for it.
+func (v *function) kernelArgs() []string {
+	var args []string
+	for _, a := range v.Outputs {
+		if a.Saved {
+			args = append(args, "None")
+		} else {
+			args = append(args, a.Name)
+		}
+	}
+	args = append(args, v.inputNames()...)
+	args = append(args, v.attrNames(func(a *opdef.Attr) bool { return a.Binds == "" }, "")...)
+	return append(args, opdef.ArgNames(v.Scratch)...)
+}
+
+// Results is what the fast path returns.
+func (v *function) Results() string {
+	if results := v.Op.Results(); len(results) > 0 {
+		return strings.Join(opdef.ArgNames(results), ", ")
+	}
+	return "None"
+}

@@ -1,0 +1,169 @@
+package python
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/opcast/opcast/gen/view"
+	"github.com/opcast/opcast/internal/framework"
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// function is an op as its Python function shows it.
+type function struct {
+	*view.Compiled
+	FW framework.Framework
+}
+
+// PyHash is the schema hash as ruff format writes it.
+func (v *function) PyHash() string { return fmt.Sprintf("0x%016X", v.Hash()) }
+
+// Required counts the inputs that a call must give.
+func (v *function) Required() int {
+	n := 0
+	for _, a := range v.Inputs {
+		if !a.Optional {
+			n++
+		}
+	}
+	return n
+}
+
+// Def is the head of the function.
+func (v *function) Def() string {
+	hint := v.FW.Python.Hint
+	return bracketed("", "def "+v.Name+"(", v.parameters(hint, hint, " = _rt.REQUIRED", "Any"), ") -> "+v.result(hint)+":")
+}
+
+// Stub is the function's true signature for type checkers.
+func (v *function) Stub() string {
+	array, result := v.FW.Stub.Array, v.FW.Stub.Result
+	return bracketed("", "def "+v.Name+"(", v.parameters(array, result, "", v.FW.Stub.DType), ") -> "+v.result(result)+": ...")
+}
+
+func (v *function) parameters(array, result, required, dtype string) []string {
+	var out []string
+	for _, a := range v.Inputs {
+		if a.Optional {
+			out = append(out, a.Name+": "+array+" | None = None")
+		} else {
+			out = append(out, a.Name+": "+array+required)
+		}
+	}
+	if len(v.Attrs) > 0 || v.HasOut() {
+		out = append(out, "*")
+	}
+	for i := range v.Attrs {
+		out = append(out, parameter(&v.Attrs[i], dtype))
+	}
+	if v.HasOut() {
+		out = append(out, "out: "+strings.TrimSuffix(v.result(result), " | None")+" | None = None")
+	}
+	return out
+}
+
+// HasOut says whether results can go to given arrays: not where the op itself says which arrays it overwrites.
+func (v *function) HasOut() bool { return v.FW.Python.Out && len(v.Mutated()) == 0 }
+
+// result is the annotation of what the function returns.
+func (v *function) result(hint string) string {
+	var types []string
+	for _, a := range v.Op.Results() {
+		if a.PresentIf != "" {
+			types = append(types, hint+" | None")
+		} else {
+			types = append(types, hint)
+		}
+	}
+	switch len(types) {
+	case 0:
+		return "None"
+	case 1:
+		return types[0]
+	}
+	return "tuple[" + strings.Join(types, ", ") + "]"
+}
+
+// Imports are the lines that bring in what the annotations name, with an empty line between groups.
+func (v *function) Imports() []string {
+	var out []string
+	if slices.ContainsFunc(v.Attrs, func(a opdef.Attr) bool { return a.Len != 0 }) {
+		out = append(out, "from collections.abc import Sequence")
+	}
+	if slices.ContainsFunc(v.Attrs, func(a opdef.Attr) bool { return a.Type == "dtype" }) {
+		out = append(out, "from typing import Any")
+	}
+	if len(out) > 0 {
+		out = append(out, "")
+	}
+	return append(out, v.FW.Python.Import)
+}
+
+// Docstring is the function's docstring, indented, with its quotes.
+func (v *function) Docstring() string {
+	text := strings.Join(v.Doc(), "\n    ")
+	return strings.ReplaceAll(`    """`+text+"\n    \"\"\"", "\n    \n", "\n\n")
+}
+
+// InputTuple is the tuple of all inputs, as the general call takes them.
+func (v *function) InputTuple() string { return tuple(v.inputNames()) }
+
+// AttrTuple is the tuple of all attrs.
+func (v *function) AttrTuple() string {
+	return tuple(v.attrNames(allAttrs, ""))
+}
+
+func (v *function) inputNames() []string { return opdef.ArgNames(v.Inputs) }
+
+func (v *function) attrNames(keep func(*opdef.Attr) bool, suffix string) []string {
+	var out []string
+	for i := range v.Attrs {
+		if keep(&v.Attrs[i]) {
+			out = append(out, v.Attrs[i].Name+suffix)
+		}
+	}
+	return out
+}
+
+func allAttrs(*opdef.Attr) bool { return true }
+
+// each formats a condition for every input; an absent optional one meets it.
+func (v *function) each(format string) []boolean {
+	var out []boolean
+	for _, a := range v.Inputs {
+		condition := test(fmt.Sprintf(format, a.Name))
+		if a.Optional {
+			condition = anyOf([]boolean{test(a.Name + " is None"), condition})
+		}
+		out = append(out, condition)
+	}
+	return out
+}
+
+// dtypesGiven asks for the dtype attrs that have no default: allocators take None for one.
+func (v *function) dtypesGiven() []boolean {
+	return tests(v.attrNames(func(a *opdef.Attr) bool { return a.Type == "dtype" && !a.HasDefault }, " is not None"))
+}
+
+func parameter(a *opdef.Attr, dtypeHint string) string {
+	hint := a.Type
+	switch {
+	case a.Type == "dtype":
+		hint = dtypeHint
+		if a.HasDefault && dtypeHint != "Any" {
+			hint += " | None"
+		}
+	case a.Len != 0:
+		hint = "Sequence[int]"
+		if a.Len > 0 {
+			hint = "int | Sequence[int]"
+		}
+	case a.DefaultExpr != nil:
+		hint += " | None"
+	}
+	if !a.HasDefault {
+		return a.Name + ": " + hint
+	}
+	return a.Name + ": " + hint + " = " + defaultValue(a)
+}

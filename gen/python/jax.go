@@ -1,0 +1,47 @@
+package python
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// jaxOp is an op as its module in the JAX adaptor sees it.
+type jaxOp struct{ function }
+
+// Guard is the condition under which the jitted function may be called at once. Static arguments must have the type that
+// normalising gives them, else equal values would compile twice; zero is left out because 0.0 == -0.0, and NaN because it
+// equals nothing.
+func (v *jaxOp) Guard() string {
+	conditions := v.each("isinstance(%s, _rt.ARRAY)")
+	for i := range v.Attrs {
+		conditions = append(conditions, staticGuard(&v.Attrs[i])...)
+	}
+	return ifHead("    ", allOf(conditions))
+}
+
+// staticGuard says whether an attr needs no normalising. Dtypes pass by name only: their objects have many forms.
+func staticGuard(a *opdef.Attr) []boolean {
+	kind, _, _ := strings.Cut(a.Type, "[")
+	if a.Type == "dtype" {
+		kind = "str"
+	}
+	conditions := []boolean{test(fmt.Sprintf("type(%s) is %s", a.Name, kind))}
+	switch {
+	case a.Len != 0:
+		conditions = []boolean{test(fmt.Sprintf("_rt.normal_ints(%s)", a.Name))}
+	case a.Type == "float":
+		conditions = append(conditions, test(fmt.Sprintf("abs(%s) > 0", a.Name)))
+	}
+	if a.DefaultExpr != nil || a.Type == "dtype" && a.HasDefault {
+		return []boolean{anyOf([]boolean{test(a.Name + " is None"), allOf(conditions)})}
+	}
+	return conditions
+}
+
+// Call calls the jitted function: inputs, then all attrs.
+func (v *jaxOp) Call() string {
+	args := append(v.inputNames(), v.attrNames(allAttrs, "")...)
+	return bracketed("            ", "return _call(", args, ")")
+}

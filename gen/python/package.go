@@ -1,0 +1,123 @@
+package python
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/opcast/opcast/gen/view"
+	"github.com/opcast/opcast/internal/framework"
+	"github.com/opcast/opcast/internal/opdef/manifest"
+)
+
+// packageView is a Python package of the collection: an adaptor, or the backend if FW is empty.
+type packageView struct {
+	Header   string
+	Manifest *manifest.Manifest
+	FW       framework.Framework
+	Ops      []*function
+}
+
+func newPackageView(c *view.Collection, fw framework.Framework) *packageView {
+	p := &packageView{Header: view.Header(), Manifest: &c.Project.Manifest, FW: fw}
+	for _, op := range c.Ops {
+		p.Ops = append(p.Ops, &function{op, fw})
+	}
+	return p
+}
+
+// Name is the package's short name: that of its framework, or backend.
+func (v *packageView) Name() string {
+	if v.FW.Name == "" {
+		return "backend"
+	}
+	return v.FW.Name
+}
+
+// Description is the line that package indexes show.
+func (v *packageView) Description() string {
+	if v.FW.Name == "" {
+		return "Kernels of " + v.Manifest.Name + ", called by its packages for " + usualTitles()
+	}
+	return "The ops of " + v.Manifest.Name + " for " + v.FW.Title
+}
+
+// usualTitles names the frameworks for which a collection has packages unless it says otherwise.
+func usualTitles() string {
+	var titles []string
+	for _, name := range framework.Defaults() {
+		fw, _ := framework.ByName(name)
+		titles = append(titles, fw.Title)
+	}
+	last := len(titles) - 1
+	return strings.Join(titles[:last], ", ") + " and " + titles[last]
+}
+
+// Namespace is the name of the ops' torch.ops namespace and XLA targets.
+func (v *packageView) Namespace() string {
+	if v.Manifest.Namespace != "" {
+		return v.Manifest.Namespace
+	}
+	return v.Manifest.Name
+}
+
+// Dependencies are the distributions that the package needs.
+func (v *packageView) Dependencies() []string {
+	if v.FW.Name == "" {
+		// Older ones do not hand the exception of a registered kernel to its caller.
+		return []string{"apache-tvm-ffi>=0.1.13,<0.2"}
+	}
+	return append([]string{v.Manifest.Name + "-backend==" + v.Manifest.Version}, v.FW.Requires...)
+}
+
+// All is the list of exported names.
+func (v *packageView) All() string {
+	names := []string{"OpKind", "__version__", "kernels", "ops", "use_kernel"}
+	for _, op := range v.Ops {
+		names = append(names, op.Name)
+	}
+	if v.HasLayers() {
+		names = append(names, "layers")
+	}
+	slices.Sort(names)
+	for i, n := range names {
+		names[i] = quote(n)
+	}
+	return bracketed("", "__all__ = [", names, "]")
+}
+
+// HasLayers says whether the package also has the ops as modules.
+func (v *packageView) HasLayers() bool { return v.FW.Layers.Template != "" }
+
+// StubImports are the imports of the stub in ruff's order: the standard library, an empty line, all others by module.
+func (v *packageView) StubImports() []string {
+	uses := func(text string) bool {
+		return slices.ContainsFunc(v.Ops, func(op *function) bool { return strings.Contains(op.Stub(), text) })
+	}
+	var standard, others []string
+	if uses("Sequence[") {
+		standard = append(standard, "from collections.abc import Sequence")
+	}
+	if uses("Any") {
+		standard = append(standard, "from typing import Any")
+	}
+	for _, line := range v.FW.Stub.Imports {
+		from, names, _ := strings.Cut(line, " import ")
+		used := slices.DeleteFunc(strings.Split(names, ", "), func(name string) bool { return !uses(name) })
+		if len(used) > 0 {
+			others = append(others, from+" import "+strings.Join(used, ", "))
+		}
+	}
+	for _, name := range []string{"OpKind", "kernels", "ops", "use_kernel"} {
+		others = append(others, fmt.Sprintf("from %s_backend import %s as %s", v.Manifest.Name, name, name))
+	}
+	slices.SortStableFunc(others, func(a, b string) int { return cmp.Compare(strings.Fields(a)[1], strings.Fields(b)[1]) })
+	if len(standard) > 0 {
+		standard = append(standard, "")
+	}
+	if v.HasLayers() {
+		others = append(others, "", "from . import layers as layers")
+	}
+	return append(standard, others...)
+}

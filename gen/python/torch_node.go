@@ -1,0 +1,119 @@
+package python
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// A plain call of an op that has a gradient is a node: two functions, which call the op and its gradient op. They look
+// the public functions up in the runtime, since an argument may be called like an op.
+
+// Forward is the head of the function that computes a node.
+func (v *torchOp) Forward() string {
+	return nodeHead("_forward", append(v.inputNames(), v.attrNames(allAttrs, "")...))
+}
+
+// Compute is the statement that computes all outputs, those that only the gradient needs too.
+func (v *torchOp) Compute() string {
+	if len(v.Bare()) == len(v.Outputs) {
+		return v.calls("_op", v.Op)
+	}
+	before := strings.Join(opdef.ArgNames(v.Outputs), ", ") + " = _op.compute("
+	return bracketed(step, before, []string{v.InputTuple(), v.AttrTuple()}, ")")
+}
+
+// Bare are the outputs that a node returns.
+func (v *torchOp) Bare() []string {
+	return opdef.ArgNames(v.Returned())
+}
+
+// Save is the statement that keeps the arrays that the gradient op needs, or "".
+func (v *torchOp) Save() string {
+	if len(v.kept()) == 0 {
+		return ""
+	}
+	return bracketed(step, "_ctx.save_for_backward(", v.kept(), ")")
+}
+
+// Restore is the statement that finds them again. It stands there for none, too: once they are freed, PyTorch says so.
+func (v *torchOp) Restore() string {
+	if len(v.kept()) == 0 {
+		return "_ = _ctx.saved_tensors"
+	}
+	return unpack(v.kept()) + " = _ctx.saved_tensors"
+}
+
+func (v *torchOp) kept() []string {
+	return slices.DeleteFunc(opdef.ArgNames(v.Gradient.Inputs), func(name string) bool { return slices.Contains(v.grads(), name) })
+}
+
+// KeptAttrs are the attrs that the gradient op needs, as the target of an assignment; "" for none.
+func (v *torchOp) KeptAttrs() string { return unpack(attrNames(v.Gradient)) }
+
+// Backward is the head of the function that differentiates a node.
+func (v *torchOp) Backward() string { return nodeHead("_backward", v.grads()) }
+
+func (v *torchOp) grads() []string {
+	out := v.Bare()
+	for i, name := range out {
+		out[i] = opdef.GradName(name)
+	}
+	return out
+}
+
+// Differentiate is the statement that calls the gradient op.
+func (v *torchOp) Differentiate() string {
+	return v.calls(`_rt.ops["`+v.Gradient.Name+`"]`, v.Gradient)
+}
+
+// Gradients is the statement that returns a gradient for every argument, None where there is none.
+func (v *torchOp) Gradients() string {
+	made := opdef.ArgNames(v.Gradient.Outputs)
+	items := []string{"_ctx"}
+	for _, name := range v.inputNames() {
+		if grad := opdef.GradName(name); slices.Contains(made, grad) {
+			items = append(items, grad)
+		} else {
+			items = append(items, "None")
+		}
+	}
+	for range v.Attrs {
+		items = append(items, "None")
+	}
+	return bracketed(step, "return _rt.needed(", items, ")")
+}
+
+// calls is the statement that calls an op's public function and names its results.
+func (v *torchOp) calls(owner string, op *opdef.Op) string {
+	args := opdef.ArgNames(op.Inputs)
+	for _, name := range attrNames(op) {
+		args = append(args, name+"="+name)
+	}
+	return bracketed(step, strings.Join(opdef.ArgNames(op.Outputs), ", ")+" = "+owner+".function(", args, ")")
+}
+
+func nodeHead(name string, args []string) string {
+	items := []string{"_ctx: Any"}
+	for _, a := range args {
+		items = append(items, a+": Any")
+	}
+	return bracketed("", "def "+name+"(", items, ") -> Any:")
+}
+
+// unpack prints names as a tuple without needless parentheses.
+func unpack(names []string) string {
+	if len(names) == 1 {
+		return tuple(names)
+	}
+	return strings.Join(names, ", ")
+}
+
+func attrNames(op *opdef.Op) []string {
+	var out []string
+	for _, a := range op.Attrs {
+		out = append(out, a.Name)
+	}
+	return out
+}
