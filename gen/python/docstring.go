@@ -155,10 +155,11 @@ func (v *function) notes(d *docText) {
 // docText collects the lines of a docstring.
 type docText struct{ lines []string }
 
-// add appends a line; a docstring is no raw string, so backslashes are doubled and triple quotes broken.
-func (d *docText) add(line string) {
-	d.lines = append(d.lines, strings.NewReplacer(`\`, `\\`, `"""`, `\"\"\"`).Replace(line))
-}
+// escaped doubles backslashes and breaks triple quotes, since a docstring is no raw string.
+var escaped = strings.NewReplacer(`\`, `\\`, `"""`, `\"\"\"`)
+
+// add appends a line.
+func (d *docText) add(line string) { d.lines = append(d.lines, escaped.Replace(line)) }
 
 func (d *docText) section(title string) {
 	d.add("")
