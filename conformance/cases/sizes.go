@@ -176,11 +176,20 @@ func (s *search) fits() bool {
 			if err != nil {
 				return false
 			}
-			n := Elements(shape)
-			largest, anyEmpty = max(largest, n), anyEmpty || n == 0
+			largest, anyEmpty = max(largest, Elements(nonZero(shape))), anyEmpty || slices.Contains(shape, 0)
 		}
 	}
 	return largest <= s.largest && (s.allowEmpty || !anyEmpty || s.fixedZero())
+}
+
+// nonZero is a shape with ones in the place of zeros. The other sizes of an empty array are bounded, too: what compilers make of
+// them is not empty.
+func nonZero(shape []int64) []int64 {
+	out := slices.Clone(shape)
+	for i, n := range out {
+		out[i] = max(n, 1)
+	}
+	return out
 }
 
 // Elements is the number of elements of an array, or the largest number if that is less.
