@@ -7,7 +7,6 @@ import (
 	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/conformance/check"
 	"github.com/opcast/opcast/conformance/checks/random"
-	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/rpc"
 	"github.com/opcast/opcast/internal/tvmffi"
 )
@@ -26,7 +25,7 @@ type BatchingFramework struct {
 
 // Batch makes the calls as the process would.
 func (b *BatchingFramework) Batch(ctx context.Context, op string, seed uint64, from, count int64) (*calls.RandomTally, error) {
-	project, _, err := opdef.Load("testdata/toy")
+	project, err := loadToy()
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -77,10 +76,7 @@ func RealOracle(t *testing.T, deadline time.Duration) *oracle.Python {
 	t.Helper()
 	python := os.Getenv("OPCAST_TEST_PYTHON")
 	if python == "" {
-		var err error
-		if python, err = filepath.Abs(filepath.Join("..", ".venv", "bin", "python")); err != nil {
-			t.Fatal(err)
-		}
+		python = path("..", "..", "..", ".venv", "bin", "python")
 	}
 	dir := t.TempDir()
 	if err := worker.WriteFiles(dir); err != nil {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -22,12 +24,27 @@ import (
 	"github.com/opcast/opcast/internal/rule"
 )
 
-// Toy loads the definitions in testdata.
+// path is the path of a file from the folder of this package. Tests of several packages use it, each in its own folder.
+func path(elements ...string) string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Join(append([]string{filepath.Dir(file)}, elements...)...)
+}
+
+// loadToy loads the definitions in testdata of the package conformance.
+func loadToy() (*opdef.Project, error) {
+	p, findings, err := opdef.Load(path("..", "..", "testdata", "toy"))
+	if len(findings) > 0 {
+		err = fmt.Errorf("toy ops: %v", findings)
+	}
+	return p, err
+}
+
+// Toy is the project of the toy ops.
 func Toy(t *testing.T) *opdef.Project {
 	t.Helper()
-	p, findings, err := opdef.Load("testdata/toy")
-	if err != nil || len(findings) > 0 {
-		t.Fatal(err, findings)
+	p, err := loadToy()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return p
 }
