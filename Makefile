@@ -59,7 +59,7 @@ test: cuda check build ## Run all tests; they need minutes.
 conformance: build ## Run every op through every adaptor.
 	$(OPCAST) test --python $(VENV) --jobs 2
 
-mutants: build ## Plant faults into a copy, and count which of them the suite notices; takes long.
+mutants: build ## Change a copy in small ways, one at a time, and count which changes the suite notices; takes long.
 	$(OPCAST) mutants --python $(VENV) --markdown docs/mutants.md
 
 matrix: build ## Run the suite with oldest and newest versions; the table in README.md.

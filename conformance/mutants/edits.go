@@ -185,7 +185,7 @@ func (b *Sandbox) restart(ctx context.Context, caller string) error {
 	}
 	for _, r := range b.session.Remotes {
 		if r.CallerName == caller {
-			_ = r.Worker.Close() // processes with planted faults may end as they like
+			_ = r.Worker.Close() // processes with mutants may end as they like
 			return r.Start(ctx)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/opcast/opcast/internal/report"
 )
 
-// Equivalent says of some mutants that they are no faults: no call can tell them from the original.
+// Equivalent says of some mutants that no call can tell them from the original.
 type Equivalent struct {
 	// Op, Layer and Kind are those of the mutants; "*" stands for any.
 	Op    string `toml:"op"`
@@ -61,7 +61,7 @@ func (e *Equivalent) matches(x *mutate.Mutant) bool {
 
 // ApplyEquivalent gives a survivor that is listed its reason. One that is listed and was killed is a mistake in the list.
 func (m *Runner) ApplyEquivalent(x *mutate.Mutant, v *report.Mutant) {
-	if reason := x.SameReason(); reason != "" {
+	if reason := x.EquivalentReason(); reason != "" {
 		settleEquivalent(v, reason, "its operator")
 		return
 	}

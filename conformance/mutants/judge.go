@@ -52,7 +52,7 @@ func (b *Sandbox) runSwitched(ctx context.Context, list []*mutate.Mutant) error 
 func (b *Sandbox) judge(ctx context.Context, x *mutate.Mutant, ops []*opdef.Op, callers []string) (report.Mutant, error) {
 	began := time.Now()
 	trials, budget := b.attempts(x, ops, callers), b.options.budget()
-	if b.equivalentEntry(x) != nil || x.SameReason() != "" {
+	if b.equivalentEntry(x) != nil || x.EquivalentReason() != "" {
 		budget *= listedBudget
 	}
 	for i, t := range trials {
@@ -126,7 +126,7 @@ func (b *Sandbox) attempt(ctx context.Context, x *mutate.Mutant, t attempt) (tex
 		return "", false, err
 	}
 	if failed && (!t.likely || inconclusive(text)) {
-		// What is not meant to notice has to do so twice, and so has what may be the fault of the machine, or of a mutant before.
+		// What is not meant to notice has to do so twice, and so has a failure that the machine or an earlier mutant may have caused.
 		b.restartProcesses()
 		if text, failed = b.session.RunCheckOnce(ctx, t.op, t.caller, t.check); ctx.Err() != nil {
 			return "", false, ctx.Err()

@@ -18,7 +18,7 @@ import (
 	"github.com/opcast/opcast/internal/report"
 )
 
-// Options say what to plant faults into.
+// Options say which mutants to make, and what to run them with.
 type Options struct {
 	Project *opdef.Project
 	// Python is the interpreter of the environment with the frameworks.
@@ -49,12 +49,12 @@ func (o *Options) budget() time.Duration {
 	return o.Budget
 }
 
-// ErrSurvived means that the suite did not notice a planted fault, or noticed one that is listed as no fault.
+// ErrSurvived means that the suite did not notice a mutant, or noticed one that is listed as equivalent.
 var ErrSurvived = errors.New("mutants survived")
 
-// Run plants every fault that the operators make into copies of the project, one at a time, and runs checks of its op
-// until one fails. The mutants in C++ are all in one library, which is built once, and are switched on there; those in Python
-// are edits of a second copy. Both run at the same time.
+// Run makes every mutant of the operators in copies of the project, one at a time, and runs checks of its op until one fails.
+// The mutants in C++ are all in one library, which is built once, and are switched on there; those in Python are edits of a
+// second copy. Both run at the same time.
 func Run(ctx context.Context, o Options) ([]report.Mutant, error) {
 	m := &Runner{options: &o, began: time.Now()}
 	ops, adaptors, err := conformance.Selection(conformance.Options{Project: o.Project, Ops: o.Ops, Adaptors: o.Adaptors}, nil)

@@ -24,7 +24,7 @@ type Sandbox struct {
 	session *conformance.Session
 	// finalCaller says that no other caller will look at what the present one does not notice.
 	finalCaller bool
-	// clean says that no process has seen a fault that may spoil memory.
+	// clean says that no process has seen a mutant that may spoil memory.
 	clean bool
 	// killers are the checks that noticed mutants, by ID; sound says, by op, caller and check, which of them hold without one.
 	killers         map[string]attempt
@@ -96,11 +96,11 @@ func (b *Sandbox) installed(ctx context.Context, adaptors []string) ([]string, e
 	return slices.DeleteFunc(slices.Clone(adaptors), func(name string) bool { return b.session.Env.Caller(name) == nil }), nil
 }
 
-// restartProcesses ends the processes that saw a fault: the next call starts others, whose memory is sound.
+// restartProcesses ends the processes that saw a mutant; the next call starts others, whose memory is sound.
 func (b *Sandbox) restartProcesses() {
 	for _, r := range b.session.Remotes {
 		if r.Worker != nil {
-			_ = r.Worker.Close() // processes with planted faults may end as they like
+			_ = r.Worker.Close() // processes with mutants may end as they like
 		}
 	}
 	b.clean = true
@@ -114,7 +114,7 @@ func (b *Sandbox) op(name string) *opdef.Op {
 
 func (b *Sandbox) close() {
 	if b.session != nil {
-		_ = b.session.Close() // processes with planted faults may end as they like
+		_ = b.session.Close() // processes with mutants may end as they like
 	}
 	if b.dir != "" {
 		_ = os.RemoveAll(b.dir) // what stays is in the system's folder for such things

@@ -1,8 +1,8 @@
-// Package mutate plants faults into generated text, one at a time, so that a test suite can show that it notices them.
+// Package mutate makes mutants of generated text: copies with one small error each. A test suite has to notice them.
 //
-// A fault is not chosen but made: an operator is a pattern with a replacement, and each place where it matches is one
-// mutant. C++ takes minutes to compile, so all its mutants are put into one library, each behind a switch (schemata.go);
-// Python needs no compiler, so its mutants are edits of a file.
+// Nobody chooses mutants by hand. An operator is a pattern with a replacement, and each place where it matches is one
+// mutant. C++ takes minutes to compile, so one library gets all its mutants, each behind a switch. The field calls this
+// mutant schemata, and schemata.go writes them. Python needs no compiler, so its mutants are edits of a file.
 package mutate
 
 import (
@@ -14,9 +14,9 @@ import (
 	"strings"
 )
 
-// Operator is one way to spoil code. The operators are in operators/*.toml.
+// Operator is one way to spoil code. The operators are in operators/*.toml and in adaptors/*/mutants.toml.
 type Operator struct {
-	// Kind names the operator in reports, Doc says what fault it plants.
+	// Kind names the operator in reports, Doc says what error it plants.
 	Kind string `toml:"kind"`
 	Doc  string `toml:"doc"`
 	// Files is a glob over slash paths of the project, in which NAME stands for the collection.
@@ -37,30 +37,30 @@ type Operator struct {
 	Optional bool `toml:"optional"`
 	// Dirty says that its mutants may spoil memory, so that a process that saw one is good for nothing else.
 	Dirty bool `toml:"dirty"`
-	// Same are the places whose mutants are no faults, in any project.
-	Same []Same `toml:"same"`
+	// Equivalent are the places whose mutants no call can tell from the original, in any project.
+	Equivalent []Equivalent `toml:"equivalent"`
 	// Unsupported says why its mutants cannot be run.
 	Unsupported string `toml:"unsupported"`
 }
 
-// Same says of a place that a mutant there does what the original does.
-type Same struct {
+// Equivalent says of a place that a mutant there does what the original does.
+type Equivalent struct {
 	// Before is a pattern that the original text has.
 	Before string `toml:"before"`
 	Reason string `toml:"reason"`
 }
 
-// SameReason is why the mutant is no fault; empty if it is one.
-func (m *Mutant) SameReason() string {
-	for _, s := range m.Operator.Same {
-		if regexp.MustCompile(s.Before).MatchString(m.Before) {
-			return s.Reason
+// EquivalentReason says why no call can tell the mutant from the original; empty if its operator knows no reason.
+func (m *Mutant) EquivalentReason() string {
+	for _, e := range m.Operator.Equivalent {
+		if regexp.MustCompile(e.Before).MatchString(m.Before) {
+			return e.Reason
 		}
 	}
 	return ""
 }
 
-// Mutant is one planted fault.
+// Mutant is one small error, planted on purpose.
 type Mutant struct {
 	// ID is "op/layer/kind/number"; it is stable as long as the generated text is.
 	ID string

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/mutate"
 )
 
@@ -136,8 +137,7 @@ func TestOperators(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	adaptors := []string{"torch", "jax", "cupy", "numpy"}
-	edits, err := mutate.Edits(mutate.Source{Dir: root, Name: "opcast", Ops: ops, Adaptors: adaptors})
+	edits, err := mutate.Edits(mutate.Source{Dir: root, Name: "opcast", Ops: ops, Adaptors: framework.Names()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestOperators(t *testing.T) {
 		seen[m.ID] = true
 		used[m.Operator.Doc+m.Operator.Pattern] = true
 		if len(m.Operator.Expect) == 0 || m.Operator.Doc == "" {
-			t.Errorf("%s: no check is expected to notice, or nothing says what the fault is", m.ID)
+			t.Errorf("%s: no check is expected to notice, or nothing says what error is planted", m.ID)
 		}
 	}
 	for _, o := range append(operators(t, true), operators(t, false)...) {

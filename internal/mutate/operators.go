@@ -8,39 +8,59 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"github.com/opcast/opcast/adaptors"
 )
 
+// shared holds the operators over what every collection has: the generated C++, the rules in Python, and the functions of
+// all frameworks alike. The operators about one framework lie in its own folder.
+//
 //go:embed operators/*.toml
-var operatorFiles embed.FS
+var shared embed.FS
 
 // generated is the folder of the C++ that Schemata rewrites.
 const generated = "backend/gen/"
 
-// Operators lists the operators that are over the generated C++, or those over Python, in the order of their files.
+// Operators lists the operators over the generated C++, or those over Python, in the order of their files: the shared ones
+// first, then those of each framework.
 func Operators(cpp bool) ([]*Operator, error) {
-	files, err := fs.Glob(operatorFiles, "operators/*.toml")
-	if err != nil {
-		return nil, fmt.Errorf("operators: %w", err)
-	}
 	var out []*Operator
-	for _, name := range files {
-		text, err := operatorFiles.ReadFile(name)
+	for _, source := range []struct {
+		files embed.FS
+		glob  string
+	}{{shared, "operators/*.toml"}, {adaptors.FS, "*/mutants.toml"}} {
+		names, err := fs.Glob(source.files, source.glob)
 		if err != nil {
 			return nil, fmt.Errorf("operators: %w", err)
 		}
-		var file struct {
-			Operator []*Operator `toml:"operator"`
-		}
-		dec := toml.NewDecoder(bytes.NewReader(text))
-		dec.DisallowUnknownFields()
-		if err := dec.Decode(&file); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		for _, o := range file.Operator {
-			if strings.HasPrefix(o.Files, generated) == cpp {
-				out = append(out, o)
+		for _, name := range names {
+			list, err := read(source.files, name)
+			if err != nil {
+				return nil, err
+			}
+			for _, o := range list {
+				if strings.HasPrefix(o.Files, generated) == cpp {
+					out = append(out, o)
+				}
 			}
 		}
 	}
 	return out, nil
+}
+
+// read reads one file of operators.
+func read(files fs.FS, name string) ([]*Operator, error) {
+	text, err := fs.ReadFile(files, name)
+	if err != nil {
+		return nil, fmt.Errorf("operators: %w", err)
+	}
+	var file struct {
+		Operator []*Operator `toml:"operator"`
+	}
+	dec := toml.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&file); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return file.Operator, nil
 }

@@ -84,7 +84,7 @@ type Report struct {
 	Started string   `json:"started,omitempty"`
 	Seconds float64  `json:"seconds,omitempty"`
 	Results []Result `json:"results"`
-	// ULPs are the errors that were measured, Mutants the planted faults of a mutation run, Versions the environments of a
+	// ULPs are the errors that were measured, Mutants those of a mutation run, Versions the environments of a
 	// version matrix, Timings the comparisons with an existing kernel.
 	ULPs     []ULPs    `json:"ulps,omitempty"`
 	Mutants  []Mutant  `json:"mutants,omitempty"`
@@ -128,7 +128,7 @@ type ULPs struct {
 	Want    string  `json:"want"`
 }
 
-// Mutant is one planted fault and who noticed it.
+// Mutant is one error planted on purpose, and the check that noticed it.
 type Mutant struct {
 	// ID is unique and stable: "rms_norm/backend/drop-rule/12".
 	ID      string `json:"id"`

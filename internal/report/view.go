@@ -126,7 +126,7 @@ func (v *view) slowest() {
 	v.Slowest = v.Slowest[:min(len(v.Slowest), shownSlowest)]
 }
 
-// mutants counts the planted faults by kind.
+// mutants counts the mutants by kind.
 func (v *view) mutants() {
 	by := map[string]*MutantCounts{}
 	for _, m := range v.Mutants {

@@ -23,22 +23,22 @@ type mutantsFlags struct {
 	verbose            bool
 }
 
-const mutantsLong = `Plant faults into a copy of the collection, one at a time, and say which of them the suite notices.
+const mutantsLong = `Plant small errors into a copy of the collection, one at a time, and say which of them the suite notices.
 
-A planted fault is called a mutant. The checks of its op run on the host until one fails. A mutant that no check notices
-is a gap in the suite: the command lists it and ends with exit code 1. The report goes to build/mutants.`
+A copy with one planted error is called a mutant. The checks of its op run on the host until one fails. A mutant that no
+check notices is a gap in the suite: the command lists it and ends with exit code 1. The report goes to build/mutants.`
 
 func newMutantsCmd(a *app) *cobra.Command {
 	var flags mutantsFlags
 	cmd := &cobra.Command{
 		Use:   "mutants [OP...]",
-		Short: "Plant faults into a copy of the collection, and say which of them the suite notices",
+		Short: "Plant small errors into a copy of the collection, and say which of them the suite notices",
 		Long:  mutantsLong,
 		RunE:  func(cmd *cobra.Command, ops []string) error { return a.mutants(cmd.Context(), ops, &flags) },
 	}
 	pythonFlag(cmd, &flags.python)
 	cmd.Flags().StringSliceVar(&flags.adaptors, "adaptor", nil,
-		`plant faults only into the packages of these adaptors; "backend" stands for the library`)
+		`plant errors only into the packages of these adaptors; "backend" stands for the library`)
 	cmd.Flags().StringSliceVar(&flags.selected, "mutant", nil, "plant only the mutants with one of these texts in their names")
 	markdownFlag(cmd, &flags.markdown, "write the table of all mutants to this page, below the line that is there for it")
 	seedFlag(cmd, &flags.seed)
