@@ -20,7 +20,7 @@ var plantedEndurance = map[string]struct {
 		}
 	}}},
 	"an error goes to another thread": {"affine", "fake", "threads", fake.Framework{OnConcurrent: func(_ int, _ *calls.Call, r *calls.Result) { r.Error = nil }}},
-	"a right call gets an error": {"affine", "fake", "threads", fake.Framework{OnConcurrent: func(thread int, _ *calls.Call, r *calls.Result) {
+	"a valid call gets an error": {"affine", "fake", "threads", fake.Framework{OnConcurrent: func(thread int, _ *calls.Call, r *calls.Result) {
 		if thread == 0 {
 			r.Error = &calls.CallError{Class: "ValueError", Text: "affine: x: expected something else"}
 		}
@@ -50,7 +50,7 @@ var plantedEndurance = map[string]struct {
 			s.Live += 200 * 3000 * round
 		}
 	}}},
-	"a wrong call stops raising": {"affine", "fake", "leaks", fake.Framework{Before: func(c *calls.Call) (*calls.Result, error) {
+	"an invalid call stops raising": {"affine", "fake", "leaks", fake.Framework{Before: func(c *calls.Call) (*calls.Result, error) {
 		if strings.HasPrefix(c.Probe, endurance.GroupEnduranceProbes) {
 			r := &calls.Result{}
 			fake.Endure(r, &fake.Framework{}, c)
@@ -64,11 +64,11 @@ var plantedEndurance = map[string]struct {
 }
 
 func TestPlantedEnduranceIsFound(t *testing.T) {
-	for name, fault := range plantedEndurance {
+	for name, planted := range plantedEndurance {
 		t.Run(name, func(t *testing.T) {
-			caller := fault.fake
-			caller.CallerName = fault.caller
-			if status := fakeRunOf(t, fault.op, fault.check, &caller, nil); !strings.Contains(status, "fail: ") {
+			caller := planted.fake
+			caller.CallerName = planted.caller
+			if status := fakeRunOf(t, planted.op, planted.check, &caller, nil); !strings.Contains(status, "fail: ") {
 				t.Error(status)
 			}
 		})

@@ -40,7 +40,7 @@ func TestPlainSizes(t *testing.T) {
 	}
 }
 
-// Every rule of an op with conditions and list attrs is broken by some wrong call, and the messages name the cause.
+// Every rule of an op with conditions and list attrs is broken by some invalid call, and the messages name the cause.
 func TestWrongSizes(t *testing.T) {
 	op := fake.Conv(t)
 	c, err := cases.New(op, cases.BasePlan(cases.DTypes{"T": "f32", "O": "f32"}))
@@ -50,14 +50,14 @@ func TestWrongSizes(t *testing.T) {
 	program := rule.Compile(op)
 	var texts []string
 	for _, f := range invalid.Sizes(c, program) {
-		if fault := invalid.ExpectedError(program, f.Apply(calls.New(c)), calls.Definition{}, "cpu"); fault != nil {
-			texts = append(texts, fault.Text)
+		if expected := invalid.ExpectedError(program, f.Apply(calls.New(c)), calls.Definition{}, "cpu"); expected != nil {
+			texts = append(texts, expected.Text)
 		}
 	}
 	all := strings.Join(texts, "\n")
 	for _, want := range []string{"expected C % groups == 0", "expected F % groups == 0", "output y would have a negative dimension"} {
 		if !strings.Contains(all, want) {
-			t.Errorf("no wrong call gives %q, only\n%s", want, all)
+			t.Errorf("no invalid call gives %q, only\n%s", want, all)
 		}
 	}
 	check := &check.T{Ctx: t.Context(), Env: &check.Environment{Project: fake.Toy(t), Device: "cpu"}, Op: op, Caller: calls.Definition{}}
@@ -80,8 +80,8 @@ func TestWrongAttrsOverflow(t *testing.T) {
 	}
 	found := false
 	for _, f := range invalid.Attributes(&op, calls.Definition{}) {
-		fault := invalid.ExpectedError(rule.Compile(&op), f.Apply(calls.New(c)), calls.Definition{}, "cpu")
-		found = found || f.Arg == "stride" && fault != nil && fault.Text == "conv: a size does not fit in 64 bits"
+		expected := invalid.ExpectedError(rule.Compile(&op), f.Apply(calls.New(c)), calls.Definition{}, "cpu")
+		found = found || f.Arg == "stride" && expected != nil && expected.Text == "conv: a size does not fit in 64 bits"
 	}
 	if !found {
 		t.Error("no wrong attr gives a size beyond 64 bits")
@@ -104,8 +104,8 @@ func TestExpectCarriedDType(t *testing.T) {
 		calls.NativeName: "", "numpy": "conv: y: expected dtype float32, got float16",
 	} {
 		got := ""
-		if fault := invalid.ExpectedError(rule.Compile(op), call, &fake.Framework{CallerName: caller}, "cpu"); fault != nil {
-			got = fault.Text
+		if expected := invalid.ExpectedError(rule.Compile(op), call, &fake.Framework{CallerName: caller}, "cpu"); expected != nil {
+			got = expected.Text
 		}
 		if got != want {
 			t.Errorf("%s: got %q, want %q", caller, got, want)

@@ -11,7 +11,7 @@ import (
 	"github.com/opcast/opcast/internal/tooltest"
 )
 
-// TestMutants plants a few faults of each half into the op of this repository that has the fewest arguments, and sees them
+// TestMutants makes a few mutants of each half of the op of this repository that has the fewest arguments, and sees them
 // killed: in the library behind their numbers, in a package as edits.
 func TestMutants(t *testing.T) {
 	root, err := filepath.Abs("..")

@@ -30,7 +30,7 @@ var plantedCallers = map[string]struct {
 	}}},
 	"nonsense computes":       {"affine", calls.NativeName, "random-calls", fake.Framework{Before: ignoreRule("expected")}},
 	"overlap computes":        {"accumulate", calls.NativeName, "random-calls", fake.Framework{Before: ignoreRule("overlapping memory")}},
-	"right calls are refused": {"affine", calls.NativeName, "random-calls", fake.Framework{After: onRight(func(r *calls.Result) { r.Error = &calls.CallError{Class: "ValueError"} })}},
+	"valid calls are refused": {"affine", calls.NativeName, "random-calls", fake.Framework{After: onRight(func(r *calls.Result) { r.Error = &calls.CallError{Class: "ValueError"} })}},
 	"few calls compute":       {"affine", calls.NativeName, "random-calls", fake.Framework{After: onRight(func(r *calls.Result) { r.Launches = 0 })}},
 	"a guard is overwritten":  {"affine", calls.NativeName, "random-calls", fake.Framework{After: func(c *calls.Call, r *calls.Result) { scribble(c, r, -1) }}},
 	"an unknown kind computes": {"affine", calls.OpCallName, "op-call", fake.Framework{Before: func(c *calls.Call) (*calls.Result, error) {
@@ -61,18 +61,18 @@ var plantedCallers = map[string]struct {
 }
 
 func TestPlantedCallersAreFound(t *testing.T) {
-	for name, fault := range plantedCallers {
+	for name, planted := range plantedCallers {
 		t.Run(name, func(t *testing.T) {
-			caller := fault.fake
-			caller.CallerName = fault.caller
-			if status := fakeRunOf(t, fault.op, fault.check, &caller, nil); !strings.Contains(status, "fail: ") {
+			caller := planted.fake
+			caller.CallerName = planted.caller
+			if status := fakeRunOf(t, planted.op, planted.check, &caller, nil); !strings.Contains(status, "fail: ") {
 				t.Error(status)
 			}
 		})
 	}
 }
 
-// onRight changes what right calls give.
+// onRight changes what valid calls give.
 func onRight(change func(*calls.Result)) func(*calls.Call, *calls.Result) {
 	return func(_ *calls.Call, r *calls.Result) {
 		if r.Error == nil {

@@ -57,7 +57,7 @@ var plantedIn = map[string]struct {
 	"a probe is wrong":        {"accumulate", "version donation", fake.Framework{After: when(func(c *calls.Call) bool { return strings.HasPrefix(c.Probe, check.GroupMemory) })}},
 	"nonsense crashes": {"affine", "malformed", fake.Framework{Before: func(c *calls.Call) (*calls.Result, error) {
 		if strings.HasPrefix(c.Probe, check.GroupMalformed) {
-			return nil, &rpc.CrashError{Reason: "signal: segmentation fault"}
+			return nil, &rpc.CrashError{Reason: "signal: segmentation expected"}
 		}
 		return nil, nil
 	}}},
@@ -76,14 +76,14 @@ var plantedIn = map[string]struct {
 }
 
 func TestPlantedMutationsAreFound(t *testing.T) {
-	for name, fault := range plantedIn {
+	for name, planted := range plantedIn {
 		t.Run(name, func(t *testing.T) {
-			for id := range strings.FieldsSeq(fault.checks) {
-				caller := fault.fake
+			for id := range strings.FieldsSeq(planted.checks) {
+				caller := planted.fake
 				if caller.CallerName == "" {
 					caller.CallerName = "fake"
 				}
-				if status := fakeRunOf(t, fault.op, id, &caller, nil); !strings.Contains(status, "fail: ") {
+				if status := fakeRunOf(t, planted.op, id, &caller, nil); !strings.Contains(status, "fail: ") {
 					t.Errorf("%s: %s", id, status)
 				}
 			}
@@ -100,7 +100,7 @@ func TestPlantedChance(t *testing.T) {
 	}
 }
 
-// onBuffers changes the memory behind each array argument of right calls.
+// onBuffers changes the memory behind each array argument of valid calls.
 func onBuffers(change func(c *calls.Call, i int, memory []byte)) func(*calls.Call, *calls.Result) {
 	return func(c *calls.Call, r *calls.Result) {
 		for i, memory := range r.Buffers {
@@ -191,8 +191,8 @@ func ignoreRule(text string) func(*calls.Call) (*calls.Result, error) {
 		if len(call.Inputs) > len(call.Op.Inputs) || call.Extra != nil {
 			return nil, nil
 		}
-		fault := invalid.ExpectedError(rule.Compile(call.Op), call, &fake.Framework{CallerName: "fake"}, "cpu")
-		if fault == nil || !strings.Contains(fault.Text, text) {
+		expected := invalid.ExpectedError(rule.Compile(call.Op), call, &fake.Framework{CallerName: "fake"}, "cpu")
+		if expected == nil || !strings.Contains(expected.Text, text) {
 			return nil, nil
 		}
 		r := &calls.Result{Outputs: make([]calls.Output, len(cases.Slots(call.Op)))}

@@ -57,11 +57,11 @@ var plantedPlaces = map[string]struct {
 }
 
 func TestPlantedPlacesAreFound(t *testing.T) {
-	for name, fault := range plantedPlaces {
+	for name, planted := range plantedPlaces {
 		t.Run(name, func(t *testing.T) {
-			caller := fault.fake
-			caller.CallerName = fault.caller
-			if status := fakeRunOf(t, fault.op, fault.check, &caller, nil); !strings.Contains(status, "fail: ") {
+			caller := planted.fake
+			caller.CallerName = planted.caller
+			if status := fakeRunOf(t, planted.op, planted.check, &caller, nil); !strings.Contains(status, "fail: ") {
 				t.Error(status)
 			}
 		})
@@ -107,7 +107,7 @@ func followStrides(c *calls.Call, r *calls.Result) {
 // ignoreContents computes what a library that looks at contents refuses in these words.
 func ignoreContents(words string) func(*calls.Call) (*calls.Result, error) {
 	return func(call *calls.Call) (*calls.Result, error) {
-		text := fake.ContentsFault(fake.CaseOf(call))
+		text := fake.ContentsError(fake.CaseOf(call))
 		if !strings.Contains(text, words) {
 			return nil, nil
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/opcast/opcast/internal/rpc"
 )
 
-// A framework without faults fails no check, and each check finds something to do with some toy; else it asks for too much.
+// A perfect framework fails no check, and each check finds something to do with some toy; else it asks for too much.
 func TestPerfectCallerPasses(t *testing.T) {
 	for _, c := range Checks() {
 		elsewhere := []string{"gradient", "independent", "samples", "abi", refusals.NoKernelCheck.ID}
@@ -56,7 +56,7 @@ func when(test func(call *calls.Call) bool) func(*calls.Call, *calls.Result) {
 	}
 }
 
-// planted faults are the mutants of the suite: each check named must fail.
+// planted holds mutants of the fake framework, each with the checks that must fail.
 var planted = map[string]struct {
 	checks string
 	fake   fake.Framework
@@ -147,10 +147,10 @@ var planted = map[string]struct {
 }
 
 func TestPlantedFaultsAreFound(t *testing.T) {
-	for name, fault := range planted {
+	for name, mistake := range planted {
 		t.Run(name, func(t *testing.T) {
-			for id := range strings.FieldsSeq(fault.checks) {
-				caller := fault.fake
+			for id := range strings.FieldsSeq(mistake.checks) {
+				caller := mistake.fake
 				caller.CallerName = "fake"
 				if status := fakeRun(t, id, &caller, nil); !strings.Contains(status, "fail: ") {
 					t.Errorf("%s: %s", id, status)
@@ -160,7 +160,7 @@ func TestPlantedFaultsAreFound(t *testing.T) {
 	}
 }
 
-func TestPlantedFaultsAroundTheCaller(t *testing.T) {
+func TestPlantedErrorsAroundTheCaller(t *testing.T) {
 	for name, test := range map[string]struct {
 		check  string
 		change func(*check.Environment)

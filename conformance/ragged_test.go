@@ -48,10 +48,10 @@ var plantedVariants = map[string]struct {
 }
 
 func TestPlantedVariantsAreFound(t *testing.T) {
-	for name, fault := range plantedVariants {
+	for name, planted := range plantedVariants {
 		t.Run(name, func(t *testing.T) {
-			for id := range strings.FieldsSeq(fault.checks) {
-				caller := fault.fake
+			for id := range strings.FieldsSeq(planted.checks) {
+				caller := planted.fake
 				caller.CallerName = calls.BackendName
 				if status := fakeRunOf(t, "ragged", id, &caller, nil); !strings.Contains(status, "fail: ") {
 					t.Errorf("%s: %s", id, status)
@@ -152,7 +152,7 @@ func scratchless(call *calls.Call) (*calls.Result, error) {
 func ignoreScratch(call *calls.Call) (*calls.Result, error) {
 	blind := call.Clone()
 	blind.Scratch = nil
-	if fault := invalid.ExpectedError(rule.Compile(call.Op), blind, &fake.Framework{CallerName: calls.BackendName}, "cpu"); fault != nil || call.Scratch == nil {
+	if expected := invalid.ExpectedError(rule.Compile(call.Op), blind, &fake.Framework{CallerName: calls.BackendName}, "cpu"); expected != nil || call.Scratch == nil {
 		return nil, nil
 	}
 	r := &calls.Result{Outputs: make([]calls.Output, 1)}

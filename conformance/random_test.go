@@ -61,11 +61,11 @@ func TestRandomDrawsAlike(t *testing.T) {
 		}
 	}
 	if all := drawn(t, fake.ToyOp(t, "affine"), nil); !slices.ContainsFunc(all, func(s string) bool { return strings.Contains(s, "  false") }) {
-		t.Error("no right call of an op without samples")
+		t.Error("no valid call of an op without samples")
 	}
 }
 
-// Of two faults either may be told, but nothing else, and one must be.
+// Of two errors either may be raised, but nothing else, and one must be.
 func TestRandomly(t *testing.T) {
 	caller := &fake.Framework{CallerName: calls.NativeName}
 	plain := &check.T{Ctx: t.Context(), Env: &check.Environment{Project: fake.Toy(t), Device: "cpu"}, Op: fake.ToyOp(t, "affine"), Caller: caller}
@@ -83,12 +83,12 @@ func TestRandomly(t *testing.T) {
 	call.Inputs[0] = &calls.Tensor{Array: &ndarray.Array{DType: x.DType, Shape: shape, Strides: wide.Strides, Data: wide.Data}}
 	layout := invalid.LayoutError(caller, call)
 	if layout == nil {
-		t.Fatal("the layout is no fault")
+		t.Fatal("the layout breaks no rule")
 	}
-	want := &rule.Fault{Class: layout.Class, Text: "affine: w: expected shape [1], got [2]"}
+	want := &rule.Error{Class: layout.Class, Text: "affine: w: expected shape [1], got [2]"}
 	for name, test := range map[string]struct {
 		text  string
-		want  *rule.Fault
+		want  *rule.Error
 		wrong bool
 	}{
 		"the layout": {layout.Text, nil, false}, "the layout first": {layout.Text, want, false}, "the rule first": {want.Text, want, false},

@@ -150,7 +150,7 @@ func realSession(t *testing.T) *Session {
 }
 
 // Each check passes with a real framework and fails when its answers are changed.
-func TestPlantedTransformFaults(t *testing.T) {
+func TestPlantedTransformErrors(t *testing.T) {
 	s := realSession(t)
 	op := s.Options.Project.Ops[slices.IndexFunc(s.Options.Project.Ops, func(o *opdef.Op) bool { return o.Name == "rms_norm" })]
 	for framework, list := range plantedTransform {
@@ -181,15 +181,15 @@ func plant(t *testing.T, s *Session, op *opdef.Op, m *changedFramework, check *c
 	}
 }
 
-// A check without a planted fault might be unable to fail. Those about places have theirs among plantedPlaces.
+// A check without a planted error might be unable to fail. Those about places have theirs among plantedPlaces.
 func TestEveryTransformCheckIsPlanted(t *testing.T) {
 	placed := map[string]bool{}
-	for _, fault := range plantedPlaces {
-		placed[fault.check] = true
+	for _, planted := range plantedPlaces {
+		placed[planted.check] = true
 	}
 	for _, check := range transforms.Checks() {
 		if len(plantedTransform["torch"][check.ID])+len(plantedTransform["jax"][check.ID]) == 0 && !placed[check.ID] {
-			t.Errorf("%s has no planted fault", check.ID)
+			t.Errorf("%s has no planted error", check.ID)
 		}
 	}
 }

@@ -50,7 +50,7 @@ func (d DTypes) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Case is one right call of an op: everything that a caller needs, independent of the framework.
+// Case is one valid call of an op: everything that a caller needs, independent of the framework.
 type Case struct {
 	Op     *opdef.Op
 	Name   string

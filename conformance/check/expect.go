@@ -185,9 +185,9 @@ func (t *T) ExpectSuccessBy(caller calls.Caller, call *calls.Call, name string, 
 		t.Fail(call, name, "raised %s: %s\n%s", result.Error.Class, result.Error.Text, result.Error.Trace)
 		return nil
 	}
-	outputs, fault := calls.AlignOutputs(call, caller, result.Outputs)
-	if fault != "" {
-		t.Fail(call, name, "%s", fault)
+	outputs, mistake := calls.AlignOutputs(call, caller, result.Outputs)
+	if mistake != "" {
+		t.Fail(call, name, "%s", mistake)
 		return nil
 	}
 	result.Outputs = outputs

@@ -35,7 +35,7 @@ func (f *ForeignCode) Has(op *opdef.Op, caller string) bool {
 	return f.Functions[caller][op.Name] != ""
 }
 
-// tolerates reports whether a wrong call is one that others may take: where Python and tvm-ffi take a bool for a number and a
+// tolerates reports whether an invalid call is one that others may take: where Python and tvm-ffi take a bool for a number and a
 // number for a bool, nobody is misled.
 func (f *ForeignCode) tolerates(wrong invalid.Change) bool { return f != nil && wrong.Lenient }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/opcast/opcast/internal/rule"
 )
 
-// ValidCase is the right call that faults spoil: the first choice of dtypes, every optional input given.
+// ValidCase is the valid call from which the invalid calls are made: the first choice of dtypes, every optional input given.
 func (t *T) ValidCase() (*cases.Case, error) {
 	all := cases.SupportedDTypes(t.Op, t.Env.Device)
 	if len(all) == 0 {
@@ -19,7 +19,7 @@ func (t *T) ValidCase() (*cases.Case, error) {
 	return t.SampledCase(cases.BasePlan(all[0]))
 }
 
-// InvalidCalls spoils a right call in every way, one at a time, for a caller.
+// InvalidCalls returns a valid call for a caller, and every change that makes it invalid.
 func (t *T) InvalidCalls(caller calls.Caller) (*calls.Call, []invalid.Change, error) {
 	c, err := t.ValidCase()
 	if err != nil {
@@ -39,7 +39,7 @@ func (t *T) InvalidCalls(caller calls.Caller) (*calls.Call, []invalid.Change, er
 		if f.Expected == nil {
 			f.Expected = invalid.ExpectedError(program, f.Apply(call), caller, t.Env.Device)
 		}
-		if f.Expected != nil { // else the change is a right call, too
+		if f.Expected != nil { // else the call is valid with the change, too
 			out = append(out, f)
 		}
 	}
@@ -56,7 +56,7 @@ func (t *T) InvalidCalls(caller calls.Caller) (*calls.Call, []invalid.Change, er
 	return call, out, nil
 }
 
-// invalidChanges are the changes of a right call that may make it wrong.
+// invalidChanges are the changes of a valid call that may make it invalid.
 func (t *T) invalidChanges(c *cases.Case, program *rule.Program, caller calls.Caller) ([]invalid.Change, error) {
 	wrong := slices.Concat(invalid.Arguments(c, caller, t.Env.Device), invalid.Sizes(c, program), invalid.Memory(c, caller))
 	if OutputsGiven(t.Op, caller) == nil {
@@ -70,14 +70,14 @@ func (t *T) invalidChanges(c *cases.Case, program *rule.Program, caller calls.Ca
 	return append(wrong, scratch...), err
 }
 
-// EachInvalidCall runs every wrong call of the op through the caller in every mode.
+// EachInvalidCall runs every invalid call of the op through the caller in every mode.
 func (t *T) EachInvalidCall(body func(f invalid.Change, call *calls.Call, name string, result *calls.Result)) error {
-	call, faults, err := t.InvalidCalls(t.Caller)
+	call, changes, err := t.InvalidCalls(t.Caller)
 	if err != nil {
 		return err
 	}
 	for _, mode := range calls.Modes(t.Caller) {
-		err := ForEach(faults, func(f invalid.Change) error {
+		err := ForEach(changes, func(f invalid.Change) error {
 			wrong := f.Apply(call)
 			wrong.Mode = mode
 			name := f.Arg + " " + f.Kind + ", " + mode
@@ -96,7 +96,7 @@ func (t *T) EachInvalidCall(body func(f invalid.Change, call *calls.Call, name s
 }
 
 // ExpectError expects an error of the class with exactly the text.
-func (t *T) ExpectError(call *calls.Call, name string, result *calls.Result, want *rule.Fault) {
+func (t *T) ExpectError(call *calls.Call, name string, result *calls.Result, want *rule.Error) {
 	switch {
 	case result.Error == nil:
 		t.Fail(call, name, "returned a result, want %s: %s", want.Class, want.Text)
@@ -106,10 +106,10 @@ func (t *T) ExpectError(call *calls.Call, name string, result *calls.Result, wan
 	}
 }
 
-// OneInvalidCall is a wrong call, if possible with a wrong shape, and the error that it has to raise; nil where there is none. What
-// someone else's function takes for right, which another check says, is no wrong call of it.
-func (t *T) OneInvalidCall() (*calls.Call, *rule.Fault, error) {
-	call, faults, err := t.InvalidCalls(t.Caller)
+// OneInvalidCall is an invalid call, if possible with a wrong shape, and the error that it must raise; nil where there is none.
+// A call that somebody else's function accepts does not serve: that it should be refused is what another check says.
+func (t *T) OneInvalidCall() (*calls.Call, *rule.Error, error) {
+	call, changes, err := t.InvalidCalls(t.Caller)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -118,26 +118,26 @@ func (t *T) OneInvalidCall() (*calls.Call, *rule.Fault, error) {
 		func(f invalid.Change) bool { return f.Expected.Class == "ValueError" },
 		func(f invalid.Change) bool { return true },
 	} {
-		i := slices.IndexFunc(faults, func(f invalid.Change) bool { return !f.Alone && wanted(f) })
+		i := slices.IndexFunc(changes, func(f invalid.Change) bool { return !f.Alone && wanted(f) })
 		if i < 0 {
 			continue
 		}
-		wrong := faults[i].Apply(call)
+		wrong := changes[i].Apply(call)
 		if t.Env.Foreign == nil {
-			return wrong, faults[i].Expected, nil
+			return wrong, changes[i].Expected, nil
 		}
-		result, err := t.CallAsIs(t.Caller, wrong, "a wrong call")
+		result, err := t.CallAsIs(t.Caller, wrong, "an invalid call")
 		if err := Proceed(err); err != nil {
 			return nil, nil, err
 		}
 		if result != nil && result.Error != nil {
-			return wrong, faults[i].Expected, nil
+			return wrong, changes[i].Expected, nil
 		}
 	}
 	return nil, nil, nil
 }
 
-// IsOpError reports whether an error is one of ours.
+// IsOpError reports whether an error is one that an op may raise: of a documented class, with the op's name.
 func (t *T) IsOpError(e *calls.CallError) bool {
 	if t.Env.Foreign != nil {
 		return true // in the words of its author

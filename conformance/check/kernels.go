@@ -116,7 +116,7 @@ func (t *T) ExpectKernelRefusal(k *opdef.Kernel, c *cases.Case) error {
 	if k.When != nil && cases.AcceptsDTypes(&opdef.Kernel{DTypes: k.DTypes}, c.DTypes) {
 		reason += k.When.Text
 	}
-	want := &rule.Fault{Class: "NotImplementedError", Text: t.kernelRefusalText() + reason}
+	want := &rule.Error{Class: "NotImplementedError", Text: t.kernelRefusalText() + reason}
 	if e := result.Error; e == nil || e.Class != want.Class || !strings.HasPrefix(e.Text, want.Text) {
 		t.ExpectError(call, c.Name, result, want)
 	}

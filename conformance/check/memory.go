@@ -113,9 +113,9 @@ func ZeroElements(memory []byte, a *ndarray.Array) {
 
 // ExpectedMemoryError is the error of a call that is right but for where its arrays lie: the rules tell about what the op writes,
 // and the backend refuses inputs that are not dense enough.
-func (t *T) ExpectedMemoryError(call *calls.Call) *rule.Fault {
-	if fault := invalid.ExpectedError(rule.Compile(t.Op), call, t.Caller, t.Env.Device); fault != nil {
-		return fault
+func (t *T) ExpectedMemoryError(call *calls.Call) *rule.Error {
+	if expected := invalid.ExpectedError(rule.Compile(t.Op), call, t.Caller, t.Env.Device); expected != nil {
+		return expected
 	}
 	return invalid.LayoutError(t.Caller, call)
 }

@@ -35,20 +35,20 @@ const (
 	phaseOfMemory  = 3
 )
 
-// Change is one way to spoil a right call.
+// Change is one change of a valid call that makes it invalid.
 type Change struct {
 	Kind, Arg string
 	Phase     int
-	// Alone faults change several arguments and cannot be combined with others.
+	// Alone says that the change affects several arguments, so that it cannot be combined with others.
 	Alone bool
 	edit  func(*calls.Call)
-	// Lenient ones swap a number and a bool, which Python and tvm-ffi take for one another.
+	// Lenient says that it puts a number in the place of a bool or the reverse: Python and tvm-ffi take both for one another.
 	Lenient bool
-	// Expected is the error; nil where the rules of the definition decide.
-	Expected *rule.Fault
+	// Expected is the error that the call must raise; nil where the rules of the definition tell.
+	Expected *rule.Error
 }
 
-// Sort is the phase of a fault, as that of the first input for faults of any.
+// Sort is the phase of the check that finds the change. Changes of any input have the phases of the first input.
 func (f Change) Sort() int {
 	if f.Phase >= PhaseInput && f.Phase < PhaseRequire {
 		return PhaseInput + (f.Phase-PhaseInput)%phasesPerInput
@@ -56,15 +56,15 @@ func (f Change) Sort() int {
 	return f.Phase
 }
 
-// Apply returns the spoiled call.
+// Apply returns a copy of the call with the change.
 func (f Change) Apply(call *calls.Call) *calls.Call {
 	out := call.Clone()
 	f.edit(out)
 	return out
 }
 
-// ExpectedError is the error that a call must raise through a caller for the device; nil if it is right.
-func ExpectedError(program *rule.Program, call *calls.Call, caller calls.Caller, device string) *rule.Fault {
+// ExpectedError is the error that a call must raise through a caller for the device; nil if it is valid.
+func ExpectedError(program *rule.Program, call *calls.Call, caller calls.Caller, device string) *rule.Error {
 	op := call.Op
 	c := rule.Call{Framework: caller.ArrayWord(), Inputs: map[string]rule.Value{}, Attrs: map[string]any{}, Bare: calls.IsBare(caller)}
 	for i, v := range call.Inputs {
@@ -130,7 +130,7 @@ func otherDevice(caller calls.Caller, device string) string {
 	return "cuda:0"
 }
 
-// Arguments are the faults in what is given for inputs and attrs.
+// Arguments are the changes of what is given for inputs and attrs.
 func Arguments(c *cases.Case, caller calls.Caller, device string) []Change {
 	var out []Change
 	for i := range c.Op.Inputs {
@@ -192,7 +192,7 @@ func wrongRanks(shape []int64) map[string][]int64 {
 	return out
 }
 
-// Attributes are values of wrong types and values outside of the declared ranges.
+// Attributes are the changes that give attrs values of wrong types, or values outside of their declared ranges.
 func Attributes(op *opdef.Op, caller calls.Caller) []Change {
 	var out []Change
 	for i := range op.Attrs {
@@ -200,7 +200,7 @@ func Attributes(op *opdef.Op, caller calls.Caller) []Change {
 		if a.Binds != "" && calls.IsBare(caller) {
 			continue // the output carries the dtype: the export has no such argument
 		}
-		give := func(kind string, v any, want *rule.Fault) {
+		give := func(kind string, v any, want *rule.Error) {
 			_, isBool := v.(bool)
 			_, isInt := v.(int64)
 			out = append(out, Change{
@@ -219,7 +219,7 @@ func Attributes(op *opdef.Op, caller calls.Caller) []Change {
 		}
 		if a.Len > 1 {
 			text := fmt.Sprintf("%s: %s: expected %d integers, got float", op.Name, a.Name, a.Len)
-			give("attr element", calls.NumberList(slices.Repeat([]float64{1}, a.Len)), &rule.Fault{Class: "TypeError", Text: text})
+			give("attr element", calls.NumberList(slices.Repeat([]float64{1}, a.Len)), &rule.Error{Class: "TypeError", Text: text})
 		}
 	}
 	return out

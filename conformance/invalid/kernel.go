@@ -12,7 +12,7 @@ import (
 // ErrorClasses are the classes with which an op may refuse a special input.
 var ErrorClasses = []string{"TypeError", "ValueError", "NotImplementedError"}
 
-// OutputChanges are the faults of output arrays; they bring the arrays that are not at fault along.
+// OutputChanges are the changes of output arrays. A call without outputs gets the other, valid ones along with the changed one.
 func OutputChanges(c *cases.Case, caller calls.Caller, device string) ([]Change, error) {
 	wrong, err := Outputs(c, caller, device)
 	if err != nil {
@@ -41,7 +41,7 @@ func WithoutKernelChange(op *opdef.Op, device string) Change {
 	}
 	text := op.Name + ": no kernel for device " + other + ", available: " + cases.KindOf(device)
 	return Change{
-		Kind: "no kernel", Phase: phaseKernel, Alone: true, Expected: &rule.Fault{Class: "NotImplementedError", Text: text},
+		Kind: "no kernel", Phase: phaseKernel, Alone: true, Expected: &rule.Error{Class: "NotImplementedError", Text: text},
 		edit: func(call *calls.Call) { call.MoveTo(other) },
 	}
 }

@@ -118,7 +118,7 @@ func outputCount(c *cases.Case, caller calls.Caller, results []*ndarray.Array) [
 	add := func(kind, class, arg, expected, got string, v any) Change {
 		return Change{
 			Kind: kind, Arg: "out", Phase: PhaseCount, Alone: true,
-			Expected: &rule.Fault{Class: class, Text: fmt.Sprintf("%s: %s: expected %s, got %s", c.Op.Name, arg, expected, got)},
+			Expected: &rule.Error{Class: class, Text: fmt.Sprintf("%s: %s: expected %s, got %s", c.Op.Name, arg, expected, got)},
 			edit: func(call *calls.Call) {
 				call.Out = nil
 				call.Extra = map[string]any{"out": v}
@@ -159,7 +159,7 @@ func sharedOutputs(c *cases.Case, caller calls.Caller, results []*ndarray.Array)
 
 // LayoutError is the error of the first input whose memory the backend must refuse. Adaptors copy what is not dense
 // enough.
-func LayoutError(caller calls.Caller, call *calls.Call) *rule.Fault {
+func LayoutError(caller calls.Caller, call *calls.Call) *rule.Error {
 	if !calls.IsBare(caller) {
 		return nil
 	}
@@ -177,7 +177,7 @@ func LayoutError(caller calls.Caller, call *calls.Call) *rule.Fault {
 		}
 		if want != "" {
 			text := call.Op.Name + ": " + call.Op.Inputs[i].Name + ": expected " + want + ", got strides " + rule.List(x.Strides)
-			return &rule.Fault{Class: "ValueError", Text: text}
+			return &rule.Error{Class: "ValueError", Text: text}
 		}
 	}
 	return nil

@@ -14,9 +14,9 @@ import (
 )
 
 // MissingScratchError is the error of a call without the scratch that its kernel takes.
-func MissingScratchError(op *opdef.Op, i int, a *ndarray.Array) *rule.Fault {
+func MissingScratchError(op *opdef.Op, i int, a *ndarray.Array) *rule.Error {
 	text := fmt.Sprintf("%s: %s: expected a scratch array %s%s, got None", op.Name, op.Scratch[i].Name, a.DType.Long, rule.List(a.Shape))
-	return &rule.Fault{Class: "ValueError", Text: text}
+	return &rule.Error{Class: "ValueError", Text: text}
 }
 
 // Scratch are calls with unfit work space, one array at a time. The rules tell the errors, but for one that is missing:
@@ -29,7 +29,7 @@ func Scratch(c *cases.Case, caller calls.Caller, device string) ([]Change, error
 	var out []Change
 	for i, a := range arrays {
 		name := c.Op.Scratch[i].Name
-		add := func(kind string, want *rule.Fault, spoil func(call *calls.Call)) {
+		add := func(kind string, want *rule.Error, spoil func(call *calls.Call)) {
 			out = append(out, Change{Kind: kind, Arg: name, Phase: phaseScratch, Alone: true, Expected: want, edit: spoil})
 		}
 		if caller.Name() != calls.OpCallName && needsScratch(c, device) {

@@ -147,7 +147,7 @@ func Outputs(c *cases.Case, caller calls.Caller, device string) ([]Change, error
 			name := c.Op.Outputs[i].Name
 			out = append(out, Change{
 				Kind: m.kind, Arg: name, Phase: phaseOutput, Alone: m.shares != nil,
-				Expected: &rule.Fault{
+				Expected: &rule.Error{
 					Class: m.class, Text: fmt.Sprintf("%s: %s: expected %s, got %s", c.Op.Name, name, m.expected, m.got),
 				},
 				edit: func(call *calls.Call) {

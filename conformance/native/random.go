@@ -29,7 +29,7 @@ type randomServer struct {
 	library *tvmffi.Library
 	dir     string
 	project *opdef.Project
-	// now is the randomizer of the last request, whose right call may serve the next one, too.
+	// now is the randomizer of the last request, whose valid call may serve the next one, too.
 	now *random.Generator
 	// reached is the memory that tells the suite which call is being made.
 	reached []byte

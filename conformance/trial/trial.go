@@ -55,15 +55,15 @@ func New(op *opdef.Op, w Request) (*Call, error) {
 	}
 	c, err := cases.New(op, p)
 	if errors.Is(err, cases.ErrNoSizes) {
-		if fault := rule.Check(op, w.ruleCall(op, chosen, nil)); fault != nil {
-			return nil, errors.New(fault.Class + ": " + fault.Text)
+		if expected := rule.Check(op, w.ruleCall(op, chosen, nil)); expected != nil {
+			return nil, errors.New(expected.Class + ": " + expected.Text)
 		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op.Name, err)
 	}
-	if fault := rule.Check(op, w.ruleCall(op, chosen, c)); fault != nil {
-		return nil, errors.New(fault.Class + ": " + fault.Text)
+	if expected := rule.Check(op, w.ruleCall(op, chosen, c)); expected != nil {
+		return nil, errors.New(expected.Class + ": " + expected.Text)
 	}
 	return &Call{Case: c}, nil
 }

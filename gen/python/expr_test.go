@@ -33,7 +33,7 @@ func TestExprPrinter(t *testing.T) {
 	}
 }
 
-// The sizes of a fast path are not checked: the general call finds their faults.
+// The sizes of a fast path are not checked: the general call finds what is wrong with them.
 func TestFastPrinter(t *testing.T) {
 	e, err := expr.Parse("-(2*n + 1) * m ** k - 2")
 	if err != nil {

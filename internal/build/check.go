@@ -31,17 +31,17 @@ func check(o Options, libraries []library) (diag.List, error) {
 	return findings, nil
 }
 
-func report(p *opdef.Project, l library, faults elfcheck.Faults, findings *diag.List) {
+func report(p *opdef.Project, l library, violations elfcheck.Violations, findings *diag.List) {
 	manifest := diag.Pos{File: "opcast.toml"}
-	for _, name := range faults.Exports {
+	for _, name := range violations.Exports {
 		findings.Add(manifest, "B003", "give it internal linkage or hidden visibility",
 			"%s exports %s, but only %s* may be seen outside", l.name, elfcheck.Demangle(name), l.exports)
 	}
-	for _, library := range faults.Needed {
+	for _, library := range violations.Needed {
 		findings.Add(manifest, "B004", "name it in link if users have it, or link it statically",
 			"%s needs %s, which is no system library", l.name, library)
 	}
-	for _, symbol := range faults.Undefined {
+	for _, symbol := range violations.Undefined {
 		name := elfcheck.Demangle(symbol)
 		if op, kernel, ok := kernelOf(p, name); ok {
 			findings.Add(kernelPos(op, kernel), "B001",

@@ -34,7 +34,7 @@ func TestFindCUDA(t *testing.T) {
 	silent := fakeToolkit(t, "?")
 	tests := map[string]struct {
 		named, wheel, path, toolkit string
-		want, fault                 string
+		want, mistake               string
 	}{
 		"named first":     {named, wheel, onPath, "", named, ""},
 		"path next":       {"", wheel, onPath, "", onPath, ""},
@@ -55,9 +55,9 @@ func TestFindCUDA(t *testing.T) {
 			getenv := func(key string) string { return map[string]string{"NVCC": tt.named}[key] }
 			got, err := findCUDA(t.Context(), env, getenv, tt.toolkit)
 			switch {
-			case tt.fault != "" && (err == nil || !strings.Contains(err.Error(), tt.fault)):
-				t.Errorf("error %v, want %q in it", err, tt.fault)
-			case tt.fault == "" && (err != nil || got.nvcc != tt.want):
+			case tt.mistake != "" && (err == nil || !strings.Contains(err.Error(), tt.mistake)):
+				t.Errorf("error %v, want %q in it", err, tt.mistake)
+			case tt.mistake == "" && (err != nil || got.nvcc != tt.want):
 				t.Errorf("got %+v, %v, want %s", got, err, tt.want)
 			}
 		})

@@ -75,7 +75,7 @@ func planGolden(t *testing.T, golden string, in inputs) {
 	}
 }
 
-func TestArchFaults(t *testing.T) {
+func TestArchErrors(t *testing.T) {
 	for _, arch := range []string{"sm_80", "8.0", "90+ptx", "", "all"} {
 		if _, err := gencode([]string{"80", arch}); err == nil {
 			t.Errorf("no error for the architecture %q", arch)

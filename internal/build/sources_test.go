@@ -62,7 +62,7 @@ func TestIsSource(t *testing.T) {
 	}
 }
 
-func TestFindSourcesFaults(t *testing.T) {
+func TestFindSourcesErrors(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "cuda", "k.cu"), "")
 	in := inputs{project: &opdef.Project{Dir: dir, Manifest: manifest.Manifest{Devices: []string{"cpu"}}}}

@@ -32,7 +32,7 @@ func opcallText(t *testing.T, err error) string {
 }
 
 // op_call is refused in the words of the op, whatever is wrong with the call: nothing crashes.
-func TestOpCallFaults(t *testing.T) {
+func TestOpCallErrors(t *testing.T) {
 	library := opcallOpen(t)
 	a, b, c := opcallFloats(2, 3), opcallFloats(4, 3), opcallFloats(2, 4)
 	x, y := opcallFloats(2, 2), opcallFloats(2, 2)

@@ -50,7 +50,7 @@ func failed(r *report.Report) []string {
 	return out
 }
 
-// handWritten compiles the library, with faults planted by macros.
+// handWritten compiles the library, with errors planted by macros.
 func handWritten(t *testing.T, macros ...string) string {
 	t.Helper()
 	library := filepath.Join(t.TempDir(), "libtheirs.so")

@@ -109,31 +109,31 @@ func Linked(flags []string) (names []string) {
 	return names
 }
 
-// Faults are the departures from a policy, each list sorted.
-type Faults struct {
+// Violations are the departures from a policy, each list sorted.
+type Violations struct {
 	// Exports are names that should be hidden, Needed libraries that users may not have, Undefined the symbols that
 	// nobody will provide.
 	Exports, Needed, Undefined []string
 }
 
 // Check compares the library with the policy.
-func (l *Library) Check(p Policy) Faults {
-	var faults Faults
+func (l *Library) Check(p Policy) Violations {
+	var found Violations
 	for _, name := range l.Exports {
 		if !strings.HasPrefix(name, p.ExportPrefix) {
-			faults.Exports = append(faults.Exports, name)
+			found.Exports = append(found.Exports, name)
 		}
 	}
 	for _, library := range l.Needed {
 		linked := func(name string) bool { return strings.HasPrefix(library, name) }
 		if !isSystem(library) && !slices.ContainsFunc(p.Linked, linked) {
-			faults.Needed = append(faults.Needed, library)
+			found.Needed = append(found.Needed, library)
 		}
 	}
 	for _, s := range l.Undefined {
 		if _, provided := slices.BinarySearch(p.Provided, s.Name); !provided && s.Library == "" {
-			faults.Undefined = append(faults.Undefined, s.Name)
+			found.Undefined = append(found.Undefined, s.Name)
 		}
 	}
-	return faults
+	return found
 }

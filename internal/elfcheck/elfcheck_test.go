@@ -49,9 +49,9 @@ func TestCheck(t *testing.T) {
 		t.Errorf("exports: %q", got.Exports)
 	}
 	got.Exports = nil // The compiler may export pieces of std::string, too.
-	want := Faults{Undefined: []string{"PyLong_FromLong", "_ZN3ops7RmsNormEPKcNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"}}
+	want := Violations{Undefined: []string{"PyLong_FromLong", "_ZN3ops7RmsNormEPKcNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"}}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("faults (-want +got):\n%s", diff)
+		t.Errorf("violations (-want +got):\n%s", diff)
 	}
 }
 

@@ -85,7 +85,7 @@ type Extra struct {
 
 var namePattern = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 
-// All are the frameworks, in their order. What they say is part of the program, so that a fault in it is a panic; the
+// All are the frameworks, in their order. What they say is part of the program, so that a mistake in it is a panic; the
 // tests of this package find it first.
 var All = sync.OnceValue(func() []Framework {
 	all, err := read(adaptors.FS)

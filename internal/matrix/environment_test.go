@@ -108,7 +108,7 @@ adaptors = ["torch"]
 	}
 }
 
-func TestEnvironmentFaults(t *testing.T) {
+func TestEnvironmentErrors(t *testing.T) {
 	for _, c := range []struct{ name, extra, want string }{
 		{"unknown key", "[[environment]]\nnmae = \"x\"\n", "read conformance/matrix.toml: strict mode"},
 		{"no packages", environment("x", "", ""), "environment 1: expected name, requires and adaptors"},

@@ -104,7 +104,7 @@ type runner struct {
 	Outcome
 }
 
-// unmakeableError says that no version of something exists for a Python: a fact, and no fault.
+// unmakeableError says that no version of something exists for a Python: which is a fact and no failure.
 type unmakeableError struct{ text string }
 
 func (e *unmakeableError) Error() string { return e.text }

@@ -144,7 +144,7 @@ func (c *checker) attrDefault(a *Attr, path string, value any) {
 		return
 	}
 	a.Default = converted
-	if fault := outside(a, converted); fault != "" {
-		c.report(where, code.Range, "", "default %s", fault)
+	if mistake := outside(a, converted); mistake != "" {
+		c.report(where, code.Range, "", "default %s", mistake)
 	}
 }

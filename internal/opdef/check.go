@@ -77,9 +77,9 @@ func (c *checker) report(path, code, hint, format string, args ...any) {
 
 // syntax reports the error of ParseType or expr.Parse about the string at path.
 func (c *checker) syntax(path, code string, err error) {
-	fault := &expr.SyntaxError{Text: err.Error()}
-	errors.As(err, &fault)
-	c.diags.Add(c.doc.In(path, fault.Col), code, fault.Hint, "%s", fault.Text)
+	syntax := &expr.SyntaxError{Text: err.Error()}
+	errors.As(err, &syntax)
+	c.diags.Add(c.doc.In(path, syntax.Col), code, syntax.Hint, "%s", syntax.Text)
 }
 
 // header checks the keys that stand alone.

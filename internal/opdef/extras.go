@@ -96,14 +96,14 @@ func (c *checker) sample(path, name string, attr *Attr, value any) (any, bool) {
 		c.report(path, code.Samples, "", "samples.%s: %s is no value of type %s", name, show(value), attr.Type)
 		return nil, false
 	}
-	fault := outside(attr, converted)
+	mistake := outside(attr, converted)
 	if word, isText := converted.(string); isText && attr.Type == "dtype" && !slices.Contains(c.raw.DTypes[attr.Binds], word) {
-		fault = show(value) + " is not allowed for " + attr.Binds
+		mistake = show(value) + " is not allowed for " + attr.Binds
 	}
-	if fault != "" {
-		c.report(path, code.Samples, "", "samples.%s: %s", name, fault)
+	if mistake != "" {
+		c.report(path, code.Samples, "", "samples.%s: %s", name, mistake)
 	}
-	return converted, fault == ""
+	return converted, mistake == ""
 }
 
 // feasible looks for samples that meet a requirement all of whose names have samples.

@@ -35,8 +35,8 @@ func linkGradients(p *Project, diags *diag.List) {
 			continue
 		}
 		backward := p.Ops[i]
-		if fault, hint := linkFault(op, backward); fault != "" {
-			diags.Add(pos, code.GradLink, hint, "%s %s", backward.Name, fault)
+		if mistake, hint := linkMistake(op, backward); mistake != "" {
+			diags.Add(pos, code.GradLink, hint, "%s %s", backward.Name, mistake)
 			continue
 		}
 		op.Gradient, backward.GradientOf = backward, op
@@ -55,8 +55,8 @@ func opNames(p *Project) []string {
 	return names
 }
 
-// linkFault says why backward cannot be the gradient of op, or "".
-func linkFault(op, backward *Op) (fault, hint string) {
+// linkMistake says why backward cannot be the gradient of op, or "".
+func linkMistake(op, backward *Op) (mistake, hint string) {
 	switch {
 	case backward.Backward != "":
 		return "has a gradient itself", "gradients are of first order: leave its backward out"

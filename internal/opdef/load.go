@@ -82,8 +82,8 @@ func (p *Project) load(t *projectfs.Tree, diags *diag.List) {
 func loadOp(t *projectfs.Tree, file string, devices []string, diags *diag.List) *Op {
 	name := strings.TrimSuffix(path.Base(file), ".toml")
 	start := diag.Pos{File: file, Line: 1, Col: 1}
-	if fault := names.OpFault(name); fault != nil {
-		diags.Add(start, fault.Code, "rename the file: "+names.SnakeHint, "%s", fault.Text)
+	if mistake := names.OpMistake(name); mistake != nil {
+		diags.Add(start, mistake.Code, "rename the file: "+names.SnakeHint, "%s", mistake.Text)
 	}
 	for folder := range strings.SplitSeq(path.Dir(file), "/") {
 		if !names.IsFolder(folder) {

@@ -64,9 +64,9 @@ func parseDim(text string, col int) (Dim, error) {
 		return Dim{Ellipsis: true}, nil
 	}
 	e, err := expr.Parse(text)
-	if fault := (*expr.SyntaxError)(nil); errors.As(err, &fault) {
-		fault.Col += col
-		return Dim{}, fault
+	if syntax := (*expr.SyntaxError)(nil); errors.As(err, &syntax) {
+		syntax.Col += col
+		return Dim{}, syntax
 	}
 	e.Walk(func(n *expr.Expr) { n.Col += col })
 	return Dim{Expr: e}, nil

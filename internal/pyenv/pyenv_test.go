@@ -54,7 +54,7 @@ func TestFindOrder(t *testing.T) {
 	}
 }
 
-func TestFindFaults(t *testing.T) {
+func TestFindErrors(t *testing.T) {
 	tests := map[string]struct {
 		script, want string
 		exit         int

@@ -42,21 +42,23 @@ type Call struct {
 	Bare bool
 }
 
-// Fault is the error that a call raises.
-type Fault struct{ Class, Text string }
+// Error is the exception that an invalid call must raise: its class and its text. It describes somebody else's error and is
+// none of this program, so that it does not implement Go's error.
+type Error struct{ Class, Text string }
 
-// Check returns the first fault of a call in the documented order, nil for a right call.
-func Check(op *opdef.Op, c Call) *Fault { return Compile(op).Check(c) }
+// Check returns the error that a call must raise, which is that of the first rule in the documented order that it breaks. It
+// is nil for a valid call.
+func Check(op *opdef.Op, c Call) *Error { return Compile(op).Check(c) }
 
 // Check is the Go printer of the rules: what a call of the compiled op must raise.
-func (p *Program) Check(c Call) *Fault {
+func (p *Program) Check(c Call) *Error {
 	e := &evaluation{program: p, call: c, sizes: map[string]int64{}, dtypes: map[string]string{}}
 	if err := e.run(); err != nil {
-		var f *fault
+		var f *violation
 		if errors.As(err, &f) {
-			return &Fault{f.class, p.Op.Name + ": " + f.text}
+			return &Error{f.class, p.Op.Name + ": " + f.text}
 		}
-		return &Fault{"ValueError", p.Op.Name + ": " + noValue(err)}
+		return &Error{"ValueError", p.Op.Name + ": " + noValue(err)}
 	}
 	return nil
 }
@@ -72,12 +74,12 @@ func noValue(err error) string {
 	return "division by zero in a size"
 }
 
-type fault struct{ class, text string }
+type violation struct{ class, text string }
 
-func (f *fault) Error() string { return f.text }
+func (f *violation) Error() string { return f.text }
 
 func expected(class, arg, format string, args ...any) error {
-	return &fault{class, arg + ": expected " + fmt.Sprintf(format, args...)}
+	return &violation{class, arg + ": expected " + fmt.Sprintf(format, args...)}
 }
 
 // evaluation is the state of one Check.
@@ -108,7 +110,7 @@ func (e *evaluation) attr(name string) any { return e.program.Op.AttrValue(e.cal
 func (e *evaluation) run() error {
 	for _, a := range e.program.Op.Inputs {
 		if !a.Optional && !e.call.Inputs[a.Name].Given {
-			return &fault{"TypeError", fmt.Sprintf("missing required argument '%s'", a.Name)}
+			return &violation{"TypeError", fmt.Sprintf("missing required argument '%s'", a.Name)}
 		}
 	}
 	for _, r := range e.program.Rules {
@@ -251,9 +253,9 @@ func (e *evaluation) condition(r Rule) error {
 	case r.Kind == Let:
 		e.sizes[r.Symbol] = value
 	case r.Kind == Require && value == 0:
-		return &fault{"ValueError", fmt.Sprintf("expected %s, got %s", r.Form, e.because(r.Why))}
+		return &violation{"ValueError", fmt.Sprintf("expected %s, got %s", r.Form, e.because(r.Why))}
 	case r.Kind == OutSize && value < 0:
-		return &fault{"ValueError", fmt.Sprintf("%s would have a negative dimension: %s = %d", r.What, r.Form, value)}
+		return &violation{"ValueError", fmt.Sprintf("%s would have a negative dimension: %s = %d", r.What, r.Form, value)}
 	}
 	return nil
 }

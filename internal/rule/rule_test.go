@@ -88,7 +88,7 @@ func right() rule.Call {
 func TestGoldenText(t *testing.T) {
 	op := load(t, window)
 	if f := rule.Check(op, right()); f != nil {
-		t.Fatalf("right call: %v", f)
+		t.Fatalf("valid call: %v", f)
 	}
 	in := func(name string, v rule.Value) func(*rule.Call) {
 		return func(c *rule.Call) { c.Inputs[name] = v }
@@ -145,7 +145,7 @@ func TestGoldenText(t *testing.T) {
 			tc.wrong(&call)
 			f := rule.Check(op, call)
 			if f == nil {
-				t.Fatalf("no fault, want %s", tc.want)
+				t.Fatalf("no error, want %s", tc.want)
 			}
 			if got := f.Class + ": " + f.Text; got != tc.want {
 				t.Errorf("got  %s\nwant %s", got, tc.want)
@@ -226,7 +226,7 @@ func TestBareCall(t *testing.T) {
 	}
 }
 
-func TestTwoFaultsInOrder(t *testing.T) {
+func TestTwoErrorsInOrder(t *testing.T) {
 	op := load(t, window)
 	call := right()
 	call.Inputs["w"] = array("float16", 6, 4)

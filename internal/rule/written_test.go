@@ -34,7 +34,7 @@ func updateCall() rule.Call {
 func TestWrittenGoldenText(t *testing.T) {
 	op := load(t, update)
 	if f := rule.Check(op, updateCall()); f != nil {
-		t.Fatalf("right call: %v", f)
+		t.Fatalf("valid call: %v", f)
 	}
 	change := func(name string, edit func(*rule.Value)) func(*rule.Call) {
 		return func(c *rule.Call) {

@@ -17,11 +17,11 @@ func checkAgreement(t *check.T) error {
 		return check.Skip("the backend cannot be called")
 	}
 	program := rule.Compile(t.Op)
-	call, faults, err := t.InvalidCalls(backend)
+	call, changes, err := t.InvalidCalls(backend)
 	if err != nil {
 		return err
 	}
-	for _, f := range faults {
+	for _, f := range changes {
 		if f.Phase >= invalid.PhaseCount && f.Phase != invalid.PhaseOverlap || f.Phase == invalid.PhaseDevice {
 			continue // arrays that only one side can make
 		}
@@ -49,7 +49,7 @@ func expectSameError(t *check.T, backend calls.Caller, wrong, plain *calls.Call,
 		return err
 	}
 	text := strings.ReplaceAll(want.Error.Text, backend.ArrayWord(), t.Caller.ArrayWord())
-	t.ExpectError(plain, name, got, &rule.Fault{Class: want.Error.Class, Text: text})
+	t.ExpectError(plain, name, got, &rule.Error{Class: want.Error.Class, Text: text})
 	return nil
 }
 

@@ -31,7 +31,7 @@ func checkSignature(t *check.T) error {
 		return err
 	}
 	t.CurrentRow().Checked++
-	if text := signatureFault(t.Op, got.Parameters, check.OutputsGiven(t.Op, t.Caller) == nil); text != "" {
+	if text := signatureDifference(t.Op, got.Parameters, check.OutputsGiven(t.Op, t.Caller) == nil); text != "" {
 		t.Fail(nil, "signature", "%s", text)
 	}
 	if !strings.Contains(got.Doc, t.Op.Doc) {
@@ -49,8 +49,8 @@ func checkSignature(t *check.T) error {
 	return nil
 }
 
-// signatureFault says how parameters differ from the definition, or "".
-func signatureFault(op *opdef.Op, got []calls.Parameter, mayOut bool) string {
+// signatureDifference says how parameters differ from the definition, or "".
+func signatureDifference(op *opdef.Op, got []calls.Parameter, mayOut bool) string {
 	var want []calls.Parameter
 	for _, in := range op.Inputs {
 		want = append(want, calls.Parameter{Name: in.Name, Required: !in.Optional})

@@ -54,11 +54,11 @@ func checkLibrary(t *check.T, file string, policy elfcheck.Policy) (*elfcheck.Li
 	}
 	t.CurrentRow().Checked++
 	name := filepath.Base(file)
-	faults := lib.Check(policy)
+	violations := lib.Check(policy)
 	for what, list := range map[string][]string{
-		"exports beside " + policy.ExportPrefix + "*: ": faults.Exports,
-		"needs, though no system has it: ":              faults.Needed,
-		"uses, though nobody defines it: ":              faults.Undefined,
+		"exports beside " + policy.ExportPrefix + "*: ": violations.Exports,
+		"needs, though no system has it: ":              violations.Needed,
+		"uses, though nobody defines it: ":              violations.Undefined,
 	} {
 		if len(list) > 0 {
 			t.Fail(nil, name, "%s%s", what, strings.Join(list, ", "))

@@ -13,7 +13,7 @@ import (
 	"github.com/opcast/opcast/internal/rule"
 )
 
-// CheckFaultCoverage leaves each rule out in turn: some wrong call must notice, else no test would miss the rule.
+// CheckFaultCoverage leaves each rule out in turn: some invalid call must notice, else no test would miss the rule.
 func CheckFaultCoverage(t *check.T) error {
 	c, err := t.ValidCase()
 	if err != nil {
@@ -32,13 +32,13 @@ func CheckFaultCoverage(t *check.T) error {
 		without := *program
 		without.Rules = slices.Delete(slices.Clone(program.Rules), i, i+1)
 		if !slices.ContainsFunc(wrong, func(w *calls.Call) bool { return detectsWithout(program, &without, w, t.Env.Device) }) {
-			t.Fail(nil, "rules", "no wrong call breaks rule %d: %s %s%s", i, r.Arg, r.Form, strings.Join(r.Allowed, ", "))
+			t.Fail(nil, "rules", "no invalid call breaks rule %d: %s %s%s", i, r.Arg, r.Form, strings.Join(r.Allowed, ", "))
 		}
 	}
 	return nil
 }
 
-// allInvalidCalls are the wrong calls of all callers together.
+// allInvalidCalls are the invalid calls of all callers together.
 func allInvalidCalls(t *check.T, c *cases.Case, program *rule.Program) ([]*calls.Call, error) {
 	backend := calls.StubCaller{CallerName: calls.BackendName}
 	call := calls.New(c)
@@ -57,12 +57,12 @@ func allInvalidCalls(t *check.T, c *cases.Case, program *rule.Program) ([]*calls
 	if err != nil {
 		return nil, err
 	}
-	faults := slices.Concat(outputs, scratch, invalid.Memory(c, calls.Definition{}), invalid.Sizes(c, program))
+	changes := slices.Concat(outputs, scratch, invalid.Memory(c, calls.Definition{}), invalid.Sizes(c, program))
 	for _, one := range []calls.StubCaller{{}, {Abilities: &calls.Abilities{Writes: true, Elsewhere: secondDevice(t.Env.Device)}}} {
-		faults = append(faults, invalid.Arguments(c, one, t.Env.Device)...)
+		changes = append(changes, invalid.Arguments(c, one, t.Env.Device)...)
 	}
 	var wrong []*calls.Call
-	for _, f := range faults {
+	for _, f := range changes {
 		wrong = append(wrong, f.Apply(call))
 	}
 	return wrong, nil
@@ -76,7 +76,7 @@ func secondDevice(device string) string {
 	return "cpu"
 }
 
-// detectsWithout reports whether a wrong call has another error without the rule. Leaving a rule out may leave later ones without
+// detectsWithout reports whether an invalid call has another error without the rule. Leaving a rule out may leave later ones without
 // what it bound, which shows as well.
 func detectsWithout(program, without *rule.Program, call *calls.Call, device string) (differs bool) {
 	defer func() {
@@ -116,7 +116,7 @@ func isRepeated(op *opdef.Op, r rule.Rule) bool {
 
 var faultCoverageCheck = check.Check{
 	ID: "fault-coverage", Group: check.GroupErrors,
-	Doc:     "some wrong call breaks each rule",
+	Doc:     "for each rule there is an invalid call that breaks it",
 	Through: check.ThroughDefinition,
 	Run:     CheckFaultCoverage,
 }

@@ -57,7 +57,7 @@ func plantWrongValues(t *check.T, c *cases.Case, i int, exact *ndarray.Array, wa
 
 var oracleCheck = check.Check{
 	ID: "oracle", Group: check.GroupValues,
-	Doc:     "a planted wrong result is found",
+	Doc:     "the comparison finds a result that was made wrong on purpose",
 	Through: check.ThroughDefinition,
 	Run:     checkOracle,
 }

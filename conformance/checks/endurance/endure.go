@@ -34,7 +34,7 @@ func hasChildren(_ *opdef.Op, caller calls.Caller) error {
 	return nil
 }
 
-// checkChild makes a right call and a wrong one in a child.
+// checkChild makes a valid call and a wrong one in a child.
 func checkChild(method string) func(*check.T) error {
 	return func(t *check.T) error {
 		c, err := t.ValidCase()
@@ -54,14 +54,14 @@ func checkChild(method string) func(*check.T) error {
 				return err
 			}
 		}
-		wrong, fault, err := t.OneInvalidCall()
+		wrong, expected, err := t.OneInvalidCall()
 		if err != nil || wrong == nil {
 			return err
 		}
-		if result, err = inChild(t, method, wrong, "a wrong call"); err != nil {
+		if result, err = inChild(t, method, wrong, "an invalid call"); err != nil {
 			return err
 		}
-		t.ExpectError(wrong, "a wrong call in a child", result, fault)
+		t.ExpectError(wrong, "an invalid call in a child", result, expected)
 		return nil
 	}
 }

@@ -19,7 +19,7 @@ var leaksCheck = check.Check{
 // leakCalls is how many calls have to leave nothing behind.
 const leakCalls = 10000
 
-// checkLeaks repeats a right call and a wrong one and looks at what the process has after each round: whatever grows in every
+// checkLeaks repeats a valid call and a wrong one and looks at what the process has after each round: whatever grows in every
 // round is not a cache. Fewer calls are made where they take more than the seconds; zero stands for no limit.
 func checkLeaks(seconds float64) func(*check.T) error {
 	return func(t *check.T) error {
@@ -38,7 +38,7 @@ func checkLeaks(seconds float64) func(*check.T) error {
 		if err != nil || wrong == nil {
 			return err
 		}
-		return checkGrowth(t, wrong, "a wrong call", seconds, true)
+		return checkGrowth(t, wrong, "an invalid call", seconds, true)
 	}
 }
 

@@ -45,7 +45,7 @@ func checkThreads(t *check.T) error {
 		}
 		list, want = append(list, call), append(want, result)
 	}
-	wrong, fault, err := t.OneInvalidCall()
+	wrong, expected, err := t.OneInvalidCall()
 	if err != nil {
 		return err
 	}
@@ -57,11 +57,11 @@ func checkThreads(t *check.T) error {
 	if err != nil {
 		return err
 	}
-	return expectThreadsAlone(t, list, cases, want, fault, got)
+	return expectThreadsAlone(t, list, cases, want, expected, got)
 }
 
 // expectThreadsAlone compares what each thread got with what its call gives alone; the call behind those of the cases is wrong.
-func expectThreadsAlone(t *check.T, calls []*calls.Call, cases []*cases.Case, want []*calls.Result, fault *rule.Fault, got [][]*calls.Result) error {
+func expectThreadsAlone(t *check.T, calls []*calls.Call, cases []*cases.Case, want []*calls.Result, expected *rule.Error, got [][]*calls.Result) error {
 	const name = "with other threads"
 	for i, list := range got {
 		if len(list) == 0 {
@@ -69,7 +69,7 @@ func expectThreadsAlone(t *check.T, calls []*calls.Call, cases []*cases.Case, wa
 		}
 		for _, result := range list {
 			if i == len(cases) {
-				t.ExpectError(calls[i], name, result, fault)
+				t.ExpectError(calls[i], name, result, expected)
 			} else if t.ExpectSuccess(calls[i], name, result) != nil {
 				if err := t.ExpectBitsOrReference(calls[i], cases[i], name, result, want[i]); err != nil {
 					return err

@@ -11,7 +11,7 @@ import (
 
 var farApartCheck = check.Check{
 	ID: "far-apart", Group: check.GroupStrides,
-	Doc:      "rows whose distance needs 64 bits give what near ones give",
+	Doc:      "rows so far apart that their distance needs 64 bits give what dense rows give",
 	Profile:  check.ProfileExtended,
 	Through:  check.ThroughAdaptors,
 	HostOnly: "a device provides all memory that is asked for, and rows so far apart need more than it has",
@@ -69,8 +69,8 @@ func farApart(t *check.T, c *cases.Case, plain *calls.Result, i, axis int) error
 	}
 	described := call.Clone()
 	described.Inputs[i] = &calls.Tensor{Array: far}
-	if fault := t.ExpectedMemoryError(described); fault != nil {
-		t.ExpectError(call, name, result, fault)
+	if expected := t.ExpectedMemoryError(described); expected != nil {
+		t.ExpectError(call, name, result, expected)
 		return nil
 	}
 	if result = t.ExpectSuccess(call, name, result); result != nil {

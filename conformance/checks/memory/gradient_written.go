@@ -6,7 +6,7 @@ import (
 
 var gradientWrittenCheck = check.Check{
 	ID: "gradient-written", Group: check.GroupAliasing,
-	Doc:     "what a gradient flows to is overwritten only while gradients are off",
+	Doc:     "a tensor that requires grad is overwritten only while gradients are off",
 	Through: check.ThroughAdaptors,
 	Needs:   hasMemoryProbe("gradient"),
 	Foreign: check.Foreign{Library: check.AboutGenerated.Library, Functions: "its gradient is its author's, not that of the definition"},

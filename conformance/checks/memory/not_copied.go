@@ -11,7 +11,7 @@ import (
 
 var notCopiedCheck = check.Check{
 	ID: "not-copied", Group: check.GroupStrides,
-	Doc:     "what a kernel may read or write as it lies, it gets as it lies: addresses are the caller's",
+	Doc:     "arrays that a kernel may use as they lie are not copied: the kernel sees the caller's addresses",
 	Through: check.ThroughAdaptors,
 	Needs:   check.HasWatchProbe("pointers", nil),
 	Foreign: check.AboutGenerated,

@@ -9,7 +9,7 @@ import (
 
 var sameObjectCheck = check.Check{
 	ID: "same-object", Group: check.GroupAliasing,
-	Doc:     "one array as two arguments is two equal ones, or refused where one is overwritten",
+	Doc:     "passing one array as two arguments gives what two equal arrays give, and is refused where one of them is overwritten",
 	Through: check.ThroughAdaptors,
 	Run:     check.WithFewerDTypes(checkSameObject),
 }
@@ -62,8 +62,8 @@ func checkOneArrayTwice(t *check.T, c *cases.Case, i, j int) error {
 	if err != nil {
 		return err
 	}
-	if fault := t.ExpectedMemoryError(call); fault != nil {
-		t.ExpectError(call, c.Name, got, fault)
+	if expected := t.ExpectedMemoryError(call); expected != nil {
+		t.ExpectError(call, c.Name, got, expected)
 		return nil
 	}
 	if got = t.ExpectSuccess(call, c.Name, got); got != nil {

@@ -19,7 +19,7 @@ var sideBySideCheck = check.Check{
 }
 
 // checkSideBySide puts two arguments of one shape, of which one is overwritten, into the columns of one buffer, one
-// beside the other with a column to spare: they do not overlap, so where strides are allowed that is a right call.
+// beside the other with a column to spare: they do not overlap, so where strides are allowed that is a valid call.
 func checkSideBySide(t *check.T) error {
 	found := false
 	err := t.EachCase(func(d cases.DTypes) []cases.Plan { return []cases.Plan{cases.BasePlan(d)} }, func(c *cases.Case) error {
@@ -88,8 +88,8 @@ func expectDenseResult(t *check.T, changed *cases.Case, want *calls.Result) erro
 	if err != nil {
 		return err
 	}
-	if fault := t.ExpectedMemoryError(call); fault != nil {
-		t.ExpectError(call, changed.Name, got, fault)
+	if expected := t.ExpectedMemoryError(call); expected != nil {
+		t.ExpectError(call, changed.Name, got, expected)
 		return nil
 	}
 	if got = t.ExpectSuccess(call, changed.Name, got); got != nil {

@@ -6,7 +6,7 @@ import (
 
 var staleCheck = check.Check{
 	ID: "stale", Group: check.GroupAliasing,
-	Doc:     "a backward pass refuses what was overwritten since",
+	Doc:     "a backward pass refuses saved tensors that were overwritten since",
 	Through: check.ThroughAdaptors,
 	Needs:   hasMemoryProbe("stale"),
 	Foreign: check.Foreign{Library: check.AboutGenerated.Library, Functions: "its gradient is its author's, not that of the definition"},

@@ -6,7 +6,7 @@ import (
 
 var unwritableCheck = check.Check{
 	ID: "unwritable", Group: check.GroupAliasing,
-	Doc:     "memory that no kernel can write is refused in the words of its fault",
+	Doc:     "memory that no kernel can write is refused with the error that says so",
 	Through: check.ThroughAdaptors,
 	Needs:   hasMemoryProbe("written"),
 	Foreign: check.AboutGenerated,

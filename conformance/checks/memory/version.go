@@ -6,7 +6,7 @@ import (
 
 var versionCheck = check.Check{
 	ID: "version", Group: check.GroupAliasing,
-	Doc:     "autograd learns what was written",
+	Doc:     "every write raises the version counter that autograd checks",
 	Through: check.ThroughAdaptors,
 	Needs:   hasMemoryProbe("version"),
 	Run:     check.WithFewerDTypes(checkMemory("version")),

@@ -112,8 +112,8 @@ func tryCase(t *check.T, c *cases.Case) error {
 	if err != nil {
 		return err
 	}
-	if fault := t.ExpectedMemoryError(call); fault != nil {
-		t.ExpectError(call, c.Name, result, fault)
+	if expected := t.ExpectedMemoryError(call); expected != nil {
+		t.ExpectError(call, c.Name, result, expected)
 		return nil
 	}
 	if result = t.ExpectSuccess(call, c.Name, result); result == nil || !t.ExpectMetadata(call, c.Name, c, result) {

@@ -21,7 +21,7 @@ const (
 	reachedShare = 10
 )
 
-// Neighbouring random calls spoil one right call in different ways, since to make that takes longest; sizes and contents
+// Neighbouring random calls spoil one valid call in different ways, since to make that takes longest; sizes and contents
 // that turn out to be impossible are drawn again.
 const (
 	randomSiblings = 8
@@ -36,7 +36,7 @@ func callsFromGo(_ *opdef.Op, caller calls.Caller) error {
 	return nil
 }
 
-// Generator makes right calls of random sizes and spoils most of them in random ways: types, counts, sizes, memory. What
+// Generator makes valid calls of random sizes and spoils most of them in random ways: types, counts, sizes, memory. What
 // the rules refuse has to raise the error that they tell; the rest has to compute; the process has to live.
 type Generator struct {
 	T       *check.T
@@ -45,7 +45,7 @@ type Generator struct {
 	onlyInvalid bool
 	choices     []cases.DTypes
 	Seed        uint64
-	// plain is the right call number family, before it is spoilt.
+	// plain is the valid call number family, before it is spoilt.
 	family int64
 	valid  *calls.Call
 }
@@ -68,7 +68,7 @@ type randomized struct {
 	name string
 	// valid says that nothing is spoilt; else want is what the rules say, nil for nothing.
 	valid    bool
-	Expected *rule.Fault
+	Expected *rule.Error
 }
 
 // Draw makes the i-th call, which depends on nothing but the op, the seed and i, if there is one.
@@ -109,7 +109,7 @@ func (r *Generator) rand(what string, i int64) *rand.Rand {
 	return ndarray.Rand(fmt.Sprintf("random/%s/%s/%d/%d", r.T.Op.Name, what, r.Seed, i))
 }
 
-// prepare makes the right call that a family of random calls spoils.
+// prepare makes the valid call that a family of random calls spoils.
 func (r *Generator) prepare(family int64) error {
 	if r.family == family {
 		return nil
@@ -174,7 +174,7 @@ func (r *Generator) Make(i int64, tally *calls.RandomTally) error {
 }
 
 // JudgeRandomCall judges what a random call did.
-func JudgeRandomCall(t *check.T, call *calls.Call, name string, result *calls.Result, want *rule.Fault) {
+func JudgeRandomCall(t *check.T, call *calls.Call, name string, result *calls.Result, want *rule.Error) {
 	layout := invalid.LayoutError(t.Caller, call)
 	switch e := result.Error; {
 	case call.Probe != "":
@@ -186,7 +186,7 @@ func JudgeRandomCall(t *check.T, call *calls.Call, name string, result *calls.Re
 	case lacksOutput(call) && e != nil && e.Class == "TypeError" && strings.HasPrefix(e.Text, t.Op.Name+": missing required argument"):
 		// Of missing outputs the rules know nothing: only bare callers can leave them out.
 	case layout != nil && (want == nil || e != nil && e.Class == layout.Class && e.Text == layout.Text):
-		// Of two faults, which comes first depends on the places of the arguments.
+		// Of two errors, which one is raised depends on the places of the arguments.
 		t.ExpectError(call, name, result, layout)
 	case want != nil:
 		t.ExpectError(call, name, result, want)

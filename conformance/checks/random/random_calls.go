@@ -10,7 +10,7 @@ import (
 
 var randomCallsCheck = check.Check{
 	ID: "random-calls", Group: check.GroupErrors,
-	Doc:     "random calls raise what the rules say, or compute; the process lives and does not grow",
+	Doc:     "a random call raises the error that the rules tell, or computes; the process does not crash and does not grow",
 	Needs:   callsFromGo,
 	Foreign: check.AboutGenerated,
 	Run:     checkRandom,

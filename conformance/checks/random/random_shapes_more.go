@@ -6,7 +6,7 @@ import (
 
 var randomShapesMoreCheck = check.Check{
 	ID: "random-shapes-more", Group: check.GroupShapes,
-	Doc:     "the same, many times more",
+	Doc:     "the same as random-shapes, with many more calls",
 	Profile: check.ProfileExtended,
 	Run:     checkRandomShapes(shapesMore),
 }

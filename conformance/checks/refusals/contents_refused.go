@@ -16,7 +16,7 @@ import (
 func DebugVariable(p *opdef.Project) string { return strings.ToUpper(p.Manifest.Name) + "_DEBUG" }
 
 // checkContentsRefused gives inputs values that their definition excludes, in a process that looks at them: one below the
-// lowest, one above the highest, a descending pair. A right call still computes there.
+// lowest, one above the highest, a descending pair. A valid call still computes there.
 func checkContentsRefused(t *check.T) error {
 	if t.Env.DebugCaller == nil {
 		return check.Skip("no process that looks at what arrays hold")

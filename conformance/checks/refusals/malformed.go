@@ -10,7 +10,7 @@ import (
 
 var malformedCheck = check.Check{
 	ID: "malformed", Group: check.GroupErrors,
-	Doc:   "calls that no one should write end in an error, not in the end of the process",
+	Doc:   "calls that break the calling convention raise an error; the process does not crash",
 	Needs: hasMalformed,
 	Run:   checkMalformed,
 }

@@ -13,7 +13,7 @@ import (
 
 var noDeviceCheck = check.Check{
 	ID: "no-device", Group: check.GroupErrors,
-	Doc:     "arrays on a device that the machine lacks raise an error of ours",
+	Doc:     "arrays on a device that the machine lacks raise one of opcast's documented errors",
 	Needs:   check.IsBackend,
 	Foreign: check.AboutGenerated,
 	Run:     checkNoDevice,
@@ -47,7 +47,7 @@ func checkNoDevice(t *check.T) error {
 		t.ExpectError(call, device, result, invalid.WithoutKernelChange(t.Op, t.Env.Device).Expected)
 		return nil
 	}
-	want := &rule.Fault{Class: "RuntimeError", Text: t.Op.Name + ": " + device + " cannot be used: "}
+	want := &rule.Error{Class: "RuntimeError", Text: t.Op.Name + ": " + device + " cannot be used: "}
 	if e := result.Error; e == nil || e.Class != want.Class || !strings.HasPrefix(e.Text, want.Text) {
 		t.ExpectError(call, device, result, want)
 	}

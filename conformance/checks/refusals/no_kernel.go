@@ -25,7 +25,7 @@ func checkNoKernel(t *check.T) error {
 	if err != nil {
 		return err
 	}
-	want := &rule.Fault{Class: "NotImplementedError", Text: t.Op.Name + ": no kernel for device " + t.Env.Device + ", available: "}
+	want := &rule.Error{Class: "NotImplementedError", Text: t.Op.Name + ": no kernel for device " + t.Env.Device + ", available: "}
 	if e := result.Error; e == nil || e.Class != want.Class || !strings.HasPrefix(e.Text, want.Text) {
 		t.ExpectError(call, c.Name, result, want)
 	}

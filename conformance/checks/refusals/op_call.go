@@ -11,7 +11,7 @@ import (
 
 var opCallCheck = check.Check{
 	ID: "op-call", Group: check.GroupErrors,
-	Doc:     "unknown kinds and attrs, and wrong numbers of arrays, are refused in the words of the op",
+	Doc:     "unknown kinds and attrs, and wrong numbers of arrays, are refused with the op's error",
 	Needs:   check.ByNumber,
 	Foreign: check.AboutGenerated,
 	Run:     checkOpCall,

@@ -10,21 +10,21 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 )
 
-// checkPrecedence makes two faults at once: the one that the documented order puts first is reported, with the text that
-// it has alone.
+// checkPrecedence makes two changes in one call. The error that the documented order puts first must be raised, with the text
+// that it has alone.
 func checkPrecedence(t *check.T) error {
-	call, faults, err := t.InvalidCalls(t.Caller)
+	call, changes, err := t.InvalidCalls(t.Caller)
 	if err != nil {
 		return err
 	}
 	if t.Caller.Name() == calls.OpCallName {
 		// What only NumPy knows of its arrays is found out while they are converted, before the library sees any.
 		readOnly := func(x *calls.Tensor) bool { return x.ReadOnly }
-		faults = slices.DeleteFunc(faults, func(f invalid.Change) bool { return slices.ContainsFunc(f.Apply(call).Tensors(), readOnly) })
+		changes = slices.DeleteFunc(changes, func(f invalid.Change) bool { return slices.ContainsFunc(f.Apply(call).Tensors(), readOnly) })
 	}
-	pairs := changePairs(t.Op, faults)
+	pairs := changePairs(t.Op, changes)
 	if len(pairs) == 0 {
-		return check.Skip("the op has no two independent faults")
+		return check.Skip("no call of the op can have two independent errors")
 	}
 	return check.ForEach(pairs, func(pair [2]invalid.Change) error {
 		both := pair[0].Apply(pair[1].Apply(call))
@@ -38,16 +38,16 @@ func checkPrecedence(t *check.T) error {
 	})
 }
 
-// changePairs combines faults of different arguments and phases, each pair of kinds once, the earlier fault first.
-func changePairs(op *opdef.Op, faults []invalid.Change) [][2]invalid.Change {
+// changePairs combines changes of different arguments and phases, each pair of kinds once, the earlier phase first.
+func changePairs(op *opdef.Op, changes []invalid.Change) [][2]invalid.Change {
 	seen := map[string]bool{}
 	var out [][2]invalid.Change
-	for i, a := range faults {
-		// A size that disagrees with another argument is reported there: such a fault has no phase of its own.
+	for i, a := range changes {
+		// A size that disagrees with another argument is reported there: such a change has no phase of its own.
 		if a.Alone || !strings.HasPrefix(a.Expected.Text, op.Name+": "+a.Arg+": ") && a.Phase != invalid.PhaseMissing {
 			continue
 		}
-		for _, b := range faults[i+1:] {
+		for _, b := range changes[i+1:] {
 			kinds := a.Kind + "/" + b.Kind
 			if b.Alone || a.Phase >= b.Phase || a.Arg == b.Arg || seen[kinds] {
 				continue
@@ -61,7 +61,7 @@ func changePairs(op *opdef.Op, faults []invalid.Change) [][2]invalid.Change {
 
 var precedenceCheck = check.Check{
 	ID: "precedence", Group: check.GroupErrors,
-	Doc:     "of two faults the documented order reports one",
+	Doc:     "of two errors in one call, the one that the documented order puts first is raised",
 	Foreign: check.Foreign{Library: "the words of its errors are its author's", Functions: "the words of its errors are its author's"},
 	Run:     checkPrecedence,
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/opcast/opcast/conformance/invalid"
 )
 
-// checkSideEffects makes the wrong calls again: no argument changes, no kernel starts, and a right call still works.
+// checkSideEffects makes the invalid calls again: no argument changes, no kernel starts, and a valid call still works.
 func checkSideEffects(t *check.T) error {
 	err := t.EachInvalidCall(func(_ invalid.Change, call *calls.Call, name string, result *calls.Result) {
 		for i, x := range call.Tensors() {

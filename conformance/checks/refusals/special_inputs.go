@@ -11,7 +11,7 @@ import (
 
 var specialInputsCheck = check.Check{
 	ID: "special-inputs", Group: check.GroupErrors,
-	Doc:   "special arrays give right results or an error of ours, never a crash",
+	Doc:   "special arrays give right results or a documented error, never a crash",
 	Needs: hasProbes,
 	Run:   check.WithFewerDTypes(checkSpecialInputs),
 }

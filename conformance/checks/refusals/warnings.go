@@ -17,7 +17,7 @@ var warningsCheck = check.Check{
 // checkWarnings expects a deprecated op to say so once, in a warning that points at who called it, and any other op to warn
 // of nothing.
 func checkWarnings(t *check.T) error {
-	c, err := t.ValidCase() // the right call that others spoil
+	c, err := t.ValidCase() // the valid call that others spoil
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 
 var shardingExplicitCheck = check.Check{
 	ID: "sharding-explicit", Group: check.GroupTransform,
-	Doc:      "the same with explicit axes",
+	Doc:      "what sharding says also holds with explicit axes",
 	Through:  check.ThroughAdaptors,
 	HostOnly: "needs several devices, which are simulated on the host",
 	Needs:    transforms.Offers("sharding", transforms.Transforms),

@@ -7,7 +7,7 @@ import (
 
 var jitCheck = check.Check{
 	ID: "jit", Group: check.GroupTransform,
-	Doc:     "compiled as a whole, forward and backward, it gives the same bits, and a second call compiles nothing",
+	Doc:     "a call that is compiled as a whole, forward and backward, gives the same bits, and a second call compiles nothing",
 	Through: check.ThroughAdaptors,
 	Needs:   Transforms,
 	Foreign: check.TransformsGenerated,

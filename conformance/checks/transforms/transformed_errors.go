@@ -12,28 +12,28 @@ import (
 
 var transformedErrorsCheck = check.Check{
 	ID: "transformed-errors", Group: check.GroupTransform,
-	Doc:     "wrong calls raise their class and text under every transformation that keeps them",
+	Doc:     "invalid calls raise their class and text under every transformation that keeps them",
 	Through: check.ThroughAdaptors,
 	Needs:   Transforms,
 	Foreign: check.TransformsGenerated,
 	Run:     checkTransformedErrors,
 }
 
-// transformedKinds are the sorts of faults that transformations keep. They make arrays of their own:
+// transformedKinds are the sorts of changes that transformations keep. They make arrays of their own:
 // layouts and overlaps that calls refuse are lost on the way.
 var transformedKinds = []int{
 	invalid.PhaseAttr, invalid.PhaseInput + invalid.PhaseOfDType, invalid.PhaseInput + invalid.PhaseOfRank, invalid.PhaseInput + invalid.PhaseOfDims, invalid.PhaseRequire,
 }
 
-// checkTransformedErrors makes a wrong call of each sort under every transformation: each costs several compilations.
+// checkTransformedErrors makes an invalid call of each sort under every transformation: each costs several compilations.
 func checkTransformedErrors(t *check.T) error {
-	call, faults, err := t.InvalidCalls(t.Caller)
+	call, changes, err := t.InvalidCalls(t.Caller)
 	if err != nil {
 		return err
 	}
 	program := rule.Compile(t.Op)
 	seen := map[int]bool{}
-	for _, f := range faults {
+	for _, f := range changes {
 		wrong := f.Apply(call)
 		if seen[f.Sort()] || !slices.Contains(transformedKinds, f.Sort()) || !transformable(wrong) ||
 			invalid.ExpectedError(program, wrong, t.Caller, t.Env.Device) == nil {
@@ -47,7 +47,7 @@ func checkTransformedErrors(t *check.T) error {
 	return nil
 }
 
-// transformable reports whether a wrong call has arrays, on the device under test, in all its places, and no output.
+// transformable reports whether an invalid call has arrays, on the device under test, in all its places, and no output.
 func transformable(call *calls.Call) bool {
 	for _, v := range call.Tensors() {
 		if v.Device != "" || v.ReadOnly {
@@ -65,7 +65,7 @@ func transformable(call *calls.Call) bool {
 // keepsText are the transformations that put their own class around an error; the text is in theirs.
 var keepsText = []string{"compile(fullgraph)", "export"}
 
-// callInvalid makes one wrong call.
+// callInvalid makes one invalid call.
 func callInvalid(t *check.T, f invalid.Change, wrong *calls.Call) error {
 	var inputs []*calls.Tensor
 	for _, v := range wrong.Inputs {

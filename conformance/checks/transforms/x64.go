@@ -12,7 +12,7 @@ import (
 
 var x64Check = check.Check{
 	ID: "x64", Group: check.GroupTransform,
-	Doc:     "64-bit types change no bit",
+	Doc:     "with JAX's 64-bit types enabled the bits are the same",
 	Through: check.ThroughAdaptors,
 	Needs:   Offers("x64 mode", Transforms),
 	Foreign: check.TransformsGenerated,

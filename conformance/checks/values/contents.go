@@ -13,7 +13,7 @@ func checkContents(t *check.T) error {
 
 var contentsCheck = check.Check{
 	ID: "contents", Group: check.GroupValues,
-	Doc:   "values at the ends of their declared range, and ragged rows of all kinds",
+	Doc:   "values at both ends of their declared range, and ragged rows of all kinds, give what the reference gives",
 	Needs: check.HasContents,
 	Run:   check.WithFewerDTypes(checkContents),
 }

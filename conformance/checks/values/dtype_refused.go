@@ -48,6 +48,6 @@ func checkRefused(t *check.T) error {
 
 var dtypeRefusedCheck = check.Check{
 	ID: "dtype-refused", Group: check.GroupDTypes,
-	Doc: "every other dtype raises TypeError, in the words of the definition",
+	Doc: "every dtype that the definition does not declare raises TypeError, which lists the declared ones",
 	Run: checkRefused,
 }

@@ -15,7 +15,7 @@ import (
 
 var optionalCheck = check.Check{
 	ID: "optional", Group: check.GroupValues,
-	Doc:   "an optional input left out is a neutral one",
+	Doc:   "leaving an optional input out gives what a neutral array gives, such as ones for a weight",
 	Needs: hasOptional,
 	Run:   check.WithFewerDTypes(checkOptional),
 }

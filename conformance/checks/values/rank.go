@@ -9,7 +9,7 @@ import (
 
 var rankCheck = check.Check{
 	ID: "rank", Group: check.GroupShapes,
-	Doc:   "any number of leading dimensions",
+	Doc:   "any number of leading dimensions gives what the reference gives",
 	Needs: hasBatch,
 	Run:   check.WithKernelsOnly(checkRank),
 }

@@ -9,7 +9,7 @@ import (
 
 var savedCheck = check.Check{
 	ID: "saved", Group: check.GroupValues,
-	Doc:     "what only a gradient needs changes no other result",
+	Doc:     "computing the saved outputs, too, changes no other result",
 	Needs:   hasSaved,
 	Foreign: check.Foreign{Functions: check.AboutGenerated.Functions},
 	Run:     check.WithFewerDTypes(checkSaved),

@@ -7,7 +7,7 @@ import (
 
 var sizesCheck = check.Check{
 	ID: "sizes", Group: check.GroupShapes,
-	Doc: "size 1, primes, one past a tile, and long rows",
+	Doc: "size 1, primes, one past a tile, and long rows give what the reference gives",
 	Run: check.WithKernelsOnly(checkSizes),
 }
 

@@ -12,7 +12,7 @@ import (
 
 var specialValuesCheck = check.Check{
 	ID: "special-values", Group: check.GroupValues,
-	Doc: "NaN, infinities, -0, denormals and the largest number go where the reference says",
+	Doc: "NaN, infinities, -0, denormals and the largest number appear in results where the reference has them",
 	Run: checkSpecials,
 }
 

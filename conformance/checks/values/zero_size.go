@@ -9,7 +9,7 @@ import (
 
 var zeroSizeCheck = check.Check{
 	ID: "zero-size", Group: check.GroupZero,
-	Doc:   "each dimension may be zero",
+	Doc:   "every dimension may be zero: results have the right shapes and neutral values",
 	Needs: hasDims,
 	Run:   check.WithFewerDTypes(checkZero),
 }

@@ -49,14 +49,15 @@ func Toy(t *testing.T) *opdef.Project {
 	return p
 }
 
-// Framework is a framework in Go that has the toy ops but for conv. Without a planted fault it is perfect.
+// Framework is a framework in Go that has the toy ops but for conv. Without a planted error it is perfect.
 type Framework struct {
 	CallerName string
-	// Before and after plant faults; before may answer in the place of the framework.
+	// Before and After plant errors; Before may answer in the place of the framework.
 	Before func(call *calls.Call) (*calls.Result, error)
 	After  func(call *calls.Call, r *calls.Result)
 	About  func(d *calls.Description)
-	// OnConcurrent, child and keeps plant faults in calls at once, in children and in what the process has after many calls.
+	// OnConcurrent, OnChild and KeptMemory plant errors in concurrent calls, in children, and in what a process keeps after many
+	// calls.
 	OnConcurrent func(thread int, call *calls.Call, r *calls.Result)
 	OnChild      func(method string, call *calls.Call, r *calls.Result) (died string)
 	KeptMemory   func(s *endurance.ProcessState, round int64, raised string)
@@ -107,8 +108,8 @@ func (f *Framework) Answer(call *calls.Call) *calls.Result {
 		r.Buffers = append(r.Buffers, bytes.Clone(t.Data))
 		r.Spans = append(r.Spans, [2]uint64{uint64(i+1) << 20, uint64(i+1)<<20 + uint64(len(t.Data))})
 	}
-	if fault := f.fault(call); fault != nil {
-		r.Error = &calls.CallError{Class: fault.Class, Text: fault.Text}
+	if expected := f.expectedError(call); expected != nil {
+		r.Error = &calls.CallError{Class: expected.Class, Text: expected.Text}
 		return r
 	}
 	f.compute(call, r)
@@ -162,41 +163,41 @@ func store(r *calls.Result, call *calls.Call, into *calls.Tensor, y *ndarray.Arr
 	}
 }
 
-// fault is the error of a wrong call.
-func (f *Framework) fault(call *calls.Call) *rule.Fault {
+// expectedError is the error of an invalid call; nil for a valid one.
+func (f *Framework) expectedError(call *calls.Call) *rule.Error {
 	if strings.HasPrefix(call.Probe, refusals.GroupRefusals) {
-		return &rule.Fault{Class: "ValueError", Text: "op_call: kind: expected the number of an op, got 1099511627776"}
+		return &rule.Error{Class: "ValueError", Text: "op_call: kind: expected the number of an op, got 1099511627776"}
 	}
 	if strings.Contains(call.Probe, "refused") {
-		return &rule.Fault{Class: "ValueError", Text: call.Op.Name + ": y: expected no gradient, got one"}
+		return &rule.Error{Class: "ValueError", Text: call.Op.Name + ": y: expected no gradient, got one"}
 	}
 	if out, given := call.Extra["out"]; given && check.OutputsGiven(call.Op, f) == nil {
-		return f.countFault(call.Op, out)
+		return f.countError(call.Op, out)
 	}
 	if len(call.Extra) > 0 || len(call.Inputs) > len(call.Op.Inputs) {
-		return &rule.Fault{Class: "TypeError", Text: "surplus argument"}
+		return &rule.Error{Class: "TypeError", Text: "surplus argument"}
 	}
 	if first := call.Inputs[0]; first != nil {
 		if x, ok := first.(*calls.Tensor); ok && x.Device == "cuda:0" && AllOn(call, "cuda:0") {
-			return &rule.Fault{Class: "NotImplementedError", Text: call.Op.Name + ": no kernel for device cuda:0, available: cpu"}
+			return &rule.Error{Class: "NotImplementedError", Text: call.Op.Name + ": no kernel for device cuda:0, available: cpu"}
 		}
 	}
-	if fault := invalid.ExpectedError(rule.Compile(call.Op), call, f, "cpu"); fault != nil {
-		return fault
+	if expected := invalid.ExpectedError(rule.Compile(call.Op), call, f, "cpu"); expected != nil {
+		return expected
 	}
-	if fault := invalid.LayoutError(f, call); fault != nil {
-		return fault
+	if expected := invalid.LayoutError(f, call); expected != nil {
+		return expected
 	}
 	if f.ChecksContents {
-		if text := ContentsFault(CaseOf(call)); text != "" {
-			return &rule.Fault{Class: "ValueError", Text: text}
+		if text := ContentsError(CaseOf(call)); text != "" {
+			return &rule.Error{Class: "ValueError", Text: text}
 		}
 	}
-	return variantFault(call, calls.IsBare(f) && f.CallerName != calls.OpCallName)
+	return variantError(call, calls.IsBare(f) && f.CallerName != calls.OpCallName)
 }
 
-// countFault is the error of out= that is no array and no tuple of as many as there are outputs.
-func (f *Framework) countFault(op *opdef.Op, out any) *rule.Fault {
+// countError is the error of out= that is no array and no tuple of as many as there are outputs.
+func (f *Framework) countError(op *opdef.Op, out any) *rule.Error {
 	list, isTuple := out.(calls.Tuple)
 	n := len(list)
 	if !isTuple {
@@ -204,11 +205,11 @@ func (f *Framework) countFault(op *opdef.Op, out any) *rule.Fault {
 	}
 	switch want := len(cases.PublicOutputs(op)); {
 	case n == 1 && want == 1:
-		return &rule.Fault{Class: "TypeError", Text: op.Name + ": y: expected " + f.ArrayWord() + ", got list"}
+		return &rule.Error{Class: "TypeError", Text: op.Name + ": y: expected " + f.ArrayWord() + ", got list"}
 	case want == 1:
-		return &rule.Fault{Class: "ValueError", Text: fmt.Sprintf("%s: out: expected 1 array, got %d", op.Name, n)}
+		return &rule.Error{Class: "ValueError", Text: fmt.Sprintf("%s: out: expected 1 array, got %d", op.Name, n)}
 	default:
-		return &rule.Fault{Class: "ValueError", Text: fmt.Sprintf("%s: out: expected %d arrays, got %d", op.Name, want, n)}
+		return &rule.Error{Class: "ValueError", Text: fmt.Sprintf("%s: out: expected %d arrays, got %d", op.Name, want, n)}
 	}
 }
 
@@ -217,7 +218,7 @@ func AllOn(call *calls.Call, device string) bool {
 	return !slices.ContainsFunc(call.Tensors(), func(t *calls.Tensor) bool { return t.Device != device })
 }
 
-// CaseOf turns a right call of a toy op back into a case: x[*, N] and what fits it.
+// CaseOf turns a valid call of a toy op back into a case: x[*, N] and what fits it.
 func CaseOf(call *calls.Call) *cases.Case {
 	c := &cases.Case{Op: call.Op, Attrs: call.Attrs, Sizes: map[string]int64{}, DTypes: cases.DTypes{}}
 	for _, in := range call.Inputs {

@@ -68,8 +68,8 @@ func watch(r *calls.Result, f *Framework, call *calls.Call) {
 	}
 }
 
-// ContentsFault is the text with which a library that looks at contents refuses a case; empty if it does not.
-func ContentsFault(c *cases.Case) string {
+// ContentsError is the text with which a library that looks at contents refuses a case; empty if it does not.
+func ContentsError(c *cases.Case) string {
 	for i := range c.Op.Inputs {
 		in := &c.Op.Inputs[i]
 		if c.Inputs[i] == nil {

@@ -29,8 +29,8 @@ func raggedSizes(c *cases.Case) {
 	c.Sizes["B"] = c.Inputs[2].Shape[0] - 1
 }
 
-// variantFault is the error of a kernel that is forced to take a call, or of the first one that takes it.
-func variantFault(call *calls.Call, bare bool) *rule.Fault {
+// variantError is the error of a kernel that is forced to take a call, or of the first one that takes it.
+func variantError(call *calls.Call, bare bool) *rule.Error {
 	if len(call.Op.Kernels) == 0 {
 		return nil
 	}
@@ -47,9 +47,9 @@ func variantFault(call *calls.Call, bare bool) *rule.Fault {
 		case call.Kernel != "" && call.Kernel != k.Name:
 		case call.Kernel == k.Name && fits == expr.KnownFalse:
 			text := call.Op.Name + ": no kernel takes this call on cpu: " + k.Name + ": " + reason
-			return &rule.Fault{Class: "NotImplementedError", Text: text}
+			return &rule.Error{Class: "NotImplementedError", Text: text}
 		case fits == expr.KnownTrue && k.Scratch && bare:
-			return scratchFault(call, c)
+			return scratchError(call, c)
 		case fits == expr.KnownTrue:
 			return nil
 		}
@@ -57,12 +57,12 @@ func variantFault(call *calls.Call, bare bool) *rule.Fault {
 	return nil
 }
 
-func scratchFault(call *calls.Call, c *cases.Case) *rule.Fault {
+func scratchError(call *calls.Call, c *cases.Case) *rule.Error {
 	arrays, err := c.Scratch()
 	for i, a := range arrays {
 		if err == nil && (call.Scratch == nil || call.Scratch[i] == nil) {
 			text := call.Op.Name + ": " + call.Op.Scratch[i].Name + ": expected a scratch array " + a.DType.Long + rule.List(a.Shape) + ", got None"
-			return &rule.Fault{Class: "ValueError", Text: text}
+			return &rule.Error{Class: "ValueError", Text: text}
 		}
 	}
 	return nil

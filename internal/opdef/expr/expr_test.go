@@ -47,7 +47,7 @@ func TestEval(t *testing.T) {
 	}
 }
 
-func TestEvalFaults(t *testing.T) {
+func TestEvalErrors(t *testing.T) {
 	for text, want := range map[string]error{
 		"N // Z": ErrZeroDivision, "N % Z": ErrZeroDivision, "ceildiv(N, Z)": ErrZeroDivision,
 		"9223372036854775807 + 1": ErrOverflow, "-9223372036854775807 - 2": ErrOverflow, "2 ** 63": ErrOverflow, "D ** 11": ErrOverflow,
@@ -91,7 +91,7 @@ func TestEvalFloat(t *testing.T) {
 	}
 }
 
-func TestParseFaults(t *testing.T) {
+func TestParseErrors(t *testing.T) {
 	deep := strings.Repeat("(", 1000)
 	for _, test := range []struct {
 		text string
@@ -106,8 +106,8 @@ func TestParseFaults(t *testing.T) {
 		{"N" + strings.Repeat("+N", 80), 129, "operators in a row"}, {"+N", 0, `got "+"`}, {"'N'", 0, `"'"`}, {"N && M", 2, `"&&"`},
 	} {
 		_, err := Parse(test.text)
-		var fault *SyntaxError
-		if !errors.As(err, &fault) || fault.Col != test.col || !strings.Contains(fault.Text, test.want) {
+		var syntax *SyntaxError
+		if !errors.As(err, &syntax) || syntax.Col != test.col || !strings.Contains(syntax.Text, test.want) {
 			t.Errorf("%.20q: got %#v, want %q at %d", test.text, err, test.want, test.col)
 		}
 	}
@@ -140,8 +140,8 @@ func FuzzExpr(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		e, err := Parse(text)
 		if err != nil {
-			if fault := new(SyntaxError); !errors.As(err, &fault) || fault.Col < 0 || fault.Col > len(text) || fault.Text == "" {
-				t.Fatalf("fault %#v", err)
+			if syntax := new(SyntaxError); !errors.As(err, &syntax) || syntax.Col < 0 || syntax.Col > len(text) || syntax.Text == "" {
+				t.Fatalf("syntax %#v", err)
 			}
 			return
 		}

@@ -52,12 +52,12 @@ func Parse(text string) (e *Expr, err error) {
 	}
 	p := &parser{text: text}
 	defer func() {
-		switch fault := recover().(type) {
+		switch syntax := recover().(type) {
 		case nil:
 		case *SyntaxError:
-			e, err = nil, fault
+			e, err = nil, syntax
 		default:
-			panic(fault)
+			panic(syntax)
 		}
 	}()
 	p.next()

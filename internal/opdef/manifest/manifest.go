@@ -88,8 +88,8 @@ func (c *checker) identity() {
 	}
 	for _, key := range []struct{ name, value string }{{"name", c.manifest.Name}, {"namespace", c.manifest.Namespace}} {
 		if c.doc.Has(key.name) && !c.doc.Tainted(key.name) {
-			if fault := names.CollectionFault(key.value); fault != nil {
-				c.report(key.name, fault.Code, fault.Hint, "%s", fault.Text)
+			if mistake := names.CollectionMistake(key.value); mistake != nil {
+				c.report(key.name, mistake.Code, mistake.Hint, "%s", mistake.Text)
 			}
 		}
 	}

@@ -105,8 +105,8 @@ func whyTaken(name string) string {
 	return takenCollections[name]
 }
 
-// Fault is what is wrong with the name of an op or a collection.
-type Fault struct {
+// Mistake is what is wrong with the name of an op or a collection.
+type Mistake struct {
 	// Code is that of the diagnostic.
 	Code string
 	// Text says what is wrong, Hint what to write instead.
@@ -115,38 +115,38 @@ type Fault struct {
 
 // CheckOp returns nil for a name that an op can have, and an error that says why not for any other.
 func CheckOp(name string) error {
-	if fault := OpFault(name); fault != nil {
-		return fmt.Errorf("%s (%s)", fault.Text, fault.Hint)
+	if mistake := OpMistake(name); mistake != nil {
+		return fmt.Errorf("%s (%s)", mistake.Text, mistake.Hint)
 	}
 	return nil
 }
 
-// OpFault returns what is wrong with the name of an op. It is nil for a name that an op can have.
-func OpFault(name string) *Fault {
+// OpMistake returns what is wrong with the name of an op. It is nil for a name that an op can have.
+func OpMistake(name string) *Mistake {
 	if !IsSnakeCase(name) || len(name) > MaxLength {
-		return &Fault{code.Name, fmt.Sprintf("%q is no op name", name), SnakeHint}
+		return &Mistake{code.Name, fmt.Sprintf("%q is no op name", name), SnakeHint}
 	}
 	if why := cmp.Or(reservedOps[name], WhyReserved(name)); why != "" {
-		return &Fault{code.Reserved, fmt.Sprintf("an op cannot be named %q: %s", name, why), "choose another name"}
+		return &Mistake{code.Reserved, fmt.Sprintf("an op cannot be named %q: %s", name, why), "choose another name"}
 	}
 	return nil
 }
 
 // CheckCollection returns nil for a name that a collection can have, and an error that says why not for any other.
 func CheckCollection(name string) error {
-	if fault := CollectionFault(name); fault != nil {
-		return fmt.Errorf("%s (%s)", fault.Text, fault.Hint)
+	if mistake := CollectionMistake(name); mistake != nil {
+		return fmt.Errorf("%s (%s)", mistake.Text, mistake.Hint)
 	}
 	return nil
 }
 
-// CollectionFault returns what is wrong with the name of a collection. It is nil for a name that a collection can have.
-func CollectionFault(name string) *Fault {
+// CollectionMistake returns what is wrong with the name of a collection. It is nil for a name that a collection can have.
+func CollectionMistake(name string) *Mistake {
 	if !IsSnakeCase(name) || len(name) > MaxLength {
-		return &Fault{code.Name, fmt.Sprintf("%q is no collection name", name), SnakeHint}
+		return &Mistake{code.Name, fmt.Sprintf("%q is no collection name", name), SnakeHint}
 	}
 	if why := whyTaken(name); why != "" {
-		return &Fault{code.Reserved, fmt.Sprintf("a collection cannot be named %q: %s", name, why), "choose another name"}
+		return &Mistake{code.Reserved, fmt.Sprintf("a collection cannot be named %q: %s", name, why), "choose another name"}
 	}
 	return nil
 }

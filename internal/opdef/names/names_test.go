@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestFaults: which names ops and collections cannot have, and why.
-func TestFaults(t *testing.T) {
+// TestMistakes: which names ops and collections cannot have, and why.
+func TestMistakes(t *testing.T) {
 	for name, want := range map[string]struct{ op, collection string }{
 		"rms_norm":              {"", ""},
 		"RmsNorm":               {"no op name", "no collection name"},

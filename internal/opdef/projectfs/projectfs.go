@@ -73,9 +73,9 @@ func (t *Tree) Read(name string) ([]byte, error) {
 
 // plain drops the operation and the path of a file error: its reader knows the file. Missing files stay recognisable.
 func plain(err error) error {
-	var fault *fs.PathError
-	if errors.As(err, &fault) && !errors.Is(err, fs.ErrNotExist) {
-		return fault.Err
+	var failed *fs.PathError
+	if errors.As(err, &failed) && !errors.Is(err, fs.ErrNotExist) {
+		return failed.Err
 	}
 	return err
 }

@@ -53,10 +53,10 @@ func Parse(file string, data []byte, diags *diag.List) *Document {
 		}
 	}
 	err := toml.Unmarshal(data, &d.values)
-	var fault *toml.DecodeError
-	if errors.As(err, &fault) {
-		line, col := fault.Position()
-		d.diags.Add(diag.Pos{File: file, Line: line, Col: col}, code.Syntax, "", "%s", strings.TrimPrefix(fault.Error(), "toml: "))
+	var syntax *toml.DecodeError
+	if errors.As(err, &syntax) {
+		line, col := syntax.Position()
+		d.diags.Add(diag.Pos{File: file, Line: line, Col: col}, code.Syntax, "", "%s", strings.TrimPrefix(syntax.Error(), "toml: "))
 		return nil
 	}
 	if err != nil {
