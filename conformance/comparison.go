@@ -100,7 +100,7 @@ func (s *Session) compare(ctx context.Context, functions []Callable) (report.Sum
 
 // startComparisons starts a second worker of an adaptor, with the functions: the first has the package of the collection.
 func (s *Session) startComparisons(ctx context.Context, theirs *check.ForeignCode, functions []Callable, name string) ([]comparison, error) {
-	ours := s.Remotes[slices.IndexFunc(s.Remotes, func(r *worker.Process) bool { return r.CallerName == name })]
+	ours := s.Processes[slices.IndexFunc(s.Processes, func(r *worker.Process) bool { return r.CallerName == name })]
 	if ours.Missing != "" {
 		return nil, fmt.Errorf("%s %w: %s", name, ErrMissing, ours.Missing)
 	}
@@ -155,7 +155,8 @@ func (s *Session) compareOp(ctx context.Context, c *comparison) error {
 	return nil
 }
 
-// skipTheirFailures turns failures of theirs into skips that say what failed: they are a reason to migrate, not one to fail, and no pass.
+// skipTheirFailures turns failures of theirs into skips that say what failed: they are a reason to migrate, not one to fail,
+// and no pass.
 func skipTheirFailures(results []report.Result) {
 	for i, r := range results {
 		if r.Status == report.Fail {

@@ -32,7 +32,7 @@ type Options struct {
 	Ops, Adaptors []string
 	// Device is "cpu", which is also meant by nothing, or "cuda".
 	Device string
-	// Native is the command that runs ServeNative with the argument that is appended; empty leaves that caller out.
+	// Native is the command that runs native.Serve with the argument that is appended; empty leaves that caller out.
 	Native []string
 	// Random is the number of random calls for each op, RandomTotal that for all ops together, which goes first; zero stands
 	// for a few.

@@ -32,7 +32,7 @@ func newForeign(o Options) (*check.ForeignCode, error) {
 	f := &check.ForeignCode{Functions: map[string]map[string]string{}}
 	for _, c := range o.Callables {
 		if !isFramework(c.Adaptor) {
-			return nil, fmt.Errorf("adaptor %q of %s: %w: functions are called through %s",
+			return nil, fmt.Errorf("adaptor %q of %s: %w: functions can be tested through %s only",
 				c.Adaptor, c.Target, ErrUnknown, strings.Join(framework.Names(), ", "))
 		}
 		if !slices.ContainsFunc(o.Project.Ops, func(op *opdef.Op) bool { return op.Name == c.Op }) {
@@ -53,7 +53,7 @@ func newForeign(o Options) (*check.ForeignCode, error) {
 	return f, nil
 }
 
-// isFramework reports whether there is a worker that calls Python functions with arrays of a framework.
+// isFramework reports whether functions can be tested through this caller: only workers of frameworks call Python functions.
 func isFramework(name string) bool {
 	f, _ := framework.ByName(name)
 	files, ok := f.Worker()

@@ -40,7 +40,7 @@ var printed = []report.Result{
 	{Op: "add", Adaptor: "numpy", Group: "Values", Check: "attrs", Status: report.Fail, Reason: "y[0]\n  more", File: "add.toml", Line: 1},
 }
 
-// What strangers' code says is text, with a live line and without.
+// Control characters in texts from users' code are shown, not obeyed, with a live line and without.
 func TestPrinterShowsControls(t *testing.T) {
 	for _, live := range []bool{false, true} {
 		var out bytes.Buffer

@@ -146,7 +146,7 @@ var planted = map[string]struct {
 	"an op is missing":       {"signature", fake.Framework{About: func(d *calls.Description) { d.Public = d.Public[:1] }}},
 }
 
-func TestPlantedFaultsAreFound(t *testing.T) {
+func TestPlantedErrorsAreFound(t *testing.T) {
 	for name, mistake := range planted {
 		t.Run(name, func(t *testing.T) {
 			for id := range strings.FieldsSeq(mistake.checks) {

@@ -51,13 +51,13 @@ func (s *Session) report() (*report.Report, error) {
 			return nil, err
 		}
 	}
-	for _, remote := range s.Remotes {
-		r.Adaptors[remote.CallerName] = remote.Version
-		if remote.Hardware != "" {
-			r.Device = fmt.Sprintf("%s (%s)", s.Env.Device, remote.Hardware)
+	for _, process := range s.Processes {
+		r.Adaptors[process.CallerName] = process.Version
+		if process.Hardware != "" {
+			r.Device = fmt.Sprintf("%s (%s)", s.Env.Device, process.Hardware)
 		}
-		if remote.Python != "" {
-			r.Environment["python"] = remote.Python
+		if process.Python != "" {
+			r.Environment["python"] = process.Python
 		}
 	}
 	return r, nil

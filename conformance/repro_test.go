@@ -109,7 +109,7 @@ func TestReproducersRun(t *testing.T) {
 	s := reproducing(t, calls.BackendName, "numpy", calls.OpCallName)
 	s.Env.Oracle = wrongOracle{s.Env.Oracle}
 	op := s.Options.Project.Ops[0]
-	for _, r := range s.Remotes {
+	for _, r := range s.Processes {
 		t.Run(r.CallerName, func(t *testing.T) {
 			reason, said := rerun(t, s, op, r, "value")
 			found := failedElement.FindStringSubmatch(reason)

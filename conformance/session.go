@@ -34,9 +34,10 @@ type Session struct {
 	Printer *Printer
 	started time.Time
 	Temp    string
-	Remotes []*worker.Process
-	workers []*rpc.Worker
-	known   map[string][]known.Failure
+	// Processes are the callers that run in processes of their own.
+	Processes []*worker.Process
+	workers   []*rpc.Worker
+	known     map[string][]known.Failure
 	// DebugCallers are callers in processes that look at what arrays hold.
 	DebugCallers map[string]*worker.Process
 	Env          check.Environment
@@ -97,14 +98,14 @@ func (s *Session) start(ctx context.Context, adaptors []string) error {
 		if err != nil {
 			return err
 		}
-		s.Remotes = append(s.Remotes, &worker.Process{CallerName: name, Worker: w})
+		s.Processes = append(s.Processes, &worker.Process{CallerName: name, Worker: w})
 	}
-	errs := make([]error, len(s.Remotes)+1)
+	errs := make([]error, len(s.Processes)+1)
 	var wait sync.WaitGroup
-	for i, r := range s.Remotes {
+	for i, r := range s.Processes {
 		wait.Go(func() { errs[i] = r.Start(ctx) })
 	}
-	wait.Go(func() { _, errs[len(s.Remotes)] = reference.Start(ctx) })
+	wait.Go(func() { _, errs[len(s.Processes)] = reference.Start(ctx) })
 	wait.Wait()
 	if err := errors.Join(errs...); err != nil {
 		return err
@@ -122,9 +123,9 @@ func (s *Session) start(ctx context.Context, adaptors []string) error {
 // startNative starts the process that calls from Go.
 func (s *Session) startNative(ctx context.Context) error {
 	r := &worker.Process{CallerName: calls.NativeName}
-	s.Remotes = append(s.Remotes, r)
-	slices.SortFunc(s.Remotes, func(a, b *worker.Process) int { return strings.Compare(a.CallerName, b.CallerName) })
-	i := slices.IndexFunc(s.Remotes, func(r *worker.Process) bool { return r.CallerName == calls.BackendName })
+	s.Processes = append(s.Processes, r)
+	slices.SortFunc(s.Processes, func(a, b *worker.Process) int { return strings.Compare(a.CallerName, b.CallerName) })
+	i := slices.IndexFunc(s.Processes, func(r *worker.Process) bool { return r.CallerName == calls.BackendName })
 	switch {
 	case len(s.Options.Native) == 0:
 		r.Missing = "this program cannot start itself to call from Go"
@@ -132,8 +133,8 @@ func (s *Session) startNative(ctx context.Context) error {
 	case s.Env.Device != "cpu":
 		r.Missing = "the caller in Go has memory of the host only"
 		return nil
-	case s.Remotes[i].Missing != "":
-		r.Missing = s.Remotes[i].Missing // such as a library that cannot be loaded
+	case s.Processes[i].Missing != "":
+		r.Missing = s.Processes[i].Missing // such as a library that cannot be loaded
 		return nil
 	}
 	reached := filepath.Join(s.Temp, "reached")
@@ -142,7 +143,7 @@ func (s *Session) startNative(ctx context.Context) error {
 		return err
 	}
 	config, err := json.Marshal(native.Config{
-		TVM: s.Remotes[i].TVM, Library: s.library(), Foreign: s.Env.Foreign != nil, Dir: s.Options.Project.Dir, Reached: reached,
+		TVM: s.Processes[i].TVM, Library: s.library(), Foreign: s.Env.Foreign != nil, Dir: s.Options.Project.Dir, Reached: reached,
 	})
 	if err != nil {
 		return fmt.Errorf("native caller: %w", err)
@@ -158,7 +159,7 @@ func (s *Session) startNative(ctx context.Context) error {
 // connect lists who can call, and prepares the process that has several frameworks.
 func (s *Session) connect() error {
 	var frameworks []string
-	for _, r := range s.Remotes {
+	for _, r := range s.Processes {
 		if r.Missing != "" {
 			if slices.Contains(s.Options.Adaptors, r.CallerName) || r.CallerName == calls.BackendName || s.Env.Foreign.Callables() {
 				return fmt.Errorf("%s %w: %s", r.CallerName, ErrMissing, r.Missing)

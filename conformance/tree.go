@@ -54,7 +54,7 @@ func (s *Session) wantsAdaptor(name string) bool {
 
 // tested are the callers that the options ask for.
 func (s *Session) tested() []*worker.Process {
-	return slices.DeleteFunc(slices.Clone(s.Remotes), func(r *worker.Process) bool { return !s.wantsAdaptor(r.CallerName) })
+	return slices.DeleteFunc(slices.Clone(s.Processes), func(r *worker.Process) bool { return !s.wantsAdaptor(r.CallerName) })
 }
 
 // cell makes the specs of one op through one caller.

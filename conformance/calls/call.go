@@ -21,12 +21,12 @@ type Tensor struct {
 // NumberList is an argument that is not an array: a Python list of numbers.
 type NumberList []float64
 
-// Call is one call of an op, right or wrong.
+// Call is one call of an op, valid or invalid.
 type Call struct {
 	Op *opdef.Op
-	// Inputs holds a *Tensor, a Wrong or nil (absent) per input.
+	// Inputs holds a *Tensor, a NumberList or nil (absent) per input.
 	Inputs []any
-	// Attrs holds int64, float64, bool, string, []int64, DType or Wrong values of the attrs that are given.
+	// Attrs holds int64, float64, bool, string, []int64, cases.DType or NumberList values of the attrs that are given.
 	Attrs map[string]any
 	// Out are the arrays for the results: nil, or one per output, which is nil for an output that is absent or not asked
 	// for. The backend always needs them.
@@ -44,7 +44,7 @@ type Call struct {
 	Extra map[string]any
 }
 
-// Tuple is what Python calls so.
+// Tuple is a tuple of Python.
 type Tuple []any
 
 // Style is a way to pass arguments; all are the same call.
@@ -104,13 +104,13 @@ type Output struct {
 	Device  string
 	// Abstract results (meta, fake, shapes) have no elements.
 	Abstract bool
-	// OutIndex is the index of the out argument that this result is, Same the number of the array argument; or -1.
+	// OutIndex is the index of the out argument that this result is, ArgumentIndex the number of the array argument; or -1.
 	OutIndex, ArgumentIndex int
 	// Span is the memory that the result occupies, first address and the one after the last.
 	Span [2]uint64
 }
 
-// CallError is an exception.
+// CallError is the exception that a call raised.
 type CallError struct {
 	Class string `json:"class"`
 	Text  string `json:"text"`
@@ -158,7 +158,7 @@ func IsBare(caller Caller) bool {
 // Probe is a special way to call, which the worker of a caller knows by its name.
 type Probe struct {
 	Name string `json:"name"`
-	// Refused says that the call has to raise an error of ours; Out that it needs a function with out=.
+	// Refused says that the call must raise a documented error; Out that it needs a function with out=.
 	Refused bool `json:"refused,omitempty"`
 	Out     bool `json:"out,omitempty"`
 }
@@ -174,12 +174,12 @@ func ProbesOf(names ...string) []Probe {
 
 // Caller calls ops in one framework.
 type Caller interface {
-	// Name is the adaptor's name in reports; Word the array type in its messages.
+	// Name is the adaptor's name in reports; ArrayWord the array type in its messages.
 	Name() string
 	ArrayWord() string
 	// Probes are the special calls of a group that the framework offers.
 	Probes(group string) []Probe
-	// Call runs one call. A *worker.CrashError means that it ended the process.
+	// Call runs one call. A *rpc.CrashError means that it ended the process.
 	Call(ctx context.Context, call *Call) (*Result, error)
 }
 
@@ -213,7 +213,7 @@ func InputTensors(c *cases.Case) []*Tensor {
 	return TensorsOf(slices.DeleteFunc(slices.Clone(c.Inputs), func(a *ndarray.Array) bool { return a == nil }))
 }
 
-// TensorsOf returns the tensors among the values of some arguments, in their order.
+// TensorsOf makes an argument of each array.
 func TensorsOf(list []*ndarray.Array) []*Tensor {
 	out := []*Tensor{}
 	for _, a := range list {

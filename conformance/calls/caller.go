@@ -65,7 +65,7 @@ func (Definition) Name() string { return DefinitionName }
 // ArrayWord is empty: nobody calls through a definition.
 func (Definition) ArrayWord() string { return "array" }
 
-// Probes are none.
+// Probes is empty: a definition has no worker.
 func (Definition) Probes(string) []Probe { return nil }
 
 // Call always fails: checks of definitions make no calls.

@@ -45,7 +45,7 @@ func (r *RandomTally) Add(other *RandomTally) {
 
 // RandomBatcher is a caller whose process makes random calls by itself.
 type RandomBatcher interface {
-	// Batch makes the calls from number `from`. After a crash, Reached tells at which number it was; -1 if at none.
+	// Batch makes the calls from number `from`. After a crash, CallInProgress tells at which number it was; -1 if at none.
 	Batch(ctx context.Context, op string, seed uint64, from, count int64) (*RandomTally, error)
 	CallInProgress() int64
 	// Usage measures the memory of the process.

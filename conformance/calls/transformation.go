@@ -12,7 +12,7 @@ import (
 
 // Arrays are the array arguments of one call of a transformed op.
 type Arrays struct {
-	// Inputs has one entry for each input that the call gives; cotangents one for each result that exists.
+	// Inputs has one entry for each input that the call gives; Cotangents one for each result that exists.
 	Inputs, Cotangents []*Tensor
 }
 

@@ -25,7 +25,7 @@ type Plan struct {
 	Without []string
 	// Scale multiplies random numbers; zero means 1.
 	Scale float64
-	// Unbounded lifts the limit on what a sample may cost; largest, if not zero, is another one, in elements of an argument.
+	// Unbounded lifts the limit on what a sample may cost; Largest, if not zero, is another one, in elements of an argument.
 	Unbounded bool
 	Largest   int64
 	// NoData leaves all arrays without elements: only shapes and dtypes matter.
@@ -61,7 +61,7 @@ type Case struct {
 	Inputs []*ndarray.Array
 	// Attrs holds the attrs that are given; the others take their defaults.
 	Attrs map[string]any
-	// noData is that of the plan; made are the inputs whose contents the author's samples made.
+	// noData is that of the plan; Sampled are the inputs whose contents the author's samples made.
 	noData  bool
 	Sampled map[string]bool
 }

@@ -12,7 +12,7 @@ import (
 // this order: outputs, saved ones included, then mutated inputs.
 type Slot struct {
 	*opdef.Arg
-	// Output and input are its places among the outputs and the inputs; one of them is -1.
+	// Output and Input are its places among the outputs and the inputs; one of them is -1.
 	Output, Input int
 }
 

@@ -110,7 +110,7 @@ func (t *T) Uncounted(caller calls.Caller, c *cases.Case) (*calls.Call, *calls.R
 	return call, result, nil
 }
 
-// RunBaseline is the result of uncounted.
+// RunBaseline is the result of Uncounted.
 func (t *T) RunBaseline(caller calls.Caller, c *cases.Case) (*calls.Result, error) {
 	_, result, err := t.Uncounted(caller, c)
 	return result, err

@@ -63,8 +63,8 @@ func WithFewerDTypes(run func(*T) error) func(*T) error {
 	}
 }
 
-// WithKernelsOnly is covered for a check of what only kernels can get wrong: adaptors, some of which compile for every size, show
-// it for one choice.
+// WithKernelsOnly is WithFewerDTypes for a check of what only kernels can get wrong: adaptors, some of which compile
+// for every size, show it for one choice.
 func WithKernelsOnly(run func(*T) error) func(*T) error {
 	return func(t *T) error {
 		t.kernelsOnly = true

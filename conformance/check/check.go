@@ -79,7 +79,7 @@ type Check struct {
 	HostOnly string
 	// WithoutKernel says that it runs for ops that have no kernel for the device, too.
 	WithoutKernel bool
-	// Needs returns why the check does not apply to an op or caller, made by skip or unsupported; nil if it does.
+	// Needs returns why the check does not apply to an op or caller, made by Skip or Unsupported; nil if it does.
 	Needs func(op *opdef.Op, caller calls.Caller) error
 	// Foreign says what the check means for ops that opcast did not generate.
 	Foreign Foreign

@@ -22,14 +22,14 @@ type Environment struct {
 	Chain calls.Chainer
 	// StaleFiles returns the generated files that are out of date; nil when nobody can tell.
 	StaleFiles func(context.Context) ([]string, error)
-	// RandomCallsPerOp is the number of random calls for each op, figures what they came to.
+	// RandomCallsPerOp is the number of random calls for each op, RandomTallies counts what they did.
 	RandomCallsPerOp int
 	RandomTallies    opTallies
 	// DebugCaller returns a caller in a process that looks at what arrays hold; nil where none can be started.
 	DebugCaller func(ctx context.Context, name string) (calls.Caller, error)
 	// ReproducerDir is the folder for failing cases; empty when none are wanted.
 	ReproducerDir string
-	// Seed makes the random inputs; zero is the fixed one. ulps are the errors that were measured; nil keeps none.
+	// Seed makes the random inputs; zero is the fixed one. Errors are those that were measured; nil keeps none.
 	Seed   uint64
 	Errors *oracle.ErrorHistograms
 	// Foreign says that what is under test was not generated; nil where it was.

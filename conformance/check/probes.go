@@ -14,11 +14,11 @@ import (
 // Groups of probes: calls that only some frameworks know. Go names them by what they are about; what they do is written in
 // the worker's <framework>_<group>.py.
 const (
-	// GroupSpecial: arrays that frameworks have beside plain ones. They give the result of the plain call or an error of
-	// ours.
+	// GroupSpecial: arrays that frameworks have beside plain ones. They give the result of the plain call or a
+	// documented error.
 	GroupSpecial = "special"
 	// GroupMemory: what frameworks promise about memory that is written. They give the result of the plain call and notes,
-	// each of which must be true; those that are marked as refused give an error of ours.
+	// each of which must be true; those that are marked as refused give a documented error.
 	GroupMemory = "aliasing"
 	// GroupMalformed: calls that no one should write. They may give anything, but the process stays alive.
 	GroupMalformed = "malformed"

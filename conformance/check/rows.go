@@ -11,7 +11,7 @@ import (
 	"github.com/opcast/opcast/internal/rpc"
 )
 
-// ErrAccounted ends a case of which all is said: the row has its failure, or the reason why it cannot be expressed, or there
+// ErrAccounted ends a case about which the row holds everything: its failure, or the reason why it cannot be expressed, or there
 // is no such case. It is no error of the suite: whatever goes through several cases goes on with the next one.
 var ErrAccounted = errors.New("accounted for")
 
@@ -37,7 +37,7 @@ func ForEach[E any](items []E, body func(item E) error) error {
 type row struct {
 	Kernel, Dtypes string
 	Failures       []string
-	// Unsupported holds why some cases could not be expressed; done counts the calls that were judged, so that nothing passes
+	// Unsupported holds why some cases could not be expressed; Checked counts the calls that were judged, so that nothing passes
 	// idly.
 	Unsupported string
 	Checked     int
@@ -45,7 +45,7 @@ type row struct {
 	seconds     float64
 	// Note says what a row that passes has left out.
 	Note string
-	// Seed repeats the row's random choices; reproducer is the script of its first failure, relative to the report.
+	// Seed repeats the row's random choices; Reproducer is the script of its first failure, relative to the report.
 	Seed, Reproducer string
 }
 

@@ -23,7 +23,8 @@ type T struct {
 	Rows           []row
 	// fewerDTypes restricts each to choices that show every dtype and kernel at least once.
 	fewerDTypes bool
-	// Exploring keeps what is tried out of the reproducers and the measured errors.
+	// Exploring is set while a check searches for a call: what it tries on the way is written to no reproducer and counted in
+	// no histogram of errors.
 	Exploring bool
 	// LastTransformation is the transformation that was sent last in this row.
 	LastTransformation *calls.Transformation

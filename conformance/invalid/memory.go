@@ -12,8 +12,8 @@ import (
 	"github.com/opcast/opcast/internal/rule"
 )
 
-// Memory are inputs that the op cannot overwrite: read-only ones, layouts that kernels do not take, elements that
-// share a place, and arguments that share memory. The rules tell the errors.
+// Memory are the changes of where inputs lie so that the op cannot overwrite them: read-only memory, layouts that kernels do
+// not take, elements that share a place, and arguments that share memory. The rules tell the errors.
 func Memory(c *cases.Case, caller calls.Caller) []Change {
 	if !calls.WritesMemory(caller) {
 		return nil

@@ -19,7 +19,7 @@ func MissingScratchError(op *opdef.Op, i int, a *ndarray.Array) *rule.Error {
 	return &rule.Error{Class: "ValueError", Text: text}
 }
 
-// Scratch are calls with unfit work space, one array at a time. The rules tell the errors, but for one that is missing:
+// Scratch are the changes that give unfit work space, one array at a time. The rules tell the errors, but for one that is missing:
 // whether that matters depends on the kernel.
 func Scratch(c *cases.Case, caller calls.Caller, device string) ([]Change, error) {
 	arrays, err := c.Scratch()

@@ -12,7 +12,7 @@ import (
 	"github.com/opcast/opcast/internal/rule"
 )
 
-// Sizes are calls whose arguments fit each other but break a condition or give an output a negative size. The rules
+// Sizes are the changes after which arguments fit each other but break a condition or give an output a negative size. The rules
 // tell what to look for; a search over small sizes and attr values finds it.
 func Sizes(c *cases.Case, program *rule.Program) []Change {
 	var out []Change
@@ -131,7 +131,7 @@ func zeroInputs(c *cases.Case) error {
 	return nil
 }
 
-// Outputs are calls with one unfit output array each. Their errors are stated here, not asked of the rules, but for
+// Outputs are the changes that give one unfit output array each. Their errors are stated here, not asked of the rules, but for
 // which outputs exist and whether they share memory.
 func Outputs(c *cases.Case, caller calls.Caller, device string) ([]Change, error) {
 	results, err := c.ZeroResults()

@@ -183,7 +183,7 @@ func (b *Sandbox) restart(ctx context.Context, caller string) error {
 	for _, r := range b.session.DebugCallers {
 		_ = r.Worker.Close() // it starts with its next call
 	}
-	for _, r := range b.session.Remotes {
+	for _, r := range b.session.Processes {
 		if r.CallerName == caller {
 			_ = r.Worker.Close() // processes with mutants may end as they like
 			return r.Start(ctx)

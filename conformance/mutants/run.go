@@ -23,7 +23,7 @@ type Options struct {
 	Project *opdef.Project
 	// Python is the interpreter of the environment with the frameworks.
 	Python string
-	// Native is the command that runs ServeNative with the argument that is appended; empty leaves that caller out.
+	// Native is the command that runs native.Serve with the argument that is appended; empty leaves that caller out.
 	Native []string
 	// Ops and Adaptors narrow the run; empty means all.
 	Ops, Adaptors []string

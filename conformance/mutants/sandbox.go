@@ -98,7 +98,7 @@ func (b *Sandbox) installed(ctx context.Context, adaptors []string) ([]string, e
 
 // restartProcesses ends the processes that saw a mutant; the next call starts others, whose memory is sound.
 func (b *Sandbox) restartProcesses() {
-	for _, r := range b.session.Remotes {
+	for _, r := range b.session.Processes {
 		if r.Worker != nil {
 			_ = r.Worker.Close() // processes with mutants may end as they like
 		}

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 DEADLINE = 60
 """Seconds that a child has for an answer, the first after it has imported everything."""
 
-children: dict[str, Child] = {}
+children: dict[str, ChildProcess] = {}
 """The living children by how they were started."""
 
 
-class Child:
+class ChildProcess:
     """A child process and the pipe to it.
 
     Parameters
@@ -118,7 +118,7 @@ def answer(caller: Caller, request: Request, blobs: list[bytes]) -> Answer:
         if method == "fork" and caller.config["device"] != "cpu":
             raise Unsupported("a CUDA context does not survive a fork")
         if method not in children:
-            children[method] = Child(caller, method)
+            children[method] = ChildProcess(caller, method)
     except Unsupported as error:
         return {"unsupported": str(error)}, []
     return children[method].call(request["call"], blobs)

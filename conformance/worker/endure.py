@@ -27,7 +27,7 @@ LEAST = 100
 """Calls in a round, however slow they are."""
 
 
-class Endure:
+class Leaks:
     """Probes of many calls.
 
     Parameters
@@ -143,4 +143,4 @@ def allocated() -> Callable[[], int] | None:
     return measure
 
 
-create = Endure
+create = Leaks

@@ -16,8 +16,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import against
 import children
+import compare
 import probes
 import signature
 import threads
@@ -48,7 +48,7 @@ HANDLERS: dict[str, Handler] = {
     "child": children.answer,
     "describe": signature.answer,
     "threads": threads.answer,
-    "time": against.answer,
+    "time": compare.answer,
     "transform": transform,
     # Of the process that has several frameworks.
     "chain": own("chain"),

@@ -13,6 +13,7 @@ import (
 // NativeProcess is the suite's end of the process that calls from Go.
 type NativeProcess struct {
 	*Process
+	// LastCall is memory of both processes, with the number of the random call that began last, plus one.
 	LastCall []byte
 }
 
@@ -46,7 +47,7 @@ func (n *NativeProcess) ask(ctx context.Context, request map[string]any, answer 
 	return nil
 }
 
-// RandomBatcher is the remote if its process makes random calls by itself.
+// RandomBatcher is the process, if it makes random calls by itself; else it is nil.
 func (r *Process) RandomBatcher() calls.RandomBatcher {
 	if r.ProgressPage == nil {
 		return nil

@@ -30,7 +30,9 @@ def answer(caller: Caller, request: Request, blobs: list[bytes]) -> Answer:
         barrier.wait()
         try:
             for _ in range(repeat):
-                keep(told[thread], caller.call(one["call"], blobs[one["from"] : one["to"]]))
+                add_if_different(
+                    told[thread], caller.call(one["call"], blobs[one["from"] : one["to"]])
+                )
         except BaseException as error:  # it is raised again below
             broken.append(error)
 
@@ -55,14 +57,16 @@ def answer(caller: Caller, request: Request, blobs: list[bytes]) -> Answer:
     return {"answers": answers}, data
 
 
-def keep(told: list[Answer], fresh: Answer) -> None:
+def add_if_different(told: list[Answer], fresh: Answer) -> None:
     """Add an answer that is unlike those which are known."""
-    if len(told) < MOST and all(essence(fresh) != essence(known) for known in told):
+    if len(told) < MOST and all(
+        without_addresses(fresh) != without_addresses(known) for known in told
+    ):
         told.append(fresh)
 
 
-def essence(answer: Answer) -> tuple[str, list[bytes]]:
-    """Return what answers have in common however their memory lies, and whoever counts kernels meanwhile."""
+def without_addresses(answer: Answer) -> tuple[str, list[bytes]]:
+    """Return an answer without what may differ: addresses, traces and the number of kernels that others started."""
     body, data = answer
     error: Any = body.get("error")
     outputs = [{k: v for k, v in o.items() if k != "span"} for o in body.get("outputs", [])]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from caller import Caller
 
 
-class Watch:
+class KernelView:
     """Probes of what a call does beside computing.
 
     Their options say how many arrays come before the inputs (``first``), and how many there are.
@@ -112,4 +112,4 @@ def reserved(size: int) -> Any:
         raise Unsupported(f"{size} bytes of address space: {error}") from None
 
 
-create = Watch
+create = KernelView

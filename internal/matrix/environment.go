@@ -23,8 +23,8 @@ const File = "conformance/matrix.toml"
 // suite is what the conformance suite itself needs in every environment; its workers make arrays with NumPy.
 var suite = []string{"numpy>=2.1", "ml-dtypes>=0.5"}
 
-// bare are the callers that need no adaptor.
-var bare = []string{"backend", "native", "op_call"}
+// bareCallers are the callers that need no adaptor.
+var bareCallers = []string{"backend", "native", "op_call"}
 
 // Environment is one of a matrix: which packages, under which Python, and who is tested there.
 type Environment struct {
@@ -70,7 +70,7 @@ func derived(p *opdef.Project, pythons []Interpreter) ([]Environment, error) {
 		return nil, err
 	}
 	base := merge(backend.requires, suite)
-	all, light := pair("backend", base, bare), slices.Clone(bare)
+	all, light := pair("backend", base, bareCallers), slices.Clone(bareCallers)
 	for _, name := range p.Manifest.Adaptors {
 		adaptor, err := readPackage(filepath.Join(p.Dir, "adaptors", name), p.Manifest.Name)
 		if err != nil {

@@ -58,7 +58,7 @@ type Outcome struct {
 
 // Run tests in every environment, one after another: each has gigabytes. An error means that nothing could be run.
 func Run(ctx context.Context, o Options) (*Outcome, error) {
-	environments, err := chosen(o)
+	environments, err := selectEnvironments(o)
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +81,8 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 	return &r.Outcome, nil
 }
 
-// chosen are the environments that the options ask for.
-func chosen(o Options) ([]Environment, error) {
+// selectEnvironments returns the environments that the options ask for.
+func selectEnvironments(o Options) ([]Environment, error) {
 	all, err := Environments(o.Project, o.Pythons)
 	if err != nil || len(o.Names) == 0 {
 		return all, err
@@ -138,7 +138,7 @@ func (r *runner) fill(ctx context.Context, e Environment, v *report.Version) (er
 	if err != nil {
 		return err
 	}
-	if err := r.prove(ctx, python, e, v); err != nil {
+	if err := r.verifyLibrary(ctx, python, e, v); err != nil {
 		return err
 	}
 	return r.test(ctx, python, e, v)

@@ -42,7 +42,7 @@ func (r *runner) install(ctx context.Context, dir string, e Environment) (string
 		if err == nil {
 			return python, nil
 		}
-		if name := unheard(err); name != "" {
+		if name := missingDistribution(err); name != "" {
 			return "", fmt.Errorf("install: there is no distribution %s", name)
 		}
 		if !unsolvable(err) {
@@ -81,32 +81,32 @@ func (r *runner) unavailable(ctx context.Context, python string, e Environment, 
 // is a mistake of whoever wrote it.
 func unsolvable(err error) bool {
 	failed := (*commandError)(nil)
-	return errors.As(err, &failed) && strings.Contains(failed.text, "No solution found") && unheard(err) == ""
+	return errors.As(err, &failed) && strings.Contains(failed.text, "No solution found") && missingDistribution(err) == ""
 }
 
-var unheardPattern = regexp.MustCompile(`Because (\S+) was not found in the package registry`)
+var missingPattern = regexp.MustCompile(`Because (\S+) was not found in the package registry`)
 
-// unheard is the distribution of which the installer has never heard.
-func unheard(err error) string {
+// missingDistribution is the name for which the installer finds no distribution; empty if the error says something else.
+func missingDistribution(err error) string {
 	failed := (*commandError)(nil)
 	if !errors.As(err, &failed) {
 		return ""
 	}
-	found := unheardPattern.FindStringSubmatch(strings.Join(strings.Fields(failed.text), " ")) // it breaks lines
+	found := missingPattern.FindStringSubmatch(strings.Join(strings.Fields(failed.text), " ")) // it breaks lines
 	if found == nil {
 		return ""
 	}
 	return found[1]
 }
 
-// proof is what an interpreter tells about itself and about the library that it loaded.
-type proof struct {
+// libraryProof is what an interpreter tells about itself and about the library that it loaded.
+type libraryProof struct {
 	Python, SHA256 string
 	Have           map[string]string
 }
 
-// prove has an environment load the library as the adaptors do, and tell what it loaded.
-func (r *runner) prove(ctx context.Context, python string, e Environment, v *report.Version) error {
+// verifyLibrary has an environment load the library as the adaptors do, and tell what it loaded.
+func (r *runner) verifyLibrary(ctx context.Context, python string, e Environment, v *report.Version) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	p := r.options.Project
@@ -134,7 +134,7 @@ func (r *runner) prove(ctx context.Context, python string, e Environment, v *rep
 	if err != nil {
 		return fmt.Errorf("load the library: %w", err)
 	}
-	var got proof
+	var got libraryProof
 	if err := json.Unmarshal(out, &got); err != nil {
 		return fmt.Errorf("read the answer of %s: %w", python, err)
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// leastMemory is what a worker may always have: frameworks need some of it before they compute anything.
-const leastMemory = 4 << 30
+// minMemory is what a worker may always have: frameworks need some of it before they compute anything.
+const minMemory = 4 << 30
 
 // Allowance is half of the memory that this machine or container has: what a worker may take before it counts as a runaway.
 func Allowance() int64 {
@@ -29,7 +29,7 @@ func allowance(meminfo, cgroup string) int64 {
 	if have == 0 {
 		return 0
 	}
-	return max(have/2, leastMemory)
+	return max(have/2, minMemory)
 }
 
 // number is zero for what is none.

@@ -152,7 +152,7 @@ func (w *Worker) exchange(ctx context.Context, limit time.Duration, send func(*p
 			}
 			reason = p.wait(got.err)
 		case <-watch.C:
-			reason = p.stop(p.greedy(w.config.Memory))
+			reason = p.stop(p.overMemoryLimit(w.config.Memory))
 		case <-timer.C:
 			reason = p.stop(fmt.Sprintf("no answer within %v", limit))
 		case <-ctx.Done():
@@ -226,8 +226,8 @@ func (p *process) stop(reason string) string {
 	return reason
 }
 
-// greedy says that the process has more physical memory than it may; nothing where nobody can tell.
-func (p *process) greedy(limit int64) string {
+// overMemoryLimit says that the process has more physical memory than it may; nothing where nobody can tell.
+func (p *process) overMemoryLimit(limit int64) string {
 	if limit == 0 {
 		return ""
 	}

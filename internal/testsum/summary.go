@@ -145,7 +145,7 @@ func (s *summary) finish(e event) {
 
 // show prints a line about a test that failed, was skipped or took long.
 func (s *summary) show(e event, t *test) {
-	name := short(e.Package) + "  " + e.Test
+	name := packagePath(e.Package) + "  " + e.Test
 	switch {
 	case e.Action == "fail":
 		fmt.Fprintf(s.out, "FAIL  %s\n%s", name, strings.Join(t.output, ""))
@@ -164,12 +164,12 @@ func (s *summary) finishPackage(e event, t *test) {
 	c := s.pkg[e.Package]
 	if e.Action == "fail" && c.failed == 0 { // it did not compile, crashed or hung
 		c.failed++
-		fmt.Fprintf(s.out, "FAIL  %s\n%s", short(e.Package), strings.Join(t.output, ""))
+		fmt.Fprintf(s.out, "FAIL  %s\n%s", packagePath(e.Package), strings.Join(t.output, ""))
 	}
 	s.total.add(*c)
 	if *c != (counts{}) {
 		fmt.Fprintf(s.out, "%-4s  %-24s %s  %.1f s\n", map[bool]string{true: "ok", false: "FAIL"}[c.failed == 0],
-			short(e.Package), c, e.Elapsed)
+			packagePath(e.Package), c, e.Elapsed)
 	}
 }
 
@@ -181,15 +181,15 @@ func one(action string) counts {
 func (s *summary) waiting(now time.Time) {
 	var names []string
 	for pkg, since := range s.running {
-		names = append(names, fmt.Sprintf("%s (%.0f s)", short(pkg), now.Sub(since).Seconds()))
+		names = append(names, fmt.Sprintf("%s (%.0f s)", packagePath(pkg), now.Sub(since).Seconds()))
 	}
 	if slices.Sort(names); len(names) > 0 {
 		fmt.Fprintf(s.out, "  …   running: %s\n", strings.Join(names, ", "))
 	}
 }
 
-// short leaves the module's name out.
-func short(pkg string) string {
+// packagePath is the path of a package without the name of the module.
+func packagePath(pkg string) string {
 	parts := strings.Split(pkg, "/")
 	return path.Join(parts[min(3, len(parts)-1):]...)
 }

@@ -36,7 +36,7 @@ class Aliasing:
         made = functional(call)()
         before = versions(tensors(made))
         result = to(call, made)()
-        return Report(result, {"bumped": bumped(before, tensors(made))})
+        return Report(result, {"bumped": versions_changed(before, tensors(made))})
 
     def probe_version_mutated(self, call: Bound) -> Any:
         """Overwrite arguments; their versions change, those of the others stay."""
@@ -44,7 +44,10 @@ class Aliasing:
         rest = [x for x in call.arrays() if not any(x is t for t in targets)]
         before, others = versions(targets), versions(rest)
         result = call()
-        notes = {"bumped": bumped(before, targets), "others stay": others == versions(rest)}
+        notes = {
+            "bumped": versions_changed(before, targets),
+            "others stay": others == versions(rest),
+        }
         return Report(result, notes)
 
     def probe_version_negated(self, call: Bound) -> Any:
@@ -57,7 +60,7 @@ class Aliasing:
             args[i] = self.torch._neg_view(-args[i])
         before = versions(every)
         results = replace(call, args=args)()
-        return Report(results, {"bumped": bumped(before, every)})
+        return Report(results, {"bumped": versions_changed(before, every)})
 
     def probe_version_dispatched(self, call: Bound) -> Any:
         """Overwrite arguments while a mode for functions is on, so that PyTorch itself passes the call on."""
@@ -65,7 +68,7 @@ class Aliasing:
         before = versions(targets)
         with self.torch.overrides.BaseTorchFunctionMode():
             result = call()
-        return Report(result, {"bumped": bumped(before, targets)})
+        return Report(result, {"bumped": versions_changed(before, targets)})
 
     @expecting(out=True)
     def probe_stale_out(self, call: Bound) -> Any:
@@ -235,7 +238,7 @@ def versions(every: list[Any]) -> list[int]:
     return [x._version for x in every]
 
 
-def bumped(before: list[int], every: list[Any]) -> bool:
+def versions_changed(before: list[int], every: list[Any]) -> bool:
     """Whether autograd noticed that all tensors were written."""
     return all(a < b for a, b in zip(before, versions(every)))
 

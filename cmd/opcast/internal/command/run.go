@@ -106,7 +106,7 @@ func (a *app) prepare(ctx context.Context, p *opdef.Project, op *opdef.Op, words
 	if err := flags.check(op); err != nil {
 		return nil, err
 	}
-	wanted, err := parseWanted(op, words, flags)
+	wanted, err := parseRequest(op, words, flags)
 	if err != nil {
 		return nil, err
 	}

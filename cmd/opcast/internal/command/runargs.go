@@ -12,8 +12,8 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 )
 
-// parseWanted reads the words of a command line that describe a call: INPUT=SHAPE[:DTYPE] and ATTR=VALUE.
-func parseWanted(op *opdef.Op, words []string, flags runFlags) (trial.Request, error) {
+// parseRequest reads the words of a command line that describe a call: INPUT=SHAPE[:DTYPE] and ATTR=VALUE.
+func parseRequest(op *opdef.Op, words []string, flags runFlags) (trial.Request, error) {
 	w := trial.Request{
 		Shapes: map[string][]int64{}, DTypes: map[string]string{}, Attrs: map[string]any{},
 		Kernel: flags.kernel, Device: flags.device,
@@ -25,7 +25,7 @@ func parseWanted(op *opdef.Op, words []string, flags runFlags) (trial.Request, e
 		}
 		var err error
 		if i := op.InputIndex(name); i >= 0 {
-			err = wantInput(&w, &op.Inputs[i], value)
+			err = setInput(&w, &op.Inputs[i], value)
 		} else if i := slices.IndexFunc(op.Attrs, func(a opdef.Attr) bool { return a.Name == name }); i >= 0 {
 			w.Attrs[name], err = attrValue(&op.Attrs[i], value)
 		} else {
@@ -49,8 +49,8 @@ func nearestArgument(op *opdef.Op, name string) string {
 	return " (there are " + strings.Join(names, ", ") + ")"
 }
 
-// wantInput reads "128x4096:bf16", "128x4096", ":bf16" or "none". The shape of a number is "()".
-func wantInput(w *trial.Request, in *opdef.Arg, value string) error {
+// setInput reads "128x4096:bf16", "128x4096", ":bf16" or "none". The shape of a number is "()".
+func setInput(w *trial.Request, in *opdef.Arg, value string) error {
 	if value == "none" {
 		if !in.Optional {
 			return usage("%s: expected a shape, got none: it is not optional", in.Name)

@@ -32,7 +32,7 @@ func (r *run) report(ctx context.Context, dir string, timing runner.Timing, call
 	}
 	if timing.Median > 0 {
 		fmt.Fprintf(&text, "time: %s (fastest %s of %d calls), %.3g GB/s\n",
-			short(timing.Median), short(timing.Fastest), r.flags.repeat, float64(call.Moved())/timing.Median.Seconds()/1e9)
+			roundDuration(timing.Median), roundDuration(timing.Fastest), r.flags.repeat, float64(call.Moved())/timing.Median.Seconds()/1e9)
 	}
 	if _, err := fmt.Fprint(r.stdout, text.String()); err != nil {
 		return err
@@ -55,8 +55,8 @@ func verdict(v trial.Verdict) string {
 		state, v.ULPs, v.Share, v.Allowed, rule.List(v.Index), v.Got, v.Want)
 }
 
-// short rounds a duration to three digits.
-func short(d time.Duration) string {
+// roundDuration rounds a duration to three digits.
+func roundDuration(d time.Duration) string {
 	step := time.Duration(1)
 	for d/step >= 1000 {
 		step *= 10
