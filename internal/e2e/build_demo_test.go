@@ -84,14 +84,31 @@ func demoProject(t *testing.T) string {
 func borrowed(t *testing.T) string {
 	t.Helper()
 	fresh, _ := environment(t, python(t))
+	borrow(t, fresh, "")
+	return fresh
+}
+
+// withoutTorch is an environment that has all but PyTorch, which tvm-ffi imports wherever it finds it: that takes seconds
+// of every process.
+func withoutTorch(t *testing.T) string {
+	t.Helper()
+	python_ := func(dir string) string { return filepath.Join(dir, "bin", "python") }
+	return python_(sharedFolder(t, "light", func(dir string) {
+		environmentIn(t, dir, python(t))
+		borrow(t, python_(dir), "import sys; sys.modules['torch'] = None\n")
+	}))
+}
+
+// borrow gives an environment the packages and the ninja of the main one. Each of its processes runs the code first.
+func borrow(t *testing.T, fresh, code string) {
+	t.Helper()
 	site := func(python string) string {
 		return strings.TrimSpace(run(t, command(t, root(t), python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))")))
 	}
-	write(t, filepath.Join(site(fresh), "borrowed.pth"), []byte(site(python(t))+"\n"))
+	write(t, filepath.Join(site(fresh), "borrowed.pth"), []byte(site(python(t))+"\n"+code))
 	if err := os.Symlink(mainNinja(t), filepath.Join(filepath.Dir(fresh), "ninja")); err != nil {
 		t.Fatal(err)
 	}
-	return fresh
 }
 
 func mainNinja(t *testing.T) string { return filepath.Join(filepath.Dir(python(t)), "ninja") }

@@ -1,8 +1,8 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,13 +11,14 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/opcast/opcast/gen"
+	"github.com/opcast/opcast/internal/build"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/pyenv"
 )
 
 // The runtime's tests are plain programs that end with "ok N checks": one for what kernels see, one for the rules on
 // tensors as a C caller sends them.
-func TestCPPRuntime(t *testing.T) { cppTest(t, "runtime_test.cc", kernelSide) }
+func TestCPPRuntime(t *testing.T) { cppTest(t, "runtime_test.cc", kernelSide, program{}) }
 
 func TestCPPRules(t *testing.T) { rulesTest(t, "ffi_test.cc") }
 
@@ -25,7 +26,7 @@ func TestCPPOverlap(t *testing.T) { rulesTest(t, "ffi_overlap_test.cc") }
 
 func rulesTest(t *testing.T, name string) {
 	t.Helper()
-	cppTest(t, name, func(name string) bool { return !callsFFI(name) }, "-isystem", tvmInclude(t))
+	cppTest(t, name, func(name string) bool { return !callsFFI(name) }, program{flags: []string{"-isystem", tvmInclude(t)}})
 }
 
 // tvmInclude is the folder of tvm-ffi's headers.
@@ -48,7 +49,7 @@ func TestCPPExports(t *testing.T) { exportsTest(t, "export_test.cc", "writes") }
 
 func TestCPPRegistry(t *testing.T) { exportsTest(t, "registry_test.cc", "kernels") }
 
-func TestCPPRegistered(t *testing.T) { exportsTest(t, "registered_test.cc", "kernels", "-ldl") }
+func TestCPPRegistered(t *testing.T) { exportsTest(t, "registered_test.cc", "kernels") }
 
 func TestCPPOpCall(t *testing.T) { exportsTest(t, "op_call_test.cc", "kernels") }
 
@@ -60,13 +61,12 @@ func TestCPPRegistryCUDA(t *testing.T) {
 func exportsTest(t *testing.T, test, golden string, flags ...string) {
 	t.Helper()
 	dir, env := generated(t, golden), tvm(t)
-	units, err := filepath.Glob(filepath.Join(dir, "*.cc"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	all := func(name string) bool { return !kernelSide(name) }
-	flags = append(flags, "-O0", "-I", dir, "-isystem", env.TVMInclude, env.TVMLibrary, "-Wl,-rpath,"+filepath.Dir(env.TVMLibrary))
-	cppTest(t, test, all, append(flags, units...)...)
+	cppTest(t, test, all, program{
+		sources: glob(t, filepath.Join(dir, "*.cc")),
+		flags:   append(flags, "-O0", "-I", dir, "-isystem", env.TVMInclude),
+		link:    []string{env.TVMLibrary, "-Wl,-rpath," + filepath.Dir(env.TVMLibrary), "-ldl"},
+	})
 }
 
 func TestGeneratedCPPCompiles(t *testing.T) {
@@ -95,11 +95,18 @@ func TestGeneratedCPPCompiles(t *testing.T) {
 // generated is the folder of the C++ that the generator makes of the project in one of its goldens.
 func generated(t *testing.T, golden string) string {
 	t.Helper()
+	folder := filepath.Join("backend", "gen")
+	dir := sharedFolder(t, "generated-"+golden, func(dir string) { generate(t, golden, folder, dir) })
+	return filepath.Join(dir, folder)
+}
+
+// generate writes the project of a golden and what the generator makes of it for one folder.
+func generate(t *testing.T, golden, folder, dir string) {
+	t.Helper()
 	archive, err := txtar.ParseFile(filepath.Join(root(t), "gen", "testdata", golden+".txtar"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
 	for _, f := range archive.Files {
 		if name, in := strings.CutPrefix(f.Name, "in/"); in {
 			write(t, filepath.Join(dir, name), f.Data)
@@ -113,13 +120,11 @@ func generated(t *testing.T, golden string) string {
 	if err != nil || len(list) > 0 {
 		t.Fatalf("generate: %v %v", err, list)
 	}
-	folder := filepath.Join("backend", "gen")
 	for _, f := range files {
 		if filepath.Dir(f.Path) == folder {
 			write(t, filepath.Join(dir, f.Path), f.Content)
 		}
 	}
-	return filepath.Join(dir, folder)
 }
 
 func write(t *testing.T, path string, content []byte) {
@@ -140,22 +145,39 @@ func callsFFI(name string) bool {
 		func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// cppTest compiles a test with the wanted units of the runtime and runs it.
-func cppTest(t *testing.T, test string, wanted func(name string) bool, flags ...string) {
+// program is what a test adds to itself and the runtime: sources, options to compile all of it, and what it is linked with.
+type program struct{ sources, flags, link []string }
+
+// cppTest compiles a test with the wanted units of the runtime and runs it. Every unit is compiled by itself, so that a
+// cache has it ready for the next test.
+func cppTest(t *testing.T, test string, wanted func(name string) bool, p program) {
 	t.Helper()
-	if _, err := exec.LookPath("c++"); err != nil {
-		t.Skip("no C++ compiler")
+	backend, dir := filepath.Join(root(t), "backend"), t.TempDir()
+	sources := append([]string{filepath.Join(backend, "tests", test)}, p.sources...)
+	for _, unit := range glob(t, filepath.Join(backend, "opcast", "*.cc")) {
+		if wanted(filepath.Base(unit)) {
+			sources = append(sources, unit)
+		}
 	}
-	backend := filepath.Join(root(t), "backend")
-	units, err := filepath.Glob(filepath.Join(backend, "opcast", "*.cc"))
+	cxx := compiler(t)
+	flags := append([]string{"-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread", "-ffp-contract=off",
+		`-DOPCAST_COLLECTION="test"`, "-I", backend, "-I", filepath.Join(backend, "gen")}, p.flags...)
+	linker := slices.Concat(cxx, []string{"-pthread", "-o", filepath.Join(dir, "test")})
+	for i, source := range sources {
+		object := filepath.Join(dir, fmt.Sprint(i, ".o"))
+		run(t, command(t, backend, slices.Concat(cxx, flags, []string{"-c", source, "-o", object})...))
+		linker = append(linker, object)
+	}
+	run(t, command(t, backend, append(linker, p.link...)...))
+	t.Log(run(t, command(t, backend, filepath.Join(dir, "test"))))
+}
+
+// compiler is the command of the C++ compiler.
+func compiler(t *testing.T) []string {
+	t.Helper()
+	words, err := build.FindCompiler(t.Context(), os.Getenv)
 	if err != nil {
-		t.Fatal(err)
+		t.Skip(err)
 	}
-	units = slices.DeleteFunc(units, func(path string) bool { return !wanted(filepath.Base(path)) })
-	program := filepath.Join(t.TempDir(), "test")
-	args := append([]string{"c++", "-std=c++17", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread", "-ffp-contract=off",
-		`-DOPCAST_COLLECTION="test"`, "-I", backend, "-I", filepath.Join(backend, "gen"), "-o", program,
-		filepath.Join(backend, "tests", test)}, flags...)
-	run(t, command(t, backend, append(args, units...)...))
-	t.Log(run(t, command(t, backend, program)))
+	return words
 }

@@ -8,11 +8,49 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/opcast/opcast/internal/tooltest"
 )
+
+// shared is a folder of what several tests use. It lives as long as the test program.
+var shared struct {
+	sync.Mutex
+	dir  string
+	made map[string]string
+}
+
+func TestMain(m *testing.M) {
+	code := tooltest.Run(m)
+	_ = os.RemoveAll(shared.dir)
+	os.Exit(code)
+}
+
+// sharedFolder is the folder of this name. The first test that asks for it fills it.
+func sharedFolder(t *testing.T, name string, fill func(dir string)) string {
+	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if dir := shared.made[name]; dir != "" {
+		return dir
+	}
+	if shared.made == nil {
+		dir, err := os.MkdirTemp("", "opcast-e2e-*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		shared.dir, shared.made = dir, map[string]string{}
+	}
+	dir, err := os.MkdirTemp(shared.dir, name+"-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill(dir)
+	shared.made[name] = dir
+	return dir
+}
 
 // root is the repository.
 func root(t *testing.T) string {
@@ -36,8 +74,6 @@ func python(t *testing.T) string {
 	}
 	return path
 }
-
-func TestMain(m *testing.M) { os.Exit(tooltest.Run(m)) }
 
 // opcast runs the command and returns its exit code and what it printed.
 func opcast(t *testing.T, args ...string) (code int, stdout, stderr string) {
@@ -75,7 +111,11 @@ func command(t *testing.T, dir string, words ...string) *exec.Cmd {
 // installer of requirements.
 func environment(t *testing.T, interpreter string) (python_ string, install func(requirements ...string)) {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "env")
+	return environmentIn(t, filepath.Join(t.TempDir(), "env"), interpreter)
+}
+
+func environmentIn(t *testing.T, dir, interpreter string) (python_ string, install func(requirements ...string)) {
+	t.Helper()
 	uv := filepath.Join(filepath.Dir(python(t)), "uv")
 	run(t, command(t, root(t), uv, "venv", "--quiet", "--no-python-downloads", "--python", interpreter, dir))
 	python_ = filepath.Join(dir, "bin", "python")

@@ -17,6 +17,8 @@ func TestXLAHandlers(t *testing.T) {
 	}
 	handlers := filepath.Join(root(t), "adaptors", "jax", "csrc")
 	none := func(string) bool { return false }
-	cppTest(t, "xla_call_test.cc", none, "-I", handlers, "-isystem", env.JAXInclude, "-isystem", env.TVMInclude,
-		filepath.Join(handlers, "xla_call.cc"))
+	cppTest(t, "xla_call_test.cc", none, program{
+		sources: []string{filepath.Join(handlers, "xla_call.cc")},
+		flags:   []string{"-I", handlers, "-isystem", env.JAXInclude, "-isystem", env.TVMInclude},
+	})
 }

@@ -15,14 +15,15 @@ import (
 
 // jit is a project that was generated and never built, and a cache of its own.
 type jit struct {
-	t          *testing.T
-	dir, cache string
-	env        []string
+	t           *testing.T
+	dir, cache  string
+	interpreter string
+	env         []string
 }
 
 func newJIT(t *testing.T) *jit {
 	t.Helper()
-	j := &jit{t: t, dir: demoProject(t), cache: t.TempDir()}
+	j := &jit{t: t, dir: demoProject(t), cache: t.TempDir(), interpreter: withoutTorch(t)}
 	for _, e := range os.Environ() {
 		if !strings.HasPrefix(e, "DEMO_") && !strings.HasPrefix(e, "OPCAST_") {
 			j.env = append(j.env, e)
@@ -49,7 +50,7 @@ func (j *jit) cpuOnly() {
 func (j *jit) generate() { mustOpcast(j.t, "gen", "-C", j.dir) }
 
 func (j *jit) python(script string, env ...string) *exec.Cmd {
-	cmd := command(j.t, j.t.TempDir(), python(j.t), "-c", script)
+	cmd := command(j.t, j.t.TempDir(), j.interpreter, "-c", script)
 	cmd.Env = append(append([]string(nil), j.env...), env...)
 	return cmd
 }
@@ -108,6 +109,9 @@ func TestJIT(t *testing.T) {
 	}
 }
 
+// slowly has each unit compiled: there must be time to wait for a build, or to kill it.
+const slowly = "CCACHE_DISABLE=1"
+
 func (j *jit) fourAtOnce() {
 	var wait sync.WaitGroup
 	builds := make([]int, 4)
@@ -116,7 +120,7 @@ func (j *jit) fourAtOnce() {
 		go func() {
 			defer wait.Done()
 			var stderr bytes.Buffer
-			cmd := j.python(jitCall)
+			cmd := j.python(jitCall, slowly)
 			cmd.Stderr = &stderr
 			if out, err := cmd.Output(); err != nil || strings.TrimSpace(string(out)) != once {
 				j.t.Errorf("process %d printed %q (%v)\n%s", i, out, err, stderr.String())
@@ -138,7 +142,7 @@ func (j *jit) fourAtOnce() {
 
 func (j *jit) killed() {
 	edit(j.t, filepath.Join(j.dir, "csrc/factor.h"), "1.0f", "2.0f")
-	cmd := j.python(jitCall)
+	cmd := j.python(jitCall, slowly)
 	if err := cmd.Start(); err != nil {
 		j.t.Fatal(err)
 	}
@@ -163,7 +167,7 @@ func (j *jit) killed() {
 
 func (j *jit) otherCompiler() {
 	wrapper := filepath.Join(j.t.TempDir(), "cxx")
-	write(j.t, wrapper, []byte("#!/bin/sh\nexec c++ \"$@\"\n"))
+	write(j.t, wrapper, []byte("#!/bin/sh\nexec "+strings.Join(compiler(j.t), " ")+" \"$@\"\n"))
 	if err := os.Chmod(wrapper, 0o755); err != nil {
 		j.t.Fatal(err)
 	}

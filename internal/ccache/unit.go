@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// unit is the compilation of one source file.
+type unit struct {
+	compiler string
+	// preprocess are the options of the preprocessor, which also writes the list of headers; options are those that
+	// still matter for what it prints.
+	preprocess, options []string
+	object              string
+}
+
+// parse takes a command line apart. It reports false for one that is not the compilation of one C++ source file into an
+// object without debug information, which would name folders.
+func parse(words []string) (u unit, ok bool) {
+	u.compiler, u.preprocess = words[0], []string{"-E"}
+	compiles, source, headers := false, "", false
+	for rest := words[1:]; len(rest) > 0; {
+		word := rest[0]
+		n := min(length(word), len(rest))
+		used := rest[:n]
+		rest = rest[n:]
+		switch {
+		case word == "-c":
+			compiles = true
+			continue
+		case word == "-o":
+			u.object = used[n-1]
+			continue
+		case !strings.HasPrefix(word, "-"):
+			if source != "" || filepath.Ext(word) != ".cc" {
+				return u, false
+			}
+			source = word
+		case strings.HasPrefix(word, "-M"):
+			headers = true
+		case strings.HasPrefix(word, "-g") && word != "-g0", word == "-x":
+			return u, false
+		case !ofPreprocessor(word):
+			u.options = append(u.options, used...)
+		}
+		u.preprocess = append(u.preprocess, used...)
+	}
+	if headers {
+		u.preprocess = append(u.preprocess, "-MQ", u.object)
+	}
+	return u, compiles && source != "" && u.object != ""
+}
+
+// length is the number of words that an option takes up.
+func length(option string) int {
+	if slices.Contains([]string{"-o", "-x", "-I", "-D", "-U", "-isystem", "-include", "-MF", "-MT", "-MQ"}, option) {
+		return 2
+	}
+	return 1
+}
+
+// ofPreprocessor reports whether an option has done all it can when the text is preprocessed. Without debug information,
+// that is true of the paths of files, too.
+func ofPreprocessor(option string) bool {
+	return slices.ContainsFunc([]string{"-I", "-D", "-U", "-isystem", "-include", "-ffile-prefix-map=", "-fmacro-prefix-map="},
+		func(prefix string) bool { return strings.HasPrefix(option, prefix) })
+}
+
+// target is the pragma that defines macros while a text is compiled: not all of it can be seen when it is preprocessed.
+const target = "#pragma GCC target"
+
+// errUncached says that this unit is not for the cache.
+var errUncached = errors.New("not for the cache")
+
+// compile makes the object, of the cache's copy if there is one.
+func (u unit) compile(dir string) error {
+	text, err := silently(exec.Command(u.compiler, u.preprocess...))
+	if err != nil || bytes.Contains(text, []byte(target)) {
+		return errors.Join(errUncached, err)
+	}
+	compiler, err := identity(u.compiler)
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%q %q\n", compiler, u.options)
+	sum.Write(text)
+	entry := filepath.Join(dir, fmt.Sprintf("%x.o", sum.Sum(nil)))
+	if _, err := os.Stat(entry); err != nil {
+		if err := u.fill(entry, text); err != nil {
+			return err
+		}
+	}
+	object, err := os.ReadFile(entry)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(u.object, object, 0o644)
+}
+
+// fill compiles a preprocessed text into an entry of the cache, which appears in one step.
+func (u unit) fill(entry string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(entry), 0o755); err != nil {
+		return err
+	}
+	temp, err := os.MkdirTemp(filepath.Dir(entry), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+	object := filepath.Join(temp, "object")
+	cmd := exec.Command(u.compiler, append(slices.Clone(u.options), "-x", "c++-cpp-output", "-c", "-", "-o", object)...)
+	cmd.Stdin = bytes.NewReader(text)
+	if _, err := silently(cmd); err != nil {
+		return err
+	}
+	return os.Rename(object, entry)
+}
+
+// silently returns what a command prints. It is an error if it says anything else.
+func silently(cmd *exec.Cmd) ([]byte, error) {
+	var said strings.Builder
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err == nil && said.Len() > 0 {
+		err = errors.New(said.String())
+	}
+	return out, err
+}
+
+// identity tells a compiler from any other, and from itself after an update.
+func identity(compiler string) (string, error) {
+	path, err := exec.LookPath(compiler)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s %d %d", path, info.Size(), info.ModTime().UnixNano()), nil
+}
