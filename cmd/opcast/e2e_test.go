@@ -27,6 +27,10 @@ func TestEndToEnd(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PYTHON", python)
 			env.Setenv("REPO", repo)
+			// The compiler, and what it has compiled already.
+			for _, key := range []string{"CXX", "CCACHE_DIR"} {
+				env.Setenv(key, os.Getenv(key))
+			}
 			// ninja lies beside the interpreter.
 			env.Setenv("PATH", env.Getenv("PATH")+string(filepath.ListSeparator)+filepath.Dir(python))
 			return nil

@@ -40,16 +40,8 @@ func TestCallables(t *testing.T) {
 func TestFrameworkFunctions(t *testing.T) {
 	tool := tooltest.Path(t)
 	folder := filepath.Join("examples", "callables")
-	only := filepath.Join(t.TempDir(), "only")
 	checks := []string{"value", "magnitudes", "special-values", "errors", "pairs"}
-	var lines strings.Builder
-	for _, check := range checks {
-		lines.WriteString("* * " + check + "\n")
-	}
-	if err := os.WriteFile(only, []byte(lines.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	words := []string{"--opdefs", filepath.Join(folder, "opdefs"), "--only", only}
+	words := []string{"--opdefs", filepath.Join(folder, "opdefs"), "--only", only(t, checks...)}
 	for _, framework := range []string{"torch", "jax"} {
 		for _, op := range []string{"silu", "softmax"} {
 			words = append(words, "--callable", framework+":"+op+"="+filepath.Join(folder, framework+"_ops.py")+":"+op)
