@@ -55,7 +55,7 @@ lint: $(GOLANGCI_LINT) ## Run the Go linters (the first run compiles them: minut
 
 test: cuda check build ## Run all tests; they need minutes.
 	$(GO) build -o build/ccache/ccache ./internal/ccache
-	PATH="$(CURDIR)/build/ccache:$$PATH" CXX="ccache $${CXX:-c++}" CCACHE_DIR="$(CURDIR)/build/ccache/objects" \
+	cxx="$${CXX:-c++}"; PATH="$(CURDIR)/build/ccache:$$PATH" CXX="ccache $${cxx#ccache }" CCACHE_DIR="$(CURDIR)/build/ccache/objects" \
 		$(GO) test -json -count=1 -timeout=60m ./... | $(GO) run ./internal/testsum
 
 conformance: build ## Run every op through every adaptor.
