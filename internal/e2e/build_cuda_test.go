@@ -17,6 +17,7 @@ import (
 
 // One library has both devices. It loads and works without a driver, and a call on CUDA says what is wrong.
 func TestBuildForCUDA(t *testing.T) {
+	t.Parallel()
 	dir, python := demoProject(t), borrowed(t)
 	stdout, stderr := mustOpcast(t, "build", "-C", dir, "--device", "cpu,cuda", "--python", python)
 	library := filepath.Join(dir, "build/release/libdemo.so")

@@ -31,6 +31,7 @@ flags = ["-O1"]
 // Every op's kernels for CUDA give what the suite wants of the bare backend: values, shapes, dtypes, strides, empty
 // arrays, errors. They run on the emulator, so this says nothing of a GPU's tensor cores, streams and speed.
 func TestCUDAKernelsOnTheEmulator(t *testing.T) {
+	t.Parallel()
 	python := borrowed(t)
 	dir := emulatedProject(t)
 	tool := tooltest.Path(t)

@@ -22,6 +22,7 @@ func TestDigits(t *testing.T) { t.Log(digits(t)) }
 
 // The network learns in both frameworks, and a batch that is split gives the losses of one that is not.
 func TestDigitsTraining(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, options string
 		learnt        bool // whether the steps suffice

@@ -20,6 +20,7 @@ const fifth = "array_api_strict"
 // A framework is one folder of adaptors and no other change of the tool: the folder is laid over the sources, and what is
 // built so generates an adaptor that keeps every promise of the suite.
 func TestFifthFramework(t *testing.T) {
+	t.Parallel()
 	interpreter := borrowed(t)
 	tool, project := fifthTool(t), fifthProject(t)
 	if code, _, text := opcast(t, "-C", project, "gen"); code != 1 || !strings.Contains(text, `unknown entry "`+fifth+`" of adaptors`) {

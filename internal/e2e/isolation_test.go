@@ -56,6 +56,7 @@ opcast::Status ops::MarkerBackward(const MarkerBackwardArgs& args, const opcast:
 // Two versions of one collection and another collection live in one process with torch and JAX: each call reaches its
 // own backend, and the process ends well.
 func TestCollectionsAreIsolated(t *testing.T) {
+	t.Parallel()
 	environment := borrowed(t)
 	var words []string
 	for i, name := range []string{"alpha", "alpha", "beta"} {

@@ -82,6 +82,7 @@ const once, twice = "[0. 1. 2. 3.]", "[0. 2. 4. 6.]"
 
 // A package without a library builds itself, once for all processes, and again whenever the result would differ.
 func TestJIT(t *testing.T) {
+	t.Parallel()
 	python(t)
 	j := newJIT(t)
 	j.cpuOnly()
@@ -231,6 +232,7 @@ func (j *jit) compileError() {
 
 // Where there is nvcc, what a package builds on import has both devices.
 func TestJITForCUDA(t *testing.T) {
+	t.Parallel()
 	python(t)
 	j := newJIT(t)
 	j.generate()
@@ -244,6 +246,7 @@ func TestJITForCUDA(t *testing.T) {
 
 // Packages that carry their sources build themselves where they are installed, without the project.
 func TestJITInstalled(t *testing.T) {
+	t.Parallel()
 	j := newJIT(t)
 	j.cpuOnly()
 	stdout, _ := mustOpcast(t, "build", "--jit", "-C", j.dir)

@@ -18,6 +18,7 @@ import (
 // TestMatrix runs the smallest op with the oldest versions of what is quickly installed. PyTorch has gigabytes: make matrix
 // runs everything.
 func TestMatrix(t *testing.T) {
+	t.Parallel()
 	names := []string{"numpy oldest", "jax oldest"}
 	fmt.Printf("note: the matrix is %s here, for one op: the others need gigabytes and half an hour, make matrix runs them\n",
 		strings.Join(names, " and "))

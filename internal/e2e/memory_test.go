@@ -12,6 +12,7 @@ var memoryScript string
 
 // A million calls leave resident memory where it was: right and wrong ones, with gradients, and on overwritten arrays.
 func TestMemory(t *testing.T) {
+	t.Parallel()
 	main := python(t)
 	for _, framework := range []string{"torch", "jax"} {
 		t.Run(framework, func(t *testing.T) {

@@ -72,6 +72,7 @@ func handWritten(t *testing.T, macros ...string) string {
 
 // A library that someone wrote by hand is judged by its results and by what wrong calls do, not by its words.
 func TestHandWrittenLibrary(t *testing.T) {
+	t.Parallel()
 	tool := tooltest.Path(t)
 	for name, test := range map[string]struct {
 		macros, fails []string

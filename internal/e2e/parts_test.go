@@ -13,6 +13,7 @@ import (
 
 // What the README and the page on errors show is what happens.
 func TestReadme(t *testing.T) {
+	t.Parallel()
 	dir := root(t)
 	t.Log(run(t, command(t, dir, python(t), filepath.Join("examples", "check_readme.py"))))
 }

@@ -71,6 +71,7 @@ opcast::Status ops::Pool(const PoolArgs&, const opcast::Launch&) { return opcast
 
 // The references are the kernels of a collection that has none for the CPU, for every adaptor.
 func TestReferencesAreKernels(t *testing.T) {
+	t.Parallel()
 	environment, dir := borrowed(t), t.TempDir()
 	for _, f := range txtar.Parse([]byte(gpuOnly)).Files {
 		write(t, filepath.Join(dir, f.Name), f.Data)
