@@ -1,8 +1,6 @@
 package calls
 
-import (
-	"slices"
-)
+import "slices"
 
 // Abilities are what a framework can do, as its worker says in its greeting. Checks ask for them and for no framework by
 // name, so that another framework needs no change here.

@@ -1,8 +1,6 @@
 package calls
 
-import (
-	"context"
-)
+import "context"
 
 // Chainer calls two frameworks in one process.
 type Chainer interface {

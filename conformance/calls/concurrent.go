@@ -1,8 +1,6 @@
 package calls
 
-import (
-	"encoding/json"
-)
+import "encoding/json"
 
 // ConcurrentRequest is a request for calls at once; each has its blobs in one list.
 type ConcurrentRequest struct {

@@ -8,6 +8,14 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 )
 
+var bitsCheck = check.Check{
+	ID: "bits", Group: check.GroupAcross,
+	Doc:     "the bits are those of the bare backend, eager and jitted",
+	Needs:   check.NotBackend,
+	Foreign: check.ComparedWithBackend,
+	Run:     checkBits,
+}
+
 func checkBits(t *check.T) error {
 	return t.EachCase(func(d cases.DTypes) []cases.Plan {
 		return append(cases.ValuePlans(t.Op, d), signedZeroPlans(t.Op, d)...)
@@ -32,12 +40,4 @@ func signedZeroPlans(op *opdef.Op, d cases.DTypes) []cases.Plan {
 		}
 	}
 	return plans
-}
-
-var bitsCheck = check.Check{
-	ID: "bits", Group: check.GroupAcross,
-	Doc:     "the bits are those of the bare backend, eager and jitted",
-	Needs:   check.NotBackend,
-	Foreign: check.ComparedWithBackend,
-	Run:     checkBits,
 }

@@ -9,6 +9,14 @@ import (
 	"github.com/opcast/opcast/internal/rule"
 )
 
+var chainCheck = check.Check{
+	ID: "chain", Group: check.GroupAcross,
+	Doc:     "results pass to other frameworks through DLPack without a copy",
+	Needs:   check.NotBackend,
+	Foreign: check.ComparedWithBackend,
+	Run:     checkChain,
+}
+
 // checkChain feeds the op's result, through DLPack, into the op in every other framework.
 func checkChain(t *check.T) error {
 	if t.Env.Chain == nil {
@@ -97,12 +105,4 @@ func chainCase(t *check.T) (*cases.Case, calls.ChainLink, error) {
 		}
 	}
 	return nil, calls.ChainLink{}, nil
-}
-
-var chainCheck = check.Check{
-	ID: "chain", Group: check.GroupAcross,
-	Doc:     "results pass to other frameworks through DLPack without a copy",
-	Needs:   check.NotBackend,
-	Foreign: check.ComparedWithBackend,
-	Run:     checkChain,
 }

@@ -1,8 +1,6 @@
 package agreement
 
-import (
-	"github.com/opcast/opcast/conformance/check"
-)
+import "github.com/opcast/opcast/conformance/check"
 
 // Checks compare callers with each other.
 func Checks() []check.Check {

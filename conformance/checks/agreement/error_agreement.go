@@ -9,6 +9,14 @@ import (
 	"github.com/opcast/opcast/internal/rule"
 )
 
+var errorAgreementCheck = check.Check{
+	ID: "error-agreement", Group: check.GroupAcross,
+	Doc:     "errors are those of the bare backend",
+	Needs:   check.NotBackend,
+	Foreign: check.ComparedWithBackend,
+	Run:     checkAgreement,
+}
+
 // checkAgreement compares the errors of a caller with those of the bare export, without asking the rules: only the word
 // for arrays differs.
 func checkAgreement(t *check.T) error {
@@ -51,12 +59,4 @@ func expectSameError(t *check.T, backend calls.Caller, wrong, plain *calls.Call,
 	text := strings.ReplaceAll(want.Error.Text, backend.ArrayWord(), t.Caller.ArrayWord())
 	t.ExpectError(plain, name, got, &rule.Error{Class: want.Error.Class, Text: text})
 	return nil
-}
-
-var errorAgreementCheck = check.Check{
-	ID: "error-agreement", Group: check.GroupAcross,
-	Doc:     "errors are those of the bare backend",
-	Needs:   check.NotBackend,
-	Foreign: check.ComparedWithBackend,
-	Run:     checkAgreement,
 }

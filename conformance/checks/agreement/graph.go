@@ -1,8 +1,6 @@
 package agreement
 
-import (
-	"github.com/opcast/opcast/conformance/check"
-)
+import "github.com/opcast/opcast/conformance/check"
 
 var graphCheck = check.Check{
 	ID: "graph", Group: groupStreams,

@@ -1,8 +1,6 @@
 package agreement
 
-import (
-	"github.com/opcast/opcast/conformance/check"
-)
+import "github.com/opcast/opcast/conformance/check"
 
 var sideStreamCheck = check.Check{
 	ID: "side-stream", Group: groupStreams,

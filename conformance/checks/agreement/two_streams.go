@@ -1,8 +1,6 @@
 package agreement
 
-import (
-	"github.com/opcast/opcast/conformance/check"
-)
+import "github.com/opcast/opcast/conformance/check"
 
 var twoStreamsCheck = check.Check{
 	ID: "two-streams", Group: groupStreams,

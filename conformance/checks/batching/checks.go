@@ -1,8 +1,6 @@
 package batching
 
-import (
-	"github.com/opcast/opcast/conformance/check"
-)
+import "github.com/opcast/opcast/conformance/check"
 
 // Checks are about vmap.
 func Checks() []check.Check {

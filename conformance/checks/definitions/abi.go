@@ -10,6 +10,14 @@ import (
 	"github.com/opcast/opcast/internal/elfcheck"
 )
 
+var abiCheck = check.Check{
+	ID: "abi", Group: check.GroupAcross,
+	Doc:     "the built libraries export their entry points only, carry their names, and need what every system has",
+	Through: check.ThroughDefinition,
+	Foreign: check.ComparedWithBackend,
+	Run:     checkABI,
+}
+
 // exportPrefix begins every name that a library of kernels exports.
 const exportPrefix = "__tvm_ffi_"
 
@@ -68,12 +76,4 @@ func checkLibrary(t *check.T, file string, policy elfcheck.Policy) (*elfcheck.Li
 		t.Fail(nil, name, "calls itself %q (SONAME)", lib.Name)
 	}
 	return lib, nil
-}
-
-var abiCheck = check.Check{
-	ID: "abi", Group: check.GroupAcross,
-	Doc:     "the built libraries export their entry points only, carry their names, and need what every system has",
-	Through: check.ThroughDefinition,
-	Foreign: check.ComparedWithBackend,
-	Run:     checkABI,
 }

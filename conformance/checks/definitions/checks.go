@@ -1,8 +1,6 @@
 package definitions
 
-import (
-	"github.com/opcast/opcast/conformance/check"
-)
+import "github.com/opcast/opcast/conformance/check"
 
 // Checks run once per op, through no adaptor.
 func Checks() []check.Check {

@@ -13,6 +13,13 @@ import (
 	"github.com/opcast/opcast/internal/rule"
 )
 
+var faultCoverageCheck = check.Check{
+	ID: "fault-coverage", Group: check.GroupErrors,
+	Doc:     "for each rule there is an invalid call that breaks it",
+	Through: check.ThroughDefinition,
+	Run:     CheckFaultCoverage,
+}
+
 // CheckFaultCoverage leaves each rule out in turn: some invalid call must notice, else no test would miss the rule.
 func CheckFaultCoverage(t *check.T) error {
 	c, err := t.ValidCase()
@@ -112,11 +119,4 @@ func isRepeated(op *opdef.Op, r rule.Rule) bool {
 		i := op.InputIndex(name)
 		return !op.Inputs[i].Mutated || i > op.InputIndex(r.Arg)
 	})
-}
-
-var faultCoverageCheck = check.Check{
-	ID: "fault-coverage", Group: check.GroupErrors,
-	Doc:     "for each rule there is an invalid call that breaks it",
-	Through: check.ThroughDefinition,
-	Run:     CheckFaultCoverage,
 }

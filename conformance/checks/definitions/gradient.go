@@ -16,6 +16,14 @@ import (
 	"github.com/opcast/opcast/internal/transform"
 )
 
+var gradientCheck = check.Check{
+	ID: "gradient", Group: check.GroupValues,
+	Doc:     "the gradient op's reference is the derivative of the op's",
+	Through: check.ThroughDefinition,
+	Needs:   hasGradient,
+	Run:     CheckGradient,
+}
+
 // CheckGradient compares the reference of the gradient op with finite differences of the reference of the op: small
 // sizes, every element of every differentiable input, every attr value with and without each optional input. What the
 // op hands to its gradient op, saved outputs too, is what its own reference gives.
@@ -145,14 +153,6 @@ func GradientDifference(got oracle.Expected, want oracle.FiniteDifferences) stri
 		}
 	}
 	return ""
-}
-
-var gradientCheck = check.Check{
-	ID: "gradient", Group: check.GroupValues,
-	Doc:     "the gradient op's reference is the derivative of the op's",
-	Through: check.ThroughDefinition,
-	Needs:   hasGradient,
-	Run:     CheckGradient,
 }
 
 func hasGradient(op *opdef.Op, _ calls.Caller) error {

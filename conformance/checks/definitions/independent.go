@@ -14,6 +14,14 @@ import (
 	"github.com/opcast/opcast/internal/rule"
 )
 
+var independentCheck = check.Check{
+	ID: "independent", Group: check.GroupValues,
+	Doc:     "the reference agrees with the author's independent formula",
+	Through: check.ThroughDefinition,
+	Needs:   HasIndependent,
+	Run:     checkIndependent,
+}
+
 // independentTolerance is how far two formulas in float64 may be apart, relative to values beyond one.
 const independentTolerance = 1e-9
 
@@ -91,12 +99,4 @@ func shapeOf(e oracle.Expected) string {
 		return "None"
 	}
 	return rule.List(e.Shape)
-}
-
-var independentCheck = check.Check{
-	ID: "independent", Group: check.GroupValues,
-	Doc:     "the reference agrees with the author's independent formula",
-	Through: check.ThroughDefinition,
-	Needs:   HasIndependent,
-	Run:     checkIndependent,
 }

@@ -9,6 +9,13 @@ import (
 	"github.com/opcast/opcast/internal/ndarray"
 )
 
+var oracleCheck = check.Check{
+	ID: "oracle", Group: check.GroupValues,
+	Doc:     "the comparison finds a result that was made wrong on purpose",
+	Through: check.ThroughDefinition,
+	Run:     checkOracle,
+}
+
 // checkOracle plants wrong results and expects the comparison to find each: every output of every dtype, one element off
 // by a little more than is allowed, NaN, or of the wrong sign.
 func checkOracle(t *check.T) error {
@@ -53,11 +60,4 @@ func plantWrongValues(t *check.T, c *cases.Case, i int, exact *ndarray.Array, wa
 			t.Fail(nil, c.Name, "%s: a value %s the reference passes: %v for %v", name, kind, value, v)
 		}
 	}
-}
-
-var oracleCheck = check.Check{
-	ID: "oracle", Group: check.GroupValues,
-	Doc:     "the comparison finds a result that was made wrong on purpose",
-	Through: check.ThroughDefinition,
-	Run:     checkOracle,
 }

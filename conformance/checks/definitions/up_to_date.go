@@ -1,8 +1,14 @@
 package definitions
 
-import (
-	"github.com/opcast/opcast/conformance/check"
-)
+import "github.com/opcast/opcast/conformance/check"
+
+var upToDateCheck = check.Check{
+	ID: "up-to-date", Group: check.GroupAcross,
+	Doc:     "generated files are what the definitions give",
+	Through: check.ThroughDefinition,
+	Foreign: check.ComparedWithBackend,
+	Run:     checkUpToDate,
+}
 
 // checkUpToDate reports generated files that differ from what the definition gives today.
 func checkUpToDate(t *check.T) error {
@@ -18,12 +24,4 @@ func checkUpToDate(t *check.T) error {
 		t.Fail(nil, file, "is not what the definitions give: run `opcast gen`")
 	}
 	return nil
-}
-
-var upToDateCheck = check.Check{
-	ID: "up-to-date", Group: check.GroupAcross,
-	Doc:     "generated files are what the definitions give",
-	Through: check.ThroughDefinition,
-	Foreign: check.ComparedWithBackend,
-	Run:     checkUpToDate,
 }

@@ -1,8 +1,6 @@
 package endurance
 
-import (
-	"github.com/opcast/opcast/conformance/check"
-)
+import "github.com/opcast/opcast/conformance/check"
 
 // Checks are about what surrounds a call: other threads, child processes, memory that stays.
 func Checks() []check.Check {

@@ -7,6 +7,14 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 )
 
+var copiesCheck = check.Check{
+	ID: "copies", Group: check.GroupEndurance,
+	Doc:     "two copies of the library in one process give the same bits and do not disturb each other",
+	Needs:   isCopied,
+	Foreign: check.AboutGenerated,
+	Run:     checkCopies,
+}
+
 func isCopied(op *opdef.Op, caller calls.Caller) error {
 	if err := check.IsBackend(op, caller); err != nil {
 		return err
@@ -28,12 +36,4 @@ func checkCopies(t *check.T) error {
 		}
 		return t.ExpectReference(call, c, result)
 	})
-}
-
-var copiesCheck = check.Check{
-	ID: "copies", Group: check.GroupEndurance,
-	Doc:     "two copies of the library in one process give the same bits and do not disturb each other",
-	Needs:   isCopied,
-	Foreign: check.AboutGenerated,
-	Run:     checkCopies,
 }

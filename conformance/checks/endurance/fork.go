@@ -1,8 +1,6 @@
 package endurance
 
-import (
-	"github.com/opcast/opcast/conformance/check"
-)
+import "github.com/opcast/opcast/conformance/check"
 
 var forkCheck = check.Check{
 	ID: "fork", Group: check.GroupEndurance,

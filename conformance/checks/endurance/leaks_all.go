@@ -1,8 +1,6 @@
 package endurance
 
-import (
-	"github.com/opcast/opcast/conformance/check"
-)
+import "github.com/opcast/opcast/conformance/check"
 
 // LeaksAllCheck is exported for the tests of the suite, which plant leaks.
 var LeaksAllCheck = check.Check{

@@ -1,8 +1,6 @@
 package endurance
 
-import (
-	"github.com/opcast/opcast/conformance/check"
-)
+import "github.com/opcast/opcast/conformance/check"
 
 var spawnCheck = check.Check{
 	ID: "spawn", Group: check.GroupEndurance,

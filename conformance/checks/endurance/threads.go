@@ -11,6 +11,13 @@ import (
 	"github.com/opcast/opcast/internal/rule"
 )
 
+var threadsCheck = check.Check{
+	ID: "threads", Group: check.GroupEndurance,
+	Doc:   "calls of several threads at once, right and wrong ones, give what they give one after the other",
+	Needs: hasThreads,
+	Run:   checkThreads,
+}
+
 // concurrentCaller makes several calls at once.
 type concurrentCaller interface {
 	// CallConcurrently makes each call `repeat` times in a thread of its own, and returns the different results of each.
@@ -100,11 +107,4 @@ func threadCases(t *check.T) ([]*cases.Case, error) {
 		list = append(list, one)
 	}
 	return append(list, list[0]), nil
-}
-
-var threadsCheck = check.Check{
-	ID: "threads", Group: check.GroupEndurance,
-	Doc:   "calls of several threads at once, right and wrong ones, give what they give one after the other",
-	Needs: hasThreads,
-	Run:   checkThreads,
 }

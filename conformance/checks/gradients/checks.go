@@ -1,8 +1,6 @@
 package gradients
 
-import (
-	"github.com/opcast/opcast/conformance/check"
-)
+import "github.com/opcast/opcast/conformance/check"
 
 // Checks are about derivatives.
 func Checks() []check.Check {

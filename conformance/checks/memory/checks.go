@@ -1,8 +1,6 @@
 package memory
 
-import (
-	"github.com/opcast/opcast/conformance/check"
-)
+import "github.com/opcast/opcast/conformance/check"
 
 // Checks are about where arrays lie and what happens to them there.
 func Checks() []check.Check {

@@ -1,8 +1,6 @@
 package memory
 
-import (
-	"github.com/opcast/opcast/conformance/check"
-)
+import "github.com/opcast/opcast/conformance/check"
 
 var donationCheck = check.Check{
 	ID: "donation", Group: check.GroupAliasing,

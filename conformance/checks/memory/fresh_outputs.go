@@ -5,6 +5,13 @@ import (
 	"github.com/opcast/opcast/conformance/check"
 )
 
+var freshOutputsCheck = check.Check{
+	ID: "fresh-outputs", Group: check.GroupAliasing,
+	Doc:     "outputs share memory with nothing",
+	Through: check.ThroughAdaptors,
+	Run:     check.WithFewerDTypes(checkFresh),
+}
+
 // checkFresh expects outputs in memory of their own.
 func checkFresh(t *check.T) error {
 	return t.EachCase(func(d cases.DTypes) []cases.Plan { return []cases.Plan{cases.BasePlan(d)} }, func(c *cases.Case) error {
@@ -30,10 +37,3 @@ func checkFresh(t *check.T) error {
 }
 
 func overlap(a, b [2]uint64) bool { return a[0] < b[1] && b[0] < a[1] }
-
-var freshOutputsCheck = check.Check{
-	ID: "fresh-outputs", Group: check.GroupAliasing,
-	Doc:     "outputs share memory with nothing",
-	Through: check.ThroughAdaptors,
-	Run:     check.WithFewerDTypes(checkFresh),
-}

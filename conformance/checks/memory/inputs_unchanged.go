@@ -5,6 +5,13 @@ import (
 	"github.com/opcast/opcast/conformance/check"
 )
 
+var inputsUnchangedCheck = check.Check{
+	ID: "inputs-unchanged", Group: check.GroupAliasing,
+	Doc:     "inputs keep their bytes",
+	Through: check.ThroughAdaptors,
+	Run:     check.WithFewerDTypes(checkUnchanged),
+}
+
 // checkUnchanged compares the bytes of the inputs before and after calls, with results and with strides.
 func checkUnchanged(t *check.T) error {
 	return t.EachCase(func(d cases.DTypes) []cases.Plan { return cases.ValuePlans(t.Op, d) }, func(c *cases.Case) error {
@@ -16,11 +23,4 @@ func checkUnchanged(t *check.T) error {
 		t.ExpectOverwritten(call, c.Name, result)
 		return nil
 	})
-}
-
-var inputsUnchangedCheck = check.Check{
-	ID: "inputs-unchanged", Group: check.GroupAliasing,
-	Doc:     "inputs keep their bytes",
-	Through: check.ThroughAdaptors,
-	Run:     check.WithFewerDTypes(checkUnchanged),
 }

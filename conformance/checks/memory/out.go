@@ -7,6 +7,15 @@ import (
 	"github.com/opcast/opcast/internal/ndarray"
 )
 
+var outCheck = check.Check{
+	ID: "out", Group: check.GroupAliasing,
+	Doc:     "out= is filled completely, is the result, and nothing around it is written",
+	Through: check.ThroughAdaptors,
+	Needs:   check.OutputsGiven,
+	Foreign: check.Foreign{Functions: "its parameters are those that its author gave it"},
+	Run:     check.WithFewerDTypes(checkOut),
+}
+
 // checkOut passes output arrays full of NaN, surrounded by guard bytes: they are the results, every element is written
 // and nothing around them.
 func checkOut(t *check.T) error {
@@ -62,13 +71,4 @@ func callWithOwnMemory(t *check.T, c *cases.Case) (*calls.Result, error) {
 		return nil, check.ErrAccounted
 	}
 	return result, nil
-}
-
-var outCheck = check.Check{
-	ID: "out", Group: check.GroupAliasing,
-	Doc:     "out= is filled completely, is the result, and nothing around it is written",
-	Through: check.ThroughAdaptors,
-	Needs:   check.OutputsGiven,
-	Foreign: check.Foreign{Functions: "its parameters are those that its author gave it"},
-	Run:     check.WithFewerDTypes(checkOut),
 }

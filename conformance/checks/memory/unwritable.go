@@ -1,8 +1,6 @@
 package memory
 
-import (
-	"github.com/opcast/opcast/conformance/check"
-)
+import "github.com/opcast/opcast/conformance/check"
 
 var unwritableCheck = check.Check{
 	ID: "unwritable", Group: check.GroupAliasing,

@@ -1,8 +1,6 @@
 package memory
 
-import (
-	"github.com/opcast/opcast/conformance/check"
-)
+import "github.com/opcast/opcast/conformance/check"
 
 var versionCheck = check.Check{
 	ID: "version", Group: check.GroupAliasing,

@@ -1,8 +1,6 @@
 package random
 
-import (
-	"github.com/opcast/opcast/conformance/check"
-)
+import "github.com/opcast/opcast/conformance/check"
 
 // Checks are about calls that are made at random.
 func Checks() []check.Check {

@@ -1,8 +1,6 @@
 package random
 
-import (
-	"github.com/opcast/opcast/conformance/check"
-)
+import "github.com/opcast/opcast/conformance/check"
 
 var randomShapesCheck = check.Check{
 	ID: "random-shapes", Group: check.GroupShapes,

@@ -1,8 +1,6 @@
 package random
 
-import (
-	"github.com/opcast/opcast/conformance/check"
-)
+import "github.com/opcast/opcast/conformance/check"
 
 var randomShapesMoreCheck = check.Check{
 	ID: "random-shapes-more", Group: check.GroupShapes,

@@ -5,6 +5,14 @@ import (
 	"github.com/opcast/opcast/conformance/check"
 )
 
+var callShapeCheck = check.Check{
+	ID: "call-shape", Group: check.GroupErrors,
+	Doc:     "unknown and surplus arguments raise TypeError",
+	Needs:   check.TakesKeywords,
+	Foreign: check.Foreign{Library: check.AboutGenerated.Library, Functions: "its parameters are those that its author gave it"},
+	Run:     checkCallShape,
+}
+
 // checkCallShape passes an argument that the op does not have, such as out= where nothing is given: Python's own
 // TypeError, everywhere alike.
 func checkCallShape(t *check.T) error {
@@ -31,12 +39,4 @@ func checkCallShape(t *check.T) error {
 		}
 	}
 	return nil
-}
-
-var callShapeCheck = check.Check{
-	ID: "call-shape", Group: check.GroupErrors,
-	Doc:     "unknown and surplus arguments raise TypeError",
-	Needs:   check.TakesKeywords,
-	Foreign: check.Foreign{Library: check.AboutGenerated.Library, Functions: "its parameters are those that its author gave it"},
-	Run:     checkCallShape,
 }

@@ -1,8 +1,6 @@
 package refusals
 
-import (
-	"github.com/opcast/opcast/conformance/check"
-)
+import "github.com/opcast/opcast/conformance/check"
 
 // Checks are about calls that must be refused.
 func Checks() []check.Check {

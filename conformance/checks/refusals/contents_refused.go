@@ -12,6 +12,14 @@ import (
 	"github.com/opcast/opcast/internal/opdef/expr"
 )
 
+var contentsRefusedCheck = check.Check{
+	ID: "contents-refused", Group: check.GroupValues,
+	Doc:     "with NAME_DEBUG=1, values outside of their range and descending ones are refused, and others compute",
+	Needs:   hasRangedInputs,
+	Foreign: check.AboutGenerated,
+	Run:     checkContentsRefused,
+}
+
 // DebugVariable is the environment variable with which a library looks at what arrays hold.
 func DebugVariable(p *opdef.Project) string { return strings.ToUpper(p.Manifest.Name) + "_DEBUG" }
 
@@ -134,12 +142,4 @@ func hasRangedInputs(op *opdef.Op, caller calls.Caller) error {
 		return check.Unsupported("the variable would have to be set before its process starts")
 	}
 	return nil
-}
-
-var contentsRefusedCheck = check.Check{
-	ID: "contents-refused", Group: check.GroupValues,
-	Doc:     "with NAME_DEBUG=1, values outside of their range and descending ones are refused, and others compute",
-	Needs:   hasRangedInputs,
-	Foreign: check.AboutGenerated,
-	Run:     checkContentsRefused,
 }

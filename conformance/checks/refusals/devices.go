@@ -7,6 +7,14 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 )
 
+var devicesCheck = check.Check{
+	ID: "devices", Group: check.GroupErrors,
+	Doc:     "results lie on the device of the arguments, and arrays on two devices are refused",
+	Needs:   hasDevices,
+	Foreign: check.AboutGenerated,
+	Run:     check.WithFewerDTypes(checkDevices),
+}
+
 // GroupDevices are probes of arrays on other devices than the one under test.
 const GroupDevices = "devices"
 
@@ -29,12 +37,4 @@ func checkDevices(t *check.T) error {
 			return t.RunProbe(c, plain, GroupDevices, probe)
 		})
 	})
-}
-
-var devicesCheck = check.Check{
-	ID: "devices", Group: check.GroupErrors,
-	Doc:     "results lie on the device of the arguments, and arrays on two devices are refused",
-	Needs:   hasDevices,
-	Foreign: check.AboutGenerated,
-	Run:     check.WithFewerDTypes(checkDevices),
 }

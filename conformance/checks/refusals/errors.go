@@ -6,14 +6,14 @@ import (
 	"github.com/opcast/opcast/conformance/invalid"
 )
 
-func checkErrors(t *check.T) error {
-	return t.EachInvalidCall(func(f invalid.Change, call *calls.Call, name string, result *calls.Result) {
-		t.ExpectError(call, name, result, f.Expected)
-	})
-}
-
 var errorsCheck = check.Check{
 	ID: "errors", Group: check.GroupErrors,
 	Doc: "every broken rule raises its class and text",
 	Run: checkErrors,
+}
+
+func checkErrors(t *check.T) error {
+	return t.EachInvalidCall(func(f invalid.Change, call *calls.Call, name string, result *calls.Result) {
+		t.ExpectError(call, name, result, f.Expected)
+	})
 }

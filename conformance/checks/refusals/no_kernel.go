@@ -8,6 +8,15 @@ import (
 	"github.com/opcast/opcast/internal/rule"
 )
 
+// NoKernelCheck is exported for the tests of the suite, which take the kernels away.
+var NoKernelCheck = check.Check{
+	ID: "no-kernel", Group: check.GroupErrors,
+	Doc:           "without a kernel for the device, NotImplementedError names the devices that have one",
+	WithoutKernel: true,
+	Foreign:       check.AboutGenerated,
+	Run:           checkNoKernel,
+}
+
 // checkNoKernel calls an op that has no kernel for the device: the error names the devices that it has kernels for.
 func checkNoKernel(t *check.T) error {
 	if len(cases.KernelsOn(t.Op, t.Env.Device)) > 0 {
@@ -30,13 +39,4 @@ func checkNoKernel(t *check.T) error {
 		t.ExpectError(call, c.Name, result, want)
 	}
 	return nil
-}
-
-// NoKernelCheck is exported for the tests of the suite, which take the kernels away.
-var NoKernelCheck = check.Check{
-	ID: "no-kernel", Group: check.GroupErrors,
-	Doc:           "without a kernel for the device, NotImplementedError names the devices that have one",
-	WithoutKernel: true,
-	Foreign:       check.AboutGenerated,
-	Run:           checkNoKernel,
 }

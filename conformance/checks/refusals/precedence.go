@@ -10,6 +10,13 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 )
 
+var precedenceCheck = check.Check{
+	ID: "precedence", Group: check.GroupErrors,
+	Doc:     "of two errors in one call, the one that the documented order puts first is raised",
+	Foreign: check.Foreign{Library: "the words of its errors are its author's", Functions: "the words of its errors are its author's"},
+	Run:     checkPrecedence,
+}
+
 // checkPrecedence makes two changes in one call. The error that the documented order puts first must be raised, with the text
 // that it has alone.
 func checkPrecedence(t *check.T) error {
@@ -57,11 +64,4 @@ func changePairs(op *opdef.Op, changes []invalid.Change) [][2]invalid.Change {
 		}
 	}
 	return out
-}
-
-var precedenceCheck = check.Check{
-	ID: "precedence", Group: check.GroupErrors,
-	Doc:     "of two errors in one call, the one that the documented order puts first is raised",
-	Foreign: check.Foreign{Library: "the words of its errors are its author's", Functions: "the words of its errors are its author's"},
-	Run:     checkPrecedence,
 }

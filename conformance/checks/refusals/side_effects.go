@@ -8,6 +8,12 @@ import (
 	"github.com/opcast/opcast/conformance/invalid"
 )
 
+var sideEffectsCheck = check.Check{
+	ID: "side-effects", Group: check.GroupErrors,
+	Doc: "a refused call changes nothing, and the next call works",
+	Run: checkSideEffects,
+}
+
 // checkSideEffects makes the invalid calls again: no argument changes, no kernel starts, and a valid call still works.
 func checkSideEffects(t *check.T) error {
 	err := t.EachInvalidCall(func(_ invalid.Change, call *calls.Call, name string, result *calls.Result) {
@@ -28,10 +34,4 @@ func checkSideEffects(t *check.T) error {
 		return err
 	}
 	return t.ExpectCaseValues(c)
-}
-
-var sideEffectsCheck = check.Check{
-	ID: "side-effects", Group: check.GroupErrors,
-	Doc: "a refused call changes nothing, and the next call works",
-	Run: checkSideEffects,
 }

@@ -1,8 +1,6 @@
 package sharding
 
-import (
-	"github.com/opcast/opcast/conformance/check"
-)
+import "github.com/opcast/opcast/conformance/check"
 
 // Checks are about arrays that are divided over several devices.
 func Checks() []check.Check {

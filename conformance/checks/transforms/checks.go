@@ -1,8 +1,6 @@
 package transforms
 
-import (
-	"github.com/opcast/opcast/conformance/check"
-)
+import "github.com/opcast/opcast/conformance/check"
 
 // Checks are about compiling, exporting and inspecting ops.
 func Checks() []check.Check {

@@ -1,8 +1,6 @@
 package values
 
-import (
-	"github.com/opcast/opcast/conformance/check"
-)
+import "github.com/opcast/opcast/conformance/check"
 
 // Checks are about the numbers that calls give, and about the shapes and dtypes of results.
 func Checks() []check.Check {

@@ -5,6 +5,12 @@ import (
 	"github.com/opcast/opcast/conformance/check"
 )
 
+var dtypeCombinationsCheck = check.Check{
+	ID: "dtype-combinations", Group: check.GroupDTypes,
+	Doc: "every allowed choice of dtypes runs and has the declared output dtypes",
+	Run: checkCombinations,
+}
+
 // checkCombinations calls every choice of dtypes, those of dtype attrs included, and looks at dtypes only.
 func checkCombinations(t *check.T) error {
 	return t.EachCase(func(d cases.DTypes) []cases.Plan { return []cases.Plan{cases.BasePlan(d)} }, func(c *cases.Case) error {
@@ -15,10 +21,4 @@ func checkCombinations(t *check.T) error {
 		t.ExpectMetadata(call, c.Name, c, result)
 		return nil
 	})
-}
-
-var dtypeCombinationsCheck = check.Check{
-	ID: "dtype-combinations", Group: check.GroupDTypes,
-	Doc: "every allowed choice of dtypes runs and has the declared output dtypes",
-	Run: checkCombinations,
 }

@@ -9,6 +9,12 @@ import (
 	"github.com/opcast/opcast/internal/rule"
 )
 
+var dtypeRefusedCheck = check.Check{
+	ID: "dtype-refused", Group: check.GroupDTypes,
+	Doc: "every dtype that the definition does not declare raises TypeError, which lists the declared ones",
+	Run: checkRefused,
+}
+
 // checkRefused gives each input every dtype of the table that the definition does not allow there.
 func checkRefused(t *check.T) error {
 	c, err := t.ValidCase()
@@ -44,10 +50,4 @@ func checkRefused(t *check.T) error {
 		}
 	}
 	return nil
-}
-
-var dtypeRefusedCheck = check.Check{
-	ID: "dtype-refused", Group: check.GroupDTypes,
-	Doc: "every dtype that the definition does not declare raises TypeError, which lists the declared ones",
-	Run: checkRefused,
 }
