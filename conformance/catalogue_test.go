@@ -55,6 +55,9 @@ func TestChecksAreDescribed(t *testing.T) {
 		if check.Group == "" || len(check.Doc) < 10 || check.Run == nil || strings.HasSuffix(check.Doc, ".") {
 			t.Errorf("%s: %+v", check.ID, check.Doc)
 		}
+		if f := check.Foreign; f.Judged == (f.Library != "" && f.Functions != "") {
+			t.Errorf("%s: %+v: it judges what opcast did not generate, or there is a reason for each kind", check.ID, f)
+		}
 	}
 }
 

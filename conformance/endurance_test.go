@@ -34,7 +34,7 @@ func handMade(t *testing.T, function string) (*worker.Process, *check.ForeignCod
 	}
 	f := &check.ForeignCode{Functions: map[string]map[string]string{"numpy": {"affine": paths[1] + ":" + function}}}
 	config, err := worker.Command(paths[0], dir, worker.Config{
-		Caller: "numpy_caller", Adaptor: "numpy", Collection: "toy", Paths: []string{}, SingleFramework: true, DTypes: worker.DLPackNames(),
+		Caller: "numpy_caller", Adaptor: "numpy", Collection: "toy", Paths: []string{}, SingleFramework: true, DTypes: worker.DTypes(),
 		Device: "cpu", Callables: f.Functions["numpy"],
 	})
 	if err != nil {

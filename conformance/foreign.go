@@ -92,6 +92,8 @@ func reasonToSkip(f *check.ForeignCode, c *check.Check) error {
 		return check.Unsupported("%s", c.Foreign.Functions)
 	case !f.Callables() && c.Foreign.Library != "":
 		return check.Unsupported("%s", c.Foreign.Library)
+	case !c.Foreign.Judged:
+		return check.Unsupported("nobody said that the check can judge what opcast did not generate")
 	}
 	return nil
 }

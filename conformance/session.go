@@ -175,7 +175,9 @@ func (s *Session) connect() error {
 	if len(frameworks) < 2 || s.Env.Foreign != nil {
 		return nil
 	}
-	chain, err := s.Worker("chain", strings.Join(frameworks, ","))
+	config := s.workerConfig("chain", "")
+	config.Adaptors = frameworks
+	chain, err := s.workerWith(config)
 	s.Env.Chain = &worker.ChainProcess{Worker: chain, Adaptors: frameworks} // starts with its first call
 	return err
 }
@@ -186,7 +188,7 @@ func (s *Session) workerConfig(caller, adaptor string) worker.Config {
 	config := worker.Config{
 		Caller: caller + "_caller", Adaptor: adaptor, Collection: p.Manifest.Name,
 		Paths:           []string{filepath.Join(p.Dir, "backend", "python", "src")},
-		SingleFramework: caller != "chain", DTypes: worker.DLPackNames(), Device: s.Env.Device,
+		SingleFramework: caller != "chain", DTypes: worker.DTypes(), Device: s.Env.Device,
 	}
 	if f := s.Env.Foreign; f != nil {
 		config.Library, config.Callables = f.Library, f.Functions[adaptor]
@@ -249,12 +251,11 @@ func (s *Session) debugging(ctx context.Context, name string) (calls.Caller, err
 	}
 	config := s.workerConfig(name, name)
 	config.Environ = map[string]string{refusals.DebugVariable(s.Options.Project): "1"}
-	started, err := worker.Command(s.Options.Python, s.Temp, config)
+	w, err := s.workerWith(config)
 	if err != nil {
 		return nil, err
 	}
-	r := &worker.Process{CallerName: name, Worker: rpc.New(started)}
-	s.workers = append(s.workers, r.Worker)
+	r := &worker.Process{CallerName: name, Worker: w}
 	if err := r.Start(ctx); err != nil {
 		return nil, err
 	}

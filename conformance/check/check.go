@@ -42,9 +42,18 @@ const (
 	ThroughDefinition
 )
 
-// Foreign says why a check cannot judge what opcast did not generate: a library that was made by hand, or Python functions
-// that stand for ops. An empty reason means that it can.
-type Foreign struct{ Library, Functions string }
+// Foreign says what a check means for ops that opcast did not generate: a library that was made by hand, or Python
+// functions that stand for ops. Every check has to say it, since one that judges too much blames authors for what they
+// never promised.
+type Foreign struct {
+	// Judged says that the check applies, except where a reason is given.
+	Judged bool
+	// Library and Functions are the reasons why it cannot judge the one or the other.
+	Library, Functions string
+}
+
+// Judges is said of checks of results and behaviour, which anybody's ops can be held to.
+var Judges = Foreign{Judged: true}
 
 // Reasons that several checks share.
 var (

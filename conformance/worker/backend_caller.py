@@ -31,6 +31,7 @@ class Backend(Caller):
         Array.moved = (
             "library" in self.config
         )  # few authors look at offsets, which no framework passes
+        self.names = {(d["code"], d["bits"]): d["name"] for d in self.config["dtypes"]}
         sys.modules["torch"] = None  # pyright: ignore[reportArgumentType]
         return importlib.import_module("tvm_ffi").__version__
 
@@ -96,7 +97,7 @@ class Backend(Caller):
             [s * size for s in array.strides],
         )
         return {
-            "dtype": self.config["dtypes"][f"{code},{bits}"],
+            "dtype": self.names[code, bits],
             "shape": array.shape,
             "strides": array.strides,
             "span": array.span(),

@@ -18,14 +18,14 @@ class Chain:
     Parameters
     ----------
     config
-        ``adaptor`` lists the frameworks, separated by commas.
+        ``adaptors`` lists the frameworks.
 
     """
 
     def __init__(self, config: Request) -> None:
         """Start the callers."""
         self.callers: dict[str, Caller] = {}
-        for name in config["adaptor"].split(","):
+        for name in config["adaptors"]:
             module = importlib.import_module(f"{name}_caller")
             self.callers[name] = module.create({**config, "adaptor": name})
 

@@ -35,11 +35,18 @@ func WriteFiles(dir string) error {
 	return nil
 }
 
-// DLPackNames maps "code,bits" to long dtype names, for the worker.
-func DLPackNames() map[string]string {
-	names := map[string]string{}
+// DType is a dtype as DLPack knows it, and its name in Python.
+type DType struct {
+	Code int    `json:"code"`
+	Bits int    `json:"bits"`
+	Name string `json:"name"`
+}
+
+// DTypes are all dtypes, for the worker.
+func DTypes() []DType {
+	var out []DType
 	for _, d := range dtype.Table {
-		names[fmt.Sprintf("%d,%d", d.Code, d.Bits)] = d.Long
+		out = append(out, DType{d.Code, d.Bits, d.Long})
 	}
-	return names
+	return out
 }

@@ -29,7 +29,9 @@ type Config struct {
 	Paths      []string `json:"paths"`
 	// SingleFramework says that the process has one framework, so that it must not need another one.
 	SingleFramework bool              `json:"alone"`
-	DTypes          map[string]string `json:"dtypes"`
+	DTypes          []DType `json:"dtypes"`
+	// Adaptors are the frameworks of a process that has several; Adaptor is empty there.
+	Adaptors []string `json:"adaptors,omitempty"`
 	// Device is the one under test.
 	Device string `json:"device"`
 	// Environ are variables that are set before anything is imported.

@@ -75,9 +75,9 @@ class KernelView:
         strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
         strides[axis] = call.options["stride"]
         code, bits = next(
-            map(int, k.split(","))
-            for k, v in self.caller.config["dtypes"].items()
-            if v == described["dtype"]
+            (d["code"], d["bits"])
+            for d in self.caller.config["dtypes"]
+            if d["name"] == described["dtype"]
         )
         size = bits // 8
         memory = reserved(size * (1 + sum((n - 1) * s for n, s in zip(shape, strides))))

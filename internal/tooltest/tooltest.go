@@ -10,16 +10,19 @@ import (
 	"testing"
 )
 
-// folder holds the program; it is empty until a test asks for the program.
-var folder string
+// variable names the folder of the program, for the tests of a package.
+const variable = "OPCAST_TOOLTEST"
 
 // Run runs the tests of a package, removes the program that they started, and returns the exit code. TestMain calls it.
 func Run(m *testing.M) (code int) {
-	code = m.Run()
-	if folder != "" {
-		_ = os.RemoveAll(folder) // what stays is in the system's folder for such things
+	folder, err := os.MkdirTemp("", "opcast-tool-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "folder of the program:", err)
+		return 1
 	}
-	return code
+	defer os.RemoveAll(folder)
+	_ = os.Setenv(variable, folder) // a name without "=" and NUL is always set
+	return m.Run()
 }
 
 // Path returns the path of the program, which is compiled once for all tests of a package.
@@ -33,10 +36,7 @@ func Path(t testing.TB) string {
 }
 
 var compile = sync.OnceValues(func() (path string, err error) {
-	if folder, err = os.MkdirTemp("", "opcast-tool-"); err != nil {
-		return "", fmt.Errorf("folder of the program: %w", err)
-	}
-	path = filepath.Join(folder, "opcast")
+	path = filepath.Join(os.Getenv(variable), "opcast")
 	out, err := exec.Command("go", "build", "-o", path, "github.com/opcast/opcast/cmd/opcast").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("compile the program: %w\n%s", err, out)

@@ -12,6 +12,7 @@ var pairsCheck = check.Check{
 	ID: "pairs", Group: check.GroupAcross,
 	Doc:     "functions of two frameworks differ by no more than each may from the reference",
 	Through: check.ThroughFunctions,
+	Foreign: check.Judges,
 	Run:     check.WithFewerDTypes(checkPairs),
 }
 

@@ -17,6 +17,7 @@ var faultCoverageCheck = check.Check{
 	ID: "fault-coverage", Group: check.GroupErrors,
 	Doc:     "for each rule there is an invalid call that breaks it",
 	Through: check.ThroughDefinition,
+	Foreign: check.Judges,
 	Run:     CheckFaultCoverage,
 }
 

@@ -21,6 +21,7 @@ var gradientCheck = check.Check{
 	Doc:     "the gradient op's reference is the derivative of the op's",
 	Through: check.ThroughDefinition,
 	Needs:   hasGradient,
+	Foreign: check.Judges,
 	Run:     CheckGradient,
 }
 

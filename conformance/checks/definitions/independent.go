@@ -19,6 +19,7 @@ var independentCheck = check.Check{
 	Doc:     "the reference agrees with the author's independent formula",
 	Through: check.ThroughDefinition,
 	Needs:   HasIndependent,
+	Foreign: check.Judges,
 	Run:     checkIndependent,
 }
 

@@ -13,6 +13,7 @@ var oracleCheck = check.Check{
 	ID: "oracle", Group: check.GroupValues,
 	Doc:     "the comparison finds a result that was made wrong on purpose",
 	Through: check.ThroughDefinition,
+	Foreign: check.Judges,
 	Run:     checkOracle,
 }
 

@@ -16,6 +16,7 @@ var samplesCheck = check.Check{
 	Doc:     "the author's samples are inputs of the op, of their shapes and ranges",
 	Through: check.ThroughDefinition,
 	Needs:   hasSamples,
+	Foreign: check.Judges,
 	Run:     checkSamples,
 }
 

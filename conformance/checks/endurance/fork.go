@@ -4,7 +4,8 @@ import "github.com/opcast/opcast/conformance/check"
 
 var forkCheck = check.Check{
 	ID: "fork", Group: check.GroupEndurance,
-	Doc:   "a child that is forked after import and calls gives the same bits and the same errors",
-	Needs: hasChildren,
-	Run:   checkChild("fork"),
+	Doc:     "a child that is forked after import and calls gives the same bits and the same errors",
+	Needs:   hasChildren,
+	Foreign: check.Judges,
+	Run:     checkChild("fork"),
 }

@@ -11,9 +11,10 @@ import (
 
 var leaksCheck = check.Check{
 	ID: "leaks", Group: check.GroupEndurance,
-	Doc:   "memory, objects and references are flat over 10,000 calls and 10,000 refused ones; of slow calls as many as fit in 0.2 s, at least 300",
-	Needs: hasProbe(GroupEnduranceProbes, "leaks"),
-	Run:   checkLeaks(0.2),
+	Doc:     "memory, objects and references are flat over 10,000 calls and 10,000 refused ones; of slow calls as many as fit in 0.2 s, at least 300",
+	Needs:   hasProbe(GroupEnduranceProbes, "leaks"),
+	Foreign: check.Judges,
+	Run:     checkLeaks(0.2),
 }
 
 // leakCalls is how many calls have to leave nothing behind.

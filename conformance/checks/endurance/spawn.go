@@ -4,7 +4,8 @@ import "github.com/opcast/opcast/conformance/check"
 
 var spawnCheck = check.Check{
 	ID: "spawn", Group: check.GroupEndurance,
-	Doc:   "a child that is spawned gives the same bits and the same errors",
-	Needs: hasChildren,
-	Run:   checkChild("spawn"),
+	Doc:     "a child that is spawned gives the same bits and the same errors",
+	Needs:   hasChildren,
+	Foreign: check.Judges,
+	Run:     checkChild("spawn"),
 }

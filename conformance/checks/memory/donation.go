@@ -7,5 +7,6 @@ var donationCheck = check.Check{
 	Doc:     "results lie in donated memory, and in no other",
 	Through: check.ThroughAdaptors,
 	Needs:   hasMemoryProbe("donation"),
+	Foreign: check.Judges,
 	Run:     check.WithFewerDTypes(checkMemory("donation")),
 }

@@ -9,6 +9,7 @@ var freshOutputsCheck = check.Check{
 	ID: "fresh-outputs", Group: check.GroupAliasing,
 	Doc:     "outputs share memory with nothing",
 	Through: check.ThroughAdaptors,
+	Foreign: check.Judges,
 	Run:     check.WithFewerDTypes(checkFresh),
 }
 

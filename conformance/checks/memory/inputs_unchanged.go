@@ -9,6 +9,7 @@ var inputsUnchangedCheck = check.Check{
 	ID: "inputs-unchanged", Group: check.GroupAliasing,
 	Doc:     "inputs keep their bytes",
 	Through: check.ThroughAdaptors,
+	Foreign: check.Judges,
 	Run:     check.WithFewerDTypes(checkUnchanged),
 }
 

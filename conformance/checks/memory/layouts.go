@@ -13,7 +13,9 @@ func layoutChecks() []check.Check {
 		list = append(list, check.Check{
 			ID: layout.Name, Group: check.GroupStrides,
 			Doc:     "a view that is " + layout.Name + " gives what its dense copy gives",
-			Through: check.ThroughAdaptors, Run: check.WithFewerDTypes(checkLayout(layout)),
+			Through: check.ThroughAdaptors,
+			Foreign: check.Judges,
+			Run:     check.WithFewerDTypes(checkLayout(layout)),
 		})
 	}
 	return list

@@ -12,6 +12,7 @@ var misalignedCheck = check.Check{
 	Doc:     "arrays one element beside the usual alignment give the same bits, by a kernel that takes them",
 	Through: check.ThroughAdaptors,
 	Needs:   check.TakesStrides,
+	Foreign: check.Judges,
 	Run:     check.WithFewerDTypes(checkMisaligned),
 }
 

@@ -14,6 +14,7 @@ var mutatedCheck = check.Check{
 	Doc:     "overwritten inputs change in place and are the results",
 	Through: check.ThroughAdaptors,
 	Needs:   hasMutated,
+	Foreign: check.Judges,
 	Run:     check.WithFewerDTypes(checkMutated),
 }
 

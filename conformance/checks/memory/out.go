@@ -12,7 +12,7 @@ var outCheck = check.Check{
 	Doc:     "out= is filled completely, is the result, and nothing around it is written",
 	Through: check.ThroughAdaptors,
 	Needs:   check.OutputsGiven,
-	Foreign: check.Foreign{Functions: "its parameters are those that its author gave it"},
+	Foreign: check.Foreign{Judged: true, Functions: "its parameters are those that its author gave it"},
 	Run:     check.WithFewerDTypes(checkOut),
 }
 

@@ -11,6 +11,7 @@ var sameObjectCheck = check.Check{
 	ID: "same-object", Group: check.GroupAliasing,
 	Doc:     "passing one array as two arguments gives what two equal arrays give, and is refused where one of them is overwritten",
 	Through: check.ThroughAdaptors,
+	Foreign: check.Judges,
 	Run:     check.WithFewerDTypes(checkSameObject),
 }
 

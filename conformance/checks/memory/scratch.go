@@ -14,7 +14,7 @@ var scratchCheck = check.Check{
 	ID: "scratch", Group: check.GroupAliasing,
 	Doc:     "work space may hold anything, and nothing around it is written",
 	Needs:   hasScratch,
-	Foreign: check.Foreign{Functions: check.AboutGenerated.Functions},
+	Foreign: check.Foreign{Judged: true, Functions: check.AboutGenerated.Functions},
 	Run:     check.WithFewerDTypes(checkScratch),
 }
 

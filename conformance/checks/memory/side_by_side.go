@@ -15,6 +15,7 @@ var sideBySideCheck = check.Check{
 	Doc:     "overwritten columns of one buffer do not disturb each other",
 	Through: check.ThroughAdaptors,
 	Needs:   hasMutated,
+	Foreign: check.Judges,
 	Run:     check.WithFewerDTypes(checkSideBySide),
 }
 

@@ -7,5 +7,6 @@ var versionCheck = check.Check{
 	Doc:     "every write raises the version counter that autograd checks",
 	Through: check.ThroughAdaptors,
 	Needs:   hasMemoryProbe("version"),
+	Foreign: check.Judges,
 	Run:     check.WithFewerDTypes(checkMemory("version")),
 }

@@ -8,8 +8,9 @@ import (
 
 var errorsCheck = check.Check{
 	ID: "errors", Group: check.GroupErrors,
-	Doc: "every broken rule raises its class and text",
-	Run: checkErrors,
+	Doc:     "every broken rule raises its class and text",
+	Foreign: check.Judges,
+	Run:     checkErrors,
 }
 
 func checkErrors(t *check.T) error {

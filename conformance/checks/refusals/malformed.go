@@ -10,9 +10,10 @@ import (
 
 var malformedCheck = check.Check{
 	ID: "malformed", Group: check.GroupErrors,
-	Doc:   "calls that break the calling convention raise an error; the process does not crash",
-	Needs: hasMalformed,
-	Run:   checkMalformed,
+	Doc:     "calls that break the calling convention raise an error; the process does not crash",
+	Needs:   hasMalformed,
+	Foreign: check.Judges,
+	Run:     checkMalformed,
 }
 
 // checkMalformed makes calls that no one should write. Whatever they raise, the process stays alive and still computes.

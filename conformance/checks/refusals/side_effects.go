@@ -10,8 +10,9 @@ import (
 
 var sideEffectsCheck = check.Check{
 	ID: "side-effects", Group: check.GroupErrors,
-	Doc: "a refused call changes nothing, and the next call works",
-	Run: checkSideEffects,
+	Doc:     "a refused call changes nothing, and the next call works",
+	Foreign: check.Judges,
+	Run:     checkSideEffects,
 }
 
 // checkSideEffects makes the invalid calls again: no argument changes, no kernel starts, and a valid call still works.

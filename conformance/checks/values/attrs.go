@@ -11,9 +11,10 @@ import (
 
 var attrsCheck = check.Check{
 	ID: "attrs", Group: check.GroupValues,
-	Doc:   "every attr value gives what the reference gives",
-	Needs: hasAttrs,
-	Run:   check.WithFewerDTypes(checkAttrs),
+	Doc:     "every attr value gives what the reference gives",
+	Needs:   hasAttrs,
+	Foreign: check.Judges,
+	Run:     check.WithFewerDTypes(checkAttrs),
 }
 
 // What a check needs to apply: each returns nil, or why the op or the caller has nothing to check.

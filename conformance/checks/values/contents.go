@@ -7,9 +7,10 @@ import (
 
 var contentsCheck = check.Check{
 	ID: "contents", Group: check.GroupValues,
-	Doc:   "values at both ends of their declared range, and ragged rows of all kinds, give what the reference gives",
-	Needs: check.HasContents,
-	Run:   check.WithFewerDTypes(checkContents),
+	Doc:     "values at both ends of their declared range, and ragged rows of all kinds, give what the reference gives",
+	Needs:   check.HasContents,
+	Foreign: check.Judges,
+	Run:     check.WithFewerDTypes(checkContents),
 }
 
 // checkContents fills inputs that declare a range with its lowest value, with its highest, and with values from one to the

@@ -12,9 +12,10 @@ import (
 
 var defaultsCheck = check.Check{
 	ID: "defaults", Group: check.GroupValues,
-	Doc:   "a default given explicitly changes no bit, nor does an int for a float",
-	Needs: hasDefaults,
-	Run:   check.WithFewerDTypes(checkDefaults),
+	Doc:     "a default given explicitly changes no bit, nor does an int for a float",
+	Needs:   hasDefaults,
+	Foreign: check.Judges,
+	Run:     check.WithFewerDTypes(checkDefaults),
 }
 
 func hasDefaults(op *opdef.Op, _ calls.Caller) error {

@@ -7,8 +7,9 @@ import (
 
 var dtypeCombinationsCheck = check.Check{
 	ID: "dtype-combinations", Group: check.GroupDTypes,
-	Doc: "every allowed choice of dtypes runs and has the declared output dtypes",
-	Run: checkCombinations,
+	Doc:     "every allowed choice of dtypes runs and has the declared output dtypes",
+	Foreign: check.Judges,
+	Run:     checkCombinations,
 }
 
 // checkCombinations calls every choice of dtypes, those of dtype attrs included, and looks at dtypes only.

@@ -15,9 +15,10 @@ import (
 
 var optionalCheck = check.Check{
 	ID: "optional", Group: check.GroupValues,
-	Doc:   "leaving an optional input out gives what a neutral array gives, such as ones for a weight",
-	Needs: hasOptional,
-	Run:   check.WithFewerDTypes(checkOptional),
+	Doc:     "leaving an optional input out gives what a neutral array gives, such as ones for a weight",
+	Needs:   hasOptional,
+	Foreign: check.Judges,
+	Run:     check.WithFewerDTypes(checkOptional),
 }
 
 func hasOptional(op *opdef.Op, _ calls.Caller) error {

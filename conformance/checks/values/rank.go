@@ -9,9 +9,10 @@ import (
 
 var rankCheck = check.Check{
 	ID: "rank", Group: check.GroupShapes,
-	Doc:   "any number of leading dimensions gives what the reference gives",
-	Needs: hasBatch,
-	Run:   check.WithKernelsOnly(checkRank),
+	Doc:     "any number of leading dimensions gives what the reference gives",
+	Needs:   hasBatch,
+	Foreign: check.Judges,
+	Run:     check.WithKernelsOnly(checkRank),
 }
 
 func hasBatch(op *opdef.Op, _ calls.Caller) error {

@@ -9,9 +9,10 @@ import (
 
 var repeatedCheck = check.Check{
 	ID: "repeated", Group: check.GroupValues,
-	Doc:   "two runs give the same bits",
-	Needs: isDeterministic,
-	Run:   check.WithFewerDTypes(checkRepeated),
+	Doc:     "two runs give the same bits",
+	Needs:   isDeterministic,
+	Foreign: check.Judges,
+	Run:     check.WithFewerDTypes(checkRepeated),
 }
 
 // checkRepeated calls twice: the bits are the same.

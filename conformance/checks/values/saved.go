@@ -11,7 +11,7 @@ var savedCheck = check.Check{
 	ID: "saved", Group: check.GroupValues,
 	Doc:     "computing the saved outputs, too, changes no other result",
 	Needs:   hasSaved,
-	Foreign: check.Foreign{Functions: check.AboutGenerated.Functions},
+	Foreign: check.Foreign{Judged: true, Functions: check.AboutGenerated.Functions},
 	Run:     check.WithFewerDTypes(checkSaved),
 }
 

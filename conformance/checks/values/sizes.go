@@ -7,8 +7,9 @@ import (
 
 var sizesCheck = check.Check{
 	ID: "sizes", Group: check.GroupShapes,
-	Doc: "size 1, primes, one past a tile, and long rows give what the reference gives",
-	Run: check.WithKernelsOnly(checkSizes),
+	Doc:     "size 1, primes, one past a tile, and long rows give what the reference gives",
+	Foreign: check.Judges,
+	Run:     check.WithKernelsOnly(checkSizes),
 }
 
 func checkSizes(t *check.T) error {

@@ -12,8 +12,9 @@ import (
 
 var specialValuesCheck = check.Check{
 	ID: "special-values", Group: check.GroupValues,
-	Doc: "NaN, infinities, -0, denormals and the largest number appear in results where the reference has them",
-	Run: checkSpecials,
+	Doc:     "NaN, infinities, -0, denormals and the largest number appear in results where the reference has them",
+	Foreign: check.Judges,
+	Run:     checkSpecials,
 }
 
 // specials are the numbers that kernels get wrong.

@@ -17,7 +17,7 @@ var splitCheck = check.Check{
 	ID: "split", Group: check.GroupValues,
 	Doc:     "a part of the inputs along a parallel dim gives the bits of the same part of the results",
 	Needs:   hasParallel,
-	Foreign: check.Foreign{Functions: "parts give the bits of parts in generated collections; values are judged by the reference"},
+	Foreign: check.Foreign{Judged: true, Functions: "parts give the bits of parts in generated collections; values are judged by the reference"},
 	Run:     checkSplit,
 }
 

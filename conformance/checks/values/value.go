@@ -8,8 +8,9 @@ import (
 
 var valueCheck = check.Check{
 	ID: "value", Group: check.GroupValues,
-	Doc: "results are those of the float64 reference within the derived tolerance",
-	Run: CheckValue,
+	Doc:     "results are those of the float64 reference within the derived tolerance",
+	Foreign: check.Judges,
+	Run:     CheckValue,
 }
 
 // CheckValue compares the results of every plan with the reference.

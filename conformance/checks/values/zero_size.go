@@ -9,9 +9,10 @@ import (
 
 var zeroSizeCheck = check.Check{
 	ID: "zero-size", Group: check.GroupZero,
-	Doc:   "every dimension may be zero: results have the right shapes and neutral values",
-	Needs: hasDims,
-	Run:   check.WithFewerDTypes(checkZero),
+	Doc:     "every dimension may be zero: results have the right shapes and neutral values",
+	Needs:   hasDims,
+	Foreign: check.Judges,
+	Run:     check.WithFewerDTypes(checkZero),
 }
 
 func hasDims(op *opdef.Op, _ calls.Caller) error {

@@ -25,7 +25,11 @@ that only one of the runs has is listed with a dash for the other.
 BEFORE and AFTER are folders with a report.json, as --report DIR leaves it. The exit code is 1 if anything differs.`
 
 func newReportCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{Use: "report", Short: "Merge or compare reports of opcast test", Args: cobra.NoArgs}
+	cmd := &cobra.Command{
+		Use: "report", Short: "Merge or compare reports of opcast test", Args: cobra.NoArgs,
+		// Without this, a misspelt subcommand would print help and succeed.
+		RunE: func(*cobra.Command, []string) error { return usage("report: expected merge or diff") },
+	}
 	cmd.AddCommand(newReportMergeCmd(a), newReportDiffCmd(a))
 	return cmd
 }

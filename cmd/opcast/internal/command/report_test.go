@@ -32,6 +32,15 @@ func shardReport(t *testing.T, library, check string, status report.Status) stri
 	return dir
 }
 
+// A subcommand that does not exist is no success: scripts that compare two runs look at the exit code only.
+func TestReportSubcommands(t *testing.T) {
+	for _, args := range [][]string{{"report"}, {"report", "dif", "a", "b"}} {
+		if code, _, stderr := start(t, args...); code != exitUsage || !strings.Contains(stderr, "report") {
+			t.Errorf("%v: exit code %d, want %d:\n%s", args, code, exitUsage, stderr)
+		}
+	}
+}
+
 func TestReportMerge(t *testing.T) {
 	good, bad := shardReport(t, "aa", "value", report.Pass), shardReport(t, "aa", "attrs", report.Fail)
 	other, out := shardReport(t, "bb", "value", report.Pass), filepath.Join(t.TempDir(), "all")
