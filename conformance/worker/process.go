@@ -28,7 +28,7 @@ type Config struct {
 	Collection string   `json:"collection"`
 	Paths      []string `json:"paths"`
 	// SingleFramework says that the process has one framework, so that it must not need another one.
-	SingleFramework bool              `json:"alone"`
+	SingleFramework bool    `json:"alone"`
 	DTypes          []DType `json:"dtypes"`
 	// Adaptors are the frameworks of a process that has several; Adaptor is empty there.
 	Adaptors []string `json:"adaptors,omitempty"`
