@@ -22,8 +22,9 @@ class Aliasing:
     """
 
     def __init__(self, caller: Caller) -> None:
-        """Keep the framework."""
+        """Keep the framework, and how it usually compiles."""
         self.jax: Any = vars(caller)["jax"]
+        self.usual: dict[str, Any] = vars(caller)["usual"]
 
     def probe_donation_none(self, call: Bound) -> Any:
         """Call eagerly and under jit and donate nothing: the arguments stay as they are."""
@@ -66,7 +67,7 @@ class Aliasing:
         def outer(*args: Any) -> Any:
             return call.function(*args, **call.kwargs)
 
-        return self.jax.jit(outer, donate_argnums=places)
+        return self.jax.jit(outer, donate_argnums=places, compiler_options=self.usual)
 
 
 def overwritten(call: Bound) -> list[Any]:

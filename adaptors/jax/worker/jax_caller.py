@@ -17,6 +17,24 @@ from host import describe, numpy_dtype, strided
 RECORDING = "--xla_gpu_enable_command_buffer=FUSION,CUSTOM_CALL --xla_gpu_graph_min_graph_size=1"
 """Has XLA record even short programs, with custom calls in them, as CUDA graphs."""
 
+QUICK = {
+    "xla_backend_optimization_level": 0,
+    "xla_llvm_disable_expensive_passes": True,
+    "xla_cpu_use_fusion_emitters": False,
+}
+"""Has XLA spend a quarter of the time on machine code for what is around the ops, as JAX's own tests do.
+
+The ops are custom calls, whose code is that of the library. What decides how they are called, such as aliasing, sharding
+and copies, are passes before that.
+"""
+
+USUAL = {
+    "xla_backend_optimization_level": 3,
+    "xla_llvm_disable_expensive_passes": False,
+    "xla_cpu_use_fusion_emitters": True,
+}
+"""What XLA does otherwise."""
+
 
 class ArrayLike:
     """Becomes an array where JAX wants one.
@@ -67,17 +85,31 @@ class Jax(Caller):
         kind = self.config["device"].partition(":")[0]
         os.environ.setdefault("JAX_PLATFORMS", "cpu" if kind == "cpu" else f"{kind},cpu")
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # the device is shared
-        if kind != "cpu":
-            os.environ.setdefault("XLA_FLAGS", RECORDING)
+        self.usual = self.flags(kind)
         self.jax: Any = importlib.import_module("jax")
         importlib.import_module("jax.export")  # older versions do not import it by themselves
         self.jax.config.update("jax_num_cpu_devices", 8)  # to spread arrays over
+        self.jax.config.update("jax_traceback_filtering", "off")  # it takes longer than a wrong call
         try:
             self.device = self.jax.devices(kind)[0]
         except RuntimeError as error:
             raise Unsupported(f"no CUDA device: {error}") from None
         self.kind = self.jax.Array
         return self.jax.__version__
+
+    def flags(self, kind: str) -> Request:
+        """Tell XLA how to compile, unless the user did; return the options that take this back for one program."""
+        if kind != "cpu":
+            os.environ.setdefault("XLA_FLAGS", RECORDING)
+            return {}
+        if "callables" in self.config:  # functions under test may be all XLA's
+            return {}
+        text = " ".join(f"--{name}={value}" for name, value in QUICK.items())
+        return USUAL if os.environ.setdefault("XLA_FLAGS", text) == text else {}
+
+    def compiled(self, function: Any) -> Any:
+        """Return jax.jit of a function, compiled as XLA usually does."""
+        return self.jax.jit(function, compiler_options=self.usual)
 
     def make(self, spec: Request, data: bytearray) -> Any:
         """Build an array with the elements in data."""
@@ -135,7 +167,7 @@ class Jax(Caller):
         def outer(values: dict[int, Any]) -> Any:
             return replace(call, args=[values.get(i, a) for i, a in enumerate(call.args)])()
 
-        return self.jax.jit(outer)(traced)
+        return self.compiled(outer)(traced)
 
     def probe_eval_shape(self, call: Bound) -> Any:
         """Ask for shapes and dtypes only."""

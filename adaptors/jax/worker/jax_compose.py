@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from jax_gradients import gradients
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def forward_mode(task: Task) -> None:
         return task.function(*[given.get(i, x) for i, x in enumerate(arrays.inputs)])
 
     def tangents(*floats: Any) -> Any:
-        return tuple(jax.numpy.ones_like(x) for x in floats)
+        return tuple(np.ones(x.shape, x.dtype) for x in floats)
 
     def jvp(*floats: Any) -> Any:
         return jax.jvp(of, floats, tangents(*floats))
@@ -138,7 +139,7 @@ def forward_mode(task: Task) -> None:
         return jax.linearize(of, *floats)[1](*tangents(*floats))
 
     def mapped(*floats: Any) -> Any:
-        return jax.vmap(jvp)(*[jax.numpy.stack([x, x]) for x in floats])
+        return jax.vmap(jvp)(*map(twice, floats))
 
     spellings: Request = {
         "jvp": jvp,
@@ -176,7 +177,7 @@ def errors(task: Task) -> None:
         return jax.jit(function)(*arrays.inputs)
 
     def vmap() -> Any:
-        return jax.vmap(function)(*[jax.numpy.stack([x, x]) for x in arrays.inputs])
+        return jax.vmap(function)(*map(twice, arrays.inputs))
 
     def export() -> Any:
         jax.export.export(jax.jit(function))(*arrays.inputs)
@@ -192,6 +193,11 @@ def errors(task: Task) -> None:
     task.facts["ways"] = list(ways)
     for way in ways.values():
         task.run(way)
+
+
+def twice(array: Any) -> Any:
+    """Return two copies of an array along a new axis; JAX would compile a program for each shape."""
+    return np.stack([array, array])
 
 
 WAYS: Request = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from jax_gradients import gradients
 
 if TYPE_CHECKING:
@@ -37,9 +38,9 @@ class Spread:
         return self.jax.sharding.PartitionSpec(*[name or None for name in partition])
 
     def place(self, arrays: Arrays) -> list[Any]:
-        """Return inputs and cotangents on the mesh."""
+        """Return inputs and cotangents on the mesh; JAX would compile a program that cuts an array of its own."""
         sharding = self.jax.sharding.NamedSharding
-        values = arrays.inputs + arrays.cotangents
+        values = map(np.asarray, arrays.inputs + arrays.cotangents)
         return [self.jax.device_put(x, sharding(self.mesh, s)) for x, s in zip(values, self.specs)]
 
 
@@ -56,7 +57,7 @@ def sharded(task: Task) -> None:
     def call(arrays: Arrays) -> Any:
         with spread.jax.set_mesh(spread.mesh):
             values = spread.place(arrays)
-            program = spread.jax.jit(function).lower(*values).compile()
+            program = task.caller.compiled(function).lower(*values).compile()
             texts.append(program.as_text())
             results = program(*values)
         shards.append([[list(s.data.shape) for s in x.addressable_shards] for x in results])
@@ -76,14 +77,14 @@ def uneven(task: Task) -> None:
     jax, function = spread.jax, gradients(task)
     bitcast = jax.lax.bitcast_convert_type
 
-    def bits(x: Any) -> Any:
-        return bitcast(x, f"uint{8 * x.dtype.itemsize}") ^ bits_of_one(x.dtype) if real(x) else x
-
     def real(x: Any) -> bool:
         return jax.numpy.issubdtype(x.dtype, jax.numpy.floating)
 
+    def bits(x: Any) -> Any:
+        return x.view(f"uint{8 * x.itemsize}") ^ bits_of_one(x.dtype) if real(x) else x
+
     def bits_of_one(dtype: Any) -> Any:
-        return bitcast(jax.numpy.ones((), dtype), f"uint{8 * dtype.itemsize}")
+        return np.ones((), dtype).view(f"uint{8 * dtype.itemsize}")
 
     def call(arrays: Arrays) -> Any:
         values = arrays.inputs + arrays.cotangents
@@ -97,7 +98,7 @@ def uneven(task: Task) -> None:
             return function(*map(part, given, values, spread.specs))
 
         whole = jax.sharding.NamedSharding(spread.mesh, jax.sharding.PartitionSpec())
-        placed = [jax.device_put(bits(x), whole) for x in values]
+        placed = [jax.device_put(bits(np.asarray(x)), whole) for x in values]
         with jax.set_mesh(spread.mesh):
             return jax.jit(program)(*placed)
 

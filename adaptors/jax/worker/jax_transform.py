@@ -42,7 +42,7 @@ def jit(task: Task) -> None:
     if not hasattr(task.caller, "compilations"):
         task.caller.compilations = Compilations(task.caller.jax)
     counter = task.caller.compilations
-    function = task.caller.jax.jit(gradients(task))
+    function = task.caller.compiled(gradients(task))
     costs: list[int] = []
     for arrays in task.calls:
         before = counter.count
