@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 from dataclasses import replace
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -17,23 +18,19 @@ from host import describe, numpy_dtype, strided
 RECORDING = "--xla_gpu_enable_command_buffer=FUSION,CUSTOM_CALL --xla_gpu_graph_min_graph_size=1"
 """Has XLA record even short programs, with custom calls in them, as CUDA graphs."""
 
-QUICK = {
-    "xla_backend_optimization_level": 0,
-    "xla_llvm_disable_expensive_passes": True,
-    "xla_cpu_use_fusion_emitters": False,
+OPTIMISATIONS: dict[str, tuple[Any, Any]] = {
+    "xla_backend_optimization_level": (0, 3),
+    "xla_llvm_disable_expensive_passes": (True, False),
 }
-"""Has XLA spend a quarter of the time on machine code for what is around the ops, as JAX's own tests do.
+"""Flags of XLA, each with the value that is quick and the usual one.
 
-The ops are custom calls, whose code is that of the library. What decides how they are called, such as aliasing, sharding
-and copies, are passes before that.
+With the first, XLA spends a third of the time on machine code for what is around the ops, as in JAX's own tests. The ops
+are custom calls, whose code is that of the library; what decides how they are called, such as aliasing, sharding and
+copies, are passes before that.
 """
 
-USUAL = {
-    "xla_backend_optimization_level": 3,
-    "xla_llvm_disable_expensive_passes": False,
-    "xla_cpu_use_fusion_emitters": True,
-}
-"""What XLA does otherwise."""
+EMITTERS = ("xla_cpu_use_fusion_emitters", (False, True))
+"""Another such flag, which jaxlib 0.11 and later do not know: XLA ends the process for an unknown flag."""
 
 
 class ArrayLike:
@@ -89,7 +86,8 @@ class Jax(Caller):
         self.jax: Any = importlib.import_module("jax")
         importlib.import_module("jax.export")  # older versions do not import it by themselves
         self.jax.config.update("jax_num_cpu_devices", 8)  # to spread arrays over
-        self.jax.config.update("jax_traceback_filtering", "off")  # it takes longer than a wrong call
+        # Filtering takes longer than the wrong call.
+        self.jax.config.update("jax_traceback_filtering", "off")
         try:
             self.device = self.jax.devices(kind)[0]
         except RuntimeError as error:
@@ -104,8 +102,12 @@ class Jax(Caller):
             return {}
         if "callables" in self.config:  # functions under test may be all XLA's
             return {}
-        text = " ".join(f"--{name}={value}" for name, value in QUICK.items())
-        return USUAL if os.environ.setdefault("XLA_FLAGS", text) == text else {}
+        known = int(version("jaxlib").split(".")[1]) < 11
+        flags = [*OPTIMISATIONS.items(), *([EMITTERS] if known else [])]
+        text = " ".join(f"--{name}={quick}" for name, (quick, _) in flags)
+        if os.environ.setdefault("XLA_FLAGS", text) != text:
+            return {}
+        return {name: usual for name, (_, usual) in flags}
 
     def compiled(self, function: Any) -> Any:
         """Return jax.jit of a function, compiled as XLA usually does."""
