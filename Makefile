@@ -90,6 +90,8 @@ $(VENV)/.installed: requirements/uv.txt requirements/test.txt requirements/lint.
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet -r requirements/uv.txt
 	$(BIN)/uv pip install --quiet --python $(BIN)/python -r requirements/test.txt -r requirements/lint.txt
+	@# Workers write no bytecode, and tests start dozens of them: what they import is compiled once, here.
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -c 'import jax.export, torch._inductor.compile_fx, torch.distributed.tensor.debug'
 	touch $@
 
 $(VENV)/.cuda: requirements/cuda.txt $(VENV)/.installed
