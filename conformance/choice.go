@@ -126,8 +126,8 @@ func (c *choice) selects(op, adaptor, check string) bool {
 	return true
 }
 
-// checkPatterns returns an error for the first line of the file that names no check of any op through any caller. One that names
-// what other options leave out is right: a file may serve several runs.
+// checkPatterns returns an error for the first line of the file that names no check of any op through any caller. One
+// that names what other options leave out is right: a file may serve several runs.
 func (c *choice) checkPatterns(ops []*opdef.Op, callers []calls.Caller, f *check.ForeignCode) error {
 	for _, p := range c.only {
 		if !p.exists(ops, callers, f) {

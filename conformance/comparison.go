@@ -246,7 +246,8 @@ func (s *Session) timeBoth(ctx context.Context, c *comparison, made *cases.Case)
 	return nil
 }
 
-// printComparisons prints errors and times side by side, after what became of theirs where it is no result within the tolerance.
+// printComparisons prints errors and times side by side, after what became of theirs where it is no result within the
+// tolerance.
 func (s *Session) printComparisons(c *comparison, theirs []report.Result) {
 	for _, r := range theirs {
 		if r.Reason != "" {

@@ -131,7 +131,8 @@ func (s *Session) runJob(ctx context.Context, dir string, part []cell) error {
 	return s.follow(ctx, append(slices.Clone(s.Options.Command), "--job", file, "--report", dir), dir, stallTimeout)
 }
 
-// stallTimeout is how long a job may tell nothing: it starts workers, or runs one check, and both have deadlines of their own.
+// stallTimeout is how long a job may tell nothing: it starts workers, or runs one check, and both have deadlines of
+// their own.
 const stallTimeout = worker.StartDeadline + specDeadline + worker.CallDeadline
 
 // errStalled is the end of a job that hangs in spite of them.
@@ -255,7 +256,8 @@ func (s *Session) showOnce(line string) {
 	}
 }
 
-// mergeReports reads the reports of all jobs as one. One that died has none, and leaves holes; without any report there is none.
+// mergeReports reads the reports of all jobs as one. One that died has none, and leaves holes; without any report
+// there is none.
 func mergeReports(folder string, count int) (*report.Report, error) {
 	var parts []*report.Report
 	for i := range count {

@@ -76,8 +76,8 @@ func (p *Printer) draw() {
 }
 
 // began says which spec runs now. A job tells the process that has the terminal.
-func (s *Session) began(c cell, check *check.Check) {
-	spec := c.op.Name + " " + c.caller.Name() + " " + check.ID
+func (s *Session) began(c cell, current *check.Check) {
+	spec := c.op.Name + " " + c.caller.Name() + " " + current.ID
 	if s.job != nil {
 		s.job.send(jobMessage{Spec: spec})
 	}

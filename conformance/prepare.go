@@ -14,8 +14,8 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 )
 
-// reproducerFolder makes the folder for failing cases, without those of earlier runs but in a job, which shares it with others. The
-// user may have named any folder: whatever else lies in it stays.
+// reproducerFolder makes the folder for failing cases, without those of earlier runs but in a job, which shares it
+// with others. The user may have named any folder: whatever else lies in it stays.
 func (s *Session) reproducerFolder() error {
 	if s.job != nil {
 		s.Env.ReproducerDir = s.job.Cases

@@ -61,5 +61,6 @@ func (p Parameter) String() string {
 	return s
 }
 
-// ScriptSyntax is how scripts make arrays in a framework: the lines that import it, the expressions for an array and for a dtype.
+// ScriptSyntax is how scripts make arrays in a framework: the lines that import it, the expressions for an array and
+// for a dtype.
 type ScriptSyntax struct{ Imports, Array, DType string }

@@ -35,7 +35,8 @@ func DeclaredDTypes(op *opdef.Op) []DTypes {
 	return all
 }
 
-// CoveringDTypes are the fewest of the combinations, found greedily, that show every dtype of every variable and every kernel.
+// CoveringDTypes are the fewest of the combinations, found greedily, that show every dtype of every variable and every
+// kernel.
 func CoveringDTypes(op *opdef.Op, device string) []DTypes {
 	all, seen := SupportedDTypes(op, device), map[string]bool{}
 	var out []DTypes

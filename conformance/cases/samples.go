@@ -25,8 +25,8 @@ type Sampled struct {
 	Values []float64
 }
 
-// sampledInputs are the contents that the author's samples make for a case, by input; nil where there are no samples. What the
-// plan says about contents does not reach them.
+// sampledInputs are the contents that the author's samples make for a case, by input; nil where there are no samples.
+// What the plan says about contents does not reach them.
 func (c *Case) sampledInputs(p Plan) (map[string]*ndarray.Array, error) {
 	if p.Sampler == nil || c.noData {
 		return nil, nil

@@ -182,8 +182,8 @@ func (s *search) fits() bool {
 	return largest <= s.largest && (s.allowEmpty || !anyEmpty || s.fixedZero())
 }
 
-// nonZero is a shape with ones in the place of zeros. The other sizes of an empty array are bounded, too: what compilers make of
-// them is not empty.
+// nonZero is a shape with ones in the place of zeros. The other sizes of an empty array are bounded, too: what
+// compilers make of them is not empty.
 func nonZero(shape []int64) []int64 {
 	out := slices.Clone(shape)
 	for i, n := range out {

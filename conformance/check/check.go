@@ -34,7 +34,8 @@ type Through int
 const (
 	// ThroughAll stands for every caller: the adaptors, and the library's own callers.
 	ThroughAll Through = iota
-	// ThroughAdaptors leaves out the callers that reach the same exports as the bare backend: what they would show it has shown.
+	// ThroughAdaptors leaves out the callers that reach the same exports as the bare backend: what they would show it
+	// has shown.
 	ThroughAdaptors
 	// ThroughFunctions stands for Python functions that are tested in the place of a library.
 	ThroughFunctions

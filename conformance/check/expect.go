@@ -100,8 +100,8 @@ func (t *T) ExpectEqualValues(call *calls.Call, name string, got, want *calls.Re
 	}
 }
 
-// ExpectMetadata expects outputs of the inferred dtypes and shapes, dense, on the device under test. It reports whether the values
-// can be compared.
+// ExpectMetadata expects outputs of the inferred dtypes and shapes, dense, on the device under test. It reports
+// whether the values can be compared.
 func (t *T) ExpectMetadata(call *calls.Call, name string, c *cases.Case, result *calls.Result) bool {
 	want, err := c.ZeroResults()
 	if err != nil {
@@ -120,7 +120,8 @@ func (t *T) ExpectMetadata(call *calls.Call, name string, c *cases.Case, result 
 	return ok
 }
 
-// metadataDifference says how a result differs from what was inferred, or "". What was overwritten keeps the strides that it had.
+// metadataDifference says how a result differs from what was inferred, or "". What was overwritten keeps the strides
+// that it had.
 func (t *T) metadataDifference(o calls.Output, want *ndarray.Array, dense bool) string {
 	got, expected := o.DType.Long+rule.List(o.Shape), want.DType.Long+rule.List(want.Shape)
 	if got != expected {
@@ -155,8 +156,8 @@ func (t *T) ExpectLaunchOfKernel(call *calls.Call, c *cases.Case, result *calls.
 	}
 }
 
-// CompareOutput judges a result by the reference, or by a second answer where that overflowed, and counts its errors. Those of
-// inputs for which there is a second answer are not counted: they are extreme.
+// CompareOutput judges a result by the reference, or by a second answer where that overflowed, and counts its errors.
+// Those of inputs for which there is a second answer are not counted: they are extreme.
 func (t *T) CompareOutput(call *calls.Call, c *cases.Case, slot int, got *ndarray.Array, want oracle.Expected, or []float64) {
 	name, bound := cases.Slots(t.Op)[slot].Name, oracle.ToleranceOf(c, slot)
 	if text := oracle.ShapeDifference(name, got, want); text != "" {
@@ -173,8 +174,8 @@ func (t *T) CompareOutput(call *calls.Call, c *cases.Case, slot int, got *ndarra
 	}
 }
 
-// ExpectSuccess returns the result, arranged by slots. It is nil if the call raised or returned something else than it should,
-// which is recorded.
+// ExpectSuccess returns the result, arranged by slots. It is nil if the call raised or returned something else than it
+// should, which is recorded.
 func (t *T) ExpectSuccess(call *calls.Call, name string, result *calls.Result) *calls.Result {
 	return t.ExpectSuccessBy(t.Caller, call, name, result)
 }

@@ -35,12 +35,12 @@ func (f *ForeignCode) Has(op *opdef.Op, caller string) bool {
 	return f.Functions[caller][op.Name] != ""
 }
 
-// tolerates reports whether an invalid call is one that others may take: where Python and tvm-ffi take a bool for a number and a
-// number for a bool, nobody is misled.
+// tolerates reports whether an invalid call is one that others may take: where Python and tvm-ffi take a bool for a
+// number and a number for a bool, nobody is misled.
 func (f *ForeignCode) tolerates(wrong invalid.Change) bool { return f != nil && wrong.Lenient }
 
-// ExpectBitsOrReference expects a call whose arrays lie elsewhere to give the bits of the plain one. Of code that promises no such thing, it
-// expects what the reference allows.
+// ExpectBitsOrReference expects a call whose arrays lie elsewhere to give the bits of the plain one. Of code that
+// promises no such thing, it expects what the reference allows.
 func (t *T) ExpectBitsOrReference(call *calls.Call, c *cases.Case, name string, got, want *calls.Result) error {
 	if t.Env.Foreign == nil {
 		t.ExpectSameBits(call, name, got, want)

@@ -106,8 +106,9 @@ func (t *T) ExpectError(call *calls.Call, name string, result *calls.Result, wan
 	}
 }
 
-// OneInvalidCall is an invalid call, if possible with a wrong shape, and the error that it must raise; nil where there is none.
-// A call that somebody else's function accepts does not serve: that it should be refused is what another check says.
+// OneInvalidCall is an invalid call, if possible with a wrong shape, and the error that it must raise; nil where there
+// is none. A call that somebody else's function accepts does not serve: that it should be refused is what another
+// check says.
 func (t *T) OneInvalidCall() (*calls.Call, *rule.Error, error) {
 	call, changes, err := t.InvalidCalls(t.Caller)
 	if err != nil {

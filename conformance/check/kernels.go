@@ -35,8 +35,8 @@ func (t *T) ForcedKernel() string {
 	return t.kernel
 }
 
-// generalKernel is the first kernel that takes every call of a choice of dtypes: calls that frameworks derive from others stay
-// with it, wherever their arrays lie. Empty if there is none.
+// generalKernel is the first kernel that takes every call of a choice of dtypes: calls that frameworks derive from
+// others stay with it, wherever their arrays lie. Empty if there is none.
 func (t *T) generalKernel(d cases.DTypes) string {
 	for _, k := range cases.KernelsOn(t.Op, t.Env.Device) {
 		if cases.AcceptsDTypes(&k, d) && k.When == nil && !cases.MayDecline(&k) {
@@ -46,7 +46,8 @@ func (t *T) generalKernel(d cases.DTypes) string {
 	return ""
 }
 
-// unreachedKernelError is the error of a row that has no sample: of a kernel, if its condition excludes all that the definition allows.
+// unreachedKernelError is the error of a row that has no sample: of a kernel, if its condition excludes all that the
+// definition allows.
 func (t *T) unreachedKernelError() error {
 	if k := t.RowKernel(); k != nil && k.When != nil {
 		t.Fail(nil, t.kernel, "no sample meets %q: give samples that do", k.When.Text)

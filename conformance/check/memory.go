@@ -27,8 +27,8 @@ func (t *T) ExpectInputsUnchanged(call *calls.Call, name string, result *calls.R
 	}
 }
 
-// protectedBytes is what of an argument's memory must not change: all of it, but only its elements where something that the op
-// overwrites lies in the same buffer.
+// protectedBytes is what of an argument's memory must not change: all of it, but only its elements where something
+// that the op overwrites lies in the same buffer.
 func protectedBytes(call *calls.Call, x *calls.Tensor, memory []byte) []byte {
 	for i, v := range call.Inputs {
 		other, ok := v.(*calls.Tensor)
@@ -55,8 +55,8 @@ func (t *T) ExpectOutputGuards(call *calls.Call, name string, result *calls.Resu
 	}
 }
 
-// ExpectOverwritten expects the inputs that the op overwrites to hold the results, in place, with nothing around their elements
-// touched, and to be the results themselves. JAX's arrays keep their bytes, and its results are new arrays.
+// ExpectOverwritten expects the inputs that the op overwrites to hold the results, in place, with nothing around their
+// elements touched, and to be the results themselves. JAX's arrays keep their bytes, and its results are new arrays.
 func (t *T) ExpectOverwritten(call *calls.Call, name string, result *calls.Result) {
 	for at, o := range result.Existing() {
 		s := cases.Slots(t.Op)[at]
@@ -82,8 +82,8 @@ func (t *T) ExpectOverwritten(call *calls.Call, name string, result *calls.Resul
 	}
 }
 
-// expectInPlace compares the memory behind an overwritten argument with what it should be: the memory before, with the elements
-// of the result in their places. Arguments that share a buffer are looked at together.
+// expectInPlace compares the memory behind an overwritten argument with what it should be: the memory before, with the
+// elements of the result in their places. Arguments that share a buffer are looked at together.
 func (t *T) expectInPlace(call *calls.Call, name string, s cases.Slot, x *calls.Tensor, o calls.Output, after []byte) {
 	if len(x.Data) == 0 {
 		return
@@ -111,8 +111,8 @@ func ZeroElements(memory []byte, a *ndarray.Array) {
 	a.Positions(func(at int64) { clear(memory[at*size : (at+1)*size]) })
 }
 
-// ExpectedMemoryError is the error of a call that is right but for where its arrays lie: the rules tell about what the op writes,
-// and the backend refuses inputs that are not dense enough.
+// ExpectedMemoryError is the error of a call that is right but for where its arrays lie: the rules tell about what the
+// op writes, and the backend refuses inputs that are not dense enough.
 func (t *T) ExpectedMemoryError(call *calls.Call) *rule.Error {
 	if expected := invalid.ExpectedError(rule.Compile(t.Op), call, t.Caller, t.Env.Device); expected != nil {
 		return expected

@@ -60,8 +60,8 @@ func CaseName(op, caller, name string) string {
 	return strings.Trim(notName.ReplaceAllString(op+"-"+caller+"-"+name, "-"), "-")
 }
 
-// freeName is the base of a script that is not there yet: two checks may fail with calls of one name. It claims the name, since
-// other jobs look for one, too.
+// freeName is the base of a script that is not there yet: two checks may fail with calls of one name. It claims the
+// name, since other jobs look for one, too.
 func freeName(base string) string {
 	name := base
 	for i := 2; ; i++ {

@@ -11,8 +11,9 @@ import (
 	"github.com/opcast/opcast/internal/rpc"
 )
 
-// ErrAccounted ends a case about which the row holds everything: its failure, or the reason why it cannot be expressed, or there
-// is no such case. It is no error of the suite: whatever goes through several cases goes on with the next one.
+// ErrAccounted ends a case about which the row holds everything: its failure, or the reason why it cannot be
+// expressed, or there is no such case. It is no error of the suite: whatever goes through several cases goes on with
+// the next one.
 var ErrAccounted = errors.New("accounted for")
 
 // Proceed turns ErrAccounted into nil, for whoever goes on behind a case that has ended.
@@ -37,8 +38,8 @@ func ForEach[E any](items []E, body func(item E) error) error {
 type row struct {
 	Kernel, Dtypes string
 	Failures       []string
-	// Unsupported holds why some cases could not be expressed; Checked counts the calls that were judged, so that nothing passes
-	// idly.
+	// Unsupported holds why some cases could not be expressed; Checked counts the calls that were judged, so that
+	// nothing passes idly.
 	Unsupported string
 	Checked     int
 	start       time.Time

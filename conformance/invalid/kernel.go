@@ -12,7 +12,8 @@ import (
 // ErrorClasses are the classes with which an op may refuse a special input.
 var ErrorClasses = []string{"TypeError", "ValueError", "NotImplementedError"}
 
-// OutputChanges are the changes of output arrays. A call without outputs gets the other, valid ones along with the changed one.
+// OutputChanges are the changes of output arrays. A call without outputs gets the other, valid ones along with the
+// changed one.
 func OutputChanges(c *cases.Case, caller calls.Caller, device string) ([]Change, error) {
 	wrong, err := Outputs(c, caller, device)
 	if err != nil {

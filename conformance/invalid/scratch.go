@@ -19,8 +19,8 @@ func MissingScratchError(op *opdef.Op, i int, a *ndarray.Array) *rule.Error {
 	return &rule.Error{Class: "ValueError", Text: text}
 }
 
-// Scratch are the changes that give unfit work space, one array at a time. The rules tell the errors, but for one that is missing:
-// whether that matters depends on the kernel.
+// Scratch are the changes that give unfit work space, one array at a time. The rules tell the errors, but for one that
+// is missing: whether that matters depends on the kernel.
 func Scratch(c *cases.Case, caller calls.Caller, device string) ([]Change, error) {
 	arrays, err := c.Scratch()
 	if err != nil || !calls.IsBare(caller) {

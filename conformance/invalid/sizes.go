@@ -12,8 +12,8 @@ import (
 	"github.com/opcast/opcast/internal/rule"
 )
 
-// Sizes are the changes after which arguments fit each other but break a condition or give an output a negative size. The rules
-// tell what to look for; a search over small sizes and attr values finds it.
+// Sizes are the changes after which arguments fit each other but break a condition or give an output a negative size.
+// The rules tell what to look for; a search over small sizes and attr values finds it.
 func Sizes(c *cases.Case, program *rule.Program) []Change {
 	var out []Change
 	for _, r := range program.Rules {
@@ -131,8 +131,8 @@ func zeroInputs(c *cases.Case) error {
 	return nil
 }
 
-// Outputs are the changes that give one unfit output array each. Their errors are stated here, not asked of the rules, but for
-// which outputs exist and whether they share memory.
+// Outputs are the changes that give one unfit output array each. Their errors are stated here, not asked of the rules,
+// but for which outputs exist and whether they share memory.
 func Outputs(c *cases.Case, caller calls.Caller, device string) ([]Change, error) {
 	results, err := c.ZeroResults()
 	if err != nil {

@@ -51,9 +51,9 @@ func Read(path string) ([]Failure, error) {
 }
 
 // Apply turns expected failures into skips, and their passing into a failure: inputs are seeded, so nothing is flaky.
-func Apply(known []Failure, check *check.Check, results []report.Result) {
-	for _, k := range known {
-		if k.Check != check.ID || len(results) == 0 || results[0].Op != k.Op {
+func Apply(expected []Failure, c *check.Check, results []report.Result) {
+	for _, k := range expected {
+		if k.Check != c.ID || len(results) == 0 || results[0].Op != k.Op {
 			continue
 		}
 		failed := false

@@ -126,7 +126,8 @@ func (b *Sandbox) attempt(ctx context.Context, x *mutate.Mutant, t attempt) (tex
 		return "", false, err
 	}
 	if failed && (!t.likely || inconclusive(text)) {
-		// What is not meant to notice has to do so twice, and so has a failure that the machine or an earlier mutant may have caused.
+		// What is not meant to notice has to do so twice, and so has a failure that the machine or an earlier mutant
+		// may have caused.
 		b.restartProcesses()
 		if text, failed = b.session.RunCheckOnce(ctx, t.op, t.caller, t.check); ctx.Err() != nil {
 			return "", false, ctx.Err()
@@ -151,8 +152,8 @@ func inconclusive(text string) bool {
 	return false
 }
 
-// confirmKills runs, without any mutant, every check that noticed one since the last time. A check that fails then, too, noticed
-// nothing.
+// confirmKills runs, without any mutant, every check that noticed one since the last time. A check that fails then,
+// too, noticed nothing.
 func (b *Sandbox) confirmKills(ctx context.Context) error {
 	for _, id := range slices.Sorted(maps.Keys(b.killers)) {
 		t := b.killers[id]

@@ -38,7 +38,8 @@ type Options struct {
 	// Out gets progress, survivors and the table; Verbose adds a line per mutant.
 	Out     io.Writer
 	Verbose bool
-	// ReportDir gets report.json and index.html; empty writes none. Markdown is the page that gets the table; empty means none.
+	// ReportDir gets report.json and index.html; empty writes none. Markdown is the page that gets the table; empty
+	// means none.
 	ReportDir, Markdown string
 }
 

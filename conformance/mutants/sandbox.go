@@ -26,7 +26,8 @@ type Sandbox struct {
 	finalCaller bool
 	// clean says that no process has seen a mutant that may spoil memory.
 	clean bool
-	// killers are the checks that noticed mutants, by ID; sound says, by op, caller and check, which of them hold without one.
+	// killers are the checks that noticed mutants, by ID; sound says, by op, caller and check, which of them hold
+	// without one.
 	killers         map[string]attempt
 	passesUnmutated map[[3]string]bool
 	// lastDuration is what a check took last, by caller and check; texts are the files that were edited, as they were.

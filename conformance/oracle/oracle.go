@@ -78,7 +78,8 @@ func readExpected(m rpc.Message) (out []Expected, missing string, err error) {
 	return out, answer.Missing, nil
 }
 
-// checkAnswer holds the answer of a reference against the slots of its op: None stands exactly where there is nothing to give.
+// checkAnswer holds the answer of a reference against the slots of its op: None stands exactly where there is nothing
+// to give.
 func checkAnswer(c *cases.Case, got []Expected) error {
 	list := cases.Slots(c.Op)
 	if len(got) != len(list) {

@@ -92,8 +92,9 @@ func magnitude(values []float64) float64 {
 // Rel times the reference.
 type Tolerance struct{ ULPs, Abs, Rel float64 }
 
-// ToleranceOf derives the bound of the result in a slot: one spacing for narrow floats and four for float32 and float64, plus rounding
-// errors of a sum where something is contracted. Integers are exact. A tolerance in the definition replaces it.
+// ToleranceOf derives the bound of the result in a slot: one spacing for narrow floats and four for float32 and
+// float64, plus rounding errors of a sum where something is contracted. Integers are exact. A tolerance in the
+// definition replaces it.
 func ToleranceOf(c *cases.Case, at int) Tolerance {
 	result := cases.Slots(c.Op)[at]
 	d := c.DType(result.Type)

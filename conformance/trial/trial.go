@@ -133,7 +133,8 @@ func (w Request) attrsAgree(op *opdef.Op, d cases.DTypes) bool {
 	return true
 }
 
-// bindSizes reads sizes and leading dims off the given shapes. Shapes that contradict each other or the definition show later.
+// bindSizes reads sizes and leading dims off the given shapes. Shapes that contradict each other or the definition
+// show later.
 func (w Request) bindSizes(op *opdef.Op, p cases.Plan) (map[string]int64, []int64) {
 	c := &cases.Case{Op: op, DTypes: p.Dtypes, Attrs: w.Attrs, Sizes: map[string]int64{}}
 	batch := p.Batch

@@ -1,9 +1,9 @@
 // Package opdef loads a project's op definitions: strict TOML in, one validated, immutable model out.
 //
-// The model feeds every emitter and the conformance suite. Nothing outside this folder parses a definition. The packages below
-// this one know one thing each: expr the language of sizes and conditions, tomldoc how TOML is read with the place of every
-// value, names what may be called how, manifest the file opcast.toml, projectfs which files a project has, and code the codes
-// of diagnostics.
+// The model feeds every emitter and the conformance suite. Nothing outside this folder parses a definition. The
+// packages below this one know one thing each: expr the language of sizes and conditions, tomldoc how TOML is read
+// with the place of every value, names what may be called how, manifest the file opcast.toml, projectfs which files a
+// project has, and code the codes of diagnostics.
 package opdef
 
 import (

@@ -163,8 +163,8 @@ type Version struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Timing compares an op with an existing kernel on one input: medians of the same process, in microseconds. Ratio is ours over
-// theirs: below one, the op is the faster.
+// Timing compares an op with an existing kernel on one input: medians of the same process, in microseconds. Ratio is
+// ours over theirs: below one, the op is the faster.
 type Timing struct {
 	Op      string  `json:"op"`
 	Adaptor string  `json:"adaptor"`

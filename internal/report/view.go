@@ -27,7 +27,8 @@ type view struct {
 	// Telling are the mutants that were not killed as expected.
 	Telling []Mutant
 	Data    *compact
-	// Style and Scripts are trusted: they are files of this package. Policy allows the browser these scripts and nothing else.
+	// Style and Scripts are trusted: they are files of this package. Policy allows the browser these scripts and
+	// nothing else.
 	assets
 }
 

@@ -84,8 +84,8 @@ func secondDevice(device string) string {
 	return "cpu"
 }
 
-// detectsWithout reports whether an invalid call has another error without the rule. Leaving a rule out may leave later ones without
-// what it bound, which shows as well.
+// detectsWithout reports whether an invalid call has another error without the rule. Leaving a rule out may leave
+// later ones without what it bound, which shows as well.
 func detectsWithout(program, without *rule.Program, call *calls.Call, device string) (differs bool) {
 	defer func() {
 		if recover() != nil {

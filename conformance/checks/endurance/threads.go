@@ -68,7 +68,8 @@ func checkThreads(t *check.T) error {
 	return expectThreadsAlone(t, list, cases, want, expected, got)
 }
 
-// expectThreadsAlone compares what each thread got with what its call gives alone; the call behind those of the cases is wrong.
+// expectThreadsAlone compares what each thread got with what its call gives alone; the call behind those of the cases
+// is wrong.
 func expectThreadsAlone(t *check.T, calls []*calls.Call, cases []*cases.Case, want []*calls.Result, expected *rule.Error, got [][]*calls.Result) error {
 	const name = "with other threads"
 	for i, list := range got {

@@ -41,8 +41,8 @@ func checkNotCopied(t *check.T) error {
 	})
 }
 
-// takesLayout reports whether a kernel takes a layout as it is. Views whose first element is not their lowest address are left
-// out: the addresses that are compared are the lowest ones.
+// takesLayout reports whether a kernel takes a layout as it is. Views whose first element is not their lowest address
+// are left out: the addresses that are compared are the lowest ones.
 func takesLayout(stride, layout string) bool {
 	return stride == "last" && layout == "sliced" || stride == "any" && slices.Contains([]string{"sliced", "stepped", "transposed"}, layout)
 }

@@ -49,8 +49,8 @@ func checkOut(t *check.T) error {
 	})
 }
 
-// callWithOwnMemory is the result in memory that the adaptor allocates; the backend has only memory that is given, so a second fill
-// byte stands for other memory.
+// callWithOwnMemory is the result in memory that the adaptor allocates; the backend has only memory that is given, so
+// a second fill byte stands for other memory.
 func callWithOwnMemory(t *check.T, c *cases.Case) (*calls.Result, error) {
 	if !calls.IsBare(t.Caller) {
 		return t.RunBaseline(t.Caller, c)

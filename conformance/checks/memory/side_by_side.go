@@ -79,7 +79,8 @@ func sideBySide(t *check.T, c *cases.Case, halves []*ndarray.Array, i, j int) er
 	return expectDenseResult(t, changed, want)
 }
 
-// expectDenseResult expects arrays that lie in an unusual way to give what dense ones gave, or the error that their memory is.
+// expectDenseResult expects arrays that lie in an unusual way to give what dense ones gave, or the error that their
+// memory is.
 func expectDenseResult(t *check.T, changed *cases.Case, want *calls.Result) error {
 	call, err := t.PlainCall(t.Caller, changed)
 	if err != nil {

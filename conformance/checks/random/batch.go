@@ -79,8 +79,8 @@ func (s *batchRun) batch(at int64) (int64, error) {
 	return to, nil
 }
 
-// recordCrash records that a call of a batch ended the process. The calls of the batch before it told nothing, and are made again by
-// another process, which has its caches to fill. What ended outside of all calls is no matter of a call.
+// recordCrash records that a call of a batch ended the process. The calls of the batch before it told nothing, and are
+// made again by another process, which has its caches to fill. What ended outside of all calls is no matter of a call.
 func (s *batchRun) recordCrash(from, to int64, crash *rpc.CrashError) error {
 	number := s.b.CallInProgress()
 	if number < from || number >= to {
@@ -110,7 +110,8 @@ func (s *batchRun) repeatAlone(number int64, text string) error {
 	return nil
 }
 
-// judgeGrowth judges how much the process grew. What it gave back counts as nothing, so that no op may grow by what another shrank.
+// judgeGrowth judges how much the process grew. What it gave back counts as nothing, so that no op may grow by what
+// another shrank.
 func (s *batchRun) judgeGrowth(figures *report.Random) error {
 	if s.before == nil {
 		return nil

@@ -93,7 +93,8 @@ type candidate struct {
 	C      *cases.Case
 }
 
-// tryUnreported makes a call on a copy, whose failures are returned and not reported. Done is false if the call could not be made.
+// tryUnreported makes a call on a copy, whose failures are returned and not reported. Done is false if the call could
+// not be made.
 func tryUnreported(t *check.T, s *candidate) (failures []string, done bool, err error) {
 	other := &check.T{Ctx: t.Ctx, Env: t.Env, Op: t.Op, Caller: t.Caller, Exploring: true}
 	other.StartRow(s.kernel, "")

@@ -195,8 +195,8 @@ func JudgeRandomCall(t *check.T, call *calls.Call, name string, result *calls.Re
 	}
 }
 
-// isMemoryError reports whether an error is rightly about an array that no memory can hold, which also lies over all others, or
-// about one that has none.
+// isMemoryError reports whether an error is rightly about an array that no memory can hold, which also lies over all
+// others, or about one that has none.
 func isMemoryError(call *calls.Call, text string) bool {
 	return slices.ContainsFunc(call.Tensors(), func(x *calls.Tensor) bool {
 		huge, empty := !affordable(x.Shape), slices.Contains(x.Shape, 0)

@@ -37,8 +37,8 @@ func checkAutocast(t *check.T) error {
 	return check.SkipUnless(done, "no dtype variable may be float32 and bfloat16")
 }
 
-// autocastEachInput gives each input of a dtype variable a narrow dtype, one at a time, and expects the bits of the widened call.
-// Where no two inputs share the variable, nothing may be cast.
+// autocastEachInput gives each input of a dtype variable a narrow dtype, one at a time, and expects the bits of the
+// widened call. Where no two inputs share the variable, nothing may be cast.
 func autocastEachInput(t *check.T, d cases.DTypes, variable string) error {
 	c, err := t.NewCase(cases.BasePlan(d))
 	if err != nil {

@@ -28,8 +28,8 @@ func Differentiates(op *opdef.Op, caller calls.Caller) error {
 	return check.SkipUnless(op.Gradient != nil, "the op has no gradient")
 }
 
-// SendTransformation sends a transformation. The error is ErrAccounted where the framework cannot express it, where it raised and
-// where the process died.
+// SendTransformation sends a transformation. The error is ErrAccounted where the framework cannot express it, where it
+// raised and where the process died.
 func SendTransformation(t *check.T, name string, x *calls.Transformation) (*calls.Transformed, error) {
 	framework, ok := t.Caller.(calls.Transformer)
 	if !ok {

@@ -79,7 +79,8 @@ func split(t *check.T, c *cases.Case, whole *calls.Result, dim string) error {
 	return nil
 }
 
-// expectSumOfParts expects each result that lacks the dimension to be the sum of its parts, within what its bound allows each.
+// expectSumOfParts expects each result that lacks the dimension to be the sum of its parts, within what its bound
+// allows each.
 func expectSumOfParts(t *check.T, c *cases.Case, whole *calls.Result, dim string, parts [][]calls.Output) {
 	for i, w := range whole.Existing() {
 		s := cases.Slots(t.Op)[i]

@@ -64,7 +64,8 @@ func variantDTypes(op *opdef.Op, k *opdef.Kernel) []cases.DTypes {
 	return out
 }
 
-// checkExcludedCalls calls with dtypes that a kernel may or may not take, where it may with sizes that it does and does not take.
+// checkExcludedCalls calls with dtypes that a kernel may or may not take, where it may with sizes that it does and
+// does not take.
 func checkExcludedCalls(t *check.T, k *opdef.Kernel, d cases.DTypes) error {
 	var list []*cases.Case
 	for _, p := range append(cases.ValuePlans(t.Op, d), conditionPlan(k, d, true), conditionPlan(k, d, false)) {

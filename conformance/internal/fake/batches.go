@@ -14,7 +14,8 @@ import (
 // BatchingFramework is a framework whose process makes random calls by itself.
 type BatchingFramework struct {
 	*Framework
-	// CrashAt is the number of the call that ends the process, Growth what it keeps, Fails are calls that fail in a batch only.
+	// CrashAt is the number of the call that ends the process, Growth what it keeps, Fails are calls that fail in a
+	// batch only.
 	CrashAt, Growth int64
 	Fails           []int64
 	// CrashedAt is the number that a crash leaves behind, if not its own.

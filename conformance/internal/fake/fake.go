@@ -56,8 +56,8 @@ type Framework struct {
 	Before func(call *calls.Call) (*calls.Result, error)
 	After  func(call *calls.Call, r *calls.Result)
 	About  func(d *calls.Description)
-	// OnConcurrent, OnChild and KeptMemory plant errors in concurrent calls, in children, and in what a process keeps after many
-	// calls.
+	// OnConcurrent, OnChild and KeptMemory plant errors in concurrent calls, in children, and in what a process keeps
+	// after many calls.
 	OnConcurrent func(thread int, call *calls.Call, r *calls.Result)
 	OnChild      func(method string, call *calls.Call, r *calls.Result) (died string)
 	KeptMemory   func(s *endurance.ProcessState, round int64, raised string)

@@ -32,8 +32,8 @@ var (
 	ErrNotInteger   = errors.New("value is not an integer")
 )
 
-// Symbols returns the names that the expression reads, sorted and each once. The argument of aligned is not among them, as its
-// value is not read.
+// Symbols returns the names that the expression reads, sorted and each once. The argument of aligned is not among
+// them, as its value is not read.
 func (e *Expr) Symbols() []string {
 	var names []string
 	e.Walk(func(n *Expr) {

@@ -5,8 +5,8 @@ import (
 	"github.com/opcast/opcast/conformance/check"
 )
 
-// expectExtremeValues compares as ExpectCaseValues does, but where the reference itself overflows in float32, the precision in which kernels
-// accumulate, that answer is right too.
+// expectExtremeValues compares as ExpectCaseValues does, but where the reference itself overflows in float32, the
+// precision in which kernels accumulate, that answer is right too.
 func expectExtremeValues(t *check.T, c *cases.Case) error {
 	call, result, err := t.RunCase(t.Caller, c)
 	if err != nil || !t.ExpectMetadata(call, c.Name, c, result) {

@@ -13,8 +13,8 @@ import (
 	"github.com/opcast/opcast/internal/transform"
 )
 
-// bareResult is what the bare backend computes: the outputs as declared, saved ones too, nil where they do not exist, then the
-// mutated inputs.
+// bareResult is what the bare backend computes: the outputs as declared, saved ones too, nil where they do not exist,
+// then the mutated inputs.
 type bareResult struct {
 	outputs, mutated []*ndarray.Array
 }
