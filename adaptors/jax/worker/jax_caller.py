@@ -102,7 +102,7 @@ class Jax(Caller):
             return {}
         if "callables" in self.config:  # functions under test may be all XLA's
             return {}
-        known = int(version("jaxlib").split(".")[1]) < 11
+        known = [int(n) for n in version("jaxlib").split(".")[:2]] < [0, 11]
         flags = [*OPTIMISATIONS.items(), *([EMITTERS] if known else [])]
         text = " ".join(f"--{name}={quick}" for name, (quick, _) in flags)
         if os.environ.setdefault("XLA_FLAGS", text) != text:
