@@ -26,11 +26,11 @@ type Sandbox struct {
 	finalCaller bool
 	// clean says that no process has seen a mutant that may spoil memory.
 	clean bool
-	// killers are the checks that noticed mutants, by ID; sound says, by op, caller and check, which of them hold
+	// killers are the checks that noticed mutants, by ID; passesUnmutated says, by op, caller and check, which of them hold
 	// without one.
 	killers         map[string]attempt
 	passesUnmutated map[[3]string]bool
-	// lastDuration is what a check took last, by caller and check; texts are the files that were edited, as they were.
+	// lastDuration is what a check took last, by caller and check; originals are the files that were edited, as they were.
 	lastDuration map[[2]string]time.Duration
 	originals    map[string]string
 }

@@ -22,7 +22,7 @@ var threadsCheck = check.Check{
 // concurrentCaller makes several calls at once.
 type concurrentCaller interface {
 	// CallConcurrently makes each call `repeat` times in a thread of its own, and returns the different results of each.
-	CallConcurrently(ctx context.Context, calls []*calls.Call, repeat int) ([][]*calls.Result, error)
+	CallConcurrently(ctx context.Context, list []*calls.Call, repeat int) ([][]*calls.Result, error)
 }
 
 func hasThreads(_ *opdef.Op, caller calls.Caller) error {
@@ -38,7 +38,7 @@ const threadCalls = 25
 // checkThreads makes calls one after the other, then all of them at once: with contents of their own, one in two threads, and
 // a wrong one. Nobody may get what belongs to another.
 func checkThreads(t *check.T) error {
-	cases, err := threadCases(t)
+	made, err := threadCases(t)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func checkThreads(t *check.T) error {
 		list []*calls.Call
 		want []*calls.Result
 	)
-	for _, c := range cases {
+	for _, c := range made {
 		call, result, err := t.RunCase(t.Caller, c)
 		if err != nil {
 			return err
@@ -65,22 +65,24 @@ func checkThreads(t *check.T) error {
 	if err != nil {
 		return err
 	}
-	return expectThreadsAlone(t, list, cases, want, expected, got)
+	return expectThreadsAlone(t, list, made, want, expected, got)
 }
 
 // expectThreadsAlone compares what each thread got with what its call gives alone; the call behind those of the cases
 // is wrong.
-func expectThreadsAlone(t *check.T, calls []*calls.Call, cases []*cases.Case, want []*calls.Result, expected *rule.Error, got [][]*calls.Result) error {
+func expectThreadsAlone(
+	t *check.T, sent []*calls.Call, made []*cases.Case, want []*calls.Result, expected *rule.Error, got [][]*calls.Result,
+) error {
 	const name = "with other threads"
 	for i, list := range got {
 		if len(list) == 0 {
-			t.Fail(calls[i], name, "thread %d gave no answer", i)
+			t.Fail(sent[i], name, "thread %d gave no answer", i)
 		}
 		for _, result := range list {
-			if i == len(cases) {
-				t.ExpectError(calls[i], name, result, expected)
-			} else if t.ExpectSuccess(calls[i], name, result) != nil {
-				if err := t.ExpectBitsOrReference(calls[i], cases[i], name, result, want[i]); err != nil {
+			if i == len(made) {
+				t.ExpectError(sent[i], name, result, expected)
+			} else if t.ExpectSuccess(sent[i], name, result) != nil {
+				if err := t.ExpectBitsOrReference(sent[i], made[i], name, result, want[i]); err != nil {
 					return err
 				}
 			}
