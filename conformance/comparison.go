@@ -187,7 +187,7 @@ func (s *Session) compareCase(ours, theirs *check.T, c *comparison, made *cases.
 // largePlan has arrays that are worth measuring: as large as the definition and the reference allow.
 func largePlan(op *opdef.Op, d cases.DTypes) cases.Plan {
 	for size := int64(1024); size > 16; size /= 2 {
-		p := cases.Plan{Name: "large", Dtypes: d, Batch: []int64{size}, Sizes: map[string]int64{}, Unbounded: true, NoData: true}
+		p := cases.Plan{Name: "large", DTypes: d, Batch: []int64{size}, Sizes: map[string]int64{}, Unbounded: true, NoData: true}
 		for _, symbol := range cases.Symbols(op) {
 			p.Sizes[symbol] = size
 		}

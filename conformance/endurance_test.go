@@ -8,7 +8,6 @@ import (
 
 	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/conformance/check"
-	"github.com/opcast/opcast/conformance/checks/endurance"
 	"github.com/opcast/opcast/conformance/internal/fake"
 	"github.com/opcast/opcast/conformance/worker"
 	"github.com/opcast/opcast/internal/rpc"
@@ -54,7 +53,7 @@ func handMade(t *testing.T, function string) (*worker.Process, *check.ForeignCod
 
 // Functions that misbehave only beside other calls are found in a real process; a right one passes everything.
 func TestEnduranceOfFunctions(t *testing.T) {
-	all := []string{"threads", "fork", "spawn", "leaks", endurance.LeaksAllCheck.ID}
+	all := []string{"threads", "fork", "spawn", "leaks", "leaks-all"}
 	for function, failing := range map[string]string{
 		"right": "", "keeps_results": "leaks leaks-all", "keeps_arguments": "leaks leaks-all", "keeps_errors": "leaks leaks-all",
 		"blind": "", "shares": "threads", "dies_in_child": "fork spawn", "differs_in_child": "fork spawn",

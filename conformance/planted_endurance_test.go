@@ -44,7 +44,7 @@ var plantedEndurance = map[string]struct {
 	"an object leaks":       {"affine", "fake", "leaks", fake.Framework{KeptMemory: func(s *endurance.ProcessState, round int64, _ string) { s.Blocks += 3000 * round }}},
 	"memory leaks":          {"affine", "fake", "leaks", fake.Framework{KeptMemory: func(s *endurance.ProcessState, round int64, _ string) { s.Live += 32 * 3000 * round }}},
 	"a little memory leaks": {"affine", "fake", "leaks", fake.Framework{KeptMemory: func(s *endurance.ProcessState, round int64, _ string) { s.Live += 8 * 3000 * round }}},
-	"a reference leaks":     {"accumulate", calls.BackendName, endurance.LeaksAllCheck.ID, fake.Framework{KeptMemory: func(s *endurance.ProcessState, round int64, _ string) { s.References += round }}},
+	"a reference leaks":     {"accumulate", calls.BackendName, "leaks-all", fake.Framework{KeptMemory: func(s *endurance.ProcessState, round int64, _ string) { s.References += round }}},
 	"errors are kept": {"affine", "fake", "leaks", fake.Framework{KeptMemory: func(s *endurance.ProcessState, round int64, raised string) {
 		if raised != "" {
 			s.Live += 200 * 3000 * round

@@ -10,7 +10,6 @@ import (
 
 	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/conformance/check"
-	"github.com/opcast/opcast/conformance/checks/refusals"
 	"github.com/opcast/opcast/conformance/internal/fake"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/rpc"
@@ -134,8 +133,8 @@ func TestPlantedOps(t *testing.T) {
 		"says it":           {"warnings", deprecate, fake.Framework{}, "pass"},
 		"says nothing":      {"warnings", deprecate, fake.Framework{After: note("warnings", func(any) any { return []any{} })}, "fail: "},
 		"says it elsewhere": {"warnings", deprecate, fake.Framework{After: note("warnings", elsewhere)}, "fail: "},
-		"refuses":           {refusals.NoKernelCheck.ID, onlyCUDA, fake.Framework{After: missingKernel}, "pass"},
-		"computes anyway":   {refusals.NoKernelCheck.ID, onlyCUDA, fake.Framework{}, "fail: "},
+		"refuses":           {"no-kernel", onlyCUDA, fake.Framework{After: missingKernel}, "pass"},
+		"computes anyway":   {"no-kernel", onlyCUDA, fake.Framework{}, "fail: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			op := *fake.ToyOp(t, "affine")

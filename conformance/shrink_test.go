@@ -98,7 +98,7 @@ func TestMeasured(t *testing.T) {
 	m := &oracle.ErrorHistograms{At: map[oracle.HistogramKey]*report.ULPs{}}
 	f16, _ := dtype.Lookup("f16")
 	bound := oracle.Tolerance{ULPs: 1}
-	key := oracle.HistogramKey{Op: "affine", Adaptor: "fake", Kernel: "", Dtypes: "T = float16", Output: "y"}
+	key := oracle.HistogramKey{Op: "affine", Adaptor: "fake", Kernel: "", DTypes: "T = float16", Output: "y"}
 	for _, got := range [][]float64{{1, 2, 3}, {1, 2 + 1.0/512, 4}} {
 		a := ndarray.FromFloats(f16, []int64{3}, got)
 		found := oracle.Inspect(a, oracle.Expected{Shape: []int64{3}, Values: []float64{1, 2, 3}}, nil, bound)

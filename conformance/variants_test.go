@@ -35,7 +35,7 @@ func condition(t *testing.T, text string) *expr.Expr {
 }
 
 func TestHolds(t *testing.T) {
-	c, err := cases.New(fake.ToyOp(t, "ragged"), cases.Plan{Name: "when", Dtypes: cases.DTypes{"T": "f16"}, Sizes: map[string]int64{"N": 8, "R": 3, "B": 2}})
+	c, err := cases.New(fake.ToyOp(t, "ragged"), cases.Plan{Name: "when", DTypes: cases.DTypes{"T": "f16"}, Sizes: map[string]int64{"N": 8, "R": 3, "B": 2}})
 	if err != nil {
 		t.Fatal(err)
 	}

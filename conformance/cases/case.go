@@ -17,7 +17,7 @@ import (
 type Plan struct {
 	// Name distinguishes the contents of the inputs: equal plans of one name give equal bytes.
 	Name   string
-	Dtypes DTypes
+	DTypes DTypes
 	Batch  []int64
 	Sizes  map[string]int64
 	Attrs  map[string]any
@@ -76,7 +76,7 @@ func (c *Case) zeros(d dtype.DType, shape []int64) *ndarray.Array {
 
 // New makes the call that a plan describes; an error means that no sizes fit it.
 func New(op *opdef.Op, p Plan) (*Case, error) {
-	c := &Case{Op: op, DTypes: p.Dtypes, Batch: p.Batch, Attrs: maps.Clone(p.Attrs), noData: p.NoData}
+	c := &Case{Op: op, DTypes: p.DTypes, Batch: p.Batch, Attrs: maps.Clone(p.Attrs), noData: p.NoData}
 	if c.Attrs == nil {
 		c.Attrs = map[string]any{}
 	}

@@ -179,13 +179,13 @@ func ToFloat(v any) (float64, bool) {
 var BaseBatch = []int64{2, 3}
 
 // BasePlan is the plan from which the checks depart.
-func BasePlan(d DTypes) Plan { return Plan{Name: "base", Dtypes: d, Batch: BaseBatch} }
+func BasePlan(d DTypes) Plan { return Plan{Name: "base", DTypes: d, Batch: BaseBatch} }
 
 // ValuePlans are the calls whose values every kernel and dtype is judged by: small and odd, one past a tile, long rows.
 func ValuePlans(op *opdef.Op, d DTypes) []Plan {
 	plans := []Plan{BasePlan(d)}
 	for _, size := range []int64{13, 129} {
-		p := Plan{Name: "even", Dtypes: d, Batch: []int64{3}, Sizes: map[string]int64{}}
+		p := Plan{Name: "even", DTypes: d, Batch: []int64{3}, Sizes: map[string]int64{}}
 		for _, s := range Symbols(op) {
 			p.Sizes[s] = size
 		}
@@ -206,12 +206,12 @@ func SizePlans(op *opdef.Op, d DTypes) []Plan {
 	var plans []Plan
 	for _, s := range Symbols(op) {
 		for _, n := range sweepSizes(op, s) {
-			plans = append(plans, Plan{Name: "sizes", Dtypes: d, Batch: []int64{2}, Sizes: map[string]int64{s: n}})
+			plans = append(plans, Plan{Name: "sizes", DTypes: d, Batch: []int64{2}, Sizes: map[string]int64{s: n}})
 		}
 	}
 	if op.HasBatch() {
 		for _, n := range standardSizes {
-			plans = append(plans, Plan{Name: "sizes", Dtypes: d, Batch: []int64{n}})
+			plans = append(plans, Plan{Name: "sizes", DTypes: d, Batch: []int64{n}})
 		}
 	}
 	return plans
@@ -224,7 +224,7 @@ func RankPlans(op *opdef.Op, d DTypes) []Plan {
 	}
 	var plans []Plan
 	for _, batch := range [][]int64{{}, {4}, {2, 3}, {2, 1, 3}, {1, 2, 1, 2}} {
-		plans = append(plans, Plan{Name: "rank", Dtypes: d, Batch: batch})
+		plans = append(plans, Plan{Name: "rank", DTypes: d, Batch: batch})
 	}
 	return plans
 }
@@ -233,11 +233,11 @@ func RankPlans(op *opdef.Op, d DTypes) []Plan {
 func ZeroPlans(op *opdef.Op, d DTypes) []Plan {
 	var plans []Plan
 	for _, s := range Symbols(op) {
-		plans = append(plans, Plan{Name: "zero", Dtypes: d, Batch: []int64{2}, Sizes: map[string]int64{s: 0}})
+		plans = append(plans, Plan{Name: "zero", DTypes: d, Batch: []int64{2}, Sizes: map[string]int64{s: 0}})
 	}
 	if op.HasBatch() {
 		for _, batch := range [][]int64{{0}, {2, 0}, {0, 3}} {
-			plans = append(plans, Plan{Name: "zero", Dtypes: d, Batch: batch})
+			plans = append(plans, Plan{Name: "zero", DTypes: d, Batch: batch})
 		}
 	}
 	return plans

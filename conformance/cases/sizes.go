@@ -83,7 +83,7 @@ func sweepSizes(op *opdef.Op, symbol string) []int64 {
 // negative size. Outputs that come out empty though no input is are avoided where that is possible.
 func solveSizes(op *opdef.Op, attrs map[string]any, p Plan) (map[string]int64, error) {
 	s := search{
-		op: op, attrs: attrs, dtypes: p.Dtypes, when: p.When, free: []string{}, sizes: maps.Clone(p.Sizes), largest: MaxElements,
+		op: op, attrs: attrs, dtypes: p.DTypes, when: p.When, free: []string{}, sizes: maps.Clone(p.Sizes), largest: MaxElements,
 	}
 	switch {
 	case p.Unbounded:

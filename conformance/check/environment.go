@@ -24,7 +24,7 @@ type Environment struct {
 	StaleFiles func(context.Context) ([]string, error)
 	// RandomCallsPerOp is the number of random calls for each op, RandomTallies counts what they did.
 	RandomCallsPerOp int
-	RandomTallies    opTallies
+	RandomTallies    Tallies
 	// DebugCaller returns a caller in a process that looks at what arrays hold; nil where none can be started.
 	DebugCaller func(ctx context.Context, name string) (calls.Caller, error)
 	// ReproducerDir is the folder for failing cases; empty when none are wanted.

@@ -166,7 +166,7 @@ func (t *T) CompareOutput(call *calls.Call, c *cases.Case, slot int, got *ndarra
 	}
 	found := oracle.Inspect(got, want, or, bound)
 	if or == nil && t.Env.Errors != nil && !t.Exploring && ndarray.IsFloat(got.DType) && got.Len() > 0 {
-		t.Env.Errors.Add(oracle.HistogramKey{Op: t.Op.Name, Adaptor: t.Caller.Name(), Kernel: t.kernel, Dtypes: c.DTypes.String(), Output: name}, got, &found, bound)
+		t.Env.Errors.Add(oracle.HistogramKey{Op: t.Op.Name, Adaptor: t.Caller.Name(), Kernel: t.kernel, DTypes: c.DTypes.String(), Output: name}, got, &found, bound)
 	}
 	if text := found.Text(name, got, bound); text != "" {
 		at := &Element{Slot: slot, Name: name, Index: cases.OrEmpty(got.Index(found.Worst.At)), Want: oracle.FormatFloat(found.Worst.Want)}

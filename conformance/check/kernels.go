@@ -19,7 +19,8 @@ func (t *T) RowKernel() *opdef.Kernel {
 	return nil
 }
 
-// With is the check in the same row, with another kernel in the place of the row's; with none, dispatch chooses.
+// With is the check in the same row, with another kernel in the place of the row's; with none, dispatch chooses. It adds to
+// the row that both share, and must not start another.
 func (t *T) With(kernel string) *T {
 	t.CurrentRow() // exists, so that both have it
 	other := *t

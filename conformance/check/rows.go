@@ -34,9 +34,9 @@ func ForEach[E any](items []E, body func(item E) error) error {
 	return nil
 }
 
-// row is the outcome with one kernel and choice of dtypes.
-type row struct {
-	Kernel, Dtypes string
+// Row is the outcome with one kernel and choice of dtypes.
+type Row struct {
+	Kernel, DTypes string
 	Failures       []string
 	// Unsupported holds why some cases could not be expressed; Checked counts the calls that were judged, so that
 	// nothing passes idly.
@@ -58,7 +58,7 @@ func (t *T) StartRow(kernel, dtypes string) {
 	if len(t.Rows) == 0 && !t.Started.IsZero() {
 		start = t.Started // what comes before the first row belongs to it
 	}
-	t.Rows = append(t.Rows, row{Kernel: kernel, Dtypes: dtypes, start: start})
+	t.Rows = append(t.Rows, Row{Kernel: kernel, DTypes: dtypes, start: start})
 }
 
 func (t *T) finishRow() {
@@ -68,7 +68,7 @@ func (t *T) finishRow() {
 }
 
 // CurrentRow is the row to which outcomes are added; the first one starts by itself.
-func (t *T) CurrentRow() *row {
+func (t *T) CurrentRow() *Row {
 	if len(t.Rows) == 0 {
 		t.StartRow("", "")
 	}
@@ -103,7 +103,7 @@ func (t *T) Results(check *Check, err error) []report.Result {
 	var out []report.Result
 	for i, r := range t.Rows {
 		entry := report.Result{
-			Op: t.Op.Name, Adaptor: t.Caller.Name(), Kernel: r.Kernel, DType: r.Dtypes, Group: check.Group, Check: check.ID,
+			Op: t.Op.Name, Adaptor: t.Caller.Name(), Kernel: r.Kernel, DType: r.DTypes, Group: check.Group, Check: check.ID,
 			Status: report.Pass, Reason: r.Note, Seconds: r.seconds, File: t.Op.File, Line: 1, Seed: r.Seed, Reproducer: r.Reproducer,
 		}
 		switch {

@@ -20,7 +20,7 @@ type T struct {
 	Caller  calls.Caller
 	// kernel and dtypes are those of the present row.
 	kernel, dtypes string
-	Rows           []row
+	Rows           []Row
 	// fewerDTypes restricts each to choices that show every dtype and kernel at least once.
 	fewerDTypes bool
 	// Exploring is set while a check searches for a call: what it tries on the way is written to no reproducer and counted in

@@ -6,20 +6,21 @@ import (
 	"github.com/opcast/opcast/internal/report"
 )
 
-// opTallies are what the random calls of all ops came to.
-type opTallies struct {
+// Tallies are what the random calls of all ops came to.
+type Tallies struct {
 	mu   sync.Mutex
 	List []report.Random
 }
 
-func (f *opTallies) Add(r report.Random) {
+// Add adds the outcome of one op.
+func (f *Tallies) Add(r report.Random) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.List = append(f.List, r)
 }
 
 // Growth is how much the process grew in the calls of all ops so far.
-func (f *opTallies) Growth() (live, resident int64) {
+func (f *Tallies) Growth() (live, resident int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, r := range f.List {

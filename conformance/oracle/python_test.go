@@ -26,7 +26,7 @@ func answer(t *testing.T, oracle *oracle.Python, text string) ([]oracle.Expected
 
 func ask(t *testing.T, oracle *oracle.Python, op *opdef.Op) ([]oracle.Expected, error) {
 	t.Helper()
-	c, err := cases.New(op, cases.Plan{Name: "python", Dtypes: cases.DTypes{"T": "f16"}, Batch: []int64{}, Sizes: map[string]int64{"N": 2}})
+	c, err := cases.New(op, cases.Plan{Name: "python", DTypes: cases.DTypes{"T": "f16"}, Batch: []int64{}, Sizes: map[string]int64{"N": 2}})
 	if err != nil {
 		t.Fatal(err)
 	}

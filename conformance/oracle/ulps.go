@@ -35,14 +35,14 @@ type ErrorHistograms struct {
 }
 
 // HistogramKey says whose errors they are.
-type HistogramKey struct{ Op, Adaptor, Kernel, Dtypes, Output string }
+type HistogramKey struct{ Op, Adaptor, Kernel, DTypes, Output string }
 
 // Add counts the errors of one result.
 func (m *ErrorHistograms) Add(key HistogramKey, got *ndarray.Array, found *inspection, bound Tolerance) {
 	u := m.At[key]
 	if u == nil {
 		u = &report.ULPs{
-			Op: key.Op, Adaptor: key.Adaptor, Kernel: key.Kernel, DType: key.Dtypes, Output: key.Output,
+			Op: key.Op, Adaptor: key.Adaptor, Kernel: key.Kernel, DType: key.DTypes, Output: key.Output,
 			Bins: make([]int64, errorBins), Share: -1,
 		}
 		m.At[key] = u

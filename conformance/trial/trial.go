@@ -48,7 +48,7 @@ func New(op *opdef.Op, w Request) (*Call, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := cases.Plan{Name: "run", Dtypes: chosen, Attrs: w.Attrs, Without: w.Without, Batch: cases.BaseBatch, Unbounded: true, NoData: w.NoData}
+	p := cases.Plan{Name: "run", DTypes: chosen, Attrs: w.Attrs, Without: w.Without, Batch: cases.BaseBatch, Unbounded: true, NoData: w.NoData}
 	p.Sizes, p.Batch = w.bindSizes(op, p)
 	if err := w.affordable(op, p); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ const maxBytes = 4 << 30
 
 // affordable refuses given shapes whose arrays could not be made.
 func (w Request) affordable(op *opdef.Op, p cases.Plan) error {
-	c := &cases.Case{Op: op, DTypes: p.Dtypes, Attrs: w.Attrs, Sizes: p.Sizes, Batch: p.Batch}
+	c := &cases.Case{Op: op, DTypes: p.DTypes, Attrs: w.Attrs, Sizes: p.Sizes, Batch: p.Batch}
 	total := 0.0
 	for _, arg := range slices.Concat(op.Inputs, op.Outputs, op.Scratch) {
 		shape, err := c.Shape(arg.Type)
@@ -136,7 +136,7 @@ func (w Request) attrsAgree(op *opdef.Op, d cases.DTypes) bool {
 // bindSizes reads sizes and leading dims off the given shapes. Shapes that contradict each other or the definition
 // show later.
 func (w Request) bindSizes(op *opdef.Op, p cases.Plan) (map[string]int64, []int64) {
-	c := &cases.Case{Op: op, DTypes: p.Dtypes, Attrs: w.Attrs, Sizes: map[string]int64{}}
+	c := &cases.Case{Op: op, DTypes: p.DTypes, Attrs: w.Attrs, Sizes: map[string]int64{}}
 	batch := p.Batch
 	for _, s := range op.Steps {
 		in := &op.Inputs[s.Input]

@@ -9,7 +9,7 @@ func Checks() []check.Check {
 		forkCheck,
 		spawnCheck,
 		leaksCheck,
-		LeaksAllCheck,
+		leaksAllCheck,
 		copiesCheck,
 	}
 }

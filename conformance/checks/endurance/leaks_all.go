@@ -2,8 +2,7 @@ package endurance
 
 import "github.com/opcast/opcast/conformance/check"
 
-// LeaksAllCheck is exported for the tests of the suite, which plant leaks.
-var LeaksAllCheck = check.Check{
+var leaksAllCheck = check.Check{
 	ID: "leaks-all", Group: check.GroupEndurance,
 	Doc:     "memory, objects and references are flat over 10,000 calls and 10,000 refused ones, however long that takes",
 	Profile: check.ProfileExtended,

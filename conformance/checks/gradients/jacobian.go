@@ -23,7 +23,7 @@ var jacobianCheck = check.Check{
 
 // jacobianPlan is small: its gradient is computed once for each element of a result.
 func jacobianPlan(op *opdef.Op, d cases.DTypes, without []string) cases.Plan {
-	p := cases.Plan{Name: "jacobian", Dtypes: d, Batch: []int64{2}, Sizes: map[string]int64{}, Without: without}
+	p := cases.Plan{Name: "jacobian", DTypes: d, Batch: []int64{2}, Sizes: map[string]int64{}, Without: without}
 	for _, s := range cases.Symbols(op) {
 		p.Sizes[s] = 3
 	}

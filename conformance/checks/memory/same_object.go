@@ -42,7 +42,7 @@ func checkSameObject(t *check.T) error {
 
 // squarePlan makes all sizes equal, so that arguments of different dims have one shape.
 func squarePlan(op *opdef.Op, d cases.DTypes) cases.Plan {
-	p := cases.Plan{Name: "square", Dtypes: d, Batch: []int64{}, Sizes: map[string]int64{}}
+	p := cases.Plan{Name: "square", DTypes: d, Batch: []int64{}, Sizes: map[string]int64{}}
 	for _, s := range cases.Symbols(op) {
 		p.Sizes[s] = 4
 	}

@@ -78,7 +78,7 @@ func checkRandomShapes(factor int) func(t *check.T) error {
 // reportSmallest makes the smallest failing call again, for the report.
 func reportSmallest(t *check.T, s *candidate) {
 	row := t.CurrentRow()
-	row.Kernel, row.Dtypes = s.kernel, s.C.DTypes.String()
+	row.Kernel, row.DTypes = s.kernel, s.C.DTypes.String()
 	before := len(row.Failures)
 	if err := check.Proceed(tryCase(t.With(s.kernel), s.C)); err != nil {
 		t.Fail(nil, s.C.Name, "%v", err)
@@ -130,7 +130,7 @@ func tryCase(t *check.T, c *cases.Case) error {
 func DrawCandidate(t *check.T, from *Choices) *candidate {
 	d := oneOf(from, cases.SupportedDTypes(t.Op, t.Env.Device))
 	s := &candidate{kernel: oneOf(from, cases.KernelsFor(t.Op, t.Env.Device, d))}
-	p := cases.Plan{Name: "random shapes", Dtypes: d, Attrs: map[string]any{}, Sizes: map[string]int64{}, Largest: ShapesElements}
+	p := cases.Plan{Name: "random shapes", DTypes: d, Attrs: map[string]any{}, Sizes: map[string]int64{}, Largest: ShapesElements}
 	if t.Op.HasBatch() {
 		rank := from.UpTo(maxBatch)
 		for range maxBatch {

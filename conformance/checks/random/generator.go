@@ -131,7 +131,7 @@ func (r *Generator) prepare(family int64) error {
 
 // randomPlan has small random sizes, attrs and optional inputs.
 func randomPlan(op *opdef.Op, d cases.DTypes, rng *rand.Rand, i int64) cases.Plan {
-	p := cases.Plan{Name: fmt.Sprint("random ", i), Dtypes: d, Batch: []int64{}, Sizes: map[string]int64{}, Attrs: map[string]any{}}
+	p := cases.Plan{Name: fmt.Sprint("random ", i), DTypes: d, Batch: []int64{}, Sizes: map[string]int64{}, Attrs: map[string]any{}}
 	for range rng.IntN(3) {
 		p.Batch = append(p.Batch, rng.Int64N(4))
 	}

@@ -13,7 +13,7 @@ func Checks() []check.Check {
 		malformedCheck,
 		opCallCheck,
 		noDeviceCheck,
-		NoKernelCheck,
+		noKernelCheck,
 		devicesCheck,
 		specialInputsCheck,
 		contentsRefusedCheck,

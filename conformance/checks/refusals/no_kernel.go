@@ -8,8 +8,7 @@ import (
 	"github.com/opcast/opcast/internal/rule"
 )
 
-// NoKernelCheck is exported for the tests of the suite, which take the kernels away.
-var NoKernelCheck = check.Check{
+var noKernelCheck = check.Check{
 	ID: "no-kernel", Group: check.GroupErrors,
 	Doc:           "without a kernel for the device, NotImplementedError names the devices that have one",
 	WithoutKernel: true,

@@ -37,7 +37,7 @@ func checkSpecialInputs(t *check.T) error {
 func specialPlans(t *check.T, d cases.DTypes) []cases.Plan {
 	plans := []cases.Plan{cases.BasePlan(d)}
 	if t.Op.HasBatch() {
-		plans = append(plans, cases.Plan{Name: "scalar", Dtypes: d, Batch: []int64{}})
+		plans = append(plans, cases.Plan{Name: "scalar", DTypes: d, Batch: []int64{}})
 	}
 	return plans
 }

@@ -77,7 +77,7 @@ type sharding struct {
 
 // shardingPlan has a size that 8 devices can divide for each dim that is divided, and two leading dims.
 func shardingPlan(d cases.DTypes, dims []string, without []string) cases.Plan {
-	p := cases.Plan{Name: "spread", Dtypes: d, Batch: []int64{8, 2}, Sizes: map[string]int64{}, Without: without}
+	p := cases.Plan{Name: "spread", DTypes: d, Batch: []int64{8, 2}, Sizes: map[string]int64{}, Without: without}
 	for _, dim := range dims {
 		if dim != "*" {
 			p.Sizes[dim] = 8

@@ -108,7 +108,7 @@ var variedSizes = []int64{13, 17, 19, 23, 29, 31, 37, 41, 43}
 func variedCases(t *check.T, d cases.DTypes, dims []string, without []string) []*cases.Case {
 	var out []*cases.Case
 	for k := range 3 {
-		p := cases.Plan{Name: fmt.Sprint("varied ", k), Dtypes: d, Batch: []int64{2, 3}, Sizes: map[string]int64{}, Without: without}
+		p := cases.Plan{Name: fmt.Sprint("varied ", k), DTypes: d, Batch: []int64{2, 3}, Sizes: map[string]int64{}, Without: without}
 		for i, dim := range dims {
 			n := variedSizes[(k*len(dims)+i)%len(variedSizes)]
 			if dim == "*" {

@@ -27,7 +27,7 @@ func hasParallel(op *opdef.Op, _ calls.Caller) error {
 
 // splitPlan has dimensions worth splitting.
 func splitPlan(d cases.DTypes) cases.Plan {
-	return cases.Plan{Name: "split", Dtypes: d, Batch: []int64{7}}
+	return cases.Plan{Name: "split", DTypes: d, Batch: []int64{7}}
 }
 
 // checkSplit cuts the inputs along each parallel dimension: the parts of the result have the bits of the results of the
