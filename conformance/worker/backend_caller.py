@@ -6,6 +6,7 @@ import importlib
 import json
 import sys
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import cuda_memory
@@ -31,7 +32,6 @@ class Backend(Caller):
         Array.moved = (
             "library" in self.config
         )  # few authors look at offsets, which no framework passes
-        self.names = {(d["code"], d["bits"]): d["name"] for d in self.config["dtypes"]}
         sys.modules["torch"] = None  # pyright: ignore[reportArgumentType]
         return importlib.import_module("tvm_ffi").__version__
 
@@ -83,6 +83,11 @@ class Backend(Caller):
     def dtype(self, name: str) -> Any:
         """Return the name: a dtype attr that binds no variable travels as text."""
         return name
+
+    @cached_property
+    def names(self) -> dict[tuple[int, int], str]:
+        """The names of dtypes, by DLPack's code and bits."""
+        return {(d["code"], d["bits"]): d["name"] for d in self.config["dtypes"]}
 
     def read(self, array: Any) -> tuple[Request, bytes]:
         """Describe what was written and return its elements in row-major order."""
