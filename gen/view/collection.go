@@ -48,7 +48,7 @@ func Header() string { return Marker + "opdefs. DO NOT EDIT." }
 // Pascal is the op's name in C++ style.
 func (v *Compiled) Pascal() string { return Pascal(v.Name) }
 
-// Pascal writes a name of words joined by underscores or hyphens as C++ names types: "rms_norm" becomes "RmsNorm".
+// Pascal writes a name of words joined by underscores or hyphens as C++ names types: "scale_shift" becomes "ScaleShift".
 func Pascal(snake string) string {
 	var b strings.Builder
 	up := true
