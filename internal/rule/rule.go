@@ -212,7 +212,7 @@ func (p *Program) step(s opdef.Step) {
 	star, fixed := Trailing(in.Type)
 	r.Rank, r.AtLeast = fixed, star
 	if s.Kind == opdef.BindSize || s.Kind == opdef.CheckSize {
-		r.Dim = DimIndex(in.Type, s.Dim)
+		r.Dim = dimIndex(in.Type, s.Dim)
 		r.Form = in.Type.Dims[s.Dim].Expr.Text
 	}
 	switch s.Kind {
@@ -247,8 +247,8 @@ func Trailing(t opdef.Type) (star bool, fixed int) {
 	return false, len(t.Dims)
 }
 
-// DimIndex is the index of the j-th entry of a type in a shape: from the end where leading dims precede it.
-func DimIndex(t opdef.Type, j int) int {
+// dimIndex is the index of the j-th entry of a type in a shape: from the end where leading dims precede it.
+func dimIndex(t opdef.Type, j int) int {
 	if star, _ := Trailing(t); star {
 		return j - len(t.Dims)
 	}

@@ -16,7 +16,7 @@ func Facts(op *opdef.Op) []Fact {
 	if len(op.Mutated()) > 0 {
 		facts = append(facts, Fact{"mutation", mutationText(op)})
 	}
-	return append(facts, Fact{"copies", CopiesText(op)})
+	return append(facts, Fact{"copies", copiesText(op)})
 }
 
 // Plain is a text without backticks.
@@ -153,8 +153,8 @@ func mutationText(op *opdef.Op) string {
 	return text + " overwritten and returned; apart from every other argument; new arrays in JAX, in the memory of donated ones"
 }
 
-// CopiesText says which inputs are copied, and when.
-func CopiesText(op *opdef.Op) string {
+// copiesText says which inputs are copied, and when.
+func copiesText(op *opdef.Op) string {
 	var dense, last []string
 	for _, a := range Copies(op) {
 		if a.Stride == "last" {

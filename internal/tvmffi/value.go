@@ -27,7 +27,6 @@ const (
 	TypeSmallStr = 11
 	TypeObject   = 64 // this and all that follow are objects with a count of references
 	TypeStr      = 65
-	TypeTensor   = 70
 )
 
 // objectHeader is the size of what precedes the contents of an object.
