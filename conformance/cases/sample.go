@@ -201,6 +201,9 @@ func ValuePlans(op *opdef.Op, d DTypes) []Plan {
 	return plans
 }
 
+// BaseOnly is the one plan of checks in which sizes, attributes and contents do not matter.
+func BaseOnly(d DTypes) []Plan { return []Plan{BasePlan(d)} }
+
 // SizePlans gives each symbol each of its sizes in turn, then the leading dims.
 func SizePlans(op *opdef.Op, d DTypes) []Plan {
 	var plans []Plan

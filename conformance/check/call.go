@@ -40,8 +40,7 @@ func (t *T) attempt(caller calls.Caller, call *calls.Call, name string) (*calls.
 		return nil, err
 	}
 	if reason := t.declineReason(call, result); reason != "" {
-		t.CurrentRow().Unsupported = reason
-		return nil, ErrAccounted
+		return nil, t.Inexpressible(reason)
 	}
 	return result, nil
 }
@@ -56,10 +55,15 @@ func (t *T) send(caller calls.Caller, call *calls.Call, name string) (*calls.Res
 		return nil, t.Crashed(call, name, err)
 	}
 	if result.Unsupported != "" {
-		t.CurrentRow().Unsupported = result.Unsupported
-		return nil, ErrAccounted
+		return nil, t.Inexpressible(result.Unsupported)
 	}
 	return result, nil
+}
+
+// Inexpressible records why a call could not be made, and ends its case.
+func (t *T) Inexpressible(reason string) error {
+	t.CurrentRow().Unsupported = reason
+	return ErrAccounted
 }
 
 // Crashed records that the process died, if that is what an error says; other errors are returned as they are.

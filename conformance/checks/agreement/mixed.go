@@ -19,7 +19,7 @@ const GroupMixed = "mixed"
 
 // checkMixed passes every other input as an array of another framework.
 func checkMixed(t *check.T) error {
-	return t.EachCase(func(d cases.DTypes) []cases.Plan { return []cases.Plan{cases.BasePlan(d)} }, func(c *cases.Case) error {
+	return t.EachCase(cases.BaseOnly, func(c *cases.Case) error {
 		backend := t.Env.Caller(calls.BackendName)
 		if backend == nil {
 			return check.Skip("the backend cannot be called")

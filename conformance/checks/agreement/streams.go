@@ -29,7 +29,7 @@ func hasStreamProbe(about string) func(*opdef.Op, calls.Caller) error {
 // checkStreams runs the probes of streams that are about something. Their arguments get their contents late.
 func checkStreams(about string) func(t *check.T) error {
 	return func(t *check.T) error {
-		return t.EachCase(func(d cases.DTypes) []cases.Plan { return []cases.Plan{cases.BasePlan(d)} }, func(c *cases.Case) error {
+		return t.EachCase(cases.BaseOnly, func(c *cases.Case) error {
 			plain, err := t.RunBaseline(t.Caller, c)
 			if err != nil {
 				return err

@@ -77,8 +77,7 @@ func inChild(t *check.T, method string, call *calls.Call, name string) (*calls.R
 		t.Fail(call, name, "%s", died)
 		return nil, check.ErrAccounted
 	case result.Unsupported != "":
-		t.CurrentRow().Unsupported = result.Unsupported
-		return nil, check.ErrAccounted
+		return nil, t.Inexpressible(result.Unsupported)
 	}
 	t.CurrentRow().Checked++
 	return result, nil

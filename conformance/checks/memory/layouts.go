@@ -26,7 +26,7 @@ func layoutChecks() []check.Check {
 func checkLayout(layout ndarray.Layout) func(t *check.T) error {
 	return func(t *check.T) error {
 		applied := false
-		err := t.EachCase(func(d cases.DTypes) []cases.Plan { return []cases.Plan{cases.BasePlan(d)} }, func(c *cases.Case) error {
+		err := t.EachCase(cases.BaseOnly, func(c *cases.Case) error {
 			for i, in := range c.Inputs {
 				if in == nil {
 					continue

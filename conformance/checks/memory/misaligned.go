@@ -19,7 +19,7 @@ var misalignedCheck = check.Check{
 // checkMisaligned moves arrays one element away from where allocators put them. A kernel that needs more says so, dispatch
 // finds another one, and the results stay the same.
 func checkMisaligned(t *check.T) error {
-	return t.EachCase(func(d cases.DTypes) []cases.Plan { return []cases.Plan{cases.BasePlan(d)} }, func(c *cases.Case) error {
+	return t.EachCase(cases.BaseOnly, func(c *cases.Case) error {
 		plain, err := t.RunBaseline(t.Caller, c)
 		if err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 // checkMemory runs the probes of memory that are about something.
 func checkMemory(about string) func(t *check.T) error {
 	return func(t *check.T) error {
-		return t.EachCase(func(d cases.DTypes) []cases.Plan { return []cases.Plan{cases.BasePlan(d)} }, func(c *cases.Case) error {
+		return t.EachCase(cases.BaseOnly, func(c *cases.Case) error {
 			plain, err := t.RunBaseline(t.Caller, c)
 			if err != nil {
 				return err

@@ -23,7 +23,7 @@ var sideBySideCheck = check.Check{
 // beside the other with a column to spare: they do not overlap, so where strides are allowed that is a valid call.
 func checkSideBySide(t *check.T) error {
 	found := false
-	err := t.EachCase(func(d cases.DTypes) []cases.Plan { return []cases.Plan{cases.BasePlan(d)} }, func(c *cases.Case) error {
+	err := t.EachCase(cases.BaseOnly, func(c *cases.Case) error {
 		for i := range c.Inputs {
 			for j := range c.Inputs {
 				halves := columns(c, i, j)

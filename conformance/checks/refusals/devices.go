@@ -28,7 +28,7 @@ func hasDevices(_ *opdef.Op, caller calls.Caller) error {
 
 // checkDevices calls with arrays on a device that is not the first one, and with arrays on two.
 func checkDevices(t *check.T) error {
-	return t.EachCase(func(d cases.DTypes) []cases.Plan { return []cases.Plan{cases.BasePlan(d)} }, func(c *cases.Case) error {
+	return t.EachCase(cases.BaseOnly, func(c *cases.Case) error {
 		plain, err := t.RunBaseline(t.Caller, c)
 		if err != nil {
 			return err

@@ -42,8 +42,7 @@ func SendTransformation(t *check.T, name string, x *calls.Transformation) (*call
 		return nil, t.Crashed(nil, name, err)
 	}
 	if r.Unsupported != "" {
-		t.CurrentRow().Unsupported = r.Unsupported
-		return nil, check.ErrAccounted
+		return nil, t.Inexpressible(r.Unsupported)
 	}
 	t.CurrentRow().Checked++
 	if r.Error != nil {

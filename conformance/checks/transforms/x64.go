@@ -39,7 +39,7 @@ func expectFloat64Refused(t *check.T, c *cases.Case, r *calls.Transformed) error
 
 // checkWide calls eagerly and compiled while 64-bit types are on, then with arrays of such types.
 func checkWide(t *check.T) error {
-	return t.EachCase(func(d cases.DTypes) []cases.Plan { return []cases.Plan{cases.BasePlan(d)} }, func(c *cases.Case) error {
+	return t.EachCase(cases.BaseOnly, func(c *cases.Case) error {
 		p, err := Prepare(t, c, true, "x64")
 		if err != nil {
 			return err

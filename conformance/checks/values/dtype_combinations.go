@@ -14,7 +14,7 @@ var dtypeCombinationsCheck = check.Check{
 
 // checkCombinations calls every choice of dtypes, those of dtype attrs included, and looks at dtypes only.
 func checkCombinations(t *check.T) error {
-	return t.EachCase(func(d cases.DTypes) []cases.Plan { return []cases.Plan{cases.BasePlan(d)} }, func(c *cases.Case) error {
+	return t.EachCase(cases.BaseOnly, func(c *cases.Case) error {
 		call, result, err := t.RunCase(t.Caller, c)
 		if err != nil {
 			return err

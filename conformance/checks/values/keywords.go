@@ -16,7 +16,7 @@ var keywordsCheck = check.Check{
 
 // checkKeywords passes arguments by keyword, in declared and in reverse order.
 func checkKeywords(t *check.T) error {
-	return t.EachCase(func(d cases.DTypes) []cases.Plan { return []cases.Plan{cases.BasePlan(d)} }, func(c *cases.Case) error {
+	return t.EachCase(cases.BaseOnly, func(c *cases.Case) error {
 		want, err := t.RunBaseline(t.Caller, c)
 		if err != nil {
 			return err
