@@ -136,10 +136,8 @@ func knownDType(name string) bool {
 
 // dtypeHint suggests the short name for a misspelt or a long one, or one of more words.
 func dtypeHint(name, otherwise string, more ...string) string {
-	for _, row := range dtype.Table {
-		if row.Long == name {
-			return fmt.Sprintf("write %q", row.Short)
-		}
+	if row, ok := dtype.LookupLong(name); ok {
+		return fmt.Sprintf("write %q", row.Short)
 	}
 	return diag.DidYouMean(name, append(more, dtypeNames()...), otherwise)
 }

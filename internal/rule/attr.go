@@ -98,7 +98,8 @@ func attrType(r Rule, v any) error {
 }
 
 func known(long string) bool {
-	return slices.ContainsFunc(dtype.Table, func(d dtype.DType) bool { return d.Long == long })
+	_, ok := dtype.LookupLong(long)
+	return ok
 }
 
 func intList(r Rule, v any, got string) error {

@@ -16,10 +16,8 @@ type memory struct {
 
 func (v Value) memory() memory {
 	m := memory{itemSize: 1, shape: v.Shape, strides: make([]int64, len(v.Shape))}
-	for _, d := range dtype.Table {
-		if d.Long == v.DType {
-			m.itemSize = int64(max(d.Bits/8, 1))
-		}
+	if d, ok := dtype.LookupLong(v.DType); ok {
+		m.itemSize = int64(max(d.Bits/8, 1))
 	}
 	step := m.itemSize
 	for i := len(v.Shape) - 1; i >= 0; i-- {

@@ -2,6 +2,7 @@
 package tooltest
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -36,7 +37,11 @@ func Path(t testing.TB) string {
 }
 
 var compile = sync.OnceValues(func() (path string, err error) {
-	path = filepath.Join(os.Getenv(variable), "opcast")
+	folder := os.Getenv(variable)
+	if folder == "" {
+		return "", errors.New("no folder for the program: TestMain has to call tooltest.Run")
+	}
+	path = filepath.Join(folder, "opcast")
 	out, err := exec.Command("go", "build", "-o", path, "github.com/opcast/opcast/cmd/opcast").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("compile the program: %w\n%s", err, out)
