@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"slices"
 	"strings"
+
+	"github.com/opcast/opcast/internal/safefile"
 )
 
 // Changes is how a project's generated files differ from what its definitions say.
@@ -33,11 +34,11 @@ func Compare(dir string, files []File) (*Changes, error) {
 	wanted := map[string]bool{}
 	for _, f := range files {
 		wanted[f.Path] = true
-		old, err := root.ReadFile(f.Path)
+		old, err := safefile.Read(root, f.Path)
 		switch {
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			return nil, errors.Join(fmt.Errorf("read %s: %w", f.Path, err), root.Close())
-		case err == nil && (bytes.Equal(old, f.Content) || f.Runtime && !marked(old)):
+			return nil, errors.Join(err, root.Close())
+		case err == nil && (bytes.Equal(old, f.Content) || f.Runtime && own(f, old)):
 			continue
 		}
 		c.Write = append(c.Write, f)
@@ -48,6 +49,13 @@ func Compare(dir string, files []File) (*Changes, error) {
 		}
 	}
 	return c, nil
+}
+
+// own says whether the project has a file of its own in place of one of the runtime. An empty file is none, unless that of the
+// runtime is empty below its first line.
+func own(f File, old []byte) bool {
+	_, body, _ := bytes.Cut(f.Content, []byte("\n"))
+	return !marked(old) && (len(old) > 0 || len(body) == 0)
 }
 
 // marked says whether a file was generated: the marker stands in its first two lines.
@@ -63,6 +71,10 @@ func (c *Changes) leftOver(dir string, wanted map[string]bool) error {
 		}
 		if d.IsDir() && (d.Name() == "lib" || d.Name() == "__pycache__" || strings.HasSuffix(d.Name(), ".egg-info")) {
 			return fs.SkipDir
+		}
+		if strings.HasSuffix(p, safefile.Temporary) {
+			c.Remove = append(c.Remove, p) // left by a process that was killed
+			return nil
 		}
 		if !d.Type().IsRegular() || wanted[p] {
 			return nil
@@ -85,16 +97,13 @@ func (c *Changes) Empty() bool { return len(c.Write) == 0 && len(c.Remove) == 0 
 // Apply writes and removes files.
 func (c *Changes) Apply() error {
 	for _, f := range c.Write {
-		if err := c.root.MkdirAll(path.Dir(f.Path), 0o755); err != nil {
-			return fmt.Errorf("make folder of %s: %w", f.Path, err)
-		}
-		if err := c.root.WriteFile(f.Path, f.Content, 0o644); err != nil {
-			return fmt.Errorf("write %s: %w", f.Path, err)
+		if _, err := safefile.Write(c.root, f.Path, f.Content); err != nil {
+			return err
 		}
 	}
 	for _, p := range c.Remove {
-		if err := c.root.Remove(p); err != nil {
-			return fmt.Errorf("remove %s: %w", p, err)
+		if err := safefile.Remove(c.root, p); err != nil {
+			return err
 		}
 	}
 	return nil

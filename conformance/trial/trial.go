@@ -21,6 +21,7 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/rule"
+	"github.com/opcast/opcast/internal/safefile"
 )
 
 // Request says which call of an op somebody wants to try; what it leaves out is chosen as for a case of the suite.
@@ -223,10 +224,10 @@ func (t *Call) Record(ctx context.Context, python, dir string) (err error) {
 	if err := gob.NewEncoder(&data).Encode(t.expected); err != nil {
 		return fmt.Errorf("record: %w", err)
 	}
-	if err := os.WriteFile(path, data.Bytes(), 0o644); err != nil {
-		return fmt.Errorf("record: %w", err)
-	}
-	return nil
+	return safefile.In(dir, func(root *os.Root) error {
+		_, err := safefile.Write(root, filepath.Base(path), data.Bytes())
+		return err
+	})
 }
 
 // evaluate starts a worker for one reference.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"github.com/opcast/opcast/internal/elfcheck"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/pyenv"
+	"github.com/opcast/opcast/internal/safefile"
 )
 
 // Options are the inputs of a build.
@@ -29,12 +31,12 @@ type Options struct {
 	// Devices are those to build for, a part of the manifest's; empty means all of them, without those whose compiler
 	// lacks.
 	Devices []string
-	// Debug builds without optimisation and with debug information; Verbose shows the command lines, Quiet leaves
-	// out that there is nothing to do.
-	Debug, Verbose, Quiet bool
-	// CopyOf is the folder of the project of which this one is a copy, together with what was compiled there: that is
-	// not compiled again, and the packages of the copy are linked into no environment.
-	CopyOf string
+	// Debug builds without optimisation and with debug information; Verbose shows the command lines.
+	Debug, Verbose bool
+	// Unlinked keeps the packages out of the environment.
+	Unlinked bool
+	// Lock is that of the project's folder, which whatever the build starts holds, too.
+	Lock   *Lock
 	Getenv func(string) string
 	// Log receives what ninja and the compiler print.
 	Log io.Writer
@@ -52,13 +54,31 @@ type Result struct {
 	Notes []string
 }
 
-// Run builds the project. Findings are mistakes in the project that only the linked library shows.
+// Run builds the project. Findings are mistakes in the project that only the linked library shows. If sources change
+// meanwhile, they are compiled again.
 func Run(ctx context.Context, o Options) (*Result, diag.List, error) {
 	ninja, err := findNinja(o.Env)
 	if err != nil {
 		return nil, nil, err
 	}
-	in, notes, err := gather(ctx, o)
+	root, err := os.OpenRoot(o.Project.Dir)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open project: %w", err)
+	}
+	defer root.Close() // nothing is written through the folder itself
+	var result *Result
+	var findings diag.List
+	for range 5 {
+		result, findings, err = run(ctx, o, root, ninja)
+		if !errors.Is(err, errTouched) {
+			break
+		}
+	}
+	return result, findings, err
+}
+
+func run(ctx context.Context, o Options, root *os.Root, ninja string) (*Result, diag.List, error) {
+	in, notes, err := gather(ctx, o, root)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -66,17 +86,19 @@ func Run(ctx context.Context, o Options) (*Result, diag.List, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := p.write(o.Project.Dir); err != nil {
+	commands, err := p.compileCommands()
+	if err != nil {
 		return nil, nil, err
 	}
-	if err := runNinja(ctx, o, ninja, p.path("build.ninja")); err != nil {
+	if _, err := safefile.Write(root, "build/compile_commands.json", commands); err != nil {
 		return nil, nil, err
 	}
-	findings, err := check(o, p.libraries)
+	j := &job{o: o, root: root, plan: p, ninja: ninja}
+	findings, err := j.run(ctx)
 	if err != nil || len(findings) > 0 {
 		return nil, findings, err
 	}
-	result, err := install(o, p)
+	result, err := install(o, root, p)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -88,8 +110,8 @@ func Run(ctx context.Context, o Options) (*Result, diag.List, error) {
 }
 
 // gather looks at the machine: the compilers, the sources and the runtime. Notes say what is left out, and why.
-func gather(ctx context.Context, o Options) (in inputs, notes []string, err error) {
-	in = inputs{project: o.Project, env: o.Env, debug: o.Debug, root: o.CopyOf}
+func gather(ctx context.Context, o Options, root *os.Root) (in inputs, notes []string, err error) {
+	in = inputs{project: o.Project, env: o.Env, debug: o.Debug, environment: environmentText(o.Getenv)}
 	if in.compiler, err = findCompiler(ctx, o.Getenv); err != nil {
 		return in, nil, err
 	}
@@ -119,7 +141,10 @@ func gather(ctx context.Context, o Options) (in inputs, notes []string, err erro
 	if len(in.kernels) == 0 {
 		return in, nil, fmt.Errorf("opcast.toml: sources %q match no C++ file", o.Project.Manifest.Sources)
 	}
-	if err := LayRuntime(o.Project.Dir, o.Runtime); err != nil {
+	if err := layRuntime(root, in.runtime, o.Runtime); err != nil {
+		return in, nil, err
+	}
+	if in.outside, err = outsideLibraries(ctx, in); err != nil {
 		return in, nil, err
 	}
 	in.digest, err = in.sum()

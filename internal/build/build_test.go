@@ -25,6 +25,7 @@ type demo struct {
 }
 
 var demoFiles = map[string]string{
+	"opcast.toml":              "name = \"demo\"\n",
 	"backend/gen/scale.gen.h":  "#pragma once\nnamespace ops { int Scale(int); }\n",
 	"backend/gen/scale.gen.cc": "#include <ffi.h>\n#include \"scale.gen.h\"\nextern \"C\" __attribute__((visibility(\"default\"))) int __tvm_ffi_scale(int x) { return ops::Scale(x) + TVMFFIHost() + COLLECTION[0]; }\n",
 	"csrc/factor.h":            "#pragma once\ninline int Factor() { return 2; }\n",
@@ -52,6 +53,7 @@ func newDemo(t *testing.T) *demo {
 	for name, text := range demoFiles {
 		write(t, filepath.Join(dir, name), text)
 	}
+	write(t, filepath.Join(site, "site", "README.txt"), "")
 	write(t, filepath.Join(site, "include", "ffi.h"), "#include \"opcast/kernel.h\"\nextern \"C\" int TVMFFIHost();\n")
 	write(t, filepath.Join(site, "host.cc"), "extern \"C\" int TVMFFIHost() { return 0; }\n")
 	host := filepath.Join(site, "libhost.so")
@@ -123,9 +125,14 @@ func TestBuildIsIncremental(t *testing.T) {
 			t.Errorf("after editing %s: compiled %q, want %q", s.name, got, s.want)
 		}
 	}
-	d.Env.Packages["apache-tvm-ffi"] = "0.2"
-	if got := d.compiled(); len(got) != 5 {
-		t.Errorf("a new tvm-ffi compiled %v, want everything", got)
+	header := filepath.Join(d.Env.TVMInclude, "ffi.h")
+	text, err := os.ReadFile(header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, header, string(text)+"// edited\n")
+	if got := strings.Join(d.compiled(), " "); got != "scale.gen.cc" {
+		t.Errorf("a new tvm-ffi compiled %q, want what includes its header", got)
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 )
 
 // check looks at the linked libraries: a library may export its entry points only and must find every other symbol in
-// the system's libraries or in libtvm_ffi.
-func check(o Options, libraries []library) (diag.List, error) {
+// the system's libraries or in libtvm_ffi. The libraries lie where the function says.
+func check(o Options, libraries []library, where func(library) string) (diag.List, error) {
 	host, err := elfcheck.Read(o.Env.TVMLibrary)
 	if err != nil {
 		return nil, err
@@ -21,7 +21,7 @@ func check(o Options, libraries []library) (diag.List, error) {
 	policy := elfcheck.Policy{Provided: host.Exports, Linked: elfcheck.Linked(manifest.Link)}
 	var findings diag.List
 	for _, l := range libraries {
-		lib, err := elfcheck.Read(local(o.Project.Dir, l.output))
+		lib, err := elfcheck.Read(local(o.Project.Dir, where(l)))
 		if err != nil {
 			return nil, err
 		}

@@ -21,8 +21,8 @@ var defaultArchs = []string{"80", "90+PTX"}
 // cudaPackages are the wheels that make a CUDA compiler, for the commands that the tool proposes.
 var cudaPackages = []string{"nvidia-cuda-nvcc", "nvidia-cuda-crt", "nvidia-cuda-runtime", "nvidia-nvvm", "nvidia-cuda-cccl"}
 
-// cuda is a CUDA compiler: its program, the folder of its static runtime library and what it says of itself.
-type cuda struct{ nvcc, libraries, version string }
+// cuda is a CUDA compiler: its program, the folder of its static runtime library and what tells it from any other.
+type cuda struct{ nvcc, libraries, identity string }
 
 var releasePattern = regexp.MustCompile(`release [0-9]+\.[0-9]+, V([0-9.]+)`)
 
@@ -33,15 +33,15 @@ func findCUDA(ctx context.Context, env *pyenv.Env, getenv func(string) string, t
 	if err != nil {
 		return nil, err
 	}
-	out, err := exec.CommandContext(ctx, nvcc, "--version").Output()
+	text, err := identity(ctx, []string{nvcc})
 	if err != nil {
-		return nil, fmt.Errorf("ask %s for its version: %w", nvcc, err)
+		return nil, err
 	}
-	release := releasePattern.FindSubmatch(out)
+	release := releasePattern.FindStringSubmatch(text)
 	if release == nil {
-		return nil, fmt.Errorf("ask %s for its version: no release in %q", nvcc, out)
+		return nil, fmt.Errorf("ask %s for its version: no release in %q", nvcc, text)
 	}
-	version := string(release[1])
+	version := release[1]
 	if toolkit != "" && !strings.HasPrefix(version+".", toolkit+".") {
 		return nil, &pyenv.MissingError{Text: fmt.Sprintf("opcast.toml wants the CUDA toolkit %s, and %s is %s", toolkit, nvcc, version)}
 	}
@@ -49,7 +49,7 @@ func findCUDA(ctx context.Context, env *pyenv.Env, getenv func(string) string, t
 	if err != nil {
 		return nil, &pyenv.MissingError{Text: err.Error(), Command: env.InstallCommand("nvidia-cuda-runtime")}
 	}
-	return &cuda{nvcc, libraries, "nvcc " + version}, nil
+	return &cuda{nvcc, libraries, text}, nil
 }
 
 func locateNVCC(env *pyenv.Env, getenv func(string) string) (string, error) {

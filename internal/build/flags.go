@@ -1,7 +1,6 @@
 package build
 
 import (
-	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -28,7 +27,8 @@ func (in inputs) machine(id string) []ninja.Var {
 		return ninja.Var{Name: name, Value: ninja.Escape(shellWords(words...))}
 	}
 	vars := []ninja.Var{words("cxx", in.compiler.words...), words("cxx_flags", in.compiler.flags()...),
-		words("project", cmp.Or(in.root, in.project.Dir)), words("build_id", id), words("tvm_ffi", in.env.TVMInclude)}
+		words("project", in.project.Dir), words("build_id", id),
+		words("sources", in.digest), words("tvm_ffi", in.env.TVMInclude)}
 	if len(in.jax) > 0 {
 		vars = append(vars, words("jaxlib", in.env.JAXInclude))
 	}
@@ -61,12 +61,16 @@ func (in inputs) flags() []ninja.Var {
 	const system = "-isystem $%[1]s -ffile-prefix-map=$%[1]s=%[1]s" // keeps the environment's path out of the bytes
 	tvm := fmt.Sprintf(system, "tvm_ffi")
 	vars := []ninja.Var{
-		// For packages that build themselves; folders, suffixes and linked say what makes a library stale.
+		// For packages that build themselves; folders, suffixes, linked and environment say what makes a library stale.
 		{Name: "gnu_flags", Value: shellWords(gnuFlags...)},
+		{Name: "environment", Value: shellWords(environment...)},
 		{Name: "folders", Value: ninja.Escape(shellWords(in.folders()...))},
 		{Name: "suffixes", Value: shellWords(textSuffixes...)},
 		{Name: "common", Value: "$cxx_flags -ffile-prefix-map=$project=. " + ninja.Escape(shellWords(in.cppFlags()...))},
 		{Name: "ffi", Value: tvm},
+	}
+	if words := in.project.Manifest.Link; len(words) > 0 {
+		vars = append(vars, ninja.Var{Name: "link_words", Value: ninja.Escape(shellWords(words...))})
 	}
 	if len(in.libraries) > 0 {
 		vars = append(vars, ninja.Var{Name: "linked", Value: ninja.Escape(shellWords(in.libraries...))})
@@ -156,7 +160,7 @@ func (in inputs) unitFlags(source string) (string, error) {
 	case in.usesFFI(source):
 		parts = append(parts, "$ffi")
 	case path.Base(source) == "build_id.cc":
-		parts = append(parts, `-DOPCAST_BUILD_ID='"$build_id"'`)
+		parts = append(parts, `-DOPCAST_BUILD_ID='"$build_id"' -DOPCAST_SOURCES='"$sources"'`)
 	}
 	if len(own) > 0 {
 		parts = append(parts, ninja.Escape(shellWords(own...)))
@@ -183,7 +187,7 @@ func (in inputs) usesFFI(source string) bool {
 // linkFlags are the shell words with which a library is linked. libtvm_ffi is not among them: whoever loads the
 // library has loaded it already, and naming it would tie the file to one place.
 func (in inputs) linkFlags(l library) string {
-	flags := []string{"-Wl,--version-script=" + l.script(), "-Wl,-soname," + l.name, "-pthread",
+	flags := []string{"-Wl,-soname," + l.name, "-pthread",
 		"-Wl,-z,nodelete"} // pool threads outlive every caller, so the code must too
 	own := ninja.Escape(shellWords(append(flags, in.project.Manifest.Link...)...))
 	if slices.ContainsFunc(l.sources, isCUDA) {

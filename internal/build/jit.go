@@ -6,12 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 
 	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/pyenv"
+	"github.com/opcast/opcast/internal/safefile"
 )
 
 // Recipe is a build that a package without a library does itself when it is imported: build.ninja without what differs
@@ -53,7 +52,8 @@ func addRecipe(to []Recipe, name string, in inputs, embedded fs.FS, generated []
 const packedFolder = "source"
 
 // Pack copies the sources into the backend's package, which then builds itself wherever it is installed and imported,
-// and takes the libraries out of the packages. It returns the number of files. All is read before anything is replaced.
+// and takes the libraries out of the packages. It returns the number of files. All is read before anything is replaced, and
+// nothing is read outside of the project: who installs the package would get it.
 func Pack(project *opdef.Project, embedded fs.FS) (int, error) {
 	in := inputs{project: project}
 	var err error
@@ -64,40 +64,50 @@ func Pack(project *opdef.Project, embedded fs.FS) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	files = append(files, manifest.File)
-	if err := pack(project.Dir, files, local(project.Dir, packageFolder(project))); err != nil {
-		return 0, fmt.Errorf("pack sources: %w", err)
-	}
-	for _, home := range libraryHomes(project) {
-		if err := os.RemoveAll(local(project.Dir, home)); err != nil {
-			return 0, fmt.Errorf("remove libraries: %w", err)
+	err = safefile.In(project.Dir, func(root *os.Root) error {
+		if err := pack(root, files, packageFolder(project)); err != nil {
+			return fmt.Errorf("pack sources: %w", err)
 		}
-	}
-	return len(files), nil
+		for _, home := range libraryHomes(project) {
+			if err := safefile.RemoveAll(root, home); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return len(files), err
 }
 
 // pack puts copies of the files into the package in place of those that it carries.
-func pack(dir string, files []string, home string) (err error) {
-	if err := os.MkdirAll(home, 0o755); err != nil {
+func pack(root *os.Root, files []string, home string) error {
+	target := path.Join(home, packedFolder)
+	filled := target + ".new" // there may be one of a process that was killed
+	if err := safefile.RemoveAll(root, filled); err != nil {
 		return err
 	}
-	temp, err := os.MkdirTemp(home, ".source-*")
+	err := fill(root, files, filled)
+	if err == nil {
+		err = safefile.RemoveAll(root, target)
+	}
+	if err == nil {
+		err = root.Rename(filled, target)
+	}
 	if err != nil {
-		return err
+		return errors.Join(err, safefile.RemoveAll(root, filled))
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	return nil
+}
+
+// fill copies files of the project into a folder.
+func fill(root *os.Root, files []string, folder string) error {
 	for _, f := range files {
-		text, err := os.ReadFile(local(dir, f))
+		text, err := safefile.Read(root, f)
 		if err != nil {
 			return err
 		}
-		if _, err := replace(local(temp, path.Join("new", f)), text); err != nil {
+		if _, err := safefile.Write(root, path.Join(folder, f), text); err != nil {
 			return err
 		}
 	}
-	target := filepath.Join(home, packedFolder)
-	if err := os.Rename(target, filepath.Join(temp, "old")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return os.Rename(filepath.Join(temp, "new"), target)
+	return nil
 }

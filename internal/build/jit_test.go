@@ -87,7 +87,7 @@ func TestPackFails(t *testing.T) {
 	if err := os.Remove(filepath.Join(project.Dir, manifest.File)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Pack(project, demoRuntime); err == nil || !strings.HasPrefix(err.Error(), "pack sources: open ") {
+	if _, err := Pack(project, demoRuntime); err == nil || err.Error() != "pack sources: read opcast.toml: no such file or directory" {
 		t.Errorf("error %v", err)
 	}
 	if diff := cmp.Diff(want, files()); diff != "" {

@@ -6,23 +6,32 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+	"path"
 	"syscall"
 	"time"
+
+	"github.com/opcast/opcast/internal/safefile"
 )
 
-// Lock waits until no other build works in the project's folder and keeps others out until unlock is called.
-func Lock(ctx context.Context, dir string, log io.Writer) (unlock func(), err error) {
-	return LockFile(ctx, filepath.Join(dir, "build", ".lock"), "another opcast build in "+dir, log)
+// Lock keeps other processes out of a folder. It is the kernel's: it ends when the process has ended that took it, and all
+// that inherited it.
+type Lock struct{ file *os.File }
+
+// LockProject waits until no other build works in the project's folder.
+func LockProject(ctx context.Context, dir string, log io.Writer) (*Lock, error) {
+	return LockFile(ctx, dir, "build/.lock", "another opcast build in "+dir, log)
 }
 
-// LockFile waits until no other process holds the lock and keeps others out until unlock is called. The lock is the
-// kernel's: it ends with the process, however that ends. Whoever waits for longer than a second is told for whom.
-func LockFile(ctx context.Context, path, holder string, log io.Writer) (unlock func(), err error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, fmt.Errorf("lock: %w", err)
-	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+// LockFile waits until no other process holds the lock, a file below dir. Whoever waits for longer than a second is told
+// for whom.
+func LockFile(ctx context.Context, dir, name, holder string, log io.Writer) (*Lock, error) {
+	var file *os.File
+	err := safefile.In(dir, func(root *os.Root) (err error) {
+		if err = safefile.MkdirAll(root, path.Dir(name)); err == nil {
+			file, err = safefile.OpenFile(root, name, os.O_CREATE|os.O_RDWR, 0o644)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("lock: %w", err)
 	}
@@ -31,9 +40,9 @@ func LockFile(ctx context.Context, path, holder string, log io.Writer) (unlock f
 		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		switch {
 		case err == nil:
-			return func() { file.Close() }, nil
+			return &Lock{file}, nil
 		case !errors.Is(err, syscall.EWOULDBLOCK):
-			return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), file.Close())
+			return nil, errors.Join(fmt.Errorf("lock %s: %w", name, err), file.Close())
 		case waited == time.Second:
 			fmt.Fprintf(log, "waiting for %s\n", holder)
 		}
@@ -43,4 +52,10 @@ func LockFile(ctx context.Context, path, holder string, log io.Writer) (unlock f
 		case <-time.After(pause):
 		}
 	}
+}
+
+// Release lets others in, also where a program that a build started goes on: a compiler's cache may keep a server.
+func (l *Lock) Release() {
+	_ = syscall.Flock(int(l.file.Fd()), syscall.LOCK_UN)
+	_ = l.file.Close()
 }

@@ -1,12 +1,10 @@
 package build
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -20,8 +18,6 @@ type inputs struct {
 	project  *opdef.Project
 	env      *pyenv.Env
 	compiler compiler
-	// root is the folder that command lines name: that of the project of which this one is a copy, or empty.
-	root string
 	// cuda is nil when the library is built for the CPU only.
 	cuda    *cuda
 	debug   bool
@@ -29,20 +25,21 @@ type inputs struct {
 	// kernels are the author's units, backend those of the runtime and of the generator, jax those of the handler
 	// library, which is not built when there are none.
 	kernels, backend, jax []string
-	// libraries are the files of the project that link names.
-	libraries []string
-	// digest is that of all source files.
-	digest string
+	// libraries are the files of the project that link names, outside the others that it names.
+	libraries, outside []string
+	// digest is that of all source files, environment what the compilers read from the environment.
+	digest, environment string
 }
 
-// plan is a build that has not run: the texts to write and the libraries that will come out.
+// plan is a build that has not run: what to compile and the libraries that will come out.
 type plan struct {
+	in     inputs
 	folder string // build/release or build/debug
-	// portable is build.ninja without what differs between machines.
-	ninja, portable string
-	commands        []byte // compile_commands.json
-	toolchain       string
-	libraries       []library
+	id     string
+	// portable is the build.ninja of everything, without what differs between machines.
+	portable  string
+	units     []unit
+	libraries []library
 }
 
 // library is one output.
@@ -52,11 +49,11 @@ type library struct {
 	sources               []string
 }
 
-// unit is one compiler run.
-type unit struct{ source, object, flags string }
+// unit is one compiler run. The key stands for the compiler with its options and for what it reads from the environment.
+type unit struct{ source, object, flags, key string }
 
 func newPlan(in inputs) (*plan, error) {
-	p := &plan{folder: "build/release", toolchain: toolchain(in)}
+	p := &plan{in: in, folder: "build/release"}
 	if in.debug {
 		p.folder = "build/debug"
 	}
@@ -65,34 +62,44 @@ func newPlan(in inputs) (*plan, error) {
 	if len(in.jax) > 0 {
 		p.add("lib"+name+"_jax.so", "opcast_jax_", in.jax)
 	}
-	var units []unit
 	for _, l := range p.libraries {
 		for _, s := range l.sources {
 			flags, err := in.unitFlags(s)
 			if err != nil {
 				return nil, err
 			}
-			units = append(units, unit{s, p.object(s), flags})
+			p.units = append(p.units, unit{source: s, object: p.object(s), flags: flags})
 		}
 	}
-	file := p.file(in, units)
 	var err error
-	if p.portable, err = file.Text(); err != nil {
+	if p.portable, err = p.file(p.folder, p.units, p.libraries).Text(); err != nil {
 		return nil, err
 	}
-	machine := in.machine(buildID(p.portable, p.toolchain, in.digest))
-	file.Vars = append(machine, file.Vars...)
-	if p.ninja, err = file.Text(); err != nil {
-		return nil, err
+	p.id = key(p.portable, in.toolchain(), in.environment, in.digest)[:idLength]
+	for i := range p.units {
+		u := &p.units[i]
+		u.key = p.key(u.flags)
 	}
-	p.commands, err = compileCommands(in, units, file.Vars)
-	return p, err
+	return p, nil
 }
 
-// buildID tells a library from others that were built from other sources, with other flags or by other compilers.
-func buildID(texts ...string) string {
-	sum := sha256.Sum256([]byte(strings.Join(texts, "\x00")))
-	return hex.EncodeToString(sum[:8])
+// idLength is the number of hexadecimal digits in the build id, which tells a library from others that were built from
+// other sources, with other flags or by other compilers.
+const idLength = 16
+
+// key stands for a command line, the programs that it runs, and what these read from the environment. It does not say
+// where on this machine things are.
+func (p *plan) key(flags string) string {
+	nowhere := p.in
+	project := *p.in.project
+	project.Dir = "project"
+	nowhere.project, nowhere.env = &project, &pyenv.Env{TVMInclude: "tvm_ffi", JAXInclude: "jaxlib"}
+	tools := p.in.compiler.identity
+	if p.in.cuda != nil {
+		nowhere.cuda = &cuda{nvcc: "nvcc", libraries: "cudart"}
+		tools += p.in.cuda.identity
+	}
+	return key(tools, p.in.environment, fmt.Sprint(rules(p.in)), ninja.Expand(flags, append(nowhere.machine(p.id), p.in.flags()...)))
 }
 
 // path is a file of the build folder, relative to the project.
@@ -104,41 +111,52 @@ func (p *plan) add(name, exports string, sources []string) {
 	p.libraries = append(p.libraries, library{name, p.path(name), exports, sources})
 }
 
-// file describes the build to ninja. It runs in the project's folder, so that command lines, and with them the
-// library's bytes, do not depend on where the project lies.
-func (p *plan) file(in inputs, units []unit) *ninja.File {
-	stamp := []string{p.path("toolchain.txt")}
+// file describes to ninja how the given units are compiled and the given libraries linked. What is made lies below a
+// folder; objects that are not made lie in the build folder. Commands run in the project's folder, so that they, and with
+// them the library's bytes, do not depend on where the project lies.
+func (p *plan) file(folder string, units []unit, libraries []library) *ninja.File {
 	file := &ninja.File{
 		Comment: "Code generated by opcast from opcast.toml. DO NOT EDIT.",
-		Vars:    append([]ninja.Var{{Name: "builddir", Value: p.folder}}, in.flags()...),
-		Rules:   rules(in),
+		Vars:    append([]ninja.Var{{Name: "builddir", Value: folder}}, p.in.flags()...),
+		Rules:   rules(p.in),
 	}
+	made := map[string]string{}
 	for _, u := range units {
 		rule := "compile"
 		if isCUDA(u.source) {
 			rule = "nvcc"
 		}
+		made[u.object] = p.within(folder, u.object)
 		file.Builds = append(file.Builds, ninja.Build{
-			Outputs: []string{u.object}, Rule: rule, Inputs: []string{u.source}, Implicit: stamp,
+			Outputs: []string{made[u.object]}, Rule: rule, Inputs: []string{u.source},
 			Vars: []ninja.Var{{Name: "flags", Value: u.flags}},
 		})
 	}
-	for _, l := range p.libraries {
+	for _, l := range libraries {
 		var objects []string
 		for _, s := range l.sources {
-			objects = append(objects, p.object(s))
+			objects = append(objects, cmp.Or(made[p.object(s)], p.object(s)))
 		}
+		output := p.within(folder, l.output)
 		file.Builds = append(file.Builds, ninja.Build{
-			Outputs: []string{l.script()}, Rule: "exports", Vars: []ninja.Var{{Name: "prefix", Value: l.exports}},
+			Outputs: []string{script(output)}, Rule: "exports", Vars: []ninja.Var{{Name: "prefix", Value: l.exports}},
 		}, ninja.Build{
-			Outputs: []string{l.output}, Rule: "link", Inputs: objects,
-			Implicit: slices.Concat(stamp, []string{l.script()}, in.libraries),
-			Vars:     []ninja.Var{{Name: "flags", Value: in.linkFlags(l)}},
+			Outputs: []string{output}, Rule: "link", Inputs: objects,
+			Implicit: slices.Concat([]string{script(output)}, p.in.libraries),
+			Vars:     []ninja.Var{{Name: "flags", Value: p.in.linkFlags(l)}},
 		})
-		file.Defaults = append(file.Defaults, l.output)
+		file.Defaults = append(file.Defaults, output)
+	}
+	if len(libraries) == 0 {
+		for _, u := range units {
+			file.Defaults = append(file.Defaults, made[u.object])
+		}
 	}
 	return file
 }
+
+// within is where a file of the build folder lies in another folder.
+func (p *plan) within(folder, file string) string { return folder + strings.TrimPrefix(file, p.folder) }
 
 // rules are the commands of a build file; nvcc's stands only where it is needed.
 func rules(in inputs) []ninja.Rule {
@@ -161,61 +179,34 @@ func rules(in inputs) []ninja.Rule {
 		}},
 		ninja.Rule{Name: "link", Vars: []ninja.Var{
 			// A response file: thousands of objects would not fit a command line.
-			{Name: "command", Value: "$cxx -shared -o $out @$out.rsp $flags"},
+			{Name: "command", Value: "$cxx -shared -o $out @$out.rsp -Wl,--version-script=$out.map $flags"},
 			{Name: "rspfile", Value: "$out.rsp"},
 			{Name: "rspfile_content", Value: "$in_newline"},
 			{Name: "description", Value: "link $out"},
 		}})
 }
 
-// script is the path of the library's version script.
-func (l library) script() string { return l.output + ".map" }
-
-// toolchain is a text that changes when a compiler or a header package does. Everything depends on it, because an
-// older file that replaces a newer one would not look changed to ninja.
-func toolchain(in inputs) string {
-	lines := in.compiler.version + "\n"
-	if in.cuda != nil {
-		lines += in.cuda.version + "\n"
-	}
-	for _, d := range []string{"apache-tvm-ffi", "jaxlib"} {
-		lines += d + " " + in.env.Packages[d] + "\n"
-	}
-	return lines
-}
+// script is the path of the version script of a library.
+func script(library string) string { return library + ".map" }
 
 // compileCommands is the compilation database that editors read.
-func compileCommands(in inputs, units []unit, vars []ninja.Var) ([]byte, error) {
+func (p *plan) compileCommands() ([]byte, error) {
 	type entry struct {
 		Directory string `json:"directory"`
 		Command   string `json:"command"`
 		File      string `json:"file"`
 		Output    string `json:"output"`
 	}
-	entries := []entry{}
-	for _, u := range units {
+	entries, vars := []entry{}, append(p.in.machine(p.id), p.in.flags()...)
+	for _, u := range p.units {
 		compiler := "$cxx"
 		if isCUDA(u.source) {
 			compiler = "$nvcc"
 		}
 		command := fmt.Sprintf("%s %s -c %s -o %s", ninja.Expand(compiler, vars), ninja.Expand(u.flags, vars),
 			shellWords(u.source), shellWords(u.object))
-		entries = append(entries, entry{in.project.Dir, command, u.source, u.object})
+		entries = append(entries, entry{p.in.project.Dir, command, u.source, u.object})
 	}
-	return json.MarshalIndent(entries, "", "  ")
-}
-
-// write brings the plan's texts to disk; those that are right already keep their times.
-func (p *plan) write(dir string) error {
-	texts := map[string]string{
-		p.path("build.ninja"):         p.ninja,
-		p.path("toolchain.txt"):       p.toolchain,
-		"build/compile_commands.json": string(p.commands) + "\n",
-	}
-	for name, text := range texts {
-		if _, err := replace(filepath.Join(dir, filepath.FromSlash(name)), []byte(text)); err != nil {
-			return err
-		}
-	}
-	return nil
+	text, err := json.MarshalIndent(entries, "", "  ")
+	return append(text, '\n'), err
 }

@@ -1,10 +1,14 @@
 package build
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"path"
+
+	"github.com/opcast/opcast/internal/safefile"
 )
 
 // tree is the C++ part of a runtime: root is its include folder, sources are its units and cuda those of nvcc, all
@@ -40,45 +44,83 @@ func findRuntime(dir string, embedded fs.FS) (t tree, err error) {
 // LayRuntime puts opcast's runtime where the project's units look for it, unless the project has its own.
 func LayRuntime(dir string, embedded fs.FS) error {
 	t, err := findRuntime(dir, embedded)
-	if err != nil || t.root != laidOut {
-		return err
-	}
-	if err := layOut(local(dir, laidOut+"/opcast"), embedded); err != nil {
-		return fmt.Errorf("lay the runtime out: %w", err)
-	}
-	return nil
-}
-
-// layOut makes the folder hold the embedded files and nothing else. Files that are right already keep their times, so
-// that nothing is compiled again.
-func layOut(folder string, embedded fs.FS) error {
-	files, err := fs.Glob(embedded, "opcast/*")
 	if err != nil {
 		return err
+	}
+	return safefile.In(dir, func(root *os.Root) error { return layRuntime(root, t, embedded) })
+}
+
+// layRuntime makes the folder of the runtime hold the embedded files and nothing else.
+func layRuntime(root *os.Root, t tree, embedded fs.FS) error {
+	if t.root != laidOut {
+		return nil
+	}
+	write, remove, err := compareRuntime(root, embedded)
+	for _, name := range write {
+		content, err := fs.ReadFile(embedded, "opcast/"+path.Base(name))
+		if err != nil {
+			return err
+		}
+		if _, err := safefile.Write(root, name, content); err != nil {
+			return fmt.Errorf("lay the runtime out: %w", err)
+		}
+	}
+	for _, name := range remove {
+		if err := safefile.RemoveAll(root, name); err != nil {
+			return fmt.Errorf("lay the runtime out: %w", err)
+		}
+	}
+	return err
+}
+
+// StaleRuntime lists the files of the runtime that differ from the embedded ones, are missing or left over. A runtime that
+// was not laid out yet has none.
+func StaleRuntime(dir string, embedded fs.FS) (stale []string, err error) {
+	t, err := findRuntime(dir, embedded)
+	if err != nil || t.root != laidOut {
+		return nil, err
+	}
+	err = safefile.In(dir, func(root *os.Root) error {
+		if _, err := root.Stat(laidOut); err != nil {
+			return nil //nolint:nilerr // there is none, or none that can be read
+		}
+		write, remove, err := compareRuntime(root, embedded)
+		stale = append(write, remove...)
+		return err
+	})
+	return stale, err
+}
+
+// compareRuntime lists the files that have to be written and those that have to go.
+func compareRuntime(root *os.Root, embedded fs.FS) (write, remove []string, err error) {
+	files, err := fs.Glob(embedded, "opcast/*")
+	if err != nil {
+		return nil, nil, err
 	}
 	wanted := map[string]bool{}
 	for _, name := range files {
 		content, err := fs.ReadFile(embedded, name)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
-		target := filepath.Join(folder, filepath.Base(name))
-		if _, err := replace(target, content); err != nil {
-			return err
-		}
+		target := laidOut + "/" + name
 		wanted[target] = true
-	}
-	present, err := filepath.Glob(filepath.Join(folder, "*"))
-	if err != nil {
-		return err
-	}
-	for _, path := range present {
-		if wanted[path] {
-			continue
+		info, err := root.Lstat(target)
+		if err == nil && info.Mode().IsRegular() {
+			if old, err := root.ReadFile(target); err == nil && bytes.Equal(old, content) {
+				continue
+			}
 		}
-		if err := os.RemoveAll(path); err != nil {
-			return err
+		write = append(write, target)
+	}
+	present, err := fs.ReadDir(root.FS(), laidOut+"/opcast")
+	for _, entry := range present {
+		if name := laidOut + "/opcast/" + entry.Name(); !wanted[name] {
+			remove = append(remove, name)
 		}
 	}
-	return nil
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return write, remove, err
 }

@@ -7,10 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/opcast/opcast/internal/opdef/manifest"
 )
 
 // cppSuffixes are the source files that the C++ compiler takes.
@@ -69,20 +70,9 @@ func (in inputs) folders() []string {
 	return slices.Compact(list)
 }
 
-// linked are the files of the project, libraries and objects, that link names beside its options.
-func (in inputs) linked() (files []string) {
-	for _, word := range in.project.Manifest.Link {
-		if filepath.IsLocal(filepath.FromSlash(word)) && isRegular(local(in.project.Dir, word)) {
-			files = append(files, path.Clean(word))
-		}
-	}
-	slices.Sort(files)
-	return slices.Compact(files)
-}
-
-// files are what decides a library's bytes: the sources and headers in the folders, and what is linked.
+// files are what decides a library's bytes: the manifest, the sources and headers in the folders, and what is linked.
 func (in inputs) files() ([]string, error) {
-	files := in.linked()
+	files := append(in.linked(), manifest.File)
 	for _, folder := range in.folders() {
 		found, err := glob(in.project.Dir, path.Join(folder, "**"))
 		if err != nil {

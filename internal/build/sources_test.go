@@ -85,7 +85,7 @@ func TestFindRuntime(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(tree{})); diff != "" || err != nil {
 		t.Errorf("embedded: %v (-want +got):\n%s", err, diff)
 	}
-	if err := layOut(filepath.Dir(gone), embedded); err != nil {
+	if err := LayRuntime(dir, embedded); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(gone); err == nil {

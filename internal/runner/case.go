@@ -8,6 +8,7 @@ package runner
 import (
 	"bytes"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/internal/safefile"
 )
 
 // Role says what a call does with an array.
@@ -77,10 +79,13 @@ func (c *Call) Write(dir string) (string, error) {
 			data.Write(array.Bytes())
 		}
 	}
-	for name, content := range map[string][]byte{caseFile: []byte(text.String()), inputsFile: data.Bytes()} {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
-			return "", fmt.Errorf("write the case: %w", err)
-		}
+	err := safefile.In(dir, func(root *os.Root) error {
+		_, first := safefile.Write(root, caseFile, []byte(text.String()))
+		_, second := safefile.Write(root, inputsFile, data.Bytes())
+		return errors.Join(first, second, safefile.Remove(root, resultsFile))
+	})
+	if err != nil {
+		return "", fmt.Errorf("write the case: %w", err)
 	}
 	return filepath.Join(dir, caseFile), nil
 }

@@ -79,6 +79,15 @@ func RemoveAll(root *os.Root, name string) error {
 	return nil
 }
 
+// OpenFile opens a file below root, as os.OpenFile does.
+func OpenFile(root *os.Root, name string, flag int, mode fs.FileMode) (*os.File, error) {
+	file, err := root.OpenFile(name, flag, mode)
+	if err != nil {
+		return nil, explain(root, "open", name, err)
+	}
+	return file, nil
+}
+
 // Read returns the content of a file below root.
 func Read(root *os.Root, name string) ([]byte, error) {
 	content, err := root.ReadFile(name)

@@ -17,9 +17,9 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from . import _cache, _tools
+from . import _cache, _content, _tools
 
 _NAME = (__package__ or "").removesuffix("_backend")
 _HOME = Path(__file__).parent
@@ -90,27 +90,31 @@ class _Recipe(NamedTuple):
                 return root
         return None
 
-    def machine(self, project: Path, build_id: str) -> tuple[str, str]:
-        """Return the missing variables, and what tells the tools behind them from any other."""
+    def toolchain(self) -> str:
+        """Return what tells the programs and packages that a build uses from any others."""
+        text = self.cxx.identity + (self.cuda[0].identity if self.cuda else "")
+        packages = ("apache-tvm-ffi", "jaxlib")
+        return text + "".join(f"{name} {_tools.version(name)}\n" for name in packages)
+
+    def machine(self, project: Path, build_id: str, sources: str) -> str:
+        """Return the variables that a recipe lacks."""
         gnu = [] if self.cxx.clang else shlex.split(self.variable("gnu_flags"))
         values: dict[str, list[str]] = {
             "cxx": self.cxx.words,
             "cxx_flags": gnu,
             "project": [str(project)],
             "build_id": [build_id],
+            "sources": [sources],
         }
-        identity = self.cxx.identity
-        for module, distribution in (("tvm_ffi", "apache-tvm-ffi"), ("jaxlib", "jaxlib")):
-            if found := _tools.headers(module, distribution):
-                values[module] = [str(found[0])]
-                identity += found[1]
+        for module in ("tvm_ffi", "jaxlib"):
+            if found := _tools.headers(module):
+                values[module] = [str(found)]
         if self.cuda:
             values["nvcc"] = self.cuda[0].words
             values["nvcc_flags"] = self.cxx.host(gnu)
             values["cudart"] = [str(self.cuda[1])]
-            identity += self.cuda[0].identity
         lines = [f"{name} = {shlex.join(v).replace('$', '$$')}\n" for name, v in values.items()]
-        return "".join(lines), identity
+        return "".join(lines)
 
 
 def _recipe() -> _Recipe:
@@ -133,25 +137,31 @@ class _Build:
         self.folders = shlex.split(recipe.variable("folders"))
         self.suffixes = set(shlex.split(recipe.variable("suffixes")))
         self.linked = shlex.split(recipe.variable("linked"))
-        self.key = self.digest()
+        self.sources = self.digest()
+        self.key = self.build_key()
         self.cache = _cache.folder(_NAME)
-        self.entry = self.cache / self.key
+        self.entry = self.cache / f"{self.key[:32]}-{name}"
+
+    def build_key(self) -> str:
+        """Return the key of what is built, as ``opcast build`` has it."""
+        variables = _tools.variables(shlex.split(self.recipe.variable("environment")))
+        sum_ = hashlib.sha256()
+        for text in (self.recipe.text, self.recipe.toolchain(), variables, self.sources):
+            encoded = text.encode(errors="surrogateescape")
+            sum_.update(f"{len(encoded)}\n".encode() + encoded)
+        return sum_.hexdigest()
 
     def digest(self) -> str:
-        """Return the key: sources and headers, what is linked, recipe and tools."""
+        """Return the digest of all files that decide what the library is."""
         sum_ = hashlib.sha256()
-        _, tools = self.recipe.machine(Path(), "")
-        for text in (self.name, self.recipe.text, tools, _tools.variables()):
-            sum_.update(f"{len(text)}\n{text}".encode())
-        for path in [*self.sources(), *self.linked]:
+        for path in self.files():
             content = (self.root / path).read_bytes()
-            sum_.update(f"{path} {len(content)}\n".encode())
-            sum_.update(content)
-        return sum_.hexdigest()[:32]
+            sum_.update(f"{path} {len(content)}\n".encode(errors="surrogateescape") + content)
+        return sum_.hexdigest()
 
-    def sources(self) -> list[str]:
-        """Return the sources and headers, relative to the root."""
-        found: set[str] = set()  # one folder may hold another
+    def files(self) -> list[str]:
+        """Return the manifest, sources, headers and what is linked, relative to the root."""
+        found = {"opcast.toml", *self.linked}  # one folder may hold another
         for folder in self.folders:
             for parent, folders, files in os.walk(self.root / folder):
                 carried = {"source"} if Path(parent) == _HOME else set[str]()
@@ -167,8 +177,10 @@ class _Build:
         """Return the library, or None if its sources changed while it was built."""
         if not self.valid():
             waiting = f"waiting for another process that builds {self.name}"
-            with _cache.locked(self.cache / f"{self.key}.lock", lambda: _say(waiting)):
-                if not self.valid() and not self.build():
+            with _cache.locked(
+                self.cache / f"{self.entry.name}.lock", lambda: _say(waiting)
+            ) as lock:
+                if not self.valid() and not self.build(lock):
                     return None
         return self.entry / self.name
 
@@ -176,26 +188,34 @@ class _Build:
         """Say whether the entry is whole and the headers beyond the sources are as they were."""
         try:
             files = json.loads((self.entry / "headers.json").read_text())
-            return (self.entry / self.name).is_file() and files == _states(files)
-        except (OSError, ValueError):
+            library = files.pop(self.name)
+            return _content.digest(self.entry / self.name) == library and files == _content.states(
+                files
+            )
+        except (OSError, ValueError, KeyError, AttributeError):
             return False
 
-    def build(self) -> bool:
+    def build(self, lock: int) -> bool:
         """Compile in a folder of its own and put the result in place in one step."""
-        _cache.sweep(self.cache, self.key)
-        work = Path(tempfile.mkdtemp(prefix=f".{self.key}-", dir=self.cache))
+        _cache.sweep(self.cache, self.entry.name)
+        work = Path(tempfile.mkdtemp(prefix=f".{self.entry.name}-", dir=self.cache))
         try:
-            begin = time.time_ns()
-            headers = self.compile(work)
-            states = _states(headers)
-            end = time.time_ns()
-            touched = any(state and begin <= state[1] <= end for state in states.values())
-            if touched or self.digest() != self.key:
+            # File systems count in steps of milliseconds; the step of the last edit shall be over.
+            time.sleep(0.01)
+            stamp = work / "stamp"
+            stamp.touch()
+            headers = self.compile(work, lock)
+            states = _content.states(headers)
+            touched = any(_content.changed(path) >= _content.changed(stamp) for path in headers)
+            if touched or self.digest() != self.sources:
                 return False
             done = work / "done"
             done.mkdir()
-            (work / "build" / "release" / self.name).rename(done / self.name)
+            library = work / "build" / "release" / self.name
+            states[self.name] = _content.digest(library)
+            library.rename(done / self.name)
             (done / "headers.json").write_text(json.dumps(states))
+            _cache.sync(done)
             if self.entry.exists():
                 self.entry.rename(work / "old")
             done.rename(self.entry)
@@ -210,8 +230,8 @@ class _Build:
             names += [path.name for path in self.root.iterdir() if _searched(path.name)]
         return sorted({*names} - {"."})
 
-    def compile(self, work: Path) -> list[str]:
-        """Run ninja and return the headers that it read beyond the sources."""
+    def compile(self, work: Path, lock: int) -> list[str]:
+        """Run ninja and return the files beyond the sources that were read."""
         for name in self.links():
             link = work / name
             if not link.exists():  # else it lies in a folder that is linked already
@@ -219,19 +239,21 @@ class _Build:
                 link.symlink_to(self.root / name)
         out = work / "build" / "release"
         out.mkdir(parents=True, exist_ok=True)
-        (out / "toolchain.txt").write_text("")
-        variables, _ = self.recipe.machine(work, self.key[:16])
+        variables = self.recipe.machine(work, self.key[:16], self.sources)
         (out / "build.ninja").write_text(variables + self.recipe.text)
         devices = "cpu and cuda" if self.recipe.cuda else "cpu"
         words = [_tools.ninja(), "-f", "build/release/build.ninja"]
-        _run_ninja([*words, f"build/release/{self.name}"], work, f"{self.name} for {devices}")
+        target = f"build/release/{self.name}"
+        _run_ninja([*words, target], work, f"{self.name} for {devices}", lock)
         deps = subprocess.run(
             [*words, "-t", "deps"], cwd=work, check=True, capture_output=True, text=True
         )
         read = {line[4:] for line in deps.stdout.splitlines() if line.startswith("    ")}
-        covered = set(self.sources())
+        covered = set(self.files())
         beyond = {path for path in map(os.path.normpath, read) if path not in covered}
-        return sorted(path if path.startswith("/") else str(self.root / path) for path in beyond)
+        link = shlex.split(self.recipe.variable("link_words"))
+        libraries = _tools.outside_libraries(self.recipe.cxx, link, self.root)
+        return sorted({*(str(self.root / path) for path in beyond), *libraries})
 
 
 def _searched(name: str) -> bool:
@@ -239,20 +261,11 @@ def _searched(name: str) -> bool:
     return not name.startswith(".") and name not in {"build", "dist"}
 
 
-def _states(paths: Any) -> dict[str, list[int] | None]:
-    """Return size and age of files."""
-    states: dict[str, list[int] | None] = {}
-    for path in paths:
-        try:
-            state = Path(path).stat()
-            states[path] = [state.st_size, state.st_mtime_ns]
-        except OSError:
-            states[path] = None
-    return states
+def _run_ninja(words: list[str], folder: Path, what: str, lock: int) -> None:
+    """Build with a line on stderr about the progress; what the compilers say ends in the error.
 
-
-def _run_ninja(words: list[str], folder: Path, what: str) -> None:
-    """Build with a line on stderr about the progress; what the compilers say ends in the error."""
+    Compilers hold the lock, too: should this process be killed, nobody builds beside them.
+    """
     begin = time.monotonic()
     _say(f"building {what}")
     live = sys.stderr is not None and sys.stderr.isatty()
@@ -261,6 +274,7 @@ def _run_ninja(words: list[str], folder: Path, what: str) -> None:
     with subprocess.Popen(
         words, cwd=folder, env=environment, text=True, errors="replace",
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        pass_fds=(lock,),
     ) as ninja:  # fmt: skip
         try:
             for line in ninja.stdout or ():

@@ -39,8 +39,8 @@ def folder(name: str) -> Path:
 
 
 @contextlib.contextmanager
-def locked(path: Path, waiting: Callable[[], None]) -> Generator[None]:
-    """Keep other processes out; the lock ends with the process.
+def locked(path: Path, waiting: Callable[[], None]) -> Generator[int]:
+    """Keep other processes out; the lock ends with the process and what inherits it.
 
     Parameters
     ----------
@@ -62,9 +62,21 @@ def locked(path: Path, waiting: Callable[[], None]) -> Generator[None]:
                     begin = None
                     waiting()
                 time.sleep(0.05)
-        yield
+        yield lock
     finally:
+        # Also where a program that inherited it goes on: a compiler's cache may keep a server.
+        fcntl.flock(lock, fcntl.LOCK_UN)
         os.close(lock)
+
+
+def sync(folder: Path) -> None:
+    """Wait until the files of a folder are on the disk."""
+    for path in folder.iterdir():
+        file = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(file)
+        finally:
+            os.close(file)
 
 
 def sweep(cache: Path, key: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import re
@@ -14,11 +15,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-# What the compilers read from the environment, so that it decides what they make.
-_VARIABLES = (
-    *("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH"),
-    *("GCC_EXEC_PREFIX", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN"),
-)
 _LAUNCHERS = ("ccache", "distcc", "sccache")
 
 
@@ -42,17 +38,33 @@ class Compiler(NamedTuple):
         return ["-ccbin", words[0], *handed]
 
 
-def _identity(words: list[str]) -> str:
-    """Return the version of a program, and the size and age of its file."""
+def _ask(words: list[str]) -> str:
+    """Return what a program prints."""
     answer = subprocess.run(
-        [*words, "--version"], check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL
+        words, check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL
     )
-    lines = [answer.stdout]
-    for word in words:
-        if found := shutil.which(word):
-            state = Path(found).resolve().stat()
-            lines.append(f"{Path(found).resolve()} {state.st_size} {state.st_mtime_ns}\n")
-    return "".join(lines)
+    return answer.stdout
+
+
+def _identity(words: list[str]) -> str:
+    """Return what tells a program with options from any other, as ``opcast build`` has it."""
+    text = _ask([*words, "--version"]) + "\n".join(words[1:]) + "\n"
+    return text + "".join(map(_program_digest, words))
+
+
+def _compiler_identity(words: list[str]) -> str:
+    """Return what tells a C++ compiler from any other: its driver can name the program behind it."""
+    text = _identity(words)
+    try:
+        return text + _program_digest(_ask([*words, "-print-prog-name=cc1plus"]).strip())
+    except subprocess.CalledProcessError:
+        return text  # not every compiler consists of such parts
+
+
+def _program_digest(word: str) -> str:
+    """Return a line with the digest of a program on PATH, or nothing for any other word."""
+    found = shutil.which(word) if word else None
+    return f"{hashlib.sha256(Path(found).read_bytes()).hexdigest()}\n" if found else ""
 
 
 def cpp_compiler() -> Compiler:
@@ -63,7 +75,7 @@ def cpp_compiler() -> Compiler:
         raise ImportError(f"no C++ compiler: $CXX is {os.environ['CXX']}: {error}") from None
     for words in [named] if named else [["c++"], ["g++"], ["clang++"]]:
         if shutil.which(words[0]):
-            return Compiler(words, _identity(words))
+            return Compiler(words, _compiler_identity(words))
     tried = f"$CXX names {named[0]}" if named else "none of c++, g++ and clang++ is on PATH"
     raise ImportError(f"no C++ compiler: {tried}")
 
@@ -97,13 +109,54 @@ def _wheel(*parts: str) -> str:
     )
 
 
-def headers(module: str, distribution: str) -> tuple[Path, str] | None:
-    """Return the header folder of an installed package and what tells it from any other."""
+def headers(module: str) -> Path | None:
+    """Return the header folder of an installed package."""
     spec = find_spec(module)
     for root in (spec and spec.submodule_search_locations) or []:
         if (folder := Path(root, "include")).is_dir():
-            return folder, f"{distribution} {metadata.version(distribution)} {folder}\n"
+            return folder
     return None
+
+
+def version(distribution: str) -> str:
+    """Return the version of an installed package, or ""."""
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def outside_libraries(cxx: Compiler, link: list[str], root: Path) -> list[str]:
+    """Return the files beyond the sources that the linker's words name.
+
+    Parameters
+    ----------
+    cxx
+        Who links, and knows where the system's libraries are.
+    link
+        The words.
+    root
+        The folder from which relative paths count.
+
+    """
+    folders = [root / word[2:] for word in link if word.startswith("-L") and word != "-L"]
+    found = {word for word in link if Path(word).is_absolute() and Path(word).is_file()}
+    for word in link:
+        if word.startswith("-l") and word != "-l":
+            found |= _library(cxx, folders, word[2:])
+    return sorted(found)
+
+
+def _library(cxx: Compiler, folders: list[Path], name: str) -> set[str]:
+    """Return the file of a library that lies in one of the folders or where the compiler says."""
+    for file in (f"lib{name}.so", f"lib{name}.a"):
+        for folder in folders:
+            if (folder / file).is_file():
+                return {str(folder / file)}
+        answer = _ask([*cxx.words, f"-print-file-name={file}"]).strip()
+        if Path(answer).is_absolute() and Path(answer).is_file():
+            return {os.path.normpath(answer)}
+    return set()
 
 
 def ninja() -> str:
@@ -115,6 +168,6 @@ def ninja() -> str:
     return found
 
 
-def variables() -> str:
+def variables(names: list[str]) -> str:
     """Return what the environment tells the compilers."""
-    return "".join(f"{name}={os.environ.get(name, '')}\n" for name in _VARIABLES)
+    return "".join(f"{name}={os.environ.get(name, '')}\n" for name in names)

@@ -48,11 +48,11 @@ func (a *app) pack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	unlock, err := build.Lock(ctx, project.Dir, a.stderr)
+	lock, err := build.LockProject(ctx, project.Dir, a.stderr)
 	if err != nil {
 		return err
 	}
-	defer unlock()
+	defer lock.Release()
 	if _, err := a.generate(project); err != nil {
 		return err
 	}
@@ -122,15 +122,15 @@ func (a *app) build(ctx context.Context, python string, o build.Options) error {
 
 // compile generates and builds in the environment of o; nothing but mistakes and the compiler's words are printed.
 func (a *app) compile(ctx context.Context, project *opdef.Project, o build.Options) (*build.Result, error) {
-	unlock, err := build.Lock(ctx, project.Dir, a.stderr)
+	lock, err := build.LockProject(ctx, project.Dir, a.stderr)
 	if err != nil {
 		return nil, err
 	}
-	defer unlock()
+	defer lock.Release()
 	if _, err := a.generate(project); err != nil {
 		return nil, err
 	}
-	o.Project, o.Runtime, o.Getenv, o.Log = project, backend.FS, os.Getenv, a.stderr
+	o.Project, o.Runtime, o.Lock, o.Getenv, o.Log = project, backend.FS, lock, os.Getenv, a.stderr
 	result, findings, err := build.Run(ctx, o)
 	if err != nil {
 		return nil, machineError(err)

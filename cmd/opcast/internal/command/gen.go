@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -19,7 +20,7 @@ func newGenCmd(a *app) *cobra.Command {
 		Use:   "gen",
 		Short: "Generate the backend, the adaptors and the pages from the definitions",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := a.load()
 			if err != nil {
 				return err
@@ -27,7 +28,7 @@ func newGenCmd(a *app) *cobra.Command {
 			if check {
 				return a.checkGenerated(p)
 			}
-			n, err := a.generate(p)
+			n, err := a.generateAlone(cmd.Context(), p)
 			if err == nil {
 				_, err = fmt.Fprintf(a.stdout, "%s changed\n", count(n, "file"))
 			}
@@ -45,6 +46,16 @@ func (a *app) changes(p *opdef.Project) (*gen.Changes, error) {
 		return nil, err
 	}
 	return changes, a.findings(diags)
+}
+
+// generateAlone generates while no other process builds or generates in the project's folder.
+func (a *app) generateAlone(ctx context.Context, p *opdef.Project) (int, error) {
+	lock, err := build.LockProject(ctx, p.Dir, a.stderr)
+	if err != nil {
+		return 0, err
+	}
+	defer lock.Release()
+	return a.generate(p)
 }
 
 // generate brings the project's generated files and its runtime up to date and returns how many of the former changed.
@@ -65,12 +76,19 @@ func (a *app) checkGenerated(p *opdef.Project) error {
 	if err := changes.Close(); err != nil {
 		return fmt.Errorf("close project: %w", err)
 	}
-	if changes.Empty() {
+	runtime, err := build.StaleRuntime(p.Dir, backend.FS)
+	if err != nil {
+		return err
+	}
+	if changes.Empty() && len(runtime) == 0 {
 		_, err := fmt.Fprintln(a.stdout, "generated files are up to date")
 		return err
 	}
 	for _, f := range changes.Write {
-		if _, err := fmt.Fprintf(a.stderr, "%s: stale\n", f.Path); err != nil {
+		runtime = append(runtime, f.Path)
+	}
+	for _, path := range runtime {
+		if _, err := fmt.Fprintf(a.stderr, "%s: stale\n", path); err != nil {
 			return err
 		}
 	}

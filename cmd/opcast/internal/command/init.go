@@ -2,6 +2,7 @@ package command
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/opdef/names"
+	"github.com/opcast/opcast/internal/safefile"
 	"github.com/spf13/cobra"
 )
 
@@ -61,10 +63,11 @@ func (a *app) initProject(dir, name string) error {
 	if err := a.create(abs, files, struct{ Name string }{name}); err != nil {
 		return err
 	}
-	for _, folder := range []string{"opdefs", "csrc/cpu"} {
-		if err := os.MkdirAll(filepath.Join(abs, filepath.FromSlash(folder)), 0o755); err != nil {
-			return fmt.Errorf("make folder: %w", err)
-		}
+	err = safefile.In(abs, func(root *os.Root) error {
+		return errors.Join(safefile.MkdirAll(root, "opdefs"), safefile.MkdirAll(root, "csrc/cpu"))
+	})
+	if err != nil {
+		return err
 	}
 	next := "opcast new OP"
 	if dir != "." {

@@ -59,7 +59,7 @@ func (a *app) mutants(ctx context.Context, ops []string, flags *mutantsFlags) er
 		Project: p, Python: env.Python, Native: a.nativeCommand(), Ops: ops, Adaptors: flags.adaptors, Seed: flags.seed,
 		Mutants: flags.selected, Out: a.stdout, Verbose: flags.verbose,
 		ReportDir: filepath.Join(p.Dir, "build", "mutants"), Markdown: flags.markdown,
-		Build: func(ctx context.Context, dir string) error { return a.buildCopy(ctx, env, p.Dir, dir) },
+		Build: func(ctx context.Context, dir string) error { return a.buildCopy(ctx, env, dir) },
 	})
 	if errors.Is(err, mutants.ErrSurvived) {
 		return ExitError{Code: exitFindings, Err: err}
@@ -68,7 +68,7 @@ func (a *app) mutants(ctx context.Context, ops []string, flags *mutantsFlags) er
 }
 
 // buildCopy compiles a copy of the project in a folder, as it is.
-func (a *app) buildCopy(ctx context.Context, env *pyenv.Env, origin, dir string) error {
+func (a *app) buildCopy(ctx context.Context, env *pyenv.Env, dir string) error {
 	project, findings, err := opdef.Load(dir)
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (a *app) buildCopy(ctx context.Context, env *pyenv.Env, origin, dir string)
 		return err
 	}
 	_, findings, err = build.Run(ctx, build.Options{
-		Project: project, Env: env, Runtime: backend.FS, Getenv: os.Getenv, Log: a.stderr, Quiet: true, CopyOf: origin,
+		Project: project, Env: env, Runtime: backend.FS, Getenv: os.Getenv, Log: a.stderr, Unlinked: true,
 	})
 	if err != nil {
 		return machineError(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/opdef/names"
+	"github.com/opcast/opcast/internal/safefile"
 	"github.com/spf13/cobra"
 )
 
@@ -100,7 +101,7 @@ func (a *app) create(dir string, files map[string]string, data any) error {
 		return ExitError{Code: exitUsage, Err: fmt.Errorf("nothing written: %s exists already", strings.Join(taken, ", "))}
 	}
 	for _, name := range paths {
-		if err := writeTemplate(filepath.Join(dir, filepath.FromSlash(name)), files[name], data); err != nil {
+		if err := writeTemplate(dir, name, files[name], data); err != nil {
 			return err
 		}
 		if _, err := fmt.Fprintln(a.stdout, "wrote", name); err != nil {
@@ -110,20 +111,21 @@ func (a *app) create(dir string, files map[string]string, data any) error {
 	return nil
 }
 
-func writeTemplate(file, text string, data any) error {
-	t, err := template.New(filepath.Base(file)).Option("missingkey=error").Parse(text)
+// writeTemplate writes a file below dir, and none outside.
+func writeTemplate(dir, file, text string, data any) error {
+	t, err := template.New(file).Option("missingkey=error").Parse(text)
 	if err != nil {
 		return fmt.Errorf("parse template: %w", err)
 	}
 	var out bytes.Buffer
 	if err := t.Execute(&out, data); err != nil {
-		return fmt.Errorf("render %s: %w", filepath.Base(file), err)
+		return fmt.Errorf("render %s: %w", file, err)
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("make folder: %w", err)
 	}
-	if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil {
-		return fmt.Errorf("write file: %w", err)
-	}
-	return nil
+	return safefile.In(dir, func(root *os.Root) error {
+		_, err := safefile.Write(root, file, out.Bytes())
+		return err
+	})
 }

@@ -119,7 +119,7 @@ func (a *app) prepare(ctx context.Context, p *opdef.Project, op *opdef.Op, words
 		return nil, err
 	}
 	debug := flags.debug || flags.tool == "gdb" || flags.tool == "valgrind"
-	result, err := a.compile(ctx, p, build.Options{Env: r.env, Debug: debug, Quiet: true})
+	result, err := a.compile(ctx, p, build.Options{Env: r.env, Debug: debug})
 	if err != nil {
 		return nil, err
 	}
@@ -140,15 +140,13 @@ type run struct {
 }
 
 func (r *run) do(ctx context.Context) error {
-	dir := filepath.Join(r.project.Dir, "build", "run", r.op.Name)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("folder of the case: %w", err)
-	}
-	unlock, err := build.LockFile(ctx, filepath.Join(dir, ".lock"), "another opcast run of "+r.op.Name, r.stderr)
+	folder := "build/run/" + r.op.Name
+	lock, err := build.LockFile(ctx, r.project.Dir, folder+"/.lock", "another opcast run of "+r.op.Name, r.stderr)
 	if err != nil {
 		return err
 	}
-	defer unlock()
+	defer lock.Release()
+	dir := filepath.Join(r.project.Dir, filepath.FromSlash(folder)) // which the lock has made
 	call, err := r.call()
 	if err != nil {
 		return err

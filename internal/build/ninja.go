@@ -1,0 +1,69 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// errFailed is all there is to say after ninja and the compiler have spoken.
+var errFailed = errors.New("build failed")
+
+// runNinja runs a build file from the project's folder. What ninja starts cannot outlive the lock of the build: it ends
+// with this process, and until it has ended it holds the lock, too.
+func runNinja(ctx context.Context, o Options, program, file string) error {
+	args := []string{"-f", file}
+	if o.Verbose {
+		args = append(args, "-v")
+	}
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = o.Project.Dir, o.Log, o.Log
+	if o.Lock != nil {
+		cmd.ExtraFiles = []*os.File{o.Lock.file}
+	}
+	// The signal comes when the thread ends that started ninja, so that thread must live as long.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGINT}
+	// An interrupt lets ninja end its compilers.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second
+	var exit *exec.ExitError
+	if err := cmd.Run(); errors.As(err, &exit) && ctx.Err() == nil {
+		return errFailed
+	} else if err != nil {
+		return fmt.Errorf("run ninja: %w", err)
+	}
+	return nil
+}
+
+// readDependencies returns, for each object that ninja made, the files that were read for it.
+func readDependencies(ctx context.Context, dir, program, file string) (map[string][]string, error) {
+	cmd := exec.CommandContext(ctx, program, "-f", file, "-t", "deps")
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("ask ninja what was compiled: %w", err)
+	}
+	reads, object := map[string][]string{}, ""
+	for _, line := range strings.Split(string(out), "\n") {
+		read, indented := strings.CutPrefix(line, "    ")
+		switch {
+		case indented && object != "":
+			reads[object] = append(reads[object], path.Clean(read))
+		case !indented:
+			object, _, _ = strings.Cut(line, ": #deps ")
+			if !strings.HasSuffix(line, "(VALID)") {
+				object = "" // it did not become complete
+			}
+		}
+	}
+	return reads, nil
+}

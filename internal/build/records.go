@@ -1,0 +1,94 @@
+package build
+
+import (
+	"encoding/json"
+	"os"
+	"path"
+	"slices"
+
+	"github.com/opcast/opcast/internal/safefile"
+)
+
+// record says what a file was made from. The file is used again only if all of that, and the file, are the same.
+type record struct {
+	// Key stands for the command.
+	Key string `json:"key"`
+	// SHA256 is the digest of what came out.
+	SHA256 string `json:"sha256"`
+	// Reads maps the names of the files that the compiler read to their digests.
+	Reads map[string]string `json:"reads"`
+	// Namesakes are the headers of the project that have the name of one that was read. One more could take its place.
+	Namesakes []string `json:"namesakes,omitempty"`
+}
+
+// records are those of all objects and libraries in a build folder, by their paths.
+type records map[string]record
+
+// recordsFile lies in the build folder.
+const recordsFile = "records.json"
+
+// readRecords returns no records if they cannot be read: what has no record is made again.
+func readRecords(root *os.Root, folder string) records {
+	all := records{}
+	text, err := root.ReadFile(path.Join(folder, recordsFile))
+	if err != nil || json.Unmarshal(text, &all) != nil {
+		return records{}
+	}
+	return all
+}
+
+func (r records) write(root *os.Root, folder string) error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = safefile.Write(root, path.Join(folder, recordsFile), append(text, '\n'))
+	return err
+}
+
+// fresh says whether a file is what its command would make now.
+func (r records) fresh(file, key string, look *look) (bool, error) {
+	made, ok := r[file]
+	if !ok || made.Key != key {
+		return false, nil
+	}
+	if digest, err := look.of(local(look.place.project, file)); err != nil || digest != made.SHA256 {
+		return false, err
+	}
+	for name, want := range made.Reads {
+		if digest, err := look.of(look.place.file(name)); err != nil || digest != want {
+			return false, err
+		}
+	}
+	return slices.Equal(made.Namesakes, look.namesakes(made.Reads)), nil
+}
+
+// look is what is known of files at one time.
+type look struct {
+	digests
+	place place
+	// headers are those of the project, by their names without folders.
+	headers map[string][]string
+}
+
+func newLook(in inputs) (*look, error) {
+	l := &look{digests: digests{}, place: place{in.project.Dir, in.env.Site}, headers: map[string][]string{}}
+	files, err := in.files()
+	for _, f := range files {
+		l.headers[path.Base(f)] = append(l.headers[path.Base(f)], f)
+	}
+	return l, err
+}
+
+// namesakes are the project's headers that have the name of one of the files, and are none of them.
+func (l *look) namesakes(reads map[string]string) (names []string) {
+	for name := range reads {
+		for _, h := range l.headers[path.Base(name)] {
+			if _, read := reads[h]; !read {
+				names = append(names, h)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
