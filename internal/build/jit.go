@@ -25,7 +25,7 @@ type Recipe struct {
 // names it. The generated files are given by their paths. A project without sources has no recipe yet.
 func Recipes(project *opdef.Project, embedded fs.FS, generated []string) ([]Recipe, error) {
 	// The machine of a recipe is nobody's.
-	in := inputs{project: project, env: &pyenv.Env{}, compiler: compiler{words: []string{"c++"}}}
+	in := inputs{project: project, embedded: embedded, env: &pyenv.Env{}, compiler: compiler{words: []string{"c++"}}}
 	recipes, err := addRecipe(nil, "cpu", in, embedded, generated)
 	if err == nil && slices.Contains(project.Manifest.Devices, "cuda") {
 		in.cuda = &cuda{}
@@ -55,7 +55,7 @@ const packedFolder = "source"
 // and takes the libraries out of the packages. It returns the number of files. All is read before anything is replaced, and
 // nothing is read outside of the project: who installs the package would get it.
 func Pack(project *opdef.Project, embedded fs.FS) (int, error) {
-	in := inputs{project: project}
+	in := inputs{project: project, embedded: embedded}
 	var err error
 	if in.runtime, err = findRuntime(project.Dir, embedded); err != nil {
 		return 0, err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -22,6 +23,8 @@ type inputs struct {
 	cuda    *cuda
 	debug   bool
 	runtime tree
+	// embedded holds opcast's own runtime.
+	embedded fs.FS
 	// kernels are the author's units, backend those of the runtime and of the generator, jax those of the handler
 	// library, which is not built when there are none.
 	kernels, backend, jax []string

@@ -73,7 +73,19 @@ func (in inputs) folders() []string {
 // files are what decides a library's bytes: the manifest, the sources and headers in the folders, and what is linked.
 func (in inputs) files() ([]string, error) {
 	files := append(in.linked(), manifest.File)
+	if in.runtime.root == laidOut { // which need not be laid out yet
+		names, err := fs.Glob(in.embedded, "opcast/*")
+		if err != nil {
+			return nil, fmt.Errorf("find the runtime: %w", err)
+		}
+		for _, name := range names {
+			files = append(files, laidOut+"/"+name)
+		}
+	}
 	for _, folder := range in.folders() {
+		if folder == laidOut+"/opcast" {
+			continue
+		}
 		found, err := glob(in.project.Dir, path.Join(folder, "**"))
 		if err != nil {
 			return nil, err
@@ -92,13 +104,21 @@ func (in inputs) sum() (string, error) {
 	}
 	sum := sha256.New()
 	for _, f := range files {
-		text, err := os.ReadFile(local(in.project.Dir, f))
+		text, err := in.source(f)
 		if err != nil {
 			return "", fmt.Errorf("read sources: %w", err)
 		}
 		fmt.Fprintf(sum, "%s %d\n%s", f, len(text), text)
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// source is the content of a file that decides a library's bytes.
+func (in inputs) source(file string) ([]byte, error) {
+	if name, ok := strings.CutPrefix(file, laidOut+"/"); ok && in.runtime.root == laidOut {
+		return fs.ReadFile(in.embedded, name)
+	}
+	return os.ReadFile(local(in.project.Dir, file))
 }
 
 // glob lists the files below dir that the pattern matches, as sorted slash paths. "**" matches any number of folders.

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/opcast/opcast/internal/build"
 	"github.com/opcast/opcast/internal/elfcheck"
 )
 
@@ -111,22 +111,20 @@ func separate(t *testing.T, dir string) {
 	}
 }
 
-// dependencies are the files that each object was made of, as the compilers told ninja. Ninja's log has one reader or
-// writer at a time: looking into it during a build would damage it.
+// dependencies are the files that each object was made of, as the build has recorded them.
 func dependencies(t *testing.T, dir string) map[string][]string {
 	t.Helper()
-	unlock, err := build.Lock(t.Context(), dir, os.Stderr)
+	text, err := os.ReadFile(filepath.Join(dir, "build/release/records.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer unlock()
-	found, object := map[string][]string{}, ""
-	for _, line := range strings.Split(run(t, command(t, dir, mainNinja(t), "-f", "build/release/build.ninja", "-t", "deps")), "\n") {
-		if path, ok := strings.CutPrefix(line, "    "); ok {
-			found[object] = append(found[object], path)
-		} else {
-			object, _, _ = strings.Cut(line, ":")
-		}
+	var records map[string]struct{ Reads map[string]string }
+	if err := json.Unmarshal(text, &records); err != nil {
+		t.Fatal(err)
+	}
+	found := map[string][]string{}
+	for object, record := range records {
+		found[object] = slices.Collect(maps.Keys(record.Reads))
 	}
 	return found
 }

@@ -91,6 +91,7 @@ func TestJIT(t *testing.T) {
 		run  func(*jit)
 	}{
 		{"four at once", (*jit).fourAtOnce},
+		{"the same as opcast build", (*jit).same},
 		{"killed after an edited header", (*jit).killed},
 		{"flag", func(j *jit) {
 			edit(j.t, filepath.Join(j.dir, "opcast.toml"), `["-O0"]`, `["-O0", "-DUNUSED"]`)
@@ -138,6 +139,26 @@ func (j *jit) fourAtOnce() {
 	}
 	if j.call(once) != 0 {
 		j.t.Error("a fifth process compiled again")
+	}
+}
+
+// same: what a package builds on import is what `opcast build` makes, byte for byte: both have the same key.
+func (j *jit) same() {
+	fresh, _ := environment(j.t, python(j.t))
+	borrow(j.t, fresh, "import sys; sys.modules['torch'] = None\n")
+	mustOpcast(j.t, "build", "-C", j.dir, "--python", fresh)
+	found, err := filepath.Glob(filepath.Join(j.cache, "demo", "*", "libdemo.so"))
+	if err != nil || len(found) != 1 {
+		j.t.Fatalf("the cache holds %v, %v", found, err)
+	}
+	home := filepath.Join(j.dir, "backend/python/src/demo_backend/lib/libdemo.so")
+	if !bytes.Equal(read(j.t, found[0]), read(j.t, home)) {
+		j.t.Errorf("%s differs from %s", home, found[0])
+	}
+	for _, lib := range []string{"backend/python/src/demo_backend/lib", "adaptors/jax/src/demo_jax/lib"} {
+		if err := os.RemoveAll(filepath.Join(j.dir, lib)); err != nil {
+			j.t.Fatal(err)
+		}
 	}
 }
 

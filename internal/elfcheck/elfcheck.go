@@ -41,6 +41,24 @@ func Read(path string) (lib *Library, err error) {
 	return lib, nil
 }
 
+// Section returns the content of a section of an ELF file; it is empty where there is no such section.
+func Section(path, name string) (content []byte, err error) {
+	defer damaged(path, &err)
+	f, err := elf.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	defer f.Close()
+	section := f.Section(name)
+	if section == nil {
+		return nil, nil
+	}
+	if content, err = section.Data(); err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return content, nil
+}
+
 // damaged turns a panic into an error: debug/elf is not hardened against hostile files, and whatever it trips over is a
 // damaged file to us.
 func damaged(path string, err *error) {

@@ -1,7 +1,6 @@
 package elfcheck
 
 import (
-	"debug/elf"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -24,19 +23,9 @@ const (
 // DeviceCode lists the CUDA code in a library, sorted: "sm_90" is machine code for that architecture, "compute_90" code
 // that newer ones can take, too. A library without any gives an empty list.
 func DeviceCode(path string) (list []string, err error) {
-	defer damaged(path, &err)
-	f, err := elf.Open(path)
+	data, err := Section(path, ".nv_fatbin")
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
-	defer f.Close()
-	section := f.Section(".nv_fatbin")
-	if section == nil {
-		return nil, nil
-	}
-	data, err := section.Data()
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
+		return nil, err
 	}
 	return fatBinaries(data), nil
 }

@@ -109,10 +109,8 @@ func (a *app) build(ctx context.Context, python string, o build.Options) error {
 	if err != nil {
 		return err
 	}
-	for _, note := range result.Notes {
-		if _, err := fmt.Fprintln(a.stderr, "note:", note); err != nil {
-			return err
-		}
+	if err := a.notes(result.Notes); err != nil {
+		return err
 	}
 	contents := append([]string{count(len(project.Ops), "op")}, result.DeviceCode...)
 	_, err = fmt.Fprintf(a.stdout, "built %s (%s, SHA-256 %s)\ntry: %s\n", result.Library,

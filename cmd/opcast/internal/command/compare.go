@@ -15,10 +15,10 @@ import (
 type compareFlags struct {
 	python, device, report string
 	seed                   uint64
-	verbose                bool
+	verbose, noBuild       bool
 }
 
-const compareLong = `Compare ops of the built collection with Python functions that do the same, in values and time.
+const compareLong = `Build, and compare ops of the collection with Python functions that do the same, in values and time.
 
 Name an op, and after it the functions, each with the framework whose arrays it takes:
 
@@ -44,6 +44,7 @@ func newCompareCmd(a *app) *cobra.Command {
 	seedFlag(cmd, &flags.seed)
 	reportFlag(cmd, &flags.report, "build/compare")
 	verboseFlag(cmd, &flags.verbose, "every result")
+	noBuildFlag(cmd, &flags.noBuild)
 	return cmd
 }
 
@@ -58,6 +59,9 @@ func (a *app) compare(ctx context.Context, args []string, flags *compareFlags) e
 	}
 	env, err := a.suiteEnvironment(ctx, flags.python, p.Dir)
 	if err != nil {
+		return err
+	}
+	if err := a.current(ctx, p, env, flags.noBuild); err != nil {
 		return err
 	}
 	summary, err := conformance.Compare(ctx, conformance.CompareOptions{

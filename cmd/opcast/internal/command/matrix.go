@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/opcast/opcast/conformance"
 	"github.com/opcast/opcast/internal/matrix"
 	"github.com/opcast/opcast/internal/pyenv"
 )
@@ -27,7 +26,7 @@ type matrixFlags struct {
 const matrixLong = `Run "opcast test" in throw-away Python environments: one each with the oldest and the newest supported versions of every
 framework, and one for every Python of this machine. They take gigabytes while they are needed.
 
-All environments load the library that was built before. The reports go to build/matrix/report.`
+The library is built once, and all environments load it. The reports go to build/matrix/report.`
 
 func newMatrixCmd(a *app) *cobra.Command {
 	var flags matrixFlags
@@ -94,11 +93,11 @@ func (a *app) matrixOptions(ctx context.Context, ops []string, flags *matrixFlag
 			return o, err
 		}
 	}
-	if _, err := os.Stat(p.LibraryPath()); err != nil {
-		return o, a.suiteError(fmt.Errorf("%w: %s", conformance.ErrNotBuilt, p.LibraryPath()))
-	}
 	env, err := a.environment(ctx, flags.python, p.Dir)
 	if err != nil {
+		return o, err
+	}
+	if err := a.current(ctx, p, env, false); err != nil {
 		return o, err
 	}
 	uv, err := findUV(env)
@@ -112,7 +111,7 @@ func (a *app) matrixOptions(ctx context.Context, ops []string, flags *matrixFlag
 	return matrix.Options{
 		Project: p, UV: uv, Profile: flags.profile, Names: flags.environments, Ops: ops,
 		Pythons: matrix.Interpreters(ctx, os.Getenv),
-		Test:    []string{a.self, "test", "-C", dir, "--profile", flags.profile, "--jobs", strconv.Itoa(flags.jobs)},
+		Test:    []string{a.self, "test", "--no-build", "-C", dir, "--profile", flags.profile, "--jobs", strconv.Itoa(flags.jobs)},
 		Dir:     filepath.Join(dir, "build", "matrix"), Out: a.stdout, Environ: os.Environ(),
 	}, nil
 }

@@ -55,6 +55,9 @@ func (a *app) mutants(ctx context.Context, ops []string, flags *mutantsFlags) er
 	if err != nil {
 		return err
 	}
+	if err := a.current(ctx, p, env, false); err != nil {
+		return err
+	}
 	_, err = mutants.Run(ctx, mutants.Options{
 		Project: p, Python: env.Python, Native: a.nativeCommand(), Ops: ops, Adaptors: flags.adaptors, Seed: flags.seed,
 		Mutants: flags.selected, Out: a.stdout, Verbose: flags.verbose,

@@ -22,10 +22,10 @@ type testFlags struct {
 	adaptors, callables             []string
 	random, randomTotal, jobs       int
 	seed                            uint64
-	verbose, lastFailed             bool
+	verbose, lastFailed, noBuild    bool
 }
 
-const testLong = `Prove the built collection: call every op through every adaptor.
+const testLong = `Build, and prove the collection: call every op through every adaptor.
 
 The checks are made from the definitions; the float64 reference of each op is the judge. The folder build/report gets
 report.json, junit.xml, index.html and, for each failure, a script that repeats it.
@@ -40,7 +40,7 @@ func newTestCmd(a *app) *cobra.Command {
 	var flags testFlags
 	cmd := &cobra.Command{
 		Use:   "test [OP...]",
-		Short: "Prove the built collection: call every op through every adaptor",
+		Short: "Build, and prove the collection: call every op through every adaptor",
 		Long:  testLong,
 		RunE:  func(cmd *cobra.Command, ops []string) error { return a.test(cmd, ops, &flags) },
 	}
@@ -51,6 +51,7 @@ func newTestCmd(a *app) *cobra.Command {
 	seedFlag(cmd, &flags.seed)
 	reportFlag(cmd, &flags.report, "build/report")
 	verboseFlag(cmd, &flags.verbose, "every check")
+	noBuildFlag(cmd, &flags.noBuild)
 	flags.choices(cmd)
 	flags.others(cmd)
 	return cmd
@@ -115,6 +116,12 @@ func (a *app) testOptions(ctx context.Context, ops []string, flags *testFlags) (
 	env, err := a.suiteEnvironment(ctx, flags.python, p.Dir)
 	if err != nil {
 		return o, err
+	}
+	// Each process of a shared run would build; and functions and libraries of others need no library of ours.
+	if flags.job == "" && flags.opdefs == "" && flags.library == "" && len(callables) == 0 {
+		if err := a.current(ctx, p, env, flags.noBuild); err != nil {
+			return o, err
+		}
 	}
 	o = conformance.Options{
 		Project: p, Python: env.Python, Ops: ops, Adaptors: flags.adaptors, Out: a.stdout, Verbose: flags.verbose,

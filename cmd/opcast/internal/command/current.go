@@ -1,0 +1,59 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/opcast/opcast/backend"
+	"github.com/opcast/opcast/internal/build"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/pyenv"
+)
+
+func noBuildFlag(cmd *cobra.Command, noBuild *bool) {
+	cmd.Flags().BoolVar(noBuild, "no-build", false,
+		"do not build first: take the library as it is, and refuse one that was made from other sources")
+}
+
+// current brings the library up to date before it is judged: what yesterday's library does proves nothing. Where nothing can
+// be built, or shall not be, the library must have been made from the sources as they are.
+func (a *app) current(ctx context.Context, p *opdef.Project, env *pyenv.Env, noBuild bool) error {
+	why := error(nil)
+	if !noBuild {
+		result, err := a.compile(ctx, p, build.Options{Env: env})
+		if err == nil {
+			return a.notes(result.Notes)
+		}
+		if why = err; !cannotBuild(err) {
+			return err
+		}
+	}
+	if err := build.Verify(p, backend.FS); err != nil {
+		return ExitError{Code: exitMachine, Err: errors.Join(why, fmt.Errorf("%w\n  run: opcast build", err))}
+	}
+	if why != nil {
+		return a.notes([]string{fmt.Sprintf("nothing was built, and the library is up to date: %v", why)})
+	}
+	return nil
+}
+
+// notes prints what a user should know and need not act on.
+func (a *app) notes(notes []string) error {
+	for _, note := range notes {
+		if _, err := fmt.Fprintln(a.stderr, "note:", note); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cannotBuild says whether a build failed for want of a tool, or because nothing can be written.
+func cannotBuild(err error) bool {
+	missing := (*pyenv.MissingError)(nil)
+	return errors.As(err, &missing) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+}
