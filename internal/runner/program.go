@@ -27,7 +27,8 @@ type Compiler struct {
 	Source  fs.FS
 }
 
-// Program compiles the program into the folder, unless it is there already from the same text and compiler.
+// Program compiles the program into the folder, unless it is there already from the same text and compiler. One process at
+// a time may do so.
 func (c Compiler) Program(ctx context.Context, dir string, stderr io.Writer) (string, error) {
 	key, err := c.key()
 	if err != nil {
@@ -37,8 +38,8 @@ func (c Compiler) Program(ctx context.Context, dir string, stderr io.Writer) (st
 	if _, err := os.Stat(program); err == nil {
 		return program, nil
 	}
-	work, err := os.MkdirTemp(dir, ".runner-") // another run may compile at the same time
-	if err != nil {
+	work := filepath.Join(dir, ".runner") // there may be one of a run that was killed
+	if err := os.RemoveAll(work); err != nil {
 		return "", fmt.Errorf("compile the runner: %w", err)
 	}
 	defer os.RemoveAll(work)

@@ -20,18 +20,20 @@ const Temporary = ".opcast-new"
 // Write gives a file below root new content in one step, and leaves it alone if it has that content already. Folders are
 // made as needed. The name has slashes. One process at a time may write a file.
 func Write(root *os.Root, name string, content []byte) (changed bool, err error) {
+	folder, file := path.Split(name)
+	temp := folder + "." + file + Temporary
+	if _, err := root.Lstat(temp); err == nil {
+		if err := root.Remove(temp); err != nil {
+			return false, explain(root, "write", name, err)
+		}
+	}
 	if info, err := root.Lstat(name); err == nil && info.Mode().IsRegular() {
 		if old, err := root.ReadFile(name); err == nil && bytes.Equal(old, content) {
 			return false, nil
 		}
 	}
-	folder, file := path.Split(name)
-	temp := folder + "." + file + Temporary
 	if err := MkdirAll(root, path.Dir(name)); err != nil {
 		return false, err
-	}
-	if err := root.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, explain(root, "write", name, err)
 	}
 	if err := fill(root, temp, content); err != nil {
 		return false, explain(root, "write", name, errors.Join(err, root.Remove(temp)))

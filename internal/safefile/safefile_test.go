@@ -49,6 +49,10 @@ func TestWrite(t *testing.T) {
 	if _, err := Write(root, "a/b/c.txt", []byte("new")); err != nil {
 		t.Fatal(err)
 	}
+	put(t, filepath.Join(root.Name(), "a/b/.c.txt"+Temporary), "left behind, and nothing has to be written")
+	if changed, err := Write(root, "a/b/c.txt", []byte("new")); err != nil || changed {
+		t.Errorf("changed %v, %v", changed, err)
+	}
 	entries, err := os.ReadDir(filepath.Join(root.Name(), "a/b"))
 	if err != nil || len(entries) != 1 {
 		t.Errorf("the folder holds %v, %v", entries, err)

@@ -175,6 +175,11 @@ func (r *run) program(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	lock, err := build.LockFile(ctx, r.project.Dir, "build/run/.lock", "another opcast run", r.stderr)
+	if err != nil {
+		return "", err
+	}
+	defer lock.Release()
 	c := runner.Compiler{Words: words, Include: r.env.TVMInclude, Source: backend.Runner}
 	return c.Program(ctx, filepath.Join(r.project.Dir, "build", "run"), r.stderr)
 }
