@@ -73,6 +73,7 @@ func Run(ctx context.Context, o Options) (*Result, diag.List, error) {
 		if !errors.Is(err, errTouched) {
 			break
 		}
+		fmt.Fprintln(o.Log, "a source has changed while it was compiled: once more")
 	}
 	return result, findings, err
 }
