@@ -3,6 +3,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "opcast/ffi_owned.h"
 #include "opcast/op.h"
 
 namespace opcast {
@@ -47,6 +48,7 @@ template <class F>
   } catch (const Fault& fault) {
     Raise(op, fault.kind, fault.text);
   } catch (const Raised&) {
+    if (!IsRaised()) RaiseOf(op, "RuntimeError", "tvm-ffi failed, and its error was lost");
   } catch (const std::bad_alloc&) {
     OutOfMemory(op);
   } catch (const std::domain_error& e) {  // this and the next one: see ints.h

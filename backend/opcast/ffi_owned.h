@@ -3,7 +3,9 @@
 
 #include <tvm/ffi/c_api.h>
 
+#include <cstddef>
 #include <string_view>
+#include <vector>
 
 #include "opcast/ffi.h"
 
@@ -54,6 +56,40 @@ inline Owned StringValue(std::string_view text) {
   Owned v;
   if (TVMFFIStringFromByteArray(&bytes, &v.value) != 0) throw Raised();
   return v;
+}
+
+// An array of tvm-ffi that has these items.
+inline Owned ArrayOf(const Owned* items, size_t count) {
+  static const TVMFFIObjectHandle make = [] {
+    const std::string_view name = "ffi.Array";
+    const TVMFFIByteArray bytes{name.data(), name.size()};
+    TVMFFIObjectHandle found = nullptr;
+    if (TVMFFIFunctionGetGlobal(&bytes, &found) != 0) throw Raised();
+    return found;
+  }();
+  std::vector<TVMFFIAny> values;
+  for (size_t i = 0; i < count; ++i) values.push_back(items[i].value);
+  Owned array;
+  if (TVMFFIFunctionCall(make, values.data(), static_cast<int32_t>(count), &array.value) != 0)
+    throw Raised();
+  return array;
+}
+
+// Drops the error that was raised on this thread, if there is one.
+inline void ForgetRaised() {
+  TVMFFIObjectHandle error = nullptr;
+  TVMFFIErrorMoveFromRaised(&error);
+  if (error != nullptr) TVMFFIObjectDecRef(error);
+}
+
+// Whether an error is raised on this thread.
+inline bool IsRaised() {
+  TVMFFIObjectHandle error = nullptr;
+  TVMFFIErrorMoveFromRaised(&error);
+  if (error == nullptr) return false;
+  TVMFFIErrorSetRaised(error);
+  TVMFFIObjectDecRef(error);
+  return true;
 }
 
 }  // namespace opcast

@@ -51,22 +51,6 @@ Owned NewObject(int32_t type, Data data) {
   return Owned(type, object);
 }
 
-Owned ArrayOf(const std::vector<Owned>& items) {
-  static const TVMFFIObjectHandle make = [] {
-    const std::string_view name = "ffi.Array";
-    const TVMFFIByteArray bytes{name.data(), name.size()};
-    TVMFFIObjectHandle found = nullptr;
-    if (TVMFFIFunctionGetGlobal(&bytes, &found) != 0) throw Raised();
-    return found;
-  }();
-  std::vector<TVMFFIAny> values;
-  for (const Owned& v : items) values.push_back(v.value);
-  Owned array;
-  const auto count = static_cast<int32_t>(values.size());
-  if (TVMFFIFunctionCall(make, values.data(), count, &array.value) != 0) throw Raised();
-  return array;
-}
-
 Owned Plain(TVMFFIAny value) {
   Owned v;
   v.value = value;
@@ -85,7 +69,7 @@ Owned OpKernels(const OpData& o) {
     const KernelInfo& k = o.op->kernels[i];
     kernels.push_back(NewObject(TheTypes().kernel, KernelData{o.op, k.name, k.device}));
   }
-  return ArrayOf(kernels);
+  return ArrayOf(kernels.data(), kernels.size());
 }
 Owned KernelName(const KernelData& k) { return StringValue(k.name); }
 Owned KernelDevice(const KernelData& k) { return StringValue(DeviceKind(k.device)); }
@@ -175,9 +159,7 @@ int32_t IndexOf(const char* name, bool* is_new) {
   int32_t index = 0;
   *is_new = TVMFFITypeKeyToIndex(&bytes, &index) != 0;
   if (!*is_new) return index;
-  TVMFFIObjectHandle error = nullptr;
-  TVMFFIErrorMoveFromRaised(&error);
-  if (error != nullptr) TVMFFIObjectDecRef(error);
+  ForgetRaised();
   return TVMFFITypeGetOrAllocIndex(&bytes, -1, 1, 0, 0, kTVMFFIObject);
 }
 
@@ -209,7 +191,7 @@ void Objects(const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
   const Call call("_opcast_objects", args, count, 0);
   std::vector<Owned> ops;
   for (int i = 0; i < kOpCount; ++i) ops.push_back(NewObject(TheTypes().op, OpData{kOps[i]}));
-  *result = ArrayOf(ops).Release();
+  *result = ArrayOf(ops.data(), ops.size()).Release();
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // The list of registered kernels, the calls that run them, and the exports that change the list.
 //
 // What Python registers is called as function(device, stream, outputs..., inputs..., attrs...) and
-// returns None, or [class, text, exception] of what was raised; a predicate returns a reason
-// instead of None. The arguments are views that own their shapes, and the memory where the caller's
-// arguments do.
+// returns None, or [class, text, exception] of what was raised, or only an object that has the
+// exception if that cannot be put into words; a predicate returns a reason instead of None. The
+// arguments are views that own their shapes, and the memory where the caller's arguments do.
 #include "opcast/registered.h"
 
 #include <pthread.h>
@@ -109,7 +109,7 @@ class Shares {
 std::string Refusal(const Kernel& kernel, const Call& call, const Launch& launch) {
   if (kernel.device != launch.device_type) return "is for " + DeviceKind(kernel.device);
   if (kernel.supported == nullptr) return "";
-  return CallPredicate(kernel.supported, call, *kernel.op, launch);
+  return CallPredicate({kernel.supported, kernel.name, "predicate"}, call, *kernel.op, launch);
 }
 
 void Run(const Kernel& kernel, const Call& call, const Launch& launch) {
@@ -118,7 +118,7 @@ void Run(const Kernel& kernel, const Call& call, const Launch& launch) {
   const OnDevice device(call, launch);
   const FpEnv environment;
   kernel.op->calls.fetch_add(1, std::memory_order_relaxed);
-  CallKernel(kernel.function, call, *kernel.op, launch);
+  CallKernel({kernel.function, kernel.name, "kernel"}, call, *kernel.op, launch);
 }
 
 }  // namespace
@@ -172,7 +172,7 @@ std::vector<KernelAnswer> RegisteredAnswers(const Call& call, Op& op, const Laun
 namespace {
 
 // The function that an argument is, with a reference for the list.
-TVMFFIObjectHandle Function(const Call& call, int index, const char* name) {
+TVMFFIObjectHandle FunctionOf(const Call& call, int index, const char* name) {
   const TVMFFIAny& v = call.args()[index];
   if (v.type_index != kTVMFFIFunction) {
     call.Expected("TypeError", name, "a function", "another type");
@@ -198,8 +198,9 @@ void Register(const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
   const auto device = static_cast<int>(call.Int(2, "device_type"));
   const bool slow = call.Bool(5, "slow");
   const std::shared_ptr<Kernel> kernel(
-      new Kernel{0, &op, name, device, slow, Function(call, 3, "function"), nullptr});
-  if (call.args()[4].type_index != kTVMFFINone) kernel->supported = Function(call, 4, "supported");
+      new Kernel{0, &op, name, device, slow, FunctionOf(call, 3, "function"), nullptr});
+  if (call.args()[4].type_index != kTVMFFINone)
+    kernel->supported = FunctionOf(call, 4, "supported");
   List& list = TheList();
   const std::lock_guard<std::mutex> lock(list.mutex);
   if (list.closed) call.Throw("RuntimeError", "the process is ending");

@@ -3,6 +3,7 @@
 #include <cctype>
 #include <memory>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "opcast/ffi_owned.h"
@@ -75,20 +76,32 @@ std::string TextOf(const TVMFFIAny& v) {
   return {bytes->data, bytes->size};
 }
 
-// Raises what Python raised: its class, its text, and for callers in Python the whole list, which
+// Raises what Python raised: its class, its text, and for callers in Python a list whose last item
 // has the exception itself.
-[[noreturn]] void Forward(const TVMFFIAny* raised, TVMFFIObjectHandle list) {
-  const std::string kind = TextOf(raised[0]), text = TextOf(raised[1]);
+[[noreturn]] void Forward(const std::string& kind, const std::string& text, const Owned& list) {
   const TVMFFIByteArray k{kind.data(), kind.size()}, t{text.data(), text.size()}, none{nullptr, 0};
   TVMFFIObjectHandle error = nullptr;
-  if (TVMFFIErrorCreateWithCauseAndExtraContext(&k, &t, &none, nullptr, list, &error) != 0)
+  if (TVMFFIErrorCreateWithCauseAndExtraContext(&k, &t, &none, nullptr, list.value.v_obj, &error) !=
+      0)
     throw std::bad_alloc();  // that raises nothing itself
   TVMFFIErrorSetRaised(error);
   TVMFFIObjectDecRef(error);
   throw Raised();
 }
 
-Owned Invoke(TVMFFIObjectHandle function, const Call& call, const Op& op, const Launch& launch) {
+// Calls a function of Python. tvm-ffi loses what one raises if another exception comes while it
+// puts the first into words, as a signal's may. Then the call fails without an error, which callers
+// in Python would crash on.
+Owned CallPython(const Function& f, const Call& call, std::vector<TVMFFIAny> arguments) {
+  ForgetRaised();  // else an old error would pass for that of the function
+  Owned result;
+  const auto count = static_cast<int32_t>(arguments.size());
+  if (TVMFFIFunctionCall(f.handle, arguments.data(), count, &result.value) == 0) return result;
+  if (IsRaised()) throw Raised();
+  call.Throw("RuntimeError", f.kernel + ": the " + f.role + " failed, and its exception was lost");
+}
+
+Owned Invoke(const Function& f, const Call& call, const Op& op, const Launch& launch) {
   const int count = op.ArrayCount() + op.AttrCount();
   std::vector<Owned> owned;
   std::vector<TVMFFIAny> arguments = {IntValue(launch.device_id),
@@ -98,25 +111,26 @@ Owned Invoke(TVMFFIObjectHandle function, const Call& call, const Op& op, const 
     owned.push_back(ArgumentOf(call.Value(i)));
     arguments.push_back(owned.back().value);
   }
-  Owned result;
-  if (TVMFFIFunctionCall(function, arguments.data(), static_cast<int32_t>(arguments.size()),
-                         &result.value) != 0) {
-    throw Raised();
-  }
+  Owned result = CallPython(f, call, std::move(arguments));
   const IntList list = AsInts(result.value);
-  if (list.items != nullptr && list.count == 3) Forward(list.items, result.value.v_obj);
+  if (list.items != nullptr && list.count == 3)
+    Forward(TextOf(list.items[0]), TextOf(list.items[1]), result);
+  if (result.value.type_index == kTVMFFIOpaquePyObject) {
+    const std::string who = std::string(call.op()) + ": " + f.kernel + ": the " + f.role;
+    Forward("RuntimeError", who + " raised an exception without a text", ArrayOf(&result, 1));
+  }
   return result;
 }
 
 }  // namespace
 
-void CallKernel(TVMFFIObjectHandle function, const Call& call, const Op& op, const Launch& launch) {
-  Invoke(function, call, op, launch);
+void CallKernel(const Function& kernel, const Call& call, const Op& op, const Launch& launch) {
+  Invoke(kernel, call, op, launch);
 }
 
-std::string CallPredicate(TVMFFIObjectHandle function, const Call& call, const Op& op,
+std::string CallPredicate(const Function& predicate, const Call& call, const Op& op,
                           const Launch& launch) {
-  std::string reason = TextOf(Invoke(function, call, op, launch).value);
+  std::string reason = TextOf(Invoke(predicate, call, op, launch).value);
   for (char& c : reason) {
     if (std::iscntrl(static_cast<unsigned char>(c)) != 0) c = ' ';  // a reason is part of a line
   }

@@ -98,6 +98,24 @@ void Reasons() {
   Expect(Tally().Run(), "picky");
 }
 
+// A function that fails without an error, as those of Python do that lose theirs, is named; an
+// error that was raised before by something else is not taken for its own.
+void Lost() {
+  const TVMFFIAny lose = Function([](void*, const TVMFFIAny*, int32_t, TVMFFIAny*) { return -1; });
+  int64_t id = 0;
+  Expect(Register("losing", lose, kNone, &id), "");
+  Expect(Tally().Run(),
+         "RuntimeError: tally: losing: the kernel failed, and its exception was lost");
+  TVMFFIErrorSetRaisedFromCStr("ValueError", "of another call");
+  Expect(Tally().Run(),
+         "RuntimeError: tally: losing: the kernel failed, and its exception was lost");
+  Unregister(id);
+  Expect(Register("asking", Function(Succeed), lose, &id), "");
+  Expect(Tally().Run(),
+         "RuntimeError: tally: asking: the predicate failed, and its exception was lost");
+  Unregister(id);
+}
+
 // Calls never see half of a change.
 void InThreads() {
   std::atomic<bool> stop{false};
@@ -174,6 +192,7 @@ extern "C" int TVMFFIErrorCreate(const TVMFFIByteArray* kind, const TVMFFIByteAr
 int main() {
   Refused();
   Reasons();
+  Lost();
   InThreads();
   Forked();
   WithoutMemory();

@@ -16,6 +16,9 @@ func TestRegisteredKernelsOnEveryPath(t *testing.T) { pykernel(t, "pykernel_path
 // They come, go and run in threads of ours, of PyTorch and of XLA at once.
 func TestRegisteredKernelsInThreads(t *testing.T) { pykernel(t, "pykernel_threads.py") }
 
+// What they raise arrives, whatever its class and text are, and whatever signals come meanwhile.
+func TestRegisteredKernelsRaise(t *testing.T) { pykernel(t, "pykernel_raised.py") }
+
 // A process ends well while they are registered and in use.
 func TestRegisteredKernelsAtExit(t *testing.T) {
 	for _, how := range []string{"idle", "xla", "late", "daemon", "failing", "atexit"} {

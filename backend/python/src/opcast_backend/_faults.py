@@ -20,13 +20,51 @@ _Array: Any = tvm_ffi.Array  # partly untyped
 class Raised:
     """Carries an exception as an opaque object of tvm-ffi."""
 
-    def __init__(self, exception: BaseException) -> None:
-        self.exception = exception
+    exception: BaseException | None = None
 
 
-def raised(exception: BaseException) -> list[Any]:
-    """Return an exception as the library takes it: class, text and the exception itself."""
-    return [type(exception).__name__, str(exception), Raised(exception)]
+def returning(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that returns what the given one raises, as the library takes it.
+
+    That is the class, the text and the exception itself; or only the latter, if it cannot be put into
+    words. A signal may raise an exception after any call, and here it would be lost to tvm-ffi, which
+    knows few classes. So the handlers call nothing: Python looks for signals when a function is
+    called or has returned, not between.
+    """
+
+    def call(*args: Any) -> Any:
+        carried = Raised()
+        try:
+            try:
+                return function(*args)
+            except BaseException as exception:
+                carried.exception = exception
+            try:
+                return _Array([*_words(carried.exception), carried])
+            except BaseException:  # of a signal, or of a class that is up to something
+                return carried
+        finally:
+            del carried  # the exception's traceback holds this frame: no cycle
+
+    return call
+
+
+def _words(exception: BaseException) -> tuple[str, str]:
+    """Return class and text of an exception, as tracebacks print them."""
+    kind = type(exception)
+    name = kind.__name__
+    if kind.__module__ != "builtins":  # tvm-ffi makes what has a name that it knows, from a text
+        name = f"{kind.__module__}.{kind.__qualname__}"
+    try:
+        text = str(exception)
+    except Exception:
+        text = "<exception str() failed>"
+    return printable(name), printable(text)
+
+
+def printable(text: str) -> str:
+    """Return a text with what UTF-8 cannot have, lone surrogates, written out."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def again(fault: BaseException) -> None:
@@ -36,7 +74,7 @@ def again(fault: BaseException) -> None:
     must not run a second time.
     """
     carried = _carried(getattr(getattr(fault, "__tvm_ffi_error__", None), "extra_context", None))
-    if carried is None:
+    if carried is None or carried.exception is None:
         return
     exception = carried.exception
     context = exception.__context__
@@ -48,7 +86,7 @@ def again(fault: BaseException) -> None:
 
 
 def _carried(context: Any) -> Raised | None:
-    """Return what ``raised`` put into an error, if it did."""
+    """Return what ``returning`` put into an error, if it did."""
     is_list: bool = isinstance(context, _Array)
     last = context[-1] if is_list and len(context) > 0 else None
     return last if isinstance(last, Raised) else None

@@ -29,6 +29,10 @@ def library_path() -> Path:
 def _load() -> Any:
     # Not among the kinds of error that tvm-ffi knows: it would arrive as RuntimeError.
     _tvm_ffi.register_error("NotImplementedError", NotImplementedError)
+    # A signal may raise these where only tvm-ffi can catch them, and they are to end the program.
+    # By these names, exceptions of registered kernels do not come: those travel as they are.
+    _tvm_ffi.register_error("builtins.KeyboardInterrupt", KeyboardInterrupt)
+    _tvm_ffi.register_error("builtins.SystemExit", SystemExit)
     return _tvm_ffi.load_module(str(_path))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import tvm_ffi
 
-from ._faults import raised
+from ._faults import printable, returning
 from ._kernels import change, find, forget, inside, registered
 from ._library import DEVICES, module
 from ._rules import expected, one_of
@@ -127,8 +127,8 @@ def add(
     slow: bool = False,
 ) -> RegisteredKernel:
     """Register a kernel; a slow one comes after those that are not."""
-    run = _convert(_kernel(op, fn, name, make, device))
-    ask = None if supported is None else _convert(_predicate(op, supported))
+    run = _convert(returning(_kernel(op, fn, name, make, device)))
+    ask = None if supported is None else _convert(returning(_predicate(op, supported)))
     numbers: list[int] = []
 
     def edit() -> None:
@@ -157,8 +157,9 @@ def _kernel(
     attrs = [a for a in op.attrs if a.type != "dtype"]
 
     def run(index: int, stream: int, *args: Any) -> Any:
-        inside.depth = getattr(inside, "depth", 0) + 1
+        depth = getattr(inside, "depth", 0)
         try:
+            inside.depth = depth + 1
             framework = make()
             arrays = [None if t is None else framework.array(t, w) for t, w in zip(args, writable)]
             values = {a.name: _value(a, v) for a, v in zip(attrs, args[len(arrays) :])}
@@ -170,11 +171,8 @@ def _kernel(
             if result is not None and not any(result is a for a in arrays):
                 what = f"kernel {name} to write its outputs and return None"
                 raise TypeError(f"{op.name}: expected {what}, got {type(result).__name__}")
-        except BaseException as exception:
-            return raised(exception)
         finally:
-            inside.depth -= 1
-        return None
+            inside.depth = depth
 
     return run
 
@@ -185,15 +183,12 @@ def _predicate(op: Op, supported: Callable[..., Any]) -> Callable[..., Any]:
     attrs = [a for a in op.attrs if a.type != "dtype"]
 
     def ask(_index: int, _stream: int, *args: Any) -> Any:
-        try:
-            specs = [None if t is None else spec(t) for t in args[:count]]
-            values = {a.name: _value(a, v) for a, v in zip(attrs, args[count:])}
-            answer = supported(*specs, **values)
-            if answer is None or answer is True:
-                return None
-            return "its predicate says no" if answer is False else str(answer)
-        except BaseException as exception:
-            return raised(exception)
+        specs = [None if t is None else spec(t) for t in args[:count]]
+        values = {a.name: _value(a, v) for a, v in zip(attrs, args[count:])}
+        answer = supported(*specs, **values)
+        if answer is None or answer is True:
+            return None
+        return "its predicate says no" if answer is False else printable(str(answer))
 
     return ask
 
