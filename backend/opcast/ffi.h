@@ -117,8 +117,7 @@ class Call {
   }
 
   void SameDevice(const Tensor& t, const Tensor& first) const {
-    const DLDevice a = t.device(), b = first.device();
-    if (a.device_type != b.device_type || a.device_id != b.device_id) WrongDevice(t, first);
+    if (!t.together(first)) WrongDevice(t, first);
   }
   void DTypeIn(const Tensor& t, std::initializer_list<DType> allowed) const {
     for (DType d : allowed) {

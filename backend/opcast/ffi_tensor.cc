@@ -30,25 +30,24 @@ DLDataType DataType(DType dtype) {
 }
 
 std::string DeviceName(DLDevice device) {
-  const char* kind = "device";
-  switch (device.device_type) {
-    case kDLCPU:
-      return "cpu";
-    case kDLCUDA:
-      kind = "cuda";
-      break;
-    case kDLCUDAHost:
-      return "cuda_host";
-    case kDLROCM:
-      kind = "rocm";
-      break;
-    case kDLMetal:
-      kind = "metal";
-      break;
-    default:
-      break;
-  }
-  return std::string(kind) + ":" + std::to_string(device.device_id);
+  static constexpr const char* kKinds[] = {
+      "cuda",   "cuda_host", "opencl",  "",          "",        "vulkan",
+      "metal",  "vpi",       "rocm",    "rocm_host", "ext_dev", "cuda_managed",
+      "oneapi", "webgpu",    "hexagon", "maia",      "trn"};
+  if (device.device_type == kDLCPU) return "cpu";
+  const std::string kind =
+      IsDeviceType(device.device_type) ? kKinds[device.device_type - kDLCUDA] : "device";
+  return device.device_type == kDLCUDAHost ? kind : kind + ":" + std::to_string(device.device_id);
+}
+
+void CheckDevice(const Call& call, const char* type_name, int64_t type, const char* number_name,
+                 int64_t number) {
+  if (!IsDeviceType(type))
+    call.Expected("ValueError", type_name, "a device type of DLPack", std::to_string(type));
+  if (type == kDLCPU || IsDeviceNumber(number)) return;
+  call.Expected("ValueError", number_name,
+                "a device number from 0 to " + std::to_string(kMaxDevices - 1),
+                std::to_string(number));
 }
 
 std::string List(const int64_t* values, int n) {
@@ -66,8 +65,10 @@ std::string Number(double v) {
 
 namespace {
 
-// Throws if no memory has this shape. An array without elements may be as large as it likes.
-[[gnu::cold]] void CheckShape(const Call& call, const char* name, const DLTensor& t) {
+// Throws if no memory is there or has this shape. An array without elements may be as large as it
+// likes.
+[[gnu::cold]] void CheckMemory(const Call& call, const char* name, const DLTensor& t) {
+  CheckDevice(call, name, t.device.device_type, name, t.device.device_id);
   if (t.ndim < 0) {
     call.Expected("ValueError", name, "at least 0 dimensions", std::to_string(t.ndim));
   }
@@ -96,6 +97,8 @@ void Tensor::Read(const Call& call) {
   const DLTensor& t = *tensor_;
   const bool strided = t.strides != nullptr;
   bool odd = t.ndim < 0 || (t.ndim > 0 && t.shape == nullptr) || (!strided && t.ndim > kMaxRank);
+  if (t.device.device_type != kDLCPU)
+    odd = odd || !IsDeviceType(t.device.device_type) || !IsDeviceNumber(t.device.device_id);
   int64_t count = 1;
   for (int d = odd ? 0 : t.ndim; d-- > 0;) {
     const int64_t n = t.shape[d];
@@ -107,7 +110,7 @@ void Tensor::Read(const Call& call) {
     odd = __builtin_mul_overflow(count, n, &count) || n < 0 || odd;
   }
   if (__builtin_expect(odd, false)) {
-    CheckShape(call, name_, t);
+    CheckMemory(call, name_, t);
     count = 0;  // else it would have been refused
   }
   strides_ = strided ? t.strides : storage_;

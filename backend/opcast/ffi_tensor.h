@@ -15,8 +15,19 @@ class Call;
 const char* DTypeName(DType dtype);       // "float32"; "unknown" outside the table
 DType DTypeNamed(std::string_view name);  // kNoDType outside the table
 constexpr DType kNoDType = static_cast<DType>(0xffff);
-DLDataType DataType(DType dtype);                // as DLPack has it, of one lane
-std::string DeviceName(DLDevice device);         // "cpu", "cuda:0"
+DLDataType DataType(DType dtype);         // as DLPack has it, of one lane
+std::string DeviceName(DLDevice device);  // "cpu", "cuda:0"
+
+// Whether DLPack has a type of device.
+constexpr bool IsDeviceType(int64_t type) {
+  return (type >= kDLCPU && type <= kDLOpenCL) || (type >= kDLVulkan && type <= kDLTrn);
+}
+// Whether a device may have a number. There are tables with a place for each, so there is a limit.
+constexpr int64_t kMaxDevices = 4096;
+constexpr bool IsDeviceNumber(int64_t number) { return number >= 0 && number < kMaxDevices; }
+// Throws unless both are right. What the host's number is does not matter.
+void CheckDevice(const Call& call, const char* type_name, int64_t type, const char* number_name,
+                 int64_t number);
 std::string List(const int64_t* values, int n);  // "[2, 3]"
 std::string Number(double value);                // as %g writes it, without the sign of a nan
 
@@ -24,8 +35,8 @@ std::string Number(double value);                // as %g writes it, without the
 // What the rules ask for again and again is found out once, in one pass over the dims.
 class Tensor {
  public:
-  // An absent argument if `tensor` is null. Throws for a shape that no memory can have, so that
-  // nobody after it has to care when multiplying.
+  // An absent argument if `tensor` is null. Throws for a device that there cannot be and for a
+  // shape that no memory can have, so that nobody after it has to care when multiplying.
   Tensor(const Call& call, const char* name, const DLTensor* tensor)
       : name_(name), tensor_(tensor) {
     if (tensor != nullptr) Read(call);
@@ -60,6 +71,13 @@ class Tensor {
   // First element; null for an absent argument.
   void* data() const { return data_; }
   Layout layout(int trailing) const { return {rank(), shape(), strides_, trailing}; }
+
+  // Whether both are in the memory of one device; the host has only one.
+  bool together(const Tensor& other) const {
+    const DLDevice a = device(), b = other.device();
+    return a.device_type == b.device_type &&
+           (a.device_id == b.device_id || a.device_type == kDLCPU);
+  }
 
   // Whether no byte belongs to elements of both arrays. It may say no only because it did not look
   // closely: that is what Overlap does.

@@ -195,7 +195,9 @@ void Register(const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
   Op& op = FindOp(call, call.Str(0, "op"));
   const std::string name(call.Str(1, "name"));
   CheckName(call, name);
-  const auto device = static_cast<int>(call.Int(2, "device_type"));
+  const int64_t type = call.Int(2, "device_type");
+  CheckDevice(call, "device_type", type, "", 0);
+  const auto device = static_cast<int>(type);
   const bool slow = call.Bool(5, "slow");
   const std::shared_ptr<Kernel> kernel(
       new Kernel{0, &op, name, device, slow, FunctionOf(call, 3, "function"), nullptr});

@@ -44,6 +44,7 @@ Owned ViewOf(const TVMFFIAny& argument) {
   t.strides = view->dims.data() + from.ndim;
   t.data = static_cast<char*>(from.data) + from.byte_offset;
   t.byte_offset = 0;
+  if (t.device.device_type == kDLCPU) t.device.device_id = 0;  // frameworks look at it
   if (argument.type_index == kTVMFFITensor) {
     view->owner = argument.v_obj;
     TVMFFIObjectIncRef(view->owner);

@@ -65,8 +65,8 @@ std::string Join(const std::vector<std::string>& items, const char* separator);
 void* StreamOf(DLDevice device);
 inline Launch LaunchOn(const Tensor& t) {
   const DLDevice d = t.device();
-  void* stream = d.device_type == kDLCPU ? nullptr : StreamOf(d);
-  return {static_cast<int>(d.device_type), d.device_id, stream};
+  if (d.device_type == kDLCPU) return {kDLCPU, 0, nullptr};
+  return {static_cast<int>(d.device_type), d.device_id, StreamOf(d)};
 }
 
 // Fills in the architecture of a GPU. Why that device cannot be used, or ""; PrepareGpu throws

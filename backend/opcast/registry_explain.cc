@@ -107,8 +107,9 @@ void ExplainShapes(const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
   const Op& op = OpOf(name, args, count, kHead);
   const int arrays = op.ArrayCount() + op.scratch.size();
   const Call call(name, args, count, kHead + 2 * arrays + op.AttrCount());
-  Hollow hollow({static_cast<DLDeviceType>(call.Int(1, "device_type")),
-                 static_cast<int32_t>(call.Int(2, "device_id"))});
+  const int64_t type = call.Int(1, "device_type"), number = call.Int(2, "device_id");
+  CheckDevice(call, "device_type", type, "device_id", number);
+  Hollow hollow({static_cast<DLDeviceType>(type), static_cast<int32_t>(number)});
   std::vector<TVMFFIAny> list;
   int next = kHead;
   const auto add = [&](const Array& array) {

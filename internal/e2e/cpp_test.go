@@ -53,6 +53,12 @@ func TestCPPRegistered(t *testing.T) { exportsTest(t, "registered_test.cc", "ker
 
 func TestCPPOpCall(t *testing.T) { exportsTest(t, "op_call_test.cc", "kernels") }
 
+// Devices that there cannot be are refused everywhere, with a GPU and without.
+func TestCPPDevices(t *testing.T) {
+	exportsTest(t, "device_test.cc", "kernels")
+	exportsTest(t, "device_test.cc", "kernels", "-DOPCAST_CUDA=1", `-DOPCAST_CUDA_ARCHS="80,90"`)
+}
+
 // The same dispatch in a library for CUDA, on a stand-in for the GPU.
 func TestCPPRegistryCUDA(t *testing.T) {
 	exportsTest(t, "registry_test.cc", "kernels", "-DOPCAST_CUDA=1", `-DOPCAST_CUDA_ARCHS="80,90"`)

@@ -92,6 +92,14 @@ func TestOpCallPython(t *testing.T) {
 	t.Log(run(t, command(t, t.TempDir(), python(t), "-P", "-c", opcallScript)))
 }
 
+//go:embed opcall_foreign.py
+var opcallForeignScript string
+
+// Arrays of frameworks that are not installed, and devices that there cannot be.
+func TestOpCallForeign(t *testing.T) {
+	t.Log(run(t, command(t, t.TempDir(), python(t), "-P", "-c", opcallForeignScript)))
+}
+
 //go:embed opcall_streams.py
 var opcallStreamsScript string
 

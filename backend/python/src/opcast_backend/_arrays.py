@@ -8,13 +8,14 @@ waited for before they are read; to write them, one would have to make others wa
 
 from __future__ import annotations
 
-import ctypes
 from importlib import import_module
+from operator import index as as_int
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tvm_ffi
 
-from ._library import retype
+from ._library import no_device, retype
+from ._writable import IMMUTABLE, read_only, says_read_only
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,6 +28,9 @@ _VERSIONED = (1, 0)  # DLPack capsules of this version say whether memory is rea
 
 class Refused(Exception):
     """An array that cannot be used: the class of the error, what was expected, and what came."""
+
+    place = 0
+    """Which of several arrays it is."""
 
     def __init__(self, kind: type[Exception], expected: str, got: str) -> None:
         super().__init__(expected)
@@ -47,7 +51,8 @@ class Stream(NamedTuple):
 
     def enter(self) -> AbstractContextManager[Any]:
         """Have the library run on the stream."""
-        return _tvm_ffi.use_raw_stream(_tvm_ffi.device(*self.device), self.address)
+        device = _checked(*self.device)  # tvm-ffi writes to a table at that place
+        return _tvm_ffi.use_raw_stream(_tvm_ffi.device(*device), self.address)
 
 
 class Framework(NamedTuple):
@@ -59,6 +64,8 @@ class Framework(NamedTuple):
     device: Callable[[Any], tuple[int, int]]
     announce: Callable[[Any], None] | None = None
     """Say that an array has been written."""
+    immutable: str = ""
+    """What the framework is called, if nobody may write its arrays."""
 
 
 def framework(kind: type) -> Framework | None:
@@ -66,16 +73,22 @@ def framework(kind: type) -> Framework | None:
     if kind not in _known:
         roots = [base.__module__.partition(".")[0] for base in kind.__mro__]
         make = next((_FRAMEWORKS[r] for r in roots if r in _FRAMEWORKS), _another)
-        _known[kind] = make() if hasattr(kind, "__dlpack__") else None
+        immutable = next((IMMUTABLE[r] for r in roots if r in IMMUTABLE), "")
+        known = make()._replace(immutable=immutable) if hasattr(kind, "__dlpack__") else None
+        _known[kind] = known
     return _known[kind]
 
 
 def stream(arrays: Sequence[Any], written: Sequence[bool]) -> Stream | None:
     """Return where a call runs, or None for the CPU: the first array that is written decides."""
     found: list[tuple[bool, Framework, tuple[int, int]]] = []
-    for x, writes in zip(arrays, written):
+    for place, (x, writes) in enumerate(zip(arrays, written)):
         fw = framework(x.__class__)
-        device = _CPU if fw is None else fw.device(x)
+        try:
+            device = _CPU if fw is None else fw.device(x)
+        except Refused as fault:
+            fault.place = place
+            raise
         if fw is not None and device[0] != _CPU[0]:
             found.append((writes, fw, device))
     if not found:
@@ -85,11 +98,24 @@ def stream(arrays: Sequence[Any], written: Sequence[bool]) -> Stream | None:
     return Stream(fw.name, device, current(device) if current else 0)
 
 
-def tensor(x: Any, writes: bool, at: Stream | None) -> Any:
-    """Return an array as the library takes it; what is no array stays what it is."""
+def tensors(arrays: Sequence[Any], written: Sequence[bool], at: Stream | None) -> list[Any]:
+    """Return arrays as the library takes them; what is no array stays what it is."""
+    made: list[Any] = []
+    try:
+        for x, writes in zip(arrays, written):
+            made.append(x if x is None else _tensor(x, writes, at))
+    except Refused as fault:
+        fault.place = len(made)
+        raise
+    return made
+
+
+def _tensor(x: Any, writes: bool, at: Stream | None) -> Any:
     fw = framework(x.__class__)
     if fw is None:
         return x
+    if writes and fw.immutable:
+        raise Refused(ValueError, "writable memory", f"an array of {fw.immutable}")
     if writes and at is not None and fw.name != at.framework and fw.device(x)[0] != _CPU[0]:
         raise Refused(ValueError, "an array of the framework that leads", type(x).__name__)
     try:
@@ -117,10 +143,23 @@ def _on_cpu(_: Any) -> tuple[int, int]:
 
 def _device(x: Any) -> tuple[int, int]:
     try:
-        kind, index = x.__dlpack_device__()
+        numbers = x.__dlpack_device__()
     except Exception:  # there is no memory at all, as its exporter says
         return _CPU
-    return int(kind), int(index)
+    try:
+        kind, index = numbers
+        kind, index = as_int(kind), as_int(index or 0)  # Paddle numbers the host None
+    except (TypeError, ValueError):
+        raise Refused(TypeError, "two device numbers", repr(numbers)) from None
+    return _checked(kind, index)
+
+
+def _checked(kind: int, index: int) -> tuple[int, int]:
+    """Return the numbers of a device, or refuse those that no device has."""
+    wrong = no_device(kind, index)
+    if wrong is not None:
+        raise Refused(ValueError, *wrong)
+    return _CPU if kind == _CPU[0] else (kind, index)
 
 
 def _torch() -> Framework:
@@ -183,9 +222,7 @@ def _retyped(x: Any, options: dict[str, Any]) -> Any:
 
 
 def _jax() -> Framework:
-    def export(x: Any, writes: bool, at: Stream | None) -> Any:
-        if writes:
-            raise Refused(ValueError, "writable memory", "an array of JAX")
+    def export(x: Any, _writes: bool, at: Stream | None) -> Any:
         if at is None:
             return _tvm_ffi.from_dlpack(x.block_until_ready().__dlpack__())
         return _tvm_ffi.from_dlpack(x.__dlpack__(stream=at.number))
@@ -203,29 +240,17 @@ def _own() -> Framework:
 def _another() -> Framework:
     def export(x: Any, writes: bool, at: Stream | None) -> Any:
         options: dict[str, Any] = {} if at is None else {"stream": at.number}
+        if writes and says_read_only(x):
+            raise Refused(ValueError, "writable memory", "a read-only array")
         try:
             capsule = x.__dlpack__(max_version=_VERSIONED, **options)
         except TypeError:  # written before there were versions
             capsule = x.__dlpack__(**options)
-        if writes and _read_only(capsule):
+        if writes and read_only(capsule):
             raise Refused(ValueError, "writable memory", "a read-only array")
         return _tvm_ffi.from_dlpack(capsule)
 
     return Framework("", export, _device)
-
-
-_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
-    ("PyCapsule_GetPointer", ctypes.pythonapi)
-)
-
-
-def _read_only(capsule: Any) -> bool:
-    """Whether a capsule says that its memory is; those of old versions say nothing."""
-    try:
-        address = _pointer(capsule, b"dltensor_versioned")
-    except ValueError:
-        return False
-    return bool(ctypes.c_uint64.from_address(address + 24).value & 1)  # flags of the C struct
 
 
 def _stream_of_torch(device: tuple[int, int]) -> int:

@@ -16,7 +16,23 @@ NAME = (__package__ or "").removesuffix("_backend")
 """Name of the collection."""
 
 DEVICES = {"cpu": 1, "cuda": 2}
-"""DLPack's numbers of the kinds of devices."""
+"""DLPack's numbers of the kinds of devices that kernels may be for."""
+
+_TYPES = {*range(1, 5), *range(7, 19)}
+_MAX = 4096  # of devices of one kind; the library has the same limit
+
+
+def no_device(kind: int, index: int) -> tuple[str, str] | None:
+    """Return what is expected and what is wrong about the numbers of a device, if something is.
+
+    tvm-ffi and the frameworks believe every number. That of the host does not matter.
+    """
+    if kind not in _TYPES:
+        return "a device type of DLPack", str(kind)
+    if kind != DEVICES["cpu"] and not 0 <= index < _MAX:
+        return f"a device number from 0 to {_MAX - 1}", str(index)
+    return None
+
 
 _path = library(Path(__file__).with_name("lib") / f"lib{NAME}.so")
 

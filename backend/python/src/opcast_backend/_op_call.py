@@ -59,12 +59,18 @@ def op_call(
     writes = [a.mutated for a in op.inputs[: len(given[0])]]
     writes += [True] * (len(arrays) - len(writes))
     values = [part for name, v in _items(attrs) for part in (name, _value(op, name, v))]
-    at = _arrays.stream(arrays, writes)
-    if at is None:
-        _function(op.kind, *map(len, given), *_tensors(op, given, arrays, writes, at), *values)
-    else:
-        with at.enter():
-            _function(op.kind, *map(len, given), *_tensors(op, given, arrays, writes, at), *values)
+    counts = map(len, given)
+    try:
+        at = _arrays.stream(arrays, writes)
+        if at is None:
+            _function(op.kind, *counts, *_arrays.tensors(arrays, writes, at), *values)
+        else:
+            with at.enter():
+                _function(op.kind, *counts, *_arrays.tensors(arrays, writes, at), *values)
+    except _arrays.Refused as fault:
+        name = _name(op, given, fault.place)
+        text = f"{op.name}: {name}: expected {fault.expected}, got {fault.got}"
+        raise fault.kind(text) from fault.__cause__
     _arrays.announce(arrays, writes)
 
 
@@ -77,26 +83,13 @@ def _find(kind: Any) -> Op:
     return op
 
 
-def _tensors(
-    op: Op,
-    given: list[Sequence[Any]],
-    arrays: list[Any],
-    writes: list[bool],
-    at: _arrays.Stream | None,
-) -> list[Any]:
-    """Return arrays as the library takes them, or say by its name what is wrong with one."""
-    made: list[Any] = []
-    try:
-        for x, written in zip(arrays, writes):
-            made.append(x if x is None else _arrays.tensor(x, written, at))
-    except _arrays.Refused as fault:
-        names: list[str] = []
-        for args, role in zip((op.inputs, op.outputs, op.scratch), given):
-            known = [a.name for a in args[: len(role)]]
-            names += known + [str(n) for n in range(len(known), len(role))]
-        text = f"{op.name}: {names[len(made)]}: expected {fault.expected}, got {fault.got}"
-        raise fault.kind(text) from fault.__cause__
-    return made
+def _name(op: Op, given: list[Sequence[Any]], place: int) -> str:
+    """Return the name of one of the arrays, or its number if there are more than the op has."""
+    names: list[str] = []
+    for args, role in zip((op.inputs, op.outputs, op.scratch), given):
+        known = [a.name for a in args[: len(role)]]
+        names += known + [str(n) for n in range(len(known), len(role))]
+    return names[place]
 
 
 def _sequence(role: str, value: Any) -> Sequence[Any]:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _checks
-from ._library import DEVICES, told
+from ._library import DEVICES, no_device, told
+from ._rules import expected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from ._memory import Memory, Specs
     from ._meta import Op
+
+
+_ANOTHER = 12  # DLPack's number for devices that it has no number for
 
 
 class Variant(NamedTuple):
@@ -81,14 +85,25 @@ def variants(op: Op, given: dict[str, Any], named: dict[str, Any]) -> list[Varia
     check: Callable[..., Any] = getattr(_checks, op.name)
     checked: tuple[Specs, tuple[Any, ...]] = check(_framework, *inputs, *attrs)
     specs, values = checked
-    first = next((x for x in inputs if x is not None), None)
-    kind, _, index = ("cpu" if first is None else _framework.device(first)).partition(":")
+    device = _device(op, inputs)
     held = [None if x is None else (_framework.shape(x), _framework.dtype(x)) for x in inputs]
     count = len(op.outputs)
     call = [*_flat([*specs[:count], *held]), *values, *_flat(specs[count:])]
-    device = (DEVICES.get(kind, 0), int(index or 0))
     answers: list[Any] = told("_opcast_explain_shapes", op.name, *device, *call)
     return [Variant(**answer) for answer in answers]
+
+
+def _device(op: Op, inputs: list[Any]) -> tuple[int, int]:
+    """Return DLPack's numbers of the device of the first array."""
+    arg, first = next(((a, x) for a, x in zip(op.inputs, inputs) if x is not None), (None, None))
+    if arg is None:
+        return DEVICES["cpu"], 0
+    word, _, index = _framework.device(first).partition(":")
+    kind, number = DEVICES.get(word, _ANOTHER), int(index or 0)
+    wrong = no_device(kind, number)
+    if wrong is not None:
+        raise expected(ValueError, op.name, arg.name, *wrong)
+    return kind, number
 
 
 def _flat(arrays: Iterable[tuple[tuple[int, ...], str] | None]) -> Iterable[Any]:
