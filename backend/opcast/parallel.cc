@@ -1,8 +1,9 @@
 // The thread pool behind ParallelFor.
 //
-// The pool starts with the first loop that needs it and is never joined: joining at exit deadlocks
-// when a library goes while its threads wait. A forked child has no threads, so it forgets the pool
-// and makes its own.
+// A loop wakes as many workers as it has chunks for, at most; they start when a loop needs them for
+// the first time. They are never joined: joining at exit deadlocks when a library goes while its
+// threads wait. A forked child has no threads, so it forgets the pool and makes its own. Nothing
+// here throws but the loop's own body: where memory or threads are missing, fewer threads work.
 #include "opcast/parallel.h"
 
 #include <pthread.h>
@@ -11,21 +12,13 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <string>
-#include <system_error>
-#include <thread>
-#include <vector>
+#include <new>
 
-#if defined(__linux__)
-#include <sched.h>
-#endif
-
-#include "opcast/environment.h"
 #include "opcast/fpenv.h"
+#include "opcast/threads.h"
 
 namespace opcast::detail {
 namespace {
@@ -44,7 +37,10 @@ struct Job {
   std::atomic<int64_t> next{0};
   std::atomic<bool> failed{false};
   std::exception_ptr error;  // the first; written once, by who sets `failed`
-  int workers = 0;           // still in Work; guarded by the pool's mutex
+  // Guarded by the pool's mutex:
+  int places = 0;        // how many workers may still join
+  int workers = 0;       // still in Work
+  Job* after = nullptr;  // the next one in the pool's list
 
   // Takes chunks until none is left.
   void Work() {
@@ -59,35 +55,39 @@ struct Job {
   }
 };
 
-int AvailableCpus() {
-#if defined(__linux__)
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-#endif
-  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-}
+// Blocks all signals of this thread while it lives.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &old_, nullptr); }
 
-int ThreadCount() {
-  const char* text = std::getenv(VariableName("NUM_THREADS").c_str());
-  const long count = text == nullptr ? 0 : std::strtol(text, nullptr, 10);
-  return count >= 1 && count <= 4096 ? static_cast<int>(count) : AvailableCpus();
-}
+ private:
+  sigset_t old_;
+};
 
 class Pool {
  public:
-  // The process's pool.
-  static Pool& Get();
+  // The process's pool; null if there is no memory for one.
+  static Pool* Get() noexcept;
 
-  int threads() const { return threads_; }
-
-  // Runs the job on the workers and on this thread.
-  void Run(Job& job) {
+  // Runs the job on this thread and on so many workers, or on those that there are.
+  void Run(Job& job, int workers) {
+    bool all;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      Start();
-      jobs_.push_back(&job);
+      workers = job.places = Start(workers);
+      if (workers > 0) Append(&job);
+      all = workers == workers_;
     }
-    work_.notify_all();
+    if (all) {
+      work_.notify_all();
+    } else {
+      for (int i = 0; i < workers; ++i) work_.notify_one();
+    }
     inside = true;
     job.Work();
     inside = false;
@@ -97,29 +97,34 @@ class Pool {
   }
 
  private:
-  // Starts the workers once. They take no signals: those belong to the host's threads. A machine
-  // that refuses more threads leaves the work to those that are there.
-  void Start() {
-    if (started_) return;
-    started_ = true;
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    try {
-      for (int i = 1; i < threads_; ++i) std::thread([this] { Loop(); }).detach();
-    } catch (const std::system_error&) {
+  // Starts the workers that are missing, and returns how many of the wanted ones there are. They
+  // take no signals: those belong to the host's threads. Not std::thread, which throws where the
+  // machine has no more memory or threads. A machine that has refused is not asked again.
+  int Start(int wanted) {
+    if (workers_ < wanted && !refused_) {
+      const SignalsBlocked blocked;
+      while (workers_ < wanted && !refused_) {
+        pthread_t thread;
+        refused_ = pthread_create(&thread, nullptr, Enter, this) != 0;
+        if (refused_) break;
+        pthread_detach(thread);
+        ++workers_;
+      }
     }
-    pthread_sigmask(SIG_SETMASK, &old, nullptr);
+    return std::min(wanted, workers_);
   }
+
+  static void* Enter(void* pool) { static_cast<Pool*>(pool)->Loop(); }
 
   [[noreturn]] void Loop() {
     const FpEnv environment;
     inside = true;
     std::unique_lock<std::mutex> lock(mutex_);
     for (;;) {
-      work_.wait(lock, [this] { return !jobs_.empty(); });
-      Job* const job = jobs_.front();
+      work_.wait(lock, [this] { return first_ != nullptr; });
+      Job* const job = first_;
       ++job->workers;
+      if (--job->places == 0) Remove(job);
       lock.unlock();
       job->Work();
       lock.lock();
@@ -128,29 +133,40 @@ class Pool {
     }
   }
 
-  void Remove(Job* job) { jobs_.erase(std::remove(jobs_.begin(), jobs_.end(), job), jobs_.end()); }
+  void Append(Job* job) {
+    Job** place = &first_;
+    while (*place != nullptr) place = &(*place)->after;
+    *place = job;
+  }
 
-  const int threads_ = ThreadCount();  // the caller included
-  std::mutex mutex_;                   // guards what follows
+  // Does nothing if the job has been removed.
+  void Remove(Job* job) {
+    Job** place = &first_;
+    while (*place != nullptr && *place != job) place = &(*place)->after;
+    if (*place == job) *place = job->after;
+  }
+
+  std::mutex mutex_;  // guards what follows
   std::condition_variable work_, done_;
-  std::vector<Job*> jobs_;  // those with chunks to take, oldest first
-  bool started_ = false;
+  Job* first_ = nullptr;  // of those that workers may join, oldest first
+  int workers_ = 0;       // that have started
+  bool refused_ = false;
 };
 
 std::atomic<Pool*> current{nullptr};
 
-Pool& Pool::Get() {
+// From the loading of the library on: a fork could come at any time.
+[[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] {
+  current.store(nullptr);
+  inside = false;
+});
+
+Pool* Pool::Get() noexcept {
   Pool* pool = current.load();
-  if (pool != nullptr) return *pool;
+  if (pool != nullptr) return pool;
   // Not a mutex: the fork of another thread could leave it locked in the child.
-  auto fresh = std::make_unique<Pool>();
-  if (current.compare_exchange_strong(pool, fresh.get())) pool = fresh.release();
-  static const int at_fork = pthread_atfork(nullptr, nullptr, [] {
-    current.store(nullptr);
-    inside = false;
-  });
-  static_cast<void>(at_fork);
-  return *pool;
+  std::unique_ptr<Pool> fresh(new (std::nothrow) Pool);
+  return current.compare_exchange_strong(pool, fresh.get()) ? fresh.release() : pool;
 }
 
 }  // namespace
@@ -173,10 +189,13 @@ void RunChunks(int64_t n, int64_t grain, Body body, void* closure) {
     return;
   }
   Job job(n, grain, body, closure);
-  if (inside || Pool::Get().threads() == 1) {
-    job.Work();
+  const int64_t chunks = (n - 1) / grain + 1;
+  const int64_t threads = inside ? 1 : std::min<int64_t>(chunks, NumThreads());
+  Pool* const pool = threads > 1 ? Pool::Get() : nullptr;
+  if (pool != nullptr) {
+    pool->Run(job, static_cast<int>(threads) - 1);
   } else {
-    Pool::Get().Run(job);
+    job.Work();
   }
   if (job.error) std::rethrow_exception(job.error);
 }

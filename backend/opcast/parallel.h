@@ -76,8 +76,7 @@ struct Bodies {
 // runs in the caller without touching the pool; so does everything inside another ParallelFor. When
 // f throws, no more chunks begin and the first exception is rethrown here.
 //
-// The pool has <NAME>_NUM_THREADS threads, the caller included (default: the CPUs that the process
-// may use).
+// At most NumThreads() of threads.h take part, the caller included.
 template <class F>
 void ParallelFor(const Launch&, int64_t n, int64_t grain, F&& f) {
   using Closure = std::remove_reference_t<F>;

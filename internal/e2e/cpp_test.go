@@ -20,6 +20,10 @@ import (
 // tensors as a C caller sends them.
 func TestCPPRuntime(t *testing.T) { cppTest(t, "runtime_test.cc", kernelSide, program{}) }
 
+func TestCPPThreads(t *testing.T) {
+	cppTest(t, "threads_test.cc", kernelSide, program{link: []string{"-ldl"}})
+}
+
 func TestCPPRules(t *testing.T) { rulesTest(t, "ffi_test.cc") }
 
 func TestCPPOverlap(t *testing.T) { rulesTest(t, "ffi_overlap_test.cc") }

@@ -1,0 +1,57 @@
+#include "opcast/threads.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+#include "opcast/cpus.h"
+#include "opcast/environment.h"
+
+namespace opcast {
+namespace {
+
+std::atomic<int> setting{0};  // 0: nobody has set or needed it yet
+std::atomic<ThreadLimit> framework{nullptr};
+
+int DefaultThreads() {
+  const char* text = std::getenv(VariableName("NUM_THREADS").c_str());
+  const long count = text == nullptr ? 0 : std::strtol(text, nullptr, 10);
+  if (count >= 1 && count <= kMaxThreads) return static_cast<int>(count);
+  return std::min(detail::AvailableCpus(), kMaxThreads);
+}
+
+// A call that finds no memory for the default works alone.
+int Setting() noexcept {
+  int count = setting.load(std::memory_order_relaxed);
+  if (count > 0) return count;
+  try {
+    const int found = DefaultThreads();
+    return setting.compare_exchange_strong(count, found) ? found : count;
+  } catch (...) {
+    return 1;
+  }
+}
+
+}  // namespace
+
+int NumThreads() noexcept {
+  const int count = Setting();
+  const ThreadLimit limit = framework.load(std::memory_order_relaxed);
+  uint32_t allowed = 0;
+  if (count == 1 || limit == nullptr || limit(&allowed) != 0) return count;
+  return static_cast<int>(std::clamp(allowed, 1u, static_cast<uint32_t>(count)));
+}
+
+void SetNumThreads(int count) {
+  if (count < 1 || count > kMaxThreads) {
+    throw std::invalid_argument("num_threads: expected 1 to " + std::to_string(kMaxThreads) +
+                                ", got " + std::to_string(count));
+  }
+  setting.store(count);
+}
+
+void LimitThreads(ThreadLimit limit) { framework.store(limit); }
+
+}  // namespace opcast

@@ -1,0 +1,286 @@
+// Tests of how many threads a loop gets, wakes and starts, and of a machine that has no more memory
+// or threads. Prints "ok N checks"; a failed check prints its line and the exit code is 1.
+#include "opcast/threads.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <new>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "opcast/cpus.h"
+#include "opcast/kernel.h"
+
+namespace {
+
+// How many more allocations and threads there are; negative: as many as there are in truth.
+std::atomic<int> allocations{-1}, threads{-1};
+
+bool Take(std::atomic<int>& left) { return left < 0 || left-- > 0; }
+
+}  // namespace
+
+// These replace the ones of the C++ library, and the one of the C library. Inlined, the pair looks
+// mismatched to GCC.
+[[gnu::noinline]] void* operator new(size_t size) {
+  void* memory = Take(allocations) ? std::malloc(size) : nullptr;
+  return memory != nullptr ? memory : throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
+                              void* (*start)(void*), void* argument) noexcept {
+  using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+  static const Create create = reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
+  return Take(threads) ? create(thread, attributes, start, argument) : EAGAIN;
+}
+
+namespace {
+
+const opcast::Launch kLaunch{1, 0, nullptr};
+std::atomic<int64_t> checks{0}, failures{0};
+
+void Check(bool ok, int line, double detail = 0) {
+  ++checks;
+  if (!ok && failures++ < 20) std::printf("threads_test.cc:%d: failed (%.17g)\n", line, detail);
+}
+#define CHECK(...) Check(__VA_ARGS__, __LINE__)
+#define CHECK_FOR(detail, ...) Check(__VA_ARGS__, __LINE__, detail)
+
+// Runs a loop of so many chunks, each on a thread of its own: they wait for each other. Returns the
+// threads, without the caller. Too few threads hang, and the alarm ends the program.
+std::set<int> Together(int64_t chunks) {
+  std::array<std::atomic<int>, 64> ids{};
+  std::atomic<int64_t> present{0};
+  opcast::ParallelFor(kLaunch, chunks, 1, [&](int64_t begin, int64_t) {
+    ids[static_cast<size_t>(begin)] = gettid();
+    for (++present; present < chunks;) std::this_thread::yield();
+  });
+  std::set<int> out(ids.begin(), ids.begin() + chunks);
+  CHECK(out.size() == static_cast<size_t>(chunks) && out.erase(gettid()) == 1);
+  return out;
+}
+
+// A line of a thread's status: the text after "<key>:\t".
+std::string StatusOf(int thread, const std::string& key) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.compare(0, key.size() + 1, key + ":") == 0) return line.substr(key.size() + 2);
+  }
+  return "";
+}
+
+// How often each of these threads has gone to sleep, once all of them sleep. Two passes that agree
+// say that all slept at the same time, so none waits for a lock that another one is to release.
+std::map<int, std::string> Sleeps(const std::set<int>& ids) {
+  for (std::map<int, std::string> last, now;; last.swap(now)) {
+    now.clear();
+    for (const int id : ids) {
+      while (StatusOf(id, "State").front() != 'S') std::this_thread::yield();
+      now[id] = StatusOf(id, "voluntary_ctxt_switches");
+    }
+    if (now == last) return now;
+  }
+}
+
+// A loop of two chunks wakes one worker of three, and a loop of three chunks wakes two.
+void TestWakes() {
+  const std::set<int> workers = Together(4);
+  for (int round = 0; round < 20; ++round) {
+    const int chunks = 2 + round % 2;
+    const auto before = Sleeps(workers);
+    Together(chunks);
+    const auto after = Sleeps(workers);
+    int woken = 0;
+    for (const int id : workers) woken += before.at(id) != after.at(id);
+    CHECK_FOR(woken, woken == chunks - 1);
+  }
+}
+
+size_t CountThreads() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return static_cast<size_t>(std::distance(begin(tasks), end(tasks)));
+}
+
+int32_t Two(uint32_t* count) {
+  *count = 2;
+  return 0;
+}
+
+int32_t None(uint32_t* count) {
+  *count = 0;
+  return 0;
+}
+
+int32_t Fails(uint32_t* count) {
+  *count = 1;
+  return 1;
+}
+
+// Workers start when a loop needs them, and never more than were asked for.
+void TestSetting() {
+  CHECK(opcast::NumThreads() == 4);
+  const size_t before = CountThreads();
+  opcast::SetNumThreads(1);
+  opcast::ParallelFor(kLaunch, 100, 1, [](int64_t, int64_t) {});
+  CHECK(opcast::NumThreads() == 1 && CountThreads() == before);
+  opcast::SetNumThreads(3);
+  Together(2);
+  CHECK(CountThreads() == before + 1);
+  Together(3);
+  opcast::ParallelFor(kLaunch, 100, 1, [](int64_t, int64_t) {});
+  CHECK(opcast::NumThreads() == 3 && CountThreads() == before + 2);
+  opcast::LimitThreads(Two);
+  CHECK(opcast::NumThreads() == 2);
+  opcast::LimitThreads(None);
+  CHECK(opcast::NumThreads() == 1);
+  opcast::LimitThreads(Fails);
+  CHECK(opcast::NumThreads() == 3);
+  opcast::LimitThreads(nullptr);
+  CHECK(opcast::NumThreads() == 3);
+  for (const int wrong : {0, -1, opcast::kMaxThreads + 1}) {
+    bool refused = false;
+    try {
+      opcast::SetNumThreads(wrong);
+    } catch (const std::invalid_argument&) {
+      refused = true;
+    }
+    CHECK_FOR(wrong, refused && opcast::NumThreads() == 3);
+  }
+  opcast::SetNumThreads(4);
+}
+
+// Runs f in a child process whose pool has no threads yet; f says whether all is well.
+template <class F>
+void InChild(int detail, F f) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    _exit(f() ? 0 : 1);
+  }
+  int status = -1;
+  CHECK_FOR(detail, waitpid(child, &status, 0) == child && status == 0);
+}
+
+// A loop that runs in whatever is left: every chunk once, and no signal stays blocked.
+bool LoopIsWhole() {
+  static std::array<std::atomic<int>, 1000> seen;
+  bool whole = true;
+  for (int round = 1; round <= 3; ++round) {
+    opcast::ParallelFor(kLaunch, 1000, 1,
+                        [](int64_t begin, int64_t) { ++seen[static_cast<size_t>(begin)]; });
+    for (const auto& count : seen) whole = whole && count == round;
+  }
+  sigset_t blocked;
+  pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+  return whole && !sigismember(&blocked, SIGINT) && !sigismember(&blocked, SIGTERM);
+}
+
+void TestRefusals() {
+  for (int left = 0; left < 8; ++left) {
+    InChild(left, [left] {
+      allocations = left;
+      return LoopIsWhole();
+    });
+    InChild(left, [left] {
+      threads = left;
+      return LoopIsWhole();
+    });
+  }
+}
+
+// A machine as its files describe it.
+int Cpus(const std::map<std::string, std::string>& files) {
+  std::string root = std::filesystem::temp_directory_path() / "opcast-threads-XXXXXX";
+  if (mkdtemp(root.data()) == nullptr) return -1;
+  for (const auto& [name, text] : files) {
+    std::filesystem::create_directories((root + name).substr(0, (root + name).rfind('/')));
+    std::ofstream(root + name) << text;
+  }
+  const int cpus = opcast::detail::QuotaCpus(root);
+  std::filesystem::remove_all(root);
+  return cpus;
+}
+
+constexpr char kMounts[] =
+    "22 28 0:20 / /proc rw,nosuid shared:12 - proc proc rw\n"
+    "broken\n"
+    "33 24 0:28 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n";
+constexpr char kOldMounts[] =
+    "40 32 0:33 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n"
+    "41 32 0:34 / /sys/fs/cgroup/cpu,cpuacct rw shared:18 - cgroup cgroup rw,cpu,cpuacct\n";
+
+void TestQuotas() {
+  const std::string group = "/proc/self/cgroup", mounts = "/proc/self/mountinfo";
+  const std::string v2 = "/sys/fs/cgroup", v1 = "/sys/fs/cgroup/cpu,cpuacct";
+  CHECK(Cpus({}) == 0);
+  CHECK(Cpus({{group, "0::/\n"}, {mounts, kMounts}}) == 0);
+  const auto one = [&](const std::string& text) {
+    return Cpus({{group, "0::/a/b\n"}, {mounts, kMounts}, {v2 + "/a/b/cpu.max", text}});
+  };
+  CHECK(one("200000 100000\n") == 2 && one("150000 100000\n") == 2 && one("1000 100000\n") == 1);
+  CHECK(one("max 100000\n") == 0 && one("max") == 0 && one("300000") == 3 && one("") == 0);
+  CHECK(one("-1 100000") == 0 && one("100000 0") == 0 && one("words") == 0);
+  CHECK(one("9223372036854775807 1") > 1000);
+  // The tightest of the group and its parents.
+  CHECK(Cpus({{group, "0::/a/b\n"},
+              {mounts, kMounts},
+              {v2 + "/cpu.max", "900000 100000"},
+              {v2 + "/a/cpu.max", "300000 100000"},
+              {v2 + "/a/b/cpu.max", "500000 100000"}}) == 3);
+  // In a container: the group is the host's, and what is mounted is the container's.
+  for (const char* where : {"/docker/0123\n", "/../../docker/0123\n", "/docker/0123/\n", "\n"}) {
+    CHECK(Cpus({{group, std::string("0::") + where},
+                {mounts, kMounts},
+                {"/sys/fs/docker/0123/cpu.max", "100000 100000"},
+                {v2 + "/cpu.max", "400000 100000"}}) == 4);
+  }
+  const std::string below =
+      "33 24 0:28 /docker/0123 /mnt/c\\040g rw - cgroup2 cgroup2 rw,nsdelegate\n";
+  for (const auto& [where, cpus] : std::map<std::string, int>{
+           {"/docker/0123/x", 2}, {"/docker/0123", 4}, {"/docker/01234/x", 4}, {"/x", 4}}) {
+    CHECK_FOR(cpus, Cpus({{group, "0::" + where + "\n"},
+                          {mounts, below},
+                          {"/mnt/c g/x/cpu.max", "200000 100000"},
+                          {"/mnt/c g/cpu.max", "400000 100000"}}) == cpus);
+  }
+  // Version 1, alone and beside version 2.
+  const auto old = [&](const std::string& quota, const std::string& more) {
+    return Cpus({{group, "5:cpuset:/z\n4:cpu,cpuacct:/a:b\n0::/c\n"},
+                 {mounts, kOldMounts + more},
+                 {v1 + "/a:b/cpu.cfs_quota_us", quota},
+                 {v1 + "/a:b/cpu.cfs_period_us", "50000\n"},
+                 {v2 + "/c/cpu.max", "200000 100000"}});
+  };
+  CHECK(old("150000\n", "") == 3 && old("-1\n", "") == 0);
+  CHECK(old("150000\n", kMounts) == 2 && old("50000\n", kMounts) == 1);
+  CHECK(opcast::detail::AvailableCpus() >= 1);
+}
+
+}  // namespace
+
+int main() {
+  alarm(120);
+  setenv("TEST_NUM_THREADS", "4", 1);  // OPCAST_COLLECTION is "test"
+  TestSetting();
+  TestWakes();
+  TestRefusals();
+  TestQuotas();
+  if (failures > 0) return 1;
+  std::printf("ok %lld checks\n", static_cast<long long>(checks));
+}
