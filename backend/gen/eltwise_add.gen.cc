@@ -26,31 +26,31 @@ constexpr opcast::Variant<EltwiseAddArgs> kVariants[] = {
 void run_eltwise_add(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   const opcast::Call call("eltwise_add", argv, count, 3);
   call.Required({{1, "a"}, {2, "b"}, {0, "c"}});
-  const opcast::Tensor a = call.Array(1, "a");
-  const opcast::Tensor b = call.Array(2, "b");
-  const opcast::Tensor c = call.Array(0, "c");
-  call.SameDevice(b, a);
-  call.DTypeIn(a, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
-  const opcast::DType T = a.dtype();
-  call.RankAtLeast(a, 0);
-  call.Dense(a); call.Data(a);
-  call.DTypeAs(b, T, "a");
-  call.RankAtLeast(b, 0);
-  call.SameBatch(b, 0, a, 0);
-  call.Dense(b); call.Data(b);
-  call.DTypeAs(c, T, "a");
-  call.SameDevice(c, a);
-  call.OutputShape(c, &a, 0, {});
-  call.Dense(c); call.Data(c);
-  call.Apart(c, {&a, &b});
-  if (c.empty() && opcast::Launches(request)) return;
+  const opcast::Tensor a_ = call.Array(1, "a");
+  const opcast::Tensor b_ = call.Array(2, "b");
+  const opcast::Tensor c_ = call.Array(0, "c");
+  call.SameDevice(b_, a_);
+  call.DTypeIn(a_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
+  const opcast::DType T_ = a_.dtype();
+  call.RankAtLeast(a_, 0);
+  call.Dense(a_); call.Data(a_);
+  call.DTypeAs(b_, T_, "a");
+  call.RankAtLeast(b_, 0);
+  call.SameBatch(b_, 0, a_, 0);
+  call.Dense(b_); call.Data(b_);
+  call.DTypeAs(c_, T_, "a");
+  call.SameDevice(c_, a_);
+  call.OutputShape(c_, &a_, 0, {});
+  call.Dense(c_); call.Data(c_);
+  call.Apart(c_, {&a_, &b_});
+  if (c_.empty() && opcast::Launches(request)) return;
   EltwiseAddArgs values{};
-  values.T = T;
-  values.batch = a.batch(0);
-  values.c = c.data();
-  values.a = a.data();
-  values.b = b.data();
-  opcast::Dispatch(call, op_eltwise_add, kVariants, values, opcast::LaunchOn(a),
+  values.T = T_;
+  values.batch = a_.batch(0);
+  values.c = c_.data();
+  values.a = a_.data();
+  values.b = b_.data();
+  opcast::Dispatch(call, op_eltwise_add, kVariants, values, opcast::LaunchOn(a_),
                    {request});
 }
 

@@ -26,31 +26,31 @@ constexpr opcast::Variant<EltwiseAddBackwardArgs> kVariants[] = {
 void run_eltwise_add_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   const opcast::Call call("eltwise_add_backward", argv, count, 3);
   call.Required({{2, "grad_c"}, {0, "grad_a"}, {1, "grad_b"}});
-  const opcast::Tensor grad_c = call.Array(2, "grad_c");
-  const opcast::Tensor grad_a = call.Array(0, "grad_a");
-  const opcast::Tensor grad_b = call.Array(1, "grad_b");
-  call.DTypeIn(grad_c, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
-  const opcast::DType T = grad_c.dtype();
-  call.RankAtLeast(grad_c, 0);
-  call.Dense(grad_c); call.Data(grad_c);
-  call.DTypeAs(grad_a, T, "grad_c");
-  call.SameDevice(grad_a, grad_c);
-  call.OutputShape(grad_a, &grad_c, 0, {});
-  call.Dense(grad_a); call.Data(grad_a);
-  call.Apart(grad_a, {&grad_c});
-  call.DTypeAs(grad_b, T, "grad_c");
-  call.SameDevice(grad_b, grad_c);
-  call.OutputShape(grad_b, &grad_c, 0, {});
-  call.Dense(grad_b); call.Data(grad_b);
-  call.Apart(grad_b, {&grad_c, &grad_a});
-  if (grad_a.empty() && grad_b.empty() && opcast::Launches(request)) return;
+  const opcast::Tensor grad_c_ = call.Array(2, "grad_c");
+  const opcast::Tensor grad_a_ = call.Array(0, "grad_a");
+  const opcast::Tensor grad_b_ = call.Array(1, "grad_b");
+  call.DTypeIn(grad_c_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
+  const opcast::DType T_ = grad_c_.dtype();
+  call.RankAtLeast(grad_c_, 0);
+  call.Dense(grad_c_); call.Data(grad_c_);
+  call.DTypeAs(grad_a_, T_, "grad_c");
+  call.SameDevice(grad_a_, grad_c_);
+  call.OutputShape(grad_a_, &grad_c_, 0, {});
+  call.Dense(grad_a_); call.Data(grad_a_);
+  call.Apart(grad_a_, {&grad_c_});
+  call.DTypeAs(grad_b_, T_, "grad_c");
+  call.SameDevice(grad_b_, grad_c_);
+  call.OutputShape(grad_b_, &grad_c_, 0, {});
+  call.Dense(grad_b_); call.Data(grad_b_);
+  call.Apart(grad_b_, {&grad_c_, &grad_a_});
+  if (grad_a_.empty() && grad_b_.empty() && opcast::Launches(request)) return;
   EltwiseAddBackwardArgs values{};
-  values.T = T;
-  values.batch = grad_c.batch(0);
-  values.grad_a = grad_a.data();
-  values.grad_b = grad_b.data();
-  values.grad_c = grad_c.data();
-  opcast::Dispatch(call, op_eltwise_add_backward, kVariants, values, opcast::LaunchOn(grad_c),
+  values.T = T_;
+  values.batch = grad_c_.batch(0);
+  values.grad_a = grad_a_.data();
+  values.grad_b = grad_b_.data();
+  values.grad_c = grad_c_.data();
+  opcast::Dispatch(call, op_eltwise_add_backward, kVariants, values, opcast::LaunchOn(grad_c_),
                    {request});
 }
 

@@ -39,102 +39,102 @@ constexpr opcast::Variant<FlashMlaDecodeArgs> kVariants[] = {
 void run_flash_mla_decode(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   const opcast::Call call("flash_mla_decode", argv, count, 10);
   call.Required({{2, "q"}, {3, "kv_nope"}, {4, "kv_rope"}, {5, "kv_scale"}, {6, "kv_indptr"}, {0, "o"}, {1, "lse"}});
-  const opcast::Tensor q = call.Array(2, "q");
-  const opcast::Tensor kv_nope = call.Array(3, "kv_nope");
-  const opcast::Tensor kv_rope = call.Array(4, "kv_rope");
-  const opcast::Tensor kv_scale = call.Array(5, "kv_scale");
-  const opcast::Tensor kv_indptr = call.Array(6, "kv_indptr");
-  const opcast::Tensor o = call.Array(0, "o");
-  const opcast::Tensor lse = call.Array(1, "lse");
-  const opcast::Tensor o_part = call.Array(8, "o_part");
-  const opcast::Tensor lse_part = call.Array(9, "lse_part");
-  auto sm_scale = call.Given(7) ? call.Float(7, "sm_scale") : 0;
-  if (call.Given(7)) call.AtLeast("sm_scale", sm_scale, 0, "0");
-  call.SameDevice(kv_nope, q);
-  call.SameDevice(kv_rope, q);
-  call.SameDevice(kv_scale, q);
-  call.SameDevice(kv_indptr, q);
-  call.DTypeIn(q, {opcast::DType::kBf16});
-  call.Rank(q, 3);
-  const int64_t B = q.size(0);
-  const int64_t H = q.size(1);
-  call.Size(q, 2, 512, {});
-  call.Dense(q); call.Data(q);
-  call.DTypeIn(kv_nope, {opcast::DType::kF8e4m3fn, opcast::DType::kF8e4m3fnuz});
-  const opcast::DType F = kv_nope.dtype();
-  call.Rank(kv_nope, 2);
-  const int64_t T = kv_nope.size(0);
-  call.Size(kv_nope, 1, 448, {});
-  call.Dense(kv_nope); call.Data(kv_nope);
-  call.DTypeIn(kv_rope, {opcast::DType::kBf16});
-  call.Rank(kv_rope, 2);
-  call.Size(kv_rope, 0, T, {{"T", T, "kv_nope"}});
-  call.Size(kv_rope, 1, 64, {});
-  call.Dense(kv_rope); call.Data(kv_rope);
-  call.DTypeIn(kv_scale, {opcast::DType::kF32});
-  call.Rank(kv_scale, 2);
-  call.Size(kv_scale, 0, T, {{"T", T, "kv_nope"}});
-  call.Size(kv_scale, 1, 7, {});
-  call.Dense(kv_scale); call.Data(kv_scale);
-  call.DTypeIn(kv_indptr, {opcast::DType::kI32});
-  call.Rank(kv_indptr, 1);
-  call.Size(kv_indptr, 0, opcast::Add(B, 1), {{"B", B, "q"}});
-  call.Dense(kv_indptr); call.Data(kv_indptr);
-  const int64_t splits = std::min<int64_t>(std::max<int64_t>(opcast::FloorDiv(T, 64), 1), 32);
-  call.DTypeIn(o, {opcast::DType::kBf16});
-  call.SameDevice(o, q);
-  call.OutputShape(o, nullptr, 0, {B, H, 512});
-  call.Dense(o); call.Data(o);
-  call.Apart(o, {&q, &kv_nope, &kv_rope, &kv_scale, &kv_indptr});
-  call.DTypeIn(lse, {opcast::DType::kF32});
-  call.SameDevice(lse, q);
-  call.OutputShape(lse, nullptr, 0, {B, H});
-  call.Dense(lse); call.Data(lse);
-  call.Apart(lse, {&q, &kv_nope, &kv_rope, &kv_scale, &kv_indptr, &o});
-  if (o_part) {
-    call.DTypeIn(o_part, {opcast::DType::kF32});
-    call.SameDevice(o_part, q);
-    call.OutputShape(o_part, nullptr, 0, {splits, B, H, 512});
-    call.Dense(o_part); call.Data(o_part);
-    call.Apart(o_part, {&q, &kv_nope, &kv_rope, &kv_scale, &kv_indptr, &o, &lse});
+  const opcast::Tensor q_ = call.Array(2, "q");
+  const opcast::Tensor kv_nope_ = call.Array(3, "kv_nope");
+  const opcast::Tensor kv_rope_ = call.Array(4, "kv_rope");
+  const opcast::Tensor kv_scale_ = call.Array(5, "kv_scale");
+  const opcast::Tensor kv_indptr_ = call.Array(6, "kv_indptr");
+  const opcast::Tensor o_ = call.Array(0, "o");
+  const opcast::Tensor lse_ = call.Array(1, "lse");
+  const opcast::Tensor o_part_ = call.Array(8, "o_part");
+  const opcast::Tensor lse_part_ = call.Array(9, "lse_part");
+  auto sm_scale_ = call.Given(7) ? call.Float(7, "sm_scale") : 0;
+  if (call.Given(7)) call.AtLeast("sm_scale", sm_scale_, 0, "0");
+  call.SameDevice(kv_nope_, q_);
+  call.SameDevice(kv_rope_, q_);
+  call.SameDevice(kv_scale_, q_);
+  call.SameDevice(kv_indptr_, q_);
+  call.DTypeIn(q_, {opcast::DType::kBf16});
+  call.Rank(q_, 3);
+  const int64_t B_ = q_.size(0);
+  const int64_t H_ = q_.size(1);
+  call.Size(q_, 2, 512, {});
+  call.Dense(q_); call.Data(q_);
+  call.DTypeIn(kv_nope_, {opcast::DType::kF8e4m3fn, opcast::DType::kF8e4m3fnuz});
+  const opcast::DType F_ = kv_nope_.dtype();
+  call.Rank(kv_nope_, 2);
+  const int64_t T_ = kv_nope_.size(0);
+  call.Size(kv_nope_, 1, 448, {});
+  call.Dense(kv_nope_); call.Data(kv_nope_);
+  call.DTypeIn(kv_rope_, {opcast::DType::kBf16});
+  call.Rank(kv_rope_, 2);
+  call.Size(kv_rope_, 0, T_, {{"T", T_, "kv_nope"}});
+  call.Size(kv_rope_, 1, 64, {});
+  call.Dense(kv_rope_); call.Data(kv_rope_);
+  call.DTypeIn(kv_scale_, {opcast::DType::kF32});
+  call.Rank(kv_scale_, 2);
+  call.Size(kv_scale_, 0, T_, {{"T", T_, "kv_nope"}});
+  call.Size(kv_scale_, 1, 7, {});
+  call.Dense(kv_scale_); call.Data(kv_scale_);
+  call.DTypeIn(kv_indptr_, {opcast::DType::kI32});
+  call.Rank(kv_indptr_, 1);
+  call.Size(kv_indptr_, 0, opcast::Add(B_, 1), {{"B", B_, "q"}});
+  call.Dense(kv_indptr_); call.Data(kv_indptr_);
+  const int64_t splits_ = std::min<int64_t>(std::max<int64_t>(opcast::FloorDiv(T_, 64), 1), 32);
+  call.DTypeIn(o_, {opcast::DType::kBf16});
+  call.SameDevice(o_, q_);
+  call.OutputShape(o_, nullptr, 0, {B_, H_, 512});
+  call.Dense(o_); call.Data(o_);
+  call.Apart(o_, {&q_, &kv_nope_, &kv_rope_, &kv_scale_, &kv_indptr_});
+  call.DTypeIn(lse_, {opcast::DType::kF32});
+  call.SameDevice(lse_, q_);
+  call.OutputShape(lse_, nullptr, 0, {B_, H_});
+  call.Dense(lse_); call.Data(lse_);
+  call.Apart(lse_, {&q_, &kv_nope_, &kv_rope_, &kv_scale_, &kv_indptr_, &o_});
+  if (o_part_) {
+    call.DTypeIn(o_part_, {opcast::DType::kF32});
+    call.SameDevice(o_part_, q_);
+    call.OutputShape(o_part_, nullptr, 0, {splits_, B_, H_, 512});
+    call.Dense(o_part_); call.Data(o_part_);
+    call.Apart(o_part_, {&q_, &kv_nope_, &kv_rope_, &kv_scale_, &kv_indptr_, &o_, &lse_});
   }
-  if (lse_part) {
-    call.DTypeIn(lse_part, {opcast::DType::kF32});
-    call.SameDevice(lse_part, q);
-    call.OutputShape(lse_part, nullptr, 0, {splits, B, H});
-    call.Dense(lse_part); call.Data(lse_part);
-    call.Apart(lse_part, {&q, &kv_nope, &kv_rope, &kv_scale, &kv_indptr, &o, &lse, &o_part});
+  if (lse_part_) {
+    call.DTypeIn(lse_part_, {opcast::DType::kF32});
+    call.SameDevice(lse_part_, q_);
+    call.OutputShape(lse_part_, nullptr, 0, {splits_, B_, H_});
+    call.Dense(lse_part_); call.Data(lse_part_);
+    call.Apart(lse_part_, {&q_, &kv_nope_, &kv_rope_, &kv_scale_, &kv_indptr_, &o_, &lse_, &o_part_});
   }
-  if (o.empty() && lse.empty() && opcast::Launches(request)) return;
+  if (o_.empty() && lse_.empty() && opcast::Launches(request)) return;
   if (opcast::Launches(request) && opcast::Debugging(call)) {
-    call.ValuesAtLeast(kv_scale, 0, "0", {});
-    call.ValuesAtLeast(kv_indptr, 0, "0", {});
-    call.ValuesAtMost(kv_indptr, static_cast<double>(T), std::to_string(T), {{"T", T, "kv_nope"}});
-    call.Ascending(kv_indptr);
+    call.ValuesAtLeast(kv_scale_, 0, "0", {});
+    call.ValuesAtLeast(kv_indptr_, 0, "0", {});
+    call.ValuesAtMost(kv_indptr_, static_cast<double>(T_), std::to_string(T_), {{"T", T_, "kv_nope"}});
+    call.Ascending(kv_indptr_);
   }
-  if (!call.Given(7)) call.Default(7, sm_scale = std::pow(512, -0.5));
+  if (!call.Given(7)) call.Default(7, sm_scale_ = std::pow(512, -0.5));
   FlashMlaDecodeArgs values{};
-  values.F = F;
-  values.B = B;
-  values.H = H;
-  values.T = T;
-  values.splits = splits;
-  values.o = o.data();
-  values.lse = lse.data();
-  values.q = q.data();
-  values.kv_nope = kv_nope.data();
-  values.kv_rope = kv_rope.data();
-  values.kv_scale = kv_scale.data();
-  values.kv_indptr = kv_indptr.data();
-  values.sm_scale = sm_scale;
-  const std::array<int64_t, 4> o_part_sizes_ = {splits, B, H, 512};
-  const std::array<int64_t, 3> lse_part_sizes_ = {splits, B, H};
-  const opcast::Scratch scratch_[] = {
-      opcast::Scratch{"o_part", opcast::DType::kF32, &o_part, &values.o_part}.Sizes(o_part_sizes_),
-      opcast::Scratch{"lse_part", opcast::DType::kF32, &lse_part, &values.lse_part}.Sizes(lse_part_sizes_),
+  values.F = F_;
+  values.B = B_;
+  values.H = H_;
+  values.T = T_;
+  values.splits = splits_;
+  values.o = o_.data();
+  values.lse = lse_.data();
+  values.q = q_.data();
+  values.kv_nope = kv_nope_.data();
+  values.kv_rope = kv_rope_.data();
+  values.kv_scale = kv_scale_.data();
+  values.kv_indptr = kv_indptr_.data();
+  values.sm_scale = sm_scale_;
+  const std::array<int64_t, 4> o_part_sizes = {splits_, B_, H_, 512};
+  const std::array<int64_t, 3> lse_part_sizes = {splits_, B_, H_};
+  const opcast::Scratch scratch[] = {
+      opcast::Scratch{"o_part", opcast::DType::kF32, &o_part_, &values.o_part}.Sizes(o_part_sizes),
+      opcast::Scratch{"lse_part", opcast::DType::kF32, &lse_part_, &values.lse_part}.Sizes(lse_part_sizes),
   };
-  opcast::Dispatch(call, op_flash_mla_decode, kVariants, values, opcast::LaunchOn(q),
-                   {request, scratch_, 2});
+  opcast::Dispatch(call, op_flash_mla_decode, kVariants, values, opcast::LaunchOn(q_),
+                   {request, scratch, 2});
 }
 
 }  // namespace

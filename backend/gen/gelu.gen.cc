@@ -29,26 +29,26 @@ constexpr opcast::Variant<GeluArgs> kVariants[] = {
 void run_gelu(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   const opcast::Call call("gelu", argv, count, 3);
   call.Required({{1, "x"}, {0, "y"}});
-  const opcast::Tensor x = call.Array(1, "x");
-  const opcast::Tensor y = call.Array(0, "y");
-  const auto approximate = static_cast<GeluApproximate>(call.Choice(2, "approximate", {"none", "tanh"}));
-  call.DTypeIn(x, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
-  const opcast::DType T = x.dtype();
-  call.RankAtLeast(x, 0);
-  call.Dense(x); call.Data(x);
-  call.DTypeAs(y, T, "x");
-  call.SameDevice(y, x);
-  call.OutputShape(y, &x, 0, {});
-  call.Dense(y); call.Data(y);
-  call.Apart(y, {&x});
-  if (y.empty() && opcast::Launches(request)) return;
+  const opcast::Tensor x_ = call.Array(1, "x");
+  const opcast::Tensor y_ = call.Array(0, "y");
+  const auto approximate_ = static_cast<GeluApproximate>(call.Choice(2, "approximate", {"none", "tanh"}));
+  call.DTypeIn(x_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
+  const opcast::DType T_ = x_.dtype();
+  call.RankAtLeast(x_, 0);
+  call.Dense(x_); call.Data(x_);
+  call.DTypeAs(y_, T_, "x");
+  call.SameDevice(y_, x_);
+  call.OutputShape(y_, &x_, 0, {});
+  call.Dense(y_); call.Data(y_);
+  call.Apart(y_, {&x_});
+  if (y_.empty() && opcast::Launches(request)) return;
   GeluArgs values{};
-  values.T = T;
-  values.batch = x.batch(0);
-  values.y = y.data();
-  values.x = x.data();
-  values.approximate = approximate;
-  opcast::Dispatch(call, op_gelu, kVariants, values, opcast::LaunchOn(x),
+  values.T = T_;
+  values.batch = x_.batch(0);
+  values.y = y_.data();
+  values.x = x_.data();
+  values.approximate = approximate_;
+  opcast::Dispatch(call, op_gelu, kVariants, values, opcast::LaunchOn(x_),
                    {request});
 }
 

@@ -30,33 +30,33 @@ constexpr opcast::Variant<GeluBackwardArgs> kVariants[] = {
 void run_gelu_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   const opcast::Call call("gelu_backward", argv, count, 4);
   call.Required({{1, "grad_y"}, {2, "x"}, {0, "grad_x"}});
-  const opcast::Tensor grad_y = call.Array(1, "grad_y");
-  const opcast::Tensor x = call.Array(2, "x");
-  const opcast::Tensor grad_x = call.Array(0, "grad_x");
-  const auto approximate = static_cast<GeluBackwardApproximate>(call.Choice(3, "approximate", {"none", "tanh"}));
-  call.SameDevice(x, grad_y);
-  call.DTypeIn(grad_y, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
-  const opcast::DType T = grad_y.dtype();
-  call.RankAtLeast(grad_y, 0);
-  call.Dense(grad_y); call.Data(grad_y);
-  call.DTypeAs(x, T, "grad_y");
-  call.RankAtLeast(x, 0);
-  call.SameBatch(x, 0, grad_y, 0);
-  call.Dense(x); call.Data(x);
-  call.DTypeAs(grad_x, T, "grad_y");
-  call.SameDevice(grad_x, grad_y);
-  call.OutputShape(grad_x, &grad_y, 0, {});
-  call.Dense(grad_x); call.Data(grad_x);
-  call.Apart(grad_x, {&grad_y, &x});
-  if (grad_x.empty() && opcast::Launches(request)) return;
+  const opcast::Tensor grad_y_ = call.Array(1, "grad_y");
+  const opcast::Tensor x_ = call.Array(2, "x");
+  const opcast::Tensor grad_x_ = call.Array(0, "grad_x");
+  const auto approximate_ = static_cast<GeluBackwardApproximate>(call.Choice(3, "approximate", {"none", "tanh"}));
+  call.SameDevice(x_, grad_y_);
+  call.DTypeIn(grad_y_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
+  const opcast::DType T_ = grad_y_.dtype();
+  call.RankAtLeast(grad_y_, 0);
+  call.Dense(grad_y_); call.Data(grad_y_);
+  call.DTypeAs(x_, T_, "grad_y");
+  call.RankAtLeast(x_, 0);
+  call.SameBatch(x_, 0, grad_y_, 0);
+  call.Dense(x_); call.Data(x_);
+  call.DTypeAs(grad_x_, T_, "grad_y");
+  call.SameDevice(grad_x_, grad_y_);
+  call.OutputShape(grad_x_, &grad_y_, 0, {});
+  call.Dense(grad_x_); call.Data(grad_x_);
+  call.Apart(grad_x_, {&grad_y_, &x_});
+  if (grad_x_.empty() && opcast::Launches(request)) return;
   GeluBackwardArgs values{};
-  values.T = T;
-  values.batch = grad_y.batch(0);
-  values.grad_x = grad_x.data();
-  values.grad_y = grad_y.data();
-  values.x = x.data();
-  values.approximate = approximate;
-  opcast::Dispatch(call, op_gelu_backward, kVariants, values, opcast::LaunchOn(grad_y),
+  values.T = T_;
+  values.batch = grad_y_.batch(0);
+  values.grad_x = grad_x_.data();
+  values.grad_y = grad_y_.data();
+  values.x = x_.data();
+  values.approximate = approximate_;
+  opcast::Dispatch(call, op_gelu_backward, kVariants, values, opcast::LaunchOn(grad_y_),
                    {request});
 }
 

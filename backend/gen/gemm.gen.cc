@@ -47,56 +47,56 @@ constexpr opcast::Variant<GemmArgs> kVariants[] = {
 void run_gemm(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   const opcast::Call call("gemm", argv, count, 6);
   call.Required({{1, "a"}, {2, "b"}, {0, "c"}});
-  const opcast::Tensor a = call.Array(1, "a");
-  const opcast::Tensor b = call.Array(2, "b");
-  const opcast::Tensor bias = call.Array(3, "bias");
-  const opcast::Tensor c = call.Array(0, "c");
-  const auto alpha = call.Float(4, "alpha");
-  const auto activation = static_cast<GemmActivation>(call.Choice(5, "activation", {"none", "relu", "silu"}));
-  call.SameDevice(b, a);
-  if (bias) {
-    call.SameDevice(bias, a);
+  const opcast::Tensor a_ = call.Array(1, "a");
+  const opcast::Tensor b_ = call.Array(2, "b");
+  const opcast::Tensor bias_ = call.Array(3, "bias");
+  const opcast::Tensor c_ = call.Array(0, "c");
+  const opcast::DType O_ = c_.dtype();
+  const auto alpha_ = call.Float(4, "alpha");
+  const auto activation_ = static_cast<GemmActivation>(call.Choice(5, "activation", {"none", "relu", "silu"}));
+  call.SameDevice(b_, a_);
+  if (bias_) {
+    call.SameDevice(bias_, a_);
   }
-  call.DTypeIn(a, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
-  const opcast::DType T = a.dtype();
-  call.RankAtLeast(a, 2);
-  const int64_t M = a.size(-2);
-  const int64_t K = a.size(-1);
-  call.LastDense(a); call.Data(a);
-  call.DTypeAs(b, T, "a");
-  call.Rank(b, 2);
-  const int64_t N = b.size(0);
-  call.Size(b, 1, K, {{"K", K, "a"}});
-  call.LastDense(b); call.Data(b);
-  if (bias) {
-    call.DTypeAs(bias, T, "a");
-    call.Rank(bias, 1);
-    call.Size(bias, 0, N, {{"N", N, "b"}});
-    call.Dense(bias); call.Data(bias);
+  call.DTypeIn(a_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
+  const opcast::DType T_ = a_.dtype();
+  call.RankAtLeast(a_, 2);
+  const int64_t M_ = a_.size(-2);
+  const int64_t K_ = a_.size(-1);
+  call.LastDense(a_); call.Data(a_);
+  call.DTypeAs(b_, T_, "a");
+  call.Rank(b_, 2);
+  const int64_t N_ = b_.size(0);
+  call.Size(b_, 1, K_, {{"K", K_, "a"}});
+  call.LastDense(b_); call.Data(b_);
+  if (bias_) {
+    call.DTypeAs(bias_, T_, "a");
+    call.Rank(bias_, 1);
+    call.Size(bias_, 0, N_, {{"N", N_, "b"}});
+    call.Dense(bias_); call.Data(bias_);
   }
-  const opcast::DType O = c.dtype();
-  call.DTypeIn(c, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
-  call.SameDevice(c, a);
-  call.OutputShape(c, &a, 2, {M, N});
-  call.Dense(c); call.Data(c);
-  call.Apart(c, {&a, &b, &bias});
-  if (c.empty() && opcast::Launches(request)) return;
+  call.DTypeIn(c_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
+  call.SameDevice(c_, a_);
+  call.OutputShape(c_, &a_, 2, {M_, N_});
+  call.Dense(c_); call.Data(c_);
+  call.Apart(c_, {&a_, &b_, &bias_});
+  if (c_.empty() && opcast::Launches(request)) return;
   GemmArgs values{};
-  values.T = T;
-  values.O = O;
-  values.batch = a.batch(2);
-  values.M = M;
-  values.K = K;
-  values.N = N;
-  values.c = c.data();
-  values.a = a.data();
-  values.a_layout = a.layout(2);
-  values.b = b.data();
-  values.b_layout = b.layout(2);
-  values.bias = bias.data();
-  values.alpha = alpha;
-  values.activation = activation;
-  opcast::Dispatch(call, op_gemm, kVariants, values, opcast::LaunchOn(a),
+  values.T = T_;
+  values.O = O_;
+  values.batch = a_.batch(2);
+  values.M = M_;
+  values.K = K_;
+  values.N = N_;
+  values.c = c_.data();
+  values.a = a_.data();
+  values.a_layout = a_.layout(2);
+  values.b = b_.data();
+  values.b_layout = b_.layout(2);
+  values.bias = bias_.data();
+  values.alpha = alpha_;
+  values.activation = activation_;
+  opcast::Dispatch(call, op_gemm, kVariants, values, opcast::LaunchOn(a_),
                    {request});
 }
 

@@ -39,95 +39,95 @@ constexpr opcast::Variant<GemmBackwardArgs> kVariants[] = {
 void run_gemm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   const opcast::Call call("gemm_backward", argv, count, 10);
   call.Required({{3, "grad_c"}, {4, "a"}, {5, "b"}, {0, "grad_a"}, {1, "grad_b"}});
-  const opcast::Tensor grad_c = call.Array(3, "grad_c");
-  const opcast::Tensor a = call.Array(4, "a");
-  const opcast::Tensor b = call.Array(5, "b");
-  const opcast::Tensor bias = call.Array(6, "bias");
-  const opcast::Tensor grad_a = call.Array(0, "grad_a");
-  const opcast::Tensor grad_b = call.Array(1, "grad_b");
-  const opcast::Tensor grad_bias = call.Array(2, "grad_bias");
-  const opcast::Tensor slopes = call.Array(9, "slopes");
-  const auto alpha = call.Float(7, "alpha");
-  const auto activation = static_cast<GemmBackwardActivation>(call.Choice(8, "activation", {"none", "relu", "silu"}));
-  call.SameDevice(a, grad_c);
-  call.SameDevice(b, grad_c);
-  if (bias) {
-    call.SameDevice(bias, grad_c);
+  const opcast::Tensor grad_c_ = call.Array(3, "grad_c");
+  const opcast::Tensor a_ = call.Array(4, "a");
+  const opcast::Tensor b_ = call.Array(5, "b");
+  const opcast::Tensor bias_ = call.Array(6, "bias");
+  const opcast::Tensor grad_a_ = call.Array(0, "grad_a");
+  const opcast::Tensor grad_b_ = call.Array(1, "grad_b");
+  const opcast::Tensor grad_bias_ = call.Array(2, "grad_bias");
+  const opcast::Tensor slopes_ = call.Array(9, "slopes");
+  const auto alpha_ = call.Float(7, "alpha");
+  const auto activation_ = static_cast<GemmBackwardActivation>(call.Choice(8, "activation", {"none", "relu", "silu"}));
+  call.SameDevice(a_, grad_c_);
+  call.SameDevice(b_, grad_c_);
+  if (bias_) {
+    call.SameDevice(bias_, grad_c_);
   }
-  call.DTypeIn(grad_c, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
-  const opcast::DType O = grad_c.dtype();
-  call.RankAtLeast(grad_c, 2);
-  const int64_t M = grad_c.size(-2);
-  const int64_t N = grad_c.size(-1);
-  call.Dense(grad_c); call.Data(grad_c);
-  call.DTypeIn(a, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
-  const opcast::DType T = a.dtype();
-  call.RankAtLeast(a, 2);
-  call.SameBatch(a, 2, grad_c, 2);
-  call.Size(a, -2, M, {{"M", M, "grad_c"}});
-  const int64_t K = a.size(-1);
-  call.LastDense(a); call.Data(a);
-  call.DTypeAs(b, T, "a");
-  call.Rank(b, 2);
-  call.Size(b, 0, N, {{"N", N, "grad_c"}});
-  call.Size(b, 1, K, {{"K", K, "a"}});
-  call.LastDense(b); call.Data(b);
-  if (bias) {
-    call.DTypeAs(bias, T, "a");
-    call.Rank(bias, 1);
-    call.Size(bias, 0, N, {{"N", N, "grad_c"}});
-    call.Dense(bias); call.Data(bias);
+  call.DTypeIn(grad_c_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
+  const opcast::DType O_ = grad_c_.dtype();
+  call.RankAtLeast(grad_c_, 2);
+  const int64_t M_ = grad_c_.size(-2);
+  const int64_t N_ = grad_c_.size(-1);
+  call.Dense(grad_c_); call.Data(grad_c_);
+  call.DTypeIn(a_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
+  const opcast::DType T_ = a_.dtype();
+  call.RankAtLeast(a_, 2);
+  call.SameBatch(a_, 2, grad_c_, 2);
+  call.Size(a_, -2, M_, {{"M", M_, "grad_c"}});
+  const int64_t K_ = a_.size(-1);
+  call.LastDense(a_); call.Data(a_);
+  call.DTypeAs(b_, T_, "a");
+  call.Rank(b_, 2);
+  call.Size(b_, 0, N_, {{"N", N_, "grad_c"}});
+  call.Size(b_, 1, K_, {{"K", K_, "a"}});
+  call.LastDense(b_); call.Data(b_);
+  if (bias_) {
+    call.DTypeAs(bias_, T_, "a");
+    call.Rank(bias_, 1);
+    call.Size(bias_, 0, N_, {{"N", N_, "grad_c"}});
+    call.Dense(bias_); call.Data(bias_);
   }
-  call.Together(grad_bias, bias);
-  call.DTypeAs(grad_a, T, "a");
-  call.SameDevice(grad_a, grad_c);
-  call.OutputShape(grad_a, &grad_c, 2, {M, K});
-  call.Dense(grad_a); call.Data(grad_a);
-  call.Apart(grad_a, {&grad_c, &a, &b, &bias});
-  call.DTypeAs(grad_b, T, "a");
-  call.SameDevice(grad_b, grad_c);
-  call.OutputShape(grad_b, nullptr, 0, {N, K});
-  call.Dense(grad_b); call.Data(grad_b);
-  call.Apart(grad_b, {&grad_c, &a, &b, &bias, &grad_a});
-  if (grad_bias) {
-    call.DTypeAs(grad_bias, T, "a");
-    call.SameDevice(grad_bias, grad_c);
-    call.OutputShape(grad_bias, nullptr, 0, {N});
-    call.Dense(grad_bias); call.Data(grad_bias);
-    call.Apart(grad_bias, {&grad_c, &a, &b, &bias, &grad_a, &grad_b});
+  call.Together(grad_bias_, bias_);
+  call.DTypeAs(grad_a_, T_, "a");
+  call.SameDevice(grad_a_, grad_c_);
+  call.OutputShape(grad_a_, &grad_c_, 2, {M_, K_});
+  call.Dense(grad_a_); call.Data(grad_a_);
+  call.Apart(grad_a_, {&grad_c_, &a_, &b_, &bias_});
+  call.DTypeAs(grad_b_, T_, "a");
+  call.SameDevice(grad_b_, grad_c_);
+  call.OutputShape(grad_b_, nullptr, 0, {N_, K_});
+  call.Dense(grad_b_); call.Data(grad_b_);
+  call.Apart(grad_b_, {&grad_c_, &a_, &b_, &bias_, &grad_a_});
+  if (grad_bias_) {
+    call.DTypeAs(grad_bias_, T_, "a");
+    call.SameDevice(grad_bias_, grad_c_);
+    call.OutputShape(grad_bias_, nullptr, 0, {N_});
+    call.Dense(grad_bias_); call.Data(grad_bias_);
+    call.Apart(grad_bias_, {&grad_c_, &a_, &b_, &bias_, &grad_a_, &grad_b_});
   }
-  if (slopes) {
-    call.DTypeIn(slopes, {opcast::DType::kF32});
-    call.SameDevice(slopes, grad_c);
-    call.OutputShape(slopes, &grad_c, 2, {M, N});
-    call.Dense(slopes); call.Data(slopes);
-    call.Apart(slopes, {&grad_c, &a, &b, &bias, &grad_a, &grad_b, &grad_bias});
+  if (slopes_) {
+    call.DTypeIn(slopes_, {opcast::DType::kF32});
+    call.SameDevice(slopes_, grad_c_);
+    call.OutputShape(slopes_, &grad_c_, 2, {M_, N_});
+    call.Dense(slopes_); call.Data(slopes_);
+    call.Apart(slopes_, {&grad_c_, &a_, &b_, &bias_, &grad_a_, &grad_b_, &grad_bias_});
   }
-  if (grad_a.empty() && grad_b.empty() && grad_bias.empty() && opcast::Launches(request)) return;
+  if (grad_a_.empty() && grad_b_.empty() && grad_bias_.empty() && opcast::Launches(request)) return;
   GemmBackwardArgs values{};
-  values.O = O;
-  values.T = T;
-  values.batch = grad_c.batch(2);
-  values.M = M;
-  values.N = N;
-  values.K = K;
-  values.grad_a = grad_a.data();
-  values.grad_b = grad_b.data();
-  values.grad_bias = grad_bias.data();
-  values.grad_c = grad_c.data();
-  values.a = a.data();
-  values.a_layout = a.layout(2);
-  values.b = b.data();
-  values.b_layout = b.layout(2);
-  values.bias = bias.data();
-  values.alpha = alpha;
-  values.activation = activation;
-  const std::array<int64_t, 2> slopes_sizes_ = {M, N};
-  const opcast::Scratch scratch_[] = {
-      opcast::Scratch{"slopes", opcast::DType::kF32, &slopes, &values.slopes}.Sizes(slopes_sizes_).LeadingDims(&grad_c, 2),
+  values.O = O_;
+  values.T = T_;
+  values.batch = grad_c_.batch(2);
+  values.M = M_;
+  values.N = N_;
+  values.K = K_;
+  values.grad_a = grad_a_.data();
+  values.grad_b = grad_b_.data();
+  values.grad_bias = grad_bias_.data();
+  values.grad_c = grad_c_.data();
+  values.a = a_.data();
+  values.a_layout = a_.layout(2);
+  values.b = b_.data();
+  values.b_layout = b_.layout(2);
+  values.bias = bias_.data();
+  values.alpha = alpha_;
+  values.activation = activation_;
+  const std::array<int64_t, 2> slopes_sizes = {M_, N_};
+  const opcast::Scratch scratch[] = {
+      opcast::Scratch{"slopes", opcast::DType::kF32, &slopes_, &values.slopes}.Sizes(slopes_sizes).LeadingDims(&grad_c_, 2),
   };
-  opcast::Dispatch(call, op_gemm_backward, kVariants, values, opcast::LaunchOn(grad_c),
-                   {request, scratch_, 1});
+  opcast::Dispatch(call, op_gemm_backward, kVariants, values, opcast::LaunchOn(grad_c_),
+                   {request, scratch, 1});
 }
 
 }  // namespace

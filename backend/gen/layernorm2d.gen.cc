@@ -33,63 +33,63 @@ constexpr opcast::Variant<Layernorm2dArgs> kVariants[] = {
 void run_layernorm2d(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   const opcast::Call call("layernorm2d", argv, count, 7);
   call.Required({{3, "x"}, {4, "weight"}, {5, "bias"}, {0, "y"}});
-  const opcast::Tensor x = call.Array(3, "x");
-  const opcast::Tensor weight = call.Array(4, "weight");
-  const opcast::Tensor bias = call.Array(5, "bias");
-  const opcast::Tensor y = call.Array(0, "y");
-  const opcast::Tensor mean = call.Array(1, "mean");
-  const opcast::Tensor rstd = call.Array(2, "rstd");
-  const auto eps = call.Float(6, "eps");
-  call.AtLeast("eps", eps, 0, "0");
-  call.SameDevice(weight, x);
-  call.SameDevice(bias, x);
-  call.DTypeIn(x, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
-  const opcast::DType T = x.dtype();
-  call.Rank(x, 2);
-  const int64_t M = x.size(0);
-  const int64_t N = x.size(1);
-  call.Dense(x); call.Data(x);
-  call.DTypeAs(weight, T, "x");
-  call.Rank(weight, 1);
-  call.Size(weight, 0, N, {{"N", N, "x"}});
-  call.Dense(weight); call.Data(weight);
-  call.DTypeAs(bias, T, "x");
-  call.Rank(bias, 1);
-  call.Size(bias, 0, N, {{"N", N, "x"}});
-  call.Dense(bias); call.Data(bias);
-  call.Together(rstd, mean);
-  call.DTypeAs(y, T, "x");
-  call.SameDevice(y, x);
-  call.OutputShape(y, nullptr, 0, {M, N});
-  call.Dense(y); call.Data(y);
-  call.Apart(y, {&x, &weight, &bias});
-  if (mean) {
-    call.DTypeIn(mean, {opcast::DType::kF32});
-    call.SameDevice(mean, x);
-    call.OutputShape(mean, nullptr, 0, {M});
-    call.Dense(mean); call.Data(mean);
-    call.Apart(mean, {&x, &weight, &bias, &y});
+  const opcast::Tensor x_ = call.Array(3, "x");
+  const opcast::Tensor weight_ = call.Array(4, "weight");
+  const opcast::Tensor bias_ = call.Array(5, "bias");
+  const opcast::Tensor y_ = call.Array(0, "y");
+  const opcast::Tensor mean_ = call.Array(1, "mean");
+  const opcast::Tensor rstd_ = call.Array(2, "rstd");
+  const auto eps_ = call.Float(6, "eps");
+  call.AtLeast("eps", eps_, 0, "0");
+  call.SameDevice(weight_, x_);
+  call.SameDevice(bias_, x_);
+  call.DTypeIn(x_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
+  const opcast::DType T_ = x_.dtype();
+  call.Rank(x_, 2);
+  const int64_t M_ = x_.size(0);
+  const int64_t N_ = x_.size(1);
+  call.Dense(x_); call.Data(x_);
+  call.DTypeAs(weight_, T_, "x");
+  call.Rank(weight_, 1);
+  call.Size(weight_, 0, N_, {{"N", N_, "x"}});
+  call.Dense(weight_); call.Data(weight_);
+  call.DTypeAs(bias_, T_, "x");
+  call.Rank(bias_, 1);
+  call.Size(bias_, 0, N_, {{"N", N_, "x"}});
+  call.Dense(bias_); call.Data(bias_);
+  call.Together(rstd_, mean_);
+  call.DTypeAs(y_, T_, "x");
+  call.SameDevice(y_, x_);
+  call.OutputShape(y_, nullptr, 0, {M_, N_});
+  call.Dense(y_); call.Data(y_);
+  call.Apart(y_, {&x_, &weight_, &bias_});
+  if (mean_) {
+    call.DTypeIn(mean_, {opcast::DType::kF32});
+    call.SameDevice(mean_, x_);
+    call.OutputShape(mean_, nullptr, 0, {M_});
+    call.Dense(mean_); call.Data(mean_);
+    call.Apart(mean_, {&x_, &weight_, &bias_, &y_});
   }
-  if (rstd) {
-    call.DTypeIn(rstd, {opcast::DType::kF32});
-    call.SameDevice(rstd, x);
-    call.OutputShape(rstd, nullptr, 0, {M});
-    call.Dense(rstd); call.Data(rstd);
-    call.Apart(rstd, {&x, &weight, &bias, &y, &mean});
+  if (rstd_) {
+    call.DTypeIn(rstd_, {opcast::DType::kF32});
+    call.SameDevice(rstd_, x_);
+    call.OutputShape(rstd_, nullptr, 0, {M_});
+    call.Dense(rstd_); call.Data(rstd_);
+    call.Apart(rstd_, {&x_, &weight_, &bias_, &y_, &mean_});
   }
-  if (y.empty() && mean.empty() && rstd.empty() && opcast::Launches(request)) return;
+  if (y_.empty() && mean_.empty() && rstd_.empty() && opcast::Launches(request)) return;
   Layernorm2dArgs values{};
-  values.T = T;
-  values.M = M;
-  values.N = N;
-  values.y = y.data();
-  values.mean = mean.data();
-  values.rstd = rstd.data();
-  values.x = x.data();
-  values.weight = weight.data();
-  values.bias = bias.data();
-  values.eps = eps;
-  opcast::Dispatch(call, op_layernorm2d, kVariants, values, opcast::LaunchOn(x),
+  values.T = T_;
+  values.M = M_;
+  values.N = N_;
+  values.y = y_.data();
+  values.mean = mean_.data();
+  values.rstd = rstd_.data();
+  values.x = x_.data();
+  values.weight = weight_.data();
+  values.bias = bias_.data();
+  values.eps = eps_;
+  opcast::Dispatch(call, op_layernorm2d, kVariants, values, opcast::LaunchOn(x_),
                    {request});
 }
 

@@ -30,36 +30,36 @@ constexpr opcast::Variant<RmsNormArgs> kVariants[] = {
 void run_rms_norm(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   const opcast::Call call("rms_norm", argv, count, 4);
   call.Required({{1, "x"}, {2, "weight"}, {0, "y"}});
-  const opcast::Tensor x = call.Array(1, "x");
-  const opcast::Tensor weight = call.Array(2, "weight");
-  const opcast::Tensor y = call.Array(0, "y");
-  const auto eps = call.Float(3, "eps");
-  call.AtLeast("eps", eps, 0, "0");
-  call.SameDevice(weight, x);
-  call.DTypeIn(x, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
-  const opcast::DType T = x.dtype();
-  call.RankAtLeast(x, 1);
-  const int64_t N = x.size(-1);
-  call.Dense(x); call.Data(x);
-  call.DTypeAs(weight, T, "x");
-  call.Rank(weight, 1);
-  call.Size(weight, 0, N, {{"N", N, "x"}});
-  call.Dense(weight); call.Data(weight);
-  call.DTypeAs(y, T, "x");
-  call.SameDevice(y, x);
-  call.OutputShape(y, &x, 1, {N});
-  call.Dense(y); call.Data(y);
-  call.Apart(y, {&x, &weight});
-  if (y.empty() && opcast::Launches(request)) return;
+  const opcast::Tensor x_ = call.Array(1, "x");
+  const opcast::Tensor weight_ = call.Array(2, "weight");
+  const opcast::Tensor y_ = call.Array(0, "y");
+  const auto eps_ = call.Float(3, "eps");
+  call.AtLeast("eps", eps_, 0, "0");
+  call.SameDevice(weight_, x_);
+  call.DTypeIn(x_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
+  const opcast::DType T_ = x_.dtype();
+  call.RankAtLeast(x_, 1);
+  const int64_t N_ = x_.size(-1);
+  call.Dense(x_); call.Data(x_);
+  call.DTypeAs(weight_, T_, "x");
+  call.Rank(weight_, 1);
+  call.Size(weight_, 0, N_, {{"N", N_, "x"}});
+  call.Dense(weight_); call.Data(weight_);
+  call.DTypeAs(y_, T_, "x");
+  call.SameDevice(y_, x_);
+  call.OutputShape(y_, &x_, 1, {N_});
+  call.Dense(y_); call.Data(y_);
+  call.Apart(y_, {&x_, &weight_});
+  if (y_.empty() && opcast::Launches(request)) return;
   RmsNormArgs values{};
-  values.T = T;
-  values.batch = x.batch(1);
-  values.N = N;
-  values.y = y.data();
-  values.x = x.data();
-  values.weight = weight.data();
-  values.eps = eps;
-  opcast::Dispatch(call, op_rms_norm, kVariants, values, opcast::LaunchOn(x),
+  values.T = T_;
+  values.batch = x_.batch(1);
+  values.N = N_;
+  values.y = y_.data();
+  values.x = x_.data();
+  values.weight = weight_.data();
+  values.eps = eps_;
+  opcast::Dispatch(call, op_rms_norm, kVariants, values, opcast::LaunchOn(x_),
                    {request});
 }
 

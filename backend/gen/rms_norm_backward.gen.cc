@@ -36,64 +36,64 @@ constexpr opcast::Variant<RmsNormBackwardArgs> kVariants[] = {
 void run_rms_norm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   const opcast::Call call("rms_norm_backward", argv, count, 7);
   call.Required({{2, "grad_y"}, {3, "x"}, {4, "weight"}, {0, "grad_x"}, {1, "grad_weight"}});
-  const opcast::Tensor grad_y = call.Array(2, "grad_y");
-  const opcast::Tensor x = call.Array(3, "x");
-  const opcast::Tensor weight = call.Array(4, "weight");
-  const opcast::Tensor grad_x = call.Array(0, "grad_x");
-  const opcast::Tensor grad_weight = call.Array(1, "grad_weight");
-  const opcast::Tensor partials = call.Array(6, "partials");
-  const auto eps = call.Float(5, "eps");
-  call.AtLeast("eps", eps, 0, "0");
-  call.SameDevice(x, grad_y);
-  call.SameDevice(weight, grad_y);
-  call.DTypeIn(grad_y, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
-  const opcast::DType T = grad_y.dtype();
-  call.RankAtLeast(grad_y, 1);
-  const int64_t N = grad_y.size(-1);
-  call.Dense(grad_y); call.Data(grad_y);
-  call.DTypeAs(x, T, "grad_y");
-  call.RankAtLeast(x, 1);
-  call.SameBatch(x, 1, grad_y, 1);
-  call.Size(x, -1, N, {{"N", N, "grad_y"}});
-  call.Dense(x); call.Data(x);
-  call.DTypeAs(weight, T, "grad_y");
-  call.Rank(weight, 1);
-  call.Size(weight, 0, N, {{"N", N, "grad_y"}});
-  call.Dense(weight); call.Data(weight);
-  call.DTypeAs(grad_x, T, "grad_y");
-  call.SameDevice(grad_x, grad_y);
-  call.OutputShape(grad_x, &grad_y, 1, {N});
-  call.Dense(grad_x); call.Data(grad_x);
-  call.Apart(grad_x, {&grad_y, &x, &weight});
-  call.DTypeAs(grad_weight, T, "grad_y");
-  call.SameDevice(grad_weight, grad_y);
-  call.OutputShape(grad_weight, nullptr, 0, {N});
-  call.Dense(grad_weight); call.Data(grad_weight);
-  call.Apart(grad_weight, {&grad_y, &x, &weight, &grad_x});
-  if (partials) {
-    call.DTypeIn(partials, {opcast::DType::kF32});
-    call.SameDevice(partials, grad_y);
-    call.OutputShape(partials, nullptr, 0, {256, N});
-    call.Dense(partials); call.Data(partials);
-    call.Apart(partials, {&grad_y, &x, &weight, &grad_x, &grad_weight});
+  const opcast::Tensor grad_y_ = call.Array(2, "grad_y");
+  const opcast::Tensor x_ = call.Array(3, "x");
+  const opcast::Tensor weight_ = call.Array(4, "weight");
+  const opcast::Tensor grad_x_ = call.Array(0, "grad_x");
+  const opcast::Tensor grad_weight_ = call.Array(1, "grad_weight");
+  const opcast::Tensor partials_ = call.Array(6, "partials");
+  const auto eps_ = call.Float(5, "eps");
+  call.AtLeast("eps", eps_, 0, "0");
+  call.SameDevice(x_, grad_y_);
+  call.SameDevice(weight_, grad_y_);
+  call.DTypeIn(grad_y_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
+  const opcast::DType T_ = grad_y_.dtype();
+  call.RankAtLeast(grad_y_, 1);
+  const int64_t N_ = grad_y_.size(-1);
+  call.Dense(grad_y_); call.Data(grad_y_);
+  call.DTypeAs(x_, T_, "grad_y");
+  call.RankAtLeast(x_, 1);
+  call.SameBatch(x_, 1, grad_y_, 1);
+  call.Size(x_, -1, N_, {{"N", N_, "grad_y"}});
+  call.Dense(x_); call.Data(x_);
+  call.DTypeAs(weight_, T_, "grad_y");
+  call.Rank(weight_, 1);
+  call.Size(weight_, 0, N_, {{"N", N_, "grad_y"}});
+  call.Dense(weight_); call.Data(weight_);
+  call.DTypeAs(grad_x_, T_, "grad_y");
+  call.SameDevice(grad_x_, grad_y_);
+  call.OutputShape(grad_x_, &grad_y_, 1, {N_});
+  call.Dense(grad_x_); call.Data(grad_x_);
+  call.Apart(grad_x_, {&grad_y_, &x_, &weight_});
+  call.DTypeAs(grad_weight_, T_, "grad_y");
+  call.SameDevice(grad_weight_, grad_y_);
+  call.OutputShape(grad_weight_, nullptr, 0, {N_});
+  call.Dense(grad_weight_); call.Data(grad_weight_);
+  call.Apart(grad_weight_, {&grad_y_, &x_, &weight_, &grad_x_});
+  if (partials_) {
+    call.DTypeIn(partials_, {opcast::DType::kF32});
+    call.SameDevice(partials_, grad_y_);
+    call.OutputShape(partials_, nullptr, 0, {256, N_});
+    call.Dense(partials_); call.Data(partials_);
+    call.Apart(partials_, {&grad_y_, &x_, &weight_, &grad_x_, &grad_weight_});
   }
-  if (grad_x.empty() && grad_weight.empty() && opcast::Launches(request)) return;
+  if (grad_x_.empty() && grad_weight_.empty() && opcast::Launches(request)) return;
   RmsNormBackwardArgs values{};
-  values.T = T;
-  values.batch = grad_y.batch(1);
-  values.N = N;
-  values.grad_x = grad_x.data();
-  values.grad_weight = grad_weight.data();
-  values.grad_y = grad_y.data();
-  values.x = x.data();
-  values.weight = weight.data();
-  values.eps = eps;
-  const std::array<int64_t, 2> partials_sizes_ = {256, N};
-  const opcast::Scratch scratch_[] = {
-      opcast::Scratch{"partials", opcast::DType::kF32, &partials, &values.partials}.Sizes(partials_sizes_),
+  values.T = T_;
+  values.batch = grad_y_.batch(1);
+  values.N = N_;
+  values.grad_x = grad_x_.data();
+  values.grad_weight = grad_weight_.data();
+  values.grad_y = grad_y_.data();
+  values.x = x_.data();
+  values.weight = weight_.data();
+  values.eps = eps_;
+  const std::array<int64_t, 2> partials_sizes = {256, N_};
+  const opcast::Scratch scratch[] = {
+      opcast::Scratch{"partials", opcast::DType::kF32, &partials_, &values.partials}.Sizes(partials_sizes),
   };
-  opcast::Dispatch(call, op_rms_norm_backward, kVariants, values, opcast::LaunchOn(grad_y),
-                   {request, scratch_, 1});
+  opcast::Dispatch(call, op_rms_norm_backward, kVariants, values, opcast::LaunchOn(grad_y_),
+                   {request, scratch, 1});
 }
 
 }  // namespace

@@ -26,35 +26,35 @@ constexpr opcast::Variant<SiluAndMulBackwardArgs> kVariants[] = {
 void run_silu_and_mul_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   const opcast::Call call("silu_and_mul_backward", argv, count, 3);
   call.Required({{1, "grad_y"}, {2, "x"}, {0, "grad_x"}});
-  const opcast::Tensor grad_y = call.Array(1, "grad_y");
-  const opcast::Tensor x = call.Array(2, "x");
-  const opcast::Tensor grad_x = call.Array(0, "grad_x");
-  call.SameDevice(x, grad_y);
-  call.DTypeIn(grad_y, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
-  const opcast::DType T = grad_y.dtype();
-  call.RankAtLeast(grad_y, 1);
-  const int64_t D = grad_y.size(-1);
-  call.Dense(grad_y); call.Data(grad_y);
-  call.DTypeAs(x, T, "grad_y");
-  call.RankAtLeast(x, 1);
-  call.SameBatch(x, 1, grad_y, 1);
-  call.Size(x, -1, opcast::Mul(2, D), {{"D", D, "grad_y"}});
-  call.Dense(x); call.Data(x);
-  call.OutputSize("output grad_x", "2*D", opcast::Mul(2, D));
-  call.DTypeAs(grad_x, T, "grad_y");
-  call.SameDevice(grad_x, grad_y);
-  call.OutputShape(grad_x, &grad_y, 1, {opcast::Mul(2, D)});
-  call.Dense(grad_x); call.Data(grad_x);
-  call.Apart(grad_x, {&grad_y, &x});
-  if (grad_x.empty() && opcast::Launches(request)) return;
+  const opcast::Tensor grad_y_ = call.Array(1, "grad_y");
+  const opcast::Tensor x_ = call.Array(2, "x");
+  const opcast::Tensor grad_x_ = call.Array(0, "grad_x");
+  call.SameDevice(x_, grad_y_);
+  call.DTypeIn(grad_y_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
+  const opcast::DType T_ = grad_y_.dtype();
+  call.RankAtLeast(grad_y_, 1);
+  const int64_t D_ = grad_y_.size(-1);
+  call.Dense(grad_y_); call.Data(grad_y_);
+  call.DTypeAs(x_, T_, "grad_y");
+  call.RankAtLeast(x_, 1);
+  call.SameBatch(x_, 1, grad_y_, 1);
+  call.Size(x_, -1, opcast::Mul(2, D_), {{"D", D_, "grad_y"}});
+  call.Dense(x_); call.Data(x_);
+  call.OutputSize("output grad_x", "2*D", opcast::Mul(2, D_));
+  call.DTypeAs(grad_x_, T_, "grad_y");
+  call.SameDevice(grad_x_, grad_y_);
+  call.OutputShape(grad_x_, &grad_y_, 1, {opcast::Mul(2, D_)});
+  call.Dense(grad_x_); call.Data(grad_x_);
+  call.Apart(grad_x_, {&grad_y_, &x_});
+  if (grad_x_.empty() && opcast::Launches(request)) return;
   SiluAndMulBackwardArgs values{};
-  values.T = T;
-  values.batch = grad_y.batch(1);
-  values.D = D;
-  values.grad_x = grad_x.data();
-  values.grad_y = grad_y.data();
-  values.x = x.data();
-  opcast::Dispatch(call, op_silu_and_mul_backward, kVariants, values, opcast::LaunchOn(grad_y),
+  values.T = T_;
+  values.batch = grad_y_.batch(1);
+  values.D = D_;
+  values.grad_x = grad_x_.data();
+  values.grad_y = grad_y_.data();
+  values.x = x_.data();
+  opcast::Dispatch(call, op_silu_and_mul_backward, kVariants, values, opcast::LaunchOn(grad_y_),
                    {request});
 }
 

@@ -25,26 +25,26 @@ constexpr opcast::Variant<SoftmaxArgs> kVariants[] = {
 void run_softmax(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   const opcast::Call call("softmax", argv, count, 2);
   call.Required({{1, "x"}, {0, "y"}});
-  const opcast::Tensor x = call.Array(1, "x");
-  const opcast::Tensor y = call.Array(0, "y");
-  call.DTypeIn(x, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
-  const opcast::DType T = x.dtype();
-  call.RankAtLeast(x, 1);
-  const int64_t N = x.size(-1);
-  call.Dense(x); call.Data(x);
-  call.DTypeAs(y, T, "x");
-  call.SameDevice(y, x);
-  call.OutputShape(y, &x, 1, {N});
-  call.Dense(y); call.Data(y);
-  call.Apart(y, {&x});
-  if (y.empty() && opcast::Launches(request)) return;
+  const opcast::Tensor x_ = call.Array(1, "x");
+  const opcast::Tensor y_ = call.Array(0, "y");
+  call.DTypeIn(x_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
+  const opcast::DType T_ = x_.dtype();
+  call.RankAtLeast(x_, 1);
+  const int64_t N_ = x_.size(-1);
+  call.Dense(x_); call.Data(x_);
+  call.DTypeAs(y_, T_, "x");
+  call.SameDevice(y_, x_);
+  call.OutputShape(y_, &x_, 1, {N_});
+  call.Dense(y_); call.Data(y_);
+  call.Apart(y_, {&x_});
+  if (y_.empty() && opcast::Launches(request)) return;
   SoftmaxArgs values{};
-  values.T = T;
-  values.batch = x.batch(1);
-  values.N = N;
-  values.y = y.data();
-  values.x = x.data();
-  opcast::Dispatch(call, op_softmax, kVariants, values, opcast::LaunchOn(x),
+  values.T = T_;
+  values.batch = x_.batch(1);
+  values.N = N_;
+  values.y = y_.data();
+  values.x = x_.data();
+  opcast::Dispatch(call, op_softmax, kVariants, values, opcast::LaunchOn(x_),
                    {request});
 }
 

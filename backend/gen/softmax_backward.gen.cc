@@ -26,34 +26,34 @@ constexpr opcast::Variant<SoftmaxBackwardArgs> kVariants[] = {
 void run_softmax_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   const opcast::Call call("softmax_backward", argv, count, 3);
   call.Required({{1, "grad_y"}, {2, "y"}, {0, "grad_x"}});
-  const opcast::Tensor grad_y = call.Array(1, "grad_y");
-  const opcast::Tensor y = call.Array(2, "y");
-  const opcast::Tensor grad_x = call.Array(0, "grad_x");
-  call.SameDevice(y, grad_y);
-  call.DTypeIn(grad_y, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
-  const opcast::DType T = grad_y.dtype();
-  call.RankAtLeast(grad_y, 1);
-  const int64_t N = grad_y.size(-1);
-  call.Dense(grad_y); call.Data(grad_y);
-  call.DTypeAs(y, T, "grad_y");
-  call.RankAtLeast(y, 1);
-  call.SameBatch(y, 1, grad_y, 1);
-  call.Size(y, -1, N, {{"N", N, "grad_y"}});
-  call.Dense(y); call.Data(y);
-  call.DTypeAs(grad_x, T, "grad_y");
-  call.SameDevice(grad_x, grad_y);
-  call.OutputShape(grad_x, &grad_y, 1, {N});
-  call.Dense(grad_x); call.Data(grad_x);
-  call.Apart(grad_x, {&grad_y, &y});
-  if (grad_x.empty() && opcast::Launches(request)) return;
+  const opcast::Tensor grad_y_ = call.Array(1, "grad_y");
+  const opcast::Tensor y_ = call.Array(2, "y");
+  const opcast::Tensor grad_x_ = call.Array(0, "grad_x");
+  call.SameDevice(y_, grad_y_);
+  call.DTypeIn(grad_y_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
+  const opcast::DType T_ = grad_y_.dtype();
+  call.RankAtLeast(grad_y_, 1);
+  const int64_t N_ = grad_y_.size(-1);
+  call.Dense(grad_y_); call.Data(grad_y_);
+  call.DTypeAs(y_, T_, "grad_y");
+  call.RankAtLeast(y_, 1);
+  call.SameBatch(y_, 1, grad_y_, 1);
+  call.Size(y_, -1, N_, {{"N", N_, "grad_y"}});
+  call.Dense(y_); call.Data(y_);
+  call.DTypeAs(grad_x_, T_, "grad_y");
+  call.SameDevice(grad_x_, grad_y_);
+  call.OutputShape(grad_x_, &grad_y_, 1, {N_});
+  call.Dense(grad_x_); call.Data(grad_x_);
+  call.Apart(grad_x_, {&grad_y_, &y_});
+  if (grad_x_.empty() && opcast::Launches(request)) return;
   SoftmaxBackwardArgs values{};
-  values.T = T;
-  values.batch = grad_y.batch(1);
-  values.N = N;
-  values.grad_x = grad_x.data();
-  values.grad_y = grad_y.data();
-  values.y = y.data();
-  opcast::Dispatch(call, op_softmax_backward, kVariants, values, opcast::LaunchOn(grad_y),
+  values.T = T_;
+  values.batch = grad_y_.batch(1);
+  values.N = N_;
+  values.grad_x = grad_x_.data();
+  values.grad_y = grad_y_.data();
+  values.y = y_.data();
+  opcast::Dispatch(call, op_softmax_backward, kVariants, values, opcast::LaunchOn(grad_y_),
                    {request});
 }
 

@@ -62,7 +62,7 @@ func (v *opView) Enums() []enum {
 func (v *opView) Fields() []field {
 	var out []field
 	for _, d := range v.DTypes {
-		out = append(out, field{"opcast::DType " + variable(d.Name), rule.Or(rule.Long(d.OneOf)), variable(d.Name), variable(d.Name)})
+		out = append(out, field{"opcast::DType " + d.Name, rule.Or(rule.Long(d.OneOf)), d.Name, variable(d.Name)})
 	}
 	if v.HasBatch() {
 		in := v.input(v.Program.BatchOf)
@@ -71,10 +71,10 @@ func (v *opView) Fields() []field {
 		out = append(out, field{"int64_t batch", "product of the leading dimensions", "batch", value})
 	}
 	for _, s := range v.Symbols() {
-		out = append(out, field{"int64_t " + variable(s), "", variable(s), variable(s)})
+		out = append(out, field{"int64_t " + s, "", s, variable(s)})
 	}
 	for _, a := range v.Outputs {
-		out = append(out, field{"void* " + variable(a.Name), a.Type.Text + absentWhen(&a), variable(a.Name), variable(a.Name) + ".data()"})
+		out = append(out, field{"void* " + a.Name, a.Type.Text + absentWhen(&a), a.Name, variable(a.Name) + ".data()"})
 	}
 	for _, a := range v.Inputs {
 		out = append(out, v.inputFields(a)...)
@@ -84,7 +84,7 @@ func (v *opView) Fields() []field {
 	}
 	for _, a := range v.Scratch {
 		comment := a.Type.Text + ", scratch" + v.scratchNull()
-		out = append(out, field{Decl: "void* " + variable(a.Name), Comment: comment})
+		out = append(out, field{Decl: "void* " + a.Name, Comment: comment})
 	}
 	return out
 }
@@ -108,18 +108,18 @@ func (v *opView) inputFields(a opdef.Arg) []field {
 	if a.Mutated {
 		decl, comment = "void* ", comment+", read and written"
 	}
-	out := []field{{decl + name, comment + absentWhen(&a), name, name + ".data()"}}
+	out := []field{{decl + a.Name, comment + absentWhen(&a), a.Name, name + ".data()"}}
 	if a.Stride != "" {
 		_, trailing := rule.Trailing(a.Type)
 		value := ifThere(&a, fmt.Sprintf("%s.layout(%d)", name, trailing), "opcast::Layout{}")
-		out = append(out, field{"opcast::Layout " + name + "_layout", "", name + "_layout", value})
+		out = append(out, field{"opcast::Layout " + a.Name + "_layout", "", a.Name + "_layout", value})
 	}
 	return out
 }
 
 func (v *opView) attrField(a *opdef.Attr) field {
-	name := variable(a.Name)
-	f := field{Name: name, Value: name}
+	name := a.Name
+	f := field{Name: name, Value: variable(name)}
 	switch {
 	case len(a.OneOf) > 0:
 		f.Decl = v.Pascal() + view.Pascal(a.Name) + " " + name
@@ -134,15 +134,18 @@ func (v *opView) attrField(a *opdef.Attr) field {
 // combination is one branch of Visit.
 type combination struct{ Condition, Types string }
 
-// Combinations are the declared dtype combinations, one Visit branch each.
+// Combinations are the declared dtype combinations, one Visit branch each. Those with a dtype that has no C++ type have none.
 func (v *opView) Combinations() []combination {
 	out := []combination{{}}
 	for _, d := range v.DTypes {
 		var next []combination
 		for _, c := range out {
 			for _, s := range d.OneOf {
+				if typeName(s) == "" {
+					continue
+				}
 				next = append(next, combination{
-					join(c.Condition, " && ", "args."+variable(d.Name)+" == "+enumerator(s)), join(c.Types, ", ", typeName(s)),
+					join(c.Condition, " && ", "args."+d.Name+" == "+enumerator(s)), join(c.Types, ", ", typeName(s)),
 				})
 			}
 		}
@@ -156,6 +159,14 @@ func join(a, sep, b string) string {
 		return b
 	}
 	return a + sep + b
+}
+
+// NeverVisits is the attribute of parameters that Visit does not use, where no combination has a C++ type; else "".
+func (v *opView) NeverVisits() string {
+	if len(v.Combinations()) == 0 {
+		return "[[maybe_unused]] "
+	}
+	return ""
 }
 
 // TypeParameters is the template head of the Types struct.

@@ -42,21 +42,9 @@ func floatPrinter(name func(string) string) view.Printer {
 	return p
 }
 
-// reserved may not name variables of generated C++: keywords, and the locals of the generated functions.
-var reserved = " alignas alignof and_eq asm auto bitand bitor bool case catch char class compl const constexpr " +
-	"const_cast decltype default delete do double dynamic_cast enum explicit export extern float friend goto inline int " +
-	"long mutable namespace new noexcept not_eq nullptr operator or_eq private protected public register reinterpret_cast " +
-	"short signed sizeof static static_assert static_cast struct switch template this thread_local throw true false try " +
-	"typedef typeid typename union unsigned using virtual void volatile wchar_t xor xor_eq " +
-	"call argv count values batch args launch request opcast ops std kVariants kArrays kAttrs kScratch int64_t errno "
-
-// variable is the C++ variable for a name of the definition.
-func variable(s string) string {
-	if strings.Contains(reserved, " "+s+" ") {
-		return s + "_"
-	}
-	return s
-}
+// variable is the C++ variable for a name of the definition in a generated function. No name of a definition ends with an
+// underscore, and no other local does, so that neither can hide the other. Fields of structs have the names themselves.
+func variable(name string) string { return name + "_" }
 
 // intLiteral is an integer literal; the smallest one has no literal of its own.
 func intLiteral(n int64) string {

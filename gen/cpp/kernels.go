@@ -85,7 +85,7 @@ func (k kernel) Conditions(v *opView) []field {
 		}
 		var tests []string
 		for _, s := range allowed {
-			tests = append(tests, "args."+variable(d.Name)+" == "+enumerator(s))
+			tests = append(tests, "args."+d.Name+" == "+enumerator(s))
 		}
 		text := fmt.Sprintf("needs %s to be %s", d.Name, rule.Or(rule.Long(allowed)))
 		out = append(out, field{Value: strings.Join(tests, " || "), Comment: text})
@@ -95,7 +95,7 @@ func (k kernel) Conditions(v *opView) []field {
 			if _, isDType := dtype.Lookup(s); isDType {
 				return enumerator(s)
 			}
-			return "args." + variable(s)
+			return "args." + s
 		})
 		out = append(out, field{Value: p.Print(k.When), Comment: "needs " + k.When.Text})
 	}

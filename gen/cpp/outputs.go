@@ -41,7 +41,7 @@ func addresses(names []string) string {
 	return strings.Join(out, ", ")
 }
 
-// carriedDType declares a dtype variable that no input binds.
+// carriedDType declares a dtype variable that no required input binds.
 func (v *opView) carriedDType(d opdef.DTypeVar) []string {
 	out := rule.Carrier(v.Op, d.Name)
 	if v.InputIndex(v.Program.DTypeOf[d.Name]) >= 0 || out == nil {
@@ -54,21 +54,15 @@ func (v *opView) carriedDType(d opdef.DTypeVar) []string {
 	return one("const opcast::DType %s = %s;", variable(d.Name), value)
 }
 
-// output checks a given output. The first one comes after the declaration of the dtypes that only outputs carry.
+// output checks a given output.
 func (v *opView) output(r rule.Rule) []string {
 	i := slices.IndexFunc(v.Outputs, func(a opdef.Arg) bool { return a.Name == r.Arg })
 	others := opdef.ArgNames(slices.Concat(v.Inputs, v.Outputs[:i]))
-	var declare []string
-	for _, d := range v.DTypes {
-		if i == 0 {
-			declare = append(declare, v.carriedDType(d)...)
-		}
-	}
 	given := ""
 	if absentWhen(r.Tensor) != "" {
 		given = r.Arg
 	}
-	return append(declare, ifGiven(given, v.writtenRules(&v.Outputs[i], others))...)
+	return ifGiven(given, v.writtenRules(&v.Outputs[i], others))
 }
 
 // writtenRules check an output or a scratch tensor.

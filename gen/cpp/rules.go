@@ -18,6 +18,9 @@ func (v *opView) Statements() []string {
 	for _, a := range slices.Concat(v.Inputs, v.Outputs, v.Scratch) {
 		out = append(out, fmt.Sprintf("const opcast::Tensor %s = call.Array(%d, %q);", variable(a.Name), v.Index(a.Name), a.Name))
 	}
+	for _, d := range v.DTypes {
+		out = append(out, v.carriedDType(d)...)
+	}
 	out = append(out, v.hoisted()...)
 	view.Guarded(v.Program.Rules, v.statement, func(arg string, lines []string) {
 		out = append(out, ifGiven(arg, lines)...)
@@ -67,7 +70,11 @@ func (v *opView) statement(r rule.Rule) []string {
 		}
 		return out
 	case rule.DTypeAs:
-		return one("call.DTypeAs(%s, %s, %q);", name, variable(r.Var), r.Other)
+		other := r.Other
+		if v.InputIndex(other) < 0 { // an attr, of which only an output knows
+			other = rule.Carrier(v.Op, r.Var).Name
+		}
+		return one("call.DTypeAs(%s, %s, %q);", name, variable(r.Var), other)
 	case rule.Rank:
 		if r.AtLeast {
 			return one("call.RankAtLeast(%s, %d);", name, r.Rank)

@@ -26,12 +26,12 @@ func (v *opView) scratchRules(r rule.Rule) []string {
 	return ifGiven(r.Arg, v.writtenRules(&v.Scratch[i], others))
 }
 
-// ScratchSizes declare the sizes of each scratch tensor. No name of a definition ends with an underscore.
+// ScratchSizes declare the sizes of each scratch tensor.
 func (v *opView) ScratchSizes() []string {
 	var out []string
 	for i := range v.Scratch {
 		sizes := v.sizes(v.Scratch[i].Type)
-		out = append(out, fmt.Sprintf("const std::array<int64_t, %d> %s_sizes_ = {%s};", len(sizes), v.Scratch[i].Name, strings.Join(sizes, ", ")))
+		out = append(out, fmt.Sprintf("const std::array<int64_t, %d> %s_sizes = {%s};", len(sizes), v.Scratch[i].Name, strings.Join(sizes, ", ")))
 	}
 	return out
 }
@@ -46,7 +46,7 @@ func (v *opView) ScratchRows() []string {
 		if a.Type.Var == "" {
 			dtype = enumerator(a.Type.DType)
 		}
-		row := fmt.Sprintf("opcast::Scratch{%q, %s, &%s, &values.%s}.Sizes(%s_sizes_)", a.Name, dtype, name, name, a.Name)
+		row := fmt.Sprintf("opcast::Scratch{%q, %s, &%s, &values.%s}.Sizes(%s_sizes)", a.Name, dtype, name, a.Name, a.Name)
 		if batch, trailing := v.batchOf(a.Type); batch != "nullptr" {
 			row += fmt.Sprintf(".LeadingDims(%s, %d)", batch, trailing)
 		}

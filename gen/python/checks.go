@@ -100,9 +100,7 @@ func (v *checkView) statement(r rule.Rule) []statement {
 	case rule.DTypeIn:
 		return v.dtypeIn(r)
 	case rule.DTypeAs:
-		want := variable(v.dtypeVar(r.Arg))
-		return append(set(codef("fw.dtype(%s)", arg), dtypeOf(r.Arg)),
-			raise(codef("%s != %s", dtypeOf(r.Arg), want), "_r.dtype_as(op, %q, %s, %q, %s)", r.Arg, want, r.Other, dtypeOf(r.Arg))...)
+		return v.dtypeAs(r)
 	case rule.Rank:
 		return v.rank(r)
 	default:
@@ -120,9 +118,14 @@ func (v *checkView) dtypeIn(r rule.Rule) []statement {
 		raise(codef("%s not in %s", dtypeOf(r.Arg), allowed), "_r.dtype_in(op, %q, %s, %s)", r.Arg, allowed, dtypeOf(r.Arg))...)
 }
 
-func (v *checkView) dtypeVar(arg string) string {
-	i := v.InputIndex(arg)
-	return v.Inputs[i].Type.Var
+// dtypeAs compares with the dtype of an earlier input, or with the one that an attr sets.
+func (v *checkView) dtypeAs(r rule.Rule) (out []statement) {
+	want := variable(r.Var)
+	if v.InputIndex(r.Other) < 0 {
+		out = set(v.dtype(v.Inputs[v.InputIndex(r.Arg)].Type), want)
+	}
+	out = append(out, set(codef("fw.dtype(%s)", variable(r.Arg)), dtypeOf(r.Arg))...)
+	return append(out, raise(codef("%s != %s", dtypeOf(r.Arg), want), "_r.dtype_as(op, %q, %s, %q, %s)", r.Arg, want, r.Other, dtypeOf(r.Arg))...)
 }
 
 func (v *checkView) rank(r rule.Rule) []statement {

@@ -31,6 +31,16 @@ func (e *evaluation) carrier(variable string) *opdef.Arg {
 	return Carrier(e.program.Op, variable)
 }
 
+// sameDType is the dtype that an input must share, and what it shares it with: an earlier input, or the attr that sets its
+// variable. A bare call has no such attr, and an output in its place.
+func (e *evaluation) sameDType(r Rule) (want, other string) {
+	if carrier := e.carrier(r.Var); carrier != nil {
+		return e.call.Out[carrier.Name].DType, carrier.Name
+	}
+	i := e.program.Op.InputIndex(r.Arg)
+	return e.outDType(e.program.Op.Inputs[i].Type), r.Other
+}
+
 // carried checks the dtype of a tensor whose variable an output carries.
 func (e *evaluation) carried(a *opdef.Arg, v Value, carrier *opdef.Arg) error {
 	i := slices.IndexFunc(e.program.Op.DTypes, func(d opdef.DTypeVar) bool { return d.Name == a.Type.Var })

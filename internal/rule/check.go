@@ -143,9 +143,8 @@ func (e *evaluation) rule(r Rule) error {
 		}
 		e.dtypes[r.Var] = v.DType
 	case DTypeAs:
-		i := e.program.Op.InputIndex(r.Arg)
-		if want := e.dtypes[e.program.Op.Inputs[i].Type.Var]; v.DType != want {
-			return expected("TypeError", r.Arg, "dtype %s (as %s), got %s", want, r.Other, v.DType)
+		if want, other := e.sameDType(r); v.DType != want {
+			return expected("TypeError", r.Arg, "dtype %s (as %s), got %s", want, other, v.DType)
 		}
 	case Rank:
 		return rank(r, v)
