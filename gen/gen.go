@@ -32,7 +32,7 @@ const Marker = view.Marker
 func Generate(p *opdef.Project) ([]File, diag.List, error) {
 	var list diag.List
 	for _, op := range p.Ops {
-		unsupported(op, &list)
+		list = append(list, opdef.Unsupported(op)...)
 	}
 	if len(list) > 0 {
 		return nil, list, nil
@@ -80,25 +80,4 @@ func emit(c *view.Collection) ([]view.Draft, error) {
 		}
 	}
 	return drafts, nil
-}
-
-// unsupported refuses what the schema allows and no emitter handles yet, rather than generating something wrong.
-func unsupported(op *opdef.Op, list *diag.List) {
-	report := func(key, what string) {
-		list.Add(op.Pos[key], "G001", "leave it out; the emitters for it are not written yet", "%s: %s is not generated yet", op.Name, what)
-	}
-	for i := range op.Inputs {
-		key := fmt.Sprintf("inputs[%d]", i)
-		if op.Inputs[i].Mutated && op.Inputs[i].Optional {
-			report(key, "an optional mutated input")
-		}
-		if op.Inputs[i].List {
-			report(key, "a list input")
-		}
-		for _, d := range op.Inputs[i].Type.Dims {
-			if d.Ellipsis {
-				report(key, `a broadcast dim ("...")`)
-			}
-		}
-	}
 }

@@ -35,9 +35,11 @@ type Framework struct {
 	Suite []string `toml:"suite"`
 	// Pins are the versions of its distributions that the project is tested with.
 	Pins map[string]string `toml:"pins"`
-	// Packages are names that no collection can have, Reserved such that no op or argument can have.
-	Packages []string `toml:"packages"`
-	Reserved []string `toml:"reserved"`
+	// Packages are names that no collection can have, Reserved such that no op or argument can have, Functions such that no op
+	// can have.
+	Packages  []string `toml:"packages"`
+	Reserved  []string `toml:"reserved"`
+	Functions []string `toml:"functions"`
 
 	Python Python `toml:"python"`
 	Stub   Stub   `toml:"stub"`

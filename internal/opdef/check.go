@@ -3,7 +3,6 @@ package opdef
 import (
 	"errors"
 	"strings"
-	"unicode"
 
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/opdef/code"
@@ -52,6 +51,7 @@ func checkOp(op *Op, doc *tomldoc.Document, module string, diags *diag.List) {
 	}
 	doc.Decode(&c.raw)
 	op.Pos = doc.Positions()
+	c.texts(module)
 	c.header()
 	c.dtypes()
 	c.inputs()
@@ -62,6 +62,7 @@ func checkOp(op *Op, doc *tomldoc.Document, module string, diags *diag.List) {
 	c.bind()
 	c.sizesOf()
 	c.dtypeVars()
+	c.memberNames()
 	c.defaults()
 	c.conditions()
 	c.parallel()
@@ -113,7 +114,7 @@ func (c *checker) needDoc(path, what, doc string) {
 	case c.doc.Tainted(where) || c.doc.Tainted(path):
 	case strings.TrimSpace(doc) == "":
 		c.report(where, code.NoDoc, `add doc = "One sentence."`, "%s has no doc", what)
-	case strings.ContainsFunc(doc, unicode.IsControl) || strings.Contains(doc, `\`) || strings.Contains(doc, `"""`):
+	case strings.ContainsAny(doc, "\n\r\t\\") || strings.Contains(doc, `"""`):
 		c.report(where, code.NoDoc, `leave out line breaks, backslashes and """`, "doc is not one plain line")
 	}
 }

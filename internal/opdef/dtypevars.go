@@ -47,6 +47,7 @@ func (c *checker) dtypeVar(name string) {
 	}
 	for _, a := range c.op.Attrs {
 		if a.Binds == name {
+			c.carried(name, a.Name)
 			return
 		}
 	}
@@ -63,6 +64,28 @@ func (c *checker) dtypeVar(name string) {
 			return
 		}
 	}
+}
+
+// carried checks that a call of the library knows a dtype that an attribute sets: the attribute is not passed to it, so that
+// an output must have the dtype. If other arrays have it too, the output must always be there.
+func (c *checker) carried(name, attr string) {
+	outputs, always, all := 0, false, 0
+	for _, arg := range slices.Concat(c.op.Outputs, c.op.Inputs, c.op.Scratch) {
+		if arg.Type.Var == name {
+			all++
+		}
+	}
+	for _, out := range c.op.Outputs {
+		if out.Type.Var == name {
+			outputs++
+			always = always || out.PresentIf == "" && !out.Saved
+		}
+	}
+	if c.open || always || outputs == 1 && all == 1 {
+		return
+	}
+	pos := c.doc.KeyAt(tomldoc.Join("dtypes", name))
+	c.diags.Add(pos, code.DTypeVar, "give it to an output that every call has", "no output tells the dtype variable %s, which the attribute %s sets", name, attr)
 }
 
 // requiredInput finds the first required input of the given dtype variable.

@@ -49,6 +49,9 @@ func (c *checker) kernelName(path string, k Kernel) {
 	if !names.IsSnakeCase(k.Name) || len(k.Name) > names.MaxLength {
 		c.report(where, code.Kernel, "write lower-case words joined by single underscores", "%q is no kernel name", k.Name)
 	}
+	if why := names.WhyNoClass(k.Name); why != "" {
+		c.report(where, code.Reserved, "choose another name", "%q is reserved: %s", k.Name, why)
+	}
 	for _, other := range c.op.Kernels {
 		switch {
 		case names.Pascal(other.Name) == names.Pascal(k.Name):

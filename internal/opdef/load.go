@@ -38,6 +38,11 @@ func Load(dir string) (*Project, diag.List, error) {
 		p.Manifest = manifest.Check(doc, t.Leaves, &diags)
 	}
 	p.load(t, &diags)
+	if len(diags) == 0 { // only a valid definition says something that can be generated
+		for _, op := range p.Ops {
+			diags = append(diags, Unsupported(op)...)
+		}
+	}
 	return p, diags.Sorted(), nil
 }
 

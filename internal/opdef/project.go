@@ -41,6 +41,7 @@ func checkProject(p *Project, diags *diag.List) {
 		}
 		checkKind(p, op, kinds, diags)
 	}
+	checkTypes(p, diags)
 	linkGradients(p, diags)
 }
 

@@ -57,4 +57,6 @@ const (
 	GradType    = "E052" // a gradient op whose types do not fit its forward op
 	GradLink    = "E053" // an op that cannot be a gradient, or not this one's
 	KernelWork  = "E054" // a kernel's scratch where there is none
+	Invisible   = "E055" // a control character or an invisible one in a text
+	Unsupported = "G001" // what the generator does not handle yet
 )

@@ -11,9 +11,9 @@ import (
 
 // TestCodes: every code is documented once, and provoked by a script.
 func TestCodes(t *testing.T) {
-	declared := count(t, `= "(E\d{3})"`, "code.go")
-	documented := count(t, `(?m)^\| (E\d{3}) \| \S`, "../../../docs/diagnostics.md")
-	provoked := count(t, `error: .* \[(E\d{3})\]`, "../../../cmd/opcast/testdata/script/check_*.txtar")
+	declared := count(t, `= "([EG]\d{3})"`, "code.go")
+	documented := count(t, `(?m)^\| ([EG]\d{3}) \| \S`, "../../../docs/diagnostics.md")
+	provoked := count(t, `error: .* \[([EG]\d{3})\]`, "../../../cmd/opcast/testdata/script/check_*.txtar")
 	if len(declared) == 0 {
 		t.Fatal("no codes found")
 	}

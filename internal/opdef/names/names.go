@@ -42,18 +42,22 @@ var reserved = reservedNames([][2]string{
 	{"a Python builtin that generated code uses", `abs all any bool bytes callable dict enumerate filter float format frozenset getattr
 		hasattr hash id int isinstance issubclass iter len list map max min next object open ord pow print property range repr
 		reversed round set setattr slice sorted str sum super tuple type vars zip`},
-	{"a C++ keyword", `alignas alignof asm auto bitand bitor catch char char8_t char16_t char32_t compl concept const constexpr const_cast
-		decltype default delete do double dynamic_cast enum explicit export extern false final friend goto inline long mutable namespace
-		new noexcept nullptr operator override private protected public register reinterpret_cast requires short signed
+	{"a C++ keyword", `alignas alignof and_eq asm auto bitand bitor catch char char8_t char16_t char32_t compl concept const constexpr const_cast
+		co_await co_return co_yield consteval constinit decltype default delete do double dynamic_cast enum explicit export extern false final friend goto inline long mutable namespace
+		new noexcept not_eq nullptr operator or_eq override private protected public register reinterpret_cast requires short signed
 		sizeof static static_assert static_cast struct switch template this thread_local throw true typedef typeid typename
-		union unsigned using virtual void volatile wchar_t xor NULL EOF INFINITY NAN`},
+		union unsigned using virtual void volatile wchar_t xor xor_eq`},
 	{"a framework's own argument", "input out self cls args kwargs device stream requires_grad"},
-	{usedByCode, "batch ceildiv aligned ctx fw launch layers math ops opcast std tvm_ffi types Types Args xp"},
+	{"a function of expressions", "aligned ceildiv"},
+	{"a parameter of references", "xp"},
+	{"a field of every argument struct", "batch"},
+	{"a C++ type that generated code uses", "int64_t"},
 })
 
 // reservedOps are the names of a package that are no op.
 var reservedOps = reservedNames([][2]string{
 	{"part of every package", "layers ops extra kernels use_kernel"}, {"the page that lists the ops", "index"},
+	{"a generated file", "dtypes register_all"}, {"a Python keyword as a class", "none"},
 })
 
 // takenCollections are names whose packages, libraries or torch.ops namespace exist or cannot be written, beside those of
@@ -61,6 +65,10 @@ var reservedOps = reservedNames([][2]string{
 var takenCollections = reservedNames([][2]string{
 	{pythonKeyword, pythonKeywords},
 	{takenByPackage, "tvm_ffi std"},
+	{"the beginning of environment variables of other programs", `asan blis ccache cmake cublas cuda cudnn cufft curand cusolver
+		cusparse cutlass dyld git glibc gomp gpu hip hsa kmp ld lsan malloc miopen mkl msan nccl ninja npy nsys numba numexpr nvidia nvcc
+		nvrtc nvshmem omp ompi openblas path pip pmi pmix python rayon rccl rocblas rocm roctracer sanitizer slurm tbb tf triton tsan
+		tvm ubsan ucx uv veclib xdg`},
 })
 
 // IsIdentifier says whether an argument, a dtype variable or a size may have the name, as far as its form goes.
@@ -92,7 +100,20 @@ func WhyReserved(name string) string {
 			return usedByCode
 		}
 	}
+	if IsMacro(name) {
+		return "a macro of the headers that kernels include"
+	}
 	return reserved[name]
+}
+
+// whyNoOp returns why no op can have a name that arguments can have, or "".
+func whyNoOp(name string) string {
+	for _, fw := range framework.All() {
+		if slices.Contains(fw.Functions, name) {
+			return usedByCode
+		}
+	}
+	return reservedOps[name]
 }
 
 // whyTaken returns why a collection cannot have a name, or "".
@@ -126,7 +147,7 @@ func OpMistake(name string) *Mistake {
 	if !IsSnakeCase(name) || len(name) > MaxLength {
 		return &Mistake{code.Name, fmt.Sprintf("%q is no op name", name), SnakeHint}
 	}
-	if why := cmp.Or(reservedOps[name], WhyReserved(name)); why != "" {
+	if why := cmp.Or(whyNoOp(name), WhyReserved(name), WhyNoClass(name)); why != "" {
 		return &Mistake{code.Reserved, fmt.Sprintf("an op cannot be named %q: %s", name, why), "choose another name"}
 	}
 	return nil
@@ -149,6 +170,14 @@ func CollectionMistake(name string) *Mistake {
 		return &Mistake{code.Reserved, fmt.Sprintf("a collection cannot be named %q: %s", name, why), "choose another name"}
 	}
 	return nil
+}
+
+// WhyNoClass returns why an op's or a kernel's name cannot become that of a C++ function or type, or "".
+func WhyNoClass(name string) string {
+	if IsMacro(Pascal(name)) {
+		return "in C++ it is " + Pascal(name) + ", a macro of the headers that kernels include"
+	}
+	return ""
 }
 
 // Pascal turns snake_case into PascalCase, as the generated C++ does.

@@ -16,7 +16,14 @@ func TestMistakes(t *testing.T) {
 		"template":              {"a C++ keyword", ""},
 		"f32":                   {"a dtype", ""},
 		"layers":                {"part of every package", ""},
-		"tvm_ffi":               {"used by generated code", "taken by another package"},
+		"tvm_ffi":               {"", "taken by another package"},
+		"none":                  {"a Python keyword as a class", ""},
+		"e_o_f":                 {"in C++ it is EOF", ""},
+		"errno":                 {"a macro of the headers", ""},
+		"ndarray":               {"used by generated code", ""},
+		"register_all":          {"a generated file", ""},
+		"ld":                    {"", "the beginning of environment variables"},
+		"higher_order":          {"", "taken by another package"},
 	} {
 		for _, check := range []struct {
 			err  error

@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,6 +123,24 @@ func (d *Document) In(path string, offset int) diag.Pos {
 		pos.Col += 1 + offset
 	}
 	return pos
+}
+
+// Texts calls a function with every string value and its path, in the order of paths.
+func (d *Document) Texts(visit func(path, text string)) { visitTexts("", d.values, visit) }
+
+func visitTexts(path string, value any, visit func(path, text string)) {
+	switch v := value.(type) {
+	case string:
+		visit(path, v)
+	case []any:
+		for i, item := range v {
+			visitTexts(Element(path, i), item, visit)
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			visitTexts(Join(path, key), v[key], visit)
+		}
+	}
 }
 
 // Positions returns where every path that the file gives stands, as At does.
