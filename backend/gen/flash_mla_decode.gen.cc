@@ -49,7 +49,7 @@ void run_flash_mla_decode(const TVMFFIAny* argv, int32_t count, opcast::Request*
   const opcast::Tensor o_part_ = call.Array(8, "o_part");
   const opcast::Tensor lse_part_ = call.Array(9, "lse_part");
   auto sm_scale_ = call.Given(7) ? call.Float(7, "sm_scale") : 0;
-  if (call.Given(7)) call.AtLeast("sm_scale", sm_scale_, 0, "0");
+  if (call.Given(7)) call.AtLeast("sm_scale", sm_scale_, 0.0, "0");
   call.SameDevice(kv_nope_, q_);
   call.SameDevice(kv_rope_, q_);
   call.SameDevice(kv_scale_, q_);
@@ -112,7 +112,7 @@ void run_flash_mla_decode(const TVMFFIAny* argv, int32_t count, opcast::Request*
     call.ValuesAtMost(kv_indptr_, static_cast<double>(T_), std::to_string(T_), {{"T", T_, "kv_nope"}});
     call.Ascending(kv_indptr_);
   }
-  if (!call.Given(7)) call.Default(7, sm_scale_ = std::pow(512, -0.5));
+  if (!call.Given(7)) call.Default(7, sm_scale_ = std::pow(512.0, -0.5));
   FlashMlaDecodeArgs values{};
   values.F = F_;
   values.B = B_;

@@ -34,7 +34,7 @@ void run_fused_add_rms_norm(const TVMFFIAny* argv, int32_t count, opcast::Reques
   const opcast::Tensor residual_ = call.Array(1, "residual");
   const opcast::Tensor weight_ = call.Array(2, "weight");
   const auto eps_ = call.Float(3, "eps");
-  call.AtLeast("eps", eps_, 0, "0");
+  call.AtLeast("eps", eps_, 0.0, "0");
   call.SameDevice(residual_, x_);
   call.SameDevice(weight_, x_);
   call.DTypeIn(x_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});

@@ -22,7 +22,7 @@ constexpr opcast::Array kArrays[] = {
 };
 
 constexpr opcast::Attr kAttrs[] = {
-    opcast::Attr::Float("alpha").Default(1),
+    opcast::Attr::Float("alpha").Default(1.0),
     opcast::Attr::Str("activation").Default("none"),
     opcast::Attr::DTypeOf("out_dtype", "c", kChoices_out_dtype),
 };

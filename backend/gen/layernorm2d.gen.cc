@@ -40,7 +40,7 @@ void run_layernorm2d(const TVMFFIAny* argv, int32_t count, opcast::Request* requ
   const opcast::Tensor mean_ = call.Array(1, "mean");
   const opcast::Tensor rstd_ = call.Array(2, "rstd");
   const auto eps_ = call.Float(6, "eps");
-  call.AtLeast("eps", eps_, 0, "0");
+  call.AtLeast("eps", eps_, 0.0, "0");
   call.SameDevice(weight_, x_);
   call.SameDevice(bias_, x_);
   call.DTypeIn(x_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});

@@ -34,7 +34,7 @@ void run_rms_norm(const TVMFFIAny* argv, int32_t count, opcast::Request* request
   const opcast::Tensor weight_ = call.Array(2, "weight");
   const opcast::Tensor y_ = call.Array(0, "y");
   const auto eps_ = call.Float(3, "eps");
-  call.AtLeast("eps", eps_, 0, "0");
+  call.AtLeast("eps", eps_, 0.0, "0");
   call.SameDevice(weight_, x_);
   call.DTypeIn(x_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
   const opcast::DType T_ = x_.dtype();

@@ -43,7 +43,7 @@ void run_rms_norm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request
   const opcast::Tensor grad_weight_ = call.Array(1, "grad_weight");
   const opcast::Tensor partials_ = call.Array(6, "partials");
   const auto eps_ = call.Float(5, "eps");
-  call.AtLeast("eps", eps_, 0, "0");
+  call.AtLeast("eps", eps_, 0.0, "0");
   call.SameDevice(x_, grad_y_);
   call.SameDevice(weight_, grad_y_);
   call.DTypeIn(grad_y_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});

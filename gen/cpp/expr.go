@@ -3,6 +3,7 @@ package cpp
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,8 +31,8 @@ func exprPrinter(name func(string) string) view.Printer {
 
 // floatPrinter prints the default of a float attr; sizes are converted first, so that "/" and "**" are those of doubles.
 func floatPrinter(name func(string) string) view.Printer {
-	p := exprPrinter(func(s string) string { return "static_cast<double>(" + name(s) + ")" })
-	p.Real = true
+	p := exprPrinter(name)
+	p.Real, p.Number = true, "static_cast<double>(%s)"
 	delete(p.Call, expr.OpNeg)
 	for _, op := range view.Arithmetic {
 		delete(p.Call, op)
@@ -46,12 +47,33 @@ func floatPrinter(name func(string) string) view.Printer {
 // underscore, and no other local does, so that neither can hide the other. Fields of structs have the names themselves.
 func variable(name string) string { return name + "_" }
 
+// unlike makes the sides of comparisons differ, where both are one name: compilers warn of "N == N".
+func unlike(e *expr.Expr) *expr.Expr {
+	copied := *e
+	copied.Args = make([]*expr.Expr, len(e.Args))
+	for i, arg := range e.Args {
+		copied.Args[i] = unlike(arg)
+	}
+	if slices.Contains(view.Comparisons, e.Op) && len(e.Args[0].Args) < 2 && e.Args[0].Text == e.Args[1].Text {
+		copied.Args[1] = &expr.Expr{Op: expr.OpAdd, Args: []*expr.Expr{e.Args[1], {Op: expr.OpConst}}}
+	}
+	return &copied
+}
+
 // intLiteral is an integer literal; the smallest one has no literal of its own.
 func intLiteral(n int64) string {
 	if n == math.MinInt64 {
 		return "INT64_MIN"
 	}
 	return strconv.FormatInt(n, 10)
+}
+
+// numeral is an integer literal for an integer that is written out.
+func numeral(text string) string {
+	if text == strconv.Itoa(math.MinInt64) {
+		return intLiteral(math.MinInt64)
+	}
+	return text
 }
 
 // stringLiteral is a string literal. Octal escapes end after three digits, whatever follows.

@@ -40,7 +40,7 @@ func TestFloatPrinter(t *testing.T) {
 		t.Fatal(err)
 	}
 	n, m, k := "static_cast<double>(n)", "static_cast<double>(m)", "static_cast<double>(k)"
-	want := "((-((2 * " + n + ") + 1)) * std::pow(" + m + ", " + k + ")) - 2"
+	want := "((-((2.0 * " + n + ") + 1.0)) * std::pow(" + m + ", " + k + ")) - 2.0"
 	if got := floatPrinter(func(s string) string { return s }).Print(e); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/opcast/opcast/gen/view"
@@ -97,7 +98,7 @@ func (k kernel) Conditions(v *opView) []field {
 			}
 			return "args." + s
 		})
-		out = append(out, field{Value: p.Print(k.When), Comment: "needs " + k.When.Text})
+		out = append(out, field{Value: p.Print(unlike(k.When)), Comment: "needs " + k.When.Text})
 	}
 	return out
 }
@@ -169,7 +170,9 @@ func defaultOf(a *opdef.Attr) string {
 		if uniform(d) {
 			value = intLiteral(d[0])
 		}
-	default: // float and bool
+	case float64:
+		value = view.Decimal(strconv.FormatFloat(d, 'g', -1, 64))
+	default: // bool
 		value = fmt.Sprint(d)
 	}
 	return ".Default(" + value + ")"

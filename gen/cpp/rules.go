@@ -107,7 +107,7 @@ func (v *opView) sizeStatement(r rule.Rule) []string {
 	case rule.Let:
 		return one("const int64_t %s = %s;", variable(r.Symbol), v.expr(r.Expr))
 	case rule.Require:
-		return one("call.Require(%s, %q, {%s});", v.expr(r.Expr), r.Form, v.whyList(r.Why))
+		return one("call.Require(%s, %q, {%s});", v.expr(unlike(r.Expr)), r.Form, v.whyList(r.Why))
 	case rule.OutSize:
 		return one("call.OutputSize(%q, %q, %s);", r.What, r.Form, v.expr(r.Expr))
 	case rule.Presence:
@@ -181,14 +181,14 @@ func (v *opView) readAttr(a *opdef.Attr) []string {
 }
 
 func (v *opView) attrBound(r rule.Rule, check string) []string {
-	name, a := variable(r.Arg), r.Attr
-	call := fmt.Sprintf("call.%s(%q, %s, %s, %q);", check, a.Name, name, r.Bound, r.Bound)
+	name, a, bound := variable(r.Arg), r.Attr, numeral(r.Bound)
+	call := fmt.Sprintf("call.%s(%q, %s, %s, %q);", check, a.Name, name, view.Decimal(r.Bound), r.Bound)
 	if a.Type != "float" {
-		call = fmt.Sprintf("call.%s(%q, %s, %s);", check, a.Name, name, r.Bound)
+		call = fmt.Sprintf("call.%s(%q, %s, %s);", check, a.Name, name, bound)
 	}
 	switch {
 	case a.Len > 0:
-		call = fmt.Sprintf("for (int64_t i : %s) call.%s(%q, i, %s);", name, check, a.Name, r.Bound)
+		call = fmt.Sprintf("for (int64_t i : %s) call.%s(%q, i, %s);", name, check, a.Name, bound)
 	case a.DefaultExpr != nil:
 		call = fmt.Sprintf("if (call.Given(%d)) %s", v.Index(a.Name), call)
 	}

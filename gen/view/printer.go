@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/opcast/opcast/internal/opdef/expr"
 )
@@ -20,8 +21,10 @@ type Printer struct {
 	Sum, Length, Aligned string
 	// Fit formats the check that the value of an operator fits 64 bits; empty where there is none, or a function does it.
 	Fit string
-	// Real says that numbers are floating point: then parts without names are not computed here.
-	Real bool
+	// Real says that numbers are floating point: then parts without names are not computed here. Number formats the conversion
+	// of an integer variable then; empty where it needs none.
+	Real   bool
+	Number string
 }
 
 // Print writes the expression. Precedence is left to parentheses: every compound operand gets a pair.
@@ -55,22 +58,25 @@ func (p Printer) compute(e *expr.Expr) string {
 	}
 	switch e.Op {
 	case expr.OpConst:
+		if p.Real {
+			return Decimal(strconv.FormatInt(e.Value, 10))
+		}
 		return strconv.FormatInt(e.Value, 10)
 	case expr.OpFloat:
-		return strconv.FormatFloat(e.Float, 'g', -1, 64)
+		return Decimal(strconv.FormatFloat(e.Float, 'g', -1, 64))
 	case expr.OpSymbol:
-		return p.Name(e.Name)
+		return p.number(p.Name(e.Name))
 	case expr.OpIndex:
-		return fmt.Sprintf("%s[%s]", p.Name(e.Name), p.Print(e.Args[0]))
+		return p.number(fmt.Sprintf("%s[%d]", p.Name(e.Name), e.Args[0].Value))
 	case expr.OpNeg, expr.OpNot:
 		if format, ok := p.Call[e.Op]; ok {
 			return fmt.Sprintf(format, p.Print(e.Args[0]))
 		}
 		return "-" + p.Operand(e.Args[0])
 	case expr.OpSum:
-		return fmt.Sprintf(p.Sum, p.Name(e.Name))
+		return p.number(fmt.Sprintf(p.Sum, p.Name(e.Name)))
 	case expr.OpLen:
-		return fmt.Sprintf(p.Length, p.Name(e.Name))
+		return p.number(fmt.Sprintf(p.Length, p.Name(e.Name)))
 	case expr.OpAligned:
 		return fmt.Sprintf(p.Aligned, p.Name(e.Name), p.Print(e.Args[0]))
 	}
@@ -79,6 +85,22 @@ func (p Printer) compute(e *expr.Expr) string {
 	}
 	sign := p.Infix[e.Op]
 	return fold(e.Args, p.Operand, func(a, b string) string { return a + " " + sign + " " + b })
+}
+
+// Decimal makes a number's text that of a number of floating point: 1 becomes 1.0.
+func Decimal(number string) string {
+	if strings.ContainsAny(number, ".e") {
+		return number
+	}
+	return number + ".0"
+}
+
+// number converts an integer to the numbers of the expression.
+func (p Printer) number(value string) string {
+	if p.Number == "" {
+		return value
+	}
+	return fmt.Sprintf(p.Number, value)
 }
 
 func fold(args []*expr.Expr, print func(*expr.Expr) string, join func(a, b string) string) string {
