@@ -63,7 +63,7 @@ func (v *page) AttrRow(a opdef.Attr) string {
 	if a.HasDefault {
 		parts = append(parts, "default "+python.DefaultText(&a))
 	}
-	return strings.Join(parts, ", ")
+	return view.Markdown(strings.Join(parts, ", "))
 }
 
 // Facts says how the op behaves under transformations: "**vmap**: ...".

@@ -151,7 +151,7 @@ func (l *layer) Doc() []string {
 // Docstring is the class's docstring, indented, with its quotes.
 func (l *layer) Docstring() string {
 	lines := l.Doc()
-	if len(lines) == 1 {
+	if len(lines) == 1 && !strings.HasSuffix(lines[0], `"`) {
 		return `    """` + lines[0] + `"""`
 	}
 	text := strings.Join(lines, "\n    ")

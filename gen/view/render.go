@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"strings"
 	"text/template"
 
 	"github.com/Masterminds/sprig/v3"
@@ -67,9 +66,6 @@ func parse(into *template.Template, files fs.FS) error {
 	})
 }
 
-// comment makes a text safe at the end of a comment in C++: "??/" there is a backslash, which takes the next line, too.
-func comment(text string) string { return strings.ReplaceAll(text, "??/", "? ?/") }
-
 // funcs allows the few sprig functions that templates use; none reads the environment, the clock or the network.
 func funcs() template.FuncMap {
 	all := sprig.HermeticTxtFuncMap()
@@ -77,6 +73,6 @@ func funcs() template.FuncMap {
 	for _, name := range []string{"join", "indent", "nindent", "quote", "upper", "lower", "trim", "replace", "list", "last", "add", "sub", "repeat", "splitList"} {
 		allowed[name] = all[name]
 	}
-	allowed["comment"] = comment
+	allowed["comment"], allowed["markdown"], allowed["fence"] = comment, Markdown, Fence
 	return allowed
 }
