@@ -111,7 +111,7 @@ func loadOp(t *projectfs.Tree, file string, devices []string, diags *diag.List) 
 		if err != nil {
 			diags.Add(diag.Pos{File: neighbour, Line: 1, Col: 1}, code.File, "", "%s", err)
 		}
-		module = string(text)
+		module = strings.TrimPrefix(string(text), tomldoc.ByteOrderMark)
 	}
 	checkOp(op, doc, module, diags)
 	return op

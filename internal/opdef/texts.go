@@ -28,7 +28,7 @@ func (c *checker) texts(module string) {
 			c.diags.Add(c.doc.In(path, i), code.Invisible, invisibleHint, "%s holds the character %U", path, first(text[i:]))
 		}
 	})
-	if i := strings.IndexFunc(strings.TrimPrefix(module, "\ufeff"), invisible); i >= 0 {
+	if i := strings.IndexFunc(module, invisible); i >= 0 {
 		before := module[:i]
 		pos := diag.Pos{
 			File: strings.TrimSuffix(c.op.File, ".toml") + ".py",

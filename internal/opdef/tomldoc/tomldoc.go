@@ -43,9 +43,13 @@ type place struct {
 	plain bool
 }
 
+// ByteOrderMark may begin a file; it is no part of the text.
+const ByteOrderMark = "\ufeff"
+
 // Parse parses the contents of a file. Syntax errors are added to diags, and so are the mistakes that Decode finds later.
 // After a syntax error the document is nil.
 func Parse(file string, data []byte, diags *diag.List) *Document {
+	data = bytes.TrimPrefix(data, []byte(ByteOrderMark)) // editors on Windows write it, and none counts it as a column
 	d := &Document{file: file, data: data, values: map[string]any{}, places: map[string]place{}, bad: map[string]bool{}, diags: diags}
 	d.lines = []int{0}
 	for i, c := range data {
