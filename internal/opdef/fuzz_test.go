@@ -1,7 +1,8 @@
-package opdef
+package opdef_test
 
 import (
 	"bytes"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -9,105 +10,93 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/tools/txtar"
+
+	"github.com/opcast/opcast/gen"
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/framework"
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/opdef/projectfs"
-	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
 
 // FuzzLoad feeds any text as a definition and as a manifest. Nothing may panic, every diagnostic points into its file,
-// the result does not depend on the order of maps, and a definition without mistakes obeys the model's promises.
+// the result does not depend on the order of maps, and a definition without mistakes obeys the model's promises and can be
+// generated.
 func FuzzLoad(f *testing.F) {
-	seeds, err := filepath.Glob("../../opdefs/*/*.toml")
-	if err != nil || len(seeds) == 0 {
-		f.Fatal("no definitions to start from", err)
-	}
-	scripts, err := filepath.Glob("../../cmd/opcast/testdata/script/check_*.txtar")
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, name := range append(seeds, scripts...) {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		text := string(data)
-		if _, rest, ok := strings.Cut(text, ".toml --\n"); ok {
-			text, _, _ = strings.Cut(rest, "\n-- ")
-		}
+	for _, text := range definitions(f, "../..") {
 		f.Add(text)
 	}
-	f.Add(everything)
-	f.Add(gradientText)
+	f.Add(opdef.Everything)
+	f.Add(opdef.GradientText)
 	project, err := projectfs.Open(f.TempDir(), projectfs.DefinitionsDir)
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		op, diags := loadText(project, text)
-		again, diagsAgain := loadText(project, text)
+		op, diags := opdef.LoadText(project, text)
+		again, diagsAgain := opdef.LoadText(project, text)
 		if !slices.Equal(diags, diagsAgain) || !reflect.DeepEqual(op, again) {
 			t.Fatalf("two results: %v and %v", diags, diagsAgain)
 		}
-		_, asGradient := loadText(project, text, forwardOp())
+		_, asGradient := opdef.LoadText(project, text, opdef.ForwardOp())
 		for _, d := range slices.Concat(diags, asGradient) {
 			checkPosition(t, text, d)
 		}
 		if len(diags) == 0 && op != nil {
 			checkModel(t, op)
+			checkGenerates(t, op)
 		}
 	})
 }
 
-// loadText reads a definition, beside others, and the same text as a manifest, whose diagnostics are left out of the result.
-func loadText(project *projectfs.Tree, text string, forward ...*Op) (*Op, diag.List) {
-	var diags, ignored diag.List
-	p := &Project{}
-	if doc := tomldoc.Parse(manifest.File, []byte(text), &ignored); doc != nil {
-		p.Manifest = manifest.Check(doc, project.Leaves, &ignored)
+// definitions are the texts of all definitions below a folder, those in archives of tests, too.
+func definitions(f *testing.F, root string) (texts []string) {
+	f.Helper()
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		name := filepath.ToSlash(path)
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "build" || len(d.Name()) > 2 && d.Name()[0] == '.' && d.Name() != ".."):
+			return filepath.SkipDir
+		case !strings.HasSuffix(name, ".txtar") && !(strings.HasSuffix(name, ".toml") && strings.Contains(name, "/opdefs/")):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if strings.HasSuffix(name, ".toml") {
+			texts = append(texts, string(text))
+			return nil
+		}
+		for _, file := range txtar.Parse(text).Files {
+			if strings.HasSuffix(file.Name, ".toml") && strings.Contains(file.Name, "opdefs/") {
+				texts = append(texts, string(file.Data))
+			}
+		}
+		return nil
+	})
+	if err != nil || len(texts) < 100 {
+		f.Fatalf("%d definitions to start from: %v", len(texts), err)
 	}
-	doc := tomldoc.Parse("opdefs/demo.toml", []byte(text), &diags)
-	if doc == nil {
-		return nil, diags
-	}
-	op := &Op{Name: "demo", File: "opdefs/demo.toml", Devices: []string{"cpu"}}
-	checkOp(op, doc, "", &diags)
-	p.Ops = append([]*Op{op}, forward...)
-	checkProject(p, &diags)
-	return op, slices.DeleteFunc(diags.Sorted(), func(d diag.Diagnostic) bool { return d.File != op.File })
+	return texts
 }
 
-// forwardOp is an op whose gradient the fuzzed definition claims to be.
-func forwardOp() *Op {
-	var ignored diag.List
-	op := &Op{Name: "forward", File: "opdefs/forward.toml"}
-	checkOp(op, tomldoc.Parse(op.File, []byte(forwardText), &ignored), "", &ignored)
-	return op
+// checkGenerates generates a project that has only the given op.
+func checkGenerates(t *testing.T, op *opdef.Op) {
+	t.Helper()
+	if len(opdef.Unsupported(op)) > 0 {
+		return
+	}
+	project := &opdef.Project{Ops: []*opdef.Op{op}, Manifest: manifest.Manifest{
+		Name: "demo", Version: "0.1.0", License: "MIT", Adaptors: framework.Defaults(), Devices: op.Devices,
+	}}
+	if _, diags, err := gen.Generate(project); err != nil || len(diags) > 0 {
+		t.Errorf("generate: %v %v", err, diags)
+	}
 }
-
-const forwardText = `doc = "Forward."
-kind = 65535
-dtypes = { T = ["f32"] }
-inputs = [{ name = "x", type = "T[*, N]", doc = "A." }, { name = "b", type = "T[N]", optional = true, doc = "A." }]
-attrs = [{ name = "eps", type = "float", default = "N ** -1", doc = "A." }]
-outputs = [{ name = "y", type = "T[*, N]", doc = "A." }, { name = "s", type = "f32[*]", saved = true, doc = "A." }]
-backward = "demo"
-reference = "return x"
-`
-
-// gradientText is such a definition.
-const gradientText = `doc = "Gradient."
-kind = 1
-dtypes = { T = ["f32"] }
-inputs = [
-  { name = "grad_y", type = "T[*, N]", doc = "A." }, { name = "x", type = "T[*, N]", doc = "A." },
-  { name = "s", type = "f32[*]", doc = "A." }, { name = "b", type = "T[N]", optional = true, doc = "A." },
-]
-attrs = [{ name = "eps", type = "float", default = "N ** -1", doc = "A." }]
-outputs = [{ name = "grad_x", type = "T[*, N]", doc = "A." }, { name = "grad_b", type = "T[N]", present_if = "b", doc = "A." }]
-sums = ["*"]
-reference = "return x"
-`
 
 func checkPosition(t *testing.T, text string, d diag.Diagnostic) {
 	t.Helper()
@@ -121,7 +110,7 @@ func checkPosition(t *testing.T, text string, d diag.Diagnostic) {
 }
 
 // checkModel checks what emitters rely on.
-func checkModel(t *testing.T, op *Op) {
+func checkModel(t *testing.T, op *opdef.Op) {
 	t.Helper()
 	dims := 0
 	for _, in := range op.Inputs {
@@ -139,7 +128,7 @@ func checkModel(t *testing.T, op *Op) {
 			continue
 		}
 		needs := s.Expr.Symbols()
-		if s.Kind == BindSize {
+		if s.Kind == opdef.BindSize {
 			bound[s.Symbol] = true
 		}
 		for _, name := range needs {
