@@ -2,6 +2,7 @@
 #include "opcast/ffi_owned.h"
 #include "opcast/registry.h"
 #include "opcast/registry_json.h"
+#include "opcast/threads.h"
 
 namespace opcast {
 namespace {
@@ -55,6 +56,25 @@ void Retype(const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
   *result = Owned(kTVMFFITensor, out).Release();
 }
 
+void GetNumThreads(const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
+  const Call call("get_num_threads", args, count, 0);
+  *result = IntValue(NumThreads());
+}
+
+void SetThreads(const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
+  const Call call("set_num_threads", args, count, 1);
+  const int64_t n = call.Int(0, "n");
+  call.AtLeast("n", n, 1);
+  call.AtMost("n", n, kMaxThreads);
+  SetNumThreads(static_cast<int>(n));
+}
+
+// Takes the address of a ThreadLimit as an integer; 0 stands for none.
+void SetLimit(const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
+  const Call call("limit_threads", args, count, 1);
+  LimitThreads(reinterpret_cast<ThreadLimit>(static_cast<intptr_t>(call.Int(0, "address"))));
+}
+
 }  // namespace
 }  // namespace opcast
 
@@ -64,3 +84,6 @@ OPCAST_META(kernels, Kernels)
 OPCAST_META(devices, Devices)
 OPCAST_META(force, Force)
 OPCAST_META(retype, Retype)
+OPCAST_META(get_num_threads, GetNumThreads)
+OPCAST_META(set_num_threads, SetThreads)
+OPCAST_META(limit_threads, SetLimit)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from . import _autocast, _autograd, _sharding
+from . import _autocast, _autograd, _sharding, _threads
 from ._autograd import needed, node
 from ._collection import backend
 from ._framework import DTYPES, FRAMEWORK, refuse_layout
@@ -64,6 +64,8 @@ FAULT = Exception  # whatever ends a plain call: the general one copes with it o
 again = backend.again
 ops: dict[str, Op] = {}
 _SOME = 16  # kinds of arguments that an op's guard remembers
+
+_threads.follow()
 
 
 def _never(*_: Tensor) -> bool:

@@ -22,6 +22,7 @@ from ._op_call import op_call
 from ._ops import OPS, OpKind, __version__
 from ._register import RegisteredKernel, register_kernel
 from ._slow import register_references
+from ._threads import get_num_threads, limit_threads, set_num_threads
 from ._views import ArraySpec
 
 if TYPE_CHECKING:
@@ -45,9 +46,11 @@ __all__ = [
     "explain",
     "faithful",
     "function",
+    "get_num_threads",
     "kernels",
     "library",
     "library_path",
+    "limit_threads",
     "objects",
     "on_switch",
     "op_call",
@@ -57,6 +60,7 @@ __all__ = [
     "register_globals",
     "register_kernel",
     "retype",
+    "set_num_threads",
     "use_kernel",
 ]
 
