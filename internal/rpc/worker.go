@@ -11,13 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
-	"strconv"
-	"strings"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -32,6 +26,8 @@ type Config struct {
 	// Memory bounds the physical memory of the process during a call, in bytes; zero means no bound. Address space is free:
 	// frameworks reserve much of it.
 	Memory int64
+	// Attempts bounds how often in a row a process may end before it greets, when calls start it; zero means no bound.
+	Attempts int
 }
 
 // Message is the content of a frame.
@@ -46,6 +42,8 @@ type CrashError struct {
 	Reason string
 	// Stderr is the end of what the process wrote there; after a timeout it includes the Python stacks.
 	Stderr string
+	// ended says that the process ended by itself.
+	ended bool
 }
 
 // Error says what happened, with the last lines of the process.
@@ -64,6 +62,8 @@ type Worker struct {
 	// greeting is the first frame of the last process.
 	greeting Message
 	starts   int
+	// broken is why no process starts any more; nil while it is worth a try.
+	broken error
 }
 
 // New returns a worker that is not started yet.
@@ -73,6 +73,7 @@ func New(config Config) *Worker { return &Worker{config: config} }
 func (w *Worker) Start(ctx context.Context) (Message, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.broken = nil
 	return w.greeting, w.ensure(ctx)
 }
 
@@ -83,11 +84,18 @@ func (w *Worker) Starts() int {
 	return w.starts
 }
 
-// Call sends a request and waits for the answer. After a *CrashError the worker remains usable.
+// Broken says why calls start no process any more; nil while they do.
+func (w *Worker) Broken() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.broken
+}
+
+// Call sends a request and waits for the answer. After a *CrashError the worker remains usable, unless it is broken.
 func (w *Worker) Call(ctx context.Context, header any, blobs [][]byte) (Message, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err := w.ensure(ctx); err != nil {
+	if err := w.revive(ctx); err != nil {
 		return Message{}, err
 	}
 	frame, err := encodeHeader(header, blobs)
@@ -105,13 +113,46 @@ func (w *Worker) Close() error {
 		return nil
 	}
 	p := w.now
-	w.now = nil
+	w.now, w.broken = nil, nil
 	return p.close()
+}
+
+// Kill ends the process at once.
+func (w *Worker) Kill() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.now != nil {
+		w.now.kill()
+		w.now = nil
+	}
+}
+
+// revive starts a process where none runs. One that ends at once would do so for every call of a long run: after some
+// attempts there are no others.
+func (w *Worker) revive(ctx context.Context) error {
+	if w.now == nil && w.broken != nil {
+		return w.broken
+	}
+	for tried := 1; ; tried++ {
+		err := w.ensure(ctx)
+		var crash *CrashError
+		if !errors.As(err, &crash) || !crash.ended || w.config.Attempts == 0 {
+			return err
+		}
+		if tried == w.config.Attempts {
+			crash.Reason = fmt.Sprintf("its process ended %d times in a row while it started, %s", tried, crash.Reason)
+			w.broken = &CrashError{Reason: crash.Reason} // what it wrote is told once
+			return crash
+		}
+	}
 }
 
 func (w *Worker) ensure(ctx context.Context) error {
 	if w.now != nil {
 		return nil
+	}
+	if ctx.Err() != nil {
+		return &CrashError{Reason: context.Cause(ctx).Error()}
 	}
 	p, err := start(w.config)
 	if err != nil {
@@ -143,133 +184,22 @@ func (w *Worker) exchange(ctx context.Context, limit time.Duration, send func(*p
 	defer timer.Stop()
 	watch := time.NewTicker(watchInterval)
 	defer watch.Stop()
-	reason := ""
+	reason, ended := "", false
 	for reason == "" {
 		select {
 		case got := <-answers:
 			if got.err == nil {
 				return got.message, nil
 			}
-			reason = p.wait(got.err)
+			reason, ended = p.wait(got.err), true
 		case <-watch.C:
 			reason = p.stop(p.overMemoryLimit(w.config.Memory))
 		case <-timer.C:
 			reason = p.stop(fmt.Sprintf("no answer within %v", limit))
 		case <-ctx.Done():
-			reason = p.stop(context.Cause(ctx).Error())
+			reason = p.abandon(ctx)
 		}
 	}
 	w.now = nil
-	return Message{}, &CrashError{Reason: reason, Stderr: p.stderr.String()}
-}
-
-// process is one run of the command.
-type process struct {
-	cmd    *exec.Cmd
-	in     io.WriteCloser
-	out    io.ReadCloser
-	stderr *tail
-}
-
-func start(config Config) (*process, error) {
-	cmd := exec.Command(config.Command[0], config.Command[1:]...)
-	cmd.Dir, cmd.Env = config.Dir, config.Env
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that its children end with it
-	cmd.WaitDelay = time.Second
-	p := &process{cmd: cmd, stderr: &tail{limit: 16 << 10}}
-	cmd.Stderr = p.stderr
-	var err error
-	if p.in, err = cmd.StdinPipe(); err != nil {
-		return nil, fmt.Errorf("worker stdin: %w", err)
-	}
-	if p.out, err = cmd.StdoutPipe(); err != nil {
-		return nil, fmt.Errorf("worker stdout: %w", err)
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start worker: %w", err)
-	}
-	return p, nil
-}
-
-func (p *process) send(header []byte, blobs [][]byte) error {
-	for _, part := range append([][]byte{header}, blobs...) {
-		if _, err := p.in.Write(part); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// wait reaps a process that answered wrongly or not at all, and says why there is no answer.
-func (p *process) wait(cause error) string {
-	if !errors.Is(cause, io.EOF) && !errors.Is(cause, io.ErrUnexpectedEOF) {
-		p.kill()
-		return cause.Error()
-	}
-	timer := time.AfterFunc(5*time.Second, p.terminate) // it closed its pipe but lives on
-	defer timer.Stop()
-	if err := p.cmd.Wait(); err != nil {
-		return err.Error()
-	}
-	return cause.Error()
-}
-
-// watchInterval is how often the memory of a busy process is looked at.
-const watchInterval = 200 * time.Millisecond
-
-// stop ends the process for a reason, with its stacks on stderr; it does nothing without one.
-func (p *process) stop(reason string) string {
-	if reason != "" {
-		p.dumpStacks()
-		p.kill()
-	}
-	return reason
-}
-
-// overMemoryLimit says that the process has more physical memory than it may; nothing where nobody can tell.
-func (p *process) overMemoryLimit(limit int64) string {
-	if limit == 0 {
-		return ""
-	}
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", p.cmd.Process.Pid))
-	fields := strings.Fields(string(text))
-	if err != nil || len(fields) < 2 {
-		return ""
-	}
-	pages, err := strconv.ParseInt(fields[1], 10, 64)
-	if has := pages * int64(os.Getpagesize()); err == nil && has > limit {
-		return fmt.Sprintf("the process has %d MiB of memory, at most %d are allowed", has>>20, limit>>20)
-	}
-	return ""
-}
-
-// dumpStacks asks faulthandler, which the worker registered for SIGUSR1, for the Python stacks.
-func (p *process) dumpStacks() {
-	if p.cmd.Process.Signal(syscall.SIGUSR1) == nil {
-		time.Sleep(300 * time.Millisecond)
-	}
-}
-
-// terminate ends the process and its children; it may have ended by itself.
-func (p *process) terminate() { _ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }
-
-func (p *process) kill() {
-	p.terminate()
-	_ = p.cmd.Wait() // its status is that of our signal
-}
-
-// exitDeadline is for interpreters with torch and its own children: seconds, on a busy machine a minute.
-const exitDeadline = 2 * time.Minute
-
-// close ends the input and waits for the process to exit by itself.
-func (p *process) close() error {
-	timer := time.AfterFunc(exitDeadline, func() { p.dumpStacks(); p.terminate() })
-	defer timer.Stop()
-	if err := p.in.Close(); err != nil {
-		return fmt.Errorf("close worker: %w", err)
-	}
-	if err := p.cmd.Wait(); err != nil {
-		return &CrashError{Reason: err.Error() + " at exit", Stderr: p.stderr.String()}
-	}
-	return nil
+	return Message{}, &CrashError{Reason: reason, Stderr: p.stderr.String(), ended: ended}
 }

@@ -3,6 +3,7 @@ package rpc_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -34,6 +36,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// diary names the file to which a worker adds a line when it starts, and in which one that finds "broken" ends.
+const diary = "OPCAST_TEST_DIARY"
+
 // eaten is memory that a worker does not give back.
 var eaten [][]byte
 
@@ -46,6 +51,14 @@ func play() {
 		fmt.Fprintln(os.Stderr, "stack of the worker")
 	}()
 	in := bufio.NewReader(os.Stdin)
+	if path := os.Getenv(diary); path != "" {
+		text, _ := os.ReadFile(path)
+		_ = os.WriteFile(path, append(text, "started\n"...), 0o644)
+		if strings.Contains(string(text), "broken\n") {
+			fmt.Fprintln(os.Stderr, "the reason")
+			os.Exit(9)
+		}
+	}
 	answer("ready", nil)
 	for {
 		do, blobs, err := receive(in)
@@ -178,5 +191,56 @@ func TestMissingProgram(t *testing.T) {
 	w := rpc.New(rpc.Config{Command: []string{"/nonexistent/python"}})
 	if _, err := w.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "start worker") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A process that ends whenever it starts is started a few times, and not for every call of a run. Someone who starts the
+// worker anew gets another chance.
+func TestBrokenWorker(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "diary")
+	if err := os.WriteFile(path, []byte("broken\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	w := rpc.New(rpc.Config{
+		Command: []string{os.Args[0]}, Env: append(os.Environ(), role+"=1", diary+"="+path),
+		StartDeadline: time.Minute, CallDeadline: time.Minute, Attempts: 3,
+	})
+	want := "worker stopped: its process ended 3 times in a row while it started, exit status 9"
+	for i, stderr := range []string{"\nthe reason\n", "", ""} {
+		if _, err := w.Call(t.Context(), "echo", nil); err == nil || err.Error() != want+stderr {
+			t.Errorf("call %d: got %q, want %q", i, err, want+stderr)
+		}
+	}
+	text, err := os.ReadFile(path)
+	if got := strings.Count(string(text), "started"); err != nil || got != 3 || w.Broken() == nil {
+		t.Errorf("started %d times, want 3; broken: %v; %v", got, w.Broken(), err)
+	}
+	if err := os.WriteFile(path, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Start(t.Context()); err != nil || w.Broken() != nil {
+		t.Errorf("another start: %v, broken: %v", err, w.Broken())
+	}
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Without anyone who waits, no process starts, and one that hangs ends at once.
+func TestInterruptedCall(t *testing.T) {
+	w := newWorker(t, time.Minute)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	if _, err := w.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	go cancel(errors.New("interrupted by a test"))
+	for range 2 {
+		_, err := w.Call(ctx, "hang", nil)
+		if err == nil || err.Error() != "worker stopped: interrupted by a test" {
+			t.Errorf("got %v", err)
+		}
+	}
+	if w.Starts() != 1 {
+		t.Errorf("%d processes, want 1", w.Starts())
 	}
 }
