@@ -51,6 +51,12 @@ func (r *Report) WriteJUnit(w io.Writer) error {
 		suite.add(result)
 	}
 	var all junitSuites
+	if text := r.InterruptionText(); text != "" {
+		// CI systems show a test case that was skipped; of properties they show nothing.
+		suite := junitSuite{Name: "opcast"}
+		suite.add(Result{Op: "opcast", Adaptor: "run", Group: "Run", Check: "interrupted", Status: Skip, Reason: text})
+		all.Suites = append(all.Suites, suite)
+	}
 	for _, op := range order {
 		all.Suites = append(all.Suites, *byOp[op])
 	}

@@ -43,6 +43,7 @@ func Merge(parts ...*Report) (*Report, error) {
 		out.Random = append(out.Random, part.Random...)
 	}
 	out.Started, out.Seconds = span(parts)
+	out.Interrupted = mergeInterruptions(out, parts)
 	out.Sort()
 	return out, nil
 }

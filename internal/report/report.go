@@ -81,9 +81,11 @@ type Report struct {
 	// Environment is what else results may depend on: processor, cores, system, Python, the tool's version.
 	Environment map[string]string `json:"environment,omitempty"`
 	// Started is when the run began, in RFC 3339; Seconds how long it took by the clock.
-	Started string   `json:"started,omitempty"`
-	Seconds float64  `json:"seconds,omitempty"`
-	Results []Result `json:"results"`
+	Started string  `json:"started,omitempty"`
+	Seconds float64 `json:"seconds,omitempty"`
+	// Interrupted says that the run was stopped before its end; nil where it was not.
+	Interrupted *Interruption `json:"interrupted,omitempty"`
+	Results     []Result      `json:"results"`
 	// ULPs are the errors that were measured, Mutants those of a mutation run, Versions the environments of a
 	// version matrix, Timings the comparisons with an existing kernel.
 	ULPs     []ULPs    `json:"ulps,omitempty"`

@@ -6,12 +6,15 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/opcast/opcast/internal/safefile"
 )
 
 // File is the name of the report in its folder.
 const File = "report.json"
 
-// WriteFiles writes report.json, junit.xml and index.html into the folder. It compares with the report that is there.
+// WriteFiles writes report.json, junit.xml and index.html into the folder. It compares with the report that is there. Each
+// file is the old one or the new one at any time, whatever happens.
 func (r *Report) WriteFiles(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("report folder: %w", err)
@@ -22,27 +25,25 @@ func (r *Report) WriteFiles(dir string) error {
 		r.Changes = r.Since(old)
 	}
 	page := func(w io.Writer) error { return r.WriteHTML(w, scripts(dir, r.Results)) }
-	for _, file := range []struct {
-		name  string
-		write func(io.Writer) error
-	}{
-		{File, r.WriteJSON}, {"junit.xml", r.WriteJUnit}, {"index.html", page},
-	} {
-		if err := writeFile(filepath.Join(dir, file.name), file.write); err != nil {
-			return err
+	err := safefile.In(dir, func(root *os.Root) error {
+		for _, file := range []struct {
+			name  string
+			write func(io.Writer) error
+		}{
+			{File, r.WriteJSON}, {"junit.xml", r.WriteJUnit}, {"index.html", page},
+		} {
+			var text bytes.Buffer
+			if err := file.write(&text); err != nil {
+				return err
+			}
+			if _, err := safefile.Write(root, file.name, text.Bytes()); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
-}
-
-// writeFile makes the whole text before it touches the file: what cannot be written leaves the old one alone.
-func writeFile(path string, write func(io.Writer) error) error {
-	var text bytes.Buffer
-	if err := write(&text); err != nil {
-		return err
-	}
-	if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
-		return fmt.Errorf("report: %w", err)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("report in %s: %w", dir, err)
 	}
 	return nil
 }
