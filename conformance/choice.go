@@ -95,7 +95,7 @@ func shard(text string) (part, parts int, err error) {
 	return part - 1, parts, nil
 }
 
-// lastFailed are the specs that failed in a report.
+// lastFailed are the specs that failed in a report, or before it where it was interrupted before they ran again.
 func lastFailed(path string) ([]pattern, error) {
 	r, err := report.Read(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -105,11 +105,8 @@ func lastFailed(path string) ([]pattern, error) {
 		return nil, fmt.Errorf("last run: %w: %w", ErrInput, err)
 	}
 	var out []pattern
-	for _, result := range r.Results {
-		p := pattern{result.Op, result.Adaptor, result.Check}
-		if (result.Status == report.Fail || result.Status == report.Error) && !slices.Contains(out, p) {
-			out = append(out, p)
-		}
+	for _, failed := range r.Failed() {
+		out = append(out, pattern{failed.Op, failed.Adaptor, failed.Check})
 	}
 	if len(out) == 0 {
 		return nil, fmt.Errorf("%w: the last run had no failure", ErrNothing)

@@ -65,7 +65,10 @@ func Compare(ctx context.Context, o CompareOptions) (report.Summary, error) {
 	}
 	defer s.Printer.stop()
 	summary, err := s.compare(ctx, o.Functions)
-	return summary, errors.Join(err, s.Close())
+	if s.interrupted != nil {
+		s.Kill()
+	}
+	return summary, errors.Join(err, s.Close(), s.ending())
 }
 
 // compare compares ops with functions, in values and time.
@@ -90,11 +93,15 @@ func (s *Session) compare(ctx context.Context, functions []Callable) (report.Sum
 	for i := range list {
 		c := &list[i]
 		s.cells = append(s.cells, cell{op: c.op, caller: c.ours, checks: []check.Check{comparisonCheck}})
+		if ctx.Err() != nil {
+			continue // it only counts
+		}
 		s.Printer.line("%s of %s against %s", c.op.Name, c.ours.CallerName, c.theirs.label)
 		if err := s.compareOp(ctx, c); err != nil {
 			return report.Summary{}, err
 		}
 	}
+	s.interrupt(ctx)
 	return s.publish()
 }
 
@@ -142,10 +149,13 @@ func (s *Session) compareOp(ctx context.Context, c *comparison) error {
 			if err != nil {
 				continue
 			}
-			if err := check.Proceed(s.compareCase(ours, theirs, c, made)); err != nil {
+			if err := check.Proceed(s.compareCase(ours, theirs, c, made)); err != nil && ctx.Err() == nil {
 				return err
 			}
 		}
+	}
+	if ctx.Err() != nil {
+		return nil // what was cut off has no result
 	}
 	s.record(ours.Results(&comparisonCheck, nil))
 	told := theirs.Results(&comparisonCheck, nil)

@@ -89,11 +89,14 @@ var ErrUsage = errors.New("nothing is chosen")
 // ErrInput means that a file which the options name cannot be used.
 var ErrInput = errors.New("wrong file")
 
+// ErrUnwritten means that the report could not be written, such as on a disk that is full.
+var ErrUnwritten = errors.New("the report is missing or old")
+
 // ErrMissing means that an adaptor which the options name cannot be used on this machine.
 var ErrMissing = errors.New("cannot be tested here")
 
-// Run tests the collection of a project. The summary counts results; an error means that the suite could not run.
-// Ginkgo allows one run per process.
+// Run tests the collection of a project. The summary counts results; an error means that the suite could not run, or that
+// the context ended before all had run, which is ErrInterrupted. Ginkgo allows one run per process.
 func Run(ctx context.Context, o Options) (report.Summary, error) {
 	s, adaptors, err := newSession(o)
 	if err != nil {
@@ -107,16 +110,22 @@ func Run(ctx context.Context, o Options) (report.Summary, error) {
 		return report.Summary{}, errors.Join(err, s.Close())
 	}
 	s.startProgress()
-	s.specs()
+	s.specs(ctx)
 	runGinkgo(o)
-	s.fillHoles()
+	s.fillHoles(ctx)
 	summary, err := s.publish()
-	return summary, errors.Join(err, s.Close())
+	if s.interrupted != nil {
+		s.Kill()
+	}
+	return summary, errors.Join(err, s.Close(), s.ending())
 }
+
+// startAttempts is how often in a row the process of a caller may end while it starts, before its other checks are skipped.
+const startAttempts = 3
 
 // newSession reads the options.
 func newSession(o Options) (*Session, []string, error) {
-	s := &Session{Options: o, started: time.Now(), Printer: &Printer{Out: o.Out, verbose: o.Verbose}}
+	s := &Session{Options: o, started: time.Now(), attempts: startAttempts, Printer: &Printer{Out: o.Out, verbose: o.Verbose}}
 	s.Env = newEnvironment(o)
 	var err error
 	if s.Env.Foreign, err = newForeign(o); err != nil {

@@ -1,14 +1,12 @@
 package conformance
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,8 +15,8 @@ import (
 	"time"
 
 	"github.com/opcast/opcast/conformance/calls"
-	"github.com/opcast/opcast/conformance/worker"
 	"github.com/opcast/opcast/internal/report"
+	"github.com/opcast/opcast/internal/tempdir"
 )
 
 // job is a part of a run in a process of its own, as its file says. It tells the process that started it what comes of it.
@@ -68,11 +66,12 @@ func (s *Session) runJobs(ctx context.Context, adaptors []string) (report.Summar
 		return report.Summary{}, err
 	}
 	s.startProgress()
-	folder, err := os.MkdirTemp("", "opcast-jobs-")
+	temp, err := tempdir.Make("", "opcast-jobs")
 	if err != nil {
 		return report.Summary{}, fmt.Errorf("folder of jobs: %w", err)
 	}
-	defer os.RemoveAll(folder)
+	defer func() { _ = temp.Remove() }() // else the next run does
+	folder := temp.Path
 	parts := balance(s.cells, s.Options.Jobs, weights(s.Options.ReportDir))
 	errs := make([]error, len(parts))
 	var wait sync.WaitGroup
@@ -83,14 +82,17 @@ func (s *Session) runJobs(ctx context.Context, adaptors []string) (report.Summar
 	wait.Wait()
 	broken := distinct(errs)
 	r, err := mergeReports(folder, len(parts))
+	if err == nil && r == nil && ctx.Err() != nil {
+		r, err = s.report() // no job had come so far
+	}
 	if err != nil || r == nil {
 		return report.Summary{}, errors.Join(broken, err)
 	}
-	s.fillHoles()
+	s.fillHoles(ctx)
 	r.Results, r.Checks = s.results, s.catalogue()
 	r.Started, r.Seconds = s.started.UTC().Format(time.RFC3339Nano), time.Since(s.started).Seconds()
 	summary, err := s.write(r)
-	return summary, errors.Join(broken, err)
+	return summary, errors.Join(broken, err, s.ending())
 }
 
 // planJobs lists what all jobs run together, and makes the folder that they share.
@@ -128,64 +130,11 @@ func (s *Session) runJob(ctx context.Context, dir string, part []cell) error {
 	if err != nil {
 		return err
 	}
-	return s.follow(ctx, append(slices.Clone(s.Options.Command), "--job", file, "--report", dir), dir, stallTimeout)
-}
-
-// stallTimeout is how long a job may tell nothing: it starts workers, or runs one check, and both have deadlines of
-// their own.
-const stallTimeout = worker.StartDeadline + specDeadline + worker.CallDeadline
-
-// errStalled is the end of a job that hangs in spite of them.
-var errStalled = errors.New("it told nothing")
-
-// follow starts a process and listens to it until its end, or until it has told nothing for too long.
-func (s *Session) follow(ctx context.Context, words []string, dir string, patience time.Duration) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-	cmd.WaitDelay = endDeadline
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
+	err = s.follow(ctx, append(slices.Clone(s.Options.Command), "--job", file, "--report", dir), dir, stallTimeout)
+	if ctx.Err() != nil {
+		return nil // it was told to end
 	}
-	if err != nil {
-		return fmt.Errorf("start a job: %w", err)
-	}
-	timer := time.AfterFunc(patience, func() { cancel(fmt.Errorf("%w for %v", errStalled, patience)) })
-	defer timer.Stop()
-	// Children of a process that is killed may have its output, too: they shall not keep anyone waiting.
-	defer context.AfterFunc(ctx, func() { _ = out.Close() })()
-	told := s.readMessages(activityReader{out, func() { timer.Reset(patience) }})
-	err = cmd.Wait()
-	if cause := context.Cause(ctx); errors.Is(cause, errStalled) {
-		told = cause
-	}
-	var exit *exec.ExitError
-	if _, left := os.Stat(filepath.Join(dir, report.File)); left == nil && errors.As(err, &exit) && exit.ExitCode() == 1 {
-		err = nil // some check failed, and has been told
-	}
-	if err = errors.Join(err, told); err != nil {
-		return fmt.Errorf("a job: %w\n%s", err, strings.TrimSpace(stderr.String()))
-	}
-	return nil
-}
-
-// endDeadline is how long the children of a process that was killed may keep its output open.
-const endDeadline = 10 * time.Second
-
-// activityReader is a reader that says when something was read.
-type activityReader struct {
-	io.Reader
-	onRead func()
-}
-
-// Read reads, and says so.
-func (h activityReader) Read(text []byte) (int, error) {
-	n, err := h.Reader.Read(text)
-	h.onRead()
-	return n, err
+	return err
 }
 
 // writeJob writes the file of a job.

@@ -77,17 +77,21 @@ func (p *Printer) draw() {
 
 // began says which spec runs now. A job tells the process that has the terminal.
 func (s *Session) began(c cell, current *check.Check) {
-	spec := c.op.Name + " " + c.caller.Name() + " " + current.ID
+	spec := specName(c.op.Name, c.caller.Name(), current.ID)
 	if s.job != nil {
 		s.job.send(jobMessage{Spec: spec})
 	}
 	s.Printer.running(spec)
 }
 
-// startProgress draws the live line from now on, where there is a terminal.
+// startProgress draws the live line from now on, where there is a terminal. Elsewhere, it tells which specs take long.
 func (s *Session) startProgress() {
-	if s.Options.Progress && s.job == nil {
+	switch {
+	case s.job != nil: // the process that started it does
+	case s.Options.Progress:
 		s.Printer.start(s.specCount(), s.started)
+	default:
+		s.Printer.watch()
 	}
 }
 
@@ -104,6 +108,7 @@ func (s *Session) specCount() int {
 func (p *Printer) running(spec string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.began(spec, time.Now())
 	if p.live != nil {
 		p.live.spec = spec
 	}
@@ -113,6 +118,9 @@ func (p *Printer) running(spec string) {
 func (p *Printer) finished(results []report.Result) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if len(results) > 0 {
+		delete(p.open, specName(results[0].Op, results[0].Adaptor, results[0].Check))
+	}
 	if p.live == nil {
 		return
 	}
@@ -126,6 +134,10 @@ func (p *Printer) finished(results []report.Result) {
 func (p *Printer) stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.watching != nil {
+		close(p.watching)
+		p.watching = nil
+	}
 	if p.live == nil {
 		return
 	}

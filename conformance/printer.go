@@ -26,6 +26,9 @@ type Printer struct {
 	sum     report.Summary
 	seconds float64
 	live    *liveLine
+	// open are the specs that run, by name; watching ends the goroutine that tells which of them take long.
+	open     map[string]*openSpec
+	watching chan struct{}
 }
 
 func (p *Printer) line(format string, args ...any) {
@@ -88,9 +91,14 @@ func (p *Printer) closing(r *report.Report) {
 	for _, text := range r.Changes.Lines() {
 		p.line("%s", text)
 	}
-	p.line("%s", slowest(r.Results))
+	if len(r.Results) > 0 {
+		p.line("%s", slowest(r.Results))
+	}
 	if r.Seconds > 0 {
 		p.line("the run took %s", report.Duration(r.Seconds))
+	}
+	if text := r.InterruptionText(); text != "" {
+		p.line("%s", text)
 	}
 	p.line("%s", r.Summary())
 }

@@ -95,11 +95,12 @@ func (s *Session) publish() (report.Summary, error) {
 
 func (s *Session) write(r *report.Report) (report.Summary, error) {
 	r.Sort()
+	if r.Interrupted = s.interrupted; r.Interrupted != nil {
+		s.pend(r)
+	}
+	var unwritten error // which is no reason to keep quiet about what was found
 	if s.Options.ReportDir != "" {
-		if err := r.WriteFiles(s.Options.ReportDir); err != nil {
-			return report.Summary{}, err
-		}
-		if s.job == nil {
+		if unwritten = r.WriteFiles(s.Options.ReportDir); unwritten == nil && s.job == nil {
 			s.Printer.line("report: %s", check.Relative(s.Options.Project.Dir, filepath.Join(s.Options.ReportDir, "index.html")))
 		}
 	}
@@ -109,6 +110,9 @@ func (s *Session) write(r *report.Report) (report.Summary, error) {
 			s.Printer.line("%s", text)
 		}
 		s.Printer.closing(r)
+	}
+	if unwritten != nil {
+		return summary, fmt.Errorf("%w: %w", ErrUnwritten, unwritten)
 	}
 	return summary, nil
 }

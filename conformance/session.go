@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,6 +22,7 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/report"
 	"github.com/opcast/opcast/internal/rpc"
+	"github.com/opcast/opcast/internal/tempdir"
 )
 
 // Session is one run of the suite.
@@ -33,11 +33,15 @@ type Session struct {
 	cells   []cell
 	Printer *Printer
 	started time.Time
-	Temp    string
+	// Temp is a folder for the time of the session, which temp removes.
+	Temp string
+	temp *tempdir.Folder
 	// Processes are the callers that run in processes of their own.
 	Processes []*worker.Process
 	workers   []*rpc.Worker
-	known     map[string][]known.Failure
+	// attempts bounds how often in a row a process may end while it starts; zero means no bound.
+	attempts int
+	known    map[string][]known.Failure
 	// DebugCallers are callers in processes that look at what arrays hold.
 	DebugCallers map[string]*worker.Process
 	Env          check.Environment
@@ -49,6 +53,8 @@ type Session struct {
 	// notes are lines that jobs told; timings compare with existing kernels.
 	notes   []string
 	timings []report.Timing
+	// interrupted says that the run was stopped; nil where it was not.
+	interrupted *report.Interruption
 }
 
 // Open writes the worker's files down and starts all workers at once: torch alone needs seconds.
@@ -56,11 +62,7 @@ func (s *Session) Open(ctx context.Context, adaptors []string) error {
 	if err := s.checkLibraryExists(); err != nil {
 		return err
 	}
-	var err error
-	if s.Temp, err = os.MkdirTemp("", "opcast-conformance-"); err != nil {
-		return fmt.Errorf("worker folder: %w", err)
-	}
-	if err := worker.WriteFiles(s.Temp); err != nil {
+	if err := s.MakeTemp(); err != nil {
 		return err
 	}
 	if s.Env.Project == nil {
@@ -82,6 +84,21 @@ func (s *Session) Open(ctx context.Context, adaptors []string) error {
 		return err
 	}
 	return s.reproducerFolder()
+}
+
+// MakeTemp makes the folder for the time of the session, with the worker's files. That of a job lies in the folder of its
+// run, which goes with the run if the job cannot remove it.
+func (s *Session) MakeTemp() error {
+	parent := ""
+	if s.job != nil {
+		parent = filepath.Dir(s.Options.Job)
+	}
+	var err error
+	if s.temp, err = tempdir.Make(parent, "opcast-session"); err != nil {
+		return fmt.Errorf("worker folder: %w", err)
+	}
+	s.Temp = s.temp.Path
+	return worker.WriteFiles(s.Temp)
 }
 
 // start brings the oracle and the callers up.
@@ -210,6 +227,7 @@ func (s *Session) workerWith(config worker.Config) (*rpc.Worker, error) {
 	if err != nil {
 		return nil, err
 	}
+	started.Attempts = s.attempts
 	w := rpc.New(started)
 	s.workers = append(s.workers, w)
 	return w, nil
@@ -234,8 +252,9 @@ func (s *Session) Close() error {
 	for _, w := range s.workers {
 		errs = append(errs, w.Close())
 	}
-	if s.Temp != "" {
-		errs = append(errs, os.RemoveAll(s.Temp))
+	if s.temp != nil {
+		errs = append(errs, s.temp.Remove())
+		s.temp = nil
 	}
 	return errors.Join(errs...)
 }

@@ -29,7 +29,7 @@ import (
 const specDeadline = 5 * time.Minute
 
 // specs makes the Ginkgo tree: op, adaptor, check. Failures point at the definition.
-func (s *Session) specs() {
+func (s *Session) specs(ctx context.Context) {
 	for from := 0; from < len(s.cells); {
 		op := s.cells[from].op
 		to := from
@@ -40,7 +40,7 @@ func (s *Session) specs() {
 		at := types.NewCustomCodeLocation(fmt.Sprintf("%s:1", op.File))
 		ginkgo.Describe(op.Name, ginkgo.Label("op:"+op.Name, "device:"+s.Env.Device), at, func() {
 			for _, c := range part {
-				s.cell(c, at)
+				s.cell(ctx, c, at)
 			}
 		})
 		from = to
@@ -57,15 +57,21 @@ func (s *Session) tested() []*worker.Process {
 	return slices.DeleteFunc(slices.Clone(s.Processes), func(r *worker.Process) bool { return !s.wantsAdaptor(r.CallerName) })
 }
 
-// cell makes the specs of one op through one caller.
-func (s *Session) cell(c cell, at types.CodeLocation) {
+// cell makes the specs of one op through one caller. Signals end the context of the run and, through a handler of its own,
+// that of Ginkgo, in any order. Only the former counts: once it has ended, no result does.
+func (s *Session) cell(run context.Context, c cell, at types.CodeLocation) {
 	ginkgo.Describe(c.caller.Name(), ginkgo.Label("adaptor:"+c.caller.Name()), at, func() {
 		for i := range c.checks {
 			one := &c.checks[i]
 			labels := ginkgo.Label("group:"+strings.ReplaceAll(strings.ToLower(one.Group), " ", "-"), "profile:"+cmp.Or(one.Profile, check.ProfileCore))
-			ginkgo.It(one.ID, labels, at, ginkgo.SpecTimeout(specDeadline), func(ctx ginkgo.SpecContext) {
+			ginkgo.It(one.ID, labels, at, ginkgo.SpecTimeout(specDeadline+endDeadline), func(ginkgo.SpecContext) {
 				s.began(c, one)
+				ctx, cancel := context.WithTimeout(run, specDeadline)
+				defer cancel()
 				results := s.run(ctx, c.op, c.caller, c.missing, one)
+				if run.Err() != nil {
+					ginkgo.AbortSuite("interrupted")
+				}
 				s.record(results)
 				s.Printer.finished(results)
 				reportOutcome(results)
@@ -101,6 +107,9 @@ func (s *Session) applies(op *opdef.Op, caller calls.Caller, missing string, c *
 	}
 	if err := reasonToSkip(s.Env.Foreign, c); err != nil {
 		return err
+	}
+	if process, ok := caller.(*worker.Process); ok && process.Broken() != nil {
+		return check.Skip("%s", report.FirstLine(process.Broken().Error()))
 	}
 	if c.Profile == check.ProfileExtended && s.Options.Profile != check.ProfileExtended {
 		return check.Skip("belongs to the extended profile")
@@ -157,8 +166,11 @@ func worstOf(results []report.Result) report.Result {
 	return worst
 }
 
-// fillHoles adds an error for every check that left no result, unless the user filtered specs.
-func (s *Session) fillHoles() {
+// fillHoles adds an error for every check that left no result, unless the run was interrupted or the user filtered specs.
+func (s *Session) fillHoles(ctx context.Context) {
+	if s.interrupt(ctx) {
+		return
+	}
 	suite, _ := ginkgo.GinkgoConfiguration()
 	if suite.LabelFilter != "" || len(suite.FocusStrings)+len(suite.SkipStrings)+len(suite.FocusFiles)+len(suite.SkipFiles) > 0 {
 		return

@@ -2,6 +2,7 @@ package check
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -35,7 +36,7 @@ type Element struct {
 // Reproduced writes a script that repeats a failing call, or the transformation that was sent last, and returns the line
 // that points there. Where no call failed, or nothing can be written, it gives "".
 func (t *T) Reproduced(call *calls.Call, at *Element, name, text string) string {
-	if t.Exploring || t.Env.ReproducerDir == "" || call == nil && t.LastTransformation == nil {
+	if t.Exploring || t.interrupted() || t.Env.ReproducerDir == "" || call == nil && t.LastTransformation == nil {
 		return ""
 	}
 	base := CaseName(t.Op.Name, t.Caller.Name(), name)
@@ -54,6 +55,9 @@ func (t *T) Reproduced(call *calls.Call, at *Element, name, text string) string 
 	}
 	return "\n  repeat with: " + t.Env.python() + " " + Relative(t.Env.Project.Dir, base+".py")
 }
+
+// interrupted reports whether the run is being stopped: the calls that fail because of that are no failures.
+func (t *T) interrupted() bool { return t.Ctx != nil && errors.Is(t.Ctx.Err(), context.Canceled) }
 
 // CaseName is the name of a script, but for its suffix.
 func CaseName(op, caller, name string) string {

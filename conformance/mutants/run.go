@@ -85,7 +85,7 @@ func Run(ctx context.Context, o Options) ([]report.Mutant, error) {
 	if err != nil && len(m.verdicts) == 0 {
 		return nil, err
 	}
-	return m.verdicts, errors.Join(err, m.finish())
+	return m.verdicts, errors.Join(err, m.finish(ctx))
 }
 
 // Runner is one run.
@@ -110,7 +110,7 @@ func (m *Runner) logf(format string, args ...any) {
 // judgeLibrary judges the mutants in C++.
 func (m *Runner) judgeLibrary(ctx context.Context) error {
 	b, err := m.newSandbox()
-	defer b.close()
+	defer b.close(ctx)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (m *Runner) judgeLibrary(ctx context.Context) error {
 // judgePackages judges the mutants in Python.
 func (m *Runner) judgePackages(ctx context.Context, adaptors []string) error {
 	b, err := m.newSandbox()
-	defer b.close()
+	defer b.close(ctx)
 	if err != nil {
 		return err
 	}

@@ -14,12 +14,15 @@ import (
 	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/internal/mutate"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/tempdir"
 )
 
 // Sandbox is a copy of the project into which mutants are planted, and the processes that try it.
 type Sandbox struct {
 	*Runner
+	// dir is the copy, which temp removes.
 	dir     string
+	temp    *tempdir.Folder
 	Project *opdef.Project
 	session *conformance.Session
 	// finalCaller says that no other caller will look at what the present one does not notice.
@@ -42,9 +45,10 @@ func (m *Runner) newSandbox() (*Sandbox, error) {
 		lastDuration: map[[2]string]time.Duration{}, originals: map[string]string{},
 	}
 	var err error
-	if b.dir, err = os.MkdirTemp("", "opcast-mutants-"); err != nil {
+	if b.temp, err = tempdir.Make("", "opcast-mutants"); err != nil {
 		return b, fmt.Errorf("folder for mutants: %w", err)
 	}
+	b.dir = b.temp.Path
 	if err := CopyProject(m.options.Project.Dir, b.dir); err != nil {
 		return b, err
 	}
@@ -113,11 +117,14 @@ func (b *Sandbox) op(name string) *opdef.Op {
 	return b.Project.Ops[i]
 }
 
-func (b *Sandbox) close() {
+func (b *Sandbox) close(ctx context.Context) {
 	if b.session != nil {
+		if ctx.Err() != nil {
+			b.session.Kill()
+		}
 		_ = b.session.Close() // processes with mutants may end as they like
 	}
-	if b.dir != "" {
-		_ = os.RemoveAll(b.dir) // what stays is in the system's folder for such things
+	if b.temp != nil {
+		_ = b.temp.Remove() // else the next run does
 	}
 }

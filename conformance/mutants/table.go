@@ -2,6 +2,7 @@ package mutants
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -54,7 +55,7 @@ func table(mutants []report.Mutant) string {
 
 // finish shows the table of this run, and writes the report and the page, which keep the verdicts of runs before about
 // mutants that this one left out.
-func (m *Runner) finish() error {
+func (m *Runner) finish(ctx context.Context) error {
 	took := time.Since(m.began)
 	slices.SortStableFunc(m.verdicts, byID)
 	m.logf("%s%d mutants in %v", table(m.verdicts), len(m.verdicts), took.Round(time.Second))
@@ -70,10 +71,13 @@ func (m *Runner) finish() error {
 		Mutants: slices.Concat(m.verdicts, m.earlierVerdicts()),
 	}
 	slices.SortStableFunc(r.Mutants, byID)
+	if ctx.Err() != nil {
+		r.Interrupted = &report.Interruption{Reason: context.Cause(ctx).Error(), NotRun: int(m.planned.Load()) - len(m.verdicts)}
+	}
 	if err := r.WriteFiles(m.options.ReportDir); err != nil {
 		return err
 	}
-	if m.options.Markdown != "" {
+	if m.options.Markdown != "" && r.Interrupted == nil {
 		if err := WriteTable(m.options.Markdown, Markdown(r.Mutants, m.began)); err != nil {
 			return err
 		}

@@ -15,7 +15,6 @@ import (
 	"github.com/opcast/opcast/conformance"
 	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/conformance/oracle"
-	"github.com/opcast/opcast/conformance/worker"
 	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
@@ -234,10 +233,7 @@ func (t *Call) Record(ctx context.Context, python, dir string) (err error) {
 func evaluate(ctx context.Context, python string, c *cases.Case) (expected []oracle.Expected, err error) {
 	s := &conformance.Session{Options: conformance.Options{Project: &opdef.Project{}, Python: python}}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if s.Temp, err = os.MkdirTemp("", "opcast-run-"); err != nil {
-		return nil, fmt.Errorf("worker folder: %w", err)
-	}
-	if err := worker.WriteFiles(s.Temp); err != nil {
+	if err := s.MakeTemp(); err != nil {
 		return nil, err
 	}
 	w, err := s.Worker("reference", "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import faulthandler
 import multiprocessing
 import os
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
     from caller import Caller
+
+PR_SET_PDEATHSIG = 1
+"""Of prctl(2): which signal a process gets when its parent ends."""
 
 DEADLINE = 60
 """Seconds that a child has for an answer, the first after it has imported everything."""
@@ -44,7 +48,8 @@ class ChildProcess:
         context: Any = multiprocessing.get_context(method)
         self.pipe: Connection
         self.pipe, theirs = context.Pipe()
-        self.folder = tempfile.TemporaryDirectory()
+        # Beside this file, in a folder that goes with the run even if this process is killed.
+        self.folder = tempfile.TemporaryDirectory(dir=Path(__file__).parent)
         self.stacks = Path(self.folder.name) / "stacks"
         self.method = method
         inherited = (self.pipe, caller) if method == "fork" else (None, None)
@@ -92,6 +97,7 @@ def serve(
     forked: Caller | None,
 ) -> None:
     """Answer calls until the parent goes: the work of the child."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # even if it hangs in a kernel then
     if other is not None:
         other.close()  # or the end of the parent would not be seen
     with Path(stacks).open("w") as notes:

@@ -94,7 +94,7 @@ class Leaks:
         """Make the call through a second copy of the library in this process, then through the first again."""
         first = call.options["first"]
         if self.copy is None:
-            with tempfile.TemporaryDirectory() as folder:
+            with tempfile.TemporaryDirectory(dir=Path(__file__).parent) as folder:
                 path = Path(folder) / "libcopy.so"
                 shutil.copy(str(self.caller.backend.library_path()), path)
                 self.copy = importlib.import_module("tvm_ffi").load_module(str(path))

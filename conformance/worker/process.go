@@ -79,6 +79,14 @@ func (r *Process) Start(ctx context.Context) error {
 	return nil
 }
 
+// Broken says why the process does not start any more; nil while it does.
+func (r *Process) Broken() error {
+	if r.Worker == nil {
+		return nil
+	}
+	return r.Worker.Broken()
+}
+
 // Name is the name of the caller in reports.
 func (r *Process) Name() string { return r.CallerName }
 
