@@ -16,6 +16,7 @@ import (
 
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/report"
+	"github.com/opcast/opcast/internal/tempdir"
 )
 
 // ErrUnknown means that an environment is asked for that there is not.
@@ -70,14 +71,24 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 		Schema: report.Schema, Collection: o.Project.Manifest.Name, Device: "cpu", Adaptors: map[string]string{},
 		Started: started.UTC().Format(time.RFC3339),
 	}}}
-	for _, e := range environments {
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("matrix: %w", err)
+	for i, e := range environments {
+		v, err := r.run(ctx, e)
+		if ctx.Err() != nil { // what was cut off says nothing
+			return r.interrupted(ctx, len(environments)-i)
 		}
-		r.add(r.run(ctx, e))
+		r.add(v, err)
 	}
 	r.Report.Seconds = time.Since(started).Seconds()
 	r.Broken = r.Broken || r.Report.LibrarySHA256 == ""
+	return &r.Outcome, nil
+}
+
+// interrupted is the outcome of a run that was stopped before some environments; nil where there is nothing to tell.
+func (r *runner) interrupted(ctx context.Context, missing int) (*Outcome, error) {
+	if len(r.Report.Versions) == 0 {
+		return nil, fmt.Errorf("matrix: %w", context.Cause(ctx))
+	}
+	r.Report.Interrupted, r.Broken = &report.Interruption{Reason: context.Cause(ctx).Error(), NotRun: missing}, true
 	return &r.Outcome, nil
 }
 
@@ -129,12 +140,12 @@ func (r *runner) fill(ctx context.Context, e Environment, v *report.Version) (er
 	if e.Reason != "" {
 		return &unmakeableError{e.Reason}
 	}
-	dir, err := os.MkdirTemp(r.options.Dir, slug(e.Name)+"-*")
+	temp, err := tempdir.Make(r.options.Dir, slug(e.Name))
 	if err != nil {
 		return fmt.Errorf("folder of the environment: %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	python, err := r.install(ctx, dir, e)
+	defer func() { err = errors.Join(err, temp.Remove()) }()
+	python, err := r.install(ctx, temp.Path, e)
 	if err != nil {
 		return err
 	}

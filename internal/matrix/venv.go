@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/opcast/opcast/internal/report"
@@ -164,6 +165,9 @@ func (r *runner) test(ctx context.Context, python string, e Environment, v *repo
 	if err != nil {
 		return cmp.Or(failed, err) // without a report there is something to say why
 	}
+	if text := got.InterruptionText(); text != "" {
+		return errors.New(text)
+	}
 	if got.LibrarySHA256 != v.LibrarySHA256 {
 		return fmt.Errorf("the suite ran on library %.12s, Python loads %.12s", got.LibrarySHA256, v.LibrarySHA256)
 	}
@@ -186,7 +190,10 @@ func (r *runner) output(ctx context.Context, dir string, words ...string) ([]byt
 // command runs a command; its complaints are the error. It inherits no Python environment.
 func (r *runner) command(ctx context.Context, dir string, stdout io.Writer, words ...string) error {
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-	cmd.Dir, cmd.WaitDelay, cmd.Stdout = dir, 10*time.Second, stdout
+	cmd.Dir, cmd.WaitDelay, cmd.Stdout = dir, endDeadline, stdout
+	// In a group of its own, it is told once that it has to end: by us, not by a terminal, too.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.Env = slices.DeleteFunc(slices.Clone(r.options.Environ), func(s string) bool {
 		name, _, _ := strings.Cut(s, "=")
 		return name == "VIRTUAL_ENV" || name == "PYTHONPATH" || name == "PYTHONHOME"
@@ -198,6 +205,9 @@ func (r *runner) command(ctx context.Context, dir string, stdout io.Writer, word
 	}
 	return nil
 }
+
+// endDeadline is how long a child process that is told to end may take.
+const endDeadline = 30 * time.Second
 
 // commandError is a command that failed, with all that it complained about.
 type commandError struct {
