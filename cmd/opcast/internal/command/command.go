@@ -61,7 +61,8 @@ type app struct {
 	running bool
 }
 
-// Main runs the command line that args are and returns the exit code.
+// Main runs the command line that args are and returns the exit code. If the context ends with an Interruption before the
+// command has done its work, that decides.
 func Main(ctx context.Context, p Process, args []string) int {
 	a := &app{self: p.Self, stdin: p.Stdin, stdout: p.Stdout, stderr: p.Stderr}
 	root := newRootCmd(a)
@@ -73,6 +74,10 @@ func Main(ctx context.Context, p Process, args []string) int {
 	exit := ExitError{Code: exitFindings, Err: err}
 	if !errors.As(err, &exit) && !a.running {
 		exit.Code = exitUsage
+	}
+	if cause := (Interruption{}); errors.As(context.Cause(ctx), &cause) {
+		// Of what failed because of it, such as child processes, nothing has to be told.
+		exit.Code, err = cause.ExitCode(), cause
 	}
 	if exit.Err != nil {
 		_, _ = fmt.Fprintf(a.stderr, "opcast: %s\n", report.Plain(err.Error()))

@@ -67,6 +67,10 @@ func (a *app) matrix(ctx context.Context, ops []string, flags *matrixFlags) erro
 	if _, err := fmt.Fprintf(a.stdout, "\n%s", matrix.Markdown(outcome.Report)); err != nil {
 		return err
 	}
+	if text := outcome.Report.InterruptionText(); text != "" { // the table in the page stays as it is
+		_, err := fmt.Fprintln(a.stdout, text)
+		return errors.Join(err, ExitError{Code: exitFindings})
+	}
 	if flags.markdown != "" {
 		if err := matrix.Write(flags.markdown, outcome.Report); err != nil {
 			return err

@@ -17,7 +17,8 @@ import (
 const mergeLong = `Make one report of those of the parts of a run, such as "opcast test --shard 1/2" and "--shard 2/2".
 
 Each DIR has a report.json, as --report DIR leaves it. The parts must be of one collection, library, suite and device. Where
-a result is in several of them, the gravest counts. Exit codes are those of "opcast test": 1 if anything failed.`
+a result is in several of them, the gravest counts. Exit codes are those of "opcast test": 1 if anything failed, or if a part
+was interrupted.`
 
 const diffLong = `List every result whose status differs between two runs, one per line with the status before and after. A result
 that only one of the runs has is listed with a dash for the other.
@@ -113,9 +114,12 @@ func (a *app) mergeReports(dirs []string, out string) error {
 	if err := merged.WriteFiles(out); err != nil {
 		return err
 	}
-	summary := merged.Summary()
-	_, err = fmt.Fprintf(a.stdout, "%sreport: %s\n%s\n", merged.Table(), filepath.Join(out, "index.html"), summary)
-	if err == nil && !summary.OK() {
+	summary, lacking := merged.Summary(), merged.InterruptionText()
+	if lacking != "" {
+		lacking += "\n"
+	}
+	_, err = fmt.Fprintf(a.stdout, "%sreport: %s\n%s%s\n", merged.Table(), filepath.Join(out, "index.html"), report.Plain(lacking), summary)
+	if err == nil && (!summary.OK() || lacking != "") {
 		return ExitError{Code: exitFindings}
 	}
 	return err

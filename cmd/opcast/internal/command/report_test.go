@@ -75,6 +75,29 @@ func TestReportMerge(t *testing.T) {
 	}
 }
 
+// A whole of which a part was interrupted is interrupted, and so it is no success.
+func TestReportMergeInterrupted(t *testing.T) {
+	whole, part, out := shardReport(t, "aa", "value", report.Pass), shardReport(t, "aa", "attrs", report.Pass), t.TempDir()
+	r, err := report.Read(filepath.Join(part, report.File))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Interrupted = &report.Interruption{Reason: "interrupted by SIGINT", NotRun: 3}
+	if err := r.WriteFiles(part); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, _ := start(t, "report", "merge", whole, part, "-o", out)
+	if want := "interrupted by SIGINT: 3 checks did not run\n2 passed, 0 failed, 0 skipped\n"; code != exitFindings || !strings.HasSuffix(stdout, want) {
+		t.Errorf("exit code %d, want %d and the end %q:\n%s", code, exitFindings, want, stdout)
+	}
+	if code, stdout, _ := start(t, "report", "diff", out, whole); code != exitFindings || !strings.Contains(stdout, "attrs: pass, then –") {
+		t.Errorf("diff: exit code %d:\n%s", code, stdout)
+	}
+	if code, stdout, _ := start(t, "report", "merge", out, "-o", t.TempDir()); code != exitFindings || !strings.Contains(stdout, "3 checks did not run") {
+		t.Errorf("merged again: exit code %d:\n%s", code, stdout)
+	}
+}
+
 func TestReportDiff(t *testing.T) {
 	good, bad := shardReport(t, "aa", "value", report.Pass), shardReport(t, "bb", "value", report.Fail)
 	for name, test := range map[string]struct {

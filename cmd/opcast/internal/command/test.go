@@ -64,7 +64,7 @@ func (f *testFlags) choices(cmd *cobra.Command) {
 		`three more names stand for callers that are no framework: "backend" is the bare library, "native" the same from Go, `+
 		`and "op_call" calls every op by its number`)
 	set.StringVar(&f.only, "only", "", `run only the checks in this file of lines "op adaptor check", where * stands for all`)
-	set.BoolVar(&f.lastFailed, "last-failed", false, "run only what failed in the last run")
+	set.BoolVar(&f.lastFailed, "last-failed", false, "run only what failed in the last run, and what that did not reach if it was interrupted")
 	set.StringVar(&f.shard, "shard", "", `"i/n": run the i-th of n parts of the run`)
 	set.IntVar(&f.random, "random", 0, "make this many random calls of each op from Go (default 2000)")
 	set.IntVar(&f.randomTotal, "random-total", 0, "make this many random calls of all ops together")

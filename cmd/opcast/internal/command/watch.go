@@ -32,6 +32,9 @@ func (a *app) watch(ctx context.Context, name string, words []string, flags runF
 	}
 	for {
 		err := a.run(ctx, name, words, flags)
+		if ctx.Err() != nil {
+			return nil // that is how it ends
+		}
 		if exit := (ExitError{}); errors.As(err, &exit) && exit.Code != exitFindings {
 			return err // a wrong use or a lacking machine stays so
 		}
