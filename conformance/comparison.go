@@ -47,6 +47,8 @@ type CompareOptions struct {
 	Device string
 	// Seed makes the random inputs; zero stands for the fixed one.
 	Seed uint64
+	// Build is as in Options.
+	Build func(context.Context) error
 	// Out gets the errors and times side by side; Verbose adds a line per result.
 	Out     io.Writer
 	Verbose bool
@@ -58,7 +60,8 @@ type CompareOptions struct {
 // time. The summary counts failures of ops only; an error means that the comparison could not be made.
 func Compare(ctx context.Context, o CompareOptions) (report.Summary, error) {
 	s, _, err := newSession(Options{
-		Project: o.Project, Python: o.Python, Device: o.Device, Seed: o.Seed, Out: o.Out, Verbose: o.Verbose, ReportDir: o.ReportDir,
+		Project: o.Project, Python: o.Python, Device: o.Device, Seed: o.Seed, Build: o.Build, Out: o.Out, Verbose: o.Verbose,
+		ReportDir: o.ReportDir,
 	})
 	if err != nil {
 		return report.Summary{}, err

@@ -44,6 +44,9 @@ type Options struct {
 	ReportDir string
 	// Stale returns the generated files of the project that are out of date; nil leaves that check out.
 	Stale func(context.Context) ([]string, error)
+	// Build brings the library up to date. It is called once, when the rest of the options is known to be right; nil leaves the
+	// library as it is.
+	Build func(context.Context) error
 	// Profile is the largest profile of checks that runs: empty or "core", or "extended".
 	Profile string
 	// Library is the library under test; empty stands for the one that `opcast build` makes.

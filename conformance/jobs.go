@@ -62,7 +62,7 @@ func readJob(o Options) (*job, error) {
 
 // runJobs runs the suite in several processes and joins their reports.
 func (s *Session) runJobs(ctx context.Context, adaptors []string) (report.Summary, error) {
-	if err := s.planJobs(adaptors); err != nil {
+	if err := s.planJobs(ctx, adaptors); err != nil {
 		return report.Summary{}, err
 	}
 	s.startProgress()
@@ -96,8 +96,8 @@ func (s *Session) runJobs(ctx context.Context, adaptors []string) (report.Summar
 }
 
 // planJobs lists what all jobs run together, and makes the folder that they share.
-func (s *Session) planJobs(adaptors []string) error {
-	if err := s.checkLibraryExists(); err != nil {
+func (s *Session) planJobs(ctx context.Context, adaptors []string) error {
+	if err := s.prepareLibrary(ctx); err != nil {
 		return err
 	}
 	callers := []calls.Caller{calls.Definition{}}

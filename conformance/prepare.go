@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -82,7 +83,13 @@ func (s *Session) library() string {
 	return s.Options.Project.LibraryPath()
 }
 
-func (s *Session) checkLibraryExists() error {
+// prepareLibrary brings the library up to date, if the options say how, and looks whether it exists.
+func (s *Session) prepareLibrary(ctx context.Context) error {
+	if s.Options.Build != nil && s.job == nil { // the process that started a job has built
+		if err := s.Options.Build(ctx); err != nil {
+			return err
+		}
+	}
 	path := s.library()
 	if path == "" {
 		return nil

@@ -59,7 +59,7 @@ type Session struct {
 
 // Open writes the worker's files down and starts all workers at once: torch alone needs seconds.
 func (s *Session) Open(ctx context.Context, adaptors []string) error {
-	if err := s.checkLibraryExists(); err != nil {
+	if err := s.prepareLibrary(ctx); err != nil {
 		return err
 	}
 	if err := s.MakeTemp(); err != nil {

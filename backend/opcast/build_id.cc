@@ -11,7 +11,7 @@
 const char* opcast::BuildId() { return OPCAST_BUILD_ID; }
 
 namespace {
-// The digest of all sources, headers, generated files and the manifest, for tools that read the library as a file:
-// `readelf -p .opcast` prints it.
+// The digest of all sources, headers, generated files and the manifest, for tools that read the
+// library as a file: `readelf -p .opcast` prints it.
 __attribute__((section(".opcast"), used)) const char sources[] = OPCAST_SOURCES;
 }  // namespace

@@ -31,6 +31,8 @@ type Options struct {
 	Mutants []string
 	// Seed makes the random inputs; zero stands for the fixed one.
 	Seed uint64
+	// Prepare brings the project's own library up to date, once the options are known to be right; nil leaves it as it is.
+	Prepare func(ctx context.Context) error
 	// Build compiles the project in a folder, which holds its generated files already.
 	Build func(ctx context.Context, dir string) error
 	// Budget bounds the time for the checks of one mutant beside those that should notice; zero means 10 s.
@@ -67,6 +69,11 @@ func Run(ctx context.Context, o Options) ([]report.Mutant, error) {
 	}
 	if m.Known, err = LoadEquivalent(o.Project.Dir); err != nil {
 		return nil, err
+	}
+	if o.Prepare != nil {
+		if err := o.Prepare(ctx); err != nil {
+			return nil, err
+		}
 	}
 	var wait sync.WaitGroup
 	errs := make([]error, 2)

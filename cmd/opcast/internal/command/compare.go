@@ -61,12 +61,10 @@ func (a *app) compare(ctx context.Context, args []string, flags *compareFlags) e
 	if err != nil {
 		return err
 	}
-	if err := a.current(ctx, p, env, flags.noBuild); err != nil {
-		return err
-	}
 	summary, err := conformance.Compare(ctx, conformance.CompareOptions{
 		Project: p, Python: env.Python, Functions: functions, Device: flags.device, Seed: flags.seed,
-		Out: a.stdout, Verbose: flags.verbose, ReportDir: cmp.Or(flags.report, filepath.Join(p.Dir, "build", "compare")),
+		Build: func(ctx context.Context) error { return a.current(ctx, p, env, flags.noBuild) },
+		Out:   a.stdout, Verbose: flags.verbose, ReportDir: cmp.Or(flags.report, filepath.Join(p.Dir, "build", "compare")),
 	})
 	if err != nil {
 		return a.suiteError(err)

@@ -26,7 +26,7 @@ func TestCompareUsage(t *testing.T) {
 		code   int
 		stderr string
 	}{
-		"not built":    {[]string{"affine", "numpy:m.f"}, exitMachine, "run: opcast build"},
+		"not built":    {[]string{"affine", "numpy:m.f", "--no-build"}, exitMachine, "run: opcast build"},
 		"no words":     {nil, exitUsage, "requires at least 2 arg"},
 		"no op":        {[]string{"numpy:m.f", "torch:m.f"}, exitUsage, `"numpy:m.f" follows no op`},
 		"no function":  {[]string{"affine", "ragged", "numpy:m.f"}, exitUsage, `op "affine" has nothing to be compared with`},

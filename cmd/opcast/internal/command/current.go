@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/opcast/opcast/backend"
+	"github.com/opcast/opcast/conformance"
 	"github.com/opcast/opcast/internal/build"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/pyenv"
@@ -33,7 +34,11 @@ func (a *app) current(ctx context.Context, p *opdef.Project, env *pyenv.Env, noB
 			return err
 		}
 	}
-	if err := build.Verify(p, backend.FS); err != nil {
+	err := build.Verify(p, backend.FS)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: %s", conformance.ErrNotBuilt, p.LibraryPath())
+	}
+	if err != nil {
 		return ExitError{Code: exitMachine, Err: errors.Join(why, fmt.Errorf("%w\n  run: opcast build", err))}
 	}
 	if why != nil {

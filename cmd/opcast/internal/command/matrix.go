@@ -21,6 +21,7 @@ type matrixFlags struct {
 	python, profile, report, markdown string
 	environments                      []string
 	jobs                              int
+	noBuild                           bool
 }
 
 const matrixLong = `Run "opcast test" in throw-away Python environments: one each with the oldest and the newest supported versions of every
@@ -41,6 +42,7 @@ func newMatrixCmd(a *app) *cobra.Command {
 	profileFlag(cmd, &flags.profile)
 	jobsFlag(cmd, &flags.jobs)
 	reportFlag(cmd, &flags.report, "build/matrix/report")
+	noBuildFlag(cmd, &flags.noBuild)
 	markdownFlag(cmd, &flags.markdown, "write the table into this page, between the lines that are there for it")
 	return cmd
 }
@@ -101,7 +103,7 @@ func (a *app) matrixOptions(ctx context.Context, ops []string, flags *matrixFlag
 	if err != nil {
 		return o, err
 	}
-	if err := a.current(ctx, p, env, false); err != nil {
+	if err := a.current(ctx, p, env, flags.noBuild); err != nil {
 		return o, err
 	}
 	uv, err := findUV(env)

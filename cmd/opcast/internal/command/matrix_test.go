@@ -11,7 +11,7 @@ func TestMatrixUsage(t *testing.T) {
 		code   int
 		stderr string
 	}{
-		"not built":       {nil, exitMachine, "run: opcast build"},
+		"not built":       {[]string{"--no-build"}, exitMachine, "run: opcast build"},
 		"unknown op":      {[]string{"nonsense"}, exitUsage, `there is no op "nonsense"`},
 		"no such project": {[]string{"-C", "nowhere"}, exitUsage, "nowhere is no project"},
 		"no jobs":         {[]string{"--jobs", "0"}, exitUsage, "--jobs 0: expected at least 1"},

@@ -55,14 +55,12 @@ func (a *app) mutants(ctx context.Context, ops []string, flags *mutantsFlags) er
 	if err != nil {
 		return err
 	}
-	if err := a.current(ctx, p, env, false); err != nil {
-		return err
-	}
 	_, err = mutants.Run(ctx, mutants.Options{
 		Project: p, Python: env.Python, Native: a.nativeCommand(), Ops: ops, Adaptors: flags.adaptors, Seed: flags.seed,
 		Mutants: flags.selected, Out: a.stdout, Verbose: flags.verbose,
 		ReportDir: filepath.Join(p.Dir, "build", "mutants"), Markdown: flags.markdown,
-		Build: func(ctx context.Context, dir string) error { return a.buildCopy(ctx, env, dir) },
+		Prepare: func(ctx context.Context) error { return a.current(ctx, p, env, false) },
+		Build:   func(ctx context.Context, dir string) error { return a.buildCopy(ctx, env, dir) },
 	})
 	if errors.Is(err, mutants.ErrSurvived) {
 		return ExitError{Code: exitFindings, Err: err}

@@ -117,18 +117,15 @@ func (a *app) testOptions(ctx context.Context, ops []string, flags *testFlags) (
 	if err != nil {
 		return o, err
 	}
-	// Each process of a shared run would build; and functions and libraries of others need no library of ours.
-	if flags.job == "" && flags.opdefs == "" && flags.library == "" && len(callables) == 0 {
-		if err := a.current(ctx, p, env, flags.noBuild); err != nil {
-			return o, err
-		}
-	}
 	o = conformance.Options{
 		Project: p, Python: env.Python, Ops: ops, Adaptors: flags.adaptors, Out: a.stdout, Verbose: flags.verbose,
 		Device: flags.device, Random: flags.random, RandomTotal: flags.randomTotal, Native: a.nativeCommand(),
 		Profile: flags.profile, Library: flags.library, Callables: callables, Known: flags.known, Only: flags.only,
 		Shard: flags.shard, LastFailed: flags.lastFailed, Seed: flags.seed, ReportDir: flags.report, Jobs: flags.jobs,
 		Job: flags.job, Progress: terminal(a.stdout),
+	}
+	if flags.opdefs == "" && flags.library == "" && len(callables) == 0 {
+		o.Build = func(ctx context.Context) error { return a.current(ctx, p, env, flags.noBuild) }
 	}
 	if flags.opdefs == "" {
 		o.Stale = func(context.Context) ([]string, error) { return generated.Stale(p) }

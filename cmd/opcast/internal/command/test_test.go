@@ -50,8 +50,8 @@ func TestTestCommand(t *testing.T) {
 		code     int
 		stderr   string
 	}{
-		"not built":       {installed, nil, exitMachine, "the library is not built: "},
-		"what to run":     {installed, nil, exitMachine, "run: opcast build"},
+		"not built":       {installed, []string{"--no-build"}, exitMachine, "the library is not built: "},
+		"what to run":     {installed, []string{"--no-build"}, exitMachine, "run: opcast build"},
 		"unknown op":      {installed, []string{"nonsense"}, exitUsage, `op "nonsense": unknown name`},
 		"unknown adaptor": {installed, []string{"--adaptor", "paddle"}, exitUsage, `adaptor "paddle": unknown name`},
 		"unknown device":  {installed, []string{"--device", "tpu"}, exitUsage, `unknown device "tpu": devices are cpu and cuda`},
