@@ -19,7 +19,8 @@ export OPCAST_TEST_PYTHON := $(CURDIR)/$(BIN)/python
 # The repository's files, committed or not.
 FILES := git ls-files --cached --others --exclude-standard
 
-.PHONY: help quickstart gen build cuda check format lint test conformance mutants matrix random fuzz bench clean opcast
+.PHONY: help quickstart gen build cuda check format lint test conformance mutants matrix random fuzz bench requirements clean \
+	opcast
 
 help: ## List these targets.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -79,6 +80,14 @@ bench: build ## Measure what the documentation states.
 	$(GO) test -run='^$$' -bench=. ./bench
 	$(BIN)/python bench/overhead.py
 
+# What is locked stays locked unless its line in the .in file changes; LOCK=--upgrade takes the newest of the rest.
+requirements: | $(VENV)/.installed ## Lock requirements/*.in again: all packages, with the hashes of their files.
+	for list in uv test lint cuda; do \
+		case $$list in lint | cuda) with="--constraints requirements/test.txt" ;; *) with= ;; esac; \
+		$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url $$with $(LOCK) \
+			--custom-compile-command 'make requirements' --output-file requirements/$$list.txt requirements/$$list.in; \
+	done
+
 clean: ## Delete what was built; .venv stays.
 	rm -rf build dist
 
@@ -88,14 +97,14 @@ opcast:
 $(VENV)/.installed: requirements/uv.txt requirements/test.txt requirements/lint.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=...")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet -r requirements/uv.txt
-	$(BIN)/uv pip install --quiet --python $(BIN)/python -r requirements/test.txt -r requirements/lint.txt
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/uv.txt
+	$(BIN)/uv pip install --quiet --require-hashes --python $(BIN)/python -r requirements/test.txt -r requirements/lint.txt
 	@# Workers write no bytecode, and tests start dozens of them: what they import is compiled once, here.
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -c 'import jax.export, torch._inductor.compile_fx, torch.distributed.tensor.debug'
 	touch $@
 
 $(VENV)/.cuda: requirements/cuda.txt $(VENV)/.installed
-	$(BIN)/uv pip install --quiet --python $(BIN)/python -r $<
+	$(BIN)/uv pip install --quiet --require-hashes --python $(BIN)/python -r $<
 	touch $@
 
 $(GOLANGCI_LINT): | $(VENV)/.installed

@@ -128,7 +128,7 @@ func environmentIn(t *testing.T, dir, interpreter string) (python_ string, insta
 // pins are the pinned requirements whose distributions are named.
 func pins(t *testing.T, distributions ...string) (found []string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root(t), "requirements", "test.txt"))
+	text, err := os.ReadFile(filepath.Join(root(t), "requirements", "test.in"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func pins(t *testing.T, distributions ...string) (found []string) {
 		}
 	}
 	if len(found) != len(distributions) {
-		t.Fatalf("requirements/test.txt pins %q of %q", found, distributions)
+		t.Fatalf("requirements/test.in pins %q of %q", found, distributions)
 	}
 	return found
 }

@@ -11,7 +11,7 @@ import (
 func TestInstalledPackages(t *testing.T) {
 	main := python(t)
 	fresh, install := environment(t, main)
-	install("-r", "requirements/test.txt")
+	install("--require-hashes", "-r", "requirements/test.txt")
 	// A copy, so that the build leaves nothing in the repository.
 	copies := t.TempDir()
 	var packages []string

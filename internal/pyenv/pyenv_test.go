@@ -131,7 +131,7 @@ func TestRequire(t *testing.T) {
 // The commands that the tool proposes must install what the project is tested with.
 func TestPinsAgreeWithRequirements(t *testing.T) {
 	var lines []string
-	for _, file := range []string{"cuda.txt", "test.txt"} {
+	for _, file := range []string{"cuda.in", "test.in"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "requirements", file))
 		if err != nil {
 			t.Fatal(err)
@@ -151,4 +151,65 @@ func TestPinsAgreeWithRequirements(t *testing.T) {
 			t.Errorf("no file in requirements/ says %s==%s", name, version)
 		}
 	}
+}
+
+// Nothing is installed that was not locked: every package has hashes, and the locked versions are those that were asked for.
+func TestRequirementsAreLocked(t *testing.T) {
+	folder := filepath.Join("..", "..", "requirements")
+	wanted, err := filepath.Glob(filepath.Join(folder, "*.in"))
+	if err != nil || len(wanted) == 0 {
+		t.Fatalf("no lists in %s: %v", folder, err)
+	}
+	for _, in := range wanted {
+		lock := strings.TrimSuffix(in, ".in") + ".txt"
+		locked := lockedVersions(t, lock)
+		for _, line := range requirementLines(t, in) {
+			name, version, _ := strings.Cut(line, "==")
+			name, _, _ = strings.Cut(strings.ReplaceAll(name, "_", "-"), "[")
+			if locked[name] != version {
+				t.Errorf("%s has %s %q, %s %q: run make requirements", lock, name, locked[name], in, version)
+			}
+		}
+	}
+}
+
+// lockedVersions are the versions in a locked list by distribution. Each must have the hash of a file, and no line may say
+// where files come from.
+func lockedVersions(t *testing.T, lock string) map[string]string {
+	t.Helper()
+	versions, hashes, last := map[string]string{}, map[string]int{}, ""
+	for _, line := range requirementLines(t, lock) {
+		if strings.Contains(line, "://") || strings.HasPrefix(line, "--") && !strings.HasPrefix(line, "--hash=sha256:") {
+			t.Errorf("%s: unexpected %s", lock, line)
+		}
+		if strings.HasPrefix(line, "--hash=") {
+			hashes[last]++
+			continue
+		}
+		name, rest, _ := strings.Cut(line, "==")
+		last = name
+		versions[name], _, _ = strings.Cut(rest, " ")
+	}
+	for name := range versions {
+		if hashes[name] == 0 {
+			t.Errorf("%s: no hash for %s", lock, name)
+		}
+	}
+	return versions
+}
+
+// requirementLines are the lines of a list without comments and what continues them.
+func requirementLines(t *testing.T, file string) (lines []string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(line), "\\"))
+		if line != "" && !strings.HasPrefix(line, "#") {
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
