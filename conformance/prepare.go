@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/opcast/opcast/conformance/check"
 	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/safefile"
 )
 
 // reproducerFolder makes the folder for failing cases, without those of earlier runs but in a job, which shares it
@@ -26,17 +28,29 @@ func (s *Session) reproducerFolder() error {
 		return nil
 	}
 	s.Env.ReproducerDir = filepath.Join(s.Options.ReportDir, "cases")
-	err := os.MkdirAll(s.Env.ReproducerDir, 0o755)
-	entries, unread := os.ReadDir(s.Env.ReproducerDir)
-	for _, e := range entries {
-		if path := filepath.Join(s.Env.ReproducerDir, e.Name()); e.IsDir() && holdsWorker(path) || !e.IsDir() && isReproducer(e.Name(), s.Options.Project.Ops) {
-			err = errors.Join(err, os.RemoveAll(path))
-		}
+	err := os.MkdirAll(s.Options.ReportDir, 0o755)
+	if err == nil {
+		err = safefile.In(s.Options.ReportDir, s.removeReproducers)
 	}
-	if err = errors.Join(err, unread); err != nil {
+	if err != nil {
 		return fmt.Errorf("folder for failing cases: %w", err)
 	}
 	return nil
+}
+
+// removeReproducers empties the folder for failing cases in that of the report.
+func (s *Session) removeReproducers(root *os.Root) error {
+	const folder = "cases"
+	if err := safefile.MkdirAll(root, folder); err != nil {
+		return err
+	}
+	entries, err := fs.ReadDir(root.FS(), folder)
+	for _, e := range entries {
+		if e.IsDir() && holdsWorker(filepath.Join(s.Env.ReproducerDir, e.Name())) || !e.IsDir() && isReproducer(e.Name(), s.Options.Project.Ops) {
+			err = errors.Join(err, safefile.RemoveAll(root, folder+"/"+e.Name()))
+		}
+	}
+	return err
 }
 
 // isReproducer reports whether a file has a name that the suite gives to what repeats a failing call.

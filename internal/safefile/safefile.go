@@ -99,6 +99,16 @@ func Read(root *os.Root, name string) ([]byte, error) {
 	return content, nil
 }
 
+// Inside returns an error if the name leads out of dir through a link. What does not exist yet leads nowhere.
+func Inside(dir, name string) error {
+	return In(dir, func(root *os.Root) error {
+		if link := leaving(root, name); link != "" {
+			return explain(root, "use", name, nil)
+		}
+		return nil
+	})
+}
+
 // In does something below the folder dir.
 func In(dir string, do func(root *os.Root) error) error {
 	root, err := os.OpenRoot(dir)

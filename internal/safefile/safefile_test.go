@@ -73,6 +73,7 @@ func TestOutside(t *testing.T) {
 		"remove": func() error { return Remove(root, "out/kept.txt") },
 		"all":    func() error { return RemoveAll(root, "out/kept.txt") },
 		"read":   func() error { _, err := Read(root, "out/kept.txt"); return err },
+		"inside": func() error { return Inside(root.Name(), "out/report") },
 		"up":     func() error { _, err := Write(root, "../up.txt", []byte("x")); return err },
 	} {
 		err := do()
@@ -83,6 +84,9 @@ func TestOutside(t *testing.T) {
 	entries, err := os.ReadDir(outside)
 	if err != nil || len(entries) != 1 {
 		t.Errorf("outside holds %v, %v", entries, err)
+	}
+	if err := Inside(root.Name(), "real/new/report"); err != nil {
+		t.Error(err)
 	}
 }
 

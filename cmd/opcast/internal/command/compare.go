@@ -3,7 +3,6 @@ package command
 import (
 	"cmp"
 	"context"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -61,10 +60,14 @@ func (a *app) compare(ctx context.Context, args []string, flags *compareFlags) e
 	if err != nil {
 		return err
 	}
+	folder, err := reportIn(p, flags.report, "build/compare")
+	if err != nil {
+		return err
+	}
 	summary, err := conformance.Compare(ctx, conformance.CompareOptions{
 		Project: p, Python: env.Python, Functions: functions, Device: flags.device, Seed: flags.seed,
 		Build: func(ctx context.Context) error { return a.current(ctx, p, env, flags.noBuild) },
-		Out:   a.stdout, Verbose: flags.verbose, ReportDir: cmp.Or(flags.report, filepath.Join(p.Dir, "build", "compare")),
+		Out:   a.stdout, Verbose: flags.verbose, ReportDir: folder,
 	})
 	if err != nil {
 		return a.suiteError(err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/opcast/opcast/internal/matrix"
 	"github.com/opcast/opcast/internal/pyenv"
+	"github.com/opcast/opcast/internal/safefile"
 )
 
 // matrixFlags are the choices of the command line.
@@ -109,6 +110,9 @@ func (a *app) matrixOptions(ctx context.Context, ops []string, flags *matrixFlag
 	uv, err := findUV(env)
 	if err != nil {
 		return o, machineError(err)
+	}
+	if err := safefile.Inside(p.Dir, "build/matrix"); err != nil {
+		return o, err
 	}
 	dir, err := filepath.Abs(p.Dir)
 	if err != nil {

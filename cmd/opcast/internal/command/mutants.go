@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -55,10 +54,14 @@ func (a *app) mutants(ctx context.Context, ops []string, flags *mutantsFlags) er
 	if err != nil {
 		return err
 	}
+	folder, err := reportIn(p, "", "build/mutants")
+	if err != nil {
+		return err
+	}
 	_, err = mutants.Run(ctx, mutants.Options{
 		Project: p, Python: env.Python, Native: a.nativeCommand(), Ops: ops, Adaptors: flags.adaptors, Seed: flags.seed,
 		Mutants: flags.selected, Out: a.stdout, Verbose: flags.verbose,
-		ReportDir: filepath.Join(p.Dir, "build", "mutants"), Markdown: flags.markdown,
+		ReportDir: folder, Markdown: flags.markdown,
 		Prepare: func(ctx context.Context) error { return a.current(ctx, p, env, false) },
 		Build:   func(ctx context.Context, dir string) error { return a.buildCopy(ctx, env, dir) },
 	})

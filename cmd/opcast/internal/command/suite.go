@@ -7,13 +7,16 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/opcast/opcast/conformance"
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/pyenv"
+	"github.com/opcast/opcast/internal/safefile"
 )
 
 // The flags below belong to several of the commands that run the conformance suite. Each command declares those that it uses.
@@ -73,6 +76,15 @@ func reportFolder(dir string) error {
 		return usage("--report %s: expected a folder, it is a file", dir)
 	}
 	return nil
+}
+
+// reportIn is the folder for a report: the one that the user has named, or else the named one in the project, which no link
+// may lead elsewhere.
+func reportIn(p *opdef.Project, chosen, standard string) (string, error) {
+	if chosen != "" {
+		return chosen, nil
+	}
+	return filepath.Join(p.Dir, filepath.FromSlash(standard)), safefile.Inside(p.Dir, standard)
 }
 
 // suiteEnvironment finds the Python environment, and looks for what the suite itself needs there.

@@ -129,13 +129,10 @@ func (a *app) testOptions(ctx context.Context, ops []string, flags *testFlags) (
 	}
 	if flags.opdefs == "" {
 		o.Stale = func(context.Context) ([]string, error) { return generated.Stale(p) }
+		o.ReportDir, err = reportIn(p, flags.report, "build/report")
+		return o, err
 	}
-	if o.ReportDir == "" {
-		o.ReportDir = filepath.Join("build", "report") // definitions in a folder belong to no project
-		if flags.opdefs == "" {
-			o.ReportDir = filepath.Join(p.Dir, o.ReportDir)
-		}
-	}
+	o.ReportDir = cmp.Or(flags.report, filepath.Join("build", "report")) // definitions in a folder belong to no project
 	return o, nil
 }
 
