@@ -166,6 +166,14 @@ func (c *checker) coverage() {
 	}
 }
 
+// needKernel reports an op that has no kernel for any device of the project: nothing could run it.
+func (o *Op) needKernel(diags *diag.List) {
+	if len(o.KernelList()) == 0 {
+		diags.Add(o.Pos[tomldoc.Element("kernels", 0)], code.Uncovered, "add a kernel for one, or leave kernels out",
+			"no kernel is for a device of the manifest: %s", strings.Join(o.Devices, ", "))
+	}
+}
+
 // eachCombination visits every choice of dtypes, the last variable turning fastest.
 func eachCombination(vars []DTypeVar, visit func(map[string]string)) {
 	chosen := map[string]string{}

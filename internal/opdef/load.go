@@ -40,6 +40,7 @@ func Load(dir string) (*Project, diag.List, error) {
 	p.load(t, &diags)
 	if len(diags) == 0 { // only a valid definition says something that can be generated
 		for _, op := range p.Ops {
+			op.needKernel(&diags)
 			diags = append(diags, Unsupported(op)...)
 		}
 	}
