@@ -19,8 +19,8 @@ export OPCAST_TEST_PYTHON := $(CURDIR)/$(BIN)/python
 # The repository's files, committed or not.
 FILES := git ls-files --cached --others --exclude-standard
 
-.PHONY: help quickstart gen build cuda check format lint test conformance mutants matrix random fuzz bench requirements clean \
-	opcast
+.PHONY: help quickstart gen build cuda check format lint test conformance sanitize mutants matrix random fuzz bench requirements \
+	clean opcast
 
 help: ## List these targets.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ test: cuda check build ## Run all tests; they need minutes.
 
 conformance: build ## Run every op through every adaptor.
 	$(OPCAST) test --python $(VENV) --jobs 2
+
+sanitize: build ## Run the C++ tests and the suite's bare callers under sanitizers; takes a quarter of an hour.
+	$(BIN)/python internal/e2e/sanitize/sanitize.py
 
 mutants: build ## Change a copy in small ways, one at a time, and count which changes the suite notices; takes long.
 	$(OPCAST) mutants --python $(VENV) --markdown docs/mutants.md
