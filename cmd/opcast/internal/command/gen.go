@@ -64,7 +64,10 @@ func (a *app) generate(p *opdef.Project) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	err = errors.Join(changes.Apply(), changes.Close(), build.LayRuntime(p.Dir, backend.FS))
+	err = errors.Join(changes.Apply(), changes.Close())
+	if err == nil {
+		err = build.LayRuntime(p.Dir, backend.FS)
+	}
 	return len(changes.Write) + len(changes.Remove), err
 }
 
