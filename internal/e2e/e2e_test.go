@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/opcast/opcast/internal/faultinject"
 	"github.com/opcast/opcast/internal/tooltest"
 )
 
@@ -23,6 +24,9 @@ var shared struct {
 }
 
 func TestMain(m *testing.M) {
+	if code, traced := faultinject.Tracer(); traced {
+		os.Exit(code)
+	}
 	code := tooltest.Run(m)
 	_ = os.RemoveAll(shared.dir)
 	os.Exit(code)

@@ -1,0 +1,71 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/opcast/opcast/internal/tooltest"
+)
+
+// quickCompiler is a program that compiles what all projects of the tests under faults share once.
+func quickCompiler(t *testing.T) string {
+	t.Helper()
+	script, err := os.ReadFile("testdata/cxx.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(sharedFolder(t, "compiler", func(dir string) {
+		words := strings.NewReplacer("REAL", strings.Join(compiler(t), " "), "KEPT", dir)
+		write(t, filepath.Join(dir, "cxx"), []byte(words.Replace(string(script))))
+		if err := os.Chmod(filepath.Join(dir, "cxx"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}), "cxx")
+}
+
+// factor changes what the kernel of a project computes.
+func factor(t *testing.T, dir, value string) {
+	t.Helper()
+	write(t, filepath.Join(dir, "csrc/factor.h"), []byte("#pragma once\nconstexpr float kFactor = "+value+";\n"))
+}
+
+// Whenever `opcast build` is killed, with compilers that live on, cannot write, or finds a poor machine: the next build, of
+// sources that were edited meanwhile, leaves what one of a fresh copy does.
+func TestBuildUnderFaults(t *testing.T) {
+	t.Parallel()
+	python(t)
+	cxx := quickCompiler(t)
+	for name, tt := range map[string]struct {
+		env  []string
+		body func(f *faults)
+	}{
+		"killed":  {[]string{"SLOW_KERNELS=1"}, func(f *faults) { f.kills(20) }},
+		"refused": {nil, func(f *faults) { f.refusals([]int{1, 3}, 3) }},
+		"poor":    {nil, func(f *faults) { f.poor(3, " lacks ninja", "build failed") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			interpreter := borrowed(t)
+			env := append(os.Environ(), "CXX="+cxx, "PATH="+ninjaOnPath(t, interpreter))
+			compile := func(dir string) *exec.Cmd {
+				cmd := command(t, "", tooltest.Path(t), "build", "-C", dir, "--python", interpreter)
+				cmd.Env = env
+				return cmd
+			}
+			dir, fresh := pairProject(t), pairProject(t)
+			run(t, compile(dir))
+			factor(t, dir, "2.0f")
+			factor(t, fresh, "3.0f")
+			run(t, compile(fresh))
+			tt.body(&faults{
+				t: t, dir: dir, stale: duplicate(t, dir), env: tt.env, want: tree(t, fresh),
+				command: func() *exec.Cmd { return compile(dir) },
+				edit:    func() { factor(t, dir, "3.0f") },
+				result:  func() map[string]string { return tree(t, dir) },
+			})
+		})
+	}
+}
