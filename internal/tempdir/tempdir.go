@@ -6,8 +6,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -21,54 +23,119 @@ type Folder struct {
 	lock *os.File
 }
 
+// errSwept says that another process took a folder for an abandoned one before it was locked.
+var errSwept = errors.New("it was removed")
+
 // Make makes a folder below parent, or where the system has such things if that is empty. The name begins with the prefix.
-func Make(parent, prefix string) (*Folder, error) {
+func Make(parent, prefix string) (f *Folder, err error) {
 	parent = cmp.Or(parent, os.TempDir())
-	sweep(parent)
-	path, err := os.MkdirTemp(parent, prefix+"-")
+	sweep(parent, prefix)
+	for range 100 {
+		if f, err = begin(parent, prefix); !errors.Is(err, errSwept) {
+			break
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("temporary folder: %w", err)
-	}
-	f := &Folder{Path: path}
-	if f.lock, err = lock(path); err != nil {
-		return nil, errors.Join(fmt.Errorf("temporary folder: %w", err), os.RemoveAll(path))
 	}
 	return f, nil
 }
 
-// Remove removes the folder with all that is in it.
-func (f *Folder) Remove() error {
-	return errors.Join(os.RemoveAll(f.Path), f.lock.Close())
-}
-
-// lock makes the lock of a folder. It has another name until it is locked, so that nobody finds it open. Where files
-// cannot be locked, it keeps that name, and the folder is left alone.
-func lock(dir string) (*os.File, error) {
-	unlocked := filepath.Join(dir, lockName+".new")
-	f, err := os.OpenFile(unlocked, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+func begin(parent, prefix string) (*Folder, error) {
+	path, err := os.MkdirTemp(parent, prefix+"-")
 	if err != nil {
 		return nil, err
 	}
-	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+	file, err := lock(path)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(path))
+	}
+	return &Folder{path, file}, nil
+}
+
+// Remove removes the folder with all that is in it.
+func (f *Folder) Remove() error {
+	return errors.Join(remove(f.Path), f.lock.Close())
+}
+
+// remove removes a folder. The lock's file goes last: without it, a folder that holds something is nobody's to remove.
+func remove(dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if e.Name() != lockName {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return os.RemoveAll(dir)
+}
+
+// unlockedName is the name of the lock's file until it is locked, so that nobody finds it open.
+const unlockedName = lockName + ".new"
+
+// lock makes the lock of a folder. Where files cannot be locked, its file keeps the name that it begins with, and the folder
+// is left alone.
+func lock(dir string) (*os.File, error) {
+	unlocked := filepath.Join(dir, unlockedName)
+	f, err := os.OpenFile(unlocked, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errSwept
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {
+	case errors.Is(err, syscall.EWOULDBLOCK):
+		return nil, errors.Join(errSwept, f.Close())
+	case err != nil:
 		return f, nil
 	}
-	if err := os.Rename(unlocked, filepath.Join(dir, lockName)); err != nil {
+	err = os.Rename(unlocked, filepath.Join(dir, lockName))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errSwept
+	}
+	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
 
 // sweep removes the folders in parent whose process has ended. It is a courtesy: what cannot be removed stays.
-func sweep(parent string) {
+func sweep(parent, prefix string) {
 	entries, err := os.ReadDir(parent)
 	if err != nil {
 		return
 	}
 	for _, e := range entries {
 		if e.IsDir() {
-			removeAbandoned(filepath.Join(parent, e.Name()))
+			dir := filepath.Join(parent, e.Name())
+			removeAbandoned(dir)
+			if number, ok := strings.CutPrefix(e.Name(), prefix+"-"); ok && strings.Trim(number, "0123456789") == "" {
+				removeUnlocked(dir)
+			}
 		}
 	}
+}
+
+// removeUnlocked removes a folder of ours that holds nothing, or nothing but a lock that nobody has locked: its process was
+// killed just after it had made the folder, or just before it had removed it. A process that lives makes another one.
+func removeUnlocked(dir string) {
+	if info, err := os.Lstat(dir); err != nil || !isOurs(info) {
+		return
+	}
+	name := filepath.Join(dir, unlockedName)
+	f, err := os.OpenFile(name, os.O_RDWR|syscall.O_NOFOLLOW, 0)
+	if err == nil {
+		defer f.Close()
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) > 1 ||
+			syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+			return
+		}
+		_ = os.Remove(name)
+	}
+	_ = os.Remove(dir) // fails unless it is empty
 }
 
 // removeAbandoned removes a folder of ours that is nobody's any more.
@@ -89,7 +156,7 @@ func removeAbandoned(dir string) {
 	held, err := f.Stat()
 	now, gone := os.Lstat(name)
 	if err == nil && gone == nil && os.SameFile(held, now) { // else someone else has removed it, and made it again
-		_ = os.RemoveAll(dir)
+		_ = remove(dir)
 	}
 }
 

@@ -2,10 +2,12 @@ package tempdir_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/opcast/opcast/internal/tempdir"
@@ -73,5 +75,59 @@ func TestFoldersOfDeadProcesses(t *testing.T) {
 	}
 	if err := mine.Remove(); err != nil || exists(mine.Path) {
 		t.Errorf("a folder that was removed is there, %v", err)
+	}
+}
+
+// What a process leaves that is killed before it has locked its folder, or while it removes it, goes with the next folder
+// of that name. A folder that holds something else stays, and so does one of another name.
+func TestHalfMade(t *testing.T) {
+	parent := t.TempDir()
+	for _, tt := range []struct {
+		folder, file string
+		stays        bool
+	}{
+		{"new-1", "", false}, {"new-2", ".opcast-running.new", false}, {"new-3", "file", true}, {"new-mine", "", true}, {"other-1", "", true},
+	} {
+		dir := filepath.Join(parent, tt.folder)
+		err := os.Mkdir(dir, 0o755)
+		if tt.file != "" {
+			err = errors.Join(err, os.WriteFile(filepath.Join(dir, tt.file), nil, 0o600))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := tempdir.Make(parent, "new")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, tt.file)); (err == nil) != tt.stays {
+			t.Errorf("%s: %v, want it to stay: %v", tt.folder, err, tt.stays)
+		}
+		if err := f.Remove(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Folders that many processes make at once are whole, though each removes what the others seem to have left.
+func TestManyAtOnce(t *testing.T) {
+	parent := t.TempDir()
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			for range 100 {
+				f, err := tempdir.Make(parent, "many")
+				if err == nil {
+					err = errors.Join(os.WriteFile(filepath.Join(f.Path, "file"), nil, 0o600), f.Remove())
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if left, err := os.ReadDir(parent); err != nil || len(left) > 0 {
+		t.Errorf("%v are left, %v", left, err)
 	}
 }
