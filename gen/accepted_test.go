@@ -18,7 +18,8 @@ import (
 
 // TestAcceptedGenerates: whatever check accepts can be generated. The definitions are made up at random.
 func TestAcceptedGenerates(t *testing.T) {
-	const all, each = 4_000, 200
+	t.Parallel()
+	const all, each = 10_000, 200
 	d := &drawer{Rand: rand.New(rand.NewPCG(1, 2)), words: nastyWords(t)}
 	frameworks := [][]string{{"torch"}, {"jax"}, {"numpy", "cupy"}}
 	done, tried := 0, 0

@@ -31,6 +31,7 @@ func TestAcceptedCompiles(t *testing.T) {
 	if python == "" {
 		t.Skip("OPCAST_TEST_PYTHON names no Python with tvm-ffi and JAX")
 	}
+	t.Parallel()
 	env, err := pyenv.Find(t.Context(), pyenv.Query{Python: python, Getenv: os.Getenv})
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +39,7 @@ func TestAcceptedCompiles(t *testing.T) {
 	d := &drawer{Rand: rand.New(rand.NewPCG(3, 4)), words: nastyWords(t)}
 	var dirs []string
 	ops := 0
-	for range 6 {
+	for range 8 {
 		p, _ := d.project(t, 25, []string{"torch", "jax", "cupy", "numpy"})
 		files, list, err := gen.Generate(p)
 		if err != nil || len(list) > 0 {

@@ -65,7 +65,7 @@ func Run(ctx context.Context, o Options) (*Result, diag.List, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("open project: %w", err)
 	}
-	defer root.Close() // nothing is written through the folder itself
+	defer func() { _ = root.Close() }() // nothing is written through the folder itself
 	var result *Result
 	var findings diag.List
 	for range 5 {

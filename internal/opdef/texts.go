@@ -15,6 +15,8 @@ func invisible(r rune) bool {
 	switch r {
 	case '\n', '\r', '\t':
 		return false
+	case '\u200c', '\u200d': // joiners, which words of Persian and pictures of several characters need
+		return false
 	}
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
