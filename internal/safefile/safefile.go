@@ -125,8 +125,12 @@ func explain(root *os.Root, what, name string, err error) error {
 			filepath.Base(root.Name()))
 	}
 	var failed *fs.PathError
-	if errors.As(err, &failed) {
-		err = failed.Err // the path stands before it
+	var moved *os.LinkError
+	switch { // the path stands before it
+	case errors.As(err, &failed):
+		err = failed.Err
+	case errors.As(err, &moved):
+		err = moved.Err
 	}
 	return fmt.Errorf("%s %s: %w", what, name, err)
 }
