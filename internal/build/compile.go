@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -85,7 +86,7 @@ func (j *job) outdated() (units []unit, libraries []library, err error) {
 			if err != nil {
 				return nil, nil, err
 			}
-			again = !fresh || !equal(j.records[l.output].Reads, linked.Reads)
+			again = !fresh || !maps.Equal(j.records[l.output].Reads, linked.Reads)
 		}
 		if again {
 			libraries = append(libraries, l)
@@ -93,8 +94,6 @@ func (j *job) outdated() (units []unit, libraries []library, err error) {
 	}
 	return units, libraries, nil
 }
-
-func equal(a, b map[string]string) bool { return fmt.Sprint(a) == fmt.Sprint(b) } // maps are printed in order
 
 // linkRecord is the record of a library that is linked from the objects in the build folder, without its digest.
 func (j *job) linkRecord(l library) (record, error) {
