@@ -99,14 +99,17 @@ class Pool {
  private:
   // Starts the workers that are missing, and returns how many of the wanted ones there are. They
   // take no signals: those belong to the host's threads. Not std::thread, which throws where the
-  // machine has no more memory or threads. A machine that has refused is not asked again.
+  // machine has no more memory or threads. A machine that has refused is asked again after a
+  // number of loops: asking takes time, and a peak of processes passes.
   int Start(int wanted) {
-    if (workers_ < wanted && !refused_) {
+    if (workers_ < wanted && --patience_ < 0) {
       const SignalsBlocked blocked;
-      while (workers_ < wanted && !refused_) {
+      while (workers_ < wanted) {
         pthread_t thread;
-        refused_ = pthread_create(&thread, nullptr, Enter, this) != 0;
-        if (refused_) break;
+        if (pthread_create(&thread, nullptr, Enter, this) != 0) {
+          patience_ = 1000;
+          break;
+        }
         pthread_detach(thread);
         ++workers_;
       }
@@ -150,7 +153,7 @@ class Pool {
   std::condition_variable work_, done_;
   Job* first_ = nullptr;  // of those that workers may join, oldest first
   int workers_ = 0;       // that have started
-  bool refused_ = false;
+  int patience_ = 0;
 };
 
 std::atomic<Pool*> current{nullptr};

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -24,8 +25,8 @@ type job struct {
 	ninja   string
 	records records
 	look    *look
-	// touched says that a file changed while it was compiled.
-	touched bool
+	// touched is a file that changed while it was compiled.
+	touched string
 }
 
 // errTouched says that sources changed while they were compiled, so that nobody knows what was compiled.
@@ -160,10 +161,13 @@ func (j *job) keepObjects(ctx context.Context, units []unit, began time.Time) er
 	}
 	for _, u := range units {
 		made := j.plan.within(j.work(), u.object)
-		if files, ok := reads[made]; ok {
-			if err := j.keepObject(u, made, files, began); err != nil {
-				return err
-			}
+		files, complete := reads[made]
+		if !complete {
+			j.touched = made // nobody knows what is in it, if ninja was content
+			continue
+		}
+		if err := j.keepObject(u, made, files, began); err != nil {
+			return err
 		}
 	}
 	j.forget()
@@ -171,10 +175,15 @@ func (j *job) keepObjects(ctx context.Context, units []unit, began time.Time) er
 		return err
 	}
 	now, err := j.plan.in.sum()
-	if err == nil && (j.touched || now != j.plan.in.digest) {
-		err = errTouched
+	switch {
+	case err != nil:
+		return err
+	case j.touched != "":
+		return fmt.Errorf("%w: %s", errTouched, j.touched)
+	case now != j.plan.in.digest:
+		return errTouched
 	}
-	return err
+	return nil
 }
 
 // keepObject puts an object in place, unless a file that the compiler read has changed since.
@@ -184,8 +193,14 @@ func (j *job) keepObject(u unit, made string, files []string, began time.Time) e
 		name := j.look.place.name(f)
 		file := j.look.place.file(name)
 		when, err := changed(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			// Gone, or ninja has shortened a path with ".." in it beyond a link. No file has this digest: it is compiled
+			// again by the next build.
+			r.Reads[name] = "unknown"
+			continue
+		}
 		if err != nil || !when.Before(began) {
-			j.touched = true // also a file that is gone
+			j.touched = name
 			return nil
 		}
 		if r.Reads[name], err = j.look.of(file); err != nil {
@@ -245,7 +260,8 @@ func (j *job) forget() {
 			continue
 		}
 		delete(j.records, file)
-		if strings.HasPrefix(file, j.plan.folder+"/") { // a record may have been written by anybody
+		// A record may have been written by anybody.
+		if file == path.Clean(file) && strings.HasPrefix(file, j.plan.folder+"/") {
 			_ = j.root.Remove(file) // a file that stays is not used
 		}
 	}

@@ -1,13 +1,16 @@
 package build
 
 import (
+	"fmt"
 	"io"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -65,6 +68,15 @@ func TestContentDecides(t *testing.T) {
 			d.Project.Manifest.Include = []string{"include"}
 			d.write("include/empty.txt", "")
 		}, "all"},
+		{"a header that a file asks for", func() {
+			d.write("csrc/other.cc", other+"#if __has_include(\"fast.h\")\n#include \"fast.h\"\n#endif\n")
+		}, "other.cc"},
+		{"that header", func() { d.write("csrc/fast.h", "inline int Fast() { return 1; }\n") }, "other.cc"},
+		{"an environment with other headers", func() {
+			include := filepath.Join(extra, "include")
+			d.Env.TVMInclude = include
+			write(t, filepath.Join(include, "ffi.h"), "#include \"opcast/kernel.h\"\nextern \"C\" int TVMFFIHost();\n// newer\n")
+		}, "scale.gen.cc"},
 		{"the header itself", func() {
 			d.write("include/factor.h", "#pragma once\ninline int Factor() { return 3; }\n")
 		}, "scale.cc"},
@@ -205,12 +217,7 @@ func TestKilledBuild(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for {
-		if _, err := os.Stat(begun); err == nil {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
+	waitFor(t, begun)
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -221,8 +228,8 @@ func TestKilledBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer lock.Release()
-	if compilers, err := exec.Command("pgrep", "-f", script).Output(); err == nil {
-		t.Errorf("the lock is free and compilers still run: %s", compilers)
+	if compilers := running(t, script); len(compilers) > 0 {
+		t.Errorf("the lock is free and compilers still run: %v", compilers)
 	}
 	d.compiled()
 	fresh := newDemo(t)
@@ -230,6 +237,74 @@ func TestKilledBuild(t *testing.T) {
 	fresh.compiled()
 	if !slices.Equal(fresh.read("build/release/libdemo.so"), d.read("build/release/libdemo.so")) {
 		t.Error("the library differs from that of a fresh project")
+	}
+}
+
+// waitFor waits for a file.
+func waitFor(t *testing.T, file string) {
+	t.Helper()
+	for begin := time.Now(); time.Since(begin) < 2*time.Minute; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(file); err == nil {
+			return
+		}
+	}
+	t.Fatalf("%s was not made in two minutes", file)
+}
+
+// running are the processes that have a word in their command lines.
+func running(t *testing.T, word string) (found []int) {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no processes: %v", err)
+	}
+	for _, file := range files {
+		if line, err := os.ReadFile(file); err == nil && strings.Contains(string(line), word) {
+			pid, _ := strconv.Atoi(strings.Split(file, "/")[2]) // the pattern says that it is a number
+			found = append(found, pid)
+		}
+	}
+	return found
+}
+
+// TestKilledNinja: where ninja alone is killed, its compilers keep the lock of the build, though that has ended.
+func TestKilledNinja(t *testing.T) {
+	d := newDemo(t)
+	dir := t.TempDir()
+	begun, script := filepath.Join(dir, "begun"), filepath.Join(dir, "slow")
+	write(t, script, "#!/bin/sh\ncase \"$*\" in *other.cc*) : > "+begun+"; sleep 1 ;; esac\nc++ \"$@\"\n")
+	if err := os.Chmod(script, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	d.set(map[string]string{"CXX": script})
+	lock, err := LockProject(t.Context(), d.Project.Dir, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Lock = lock
+	built := make(chan error, 1)
+	go func() {
+		_, _, err := Run(t.Context(), d.Options)
+		built <- err
+	}()
+	waitFor(t, begun)
+	for _, pid := range running(t, "work/build.ninja") {
+		if cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid)); err == nil && cwd == d.Project.Dir {
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := <-built; err == nil {
+		t.Error("a build without its ninja was fine")
+	}
+	lock.Release()
+	if lock, err = LockProject(t.Context(), d.Project.Dir, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Release()
+	if compilers := running(t, script); len(compilers) > 0 {
+		t.Errorf("the lock is free and compilers still run: %v", compilers)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 
 	"github.com/opcast/opcast/internal/pyenv"
@@ -34,7 +33,7 @@ func key(texts ...string) string {
 // environment are the variables that change what compilers and linkers make.
 var environment = []string{
 	"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "LD_RUN_PATH",
-	"CCC_OVERRIDE_OPTIONS", "SOURCE_DATE_EPOCH", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN",
+	"CCC_OVERRIDE_OPTIONS", "SOURCE_DATE_EPOCH", "NIX_CFLAGS_COMPILE", "NIX_LDFLAGS", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN",
 }
 
 // environmentText says how these variables are set.
@@ -130,32 +129,4 @@ func (d digests) of(file string) (string, error) {
 	}
 	d[file] = digest
 	return digest, nil
-}
-
-// place names the files that compilers read, so that a copy of the project and of its environment has the same names.
-type place struct{ project, site string }
-
-const siteName = "$site/"
-
-// name is the name of a file that ninja reports.
-func (p place) name(file string) string {
-	file = filepath.Clean(file)
-	if rest, ok := strings.CutPrefix(file, p.site+"/"); ok && p.site != "" {
-		return siteName + rest
-	}
-	if rest, ok := strings.CutPrefix(file, p.project+"/"); ok {
-		return rest
-	}
-	return file
-}
-
-// file is where the file of a name lies.
-func (p place) file(name string) string {
-	if rest, ok := strings.CutPrefix(name, siteName); ok {
-		return filepath.Join(p.site, rest)
-	}
-	if filepath.IsAbs(name) {
-		return name
-	}
-	return local(p.project, name)
 }

@@ -15,7 +15,12 @@ import (
 func install(o Options, root *os.Root, p *plan) (*Result, error) {
 	homes := libraryHomes(o.Project)
 	result := &Result{Library: p.libraries[0].output}
-	for i, l := range p.libraries {
+	for i, home := range homes[len(p.libraries):] { // handlers of an earlier build would call this one's backend
+		if err := safefile.Remove(root, home+"/"+libraryNames(o.Project)[len(p.libraries)+i]); err != nil {
+			return nil, err
+		}
+	}
+	for i, l := range slices.Backward(p.libraries) { // the backend, whose digest is looked at, comes last
 		content, err := os.ReadFile(local(o.Project.Dir, l.output))
 		if err != nil {
 			return nil, fmt.Errorf("install %s: %w", l.name, err)
@@ -44,6 +49,11 @@ func packageFolder(p *opdef.Project) string {
 // libraryHomes are the folders of the packages for the backend and the JAX handlers.
 func libraryHomes(p *opdef.Project) []string {
 	return []string{packageFolder(p) + "/lib", "adaptors/jax/src/" + p.Manifest.Name + "_jax/lib"}
+}
+
+// libraryNames are the files' names in these folders.
+func libraryNames(p *opdef.Project) []string {
+	return []string{"lib" + p.Manifest.Name + ".so", "lib" + p.Manifest.Name + "_jax.so"}
 }
 
 // link makes the environment find the packages where they are, as `pip install --editable` would.

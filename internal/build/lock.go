@@ -15,7 +15,11 @@ import (
 
 // Lock keeps other processes out of a folder. It is the kernel's: it ends when the process has ended that took it, and all
 // that inherited it.
-type Lock struct{ file *os.File }
+type Lock struct {
+	file *os.File
+	// left says that others hold the lock who work in the folder.
+	left bool
+}
 
 // LockProject waits until no other build works in the project's folder.
 func LockProject(ctx context.Context, dir string, log io.Writer) (*Lock, error) {
@@ -40,7 +44,7 @@ func LockFile(ctx context.Context, dir, name, holder string, log io.Writer) (*Lo
 		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		switch {
 		case err == nil:
-			return &Lock{file}, nil
+			return &Lock{file: file}, nil
 		case !errors.Is(err, syscall.EWOULDBLOCK):
 			return nil, errors.Join(fmt.Errorf("lock %s: %w", name, err), file.Close())
 		case waited == time.Second:
@@ -54,8 +58,11 @@ func LockFile(ctx context.Context, dir, name, holder string, log io.Writer) (*Lo
 	}
 }
 
-// Release lets others in, also where a program that a build started goes on: a compiler's cache may keep a server.
+// Release lets others in, also where a program that a build started goes on, such as the server of a compiler's cache. Only
+// compilers that have lost their ninja keep the lock until they end.
 func (l *Lock) Release() {
-	_ = syscall.Flock(int(l.file.Fd()), syscall.LOCK_UN)
+	if !l.left {
+		_ = syscall.Flock(int(l.file.Fd()), syscall.LOCK_UN)
+	}
 	_ = l.file.Close()
 }

@@ -35,10 +35,15 @@ func runNinja(ctx context.Context, o Options, program, file string) error {
 	// An interrupt lets ninja end its compilers.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
+	err := cmd.Run()
 	var exit *exec.ExitError
-	if err := cmd.Run(); errors.As(err, &exit) && ctx.Err() == nil {
+	if errors.As(err, &exit) && exit.ProcessState.ExitCode() < 0 && o.Lock != nil {
+		o.Lock.left = true // ninja waits for its compilers, unless it is killed
+	}
+	switch {
+	case errors.As(err, &exit) && exit.ProcessState.ExitCode() > 0 && ctx.Err() == nil:
 		return errFailed
-	} else if err != nil {
+	case err != nil:
 		return fmt.Errorf("run ninja: %w", err)
 	}
 	return nil

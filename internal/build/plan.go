@@ -60,10 +60,10 @@ func newPlan(in inputs) (*plan, error) {
 	if in.debug {
 		p.folder = "build/debug"
 	}
-	name := in.project.Manifest.Name
-	p.add("lib"+name+".so", "__tvm_ffi_", slices.Concat(in.backend, in.kernels))
+	names := libraryNames(in.project)
+	p.add(names[0], "__tvm_ffi_", slices.Concat(in.backend, in.kernels))
 	if len(in.jax) > 0 {
-		p.add("lib"+name+"_jax.so", "opcast_jax_", in.jax)
+		p.add(names[1], "opcast_jax_", in.jax)
 	}
 	for _, l := range p.libraries {
 		for _, s := range l.sources {

@@ -17,7 +17,8 @@ type record struct {
 	SHA256 string `json:"sha256"`
 	// Reads maps the names of the files that the compiler read to their digests.
 	Reads map[string]string `json:"reads"`
-	// Namesakes are the headers of the project that have the name of one that was read. One more could take its place.
+	// Namesakes are the headers of the project that have the name of one that was read, or that a file asks for. One more
+	// could take the place of another.
 	Namesakes []string `json:"namesakes,omitempty"`
 }
 
@@ -61,34 +62,4 @@ func (r records) fresh(file, key string, look *look) (bool, error) {
 		}
 	}
 	return slices.Equal(made.Namesakes, look.namesakes(made.Reads)), nil
-}
-
-// look is what is known of files at one time.
-type look struct {
-	digests
-	place place
-	// headers are those of the project, by their names without folders.
-	headers map[string][]string
-}
-
-func newLook(in inputs) (*look, error) {
-	l := &look{digests: digests{}, place: place{in.project.Dir, in.env.Site}, headers: map[string][]string{}}
-	files, err := in.files()
-	for _, f := range files {
-		l.headers[path.Base(f)] = append(l.headers[path.Base(f)], f)
-	}
-	return l, err
-}
-
-// namesakes are the project's headers that have the name of one of the files, and are none of them.
-func (l *look) namesakes(reads map[string]string) (names []string) {
-	for name := range reads {
-		for _, h := range l.headers[path.Base(name)] {
-			if _, read := reads[h]; !read {
-				names = append(names, h)
-			}
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }

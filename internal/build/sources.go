@@ -118,6 +118,9 @@ func (in inputs) source(file string) ([]byte, error) {
 	if name, ok := strings.CutPrefix(file, laidOut+"/"); ok && in.runtime.root == laidOut {
 		return fs.ReadFile(in.embedded, name)
 	}
+	if file == manifest.File && in.project.ManifestText != nil {
+		return in.project.ManifestText, nil // the file may say something else by now
+	}
 	return os.ReadFile(local(in.project.Dir, file))
 }
 

@@ -53,6 +53,12 @@ func FindCompiler(ctx context.Context, getenv func(string) string) ([]string, er
 	return c.words, err
 }
 
+// CompilerKey stands for the C++ compiler, for what it reads from the environment, and for the headers of tvm-ffi.
+func CompilerKey(ctx context.Context, env *pyenv.Env, getenv func(string) string) (string, error) {
+	c, err := findCompiler(ctx, getenv)
+	return key(c.identity, environmentText(getenv), env.Packages["apache-tvm-ffi"]), err
+}
+
 // findNinja returns the environment's ninja or the one on PATH, and an error that names every package that a build
 // lacks.
 func findNinja(env *pyenv.Env) (program string, err error) {

@@ -29,6 +29,8 @@ type faults struct {
 	// result is what must be the same as in a project in which nothing failed.
 	result func() map[string]string
 	want   map[string]string
+	// unedited is the result without faults and without the edit.
+	unedited map[string]string
 }
 
 // begin brings the project into the state in which each run begins.
@@ -160,7 +162,11 @@ func (f *faults) sentence(name string, errno syscall.Errno, r faultinject.Result
 	why := strings.Contains(strings.ToLower(r.Stderr), errno.Error())
 	switch {
 	case r.Code == 0:
-		if diff := differences(f.result(), f.want); diff != "" && f.edit == nil {
+		want := f.want
+		if f.edit != nil { // which comes later
+			want = f.unedited
+		}
+		if diff := differences(f.result(), want); diff != "" {
 			f.t.Errorf("%s: exit code 0, and %s", name, diff)
 		}
 	case r.Code != 1 && r.Code != 3, strings.Count(r.Stderr, begins) != 1, !why, strings.Contains(r.Stderr, "goroutine"):
@@ -175,6 +181,7 @@ func (f *faults) calls() []string {
 	if err := p.End(); err != nil || r.Code != 0 {
 		f.t.Fatalf("without a fault: exit code %d, %v\n%s", r.Code, err, r.Stderr)
 	}
+	f.unedited = f.result()
 	f.t.Logf("%d calls change files", len(r.Calls))
 	return r.Calls
 }
@@ -191,10 +198,11 @@ func (f *faults) kills(most int) {
 // refusals lets each n-th call fail, or all from so many on.
 func (f *faults) refusals(every []int, full int) {
 	f.t.Helper()
+	calls := f.calls()
 	for _, n := range every {
 		f.fault(fmt.Sprintf("each %d. call fails", n), faultinject.Fault{Every: n, Errno: syscall.EIO})
 	}
-	for _, n := range points(f.calls(), full) {
+	for _, n := range points(calls, full) {
 		f.fault(fmt.Sprintf("full disk from call %d on", n), faultinject.Fault{From: n, Errno: syscall.ENOSPC})
 	}
 	f.fault("read-only", faultinject.Fault{From: 1, Errno: syscall.EROFS})

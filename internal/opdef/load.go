@@ -37,6 +37,7 @@ func Load(dir string) (*Project, diag.List, error) {
 	if doc := tomldoc.Parse(manifest.File, data, &diags); doc != nil {
 		p.Manifest = manifest.Check(doc, t.Leaves, &diags)
 	}
+	p.ManifestText = data
 	p.load(t, &diags)
 	if len(diags) == 0 { // only a valid definition says something that can be generated
 		for _, op := range p.Ops {

@@ -19,7 +19,9 @@ type Project struct {
 	// Dir is the absolute folder of opcast.toml.
 	Dir      string
 	Manifest manifest.Manifest
-	Ops      []*Op
+	// ManifestText is the file from which Manifest was read.
+	ManifestText []byte
+	Ops          []*Op
 }
 
 // LibraryPath is where `opcast build` puts the collection's library.

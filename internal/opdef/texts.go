@@ -30,7 +30,8 @@ func (c *checker) texts(module string) {
 			c.diags.Add(c.doc.In(path, i), code.Invisible, invisibleHint, "%s holds the character %U", path, first(text[i:]))
 		}
 	})
-	if i := strings.IndexFunc(module, invisible); i >= 0 {
+	// Python takes a form feed for a break between pages.
+	if i := strings.IndexFunc(module, func(r rune) bool { return r != '\f' && invisible(r) }); i >= 0 {
 		before := module[:i]
 		pos := diag.Pos{
 			File: strings.TrimSuffix(c.op.File, ".toml") + ".py",

@@ -21,10 +21,11 @@ import (
 
 // Compiler says how to compile the program.
 type Compiler struct {
-	// Words begin the command line; Include is tvm-ffi's header folder; Source holds the program's files.
-	Words   []string
-	Include string
-	Source  fs.FS
+	// Words begin the command line; Key stands for the compiler that they start; Include is tvm-ffi's header folder; Source
+	// holds the program's files.
+	Words        []string
+	Key, Include string
+	Source       fs.FS
 }
 
 // Program compiles the program into the folder, unless it is there already from the same text and compiler. One process at
@@ -60,7 +61,7 @@ func (c Compiler) Program(ctx context.Context, dir string, stderr io.Writer) (st
 // key changes with the program's text and with what compiles it.
 func (c Compiler) key() (string, error) {
 	h := sha256.New()
-	fmt.Fprintln(h, c.Words, c.Include)
+	fmt.Fprintln(h, c.Words, c.Key, c.Include)
 	err := fs.WalkDir(c.Source, ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

@@ -109,14 +109,23 @@ func sweep(parent, prefix string) {
 		return
 	}
 	for _, e := range entries {
-		if e.IsDir() {
+		begin, number, ok := cutLast(e.Name(), "-")
+		ours := begin == prefix || strings.HasPrefix(begin, "opcast-")
+		if e.IsDir() && ok && ours && strings.Trim(number, "0123456789") == "" {
 			dir := filepath.Join(parent, e.Name())
 			removeAbandoned(dir)
-			if number, ok := strings.CutPrefix(e.Name(), prefix+"-"); ok && strings.Trim(number, "0123456789") == "" {
-				removeUnlocked(dir)
-			}
+			removeUnlocked(dir)
 		}
 	}
+}
+
+// cutLast cuts a text at the last separator.
+func cutLast(text, separator string) (before, after string, found bool) {
+	at := strings.LastIndex(text, separator)
+	if at < 0 {
+		return text, "", false
+	}
+	return text[:at], text[at+len(separator):], true
 }
 
 // removeUnlocked removes a folder of ours that holds nothing, or nothing but a lock that nobody has locked: its process was

@@ -18,7 +18,7 @@ const role = "OPCAST_TEST_TEMPDIR"
 // TestMain lets the test binary play a process that makes a folder and waits for its end.
 func TestMain(m *testing.M) {
 	if parent := os.Getenv(role); parent != "" {
-		f, err := tempdir.Make(parent, "dead")
+		f, err := tempdir.Make(parent, "opcast-dead")
 		if err != nil {
 			panic(err)
 		}
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 // Folders of processes that live stay; those of a process that was killed go with the next folder that is made.
 func TestFoldersOfDeadProcesses(t *testing.T) {
 	parent := t.TempDir()
-	mine, err := tempdir.Make(parent, "mine")
+	mine, err := tempdir.Make(parent, "opcast-mine")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestFoldersOfDeadProcesses(t *testing.T) {
 	}
 	theirs := line[:len(line)-1]
 	exists := func(path string) bool {
-		second, err := tempdir.Make(parent, "second")
+		second, err := tempdir.Make(parent, "opcast-second")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,5 +129,29 @@ func TestManyAtOnce(t *testing.T) {
 	wait.Wait()
 	if left, err := os.ReadDir(parent); err != nil || len(left) > 0 {
 		t.Errorf("%v are left, %v", left, err)
+	}
+}
+
+// A folder that has the lock of ours and another name is somebody's copy: it stays.
+func TestCopiesStay(t *testing.T) {
+	parent := t.TempDir()
+	kept := filepath.Join(parent, "keep")
+	f, err := tempdir.Make(parent, "opcast-copied")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(kept, os.DirFS(f.Path)); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Remove(); err != nil {
+		t.Fatal(err)
+	}
+	second, err := tempdir.Make(parent, "opcast-copied")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Remove()
+	if entries, err := os.ReadDir(kept); err != nil || len(entries) == 0 {
+		t.Errorf("the copy holds %v, %v", entries, err)
 	}
 }

@@ -120,9 +120,9 @@ class _Recipe(NamedTuple):
 def _recipe() -> _Recipe:
     """Return the recipe for the CPU, or the one with CUDA where there is nvcc."""
     cpu, both = (_HOME / "recipes" / f"{name}.ninja" for name in ("cpu", "cuda"))
-    recipe = _Recipe(cpu.read_text(), _tools.cpp_compiler(), None)
+    recipe = _Recipe(cpu.read_text(encoding="utf-8"), _tools.cpp_compiler(), None)
     if both.is_file():
-        text = both.read_text()
+        text = both.read_text(encoding="utf-8")
         cuda = _tools.cuda_compiler(recipe._replace(text=text).variable("toolkit"))
         if cuda:
             return _Recipe(text, recipe.cxx, cuda)
@@ -206,7 +206,8 @@ class _Build:
             stamp.touch()
             headers = self.compile(work, lock)
             states = _content.states(headers)
-            touched = any(_content.changed(path) >= _content.changed(stamp) for path in headers)
+            read = [*headers, *(self.root / path for path in self.files())]
+            touched = any(_content.changed(path) >= _content.changed(stamp) for path in read)
             if touched or self.digest() != self.sources:
                 return False
             done = work / "done"
@@ -240,7 +241,8 @@ class _Build:
         out = work / "build" / "release"
         out.mkdir(parents=True, exist_ok=True)
         variables = self.recipe.machine(work, self.key[:16], self.sources)
-        (out / "build.ninja").write_text(variables + self.recipe.text)
+        text = (variables + self.recipe.text).encode(errors="surrogateescape")
+        (out / "build.ninja").write_bytes(text)
         devices = "cpu and cuda" if self.recipe.cuda else "cpu"
         words = [_tools.ninja(), "-f", "build/release/build.ninja"]
         target = f"build/release/{self.name}"

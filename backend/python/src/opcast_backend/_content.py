@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,8 +27,11 @@ def states(paths: Iterable[str]) -> dict[str, str | None]:
 
 
 def changed(path: str | Path) -> int:
-    """Return when a file changed last, by a clock that programs cannot set; now if it is gone."""
+    """Return when a file changed last, by a clock that programs cannot set; 0 if it is gone.
+
+    ninja shortens a path with ".." in it beyond a link to one that does not exist.
+    """
     try:
         return Path(path).stat().st_ctime_ns
     except OSError:
-        return time.time_ns()
+        return 0

@@ -40,10 +40,8 @@ class Compiler(NamedTuple):
 
 def _ask(words: list[str]) -> str:
     """Return what a program prints."""
-    answer = subprocess.run(
-        words, check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL
-    )
-    return answer.stdout
+    answer = subprocess.run(words, check=True, capture_output=True, stdin=subprocess.DEVNULL)
+    return answer.stdout.decode(errors="surrogateescape")
 
 
 def _identity(words: list[str]) -> str:

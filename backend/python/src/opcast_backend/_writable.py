@@ -32,13 +32,12 @@ def says_read_only(x: Any) -> bool:
     """Whether an array says in the way of NumPy or CuPy that nobody may write it."""
     if getattr(getattr(x, "flags", None), "writeable", None) is False:
         return True
-    names = ("__array_interface__", "__cuda_array_interface__")
-    return any(_marked(getattr(x, name, None)) for name in names)
+    return _marked(x, "__array_interface__") or _marked(x, "__cuda_array_interface__")
 
 
-def _marked(interface: Any) -> bool:
+def _marked(x: Any, name: str) -> bool:
     """Whether the description of an array has the mark of read-only memory beside its address."""
     try:
-        return interface["data"][1] is True
-    except (TypeError, LookupError):
+        return getattr(x, name)["data"][1] is True
+    except Exception:  # a property of others may raise anything
         return False

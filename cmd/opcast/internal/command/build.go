@@ -12,7 +12,6 @@ import (
 
 	"github.com/opcast/opcast/backend"
 	"github.com/opcast/opcast/internal/build"
-	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/pyenv"
 )
 
@@ -105,7 +104,7 @@ func (a *app) build(ctx context.Context, python string, o build.Options) error {
 	if o.Env, err = a.environment(ctx, python, project.Dir); err != nil {
 		return err
 	}
-	result, err := a.compile(ctx, project, o)
+	result, err := a.compile(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -118,13 +117,18 @@ func (a *app) build(ctx context.Context, python string, o build.Options) error {
 	return err
 }
 
-// compile generates and builds in the environment of o; nothing but mistakes and the compiler's words are printed.
-func (a *app) compile(ctx context.Context, project *opdef.Project, o build.Options) (*build.Result, error) {
-	lock, err := build.LockProject(ctx, project.Dir, a.stderr)
+// compile generates and builds in the environment of o; nothing but mistakes and the compiler's words are printed. The
+// definitions are read when it is this build's turn: they may have changed while it waited.
+func (a *app) compile(ctx context.Context, o build.Options) (*build.Result, error) {
+	lock, err := build.LockProject(ctx, a.dir, a.stderr)
 	if err != nil {
 		return nil, err
 	}
 	defer lock.Release()
+	project, err := a.load()
+	if err != nil {
+		return nil, err
+	}
 	if _, err := a.generate(project); err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/opcast/opcast/conformance"
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/manifest"
@@ -76,8 +77,10 @@ func Main(ctx context.Context, p Process, args []string) int {
 		exit.Code = exitUsage
 	}
 	if cause := (Interruption{}); errors.As(context.Cause(ctx), &cause) {
-		// Of what failed because of it, such as child processes, nothing has to be told.
-		exit.Code, err = cause.ExitCode(), cause
+		// Of what failed because of it, such as child processes, nothing has to be told, but that a report is lost.
+		if exit.Code = cause.ExitCode(); !errors.Is(err, conformance.ErrUnwritten) {
+			err = cause
+		}
 	}
 	if exit.Err != nil {
 		_, _ = fmt.Fprintf(a.stderr, "opcast: %s\n", report.Plain(err.Error()))

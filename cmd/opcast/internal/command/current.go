@@ -12,6 +12,7 @@ import (
 	"github.com/opcast/opcast/backend"
 	"github.com/opcast/opcast/conformance"
 	"github.com/opcast/opcast/internal/build"
+	"github.com/opcast/opcast/internal/generated"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/pyenv"
 )
@@ -26,7 +27,7 @@ func noBuildFlag(cmd *cobra.Command, noBuild *bool) {
 func (a *app) current(ctx context.Context, p *opdef.Project, env *pyenv.Env, noBuild bool) error {
 	why := error(nil)
 	if !noBuild {
-		result, err := a.compile(ctx, p, build.Options{Env: env})
+		result, err := a.compile(ctx, build.Options{Env: env})
 		if err == nil {
 			return a.notes(result.Notes)
 		}
@@ -34,7 +35,7 @@ func (a *app) current(ctx context.Context, p *opdef.Project, env *pyenv.Env, noB
 			return err
 		}
 	}
-	err := build.Verify(p, backend.FS)
+	err := a.verify(p)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w: %s", conformance.ErrNotBuilt, p.LibraryPath())
 	}
@@ -45,6 +46,18 @@ func (a *app) current(ctx context.Context, p *opdef.Project, env *pyenv.Env, noB
 		return a.notes([]string{fmt.Sprintf("nothing was built, and the library is up to date: %v", why)})
 	}
 	return nil
+}
+
+// verify looks whether the library was made from the sources, and these from the definitions.
+func (a *app) verify(p *opdef.Project) error {
+	if err := build.Verify(p, backend.FS); err != nil {
+		return err
+	}
+	stale, err := generated.Stale(p)
+	if err == nil && len(stale) > 0 {
+		err = fmt.Errorf("%s was generated from other definitions than those that are here", stale[0])
+	}
+	return err
 }
 
 // notes prints what a user should know and need not act on.

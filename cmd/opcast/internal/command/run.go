@@ -119,7 +119,7 @@ func (a *app) prepare(ctx context.Context, p *opdef.Project, op *opdef.Op, words
 		return nil, err
 	}
 	debug := flags.debug || flags.tool == "gdb" || flags.tool == "valgrind"
-	result, err := a.compile(ctx, p, build.Options{Env: r.env, Debug: debug})
+	result, err := a.compile(ctx, build.Options{Env: r.env, Debug: debug})
 	if err != nil {
 		return nil, err
 	}
@@ -175,12 +175,16 @@ func (r *run) program(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	key, err := build.CompilerKey(ctx, r.env, os.Getenv)
+	if err != nil {
+		return "", err
+	}
 	lock, err := build.LockFile(ctx, r.project.Dir, "build/run/.lock", "another opcast run", r.stderr)
 	if err != nil {
 		return "", err
 	}
 	defer lock.Release()
-	c := runner.Compiler{Words: words, Include: r.env.TVMInclude, Source: backend.Runner}
+	c := runner.Compiler{Words: words, Key: key, Include: r.env.TVMInclude, Source: backend.Runner}
 	return c.Program(ctx, filepath.Join(r.project.Dir, "build", "run"), r.stderr)
 }
 

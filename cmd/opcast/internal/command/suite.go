@@ -107,10 +107,10 @@ func (a *app) suiteError(err error) error {
 	case errors.Is(err, conformance.ErrUnknown), errors.Is(err, conformance.ErrUsage),
 		errors.Is(err, conformance.ErrInput):
 		return ExitError{Code: exitUsage, Err: err}
+	case errors.Is(err, conformance.ErrUnwritten): // also of an interrupted run
+		return ExitError{Code: exitMachine, Err: err}
 	case errors.Is(err, conformance.ErrInterrupted):
 		return ExitError{Code: exitFindings} // the summary says so
-	case errors.Is(err, conformance.ErrUnwritten):
-		return ExitError{Code: exitMachine, Err: err}
 	case errors.As(err, &exit):
 		return ExitError{Code: exit.ExitCode(), Err: err} // of a job
 	case errors.Is(err, conformance.ErrNothing):

@@ -1,0 +1,116 @@
+package build
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// place names the files that compilers read, so that a copy of the project, or another environment, has the same names: what
+// counts is what a file holds, and by which option it was found.
+type place struct {
+	project string
+	roots   []root
+}
+
+// root is a folder outside of the project, and what stands for it in names.
+type root struct{ name, folder string }
+
+func newPlace(in inputs) place {
+	p := place{project: in.project.Dir}
+	add := func(name, folder string) {
+		if folder != "" {
+			p.roots = append(p.roots, root{name + "/", filepath.Clean(folder) + "/"})
+		}
+	}
+	add("$tvm_ffi", in.env.TVMInclude)
+	add("$jaxlib", in.env.JAXInclude)
+	if in.cuda != nil {
+		add("$cuda", filepath.Dir(filepath.Dir(in.cuda.nvcc)))
+	}
+	add("$site", in.env.Site)
+	return p
+}
+
+// name is the name of a file that ninja reports.
+func (p place) name(file string) string {
+	file = filepath.Clean(file)
+	for _, r := range p.roots {
+		if rest, ok := strings.CutPrefix(file, r.folder); ok {
+			return r.name + rest
+		}
+	}
+	return strings.TrimPrefix(file, p.project+"/")
+}
+
+// file is where the file of a name lies.
+func (p place) file(name string) string {
+	for _, r := range p.roots {
+		if rest, ok := strings.CutPrefix(name, r.name); ok {
+			return r.folder + rest
+		}
+	}
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return local(p.project, name)
+}
+
+// look is what is known of files at one time.
+type look struct {
+	digests
+	place place
+	// headers are those of the project, by their names without folders.
+	headers map[string][]string
+	// asked are the names of headers for which a file asks, by the file.
+	asked map[string][]string
+}
+
+func newLook(in inputs) (*look, error) {
+	l := &look{digests: digests{}, place: newPlace(in), headers: map[string][]string{}, asked: map[string][]string{}}
+	files, err := in.files()
+	for _, f := range files {
+		l.headers[path.Base(f)] = append(l.headers[path.Base(f)], f)
+	}
+	return l, err
+}
+
+// namesakes are the project's headers that could take the place of one that was read, because they have its name, or that a
+// file asks for with __has_include. They are no files that were read.
+func (l *look) namesakes(reads map[string]string) (names []string) {
+	add := func(header string) {
+		for _, h := range l.headers[path.Base(header)] {
+			if _, read := reads[h]; !read {
+				names = append(names, h)
+			}
+		}
+	}
+	for name := range reads {
+		add(name)
+		for _, header := range l.asksFor(name) {
+			add(header)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+var hasInclude = regexp.MustCompile(`__has_include(?:_next)?\s*\(\s*(?:"([^"]+)"|<([^>]+)>)`)
+
+// asksFor are the headers whose existence a file asks for.
+func (l *look) asksFor(name string) []string {
+	if headers, ok := l.asked[name]; ok {
+		return headers
+	}
+	var headers []string
+	if text, err := os.ReadFile(l.place.file(name)); err == nil { // one that is gone has another digest, too
+		for _, m := range hasInclude.FindAllStringSubmatch(string(text), -1) {
+			headers = append(headers, m[1]+m[2])
+		}
+	}
+	l.asked[name] = headers
+	return headers
+}
