@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from caller import Caller
 
+_libc = ctypes.CDLL(None)
+
 PR_SET_PDEATHSIG = 1
 """Of prctl(2): which signal a process gets when its parent ends."""
 
@@ -97,7 +99,7 @@ def serve(
     forked: Caller | None,
 ) -> None:
     """Answer calls until the parent goes: the work of the child."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # even if it hangs in a kernel then
+    _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # even if it hangs in a kernel then
     if other is not None:
         other.close()  # or the end of the parent would not be seen
     with Path(stacks).open("w") as notes:
