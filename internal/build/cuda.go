@@ -125,9 +125,14 @@ func hostWords(flags []string) (words []string) {
 // hostCompiler is the program that nvcc calls for host code, which must be one word, and the options that came with it.
 // A launcher such as ccache stays outside.
 func (c compiler) hostCompiler() (program string, options []string) {
-	words := c.words
-	if len(words) > 1 && slices.Contains([]string{"ccache", "distcc", "sccache"}, filepath.Base(words[0])) {
-		words = words[1:]
-	}
+	words := withoutLauncher(c.words)
 	return words[0], words[1:]
+}
+
+// withoutLauncher leaves out a program that only starts a compiler, or knows what it has made before.
+func withoutLauncher(words []string) []string {
+	if len(words) > 1 && slices.Contains([]string{"ccache", "distcc", "sccache"}, filepath.Base(words[0])) {
+		return words[1:]
+	}
+	return words
 }

@@ -58,8 +58,10 @@ func (in inputs) toolchain() string {
 }
 
 // compilerIdentity tells a C++ compiler from any other: by what it says of itself, by the words of its command and by the
-// content of its programs. The driver that the words name starts another program, which the driver can name.
+// content of its programs. The driver that the words name starts another program, which the driver can name. What a launcher
+// such as ccache starts is the same compiler.
 func compilerIdentity(ctx context.Context, words []string) (string, error) {
+	words = withoutLauncher(words)
 	text, err := identity(ctx, words)
 	if err != nil {
 		return "", err

@@ -31,9 +31,7 @@ class Compiler(NamedTuple):
 
     def host(self, flags: list[str]) -> list[str]:
         """Return nvcc's options that name this compiler and hand it its own options."""
-        words = self.words
-        if len(words) > 1 and Path(words[0]).name in _LAUNCHERS:
-            words = words[1:]
+        words = _without_launcher(self.words)
         handed = [word for flag in [*words[1:], *flags] for word in ("-Xcompiler", flag)]
         return ["-ccbin", words[0], *handed]
 
@@ -50,8 +48,14 @@ def _identity(words: list[str]) -> str:
     return text + "".join(map(_program_digest, words))
 
 
+def _without_launcher(words: list[str]) -> list[str]:
+    """Leave out a program that only starts a compiler, or knows what it has made before."""
+    return words[1:] if len(words) > 1 and Path(words[0]).name in _LAUNCHERS else words
+
+
 def _compiler_identity(words: list[str]) -> str:
     """Return what tells a C++ compiler from any other: its driver can name the program behind it."""
+    words = _without_launcher(words)
     text = _identity(words)
     try:
         return text + _program_digest(_ask([*words, "-print-prog-name=cc1plus"]).strip())
