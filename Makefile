@@ -19,8 +19,7 @@ export OPCAST_TEST_PYTHON := $(CURDIR)/$(BIN)/python
 # The repository's files, committed or not.
 FILES := git ls-files --cached --others --exclude-standard
 
-.PHONY: help quickstart gen build cuda check format lint test conformance sanitize mutants matrix random fuzz bench requirements \
-	clean opcast
+.PHONY: help quickstart gen build cuda check format lint test conformance sanitize mutants matrix random fuzz bench requirements clean opcast
 
 help: ## List these targets.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -29,7 +29,7 @@ int64_t wanted = 0;             // what the query answers
 const char* refusal = nullptr;  // what the predicate answers
 
 opcast::Status See(const char* kernel, const ops::TallyArgs& args, const opcast::Launch& launch) {
-  seen = {kernel, args.part, args.values_, args.scale, args.bias, true, launch.arch, ""};
+  seen = {kernel, args.part, args.values, args.scale, args.bias, true, launch.arch, ""};
   for (const int64_t n : {args.pads[0], args.pads[1], args.skip[0], args.skip[1]})
     seen.attrs += std::to_string(n) + " ";
   seen.attrs += std::string(args.tag) + (args.exact ? " exact" : " rounded");

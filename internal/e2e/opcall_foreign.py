@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 import opcast_backend as backend
 from opcast_backend import _arrays
+from opcast_backend._kernels import BUILT
 
 LAST = 2**31 - 1
 TYPES = {1, 2, 3, 4, *range(7, 19)}
@@ -63,6 +64,8 @@ def devices() -> None:
     for kind in range(-3, 21):
         for number in (*range(-7, 4), 4095, 4096, LAST):
             device, refused = (kind, number), wrong(kind, number)
+            if kind == 2 and not refused and "cuda" in BUILT:
+                continue  # such a library asks the driver, and may find the device
             somewhere = "" if kind == 1 else "NotImplementedError: eltwise_relu: no kernel for ..."
             for told in (device, (1, 0)):  # who lies to us may have a kernel to itself
                 a, b = (Placed(v, told, device) for v in (x, y))
