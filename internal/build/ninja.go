@@ -37,11 +37,11 @@ func runNinja(ctx context.Context, o Options, program, file string) error {
 	cmd.WaitDelay = 10 * time.Second
 	err := cmd.Run()
 	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ProcessState.ExitCode() < 0 && o.Lock != nil {
+	if errors.As(err, &exit) && exit.ExitCode() < 0 && o.Lock != nil {
 		o.Lock.left = true // ninja waits for its compilers, unless it is killed
 	}
 	switch {
-	case errors.As(err, &exit) && exit.ProcessState.ExitCode() > 0 && ctx.Err() == nil:
+	case errors.As(err, &exit) && exit.ExitCode() > 0 && ctx.Err() == nil:
 		return errFailed
 	case err != nil:
 		return fmt.Errorf("run ninja: %w", err)
