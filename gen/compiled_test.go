@@ -59,7 +59,7 @@ func TestAcceptedCompiles(t *testing.T) {
 // compileCPP compiles the C++ of a project: every unit, and one that sees all headers and defines the kernels.
 func compileCPP(t *testing.T, p *opdef.Project, files []gen.File, env *pyenv.Env) {
 	t.Helper()
-	words, err := build.FindCompiler(t.Context(), os.Getenv)
+	compiler, err := build.FindCompiler(t.Context(), os.Getenv)
 	if err != nil {
 		t.Skip(err)
 	}
@@ -70,7 +70,7 @@ func compileCPP(t *testing.T, p *opdef.Project, files []gen.File, env *pyenv.Env
 	generated := filepath.Join(p.Dir, "backend", "gen")
 	kernels := filepath.Join(p.Dir, "csrc", "kernels.cc")
 	write(t, kernels, kernelUnit(p))
-	args := slices.Concat(words, buildOptions(t, p, files), []string{"-I", backendDir, "-I", generated, "-isystem", env.TVMInclude})
+	args := slices.Concat(compiler.Words, buildOptions(t, p, files), []string{"-I", backendDir, "-I", generated, "-isystem", env.TVMInclude})
 	common := filepath.Join(p.Dir, "common.h")
 	write(t, common, []byte("#include <algorithm>\n#include <array>\n#include <cmath>\n#include <string_view>\n"+
 		"#include \"opcast/kernel.h\"\n#include \"opcast/registry.h\"\n"))
@@ -129,11 +129,11 @@ func buildOptions(t *testing.T, p *opdef.Project, files []gen.File) (options []s
 	if err != nil || len(recipes) == 0 {
 		t.Fatal(err)
 	}
-	found := commonFlags.FindSubmatch(recipes[0].Text)
-	if found == nil {
+	compiler := commonFlags.FindSubmatch(recipes[0].Text)
+	if compiler == nil {
 		t.Fatalf("no options in %s", recipes[0].Text)
 	}
-	for word := range strings.FieldsSeq(string(found[1])) {
+	for word := range strings.FieldsSeq(string(compiler[1])) {
 		if word = strings.Trim(word, "'"); !strings.Contains(word, "$") && !strings.HasPrefix(word, "-I") {
 			options = append(options, word)
 		}

@@ -206,8 +206,15 @@ func (j *job) keepObject(u unit, made string, files []string, began time.Time) e
 		if r.Reads[name], err = j.look.of(file); err != nil {
 			return err
 		}
+		asked, err := j.look.asks(file)
+		if err != nil {
+			return err
+		}
+		r.Asks = append(r.Asks, asked...)
 	}
-	r.Namesakes = j.look.namesakes(r.Reads)
+	slices.Sort(r.Asks)
+	r.Asks = slices.Compact(r.Asks)
+	r.Namesakes = j.look.namesakes(r)
 	var err error
 	if r.SHA256, err = fileDigest(local(j.o.Project.Dir, made)); err != nil {
 		return fmt.Errorf("read object: %w", err)

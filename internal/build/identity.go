@@ -19,7 +19,7 @@ import (
 // half-written file gives the same library as a fresh clone.
 //
 // Packages that build themselves compute the same key in Python (_build.py and _tools.py of the backend's package).
-// TestSelfBuiltLibrary compares the two.
+// TestJIT compares what the two make.
 
 // key is the digest of a list of texts. None of them can be mistaken for a part of another.
 func key(texts ...string) string {
@@ -66,7 +66,7 @@ func compilerIdentity(ctx context.Context, words []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := exec.CommandContext(ctx, words[0], append(words[1:], "-print-prog-name=cc1plus")...).Output()
+	out, err := exec.CommandContext(ctx, words[0], append(words[1:len(words):len(words)], "-print-prog-name=cc1plus")...).Output()
 	if err != nil {
 		return text, nil // not every compiler consists of such parts
 	}

@@ -13,10 +13,9 @@ import (
 
 // install copies the libraries into the Python packages and links the packages into the environment.
 func install(o Options, root *os.Root, p *plan) (*Result, error) {
-	homes := libraryHomes(o.Project)
 	result := &Result{Library: p.libraries[0].output}
-	for i, home := range homes[len(p.libraries):] { // handlers of an earlier build would call this one's backend
-		if err := safefile.Remove(root, home+"/"+libraryNames(o.Project)[len(p.libraries)+i]); err != nil {
+	for _, file := range installed(o.Project)[len(p.libraries):] { // handlers of an earlier build would call this one's backend
+		if err := safefile.Remove(root, file); err != nil {
 			return nil, err
 		}
 	}
@@ -25,7 +24,7 @@ func install(o Options, root *os.Root, p *plan) (*Result, error) {
 		if err != nil {
 			return nil, fmt.Errorf("install %s: %w", l.name, err)
 		}
-		if _, err := safefile.Write(root, homes[i]+"/"+l.name, content); err != nil {
+		if _, err := safefile.Write(root, l.installed, content); err != nil {
 			return nil, err
 		}
 		if i == 0 {
@@ -46,14 +45,10 @@ func packageFolder(p *opdef.Project) string {
 	return "backend/python/src/" + p.Manifest.Name + "_backend"
 }
 
-// libraryHomes are the folders of the packages for the backend and the JAX handlers.
-func libraryHomes(p *opdef.Project) []string {
-	return []string{packageFolder(p) + "/lib", "adaptors/jax/src/" + p.Manifest.Name + "_jax/lib"}
-}
-
-// libraryNames are the files' names in these folders.
-func libraryNames(p *opdef.Project) []string {
-	return []string{"lib" + p.Manifest.Name + ".so", "lib" + p.Manifest.Name + "_jax.so"}
+// installed are the libraries in the packages: the backend, and the handlers for JAX.
+func installed(p *opdef.Project) []string {
+	name := p.Manifest.Name
+	return []string{packageFolder(p) + "/lib/lib" + name + ".so", "adaptors/jax/src/" + name + "_jax/lib/lib" + name + "_jax.so"}
 }
 
 // link makes the environment find the packages where they are, as `pip install --editable` would.

@@ -68,8 +68,8 @@ func Pack(project *opdef.Project, embedded fs.FS) (int, error) {
 		if err := pack(root, files, packageFolder(project)); err != nil {
 			return fmt.Errorf("pack sources: %w", err)
 		}
-		for _, home := range libraryHomes(project) {
-			if err := safefile.RemoveAll(root, home); err != nil {
+		for _, file := range installed(project) {
+			if err := safefile.RemoveAll(root, path.Dir(file)); err != nil {
 				return err
 			}
 		}

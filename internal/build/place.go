@@ -1,6 +1,7 @@
 package build
 
 import (
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -13,17 +14,17 @@ import (
 // counts is what a file holds, and by which option it was found.
 type place struct {
 	project string
-	roots   []root
+	outside []prefix
 }
 
-// root is a folder outside of the project, and what stands for it in names.
-type root struct{ name, folder string }
+// prefix is a folder outside of the project, and what stands for it in names.
+type prefix struct{ name, folder string }
 
 func newPlace(in inputs) place {
 	p := place{project: in.project.Dir}
 	add := func(name, folder string) {
 		if folder != "" {
-			p.roots = append(p.roots, root{name + "/", filepath.Clean(folder) + "/"})
+			p.outside = append(p.outside, prefix{name + "/", filepath.Clean(folder) + "/"})
 		}
 	}
 	add("$tvm_ffi", in.env.TVMInclude)
@@ -38,7 +39,7 @@ func newPlace(in inputs) place {
 // name is the name of a file that ninja reports.
 func (p place) name(file string) string {
 	file = filepath.Clean(file)
-	for _, r := range p.roots {
+	for _, r := range p.outside {
 		if rest, ok := strings.CutPrefix(file, r.folder); ok {
 			return r.name + rest
 		}
@@ -48,7 +49,7 @@ func (p place) name(file string) string {
 
 // file is where the file of a name lies.
 func (p place) file(name string) string {
-	for _, r := range p.roots {
+	for _, r := range p.outside {
 		if rest, ok := strings.CutPrefix(name, r.name); ok {
 			return r.folder + rest
 		}
@@ -65,7 +66,7 @@ type look struct {
 	place place
 	// headers are those of the project, by their names without folders.
 	headers map[string][]string
-	// asked are the names of headers for which a file asks, by the file.
+	// asked are the headers for which a file asks. Many units read the same files.
 	asked map[string][]string
 }
 
@@ -78,21 +79,21 @@ func newLook(in inputs) (*look, error) {
 	return l, err
 }
 
-// namesakes are the project's headers that could take the place of one that was read, because they have its name, or that a
-// file asks for with __has_include. They are no files that were read.
-func (l *look) namesakes(reads map[string]string) (names []string) {
+// namesakes are the headers of the project that could take the place of what was compiled: they have the name of one that was
+// read, or that a file asks for, and were not read.
+func (l *look) namesakes(r record) (names []string) {
 	add := func(header string) {
 		for _, h := range l.headers[path.Base(header)] {
-			if _, read := reads[h]; !read {
+			if _, read := r.Reads[h]; !read {
 				names = append(names, h)
 			}
 		}
 	}
-	for name := range reads {
+	for name := range r.Reads {
 		add(name)
-		for _, header := range l.asksFor(name) {
-			add(header)
-		}
+	}
+	for _, header := range r.Asks {
+		add(header)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
@@ -100,17 +101,19 @@ func (l *look) namesakes(reads map[string]string) (names []string) {
 
 var hasInclude = regexp.MustCompile(`__has_include(?:_next)?\s*\(\s*(?:"([^"]+)"|<([^>]+)>)`)
 
-// asksFor are the headers whose existence a file asks for.
-func (l *look) asksFor(name string) []string {
-	if headers, ok := l.asked[name]; ok {
-		return headers
+// asks are the headers whose existence the text of a file asks for.
+func (l *look) asks(file string) ([]string, error) {
+	if headers, ok := l.asked[file]; ok {
+		return headers, nil
 	}
 	var headers []string
-	if text, err := os.ReadFile(l.place.file(name)); err == nil { // one that is gone has another digest, too
-		for _, m := range hasInclude.FindAllStringSubmatch(string(text), -1) {
-			headers = append(headers, m[1]+m[2])
-		}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read sources: %w", err)
 	}
-	l.asked[name] = headers
-	return headers
+	for _, m := range hasInclude.FindAllStringSubmatch(string(text), -1) {
+		headers = append(headers, m[1]+m[2])
+	}
+	l.asked[file] = headers
+	return headers, nil
 }

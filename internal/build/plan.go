@@ -47,9 +47,10 @@ type plan struct {
 
 // library is one output.
 type library struct {
-	// name is the file's name, exports the prefix of everything that it exports.
-	name, output, exports string
-	sources               []string
+	// name is the file's name in the build folder (output) and in the package (installed); exports is the prefix of everything
+	// that it exports.
+	name, output, installed, exports string
+	sources                          []string
 }
 
 // unit is one compiler run. The key stands for the compiler with its options and for what it reads from the environment.
@@ -60,10 +61,10 @@ func newPlan(in inputs) (*plan, error) {
 	if in.debug {
 		p.folder = "build/debug"
 	}
-	names := libraryNames(in.project)
-	p.add(names[0], "__tvm_ffi_", slices.Concat(in.backend, in.kernels))
+	files := installed(in.project)
+	p.add(files[0], "__tvm_ffi_", slices.Concat(in.backend, in.kernels))
 	if len(in.jax) > 0 {
-		p.add(names[1], "opcast_jax_", in.jax)
+		p.add(files[1], "opcast_jax_", in.jax)
 	}
 	for _, l := range p.libraries {
 		for _, s := range l.sources {
@@ -110,8 +111,9 @@ func (p *plan) path(name string) string { return path.Join(p.folder, name) }
 
 func (p *plan) object(source string) string { return p.path("obj/" + source + ".o") }
 
-func (p *plan) add(name, exports string, sources []string) {
-	p.libraries = append(p.libraries, library{name, p.path(name), exports, sources})
+func (p *plan) add(installed, exports string, sources []string) {
+	name := path.Base(installed)
+	p.libraries = append(p.libraries, library{name, p.path(name), installed, exports, sources})
 }
 
 // file describes to ninja how the given units are compiled and the given libraries linked. What is made lies below a

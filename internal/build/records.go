@@ -17,8 +17,9 @@ type record struct {
 	SHA256 string `json:"sha256"`
 	// Reads maps the names of the files that the compiler read to their digests.
 	Reads map[string]string `json:"reads"`
-	// Namesakes are the headers of the project that have the name of one that was read, or that a file asks for. One more
-	// could take the place of another.
+	// Asks are the headers whose existence these files ask for with __has_include.
+	Asks []string `json:"asks,omitempty"`
+	// Namesakes are the headers of the project that have the name of one of either. One more could take the place of another.
 	Namesakes []string `json:"namesakes,omitempty"`
 }
 
@@ -61,5 +62,5 @@ func (r records) fresh(file, key string, look *look) (bool, error) {
 			return false, err
 		}
 	}
-	return slices.Equal(made.Namesakes, look.namesakes(made.Reads)), nil
+	return slices.Equal(made.Namesakes, look.namesakes(made)), nil
 }

@@ -1,12 +1,11 @@
 package build
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
-	"path"
+	"slices"
 
 	"github.com/opcast/opcast/internal/safefile"
 )
@@ -56,11 +55,10 @@ func layRuntime(root *os.Root, t tree, embedded fs.FS) error {
 		return nil
 	}
 	write, remove, err := compareRuntime(root, embedded)
-	for _, name := range write {
-		content, err := fs.ReadFile(embedded, "opcast/"+path.Base(name))
-		if err != nil {
-			return err
-		}
+	if err != nil {
+		return fmt.Errorf("lay the runtime out: %w", err)
+	}
+	for name, content := range write {
 		if _, err := safefile.Write(root, name, content); err != nil {
 			return fmt.Errorf("lay the runtime out: %w", err)
 		}
@@ -70,7 +68,7 @@ func layRuntime(root *os.Root, t tree, embedded fs.FS) error {
 			return fmt.Errorf("lay the runtime out: %w", err)
 		}
 	}
-	return err
+	return nil
 }
 
 // StaleRuntime lists the files of the runtime that differ from the embedded ones, are missing or left over. A runtime that
@@ -85,42 +83,33 @@ func StaleRuntime(dir string, embedded fs.FS) (stale []string, err error) {
 			return nil //nolint:nilerr // there is none, or none that can be read
 		}
 		write, remove, err := compareRuntime(root, embedded)
-		stale = append(write, remove...)
+		stale = append(slices.Sorted(maps.Keys(write)), remove...)
 		return err
 	})
 	return stale, err
 }
 
-// compareRuntime lists the files that have to be written and those that have to go.
-func compareRuntime(root *os.Root, embedded fs.FS) (write, remove []string, err error) {
-	files, err := fs.Glob(embedded, "opcast/*")
-	if err != nil {
-		return nil, nil, err
-	}
+// compareRuntime returns the files that have to be written, with their contents, and those that have to go. What cannot be
+// read has no left-over files: writing tells more about it.
+func compareRuntime(root *os.Root, embedded fs.FS) (write map[string][]byte, remove []string, err error) {
+	write = map[string][]byte{}
 	wanted := map[string]bool{}
+	files, err := fs.Glob(embedded, "opcast/*")
 	for _, name := range files {
 		content, err := fs.ReadFile(embedded, name)
 		if err != nil {
 			return nil, nil, err
 		}
 		target := laidOut + "/" + name
-		wanted[target] = true
-		info, err := root.Lstat(target)
-		if err == nil && info.Mode().IsRegular() {
-			if old, err := root.ReadFile(target); err == nil && bytes.Equal(old, content) {
-				continue
-			}
+		if wanted[target] = true; !safefile.Holds(root, target, content) {
+			write[target] = content
 		}
-		write = append(write, target)
 	}
-	present, err := fs.ReadDir(root.FS(), laidOut+"/opcast")
+	present, _ := fs.ReadDir(root.FS(), laidOut+"/opcast")
 	for _, entry := range present {
 		if name := laidOut + "/opcast/" + entry.Name(); !wanted[name] {
 			remove = append(remove, name)
 		}
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
 	}
 	return write, remove, err
 }

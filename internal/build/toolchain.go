@@ -47,16 +47,17 @@ func findCompiler(ctx context.Context, getenv func(string) string) (compiler, er
 	}
 }
 
-// FindCompiler returns the words that start the command of the C++ compiler.
-func FindCompiler(ctx context.Context, getenv func(string) string) ([]string, error) {
-	c, err := findCompiler(ctx, getenv)
-	return c.words, err
+// Compiler is the C++ compiler of this machine: the words that start its command, and a digest that stands for it and for
+// what it reads from the environment.
+type Compiler struct {
+	Words []string
+	Key   string
 }
 
-// CompilerKey stands for the C++ compiler, for what it reads from the environment, and for the headers of tvm-ffi.
-func CompilerKey(ctx context.Context, env *pyenv.Env, getenv func(string) string) (string, error) {
+// FindCompiler finds the compiler that a build uses.
+func FindCompiler(ctx context.Context, getenv func(string) string) (Compiler, error) {
 	c, err := findCompiler(ctx, getenv)
-	return key(c.identity, environmentText(getenv), env.Packages["apache-tvm-ffi"]), err
+	return Compiler{c.words, key(c.identity, environmentText(getenv))}, err
 }
 
 // findNinja returns the environment's ninja or the one on PATH, and an error that names every package that a build

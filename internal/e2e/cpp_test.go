@@ -185,9 +185,9 @@ func cppTest(t *testing.T, test string, wanted func(name string) bool, p program
 // compiler is the command of the C++ compiler.
 func compiler(t *testing.T) []string {
 	t.Helper()
-	words, err := build.FindCompiler(t.Context(), os.Getenv)
+	found, err := build.FindCompiler(t.Context(), os.Getenv)
 	if err != nil {
 		t.Skip(err)
 	}
-	return words
+	return found.Words
 }

@@ -21,8 +21,8 @@ import (
 
 // Compiler says how to compile the program.
 type Compiler struct {
-	// Words begin the command line; Key stands for the compiler that they start; Include is tvm-ffi's header folder; Source
-	// holds the program's files.
+	// Words begin the command line; Key stands for the compiler that they start and for tvm-ffi; Include is tvm-ffi's header
+	// folder; Source holds the program's files.
 	Words        []string
 	Key, Include string
 	Source       fs.FS

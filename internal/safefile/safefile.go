@@ -27,10 +27,8 @@ func Write(root *os.Root, name string, content []byte) (changed bool, err error)
 			return false, explain(root, "write", name, err)
 		}
 	}
-	if info, err := root.Lstat(name); err == nil && info.Mode().IsRegular() {
-		if old, err := root.ReadFile(name); err == nil && bytes.Equal(old, content) {
-			return false, nil
-		}
+	if Holds(root, name, content) {
+		return false, nil
 	}
 	if err := MkdirAll(root, path.Dir(name)); err != nil {
 		return false, err
@@ -42,6 +40,16 @@ func Write(root *os.Root, name string, content []byte) (changed bool, err error)
 		return false, explain(root, "write", name, errors.Join(err, root.Remove(temp)))
 	}
 	return true, nil
+}
+
+// Holds says whether a file below root has that content, and is no link to one that has.
+func Holds(root *os.Root, name string, content []byte) bool {
+	info, err := root.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	old, err := root.ReadFile(name)
+	return err == nil && bytes.Equal(old, content)
 }
 
 // fill makes a file that is on the disk when it returns.

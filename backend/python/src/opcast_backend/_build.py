@@ -17,9 +17,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import NamedTuple
 
-from . import _cache, _content, _tools
+from . import _cache, _content, _recipe, _tools
 
 _NAME = (__package__ or "").removesuffix("_backend")
 _HOME = Path(__file__).parent
@@ -54,7 +53,7 @@ def _built(name: str) -> Path | None:
     """Return the library in the cache, or None for a package that cannot build it."""
     if not (_HOME / "recipes" / "cpu.ninja").is_file():
         return None
-    recipe = _recipe()
+    recipe = _recipe.find()
     root = recipe.root()
     if root is None or f"build/release/{name}:" not in recipe.text:
         return None
@@ -64,75 +63,10 @@ def _built(name: str) -> Path | None:
     raise ImportError("its sources keep changing")
 
 
-class _Recipe(NamedTuple):
-    """A generated build.ninja without what differs between machines, and what that is here."""
-
-    text: str
-    cxx: _tools.Compiler
-    cuda: tuple[_tools.Compiler, Path] | None
-
-    def variable(self, name: str) -> str:
-        """Return a variable of the text as it is written."""
-        for line in self.text.splitlines():
-            key, _, value = line.partition(" = ")
-            if key == name:
-                return value.replace("$$", "$")
-        return ""
-
-    def root(self) -> Path | None:
-        """Return the folder with the sources: the project, or what an installed package has."""
-        folders = shlex.split(self.variable("folders"))
-        project = _HOME.parent.parent.parent.parent
-        for root in (project, _HOME / "source"):
-            if (root / "opcast.toml").is_file() and all(
-                (root / folder).is_dir() for folder in folders
-            ):
-                return root
-        return None
-
-    def toolchain(self) -> str:
-        """Return what tells the programs and packages that a build uses from any others."""
-        text = self.cxx.identity + (self.cuda[0].identity if self.cuda else "")
-        packages = ("apache-tvm-ffi", "jaxlib")
-        return text + "".join(f"{name} {_tools.version(name)}\n" for name in packages)
-
-    def machine(self, project: Path, build_id: str, sources: str) -> str:
-        """Return the variables that a recipe lacks."""
-        gnu = [] if self.cxx.clang else shlex.split(self.variable("gnu_flags"))
-        values: dict[str, list[str]] = {
-            "cxx": self.cxx.words,
-            "cxx_flags": gnu,
-            "project": [str(project)],
-            "build_id": [build_id],
-            "sources": [sources],
-        }
-        for module in ("tvm_ffi", "jaxlib"):
-            if found := _tools.headers(module):
-                values[module] = [str(found)]
-        if self.cuda:
-            values["nvcc"] = self.cuda[0].words
-            values["nvcc_flags"] = self.cxx.host(gnu)
-            values["cudart"] = [str(self.cuda[1])]
-        lines = [f"{name} = {shlex.join(v).replace('$', '$$')}\n" for name, v in values.items()]
-        return "".join(lines)
-
-
-def _recipe() -> _Recipe:
-    """Return the recipe for the CPU, or the one with CUDA where there is nvcc."""
-    cpu, both = (_HOME / "recipes" / f"{name}.ninja" for name in ("cpu", "cuda"))
-    recipe = _Recipe(cpu.read_text(encoding="utf-8"), _tools.cpp_compiler(), None)
-    if both.is_file():
-        text = both.read_text(encoding="utf-8")
-        cuda = _tools.cuda_compiler(recipe._replace(text=text).variable("toolkit"))
-        if cuda:
-            return _Recipe(text, recipe.cxx, cuda)
-    return recipe
-
-
 class _Build:
     """One library in the cache, under a key that is a digest of all that decides its bytes."""
 
-    def __init__(self, recipe: _Recipe, root: Path, name: str) -> None:
+    def __init__(self, recipe: _recipe.Recipe, root: Path, name: str) -> None:
         self.recipe, self.root, self.name = recipe, root, name
         self.folders = shlex.split(recipe.variable("folders"))
         self.suffixes = set(shlex.split(recipe.variable("suffixes")))

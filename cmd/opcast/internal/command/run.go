@@ -171,11 +171,7 @@ func (r *run) do(ctx context.Context) error {
 
 // program compiles the runner when it has to.
 func (r *run) program(ctx context.Context) (string, error) {
-	words, err := build.FindCompiler(ctx, os.Getenv)
-	if err != nil {
-		return "", err
-	}
-	key, err := build.CompilerKey(ctx, r.env, os.Getenv)
+	compiler, err := build.FindCompiler(ctx, os.Getenv)
 	if err != nil {
 		return "", err
 	}
@@ -184,7 +180,10 @@ func (r *run) program(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer lock.Release()
-	c := runner.Compiler{Words: words, Key: key, Include: r.env.TVMInclude, Source: backend.Runner}
+	c := runner.Compiler{
+		Words: compiler.Words, Key: compiler.Key + r.env.Packages["apache-tvm-ffi"], Include: r.env.TVMInclude,
+		Source: backend.Runner,
+	}
 	return c.Program(ctx, filepath.Join(r.project.Dir, "build", "run"), r.stderr)
 }
 

@@ -1,0 +1,76 @@
+"""What decides how a package builds its libraries: the recipe that opcast generated, and this machine."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import NamedTuple
+
+from . import _tools
+
+_HOME = Path(__file__).parent
+
+
+class Recipe(NamedTuple):
+    """A generated build.ninja without what differs between machines, and what that is here."""
+
+    text: str
+    cxx: _tools.Compiler
+    cuda: tuple[_tools.Compiler, Path] | None
+
+    def variable(self, name: str) -> str:
+        """Return a variable of the text as it is written."""
+        for line in self.text.splitlines():
+            key, _, value = line.partition(" = ")
+            if key == name:
+                return value.replace("$$", "$")
+        return ""
+
+    def root(self) -> Path | None:
+        """Return the folder with the sources: the project, or what an installed package has."""
+        folders = shlex.split(self.variable("folders"))
+        project = _HOME.parent.parent.parent.parent
+        for root in (project, _HOME / "source"):
+            if (root / "opcast.toml").is_file() and all(
+                (root / folder).is_dir() for folder in folders
+            ):
+                return root
+        return None
+
+    def toolchain(self) -> str:
+        """Return what tells the programs and packages that a build uses from any others."""
+        text = self.cxx.identity + (self.cuda[0].identity if self.cuda else "")
+        packages = ("apache-tvm-ffi", "jaxlib")
+        return text + "".join(f"{name} {_tools.version(name)}\n" for name in packages)
+
+    def machine(self, project: Path, build_id: str, sources: str) -> str:
+        """Return the variables that a recipe lacks."""
+        gnu = [] if self.cxx.clang else shlex.split(self.variable("gnu_flags"))
+        values: dict[str, list[str]] = {
+            "cxx": self.cxx.words,
+            "cxx_flags": gnu,
+            "project": [str(project)],
+            "build_id": [build_id],
+            "sources": [sources],
+        }
+        for module in ("tvm_ffi", "jaxlib"):
+            if found := _tools.headers(module):
+                values[module] = [str(found)]
+        if self.cuda:
+            values["nvcc"] = self.cuda[0].words
+            values["nvcc_flags"] = self.cxx.host(gnu)
+            values["cudart"] = [str(self.cuda[1])]
+        lines = [f"{name} = {shlex.join(v).replace('$', '$$')}\n" for name, v in values.items()]
+        return "".join(lines)
+
+
+def find() -> Recipe:
+    """Return the recipe for the CPU, or the one with CUDA where there is nvcc."""
+    cpu, both = (_HOME / "recipes" / f"{name}.ninja" for name in ("cpu", "cuda"))
+    recipe = Recipe(cpu.read_text(encoding="utf-8"), _tools.cpp_compiler(), None)
+    if both.is_file():
+        text = both.read_text(encoding="utf-8")
+        cuda = _tools.cuda_compiler(recipe._replace(text=text).variable("toolkit"))
+        if cuda:
+            return Recipe(text, recipe.cxx, cuda)
+    return recipe
