@@ -6,9 +6,11 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -29,6 +31,9 @@ func TestMain(m *testing.M) {
 	}
 	// A header that is linked once more, as uv does with the files in its cache, has changed for who compiles beside that.
 	_ = os.Setenv("UV_LINK_MODE", "copy")
+	if signal.Ignored(syscall.SIGHUP) { // under nohup; commands would ignore it, too, but not what is caught here
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
 	code := tooltest.Run(m)
 	_ = os.RemoveAll(shared.dir)
 	os.Exit(code)
