@@ -61,7 +61,7 @@ test: cuda check build ## Run all tests; they need minutes.
 conformance: build ## Run every op through every adaptor.
 	$(OPCAST) test --python $(VENV) --jobs 2
 
-sanitize: build ## Run the C++ tests and the suite's bare callers under sanitizers; takes a quarter of an hour.
+sanitize: build ## Run the C++ tests and the suite's bare callers under sanitizers; takes six minutes.
 	$(BIN)/python internal/e2e/sanitize/sanitize.py
 
 mutants: build ## Change a copy in small ways, one at a time, and count which changes the suite notices; takes long.

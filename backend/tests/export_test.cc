@@ -13,8 +13,9 @@
 
 namespace {
 
-std::string launched;  // the name of the kernel that ran last
-const void* pointers[4];
+// The name of the kernel that ran last in this thread, and what it got.
+thread_local std::string launched;
+thread_local const void* pointers[4];
 
 void Launched(const char* kernel, std::initializer_list<const void*> given) {
   launched = kernel;

@@ -101,9 +101,10 @@ Status TallyCuda(const TallyArgs& args, const Launch& l) {
 
 namespace {
 
-alignas(64) float data[512];
+// Threads that call at the same time write into memory of their own.
+alignas(64) thread_local float data[512];
+thread_local int64_t number;
 int32_t offsets[3] = {0, 2, 6};
-int64_t number;
 
 const DLDataType kInt32 = {kDLInt, 32, 1}, kInt64 = {kDLInt, 64, 1}, kHalf = {kDLFloat, 16, 1};
 
