@@ -10,7 +10,8 @@ type DType struct {
 	Short, Long string
 	// Code and Bits are the DLPack type code and the width of one element.
 	Code, Bits int
-	// CPP is the C++ element type that kernels see; empty where kernels get no typed visit yet.
+	// CPP is the C++ element type that kernels see. Where it is empty no definition can have the dtype, and arrays that have
+	// it are refused by its name.
 	CPP string
 	// XLA is the suffix of XLA_FFI_DataType_*; empty where XLA has no such type.
 	XLA string

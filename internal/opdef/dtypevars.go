@@ -143,22 +143,27 @@ func (c *checker) dtypeDefault(a *Attr, where, name string, allowed []string) {
 	}
 }
 
-// dtypeNames returns the short names of all dtypes.
-func dtypeNames() []string {
-	names := make([]string, len(dtype.Table))
-	for i, row := range dtype.Table {
-		names[i] = row.Short
+// dtypeNames returns the short names of the dtypes that arguments can have.
+func dtypeNames() (names []string) {
+	for _, row := range dtype.Table {
+		if knownDType(row.Short) {
+			names = append(names, row.Short)
+		}
 	}
 	return names
 }
 
+// knownDType says whether arguments can have a dtype: kernels need a C++ type for it.
 func knownDType(name string) bool {
-	_, ok := dtype.Lookup(name)
-	return ok
+	row, ok := dtype.Lookup(name)
+	return ok && row.CPP != ""
 }
 
 // dtypeHint suggests the short name for a misspelt or a long one, or one of more words.
 func dtypeHint(name, otherwise string, more ...string) string {
+	if row, ok := dtype.LookupAny(name); ok && row.CPP == "" {
+		return "kernels have no C++ type for " + row.Long
+	}
 	if row, ok := dtype.LookupLong(name); ok {
 		return fmt.Sprintf("write %q", row.Short)
 	}
