@@ -116,8 +116,10 @@ class Factors:
     def _expand(self, arg: backend.Arg) -> list[int]:
         names: list[str] = []
         for dim in arg.dims:
-            # An expression is a factor of its own: its parts do not belong to parts of its symbols.
-            own = dim if dim.isidentifier() else f"{dim}#{len(self._numbers)}.{len(names)}"
+            # An expression is a factor of its own: its parts do not belong to parts of its symbols. So is a
+            # dim that stands twice in an array, the second time: Shardy takes a factor once.
+            once = dim.isidentifier() and dim not in names
+            own = dim if once else f"{dim}#{len(self._numbers)}.{len(names)}"
             names += self._batch if dim == "*" else [own]
         return [self._numbers.setdefault(name, len(self._numbers)) for name in names]
 
