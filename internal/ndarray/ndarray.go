@@ -106,6 +106,9 @@ func (a *Array) Positions(visit func(element int64)) {
 // Bytes are the elements in row-major order without gaps.
 func (a *Array) Bytes() []byte {
 	size := ItemSize(a.DType)
+	if a.Len() == 0 { // its offset may be beyond its memory
+		return nil
+	}
 	if a.IsDense() {
 		return a.Data[a.Offset*size : (a.Offset+a.Len())*size]
 	}

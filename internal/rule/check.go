@@ -38,7 +38,7 @@ type Call struct {
 	Attrs     map[string]any
 	Out       map[string]Value
 	Scratch   map[string]Value
-	// Bare is a call of the library itself, where no attr tells a dtype: the outputs carry it.
+	// Bare is a call of the library itself: no attr tells a dtype, the outputs carry it; and no input is copied.
 	Bare bool
 }
 
@@ -160,7 +160,10 @@ func (e *evaluation) rule(r Rule) error {
 func (e *evaluation) written(r Rule, v Value) error {
 	switch r.Kind {
 	case Layout:
-		if r.Mutated {
+		if r.Mutated && v.ReadOnly {
+			return expected("ValueError", r.Arg, "writable memory, got a read-only array")
+		}
+		if r.Mutated || e.call.Bare {
 			return layout(r.Arg, v, r.Stride)
 		}
 	case Distinct:

@@ -31,11 +31,8 @@ func (v Value) memory() memory {
 	return m
 }
 
-// layout checks memory that the op writes: it is allowed to, and the strides are those that the kernels take.
+// layout checks that the strides are those that the kernels take.
 func layout(arg string, v Value, stride string) error {
-	if v.ReadOnly {
-		return expected("ValueError", arg, "writable memory, got a read-only array")
-	}
 	m := v.memory()
 	switch {
 	case stride == "" && !m.dense():

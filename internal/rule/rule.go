@@ -5,8 +5,6 @@
 package rule
 
 import (
-	"slices"
-
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/expr"
 )
@@ -253,41 +251,4 @@ func dimIndex(t opdef.Type, j int) int {
 		return j - len(t.Dims)
 	}
 	return j
-}
-
-// nonNegative says whether an output dim cannot be negative: sizes of arrays never are, so neither are their sums,
-// products, quotients and extremes.
-func (p *Program) nonNegative(e *expr.Expr) bool {
-	switch e.Op {
-	case expr.OpConst:
-		return e.Value >= 0
-	case expr.OpSymbol:
-		for _, l := range p.Op.Lets {
-			if l.Name == e.Name {
-				return p.nonNegative(l.Expr)
-			}
-		}
-		return p.Origin[e.Name] != ""
-	case expr.OpAdd, expr.OpMul, expr.OpFloorDiv, expr.OpMod, expr.OpMin, expr.OpMax, expr.OpCeilDiv:
-		for _, a := range e.Args {
-			if !p.nonNegative(a) {
-				return false
-			}
-		}
-		return true
-	}
-	return false
-}
-
-// hasValue says whether the expression has a value in 64 bits whatever sizes its names stand for.
-func hasValue(e *expr.Expr) bool {
-	switch e.Op {
-	case expr.OpConst, expr.OpSymbol:
-		return true
-	case expr.OpMin, expr.OpMax:
-		return !slices.ContainsFunc(e.Args, func(a *expr.Expr) bool { return !hasValue(a) })
-	case expr.OpFloorDiv, expr.OpMod, expr.OpCeilDiv:
-		return hasValue(e.Args[0]) && e.Args[1].Op == expr.OpConst // which is not zero in a valid definition
-	}
-	return len(e.Symbols()) == 0
 }
