@@ -174,6 +174,9 @@ func (c *Case) Fill(in *opdef.Arg, p Plan) (*ndarray.Array, error) {
 		}
 		*bound.to = &v
 	}
+	if limits.Min != nil && limits.Max != nil && *limits.Min > *limits.Max && ndarray.Count(shape) > 0 {
+		return nil, fmt.Errorf("%w: nothing is in the range of %s", ErrNoSizes, in.Name)
+	}
 	d := c.DType(in.Type)
 	if values := p.Contents.values(ndarray.Count(shape), limits); values != nil {
 		return ndarray.FromFloats(d, shape, values), nil

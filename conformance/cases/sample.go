@@ -140,6 +140,8 @@ func intValues(a *opdef.Attr) []any {
 	low, hasLow := a.Min.(int64)
 	high, hasHigh := a.Max.(int64)
 	switch {
+	case hasLow && low == 0 && (!hasHigh || high > 0): // zero may make arrays empty, which most checks cannot use
+		return slices.DeleteFunc([]any{int64(1), low, a.Max}, func(v any) bool { return v == nil })
 	case hasLow && hasHigh:
 		return slices.Compact([]any{low, min(low+1, high), high})
 	case hasLow:

@@ -179,7 +179,20 @@ func (s *search) fits() bool {
 			largest, anyEmpty = max(largest, Elements(nonZero(shape))), anyEmpty || slices.Contains(shape, 0)
 		}
 	}
-	return largest <= s.largest && (s.allowEmpty || !anyEmpty || s.fixedZero())
+	return largest <= s.largest && (s.allowEmpty || !anyEmpty || s.fixedZero()) && c.hasContents()
+}
+
+// hasContents says whether the inputs' ranges have numbers in them: an index into nothing has none.
+func (c *Case) hasContents() bool {
+	return !slices.ContainsFunc(c.Op.Inputs, func(in opdef.Arg) bool {
+		if in.Min == nil || in.Max == nil {
+			return false
+		}
+		low, err := in.Min.EvalFloat(c)
+		high, err2 := in.Max.EvalFloat(c)
+		shape, err3 := c.Shape(in.Type)
+		return errors.Join(err, err2, err3) == nil && low > high && Elements(shape) > 0
+	})
 }
 
 // nonZero is a shape with ones in the place of zeros. The other sizes of an empty array are bounded, too: what

@@ -42,7 +42,9 @@ func (t *T) RunProbe(c *cases.Case, plain *calls.Result, group string, probe cal
 	if err != nil {
 		return err
 	}
-	call.Probe, call.Options = group+"."+probe.Name, map[string]any{"keeps": savesForBackward(t.Op)}
+	call.Probe, call.Options = group+"."+probe.Name, map[string]any{
+		"keeps": savesForBackward(t.Op), "partners": overwrittenWithPartners(t.Op),
+	}
 	name := probe.Name + ", " + c.Name
 	result, err := t.Call(call, name)
 	if err != nil {
@@ -70,6 +72,20 @@ func (t *T) RunProbe(c *cases.Case, plain *calls.Result, group string, probe cal
 func savesForBackward(op *opdef.Op) bool {
 	link := transform.GradientOf(op)
 	return link != nil && slices.ContainsFunc(link.Operands, func(o transform.Operand) bool { return o.From != transform.FromGrad })
+}
+
+// overwrittenWithPartners are the overwritten inputs whose dtype has to be that of another input.
+func overwrittenWithPartners(op *opdef.Op) []int64 {
+	places := []int64{}
+	for i, in := range op.Inputs {
+		for j, other := range op.Inputs {
+			if in.Mutated && i != j && in.Type.Var != "" && in.Type.Var == other.Type.Var {
+				places = append(places, int64(i))
+				break
+			}
+		}
+	}
+	return places
 }
 
 // GroupWatch are probes that every worker has: they watch what a call does beside computing.

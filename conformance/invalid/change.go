@@ -106,6 +106,9 @@ func ruleValue(v any, caller calls.Caller, device string) rule.Value {
 			device = v.Device
 		}
 		out := rule.Value{Given: true, DType: v.DType.Long, Device: device, Shape: v.Shape}
+		if calls.IsBare(caller) {
+			out.Strides = v.Strides
+		}
 		if calls.WritesMemory(caller) {
 			out.Strides, out.Offset, out.ReadOnly = v.Strides, v.Offset, v.ReadOnly
 			if len(v.Data) > 0 && v.Device == "" {
@@ -167,21 +170,36 @@ func Arguments(c *cases.Case, caller calls.Caller, device string) []Change {
 
 // wrongDTypes are one dtype that the input may never have, and one that only its partners forbid.
 func wrongDTypes(c *cases.Case, in *opdef.Arg) map[string]string {
-	out := map[string]string{"dtype": "i32"}
-	if in.Type.DType == "i32" {
-		out["dtype"] = "f32"
+	out := map[string]string{}
+	if other, ok := foreign(c.Op, in.Type, c.DType(in.Type)); ok {
+		out["dtype"] = other.Short
 	}
 	for _, v := range c.Op.DTypes {
 		for _, short := range v.OneOf {
 			if v.Name == in.Type.Var && short != c.DTypes[v.Name] {
 				out["dtype of partner"] = short
 			}
-			if v.Name == in.Type.Var && short == "i32" {
-				out["dtype"] = "bool"
-			}
 		}
 	}
 	return out
+}
+
+// foreign is a dtype that an argument of this type never has, or, and not ok, one that it does not have in this call.
+func foreign(op *opdef.Op, t opdef.Type, now dtype.DType) (other dtype.DType, ok bool) {
+	allowed := []string{now.Short}
+	for _, v := range op.DTypes {
+		if v.Name == t.Var {
+			allowed = v.OneOf
+		}
+	}
+	common := []string{"i32", "bool", "i8", "f32", "i64", "u8", "f64"}
+	for _, short := range common {
+		if !slices.Contains(allowed, short) {
+			return dtype.Must(short), true
+		}
+	}
+	i := slices.IndexFunc(common, func(short string) bool { return short != now.Short })
+	return dtype.Must(common[i]), false
 }
 
 func wrongRanks(shape []int64) map[string][]int64 {
@@ -208,7 +226,7 @@ func Attributes(op *opdef.Op, caller calls.Caller) []Change {
 				edit: func(call *calls.Call) { call.Attrs[a.Name] = v },
 			})
 		}
-		for kind, v := range wrongValues(a) {
+		for kind, v := range wrongValues(op, a) {
 			give(kind, v, nil)
 		}
 		if a.Type == "int" || a.Len > 0 {
@@ -225,7 +243,7 @@ func Attributes(op *opdef.Op, caller calls.Caller) []Change {
 	return out
 }
 
-func wrongValues(a *opdef.Attr) map[string]any {
+func wrongValues(op *opdef.Op, a *opdef.Attr) map[string]any {
 	out := map[string]any{}
 	if a.Len == 0 {
 		out["attr type list"] = calls.NumberList{1, 2}
@@ -240,7 +258,10 @@ func wrongValues(a *opdef.Attr) map[string]any {
 	case a.Type == "str":
 		out["attr type"] = int64(3)
 	case a.Type == "dtype":
-		out["attr type"], out["attr choice"] = 3.5, cases.DType("int8")
+		out["attr type"] = 3.5
+		if other, ok := foreign(op, opdef.Type{Var: a.Binds}, dtype.Must("i8")); ok {
+			out["attr choice"] = cases.DType(other.Long)
+		}
 	case a.Len > 0:
 		out["attr type"], out["attr length"] = "nonsense", slices.Repeat([]int64{1}, a.Len+1)
 	}

@@ -92,6 +92,9 @@ type elementError struct {
 }
 
 func judge(a *ndarray.Array, got, want float64, bound Tolerance) elementError {
+	if a.DType.Short == "bool" && want != 0 { // as in NumPy, where every number but zero is true
+		want = 1
+	}
 	f := elementError{Got: got, Want: want}
 	if !ndarray.IsFloat(a.DType) {
 		f.Spacing = 1

@@ -195,7 +195,7 @@ class Jax(Caller):
         def number(x: Any) -> Any:
             return None if x.ndim else x.item()
 
-        return refused_singly(call, number, "got float", "got int")
+        return refused_singly(call, number, "got float", "got int", "got bool")
 
     def probe_array_like_one(self, call: Bound) -> Any:
         """Pass, in the place of one array after the other, what older versions of JAX would make an array of."""

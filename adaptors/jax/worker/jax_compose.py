@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jax_gradients import gradients
+from jax_gradients import gradients, weighted
 
 if TYPE_CHECKING:
     from bound import Request
@@ -18,8 +18,7 @@ def loss(task: Task) -> Any:
     count = len(task.calls[0].inputs)
 
     def total(*arrays: Any) -> Any:
-        results = task.function(*arrays[:count])
-        return sum((r * c).sum() for r, c in zip(results, arrays[count:]))
+        return weighted(task.function(*arrays[:count]), arrays[count:])
 
     return total
 
@@ -61,7 +60,7 @@ def checkpoint(task: Task) -> None:
 
     def total(*arrays: Any) -> Any:
         results = again(*arrays[:count])
-        return sum((r * c).sum() for r, c in zip(results, arrays[count:])), results
+        return weighted(results, arrays[count:]), results
 
     function = jax.grad(total, wrt, has_aux=True)
     for transformed in (function, jax.jit(function)):
@@ -86,8 +85,7 @@ def scan(task: Task) -> None:
         return results
 
     def total(*arrays: Any) -> Any:
-        results = loop(*arrays[:count])
-        return sum((r * c).sum() for r, c in zip(results, arrays[count:]))
+        return weighted(loop(*arrays[:count]), arrays[count:])
 
     task.each(lambda arrays: loop(*arrays.inputs))
     if wrt:
@@ -105,11 +103,11 @@ def eval_shape(task: Task) -> None:
 
 
 def jacobian(task: Task) -> None:
-    """Return the Jacobian of the first result, one input after the other."""
+    """Return the Jacobian of a result, one input after the other."""
     jax, wrt = task.caller.jax, tuple(task.options["wrt"])
 
     def first(*arrays: Any) -> Any:
-        return task.function(*arrays)[0]
+        return task.function(*arrays)[task.options["of"]]
 
     of = jax.jacrev(first, wrt)
     task.facts["spellings"] = ["jacrev"]
@@ -145,11 +143,12 @@ def forward_mode(task: Task) -> None:
         "jvp": jvp,
         "jvp(jit)": of_jit,
         "jit(jvp)": jax.jit(jvp),
-        # JAX mixes 8-bit floats with no other dtype, and a jacobian mixes those of all its arguments.
-        "jacfwd": jax.jacfwd(of, tuple(i for i, x in enumerate(floats) if x.dtype.itemsize > 1)),
         "linearize": linearize,
         "vmap(jvp)": mapped,
     }
+    # JAX mixes 8-bit floats with no other dtype, and a jacobian mixes those of all its arguments.
+    if mixed := tuple(i for i, x in enumerate(floats) if x.dtype.itemsize > 1):
+        spellings["jacfwd"] = jax.jacfwd(of, mixed)
     task.facts["spellings"] = list(spellings)
     for function in spellings.values():
         task.run(lambda function=function: function(*floats))

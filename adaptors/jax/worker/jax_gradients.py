@@ -4,10 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from transform import Task
+
+
+def floating(x: Any) -> bool:
+    """Say whether an array has gradients: those of integers have none."""
+    return np.issubdtype(x.dtype, np.inexact) or x.dtype.kind == "V"
+
+
+def weighted(results: Any, cotangents: Any) -> Any:
+    """Return the number whose gradient has the cotangents as those of the results."""
+    return sum((r * c).sum() for r, c in zip(results, cotangents) if floating(r))
+
+
+def pulled(jax: Any, cotangents: Any) -> tuple[Any, ...]:
+    """Return cotangents as jax.vjp takes them: those of integers have a dtype of their own."""
+    return tuple(c if floating(c) else np.zeros(c.shape, jax.dtypes.float0) for c in cotangents)
 
 
 def gradients(task: Task) -> Callable[..., Any]:
@@ -28,13 +45,13 @@ def gradients(task: Task) -> Callable[..., Any]:
 
             def total(*chosen: Any) -> Any:
                 results = of(*chosen)
-                return results[0].sum(), results
+                return next(r for r in results if floating(r)).sum(), results
 
             places = tuple(range(len(wrt)))
             found, results = jax.grad(total, places, has_aux=True)(*chosen)
             return [*results, *found]
         results, pull = jax.vjp(of, *chosen)
-        return [*results, *pull(tuple(cotangents))]
+        return [*results, *pull(pulled(jax, cotangents))]
 
     return call
 

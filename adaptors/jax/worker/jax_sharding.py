@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jax_gradients import gradients
+from jax_gradients import gradients, pulled
 
 if TYPE_CHECKING:
     from bound import Request
@@ -135,7 +135,7 @@ def shard_map(task: Task) -> None:
             return over(task.function)(*values)
 
         results, pull = jax.vjp(of, *[inputs[i] for i in wrt])
-        return [*results, *pull(tuple(cotangents))]
+        return [*results, *pull(pulled(jax, cotangents))]
 
     def call(arrays: Arrays, function: Any, known: int) -> Any:
         with jax.set_mesh(spread.mesh):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import jax_compose
 import jax_sharding
 import transform
-from jax_gradients import gradients
+from jax_gradients import floating, gradients, pulled, weighted
 
 if TYPE_CHECKING:
     from bound import Answer, Request
@@ -61,7 +61,10 @@ def allowed(task: Task) -> list[Any]:
 def export(task: Task) -> None:
     """Export with variable sizes and the gradient, serialize, load; facts: the result types of the program."""
     jax = task.caller.jax
-    scope = jax.export.SymbolicScope()
+    ranges = task.options["ranges"].items()
+    least = [f"{name} >= {low}" for name, (low, _) in ranges]
+    most = [f"{name} <= {high}" for name, (_, high) in ranges if high is not None]
+    scope = jax.export.SymbolicScope([*least, *most])
     first = task.calls[0]
     specs = [
         jax.ShapeDtypeStruct(jax.export.symbolic_shape(symbolic(x, axes), scope=scope), x.dtype)
@@ -76,7 +79,7 @@ def export(task: Task) -> None:
         results = loaded.call(*arrays.inputs)
         if not wrt:
             return results
-        found = loaded.vjp().call(*arrays.inputs, *arrays.cotangents)
+        found = loaded.vjp().call(*arrays.inputs, *pulled(jax, arrays.cotangents))
         return [*results, *[found[i] for i in wrt]]
 
     task.each(call)
@@ -110,13 +113,12 @@ def second(task: Task) -> None:
     values = arrays.inputs + arrays.cotangents
 
     def total(*values: Any) -> Any:
-        results = task.function(*values[:count])
-        return sum((r * c).sum() for r, c in zip(results, values[count:]))
+        return weighted(task.function(*values[:count]), values[count:])
 
     def again(*values: Any) -> Any:
         return sum(g.sum() for g in jax.grad(total, wrt)(*values))
 
-    places = (*wrt, *range(count, len(values)))
+    places = (*wrt, *[i for i in range(count, len(values)) if floating(values[i])])
     task.run(lambda: jax.grad(total, wrt)(*values))
     task.run(lambda: jax.grad(again, places)(*values))
 

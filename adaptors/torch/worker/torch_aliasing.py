@@ -53,9 +53,10 @@ class Aliasing:
     def probe_version_negated(self, call: Bound) -> Any:
         """Overwrite tensors in a call that is not plain, since others are negated lazily."""
         every, args = overwritten(call), [*call.args]
-        places = [i for i, x in enumerate(args) if floating(x) and i not in call.mutated]
+        wide = [i for i, x in enumerate(args) if floating(x) and x.itemsize > 1]
+        places = [i for i in wide if i not in call.mutated]
         if not places:
-            raise Unsupported("the op overwrites all that it gets")
+            raise Unsupported("the op overwrites all that it gets, or torch cannot negate it")
         for i in places:
             args[i] = self.torch._neg_view(-args[i])
         before = versions(every)
@@ -84,7 +85,7 @@ class Aliasing:
         """Let autograd save tensors, call, and go backward."""
         products: list[Any] = []
         for target in targets:
-            if floating(target) and target.numel():
+            if floating(target) and target.element_size() > 1 and target.numel():  # no f8
                 products.append((target * self.torch.ones_like(target, requires_grad=True)).sum())
         if not products:
             raise Unsupported("nothing that autograd saves is written")
@@ -172,14 +173,19 @@ class Aliasing:
                 replace(without, args=args)()
                 notes[f"refused {i}"] = False
             except ValueError as error:
-                notes[f"refused {i}"] = "expected memory without overlap" in str(error)
+                texts = ("expected memory without overlap", "expected contiguous memory")
+                notes[f"refused {i}"] = any(text in str(error) for text in texts)
         return Report(call(), notes)
 
     def probe_written_autocast(self, call: Bound) -> Any:
         """Overwrite a narrow tensor under autocast: a wide copy of it would be overwritten in its place."""
-        places = [i for i in call.mutated if call.args[i].dtype is self.torch.float32]
+        places = [
+            i
+            for i in call.mutated
+            if i in call.options["partners"] and call.args[i].dtype is self.torch.float32
+        ]
         if not places:
-            raise Unsupported("nothing is overwritten that has a narrower dtype")
+            raise Unsupported("nothing is overwritten that another input could be wider than")
         notes: dict[str, Any] = {}
         for i in places:
             args = [a.bfloat16() if i == j else a for j, a in enumerate(call.args)]
@@ -213,8 +219,11 @@ def overwritten(call: Bound) -> list[Any]:
 
 def require_gradients(call: Bound) -> None:
     """Let a gradient flow to what the op overwrites."""
-    for x in overwritten(call):
-        x.requires_grad_(floating(x))
+    floats = [x for x in overwritten(call) if floating(x)]
+    if not floats:
+        raise Unsupported("no gradient flows to what the op overwrites")
+    for x in floats:
+        x.requires_grad_()
 
 
 def tensors(result: Any) -> list[Any]:

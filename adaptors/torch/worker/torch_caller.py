@@ -130,8 +130,7 @@ class Torch(Caller):
 
     def probe_negative_bit(self, call: Bound) -> Any:
         """Pass a view that is negated lazily."""
-        floats = self.torch.is_floating_point
-        return call.map_one(lambda x: self.torch._neg_view(-x), floats)()
+        return call.map_one(lambda x: self.torch._neg_view(-x), floating)()
 
     def probe_negative_one(self, call: Bound) -> Any:
         """Pass one lazily negated view after the other beside plain tensors: the shortcut for these is for no other."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import torch_weights
+
 if TYPE_CHECKING:
     from bound import Request
     from transform import Arrays, Task
@@ -15,8 +17,7 @@ def loss(task: Task) -> Any:
     count = len(task.calls[0].inputs)
 
     def total(*arrays: Any) -> Any:
-        results = task.function(*arrays[:count])
-        return sum((r * c).sum() for r, c in zip(results, arrays[count:]))
+        return torch_weights.total(task.function(*arrays[:count]), [*arrays[count:]])
 
     return total
 
@@ -61,7 +62,8 @@ def checkpoint(task: Task) -> None:
         inputs = [x.detach() for x in arrays.inputs]
         wanted = [inputs[i].requires_grad_() for i in wrt]
         results = again(*inputs, use_reentrant=reentrant)
-        torch.autograd.backward(results, arrays.cotangents)
+        floats, _, cotangents = torch_weights.weighted(results, arrays.cotangents, wanted)
+        torch.autograd.backward(floats, cotangents)
         return [*results, *[x.grad for x in wanted]]
 
     for reentrant in (False, True):
@@ -69,11 +71,11 @@ def checkpoint(task: Task) -> None:
 
 
 def jacobian(task: Task) -> None:
-    """Return the Jacobian of the first result, one input after the other."""
+    """Return the Jacobian of a result, one input after the other."""
     torch, wrt = task.caller.torch, task.options["wrt"]
 
     def first(*arrays: Any) -> Any:
-        return task.function(*arrays)[0]
+        return task.function(*arrays)[task.options["of"]]
 
     def batched(*arrays: Any) -> Any:
         """Differentiate as jacobian(vectorize=True) does, whose arrays are batched in another way."""
@@ -111,7 +113,7 @@ def module(task: Task) -> None:
 
         def total(parameters: Any) -> Any:
             results = torch.func.functional_call(layer, parameters, ())
-            return sum((r * c).sum() for r, c in zip(results, arrays.cotangents))
+            return torch_weights.total(results, arrays.cotangents)
 
         found = torch.func.grad(total)(given)
         return [found[f"p{i}"] for i in wrt]

@@ -6,6 +6,8 @@ import importlib
 import logging
 from typing import TYPE_CHECKING, Any
 
+from torch_weights import weighted
+
 if TYPE_CHECKING:
     from bound import Request
     from transform import Arrays, Task
@@ -41,7 +43,7 @@ def recorded(task: Task, arrays: Arrays, wrt: list[int]) -> list[tuple[Any, Any,
     with Mode():
         results = task.function(*inputs)
         if wanted:
-            torch.autograd.grad(results, wanted, arrays.cotangents)
+            torch.autograd.grad(*weighted(results, arrays.cotangents, wanted))
     return seen
 
 
@@ -95,7 +97,7 @@ def profile(task: Task) -> None:
         results = task.function(*arrays.inputs)
         return [
             *results,
-            *(torch.autograd.grad(results, wanted, arrays.cotangents) if wanted else ()),
+            *(torch.autograd.grad(*weighted(results, arrays.cotangents, wanted)) if wanted else ()),
         ]
 
     cpu = [torch.profiler.ProfilerActivity.CPU]
@@ -115,7 +117,7 @@ def autocast(task: Task) -> None:
             dtype=task.caller.dtype(task.options["dtype"]),
         ):
             results = task.function(*arrays.inputs)
-        found = torch.autograd.grad(results, wanted, arrays.cotangents) if wanted else ()
+        found = torch.autograd.grad(*weighted(results, arrays.cotangents, wanted)) if wanted else ()
         return [*results, *found]
 
     task.each(call)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from bound import Unsupported
 from frames import receive, send
+from torch_weights import weighted
 
 if TYPE_CHECKING:
     from bound import Request
@@ -102,8 +103,9 @@ def dtensor(task: Task) -> None:
         return tensor.Shard(int(text[2:-1])) if text.startswith("S") else tensor.Replicate()
 
     def place(x: Any, text: str) -> Any:
-        if x.is_floating_point() and x.element_size() == 1:
-            raise Unsupported("gloo moves no 8-bit floats")  # in both processes
+        moved = {torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
+        if x.dtype not in moved and not (x.is_floating_point() and x.element_size() > 1):
+            raise Unsupported(f"gloo moves no {x.dtype}")  # in both processes
         return tensor.distribute_tensor(x, mesh, [placement(text)])
 
     def call(arrays: Arrays) -> Any:
@@ -118,7 +120,7 @@ def dtensor(task: Task) -> None:
                 place(x, p) for x, p in zip(arrays.cotangents, task.options["cotangents"])
             ]
             with debug.CommDebugMode() as mode:
-                found = torch.autograd.grad(results, wanted, cotangents)
+                found = torch.autograd.grad(*weighted(results, cotangents, wanted))
             backward = mode.get_comm_counts()
         everything = [*results, *found]
         task.facts["placements"] = [[describe(tensor, p) for p in x.placements] for x in everything]

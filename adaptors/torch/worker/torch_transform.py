@@ -12,6 +12,7 @@ import torch_inspect
 import torch_rank
 import transform
 from torch_aliasing import ADVICE
+from torch_weights import pairs, weighted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,10 +29,10 @@ def gradients(task: Task, function: Callable[..., Any], arrays: Arrays) -> list[
     if not wanted:
         return [*results]
     if task.options.get("sum"):  # autograd makes the cotangent: a one, expanded
-        found = torch.autograd.grad(results[0].sum(), wanted)
+        first = next(r for r in results if r.is_floating_point())
+        found = torch.autograd.grad(first.sum(), wanted)
     else:
-        pairs = [(r, c) for r, c in zip(results, arrays.cotangents) if c is not None]
-        found = torch.autograd.grad([r for r, _ in pairs], wanted, [c for _, c in pairs])
+        found = torch.autograd.grad(*weighted(results, arrays.cotangents, wanted))
     return [*results, *found]
 
 
@@ -64,7 +65,8 @@ def export(task: Task) -> None:
     sizes: dict[str, Any] = {}
     for axes in task.options["axes"]:
         for name in axes.values():
-            sizes.setdefault(name, torch.export.Dim(name, min=2))
+            low, high = task.options["ranges"].get(name, [2, None])
+            sizes.setdefault(name, torch.export.Dim(name, min=low, max=high))
     shapes = [{int(a): sizes[name] for a, name in axes.items()} for axes in task.options["axes"]]
     program = torch.export.export(
         Module(), ([*task.calls[0].inputs],), dynamic_shapes={"arrays": shapes}
@@ -100,10 +102,12 @@ def vjp(task: Task) -> None:
 
     def call(arrays: Arrays) -> Any:
         def of(*chosen: Any) -> Any:
-            return task.function(*replaced(arrays.inputs, wrt, chosen))
+            results = task.function(*replaced(arrays.inputs, wrt, chosen))
+            return [r for r, _ in pairs(results, arrays.cotangents)], results
 
-        results, pull = torch.func.vjp(of, *[arrays.inputs[i] for i in wrt])
-        return [*results, *pull(tuple(arrays.cotangents))]
+        chosen = [arrays.inputs[i] for i in wrt]
+        _, pull, results = torch.func.vjp(of, *chosen, has_aux=True)
+        return [*results, *pull([c for _, c in pairs(results, arrays.cotangents)])]
 
     task.each(call)
 
@@ -117,9 +121,10 @@ def second(task: Task) -> None:
 
     def first() -> Any:
         results = task.function(*arrays.inputs)
-        return torch.autograd.grad(results, wanted, arrays.cotangents, create_graph=True)
+        return torch.autograd.grad(*weighted(results, arrays.cotangents, wanted), create_graph=True)
 
-    every = [*wanted, *[c.requires_grad_() for c in arrays.cotangents]]
+    floating = [c for c in arrays.cotangents if c.is_floating_point()]
+    every = [*wanted, *[c.requires_grad_() for c in floating]]
     found = task.run(first)
     task.run(lambda: torch.autograd.grad(sum(g.float().sum() for g in found), every))
 

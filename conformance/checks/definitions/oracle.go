@@ -6,6 +6,7 @@ import (
 	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/conformance/check"
 	"github.com/opcast/opcast/conformance/oracle"
+	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/ndarray"
 )
 
@@ -45,14 +46,29 @@ func checkOracle(t *check.T) error {
 	})
 }
 
+// away is a number that is at least a step from v, also when it is rounded to the dtype.
+func away(d dtype.DType, v, step float64) float64 {
+	for far := step; ; far *= 2 {
+		if rounded := ndarray.Round(d, v+far); math.Abs(rounded-v) >= math.Abs(step) || math.IsNaN(rounded) || math.IsInf(far, 0) {
+			return v + far
+		}
+	}
+}
+
 // plantWrongValues changes the middle element in ways that must be found.
 func plantWrongValues(t *check.T, c *cases.Case, i int, exact *ndarray.Array, want oracle.Expected, bound oracle.Tolerance) {
 	at := exact.Len() / 2
 	v := want.Values[at]
 	step := 2*(bound.ULPs*ndarray.Spacing(exact.DType, v)+bound.Abs+bound.Rel*math.Abs(v)) + 1e-300
-	wrong := map[string]float64{"above": v + step, "below": v - step, "NaN": math.NaN()}
+	wrong := map[string]float64{"above": away(exact.DType, v, step), "below": away(exact.DType, v, -step), "NaN": math.NaN()}
 	if !ndarray.IsFloat(exact.DType) {
 		wrong = map[string]float64{"above": v + 1}
+	}
+	if math.IsNaN(v) {
+		wrong = map[string]float64{"other than": 1}
+	}
+	if exact.DType.Short == "bool" {
+		wrong = map[string]float64{"other than": 1 - min(v, 1)}
 	}
 	for kind, value := range wrong {
 		bad := exact.Dense()

@@ -33,31 +33,39 @@ func checkCotangents(t *check.T) error {
 	})
 }
 
+// firstFloating is the place of the first array of floating point: integers have no gradient. A gradient op has one.
+func firstFloating(arrays []*ndarray.Array) int {
+	return slices.IndexFunc(arrays, func(a *ndarray.Array) bool { return ndarray.IsFloat(a.DType) })
+}
+
 // laidOutCotangent gives the first cotangent strides.
 func laidOutCotangent(t *check.T, whole *transforms.PreparedCall, layout ndarray.Layout) error {
-	view := layout.Apply(whole.Arguments.Cotangents[0].Array)
+	var dense []*ndarray.Array
+	for _, ct := range whole.Arguments.Cotangents {
+		dense = append(dense, ct.Array)
+	}
+	first := firstFloating(dense)
+	view := layout.Apply(dense[first])
 	if view == nil {
 		return nil
 	}
-	dense := []*ndarray.Array{view.Dense()}
-	for _, other := range whole.Arguments.Cotangents[1:] {
-		dense = append(dense, other.Array)
-	}
+	laidOut := slices.Clone(dense)
+	dense[first], laidOut[first] = view.Dense(), view
 	p := *whole
 	if err := transforms.Differentiated(t, &p, dense); err != nil {
 		return err
 	}
-	p.Arguments.Cotangents = calls.TensorsOf(append([]*ndarray.Array{view}, dense[1:]...))
+	p.Arguments.Cotangents = calls.TensorsOf(laidOut)
 	return gradients(t, p.C.Name+", cotangent "+layout.Name, "grad", nil, &p)
 }
 
-// ownCotangent differentiates the sum of the first result: the cotangent is one everywhere, without memory of its own.
+// ownCotangent differentiates the sum of the first result of floating point: the cotangent is one everywhere, without memory of its own.
 func ownCotangent(t *check.T, whole *transforms.PreparedCall) error {
-	ones := []*ndarray.Array{}
-	for i, ct := range whole.Arguments.Cotangents {
+	ones, summed := []*ndarray.Array{}, false
+	for _, ct := range whole.Arguments.Cotangents {
 		value := 0.0
-		if i == 0 {
-			value = 1
+		if !summed && ndarray.IsFloat(ct.DType) {
+			value, summed = 1, true
 		}
 		ones = append(ones, ndarray.FromFloats(ct.DType, ct.Shape, slices.Repeat([]float64{value}, int(ct.Len()))))
 	}

@@ -1,8 +1,6 @@
 package memory
 
 import (
-	"bytes"
-
 	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/conformance/check"
@@ -33,12 +31,6 @@ func checkMutated(t *check.T) error {
 			return err
 		}
 		t.ExpectOverwritten(call, c.Name, result)
-		for at, o := range result.Existing() {
-			s := cases.Slots(t.Op)[at]
-			if s.Input >= 0 && o.Len() > 0 && bytes.Equal(o.Bytes(), c.Inputs[s.Input].Bytes()) {
-				t.Fail(call, c.Name, "%s did not change", s.Name)
-			}
-		}
 		return t.ExpectReference(call, c, result)
 	})
 }

@@ -63,7 +63,7 @@ func checkOneArrayTwice(t *check.T, c *cases.Case, i, j int) error {
 	if err != nil {
 		return err
 	}
-	if expected := t.ExpectedMemoryError(call); expected != nil {
+	if expected := t.ExpectedError(call); expected != nil {
 		t.ExpectError(call, c.Name, got, expected)
 		return nil
 	}

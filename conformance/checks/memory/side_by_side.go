@@ -90,7 +90,7 @@ func expectDenseResult(t *check.T, changed *cases.Case, want *calls.Result) erro
 	if err != nil {
 		return err
 	}
-	if expected := t.ExpectedMemoryError(call); expected != nil {
+	if expected := t.ExpectedError(call); expected != nil {
 		t.ExpectError(call, changed.Name, got, expected)
 		return nil
 	}

@@ -113,7 +113,7 @@ func tryCase(t *check.T, c *cases.Case) error {
 	if err != nil {
 		return err
 	}
-	if expected := t.ExpectedMemoryError(call); expected != nil {
+	if expected := t.ExpectedError(call); expected != nil {
 		t.ExpectError(call, c.Name, result, expected)
 		return nil
 	}

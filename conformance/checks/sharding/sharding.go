@@ -92,7 +92,7 @@ func (s *sharding) partition(t opdef.Type) []string {
 	for _, d := range t.Dims {
 		name := ""
 		for dim, axis := range s.axes {
-			if d.Is(dim) {
+			if d.Is(dim) && !slices.Contains(out, axis) { // one that stands twice is divided once
 				name = axis
 			}
 		}

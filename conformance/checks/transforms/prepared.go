@@ -91,14 +91,29 @@ func variedDims(op *opdef.Op) []string {
 	if len(dims) > 0 {
 		return dims
 	}
-	for _, in := range op.Inputs {
-		for _, d := range in.Type.Dims {
-			if d.Plain() {
-				return []string{d.Expr.Name}
-			}
+	for _, name := range cases.Symbols(op) {
+		if standsAlone(op, name) {
+			return []string{name}
 		}
 	}
 	return nil
+}
+
+// standsAlone reports whether a size is a dim of an input, and no dim of an input is computed from it: frameworks give a
+// name to the size of a dim, and know nothing of the arithmetic between dims.
+func standsAlone(op *opdef.Op, name string) bool {
+	alone := false
+	for _, in := range op.Inputs {
+		for _, d := range in.Type.Dims {
+			switch {
+			case d.Is(name):
+				alone = true
+			case d.Expr != nil && slices.Contains(d.Expr.Symbols(), name):
+				return false
+			}
+		}
+	}
+	return alone
 }
 
 // variedSizes differ from each other and from the sizes of other dims: equal ones might be taken for one size.

@@ -2,6 +2,7 @@ package transforms
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/conformance/check"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/rule"
 )
 
@@ -94,7 +96,7 @@ func exported(t *check.T, list []*PreparedCall, dims []string) error {
 	for _, i := range cases.GivenInputs(c) {
 		axes = append(axes, variableAxes(c, t.Op.Inputs[i].Type, dims))
 	}
-	r, err := SendTransformation(t, name, Request("export", map[string]any{"axes": axes}, list...))
+	r, err := SendTransformation(t, name, Request("export", map[string]any{"axes": axes, "ranges": ranges(c, dims)}, list...))
 	if err != nil {
 		return err
 	}
@@ -114,6 +116,52 @@ func exported(t *check.T, list []*PreparedCall, dims []string) error {
 		t.Fail(nil, name, "the program has no node %s, only %s", t.Op.Name, strings.Join(facts.Graph, ", "))
 	}
 	return nil
+}
+
+// ranges are the least and the greatest sizes of dims, where not all from 2 on are in question: the definition's conditions
+// exclude some, and a program is for all sizes of a range, none of which, nor any that is computed from them, may be 0 or 1.
+func ranges(c *cases.Case, dims []string) map[string]any {
+	out := map[string]any{}
+	for _, dim := range dims {
+		allowed := func(n int64) bool {
+			other := *c
+			other.Sizes = maps.Clone(c.Sizes)
+			other.Sizes[dim] = n
+			return !slices.ContainsFunc(c.Op.Requires, func(e *expr.Expr) bool {
+				v, err := e.Eval(&other)
+				return err != nil || v == 0
+			}) && !becomesOne(c, &other)
+		}
+		low, high := c.Sizes[dim], c.Sizes[dim]
+		for low > 2 && allowed(low-1) {
+			low--
+		}
+		for high < 1<<12 && allowed(high+1) {
+			high++
+		}
+		switch {
+		case dim == "*" || low <= 2 && high == 1<<12:
+		case high == 1<<12:
+			out[dim] = []any{low, nil}
+		default:
+			out[dim] = []any{low, high}
+		}
+	}
+	return out
+}
+
+// becomesOne reports whether a dim of an argument that has several elements in one case has one or none in another.
+func becomesOne(c, other *cases.Case) bool {
+	return slices.ContainsFunc(slices.Concat(c.Op.Inputs, c.Op.Outputs), func(a opdef.Arg) bool {
+		before, err := c.Shape(a.Type)
+		after, err2 := other.Shape(a.Type)
+		for i := range before {
+			if err == nil && err2 == nil && before[i] > 1 && after[i] < 2 {
+				return true
+			}
+		}
+		return err == nil && err2 != nil
+	})
 }
 
 // isOp reports whether the name of a registered op, "collection.op.overload", is that of the op under test.

@@ -185,9 +185,6 @@ func (f *Framework) expectedError(call *calls.Call) *rule.Error {
 	if expected := invalid.ExpectedError(rule.Compile(call.Op), call, f, "cpu"); expected != nil {
 		return expected
 	}
-	if expected := invalid.LayoutError(f, call); expected != nil {
-		return expected
-	}
 	if f.ChecksContents {
 		if text := ContentsError(CaseOf(call)); text != "" {
 			return &rule.Error{Class: "ValueError", Text: text}

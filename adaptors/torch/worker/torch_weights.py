@@ -1,0 +1,21 @@
+"""Which results of an op have a gradient, and the cotangents that weigh them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def pairs(results: Any, cotangents: list[Any]) -> list[tuple[Any, Any]]:
+    """Return the results of floating point with their cotangents: integers have no gradient."""
+    return [(r, c) for r, c in zip(results, cotangents) if c is not None and r.is_floating_point()]
+
+
+def weighted(results: Any, cotangents: list[Any], wanted: list[Any]) -> tuple[list[Any], ...]:
+    """Return the arguments of torch.autograd.grad: results, what to differentiate by, cotangents."""
+    chosen = pairs(results, cotangents)
+    return [r for r, _ in chosen], wanted, [c for _, c in chosen]
+
+
+def total(results: Any, cotangents: Any) -> Any:
+    """Return the number whose gradient has the cotangents as those of the results."""
+    return sum((r * c).sum() for r, c in pairs(results, cotangents))
