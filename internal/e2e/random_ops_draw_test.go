@@ -120,7 +120,7 @@ func (r *randomOps) attrs() {
 		case 3:
 			r.op.attrs = append(r.op.attrs, randomAttr{name, `"bool"` + pick(r, "", ", default = true"), "flag"})
 		case 4:
-			r.op.attrs = append(r.op.attrs, randomAttr{name, `"str", one_of = ["one", "two"]` + pick(r, "", `, default = "two"`), "choice"})
+			r.op.attrs = append(r.op.attrs, randomAttr{name, `"str", one_of = ["One", "tw_O"]` + pick(r, "", `, default = "tw_O"`), "choice"})
 		case 5:
 			r.op.attrs = append(r.op.attrs, randomAttr{name, `"int[2]", min = 0, max = 4` + pick(r, "", ", default = 1"), "pair"})
 		case 6:

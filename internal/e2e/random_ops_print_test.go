@@ -152,7 +152,7 @@ func (op *randomOp) pythonOf(a *randomArg, shape string) string {
 			case "flag":
 				return "int(" + a.name + ")"
 			case "choice":
-				return "int(" + a.name + ` == "one")`
+				return "int(" + a.name + ` == "One")`
 			case "pair":
 				return a.name + "[0]"
 			case "number", "size":

@@ -111,10 +111,14 @@ func (c *checker) oneOf(a *Attr, path string) {
 		at := tomldoc.Element(where, i)
 		switch {
 		case c.doc.Tainted(at):
-		case !names.IsSnakeCase(word):
-			c.report(at, code.OneOf, "write lower-case words joined by single underscores", "%q is no name for a choice", word)
-		case slices.ContainsFunc(a.OneOf[:i], func(w string) bool { return names.Pascal(w) == names.Pascal(word) }):
+		case !names.IsIdentifier(word):
+			c.report(at, code.OneOf, "write letters and digits, joined by single underscores", "%q is no name for a choice", word)
+		case slices.Contains(a.OneOf[:i], word):
 			c.report(at, code.OneOf, "", "%q is listed twice", word)
+		default:
+			if j := slices.IndexFunc(a.OneOf[:i], func(w string) bool { return names.Pascal(w) == names.Pascal(word) }); j >= 0 {
+				c.report(at, code.OneOf, "rename one of them", "in C++ %q is called k%s, as %q is", word, names.Pascal(word), a.OneOf[j])
+			}
 		}
 	}
 }
