@@ -89,6 +89,8 @@ def dtype_like(caller: Reader, call: Bound) -> Any:
         value: Any = caller.read(array)[0]["dtype"]
         if not accepted(call, name, value):  # by its name
             value = array.dtype
+        elif not accepted(call, name, call.options["short"][value]):
+            raise AssertionError(f"{name} = {call.options['short'][value]!r} was refused")
         for other in (Like(array.dtype), Equal(value)):
             got = type(other).__name__
             refused(call, name, other, TypeError, f"{call.op}: {name}: expected dtype, got {got}")

@@ -36,7 +36,7 @@ func (v *arrayOp) Guard() string {
 		if a.Type != "dtype" {
 			continue
 		}
-		named := test("isinstance(" + a.Name + ", _rt.DTYPES)")
+		named := test("isinstance(" + a.Name + ", _rt.DTYPES)") // names go through the checks: NumPy has others
 		if a.HasDefault {
 			named = anyOf([]boolean{test(a.Name + " is None"), named})
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rule"
 )
 
 // jaxOp is an op as its module in the JAX adaptor sees it.
@@ -16,18 +17,23 @@ type jaxOp struct{ function }
 func (v *jaxOp) Guard() string {
 	conditions := v.each("isinstance(%s, _rt.ARRAY)")
 	for i := range v.Attrs {
-		conditions = append(conditions, staticGuard(&v.Attrs[i])...)
+		conditions = append(conditions, v.staticGuard(&v.Attrs[i])...)
 	}
 	return ifHead("    ", allOf(conditions))
 }
 
-// staticGuard says whether an attr needs no normalising. Dtypes pass by name only: their objects have many forms.
-func staticGuard(a *opdef.Attr) []boolean {
+// staticGuard says whether an attr needs no normalising. Dtypes pass by their long names only: their objects have many forms.
+func (v *jaxOp) staticGuard(a *opdef.Attr) []boolean {
 	kind, _, _ := strings.Cut(a.Type, "[")
 	if a.Type == "dtype" {
 		kind = "str"
 	}
 	conditions := []boolean{test(fmt.Sprintf("type(%s) is %s", a.Name, kind))}
+	for _, d := range v.DTypes {
+		if a.Binds == d.Name {
+			conditions = append(conditions, test(a.Name+" in "+quotedTuple(rule.Long(d.OneOf))))
+		}
+	}
 	switch {
 	case a.Len != 0:
 		conditions = []boolean{test(fmt.Sprintf("_rt.normal_ints(%s)", a.Name))}

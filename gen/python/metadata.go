@@ -3,6 +3,7 @@ package python
 import (
 	"slices"
 
+	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/rule"
 	"github.com/opcast/opcast/internal/transform"
@@ -46,6 +47,9 @@ func (v *function) Meta() string {
 	}
 	return node{quote(v.Name) + ": Op(", items, ")"}.print("    ", ",")
 }
+
+// AllDTypes are the rows of the table of dtypes.
+func (v *packageView) AllDTypes() []dtype.DType { return dtype.Table }
 
 // HasAttrs says whether some op has attributes.
 func (v *packageView) HasAttrs() bool {

@@ -6,6 +6,7 @@ import (
 	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/opdef"
 )
 
@@ -47,7 +48,7 @@ func callSpecial(t *check.T, c *cases.Case, plain *calls.Result, probe calls.Pro
 	if err != nil {
 		return err
 	}
-	call.Probe = check.GroupSpecial + "." + probe.Name
+	call.Probe, call.Options = check.GroupSpecial+"."+probe.Name, map[string]any{"short": shortNames()}
 	name := probe.Name + ", " + c.Name
 	result, err := t.Call(call, name)
 	if err != nil {
@@ -66,4 +67,13 @@ func callSpecial(t *check.T, c *cases.Case, plain *calls.Result, probe calls.Pro
 		return t.ExpectBitsOrReference(call, c, name, result, plain)
 	}
 	return nil
+}
+
+// shortNames are the short names of all dtypes, by the long ones.
+func shortNames() map[string]any {
+	names := map[string]any{}
+	for _, d := range dtype.Table {
+		names[d.Long] = d.Short
+	}
+	return names
 }

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 REQUIRED: Any = None
-_DTYPES: Any = (str, type, np.dtype)  # what names a dtype; NumPy itself takes much more for one
+_DTYPES: Any = (type, np.dtype)  # what is a dtype; NumPy itself takes much more for one
 publish = backend.publish
 
 _cupy: Any = cupy  # untyped

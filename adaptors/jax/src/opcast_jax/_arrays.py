@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ._collection import backend
 
 _jax: Any = jax  # partly untyped
+_DTYPES: Any = (type, np.dtype)
 _Named: Any = NamedSharding
 _Spec: Any = PartitionSpec
 
@@ -42,7 +43,7 @@ class Framework:
 
     def dtype_name(self, value: Any) -> str | None:
         try:
-            return np.dtype(value).name if isinstance(value, (str, type, np.dtype)) else None
+            return np.dtype(value).name if isinstance(value, _DTYPES) else None
         except (TypeError, ValueError):
             return None
 

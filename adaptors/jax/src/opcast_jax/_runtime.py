@@ -126,7 +126,9 @@ class Op:
         """
         rest = iter(values)
         normal = [
-            (None if v is None else framework.dtype_name(v)) if a.type == "dtype" else next(rest)
+            (None if v is None else backend.dtype_name(framework, v))
+            if a.type == "dtype"
+            else next(rest)
             for a, v in zip(self.info.attrs, attrs)
         ]
         return [v.hex() if isinstance(v, float) and not abs(v) > 0 else v for v in normal]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 REQUIRED: Any = None
-DTYPES: Any = (str, type, np.dtype)  # what names a dtype; NumPy itself takes much more for one
+DTYPES: Any = (type, np.dtype)  # what is a dtype; NumPy itself takes much more for one
 FAULT = Exception  # whatever ends a plain call: the general one copes with it or says what is wrong
 again = backend.again
 publish = backend.publish

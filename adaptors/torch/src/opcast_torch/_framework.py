@@ -33,9 +33,7 @@ class _Framework:
         return value.device.type if value.device.type in {"cpu", "meta"} else str(value.device)
 
     def dtype_name(self, value: object) -> str | None:
-        if isinstance(value, torch.dtype):
-            return _NAMES[value]
-        return value if isinstance(value, str) and value in DTYPES else None
+        return _NAMES[value] if isinstance(value, torch.dtype) else None
 
     def check_out(self, op: str, name: str, value: Tensor) -> None:
         self._check_written(op, name, value, "")

@@ -237,7 +237,7 @@ class Op:
     def _dispatch(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...], out: Any) -> Any:
         """Call the registered op; given outputs receive copies of the results."""
         kinds = [a.type for a in self.info.attrs]
-        values = [DTYPES.get(v, v) if kind == "dtype" else v for kind, v in zip(kinds, attrs)]
+        values = [_dtype(v) if kind == "dtype" else v for kind, v in zip(kinds, attrs)]
         made = self._default.results(self._default.call(*inputs, *values), inputs)
         outs = backend.as_tuple(out)
         if outs is None:
@@ -257,6 +257,11 @@ class Op:
     def _positional(self, *args: Any) -> Any:
         count = len(self.info.inputs)
         return self.function(*args[:count], **dict(zip(self._attrs, args[count:])))
+
+
+def _dtype(value: Any) -> Any:
+    """Return a dtype of PyTorch for its name, long or short; what is no name stays as it is."""
+    return DTYPES[backend.LONG_NAMES.get(value, value)] if isinstance(value, str) else value
 
 
 def _bare(results: tuple[Any, ...]) -> Any:

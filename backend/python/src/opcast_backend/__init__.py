@@ -13,13 +13,14 @@ from . import _checks as checks
 from . import _explain
 from . import _memory as _written
 from ._build import library
+from ._dtypes import dtype_name
 from ._faults import again, faithful
 from ._globals import objects, register_globals
 from ._kernels import devices, find, kernels, on_switch, refuse_device, use_kernel
 from ._library import function, library_path, retype
 from ._meta import Arg, Attr, Op, as_tuple, deprecated, publish
 from ._op_call import op_call
-from ._ops import OPS, OpKind, __version__
+from ._ops import LONG_NAMES, OPS, OpKind, __version__
 from ._register import RegisteredKernel, register_kernel
 from ._slow import register_references
 from ._threads import get_num_threads, limit_threads, set_num_threads
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = [
+    "LONG_NAMES",
     "Arg",
     "ArraySpec",
     "Attr",
@@ -43,6 +45,7 @@ __all__ = [
     "checks",
     "deprecated",
     "devices",
+    "dtype_name",
     "explain",
     "faithful",
     "function",

@@ -40,7 +40,7 @@ class Framework(Protocol):
         ...
 
     def dtype_name(self, value: Any) -> str | None:
-        """Long name of a dtype given by name or as the framework's object; None for anything else."""
+        """Long name of a dtype given as the framework's object; None for anything else."""
         ...
 
     def check_out(self, op: str, name: str, value: Any) -> None:

@@ -11,6 +11,8 @@ import numbers
 import operator
 from typing import TYPE_CHECKING, Any
 
+from ._dtypes import dtype_name
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -109,8 +111,8 @@ def as_ints(op: str, name: str, value: Any, n: int) -> tuple[int, ...]:
 
 
 def as_dtype(fw: Framework, op: str, name: str, value: Any, allowed: tuple[str, ...]) -> str:
-    """Return the long name of a dtype given by name or as the framework's object."""
-    long = fw.dtype_name(value)
+    """Return the long name of a dtype given by name, long or short, or as the framework's object."""
+    long = dtype_name(fw, value)
     if long is None:
         raise expected(TypeError, op, name, "dtype", type(value).__name__)
     if long not in allowed:

@@ -78,7 +78,10 @@ def gemm(
         and type(alpha) is float
         and abs(alpha) > 0
         and type(activation) is str
-        and (out_dtype is None or type(out_dtype) is str)
+        and (
+            out_dtype is None
+            or (type(out_dtype) is str and out_dtype in ("float32", "float16", "bfloat16"))
+        )
     ):
         try:
             return _call(a, b, bias, alpha, activation, out_dtype)
