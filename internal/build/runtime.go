@@ -58,8 +58,8 @@ func layRuntime(root *os.Root, t tree, embedded fs.FS) error {
 	if err != nil {
 		return fmt.Errorf("lay the runtime out: %w", err)
 	}
-	for name, content := range write {
-		if _, err := safefile.Write(root, name, content); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(write)) {
+		if _, err := safefile.Write(root, name, write[name]); err != nil {
 			return fmt.Errorf("lay the runtime out: %w", err)
 		}
 	}

@@ -70,8 +70,7 @@ func (f *faults) broken(name string, code int, says string, env ...string) {
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	err := cmd.Run()
-	sentences := strings.Count(stderr.String(), cmp.Or(f.begins, "opcast: "))
-	if cmd.ProcessState.ExitCode() != code || sentences != min(code, 1) || !strings.Contains(stderr.String(), says) {
+	if cmd.ProcessState.ExitCode() != code || f.sentences(stderr.String()) != min(code, 1) || !strings.Contains(stderr.String(), says) {
 		f.t.Errorf("%s: %v, want exit code %d and %q:\n%s", name, err, code, says, stderr.String())
 	}
 	f.repair(name, func() {})
@@ -158,7 +157,6 @@ func (f *faults) start(fault faultinject.Fault) (*faultinject.Process, faultinje
 // not fail did all it should.
 func (f *faults) sentence(name string, errno syscall.Errno, r faultinject.Result) {
 	f.t.Helper()
-	begins := cmp.Or(f.begins, "opcast: ")
 	why := strings.Contains(strings.ToLower(r.Stderr), errno.Error())
 	switch {
 	case r.Code == 0:
@@ -169,9 +167,14 @@ func (f *faults) sentence(name string, errno syscall.Errno, r faultinject.Result
 		if diff := differences(f.result(), want); diff != "" {
 			f.t.Errorf("%s: exit code 0, and %s", name, diff)
 		}
-	case r.Code != 1 && r.Code != 3, strings.Count(r.Stderr, begins) != 1, !why, strings.Contains(r.Stderr, "goroutine"):
+	case r.Code != 1 && r.Code != 3, f.sentences(r.Stderr) != 1, !why, strings.Contains(r.Stderr, "goroutine"):
 		f.t.Errorf("%s: exit code %d and\n%s", name, r.Code, r.Stderr)
 	}
+}
+
+// sentences counts the lines that say why the command failed.
+func (f *faults) sentences(text string) int {
+	return strings.Count("\n"+text, "\n"+cmp.Or(f.begins, "opcast: "))
 }
 
 // calls are those of the command that change files.
