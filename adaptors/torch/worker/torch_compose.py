@@ -17,7 +17,7 @@ def loss(task: Task) -> Any:
     count = len(task.calls[0].inputs)
 
     def total(*arrays: Any) -> Any:
-        return torch_weights.total(task.function(*arrays[:count]), [*arrays[count:]])
+        return torch_weights.total(task.function(*arrays[:count]), arrays[count:])
 
     return total
 

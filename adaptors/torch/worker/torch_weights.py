@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 
-def pairs(results: Any, cotangents: list[Any]) -> list[tuple[Any, Any]]:
+def pairs(results: Any, cotangents: Any) -> list[tuple[Any, Any]]:
     """Return the results of floating point with their cotangents: integers have no gradient."""
     return [(r, c) for r, c in zip(results, cotangents) if c is not None and r.is_floating_point()]
 
