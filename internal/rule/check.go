@@ -160,10 +160,10 @@ func (e *evaluation) rule(r Rule) error {
 func (e *evaluation) written(r Rule, v Value) error {
 	switch r.Kind {
 	case Layout:
-		if r.Mutated && v.ReadOnly {
-			return expected("ValueError", r.Arg, "writable memory, got a read-only array")
+		if r.Mutated {
+			return overwritable(r.Arg, v, r.Stride)
 		}
-		if r.Mutated || e.call.Bare {
+		if e.call.Bare {
 			return layout(r.Arg, v, r.Stride)
 		}
 	case Distinct:

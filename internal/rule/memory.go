@@ -31,6 +31,14 @@ func (v Value) memory() memory {
 	return m
 }
 
+// overwritable checks memory that the op writes: it is allowed to, and the strides are those that the kernels take.
+func overwritable(arg string, v Value, stride string) error {
+	if v.ReadOnly {
+		return expected("ValueError", arg, "writable memory, got a read-only array")
+	}
+	return layout(arg, v, stride)
+}
+
 // layout checks that the strides are those that the kernels take.
 func layout(arg string, v Value, stride string) error {
 	m := v.memory()

@@ -54,10 +54,7 @@ func (e *evaluation) writable(r Rule, v Value) error {
 	if !slices.Equal(v.Shape, want) {
 		return expected("ValueError", r.Arg, "shape %s, got shape %s", List(want), List(v.Shape))
 	}
-	if v.ReadOnly {
-		return expected("ValueError", r.Arg, "writable memory, got a read-only array")
-	}
-	if err := layout(r.Arg, v, ""); err != nil {
+	if err := overwritable(r.Arg, v, ""); err != nil {
 		return err
 	}
 	return e.apart(r.Arg, v, e.before(r.Arg))
