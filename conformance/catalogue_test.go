@@ -69,7 +69,8 @@ func catalogued(t *testing.T) string {
 
 Each check runs for every op through every caller: the adaptors, and the library's own callers ` +
 		"(see [conformance](conformance.md)).\n" + `Those of the first table run once per op. The last column says where a check is skipped or unsupported; the report
-gives that reason, too. Checks of the profile *extended* run with ` + "`--profile extended`" + ` only.
+gives that reason, too. Checks of the profile *extended* run with ` + "`--profile extended`" + ` only; those of the profile *fast* are all that runs
+with ` + "`--fast`" + `.
 `)
 	table := func(title string, list []check.Check) {
 		fmt.Fprintf(&b, "\n## %s\n\n| check | what must hold | not where |\n|---|---|---|\n", title)

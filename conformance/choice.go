@@ -35,13 +35,15 @@ func (p pattern) matches(op, adaptor, check string) bool {
 type choice struct {
 	// only, failed and job are lists of which one pattern must match; nil matches everything.
 	only, failed, job []pattern
+	// fast leaves all checks out but those of the profile.
+	fast bool
 	// part, counted from 0, of parts; no parts means all.
 	part, parts int
 }
 
 // newChoice reads what the options say about single specs.
 func newChoice(o Options) (choice, error) {
-	var c choice
+	c := choice{fast: o.Profile == check.ProfileFast}
 	var err error
 	if o.Only != "" {
 		if c.only, err = readPatterns(o.Only); err != nil {
@@ -165,6 +167,9 @@ type cell struct {
 	checks  []check.Check
 }
 
+// fast is the name of the profile beside variables named check.
+const fast = check.ProfileFast
+
 // cells are the chosen checks by op and caller. Shards take cells in turn, in another order for every op: neighbouring
 // shards get about as much of each adaptor.
 func (c *choice) cells(ops []*opdef.Op, callers []calls.Caller, f *check.ForeignCode) ([]cell, error) {
@@ -176,7 +181,7 @@ func (c *choice) cells(ops []*opdef.Op, callers []calls.Caller, f *check.Foreign
 				continue
 			}
 			checks := slices.DeleteFunc(ChecksOf(caller, f.Callables()), func(check check.Check) bool {
-				return !c.selects(op.Name, caller.Name(), check.ID)
+				return c.fast && check.Profile != fast || !c.selects(op.Name, caller.Name(), check.ID)
 			})
 			switch {
 			case len(checks) == 0:

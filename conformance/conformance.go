@@ -47,7 +47,7 @@ type Options struct {
 	// Build brings the library up to date. It is called once, when the rest of the options is known to be right; nil leaves the
 	// library as it is.
 	Build func(context.Context) error
-	// Profile is the largest profile of checks that runs: empty or "core", or "extended".
+	// Profile is the largest profile of checks that runs: "fast", empty or "core", or "extended".
 	Profile string
 	// Library is the library under test; empty stands for the one that `opcast build` makes.
 	Library string
@@ -61,6 +61,8 @@ type Options struct {
 	LastFailed bool
 	// Seed makes the random inputs; zero stands for the fixed one.
 	Seed uint64
+	// Timeout is how long a plain call may take; zero stands for worker.CallLimit.
+	Timeout time.Duration
 	// Jobs is the number of processes that share the run; more than one need Command, the command line of this run, to which
 	// flags are appended.
 	Jobs    int
@@ -195,6 +197,9 @@ func Selection(o Options, f *check.ForeignCode) (ops []*opdef.Op, adaptors []str
 		}
 	}
 	for _, name := range have {
+		if o.Profile == check.ProfileFast && len(o.Adaptors) == 0 && (name == calls.NativeName || name == calls.OpCallName) {
+			continue // they call what the bare backend calls
+		}
 		// The bare backend is what the others are compared with, so it always starts.
 		if len(o.Adaptors) == 0 || slices.Contains(o.Adaptors, name) || name == calls.BackendName && !f.Callables() {
 			adaptors = append(adaptors, name)

@@ -26,6 +26,8 @@ type Printer struct {
 	sum     report.Summary
 	seconds float64
 	live    *liveLine
+	// told are the causes of failures that were shown: another failure of the same cause says nothing new.
+	told map[[2]string]bool
 	// open are the specs that run, by name; watching ends the goroutine that tells which of them take long.
 	open     map[string]*openSpec
 	watching chan struct{}
@@ -60,9 +62,7 @@ func (p *Printer) results(results []report.Result) {
 		p.sum.Add(r.Status)
 		p.seconds += r.Seconds
 		if r.Status.Bad() {
-			text := strings.ReplaceAll(r.Reason, "\n", "\n    ")
-			p.print("%s %s:%d: %s, %s: %s\n    %s\n",
-				strings.ToUpper(string(r.Status)), r.File, r.Line, r.Op, r.Adaptor, r.Title(), text)
+			p.failure(&r)
 		} else if p.verbose {
 			reason := r.Reason
 			if reason != "" {
@@ -71,6 +71,50 @@ func (p *Printer) results(results []report.Result) {
 			p.print("  %-11s %s%s\n", r.Status, r.Title(), reason)
 		}
 	}
+}
+
+// failureLines is how much is shown of a failure; the report has all of it.
+const failureLines = 16
+
+// failure shows a failure, if nothing was said of its cause yet. Who asks for everything gets it.
+func (p *Printer) failure(r *report.Result) {
+	if p.told[r.CauseKey()] && !p.verbose {
+		return
+	}
+	if p.told == nil {
+		p.told = map[[2]string]bool{}
+	}
+	p.told[r.CauseKey()] = true
+	lines := strings.Split(r.Reason, "\n")
+	if more := len(lines) - failureLines; more > 1 && !p.verbose {
+		lines = append(lines[:failureLines], fmt.Sprintf("… %d more lines in the report", more))
+	}
+	p.print("%s %s:%d: %s, %s: %s\n    %s\n",
+		strings.ToUpper(string(r.Status)), r.File, r.Line, r.Op, r.Adaptor, r.Title(), strings.Join(lines, "\n    "))
+}
+
+// causesShown is how many causes a run lists.
+const causesShown = 10
+
+// causeLines lists what made results fail, each cause once.
+func causeLines(causes []report.Cause) []string {
+	if len(causes) == 0 {
+		return nil
+	}
+	failed := 0
+	for _, c := range causes {
+		failed += c.Results
+	}
+	out := []string{fmt.Sprintf("\nfailed results: %d, causes: %d", failed, len(causes))}
+	for _, c := range causes[:min(len(causes), causesShown)] {
+		for _, line := range c.Lines() {
+			out = append(out, "  "+line)
+		}
+	}
+	if more := len(causes) - causesShown; more > 0 {
+		out = append(out, fmt.Sprintf("  and %d more causes, which the report lists", more))
+	}
+	return out
 }
 
 // flush ends the line of the present op and adaptor. The live line has no place for it, but who asks for everything gets it.
@@ -96,6 +140,9 @@ func (p *Printer) closing(r *report.Report) {
 	}
 	if r.Seconds > 0 {
 		p.line("the run took %s", report.Duration(r.Seconds))
+	}
+	for _, text := range causeLines(r.Causes) {
+		p.line("%s", text)
 	}
 	if text := r.InterruptionText(); text != "" {
 		p.line("%s", text)

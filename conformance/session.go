@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,6 +46,8 @@ type Session struct {
 	// DebugCallers are callers in processes that look at what arrays hold.
 	DebugCallers map[string]*worker.Process
 	Env          check.Environment
+	// ended are the ops whose calls hung or ended processes too often, see deaths.go.
+	ended deaths
 	// job is what a process with a part of the run does; nil outside of one.
 	job *job
 
@@ -115,7 +118,7 @@ func (s *Session) start(ctx context.Context, adaptors []string) error {
 		if err != nil {
 			return err
 		}
-		s.Processes = append(s.Processes, &worker.Process{CallerName: name, Worker: w})
+		s.Processes = append(s.Processes, &worker.Process{CallerName: name, Worker: w, Limit: s.Options.Timeout})
 	}
 	errs := make([]error, len(s.Processes)+1)
 	var wait sync.WaitGroup
@@ -139,7 +142,7 @@ func (s *Session) start(ctx context.Context, adaptors []string) error {
 
 // startNative starts the process that calls from Go.
 func (s *Session) startNative(ctx context.Context) error {
-	r := &worker.Process{CallerName: calls.NativeName}
+	r := &worker.Process{CallerName: calls.NativeName, Limit: s.Options.Timeout}
 	s.Processes = append(s.Processes, r)
 	slices.SortFunc(s.Processes, func(a, b *worker.Process) int { return strings.Compare(a.CallerName, b.CallerName) })
 	i := slices.IndexFunc(s.Processes, func(r *worker.Process) bool { return r.CallerName == calls.BackendName })
@@ -165,11 +168,11 @@ func (s *Session) startNative(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("native caller: %w", err)
 	}
-	r.Worker = rpc.New(rpc.Config{
+	r.Worker = s.newWorker(rpc.Config{
 		Command: append(slices.Clone(s.Options.Native), string(config)), Dir: s.Temp,
-		StartDeadline: worker.StartDeadline, CallDeadline: worker.CallDeadline, Memory: rpc.Allowance(),
+		Env:           append(os.Environ(), s.Options.Project.Manifest.Variable(zeroInvalid)+"=1"),
+		StartDeadline: worker.StartDeadline, Memory: rpc.Allowance(),
 	})
-	s.workers = append(s.workers, r.Worker)
 	return r.Start(ctx)
 }
 
@@ -199,6 +202,10 @@ func (s *Session) connect() error {
 	return err
 }
 
+// zeroInvalid is the variable with which a library zeroes the rows that mean nothing, so that whatever compares results need
+// not know them.
+const zeroInvalid = "ZERO_INVALID"
+
 // Config is what a worker has to know.
 func (s *Session) workerConfig(caller, adaptor string) worker.Config {
 	p := s.Options.Project
@@ -206,6 +213,7 @@ func (s *Session) workerConfig(caller, adaptor string) worker.Config {
 		Caller: caller + "_caller", Adaptor: adaptor, Collection: p.Manifest.Name,
 		Paths:           []string{filepath.Join(p.Dir, "backend", "python", "src")},
 		SingleFramework: caller != "chain", DTypes: worker.DTypes(), Device: s.Env.Device,
+		Environ: map[string]string{p.Manifest.Variable(zeroInvalid): "1"},
 	}
 	if f := s.Env.Foreign; f != nil {
 		config.Library, config.Callables = f.Library, f.Functions[adaptor]
@@ -228,9 +236,7 @@ func (s *Session) workerWith(config worker.Config) (*rpc.Worker, error) {
 		return nil, err
 	}
 	started.Attempts = s.attempts
-	w := rpc.New(started)
-	s.workers = append(s.workers, w)
-	return w, nil
+	return s.newWorker(started), nil
 }
 
 // expectations loads the known failures.
@@ -269,12 +275,12 @@ func (s *Session) debugging(ctx context.Context, name string) (calls.Caller, err
 		return nil, check.Unsupported("the variable would have to be set before its process starts")
 	}
 	config := s.workerConfig(name, name)
-	config.Environ = map[string]string{refusals.DebugVariable(s.Options.Project): "1"}
+	config.Environ[refusals.DebugVariable(s.Options.Project)] = "1"
 	w, err := s.workerWith(config)
 	if err != nil {
 		return nil, err
 	}
-	r := &worker.Process{CallerName: name, Worker: w}
+	r := &worker.Process{CallerName: name, Worker: w, Limit: s.Options.Timeout}
 	if err := r.Start(ctx); err != nil {
 		return nil, err
 	}

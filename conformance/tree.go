@@ -94,6 +94,7 @@ func (s *Session) run(
 	if err == nil {
 		err = c.Run(t)
 	}
+	s.ended.note(op, caller, c, t)
 	results = t.Results(c, err)
 	known.Apply(s.known[caller.Name()], c, results)
 	return results
@@ -107,6 +108,9 @@ func (s *Session) applies(op *opdef.Op, caller calls.Caller, missing string, c *
 	}
 	if err := reasonToSkip(s.Env.Foreign, c); err != nil {
 		return err
+	}
+	if reason := s.ended.reason(op, caller); reason != "" {
+		return check.Skip("%s", reason)
 	}
 	if process, ok := caller.(*worker.Process); ok && process.Broken() != nil {
 		return check.Skip("%s", report.FirstLine(process.Broken().Error()))

@@ -12,8 +12,8 @@ func (d *drawer) outputs(b *strings.Builder) {
 	b.WriteString("outputs = [\n")
 	for i := range max(len(d.carried), 1+d.IntN(3)) {
 		var dims []string
-		if d.star && d.often(7) {
-			dims = append(dims, "*")
+		if d.lead != "" && d.often(7) {
+			dims = append(dims, d.lead)
 		}
 		for range 1 + d.IntN(3) {
 			name := choose(d, append(slices.Clone(d.late), d.dims...)...)

@@ -39,7 +39,8 @@ type drawer struct {
 	late []string
 	// known are the dims that inputs have.
 	known []string
-	star  bool
+	// lead is "*", "..." or "", the leading dims of the arguments that have some.
+	lead string
 }
 
 // choose draws one of the items.
@@ -88,7 +89,7 @@ func (d *drawer) word() string {
 	for {
 		w := choose(d, d.words...)
 		if d.often(1) {
-			w += choose(d, "_shape", "_ints", "_layout", "1", "2", "_strides", "_sizes", "_s", "_t", "_lets", "_args", "_types")
+			w += choose(d, "_shape", "_ints", "_layout", "_lead", "1", "2", "_strides", "_sizes", "_s", "_t", "_lets", "_args", "_types")
 		}
 		if !d.used[w] {
 			d.used[w] = true
@@ -147,7 +148,7 @@ func (d *drawer) dtype() string {
 
 // inputs draws the inputs, which introduce the sizes.
 func (d *drawer) inputs(b *strings.Builder) {
-	d.star = d.often(6)
+	d.lead = choose(d, "*", "*", "...", "...", "")
 	b.WriteString("inputs = [\n")
 	n := max(1+d.IntN(4), len(d.vars))
 	required := max(n-d.IntN(3), 1, len(d.vars))
@@ -160,8 +161,8 @@ func (d *drawer) inputs(b *strings.Builder) {
 			kind = d.carried[0]
 		}
 		var dims []string
-		if d.star && (i == 0 || i < required && d.often(4)) {
-			dims = append(dims, "*")
+		if d.lead != "" && (i == 0 || i < required && d.often(4)) {
+			dims = append(dims, d.lead)
 		}
 		for j := range 1 + d.IntN(3) {
 			dims = append(dims, d.inputDim(i, j))
@@ -170,7 +171,7 @@ func (d *drawer) inputs(b *strings.Builder) {
 		if i >= required {
 			keys += ", optional = true"
 			d.optional = append(d.optional, name)
-		} else if !d.gradient && d.often(1) {
+		} else if !d.gradient && dims[0] != "..." && d.often(1) {
 			keys += ", mutated = true"
 		}
 		d.args = append(d.args, drawnArg{name: name, kind: kind + "[" + strings.Join(dims, ", ") + "]", optional: i >= required})

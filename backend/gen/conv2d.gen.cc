@@ -6,7 +6,7 @@
 
 #include "opcast/registry.h"
 
-namespace ops {
+namespace opcast_ops {
 
 extern opcast::Op op_conv2d;
 
@@ -108,10 +108,10 @@ void run_conv2d(const TVMFFIAny* argv, int32_t count, opcast::Request* request) 
 
 }  // namespace
 
-opcast::Op op_conv2d("conv2d", 3, 1674867154156855235, run_conv2d, kVariants, kArrays, kAttrs, {});
+opcast::Op op_conv2d("conv2d", 3, 9102144743871532736, run_conv2d, kVariants, kArrays, kAttrs, {});
 
-}  // namespace ops
+}  // namespace opcast_ops
 
 OPCAST_EXPORT int __tvm_ffi_conv2d(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
-  return opcast::Export(ops::op_conv2d, args, count);
+  return opcast::Export(opcast_ops::op_conv2d, args, count);
 }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "opcast/kernel.h"
 
-namespace ops {
+namespace opcast_ops {
 
 // Two-dimensional cross-correlation of NCHW images, known as convolution.
 struct Conv2dArgs {
@@ -30,21 +32,34 @@ struct Conv2dArgs {
   int64_t groups;
 };
 
+// The same with types in place of dtypes, as Visit passes it.
 template <class T_>
-struct Conv2dTypes {
+struct Conv2dTyped : Conv2dArgs {
   using T = T_;
+
+  T* y;  // T[B, O, P, Q]
+  const T* x;  // T[B, C, H, W]
+  const T* weight;  // T[O, C//groups, R, S]
+  const T* bias;  // T[O], null when absent
+
+  explicit Conv2dTyped(const Conv2dArgs& args)
+      : Conv2dArgs(args),
+        y(static_cast<T*>(args.y)),
+        x(static_cast<const T*>(args.x)),
+        weight(static_cast<const T*>(args.weight)),
+        bias(static_cast<const T*>(args.bias)) {}
 };
 
-// Calls f with the Conv2dTypes of the call's dtypes.
+// Calls f with the arguments, in which the call's dtypes are types, and returns what it returns.
 template <class F>
 opcast::Status Visit(const Conv2dArgs& args, F&& f) {
-  if (args.T == opcast::DType::kF32) return f(Conv2dTypes<float>{});
-  if (args.T == opcast::DType::kF16) return f(Conv2dTypes<opcast::f16>{});
-  if (args.T == opcast::DType::kBf16) return f(Conv2dTypes<opcast::bf16>{});
+  if (args.T == opcast::DType::kF32) return f(Conv2dTyped<float>(args));
+  if (args.T == opcast::DType::kF16) return f(Conv2dTyped<opcast::f16>(args));
+  if (args.T == opcast::DType::kBf16) return f(Conv2dTyped<opcast::bf16>(args));
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
 opcast::Status Conv2d(const Conv2dArgs& args, const opcast::Launch& launch);
 opcast::Status Conv2dCuda(const Conv2dArgs& args, const opcast::Launch& launch);
 
-}  // namespace ops
+}  // namespace opcast_ops

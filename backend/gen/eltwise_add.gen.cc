@@ -6,7 +6,7 @@
 
 #include "opcast/registry.h"
 
-namespace ops {
+namespace opcast_ops {
 
 extern opcast::Op op_eltwise_add;
 
@@ -58,8 +58,8 @@ void run_eltwise_add(const TVMFFIAny* argv, int32_t count, opcast::Request* requ
 
 opcast::Op op_eltwise_add("eltwise_add", 0, 396932319911848235, run_eltwise_add, kVariants, kArrays, {}, {});
 
-}  // namespace ops
+}  // namespace opcast_ops
 
 OPCAST_EXPORT int __tvm_ffi_eltwise_add(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
-  return opcast::Export(ops::op_eltwise_add, args, count);
+  return opcast::Export(opcast_ops::op_eltwise_add, args, count);
 }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "opcast/kernel.h"
 
-namespace ops {
+namespace opcast_ops {
 
 // Add two arrays of one shape, element by element.
 struct EltwiseAddArgs {
@@ -17,21 +19,32 @@ struct EltwiseAddArgs {
   const void* b;  // T[*]
 };
 
+// The same with types in place of dtypes, as Visit passes it.
 template <class T_>
-struct EltwiseAddTypes {
+struct EltwiseAddTyped : EltwiseAddArgs {
   using T = T_;
+
+  T* c;  // T[*]
+  const T* a;  // T[*]
+  const T* b;  // T[*]
+
+  explicit EltwiseAddTyped(const EltwiseAddArgs& args)
+      : EltwiseAddArgs(args),
+        c(static_cast<T*>(args.c)),
+        a(static_cast<const T*>(args.a)),
+        b(static_cast<const T*>(args.b)) {}
 };
 
-// Calls f with the EltwiseAddTypes of the call's dtypes.
+// Calls f with the arguments, in which the call's dtypes are types, and returns what it returns.
 template <class F>
 opcast::Status Visit(const EltwiseAddArgs& args, F&& f) {
-  if (args.T == opcast::DType::kF32) return f(EltwiseAddTypes<float>{});
-  if (args.T == opcast::DType::kF16) return f(EltwiseAddTypes<opcast::f16>{});
-  if (args.T == opcast::DType::kBf16) return f(EltwiseAddTypes<opcast::bf16>{});
+  if (args.T == opcast::DType::kF32) return f(EltwiseAddTyped<float>(args));
+  if (args.T == opcast::DType::kF16) return f(EltwiseAddTyped<opcast::f16>(args));
+  if (args.T == opcast::DType::kBf16) return f(EltwiseAddTyped<opcast::bf16>(args));
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
 opcast::Status EltwiseAdd(const EltwiseAddArgs& args, const opcast::Launch& launch);
 opcast::Status EltwiseAddCuda(const EltwiseAddArgs& args, const opcast::Launch& launch);
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -6,7 +6,7 @@
 
 #include "opcast/registry.h"
 
-namespace ops {
+namespace opcast_ops {
 
 extern opcast::Op op_eltwise_add_backward;
 
@@ -58,8 +58,8 @@ void run_eltwise_add_backward(const TVMFFIAny* argv, int32_t count, opcast::Requ
 
 opcast::Op op_eltwise_add_backward("eltwise_add_backward", 9, 5132839845784784960, run_eltwise_add_backward, kVariants, kArrays, {}, {});
 
-}  // namespace ops
+}  // namespace opcast_ops
 
 OPCAST_EXPORT int __tvm_ffi_eltwise_add_backward(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
-  return opcast::Export(ops::op_eltwise_add_backward, args, count);
+  return opcast::Export(opcast_ops::op_eltwise_add_backward, args, count);
 }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "opcast/kernel.h"
 
-namespace ops {
+namespace opcast_ops {
 
 // Gradients of eltwise_add: each is the gradient of the sum.
 struct EltwiseAddBackwardArgs {
@@ -17,21 +19,32 @@ struct EltwiseAddBackwardArgs {
   const void* grad_c;  // T[*]
 };
 
+// The same with types in place of dtypes, as Visit passes it.
 template <class T_>
-struct EltwiseAddBackwardTypes {
+struct EltwiseAddBackwardTyped : EltwiseAddBackwardArgs {
   using T = T_;
+
+  T* grad_a;  // T[*]
+  T* grad_b;  // T[*]
+  const T* grad_c;  // T[*]
+
+  explicit EltwiseAddBackwardTyped(const EltwiseAddBackwardArgs& args)
+      : EltwiseAddBackwardArgs(args),
+        grad_a(static_cast<T*>(args.grad_a)),
+        grad_b(static_cast<T*>(args.grad_b)),
+        grad_c(static_cast<const T*>(args.grad_c)) {}
 };
 
-// Calls f with the EltwiseAddBackwardTypes of the call's dtypes.
+// Calls f with the arguments, in which the call's dtypes are types, and returns what it returns.
 template <class F>
 opcast::Status Visit(const EltwiseAddBackwardArgs& args, F&& f) {
-  if (args.T == opcast::DType::kF32) return f(EltwiseAddBackwardTypes<float>{});
-  if (args.T == opcast::DType::kF16) return f(EltwiseAddBackwardTypes<opcast::f16>{});
-  if (args.T == opcast::DType::kBf16) return f(EltwiseAddBackwardTypes<opcast::bf16>{});
+  if (args.T == opcast::DType::kF32) return f(EltwiseAddBackwardTyped<float>(args));
+  if (args.T == opcast::DType::kF16) return f(EltwiseAddBackwardTyped<opcast::f16>(args));
+  if (args.T == opcast::DType::kBf16) return f(EltwiseAddBackwardTyped<opcast::bf16>(args));
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
 opcast::Status EltwiseAddBackward(const EltwiseAddBackwardArgs& args, const opcast::Launch& launch);
 opcast::Status EltwiseAddBackwardCuda(const EltwiseAddBackwardArgs& args, const opcast::Launch& launch);
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -6,7 +6,7 @@
 
 #include "opcast/registry.h"
 
-namespace ops {
+namespace opcast_ops {
 
 extern opcast::Op op_eltwise_relu;
 
@@ -50,8 +50,8 @@ void run_eltwise_relu(const TVMFFIAny* argv, int32_t count, opcast::Request* req
 
 opcast::Op op_eltwise_relu("eltwise_relu", 1, 4485678089230231681, run_eltwise_relu, kVariants, kArrays, {}, {});
 
-}  // namespace ops
+}  // namespace opcast_ops
 
 OPCAST_EXPORT int __tvm_ffi_eltwise_relu(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
-  return opcast::Export(ops::op_eltwise_relu, args, count);
+  return opcast::Export(opcast_ops::op_eltwise_relu, args, count);
 }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "opcast/kernel.h"
 
-namespace ops {
+namespace opcast_ops {
 
 // Replace negative elements by zero; NaN stays NaN.
 struct EltwiseReluArgs {
@@ -16,21 +18,30 @@ struct EltwiseReluArgs {
   const void* x;  // T[*]
 };
 
+// The same with types in place of dtypes, as Visit passes it.
 template <class T_>
-struct EltwiseReluTypes {
+struct EltwiseReluTyped : EltwiseReluArgs {
   using T = T_;
+
+  T* y;  // T[*]
+  const T* x;  // T[*]
+
+  explicit EltwiseReluTyped(const EltwiseReluArgs& args)
+      : EltwiseReluArgs(args),
+        y(static_cast<T*>(args.y)),
+        x(static_cast<const T*>(args.x)) {}
 };
 
-// Calls f with the EltwiseReluTypes of the call's dtypes.
+// Calls f with the arguments, in which the call's dtypes are types, and returns what it returns.
 template <class F>
 opcast::Status Visit(const EltwiseReluArgs& args, F&& f) {
-  if (args.T == opcast::DType::kF32) return f(EltwiseReluTypes<float>{});
-  if (args.T == opcast::DType::kF16) return f(EltwiseReluTypes<opcast::f16>{});
-  if (args.T == opcast::DType::kBf16) return f(EltwiseReluTypes<opcast::bf16>{});
+  if (args.T == opcast::DType::kF32) return f(EltwiseReluTyped<float>(args));
+  if (args.T == opcast::DType::kF16) return f(EltwiseReluTyped<opcast::f16>(args));
+  if (args.T == opcast::DType::kBf16) return f(EltwiseReluTyped<opcast::bf16>(args));
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
 opcast::Status EltwiseRelu(const EltwiseReluArgs& args, const opcast::Launch& launch);
 opcast::Status EltwiseReluCuda(const EltwiseReluArgs& args, const opcast::Launch& launch);
 
-}  // namespace ops
+}  // namespace opcast_ops

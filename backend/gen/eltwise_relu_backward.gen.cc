@@ -6,7 +6,7 @@
 
 #include "opcast/registry.h"
 
-namespace ops {
+namespace opcast_ops {
 
 extern opcast::Op op_eltwise_relu_backward;
 
@@ -58,8 +58,8 @@ void run_eltwise_relu_backward(const TVMFFIAny* argv, int32_t count, opcast::Req
 
 opcast::Op op_eltwise_relu_backward("eltwise_relu_backward", 10, 5200912580674307967, run_eltwise_relu_backward, kVariants, kArrays, {}, {});
 
-}  // namespace ops
+}  // namespace opcast_ops
 
 OPCAST_EXPORT int __tvm_ffi_eltwise_relu_backward(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
-  return opcast::Export(ops::op_eltwise_relu_backward, args, count);
+  return opcast::Export(opcast_ops::op_eltwise_relu_backward, args, count);
 }

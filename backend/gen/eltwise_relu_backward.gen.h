@@ -2,11 +2,13 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "opcast/kernel.h"
 
-namespace ops {
+namespace opcast_ops {
 
 // Gradient of eltwise_relu: grad_y where y is positive or NaN, zero elsewhere.
 struct EltwiseReluBackwardArgs {
@@ -17,21 +19,32 @@ struct EltwiseReluBackwardArgs {
   const void* y;  // T[*]
 };
 
+// The same with types in place of dtypes, as Visit passes it.
 template <class T_>
-struct EltwiseReluBackwardTypes {
+struct EltwiseReluBackwardTyped : EltwiseReluBackwardArgs {
   using T = T_;
+
+  T* grad_x;  // T[*]
+  const T* grad_y;  // T[*]
+  const T* y;  // T[*]
+
+  explicit EltwiseReluBackwardTyped(const EltwiseReluBackwardArgs& args)
+      : EltwiseReluBackwardArgs(args),
+        grad_x(static_cast<T*>(args.grad_x)),
+        grad_y(static_cast<const T*>(args.grad_y)),
+        y(static_cast<const T*>(args.y)) {}
 };
 
-// Calls f with the EltwiseReluBackwardTypes of the call's dtypes.
+// Calls f with the arguments, in which the call's dtypes are types, and returns what it returns.
 template <class F>
 opcast::Status Visit(const EltwiseReluBackwardArgs& args, F&& f) {
-  if (args.T == opcast::DType::kF32) return f(EltwiseReluBackwardTypes<float>{});
-  if (args.T == opcast::DType::kF16) return f(EltwiseReluBackwardTypes<opcast::f16>{});
-  if (args.T == opcast::DType::kBf16) return f(EltwiseReluBackwardTypes<opcast::bf16>{});
+  if (args.T == opcast::DType::kF32) return f(EltwiseReluBackwardTyped<float>(args));
+  if (args.T == opcast::DType::kF16) return f(EltwiseReluBackwardTyped<opcast::f16>(args));
+  if (args.T == opcast::DType::kBf16) return f(EltwiseReluBackwardTyped<opcast::bf16>(args));
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
 opcast::Status EltwiseReluBackward(const EltwiseReluBackwardArgs& args, const opcast::Launch& launch);
 opcast::Status EltwiseReluBackwardCuda(const EltwiseReluBackwardArgs& args, const opcast::Launch& launch);
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -6,7 +6,7 @@
 
 #include "opcast/registry.h"
 
-namespace ops {
+namespace opcast_ops {
 
 extern opcast::Op op_flash_mla_decode;
 
@@ -23,7 +23,7 @@ constexpr opcast::Array kArrays[] = {
 };
 
 constexpr opcast::Attr kAttrs[] = {
-    opcast::Attr::Float("sm_scale").Computed(),
+    opcast::Attr::Float("sm_scale").OrNone(),
 };
 
 constexpr opcast::Array kScratch[] = {
@@ -119,13 +119,13 @@ void run_flash_mla_decode(const TVMFFIAny* argv, int32_t count, opcast::Request*
   values.H = H_;
   values.T = T_;
   values.splits = splits_;
-  values.o = o_.data();
-  values.lse = lse_.data();
-  values.q = q_.data();
+  values.o = o_.data<opcast::bf16>();
+  values.lse = lse_.data<float>();
+  values.q = q_.data<opcast::bf16>();
   values.kv_nope = kv_nope_.data();
-  values.kv_rope = kv_rope_.data();
-  values.kv_scale = kv_scale_.data();
-  values.kv_indptr = kv_indptr_.data();
+  values.kv_rope = kv_rope_.data<opcast::bf16>();
+  values.kv_scale = kv_scale_.data<float>();
+  values.kv_indptr = kv_indptr_.data<int32_t>();
   values.sm_scale = sm_scale_;
   const std::array<int64_t, 4> o_part_sizes = {splits_, B_, H_, 512};
   const std::array<int64_t, 3> lse_part_sizes = {splits_, B_, H_};
@@ -139,10 +139,10 @@ void run_flash_mla_decode(const TVMFFIAny* argv, int32_t count, opcast::Request*
 
 }  // namespace
 
-opcast::Op op_flash_mla_decode("flash_mla_decode", 18, 673222959709885864, run_flash_mla_decode, kVariants, kArrays, kAttrs, kScratch);
+opcast::Op op_flash_mla_decode("flash_mla_decode", 18, 6430533125706099618, run_flash_mla_decode, kVariants, kArrays, kAttrs, kScratch);
 
-}  // namespace ops
+}  // namespace opcast_ops
 
 OPCAST_EXPORT int __tvm_ffi_flash_mla_decode(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
-  return opcast::Export(ops::op_flash_mla_decode, args, count);
+  return opcast::Export(opcast_ops::op_flash_mla_decode, args, count);
 }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "opcast/kernel.h"
 
-namespace ops {
+namespace opcast_ops {
 
 // One decoding step of multi-head latent attention over a ragged FP8 cache.
 struct FlashMlaDecodeArgs {
@@ -15,34 +17,41 @@ struct FlashMlaDecodeArgs {
   int64_t H;
   int64_t T;
   int64_t splits;
-  void* o;  // bf16[B, H, 512]
-  void* lse;  // f32[B, H]
-  const void* q;  // bf16[B, H, 512]
+  opcast::bf16* o;  // bf16[B, H, 512]
+  float* lse;  // f32[B, H]
+  const opcast::bf16* q;  // bf16[B, H, 512]
   const void* kv_nope;  // F[T, 448]
-  const void* kv_rope;  // bf16[T, 64]
-  const void* kv_scale;  // f32[T, 7]
-  const void* kv_indptr;  // i32[B + 1]
+  const opcast::bf16* kv_rope;  // bf16[T, 64]
+  const float* kv_scale;  // f32[T, 7]
+  const int32_t* kv_indptr;  // i32[B + 1]
   double sm_scale;
-  void* o_part;  // f32[splits, B, H, 512], scratch
-  void* lse_part;  // f32[splits, B, H], scratch
+  float* o_part;  // f32[splits, B, H, 512], scratch
+  float* lse_part;  // f32[splits, B, H], scratch
 };
 
+// The same with types in place of dtypes, as Visit passes it.
 template <class F_>
-struct FlashMlaDecodeTypes {
+struct FlashMlaDecodeTyped : FlashMlaDecodeArgs {
   using F = F_;
+
+  const F* kv_nope;  // F[T, 448]
+
+  explicit FlashMlaDecodeTyped(const FlashMlaDecodeArgs& args)
+      : FlashMlaDecodeArgs(args),
+        kv_nope(static_cast<const F*>(args.kv_nope)) {}
 };
 
-// Calls f with the FlashMlaDecodeTypes of the call's dtypes.
+// Calls f with the arguments, in which the call's dtypes are types, and returns what it returns.
 template <class F>
 opcast::Status Visit(const FlashMlaDecodeArgs& args, F&& f) {
-  if (args.F == opcast::DType::kF8e4m3fn) return f(FlashMlaDecodeTypes<opcast::f8e4m3fn>{});
-  if (args.F == opcast::DType::kF8e4m3fnuz) return f(FlashMlaDecodeTypes<opcast::f8e4m3fnuz>{});
+  if (args.F == opcast::DType::kF8e4m3fn) return f(FlashMlaDecodeTyped<opcast::f8e4m3fn>(args));
+  if (args.F == opcast::DType::kF8e4m3fnuz) return f(FlashMlaDecodeTyped<opcast::f8e4m3fnuz>(args));
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
 opcast::Status FlashMlaDecodeCuda(const FlashMlaDecodeArgs& args, const opcast::Launch& launch);
 // Bytes of scratch that the kernel will use, at most what the definition declares.
-int64_t FlashMlaDecodeCudaWorkspace(const FlashMlaDecodeArgs& args);
+int64_t FlashMlaDecodeCudaWorkspace(const FlashMlaDecodeArgs& args, const opcast::Launch& launch);
 opcast::Status FlashMlaDecode(const FlashMlaDecodeArgs& args, const opcast::Launch& launch);
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -6,7 +6,7 @@
 
 #include "opcast/registry.h"
 
-namespace ops {
+namespace opcast_ops {
 
 extern opcast::Op op_fused_add_rms_norm;
 
@@ -72,10 +72,10 @@ void run_fused_add_rms_norm(const TVMFFIAny* argv, int32_t count, opcast::Reques
 
 }  // namespace
 
-opcast::Op op_fused_add_rms_norm("fused_add_rms_norm", 17, 3908060076028872010, run_fused_add_rms_norm, kVariants, kArrays, kAttrs, {});
+opcast::Op op_fused_add_rms_norm("fused_add_rms_norm", 17, 7459107211878250084, run_fused_add_rms_norm, kVariants, kArrays, kAttrs, {});
 
-}  // namespace ops
+}  // namespace opcast_ops
 
 OPCAST_EXPORT int __tvm_ffi_fused_add_rms_norm(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
-  return opcast::Export(ops::op_fused_add_rms_norm, args, count);
+  return opcast::Export(opcast_ops::op_fused_add_rms_norm, args, count);
 }

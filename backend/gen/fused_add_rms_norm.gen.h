@@ -2,11 +2,13 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "opcast/kernel.h"
 
-namespace ops {
+namespace opcast_ops {
 
 // Add x to residual in place, and replace x by the normalised sum.
 struct FusedAddRmsNormArgs {
@@ -21,21 +23,32 @@ struct FusedAddRmsNormArgs {
   double eps;
 };
 
+// The same with types in place of dtypes, as Visit passes it.
 template <class T_>
-struct FusedAddRmsNormTypes {
+struct FusedAddRmsNormTyped : FusedAddRmsNormArgs {
   using T = T_;
+
+  T* x;  // T[*, N], read and written
+  T* residual;  // T[*, N], read and written
+  const T* weight;  // T[N]
+
+  explicit FusedAddRmsNormTyped(const FusedAddRmsNormArgs& args)
+      : FusedAddRmsNormArgs(args),
+        x(static_cast<T*>(args.x)),
+        residual(static_cast<T*>(args.residual)),
+        weight(static_cast<const T*>(args.weight)) {}
 };
 
-// Calls f with the FusedAddRmsNormTypes of the call's dtypes.
+// Calls f with the arguments, in which the call's dtypes are types, and returns what it returns.
 template <class F>
 opcast::Status Visit(const FusedAddRmsNormArgs& args, F&& f) {
-  if (args.T == opcast::DType::kF32) return f(FusedAddRmsNormTypes<float>{});
-  if (args.T == opcast::DType::kF16) return f(FusedAddRmsNormTypes<opcast::f16>{});
-  if (args.T == opcast::DType::kBf16) return f(FusedAddRmsNormTypes<opcast::bf16>{});
+  if (args.T == opcast::DType::kF32) return f(FusedAddRmsNormTyped<float>(args));
+  if (args.T == opcast::DType::kF16) return f(FusedAddRmsNormTyped<opcast::f16>(args));
+  if (args.T == opcast::DType::kBf16) return f(FusedAddRmsNormTyped<opcast::bf16>(args));
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
 opcast::Status FusedAddRmsNorm(const FusedAddRmsNormArgs& args, const opcast::Launch& launch);
 opcast::Status FusedAddRmsNormCuda(const FusedAddRmsNormArgs& args, const opcast::Launch& launch);
 
-}  // namespace ops
+}  // namespace opcast_ops

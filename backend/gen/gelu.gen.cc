@@ -6,7 +6,7 @@
 
 #include "opcast/registry.h"
 
-namespace ops {
+namespace opcast_ops {
 
 extern opcast::Op op_gelu;
 
@@ -54,10 +54,10 @@ void run_gelu(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
 
 }  // namespace
 
-opcast::Op op_gelu("gelu", 4, 3991793849296305673, run_gelu, kVariants, kArrays, kAttrs, {});
+opcast::Op op_gelu("gelu", 4, 6092484937952440565, run_gelu, kVariants, kArrays, kAttrs, {});
 
-}  // namespace ops
+}  // namespace opcast_ops
 
 OPCAST_EXPORT int __tvm_ffi_gelu(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
-  return opcast::Export(ops::op_gelu, args, count);
+  return opcast::Export(opcast_ops::op_gelu, args, count);
 }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "opcast/kernel.h"
 
-namespace ops {
+namespace opcast_ops {
 
 enum class GeluApproximate { kNone, kTanh };
 
@@ -19,21 +21,30 @@ struct GeluArgs {
   GeluApproximate approximate;
 };
 
+// The same with types in place of dtypes, as Visit passes it.
 template <class T_>
-struct GeluTypes {
+struct GeluTyped : GeluArgs {
   using T = T_;
+
+  T* y;  // T[*]
+  const T* x;  // T[*]
+
+  explicit GeluTyped(const GeluArgs& args)
+      : GeluArgs(args),
+        y(static_cast<T*>(args.y)),
+        x(static_cast<const T*>(args.x)) {}
 };
 
-// Calls f with the GeluTypes of the call's dtypes.
+// Calls f with the arguments, in which the call's dtypes are types, and returns what it returns.
 template <class F>
 opcast::Status Visit(const GeluArgs& args, F&& f) {
-  if (args.T == opcast::DType::kF32) return f(GeluTypes<float>{});
-  if (args.T == opcast::DType::kF16) return f(GeluTypes<opcast::f16>{});
-  if (args.T == opcast::DType::kBf16) return f(GeluTypes<opcast::bf16>{});
+  if (args.T == opcast::DType::kF32) return f(GeluTyped<float>(args));
+  if (args.T == opcast::DType::kF16) return f(GeluTyped<opcast::f16>(args));
+  if (args.T == opcast::DType::kBf16) return f(GeluTyped<opcast::bf16>(args));
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
 opcast::Status Gelu(const GeluArgs& args, const opcast::Launch& launch);
 opcast::Status GeluCuda(const GeluArgs& args, const opcast::Launch& launch);
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -6,7 +6,7 @@
 
 #include "opcast/registry.h"
 
-namespace ops {
+namespace opcast_ops {
 
 extern opcast::Op op_gelu_backward;
 
@@ -62,10 +62,10 @@ void run_gelu_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* re
 
 }  // namespace
 
-opcast::Op op_gelu_backward("gelu_backward", 11, 1329681244263039035, run_gelu_backward, kVariants, kArrays, kAttrs, {});
+opcast::Op op_gelu_backward("gelu_backward", 11, 8839611696924377525, run_gelu_backward, kVariants, kArrays, kAttrs, {});
 
-}  // namespace ops
+}  // namespace opcast_ops
 
 OPCAST_EXPORT int __tvm_ffi_gelu_backward(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
-  return opcast::Export(ops::op_gelu_backward, args, count);
+  return opcast::Export(opcast_ops::op_gelu_backward, args, count);
 }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "opcast/kernel.h"
 
-namespace ops {
+namespace opcast_ops {
 
 enum class GeluBackwardApproximate { kNone, kTanh };
 
@@ -20,21 +22,32 @@ struct GeluBackwardArgs {
   GeluBackwardApproximate approximate;
 };
 
+// The same with types in place of dtypes, as Visit passes it.
 template <class T_>
-struct GeluBackwardTypes {
+struct GeluBackwardTyped : GeluBackwardArgs {
   using T = T_;
+
+  T* grad_x;  // T[*]
+  const T* grad_y;  // T[*]
+  const T* x;  // T[*]
+
+  explicit GeluBackwardTyped(const GeluBackwardArgs& args)
+      : GeluBackwardArgs(args),
+        grad_x(static_cast<T*>(args.grad_x)),
+        grad_y(static_cast<const T*>(args.grad_y)),
+        x(static_cast<const T*>(args.x)) {}
 };
 
-// Calls f with the GeluBackwardTypes of the call's dtypes.
+// Calls f with the arguments, in which the call's dtypes are types, and returns what it returns.
 template <class F>
 opcast::Status Visit(const GeluBackwardArgs& args, F&& f) {
-  if (args.T == opcast::DType::kF32) return f(GeluBackwardTypes<float>{});
-  if (args.T == opcast::DType::kF16) return f(GeluBackwardTypes<opcast::f16>{});
-  if (args.T == opcast::DType::kBf16) return f(GeluBackwardTypes<opcast::bf16>{});
+  if (args.T == opcast::DType::kF32) return f(GeluBackwardTyped<float>(args));
+  if (args.T == opcast::DType::kF16) return f(GeluBackwardTyped<opcast::f16>(args));
+  if (args.T == opcast::DType::kBf16) return f(GeluBackwardTyped<opcast::bf16>(args));
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
 opcast::Status GeluBackward(const GeluBackwardArgs& args, const opcast::Launch& launch);
 opcast::Status GeluBackwardCuda(const GeluBackwardArgs& args, const opcast::Launch& launch);
 
-}  // namespace ops
+}  // namespace opcast_ops

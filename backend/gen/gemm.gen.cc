@@ -6,7 +6,7 @@
 
 #include "opcast/registry.h"
 
-namespace ops {
+namespace opcast_ops {
 
 extern opcast::Op op_gemm;
 
@@ -102,10 +102,10 @@ void run_gemm(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
 
 }  // namespace
 
-opcast::Op op_gemm("gemm", 2, 7743692544740152183, run_gemm, kVariants, kArrays, kAttrs, {});
+opcast::Op op_gemm("gemm", 2, 6105681283915561898, run_gemm, kVariants, kArrays, kAttrs, {});
 
-}  // namespace ops
+}  // namespace opcast_ops
 
 OPCAST_EXPORT int __tvm_ffi_gemm(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
-  return opcast::Export(ops::op_gemm, args, count);
+  return opcast::Export(opcast_ops::op_gemm, args, count);
 }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "opcast/kernel.h"
 
-namespace ops {
+namespace opcast_ops {
 
 enum class GemmActivation { kNone, kRelu, kSilu };
 
@@ -28,24 +30,37 @@ struct GemmArgs {
   GemmActivation activation;
 };
 
+// The same with types in place of dtypes, as Visit passes it.
 template <class T_, class O_>
-struct GemmTypes {
+struct GemmTyped : GemmArgs {
   using T = T_;
   using O = O_;
+
+  O* c;  // O[*, M, N]
+  const T* a;  // T[*, M, K]
+  const T* b;  // T[N, K]
+  const T* bias;  // T[N], null when absent
+
+  explicit GemmTyped(const GemmArgs& args)
+      : GemmArgs(args),
+        c(static_cast<O*>(args.c)),
+        a(static_cast<const T*>(args.a)),
+        b(static_cast<const T*>(args.b)),
+        bias(static_cast<const T*>(args.bias)) {}
 };
 
-// Calls f with the GemmTypes of the call's dtypes.
+// Calls f with the arguments, in which the call's dtypes are types, and returns what it returns.
 template <class F>
 opcast::Status Visit(const GemmArgs& args, F&& f) {
-  if (args.T == opcast::DType::kF32 && args.O == opcast::DType::kF32) return f(GemmTypes<float, float>{});
-  if (args.T == opcast::DType::kF32 && args.O == opcast::DType::kF16) return f(GemmTypes<float, opcast::f16>{});
-  if (args.T == opcast::DType::kF32 && args.O == opcast::DType::kBf16) return f(GemmTypes<float, opcast::bf16>{});
-  if (args.T == opcast::DType::kF16 && args.O == opcast::DType::kF32) return f(GemmTypes<opcast::f16, float>{});
-  if (args.T == opcast::DType::kF16 && args.O == opcast::DType::kF16) return f(GemmTypes<opcast::f16, opcast::f16>{});
-  if (args.T == opcast::DType::kF16 && args.O == opcast::DType::kBf16) return f(GemmTypes<opcast::f16, opcast::bf16>{});
-  if (args.T == opcast::DType::kBf16 && args.O == opcast::DType::kF32) return f(GemmTypes<opcast::bf16, float>{});
-  if (args.T == opcast::DType::kBf16 && args.O == opcast::DType::kF16) return f(GemmTypes<opcast::bf16, opcast::f16>{});
-  if (args.T == opcast::DType::kBf16 && args.O == opcast::DType::kBf16) return f(GemmTypes<opcast::bf16, opcast::bf16>{});
+  if (args.T == opcast::DType::kF32 && args.O == opcast::DType::kF32) return f(GemmTyped<float, float>(args));
+  if (args.T == opcast::DType::kF32 && args.O == opcast::DType::kF16) return f(GemmTyped<float, opcast::f16>(args));
+  if (args.T == opcast::DType::kF32 && args.O == opcast::DType::kBf16) return f(GemmTyped<float, opcast::bf16>(args));
+  if (args.T == opcast::DType::kF16 && args.O == opcast::DType::kF32) return f(GemmTyped<opcast::f16, float>(args));
+  if (args.T == opcast::DType::kF16 && args.O == opcast::DType::kF16) return f(GemmTyped<opcast::f16, opcast::f16>(args));
+  if (args.T == opcast::DType::kF16 && args.O == opcast::DType::kBf16) return f(GemmTyped<opcast::f16, opcast::bf16>(args));
+  if (args.T == opcast::DType::kBf16 && args.O == opcast::DType::kF32) return f(GemmTyped<opcast::bf16, float>(args));
+  if (args.T == opcast::DType::kBf16 && args.O == opcast::DType::kF16) return f(GemmTyped<opcast::bf16, opcast::f16>(args));
+  if (args.T == opcast::DType::kBf16 && args.O == opcast::DType::kBf16) return f(GemmTyped<opcast::bf16, opcast::bf16>(args));
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
@@ -56,4 +71,4 @@ opcast::Status GemmSimt(const GemmArgs& args, const opcast::Launch& launch);
 opcast::Status GemmTiled(const GemmArgs& args, const opcast::Launch& launch);
 opcast::Status GemmNaive(const GemmArgs& args, const opcast::Launch& launch);
 
-}  // namespace ops
+}  // namespace opcast_ops

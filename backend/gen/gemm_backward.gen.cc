@@ -6,7 +6,7 @@
 
 #include "opcast/registry.h"
 
-namespace ops {
+namespace opcast_ops {
 
 extern opcast::Op op_gemm_backward;
 
@@ -132,10 +132,10 @@ void run_gemm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* re
 
 }  // namespace
 
-opcast::Op op_gemm_backward("gemm_backward", 16, 5353515252207822569, run_gemm_backward, kVariants, kArrays, kAttrs, kScratch);
+opcast::Op op_gemm_backward("gemm_backward", 16, 3261434206939307363, run_gemm_backward, kVariants, kArrays, kAttrs, kScratch);
 
-}  // namespace ops
+}  // namespace opcast_ops
 
 OPCAST_EXPORT int __tvm_ffi_gemm_backward(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
-  return opcast::Export(ops::op_gemm_backward, args, count);
+  return opcast::Export(opcast_ops::op_gemm_backward, args, count);
 }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "opcast/kernel.h"
 
-namespace ops {
+namespace opcast_ops {
 
 enum class GemmBackwardActivation { kNone, kRelu, kSilu };
 
@@ -29,31 +31,50 @@ struct GemmBackwardArgs {
   const void* bias;  // T[N], null when absent
   double alpha;
   GemmBackwardActivation activation;
-  void* slopes;  // f32[*, M, N], scratch, null for kernels that take none
+  float* slopes;  // f32[*, M, N], scratch, null for kernels that take none
 };
 
+// The same with types in place of dtypes, as Visit passes it.
 template <class O_, class T_>
-struct GemmBackwardTypes {
+struct GemmBackwardTyped : GemmBackwardArgs {
   using O = O_;
   using T = T_;
+
+  T* grad_a;  // T[*, M, K]
+  T* grad_b;  // T[N, K]
+  T* grad_bias;  // T[N], null when bias is absent
+  const O* grad_c;  // O[*, M, N]
+  const T* a;  // T[*, M, K]
+  const T* b;  // T[N, K]
+  const T* bias;  // T[N], null when absent
+
+  explicit GemmBackwardTyped(const GemmBackwardArgs& args)
+      : GemmBackwardArgs(args),
+        grad_a(static_cast<T*>(args.grad_a)),
+        grad_b(static_cast<T*>(args.grad_b)),
+        grad_bias(static_cast<T*>(args.grad_bias)),
+        grad_c(static_cast<const O*>(args.grad_c)),
+        a(static_cast<const T*>(args.a)),
+        b(static_cast<const T*>(args.b)),
+        bias(static_cast<const T*>(args.bias)) {}
 };
 
-// Calls f with the GemmBackwardTypes of the call's dtypes.
+// Calls f with the arguments, in which the call's dtypes are types, and returns what it returns.
 template <class F>
 opcast::Status Visit(const GemmBackwardArgs& args, F&& f) {
-  if (args.O == opcast::DType::kF32 && args.T == opcast::DType::kF32) return f(GemmBackwardTypes<float, float>{});
-  if (args.O == opcast::DType::kF32 && args.T == opcast::DType::kF16) return f(GemmBackwardTypes<float, opcast::f16>{});
-  if (args.O == opcast::DType::kF32 && args.T == opcast::DType::kBf16) return f(GemmBackwardTypes<float, opcast::bf16>{});
-  if (args.O == opcast::DType::kF16 && args.T == opcast::DType::kF32) return f(GemmBackwardTypes<opcast::f16, float>{});
-  if (args.O == opcast::DType::kF16 && args.T == opcast::DType::kF16) return f(GemmBackwardTypes<opcast::f16, opcast::f16>{});
-  if (args.O == opcast::DType::kF16 && args.T == opcast::DType::kBf16) return f(GemmBackwardTypes<opcast::f16, opcast::bf16>{});
-  if (args.O == opcast::DType::kBf16 && args.T == opcast::DType::kF32) return f(GemmBackwardTypes<opcast::bf16, float>{});
-  if (args.O == opcast::DType::kBf16 && args.T == opcast::DType::kF16) return f(GemmBackwardTypes<opcast::bf16, opcast::f16>{});
-  if (args.O == opcast::DType::kBf16 && args.T == opcast::DType::kBf16) return f(GemmBackwardTypes<opcast::bf16, opcast::bf16>{});
+  if (args.O == opcast::DType::kF32 && args.T == opcast::DType::kF32) return f(GemmBackwardTyped<float, float>(args));
+  if (args.O == opcast::DType::kF32 && args.T == opcast::DType::kF16) return f(GemmBackwardTyped<float, opcast::f16>(args));
+  if (args.O == opcast::DType::kF32 && args.T == opcast::DType::kBf16) return f(GemmBackwardTyped<float, opcast::bf16>(args));
+  if (args.O == opcast::DType::kF16 && args.T == opcast::DType::kF32) return f(GemmBackwardTyped<opcast::f16, float>(args));
+  if (args.O == opcast::DType::kF16 && args.T == opcast::DType::kF16) return f(GemmBackwardTyped<opcast::f16, opcast::f16>(args));
+  if (args.O == opcast::DType::kF16 && args.T == opcast::DType::kBf16) return f(GemmBackwardTyped<opcast::f16, opcast::bf16>(args));
+  if (args.O == opcast::DType::kBf16 && args.T == opcast::DType::kF32) return f(GemmBackwardTyped<opcast::bf16, float>(args));
+  if (args.O == opcast::DType::kBf16 && args.T == opcast::DType::kF16) return f(GemmBackwardTyped<opcast::bf16, opcast::f16>(args));
+  if (args.O == opcast::DType::kBf16 && args.T == opcast::DType::kBf16) return f(GemmBackwardTyped<opcast::bf16, opcast::bf16>(args));
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
 opcast::Status GemmBackwardCuda(const GemmBackwardArgs& args, const opcast::Launch& launch);
 opcast::Status GemmBackward(const GemmBackwardArgs& args, const opcast::Launch& launch);
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -6,7 +6,7 @@
 
 #include "opcast/registry.h"
 
-namespace ops {
+namespace opcast_ops {
 
 extern opcast::Op op_layernorm2d;
 
@@ -83,8 +83,8 @@ void run_layernorm2d(const TVMFFIAny* argv, int32_t count, opcast::Request* requ
   values.M = M_;
   values.N = N_;
   values.y = y_.data();
-  values.mean = mean_.data();
-  values.rstd = rstd_.data();
+  values.mean = mean_.data<float>();
+  values.rstd = rstd_.data<float>();
   values.x = x_.data();
   values.weight = weight_.data();
   values.bias = bias_.data();
@@ -95,10 +95,10 @@ void run_layernorm2d(const TVMFFIAny* argv, int32_t count, opcast::Request* requ
 
 }  // namespace
 
-opcast::Op op_layernorm2d("layernorm2d", 7, 77512373026366232, run_layernorm2d, kVariants, kArrays, kAttrs, {});
+opcast::Op op_layernorm2d("layernorm2d", 7, 4424111049746067417, run_layernorm2d, kVariants, kArrays, kAttrs, {});
 
-}  // namespace ops
+}  // namespace opcast_ops
 
 OPCAST_EXPORT int __tvm_ffi_layernorm2d(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
-  return opcast::Export(ops::op_layernorm2d, args, count);
+  return opcast::Export(opcast_ops::op_layernorm2d, args, count);
 }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "opcast/kernel.h"
 
-namespace ops {
+namespace opcast_ops {
 
 // Normalise every row of a matrix to mean 0 and variance 1, then scale and shift its columns.
 struct Layernorm2dArgs {
@@ -14,29 +16,42 @@ struct Layernorm2dArgs {
   int64_t M;
   int64_t N;
   void* y;  // T[M, N]
-  void* mean;  // f32[M], null when no gradient is wanted
-  void* rstd;  // f32[M], null when no gradient is wanted
+  float* mean;  // f32[M], null when no gradient is wanted
+  float* rstd;  // f32[M], null when no gradient is wanted
   const void* x;  // T[M, N]
   const void* weight;  // T[N]
   const void* bias;  // T[N]
   double eps;
 };
 
+// The same with types in place of dtypes, as Visit passes it.
 template <class T_>
-struct Layernorm2dTypes {
+struct Layernorm2dTyped : Layernorm2dArgs {
   using T = T_;
+
+  T* y;  // T[M, N]
+  const T* x;  // T[M, N]
+  const T* weight;  // T[N]
+  const T* bias;  // T[N]
+
+  explicit Layernorm2dTyped(const Layernorm2dArgs& args)
+      : Layernorm2dArgs(args),
+        y(static_cast<T*>(args.y)),
+        x(static_cast<const T*>(args.x)),
+        weight(static_cast<const T*>(args.weight)),
+        bias(static_cast<const T*>(args.bias)) {}
 };
 
-// Calls f with the Layernorm2dTypes of the call's dtypes.
+// Calls f with the arguments, in which the call's dtypes are types, and returns what it returns.
 template <class F>
 opcast::Status Visit(const Layernorm2dArgs& args, F&& f) {
-  if (args.T == opcast::DType::kF32) return f(Layernorm2dTypes<float>{});
-  if (args.T == opcast::DType::kF16) return f(Layernorm2dTypes<opcast::f16>{});
-  if (args.T == opcast::DType::kBf16) return f(Layernorm2dTypes<opcast::bf16>{});
+  if (args.T == opcast::DType::kF32) return f(Layernorm2dTyped<float>(args));
+  if (args.T == opcast::DType::kF16) return f(Layernorm2dTyped<opcast::f16>(args));
+  if (args.T == opcast::DType::kBf16) return f(Layernorm2dTyped<opcast::bf16>(args));
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
 opcast::Status Layernorm2d(const Layernorm2dArgs& args, const opcast::Launch& launch);
 opcast::Status Layernorm2dCuda(const Layernorm2dArgs& args, const opcast::Launch& launch);
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -6,7 +6,7 @@
 
 #include "opcast/registry.h"
 
-namespace ops {
+namespace opcast_ops {
 
 extern opcast::Op op_layernorm2d_backward;
 
@@ -104,8 +104,8 @@ void run_layernorm2d_backward(const TVMFFIAny* argv, int32_t count, opcast::Requ
   values.grad_y = grad_y_.data();
   values.x = x_.data();
   values.weight = weight_.data();
-  values.mean = mean_.data();
-  values.rstd = rstd_.data();
+  values.mean = mean_.data<float>();
+  values.rstd = rstd_.data<float>();
   const std::array<int64_t, 3> partials_sizes = {256, 2, N_};
   const opcast::Scratch scratch[] = {
       opcast::Scratch{"partials", opcast::DType::kF32, &partials_, &values.partials}.Sizes(partials_sizes),
@@ -118,8 +118,8 @@ void run_layernorm2d_backward(const TVMFFIAny* argv, int32_t count, opcast::Requ
 
 opcast::Op op_layernorm2d_backward("layernorm2d_backward", 14, 2347778783378486311, run_layernorm2d_backward, kVariants, kArrays, {}, kScratch);
 
-}  // namespace ops
+}  // namespace opcast_ops
 
 OPCAST_EXPORT int __tvm_ffi_layernorm2d_backward(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
-  return opcast::Export(ops::op_layernorm2d_backward, args, count);
+  return opcast::Export(opcast_ops::op_layernorm2d_backward, args, count);
 }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "opcast/kernel.h"
 
-namespace ops {
+namespace opcast_ops {
 
 // Gradients of layernorm2d, from the mean and the scale that it saved for each row.
 struct Layernorm2dBackwardArgs {
@@ -19,26 +21,43 @@ struct Layernorm2dBackwardArgs {
   const void* grad_y;  // T[M, N]
   const void* x;  // T[M, N]
   const void* weight;  // T[N]
-  const void* mean;  // f32[M]
-  const void* rstd;  // f32[M]
-  void* partials;  // f32[256, 2, N], scratch, null for kernels that take none
+  const float* mean;  // f32[M]
+  const float* rstd;  // f32[M]
+  float* partials;  // f32[256, 2, N], scratch, null for kernels that take none
 };
 
+// The same with types in place of dtypes, as Visit passes it.
 template <class T_>
-struct Layernorm2dBackwardTypes {
+struct Layernorm2dBackwardTyped : Layernorm2dBackwardArgs {
   using T = T_;
+
+  T* grad_x;  // T[M, N]
+  T* grad_weight;  // T[N]
+  T* grad_bias;  // T[N]
+  const T* grad_y;  // T[M, N]
+  const T* x;  // T[M, N]
+  const T* weight;  // T[N]
+
+  explicit Layernorm2dBackwardTyped(const Layernorm2dBackwardArgs& args)
+      : Layernorm2dBackwardArgs(args),
+        grad_x(static_cast<T*>(args.grad_x)),
+        grad_weight(static_cast<T*>(args.grad_weight)),
+        grad_bias(static_cast<T*>(args.grad_bias)),
+        grad_y(static_cast<const T*>(args.grad_y)),
+        x(static_cast<const T*>(args.x)),
+        weight(static_cast<const T*>(args.weight)) {}
 };
 
-// Calls f with the Layernorm2dBackwardTypes of the call's dtypes.
+// Calls f with the arguments, in which the call's dtypes are types, and returns what it returns.
 template <class F>
 opcast::Status Visit(const Layernorm2dBackwardArgs& args, F&& f) {
-  if (args.T == opcast::DType::kF32) return f(Layernorm2dBackwardTypes<float>{});
-  if (args.T == opcast::DType::kF16) return f(Layernorm2dBackwardTypes<opcast::f16>{});
-  if (args.T == opcast::DType::kBf16) return f(Layernorm2dBackwardTypes<opcast::bf16>{});
+  if (args.T == opcast::DType::kF32) return f(Layernorm2dBackwardTyped<float>(args));
+  if (args.T == opcast::DType::kF16) return f(Layernorm2dBackwardTyped<opcast::f16>(args));
+  if (args.T == opcast::DType::kBf16) return f(Layernorm2dBackwardTyped<opcast::bf16>(args));
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
 opcast::Status Layernorm2dBackward(const Layernorm2dBackwardArgs& args, const opcast::Launch& launch);
 opcast::Status Layernorm2dBackwardCuda(const Layernorm2dBackwardArgs& args, const opcast::Launch& launch);
 
-}  // namespace ops
+}  // namespace opcast_ops

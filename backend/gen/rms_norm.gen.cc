@@ -6,7 +6,7 @@
 
 #include "opcast/registry.h"
 
-namespace ops {
+namespace opcast_ops {
 
 extern opcast::Op op_rms_norm;
 
@@ -65,10 +65,10 @@ void run_rms_norm(const TVMFFIAny* argv, int32_t count, opcast::Request* request
 
 }  // namespace
 
-opcast::Op op_rms_norm("rms_norm", 6, 5498398905533482323, run_rms_norm, kVariants, kArrays, kAttrs, {});
+opcast::Op op_rms_norm("rms_norm", 6, 7926718432718223914, run_rms_norm, kVariants, kArrays, kAttrs, {});
 
-}  // namespace ops
+}  // namespace opcast_ops
 
 OPCAST_EXPORT int __tvm_ffi_rms_norm(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
-  return opcast::Export(ops::op_rms_norm, args, count);
+  return opcast::Export(opcast_ops::op_rms_norm, args, count);
 }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "opcast/kernel.h"
 
-namespace ops {
+namespace opcast_ops {
 
 // Divide every row of x by its root mean square and scale it by weight.
 struct RmsNormArgs {
@@ -19,21 +21,32 @@ struct RmsNormArgs {
   double eps;
 };
 
+// The same with types in place of dtypes, as Visit passes it.
 template <class T_>
-struct RmsNormTypes {
+struct RmsNormTyped : RmsNormArgs {
   using T = T_;
+
+  T* y;  // T[*, N]
+  const T* x;  // T[*, N]
+  const T* weight;  // T[N]
+
+  explicit RmsNormTyped(const RmsNormArgs& args)
+      : RmsNormArgs(args),
+        y(static_cast<T*>(args.y)),
+        x(static_cast<const T*>(args.x)),
+        weight(static_cast<const T*>(args.weight)) {}
 };
 
-// Calls f with the RmsNormTypes of the call's dtypes.
+// Calls f with the arguments, in which the call's dtypes are types, and returns what it returns.
 template <class F>
 opcast::Status Visit(const RmsNormArgs& args, F&& f) {
-  if (args.T == opcast::DType::kF32) return f(RmsNormTypes<float>{});
-  if (args.T == opcast::DType::kF16) return f(RmsNormTypes<opcast::f16>{});
-  if (args.T == opcast::DType::kBf16) return f(RmsNormTypes<opcast::bf16>{});
+  if (args.T == opcast::DType::kF32) return f(RmsNormTyped<float>(args));
+  if (args.T == opcast::DType::kF16) return f(RmsNormTyped<opcast::f16>(args));
+  if (args.T == opcast::DType::kBf16) return f(RmsNormTyped<opcast::bf16>(args));
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
 opcast::Status RmsNorm(const RmsNormArgs& args, const opcast::Launch& launch);
 opcast::Status RmsNormCuda(const RmsNormArgs& args, const opcast::Launch& launch);
 
-}  // namespace ops
+}  // namespace opcast_ops

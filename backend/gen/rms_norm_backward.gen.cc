@@ -6,7 +6,7 @@
 
 #include "opcast/registry.h"
 
-namespace ops {
+namespace opcast_ops {
 
 extern opcast::Op op_rms_norm_backward;
 
@@ -98,10 +98,10 @@ void run_rms_norm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request
 
 }  // namespace
 
-opcast::Op op_rms_norm_backward("rms_norm_backward", 13, 1010934443186581, run_rms_norm_backward, kVariants, kArrays, kAttrs, kScratch);
+opcast::Op op_rms_norm_backward("rms_norm_backward", 13, 6727759900920571597, run_rms_norm_backward, kVariants, kArrays, kAttrs, kScratch);
 
-}  // namespace ops
+}  // namespace opcast_ops
 
 OPCAST_EXPORT int __tvm_ffi_rms_norm_backward(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
-  return opcast::Export(ops::op_rms_norm_backward, args, count);
+  return opcast::Export(opcast_ops::op_rms_norm_backward, args, count);
 }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "opcast/kernel.h"
 
-namespace ops {
+namespace opcast_ops {
 
 // Gradients of rms_norm.
 struct RmsNormBackwardArgs {
@@ -19,24 +21,39 @@ struct RmsNormBackwardArgs {
   const void* x;  // T[*, N]
   const void* weight;  // T[N]
   double eps;
-  void* partials;  // f32[256, N], scratch, null for kernels that take none
+  float* partials;  // f32[256, N], scratch, null for kernels that take none
 };
 
+// The same with types in place of dtypes, as Visit passes it.
 template <class T_>
-struct RmsNormBackwardTypes {
+struct RmsNormBackwardTyped : RmsNormBackwardArgs {
   using T = T_;
+
+  T* grad_x;  // T[*, N]
+  T* grad_weight;  // T[N]
+  const T* grad_y;  // T[*, N]
+  const T* x;  // T[*, N]
+  const T* weight;  // T[N]
+
+  explicit RmsNormBackwardTyped(const RmsNormBackwardArgs& args)
+      : RmsNormBackwardArgs(args),
+        grad_x(static_cast<T*>(args.grad_x)),
+        grad_weight(static_cast<T*>(args.grad_weight)),
+        grad_y(static_cast<const T*>(args.grad_y)),
+        x(static_cast<const T*>(args.x)),
+        weight(static_cast<const T*>(args.weight)) {}
 };
 
-// Calls f with the RmsNormBackwardTypes of the call's dtypes.
+// Calls f with the arguments, in which the call's dtypes are types, and returns what it returns.
 template <class F>
 opcast::Status Visit(const RmsNormBackwardArgs& args, F&& f) {
-  if (args.T == opcast::DType::kF32) return f(RmsNormBackwardTypes<float>{});
-  if (args.T == opcast::DType::kF16) return f(RmsNormBackwardTypes<opcast::f16>{});
-  if (args.T == opcast::DType::kBf16) return f(RmsNormBackwardTypes<opcast::bf16>{});
+  if (args.T == opcast::DType::kF32) return f(RmsNormBackwardTyped<float>(args));
+  if (args.T == opcast::DType::kF16) return f(RmsNormBackwardTyped<opcast::f16>(args));
+  if (args.T == opcast::DType::kBf16) return f(RmsNormBackwardTyped<opcast::bf16>(args));
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
 opcast::Status RmsNormBackward(const RmsNormBackwardArgs& args, const opcast::Launch& launch);
 opcast::Status RmsNormBackwardCuda(const RmsNormBackwardArgs& args, const opcast::Launch& launch);
 
-}  // namespace ops
+}  // namespace opcast_ops

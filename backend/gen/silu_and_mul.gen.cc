@@ -6,7 +6,7 @@
 
 #include "opcast/registry.h"
 
-namespace ops {
+namespace opcast_ops {
 
 extern opcast::Op op_silu_and_mul;
 
@@ -52,8 +52,8 @@ void run_silu_and_mul(const TVMFFIAny* argv, int32_t count, opcast::Request* req
 
 opcast::Op op_silu_and_mul("silu_and_mul", 5, 8702274344222088210, run_silu_and_mul, kVariants, kArrays, {}, {});
 
-}  // namespace ops
+}  // namespace opcast_ops
 
 OPCAST_EXPORT int __tvm_ffi_silu_and_mul(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
-  return opcast::Export(ops::op_silu_and_mul, args, count);
+  return opcast::Export(opcast_ops::op_silu_and_mul, args, count);
 }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "opcast/kernel.h"
 
-namespace ops {
+namespace opcast_ops {
 
 // Gate the second half of every row with the SiLU of the first half.
 struct SiluAndMulArgs {
@@ -17,21 +19,30 @@ struct SiluAndMulArgs {
   const void* x;  // T[*, 2*D]
 };
 
+// The same with types in place of dtypes, as Visit passes it.
 template <class T_>
-struct SiluAndMulTypes {
+struct SiluAndMulTyped : SiluAndMulArgs {
   using T = T_;
+
+  T* y;  // T[*, D]
+  const T* x;  // T[*, 2*D]
+
+  explicit SiluAndMulTyped(const SiluAndMulArgs& args)
+      : SiluAndMulArgs(args),
+        y(static_cast<T*>(args.y)),
+        x(static_cast<const T*>(args.x)) {}
 };
 
-// Calls f with the SiluAndMulTypes of the call's dtypes.
+// Calls f with the arguments, in which the call's dtypes are types, and returns what it returns.
 template <class F>
 opcast::Status Visit(const SiluAndMulArgs& args, F&& f) {
-  if (args.T == opcast::DType::kF32) return f(SiluAndMulTypes<float>{});
-  if (args.T == opcast::DType::kF16) return f(SiluAndMulTypes<opcast::f16>{});
-  if (args.T == opcast::DType::kBf16) return f(SiluAndMulTypes<opcast::bf16>{});
+  if (args.T == opcast::DType::kF32) return f(SiluAndMulTyped<float>(args));
+  if (args.T == opcast::DType::kF16) return f(SiluAndMulTyped<opcast::f16>(args));
+  if (args.T == opcast::DType::kBf16) return f(SiluAndMulTyped<opcast::bf16>(args));
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
 opcast::Status SiluAndMul(const SiluAndMulArgs& args, const opcast::Launch& launch);
 opcast::Status SiluAndMulCuda(const SiluAndMulArgs& args, const opcast::Launch& launch);
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -6,7 +6,7 @@
 
 #include "opcast/registry.h"
 
-namespace ops {
+namespace opcast_ops {
 
 extern opcast::Op op_silu_and_mul_backward;
 
@@ -62,8 +62,8 @@ void run_silu_and_mul_backward(const TVMFFIAny* argv, int32_t count, opcast::Req
 
 opcast::Op op_silu_and_mul_backward("silu_and_mul_backward", 12, 3709683847380727677, run_silu_and_mul_backward, kVariants, kArrays, {}, {});
 
-}  // namespace ops
+}  // namespace opcast_ops
 
 OPCAST_EXPORT int __tvm_ffi_silu_and_mul_backward(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
-  return opcast::Export(ops::op_silu_and_mul_backward, args, count);
+  return opcast::Export(opcast_ops::op_silu_and_mul_backward, args, count);
 }

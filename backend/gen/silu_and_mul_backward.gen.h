@@ -2,11 +2,13 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "opcast/kernel.h"
 
-namespace ops {
+namespace opcast_ops {
 
 // Gradient of silu_and_mul.
 struct SiluAndMulBackwardArgs {
@@ -18,21 +20,32 @@ struct SiluAndMulBackwardArgs {
   const void* x;  // T[*, 2*D]
 };
 
+// The same with types in place of dtypes, as Visit passes it.
 template <class T_>
-struct SiluAndMulBackwardTypes {
+struct SiluAndMulBackwardTyped : SiluAndMulBackwardArgs {
   using T = T_;
+
+  T* grad_x;  // T[*, 2*D]
+  const T* grad_y;  // T[*, D]
+  const T* x;  // T[*, 2*D]
+
+  explicit SiluAndMulBackwardTyped(const SiluAndMulBackwardArgs& args)
+      : SiluAndMulBackwardArgs(args),
+        grad_x(static_cast<T*>(args.grad_x)),
+        grad_y(static_cast<const T*>(args.grad_y)),
+        x(static_cast<const T*>(args.x)) {}
 };
 
-// Calls f with the SiluAndMulBackwardTypes of the call's dtypes.
+// Calls f with the arguments, in which the call's dtypes are types, and returns what it returns.
 template <class F>
 opcast::Status Visit(const SiluAndMulBackwardArgs& args, F&& f) {
-  if (args.T == opcast::DType::kF32) return f(SiluAndMulBackwardTypes<float>{});
-  if (args.T == opcast::DType::kF16) return f(SiluAndMulBackwardTypes<opcast::f16>{});
-  if (args.T == opcast::DType::kBf16) return f(SiluAndMulBackwardTypes<opcast::bf16>{});
+  if (args.T == opcast::DType::kF32) return f(SiluAndMulBackwardTyped<float>(args));
+  if (args.T == opcast::DType::kF16) return f(SiluAndMulBackwardTyped<opcast::f16>(args));
+  if (args.T == opcast::DType::kBf16) return f(SiluAndMulBackwardTyped<opcast::bf16>(args));
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
 opcast::Status SiluAndMulBackward(const SiluAndMulBackwardArgs& args, const opcast::Launch& launch);
 opcast::Status SiluAndMulBackwardCuda(const SiluAndMulBackwardArgs& args, const opcast::Launch& launch);
 
-}  // namespace ops
+}  // namespace opcast_ops

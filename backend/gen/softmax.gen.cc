@@ -6,7 +6,7 @@
 
 #include "opcast/registry.h"
 
-namespace ops {
+namespace opcast_ops {
 
 extern opcast::Op op_softmax;
 
@@ -52,8 +52,8 @@ void run_softmax(const TVMFFIAny* argv, int32_t count, opcast::Request* request)
 
 opcast::Op op_softmax("softmax", 8, 7283664552631045497, run_softmax, kVariants, kArrays, {}, {});
 
-}  // namespace ops
+}  // namespace opcast_ops
 
 OPCAST_EXPORT int __tvm_ffi_softmax(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
-  return opcast::Export(ops::op_softmax, args, count);
+  return opcast::Export(opcast_ops::op_softmax, args, count);
 }

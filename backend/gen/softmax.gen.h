@@ -2,11 +2,13 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "opcast/kernel.h"
 
-namespace ops {
+namespace opcast_ops {
 
 // Softmax over the last axis.
 struct SoftmaxArgs {
@@ -17,21 +19,30 @@ struct SoftmaxArgs {
   const void* x;  // T[*, N]
 };
 
+// The same with types in place of dtypes, as Visit passes it.
 template <class T_>
-struct SoftmaxTypes {
+struct SoftmaxTyped : SoftmaxArgs {
   using T = T_;
+
+  T* y;  // T[*, N]
+  const T* x;  // T[*, N]
+
+  explicit SoftmaxTyped(const SoftmaxArgs& args)
+      : SoftmaxArgs(args),
+        y(static_cast<T*>(args.y)),
+        x(static_cast<const T*>(args.x)) {}
 };
 
-// Calls f with the SoftmaxTypes of the call's dtypes.
+// Calls f with the arguments, in which the call's dtypes are types, and returns what it returns.
 template <class F>
 opcast::Status Visit(const SoftmaxArgs& args, F&& f) {
-  if (args.T == opcast::DType::kF32) return f(SoftmaxTypes<float>{});
-  if (args.T == opcast::DType::kF16) return f(SoftmaxTypes<opcast::f16>{});
-  if (args.T == opcast::DType::kBf16) return f(SoftmaxTypes<opcast::bf16>{});
+  if (args.T == opcast::DType::kF32) return f(SoftmaxTyped<float>(args));
+  if (args.T == opcast::DType::kF16) return f(SoftmaxTyped<opcast::f16>(args));
+  if (args.T == opcast::DType::kBf16) return f(SoftmaxTyped<opcast::bf16>(args));
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
 opcast::Status Softmax(const SoftmaxArgs& args, const opcast::Launch& launch);
 opcast::Status SoftmaxCuda(const SoftmaxArgs& args, const opcast::Launch& launch);
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -6,7 +6,7 @@
 
 #include "opcast/registry.h"
 
-namespace ops {
+namespace opcast_ops {
 
 extern opcast::Op op_softmax_backward;
 
@@ -61,8 +61,8 @@ void run_softmax_backward(const TVMFFIAny* argv, int32_t count, opcast::Request*
 
 opcast::Op op_softmax_backward("softmax_backward", 15, 476236926076680937, run_softmax_backward, kVariants, kArrays, {}, {});
 
-}  // namespace ops
+}  // namespace opcast_ops
 
 OPCAST_EXPORT int __tvm_ffi_softmax_backward(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
-  return opcast::Export(ops::op_softmax_backward, args, count);
+  return opcast::Export(opcast_ops::op_softmax_backward, args, count);
 }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "opcast/kernel.h"
 
-namespace ops {
+namespace opcast_ops {
 
 // Gradient of softmax, from the probabilities that it gave.
 struct SoftmaxBackwardArgs {
@@ -18,21 +20,32 @@ struct SoftmaxBackwardArgs {
   const void* y;  // T[*, N]
 };
 
+// The same with types in place of dtypes, as Visit passes it.
 template <class T_>
-struct SoftmaxBackwardTypes {
+struct SoftmaxBackwardTyped : SoftmaxBackwardArgs {
   using T = T_;
+
+  T* grad_x;  // T[*, N]
+  const T* grad_y;  // T[*, N]
+  const T* y;  // T[*, N]
+
+  explicit SoftmaxBackwardTyped(const SoftmaxBackwardArgs& args)
+      : SoftmaxBackwardArgs(args),
+        grad_x(static_cast<T*>(args.grad_x)),
+        grad_y(static_cast<const T*>(args.grad_y)),
+        y(static_cast<const T*>(args.y)) {}
 };
 
-// Calls f with the SoftmaxBackwardTypes of the call's dtypes.
+// Calls f with the arguments, in which the call's dtypes are types, and returns what it returns.
 template <class F>
 opcast::Status Visit(const SoftmaxBackwardArgs& args, F&& f) {
-  if (args.T == opcast::DType::kF32) return f(SoftmaxBackwardTypes<float>{});
-  if (args.T == opcast::DType::kF16) return f(SoftmaxBackwardTypes<opcast::f16>{});
-  if (args.T == opcast::DType::kBf16) return f(SoftmaxBackwardTypes<opcast::bf16>{});
+  if (args.T == opcast::DType::kF32) return f(SoftmaxBackwardTyped<float>(args));
+  if (args.T == opcast::DType::kF16) return f(SoftmaxBackwardTyped<opcast::f16>(args));
+  if (args.T == opcast::DType::kBf16) return f(SoftmaxBackwardTyped<opcast::bf16>(args));
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
 opcast::Status SoftmaxBackward(const SoftmaxBackwardArgs& args, const opcast::Launch& launch);
 opcast::Status SoftmaxBackwardCuda(const SoftmaxBackwardArgs& args, const opcast::Launch& launch);
 
-}  // namespace ops
+}  // namespace opcast_ops

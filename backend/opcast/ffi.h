@@ -9,11 +9,15 @@
 #include <tvm/ffi/c_api.h>
 
 #include <array>
+#include <atomic>
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "opcast/ffi_tensor.h"
+#include "opcast/ffi_why.h"
 #include "opcast/ints.h"
 
 #define OPCAST_EXPORT extern "C" __attribute__((visibility("default")))
@@ -28,21 +32,6 @@ struct Fault {
 
 // Thrown after a tvm-ffi function failed: the error is raised already.
 struct Raised {};
-
-// A size in the explanation of a message: "N = 8 of x"; `of` is null for attrs and named sizes. Or
-// a list of integers: "stride = [2, 1]".
-struct Why {
-  Why(const char* name, int64_t value, const char* of) : name(name), value(value), of(of) {}
-  template <size_t N>
-  Why(const char* name, const std::array<int64_t, N>& list, const char* of)
-      : name(name), of(of), list(list.data()), count(N) {}
-
-  const char* name;
-  int64_t value = 0;
-  const char* of;
-  const int64_t* list = nullptr;
-  int count = 0;
-};
 
 // The memory that follows the header of a tvm-ffi object.
 template <class T>
@@ -102,6 +91,8 @@ class Call {
   int Choice(int index, const char* name, std::initializer_list<const char*> allowed) const;
   // Reads exactly n integers, or repeats a single one n times.
   void Ints(int index, const char* name, int n, int64_t* out) const;
+  // Reads any number of integers; a single one is no list.
+  std::vector<int64_t> AnyInts(int index, const char* name) const;
 
   void AtLeast(const char* name, double value, double bound, const char* text) const {
     if (!(value >= bound)) OutOfRange(name, "at least ", text, value);
@@ -154,8 +145,10 @@ class Call {
   }
   // No two elements of t lie in one place.
   void Distinct(const Tensor& t) const;
-  void Require(bool holds, const char* condition, std::initializer_list<Why> why) const {
-    if (!holds) Broken(condition, why);
+  // `hint` says what to do about dtypes that break the condition; "" for other conditions.
+  void Require(bool holds, const char* condition, std::initializer_list<Why> why,
+               const char* hint = "") const {
+    if (!holds) Broken(condition, why, hint);
   }
   // `what` is "output y" or "scratch part".
   void OutputSize(const char* what, const char* form, int64_t value) const {
@@ -168,12 +161,17 @@ class Call {
   // The output has the leading dims of `batch_of` (none if null), then `sizes`.
   void OutputShape(const Tensor& t, const Tensor* batch_of, int batch_trailing,
                    std::initializer_list<int64_t> sizes) const {
-    const int leading = batch_of == nullptr ? 0 : batch_of->rank() - batch_trailing;
-    bool same = t.rank() == leading + static_cast<int>(sizes.size());
-    for (int d = 0; same && d < leading; ++d) same = t.size(d) == batch_of->size(d);
-    int d = leading;
+    if (batch_of == nullptr) return HasShape(t, nullptr, 0, sizes);
+    HasShape(t, batch_of->shape(), batch_of->rank() - batch_trailing, sizes);
+  }
+  // The output has `count` leading dims, then `sizes`.
+  void HasShape(const Tensor& t, const int64_t* leading, int count,
+                std::initializer_list<int64_t> sizes) const {
+    bool same = t.rank() == count + static_cast<int>(sizes.size());
+    for (int d = 0; same && d < count; ++d) same = t.size(d) == leading[d];
+    int d = count;
     for (int64_t s : sizes) same = same && t.shape()[d++] == s;
-    if (!same) WrongShape(t, batch_of, leading, sizes);
+    if (!same) WrongShape(t, leading, count, sizes);
   }
   void Apart(const Tensor& t, std::initializer_list<const Tensor*> others) const {
     for (const Tensor* o : others) {
@@ -189,6 +187,8 @@ class Call {
                     std::initializer_list<Why> why) const;
   // The elements do not decrease, in row-major order.
   void Ascending(const Tensor& t) const;
+  // Zeroes the rows from the one that `count` tells, which it has to be able to.
+  void ZeroInvalid(const Tensor& t, const Tensor& count) const;
 
   [[noreturn, gnu::cold]] void Throw(const char* kind, const std::string& text) const;
   // "<op>: <name>: expected <expected>, got <got>".
@@ -215,6 +215,7 @@ class Call {
   }
 
  private:
+  void CopyInts(const IntList& list, const char* name, const std::string& what, int64_t* out) const;
   [[noreturn, gnu::cold]] void WrongCount(int32_t count, int32_t expected) const;
   [[noreturn, gnu::cold]] void Missing(const char* name) const;
   [[noreturn, gnu::cold]] void OutOfRange(const char* name, const char* words, const char* bound,
@@ -230,11 +231,12 @@ class Call {
                                          std::initializer_list<Why> why) const;
   [[noreturn, gnu::cold]] void WrongStrides(const Tensor& t, const char* expected) const;
   [[noreturn, gnu::cold]] void WrongData(const Tensor& t) const;
-  [[noreturn, gnu::cold]] void Broken(const char* condition, std::initializer_list<Why> why) const;
+  [[noreturn, gnu::cold]] void Broken(const char* condition, std::initializer_list<Why> why,
+                                      const char* hint) const;
   [[noreturn, gnu::cold]] void NegativeSize(const char* what, const char* form,
                                             int64_t value) const;
   [[noreturn, gnu::cold]] void Alone(const Tensor& t, const Tensor& other) const;
-  [[noreturn, gnu::cold]] void WrongShape(const Tensor& t, const Tensor* batch_of, int leading,
+  [[noreturn, gnu::cold]] void WrongShape(const Tensor& t, const int64_t* leading, int count,
                                           std::initializer_list<int64_t> sizes) const;
   [[noreturn, gnu::cold]] void NotApart(const Tensor& t, const Tensor& other) const;
 
@@ -257,10 +259,17 @@ class Call {
 };
 
 // "N = 8 of x, groups = 2".
-std::string Because(std::initializer_list<Why> why);
 
 // Whether <NAME>_DEBUG=1 asks to look at the contents of arrays.
 bool Debugging(const Call& call);
+
+// Whether rows that mean nothing become zeros after each call: <NAME>_ZERO_INVALID=1.
+bool ZeroingInvalid(const Call& call);
+
+// Reads the environment variable <NAME>_<name> once, which is 0, 1 or absent. `known` keeps the
+// answer; it begins as kUnreadSwitch.
+inline constexpr int kUnreadSwitch = -1;
+bool Switch(const Call& call, const char* name, std::atomic<int>* known);
 
 // Runs an exported function's body; whatever it throws becomes a raised tvm-ffi error, so nothing
 // crosses the C ABI.

@@ -128,6 +128,26 @@ IntList AsInts(const TVMFFIAny& v) {
   return {reinterpret_cast<const int64_t*>(data + t->byte_offset), nullptr, t->shape[0]};
 }
 
+std::vector<int64_t> Call::AnyInts(int index, const char* name) const {
+  const IntList list = AsInts(args_[index]);
+  if (list.count < 0) WrongType(index, name, "integers");
+  std::vector<int64_t> out(static_cast<size_t>(list.count));
+  CopyInts(list, name, "integers", out.data());
+  return out;
+}
+
+// Copies a list; `what` is in the text of the error about an element that is no integer.
+void Call::CopyInts(const IntList& list, const char* name, const std::string& what,
+                    int64_t* out) const {
+  for (int64_t i = 0; i < list.count; ++i) {
+    if (list.values != nullptr) {
+      out[i] = list.values[i];
+    } else if (!AsInt(list.items[i], &out[i])) {
+      Expected("TypeError", name, what, TypeName(list.items[i]));
+    }
+  }
+}
+
 void Call::Ints(int index, const char* name, int n, int64_t* out) const {
   const TVMFFIAny& v = args_[index];
   if (v.type_index == kTVMFFIInt) {
@@ -138,13 +158,7 @@ void Call::Ints(int index, const char* name, int n, int64_t* out) const {
   auto expected = [n] { return n == 1 ? "1 integer" : std::to_string(n) + " integers"; };
   if (list.count < 0) WrongType(index, name, expected().c_str());
   if (list.count != n) Expected("ValueError", name, expected(), std::to_string(list.count));
-  for (int i = 0; i < n; ++i) {
-    if (list.values != nullptr) {
-      out[i] = list.values[i];
-    } else if (!AsInt(list.items[i], &out[i])) {
-      Expected("TypeError", name, expected(), TypeName(list.items[i]));
-    }
-  }
+  CopyInts(list, name, expected(), out);
 }
 
 }  // namespace opcast

@@ -175,19 +175,22 @@ void Call::Ascending(const Tensor& t) const {
   }
 }
 
-bool Debugging(const Call& call) {
-  enum Mode { kUnread, kOff, kOn };
-  static std::atomic<int> mode{kUnread};
-  const int known = mode.load(std::memory_order_relaxed);
-  if (known != kUnread) return known == kOn;
-  const std::string variable = VariableName("DEBUG");
+bool Switch(const Call& call, const char* name, std::atomic<int>* mode) {
+  const int known = mode->load(std::memory_order_relaxed);
+  if (known != kUnreadSwitch) return known == 1;
+  const std::string variable = VariableName(name);
   const char* value = std::getenv(variable.c_str());
   const std::string_view text = value == nullptr ? "" : value;
   if (text != "" && text != "0" && text != "1") {
     call.Expected("ValueError", variable.c_str(), "'0' or '1'", "'" + std::string(text) + "'");
   }
-  mode.store(text == "1" ? kOn : kOff, std::memory_order_relaxed);
+  mode->store(text == "1" ? 1 : 0, std::memory_order_relaxed);
   return text == "1";
+}
+
+bool Debugging(const Call& call) {
+  static std::atomic<int> known{kUnreadSwitch};
+  return Switch(call, "DEBUG", &known);
 }
 
 }  // namespace opcast

@@ -31,11 +31,32 @@ std::string DimName(const Tensor& t, int dim) {
 
 }  // namespace
 
+namespace {
+
+std::string Shown(const Why& w) {
+  switch (w.kind) {
+    case Why::Kind::kInt:
+      break;
+    case Why::Kind::kBool:
+      return w.value != 0 ? "True" : "False";
+    case Why::Kind::kFloat:
+      return Number(w.number);
+    case Why::Kind::kList:
+      return List(w.list, static_cast<int>(w.value));
+    case Why::Kind::kText:
+      return "'" + std::string(w.text) + "'";
+    case Why::Kind::kDType:
+      return DTypeName(static_cast<DType>(w.value));
+  }
+  return std::to_string(w.value);
+}
+
+}  // namespace
+
 std::string Because(std::initializer_list<Why> why) {
   std::string s;
   for (const Why& w : why) {
-    const std::string value = w.list == nullptr ? std::to_string(w.value) : List(w.list, w.count);
-    s += (s.empty() ? "" : ", ") + std::string(w.name) + " = " + value;
+    s += (s.empty() ? "" : ", ") + std::string(w.name) + " = " + Shown(w);
     if (w.of != nullptr) s += std::string(" of ") + w.of;
   }
   return s;
@@ -120,8 +141,9 @@ void Call::WrongData(const Tensor& t) const {
            "an address between");
 }
 
-void Call::Broken(const char* condition, std::initializer_list<Why> why) const {
-  Throw("ValueError", std::string("expected ") + condition + ", got " + Because(why));
+void Call::Broken(const char* condition, std::initializer_list<Why> why, const char* hint) const {
+  const std::string after = *hint == 0 ? "" : std::string(": ") + hint;
+  Throw("ValueError", std::string("expected ") + condition + ", got " + Because(why) + after);
 }
 
 void Call::NegativeSize(const char* what, const char* form, int64_t value) const {
@@ -135,10 +157,10 @@ void Call::Alone(const Tensor& t, const Tensor& other) const {
   Expected("ValueError", t.name(), "an array" + as, "None");
 }
 
-void Call::WrongShape(const Tensor& t, const Tensor* batch_of, int leading,
+void Call::WrongShape(const Tensor& t, const int64_t* leading, int count,
                       std::initializer_list<int64_t> sizes) const {
-  std::string want = leading == 0 ? "[" : List(batch_of->shape(), leading);
-  if (leading != 0) want.pop_back();
+  std::string want = List(leading, count);
+  want.pop_back();
   for (int64_t s : sizes) want += (want.size() > 1 ? ", " : "") + std::to_string(s);
   Expected("ValueError", t.name(), "shape " + want + "]", Shape(t));
 }

@@ -69,7 +69,10 @@ class Tensor {
   bool empty() const { return count_ == 0; }  // no elements, or absent
   bool dense() const { return dense_; }
   // First element; null for an absent argument.
-  void* data() const { return data_; }
+  template <class T = void>
+  T* data() const {
+    return static_cast<T*>(static_cast<void*>(data_));
+  }
   Layout layout(int trailing) const { return {rank(), shape(), strides_, trailing}; }
 
   // Whether both are in the memory of one device; the host has only one.

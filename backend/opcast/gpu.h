@@ -9,15 +9,16 @@
 
 namespace opcast::gpu {
 
-// The architecture of a device: 90 for sm_90. Or why there is no such device, in the driver's
-// words; then arch is 0.
-struct Arch {
+// What a device is: its architecture, 90 for sm_90, and its number of multiprocessors. Or why there
+// is no such device, in the driver's words; then both are 0.
+struct Properties {
   int arch = 0;
+  int sm_count = 0;
   std::string error;
 };
 
 // Asks the driver once per device; a failure is asked for again, since a driver may come up later.
-Arch ArchOf(int device);
+Properties PropertiesOf(int device);
 
 // Makes a device the current one of this thread, if status() is ok, and restores the caller's when
 // it goes.

@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include <atomic>
+#include <cstdint>
 #include <string>
 
 #include "opcast/gpu.h"
@@ -21,7 +22,7 @@ Status Checked(cudaError_t error) {
   return error == cudaSuccess ? Status::Ok() : Status::Error(Text(error));
 }
 
-cudaError_t Ask(int device, int* arch) {
+cudaError_t Ask(int device, int* arch, int* sm_count) {
   int count = 0, major = 0, minor = 0;
   cudaError_t error = cudaGetDeviceCount(&count);
   if (error == cudaSuccess && (device < 0 || device >= count)) error = cudaErrorInvalidDevice;
@@ -29,22 +30,25 @@ cudaError_t Ask(int device, int* arch) {
     error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
   if (error == cudaSuccess)
     error = cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+  if (error == cudaSuccess)
+    error = cudaDeviceGetAttribute(sm_count, cudaDevAttrMultiProcessorCount, device);
   *arch = 10 * major + minor;
   return error;
 }
 
 }  // namespace
 
-Arch ArchOf(int device) {
-  constexpr int kDevices = 64;
-  static std::atomic<int> known[kDevices];
+Properties PropertiesOf(int device) {
+  constexpr int kDevices = 64, kShift = 1 << 16;
+  static std::atomic<int64_t> known[kDevices];  // both numbers in one
   const bool cached = device >= 0 && device < kDevices;
-  int arch = cached ? known[device].load(std::memory_order_relaxed) : 0;
-  if (arch != 0) return {arch, ""};
-  const cudaError_t error = Ask(device, &arch);
-  if (error != cudaSuccess) return {0, Text(error)};
-  if (cached) known[device].store(arch, std::memory_order_relaxed);
-  return {arch, ""};
+  const int64_t both = cached ? known[device].load(std::memory_order_relaxed) : 0;
+  if (both != 0) return {static_cast<int>(both / kShift), static_cast<int>(both % kShift), ""};
+  int arch = 0, sm_count = 0;
+  const cudaError_t error = Ask(device, &arch, &sm_count);
+  if (error != cudaSuccess) return {0, 0, Text(error)};
+  if (cached) known[device].store(int64_t{arch} * kShift + sm_count, std::memory_order_relaxed);
+  return {arch, sm_count, ""};
 }
 
 DeviceGuard::DeviceGuard(int device) {

@@ -3,7 +3,6 @@
 // as a ValueError of the op.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -33,15 +32,15 @@ int64_t CeilDiv(int64_t a, int64_t b);
 int64_t Mod(int64_t a, int64_t b);  // has the sign of b
 int64_t Pow(int64_t base, int64_t exponent);
 
-template <size_t N>
-int64_t Sum(const std::array<int64_t, N>& list) {
+template <class List>
+int64_t Sum(const List& list) {
   int64_t total = 0;
   for (int64_t v : list) total = Add(total, v);
   return total;
 }
-template <size_t N>
-constexpr int64_t Len(const std::array<int64_t, N>&) {
-  return N;
+template <class List>
+constexpr int64_t Len(const List& list) {
+  return static_cast<int64_t>(list.size());
 }
 
 }  // namespace opcast

@@ -7,12 +7,17 @@
 
 namespace opcast {
 
-// Where a kernel runs: a DLPack device and, on a GPU, the caller's stream and the architecture.
+// Where a kernel runs: a DLPack device and, on a GPU, the caller's stream and what the device is.
 struct Launch {
   int device_type;
   int device_id;
   void* stream;
-  int arch = 0;  // 90 for sm_90, 0 on the CPU
+  int arch = 0;      // 90 for sm_90, 0 on the CPU
+  int sm_count = 0;  // streaming multiprocessors of a GPU, or its compute units; 0 on the CPU
+
+  // How many threads ParallelFor may use on the CPU, the caller included; 0 on a GPU. Frameworks
+  // may be asked for it. Results must not depend on it.
+  int Threads() const;
 };
 
 // Success, or an error text that reaches the caller as a RuntimeError.

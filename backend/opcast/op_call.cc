@@ -63,8 +63,8 @@ TVMFFIAny Default(const Call& call, const Attr& attr, IntArray* storage) {
   TVMFFIAny value = {};
   if (attr.otherwise == Attr::Otherwise::kMissing)
     call.Throw("TypeError", std::string("missing required argument '") + attr.name + "'");
-  if (attr.otherwise == Attr::Otherwise::kComputed) return value;
-  if (attr.list.size() > 0) {
+  if (attr.otherwise == Attr::Otherwise::kNone) return value;
+  if (attr.list.begin() != nullptr) {
     auto* data = const_cast<int64_t*>(attr.list.begin());
     storage->length = attr.list.size();
     storage->tensor = {data, {kDLCPU, 0}, 1, {kDLInt, 64, 1}, &storage->length, nullptr, 0};

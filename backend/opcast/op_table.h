@@ -19,12 +19,20 @@ class Table {
   template <size_t N>
   constexpr Table(const T (&items)[N]) : items_(items), size_(N) {}
 
+  // One without items, which differs from none at all: it begins somewhere.
+  static constexpr Table Empty() {
+    Table table;
+    table.items_ = &kNothing;
+    return table;
+  }
+
   constexpr int size() const { return static_cast<int>(size_); }
   constexpr const T& operator[](int i) const { return items_[i]; }
   constexpr const T* begin() const { return items_; }
   constexpr const T* end() const { return items_ + size_; }
 
  private:
+  static constexpr T kNothing{};
   const T* items_ = nullptr;
   size_t size_ = 0;
 };
@@ -54,9 +62,9 @@ enum class AttrType { kInt, kFloat, kBool, kStr, kInts, kDType };
 // caller.
 struct Attr {
   enum class Otherwise {
-    kMissing,   // the caller has to give it
-    kValue,     // one of the members below stands for it
-    kComputed,  // None stands for it: the export computes it from sizes
+    kMissing,  // the caller has to give it
+    kValue,    // one of the members below stands for it
+    kNone,     // None does: the export computes the value from sizes, or there is none
   };
 
   const char* name;
@@ -109,7 +117,13 @@ struct Attr {
     a.list = value;
     return a;
   }
-  constexpr Attr Computed() const { return With(Otherwise::kComputed); }
+  // A list without elements.
+  constexpr Attr DefaultEmpty() const {
+    Attr a = With(Otherwise::kValue);
+    a.list = Table<int64_t>::Empty();
+    return a;
+  }
+  constexpr Attr OrNone() const { return With(Otherwise::kNone); }
 
  private:
   constexpr Attr With(Otherwise value) const {

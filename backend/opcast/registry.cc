@@ -139,11 +139,12 @@ OnDevice::OnDevice([[maybe_unused]] const Call& call, [[maybe_unused]] const Lau
 #endif
 }
 
-std::string ReadArch([[maybe_unused]] Launch* launch) {
+std::string ReadDevice([[maybe_unused]] Launch* launch) {
 #if OPCAST_CUDA
   if (launch->device_type == kDLCUDA) {
-    const gpu::Arch found = gpu::ArchOf(launch->device_id);
+    const gpu::Properties found = gpu::PropertiesOf(launch->device_id);
     launch->arch = found.arch;
+    launch->sm_count = found.sm_count;
     if (!found.error.empty()) return Unusable(launch->device_id, found.error);
   }
 #endif
@@ -151,7 +152,7 @@ std::string ReadArch([[maybe_unused]] Launch* launch) {
 }
 
 void PrepareGpu(const Call& call, Launch* launch) {
-  const std::string broken = ReadArch(launch);
+  const std::string broken = ReadDevice(launch);
   if (!broken.empty()) call.Throw("RuntimeError", broken);
 }
 
@@ -177,6 +178,8 @@ bool RunsOn(const char* built, int arch) {
 
 Reason Unfit(int device, bool built, const Launch& launch) {
   if (device != launch.device_type) return "is for " + DeviceKind(device);
+  if (!built && device == kDLCPU)
+    return "asks for features of x86-64, and this library is for another CPU";
   if (!built)
     return "not built into this library: run opcast build --device " +
            Join(BuiltDevices(device), ",");
@@ -195,6 +198,10 @@ Reason Unfit(int device, bool built, const Launch& launch) {
 Reason NeedsArch(const char* wanted, const Launch& launch) {
   return std::string("needs an architecture ") + wanted + "; this device is sm_" +
          std::to_string(launch.arch);
+}
+
+Reason NeedsFeature(const char* feature) {
+  return std::string("needs ") + feature + ", which this CPU lacks";
 }
 
 void NoKernel(const Call& call, DLDevice device, const std::string& available,

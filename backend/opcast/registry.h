@@ -24,7 +24,7 @@ template <class Args>
 struct Variant : KernelInfo {
   using Launcher = Status (*)(const Args&, const Launch&);
   using Predicate = Reason (*)(const Args&, const Launch&);
-  using Query = int64_t (*)(const Args&);
+  using Query = int64_t (*)(const Args&, const Launch&);
 
   // A null launcher stands for a kernel that is not built into this library.
   constexpr Variant(const char* name, int device, Launcher launch)
@@ -69,9 +69,9 @@ inline Launch LaunchOn(const Tensor& t) {
   return {static_cast<int>(d.device_type), d.device_id, StreamOf(d)};
 }
 
-// Fills in the architecture of a GPU. Why that device cannot be used, or ""; PrepareGpu throws
+// Fills in what a GPU is. Why that device cannot be used, or ""; PrepareGpu throws
 // that.
-std::string ReadArch(Launch* launch);
+std::string ReadDevice(Launch* launch);
 void PrepareGpu(const Call& call, Launch* launch);
 
 // Makes the device of a launch, if that is a GPU, the current one of this thread while it lives.
@@ -94,8 +94,18 @@ bool RunsOn(const char* built, int arch);
 // Why no kernel of `device` can run, whatever the arguments are; empty if some may.
 Reason Unfit(int device, bool built, const Launch& launch);
 
-// The reason of a kernel for other architectures.
+// The reason of a kernel for other architectures, and for CPUs with a feature.
 Reason NeedsArch(const char* wanted, const Launch& launch);
+Reason NeedsFeature(const char* feature);
+
+// Kernels that ask for features of x86-64 are in no library for other CPUs.
+#if defined(__x86_64__)
+#define OPCAST_CPU_HAS(feature) (__builtin_cpu_supports(feature) != 0)
+#define OPCAST_ON_X86_64(function) function
+#else
+#define OPCAST_CPU_HAS(feature) false
+#define OPCAST_ON_X86_64(function) nullptr
+#endif
 
 // Whether launches are written to stderr: <NAME>_LOG=calls, read with the first launch.
 enum class Log { kUnread, kOff, kCalls };
@@ -154,7 +164,8 @@ template <class Args>
 void RunWith(const Work& work, const Call& call, Op& op, const Variant<Args>& v, const Args& args,
              const Launch& launch) {
   const OnDevice device(call, launch);
-  if (v.query_workspace != nullptr) CheckWorkspace(call, v.name, v.query_workspace(args), work);
+  if (v.query_workspace != nullptr)
+    CheckWorkspace(call, v.name, v.query_workspace(args, launch), work);
   const ScratchMemory memory(call, v.scratch ? work : Work{}, launch);
   Run(call, op, v, args, launch);
 }
@@ -166,7 +177,7 @@ template <class Args, size_t N>
     work.request->scratch = NeedsOf(work);
     return;
   }
-  const std::string broken = ReadArch(&launch);
+  const std::string broken = ReadDevice(&launch);
   work.request->kernels = AllAnswers(call, op, launch, AnswersOf(variants, args, launch, broken));
 }
 

@@ -16,11 +16,7 @@ namespace {
 constexpr std::align_val_t kAlignment{64};  // a cache line, and the widest vector
 
 std::vector<int64_t> Shape(const Scratch& s) {
-  std::vector<int64_t> shape;
-  if (s.batch_of != nullptr) {
-    const int64_t* leading = s.batch_of->shape();
-    shape.assign(leading, leading + s.batch_of->rank() - s.batch_trailing);
-  }
+  std::vector<int64_t> shape(s.leading, s.leading + s.leading_rank);
   shape.insert(shape.end(), s.sizes, s.sizes + s.rank);
   return shape;
 }
@@ -49,12 +45,12 @@ void Zero(const Call& call, void* data, int64_t bytes, const Launch& launch) {
 }  // namespace
 
 void ScratchMemory::Take(const Call& call, const Scratch& s, const Launch& launch) {
-  *s.pointer = *s.given ? s.given->data() : Allocate(call, s, launch);
+  s.pointer.set(*s.given ? s.given->data() : Allocate(call, s, launch));
 }
 
 void ScratchMemory::Clear(const Call& call, const Scratch& s, const Launch& launch) {
   const bool empty = *s.given && s.given->empty();
-  if (s.zeroed && !empty) Zero(call, *s.pointer, Bytes(s), launch);
+  if (s.zeroed && !empty) Zero(call, s.pointer.get(), Bytes(s), launch);
 }
 
 void* ScratchMemory::Allocate(const Call& call, const Scratch& s, const Launch& launch) {

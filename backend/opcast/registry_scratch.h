@@ -9,15 +9,39 @@
 
 namespace opcast {
 
+// A pointer of any type, for who does not know the type.
+class PointerSlot {
+ public:
+  template <class T>
+  PointerSlot(T** slot) : slot_(slot), get_(&Get<T>), set_(&Set<T>) {}
+
+  void* get() const { return get_(slot_); }
+  void set(void* value) const { set_(slot_, value); }
+
+ private:
+  template <class T>
+  static void* Get(void* slot) {
+    return *static_cast<T**>(slot);
+  }
+  template <class T>
+  static void Set(void* slot, void* value) {
+    *static_cast<T**>(slot) = static_cast<T*>(value);
+  }
+
+  void* slot_;
+  void* (*get_)(void* slot);
+  void (*set_)(void* slot, void* value);
+};
+
 // One scratch tensor of a call, whose shape follows from the sizes of the inputs. Generated code
 // writes Scratch{"part", dtype, &part, &args.part}.Sizes(sizes).
 struct Scratch {
   const char* name;
   DType dtype;
   const Tensor* given;               // checked already, perhaps absent
-  void** pointer;                    // where the kernel's arguments have it
-  const Tensor* batch_of = nullptr;  // the input whose leading dims come first, or null
-  int batch_trailing = 0;            // dims of batch_of that are not leading
+  PointerSlot pointer;               // where the kernel's arguments have it
+  const int64_t* leading = nullptr;  // the leading dims, which come first
+  int leading_rank = 0;              // number of those
   const int64_t* sizes = nullptr;    // the dims after those
   int rank = 0;                      // number of sizes
   bool zeroed = false;               // has to be zeros before the kernel begins
@@ -32,9 +56,13 @@ struct Scratch {
   }
   // The leading dims are those of `of`, all but its `trailing` last ones.
   Scratch LeadingDims(const Tensor* of, int trailing) const {
+    return LeadingDims(of->shape(), of->rank() - trailing);
+  }
+  // Keeps the address of the leading dims.
+  Scratch LeadingDims(const int64_t* dims, int count) const {
     Scratch s = *this;
-    s.batch_of = of;
-    s.batch_trailing = trailing;
+    s.leading = dims;
+    s.leading_rank = count;
     return s;
   }
   Scratch Zeroed() const {

@@ -8,6 +8,7 @@
 
 #include "opcast/cpus.h"
 #include "opcast/environment.h"
+#include "opcast/launch.h"
 
 namespace opcast {
 namespace {
@@ -42,6 +43,11 @@ int NumThreads() noexcept {
   uint32_t allowed = 0;
   if (count == 1 || limit == nullptr || limit(&allowed) != 0) return count;
   return static_cast<int>(std::clamp(allowed, 1u, static_cast<uint32_t>(count)));
+}
+
+int Launch::Threads() const {
+  constexpr int kCpu = 1;  // kDLCPU
+  return device_type == kCpu ? NumThreads() : 0;
 }
 
 void SetNumThreads(int count) {

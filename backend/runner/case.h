@@ -5,8 +5,9 @@
 //   library PATH       the collection              repeat N         timed calls; 0: none
 //   op NAME            the export                  kernel NAME      the only one that may run
 //   data PATH          bytes of the inputs         results PATH     where the bytes of the results
-//   go array ROLE CODE BITS [SIZE...]                 ROLE: in, inout, out, scratch none | int N |
-//   bool N | float X | str HEX | ints [N...]
+//   go guards 0 | 1       1: memory around the arrays is watched array NAME ROLE CODE BITS
+//   [SIZE...]            ROLE: in, inout, out, scratch none | int N | bool N | float X | str HEX |
+//   ints [N...]
 #pragma once
 
 #include <tvm/ffi/c_api.h>
@@ -21,7 +22,7 @@
 namespace runner {
 
 struct Array {
-  std::string role;
+  std::string name, role;
   DLDataType dtype;
   std::vector<int64_t> shape;
 
@@ -46,6 +47,7 @@ struct Argument {
 struct Case {
   std::string tvm_ffi, library, op, kernel, data, results;
   int repeat = 0;
+  bool guards = false;
   DLDevice device = {kDLCPU, 0};
   std::vector<Argument> arguments;
 };
@@ -70,7 +72,7 @@ inline Argument ReadArgument(const std::string& kind, std::istream& words) {
   a.kind = kind;
   if (kind == "array") {
     int code = 0, bits = 0;
-    words >> a.array.role >> code >> bits;
+    words >> a.array.name >> a.array.role >> code >> bits;
     a.array.dtype = {static_cast<uint8_t>(code), static_cast<uint8_t>(bits), 1};
     a.array.shape = Rest(words);
   } else if (kind == "int" || kind == "bool") {
@@ -110,6 +112,8 @@ inline void ReadLine(const std::string& line, Case* c) {
   }
   if (key == "repeat") {
     words >> c->repeat;
+  } else if (key == "guards") {
+    words >> c->guards;
   } else if (key == "device") {
     int type = 0;
     words >> type >> c->device.device_id;

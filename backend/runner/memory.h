@@ -1,16 +1,19 @@
-// Where the arrays of a call lie: one allocation per array and not a byte more, so that valgrind,
-// compute-sanitizer and address sanitizers see every access outside.
+// Where the arrays of a call lie. Tools such as valgrind and compute-sanitizer get one allocation
+// per array and not a byte more, so that they see every access outside; without a tool, guards.h
+// watches arrays of the host, and memory around arrays of a GPU is compared after the call.
 #pragma once
 
 #include <dlfcn.h>
 #include <tvm/ffi/c_api.h>
 
-#include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <string>
+
+#include "case.h"
 
 namespace runner {
 
@@ -22,19 +25,30 @@ struct Lacks : std::runtime_error {
 class Memory {
  public:
   virtual ~Memory() = default;
-  virtual void* Allocate(size_t bytes) = 0;
+  virtual void* Allocate(const Array& array) = 0;
   virtual void Free(void* memory) = 0;
   virtual void Write(void* to, const void* from, size_t bytes) = 0;  // from the host
   virtual void Read(void* to, const void* from, size_t bytes) = 0;   // to the host
   virtual void* stream() { return nullptr; }
   virtual void Wait() {}
+  // Watch is called when all arrays have their contents. Check prints what was written outside of
+  // arrays since then: "outside NAME OFFSET", with the offset of the byte in the array.
+  virtual void Watch() {}
+  virtual void Check() {}
 };
+
+// What fills memory around arrays that a call may write. It is no NaN, so that a kernel which
+// copies too much of an input, whose surroundings are NaN, does not write the same again.
+constexpr char kCanary = '\xfe';
+
+// Every allocation begins at a multiple of this, as those of frameworks do.
+constexpr size_t kAlignment = 64;
 
 class HostMemory : public Memory {
  public:
-  void* Allocate(size_t bytes) override {
+  void* Allocate(const Array& array) override {
     void* memory = nullptr;
-    if (posix_memalign(&memory, 64, bytes) != 0) throw std::bad_alloc();
+    if (posix_memalign(&memory, kAlignment, array.bytes()) != 0) throw std::bad_alloc();
     return memory;
   }
   void Free(void* memory) override { std::free(memory); }
@@ -45,7 +59,7 @@ class HostMemory : public Memory {
 // CUDA through its driver library, which is opened only for a case on a GPU.
 class CudaMemory : public Memory {
  public:
-  explicit CudaMemory(int device) try {
+  CudaMemory(int device, bool guards) try : margin_(guards ? kMargin : 0) {
     driver_ = dlopen("libcuda.so.1", RTLD_NOW);
     if (driver_ == nullptr) throw Lacks("no CUDA driver on this machine");
     int handle = 0;
@@ -57,13 +71,29 @@ class CudaMemory : public Memory {
   } catch (const std::runtime_error& e) {
     throw Lacks(e.what());
   }
-  void* Allocate(size_t bytes) override {
+  void* Allocate(const Array& array) override {
+    const size_t bytes = array.bytes(), all = bytes + 2 * margin_;
     uintptr_t memory = 0;
-    Do<int(uintptr_t*, size_t)>("cuMemAlloc_v2", &memory, bytes == 0 ? size_t{1} : bytes);
+    Do<int(uintptr_t*, size_t)>("cuMemAlloc_v2", &memory, all == 0 ? size_t{1} : all);
+    memory += margin_;
+    arrays_.push_back({array.name, memory, bytes});
     return reinterpret_cast<void*>(memory);
   }
   void Free(void* memory) override {
-    Do<int(uintptr_t)>("cuMemFree_v2", reinterpret_cast<uintptr_t>(memory));
+    Do<int(uintptr_t)>("cuMemFree_v2", reinterpret_cast<uintptr_t>(memory) - margin_);
+  }
+  void Watch() override {
+    const std::string canary(margin_, kCanary);
+    for (const Place& a : arrays_) {
+      Write(reinterpret_cast<void*>(a.begin - margin_), canary.data(), margin_);
+      Write(reinterpret_cast<void*>(a.begin + a.bytes), canary.data(), margin_);
+    }
+  }
+  void Check() override {
+    for (const Place& a : arrays_) {
+      CheckMargin(a, -static_cast<int64_t>(margin_));
+      CheckMargin(a, static_cast<int64_t>(a.bytes));
+    }
   }
   void Write(void* to, const void* from, size_t bytes) override {
     if (bytes == 0) return;
@@ -79,6 +109,23 @@ class CudaMemory : public Memory {
   void Wait() override { Do<int(void*)>("cuStreamSynchronize", stream_); }
 
  private:
+  struct Place {
+    std::string name;
+    uintptr_t begin;
+    size_t bytes;
+  };
+
+  // Tells of the first byte that changed in the margin which begins at an offset of an array.
+  void CheckMargin(const Place& a, int64_t offset) {
+    std::string now(margin_, '\0');
+    Read(now.data(), reinterpret_cast<void*>(a.begin + static_cast<uintptr_t>(offset)), margin_);
+    const size_t at = now.find_first_not_of(kCanary);
+    if (at != std::string::npos) {
+      std::printf("outside %s %lld\n", a.name.c_str(),
+                  static_cast<long long>(offset + static_cast<int64_t>(at)));
+    }
+  }
+
   template <class Signature, class... Args>
   void Do(const char* name, Args... args) {
     auto* function = reinterpret_cast<Signature*>(dlsym(driver_, name));
@@ -89,14 +136,13 @@ class CudaMemory : public Memory {
     }
   }
 
+  // What a kernel that runs over by some rows still hits; allocations stay aligned.
+  static constexpr size_t kMargin = 1 << 20;
+  const size_t margin_;
+  std::vector<Place> arrays_;
   void* driver_ = nullptr;
   void* context_ = nullptr;
   void* stream_ = nullptr;
 };
-
-inline std::unique_ptr<Memory> MemoryOf(DLDevice device) {
-  if (device.device_type == kDLCPU) return std::make_unique<HostMemory>();
-  return std::make_unique<CudaMemory>(device.device_id);
-}
 
 }  // namespace runner

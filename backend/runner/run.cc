@@ -2,16 +2,19 @@
 // a debugger or profiler sees.
 //
 // It prints "kernels <answers>", which is the JSON of _opcast_explain, or "kernel <name>" where one
-// is forced, and after timed calls "time <median seconds> <fastest>". A raised error goes to stderr
-// as "Class: text" and ends it with status 1. Status 2 means that the machine lacks what the case
-// needs, 3 that the call broke something: a GPU that faults says so only afterwards.
+// is forced, "call" when a call begins, "outside <array> <offset>" for bytes around an array that
+// the first call changed, and after timed calls "time <median seconds> <fastest>". A raised error
+// goes to stderr as "Class: text" and ends it with status 1. Status 2 means that the machine lacks
+// what the case needs, 3 that the call broke something: a GPU that faults says so only afterwards.
+// Status 4 is that of a call which touched memory that it may not, see guards.h.
 #include <tvm/ffi/extra/c_env_api.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 
 #include "case.h"
-#include "memory.h"
+#include "guards.h"
 
 namespace runner {
 namespace {
@@ -129,7 +132,7 @@ class Arguments {
   TVMFFIAny Array(size_t i) {
     const auto& a = case_.arguments[i].array;
     DLTensor& t = tensors_[i];
-    t.data = memory_->Allocate(a.bytes());
+    t.data = memory_->Allocate(a);
     t.device = case_.device;
     t.ndim = static_cast<int32_t>(a.shape.size());
     t.dtype = a.dtype;
@@ -187,10 +190,22 @@ void PrintKernels(const Case& c, void* library, const Arguments& arguments) {
   }
 }
 
+// Tells that a call begins: whoever waits gives each call its time. Many in a row are told as one.
+void Calls() {
+  std::puts("call");
+  std::fflush(stdout);
+}
+constexpr std::chrono::milliseconds kInterval{100};
+
 void Time(const Case& c, TVMFFISafeCallType function, Arguments* arguments, Memory* memory) {
   using Clock = std::chrono::steady_clock;
   std::vector<double> seconds;
+  auto told = Clock::now();
   for (int i = 0; i < c.repeat; ++i) {
+    if (Clock::now() - told > kInterval) {
+      told = Clock::now();
+      Calls();
+    }
     const auto start = Clock::now();
     Invoke(function, arguments->values());
     memory->Wait();
@@ -207,7 +222,7 @@ void Run(const Case& c) {
   if (!c.kernel.empty()) {
     Invoke(Find(library, "_opcast_force"), {Text(c.op), Text(c.kernel)});
   }
-  const auto memory = MemoryOf(c.device);
+  const auto memory = MemoryOf(c.device, c.guards);
   if (c.device.device_type != kDLCPU) {
     void* before = nullptr;
     RUNTIME(TVMFFIEnvSetStream)(c.device.device_type, c.device.device_id, memory->stream(),
@@ -216,9 +231,12 @@ void Run(const Case& c) {
   Arguments arguments(c, memory.get());
   arguments.Fill();
   PrintKernels(c, library, arguments);
+  memory->Watch();
+  Calls();
   Invoke(function, arguments.values());
   memory->Wait();
   arguments.Save();
+  memory->Check();
   if (c.repeat > 0) Time(c, function, &arguments, memory.get());
   arguments.Free();
 }

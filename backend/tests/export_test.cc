@@ -33,7 +33,7 @@ int __tvm_ffi_swap(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
 
 }  // extern "C"
 
-namespace ops {
+namespace sample_ops {
 
 using opcast::Launch;
 using opcast::Status;
@@ -61,7 +61,7 @@ Status Swap(const SwapArgs& args, const Launch&) {
   return Status::Ok();
 }
 
-}  // namespace ops
+}  // namespace sample_ops
 
 namespace {
 

@@ -22,10 +22,10 @@ bool TellsWhy(const std::string& text) {
 }
 
 void TestNoDevice(int device) {
-  const opcast::gpu::Arch first = opcast::gpu::ArchOf(device);
-  CHECK(first.arch == 0, std::to_string(first.arch));
+  const opcast::gpu::Properties first = opcast::gpu::PropertiesOf(device);
+  CHECK(first.arch == 0 && first.sm_count == 0, std::to_string(first.arch));
   CHECK(TellsWhy(first.error), first.error);
-  const opcast::gpu::Arch second = opcast::gpu::ArchOf(device);
+  const opcast::gpu::Properties second = opcast::gpu::PropertiesOf(device);
   CHECK(second.arch == 0 && second.error == first.error, second.error);
 }
 
@@ -43,9 +43,11 @@ void TestMemory() {
 }  // namespace
 
 int main() {
-  const opcast::gpu::Arch arch = opcast::gpu::ArchOf(0);
-  if (arch.arch != 0) {
-    CHECK(arch.error.empty() && arch.arch >= 50, arch.error);
+  const opcast::gpu::Properties found = opcast::gpu::PropertiesOf(0);
+  if (found.arch != 0) {
+    CHECK(found.error.empty() && found.arch >= 50 && found.sm_count > 0, found.error);
+    const opcast::gpu::Properties again = opcast::gpu::PropertiesOf(0);
+    CHECK(again.arch == found.arch && again.sm_count == found.sm_count, "another device");
     TestNoDevice(-1);
     TestNoDevice(1000);
   } else {

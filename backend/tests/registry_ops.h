@@ -26,9 +26,11 @@ thread_local struct Seen {
 } seen;
 
 int64_t wanted = 0;             // what the query answers
+opcast::Launch queried{};       // what it was asked about
 const char* refusal = nullptr;  // what the predicate answers
 
-opcast::Status See(const char* kernel, const ops::TallyArgs& args, const opcast::Launch& launch) {
+opcast::Status See(const char* kernel, const probe_ops::TallyArgs& args,
+                   const opcast::Launch& launch) {
   seen = {kernel, args.part, args.values, args.scale, args.bias, true, launch.arch, ""};
   for (const int64_t n : {args.pads[0], args.pads[1], args.skip[0], args.skip[1]})
     seen.attrs += std::to_string(n) + " ";
@@ -41,7 +43,7 @@ opcast::Status See(const char* kernel, const ops::TallyArgs& args, const opcast:
 
 }  // namespace
 
-namespace ops {
+namespace probe_ops {
 
 using opcast::Launch;
 using opcast::Status;
@@ -49,16 +51,19 @@ using opcast::Status;
 Status TallyFew(const TallyArgs& args, const Launch& l) { return See("few", args, l); }
 Status TallyPicky(const TallyArgs& args, const Launch& l) { return See("picky", args, l); }
 const char* TallyPickySupported(const TallyArgs&, const Launch&) { return refusal; }
-int64_t TallyPickyWorkspace(const TallyArgs&) { return wanted; }
+int64_t TallyPickyWorkspace(const TallyArgs&, const Launch& l) {
+  queried = l;
+  return wanted;
+}
 Status TallyAny(const TallyArgs& args, const Launch& l) { return See("any", args, l); }
 
-}  // namespace ops
+}  // namespace probe_ops
 
 #if OPCAST_CUDA
 
 namespace {
 
-opcast::gpu::Arch device = {90, ""};
+opcast::gpu::Properties device = {90, 132, ""};
 int guarded = 0, guards = 0, cleared = 0, copied = 0;
 const char* busy = nullptr;  // why the device cannot become the current one
 
@@ -66,7 +71,7 @@ const char* busy = nullptr;  // why the device cannot become the current one
 
 namespace opcast::gpu {
 
-Arch ArchOf(int) { return device; }
+Properties PropertiesOf(int) { return device; }
 DeviceGuard::DeviceGuard(int number) : saved_(number) {
   ++guarded, ++guards;
   if (busy != nullptr) status_ = Status::Error(busy);
@@ -85,17 +90,20 @@ Status Read(void* host, const void* at, size_t bytes, void*) {
 
 }  // namespace opcast::gpu
 
-namespace ops {
+namespace probe_ops {
 
 Status TallyWide(const TallyArgs& args, const Launch& l) { return See("wide", args, l); }
 const char* TallyWideSupported(const TallyArgs&, const Launch&) { return refusal; }
-int64_t TallyWideWorkspace(const TallyArgs&) { return wanted; }
+int64_t TallyWideWorkspace(const TallyArgs&, const Launch& l) {
+  queried = l;
+  return wanted;
+}
 Status TallyCuda(const TallyArgs& args, const Launch& l) {
   if (guarded != 1) return Status::Error("wrong device");
   return See("cuda", args, l);
 }
 
-}  // namespace ops
+}  // namespace probe_ops
 
 #endif
 

@@ -2,6 +2,7 @@
 // N checks".
 #include <limits>
 
+#include "opcast/threads.h"
 #include "registry_ops.h"
 
 extern "C" {
@@ -77,7 +78,11 @@ void GivenScratch() {
 
 void Workspace() {
   wanted = 2 * 4 * 4 + 8;
+  opcast::SetNumThreads(3);
   Expect(Tally().Run(), "picky");
+  Expect(std::to_string(queried.device_type) + " " + std::to_string(queried.sm_count) + " " +
+             std::to_string(queried.Threads()),
+         "1 0 3");
   ++wanted;
   Expect(Tally().Run(),
          "RuntimeError: tally: kernel tally_picky wants 41 bytes of scratch, the definition "
@@ -221,6 +226,7 @@ void OnTheGpu() {
   Expect(std::to_string(seen.arch) + std::to_string(guards) + std::to_string(cleared) +
              std::to_string(guarded),
          "90110");
+  Expect(std::to_string(queried.sm_count) + " " + std::to_string(queried.Threads()), "132 0");
   Expect(std::to_string(seen.zeros && seen.part == data + 256), "1");
   refusal = "too wide";
   Expect(call.Run(), "cuda");
@@ -244,11 +250,11 @@ void OnTheGpu() {
   Expect(call.Run(),
          "NotImplementedError: tally: no kernel takes this call on cuda:0: tally_wide: " + lacks +
              "; tally_cuda: " + lacks);
-  device = {0, "no CUDA-capable device is detected"};
+  device = {0, 0, "no CUDA-capable device is detected"};
   const std::string broken = "cuda:0 cannot be used: no CUDA-capable device is detected";
   Expect(call.Run(), "RuntimeError: tally: " + broken);
   Expect(call.About(__tvm_ffi__opcast_explain), explained(broken, broken));
-  device = {90, ""};
+  device = {90, 132, ""};
 }
 
 #else

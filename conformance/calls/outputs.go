@@ -81,11 +81,14 @@ func (r *Result) Existing() iter.Seq2[int, Output] {
 	}
 }
 
-// ReturnedSlots are the slots that a caller returns for a call: all from the backend, whose absent ones are those without
-// memory; elsewhere all that are not saved.
+// ReturnedSlots are the slots that a caller returns for a call. From the backend these are all outputs, whose absent ones
+// are those without memory, and the overwritten inputs that are given; elsewhere all that are not saved.
 func ReturnedSlots(call *Call, caller Caller) []cases.Slot {
 	return slices.DeleteFunc(cases.Slots(call.Op), func(s cases.Slot) bool {
-		return !IsBare(caller) && s.Output >= 0 && s.Saved
+		if IsBare(caller) {
+			return s.Output < 0 && call.Inputs[s.Input] == nil
+		}
+		return s.Output >= 0 && s.Saved
 	})
 }
 
@@ -97,7 +100,7 @@ func AlignOutputs(call *Call, caller Caller, got []Output) ([]Output, string) {
 	}
 	out := make([]Output, len(cases.Slots(call.Op)))
 	for i, s := range want {
-		wanted := s.Output < 0 || cases.Exists(call.Op, s.Output, func(in int) bool { return call.Inputs[in] != nil })
+		wanted := cases.Exists(s, call.Op, func(in int) bool { return call.Inputs[in] != nil })
 		if IsBare(caller) && s.Output >= 0 {
 			wanted = call.Out[s.Output] != nil
 		}

@@ -73,8 +73,8 @@ func TransformRequest(x *Transformation) (map[string]any, [][]byte) {
 		calls = append(calls, map[string][]Tagged{"inputs": p.tensors(c.Inputs), "cotangents": p.tensors(c.Cotangents)})
 	}
 	watched := []string{x.Call.Op.Name}
-	if g := x.Call.Op.Gradient; g != nil {
-		watched = append(watched, g.Name)
+	for _, op := range x.Call.Op.Derived() {
+		watched = append(watched, op.Name)
 	}
 	options := x.Options
 	if options == nil {

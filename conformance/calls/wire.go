@@ -167,7 +167,7 @@ func newWire(c *Call) WireCall {
 
 // argument appends input number i.
 func (w *WireCall) argument(c *Call, i int, v Tagged) {
-	if i < len(c.Op.Inputs) && c.Op.Inputs[i].Mutated {
+	if i < len(c.Op.Inputs) && c.Op.Inputs[i].Mutated && c.Inputs[i] != nil {
 		w.Mutated = append(w.Mutated, len(w.Args))
 	}
 	w.Args = append(w.Args, v)

@@ -19,8 +19,12 @@ type Plan struct {
 	Name   string
 	DTypes DTypes
 	Batch  []int64
-	Sizes  map[string]int64
-	Attrs  map[string]any
+	// Leads are the leading dims of inputs that are broadcast, by name; of the others something is chosen, another for each
+	// Shift.
+	Leads map[string][]int64
+	Shift int
+	Sizes map[string]int64
+	Attrs map[string]any
 	// Without lists optional inputs that are left out.
 	Without []string
 	// Scale multiplies random numbers; zero means 1.
@@ -55,8 +59,10 @@ type Case struct {
 	Op     *opdef.Op
 	Name   string
 	DTypes DTypes
-	Batch  []int64
-	Sizes  map[string]int64
+	// Batch are the leading dims, Leads those of the inputs that are broadcast to them.
+	Batch []int64
+	Leads map[string][]int64
+	Sizes map[string]int64
 	// Inputs has one array per input; nil where an optional input is left out.
 	Inputs []*ndarray.Array
 	// Attrs holds the attrs that are given; the others take their defaults.
@@ -80,7 +86,9 @@ func New(op *opdef.Op, p Plan) (*Case, error) {
 	if c.Attrs == nil {
 		c.Attrs = map[string]any{}
 	}
-	c.requiredAttrs()
+	c.RequiredAttrs()
+	c.chooseLeads(p)
+	p.Batch = c.Batch
 	var err error
 	if c.Sizes, err = solveSizes(op, c.Attrs, p); err != nil {
 		return nil, err
@@ -110,8 +118,8 @@ func New(op *opdef.Op, p Plan) (*Case, error) {
 	return c, nil
 }
 
-// requiredAttrs gives attrs without a default their first allowed value, and dtype attrs the dtype of their variable.
-func (c *Case) requiredAttrs() {
+// RequiredAttrs gives attrs without a default their first allowed value, and dtype attrs the dtype of their variable.
+func (c *Case) RequiredAttrs() {
 	for i := range c.Op.Attrs {
 		a := &c.Op.Attrs[i]
 		if _, given := c.Attrs[a.Name]; given {
@@ -137,7 +145,12 @@ func (c *Case) DefaultDType(a *opdef.Attr) string {
 func (c *Case) describe(name string) string {
 	parts := []string{name}
 	if c.Op.HasBatch() {
-		parts = append(parts, fmt.Sprint("* = ", rule.List(c.Batch)))
+		parts = append(parts, fmt.Sprint(c.Op.Lead(), " = ", rule.List(c.Batch)))
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Leads)) {
+		if !slices.Equal(c.Leads[name], c.Batch) {
+			parts = append(parts, fmt.Sprintf("... of %s = %s", name, rule.List(c.Leads[name])))
+		}
 	}
 	for _, s := range slices.Sorted(maps.Keys(c.Sizes)) {
 		parts = append(parts, fmt.Sprintf("%s = %d", s, c.Sizes[s]))
@@ -153,7 +166,7 @@ func (c *Case) describe(name string) string {
 
 // Fill draws the contents of an input. They depend on the plan's name, the op and the input, not on the caller.
 func (c *Case) Fill(in *opdef.Arg, p Plan) (*ndarray.Array, error) {
-	shape, err := c.Shape(in.Type)
+	shape, err := c.ShapeOf(in)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +210,7 @@ func (c *Case) DType(t opdef.Type) dtype.DType {
 func (c *Case) Shape(t opdef.Type) ([]int64, error) {
 	shape := []int64{}
 	for _, d := range t.Dims {
-		if d.Star {
+		if d.Leading() {
 			shape = append(shape, c.Batch...)
 			continue
 		}
@@ -212,29 +225,6 @@ func (c *Case) Shape(t opdef.Type) ([]int64, error) {
 	}
 	return shape, nil
 }
-
-// Int makes a case the environment of expressions: sizes, lets, int and bool attrs.
-func (c *Case) Int(name string) (int64, bool) {
-	if v, ok := c.Sizes[name]; ok {
-		return v, true
-	}
-	for _, l := range c.Op.Lets {
-		if l.Name == name {
-			v, err := l.Expr.Eval(c)
-			return v, err == nil
-		}
-	}
-	return opdef.IntValue(c.Attr(name))
-}
-
-// List returns an int list attr.
-func (c *Case) List(name string) ([]int64, bool) {
-	v, ok := c.Attr(name).([]int64)
-	return v, ok
-}
-
-// Attr is the value that an attr takes in the call; nil where the backend computes it.
-func (c *Case) Attr(name string) any { return c.Op.AttrValue(c.Attrs, name) }
 
 // With returns a copy in which one input is another array.
 func (c *Case) With(i int, a *ndarray.Array, note string) *Case {

@@ -24,4 +24,4 @@ func OtherKernels(op *opdef.Op, device string) []opdef.Kernel {
 }
 
 // MayDecline reports whether a kernel may refuse calls for reasons that the definition does not tell.
-func MayDecline(k *opdef.Kernel) bool { return k.Arch != "" || k.Supported }
+func MayDecline(k *opdef.Kernel) bool { return k.Arch != "" || len(k.Features) > 0 || k.Supported }

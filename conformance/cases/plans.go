@@ -40,6 +40,11 @@ func OptionalPlans(op *opdef.Op, d DTypes) []Plan {
 			plans = append(plans, p)
 		}
 	}
+	if op.Broadcasts() { // another input has all dims
+		p := BasePlan(d)
+		p.Shift = 1
+		plans = append(plans, p)
+	}
 	return plans
 }
 

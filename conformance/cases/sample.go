@@ -16,8 +16,17 @@ func SupportedDTypes(op *opdef.Op, device string) []DTypes {
 	return slices.DeleteFunc(DeclaredDTypes(op), func(d DTypes) bool { return len(KernelsFor(op, device, d)) == 0 })
 }
 
-// DeclaredDTypes lists all choices of dtype variables, the last one turning fastest.
+// DeclaredDTypes lists the choices of dtype variables that no condition excludes, the last variable turning fastest.
 func DeclaredDTypes(op *opdef.Op) []DTypes {
+	return slices.DeleteFunc(allDTypes(op), func(d DTypes) bool { return op.Excludes(d) })
+}
+
+// ExcludedDTypes lists the choices of dtype variables that a condition excludes.
+func ExcludedDTypes(op *opdef.Op) []DTypes {
+	return slices.DeleteFunc(allDTypes(op), func(d DTypes) bool { return !op.Excludes(d) })
+}
+
+func allDTypes(op *opdef.Op) []DTypes {
 	all := []DTypes{{}}
 	for _, v := range op.DTypes {
 		var next []DTypes
@@ -108,8 +117,19 @@ func RangeValues(op *opdef.Op, a *opdef.Attr) []any {
 			out = append(out, slices.Repeat([]int64{v.(int64)}, a.Len))
 		}
 		return out
+	case a.Len < 0:
+		return listValues(a)
 	}
 	return []any{""}
+}
+
+// listValues are lists of different lengths, one without elements among them.
+func listValues(a *opdef.Attr) []any {
+	var all []int64
+	for _, v := range intValues(a) {
+		all = append(all, v.(int64))
+	}
+	return []any{[]int64{all[0], all[len(all)-1]}, all[:1], []int64{}, append(slices.Clone(all), all[0])}
 }
 
 func anys[T any](items []T) []any {
@@ -231,7 +251,7 @@ func RankPlans(op *opdef.Op, d DTypes) []Plan {
 	for _, batch := range [][]int64{{}, {4}, {2, 3}, {2, 1, 3}, {1, 2, 1, 2}} {
 		plans = append(plans, Plan{Name: "rank", DTypes: d, Batch: batch})
 	}
-	return plans
+	return append(plans, LeadPlans(op, d, []int64{4}, []int64{2, 3}, []int64{2, 3, 2, 3})...)
 }
 
 // ZeroPlans make each symbol and each leading dim zero in turn.
@@ -245,7 +265,7 @@ func ZeroPlans(op *opdef.Op, d DTypes) []Plan {
 			plans = append(plans, Plan{Name: "zero", DTypes: d, Batch: batch})
 		}
 	}
-	return plans
+	return append(plans, LeadPlans(op, d, []int64{0}, []int64{0, 3})...)
 }
 
 // AttrPlans give each attr each of its values in turn, explicitly.

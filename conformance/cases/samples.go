@@ -44,7 +44,7 @@ func (c *Case) sampledInputs(p Plan) (map[string]*ndarray.Array, error) {
 		if i < 0 {
 			return nil, fmt.Errorf("samples of %s: %q is no input", c.Op.Name, name)
 		}
-		want, err := c.Shape(c.Op.Inputs[i].Type)
+		want, err := c.ShapeOf(&c.Op.Inputs[i])
 		if err != nil {
 			return nil, err
 		}
@@ -74,9 +74,20 @@ func (c *Case) samplerArguments() map[string]any {
 		switch v := c.Attr(c.Op.Attrs[i].Name).(type) {
 		case int64, bool, string, float64, []int64:
 			out[c.Op.Attrs[i].Name] = v
+		case nil:
+			if c.Op.Attrs[i].Optional {
+				out[c.Op.Attrs[i].Name] = nil
+			}
 		}
 	}
-	if c.Op.HasBatch() {
+	switch {
+	case c.Op.Broadcasts():
+		leads := map[string][]int64{}
+		for _, name := range broadcastInputs(c.Op, nil) {
+			leads[name] = OrEmpty(c.Leads[name])
+		}
+		out["..."] = leads
+	case c.Op.HasBatch():
 		out["*"] = OrEmpty(c.Batch)
 	}
 	return out

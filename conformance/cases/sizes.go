@@ -172,7 +172,7 @@ func (s *search) fits() bool {
 	largest, anyEmpty := int64(1), false
 	for _, args := range [][]opdef.Arg{s.op.Inputs, s.op.Outputs} {
 		for i := range args {
-			shape, err := c.Shape(args[i].Type)
+			shape, err := c.ShapeOf(&args[i])
 			if err != nil {
 				return false
 			}
@@ -190,7 +190,7 @@ func (c *Case) hasContents() bool {
 		}
 		low, err := in.Min.EvalFloat(c)
 		high, err2 := in.Max.EvalFloat(c)
-		shape, err3 := c.Shape(in.Type)
+		shape, err3 := c.ShapeOf(&in)
 		return errors.Join(err, err2, err3) == nil && low > high && Elements(shape) > 0
 	})
 }

@@ -46,15 +46,18 @@ func PublicOutputs(op *opdef.Op) []int {
 	return out
 }
 
-// Exists reports whether an output exists when the given test says which inputs do.
-func Exists(op *opdef.Op, output int, given func(input int) bool) bool {
-	condition := op.Outputs[output].PresentIf
-	return condition == "" || given(op.InputIndex(condition))
+// Exists reports whether a call gives a slot when the given test says which inputs there are: neither an output that
+// depends on an absent input, nor an absent input.
+func Exists(s Slot, op *opdef.Op, given func(input int) bool) bool {
+	if s.Output < 0 {
+		return given(s.Input)
+	}
+	return s.PresentIf == "" || given(op.InputIndex(s.PresentIf))
 }
 
-// Has reports whether the call gives the slot: every output but one whose input is absent.
+// Has reports whether the call gives the slot.
 func (c *Case) Has(s Slot) bool {
-	return s.Output < 0 || Exists(c.Op, s.Output, func(i int) bool { return c.Inputs[i] != nil })
+	return Exists(s, c.Op, func(i int) bool { return c.Inputs[i] != nil })
 }
 
 // ZeroResults are zeroed arrays of the inferred dtypes and shapes, one per slot; nil where the call does not give it.
@@ -82,19 +85,34 @@ func (c *Case) Returned() []Slot {
 // Gradient is the call of the gradient op that belongs to a case. Outputs and cotangents have an entry for each output of the
 // op, which is nil where there is none.
 func (c *Case) Gradient(link *transform.Gradient, outputs, cotangents []*ndarray.Array) *Case {
-	g := &Case{Op: link.Op, Name: c.Name + ", gradient", DTypes: c.DTypes, Batch: c.Batch, Sizes: c.Sizes, Attrs: map[string]any{}}
-	for _, name := range link.Attrs {
-		if v, given := c.Attrs[name]; given {
-			g.Attrs[name] = v
-		}
-	}
 	from := map[transform.Source][]*ndarray.Array{
 		transform.FromInput: c.Inputs, transform.FromOutput: outputs, transform.FromGrad: cotangents,
 	}
-	for _, operand := range link.Operands {
-		g.Inputs = append(g.Inputs, from[operand.From][operand.Index])
+	return c.derived("gradient", link.Op, link.Operands, link.Attrs, from)
+}
+
+// Tangent is the call of the op of tangents that belongs to a case. Outputs have an entry for each output of the op, tangents
+// one for each input, which are nil where there is none.
+func (c *Case) Tangent(link *transform.Tangent, outputs, tangents []*ndarray.Array) *Case {
+	from := map[transform.Source][]*ndarray.Array{
+		transform.FromInput: c.Inputs, transform.FromOutput: outputs, transform.FromTangent: tangents,
 	}
-	return g
+	return c.derived("tangents", link.Op, link.Operands, link.Attrs, from)
+}
+
+func (c *Case) derived(
+	name string, op *opdef.Op, operands []transform.Operand, attrs []string, from map[transform.Source][]*ndarray.Array,
+) *Case {
+	d := &Case{Op: op, Name: c.Name + ", " + name, DTypes: c.DTypes, Batch: c.Batch, Leads: c.Leads, Sizes: c.Sizes, Attrs: map[string]any{}}
+	for _, name := range attrs {
+		if v, given := c.Attrs[name]; given {
+			d.Attrs[name] = v
+		}
+	}
+	for _, operand := range operands {
+		d.Inputs = append(d.Inputs, from[operand.From][operand.Index])
+	}
+	return d
 }
 
 // Empty reports whether everything that the call writes is empty.

@@ -20,7 +20,7 @@ func SplitDims(op *opdef.Op) []string {
 	return dims
 }
 
-// AxisOf finds the dimension of a type that is exactly the named one ("*": the first); -1 if there is none. Splitting needs
+// AxisOf finds the dimension of a type that is exactly the named one (of leading dims the first); -1 if there is none. Splitting needs
 // one leading dimension.
 func AxisOf(t opdef.Type, dim string) int {
 	return slices.IndexFunc(t.Dims, func(d opdef.Dim) bool { return d.Is(dim) })
@@ -40,7 +40,7 @@ func Slice(a *ndarray.Array, axis int, from, to int64) *ndarray.Array {
 func (c *Case) Part(dim string, from, to int64) (*Case, error) {
 	out := *c
 	out.Name = fmt.Sprintf("%s, %s from %d to %d", c.Name, dim, from, to)
-	if dim == "*" {
+	if opdef.IsLead(dim) {
 		out.Batch = []int64{to - from}
 	} else {
 		out.Sizes = maps.Clone(c.Sizes)
@@ -51,10 +51,20 @@ func (c *Case) Part(dim string, from, to int64) (*Case, error) {
 		if in == nil {
 			continue
 		}
-		if axis := AxisOf(c.Op.Inputs[i].Type, dim); axis >= 0 {
+		arg := &c.Op.Inputs[i]
+		axis := AxisOf(arg.Type, dim)
+		switch {
+		case opdef.IsLead(dim):
+			axis = c.FirstAxis(arg)
+		case axis > 0 && arg.Type.Lead() != "":
+			axis += len(c.Lead(arg)) - 1
+		}
+		if axis >= 0 {
 			out.Inputs[i] = Slice(in, axis, from, to)
 		}
 	}
+	out.Leads = maps.Clone(c.Leads)
+	maps.DeleteFunc(out.Leads, func(_ string, lead []int64) bool { return slices.Equal(lead, c.Batch) })
 	return &out, nil
 }
 

@@ -1,10 +1,12 @@
 package check
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/internal/rpc"
 )
 
 // Call runs a call with the kernel of the row. The error is ErrAccounted where the framework cannot express the call, which
@@ -50,6 +52,9 @@ func (t *T) send(caller calls.Caller, call *calls.Call, name string) (*calls.Res
 	if calls.IsBare(caller) && call.Out == nil && len(call.Op.Outputs) > 0 {
 		return nil, fmt.Errorf("%s: the backend needs arrays for its outputs", name)
 	}
+	if t.CurrentRow().Hung {
+		return nil, errHung
+	}
 	result, err := caller.Call(t.Ctx, call)
 	if err != nil {
 		return nil, t.Crashed(call, name, err)
@@ -68,11 +73,18 @@ func (t *T) Inexpressible(reason string) error {
 
 // Crashed records that the process died, if that is what an error says; other errors are returned as they are.
 func (t *T) Crashed(call *calls.Call, name string, err error) error {
-	text, died := crashText(err)
-	if !died {
+	var crash *rpc.CrashError
+	if !errors.As(err, &crash) {
 		return err
 	}
-	t.Fail(call, name, "%s", text)
+	text, _ := crashText(err)
+	t.FailBecause(crashCause(crash), call, name, "%s", text)
+	r := t.CurrentRow()
+	r.Died++
+	if crash.Hung {
+		r.Hung = true
+		return errHung
+	}
 	return ErrAccounted
 }
 

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/opcast/opcast/conformance/cases"
@@ -22,6 +23,18 @@ func (t *T) NewCase(p cases.Plan) (*cases.Case, error) {
 	}
 	p.Sampler = t.OpSampler()
 	return cases.ForKernel(t.Op, t.RowKernel(), p)
+}
+
+// withObstacle adds to the error that there are no sizes which part of the definition has none.
+func (t *T) withObstacle(err error) error {
+	all := cases.DeclaredDTypes(t.Op)
+	if !errors.Is(err, cases.ErrNoSizes) || len(all) == 0 {
+		return err
+	}
+	if o := cases.FindObstacle(t.Op, cases.BasePlan(all[0])); o != nil {
+		return fmt.Errorf("%w: %s", err, o)
+	}
+	return err
 }
 
 // CasesOf turns plans into calls. A plan that the definition's conditions, or the kernel of the present row, exclude is left

@@ -21,9 +21,11 @@ const (
 	GroupTransform = "Transformations"
 )
 
-// The profiles of checks: those of core belong to every run, those of extended cost more than every run can bear, or need
-// more than every machine has.
+// The profiles of checks: those of fast show most mistakes of a kernel in seconds; those of core belong to every run that
+// proves something; those of extended cost more than every run can bear, or need more than every machine has. A run has the
+// checks of its profile and of the smaller ones.
 const (
+	ProfileFast     = "fast"
 	ProfileCore     = "core"
 	ProfileExtended = "extended"
 )

@@ -7,6 +7,7 @@ import (
 	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/conformance/oracle"
 	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/internal/report"
 	"github.com/opcast/opcast/internal/rule"
 )
 
@@ -161,7 +162,7 @@ func (t *T) ExpectLaunchOfKernel(call *calls.Call, c *cases.Case, result *calls.
 func (t *T) CompareOutput(call *calls.Call, c *cases.Case, slot int, got *ndarray.Array, want oracle.Expected, or []float64) {
 	name, bound := cases.Slots(t.Op)[slot].Name, oracle.ToleranceOf(c, slot)
 	if text := oracle.ShapeDifference(name, got, want); text != "" {
-		t.Fail(call, c.Name, "%s", text)
+		t.FailBecause(report.CauseDiffers, call, c.Name, "%s", text)
 		return
 	}
 	found := oracle.Inspect(got, want, or, bound)
@@ -170,6 +171,7 @@ func (t *T) CompareOutput(call *calls.Call, c *cases.Case, slot int, got *ndarra
 	}
 	if text := found.Text(name, got, bound); text != "" {
 		at := &Element{Slot: slot, Name: name, Index: cases.OrEmpty(got.Index(found.Worst.At)), Want: oracle.FormatFloat(found.Worst.Want)}
+		t.because(report.CauseDiffers)
 		t.failAt(call, at, c.Name, text)
 	}
 }
@@ -183,7 +185,7 @@ func (t *T) ExpectSuccess(call *calls.Call, name string, result *calls.Result) *
 // ExpectSuccessBy is ExpectSuccess for a call through another caller.
 func (t *T) ExpectSuccessBy(caller calls.Caller, call *calls.Call, name string, result *calls.Result) *calls.Result {
 	if result.Error != nil {
-		t.Fail(call, name, "raised %s: %s\n%s", result.Error.Class, result.Error.Text, result.Error.Trace)
+		t.FailBecause("raises "+result.Error.Class+": "+result.Error.Text, call, name, "raised %s: %s\n%s", result.Error.Class, result.Error.Text, result.Error.Trace)
 		return nil
 	}
 	outputs, mistake := calls.AlignOutputs(call, caller, result.Outputs)

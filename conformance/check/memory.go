@@ -9,6 +9,7 @@ import (
 	"github.com/opcast/opcast/conformance/oracle"
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/report"
 	"github.com/opcast/opcast/internal/rule"
 )
 
@@ -141,7 +142,7 @@ func (t *T) expectGuards(call *calls.Call, name, what string, x *calls.Tensor, r
 		"before": {0, edge}, "after": {int64(len(after)) - edge, int64(len(after))},
 	} {
 		if !bytes.Equal(after[part[0]:part[1]], x.Data[part[0]:part[1]]) {
-			t.Fail(call, name, "wrote %s the memory of %s", place, what)
+			t.FailBecause(report.CauseOutside, call, name, "wrote %s the memory of %s", place, what)
 		}
 	}
 }

@@ -63,65 +63,6 @@ func (f Change) Apply(call *calls.Call) *calls.Call {
 	return out
 }
 
-// ExpectedError is the error that a call must raise through a caller for the device; nil if it is valid.
-func ExpectedError(program *rule.Program, call *calls.Call, caller calls.Caller, device string) *rule.Error {
-	op := call.Op
-	c := rule.Call{Framework: caller.ArrayWord(), Inputs: map[string]rule.Value{}, Attrs: map[string]any{}, Bare: calls.IsBare(caller)}
-	for i, v := range call.Inputs {
-		c.Inputs[op.Inputs[i].Name] = ruleValue(v, caller, device)
-	}
-	for name, v := range call.Attrs {
-		switch v := v.(type) {
-		case cases.DType:
-			c.Attrs[name] = string(v)
-		case calls.NumberList:
-			c.Attrs[name] = rule.NotAttr("list")
-		default:
-			c.Attrs[name] = v
-		}
-	}
-	if call.Out != nil {
-		c.Out = map[string]rule.Value{}
-		for i, t := range call.Out {
-			if t != nil {
-				c.Out[op.Outputs[i].Name] = ruleValue(t, caller, device)
-			}
-		}
-	}
-	if call.Scratch != nil {
-		c.Scratch = map[string]rule.Value{}
-		for i, t := range call.Scratch {
-			if t != nil {
-				c.Scratch[op.Scratch[i].Name] = ruleValue(t, caller, device)
-			}
-		}
-	}
-	return program.Check(c)
-}
-
-func ruleValue(v any, caller calls.Caller, device string) rule.Value {
-	switch v := v.(type) {
-	case *calls.Tensor:
-		if v.Device != "" {
-			device = v.Device
-		}
-		out := rule.Value{Given: true, DType: v.DType.Long, Device: device, Shape: v.Shape}
-		if calls.IsBare(caller) {
-			out.Strides = v.Strides
-		}
-		if calls.WritesMemory(caller) {
-			out.Strides, out.Offset, out.ReadOnly = v.Strides, v.Offset, v.ReadOnly
-			if len(v.Data) > 0 && v.Device == "" {
-				out.Buffer = fmt.Sprintf("%p", &v.Data[0])
-			}
-		}
-		return out
-	case calls.NumberList:
-		return rule.Value{Given: true, NotArray: "list"}
-	}
-	return rule.Value{}
-}
-
 // otherDevice is a device on which a caller can make arrays beside the one under test; "" if it cannot.
 func otherDevice(caller calls.Caller, device string) string {
 	switch {
@@ -229,15 +170,15 @@ func Attributes(op *opdef.Op, caller calls.Caller) []Change {
 		for kind, v := range wrongValues(op, a) {
 			give(kind, v, nil)
 		}
-		if a.Type == "int" || a.Len > 0 {
+		if a.Type == "int" || a.Len != 0 {
 			out = append(out, Change{
 				Kind: "attr beyond sizes", Arg: a.Name, Phase: PhaseAttr, Alone: true,
 				edit: func(call *calls.Call) { call.Attrs[a.Name] = integers(a, math.MaxInt64) },
 			})
 		}
-		if a.Len > 1 {
-			text := fmt.Sprintf("%s: %s: expected %d integers, got float", op.Name, a.Name, a.Len)
-			give("attr element", calls.NumberList(slices.Repeat([]float64{1}, a.Len)), &rule.Error{Class: "TypeError", Text: text})
+		if n := a.Len; n > 1 || n < 0 {
+			text := fmt.Sprintf("%s: %s: expected %s, got float", op.Name, a.Name, rule.Integers(n))
+			give("attr element", calls.NumberList(slices.Repeat([]float64{1}, max(n, 2))), &rule.Error{Class: "TypeError", Text: text})
 		}
 	}
 	return out
@@ -262,6 +203,8 @@ func wrongValues(op *opdef.Op, a *opdef.Attr) map[string]any {
 		if other, ok := foreign(op, opdef.Type{Var: a.Binds}, dtype.Must("i8")); ok {
 			out["attr choice"] = cases.DType(other.Long)
 		}
+	case a.Len < 0:
+		out["attr type"], out["attr type int"] = "nonsense", int64(1)
 	case a.Len > 0:
 		out["attr type"], out["attr length"] = "nonsense", slices.Repeat([]int64{1}, a.Len+1)
 	}
@@ -287,8 +230,8 @@ func outside(a *opdef.Attr, v float64) any {
 
 // integers is an integer as a value of the attr's type.
 func integers(a *opdef.Attr, n int64) any {
-	if a.Len > 0 {
-		return slices.Repeat([]int64{n}, a.Len)
+	if a.Len != 0 {
+		return slices.Repeat([]int64{n}, max(a.Len, 1))
 	}
 	return n
 }

@@ -21,7 +21,7 @@ func Sizes(c *cases.Case, program *rule.Program) []Change {
 		if r.Kind != rule.Require && r.Kind != rule.OutSize || r.NonNegative {
 			continue
 		}
-		bad := findSizes(c, numbersAround(r.Expr), func(try *cases.Case) bool {
+		bad := findBroken(c, r, func(try *cases.Case) bool {
 			for _, other := range program.Rules {
 				if other.Kind != rule.Require && other.Kind != rule.OutSize {
 					continue
@@ -51,6 +51,27 @@ func Sizes(c *cases.Case, program *rule.Program) []Change {
 	return out
 }
 
+// findBroken searches for a call that the test accepts: with the dtypes of the case, else, for a condition that mentions
+// dtypes, with some that a condition excludes. An attr that chooses a dtype stays as it is.
+func findBroken(c *cases.Case, r rule.Rule, test func(*cases.Case) bool) *cases.Case {
+	numbers := numbersAround(r.Expr)
+	if bad := findSizes(c, numbers, test); bad != nil || r.Hint == "" {
+		return bad
+	}
+	for _, d := range cases.ExcludedDTypes(c.Op) {
+		sameAttrs := !slices.ContainsFunc(c.Op.Attrs, func(a opdef.Attr) bool { return a.Binds != "" && d[a.Binds] != c.DTypes[a.Binds] })
+		if !sameAttrs {
+			continue
+		}
+		other := *c
+		other.DTypes = d
+		if bad := findSizes(&other, numbers, test); bad != nil {
+			return bad
+		}
+	}
+	return nil
+}
+
 // numbersAround are small numbers, and those at which a condition may change.
 func numbersAround(e *expr.Expr) []int64 {
 	numbers := []int64{1, 2, 3, 4, 0}
@@ -65,8 +86,8 @@ func numbersAround(e *expr.Expr) []int64 {
 // findSizes searches the numbers, and for attrs also the values of their sweep, for a call that the test accepts.
 func findSizes(c *cases.Case, numbers []int64, test func(*cases.Case) bool) *cases.Case {
 	f := &sizeSearch{
-		names: cases.Symbols(c.Op), numbers: numbers, test: test,
-		try: &cases.Case{Op: c.Op, DTypes: c.DTypes, Batch: c.Batch, Sizes: map[string]int64{}, Attrs: maps.Clone(c.Attrs)},
+		names: cases.Symbols(c.Op), numbers: numbers, test: test, asked: c.Op.ConditionNames(),
+		try: &cases.Case{Op: c.Op, DTypes: c.DTypes, Batch: c.Batch, Leads: c.Leads, Sizes: map[string]int64{}, Attrs: maps.Clone(c.Attrs)},
 	}
 	if f.attrs(0) {
 		return f.try
@@ -78,9 +99,11 @@ func findSizes(c *cases.Case, numbers []int64, test func(*cases.Case) bool) *cas
 type sizeSearch struct {
 	names   []string
 	numbers []int64
-	test    func(*cases.Case) bool
-	try     *cases.Case
-	tries   int
+	// asked are the names that conditions and sizes mention: of other attrs than integers only these can matter.
+	asked []string
+	test  func(*cases.Case) bool
+	try   *cases.Case
+	tries int
 }
 
 // attrs tries values of the attrs from the i-th on that can appear in conditions; their defaults come first.
@@ -93,13 +116,16 @@ func (f *sizeSearch) attrs(i int) bool {
 	if f.attrs(i + 1) {
 		return true
 	}
-	if a.Type != "int" && a.Len == 0 {
+	if integer := a.Type == "int" || a.Len != 0; a.Type == "dtype" || a.Optional || !integer && !slices.Contains(f.asked, a.Name) {
 		return false
 	}
 	before, given := f.try.Attrs[a.Name]
 	values := cases.RangeValues(f.try.Op, a)
+	if a.Type == "float" {
+		values = append(values, f.floats(a)...)
+	}
 	for _, n := range f.numbers[5:] { // the conditions' own
-		if a.Len == 0 && within(a, n) {
+		if a.Type == "int" && within(a, float64(n)) {
 			values = append(values, n)
 		}
 	}
@@ -114,6 +140,16 @@ func (f *sizeSearch) attrs(i int) bool {
 		f.try.Attrs[a.Name] = before
 	}
 	return false
+}
+
+// floats are values in the range of a float attr at which a condition may change: beyond the usual ones, negative and large.
+func (f *sizeSearch) floats(a *opdef.Attr) (values []any) {
+	for _, v := range []float64{0, -1, 1, -0.5, 0.5, 2, -2, 100, -100, 1e9, -1e9} {
+		if within(a, v) {
+			values = append(values, v)
+		}
+	}
+	return values
 }
 
 func (f *sizeSearch) sizes(i int) bool {
@@ -133,9 +169,9 @@ func (f *sizeSearch) sizes(i int) bool {
 }
 
 // within says whether a number is in the range of an attr.
-func within(a *opdef.Attr, n int64) bool {
-	low, hasLow := a.Min.(int64)
-	high, hasHigh := a.Max.(int64)
+func within(a *opdef.Attr, n float64) bool {
+	low, hasLow := cases.ToFloat(a.Min)
+	high, hasHigh := cases.ToFloat(a.Max)
 	return (!hasLow || n >= low) && (!hasHigh || n <= high)
 }
 
@@ -144,7 +180,7 @@ func zeroInputs(c *cases.Case) error {
 	c.Inputs = nil
 	for i := range c.Op.Inputs {
 		in := &c.Op.Inputs[i]
-		shape, err := c.Shape(in.Type)
+		shape, err := c.ShapeOf(in)
 		switch {
 		case err == nil:
 			c.Inputs = append(c.Inputs, ndarray.New(c.DType(in.Type), shape))

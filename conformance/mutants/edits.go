@@ -84,10 +84,10 @@ func (b *Sandbox) Rounds(list []*mutate.Mutant) [][]*mutate.Mutant {
 	return out
 }
 
-// family is the name of an op, or of that whose gradient it is.
+// family is the name of an op, or of that whose derivative it is.
 func (b *Sandbox) family(name string) string {
 	for _, op := range b.Project.Ops {
-		if op.Backward == name {
+		if slices.ContainsFunc(op.Derived(), func(d *opdef.Op) bool { return d.Name == name }) && op.DerivedFrom() == nil {
 			return op.Name
 		}
 	}

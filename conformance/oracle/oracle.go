@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/rpc"
 )
 
@@ -33,7 +35,21 @@ type Oracle interface {
 type Python struct {
 	Worker *rpc.Worker
 	Cache  map[[sha256.Size]byte][]Expected
+	// hung are the errors of references that gave no answer in time.
+	hung map[*opdef.Op]error
 }
+
+// ReferenceError says that the reference of an op gives nothing to compare with: it raised, or its process died.
+type ReferenceError struct {
+	Op  string
+	err error
+}
+
+// Error names the op.
+func (e *ReferenceError) Error() string { return fmt.Sprintf("reference of %s: %v", e.Op, e.err) }
+
+// Unwrap is what went wrong.
+func (e *ReferenceError) Unwrap() error { return e.err }
 
 // Reference evaluates the reference on the inputs as rounded to their dtypes.
 func (o *Python) Reference(ctx context.Context, c *cases.Case, precision string) ([]Expected, error) {
@@ -42,17 +58,31 @@ func (o *Python) Reference(ctx context.Context, c *cases.Case, precision string)
 	if have, ok := o.Cache[key]; ok {
 		return have, nil
 	}
+	if failed := o.hung[c.Op]; failed != nil {
+		return nil, failed // it would hang again
+	}
 	m, err := o.Worker.Call(ctx, request, p.Blobs)
 	if err != nil {
-		return nil, fmt.Errorf("reference of %s: %w", c.Op.Name, err)
+		failed := &ReferenceError{c.Op.Name, err}
+		if crash := (*rpc.CrashError)(nil); errors.As(err, &crash) && crash.Hung && ctx.Err() == nil {
+			if o.hung == nil {
+				o.hung = map[*opdef.Op]error{}
+			}
+			o.hung[c.Op] = failed
+		}
+		return nil, failed
 	}
 	out, _, err := readExpected(m)
 	if err != nil {
-		return nil, fmt.Errorf("reference of %s: %w", c.Op.Name, err)
+		return nil, &ReferenceError{c.Op.Name, err}
 	}
 	if err := checkAnswer(c, out); err != nil {
 		return nil, err
 	}
+	if err := broadcast(c, out); err != nil {
+		return nil, err
+	}
+	zeroInvalid(c, out)
 	o.Cache[key] = out
 	return out, nil
 }
@@ -83,11 +113,42 @@ func readExpected(m rpc.Message) (out []Expected, missing string, err error) {
 func checkAnswer(c *cases.Case, got []Expected) error {
 	list := cases.Slots(c.Op)
 	if len(got) != len(list) {
-		return fmt.Errorf("reference of %s: it returns %d arrays, want %d", c.Op.Name, len(got), len(list))
+		return &ReferenceError{c.Op.Name, fmt.Errorf("it returns %d arrays, want %d", len(got), len(list))}
 	}
 	for i, s := range list {
 		if got[i].Absent == c.Has(s) {
-			return fmt.Errorf("reference of %s: %s is None: got %t, want %t", c.Op.Name, s.Name, got[i].Absent, !c.Has(s))
+			return &ReferenceError{c.Op.Name, fmt.Errorf("%s is None: got %t, want %t", s.Name, got[i].Absent, !c.Has(s))}
+		}
+	}
+	return nil
+}
+
+// zeroInvalid zeroes the rows of an answer that mean nothing, as the library does under test.
+func zeroInvalid(c *cases.Case, got []Expected) {
+	for i, out := range c.Op.Outputs {
+		if out.Valid == "" || got[i].Absent || len(got[i].Shape) == 0 || got[i].Shape[0] == 0 {
+			continue
+		}
+		by := slices.IndexFunc(c.Op.Outputs, func(a opdef.Arg) bool { return a.Name == out.Valid })
+		row := len(got[i].Values) / int(got[i].Shape[0])
+		if count := got[by].Values; len(count) == 1 && count[0] >= 0 && count[0] <= float64(got[i].Shape[0]) {
+			clear(got[i].Values[int(count[0])*row:])
+		}
+	}
+}
+
+// broadcast gives the answer for what has "..." the leading dims of the call: a reference may return a single row for all.
+func broadcast(c *cases.Case, got []Expected) error {
+	for i, s := range cases.Slots(c.Op) {
+		if got[i].Absent || s.Type.Lead() != opdef.Broadcast {
+			continue
+		}
+		shape, err := c.Shape(s.Type)
+		if err != nil {
+			return err
+		}
+		if values, fit := cases.BroadcastTo(shape, got[i].Shape, got[i].Values); fit {
+			got[i].Shape, got[i].Values = shape, values
 		}
 	}
 	return nil

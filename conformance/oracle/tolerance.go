@@ -14,7 +14,7 @@ import (
 func Contraction(c *cases.Case, result cases.Slot) (length int64, scale float64) {
 	kept := map[string]bool{}
 	for _, d := range result.Type.Dims {
-		kept["*"] = kept["*"] || d.Star
+		kept["*"] = kept["*"] || d.Leading()
 		if d.Expr != nil {
 			for _, s := range d.Expr.Symbols() {
 				kept[s] = true
@@ -48,7 +48,7 @@ func contractedExtent(c *cases.Case, t opdef.Type, kept map[string]bool) (n int6
 	n = 1
 	for _, d := range t.Dims {
 		switch {
-		case d.Star && !kept["*"]:
+		case d.Leading() && !kept["*"]:
 			contracted = true
 			n *= ndarray.Count(c.Batch)
 		case d.Expr != nil && keepsNone(kept, c, d.Expr.Symbols()):

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,10 +16,8 @@ import (
 	"github.com/opcast/opcast/conformance"
 	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/conformance/oracle"
-	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/rule"
 	"github.com/opcast/opcast/internal/safefile"
 )
@@ -48,22 +47,25 @@ func New(op *opdef.Op, w Request) (*Call, error) {
 	if err != nil {
 		return nil, err
 	}
+	attrs := &cases.Case{Op: op, DTypes: chosen, Attrs: map[string]any{}}
+	maps.Copy(attrs.Attrs, w.Attrs)
+	attrs.RequiredAttrs() // they may choose dims, so that sizes follow from them
+	w.Attrs = attrs.Attrs
 	p := cases.Plan{Name: "run", DTypes: chosen, Attrs: w.Attrs, Without: w.Without, Batch: cases.BaseBatch, Unbounded: true, NoData: w.NoData}
 	p.Sizes, p.Batch = w.bindSizes(op, p)
+	p.Leads = w.leads(op, p.Batch)
 	if err := w.affordable(op, p); err != nil {
 		return nil, err
 	}
 	c, err := cases.New(op, p)
 	if errors.Is(err, cases.ErrNoSizes) {
-		if expected := rule.Check(op, w.ruleCall(op, chosen, nil)); expected != nil {
-			return nil, errors.New(expected.Class + ": " + expected.Text)
-		}
+		return nil, w.impossible(op, p)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op.Name, err)
 	}
 	if expected := rule.Check(op, w.ruleCall(op, chosen, c)); expected != nil {
-		return nil, errors.New(expected.Class + ": " + expected.Text)
+		return nil, raised(expected)
 	}
 	return &Call{Case: c}, nil
 }
@@ -73,10 +75,10 @@ const maxBytes = 4 << 30
 
 // affordable refuses given shapes whose arrays could not be made.
 func (w Request) affordable(op *opdef.Op, p cases.Plan) error {
-	c := &cases.Case{Op: op, DTypes: p.DTypes, Attrs: w.Attrs, Sizes: p.Sizes, Batch: p.Batch}
+	c := &cases.Case{Op: op, DTypes: p.DTypes, Attrs: w.Attrs, Sizes: p.Sizes, Batch: p.Batch, Leads: p.Leads}
 	total := 0.0
 	for _, arg := range slices.Concat(op.Inputs, op.Outputs, op.Scratch) {
-		shape, err := c.Shape(arg.Type)
+		shape, err := c.ShapeOf(&arg)
 		if err != nil {
 			continue // of a size that is not known yet, or of none: the rules say so
 		}
@@ -90,112 +92,6 @@ func (w Request) affordable(op *opdef.Op, p cases.Plan) error {
 		return fmt.Errorf("%s: the arrays of this call need %.3g GiB, at most %d can be tried", op.Name, total/(1<<30), maxBytes>>30)
 	}
 	return nil
-}
-
-// chooseDTypes finds dtypes for all variables: as given, the others the first that some kernel takes.
-func (w Request) chooseDTypes(op *opdef.Op) (cases.DTypes, error) {
-	// Where no kernel takes them, the library has the better words.
-	for _, d := range slices.Concat(cases.SupportedDTypes(op, w.Device), cases.DeclaredDTypes(op)) {
-		fits := w.Kernel == "" || slices.Contains(cases.KernelsFor(op, w.Device, d), w.Kernel)
-		for i := range op.Inputs {
-			in := &op.Inputs[i]
-			if short, given := w.DTypes[in.Name]; given && in.Type.Var != "" {
-				fits = fits && d[in.Type.Var] == short
-			}
-		}
-		fits = fits && w.attrsAgree(op, d)
-		if fits {
-			return d, nil
-		}
-	}
-	kernel := "no kernel"
-	if w.Kernel != "" {
-		kernel = "no kernel " + w.Kernel
-	}
-	return nil, fmt.Errorf("%s: %s for %s takes these dtypes", op.Name, kernel, w.Device)
-}
-
-// attrsAgree says whether the dtype attrs, given or by default, are what the choice of dtypes says.
-func (w Request) attrsAgree(op *opdef.Op, d cases.DTypes) bool {
-	c := &cases.Case{Op: op, DTypes: d}
-	for i := range op.Attrs {
-		a := &op.Attrs[i]
-		if a.Binds == "" {
-			continue
-		}
-		want := cases.DType(dtype.LongName(d[a.Binds]))
-		if v, given := w.Attrs[a.Name].(cases.DType); given && v != want {
-			return false
-		} else if !given && a.HasDefault && c.DefaultDType(a) != d[a.Binds] {
-			return false
-		}
-	}
-	return true
-}
-
-// bindSizes reads sizes and leading dims off the given shapes. Shapes that contradict each other or the definition
-// show later.
-func (w Request) bindSizes(op *opdef.Op, p cases.Plan) (map[string]int64, []int64) {
-	c := &cases.Case{Op: op, DTypes: p.DTypes, Attrs: w.Attrs, Sizes: map[string]int64{}}
-	batch := p.Batch
-	for _, s := range op.Steps {
-		in := &op.Inputs[s.Input]
-		shape, given := w.Shapes[in.Name]
-		after := len(in.Type.Dims) - s.Dim // dims from this one to the last
-		trailing := len(in.Type.Dims) - 1  // dims after the leading ones
-		switch {
-		case !given:
-		case s.Kind == opdef.BindBatch || s.Kind == opdef.CheckBatch:
-			batch = shape[:max(len(shape)-trailing, 0)]
-		case len(shape) < after:
-		case s.Kind == opdef.BindSize:
-			solve(c, s, shape[len(shape)-after])
-		case s.Expr.Op == expr.OpSymbol:
-			if _, known := c.Int(s.Expr.Name); !known {
-				c.Sizes[s.Expr.Name] = shape[len(shape)-after]
-			}
-		}
-	}
-	return c.Sizes, batch
-}
-
-// solve gives a step's symbol the size for which the dim is n; a dim that has no such size is left to the rules.
-func solve(c *cases.Case, s opdef.Step, n int64) {
-	coefficient, err := s.Coef.Eval(c)
-	if err != nil || coefficient == 0 {
-		return
-	}
-	constant, err := s.Const.Eval(c)
-	if err == nil && (n-constant)%coefficient == 0 {
-		c.Sizes[s.Symbol] = (n - constant) / coefficient
-	}
-}
-
-// ruleCall is the wanted call as the rules see it; a case fills in the shapes that are not given.
-func (w Request) ruleCall(op *opdef.Op, chosen cases.DTypes, c *cases.Case) rule.Call {
-	call := rule.Call{Framework: "array", Inputs: map[string]rule.Value{}, Attrs: map[string]any{}}
-	for i := range op.Inputs {
-		in := &op.Inputs[i]
-		if slices.Contains(w.Without, in.Name) {
-			continue
-		}
-		short := (&cases.Case{Op: op, DTypes: chosen}).DType(in.Type).Short
-		if given := w.DTypes[in.Name]; given != "" {
-			short = given
-		}
-		shape, given := w.Shapes[in.Name]
-		if !given && c != nil {
-			shape = c.Inputs[i].Shape
-		}
-		call.Inputs[in.Name] = rule.Value{Given: given || c != nil, DType: dtype.LongName(short), Device: w.Device, Shape: shape}
-	}
-	for name, v := range w.Attrs {
-		if d, isDType := v.(cases.DType); isDType {
-			v = string(d)
-		}
-		call.Attrs[name] = v
-	}
-	return call
 }
 
 // Results are zeroed arrays for all that the call writes: one per output, then one per overwritten input. One is nil where
@@ -256,15 +152,32 @@ type Verdict struct {
 	OK      bool
 }
 
+// zeroInvalid zeroes the rows of results that mean nothing, as the recorded answer has them.
+func zeroInvalid(op *opdef.Op, results map[string]*ndarray.Array) {
+	for _, out := range op.Outputs {
+		rows, by := results[out.Name], results[out.Valid]
+		if rows == nil || by == nil || rows.Len() == 0 {
+			continue
+		}
+		if count := by.Floats()[0]; count >= 0 && int64(count) <= rows.Shape[0] {
+			clear(rows.Data[int64(len(rows.Data))/rows.Shape[0]*int64(count):])
+		}
+	}
+}
+
 // Judge compares what the call wrote, absent outputs left out, with the recorded answer. Empty results have no verdict.
 func (t *Call) Judge(got []*ndarray.Array) []Verdict {
 	var out []Verdict
-	for i, s := range cases.Slots(t.Case.Op) {
-		if !t.Case.Has(s) {
-			continue
+	results := map[string]*ndarray.Array{}
+	for _, s := range cases.Slots(t.Case.Op) {
+		if t.Case.Has(s) {
+			results[s.Name], got = got[0], got[1:]
 		}
-		result := got[0]
-		if got = got[1:]; result.Len() == 0 {
+	}
+	zeroInvalid(t.Case.Op, results)
+	for i, s := range cases.Slots(t.Case.Op) {
+		result := results[s.Name]
+		if result == nil || result.Len() == 0 {
 			continue
 		}
 		bound := oracle.ToleranceOf(t.Case, i)

@@ -74,6 +74,9 @@ class Caller(Abilities):
         """
         raise NotImplementedError
 
+    def ready(self) -> None:
+        """Do what has to come before the first call, in a process that answers the suite's requests."""
+
     def make(self, spec: Request, data: bytearray) -> Any:
         """Build an array over data with exactly the given dtype, shape, strides and offset."""
         raise NotImplementedError

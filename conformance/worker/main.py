@@ -21,6 +21,7 @@ import compare
 import probes
 import signature
 import threads
+from caller import Caller
 from frames import receive, send
 
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ def main() -> None:
     os.environ.update(config.get("environ", {}))
     sys.path[:0] = [str(Path(__file__).parent), *config["paths"]]
     worker = probes.create(config)
+    if isinstance(worker, Caller) and not worker.missing:
+        worker.ready()
     send(out, {**worker.greeting(), "python": platform.python_version()}, [])
     stream = sys.stdin.buffer
     while (frame := receive(stream)) is not None:

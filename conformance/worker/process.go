@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,6 +17,8 @@ import (
 type Process struct {
 	CallerName string
 	Worker     *rpc.Worker
+	// Limit is how long a plain call may take; zero stands for CallLimit.
+	Limit time.Duration
 	// ProgressPage is memory of the process that calls from Go, with the number of its present random call; nil for others.
 	ProgressPage []byte
 	calls.WorkerInfo
@@ -41,10 +44,13 @@ type Config struct {
 	Callables map[string]string `json:"callables,omitempty"`
 }
 
-// The deadlines of workers: torch and jax need seconds to import, and a first call of JAX compiles.
+// The deadlines of workers: torch and jax need seconds to import. A plain call computes one small result. What compiles, or
+// makes many calls, gets LongCall times as long.
 const (
 	StartDeadline = 3 * time.Minute
-	CallDeadline  = 2 * time.Minute
+	CallLimit     = 30 * time.Second
+	LongCall      = 4
+	CallDeadline  = LongCall * CallLimit
 )
 
 // Command says how to start a Python process that plays the caller; dir holds the worker's files.
@@ -102,7 +108,13 @@ func (r *Process) Probes(group string) []calls.Probe { return r.Groups[group] }
 // Call sends the call in the form that the caller takes.
 func (r *Process) Call(ctx context.Context, call *calls.Call) (*calls.Result, error) {
 	request, blobs := calls.Pack(r.CallerName, call)
-	m, err := r.Worker.Call(ctx, request, blobs)
+	send := r.Worker.Call
+	if call.Probe == "" && (call.Mode == "" || call.Mode == "eager") {
+		send = func(ctx context.Context, header any, blobs [][]byte) (rpc.Message, error) {
+			return r.Worker.CallWithin(ctx, cmp.Or(r.Limit, CallLimit), header, blobs)
+		}
+	}
+	m, err := send(ctx, request, blobs)
 	if err != nil {
 		return nil, err
 	}

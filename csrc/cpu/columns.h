@@ -8,7 +8,7 @@
 #include "opcast/kernel.h"
 #include "rows.h"
 
-namespace ops {
+namespace opcast_ops {
 
 // Calls add(first, last, sums) for groups of consecutive rows of a matrix of n columns; it adds the
 // rows' part to `width` sums, one row after the other. Then calls store(begin, end, totals) for
@@ -43,4 +43,4 @@ void SumRows(const opcast::Launch& launch, int64_t rows, int64_t n, int64_t widt
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

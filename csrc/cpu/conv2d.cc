@@ -9,7 +9,7 @@
 #include "conv2d.gen.h"
 #include "gemm_block.h"
 
-namespace ops {
+namespace opcast_ops {
 namespace {
 
 using Args = Conv2dArgs;
@@ -68,10 +68,10 @@ inline void GatherRow(const T* row, int64_t n, int64_t at, int64_t step, int64_t
 
 // Gathers rows `tap` to tap + depth of the matrix of the task's pixels; `to` has kBlock columns.
 template <class T>
-inline void Gather(const Args& args, const Task& task, int64_t tap, int64_t depth, float* to) {
+inline void Gather(const Conv2dTyped<T>& args, const Task& task, int64_t tap, int64_t depth,
+                   float* to) {
   const int64_t per_group = args.C / args.groups, area = args.H * args.W;
-  const T* planes =
-      static_cast<const T*>(args.x) + (task.image * args.C + task.group * per_group) * area;
+  const T* planes = args.x + (task.image * args.C + task.group * per_group) * area;
   for (int64_t end = tap + depth; tap < end; ++tap, to += kBlock) {
     const int64_t s = tap % args.S, r = tap / args.S % args.R;
     const T* plane = planes + tap / (args.S * args.R) * area;
@@ -93,7 +93,8 @@ inline void Gather(const Args& args, const Task& task, int64_t tap, int64_t dept
 
 // Adds the products of the task's filters with its pixels to sums.
 template <class T, int kWidth>
-inline void Multiply(const Args& args, const Task& task, float (*sums)[kBlock]) {
+inline void Multiply(const Conv2dTyped<T>& args, const Task& task, float (*sums)[kBlock]) {
+  const Args& plain = args;
   const int64_t taps = Taps(args);
   float x[kDepth * kBlock], space[kBlock * kDepth];
   for (int64_t tap = 0; tap < taps; tap += kDepth) {
@@ -102,7 +103,7 @@ inline void Multiply(const Args& args, const Task& task, float (*sums)[kBlock]) 
     for (int64_t i = 0; i < task.channels; i += kBlock) {
       const int64_t rows = std::min(kBlock, task.channels - i);
       const FloatRows weight =
-          Load(args.T, args.weight, (task.channel + i) * taps + tap, taps, rows, depth, space);
+          Load(plain.T, args.weight, (task.channel + i) * taps + tap, taps, rows, depth, space);
       AddOuter<kWidth>({weight.data, weight.stride, 1}, x, rows, task.pixels, depth, sums + i);
     }
   }
@@ -110,13 +111,13 @@ inline void Multiply(const Args& args, const Task& task, float (*sums)[kBlock]) 
 
 // Writes the sums plus the bias.
 template <class T>
-inline void Finish(const Args& args, const Task& task, const float (*sums)[kBlock]) {
-  const T* bias = static_cast<const T*>(args.bias);
+inline void Finish(const Conv2dTyped<T>& args, const Task& task, const float (*sums)[kBlock]) {
+  const T* bias = args.bias;
   for (int64_t i = 0; i < task.channels; ++i) {
     const int64_t channel = task.channel + i;
     const double shift =
         bias == nullptr ? 0 : static_cast<double>(static_cast<float>(bias[channel]));
-    T* y = static_cast<T*>(args.y) + (task.image * args.O + channel) * args.P * args.Q + task.pixel;
+    T* y = args.y + (task.image * args.O + channel) * args.P * args.Q + task.pixel;
     for (int64_t j = 0; j < task.pixels; ++j) y[j] = Round<T>(sums[i][j] + shift);
   }
 }
@@ -124,22 +125,22 @@ inline void Finish(const Args& args, const Task& task, const float (*sums)[kBloc
 }  // namespace
 
 opcast::Status Conv2d(const Args& args, const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using T = typename decltype(types)::T;
-    const int64_t filters = std::min(kChannels, args.O / args.groups);
-    const int64_t grain = BlocksPerChunk(filters, args.P * args.Q, Taps(args));
-    opcast::ParallelFor(launch, Task::Count(args), grain,
-                        [&args](int64_t begin, int64_t end, auto width) {
+  return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
+    const int64_t filters = std::min(kChannels, a.O / a.groups);
+    const int64_t grain = BlocksPerChunk(filters, a.P * a.Q, Taps(a));
+    opcast::ParallelFor(launch, Task::Count(a), grain,
+                        [&a](int64_t begin, int64_t end, auto width) {
                           for (int64_t index = begin; index < end; ++index) {
-                            const Task task(args, index);
+                            const Task task(a, index);
                             float sums[kChannels][kBlock];
                             std::fill_n(sums[0], task.channels * kBlock, 0.0f);
-                            Multiply<T, width>(args, task, sums);
-                            Finish<T>(args, task, sums);
+                            Multiply<T, width>(a, task, sums);
+                            Finish<T>(a, task, sums);
                           }
                         });
     return opcast::Status::Ok();
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -4,21 +4,21 @@
 #include "rows.h"
 #include "scalar.h"
 
-namespace ops {
+namespace opcast_ops {
 
 opcast::Status EltwiseAdd(const EltwiseAddArgs& args, const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using T = typename decltype(types)::T;
-    const T* a = static_cast<const T*>(args.a);
-    const T* b = static_cast<const T*>(args.b);
-    T* c = static_cast<T*>(args.c);
-    opcast::ParallelFor(launch, args.batch, kChunk, [=](int64_t begin, int64_t end) {
+  return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
+    const T* left = a.a;
+    const T* right = a.b;
+    T* sum = a.c;
+    opcast::ParallelFor(launch, a.batch, kChunk, [=](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        c[i] = Round<T>(static_cast<float>(a[i]) + static_cast<float>(b[i]));
+        sum[i] = Round<T>(static_cast<float>(left[i]) + static_cast<float>(right[i]));
       }
     });
     return opcast::Status::Ok();
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -3,14 +3,14 @@
 #include "rows.h"
 #include "scalar.h"
 
-namespace ops {
+namespace opcast_ops {
 
 opcast::Status EltwiseRelu(const EltwiseReluArgs& args, const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using T = typename decltype(types)::T;
-    const T* x = static_cast<const T*>(args.x);
-    T* y = static_cast<T*>(args.y);
-    opcast::ParallelFor(launch, args.batch, kChunk, [=](int64_t begin, int64_t end) {
+  return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
+    const T* x = a.x;
+    T* y = a.y;
+    opcast::ParallelFor(launch, a.batch, kChunk, [=](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const float value = static_cast<float>(x[i]);
         y[i] = static_cast<T>(Select(value < 0, 0.0f, value));
@@ -20,4 +20,4 @@ opcast::Status EltwiseRelu(const EltwiseReluArgs& args, const opcast::Launch& la
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -2,7 +2,7 @@
 #include "eltwise_relu_backward.gen.h"
 #include "rows.h"
 
-namespace ops {
+namespace opcast_ops {
 namespace {
 
 // A dtype as bits: their integer and the infinity. Looking at bits saves the conversion of 16-bit
@@ -38,13 +38,13 @@ inline Bits Mask(Bits y) {
 
 opcast::Status EltwiseReluBackward(const EltwiseReluBackwardArgs& args,
                                    const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using T = typename decltype(types)::T;
+  return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
     using Bits = typename Format<T>::Bits;
     const Bits* grad_y = static_cast<const Bits*>(args.grad_y);
     const Bits* y = static_cast<const Bits*>(args.y);
     Bits* grad_x = static_cast<Bits*>(args.grad_x);
-    opcast::ParallelFor(launch, args.batch, kChunk, [=](int64_t begin, int64_t end) {
+    opcast::ParallelFor(launch, a.batch, kChunk, [=](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i)
         grad_x[i] = static_cast<Bits>(grad_y[i] & Mask<T>(y[i]));
     });
@@ -52,4 +52,4 @@ opcast::Status EltwiseReluBackward(const EltwiseReluBackwardArgs& args,
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -12,7 +12,7 @@
 #include "flash_mla_decode.gen.h"
 #include "gemm_block.h"
 
-namespace ops {
+namespace opcast_ops {
 namespace {
 
 using Args = FlashMlaDecodeArgs;
@@ -29,7 +29,7 @@ struct Sequence {
 
   // Offsets that the definition forbids lead to wrong results, but not out of the cache.
   Sequence(const Args& args, int64_t b) {
-    const int32_t* offsets = static_cast<const int32_t*>(args.kv_indptr);
+    const int32_t* offsets = args.kv_indptr;
     first = std::clamp<int64_t>(offsets[b], 0, args.T);
     length = std::clamp<int64_t>(offsets[b + 1], first, args.T) - first;
   }
@@ -69,9 +69,9 @@ struct State {
 
 // Copies cache rows as floats.
 template <class F>
-inline void ReadRows(const Args& args, int64_t first, int64_t count, float* to) {
-  const F* plain = static_cast<const F*>(args.kv_nope) + first * kPlain;
-  const float* scales = static_cast<const float*>(args.kv_scale) + first * kScales;
+inline void ReadRows(const FlashMlaDecodeTyped<F>& args, int64_t first, int64_t count, float* to) {
+  const F* plain = args.kv_nope + first * kPlain;
+  const float* scales = args.kv_scale + first * kScales;
   for (int64_t i = 0; i < count; ++i, plain += kPlain, scales += kScales) {
     for (int64_t tile = 0; tile < kScales; ++tile) {
       for (int64_t j = tile * kScaled; j < (tile + 1) * kScaled; ++j)
@@ -124,7 +124,7 @@ inline void AddRows(const Args& args, const Task& task, int64_t count, State& st
 
 // Writes the task's partial results: the mean of its rows, and the logarithm of their weight.
 template <class F, int kVector>
-inline void Attend(const Args& args, const Task& task) {
+inline void Attend(const FlashMlaDecodeTyped<F>& args, const Task& task) {
   State state;
   Copy(opcast::DType::kBf16, args.q, (task.b * args.H + task.head) * kWidth, kWidth, task.heads,
        kWidth, state.q, kWidth);
@@ -140,10 +140,10 @@ inline void Attend(const Args& args, const Task& task) {
   }
   for (int64_t h = 0; h < task.heads; ++h) {
     const bool nothing = state.sum[h] == 0;  // all scores are -inf: a weight of zero
-    float* o = static_cast<float*>(args.o_part) + task.Place(args, h) * kWidth;
+    float* o = args.o_part + task.Place(args, h) * kWidth;
     const double factor = nothing ? 1 : 1 / state.sum[h];
     for (int64_t j = 0; j < kWidth; ++j) o[j] = static_cast<float>(state.sums[h][j] * factor);
-    static_cast<float*>(args.lse_part)[task.Place(args, h)] =
+    args.lse_part[task.Place(args, h)] =
         static_cast<float>(nothing ? -kInfinity : state.largest[h] + std::log(state.sum[h]));
   }
 }
@@ -152,42 +152,41 @@ inline void Attend(const Args& args, const Task& task) {
 inline void Combine(const Args& args, int64_t b, int64_t head) {
   const Sequence sequence(args, b);
   const int64_t place = b * args.H + head, step = args.B * args.H;
-  const float* parts = static_cast<const float*>(args.lse_part) + place;
+  const float* parts = args.lse_part + place;
   double largest = -kInfinity, sum = 0, sums[kWidth] = {};
   const int64_t splits = sequence.length == 0 ? 0 : sequence.Splits();
   for (int64_t s = 0; s < splits; ++s) largest = std::max<double>(largest, parts[s * step]);
   for (int64_t s = 0; s < splits; ++s) {
     const double weight = Exp(parts[s * step] - largest);
-    const float* o = static_cast<const float*>(args.o_part) + (place + s * step) * kWidth;
+    const float* o = args.o_part + (place + s * step) * kWidth;
     for (int64_t j = 0; j < kWidth; ++j) sums[j] += weight * o[j];
     sum += weight;
   }
   const double factor = splits == 0 ? 0 : 1 / sum;
   for (int64_t j = 0; j < kWidth; ++j) sums[j] *= factor;
   Store(opcast::DType::kBf16, sums, kWidth, args.o, place * kWidth);
-  static_cast<float*>(args.lse)[place] = Round<float>(largest + (splits == 0 ? 0 : std::log(sum)));
+  args.lse[place] = Round<float>(largest + (splits == 0 ? 0 : std::log(sum)));
 }
 
 }  // namespace
 
 opcast::Status FlashMlaDecode(const Args& args, const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using F = typename decltype(types)::F;
-    const int64_t across = (args.H + kHeads - 1) / kHeads;
-    const auto attend = [&args](int64_t begin, int64_t end, auto vector) {
+  return Visit(args, [&](const auto& a) {
+    using F = typename std::decay_t<decltype(a)>::F;
+    const int64_t across = (a.H + kHeads - 1) / kHeads;
+    const auto attend = [&a](int64_t begin, int64_t end, auto vector) {
       for (int64_t index = begin; index < end; ++index) {
-        const Task task(args, index);
-        if (task.first < task.last) Attend<F, vector>(args, task);
+        const Task task(a, index);
+        if (task.first < task.last) Attend<F, vector>(a, task);
       }
     };
-    opcast::ParallelFor(launch, args.B * across * args.splits, 1, attend);
-    const auto combine = [&args](int64_t begin, int64_t end) {
-      for (int64_t index = begin; index < end; ++index)
-        Combine(args, index / args.H, index % args.H);
+    opcast::ParallelFor(launch, a.B * across * a.splits, 1, attend);
+    const auto combine = [&a](int64_t begin, int64_t end) {
+      for (int64_t index = begin; index < end; ++index) Combine(a, index / a.H, index % a.H);
     };
-    opcast::ParallelFor(launch, args.B * args.H, RowsPerChunk(kWidth), combine);
+    opcast::ParallelFor(launch, a.B * a.H, RowsPerChunk(kWidth), combine);
     return opcast::Status::Ok();
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -7,7 +7,7 @@
 
 #include "scalar.h"
 
-namespace ops {
+namespace opcast_ops {
 
 // A row as floats: the row itself where it has floats, otherwise a copy. Kernels that go over a row
 // more than once convert it once, and their loops over floats vectorise better.
@@ -46,4 +46,4 @@ class FloatRow {
   const std::unique_ptr<float[]> space_;
 };
 
-}  // namespace ops
+}  // namespace opcast_ops

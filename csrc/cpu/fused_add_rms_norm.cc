@@ -8,7 +8,7 @@
 #include "rows.h"
 #include "scalar.h"
 
-namespace ops {
+namespace opcast_ops {
 namespace {
 
 // One row, in place.
@@ -28,25 +28,24 @@ inline void Row(float* x, float* residual, const float* weight, int64_t n, doubl
 }  // namespace
 
 opcast::Status FusedAddRmsNorm(const FusedAddRmsNormArgs& args, const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using T = typename decltype(types)::T;
-    const int64_t n = args.N;
-    opcast::ParallelFor(
-        launch, args.batch, RowsPerChunk(n), [&args, n](int64_t begin, int64_t end) {
-          FloatRow<T> x_row(n), residual_row(n), weight_row(n);
-          const float* weight = weight_row.Read(static_cast<const T*>(args.weight));
-          for (int64_t i = begin; i < end; ++i) {
-            T* x = static_cast<T*>(args.x) + args.x_layout.Batch(i);
-            T* residual = static_cast<T*>(args.residual) + args.residual_layout.Batch(i);
-            x_row.Read(x);
-            residual_row.Read(residual);
-            Row(x_row.Write(x), residual_row.Write(residual), weight, n, args.eps);
-            x_row.Wrote(x);
-            residual_row.Wrote(residual);
-          }
-        });
+  return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
+    const int64_t n = a.N;
+    opcast::ParallelFor(launch, a.batch, RowsPerChunk(n), [&a, n](int64_t begin, int64_t end) {
+      FloatRow<T> x_row(n), residual_row(n), weight_row(n);
+      const float* weight = weight_row.Read(a.weight);
+      for (int64_t i = begin; i < end; ++i) {
+        T* x = a.x + a.x_layout.Batch(i);
+        T* residual = a.residual + a.residual_layout.Batch(i);
+        x_row.Read(x);
+        residual_row.Read(residual);
+        Row(x_row.Write(x), residual_row.Write(residual), weight, n, a.eps);
+        x_row.Wrote(x);
+        residual_row.Wrote(residual);
+      }
+    });
     return opcast::Status::Ok();
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

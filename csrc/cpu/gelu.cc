@@ -5,7 +5,7 @@
 #include "rows.h"
 #include "scalar.h"
 
-namespace ops {
+namespace opcast_ops {
 namespace {
 
 // The normal distribution function at -a for a >= 0, relative error below 2e-10 up to a = 16;
@@ -45,9 +45,9 @@ inline double GeluTanh(double x) {
 }
 
 template <class T, class F>
-void Map(const GeluArgs& args, const opcast::Launch& launch, F f) {
-  const T* x = static_cast<const T*>(args.x);
-  T* y = static_cast<T*>(args.y);
+void Map(const GeluTyped<T>& args, const opcast::Launch& launch, F f) {
+  const T* x = args.x;
+  T* y = args.y;
   opcast::ParallelFor(launch, args.batch, kChunk / 4, [=](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) y[i] = Round<T>(f(static_cast<float>(x[i])));
   });
@@ -56,15 +56,15 @@ void Map(const GeluArgs& args, const opcast::Launch& launch, F f) {
 }  // namespace
 
 opcast::Status Gelu(const GeluArgs& args, const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using T = typename decltype(types)::T;
-    if (args.approximate == GeluApproximate::kTanh) {
-      Map<T>(args, launch, [](double x) { return GeluTanh(x); });
+  return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
+    if (a.approximate == GeluApproximate::kTanh) {
+      Map<T>(a, launch, [](double x) { return GeluTanh(x); });
     } else {
-      Map<T>(args, launch, [](double x) { return GeluExact(x); });
+      Map<T>(a, launch, [](double x) { return GeluExact(x); });
     }
     return opcast::Status::Ok();
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

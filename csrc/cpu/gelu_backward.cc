@@ -6,7 +6,7 @@
 #include "rows.h"
 #include "scalar.h"
 
-namespace ops {
+namespace opcast_ops {
 namespace {
 
 // F(-a) - a f(a) for a >= 0, relative error below 2e-9 up to a = 20; beyond that it is below 1e-86
@@ -51,10 +51,10 @@ inline double SlopeTanh(double x) {
 }
 
 template <class T, class F>
-void Map(const GeluBackwardArgs& args, const opcast::Launch& launch, F slope) {
-  const T* grad_y = static_cast<const T*>(args.grad_y);
-  const T* x = static_cast<const T*>(args.x);
-  T* grad_x = static_cast<T*>(args.grad_x);
+void Map(const GeluBackwardTyped<T>& args, const opcast::Launch& launch, F slope) {
+  const T* grad_y = args.grad_y;
+  const T* x = args.x;
+  T* grad_x = args.grad_x;
   opcast::ParallelFor(launch, args.batch, kChunk / 4, [=](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       grad_x[i] = Round<T>(static_cast<float>(grad_y[i]) * slope(static_cast<float>(x[i])));
@@ -65,15 +65,15 @@ void Map(const GeluBackwardArgs& args, const opcast::Launch& launch, F slope) {
 }  // namespace
 
 opcast::Status GeluBackward(const GeluBackwardArgs& args, const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using T = typename decltype(types)::T;
-    if (args.approximate == GeluBackwardApproximate::kTanh) {
-      Map<T>(args, launch, [](double x) { return SlopeTanh(x); });
+  return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
+    if (a.approximate == GeluBackwardApproximate::kTanh) {
+      Map<T>(a, launch, [](double x) { return SlopeTanh(x); });
     } else {
-      Map<T>(args, launch, [](double x) { return SlopeExact(x); });
+      Map<T>(a, launch, [](double x) { return SlopeExact(x); });
     }
     return opcast::Status::Ok();
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

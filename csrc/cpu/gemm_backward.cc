@@ -10,7 +10,7 @@
 #include "gemm_backward.gen.h"
 #include "gemm_block.h"
 
-namespace ops {
+namespace opcast_ops {
 namespace {
 
 using opcast::DType;
@@ -162,8 +162,9 @@ void GradBias(const Args& args, const opcast::Launch& launch, const Slab& slab, 
 }  // namespace
 
 opcast::Status GemmBackward(const Args& args, const opcast::Launch& launch) {
-  const opcast::Status declared = Visit(args, [](auto types) {
-    static_assert(kKnown<typename decltype(types)::T> && kKnown<typename decltype(types)::O>);
+  const opcast::Status declared = Visit(args, [](const auto& a) {
+    using Typed = std::decay_t<decltype(a)>;
+    static_assert(kKnown<typename Typed::T> && kKnown<typename Typed::O>);
     return opcast::Status::Ok();
   });
   if (!declared.ok()) return declared;
@@ -189,4 +190,4 @@ opcast::Status GemmBackward(const Args& args, const opcast::Launch& launch) {
   return declared;
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

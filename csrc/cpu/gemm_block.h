@@ -10,7 +10,7 @@
 #include "rows.h"
 #include "scalar.h"
 
-namespace ops {
+namespace opcast_ops {
 
 constexpr int64_t kBlock = 64;  // rows and columns of a result that one task computes
 constexpr int64_t kDepth =
@@ -97,7 +97,7 @@ struct BatchRows {
             int64_t to_stride) const {
     while (rows > 0) {
       const int64_t run = std::min(rows, per_matrix - row % per_matrix);
-      ops::Copy(type, data, Offset(row) + k, layout.Stride(-2), run, depth, to, to_stride);
+      opcast_ops::Copy(type, data, Offset(row) + k, layout.Stride(-2), run, depth, to, to_stride);
       row += run;
       rows -= run;
       to += run * to_stride;
@@ -107,7 +107,7 @@ struct BatchRows {
   // The same as floats: themselves, or a copy in `space`, which has room for kDepth columns.
   FloatRows Load(int64_t row, int64_t rows, int64_t k, int64_t depth, float* space) const {
     if (row % per_matrix + rows <= per_matrix)
-      return ops::Load(type, data, Offset(row) + k, layout.Stride(-2), rows, depth, space);
+      return opcast_ops::Load(type, data, Offset(row) + k, layout.Stride(-2), rows, depth, space);
     Copy(row, rows, k, depth, space, kDepth);
     return {space, kDepth};
   }
@@ -185,4 +185,4 @@ inline const float* LoadBias(const Args& args, const Block& block, float* space)
   return Load(args.T, args.bias, block.j, 0, 1, block.columns, space).data;
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

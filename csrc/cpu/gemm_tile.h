@@ -11,7 +11,7 @@
 
 #include "rows.h"
 
-namespace ops {
+namespace opcast_ops {
 
 // A matrix of floats with contiguous rows.
 struct FloatRows {
@@ -167,4 +167,4 @@ inline void AddOuterTile(FloatMatrix a, int64_t rows, FloatRows b, int64_t depth
   }
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

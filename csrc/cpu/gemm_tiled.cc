@@ -4,7 +4,7 @@
 #include "gemm.gen.h"
 #include "gemm_block.h"
 
-namespace ops {
+namespace opcast_ops {
 namespace {
 
 // Writes the block: alpha, bias, activation, rounding.
@@ -22,8 +22,9 @@ inline void Finish(const GemmArgs& args, const Block& block, const float (*sums)
 }  // namespace
 
 opcast::Status GemmTiled(const GemmArgs& args, const opcast::Launch& launch) {
-  const opcast::Status declared = Visit(args, [](auto types) {
-    static_assert(kKnown<typename decltype(types)::T> && kKnown<typename decltype(types)::O>);
+  const opcast::Status declared = Visit(args, [](const auto& a) {
+    using Typed = std::decay_t<decltype(a)>;
+    static_assert(kKnown<typename Typed::T> && kKnown<typename Typed::O>);
     return opcast::Status::Ok();
   });
   if (!declared.ok()) return declared;
@@ -40,4 +41,4 @@ opcast::Status GemmTiled(const GemmArgs& args, const opcast::Launch& launch) {
   return declared;
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

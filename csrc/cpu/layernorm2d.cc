@@ -9,7 +9,7 @@
 #include "rows.h"
 #include "scalar.h"
 
-namespace ops {
+namespace opcast_ops {
 namespace {
 
 // The mean of a row, and the inverse of its standard deviation.
@@ -30,27 +30,27 @@ struct Moments {
 }  // namespace
 
 opcast::Status Layernorm2d(const Layernorm2dArgs& args, const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using T = typename decltype(types)::T;
-    const int64_t n = args.N;
-    opcast::ParallelFor(launch, args.M, RowsPerChunk(n), [&args, n](int64_t begin, int64_t end) {
+  return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
+    const int64_t n = a.N;
+    opcast::ParallelFor(launch, a.M, RowsPerChunk(n), [&a, n](int64_t begin, int64_t end) {
       FloatRow<T> x_row(n), weight_row(n), bias_row(n), result(n);
-      const float* weight = weight_row.Read(static_cast<const T*>(args.weight));
-      const float* bias = bias_row.Read(static_cast<const T*>(args.bias));
+      const float* weight = weight_row.Read(a.weight);
+      const float* bias = bias_row.Read(a.bias);
       for (int64_t i = begin; i < end; ++i) {
-        const float* x = x_row.Read(static_cast<const T*>(args.x) + i * n);
-        T* y = static_cast<T*>(args.y) + i * n;
+        const float* x = x_row.Read(a.x + i * n);
+        T* y = a.y + i * n;
         float* to = result.Write(y);
-        const Moments row(x, n, args.eps);
+        const Moments row(x, n, a.eps);
         for (int64_t j = 0; j < n; ++j)
           to[j] = Round<float>((x[j] - row.mean) * row.rstd * weight[j] + bias[j]);
         result.Wrote(y);
-        if (args.mean != nullptr) static_cast<float*>(args.mean)[i] = Round<float>(row.mean);
-        if (args.rstd != nullptr) static_cast<float*>(args.rstd)[i] = Round<float>(row.rstd);
+        if (a.mean != nullptr) a.mean[i] = Round<float>(row.mean);
+        if (a.rstd != nullptr) a.rstd[i] = Round<float>(row.rstd);
       }
     });
     return opcast::Status::Ok();
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -7,7 +7,7 @@
 #include "rows.h"
 #include "scalar.h"
 
-namespace ops {
+namespace opcast_ops {
 namespace {
 
 // One row: writes to grad_x and adds to the sums for grad_weight and, n further, grad_bias.
@@ -31,31 +31,30 @@ inline void Row(const float* grad, const float* x, const float* weight, int64_t 
 
 opcast::Status Layernorm2dBackward(const Layernorm2dBackwardArgs& args,
                                    const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using T = typename decltype(types)::T;
-    const int64_t n = args.N;
-    const auto rows = [&args, n](int64_t first, int64_t last, double* sums) {
+  return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
+    const int64_t n = a.N;
+    const auto rows = [&a, n](int64_t first, int64_t last, double* sums) {
       FloatRow<T> grad_row(n), x_row(n), weight_row(n), result(n);
-      const float* weight = weight_row.Read(static_cast<const T*>(args.weight));
+      const float* weight = weight_row.Read(a.weight);
       for (int64_t i = first; i < last; ++i) {
-        const float* grad = grad_row.Read(static_cast<const T*>(args.grad_y) + i * n);
-        const float* x = x_row.Read(static_cast<const T*>(args.x) + i * n);
-        T* grad_x = static_cast<T*>(args.grad_x) + i * n;
-        const double mean = static_cast<const float*>(args.mean)[i],
-                     rstd = static_cast<const float*>(args.rstd)[i];
+        const float* grad = grad_row.Read(a.grad_y + i * n);
+        const float* x = x_row.Read(a.x + i * n);
+        T* grad_x = a.grad_x + i * n;
+        const double mean = a.mean[i], rstd = a.rstd[i];
         Row(grad, x, weight, n, mean, rstd, result.Write(grad_x), sums);
         result.Wrote(grad_x);
       }
     };
-    const auto store = [&args, n](int64_t begin, int64_t end, const double* totals) {
-      T* grad_weight = static_cast<T*>(args.grad_weight);
-      T* grad_bias = static_cast<T*>(args.grad_bias);
+    const auto store = [&a, n](int64_t begin, int64_t end, const double* totals) {
+      T* grad_weight = a.grad_weight;
+      T* grad_bias = a.grad_bias;
       for (int64_t j = begin; j < std::min(end, n); ++j) grad_weight[j] = Round<T>(totals[j]);
       for (int64_t j = std::max(begin, n); j < end; ++j) grad_bias[j - n] = Round<T>(totals[j]);
     };
-    SumRows(launch, args.M, n, 2 * n, rows, store);
+    SumRows(launch, a.M, n, 2 * n, rows, store);
     return opcast::Status::Ok();
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -9,7 +9,7 @@
 #include "rows.h"
 #include "scalar.h"
 
-namespace ops {
+namespace opcast_ops {
 namespace {
 
 // One row: writes to grad_x and adds to grad_weight.
@@ -31,27 +31,27 @@ inline void Row(const float* grad, const float* x, const float* weight, int64_t 
 }  // namespace
 
 opcast::Status RmsNormBackward(const RmsNormBackwardArgs& args, const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using T = typename decltype(types)::T;
-    const int64_t n = args.N;
-    const auto rows = [&args, n](int64_t first, int64_t last, double* grad_weight) {
+  return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
+    const int64_t n = a.N;
+    const auto rows = [&a, n](int64_t first, int64_t last, double* grad_weight) {
       FloatRow<T> grad_row(n), x_row(n), weight_row(n), result(n);
-      const float* weight = weight_row.Read(static_cast<const T*>(args.weight));
+      const float* weight = weight_row.Read(a.weight);
       for (int64_t i = first; i < last; ++i) {
-        const float* grad = grad_row.Read(static_cast<const T*>(args.grad_y) + i * n);
-        const float* x = x_row.Read(static_cast<const T*>(args.x) + i * n);
-        T* grad_x = static_cast<T*>(args.grad_x) + i * n;
-        Row(grad, x, weight, n, args.eps, result.Write(grad_x), grad_weight);
+        const float* grad = grad_row.Read(a.grad_y + i * n);
+        const float* x = x_row.Read(a.x + i * n);
+        T* grad_x = a.grad_x + i * n;
+        Row(grad, x, weight, n, a.eps, result.Write(grad_x), grad_weight);
         result.Wrote(grad_x);
       }
     };
-    const auto store = [&args](int64_t begin, int64_t end, const double* totals) {
-      T* grad_weight = static_cast<T*>(args.grad_weight);
+    const auto store = [&a](int64_t begin, int64_t end, const double* totals) {
+      T* grad_weight = a.grad_weight;
       for (int64_t j = begin; j < end; ++j) grad_weight[j] = Round<T>(totals[j]);
     };
-    SumRows(launch, args.batch, n, n, rows, store);
+    SumRows(launch, a.batch, n, n, rows, store);
     return opcast::Status::Ok();
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace ops {
+namespace opcast_ops {
 
 // Elements that one thread takes at a time: some 10 microseconds of work.
 constexpr int64_t kChunk = 1 << 15;
@@ -45,4 +45,4 @@ inline double Sum(int64_t n, Term term) {
   return Reduce(n, 0.0, term, [](double a, double b) { return a + b; });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -10,7 +10,7 @@
 
 #include "opcast/minifloat.h"
 
-namespace ops {
+namespace opcast_ops {
 
 // condition ? a : b without a branch, for the same reason as opcast::detail::Select.
 inline float Select(bool condition, float a, float b) {
@@ -119,4 +119,4 @@ inline double SiluSlope(double x, double sigmoid) {
   return sigmoid * (1 + nearby * (1 - sigmoid));
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

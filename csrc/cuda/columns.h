@@ -11,7 +11,7 @@
 #include "rows.h"
 #include "vectors.h"
 
-namespace ops {
+namespace opcast_ops {
 
 constexpr int64_t kGroups = 256;  // as in the scratch of the definitions
 
@@ -139,4 +139,4 @@ opcast::Status ForRowsAndColumns(int64_t rows, int64_t n, const opcast::Launch& 
                        launch, totals, sums, groups, n);
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

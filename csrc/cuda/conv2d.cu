@@ -6,7 +6,7 @@
 #include "conv2d.gen.h"
 #include "product.h"
 
-namespace ops {
+namespace opcast_ops {
 namespace {
 
 // The filters of a group; their terms are the taps. The sides of filters without elements may have
@@ -17,8 +17,8 @@ struct Filters {
   const T* weight;
   int64_t groups, in_group, taps;
 
-  explicit Filters(const Conv2dArgs& args)
-      : weight(static_cast<const T*>(args.weight)),
+  explicit Filters(const Conv2dTyped<T>& args)
+      : weight(args.weight),
         groups(args.groups),
         in_group(args.O / args.groups),
         taps(args.C < args.groups ? 0 : args.R * args.S * (args.C / args.groups)) {}
@@ -47,8 +47,8 @@ struct Pixels {
   int64_t stride[2], padding[2], dilation[2];
   uint32_t filter_height, filter_width;
 
-  explicit Pixels(const Conv2dArgs& args)
-      : x(static_cast<const T*>(args.x)),
+  explicit Pixels(const Conv2dTyped<T>& args)
+      : x(args.x),
         channels(args.C),
         height(args.H),
         width(args.W),
@@ -97,15 +97,14 @@ struct Biased {
 }  // namespace
 
 opcast::Status Conv2dCuda(const Conv2dArgs& args, const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using T = typename decltype(types)::T;
-    const Filters<T> filters(args);
+  return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
+    const Filters<T> filters(a);
     if (filters.taps > UINT32_MAX) return opcast::Status::Error("more than 2^32 - 1 taps");
-    const Biased<T> out{static_cast<const T*>(args.bias), static_cast<T*>(args.y), args.groups,
-                        filters.in_group, args.P * args.Q};
-    return Product(launch, filters, Pixels<T>(args), out, args.B * args.groups, filters.in_group,
-                   out.pixels, filters.taps);
+    const Biased<T> out{a.bias, a.y, a.groups, filters.in_group, a.P * a.Q};
+    return Product(launch, filters, Pixels<T>(a), out, a.B * a.groups, filters.in_group, out.pixels,
+                   filters.taps);
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

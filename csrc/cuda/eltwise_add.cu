@@ -3,7 +3,7 @@
 #include "eltwise_add.gen.h"
 #include "map.h"
 
-namespace ops {
+namespace opcast_ops {
 namespace {
 
 struct Add {
@@ -16,12 +16,10 @@ struct Add {
 }  // namespace
 
 opcast::Status EltwiseAddCuda(const EltwiseAddArgs& args, const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using T = typename decltype(types)::T;
-    const T* a = static_cast<const T*>(args.a);
-    const T* b = static_cast<const T*>(args.b);
-    return Map<Add>(MapArrays<T, 1, 2>{{static_cast<T*>(args.c)}, {a, b}, args.batch}, launch);
+  return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
+    return Map<Add>(MapArrays<T, 1, 2>{{a.c}, {a.a, a.b}, a.batch}, launch);
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -2,7 +2,7 @@
 #include "eltwise_add_backward.gen.h"
 #include "map.h"
 
-namespace ops {
+namespace opcast_ops {
 namespace {
 
 struct AddBackward {
@@ -17,14 +17,10 @@ struct AddBackward {
 
 opcast::Status EltwiseAddBackwardCuda(const EltwiseAddBackwardArgs& args,
                                       const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using T = typename decltype(types)::T;
-    T* grad_a = static_cast<T*>(args.grad_a);
-    T* grad_b = static_cast<T*>(args.grad_b);
-    return Map<AddBackward>(
-        MapArrays<T, 2, 1>{{grad_a, grad_b}, {static_cast<const T*>(args.grad_c)}, args.batch},
-        launch);
+  return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
+    return Map<AddBackward>(MapArrays<T, 2, 1>{{a.grad_a, a.grad_b}, {a.grad_c}, a.batch}, launch);
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -2,7 +2,7 @@
 #include "eltwise_relu.gen.h"
 #include "map.h"
 
-namespace ops {
+namespace opcast_ops {
 namespace {
 
 struct Relu {
@@ -16,12 +16,10 @@ struct Relu {
 }  // namespace
 
 opcast::Status EltwiseReluCuda(const EltwiseReluArgs& args, const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using T = typename decltype(types)::T;
-    return Map<Relu>(
-        MapArrays<T, 1, 1>{{static_cast<T*>(args.y)}, {static_cast<const T*>(args.x)}, args.batch},
-        launch);
+  return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
+    return Map<Relu>(MapArrays<T, 1, 1>{{a.y}, {a.x}, a.batch}, launch);
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

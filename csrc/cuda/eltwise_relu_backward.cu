@@ -2,7 +2,7 @@
 #include "eltwise_relu_backward.gen.h"
 #include "map.h"
 
-namespace ops {
+namespace opcast_ops {
 namespace {
 
 struct ReluBackward {
@@ -16,13 +16,10 @@ struct ReluBackward {
 
 opcast::Status EltwiseReluBackwardCuda(const EltwiseReluBackwardArgs& args,
                                        const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using T = typename decltype(types)::T;
-    const T* grad_y = static_cast<const T*>(args.grad_y);
-    const T* y = static_cast<const T*>(args.y);
-    return Map<ReluBackward>(
-        MapArrays<T, 1, 2>{{static_cast<T*>(args.grad_x)}, {grad_y, y}, args.batch}, launch);
+  return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
+    return Map<ReluBackward>(MapArrays<T, 1, 2>{{a.grad_x}, {a.grad_y, a.y}, a.batch}, launch);
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -8,7 +8,7 @@
 #include "opcast/minifloat.h"
 #include "pair.h"
 
-namespace ops {
+namespace opcast_ops {
 
 // 2^n for n from -149 to 127; the lowest are denormal.
 OPCAST_DEVICE float PowerOfTwo(int n) {
@@ -72,4 +72,4 @@ OPCAST_DEVICE float ExpLessOne(float x) {
   return e.power == 0 ? e.less_one : e.Value() - 1;
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -10,7 +10,7 @@
 #include "flash_mla_decode.gen.h"
 #include "vectors.h"
 
-namespace ops {
+namespace opcast_ops {
 namespace {
 
 using Args = FlashMlaDecodeArgs;
@@ -235,36 +235,24 @@ __global__ void __launch_bounds__(kThreads) CombineKernel(Cache<F> cache) {
 
 }  // namespace
 
-int64_t FlashMlaDecodeCudaWorkspace(const Args& args) {
+int64_t FlashMlaDecodeCudaWorkspace(const Args& args, const opcast::Launch&) {
   return MostSplits(args) * args.B * args.H * (kWidth + 1) * static_cast<int64_t>(sizeof(float));
 }
 
 opcast::Status FlashMlaDecodeCuda(const Args& args, const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using F = typename decltype(types)::F;
-    const Cache<F> cache{static_cast<const opcast::bf16*>(args.q),
-                         static_cast<const F*>(args.kv_nope),
-                         static_cast<const opcast::bf16*>(args.kv_rope),
-                         static_cast<const float*>(args.kv_scale),
-                         static_cast<const int32_t*>(args.kv_indptr),
-                         args.B,
-                         args.H,
-                         args.T,
-                         MostSplits(args),
-                         static_cast<float>(args.sm_scale),
-                         static_cast<float*>(args.o_part),
-                         static_cast<float*>(args.lse_part),
-                         static_cast<opcast::bf16*>(args.o),
-                         static_cast<float*>(args.lse),
-                         Aligned({args.kv_nope, args.kv_rope})};
-    const int64_t across = (args.H + kBlockHeads - 1) / kBlockHeads;
+  return Visit(args, [&](const auto& a) {
+    using F = typename std::decay_t<decltype(a)>::F;
+    const Cache<F> cache{
+        a.q,      a.kv_nope,  a.kv_rope, a.kv_scale,    a.kv_indptr,
+        a.B,      a.H,        a.T,       MostSplits(a), static_cast<float>(a.sm_scale),
+        a.o_part, a.lse_part, a.o,       a.lse,         Aligned({a.kv_nope, a.kv_rope})};
+    const int64_t across = (a.H + kBlockHeads - 1) / kBlockHeads;
     const opcast::Status status =
-        opcast::Start(AttendKernel<F>, opcast::Blocks(args.B * cache.most_splits * across),
-                      kThreads, 0, launch, cache);
+        opcast::Start(AttendKernel<F>, opcast::Blocks(a.B * cache.most_splits * across), kThreads,
+                      0, launch, cache);
     if (!status.ok()) return status;
-    return opcast::Start(CombineKernel<F>, opcast::Blocks(args.B * args.H), kThreads, 0, launch,
-                         cache);
+    return opcast::Start(CombineKernel<F>, opcast::Blocks(a.B * a.H), kThreads, 0, launch, cache);
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -4,7 +4,7 @@
 #include "fused_add_rms_norm.gen.h"
 #include "rows.h"
 
-namespace ops {
+namespace opcast_ops {
 namespace {
 
 template <class T>
@@ -50,21 +50,21 @@ struct FusedAddRmsNormRow {
 }  // namespace
 
 opcast::Status FusedAddRmsNormCuda(const FusedAddRmsNormArgs& args, const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using T = typename decltype(types)::T;
-    const opcast::BatchOffsets x_rows(args.x_layout), residual_rows(args.residual_layout);
+  return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
+    const opcast::BatchOffsets x_rows(a.x_layout), residual_rows(a.residual_layout);
     constexpr int kSize = Vector<T>::kSize;
-    const FusedAddRmsNormRow<T> row{static_cast<T*>(args.x),
-                                    static_cast<T*>(args.residual),
-                                    static_cast<const T*>(args.weight),
+    const FusedAddRmsNormRow<T> row{a.x,
+                                    a.residual,
+                                    a.weight,
                                     x_rows,
                                     residual_rows,
-                                    args.eps,
-                                    Aligned({args.x, args.residual, args.weight}) &&
+                                    a.eps,
+                                    Aligned({a.x, a.residual, a.weight}) &&
                                         x_rows.DivisibleBy(kSize) &&
                                         residual_rows.DivisibleBy(kSize)};
-    return ForRows(args.batch, args.N, launch, row);
+    return ForRows(a.batch, a.N, launch, row);
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -8,7 +8,7 @@
 #include "opcast/device.h"
 #include "pair.h"
 
-namespace ops {
+namespace opcast_ops {
 
 // x * G(x), where part is G(-|x|). As infinity times zero, it is NaN for -infinity.
 OPCAST_DEVICE Scaled Gated(float x, Scaled part) {
@@ -146,4 +146,4 @@ struct Normal {
   }
 };
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -4,7 +4,7 @@
 #include "gelu.gen.h"
 #include "map.h"
 
-namespace ops {
+namespace opcast_ops {
 namespace {
 
 template <class Gate>
@@ -19,13 +19,12 @@ struct GeluOf {
 }  // namespace
 
 opcast::Status GeluCuda(const GeluArgs& args, const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using T = typename decltype(types)::T;
-    const MapArrays<T, 1, 1> arrays{
-        {static_cast<T*>(args.y)}, {static_cast<const T*>(args.x)}, args.batch};
-    return args.approximate == GeluApproximate::kTanh ? Map<GeluOf<CubicLogistic>>(arrays, launch)
-                                                      : Map<GeluOf<Normal>>(arrays, launch);
+  return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
+    const MapArrays<T, 1, 1> arrays{{a.y}, {a.x}, a.batch};
+    return a.approximate == GeluApproximate::kTanh ? Map<GeluOf<CubicLogistic>>(arrays, launch)
+                                                   : Map<GeluOf<Normal>>(arrays, launch);
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -4,7 +4,7 @@
 #include "gelu_backward.gen.h"
 #include "map.h"
 
-namespace ops {
+namespace opcast_ops {
 namespace {
 
 template <class Gate>
@@ -20,15 +20,13 @@ struct GeluBackwardOf {
 }  // namespace
 
 opcast::Status GeluBackwardCuda(const GeluBackwardArgs& args, const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using T = typename decltype(types)::T;
-    const T* grad_y = static_cast<const T*>(args.grad_y);
-    const MapArrays<T, 1, 2> arrays{
-        {static_cast<T*>(args.grad_x)}, {grad_y, static_cast<const T*>(args.x)}, args.batch};
-    return args.approximate == GeluBackwardApproximate::kTanh
+  return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
+    const MapArrays<T, 1, 2> arrays{{a.grad_x}, {a.grad_y, a.x}, a.batch};
+    return a.approximate == GeluBackwardApproximate::kTanh
                ? Map<GeluBackwardOf<CubicLogistic>>(arrays, launch)
                : Map<GeluBackwardOf<Normal>>(arrays, launch);
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -8,7 +8,7 @@
 #include "gemm_parts.h"
 #include "product.h"
 
-namespace ops {
+namespace opcast_ops {
 namespace {
 
 using Args = GemmBackwardArgs;
@@ -72,41 +72,40 @@ __global__ void __launch_bounds__(kBiasColumns* kBiasRows)
 }
 
 // The gradients from G, which is dense.
-template <class T, class G>
-opcast::Status Gradients(const Args& args, const opcast::Launch& launch, const G* grad) {
+template <class Typed, class G>
+opcast::Status Gradients(const Typed& args, const opcast::Launch& launch, const G* grad) {
+  using T = typename Typed::T;
   const int64_t rows = args.batch * args.M;
-  const T* a = static_cast<const T*>(args.a);
-  const T* b = static_cast<const T*>(args.b);
   const RowFactor<G, EvenRows> grad_rows{grad, rows, {args.N}};
   const ColumnFactor<G, EvenRows> grad_columns{grad, args.N, {args.N}};
-  const ColumnFactor<T, opcast::BatchOffsets> a_columns{a, args.K, RowsOf(args.a_layout)};
-  const ColumnFactor<T, EvenRows> b_columns{b, args.K, {args.b_layout.Stride(-2)}};
-  const Scaled<T> grad_a{args.alpha, static_cast<T*>(args.grad_a), args.K};
-  const Scaled<T> grad_b{args.alpha, static_cast<T*>(args.grad_b), args.K};
+  const ColumnFactor<T, opcast::BatchOffsets> a_columns{args.a, args.K, RowsOf(args.a_layout)};
+  const ColumnFactor<T, EvenRows> b_columns{args.b, args.K, {args.b_layout.Stride(-2)}};
+  const Scaled<T> grad_a{args.alpha, args.grad_a, args.K};
+  const Scaled<T> grad_b{args.alpha, args.grad_b, args.K};
   opcast::Status status = Product(launch, grad_rows, b_columns, grad_a, 1, rows, args.K, args.N);
   if (!status.ok()) return status;
   status = Product(launch, grad_columns, a_columns, grad_b, 1, args.N, args.K, rows);
   if (!status.ok() || args.grad_bias == nullptr) return status;
   const int64_t blocks = (args.N + kBiasColumns - 1) / kBiasColumns;
   return opcast::Start(BiasKernel<G, T>, opcast::Blocks(blocks), kBiasColumns * kBiasRows, 0,
-                       launch, grad, rows, args.N, static_cast<T*>(args.grad_bias));
+                       launch, grad, rows, args.N, args.grad_bias);
 }
 
 }  // namespace
 
 opcast::Status GemmBackwardCuda(const Args& args, const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using T = typename decltype(types)::T;
-    using O = typename decltype(types)::O;
-    const O* grad = static_cast<const O*>(args.grad_c);
-    if (args.activation == GemmBackwardActivation::kNone) return Gradients<T>(args, launch, grad);
-    float* slopes = static_cast<float*>(args.slopes);
-    const Affine<T> affine{args.alpha, static_cast<const T*>(args.bias)};
-    const Slope<T, O> slope{affine, args.activation, grad, slopes, args.N};
-    const opcast::Status status = Product(launch, LeftOf<T>(args), RightOf<T>(args), slope, 1,
-                                          args.batch * args.M, args.N, args.K);
-    return status.ok() ? Gradients<T>(args, launch, slopes) : status;
+  return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
+    using O = typename std::decay_t<decltype(a)>::O;
+    const O* grad = a.grad_c;
+    if (a.activation == GemmBackwardActivation::kNone) return Gradients(a, launch, grad);
+    float* slopes = a.slopes;
+    const Affine<T> affine{a.alpha, a.bias};
+    const Slope<T, O> slope{affine, a.activation, grad, slopes, a.N};
+    const opcast::Status status =
+        Product(launch, LeftOf(a), RightOf(a), slope, 1, a.batch * a.M, a.N, a.K);
+    return status.ok() ? Gradients(a, launch, slopes) : status;
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -7,7 +7,7 @@
 #include "gemm_finish.h"
 #include "gemm_parts.h"
 
-namespace ops {
+namespace opcast_ops {
 namespace {
 
 namespace wmma = opcast::wmma;
@@ -137,20 +137,21 @@ const char* GemmF16TcSupported(const GemmArgs& args, const opcast::Launch&) {
 }
 
 opcast::Status GemmF16Tc(const GemmArgs& args, const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using T = typename decltype(types)::T;
-    using O = typename decltype(types)::O;
+  return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
+    using O = typename std::decay_t<decltype(a)>::O;
     if constexpr (std::is_same_v<T, float>) {
       return opcast::Status::Error("float32 on tensor cores");  // the definition rules it out
     } else {
-      const auto a = LeftOf<T>(args);
-      const auto b = RightOf<T>(args);
-      const int64_t tiles = (a.rows + kTile - 1) / kTile * ((b.rows + kTile - 1) / kTile);
-      return opcast::Start(TensorKernel<T, O, std::decay_t<decltype(a)>, std::decay_t<decltype(b)>>,
-                           opcast::Blocks(tiles), kThreads, 2 * sizeof(Stage<T>), launch, a, b,
-                           GemmFinish<T, O>(args), args.K);
+      const auto left = LeftOf(a);
+      const auto right = RightOf(a);
+      using Left = std::decay_t<decltype(left)>;
+      using Right = std::decay_t<decltype(right)>;
+      const int64_t tiles = (left.rows + kTile - 1) / kTile * ((right.rows + kTile - 1) / kTile);
+      return opcast::Start(TensorKernel<T, O, Left, Right>, opcast::Blocks(tiles), kThreads,
+                           2 * sizeof(Stage<T>), launch, left, right, GemmFinish(a), a.K);
     }
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

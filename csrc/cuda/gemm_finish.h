@@ -4,7 +4,7 @@
 #include "gemm.gen.h"
 #include "gemm_parts.h"
 
-namespace ops {
+namespace opcast_ops {
 
 template <class T, class O>
 struct GemmFinish {
@@ -13,11 +13,8 @@ struct GemmFinish {
   O* c;
   int64_t columns;
 
-  explicit GemmFinish(const GemmArgs& args)
-      : affine{args.alpha, static_cast<const T*>(args.bias)},
-        activation(args.activation),
-        c(static_cast<O*>(args.c)),
-        columns(args.N) {}
+  explicit GemmFinish(const GemmTyped<T, O>& args)
+      : affine{args.alpha, args.bias}, activation(args.activation), c(args.c), columns(args.N) {}
 
   OPCAST_DEVICE void operator()(int64_t, int64_t i, int64_t j, float sum) const {
     double value = affine(j, sum);
@@ -27,4 +24,4 @@ struct GemmFinish {
   }
 };
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -5,7 +5,7 @@
 
 #include "opcast/device.h"
 
-namespace ops {
+namespace opcast_ops {
 
 // Offsets of rows that lie evenly.
 struct EvenRows {
@@ -49,14 +49,14 @@ struct ColumnFactor {
   }
 };
 
-// The factors of gemm; Args has a and b as it has.
-template <class T, class Args>
+// The factors of gemm; Args has a and b as GemmTyped has.
+template <class Args, class T = typename Args::T>
 RowFactor<T, opcast::BatchOffsets> LeftOf(const Args& args) {
-  return {static_cast<const T*>(args.a), args.batch * args.M, RowsOf(args.a_layout)};
+  return {args.a, args.batch * args.M, RowsOf(args.a_layout)};
 }
-template <class T, class Args>
+template <class Args, class T = typename Args::T>
 RowFactor<T, EvenRows> RightOf(const Args& args) {
-  return {static_cast<const T*>(args.b), args.N, {args.b_layout.Stride(-2)}};
+  return {args.b, args.N, {args.b_layout.Stride(-2)}};
 }
 
 // alpha * sum + bias[column], what the activation is applied to.
@@ -71,4 +71,4 @@ struct Affine {
   }
 };
 
-}  // namespace ops
+}  // namespace opcast_ops

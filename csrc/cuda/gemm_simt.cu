@@ -5,15 +5,12 @@
 #include "gemm_parts.h"
 #include "product.h"
 
-namespace ops {
+namespace opcast_ops {
 
 opcast::Status GemmSimt(const GemmArgs& args, const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using T = typename decltype(types)::T;
-    using O = typename decltype(types)::O;
-    return Product(launch, LeftOf<T>(args), RightOf<T>(args), GemmFinish<T, O>(args), 1,
-                   args.batch * args.M, args.N, args.K);
+  return Visit(args, [&](const auto& a) {
+    return Product(launch, LeftOf(a), RightOf(a), GemmFinish(a), 1, a.batch * a.M, a.N, a.K);
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

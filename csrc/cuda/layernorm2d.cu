@@ -7,7 +7,7 @@
 #include "layernorm2d.gen.h"
 #include "rows.h"
 
-namespace ops {
+namespace opcast_ops {
 namespace {
 
 template <class T>
@@ -62,18 +62,13 @@ struct LayernormRow {
 }  // namespace
 
 opcast::Status Layernorm2dCuda(const Layernorm2dArgs& args, const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using T = typename decltype(types)::T;
-    const LayernormRow<T> row{static_cast<T*>(args.y),
-                              static_cast<float*>(args.mean),
-                              static_cast<float*>(args.rstd),
-                              static_cast<const T*>(args.x),
-                              static_cast<const T*>(args.weight),
-                              static_cast<const T*>(args.bias),
-                              args.eps,
-                              AlignedRows<T>({args.y, args.x, args.weight, args.bias}, args.N)};
-    return ForRows(args.M, args.N, launch, row);
+  return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
+    const LayernormRow<T> row{
+        a.y,      a.mean, a.rstd, a.x,
+        a.weight, a.bias, a.eps,  AlignedRows<T>({a.y, a.x, a.weight, a.bias}, a.N)};
+    return ForRows(a.M, a.N, launch, row);
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

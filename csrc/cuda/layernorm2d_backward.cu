@@ -4,7 +4,7 @@
 #include "columns.h"
 #include "layernorm2d_backward.gen.h"
 
-namespace ops {
+namespace opcast_ops {
 namespace {
 
 template <class T>
@@ -61,20 +61,17 @@ struct LayernormBackwardRow {
 
 opcast::Status Layernorm2dBackwardCuda(const Layernorm2dBackwardArgs& args,
                                        const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using T = typename decltype(types)::T;
-    const LayernormBackwardRow<T> row{
-        static_cast<T*>(args.grad_x),
-        static_cast<const T*>(args.grad_y),
-        static_cast<const T*>(args.x),
-        static_cast<const T*>(args.weight),
-        static_cast<const float*>(args.mean),
-        static_cast<const float*>(args.rstd),
-        AlignedRows<T>({args.grad_x, args.grad_y, args.x, args.weight}, args.N)};
-    return ForRowsAndColumns(
-        args.M, args.N, launch, row, args.partials,
-        {{static_cast<T*>(args.grad_weight), static_cast<T*>(args.grad_bias)}});
+  return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
+    const LayernormBackwardRow<T> row{a.grad_x,
+                                      a.grad_y,
+                                      a.x,
+                                      a.weight,
+                                      a.mean,
+                                      a.rstd,
+                                      AlignedRows<T>({a.grad_x, a.grad_y, a.x, a.weight}, a.N)};
+    return ForRowsAndColumns(a.M, a.N, launch, row, a.partials, {{a.grad_weight, a.grad_bias}});
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -6,7 +6,7 @@
 #include "opcast/device.h"
 #include "vectors.h"
 
-namespace ops {
+namespace opcast_ops {
 
 // The arrays of a Map: each has n elements.
 template <class T, int kOutputs, int kInputs>
@@ -57,4 +57,4 @@ opcast::Status Map(MapArrays<T, kOutputs, kInputs> arrays, const opcast::Launch&
                        launch, arrays);
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -4,7 +4,7 @@
 #include "opcast/device.h"
 #include "vectors.h"
 
-namespace ops {
+namespace opcast_ops {
 
 // high + low, where high is the float nearest to the sum.
 struct Pair {
@@ -32,4 +32,4 @@ OPCAST_DEVICE Pair Multiply(Pair a, Pair b) {
   return {product.high, fmaf(a.high, b.low, fmaf(a.low, b.high, product.low))};
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -10,7 +10,7 @@
 
 #include "opcast/device.h"
 
-namespace ops {
+namespace opcast_ops {
 
 constexpr int kProductTile = 64;      // rows and columns that a block computes
 constexpr int kProductStep = 16;      // terms that are in shared memory at a time
@@ -155,4 +155,4 @@ opcast::Status Product(const opcast::Launch& launch, const A& a, const B& b, con
                        a, b, out, parts, rows, columns, depth);
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

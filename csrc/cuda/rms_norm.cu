@@ -3,7 +3,7 @@
 #include "rms_norm.gen.h"
 #include "rows.h"
 
-namespace ops {
+namespace opcast_ops {
 namespace {
 
 template <class T>
@@ -42,13 +42,11 @@ struct RmsNormRow {
 }  // namespace
 
 opcast::Status RmsNormCuda(const RmsNormArgs& args, const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using T = typename decltype(types)::T;
-    const RmsNormRow<T> row{static_cast<T*>(args.y), static_cast<const T*>(args.x),
-                            static_cast<const T*>(args.weight), args.eps,
-                            AlignedRows<T>({args.y, args.x, args.weight}, args.N)};
-    return ForRows(args.batch, args.N, launch, row);
+  return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
+    const RmsNormRow<T> row{a.y, a.x, a.weight, a.eps, AlignedRows<T>({a.y, a.x, a.weight}, a.N)};
+    return ForRows(a.batch, a.N, launch, row);
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -4,7 +4,7 @@
 #include "columns.h"
 #include "rms_norm_backward.gen.h"
 
-namespace ops {
+namespace opcast_ops {
 namespace {
 
 template <class T>
@@ -57,18 +57,13 @@ struct RmsNormBackwardRow {
 }  // namespace
 
 opcast::Status RmsNormBackwardCuda(const RmsNormBackwardArgs& args, const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using T = typename decltype(types)::T;
+  return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
     const RmsNormBackwardRow<T> row{
-        static_cast<T*>(args.grad_x),
-        static_cast<const T*>(args.grad_y),
-        static_cast<const T*>(args.x),
-        static_cast<const T*>(args.weight),
-        args.eps,
-        AlignedRows<T>({args.grad_x, args.grad_y, args.x, args.weight}, args.N)};
-    return ForRowsAndColumns(args.batch, args.N, launch, row, args.partials,
-                             {{static_cast<T*>(args.grad_weight)}});
+        a.grad_x, a.grad_y, a.x,
+        a.weight, a.eps,    AlignedRows<T>({a.grad_x, a.grad_y, a.x, a.weight}, a.N)};
+    return ForRowsAndColumns(a.batch, a.N, launch, row, a.partials, {{a.grad_weight}});
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -11,7 +11,7 @@
 #include "opcast/device.h"
 #include "vectors.h"
 
-namespace ops {
+namespace opcast_ops {
 
 // Rows are worked on by teams of threads; a block has several teams if rows are short.
 struct Teams {
@@ -166,4 +166,4 @@ opcast::Status ForRows(int64_t rows, int64_t n, const opcast::Launch& launch, co
   return start(RowsKernel<kHeld, Work>);
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -4,7 +4,7 @@
 #include "rows.h"
 #include "silu_and_mul.gen.h"
 
-namespace ops {
+namespace opcast_ops {
 namespace {
 
 template <class T>
@@ -34,12 +34,11 @@ struct SiluAndMulRow {
 }  // namespace
 
 opcast::Status SiluAndMulCuda(const SiluAndMulArgs& args, const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using T = typename decltype(types)::T;
-    const SiluAndMulRow<T> row{static_cast<T*>(args.y), static_cast<const T*>(args.x),
-                               AlignedRows<T>({args.y, args.x}, args.D)};
-    return ForRows(args.batch, args.D, launch, row);
+  return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
+    const SiluAndMulRow<T> row{a.y, a.x, AlignedRows<T>({a.y, a.x}, a.D)};
+    return ForRows(a.batch, a.D, launch, row);
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

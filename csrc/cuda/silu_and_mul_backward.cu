@@ -5,7 +5,7 @@
 #include "rows.h"
 #include "silu_and_mul_backward.gen.h"
 
-namespace ops {
+namespace opcast_ops {
 namespace {
 
 template <class T>
@@ -39,13 +39,12 @@ struct SiluAndMulBackwardRow {
 
 opcast::Status SiluAndMulBackwardCuda(const SiluAndMulBackwardArgs& args,
                                       const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using T = typename decltype(types)::T;
-    const SiluAndMulBackwardRow<T> row{
-        static_cast<T*>(args.grad_x), static_cast<const T*>(args.grad_y),
-        static_cast<const T*>(args.x), AlignedRows<T>({args.grad_x, args.grad_y, args.x}, args.D)};
-    return ForRows(args.batch, args.D, launch, row);
+  return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
+    const SiluAndMulBackwardRow<T> row{a.grad_x, a.grad_y, a.x,
+                                       AlignedRows<T>({a.grad_x, a.grad_y, a.x}, a.D)};
+    return ForRows(a.batch, a.D, launch, row);
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

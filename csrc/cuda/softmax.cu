@@ -5,7 +5,7 @@
 #include "rows.h"
 #include "softmax.gen.h"
 
-namespace ops {
+namespace opcast_ops {
 namespace {
 
 template <class T>
@@ -55,12 +55,11 @@ struct SoftmaxRow {
 }  // namespace
 
 opcast::Status SoftmaxCuda(const SoftmaxArgs& args, const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using T = typename decltype(types)::T;
-    const SoftmaxRow<T> row{static_cast<T*>(args.y), static_cast<const T*>(args.x),
-                            AlignedRows<T>({args.y, args.x}, args.N)};
-    return ForRows(args.batch, args.N, launch, row);
+  return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
+    const SoftmaxRow<T> row{a.y, a.x, AlignedRows<T>({a.y, a.x}, a.N)};
+    return ForRows(a.batch, a.N, launch, row);
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

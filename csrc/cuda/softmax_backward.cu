@@ -5,7 +5,7 @@
 #include "rows.h"
 #include "softmax_backward.gen.h"
 
-namespace ops {
+namespace opcast_ops {
 namespace {
 
 template <class T>
@@ -43,13 +43,12 @@ struct SoftmaxBackwardRow {
 }  // namespace
 
 opcast::Status SoftmaxBackwardCuda(const SoftmaxBackwardArgs& args, const opcast::Launch& launch) {
-  return Visit(args, [&](auto types) {
-    using T = typename decltype(types)::T;
-    const SoftmaxBackwardRow<T> row{
-        static_cast<T*>(args.grad_x), static_cast<const T*>(args.grad_y),
-        static_cast<const T*>(args.y), AlignedRows<T>({args.grad_x, args.grad_y, args.y}, args.N)};
-    return ForRows(args.batch, args.N, launch, row);
+  return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
+    const SoftmaxBackwardRow<T> row{a.grad_x, a.grad_y, a.y,
+                                    AlignedRows<T>({a.grad_x, a.grad_y, a.y}, a.N)};
+    return ForRows(a.batch, a.N, launch, row);
   });
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -6,7 +6,7 @@
 
 #include "opcast/device.h"
 
-namespace ops {
+namespace opcast_ops {
 
 constexpr float kLargest = 0x1.fffffep127f;  // of all finite floats
 
@@ -58,4 +58,4 @@ OPCAST_DEVICE void Store(const Vector<T>& vector, T* array, int64_t begin, int64
   }
 }
 
-}  // namespace ops
+}  // namespace opcast_ops

@@ -22,10 +22,10 @@ func Emit(c *view.Collection) []view.Draft {
 			view.Draft{Template: "backend/op.cc.tmpl", Path: "backend/gen/" + op.Name + ".gen.cc", Data: data})
 	}
 	all := struct {
-		Header string
-		Ops    []*view.Compiled
-		DTypes []dtype.DType
-	}{view.Header(), c.Ops, dtype.Table}
+		Header, Namespace string
+		Ops               []*view.Compiled
+		DTypes            []dtype.DType
+	}{view.Header(), c.Project.Manifest.CPPNamespace(), c.Ops, dtype.Table}
 	return append(out,
 		view.Draft{Template: "backend/register.cc.tmpl", Path: "backend/gen/register_all.gen.cc", Data: all},
 		view.Draft{Template: "backend/dtypes.h.tmpl", Path: "backend/gen/dtypes.gen.h", Data: all})
@@ -34,8 +34,12 @@ func Emit(c *view.Collection) []view.Draft {
 // opView adds the C++ spelling of everything that the templates in backend/ print.
 type opView struct{ *view.Compiled }
 
-// field is a member of the argument struct. Dispatch fills in those that have no Value.
-type field struct{ Decl, Comment, Name, Value string }
+// Namespace is the C++ namespace of the collection.
+func (v *opView) Namespace() string { return v.Project.Manifest.CPPNamespace() }
+
+// field is a member of the argument struct. Dispatch fills in those that have no Value. Typed is its declaration where the
+// dtypes are types, if that differs, and Cast makes the value of that.
+type field struct{ Decl, Comment, Name, Value, Typed, Cast string }
 
 // enum is the C++ enum of a str attr with one_of.
 type enum struct {
@@ -62,19 +66,22 @@ func (v *opView) Enums() []enum {
 func (v *opView) Fields() []field {
 	var out []field
 	for _, d := range v.DTypes {
-		out = append(out, field{"opcast::DType " + d.Name, rule.Or(rule.Long(d.OneOf)), d.Name, variable(d.Name)})
+		out = append(out, field{Decl: "opcast::DType " + d.Name, Comment: rule.Or(rule.Long(d.OneOf)), Name: d.Name, Value: variable(d.Name)})
 	}
 	if v.HasBatch() {
 		in := v.input(v.Program.BatchOf)
 		_, trailing := rule.Trailing(in.Type)
 		value := ifThere(in, fmt.Sprintf("%s.batch(%d)", variable(in.Name), trailing), "0")
-		out = append(out, field{"int64_t batch", "product of the leading dimensions", "batch", value})
+		if v.Broadcasts() {
+			value = "batch"
+		}
+		out = append(out, field{Decl: "int64_t batch", Comment: "product of the leading dimensions", Name: "batch", Value: value})
 	}
 	for _, s := range v.Symbols() {
-		out = append(out, field{"int64_t " + s, "", s, variable(s)})
+		out = append(out, field{Decl: "int64_t " + s, Name: s, Value: variable(s)})
 	}
 	for _, a := range v.Outputs {
-		out = append(out, field{"void* " + a.Name, a.Type.Text + absentWhen(&a), a.Name, variable(a.Name) + ".data()"})
+		out = append(out, pointer(&a, "", a.Type.Text+absentWhen(&a)))
 	}
 	for _, a := range v.Inputs {
 		out = append(out, v.inputFields(a)...)
@@ -83,8 +90,9 @@ func (v *opView) Fields() []field {
 		out = append(out, v.attrField(a))
 	}
 	for _, a := range v.Scratch {
-		comment := a.Type.Text + ", scratch" + v.scratchNull()
-		out = append(out, field{Decl: "void* " + a.Name, Comment: comment})
+		f := pointer(&a, "", a.Type.Text+", scratch"+v.scratchNull())
+		f.Value = ""
+		out = append(out, f)
 	}
 	return out
 }
@@ -104,31 +112,51 @@ func ifThere(in *opdef.Arg, value, otherwise string) string {
 
 func (v *opView) inputFields(a opdef.Arg) []field {
 	name := variable(a.Name)
-	decl, comment := "const void* ", a.Type.Text
+	qualifier, comment := "const ", a.Type.Text
 	if a.Mutated {
-		decl, comment = "void* ", comment+", read and written"
+		qualifier, comment = "", comment+", read and written"
 	}
-	out := []field{{decl + a.Name, comment + absentWhen(&a), a.Name, name + ".data()"}}
+	out := []field{pointer(&a, qualifier, comment+absentWhen(&a))}
+	_, trailing := rule.Trailing(a.Type)
+	if a.Type.Lead() == opdef.Broadcast {
+		value := ifThere(&a, fmt.Sprintf("lead.Rows(call, %s, %d)", name, trailing), "opcast::Broadcast{}")
+		out = append(out, field{Decl: "opcast::Broadcast " + a.Name + "_lead", Comment: "where its rows lie", Name: a.Name + "_lead", Value: value})
+	}
 	if a.Stride != "" {
-		_, trailing := rule.Trailing(a.Type)
 		value := ifThere(&a, fmt.Sprintf("%s.layout(%d)", name, trailing), "opcast::Layout{}")
-		out = append(out, field{"opcast::Layout " + a.Name + "_layout", "", a.Name + "_layout", value})
+		out = append(out, field{Decl: "opcast::Layout " + a.Name + "_layout", Name: a.Name + "_layout", Value: value})
 	}
 	return out
 }
 
 func (v *opView) attrField(a *opdef.Attr) field {
-	name := a.Name
-	f := field{Name: name, Value: variable(name)}
+	f := field{Name: a.Name, Value: variable(a.Name)}
+	kind := v.attrType(a)
+	if a.Len < 0 {
+		f.Value = fmt.Sprintf("{%[1]s.data(), %[1]s.size()}", variable(a.Name))
+	}
+	if a.Optional {
+		kind = "std::optional<" + kind + ">"
+		f.Comment = "absent unless given"
+	}
+	if a.Optional && a.Len < 0 {
+		f.Value = fmt.Sprintf("%[1]s ? %[2]s({%[1]s->data(), %[1]s->size()}) : std::nullopt", variable(a.Name), kind)
+	}
+	f.Decl = kind + " " + a.Name
+	return f
+}
+
+// attrType is the C++ type of an attribute in the argument struct.
+func (v *opView) attrType(a *opdef.Attr) string {
 	switch {
 	case len(a.OneOf) > 0:
-		f.Decl = v.Pascal() + view.Pascal(a.Name) + " " + name
-	case strings.HasPrefix(a.Type, "int["):
-		f.Decl = fmt.Sprintf("std::array<int64_t, %d> %s", a.Len, name)
-	default:
-		f.Decl = map[string]string{"int": "int64_t ", "float": "double ", "bool": "bool ", "str": "std::string_view "}[a.Type] + name
+		return v.Pascal() + view.Pascal(a.Name)
+	case a.Len < 0:
+		return "opcast::Ints"
+	case a.Len > 0:
+		return fmt.Sprintf("std::array<int64_t, %d>", a.Len)
 	}
-	return f
+	return map[string]string{"int": "int64_t", "float": "double", "bool": "bool", "str": "std::string_view"}[a.Type]
 }
 
 // combination is one branch of Visit.
@@ -169,7 +197,7 @@ func (v *opView) NeverVisits() string {
 	return ""
 }
 
-// TypeParameters is the template head of the Types struct.
+// TypeParameters is the template head of the struct with types.
 func (v *opView) TypeParameters() string {
 	var out []string
 	for _, d := range v.DTypes {

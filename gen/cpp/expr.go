@@ -2,6 +2,7 @@ package cpp
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -25,6 +26,7 @@ func exprPrinter(name func(string) string) view.Printer {
 		Infix:   view.AsWritten(map[expr.Op]string{expr.OpAnd: "&&", expr.OpOr: "||"}, view.Comparisons...),
 		Sum:     "opcast::Sum(%s)",
 		Length:  "opcast::Len(%s)",
+		If:      "(%s ? %s : %s)",
 		Aligned: "reinterpret_cast<uintptr_t>(%s) %% (%s) == 0",
 	}
 }
@@ -32,7 +34,11 @@ func exprPrinter(name func(string) string) view.Printer {
 // floatPrinter prints the default of a float attr; sizes are converted first, so that "/" and "**" are those of doubles.
 func floatPrinter(name func(string) string) view.Printer {
 	p := exprPrinter(name)
+	logic := p
+	p.Logic = &logic
+	p.Infix = maps.Clone(p.Infix)
 	p.Real, p.Number = true, "static_cast<double>(%s)"
+	p.Call = maps.Clone(p.Call)
 	delete(p.Call, expr.OpNeg)
 	for _, op := range view.Arithmetic {
 		delete(p.Call, op)
@@ -41,6 +47,34 @@ func floatPrinter(name func(string) string) view.Printer {
 	p.Call[expr.OpPow] = "std::pow(%s, %s)"
 	p.Call[expr.OpFloorDiv] = "std::floor((%s) / (%s))"
 	return p
+}
+
+// printer prints expressions of the op with the given names of variables.
+func (v *opView) printer(name func(string) string) view.Printer {
+	p := exprPrinter(name)
+	p.Word = v.word
+	return p
+}
+
+// realPrinter prints them as numbers of floating point.
+func (v *opView) realPrinter(name func(string) string) view.Printer {
+	p := floatPrinter(name)
+	p.Logic.Word = v.word
+	return p
+}
+
+// word is what an attribute or a dtype variable is compared with: an enumerator, or a string.
+func (v *opView) word(name, word string) string {
+	for i := range v.Attrs {
+		switch a := &v.Attrs[i]; {
+		case a.Name != name:
+		case len(a.OneOf) > 0:
+			return v.attrType(a) + "::k" + view.Pascal(word)
+		default:
+			return stringLiteral(word)
+		}
+	}
+	return enumerator(word)
 }
 
 // variable is the C++ variable for a name of the definition in a generated function. No name of a definition ends with an

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/gen/view"
-	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/feature"
 	"github.com/opcast/opcast/internal/rule"
 )
 
@@ -27,7 +27,7 @@ func (v *opView) Variants() []kernel {
 	var out []kernel
 	for _, k := range v.KernelList() {
 		c := kernel{Kernel: k, Function: view.Pascal(k.Name), DLDevice: dlDevices[k.Device]}
-		if k.When != nil || len(k.DTypes) > 0 || k.Supported || c.ArchTest() != "" {
+		if k.When != nil || len(k.DTypes) > 0 || k.Supported || c.ArchTest() != "" || len(k.Features) > 0 {
 			c.Supports = "Supports" + c.Function
 		}
 		out = append(out, c)
@@ -36,11 +36,19 @@ func (v *opView) Variants() []kernel {
 }
 
 // Guard is the macro that keeps a function of the author only in libraries that are built for the kernel's device.
-func (k kernel) Guard() string { return "OPCAST_ON_" + strings.ToUpper(k.Device) }
+func (k kernel) Guard() string {
+	if len(k.Features) > 0 {
+		return "OPCAST_ON_X86_64"
+	}
+	return "OPCAST_ON_" + strings.ToUpper(k.Device)
+}
 
 // Built is the condition of the preprocessor for that, "" where it always holds.
 func (k kernel) Built() string {
-	if k.Device == "cpu" {
+	switch {
+	case len(k.Features) > 0:
+		return "defined(__x86_64__)"
+	case k.Device == "cpu":
 		return ""
 	}
 	return "OPCAST_" + strings.ToUpper(k.Device)
@@ -76,6 +84,16 @@ func (k kernel) ArchTest() string {
 	return "launch.arch " + sign + " " + m[2]
 }
 
+// FeatureTests are the conditions on the CPU, each with the author's name of the feature.
+func (k kernel) FeatureTests() []field {
+	var out []field
+	for _, word := range k.Features {
+		name, _ := feature.Lookup(word)
+		out = append(out, field{Name: word, Value: fmt.Sprintf("OPCAST_CPU_HAS(%q)", name)})
+	}
+	return out
+}
+
 // Conditions are the tests of a variant: each must hold, else its text is the reason for no.
 func (k kernel) Conditions(v *opView) []field {
 	var out []field
@@ -92,12 +110,7 @@ func (k kernel) Conditions(v *opView) []field {
 		out = append(out, field{Value: strings.Join(tests, " || "), Comment: text})
 	}
 	if k.When != nil {
-		p := exprPrinter(func(s string) string {
-			if _, isDType := dtype.Lookup(s); isDType {
-				return enumerator(s)
-			}
-			return "args." + s
-		})
+		p := v.printer(func(s string) string { return "args." + s })
 		out = append(out, field{Value: p.Print(unlike(k.When)), Comment: "needs " + k.When.Text})
 	}
 	return out
@@ -140,7 +153,7 @@ func (v *opView) AttrRows() []string {
 	for i := range v.Attrs {
 		a := &v.Attrs[i]
 		kind := attrTypes[a.Type]
-		if a.Len > 0 {
+		if a.Len != 0 {
 			kind = "Ints"
 		}
 		row := fmt.Sprintf("opcast::Attr::%s(%q)%s", kind, a.Name, defaultOf(a))
@@ -154,8 +167,8 @@ func (v *opView) AttrRows() []string {
 
 // defaultOf is the end of an attribute's row: what stands for it when a caller leaves it out.
 func defaultOf(a *opdef.Attr) string {
-	if a.DefaultExpr != nil {
-		return ".Computed()"
+	if a.MayBeNone() {
+		return ".OrNone()"
 	}
 	var value string
 	switch d := a.Default.(type) {
@@ -167,7 +180,10 @@ func defaultOf(a *opdef.Attr) string {
 		value = stringLiteral(d)
 	case []int64:
 		value = listName(a)
-		if uniform(d) {
+		if len(d) == 0 {
+			return ".DefaultEmpty()"
+		}
+		if a.Len > 0 && uniform(d) {
 			value = intLiteral(d[0])
 		}
 	case float64:
@@ -189,7 +205,7 @@ func (v *opView) Lists() []string {
 	var out []string
 	for i := range v.Attrs {
 		a := &v.Attrs[i]
-		if list, isList := a.Default.([]int64); isList && !uniform(list) {
+		if list, isList := a.Default.([]int64); isList && len(list) > 0 && (a.Len <= 0 || !uniform(list)) {
 			var items []string
 			for _, n := range list {
 				items = append(items, intLiteral(n))

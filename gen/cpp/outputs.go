@@ -75,9 +75,13 @@ func (v *opView) writtenRules(out *opdef.Arg, others []string) []string {
 		lines = one("call.DTypeAs(%s, %s, %q);", name, variable(out.Type.Var), first.Name)
 	}
 	batch, trailing := v.batchOf(out.Type)
+	shape := fmt.Sprintf("call.OutputShape(%s, %s, %d, {%s});", name, batch, trailing, strings.Join(v.sizes(out.Type), ", "))
+	if out.Type.Lead() == opdef.Broadcast {
+		shape = fmt.Sprintf("call.HasShape(%s, lead.shape(), lead.rank(), {%s});", name, strings.Join(v.sizes(out.Type), ", "))
+	}
 	return append(lines,
 		fmt.Sprintf("call.SameDevice(%s, %s);", name, v.DeviceOf()),
-		fmt.Sprintf("call.OutputShape(%s, %s, %d, {%s});", name, batch, trailing, strings.Join(v.sizes(out.Type), ", ")),
+		shape,
 		fmt.Sprintf("call.Dense(%s); call.Data(%s);", name, name),
 		fmt.Sprintf("call.Apart(%s, {%s});", name, addresses(others)))
 }

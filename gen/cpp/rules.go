@@ -22,22 +22,47 @@ func (v *opView) Statements() []string {
 		out = append(out, v.carriedDType(d)...)
 	}
 	out = append(out, v.hoisted()...)
-	view.Guarded(v.Program.Rules, v.statement, func(arg string, lines []string) {
+	if v.Broadcasts() {
+		out = append(out, "opcast::Leading lead;")
+	}
+	view.Guarded(v.Program.Rules, v.statement, func(arg string, when *expr.Expr, lines []string) {
+		if when != nil {
+			lines = block("if ("+v.expr(when)+") {", lines)
+		}
 		out = append(out, ifGiven(arg, lines)...)
 	})
+	if v.Broadcasts() {
+		out = append(out, "const int64_t batch = lead.count();")
+	}
 	return out
 }
 
-// hoisted declares the sizes that rules on optional inputs bind: the block of an input that is given ends before their
-// use. A dtype always has a required input or an attr.
+// join takes the leading dims of an input in, which are broadcast with those of others.
+func (v *opView) join(r rule.Rule) []string {
+	var before []string
+	for _, name := range r.Others {
+		_, trailing := rule.Trailing(v.input(name).Type)
+		before = append(before, fmt.Sprintf("{&%s, %d}", variable(name), trailing))
+	}
+	return one("lead.Join(call, %s, %d, {%s});", variable(r.Arg), r.Rank, strings.Join(before, ", "))
+}
+
+// hoisted declares the sizes that rules bind under a condition: the block of an input that is given, or of a choice of
+// attributes, ends before their use. A dtype always has a required input or an attr.
 func (v *opView) hoisted() []string {
 	var out []string
 	for _, r := range v.Program.Rules {
-		if r.Kind == rule.SizeBind && r.If != "" {
-			out = append(out, "int64_t "+variable(r.Symbol)+" = 0;")
+		line := "int64_t " + variable(r.Symbol) + " = 0;"
+		if r.Kind == rule.SizeBind && (r.If != "" || r.When != nil) && !slices.Contains(out, line) {
+			out = append(out, line)
 		}
 	}
 	return out
+}
+
+// block puts statements under a head.
+func block(head string, lines []string) []string {
+	return append(append([]string{head}, view.Indent(step, lines)...), "}")
 }
 
 // step is one level of indentation.
@@ -48,7 +73,7 @@ func ifGiven(arg string, lines []string) []string {
 	if arg == "" {
 		return lines
 	}
-	return append(append([]string{"if (" + variable(arg) + ") {"}, view.Indent(step, lines)...), "}")
+	return block("if ("+variable(arg)+") {", lines)
 }
 
 // statement prints one rule.
@@ -80,6 +105,11 @@ func (v *opView) statement(r rule.Rule) []string {
 			return one("call.RankAtLeast(%s, %d);", name, r.Rank)
 		}
 		return one("call.Rank(%s, %d);", name, r.Rank)
+	case rule.BatchBind, rule.BatchJoin:
+		if v.Broadcasts() {
+			return v.join(r)
+		}
+		return nil
 	case rule.BatchAs:
 		_, first := rule.Trailing(v.input(r.Other).Type)
 		return one("call.SameBatch(%s, %d, %s, %d);", name, r.Rank, variable(r.Other), first)
@@ -93,7 +123,7 @@ func (v *opView) sizeStatement(r rule.Rule) []string {
 	name := variable(r.Arg)
 	switch r.Kind {
 	case rule.SizeBind:
-		if r.If != "" {
+		if r.If != "" || r.When != nil {
 			return one("%s = %s;", variable(r.Symbol), v.solve(r))
 		}
 		return one("const int64_t %s = %s;", variable(r.Symbol), v.solve(r))
@@ -106,7 +136,17 @@ func (v *opView) sizeStatement(r rule.Rule) []string {
 		return one("call.Distinct(%s);", name)
 	case rule.Let:
 		return one("const int64_t %s = %s;", variable(r.Symbol), v.expr(r.Expr))
+	case rule.Carried:
+		i := slices.IndexFunc(v.Outputs, func(a opdef.Arg) bool { return a.Name == r.Arg })
+		check := one("call.DTypeIn(%s, {%s});", name, v.choices(r.Var))
+		if absentWhen(&v.Outputs[i]) != "" {
+			return ifGiven(r.Arg, check)
+		}
+		return check
 	case rule.Require:
+		if r.Hint != "" {
+			return one("call.Require(%s, %q, {%s}, %q);", v.expr(unlike(r.Expr)), r.Form, v.whyList(r.Why), r.Hint)
+		}
 		return one("call.Require(%s, %q, {%s});", v.expr(unlike(r.Expr)), r.Form, v.whyList(r.Why))
 	case rule.OutSize:
 		return one("call.OutputSize(%q, %q, %s);", r.What, r.Form, v.expr(r.Expr))
@@ -125,7 +165,7 @@ func (v *opView) sizeStatement(r rule.Rule) []string {
 // one is a statement as the only line.
 func one(format string, args ...any) []string { return []string{fmt.Sprintf(format, args...)} }
 
-func (v *opView) expr(e *expr.Expr) string { return exprPrinter(variable).Print(e) }
+func (v *opView) expr(e *expr.Expr) string { return v.printer(variable).Print(e) }
 
 func (v *opView) solve(r rule.Rule) string {
 	name := variable(r.Arg)
@@ -142,9 +182,19 @@ func (v *opView) whyList(why []rule.Origin) string {
 		if w.Of != "" {
 			of = strconv.Quote(w.Of)
 		}
-		out = append(out, fmt.Sprintf("{%q, %s, %s}", w.Name, variable(w.Name), of))
+		out = append(out, fmt.Sprintf("{%q, %s, %s}", w.Name, v.shown(w.Name), of))
 	}
 	return strings.Join(out, ", ")
+}
+
+// shown is the value of a name in a message; that of a choice is its text.
+func (v *opView) shown(name string) string {
+	for i := range v.Attrs {
+		if a := &v.Attrs[i]; a.Name == name && len(a.OneOf) > 0 {
+			return fmt.Sprintf("call.Str(%d, %q)", v.Index(name), name)
+		}
+	}
+	return variable(name)
 }
 
 // enumerators lists the dtypes that an argument may have.
@@ -169,28 +219,56 @@ func (v *opView) readAttr(a *opdef.Attr) []string {
 	switch {
 	case i < 0: // a dtype attr: the output carries it
 		return nil
+	case a.Optional:
+		return v.readOptional(a, name, i)
 	case len(a.OneOf) > 0:
-		return one("const auto %s = static_cast<%s%s>(call.Choice(%d, %q, {%s}));", name, v.Pascal(), view.Pascal(a.Name), i, a.Name,
-			`"`+strings.Join(a.OneOf, `", "`)+`"`)
+		return one("const auto %s = %s;", name, v.value(a, i))
 	case a.Len > 0:
 		return one("std::array<int64_t, %d> %s; call.Ints(%d, %q, %d, %s.data());", a.Len, name, i, a.Name, a.Len, name)
+	case a.Len < 0:
+		return one("const std::vector<int64_t> %s = call.AnyInts(%d, %q);", name, i, a.Name)
 	case a.DefaultExpr != nil:
 		return one("auto %s = call.Given(%d) ? call.%s(%d, %q) : 0;", name, i, view.Pascal(a.Type), i, a.Name)
 	}
-	return one("const auto %s = call.%s(%d, %q);", name, view.Pascal(a.Type), i, a.Name)
+	return one("const auto %s = %s;", name, v.value(a, i))
+}
+
+// value reads an attribute that is no list.
+func (v *opView) value(a *opdef.Attr, i int) string {
+	if len(a.OneOf) > 0 {
+		return fmt.Sprintf("static_cast<%s>(call.Choice(%d, %q, {%s}))", v.attrType(a), i, a.Name, `"`+strings.Join(a.OneOf, `", "`)+`"`)
+	}
+	return fmt.Sprintf("call.%s(%d, %q)", view.Pascal(a.Type), i, a.Name)
+}
+
+// readOptional reads an attribute that may be absent.
+func (v *opView) readOptional(a *opdef.Attr, name string, i int) []string {
+	read := fmt.Sprintf("%s = %s", name, v.value(a, i))
+	kind := v.attrType(a)
+	switch {
+	case a.Len > 0:
+		read = fmt.Sprintf("call.Ints(%d, %q, %d, %s.emplace().data())", i, a.Name, a.Len, name)
+	case a.Len < 0:
+		kind, read = "std::vector<int64_t>", fmt.Sprintf("%s = call.AnyInts(%d, %q)", name, i, a.Name)
+	}
+	return one("std::optional<%s> %s; if (call.Given(%d)) %s;", kind, name, i, read)
 }
 
 func (v *opView) attrBound(r rule.Rule, check string) []string {
 	name, a, bound := variable(r.Arg), r.Attr, numeral(r.Bound)
+	given := fmt.Sprintf("if (call.Given(%d)) ", v.Index(a.Name))
+	if a.Optional {
+		name = "*" + name
+	}
 	call := fmt.Sprintf("call.%s(%q, %s, %s, %q);", check, a.Name, name, view.Decimal(r.Bound), r.Bound)
 	if a.Type != "float" {
 		call = fmt.Sprintf("call.%s(%q, %s, %s);", check, a.Name, name, bound)
 	}
-	switch {
-	case a.Len > 0:
+	if a.Len != 0 {
 		call = fmt.Sprintf("for (int64_t i : %s) call.%s(%q, i, %s);", name, check, a.Name, bound)
-	case a.DefaultExpr != nil:
-		call = fmt.Sprintf("if (call.Given(%d)) %s", v.Index(a.Name), call)
+	}
+	if a.MayBeNone() {
+		call = given + call
 	}
 	return []string{call}
 }
@@ -200,9 +278,9 @@ func (v *opView) LateDefaults() []string {
 	var out []string
 	for _, a := range v.ABIAttrs() {
 		if a.DefaultExpr != nil {
-			print := exprPrinter
+			print := v.printer
 			if a.Type == "float" {
-				print = floatPrinter
+				print = v.realPrinter
 			}
 			out = append(out, fmt.Sprintf("if (!call.Given(%d)) call.Default(%d, %s = %s);", v.Index(a.Name), v.Index(a.Name), variable(a.Name), print(variable).Print(a.DefaultExpr)))
 		}

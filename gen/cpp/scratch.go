@@ -47,13 +47,26 @@ func (v *opView) ScratchRows() []string {
 			dtype = enumerator(a.Type.DType)
 		}
 		row := fmt.Sprintf("opcast::Scratch{%q, %s, &%s, &values.%s}.Sizes(%s_sizes)", a.Name, dtype, name, a.Name, a.Name)
-		if batch, trailing := v.batchOf(a.Type); batch != "nullptr" {
+		if a.Type.Lead() == opdef.Broadcast {
+			row += ".LeadingDims(lead.shape(), lead.rank())"
+		} else if batch, trailing := v.batchOf(a.Type); batch != "nullptr" {
 			row += fmt.Sprintf(".LeadingDims(%s, %d)", batch, trailing)
 		}
 		if a.Zeroed {
 			row += ".Zeroed()"
 		}
 		out = append(out, row)
+	}
+	return out
+}
+
+// Invalid are the statements that zero the rows that mean nothing.
+func (v *opView) Invalid() []string {
+	var out []string
+	for _, a := range v.Outputs {
+		if a.Valid != "" {
+			out = append(out, fmt.Sprintf("call.ZeroInvalid(%s, %s);", variable(a.Name), variable(a.Valid)))
+		}
 	}
 	return out
 }
@@ -81,7 +94,7 @@ func (v *opView) bound(check string, in *opdef.Arg, e *expr.Expr) string {
 	text := strconv.Quote(value)
 	switch {
 	case !e.IsInteger():
-		value = floatPrinter(variable).Print(e)
+		value = v.realPrinter(variable).Print(e)
 		text = "opcast::Number(" + value + ")"
 	case len(e.Symbols()) > 0:
 		value = "static_cast<double>(" + value + ")"

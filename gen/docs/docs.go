@@ -10,6 +10,7 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/rule"
 	"github.com/opcast/opcast/internal/transform"
+	"github.com/opcast/opcast/internal/workload"
 )
 
 // Emit gives a page per op and their index.
@@ -82,6 +83,8 @@ func (v *page) ResultRow(a opdef.Arg) string {
 		return "`" + a.Name + "` (with `" + a.PresentIf + "`)"
 	case a.Mutated:
 		return "`" + a.Name + "` (overwritten)"
+	case a.Valid != "":
+		return "`" + a.Name + "` (the first `" + a.Valid + "` rows)"
 	}
 	return "`" + a.Name + "`"
 }
@@ -93,4 +96,30 @@ func (v *page) KernelNames() string {
 		names = append(names, k.Name)
 	}
 	return strings.Join(names, ", ")
+}
+
+// WorkloadRows are the workloads: name, call, bytes and operations.
+func (v *page) WorkloadRows() ([]string, error) {
+	var out []string
+	for _, c := range workload.Calls(v.Op) {
+		bytes, err := c.Bytes()
+		if err != nil {
+			return nil, fmt.Errorf("%s: workload %s: %w", v.Name, c.Name, err)
+		}
+		operations := "unknown"
+		if flops, err := c.Flops(); err == nil {
+			operations = amount(flops)
+		}
+		out = append(out, fmt.Sprintf("`%s` | `%s` | %sB | %s", c.Name, c, amount(bytes), operations))
+	}
+	return out, nil
+}
+
+// amount is a number in powers of a thousand: "12.3 G".
+func amount(n int64) string {
+	value, units := float64(n), []string{"", "k", "M", "G", "T", "P", "E"}
+	for value >= 1000 && len(units) > 1 {
+		value, units = value/1000, units[1:]
+	}
+	return fmt.Sprintf("%.3g %s", value, units[0])
 }

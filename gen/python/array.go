@@ -61,7 +61,7 @@ func (v *arrayOp) Allocate() []string {
 	if takesScratch(v.Op, "cpu") {
 		allocated = append(allocated, v.Scratch...)
 	}
-	lines := v.fastShapes(allocated)
+	lines := v.fastShapes(allocated, 12)
 	for i := range allocated {
 		a := &allocated[i]
 		switch {

@@ -61,25 +61,15 @@ func (v *checkView) Lines() []string {
 		}
 	}
 	out := append(do("_r.required(op, %s)", tupleOf(needed)), do("_r.arrays(fw, op, %s)", tupleOf(all))...)
-	out = append(out, ruled(v.Program.Rules, v.statement)...)
+	out = append(out, v.hoisted()...)
+	out = append(out, v.ruled(v.statement)...)
 	return wrap(lines(dropUnused(append(out, v.result(tupleOf(all))...))))
-}
-
-// ruled are the statements of rules; those on an optional input stand under the condition that it is given.
-func ruled(rules []rule.Rule, print func(rule.Rule) []statement) (out []statement) {
-	view.Guarded(rules, print, func(arg string, body []statement) {
-		if arg != "" {
-			body = ifGiven(variable(arg), body)
-		}
-		out = append(out, body...)
-	})
-	return out
 }
 
 func quotedTuple(items []string) string { return tupleNode("", quoted(items)).flat() }
 
 func (v *checkView) expr(e *expr.Expr) (c code) {
-	c.text = exprPrinter(noting(&c, variable)).Print(e)
+	c.text = v.printer(noting(&c, v.symbol)).Print(e)
 	return c
 }
 
@@ -94,7 +84,7 @@ func (v *checkView) statement(r rule.Rule) []statement {
 		return v.bound(r, "<=", "at_most")
 	case rule.AttrOneOf:
 		allowed := quotedTuple(r.Allowed)
-		return raise(codef("%s not in %s", arg, allowed), "_r.choice(op, %q, %s, %s)", r.Arg, allowed, arg)
+		return v.whereGiven(r, raise(codef("%s not in %s", arg, allowed), "_r.choice(op, %q, %s, %s)", r.Arg, allowed, arg))
 	case rule.Device:
 		return do("_r.same_device(fw, op, %q, %s, %q, %s)", r.Arg, arg, r.Other, variable(r.Other))
 	case rule.DTypeIn:
@@ -145,6 +135,8 @@ func (v *checkView) size(r rule.Rule) []statement {
 	switch r.Kind {
 	case rule.BatchBind:
 		return set(codef("tuple(%s)", leading(shape, r.Rank)), batch)
+	case rule.BatchJoin:
+		return set(v.join(r), batch)
 	case rule.BatchAs:
 		return raise(codef("tuple(%s) != %s", leading(shape, r.Rank), batch), "_r.batch(op, %q, %s, %q, %s)", r.Arg, batch, r.Other, shape)
 	case rule.SizeBind:
@@ -159,7 +151,10 @@ func (v *checkView) size(r rule.Rule) []statement {
 	case rule.Let:
 		return v.let(r)
 	case rule.Require:
-		return raise(codef("not (%s)", v.expr(r.Expr)), "_r.require(op, %q, %s)", r.Form, v.why(r.Why))
+		if r.Hint != "" {
+			return raise(codef("not (%s)", v.expr(r.Expr)), "_r.require(op, %s, %s, %q)", quote(r.Form), v.why(r.Why), r.Hint)
+		}
+		return raise(codef("not (%s)", v.expr(r.Expr)), "_r.require(op, %s, %s)", quote(r.Form), v.why(r.Why))
 	case rule.Layout:
 		if r.Mutated {
 			return do("fw.check_mutated(op, %q, %s, %q)", r.Arg, arg, r.Stride)
@@ -173,10 +168,21 @@ func (v *checkView) size(r rule.Rule) []statement {
 	return nil
 }
 
+// join broadcasts the leading dims of an input with those of the inputs before.
+func (v *checkView) join(r rule.Rule) code {
+	var before []code
+	for _, name := range r.Others {
+		_, trailing := rule.Trailing(v.Inputs[v.InputIndex(name)].Type)
+		before = append(before, codef("(%q, %s, %d)", name, variable(name), trailing))
+	}
+	shape := shapeOf(r.Arg)
+	return codef("_r.join(fw, op, (%q, %s, %s), %s, %s)", r.Arg, shape, leading(shape, r.Rank), batch, tupleOf(before))
+}
+
 // let computes a size, in several lines if it is long.
 func (v *checkView) let(r rule.Rule) []statement {
 	var out []statement
-	for _, part := range split(exprPrinter(func(s string) string { return variable(s).text }), r.Symbol, r.Expr, lineLength-len(step)) {
+	for _, part := range split(v.printer(func(s string) string { return v.symbol(s).text }), r.Symbol, r.Expr, lineLength-len(step)) {
 		out = append(out, set(v.expr(part.Expr), variable(part.Name))...)
 	}
 	return out
@@ -193,22 +199,25 @@ func leading(shape code, trailing int) code {
 func (v *checkView) why(why []rule.Origin) code {
 	var out []code
 	for _, w := range why {
-		out = append(out, codef("(%q, %s, %q)", w.Name, variable(w.Name), w.Of))
+		out = append(out, codef("(%q, %s, %q)", w.Name, v.shown(w.Name), w.Of))
 	}
 	return tupleOf(out)
 }
 
-// readAttr normalises an attr to the type that crosses the ABI; an absent computed default stays None.
-func (v *checkView) readAttr(r rule.Rule) []statement {
+// readAttr normalises an attr to the type that crosses the ABI; one that is absent stays None.
+func (v *checkView) readAttr(r rule.Rule) (read []statement) {
 	a, arg := r.Attr, variable(r.Arg)
 	switch {
 	case a.Type == "dtype":
 		return v.readDType(r)
 	case a.Len > 0:
-		return set(codef("_r.as_ints(op, %q, %s, %d)", a.Name, arg, a.Len), arg)
+		read = set(codef("_r.as_ints(op, %q, %s, %d)", a.Name, arg, a.Len), arg)
+	case a.Len < 0:
+		read = set(codef("_r.as_any_ints(op, %q, %s)", a.Name, arg), arg)
+	default:
+		read = set(codef("_r.as_%s(op, %q, %s)", a.Type, a.Name, arg), arg)
 	}
-	read := set(codef("_r.as_%s(op, %q, %s)", a.Type, a.Name, arg), arg)
-	if a.DefaultExpr != nil {
+	if a.MayBeNone() {
 		return ifGiven(arg, read)
 	}
 	return read
@@ -224,16 +233,22 @@ func (v *checkView) readDType(r rule.Rule) []statement {
 	return ifGiven(arg, read)
 }
 
+// whereGiven puts the check of an attr that may be absent under the condition that it is given.
+func (v *checkView) whereGiven(r rule.Rule, body []statement) []statement {
+	if r.Attr.MayBeNone() {
+		return ifGiven(variable(r.Arg), body)
+	}
+	return body
+}
+
 func (v *checkView) bound(r rule.Rule, sign, text string) []statement {
 	arg, item := variable(r.Arg), reading("item")
 	within := func(value code) []statement {
 		return raise(codef("not %s %s %s", value, sign, r.Bound), "_r.%s(op, %q, %q, %s)", text, r.Arg, r.Bound, value)
 	}
-	switch {
-	case r.Attr.Len > 0:
-		return block(codef("for %s in %s:", item, arg), within(item))
-	case r.Attr.DefaultExpr != nil:
-		return ifGiven(arg, within(arg))
+	body := within(arg)
+	if r.Attr.Len != 0 {
+		body = block(codef("for %s in %s:", item, arg), within(item))
 	}
-	return within(arg)
+	return v.whereGiven(r, body)
 }

@@ -22,16 +22,20 @@ func (v *checkView) result(inputs code) []statement {
 	}
 	body := do("specs: _m.Specs = %s", tupleOf(specs))
 	body = append(body, v.given(inputs)...)
-	for _, r := range v.Program.Rules {
-		if r.Kind == rule.Apart {
-			var others []code
-			for _, name := range r.Others {
-				others = append(others, named(name))
-			}
-			body = append(body, do("_m.apart(fw, op, %q, %s, %s)", r.Arg, variable(r.Arg), tupleOf(others))...)
-		}
-	}
+	body = append(body, v.ruled(apart)...)
 	return append(body, do("return specs, %s", tupleOf(attrs))...)
+}
+
+// apart is the check that an overwritten input shares no memory with the other arguments.
+func apart(r rule.Rule) []statement {
+	if r.Kind != rule.Apart {
+		return nil
+	}
+	var others []code
+	for _, name := range r.Others {
+		others = append(others, named(name))
+	}
+	return do("_m.apart(fw, op, %q, %s, %s)", r.Arg, variable(r.Arg), tupleOf(others))
 }
 
 // given prints the checks on the outputs that a call gives: those that are results. An op that overwrites inputs takes none.
@@ -57,7 +61,7 @@ func (v *checkView) given(inputs code) []statement {
 func (v *checkView) shape(t opdef.Type) code {
 	var dims []code
 	for _, d := range t.Dims {
-		if d.Star {
+		if d.Leading() {
 			dims = append(dims, codef("*%s", batch))
 		} else {
 			dims = append(dims, v.expr(d.Expr))

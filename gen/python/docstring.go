@@ -28,7 +28,7 @@ func (v *function) Doc() []string {
 		if a.Optional {
 			kind += ", optional"
 		}
-		d.item(a.Name+" : "+kind, a.Doc, v.shapeText(a), v.memoryText(a))
+		d.item(a.Name+" : "+kind, a.Doc, a.LSE.String(), v.shapeText(a), v.memoryText(a))
 	}
 	for i := range v.Attrs {
 		a := &v.Attrs[i]
@@ -63,13 +63,15 @@ func (v *function) outText() string {
 func (v *function) returned(d *docText, a *opdef.Arg) {
 	switch {
 	case a.PresentIf != "":
-		d.item(a.Name+" : "+v.FW.Python.Array+" or None", a.Doc, v.shapeText(a), "None where "+a.PresentIf+" is.")
+		d.item(a.Name+" : "+v.FW.Python.Array+" or None", a.Doc, a.LSE.String(), v.shapeText(a), "None where "+a.PresentIf+" is.")
 	case a.Mutated && v.FW.Python.Out:
 		d.item(a.Name+" : "+v.FW.Python.Array, "The argument itself, overwritten.")
 	case a.Mutated:
 		d.item(a.Name+" : "+v.FW.Python.Array, "The new values of the argument.")
+	case a.Valid != "":
+		d.item(a.Name+" : "+v.FW.Python.Array, a.Doc, a.LSE.String(), v.shapeText(a), "Rows from number "+a.Valid+" on are undefined.")
 	default:
-		d.item(a.Name+" : "+v.FW.Python.Array, a.Doc, v.shapeText(a))
+		d.item(a.Name+" : "+v.FW.Python.Array, a.Doc, a.LSE.String(), v.shapeText(a))
 	}
 }
 
@@ -131,11 +133,25 @@ func (v *function) errors(d *docText) {
 	d.section("Raises")
 	d.item("TypeError", "An argument is missing, is no array, or has a type or dtype that is not listed above.")
 	d.item("ValueError", "Shapes, devices or memory do not fit together, or an attribute is out of range.")
-	derivative := "no gradient where one is wanted."
-	if v.Gradient != nil {
-		derivative = "a derivative in forward mode or of second order is wanted."
+	d.item("NotImplementedError", "There is no kernel for the device and dtypes"+v.noDerivative()+".")
+}
+
+// noDerivative says which derivatives raise an error.
+func (v *function) noDerivative() string {
+	second := v.Gradient != nil && v.Gradient.Gradient != nil
+	switch {
+	case v.Gradient == nil && v.Tangent == nil:
+		return ", or no gradient where one is wanted"
+	case v.Gradient == nil:
+		return ", or a derivative in reverse mode is wanted"
+	case !second && v.Tangent == nil:
+		return ", or a derivative in forward mode or of second order is wanted"
+	case v.Tangent == nil:
+		return ", or a derivative in forward mode is wanted"
+	case !second:
+		return ", or a derivative of second order is wanted"
 	}
-	d.item("NotImplementedError", "There is no kernel for the device and dtypes, or "+derivative)
+	return ""
 }
 
 func (v *function) notes(d *docText) {

@@ -3,6 +3,7 @@ package python
 import (
 	"github.com/opcast/opcast/gen/view"
 	"github.com/opcast/opcast/internal/opdef/expr"
+	"github.com/opcast/opcast/internal/rule"
 )
 
 // exprPrinter prints Python; arithmetic goes through _rules, where what has no value in 64 bits becomes our error.
@@ -17,6 +18,17 @@ func exprPrinter(name func(string) string) view.Printer {
 		Infix:  view.AsWritten(view.AsWritten(map[expr.Op]string{expr.OpAnd: "and", expr.OpOr: "or"}, view.Comparisons...), view.Arithmetic...),
 		Sum:    "_r.total(op, %s)",
 		Length: "len(%s)",
+		If:     "(%[2]s if %[1]s else %[3]s)",
 		Fit:    "_r.fit(op, %s)",
+	}
+}
+
+// wordOf prints what an attribute or a dtype variable of an op is compared with: a string, or the long name of a dtype.
+func wordOf(v *view.Compiled) func(name, word string) string {
+	return func(name, word string) string {
+		if _, isVar := v.Program.DTypeOf[name]; isVar {
+			word = rule.Long([]string{word})[0]
+		}
+		return quote(word)
 	}
 }

@@ -18,8 +18,9 @@ import (
 const fastIndent = 20
 
 // fastShapes prints the lines that the shapes of what is allocated need: the shapes of inputs as _x_shape, lists of attrs
-// as _pad_ints, then the named sizes as P_.
-func (v *function) fastShapes(allocated []opdef.Arg) []string {
+// as _pad_ints, leading dims that are broadcast as _lead, then the named sizes as P_. They stand in code of the given
+// indentation.
+func (v *function) fastShapes(allocated []opdef.Arg, depth int) []string {
 	var used []string
 	for _, a := range allocated {
 		if v.twin(&a) == "" {
@@ -47,14 +48,33 @@ func (v *function) fastShapes(allocated []opdef.Arg) []string {
 			out = append(out, fmt.Sprintf("%s = (%s,) * %d if isinstance(%s, int) else %s", name, a.Name, a.Len, a.Name, a.Name))
 		}
 	}
+	if slices.ContainsFunc(allocated, func(a opdef.Arg) bool { return a.Type.Lead() == opdef.Broadcast }) {
+		out = append(out, v.fastLead(depth))
+	}
 	return append(out, lets...)
+}
+
+// fastLead broadcasts the leading dims of the inputs.
+func (v *function) fastLead(depth int) string {
+	var shapes []string
+	for _, name := range v.Program.Broadcast {
+		shape := name + ".shape"
+		if n := v.trailing(name); n > 0 {
+			shape += fmt.Sprintf("[:-%d]", n)
+		}
+		if v.Inputs[v.InputIndex(name)].Optional {
+			shape = fmt.Sprintf("() if %s is None else %s", name, shape)
+		}
+		shapes = append(shapes, shape)
+	}
+	return bracketed(strings.Repeat(" ", depth), "_lead = _rt.backend.leading(", shapes, ")")[depth:]
 }
 
 // fastLet computes a named size.
 func (v *function) fastLet(l opdef.Let) []statement {
 	var out []statement
 	name := func(symbol string) string { return v.fastSymbol(symbol).text }
-	for _, part := range split(fastPrinter(name), l.Name, l.Expr, lineLength-fastIndent) {
+	for _, part := range split(v.fastPrinter(name), l.Name, l.Expr, lineLength-fastIndent) {
 		out = append(out, set(v.fastExpr(part.Expr), v.fastSymbol(part.Name))...)
 	}
 	return out
@@ -63,7 +83,8 @@ func (v *function) fastLet(l opdef.Let) []statement {
 // twin is the input that is given where the output exists and has its shape and dtype variable, or "".
 func (v *function) twin(out *opdef.Arg) string {
 	for _, a := range v.Inputs {
-		if (!a.Optional || a.Name == out.PresentIf) && out.Type.Var != "" && a.Type.Text == out.Type.Text {
+		same := out.Type.Var != "" && a.Type.Text == out.Type.Text && a.Type.Lead() != opdef.Broadcast
+		if same && (!a.Optional || a.Name == out.PresentIf) {
 			return a.Name
 		}
 	}
@@ -79,6 +100,10 @@ func (v *function) fastItems(t opdef.Type) []code {
 	keep := 0 // trailing dims of the input that binds the leading ones which are not part of them
 	batch := ""
 	for _, d := range t.Dims {
+		if d.Ellipsis {
+			dims = append(dims, code{text: "*_lead"})
+			continue
+		}
 		if d.Star {
 			batch, keep = v.Program.BatchOf, v.trailing(v.Program.BatchOf)
 			continue
@@ -110,18 +135,22 @@ func (v *function) trailing(input string) int {
 
 // fastExpr prints an expression over the shapes of the inputs.
 func (v *function) fastExpr(e *expr.Expr) (c code) {
-	c.text = fastPrinter(noting(&c, v.fastSymbol)).Print(e)
+	c.text = v.fastPrinter(noting(&c, v.fastSymbol)).Print(e)
 	return c
 }
 
 func (v *function) fastSymbol(name string) code {
+	var binds []rule.Rule
 	for _, r := range v.Program.Rules {
 		switch {
 		case r.Symbol == name && r.Kind == rule.Let:
 			return reading(name + "_")
 		case r.Symbol == name && r.Kind == rule.SizeBind:
-			return v.solved(r)
+			binds = append(binds, r)
 		}
+	}
+	if len(binds) > 0 {
+		return v.chosen(binds)
 	}
 	if slices.ContainsFunc(v.Attrs, func(a opdef.Attr) bool { return a.Name == name && a.Len > 0 }) {
 		return reading(fastInts(name))
@@ -134,13 +163,21 @@ func fastInts(attr string) string { return "_" + attr + "_ints" }
 // fastShapeOf is the variable that holds the shape of an input.
 func fastShapeOf(input string) code { return reading("_" + input + "_shape") }
 
+// chosen is a size that one of the rules binds: the one whose condition on attributes holds.
+func (v *function) chosen(binds []rule.Rule) code {
+	if len(binds) == 1 {
+		return v.solved(binds[0])
+	}
+	return codef("(%s if %s else %s)", v.solved(binds[0]), v.fastExpr(binds[0].When), v.chosen(binds[1:]))
+}
+
 // solved is the x with coef * x + const == size.
 func (v *function) solved(r rule.Rule) code {
 	c := codef("%s[%d]", fastShapeOf(r.Arg), r.Dim)
 	if r.Form == r.Symbol {
 		return c
 	}
-	p := fastPrinter(noting(&c, v.fastSymbol))
+	p := v.fastPrinter(noting(&c, v.fastSymbol))
 	if r.Const.Op != expr.OpConst || r.Const.Value != 0 {
 		c.text = fmt.Sprintf("(%s - %s)", c.text, p.Operand(r.Const))
 	}
@@ -148,6 +185,12 @@ func (v *function) solved(r rule.Rule) code {
 		c.text = fmt.Sprintf("(%s // %s)", c.text, p.Operand(r.Coef))
 	}
 	return c
+}
+
+func (v *function) fastPrinter(name func(string) string) view.Printer {
+	p := fastPrinter(name)
+	p.Word = wordOf(v.Compiled)
+	return p
 }
 
 func fastPrinter(name func(string) string) view.Printer {

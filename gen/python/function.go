@@ -70,7 +70,7 @@ func (v *function) HasOut() bool { return v.FW.Python.Out && len(v.Mutated()) ==
 func (v *function) result(hint string) string {
 	var types []string
 	for _, a := range v.Op.Results() {
-		if a.PresentIf != "" {
+		if a.PresentIf != "" || a.Optional {
 			types = append(types, hint+" | None")
 		} else {
 			types = append(types, hint)
@@ -159,7 +159,8 @@ func parameter(a *opdef.Attr, dtypeHint string) string {
 		if a.Len > 0 {
 			hint = "int | Sequence[int]"
 		}
-	case a.DefaultExpr != nil:
+	}
+	if a.MayBeNone() {
 		hint += " | None"
 	}
 	if !a.HasDefault {

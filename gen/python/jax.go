@@ -40,7 +40,7 @@ func (v *jaxOp) staticGuard(a *opdef.Attr) []boolean {
 	case a.Type == "float":
 		conditions = append(conditions, test(fmt.Sprintf("abs(%s) > 0", a.Name)))
 	}
-	if a.DefaultExpr != nil || a.Type == "dtype" && a.HasDefault {
+	if a.MayBeNone() || a.Type == "dtype" && a.HasDefault {
 		return []boolean{anyOf([]boolean{test(a.Name + " is None"), allOf(conditions)})}
 	}
 	return conditions

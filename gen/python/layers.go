@@ -21,7 +21,7 @@ var initialisms = map[string]string{
 func layers(c *view.Collection, fw framework.Framework) view.Draft {
 	all := &layersView{Header: view.Header()}
 	for _, op := range c.Ops {
-		if op.GradientOf == nil && len(op.Mutated()) == 0 {
+		if op.DerivedFrom() == nil && len(op.Mutated()) == 0 {
 			all.Layers = append(all.Layers, &layer{torchOp{function{op, fw}}})
 		}
 	}
@@ -98,7 +98,7 @@ func (l *layer) HasBackward() string { return boolText(l.Gradient != nil) }
 // data says whether an input is data and no parameter: what shares the leading or parallel dims of the first input.
 func (l *layer) data(a *opdef.Arg) bool {
 	var spread []string
-	for _, dim := range append([]string{"*"}, l.Parallel...) {
+	for _, dim := range append([]string{l.Lead()}, l.Parallel...) {
 		if l.Inputs[0].Has(dim) {
 			spread = append(spread, dim)
 		}

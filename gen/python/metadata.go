@@ -39,13 +39,28 @@ func (v *function) Meta() string {
 	if len(v.Scratch) > 0 {
 		items = append(items, tupleNode("scratch=", metaArgs(v.Scratch)))
 	}
-	if v.Gradient != nil {
-		items = append(items, leaf("backward="+quote(v.Gradient.Name)))
-	}
-	if v.GradientOf != nil {
-		items = append(items, leaf("gradient_of="+quote(v.GradientOf.Name)))
-	}
+	items = append(items, v.links()...)
 	return node{quote(v.Name) + ": Op(", items, ")"}.print("    ", ",")
+}
+
+// links name the ops of derivatives, and the op of which this one is a derivative.
+func (v *function) links() []node {
+	var out []node
+	for _, link := range []struct {
+		key string
+		to  *opdef.Op
+	}{{"backward", v.Gradient}, {"gradient_of", v.GradientOf}, {"forward", v.Tangent}, {"tangent_of", v.TangentOf}} {
+		if link.to != nil {
+			out = append(out, leaf(link.key+"="+quote(link.to.Name)))
+		}
+	}
+	if prefix := v.GradPrefix(); v.Gradient != nil && prefix != "grad_" {
+		out = append(out, leaf("grad_prefix="+quote(prefix)))
+	}
+	if prefix := v.TangentPrefix(); v.Tangent != nil && prefix != "tangent_" {
+		out = append(out, leaf("tangent_prefix="+quote(prefix)))
+	}
+	return out
 }
 
 // AllDTypes are the rows of the table of dtypes.

@@ -55,12 +55,7 @@ func usualTitles() string {
 }
 
 // Namespace is the name of the ops' torch.ops namespace and XLA targets.
-func (v *packageView) Namespace() string {
-	if v.Manifest.Namespace != "" {
-		return v.Manifest.Namespace
-	}
-	return v.Manifest.Name
-}
+func (v *packageView) Namespace() string { return v.Manifest.Unique() }
 
 // Dependencies are the distributions that the package needs.
 func (v *packageView) Dependencies() []string {

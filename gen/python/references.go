@@ -110,7 +110,7 @@ func (v *referenceView) lets() []statement {
 	for _, l := range v.Op.Lets {
 		items = append(items, codef("%q: %s", l.Name, variable(l.Name)))
 	}
-	return dropUnused(append(ruled(v.Program.Rules, v.sizes), do("return {%s}", commaSeparated(items))...))
+	return dropUnused(slices.Concat(v.hoisted(), v.ruled(v.sizes), do("return {%s}", commaSeparated(items))))
 }
 
 // mayRefuse says whether some statement calls a function of _rules.

@@ -52,7 +52,7 @@ func floatText(v any) string {
 
 // defaultValue is the default value in Python. A default that depends on sizes or dtypes is absent.
 func defaultValue(a *opdef.Attr) string {
-	if !a.HasDefault || a.DefaultExpr != nil || a.Type == "dtype" {
+	if !a.HasDefault || a.MayBeNone() || a.Type == "dtype" {
 		return "None"
 	}
 	switch value := a.Default.(type) {

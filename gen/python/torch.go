@@ -60,10 +60,10 @@ func (v *torchOp) Known() string {
 	return ""
 }
 
-// Node is the condition under which a plain call becomes a node of a graph of gradients, or "". A gradient op is one too:
-// only its own gradient fails. Calls that may lack an input go the general way, which takes a microsecond longer.
+// Node is the condition under which a plain call becomes a node of a graph of gradients, or "". An op that computes a
+// derivative is one too: only its own gradient may fail. Calls that may lack an input go the general way, which takes a microsecond longer.
 func (v *torchOp) Node() string {
-	if v.Gradient == nil && v.GradientOf == nil || v.Required() < len(v.Inputs) {
+	if v.Gradient == nil && v.DerivedFrom() == nil || v.Required() < len(v.Inputs) {
 		return ""
 	}
 	return "_rt.grad_enabled() and _op.tracked(" + strings.Join(v.inputNames(), ", ") + ")"
@@ -74,12 +74,20 @@ func (v *torchOp) Arguments() string {
 	return strings.Join(append(v.inputNames(), v.attrNames(allAttrs, "")...), ", ")
 }
 
-// Written is the tuple of the inputs that the op overwrites, or "".
-func (v *torchOp) Written() string {
-	if len(v.Mutated()) == 0 {
-		return ""
+// Bumps are the statements that count the changes of the inputs that the op overwrites.
+func (v *torchOp) Bumps() []string {
+	var always, lines []string
+	for _, a := range v.Mutated() {
+		if a.Optional {
+			lines = append(lines, "if "+a.Name+" is not None:", step+"_rt.bump("+tuple([]string{a.Name})+")")
+		} else {
+			always = append(always, a.Name)
+		}
 	}
-	return tuple(opdef.ArgNames(v.Mutated()))
+	if len(always) > 0 {
+		lines = append([]string{"_rt.bump(" + tuple(always) + ")"}, lines...)
+	}
+	return lines
 }
 
 // Imports adds what the functions of a node are annotated with.
@@ -97,7 +105,7 @@ func (v *torchOp) Imports() []string {
 
 // Allocate prints the lines that make the outputs and the scratch.
 func (v *torchOp) Allocate() []string {
-	lines := v.fastShapes(v.Returned())
+	lines := v.fastShapes(v.Returned(), 16)
 	for i := range v.Outputs {
 		out := &v.Outputs[i]
 		switch {
@@ -112,7 +120,10 @@ func (v *torchOp) Allocate() []string {
 	if len(v.Scratch) == 0 {
 		return lines
 	}
-	more := slices.DeleteFunc(v.fastShapes(v.Scratch), func(l string) bool { return slices.Contains(lines, l) })
+	more := slices.DeleteFunc(v.fastShapes(v.Scratch, 20), func(l string) bool {
+		target, _, _ := strings.Cut(l, " = ")
+		return slices.ContainsFunc(lines, func(known string) bool { return strings.HasPrefix(known, target+" = ") })
+	})
 	for i := range v.Scratch {
 		more = append(more, v.allocate(&v.Scratch[i], "_scratch", 20)...)
 	}

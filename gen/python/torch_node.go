@@ -58,7 +58,7 @@ func (v *torchOp) Backward() string { return nodeHead("_backward", v.grads()) }
 func (v *torchOp) grads() []string {
 	out := v.Bare()
 	for i, name := range out {
-		out[i] = opdef.GradName(name)
+		out[i] = v.GradPrefix() + name
 	}
 	return out
 }
@@ -73,7 +73,7 @@ func (v *torchOp) Gradients() string {
 	made := opdef.ArgNames(v.Gradient.Outputs)
 	items := []string{"_ctx"}
 	for _, name := range v.inputNames() {
-		if grad := opdef.GradName(name); slices.Contains(made, grad) {
+		if grad := v.GradPrefix() + name; slices.Contains(made, grad) {
 			items = append(items, grad)
 		} else {
 			items = append(items, "None")

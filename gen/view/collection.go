@@ -78,11 +78,12 @@ func (v *Compiled) Hash() int64 {
 		Attrs            []string
 		Lets, Conditions []string
 		Backward         string
+		Forward          string `json:",omitempty"`
 	}
-	s.Name, s.Kind, s.DTypes, s.Backward = v.Name, v.Kind, v.DTypes, v.Backward
+	s.Name, s.Kind, s.DTypes, s.Backward, s.Forward = v.Name, v.Kind, v.DTypes, v.Backward, v.Forward
 	s.Outputs, s.Inputs, s.Scratch = schemaArgs(v.Outputs), schemaArgs(v.Inputs), schemaArgs(v.Scratch)
 	for _, a := range v.Attrs {
-		s.Attrs = append(s.Attrs, fmt.Sprint(a.Name, a.Type, a.OneOf, a.Min, a.Max, a.Binds, a.Default))
+		s.Attrs = append(s.Attrs, fmt.Sprint(a.Name, a.Type, a.OneOf, a.Min, a.Max, a.Binds, a.Default, a.Optional))
 	}
 	for _, l := range v.Lets {
 		s.Lets = append(s.Lets, l.Name+"="+l.Expr.Text)
@@ -103,12 +104,13 @@ type schemaArg struct {
 	Name, Type, Stride       string
 	Optional, Mutated, Saved bool
 	PresentIf                string
+	Valid                    string `json:",omitempty"`
 }
 
 func schemaArgs(args []opdef.Arg) []schemaArg {
 	var out []schemaArg
 	for _, a := range args {
-		out = append(out, schemaArg{a.Name, a.Type.Text, a.Stride, a.Optional, a.Mutated, a.Saved, a.PresentIf})
+		out = append(out, schemaArg{a.Name, a.Type.Text, a.Stride, a.Optional, a.Mutated, a.Saved, a.PresentIf, a.Valid})
 	}
 	return out
 }
@@ -128,7 +130,7 @@ func (v *Compiled) ABIAttrs() []*opdef.Attr {
 func (v *Compiled) Symbols() []string {
 	var out []string
 	for _, r := range v.Program.Rules {
-		if r.Kind == rule.SizeBind || r.Kind == rule.Let {
+		if (r.Kind == rule.SizeBind || r.Kind == rule.Let) && !slices.Contains(out, r.Symbol) {
 			out = append(out, r.Symbol)
 		}
 	}

@@ -1,22 +1,26 @@
 package view
 
-import "github.com/opcast/opcast/internal/rule"
+import (
+	"github.com/opcast/opcast/internal/opdef/expr"
+	"github.com/opcast/opcast/internal/rule"
+)
 
-// Guarded prints the rules, and collects those in a row that depend on the same optional input: block gets the name of
-// that input, or "" for rules that always apply.
-func Guarded[T any](rules []rule.Rule, print func(rule.Rule) []T, block func(arg string, lines []T)) {
-	var open string
+// Guarded prints the rules, and collects those in a row that depend on the same optional input and the same condition on
+// attributes: block gets the name of that input, or "", and that condition, or nil.
+func Guarded[T any](rules []rule.Rule, print func(rule.Rule) []T, block func(arg string, when *expr.Expr, lines []T)) {
+	var arg string
+	var when *expr.Expr
 	var lines []T
 	flush := func() {
 		if len(lines) > 0 {
-			block(open, lines)
+			block(arg, when, lines)
 		}
-		open, lines = "", nil
+		lines = nil
 	}
 	for _, r := range rules {
-		if r.If != open {
+		if r.If != arg || r.When != when {
 			flush()
-			open = r.If
+			arg, when = r.If, r.When
 		}
 		lines = append(lines, print(r)...)
 	}

@@ -19,12 +19,18 @@ type Printer struct {
 	Infix map[expr.Op]string
 	// Sum and Length format sum and len over an int list attr, Aligned the alignment test of a pointer.
 	Sum, Length, Aligned string
+	// If formats a choice: the condition, and what it chooses between.
+	If string
+	// Word prints a string, or the name of a dtype, that the attribute or variable of the given name is compared with.
+	Word func(name, word string) string
 	// Fit formats the check that the value of an operator fits 64 bits; empty where there is none, or a function does it.
 	Fit string
 	// Real says that numbers are floating point: then parts without names are not computed here. Number formats the conversion
 	// of an integer variable then; empty where it needs none.
 	Real   bool
 	Number string
+	// Logic prints the conditions of choices where Real is set; nil for this printer itself.
+	Logic *Printer
 }
 
 // Print writes the expression. Precedence is left to parentheses: every compound operand gets a pair.
@@ -40,7 +46,7 @@ func (p Printer) Print(e *expr.Expr) string {
 func (p Printer) fits(e *expr.Expr) bool {
 	_, constant := p.constant(e)
 	_, infix := p.Infix[e.Op]
-	return p.Fit != "" && !constant && (e.Op == expr.OpNeg || infix && slices.Contains(Arithmetic, e.Op))
+	return p.Fit != "" && !constant && (e.Op == expr.OpNeg && e.Args[0].Op != expr.OpFloat || infix && slices.Contains(Arithmetic, e.Op))
 }
 
 // constant is the value of a compound part without names.
@@ -69,6 +75,9 @@ func (p Printer) compute(e *expr.Expr) string {
 	case expr.OpIndex:
 		return p.number(fmt.Sprintf("%s[%d]", p.Name(e.Name), e.Args[0].Value))
 	case expr.OpNeg, expr.OpNot:
+		if e.Args[0].Op == expr.OpFloat {
+			return "-" + p.Print(e.Args[0])
+		}
 		if format, ok := p.Call[e.Op]; ok {
 			return fmt.Sprintf(format, p.Print(e.Args[0]))
 		}
@@ -77,6 +86,12 @@ func (p Printer) compute(e *expr.Expr) string {
 		return p.number(fmt.Sprintf(p.Sum, p.Name(e.Name)))
 	case expr.OpLen:
 		return p.number(fmt.Sprintf(p.Length, p.Name(e.Name)))
+	case expr.OpIf:
+		return fmt.Sprintf(p.If, p.logic().Print(e.Args[0]), p.Operand(e.Args[1]), p.Operand(e.Args[2]))
+	case expr.OpEq, expr.OpNe:
+		if a, b := e.Args[0], e.Args[1]; a.Op == expr.OpText || b.Op == expr.OpText {
+			return p.word(a, b) + " " + p.Infix[e.Op] + " " + p.word(b, a)
+		}
 	case expr.OpAligned:
 		return fmt.Sprintf(p.Aligned, p.Name(e.Name), p.Print(e.Args[0]))
 	}
@@ -85,6 +100,22 @@ func (p Printer) compute(e *expr.Expr) string {
 	}
 	sign := p.Infix[e.Op]
 	return fold(e.Args, p.Operand, func(a, b string) string { return a + " " + sign + " " + b })
+}
+
+// word prints one side of a comparison of words.
+func (p Printer) word(e, other *expr.Expr) string {
+	if e.Op == expr.OpText {
+		return p.Word(other.Name, e.Word)
+	}
+	return p.Name(e.Name)
+}
+
+// logic prints a condition in an expression of any kind of number: its own numbers are integers.
+func (p Printer) logic() Printer {
+	if p.Logic != nil {
+		return *p.Logic
+	}
+	return p
 }
 
 // Decimal makes a number's text that of a number of floating point: 1 becomes 1.0.

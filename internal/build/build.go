@@ -83,6 +83,13 @@ func run(ctx context.Context, o Options, root *os.Root, ninja string) (*Result, 
 	if err != nil {
 		return nil, nil, err
 	}
+	var lacking diag.List
+	if in.headers, lacking, err = FindHeaders(ctx, o.Project, o.Env, o.Runtime); err != nil {
+		return nil, nil, err
+	}
+	if lacking = append(lacking, in.missingSources()...); len(lacking) > 0 {
+		return nil, lacking, nil
+	}
 	p, err := newPlan(in)
 	if err != nil {
 		return nil, nil, err

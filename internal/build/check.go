@@ -56,7 +56,7 @@ func report(p *opdef.Project, l library, violations elfcheck.Violations, finding
 
 // kernelOf finds the kernel that has a function of the given qualified name.
 func kernelOf(p *opdef.Project, name string) (op *opdef.Op, kernel opdef.Kernel, ok bool) {
-	function, ok := strings.CutPrefix(name, "ops::")
+	function, ok := strings.CutPrefix(name, p.Manifest.CPPNamespace()+"::")
 	if !ok {
 		return nil, kernel, false
 	}

@@ -17,7 +17,19 @@ const jaxFolder = "adaptors/jax/csrc"
 // same to nvcc. A kernel that wants a * b + c in one rounding writes fmaf.
 var baseFlags = []string{
 	"-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-ffp-contract=off", "-pthread",
-	"-Wall", "-Wextra", "-Werror",
+	"-Wall", "-Wextra",
+}
+
+// errorFlags make errors of warnings: always in what opcast ships and generates, and in the author's sources where the
+// manifest says so. A kernel that somebody brings along shall build, and its warnings be seen.
+func (in inputs) errorFlags(source string) []string {
+	switch {
+	case slices.Contains(in.kernels, source) && !in.project.Manifest.Build.Werror:
+		return nil
+	case isCUDA(source):
+		return append([]string{"-Werror", "all-warnings"}, hostWords([]string{"-Werror"})...)
+	}
+	return []string{"-Werror"}
 }
 
 // machine are the variables of a build file that say where things are on this machine; all else is the same on every
@@ -32,11 +44,17 @@ func (in inputs) machine(id string) []ninja.Var {
 	if len(in.jax) > 0 {
 		vars = append(vars, words("jaxlib", in.env.JAXInclude))
 	}
+	if len(in.headers) > 0 {
+		vars = append(vars, words("headers", in.headerWords(false)...))
+	}
+	if len(in.headers) > 0 && in.cuda != nil {
+		vars = append(vars, words("nvcc_headers", in.headerWords(true)...))
+	}
 	if in.cuda != nil {
 		vars = append(vars, words("nvcc", in.cuda.nvcc), words("nvcc_flags", in.compiler.nvccFlags()...),
 			words("cudart", in.cuda.libraries))
 	}
-	return vars
+	return append(vars, in.featureVars()...)
 }
 
 // gnuFlags are what only GCC gets. Without -fno-gnu-unique, two collections in one process would share statics; clang
@@ -60,14 +78,22 @@ func (c compiler) nvccFlags() []string {
 func (in inputs) flags() []ninja.Var {
 	const system = "-isystem $%[1]s -ffile-prefix-map=$%[1]s=%[1]s" // keeps the environment's path out of the bytes
 	tvm := fmt.Sprintf(system, "tvm_ffi")
+	headers, nvccHeaders := "", ""
+	if len(elsewhere(in.project)) > 0 {
+		headers, nvccHeaders = " $headers", " $nvcc_headers"
+	}
 	vars := []ninja.Var{
 		// For packages that build themselves; folders, suffixes, linked and environment say what makes a library stale.
 		{Name: "gnu_flags", Value: shellWords(gnuFlags...)},
 		{Name: "environment", Value: shellWords(environment...)},
 		{Name: "folders", Value: ninja.Escape(shellWords(in.folders()...))},
 		{Name: "suffixes", Value: shellWords(textSuffixes...)},
-		{Name: "common", Value: "$cxx_flags -ffile-prefix-map=$project=. " + ninja.Escape(shellWords(in.cppFlags()...))},
+		{Name: "common", Value: "$cxx_flags -ffile-prefix-map=$project=. " + ninja.Escape(shellWords(in.cppFlags()...)) + headers},
 		{Name: "ffi", Value: tvm},
+	}
+	vars = append(vars, in.headerVars()...)
+	if used := in.usedFeatures(); len(used) > 0 {
+		vars = append(vars, ninja.Var{Name: "features", Value: shellWords(used...)})
 	}
 	if words := in.project.Manifest.Link; len(words) > 0 {
 		vars = append(vars, ninja.Var{Name: "link_words", Value: ninja.Escape(shellWords(words...))})
@@ -82,7 +108,7 @@ func (in inputs) flags() []ninja.Var {
 		if toolkit := in.project.Manifest.CUDA.Toolkit; toolkit != "" {
 			vars = append(vars, ninja.Var{Name: "toolkit", Value: ninja.Escape(toolkit)})
 		}
-		vars = append(vars, ninja.Var{Name: "cuda", Value: "$nvcc_flags " + ninja.Escape(shellWords(in.nvccFlags()...))})
+		vars = append(vars, ninja.Var{Name: "cuda", Value: "$nvcc_flags " + ninja.Escape(shellWords(in.nvccFlags()...)) + nvccHeaders})
 	}
 	return vars
 }
@@ -103,12 +129,12 @@ func (in inputs) cppFlags() []string {
 	for _, f := range in.projectFlags() {
 		flags = append(flags, f[0]+f[1])
 	}
-	return flags
+	return append(flags, in.systemWords()...)
 }
 
 // nvccFlags are nvcc's options of all CUDA units.
 func (in inputs) nvccFlags() []string {
-	flags := []string{"-std=c++17", "-fmad=false", "-Werror", "all-warnings"}
+	flags := []string{"-std=c++17", "-fmad=false"}
 	if in.debug {
 		flags = append(flags, "-O0", "-g", "-G")
 	} else {
@@ -120,7 +146,7 @@ func (in inputs) nvccFlags() []string {
 		// To nvcc a comma separates two macros or two folders.
 		flags = append(flags, f[0]+strings.ReplaceAll(f[1], ",", `\,`))
 	}
-	return append(flags, in.project.Manifest.CUDA.Flags...)
+	return slices.Concat(flags, in.systemWords(), in.project.Manifest.CUDA.Flags)
 }
 
 // projectFlags are the include folders and the macros: an option and its value each.
@@ -162,7 +188,10 @@ func (in inputs) unitFlags(source string) (string, error) {
 	case path.Base(source) == "build_id.cc":
 		parts = append(parts, `-DOPCAST_BUILD_ID='"$build_id"' -DOPCAST_SOURCES='"$sources"'`)
 	}
-	if len(own) > 0 {
+	for _, name := range in.featuresOf(source) {
+		parts = append(parts, "$"+featureVar(name))
+	}
+	if own = append(in.errorFlags(source), own...); len(own) > 0 {
 		parts = append(parts, ninja.Escape(shellWords(own...)))
 	}
 	return strings.Join(parts, " "), nil

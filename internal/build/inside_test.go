@@ -39,7 +39,7 @@ func TestBuildStaysInside(t *testing.T) {
 				lock.Release()
 			}
 			_, _, log, built := d.build()
-			_, packed := Pack(d.Project, demoRuntime)
+			_, packed := Pack(d.Project, demoRuntime, nil)
 			if after := snapshot(t, outside); !maps.Equal(before, after) {
 				t.Fatalf("outside was %v and is %v", before, after)
 			}
@@ -63,7 +63,7 @@ func TestPackReadsInside(t *testing.T) {
 	if err := LayRuntime(d.Project.Dir, demoRuntime); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Pack(d.Project, demoRuntime)
+	_, err := Pack(d.Project, demoRuntime, nil)
 	if err == nil || !strings.Contains(err.Error(), "csrc/secret.h is a link that leads out of") {
 		t.Errorf("error %v", err)
 	}

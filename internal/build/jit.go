@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -48,24 +49,40 @@ func addRecipe(to []Recipe, name string, in inputs, embedded fs.FS, generated []
 	return append(to, Recipe{packageFolder(in.project) + "/recipes/" + name + ".ninja", []byte(p.portable)}), nil
 }
 
-// packedFolder is where a package carries the sources that it builds itself from.
-const packedFolder = "source"
+// A package carries the sources that it builds itself from in packedFolder, and the headers of Python distributions in
+// packedHeaders.
+const packedFolder, packedHeaders = "source", "headers"
 
 // Pack copies the sources into the backend's package, which then builds itself wherever it is installed and imported,
 // and takes the libraries out of the packages. It returns the number of files. All is read before anything is replaced, and
-// nothing is read outside of the project: who installs the package would get it.
-func Pack(project *opdef.Project, embedded fs.FS) (int, error) {
+// nothing is read outside of the project but the headers that the manifest names: who installs the package would get it.
+//
+// The headers of Python distributions are copied, since who installs the package may have none of them, or others than
+// those with which the kernels were tested. Those of the system, and those in absolute folders, are not.
+func Pack(project *opdef.Project, embedded fs.FS, headers []Headers) (int, error) {
 	in := inputs{project: project, embedded: embedded}
 	var err error
 	if in.runtime, err = findRuntime(project.Dir, embedded); err != nil {
 		return 0, err
 	}
-	files, err := in.files()
+	sources, err := in.files()
 	if err != nil {
 		return 0, err
 	}
+	carried, err := carriedHeaders(headers)
+	if err != nil {
+		return 0, fmt.Errorf("pack headers: %w", err)
+	}
 	err = safefile.In(project.Dir, func(root *os.Root) error {
-		if err := pack(root, files, packageFolder(project)); err != nil {
+		home := packageFolder(project)
+		files, err := readAll(root, sources)
+		if err == nil {
+			err = pack(root, files, path.Join(home, packedFolder))
+		}
+		if err == nil {
+			err = pack(root, carried, path.Join(home, packedHeaders))
+		}
+		if err != nil {
 			return fmt.Errorf("pack sources: %w", err)
 		}
 		for _, file := range installed(project) {
@@ -75,12 +92,27 @@ func Pack(project *opdef.Project, embedded fs.FS) (int, error) {
 		}
 		return nil
 	})
-	return len(files), err
+	return len(sources) + len(carried), err
 }
 
-// pack puts copies of the files into the package in place of those that it carries.
-func pack(root *os.Root, files []string, home string) error {
-	target := path.Join(home, packedFolder)
+// readAll reads files of the project.
+func readAll(root *os.Root, names []string) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for _, name := range names {
+		text, err := safefile.Read(root, name)
+		if err != nil {
+			return nil, err
+		}
+		files[name] = text
+	}
+	return files, nil
+}
+
+// pack makes a folder of the package hold the files and nothing else. Without files there is no such folder.
+func pack(root *os.Root, files map[string][]byte, target string) error {
+	if len(files) == 0 {
+		return safefile.RemoveAll(root, target)
+	}
 	filled := target + ".new" // there may be one of a process that was killed
 	if err := safefile.RemoveAll(root, filled); err != nil {
 		return err
@@ -98,14 +130,10 @@ func pack(root *os.Root, files []string, home string) error {
 	return nil
 }
 
-// fill copies files of the project into a folder.
-func fill(root *os.Root, files []string, folder string) error {
-	for _, f := range files {
-		text, err := safefile.Read(root, f)
-		if err != nil {
-			return err
-		}
-		if _, err := safefile.Write(root, path.Join(folder, f), text); err != nil {
+// fill writes files into a folder.
+func fill(root *os.Root, files map[string][]byte, folder string) error {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if _, err := safefile.Write(root, path.Join(folder, name), files[name]); err != nil {
 			return err
 		}
 	}

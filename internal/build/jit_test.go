@@ -60,7 +60,7 @@ func TestPack(t *testing.T) {
 			project, files := packed(t, tt.manifest)
 			want := append(append([]string(nil), always...), tt.more...)
 			for range 2 {
-				n, err := Pack(project, demoRuntime)
+				n, err := Pack(project, demoRuntime, nil)
 				if diff := cmp.Diff(want, files()); err != nil || n != len(want) || diff != "" {
 					t.Errorf("%d files, error %v (-want +got):\n%s", n, err, diff)
 				}
@@ -78,7 +78,7 @@ func TestPack(t *testing.T) {
 // A package that cannot be packed stays what it was.
 func TestPackFails(t *testing.T) {
 	project, files := packed(t, manifest.Manifest{Sources: []string{"csrc/*.cc"}})
-	if _, err := Pack(project, demoRuntime); err != nil {
+	if _, err := Pack(project, demoRuntime, nil); err != nil {
 		t.Fatal(err)
 	}
 	want := files()
@@ -87,7 +87,7 @@ func TestPackFails(t *testing.T) {
 	if err := os.Remove(filepath.Join(project.Dir, manifest.File)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Pack(project, demoRuntime); err == nil || err.Error() != "pack sources: read opcast.toml: no such file or directory" {
+	if _, err := Pack(project, demoRuntime, nil); err == nil || err.Error() != "pack sources: read opcast.toml: no such file or directory" {
 		t.Errorf("error %v", err)
 	}
 	if diff := cmp.Diff(want, files()); diff != "" {

@@ -32,6 +32,11 @@ func newPlace(in inputs) place {
 	if in.cuda != nil {
 		add("$cuda", filepath.Dir(filepath.Dir(in.cuda.nvcc)))
 	}
+	for _, h := range in.headers {
+		for i, folder := range h.Folders {
+			add(h.variable(i), folder)
+		}
+	}
 	add("$site", in.env.Site)
 	return p
 }

@@ -30,6 +30,8 @@ type inputs struct {
 	kernels, backend, jax []string
 	// libraries are the files of the project that link names, outside the others that it names.
 	libraries, outside []string
+	// headers are the third-party headers as they lie on this machine.
+	headers []Headers
 	// digest is that of all source files, environment what the compilers read from the environment.
 	digest, environment string
 }
@@ -62,7 +64,7 @@ func newPlan(in inputs) (*plan, error) {
 		p.folder = "build/debug"
 	}
 	files := installed(in.project)
-	p.add(files[0], "__tvm_ffi_", slices.Concat(in.backend, in.kernels))
+	p.add(files[0], "__tvm_ffi_", slices.Concat(in.backend, in.inLinkOrder()))
 	if len(in.jax) > 0 {
 		p.add(files[1], "opcast_jax_", in.jax)
 	}
@@ -98,6 +100,7 @@ func (p *plan) key(flags string) string {
 	project := *p.in.project
 	project.Dir = "project"
 	nowhere.project, nowhere.env = &project, &pyenv.Env{TVMInclude: "tvm_ffi", JAXInclude: "jaxlib"}
+	nowhere.headers = withoutPlace(p.in.headers)
 	tools := p.in.compiler.identity
 	if p.in.cuda != nil {
 		nowhere.cuda = &cuda{nvcc: "nvcc", libraries: "cudart"}

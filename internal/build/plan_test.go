@@ -107,7 +107,9 @@ func TestPlanOptions(t *testing.T) {
 		"release":   {func(*inputs) {}, " -O3 -g0 ", " -O0 "},
 		"debug":     {func(in *inputs) { in.debug = true }, " -O0 -g ", " -O3 "},
 		"gcc":       {func(*inputs) {}, " -fno-gnu-unique ", "tvm_ffi"},
-		"clang":     {func(in *inputs) { in.compiler.clang = true }, " -Werror ", " -fno-gnu-unique "},
+		"clang":     {func(in *inputs) { in.compiler.clang = true }, " -Wall ", " -fno-gnu-unique "},
+		"warnings":  {func(*inputs) {}, " -Wall -Wextra ", " -Werror "},
+		"werror":    {func(in *inputs) { in.project.Manifest.Build.Werror = true }, " -Werror ", " -fopenmp "},
 		"per file":  {func(*inputs) {}, " -mavx2 ", " -fopenmp "},
 		"elsewhere": {func(in *inputs) { in.kernels[0] = "csrc/cpu/slow.cc" }, " -O3 ", " -mavx2 "},
 	}

@@ -14,7 +14,7 @@ import (
 func TestBuildNamesWhatIsMissing(t *testing.T) {
 	tests := map[string]struct{ file, text, code, want string }{
 		"kernel": {"csrc/scale.cc", "int Unrelated() { return 0; }\n", "B001",
-			"opdefs/scale.toml:1:1: error: kernel ops::Scale (scale) is declared but no source defines it [B001]"},
+			"opdefs/scale.toml:1:1: error: kernel demo_ops::Scale (scale) is declared but no source defines it [B001]"},
 		"python": {"csrc/other.cc", "extern \"C\" int PyLong_Check(int);\nint Other() { return PyLong_Check(1); }\n", "B002",
 			"libdemo.so uses PyLong_Check"},
 		"ordinary": {"csrc/other.cc", "namespace x { int Absent(); }\nint Other() { return x::Absent(); }\n", "B002",

@@ -65,7 +65,7 @@ func (in inputs) folders() []string {
 	if wantsJAX(in.project) {
 		list = append(list, jaxFolder)
 	}
-	list = append(list, in.project.Manifest.Include...)
+	list = slices.Concat(list, in.project.Manifest.Include, in.headerFolders())
 	slices.Sort(list)
 	return slices.Compact(list)
 }
@@ -90,7 +90,10 @@ func (in inputs) files() ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, slices.DeleteFunc(found, func(f string) bool { return !IsSource(f) })...)
+		if !slices.Contains(in.headerFolders(), folder) { // a header of others need not look like one
+			found = slices.DeleteFunc(found, func(f string) bool { return !IsSource(f) })
+		}
+		files = append(files, found...)
 	}
 	slices.Sort(files)
 	return slices.Compact(files), nil // one folder may hold another
@@ -161,8 +164,11 @@ func globRoot(pattern string) string {
 
 func skipped(folder string) bool {
 	name := path.Base(folder)
-	packed, _ := path.Match("backend/python/src/*/"+packedFolder, folder) // only a wrong pattern is an error
-	return strings.HasPrefix(name, ".") || name == "build" || name == "dist" || packed
+	packed := func(name string) bool {
+		ok, _ := path.Match("backend/python/src/*/"+name, folder) // only a wrong pattern is an error
+		return ok
+	}
+	return strings.HasPrefix(name, ".") || name == "build" || name == "dist" || packed(packedFolder) || packed(packedHeaders)
 }
 
 // isRegular says whether there is such a file, or a link to one.

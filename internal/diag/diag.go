@@ -31,11 +31,17 @@ type Diagnostic struct {
 	Code string
 	// Text says what is wrong, Hint what to do about it.
 	Text, Hint string
+	// Note says that it is no mistake, but something that the author may want to know.
+	Note bool
 }
 
 // String formats the diagnostic on one line, with its hint on a second.
 func (d Diagnostic) String() string {
-	s := fmt.Sprintf("%s: error: %s [%s]", d.Pos, d.Text, d.Code)
+	kind := "error"
+	if d.Note {
+		kind = "note"
+	}
+	s := fmt.Sprintf("%s: %s: %s [%s]", d.Pos, kind, d.Text, d.Code)
 	if d.Hint != "" {
 		s += "\n  hint: " + d.Hint
 	}
@@ -48,6 +54,12 @@ type List []Diagnostic
 // Add appends a diagnostic with a formatted text. Control characters, which a quoted name may hold, become spaces.
 func (l *List) Add(pos Pos, code, hint, format string, args ...any) {
 	*l = append(*l, Diagnostic{Pos: pos, Code: code, Text: oneLine(fmt.Sprintf(format, args...)), Hint: oneLine(hint)})
+}
+
+// AddNote appends a note, which is no mistake.
+func (l *List) AddNote(pos Pos, code, hint, format string, args ...any) {
+	l.Add(pos, code, hint, format, args...)
+	(*l)[len(*l)-1].Note = true
 }
 
 func oneLine(text string) string {

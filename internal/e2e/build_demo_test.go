@@ -41,7 +41,7 @@ constexpr float kFactor = 1.0f;
 #include "../factor.h"
 #include "scale.gen.h"
 
-opcast::Status ops::ScaleLoop(const ScaleArgs& args, const opcast::Launch&) {
+opcast::Status demo_ops::ScaleLoop(const ScaleArgs& args, const opcast::Launch&) {
   const float* x = static_cast<const float*>(args.x);
   for (int64_t i = 0; i < args.N; ++i) static_cast<float*>(args.y)[i] = x[i] * kFactor;
   return opcast::Status::Ok();
@@ -61,7 +61,7 @@ __global__ void Scale(float* y, const float* x, int64_t n) {
 
 }  // namespace
 
-opcast::Status ops::ScaleBlock(const ScaleArgs& args, const opcast::Launch& launch) {
+opcast::Status demo_ops::ScaleBlock(const ScaleArgs& args, const opcast::Launch& launch) {
   Scale<<<unsigned((args.N + 255) / 256), 256, 0, static_cast<cudaStream_t>(launch.stream)>>>(
       static_cast<float*>(args.y), static_cast<const float*>(args.x), args.N);
   const cudaError_t error = cudaGetLastError();

@@ -39,6 +39,10 @@ func (s sizes) Int(name string) (int64, bool) {
 
 func (s sizes) List(string) ([]int64, bool) { return nil, false }
 
+func (s sizes) Float(string) (float64, bool) { return 0, false }
+
+func (s sizes) Word(string) (string, bool) { return "", false }
+
 // calls are one call per op and dtype, as JSON.
 func calls(t *testing.T) string {
 	t.Helper()

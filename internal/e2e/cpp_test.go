@@ -28,6 +28,8 @@ func TestCPPRules(t *testing.T) { rulesTest(t, "ffi_test.cc") }
 
 func TestCPPOverlap(t *testing.T) { rulesTest(t, "ffi_overlap_test.cc") }
 
+func TestCPPLeading(t *testing.T) { rulesTest(t, "ffi_leading_test.cc") }
+
 func rulesTest(t *testing.T, name string) {
 	t.Helper()
 	cppTest(t, name, func(name string) bool { return !callsFFI(name) }, program{flags: []string{"-isystem", tvmInclude(t)}})

@@ -16,6 +16,7 @@ import (
 // emulated is the manifest of a collection whose kernels for CUDA run on the emulator, as kernels for the CPU.
 const emulated = `
 name = "emulated"
+namespace = "opcast"
 version = "0.1.0"
 license = "Apache-2.0"
 adaptors = ["numpy"]

@@ -24,6 +24,7 @@ func TestGenUnderFaults(t *testing.T) {
 		if err := os.Remove(filepath.Join(dir, "opdefs/copy.toml")); err != nil {
 			t.Fatal(err)
 		}
+		edit(t, filepath.Join(dir, "opcast.toml"), "license", "retired = [1]\nlicense")
 	}
 	done := duplicate(t, fresh)
 	run(t, generate(done))

@@ -48,7 +48,7 @@ constexpr float kFactor = 1.0f;
 #include "../factor.h"
 #include "scale.gen.h"
 
-opcast::Status ops::Scale(const ScaleArgs& args, const opcast::Launch&) {
+opcast::Status pair_ops::Scale(const ScaleArgs& args, const opcast::Launch&) {
   const float* x = static_cast<const float*>(args.x);
   for (int64_t i = 0; i < args.N; ++i) static_cast<float*>(args.y)[i] = x[i] * kFactor;
   return opcast::Status::Ok();
@@ -58,7 +58,7 @@ opcast::Status ops::Scale(const ScaleArgs& args, const opcast::Launch&) {
 
 #include "copy.gen.h"
 
-opcast::Status ops::Copy(const CopyArgs& args, const opcast::Launch&) {
+opcast::Status pair_ops::Copy(const CopyArgs& args, const opcast::Launch&) {
   std::memcpy(args.y, args.x, size_t(args.N) * 4);
   return opcast::Status::Ok();
 }

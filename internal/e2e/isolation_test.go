@@ -41,13 +41,13 @@ reference = "return xp.full_like(grad_y, NUMBER)"
 #include "marker.gen.h"
 #include "marker_backward.gen.h"
 
-opcast::Status ops::Marker(const MarkerArgs& args, const opcast::Launch&) {
+opcast::Status NAMESPACE_ops::Marker(const MarkerArgs& args, const opcast::Launch&) {
   const float* x = static_cast<const float*>(args.x);
   for (int64_t i = 0; i < args.batch; ++i) static_cast<float*>(args.y)[i] = x[i] + NUMBER;
   return opcast::Status::Ok();
 }
 
-opcast::Status ops::MarkerBackward(const MarkerBackwardArgs& args, const opcast::Launch&) {
+opcast::Status NAMESPACE_ops::MarkerBackward(const MarkerBackwardArgs& args, const opcast::Launch&) {
   for (int64_t i = 0; i < args.batch; ++i) static_cast<float*>(args.grad_x)[i] = NUMBER;
   return opcast::Status::Ok();
 }

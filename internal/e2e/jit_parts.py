@@ -49,7 +49,14 @@ class Demo:
         }.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
-        for name in ("_build.py", "_cache.py", "_content.py", "_recipe.py", "_tools.py"):
+        for name in (
+            "_build.py",
+            "_cache.py",
+            "_content.py",
+            "_headers.py",
+            "_recipe.py",
+            "_tools.py",
+        ):
             shutil.copy(RUNTIME / name, self.package)
         self.archive(1)
         os.environ["OPCAST_CACHE_DIR"] = str(self.cache)

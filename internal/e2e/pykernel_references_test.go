@@ -64,9 +64,9 @@ def reference(x, by):
 #include "bump.gen.h"
 #include "pool.gen.h"
 
-opcast::Status ops::Bump(const BumpArgs&, const opcast::Launch&) { return opcast::Status::Error("not here"); }
+opcast::Status gamma_ops::Bump(const BumpArgs&, const opcast::Launch&) { return opcast::Status::Error("not here"); }
 
-opcast::Status ops::Pool(const PoolArgs&, const opcast::Launch&) { return opcast::Status::Error("not here"); }
+opcast::Status gamma_ops::Pool(const PoolArgs&, const opcast::Launch&) { return opcast::Status::Error("not here"); }
 `
 
 // The references are the kernels of a collection that has none for the CPU, for every adaptor.

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -107,48 +108,6 @@ func (r *randomOps) dtype(vars []string) string {
 	return pick(r, "f32", "f32", "f16", "bf16", "i32", "i64", "bool", "i8", "u8", "f64", r.anyDType())
 }
 
-func (r *randomOps) attrs() {
-	for i := range r.IntN(4) {
-		name := fmt.Sprintf("a%d", i)
-		switch r.IntN(7) {
-		case 0:
-			r.op.attrs = append(r.op.attrs, randomAttr{name, `"int", min = ` + pick(r, "0", "1") + `, max = 9` + pick(r, "", ", default = 3"), "size"})
-		case 1:
-			r.op.attrs = append(r.op.attrs, randomAttr{name, `"int"` + pick(r, "", ", default = -2", ", min = -5, default = 7"), "number"})
-		case 2:
-			r.op.attrs = append(r.op.attrs, randomAttr{name, `"float"` + pick(r, "", ", default = 0.5", ", min = 0, default = 2"), "factor"})
-		case 3:
-			r.op.attrs = append(r.op.attrs, randomAttr{name, `"bool"` + pick(r, "", ", default = true"), "flag"})
-		case 4:
-			r.op.attrs = append(r.op.attrs, randomAttr{name, `"str", one_of = ["One", "tw_O"]` + pick(r, "", `, default = "tw_O"`), "choice"})
-		case 5:
-			r.op.attrs = append(r.op.attrs, randomAttr{name, `"int[2]", min = 0, max = 4` + pick(r, "", ", default = 1"), "pair"})
-		case 6:
-			if _, ok := r.op.vars["O"]; !ok {
-				r.op.vars["O"] = r.dtypes()
-				r.op.attrs = append(r.op.attrs, randomAttr{name, `"dtype", binds = "O"` + pick(r, "", `, default = "`+r.op.vars["O"][0]+`"`), "dtype"})
-			}
-		}
-	}
-}
-
-// sizes are the names of which sizes are made: attributes, too.
-func (r *randomOps) sizes() []string {
-	names := slices.Clone(r.dims)
-	for _, a := range r.op.attrs {
-		switch a.use {
-		case "size":
-			names = append(names, a.name)
-		case "pair":
-			names = append(names, a.name+"[1]")
-		}
-	}
-	if len(names) == 0 {
-		return []string{"2"}
-	}
-	return names
-}
-
 // inputs draws the inputs, the required ones first.
 func (r *randomOps) inputs() {
 	vars := slices.DeleteFunc([]string{"S", "T"}, func(v string) bool { return r.op.vars[v] == nil })
@@ -163,13 +122,18 @@ func (r *randomOps) inputs() {
 		for range r.IntN(3) {
 			a.dims = append(a.dims, r.inputDim(a.optional))
 		}
+		if when := r.choice(); when != "" && !a.optional && r.often(2) {
+			one, other := string(rune('A'+len(r.dims))), string(rune('B'+len(r.dims)))
+			r.dims = append(r.dims, one, other)
+			a.dims = append(a.dims, one+" if "+when+" else "+other, other+" if "+when+" else "+one)
+		}
 		if len(a.dims) == 0 && !a.star && i == 0 {
 			a.dims = append(a.dims, r.inputDim(false))
 		}
 		if r.often(2) && len(a.dims) > 0 {
 			a.keys += pick(r, `, stride = "last"`, `, stride = "any"`)
 		}
-		if !a.optional && r.often(2) && !strings.Contains(a.keys, "any") {
+		if (!a.optional || r.often(5)) && r.often(2) && !strings.Contains(a.keys, "any") {
 			a.mutated, a.rule = true, "reverse"
 			a.keys += ", mutated = true"
 		}
@@ -186,9 +150,15 @@ func (r *randomOps) inputDim(optional bool) string {
 	if len(r.dims) == 0 || !optional && r.often(4) {
 		name := string(rune('A' + len(r.dims)))
 		r.dims = append(r.dims, name)
+		if when := r.choice(); when != "" && r.often(2) {
+			return "(2 if " + when + " else 1)*" + name
+		}
 		return pick(r, name, name, name, "2*"+name, name+" + 1")
 	}
 	name := pick(r, r.sizes()...)
+	if when := r.choice(); when != "" && r.often(1) {
+		return "2*(" + name + " if " + when + " else " + pick(r, r.sizes()...) + ")"
+	}
 	return pick(r, name, name, name, name, name+" + 1", "2*"+name, "ceildiv("+name+", 2)", "max("+name+", 2)", name+"*"+pick(r, r.sizes()...), strconv.Itoa(r.IntN(4)))
 }
 
@@ -204,6 +174,9 @@ func (r *randomOps) outputs() {
 		a := randomArg{name: fmt.Sprintf("y%d", i), star: r.op.star && r.often(8)}
 		for range r.IntN(3) {
 			name := pick(r, r.sizes()...)
+			if when := r.choice(); when != "" && r.often(2) {
+				name = "(" + name + " if " + when + " else " + pick(r, r.sizes()...) + ")"
+			}
 			a.dims = append(a.dims, pick(r, name, name, name, "2*"+name, name+" + 1", "ceildiv("+name+", 2)", name+" // 2", "min("+name+", 2)", name+"*"+pick(r, r.sizes()...), strconv.Itoa(1+r.IntN(3))))
 		}
 		r.holds(&a)
@@ -253,6 +226,16 @@ func (r *randomOps) fixedOrGiven() string {
 func (r *randomOps) conditions() {
 	if len(r.dims) == 0 {
 		return
+	}
+	if when := r.choice(); when != "" && r.often(3) {
+		r.op.requires = append(r.op.requires, when+" or "+pick(r, r.dims...)+pick(r, " % 2 == 0", " >= 1", " != 3"))
+	}
+	for _, v := range slices.Sorted(maps.Keys(r.op.vars)) {
+		if list := r.op.vars[v]; len(list) > 1 && r.often(2) {
+			name := pick(r, r.dims...)
+			r.op.requires = append(r.op.requires, pick(r, v+" != "+list[0], v+" == "+list[1]+" or "+name+" >= 1", v+" != "+list[1]+" or "+name+" % 2 == 0"))
+			break
+		}
 	}
 	if r.often(3) {
 		name := pick(r, r.dims...)

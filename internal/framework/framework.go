@@ -31,6 +31,8 @@ type Framework struct {
 	// Requires lists the distributions that its packages need besides the backend; Note explains what is not listed.
 	Requires []string `toml:"requires"`
 	Note     string   `toml:"note"`
+	// Narrow is the setting without which its numbers have at most 32 bits; empty for frameworks that need none.
+	Narrow string `toml:"narrow"`
 	// Suite lists the distributions that only the conformance suite needs, to try what the framework does with them.
 	Suite []string `toml:"suite"`
 	// Pins are the versions of its distributions that the project is tested with.

@@ -15,6 +15,9 @@ import (
 // Compare generates all files in memory and finds those that differ on disk. The caller closes the changes. If the
 // definitions hold mistakes, there are diagnostics and no changes.
 func Compare(p *opdef.Project) (*gen.Changes, diag.List, error) {
+	if removed := Removed(p); len(removed) > 0 {
+		return nil, removed, nil
+	}
 	files, diags, err := gen.Generate(p)
 	if err != nil || len(diags) > 0 {
 		return nil, diags, err

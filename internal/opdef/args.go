@@ -67,7 +67,7 @@ func (c *checker) arg(kind, path, name, text string) Arg {
 		}
 	}
 	for i, d := range t.Dims {
-		if (d.Star || d.Ellipsis) && i > 0 {
+		if d.Leading() && i > 0 {
 			c.report(where, code.Leading, `write it once, before the other dims`, `%s: "*" and "..." stand for leading dims`, t.Text)
 		}
 	}
@@ -94,7 +94,11 @@ func (c *checker) inputs() {
 		case optional != "":
 			c.report(path, code.Order, "move it up", "required input %s stands after the optional input %s", raw.Name, optional)
 		}
+		arg.LSE = c.lse(tomldoc.Join(path, "lse"), raw.LSE)
 		c.stride(&arg, path)
+		if arg.Type.Lead() == Broadcast {
+			c.companion(&arg, path, tomldoc.Join(path, "type"), "lead")
+		}
 		c.op.Inputs = append(c.op.Inputs, arg)
 	}
 	c.ellipsis()
@@ -109,20 +113,26 @@ func (c *checker) stride(arg *Arg, path string) {
 	if arg.Stride != "last" && arg.Stride != "any" {
 		c.report(where, code.Choice, `"last" (the last dim is dense) or "any"; leave it out for dense arrays`, "unknown stride %q", arg.Stride)
 	}
-	if taken, clash := c.names[arg.Name+"_layout"]; clash {
-		c.report(where, code.Duplicate, "rename it", "the layout of %s has the name of the %s %s_layout", arg.Name, taken.kind, arg.Name)
+	c.companion(arg, path, where, "layout")
+}
+
+// companion takes the name of what the generated struct has beside an input: NAME_layout or NAME_lead.
+func (c *checker) companion(arg *Arg, path, where, kind string) {
+	name := arg.Name + "_" + kind
+	if taken, clash := c.names[name]; clash {
+		c.report(where, code.Duplicate, "rename it", "the %s of %s has the name of the %s %s", kind, arg.Name, taken.kind, name)
 	} else if arg.Name != "" {
-		c.names[arg.Name+"_layout"] = entity{kind: "layout", path: path}
+		c.names[name] = entity{kind: kind, path: path}
 	}
 }
 
 // ellipsis refuses combinations with "..." that have no meaning.
 func (c *checker) ellipsis() {
-	star := slices.ContainsFunc(c.op.Inputs, func(a Arg) bool { return a.Type.leads() == "*" })
+	star := slices.ContainsFunc(c.op.Inputs, func(a Arg) bool { return a.Type.Lead() == Same })
 	for i, arg := range c.op.Inputs {
 		where := tomldoc.Join(tomldoc.Element("inputs", i), "type")
 		switch {
-		case arg.Type.leads() != "...":
+		case arg.Type.Lead() != Broadcast:
 		case star:
 			c.report(where, code.Leading, "", `an op has either "*" or "..."`)
 		case arg.Mutated:
@@ -133,21 +143,15 @@ func (c *checker) ellipsis() {
 	}
 }
 
-// leads returns "*", "..." or "", the way in which the type's leading dims are open.
-func (t Type) leads() string {
-	switch {
-	case len(t.Dims) > 0 && t.Dims[0].Star:
-		return "*"
-	case len(t.Dims) > 0 && t.Dims[0].Ellipsis:
-		return "..."
-	}
-	return ""
-}
-
 func (c *checker) outputs() {
 	mutates := slices.ContainsFunc(c.op.Inputs, func(a Arg) bool { return a.Mutated })
+	always := slices.ContainsFunc(c.op.Inputs, func(a Arg) bool { return a.Mutated && !a.Optional })
 	if len(c.raw.Outputs) == 0 && !mutates && !c.doc.Tainted("outputs") {
 		c.report("outputs", code.NoArgs, "declare an output, or an input with mutated = true", "the op has no result")
+	}
+	if len(c.raw.Outputs) == 0 && mutates && !always && !c.doc.Tainted("outputs") {
+		c.report("outputs", code.NoArgs, "declare an output, or a required input that is overwritten",
+			"a call that leaves out what the op overwrites has no result")
 	}
 	for i, raw := range c.raw.Outputs {
 		path := tomldoc.Element("outputs", i)
@@ -157,12 +161,13 @@ func (c *checker) outputs() {
 		if c.doc.Given(tomldoc.Join(path, "present_if")) {
 			c.presentIf(path, raw.PresentIf)
 		}
-		if raw.LSE != nil {
-			arg.LSE = &LSE{Base: raw.LSE.Base, Empty: raw.LSE.Empty}
-			c.lse(tomldoc.Join(path, "lse"), *raw.LSE)
-		}
+		arg.LSE = c.lse(tomldoc.Join(path, "lse"), raw.LSE)
+		arg.Valid = raw.Valid
 		c.saved(path, arg)
 		c.op.Outputs = append(c.op.Outputs, arg)
+	}
+	for i := range c.op.Outputs {
+		c.valid(tomldoc.Join(tomldoc.Element("outputs", i), "valid"), &c.op.Outputs[i])
 	}
 	if len(c.op.Outputs) > 0 && len(c.op.Results()) == 0 {
 		c.report("outputs", code.NoArgs, "let one output not be saved", "the op returns nothing: every output is saved")
@@ -192,7 +197,10 @@ func (c *checker) presentIf(path, name string) {
 }
 
 // lse checks a log-sum-exp's convention, both halves of which must be said.
-func (c *checker) lse(path string, raw rawLSE) {
+func (c *checker) lse(path string, raw *rawLSE) *LSE {
+	if raw == nil {
+		return nil
+	}
 	for _, key := range []struct {
 		name, value string
 		allowed     []string
@@ -201,6 +209,7 @@ func (c *checker) lse(path string, raw rawLSE) {
 			c.report(tomldoc.Join(path, key.name), code.LSE, "", "%s is %q, expected %s", key.name, key.value, diag.OneOf(key.allowed))
 		}
 	}
+	return &LSE{Base: raw.Base, Empty: raw.Empty}
 }
 
 func (c *checker) scratch() {
@@ -213,4 +222,31 @@ func (c *checker) scratch() {
 		arg.Doc, arg.Zeroed = raw.Doc, raw.Zeroed
 		c.op.Scratch = append(c.op.Scratch, arg)
 	}
+}
+
+// valid checks that another output can count the rows of this one.
+func (c *checker) valid(path string, arg *Arg) {
+	if !c.doc.Given(path) {
+		return
+	}
+	i := slices.IndexFunc(c.op.Outputs, func(a Arg) bool { return a.Name == arg.Valid })
+	dims := arg.Type.Dims
+	switch {
+	case i < 0 || arg.Valid == arg.Name:
+		c.report(path, code.Valid, "name an output such as i32[1]", "%q is no other output", arg.Valid)
+	case !c.counts(&c.op.Outputs[i]):
+		c.report(path, code.Valid, `declare it as "i32[1]"`, "%s cannot count rows: it is %s", arg.Valid, c.op.Outputs[i].Type.Text)
+	case len(dims) == 0 || dims[0].Expr == nil:
+		c.report(path, code.Valid, "let its first dim be that of the rows", "%s has no rows to count: it is %s", arg.Name, arg.Type.Text)
+	case c.raw.Backward != "" || c.raw.Forward != "":
+		c.report(path, code.Valid, "leave backward and forward out", "an op with rows that mean nothing cannot have a derivative")
+	case arg.PresentIf != "" || c.op.Outputs[i].PresentIf != "":
+		c.report(path, code.Valid, "leave present_if out", "neither %s nor %s can depend on an input", arg.Name, arg.Valid)
+	}
+}
+
+// counts says whether an output is one integer.
+func (c *checker) counts(a *Arg) bool {
+	one := len(a.Type.Dims) == 0 || len(a.Type.Dims) == 1 && a.Type.Dims[0].Expr != nil && isConstant(a.Type.Dims[0].Expr, 1)
+	return one && (a.Type.DType == "i32" || a.Type.DType == "i64")
 }

@@ -22,7 +22,7 @@ func (c *checker) attrs() {
 	c.op.Attrs = make([]Attr, len(c.raw.Attrs))
 	for i, raw := range c.raw.Attrs {
 		path, a := tomldoc.Element("attrs", i), &c.op.Attrs[i]
-		*a = Attr{Name: raw.Name, Doc: raw.Doc, Type: raw.Type, OneOf: raw.OneOf, Binds: raw.Binds}
+		*a = Attr{Name: raw.Name, Doc: raw.Doc, Type: raw.Type, OneOf: raw.OneOf, Binds: raw.Binds, Optional: raw.Optional}
 		c.needDoc(path, "attribute "+raw.Name, raw.Doc)
 		if c.need(path, "name") {
 			c.declare(raw.Name, entity{kind: kindAttr, path: path, attr: a}, c.doc.At(tomldoc.Join(path, "name")))
@@ -128,6 +128,11 @@ func (c *checker) attrDefault(a *Attr, path string, value any) {
 	if a.Binds != "" && a.Type != "dtype" {
 		c.report(tomldoc.Join(path, "binds"), code.Binds, `type = "dtype"`, "only a dtype attribute binds a dtype variable")
 	}
+	if a.Optional {
+		a.HasDefault = true
+		c.optionalAttr(a, path, value)
+		return
+	}
 	if value == nil {
 		return
 	}
@@ -150,5 +155,15 @@ func (c *checker) attrDefault(a *Attr, path string, value any) {
 	a.Default = converted
 	if mistake := outside(a, converted); mistake != "" {
 		c.report(where, code.Range, "", "default %s", mistake)
+	}
+}
+
+// optionalAttr refuses what an attribute that may be absent cannot have.
+func (c *checker) optionalAttr(a *Attr, path string, value any) {
+	switch {
+	case a.Type == "dtype":
+		c.report(tomldoc.Join(path, "optional"), code.Default, "give it a default: a dtype, or a dtype variable", "a dtype attribute cannot be absent")
+	case value != nil:
+		c.report(tomldoc.Join(path, "default"), code.Default, "keep one of them", "%s is optional and has a default", a.Name)
 	}
 }

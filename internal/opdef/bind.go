@@ -17,15 +17,36 @@ type binder struct {
 	known map[string]bool
 	// pending are dims that wait for sizes of later inputs.
 	pending []pendingDim
+	// chosen are the conditions of dims and whether they hold.
+	chosen []choice
+	// at is the input that is being read, and steps are those that each input made possible.
+	at    int
+	steps [][]Step
 }
 
 type pendingDim struct{ input, dim int }
 
-// bind declares the sizes of the inputs and fills Op.Steps.
+// bind declares the sizes of the inputs and fills Op.Steps. Where attributes choose dims, the rule is applied to each choice.
 func (c *checker) bind() {
 	c.declareSizes()
-	b := &binder{checker: c, known: map[string]bool{}}
-	for i, arg := range c.op.Inputs {
+	var ways []*binder
+	before := len(*c.diags)
+	for _, chosen := range c.choices() {
+		b := &binder{checker: c, known: map[string]bool{}, chosen: chosen, steps: make([][]Step, len(c.op.Inputs))}
+		b.run()
+		ways = append(ways, b)
+		if len(*c.diags) > before {
+			return // other choices would have the same mistake
+		}
+	}
+	for i := range c.op.Inputs {
+		c.op.Steps = append(c.op.Steps, merged(ways, i)...)
+	}
+}
+
+// run applies the binding rule for one choice of dims.
+func (b *binder) run() {
+	for i, arg := range b.op.Inputs {
 		if !arg.Optional {
 			b.input(i)
 			b.retry()
@@ -33,7 +54,7 @@ func (c *checker) bind() {
 	}
 	b.refuse()
 	required := b.known
-	for i, arg := range c.op.Inputs {
+	for i, arg := range b.op.Inputs {
 		if arg.Optional {
 			b.known = maps.Clone(required)
 			b.input(i)
@@ -65,9 +86,10 @@ func (c *checker) declareSizes() {
 
 // input takes the dims of one input.
 func (b *binder) input(i int) {
+	b.at = i
 	for j, d := range b.op.Inputs[i].Type.Dims {
 		switch {
-		case d.Star || d.Ellipsis:
+		case d.Leading():
 			b.leading(i, j)
 		case !b.solve(pendingDim{i, j}):
 			b.pending = append(b.pending, pendingDim{i, j})
@@ -93,10 +115,11 @@ func (b *binder) leading(i, j int) {
 // solve adds the step of a dim and says whether its sizes are known well enough for one.
 func (b *binder) solve(p pendingDim) bool {
 	arg := b.op.Inputs[p.input]
-	e := b.expand(arg.Type.Dims[p.dim].Expr)
+	dim := arg.Type.Dims[p.dim].Expr
+	form, e := resolve(dim, b.chosen), resolve(b.expand(dim), b.chosen)
 	unknown := b.unknown(e)
 	if len(unknown) == 0 {
-		b.step(Step{Kind: CheckSize, Input: p.input, Dim: p.dim, Expr: e})
+		b.step(Step{Kind: CheckSize, Input: p.input, Dim: p.dim, Expr: e, Form: form.Text})
 		return true
 	}
 	name := unknown[0]
@@ -108,7 +131,7 @@ func (b *binder) solve(p pendingDim) bool {
 		return false
 	}
 	b.known[name] = true
-	b.step(Step{Kind: BindSize, Input: p.input, Dim: p.dim, Symbol: name, Coef: coef, Const: rest, Expr: e})
+	b.step(Step{Kind: BindSize, Input: p.input, Dim: p.dim, Symbol: name, Coef: coef, Const: rest, Expr: e, Form: form.Text})
 	return true
 }
 
@@ -117,7 +140,7 @@ func (b *binder) unknown(e *expr.Expr) []string {
 	return slices.DeleteFunc(e.Symbols(), func(name string) bool { return b.known[name] || !b.sizes[name] })
 }
 
-func (b *binder) step(s Step) { b.op.Steps = append(b.op.Steps, s) }
+func (b *binder) step(s Step) { b.steps[b.at] = append(b.steps[b.at], s) }
 
 // retry tries the waiting dims again until none makes progress.
 func (b *binder) retry() {
@@ -132,7 +155,7 @@ func (b *binder) refuse() {
 	for _, p := range b.pending {
 		arg := b.op.Inputs[p.input]
 		e := arg.Type.Dims[p.dim].Expr
-		unknown := b.unknown(b.expand(e))
+		unknown := b.unknown(resolve(b.expand(e), b.chosen))
 		if len(unknown) == 0 || b.open {
 			continue
 		}
@@ -152,7 +175,7 @@ func (b *binder) keepOptional(name string, required map[string]bool) {
 		if required[size] {
 			continue
 		}
-		if first := b.fromOptional[size]; first != "" {
+		if first := b.fromOptional[size]; first != "" && first != name {
 			i := b.op.InputIndex(name)
 			b.optionalOnly(size, b.doc.At(tomldoc.Join(tomldoc.Element("inputs", i), "type")), use{})
 		} else {

@@ -69,6 +69,7 @@ func checkOp(op *Op, doc *tomldoc.Document, module string, diags *diag.List) {
 	c.kernels()
 	c.reference(module)
 	c.samples()
+	c.workloads()
 	c.tolerance()
 }
 
@@ -86,7 +87,7 @@ func (c *checker) syntax(path, code string, err error) {
 // header checks the keys that stand alone.
 func (c *checker) header() {
 	c.needDoc("", "the op", c.raw.Doc)
-	c.op.Doc, c.op.Backward = c.raw.Doc, c.raw.Backward
+	c.op.Doc, c.op.Backward, c.op.Forward = c.raw.Doc, c.raw.Backward, c.raw.Forward
 	c.op.Since, c.op.Deprecated = c.raw.Since, c.raw.Deprecated
 	c.op.Kind = noKind
 	if c.doc.Given("kind") {
@@ -102,8 +103,10 @@ func (c *checker) header() {
 		c.report("deprecated", code.Version, `write "use NAME; removed in VERSION"`,
 			"deprecated: %q does not say what to use and when it is removed", c.raw.Deprecated)
 	}
-	if c.doc.Given("backward") && c.raw.Backward == "" {
-		c.report("backward", code.Backward, "leave it out", "backward names no op")
+	for key, name := range map[string]string{"backward": c.raw.Backward, "forward": c.raw.Forward} {
+		if c.doc.Given(key) && name == "" {
+			c.report(key, code.Backward, "leave it out", "%s names no op", key)
+		}
 	}
 }
 

@@ -2,9 +2,7 @@ package opdef
 
 import (
 	"math/bits"
-	"slices"
 
-	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/opdef/tomldoc"
@@ -36,11 +34,7 @@ func (c *checker) condition(e *expr.Expr, u use) {
 		}
 		return
 	case expr.OpEq, expr.OpNe, expr.OpLt, expr.OpLe, expr.OpGt, expr.OpGe:
-		if u.when && c.dtypeTest(e, u) {
-			return
-		}
-		c.integer(e.Args[0], u)
-		c.integer(e.Args[1], u)
+		c.comparison(e, u)
 		return
 	case expr.OpAligned:
 		if u.when {
@@ -51,25 +45,17 @@ func (c *checker) condition(e *expr.Expr, u use) {
 		return
 	case expr.OpSymbol:
 		if known := c.names[e.Name]; known.attr != nil && known.attr.Type == "bool" {
+			if known.attr.Optional {
+				c.namedSize(e, known, u)
+			}
+			return
+		}
+		if c.isStr(e) {
+			c.misuse(e, u, "compare it, as in "+e.Text+` == "word"`, "%s is a str attribute, expected a condition", e.Text)
 			return
 		}
 	}
 	c.misuse(e, u, "compare it, as in "+e.Text+" > 0", "%s is a number, expected a condition", e.Text)
-}
-
-// dtypeTest checks "T == bf16" and says whether e is of that kind.
-func (c *checker) dtypeTest(e *expr.Expr, u use) bool {
-	name, dtype, ok := e.DTypeTest(func(name string) bool { return c.names[name].kind == kindVar })
-	if !ok {
-		return false
-	}
-	switch {
-	case e.Op != expr.OpEq && e.Op != expr.OpNe:
-		c.misuse(e, u, `use "==" or "!="`, "%s: dtypes have no order", e.Text)
-	case !slices.Contains(c.raw.DTypes[name], dtype):
-		c.misuse(e, u, name+" is "+diag.OneOf(c.raw.DTypes[name]), "%s is never %q", name, dtype)
-	}
-	return true
 }
 
 func (c *checker) aligned(e *expr.Expr, u use) {

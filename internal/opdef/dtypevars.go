@@ -2,6 +2,7 @@ package opdef
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/opcast/opcast/internal/diag"
@@ -67,7 +68,8 @@ func (c *checker) dtypeVar(name string) {
 }
 
 // carried checks that a call of the library knows a dtype that an attribute sets: the attribute is not passed to it, so that
-// an output must have the dtype. If other arrays have it too, the output must always be there.
+// an output must have the dtype. If other arrays have it too, or a condition or a kernel asks for it, the output must always
+// be there.
 func (c *checker) carried(name, attr string) {
 	outputs, always, all := 0, false, 0
 	for _, arg := range slices.Concat(c.op.Outputs, c.op.Inputs, c.op.Scratch) {
@@ -81,11 +83,20 @@ func (c *checker) carried(name, attr string) {
 			always = always || out.PresentIf == "" && !out.Saved
 		}
 	}
-	if c.open || always || outputs == 1 && all == 1 {
+	if c.open || always || outputs == 1 && all == 1 && !c.asksFor(name) {
 		return
 	}
 	pos := c.doc.KeyAt(tomldoc.Join("dtypes", name))
 	c.diags.Add(pos, code.DTypeVar, "give it to an output that every call has", "no output tells the dtype variable %s, which the attribute %s sets", name, attr)
+}
+
+// asksFor says whether a condition or a kernel mentions a dtype variable.
+func (c *checker) asksFor(name string) bool {
+	word := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`)
+	return slices.ContainsFunc(c.raw.Require, word.MatchString) || slices.ContainsFunc(c.raw.Kernels, func(k rawKernel) bool {
+		_, narrowed := k.DTypes[name]
+		return narrowed || word.MatchString(k.When)
+	})
 }
 
 // requiredInput finds the first required input of the given dtype variable.

@@ -143,6 +143,16 @@ func (s sampleEnv) List(name string) ([]int64, bool) {
 	return v, ok
 }
 
+func (s sampleEnv) Float(name string) (float64, bool) {
+	v, ok := s[name].(float64)
+	return v, ok
+}
+
+func (s sampleEnv) Word(name string) (string, bool) {
+	v, ok := s[name].(string)
+	return v, ok
+}
+
 // tolerance checks the overrides, which name dtypes of results.
 func (c *checker) tolerance() {
 	c.op.Tolerance = map[string]Tolerance{}

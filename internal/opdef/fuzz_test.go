@@ -116,7 +116,11 @@ func checkModel(t *testing.T, op *opdef.Op) {
 	for _, in := range op.Inputs {
 		dims += len(in.Type.Dims)
 	}
-	if len(op.Steps) != dims || len(op.Inputs) == 0 || op.Inputs[0].Optional || op.Kind < 0 || op.Reference == "" {
+	read := map[[2]int]bool{} // a dim that attributes choose is read by several steps
+	for _, s := range op.Steps {
+		read[[2]int{s.Input, s.Dim}] = true
+	}
+	if len(read) != dims || len(op.Inputs) == 0 || op.Inputs[0].Optional || op.Kind < 0 || op.Reference == "" {
 		t.Errorf("model: %+v", op)
 	}
 	bound := map[string]bool{}

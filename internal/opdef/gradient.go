@@ -9,42 +9,95 @@ import (
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/opdef/code"
+	"github.com/opcast/opcast/internal/opdef/derivative"
 	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
 
-// gradPrefix makes the name of a gradient from that of an argument.
-const gradPrefix = "grad_"
+// GradPrefix makes the name of a gradient in op's gradient op from that of an argument. It counts the order, so that no
+// two arguments share a name: the gradient op of a gradient op speaks of grad2_x.
+func (o *Op) GradPrefix() string {
+	return prefix("grad", o, func(p *Op) bool { return p.GradientOf != nil })
+}
 
-// GradName is the name of an argument's gradient in a gradient op.
-func GradName(arg string) string { return gradPrefix + arg }
+// TangentPrefix makes the name of a tangent in op's op of tangents from that of an argument.
+func (o *Op) TangentPrefix() string {
+	return prefix("tangent", o, func(p *Op) bool { return p.TangentOf != nil })
+}
 
-// linkGradients points every op at its gradient op and back, and holds the two against each other.
-func linkGradients(p *Project, diags *diag.List) {
-	for _, op := range p.Ops {
-		if op.Backward == "" {
-			continue
+func prefix(word string, op *Op, counts func(*Op) bool) string {
+	order := 1
+	for p := op; p != nil; p = p.DerivedFrom() {
+		if counts(p) {
+			order++
 		}
-		pos := op.Pos["backward"]
-		if len(op.Mutated()) > 0 {
-			diags.Add(pos, code.Mutated, "make the op functional", "an op that overwrites inputs cannot have a gradient")
-		}
-		i := slices.IndexFunc(p.Ops, func(o *Op) bool { return o.Name == op.Backward })
-		if i < 0 {
-			diags.Add(pos, code.Backward, diag.DidYouMean(op.Backward, opNames(p), "define it in opdefs/"), "there is no op %q", op.Backward)
-			continue
-		}
-		backward := p.Ops[i]
-		if mistake, hint := linkMistake(op, backward); mistake != "" {
-			diags.Add(pos, code.GradLink, hint, "%s %s", backward.Name, mistake)
-			continue
-		}
-		op.Gradient, backward.GradientOf = backward, op
-		g := gradientCheck{op: op, backward: backward, diags: diags, said: map[string]bool{}}
-		g.inputs()
-		g.outputs()
-		g.attrs()
 	}
+	if order == 1 {
+		return word + "_"
+	}
+	return fmt.Sprintf("%s%d_", word, order)
+}
+
+// DerivedFrom is the op of which this one computes gradients or tangents; nil for other ops.
+func (o *Op) DerivedFrom() *Op {
+	if o.GradientOf != nil {
+		return o.GradientOf
+	}
+	return o.TangentOf
+}
+
+// Derived are the ops that compute derivatives of this one, and derivatives of these.
+func (o *Op) Derived() []*Op {
+	var out []*Op
+	for _, op := range []*Op{o.Gradient, o.Tangent} {
+		if op != nil {
+			out = append(append(out, op), op.Derived()...)
+		}
+	}
+	return out
+}
+
+// linkDerivatives points every op at the ops of its derivatives and back, then holds them against each other.
+func linkDerivatives(p *Project, diags *diag.List) {
+	for _, op := range p.Ops {
+		if d := linked(p, op, "backward", op.Backward, diags); d != nil {
+			op.Gradient, d.GradientOf = d, op
+		}
+		if d := linked(p, op, "forward", op.Forward, diags); d != nil {
+			op.Tangent, d.TangentOf = d, op
+		}
+	}
+	for _, op := range p.Ops {
+		plain := plainOp(op)
+		if op.Gradient != nil {
+			addMistakes(op, op.Gradient, "backward", derivative.CheckGradient(plain), diags)
+		}
+		if op.Tangent != nil {
+			addMistakes(op, op.Tangent, "forward", derivative.CheckTangent(plain), diags)
+		}
+	}
+}
+
+// linked finds the op that a key of another one names; it is nil where there is none, or none that can be meant.
+func linked(p *Project, op *Op, key, name string, diags *diag.List) *Op {
+	if name == "" {
+		return nil
+	}
+	pos := op.Pos[key]
+	if len(op.Mutated()) > 0 {
+		diags.Add(pos, code.Mutated, "make the op functional", "an op that overwrites inputs cannot have a derivative")
+	}
+	i := slices.IndexFunc(p.Ops, func(o *Op) bool { return o.Name == name })
+	if i < 0 {
+		diags.Add(pos, code.Backward, diag.DidYouMean(name, opNames(p), "define it in opdefs/"), "there is no op %q", name)
+		return nil
+	}
+	derived := p.Ops[i]
+	if mistake, hint := linkMistake(op, derived); mistake != "" {
+		diags.Add(pos, code.GradLink, hint, "%s %s", derived.Name, mistake)
+		return nil
+	}
+	return derived
 }
 
 func opNames(p *Project) []string {
@@ -55,113 +108,72 @@ func opNames(p *Project) []string {
 	return names
 }
 
-// linkMistake says why backward cannot be the gradient of op, or "".
-func linkMistake(op, backward *Op) (mistake, hint string) {
+// linkMistake says why derived cannot compute derivatives of op, or "".
+func linkMistake(op, derived *Op) (mistake, hint string) {
+	for p := op; p != nil; p = p.DerivedFrom() {
+		if p == derived {
+			return "would be a derivative of itself", "define another op"
+		}
+	}
 	switch {
-	case backward.Backward != "":
-		return "has a gradient itself", "gradients are of first order: leave its backward out"
-	case len(backward.Mutated()) > 0:
-		return "overwrites inputs, which a gradient cannot", "make it functional"
-	case backward.GradientOf != nil:
-		return "is the gradient of " + backward.GradientOf.Name + " already", "define one for " + op.Name
+	case len(derived.Mutated()) > 0:
+		return "overwrites inputs, which a derivative cannot", "make it functional"
+	case derived.GradientOf != nil:
+		return "is the gradient of " + derived.GradientOf.Name + " already", "define one for " + op.Name
+	case derived.TangentOf != nil:
+		return "gives the tangents of " + derived.TangentOf.Name + " already", "define one for " + op.Name
 	}
 	return "", ""
 }
 
-// gradientCheck holds a gradient op against its forward op: it draws its inputs from grad_OUTPUT, the inputs, the outputs
-// and the attributes there, and gives grad_INPUT. An argument has the type of what it is, or of what it is the gradient of.
-type gradientCheck struct {
-	op, backward *Op
-	diags        *diag.List
-	// said are the dtype variables that were reported.
-	said map[string]bool
-}
-
-func (g *gradientCheck) inputs() {
-	known := map[string]Arg{}
-	for _, in := range g.op.Inputs {
-		known[in.Name] = in
-	}
-	for _, out := range g.op.Outputs {
-		if _, taken := known[GradName(out.Name)]; !out.Saved && !taken {
-			grad := out
-			grad.Name, grad.Optional = GradName(out.Name), out.PresentIf != ""
-			known[grad.Name] = grad
+// addMistakes reports what does not fit, at its place in the definition of the derivative or at the key that names it.
+func addMistakes(op, derived *Op, key string, found []derivative.Mistake, diags *diag.List) {
+	for _, m := range append(found, attrMistakes(op, derived)...) {
+		pos := diag.Pos{File: derived.File, Line: 1, Col: 1}
+		for path := m.Path; path != ""; path = tomldoc.Parent(path) {
+			if at, ok := derived.Pos[path]; ok {
+				pos = at
+				break
+			}
 		}
-		out.Optional = out.PresentIf != ""
-		known[out.Name] = out
-	}
-	for i, in := range g.backward.Inputs {
-		path := tomldoc.Element("inputs", i)
-		forward, ok := known[in.Name]
-		if !ok {
-			hint := diag.DidYouMean(in.Name, keys(known), "inputs are grad_OUTPUT, or inputs and outputs of "+g.op.Name)
-			g.report(tomldoc.Join(path, "name"), code.Gradient, hint, "%s gives no %s to its gradient", g.op.Name, in.Name)
-			continue
+		if m.Code == code.GradLink {
+			pos = op.Pos[key]
 		}
-		g.sameType(tomldoc.Join(path, "type"), in, forward)
-		switch {
-		case forward.Optional && !in.Optional:
-			g.report(path, code.GradType, "add optional = true", "%s may be absent in %s", in.Name, g.op.Name)
-		case in.Optional && !forward.Optional:
-			g.report(path, code.GradType, "leave optional out", "%s is never absent in %s", in.Name, g.op.Name)
-		}
+		diags.Add(pos, m.Code, m.Hint, "%s", m.Text)
 	}
 }
 
-func (g *gradientCheck) outputs() {
-	known := map[string]Arg{}
-	for _, in := range g.op.Inputs {
-		known[GradName(in.Name)] = in
-	}
-	for i, out := range g.backward.Outputs {
-		path := tomldoc.Element("outputs", i)
-		forward, ok := known[out.Name]
-		if !ok {
-			hint := diag.DidYouMean(out.Name, keys(known), "outputs are grad_INPUT")
-			g.report(tomldoc.Join(path, "name"), code.Gradient, hint, "%s is the gradient of no input of %s", out.Name, g.op.Name)
-			continue
+// plainOp is an op as package derivative sees it, with those that derive from it and from which it does.
+func plainOp(op *Op) *derivative.Op {
+	plain := func(o *Op) *derivative.Op {
+		if o == nil {
+			return nil
 		}
-		g.sameType(tomldoc.Join(path, "type"), out, forward)
-		switch {
-		case forward.Optional && out.PresentIf != forward.Name:
-			hint := fmt.Sprintf("add present_if = %q", forward.Name)
-			g.report(path, code.GradType, hint, "%s exists exactly when %s does", out.Name, forward.Name)
-		case !forward.Optional && out.PresentIf != "":
-			g.report(path, code.GradType, "leave present_if out", "%s always exists, as %s does", out.Name, forward.Name)
-		}
-		if !differentiable(g.op, forward) {
-			g.report(tomldoc.Join(path, "type"), code.GradType, "leave it out", "%s is not of floating point: it has no gradient", forward.Name)
+		return &derivative.Op{
+			Name: o.Name, Inputs: o.plainArgs(o.Inputs), Outputs: o.plainArgs(o.Outputs), GradPrefix: o.GradPrefix(), TangentPrefix: o.TangentPrefix(),
 		}
 	}
+	out := plain(op)
+	out.Gradient, out.Tangent, out.Of = plain(op.Gradient), plain(op.Tangent), plain(op.DerivedFrom())
+	if of := op.DerivedFrom(); of != nil {
+		out.Of.Gradient, out.Of.Tangent = plain(of.Gradient), plain(of.Tangent)
+	}
+	return out
 }
 
-// sameType reports an argument whose type differs from that of the forward op's argument in dims or dtypes.
-func (g *gradientCheck) sameType(path string, arg, forward Arg) {
-	same := func(a, b Arg) bool {
-		return slices.Equal(a.squeezed(), b.squeezed()) && a.Type.Var == b.Type.Var && a.Type.DType == b.Type.DType
-	}
-	if !same(arg, forward) {
-		g.report(path, code.GradType, fmt.Sprintf("write %q", forward.Type.Text), "%s is %s, in %s it is %s", arg.Name, arg.Type.Text, g.op.Name, forward.Type.Text)
-		return
-	}
-	have, variable := g.backward.allowed(arg), arg.Type.Var
-	for _, name := range g.op.allowed(forward) {
-		if !slices.Contains(have, name) && !g.said[variable] {
-			g.said[variable] = true
-			g.report(tomldoc.Join("dtypes", variable), code.GradType, "let a gradient take all dtypes of its forward op",
-				"%s of %s may be %s, here it may not", variable, g.op.Name, name)
+func (o *Op) plainArgs(args []Arg) []derivative.Arg {
+	var out []derivative.Arg
+	for _, a := range args {
+		kind := []string{a.Type.Var + a.Type.DType}
+		for _, dim := range a.Dims() {
+			kind = append(kind, strings.Join(strings.Fields(dim), ""))
 		}
+		out = append(out, derivative.Arg{
+			Name: a.Name, Text: a.Type.Text, Type: kind, DTypes: o.allowed(a), Var: a.Type.Var, Smooth: o.smooth(a),
+			Optional: a.Optional, Saved: a.Saved, PresentIf: a.PresentIf, LSE: a.LSE.String(), Broadcast: a.Type.Lead() == Broadcast,
+		})
 	}
-}
-
-// squeezed are the dims without spaces.
-func (a Arg) squeezed() []string {
-	dims := a.Dims()
-	for i := range dims {
-		dims[i] = strings.Join(strings.Fields(dims[i]), "")
-	}
-	return dims
+	return out
 }
 
 // allowed are the short names of the dtypes that an argument may have.
@@ -174,9 +186,9 @@ func (o *Op) allowed(a Arg) []string {
 	return []string{a.Type.DType}
 }
 
-// differentiable says whether an argument is of floating point: integers and bools have no gradient.
-func differentiable(op *Op, a Arg) bool {
-	for _, name := range op.allowed(a) {
+// smooth says whether an argument is of floating point: integers and bools have no derivative.
+func (o *Op) smooth(a Arg) bool {
+	for _, name := range o.allowed(a) {
 		if row, ok := dtype.Lookup(name); ok && !row.Inexact() {
 			return false
 		}
@@ -184,19 +196,22 @@ func differentiable(op *Op, a Arg) bool {
 	return true
 }
 
-func (g *gradientCheck) attrs() {
-	for i, attr := range g.backward.Attrs {
+// attrMistakes finds attributes of a derivative that its op does not have, or declares differently.
+func attrMistakes(op, derived *Op) []derivative.Mistake {
+	var out []derivative.Mistake
+	for i, attr := range derived.Attrs {
 		path := tomldoc.Join(tomldoc.Element("attrs", i), "name")
-		j := slices.IndexFunc(g.op.Attrs, func(a Attr) bool { return a.Name == attr.Name && a.Type == attr.Type })
-		if j < 0 {
-			g.report(path, code.Gradient, "a gradient has only attributes of its forward op",
-				"%s has no %s attribute %s", g.op.Name, attr.Type, attr.Name)
-			continue
+		add := func(hint, format string, args ...any) {
+			out = append(out, derivative.Mistake{Path: path, Code: code.Gradient, Hint: hint, Text: fmt.Sprintf(format, args...)})
 		}
-		if key := attrDifference(attr, g.op.Attrs[j]); key != "" {
-			g.report(path, code.Gradient, "declare it as "+g.op.Name+" does", "%s has another %s in %s", attr.Name, key, g.op.Name)
+		j := slices.IndexFunc(op.Attrs, func(a Attr) bool { return a.Name == attr.Name && a.Type == attr.Type })
+		if j < 0 {
+			add("a derivative has only attributes of its op", "%s has no %s attribute %s", op.Name, attr.Type, attr.Name)
+		} else if key := attrDifference(attr, op.Attrs[j]); key != "" {
+			add("declare it as "+op.Name+" does", "%s has another %s in %s", attr.Name, key, op.Name)
 		}
 	}
+	return out
 }
 
 // attrDifference names the key in which two attributes differ, or "".
@@ -208,7 +223,7 @@ func attrDifference(a, b Attr) string {
 		return e.Text
 	}
 	switch {
-	case a.HasDefault != b.HasDefault || !reflect.DeepEqual(a.Default, b.Default) || text(a.DefaultExpr) != text(b.DefaultExpr):
+	case a.HasDefault != b.HasDefault || a.Optional != b.Optional || !reflect.DeepEqual(a.Default, b.Default) || text(a.DefaultExpr) != text(b.DefaultExpr):
 		return "default"
 	case a.Min != b.Min:
 		return "min"
@@ -218,16 +233,4 @@ func attrDifference(a, b Attr) string {
 		return "one_of"
 	}
 	return ""
-}
-
-// report adds a diagnostic at a path of the gradient op.
-func (g *gradientCheck) report(path, code, hint, format string, args ...any) {
-	pos := diag.Pos{File: g.backward.File, Line: 1, Col: 1}
-	for p := path; p != ""; p = tomldoc.Parent(p) {
-		if at, ok := g.backward.Pos[p]; ok {
-			pos = at
-			break
-		}
-	}
-	g.diags.Add(pos, code, hint, format, args...)
 }

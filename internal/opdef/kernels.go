@@ -8,6 +8,7 @@ import (
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/expr"
+	"github.com/opcast/opcast/internal/opdef/feature"
 	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/opdef/names"
 	"github.com/opcast/opcast/internal/opdef/tomldoc"
@@ -23,7 +24,7 @@ func (c *checker) kernels() {
 	for i, raw := range c.raw.Kernels {
 		path := tomldoc.Element("kernels", i)
 		k := Kernel{
-			Name: raw.Name, Device: raw.Device, Arch: raw.Arch, DTypes: c.kernelDTypes(path, raw.DTypes),
+			Name: raw.Name, Device: raw.Device, DTypes: c.kernelDTypes(path, raw.DTypes),
 			Scratch:   len(c.op.Scratch) > 0 && (raw.Scratch == nil || *raw.Scratch),
 			Supported: raw.Supported, QueryWorkspace: raw.QueryWorkspace,
 		}
@@ -34,7 +35,7 @@ func (c *checker) kernels() {
 		if c.need(path, "device") && !slices.Contains(manifest.Devices, raw.Device) {
 			c.report(tomldoc.Join(path, "device"), code.Kernel, "devices are "+diag.OneOf(manifest.Devices), "unknown device %q", raw.Device)
 		}
-		c.arch(tomldoc.Join(path, "arch"), raw)
+		k.Arch, k.Features = c.arch(tomldoc.Join(path, "arch"), raw)
 		k.When = c.when(tomldoc.Join(path, "when"), raw.When)
 		c.op.Kernels = append(c.op.Kernels, k)
 	}
@@ -93,16 +94,45 @@ func (c *checker) kernelScratch(path string, k Kernel) {
 	}
 }
 
-func (c *checker) arch(where string, raw rawKernel) {
-	switch {
-	case !c.doc.Given(where):
-	case !archPattern.MatchString(raw.Arch):
-		c.report(where, code.Kernel, `for example ">=90" or "gfx942"`, "%q is no architecture", raw.Arch)
-	case raw.Device == "cpu":
-		c.report(where, code.Kernel, "leave it out", "a kernel for the CPU has no architecture")
-	case raw.Device == "cuda" && !cudaArchPattern.MatchString(raw.Arch):
-		c.report(where, code.Kernel, `for example ">=90" or "90"`, "%q is no architecture of CUDA", raw.Arch)
+// arch reads what a kernel asks of its device: the architecture of a GPU, or features of the CPU.
+func (c *checker) arch(where string, raw rawKernel) (arch string, features []string) {
+	if !c.doc.Given(where) {
+		return "", nil
 	}
+	if raw.Device == "cpu" {
+		return "", c.features(where, raw.Arch)
+	}
+	arch, isText := raw.Arch.(string)
+	switch {
+	case !isText || !archPattern.MatchString(arch):
+		c.report(where, code.Kernel, `for example ">=90" or "gfx942"`, "%s is no architecture", show(raw.Arch))
+	case raw.Device == "cuda" && !cudaArchPattern.MatchString(arch):
+		c.report(where, code.Kernel, `for example ">=90" or "90"`, "%q is no architecture of CUDA", arch)
+	}
+	return arch, nil
+}
+
+// features reads one name of a feature of the CPU, or a list of them.
+func (c *checker) features(where string, value any) (words []string) {
+	list, isList := value.([]any)
+	if !isList {
+		list = []any{value}
+	}
+	for i, v := range list {
+		at := where
+		if isList {
+			at = tomldoc.Element(where, i)
+		}
+		word, isText := v.(string)
+		if _, known := feature.Lookup(word); !known || !isText {
+			c.report(at, code.Kernel, feature.Hint(word), "%s is no feature of a CPU", show(v))
+		}
+		words = append(words, word)
+	}
+	if len(list) == 0 {
+		c.report(where, code.Kernel, "leave it out for all CPUs", "arch is empty")
+	}
+	return words
 }
 
 // kernelDTypes reads the narrowed dtype variables, each one name or a list.
@@ -152,7 +182,7 @@ func (c *checker) coverage() {
 	var missing []string
 	eachCombination(c.op.DTypes, func(combination map[string]string) {
 		takes := func(k Kernel) bool { return k.Accepts(combination, nil) != expr.KnownFalse }
-		if !slices.ContainsFunc(c.op.Kernels, takes) {
+		if !c.op.Excludes(combination) && !slices.ContainsFunc(c.op.Kernels, takes) {
 			parts := make([]string, 0, len(combination))
 			for _, name := range keys(combination) {
 				parts = append(parts, name+" = "+combination[name])
@@ -172,6 +202,12 @@ func (o *Op) needKernel(diags *diag.List) {
 		diags.Add(o.Pos[tomldoc.Element("kernels", 0)], code.Uncovered, "add a kernel for one, or leave kernels out",
 			"no kernel is for a device of the manifest: %s", strings.Join(o.Devices, ", "))
 	}
+}
+
+// Excludes says whether a condition refuses a choice of dtypes, whatever the sizes and attributes are. The dtypes are the
+// short names that the variables stand for.
+func (o *Op) Excludes(dtypes map[string]string) bool {
+	return slices.ContainsFunc(o.Requires, func(e *expr.Expr) bool { return e.EvalCondition(dtypes, expr.NoValues{}) == expr.KnownFalse })
 }
 
 // eachCombination visits every choice of dtypes, the last variable turning fastest.

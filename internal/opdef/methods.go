@@ -6,10 +6,46 @@ import (
 	"github.com/opcast/opcast/internal/opdef/expr"
 )
 
-// HasBatch says whether some argument has leading dims ("*").
-func (o *Op) HasBatch() bool {
-	star := func(a Arg) bool { return a.Type.leads() == "*" }
-	return slices.ContainsFunc(o.Inputs, star) || slices.ContainsFunc(o.Outputs, star)
+// Lead is the name of the op's leading dims: "*" where they are the same in all inputs that have them, "..." where they are
+// broadcast, "" where there are none.
+func (o *Op) Lead() string {
+	for _, in := range o.Inputs {
+		if name := in.Type.Lead(); name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// HasBatch says whether some argument has leading dims.
+func (o *Op) HasBatch() bool { return o.Lead() != "" }
+
+// Broadcasts says whether the leading dims of the inputs are broadcast together ("...").
+func (o *Op) Broadcasts() bool { return o.Lead() == Broadcast }
+
+// The names of leading dims.
+const (
+	Same      = "*"
+	Broadcast = "..."
+)
+
+// IsLead says whether a dim's name stands for leading dims.
+func IsLead(dim string) bool { return dim == Same || dim == Broadcast }
+
+// Lead returns "*", "..." or "", the way in which the type's leading dims are open.
+func (t Type) Lead() string {
+	if len(t.Dims) > 0 && t.Dims[0].Leading() {
+		return t.Dims[0].Text()
+	}
+	return ""
+}
+
+// TypeNamed is the type of a number whose dtype is the variable, or the dtype, of that name.
+func (o *Op) TypeNamed(name string) Type {
+	if slices.ContainsFunc(o.DTypes, func(d DTypeVar) bool { return d.Name == name }) {
+		return Type{Var: name}
+	}
+	return Type{DType: name}
 }
 
 // InputIndex returns the index of the input with the given name, or -1.
@@ -40,14 +76,14 @@ func (o *Op) Mutated() []Arg {
 // Written are all arrays that the op writes: every output, then the mutated inputs.
 func (o *Op) Written() []Arg { return append(slices.Clone(o.Outputs), o.Mutated()...) }
 
-// ParallelDims are the dims along which slicing the inputs slices what the op writes: "*" where everything written has
-// it, then the declared ones. One that is also in Sums may be missing from some outputs.
+// ParallelDims are the dims along which slicing the inputs slices what the op writes: the leading ones where everything
+// written has them, then the declared ones. What lacks a dim is a sum over it if it is also in Sums, else it does not depend on it.
 func (o *Op) ParallelDims() []string {
 	var dims []string
-	if !slices.ContainsFunc(o.Written(), func(a Arg) bool { return !a.Has("*") }) {
-		dims = append(dims, "*")
+	if lead := o.Lead(); lead != "" && !slices.ContainsFunc(o.Written(), func(a Arg) bool { return !a.Has(lead) }) {
+		dims = append(dims, lead)
 	}
-	return append(dims, slices.DeleteFunc(slices.Clone(o.Parallel), func(d string) bool { return d == "*" })...)
+	return append(dims, slices.DeleteFunc(slices.Clone(o.Parallel), IsLead)...)
 }
 
 // ArgNames lists the names of arguments.
@@ -59,7 +95,7 @@ func ArgNames(args []Arg) []string {
 	return names
 }
 
-// Has says whether the argument has the dim for itself: not in arithmetic. "*" stands for the leading dims.
+// Has says whether the argument has the dim for itself: not in arithmetic. "*" and "..." stand for leading dims.
 func (a Arg) Has(dim string) bool {
 	return slices.ContainsFunc(a.Type.Dims, func(d Dim) bool { return d.Is(dim) })
 }
@@ -73,10 +109,13 @@ func (a Arg) Dims() []string {
 	return out
 }
 
-// Is says whether the dim is the named one and nothing else; "*" stands for leading dims.
+// Is says whether the dim is the named one and nothing else; "*" and "..." stand for leading dims.
 func (d Dim) Is(name string) bool {
-	return d.Star && name == "*" || d.Plain() && d.Expr.Name == name
+	return d.Leading() && d.Text() == name || d.Plain() && d.Expr.Name == name
 }
+
+// Leading says whether the dim stands for any number of leading ones.
+func (d Dim) Leading() bool { return d.Star || d.Ellipsis }
 
 // Plain says whether the dim is a size that stands alone.
 func (d Dim) Plain() bool { return d.Expr != nil && d.Expr.Op == expr.OpSymbol }
@@ -116,6 +155,10 @@ func (o *Op) KernelList() []Kernel {
 	return list
 }
 
+// MayBeNone says that None stands for the attribute where a call leaves it out: the backend computes it, or it has no
+// value there.
+func (a *Attr) MayBeNone() bool { return a.DefaultExpr != nil || a.Optional }
+
 // AttrValue is what an attr is in a call that gives some by name: the given value, else the default, which is nil where
 // the backend computes it.
 func (o *Op) AttrValue(given map[string]any, name string) any {
@@ -128,6 +171,36 @@ func (o *Op) AttrValue(given map[string]any, name string) any {
 		}
 	}
 	return nil
+}
+
+// FloatValue is the value of a float attr in a call that gives some by name, and whether it has one; it may be given as an
+// integer.
+func (o *Op) FloatValue(given map[string]any, name string) (float64, bool) {
+	i := slices.IndexFunc(o.Attrs, func(a Attr) bool { return a.Name == name && a.Type == "float" })
+	if v := o.AttrValue(given, name); i >= 0 && v != nil {
+		return toFloat(v), true
+	}
+	return 0, false
+}
+
+// ConditionNames are the names that conditions, lets and the sizes of outputs and scratch mention.
+func (o *Op) ConditionNames() []string {
+	list := slices.Clone(o.Requires)
+	for _, l := range o.Lets {
+		list = append(list, l.Expr)
+	}
+	for _, a := range slices.Concat(o.Outputs, o.Scratch) {
+		for _, d := range a.Type.Dims {
+			if d.Expr != nil {
+				list = append(list, d.Expr)
+			}
+		}
+	}
+	var names []string
+	for _, e := range list {
+		names = append(names, e.Symbols()...)
+	}
+	return names
 }
 
 // IntValue is an attr's value in an integer expression: bools count as 0 and 1.

@@ -3,7 +3,8 @@
 // The model feeds every emitter and the conformance suite. Nothing outside this folder parses a definition. The
 // packages below this one know one thing each: expr the language of sizes and conditions, tomldoc how TOML is read
 // with the place of every value, names what may be called how, manifest the file opcast.toml, projectfs which files a
-// project has, and code the codes of diagnostics.
+// project has, derivative which arguments fit those of a derivative, feature what a CPU may have, and code the codes of
+// diagnostics.
 package opdef
 
 import (
@@ -52,16 +53,22 @@ type Op struct {
 	Reference, ReferenceModule string
 	// Module is the whole text of the neighbouring <op>.py, empty if there is none: beside a reference it may define
 	// samples and independent.
-	Module        string
-	Samples       map[string][]any
+	Module  string
+	Samples map[string][]any
+	// Workloads are calls of real models, and Flops how many operations a call needs; nil where nobody says.
+	Workloads     []Workload
+	Flops         *expr.Expr
 	Tolerance     map[string]Tolerance
 	Deterministic bool
 	// Backward names the gradient op, which Gradient points to. GradientOf is the op whose gradient this one is.
 	// Both are nil where there is none, and set once by Load.
 	Backward             string
 	Gradient, GradientOf *Op
-	Since, Deprecated    string
-	Kernels              []Kernel
+	// Forward names the op of tangents, which Tangent points to. TangentOf is the op whose tangents this one gives.
+	Forward            string
+	Tangent, TangentOf *Op
+	Since, Deprecated  string
+	Kernels            []Kernel
 	// Devices are the manifest's devices.
 	Devices []string
 	// Steps is the binding rule applied to the inputs, in order.
@@ -92,11 +99,21 @@ type Arg struct {
 	Sorted   bool
 	// PresentIf names the optional input on which an output's existence depends.
 	PresentIf string
-	LSE       *LSE
+	// Valid names the output whose only element counts the rows of this one that mean anything.
+	Valid string
+	LSE   *LSE
 }
 
-// LSE is the convention of a log-sum-exp output.
+// LSE is the convention of a log-sum-exp: the base of the exponentials, and what it is for rows without elements.
 type LSE struct{ Base, Empty string }
+
+// String is the convention in words; "" for what is no log-sum-exp.
+func (l *LSE) String() string {
+	if l == nil {
+		return ""
+	}
+	return "A log-sum-exp to base " + l.Base + ", " + l.Empty + " for rows without elements."
+}
 
 // Type is the parsed form of "T[*, 2*D]".
 type Type struct {
@@ -119,9 +136,10 @@ type Attr struct {
 	Type string
 	// Len is N for "int[N]", -1 for "int[]".
 	Len int
-	// HasDefault says that Default (int64, float64, bool, string, []int64) or DefaultExpr is set.
-	HasDefault bool
-	Default    any
+	// HasDefault says that Default (int64, float64, bool, string, []int64) or DefaultExpr is set, or that the attribute
+	// is Optional: then it has no value in a call that leaves it out.
+	HasDefault, Optional bool
+	Default              any
 	// DefaultExpr is a default computed from sizes by the backend.
 	DefaultExpr *expr.Expr
 	// Min and Max are int64 or float64, nil where absent.
@@ -142,7 +160,10 @@ type Tolerance struct{ RTol, ATol float64 }
 
 // Kernel is one variant of an op.
 type Kernel struct {
+	// Arch is the architecture of a GPU.
 	Name, Device, Arch string
+	// Features are what a kernel for the CPU asks of it, as the author names them.
+	Features []string
 	// DTypes narrows dtype variables to the listed short names.
 	DTypes map[string][]string
 	When   *expr.Expr
@@ -177,4 +198,8 @@ type Step struct {
 	Symbol      string
 	Coef, Const *expr.Expr
 	Expr        *expr.Expr
+	// Form is the dim as the author wrote it, or the side of it that the attributes choose.
+	Form string
+	// When is the condition on attributes under which the step is taken; nil for always.
+	When *expr.Expr
 }

@@ -16,12 +16,8 @@ func (c *checker) parallel() {
 		if !c.sliceable(path, code.Parallel, name, c.raw.Parallel[:i]) {
 			continue
 		}
-		with, without := c.results(name)
-		switch {
-		case with == 0:
+		if with, _ := c.results(name); with == 0 {
 			c.report(path, code.Parallel, "only a dim of a result can be sliced", "parallel dim %s is in no output", name)
-		case without != "" && !slices.Contains(c.raw.Sums, name):
-			c.report(path, code.Parallel, "if "+without+` is a sum over it, add it to sums`, "parallel dim %s is not in the output %s", name, without)
 		}
 	}
 	for i, name := range c.raw.Sums {
@@ -34,7 +30,7 @@ func (c *checker) parallel() {
 		case c.open:
 		case without == "":
 			c.report(path, code.Sums, "sums is for outputs that lack the dim", "every output has the dim %s: none is a sum over it", name)
-		case with > 0 && name != "*" && !slices.Contains(c.raw.Parallel, name):
+		case with > 0 && !IsLead(name) && !slices.Contains(c.raw.Parallel, name):
 			c.report(path, code.Sums, "add it to parallel too", "some output has the dim %s, of which parallel says nothing", name)
 		}
 	}
@@ -49,9 +45,9 @@ func (c *checker) sliceable(path, code, name string, before []string) bool {
 		c.report(path, code, "", "%s is listed twice", name)
 	case declared:
 		c.report(path, code, "name a dim of an input", "%s is no dim but %s", name, diag.Indefinite(known.kind))
-	case name == "*" && c.op.HasBatch():
+	case IsLead(name) && name == c.op.Lead():
 		return true
-	case name == "*" || !c.sizes[name]:
+	case !c.sizes[name]:
 		if !c.open {
 			c.report(path, code, diag.DidYouMean(name, keys(c.sizes), "name a dim of an input"), "no input has a dim %q", name)
 		}

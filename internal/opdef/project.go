@@ -42,7 +42,7 @@ func checkProject(p *Project, diags *diag.List) {
 		checkKind(p, op, kinds, diags)
 	}
 	checkTypes(p, diags)
-	linkGradients(p, diags)
+	linkDerivatives(p, diags)
 }
 
 func checkKind(p *Project, op *Op, kinds map[int]*Op, diags *diag.List) {

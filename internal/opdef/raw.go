@@ -16,7 +16,10 @@ type rawOp struct {
 	Sums          []string
 	Reference     string
 	Backward      string
+	Forward       string
 	Samples       map[string][]any
+	Workloads     map[string]map[string]any
+	Flops         string
 	Tolerance     map[string]rawTolerance
 	Deterministic *bool
 	Since         string
@@ -30,12 +33,14 @@ type rawInput struct {
 	Stride                  string
 	Min, Max                any
 	Sorted                  bool
+	LSE                     *rawLSE
 }
 
 type rawOutput struct {
 	Name, Type, Doc string
 	Saved           bool
 	PresentIf       string `toml:"present_if"`
+	Valid           string
 	LSE             *rawLSE
 }
 
@@ -48,6 +53,7 @@ type rawScratch struct {
 
 type rawAttr struct {
 	Name, Type, Doc   string
+	Optional          bool
 	Default, Min, Max any
 	OneOf             []string `toml:"one_of"`
 	Binds             string
@@ -56,10 +62,11 @@ type rawAttr struct {
 type rawTolerance struct{ RTol, ATol *float64 }
 
 type rawKernel struct {
-	Name, Device, Arch string
-	DTypes             map[string]any
-	When               string
-	Scratch            *bool
-	Supported          bool
-	QueryWorkspace     bool `toml:"query_workspace"`
+	Name, Device   string
+	Arch           any
+	DTypes         map[string]any
+	When           string
+	Scratch        *bool
+	Supported      bool
+	QueryWorkspace bool `toml:"query_workspace"`
 }

@@ -18,8 +18,10 @@ type use struct {
 	declare bool
 	// float allows numbers with a decimal point and negative powers.
 	float bool
-	// when allows comparisons of dtype variables, and aligned.
+	// when allows aligned.
 	when bool
+	// attrs allows attributes only.
+	attrs bool
 	// arg is an optional input whose own sizes may be used, or "".
 	arg string
 }
@@ -47,8 +49,8 @@ func (c *checker) dims(arg *Arg, u use) {
 		case c.open:
 			continue
 		}
-		leads := arg.Type.leads()
-		binds := func(in Arg) bool { return in.Type.leads() == leads }
+		leads := arg.Type.Lead()
+		binds := func(in Arg) bool { return in.Type.Lead() == leads }
 		if !slices.ContainsFunc(c.op.Inputs, binds) {
 			c.report(u.path, code.Leading, "", "%s: no input has the leading dims %q", arg.Name, leads)
 		} else {
@@ -95,6 +97,8 @@ func (c *checker) number(e *expr.Expr, u use) bool {
 		return c.index(e, u)
 	case expr.OpSum, expr.OpLen:
 		return c.list(e, u)
+	case expr.OpIf:
+		return c.choice(e, u)
 	case expr.OpNeg, expr.OpAdd, expr.OpSub, expr.OpMul, expr.OpFloorDiv, expr.OpMod, expr.OpPow, expr.OpMin, expr.OpMax, expr.OpCeilDiv:
 		ok := true
 		for _, arg := range e.Args {
@@ -105,8 +109,19 @@ func (c *checker) number(e *expr.Expr, u use) bool {
 	return c.misuse(e, u, "", "%s is true or false, expected a number", e.Text)
 }
 
+// choice checks "a if c else b", whose condition is decided before any size is known.
+func (c *checker) choice(e *expr.Expr, u use) bool {
+	before := len(*c.diags)
+	c.condition(e.Args[0], use{path: u.path, attrs: true})
+	ok := c.number(e.Args[1], u)
+	return c.number(e.Args[2], u) && ok && len(*c.diags) == before
+}
+
 // size checks a name that stands for a number.
 func (c *checker) size(e *expr.Expr, u use) bool {
+	if u.attrs && (c.names[e.Name].attr == nil || c.names[e.Name].attr.Type == "") {
+		return c.misuse(e, u, "only attributes can decide about dims", "%s is no attribute", e.Name)
+	}
 	pos := c.doc.In(u.path, e.Col)
 	if known, ok := c.names[e.Name]; ok {
 		if u.declare && known.attr == nil && known.kind != kindLet {
@@ -157,6 +172,8 @@ func (c *checker) namedSize(e *expr.Expr, known entity, u use) bool {
 		return c.misuse(e, u, "name one of its dims", "%s is %s, expected a number", e.Name, diag.Indefinite(known.kind))
 	case known.attr.Type == "": // reported where it is declared
 		return false
+	case known.attr.Optional:
+		return c.misuse(e, u, "give it a default", "%s may be absent: no size or condition can depend on it", e.Name)
 	case known.attr.Len != 0:
 		return c.misuse(e, u, "write "+e.Name+"[0]", "%s is a list of integers, expected a number", e.Name)
 	case known.attr.Type != "int":
@@ -169,6 +186,9 @@ func (c *checker) namedSize(e *expr.Expr, known entity, u use) bool {
 
 func (c *checker) index(e *expr.Expr, u use) bool {
 	known := c.names[e.Name]
+	if known.attr != nil && known.attr.Optional {
+		return c.namedSize(e, known, u)
+	}
 	if known.attr == nil || known.attr.Len < 1 {
 		return c.misuse(e, u, "only an int[N] attribute has elements", "%s is not indexable", e.Name)
 	}
@@ -181,6 +201,9 @@ func (c *checker) index(e *expr.Expr, u use) bool {
 // list checks sum(n) and len(xs).
 func (c *checker) list(e *expr.Expr, u use) bool {
 	known, declared := c.names[e.Name]
+	if declared && known.attr != nil && known.attr.Optional {
+		return c.namedSize(e, known, u)
+	}
 	isList := declared && known.attr != nil && known.attr.Len != 0
 	if e.Op == expr.OpLen && declared && known.kind == kindInput {
 		i := c.op.InputIndex(e.Name)
@@ -200,7 +223,11 @@ func (c *checker) list(e *expr.Expr, u use) bool {
 
 // constants reports the parts of an expression that are constant and have no value.
 func (c *checker) constants(e *expr.Expr, u use) bool {
-	for _, arg := range e.Args {
+	parts := e.Args
+	if e.Op == expr.OpIf { // whose condition holds no sizes
+		parts = e.Args[1:]
+	}
+	for _, arg := range parts {
 		if !c.constants(arg, u) {
 			return false
 		}

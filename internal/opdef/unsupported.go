@@ -14,19 +14,8 @@ func Unsupported(op *Op) (list diag.List) {
 	}
 	for i := range op.Inputs {
 		path := tomldoc.Element("inputs", i)
-		if op.Inputs[i].Mutated && op.Inputs[i].Optional {
-			report(path, "an optional mutated input")
-		}
 		if op.Inputs[i].List {
 			report(path, "a list input")
-		}
-		if op.Inputs[i].Type.leads() == "..." {
-			report(path, `a broadcast dim ("...")`)
-		}
-	}
-	for i := range op.Attrs {
-		if op.Attrs[i].Len < 0 {
-			report(tomldoc.Element("attrs", i), `an attribute of any number of integers ("int[]")`)
 		}
 	}
 	return list

@@ -73,6 +73,18 @@ func Find(ctx context.Context, q Query) (*Env, error) {
 	return env, nil
 }
 
+// Run runs a Python program in the environment, with arguments after those of the interpreter's own, and returns what it prints.
+func (e *Env) Run(ctx context.Context, program string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, e.Python, append([]string{"-c", launch, program}, args...)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w\n%s", e.Python, err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	return out, nil
+}
+
 // locate applies the order of the package: named, active, .venv.
 func locate(q Query) (string, error) {
 	if q.Python != "" {

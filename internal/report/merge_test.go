@@ -46,6 +46,7 @@ func TestMerge(t *testing.T) {
 		Adaptors:    map[string]string{"add": "", "numpy": "2.4.6", "scale": "", "torch": "2.15"},
 		Environment: map[string]string{"cores": "2; 8"}, Started: "2026-01-02T10:00:00Z", Seconds: 25,
 		Results: []report.Result{a.Results[1], a.Results[2], b.Results[0], b.Results[1], b.Results[2]},
+		Causes:  []report.Cause{{Op: "both", Text: "check value fails", Results: 1, Checks: []string{"value"}, Adaptors: []string{"numpy"}, First: "scale"}},
 		ULPs: []report.ULPs{
 			a.ULPs[1], {Op: "both", Output: "y", Bins: []int64{1, 5, 1}, Worst: 7, Got: "more"}, b.ULPs[1],
 		},

@@ -50,7 +50,7 @@ func readAll(names ...string) string {
 }
 
 var page = template.Must(template.New("page.html.tmpl").Funcs(template.FuncMap{
-	"duration": Duration, "when": when, "digestPrefix": digestPrefix, "lower": strings.ToLower, "count": count, "percent": percent,
+	"duration": Duration, "when": when, "digestPrefix": digestPrefix, "lower": strings.ToLower, "names": names, "count": count, "percent": percent,
 	"kib":   func(bytes int64) string { return fmt.Sprintf("%.0f KiB", float64(bytes)/1024) },
 	"times": func(v float64) string { return fmt.Sprintf("%.2f×", v) },
 }).ParseFS(pageFiles, "page/*.html.tmpl"))

@@ -45,14 +45,16 @@ func (s Status) Bad() bool { return s == Fail || s == Error }
 // Result is the outcome of one check of one op through one adaptor, with one kernel and one choice of dtypes where the
 // check distinguishes them.
 type Result struct {
-	Op      string  `json:"op"`
-	Adaptor string  `json:"adaptor"`
-	Kernel  string  `json:"kernel,omitempty"`
-	DType   string  `json:"dtype,omitempty"`
-	Group   string  `json:"group"`
-	Check   string  `json:"check"`
-	Status  Status  `json:"status"`
-	Reason  string  `json:"reason,omitempty"`
+	Op      string `json:"op"`
+	Adaptor string `json:"adaptor"`
+	Kernel  string `json:"kernel,omitempty"`
+	DType   string `json:"dtype,omitempty"`
+	Group   string `json:"group"`
+	Check   string `json:"check"`
+	Status  Status `json:"status"`
+	Reason  string `json:"reason,omitempty"`
+	// Cause is what makes other checks of the op fail, too; empty for a failure that only this check can see.
+	Cause   string  `json:"cause,omitempty"`
 	Seconds float64 `json:"seconds"`
 	// Seed repeats the random choices of the check; Reproducer is a script that repeats the failing call, relative to the
 	// report's folder.
@@ -86,6 +88,8 @@ type Report struct {
 	// Interrupted says that the run was stopped before its end; nil where it was not.
 	Interrupted *Interruption `json:"interrupted,omitempty"`
 	Results     []Result      `json:"results"`
+	// Causes groups the failed results; Sort does that.
+	Causes []Cause `json:"causes,omitempty"`
 	// ULPs are the errors that were measured, Mutants those of a mutation run, Versions the environments of a
 	// version matrix, Timings the comparisons with an existing kernel.
 	ULPs     []ULPs    `json:"ulps,omitempty"`
@@ -104,7 +108,7 @@ type Report struct {
 type Check struct {
 	ID    string `json:"id"`
 	Group string `json:"group"`
-	// Profile is core or extended; Doc says what must hold.
+	// Profile is fast, core or extended; Doc says what must hold.
 	Profile string `json:"profile,omitempty"`
 	Doc     string `json:"doc"`
 }
@@ -191,8 +195,10 @@ type Random struct {
 	Resident int64 `json:"resident_bytes"`
 }
 
-// Sort orders the results by op, adaptor, group, check, kernel and dtype, and what was measured in the same way.
+// Sort orders the results by op, adaptor, group, check, kernel and dtype, and what was measured in the same way. It groups
+// the failed ones by their causes.
 func (r *Report) Sort() {
+	defer func() { r.Causes = Causes(r.Results) }()
 	slices.SortStableFunc(r.Results, func(a, b Result) int {
 		return cmp.Or(
 			cmp.Compare(a.Op, b.Op), cmp.Compare(a.Adaptor, b.Adaptor), cmp.Compare(a.Group, b.Group),

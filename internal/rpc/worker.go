@@ -26,6 +26,8 @@ type Config struct {
 	// Memory bounds the physical memory of the process during a call, in bytes; zero means no bound. Address space is free:
 	// frameworks reserve much of it.
 	Memory int64
+	// Stacks says where the threads of a process are in native code, before it is ended because it hangs; nil for nothing.
+	Stacks func(pid int) string
 	// Attempts bounds how often in a row a process may end before it greets, when calls start it; zero means no bound.
 	Attempts int
 }
@@ -42,16 +44,24 @@ type CrashError struct {
 	Reason string
 	// Stderr is the end of what the process wrote there; after a timeout it includes the Python stacks.
 	Stderr string
+	// Hung says that the process gave no answer in time; Stack is what Config.Stacks said then.
+	Hung  bool
+	Stack string
+	// Unstarted says that no attempt to start the process lasted.
+	Unstarted bool
 	// ended says that the process ended by itself.
 	ended bool
 }
 
 // Error says what happened, with the last lines of the process.
 func (e *CrashError) Error() string {
-	if e.Stderr == "" {
-		return "worker stopped: " + e.Reason
+	text := "worker stopped: " + e.Reason
+	for _, more := range []string{e.Stack, e.Stderr} {
+		if more != "" {
+			text += "\n" + more
+		}
 	}
-	return "worker stopped: " + e.Reason + "\n" + e.Stderr
+	return text
 }
 
 // Worker is one process at a time. Its methods may be called from several goroutines; calls are answered one by one.
@@ -93,6 +103,11 @@ func (w *Worker) Broken() error {
 
 // Call sends a request and waits for the answer. After a *CrashError the worker remains usable, unless it is broken.
 func (w *Worker) Call(ctx context.Context, header any, blobs [][]byte) (Message, error) {
+	return w.CallWithin(ctx, w.config.CallDeadline, header, blobs)
+}
+
+// CallWithin is Call with a deadline of its own.
+func (w *Worker) CallWithin(ctx context.Context, deadline time.Duration, header any, blobs [][]byte) (Message, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.revive(ctx); err != nil {
@@ -102,7 +117,7 @@ func (w *Worker) Call(ctx context.Context, header any, blobs [][]byte) (Message,
 	if err != nil {
 		return Message{}, err
 	}
-	return w.exchange(ctx, w.config.CallDeadline, func(p *process) error { return p.send(frame, blobs) })
+	return w.exchange(ctx, deadline, func(p *process) error { return p.send(frame, blobs) })
 }
 
 // Close ends the process.
@@ -141,7 +156,8 @@ func (w *Worker) revive(ctx context.Context) error {
 		}
 		if tried == w.config.Attempts {
 			crash.Reason = fmt.Sprintf("its process ended %d times in a row while it started, %s", tried, crash.Reason)
-			w.broken = &CrashError{Reason: crash.Reason} // what it wrote is told once
+			crash.Unstarted = true
+			w.broken = &CrashError{Reason: crash.Reason, Unstarted: true} // what it wrote is told once
 			return crash
 		}
 	}
@@ -184,22 +200,35 @@ func (w *Worker) exchange(ctx context.Context, limit time.Duration, send func(*p
 	defer timer.Stop()
 	watch := time.NewTicker(watchInterval)
 	defer watch.Stop()
-	reason, ended := "", false
-	for reason == "" {
+	crash := &CrashError{}
+	for crash.Reason == "" {
 		select {
 		case got := <-answers:
 			if got.err == nil {
 				return got.message, nil
 			}
-			reason, ended = p.wait(got.err), true
+			crash.Reason, crash.ended = p.wait(got.err), true
 		case <-watch.C:
-			reason = p.stop(p.overMemoryLimit(w.config.Memory))
+			crash.Reason = p.stop(p.overMemoryLimit(w.config.Memory))
 		case <-timer.C:
-			reason = p.stop(fmt.Sprintf("no answer within %v", limit))
+			crash.Hung, crash.Stack = true, w.stacks(p)
+			crash.Reason = p.stop(fmt.Sprintf("no answer within %v", limit))
 		case <-ctx.Done():
-			reason = p.abandon(ctx)
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				crash.Hung, crash.Stack = true, w.stacks(p)
+			}
+			crash.Reason = p.abandon(ctx)
 		}
 	}
 	w.now = nil
-	return Message{}, &CrashError{Reason: reason, Stderr: p.stderr.String(), ended: ended}
+	crash.Stderr = p.stderr.String()
+	return Message{}, crash
+}
+
+// stacks says where a process hangs in native code.
+func (w *Worker) stacks(p *process) string {
+	if w.config.Stacks == nil {
+		return ""
+	}
+	return w.config.Stacks(p.cmd.Process.Pid)
 }

@@ -130,6 +130,7 @@ func newWorker(t *testing.T, deadline time.Duration) *rpc.Worker {
 	w := rpc.New(rpc.Config{
 		Command: []string{os.Args[0]}, Env: append(os.Environ(), role+"=1"),
 		StartDeadline: time.Minute, CallDeadline: deadline, Memory: memoryLimit,
+		Stacks: func(pid int) string { return fmt.Sprintf("native stack of %v", pid > 0) },
 	})
 	t.Cleanup(func() {
 		if err := w.Close(); err != nil {
@@ -177,6 +178,9 @@ func TestCrashCostsOneCall(t *testing.T) {
 			if !strings.Contains(crash.Reason, test.reason) || !strings.Contains(crash.Stderr, test.stderr) {
 				t.Errorf("got %q, stderr %q", crash.Reason, crash.Stderr)
 			}
+			if hangs := test.do == "hang"; crash.Hung != hangs || (crash.Stack == "native stack of true") != hangs {
+				t.Errorf("hung: %v, with the stack %q", crash.Hung, crash.Stack)
+			}
 			if _, err := w.Call(t.Context(), "echo", nil); err != nil {
 				t.Errorf("the next call: %v", err)
 			}
@@ -184,6 +188,15 @@ func TestCrashCostsOneCall(t *testing.T) {
 				t.Errorf("%d processes, want 2", w.Starts())
 			}
 		})
+	}
+}
+
+// A call may have less time than others.
+func TestCallWithin(t *testing.T) {
+	w := newWorker(t, time.Hour)
+	_, err := w.CallWithin(t.Context(), time.Second, "hang", nil)
+	if want := "worker stopped: no answer within 1s\nnative stack of true\n"; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -2,7 +2,6 @@ package rule
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/opcast/opcast/internal/dtype"
 )
@@ -89,7 +88,7 @@ func attrType(r Rule, v any) error {
 			return expected("TypeError", r.Arg, "dtype %s, got %s", Or(r.Allowed), name)
 		}
 		return nil
-	case r.Attr.Len > 0:
+	case r.Attr.Len != 0:
 		return intList(r, v, got)
 	case got == want, want == "float" && got == "int":
 		return nil
@@ -102,17 +101,28 @@ func known(long string) bool {
 	return ok
 }
 
-func intList(r Rule, v any, got string) error {
-	what := Number(r.Attr.Len) + " integers"
-	if r.Attr.Len == 1 {
-		what = "1 integer"
+// Integers says how many integers a list attribute takes, as messages do; any number if n is negative.
+func Integers(n int) string {
+	switch {
+	case n < 0:
+		return "integers"
+	case n == 1:
+		return "1 integer"
 	}
+	return Number(n) + " integers"
+}
+
+func intList(r Rule, v any, got string) error {
+	what := Integers(r.Attr.Len)
 	items, isList := v.([]int64)
 	switch {
+	case r.Attr.Len < 0 && isList:
+		return nil
+	case r.Attr.Len < 0:
 	case isList && len(items) != r.Attr.Len:
 		return expected("ValueError", r.Arg, "%s, got %d", what, len(items))
 	case isList, got == "int":
 		return nil
 	}
-	return expected("TypeError", r.Arg, "%s, got %s", strings.TrimSpace(what), got)
+	return expected("TypeError", r.Arg, "%s, got %s", what, got)
 }

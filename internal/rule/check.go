@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/expr"
@@ -52,15 +51,21 @@ func Check(op *opdef.Op, c Call) *Error { return Compile(op).Check(c) }
 
 // Check is the Go printer of the rules: what a call of the compiled op must raise.
 func (p *Program) Check(c Call) *Error {
+	_, err := p.Evaluate(c)
+	return err
+}
+
+// Evaluate is Check, with what the names of expressions stand for in a valid call.
+func (p *Program) Evaluate(c Call) (expr.Env, *Error) {
 	e := &evaluation{program: p, call: c, sizes: map[string]int64{}, dtypes: map[string]string{}}
 	if err := e.run(); err != nil {
 		var f *violation
 		if errors.As(err, &f) {
-			return &Error{f.class, p.Op.Name + ": " + f.text}
+			return e, &Error{f.class, p.Op.Name + ": " + f.text}
 		}
-		return &Error{"ValueError", p.Op.Name + ": " + noValue(err)}
+		return e, &Error{"ValueError", p.Op.Name + ": " + noValue(err)}
 	}
-	return nil
+	return e, nil
 }
 
 // noValue says why a size has none.
@@ -91,22 +96,6 @@ type evaluation struct {
 	batch   []int64
 }
 
-// Int and List make the evaluation the environment of expressions.
-func (e *evaluation) Int(name string) (int64, bool) {
-	if v, ok := e.sizes[name]; ok {
-		return v, true
-	}
-	return opdef.IntValue(e.attr(name))
-}
-
-// List returns the value of an int list attr.
-func (e *evaluation) List(name string) ([]int64, bool) {
-	v, ok := e.attr(name).([]int64)
-	return v, ok
-}
-
-func (e *evaluation) attr(name string) any { return e.program.Op.AttrValue(e.call.Attrs, name) }
-
 func (e *evaluation) run() error {
 	for _, a := range e.program.Op.Inputs {
 		if !a.Optional && !e.call.Inputs[a.Name].Given {
@@ -117,11 +106,20 @@ func (e *evaluation) run() error {
 		if r.If != "" && !e.call.Inputs[r.If].Given {
 			continue
 		}
+		if r.When != nil {
+			holds, err := r.When.Eval(e)
+			if errors.Is(err, expr.ErrZeroDivision) || errors.Is(err, expr.ErrOverflow) || errors.Is(err, expr.ErrNotInteger) {
+				return err
+			}
+			if err != nil || holds == 0 {
+				continue
+			}
+		}
 		if err := e.rule(r); err != nil {
 			return err
 		}
 	}
-	return nil
+	return e.countable()
 }
 
 func (e *evaluation) rule(r Rule) error {
@@ -148,10 +146,16 @@ func (e *evaluation) rule(r Rule) error {
 		}
 	case Rank:
 		return rank(r, v)
-	case BatchBind, BatchAs, SizeBind, SizeIs:
+	case BatchBind, BatchAs, BatchJoin, SizeBind, SizeIs:
 		return e.sizeRule(r, v)
 	case Let, Require, OutSize:
 		return e.condition(r)
+	case Carried:
+		if i := slices.IndexFunc(e.program.Op.Outputs, func(a opdef.Arg) bool { return a.Name == r.Arg }); e.call.Bare && e.call.Out[r.Arg].Given {
+			carrier := &e.program.Op.Outputs[i]
+			return e.carried(carrier, e.call.Out[r.Arg], carrier)
+		}
+		return nil
 	}
 	return e.written(r, v)
 }
@@ -207,6 +211,8 @@ func (e *evaluation) sizeRule(r Rule, v Value) error {
 			return expected("ValueError", r.Arg, "leading dimensions %s (as %s), got shape %s", List(e.batch), r.Other, List(v.Shape))
 		}
 		return nil
+	case BatchJoin:
+		return e.join(r, v, leading)
 	}
 	dim := r.Dim
 	if dim < 0 {
@@ -255,25 +261,13 @@ func (e *evaluation) condition(r Rule) error {
 	case r.Kind == Let:
 		e.sizes[r.Symbol] = value
 	case r.Kind == Require && value == 0:
-		return &violation{"ValueError", fmt.Sprintf("expected %s, got %s", r.Form, e.because(r.Why))}
+		text := fmt.Sprintf("expected %s, got %s", r.Form, e.because(r.Why))
+		if r.Hint != "" {
+			text += ": " + r.Hint
+		}
+		return &violation{"ValueError", text}
 	case r.Kind == OutSize && value < 0:
 		return &violation{"ValueError", fmt.Sprintf("%s would have a negative dimension: %s = %d", r.What, r.Form, value)}
 	}
 	return nil
-}
-
-func (e *evaluation) because(why []Origin) string {
-	var parts []string
-	for _, w := range why {
-		n, _ := e.Int(w.Name)
-		s := fmt.Sprintf("%s = %d", w.Name, n)
-		if list, isList := e.List(w.Name); isList {
-			s = w.Name + " = " + List(list)
-		}
-		if w.Of != "" {
-			s += " of " + w.Of
-		}
-		parts = append(parts, s)
-	}
-	return strings.Join(parts, ", ")
 }

@@ -94,7 +94,7 @@ func (e *evaluation) presence(r Rule) error {
 func (e *evaluation) outShape(t opdef.Type) ([]int64, error) {
 	var out []int64
 	for _, d := range t.Dims {
-		if d.Star {
+		if d.Leading() {
 			out = append(out, e.batch...)
 			continue
 		}

@@ -5,6 +5,8 @@
 package rule
 
 import (
+	"slices"
+
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/expr"
 )
@@ -28,9 +30,11 @@ const (
 	DTypeAs
 	// Rank: the argument has Rank dims, or at least Rank if AtLeast.
 	Rank
-	// BatchBind remembers the leading dims; BatchAs compares them with those of Other.
+	// BatchBind remembers the leading dims; BatchAs compares them with those of Other; BatchJoin broadcasts them with those
+	// of Others, the inputs before that have "...".
 	BatchBind
 	BatchAs
+	BatchJoin
 	// SizeBind solves Coef*Symbol + Const == size; SizeIs compares the size with Expr.
 	SizeBind
 	SizeIs
@@ -40,6 +44,9 @@ const (
 	Distinct
 	// Let computes a named size.
 	Let
+	// Carried: the output from which the library reads a dtype that an attr chooses has one of the dtypes of the
+	// variable; conditions that mention it come after.
+	Carried
 	// Require: the condition holds.
 	Require
 	// OutSize: the size of an output or scratch tensor has a value and is not negative; What says of which.
@@ -61,7 +68,9 @@ type Rule struct {
 	Optional bool
 	// If is the optional input without which the rule is void; empty for rules that always hold.
 	If string
-	// Other is the argument that Arg must agree with; Others are those of an Apart rule.
+	// When is the condition on attributes without which the rule is void; nil for rules that hold for all of them.
+	When *expr.Expr
+	// Other is the argument that Arg must agree with; Others are those of an Apart or BatchJoin rule.
 	Other  string
 	Others []string
 	// Attr and Bound belong to the attr rules; Bound is the text of the limit.
@@ -82,8 +91,9 @@ type Rule struct {
 	What string
 	// NonNegative: only huge inputs, or empty ones in a divisor, break the OutSize rule.
 	NonNegative bool
-	// Why explains the sizes of Expr.
+	// Why explains the names of Expr, and Hint says what to do where dtypes break a condition.
 	Why    []Origin
+	Hint   string
 	Stride string
 	// Mutated says that the op writes the input of a Layout rule.
 	Mutated bool
@@ -99,10 +109,12 @@ type Program struct {
 	Op    *opdef.Op
 	Rules []Rule
 	// Origin maps a symbol to the input that binds it, DTypeOf a dtype variable to the argument that binds it
-	// (an attr or an input), BatchOf names the input that binds the leading dims.
-	Origin  map[string]string
-	DTypeOf map[string]string
-	BatchOf string
+	// (an attr or an input), BatchOf names the input that binds the leading dims; with "..." it is the first of Broadcast,
+	// the inputs whose leading dims are broadcast together, in the order of the rules.
+	Origin    map[string]string
+	DTypeOf   map[string]string
+	BatchOf   string
+	Broadcast []string
 }
 
 // Compile orders the rules of op as the documentation promises: arguments, attrs, devices, then each input's dtype,
@@ -120,12 +132,13 @@ func Compile(op *opdef.Op) *Program {
 	for _, l := range op.Lets {
 		p.add(Rule{Kind: Let, Symbol: l.Name, Expr: l.Expr})
 	}
+	p.carried()
 	for _, e := range op.Requires {
 		why := p.why(e)
 		for i := range why {
 			why[i].Of = "" // the condition is about the whole call
 		}
-		p.add(Rule{Kind: Require, Expr: e, Form: e.Text, Why: why})
+		p.add(Rule{Kind: Require, Expr: e, Form: e.Text, Why: why, Hint: p.castHint(e)})
 	}
 	p.outputs()
 	return p
@@ -206,40 +219,43 @@ func (p *Program) dtype(a *opdef.Arg) {
 
 func (p *Program) step(s opdef.Step) {
 	in := &p.Op.Inputs[s.Input]
-	r := Rule{Arg: in.Name, Optional: in.Optional, Symbol: s.Symbol, Coef: s.Coef, Const: s.Const, Expr: s.Expr}
+	r := Rule{Arg: in.Name, Optional: in.Optional, Symbol: s.Symbol, Coef: s.Coef, Const: s.Const, Expr: s.Expr, When: s.When}
 	star, fixed := Trailing(in.Type)
 	r.Rank, r.AtLeast = fixed, star
 	if s.Kind == opdef.BindSize || s.Kind == opdef.CheckSize {
 		r.Dim = dimIndex(in.Type, s.Dim)
-		r.Form = in.Type.Dims[s.Dim].Expr.Text
+		r.Form = s.Form
 	}
 	switch s.Kind {
 	case opdef.BindBatch:
-		r.Kind, p.BatchOf = BatchBind, in.Name
+		r.Kind = BatchBind
+		if p.BatchOf == "" {
+			p.BatchOf = in.Name
+		}
+		if in.Type.Lead() == opdef.Broadcast {
+			if len(p.Broadcast) > 0 {
+				r.Kind, r.Others = BatchJoin, slices.Clone(p.Broadcast)
+			}
+			p.Broadcast = append(p.Broadcast, in.Name)
+		}
 	case opdef.CheckBatch:
 		r.Kind, r.Other = BatchAs, p.BatchOf
 	case opdef.BindSize:
 		r.Kind = SizeBind
-		p.Origin[s.Symbol] = in.Name
+		if from, known := p.Origin[s.Symbol]; known && from != in.Name {
+			p.Origin[s.Symbol] = "" // it depends on attributes which input tells it
+		} else {
+			p.Origin[s.Symbol] = in.Name
+		}
 	case opdef.CheckSize:
 		r.Kind, r.Why = SizeIs, p.why(s.Expr)
 	}
 	p.add(r)
 }
 
-// why lists the symbols of e with the arguments that bind them.
-func (p *Program) why(e *expr.Expr) []Origin {
-	var out []Origin
-	for _, s := range e.Symbols() {
-		out = append(out, Origin{Name: s, Of: p.Origin[s]})
-	}
-	return out
-}
-
 // Trailing reports whether a type begins with leading dims and how many dims it names after them.
 func Trailing(t opdef.Type) (star bool, fixed int) {
-	star = len(t.Dims) > 0 && t.Dims[0].Star
-	if star {
+	if t.Lead() != "" {
 		return true, len(t.Dims) - 1
 	}
 	return false, len(t.Dims)

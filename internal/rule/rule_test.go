@@ -154,6 +154,57 @@ func TestGoldenText(t *testing.T) {
 	}
 }
 
+// Leading dims that are broadcast: the first input before that does not go with one is named.
+func TestBroadcast(t *testing.T) {
+	op := load(t, `doc = "Sum of products."
+kind = 0
+dtypes = { T = ["f32"] }
+inputs = [
+  { name = "x", type = "T[..., N]", doc = "X." },
+  { name = "y", type = "T[...]", doc = "Y." },
+  { name = "w", type = "T[N]", doc = "W." },
+  { name = "b", type = "T[..., N]", optional = true, doc = "B." },
+]
+outputs = [{ name = "z", type = "T[N]", doc = "Z." }, { name = "v", type = "T[..., N]", present_if = "b", doc = "V." }]
+sums = ["..."]
+reference = "return x, None"
+`)
+	const huge = int64(1) << 40
+	for _, tc := range []struct {
+		x, y, b []int64
+		want    string
+	}{
+		{[]int64{4, 1, 3}, []int64{2}, nil, ""},
+		{[]int64{3}, []int64{}, []int64{5, 1, 3}, ""},
+		{[]int64{0, 3}, []int64{1}, []int64{3}, ""},
+		{[]int64{4, 1, 3}, []int64{3, 3}, nil, "y: expected leading dimensions that broadcast with [4, 1] (of x), got shape [3, 3]"},
+		{[]int64{0, 3}, []int64{2}, nil, "y: expected leading dimensions that broadcast with [0] (of x), got shape [2]"},
+		{[]int64{4, 1, 3}, []int64{2}, []int64{3, 3}, "b: expected leading dimensions that broadcast with [2] (of y), got shape [3, 3]"},
+		{[]int64{huge, 1, 3}, []int64{huge}, nil, "a size does not fit in 64 bits"},
+		{[]int64{huge, 1, 3}, []int64{huge}, []int64{0, 1, 1, 3}, ""},
+	} {
+		c := rule.Call{Framework: "numpy.ndarray", Attrs: map[string]any{}, Inputs: map[string]rule.Value{
+			"x": array("float32", tc.x...), "y": array("float32", tc.y...), "w": array("float32", 3),
+		}}
+		if tc.b != nil {
+			c.Inputs["b"] = array("float32", tc.b...)
+		}
+		got := ""
+		if f := rule.Check(op, c); f != nil {
+			got = strings.TrimPrefix(f.Class+": "+f.Text, "ValueError: window: ")
+		}
+		if got != tc.want {
+			t.Errorf("x %v, y %v, b %v: got %q, want %q", tc.x, tc.y, tc.b, got, tc.want)
+		}
+	}
+	c := rule.Call{Inputs: map[string]rule.Value{
+		"x": array("float32", 4, 1, 3), "y": array("float32", 2), "w": array("float32", 3), "b": array("float32", 3),
+	}, Out: map[string]rule.Value{"z": array("float32", 3), "v": array("float32", 4, 3)}}
+	if f := rule.Check(op, c); f == nil || f.Text != "window: v: expected shape [4, 2, 3], got shape [4, 3]" {
+		t.Errorf("an output of another shape: got %v", f)
+	}
+}
+
 // Every place where a size is computed can leave 64 bits, or have no value at all.
 func TestSizesWithoutValue(t *testing.T) {
 	const half, large = int64(1) << 62, "window: a size does not fit in 64 bits"

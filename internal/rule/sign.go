@@ -19,11 +19,14 @@ func (p *Program) nonNegative(e *expr.Expr) bool {
 				return p.nonNegative(l.Expr)
 			}
 		}
-		return p.Origin[e.Name] != "" || p.atLeastZero(e.Name)
+		_, bound := p.Origin[e.Name]
+		return bound || p.atLeastZero(e.Name)
 	case expr.OpIndex:
 		return p.atLeastZero(e.Name)
 	case expr.OpMax:
 		return slices.ContainsFunc(e.Args, p.nonNegative)
+	case expr.OpIf:
+		return p.nonNegative(e.Args[1]) && p.nonNegative(e.Args[2])
 	case expr.OpMod:
 		return p.nonNegative(e.Args[1])
 	case expr.OpPow:
@@ -49,6 +52,8 @@ func hasValue(e *expr.Expr) bool {
 		return true
 	case expr.OpMin, expr.OpMax:
 		return !slices.ContainsFunc(e.Args, func(a *expr.Expr) bool { return !hasValue(a) })
+	case expr.OpIf:
+		return hasValue(e.Args[1]) && hasValue(e.Args[2])
 	case expr.OpFloorDiv, expr.OpMod, expr.OpCeilDiv:
 		return hasValue(e.Args[0]) && e.Args[1].Op == expr.OpConst // which is not zero in a valid definition
 	}

@@ -33,6 +33,7 @@ const (
 // Array is an array argument. Its contents count only where the call reads them.
 type Array struct {
 	*ndarray.Array
+	Name string
 	Role Role
 }
 
@@ -47,6 +48,8 @@ type Call struct {
 	DeviceType, DeviceID int
 	// Repeat is the number of timed calls; 0 only runs the op once.
 	Repeat int
+	// Guarded arrays lie between memory that is watched. Tools that watch memory themselves see more without.
+	Guarded bool
 	// Arguments are those of the export in order: Array, int64, float64, bool, string, []int64, or nil for an absent one.
 	Arguments []any
 }
@@ -64,6 +67,7 @@ func (c *Call) Write(dir string) (string, error) {
 	var data bytes.Buffer
 	for _, line := range [][2]any{
 		{"tvm_ffi", c.TVMLibrary}, {"library", c.Library}, {"op", c.Op}, {"kernel", c.Kernel}, {"repeat", c.Repeat},
+		{"guards", map[bool]int{true: 1}[c.Guarded]},
 		{"device", fmt.Sprintf("%d %d", c.DeviceType, c.DeviceID)},
 		{"data", filepath.Join(dir, inputsFile)}, {"results", filepath.Join(dir, resultsFile)},
 	} {
@@ -106,7 +110,7 @@ func argumentLine(a any) (string, error) {
 	case []int64:
 		return strings.TrimSpace("ints " + words(v)), nil
 	case Array:
-		return strings.TrimSpace(fmt.Sprintf("array %s %d %d %s", v.Role, v.DType.Code, v.DType.Bits, words(v.Shape))), nil
+		return strings.TrimSpace(fmt.Sprintf("array %s %s %d %d %s", v.Name, v.Role, v.DType.Code, v.DType.Bits, words(v.Shape))), nil
 	}
 	return "", fmt.Errorf("no argument can be a %T", a)
 }

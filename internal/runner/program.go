@@ -1,11 +1,8 @@
 package runner
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -13,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/opcast/opcast/internal/pyenv"
@@ -74,69 +70,6 @@ func (c Compiler) key() (string, error) {
 		return "", fmt.Errorf("read the runner: %w", err)
 	}
 	return fmt.Sprintf("%x", h.Sum(nil)[:8]), nil
-}
-
-// Timing is what a run found out beside its results.
-type Timing struct {
-	// Kernel is the variant that ran. Median and Fastest are those of the timed calls; zero without any.
-	Kernel          string
-	Median, Fastest time.Duration
-}
-
-// CallError is an error that the library raised; Text is "Class: text".
-type CallError struct{ Text string }
-
-// Error is the text with its class.
-func (e *CallError) Error() string { return e.Text }
-
-// The program's statuses when the call raised, and when it cannot be made on this machine.
-const (
-	exitRaised = 1
-	exitLacks  = 2
-)
-
-// Run runs a case and reads what the program says.
-func Run(ctx context.Context, program, path string) (Timing, error) {
-	cmd := exec.CommandContext(ctx, program, path)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := cmd.Run()
-	var exit *exec.ExitError
-	switch {
-	case errors.As(err, &exit) && exit.ExitCode() == exitRaised:
-		return Timing{}, &CallError{strings.TrimSpace(stderr.String())}
-	case errors.As(err, &exit) && exit.ExitCode() == exitLacks:
-		return Timing{}, &pyenv.MissingError{Text: strings.TrimSpace(stderr.String())}
-	case err != nil:
-		return Timing{}, fmt.Errorf("the call ended its process: %w\n%s", err, strings.TrimSpace(stderr.String()))
-	}
-	return read(&stdout)
-}
-
-// read understands the program's lines.
-func read(stdout io.Reader) (Timing, error) {
-	var t Timing
-	for lines := bufio.NewScanner(stdout); lines.Scan(); {
-		word, rest, _ := strings.Cut(lines.Text(), " ")
-		switch word {
-		case "kernel":
-			t.Kernel = rest
-		case "kernels":
-			answers, err := ReadAnswers(rest)
-			if err != nil {
-				return t, err
-			}
-			if i := slices.IndexFunc(answers, func(a Answer) bool { return a.Reason == "" }); i >= 0 {
-				t.Kernel = answers[i].Name
-			}
-		case "time":
-			var median, fastest float64
-			if n, _ := fmt.Sscan(rest, &median, &fastest); n == 2 {
-				t.Median, t.Fastest = seconds(median), seconds(fastest)
-			}
-		}
-	}
-	return t, nil
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -12,7 +12,11 @@ type Fact struct{ Topic, Text string }
 
 // Facts says how an op behaves under each transformation, in the order of the pages.
 func Facts(op *opdef.Op) []Fact {
-	facts := []Fact{{"gradient", gradientText(op)}, {"vmap", vmapText(op)}, {"sharding", shardingText(op)}}
+	facts := []Fact{{"gradient", gradientText(op)}}
+	if op.Tangent != nil {
+		facts = append(facts, Fact{"forward mode", Names([]string{op.Tangent.Name}) + ", with tangents of " + Names(moved(op))})
+	}
+	facts = append(facts, Fact{"vmap", vmapText(op)}, Fact{"sharding", shardingText(op)})
 	if len(op.Mutated()) > 0 {
 		facts = append(facts, Fact{"mutation", mutationText(op)})
 	}
@@ -39,8 +43,10 @@ func joined(names []string, word string) string {
 
 func gradientText(op *opdef.Op) string {
 	switch {
-	case op.GradientOf != nil:
-		return "none: it is the gradient of " + Names([]string{op.GradientOf.Name}) + ", and gradients are of first order"
+	case op.Gradient == nil && op.TangentOf != nil:
+		return "none: it gives the tangents of " + Names([]string{op.TangentOf.Name})
+	case op.Gradient == nil && op.GradientOf != nil:
+		return "none: it is the gradient of " + Names([]string{op.GradientOf.Name}) + last(op)
 	case op.Gradient == nil:
 		return "none"
 	}
@@ -51,7 +57,40 @@ func gradientText(op *opdef.Op) string {
 	if saved := op.Saved(); len(saved) > 0 {
 		text += "; " + Names(opdef.ArgNames(saved)) + " saved for it"
 	}
-	return text + "; of first order, in reverse mode"
+	if op.Broadcasts() {
+		text += "; summed along dims to which an input was broadcast"
+	}
+	return text + "; " + order(op)
+}
+
+// order says whether the gradients of an op can be differentiated again.
+func order(op *opdef.Op) string {
+	switch g := op.Gradient; {
+	case g.Gradient != nil:
+		return "its own gradient is " + Names([]string{g.Gradient.Name})
+	case g.Tangent != nil:
+		return "its own tangents are " + Names([]string{g.Tangent.Name})
+	}
+	return "of first order, in reverse mode"
+}
+
+// last ends the text on a gradient op without a gradient.
+func last(op *opdef.Op) string {
+	if op.GradientOf.GradientOf == nil {
+		return ", and gradients are of first order"
+	}
+	return ", and no gradient of a higher order is defined"
+}
+
+// moved lists the inputs of op of which its op of tangents takes tangents.
+func moved(op *opdef.Op) []string {
+	var out []string
+	for _, o := range TangentOf(op).Operands {
+		if o.From == FromTangent {
+			out = append(out, op.Inputs[o.Index].Name)
+		}
+	}
+	return out
 }
 
 const loop = "a loop over slices"

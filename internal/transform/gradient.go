@@ -2,6 +2,7 @@ package transform
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/opcast/opcast/internal/opdef"
 )
@@ -16,13 +17,15 @@ const (
 	// FromInput, FromOutput: an input or output of the forward call. Saved outputs are outputs.
 	FromInput
 	FromOutput
+	// FromTangent: the tangent of an input.
+	FromTangent
 )
 
-// Operand is one input of a gradient op.
+// Operand is one input of an op that computes a derivative.
 type Operand struct {
 	Name string
 	From Source
-	// Index counts the inputs or the outputs (saved ones too) of the forward op.
+	// Index counts the inputs or the outputs (saved ones too) of the op whose derivative it is.
 	Index int
 }
 
@@ -42,33 +45,68 @@ func GradientOf(op *opdef.Op) *Gradient {
 	if op.Gradient == nil {
 		return nil
 	}
-	g := &Gradient{Op: op.Gradient}
+	g := &Gradient{Op: op.Gradient, Attrs: attrNames(op.Gradient)}
+	prefix := op.GradPrefix()
 	for _, in := range g.Op.Inputs {
-		g.Operands = append(g.Operands, operand(op, in.Name))
-	}
-	for _, a := range g.Op.Attrs {
-		g.Attrs = append(g.Attrs, a.Name)
+		g.Operands = append(g.Operands, operand(op, in.Name, FromGrad))
 	}
 	for _, in := range op.Inputs {
-		g.Grads = append(g.Grads, outputIndex(g.Op, func(out string) bool { return out == opdef.GradName(in.Name) }))
+		g.Grads = append(g.Grads, index(g.Op.Outputs, prefix+in.Name))
 	}
 	return g
 }
 
-// operand finds a name among the inputs and outputs of op, then among the gradients of its outputs: the order in which
+// Tangent is how an op's tangents are computed.
+type Tangent struct {
+	Op *opdef.Op
+	// Operands are the inputs of Op, in order; Attrs the names of its attributes, each of which has the call's value.
+	Operands []Operand
+	Attrs    []string
+	// Tangents has an entry for each output of the op: the output of Op that is its tangent, or -1.
+	Tangents []int
+}
+
+// TangentOf is the plan for the tangents of an op, or nil where it has none.
+func TangentOf(op *opdef.Op) *Tangent {
+	if op.Tangent == nil {
+		return nil
+	}
+	t := &Tangent{Op: op.Tangent, Attrs: attrNames(op.Tangent)}
+	prefix := op.TangentPrefix()
+	for _, in := range t.Op.Inputs {
+		t.Operands = append(t.Operands, operand(op, in.Name, FromTangent))
+	}
+	for _, out := range op.Outputs {
+		t.Tangents = append(t.Tangents, index(t.Op.Outputs, prefix+out.Name))
+	}
+	return t
+}
+
+// operand finds a name among the inputs and outputs of op, then among the derivatives that arrive: the order in which
 // definitions are checked.
-func operand(op *opdef.Op, name string) Operand {
+func operand(op *opdef.Op, name string, other Source) Operand {
 	if i := op.InputIndex(name); i >= 0 {
 		return Operand{Name: name, From: FromInput, Index: i}
 	}
-	if i := outputIndex(op, func(out string) bool { return out == name }); i >= 0 {
+	if i := index(op.Outputs, name); i >= 0 {
 		return Operand{Name: name, From: FromOutput, Index: i}
 	}
-	return Operand{Name: name, From: FromGrad, Index: outputIndex(op, func(out string) bool { return opdef.GradName(out) == name })}
+	if other == FromTangent {
+		return Operand{Name: name, From: other, Index: index(op.Inputs, strings.TrimPrefix(name, op.TangentPrefix()))}
+	}
+	return Operand{Name: name, From: other, Index: index(op.Outputs, strings.TrimPrefix(name, op.GradPrefix()))}
 }
 
-func outputIndex(op *opdef.Op, is func(string) bool) int {
-	return slices.IndexFunc(op.Outputs, func(a opdef.Arg) bool { return is(a.Name) })
+func index(args []opdef.Arg, name string) int {
+	return slices.IndexFunc(args, func(a opdef.Arg) bool { return a.Name == name })
+}
+
+func attrNames(op *opdef.Op) []string {
+	var out []string
+	for _, a := range op.Attrs {
+		out = append(out, a.Name)
+	}
+	return out
 }
 
 // Differentiable lists the inputs of op that have a gradient, NotDifferentiable the others.

@@ -9,13 +9,13 @@ import (
 )
 
 // Merge is a way to map a call over a new axis without a loop: every mapped input has Dim for itself, and so has all
-// that the op writes. With "*" the axis becomes one more leading dim, else it is folded into Dim and split off again.
+// that the op writes. Of leading dims the axis becomes one more, else it is folded into Dim and split off again.
 type Merge struct {
 	Dim    string
 	Inputs []string
 }
 
-// Merges lists the ways of an op, "*" first.
+// Merges lists the ways of an op, that along the leading dims first.
 func Merges(op *opdef.Op) []Merge {
 	var out []Merge
 	for _, dim := range op.ParallelDims() {
@@ -82,7 +82,7 @@ func Factors(op *opdef.Op) []Factor {
 	for _, arg := range slices.Concat(op.Inputs, op.Outputs) {
 		for _, d := range arg.Type.Dims {
 			known := slices.ContainsFunc(out, func(f Factor) bool { return f.Dim == d.Text() })
-			if !known && (d.Star || len(symbols(d)) > 0) {
+			if !known && (d.Leading() || len(symbols(d)) > 0) {
 				out = append(out, factor(op, d))
 			}
 		}
@@ -100,7 +100,7 @@ func symbols(d opdef.Dim) []string {
 func factor(op *opdef.Op, d opdef.Dim) Factor {
 	f := Factor{Dim: d.Text()}
 	switch {
-	case !d.Star && !d.Plain():
+	case !d.Leading() && !d.Plain():
 	case slices.Contains(op.Sums, f.Dim):
 		f.Role = Summed
 		for _, a := range op.Outputs {

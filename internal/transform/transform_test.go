@@ -68,6 +68,25 @@ inputs = [
 ]
 reference = "return x"
 `,
+	"opdefs/scaled.toml": `doc = "A."
+kind = 4
+dtypes = { T = ["f32"] }
+inputs = [
+  { name = "x", type = "T[..., N]", doc = "A." },
+  { name = "y", type = "T[...]", doc = "A." },
+  { name = "weight", type = "T[N]", doc = "A." },
+]
+outputs = [{ name = "z", type = "T[..., N]", doc = "A." }]
+reference = "return x"
+backward = "scaled_backward"
+`,
+	"opdefs/scaled_backward.toml": `doc = "A."
+kind = 5
+dtypes = { T = ["f32"] }
+inputs = [{ name = "grad_z", type = "T[..., N]", doc = "A." }, { name = "weight", type = "T[N]", doc = "A." }]
+outputs = [{ name = "grad_x", type = "T[..., N]", doc = "A." }]
+reference = "return grad_z"
+`,
 }
 
 func load(t *testing.T) map[string]*opdef.Op {
@@ -133,6 +152,14 @@ func TestDerived(t *testing.T) {
 				{Dim: "*", Role: transform.Sliced}, {Dim: "2*D", Role: transform.Gathered}, {Dim: "D", Role: transform.Gathered},
 			},
 		},
+		"scaled": {
+			merges: []transform.Merge{{Dim: "...", Inputs: []string{"x", "y"}}},
+			loops:  []string{"weight"},
+			copies: []string{"x", "y", "weight"},
+			factors: []transform.Factor{
+				{Dim: "...", Role: transform.Sliced}, {Dim: "N", Role: transform.Gathered},
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			op := ops[name]
@@ -175,6 +202,12 @@ func TestFacts(t *testing.T) {
 			"along `*`; `2*D` and `D` gathered",
 			"`x` is overwritten and returned; apart from every other argument; new arrays in JAX, in the memory of donated ones",
 			"`step` and `limit` when not contiguous",
+		},
+		"scaled": {
+			"`scaled_backward`, with respect to `x`, not to `y` and `weight`; summed along dims to which an input was broadcast; of first order, in reverse mode",
+			"merged over `x` and `y`; a loop over slices when `weight` is mapped",
+			"along `...`; `N` gathered",
+			"`x`, `y` and `weight` when not contiguous",
 		},
 	} {
 		var got []string

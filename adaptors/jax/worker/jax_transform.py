@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import jax_compose
+import jax_derivatives
 import jax_sharding
 import transform
 from jax_gradients import floating, gradients, pulled, weighted
@@ -130,6 +131,7 @@ WAYS: Request = {
     "grad": grad,
     "second": second,
     **jax_compose.WAYS,
+    **jax_derivatives.WAYS,
     **jax_sharding.WAYS,
 }
 

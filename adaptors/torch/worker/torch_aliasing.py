@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from bound import Bound, Report, Unsupported, expecting, refusal
 
@@ -259,6 +259,19 @@ def refused(total: Any) -> bool:
     except RuntimeError as error:
         return "modified by an inplace operation" in str(error)
     return False
+
+
+def watcher(torch: Any) -> Any:
+    """Return a mode that remembers which functions were called under it."""
+
+    class Watcher(torch.overrides.TorchFunctionMode):
+        seen: ClassVar[list[Any]] = []
+
+        def __torch_function__(self, f: Any, _: Any, args: Any = (), kwargs: Any = None) -> Any:
+            self.seen.append(f)
+            return f(*args, **(kwargs or {}))
+
+    return Watcher
 
 
 create = Aliasing

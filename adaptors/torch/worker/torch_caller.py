@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import importlib
+import os
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import torch_aliasing
+import torch_rank
+import torch_transform
 from abilities import Script
 from bound import Bound, Request, Unsupported, refusal, refused_singly
 from caller import Caller
-from torch_aliasing import functional, tensors, warm
+from torch_aliasing import functional, tensors, warm, watcher
 
 
 class Torch(Caller):
@@ -38,6 +41,8 @@ class Torch(Caller):
 
     def prepare(self) -> str:
         """Import torch and return its version."""
+        # Inductor compiles here, and not in processes that import torch again.
+        os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
         self.torch: Any = importlib.import_module("torch")
         self.kind = self.torch.Tensor
         self.torch.set_num_threads(1)
@@ -45,6 +50,11 @@ class Torch(Caller):
         if self.config["device"] != "cpu" and not self.torch.cuda.is_available():
             raise Unsupported("no CUDA device: torch sees none")
         return self.torch.__version__
+
+    def ready(self) -> None:
+        """Fork the second rank of DTensor: its process would import the same again."""
+        if self.config["device"] == "cpu":
+            self.ranks = torch_rank.Ranks(self, torch_transform.answer)
 
     def make(self, spec: Request, data: bytearray) -> Any:
         """Build a tensor over data."""
@@ -256,10 +266,13 @@ class Torch(Caller):
                 x = args[places[0]]
                 args[places[0]] = forward.make_dual(x, self.torch.ones_like(x))
                 try:
-                    replace(call, args=args)()
+                    results = outputs(replace(call, args=args)())
                 except NotImplementedError:
                     return call()
-            raise AssertionError("a tangent was lost")
+                moved = [forward.unpack_dual(r).tangent for r in results if floating(r)]
+            moves = call.options["moves"]  # without any, a call with a tangent is refused
+            if not moves or (places[0] in moves and not any(t is not None for t in moved)):
+                raise AssertionError("a tangent was lost")
         return call()
 
     def probe_inference_mode(self, call: Bound) -> Any:
@@ -276,19 +289,6 @@ def outputs(result: Any) -> list[Any]:
 def floating(x: Any) -> bool:
     """Say whether x is a tensor of a dtype that has derivatives."""
     return torch_aliasing.floating(x) and x.itemsize > 1
-
-
-def watcher(torch: Any) -> Any:
-    """Return a mode that remembers which functions were called under it."""
-
-    class Watcher(torch.overrides.TorchFunctionMode):
-        seen: ClassVar[list[Any]] = []
-
-        def __torch_function__(self, f: Any, _: Any, args: Any = (), kwargs: Any = None) -> Any:
-            self.seen.append(f)
-            return f(*args, **(kwargs or {}))
-
-    return Watcher
 
 
 create = Torch

@@ -3,75 +3,98 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
+import ctypes
 import datetime
 import importlib
-import json
 import os
-import subprocess
-import sys
+import signal
 import tempfile
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from bound import Unsupported
 from frames import receive, send
 from torch_weights import weighted
 
 if TYPE_CHECKING:
-    from bound import Request
+    from collections.abc import Callable
+
+    from bound import Answer, Request
     from transform import Arrays, Task
 
 TIMEOUT = datetime.timedelta(seconds=30)
 
+PR_SET_PDEATHSIG = 1
+"""Of prctl(2): which signal a process gets when its parent ends."""
+
+STDERR = 2
+
 
 class Ranks:
-    """The two processes; the helper starts with the first request.
+    """The two processes, of which this is one.
 
     Parameters
     ----------
-    config
-        The worker's configuration. In the helper it says so: ``rank`` is 1, and ``store`` is where they meet.
+    caller
+        The worker. The helper is forked from it, before autograd has threads: these would be missing there.
+    answer
+        Does a request, of which it gets the caller, the words and the arrays.
 
     """
 
-    def __init__(self, config: Request) -> None:
-        """Start the helper, if this is not the helper."""
-        self.config: Request = config
-        self.helper: Any = None
-        if config.get("rank", 0) == 0:
-            here = Path(__file__).parent
-            store = tempfile.mkdtemp(dir=here)
-            self.config = {**config, "rank": 0, "store": f"{store}/store"}
-            peer = json.dumps({**self.config, "rank": 1})
-            command = [sys.executable, "-B", str(here / "main.py"), peer]
-            self.helper = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-            receive(self.helper.stdout)
+    def __init__(self, caller: Any, answer: Callable[..., Answer]) -> None:
+        """Start the helper."""
+        self.rank = 0
+        self.store = tempfile.mkdtemp(dir=Path(__file__).parent) + "/store"
         self.mesh: Any = None
+        requests, answers = os.pipe(), os.pipe()
+        self.helper = os.fork()
+        if self.helper == 0:
+            self.serve(partial(answer, caller), requests, answers)
+        os.close(requests[0])
+        os.close(answers[1])
+        self.requests, self.answers = os.fdopen(requests[1], "wb"), os.fdopen(answers[0], "rb")
         atexit.register(self.close)
 
+    def serve(
+        self, answer: partial[Answer], requests: tuple[int, int], answers: tuple[int, int]
+    ) -> NoReturn:
+        """Do every request as the second rank, until the worker ends: the work of the helper."""
+        with contextlib.suppress(BaseException):
+            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            for name in [p.name for p in Path("/proc/self/fd").iterdir()]:
+                if int(name) > STDERR and int(name) not in (requests[0], answers[1]):
+                    with contextlib.suppress(OSError):
+                        os.close(int(name))
+            null = os.open(os.devnull, os.O_RDWR)
+            os.dup2(null, 0)
+            os.dup2(STDERR, 1)
+            self.rank = 1
+            answer.args[0].ranks = self
+            with os.fdopen(requests[0], "rb") as inward, os.fdopen(answers[1], "wb") as outward:
+                while (frame := receive(inward)) is not None:
+                    send(outward, *answer(*frame))
+        os._exit(0)  # nobody waits for what else the interpreter might do at its end
+
     def close(self) -> None:
-        """End the helper and leave the group."""
-        if self.helper:
-            self.helper.stdin.close()
+        """Leave the group and end the helper, which children that were forked since keep from seeing the end."""
         if self.mesh is not None:
             importlib.import_module("torch.distributed").destroy_process_group()
-        if self.helper:
-            # A child that was forked since has the other end of the pipe, too: the helper would wait for it.
-            self.helper.terminate()
-            self.helper.wait()
-        else:
-            os._exit(0)  # nobody waits for what else the interpreter might do at its end
+        os.kill(self.helper, signal.SIGTERM)
+        os.waitpid(self.helper, 0)
 
     def begin(self, request: Request, blobs: list[bytes]) -> None:
         """Hand a request on to the helper and meet it."""
-        if self.helper:
-            send(self.helper.stdin, request, blobs)
+        if self.rank == 0:
+            send(self.requests, request, blobs)
         if self.mesh is None:
             distributed: Any = importlib.import_module("torch.distributed")
             distributed.init_process_group(
                 "gloo",
-                init_method="file://" + self.config["store"],
-                rank=self.config["rank"],
+                init_method="file://" + self.store,
+                rank=self.rank,
                 world_size=2,
                 timeout=TIMEOUT,
             )
@@ -80,9 +103,9 @@ class Ranks:
 
     def end(self) -> Request:
         """Return the helper's answer."""
-        if not self.helper:
+        if self.rank == 1:
             return {}
-        frame = receive(self.helper.stdout)
+        frame = receive(self.answers)
         if frame is None:
             raise RuntimeError("the helper process ended")
         return frame[0]

@@ -8,11 +8,12 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import torch_compose
+import torch_derivatives
 import torch_inspect
 import torch_rank
 import transform
 from torch_aliasing import ADVICE
-from torch_weights import pairs, weighted
+from torch_weights import pairs, replaced, weighted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -129,14 +130,6 @@ def second(task: Task) -> None:
     task.run(lambda: torch.autograd.grad(sum(g.float().sum() for g in found), every))
 
 
-def replaced(values: list[Any], places: list[int], chosen: Any) -> list[Any]:
-    """Return a copy of values with the chosen ones in their places."""
-    values = [*values]
-    for place, value in zip(places, chosen):
-        values[place] = value
-    return values
-
-
 WAYS: Request = {
     "jit": compiled,
     "export": export,
@@ -145,6 +138,7 @@ WAYS: Request = {
     "vjp": vjp,
     "second": second,
     **torch_compose.WAYS,
+    **torch_derivatives.WAYS,
     **torch_inspect.WAYS,
     **torch_rank.WAYS,
 }
@@ -160,7 +154,7 @@ def answer(caller: Any, request: Request, blobs: list[bytes]) -> Answer:
     if request["way"] not in torch_rank.WAYS:
         return transform.answer(caller, WAYS, same, request, blobs)
     if not hasattr(caller, "ranks"):
-        caller.ranks = torch_rank.Ranks(caller.config)
+        caller.ranks = torch_rank.Ranks(caller, answer)
     caller.ranks.begin(request, blobs)
     body, arrays = transform.answer(caller, WAYS, same, request, blobs)
     return {**body, "peer": caller.ranks.end()}, arrays

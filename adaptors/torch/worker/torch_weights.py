@@ -1,4 +1,4 @@
-"""Which results of an op have a gradient, and the cotangents that weigh them."""
+"""Which results of an op have a gradient, the cotangents that weigh them, and calls with other values."""
 
 from __future__ import annotations
 
@@ -19,3 +19,11 @@ def weighted(results: Any, cotangents: list[Any], wanted: list[Any]) -> tuple[li
 def total(results: Any, cotangents: Any) -> Any:
     """Return the number whose gradient has the cotangents as those of the results."""
     return sum((r * c).sum() for r, c in pairs(results, cotangents))
+
+
+def replaced(values: list[Any], places: list[int], chosen: Any) -> list[Any]:
+    """Return a copy of values with the chosen ones in their places."""
+    values = [*values]
+    for place, value in zip(places, chosen):
+        values[place] = value
+    return values

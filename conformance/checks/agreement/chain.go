@@ -98,7 +98,7 @@ func chainCase(t *check.T) (*cases.Case, calls.ChainLink, error) {
 		at := slices.IndexFunc(cases.Slots(t.Op), func(other cases.Slot) bool { return other.Arg == s.Arg })
 		for i, in := range c.Inputs {
 			// What a framework imports may be read-only there, so that it cannot be overwritten.
-			if in != nil && results[at] != nil && !t.Op.Inputs[i].Mutated &&
+			if in != nil && results[at] != nil && !t.Op.Inputs[i].Mutated && t.Op.Inputs[i].LSE.String() == s.LSE.String() &&
 				in.DType == results[at].DType && rule.List(in.Shape) == rule.List(results[at].Shape) {
 				return c, calls.ChainLink{Slot: at, Result: k, Feed: i}, nil
 			}

@@ -86,7 +86,7 @@ func defaultIs(a *opdef.Attr, got map[string]any) bool {
 		v, err := strconv.ParseFloat(text, 64)
 		return err == nil && v == want
 	case int64:
-		return got["int"] == float64(want) || fmt.Sprint(got["ints"]) == fmt.Sprint(slices.Repeat([]float64{float64(want)}, a.Len))
+		return got["int"] == float64(want) || fmt.Sprint(got["ints"]) == fmt.Sprint(slices.Repeat([]float64{float64(want)}, max(a.Len, 0)))
 	case []int64:
 		return fmt.Sprint(got["ints"]) == fmt.Sprint(want) || len(want) > 0 && got["int"] == float64(want[0])
 	case bool:

@@ -43,7 +43,7 @@ func mappedByLoop(t *check.T, m *mapping) (*mappedCall, error) {
 
 // expectMapped maps the call of a case and expects what a loop over the bare backend gives.
 func expectMapped(t *check.T, c *cases.Case, levels ...level) error {
-	p := cases.Plan{Name: "map", DTypes: c.DTypes, Batch: c.Batch, Sizes: c.Sizes, Attrs: c.Attrs, Without: AbsentInputs(c)}
+	p := cases.Plan{Name: "map", DTypes: c.DTypes, Batch: c.Batch, Leads: c.Leads, Sizes: c.Sizes, Attrs: c.Attrs, Without: AbsentInputs(c)}
 	m, err := newMapping(t, p, levels...)
 	if err != nil {
 		return err

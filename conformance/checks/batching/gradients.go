@@ -23,7 +23,7 @@ type composed struct {
 
 // compose prepares a map of one level; cotangents are mapped along axis 0.
 func compose(t *check.T, c *cases.Case, axes []any) (*composed, error) {
-	p := cases.Plan{Name: "compose", DTypes: c.DTypes, Batch: c.Batch, Sizes: c.Sizes, Attrs: c.Attrs, Without: AbsentInputs(c)}
+	p := cases.Plan{Name: "compose", DTypes: c.DTypes, Batch: c.Batch, Leads: c.Leads, Sizes: c.Sizes, Attrs: c.Attrs, Without: AbsentInputs(c)}
 	m, err := newMapping(t, p, level{3, axes})
 	if err != nil {
 		return nil, err

@@ -178,8 +178,8 @@ func (m *mapping) launches() int64 {
 // The innermost level meets the op first.
 func (m *mapping) overwritten() string {
 	for _, l := range slices.Backward(m.levels) {
-		for _, in := range m.base.Op.Mutated() {
-			if !slices.Contains(m.mapped(l), in.Name) {
+		for i, in := range m.base.Op.Inputs {
+			if in.Mutated && m.base.Inputs[i] != nil && !slices.Contains(m.mapped(l), in.Name) {
 				return in.Name
 			}
 		}

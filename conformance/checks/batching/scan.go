@@ -44,7 +44,7 @@ func checkScan(t *check.T) error {
 
 // loop is checkScan for an op without a gradient.
 func loop(t *check.T, c *cases.Case, axes []any) error {
-	p := cases.Plan{Name: "loop", DTypes: c.DTypes, Batch: c.Batch, Sizes: c.Sizes, Attrs: c.Attrs, Without: AbsentInputs(c)}
+	p := cases.Plan{Name: "loop", DTypes: c.DTypes, Batch: c.Batch, Leads: c.Leads, Sizes: c.Sizes, Attrs: c.Attrs, Without: AbsentInputs(c)}
 	m, err := newMapping(t, p, level{3, axes})
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ func Checks() []check.Check {
 		independentCheck,
 		samplesCheck,
 		gradientCheck,
+		tangentCheck,
 		faultCoverageCheck,
 		upToDateCheck,
 		abiCheck,

@@ -108,7 +108,7 @@ func detectsWithout(program, without *rule.Program, call *calls.Call, device str
 // breakable reports whether some call can break the rule: some only bind what others use, or hold for every array.
 func breakable(r rule.Rule) bool {
 	switch r.Kind {
-	case rule.BatchBind, rule.Let:
+	case rule.BatchBind, rule.Let, rule.Carried: // only the library itself learns a dtype from an output
 		return false
 	case rule.Layout:
 		return r.Mutated // adaptors copy other inputs

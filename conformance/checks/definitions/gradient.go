@@ -28,13 +28,16 @@ var gradientCheck = check.Check{
 // CheckGradient compares the reference of the gradient op with finite differences of the reference of the op: small
 // sizes, every element of every differentiable input, every attr value with and without each optional input. What the
 // op hands to its gradient op, saved outputs too, is what its own reference gives.
-func CheckGradient(t *check.T) error {
+func CheckGradient(t *check.T) error { return eachSmallCase(t, gradient) }
+
+// eachSmallCase judges the calls by which references of derivatives are compared with finite differences.
+func eachSmallCase(t *check.T, judge func(*check.T, *cases.Case) error) error {
 	d := cases.SupportedDTypes(t.Op, t.Env.Device)
 	if len(d) == 0 {
 		return check.Skip("no kernel for device %s", t.Env.Device)
 	}
 	for _, c := range cases.All(t.Op, gradientPlans(t.Op, d[0]), t.OpSampler()) {
-		if err := gradient(t, c); err != nil {
+		if err := judge(t, c); err != nil {
 			return err
 		}
 	}
@@ -45,7 +48,7 @@ func CheckGradient(t *check.T) error {
 func gradientPlans(op *opdef.Op, d cases.DTypes) []cases.Plan {
 	small := cases.BasePlan(d)
 	small.Name, small.Batch = "gradient", []int64{3}
-	plans := []cases.Plan{small}
+	plans := append([]cases.Plan{small}, cases.LeadPlans(op, d, []int64{3}, []int64{2, 3})...)
 	for _, p := range cases.AttrPlans(op, d) {
 		p.Name, p.Batch = small.Name, small.Batch
 		plans = append(plans, p)
@@ -86,8 +89,12 @@ func gradient(t *check.T, c *cases.Case) error {
 	}
 	t.CurrentRow().Checked++
 	for k, i := range inputs {
-		if text := GradientDifference(got[link.Grads[i]], want[k]); text != "" {
-			t.Fail(nil, c.Name, "%s: %s: %s", g.Op.Name, opdef.GradName(c.Op.Inputs[i].Name), text)
+		grad := got[link.Grads[i]]
+		if in := &c.Op.Inputs[i]; in.Type.Lead() == opdef.Broadcast {
+			grad = oracle.Expected{Shape: want[k].Shape, Values: cases.SumTo(want[k].Shape, grad.Shape, grad.Values)}
+		}
+		if text := GradientDifference(grad, want[k]); text != "" {
+			t.Fail(nil, c.Name, "%s: %s: %s", g.Op.Name, c.Op.GradPrefix()+c.Op.Inputs[i].Name, text)
 		}
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 )
 
 var oracleCheck = check.Check{
-	ID: "oracle", Group: check.GroupValues,
+	ID: "oracle", Group: check.GroupValues, Profile: check.ProfileFast,
 	Doc:     "the comparison finds a result that was made wrong on purpose",
 	Through: check.ThroughDefinition,
 	Foreign: check.Judges,

@@ -14,14 +14,15 @@ import (
 
 var gradSecondCheck = check.Check{
 	ID: "grad-second", Group: check.GroupTransform,
-	Doc:     "a derivative that is not defined raises NotImplementedError, when it is asked for and not before",
+	Doc:     "gradients of gradients have the bits of the op that is named for them; one that is not defined raises NotImplementedError, when it is asked for and not before",
 	Through: check.ThroughAdaptors,
 	Needs:   transforms.Transforms,
 	Foreign: check.TransformsGenerated,
 	Run:     checkSecond,
 }
 
-// checkSecond asks for a derivative of what has none: of the gradient op, where the op has one, else of the op itself.
+// checkSecond differentiates gradients, or asks for a derivative of what has none: of the gradient op, where the op has one,
+// else of the op itself.
 func checkSecond(t *check.T) error {
 	return t.EachOptionalPlan(func(c *cases.Case) error {
 		if len(floatingInputs(c)) == 0 || !slices.ContainsFunc(t.Op.Results(), func(a opdef.Arg) bool { return ndarray.IsFloat(c.DType(a.Type)) }) {
@@ -30,6 +31,9 @@ func checkSecond(t *check.T) error {
 		cotangents, err := transforms.RandomCotangents(t, c, "second")
 		if err != nil {
 			return err
+		}
+		if t.Op.Gradient != nil && t.Op.Gradient.Gradient != nil {
+			return gradientsOfGradients(t, c, cotangents)
 		}
 		x := &calls.Transformation{
 			Method: "second", Call: calls.New(c), Calls: []calls.Arrays{{Inputs: calls.InputTensors(c), Cotangents: calls.TensorsOf(cotangents)}},
@@ -60,10 +64,44 @@ func checkSecond(t *check.T) error {
 	})
 }
 
+// gradientsOfGradients differentiates the gradients by inputs and cotangents, in every spelling.
+func gradientsOfGradients(t *check.T, c *cases.Case, cotangents []*ndarray.Array) error {
+	g, err := transforms.NewGradients(t, c, cotangents)
+	if err != nil {
+		return err
+	}
+	weights := transforms.RandomLike("weights of "+c.Op.Name, g.Values())
+	inputs, through, err := g.Again(t, weights)
+	if err != nil {
+		return err
+	}
+	wrt := transforms.DifferentiableInputs(c)
+	want := slices.Concat(g.At(g.Values(), wrt), transforms.GradientsAt(c, inputs, wrt), floating(through))
+	r, err := transforms.SendTransformation(t, c.Name, &calls.Transformation{
+		Method: "gradients of gradients", Call: calls.New(c),
+		Calls: []calls.Arrays{
+			{Inputs: calls.InputTensors(c), Cotangents: calls.TensorsOf(cotangents)}, {Inputs: calls.TensorsOf(g.At(weights, wrt))},
+		},
+		Options: map[string]any{"wrt": wrt},
+	})
+	if err != nil {
+		return err
+	}
+	return gaveEach(t, c.Name, r, want)
+}
+
+// floating are the arrays of floating point: integers have no derivative.
+func floating(arrays []*ndarray.Array) []*ndarray.Array {
+	return slices.DeleteFunc(slices.Clone(arrays), func(a *ndarray.Array) bool { return a == nil || !ndarray.IsFloat(a.DType) })
+}
+
 // noGradientOf is the text with which a gradient of an op is refused: it ends with advice, or says that there is but one.
 func noGradientOf(op *opdef.Op, advice string) string {
-	if op.GradientOf != nil {
+	switch {
+	case op.GradientOf != nil:
 		advice = op.GradientOf.Name + " has a first derivative only"
+	case op.TangentOf != nil:
+		advice = "the tangents of " + op.TangentOf.Name + " have none"
 	}
 	return fmt.Sprintf(noGradient, op.Name) + advice
 }

@@ -8,7 +8,7 @@ import (
 )
 
 var mutatedCheck = check.Check{
-	ID: "mutated", Group: check.GroupAliasing,
+	ID: "mutated", Group: check.GroupAliasing, Profile: check.ProfileFast,
 	Doc:     "overwritten inputs change in place and are the results",
 	Through: check.ThroughAdaptors,
 	Needs:   hasMutated,

@@ -8,7 +8,7 @@ import (
 )
 
 var outCheck = check.Check{
-	ID: "out", Group: check.GroupAliasing,
+	ID: "out", Group: check.GroupAliasing, Profile: check.ProfileFast,
 	Doc:     "out= is filled completely, is the result, and nothing around it is written",
 	Through: check.ThroughAdaptors,
 	Needs:   check.OutputsGiven,

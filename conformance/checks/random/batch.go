@@ -94,8 +94,7 @@ func (s *batchRun) recordCrash(from, to int64, crash *rpc.CrashError) error {
 	if !found {
 		return crash
 	}
-	s.t.Fail(one.Call, one.name, "the process died: %s", crash.Error())
-	return nil
+	return check.Proceed(s.t.Crashed(one.Call, one.name, crash))
 }
 
 // repeatAlone repeats a call that failed in its batch, alone; if it does not fail then, what it did first is told.

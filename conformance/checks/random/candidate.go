@@ -138,6 +138,7 @@ func DrawCandidate(t *check.T, from *Choices) *candidate {
 		}
 		p.Batch = p.Batch[:rank]
 	}
+	p.Leads = drawLeads(from, t.Op, p.Batch)
 	for _, in := range t.Op.Inputs {
 		if in.Optional && from.yes() {
 			p.Without = append(p.Without, in.Name)
@@ -161,6 +162,25 @@ func DrawCandidate(t *check.T, from *Choices) *candidate {
 	return s
 }
 
+// drawLeads draws which dims inputs that are broadcast lack, and which of theirs are 1.
+func drawLeads(from *Choices, op *opdef.Op, batch []int64) map[string][]int64 {
+	out := map[string][]int64{}
+	for _, in := range op.Inputs {
+		if in.Type.Lead() != opdef.Broadcast {
+			continue
+		}
+		lacks, ones := from.UpTo(maxBatch), from.UpTo(1<<maxBatch-1)
+		lead := slices.Clone(batch[min(int(lacks), len(batch)):])
+		for i := range lead {
+			if ones>>i&1 == 1 {
+				lead[i] = 1
+			}
+		}
+		out[in.Name] = lead
+	}
+	return out
+}
+
 // nearestCase is a call with as many of the sizes, leading dims and attrs of a plan as the definition allows together; nil if
 // it has none with any of them.
 func nearestCase(t *check.T, p cases.Plan, names []string) *cases.Case {
@@ -177,7 +197,7 @@ func nearestCase(t *check.T, p cases.Plan, names []string) *cases.Case {
 		}
 		switch {
 		case len(p.Batch) > 0:
-			p.Batch = p.Batch[1:]
+			p.Batch, p.Leads = p.Batch[1:], nil
 		case len(p.Attrs) > 0:
 			p.Attrs = nil
 		default:

@@ -97,12 +97,13 @@ func (r *Generator) Draw(i int64) (one *randomized, found bool, err error) {
 	return nil, false, nil
 }
 
-// accepts reports whether a call is one to make. What is right but for its memory, which nobody can look at, is none.
+// accepts reports whether a call is one to make. What is right but for its memory, which nobody can look at, is none, nor
+// what is right but for its contents, on which kernels rely.
 func (r *Generator) accepts(one *randomized) bool {
 	if r.onlyInvalid {
 		return one.Expected != nil && one.Call.Probe == ""
 	}
-	return one.Expected != nil || hasMemory(one.Call)
+	return one.Expected != nil || hasMemory(one.Call) && invalid.ContentsFit(r.program, one.Call, r.T.Caller, r.T.Env.Device)
 }
 
 func (r *Generator) rand(what string, i int64) *rand.Rand {
@@ -135,6 +136,7 @@ func randomPlan(op *opdef.Op, d cases.DTypes, rng *rand.Rand, i int64) cases.Pla
 	for range rng.IntN(3) {
 		p.Batch = append(p.Batch, rng.Int64N(4))
 	}
+	p.Shift = rng.IntN(3)
 	for _, s := range cases.Symbols(op) {
 		if list := cases.Candidates(op, s, 0); rng.IntN(2) == 0 {
 			// Mostly small ones: what large arrays cost is better spent on more calls.

@@ -113,8 +113,8 @@ func invalidateAttr(call *calls.Call, rng *rand.Rand) {
 	a := list[rng.IntN(len(list))]
 	values := []any{int64(-1), int64(1) << 62, 1.5, -1e300, true, "nonsense"}
 	v := values[rng.IntN(len(values))]
-	if n, isInt := v.(int64); isInt && a.Len > 0 {
-		v = slices.Repeat([]int64{n}, a.Len)
+	if n, isInt := v.(int64); isInt && a.Len != 0 {
+		v = slices.Repeat([]int64{n}, max(a.Len, 1))
 	}
 	call.Attrs[a.Name] = v
 }

@@ -21,7 +21,7 @@ var contentsRefusedCheck = check.Check{
 }
 
 // DebugVariable is the environment variable with which a library looks at what arrays hold.
-func DebugVariable(p *opdef.Project) string { return strings.ToUpper(p.Manifest.Name) + "_DEBUG" }
+func DebugVariable(p *opdef.Project) string { return p.Manifest.Variable("DEBUG") }
 
 // checkContentsRefused gives inputs values that their definition excludes, in a process that looks at them: one below the
 // lowest, one above the highest, a descending pair. A valid call still computes there.

@@ -7,7 +7,7 @@ import (
 )
 
 var errorsCheck = check.Check{
-	ID: "errors", Group: check.GroupErrors,
+	ID: "errors", Group: check.GroupErrors, Profile: check.ProfileFast,
 	Doc:     "every broken rule raises its class and text",
 	Foreign: check.Judges,
 	Run:     checkErrors,

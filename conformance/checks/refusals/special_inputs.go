@@ -8,6 +8,7 @@ import (
 	"github.com/opcast/opcast/conformance/check"
 	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/transform"
 )
 
 var specialInputsCheck = check.Check{
@@ -48,7 +49,7 @@ func callSpecial(t *check.T, c *cases.Case, plain *calls.Result, probe calls.Pro
 	if err != nil {
 		return err
 	}
-	call.Probe, call.Options = check.GroupSpecial+"."+probe.Name, map[string]any{"short": shortNames()}
+	call.Probe, call.Options = check.GroupSpecial+"."+probe.Name, map[string]any{"short": shortNames(), "moves": movingInputs(t.Op)}
 	name := probe.Name + ", " + c.Name
 	result, err := t.Call(call, name)
 	if err != nil {
@@ -67,6 +68,19 @@ func callSpecial(t *check.T, c *cases.Case, plain *calls.Result, probe calls.Pro
 		return t.ExpectBitsOrReference(call, c, name, result, plain)
 	}
 	return nil
+}
+
+// movingInputs are the inputs of which the op of tangents takes tangents.
+func movingInputs(op *opdef.Op) []int64 {
+	places := []int64{}
+	if link := transform.TangentOf(op); link != nil {
+		for _, o := range link.Operands {
+			if o.From == transform.FromTangent {
+				places = append(places, int64(o.Index))
+			}
+		}
+	}
+	return places
 }
 
 // shortNames are the short names of all dtypes, by the long ones.

@@ -46,8 +46,8 @@ func checkDTensor(t *check.T) error {
 }
 
 // placement is how DTensor calls the way in which an argument with these dims is divided.
-func placement(c *cases.Case, t opdef.Type, dim string) string {
-	if at := transforms.AxisIn(c, t, dim); at >= 0 {
+func placement(c *cases.Case, a *opdef.Arg, dim string) string {
+	if at := transforms.AxisIn(c, a, dim); at >= 0 {
 		return fmt.Sprintf("S(%d)", at)
 	}
 	return "R"
@@ -57,7 +57,7 @@ func placement(c *cases.Case, t opdef.Type, dim string) string {
 func callWithDTensors(t *check.T, s *sharding, dim string) error {
 	inputs, cotangents := []string{}, []string{}
 	for _, i := range cases.GivenInputs(s.C) {
-		inputs = append(inputs, placement(s.C, t.Op.Inputs[i].Type, dim))
+		inputs = append(inputs, placement(s.C, &t.Op.Inputs[i], dim))
 	}
 	want := s.placements(dim)
 	for i := range s.Arguments.Cotangents {
@@ -85,7 +85,7 @@ func callWithDTensors(t *check.T, s *sharding, dim string) error {
 func overwrites(c *cases.Case, dim string) bool {
 	return slices.ContainsFunc(cases.GivenInputs(c), func(i int) bool {
 		in := &c.Op.Inputs[i]
-		return in.Mutated && transforms.AxisIn(c, in.Type, dim) >= 0
+		return in.Mutated && transforms.AxisIn(c, in, dim) >= 0
 	})
 }
 

@@ -31,8 +31,8 @@ func checkShardedProgram(t *check.T, s *sharding, explicit bool) error {
 		return nil
 	}
 	collectives(t, name, facts.HLO[0], s)
-	for i, typ := range s.types() {
-		want, err := s.local(typ)
+	for i, arg := range s.arrays() {
+		want, err := s.local(arg)
 		if err != nil {
 			return err
 		}

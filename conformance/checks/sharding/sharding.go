@@ -29,7 +29,7 @@ func (s *sharding) placements(dim string) []string {
 	sums := s.sums()
 	forward := roleOf(s.C.Op, dim).Role != transform.Gathered
 	backward := forward && s.C.Op.Gradient != nil && roleOf(s.C.Op.Gradient, dim).Role != transform.Gathered
-	for i, typ := range s.types() {
+	for i, arg := range s.arrays() {
 		known := forward
 		if i >= len(s.Results) {
 			known = backward
@@ -40,7 +40,7 @@ func (s *sharding) placements(dim string) []string {
 		case sums[i]:
 			out = append(out, "P(sum)")
 		default:
-			out = append(out, placement(s.C, typ, dim))
+			out = append(out, placement(s.C, arg, dim))
 		}
 	}
 	return out
@@ -62,15 +62,23 @@ func (s *sharding) sums() []bool {
 	}
 	given := cases.GivenInputs(s.C)
 	for _, place := range s.Wrt {
-		out = append(out, partial(s.C.Op.Gradient, opdef.GradName(s.C.Op.Inputs[given[place]].Name)))
+		in := &s.C.Op.Inputs[given[place]]
+		out = append(out, s.broadcast(in) || partial(s.C.Op.Gradient, s.C.Op.GradPrefix()+in.Name))
 	}
 	return out
+}
+
+// broadcast says whether an input is broadcast along the leading dim that is divided: its gradient is a sum over the devices.
+func (s *sharding) broadcast(in *opdef.Arg) bool {
+	lead := in.Type.Lead()
+	_, divided := s.axes[lead]
+	return divided && lead == opdef.Broadcast && s.C.FirstAxis(in) < 0
 }
 
 // sharding is a call whose arrays are divided along dims.
 type sharding struct {
 	*transforms.PreparedCall
-	// axes maps dims to mesh axes; "*" is the first leading dim.
+	// axes maps dims to mesh axes; "*" and "..." are the first leading dim.
 	axes map[string]string
 	mesh []int64
 }
@@ -79,7 +87,7 @@ type sharding struct {
 func shardingPlan(d cases.DTypes, dims []string, without []string) cases.Plan {
 	p := cases.Plan{Name: "spread", DTypes: d, Batch: []int64{8, 2}, Sizes: map[string]int64{}, Without: without}
 	for _, dim := range dims {
-		if dim != "*" {
+		if !opdef.IsLead(dim) {
 			p.Sizes[dim] = 8
 		}
 	}
@@ -87,9 +95,9 @@ func shardingPlan(d cases.DTypes, dims []string, without []string) cases.Plan {
 }
 
 // partition says, per axis of an argument, along which axis of the mesh it is divided.
-func (s *sharding) partition(t opdef.Type) []string {
+func (s *sharding) partition(a *opdef.Arg) []string {
 	out := []string{}
-	for _, d := range t.Dims {
+	for _, d := range a.Type.Dims {
 		name := ""
 		for dim, axis := range s.axes {
 			if d.Is(dim) && !slices.Contains(out, axis) { // one that stands twice is divided once
@@ -97,12 +105,12 @@ func (s *sharding) partition(t opdef.Type) []string {
 			}
 		}
 		out = append(out, name)
-		if !d.Star {
+		if !d.Leading() {
 			continue
 		}
 		out = out[:len(out)-1]
-		for i := range s.C.Batch {
-			if i > 0 {
+		for i := range s.C.Lead(a) {
+			if i > 0 || s.C.FirstAxis(a) < 0 {
 				name = ""
 			}
 			out = append(out, name)
@@ -112,12 +120,12 @@ func (s *sharding) partition(t opdef.Type) []string {
 }
 
 // local is the shape of the part of an argument that one device has.
-func (s *sharding) local(t opdef.Type) ([]int64, error) {
-	shape, err := s.C.Shape(t)
+func (s *sharding) local(a *opdef.Arg) ([]int64, error) {
+	shape, err := s.C.ShapeOf(a)
 	if err != nil {
 		return nil, err
 	}
-	for i, name := range s.partition(t) {
+	for i, name := range s.partition(a) {
 		switch name {
 		case "i":
 			shape[i] /= s.mesh[0]
@@ -128,12 +136,12 @@ func (s *sharding) local(t opdef.Type) ([]int64, error) {
 	return shape, nil
 }
 
-// types are those of the results, then of the gradients that are wanted.
-func (s *sharding) types() []opdef.Type {
-	out := transforms.ResultTypes(s.C)
+// arrays are the results, then for the gradients that are wanted the inputs, which have their shapes.
+func (s *sharding) arrays() []*opdef.Arg {
+	out := transforms.ResultArgs(s.C)
 	given := cases.GivenInputs(s.C)
 	for _, place := range s.Wrt {
-		out = append(out, s.C.Op.Inputs[given[place]].Type)
+		out = append(out, &s.C.Op.Inputs[given[place]])
 	}
 	return out
 }
@@ -142,9 +150,9 @@ func (s *sharding) types() []opdef.Type {
 func (s *sharding) options(explicit bool) map[string]any {
 	inputs, outputs := [][]string{}, [][]string{}
 	for _, i := range cases.GivenInputs(s.C) {
-		inputs = append(inputs, s.partition(s.C.Op.Inputs[i].Type))
+		inputs = append(inputs, s.partition(&s.C.Op.Inputs[i]))
 	}
-	for _, t := range transforms.ResultTypes(s.C) {
+	for _, t := range transforms.ResultArgs(s.C) {
 		outputs = append(outputs, s.partition(t))
 	}
 	options := map[string]any{"mesh": s.mesh, "explicit": explicit, "inputs": inputs, "cotangents": [][]string{}, "outputs": outputs}
@@ -159,7 +167,7 @@ func (s *sharding) cotangentPartitions() [][]string {
 	divided := sharding{s.PreparedCall, maps.Clone(s.axes), s.mesh}
 	maps.DeleteFunc(divided.axes, func(dim, _ string) bool { return roleOf(s.C.Op, dim).Role == transform.Gathered })
 	out := [][]string{}
-	for _, t := range transforms.ResultTypes(s.C) {
+	for _, t := range transforms.ResultArgs(s.C) {
 		out = append(out, divided.partition(t))
 	}
 	return out
@@ -175,10 +183,10 @@ func roleOf(op *opdef.Op, dim string) transform.Factor {
 	return transform.Factor{Dim: dim}
 }
 
-// StandaloneDims are the dims of the inputs that stand alone and can be chosen, "*" first: a let or an attr has its value.
+// StandaloneDims are the dims of the inputs that stand alone and can be chosen, leading ones first: a let or an attr has its value.
 func StandaloneDims(op *opdef.Op) []string {
 	var out []string
-	free := append(cases.Symbols(op), "*")
+	free := append(cases.Symbols(op), opdef.Same, opdef.Broadcast)
 	for _, in := range op.Inputs {
 		for _, d := range in.Type.Dims {
 			if slices.Contains(free, d.Text()) && !slices.Contains(out, d.Text()) {

@@ -114,8 +114,14 @@ func BareGradient(t *check.T, c *cases.Case, cotangents []*ndarray.Array) (forwa
 	}
 	gradients = make([]*ndarray.Array, len(c.Inputs))
 	for i, output := range plan.Grads {
-		if output >= 0 {
-			gradients[i] = second.outputs[output]
+		if output < 0 {
+			continue
+		}
+		gradients[i] = second.outputs[output]
+		if gradients[i] != nil && c.Op.Inputs[i].Type.Lead() == opdef.Broadcast {
+			if gradients[i], err = c.Summed(gradients[i], &c.Op.Inputs[i]); err != nil {
+				return nil, nil, err
+			}
 		}
 	}
 	return first.Results(c.Op), gradients, nil

@@ -85,8 +85,8 @@ func Request(way string, options map[string]any, list ...*PreparedCall) *calls.T
 // the first size that stands alone.
 func variedDims(op *opdef.Op) []string {
 	dims := slices.Clone(op.Parallel)
-	if op.HasBatch() && !slices.Contains(dims, "*") {
-		dims = append([]string{"*"}, dims...)
+	if lead := op.Lead(); lead != "" && !slices.Contains(dims, lead) {
+		dims = append([]string{lead}, dims...)
 	}
 	if len(dims) > 0 {
 		return dims
@@ -123,11 +123,11 @@ var variedSizes = []int64{13, 17, 19, 23, 29, 31, 37, 41, 43}
 func variedCases(t *check.T, d cases.DTypes, dims []string, without []string) []*cases.Case {
 	var out []*cases.Case
 	for k := range 3 {
-		p := cases.Plan{Name: fmt.Sprint("varied ", k), DTypes: d, Batch: []int64{2, 3}, Sizes: map[string]int64{}, Without: without}
+		p := cases.Plan{Name: fmt.Sprint("varied ", k), DTypes: d, Batch: []int64{2, 2}, Sizes: map[string]int64{}, Without: without}
 		for i, dim := range dims {
 			n := variedSizes[(k*len(dims)+i)%len(variedSizes)]
-			if dim == "*" {
-				p.Batch = []int64{n, 3}
+			if opdef.IsLead(dim) {
+				p.Batch[0] = n
 			} else {
 				p.Sizes[dim] = n
 			}
@@ -141,24 +141,24 @@ func variedCases(t *check.T, d cases.DTypes, dims []string, without []string) []
 
 // axisName is the name of a variable size in a framework.
 func axisName(dim string) string {
-	if dim == "*" {
+	if opdef.IsLead(dim) {
 		return "rows"
 	}
 	return dim
 }
 
 // AxisIn is the axis of an argument that is the dim; of leading dims the first. It is -1 where there is none.
-func AxisIn(c *cases.Case, t opdef.Type, dim string) int {
+func AxisIn(c *cases.Case, a *opdef.Arg, dim string) int {
+	if opdef.IsLead(dim) {
+		return c.FirstAxis(a)
+	}
 	at := 0
-	for _, d := range t.Dims {
+	for _, d := range a.Type.Dims {
 		if d.Is(dim) {
-			if d.Star && len(c.Batch) == 0 {
-				return -1
-			}
 			return at
 		}
-		if d.Star {
-			at += len(c.Batch)
+		if d.Leading() {
+			at += len(c.Lead(a))
 		} else {
 			at++
 		}
@@ -167,21 +167,21 @@ func AxisIn(c *cases.Case, t opdef.Type, dim string) int {
 }
 
 // variableAxes are the axes, by number, of an argument whose sizes vary.
-func variableAxes(c *cases.Case, t opdef.Type, dims []string) map[string]string {
+func variableAxes(c *cases.Case, a *opdef.Arg, dims []string) map[string]string {
 	out := map[string]string{}
 	for _, dim := range dims {
-		if at := AxisIn(c, t, dim); at >= 0 {
+		if at := AxisIn(c, a, dim); at >= 0 {
 			out[strconv.Itoa(at)] = axisName(dim)
 		}
 	}
 	return out
 }
 
-// ResultTypes are the types of the results that exist, in order.
-func ResultTypes(c *cases.Case) []opdef.Type {
-	var out []opdef.Type
+// ResultArgs are the results that exist, in order.
+func ResultArgs(c *cases.Case) []*opdef.Arg {
+	var out []*opdef.Arg
 	for _, s := range c.Returned() {
-		out = append(out, s.Type)
+		out = append(out, s.Arg)
 	}
 	return out
 }

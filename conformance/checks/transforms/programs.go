@@ -94,7 +94,7 @@ func exported(t *check.T, list []*PreparedCall, dims []string) error {
 	c, name := list[0].C, list[0].C.Name
 	axes := []map[string]string{}
 	for _, i := range cases.GivenInputs(c) {
-		axes = append(axes, variableAxes(c, t.Op.Inputs[i].Type, dims))
+		axes = append(axes, variableAxes(c, &t.Op.Inputs[i], dims))
 	}
 	r, err := SendTransformation(t, name, Request("export", map[string]any{"axes": axes, "ranges": ranges(c, dims)}, list...))
 	if err != nil {
@@ -140,7 +140,7 @@ func ranges(c *cases.Case, dims []string) map[string]any {
 			high++
 		}
 		switch {
-		case dim == "*" || low <= 2 && high == 1<<12:
+		case opdef.IsLead(dim) || low <= 2 && high == 1<<12:
 		case high == 1<<12:
 			out[dim] = []any{low, nil}
 		default:
@@ -153,8 +153,8 @@ func ranges(c *cases.Case, dims []string) map[string]any {
 // becomesOne reports whether a dim of an argument that has several elements in one case has one or none in another.
 func becomesOne(c, other *cases.Case) bool {
 	return slices.ContainsFunc(slices.Concat(c.Op.Inputs, c.Op.Outputs), func(a opdef.Arg) bool {
-		before, err := c.Shape(a.Type)
-		after, err2 := other.Shape(a.Type)
+		before, err := c.ShapeOf(&a)
+		after, err2 := other.ShapeOf(&a)
 		for i := range before {
 			if err == nil && err2 == nil && before[i] > 1 && after[i] < 2 {
 				return true
@@ -174,13 +174,13 @@ func registered(name, op string) bool {
 
 // exportedTypes expects result types in which the variable sizes are variables.
 func exportedTypes(t *check.T, name string, c *cases.Case, dims, got []string) {
-	types := ResultTypes(c)
+	types := ResultArgs(c)
 	if len(got) != len(types) {
 		t.Fail(nil, name, "the program has %d results, want %d", len(got), len(types))
 		return
 	}
 	for i, result := range types {
-		shape, err := c.Shape(result)
+		shape, err := c.ShapeOf(result)
 		if err != nil {
 			t.Fail(nil, name, "%v", err)
 			return
@@ -189,7 +189,7 @@ func exportedTypes(t *check.T, name string, c *cases.Case, dims, got []string) {
 		for axis, variable := range variableAxes(c, result, dims) {
 			parts[must(axis)] = variable
 		}
-		if want := c.DType(result).Long + "[" + strings.Join(parts, ", ") + "]"; got[i] != want && plainDims(result) {
+		if want := c.DType(result.Type).Long + "[" + strings.Join(parts, ", ") + "]"; got[i] != want && plainDims(result.Type) {
 			t.Fail(nil, name, "result %d of the program is %s, want %s", i, got[i], want)
 		}
 	}
@@ -197,7 +197,7 @@ func exportedTypes(t *check.T, name string, c *cases.Case, dims, got []string) {
 
 // plainDims reports whether no dim of a type is computed from others.
 func plainDims(t opdef.Type) bool {
-	return !slices.ContainsFunc(t.Dims, func(d opdef.Dim) bool { return !d.Star && !d.Plain() })
+	return !slices.ContainsFunc(t.Dims, func(d opdef.Dim) bool { return !d.Leading() && !d.Plain() })
 }
 
 // must is the number of an axis that variableAxes wrote.

@@ -46,7 +46,7 @@ func SendTransformation(t *check.T, name string, x *calls.Transformation) (*call
 	}
 	t.CurrentRow().Checked++
 	if r.Error != nil {
-		t.Fail(nil, name, "raised %s: %s\n%s", r.Error.Class, r.Error.Text, r.Error.Trace)
+		t.FailBecause("raises "+r.Error.Class+": "+r.Error.Text, nil, name, "raised %s: %s\n%s", r.Error.Class, r.Error.Text, r.Error.Trace)
 		return nil, check.ErrAccounted
 	}
 	return r, nil

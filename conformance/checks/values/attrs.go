@@ -10,7 +10,7 @@ import (
 )
 
 var attrsCheck = check.Check{
-	ID: "attrs", Group: check.GroupValues,
+	ID: "attrs", Group: check.GroupValues, Profile: check.ProfileFast,
 	Doc:     "every attr value gives what the reference gives",
 	Needs:   hasAttrs,
 	Foreign: check.Judges,

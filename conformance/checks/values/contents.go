@@ -6,7 +6,7 @@ import (
 )
 
 var contentsCheck = check.Check{
-	ID: "contents", Group: check.GroupValues,
+	ID: "contents", Group: check.GroupValues, Profile: check.ProfileFast,
 	Doc:     "values at both ends of their declared range, and ragged rows of all kinds, give what the reference gives",
 	Needs:   check.HasContents,
 	Foreign: check.Judges,

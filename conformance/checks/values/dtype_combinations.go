@@ -6,7 +6,7 @@ import (
 )
 
 var dtypeCombinationsCheck = check.Check{
-	ID: "dtype-combinations", Group: check.GroupDTypes,
+	ID: "dtype-combinations", Group: check.GroupDTypes, Profile: check.ProfileFast,
 	Doc:     "every allowed choice of dtypes runs and has the declared output dtypes",
 	Foreign: check.Judges,
 	Run:     checkCombinations,

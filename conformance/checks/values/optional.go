@@ -14,7 +14,7 @@ import (
 )
 
 var optionalCheck = check.Check{
-	ID: "optional", Group: check.GroupValues,
+	ID: "optional", Group: check.GroupValues, Profile: check.ProfileFast,
 	Doc:     "leaving an optional input out gives what a neutral array gives, such as ones for a weight",
 	Needs:   hasOptional,
 	Foreign: check.Judges,

@@ -8,7 +8,7 @@ import (
 )
 
 var zeroSizeCheck = check.Check{
-	ID: "zero-size", Group: check.GroupZero,
+	ID: "zero-size", Group: check.GroupZero, Profile: check.ProfileFast,
 	Doc:     "every dimension may be zero: results have the right shapes and neutral values",
 	Needs:   hasDims,
 	Foreign: check.Judges,

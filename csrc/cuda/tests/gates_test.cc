@@ -31,11 +31,11 @@ Real GeluSlope(Real x) { return erfcl(-x / sqrtl(2)) / 2 + x * expl(-x * x / 2) 
 
 template <class Gate>
 float Value(float x) {
-  return ops::Gated(x, Gate::Part(fabsf(x))).Value();
+  return opcast_ops::Gated(x, Gate::Part(fabsf(x))).Value();
 }
 template <class Gate>
 float Slope(float x) {
-  return ops::SlopeOf(x, Gate::Slope(fabsf(x))).Value();
+  return opcast_ops::SlopeOf(x, Gate::Slope(fabsf(x))).Value();
 }
 
 double Distance(float got, Real want) {
@@ -61,12 +61,12 @@ bool Within(const char* name, float (*f)(float), Real (*exact)(Real), double lim
 
 int main(int argc, char** argv) {
   const uint32_t step = argc > 1 ? static_cast<uint32_t>(std::atoi(argv[1])) : 10007;
-  bool ok = Within("silu", Value<ops::Logistic>, Silu, 3.5, step);
-  ok &= Within("slope of silu", Slope<ops::Logistic>, SiluSlope, 3.5, step);
-  ok &= Within("gelu", Value<ops::Normal>, Gelu, 3.5, step);
-  ok &= Within("slope of gelu", Slope<ops::Normal>, GeluSlope, 3.5, step);
-  ok &= Within("tanh gelu", Value<ops::CubicLogistic>, GeluTanh, 3.5, step);
-  ok &= Within("slope of tanh gelu", Slope<ops::CubicLogistic>, GeluTanhSlope, 3.5, step);
+  bool ok = Within("silu", Value<opcast_ops::Logistic>, Silu, 3.5, step);
+  ok &= Within("slope of silu", Slope<opcast_ops::Logistic>, SiluSlope, 3.5, step);
+  ok &= Within("gelu", Value<opcast_ops::Normal>, Gelu, 3.5, step);
+  ok &= Within("slope of gelu", Slope<opcast_ops::Normal>, GeluSlope, 3.5, step);
+  ok &= Within("tanh gelu", Value<opcast_ops::CubicLogistic>, GeluTanh, 3.5, step);
+  ok &= Within("slope of tanh gelu", Slope<opcast_ops::CubicLogistic>, GeluTanhSlope, 3.5, step);
   std::puts(ok ? "ok" : "failed");
   return ok ? 0 : 1;
 }

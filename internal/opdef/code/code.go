@@ -31,9 +31,9 @@ const (
 	DTypeVar    = "E026" // a dtype variable that nothing binds or uses
 	Parallel    = "E027"
 	Sums        = "E028"
-	Mutated     = "E029" // mutated together with backward
-	Backward    = "E030" // backward names no op
-	Gradient    = "E031" // arguments of a backward op that do not fit its forward op
+	Mutated     = "E029" // mutated together with backward or forward
+	Backward    = "E030" // backward or forward names no op
+	Gradient    = "E031" // arguments of an op of gradients or tangents that do not fit its op
 	PresentIf   = "E032"
 	LSE         = "E033"
 	Kernel      = "E034" // a variant's name, device or arch
@@ -54,9 +54,13 @@ const (
 	Choice      = "E049" // a value that is none of the allowed ones
 	Path        = "E050" // a path or glob of the manifest
 	Saved       = "E051" // a saved output where none can stand
-	GradType    = "E052" // a gradient op whose types do not fit its forward op
-	GradLink    = "E053" // an op that cannot be a gradient, or not this one's
+	GradType    = "E052" // an op of gradients or tangents whose types do not fit its op
+	GradLink    = "E053" // an op that cannot be a derivative, or not this one's
 	KernelWork  = "E054" // a kernel's scratch where there is none
 	Invisible   = "E055" // a control character or an invisible one in a text
+	Workload    = "E056" // a workload that is no call of the op
+	Valid       = "E057" // rows that something counts which cannot
+	OnlyWide    = "N001" // a note: an input that only has dtypes of 64 bits
+	LSENote     = "N002" // a note: a log-sum-exp as an input whose convention no op of the collection gives
 	Unsupported = "G001" // what the generator does not handle yet
 )

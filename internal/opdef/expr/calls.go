@@ -20,7 +20,7 @@ func (p *parser) call(col int, name string) *Expr {
 	p.next()
 	var args []*Expr
 	for p.tok != ")" {
-		args = append(args, p.level(0))
+		args = append(args, p.choice())
 		if p.tok != "," {
 			break
 		}

@@ -14,6 +14,11 @@ type Env interface {
 	Int(name string) (int64, bool)
 	// List returns the numbers of the list that a name stands for, and whether there is one.
 	List(name string) ([]int64, bool)
+	// Float returns the number that an attribute of floating point has, and whether there is one.
+	Float(name string) (float64, bool)
+	// Word returns the string that an attribute has, or the short name of the dtype that a variable stands for, and
+	// whether there is one.
+	Word(name string) (string, bool)
 }
 
 // NoValues is the Env in which no name has a value: only constant expressions can be computed in it.
@@ -24,6 +29,12 @@ func (NoValues) Int(string) (int64, bool) { return 0, false }
 
 // List says that the name stands for no list.
 func (NoValues) List(string) ([]int64, bool) { return nil, false }
+
+// Float says that the name stands for no number.
+func (NoValues) Float(string) (float64, bool) { return 0, false }
+
+// Word says that the name stands for no string.
+func (NoValues) Word(string) (string, bool) { return "", false }
 
 // An evaluation fails with one of these errors, or because a name has no value.
 var (
@@ -76,7 +87,13 @@ func (e *Expr) Eval(env Env) (int64, error) {
 		return e.evalList(env)
 	case OpAnd, OpOr:
 		return e.evalLogic(env)
-	case OpFloat, OpAligned:
+	case OpIf:
+		return e.evalChoice(env)
+	case OpEq, OpNe, OpLt, OpLe, OpGt, OpGe:
+		if v, err, ok := e.compareOthers(env); ok {
+			return v, err
+		}
+	case OpFloat, OpAligned, OpText:
 		return 0, fmt.Errorf("%s: %w", e.Text, ErrNotInteger)
 	}
 	args := make([]int64, len(e.Args))
@@ -102,6 +119,18 @@ func (e *Expr) evalLogic(env Env) (int64, error) {
 	}
 	right, err := e.Args[1].Eval(env)
 	return asInt(right != 0), err
+}
+
+// evalChoice computes only the side that the condition chooses.
+func (e *Expr) evalChoice(env Env) (int64, error) {
+	holds, err := e.Args[0].Eval(env)
+	if err != nil {
+		return 0, err
+	}
+	if holds != 0 {
+		return e.Args[1].Eval(env)
+	}
+	return e.Args[2].Eval(env)
 }
 
 func (e *Expr) evalList(env Env) (int64, error) {
@@ -163,7 +192,7 @@ func asInt(b bool) int64 {
 	return 0
 }
 
-func compare(op Op, a, b int64) (int64, error) {
+func compare[T int64 | float64](op Op, a, b T) (int64, error) {
 	switch op {
 	case OpEq:
 		return asInt(a == b), nil

@@ -10,7 +10,19 @@ func (e *Expr) EvalFloat(env Env) (float64, error) {
 	switch e.Op {
 	case OpFloat:
 		return e.Float, nil
-	case OpConst, OpSymbol, OpIndex, OpSum, OpLen:
+	case OpSymbol:
+		if v, ok := env.Float(e.Name); ok {
+			return v, nil
+		}
+		v, err := e.Eval(env)
+		return float64(v), err
+	case OpIf:
+		holds, err := e.Args[0].Eval(env)
+		if err != nil {
+			return 0, err
+		}
+		return e.Args[2-min(holds, 1)].EvalFloat(env)
+	case OpConst, OpIndex, OpSum, OpLen:
 		v, err := e.Eval(env)
 		return float64(v), err
 	}

@@ -5,6 +5,8 @@
 // are known, and Linear solves for a name.
 package expr
 
+import "slices"
+
 // Op is the operator of an expression node.
 type Op string
 
@@ -36,6 +38,8 @@ const (
 	OpAnd      Op = "and"
 	OpOr       Op = "or"
 	OpNot      Op = "not"
+	OpText     Op = "text" // a string in quotes, or the name of a dtype: see Word
+	OpIf       Op = "if"   // Args[1] if Args[0] else Args[2]
 )
 
 // Expr is a node of an expression over sizes, attrs and let names.
@@ -46,10 +50,21 @@ type Expr struct {
 	Float float64
 	// Name is what an OpSymbol, OpIndex, OpSum, OpLen or OpAligned refers to.
 	Name string
+	// Word is the string of an OpText.
+	Word string
 	// Args are the operands.
 	Args []*Expr
 	// Text is the node as the author wrote it, with every run of white space as one space. Messages quote it.
 	Text string
 	// Col is the byte offset of the node in its string, for diagnostics.
 	Col int
+}
+
+// Equal says whether two expressions compute the same in the same way, however they are written. Either may be nil.
+func Equal(a, b *Expr) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Op == b.Op && a.Value == b.Value && a.Float == b.Float && a.Name == b.Name && a.Word == b.Word &&
+		slices.EqualFunc(a.Args, b.Args, Equal)
 }

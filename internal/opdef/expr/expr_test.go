@@ -10,17 +10,25 @@ import (
 
 // values is an Env of single numbers and of lists.
 type values struct {
-	ints  map[string]int64
-	lists map[string][]int64
+	ints   map[string]int64
+	lists  map[string][]int64
+	floats map[string]float64
+	words  map[string]string
 }
 
 func (v values) Int(name string) (int64, bool) { n, ok := v.ints[name]; return n, ok }
 
 func (v values) List(name string) ([]int64, bool) { l, ok := v.lists[name]; return l, ok }
 
+func (v values) Float(name string) (float64, bool) { f, ok := v.floats[name]; return f, ok }
+
+func (v values) Word(name string) (string, bool) { w, ok := v.words[name]; return w, ok }
+
 var testEnv = values{
-	ints:  map[string]int64{"N": 7, "D": 64, "M": -7, "Z": 0},
-	lists: map[string][]int64{"stride": {2, 3}, "n": {1, 2, 3}},
+	floats: map[string]float64{"eps": 0.5},
+	words:  map[string]string{"layout": "NHD", "T": "bf16", "U": "f32"},
+	ints:   map[string]int64{"N": 7, "D": 64, "M": -7, "Z": 0},
+	lists:  map[string][]int64{"stride": {2, 3}, "n": {1, 2, 3}},
 }
 
 // TestEval holds the results against what Python prints for the same text.
@@ -35,6 +43,9 @@ func TestEval(t *testing.T) {
 		{"N == 7", 1}, {"N != 7", 0}, {"N < 8 and D >= 64", 1}, {"not N < 8 or N > D", 0}, {"not not N", 1}, {"Z == 0 or N % Z == 0", 1},
 		{"Z != 0 and N % Z == 0", 0}, {"1 + 2 == 3", 1}, {"-9223372036854775807 - 1", math.MinInt64}, {"3 ** 39", 4052555153018976267},
 		{"9223372036854775807 % -1", 0}, {"(-2) ** 63", math.MinInt64},
+		{"layout == 'NHD'", 1}, {`"NHD" != layout`, 0}, {"N if layout == 'NHD' else D", 7}, {"N if layout == 'HND' else D // 2 if N > 9 else M", -7},
+		{"2 * (1 if layout == 'NHD' and N > 1 else 1 // Z)", 2}, {"T == U", 0}, {"T == T or 1 // Z > 0", 1}, {"eps > 0", 1}, {"0.25 >= eps", 0},
+		{"eps < N", 1}, {"eps == 0.5 and not eps > D", 1}, {"eps > -0.5", 1},
 	} {
 		e, err := Parse(test.text)
 		if err != nil {
@@ -53,6 +64,7 @@ func TestEvalErrors(t *testing.T) {
 		"9223372036854775807 + 1": ErrOverflow, "-9223372036854775807 - 2": ErrOverflow, "2 ** 63": ErrOverflow, "D ** 11": ErrOverflow,
 		"4294967296 * 2147483648": ErrOverflow, "(-9223372036854775807 - 1) // -1": ErrOverflow, "-(-9223372036854775807 - 1)": ErrOverflow,
 		"2 ** -1": ErrNotInteger, "0.5": ErrNotInteger, "stride[2]": nil, "stride[-1]": nil, "K": nil, "sum(m)": nil, "K + 1": nil,
+		"'NHD'": ErrNotInteger, "mode == 'NHD'": nil, "N if Z // Z > 0 else 1": ErrZeroDivision,
 	} {
 		e, err := Parse(text)
 		if err != nil {
@@ -68,7 +80,7 @@ func TestEvalErrors(t *testing.T) {
 func TestEvalFloat(t *testing.T) {
 	for text, want := range map[string]float64{
 		"D ** -0.5": 0.125, "1e-6 * 2": 2e-6, "7 // 2.0": 3, "-7 // 2.0": -4, "-7 % 3.0": 2, "7 % -3.0": -2, "max(N, 7.5)": 7.5, "min(2, N)": 2,
-		"ceildiv(7, 2.0)": 4, "-stride[0] + 0.5": -1.5, "sum(n) - 1": 5,
+		"ceildiv(7, 2.0)": 4, "-stride[0] + 0.5": -1.5, "eps if N > 1 else 3": 0.5, "sum(n) - 1": 5,
 	} {
 		e, err := Parse(text)
 		if err != nil {
@@ -103,7 +115,7 @@ func TestParseErrors(t *testing.T) {
 		{"min(N)", 0, "two or more"}, {"len(N, M)", 0, "one argument"}, {"sum(2*N)", 4, "takes a name"}, {"stride[", 7, "got the end"},
 		{"not", 3, "got the end"}, {"N + not M", 4, `got "not"`}, {"9223372036854775808", 0, "64 bits"}, {"1.2.3", 0, "not a number"},
 		{"1e999", 0, "not a number"}, {"N é", 2, `"é"`}, {deep[:500], 55, "nested too deeply"}, {deep + "N", 0, "longer than"},
-		{"N" + strings.Repeat("+N", 80), 129, "operators in a row"}, {"+N", 0, `got "+"`}, {"'N'", 0, `"'"`}, {"N && M", 2, `"&&"`},
+		{"N" + strings.Repeat("+N", 80), 129, "operators in a row"}, {"+N", 0, `got "+"`}, {"N == 'x", 5, "does not end"}, {"N if D > 1", 10, `expected "else"`}, {"N + if", 4, `got "if"`}, {"N && M", 2, `"&&"`},
 	} {
 		_, err := Parse(test.text)
 		var syntax *SyntaxError

@@ -2,7 +2,6 @@ package expr
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,7 +60,7 @@ func Parse(text string) (e *Expr, err error) {
 		}
 	}()
 	p.next()
-	e = p.level(0)
+	e = p.choice()
 	if p.tok != "" {
 		p.fail(p.col, hintFor(p.tok), "expected an operator or the end, got %q", p.tok)
 	}
@@ -115,6 +114,8 @@ func (p *parser) next() {
 		p.pos += span(rest, func(c byte) bool { return isLetter(c) || isDigit(c) })
 	case isDigit(rest[0]) || rest[0] == '.':
 		p.pos += numberLength(rest)
+	case rest[0] == '"' || rest[0] == '\'':
+		p.pos += quotedLength(rest)
 	case len(rest) > 1 && slices.Contains([]string{"**", "//", "==", "!=", "<=", ">=", "&&", "||"}, rest[:2]):
 		p.pos += 2
 	default:
@@ -131,22 +132,6 @@ func span(s string, in func(byte) bool) int {
 		}
 	}
 	return len(s)
-}
-
-// numberLength returns the length of a number such as 12, 0.5 or 1e-6 at the start of s.
-func numberLength(s string) int {
-	n := span(s, func(c byte) bool { return isDigit(c) || c == '.' })
-	if n >= len(s) || s[n] != 'e' {
-		return n
-	}
-	sign := n + 1
-	if sign < len(s) && (s[sign] == '-' || s[sign] == '+') {
-		sign++
-	}
-	if digits := span(s[sign:], isDigit); digits > 0 {
-		return sign + digits
-	}
-	return n
 }
 
 func (p *parser) expect(tok string) {
@@ -169,12 +154,35 @@ func (p *parser) node(col int, op Op, args ...*Expr) *Expr {
 	return &Expr{Op: op, Args: args, Col: col, Text: text}
 }
 
-// level parses operators of the given precedence and above.
-func (p *parser) level(n int) *Expr {
+// choice parses "a if c else b", which binds less than every operator.
+func (p *parser) choice() *Expr {
+	col := p.col
+	value := p.level(0)
+	if p.tok != "if" {
+		return value
+	}
+	p.enter()
+	defer p.leave()
+	p.next()
+	condition := p.level(0)
+	p.expect("else")
+	otherwise := p.choice()
+	return p.node(col, OpIf, condition, value, otherwise)
+}
+
+// enter and leave count how deeply expressions are nested.
+func (p *parser) enter() {
 	if p.depth++; p.depth > maxExprDepth {
 		p.fail(p.col, "name parts of it with let", "expression nested too deeply")
 	}
-	defer func() { p.depth-- }()
+}
+
+func (p *parser) leave() { p.depth-- }
+
+// level parses operators of the given precedence and above.
+func (p *parser) level(n int) *Expr {
+	p.enter()
+	defer p.leave()
 	col := p.col
 	switch {
 	case n > levelPow:
@@ -209,60 +217,4 @@ func (p *parser) operators(n, col int, left *Expr) *Expr {
 		left = p.node(col, op, left, right)
 	}
 	return left
-}
-
-func (p *parser) atom() *Expr {
-	col, tok := p.col, p.tok
-	switch {
-	case tok == "":
-		p.fail(col, "", "expected a number, name or \"(\", got the end")
-	case tok == "(":
-		p.next()
-		inner := p.level(0)
-		p.expect(")")
-		return inner
-	case isDigit(tok[0]) || tok[0] == '.':
-		return p.literal()
-	case !isLetter(tok[0]) || slices.Contains([]string{"and", "or", "not"}, tok):
-		p.fail(col, hintFor(tok), "expected a number, name or \"(\", got %q", tok)
-	}
-	p.next()
-	switch p.tok {
-	case "(":
-		return p.call(col, tok)
-	case "[":
-		p.next()
-		index := p.level(0)
-		p.expect("]")
-		e := p.node(col, OpIndex, index)
-		e.Name = tok
-		return e
-	}
-	e := p.node(col, OpSymbol)
-	e.Name = tok
-	return e
-}
-
-func (p *parser) literal() *Expr {
-	col, tok := p.col, p.tok
-	p.next()
-	if p.end == p.col && p.tok != "" && isLetter(p.tok[0]) {
-		p.fail(col, `write the product with "*"`, "%q is neither a number nor a name", tok+p.tok)
-	}
-	if !strings.ContainsAny(tok, ".e") {
-		value, err := strconv.ParseInt(tok, 10, 64)
-		if err != nil {
-			p.fail(col, "", "%s does not fit in 64 bits", tok)
-		}
-		e := p.node(col, OpConst)
-		e.Value = value
-		return e
-	}
-	value, err := strconv.ParseFloat(tok, 64)
-	if err != nil || math.IsInf(value, 0) {
-		p.fail(col, "", "%q is not a number", tok)
-	}
-	e := p.node(col, OpFloat)
-	e.Float = value
-	return e
 }

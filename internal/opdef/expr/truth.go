@@ -24,9 +24,8 @@ func (e *Expr) EvalCondition(dtypes map[string]string, env Env) Truth {
 	case OpNot:
 		return -e.Args[0].EvalCondition(dtypes, env)
 	case OpEq, OpNe:
-		isVar := func(name string) bool { return dtypes[name] != "" }
-		if name, dtype, ok := e.DTypeTest(isVar); ok {
-			return truthOf((dtypes[name] == dtype) == (e.Op == OpEq))
+		if a, b, ok := e.dtypes(dtypes); ok {
+			return truthOf((a == b) == (e.Op == OpEq))
 		}
 	}
 	if env == nil {
@@ -46,15 +45,15 @@ func truthOf(b bool) Truth {
 	return KnownFalse
 }
 
-// DTypeTest returns the dtype variable and the dtype that a comparison such as "T == bf16" names, in either order. The
-// function isVar says which names are dtype variables. The result ok is false where neither side is one.
-func (e *Expr) DTypeTest(isVar func(name string) bool) (name, dtype string, ok bool) {
-	a, b := e.Args[0], e.Args[1]
-	if b.Op == OpSymbol && isVar(b.Name) {
-		a, b = b, a
+// dtypes are the two sides of a comparison of dtypes, as short names. The result ok is false where neither is a variable.
+func (e *Expr) dtypes(of map[string]string) (a, b string, ok bool) {
+	side := func(arg *Expr) string {
+		if of[arg.Name] != "" && arg.Op == OpSymbol {
+			ok = true
+			return of[arg.Name]
+		}
+		return arg.Word + arg.Name // one of them is empty
 	}
-	if a.Op != OpSymbol || !isVar(a.Name) {
-		return "", "", false
-	}
-	return a.Name, b.Text, true
+	a, b = side(e.Args[0]), side(e.Args[1])
+	return a, b, ok
 }

@@ -2,7 +2,6 @@
 package manifest
 
 import (
-	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -54,6 +53,7 @@ func Check(doc *tomldoc.Document, leaves func(glob string) string, diags *diag.L
 	c.choices()
 	c.paths()
 	c.build()
+	c.headers()
 	if !doc.Has("adaptors") {
 		c.manifest.Adaptors = framework.Defaults()
 	}
@@ -173,12 +173,6 @@ func (c *checker) build() {
 	c.options(tomldoc.Join("cuda", "flags"), c.manifest.CUDA.Flags)
 	for i, f := range c.manifest.Files {
 		c.options(tomldoc.Join(tomldoc.Element("files", i), "flags"), f.Flags)
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.manifest.Headers)) {
-		where := tomldoc.Join("headers", name)
-		if h := c.manifest.Headers[name]; !c.doc.Tainted(where) && (h.Pip == "") == (h.Path == "") {
-			c.report(where, code.Manifest, "", "header package %s needs either pip or path", name)
-		}
 	}
 }
 

@@ -1,5 +1,10 @@
 package manifest
 
+import (
+	"cmp"
+	"strings"
+)
+
 // Manifest holds the values of opcast.toml; its fields are the keys of the file.
 type Manifest struct {
 	// Name is that of the collection. Namespace is the name in torch.ops and of XLA targets, empty where it is Name.
@@ -10,14 +15,31 @@ type Manifest struct {
 	Adaptors, Devices []string
 	// Sources are globs of kernel files; Include, Defines and Link extend the compiler's command lines.
 	Sources, Include, Defines, Link []string
-	// CUDA says how CUDA sources are compiled.
-	CUDA CUDA
+	// Build says how all sources are compiled, CUDA how those of CUDA are.
+	Build Build
+	CUDA  CUDA
 	// Files gives some of the sources options of their own.
 	Files []FileFlags
 	// Headers maps the name of a third-party header package to where it comes from.
 	Headers map[string]Header
 	// Retired are the kinds of ops that were removed; no op may have one of them again.
 	Retired []int
+}
+
+// Unique is the name that tells the collection from every other one in a process: its namespace, or its name.
+func (m *Manifest) Unique() string { return cmp.Or(m.Namespace, m.Name) }
+
+// Variable is an environment variable that the collection's library reads: NAME_DEBUG for "DEBUG".
+func (m *Manifest) Variable(name string) string { return strings.ToUpper(m.Name) + "_" + name }
+
+// CPPNamespace is the C++ namespace of the generated headers and of the kernels. A name of a collection may be that of a
+// function of C or of opcast's own namespace; with the ending it is neither.
+func (m *Manifest) CPPNamespace() string { return m.Unique() + "_ops" }
+
+// Build is the [build] table of a manifest.
+type Build struct {
+	// Werror makes errors of the warnings about the author's sources.
+	Werror bool
 }
 
 // CUDA is the [cuda] table of a manifest.
@@ -35,6 +57,3 @@ type FileFlags struct {
 	// Arch and Flags are meant as in CUDA.
 	Arch, Flags []string
 }
-
-// Header is a third-party header package, which comes either from a pip distribution or from a path.
-type Header struct{ Pip, Path string }

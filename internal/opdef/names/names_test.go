@@ -20,6 +20,7 @@ func TestMistakes(t *testing.T) {
 		"none":                  {"a Python keyword as a class", ""},
 		"e_o_f":                 {"in C++ it is EOF", ""},
 		"errno":                 {"a macro of the headers", ""},
+		"int32_t":               {"a C++ type", ""},
 		"ndarray":               {"used by generated code", ""},
 		"register_all":          {"a generated file", ""},
 		"ld":                    {"", "the beginning of environment variables"},

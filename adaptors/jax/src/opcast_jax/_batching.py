@@ -61,10 +61,15 @@ def _merged(call: Call, op: Callable[..., Any], dim: str, batch: tuple[Any, ...]
     """Call once with the mapped axis folded into dim, and unfold it in the results."""
     size, mapped, arrays = batch
     lengths: list[Any] = []
+    wide = [(a, x.ndim - m) for a, x, m in zip(call.inputs, arrays, mapped) if "..." in a.dims]
+    leading = max((rank - len(a.dims) + 1 for a, rank in wide), default=0)
 
     def fold(arg: backend.Arg, array: Any, is_mapped: bool) -> Any:
         if dim not in arg.dims:
             return array
+        if dim == "...":  # what is not mapped is broadcast by the op itself
+            missing = leading - (array.ndim - len(arg.dims))
+            return _ones(array, missing) if is_mapped else array
         full = array if is_mapped else _jax.numpy.broadcast_to(array, (size, *array.shape))
         if dim == "*":  # leading dims take one more as it is
             return full
@@ -73,10 +78,15 @@ def _merged(call: Call, op: Callable[..., Any], dim: str, batch: tuple[Any, ...]
         return _fold(full, axis)
 
     results = op(*map(fold, call.inputs, arrays, mapped))
-    if dim == "*":
+    if dim in {"*", "..."}:
         return results
     axes = [_axis(arg, dim, x.ndim) for arg, x in zip(call.results, results)]
     return tuple(_unfold(x, axis, (size, lengths[0])) for x, axis in zip(results, axes))
+
+
+def _ones(array: Any, count: int) -> Any:
+    """Put dims of size 1 behind axis 0."""
+    return _jax.numpy.expand_dims(array, tuple(range(1, 1 + count)))
 
 
 def _axis(arg: backend.Arg, dim: str, rank: int) -> int:

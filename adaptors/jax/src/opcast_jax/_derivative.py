@@ -1,146 +1,55 @@
-"""Gradients of an op, through its gradient op.
-
-The tangents of an op's results are a linear function of those of its inputs that has a transpose, the
-gradient op, but no value: there is no kernel for it. It is a primitive of its own, so that it may
-stand in any traced program, and says what is missing as soon as something asks for its value.
-"""
+"""Derivatives of an op, through the ops that its definition names for them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
 from jax.custom_derivatives import SymbolicZero
-from jax.extend.core import Primitive
-from jax.interpreters import ad, batching, mlir
-from jax.sharding import NamedSharding, PartitionSpec
 
-from ._arrays import respec, spec_of, unify
-from ._collection import NAMESPACE
+from . import _linear
+from ._arrays import unify
+from ._collection import backend
+from ._linear import Linear, Refusal
 from ._sharding import sharded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ._call import Call
-    from ._collection import backend
 
     Arrays = tuple[Any, ...]
-    Transpose = Callable[[Arrays, Arrays], Arrays]
+    Derive = Callable[[Call, str], Call]
 
 _jax: Any = jax  # partly untyped
-_Named: Any = NamedSharding
-_Spec: Any = PartitionSpec
-_ad: Any = ad
-_batching: Any = batching
-_mlir: Any = mlir
 
 
-@dataclass(frozen=True, eq=False)
-class _Linear:
-    """A linear function without a value.
-
-    Parameters
-    ----------
-    types
-        Types of its results.
-    known
-        Number of leading arguments in which it is not linear.
-    transpose
-        Takes these arguments and the cotangents of the results; returns those of the others.
-    refusal
-        What to say when its value is wanted.
-
-    """
-
-    types: Arrays
-    known: int
-    transpose: Transpose
-    refusal: str
-
-    def __repr__(self) -> str:
-        return self.refusal.partition(":")[0]
-
-
-_linear: Any = Primitive(f"{NAMESPACE}_tangents")
-_linear.multiple_results = True
-
-
-def _types(*_: Any, of: _Linear) -> list[Any]:
-    return list(of.types)
-
-
-def _refuse(*_: Any, of: _Linear) -> Any:
-    raise NotImplementedError(of.refusal)
-
-
-def _transpose(cotangents: Any, *args: Any, of: _Linear) -> Any:
-    dense = tuple(_ad.instantiate_zeros(c) for c in cotangents)
-    found = of.transpose(args[: of.known], dense)
-    typed = [
-        respec(c, x.aval.sharding.spec) if _ad.is_undefined_primal(x) else None
-        for c, x in zip(found, args[of.known :])
-    ]
-    return [None] * of.known + typed
-
-
-def _batch(args: Any, dims: Any, *, of: _Linear) -> Any:
-    """Map the function over axis 0 of all results; the transpose is the mapped transpose."""
-    size, lead = next((x.shape[d], spec_of(x)[d]) for x, d in zip(args, dims) if d is not None)
-
-    def transpose(values: Arrays, cotangents: Arrays) -> Arrays:
-        mapped = _jax.vmap(of.transpose, in_axes=(tuple(dims[: of.known]), 0), axis_size=size)
-        return tuple(map(_unmap, mapped(values, cotangents), dims[of.known :]))
-
-    types = tuple(_mapped(t, size, lead) for t in of.types)
-    mapped = _Linear(types, of.known, transpose, of.refusal)
-    return _linear.bind(*args, of=mapped), [0] * len(types)
-
-
-def _unmap(cotangent: Any, dim: int | None) -> Any:
-    return cotangent.sum(0) if dim is None else _jax.numpy.moveaxis(cotangent, 0, dim)
-
-
-def _mapped(kind: Any, size: Any, lead: Any) -> Any:
-    """Return the type with one more leading dim."""
-    sharding = _Named(kind.sharding.mesh, _Spec(lead, *kind.sharding.spec))
-    return kind.update(shape=(size, *kind.shape), sharding=sharding)
-
-
-_linear.def_abstract_eval(_types)
-_linear.def_impl(_refuse)
-_mlir.register_lowering(_linear, _refuse)
-_ad.primitive_jvps[_linear] = _refuse
-_ad.primitive_transposes[_linear] = _transpose
-_batching.primitive_batchers[_linear] = _batch
-
-
-def differentiable(call: Call, gradient: Callable[[Call], Call]) -> Callable[..., Any]:
+def differentiable(call: Call, derive: Derive) -> Callable[..., Any]:
     """Return the op as a function that has derivatives, or that says what is missing.
 
     Parameters
     ----------
     call
         The call.
-    gradient
-        Gives the call of the gradient op that belongs to a call.
+    derive
+        Gives the call of the op with the given name, which computes a derivative, that belongs to a call.
 
     """
     op = _jax.custom_jvp(sharded(call))
 
     def derivative(primals: Arrays, tangents: Arrays) -> Any:
-        if not call.info.backward and not call.info.gradient_of:
-            text = "no gradient is defined: apply jax.lax.stop_gradient to the inputs"
-            raise NotImplementedError(f"{call.info.name}: {text}")
+        info = call.info
+        if not info.backward and not info.forward and not info.derived_from:
+            raise NotImplementedError(_no_gradient(info))
         full = call.with_saved()
-        results = differentiable(full, gradient)(*primals)
+        results = differentiable(full, derive)(*primals)
         moved = _moved(call, tangents)
-        if call.info.gradient_of:
-            found = _refused(call.info, moved, results)
+        if info.backward or info.forward:
+            found = _through(full, derive, (primals, moved, results))
         else:
-            found = _through(full, gradient, (primals, moved, results))
+            found = _refused(info, moved, results)
         kept = len(call.results)
         return results[:kept], tuple(found[:kept])
 
@@ -158,46 +67,147 @@ def _is_inexact(value: Any) -> bool:
     return _jax.numpy.issubdtype(value.dtype, np.inexact)
 
 
-def _refused(back: backend.Op, moved: dict[str, Any], results: Arrays) -> list[Any]:
-    """Return tangents of what only a second derivative needs: it may be that nobody wants one."""
-    text = f"{back.name}: no gradient is defined: {back.gradient_of} has a first derivative only"
+def _no_gradient(info: backend.Op) -> str:
+    if info.gradient_of:
+        text = f"{info.gradient_of} has a first derivative only"
+    elif info.tangent_of:
+        text = f"the tangents of {info.tangent_of} have none"
+    else:
+        text = "apply jax.lax.stop_gradient to the inputs"
+    return f"{info.name}: no gradient is defined: {text}"
 
-    def transpose(*_: Any) -> Any:
-        raise NotImplementedError(text)
 
-    return _tangents(_Linear((), 0, transpose, text), (), moved, results)
+def _no_tangent(info: backend.Op) -> str:
+    more = ", or name an op of tangents in its definition" if info.derived_from else ""
+    return f"{info.name}: no forward-mode derivative is defined: use reverse mode{more}"
 
 
-def _through(call: Call, gradient: Callable[[Call], Call], at: tuple[Any, ...]) -> list[Any]:
-    """Return the tangents of the results, whose cotangents go through the gradient op."""
+def _refused(info: backend.Op, moved: dict[str, Any], results: Arrays) -> list[Any]:
+    """Return tangents of what only a further derivative needs: it may be that nobody wants one."""
+    no = Refusal(_no_gradient(info))
+    return _tangents(Linear((), 0, no, no), (), moved, results)
+
+
+def _through(call: Call, derive: Derive, at: tuple[Any, ...]) -> list[Any]:
+    """Return the tangents of the results, by the ops that the definition names."""
     primals, moved, results = at
-    back = gradient(call)
+    ways = _Ways(call, derive, {a.name: _jax.typeof(x) for a, x in zip(call.inputs, primals)})
     named = dict(zip([a.name for a in call.outputs], results))
     values = {a.name: x for a, x in zip(call.inputs, primals)} | named
     returned = [a.name for a in call.outputs if not a.saved]
-    smooth = [f"grad_{name}" for name in returned if _is_inexact(named[name])]
-    known = [a.name for a in back.inputs if a.name not in smooth]
-    moved = {name: t for name, t in moved.items() if f"grad_{name}" in back.info.results}
-
-    def transpose(values: Arrays, cotangents: Arrays) -> Arrays:
-        given = dict(zip(known, values)) | dict(zip(smooth, cotangents))
-        arrays = unify(tuple(given[a.name] for a in back.inputs))
-        grads = zip(back.results, differentiable(back, gradient)(*arrays))
-        by_name = {a.name: x for a, x in grads}
-        return tuple(by_name[f"grad_{name}"] for name in moved)
-
-    text = f"{call.info.name}: no forward-mode derivative is defined: use reverse mode"
-    linear = _Linear((), len(known), transpose, text)
-    found = _tangents(linear, tuple(values[n] for n in known), moved, results[: len(returned)])
-    return found + _refused(back.info, moved, results[len(returned) :])
+    smooth = [name for name in returned if _is_inexact(named[name])]
+    moved = {name: t for name, t in moved.items() if ways.has(name)}
+    known = ways.known(smooth)
+    function = Linear(
+        (),
+        len(known),
+        ways.value(known, tuple(moved), smooth),
+        ways.transpose(known, tuple(moved), smooth),
+    )
+    found = _tangents(function, tuple(values[n] for n in known), moved, results[: len(returned)])
+    if ways.back is None:
+        return found
+    return found + _refused(ways.back.info, moved, results[len(returned) :])
 
 
-def _tangents(of: _Linear, known: Arrays, moved: dict[str, Any], results: Arrays) -> list[Any]:
+class _Ways:
+    """The calls that compute derivatives of a call.
+
+    Parameters
+    ----------
+    call
+        The call.
+    derive
+        As in ``differentiable``.
+    types
+        Types of the inputs, by name.
+
+    """
+
+    def __init__(self, call: Call, derive: Derive, types: dict[str, Any]) -> None:
+        info = self._info = call.info
+        self._derive, self._types = derive, types
+        self._args = {a.name: a for a in call.inputs}
+        self.back = derive(call, info.backward) if info.backward else None
+        self._ahead = derive(call, info.forward) if info.forward else None
+
+    def has(self, name: str) -> bool:
+        """Whether there is a derivative by an input."""
+        if self.back is not None:
+            return self._info.grad_prefix + name in self.back.info.results
+        return self._ahead is not None and self._moving(name) in {
+            a.name for a in self._ahead.inputs
+        }
+
+    def _moving(self, name: str) -> str:
+        return self._info.tangent_prefix + name
+
+    def known(self, smooth: list[str]) -> tuple[str, ...]:
+        """Return the names of the inputs and outputs of the op from which derivatives are computed."""
+        arriving = {self._info.grad_prefix + name for name in smooth}
+        arriving |= {self._moving(name) for name in self._types}
+        used = [a.name for call in (self.back, self._ahead) if call for a in call.inputs]
+        return tuple(dict.fromkeys(name for name in used if name not in arriving))
+
+    def value(self, known: tuple[str, ...], moved: tuple[str, ...], smooth: list[str]) -> Any:
+        """Return the function from tangents of some inputs to those of the results."""
+        ahead = self._ahead
+        if ahead is None:
+            return Refusal(_no_tangent(self._info))
+
+        def value(values: Arrays, tangents: Arrays) -> Arrays:
+            given = {self._moving(name): _zero(t) for name, t in self._types.items()}
+            given |= dict(zip(map(self._moving, moved), tangents)) | dict(zip(known, values))
+            by_name = self._call(ahead, given)
+            return tuple(by_name[self._moving(name)] for name in smooth)
+
+        return value
+
+    def transpose(self, known: tuple[str, ...], moved: tuple[str, ...], smooth: list[str]) -> Any:
+        """Return the function from cotangents of the results to those of some inputs."""
+        back = self.back
+        if back is None:
+            return Refusal(_no_gradient(self._info))
+        prefix = self._info.grad_prefix
+        smooth = [prefix + name for name in smooth]
+
+        def transpose(values: Arrays, cotangents: Arrays) -> Arrays:
+            given = dict(zip(known, values)) | dict(zip(smooth, cotangents))
+            by_name = self._call(back, given)
+            return tuple(self._summed(name, by_name[prefix + name]) for name in moved)
+
+        return transpose
+
+    def _summed(self, name: str, grad: Any) -> Any:
+        """Return the gradient by an input, summed along the dims that the input was broadcast to.
+
+        JAX adds up numbers of 16 bits in float32.
+        """
+        arg, shape = self._args[name], self._types[name].shape
+        axes = (
+            backend.spread_axes(shape, len(arg.dims) - 1, grad.shape) if "..." in arg.dims else ()
+        )
+        if not axes:
+            return grad
+        total = _jax.numpy.sum(grad, axis=axes, keepdims=True)
+        return _jax.lax.squeeze(total, tuple(range(grad.ndim - len(shape))))
+
+    def _call(self, call: Call, given: dict[str, Any]) -> dict[str, Any]:
+        arrays = unify(tuple(given[a.name] for a in call.inputs))
+        results = differentiable(call, self._derive)(*arrays)
+        return {a.name: x for a, x in zip(call.results, results)}
+
+
+def _zero(kind: Any) -> Any:
+    return _jax.numpy.zeros(kind.shape, kind.dtype)
+
+
+def _tangents(of: Linear, known: Arrays, moved: dict[str, Any], results: Arrays) -> list[Any]:
     """Return the tangents of results as the linear function of those of the inputs."""
     types = tuple(_jax.typeof(x) for x in results if _is_inexact(x))
     if not types or not moved:
         return [_zeros(x) for x in results]
-    found = iter(_linear.bind(*known, *moved.values(), of=replace(of, types=types)))
+    found = iter(_linear.call(replace(of, types=types), *known, *moved.values()))
     return [next(found) if _is_inexact(x) else _zeros(x) for x in results]
 
 

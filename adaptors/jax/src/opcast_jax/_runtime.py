@@ -145,7 +145,7 @@ class Op:
             self.check(framework, *args[:count], *attrs)  # a fault is told before it is deep inside
             call = self._call(tuple(x is not None for x in args[:count]), attrs)
             arrays = unify(tuple(x for x in args[:count] if x is not None))
-            results = differentiable(call, _gradient)(*arrays)
+            results = differentiable(call, _derived)(*arrays)
             return _returned(call, results)
 
         op.__name__ = op.__qualname__ = self.info.name
@@ -154,10 +154,13 @@ class Op:
     def _call(self, present: tuple[bool, ...], attrs: tuple[Any, ...]) -> Call:
         return Call(self.info, self.check, self.target, present, attrs)
 
-    def gradient_call(self, call: Call) -> Call:
-        """Return the call of this gradient op that belongs to a call of its op."""
+    def derived_call(self, call: Call) -> Call:
+        """Return the call of this op that belongs to a call of the one whose derivative it computes."""
         given = {a.name for a in call.inputs} | {a.name for a in call.outputs}
-        given |= {f"grad_{a.name}" for a in call.outputs if not a.saved}
+        if self.info.gradient_of:
+            given |= {call.info.grad_prefix + a.name for a in call.outputs if not a.saved}
+        else:
+            given |= {call.info.tangent_prefix + a.name for a in call.inputs}
         attrs = {a.name: v for a, v in zip(call.info.attrs, call.attrs)}
         return self._call(
             tuple(a.name in given for a in self.info.inputs),
@@ -168,8 +171,8 @@ class Op:
 _OPS: dict[str, Op] = {}
 
 
-def _gradient(call: Call) -> Call:
-    return _OPS[call.info.backward].gradient_call(call.with_saved())
+def _derived(call: Call, name: str) -> Call:
+    return _OPS[name].derived_call(call.with_saved())
 
 
 def _returned(call: Call, results: Any) -> Any:

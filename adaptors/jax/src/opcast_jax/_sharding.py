@@ -16,12 +16,12 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from ._arrays import respec
 from ._batching import batched
+from ._collection import backend
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ._call import Call
-    from ._collection import backend
 
 _jax: Any = jax  # partly untyped
 _Spec: Any = PartitionSpec
@@ -64,7 +64,7 @@ def _automatic(call: Call) -> Callable[..., Any]:
         return mesh, body, tuple(map(named, plan.outputs)), tuple(map(named, plan.inputs))
 
     def rule(mesh: Any, args: Any, results: Any) -> Any:
-        return Factors(call, [len(a.shape) for a in args]).rule()
+        return Factors(call, [a.shape for a in args]).rule()
 
     op.def_partition(partition, sharding_rule=rule)
     return op
@@ -91,6 +91,14 @@ def _summed(call: Call, sums: Sequence[tuple[str, ...]], *parts: Any) -> Any:
     return tuple(_jax.lax.psum(x, axes) if axes else x for x, axes in zip(results, sums))
 
 
+_LEADING = {"*", "..."}  # the names of leading dims
+
+
+def _leading(arg: backend.Arg, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the leading dims of an array."""
+    return tuple(shape[: len(shape) - len(arg.dims) + 1]) if _LEADING & {*arg.dims} else ()
+
+
 class Factors:
     """The dims of a call's arrays as factors.
 
@@ -98,33 +106,39 @@ class Factors:
     ----------
     call
         The call.
-    ranks
-        Number of dimensions of each input.
+    shapes
+        Shape of each input.
 
     """
 
-    def __init__(self, call: Call, ranks: Sequence[int]) -> None:
+    def __init__(self, call: Call, shapes: Sequence[Any]) -> None:
         self._numbers: dict[str, int] = {}
-        fixed = zip(call.inputs, ranks)
-        leading = max((n - len(a.dims) + 1 for a, n in fixed if "*" in a.dims), default=0)
-        self._batch = [f"*{i}" for i in range(leading)]
-        self.inputs = [self._expand(a) for a in call.inputs]
-        self.outputs = [self._expand(a) for a in call.results]
+        own = [_leading(a, shape) for a, shape in zip(call.inputs, shapes)]
+        full = backend.leading((), *own)
+        self._batch = [f"*{i}" for i in range(len(full))]
+        self.inputs = [self._expand(a, self._names(d, full)) for a, d in zip(call.inputs, own)]
+        self.outputs = [self._expand(a, self._batch) for a in call.results]
         self.parallel = self._known(call.info.parallel)
         self.sums = self._known(call.info.sums)
 
-    def _expand(self, arg: backend.Arg) -> list[int]:
+    def _names(self, own: tuple[int, ...], full: tuple[int, ...]) -> list[str]:
+        """Return the names of an input's leading dims; one that is broadcast is a factor of its own."""
+        start = len(full) - len(own)
+        wide = zip(self._batch[start:], own, full[start:])
+        return [name if n == m else f"{name}#{len(self._numbers)}" for name, n, m in wide]
+
+    def _expand(self, arg: backend.Arg, leading: list[str]) -> list[int]:
         names: list[str] = []
         for dim in arg.dims:
             # An expression is a factor of its own: its parts do not belong to parts of its symbols. So is a
             # dim that stands twice in an array, the second time: Shardy takes a factor once.
             once = dim.isidentifier() and dim not in names
             own = dim if once else f"{dim}#{len(self._numbers)}.{len(names)}"
-            names += self._batch if dim == "*" else [own]
+            names += leading if dim in _LEADING else [own]
         return [self._numbers.setdefault(name, len(self._numbers)) for name in names]
 
     def _known(self, dims: tuple[str, ...]) -> set[int]:
-        names = [n for d in dims for n in (self._batch if d == "*" else [d])]
+        names = [n for d in dims for n in (self._batch if d in _LEADING else [d])]
         return {self._numbers[n] for n in names if n in self._numbers}
 
     def rule(self) -> tuple[str, dict[str, Any]]:
@@ -157,7 +171,7 @@ class Plan:
     """
 
     def __init__(self, call: Call, shapes: Sequence[Any], specs: Sequence[Any], sizes: Any) -> None:
-        factors = Factors(call, [len(s) for s in shapes])
+        factors = Factors(call, shapes)
         self._axes: dict[int, tuple[str, ...]] = {}
         self._sizes = sizes
         for dims, shape, spec in zip(factors.inputs, shapes, specs):

@@ -1,9 +1,12 @@
-"""Gradients: an op has that which its gradient op computes, and a gradient op has none.
+"""Derivatives: an op has those which the ops compute that its definition names for them.
 
 A call becomes a node in the graph of gradients in two ways. A plain one makes it itself, around the
 generated functions (``node``). All others get theirs where PyTorch makes those of its own
 ops: below the key for autograd of the registered op (``register``), whichever level of torch.func
-or compiler that is for.
+or compiler that is for. So do tangents, of which plain calls have none.
+
+The gradient of an input that was broadcast has the shape of the results here. PyTorch's engine sums
+what a node returns to the shape of the argument, numbers of 16 bits in float32.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ class Link:
         self.gradient = backend.ops()[info.backward]
         inputs, outputs = [a.name for a in info.inputs], [a.name for a in info.outputs]
         arguments = inputs + [a.name for a in info.attrs]
-        grads = ["grad_" + name for name in outputs]
+        grads = [info.grad_prefix + name for name in outputs]
         wanted = [a.name for a in self.gradient.inputs]
         kept = [name for name in wanted if name in inputs + outputs]
         self.attrs = [a.name for a in self.gradient.attrs]
@@ -40,7 +43,7 @@ class Link:
         self.keep_attrs = _pick(arguments, self.attrs)
         self.operands = _pick(kept + grads, wanted)
         made = [a.name for a in self.gradient.outputs]
-        found = ["grad_" + name for name in inputs]
+        found = [info.grad_prefix + name for name in inputs]
         self.results = [made.index(name) if name in made else -1 for name in found]
         self.rest = (None,) * len(info.attrs)
 
@@ -57,6 +60,33 @@ class Link:
         return needed(ctx, *(None,) * lead, *found, *self.rest)
 
 
+class Push:
+    """How the op of tangents of an op gets its arguments, and what becomes of its results."""
+
+    def __init__(self, info: Any) -> None:
+        tangent = backend.ops()[info.forward]
+        self.inputs, outputs = [a.name for a in info.inputs], [a.name for a in info.outputs]
+        self.arguments = self.inputs + [a.name for a in info.attrs]
+        moving = [info.tangent_prefix + name for name in self.inputs]
+        self.operands = _pick(
+            [*self.arguments, *outputs, *moving], [a.name for a in tangent.inputs]
+        )
+        self.attrs = _pick(self.arguments, [a.name for a in tangent.attrs])
+        made = [a.name for a in tangent.outputs]
+        found = [info.tangent_prefix + a.name for a in info.outputs if not a.saved]
+        self.results = [made.index(name) if name in made else -1 for name in found]
+
+    def tangents(self, call: Any, values: tuple[Any, ...], moved: Any) -> tuple[Any, ...]:
+        """Return the tangents of the results of a call: its arguments and outputs, and their tangents."""
+        inputs = values[: len(self.inputs)]
+        moved = [
+            torch.zeros_like(x) if t is None and x is not None else t for x, t in zip(inputs, moved)
+        ]
+        given = self.operands((*values, *moved))
+        made = backend.as_tuple(call(given, self.attrs(values))) or ()
+        return tuple([made[i] if i >= 0 else None for i in self.results])
+
+
 def _pick(names: Sequence[str], wanted: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
     """Return a function that takes the items with the wanted names out of a tuple."""
     places = [names.index(name) for name in wanted]
@@ -70,14 +100,18 @@ def refusal(info: Any) -> NotImplementedError:
     """Build the error for a gradient that does not exist."""
     if info.gradient_of:
         text = f"{info.gradient_of} has a first derivative only"
+    elif info.tangent_of:
+        text = f"the tangents of {info.tangent_of} have none"
     else:
         text = "call it under torch.no_grad() or detach the inputs"
     return NotImplementedError(f"{info.name}: no gradient is defined: {text}")
 
 
-def _node(name: str, base: Any, forward: Any, backward: Any) -> Any:
+def _node(name: str, base: Any, forward: Any, backward: Any, jvp: Any = None) -> Any:
     """Return a node whose name in graphs is that of the op."""
     methods = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    if jvp is not None:
+        methods["jvp"] = staticmethod(jvp)
     return type(name, (base,), methods)
 
 
@@ -108,29 +142,43 @@ def needed(ctx: Any, *grads: Any) -> tuple[Any, ...]:
 def register(overload: Any, library: Any) -> None:
     """Register what an op does for autograd."""
     info, overwritten = overload.info, overload.overwritten
-    nodes = None if overwritten or not (info.backward or info.gradient_of) else _nodes(overload)
+    reverse = bool(info.backward or info.derived_from)
+    nodes: tuple[Any, ...] = _nodes(overload) if reverse or info.forward else (None, None)
 
     def autograd(keys: Any, *args: Any) -> Any:
-        if has_tangent(args):
-            text = "no forward-mode derivative is defined: use reverse mode"
-            raise NotImplementedError(f"{info.name}: {text}")
-        if not wanted(args):
-            with below_autograd():
+        moved, followed = has_tangent(args), wanted(args)
+        if moved and not info.forward:
+            raise _no_tangent(info)
+        if not moved and not followed:
+            with below_autograd() if functorch() is None else _every_level():
                 return overload.call.redispatch(keys & native._after_autograd_keyset, *args)
-        if nodes is None:
+        if followed and not reverse:
             raise refusal(info)
         if functorch() is None:
-            return nodes[0].apply(keys, *args)
+            return nodes[0].apply((keys, moved), *args)
         with enable_single_level_autograd_function():
-            return nodes[1].apply(keys, *args)
+            return nodes[1].apply((keys, moved), *args)
 
     def written(keys: Any, *args: Any) -> Any:
-        bump([args[i] for i in overwritten])
+        bump([args[i] for i in overwritten if args[i] is not None])
         return overload.call.redispatch(keys & native._after_ADInplaceOrView_keyset, *args)
 
     library.impl(overload.name, autograd, "Autograd", with_keyset=True)
     if overwritten:
         library.impl(overload.name, written, "ADInplaceOrView", with_keyset=True)
+
+
+def _no_tangent(info: Any) -> NotImplementedError:
+    more = ", or name an op of tangents in its definition" if info.derived_from else ""
+    text = f"no forward-mode derivative is defined: use reverse mode{more}"
+    return NotImplementedError(f"{info.name}: {text}")
+
+
+@contextlib.contextmanager
+def _every_level() -> Any:
+    """Call below autograd, and let the next level of torch.func see tangents."""
+    with below_autograd(), _autograd.forward_ad._set_fwd_grad_enabled(True):
+        yield
 
 
 @contextlib.contextmanager
@@ -143,31 +191,66 @@ def _next_level() -> Any:
         yield
 
 
+def _registered(namespace: Any, name: str) -> Callable[[Any, Any], Any]:
+    """Return a function that calls the registered form of an op."""
+
+    def call(inputs: Any, attrs: Any) -> Any:
+        return getattr(namespace, name).default(*inputs, *attrs)
+
+    return call
+
+
+def _absent(info: Any) -> Callable[[Any], list[bool]]:
+    """Return a function that says which outputs a call with the given arguments lacks.
+
+    An empty tensor stands for them, but not where a derivative is computed.
+    """
+    names = [a.name for a in info.inputs]
+    needs = [names.index(a.present_if) if a.present_if else -1 for a in info.outputs]
+    return lambda args: [need >= 0 and args[need] is None for need in needs]
+
+
+def _without(absent: list[bool], tensors: Any) -> tuple[Any, ...]:
+    return tuple([None if gone else x for gone, x in zip(absent, tensors)])
+
+
 def _nodes(overload: Any) -> tuple[Any, ...]:
     """Return the node of an overload for autograd, and that for one level of torch.func."""
     info, namespace = overload.info, getattr(torch.ops, overload.call.namespace)
     packet = getattr(namespace, info.name)
     link = Link(info) if info.backward else None
+    push: Any = Push(info) if info.forward else None
     saving = any(a.saved for a in info.outputs)
-    count = len(overload.outputs)
+    absent, count = _absent(info), len(overload.outputs)
+    differentiate = _registered(namespace, info.backward)
+    move = _registered(namespace, info.forward)
 
-    def forward(ctx: Any, keys: Any, *args: Any) -> Any:
+    def forward(ctx: Any, state: Any, *args: Any) -> Any:
+        keys, moved = state
         call = packet.train if saving else packet.default
         with below_autograd() if functorch() is None else _next_level():
             returned = call.redispatch(keys & native._after_autograd_keyset, *args)
         made: tuple[Any, ...] = backend.as_tuple(returned) or ()
+        ctx.absent = absent(args)
+        known = _without(ctx.absent, made)
         if link is not None:
-            link.save(ctx, args, made)
+            link.save(ctx, args, known)
+        if moved:
+            ctx.values = (*args, *known)
         ctx.mark_non_differentiable(*[x for a, x in zip(info.outputs, made) if a.saved][:count])
         return made[0] if count == 1 else made[:count]
-
-    def differentiate(inputs: Any, attrs: Any) -> Any:
-        return getattr(namespace, info.backward).default(*inputs, *attrs)
 
     def backward(ctx: Any, *grads: Any) -> Any:
         if link is None:
             raise refusal(info)
-        return link.differentiate(differentiate, ctx, grads, 1)
+        return link.differentiate(differentiate, ctx, _without(ctx.absent, grads), 1)
+
+    def jvp(ctx: Any, _: Any, *tangents: Any) -> Any:
+        values, ctx.values = ctx.values, None
+        found = push.tangents(move, values, tangents)
+        return found[0] if count == 1 else found
 
     bases = _autograd.Function, _autograd.function._SingleLevelFunction
-    return tuple([_node(info.name, base, forward, backward) for base in bases])
+    return tuple(
+        [_node(info.name, base, forward, backward, jvp if push else None) for base in bases]
+    )

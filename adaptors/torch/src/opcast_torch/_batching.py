@@ -29,7 +29,7 @@ def rule(overload: Any) -> Any:
     def mapped(batch: Any, axes: Any, *args: Any) -> Any:
         call = _Mapping(overload, batch.batch_size, axes[:count], args[:count], args[count:])
         for i in overload.overwritten:
-            if axes[i] is None:
+            if axes[i] is None and args[i] is not None:
                 text = "expected to be mapped too, since it is overwritten"
                 raise ValueError(f"{info.name}: {info.inputs[i].name}: {text}")
         names = {a.name for a, axis in zip(info.inputs, axes) if axis is not None}
@@ -41,20 +41,28 @@ def rule(overload: Any) -> Any:
     return mapped
 
 
+_LEADING = ("*", "...")  # the names of leading dims, of which the mapped axis becomes one more
+
+
 def _place(dims: tuple[str, ...], dim: str, rank: int) -> int:
     """Return where a dim stands in an array of a rank; several may stand for the leading one."""
-    return 0 if dim == "*" else rank + dims.index(dim) - len(dims)
+    return 0 if dim in _LEADING else rank + dims.index(dim) - len(dims)
 
 
 def _merge(call: _Mapping, dim: str) -> Any:
     """Make the mapped axis part of a dim that inputs and outputs share."""
     arguments: list[Any] = []
     written: list[tuple[Tensor, Tensor]] = []
+    rank = _most_leading(call) if dim == "..." else 0
     for a, x, axis in zip(call.overload.info.inputs, call.inputs, call.axes):
-        if x is None or dim not in a.dims:
+        # What is broadcast anyway goes with one more leading dim of the others.
+        if x is None or dim not in a.dims or (dim == "..." and axis is None):
             arguments.append(x)
             continue
         moved = x.expand(call.size, *x.shape) if axis is None else x.movedim(axis, 0)
+        if dim == "...":
+            missing = rank - (x.dim() - len(a.dims))
+            moved = moved.reshape(call.size, *(1,) * missing, *moved.shape[1:])
         place = _place(a.dims, dim, x.dim() - (axis is not None))
         moved = moved.movedim(0, place)
         dense = moved.contiguous() if a.mutated else moved
@@ -67,8 +75,15 @@ def _merge(call: _Mapping, dim: str) -> Any:
     return _results(call, [_split(call, dim, a, y) for a, y in zip(call.overload.outputs, made)])
 
 
+def _most_leading(call: _Mapping) -> int:
+    """Return the number of broadcast leading dims of one slice."""
+    given = zip(call.overload.info.inputs, call.inputs, call.axes)
+    wide = [(a, x, axis) for a, x, axis in given if x is not None and "..." in a.dims]
+    return max(x.dim() - (axis is not None) - len(a.dims) + 1 for a, x, axis in wide)
+
+
 def _fold(x: Tensor, dim: str, place: int) -> Tensor:
-    if dim == "*":
+    if dim in _LEADING:
         return x
     return x.reshape(*x.shape[:place], x.shape[place] * x.shape[place + 1], *x.shape[place + 2 :])
 
@@ -78,7 +93,7 @@ def _split(call: _Mapping, dim: str, a: Any, y: Tensor) -> tuple[Tensor, int | N
     if _absent(call, a):
         return y, None
     place = _place(a.dims, dim, y.dim())
-    if dim == "*":
+    if dim in _LEADING:
         return y, place
     size = y.shape[place] // call.size if call.size else _size(call, dim)
     return y.reshape(*y.shape[:place], call.size, size, *y.shape[place + 1 :]), place
@@ -104,10 +119,11 @@ def _loop(call: _Mapping) -> Any:
     for i in range(call.size):
         slices = [x if k is None else x.select(k, i) for x, k in zip(call.inputs, call.axes)]
         ready = list(slices)
-        for j in call.overload.overwritten:
+        written = [j for j in call.overload.overwritten if slices[j] is not None]
+        for j in written:
             ready[j] = slices[j].contiguous()
         made.append(backend.as_tuple(call.overload.call(*ready, *call.attrs)) or ())
-        for j in call.overload.overwritten:
+        for j in written:
             if ready[j] is not slices[j]:
                 slices[j].copy_(ready[j])
     return _results(call, [(torch.stack(ys), 0) for ys in zip(*made)])

@@ -46,6 +46,7 @@ __all__ = [
     "REQUIRED",
     "Op",
     "again",
+    "backend",
     "bump",
     "compiling",
     "forward_ad",
@@ -108,7 +109,7 @@ class Op:
         self._tracked: dict[tuple[bool, ...], Callable[..., bool]] = {}
         self.tracked: Callable[..., bool] = _never
         self.node: Any = None
-        if self.info.gradient_of:
+        if self.info.derived_from:
             self.node = _autograd.last_node(self.info, self._positional)
         ops[name] = self
 
@@ -166,7 +167,7 @@ class Op:
         if not wanted(inputs):
             keywords = dict(zip(self._attrs, attrs))
             return partial(self.function, *inputs, **keywords) if self._recall(inputs) else None
-        if not self.info.backward and not self.info.gradient_of:
+        if not self.info.backward and not self.info.derived_from:
             return None
         given, absent = self._presence(inputs) if self._optional else (inputs, ())
         if not any(x.is_neg() or x.is_conj() for x in given):
@@ -216,7 +217,7 @@ class Op:
         """Run the kernel on plain tensors."""
         written = [x for a, x in zip(self.info.inputs, inputs) if a.mutated]
         if written:
-            bump(written)
+            bump([x for x in written if x is not None])
         outs: Any = backend.as_tuple(out)
         if outs is None:
             outs = self._default.allocate(inputs[0], specs)

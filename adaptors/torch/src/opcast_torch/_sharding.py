@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from ._collection import backend
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -74,8 +76,12 @@ def _rule(overload: Any, tensor: Any) -> Any:
 
     def sharding(*args: Any) -> Any:
         inputs = args[:count]
-        lead = next((x.ndim - len(a.dims) + 1 for a, x in _having_lead(info, inputs)), 0)
-        ins = [None if x is None else _expand(a.dims, lead) for a, x in zip(info.inputs, inputs)]
+        full: tuple[int, ...] = _all_leading(info, inputs)
+        lead = len(full)
+        ins: list[Any] = [
+            None if x is None else _expand(a.dims, lead, _own(a, x, full))
+            for a, x in zip(info.inputs, inputs)
+        ]
         given = {a.name for a, x in zip(info.inputs, inputs) if x is not None}
         outs = [_expand(a.dims, lead) if _present(a, given) else None for a in overload.outputs]
         attrs = [None] * len(info.attrs)
@@ -84,10 +90,11 @@ def _rule(overload: Any, tensor: Any) -> Any:
         ]
         sums = _expand(info.sums, lead)
         for dim in dict.fromkeys((*_expand(info.parallel, lead), *sums)):
-            part = tensor.Partial("sum") if dim in sums else None
+            part = tensor.Partial("sum") if dim in sums else whole
             written = [whole if o is None else _placed(tensor, o, dim, part) for o in outs]
-            changed = all(dim in (ins[i] or ()) for i in overload.overwritten)
-            if changed and None not in written:
+            kept = [ins[i] for i in overload.overwritten]
+            # A summand cannot be overwritten; what does not depend on the dim is the same everywhere.
+            if all(dims is None or dim in dims or dim not in sums for dims in kept):
                 read = [None if i is None else _placed(tensor, i, dim, whole) for i in ins]
                 ways.append((written, read + attrs))
         return ways
@@ -95,19 +102,36 @@ def _rule(overload: Any, tensor: Any) -> Any:
     return sharding
 
 
-def _having_lead(info: Any, inputs: Sequence[Any]) -> Any:
-    return ((a, x) for a, x in zip(info.inputs, inputs) if x is not None and "*" in a.dims)
+def _all_leading(info: Any, inputs: Sequence[Any]) -> tuple[int, ...]:
+    """Return the leading dims of a call."""
+    given = [(a, x) for a, x in zip(info.inputs, inputs) if x is not None]
+    same = [_leading(a, x) for a, x in given if "*" in a.dims]
+    wide = [_leading(a, x) for a, x in given if "..." in a.dims]
+    return same[0] if same else backend.leading((), *wide)
+
+
+def _leading(a: Any, x: Any) -> tuple[int, ...]:
+    """Return the leading dims of an input."""
+    return tuple(x.shape[: x.ndim - len(a.dims) + 1])
+
+
+def _own(a: Any, x: Any, full: tuple[int, ...]) -> list[str]:
+    """Return the names of the leading dims of an input; one that is broadcast has none."""
+    shape = _leading(a, x) if "..." in a.dims else full
+    start = len(full) - len(shape)
+    return [f"*{i}" if n == full[i] else "" for i, n in enumerate(shape, start)]
 
 
 def _present(a: Any, given: set[str]) -> bool:
     return not a.present_if or a.present_if in given
 
 
-def _expand(dims: Sequence[str], lead: int) -> list[str]:
-    """Return the dims with a name for each of the leading ones."""
+def _expand(dims: Sequence[str], lead: int, own: list[str] | None = None) -> list[str]:
+    """Return the dims with a name for each of the leading ones: all there are, or those given."""
     names: list[str] = []
+    every = [f"*{i}" for i in range(lead)] if own is None else own
     for dim in dims:
-        names += [f"*{i}" for i in range(lead)] if dim == "*" else [dim]
+        names += every if dim in {"*", "..."} else [dim]
     return names
 
 
@@ -124,7 +148,7 @@ def _stay(overload: Any, tensor: Any) -> None:
     def staying(schema: Any) -> Any:
         found = strategy(schema)
         tensors = [i for i, a in enumerate(schema.args_schema) if hasattr(a, "strategies")]
-        for i in overload.overwritten:
+        for i in (i for i in overload.overwritten if i in tensors):
             here = schema.args_schema[i].strategies[0].output_spec.placements
             place = tensors.index(i)
             left = [s for s in found.strategies if s.input_specs[place].placements == here]

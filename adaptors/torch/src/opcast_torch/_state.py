@@ -95,9 +95,15 @@ def wanted(args: Iterable[Any]) -> bool:
 
 
 def has_tangent(args: Iterable[Any]) -> bool:
-    """Whether forward-mode differentiation goes through one of the arguments."""
-    return forward_ad._current_level >= 0 and any(
-        isinstance(x, Tensor) and forward_ad.unpack_dual(x).tangent is not None for x in args
+    """Whether forward-mode differentiation goes through one of the arguments.
+
+    There is one level of it. Graphs that torch.compile made of torch.func enter it unseen.
+    """
+    if forward_ad._current_level < 0 and functorch() is None:
+        return False
+    return any(
+        isinstance(x, Tensor) and forward_ad.unpack_dual(x, level=0).tangent is not None
+        for x in args
     )
 
 

@@ -17,6 +17,7 @@ from ._dtypes import dtype_name
 from ._faults import again, faithful
 from ._globals import objects, register_globals
 from ._kernels import devices, find, kernels, on_switch, refuse_device, use_kernel
+from ._leading import leading, spread_axes
 from ._library import function, library_path, retype
 from ._meta import Arg, Attr, Op, as_tuple, deprecated, publish
 from ._op_call import op_call
@@ -51,6 +52,7 @@ __all__ = [
     "function",
     "get_num_threads",
     "kernels",
+    "leading",
     "library",
     "library_path",
     "limit_threads",
@@ -64,6 +66,7 @@ __all__ = [
     "register_kernel",
     "retype",
     "set_num_threads",
+    "spread_axes",
     "use_kernel",
 ]
 

@@ -71,6 +71,7 @@ class _Build:
         self.folders = shlex.split(recipe.variable("folders"))
         self.suffixes = set(shlex.split(recipe.variable("suffixes")))
         self.linked = shlex.split(recipe.variable("linked"))
+        self.whole = shlex.split(recipe.variable("whole"))
         self.sources = self.digest()
         self.key = self.build_key()
         self.cache = _cache.folder(_NAME)
@@ -98,12 +99,12 @@ class _Build:
         found = {"opcast.toml", *self.linked}  # one folder may hold another
         for folder in self.folders:
             for parent, folders, files in os.walk(self.root / folder):
-                carried = {"source"} if Path(parent) == _HOME else set[str]()
+                carried = {"source", "headers"} if Path(parent) == _HOME else set[str]()
                 folders[:] = set(filter(_searched, folders)) - carried
                 here = Path(parent).relative_to(self.root)
                 for name in files:  # editors keep locks and drafts under hidden names
-                    known = Path(name).suffix in self.suffixes and not name.startswith(".")
-                    if known and Path(parent, name).is_file():
+                    known = folder in self.whole or Path(name).suffix in self.suffixes
+                    if known and not name.startswith(".") and Path(parent, name).is_file():
                         found.add(str(here / name))
         return sorted(found)
 
@@ -174,7 +175,7 @@ class _Build:
                 link.symlink_to(self.root / name)
         out = work / "build" / "release"
         out.mkdir(parents=True, exist_ok=True)
-        variables = self.recipe.machine(work, self.key[:16], self.sources)
+        variables = self.recipe.machine(work, self.key[:16], self.sources, self.root)
         text = (variables + self.recipe.text).encode(errors="surrogateescape")
         (out / "build.ninja").write_bytes(text)
         devices = "cpu and cuda" if self.recipe.cuda else "cpu"

@@ -28,7 +28,7 @@ class Arg(NamedTuple):
     present_if: str = ""
     """The optional input that must be given for the output to exist."""
     dims: tuple[str, ...] = ()
-    """The dims one by one, such as ``("*", "2*D")``; ``*`` stands for leading dims."""
+    """The dims one by one, such as ``("*", "2*D")``; ``*`` stands for leading dims, ``...`` for broadcast ones."""
 
 
 class Attr(NamedTuple):
@@ -77,12 +77,25 @@ class Op(NamedTuple):
     """Name of the gradient op; empty where there is none."""
     gradient_of: str = ""
     """Name of the op whose gradient this one is; empty for other ops."""
+    forward: str = ""
+    """Name of the op of tangents, for forward mode; empty where there is none."""
+    tangent_of: str = ""
+    """Name of the op whose tangents this one gives; empty for other ops."""
+    grad_prefix: str = "grad_"
+    """What makes the name of a gradient in ``backward`` from that of an argument."""
+    tangent_prefix: str = "tangent_"
+    """What makes the name of a tangent in ``forward`` from that of an argument."""
 
     @property
     def results(self) -> tuple[str, ...]:
         """Names of what a call returns: the outputs that are not saved, then the mutated inputs."""
         outputs = [a.name for a in self.outputs if not a.saved]
         return (*outputs, *(a.name for a in self.inputs if a.mutated))
+
+    @property
+    def derived_from(self) -> str:
+        """Name of the op of which this one computes a derivative; empty for other ops."""
+        return self.gradient_of or self.tangent_of
 
     def takes_scratch(self, device: str) -> bool:
         """Whether some kernel for a kind of device works in the op's scratch."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import platform
 import shlex
 from pathlib import Path
 from typing import NamedTuple
 
-from . import _tools
+from . import _headers, _tools
 
 _HOME = Path(__file__).parent
 
@@ -43,8 +44,32 @@ class Recipe(NamedTuple):
         packages = ("apache-tvm-ffi", "jaxlib")
         return text + "".join(f"{name} {_tools.version(name)}\n" for name in packages)
 
-    def machine(self, project: Path, build_id: str, sources: str) -> str:
-        """Return the variables that a recipe lacks."""
+    def headers(self, root: Path) -> dict[str, list[str]]:
+        """Return the folders of third-party headers: what the package carries, or this machine has.
+
+        The keys tell the folders apart wherever they lie.
+        """
+        folders: dict[str, str] = {}
+        for name in shlex.split(self.variable("header_names")):
+            carried = _HOME / "headers" / name
+            if root == _HOME / "source" and carried.is_dir():
+                found = [str(carried)]
+            else:
+                kind, place, include = shlex.split(self.variable(f"header_{name}"))
+                try:
+                    found = _headers.find(kind, place, include).folders
+                except LookupError as error:
+                    raise ImportError(f"headers of {name}: {error}") from None
+            folders |= {f"{name}_{i}" if i else name: folder for i, folder in enumerate(found)}
+        words = {"headers": list[str](), "nvcc_headers": list[str]()}
+        for name, folder in folders.items():
+            mapped = f"-ffile-prefix-map={folder}={name}"
+            words["headers"] += ["-isystem", folder, mapped]
+            words["nvcc_headers"] += ["-isystem", folder, "-Xcompiler", mapped]
+        return words
+
+    def machine(self, project: Path, build_id: str, sources: str, root: Path) -> str:
+        """Return the variables that a recipe lacks, for the sources in a folder."""
         gnu = [] if self.cxx.clang else shlex.split(self.variable("gnu_flags"))
         values: dict[str, list[str]] = {
             "cxx": self.cxx.words,
@@ -56,6 +81,10 @@ class Recipe(NamedTuple):
         for module in ("tvm_ffi", "jaxlib"):
             if found := _tools.headers(module):
                 values[module] = [str(found)]
+        values |= self.headers(root)
+        if platform.machine().lower() in {"x86_64", "amd64"}:  # others compile such kernels without
+            for name in shlex.split(self.variable("features")):
+                values[f"cpu_{name.replace('.', '_')}"] = [f"-m{name}"]
         if self.cuda:
             values["nvcc"] = self.cuda[0].words
             values["nvcc_flags"] = self.cxx.host(gnu)

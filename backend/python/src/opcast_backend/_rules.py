@@ -11,7 +11,14 @@ import numbers
 import operator
 from typing import TYPE_CHECKING, Any
 
+from ._arithmetic import ceildiv as ceildiv  # noqa: PLC0414  (generated checks call it here)
+from ._arithmetic import fit
+from ._arithmetic import floordiv as floordiv  # noqa: PLC0414
+from ._arithmetic import mod as mod  # noqa: PLC0414
+from ._arithmetic import power as power  # noqa: PLC0414
+from ._arithmetic import total as total  # noqa: PLC0414
 from ._dtypes import dtype_name
+from ._leading import together
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,6 +102,16 @@ def as_ints(op: str, name: str, value: Any, n: int) -> tuple[int, ...]:
     what = "1 integer" if n == 1 else f"{n} integers"
     if is_int(value):
         return (_int64(op, name, operator.index(value)),) * n
+    return _ints(op, name, what, value, n)
+
+
+def as_any_ints(op: str, name: str, value: Any) -> tuple[int, ...]:
+    """Return any number of integers."""
+    return _ints(op, name, "integers", value)
+
+
+def _ints(op: str, name: str, what: str, value: Any, n: int | None = None) -> tuple[int, ...]:
+    """Return the integers of a sequence, which has n of them; what says so in errors."""
     if (
         isinstance(value, (str, bytes))
         or not hasattr(value, "__len__")
@@ -102,7 +119,7 @@ def as_ints(op: str, name: str, value: Any, n: int) -> tuple[int, ...]:
         or getattr(value, "shape", None) == ()
     ):
         raise expected(TypeError, op, name, what, type(value).__name__)
-    if len(value) != n:
+    if n is not None and len(value) != n:
         raise expected(ValueError, op, name, what, str(len(value)))
     for item in value:
         if not is_int(item):
@@ -179,6 +196,32 @@ def batch(op: str, name: str, want: Sequence[int], other: str, shape: Sequence[i
     )
 
 
+def join(
+    fw: Framework,
+    op: str,
+    arg: tuple[str, Sequence[int], Sequence[int]],
+    batch: tuple[int, ...],
+    before: tuple[tuple[str, Any, int], ...],
+) -> tuple[int, ...]:
+    """Broadcast leading dims with those of the inputs before.
+
+    arg has a name, a shape and its leading dims; before has names, arrays and how many of their last
+    dims are not leading ones.
+    """
+    name, shape, own = arg
+    found = together(batch, own)
+    for other, value, trailing in before:
+        if value is None:
+            continue
+        full = fw.shape(value)
+        first = tuple(full[: len(full) - trailing])
+        if found is None and together(own, first) is None:
+            what = f"leading dimensions that broadcast with {shape_text(first)}"
+            got = "shape " + shape_text(shape)
+            raise expected(ValueError, op, name, f"{what} (of {other})", got)
+    return found or ()
+
+
 def solve(
     op: str, name: str, shape: Sequence[int], dim: int, coef: int, const: int, form: str
 ) -> int:
@@ -198,66 +241,28 @@ def size(
     return expected(ValueError, op, name, what, "shape " + shape_text(shape))
 
 
-def because(why: tuple[tuple[str, int | tuple[int, ...], str], ...]) -> str:
-    """Explain symbols as ``C = 4 of x, stride = [2, 1]``."""
+def because(why: tuple[tuple[str, Any, str], ...]) -> str:
+    """Explain names as ``C = 4 of x, stride = [2, 1]``."""
     return ", ".join(_origin(*w) for w in why)
 
 
-def _origin(name: str, value: int | tuple[int, ...], of: str) -> str:
-    shown = list(value) if isinstance(value, tuple) else value
+def _origin(name: str, value: Any, of: str) -> str:
+    items: Any = value
+    shown = shape_text(items) if isinstance(value, tuple) else number(value)
     return f"{name} = {shown}" + (f" of {of}" if of else "")
 
 
-def require(op: str, condition: str, why: tuple[Any, ...]) -> Exception:
-    """Build the error of a broken condition."""
-    return ValueError(f"{op}: expected {condition}, got {because(why)}")
+def quoted(text: str) -> str:
+    """Return text in quotes, as messages show strings."""
+    return f"'{text}'"
+
+
+def require(op: str, condition: str, why: tuple[Any, ...], hint: str = "") -> Exception:
+    """Build the error of a broken condition; the hint says what to do about dtypes that break it."""
+    after = f": {hint}" if hint else ""
+    return ValueError(f"{op}: expected {condition}, got {because(why)}{after}")
 
 
 def negative_size(op: str, what: str, form: str, value: int) -> Exception:
     """Build the error of a negative dimension of an output or of scratch."""
     return ValueError(f"{op}: {what} would have a negative dimension: {form} = {value}")
-
-
-def fit(op: str, value: int) -> int:
-    """Return a size if it fits the 64 bits that the backend has for it; symbolic ones are left alone."""
-    if type(value) is int and not -(2**63) <= value < 2**63:
-        raise ValueError(f"{op}: a size does not fit in 64 bits")
-    return value
-
-
-def _divisor(op: str, value: int) -> int:
-    if value == 0:
-        raise ValueError(f"{op}: division by zero in a size")
-    return value
-
-
-def floordiv(op: str, a: int, b: int) -> int:
-    """Divide, rounding down."""
-    return fit(op, a // _divisor(op, b))
-
-
-def ceildiv(op: str, a: int, b: int) -> int:
-    """Divide, rounding up."""
-    return fit(op, -(-a // _divisor(op, b)))
-
-
-def mod(op: str, a: int, b: int) -> int:
-    """Return the remainder of the division that rounds down."""
-    return a % _divisor(op, b)
-
-
-def power(op: str, base: int, exponent: int) -> int:
-    """Raise to a power; what certainly does not fit is not computed."""
-    if exponent < 0:
-        raise ValueError(f"{op}: a size is not an integer")
-    if type(exponent) is int and exponent > 64 and base in {-1, 0, 1}:
-        exponent = 64 - exponent % 2
-    return fit(op, base ** min(exponent, 64))
-
-
-def total(op: str, items: tuple[int, ...]) -> int:
-    """Add up a list of integers."""
-    result = 0
-    for item in items:
-        result = fit(op, result + item)
-    return result

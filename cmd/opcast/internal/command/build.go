@@ -12,6 +12,7 @@ import (
 
 	"github.com/opcast/opcast/backend"
 	"github.com/opcast/opcast/internal/build"
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/pyenv"
 )
 
@@ -25,7 +26,7 @@ func newBuildCmd(a *app) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if jit {
-				return a.pack(cmd.Context())
+				return a.pack(cmd.Context(), python)
 			}
 			return a.build(cmd.Context(), python, o)
 		},
@@ -42,7 +43,7 @@ func newBuildCmd(a *app) *cobra.Command {
 }
 
 // pack makes packages that can be installed anywhere and build themselves there.
-func (a *app) pack(ctx context.Context) error {
+func (a *app) pack(ctx context.Context, python string) error {
 	project, err := a.load()
 	if err != nil {
 		return err
@@ -55,11 +56,31 @@ func (a *app) pack(ctx context.Context) error {
 	if _, err := a.generate(project); err != nil {
 		return err
 	}
-	n, err := build.Pack(project, backend.FS)
+	headers, err := a.headers(ctx, project, python)
+	if err != nil {
+		return err
+	}
+	n, err := build.Pack(project, backend.FS, headers)
 	if err == nil {
 		_, err = fmt.Fprintf(a.stdout, "put %s into backend/python, which builds itself on import\n", count(n, "file"))
 	}
 	return err
+}
+
+// headers finds the third-party headers of a project. Where there are none to find, no Python environment is needed.
+func (a *app) headers(ctx context.Context, project *opdef.Project, python string) ([]build.Headers, error) {
+	if len(project.Manifest.Headers) == 0 {
+		return nil, nil
+	}
+	env, err := a.environment(ctx, python, project.Dir)
+	if err != nil {
+		return nil, err
+	}
+	headers, lacking, err := build.FindHeaders(ctx, project, env, backend.FS)
+	if err != nil {
+		return nil, err
+	}
+	return headers, a.findings(lacking)
 }
 
 // pythonFlag adds the flag with which every command takes its Python environment.

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/opcast/opcast/gen"
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/generated"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/spf13/cobra"
 )
@@ -20,10 +22,16 @@ func newCheckCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if len(diags) == 0 { // else a definition may only seem to be missing
+				diags = generated.Removed(p)
+			}
 			if asJSON {
 				return a.checkJSON(p, diags)
 			}
 			if err := a.findings(diags); err != nil {
+				return err
+			}
+			if err := gen.Notes(p).Print(a.stderr); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(a.stdout, "%s, no mistakes\n", count(len(p.Ops), "op"))
@@ -48,12 +56,18 @@ func (a *app) checkJSON(p *opdef.Project, diags diag.List) error {
 	result := struct {
 		Ops         []string  `json:"ops"`
 		Diagnostics []finding `json:"diagnostics"`
-	}{[]string{}, []finding{}}
+		Notes       []finding `json:"notes"`
+	}{[]string{}, []finding{}, []finding{}}
 	for _, op := range p.Ops {
 		result.Ops = append(result.Ops, op.Name)
 	}
 	for _, d := range diags.Sorted() {
 		result.Diagnostics = append(result.Diagnostics, finding{d.File, d.Line, d.Col, d.Code, d.Text, d.Hint})
+	}
+	if len(diags) == 0 {
+		for _, d := range gen.Notes(p).Sorted() {
+			result.Notes = append(result.Notes, finding{d.File, d.Line, d.Col, d.Code, d.Text, d.Hint})
+		}
 	}
 	enc := json.NewEncoder(a.stdout)
 	enc.SetIndent("", "  ")

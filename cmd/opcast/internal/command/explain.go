@@ -127,6 +127,8 @@ type explained struct {
 	Definition string            `json:"definition"`
 	Gradient   string            `json:"gradient,omitempty"`
 	GradientOf string            `json:"gradient_of,omitempty"`
+	Tangent    string            `json:"tangent,omitempty"`
+	TangentOf  string            `json:"tangent_of,omitempty"`
 	Diff       []string          `json:"differentiable"`
 	Saved      []string          `json:"saved"`
 	Mutated    []string          `json:"mutated"`
@@ -166,11 +168,13 @@ func (a *app) explainJSON(op *opdef.Op) error {
 		Diff: append([]string{}, transform.Differentiable(op)...), Saved: opdef.ArgNames(op.Saved()), Mutated: opdef.ArgNames(op.Mutated()),
 		VMap: []explainedMerge{}, Sharding: []explainedFactor{}, Copies: []explainedCopy{}, Text: map[string]string{},
 	}
-	if op.Gradient != nil {
-		e.Gradient = op.Gradient.Name
-	}
-	if op.GradientOf != nil {
-		e.GradientOf = op.GradientOf.Name
+	for _, link := range []struct {
+		to   *opdef.Op
+		name *string
+	}{{op.Gradient, &e.Gradient}, {op.GradientOf, &e.GradientOf}, {op.Tangent, &e.Tangent}, {op.TangentOf, &e.TangentOf}} {
+		if link.to != nil {
+			*link.name = link.to.Name
+		}
 	}
 	for _, m := range transform.Merges(op) {
 		e.VMap = append(e.VMap, explainedMerge{m.Dim, append([]string{}, m.Inputs...)})

@@ -37,7 +37,7 @@ func (a *app) explainCall(ctx context.Context, p *opdef.Project, op *opdef.Op, w
 
 // kernelAnswers asks the library, which gets the shape and the dtype of every array.
 func kernelAnswers(library *tvmffi.Library, made *trial.Call, device string) ([]runner.Answer, error) {
-	arguments, err := exportArguments(made, func(_ runner.Role, array *ndarray.Array) any { return array })
+	arguments, err := exportArguments(made, func(_ string, _ runner.Role, array *ndarray.Array) any { return array })
 	if err != nil {
 		return nil, err
 	}

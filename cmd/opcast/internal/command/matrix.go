@@ -87,7 +87,7 @@ func (a *app) matrix(ctx context.Context, ops []string, flags *matrixFlags) erro
 
 // matrixOptions looks for what a matrix needs: a built library, a program that makes environments, and this one again.
 func (a *app) matrixOptions(ctx context.Context, ops []string, flags *matrixFlags) (o matrix.Options, err error) {
-	err = cmp.Or(oneOf("profile", flags.profile, "core", "extended"), atLeast("jobs", flags.jobs, 1), reportFolder(flags.report))
+	err = cmp.Or(oneOf("profile", flags.profile, "fast", "core", "extended"), atLeast("jobs", flags.jobs, 1), reportFolder(flags.report))
 	if err != nil {
 		return o, err
 	}

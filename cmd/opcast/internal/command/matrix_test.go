@@ -15,7 +15,7 @@ func TestMatrixUsage(t *testing.T) {
 		"unknown op":      {[]string{"nonsense"}, exitUsage, `there is no op "nonsense"`},
 		"no such project": {[]string{"-C", "nowhere"}, exitUsage, "nowhere is no project"},
 		"no jobs":         {[]string{"--jobs", "0"}, exitUsage, "--jobs 0: expected at least 1"},
-		"no profile":      {[]string{"--profile", "x"}, exitUsage, `unknown profile "x": profiles are core and extended`},
+		"no profile":      {[]string{"--profile", "x"}, exitUsage, `unknown profile "x": profiles are fast, core and extended`},
 		"adaptor":         {[]string{"--adaptor", "numpy"}, exitUsage, "unknown flag: --adaptor"},
 		"random":          {[]string{"--random-total", "9"}, exitUsage, "unknown flag: --random-total"},
 		"shard":           {[]string{"--shard", "1/2"}, exitUsage, "unknown flag: --shard"},

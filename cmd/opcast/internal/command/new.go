@@ -30,7 +30,9 @@ var kernelTemplate string
 type newOp struct {
 	// Name is the op's name, Func the name of its kernel in C++.
 	Name, Func string
-	Kind       int
+	// Namespace is that of the project's kernels in C++.
+	Namespace string
+	Kind      int
 }
 
 func newNewCmd(a *app) *cobra.Command {
@@ -55,7 +57,7 @@ func (a *app) newOp(name string) error {
 	if i := slices.IndexFunc(p.Ops, func(op *opdef.Op) bool { return names.Pascal(op.Name) == names.Pascal(name) }); i >= 0 {
 		return ExitError{Code: exitUsage, Err: fmt.Errorf("op %s exists in %s", p.Ops[i].Name, p.Ops[i].File)}
 	}
-	data := newOp{Name: name, Func: names.Pascal(name), Kind: p.FreeKind()}
+	data := newOp{Name: name, Func: names.Pascal(name), Namespace: p.Manifest.CPPNamespace(), Kind: p.FreeKind()}
 	files := map[string]string{"opdefs/" + name + ".toml": opTemplate}
 	kernel := "csrc/cpu/" + name + ".cc"
 	if slices.Contains(p.Manifest.Devices, "cpu") {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,9 +22,11 @@ import (
 
 // runFlags are the choices of the command line.
 type runFlags struct {
-	python, kernel, device, tool string
-	repeat                       int
-	debug, watch                 bool
+	python, workload, kernel, device, tool string
+
+	repeat       int
+	timeout      time.Duration
+	debug, watch bool
 }
 
 func newRunCmd(a *app) *cobra.Command {
@@ -36,7 +39,7 @@ func newRunCmd(a *app) *cobra.Command {
   opcast run scale x=128x4096:bf16 factor=1e-5
 
 What is not given follows from the rest or is small. "bias=none" leaves an optional input out. The call runs in a process
-without Python, each array in an allocation of its own. The reference's answer is recorded in build/run and asked for
+without Python, each array between memory that nobody may touch. The reference's answer is recorded in build/run and asked for
 only when the call or the reference changes.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -47,10 +50,12 @@ only when the call or the reference changes.`,
 		},
 	}
 	pythonFlag(cmd, &flags.python)
+	cmd.Flags().StringVar(&flags.workload, "workload", "", "begin with the named call of the definition")
 	cmd.Flags().StringVar(&flags.kernel, "kernel", "", "the only kernel that may run")
 	cmd.Flags().StringVar(&flags.device, "device", "cpu", "cpu or cuda")
 	cmd.Flags().StringVar(&flags.tool, "tool", "", "run under "+strings.Join(runner.Tools(), ", "))
 	cmd.Flags().IntVar(&flags.repeat, "repeat", 50, "number of timed calls")
+	cmd.Flags().DurationVar(&flags.timeout, "timeout", 30*time.Second, "how long one call may take; 0 means no limit")
 	cmd.Flags().BoolVar(&flags.debug, "debug", false, "build without optimisation, with debug information")
 	cmd.Flags().BoolVar(&flags.watch, "watch", false, "run again whenever a source file changes")
 	cmd.MarkFlagsMutuallyExclusive("tool", "watch")
@@ -74,6 +79,9 @@ func (f runFlags) check(op *opdef.Op) error {
 	}
 	if f.repeat < 0 {
 		return usage("--repeat: expected a number of calls, got %d", f.repeat)
+	}
+	if f.timeout < 0 {
+		return usage("--timeout: expected a duration such as 30s, got %v", f.timeout)
 	}
 	if f.tool != "" && !slices.Contains(runner.Tools(), f.tool) {
 		return usage("--tool: expected one of %s, got %q", strings.Join(runner.Tools(), ", "), f.tool)
@@ -162,7 +170,7 @@ func (r *run) do(ctx context.Context) error {
 	if r.flags.tool != "" {
 		return runner.RunUnder(ctx, r.flags.tool, program, path, r.stdin, r.stdout, r.stderr)
 	}
-	timing, err := runner.Run(ctx, program, path)
+	timing, err := call.Run(ctx, program, path, r.flags.timeout)
 	if err != nil {
 		return err
 	}
@@ -191,21 +199,21 @@ func (r *run) program(ctx context.Context) (string, error) {
 func (r *run) call() (*runner.Call, error) {
 	c := &runner.Call{
 		TVMLibrary: r.env.TVMLibrary, Library: r.library, Op: r.op.Name, Kernel: r.flags.kernel,
-		DeviceType: deviceTypes[r.flags.device], Repeat: r.flags.repeat,
+		DeviceType: deviceTypes[r.flags.device], Repeat: r.flags.repeat, Guarded: r.flags.tool == "",
 	}
 	if r.flags.tool != "" {
 		c.Repeat = 0
 	}
 	var err error
-	c.Arguments, err = exportArguments(r.trial, func(role runner.Role, array *ndarray.Array) any {
-		return runner.Array{Array: array, Role: role}
+	c.Arguments, err = exportArguments(r.trial, func(name string, role runner.Role, array *ndarray.Array) any {
+		return runner.Array{Array: array, Name: name, Role: role}
 	})
 	return c, err
 }
 
 // exportArguments arranges a call as its export takes it: outputs, inputs, attrs, scratch. wrap makes the arrays; absent
 // arguments are nil.
-func exportArguments(made *trial.Call, wrap func(runner.Role, *ndarray.Array) any) (list []any, err error) {
+func exportArguments(made *trial.Call, wrap func(string, runner.Role, *ndarray.Array) any) (list []any, err error) {
 	op := made.Case.Op
 	results, err := made.Results()
 	if err != nil {
@@ -215,30 +223,30 @@ func exportArguments(made *trial.Call, wrap func(runner.Role, *ndarray.Array) an
 	if err != nil {
 		return nil, err
 	}
-	add := func(role runner.Role, array *ndarray.Array) {
+	add := func(name string, role runner.Role, array *ndarray.Array) {
 		if array == nil {
 			list = append(list, nil)
 			return
 		}
-		list = append(list, wrap(role, array))
+		list = append(list, wrap(name, role, array))
 	}
 	for i := range op.Outputs {
-		add(runner.Out, results[i])
+		add(op.Outputs[i].Name, runner.Out, results[i])
 	}
 	for i, array := range made.Case.Inputs {
 		role := runner.In
 		if op.Inputs[i].Mutated {
 			role = runner.InOut
 		}
-		add(role, array)
+		add(op.Inputs[i].Name, role, array)
 	}
 	for _, attr := range op.Attrs {
 		if attr.Binds == "" {
 			list = append(list, made.Attr(attr.Name))
 		}
 	}
-	for _, array := range scratch {
-		add(runner.Scratch, array)
+	for i, array := range scratch {
+		add(op.Scratch[i].Name, runner.Scratch, array)
 	}
 	return list, nil
 }

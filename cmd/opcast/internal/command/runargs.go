@@ -1,6 +1,8 @@
 package command
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/workload"
 )
 
 // parseRequest reads the words of a command line that describe a call: INPUT=SHAPE[:DTYPE] and ATTR=VALUE.
@@ -17,6 +20,9 @@ func parseRequest(op *opdef.Op, words []string, flags runFlags) (trial.Request, 
 	w := trial.Request{
 		Shapes: map[string][]int64{}, DTypes: map[string]string{}, Attrs: map[string]any{},
 		Kernel: flags.kernel, Device: flags.device,
+	}
+	if err := flags.useWorkload(op, &w); err != nil {
+		return w, err
 	}
 	for _, word := range words {
 		name, value, ok := strings.Cut(word, "=")
@@ -118,6 +124,9 @@ func attrValue(a *opdef.Attr, text string) (any, error) {
 
 func integers(text string) ([]int64, error) {
 	list := []int64{}
+	if strings.TrimSpace(text) == "" {
+		return list, nil
+	}
 	for _, word := range strings.Split(text, ",") {
 		n, err := strconv.ParseInt(strings.TrimSpace(word), 10, 64)
 		if err != nil {
@@ -126,4 +135,42 @@ func integers(text string) ([]int64, error) {
 		list = append(list, n)
 	}
 	return list, nil
+}
+
+// useWorkload begins with the shapes, dtypes and attributes of a named call, if the flags name one. The words of the
+// command line change them.
+func (f runFlags) useWorkload(op *opdef.Op, w *trial.Request) error {
+	if f.workload == "" {
+		return nil
+	}
+	call, ok := workload.ByName(op, f.workload)
+	if !ok {
+		var names []string
+		for _, c := range workload.Calls(op) {
+			names = append(names, c.Name)
+		}
+		there := "it has none"
+		if len(names) > 0 {
+			there = diag.DidYouMean(f.workload, names, "there are "+strings.Join(names, ", "))
+		}
+		return usage("--workload: %s has no workload %q (%s)", op.Name, f.workload, there)
+	}
+	w.Without = append(w.Without, call.Without...)
+	maps.Copy(w.Attrs, call.Attrs)
+	for _, a := range op.Attrs {
+		if short, chosen := call.DTypes[a.Binds]; chosen {
+			w.Attrs[a.Name] = cases.DType(dtype.LongName(short))
+		}
+	}
+	for _, in := range op.Inputs {
+		if !call.Given(in.Name) {
+			continue
+		}
+		shape, err := call.Shape(in.Type)
+		if err != nil {
+			return fmt.Errorf("%s: workload %s: %w", op.Name, f.workload, err)
+		}
+		w.Shapes[in.Name], w.DTypes[in.Name] = shape, call.DType(in.Type)
+	}
+	return nil
 }

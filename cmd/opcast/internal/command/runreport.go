@@ -19,7 +19,10 @@ func (r *run) report(ctx context.Context, dir string, timing runner.Timing, call
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s by %s on %s: %s\n", r.op.Name, timing.Kernel, r.flags.device, r.describe())
-	right := true
+	right := len(timing.Outside) == 0
+	for _, place := range timing.Outside {
+		fmt.Fprintln(&text, place)
+	}
 	lacks := r.env.Require("numpy")
 	if err := r.trial.Record(ctx, r.env.Python, dir); err != nil {
 		right = false

@@ -8,8 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -27,7 +29,7 @@ func testDeviceFlag(cmd *cobra.Command, device *string) {
 
 func profileFlag(cmd *cobra.Command, profile *string) {
 	cmd.Flags().StringVar(profile, "profile", "core",
-		`"core", or "extended": also run the checks that need minutes or much memory`)
+		`"fast": only values, errors and dtypes; "core"; or "extended": also the checks that need minutes or much memory`)
 }
 
 func jobsFlag(cmd *cobra.Command, jobs *int) {
@@ -51,9 +53,10 @@ func markdownFlag(cmd *cobra.Command, file *string, what string) {
 }
 
 // oneOf refuses a word that is none of the choices of a flag.
-func oneOf(flag, value, first, second string) error {
-	if value != first && value != second {
-		return usage("unknown %s %q: %ss are %s and %s", flag, value, flag, first, second)
+func oneOf(flag, value string, choices ...string) error {
+	if !slices.Contains(choices, value) {
+		last := len(choices) - 1
+		return usage("unknown %s %q: %ss are %s and %s", flag, value, flag, strings.Join(choices[:last], ", "), choices[last])
 	}
 	return nil
 }
@@ -62,6 +65,14 @@ func oneOf(flag, value, first, second string) error {
 func atLeast(flag string, value, least int) error {
 	if value < least {
 		return usage("--%s %d: expected at least %d", flag, value, least)
+	}
+	return nil
+}
+
+// positive refuses a duration that is none.
+func positive(flag string, d time.Duration) error {
+	if d <= 0 {
+		return usage("--%s %v: expected a duration such as 30s", flag, d)
 	}
 	return nil
 }

@@ -6,8 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/opcast/opcast/conformance"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/worker"
 	"github.com/opcast/opcast/internal/generated"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/manifest"
@@ -22,7 +25,9 @@ type testFlags struct {
 	adaptors, callables             []string
 	random, randomTotal, jobs       int
 	seed                            uint64
+	timeout                         time.Duration
 	verbose, lastFailed, noBuild    bool
+	fast                            bool
 }
 
 const testLong = `Build, and prove the collection: call every op through every adaptor.
@@ -47,8 +52,11 @@ func newTestCmd(a *app) *cobra.Command {
 	pythonFlag(cmd, &flags.python)
 	testDeviceFlag(cmd, &flags.device)
 	profileFlag(cmd, &flags.profile)
+	cmd.Flags().BoolVar(&flags.fast, "fast", false, "short for --profile fast")
 	jobsFlag(cmd, &flags.jobs)
 	seedFlag(cmd, &flags.seed)
+	cmd.Flags().DurationVar(&flags.timeout, "timeout", worker.CallLimit,
+		"how long one call may take; what compiles or makes many calls gets four times as long")
 	reportFlag(cmd, &flags.report, "build/report")
 	verboseFlag(cmd, &flags.verbose, "every check")
 	noBuildFlag(cmd, &flags.noBuild)
@@ -83,6 +91,9 @@ func (f *testFlags) others(cmd *cobra.Command) {
 }
 
 func (a *app) test(cmd *cobra.Command, ops []string, flags *testFlags) error {
+	if flags.fast && cmd.Flags().Changed("profile") {
+		return usage("--fast stands for --profile fast: give one of them")
+	}
 	ctx := cmd.Context()
 	o, err := a.testOptions(ctx, ops, flags)
 	if err != nil {
@@ -122,7 +133,7 @@ func (a *app) testOptions(ctx context.Context, ops []string, flags *testFlags) (
 		Device: flags.device, Random: flags.random, RandomTotal: flags.randomTotal, Native: a.nativeCommand(),
 		Profile: flags.profile, Library: flags.library, Callables: callables, Known: flags.known, Only: flags.only,
 		Shard: flags.shard, LastFailed: flags.lastFailed, Seed: flags.seed, ReportDir: flags.report, Jobs: flags.jobs,
-		Job: flags.job, Progress: terminal(a.stdout),
+		Job: flags.job, Timeout: flags.timeout, Progress: terminal(a.stdout),
 	}
 	if flags.opdefs == "" && flags.library == "" && len(callables) == 0 {
 		o.Build = func(ctx context.Context) error { return a.current(ctx, p, env, flags.noBuild) }
@@ -138,10 +149,13 @@ func (a *app) testOptions(ctx context.Context, ops []string, flags *testFlags) (
 
 // check refuses values that no flag can have, and returns the functions to be tested.
 func (f *testFlags) check() ([]conformance.Callable, error) {
+	if f.fast {
+		f.profile = check.ProfileFast
+	}
 	err := cmp.Or(
-		oneOf("device", f.device, "cpu", "cuda"), oneOf("profile", f.profile, "core", "extended"),
+		oneOf("device", f.device, "cpu", "cuda"), oneOf("profile", f.profile, "fast", "core", "extended"),
 		atLeast("jobs", f.jobs, 1), atLeast("random", f.random, 0), atLeast("random-total", f.randomTotal, 0),
-		reportFolder(f.report),
+		positive("timeout", f.timeout), reportFolder(f.report),
 	)
 	if err != nil {
 		return nil, err

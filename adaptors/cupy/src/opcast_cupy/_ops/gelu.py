@@ -8,7 +8,7 @@ from cupy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("gelu", 0x3765B35B43E53E09)
+_op = _rt.Op("gelu", 0x548CDAC58E12B0F5)
 
 
 def gelu(x: ndarray = _rt.REQUIRED, *, approximate: str, out: ndarray | None = None) -> ndarray:

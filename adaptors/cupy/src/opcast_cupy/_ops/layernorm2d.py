@@ -8,7 +8,7 @@ from cupy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("layernorm2d", 0x01136117B3EF2318)
+_op = _rt.Op("layernorm2d", 0x3D65998F4EFEAFD9)
 
 
 def layernorm2d(

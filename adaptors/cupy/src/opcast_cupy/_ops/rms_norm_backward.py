@@ -8,7 +8,7 @@ from cupy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("rms_norm_backward", 0x0003977084609995)
+_op = _rt.Op("rms_norm_backward", 0x5D5DCDFC147CE6CD)
 
 
 def rms_norm_backward(

@@ -7,7 +7,7 @@ from jax import Array
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("flash_mla_decode", 0x0957C4B7082515A8)
+_op = _rt.Op("flash_mla_decode", 0x593DD7CEB2182BA2)
 _call = _op.jitted
 
 
@@ -46,7 +46,8 @@ def flash_mla_decode(
     o : jax.Array
         Attention output; zero for an empty sequence. ``bf16[B, H, 512]``, bfloat16.
     lse : jax.Array
-        Log-sum-exp of the scores. ``f32[B, H]``, float32.
+        Log-sum-exp of the scores. A log-sum-exp to base e, -inf for rows without elements. ``f32[B,
+        H]``, float32.
 
     Raises
     ------

@@ -9,7 +9,7 @@ from jax import Array
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("gemm", 0x6B771F577313D377)
+_op = _rt.Op("gemm", 0x54BBBCC74789BBAA)
 _call = _op.jitted
 
 

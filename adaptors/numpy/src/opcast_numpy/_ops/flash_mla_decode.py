@@ -7,7 +7,7 @@ from numpy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("flash_mla_decode", 0x0957C4B7082515A8)
+_op = _rt.Op("flash_mla_decode", 0x593DD7CEB2182BA2)
 
 
 def flash_mla_decode(
@@ -48,7 +48,8 @@ def flash_mla_decode(
     o : numpy.ndarray
         Attention output; zero for an empty sequence. ``bf16[B, H, 512]``, bfloat16.
     lse : numpy.ndarray
-        Log-sum-exp of the scores. ``f32[B, H]``, float32.
+        Log-sum-exp of the scores. A log-sum-exp to base e, -inf for rows without elements. ``f32[B,
+        H]``, float32.
 
     Raises
     ------

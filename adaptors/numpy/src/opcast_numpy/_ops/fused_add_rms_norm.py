@@ -7,7 +7,7 @@ from numpy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("fused_add_rms_norm", 0x363C37EEF096454A)
+_op = _rt.Op("fused_add_rms_norm", 0x6784127D398EB664)
 _kernel = _op.kernel
 
 

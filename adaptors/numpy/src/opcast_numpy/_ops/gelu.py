@@ -7,7 +7,7 @@ from numpy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("gelu", 0x3765B35B43E53E09)
+_op = _rt.Op("gelu", 0x548CDAC58E12B0F5)
 _kernel = _op.kernel
 
 

@@ -7,7 +7,7 @@ from numpy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("gelu_backward", 0x1273FA0BF4CC403B)
+_op = _rt.Op("gelu_backward", 0x7AAC9C010B90C1B5)
 _kernel = _op.kernel
 
 

@@ -7,7 +7,7 @@ from numpy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("gemm_backward", 0x4A4B81C1FB7BA6E9)
+_op = _rt.Op("gemm_backward", 0x2D42F121A2ECDD63)
 _kernel = _op.kernel
 
 

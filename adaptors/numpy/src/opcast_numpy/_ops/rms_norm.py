@@ -7,7 +7,7 @@ from numpy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("rms_norm", 0x4C4E3CAC3DB84553)
+_op = _rt.Op("rms_norm", 0x6E015C6AC0B5FA2A)
 _kernel = _op.kernel
 
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("gemm", 0x6B771F577313D377)
+_op = _rt.Op("gemm", 0x54BBBCC74789BBAA)
 _kernel, _plain = _op.kernel, _op.plain
 
 

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("gemm_backward", 0x4A4B81C1FB7BA6E9)
+_op = _rt.Op("gemm_backward", 0x2D42F121A2ECDD63)
 _kernel, _plain = _op.kernel, _op.plain
 
 

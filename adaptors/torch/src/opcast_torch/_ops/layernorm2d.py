@@ -9,7 +9,7 @@ from torch import Tensor
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("layernorm2d", 0x01136117B3EF2318)
+_op = _rt.Op("layernorm2d", 0x3D65998F4EFEAFD9)
 _kernel, _plain = _op.kernel, _op.plain
 
 

@@ -1,0 +1,30 @@
+package conformance
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/opcast/opcast/conformance/worker"
+	"github.com/opcast/opcast/internal/rpc"
+	"github.com/opcast/opcast/internal/stacks"
+)
+
+// newWorker makes a worker of the session, with the deadlines that the options ask for.
+func (s *Session) newWorker(config rpc.Config) *rpc.Worker {
+	config.CallDeadline = worker.LongCall * cmp.Or(s.Options.Timeout, worker.CallLimit)
+	if s.Options.Project != nil && s.library() != "" {
+		config.Stacks = s.stacks
+	}
+	w := rpc.New(config)
+	s.workers = append(s.workers, w)
+	return w
+}
+
+// stacks says where the threads of a process are inside of the library under test.
+func (s *Session) stacks(pid int) string {
+	found, err := stacks.Of(pid, s.library())
+	if err != nil {
+		return "  " + err.Error()
+	}
+	return strings.Join(found, "\n  and\n")
+}

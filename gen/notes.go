@@ -1,0 +1,17 @@
+package gen
+
+import (
+	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/framework"
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// Notes are what is no mistake, but has consequences in some framework of the project.
+func Notes(p *opdef.Project) (list diag.List) {
+	for _, name := range p.Manifest.Adaptors {
+		if fw, ok := framework.ByName(name); ok && fw.Narrow != "" {
+			list = append(list, opdef.WideNotes(p, fw.Title+" without "+fw.Narrow)...)
+		}
+	}
+	return append(list, opdef.LSENotes(p)...)
+}

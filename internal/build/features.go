@@ -1,0 +1,93 @@
+package build
+
+import (
+	"cmp"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/ninja"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/feature"
+)
+
+// A kernel for the CPU that asks for features has a source file of its own, which is named like the kernel: the compiler may
+// use the features everywhere in it. No other kernel may stand there, since it would run on CPUs without them.
+
+// featuresOf are the features with which a source is compiled, as compilers name them.
+func (in inputs) featuresOf(source string) (names []string) {
+	if !slices.Contains(in.kernels, source) || isCUDA(source) {
+		return nil
+	}
+	stem := strings.TrimSuffix(path.Base(source), path.Ext(source))
+	eachFeatured(in.project, func(_ *opdef.Op, k opdef.Kernel) {
+		if k.Name != stem {
+			return
+		}
+		for _, word := range k.Features {
+			name, _ := feature.Lookup(word)
+			names = append(names, name)
+		}
+	})
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// eachFeatured visits the kernels that ask for features.
+func eachFeatured(p *opdef.Project, visit func(*opdef.Op, opdef.Kernel)) {
+	for _, op := range p.Ops {
+		for _, k := range op.KernelList() {
+			if len(k.Features) > 0 {
+				visit(op, k)
+			}
+		}
+	}
+}
+
+// missingSources are findings about kernels that ask for features and have no source file of their own.
+func (in inputs) missingSources() (findings diag.List) {
+	eachFeatured(in.project, func(op *opdef.Op, k opdef.Kernel) {
+		own := func(source string) bool {
+			return !isCUDA(source) && strings.TrimSuffix(path.Base(source), path.Ext(source)) == k.Name
+		}
+		if !slices.ContainsFunc(in.kernels, own) {
+			findings.Add(kernelPos(op, k), "B006", "define it in "+k.Name+".cc, and no other kernel there",
+				"kernel %s asks for features of the CPU, and no source is named like it", k.Name)
+		}
+	})
+	return findings
+}
+
+// inLinkOrder are the author's sources as they are linked: those that are compiled for features come last. Of an inline function
+// that several objects have, the linker keeps the first, so the others never run code for features that the CPU lacks.
+func (in inputs) inLinkOrder() []string {
+	return slices.SortedStableFunc(slices.Values(in.kernels), func(a, b string) int {
+		return cmp.Compare(feature.Rank(in.featuresOf(a)), feature.Rank(in.featuresOf(b)))
+	})
+}
+
+// usedFeatures are those for which any source is compiled.
+func (in inputs) usedFeatures() (names []string) {
+	for _, source := range in.kernels {
+		names = append(names, in.featuresOf(source)...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// featureVar is the variable with the compiler's option for a feature. It has a value on machines of the kind for which the
+// feature is: elsewhere the source is compiled without, and may be empty for the compiler.
+func featureVar(name string) string { return "cpu_" + strings.ReplaceAll(name, ".", "_") }
+
+// featureVars are these variables on this machine.
+func (in inputs) featureVars() (vars []ninja.Var) {
+	if runtime.GOARCH != "amd64" {
+		return nil
+	}
+	for _, name := range in.usedFeatures() {
+		vars = append(vars, ninja.Var{Name: featureVar(name), Value: "-m" + name})
+	}
+	return vars
+}

@@ -1,0 +1,49 @@
+package rule
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/opcast/opcast/internal/opdef/expr"
+)
+
+// carried emits the rules on outputs that tell dtypes which conditions mention.
+func (p *Program) carried() {
+	for _, v := range p.Op.DTypes {
+		mentions := func(e *expr.Expr) bool { return slices.Contains(e.Symbols(), v.Name) }
+		if p.Op.InputIndex(p.DTypeOf[v.Name]) < 0 && slices.ContainsFunc(p.Op.Requires, mentions) {
+			p.add(Rule{Kind: Carried, Arg: Carrier(p.Op, v.Name).Name, Var: v.Name, Allowed: Long(v.OneOf)})
+		}
+	}
+}
+
+// castHint says what to do about dtypes that a condition refuses: "cast x", or "" for a condition on sizes and attributes.
+func (p *Program) castHint(e *expr.Expr) string {
+	var casts, attrs []string
+	for _, s := range e.Symbols() {
+		switch from := p.DTypeOf[s]; {
+		case from == "":
+		case p.Op.InputIndex(from) >= 0:
+			casts = append(casts, from)
+		default:
+			attrs = append(attrs, from)
+		}
+	}
+	var hints []string
+	if len(casts) > 0 {
+		hints = append(hints, "cast "+Or(casts))
+	}
+	if len(attrs) > 0 {
+		hints = append(hints, "give another "+Or(attrs))
+	}
+	return strings.Join(hints, " or ")
+}
+
+// why lists the symbols of e with the arguments that bind them.
+func (p *Program) why(e *expr.Expr) []Origin {
+	var out []Origin
+	for _, s := range e.Symbols() {
+		out = append(out, Origin{Name: s, Of: p.Origin[s]})
+	}
+	return out
+}
