@@ -75,7 +75,7 @@ random: build ## Make a million random calls of the library; about two minutes.
 		--random-total 1000000 --report build/random
 
 fuzz: ## Fuzz the loader of definitions for half an hour, then expressions.
-	$(GO) test ./internal/opdef -run='^$$' -fuzz=FuzzLoad -fuzztime=30m
+	$(GO) test ./internal/opdef/load -run='^$$' -fuzz=FuzzLoad -fuzztime=30m
 	$(GO) test ./internal/opdef/expr -run='^$$' -fuzz=FuzzExpr -fuzztime=10m
 
 bench: build ## Measure what the documentation states.

@@ -8,12 +8,13 @@ import (
 
 	"github.com/opcast/opcast/gen"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/load"
 )
 
 // many is a project of n ops: the repository's own, over and over under new names.
 func many(b *testing.B, n int) *opdef.Project {
 	b.Helper()
-	own, findings, err := opdef.Load("..")
+	own, findings, err := load.Load("..")
 	if err != nil || len(findings) > 0 {
 		b.Fatal(findings, err)
 	}

@@ -11,12 +11,13 @@ import (
 	"github.com/opcast/opcast/conformance/checks/definitions"
 	"github.com/opcast/opcast/conformance/internal/fake"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/load"
 )
 
 // Wrong derivatives of derivatives, and wrong tangents, are found whatever is wrong with them; the right ones pass.
 func TestPlantedDerivatives(t *testing.T) {
 	oracle := fake.RealOracle(t, time.Minute)
-	project, diags, err := opdef.LoadFolder("../examples/inference/opdefs")
+	project, diags, err := load.LoadFolder("../examples/inference/opdefs")
 	if err != nil || len(diags) > 0 {
 		t.Fatal(err, diags)
 	}

@@ -13,11 +13,12 @@ import (
 	"github.com/opcast/opcast/conformance/internal/fake"
 	"github.com/opcast/opcast/conformance/oracle"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/load"
 )
 
 // Every op of this repository has a second formula: a wrong reference would make the suite demand a wrong kernel.
 func TestIndependentFormulas(t *testing.T) {
-	project, findings, err := opdef.Load("..")
+	project, findings, err := load.Load("..")
 	if err != nil || len(findings) > 0 {
 		t.Fatal(findings, err)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/load"
 	"github.com/opcast/opcast/internal/tooltest"
 )
 
@@ -18,7 +18,7 @@ func TestMutants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	project, findings, err := opdef.Load(root)
+	project, findings, err := load.Load(root)
 	if err != nil || len(findings) > 0 {
 		t.Fatal(err, findings)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/opcast/opcast/conformance/checks/transforms"
 	"github.com/opcast/opcast/conformance/worker"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/load"
 )
 
 // changedFramework is a real framework whose answers are changed. It asks for each transformation once.
@@ -127,7 +128,7 @@ func realSession(t *testing.T) *Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	project, findings, err := opdef.Load(root)
+	project, findings, err := load.Load(root)
 	if err != nil || len(findings) > 0 {
 		t.Fatal(err, findings)
 	}

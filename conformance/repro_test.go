@@ -15,6 +15,7 @@ import (
 	"github.com/opcast/opcast/conformance/oracle"
 	"github.com/opcast/opcast/conformance/worker"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/load"
 	"github.com/opcast/opcast/internal/report"
 )
 
@@ -54,7 +55,7 @@ func (c wrongTransformer) Transform(ctx context.Context, x *calls.Transformation
 // reproducing starts callers of this repository's collection, whose failures leave scripts.
 func reproducing(t *testing.T, adaptors ...string) *Session {
 	t.Helper()
-	project, findings, err := opdef.Load("..")
+	project, findings, err := load.Load("..")
 	if err != nil || len(findings) > 0 {
 		t.Fatal(findings, err)
 	}

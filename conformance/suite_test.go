@@ -10,7 +10,7 @@ import (
 
 	"github.com/opcast/opcast/conformance"
 	"github.com/opcast/opcast/internal/generated"
-	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/load"
 	"github.com/opcast/opcast/internal/tooltest"
 )
 
@@ -40,7 +40,7 @@ func TestConformance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	project, findings, err := opdef.Load(root)
+	project, findings, err := load.Load(root)
 	if err != nil || len(findings) > 0 {
 		t.Fatal(err, findings)
 	}

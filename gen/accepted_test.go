@@ -13,6 +13,7 @@ import (
 
 	"github.com/opcast/opcast/gen"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/load"
 	"github.com/opcast/opcast/internal/opdef/names"
 )
 
@@ -57,7 +58,7 @@ func (d *drawer) project(t *testing.T, ops int, adaptors []string) (p *opdef.Pro
 func withoutMistakes(t *testing.T, dir string) *opdef.Project {
 	t.Helper()
 	for {
-		p, diags, err := opdef.Load(dir)
+		p, diags, err := load.Load(dir)
 		switch {
 		case err != nil:
 			t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"github.com/opcast/opcast/backend"
 	"github.com/opcast/opcast/gen"
 	"github.com/opcast/opcast/internal/build"
-	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/load"
 )
 
 // TestGolden renders each project of testdata/*.txtar (files below in/) and compares the files below want/.
@@ -73,7 +73,7 @@ func write(t *testing.T, path string, content []byte) {
 
 func generate(t *testing.T, dir string) []gen.File {
 	t.Helper()
-	project, list, err := opdef.Load(dir)
+	project, list, err := load.Load(dir)
 	if err != nil || len(list) > 0 {
 		t.Fatalf("load: %v %v", err, list)
 	}
@@ -123,7 +123,7 @@ func TestFresh(t *testing.T) {
 // recipes are the generated files that come from the builder, beside those of this package.
 func recipes(t *testing.T, dir string, files []gen.File) (list []gen.File) {
 	t.Helper()
-	project, diags, err := opdef.Load(dir)
+	project, diags, err := load.Load(dir)
 	if err != nil || len(diags) > 0 {
 		t.Fatalf("load: %v %v", err, diags)
 	}

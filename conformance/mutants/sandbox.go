@@ -14,6 +14,7 @@ import (
 	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/internal/mutate"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/load"
 	"github.com/opcast/opcast/internal/tempdir"
 )
 
@@ -52,7 +53,7 @@ func (m *Runner) newSandbox() (*Sandbox, error) {
 	if err := CopyProject(m.options.Project.Dir, b.dir); err != nil {
 		return b, err
 	}
-	project, findings, err := opdef.Load(b.dir)
+	project, findings, err := load.Load(b.dir)
 	if err != nil || len(findings) > 0 {
 		return b, errors.Join(fmt.Errorf("load the copy of the project: %v", findings), err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/opcast/opcast/conformance/check"
 	"github.com/opcast/opcast/conformance/checks/random"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/load"
 	"github.com/opcast/opcast/internal/tvmffi"
 )
 
@@ -62,7 +63,7 @@ func (s *randomServer) answer(ctx context.Context, request randomRequest) (*call
 // prepare loads the definitions once, and the op of the request unless it is that of the last one.
 func (s *randomServer) prepare(ctx context.Context, request randomRequest) error {
 	if s.project == nil {
-		p, findings, err := opdef.Load(s.dir)
+		p, findings, err := load.Load(s.dir)
 		if err != nil || len(findings) > 0 {
 			return fmt.Errorf("native caller: load %s: %w", s.dir, errors.Join(err, errors.New(fmt.Sprint(findings))))
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/expr"
+	"github.com/opcast/opcast/internal/opdef/load"
 )
 
 // call is one call of an op on small arrays.
@@ -46,7 +47,7 @@ func (s sizes) Word(string) (string, bool) { return "", false }
 // calls are one call per op and dtype, as JSON.
 func calls(t *testing.T) string {
 	t.Helper()
-	project, findings, err := opdef.Load(root(t))
+	project, findings, err := load.Load(root(t))
 	if err != nil || len(findings) > 0 {
 		t.Fatal(findings, err)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/opcast/opcast/gen"
 	"github.com/opcast/opcast/internal/build"
-	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/load"
 	"github.com/opcast/opcast/internal/pyenv"
 )
 
@@ -124,7 +124,7 @@ func generate(t *testing.T, golden, folder, dir string) {
 			write(t, filepath.Join(dir, name), f.Data)
 		}
 	}
-	project, list, err := opdef.Load(dir)
+	project, list, err := load.Load(dir)
 	if err != nil || len(list) > 0 {
 		t.Fatalf("load: %v %v", err, list)
 	}

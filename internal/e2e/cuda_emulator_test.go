@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/load"
 	"github.com/opcast/opcast/internal/tooltest"
 )
 
@@ -68,7 +69,7 @@ func emulatedProject(t *testing.T) string {
 			write(t, filepath.Join(dir, "csrc", name), checkBounds(t, path, read(t, path)))
 		}
 	}
-	project, findings, err := opdef.Load(repository)
+	project, findings, err := load.Load(repository)
 	if err != nil || len(findings) > 0 {
 		t.Fatal(err, findings)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/load"
 )
 
 //go:embed explain.py
@@ -15,7 +15,7 @@ var explainScript string
 
 // The backend explains its ops in the words of the command line, and knows which arguments of a call are copied.
 func TestExplain(t *testing.T) {
-	project, findings, err := opdef.Load(root(t))
+	project, findings, err := load.Load(root(t))
 	if err != nil || len(findings) > 0 {
 		t.Fatal(findings, err)
 	}

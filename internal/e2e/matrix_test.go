@@ -11,6 +11,7 @@ import (
 
 	"github.com/opcast/opcast/internal/matrix"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/load"
 	"github.com/opcast/opcast/internal/report"
 	"github.com/opcast/opcast/internal/tooltest"
 )
@@ -53,7 +54,7 @@ func smallest(t *testing.T) string {
 
 func project(t *testing.T) *opdef.Project {
 	t.Helper()
-	p, diags, err := opdef.Load(root(t))
+	p, diags, err := load.Load(root(t))
 	if err != nil || len(diags) > 0 {
 		t.Fatal(err, diags)
 	}

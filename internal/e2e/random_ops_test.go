@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/load"
 	"github.com/opcast/opcast/internal/report"
 )
 
@@ -72,7 +72,7 @@ func (r *randomOps) project(t *testing.T, ops int, framework string) (dir string
 			write(t, filepath.Join(dir, "opdefs", op.name+".toml"), []byte(op.toml()))
 			made[op.name] = op
 		}
-		_, diags, err := opdef.Load(dir)
+		_, diags, err := load.Load(dir)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,16 +7,17 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/load"
 )
 
-// load copies the example project of the suite and loads the copy.
-func load(t *testing.T) *opdef.Project {
+// copied copies the example project of the suite and loads the copy.
+func copied(t *testing.T) *opdef.Project {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "conformance", "testdata", "toy"))); err != nil {
 		t.Fatal(err)
 	}
-	p, diags, err := opdef.Load(dir)
+	p, diags, err := load.Load(dir)
 	if err != nil || len(diags) > 0 {
 		t.Fatal(err, diags)
 	}
@@ -25,7 +26,7 @@ func load(t *testing.T) *opdef.Project {
 
 // Files that were never written, were edited or belong to no definition are stale; after they are written, none is.
 func TestStale(t *testing.T) {
-	p := load(t)
+	p := copied(t)
 	missing, err := Stale(p)
 	if err != nil || len(missing) == 0 {
 		t.Fatalf("stale at first: %q, %v", missing, err)

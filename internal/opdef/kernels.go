@@ -1,66 +1,32 @@
 package opdef
 
 import (
-	"regexp"
 	"slices"
-	"strings"
 
-	"github.com/opcast/opcast/internal/diag"
-	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/expr"
-	"github.com/opcast/opcast/internal/opdef/feature"
-	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/opdef/names"
-	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
 
-// An arch is ">=90" or "gfx942".
-var (
-	archPattern     = regexp.MustCompile(`^((>=|<=|==|>|<)? ?[0-9]{2,3}[a-z]?|[a-z][a-z0-9_]*)$`)
-	cudaArchPattern = regexp.MustCompile(`^(>=|<=|==|>|<)? ?([0-9]{2,3})[a-z]?$`)
-)
-
-func (c *checker) kernels() {
-	for i, raw := range c.raw.Kernels {
-		path := tomldoc.Element("kernels", i)
-		k := Kernel{
-			Name: raw.Name, Device: raw.Device, DTypes: c.kernelDTypes(path, raw.DTypes),
-			Scratch:   len(c.op.Scratch) > 0 && (raw.Scratch == nil || *raw.Scratch),
-			Supported: raw.Supported, QueryWorkspace: raw.QueryWorkspace,
-		}
-		if c.need(path, "name") {
-			c.kernelName(path, k)
-		}
-		c.kernelScratch(path, k)
-		if c.need(path, "device") && !slices.Contains(manifest.Devices, raw.Device) {
-			c.report(tomldoc.Join(path, "device"), code.Kernel, "devices are "+diag.OneOf(manifest.Devices), "unknown device %q", raw.Device)
-		}
-		k.Arch, k.Features = c.arch(tomldoc.Join(path, "arch"), raw)
-		k.When = c.when(tomldoc.Join(path, "when"), raw.When)
-		c.op.Kernels = append(c.op.Kernels, k)
-	}
-	if len(c.op.Kernels) > 0 && c.combinations <= maxCombinations {
-		c.coverage()
-	}
-}
-
-// kernelName checks a name, and that no two kernels share a function: those of all devices stand in one namespace.
-func (c *checker) kernelName(path string, k Kernel) {
-	where := tomldoc.Join(path, "name")
-	if !names.IsSnakeCase(k.Name) || len(k.Name) > names.MaxLength {
-		c.report(where, code.Kernel, "write lower-case words joined by single underscores", "%q is no kernel name", k.Name)
-	}
-	if why := names.WhyNoClass(k.Name); why != "" {
-		c.report(where, code.Reserved, "choose another name", "%q is reserved: %s", k.Name, why)
-	}
-	for _, other := range c.op.Kernels {
-		switch {
-		case names.Pascal(other.Name) == names.Pascal(k.Name):
-			c.report(where, code.Kernel, "name one of them "+k.Name+"_"+k.Device, "two kernels are named %s", k.Name)
-		case slices.ContainsFunc(k.Functions(), func(f string) bool { return slices.Contains(other.Functions(), f) }):
-			c.report(where, code.Kernel, "rename one of them", "a function of kernel %s is called like one of %s", k.Name, other.Name)
+// KernelList returns the declared kernels for the manifest's devices. An op that declares none has one kernel for every
+// device: of its own name on the first, and with the device's name at the end on the others, since all are functions in
+// one namespace.
+func (o *Op) KernelList() []Kernel {
+	var list []Kernel
+	for _, k := range o.Kernels {
+		if slices.Contains(o.Devices, k.Device) {
+			list = append(list, k)
 		}
 	}
+	if len(o.Kernels) == 0 {
+		for i, device := range o.Devices {
+			name := o.Name
+			if i > 0 {
+				name += "_" + device
+			}
+			list = append(list, Kernel{Name: name, Device: device, Scratch: len(o.Scratch) > 0})
+		}
+	}
+	return list
 }
 
 // Functions are the C++ functions that the author of a kernel writes.
@@ -81,150 +47,10 @@ func (k Kernel) SupportedFunction() string { return names.Pascal(k.Name) + "Supp
 // WorkspaceFunction is the C++ name of the author's query.
 func (k Kernel) WorkspaceFunction() string { return names.Pascal(k.Name) + "Workspace" }
 
-func (c *checker) kernelScratch(path string, k Kernel) {
-	for _, key := range []string{"scratch", "query_workspace"} {
-		where := tomldoc.Join(path, key)
-		switch {
-		case !c.doc.Given(where):
-		case len(c.raw.Scratch) == 0:
-			c.diags.Add(c.doc.KeyAt(where), code.KernelWork, "leave it out, or declare scratch", "%s: the op has no scratch", key)
-		case key == "query_workspace" && k.QueryWorkspace && !k.Scratch:
-			c.diags.Add(c.doc.KeyAt(where), code.KernelWork, "", "query_workspace: the kernel takes no scratch")
-		}
-	}
-}
-
-// arch reads what a kernel asks of its device: the architecture of a GPU, or features of the CPU.
-func (c *checker) arch(where string, raw rawKernel) (arch string, features []string) {
-	if !c.doc.Given(where) {
-		return "", nil
-	}
-	if raw.Device == "cpu" {
-		return "", c.features(where, raw.Arch)
-	}
-	arch, isText := raw.Arch.(string)
-	switch {
-	case !isText || !archPattern.MatchString(arch):
-		c.report(where, code.Kernel, `for example ">=90" or "gfx942"`, "%s is no architecture", show(raw.Arch))
-	case raw.Device == "cuda" && !cudaArchPattern.MatchString(arch):
-		c.report(where, code.Kernel, `for example ">=90" or "90"`, "%q is no architecture of CUDA", arch)
-	}
-	return arch, nil
-}
-
-// features reads one name of a feature of the CPU, or a list of them.
-func (c *checker) features(where string, value any) (words []string) {
-	list, isList := value.([]any)
-	if !isList {
-		list = []any{value}
-	}
-	for i, v := range list {
-		at := where
-		if isList {
-			at = tomldoc.Element(where, i)
-		}
-		word, isText := v.(string)
-		if _, known := feature.Lookup(word); !known || !isText {
-			c.report(at, code.Kernel, feature.Hint(word), "%s is no feature of a CPU", show(v))
-		}
-		words = append(words, word)
-	}
-	if len(list) == 0 {
-		c.report(where, code.Kernel, "leave it out for all CPUs", "arch is empty")
-	}
-	return words
-}
-
-// kernelDTypes reads the narrowed dtype variables, each one name or a list.
-func (c *checker) kernelDTypes(path string, raw map[string]any) map[string][]string {
-	narrowed := map[string][]string{}
-	for _, name := range keys(raw) {
-		where := tomldoc.Join(tomldoc.Join(path, "dtypes"), name)
-		allowed, ok := c.raw.DTypes[name]
-		if !ok {
-			hint := diag.DidYouMean(name, keys(c.raw.DTypes), "name a variable of dtypes")
-			c.diags.Add(c.doc.KeyAt(where), code.KernelDType, hint, "unknown dtype variable %s", name)
-			continue
-		}
-		list, ok := raw[name].([]any)
-		if !ok {
-			list = []any{raw[name]}
-		}
-		for _, v := range list {
-			word, ok := v.(string)
-			if !ok || !slices.Contains(allowed, word) {
-				c.report(where, code.KernelDType, name+" is "+diag.OneOf(allowed), "%s is never %s", name, show(v))
-			}
-			narrowed[name] = append(narrowed[name], word)
-		}
-		if len(list) == 0 {
-			c.report(where, code.KernelDType, "leave it out for all dtypes", "%s has no dtype left", name)
-		}
-	}
-	return narrowed
-}
-
-func (c *checker) when(path, text string) *expr.Expr {
-	if !c.doc.Given(path) {
-		return nil
-	}
-	e, err := expr.Parse(text)
-	if err != nil {
-		c.syntax(path, code.Expr, err)
-		return nil
-	}
-	c.condition(e, use{path: path, when: true})
-	return e
-}
-
-// coverage looks for a dtype combination that no kernel takes. Other conditions are not known before a call.
-func (c *checker) coverage() {
-	var missing []string
-	eachCombination(c.op.DTypes, func(combination map[string]string) {
-		takes := func(k Kernel) bool { return k.Accepts(combination, nil) != expr.KnownFalse }
-		if !c.op.Excludes(combination) && !slices.ContainsFunc(c.op.Kernels, takes) {
-			parts := make([]string, 0, len(combination))
-			for _, name := range keys(combination) {
-				parts = append(parts, name+" = "+combination[name])
-			}
-			missing = append(missing, strings.Join(parts, ", "))
-		}
-	})
-	if len(missing) > 0 {
-		c.diags.Add(c.doc.KeyAt(tomldoc.Element("kernels", 0)), code.Uncovered, "add a kernel for it, or take the dtype out of dtypes",
-			"no kernel takes %s (%d of the declared combinations)", missing[0], len(missing))
-	}
-}
-
-// needKernel reports an op that has no kernel for any device of the project: nothing could run it.
-func (o *Op) needKernel(diags *diag.List) {
-	if len(o.KernelList()) == 0 {
-		diags.Add(o.Pos[tomldoc.Element("kernels", 0)], code.Uncovered, "add a kernel for one, or leave kernels out",
-			"no kernel is for a device of the manifest: %s", strings.Join(o.Devices, ", "))
-	}
-}
-
 // Excludes says whether a condition refuses a choice of dtypes, whatever the sizes and attributes are. The dtypes are the
 // short names that the variables stand for.
 func (o *Op) Excludes(dtypes map[string]string) bool {
 	return slices.ContainsFunc(o.Requires, func(e *expr.Expr) bool { return e.EvalCondition(dtypes, expr.NoValues{}) == expr.KnownFalse })
-}
-
-// eachCombination visits every choice of dtypes, the last variable turning fastest.
-func eachCombination(vars []DTypeVar, visit func(map[string]string)) {
-	chosen := map[string]string{}
-	var choose func(int)
-	choose = func(i int) {
-		if i == len(vars) {
-			visit(chosen)
-			return
-		}
-		for _, name := range vars[i].OneOf {
-			chosen[vars[i].Name] = name
-			choose(i + 1)
-		}
-	}
-	choose(0)
 }
 
 // Accepts says whether the kernel takes calls with the given dtypes, which are the short names that the dtype variables

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/opcast/opcast/internal/opdef/expr"
+	"github.com/opcast/opcast/internal/opdef/manifest"
 )
 
 // Lead is the name of the op's leading dims: "*" where they are the same in all inputs that have them, "..." where they are
@@ -133,28 +134,6 @@ func (d Dim) Text() string {
 	return d.Expr.Text
 }
 
-// KernelList returns the declared kernels for the manifest's devices. An op that declares none has one kernel for every
-// device: of its own name on the first, and with the device's name at the end on the others, since all are functions in
-// one namespace.
-func (o *Op) KernelList() []Kernel {
-	var list []Kernel
-	for _, k := range o.Kernels {
-		if slices.Contains(o.Devices, k.Device) {
-			list = append(list, k)
-		}
-	}
-	if len(o.Kernels) == 0 {
-		for i, device := range o.Devices {
-			name := o.Name
-			if i > 0 {
-				name += "_" + device
-			}
-			list = append(list, Kernel{Name: name, Device: device, Scratch: len(o.Scratch) > 0})
-		}
-	}
-	return list
-}
-
 // MayBeNone says that None stands for the attribute where a call leaves it out: the backend computes it, or it has no
 // value there.
 func (a *Attr) MayBeNone() bool { return a.DefaultExpr != nil || a.Optional }
@@ -178,7 +157,7 @@ func (o *Op) AttrValue(given map[string]any, name string) any {
 func (o *Op) FloatValue(given map[string]any, name string) (float64, bool) {
 	i := slices.IndexFunc(o.Attrs, func(a Attr) bool { return a.Name == name && a.Type == "float" })
 	if v := o.AttrValue(given, name); i >= 0 && v != nil {
-		return toFloat(v), true
+		return NumberValue(v), true
 	}
 	return 0, false
 }
@@ -215,4 +194,38 @@ func IntValue(v any) (int64, bool) {
 		return 0, true
 	}
 	return 0, false
+}
+
+// FreeKind returns the smallest kind above all that are or were in use.
+func (p *Project) FreeKind() int {
+	used := slices.Clone(p.Manifest.Retired)
+	for _, op := range p.Ops {
+		used = append(used, op.Kind)
+	}
+	next := 0
+	for _, kind := range used {
+		if 0 <= kind && kind <= manifest.MaxKind {
+			next = max(next, kind+1)
+		}
+	}
+	return next
+}
+
+// Allowed are the short names of the dtypes that an argument may have.
+func (o *Op) Allowed(a Arg) []string {
+	for _, v := range o.DTypes {
+		if v.Name == a.Type.Var {
+			return v.OneOf
+		}
+	}
+	return []string{a.Type.DType}
+}
+
+// NumberValue converts an int64 or a float64.
+func NumberValue(v any) float64 {
+	if i, ok := v.(int64); ok {
+		return float64(i)
+	}
+	f, _ := v.(float64)
+	return f
 }

@@ -1,10 +1,10 @@
-// Package opdef loads a project's op definitions: strict TOML in, one validated, immutable model out.
+// Package opdef is the model of a project's op definitions: what every emitter and the conformance suite read.
 //
-// The model feeds every emitter and the conformance suite. Nothing outside this folder parses a definition. The
-// packages below this one know one thing each: expr the language of sizes and conditions, tomldoc how TOML is read
-// with the place of every value, names what may be called how, manifest the file opcast.toml, projectfs which files a
-// project has, derivative which arguments fit those of a derivative, feature what a CPU may have, and code the codes of
-// diagnostics.
+// It is immutable once package load, below, has read and checked the TOML files that it comes from; nothing else parses
+// a definition. The other packages below this one know one thing each: expr the language of sizes and conditions, tomldoc
+// how TOML is read with the place of every value, names what may be called how, manifest the file opcast.toml, projectfs
+// which files a project has, derivative which arguments fit those of a derivative, feature what a CPU may have, and code
+// the codes of diagnostics.
 package opdef
 
 import (
@@ -61,7 +61,7 @@ type Op struct {
 	Tolerance     map[string]Tolerance
 	Deterministic bool
 	// Backward names the gradient op, which Gradient points to. GradientOf is the op whose gradient this one is.
-	// Both are nil where there is none, and set once by Load.
+	// Both are nil where there is none, and set once, when the definitions are loaded.
 	Backward             string
 	Gradient, GradientOf *Op
 	// Forward names the op of tangents, which Tangent points to. TangentOf is the op whose tangents this one gives.

@@ -18,7 +18,7 @@ var narrower = map[string]string{"i64": "i32", "u64": "u32", "f64": "f32"}
 func WideNotes(p *Project, who string) (list diag.List) {
 	for _, op := range p.Ops {
 		for i, in := range op.Inputs {
-			wide := op.allowed(in)
+			wide := op.Allowed(in)
 			if slices.ContainsFunc(wide, func(short string) bool { return dtype.Must(short).Bits < 64 }) {
 				continue
 			}

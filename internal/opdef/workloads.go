@@ -1,16 +1,5 @@
 package opdef
 
-import (
-	"fmt"
-	"slices"
-
-	"github.com/opcast/opcast/internal/diag"
-	"github.com/opcast/opcast/internal/opdef/code"
-	"github.com/opcast/opcast/internal/opdef/expr"
-	"github.com/opcast/opcast/internal/opdef/names"
-	"github.com/opcast/opcast/internal/opdef/tomldoc"
-)
-
 // Workload is a call of some real model, by name: what people benchmark.
 type Workload struct {
 	Name string
@@ -23,12 +12,12 @@ type Workload struct {
 	Without []string
 }
 
-// batchName stands for the product of the leading dims in flops, as in kernels.
-const batchName = "batch"
+// BatchName stands for the product of the leading dims in flops, as in kernels.
+const BatchName = "batch"
 
 // Int makes a workload the environment of flops: sizes, and the product of the leading dims.
 func (w *Workload) Int(name string) (int64, bool) {
-	if name == batchName {
+	if name == BatchName {
 		product := int64(1)
 		for _, n := range w.Batch {
 			product *= n
@@ -60,117 +49,4 @@ func (w *Workload) Word(name string) (string, bool) {
 	}
 	v, ok := w.Attrs[name].(string)
 	return v, ok
-}
-
-// workloads checks the named calls, and flops, which says what each costs.
-func (c *checker) workloads() {
-	c.flops()
-	for _, name := range keys(c.raw.Workloads) {
-		path := tomldoc.Join("workloads", name)
-		if !names.IsIdentifier(name) {
-			c.diags.Add(c.doc.KeyAt(path), code.Name, "a name has letters, digits and single underscores between them", "%q is not a name", name)
-		}
-		w := Workload{Name: name, Sizes: map[string]int64{}, DTypes: map[string]string{}, Attrs: map[string]any{}}
-		complete := true
-		for _, key := range keys(c.raw.Workloads[name]) {
-			complete = c.workloadKey(&w, tomldoc.Join(path, key), key, c.raw.Workloads[name][key]) && complete
-		}
-		if complete && !c.open {
-			c.workloadFits(&w, path)
-		}
-		c.op.Workloads = append(c.op.Workloads, w)
-	}
-}
-
-// flops checks how many operations a call needs.
-func (c *checker) flops() {
-	if !c.doc.Given("flops") {
-		return
-	}
-	e, err := expr.Parse(c.raw.Flops)
-	if err != nil {
-		c.syntax("flops", code.Expr, err)
-		return
-	}
-	if c.op.HasBatch() {
-		c.sizes[batchName] = true
-		defer delete(c.sizes, batchName)
-	}
-	if c.integer(e, use{path: "flops"}) {
-		c.op.Flops = c.expand(e)
-	}
-}
-
-// workloadKey reads one value of a workload: a size, leading dims, a dtype, a value of an attribute, or false for an input
-// that is left out.
-func (c *checker) workloadKey(w *Workload, path, key string, value any) bool {
-	known := c.names[key]
-	input := c.op.InputIndex(key)
-	switch {
-	case c.op.HasBatch() && key == c.op.Lead():
-		list, ok := convert(&Attr{Type: "int[]", Len: -1, Min: int64(0)}, value)
-		w.Batch, _ = list.([]int64)
-		return c.workloadValue(path, key, "a list of sizes", value, ok)
-	case c.sizes[key]:
-		n, ok := value.(int64)
-		w.Sizes[key] = n
-		return c.workloadValue(path, key, "a size", value, ok && n >= 0)
-	case known.kind == kindVar:
-		short, ok := value.(string)
-		w.DTypes[key] = short
-		return c.workloadValue(path, key, diag.OneOf(c.raw.DTypes[key]), value, ok && slices.Contains(c.raw.DTypes[key], short))
-	case known.attr != nil && known.attr.Type != "dtype":
-		converted, ok := convert(known.attr, value)
-		w.Attrs[key] = converted
-		if mistake := outside(known.attr, converted); ok && mistake != "" {
-			c.report(path, code.Workload, "", "%s: %s", key, mistake)
-			return false
-		}
-		return c.workloadValue(path, key, "a value of type "+known.attr.Type, value, ok)
-	case input >= 0 && c.op.Inputs[input].Optional:
-		given, ok := value.(bool)
-		w.Without = append(w.Without, key)
-		return c.workloadValue(path, key, "false, for an input that is left out", value, ok && !given)
-	}
-	hint := diag.DidYouMean(key, append(keys(c.sizes), keys(c.names)...), "name a size, an attribute, a dtype variable or an optional input")
-	c.diags.Add(c.doc.KeyAt(path), code.Workload, hint, "%s is no part of a workload", key)
-	return false
-}
-
-func (c *checker) workloadValue(path, key, want string, value any, ok bool) bool {
-	if !ok {
-		c.report(path, code.Workload, "", "%s: expected %s, got %s", key, want, show(value))
-	}
-	return ok
-}
-
-// workloadFits asks for all sizes, and holds them against the conditions.
-func (c *checker) workloadFits(w *Workload, path string) {
-	for _, a := range c.op.Attrs {
-		if _, given := w.Attrs[a.Name]; !given && a.Default != nil && a.Type != "dtype" {
-			w.Attrs[a.Name] = a.Default
-		}
-	}
-	for _, a := range c.op.Attrs {
-		if _, given := w.Attrs[a.Name]; !given && !a.HasDefault && a.Type != "dtype" {
-			c.report(path, code.Workload, "", "the workload has no value for the attribute %s", a.Name)
-			return
-		}
-	}
-	if c.op.HasBatch() && w.Batch == nil {
-		c.report(path, code.Workload, fmt.Sprintf("for example %q = [2, 3]", c.op.Lead()), "the workload has no leading dims")
-		return
-	}
-	for _, size := range keys(c.sizes) {
-		only := c.fromOptional[size]
-		if _, given := w.Sizes[size]; !given && !slices.Contains(w.Without, only) {
-			c.report(path, code.Workload, "", "the workload has no value for the size %s", size)
-			return
-		}
-	}
-	for _, e := range c.op.Requires {
-		if c.expand(e).EvalCondition(w.DTypes, w) == expr.KnownFalse {
-			c.report(path, code.Workload, "", "the workload breaks %s", e.Text)
-		}
-	}
 }

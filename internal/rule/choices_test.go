@@ -26,7 +26,7 @@ reference = "return x"
 
 // Sizes follow from the side of a choice that the attributes take, wherever the choice stands.
 func TestChosenDims(t *testing.T) {
-	program := rule.Compile(load(t, chosen))
+	program := rule.Compile(loadOp(t, chosen))
 	for _, c := range []struct {
 		gated   bool
 		layout  string

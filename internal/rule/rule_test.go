@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/load"
 	"github.com/opcast/opcast/internal/rule"
 )
 
@@ -44,8 +45,8 @@ reference = "return x"
 
 const tooLarge = "ValueError: window: a size does not fit in 64 bits"
 
-// load returns the op of a definition; its gradient op may come along.
-func load(t *testing.T, definition string, gradient ...string) *opdef.Op {
+// loadOp returns the op of a definition; its gradient op may come along.
+func loadOp(t *testing.T, definition string, gradient ...string) *opdef.Op {
 	t.Helper()
 	dir := t.TempDir()
 	write := func(name, text string) {
@@ -63,7 +64,7 @@ func load(t *testing.T, definition string, gradient ...string) *opdef.Op {
 		write("opdefs/window_backward.toml", text)
 	}
 	write("csrc/cpu/window.cc", "")
-	p, list, err := opdef.Load(dir)
+	p, list, err := load.Load(dir)
 	if err != nil || len(list) > 0 {
 		t.Fatalf("load: %v %v", err, list)
 	}
@@ -86,7 +87,7 @@ func right() rule.Call {
 }
 
 func TestGoldenText(t *testing.T) {
-	op := load(t, window)
+	op := loadOp(t, window)
 	if f := rule.Check(op, right()); f != nil {
 		t.Fatalf("valid call: %v", f)
 	}
@@ -156,7 +157,7 @@ func TestGoldenText(t *testing.T) {
 
 // Leading dims that are broadcast: the first input before that does not go with one is named.
 func TestBroadcast(t *testing.T) {
-	op := load(t, `doc = "Sum of products."
+	op := loadOp(t, `doc = "Sum of products."
 kind = 0
 dtypes = { T = ["f32"] }
 inputs = [
@@ -222,7 +223,7 @@ func TestSizesWithoutValue(t *testing.T) {
 		{"none", "N", `let.P = "M + k"`, "2*M", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			op := load(t, fmt.Sprintf(sizesWithoutValue, tc.dims, tc.rest, tc.output))
+			op := loadOp(t, fmt.Sprintf(sizesWithoutValue, tc.dims, tc.rest, tc.output))
 			call := rule.Call{
 				Framework: "numpy.ndarray", Attrs: map[string]any{"k": half, "n": []int64{half, half}},
 				Inputs: map[string]rule.Value{"x": array("float32", 1), "y": array("float32", 0)},
@@ -256,7 +257,7 @@ reference = "return x"
 // A call of the library has no dtype attr: an output carries the dtype, which others have to share.
 func TestBareCall(t *testing.T) {
 	definition := strings.Replace(window, `doc = "Sums." }]`, `doc = "Sums." }, { name = "s", type = "O[F]", doc = "More." }]`, 1)
-	op := load(t, definition)
+	op := loadOp(t, definition)
 	for _, tc := range []struct{ name, z, s, want string }{
 		{"not the default", "float16", "float16", ""},
 		{"not allowed", "int8", "int8", "TypeError: window: z: expected dtype float32 or float16, got int8"},
@@ -278,7 +279,7 @@ func TestBareCall(t *testing.T) {
 }
 
 func TestTwoErrorsInOrder(t *testing.T) {
-	op := load(t, window)
+	op := loadOp(t, window)
 	call := right()
 	call.Inputs["w"] = array("float16", 6, 4)
 	call.Attrs["eps"] = -1.0
@@ -291,7 +292,7 @@ func TestInferredOutput(t *testing.T) {
 	call := right()
 	call.Attrs["out_dtype"] = "float16"
 	call.Out = map[string]rule.Value{"z": array("float16", 3, 6, 2)}
-	if f := rule.Check(load(t, window), call); f != nil {
+	if f := rule.Check(loadOp(t, window), call); f != nil {
 		t.Errorf("an output of the inferred dtype and shape: %v", f)
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 // TestScratchGoldenText has the texts of backend/tests/registry_test.cc, which the library prints.
 func TestScratchGoldenText(t *testing.T) {
-	op := load(t, `doc = "Sum."
+	op := loadOp(t, `doc = "Sum."
 kind = 0
 dtypes = { T = ["f32", "f16"] }
 inputs = [{ name = "x", type = "T[*, N]", doc = "In." }]

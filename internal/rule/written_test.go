@@ -32,7 +32,7 @@ func updateCall() rule.Call {
 }
 
 func TestWrittenGoldenText(t *testing.T) {
-	op := load(t, update)
+	op := loadOp(t, update)
 	if f := rule.Check(op, updateCall()); f != nil {
 		t.Fatalf("valid call: %v", f)
 	}
@@ -112,7 +112,7 @@ func TestWrittenGoldenText(t *testing.T) {
 
 // TestSavedTogether: saved outputs are given all or none.
 func TestSavedTogether(t *testing.T) {
-	op := load(t, `doc = "Normalise."
+	op := loadOp(t, `doc = "Normalise."
 kind = 0
 dtypes = { T = ["f32"] }
 inputs = [{ name = "x", type = "T[M, N]", doc = "In." }]

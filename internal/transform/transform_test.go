@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/load"
 	"github.com/opcast/opcast/internal/transform"
 )
 
@@ -89,7 +90,7 @@ reference = "return grad_z"
 `,
 }
 
-func load(t *testing.T) map[string]*opdef.Op {
+func loadAll(t *testing.T) map[string]*opdef.Op {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range project {
@@ -101,7 +102,7 @@ func load(t *testing.T) map[string]*opdef.Op {
 			t.Fatal(err)
 		}
 	}
-	p, diags, err := opdef.Load(dir)
+	p, diags, err := load.Load(dir)
 	if err != nil || len(diags) > 0 {
 		t.Fatal(err, diags)
 	}
@@ -113,7 +114,7 @@ func load(t *testing.T) map[string]*opdef.Op {
 }
 
 func TestDerived(t *testing.T) {
-	ops := load(t)
+	ops := loadAll(t)
 	for name, want := range map[string]struct {
 		merges        []transform.Merge
 		loops, copies []string
@@ -176,7 +177,7 @@ func TestDerived(t *testing.T) {
 }
 
 func TestFacts(t *testing.T) {
-	ops := load(t)
+	ops := loadAll(t)
 	for name, want := range map[string][]string{
 		"norm": {
 			"`norm_backward`, with respect to `x` and `weight`, not to `ids`; `rstd` saved for it; of first order, in reverse mode",
@@ -221,7 +222,7 @@ func TestFacts(t *testing.T) {
 }
 
 func TestMerged(t *testing.T) {
-	product := load(t)["product"]
+	product := loadAll(t)["product"]
 	for _, test := range []struct {
 		mapped []string
 		want   bool
@@ -239,7 +240,7 @@ func TestMerged(t *testing.T) {
 }
 
 func TestGradient(t *testing.T) {
-	ops := load(t)
+	ops := loadAll(t)
 	got := transform.GradientOf(ops["norm"])
 	if got == nil || got.Op != ops["norm_backward"] || got.Op.GradientOf != ops["norm"] {
 		t.Fatalf("got %+v", got)
@@ -265,7 +266,7 @@ func TestGradient(t *testing.T) {
 }
 
 func TestResults(t *testing.T) {
-	ops := load(t)
+	ops := loadAll(t)
 	names := func(args []opdef.Arg) (out []string) {
 		for _, a := range args {
 			out = append(out, a.Name)

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/load"
 )
 
 const definition = `doc = "Multiply."
@@ -49,7 +49,7 @@ func TestCost(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p, diags, err := opdef.Load(dir)
+	p, diags, err := load.Load(dir)
 	if err != nil || len(diags) > 0 {
 		t.Fatal(diags, err)
 	}

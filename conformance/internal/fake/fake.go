@@ -21,6 +21,7 @@ import (
 	"github.com/opcast/opcast/conformance/oracle"
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/load"
 	"github.com/opcast/opcast/internal/rule"
 )
 
@@ -32,7 +33,7 @@ func path(elements ...string) string {
 
 // loadToy loads the definitions in testdata of the package conformance.
 func loadToy() (*opdef.Project, error) {
-	p, findings, err := opdef.Load(path("..", "..", "testdata", "toy"))
+	p, findings, err := load.Load(path("..", "..", "testdata", "toy"))
 	if len(findings) > 0 {
 		err = fmt.Errorf("toy ops: %v", findings)
 	}

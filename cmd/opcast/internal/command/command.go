@@ -11,12 +11,14 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/spf13/cobra"
+
 	"github.com/opcast/opcast/conformance"
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/load"
 	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/report"
-	"github.com/spf13/cobra"
 )
 
 // Exit codes; 0 is success.
@@ -135,7 +137,7 @@ func (a *app) read() (*opdef.Project, diag.List, error) {
 		err = fmt.Errorf("%s is no project: it has no %s (name the project with -C, or begin one with opcast init)", a.dir, manifest.File)
 		return nil, nil, ExitError{Code: exitUsage, Err: err}
 	}
-	return opdef.Load(a.dir)
+	return load.Load(a.dir)
 }
 
 // findings prints diagnostics and turns them into exit code 1.

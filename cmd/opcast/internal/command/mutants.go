@@ -10,7 +10,7 @@ import (
 	"github.com/opcast/opcast/backend"
 	"github.com/opcast/opcast/conformance/mutants"
 	"github.com/opcast/opcast/internal/build"
-	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/load"
 	"github.com/opcast/opcast/internal/pyenv"
 )
 
@@ -73,7 +73,7 @@ func (a *app) mutants(ctx context.Context, ops []string, flags *mutantsFlags) er
 
 // buildCopy compiles a copy of the project in a folder, as it is.
 func (a *app) buildCopy(ctx context.Context, env *pyenv.Env, dir string) error {
-	project, findings, err := opdef.Load(dir)
+	project, findings, err := load.Load(dir)
 	if err != nil {
 		return err
 	}

@@ -8,13 +8,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/opcast/opcast/conformance"
 	"github.com/opcast/opcast/conformance/check"
 	"github.com/opcast/opcast/conformance/worker"
 	"github.com/opcast/opcast/internal/generated"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/load"
 	"github.com/opcast/opcast/internal/opdef/manifest"
-	"github.com/spf13/cobra"
 )
 
 // testFlags are the choices of the command line.
@@ -190,11 +192,11 @@ func (a *app) definitions(dir string) (*opdef.Project, error) {
 	if dir == "" {
 		return a.load()
 	}
-	load := opdef.LoadFolder
+	read := load.LoadFolder
 	if _, err := os.Stat(filepath.Join(dir, manifest.File)); err == nil {
-		load = opdef.Load
+		read = load.Load
 	}
-	p, diags, err := load(dir)
+	p, diags, err := read(dir)
 	if err != nil {
 		return nil, ExitError{Code: exitUsage, Err: err}
 	}

@@ -1,4 +1,4 @@
-package opdef
+package load
 
 import (
 	"fmt"
@@ -8,57 +8,15 @@ import (
 
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/dtype"
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/derivative"
 	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
 
-// GradPrefix makes the name of a gradient in op's gradient op from that of an argument. It counts the order, so that no
-// two arguments share a name: the gradient op of a gradient op speaks of grad2_x.
-func (o *Op) GradPrefix() string {
-	return prefix("grad", o, func(p *Op) bool { return p.GradientOf != nil })
-}
-
-// TangentPrefix makes the name of a tangent in op's op of tangents from that of an argument.
-func (o *Op) TangentPrefix() string {
-	return prefix("tangent", o, func(p *Op) bool { return p.TangentOf != nil })
-}
-
-func prefix(word string, op *Op, counts func(*Op) bool) string {
-	order := 1
-	for p := op; p != nil; p = p.DerivedFrom() {
-		if counts(p) {
-			order++
-		}
-	}
-	if order == 1 {
-		return word + "_"
-	}
-	return fmt.Sprintf("%s%d_", word, order)
-}
-
-// DerivedFrom is the op of which this one computes gradients or tangents; nil for other ops.
-func (o *Op) DerivedFrom() *Op {
-	if o.GradientOf != nil {
-		return o.GradientOf
-	}
-	return o.TangentOf
-}
-
-// Derived are the ops that compute derivatives of this one, and derivatives of these.
-func (o *Op) Derived() []*Op {
-	var out []*Op
-	for _, op := range []*Op{o.Gradient, o.Tangent} {
-		if op != nil {
-			out = append(append(out, op), op.Derived()...)
-		}
-	}
-	return out
-}
-
 // linkDerivatives points every op at the ops of its derivatives and back, then holds them against each other.
-func linkDerivatives(p *Project, diags *diag.List) {
+func linkDerivatives(p *opdef.Project, diags *diag.List) {
 	for _, op := range p.Ops {
 		if d := linked(p, op, "backward", op.Backward, diags); d != nil {
 			op.Gradient, d.GradientOf = d, op
@@ -79,7 +37,7 @@ func linkDerivatives(p *Project, diags *diag.List) {
 }
 
 // linked finds the op that a key of another one names; it is nil where there is none, or none that can be meant.
-func linked(p *Project, op *Op, key, name string, diags *diag.List) *Op {
+func linked(p *opdef.Project, op *opdef.Op, key, name string, diags *diag.List) *opdef.Op {
 	if name == "" {
 		return nil
 	}
@@ -87,7 +45,7 @@ func linked(p *Project, op *Op, key, name string, diags *diag.List) *Op {
 	if len(op.Mutated()) > 0 {
 		diags.Add(pos, code.Mutated, "make the op functional", "an op that overwrites inputs cannot have a derivative")
 	}
-	i := slices.IndexFunc(p.Ops, func(o *Op) bool { return o.Name == name })
+	i := slices.IndexFunc(p.Ops, func(o *opdef.Op) bool { return o.Name == name })
 	if i < 0 {
 		diags.Add(pos, code.Backward, diag.DidYouMean(name, opNames(p), "define it in opdefs/"), "there is no op %q", name)
 		return nil
@@ -100,7 +58,7 @@ func linked(p *Project, op *Op, key, name string, diags *diag.List) *Op {
 	return derived
 }
 
-func opNames(p *Project) []string {
+func opNames(p *opdef.Project) []string {
 	names := make([]string, len(p.Ops))
 	for i, o := range p.Ops {
 		names[i] = o.Name
@@ -109,7 +67,7 @@ func opNames(p *Project) []string {
 }
 
 // linkMistake says why derived cannot compute derivatives of op, or "".
-func linkMistake(op, derived *Op) (mistake, hint string) {
+func linkMistake(op, derived *opdef.Op) (mistake, hint string) {
 	for p := op; p != nil; p = p.DerivedFrom() {
 		if p == derived {
 			return "would be a derivative of itself", "define another op"
@@ -127,7 +85,7 @@ func linkMistake(op, derived *Op) (mistake, hint string) {
 }
 
 // addMistakes reports what does not fit, at its place in the definition of the derivative or at the key that names it.
-func addMistakes(op, derived *Op, key string, found []derivative.Mistake, diags *diag.List) {
+func addMistakes(op, derived *opdef.Op, key string, found []derivative.Mistake, diags *diag.List) {
 	for _, m := range append(found, attrMistakes(op, derived)...) {
 		pos := diag.Pos{File: derived.File, Line: 1, Col: 1}
 		for path := m.Path; path != ""; path = tomldoc.Parent(path) {
@@ -144,13 +102,13 @@ func addMistakes(op, derived *Op, key string, found []derivative.Mistake, diags 
 }
 
 // plainOp is an op as package derivative sees it, with those that derive from it and from which it does.
-func plainOp(op *Op) *derivative.Op {
-	plain := func(o *Op) *derivative.Op {
+func plainOp(op *opdef.Op) *derivative.Op {
+	plain := func(o *opdef.Op) *derivative.Op {
 		if o == nil {
 			return nil
 		}
 		return &derivative.Op{
-			Name: o.Name, Inputs: o.plainArgs(o.Inputs), Outputs: o.plainArgs(o.Outputs), GradPrefix: o.GradPrefix(), TangentPrefix: o.TangentPrefix(),
+			Name: o.Name, Inputs: plainArgs(o, o.Inputs), Outputs: plainArgs(o, o.Outputs), GradPrefix: o.GradPrefix(), TangentPrefix: o.TangentPrefix(),
 		}
 	}
 	out := plain(op)
@@ -161,7 +119,7 @@ func plainOp(op *Op) *derivative.Op {
 	return out
 }
 
-func (o *Op) plainArgs(args []Arg) []derivative.Arg {
+func plainArgs(o *opdef.Op, args []opdef.Arg) []derivative.Arg {
 	var out []derivative.Arg
 	for _, a := range args {
 		kind := []string{a.Type.Var + a.Type.DType}
@@ -169,26 +127,16 @@ func (o *Op) plainArgs(args []Arg) []derivative.Arg {
 			kind = append(kind, strings.Join(strings.Fields(dim), ""))
 		}
 		out = append(out, derivative.Arg{
-			Name: a.Name, Text: a.Type.Text, Type: kind, DTypes: o.allowed(a), Var: a.Type.Var, Smooth: o.smooth(a),
-			Optional: a.Optional, Saved: a.Saved, PresentIf: a.PresentIf, LSE: a.LSE.String(), Broadcast: a.Type.Lead() == Broadcast,
+			Name: a.Name, Text: a.Type.Text, Type: kind, DTypes: o.Allowed(a), Var: a.Type.Var, Smooth: smooth(o, a),
+			Optional: a.Optional, Saved: a.Saved, PresentIf: a.PresentIf, LSE: a.LSE.String(), Broadcast: a.Type.Lead() == opdef.Broadcast,
 		})
 	}
 	return out
 }
 
-// allowed are the short names of the dtypes that an argument may have.
-func (o *Op) allowed(a Arg) []string {
-	for _, v := range o.DTypes {
-		if v.Name == a.Type.Var {
-			return v.OneOf
-		}
-	}
-	return []string{a.Type.DType}
-}
-
 // smooth says whether an argument is of floating point: integers and bools have no derivative.
-func (o *Op) smooth(a Arg) bool {
-	for _, name := range o.allowed(a) {
+func smooth(o *opdef.Op, a opdef.Arg) bool {
+	for _, name := range o.Allowed(a) {
 		if row, ok := dtype.Lookup(name); ok && !row.Inexact() {
 			return false
 		}
@@ -197,14 +145,14 @@ func (o *Op) smooth(a Arg) bool {
 }
 
 // attrMistakes finds attributes of a derivative that its op does not have, or declares differently.
-func attrMistakes(op, derived *Op) []derivative.Mistake {
+func attrMistakes(op, derived *opdef.Op) []derivative.Mistake {
 	var out []derivative.Mistake
 	for i, attr := range derived.Attrs {
 		path := tomldoc.Join(tomldoc.Element("attrs", i), "name")
 		add := func(hint, format string, args ...any) {
 			out = append(out, derivative.Mistake{Path: path, Code: code.Gradient, Hint: hint, Text: fmt.Sprintf(format, args...)})
 		}
-		j := slices.IndexFunc(op.Attrs, func(a Attr) bool { return a.Name == attr.Name && a.Type == attr.Type })
+		j := slices.IndexFunc(op.Attrs, func(a opdef.Attr) bool { return a.Name == attr.Name && a.Type == attr.Type })
 		if j < 0 {
 			add("a derivative has only attributes of its op", "%s has no %s attribute %s", op.Name, attr.Type, attr.Name)
 		} else if key := attrDifference(attr, op.Attrs[j]); key != "" {
@@ -215,7 +163,7 @@ func attrMistakes(op, derived *Op) []derivative.Mistake {
 }
 
 // attrDifference names the key in which two attributes differ, or "".
-func attrDifference(a, b Attr) string {
+func attrDifference(a, b opdef.Attr) string {
 	text := func(e *expr.Expr) string {
 		if e == nil {
 			return ""

@@ -1,4 +1,4 @@
-package opdef
+package load
 
 import (
 	"regexp"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/opdef/tomldoc"
@@ -85,9 +86,9 @@ func (c *checker) samples() {
 }
 
 // sample converts one value; sizes are integers from 0.
-func (c *checker) sample(path, name string, attr *Attr, value any) (any, bool) {
+func (c *checker) sample(path, name string, attr *opdef.Attr, value any) (any, bool) {
 	if attr == nil {
-		attr = &Attr{Type: "int", Min: int64(0)}
+		attr = &opdef.Attr{Type: "int", Min: int64(0)}
 	}
 	converted, ok := convert(attr, value)
 	if !ok {
@@ -136,7 +137,7 @@ func (c *checker) anySample(e *expr.Expr, names []string, env sampleEnv) bool {
 // sampleEnv evaluates with sample values.
 type sampleEnv map[string]any
 
-func (s sampleEnv) Int(name string) (int64, bool) { return IntValue(s[name]) }
+func (s sampleEnv) Int(name string) (int64, bool) { return opdef.IntValue(s[name]) }
 
 func (s sampleEnv) List(name string) ([]int64, bool) {
 	v, ok := s[name].([]int64)
@@ -155,7 +156,7 @@ func (s sampleEnv) Word(name string) (string, bool) {
 
 // tolerance checks the overrides, which name dtypes of results.
 func (c *checker) tolerance() {
-	c.op.Tolerance = map[string]Tolerance{}
+	c.op.Tolerance = map[string]opdef.Tolerance{}
 	for _, name := range keys(c.raw.Tolerance) {
 		path := tomldoc.Join("tolerance", name)
 		switch {
@@ -168,7 +169,7 @@ func (c *checker) tolerance() {
 		if !c.need(path, "rtol") || !c.need(path, "atol") {
 			continue
 		}
-		c.op.Tolerance[name] = Tolerance{RTol: *raw.RTol, ATol: *raw.ATol}
+		c.op.Tolerance[name] = opdef.Tolerance{RTol: *raw.RTol, ATol: *raw.ATol}
 		if *raw.RTol < 0 || *raw.ATol < 0 {
 			c.report(path, code.Tolerance, "", "a tolerance cannot be negative")
 		}

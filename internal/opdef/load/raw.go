@@ -1,4 +1,4 @@
-package opdef
+package load
 
 // The raw types mirror the files key by key. `any` stands where a key takes values of several types.
 

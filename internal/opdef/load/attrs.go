@@ -1,4 +1,4 @@
-package opdef
+package load
 
 import (
 	"math"
@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/opdef/names"
@@ -19,17 +20,17 @@ var intListPattern = regexp.MustCompile(`^int\[([1-9][0-9]?)?\]$`)
 var attrTypes = []string{"int", "float", "bool", "str", "dtype", "int[]", "int[N]"}
 
 func (c *checker) attrs() {
-	c.op.Attrs = make([]Attr, len(c.raw.Attrs))
+	c.op.Attrs = make([]opdef.Attr, len(c.raw.Attrs))
 	for i, raw := range c.raw.Attrs {
 		path, a := tomldoc.Element("attrs", i), &c.op.Attrs[i]
-		*a = Attr{Name: raw.Name, Doc: raw.Doc, Type: raw.Type, OneOf: raw.OneOf, Binds: raw.Binds, Optional: raw.Optional}
+		*a = opdef.Attr{Name: raw.Name, Doc: raw.Doc, Type: raw.Type, OneOf: raw.OneOf, Binds: raw.Binds, Optional: raw.Optional}
 		c.needDoc(path, "attribute "+raw.Name, raw.Doc)
 		if c.need(path, "name") {
 			c.declare(raw.Name, entity{kind: kindAttr, path: path, attr: a}, c.doc.At(tomldoc.Join(path, "name")))
 		}
 		if c.need(path, "type") && c.attrType(a, path) {
 			a.Min, a.Max = c.bound(a, path, "min", raw.Min), c.bound(a, path, "max", raw.Max)
-			if a.Min != nil && a.Max != nil && toFloat(a.Min) > toFloat(a.Max) {
+			if a.Min != nil && a.Max != nil && opdef.NumberValue(a.Min) > opdef.NumberValue(a.Max) {
 				c.report(tomldoc.Join(path, "min"), code.MinMax, "", "%s: min %v is greater than max %v", a.Name, raw.Min, raw.Max)
 			}
 			c.oneOf(a, path)
@@ -39,7 +40,7 @@ func (c *checker) attrs() {
 }
 
 // attrType checks the type and sets Len.
-func (c *checker) attrType(a *Attr, path string) bool {
+func (c *checker) attrType(a *opdef.Attr, path string) bool {
 	if m := intListPattern.FindStringSubmatch(a.Type); m != nil {
 		a.Len = -1
 		if m[1] != "" {
@@ -56,7 +57,7 @@ func (c *checker) attrType(a *Attr, path string) bool {
 }
 
 // bound converts min or max.
-func (c *checker) bound(a *Attr, path, key string, value any) any {
+func (c *checker) bound(a *opdef.Attr, path, key string, value any) any {
 	where := tomldoc.Join(path, key)
 	if value == nil {
 		return nil
@@ -87,17 +88,8 @@ func (c *checker) bound(a *Attr, path, key string, value any) any {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// toFloat converts an int64 or a float64.
-func toFloat(v any) float64 {
-	if i, ok := v.(int64); ok {
-		return float64(i)
-	}
-	f, _ := v.(float64)
-	return f
-}
-
 // oneOf checks the allowed strings. They become C++ enumerators, hence their form.
-func (c *checker) oneOf(a *Attr, path string) {
+func (c *checker) oneOf(a *opdef.Attr, path string) {
 	where := tomldoc.Join(path, "one_of")
 	switch {
 	case !c.doc.Given(where):
@@ -124,7 +116,7 @@ func (c *checker) oneOf(a *Attr, path string) {
 }
 
 // attrDefault converts the default and holds it against the attribute's own range.
-func (c *checker) attrDefault(a *Attr, path string, value any) {
+func (c *checker) attrDefault(a *opdef.Attr, path string, value any) {
 	if a.Binds != "" && a.Type != "dtype" {
 		c.report(tomldoc.Join(path, "binds"), code.Binds, `type = "dtype"`, "only a dtype attribute binds a dtype variable")
 	}
@@ -159,7 +151,7 @@ func (c *checker) attrDefault(a *Attr, path string, value any) {
 }
 
 // optionalAttr refuses what an attribute that may be absent cannot have.
-func (c *checker) optionalAttr(a *Attr, path string, value any) {
+func (c *checker) optionalAttr(a *opdef.Attr, path string, value any) {
 	switch {
 	case a.Type == "dtype":
 		c.report(tomldoc.Join(path, "optional"), code.Default, "give it a default: a dtype, or a dtype variable", "a dtype attribute cannot be absent")

@@ -1,4 +1,4 @@
-package opdef
+package load
 
 import (
 	"fmt"
@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/opdef/projectfs"
@@ -39,7 +41,7 @@ func write(t testing.TB, files map[string]string) string {
 }
 
 // load loads one op without mistakes. The model holds all of the language, also what is not generated yet.
-func load(t *testing.T, text string) *Op {
+func load(t *testing.T, text string) *opdef.Op {
 	t.Helper()
 	p, diags, err := Load(write(t, map[string]string{manifest.File: testManifest, "opdefs/family/demo.toml": text}))
 	if err != nil {
@@ -85,7 +87,7 @@ func TestRepository(t *testing.T) {
 	if len(p.Ops) < 8 {
 		t.Errorf("%d ops", len(p.Ops))
 	}
-	if !slices.IsSortedFunc(p.Ops, func(a, b *Op) int { return strings.Compare(a.Name, b.Name) }) {
+	if !slices.IsSortedFunc(p.Ops, func(a, b *opdef.Op) int { return strings.Compare(a.Name, b.Name) }) {
 		t.Error("ops are not sorted by name")
 	}
 }
@@ -151,7 +153,7 @@ func TestModel(t *testing.T) {
 
 func TestDefaultKernels(t *testing.T) {
 	op := load(t, with("x: T[N]", "y: T[N]", ""))
-	want := []Kernel{{Name: "demo", Device: "cpu"}, {Name: "demo_cuda", Device: "cuda"}}
+	want := []opdef.Kernel{{Name: "demo", Device: "cpu"}, {Name: "demo_cuda", Device: "cuda"}}
 	if diff := cmp.Diff(want, op.KernelList()); diff != "" {
 		t.Error(diff)
 	}

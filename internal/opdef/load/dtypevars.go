@@ -1,4 +1,4 @@
-package opdef
+package load
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/dtype"
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
@@ -14,7 +15,7 @@ import (
 // dtypeVars orders the dtype variables and checks that each is bound and used.
 func (c *checker) dtypeVars() {
 	var mentioned []string
-	mention := func(args []Arg) {
+	mention := func(args []opdef.Arg) {
 		for _, a := range args {
 			if a.Type.Var != "" && !slices.Contains(mentioned, a.Type.Var) {
 				mentioned = append(mentioned, a.Type.Var)
@@ -35,7 +36,7 @@ func (c *checker) dtypeVars() {
 	}
 	for _, name := range mentioned {
 		if list, ok := c.raw.DTypes[name]; ok {
-			c.op.DTypes = append(c.op.DTypes, DTypeVar{Name: name, OneOf: list})
+			c.op.DTypes = append(c.op.DTypes, opdef.DTypeVar{Name: name, OneOf: list})
 			c.dtypeVar(name)
 		}
 	}
@@ -110,7 +111,7 @@ func (c *checker) requiredInput(name string) (input string, ok bool) {
 }
 
 // binds checks what a dtype attribute sets, and its default.
-func (c *checker) binds(a *Attr, path string) {
+func (c *checker) binds(a *opdef.Attr, path string) {
 	where := tomldoc.Join(path, "binds")
 	if !c.need(path, "binds") {
 		return
@@ -137,7 +138,7 @@ func (c *checker) binds(a *Attr, path string) {
 }
 
 // dtypeDefault checks a default that is a dtype or a variable of the inputs, whose every dtype must be allowed.
-func (c *checker) dtypeDefault(a *Attr, where, name string, allowed []string) {
+func (c *checker) dtypeDefault(a *opdef.Attr, where, name string, allowed []string) {
 	from, isVar := c.raw.DTypes[name]
 	switch _, bound := c.requiredInput(name); {
 	case !isVar:

@@ -1,8 +1,9 @@
-package opdef
+package load
 
 import (
 	"math/bits"
 
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/opdef/tomldoc"
@@ -95,7 +96,7 @@ func (c *checker) defaults() {
 }
 
 // contents converts min or max of an input's elements: a number, or an expression of sizes.
-func (c *checker) contents(path string, value any, in *Arg) *expr.Expr {
+func (c *checker) contents(path string, value any, in *opdef.Arg) *expr.Expr {
 	text := ""
 	switch v := value.(type) {
 	case nil:
@@ -103,7 +104,7 @@ func (c *checker) contents(path string, value any, in *Arg) *expr.Expr {
 	case string:
 		text = v
 	case int64, float64:
-		if !finite(toFloat(v)) {
+		if !finite(opdef.NumberValue(v)) {
 			c.report(path, code.MinMax, "leave it out", "%s: a bound must be finite", path)
 			return nil
 		}

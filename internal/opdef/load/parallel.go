@@ -1,9 +1,10 @@
-package opdef
+package load
 
 import (
 	"slices"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
@@ -30,7 +31,7 @@ func (c *checker) parallel() {
 		case c.open:
 		case without == "":
 			c.report(path, code.Sums, "sums is for outputs that lack the dim", "every output has the dim %s: none is a sum over it", name)
-		case with > 0 && !IsLead(name) && !slices.Contains(c.raw.Parallel, name):
+		case with > 0 && !opdef.IsLead(name) && !slices.Contains(c.raw.Parallel, name):
 			c.report(path, code.Sums, "add it to parallel too", "some output has the dim %s, of which parallel says nothing", name)
 		}
 	}
@@ -45,7 +46,7 @@ func (c *checker) sliceable(path, code, name string, before []string) bool {
 		c.report(path, code, "", "%s is listed twice", name)
 	case declared:
 		c.report(path, code, "name a dim of an input", "%s is no dim but %s", name, diag.Indefinite(known.kind))
-	case IsLead(name) && name == c.op.Lead():
+	case opdef.IsLead(name) && name == c.op.Lead():
 		return true
 	case !c.sizes[name]:
 		if !c.open {

@@ -1,9 +1,10 @@
-package opdef
+package load
 
 import (
 	"slices"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
@@ -42,17 +43,17 @@ func (c *checker) dtypeList(path string, list []string) {
 }
 
 // arg checks what inputs, outputs and scratch tensors share, and parses the type.
-func (c *checker) arg(kind, path, name, text string) Arg {
+func (c *checker) arg(kind, path, name, text string) opdef.Arg {
 	if c.need(path, "name") {
 		c.declare(name, entity{kind: kind, path: path}, c.doc.At(tomldoc.Join(path, "name")))
 	}
-	arg := Arg{Name: name}
+	arg := opdef.Arg{Name: name}
 	if !c.need(path, "type") {
 		c.open = true
 		return arg
 	}
 	where := tomldoc.Join(path, "type")
-	t, err := ParseType(text)
+	t, err := opdef.ParseType(text)
 	arg.Type = t
 	if err != nil {
 		c.syntax(where, code.Type, err)
@@ -96,7 +97,7 @@ func (c *checker) inputs() {
 		}
 		arg.LSE = c.lse(tomldoc.Join(path, "lse"), raw.LSE)
 		c.stride(&arg, path)
-		if arg.Type.Lead() == Broadcast {
+		if arg.Type.Lead() == opdef.Broadcast {
 			c.companion(&arg, path, tomldoc.Join(path, "type"), "lead")
 		}
 		c.op.Inputs = append(c.op.Inputs, arg)
@@ -105,7 +106,7 @@ func (c *checker) inputs() {
 }
 
 // stride checks the key and takes the name that the generated struct gives to the strides.
-func (c *checker) stride(arg *Arg, path string) {
+func (c *checker) stride(arg *opdef.Arg, path string) {
 	where := tomldoc.Join(path, "stride")
 	if !c.doc.Given(where) {
 		return
@@ -117,7 +118,7 @@ func (c *checker) stride(arg *Arg, path string) {
 }
 
 // companion takes the name of what the generated struct has beside an input: NAME_layout or NAME_lead.
-func (c *checker) companion(arg *Arg, path, where, kind string) {
+func (c *checker) companion(arg *opdef.Arg, path, where, kind string) {
 	name := arg.Name + "_" + kind
 	if taken, clash := c.names[name]; clash {
 		c.report(where, code.Duplicate, "rename it", "the %s of %s has the name of the %s %s", kind, arg.Name, taken.kind, name)
@@ -128,11 +129,11 @@ func (c *checker) companion(arg *Arg, path, where, kind string) {
 
 // ellipsis refuses combinations with "..." that have no meaning.
 func (c *checker) ellipsis() {
-	star := slices.ContainsFunc(c.op.Inputs, func(a Arg) bool { return a.Type.Lead() == Same })
+	star := slices.ContainsFunc(c.op.Inputs, func(a opdef.Arg) bool { return a.Type.Lead() == opdef.Same })
 	for i, arg := range c.op.Inputs {
 		where := tomldoc.Join(tomldoc.Element("inputs", i), "type")
 		switch {
-		case arg.Type.Lead() != Broadcast:
+		case arg.Type.Lead() != opdef.Broadcast:
 		case star:
 			c.report(where, code.Leading, "", `an op has either "*" or "..."`)
 		case arg.Mutated:
@@ -144,8 +145,8 @@ func (c *checker) ellipsis() {
 }
 
 func (c *checker) outputs() {
-	mutates := slices.ContainsFunc(c.op.Inputs, func(a Arg) bool { return a.Mutated })
-	always := slices.ContainsFunc(c.op.Inputs, func(a Arg) bool { return a.Mutated && !a.Optional })
+	mutates := slices.ContainsFunc(c.op.Inputs, func(a opdef.Arg) bool { return a.Mutated })
+	always := slices.ContainsFunc(c.op.Inputs, func(a opdef.Arg) bool { return a.Mutated && !a.Optional })
 	if len(c.raw.Outputs) == 0 && !mutates && !c.doc.Tainted("outputs") {
 		c.report("outputs", code.NoArgs, "declare an output, or an input with mutated = true", "the op has no result")
 	}
@@ -175,7 +176,7 @@ func (c *checker) outputs() {
 }
 
 // saved checks where saved outputs may stand: they are computed all or none, and leave no gap in the results.
-func (c *checker) saved(path string, arg Arg) {
+func (c *checker) saved(path string, arg opdef.Arg) {
 	before := len(c.op.Outputs)
 	switch {
 	case arg.Saved && c.raw.Backward == "":
@@ -197,7 +198,7 @@ func (c *checker) presentIf(path, name string) {
 }
 
 // lse checks a log-sum-exp's convention, both halves of which must be said.
-func (c *checker) lse(path string, raw *rawLSE) *LSE {
+func (c *checker) lse(path string, raw *rawLSE) *opdef.LSE {
 	if raw == nil {
 		return nil
 	}
@@ -209,7 +210,7 @@ func (c *checker) lse(path string, raw *rawLSE) *LSE {
 			c.report(tomldoc.Join(path, key.name), code.LSE, "", "%s is %q, expected %s", key.name, key.value, diag.OneOf(key.allowed))
 		}
 	}
-	return &LSE{Base: raw.Base, Empty: raw.Empty}
+	return &opdef.LSE{Base: raw.Base, Empty: raw.Empty}
 }
 
 func (c *checker) scratch() {
@@ -225,11 +226,11 @@ func (c *checker) scratch() {
 }
 
 // valid checks that another output can count the rows of this one.
-func (c *checker) valid(path string, arg *Arg) {
+func (c *checker) valid(path string, arg *opdef.Arg) {
 	if !c.doc.Given(path) {
 		return
 	}
-	i := slices.IndexFunc(c.op.Outputs, func(a Arg) bool { return a.Name == arg.Valid })
+	i := slices.IndexFunc(c.op.Outputs, func(a opdef.Arg) bool { return a.Name == arg.Valid })
 	dims := arg.Type.Dims
 	switch {
 	case i < 0 || arg.Valid == arg.Name:
@@ -246,7 +247,7 @@ func (c *checker) valid(path string, arg *Arg) {
 }
 
 // counts says whether an output is one integer.
-func (c *checker) counts(a *Arg) bool {
+func (c *checker) counts(a *opdef.Arg) bool {
 	one := len(a.Type.Dims) == 0 || len(a.Type.Dims) == 1 && a.Type.Dims[0].Expr != nil && isConstant(a.Type.Dims[0].Expr, 1)
 	return one && (a.Type.DType == "i32" || a.Type.DType == "i64")
 }

@@ -1,4 +1,4 @@
-package opdef_test
+package load_test
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/load"
 	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/opdef/projectfs"
 )
@@ -27,19 +28,19 @@ func FuzzLoad(f *testing.F) {
 	for _, text := range definitions(f, "../..") {
 		f.Add(text)
 	}
-	f.Add(opdef.Everything)
-	f.Add(opdef.GradientText)
+	f.Add(load.Everything)
+	f.Add(load.GradientText)
 	project, err := projectfs.Open(f.TempDir(), projectfs.DefinitionsDir)
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		op, diags := opdef.LoadText(project, text)
-		again, diagsAgain := opdef.LoadText(project, text)
+		op, diags := load.LoadText(project, text)
+		again, diagsAgain := load.LoadText(project, text)
 		if !slices.Equal(diags, diagsAgain) || !reflect.DeepEqual(op, again) {
 			t.Fatalf("two results: %v and %v", diags, diagsAgain)
 		}
-		_, asGradient := opdef.LoadText(project, text, opdef.ForwardOp())
+		_, asGradient := load.LoadText(project, text, load.ForwardOp())
 		for _, d := range slices.Concat(diags, asGradient) {
 			checkPosition(t, text, d)
 		}

@@ -1,10 +1,11 @@
-package opdef
+package load
 
 import (
 	"fmt"
 	"slices"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/opdef/tomldoc"
@@ -40,7 +41,7 @@ func (c *checker) sizesOf() {
 }
 
 // dims checks the type of an output or scratch tensor.
-func (c *checker) dims(arg *Arg, u use) {
+func (c *checker) dims(arg *opdef.Arg, u use) {
 	for _, d := range arg.Type.Dims {
 		switch {
 		case d.Expr != nil:
@@ -50,7 +51,7 @@ func (c *checker) dims(arg *Arg, u use) {
 			continue
 		}
 		leads := arg.Type.Lead()
-		binds := func(in Arg) bool { return in.Type.Lead() == leads }
+		binds := func(in opdef.Arg) bool { return in.Type.Lead() == leads }
 		if !slices.ContainsFunc(c.op.Inputs, binds) {
 			c.report(u.path, code.Leading, "", "%s: no input has the leading dims %q", arg.Name, leads)
 		} else {

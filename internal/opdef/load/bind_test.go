@@ -1,4 +1,4 @@
-package opdef
+package load
 
 import (
 	"fmt"
@@ -6,17 +6,19 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/opcast/opcast/internal/opdef"
 )
 
 // format prints a step, with the name of its input, as one line.
-func format(op *Op, s Step) string {
+func format(op *opdef.Op, s opdef.Step) string {
 	where := fmt.Sprintf("%s[%d]", op.Inputs[s.Input].Name, s.Dim)
 	switch s.Kind {
-	case BindBatch:
+	case opdef.BindBatch:
 		return "* = " + where
-	case CheckBatch:
+	case opdef.CheckBatch:
 		return "* == " + where
-	case BindSize:
+	case opdef.BindSize:
 		return fmt.Sprintf("%s * %s + %s = %s", s.Coef.Text, s.Symbol, s.Const.Text, where)
 	}
 	return fmt.Sprintf("%s == %s", strings.Join(s.Expr.Symbols(), " "), where)

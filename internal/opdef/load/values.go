@@ -1,4 +1,4 @@
-package opdef
+package load
 
 import (
 	"fmt"
@@ -8,10 +8,11 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef"
 )
 
 // convert turns a TOML value into a value of the attribute. Integers widen to float, and one integer to int[N].
-func convert(a *Attr, value any) (any, bool) {
+func convert(a *opdef.Attr, value any) (any, bool) {
 	switch v := value.(type) {
 	case int64:
 		switch {
@@ -34,7 +35,7 @@ func convert(a *Attr, value any) (any, bool) {
 	return nil, false
 }
 
-func convertList(a *Attr, values []any) (any, bool) {
+func convertList(a *opdef.Attr, values []any) (any, bool) {
 	list := make([]int64, len(values))
 	for i, v := range values {
 		n, ok := v.(int64)
@@ -47,7 +48,7 @@ func convertList(a *Attr, values []any) (any, bool) {
 }
 
 // outside says how a converted value breaks the attribute's range or list, or "".
-func outside(a *Attr, value any) string {
+func outside(a *opdef.Attr, value any) string {
 	numbers := []any{value}
 	switch v := value.(type) {
 	case string:
@@ -64,10 +65,10 @@ func outside(a *Attr, value any) string {
 		}
 	}
 	for _, n := range numbers {
-		if a.Min != nil && toFloat(n) < toFloat(a.Min) {
+		if a.Min != nil && opdef.NumberValue(n) < opdef.NumberValue(a.Min) {
 			return fmt.Sprintf("%v is less than min %v", n, a.Min)
 		}
-		if a.Max != nil && toFloat(n) > toFloat(a.Max) {
+		if a.Max != nil && opdef.NumberValue(n) > opdef.NumberValue(a.Max) {
 			return fmt.Sprintf("%v is greater than max %v", n, a.Max)
 		}
 	}

@@ -1,10 +1,11 @@
-package opdef
+package load
 
 import (
 	"fmt"
 	"slices"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/names"
 	"github.com/opcast/opcast/internal/opdef/tomldoc"
@@ -14,7 +15,7 @@ import (
 type cppType struct{ name, what, op, attr string }
 
 // cppTypes are the types that the generated C++ has for an op. Those of all ops stand in one namespace, with the kernels.
-func (o *Op) cppTypes() []cppType {
+func cppTypes(o *opdef.Op) []cppType {
 	op := names.Pascal(o.Name)
 	list := []cppType{{op + "Args", "the struct of arguments of " + o.Name, op, ""}}
 	if len(o.DTypes) > 0 {
@@ -31,7 +32,7 @@ func (o *Op) cppTypes() []cppType {
 // memberNames checks that the op's C++ types differ, and that no member of its structs is called like one of them, since the
 // members name them.
 func (c *checker) memberNames() {
-	types := c.op.cppTypes()
+	types := cppTypes(c.op)
 	report := func(name string, pos diag.Pos) {
 		if i := slices.IndexFunc(types, func(t cppType) bool { return t.name == name }); i >= 0 {
 			c.diags.Add(pos, code.Reserved, "choose another name", "%q is reserved: in C++ it is %s", name, types[i].what)
@@ -53,10 +54,10 @@ func (c *checker) memberNames() {
 }
 
 // checkTypes finds types of the generated C++ that two ops share, or that a kernel has as its name.
-func checkTypes(p *Project, diags *diag.List) {
+func checkTypes(p *opdef.Project, diags *diag.List) {
 	first := map[string]cppType{}
 	for _, op := range p.Ops {
-		for _, t := range op.cppTypes() {
+		for _, t := range cppTypes(op) {
 			other, taken := first[t.name]
 			switch {
 			case !taken:

@@ -1,9 +1,10 @@
-package opdef
+package load
 
 import (
 	"slices"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/opdef/projectfs"
 	"github.com/opcast/opcast/internal/opdef/tomldoc"
@@ -24,9 +25,9 @@ var LoadText = loadText
 var ForwardOp = forwardOp
 
 // loadText reads a definition, beside others, and the same text as a manifest, whose diagnostics are left out of the result.
-func loadText(project *projectfs.Tree, text string, forward ...*Op) (*Op, diag.List) {
+func loadText(project *projectfs.Tree, text string, forward ...*opdef.Op) (*opdef.Op, diag.List) {
 	var diags, ignored diag.List
-	p := &Project{}
+	p := &opdef.Project{}
 	if doc := tomldoc.Parse(manifest.File, []byte(text), &ignored); doc != nil {
 		p.Manifest = manifest.Check(doc, project.Leaves, &ignored)
 	}
@@ -34,17 +35,17 @@ func loadText(project *projectfs.Tree, text string, forward ...*Op) (*Op, diag.L
 	if doc == nil {
 		return nil, diags
 	}
-	op := &Op{Name: "demo", File: "opdefs/demo.toml", Devices: []string{"cpu"}}
+	op := &opdef.Op{Name: "demo", File: "opdefs/demo.toml", Devices: []string{"cpu"}}
 	checkOp(op, doc, "", &diags)
-	p.Ops = append([]*Op{op}, forward...)
+	p.Ops = append([]*opdef.Op{op}, forward...)
 	checkProject(p, &diags)
 	return op, slices.DeleteFunc(diags.Sorted(), func(d diag.Diagnostic) bool { return d.File != op.File })
 }
 
 // forwardOp is an op whose gradient the fuzzed definition claims to be.
-func forwardOp() *Op {
+func forwardOp() *opdef.Op {
 	var ignored diag.List
-	op := &Op{Name: "forward", File: "opdefs/forward.toml"}
+	op := &opdef.Op{Name: "forward", File: "opdefs/forward.toml"}
 	checkOp(op, tomldoc.Parse(op.File, []byte(forwardText), &ignored), "", &ignored)
 	return op
 }

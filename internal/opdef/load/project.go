@@ -1,4 +1,4 @@
-package opdef
+package load
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/opdef/names"
@@ -14,24 +15,9 @@ import (
 // noKind is the kind of an op whose file gives none.
 const noKind = math.MinInt
 
-// FreeKind returns the smallest kind above all that are or were in use.
-func (p *Project) FreeKind() int {
-	used := slices.Clone(p.Manifest.Retired)
-	for _, op := range p.Ops {
-		used = append(used, op.Kind)
-	}
-	next := 0
-	for _, kind := range used {
-		if 0 <= kind && kind <= manifest.MaxKind {
-			next = max(next, kind+1)
-		}
-	}
-	return next
-}
-
 // checkProject finds the mistakes that concern several ops.
-func checkProject(p *Project, diags *diag.List) {
-	byName, kinds := map[string]*Op{}, map[int]*Op{}
+func checkProject(p *opdef.Project, diags *diag.List) {
+	byName, kinds := map[string]*opdef.Op{}, map[int]*opdef.Op{}
 	for _, op := range p.Ops {
 		start := diag.Pos{File: op.File, Line: 1, Col: 1}
 		if first := byName[names.Pascal(op.Name)]; first != nil {
@@ -45,7 +31,7 @@ func checkProject(p *Project, diags *diag.List) {
 	linkDerivatives(p, diags)
 }
 
-func checkKind(p *Project, op *Op, kinds map[int]*Op, diags *diag.List) {
+func checkKind(p *opdef.Project, op *opdef.Op, kinds map[int]*opdef.Op, diags *diag.List) {
 	pos, given := op.Pos["kind"]
 	hint := func() string { return "the next free kind is " + strconv.Itoa(p.FreeKind()) }
 	switch first := kinds[op.Kind]; {

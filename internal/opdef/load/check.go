@@ -1,10 +1,11 @@
-package opdef
+package load
 
 import (
 	"errors"
 	"strings"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/opdef/names"
@@ -15,7 +16,7 @@ import (
 type checker struct {
 	doc   *tomldoc.Document
 	raw   rawOp
-	op    *Op
+	op    *opdef.Op
 	diags *diag.List
 	// names holds everything that shares the namespace of sizes, except the sizes themselves.
 	names map[string]entity
@@ -33,7 +34,7 @@ type checker struct {
 // entity is a declared name.
 type entity struct {
 	kind, path string
-	attr       *Attr
+	attr       *opdef.Attr
 }
 
 // The kinds of entity, as messages call them.
@@ -43,7 +44,7 @@ const (
 )
 
 // checkOp builds the op of a decoded file. Mistakes that concern several ops are found later.
-func checkOp(op *Op, doc *tomldoc.Document, module string, diags *diag.List) {
+func checkOp(op *opdef.Op, doc *tomldoc.Document, module string, diags *diag.List) {
 	c := &checker{
 		doc: doc, op: op, diags: diags,
 		names: map[string]entity{}, sizes: map[string]bool{}, perElement: map[string]bool{},

@@ -1,8 +1,9 @@
-package opdef
+package load
 
 import (
 	"slices"
 
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/opdef/tomldoc"
@@ -75,7 +76,7 @@ func resolve(e *expr.Expr, chosen []choice) *expr.Expr {
 
 // merged are the steps that an input makes possible: those that are the same in every way, and between them those that are
 // not, under their conditions.
-func merged(ways []*binder, input int) []Step {
+func merged(ways []*binder, input int) []opdef.Step {
 	first := ways[0].steps[input]
 	head, tail := len(first), len(first)
 	for _, way := range ways[1:] {
@@ -112,22 +113,22 @@ func merged(ways []*binder, input int) []Step {
 }
 
 // common counts the steps with which two lists begin alike.
-func common(a, b []Step) int {
+func common(a, b []opdef.Step) int {
 	n := 0
-	for n < min(len(a), len(b)) && a[n].same(b[n]) {
+	for n < min(len(a), len(b)) && same(a[n], b[n]) {
 		n++
 	}
 	return n
 }
 
-func reversed(steps []Step) []Step {
+func reversed(steps []opdef.Step) []opdef.Step {
 	out := slices.Clone(steps)
 	slices.Reverse(out)
 	return out
 }
 
 // same says whether two steps do the same.
-func (s Step) same(t Step) bool {
+func same(s, t opdef.Step) bool {
 	return s.Kind == t.Kind && s.Input == t.Input && s.Dim == t.Dim && s.Symbol == t.Symbol && s.Form == t.Form &&
 		expr.Equal(s.Expr, t.Expr) && expr.Equal(s.Coef, t.Coef) && expr.Equal(s.Const, t.Const)
 }

@@ -1,6 +1,7 @@
-package opdef
+package load
 
 import (
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/opdef/tomldoc"
@@ -54,7 +55,7 @@ func (c *checker) orderLet(name string, begun, done map[string]bool) {
 		return
 	}
 	done[name] = true
-	c.op.Lets = append(c.op.Lets, Let{Name: name, Expr: e})
+	c.op.Lets = append(c.op.Lets, opdef.Let{Name: name, Expr: e})
 }
 
 // forgetLet reports a let that has no meaning.

@@ -1,4 +1,4 @@
-package opdef
+package load
 
 import (
 	"slices"

@@ -1,4 +1,6 @@
-package opdef
+// Package load reads a project's op definitions: strict TOML in, one validated model out, or a list of mistakes with their
+// places.
+package load
 
 import (
 	"fmt"
@@ -9,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/opdef/names"
@@ -18,7 +21,7 @@ import (
 
 // Load reads the manifest and every definition of the project in dir. The project is usable only when the list of
 // diagnostics is empty; the error concerns the file system.
-func Load(dir string) (*Project, diag.List, error) {
+func Load(dir string) (*opdef.Project, diag.List, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, nil, fmt.Errorf("find project: %w", err)
@@ -29,7 +32,7 @@ func Load(dir string) (*Project, diag.List, error) {
 	}
 	defer t.Close()
 	var diags diag.List
-	p := &Project{Dir: abs}
+	p := &opdef.Project{Dir: abs}
 	data, err := t.Read(manifest.File)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read manifest: %w", err)
@@ -38,11 +41,11 @@ func Load(dir string) (*Project, diag.List, error) {
 		p.Manifest = manifest.Check(doc, t.Leaves, &diags)
 	}
 	p.ManifestText = data
-	p.load(t, &diags)
+	definitions(p, t, &diags)
 	if len(diags) == 0 { // only a valid definition says something that can be generated
 		for _, op := range p.Ops {
-			op.needKernel(&diags)
-			diags = append(diags, Unsupported(op)...)
+			needKernel(op, &diags)
+			diags = append(diags, opdef.Unsupported(op)...)
 		}
 	}
 	return p, diags.Sorted(), nil
@@ -50,7 +53,7 @@ func Load(dir string) (*Project, diag.List, error) {
 
 // LoadFolder reads a folder of definitions that belong to no project, such as those of a library that was made by hand. They
 // may have kernels for every device.
-func LoadFolder(dir string) (*Project, diag.List, error) {
+func LoadFolder(dir string) (*opdef.Project, diag.List, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, nil, fmt.Errorf("find definitions: %w", err)
@@ -68,25 +71,25 @@ func LoadFolder(dir string) (*Project, diag.List, error) {
 	if folder == projectfs.DefinitionsDir {
 		name = filepath.Base(filepath.Clean(root))
 	}
-	p := &Project{Dir: filepath.Clean(root), Manifest: manifest.Manifest{Name: name, Devices: slices.Clone(manifest.Devices)}}
+	p := &opdef.Project{Dir: filepath.Clean(root), Manifest: manifest.Manifest{Name: name, Devices: slices.Clone(manifest.Devices)}}
 	var diags diag.List
-	p.load(t, &diags)
+	definitions(p, t, &diags)
 	return p, diags.Sorted(), nil
 }
 
-// load reads the definitions in a folder.
-func (p *Project) load(t *projectfs.Tree, diags *diag.List) {
+// definitions reads those in a folder.
+func definitions(p *opdef.Project, t *projectfs.Tree, diags *diag.List) {
 	for _, file := range t.Definitions(diags) {
 		if op := loadOp(t, file, p.Manifest.Devices, diags); op != nil {
 			p.Ops = append(p.Ops, op)
 		}
 	}
-	slices.SortStableFunc(p.Ops, func(a, b *Op) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(p.Ops, func(a, b *opdef.Op) int { return strings.Compare(a.Name, b.Name) })
 	checkProject(p, diags)
 }
 
 // loadOp reads one definition; it is nil where the file cannot be read at all.
-func loadOp(t *projectfs.Tree, file string, devices []string, diags *diag.List) *Op {
+func loadOp(t *projectfs.Tree, file string, devices []string, diags *diag.List) *opdef.Op {
 	name := strings.TrimSuffix(path.Base(file), ".toml")
 	start := diag.Pos{File: file, Line: 1, Col: 1}
 	if mistake := names.OpMistake(name); mistake != nil {
@@ -106,7 +109,7 @@ func loadOp(t *projectfs.Tree, file string, devices []string, diags *diag.List) 
 	if doc == nil {
 		return nil
 	}
-	op := &Op{Name: name, File: file, Family: t.Family(file), Devices: devices}
+	op := &opdef.Op{Name: name, File: file, Family: t.Family(file), Devices: devices}
 	module := ""
 	if neighbour := strings.TrimSuffix(file, ".toml") + ".py"; t.Exists(neighbour) {
 		text, err := t.Read(neighbour)

@@ -1,10 +1,11 @@
-package opdef
+package load
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/projectfs"
 	"github.com/opcast/opcast/internal/opdef/tomldoc"
@@ -22,7 +23,7 @@ func TestHostile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var diags diag.List
 			if doc := tomldoc.Parse("f.toml", []byte(text), &diags); doc != nil {
-				checkOp(&Op{Name: "f"}, doc, "", &diags)
+				checkOp(&opdef.Op{Name: "f"}, doc, "", &diags)
 			}
 			if len(diags) == 0 {
 				t.Error("no mistake found")

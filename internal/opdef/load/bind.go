@@ -1,10 +1,11 @@
-package opdef
+package load
 
 import (
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/opdef/tomldoc"
@@ -21,7 +22,7 @@ type binder struct {
 	chosen []choice
 	// at is the input that is being read, and steps are those that each input made possible.
 	at    int
-	steps [][]Step
+	steps [][]opdef.Step
 }
 
 type pendingDim struct{ input, dim int }
@@ -32,7 +33,7 @@ func (c *checker) bind() {
 	var ways []*binder
 	before := len(*c.diags)
 	for _, chosen := range c.choices() {
-		b := &binder{checker: c, known: map[string]bool{}, chosen: chosen, steps: make([][]Step, len(c.op.Inputs))}
+		b := &binder{checker: c, known: map[string]bool{}, chosen: chosen, steps: make([][]opdef.Step, len(c.op.Inputs))}
 		b.run()
 		ways = append(ways, b)
 		if len(*c.diags) > before {
@@ -102,13 +103,13 @@ func (b *binder) leading(i, j int) {
 	arg := b.op.Inputs[i]
 	switch {
 	case b.known["*"] && !arg.Type.Dims[j].Ellipsis:
-		b.step(Step{Kind: CheckBatch, Input: i, Dim: j})
+		b.step(opdef.Step{Kind: opdef.CheckBatch, Input: i, Dim: j})
 	case arg.List:
 		path := tomldoc.Join(tomldoc.Element("inputs", i), "type")
 		b.report(path, code.Leading, `give "*" to an input before it`, "the leading dims of list %s are not known", arg.Name)
 	default:
 		b.known["*"] = true
-		b.step(Step{Kind: BindBatch, Input: i, Dim: j})
+		b.step(opdef.Step{Kind: opdef.BindBatch, Input: i, Dim: j})
 	}
 }
 
@@ -119,7 +120,7 @@ func (b *binder) solve(p pendingDim) bool {
 	form, e := resolve(dim, b.chosen), resolve(b.expand(dim), b.chosen)
 	unknown := b.unknown(e)
 	if len(unknown) == 0 {
-		b.step(Step{Kind: CheckSize, Input: p.input, Dim: p.dim, Expr: e, Form: form.Text})
+		b.step(opdef.Step{Kind: opdef.CheckSize, Input: p.input, Dim: p.dim, Expr: e, Form: form.Text})
 		return true
 	}
 	name := unknown[0]
@@ -131,7 +132,7 @@ func (b *binder) solve(p pendingDim) bool {
 		return false
 	}
 	b.known[name] = true
-	b.step(Step{Kind: BindSize, Input: p.input, Dim: p.dim, Symbol: name, Coef: coef, Const: rest, Expr: e, Form: form.Text})
+	b.step(opdef.Step{Kind: opdef.BindSize, Input: p.input, Dim: p.dim, Symbol: name, Coef: coef, Const: rest, Expr: e, Form: form.Text})
 	return true
 }
 
@@ -140,7 +141,7 @@ func (b *binder) unknown(e *expr.Expr) []string {
 	return slices.DeleteFunc(e.Symbols(), func(name string) bool { return b.known[name] || !b.sizes[name] })
 }
 
-func (b *binder) step(s Step) { b.steps[b.at] = append(b.steps[b.at], s) }
+func (b *binder) step(s opdef.Step) { b.steps[b.at] = append(b.steps[b.at], s) }
 
 // retry tries the waiting dims again until none makes progress.
 func (b *binder) retry() {
