@@ -133,7 +133,7 @@ func (s *Session) startComparisons(ctx context.Context, theirs *check.ForeignCod
 		if c.Adaptor == name {
 			at := slices.IndexFunc(s.Options.Project.Ops, func(op *opdef.Op) bool { return op.Name == c.Op })
 			list = append(list, comparison{
-				op: s.Options.Project.Ops[at], ours: ours, theirs: labelled{other, name + " " + c.Target},
+				op: cases.Tested(s.Options.Project.Ops[at]), ours: ours, theirs: labelled{other, name + " " + c.Target},
 				target: theirs.Functions[name][c.Op],
 			})
 		}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/conformance/check"
 	"github.com/opcast/opcast/conformance/checks/random"
 	"github.com/opcast/opcast/internal/opdef"
@@ -179,7 +180,7 @@ func Selection(o Options, f *check.ForeignCode) (ops []*opdef.Op, adaptors []str
 	}
 	for _, op := range o.Project.Ops {
 		if len(o.Ops) == 0 || slices.Contains(o.Ops, op.Name) {
-			ops = append(ops, op)
+			ops = append(ops, cases.Tested(op))
 		}
 	}
 	have := callerNames(f, o.Project)
@@ -187,7 +188,7 @@ func Selection(o Options, f *check.ForeignCode) (ops []*opdef.Op, adaptors []str
 		ops = ops[:0]
 		for _, op := range o.Project.Ops {
 			if f.Has(op, calls.DefinitionName) {
-				ops = append(ops, op)
+				ops = append(ops, cases.Tested(op))
 			}
 		}
 	}

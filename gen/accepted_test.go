@@ -26,8 +26,8 @@ func TestAcceptedGenerates(t *testing.T) {
 	done, tried := 0, 0
 	for i := 0; done < all; i++ {
 		project, drawn := d.project(t, each, frameworks[i%len(frameworks)])
-		if _, list, err := gen.Generate(project); err != nil || len(list) > 0 {
-			t.Errorf("project %d: %v %v", i, err, list)
+		if _, err := gen.Generate(project); err != nil {
+			t.Errorf("project %d: %v", i, err)
 		}
 		done, tried = done+len(project.Ops), tried+drawn
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/opcast/opcast/gen/python"
 	"github.com/opcast/opcast/gen/templates"
 	"github.com/opcast/opcast/gen/view"
-	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/opdef"
 )
@@ -27,36 +26,28 @@ type File = view.File
 // Marker stands in the first lines of every generated file.
 const Marker = view.Marker
 
-// Generate renders every file of the project, sorted by path. Definitions that use a feature without an emitter are
-// reported as diagnostics and nothing is returned.
-func Generate(p *opdef.Project) ([]File, diag.List, error) {
-	var list diag.List
-	for _, op := range p.Ops {
-		list = append(list, opdef.Unsupported(op)...)
-	}
-	if len(list) > 0 {
-		return nil, list, nil
-	}
+// Generate renders every file of the project, sorted by path.
+func Generate(p *opdef.Project) ([]File, error) {
 	drafts, err := emit(view.Prepare(p))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	files, err := view.Render(drafts, templates.FS, adaptors.FS)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	copies, err := runtimeFiles(&p.Manifest)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	files = append(files, copies...)
 	slices.SortFunc(files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
 	for i := 1; i < len(files); i++ {
 		if files[i].Path == files[i-1].Path {
-			return nil, nil, fmt.Errorf("generate: two emitters wrote %s", files[i].Path)
+			return nil, fmt.Errorf("generate: two emitters wrote %s", files[i].Path)
 		}
 	}
-	return files, nil, nil
+	return files, nil
 }
 
 // Signature is how an op is called and what it returns: "gelu(x, *, approximate) -> y".

@@ -77,9 +77,9 @@ func generate(t *testing.T, dir string) []gen.File {
 	if err != nil || len(list) > 0 {
 		t.Fatalf("load: %v %v", err, list)
 	}
-	files, list, err := gen.Generate(project)
-	if err != nil || len(list) > 0 {
-		t.Fatalf("generate: %v %v", err, list)
+	files, err := gen.Generate(project)
+	if err != nil {
+		t.Fatalf("generate: %v", err)
 	}
 	return files
 }

@@ -196,6 +196,7 @@ class Call {
                                         const std::string& expected, const std::string& got) const;
   // The same for an argument that is of no type that would do.
   [[noreturn, gnu::cold]] void WrongType(int index, const char* name, const char* expected) const;
+  [[noreturn, gnu::cold]] void Missing(const char* name) const;
   const char* op() const { return op_; }
   const TVMFFIAny* args() const { return args_; }
 
@@ -217,7 +218,6 @@ class Call {
  private:
   void CopyInts(const IntList& list, const char* name, const std::string& what, int64_t* out) const;
   [[noreturn, gnu::cold]] void WrongCount(int32_t count, int32_t expected) const;
-  [[noreturn, gnu::cold]] void Missing(const char* name) const;
   [[noreturn, gnu::cold]] void OutOfRange(const char* name, const char* words, const char* bound,
                                           double value) const;
   [[noreturn, gnu::cold]] void OutOfRange(const char* name, const char* words, int64_t bound,

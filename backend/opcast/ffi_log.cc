@@ -72,11 +72,14 @@ std::string AttrText(const Call& call, int index) {
 // The arguments, outputs first: "y float32[4, 16], x float32[4, 16], eps=1e-06".
 std::string Arguments(const Call& call, const Op& op) {
   std::string s;
-  int index = 0;
-  const auto next = [&](const char* name) { return (index == 0 ? "" : ", ") + std::string(name); };
+  int index = op.ListCount();
+  const auto next = [&](const std::string& name) { return (s.empty() ? "" : ", ") + name; };
   for (const Array& a : op.arrays) {
-    s += next(a.name) + " " + ArrayText(call.args()[index]);
-    ++index;
+    for (int i = 0; i < Op::Repeats(a, call.args()); ++i) {
+      const std::string number = a.list < 0 ? "" : "[" + std::to_string(i) + "]";
+      s += next(a.name + number) + " " + ArrayText(call.args()[index]);
+      ++index;
+    }
   }
   for (const Attr& a : op.attrs) {
     if (a.type == AttrType::kDType) continue;  // the output has it

@@ -70,4 +70,14 @@ struct Ints {
   int64_t operator[](size_t i) const { return items[i]; }
 };
 
+// An argument that is a list of arrays: the first elements of each, valid during the call.
+template <class T>
+struct Arrays {
+  void* const* items;
+  size_t count;
+
+  size_t size() const { return count; }
+  T* operator[](size_t i) const { return static_cast<T*>(items[i]); }
+};
+
 }  // namespace opcast

@@ -89,7 +89,30 @@ class Op {
   // Kernels of this op that were registered while the process runs; see registered.h.
   std::atomic<int> registered{0};
 
-  int ArrayCount() const { return arrays.size(); }
+  // Lists of arrays among the inputs. Their lengths come before all other arguments of the export,
+  // and their arrays stand one by one where a single one would.
+  int ListCount() const {
+    int count = 0;
+    for (const Array& a : arrays) count = a.list >= count ? a.list + 1 : count;
+    return count;
+  }
+  // The name of a list, by its number.
+  const char* ListName(int list) const {
+    for (const Array& a : arrays) {
+      if (a.list == list && (a.role == Role::kInput || a.role == Role::kMutated)) return a.name;
+    }
+    return "";
+  }
+  // How many arguments stand for an array in a call with these arguments.
+  static int Repeats(const Array& a, const TVMFFIAny* args) {
+    return a.list < 0 ? 1 : static_cast<int>(args[a.list].v_int64);
+  }
+  // The number of array arguments of a call, without scratch.
+  int ArrayCount(const TVMFFIAny* args) const {
+    int count = 0;
+    for (const Array& a : arrays) count += Repeats(a, args);
+    return count;
+  }
   // Attributes that the export takes.
   int AttrCount() const;
   // The index of a kernel that is built in, or -1.

@@ -3,13 +3,14 @@
 //     _opcast_op_call(kind, inputs, outputs, scratch,   how many there are of each
 //                     arrays..., name, value, name, value, ...)
 //
-// The call is laid out as the op's export wants it and runs as that: same checks, same texts, same
-// dispatch. What is left out at the end of a role is None, an attr that is left out has its
+// The arrays of a list stand one by one, and the list's name has their number as its value. The call
+// is laid out as the op's export wants it and runs as that: same checks, same texts, same dispatch. What is left out at the end of a role is None, an attr that is left out has its
 // default, and scratch that is left out is allocated.
 #include <algorithm>
 #include <string>
 #include <vector>
 
+#include "opcast/ffi_owned.h"
 #include "opcast/registry.h"
 
 namespace opcast {
@@ -88,16 +89,36 @@ class Arranged {
  public:
   Arranged(const Op& op, const TVMFFIAny* args, int32_t count)
       : op_(op), call_(op.name, args, count, count), count_(count), storage_(op.attrs.size()) {
-    for (const Array& a : op.arrays)
-      outputs_ += a.role == Role::kOutput || a.role == Role::kSaved ? 1 : 0;
-    list_.resize(op.ArrayCount() + op.AttrCount() + op.scratch.size());
+  }
+
+  // Reads the lengths of lists, whose names are among those that stand from `at` on.
+  void Lists(int at) {
+    const int lists = op_.ListCount();
+    list_.assign(static_cast<size_t>(lists), IntValue(0));
+    for (; at + 1 < count_; at += 2) {
+      const int list = ListNamed(std::string(call_.Str(at, "attrs")));
+      if (list < 0) continue;
+      const int64_t length = call_.Int(at + 1, op_.ListName(list));
+      if (length > count_) {
+        call_.Expected("ValueError", op_.ListName(list), "a number of arrays that follow",
+                       std::to_string(length));
+      }
+      list_[static_cast<size_t>(list)].v_int64 = std::max<int64_t>(length, 0);
+    }
+    for (const Array& a : op_.arrays) {
+      const bool written = a.role == Role::kOutput || a.role == Role::kSaved;
+      if (written) outputs_ += Op::Repeats(a, list_.data());
+    }
+    arrays_ = op_.ArrayCount(list_.data());
+    list_.resize(lists + arrays_ + op_.AttrCount() + op_.scratch.size());
   }
 
   // Reads the arrays, of which there are so many of each role.
   void Arrays(int64_t inputs, int64_t outputs, int64_t scratch) {
-    Take("inputs", inputs, outputs_, op_.ArrayCount() - outputs_);
-    Take("outputs", outputs, 0, outputs_);
-    Take("scratch", scratch, op_.ArrayCount() + op_.AttrCount(), op_.scratch.size());
+    const int lists = op_.ListCount();
+    Take("inputs", inputs, lists + outputs_, arrays_ - outputs_);
+    Take("outputs", outputs, lists, outputs_);
+    Take("scratch", scratch, lists + arrays_ + op_.AttrCount(), op_.scratch.size());
   }
 
   // Reads the names and values that follow.
@@ -107,11 +128,12 @@ class Arranged {
       const std::string name(call_.Str(next_, "attrs"));
       if (next_ + 1 == count_)
         call_.Expected("TypeError", "attrs", "a value for every name", "none for '" + name + "'");
+      if (ListNamed(name) >= 0) continue;
       int& place = given[IndexOf(name)];
       if (place >= 0) call_.Expected("TypeError", name.c_str(), "one value", "two");
       place = next_ + 1;
     }
-    int slot = op_.ArrayCount();
+    int slot = op_.ListCount() + arrays_;
     for (int i = 0; i < op_.attrs.size(); ++i) {
       const Attr& attr = op_.attrs[i];
       if (attr.type == AttrType::kDType) {
@@ -140,6 +162,14 @@ class Arranged {
     for (int i = 0; i < given; ++i) list_[slot + i] = call_.args()[next_++];
   }
 
+  // Which list is called so, or -1.
+  int ListNamed(const std::string& name) const {
+    for (int i = 0; i < op_.ListCount(); ++i) {
+      if (name == op_.ListName(i)) return i;
+    }
+    return -1;
+  }
+
   int IndexOf(const std::string& name) const {
     std::string known;
     for (int i = 0; i < op_.attrs.size(); ++i) {
@@ -151,9 +181,11 @@ class Arranged {
 
   // A dtype attr has no place in the export: the output that it is about has to have that dtype.
   void Carry(const Attr& attr, DType dtype) {
-    for (int i = 0; i < outputs_; ++i) {
+    int i = op_.ListCount() - 1;
+    for (const Array& array : op_.arrays) {
+      i += Op::Repeats(array, list_.data());  // the last of its arrays, as good as any
       const DLTensor* t = AsTensor(list_[i]);
-      if (t == nullptr || std::string_view(op_.arrays[i].name) != attr.carrier) continue;
+      if (t == nullptr || std::string_view(array.name) != attr.carrier) continue;
       if (DTypeOf(t->dtype) == dtype) continue;
       carrier_ = t;
       wanted_ = &attr;
@@ -170,7 +202,8 @@ class Arranged {
   const Op& op_;
   const Call call_;
   const int32_t count_;
-  int outputs_ = 0;
+  int outputs_ = 0;  // arrays, those of lists one by one
+  int arrays_ = 0;   // these and the inputs
   int next_ = kHead;
   std::vector<TVMFFIAny> list_;    // the arguments of the export
   std::vector<IntArray> storage_;  // what its lists of integers point to
@@ -194,6 +227,7 @@ void OpCall(const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
     rest -= counts[i];
   }
   Arranged arranged(op, args, count);
+  arranged.Lists(static_cast<int>(count - rest));
   arranged.Arrays(counts[0], counts[1], counts[2]);
   arranged.Attrs();
   arranged.Run();

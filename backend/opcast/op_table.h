@@ -44,6 +44,7 @@ struct Array {
   const char* name;
   Role role;
   bool optional = false;  // may be None, though not always: see the rules of the op
+  int list = -1;  // of an argument that is a list of arrays: which of the lengths says how many
 
   static constexpr Array Output(const char* name) { return {name, Role::kOutput}; }
   // An output that is computed only for a gradient.
@@ -54,6 +55,7 @@ struct Array {
   static constexpr Array Scratch(const char* name) { return {name, Role::kScratch, true}; }
 
   constexpr Array Optional() const { return {name, role, true}; }
+  constexpr Array List(int length) const { return {name, role, optional, length}; }
 };
 
 enum class AttrType { kInt, kFloat, kBool, kStr, kInts, kDType };

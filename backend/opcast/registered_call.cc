@@ -103,7 +103,7 @@ Owned CallPython(const Function& f, const Call& call, std::vector<TVMFFIAny> arg
 }
 
 Owned Invoke(const Function& f, const Call& call, const Op& op, const Launch& launch) {
-  const int count = op.ArrayCount() + op.AttrCount();
+  const int count = op.ListCount() + op.ArrayCount(call.args()) + op.AttrCount();
   std::vector<Owned> owned;
   std::vector<TVMFFIAny> arguments = {IntValue(launch.device_id),
                                       IntValue(reinterpret_cast<intptr_t>(launch.stream))};

@@ -105,18 +105,29 @@ void ExplainShapes(const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
   constexpr int kHead = 3;
   const char* const name = "_opcast_explain_shapes";
   const Op& op = OpOf(name, args, count, kHead);
-  const int arrays = op.ArrayCount() + op.scratch.size();
-  const Call call(name, args, count, kHead + 2 * arrays + op.AttrCount());
+  const int lists = op.ListCount();
+  const Call head(name, args, count, std::max(count, kHead + lists));
+  for (int i = 0; i < lists; ++i) {  // how many arrays follow
+    const int64_t length = head.Int(kHead + i, "the length of a list");
+    if (length < 1 || length > count) {
+      head.Expected("ValueError", "the length of a list", "a number of arrays that follow",
+                    std::to_string(length));
+    }
+  }
+  const int arrays = op.ArrayCount(args + kHead) + op.scratch.size();
+  const Call call(name, args, count, kHead + lists + 2 * arrays + op.AttrCount());
   const int64_t type = call.Int(1, "device_type"), number = call.Int(2, "device_id");
   CheckDevice(call, "device_type", type, "device_id", number);
   Hollow hollow({static_cast<DLDeviceType>(type), static_cast<int32_t>(number)});
-  std::vector<TVMFFIAny> list;
-  int next = kHead;
+  std::vector<TVMFFIAny> list(args + kHead, args + kHead + lists);
+  int next = kHead + lists;
   const auto add = [&](const Array& array) {
     list.push_back(hollow.Tensor(call, next, array.name));
     next += 2;
   };
-  for (const Array& a : op.arrays) add(a);
+  for (const Array& a : op.arrays) {
+    for (int i = 0; i < Op::Repeats(a, args + kHead); ++i) add(a);
+  }
   for (int i = 0; i < op.AttrCount(); ++i) list.push_back(args[next++]);
   for (const Array& a : op.scratch) add(a);
   const Request answer =

@@ -81,7 +81,7 @@ func TransformRequest(x *Transformation) (map[string]any, [][]byte) {
 		options = map[string]any{}
 	}
 	return map[string]any{
-		"do": "transform", "op": x.Call.Op.Name, "way": x.Method, "args": args, "kwargs": kwargs, "calls": calls,
+		"do": "transform", "op": x.Call.Op.Name, "lists": ListsOf(x.Call.Op), "way": x.Method, "args": args, "kwargs": kwargs, "calls": calls,
 		"options": options, "watched": watched, "kernel": x.Kernel,
 	}, p.Blobs
 }

@@ -44,6 +44,8 @@ type WireCall struct {
 	// Mutated are the places in Args of the inputs that the op overwrites.
 	Mutated []int  `json:"mutated"`
 	Options Tagged `json:"options"`
+	// Lists say which arguments are arrays of lists.
+	Lists *Lists `json:"lists"`
 }
 
 // Packer collects the blobs of a request.
@@ -160,7 +162,7 @@ func PublicCall(c *Call) (WireCall, [][]byte) {
 // newWire is a request without arguments.
 func newWire(c *Call) WireCall {
 	return WireCall{
-		Do: "call", Op: c.Op.Name, Mode: c.Mode, Probe: c.Probe, Kernel: c.Kernel,
+		Do: "call", Op: c.Op.Name, Lists: ListsOf(c.Op), Mode: c.Mode, Probe: c.Probe, Kernel: c.Kernel,
 		Args: []Tagged{}, Kwargs: map[string]Tagged{}, Order: []string{}, Out: []Tagged{}, Scratch: []Tagged{}, Mutated: []int{},
 	}
 }

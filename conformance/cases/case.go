@@ -148,8 +148,8 @@ func (c *Case) describe(name string) string {
 		parts = append(parts, fmt.Sprint(c.Op.Lead(), " = ", rule.List(c.Batch)))
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Leads)) {
-		if !slices.Equal(c.Leads[name], c.Batch) {
-			parts = append(parts, fmt.Sprintf("... of %s = %s", name, rule.List(c.Leads[name])))
+		if i := c.Op.InputIndex(name); i >= 0 && (c.Op.Inputs[i].Own || !slices.Equal(c.Leads[name], c.Batch)) {
+			parts = append(parts, fmt.Sprintf("%s of %s = %s", c.Op.Inputs[i].Type.Lead(), name, rule.List(c.Leads[name])))
 		}
 	}
 	for _, s := range slices.Sorted(maps.Keys(c.Sizes)) {

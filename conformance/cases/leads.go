@@ -13,6 +13,7 @@ import (
 // inputs have together.
 func (c *Case) chooseLeads(p Plan) {
 	if !c.Op.Broadcasts() {
+		c.chooseOwnLeads(p)
 		return
 	}
 	c.Leads = map[string][]int64{}
@@ -119,7 +120,7 @@ func (c *Case) ShapeOf(a *opdef.Arg) ([]int64, error) {
 // FirstAxis is the axis of an argument that is the first leading dim; -1 where it has none, or one that is broadcast.
 func (c *Case) FirstAxis(a *opdef.Arg) int {
 	lead := c.Lead(a)
-	if a.Type.Lead() == "" || len(lead) == 0 || len(lead) < len(c.Batch) || lead[0] != c.Batch[0] {
+	if a.Type.Lead() == "" || a.Own || len(lead) == 0 || len(lead) < len(c.Batch) || lead[0] != c.Batch[0] {
 		return -1
 	}
 	return 0

@@ -18,8 +18,11 @@ func (c *Case) Int(name string) (int64, bool) {
 	return opdef.IntValue(c.Attr(name))
 }
 
-// List returns an int list attr.
+// List returns an int list attr, or what a size is for each array of a list.
 func (c *Case) List(name string) ([]int64, bool) {
+	if list, isSize := c.Op.Elements(name, c.Int); isSize {
+		return list, true
+	}
 	v, ok := c.Attr(name).([]int64)
 	return v, ok
 }

@@ -68,7 +68,7 @@ func (c *Case) ZeroResults() ([]*ndarray.Array, error) {
 			out = append(out, nil)
 			continue
 		}
-		shape, err := c.Shape(s.Type)
+		shape, err := c.ShapeOf(s.Arg)
 		if err != nil {
 			return nil, err
 		}

@@ -73,7 +73,7 @@ func (c *Case) Scratch() ([]*ndarray.Array, error) {
 	var out []*ndarray.Array
 	for i := range c.Op.Scratch {
 		s := &c.Op.Scratch[i]
-		shape, err := c.Shape(s.Type)
+		shape, err := c.ShapeOf(s)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Name, err)
 		}

@@ -37,6 +37,9 @@ func OutputsGiven(op *opdef.Op, caller calls.Caller) error {
 	if len(op.Outputs) == 0 {
 		return Skip("the op has no outputs")
 	}
+	if op.InstanceOf != nil && !calls.IsBare(caller) {
+		return Skip("an op of lists has no out=")
+	}
 	if cases.OverwritesInputs(op) && !calls.IsBare(caller) {
 		return Skip("an op that mutates its inputs has no out=")
 	}

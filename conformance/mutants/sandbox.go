@@ -12,6 +12,7 @@ import (
 
 	"github.com/opcast/opcast/conformance"
 	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/internal/mutate"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/load"
@@ -87,7 +88,7 @@ func (b *Sandbox) open(ctx context.Context, callers ...string) error {
 	o := conformance.Options{
 		Project: b.Project, Python: b.options.Python, Native: b.options.Native, Ops: b.options.Ops, Seed: b.options.Seed, Out: io.Discard,
 	}
-	b.session = &conformance.Session{Options: o, Ops: b.Project.Ops, Printer: &conformance.Printer{Out: io.Discard}}
+	b.session = &conformance.Session{Options: o, Ops: cases.TestedOps(b.Project.Ops), Printer: &conformance.Printer{Out: io.Discard}}
 	if err := b.session.Open(ctx, callers); err != nil {
 		return fmt.Errorf("start %v on the mutants: %w", callers, err)
 	}
@@ -115,7 +116,7 @@ func (b *Sandbox) restartProcesses() {
 // op is an op of the copy.
 func (b *Sandbox) op(name string) *opdef.Op {
 	i := slices.IndexFunc(b.Project.Ops, func(op *opdef.Op) bool { return op.Name == name })
-	return b.Project.Ops[i]
+	return cases.Tested(b.Project.Ops[i])
 }
 
 func (b *Sandbox) close(ctx context.Context) {

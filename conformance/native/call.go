@@ -75,7 +75,19 @@ func (n *Call) Arguments() ([]any, error) {
 			args = append(args, arg)
 		}
 	}
-	return random.CorruptionOf(n.Wire.Options).Apply(args), nil
+	return withLengths(n.Wire.Lists, random.CorruptionOf(n.Wire.Options).Apply(args)), nil
+}
+
+// withLengths puts the lengths of lists, if there are some, before the other arguments.
+func withLengths(lists *calls.Lists, args []any) []any {
+	if lists == nil {
+		return args
+	}
+	var lengths []any
+	for _, length := range lists.Lengths {
+		lengths = append(lengths, length)
+	}
+	return append(lengths, args...)
 }
 
 // Value makes an argument of a tagged value.

@@ -106,7 +106,7 @@ func (c *copied) arguments(call *calls.Call) (args []any, unsupported string) {
 	}
 	at, _ := call.Options["at"].(int64)
 	as, _ := call.Options["as"].(string)
-	return random.Corruption{At: int(at), As: as}.Apply(args), ""
+	return withLengths(calls.ListsOf(call.Op), random.Corruption{At: int(at), As: as}.Apply(args)), ""
 }
 
 // tensor is an array over the copy of its memory; nil for none.

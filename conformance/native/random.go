@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/conformance/check"
 	"github.com/opcast/opcast/conformance/checks/random"
 	"github.com/opcast/opcast/internal/opdef"
@@ -77,7 +78,7 @@ func (s *randomServer) prepare(ctx context.Context, request randomRequest) error
 		return fmt.Errorf("native caller: no op %q in %s", request.Op, s.dir)
 	}
 	t := &check.T{
-		Ctx: ctx, Env: &check.Environment{Project: s.project, Device: "cpu"}, Op: s.project.Ops[i], Caller: &inProcess{s.library},
+		Ctx: ctx, Env: &check.Environment{Project: s.project, Device: "cpu"}, Op: cases.Tested(s.project.Ops[i]), Caller: &inProcess{s.library},
 	}
 	var err error
 	s.now, err = random.NewGenerator(t, request.Seed)

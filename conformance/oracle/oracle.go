@@ -143,7 +143,7 @@ func broadcast(c *cases.Case, got []Expected) error {
 		if got[i].Absent || s.Type.Lead() != opdef.Broadcast {
 			continue
 		}
-		shape, err := c.Shape(s.Type)
+		shape, err := c.ShapeOf(s.Arg)
 		if err != nil {
 			return err
 		}
@@ -164,10 +164,19 @@ func ReferenceRequest(c *cases.Case, precision string) (map[string]any, *calls.P
 		order = append(order, name)
 	}
 	for i, a := range c.Inputs {
-		if a == nil {
-			give(c.Op.Inputs[i].Name, calls.Tagged{"none": nil})
-		} else {
-			give(c.Op.Inputs[i].Name, p.Array(&calls.Tensor{Array: a.Dense()}))
+		value := calls.Tagged{"none": nil}
+		if a != nil {
+			value = p.Array(&calls.Tensor{Array: a.Dense()})
+		}
+		in := &c.Op.Inputs[i]
+		switch {
+		case in.In == "":
+			give(in.Name, value)
+		case in.At == 0:
+			give(in.In, calls.Tagged{"list": []calls.Tagged{value}})
+		default:
+			list, _ := arguments[in.In]["list"].([]calls.Tagged)
+			arguments[in.In]["list"] = append(list, value)
 		}
 	}
 	for i := range c.Op.Attrs {
@@ -183,7 +192,7 @@ func ReferenceRequest(c *cases.Case, precision string) (map[string]any, *calls.P
 	}
 	return map[string]any{
 		"do": "reference", "file": c.Op.File, "text": text, "module": module, "precision": precision,
-		"arguments": arguments, "order": order,
+		"arguments": arguments, "order": order, "lists": calls.ListsOf(c.Op),
 	}, p
 }
 

@@ -135,7 +135,7 @@ func (w Request) guess(op *opdef.Op, p cases.Plan) *cases.Case {
 		}
 	}
 	for i := range op.Inputs {
-		shape, err := c.Shape(op.Inputs[i].Type)
+		shape, err := c.ShapeOf(&op.Inputs[i])
 		if err != nil {
 			shape = []int64{} // the rules tell what of it has no value
 		}

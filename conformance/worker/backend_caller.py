@@ -6,7 +6,7 @@ import importlib
 import json
 import sys
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import cuda_memory
@@ -115,8 +115,8 @@ class Backend(Caller):
         return array.span()
 
     def function(self, op: str) -> Callable[..., Any]:
-        """Return the export of an op."""
-        return self.native[op]
+        """Return the export of an op, on which the lengths of lists come first."""
+        return partial(self.native[op], *self.lists["lengths"]) if self.lists else self.native[op]
 
     def bind(
         self,

@@ -10,6 +10,7 @@ import attributes
 import foreign
 from abilities import Abilities
 from bound import Answer, Bound, Report, Request, Unsupported, describe_error, memory
+from lists import single
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,6 +35,7 @@ class Caller(Abilities):
     def __init__(self, config: Request) -> None:
         """Import the package under test; a missing framework is reported in the greeting."""
         self.config = config
+        self.lists: Request | None = None  # of the request that is being answered
         self.groups: dict[str, Any] = {"special": self}
         self.copies: dict[int, Any] = {}  # of buffers, on the device under test
         self.missing = self.version = ""
@@ -106,7 +108,12 @@ class Caller(Abilities):
 
     def function(self, op: str) -> Callable[..., Any]:
         """Return the public function of an op."""
-        return getattr(self.package, op)
+        return single(getattr(self.package, op), self.lists)
+
+    def info(self, op: str) -> Any:
+        """Return what the collection says about an op, with the arrays of lists one by one."""
+        info = self.backend.ops()[op]
+        return self.backend.single(info, tuple(self.lists["lengths"])) if self.lists else info
 
     def bind(
         self,
@@ -159,6 +166,7 @@ class Caller(Abilities):
 
         The blobs of the answer are the results, then the memory behind each array argument.
         """
+        self.lists = request["lists"]
         buffers = [bytearray(b) for b in blobs]
         self.copies.clear()
         made: list[tuple[Any, Request]] = []

@@ -70,6 +70,7 @@ def run(caller: Caller, request: Request, buffers: list[bytearray], given: dict[
     def value(tagged: Request) -> Any:
         return caller.untag(tagged, lambda spec: caller.make(spec, memory(spec, buffers)))
 
+    caller.lists = request["lists"]
     args = [given[i] if i in given else value(v) for i, v in enumerate(request["args"])]
     kwargs = {name: value(v) for name, v in request["kwargs"].items()}
     return caller.invoke(Bound(caller.function(request["op"]), args, kwargs, caller.kind), "eager")

@@ -98,7 +98,8 @@ class Leaks:
                 path = Path(folder) / "libcopy.so"
                 shutil.copy(str(self.caller.backend.library_path()), path)
                 self.copy = importlib.import_module("tvm_ffi").load_module(str(path))
-        self.copy[call.op](*call.args)
+        lists = self.caller.lists
+        self.copy[call.op](*(lists["lengths"] if lists else ()), *call.args)
         written = [*call.args[:first], *(call.args[i] for i in call.mutated)]
         before = [self.caller.read(a)[1] for a in written if a is not None]
         if not call.mutated:

@@ -64,6 +64,7 @@ HANDLERS: dict[str, Handler] = {
 
 def answer(worker: Any, request: Request, blobs: list[bytes]) -> Answer:
     """Answer one request."""
+    worker.lists = request.get("lists")
     return HANDLERS[request["do"]](worker, request, blobs)
 
 

@@ -12,6 +12,7 @@ from backend_caller import Backend
 from bound import Bound, Request
 from dlpack import Array
 from host import NDArray, describe, span, strided
+from lists import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,12 +80,18 @@ class OpCall(Backend):
         scratch: list[Any],
     ) -> Bound:
         """Pass lists of arrays, and attrs by name; what the call writes is the result."""
-        function, count = self.function(op), len(out)
+        function, count, lists = self.function(op), len(out), self.lists
         spare = scratch if any(s is not None for s in scratch) else None
         written = tuple(count + i for i in mutated)
 
         def call(*args: Any, **attrs: Any) -> list[Any]:
-            function(list(args[count:]), list(args[:count]), attrs, spare)
+            inputs, outputs = list(args[count:]), list(args[:count])
+            if lists:
+                inputs, outputs = (
+                    grouped(lists["inputs"], inputs),
+                    grouped(lists["outputs"], outputs),
+                )
+            function(inputs, outputs, attrs, spare)
             return [*args[:count], *(args[i] for i in written)]
 
         return Bound(call, [*out, *args], kwargs, self.kind, op, written)

@@ -28,8 +28,8 @@ class Mixed:
     """
 
     def __init__(self, caller: Caller) -> None:
-        """Keep the collection's backend."""
-        self.backend = caller.backend
+        """Keep the caller."""
+        self.caller = caller
 
     def probe_torch(self, call: Bound) -> Any:
         """Pass torch tensors among the arrays."""
@@ -41,7 +41,7 @@ class Mixed:
             importlib.import_module("jax").devices()
         except (AssertionError, ImportError, RuntimeError) as error:
             raise Unsupported(f"JAX sees no device: {error}") from None
-        inputs = range(len(self.backend.ops()[call.op].outputs), len(call.args))
+        inputs = range(len(self.caller.info(call.op).outputs), len(call.args))
         return self.mixed(call, "jax.numpy", [i for i in inputs if i not in call.mutated])
 
     def mixed(self, call: Bound, module: str, places: Iterable[int]) -> Any:
@@ -58,7 +58,7 @@ class Mixed:
         if all(a is b for a, b in zip(args, call.args)):
             raise Unsupported(f"{module} has none of the dtypes")
         replace(call, args=args)()
-        written = [*range(len(self.backend.ops()[call.op].outputs)), *call.mutated]
+        written = [*range(len(self.caller.info(call.op).outputs)), *call.mutated]
         return [call.args[i] for i in written]
 
 

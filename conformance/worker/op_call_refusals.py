@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from lists import grouped
+
 if TYPE_CHECKING:
     from bound import Bound
     from caller import Caller
@@ -21,14 +23,17 @@ class Refusals:
     """
 
     def __init__(self, caller: Caller) -> None:
-        """Keep the collection's backend."""
-        self.backend = caller.backend
+        """Keep the caller, and the collection's backend."""
+        self.caller, self.backend = caller, caller.backend
 
     def parts(self, call: Bound) -> tuple[int, list[Any], list[Any]]:
         """Return the op's number, and the inputs and outputs of a call."""
-        op = self.backend.ops()[call.op]
-        count = len(op.outputs)
-        return op.kind, call.args[count:], call.args[:count]
+        op = self.caller.info(call.op)
+        count, lists = len(op.outputs), self.caller.lists
+        inputs, outputs = call.args[count:], call.args[:count]
+        if lists:
+            inputs, outputs = grouped(lists["inputs"], inputs), grouped(lists["outputs"], outputs)
+        return op.kind, inputs, outputs
 
     def probe_unknown_kind(self, call: Bound) -> Any:
         """Pass a number that no op has."""

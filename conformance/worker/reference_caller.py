@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from bound import memory
 from host import NDArray, strided
+from lists import spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,13 +114,17 @@ class Reference:
         arguments: Request = {}
         buffers = [bytearray(b) for b in blobs]
         for name in request["order"]:
-            ((kind, value),) = request["arguments"][name].items()
-            if kind == "array":
-                array = strided(value, memory(value, buffers))
-                arguments[name] = widen(array, request["precision"])
-            else:
-                arguments[name] = float(value) if kind == "float" else value
+            arguments[name] = self.argument(request["arguments"][name], request, buffers)
         return arguments
+
+    def argument(self, tagged: Request, request: Request, buffers: list[bytearray]) -> Any:
+        """Return one argument of a reference."""
+        ((kind, value),) = tagged.items()
+        if kind == "list":
+            return [self.argument(item, request, buffers) for item in value]
+        if kind == "array":
+            return widen(strided(value, memory(value, buffers)), request["precision"])
+        return float(value) if kind == "float" else value
 
     def evaluation(self, request: Request) -> Callable[[Request], tuple[Any, ...]]:
         """Return a function from arguments by name to results."""
@@ -129,7 +134,9 @@ class Reference:
         def evaluate(arguments: Request) -> tuple[Any, ...]:
             with np.errstate(all="ignore"):
                 result: Any = function(**{k: v for k, v in arguments.items() if k in wanted})
-            return result if isinstance(result, tuple) else (result,)  # pyright: ignore[reportUnknownVariableType]
+            results: Any = result if isinstance(result, tuple) else (result,)
+            lists = request.get("lists")
+            return tuple(spread(lists["results"], results)) if lists else results
 
         return evaluate
 

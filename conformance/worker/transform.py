@@ -108,6 +108,7 @@ def answer(
     caller: Caller, ways: dict[str, Any], finish: Any, request: Request, blobs: list[bytes]
 ) -> Answer:
     """Do what a request asks for."""
+    caller.lists = request["lists"]
     buffers = [bytearray(b) for b in blobs]
     caller.copies.clear()
 

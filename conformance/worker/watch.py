@@ -41,7 +41,8 @@ class KernelView:
         seen: list[int] = []
 
         def kernel(*arrays: Any, **_: Any) -> None:
-            seen[:] = [0 if a is None else a.data_ptr() for a in arrays]
+            single = [x for a in arrays for x in (a if isinstance(a, list) else [a])]
+            seen[:] = [0 if a is None else a.data_ptr() for a in single]
 
         try:
             register = self.caller.backend.register_kernel

@@ -4,6 +4,7 @@ package cpp
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/opcast/opcast/gen/view"
@@ -71,17 +72,28 @@ func (v *opView) Fields() []field {
 	if v.HasBatch() {
 		in := v.input(v.Program.BatchOf)
 		_, trailing := rule.Trailing(in.Type)
-		value := ifThere(in, fmt.Sprintf("%s.batch(%d)", variable(in.Name), trailing), "0")
+		value := ifThere(in, fmt.Sprintf("%s.batch(%d)", v.first(in.Name), trailing), "0")
 		if v.Broadcasts() {
 			value = "batch"
 		}
 		out = append(out, field{Decl: "int64_t batch", Comment: "product of the leading dimensions", Name: "batch", Value: value})
 	}
+	if v.Program.OwnBatch[0] != "" {
+		out = append(out, field{Decl: "opcast::Ints batch", Comment: "products of the leading dimensions of each array", Name: "batch", Value: "{batches.data(), batches.size()}"})
+	}
 	for _, s := range v.Symbols() {
-		out = append(out, field{Decl: "int64_t " + s, Name: s, Value: variable(s)})
+		if slices.Contains(v.PerElement, s) {
+			out = append(out, field{Decl: "opcast::Ints " + s, Comment: "of each array", Name: s, Value: fmt.Sprintf("{%[1]s.data(), %[1]s.size()}", variable(s))})
+		} else {
+			out = append(out, field{Decl: "int64_t " + s, Name: s, Value: variable(s)})
+		}
 	}
 	for _, a := range v.Outputs {
-		out = append(out, pointer(&a, "", a.Type.Text+absentWhen(&a)))
+		if a.List {
+			out = append(out, v.listField(&a, "", a.Type.Text+" each"))
+		} else {
+			out = append(out, pointer(&a, "", a.Type.Text+absentWhen(&a)))
+		}
 	}
 	for _, a := range v.Inputs {
 		out = append(out, v.inputFields(a)...)
@@ -115,6 +127,9 @@ func (v *opView) inputFields(a opdef.Arg) []field {
 	qualifier, comment := "const ", a.Type.Text
 	if a.Mutated {
 		qualifier, comment = "", comment+", read and written"
+	}
+	if a.List {
+		return []field{v.listField(&a, qualifier, strings.Replace(comment, a.Type.Text, a.Type.Text+" each", 1))}
 	}
 	out := []field{pointer(&a, qualifier, comment+absentWhen(&a))}
 	_, trailing := rule.Trailing(a.Type)

@@ -53,6 +53,7 @@ func floatPrinter(name func(string) string) view.Printer {
 func (v *opView) printer(name func(string) string) view.Printer {
 	p := exprPrinter(name)
 	p.Word = v.word
+	p.List = v.list(name)
 	return p
 }
 
@@ -60,7 +61,14 @@ func (v *opView) printer(name func(string) string) view.Printer {
 func (v *opView) realPrinter(name func(string) string) view.Printer {
 	p := floatPrinter(name)
 	p.Logic.Word = v.word
+	p.List = v.list(name)
+	p.Logic.List = p.List
 	return p
+}
+
+// list names lists: without the number of an array.
+func (v *opView) list(name func(string) string) func(string) string {
+	return func(s string) string { return strings.TrimSuffix(name(s), "[e]") }
 }
 
 // word is what an attribute or a dtype variable is compared with: an enumerator, or a string.

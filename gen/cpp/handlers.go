@@ -33,22 +33,22 @@ func Handlers(c *view.Collection, fw framework.Framework) view.Draft {
 // handlerOp is an op as the table of XLA handlers sees it.
 type handlerOp struct{ *view.Compiled }
 
-// HandlerInputs initialises the op's inputs in the table of XLA handlers: optional, mutated.
+// HandlerInputs initialises the op's inputs in the table of XLA handlers: optional, mutated, number of the list.
 func (v *handlerOp) HandlerInputs() string {
 	var list []string
 	for i := range v.Inputs {
-		list = append(list, fmt.Sprintf("{%t, %t}", v.Inputs[i].Optional, v.Inputs[i].Mutated))
+		list = append(list, fmt.Sprintf("{%t, %t, %d}", v.Inputs[i].Optional, v.Inputs[i].Mutated, slices.Index(v.Op.Lists(), v.Inputs[i].Name)))
 	}
 	return strings.Join(list, ", ")
 }
 
-// HandlerOutputs initialises the op's outputs there: saved, number of the input that must be given.
+// HandlerOutputs initialises the op's outputs there: saved, number of the input that must be given, number of the list.
 func (v *handlerOp) HandlerOutputs() string {
 	var list []string
 	for i := range v.Outputs {
 		out := v.Outputs[i]
 		number := slices.IndexFunc(v.Inputs, func(a opdef.Arg) bool { return a.Name == out.PresentIf })
-		list = append(list, fmt.Sprintf("{%t, %d}", out.Saved, number))
+		list = append(list, fmt.Sprintf("{%t, %d, %d}", out.Saved, number, slices.Index(v.Op.Lists(), out.Per)))
 	}
 	return strings.Join(list, ", ")
 }

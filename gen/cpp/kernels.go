@@ -1,6 +1,7 @@
 package cpp
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -124,22 +125,25 @@ func (v *opView) ArrayRows() []string {
 		if a.Saved {
 			role = "Saved"
 		}
-		out = append(out, arrayRow(&a, role))
+		out = append(out, v.arrayRow(&a, role))
 	}
 	for _, a := range v.Inputs {
 		role := "Input"
 		if a.Mutated {
 			role = "Mutated"
 		}
-		out = append(out, arrayRow(&a, role))
+		out = append(out, v.arrayRow(&a, role))
 	}
 	return out
 }
 
-func arrayRow(a *opdef.Arg, role string) string {
+func (v *opView) arrayRow(a *opdef.Arg, role string) string {
 	row := fmt.Sprintf("opcast::Array::%s(%q)", role, a.Name)
 	if absentWhen(a) != "" {
 		row += ".Optional()"
+	}
+	if a.List {
+		row += fmt.Sprintf(".List(%d)", slices.Index(v.Op.Lists(), cmp.Or(a.Per, a.Name)))
 	}
 	return row
 }

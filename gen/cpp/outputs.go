@@ -27,7 +27,7 @@ func (v *opView) RequiredNames() string {
 	var out []string
 	for _, a := range slices.Concat(v.Inputs, v.Outputs) {
 		if absentWhen(&a) == "" {
-			out = append(out, fmt.Sprintf("{%d, %q}", v.Index(a.Name), a.Name))
+			out = append(out, fmt.Sprintf("{%s, %q}", v.Place(a.Name), a.Name))
 		}
 	}
 	return strings.Join(out, ", ")
@@ -47,7 +47,7 @@ func (v *opView) carriedDType(d opdef.DTypeVar) []string {
 	if v.InputIndex(v.Program.DTypeOf[d.Name]) >= 0 || out == nil {
 		return nil
 	}
-	name, value := variable(out.Name), variable(out.Name)+".dtype()"
+	name, value := v.first(out.Name), v.first(out.Name)+".dtype()"
 	if absentWhen(out) != "" {
 		value = fmt.Sprintf("%s ? %s : %s", name, value, enumerator(d.OneOf[0]))
 	}
@@ -67,14 +67,17 @@ func (v *opView) output(r rule.Rule) []string {
 
 // writtenRules check an output or a scratch tensor.
 func (v *opView) writtenRules(out *opdef.Arg, others []string) []string {
-	name := variable(out.Name)
+	name := v.variable(out.Name)
 	lines := one("call.DTypeIn(%s, {%s});", name, v.enumerators(out.Name))
 	if from := v.Program.DTypeOf[out.Type.Var]; v.InputIndex(from) >= 0 {
-		lines = one("call.DTypeAs(%s, %s, %q);", name, variable(out.Type.Var), from)
+		lines = one("call.DTypeAs(%s, %s, %q);", name, variable(out.Type.Var), v.firstName(from))
 	} else if first := rule.Carrier(v.Op, out.Type.Var); out.Type.Var != "" && first != out {
-		lines = one("call.DTypeAs(%s, %s, %q);", name, variable(out.Type.Var), first.Name)
+		lines = one("call.DTypeAs(%s, %s, %q);", name, variable(out.Type.Var), v.firstName(first.Name))
+	} else if out.Type.Var != "" && out.List {
+		as := fmt.Sprintf("call.DTypeAs(%s, %s, %q);", name, variable(out.Type.Var), v.firstName(out.Name))
+		lines = []string{"if (e == 0) {", step + lines[0], "} else {", step + as, "}"}
 	}
-	batch, trailing := v.batchOf(out.Type)
+	batch, trailing := v.batchOf(out)
 	shape := fmt.Sprintf("call.OutputShape(%s, %s, %d, {%s});", name, batch, trailing, strings.Join(v.sizes(out.Type), ", "))
 	if out.Type.Lead() == opdef.Broadcast {
 		shape = fmt.Sprintf("call.HasShape(%s, lead.shape(), lead.rank(), {%s});", name, strings.Join(v.sizes(out.Type), ", "))
@@ -83,16 +86,20 @@ func (v *opView) writtenRules(out *opdef.Arg, others []string) []string {
 		fmt.Sprintf("call.SameDevice(%s, %s);", name, v.DeviceOf()),
 		shape,
 		fmt.Sprintf("call.Dense(%s); call.Data(%s);", name, name),
-		fmt.Sprintf("call.Apart(%s, {%s});", name, addresses(others)))
+		v.apart(out.Name, others, true))
 }
 
-// batchOf is the address of the input whose leading dims a type has, and the number of its other dims.
-func (v *opView) batchOf(t opdef.Type) (input string, trailing int) {
-	if star, _ := rule.Trailing(t); !star {
+// batchOf is the address of the input whose leading dims an array has, and the number of its other dims.
+func (v *opView) batchOf(a *opdef.Arg) (input string, trailing int) {
+	if star, _ := rule.Trailing(a.Type); !star {
 		return "nullptr", 0
 	}
+	if own := v.Program.OwnBatch[0]; a.Own {
+		_, trailing = rule.Trailing(v.input(own).Type)
+		return "&" + v.variable(own), trailing
+	}
 	_, trailing = rule.Trailing(v.input(v.Program.BatchOf).Type)
-	return "&" + variable(v.Program.BatchOf), trailing
+	return "&" + v.first(v.Program.BatchOf), trailing
 }
 
 // sizes prints the dims of a type without the leading ones.
@@ -107,7 +114,7 @@ func (v *opView) sizes(t opdef.Type) []string {
 }
 
 // DeviceOf is the array on whose device the call runs; every op has an input, and the first is required.
-func (v *opView) DeviceOf() string { return variable(v.Inputs[0].Name) }
+func (v *opView) DeviceOf() string { return v.first(v.Inputs[0].Name) }
 
 // NoneEmpty is the condition under which there is nothing to write.
 func (v *opView) NoneEmpty() string {

@@ -14,9 +14,9 @@ import (
 
 // Statements is the body of the export: one C++ statement per rule, in order.
 func (v *opView) Statements() []string {
-	var out []string
+	out := v.required()
 	for _, a := range slices.Concat(v.Inputs, v.Outputs, v.Scratch) {
-		out = append(out, fmt.Sprintf("const opcast::Tensor %s = call.Array(%d, %q);", variable(a.Name), v.Index(a.Name), a.Name))
+		out = append(out, v.declareArray(&a))
 	}
 	for _, d := range v.DTypes {
 		out = append(out, v.carriedDType(d)...)
@@ -25,11 +25,11 @@ func (v *opView) Statements() []string {
 	if v.Broadcasts() {
 		out = append(out, "opcast::Leading lead;")
 	}
-	view.Guarded(v.Program.Rules, v.statement, func(arg string, when *expr.Expr, lines []string) {
-		if when != nil {
-			lines = block("if ("+v.expr(when)+") {", lines)
+	view.Guarded(v.Program.Rules, v.isList, v.statement, func(g view.Guard, lines []string) {
+		if g.When != nil {
+			lines = block("if ("+v.expr(g.When)+") {", lines)
 		}
-		out = append(out, ifGiven(arg, lines)...)
+		out = append(out, ifGiven(g.If, v.overList(g.List, lines))...)
 	})
 	if v.Broadcasts() {
 		out = append(out, "const int64_t batch = lead.count();")
@@ -52,8 +52,18 @@ func (v *opView) join(r rule.Rule) []string {
 func (v *opView) hoisted() []string {
 	var out []string
 	for _, r := range v.Program.Rules {
+		if r.Kind == rule.DTypeIn && r.Var != "" && v.isList(r.Arg) {
+			out = append(out, fmt.Sprintf("const opcast::DType %s = %s.dtype();", variable(r.Var), v.first(r.Arg)))
+		}
+		if r.Kind == rule.SizeBind && slices.Contains(v.PerElement, r.Symbol) {
+			line := fmt.Sprintf("std::vector<int64_t> %s(%s.size());", variable(r.Symbol), variable(r.Arg))
+			if !slices.Contains(out, line) {
+				out = append(out, line)
+			}
+			continue
+		}
 		line := "int64_t " + variable(r.Symbol) + " = 0;"
-		if r.Kind == rule.SizeBind && (r.If != "" || r.When != nil) && !slices.Contains(out, line) {
+		if r.Kind == rule.SizeBind && (r.If != "" || r.When != nil || v.isList(r.Arg)) && !slices.Contains(out, line) {
 			out = append(out, line)
 		}
 	}
@@ -78,7 +88,7 @@ func ifGiven(arg string, lines []string) []string {
 
 // statement prints one rule.
 func (v *opView) statement(r rule.Rule) []string {
-	name := variable(r.Arg)
+	name := v.variable(r.Arg)
 	switch r.Kind {
 	case rule.AttrType:
 		return v.readAttr(r.Attr)
@@ -87,32 +97,35 @@ func (v *opView) statement(r rule.Rule) []string {
 	case rule.AttrMax:
 		return v.attrBound(r, "AtMost")
 	case rule.Device:
-		return one("call.SameDevice(%s, %s);", name, variable(r.Other))
+		return one("call.SameDevice(%s, %s);", name, v.first(r.Other))
 	case rule.DTypeIn:
-		out := one("call.DTypeIn(%s, {%s});", name, v.enumerators(r.Arg))
-		if r.Var != "" {
-			out = append(out, fmt.Sprintf("const opcast::DType %s = %s.dtype();", variable(r.Var), name))
-		}
-		return out
+		return v.dtypeIn(r)
 	case rule.DTypeAs:
 		other := r.Other
 		if v.InputIndex(other) < 0 { // an attr, of which only an output knows
 			other = rule.Carrier(v.Op, r.Var).Name
 		}
-		return one("call.DTypeAs(%s, %s, %q);", name, variable(r.Var), other)
+		return one("call.DTypeAs(%s, %s, %q);", name, variable(r.Var), v.firstName(other))
 	case rule.Rank:
 		if r.AtLeast {
 			return one("call.RankAtLeast(%s, %d);", name, r.Rank)
 		}
 		return one("call.Rank(%s, %d);", name, r.Rank)
 	case rule.BatchBind, rule.BatchJoin:
-		if v.Broadcasts() {
+		switch {
+		case v.Broadcasts():
 			return v.join(r)
+		case v.isList(r.Arg) && !r.Own:
+			return one("call.SameBatch(%s, %d, %s, %d);", name, r.Rank, v.first(r.Arg), r.Rank)
 		}
 		return nil
 	case rule.BatchAs:
 		_, first := rule.Trailing(v.input(r.Other).Type)
-		return one("call.SameBatch(%s, %d, %s, %d);", name, r.Rank, variable(r.Other), first)
+		other := v.first(r.Other)
+		if r.Own {
+			other = v.variable(r.Other)
+		}
+		return one("call.SameBatch(%s, %d, %s, %d);", name, r.Rank, other, first)
 	default:
 		return v.sizeStatement(r)
 	}
@@ -120,15 +133,18 @@ func (v *opView) statement(r rule.Rule) []string {
 
 // sizeStatement prints the rules on sizes, on memory and on the whole call.
 func (v *opView) sizeStatement(r rule.Rule) []string {
-	name := variable(r.Arg)
+	name := v.variable(r.Arg)
 	switch r.Kind {
 	case rule.SizeBind:
-		if r.If != "" || r.When != nil {
-			return one("%s = %s;", variable(r.Symbol), v.solve(r))
+		if v.isList(r.Arg) && !slices.Contains(v.PerElement, r.Symbol) {
+			return v.bindShared(r)
+		}
+		if r.If != "" || r.When != nil || slices.Contains(v.PerElement, r.Symbol) {
+			return one("%s = %s;", v.variable(r.Symbol), v.solve(r))
 		}
 		return one("const int64_t %s = %s;", variable(r.Symbol), v.solve(r))
 	case rule.SizeIs:
-		return one("call.Size(%s, %d, %s, {%s});", name, r.Dim, v.expr(r.Expr), v.whyList(r.Why))
+		return one("call.Size(%s, %d, %s, {%s});", name, r.Dim, v.expr(r.Expr), v.whyList(r.Why, v.isList(r.Arg)))
 	case rule.Layout:
 		check := map[string]string{"": "Dense", "last": "LastDense", "any": "AnyStride"}[r.Stride]
 		return one("call.%s(%s); call.Data(%s);", check, name, name)
@@ -145,10 +161,13 @@ func (v *opView) sizeStatement(r rule.Rule) []string {
 		return check
 	case rule.Require:
 		if r.Hint != "" {
-			return one("call.Require(%s, %q, {%s}, %q);", v.expr(unlike(r.Expr)), r.Form, v.whyList(r.Why), r.Hint)
+			return one("call.Require(%s, %q, {%s}, %q);", v.expr(unlike(r.Expr)), r.Form, v.whyList(r.Why, false), r.Hint)
 		}
-		return one("call.Require(%s, %q, {%s});", v.expr(unlike(r.Expr)), r.Form, v.whyList(r.Why))
+		return one("call.Require(%s, %q, {%s});", v.expr(unlike(r.Expr)), r.Form, v.whyList(r.Why, false))
 	case rule.OutSize:
+		if v.isList(r.Arg) {
+			return one("call.OutputSize((\"output \" + std::string(%s.name())).c_str(), %q, %s);", name, r.Form, v.expr(r.Expr))
+		}
 		return one("call.OutputSize(%q, %q, %s);", r.What, r.Form, v.expr(r.Expr))
 	case rule.Presence:
 		return one("call.Together(%s, %s);", name, variable(r.Other))
@@ -157,7 +176,7 @@ func (v *opView) sizeStatement(r rule.Rule) []string {
 	case rule.Scratch:
 		return v.scratchRules(r)
 	case rule.Apart:
-		return one("call.Apart(%s, {%s});", name, addresses(r.Others))
+		return []string{v.apart(r.Arg, r.Others, false)}
 	}
 	return nil
 }
@@ -165,24 +184,34 @@ func (v *opView) sizeStatement(r rule.Rule) []string {
 // one is a statement as the only line.
 func one(format string, args ...any) []string { return []string{fmt.Sprintf(format, args...)} }
 
-func (v *opView) expr(e *expr.Expr) string { return v.printer(variable).Print(e) }
+func (v *opView) expr(e *expr.Expr) string { return v.printer(v.variable).Print(e) }
 
 func (v *opView) solve(r rule.Rule) string {
-	name := variable(r.Arg)
+	name := v.variable(r.Arg)
 	if r.Form == r.Symbol {
 		return fmt.Sprintf("%s.size(%d)", name, r.Dim)
 	}
 	return fmt.Sprintf("call.Solve(%s, %d, %s, %s, %q)", name, r.Dim, v.expr(r.Coef), v.expr(r.Const), r.Form)
 }
 
-func (v *opView) whyList(why []rule.Origin) string {
+func (v *opView) whyList(why []rule.Origin, each bool) string {
 	var out []string
 	for _, w := range why {
 		of := "nullptr"
-		if w.Of != "" {
+		switch {
+		case v.isList(w.Name): // of which only the length can be meant
+			out = append(out, fmt.Sprintf("{\"len(%s)\", opcast::Len(%s), nullptr}", w.Name, variable(w.Name)))
+			continue
+		case each && v.isList(w.Of):
+			of = v.variable(w.Of) + ".name()"
+		case w.Of != "":
 			of = strconv.Quote(w.Of)
 		}
-		out = append(out, fmt.Sprintf("{%q, %s, %s}", w.Name, v.shown(w.Name), of))
+		value := v.shown(w.Name)
+		if each {
+			value = strings.Replace(value, variable(w.Name), v.variable(w.Name), 1)
+		}
+		out = append(out, fmt.Sprintf("{%q, %s, %s}", w.Name, value, of))
 	}
 	return strings.Join(out, ", ")
 }
@@ -191,7 +220,7 @@ func (v *opView) whyList(why []rule.Origin) string {
 func (v *opView) shown(name string) string {
 	for i := range v.Attrs {
 		if a := &v.Attrs[i]; a.Name == name && len(a.OneOf) > 0 {
-			return fmt.Sprintf("call.Str(%d, %q)", v.Index(name), name)
+			return fmt.Sprintf("call.Str(%s, %q)", v.Place(name), name)
 		}
 	}
 	return variable(name)
@@ -215,48 +244,48 @@ func (v *opView) enumerators(arg string) string {
 }
 
 func (v *opView) readAttr(a *opdef.Attr) []string {
-	name, i := variable(a.Name), v.Index(a.Name)
+	name, i := variable(a.Name), v.Place(a.Name)
 	switch {
-	case i < 0: // a dtype attr: the output carries it
+	case a.Binds != "": // a dtype attr: the output carries it
 		return nil
 	case a.Optional:
 		return v.readOptional(a, name, i)
 	case len(a.OneOf) > 0:
 		return one("const auto %s = %s;", name, v.value(a, i))
 	case a.Len > 0:
-		return one("std::array<int64_t, %d> %s; call.Ints(%d, %q, %d, %s.data());", a.Len, name, i, a.Name, a.Len, name)
+		return one("std::array<int64_t, %d> %s; call.Ints(%s, %q, %d, %s.data());", a.Len, name, i, a.Name, a.Len, name)
 	case a.Len < 0:
-		return one("const std::vector<int64_t> %s = call.AnyInts(%d, %q);", name, i, a.Name)
+		return one("const std::vector<int64_t> %s = call.AnyInts(%s, %q);", name, i, a.Name)
 	case a.DefaultExpr != nil:
-		return one("auto %s = call.Given(%d) ? call.%s(%d, %q) : 0;", name, i, view.Pascal(a.Type), i, a.Name)
+		return one("auto %s = call.Given(%s) ? call.%s(%s, %q) : 0;", name, i, view.Pascal(a.Type), i, a.Name)
 	}
 	return one("const auto %s = %s;", name, v.value(a, i))
 }
 
 // value reads an attribute that is no list.
-func (v *opView) value(a *opdef.Attr, i int) string {
+func (v *opView) value(a *opdef.Attr, i string) string {
 	if len(a.OneOf) > 0 {
-		return fmt.Sprintf("static_cast<%s>(call.Choice(%d, %q, {%s}))", v.attrType(a), i, a.Name, `"`+strings.Join(a.OneOf, `", "`)+`"`)
+		return fmt.Sprintf("static_cast<%s>(call.Choice(%s, %q, {%s}))", v.attrType(a), i, a.Name, `"`+strings.Join(a.OneOf, `", "`)+`"`)
 	}
-	return fmt.Sprintf("call.%s(%d, %q)", view.Pascal(a.Type), i, a.Name)
+	return fmt.Sprintf("call.%s(%s, %q)", view.Pascal(a.Type), i, a.Name)
 }
 
 // readOptional reads an attribute that may be absent.
-func (v *opView) readOptional(a *opdef.Attr, name string, i int) []string {
+func (v *opView) readOptional(a *opdef.Attr, name string, i string) []string {
 	read := fmt.Sprintf("%s = %s", name, v.value(a, i))
 	kind := v.attrType(a)
 	switch {
 	case a.Len > 0:
-		read = fmt.Sprintf("call.Ints(%d, %q, %d, %s.emplace().data())", i, a.Name, a.Len, name)
+		read = fmt.Sprintf("call.Ints(%s, %q, %d, %s.emplace().data())", i, a.Name, a.Len, name)
 	case a.Len < 0:
-		kind, read = "std::vector<int64_t>", fmt.Sprintf("%s = call.AnyInts(%d, %q)", name, i, a.Name)
+		kind, read = "std::vector<int64_t>", fmt.Sprintf("%s = call.AnyInts(%s, %q)", name, i, a.Name)
 	}
-	return one("std::optional<%s> %s; if (call.Given(%d)) %s;", kind, name, i, read)
+	return one("std::optional<%s> %s; if (call.Given(%s)) %s;", kind, name, i, read)
 }
 
 func (v *opView) attrBound(r rule.Rule, check string) []string {
 	name, a, bound := variable(r.Arg), r.Attr, numeral(r.Bound)
-	given := fmt.Sprintf("if (call.Given(%d)) ", v.Index(a.Name))
+	given := fmt.Sprintf("if (call.Given(%s)) ", v.Place(a.Name))
 	if a.Optional {
 		name = "*" + name
 	}
@@ -282,7 +311,7 @@ func (v *opView) LateDefaults() []string {
 			if a.Type == "float" {
 				print = v.realPrinter
 			}
-			out = append(out, fmt.Sprintf("if (!call.Given(%d)) call.Default(%d, %s = %s);", v.Index(a.Name), v.Index(a.Name), variable(a.Name), print(variable).Print(a.DefaultExpr)))
+			out = append(out, fmt.Sprintf("if (!call.Given(%s)) call.Default(%s, %s = %s);", v.Place(a.Name), v.Place(a.Name), variable(a.Name), print(v.variable).Print(a.DefaultExpr)))
 		}
 	}
 	return out

@@ -49,7 +49,7 @@ func (v *opView) ScratchRows() []string {
 		row := fmt.Sprintf("opcast::Scratch{%q, %s, &%s, &values.%s}.Sizes(%s_sizes)", a.Name, dtype, name, a.Name, a.Name)
 		if a.Type.Lead() == opdef.Broadcast {
 			row += ".LeadingDims(lead.shape(), lead.rank())"
-		} else if batch, trailing := v.batchOf(a.Type); batch != "nullptr" {
+		} else if batch, trailing := v.batchOf(a); batch != "nullptr" {
 			row += fmt.Sprintf(".LeadingDims(%s, %d)", batch, trailing)
 		}
 		if a.Zeroed {
@@ -104,5 +104,5 @@ func (v *opView) bound(check string, in *opdef.Arg, e *expr.Expr) string {
 	for _, s := range e.Symbols() {
 		why = append(why, rule.Origin{Name: s, Of: v.Program.Origin[s]})
 	}
-	return fmt.Sprintf("call.%s(%s, %s, %s, {%s});", check, variable(in.Name), value, text, v.whyList(why))
+	return fmt.Sprintf("call.%s(%s, %s, %s, {%s});", check, variable(in.Name), value, text, v.whyList(why, false))
 }

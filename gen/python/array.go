@@ -14,7 +14,7 @@ type arrayOp struct{ function }
 // Fast says that plain arrays may go to the kernel as they are: not where the framework lacks a dtype, so that it needs a
 // view.
 func (v *arrayOp) Fast() bool {
-	return v.FW.Ops.Fast && !slices.ContainsFunc(slices.Concat(v.Inputs, v.Outputs), func(a opdef.Arg) bool {
+	return v.FW.Ops.Fast && !v.HasLists() && !slices.ContainsFunc(slices.Concat(v.Inputs, v.Outputs), func(a opdef.Arg) bool {
 		d, _ := dtype.Lookup(a.Type.DType)
 		return !a.Optional && !a.Saved && d.View != ""
 	})

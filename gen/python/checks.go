@@ -36,9 +36,6 @@ func dtypeOf(arg string) code { return reading(arg + "_t") }
 // batch is the variable that holds the leading dims.
 var batch = reading("batch")
 
-// named is the pair of an argument's name and its value.
-func named(arg string) code { return codef("(%q, %s)", arg, variable(arg)) }
-
 // Parameters is the parameter list: framework, inputs, attrs, out; all positional.
 func (v *checkView) Parameters() string {
 	out := []string{"fw: Framework"}
@@ -55,12 +52,13 @@ func (v *checkView) Parameters() string {
 func (v *checkView) Lines() []string {
 	var needed, all []code
 	for _, a := range v.Inputs {
-		all = append(all, named(a.Name))
+		all = append(all, v.named(&a))
 		if !a.Optional {
-			needed = append(needed, named(a.Name))
+			needed = append(needed, v.named(&a))
 		}
 	}
-	out := append(do("_r.required(op, %s)", tupleOf(needed)), do("_r.arrays(fw, op, %s)", tupleOf(all))...)
+	out := append(v.lists(), do("_r.required(op, %s)", tupleOf(needed))...)
+	out = append(out, do("_r.arrays(fw, op, %s)", tupleOf(all))...)
 	out = append(out, v.hoisted()...)
 	out = append(out, v.ruled(v.statement)...)
 	return wrap(lines(dropUnused(append(out, v.result(tupleOf(all))...))))
@@ -74,7 +72,7 @@ func (v *checkView) expr(e *expr.Expr) (c code) {
 }
 
 func (v *checkView) statement(r rule.Rule) []statement {
-	arg := variable(r.Arg)
+	arg := v.item(r.Arg)
 	switch r.Kind {
 	case rule.AttrType:
 		return v.readAttr(r)
@@ -86,7 +84,7 @@ func (v *checkView) statement(r rule.Rule) []statement {
 		allowed := quotedTuple(r.Allowed)
 		return v.whereGiven(r, raise(codef("%s not in %s", arg, allowed), "_r.choice(op, %q, %s, %s)", r.Arg, allowed, arg))
 	case rule.Device:
-		return do("_r.same_device(fw, op, %q, %s, %q, %s)", r.Arg, arg, r.Other, variable(r.Other))
+		return do("_r.same_device(fw, op, %s, %s, %q, %s)", v.label(r.Arg), arg, v.firstName(r.Other), v.first(r.Other))
 	case rule.DTypeIn:
 		return v.dtypeIn(r)
 	case rule.DTypeAs:
@@ -104,8 +102,14 @@ func (v *checkView) dtypeIn(r rule.Rule) []statement {
 		targets = []code{variable(r.Var), dtypeOf(r.Arg)}
 	}
 	allowed := quotedTuple(r.Allowed)
-	return append(set(codef("fw.dtype(%s)", variable(r.Arg)), targets...),
-		raise(codef("%s not in %s", dtypeOf(r.Arg), allowed), "_r.dtype_in(op, %q, %s, %s)", r.Arg, allowed, dtypeOf(r.Arg))...)
+	among := raise(codef("%s not in %s", dtypeOf(r.Arg), allowed), "_r.dtype_in(op, %s, %s, %s)", v.label(r.Arg), allowed, dtypeOf(r.Arg))
+	if v.isList(r.Arg) && r.Var != "" { // the first array decides
+		as := raise(codef("%s != %s", dtypeOf(r.Arg), variable(r.Var)),
+			"_r.dtype_as(op, %s, %s, %q, %s)", v.label(r.Arg), variable(r.Var), v.firstName(r.Arg), dtypeOf(r.Arg))
+		out := append(set(codef("fw.dtype(%s)", v.item(r.Arg)), dtypeOf(r.Arg)), block(codef("if %s == 0:", number), among)...)
+		return append(out, block(codef("else:"), as)...)
+	}
+	return append(set(codef("fw.dtype(%s)", v.item(r.Arg)), targets...), among...)
 }
 
 // dtypeAs compares with the dtype of an earlier input, or with the one that an attr sets.
@@ -114,56 +118,75 @@ func (v *checkView) dtypeAs(r rule.Rule) (out []statement) {
 	if v.InputIndex(r.Other) < 0 {
 		out = set(v.dtype(v.Inputs[v.InputIndex(r.Arg)].Type), want)
 	}
-	out = append(out, set(codef("fw.dtype(%s)", variable(r.Arg)), dtypeOf(r.Arg))...)
-	return append(out, raise(codef("%s != %s", dtypeOf(r.Arg), want), "_r.dtype_as(op, %q, %s, %q, %s)", r.Arg, want, r.Other, dtypeOf(r.Arg))...)
+	out = append(out, set(codef("fw.dtype(%s)", v.item(r.Arg)), dtypeOf(r.Arg))...)
+	return append(out, raise(codef("%s != %s", dtypeOf(r.Arg), want), "_r.dtype_as(op, %s, %s, %q, %s)", v.label(r.Arg), want, v.firstName(r.Other), dtypeOf(r.Arg))...)
 }
 
 func (v *checkView) rank(r rule.Rule) []statement {
 	shape := shapeOf(r.Arg)
-	out := set(codef("fw.shape(%s)", variable(r.Arg)), shape)
+	out := set(codef("fw.shape(%s)", v.item(r.Arg)), shape)
 	if r.AtLeast {
 		if r.Rank == 0 {
 			return out
 		}
-		return append(out, raise(codef("len(%s) < %d", shape, r.Rank), "_r.rank(op, %q, %d, %s, \"at least \")", r.Arg, r.Rank, shape)...)
+		return append(out, raise(codef("len(%s) < %d", shape, r.Rank), "_r.rank(op, %s, %d, %s, \"at least \")", v.label(r.Arg), r.Rank, shape)...)
 	}
-	return append(out, raise(codef("len(%s) != %d", shape, r.Rank), "_r.rank(op, %q, %d, %s)", r.Arg, r.Rank, shape)...)
+	return append(out, raise(codef("len(%s) != %d", shape, r.Rank), "_r.rank(op, %s, %d, %s)", v.label(r.Arg), r.Rank, shape)...)
 }
 
 func (v *checkView) size(r rule.Rule) []statement {
-	arg, shape := variable(r.Arg), shapeOf(r.Arg)
+	arg, shape := v.item(r.Arg), shapeOf(r.Arg)
 	switch r.Kind {
 	case rule.BatchBind:
+		if r.Own {
+			return put(codef("tuple(%s)", leading(shape, r.Rank)), batches)
+		}
+		if v.isList(r.Arg) {
+			return v.bindSharedBatch(r)
+		}
 		return set(codef("tuple(%s)", leading(shape, r.Rank)), batch)
 	case rule.BatchJoin:
 		return set(v.join(r), batch)
 	case rule.BatchAs:
-		return raise(codef("tuple(%s) != %s", leading(shape, r.Rank), batch), "_r.batch(op, %q, %s, %q, %s)", r.Arg, batch, r.Other, shape)
-	case rule.SizeBind:
-		if r.Form == r.Symbol {
-			return set(codef("%s[%d]", shape, r.Dim), variable(r.Symbol))
+		want, other := batch, codef("%q", v.firstName(r.Other))
+		if r.Own {
+			want, other = codef("%s[%s]", batches, number), elementName(r.Other)
 		}
-		value := codef("_r.solve(op, %q, %s, %d, %s, %s, %q)", r.Arg, shape, r.Dim, v.expr(r.Coef), v.expr(r.Const), r.Form)
+		return raise(codef("tuple(%s) != %s", leading(shape, r.Rank), want), "_r.batch(op, %s, %s, %s, %s)", v.label(r.Arg), want, other, shape)
+	case rule.SizeBind:
+		value := codef("%s[%d]", shape, r.Dim)
+		if r.Form != r.Symbol {
+			value = codef("_r.solve(op, %s, %s, %d, %s, %s, %q)", v.label(r.Arg), shape, r.Dim, v.expr(r.Coef), v.expr(r.Const), r.Form)
+		}
+		switch {
+		case v.perElement(r.Symbol):
+			return put(value, variable(r.Symbol))
+		case v.isList(r.Arg):
+			return v.bindShared(r, value)
+		}
 		return set(value, variable(r.Symbol))
 	case rule.SizeIs:
 		want := v.expr(r.Expr)
-		return raise(codef("%s[%d] != %s", shape, r.Dim, want), "_r.size(op, %q, %s, %d, %s, %s)", r.Arg, shape, r.Dim, want, v.why(r.Why))
+		return raise(codef("%s[%d] != %s", shape, r.Dim, want), "_r.size(op, %s, %s, %d, %s, %s)", v.label(r.Arg), shape, r.Dim, want, v.why(r.Why, v.isList(r.Arg)))
 	case rule.Let:
 		return v.let(r)
 	case rule.Require:
 		if r.Hint != "" {
-			return raise(codef("not (%s)", v.expr(r.Expr)), "_r.require(op, %s, %s, %q)", quote(r.Form), v.why(r.Why), r.Hint)
+			return raise(codef("not (%s)", v.expr(r.Expr)), "_r.require(op, %s, %s, %q)", quote(r.Form), v.why(r.Why, false), r.Hint)
 		}
-		return raise(codef("not (%s)", v.expr(r.Expr)), "_r.require(op, %s, %s)", quote(r.Form), v.why(r.Why))
+		return raise(codef("not (%s)", v.expr(r.Expr)), "_r.require(op, %s, %s)", quote(r.Form), v.why(r.Why, false))
 	case rule.Layout:
 		if r.Mutated {
-			return do("fw.check_mutated(op, %q, %s, %q)", r.Arg, arg, r.Stride)
+			return do("fw.check_mutated(op, %s, %s, %q)", v.label(r.Arg), arg, r.Stride)
 		}
 	case rule.Distinct:
-		return do("_m.distinct(fw, op, %q, %s)", r.Arg, arg)
+		return do("_m.distinct(fw, op, %s, %s)", v.label(r.Arg), arg)
 	case rule.OutSize:
-		size := v.expr(r.Expr)
-		return raise(codef("%s < 0", size), "_r.negative_size(op, %q, %q, %s)", r.What, r.Form, size)
+		size, what := v.expr(r.Expr), codef("%q", r.What)
+		if v.isList(r.Arg) {
+			what = codef("\"output \" + %s", elementName(r.Arg))
+		}
+		return raise(codef("%s < 0", size), "_r.negative_size(op, %s, %q, %s)", what, r.Form, size)
 	}
 	return nil
 }
@@ -196,10 +219,20 @@ func leading(shape code, trailing int) code {
 	return codef("%s[:-%d]", shape, trailing)
 }
 
-func (v *checkView) why(why []rule.Origin) code {
+// why explains names; each says that those of lists are about one array.
+func (v *checkView) why(why []rule.Origin, each bool) code {
 	var out []code
 	for _, w := range why {
-		out = append(out, codef("(%q, %s, %q)", w.Name, v.shown(w.Name), w.Of))
+		switch {
+		case v.isList(w.Name): // of which only the length can be meant
+			out = append(out, codef("(\"len(%s)\", len(%s), \"\")", w.Name, variable(w.Name)))
+		case v.perElement(w.Name) && each:
+			out = append(out, codef("(%q, %s, %s)", w.Name, v.symbol(w.Name), elementName(w.Of)))
+		case v.perElement(w.Name):
+			out = append(out, codef("(%q, tuple(%s), %q)", w.Name, variable(w.Name), w.Of))
+		default:
+			out = append(out, codef("(%q, %s, %q)", w.Name, v.shown(w.Name), w.Of))
+		}
 	}
 	return tupleOf(out)
 }

@@ -2,18 +2,19 @@ package python
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/opcast/opcast/gen/view"
 	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/rule"
 )
 
 // hoisted gives a value to the sizes that attributes choose how to read: for type checkers, they have one in any case.
 func (v *checkView) hoisted() (out []statement) {
+	out = v.hoistedLists()
 	var names []string
 	for _, r := range v.Program.Rules {
-		if r.Kind == rule.SizeBind && r.When != nil && !slices.Contains(names, r.Symbol) {
+		if r.Kind == rule.SizeBind && (r.When != nil || v.isList(r.Arg) && !v.perElement(r.Symbol)) && !slices.Contains(names, r.Symbol) {
 			names = append(names, r.Symbol)
 			out = append(out, set(codef("0"), variable(r.Symbol))...)
 		}
@@ -24,12 +25,15 @@ func (v *checkView) hoisted() (out []statement) {
 // ruled are the statements of the rules; those on an optional input stand under the condition that it is given, those on
 // dims that attributes choose under the condition on these.
 func (v *checkView) ruled(print func(rule.Rule) []statement) (out []statement) {
-	view.Guarded(v.Program.Rules, print, func(arg string, when *expr.Expr, body []statement) {
-		if when != nil {
-			body = block(codef("if %s:", v.expr(when)), body)
+	view.Guarded(v.Program.Rules, v.isList, print, func(g view.Guard, body []statement) {
+		if g.List != "" {
+			body = v.overList(g.List, body)
 		}
-		if arg != "" {
-			body = ifGiven(variable(arg), body)
+		if g.When != nil {
+			body = block(codef("if %s:", v.expr(g.When)), body)
+		}
+		if g.If != "" {
+			body = ifGiven(variable(g.If), body)
 		}
 		out = append(out, body...)
 	})
@@ -39,6 +43,7 @@ func (v *checkView) ruled(print func(rule.Rule) []statement) (out []statement) {
 func (v *checkView) printer(name func(string) string) view.Printer {
 	p := exprPrinter(name)
 	p.Word = wordOf(v.Compiled)
+	p.List = func(s string) string { return strings.TrimSuffix(name(s), "[e]") }
 	return p
 }
 
@@ -48,6 +53,9 @@ func (v *checkView) symbol(name string) code {
 		dtype := v.dtype(opdef.Type{Var: name})
 		dtype.text = "(" + dtype.text + ")"
 		return dtype
+	}
+	if v.perElement(name) {
+		return codef("%s[%s]", variable(name), number)
 	}
 	return variable(name)
 }

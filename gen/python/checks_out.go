@@ -11,6 +11,10 @@ import (
 func (v *checkView) result(inputs code) []statement {
 	var specs, attrs []code
 	for _, out := range slices.Concat(v.Outputs, v.Scratch) {
+		if out.List {
+			specs = append(specs, v.listSpecs(&out))
+			continue
+		}
 		spec := codef("(%s, %s)", v.shape(out.Type), v.dtype(out.Type))
 		if out.PresentIf != "" {
 			spec = codef("None if %s is None else %s", variable(out.PresentIf), spec)
@@ -22,25 +26,31 @@ func (v *checkView) result(inputs code) []statement {
 	}
 	body := do("specs: _m.Specs = %s", tupleOf(specs))
 	body = append(body, v.given(inputs)...)
-	body = append(body, v.ruled(apart)...)
+	body = append(body, v.ruled(v.apart)...)
 	return append(body, do("return specs, %s", tupleOf(attrs))...)
 }
 
 // apart is the check that an overwritten input shares no memory with the other arguments.
-func apart(r rule.Rule) []statement {
+func (v *checkView) apart(r rule.Rule) []statement {
 	if r.Kind != rule.Apart {
 		return nil
 	}
 	var others []code
-	for _, name := range r.Others {
-		others = append(others, named(name))
+	for i := range v.Inputs {
+		switch in := &v.Inputs[i]; {
+		case in.Name == r.Arg && in.List: // its own other arrays count too
+			others = append(others, codef("*_r.elements(%q, %s, %s)", in.Name, variable(in.Name), number))
+		case in.Name != r.Arg:
+			others = append(others, v.named(in))
+		}
 	}
-	return do("_m.apart(fw, op, %q, %s, %s)", r.Arg, variable(r.Arg), tupleOf(others))
+	return do("_m.apart(fw, op, %s, %s, %s)", v.label(r.Arg), v.item(r.Arg), tupleOf(others))
 }
 
-// given prints the checks on the outputs that a call gives: those that are results. An op that overwrites inputs takes none.
+// given prints the checks on the outputs that a call gives: those that are results. An op that overwrites inputs, or
+// takes lists, takes none.
 func (v *checkView) given(inputs code) []statement {
-	if len(v.Mutated()) > 0 {
+	if len(v.Mutated()) > 0 || v.HasLists() {
 		return nil
 	}
 	var names, partners, conditions []string

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,7 +25,7 @@ func (v *function) Doc() []string {
 	d.section("Parameters")
 	for i := range v.Inputs {
 		a := &v.Inputs[i]
-		kind := v.FW.Python.Array
+		kind := v.arrayText(a)
 		if a.Optional {
 			kind += ", optional"
 		}
@@ -65,24 +66,47 @@ func (v *function) returned(d *docText, a *opdef.Arg) {
 	case a.PresentIf != "":
 		d.item(a.Name+" : "+v.FW.Python.Array+" or None", a.Doc, a.LSE.String(), v.shapeText(a), "None where "+a.PresentIf+" is.")
 	case a.Mutated && v.FW.Python.Out:
-		d.item(a.Name+" : "+v.FW.Python.Array, "The argument itself, overwritten.")
+		d.item(a.Name+" : "+v.arrayText(a), "The "+plural(a, "argument itself", "arguments themselves")+", overwritten.")
 	case a.Mutated:
-		d.item(a.Name+" : "+v.FW.Python.Array, "The new values of the argument.")
+		d.item(a.Name+" : "+v.arrayText(a), "The new values of the "+plural(a, "argument", "arguments")+".")
 	case a.Valid != "":
 		d.item(a.Name+" : "+v.FW.Python.Array, a.Doc, a.LSE.String(), v.shapeText(a), "Rows from number "+a.Valid+" on are undefined.")
 	default:
-		d.item(a.Name+" : "+v.FW.Python.Array, a.Doc, a.LSE.String(), v.shapeText(a))
+		d.item(a.Name+" : "+v.arrayText(a), a.Doc, a.LSE.String(), v.shapeText(a))
 	}
+}
+
+// arrayText is the type of an argument: an array, or a list of them.
+func (v *function) arrayText(a *opdef.Arg) string {
+	switch {
+	case a.Per != "" || a.List && a.Mutated:
+		return "list of " + v.FW.Python.Array + ", as many as " + cmp.Or(a.Per, "given")
+	case a.List:
+		return "sequence of " + v.FW.Python.Array
+	}
+	return v.FW.Python.Array
+}
+
+// plural chooses a word for an array, or for a list of them.
+func plural(a *opdef.Arg, one, many string) string {
+	if a.List {
+		return many
+	}
+	return one
 }
 
 // shapeText says shape and dtypes: "“T[*, N]“, T is float32 or float16".
 func (v *function) shapeText(a *opdef.Arg) string {
+	each := ""
+	if a.List {
+		each = " each"
+	}
 	for _, d := range v.DTypes {
 		if d.Name == a.Type.Var {
-			return fmt.Sprintf("``%s``, %s is %s.", a.Type.Text, d.Name, rule.Or(rule.Long(d.OneOf)))
+			return fmt.Sprintf("``%s``%s, %s is %s.", a.Type.Text, each, d.Name, rule.Or(rule.Long(d.OneOf)))
 		}
 	}
-	return fmt.Sprintf("``%s``, %s.", a.Type.Text, rule.Long([]string{a.Type.DType})[0])
+	return fmt.Sprintf("``%s``%s, %s.", a.Type.Text, each, rule.Long([]string{a.Type.DType})[0])
 }
 
 // memoryText says what happens to the memory of an input: it is overwritten, or copied where the kernels cannot read it.

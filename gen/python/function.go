@@ -45,9 +45,12 @@ func (v *function) Stub() string {
 func (v *function) parameters(array, result, required, dtype string) []string {
 	var out []string
 	for _, a := range v.Inputs {
-		if a.Optional {
+		switch {
+		case a.Optional:
 			out = append(out, a.Name+": "+array+" | None = None")
-		} else {
+		case a.List:
+			out = append(out, a.Name+": Sequence["+array+"]"+required)
+		default:
 			out = append(out, a.Name+": "+array+required)
 		}
 	}
@@ -63,16 +66,22 @@ func (v *function) parameters(array, result, required, dtype string) []string {
 	return out
 }
 
-// HasOut says whether results can go to given arrays: not where the op itself says which arrays it overwrites.
-func (v *function) HasOut() bool { return v.FW.Python.Out && len(v.Mutated()) == 0 }
+// HasOut says whether results can go to given arrays: not where the op itself says which arrays it overwrites, nor where they
+// may be lists.
+func (v *function) HasOut() bool {
+	return v.FW.Python.Out && len(v.Mutated()) == 0 && !v.HasLists()
+}
 
 // result is the annotation of what the function returns.
 func (v *function) result(hint string) string {
 	var types []string
 	for _, a := range v.Op.Results() {
-		if a.PresentIf != "" || a.Optional {
+		switch {
+		case a.PresentIf != "" || a.Optional:
 			types = append(types, hint+" | None")
-		} else {
+		case a.List:
+			types = append(types, "list["+hint+"]")
+		default:
 			types = append(types, hint)
 		}
 	}
@@ -88,7 +97,7 @@ func (v *function) result(hint string) string {
 // Imports are the lines that bring in what the annotations name, with an empty line between groups.
 func (v *function) Imports() []string {
 	var out []string
-	if slices.ContainsFunc(v.Attrs, func(a opdef.Attr) bool { return a.Len != 0 }) {
+	if v.HasLists() || slices.ContainsFunc(v.Attrs, func(a opdef.Attr) bool { return a.Len != 0 }) {
 		out = append(out, "from collections.abc import Sequence")
 	}
 	if slices.ContainsFunc(v.Attrs, func(a opdef.Attr) bool { return a.Type == "dtype" }) {

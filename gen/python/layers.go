@@ -21,7 +21,7 @@ var initialisms = map[string]string{
 func layers(c *view.Collection, fw framework.Framework) view.Draft {
 	all := &layersView{Header: view.Header()}
 	for _, op := range c.Ops {
-		if op.DerivedFrom() == nil && len(op.Mutated()) == 0 {
+		if op.DerivedFrom() == nil && len(op.Mutated()) == 0 && !op.HasLists() {
 			all.Layers = append(all.Layers, &layer{torchOp{function{op, fw}}})
 		}
 	}

@@ -26,9 +26,9 @@ func (v *function) Meta() string {
 		leaf("schema=" + v.PyHash()),
 		{"dtypes={", dtypes, "}"},
 		tupleNode("devices=", quoted(devices)),
-		tupleNode("inputs=", metaArgs(v.Inputs)),
+		tupleNode("inputs=", metaArgs(v.Op, v.Inputs)),
 		tupleNode("attrs=", metaAttrs(v.Attrs)),
-		tupleNode("outputs=", metaArgs(v.Outputs)),
+		tupleNode("outputs=", metaArgs(v.Op, v.Outputs)),
 		tupleNode("parallel=", quoted(v.ParallelDims())),
 		tupleNode("sums=", quoted(v.Sums)),
 		tupleNode("vmap=", metaMerges(v.Op)),
@@ -37,7 +37,7 @@ func (v *function) Meta() string {
 		tupleNode("kernels=", metaKernels(v.Op)),
 	}
 	if len(v.Scratch) > 0 {
-		items = append(items, tupleNode("scratch=", metaArgs(v.Scratch)))
+		items = append(items, tupleNode("scratch=", metaArgs(v.Op, v.Scratch)))
 	}
 	items = append(items, v.links()...)
 	return node{quote(v.Name) + ": Op(", items, ")"}.print("    ", ",")
@@ -96,20 +96,26 @@ func metaAttrs(attrs []opdef.Attr) []node {
 	return out
 }
 
-func metaArgs(args []opdef.Arg) []node {
+func metaArgs(op *opdef.Op, args []opdef.Arg) []node {
 	var out []node
 	for _, a := range args {
 		items := []string{quote(a.Name), quote(a.Type.Text), quote(a.Doc)}
 		for _, flag := range []struct {
 			name string
 			set  bool
-		}{{"optional", a.Optional}, {"mutated", a.Mutated}, {"saved", a.Saved}} {
+		}{{"optional", a.Optional}, {"mutated", a.Mutated}, {"saved", a.Saved}, {"list", a.List && a.Per == ""}} {
 			if flag.set {
 				items = append(items, flag.name+"=True")
 			}
 		}
 		if a.Stride != "" {
 			items = append(items, "stride="+quote(a.Stride))
+		}
+		if own := ownDims(op, &a); len(own) > 0 {
+			items = append(items, "own="+quotedTuple(own))
+		}
+		if a.Per != "" {
+			items = append(items, "per="+quote(a.Per))
 		}
 		if a.PresentIf != "" {
 			items = append(items, "present_if="+quote(a.PresentIf))
@@ -119,6 +125,18 @@ func metaArgs(args []opdef.Arg) []node {
 			nodes = append(nodes, tupleNode("dims=", quoted(a.Dims())))
 		}
 		out = append(out, node{"Arg(", nodes, ")"})
+	}
+	return out
+}
+
+// ownDims are the dims that each array of a list has for itself.
+func ownDims(op *opdef.Op, a *opdef.Arg) []string {
+	var out []string
+	for _, d := range a.Type.Dims {
+		differs := d.Expr != nil && slices.ContainsFunc(d.Expr.Symbols(), func(name string) bool { return slices.Contains(op.PerElement, name) })
+		if a.List && (d.Leading() && a.Own || differs) {
+			out = append(out, d.Text())
+		}
 	}
 	return out
 }

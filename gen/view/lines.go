@@ -5,22 +5,31 @@ import (
 	"github.com/opcast/opcast/internal/rule"
 )
 
-// Guarded prints the rules, and collects those in a row that depend on the same optional input and the same condition on
-// attributes: block gets the name of that input, or "", and that condition, or nil.
-func Guarded[T any](rules []rule.Rule, print func(rule.Rule) []T, block func(arg string, when *expr.Expr, lines []T)) {
-	var arg string
-	var when *expr.Expr
+// Guard is what some rules in a row have in common: the optional input that has to be given, the condition on attributes, and
+// the list of arrays for each of which they are checked; "" or nil where there is none.
+type Guard struct {
+	If, List string
+	When     *expr.Expr
+}
+
+// Guarded prints the rules, and collects those in a row that have the same guard. isList says whether an argument is a list.
+func Guarded[T any](rules []rule.Rule, isList func(string) bool, print func(rule.Rule) []T, block func(g Guard, lines []T)) {
+	var guard Guard
 	var lines []T
 	flush := func() {
 		if len(lines) > 0 {
-			block(arg, when, lines)
+			block(guard, lines)
 		}
 		lines = nil
 	}
 	for _, r := range rules {
-		if r.If != arg || r.When != when {
+		g := Guard{If: r.If, When: r.When}
+		if isList(r.Arg) {
+			g.List = r.Arg
+		}
+		if g != guard {
 			flush()
-			arg, when = r.If, r.When
+			guard = g
 		}
 		lines = append(lines, print(r)...)
 	}

@@ -14,6 +14,8 @@ import (
 type Printer struct {
 	// Name maps a symbol to a variable of the target.
 	Name func(string) string
+	// List maps the name of a list; nil for what Name does.
+	List func(string) string
 	// Call formats the functions that the language lacks; Infix writes the operators that it has.
 	Call  map[expr.Op]string
 	Infix map[expr.Op]string
@@ -83,9 +85,9 @@ func (p Printer) compute(e *expr.Expr) string {
 		}
 		return "-" + p.Operand(e.Args[0])
 	case expr.OpSum:
-		return p.number(fmt.Sprintf(p.Sum, p.Name(e.Name)))
+		return p.number(fmt.Sprintf(p.Sum, p.list(e.Name)))
 	case expr.OpLen:
-		return p.number(fmt.Sprintf(p.Length, p.Name(e.Name)))
+		return p.number(fmt.Sprintf(p.Length, p.list(e.Name)))
 	case expr.OpIf:
 		return fmt.Sprintf(p.If, p.logic().Print(e.Args[0]), p.Operand(e.Args[1]), p.Operand(e.Args[2]))
 	case expr.OpEq, expr.OpNe:
@@ -124,6 +126,14 @@ func Decimal(number string) string {
 		return number
 	}
 	return number + ".0"
+}
+
+// list is the variable of a list.
+func (p Printer) list(name string) string {
+	if p.List != nil {
+		return p.List(name)
+	}
+	return p.Name(name)
 }
 
 // number converts an integer to the numbers of the expression.

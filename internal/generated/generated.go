@@ -18,9 +18,9 @@ func Compare(p *opdef.Project) (*gen.Changes, diag.List, error) {
 	if removed := Removed(p); len(removed) > 0 {
 		return nil, removed, nil
 	}
-	files, diags, err := gen.Generate(p)
-	if err != nil || len(diags) > 0 {
-		return nil, diags, err
+	files, err := gen.Generate(p)
+	if err != nil {
+		return nil, nil, err
 	}
 	var paths []string
 	for _, f := range files {

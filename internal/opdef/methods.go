@@ -8,10 +8,10 @@ import (
 )
 
 // Lead is the name of the op's leading dims: "*" where they are the same in all inputs that have them, "..." where they are
-// broadcast, "" where there are none.
+// broadcast, "" where there are none. Those that each array of a list has for itself do not count.
 func (o *Op) Lead() string {
 	for _, in := range o.Inputs {
-		if name := in.Type.Lead(); name != "" {
+		if name := in.Type.Lead(); name != "" && !in.Own {
 			return name
 		}
 	}

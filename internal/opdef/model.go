@@ -73,6 +73,10 @@ type Op struct {
 	Devices []string
 	// Steps is the binding rule applied to the inputs, in order.
 	Steps []Step
+	// InstanceOf is the op of which this one is an instance: see Op.Instance.
+	InstanceOf *Op
+	// PerElement are the sizes that differ from one array of a list to the next.
+	PerElement []string
 	// Pos maps a key path ("inputs[1].type") to its place in the file.
 	Pos map[string]diag.Pos
 }
@@ -89,9 +93,11 @@ type Arg struct {
 	Type      Type
 	Optional  bool
 	Mutated   bool
-	List      bool
-	Saved     bool
-	Zeroed    bool
+	// List says that the argument is a list of arrays. An output that is one has as many as the input that Per names.
+	List   bool
+	Per    string
+	Saved  bool
+	Zeroed bool
 	// Stride is "" (dense), "last" or "any".
 	Stride string
 	// Min, Max and Sorted describe the contents of an input; nil where the definition is silent.
@@ -99,6 +105,11 @@ type Arg struct {
 	Sorted   bool
 	// PresentIf names the optional input on which an output's existence depends.
 	PresentIf string
+	// In names the list of which this is array number At, in the instance of an op; "" elsewhere. Own says that its leading
+	// dims are those of the arrays number At only.
+	In  string
+	At  int
+	Own bool
 	// Valid names the output whose only element counts the rows of this one that mean anything.
 	Valid string
 	LSE   *LSE

@@ -5,11 +5,13 @@ type Workload struct {
 	Name string
 	// Sizes has every size, Batch the leading dims, DTypes the dtypes that variables stand for and Attrs values of
 	// attributes, both where the author says so. Without are the optional inputs that the call leaves out.
-	Sizes   map[string]int64
-	Batch   []int64
-	DTypes  map[string]string
-	Attrs   map[string]any
-	Without []string
+	Sizes map[string]int64
+	// Elements has those that differ from one array of a list to the next, for each array.
+	Elements map[string][]int64
+	Batch    []int64
+	DTypes   map[string]string
+	Attrs    map[string]any
+	Without  []string
 }
 
 // BatchName stands for the product of the leading dims in flops, as in kernels.
@@ -32,6 +34,9 @@ func (w *Workload) Int(name string) (int64, bool) {
 
 // List returns the value of an attribute that is a list.
 func (w *Workload) List(name string) ([]int64, bool) {
+	if v, ok := w.Elements[name]; ok {
+		return v, true
+	}
 	v, ok := w.Attrs[name].([]int64)
 	return v, ok
 }

@@ -57,7 +57,7 @@ func (p *Program) Check(c Call) *Error {
 
 // Evaluate is Check, with what the names of expressions stand for in a valid call.
 func (p *Program) Evaluate(c Call) (expr.Env, *Error) {
-	e := &evaluation{program: p, call: c, sizes: map[string]int64{}, dtypes: map[string]string{}}
+	e := &evaluation{program: p, call: c, sizes: map[string]int64{}, dtypes: map[string]string{}, leads: map[int][]int64{}}
 	if err := e.run(); err != nil {
 		var f *violation
 		if errors.As(err, &f) {
@@ -94,6 +94,8 @@ type evaluation struct {
 	sizes   map[string]int64
 	dtypes  map[string]string
 	batch   []int64
+	// leads are the leading dims of arrays number 0, 1, ... of lists, where they are their own.
+	leads map[int][]int64
 }
 
 func (e *evaluation) run() error {
@@ -204,11 +206,19 @@ func (e *evaluation) sizeRule(r Rule, v Value) error {
 	leading := v.Shape[:max(len(v.Shape)-r.Rank, 0)]
 	switch r.Kind {
 	case BatchBind:
-		e.batch = leading
+		if r.Own {
+			e.leads[r.At] = leading
+		} else {
+			e.batch = leading
+		}
 		return nil
 	case BatchAs:
-		if !slices.Equal(leading, e.batch) {
-			return expected("ValueError", r.Arg, "leading dimensions %s (as %s), got shape %s", List(e.batch), r.Other, List(v.Shape))
+		want := e.batch
+		if r.Own {
+			want = e.leads[r.At]
+		}
+		if !slices.Equal(leading, want) {
+			return expected("ValueError", r.Arg, "leading dimensions %s (as %s), got shape %s", List(want), r.Other, List(v.Shape))
 		}
 		return nil
 	case BatchJoin:

@@ -43,7 +43,11 @@ func (p *Program) castHint(e *expr.Expr) string {
 func (p *Program) why(e *expr.Expr) []Origin {
 	var out []Origin
 	for _, s := range e.Symbols() {
-		out = append(out, Origin{Name: s, Of: p.Origin[s]})
+		of := p.Origin[s]
+		if list := p.Op.Whole().ListOf(s); list != "" {
+			of = list
+		}
+		out = append(out, Origin{Name: s, Of: of})
 	}
 	return out
 }

@@ -17,8 +17,11 @@ func (e *evaluation) Int(name string) (int64, bool) {
 	return opdef.IntValue(e.attr(name))
 }
 
-// List returns the value of an int list attr.
+// List returns the value of an int list attr, or what a size is for each array of a list.
 func (e *evaluation) List(name string) ([]int64, bool) {
+	if list, isSize := e.program.Op.Elements(name, e.Int); isSize {
+		return list, true
+	}
 	v, ok := e.attr(name).([]int64)
 	return v, ok
 }
@@ -51,7 +54,11 @@ func (e *evaluation) attr(name string) any { return e.program.Op.AttrValue(e.cal
 func (e *evaluation) because(why []Origin) string {
 	var parts []string
 	for _, w := range why {
-		s := w.Name + " = " + e.shown(w.Name)
+		s := opdef.Unindexed(w.Name) + " = " + e.shown(w.Name)
+		if slices.Contains(e.program.Op.Whole().Lists(), w.Name) {
+			list, _ := e.List(w.Name)
+			s = fmt.Sprintf("len(%s) = %d", w.Name, len(list))
+		}
 		if w.Of != "" {
 			s += " of " + w.Of
 		}

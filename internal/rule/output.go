@@ -47,7 +47,7 @@ func (e *evaluation) writable(r Rule, v Value) error {
 			return expected("ValueError", r.Arg, "device %s (as %s), got %s", want, inputs[0].Name, v.Device)
 		}
 	}
-	want, err := e.outShape(r.Tensor.Type)
+	want, err := e.outShape(r.Tensor)
 	if err != nil {
 		return err
 	}
@@ -90,11 +90,15 @@ func (e *evaluation) presence(r Rule) error {
 	return nil
 }
 
-// outShape is the shape that a type has under the sizes bound so far.
-func (e *evaluation) outShape(t opdef.Type) ([]int64, error) {
+// outShape is the shape that an argument has under the sizes bound so far.
+func (e *evaluation) outShape(a *opdef.Arg) ([]int64, error) {
 	var out []int64
-	for _, d := range t.Dims {
-		if d.Leading() {
+	for _, d := range a.Type.Dims {
+		switch {
+		case d.Leading() && a.Own:
+			out = append(out, e.leads[a.At]...)
+			continue
+		case d.Leading():
 			out = append(out, e.batch...)
 			continue
 		}

@@ -81,6 +81,9 @@ type Rule struct {
 	Var     string
 	Rank    int
 	AtLeast bool
+	// Own says of a rule on leading dims that they are those of arrays number At of lists only.
+	Own bool
+	At  int
 	// Dim counts from the end (negative) in types with leading dims, else from the start.
 	Dim         int
 	Symbol      string
@@ -115,17 +118,22 @@ type Program struct {
 	DTypeOf   map[string]string
 	BatchOf   string
 	Broadcast []string
+	// OwnBatch names the inputs that bind the leading dims of arrays number 0, 1, ... of lists, where they are their own.
+	OwnBatch map[int]string
 }
 
 // Compile orders the rules of op as the documentation promises: arguments, attrs, devices, then each input's dtype,
 // rank, dims and layout, then conditions, outputs.
 func Compile(op *opdef.Op) *Program {
-	p := &Program{Op: op, Origin: map[string]string{}, DTypeOf: map[string]string{}}
+	p := &Program{Op: op, Origin: map[string]string{}, DTypeOf: map[string]string{}, OwnBatch: map[int]string{}}
 	for i := range op.Inputs {
 		p.add(Rule{Kind: Array, Arg: op.Inputs[i].Name, Optional: op.Inputs[i].Optional})
 	}
 	p.attrs()
-	for i := 1; i < len(op.Inputs); i++ {
+	for i := range op.Inputs {
+		if i == 0 && !op.Inputs[0].List {
+			continue
+		}
 		p.add(Rule{Kind: Device, Arg: op.Inputs[i].Name, Other: op.Inputs[0].Name, Optional: op.Inputs[i].Optional})
 	}
 	p.inputs()
@@ -222,6 +230,7 @@ func (p *Program) step(s opdef.Step) {
 	r := Rule{Arg: in.Name, Optional: in.Optional, Symbol: s.Symbol, Coef: s.Coef, Const: s.Const, Expr: s.Expr, When: s.When}
 	star, fixed := Trailing(in.Type)
 	r.Rank, r.AtLeast = fixed, star
+	r.Own, r.At = in.Own, in.At
 	if s.Kind == opdef.BindSize || s.Kind == opdef.CheckSize {
 		r.Dim = dimIndex(in.Type, s.Dim)
 		r.Form = s.Form
@@ -229,7 +238,10 @@ func (p *Program) step(s opdef.Step) {
 	switch s.Kind {
 	case opdef.BindBatch:
 		r.Kind = BatchBind
-		if p.BatchOf == "" {
+		switch {
+		case in.Own:
+			p.OwnBatch[in.At] = in.Name
+		case p.BatchOf == "":
 			p.BatchOf = in.Name
 		}
 		if in.Type.Lead() == opdef.Broadcast {
@@ -240,13 +252,20 @@ func (p *Program) step(s opdef.Step) {
 		}
 	case opdef.CheckBatch:
 		r.Kind, r.Other = BatchAs, p.BatchOf
+		if in.Own {
+			r.Other = p.OwnBatch[in.At]
+		}
 	case opdef.BindSize:
 		r.Kind = SizeBind
 		if from, known := p.Origin[s.Symbol]; known && from != in.Name {
 			p.Origin[s.Symbol] = "" // it depends on attributes which input tells it
 		} else {
 			p.Origin[s.Symbol] = in.Name
+			if in.List {
+				p.Origin[s.Symbol] = opdef.ElementName(in.Name, 0)
+			}
 		}
+		r.Why = p.why(s.Expr)
 	case opdef.CheckSize:
 		r.Kind, r.Why = SizeIs, p.why(s.Expr)
 	}

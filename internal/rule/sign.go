@@ -11,6 +11,8 @@ import (
 // products, quotients and extremes.
 func (p *Program) nonNegative(e *expr.Expr) bool {
 	switch e.Op {
+	case expr.OpLen:
+		return true
 	case expr.OpConst:
 		return e.Value >= 0
 	case expr.OpSymbol:
@@ -48,7 +50,7 @@ func (p *Program) atLeastZero(attr string) bool {
 // hasValue says whether the expression has a value in 64 bits whatever sizes its names stand for.
 func hasValue(e *expr.Expr) bool {
 	switch e.Op {
-	case expr.OpConst, expr.OpSymbol, expr.OpIndex:
+	case expr.OpConst, expr.OpSymbol, expr.OpIndex, expr.OpLen:
 		return true
 	case expr.OpMin, expr.OpMax:
 		return !slices.ContainsFunc(e.Args, func(a *expr.Expr) bool { return !hasValue(a) })

@@ -2,15 +2,35 @@
 #pragma once
 
 #include <cstring>
+#include <memory>
 #include <string>
 
 #include "xla_call.h"
 
 namespace opcast_jax {
 
-// More than any op needs; what a call keeps lives on the stack.
+// More than an op without lists needs: what such a call keeps lives on the stack.
 inline constexpr int kMaxValues = 64;
 inline constexpr int kMaxDims = 512;
+
+// Room for so many items: on the stack for a few, else on the heap.
+template <class T, int kFew>
+class Room {
+ public:
+  void Reserve(int64_t count) {
+    if (count <= kFew) return;
+    more_.reset(new T[static_cast<size_t>(count)]);
+    size_ = count;
+  }
+  int64_t size() const { return size_; }
+  T& operator[](int64_t i) { return more_ ? more_[i] : few_[i]; }
+  const T& operator[](int64_t i) const { return more_ ? more_[i] : few_[i]; }
+
+ private:
+  T few_[kFew];
+  std::unique_ptr<T[]> more_;
+  int64_t size_ = kFew;
+};
 
 // Collects the arguments of one call. A failure leaves its reason in `fault`.
 class Arguments {
@@ -25,15 +45,19 @@ class Arguments {
   }
 
   bool Collect(const XLA_FFI_CallFrame& frame) {
-    if (op_.output_count + op_.input_count + op_.attr_count + op_.scratch_count > kMaxValues) {
-      return Fail("too many arguments");
-    }
-    return Flags(frame.attrs) && Outputs(frame.rets) && Inputs(frame.args) &&
+    if (op_.input_count > kMaxValues) return Fail("too many arguments");
+    const int64_t arrays = frame.args.size + frame.rets.size;
+    const int own = op_.output_count + op_.input_count + op_.attr_count + op_.scratch_count;
+    const int64_t most = arrays + 2 * int64_t{own};  // those of lists, and what stands for absent ones
+    values_.Reserve(most);
+    tensors_.Reserve(most);
+    strides_.Reserve(Dims(frame) + 2 * int64_t{op_.attr_count});
+    return Flags(frame.attrs) && Lengths(frame.attrs) && Outputs(frame.rets) && Inputs(frame.args) &&
            Attributes(frame.attrs) && Scratch(frame.rets) &&
            (next_result_ == frame.rets.size || Fail("too many results"));
   }
 
-  const TVMFFIAny* values() const { return values_; }
+  const TVMFFIAny* values() const { return &values_[0]; }
   int count() const { return count_; }
   const std::string& fault() const { return fault_; }
 
@@ -49,6 +73,36 @@ class Arguments {
     value.type_index = type;
     return value;
   }
+
+  // The number of dims of all arrays.
+  static int64_t Dims(const XLA_FFI_CallFrame& frame) {
+    int64_t dims = 0;
+    for (int64_t i = 0; i < frame.args.size; ++i) {
+      dims += static_cast<const XLA_FFI_Buffer*>(frame.args.args[i])->rank;
+    }
+    for (int64_t i = 0; i < frame.rets.size; ++i) {
+      dims += static_cast<const XLA_FFI_Buffer*>(frame.rets.rets[i])->rank;
+    }
+    return dims;
+  }
+
+  // Reads how many arrays each list has: the export takes that before all else.
+  bool Lengths(const XLA_FFI_Attrs& attrs) {
+    int lists = 0;
+    for (int i = 0; i < op_.input_count; ++i) lists += op_.inputs[i].list >= 0 ? 1 : 0;
+    if (lists == 0) return true;
+    const int at = Find(attrs, kLengths);
+    const auto* array = at < 0 ? nullptr : static_cast<const XLA_FFI_Array*>(attrs.attrs[at]);
+    if (array == nullptr || attrs.types[at] != XLA_FFI_AttrType_ARRAY ||
+        array->dtype != XLA_FFI_DataType_S64 || static_cast<int64_t>(array->size) != lists) {
+      return Fail("the lengths of lists are missing");
+    }
+    lengths_ = static_cast<const int64_t*>(array->data);
+    for (int i = 0; i < lists; ++i) Push(kTVMFFIInt).v_int64 = lengths_[i];
+    return true;
+  }
+
+  int64_t Repeats(int list) const { return list < 0 ? 1 : lengths_[list]; }
 
   // Reads which inputs are given and whether saved outputs are wanted.
   bool Flags(const XLA_FFI_Attrs& attrs) {
@@ -79,10 +133,11 @@ class Arguments {
       const Output& output = op_.outputs[i];
       if ((output.saved && !saved_) || (output.present_if >= 0 && !given_[output.present_if])) {
         Push(kTVMFFINone);
-      } else if (next_result_ == rets.size) {
-        return Fail("too few results");
-      } else if (!Buffer(*Result(rets))) {
-        return false;
+        continue;
+      }
+      for (int64_t n = Repeats(output.list); n > 0; --n) {
+        if (next_result_ == rets.size) return Fail("too few results");
+        if (!Buffer(*Result(rets))) return false;
       }
     }
     rets_ = &rets;
@@ -96,17 +151,21 @@ class Arguments {
         Push(kTVMFFINone);
         continue;
       }
-      if (next == args.size) return Fail("too few inputs");
-      const auto* buffer = static_cast<const XLA_FFI_Buffer*>(args.args[next++]);
-      if (op_.inputs[i].mutated) {
-        if (next_result_ == rets_->size) return Fail("too few results");
-        const XLA_FFI_Buffer* result = Result(*rets_);
-        if (!Carry(*buffer, *result)) return false;
-        buffer = result;
+      for (int64_t n = Repeats(op_.inputs[i].list); n > 0; --n) {
+        if (next == args.size) return Fail("too few inputs");
+        const auto* buffer = static_cast<const XLA_FFI_Buffer*>(args.args[next++]);
+        if (!Input(op_.inputs[i], *buffer)) return false;
       }
-      if (!Buffer(*buffer)) return false;
     }
     return next == args.size || Fail("too many inputs");
+  }
+
+  // One array of an input.
+  bool Input(const opcast_jax::Input& input, const XLA_FFI_Buffer& given) {
+    if (!input.mutated) return Buffer(given);
+    if (next_result_ == rets_->size) return Fail("too few results");
+    const XLA_FFI_Buffer* result = Result(*rets_);
+    return Carry(given, *result) && Buffer(*result);
   }
 
   // All of it, or none where no kernel takes any.
@@ -148,7 +207,7 @@ class Arguments {
 
   // XLA's buffers are dense and row-major.
   bool Buffer(const XLA_FFI_Buffer& buffer) {
-    if (dims_ + buffer.rank > kMaxDims) return Fail("too many dimensions");
+    if (dims_ + buffer.rank > strides_.size()) return Fail("too many dimensions");
     DLTensor* t = &tensors_[tensor_count_++];
     *t = {};
     if (!Type(buffer.dtype, &t->dtype)) return Fail("unknown element type");
@@ -156,7 +215,7 @@ class Arguments {
     t->device = device_;
     t->ndim = static_cast<int32_t>(buffer.rank);
     t->shape = buffer.dims;
-    t->strides = strides_ + dims_;
+    t->strides = &strides_[dims_];
     int64_t stride = 1;
     for (int64_t i = buffer.rank; i-- > 0; stride *= buffer.dims[i]) t->strides[i] = stride;
     dims_ += buffer.rank;
@@ -238,9 +297,9 @@ class Arguments {
     if (attrs.types[at] != XLA_FFI_AttrType_ARRAY || array->dtype != XLA_FFI_DataType_S64) {
       return Fail("an attribute has the wrong type");
     }
-    if (dims_ + 2 > kMaxDims) return Fail("too many dimensions");
+    if (dims_ + 2 > strides_.size()) return Fail("too many dimensions");
     DLTensor* t = &tensors_[tensor_count_++];
-    int64_t* shape = strides_ + dims_;
+    int64_t* shape = &strides_[dims_];
     shape[0] = static_cast<int64_t>(array->size);
     shape[1] = 1;
     *t = {array->data, {kDLCPU, 0}, 1, {kDLInt, 64, 1}, shape, shape + 1, 0};
@@ -256,12 +315,13 @@ class Arguments {
   int64_t next_result_ = 0;
   bool saved_ = false;
   bool given_[kMaxValues];
+  const int64_t* lengths_ = nullptr;
   int count_ = 0;
   int tensor_count_ = 0;
   int64_t dims_ = 0;
-  TVMFFIAny values_[kMaxValues];
-  DLTensor tensors_[kMaxValues];
-  int64_t strides_[kMaxDims];
+  Room<TVMFFIAny, kMaxValues> values_;
+  Room<DLTensor, kMaxValues> tensors_;
+  Room<int64_t, kMaxDims> strides_;
 };
 
 }  // namespace opcast_jax

@@ -24,12 +24,14 @@ struct Attr {
 struct Input {
   bool optional;
   bool mutated;
+  int list;  // number of the list that it is, or -1
 };
 
 // An output of an op.
 struct Output {
   bool saved;
   int present_if;  // number of the input without which it does not exist, or -1
+  int list;        // number of the list that has as many arrays, or -1
 };
 
 // An op as its export takes it: outputs, inputs, attributes, scratch.
@@ -38,7 +40,8 @@ struct Output {
 // which is a result only because XLA allocates those, or none of it; its operands are the inputs
 // that are given.
 // Bit i of the attribute kPresent says that input i is given; without optional inputs there is no
-// such attribute. The attribute kSaved says whether the saved outputs are wanted; without saved
+// such attribute. The arrays of a list are operands and results one by one; the attribute kLengths
+// says how many each list has. The attribute kSaved says whether the saved outputs are wanted; without saved
 // outputs there is none.
 struct Op {
   const char* name;
@@ -56,6 +59,7 @@ struct Op {
 
 inline constexpr char kPresent[] = "_present";
 inline constexpr char kSaved[] = "_saved";
+inline constexpr char kLengths[] = "_lengths";
 
 // An element type under its names in XLA and in DLPack.
 struct DType {

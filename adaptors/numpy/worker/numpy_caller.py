@@ -95,7 +95,7 @@ class NumPy(Caller):
         """Pass a row so often that no address space holds the results: the rows themselves take no memory."""
         if not self.backend:
             raise Unsupported("the allocations are not those of the package")
-        op = self.backend.ops()[call.op]
+        op = self.info(call.op)
         many = [x is not None and "*" in i.dims for x, i in zip(call.args, op.inputs)]
         if any(i.mutated for i in op.inputs) or not any("*" in o.dims for o in op.outputs):
             raise Unsupported("no results with leading dims of their own")

@@ -131,7 +131,7 @@ class Aliasing:
                 raise AssertionError(f"lost the gradient of argument {i}")
         return call()
 
-    @expecting(refused=True)
+    @expecting(refused=True, out=True)
     def probe_gradient_refused_given(self, call: Bound) -> Any:
         """Write to plain tensors while a gradient flows to an input."""
         made = functional(call)()

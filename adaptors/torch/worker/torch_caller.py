@@ -12,7 +12,7 @@ import torch_aliasing
 import torch_rank
 import torch_transform
 from abilities import Script
-from bound import Bound, Request, Unsupported, refusal, refused_singly
+from bound import Bound, Request, Unsupported, expecting, refusal, refused_singly
 from caller import Caller
 from torch_aliasing import functional, tensors, warm, watcher
 
@@ -202,6 +202,7 @@ class Torch(Caller):
         view = self.torch.complex
         return call.map_one(lambda x: view(x, -x).conj().imag, lambda x: x.dtype in real)()
 
+    @expecting(out=True)
     def probe_out_negative(self, call: Bound) -> Any:
         """Write to a tensor that is negated lazily."""
         head, *rest = outputs(functional(call)())

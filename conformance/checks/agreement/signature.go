@@ -31,7 +31,7 @@ func checkSignature(t *check.T) error {
 		return err
 	}
 	t.CurrentRow().Checked++
-	if text := signatureDifference(t.Op, got.Parameters, check.OutputsGiven(t.Op, t.Caller) == nil); text != "" {
+	if text := signatureDifference(t.Op.Whole(), got.Parameters, check.OutputsGiven(t.Op, t.Caller) == nil); text != "" {
 		t.Fail(nil, "signature", "%s", text)
 	}
 	if !strings.Contains(got.Doc, t.Op.Doc) {

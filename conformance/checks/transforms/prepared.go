@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/conformance/cases"
@@ -144,7 +145,7 @@ func axisName(dim string) string {
 	if opdef.IsLead(dim) {
 		return "rows"
 	}
-	return dim
+	return strings.NewReplacer("[", "__", "]", "").Replace(dim) // that of an array of a list: n[0]
 }
 
 // AxisIn is the axis of an argument that is the dim; of leading dims the first. It is -1 where there is none.

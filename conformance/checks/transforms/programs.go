@@ -142,9 +142,9 @@ func ranges(c *cases.Case, dims []string) map[string]any {
 		switch {
 		case opdef.IsLead(dim) || low <= 2 && high == 1<<12:
 		case high == 1<<12:
-			out[dim] = []any{low, nil}
+			out[axisName(dim)] = []any{low, nil}
 		default:
-			out[dim] = []any{low, high}
+			out[axisName(dim)] = []any{low, high}
 		}
 	}
 	return out

@@ -127,7 +127,7 @@ func (f *Framework) compute(call *calls.Call, r *calls.Result) {
 			r.Outputs = append(r.Outputs, calls.Output{})
 			continue
 		}
-		shape, err := c.Shape(s.Type)
+		shape, err := c.ShapeOf(s.Arg)
 		if err != nil {
 			panic(err)
 		}

@@ -60,7 +60,7 @@ const (
 	Invisible   = "E055" // a control character or an invisible one in a text
 	Workload    = "E056" // a workload that is no call of the op
 	Valid       = "E057" // rows that something counts which cannot
+	List        = "E058" // a list of arrays where there can be none
 	OnlyWide    = "N001" // a note: an input that only has dtypes of 64 bits
 	LSENote     = "N002" // a note: a log-sum-exp as an input whose convention no op of the collection gives
-	Unsupported = "G001" // what the generator does not handle yet
 )

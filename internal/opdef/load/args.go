@@ -97,6 +97,7 @@ func (c *checker) inputs() {
 		}
 		arg.LSE = c.lse(tomldoc.Join(path, "lse"), raw.LSE)
 		c.stride(&arg, path)
+		c.listInput(path, &arg)
 		if arg.Type.Lead() == opdef.Broadcast {
 			c.companion(&arg, path, tomldoc.Join(path, "type"), "lead")
 		}
@@ -139,7 +140,7 @@ func (c *checker) ellipsis() {
 		case arg.Mutated:
 			c.report(where, code.Leading, `use "*"`, `mutated input %s cannot be broadcast`, arg.Name)
 		case arg.List:
-			c.report(where, code.Leading, `use "*"`, `the arrays of list %s cannot be broadcast`, arg.Name)
+			c.report(where, code.List, `use "*"`, `the arrays of list %s cannot be broadcast`, arg.Name)
 		}
 	}
 }
@@ -163,7 +164,8 @@ func (c *checker) outputs() {
 			c.presentIf(path, raw.PresentIf)
 		}
 		arg.LSE = c.lse(tomldoc.Join(path, "lse"), raw.LSE)
-		arg.Valid = raw.Valid
+		arg.Valid, arg.Per, arg.List = raw.Valid, raw.List, raw.List != ""
+		c.listOutput(path, &arg)
 		c.saved(path, arg)
 		c.op.Outputs = append(c.op.Outputs, arg)
 	}

@@ -80,8 +80,13 @@ func (c *checker) declareSizes() {
 			}
 		}
 	}
-	for name := range c.sizes {
-		c.perElement[name] = !shared[name]
+	for _, name := range c.plainlyUsed() {
+		shared[name] = true
+	}
+	for _, name := range keys(c.sizes) {
+		if c.perElement[name] = !shared[name]; c.perElement[name] {
+			c.op.PerElement = append(c.op.PerElement, name)
+		}
 	}
 }
 
@@ -104,9 +109,6 @@ func (b *binder) leading(i, j int) {
 	switch {
 	case b.known["*"] && !arg.Type.Dims[j].Ellipsis:
 		b.step(opdef.Step{Kind: opdef.CheckBatch, Input: i, Dim: j})
-	case arg.List:
-		path := tomldoc.Join(tomldoc.Element("inputs", i), "type")
-		b.report(path, code.Leading, `give "*" to an input before it`, "the leading dims of list %s are not known", arg.Name)
 	default:
 		b.known["*"] = true
 		b.step(opdef.Step{Kind: opdef.BindBatch, Input: i, Dim: j})
@@ -124,7 +126,7 @@ func (b *binder) solve(p pendingDim) bool {
 		return true
 	}
 	name := unknown[0]
-	if len(unknown) > 1 || arg.List && !b.perElement[name] {
+	if len(unknown) > 1 {
 		return false
 	}
 	coef, rest, ok := expr.Linear(e, name)

@@ -42,10 +42,9 @@ func Load(dir string) (*opdef.Project, diag.List, error) {
 	}
 	p.ManifestText = data
 	definitions(p, t, &diags)
-	if len(diags) == 0 { // only a valid definition says something that can be generated
+	if len(diags) == 0 {
 		for _, op := range p.Ops {
 			needKernel(op, &diags)
-			diags = append(diags, opdef.Unsupported(op)...)
 		}
 	}
 	return p, diags.Sorted(), nil

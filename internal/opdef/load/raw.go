@@ -40,7 +40,7 @@ type rawOutput struct {
 	Name, Type, Doc string
 	Saved           bool
 	PresentIf       string `toml:"present_if"`
-	Valid           string
+	Valid, List     string
 	LSE             *rawLSE
 }
 

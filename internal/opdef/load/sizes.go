@@ -23,6 +23,8 @@ type use struct {
 	when bool
 	// attrs allows attributes only.
 	attrs bool
+	// list allows sizes that differ from one array of a list to the next.
+	list bool
 	// arg is an optional input whose own sizes may be used, or "".
 	arg string
 }
@@ -30,7 +32,7 @@ type use struct {
 // sizesOf checks every expression outside the input types, whose sizes are bound by now.
 func (c *checker) sizesOf() {
 	for i, arg := range c.op.Outputs {
-		c.dims(&arg, use{path: tomldoc.Join(tomldoc.Element("outputs", i), "type"), arg: arg.PresentIf})
+		c.dims(&arg, use{path: tomldoc.Join(tomldoc.Element("outputs", i), "type"), arg: arg.PresentIf, list: arg.List})
 	}
 	for i, arg := range c.op.Scratch {
 		c.dims(&arg, use{path: tomldoc.Join(tomldoc.Element("scratch", i), "type")})
@@ -52,9 +54,13 @@ func (c *checker) dims(arg *opdef.Arg, u use) {
 		}
 		leads := arg.Type.Lead()
 		binds := func(in opdef.Arg) bool { return in.Type.Lead() == leads }
-		if !slices.ContainsFunc(c.op.Inputs, binds) {
+		own := func(in opdef.Arg) bool { return in.Own }
+		switch {
+		case !slices.ContainsFunc(c.op.Inputs, binds):
 			c.report(u.path, code.Leading, "", "%s: no input has the leading dims %q", arg.Name, leads)
-		} else {
+		case !arg.List && slices.ContainsFunc(c.op.Inputs, own):
+			c.report(u.path, code.List, "only arrays of a list can have them", "%s: the leading dims differ from one array of the list to the next", arg.Name)
+		default:
 			c.optionalOnly("*", c.doc.In(u.path, 0), u)
 		}
 	}
@@ -140,6 +146,7 @@ func (c *checker) size(e *expr.Expr, u use) bool {
 		return true
 	}
 	switch {
+	case c.perElement[e.Name] && u.list:
 	case c.perElement[e.Name]:
 		return c.misuse(e, u, "use sum("+e.Name+")", "%s differs from one array of its list to the next", e.Name)
 	case c.sizes[e.Name]:

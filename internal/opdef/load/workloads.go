@@ -20,7 +20,7 @@ func (c *checker) workloads() {
 		if !names.IsIdentifier(name) {
 			c.diags.Add(c.doc.KeyAt(path), code.Name, "a name has letters, digits and single underscores between them", "%q is not a name", name)
 		}
-		w := opdef.Workload{Name: name, Sizes: map[string]int64{}, DTypes: map[string]string{}, Attrs: map[string]any{}}
+		w := opdef.Workload{Name: name, Sizes: map[string]int64{}, Elements: map[string][]int64{}, DTypes: map[string]string{}, Attrs: map[string]any{}}
 		complete := true
 		for _, key := range keys(c.raw.Workloads[name]) {
 			complete = c.workloadKey(&w, tomldoc.Join(path, key), key, c.raw.Workloads[name][key]) && complete
@@ -61,6 +61,10 @@ func (c *checker) workloadKey(w *opdef.Workload, path, key string, value any) bo
 		list, ok := convert(&opdef.Attr{Type: "int[]", Len: -1, Min: int64(0)}, value)
 		w.Batch, _ = list.([]int64)
 		return c.workloadValue(path, key, "a list of sizes", value, ok)
+	case c.perElement[key]:
+		list, ok := convert(&opdef.Attr{Type: "int[]", Len: -1, Min: int64(0)}, value)
+		w.Elements[key], _ = list.([]int64)
+		return c.workloadValue(path, key, "a list with a size for each array", value, ok && len(w.Elements[key]) > 0)
 	case c.sizes[key]:
 		n, ok := value.(int64)
 		w.Sizes[key] = n
@@ -113,7 +117,8 @@ func (c *checker) workloadFits(w *opdef.Workload, path string) {
 	}
 	for _, size := range keys(c.sizes) {
 		only := c.fromOptional[size]
-		if _, given := w.Sizes[size]; !given && !slices.Contains(w.Without, only) {
+		_, given := w.Sizes[size]
+		if _, many := w.Elements[size]; !given && !many && !slices.Contains(w.Without, only) {
 			c.report(path, code.Workload, "", "the workload has no value for the size %s", size)
 			return
 		}

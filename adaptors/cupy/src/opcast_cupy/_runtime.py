@@ -5,6 +5,7 @@ Every call runs on CuPy's current stream of the arrays' device; nothing waits fo
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -139,8 +140,17 @@ class Op:
         self._run: Callable[..., Any] = backend.faithful(backend.function(name, schema))
         self._takes_scratch = self.info.takes_scratch("cuda")
 
+    def single(self, counts: tuple[int, ...]) -> Op:
+        """Return the form for single arrays, of an op whose lists have so many."""
+        one = copy(self)
+        one.info = backend.single(self.info, counts)
+        one.check = backend.checker(self.check, self.info, one.info)
+        return one
+
     def call(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...], out: Any = None) -> Any:
         """Call the op on the current stream, after its checks."""
+        if self.info.lists:
+            return backend.call_lists(self, _framework, inputs, attrs)
         if not _has_device():
             raise RuntimeError(f"{self.info.name}: CuPy found no CUDA device")
         given = backend.as_tuple(out)
@@ -159,7 +169,14 @@ class Op:
             read = map(_tensor, arrays)
             stream = _cupy.cuda.get_current_stream().ptr
             with tvm_ffi.use_raw_stream(tvm_ffi.device("cuda", device.id), stream):
-                self._run(*map(_tensor, outs), *saved, *read, *values, *map(_tensor, work))
+                self._run(
+                    *self.info.lengths,
+                    *map(_tensor, outs),
+                    *saved,
+                    *read,
+                    *values,
+                    *map(_tensor, work),
+                )
         if out is not None:
             return out
         results = *outs, *[x for x, arg in zip(inputs, self.info.inputs) if arg.mutated]

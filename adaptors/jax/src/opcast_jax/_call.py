@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 _jax: Any = jax  # partly untyped
 
 # Attributes of a custom call. With optional inputs: bit i says that input i is given. With saved
-# outputs: whether they are wanted.
+# outputs: whether they are wanted. With lists: how many arrays each has.
 _PRESENT = "_present"
 _SAVED = "_saved"
+_LENGTHS = "_lengths"
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +117,8 @@ class Call:
             fields[_PRESENT] = np.int64(sum(1 << i for i, p in enumerate(self.present) if p))
         if any(a.saved for a in self.info.outputs):
             fields[_SAVED] = self.saved
+        if self.info.lengths:
+            fields[_LENGTHS] = np.asarray(self.info.lengths, np.int64)
         return fields
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,9 +82,13 @@ class Op:
         self.target = f"{NAMESPACE}.{name}"
         self.check: Callable[..., Any] = getattr(backend.checks, name)
         self._register(schema)
+        self._singles: dict[tuple[int, ...], Op] = {}
+        _OPS[name] = self
+        self._jit()
+
+    def _jit(self) -> None:
         count = len(self.info.inputs)
         statics = tuple(range(count, count + len(self.info.attrs)))
-        _OPS[name] = self
         self.jitted: Any = _jax.jit(self._function(), static_argnums=statics, inline=True)
 
     def _register(self, schema: int) -> None:
@@ -99,7 +104,17 @@ class Op:
             capsule = _jax.ffi.pycapsule(ctypes.c_void_p(handler))
             _jax.ffi.register_ffi_target(self.target, capsule, platform=platform)
 
-    def call(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...], fault: Any) -> Any:
+    def single(self, counts: tuple[int, ...]) -> Op:
+        """Return the form for single arrays, of an op whose lists have so many."""
+        if counts not in self._singles:
+            one = copy(self)
+            one.info = backend.single(self.info, counts)
+            one.check = backend.checker(self.check, self.info, one.info)
+            one._jit()
+            self._singles[counts] = one
+        return self._singles[counts]
+
+    def call(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...], fault: Any = None) -> Any:
         """Call the op with any arguments, after its checks.
 
         Parameters
@@ -111,6 +126,8 @@ class Op:
             kernel, which is not called again.
 
         """
+        if self.info.lists:
+            return backend.call_lists(self, framework, inputs, attrs)
         _, values = self.check(framework, *inputs, *attrs)
         device = common_device(self.info, inputs)
         if device is not None:

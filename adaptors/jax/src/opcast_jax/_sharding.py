@@ -116,6 +116,7 @@ class Factors:
         own = [_leading(a, shape) for a, shape in zip(call.inputs, shapes)]
         full = backend.leading((), *own)
         self._batch = [f"*{i}" for i in range(len(full))]
+        self._ranks = backend.own_ranks(call.inputs, [len(shape) for shape in shapes])
         self.inputs = [self._expand(a, self._names(d, full)) for a, d in zip(call.inputs, own)]
         self.outputs = [self._expand(a, self._batch) for a in call.results]
         self.parallel = self._known(call.info.parallel)
@@ -134,7 +135,8 @@ class Factors:
             # dim that stands twice in an array, the second time: Shardy takes a factor once.
             once = dim.isidentifier() and dim not in names
             own = dim if once else f"{dim}#{len(self._numbers)}.{len(names)}"
-            names += leading if dim in _LEADING else [own]
+            here = [f"{own}.{i}" for i in range(self._ranks.get(dim, 0))]
+            names += leading if dim in _LEADING else here if dim in self._ranks else [own]
         return [self._numbers.setdefault(name, len(self._numbers)) for name in names]
 
     def _known(self, dims: tuple[str, ...]) -> set[int]:

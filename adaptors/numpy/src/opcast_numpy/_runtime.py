@@ -7,6 +7,7 @@ subclasses, given outputs, and faults.
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -148,8 +149,17 @@ class Op:
         if ours and type(fault) in {RuntimeError, MemoryError}:
             raise fault
 
+    def single(self, counts: tuple[int, ...]) -> Op:
+        """Return the form for single arrays, of an op whose lists have so many."""
+        one = copy(self)
+        one.info = backend.single(self.info, counts)
+        one.check = backend.checker(self.check, self.info, one.info)
+        return one
+
     def call(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...], out: Any = None) -> Any:
         """Call the op on any arrays, after its checks."""
+        if self.info.lists:
+            return backend.call_lists(self, _framework, inputs, attrs)
         given = backend.as_tuple(out)
         specs, values = self.check(_framework, *inputs, *attrs, given)
         backend.refuse_device(self.info, "cpu")
@@ -165,7 +175,9 @@ class Op:
         except (MemoryError, ValueError) as error:  # the latter is NumPy's word on absurd sizes
             raise MemoryError(f"{self.info.name}: out of memory") from error
         read = map(_tensor, arrays)
-        self._run(*map(_tensor, outs), *saved, *read, *values, *map(_tensor, work))
+        self._run(
+            *self.info.lengths, *map(_tensor, outs), *saved, *read, *values, *map(_tensor, work)
+        )
         if out is not None:
             return out
         results = *outs, *[x for x, arg in zip(inputs, self.info.inputs) if arg.mutated]

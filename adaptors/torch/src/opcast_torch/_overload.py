@@ -39,10 +39,12 @@ class Overload:
         self.outputs = tuple(a for a in info.outputs if saved or not a.saved)
         self.overwritten = tuple(i for i, a in enumerate(info.inputs) if a.mutated)
         self.name = info.name + ".train" if saved else info.name
+        if info.lengths:  # one overload for each length of its lists
+            self.name += ".n" + "_".join(map(str, info.lengths))
         qualified = f"{NAMESPACE}::{self.name}"
         LIBRARY.define(self.name + self._schema(), tags=(torch.Tag.pt2_compliant_tag,))
         packet = getattr(getattr(torch.ops, NAMESPACE), info.name)
-        self.call: Any = packet.train if saved else packet.default
+        self.call: Any = getattr(packet, self.name.partition(".")[2] or "default")
         for key in ("CPU", "CUDA"):  # both, since kernels may be registered for either
             LIBRARY.impl(self.name, self._compute, key)
             LIBRARY.impl(self.name, _autocast.kernel(self, f"Autocast{key}"), f"Autocast{key}")
@@ -55,8 +57,11 @@ class Overload:
         """Return the schema, without defaults: PyTorch would strip arguments that equal them."""
         args: list[str] = []
         for i, a in enumerate(self.info.inputs):
-            alias = f"({chr(ord('a') + i)}!)" if a.mutated else ""
-            args.append(f"Tensor{alias}{'?' if a.optional else ''} {a.name}")
+            alias = f"(a{i}!)" if a.mutated else ""
+            name = a.name.replace("[", "__").rstrip(
+                "]"
+            )  # no name of a definition has two underscores
+            args.append(f"Tensor{alias}{'?' if a.optional else ''} {name}")
         for a in self.info.attrs:
             kind = "ScalarType" if a.type == "dtype" else a.type
             absent = not a.required and a.default is None
@@ -94,7 +99,7 @@ class Overload:
         scratch: list[Any] = [None for _ in self.info.scratch]
         if self.info.takes_scratch(inputs[0].device.type):
             scratch = empty(self.info.name, inputs[0], specs[len(self.info.outputs) :])
-        self.kernel(*outs, *read, *values, *scratch)
+        self.kernel(*self.info.lengths, *outs, *read, *values, *scratch)
 
     def _given(self, outs: Any, like: Any) -> Any:
         """Return the outputs as the schema says: an empty tensor stands for an absent one."""

@@ -7,6 +7,7 @@ torch.compile, export, vmap, fake and meta tensors, subclasses and the profiler 
 
 from __future__ import annotations
 
+from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -92,10 +93,11 @@ class Op:
         self.kernel = backend.function(name, schema)
         self.info = backend.ops()[name]
         self.check: Callable[..., Any] = getattr(backend.checks, name)
-        self._default = Overload(self.info, self.kernel, self.check, saved=False)
-        self._saving = self._default
-        if any(a.saved for a in self.info.outputs):
-            self._saving = Overload(self.info, self.kernel, self.check, saved=True)
+        self._default: Any = None
+        self._saving: Any = None
+        if not self.info.lists:
+            self._register()
+        self._singles: dict[tuple[int, ...], Op] = {}
         self.function: Callable[..., Any]
         # The guard of the generated function asks the first about its required tensors, and one
         # each about its optional ones. They are the last kinds that passed; the rest is memory.
@@ -113,6 +115,20 @@ class Op:
             self.node = _autograd.last_node(self.info, self._positional)
         ops[name] = self
 
+    def _register(self) -> None:
+        self._default = Overload(self.info, self.kernel, self.check, saved=False)
+        self._saving = self._default
+        if any(a.saved for a in self.info.outputs):
+            self._saving = Overload(self.info, self.kernel, self.check, saved=True)
+
+    def single(self, counts: tuple[int, ...]) -> Op:
+        """Return the form for single arrays, of an op whose lists have so many.
+
+        It is an overload of its own, which is registered when it is first called.
+        """
+        _ready(self.info.name, counts)
+        return self._singles[counts]
+
     def publish(self, function: Callable[..., Any], required: int) -> None:
         """Show the generated function to users; the arguments are those of ``backend.publish``."""
         self.function = function
@@ -120,6 +136,8 @@ class Op:
 
     def call(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...], out: Any = None) -> Any:
         """Call the op in any state of PyTorch, after its checks."""
+        if self.info.lists:
+            return backend.call_lists(self, FRAMEWORK, inputs, attrs)
         if compiling():
             return self._traced(inputs, attrs, out)
         if out is None and self._optional and grad_enabled() and not unusual():
@@ -163,6 +181,8 @@ class Op:
         """Return how to make a plain call that only wants a gradient or has been seen before."""
         missing = any(x is None and not a.optional for a, x in zip(self.info.inputs, inputs))
         if missing or not plain(inputs) or _autocast.active(inputs):
+            return None
+        if self.info.lengths:  # no generated function makes the call
             return None
         if not wanted(inputs):
             keywords = dict(zip(self._attrs, attrs))
@@ -258,6 +278,24 @@ class Op:
     def _positional(self, *args: Any) -> Any:
         count = len(self.info.inputs)
         return self.function(*args[:count], **dict(zip(self._attrs, args[count:])))
+
+
+def _make_single(name: str, counts: tuple[int, ...]) -> bool:
+    """Register the form of an op for lists of these lengths, if it is new."""
+    op = ops[name]
+    if counts not in op._singles:
+        one = copy(op)
+        one.info = backend.single(op.info, counts)
+        one.check = backend.checker(op.check, op.info, one.info)
+        one._register()
+        op._singles[counts] = one
+    return True
+
+
+_compiler: Any = torch.compiler
+_ready: Any = _compiler.assume_constant_result(
+    _make_single
+)  # nothing that torch.compile could trace
 
 
 def _dtype(value: Any) -> Any:

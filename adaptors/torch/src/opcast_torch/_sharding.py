@@ -78,18 +78,21 @@ def _rule(overload: Any, tensor: Any) -> Any:
         inputs = args[:count]
         full: tuple[int, ...] = _all_leading(info, inputs)
         lead = len(full)
+        ranks = backend.own_ranks(info.inputs, [None if x is None else x.ndim for x in inputs])
         ins: list[Any] = [
-            None if x is None else _expand(a.dims, lead, _own(a, x, full))
+            None if x is None else _expand(a.dims, lead, ranks, _own(a, x, full))
             for a, x in zip(info.inputs, inputs)
         ]
         given = {a.name for a, x in zip(info.inputs, inputs) if x is not None}
-        outs = [_expand(a.dims, lead) if _present(a, given) else None for a in overload.outputs]
+        outs = [
+            _expand(a.dims, lead, ranks) if _present(a, given) else None for a in overload.outputs
+        ]
         attrs = [None] * len(info.attrs)
         ways: list[Any] = [
             ([whole for _ in outs], [None if i is None else whole for i in ins] + attrs)
         ]
-        sums = _expand(info.sums, lead)
-        for dim in dict.fromkeys((*_expand(info.parallel, lead), *sums)):
+        sums = _expand(info.sums, lead, {})
+        for dim in dict.fromkeys((*_expand(info.parallel, lead, {}), *sums)):
             part = tensor.Partial("sum") if dim in sums else whole
             written = [whole if o is None else _placed(tensor, o, dim, part) for o in outs]
             kept = [ins[i] for i in overload.overwritten]
@@ -126,12 +129,18 @@ def _present(a: Any, given: set[str]) -> bool:
     return not a.present_if or a.present_if in given
 
 
-def _expand(dims: Sequence[str], lead: int, own: list[str] | None = None) -> list[str]:
-    """Return the dims with a name for each of the leading ones: all there are, or those given."""
+def _expand(
+    dims: Sequence[str], lead: int, ranks: dict[str, int], own: list[str] | None = None
+) -> list[str]:
+    """Return the dims with a name for each of the leading ones: all there are, or those given.
+
+    ranks says how many there are of those that an array of a list has for itself.
+    """
     names: list[str] = []
     every = [f"*{i}" for i in range(lead)] if own is None else own
     for dim in dims:
-        names += every if dim in {"*", "..."} else [dim]
+        here = [f"{dim}.{i}" for i in range(ranks[dim])] if dim in ranks else [dim]
+        names += every if dim in {"*", "..."} else here
     return names
 
 

@@ -17,7 +17,9 @@ from ._dtypes import dtype_name
 from ._faults import again, faithful
 from ._globals import objects, register_globals
 from ._kernels import devices, find, kernels, on_switch, refuse_device, use_kernel
-from ._leading import leading, spread_axes
+from ._leading import leading, own_ranks, spread_axes
+from ._lists import call as call_lists
+from ._lists import checker, single
 from ._library import function, library_path, retype
 from ._meta import Arg, Attr, Op, as_tuple, deprecated, publish
 from ._op_call import op_call
@@ -42,7 +44,9 @@ __all__ = [
     "__version__",
     "again",
     "as_tuple",
+    "call_lists",
     "check_layout",
+    "checker",
     "checks",
     "deprecated",
     "devices",
@@ -60,12 +64,14 @@ __all__ = [
     "on_switch",
     "op_call",
     "ops",
+    "own_ranks",
     "publish",
     "refuse_device",
     "register_globals",
     "register_kernel",
     "retype",
     "set_num_threads",
+    "single",
     "spread_axes",
     "use_kernel",
 ]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._framework import Memory
 from ._kernels import registered
+from ._lists import flat, lengths, single
 from ._memory import fits
 from ._rules import one_of
 from ._variants import variants
@@ -27,15 +28,28 @@ def describe(op: Op, args: tuple[Any, ...], named: dict[str, Any]) -> str:
         Arguments of a call, in any framework; with them the text says which of them are copied.
 
     """
-    given = _bind(op, args, named)
+    form, spread, attrs = _single(op, args, named)
+    given = _bind(form, spread, attrs)
     facts = dict(op.facts)
     if given:
-        facts["copies"] = _copies(op, given)
-    kernels = [("kernel", text) for text in _kernels(op, given, named)]
+        facts["copies"] = _copies(form, given)
+    kernels = [("kernel", text) for text in _kernels(form, given, attrs)]
     arrays = [(a.name, a.type, ", ".join(_notes(a))) for a in op.inputs + op.outputs]
     dtypes = [(name, one_of(names)) for name, names in op.dtypes.items()]
     topics = [*facts.items(), *kernels, ("definition", op.file)]
     return "\n".join([op.call, op.doc, "", *_table([*arrays, *dtypes]), "", *_table(topics)])
+
+
+def _single(
+    op: Op, args: tuple[Any, ...], named: dict[str, Any]
+) -> tuple[Op, tuple[Any, ...], dict[str, Any]]:
+    """Return the form of an op for the lists of a call, and its arguments; both as they are without."""
+    inputs = [*args, *(named.get(a.name) for a in op.inputs[len(args) :])]
+    counts = lengths(op, inputs)
+    if not counts or 0 in counts:
+        return op, args, named
+    arrays = {a.name for a in op.inputs}
+    return single(op, counts), flat(op, inputs), {k: v for k, v in named.items() if k not in arrays}
 
 
 def _kernels(op: Op, given: dict[str, Any], named: dict[str, Any]) -> list[str]:
@@ -67,6 +81,8 @@ def _bind(op: Op, args: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any
 
 
 def _notes(arg: Arg) -> Iterable[str]:
+    if arg.list or arg.per:
+        yield f"a list as long as {arg.per}" if arg.per else "a list"
     if arg.optional:
         yield "optional"
     if arg.mutated:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ._meta import Arg
+
 
 def together(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...] | None:
     """Return the dims that two shapes have together; None if they do not fit.
@@ -54,3 +56,12 @@ def spread_axes(shape: Sequence[int], trailing: int, full: Sequence[int]) -> tup
     extra = len(full) - len(shape)
     ones = range(extra, len(full) - trailing)
     return (*range(extra), *(i for i in ones if shape[i - extra] == 1 and full[i] != 1))
+
+
+def own_ranks(args: Sequence[Arg], ranks: Sequence[int | None]) -> dict[str, int]:
+    """Return how many leading dims the arrays of lists have for themselves, by names such as ``*[0]``."""
+    return {
+        a.dims[0]: rank - len(a.dims) + 1
+        for a, rank in zip(args, ranks)
+        if rank is not None and a.dims and a.dims[0].startswith("*[")
+    }

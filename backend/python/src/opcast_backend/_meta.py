@@ -27,6 +27,12 @@ class Arg(NamedTuple):
     """Whether the output is computed only when a gradient is wanted, and is no result."""
     present_if: str = ""
     """The optional input that must be given for the output to exist."""
+    list: bool = False
+    """Whether the input is a list of arrays."""
+    per: str = ""
+    """Of an output that is a list of arrays: the input that has as many."""
+    own: tuple[str, ...] = ()
+    """The dims that each array of a list has for itself; ``*`` stands for leading ones."""
     dims: tuple[str, ...] = ()
     """The dims one by one, such as ``("*", "2*D")``; ``*`` stands for leading dims, ``...`` for broadcast ones."""
 
@@ -85,6 +91,13 @@ class Op(NamedTuple):
     """What makes the name of a gradient in ``backward`` from that of an argument."""
     tangent_prefix: str = "tangent_"
     """What makes the name of a tangent in ``forward`` from that of an argument."""
+    lengths: tuple[int, ...] = ()
+    """How many arrays each list has, in the form of an op whose arrays are arguments one by one."""
+
+    @property
+    def lists(self) -> tuple[str, ...]:
+        """Names of the inputs that are lists of arrays."""
+        return tuple(a.name for a in self.inputs if a.list)
 
     @property
     def results(self) -> tuple[str, ...]:

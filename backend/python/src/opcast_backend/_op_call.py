@@ -8,11 +8,11 @@ import operator
 import sys
 from typing import TYPE_CHECKING, Any, cast
 
-from . import _arrays
+from . import _arrays, _lists
 from ._faults import faithful
 from ._library import module
 from ._ops import OPS, OpKind
-from ._rules import is_int
+from ._rules import expected, is_int, lists
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,7 +41,8 @@ def op_call(
     kind
         One of ``OpKind``, or the name of an op.
     inputs
-        In the order of the definition. Absent ones are None, or left out at the end.
+        In the order of the definition. Absent ones are None, or left out at the end. A list of
+        arrays is a list here, too, among the outputs as well.
     outputs
         Arrays to write, likewise. Those that only the gradient needs come last.
     attrs
@@ -55,10 +56,13 @@ def op_call(
     op = op or _find(kind)
     given = [_sequence("inputs", inputs), _sequence("outputs", outputs)]
     given.append(_sequence("scratch", () if scratch is None else scratch))
+    lengths: list[Any] = []
+    if op.lists:
+        op, lengths, given[:2] = _single(op, given[0], given[1])
     arrays = [x for role in given for x in role]
     writes = [a.mutated for a in op.inputs[: len(given[0])]]
     writes += [True] * (len(arrays) - len(writes))
-    values = [part for name, v in _items(attrs) for part in (name, _value(op, name, v))]
+    values = lengths + [part for name, v in _items(attrs) for part in (name, _value(op, name, v))]
     counts = map(len, given)
     try:
         at = _arrays.stream(arrays, writes)
@@ -72,6 +76,33 @@ def op_call(
         text = f"{op.name}: {name}: expected {fault.expected}, got {fault.got}"
         raise fault.kind(text) from fault.__cause__
     _arrays.announce(arrays, writes)
+
+
+def _single(op: Op, inputs: Any, outputs: Any) -> tuple[Op, list[Any], list[list[Any]]]:
+    """Return the form of an op for single arrays, the lengths of its lists by name, and the arrays."""
+    lists(_Any, op.name, tuple((a.name, x, "") for a, x in zip(op.inputs, inputs) if a.list))
+    counts = _lists.lengths(op, inputs)
+    one = _lists.single(op, counts + (1,) * (len(op.lists) - len(counts)))
+    lengths = [part for name, n in zip(op.lists, counts) for part in (name, n)]
+    found = dict(zip(op.lists, counts))
+    writes: list[Any] = []
+    for a, y in zip(op.outputs, outputs):
+        if a.per and (not isinstance(y, (list, tuple)) or len(y) != found.get(a.per, 0)):
+            what = f"a list of {found.get(a.per, 0)} arrays (as {a.per})"
+            raise expected(TypeError, op.name, a.name, what, type(y).__name__)
+        writes += y if a.per else [y]
+    reads = list(_lists.flat(op, inputs))
+    return (
+        one,
+        lengths,
+        [reads + list(inputs[len(op.inputs) :]), writes + list(outputs[len(op.outputs) :])],
+    )
+
+
+class _Any:
+    """What stands for a framework in messages about lists."""
+
+    array = "arrays"
 
 
 def _find(kind: Any) -> Op:

@@ -11,6 +11,7 @@ import tvm_ffi
 
 from ._faults import printable, returning
 from ._kernels import change, find, forget, inside, registered
+from ._lists import leading, whole
 from ._library import DEVICES, module
 from ._rules import expected, one_of
 from ._views import FRAMEWORKS, spec
@@ -82,7 +83,7 @@ def register_kernel(
         Name of the op.
     fn
         Called as ``fn(*outputs, *inputs, **attrs)`` in the order of the definition, saved outputs
-        last and None for what is absent. It writes the outputs and the overwritten inputs where
+        last and None for what is absent; a list of arrays is a list. It writes the outputs and the overwritten inputs where
         they lie. Arrays are valid while it runs. What it raises is raised by the call of the op.
     name
         A name that no kernel of the op has.
@@ -152,8 +153,6 @@ def _kernel(
     op: Op, fn: Callable[..., Any], name: str, make: Callable[[], Framework], device: str
 ) -> Callable[..., Any]:
     """Return what the library calls: device, stream, outputs, inputs and attributes."""
-    outputs = len(op.outputs)
-    writable = [True] * outputs + [a.mutated for a in op.inputs]
     attrs = [a for a in op.attrs if a.type != "dtype"]
 
     def run(index: int, stream: int, *args: Any) -> Any:
@@ -161,13 +160,16 @@ def _kernel(
         try:
             inside.depth = depth + 1
             framework = make()
+            one, args = leading(op, args)
+            writable = [True] * len(one.outputs) + [a.mutated for a in one.inputs]
             arrays = [None if t is None else framework.array(t, w) for t, w in zip(args, writable)]
             values = {a.name: _value(a, v) for a, v in zip(attrs, args[len(arrays) :])}
+            given = whole(op, one, arrays)
             if device == "cpu":
-                result = fn(*arrays, **values)
+                result = fn(*given, **values)
             else:
                 with framework.place(index, stream):
-                    result = fn(*arrays, **values)
+                    result = fn(*given, **values)
             if result is not None and not any(result is a for a in arrays):
                 what = f"kernel {name} to write its outputs and return None"
                 raise TypeError(f"{op.name}: expected {what}, got {type(result).__name__}")
@@ -179,13 +181,14 @@ def _kernel(
 
 def _predicate(op: Op, supported: Callable[..., Any]) -> Callable[..., Any]:
     """Return what the library asks; its answer is a reason or empty."""
-    count = len(op.outputs) + len(op.inputs)
     attrs = [a for a in op.attrs if a.type != "dtype"]
 
     def ask(_index: int, _stream: int, *args: Any) -> Any:
+        one, args = leading(op, args)
+        count = len(one.outputs) + len(one.inputs)
         specs = [None if t is None else spec(t) for t in args[:count]]
         values = {a.name: _value(a, v) for a, v in zip(attrs, args[count:])}
-        answer = supported(*specs, **values)
+        answer = supported(*whole(op, one, specs), **values)
         if answer is None or answer is True:
             return None
         return "its predicate says no" if answer is False else printable(str(answer))

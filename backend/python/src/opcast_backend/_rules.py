@@ -50,6 +50,31 @@ def arrays(fw: Framework, op: str, args: tuple[tuple[str, Any], ...]) -> None:
             raise expected(TypeError, op, name, fw.array, type(value).__name__)
 
 
+def lists(fw: Framework, op: str, args: tuple[tuple[str, Any, str], ...]) -> None:
+    """Refuse what is no list of arrays, and lists that are too short.
+
+    Each argument has a name, a value, and a partner: an earlier list that has as many arrays, or "".
+    """
+    counts: dict[str, int] = {}
+    for name, value, partner in args:
+        if value is None:
+            raise TypeError(f"{op}: missing required argument '{name}'")
+        if not isinstance(value, (list, tuple)):
+            raise expected(TypeError, op, name, f"a list of {fw.array}", type(value).__name__)
+        items: Any = value
+        counts[name] = len(items)
+        want = counts.get(partner, 0)
+        if not items or (want and len(items) != want):
+            few = "1 array" if want < 2 else f"{want} arrays"
+            what = f"{few} (as {partner})" if want else "at least 1 array"
+            raise expected(ValueError, op, name, what, str(len(items)))
+
+
+def elements(name: str, values: Sequence[Any], skip: int = -1) -> list[tuple[str, Any]]:
+    """Return the arrays of a list with their names, such as ``xs[1]``; all but number skip."""
+    return [(f"{name}[{i}]", x) for i, x in enumerate(values) if i != skip]
+
+
 def is_int(value: Any) -> bool:
     """Whether value is an integer; bools are not."""
     return type(value) is not bool and isinstance(value, numbers.Integral)

@@ -54,8 +54,10 @@ def _kernel(op: Op, reference: Reference) -> Callable[..., None]:
         targets = [*arrays[:outputs], *(inputs[i] for i in mutated)]
         results = cast("tuple[Any, ...]", made) if isinstance(made, tuple) else (made,)
         for target, result in zip(targets, results):
-            if target is not None:
-                target[...] = xp.asarray(result).astype(target.dtype)
+            pairs = zip(target, result) if isinstance(target, list) else ((target, result),)
+            for to, value in pairs:
+                if to is not None:
+                    to[...] = xp.asarray(value).astype(to.dtype)
 
     return kernel
 
@@ -64,6 +66,8 @@ def _widen(array: Any) -> Any:
     """Return numbers in float64; integers as they are, but apart from what may be overwritten."""
     if array is None:
         return None
+    if isinstance(array, list):
+        return [_widen(one) for one in array]  # pyright: ignore[reportUnknownVariableType]
     return array.copy() if array.dtype.kind in "iub" else array.astype("float64")
 
 

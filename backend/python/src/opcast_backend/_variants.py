@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _checks
+from ._kernels import find
 from ._library import DEVICES, no_device, told
+from ._lists import checker
 from ._rules import expected
 
 if TYPE_CHECKING:
@@ -83,13 +85,15 @@ def variants(op: Op, given: dict[str, Any], named: dict[str, Any]) -> list[Varia
     inputs = [given.get(a.name) for a in op.inputs]
     attrs = [named.get(a.name, a.default) for a in op.attrs]
     check: Callable[..., Any] = getattr(_checks, op.name)
+    if op.lengths:
+        check = checker(check, find(op.name), op)
     checked: tuple[Specs, tuple[Any, ...]] = check(_framework, *inputs, *attrs)
     specs, values = checked
     device = _device(op, inputs)
     held = [None if x is None else (_framework.shape(x), _framework.dtype(x)) for x in inputs]
     count = len(op.outputs)
     call = [*_flat([*specs[:count], *held]), *values, *_flat(specs[count:])]
-    answers: list[Any] = told("_opcast_explain_shapes", op.name, *device, *call)
+    answers: list[Any] = told("_opcast_explain_shapes", op.name, *device, *op.lengths, *call)
     return [Variant(**answer) for answer in answers]
 
 

@@ -1,0 +1,153 @@
+package python
+
+import (
+	"slices"
+
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// Arrays of a list are checked in a loop over their number e, in which xs_e is the array and n_[e] its size n.
+
+// number is the variable of the loop, and batches the leading dims of each array, where they are its own.
+var (
+	number  = reading("e")
+	batches = reading("batches")
+)
+
+// isList says whether a name is that of an argument that is a list of arrays.
+func (v *checkView) isList(name string) bool {
+	is := func(a opdef.Arg) bool { return a.Name == name && a.List }
+	return slices.ContainsFunc(v.Inputs, is) || slices.ContainsFunc(v.Outputs, is)
+}
+
+func (v *checkView) perElement(size string) bool { return slices.Contains(v.PerElement, size) }
+
+// item is the variable that holds an argument where it is checked: of a list, that of one array.
+func (v *checkView) item(arg string) code {
+	if v.isList(arg) {
+		return reading(arg + "_e")
+	}
+	return variable(arg)
+}
+
+// label is the name of an argument in messages about it.
+func (v *checkView) label(arg string) code {
+	if v.isList(arg) {
+		return elementName(arg)
+	}
+	return codef("%q", arg)
+}
+
+// elementName is the name of the array of a list that the loop is at.
+func elementName(list string) code {
+	return code{`f"` + list + `[{e}]"`, number.reads}
+}
+
+// first is what holds an argument, of a list the first array: it decides for all. firstName is how messages call that.
+func (v *checkView) first(arg string) code {
+	if v.isList(arg) {
+		return codef("%s[0]", variable(arg))
+	}
+	return variable(arg)
+}
+
+func (v *checkView) firstName(arg string) string {
+	if v.isList(arg) {
+		return opdef.ElementName(arg, 0)
+	}
+	return arg
+}
+
+// named is the pair of an argument's name and its value, or those of all arrays of a list.
+func (v *checkView) named(a *opdef.Arg) code {
+	if a.List {
+		return codef("*_r.elements(%q, %s)", a.Name, variable(a.Name))
+	}
+	return codef("(%q, %s)", a.Name, variable(a.Name))
+}
+
+// lists checks that lists are lists, and have as many arrays as they should.
+func (v *checkView) lists() []statement {
+	var items []code
+	for _, name := range v.Op.Lists() {
+		partner := v.Partner(name)
+		if partner == name {
+			partner = ""
+		}
+		items = append(items, codef("(%q, %s, %q)", name, variable(name), partner))
+	}
+	if len(items) == 0 {
+		return nil
+	}
+	return do("_r.lists(fw, op, %s)", tupleOf(items))
+}
+
+// put stores what a rule finds out about one array of a list.
+func put(value, list code) []statement {
+	return []statement{{code: codef("%s[%s] = %s", list, number, value)}}
+}
+
+// bindShared takes a size that all arrays of a list have from the first, and compares those of the others.
+func (v *checkView) bindShared(r rule.Rule, value code) []statement {
+	want, shape := v.expr(r.Expr), shapeOf(r.Arg)
+	differs := raise(codef("%s[%d] != %s", shape, r.Dim, want),
+		"_r.size(op, %s, %s, %d, %s, %s)", v.label(r.Arg), shape, r.Dim, want, v.why(r.Why, false))
+	out := block(codef("if %s == 0:", number), set(value, variable(r.Symbol)))
+	return append(out, block(codef("else:"), differs)...)
+}
+
+// bindSharedBatch does the same for leading dims.
+func (v *checkView) bindSharedBatch(r rule.Rule) []statement {
+	shape := shapeOf(r.Arg)
+	own := codef("tuple(%s)", leading(shape, r.Rank))
+	differs := raise(codef("%s != %s", own, batch), "_r.batch(op, %s, %s, %q, %s)", v.label(r.Arg), batch, v.firstName(r.Arg), shape)
+	out := block(codef("if %s == 0:", number), set(own, batch))
+	return append(out, block(codef("else:"), differs)...)
+}
+
+// hoistedLists are the variables that hold something for each array of a list.
+func (v *checkView) hoistedLists() (out []statement) {
+	for _, r := range v.Program.Rules {
+		switch {
+		case r.Kind == rule.DTypeIn && r.Var != "" && v.isList(r.Arg):
+			out = append(out, set(codef("fw.dtype(%s)", v.first(r.Arg)), variable(r.Var))...)
+		case r.Kind == rule.SizeBind && v.perElement(r.Symbol):
+			out = append(out, set(codef("[0] * len(%s)", variable(r.Arg)), variable(r.Symbol))...)
+		case r.Kind == rule.BatchBind && r.Own:
+			out = append(out, do("%s: list[tuple[int, ...]] = [()] * len(%s)", batches, variable(r.Arg))...)
+		case r.Kind == rule.BatchBind && v.isList(r.Arg):
+			out = append(out, set(codef("()"), batch)...)
+		}
+	}
+	return out
+}
+
+// overList puts statements about the arrays of a list into a loop over these.
+func (v *checkView) overList(list string, body []statement) []statement {
+	needsShape := slices.ContainsFunc(body, func(s statement) bool { return slices.Contains(s.reads, shapeOf(list).text) })
+	sets := slices.ContainsFunc(body, func(s statement) bool { return slices.Contains(s.targets, shapeOf(list).text) })
+	if needsShape && !sets {
+		body = append(set(codef("fw.shape(%s)", v.item(list)), shapeOf(list)), body...)
+	}
+	if len(body) == 0 {
+		return nil
+	}
+	return block(codef("for e, %s in enumerate(%s):", v.item(list), variable(list)), body)
+}
+
+// listSpecs are the specs of an output that is a list.
+func (v *checkView) listSpecs(out *opdef.Arg) code {
+	var dims []code
+	for _, d := range out.Type.Dims {
+		switch {
+		case d.Leading() && out.Own:
+			dims = append(dims, codef("*%s[%s]", batches, number))
+		case d.Leading():
+			dims = append(dims, codef("*%s", batch))
+		default:
+			dims = append(dims, v.expr(d.Expr))
+		}
+	}
+	return codef("*[(%s, %s) for e in range(len(%s))]", tupleOf(dims), v.dtype(out.Type), variable(out.Per))
+}

@@ -1,0 +1,127 @@
+package load
+
+import (
+	"slices"
+
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/code"
+	"github.com/opcast/opcast/internal/opdef/expr"
+	"github.com/opcast/opcast/internal/opdef/tomldoc"
+)
+
+// listInput checks what an input that is a list of arrays cannot be.
+func (c *checker) listInput(path string, arg *opdef.Arg) {
+	if !arg.List {
+		return
+	}
+	if arg.Optional {
+		c.report(tomldoc.Join(path, "optional"), code.List, "define another op without it", "list %s cannot be left out", arg.Name)
+		arg.Optional = false
+	}
+	for _, key := range []string{"stride", "min", "max", "sorted", "lse"} {
+		if where := tomldoc.Join(path, key); c.doc.Given(where) {
+			c.report(where, code.List, "leave it out", "%s says nothing about the arrays of a list", key)
+		}
+	}
+}
+
+// listOutput checks an output that is a list of arrays: it goes with an input that is one.
+func (c *checker) listOutput(path string, arg *opdef.Arg) {
+	where := tomldoc.Join(path, "list")
+	if !arg.List {
+		if c.doc.Given(where) {
+			c.report(where, code.List, "name an input that is a list", "list names no input")
+		}
+		return
+	}
+	if i := c.op.InputIndex(arg.Per); i < 0 || !c.op.Inputs[i].List {
+		c.report(where, code.List, "name an input with list = true: the output has as many arrays", "%q is no list", arg.Per)
+		arg.List = false
+	}
+	for _, key := range []string{"saved", "present_if", "valid", "lse"} {
+		if where := tomldoc.Join(path, key); c.doc.Given(where) {
+			c.report(where, code.List, "leave it out", "%s says nothing about the arrays of a list", key)
+		}
+	}
+}
+
+// plainlyUsed are the names that stand outside of lists, other than in sum(n): as sizes, they are those of all arrays.
+func (c *checker) plainlyUsed() []string {
+	names := slices.Concat(c.raw.Parallel, c.raw.Sums)
+	use := func(e *expr.Expr) {
+		e.Walk(func(n *expr.Expr) {
+			if n.Op == expr.OpSymbol {
+				names = append(names, n.Name)
+			}
+		})
+	}
+	for _, a := range slices.Concat(c.op.Outputs, c.op.Scratch) {
+		for _, d := range a.Type.Dims {
+			if d.Expr != nil && !a.List {
+				use(c.expand(d.Expr))
+			}
+		}
+	}
+	for _, name := range keys(c.lets) {
+		use(c.expand(c.lets[name]))
+	}
+	return names
+}
+
+// ownLeads finds the lists whose arrays have leading dims of their own: "*" of lists alone is that of each array.
+func (c *checker) ownLeads() {
+	outside := func(a opdef.Arg) bool { return !a.List && a.Type.Lead() == opdef.Same }
+	shared := slices.ContainsFunc(slices.Concat(c.op.Inputs, c.op.Outputs, c.op.Scratch), outside)
+	for _, args := range [][]opdef.Arg{c.op.Inputs, c.op.Outputs} {
+		for i := range args {
+			args[i].Own = !shared && args[i].List && args[i].Type.Lead() == opdef.Same
+		}
+	}
+}
+
+// lists checks what concerns lists as a whole: what an op with lists cannot have, and sizes of lists that may have another
+// number of arrays.
+func (c *checker) lists() {
+	if !c.op.HasLists() {
+		return
+	}
+	for _, key := range []string{"backward", "forward"} {
+		if c.doc.Given(key) {
+			c.report(key, code.List, "differentiate through an op of single arrays", "an op of lists cannot have a derivative")
+		}
+	}
+	for i := range c.op.Outputs {
+		out := &c.op.Outputs[i]
+		if !out.List {
+			continue
+		}
+		for _, d := range out.Type.Dims {
+			if d.Expr != nil {
+				c.sizesOfList(tomldoc.Join(tomldoc.Element("outputs", i), "type"), out, c.expand(d.Expr).Symbols())
+			}
+		}
+		if in := c.ownLead(); out.Own && c.op.Partner(in) != c.op.Partner(out.Per) {
+			c.report(tomldoc.Join(tomldoc.Element("outputs", i), "type"), code.List, "",
+				"%s: the leading dims are those of %s, which may have another number of arrays than %s", out.Name, in, out.Per)
+		}
+	}
+}
+
+// ownLead is the first list whose arrays have leading dims of their own, or "".
+func (c *checker) ownLead() string {
+	for _, in := range c.op.Inputs {
+		if in.Own {
+			return in.Name
+		}
+	}
+	return ""
+}
+
+// sizesOfList refuses sizes that lists of another length than the output have.
+func (c *checker) sizesOfList(path string, out *opdef.Arg, names []string) {
+	for _, name := range names {
+		if list := c.op.ListOf(name); list != "" && c.op.Partner(list) != c.op.Partner(out.Per) {
+			c.report(path, code.List, "", "%s: %s is a size of %s, which may have another number of arrays than %s", out.Name, name, list, out.Per)
+		}
+	}
+}
