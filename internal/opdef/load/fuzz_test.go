@@ -25,7 +25,7 @@ import (
 // the result does not depend on the order of maps, and a definition without mistakes obeys the model's promises and can be
 // generated.
 func FuzzLoad(f *testing.F) {
-	for _, text := range definitions(f, "../..") {
+	for _, text := range definitions(f, "../../..") {
 		f.Add(text)
 	}
 	f.Add(load.Everything)

@@ -77,7 +77,7 @@ func with(inputs, outputs, more string) string {
 
 // TestRepository loads this project's own definitions.
 func TestRepository(t *testing.T) {
-	p, diags, err := Load("../..")
+	p, diags, err := Load("../../..")
 	if err != nil {
 		t.Fatal(err)
 	}
