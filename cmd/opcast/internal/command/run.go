@@ -204,6 +204,9 @@ func (r *run) call() (*runner.Call, error) {
 	if r.flags.tool != "" {
 		c.Repeat = 0
 	}
+	if !r.flags.debug {
+		c.Advice = "with --debug, there are lines, and functions that are inlined here"
+	}
 	var err error
 	c.Arguments, err = exportArguments(r.trial, func(name string, role runner.Role, array *ndarray.Array) any {
 		return runner.Array{Array: array, Name: name, Role: role}
