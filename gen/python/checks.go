@@ -14,9 +14,12 @@ func checks(c *view.Collection) view.Draft {
 	all := struct {
 		Header string
 		Ops    []*checkView
+		// Chooses says that a size, in capitals as in its definition, has an assignment for each choice of dims.
+		Chooses bool
 	}{Header: view.Header()}
 	for _, op := range c.Ops {
-		all.Ops = append(all.Ops, &checkView{op})
+		v := &checkView{op}
+		all.Ops, all.Chooses = append(all.Ops, v), all.Chooses || len(v.hoisted()) > 0
 	}
 	return view.Draft{Template: "checks/checks.py.tmpl", Path: path.Join(backendDir(c), "_checks.py"), Data: all}
 }
@@ -63,7 +66,7 @@ func (v *checkView) Lines() []string {
 	out := append(do("_r.required(op, %s)", tupleOf(needed)), do("_r.arrays(fw, op, %s)", tupleOf(all))...)
 	out = append(out, v.hoisted()...)
 	out = append(out, v.ruled(v.statement)...)
-	return wrap(lines(dropUnused(append(out, v.result(tupleOf(all))...))))
+	return wrap(lines(joinGiven(dropUnused(append(out, v.result(tupleOf(all))...)))))
 }
 
 func quotedTuple(items []string) string { return tupleNode("", quoted(items)).flat() }

@@ -68,6 +68,8 @@ type statement struct {
 	targets []string
 	code
 	body []statement
+	// given is the argument whose presence is all that the head asks for, or empty.
+	given string
 }
 
 // do is a statement for its effect.
@@ -92,7 +94,23 @@ func raise(condition code, format string, args ...any) []statement {
 
 // ifGiven puts statements under the condition that an argument is given.
 func ifGiven(arg code, body []statement) []statement {
-	return block(codef("if %s is not None:", arg), body)
+	out := block(codef("if %s is not None:", arg), body)
+	out[0].given = arg.text
+	return out
+}
+
+// joinGiven puts statements that follow each other under the condition that the same argument is given under one such condition.
+// None of them takes the argument away.
+func joinGiven(body []statement) (out []statement) {
+	for _, s := range body {
+		s.body = joinGiven(s.body)
+		if last := len(out) - 1; last >= 0 && s.given != "" && out[last].given == s.given {
+			out[last].body = joinGiven(slices.Concat(out[last].body, s.body))
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
 }
 
 // lines prints statements.

@@ -249,7 +249,6 @@ def flash_mla_decode(
     )
     if sm_scale_ is not None:
         sm_scale_ = _r.as_float(op, "sm_scale", sm_scale_)
-    if sm_scale_ is not None:
         if not sm_scale_ >= 0:
             raise _r.at_least(op, "sm_scale", "0", sm_scale_)
     _r.same_device(fw, op, "kv_nope", kv_nope_, "q", q_)
