@@ -16,10 +16,13 @@ func checks(c *view.Collection) view.Draft {
 		Ops    []*checkView
 		// Chooses says that a size, in capitals as in its definition, has an assignment for each choice of dims.
 		Chooses bool
+		// Computes says that some size is computed.
+		Computes bool
 	}{Header: view.Header()}
 	for _, op := range c.Ops {
 		v := &checkView{op}
 		all.Ops, all.Chooses = append(all.Ops, v), all.Chooses || len(v.hoisted()) > 0
+		all.Computes = all.Computes || calls(ofArithmetic, v.body())
 	}
 	return view.Draft{Template: "checks/checks.py.tmpl", Path: path.Join(backendDir(c), "_checks.py"), Data: all}
 }
@@ -54,8 +57,11 @@ func (v *checkView) Parameters() string {
 	return "\n    " + strings.Join(append(out, "out: tuple[Any, ...] | None = None"), ",\n    ") + ",\n"
 }
 
-// Lines is the body: the statements of each rule, then the specs.
-func (v *checkView) Lines() []string {
+// Lines is the function's body.
+func (v *checkView) Lines() []string { return wrap(lines(v.body())) }
+
+// body are the statements of each rule, then the specs.
+func (v *checkView) body() []statement {
 	var needed, all []code
 	for _, a := range v.Inputs {
 		all = append(all, named(a.Name))
@@ -66,7 +72,7 @@ func (v *checkView) Lines() []string {
 	out := append(do("_r.required(op, %s)", tupleOf(needed)), do("_r.arrays(fw, op, %s)", tupleOf(all))...)
 	out = append(out, v.hoisted()...)
 	out = append(out, v.ruled(v.statement)...)
-	return wrap(lines(joinGiven(dropUnused(append(out, v.result(tupleOf(all))...)))))
+	return joinGiven(dropUnused(append(out, v.result(tupleOf(all))...)))
 }
 
 func quotedTuple(items []string) string { return tupleNode("", quoted(items)).flat() }

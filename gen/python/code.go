@@ -2,6 +2,7 @@ package python
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -155,7 +156,7 @@ func withoutUnread(body []statement, read map[string]bool) (kept []statement, dr
 		case len(s.body) > 0 && len(inner) == 0, len(s.targets) > 0 && len(targets) == 0 && !s.mayRefuse():
 			dropped = true
 			continue
-		case len(targets) > 0 || strings.HasPrefix(s.text, "_r."):
+		case len(targets) > 0 || s.isRefusal():
 			s.targets = targets
 		}
 		s.body, dropped = inner, dropped || less
@@ -164,5 +165,23 @@ func withoutUnread(body []statement, read map[string]bool) (kept []statement, dr
 	return kept, dropped
 }
 
-// mayRefuse says whether the piece calls a function of _rules.
-func (c code) mayRefuse() bool { return strings.Contains(c.text, "_r.") }
+// mayRefuse says whether the piece calls a function of _rules or _arithmetic.
+func (c code) mayRefuse() bool {
+	return ofRules.MatchString(c.text) || ofArithmetic.MatchString(c.text)
+}
+
+// isRefusal says whether the piece is such a call.
+func (c code) isRefusal() bool {
+	return strings.HasPrefix(c.text, "_r.") || strings.HasPrefix(c.text, "_a.")
+}
+
+// ofRules and ofArithmetic match calls of functions of these modules.
+var (
+	ofRules      = regexp.MustCompile(`\b_r\.`)
+	ofArithmetic = regexp.MustCompile(`\b_a\.`)
+)
+
+// calls says whether some statement calls a function of a module.
+func calls(of *regexp.Regexp, body []statement) bool {
+	return slices.ContainsFunc(body, func(s statement) bool { return of.MatchString(s.text) || calls(of, s.body) })
+}
