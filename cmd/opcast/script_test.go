@@ -70,7 +70,7 @@ func tree(dir string) ([]string, error) {
 // code runs a command and expects an exit code: code 1 opcast check.
 func code(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
-		ts.Fatalf("usage: code N command [args...]")
+		ts.Fatalf("usage: N command [args...]")
 	}
 	got := 0
 	var exit *exec.ExitError

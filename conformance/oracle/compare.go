@@ -31,22 +31,22 @@ func ShapeDifference(name string, got *ndarray.Array, want Expected) string {
 	return fmt.Sprintf("%s: got shape %s, the reference has %s", name, rule.List(got.Shape), rule.List(want.Shape))
 }
 
-// inspection is what came of all elements of a result: the worst one, how many are beyond the bound, and how many have
+// inspection is what came of all elements of a result: the worst one, how many are beyond the bound (Bad), and how many have
 // which error.
 type inspection struct {
 	Worst elementError
-	bad   int
+	Bad   int64
 	bins  [errorBins]int64
 }
 
 // Text is "" or what is wrong, with the worst element.
 func (in *inspection) Text(name string, got *ndarray.Array, bound Tolerance) string {
-	if in.bad == 0 {
+	if in.Bad == 0 {
 		return ""
 	}
 	worst := in.Worst
 	return fmt.Sprintf("%s%s: got %v, want %v (%.3g ulp, allowed %s); %d of %d elements differ",
-		name, rule.List(got.Index(worst.At)), worst.Got, worst.Want, worst.Distance/worst.Spacing, bound, in.bad, got.Len())
+		name, rule.List(got.Index(worst.At)), worst.Got, worst.Want, worst.Distance/worst.Spacing, bound, in.Bad, got.Len())
 }
 
 // Inspect judges every element.
@@ -58,7 +58,7 @@ func Inspect(got *ndarray.Array, want Expected, or []float64, bound Tolerance) i
 			f.Excess = min(f.Excess, judge(got, g, or[i], bound).Excess)
 		}
 		if f.Excess > 0 {
-			found.bad++
+			found.Bad++
 		}
 		found.bins[ErrorBin(f.Distance/f.Spacing)]++
 		if f.Excess > found.Worst.Excess || f.Excess == found.Worst.Excess && f.Share > found.Worst.Share {

@@ -14,6 +14,7 @@ import (
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/rpc"
+	"github.com/opcast/opcast/internal/rule"
 )
 
 // Expected is the reference's answer for one slot; Absent where it is None.
@@ -80,6 +81,9 @@ func (o *Python) Reference(ctx context.Context, c *cases.Case, precision string)
 		return nil, err
 	}
 	if err := broadcast(c, out); err != nil {
+		return nil, err
+	}
+	if err := Fits(c, out); err != nil {
 		return nil, err
 	}
 	zeroInvalid(c, out)
@@ -149,6 +153,24 @@ func broadcast(c *cases.Case, got []Expected) error {
 		}
 		if values, fit := cases.BroadcastTo(shape, got[i].Shape, got[i].Values); fit {
 			got[i].Shape, got[i].Values = shape, values
+		}
+	}
+	return nil
+}
+
+// Fits refuses answers with other shapes than those of what the op writes. The author is told once, by the reference's name,
+// and not by each result that is compared with it.
+func Fits(c *cases.Case, got []Expected) error {
+	for i, s := range cases.Slots(c.Op) {
+		if !c.Has(s) {
+			continue
+		}
+		shape, err := c.Shape(s.Type)
+		if err != nil {
+			return err
+		}
+		if !slices.Equal(got[i].Shape, shape) {
+			return &ReferenceError{c.Op.Name, fmt.Errorf("%s: expected shape %s, it returns shape %s", s.Name, rule.List(shape), rule.List(got[i].Shape))}
 		}
 	}
 	return nil

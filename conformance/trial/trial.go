@@ -109,7 +109,7 @@ func (t *Call) Record(ctx context.Context, python, dir string) (err error) {
 	request, packed := oracle.ReferenceRequest(t.Case, "float64")
 	key := oracle.CacheKey(request, packed.Blobs)
 	path := filepath.Join(dir, hex.EncodeToString(key[:12])+".expected")
-	if data, err := os.ReadFile(path); err == nil && gob.NewDecoder(bytes.NewReader(data)).Decode(&t.expected) == nil {
+	if data, err := os.ReadFile(path); err == nil && gob.NewDecoder(bytes.NewReader(data)).Decode(&t.expected) == nil && oracle.Fits(t.Case, t.expected) == nil {
 		return nil
 	}
 	if t.expected, err = evaluate(ctx, python, t.Case); err != nil {
@@ -147,9 +147,9 @@ type Verdict struct {
 	// the same in units of what is allowed.
 	Index                  []int64
 	Got, Want, ULPs, Share float64
-	// Allowed is the bound in words, such as "1 ulp"; OK says that all elements keep it.
-	Allowed string
-	OK      bool
+	// Allowed is the bound in words, such as "1 ulp". Bad is how many of the Len elements do not keep it.
+	Allowed  string
+	Bad, Len int64
 }
 
 // zeroInvalid zeroes the rows of results that mean nothing, as the recorded answer has them.
@@ -181,10 +181,11 @@ func (t *Call) Judge(got []*ndarray.Array) []Verdict {
 			continue
 		}
 		bound := oracle.ToleranceOf(t.Case, i)
-		worst := oracle.Inspect(result, t.expected[i], nil, bound).Worst
+		found := oracle.Inspect(result, t.expected[i], nil, bound)
+		worst := found.Worst
 		out = append(out, Verdict{
 			Name: s.Name, Index: result.Index(worst.At), Got: worst.Got, Want: worst.Want,
-			ULPs: worst.Distance / worst.Spacing, Share: worst.Share, Allowed: bound.String(), OK: worst.Excess <= 0,
+			ULPs: worst.Distance / worst.Spacing, Share: worst.Share, Allowed: bound.String(), Bad: found.Bad, Len: result.Len(),
 		})
 	}
 	return out

@@ -81,6 +81,8 @@ func (v *page) ResultRow(a opdef.Arg) string {
 	switch {
 	case a.PresentIf != "":
 		return "`" + a.Name + "` (with `" + a.PresentIf + "`)"
+	case a.Mutated && a.Optional:
+		return "`" + a.Name + "` (overwritten, if given)"
 	case a.Mutated:
 		return "`" + a.Name + "` (overwritten)"
 	case a.Valid != "":

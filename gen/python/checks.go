@@ -14,9 +14,15 @@ func checks(c *view.Collection) view.Draft {
 	all := struct {
 		Header string
 		Ops    []*checkView
+		// Chooses says that a size, in capitals as in its definition, has an assignment for each choice of dims.
+		Chooses bool
+		// Computes says that some size is computed.
+		Computes bool
 	}{Header: view.Header()}
 	for _, op := range c.Ops {
-		all.Ops = append(all.Ops, &checkView{op})
+		v := &checkView{op}
+		all.Ops, all.Chooses = append(all.Ops, v), all.Chooses || len(v.hoisted()) > 0
+		all.Computes = all.Computes || calls(ofArithmetic, v.body())
 	}
 	return view.Draft{Template: "checks/checks.py.tmpl", Path: path.Join(backendDir(c), "_checks.py"), Data: all}
 }
@@ -48,8 +54,11 @@ func (v *checkView) Parameters() string {
 	return "\n    " + strings.Join(append(out, "out: tuple[Any, ...] | None = None"), ",\n    ") + ",\n"
 }
 
-// Lines is the body: the statements of each rule, then the specs.
-func (v *checkView) Lines() []string {
+// Lines is the function's body.
+func (v *checkView) Lines() []string { return wrap(lines(v.body())) }
+
+// body are the statements of each rule, then the specs.
+func (v *checkView) body() []statement {
 	var needed, all []code
 	for _, a := range v.Inputs {
 		all = append(all, v.named(&a))
@@ -61,7 +70,7 @@ func (v *checkView) Lines() []string {
 	out = append(out, do("_r.arrays(fw, op, %s)", tupleOf(all))...)
 	out = append(out, v.hoisted()...)
 	out = append(out, v.ruled(v.statement)...)
-	return wrap(lines(dropUnused(append(out, v.result(tupleOf(all))...))))
+	return joinGiven(dropUnused(append(out, v.result(tupleOf(all))...)))
 }
 
 func quotedTuple(items []string) string { return tupleNode("", quoted(items)).flat() }

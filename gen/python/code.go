@@ -2,6 +2,7 @@ package python
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -68,6 +69,8 @@ type statement struct {
 	targets []string
 	code
 	body []statement
+	// given is the argument whose presence is all that the head asks for, or empty.
+	given string
 }
 
 // do is a statement for its effect.
@@ -92,7 +95,23 @@ func raise(condition code, format string, args ...any) []statement {
 
 // ifGiven puts statements under the condition that an argument is given.
 func ifGiven(arg code, body []statement) []statement {
-	return block(codef("if %s is not None:", arg), body)
+	out := block(codef("if %s is not None:", arg), body)
+	out[0].given = arg.text
+	return out
+}
+
+// joinGiven puts statements that follow each other under the condition that the same argument is given under one such condition.
+// None of them takes the argument away.
+func joinGiven(body []statement) (out []statement) {
+	for _, s := range body {
+		s.body = joinGiven(s.body)
+		if last := len(out) - 1; last >= 0 && s.given != "" && out[last].given == s.given {
+			out[last].body = joinGiven(slices.Concat(out[last].body, s.body))
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
 }
 
 // lines prints statements.
@@ -137,7 +156,7 @@ func withoutUnread(body []statement, read map[string]bool) (kept []statement, dr
 		case len(s.body) > 0 && len(inner) == 0, len(s.targets) > 0 && len(targets) == 0 && !s.mayRefuse():
 			dropped = true
 			continue
-		case len(targets) > 0 || strings.HasPrefix(s.text, "_r."):
+		case len(targets) > 0 || s.isRefusal():
 			s.targets = targets
 		}
 		s.body, dropped = inner, dropped || less
@@ -146,5 +165,23 @@ func withoutUnread(body []statement, read map[string]bool) (kept []statement, dr
 	return kept, dropped
 }
 
-// mayRefuse says whether the piece calls a function of _rules.
-func (c code) mayRefuse() bool { return strings.Contains(c.text, "_r.") }
+// mayRefuse says whether the piece calls a function of _rules or _arithmetic.
+func (c code) mayRefuse() bool {
+	return ofRules.MatchString(c.text) || ofArithmetic.MatchString(c.text)
+}
+
+// isRefusal says whether the piece is such a call.
+func (c code) isRefusal() bool {
+	return strings.HasPrefix(c.text, "_r.") || strings.HasPrefix(c.text, "_a.")
+}
+
+// ofRules and ofArithmetic match calls of functions of these modules.
+var (
+	ofRules      = regexp.MustCompile(`\b_r\.`)
+	ofArithmetic = regexp.MustCompile(`\b_a\.`)
+)
+
+// calls says whether some statement calls a function of a module.
+func calls(of *regexp.Regexp, body []statement) bool {
+	return slices.ContainsFunc(body, func(s statement) bool { return of.MatchString(s.text) || calls(of, s.body) })
+}

@@ -7,6 +7,44 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// Neighbours that ask the same stand under one condition, at every depth; what stands between them keeps them apart.
+func TestJoinGiven(t *testing.T) {
+	w, n := variable("w"), variable("n")
+	read := func(arg code) []statement { return ifGiven(arg, set(codef("_r.as_float(%s)", arg), arg)) }
+	check := func(arg code) []statement { return ifGiven(arg, raise(codef("%s < 0", arg), "_r.wrong(%s)", arg)) }
+	got := lines(joinGiven(slices.Concat(
+		read(w), check(w), check(n),
+		block(codef("if %s:", n), slices.Concat(check(w), check(w))),
+		block(codef("if %s:", n), check(n)),
+		check(w),
+	)))
+	want := []string{
+		"if w_ is not None:",
+		"    w_ = _r.as_float(w_)",
+		"    if w_ < 0:",
+		"        raise _r.wrong(w_)",
+		"if n_ is not None:",
+		"    if n_ < 0:",
+		"        raise _r.wrong(n_)",
+		"if n_:",
+		"    if w_ is not None:",
+		"        if w_ < 0:",
+		"            raise _r.wrong(w_)",
+		"        if w_ < 0:",
+		"            raise _r.wrong(w_)",
+		"if n_:",
+		"    if n_ is not None:",
+		"        if n_ < 0:",
+		"            raise _r.wrong(n_)",
+		"if w_ is not None:",
+		"    if w_ < 0:",
+		"        raise _r.wrong(w_)",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestDropUnused(t *testing.T) {
 	x, w, n, scale := variable("x"), variable("w"), variable("n"), variable("scale")
 	dtype, first, last := dtypeOf("x"), shapeOf("x"), shapeOf("w")

@@ -65,10 +65,15 @@ func (v *function) returned(d *docText, a *opdef.Arg) {
 	switch {
 	case a.PresentIf != "":
 		d.item(a.Name+" : "+v.FW.Python.Array+" or None", a.Doc, a.LSE.String(), v.shapeText(a), "None where "+a.PresentIf+" is.")
-	case a.Mutated && v.FW.Python.Out:
-		d.item(a.Name+" : "+v.arrayText(a), "The "+plural(a, "argument itself", "arguments themselves")+", overwritten.")
 	case a.Mutated:
-		d.item(a.Name+" : "+v.arrayText(a), "The new values of the "+plural(a, "argument", "arguments")+".")
+		kind, text := v.arrayText(a), "The new values of the "+plural(a, "argument", "arguments")+"."
+		if v.FW.Python.Out {
+			text = "The " + plural(a, "argument itself", "arguments themselves") + ", overwritten."
+		}
+		if a.Optional {
+			kind, text = kind+" or None", text+" None where it is left out."
+		}
+		d.item(a.Name+" : "+kind, text)
 	case a.Valid != "":
 		d.item(a.Name+" : "+v.FW.Python.Array, a.Doc, a.LSE.String(), v.shapeText(a), "Rows from number "+a.Valid+" on are undefined.")
 	default:

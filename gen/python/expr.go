@@ -6,20 +6,20 @@ import (
 	"github.com/opcast/opcast/internal/rule"
 )
 
-// exprPrinter prints Python; arithmetic goes through _rules, where what has no value in 64 bits becomes our error.
+// exprPrinter prints Python; arithmetic goes through _arithmetic, where what has no value in 64 bits becomes our error.
 func exprPrinter(name func(string) string) view.Printer {
 	return view.Printer{
 		Name: name,
 		Call: map[expr.Op]string{
-			expr.OpFloorDiv: "_r.floordiv(op, %s, %s)", expr.OpMod: "_r.mod(op, %s, %s)",
-			expr.OpCeilDiv: "_r.ceildiv(op, %s, %s)", expr.OpPow: "_r.power(op, %s, %s)", expr.OpMin: "min(%s, %s)",
+			expr.OpFloorDiv: "_a.floordiv(op, %s, %s)", expr.OpMod: "_a.mod(op, %s, %s)",
+			expr.OpCeilDiv: "_a.ceildiv(op, %s, %s)", expr.OpPow: "_a.power(op, %s, %s)", expr.OpMin: "min(%s, %s)",
 			expr.OpMax: "max(%s, %s)", expr.OpNot: "not (%s)",
 		},
 		Infix:  view.AsWritten(view.AsWritten(map[expr.Op]string{expr.OpAnd: "and", expr.OpOr: "or"}, view.Comparisons...), view.Arithmetic...),
-		Sum:    "_r.total(op, %s)",
+		Sum:    "_a.total(op, %s)",
 		Length: "len(%s)",
 		If:     "(%[2]s if %[1]s else %[3]s)",
-		Fit:    "_r.fit(op, %s)",
+		Fit:    "_a.fit(op, %s)",
 	}
 }
 

@@ -9,18 +9,18 @@ import (
 func TestExprPrinter(t *testing.T) {
 	same := func(s string) string { return s }
 	for _, tc := range []struct{ text, want string }{
-		{"2*D + 1", "_r.fit(op, _r.fit(op, 2 * D) + 1)"},
-		{"a - (b - c)", "_r.fit(op, a - _r.fit(op, b - c))"},
-		{"-a * b", "_r.fit(op, _r.fit(op, -a) * b)"},
-		{"n - -(3 * 2**2)", "_r.fit(op, n - -12)"},
-		{"n + 2**63", "_r.fit(op, n + _r.power(op, 2, 63))"},
+		{"2*D + 1", "_a.fit(op, _a.fit(op, 2 * D) + 1)"},
+		{"a - (b - c)", "_a.fit(op, a - _a.fit(op, b - c))"},
+		{"-a * b", "_a.fit(op, _a.fit(op, -a) * b)"},
+		{"n - -(3 * 2**2)", "_a.fit(op, n - -12)"},
+		{"n + 2**63", "_a.fit(op, n + _a.power(op, 2, 63))"},
 		{"n == -1", "n == -1"},
-		{"n ** k", "_r.power(op, n, k)"},
-		{"C // groups", "_r.floordiv(op, C, groups)"},
-		{"(a + b) % 2", "_r.mod(op, _r.fit(op, a + b), 2)"},
-		{"ceildiv(n, 4)", "_r.ceildiv(op, n, 4)"},
+		{"n ** k", "_a.power(op, n, k)"},
+		{"C // groups", "_a.floordiv(op, C, groups)"},
+		{"(a + b) % 2", "_a.mod(op, _a.fit(op, a + b), 2)"},
+		{"ceildiv(n, 4)", "_a.ceildiv(op, n, 4)"},
 		{"min(a, b, c)", "min(min(a, b), c)"},
-		{"sum(p) + len(p) + p[1]", "_r.fit(op, _r.fit(op, _r.total(op, p) + len(p)) + p[1])"},
+		{"sum(p) + len(p) + p[1]", "_a.fit(op, _a.fit(op, _a.total(op, p) + len(p)) + p[1])"},
 		{"a == 1 or not b < 2 and c != 3", "(a == 1) or (not (b < 2) and (c != 3))"},
 	} {
 		e, err := expr.Parse(tc.text)

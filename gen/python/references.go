@@ -2,6 +2,7 @@ package python
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -27,9 +28,13 @@ func (v *referencesView) Modules() []string {
 	return out
 }
 
-// UsesRules says whether computing some let needs the rules' arithmetic.
-func (v *referencesView) UsesRules() bool {
-	return slices.ContainsFunc(v.Ops, func(op *referenceView) bool { return mayRefuse(op.lets()) })
+// UsesRules and UsesArithmetic say whether computing some let needs these modules.
+func (v *referencesView) UsesRules() bool { return v.uses(ofRules) }
+
+func (v *referencesView) UsesArithmetic() bool { return v.uses(ofArithmetic) }
+
+func (v *referencesView) uses(module *regexp.Regexp) bool {
+	return slices.ContainsFunc(v.Ops, func(op *referenceView) bool { return calls(module, op.lets()) })
 }
 
 // referenceView prints the reference of an op as a Python function.
@@ -98,7 +103,7 @@ func (v *referenceView) Lets() []string {
 		return nil
 	}
 	body := v.lets()
-	if mayRefuse(body) {
+	if calls(ofRules, body) || calls(ofArithmetic, body) {
 		body = append(set(codef("%q", v.Name), code{text: "op"}), body...)
 	}
 	return lines(body)
@@ -111,11 +116,6 @@ func (v *referenceView) lets() []statement {
 		items = append(items, codef("%q: %s", l.Name, variable(l.Name)))
 	}
 	return dropUnused(slices.Concat(v.hoisted(), v.ruled(v.sizes), do("return {%s}", commaSeparated(items))))
-}
-
-// mayRefuse says whether some statement calls a function of _rules.
-func mayRefuse(body []statement) bool {
-	return slices.ContainsFunc(body, func(s statement) bool { return s.mayRefuse() || mayRefuse(s.body) })
 }
 
 // sizes are the statements of a rule that bind sizes; they were checked already.

@@ -134,14 +134,14 @@ func (v *torchOp) Allocate() []string {
 func (v *torchOp) allocate(a *opdef.Arg, function string, depth int) []string {
 	by := strings.Repeat(" ", depth)
 	layout := fmt.Sprintf("_%s_shape, _%s_strides", a.Name, a.Name)
-	shape := v.fastShape(a.Type)
+	shape, long := v.fastShape(a.Type), tupleNode("_"+a.Name+"_shape = ", leaves(texts(v.fastItems(a.Type)))).print(by, "")
 	if twin := v.twin(a); twin != "" {
 		shape = twin + ".shape"
+		long = fmt.Sprintf("%s_%s_shape = %s", by, a.Name, shape)
 	}
 	lines := []string{layout + " = _rt.layouts[" + shape + "]"}
 	if len(by+lines[0]) > lineLength {
-		dims := tupleNode("_"+a.Name+"_shape = ", leaves(texts(v.fastItems(a.Type)))).print(by, "")
-		lines = []string{dims[depth:], fmt.Sprintf("%s = _rt.layouts[_%s_shape]", layout, a.Name)}
+		lines = []string{long[depth:], fmt.Sprintf("%s = _rt.layouts[_%s_shape]", layout, a.Name)}
 	}
 	args := append(strings.Split(layout, ", "), v.fastDType(a.Type, "_rt.torch.%s"))
 	return append(lines, bracketed(by, a.Name+" = "+function+"(", args, ")")[depth:])

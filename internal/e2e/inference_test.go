@@ -8,11 +8,10 @@ import (
 	"github.com/opcast/opcast/internal/report"
 )
 
-// TestInference builds the second collection of this repository with the commands that its README gives, and expects the
-// suite to find nothing wrong with any of its ops in any framework.
-func TestInference(t *testing.T) {
-	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "inference")
+// inferenceProject lays out the second collection of this repository.
+func inferenceProject(t *testing.T) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "inference")
 	for _, part := range []string{"opcast.toml", "opdefs", "csrc"} {
 		source := filepath.Join(root(t), "examples", "inference", part)
 		if info, err := os.Stat(source); err != nil {
@@ -29,7 +28,32 @@ func TestInference(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	interpreter := borrowed(t)
+	return dir
+}
+
+// TestInferenceTypes: type checkers have nothing to say against what is generated, in their strictest mode. The collection has
+// what ours has not: attributes that choose dims, names that leave no room on a line.
+func TestInferenceTypes(t *testing.T) {
+	t.Parallel()
+	dir := inferenceProject(t)
+	mustOpcast(t, "-C", dir, "gen")
+	write(t, filepath.Join(dir, "pyrightconfig.json"), []byte(`{
+  "include": ["adaptors", "backend/python"],
+  "extraPaths": ["backend/python/src", "adaptors/torch/src", "adaptors/jax/src", "adaptors/cupy/src", "adaptors/numpy/src"],
+  "pythonVersion": "3.11",
+  "typeCheckingMode": "strict"
+}`))
+	pyright := filepath.Join(filepath.Dir(python(t)), "pyright")
+	if out, err := command(t, dir, pyright, "--pythonpath", python(t)).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestInference builds the collection with the commands that its README gives, and expects the suite to find nothing wrong
+// with any of its ops in any framework.
+func TestInference(t *testing.T) {
+	t.Parallel()
+	dir, interpreter := inferenceProject(t), borrowed(t)
 	mustOpcast(t, "-C", dir, "build", "--python", interpreter)
 	code, stdout, stderr := opcast(t, "-C", dir, "test", "--python", interpreter, "--report", filepath.Join(dir, "report"))
 	r, err := report.Read(filepath.Join(dir, "report", "report.json"))

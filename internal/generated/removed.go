@@ -1,6 +1,7 @@
 package generated
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,7 +16,6 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/manifest"
-	"github.com/opcast/opcast/internal/opdef/names"
 )
 
 // opTable is the generated list of the ops with their kinds, which tells what ops there were.
@@ -23,8 +23,11 @@ func opTable(p *opdef.Project) string {
 	return path.Join("backend/python/src", p.Manifest.Name+"_backend", "_ops.py")
 }
 
-// member is a line of the generated enumeration: "    Conv2d = 3".
-var member = regexp.MustCompile(`(?m)^    ([A-Za-z][A-Za-z0-9]*) = ([0-9]+)$`)
+// member is a line of the generated enumeration: "    Conv2d = 3". entry tells the name of the op that has it.
+var (
+	member = regexp.MustCompile(`(?m)^    ([A-Za-z][A-Za-z0-9]*) = ([0-9]+)$`)
+	entry  = regexp.MustCompile(`(?m)^        name="([a-z0-9_]+)",\n        kind=OpKind\.([A-Za-z0-9]+),$`)
+)
 
 // retiredKey is where the manifest lists kinds of removed ops.
 var retiredKey = regexp.MustCompile(`(?m)^retired\b`)
@@ -42,17 +45,22 @@ func Removed(p *opdef.Project) (out diag.List) {
 	}
 	_, kinds, _ := strings.Cut(string(text), "class OpKind(")
 	kinds, _, _ = strings.Cut(kinds, "\nclass ")
+	ops := map[string]string{}
+	for _, m := range entry.FindAllStringSubmatch(string(text), -1) {
+		ops[m[2]] = m[1]
+	}
 	for _, m := range member.FindAllStringSubmatch(kinds, -1) {
 		kind, err := strconv.Atoi(m[2])
 		used := slices.ContainsFunc(p.Ops, func(op *opdef.Op) bool { return op.Kind == kind })
 		if err != nil || used || slices.Contains(p.Manifest.Retired, kind) {
 			continue
 		}
+		name := cmp.Or(ops[m[1]], m[1])
 		now := "has no definition any more"
-		if i := slices.IndexFunc(p.Ops, func(op *opdef.Op) bool { return names.Pascal(op.Name) == m[1] }); i >= 0 {
+		if i := slices.IndexFunc(p.Ops, func(op *opdef.Op) bool { return op.Name == name }); i >= 0 {
 			now = fmt.Sprintf("has kind %d now", p.Ops[i].Kind)
 		}
-		out.Add(place(p), code.Retired, advice(p, kind), "kind %d was that of %s, which %s", kind, m[1], now)
+		out.Add(place(p), code.Retired, advice(p, kind), "kind %d was that of %s, which %s", kind, name, now)
 	}
 	return out
 }

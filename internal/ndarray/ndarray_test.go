@@ -154,6 +154,20 @@ func TestDenseIgnoresUnitDimensions(t *testing.T) {
 	}
 }
 
+// A range of integers is always tried at both ends.
+func TestRandomEnds(t *testing.T) {
+	low, high := -1.0, 1000.0
+	for _, sorted := range []bool{false, true} {
+		for n := range int64(4) {
+			c := ndarray.Contents{Min: &low, Max: &high, Sorted: sorted}
+			values := ndarray.Random(ndarray.Rand("ends"), lookup(t, "i32"), []int64{n}, c).Floats()
+			if n > 1 && (values[0] != low || values[n-1] != high) || slices.ContainsFunc(values, func(v float64) bool { return v < low || v > high }) {
+				t.Errorf("%d numbers: %v", n, values)
+			}
+		}
+	}
+}
+
 func TestRandomIsReproducible(t *testing.T) {
 	d, zero, three := lookup(t, "bf16"), 0.0, 3.0
 	draw := func(name string) []float64 {

@@ -22,11 +22,15 @@ type Contents struct {
 	Scale    float64
 }
 
-// Random returns a dense array: normal numbers for floats, uniform ones for integers and booleans.
+// Random returns a dense array: normal numbers for floats, uniform ones for integers and booleans. Of a range of integers, the
+// first and the last one are always there if there is room for both: they are most often indices, which go wrong at the ends.
 func Random(rng *rand.Rand, d dtype.DType, shape []int64, c Contents) *Array {
 	values := make([]float64, Count(shape))
 	for i := range values {
 		values[i] = c.draw(rng, d)
+	}
+	if last := len(values) - 1; last > 0 && c.Min != nil && c.Max != nil && !IsFloat(d) {
+		values[0], values[last] = float64(int64(*c.Min)), float64(int64(*c.Max))
 	}
 	if c.Sorted {
 		slices.Sort(values)

@@ -24,7 +24,7 @@ func WideNotes(p *Project, who string) (list diag.List) {
 			}
 			hint := "add " + narrower[wide[0]] + " to dtypes." + in.Type.Var
 			if in.Type.Var == "" {
-				hint = `write dtypes.I = ["` + narrower[wide[0]] + `", "` + wide[0] + `"] and the type "I` + in.Type.Text[strings.Index(in.Type.Text, "["):] + `"`
+				hint = `add I = ["` + narrower[wide[0]] + `", "` + wide[0] + `"] to dtypes, and write the type "I` + in.Type.Text[strings.Index(in.Type.Text, "["):] + `"`
 			}
 			at := op.Pos[tomldoc.Join(tomldoc.Element("inputs", i), "type")]
 			list.AddNote(at, code.OnlyWide, hint, "%s: %s: %s cannot pass %s", op.Name, in.Name, who, diag.OneOf(wide))

@@ -50,6 +50,8 @@ type Call struct {
 	Repeat int
 	// Guarded arrays lie between memory that is watched. Tools that watch memory themselves see more without.
 	Guarded bool
+	// Advice stands behind the stack of a kernel that fails or hangs, if it says anything: how to see more of it.
+	Advice string
 	// Arguments are those of the export in order: Array, int64, float64, bool, string, []int64, or nil for an absent one.
 	Arguments []any
 }

@@ -102,14 +102,14 @@ func TestRead(t *testing.T) {
 
 // What the program tells of a fault, in words.
 func TestFault(t *testing.T) {
-	c := Call{Library: "lib.so", Arguments: []any{Array{float32s(t, 2, 3), "y", Out}, Array{float32s(t, 5), "x", In}}}
+	c := Call{Library: "lib.so", Advice: "look closer", Arguments: []any{Array{float32s(t, 2, 3), "y", Out}, Array{float32s(t, 5), "x", In}}}
 	for text, want := range map[string]string{
 		"fault 1 y 24":    "wrote out of bounds of y: byte 24 lies behind its end, float32[2, 3] has 24 bytes",
 		"fault 0 x -8":    "read out of bounds of x: byte -8 lies before its start",
 		"fault -1 y 4096": "touched out of bounds of y: byte 4096 lies behind its end, float32[2, 3] has 24 bytes",
 		"fault 1 x 12":    "wrote to x, which is an input: byte 12, element [3]",
 		"fault Aborted\nframe 16 /usr/lib/x.so.1": "ended its process: Aborted",
-		"fault Aborted\nframe 16 lib.so":          "ended its process: Aborted; it was here, innermost first:\n  lib.so+0x10",
+		"fault Aborted\nframe 16 lib.so":          "ended its process: Aborted; it was here, innermost first:\n  lib.so+0x10\n  look closer",
 	} {
 		if got := c.fault(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)

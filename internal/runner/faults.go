@@ -29,9 +29,17 @@ func (c *Call) fault(text string) string {
 		}
 	}
 	if len(frames) > 0 {
-		said = append(said, "it was here, innermost first:"+strings.Join(frames, ""))
+		said = append(said, "it was here, innermost first:"+strings.Join(frames, "")+c.advice())
 	}
 	return strings.Join(said, "; ")
+}
+
+// advice is the last line of a stack.
+func (c *Call) advice() string {
+	if c.Advice == "" {
+		return ""
+	}
+	return "\n  " + c.Advice
 }
 
 // access is "WRITES NAME OFFSET", or a signal, in words.

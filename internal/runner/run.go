@@ -128,7 +128,7 @@ func (c *Call) watch(pid int, limit time.Duration, kill func()) *watched {
 	w := &watched{limit: limit, hangs: make(chan string, 1)}
 	if limit > 0 {
 		w.timer = time.AfterFunc(limit, func() {
-			w.hangs <- fmt.Sprintf("no result within %v%s", limit, where(pid, c.Library))
+			w.hangs <- fmt.Sprintf("no result within %v%s", limit, c.where(pid))
 			kill()
 		})
 	}
@@ -151,13 +151,13 @@ func (w *watched) end() string {
 }
 
 // where tells the stacks of a process in the library.
-func where(pid int, library string) string {
-	found, err := stacks.Of(pid, library)
+func (c *Call) where(pid int) string {
+	found, err := stacks.Of(pid, c.Library)
 	switch {
 	case err != nil:
 		return "; its stack cannot be read: " + err.Error()
 	case len(found) == 0:
 		return "; no thread is inside of the library"
 	}
-	return "; it is here, innermost first:\n" + strings.Join(found, "\n  and\n")
+	return "; it is here, innermost first:\n" + strings.Join(found, "\n  and\n") + c.advice()
 }

@@ -16,6 +16,8 @@ type binder struct {
 	*checker
 	// known are the sizes that required inputs have bound so far.
 	known map[string]bool
+	// told are the sizes that any input has bound.
+	told map[string]bool
 	// pending are dims that wait for sizes of later inputs.
 	pending []pendingDim
 	// chosen are the conditions of dims and whether they hold.
@@ -33,13 +35,14 @@ func (c *checker) bind() {
 	var ways []*binder
 	before := len(*c.diags)
 	for _, chosen := range c.choices() {
-		b := &binder{checker: c, known: map[string]bool{}, chosen: chosen, steps: make([][]opdef.Step, len(c.op.Inputs))}
+		b := &binder{checker: c, known: map[string]bool{}, told: map[string]bool{}, chosen: chosen, steps: make([][]opdef.Step, len(c.op.Inputs))}
 		b.run()
 		ways = append(ways, b)
 		if len(*c.diags) > before {
 			return // other choices would have the same mistake
 		}
 	}
+	c.everyChoiceTells(ways)
 	for i := range c.op.Inputs {
 		c.op.Steps = append(c.op.Steps, merged(ways, i)...)
 	}
@@ -62,6 +65,27 @@ func (b *binder) run() {
 			b.retry()
 			b.refuse()
 			b.keepOptional(arg.Name, required)
+		}
+	}
+}
+
+// everyChoiceTells refuses sizes that are in no dim for some choice of dims: all of an op has them.
+func (c *checker) everyChoiceTells(ways []*binder) {
+	for i, arg := range c.op.Inputs {
+		for _, d := range arg.Type.Dims {
+			if d.Expr == nil || c.open {
+				continue
+			}
+			for _, name := range c.expand(d.Expr).Symbols() {
+				untold := slices.IndexFunc(ways, func(b *binder) bool { return c.sizes[name] && !b.told[name] })
+				if untold < 0 {
+					continue
+				}
+				ways[untold].untold(i, d.Expr, name)
+				for _, b := range ways { // said once
+					b.told[name] = true
+				}
+			}
 		}
 	}
 }
@@ -133,7 +157,7 @@ func (b *binder) solve(p pendingDim) bool {
 	if !ok || coef.Op == expr.OpConst && coef.Value == 0 {
 		return false
 	}
-	b.known[name] = true
+	b.known[name], b.told[name] = true, true
 	b.step(opdef.Step{Kind: opdef.BindSize, Input: p.input, Dim: p.dim, Symbol: name, Coef: coef, Const: rest, Expr: e, Form: form.Text})
 	return true
 }
@@ -162,14 +186,23 @@ func (b *binder) refuse() {
 		if len(unknown) == 0 || b.open {
 			continue
 		}
-		path := tomldoc.Join(tomldoc.Element("inputs", p.input), "type")
-		b.diags.Add(b.doc.In(path, e.Col), code.Unsolvable, "let some input have "+unknown[0]+" as a dim of its own",
-			"%s: no input tells %s", e.Text, strings.Join(unknown, " or "))
+		b.untold(p.input, e, unknown...)
 		for _, name := range unknown { // said once
 			b.known[name] = true
 		}
 	}
 	b.pending = nil
+}
+
+// untold reports a dim with sizes that no input tells, for this choice of dims.
+func (b *binder) untold(input int, e *expr.Expr, sizes ...string) {
+	where := ""
+	if when := b.condition(); when != nil {
+		where = " if " + when.Text
+	}
+	path := tomldoc.Join(tomldoc.Element("inputs", input), "type")
+	b.diags.Add(b.doc.In(path, e.Col), code.Unsolvable, "let some input have "+sizes[0]+" as a dim of its own"+where,
+		"%s: no input tells %s%s", e.Text, strings.Join(sizes, " or "), where)
 }
 
 // keepOptional notes the sizes that only this optional input binds, and refuses those of an earlier one.

@@ -41,6 +41,7 @@ func TestSteps(t *testing.T) {
 		{"optional", "x: T[*, N]; m?: T[*, M]; b?: T[N, M2]", "y: T[N]", "", "* = x[0]; 1 * N + 0 = x[1]; * == m[0]; 1 * M + 0 = m[1]; N == b[0]; 1 * M2 + 0 = b[1]"},
 		{"broadcast", "x: T[..., N]; w: T[..., N]", "y: T[..., N]", "", "* = x[0]; 1 * N + 0 = x[1]; * = w[0]; N == w[1]"},
 		{"list", "x: T[N]; xs+: T[n, N]", "y: T[sum(n), N, len(xs)]", "", "1 * N + 0 = x[0]; 1 * n + 0 = xs[0]; N == xs[1]"},
+		{"opposite conditions", "x: T[S if a == 'p' else H, H if a == 'p' else S]; y: T[H if a == 'q' else S]", "z: T[S, H]", `attrs = [{ name = "a", type = "str", one_of = ["p", "q"], doc = "A." }]`, "1 * S + 0 = x[0]; 1 * H + 0 = x[1]; 1 * H + 0 = x[0]; 1 * S + 0 = x[1]; S == y[0]; H == y[0]"},
 		{"constants", "x: T[3, N]; y: T[]", "z: T[0]", "", " == x[0]; 1 * N + 0 = x[1]"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -50,7 +50,59 @@ func (c *checker) choices() [][]choice {
 		}
 		ways = next
 	}
-	return ways
+	return slices.DeleteFunc(ways, func(way []choice) bool { return !c.possible(way) })
+}
+
+// possible says whether the attributes can have values for which the conditions hold as chosen: layout is not "NHD" and "HND"
+// at once, nor neither of them where it has no third value. Attributes with any number of values count as if they could.
+func (c *checker) possible(way []choice) bool {
+	var names []string
+	for _, one := range way {
+		names = append(names, one.condition.Symbols()...)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	combinations := 1
+	for _, name := range names {
+		combinations *= max(1, len(c.fewValues(name)))
+		if combinations > maxCombinations {
+			return true
+		}
+	}
+	return c.anyValues(way, names, sampleEnv{})
+}
+
+// anyValues looks for values of the names, beside those in env, that contradict no choice.
+func (c *checker) anyValues(way []choice, names []string, env sampleEnv) bool {
+	if len(names) == 0 {
+		return !slices.ContainsFunc(way, func(one choice) bool {
+			truth := one.condition.EvalCondition(nil, env)
+			return truth == expr.KnownTrue && !one.holds || truth == expr.KnownFalse && one.holds
+		})
+	}
+	values := c.fewValues(names[0])
+	for _, value := range values {
+		env[names[0]] = value
+		if c.anyValues(way, names[1:], env) {
+			return true
+		}
+	}
+	return len(values) == 0 && c.anyValues(way, names[1:], env)
+}
+
+// fewValues are all values that an attribute can have, if its type or its definition lists them.
+func (c *checker) fewValues(name string) (values []any) {
+	attr := c.names[name].attr
+	switch {
+	case attr == nil:
+	case attr.Type == "bool":
+		return []any{false, true}
+	case attr.Type == "str":
+		for _, word := range attr.OneOf {
+			values = append(values, word)
+		}
+	}
+	return values
 }
 
 // resolve replaces each part that depends on a condition by the side that is chosen.

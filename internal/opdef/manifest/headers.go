@@ -94,7 +94,8 @@ func (c *checker) headerPlaces(where string, h Header) {
 		}
 	}
 	if at := tomldoc.Join(where, "path"); c.doc.Given(at) && (!path.IsAbs(h.Path) || strings.ContainsFunc(h.Path, notInPath)) {
-		c.path(at, h.Path)
+		const hint = "copy the headers into the project, or write their folder as an absolute path"
+		c.pathOr(at, h.Path, hint, hint)
 	}
 	at := tomldoc.Join(where, "include")
 	switch inside := path.Clean(h.Include); {

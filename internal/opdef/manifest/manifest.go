@@ -144,7 +144,11 @@ func (c *checker) paths() {
 
 // path checks one glob: relative, within the project, and not through a link that leads out of it.
 func (c *checker) path(where, p string) {
-	const hint = "write it relative to opcast.toml, with slashes"
+	c.pathOr(where, p, "write it relative to opcast.toml, with slashes", "copy the files into the project")
+}
+
+// pathOr is path with other hints: for what is no path of the project, and for a link that leads out of it.
+func (c *checker) pathOr(where, p, hint, linkHint string) {
 	switch _, err := path.Match(p, ""); {
 	case c.doc.Tainted(where):
 	case p == "" || strings.ContainsFunc(p, unicode.IsControl) || strings.Contains(p, `\`):
@@ -157,7 +161,7 @@ func (c *checker) path(where, p string) {
 		c.report(where, code.Path, hint, "%q leaves the project", p)
 	default:
 		if link := c.leaves(p); link != "" {
-			c.report(where, code.Path, "copy the files into the project", "%s is a link that leaves the project", link)
+			c.report(where, code.Path, linkHint, "%s is a link that leaves the project", link)
 		}
 	}
 }

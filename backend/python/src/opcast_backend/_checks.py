@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from . import _arithmetic as _a
 from . import _memory as _m
 from . import _rules as _r
 
@@ -62,13 +63,13 @@ def conv2d(
     if len(weight_s) != 4:
         raise _r.rank(op, "weight", 4, weight_s)
     O_ = weight_s[0]
-    if weight_s[1] != _r.floordiv(op, C_, groups_):
+    if weight_s[1] != _a.floordiv(op, C_, groups_):
         raise _r.size(
             op,
             "weight",
             weight_s,
             1,
-            _r.floordiv(op, C_, groups_),
+            _a.floordiv(op, C_, groups_),
             (("C", C_, "x"), ("groups", groups_, "")),
         )
     R_ = weight_s[2]
@@ -82,15 +83,15 @@ def conv2d(
             raise _r.rank(op, "bias", 1, bias_s)
         if bias_s[0] != O_:
             raise _r.size(op, "bias", bias_s, 0, O_, (("O", O_, "weight"),))
-    _P1_ = _r.fit(op, dilation_[0] * _r.fit(op, R_ - 1))
-    _P2_ = _r.fit(op, _r.fit(op, _r.fit(op, H_ + _r.fit(op, 2 * padding_[0])) - _P1_) - 1)
-    P_ = _r.fit(op, _r.floordiv(op, _P2_, stride_[0]) + 1)
-    _Q1_ = _r.fit(op, dilation_[1] * _r.fit(op, S_ - 1))
-    _Q2_ = _r.fit(op, _r.fit(op, _r.fit(op, W_ + _r.fit(op, 2 * padding_[1])) - _Q1_) - 1)
-    Q_ = _r.fit(op, _r.floordiv(op, _Q2_, stride_[1]) + 1)
-    if not (_r.mod(op, C_, groups_) == 0):
+    _P1_ = _a.fit(op, dilation_[0] * _a.fit(op, R_ - 1))
+    _P2_ = _a.fit(op, _a.fit(op, _a.fit(op, H_ + _a.fit(op, 2 * padding_[0])) - _P1_) - 1)
+    P_ = _a.fit(op, _a.floordiv(op, _P2_, stride_[0]) + 1)
+    _Q1_ = _a.fit(op, dilation_[1] * _a.fit(op, S_ - 1))
+    _Q2_ = _a.fit(op, _a.fit(op, _a.fit(op, W_ + _a.fit(op, 2 * padding_[1])) - _Q1_) - 1)
+    Q_ = _a.fit(op, _a.floordiv(op, _Q2_, stride_[1]) + 1)
+    if not (_a.mod(op, C_, groups_) == 0):
         raise _r.require(op, "C % groups == 0", (("C", C_, ""), ("groups", groups_, "")))
-    if not (_r.mod(op, O_, groups_) == 0):
+    if not (_a.mod(op, O_, groups_) == 0):
         raise _r.require(op, "O % groups == 0", (("O", O_, ""), ("groups", groups_, "")))
     if P_ < 0:
         raise _r.negative_size(op, "output y", "P", P_)
@@ -249,7 +250,6 @@ def flash_mla_decode(
     )
     if sm_scale_ is not None:
         sm_scale_ = _r.as_float(op, "sm_scale", sm_scale_)
-    if sm_scale_ is not None:
         if not sm_scale_ >= 0:
             raise _r.at_least(op, "sm_scale", "0", sm_scale_)
     _r.same_device(fw, op, "kv_nope", kv_nope_, "q", q_)
@@ -301,9 +301,9 @@ def flash_mla_decode(
     kv_indptr_s = fw.shape(kv_indptr_)
     if len(kv_indptr_s) != 1:
         raise _r.rank(op, "kv_indptr", 1, kv_indptr_s)
-    if kv_indptr_s[0] != _r.fit(op, B_ + 1):
-        raise _r.size(op, "kv_indptr", kv_indptr_s, 0, _r.fit(op, B_ + 1), (("B", B_, "q"),))
-    splits_ = min(max(_r.floordiv(op, T_, 64), 1), 32)
+    if kv_indptr_s[0] != _a.fit(op, B_ + 1):
+        raise _r.size(op, "kv_indptr", kv_indptr_s, 0, _a.fit(op, B_ + 1), (("B", B_, "q"),))
+    splits_ = min(max(_a.floordiv(op, T_, 64), 1), 32)
     specs: _m.Specs = (
         ((B_, H_, 512), "bfloat16"),
         ((B_, H_), "float32"),
@@ -860,11 +860,11 @@ def silu_and_mul_backward(
         raise _r.rank(op, "x", 1, x_s, "at least ")
     if tuple(x_s[:-1]) != batch:
         raise _r.batch(op, "x", batch, "grad_y", x_s)
-    if x_s[-1] != _r.fit(op, 2 * D_):
-        raise _r.size(op, "x", x_s, -1, _r.fit(op, 2 * D_), (("D", D_, "grad_y"),))
-    if _r.fit(op, 2 * D_) < 0:
-        raise _r.negative_size(op, "output grad_x", "2*D", _r.fit(op, 2 * D_))
-    specs: _m.Specs = (((*batch, _r.fit(op, 2 * D_)), T_),)
+    if x_s[-1] != _a.fit(op, 2 * D_):
+        raise _r.size(op, "x", x_s, -1, _a.fit(op, 2 * D_), (("D", D_, "grad_y"),))
+    if _a.fit(op, 2 * D_) < 0:
+        raise _r.negative_size(op, "output grad_x", "2*D", _a.fit(op, 2 * D_))
+    specs: _m.Specs = (((*batch, _a.fit(op, 2 * D_)), T_),)
     if out is not None:
         _m.outputs(fw, op, ("grad_x",), specs, out, (("grad_y", grad_y_), ("x", x_)), ("grad_y",))
     return specs, ()

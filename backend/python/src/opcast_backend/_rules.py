@@ -11,12 +11,7 @@ import numbers
 import operator
 from typing import TYPE_CHECKING, Any
 
-from ._arithmetic import ceildiv as ceildiv  # noqa: PLC0414  (generated checks call it here)
 from ._arithmetic import fit
-from ._arithmetic import floordiv as floordiv  # noqa: PLC0414
-from ._arithmetic import mod as mod  # noqa: PLC0414
-from ._arithmetic import power as power  # noqa: PLC0414
-from ._arithmetic import total as total  # noqa: PLC0414
 from ._dtypes import dtype_name
 from ._leading import together
 

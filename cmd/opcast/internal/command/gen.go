@@ -58,7 +58,8 @@ func (a *app) generateAlone(ctx context.Context, p *opdef.Project) (int, error) 
 	return a.generate(p)
 }
 
-// generate brings the project's generated files and its runtime up to date and returns how many of the former changed.
+// generate brings the project's generated files and its runtime up to date and returns how many of the former changed. Whoever
+// changed a definition gets the notes about it, also without asking for a check.
 func (a *app) generate(p *opdef.Project) (int, error) {
 	changes, err := a.changes(p)
 	if err != nil {
@@ -67,6 +68,9 @@ func (a *app) generate(p *opdef.Project) (int, error) {
 	err = errors.Join(changes.Apply(), changes.Close())
 	if err == nil {
 		err = build.LayRuntime(p.Dir, backend.FS)
+	}
+	if err == nil && !changes.Empty() {
+		err = gen.Notes(p).Print(a.stderr)
 	}
 	return len(changes.Write) + len(changes.Remove), err
 }

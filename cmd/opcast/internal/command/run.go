@@ -38,7 +38,8 @@ func newRunCmd(a *app) *cobra.Command {
 
   opcast run scale x=128x4096:bf16 factor=1e-5
 
-What is not given follows from the rest or is small. "bias=none" leaves an optional input out. The call runs in a process
+What is not given follows from the rest or is small. "bias=none" leaves an optional input out, "factor=none" takes the default
+of an attribute where a workload has a value. The call runs in a process
 without Python, each array between memory that nobody may touch. The reference's answer is recorded in build/run and asked for
 only when the call or the reference changes.`,
 		Args: cobra.MinimumNArgs(1),
@@ -203,6 +204,9 @@ func (r *run) call() (*runner.Call, error) {
 	}
 	if r.flags.tool != "" {
 		c.Repeat = 0
+	}
+	if !r.flags.debug {
+		c.Advice = "with --debug, there are lines, and functions that are inlined here"
 	}
 	var err error
 	c.Arguments, err = exportArguments(r.trial, func(name string, role runner.Role, array *ndarray.Array) any {

@@ -33,7 +33,7 @@ func parseRequest(op *opdef.Op, words []string, flags runFlags) (trial.Request, 
 		if i := op.InputIndex(name); i >= 0 {
 			err = setInput(&w, &op.Inputs[i], value)
 		} else if i := slices.IndexFunc(op.Attrs, func(a opdef.Attr) bool { return a.Name == name }); i >= 0 {
-			w.Attrs[name], err = attrValue(&op.Attrs[i], value)
+			err = setAttr(&w, &op.Attrs[i], value)
 		} else {
 			err = usage("%s: no input or attribute %q%s", op.Name, name, nearestArgument(op, name))
 		}
@@ -62,8 +62,11 @@ func setInput(w *trial.Request, in *opdef.Arg, value string) error {
 			return usage("%s: expected a shape, got none: it is not optional", in.Name)
 		}
 		w.Without = append(w.Without, in.Name)
+		delete(w.Shapes, in.Name)
+		delete(w.DTypes, in.Name)
 		return nil
 	}
+	w.Without = slices.DeleteFunc(w.Without, func(name string) bool { return name == in.Name })
 	shape, name, given := strings.Cut(value, ":")
 	if given {
 		d, known := dtype.LookupAny(name)
@@ -87,6 +90,20 @@ func setInput(w *trial.Request, in *opdef.Arg, value string) error {
 	}
 	w.Shapes[in.Name] = sizes
 	return nil
+}
+
+// setAttr reads a value, or "none": then the attribute is not given, whatever a workload says, unless "none" is one of its words.
+func setAttr(w *trial.Request, a *opdef.Attr, text string) (err error) {
+	word := a.Type == "str" && (len(a.OneOf) == 0 || slices.Contains(a.OneOf, text))
+	switch {
+	case text != "none" || word:
+		w.Attrs[a.Name], err = attrValue(a, text)
+	case !a.Optional && !a.HasDefault:
+		err = usage("%s: expected a value of type %s, got none: it has no default", a.Name, a.Type)
+	default:
+		delete(w.Attrs, a.Name)
+	}
+	return err
 }
 
 // attrValue reads an attr as a value of its type; lists are written "2,3".

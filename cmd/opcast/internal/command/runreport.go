@@ -29,7 +29,7 @@ func (r *run) report(ctx context.Context, dir string, timing runner.Timing, call
 		fmt.Fprintf(&text, "not compared: %v\n", err)
 	} else {
 		for _, v := range r.trial.Judge(got) {
-			right = right && v.OK
+			right = right && v.Bad == 0
 			fmt.Fprintf(&text, "%s: %s\n", v.Name, verdict(v))
 		}
 	}
@@ -51,8 +51,8 @@ func (r *run) report(ctx context.Context, dir string, timing runner.Timing, call
 
 func verdict(v trial.Verdict) string {
 	state := "ok"
-	if !v.OK {
-		state = "WRONG"
+	if v.Bad > 0 {
+		state = fmt.Sprintf("WRONG, %d of %d elements", v.Bad, v.Len)
 	}
 	return fmt.Sprintf("%s, at most %.3g ulp off, %.2g of the allowed %s: at %s got %v, want %v",
 		state, v.ULPs, v.Share, v.Allowed, rule.List(v.Index), v.Got, v.Want)

@@ -111,6 +111,8 @@ func (a *app) suiteEnvironment(ctx context.Context, python, dir string) (*pyenv.
 func (a *app) suiteError(err error) error {
 	var exit *exec.ExitError
 	switch {
+	case errors.As(err, new(ExitError)): // it has one, and says what to do
+		return err
 	case errors.Is(err, conformance.ErrNotBuilt):
 		return ExitError{Code: exitMachine, Err: fmt.Errorf("%w\n  run: opcast build", err)}
 	case errors.Is(err, conformance.ErrMissing):

@@ -85,6 +85,9 @@ func TestTestCommand(t *testing.T) {
 			if code != test.code || !strings.Contains(stderr, test.stderr) {
 				t.Errorf("code %d, want %d\n%s", code, test.code, stderr)
 			}
+			if strings.Count(stderr, "run: opcast build") > 1 {
+				t.Errorf("the same advice twice:\n%s", stderr)
+			}
 		})
 	}
 }
