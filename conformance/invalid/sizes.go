@@ -37,18 +37,22 @@ func Sizes(c *cases.Case, program *rule.Program) []Change {
 		if bad == nil {
 			continue
 		}
-		out = append(out, Change{Kind: "condition " + r.Form, Arg: r.Arg, Phase: PhaseRequire, Alone: true, edit: func(call *calls.Call) {
-			call.Attrs = bad.Attrs
-			for i, in := range bad.Inputs {
-				if in == nil {
-					call.Inputs[i] = nil
-				} else if call.Inputs[i] != nil {
-					call.Inputs[i] = &calls.Tensor{Array: in}
-				}
-			}
-		}})
+		edit := func(call *calls.Call) { put(call, bad) }
+		out = append(out, Change{Kind: "condition " + r.Form, Arg: r.Arg, Phase: PhaseRequire, Alone: true, edit: edit})
 	}
 	return out
+}
+
+// put gives a call the attrs and inputs of another case; what it leaves out stays out.
+func put(call *calls.Call, other *cases.Case) {
+	call.Attrs = other.Attrs
+	for i, in := range other.Inputs {
+		if in == nil {
+			call.Inputs[i] = nil
+		} else if call.Inputs[i] != nil {
+			call.Inputs[i] = &calls.Tensor{Array: in}
+		}
+	}
 }
 
 // findBroken searches for a call that the test accepts: with the dtypes of the case, else, for a condition that mentions
@@ -120,16 +124,7 @@ func (f *sizeSearch) attrs(i int) bool {
 		return false
 	}
 	before, given := f.try.Attrs[a.Name]
-	values := cases.RangeValues(f.try.Op, a)
-	if a.Type == "float" {
-		values = append(values, f.floats(a)...)
-	}
-	for _, n := range f.numbers[5:] { // the conditions' own
-		if a.Type == "int" && within(a, float64(n)) {
-			values = append(values, n)
-		}
-	}
-	for _, v := range values {
+	for _, v := range triedValues(f.try.Op, a, f.numbers[5:]) { // the conditions' own
 		f.try.Attrs[a.Name] = v
 		if f.attrs(i + 1) {
 			return true
@@ -142,11 +137,20 @@ func (f *sizeSearch) attrs(i int) bool {
 	return false
 }
 
-// floats are values in the range of a float attr at which a condition may change: beyond the usual ones, negative and large.
-func (f *sizeSearch) floats(a *opdef.Attr) (values []any) {
-	for _, v := range []float64{0, -1, 1, -0.5, 0.5, 2, -2, 100, -100, 1e9, -1e9} {
-		if within(a, v) {
-			values = append(values, v)
+// triedValues are values of an attr at which a condition may change: those of its sweep, the given numbers, and for a float
+// also negative and large ones.
+func triedValues(op *opdef.Op, a *opdef.Attr, numbers []int64) []any {
+	values := cases.RangeValues(op, a)
+	if a.Type == "float" {
+		for _, v := range []float64{0, -1, 1, -0.5, 0.5, 2, -2, 100, -100, 1e9, -1e9} {
+			if within(a, v) {
+				values = append(values, v)
+			}
+		}
+	}
+	for _, n := range numbers {
+		if a.Type == "int" && within(a, float64(n)) {
+			values = append(values, n)
 		}
 	}
 	return values
