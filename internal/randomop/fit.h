@@ -1,7 +1,9 @@
 // Kernels of ops that are made up at random are made of these functions.
 #pragma once
 
+#include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <vector>
 
 #include "opcast/kernel.h"
@@ -13,6 +15,12 @@ struct Rows {
   std::vector<char> bytes;
   int64_t rows, size, width;
 };
+
+// Whether kernels shall have the fault that is planted in them.
+inline bool Faulty() {
+  const char* value = std::getenv("RANDOM_OPS_FAULT");
+  return value != nullptr && *value != 0;
+}
 
 inline int64_t Width(opcast::DType t) { return (static_cast<int>(t) & 0xff) / 8; }
 
@@ -47,6 +55,27 @@ inline Rows Read(const void* from, int64_t rows, int64_t size, opcast::DType t,
   return result;
 }
 
+// Reads an input whose leading dims are broadcast: a row for each broadcast index.
+inline Rows ReadLead(const void* from, int64_t rows, int64_t size, opcast::DType t,
+                     const opcast::Broadcast& lead, const opcast::Layout* layout) {
+  Rows result{std::vector<char>(static_cast<size_t>(rows * size * Width(t))), rows, size, Width(t)};
+  const auto* bytes = static_cast<const char*>(from);
+  for (int64_t i = 0; i < static_cast<int64_t>(result.bytes.size()) / Width(t); ++i) {
+    int64_t at = lead.Offset(i / size), rest = i % size;
+    if (layout == nullptr) {
+      at += rest;
+    } else {
+      for (int d = layout->rank - 1; d >= layout->rank - layout->trailing; --d) {
+        at += rest % layout->shape[d] * layout->strides[d];
+        rest /= layout->shape[d];
+      }
+    }
+    std::memcpy(result.bytes.data() + i * result.width, bytes + at * result.width,
+                static_cast<size_t>(result.width));
+  }
+  return result;
+}
+
 // Repeats the elements of each row, or of the only one.
 inline void Copy(void* to, int64_t rows, int64_t size, const Rows& from) {
   auto* bytes = static_cast<char*>(to);
@@ -64,17 +93,28 @@ inline void Copy(void* to, int64_t rows, int64_t size, const Rows& from) {
   }
 }
 
-// Overwrites each row by its elements from the last to the first.
-inline void Reverse(void* x, const Rows& old, const opcast::Layout* layout = nullptr) {
-  auto* bytes = static_cast<char*>(x);
-  if (old.bytes.empty()) return;
-  const auto put = [&](int64_t i, int64_t at) {
-    const int64_t source = i - i % old.size + old.size - 1 - i % old.size;
-    std::memcpy(bytes + at * old.width, old.bytes.data() + source * old.width,
-                static_cast<size_t>(old.width));
-  };
-  if (layout != nullptr) return Each(*layout, put);
-  for (int64_t i = 0; i < old.rows * old.size; ++i) put(i, i);
+// The elements of each row from the last to the first.
+inline Rows Reversed(const Rows& from) {
+  Rows result = from;
+  for (int64_t i = 0; i < from.rows * from.size; ++i) {
+    const int64_t source = i - i % from.size + from.size - 1 - i % from.size;
+    std::memcpy(result.bytes.data() + i * from.width, from.bytes.data() + source * from.width,
+                static_cast<size_t>(from.width));
+  }
+  return result;
+}
+
+// Overwrites an array of the same size.
+inline void Write(void* x, const Rows& from, const opcast::Layout* layout) {
+  if (from.bytes.empty()) return;
+  if (layout == nullptr) {
+    std::memcpy(x, from.bytes.data(), from.bytes.size());
+    return;
+  }
+  Each(*layout, [&](int64_t i, int64_t at) {
+    std::memcpy(static_cast<char*>(x) + at * from.width, from.bytes.data() + i * from.width,
+                static_cast<size_t>(from.width));
+  });
 }
 
 template <class T>
@@ -151,27 +191,112 @@ inline double Number(const char* at, opcast::DType t) {
   }
 }
 
-// Multiplies by a factor.
-inline void Scale(void* to, const Rows& from, opcast::DType t, double factor) {
-  for (int64_t i = 0; i < from.rows * from.size; ++i) {
-    const double y = Number(from.bytes.data() + i * from.width, t) * factor;
-    auto* at = static_cast<char*>(to) + i * from.width;
-    const auto put = [at](auto value) { std::memcpy(at, &value, sizeof value); };
-    switch (t) {
-      case opcast::DType::kF16:
-        put(opcast::f16(static_cast<float>(y)));
-        break;
-      case opcast::DType::kBf16:
-        put(opcast::bf16(static_cast<float>(y)));
-        break;
-      case opcast::DType::kF32:
-        put(static_cast<float>(y));
-        break;
-      default:
-        put(y);
-        break;
+// Rounds a number to a dtype of floating point.
+inline void Round(char* at, opcast::DType t, double y) {
+  const auto put = [at](auto value) { std::memcpy(at, &value, sizeof value); };
+  switch (t) {
+    case opcast::DType::kF16:
+      return put(opcast::f16(static_cast<float>(y)));
+    case opcast::DType::kBf16:
+      return put(opcast::bf16(static_cast<float>(y)));
+    case opcast::DType::kF32:
+      return put(static_cast<float>(y));
+    default:
+      return put(y);
+  }
+}
+
+// An array of a space of leading dims and sizes, some of which it has.
+struct Factor {
+  const Rows& values;
+  opcast::DType type;
+  std::vector<bool> has;
+  bool given;
+};
+
+struct Term {
+  double factor;
+  std::vector<Factor> of;
+};
+
+// The place in an array of an index of the space.
+inline int64_t Place(const std::vector<bool>& has, const std::vector<int64_t>& space,
+                     const std::vector<int64_t>& index) {
+  int64_t at = 0;
+  for (size_t d = 0; d < space.size(); ++d)
+    if (has[d]) at = at * space[d] + index[d];
+  return at;
+}
+
+// Sums of products, along the sizes that the result lacks. A term with an absent factor is zero.
+inline void Polynomial(void* to, opcast::DType t, const std::vector<bool>& has,
+                       const std::vector<int64_t>& space, const std::vector<Term>& terms) {
+  int64_t count = 1, size = 1;
+  for (size_t d = 0; d < space.size(); ++d) {
+    count *= space[d];
+    if (has[d]) size *= space[d];
+  }
+  std::vector<double> sums(static_cast<size_t>(size));
+  for (int64_t i = 0; i < count; ++i) {
+    std::vector<int64_t> index(space.size());
+    int64_t rest = i;
+    for (size_t d = space.size(); d-- > 0; rest /= space[d]) index[d] = rest % space[d];
+    for (const Term& term : terms) {
+      double product = term.factor;
+      for (const Factor& f : term.of) {
+        product *= f.given
+                       ? Number(f.values.bytes.data() + Place(f.has, space, index) * f.values.width,
+                                f.type)
+                       : 0;
+      }
+      sums[static_cast<size_t>(Place(has, space, index))] += product;
     }
   }
+  for (int64_t i = 0; i < size; ++i)
+    Round(static_cast<char*>(to) + i * Width(t), t, sums[static_cast<size_t>(i)]);
+}
+
+// How many elements are not zero.
+inline int64_t Count(const Rows& marks) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < marks.rows * marks.size; ++i) {
+    bool set = false;
+    for (int64_t k = 0; k < marks.width; ++k)
+      set |= marks.bytes[static_cast<size_t>(i * marks.width + k)] != 0;
+    count += set;
+  }
+  return count;
+}
+
+// Puts the marked rows of an array one after the other. What follows them is left as it is.
+inline void Select(void* to, const Rows& from, const Rows& marks) {
+  if (from.bytes.empty()) return;
+  const size_t row = from.bytes.size() / static_cast<size_t>(marks.size);
+  auto* next = static_cast<char*>(to);
+  for (int64_t i = 0; i < marks.size; ++i) {
+    const Rows one{
+        {marks.bytes.begin() + i * marks.width, marks.bytes.begin() + (i + 1) * marks.width},
+        1,
+        1,
+        marks.width};
+    if (Count(one) == 0) continue;
+    std::memcpy(next, from.bytes.data() + static_cast<size_t>(i) * row, row);
+    next += row;
+  }
+}
+
+inline bool IsZero(const void* at, int64_t size) {
+  const auto* bytes = static_cast<const char*>(at);
+  for (int64_t i = 0; i < size; ++i)
+    if (bytes[i] != 0) return false;
+  return true;
+}
+
+// Rows of one small number.
+inline Rows Constant(const Rows& like, opcast::DType t, int value) {
+  Rows result = like;
+  if (!result.bytes.empty()) Fill(result.bytes.data(), like.rows * like.size, t, value);
+  return result;
 }
 
 // 1 for each element that is not zero, 0 for the others. They are integers.
