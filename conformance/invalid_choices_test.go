@@ -17,8 +17,14 @@ import (
 // written loads one definition: what it says about inputs and attributes.
 func written(t *testing.T, inputs, attrs, rest string) *opdef.Op {
 	t.Helper()
+	return writtenAs(t, inputs, attrs, rest+"\nreference = \"return 1\"\n")
+}
+
+// writtenAs is written for a text that ends with kernels.
+func writtenAs(t *testing.T, inputs, attrs, rest string) *opdef.Op {
+	t.Helper()
 	dir := t.TempDir()
-	text := fmt.Sprintf("doc = \"Made up.\"\nkind = 0\ninputs = [\n%s]\nattrs = [\n%s]\n%s\nreference = \"return 1\"\n", inputs, attrs, rest)
+	text := fmt.Sprintf("doc = \"Made up.\"\nkind = 0\ninputs = [\n%s]\nattrs = [\n%s]\n%s", inputs, attrs, rest)
 	if err := os.WriteFile(filepath.Join(dir, "made.toml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -125,7 +125,7 @@ func combinations(op *opdef.Op, attrs []string, numbers []int64) []map[string]an
 			continue
 		}
 		for _, values := range slices.Clone(all) {
-			for _, v := range triedValues(op, a, numbers) {
+			for _, v := range cases.TriedValues(op, a, numbers) {
 				more := maps.Clone(values)
 				more[a.Name] = v
 				all = append(all, more)

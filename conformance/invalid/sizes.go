@@ -78,13 +78,7 @@ func findBroken(c *cases.Case, r rule.Rule, test func(*cases.Case) bool) *cases.
 
 // numbersAround are small numbers, and those at which a condition may change.
 func numbersAround(e *expr.Expr) []int64 {
-	numbers := []int64{1, 2, 3, 4, 0}
-	e.Walk(func(n *expr.Expr) {
-		if n.Op == expr.OpConst && n.Value > 4 && n.Value <= 1<<12 {
-			numbers = append(numbers, n.Value-1, n.Value, n.Value+1)
-		}
-	})
-	return numbers
+	return append([]int64{1, 2, 3, 4, 0}, cases.NumbersAround(e, 4)...)
 }
 
 // findSizes searches the numbers, and for attrs also the values of their sweep, for a call that the test accepts.
@@ -124,7 +118,7 @@ func (f *sizeSearch) attrs(i int) bool {
 		return false
 	}
 	before, given := f.try.Attrs[a.Name]
-	for _, v := range triedValues(f.try.Op, a, f.numbers[5:]) { // the conditions' own
+	for _, v := range cases.TriedValues(f.try.Op, a, f.numbers[5:]) { // the conditions' own
 		f.try.Attrs[a.Name] = v
 		if f.attrs(i + 1) {
 			return true
@@ -135,25 +129,6 @@ func (f *sizeSearch) attrs(i int) bool {
 		f.try.Attrs[a.Name] = before
 	}
 	return false
-}
-
-// triedValues are values of an attr at which a condition may change: those of its sweep, the given numbers, and for a float
-// also negative and large ones.
-func triedValues(op *opdef.Op, a *opdef.Attr, numbers []int64) []any {
-	values := cases.RangeValues(op, a)
-	if a.Type == "float" {
-		for _, v := range []float64{0, -1, 1, -0.5, 0.5, 2, -2, 100, -100, 1e9, -1e9} {
-			if within(a, v) {
-				values = append(values, v)
-			}
-		}
-	}
-	for _, n := range numbers {
-		if a.Type == "int" && within(a, float64(n)) {
-			values = append(values, n)
-		}
-	}
-	return values
 }
 
 func (f *sizeSearch) sizes(i int) bool {
@@ -170,13 +145,6 @@ func (f *sizeSearch) sizes(i int) bool {
 		}
 	}
 	return false
-}
-
-// within says whether a number is in the range of an attr.
-func within(a *opdef.Attr, n float64) bool {
-	low, hasLow := cases.ToFloat(a.Min)
-	high, hasHigh := cases.ToFloat(a.Max)
-	return (!hasLow || n >= low) && (!hasHigh || n <= high)
 }
 
 // zeroInputs makes the inputs of a case arrays of zeros; an optional one that cannot be is absent.
