@@ -64,7 +64,9 @@ func (p *randomProject) draw(t *testing.T, d *randomop.Drawer, ops int) {
 	for _, name := range []string{"opdefs", "csrc", "backend", "adaptors", "docs"} {
 		_ = os.RemoveAll(filepath.Join(p.dir, name))
 	}
-	write(t, filepath.Join(p.dir, "csrc", "fit.h"), []byte(randomop.Header))
+	if err := os.CopyFS(filepath.Join(p.dir, "csrc"), randomop.Headers); err != nil {
+		t.Fatal(err)
+	}
 	write(t, filepath.Join(p.dir, "opcast.toml"), []byte(fmt.Sprintf("name = \"demo\"\nversion = \"0.1.0\"\nlicense = \"MIT\"\nadaptors = [%q]\n"+
 		"devices = [\"cpu\"]\nsources = [\"csrc/*.cc\"]\n[[files]]\nmatch = \"csrc/*.cc\"\nflags = [\"-O0\"]\n", p.framework)))
 	for len(p.ops) < ops {

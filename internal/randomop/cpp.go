@@ -1,7 +1,7 @@
 package randomop
 
 import (
-	_ "embed" // the functions that kernels call
+	"embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,10 +10,10 @@ import (
 	"github.com/opcast/opcast/internal/opdef/names"
 )
 
-// Header is the text of fit.h, which kernels include.
+// Headers have the functions that kernels call. They lie beside the sources.
 //
-//go:embed fit.h
-var Header string
+//go:embed fit.h results.h
+var Headers embed.FS
 
 // FaultVariable is the environment variable with which a kernel has its fault: one build serves for right and wrong results.
 const FaultVariable = "RANDOM_OPS_FAULT"
@@ -22,7 +22,7 @@ const FaultVariable = "RANDOM_OPS_FAULT"
 func (op *Op) CPP() string {
 	var b strings.Builder
 	name := names.Pascal(op.Name)
-	fmt.Fprintf(&b, "#include \"%s.gen.h\"\n#include \"fit.h\"\n\nnamespace demo_ops {\n\n", op.Name)
+	fmt.Fprintf(&b, "#include \"%s.gen.h\"\n#include \"results.h\"\n\nnamespace demo_ops {\n\n", op.Name)
 	fmt.Fprintf(&b, "static opcast::Status Run%s(const %sArgs& args, bool spoilt, bool scratch) {\n", name, name)
 	fmt.Fprintf(&b, "  const int64_t rows = %s;\n  (void)rows, (void)spoilt, (void)scratch;\n", map[bool]string{true: "args.batch", false: "1"}[op.lead != ""])
 	op.use(&b)
