@@ -6,8 +6,16 @@ import (
 
 	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/checks/sharding"
+	"github.com/opcast/opcast/conformance/checks/transforms"
+	"github.com/opcast/opcast/conformance/checks/values"
+	"github.com/opcast/opcast/conformance/internal/fake"
 	"github.com/opcast/opcast/conformance/invalid"
+	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/expr"
+	"github.com/opcast/opcast/internal/rule"
 )
 
 // Samples are found on both sides of a condition of a kernel, wherever in the range of an attribute it changes.
@@ -66,6 +74,64 @@ func TestEmptyCallsNeedNoScratch(t *testing.T) {
 		}
 		if got := slices.ContainsFunc(changes, func(f invalid.Change) bool { return f.Kind == "scratch missing" }); got != want {
 			t.Errorf("output of %s: asked for scratch %v, want %v", dim, got, want)
+		}
+	}
+}
+
+// A whole number for a float attribute may choose other dims than the attribute's default: the call has these.
+func TestWholeNumbersChooseDims(t *testing.T) {
+	x := `  { name = "x", type = "f32[N if f <= 1 else M, M if f <= 1 else N]", doc = "An input." },` + "\n"
+	f := `  { name = "f", type = "float", default = 2, min = 0, doc = "A choice." },` + "\n"
+	op := written(t, x, f, `outputs = [{ name = "y", type = "f32[N]", doc = "A result." }]`)
+	caller := &fake.Framework{CallerName: calls.BackendName, Before: zeros}
+	one := &check.T{Ctx: t.Context(), Env: &check.Environment{Project: fake.Toy(t), Device: "cpu", Callers: []calls.Caller{caller}}, Op: op, Caller: caller}
+	if err := values.CheckDefaults(one); err != nil || len(one.CurrentRow().Failures) > 0 || one.CurrentRow().Checked < 2 {
+		t.Errorf("%v, %+v", err, one.CurrentRow())
+	}
+}
+
+// zeros is a backend that refuses what the rules refuse, and else gives zeros.
+func zeros(call *calls.Call) (*calls.Result, error) {
+	r := &calls.Result{}
+	for _, x := range call.Tensors() {
+		r.Buffers = append(r.Buffers, slices.Clone(x.Data))
+		r.Spans = append(r.Spans, [2]uint64{})
+	}
+	if e := invalid.ExpectedError(rule.Compile(call.Op), call, calls.StubCaller{CallerName: calls.BackendName}, "cpu"); e != nil {
+		r.Error = &calls.CallError{Class: e.Class, Text: e.Text}
+		return r, nil
+	}
+	for i, y := range call.Out {
+		clear(r.Buffers[call.TensorIndex(y)])
+		array := ndarray.New(y.DType, y.Shape)
+		r.Outputs = append(r.Outputs, calls.Output{Array: array, Strides: array.Strides, Device: "cpu", OutIndex: i, ArgumentIndex: -1})
+	}
+	return r, nil
+}
+
+// What a kernel declines of its own accord is not compared with what frameworks make of it.
+func TestDeclinedCallsAreNotCompared(t *testing.T) {
+	op := raggedWith(t, "plain", func(k *opdef.Kernel) { k.Supported = true })
+	caller := &fake.Framework{CallerName: calls.BackendName, After: refuseAll("plain", "needs luck")}
+	one := &check.T{Ctx: t.Context(), Env: &check.Environment{Project: fake.Toy(t), Device: "cpu", Callers: []calls.Caller{caller}}, Op: op, Caller: caller}
+	one.StartRow("plain", "")
+	c, err := cases.New(op, cases.BasePlan(cases.DTypes{"T": "f32"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := transforms.BareCall(one, c); err == nil || check.Proceed(err) != nil || one.CurrentRow().Unsupported != "needs luck" {
+		t.Errorf("got %v, unsupported %q", err, one.CurrentRow().Unsupported)
+	}
+}
+
+// Every device may have all of an array without elements.
+func TestPartsOfEmptyArrays(t *testing.T) {
+	for _, c := range []struct {
+		got, want []int64
+		part      bool
+	}{{[]int64{4, 3}, []int64{4, 3}, true}, {[]int64{8, 3}, []int64{4, 3}, false}, {[]int64{8, 0}, []int64{4, 0}, true}, {[]int64{8, 0}, []int64{4, 3}, false}} {
+		if sharding.IsPart(c.got, c.want) != c.part {
+			t.Errorf("%v of %v: want %v", c.got, c.want, c.part)
 		}
 	}
 }
