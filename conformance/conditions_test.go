@@ -135,3 +135,35 @@ func TestPartsOfEmptyArrays(t *testing.T) {
 		}
 	}
 }
+
+// A kernel that takes no part of a call is not asked for it, and gets sizes of which it takes the parts.
+func TestSplitKeepsToTheKernel(t *testing.T) {
+	x := `  { name = "x", type = "f32[N]", doc = "An input." },` + "\n"
+	rest := `outputs = [{ name = "y", type = "f32[N]", doc = "A result." }]` + "\nparallel = [\"N\"]\nreference = \"return x\"\n"
+	for when, want := range map[string]int{"N % 4 == 0": 4, "N < 8": 3, "N == 8": 1, "N == 32": 2} {
+		op := writtenAs(t, x, "", rest+"[[kernels]]\nname = \"some\"\ndevice = \"cpu\"\nwhen = \""+when+"\"\n[[kernels]]\nname = \"made\"\ndevice = \"cpu\"\n")
+		made := 0
+		caller := &fake.Framework{CallerName: calls.BackendName, Before: func(call *calls.Call) (*calls.Result, error) {
+			if n, _ := call.Inputs[0].(*calls.Tensor); call.Kernel == "some" {
+				made++
+				c := &cases.Case{Op: op, Sizes: map[string]int64{"N": n.Shape[0]}}
+				if c.Acceptance(&op.Kernels[0]) == expr.KnownFalse {
+					return &calls.Result{Error: &calls.CallError{Class: "NotImplementedError", Text: "made: no kernel takes this call"}}, nil
+				}
+			}
+			return zeros(call)
+		}}
+		one := &check.T{Ctx: t.Context(), Env: &check.Environment{Project: fake.Toy(t), Device: "cpu", Callers: []calls.Caller{caller}}, Op: op, Caller: caller}
+		if err := values.CheckSplit(one); err != nil {
+			t.Errorf("%s: %v", when, err)
+		}
+		for _, r := range one.Rows {
+			if len(r.Failures) > 0 {
+				t.Errorf("%s: %s: %v", when, r.Kernel, r.Failures)
+			}
+		}
+		if made != want {
+			t.Errorf("%s: %d calls of the kernel, want %d", when, made, want)
+		}
+	}
+}

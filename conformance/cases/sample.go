@@ -270,7 +270,12 @@ func ZeroPlans(op *opdef.Op, d DTypes) []Plan {
 			plans = append(plans, Plan{Name: "zero", DTypes: d, Batch: batch})
 		}
 	}
-	return append(plans, LeadPlans(op, d, []int64{0}, []int64{0, 3})...)
+	for _, p := range LeadPlans(op, d, []int64{0}, []int64{0, 3}) {
+		if slices.Contains(joined(p.Leads), 0) { // else no input has the dim that is empty
+			plans = append(plans, p)
+		}
+	}
+	return plans
 }
 
 // AttrPlans give each attr each of its values in turn, explicitly.
