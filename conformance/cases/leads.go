@@ -27,16 +27,17 @@ func (c *Case) chooseLeads(p Plan) {
 	c.joinLeads()
 }
 
-// joinLeads makes Batch what the inputs have together.
-func (c *Case) joinLeads() {
+// joined are the dims that leading dims have together.
+func joined(leads map[string][]int64) []int64 {
 	batch := []int64{}
-	for _, name := range broadcastInputs(c.Op, nil) {
-		if lead, given := c.Leads[name]; given {
-			batch, _ = rule.Broadcast(batch, lead)
-		}
+	for _, lead := range leads {
+		batch, _ = rule.Broadcast(batch, lead)
 	}
-	c.Batch = batch
+	return batch
 }
+
+// joinLeads makes Batch what the inputs have together.
+func (c *Case) joinLeads() { c.Batch = joined(c.Leads) }
 
 // broadcastInputs names the inputs that have "...", but for those left out.
 func broadcastInputs(op *opdef.Op, without []string) []string {

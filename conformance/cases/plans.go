@@ -30,11 +30,12 @@ func Floats(op *opdef.Op, d DTypes) []dtype.DType {
 	return out
 }
 
-// OptionalPlans are a plan with all optional inputs and one without each.
+// OptionalPlans are a plan with all optional inputs and one without each. What a framework would make of a call that gives
+// nothing back without that input, such as a program without results, is left open.
 func OptionalPlans(op *opdef.Op, d DTypes) []Plan {
 	plans := []Plan{BasePlan(d)}
 	for _, in := range op.Inputs {
-		if in.Optional {
+		if in.Optional && givesWithout(op, in.Name) {
 			p := BasePlan(d)
 			p.Without = []string{in.Name}
 			plans = append(plans, p)
@@ -46,6 +47,12 @@ func OptionalPlans(op *opdef.Op, d DTypes) []Plan {
 		plans = append(plans, p)
 	}
 	return plans
+}
+
+// givesWithout reports whether a call without an input still gives something back.
+func givesWithout(op *opdef.Op, input string) bool {
+	given := func(i int) bool { return op.Inputs[i].Name != input }
+	return slices.ContainsFunc(Slots(op), func(s Slot) bool { return !s.Saved && Exists(s, op, given) })
 }
 
 // RankZeroPlans is a plan without leading dims, for an op that has such.

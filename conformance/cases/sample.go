@@ -203,10 +203,15 @@ var BaseBatch = []int64{2, 3}
 // BasePlan is the plan from which the checks depart.
 func BasePlan(d DTypes) Plan { return Plan{Name: "base", DTypes: d, Batch: BaseBatch} }
 
-// ValuePlans are the calls whose values every kernel and dtype is judged by: small and odd, one past a tile, long rows.
+// ValuePlans are the calls whose values every kernel and dtype is judged by: small and odd, one past a tile, long rows. Where
+// an author's predicate decides, also sizes that most predicates like.
 func ValuePlans(op *opdef.Op, d DTypes) []Plan {
 	plans := []Plan{BasePlan(d)}
-	for _, size := range []int64{13, 129} {
+	sizes := []int64{13, 129}
+	if slices.ContainsFunc(op.Kernels, func(k opdef.Kernel) bool { return k.Supported }) {
+		sizes = append(sizes, 64)
+	}
+	for _, size := range sizes {
 		p := Plan{Name: "even", DTypes: d, Batch: []int64{3}, Sizes: map[string]int64{}}
 		for _, s := range Symbols(op) {
 			p.Sizes[s] = size
@@ -265,7 +270,12 @@ func ZeroPlans(op *opdef.Op, d DTypes) []Plan {
 			plans = append(plans, Plan{Name: "zero", DTypes: d, Batch: batch})
 		}
 	}
-	return append(plans, LeadPlans(op, d, []int64{0}, []int64{0, 3})...)
+	for _, p := range LeadPlans(op, d, []int64{0}, []int64{0, 3}) {
+		if slices.Contains(joined(p.Leads), 0) { // else no input has the dim that is empty
+			plans = append(plans, p)
+		}
+	}
+	return plans
 }
 
 // AttrPlans give each attr each of its values in turn, explicitly.

@@ -30,20 +30,25 @@ var whenSizes = []int64{16, 32, 64, 128, 256}
 // ForKernel adapts a plan to a kernel with a condition: sizes are chosen that meet it, else attrs, one at a time, are
 // given values with which there are such sizes.
 func ForKernel(op *opdef.Op, k *opdef.Kernel, p Plan) (*Case, error) {
-	if k == nil || k.When == nil {
-		return New(op, p)
+	if k != nil && k.When != nil {
+		p.When = k.When
 	}
-	p.When = k.When
+	return Meeting(op, p)
+}
+
+// Meeting makes the call that a plan describes. Where its condition needs them, attrs that the plan leaves open get other
+// values, one at a time.
+func Meeting(op *opdef.Op, p Plan) (*Case, error) {
 	c, err := New(op, p)
-	if err == nil {
-		return c, nil
+	if err == nil || p.When == nil {
+		return c, err
 	}
 	for i := range op.Attrs {
 		a := &op.Attrs[i]
-		if _, given := p.Attrs[a.Name]; given || !slices.Contains(k.When.Symbols(), a.Name) {
+		if _, given := p.Attrs[a.Name]; given || a.Type == "dtype" || !slices.Contains(p.When.Symbols(), a.Name) {
 			continue
 		}
-		for _, v := range AttrValues(op, a) {
+		for _, v := range append(AttrValues(op, a), TriedValues(op, a, NumbersAround(p.When, 0))...) {
 			other := p
 			other.Attrs = withValue(p.Attrs, a.Name, v)
 			if c, err := New(op, other); err == nil {
@@ -52,6 +57,42 @@ func ForKernel(op *opdef.Op, k *opdef.Kernel, p Plan) (*Case, error) {
 		}
 	}
 	return nil, err
+}
+
+// NumbersAround are the numbers in a condition above a limit, and those beside them: there it may change.
+func NumbersAround(e *expr.Expr, above int64) (numbers []int64) {
+	e.Walk(func(n *expr.Expr) {
+		if n.Op == expr.OpConst && n.Value > above && n.Value <= 1<<12 {
+			numbers = append(numbers, n.Value-1, n.Value, n.Value+1)
+		}
+	})
+	return numbers
+}
+
+// TriedValues are values of an attr at which a condition may change: those of its sweep, the given numbers, and for a float
+// also negative and large ones.
+func TriedValues(op *opdef.Op, a *opdef.Attr, numbers []int64) []any {
+	values := RangeValues(op, a)
+	if a.Type == "float" {
+		for _, v := range []float64{0, -1, 1, -0.5, 0.5, 2, -2, 100, -100, 1e9, -1e9} {
+			if within(a, v) {
+				values = append(values, v)
+			}
+		}
+	}
+	for _, n := range numbers {
+		if a.Type == "int" && within(a, float64(n)) {
+			values = append(values, n)
+		}
+	}
+	return values
+}
+
+// within says whether a number is in the range of an attr.
+func within(a *opdef.Attr, n float64) bool {
+	low, hasLow := ToFloat(a.Min)
+	high, hasHigh := ToFloat(a.Max)
+	return (!hasLow || n >= low) && (!hasHigh || n <= high)
 }
 
 // withValue is a copy of attrs in which one has a value.

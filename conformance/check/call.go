@@ -41,8 +41,8 @@ func (t *T) attempt(caller calls.Caller, call *calls.Call, name string) (*calls.
 	if err != nil {
 		return nil, err
 	}
-	if reason := t.declineReason(call, result); reason != "" {
-		return nil, t.Inexpressible(reason)
+	if err := t.Declined(call, result); err != nil {
+		return nil, err
 	}
 	return result, nil
 }

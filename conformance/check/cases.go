@@ -16,6 +16,12 @@ func (t *T) SampledCase(p cases.Plan) (*cases.Case, error) {
 	return cases.New(t.Op, p)
 }
 
+// MeetingCase is SampledCase, with other attributes where the condition of the plan needs them.
+func (t *T) MeetingCase(p cases.Plan) (*cases.Case, error) {
+	p.Sampler = t.OpSampler()
+	return cases.Meeting(t.Op, p)
+}
+
 // NewCase is the call of a plan that the kernel of the present row takes.
 func (t *T) NewCase(p cases.Plan) (*cases.Case, error) {
 	if t.Env.Seed != 0 {

@@ -58,7 +58,8 @@ func (t *T) InvalidCalls(caller calls.Caller) (*calls.Call, []invalid.Change, er
 
 // invalidChanges are the changes of a valid call that may make it invalid.
 func (t *T) invalidChanges(c *cases.Case, program *rule.Program, caller calls.Caller) ([]invalid.Change, error) {
-	wrong := slices.Concat(invalid.Arguments(c, caller, t.Env.Device), invalid.Sizes(c, program), invalid.Memory(c, caller))
+	wrong := slices.Concat(invalid.Arguments(c, caller, t.Env.Device), invalid.Sizes(c, program), invalid.Choices(c, program),
+		invalid.Memory(c, caller))
 	if OutputsGiven(t.Op, caller) == nil {
 		outputs, err := invalid.OutputChanges(c, caller, t.Env.Device)
 		if err != nil {

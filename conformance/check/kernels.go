@@ -79,6 +79,15 @@ func (t *T) kernelRefusalText() string {
 	return t.Op.Name + ": no kernel takes this call on " + t.Env.Device + ": " + t.kernel + ": "
 }
 
+// Declined is the error of a call that the kernel of the present row does not run although the definition does not exclude it;
+// nil for other calls.
+func (t *T) Declined(call *calls.Call, result *calls.Result) error {
+	if reason := t.declineReason(call, result); reason != "" {
+		return t.Inexpressible(reason)
+	}
+	return nil
+}
+
 // declineReason says why the kernel of the present row does not run a call although the definition does not exclude it: the
 // architecture, the author's predicate, or where arrays lie. Empty if it has no such reason.
 func (t *T) declineReason(call *calls.Call, result *calls.Result) string {

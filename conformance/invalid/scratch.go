@@ -50,8 +50,12 @@ func Scratch(c *cases.Case, caller calls.Caller, device string) ([]Change, error
 	return out, nil
 }
 
-// needsScratch reports whether the kernel that dispatch chooses for a call works in scratch.
+// needsScratch reports whether the kernel that dispatch chooses for a call works in scratch. None is chosen where nothing is
+// written.
 func needsScratch(c *cases.Case, device string) bool {
+	if c.Empty() {
+		return false
+	}
 	for _, k := range cases.KernelsOn(c.Op, device) {
 		if fits := c.Acceptance(&k); fits != expr.KnownFalse {
 			return fits == expr.KnownTrue && k.Scratch

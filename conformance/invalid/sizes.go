@@ -37,18 +37,22 @@ func Sizes(c *cases.Case, program *rule.Program) []Change {
 		if bad == nil {
 			continue
 		}
-		out = append(out, Change{Kind: "condition " + r.Form, Arg: r.Arg, Phase: PhaseRequire, Alone: true, edit: func(call *calls.Call) {
-			call.Attrs = bad.Attrs
-			for i, in := range bad.Inputs {
-				if in == nil {
-					call.Inputs[i] = nil
-				} else if call.Inputs[i] != nil {
-					call.Inputs[i] = &calls.Tensor{Array: in}
-				}
-			}
-		}})
+		edit := func(call *calls.Call) { put(call, bad) }
+		out = append(out, Change{Kind: "condition " + r.Form, Arg: r.Arg, Phase: PhaseRequire, Alone: true, edit: edit})
 	}
 	return out
+}
+
+// put gives a call the attrs and inputs of another case; what it leaves out stays out.
+func put(call *calls.Call, other *cases.Case) {
+	call.Attrs = other.Attrs
+	for i, in := range other.Inputs {
+		if in == nil {
+			call.Inputs[i] = nil
+		} else if call.Inputs[i] != nil {
+			call.Inputs[i] = &calls.Tensor{Array: in}
+		}
+	}
 }
 
 // findBroken searches for a call that the test accepts: with the dtypes of the case, else, for a condition that mentions
@@ -74,13 +78,7 @@ func findBroken(c *cases.Case, r rule.Rule, test func(*cases.Case) bool) *cases.
 
 // numbersAround are small numbers, and those at which a condition may change.
 func numbersAround(e *expr.Expr) []int64 {
-	numbers := []int64{1, 2, 3, 4, 0}
-	e.Walk(func(n *expr.Expr) {
-		if n.Op == expr.OpConst && n.Value > 4 && n.Value <= 1<<12 {
-			numbers = append(numbers, n.Value-1, n.Value, n.Value+1)
-		}
-	})
-	return numbers
+	return append([]int64{1, 2, 3, 4, 0}, cases.NumbersAround(e, 4)...)
 }
 
 // findSizes searches the numbers, and for attrs also the values of their sweep, for a call that the test accepts.
@@ -120,16 +118,7 @@ func (f *sizeSearch) attrs(i int) bool {
 		return false
 	}
 	before, given := f.try.Attrs[a.Name]
-	values := cases.RangeValues(f.try.Op, a)
-	if a.Type == "float" {
-		values = append(values, f.floats(a)...)
-	}
-	for _, n := range f.numbers[5:] { // the conditions' own
-		if a.Type == "int" && within(a, float64(n)) {
-			values = append(values, n)
-		}
-	}
-	for _, v := range values {
+	for _, v := range cases.TriedValues(f.try.Op, a, f.numbers[5:]) { // the conditions' own
 		f.try.Attrs[a.Name] = v
 		if f.attrs(i + 1) {
 			return true
@@ -140,16 +129,6 @@ func (f *sizeSearch) attrs(i int) bool {
 		f.try.Attrs[a.Name] = before
 	}
 	return false
-}
-
-// floats are values in the range of a float attr at which a condition may change: beyond the usual ones, negative and large.
-func (f *sizeSearch) floats(a *opdef.Attr) (values []any) {
-	for _, v := range []float64{0, -1, 1, -0.5, 0.5, 2, -2, 100, -100, 1e9, -1e9} {
-		if within(a, v) {
-			values = append(values, v)
-		}
-	}
-	return values
 }
 
 func (f *sizeSearch) sizes(i int) bool {
@@ -166,13 +145,6 @@ func (f *sizeSearch) sizes(i int) bool {
 		}
 	}
 	return false
-}
-
-// within says whether a number is in the range of an attr.
-func within(a *opdef.Attr, n float64) bool {
-	low, hasLow := cases.ToFloat(a.Min)
-	high, hasHigh := cases.ToFloat(a.Max)
-	return (!hasLow || n >= low) && (!hasHigh || n <= high)
 }
 
 // zeroInputs makes the inputs of a case arrays of zeros; an optional one that cannot be is absent.

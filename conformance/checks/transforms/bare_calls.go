@@ -49,6 +49,9 @@ func BareCall(t *check.T, c *cases.Case) (*bareResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := t.Declined(call, result); err != nil {
+		return nil, err
+	}
 	if result.Error != nil {
 		return nil, fmt.Errorf("the backend refused %s: %s: %s", c.Name, result.Error.Class, result.Error.Text)
 	}

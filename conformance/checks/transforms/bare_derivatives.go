@@ -64,12 +64,13 @@ func bareTangent(t *check.T, c *cases.Case, first *bareResult, tangents []*ndarr
 	return moved, nil
 }
 
-// Gradients are a call of an op and that of its gradient op.
+// Gradients are a call of an op and that of its gradient op. Values are what the framework gives back of the latter: added up
+// along the dims to which inputs were broadcast.
 type Gradients struct {
-	c, back       *cases.Case
-	first, second *bareResult
-	plan          *transform.Gradient
-	cotangents    []*ndarray.Array
+	c, back            *cases.Case
+	first, second      *bareResult
+	plan               *transform.Gradient
+	cotangents, values []*ndarray.Array
 }
 
 // NewGradients calls an op and its gradient op with cotangents of its results.
@@ -80,8 +81,48 @@ func NewGradients(t *check.T, c *cases.Case, cotangents []*ndarray.Array) (*Grad
 	}
 	g := &Gradients{c: c, first: first, plan: transform.GradientOf(c.Op), cotangents: first.cotangents(cotangents)}
 	g.back = c.Gradient(g.plan, first.outputs, g.cotangents)
-	g.second, err = BareCall(t, g.back)
+	if g.second, err = BareCall(t, g.back); err != nil {
+		return nil, err
+	}
+	g.values, err = g.summed(g.second.outputs)
 	return g, err
+}
+
+// summed adds arrays, one for each output of the gradient op, up along the dims to which inputs were broadcast.
+func (g *Gradients) summed(arrays []*ndarray.Array) ([]*ndarray.Array, error) {
+	out := slices.Clone(arrays)
+	for i, output := range g.plan.Grads {
+		if output < 0 || out[output] == nil {
+			continue
+		}
+		var err error
+		if out[output], err = g.c.Summed(out[output], &g.c.Op.Inputs[i]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// summedFor adds a derivative by an operand of the gradient op up, where that is an input.
+func (g *Gradients) summedFor(o transform.Operand, a *ndarray.Array) (*ndarray.Array, error) {
+	if o.From != transform.FromInput {
+		return a, nil
+	}
+	return g.c.Summed(a, &g.c.Op.Inputs[o.Index])
+}
+
+// spread gives weights of gradients the dims over which these were summed.
+func (g *Gradients) spread(weights []*ndarray.Array) []*ndarray.Array {
+	out := slices.Clone(weights)
+	for i, full := range g.second.outputs {
+		if full == nil || weights[i] == nil {
+			continue
+		}
+		if values, fit := cases.BroadcastTo(full.Shape, weights[i].Shape, weights[i].Floats()); fit {
+			out[i] = ndarray.FromFloats(full.DType, full.Shape, values)
+		}
+	}
+	return out
 }
 
 // At are arrays, one for each output of the gradient op, at places among the given inputs of the op.
@@ -95,13 +136,13 @@ func (g *Gradients) At(arrays []*ndarray.Array, places []int) []*ndarray.Array {
 }
 
 // Values are the gradients, one for each output of the gradient op.
-func (g *Gradients) Values() []*ndarray.Array { return g.second.outputs }
+func (g *Gradients) Values() []*ndarray.Array { return g.values }
 
 // Again differentiates the sum of the products of gradients and weights, one for each output of the gradient op. It returns
 // the derivatives by the inputs of the op, and by the cotangents; what takes no part has zeros.
 func (g *Gradients) Again(t *check.T, weights []*ndarray.Array) (inputs, cotangents []*ndarray.Array, err error) {
 	link := transform.GradientOf(g.back.Op)
-	third, err := BareCall(t, g.back.Gradient(link, g.second.outputs, weights))
+	third, err := BareCall(t, g.back.Gradient(link, g.second.outputs, g.spread(weights)))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -113,7 +154,9 @@ func (g *Gradients) Again(t *check.T, weights []*ndarray.Array) (inputs, cotange
 	through := false
 	for i, o := range g.plan.Operands {
 		if grad := link.Grads[i]; grad >= 0 && third.outputs[grad] != nil {
-			to[o.From][o.Index] = third.outputs[grad]
+			if to[o.From][o.Index], err = g.summedFor(o, third.outputs[grad]); err != nil {
+				return nil, nil, err
+			}
 			through = through || o.From == transform.FromOutput
 		}
 	}
@@ -123,9 +166,13 @@ func (g *Gradients) Again(t *check.T, weights []*ndarray.Array) (inputs, cotange
 		if err != nil {
 			return nil, nil, err
 		}
+		gradients, err := g.summed(more.outputs)
+		if err != nil {
+			return nil, nil, err
+		}
 		for i, output := range g.plan.Grads {
-			if output >= 0 && more.outputs[output] != nil {
-				to[transform.FromInput][i] = sum(to[transform.FromInput][i], more.outputs[output])
+			if output >= 0 && gradients[output] != nil {
+				to[transform.FromInput][i] = sum(to[transform.FromInput][i], gradients[output])
 			}
 		}
 	}
@@ -146,7 +193,11 @@ func (g *Gradients) Moved(t *check.T, inputs, cotangents []*ndarray.Array) ([]*n
 	for _, o := range g.plan.Operands {
 		tangents = append(tangents, from[o.From][o.Index])
 	}
-	return bareTangent(t, g.back, g.second, tangents)
+	moved, err := bareTangent(t, g.back, g.second, tangents)
+	if err != nil {
+		return nil, err
+	}
+	return g.summed(moved)
 }
 
 // orZeros puts zeros where there is nothing like an array.

@@ -1,7 +1,9 @@
 // Kernels of ops that are made up at random are made of these functions.
 #pragma once
 
+#include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <vector>
 
 #include "opcast/kernel.h"
@@ -13,6 +15,12 @@ struct Rows {
   std::vector<char> bytes;
   int64_t rows, size, width;
 };
+
+// Whether kernels shall have the fault that is planted in them.
+inline bool Faulty() {
+  const char* value = std::getenv("RANDOM_OPS_FAULT");
+  return value != nullptr && *value != 0;
+}
 
 inline int64_t Width(opcast::DType t) { return (static_cast<int>(t) & 0xff) / 8; }
 
@@ -47,6 +55,27 @@ inline Rows Read(const void* from, int64_t rows, int64_t size, opcast::DType t,
   return result;
 }
 
+// Reads an input whose leading dims are broadcast: a row for each broadcast index.
+inline Rows ReadLead(const void* from, int64_t rows, int64_t size, opcast::DType t,
+                     const opcast::Broadcast& lead, const opcast::Layout* layout) {
+  Rows result{std::vector<char>(static_cast<size_t>(rows * size * Width(t))), rows, size, Width(t)};
+  const auto* bytes = static_cast<const char*>(from);
+  for (int64_t i = 0; i < static_cast<int64_t>(result.bytes.size()) / Width(t); ++i) {
+    int64_t at = lead.Offset(i / size), rest = i % size;
+    if (layout == nullptr) {
+      at += rest;
+    } else {
+      for (int d = layout->rank - 1; d >= layout->rank - layout->trailing; --d) {
+        at += rest % layout->shape[d] * layout->strides[d];
+        rest /= layout->shape[d];
+      }
+    }
+    std::memcpy(result.bytes.data() + i * result.width, bytes + at * result.width,
+                static_cast<size_t>(result.width));
+  }
+  return result;
+}
+
 // Repeats the elements of each row, or of the only one.
 inline void Copy(void* to, int64_t rows, int64_t size, const Rows& from) {
   auto* bytes = static_cast<char*>(to);
@@ -64,17 +93,28 @@ inline void Copy(void* to, int64_t rows, int64_t size, const Rows& from) {
   }
 }
 
-// Overwrites each row by its elements from the last to the first.
-inline void Reverse(void* x, const Rows& old, const opcast::Layout* layout = nullptr) {
-  auto* bytes = static_cast<char*>(x);
-  if (old.bytes.empty()) return;
-  const auto put = [&](int64_t i, int64_t at) {
-    const int64_t source = i - i % old.size + old.size - 1 - i % old.size;
-    std::memcpy(bytes + at * old.width, old.bytes.data() + source * old.width,
-                static_cast<size_t>(old.width));
-  };
-  if (layout != nullptr) return Each(*layout, put);
-  for (int64_t i = 0; i < old.rows * old.size; ++i) put(i, i);
+// The elements of each row from the last to the first.
+inline Rows Reversed(const Rows& from) {
+  Rows result = from;
+  for (int64_t i = 0; i < from.rows * from.size; ++i) {
+    const int64_t source = i - i % from.size + from.size - 1 - i % from.size;
+    std::memcpy(result.bytes.data() + i * from.width, from.bytes.data() + source * from.width,
+                static_cast<size_t>(from.width));
+  }
+  return result;
+}
+
+// Overwrites an array of the same size.
+inline void Write(void* x, const Rows& from, const opcast::Layout* layout) {
+  if (from.bytes.empty()) return;
+  if (layout == nullptr) {
+    std::memcpy(x, from.bytes.data(), from.bytes.size());
+    return;
+  }
+  Each(*layout, [&](int64_t i, int64_t at) {
+    std::memcpy(static_cast<char*>(x) + at * from.width, from.bytes.data() + i * from.width,
+                static_cast<size_t>(from.width));
+  });
 }
 
 template <class T>
@@ -133,45 +173,18 @@ inline void Fill(void* to, int64_t count, opcast::DType t, int value) {
   }
 }
 
-inline double Number(const char* at, opcast::DType t) {
-  using opcast::DType;
-  const auto read = [at](auto value) {
-    std::memcpy(&value, at, sizeof value);
-    return value;
-  };
-  switch (t) {
-    case DType::kF16:
-      return read(opcast::f16());
-    case DType::kBf16:
-      return read(opcast::bf16());
-    case DType::kF32:
-      return read(float());
-    default:
-      return read(double());
-  }
+inline bool IsZero(const void* at, int64_t size) {
+  const auto* bytes = static_cast<const char*>(at);
+  for (int64_t i = 0; i < size; ++i)
+    if (bytes[i] != 0) return false;
+  return true;
 }
 
-// Multiplies by a factor.
-inline void Scale(void* to, const Rows& from, opcast::DType t, double factor) {
-  for (int64_t i = 0; i < from.rows * from.size; ++i) {
-    const double y = Number(from.bytes.data() + i * from.width, t) * factor;
-    auto* at = static_cast<char*>(to) + i * from.width;
-    const auto put = [at](auto value) { std::memcpy(at, &value, sizeof value); };
-    switch (t) {
-      case opcast::DType::kF16:
-        put(opcast::f16(static_cast<float>(y)));
-        break;
-      case opcast::DType::kBf16:
-        put(opcast::bf16(static_cast<float>(y)));
-        break;
-      case opcast::DType::kF32:
-        put(static_cast<float>(y));
-        break;
-      default:
-        put(y);
-        break;
-    }
-  }
+// Rows of one small number.
+inline Rows Constant(const Rows& like, opcast::DType t, int value) {
+  Rows result = like;
+  if (!result.bytes.empty()) Fill(result.bytes.data(), like.rows * like.size, t, value);
+  return result;
 }
 
 // 1 for each element that is not zero, 0 for the others. They are integers.

@@ -1,0 +1,102 @@
+package randomop
+
+import (
+	"slices"
+	"strings"
+)
+
+// Op is an op that is made up: what each result holds is so simple that its kernel is right.
+type Op struct {
+	// Name is the op's name, and that of its file.
+	Name string
+	kind int
+	// lead is "*", "..." or "": the leading dims of the arguments that have some.
+	lead           string
+	vars           map[string][]string
+	attrs          []attr
+	inputs         []arg
+	outputs        []arg
+	lets, requires []string
+	scratch        []scratch
+	parallel, sums []string
+	kernels        []kernel
+	// derived are the keys backward and forward; others the keys that change nothing about what is computed.
+	derived, others []string
+	// space are the sizes over which polynomials run.
+	space []string
+	// spoilt is the place of the result that the fault is in, as in results; only is the kernel that has it, "" for all.
+	spoilt int
+	only   string
+}
+
+// attr is an attribute: its name, its keys, what it is for and a value for workloads, as TOML.
+type attr struct{ name, keys, use, value string }
+
+// scratch is work space: its name, its size in bytes as an expression and whether it begins as zeros.
+type scratch struct {
+	name, size string
+	zeroed     bool
+}
+
+// kernel is an entry of kernels: its name, its other keys, and the functions that its author writes beside it.
+type kernel struct {
+	name, keys                    string
+	supported, workspace, scratch bool
+}
+
+// arg is an input or an output.
+type arg struct {
+	name, dtype             string
+	lead                    bool
+	dims                    []string
+	optional, mutated       bool
+	saved                   bool
+	keys                    string
+	rule, from, by, present string
+	terms                   []term
+}
+
+// term is a product of inputs, by name, with a factor; times says that the op's float attribute is another one.
+type term struct {
+	factor int
+	times  bool
+	of     []string
+}
+
+// kindOf is the type of an argument.
+func (op *Op) kindOf(a *arg) string {
+	dims := slices.Clone(a.dims)
+	if a.lead {
+		dims = append([]string{op.lead}, dims...)
+	}
+	return a.dtype + "[" + strings.Join(dims, ", ") + "]"
+}
+
+// input is the input of this name.
+func (op *Op) input(name string) *arg {
+	return &op.inputs[slices.IndexFunc(op.inputs, func(a arg) bool { return a.name == name })]
+}
+
+// results are the outputs and then the overwritten inputs.
+func (op *Op) results() (all []*arg) {
+	for i := range op.outputs {
+		all = append(all, &op.outputs[i])
+	}
+	for i := range op.inputs {
+		if op.inputs[i].mutated {
+			all = append(all, &op.inputs[i])
+		}
+	}
+	return all
+}
+
+// strided says whether the kernel gets the strides of an input.
+func (a *arg) strided() bool { return strings.Contains(a.keys, "stride") }
+
+// size is the number of elements in a row.
+func (a *arg) size() string {
+	if len(a.dims) == 0 {
+		return "1"
+	}
+	return "(" + strings.Join(a.dims, ")*(") + ")"
+}
