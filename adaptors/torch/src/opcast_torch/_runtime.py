@@ -153,7 +153,7 @@ class Op:
 
     def _traced(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...], out: Any) -> Any:
         """Call the op for torch.compile, which records what it calls."""
-        _sharding.ready_for_compiler()
+        _sharding.ready()
         if _autocast.active(inputs):
             inputs = _autocast.widen(self.info, inputs)
         self.check(FRAMEWORK, *inputs, *attrs, backend.as_tuple(out))
