@@ -11,14 +11,17 @@ import (
 
 // checks gives _checks.py of the backend package: the rules of every op as Python statements.
 func checks(c *view.Collection) view.Draft {
-	all := struct {
-		Header string
-		Ops    []*checkView
-	}{Header: view.Header()}
+	all := &checksView{Header: view.Header()}
 	for _, op := range c.Ops {
 		all.Ops = append(all.Ops, &checkView{op})
 	}
 	return view.Draft{Template: "checks/checks.py.tmpl", Path: path.Join(backendDir(c), "_checks.py"), Data: all}
+}
+
+// checksView is what the template of the checks sees.
+type checksView struct {
+	Header string
+	Ops    []*checkView
 }
 
 // checkView prints the rules of an op as Python statements. Arguments keep their names with a prefix, so that no name of
@@ -41,6 +44,13 @@ func named(arg string) code { return codef("(%q, %s)", arg, variable(arg)) }
 
 // Parameters is the parameter list: framework, inputs, attrs, out; all positional.
 func (v *checkView) Parameters() string {
+	return parameterList(append(v.arguments(), "out: tuple[Any, ...] | None = None"))
+}
+
+func parameterList(list []string) string { return "\n    " + strings.Join(list, ",\n    ") + ",\n" }
+
+// arguments are the parameters for framework, inputs and attrs.
+func (v *checkView) arguments() []string {
 	out := []string{"fw: Framework"}
 	for _, a := range v.Inputs {
 		out = append(out, variable(a.Name).text+": Any")
@@ -48,7 +58,7 @@ func (v *checkView) Parameters() string {
 	for _, a := range v.Attrs {
 		out = append(out, variable(a.Name).text+": Any")
 	}
-	return "\n    " + strings.Join(append(out, "out: tuple[Any, ...] | None = None"), ",\n    ") + ",\n"
+	return out
 }
 
 // Lines is the body: the statements of each rule, then the specs.

@@ -23,12 +23,12 @@ type Workload struct {
 	Without []string
 }
 
-// batchName stands for the product of the leading dims in flops, as in kernels.
-const batchName = "batch"
+// Batch stands for the product of the leading dims in flops, as in kernels.
+const Batch = "batch"
 
 // Int makes a workload the environment of flops: sizes, and the product of the leading dims.
 func (w *Workload) Int(name string) (int64, bool) {
-	if name == batchName {
+	if name == Batch {
 		product := int64(1)
 		for _, n := range w.Batch {
 			product *= n
@@ -93,8 +93,8 @@ func (c *checker) flops() {
 		return
 	}
 	if c.op.HasBatch() {
-		c.sizes[batchName] = true
-		defer delete(c.sizes, batchName)
+		c.sizes[Batch] = true
+		defer delete(c.sizes, Batch)
 	}
 	if c.integer(e, use{path: "flops"}) {
 		c.op.Flops = c.expand(e)

@@ -28,6 +28,7 @@ class Torch(Caller):
         "Inductor",
         "autocast",
         "dispatch modes",
+        "flop counter",
         "opcheck",
         "profiler of this kind",
         "torch.func",

@@ -58,6 +58,24 @@ def modes(task: Task) -> None:
     task.run(lambda: ())
 
 
+def flops(task: Task) -> None:
+    """Call and differentiate under a flop counter; facts: what it counted, by the ops' names in the registry."""
+    torch, wrt = task.caller.torch, task.options["wrt"]
+    counter: Any = importlib.import_module("torch.utils.flop_counter")
+
+    def call(arrays: Arrays) -> Any:
+        wanted = [arrays.inputs[i].requires_grad_() for i in wrt]
+        with counter.FlopCounterMode(display=False) as mode:
+            results = task.function(*arrays.inputs)
+            found: Any = ()
+            if wanted:
+                found = torch.autograd.grad(*weighted(results, arrays.cotangents, wanted))
+        task.facts["flops"] = {str(op): n for op, n in mode.get_flop_counts()["Global"].items()}
+        return [*results, *found]
+
+    task.each(call)
+
+
 def opcheck(task: Task) -> None:
     """Facts: what PyTorch's own tests of custom ops say, per registered op that the call runs."""
     torch, wrt = task.caller.torch, task.options["wrt"]
@@ -180,6 +198,7 @@ def errors(task: Task) -> None:
 WAYS: Request = {
     "fake": fake,
     "modes": modes,
+    "flops": flops,
     "opcheck": opcheck,
     "profile": profile,
     "autocast": autocast,

@@ -245,7 +245,7 @@ var fakeAbilities = map[string]*calls.Abilities{
 		calls.FeatureTransforms, calls.FeatureShapesOnly, calls.FeatureSymbolicExport, "scan", "sharding", "x64 mode",
 	}},
 	"torch": {Writes: true, Out: true, Modes: []string{"eager"}, Elsewhere: "meta", Features: []string{
-		calls.FeatureTransforms, calls.FeatureWrappedErrors, "DTensor", "Inductor", "autocast", "dispatch modes", "opcheck", "profiler of this kind",
+		calls.FeatureTransforms, calls.FeatureWrappedErrors, "DTensor", "Inductor", "autocast", "dispatch modes", "flop counter", "opcheck", "profiler of this kind",
 		"torch.func",
 	}},
 	"numpy": {Writes: true, Out: true, Modes: []string{"eager"}, Script: &calls.ScriptSyntax{

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from . import _autocast, _autograd, _sharding, _threads
+from . import _autocast, _autograd, _flops, _sharding, _threads
 from ._autograd import needed, node
 from ._collection import backend
 from ._framework import DTYPES, FRAMEWORK, refuse_layout
@@ -96,6 +96,7 @@ class Op:
         self._saving = self._default
         if any(a.saved for a in self.info.outputs):
             self._saving = Overload(self.info, self.kernel, self.check, saved=True)
+        _flops.register(self.info, self._default.call.overloadpacket)
         self.function: Callable[..., Any]
         # The guard of the generated function asks the first about its required tensors, and one
         # each about its optional ones. They are the last kinds that passed; the rest is memory.
