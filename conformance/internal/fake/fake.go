@@ -255,7 +255,7 @@ var fakeAbilities = map[string]*calls.Abilities{
 
 // Describe says what the definition says.
 func (f *Framework) Describe(_ context.Context, op *opdef.Op) (*calls.Description, error) {
-	d := &calls.Description{Doc: op.Doc + "\n\nMore.", Public: []string{"accumulate", "affine", "conv", "norm", "norm_backward", "ragged"}}
+	d := &calls.Description{Doc: op.Doc + "\n\nMore.", Public: []string{"accumulate", "affine", "conv", "join", "norm", "norm_backward", "ragged"}}
 	for _, in := range op.Inputs {
 		d.Parameters = append(d.Parameters, calls.Parameter{Name: in.Name, Required: !in.Optional})
 	}
