@@ -112,6 +112,7 @@ func Run(ctx context.Context, o Options) (report.Summary, error) {
 	if o.Jobs > 1 && s.job == nil {
 		return s.runJobs(ctx, adaptors)
 	}
+	s.early = true
 	if err := s.Open(ctx, adaptors); err != nil {
 		return report.Summary{}, errors.Join(err, s.Close())
 	}

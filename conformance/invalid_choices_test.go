@@ -12,6 +12,7 @@ import (
 	"github.com/opcast/opcast/conformance/checks/definitions"
 	"github.com/opcast/opcast/conformance/internal/fake"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/load"
 )
 
 // written loads one definition: what it says about inputs and attributes.
@@ -28,7 +29,7 @@ func writtenAs(t *testing.T, inputs, attrs, rest string) *opdef.Op {
 	if err := os.WriteFile(filepath.Join(dir, "made.toml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	project, diags, err := opdef.LoadFolder(dir)
+	project, diags, err := load.LoadFolder(dir)
 	if err != nil || len(diags) > 0 {
 		t.Fatal(err, diags)
 	}

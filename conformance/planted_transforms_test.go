@@ -165,6 +165,25 @@ func TestPlantedTransformErrors(t *testing.T) {
 	}
 }
 
+// An op whose definition and that of whose gradient have flops: what a counter leaves out, and what it counts wrong, is found.
+func TestPlantedFlops(t *testing.T) {
+	s := realSession(t)
+	op := s.Options.Project.Ops[slices.IndexFunc(s.Options.Project.Ops, func(o *opdef.Op) bool { return o.Flops != nil && o.Gradient != nil && o.Gradient.Flops != nil })]
+	real, _ := s.Env.Caller("torch").(*worker.Process)
+	m := &changedFramework{Process: real, memory: map[string]*calls.Transformed{}}
+	checks := transforms.Checks()
+	flops := checks[slices.IndexFunc(checks, func(c check.Check) bool { return c.ID == "flops" })]
+	name, gradient := "opcast."+op.Name, "opcast."+op.Gradient.Name
+	plant(t, s, op, m, &flops, []change{
+		off(0, 0), off(0, -1), told("flops", constant(map[string]int64{})), told("flops", constant(map[string]int64{name: 1, gradient: 1})),
+		told("flops", func(v any) any {
+			counted, _ := v.(map[string]any)
+			delete(counted, gradient)
+			return counted
+		}),
+	})
+}
+
 // plant runs a check without and with each change.
 func plant(t *testing.T, s *Session, op *opdef.Op, m *changedFramework, check *check.Check, changes []change) {
 	t.Helper()

@@ -1,8 +1,8 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -48,6 +48,9 @@ type Session struct {
 	Env          check.Environment
 	// ended are the ops whose calls hung or ended processes too often, see deaths.go.
 	ended deaths
+	// early says that checks begin ahead what they will wait for, in background.
+	early      bool
+	background sync.WaitGroup
 	// job is what a process with a part of the run does; nil outside of one.
 	job *job
 
@@ -86,6 +89,7 @@ func (s *Session) Open(ctx context.Context, adaptors []string) error {
 	if err := s.choose(); err != nil {
 		return err
 	}
+	s.beginAhead(ctx, slices.DeleteFunc(slices.Clone(s.cells), func(c cell) bool { return c.caller.Name() == calls.DefinitionName }))
 	return s.reproducerFolder()
 }
 
@@ -106,7 +110,7 @@ func (s *Session) MakeTemp() error {
 
 // start brings the oracle and the callers up.
 func (s *Session) start(ctx context.Context, adaptors []string) error {
-	reference, err := s.Worker("reference", "")
+	reference, err := s.judge(ctx)
 	if err != nil {
 		return err
 	}
@@ -130,8 +134,6 @@ func (s *Session) start(ctx context.Context, adaptors []string) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	judge := &oracle.Python{Worker: reference, Cache: map[[sha256.Size]byte][]oracle.Expected{}}
-	s.Env.Oracle, s.Env.Samplers = judge, judge.Samplers(ctx, s.Options.Project.Ops)
 	if slices.Contains(adaptors, calls.NativeName) {
 		if err := s.startNative(ctx); err != nil {
 			return err
@@ -213,6 +215,7 @@ func (s *Session) workerConfig(caller, adaptor string) worker.Config {
 		Caller: caller + "_caller", Adaptor: adaptor, Collection: p.Manifest.Name,
 		Paths:           []string{filepath.Join(p.Dir, "backend", "python", "src")},
 		SingleFramework: caller != "chain", DTypes: worker.DTypes(), Device: s.Env.Device,
+		Profile: cmp.Or(s.Options.Profile, check.ProfileCore),
 		Environ: map[string]string{p.Manifest.Variable(zeroInvalid): "1"},
 	}
 	if f := s.Env.Foreign; f != nil {
@@ -254,6 +257,7 @@ func (s *Session) expectations(adaptors []string) error {
 
 // Close ends all workers and deletes the temporary folder.
 func (s *Session) Close() error {
+	s.background.Wait()
 	var errs []error
 	for _, w := range s.workers {
 		errs = append(errs, w.Close())

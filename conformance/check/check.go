@@ -1,6 +1,8 @@
 package check
 
 import (
+	"context"
+
 	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/internal/opdef"
 )
@@ -95,6 +97,9 @@ type Check struct {
 	Needs func(op *opdef.Op, caller calls.Caller) error
 	// Foreign says what the check means for ops that opcast did not generate.
 	Foreign Foreign
+	// Ahead begins, beside checks that run before, what Run would have to wait for, such as the start of a process; nil where
+	// there is nothing of the kind. It may be called before Run, at most once for each op and caller.
+	Ahead func(ctx context.Context, env *Environment, op *opdef.Op, caller calls.Caller)
 	// Run is the body. It collects failures in its argument; an error that it returns ends the check.
 	Run func(t *T) error
 }

@@ -28,6 +28,14 @@ func (t *T) With(kernel string) *T {
 	return &other
 }
 
+// Of is the check in the same row, about another op, whose kernel dispatch chooses. What is measured of that op is not kept:
+// it is not the one under test.
+func (t *T) Of(op *opdef.Op) *T {
+	other := t.With("")
+	other.Op, other.Exploring = op, true
+	return other
+}
+
 // ForcedKernel is the kernel that calls of the present row are restricted to; empty where there is but one.
 func (t *T) ForcedKernel() string {
 	if len(cases.KernelsOn(t.Op, t.Env.Device)) < 2 {

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -35,7 +36,9 @@ type Oracle interface {
 // Python asks the NumPy worker, once per case.
 type Python struct {
 	Worker *rpc.Worker
-	Cache  map[[sha256.Size]byte][]Expected
+	// Formulas evaluates independent formulas, which may import frameworks; nil leaves them to Worker.
+	Formulas *rpc.Worker
+	Cache    map[[sha256.Size]byte][]Expected
 	// hung are the errors of references that gave no answer in time.
 	hung map[*opdef.Op]error
 }
@@ -253,13 +256,33 @@ func CacheKey(request any, blobs [][]byte) [sha256.Size]byte {
 type IndependentOracle interface {
 	// Independent evaluates it; missing names a module that it needs and that is not installed.
 	Independent(ctx context.Context, c *cases.Case) (got []Expected, missing string, err error)
+	// ImportModules imports what the formula of an op needs, which may take seconds.
+	ImportModules(ctx context.Context, op *opdef.Op) error
+}
+
+// ImportModules sends the formula and the names of its arguments: what else it takes are modules.
+func (o *Python) ImportModules(ctx context.Context, op *opdef.Op) error {
+	order := []string{}
+	for _, a := range op.Inputs {
+		order = append(order, a.Name)
+	}
+	for _, a := range op.Attrs {
+		order = append(order, a.Name)
+	}
+	for _, l := range op.Lets {
+		order = append(order, l.Name)
+	}
+	_, err := cmp.Or(o.Formulas, o.Worker).Call(ctx, map[string]any{
+		"do": "modules", "file": op.File, "text": op.Module, "order": order,
+	}, nil)
+	return err
 }
 
 // Independent evaluates the function independent of the neighbouring file.
 func (o *Python) Independent(ctx context.Context, c *cases.Case) (got []Expected, missing string, err error) {
 	request, p := ReferenceRequest(c, "float64")
 	request["do"], request["text"], request["module"] = "independent", c.Op.Module, true
-	m, err := o.Worker.Call(ctx, request, p.Blobs)
+	m, err := cmp.Or(o.Formulas, o.Worker).Call(ctx, request, p.Blobs)
 	if err == nil {
 		got, missing, err = readExpected(m)
 	}

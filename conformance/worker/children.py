@@ -117,8 +117,9 @@ def serve(
                 pipe.send(({"died": traceback.format_exc()}, []))
 
 
-def answer(caller: Caller, request: Request, blobs: list[bytes]) -> Answer:
-    """Make the call of the request in the child that its method says."""
+def begin(caller: Caller, request: Request, blobs: list[bytes]) -> Answer:
+    """Start the child that the method of the request says, unless it runs."""
+    del blobs
     method = request["method"]
     try:
         if method == "fork" and caller.unforkable:
@@ -129,4 +130,10 @@ def answer(caller: Caller, request: Request, blobs: list[bytes]) -> Answer:
             children[method] = ChildProcess(caller, method)
     except Unsupported as error:
         return {"unsupported": str(error)}, []
-    return children[method].call(request["call"], blobs)
+    return {}, []
+
+
+def answer(caller: Caller, request: Request, blobs: list[bytes]) -> Answer:
+    """Make the call of the request in the child that its method says."""
+    refusal, _ = begin(caller, request, [])
+    return (refusal, []) if refusal else children[request["method"]].call(request["call"], blobs)

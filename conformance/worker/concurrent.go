@@ -39,6 +39,12 @@ func (r *Process) CallConcurrently(ctx context.Context, list []*calls.Call, repe
 	return results, nil
 }
 
+// StartChild starts the child in which CallInChild makes calls.
+func (r *Process) StartChild(ctx context.Context, method string) error {
+	_, err := r.Worker.Call(ctx, map[string]any{"do": "start child", "method": method}, nil)
+	return err
+}
+
 // CallInChild makes a call in a child of the worker.
 func (r *Process) CallInChild(ctx context.Context, method string, call *calls.Call) (result *calls.Result, died string, err error) {
 	w, blobs := calls.Pack(r.CallerName, call)

@@ -47,6 +47,7 @@ HANDLERS: dict[str, Handler] = {
     # Of a caller.
     "call": own("call"),
     "child": children.answer,
+    "start child": children.begin,
     "describe": signature.answer,
     "threads": threads.answer,
     "time": compare.answer,
@@ -56,6 +57,7 @@ HANDLERS: dict[str, Handler] = {
     # Of the oracle.
     "differences": own("differences"),
     "independent": own("independent"),
+    "modules": own("import_modules"),
     "reference": own("reference"),
     "samples": own("samples"),
 }

@@ -37,6 +37,8 @@ type Config struct {
 	Adaptors []string `json:"adaptors,omitempty"`
 	// Device is the one under test.
 	Device string `json:"device"`
+	// Profile is that of the run: a process prepares for the checks that it has.
+	Profile string `json:"profile"`
 	// Environ are variables that are set before anything is imported.
 	Environ map[string]string `json:"environ,omitempty"`
 	// Library is one that was made by hand; Callables are functions by op that are tested in the place of a package.

@@ -2,6 +2,7 @@ package python
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/opcast/opcast/gen/view"
@@ -11,20 +12,23 @@ import (
 
 // checks gives _checks.py of the backend package: the rules of every op as Python statements.
 func checks(c *view.Collection) view.Draft {
-	all := struct {
-		Header string
-		Ops    []*checkView
-		// Chooses says that a size, in capitals as in its definition, has an assignment for each choice of dims.
-		Chooses bool
-		// Computes says that some size is computed.
-		Computes bool
-	}{Header: view.Header()}
+	all := &checksView{Header: view.Header()}
 	for _, op := range c.Ops {
 		v := &checkView{op}
 		all.Ops, all.Chooses = append(all.Ops, v), all.Chooses || len(v.hoisted()) > 0
-		all.Computes = all.Computes || calls(ofArithmetic, v.body())
+		all.Computes = all.Computes || calls(ofArithmetic, slices.Concat(v.body(), v.flopBody()))
 	}
 	return view.Draft{Template: "checks/checks.py.tmpl", Path: path.Join(backendDir(c), "_checks.py"), Data: all}
+}
+
+// checksView is what the template of the checks sees.
+type checksView struct {
+	Header string
+	Ops    []*checkView
+	// Chooses says that a size, in capitals as in its definition, has an assignment for each choice of dims.
+	Chooses bool
+	// Computes says that some size is computed.
+	Computes bool
 }
 
 // checkView prints the rules of an op as Python statements. Arguments keep their names with a prefix, so that no name of
@@ -44,6 +48,13 @@ var batch = reading("batch")
 
 // Parameters is the parameter list: framework, inputs, attrs, out; all positional.
 func (v *checkView) Parameters() string {
+	return parameterList(append(v.arguments(), "out: tuple[Any, ...] | None = None"))
+}
+
+func parameterList(list []string) string { return "\n    " + strings.Join(list, ",\n    ") + ",\n" }
+
+// arguments are the parameters for framework, inputs and attrs.
+func (v *checkView) arguments() []string {
 	out := []string{"fw: Framework"}
 	for _, a := range v.Inputs {
 		out = append(out, variable(a.Name).text+": Any")
@@ -51,7 +62,7 @@ func (v *checkView) Parameters() string {
 	for _, a := range v.Attrs {
 		out = append(out, variable(a.Name).text+": Any")
 	}
-	return "\n    " + strings.Join(append(out, "out: tuple[Any, ...] | None = None"), ",\n    ") + ",\n"
+	return out
 }
 
 // Lines is the function's body.

@@ -14,12 +14,12 @@ type Workload struct {
 	Without  []string
 }
 
-// BatchName stands for the product of the leading dims in flops, as in kernels.
-const BatchName = "batch"
+// Batch stands for the product of the leading dims in flops, as in kernels.
+const Batch = "batch"
 
 // Int makes a workload the environment of flops: sizes, and the product of the leading dims.
 func (w *Workload) Int(name string) (int64, bool) {
-	if name == BatchName {
+	if name == Batch {
 		product := int64(1)
 		for _, n := range w.Batch {
 			product *= n

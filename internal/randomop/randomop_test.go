@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/load"
 	"github.com/opcast/opcast/internal/randomop"
 )
 
@@ -33,7 +33,7 @@ func drawn(t *testing.T, draws int) (texts []string, accepted int) {
 			write(filepath.Join("opdefs", op.Name+".toml"), op.TOML())
 			group = append(group, op.TOML())
 		}
-		_, diags, err := opdef.Load(dir)
+		_, diags, err := load.Load(dir)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -83,6 +83,8 @@ class Jax(Caller):
         os.environ.setdefault("JAX_PLATFORMS", "cpu" if kind == "cpu" else f"{kind},cpu")
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # the device is shared
         self.usual = self.flags(kind)
+        self.programs_of = ""
+        self.programs: dict[str, Any] = {}
         self.jax: Any = importlib.import_module("jax")
         importlib.import_module("jax.export")  # older versions do not import it by themselves
         self.jax.config.update("jax_num_cpu_devices", 8)  # to spread arrays over
@@ -163,13 +165,21 @@ class Jax(Caller):
         return self.jax.numpy.from_dlpack(array)
 
     def jitted(self, call: Bound) -> Any:
-        """Call under a jit that traces the arrays and holds the rest."""
+        """Call under a jit that traces the arrays and holds the rest: one for all calls that differ in arrays only."""
         traced = {i: a for i, a in enumerate(call.args) if isinstance(a, self.kind)}
+        rest = [None if i in traced else a for i, a in enumerate(call.args)]
+        held = replace(call, args=rest)
 
         def outer(values: dict[int, Any]) -> Any:
-            return replace(call, args=[values.get(i, a) for i, a in enumerate(call.args)])()
+            return replace(held, args=[values.get(i, a) for i, a in enumerate(rest)])()
 
-        return self.compiled(outer)(traced)
+        # In text, 0.0 and -0.0 differ, and so do 1 and 1.0.
+        key = repr((call.op, [*traced], rest, call.kwargs))
+        if self.programs_of != call.op:
+            self.programs_of, self.programs = call.op, {}  # those of the op before have served
+        if key not in self.programs:
+            self.programs[key] = self.compiled(outer)
+        return self.programs[key](traced)
 
     def probe_eval_shape(self, call: Bound) -> Any:
         """Ask for shapes and dtypes only."""

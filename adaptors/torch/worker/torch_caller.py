@@ -28,6 +28,7 @@ class Torch(Caller):
         "Inductor",
         "autocast",
         "dispatch modes",
+        "flop counter",
         "opcheck",
         "profiler of this kind",
         "torch.func",
@@ -52,8 +53,10 @@ class Torch(Caller):
         return self.torch.__version__
 
     def ready(self) -> None:
-        """Fork the second rank of DTensor: its process would import the same again."""
-        if self.config["device"] == "cpu":
+        """Fork the second rank of DTensor, and import what it needs before: its process would import the same again."""
+        if self.config["device"] == "cpu" and self.config["profile"] != "fast":
+            importlib.import_module("torch._dynamo")
+            importlib.import_module("torch.distributed.tensor")
             self.ranks = torch_rank.Ranks(self, torch_transform.answer)
 
     def make(self, spec: Request, data: bytearray) -> Any:

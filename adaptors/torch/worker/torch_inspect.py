@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import logging
+import types
 from typing import TYPE_CHECKING, Any
 
 from torch_weights import weighted
@@ -54,6 +56,24 @@ def modes(task: Task) -> None:
         seen = recorded(task, task.calls[0], wrt)
         task.facts[name] = [str(function) for function, _, _ in seen]
     task.run(lambda: ())
+
+
+def flops(task: Task) -> None:
+    """Call and differentiate under a flop counter; facts: what it counted, by the ops' names in the registry."""
+    torch, wrt = task.caller.torch, task.options["wrt"]
+    counter: Any = importlib.import_module("torch.utils.flop_counter")
+
+    def call(arrays: Arrays) -> Any:
+        wanted = [arrays.inputs[i].requires_grad_() for i in wrt]
+        with counter.FlopCounterMode(display=False) as mode:
+            results = task.function(*arrays.inputs)
+            found: Any = ()
+            if wanted:
+                found = torch.autograd.grad(*weighted(results, arrays.cotangents, wanted))
+        task.facts["flops"] = {str(op): n for op, n in mode.get_flop_counts()["Global"].items()}
+        return [*results, *found]
+
+    task.each(call)
 
 
 def opcheck(task: Task) -> None:
@@ -123,6 +143,21 @@ def autocast(task: Task) -> None:
     task.each(call)
 
 
+COUNT = itertools.count()
+
+
+def fresh(function: Any) -> Any:
+    """Return a copy that torch.compile has never seen.
+
+    It gives up a function in which it met an error, and from then on compiles what that one calls, piece by piece. A
+    copy is traced again; torch.compiler.reset() would also have it give up the pieces one by one, each time.
+    """
+    code = function.__code__.replace(co_name=f"{function.__name__}_{next(COUNT)}")
+    return types.FunctionType(
+        code, function.__globals__, code.co_name, function.__defaults__, function.__closure__
+    )
+
+
 def errors(task: Task) -> None:
     """Make a wrong call under every transformation."""
     logging.getLogger("torch").setLevel(logging.CRITICAL)  # it prints a page for each
@@ -130,9 +165,13 @@ def errors(task: Task) -> None:
     (arrays,) = task.calls
     function = task.function
 
-    def compiled(whole: bool) -> Any:
+    if getattr(task.caller, "refusing", "") != task.op:
         torch.compiler.reset()
-        return torch.compile(function, fullgraph=whole, backend="aot_eager")(*arrays.inputs)
+        task.caller.refusing = task.op
+
+    def compiled(whole: bool) -> Any:
+        traced = fresh(function)
+        return torch.compile(traced, fullgraph=whole, backend="aot_eager")(*arrays.inputs)
 
     class Module(torch.nn.Module):
         def forward(self, *inputs: Any) -> Any:
@@ -159,6 +198,7 @@ def errors(task: Task) -> None:
 WAYS: Request = {
     "fake": fake,
     "modes": modes,
+    "flops": flops,
     "opcheck": opcheck,
     "profile": profile,
     "autocast": autocast,

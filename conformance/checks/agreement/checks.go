@@ -9,6 +9,7 @@ func Checks() []check.Check {
 		denormalsCheck,
 		errorAgreementCheck,
 		chainCheck,
+		lseChainCheck,
 		mixedCheck,
 		signatureCheck,
 		sideStreamCheck,

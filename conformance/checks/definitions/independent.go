@@ -1,6 +1,7 @@
 package definitions
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -20,6 +21,7 @@ var independentCheck = check.Check{
 	Through: check.ThroughDefinition,
 	Needs:   HasIndependent,
 	Foreign: check.Judges,
+	Ahead:   importModules,
 	Run:     checkIndependent,
 }
 
@@ -32,6 +34,13 @@ func HasIndependent(op *opdef.Op, _ calls.Caller) error {
 		return nil
 	}
 	return check.Unsupported("there is no independent formula: define independent in %s.py", op.Name)
+}
+
+// importModules has the oracle import what the formula needs, such as PyTorch.
+func importModules(ctx context.Context, env *check.Environment, op *opdef.Op, _ calls.Caller) {
+	if oracle, ok := env.Oracle.(oracle.IndependentOracle); ok {
+		_ = oracle.ImportModules(ctx, op) // the formula says what is missing
+	}
 }
 
 // checkIndependent compares the reference with the author's second formula: a wrong reference would make the suite demand a

@@ -25,6 +25,8 @@ func hasProbe(group, probe string) func(*opdef.Op, calls.Caller) error {
 type childProcessCaller interface {
 	// CallInChild makes a call in the child that is started by the method; died says that there is no answer, and why.
 	CallInChild(ctx context.Context, method string, call *calls.Call) (result *calls.Result, died string, err error)
+	// StartChild starts that child, unless it runs, and does not wait for it.
+	StartChild(ctx context.Context, method string) error
 }
 
 func hasChildren(_ *opdef.Op, caller calls.Caller) error {
@@ -32,6 +34,15 @@ func hasChildren(_ *opdef.Op, caller calls.Caller) error {
 		return check.Unsupported("the caller's process has no children")
 	}
 	return nil
+}
+
+// startChild starts a child that imports everything anew, which takes as long as it took its parent.
+func startChild(method string) func(context.Context, *check.Environment, *opdef.Op, calls.Caller) {
+	return func(ctx context.Context, _ *check.Environment, _ *opdef.Op, caller calls.Caller) {
+		if children, ok := caller.(childProcessCaller); ok {
+			_ = children.StartChild(ctx, method) // the first call starts it else, and tells what is wrong
+		}
+	}
 }
 
 // checkChild makes a valid call and a wrong one in a child.

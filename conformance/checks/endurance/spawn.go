@@ -7,5 +7,6 @@ var spawnCheck = check.Check{
 	Doc:     "a child that is spawned gives the same bits and the same errors",
 	Needs:   hasChildren,
 	Foreign: check.Judges,
+	Ahead:   startChild("spawn"),
 	Run:     checkChild("spawn"),
 }

@@ -12,6 +12,7 @@ func Checks() []check.Check {
 		x64Check,
 		abstractCheck,
 		dispatchModesCheck,
+		flopsCheck,
 		opcheckCheck,
 		profileCheck,
 		autocastCheck,

@@ -40,6 +40,9 @@ func (f *Framework) CallConcurrently(ctx context.Context, made []*calls.Call, re
 	return out, nil
 }
 
+// StartChild starts nothing.
+func (f *Framework) StartChild(context.Context, string) error { return nil }
+
 // CallInChild makes the call.
 func (f *Framework) CallInChild(ctx context.Context, method string, call *calls.Call) (*calls.Result, string, error) {
 	r, err := f.Call(ctx, call)

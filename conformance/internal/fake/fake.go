@@ -246,7 +246,7 @@ var fakeAbilities = map[string]*calls.Abilities{
 		calls.FeatureTransforms, calls.FeatureShapesOnly, calls.FeatureSymbolicExport, "scan", "sharding", "x64 mode",
 	}},
 	"torch": {Writes: true, Out: true, Modes: []string{"eager"}, Elsewhere: "meta", Features: []string{
-		calls.FeatureTransforms, calls.FeatureWrappedErrors, "DTensor", "Inductor", "autocast", "dispatch modes", "opcheck", "profiler of this kind",
+		calls.FeatureTransforms, calls.FeatureWrappedErrors, "DTensor", "Inductor", "autocast", "dispatch modes", "flop counter", "opcheck", "profiler of this kind",
 		"torch.func",
 	}},
 	"numpy": {Writes: true, Out: true, Modes: []string{"eager"}, Script: &calls.ScriptSyntax{
@@ -256,7 +256,7 @@ var fakeAbilities = map[string]*calls.Abilities{
 
 // Describe says what the definition says.
 func (f *Framework) Describe(_ context.Context, op *opdef.Op) (*calls.Description, error) {
-	d := &calls.Description{Doc: op.Doc + "\n\nMore.", Public: []string{"accumulate", "affine", "conv", "norm", "norm_backward", "ragged"}}
+	d := &calls.Description{Doc: op.Doc + "\n\nMore.", Public: []string{"accumulate", "affine", "conv", "join", "norm", "norm_backward", "ragged"}}
 	for _, in := range op.Inputs {
 		d.Parameters = append(d.Parameters, calls.Parameter{Name: in.Name, Required: !in.Optional})
 	}

@@ -27,10 +27,20 @@ func ToyValues(c *cases.Case, round func(float64) float64) [][]float64 {
 		return normBackward(c, in, round)
 	case "accumulate":
 		return accumulate(c, in[0], in[1], in[2], round)
+	case "join":
+		return [][]float64{join(in[0], in[1], in[2], round)}
 	case "ragged":
 		return [][]float64{ragged(c, in[0], in[1], in[2], round)}
 	}
 	panic("no toy " + c.Op.Name)
+}
+
+func join(a, b, c []float64, round func(float64) float64) []float64 {
+	out := make([]float64, len(a))
+	for i := range a {
+		out[i] = round(max(a[i], b[i]) + c[i])
+	}
+	return out
 }
 
 func affine(c *cases.Case, x, w, bias []float64, round func(float64) float64) []float64 {

@@ -43,8 +43,8 @@ func (c *checker) flops() {
 		return
 	}
 	if c.op.HasBatch() {
-		c.sizes[opdef.BatchName] = true
-		defer delete(c.sizes, opdef.BatchName)
+		c.sizes[opdef.Batch] = true
+		defer delete(c.sizes, opdef.Batch)
 	}
 	if c.integer(e, use{path: "flops"}) {
 		c.op.Flops = c.expand(e)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from . import _autocast, _autograd, _sharding, _threads
+from . import _autocast, _autograd, _flops, _sharding, _threads
 from ._autograd import needed, node
 from ._collection import backend
 from ._framework import DTYPES, FRAMEWORK, refuse_layout
@@ -97,6 +97,7 @@ class Op:
         self._saving: Any = None
         if not self.info.lists:
             self._register()
+            _flops.register(self.info, self._default.call.overloadpacket)
         self._singles: dict[tuple[int, ...], Op] = {}
         self.function: Callable[..., Any]
         # The guard of the generated function asks the first about its required tensors, and one
@@ -171,7 +172,7 @@ class Op:
 
     def _traced(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...], out: Any) -> Any:
         """Call the op for torch.compile, which records what it calls."""
-        _sharding.ready_for_compiler()
+        _sharding.ready()
         if _autocast.active(inputs):
             inputs = _autocast.widen(self.info, inputs)
         self.check(FRAMEWORK, *inputs, *attrs, backend.as_tuple(out))
@@ -288,6 +289,8 @@ def _make_single(name: str, counts: tuple[int, ...]) -> bool:
         one.info = backend.single(op.info, counts)
         one.check = backend.checker(op.check, op.info, one.info)
         one._register()
+        if not op._singles:  # all lengths are overloads of one op
+            _flops.register(op.info, one._default.call.overloadpacket, op._singles)
         op._singles[counts] = one
     return True
 

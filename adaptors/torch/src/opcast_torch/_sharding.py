@@ -11,8 +11,6 @@ import sys
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-import torch
-
 from ._collection import backend
 
 if TYPE_CHECKING:
@@ -64,8 +62,9 @@ def _take_no_returns() -> None:
         schema.return_type_tensor = has_tensor
 
 
-_compiler: Any = torch.compiler
-ready_for_compiler: Any = _compiler.assume_constant_result(ready)
+# What torch.compiler.assume_constant_result does. That function imports the compiler first, which
+# takes as long as the rest of PyTorch, and most processes compile nothing.
+vars(ready)["_dynamo_marked_constant"] = True
 
 
 def _rule(overload: Any, tensor: Any) -> Any:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from . import _arithmetic as _a
@@ -10,6 +11,8 @@ from . import _memory as _m
 from . import _rules as _r
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ._framework import Framework
 
 
@@ -926,3 +929,51 @@ def softmax_backward(
     if out is not None:
         _m.outputs(fw, op, ("grad_x",), specs, out, (("grad_y", grad_y_), ("y", y_)), ("grad_y",))
     return specs, ()
+
+
+def _flops_gemm(
+    fw: Framework,
+    a_: Any,
+    b_: Any,
+    bias_: Any,
+    alpha_: Any,
+    activation_: Any,
+    out_dtype_: Any,
+) -> int:
+    """Return how many operations a call of gemm needs."""
+    op = "gemm"
+    a_s = fw.shape(a_)
+    batch = tuple(a_s[:-2])
+    M_ = a_s[-2]
+    K_ = a_s[-1]
+    b_s = fw.shape(b_)
+    N_ = b_s[0]
+    batch_ = math.prod(batch)
+    flops__ = _r.fit(op, _r.fit(op, _r.fit(op, _r.fit(op, 2 * batch_) * M_) * N_) * K_)
+    return flops__
+
+
+def _flops_gemm_backward(
+    fw: Framework,
+    grad_c_: Any,
+    a_: Any,
+    b_: Any,
+    bias_: Any,
+    alpha_: Any,
+    activation_: Any,
+) -> int:
+    """Return how many operations a call of gemm_backward needs."""
+    op = "gemm_backward"
+    grad_c_s = fw.shape(grad_c_)
+    batch = tuple(grad_c_s[:-2])
+    M_ = grad_c_s[-2]
+    N_ = grad_c_s[-1]
+    a_s = fw.shape(a_)
+    K_ = a_s[-1]
+    batch_ = math.prod(batch)
+    flops__ = _r.fit(op, _r.fit(op, _r.fit(op, _r.fit(op, 4 * batch_) * M_) * N_) * K_)
+    return flops__
+
+
+FLOPS: dict[str, Callable[..., int]] = {"gemm": _flops_gemm, "gemm_backward": _flops_gemm_backward}
+"""How many operations calls need that meet the rules, of the ops that say so."""

@@ -1,0 +1,57 @@
+package cases
+
+import (
+	"slices"
+
+	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// PlanOfShape is a plan with which an argument of a type may have a shape; false if it cannot. What is computed from several
+// sizes is left to the search, so the shape of the argument is to be compared.
+func PlanOfShape(op *opdef.Op, d DTypes, t opdef.Type, shape []int64) (Plan, bool) {
+	p := BasePlan(d)
+	p.Sizes = map[string]int64{}
+	dims := slices.DeleteFunc(slices.Clone(t.Dims), opdef.Dim.Leading)
+	rest := len(shape) - len(dims)
+	if rest < 0 || rest > 0 && t.Lead() == "" {
+		return Plan{}, false
+	}
+	if t.Lead() != "" {
+		p.Batch, p.Leads = slices.Clone(shape[:rest]), map[string][]int64{}
+		for _, name := range broadcastInputs(op, nil) {
+			p.Leads[name] = p.Batch
+		}
+	}
+	sizes := Symbols(op)
+	for i, dim := range dims {
+		for _, name := range sizes {
+			if !dim.Is(name) {
+				continue
+			}
+			if n, known := p.Sizes[name]; known && n != shape[rest+i] {
+				return Plan{}, false
+			}
+			p.Sizes[name] = shape[rest+i]
+		}
+	}
+	return p, true
+}
+
+// InRange reports whether an array holds only what the definition allows an input to hold.
+func (c *Case) InRange(in *opdef.Arg, a *ndarray.Array) bool {
+	values := a.Floats()
+	if in.Min != nil {
+		low, err := in.Min.EvalFloat(c)
+		if err != nil || slices.ContainsFunc(values, func(v float64) bool { return !(v >= low) }) {
+			return false
+		}
+	}
+	if in.Max != nil {
+		high, err := in.Max.EvalFloat(c)
+		if err != nil || slices.ContainsFunc(values, func(v float64) bool { return !(v <= high) }) {
+			return false
+		}
+	}
+	return true
+}
