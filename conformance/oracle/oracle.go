@@ -168,7 +168,7 @@ func Fits(c *cases.Case, got []Expected) error {
 		if !c.Has(s) {
 			continue
 		}
-		shape, err := c.Shape(s.Type)
+		shape, err := c.ShapeOf(s.Arg)
 		if err != nil {
 			return err
 		}

@@ -29,78 +29,78 @@ const int kDTypeCount = sizeof(kDTypes) / sizeof(kDTypes[0]);
 
 namespace {
 
-constexpr Output kConv2dOutputs[] = {{false, -1}};
-constexpr Input kConv2dInputs[] = {{false, false}, {false, false}, {true, false}};
+constexpr Output kConv2dOutputs[] = {{false, -1, -1}};
+constexpr Input kConv2dInputs[] = {{false, false, -1}, {false, false, -1}, {true, false, -1}};
 constexpr Attr kConv2dAttrs[] = {
     {"stride", Attr::kInts},
     {"padding", Attr::kInts},
     {"dilation", Attr::kInts},
     {"groups", Attr::kInt},
 };
-constexpr Output kEltwiseAddOutputs[] = {{false, -1}};
-constexpr Input kEltwiseAddInputs[] = {{false, false}, {false, false}};
-constexpr Output kEltwiseAddBackwardOutputs[] = {{false, -1}, {false, -1}};
-constexpr Input kEltwiseAddBackwardInputs[] = {{false, false}};
-constexpr Output kEltwiseReluOutputs[] = {{false, -1}};
-constexpr Input kEltwiseReluInputs[] = {{false, false}};
-constexpr Output kEltwiseReluBackwardOutputs[] = {{false, -1}};
-constexpr Input kEltwiseReluBackwardInputs[] = {{false, false}, {false, false}};
-constexpr Output kFlashMlaDecodeOutputs[] = {{false, -1}, {false, -1}};
-constexpr Input kFlashMlaDecodeInputs[] = {{false, false}, {false, false}, {false, false}, {false, false}, {false, false}};
+constexpr Output kEltwiseAddOutputs[] = {{false, -1, -1}};
+constexpr Input kEltwiseAddInputs[] = {{false, false, -1}, {false, false, -1}};
+constexpr Output kEltwiseAddBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kEltwiseAddBackwardInputs[] = {{false, false, -1}};
+constexpr Output kEltwiseReluOutputs[] = {{false, -1, -1}};
+constexpr Input kEltwiseReluInputs[] = {{false, false, -1}};
+constexpr Output kEltwiseReluBackwardOutputs[] = {{false, -1, -1}};
+constexpr Input kEltwiseReluBackwardInputs[] = {{false, false, -1}, {false, false, -1}};
+constexpr Output kFlashMlaDecodeOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kFlashMlaDecodeInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}};
 constexpr Attr kFlashMlaDecodeAttrs[] = {
     {"sm_scale", Attr::kFloat},
 };
-constexpr Input kFusedAddRmsNormInputs[] = {{false, true}, {false, true}, {false, false}};
+constexpr Input kFusedAddRmsNormInputs[] = {{false, true, -1}, {false, true, -1}, {false, false, -1}};
 constexpr Attr kFusedAddRmsNormAttrs[] = {
     {"eps", Attr::kFloat},
 };
-constexpr Output kGeluOutputs[] = {{false, -1}};
-constexpr Input kGeluInputs[] = {{false, false}};
+constexpr Output kGeluOutputs[] = {{false, -1, -1}};
+constexpr Input kGeluInputs[] = {{false, false, -1}};
 constexpr Attr kGeluAttrs[] = {
     {"approximate", Attr::kString},
 };
-constexpr Output kGeluBackwardOutputs[] = {{false, -1}};
-constexpr Input kGeluBackwardInputs[] = {{false, false}, {false, false}};
+constexpr Output kGeluBackwardOutputs[] = {{false, -1, -1}};
+constexpr Input kGeluBackwardInputs[] = {{false, false, -1}, {false, false, -1}};
 constexpr Attr kGeluBackwardAttrs[] = {
     {"approximate", Attr::kString},
 };
-constexpr Output kGemmOutputs[] = {{false, -1}};
-constexpr Input kGemmInputs[] = {{false, false}, {false, false}, {true, false}};
+constexpr Output kGemmOutputs[] = {{false, -1, -1}};
+constexpr Input kGemmInputs[] = {{false, false, -1}, {false, false, -1}, {true, false, -1}};
 constexpr Attr kGemmAttrs[] = {
     {"alpha", Attr::kFloat},
     {"activation", Attr::kString},
 };
-constexpr Output kGemmBackwardOutputs[] = {{false, -1}, {false, -1}, {false, 3}};
-constexpr Input kGemmBackwardInputs[] = {{false, false}, {false, false}, {false, false}, {true, false}};
+constexpr Output kGemmBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}, {false, 3, -1}};
+constexpr Input kGemmBackwardInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {true, false, -1}};
 constexpr Attr kGemmBackwardAttrs[] = {
     {"alpha", Attr::kFloat},
     {"activation", Attr::kString},
 };
-constexpr Output kLayernorm2dOutputs[] = {{false, -1}, {true, -1}, {true, -1}};
-constexpr Input kLayernorm2dInputs[] = {{false, false}, {false, false}, {false, false}};
+constexpr Output kLayernorm2dOutputs[] = {{false, -1, -1}, {true, -1, -1}, {true, -1, -1}};
+constexpr Input kLayernorm2dInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}};
 constexpr Attr kLayernorm2dAttrs[] = {
     {"eps", Attr::kFloat},
 };
-constexpr Output kLayernorm2dBackwardOutputs[] = {{false, -1}, {false, -1}, {false, -1}};
-constexpr Input kLayernorm2dBackwardInputs[] = {{false, false}, {false, false}, {false, false}, {false, false}, {false, false}};
-constexpr Output kRmsNormOutputs[] = {{false, -1}};
-constexpr Input kRmsNormInputs[] = {{false, false}, {false, false}};
+constexpr Output kLayernorm2dBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}, {false, -1, -1}};
+constexpr Input kLayernorm2dBackwardInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}};
+constexpr Output kRmsNormOutputs[] = {{false, -1, -1}};
+constexpr Input kRmsNormInputs[] = {{false, false, -1}, {false, false, -1}};
 constexpr Attr kRmsNormAttrs[] = {
     {"eps", Attr::kFloat},
 };
-constexpr Output kRmsNormBackwardOutputs[] = {{false, -1}, {false, -1}};
-constexpr Input kRmsNormBackwardInputs[] = {{false, false}, {false, false}, {false, false}};
+constexpr Output kRmsNormBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kRmsNormBackwardInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}};
 constexpr Attr kRmsNormBackwardAttrs[] = {
     {"eps", Attr::kFloat},
 };
-constexpr Output kSiluAndMulOutputs[] = {{false, -1}};
-constexpr Input kSiluAndMulInputs[] = {{false, false}};
-constexpr Output kSiluAndMulBackwardOutputs[] = {{false, -1}};
-constexpr Input kSiluAndMulBackwardInputs[] = {{false, false}, {false, false}};
-constexpr Output kSoftmaxOutputs[] = {{false, -1}};
-constexpr Input kSoftmaxInputs[] = {{false, false}};
-constexpr Output kSoftmaxBackwardOutputs[] = {{false, -1}};
-constexpr Input kSoftmaxBackwardInputs[] = {{false, false}, {false, false}};
+constexpr Output kSiluAndMulOutputs[] = {{false, -1, -1}};
+constexpr Input kSiluAndMulInputs[] = {{false, false, -1}};
+constexpr Output kSiluAndMulBackwardOutputs[] = {{false, -1, -1}};
+constexpr Input kSiluAndMulBackwardInputs[] = {{false, false, -1}, {false, false, -1}};
+constexpr Output kSoftmaxOutputs[] = {{false, -1, -1}};
+constexpr Input kSoftmaxInputs[] = {{false, false, -1}};
+constexpr Output kSoftmaxBackwardOutputs[] = {{false, -1, -1}};
+constexpr Input kSoftmaxBackwardInputs[] = {{false, false, -1}, {false, false, -1}};
 
 }  // namespace
 

@@ -949,7 +949,7 @@ def _flops_gemm(
     b_s = fw.shape(b_)
     N_ = b_s[0]
     batch_ = math.prod(batch)
-    flops__ = _r.fit(op, _r.fit(op, _r.fit(op, _r.fit(op, 2 * batch_) * M_) * N_) * K_)
+    flops__ = _a.fit(op, _a.fit(op, _a.fit(op, _a.fit(op, 2 * batch_) * M_) * N_) * K_)
     return flops__
 
 
@@ -971,7 +971,7 @@ def _flops_gemm_backward(
     a_s = fw.shape(a_)
     K_ = a_s[-1]
     batch_ = math.prod(batch)
-    flops__ = _r.fit(op, _r.fit(op, _r.fit(op, _r.fit(op, 4 * batch_) * M_) * N_) * K_)
+    flops__ = _a.fit(op, _a.fit(op, _a.fit(op, _a.fit(op, 4 * batch_) * M_) * N_) * K_)
     return flops__
 
 
