@@ -42,6 +42,8 @@ type Call struct {
 	Options map[string]any
 	// Extra are keyword arguments that the op does not have.
 	Extra map[string]any
+	// Lists says which arrays belong to lists, where that is not what the op says.
+	Lists *Lists
 }
 
 // Tuple is a tuple of Python.

@@ -33,6 +33,14 @@ func ListsOf(op *opdef.Op) *Lists {
 	return l
 }
 
+// lists are those of the call.
+func (c *Call) lists() *Lists {
+	if c.Lists != nil {
+		return c.Lists
+	}
+	return ListsOf(c.Op)
+}
+
 // groups puts arrays that follow each other in one list together.
 func groups(args []opdef.Arg) []Group {
 	out := []Group{}

@@ -162,7 +162,7 @@ func PublicCall(c *Call) (WireCall, [][]byte) {
 // newWire is a request without arguments.
 func newWire(c *Call) WireCall {
 	return WireCall{
-		Do: "call", Op: c.Op.Name, Lists: ListsOf(c.Op), Mode: c.Mode, Probe: c.Probe, Kernel: c.Kernel,
+		Do: "call", Op: c.Op.Name, Lists: c.lists(), Mode: c.Mode, Probe: c.Probe, Kernel: c.Kernel,
 		Args: []Tagged{}, Kwargs: map[string]Tagged{}, Order: []string{}, Out: []Tagged{}, Scratch: []Tagged{}, Mutated: []int{},
 	}
 }

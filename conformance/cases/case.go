@@ -153,7 +153,13 @@ func (c *Case) describe(name string) string {
 		}
 	}
 	for _, s := range slices.Sorted(maps.Keys(c.Sizes)) {
-		parts = append(parts, fmt.Sprintf("%s = %d", s, c.Sizes[s]))
+		if !strings.Contains(s, "[") {
+			parts = append(parts, fmt.Sprintf("%s = %d", s, c.Sizes[s]))
+		}
+	}
+	for _, s := range c.Op.Whole().PerElement {
+		list, _ := c.List(s)
+		parts = append(parts, s+" = "+shortList(list))
 	}
 	for _, s := range slices.Sorted(maps.Keys(c.Attrs)) {
 		parts = append(parts, fmt.Sprintf("%s = %v", s, c.Attrs[s]))
@@ -162,6 +168,15 @@ func (c *Case) describe(name string) string {
 		parts = append(parts, c.DTypes.String())
 	}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
+}
+
+// shortList is a list, of which the middle is left out where it is long.
+func shortList(list []int64) string {
+	const most = 8
+	if len(list) <= most {
+		return rule.List(list)
+	}
+	return fmt.Sprintf("%d sizes from %s on", len(list), rule.List(list[:2]))
 }
 
 // Fill draws the contents of an input. They depend on the plan's name, the op and the input, not on the caller.

@@ -2,15 +2,15 @@ package cases
 
 import "github.com/opcast/opcast/internal/opdef"
 
-// testedLength is how many arrays the lists of an op have in its checks: two tell first from second, and cost little.
-const testedLength = 2
+// TestedLength is how many arrays the lists of an op have in its checks: two tell first from second, and cost little.
+const TestedLength = 2
 
 // Tested is the op as the checks see it: with the arrays of lists one by one.
 func Tested(op *opdef.Op) *opdef.Op {
 	if !op.HasLists() {
 		return op
 	}
-	return op.Instance(func(string) int { return testedLength })
+	return op.Instance(func(string) int { return TestedLength })
 }
 
 // TestedOps are all ops of a list as the checks see them.

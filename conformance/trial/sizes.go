@@ -29,6 +29,7 @@ func (w Request) bindSizes(op *opdef.Op, p cases.Plan) (map[string]int64, []int6
 		trailing := len(in.Type.Dims) - 1  // dims after the leading ones
 		switch {
 		case !given:
+		case in.Own && (s.Kind == opdef.BindBatch || s.Kind == opdef.CheckBatch): // see leads
 		case s.Kind == opdef.BindBatch || s.Kind == opdef.CheckBatch:
 			lead := shape[:max(len(shape)-trailing, 0)]
 			if all, fit := rule.Broadcast(batch, lead); fit && known && op.Broadcasts() {
@@ -47,10 +48,18 @@ func (w Request) bindSizes(op *opdef.Op, p cases.Plan) (map[string]int64, []int6
 	return c.Sizes, batch
 }
 
-// leads are the leading dims of inputs that are broadcast: as given, the others have all of them.
+// leads are the leading dims of inputs that are broadcast: as given, the others have all of them. Arrays of lists that have
+// leading dims of their own share them with those of the same number.
 func (w Request) leads(op *opdef.Op, batch []int64) map[string][]int64 {
 	out := map[string][]int64{}
 	for _, in := range op.Inputs {
+		if shape, given := w.Shapes[in.Name]; in.Own && given {
+			for _, other := range slices.Concat(op.Inputs, op.Outputs) {
+				if other.Own && other.At == in.At {
+					out[other.Name] = shape[:max(len(shape)-len(in.Type.Dims)+1, 0)]
+				}
+			}
+		}
 		if in.Type.Lead() != opdef.Broadcast {
 			continue
 		}

@@ -35,6 +35,13 @@ type Request struct {
 	NoData bool
 }
 
+// Names says whether the request has a shape or a dtype for an input.
+func (w Request) Names(input string) bool {
+	_, shaped := w.Shapes[input]
+	_, typed := w.DTypes[input]
+	return shaped || typed
+}
+
 // Call is one call of an op, with the reference's answer to it.
 type Call struct {
 	Case     *cases.Case

@@ -7,6 +7,7 @@ func Checks() []check.Check {
 	return []check.Check{
 		errorsCheck,
 		callShapeCheck,
+		listsCheck,
 		precedenceCheck,
 		sideEffectsCheck,
 		warningsCheck,

@@ -19,6 +19,7 @@ func Checks() []check.Check {
 		splitCheck,
 		shapeCheck,
 		rankCheck,
+		listLengthsCheck,
 		sizesCheck,
 		dtypeCombinationsCheck,
 		dtypeRefusedCheck,

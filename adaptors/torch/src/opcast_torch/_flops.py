@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _MODULE = "torch.utils.flop_counter"
 
+_known: set[Any] = set()
 _waiting: list[tuple[Any, Callable[..., int]]] = []
 
 
@@ -38,8 +39,9 @@ def register(info: Any, packet: Any, singles: dict[tuple[int, ...], Any] | None 
 
     """
     count = backend.checks.FLOPS.get(info.name)
-    if count is None:
+    if count is None or packet in _known:
         return
+    _known.add(packet)
     names = [a.name for a in (*info.inputs, *info.attrs)]
 
     def formula(*args: Any, out_val: Any = None, **named: Any) -> int:

@@ -17,6 +17,7 @@ from ._framework import FRAMEWORK, dense, empty
 
 _library: Any = torch.library
 LIBRARY: Any = _library.Library(NAMESPACE, "FRAGMENT")
+_MOST = 64  # arguments of a schema: a constant of PyTorch's
 
 
 class Overload:
@@ -41,9 +42,21 @@ class Overload:
         self.name = info.name + ".train" if saved else info.name
         if info.lengths:  # one overload for each length of its lists
             self.name += ".n" + "_".join(map(str, info.lengths))
+        self.call: Any = None
+        if not info.lengths:  # else most calls need none: see Op.single
+            self.register()
+
+    def register(self) -> None:
+        """Enter the overload into PyTorch's registry."""
         qualified = f"{NAMESPACE}::{self.name}"
+        count = len(self.info.inputs) + len(self.info.attrs)
+        if count > _MOST:
+            raise NotImplementedError(
+                f"{self.info.name}: expected at most {_MOST} arrays and attributes under a mode or"
+                f" transformation of PyTorch, got {count}"
+            )
         LIBRARY.define(self.name + self._schema(), tags=(torch.Tag.pt2_compliant_tag,))
-        packet = getattr(getattr(torch.ops, NAMESPACE), info.name)
+        packet = getattr(getattr(torch.ops, NAMESPACE), self.info.name)
         self.call: Any = getattr(packet, self.name.partition(".")[2] or "default")
         for key in ("CPU", "CUDA"):  # both, since kernels may be registered for either
             LIBRARY.impl(self.name, self._compute, key)

@@ -125,9 +125,9 @@ class Op:
     def single(self, counts: tuple[int, ...]) -> Op:
         """Return the form for single arrays, of an op whose lists have so many.
 
-        It is an overload of its own, which is registered when it is first called.
+        It is an overload of its own, which is registered when PyTorch is first to see a call.
         """
-        _ready(self.info.name, counts)
+        _ready(self.info.name, counts, compiling())
         return self._singles[counts]
 
     def publish(self, function: Callable[..., Any], required: int) -> None:
@@ -260,6 +260,8 @@ class Op:
         """Call the registered op; given outputs receive copies of the results."""
         kinds = [a.type for a in self.info.attrs]
         values = [_dtype(v) if kind == "dtype" else v for kind, v in zip(kinds, attrs)]
+        if self._default.call is None:
+            _enter(self)
         made = self._default.results(self._default.call(*inputs, *values), inputs)
         outs = backend.as_tuple(out)
         if outs is None:
@@ -281,18 +283,26 @@ class Op:
         return self.function(*args[:count], **dict(zip(self._attrs, args[count:])))
 
 
-def _make_single(name: str, counts: tuple[int, ...]) -> bool:
-    """Register the form of an op for lists of these lengths, if it is new."""
+def _make_single(name: str, counts: tuple[int, ...], seen: bool) -> bool:
+    """Make the form of an op for lists of these lengths, and register it if PyTorch is to see the call."""
     op = ops[name]
     if counts not in op._singles:
         one = copy(op)
         one.info = backend.single(op.info, counts)
         one.check = backend.checker(op.check, op.info, one.info)
         one._register()
-        if not op._singles:  # all lengths are overloads of one op
-            _flops.register(op.info, one._default.call.overloadpacket, op._singles)
         op._singles[counts] = one
+    if seen:
+        _enter(op._singles[counts])
     return True
+
+
+def _enter(one: Op) -> None:
+    """Register the form of an op for lists, if it is not."""
+    if one._default.call is None:
+        one._default.register()
+        op = ops[one.info.name]
+        _flops.register(op.info, one._default.call.overloadpacket, op._singles)
 
 
 _compiler: Any = torch.compiler

@@ -60,8 +60,8 @@ def lists(fw: Framework, op: str, args: tuple[tuple[str, Any, str], ...]) -> Non
         counts[name] = len(items)
         want = counts.get(partner, 0)
         if not items or (want and len(items) != want):
-            few = "1 array" if want < 2 else f"{want} arrays"
-            what = f"{few} (as {partner})" if want else "at least 1 array"
+            few = "1 array" if want == 1 else f"{want} arrays"
+            what = f"{few} (as {partner})" if want and items else "at least 1 array"
             raise expected(ValueError, op, name, what, str(len(items)))
 
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"text/tabwriter"
 
+	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/conformance/trial"
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
@@ -43,12 +44,15 @@ func kernelAnswers(library *tvmffi.Library, made *trial.Call, device string) ([]
 	}
 	op := made.Case.Op
 	first, last := len(op.Outputs)+len(op.Inputs), len(arguments)-len(op.Scratch) // of the attributes, and after them
+	if lists := calls.ListsOf(op); lists != nil {
+		first += len(lists.Lengths)
+	}
 	call := []any{op.Name, deviceTypes[device], 0}
 	for i, argument := range arguments {
 		switch array, given := argument.(*ndarray.Array); {
 		case given:
 			call = append(call, array.Shape, array.DType.Long)
-		case i < first || i >= last:
+		case argument == nil && (i < first || i >= last):
 			call = append(call, nil, nil)
 		default:
 			call = append(call, argument)

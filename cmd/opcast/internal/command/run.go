@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/opcast/opcast/backend"
+	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/conformance/trial"
 	"github.com/opcast/opcast/internal/build"
 	"github.com/opcast/opcast/internal/ndarray"
@@ -120,6 +121,9 @@ func (a *app) prepare(ctx context.Context, p *opdef.Project, op *opdef.Op, words
 		return nil, err
 	}
 	wanted.NoData = hollow
+	if op, err = instance(op, &wanted); err != nil {
+		return nil, err
+	}
 	r := &run{app: a, project: p, op: op, flags: flags}
 	if r.trial, err = trial.New(op, wanted); err != nil {
 		return nil, err
@@ -215,8 +219,8 @@ func (r *run) call() (*runner.Call, error) {
 	return c, err
 }
 
-// exportArguments arranges a call as its export takes it: outputs, inputs, attrs, scratch. wrap makes the arrays; absent
-// arguments are nil.
+// exportArguments arranges a call as its export takes it: outputs, inputs, attrs, scratch, and
+// before them how many arrays each list has. wrap makes the arrays; absent arguments are nil.
 func exportArguments(made *trial.Call, wrap func(string, runner.Role, *ndarray.Array) any) (list []any, err error) {
 	op := made.Case.Op
 	results, err := made.Results()
@@ -226,6 +230,11 @@ func exportArguments(made *trial.Call, wrap func(string, runner.Role, *ndarray.A
 	scratch, err := made.Scratch()
 	if err != nil {
 		return nil, err
+	}
+	if lists := calls.ListsOf(op); lists != nil {
+		for _, length := range lists.Lengths {
+			list = append(list, length)
+		}
 	}
 	add := func(name string, role runner.Role, array *ndarray.Array) {
 		if array == nil {

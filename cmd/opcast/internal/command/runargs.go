@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -31,7 +32,7 @@ func parseRequest(op *opdef.Op, words []string, flags runFlags) (trial.Request, 
 		}
 		var err error
 		if i := op.InputIndex(name); i >= 0 {
-			err = setInput(&w, &op.Inputs[i], value)
+			err = setInputs(&w, &op.Inputs[i], value)
 		} else if i := slices.IndexFunc(op.Attrs, func(a opdef.Attr) bool { return a.Name == name }); i >= 0 {
 			err = setAttr(&w, &op.Attrs[i], value)
 		} else {
@@ -53,6 +54,49 @@ func nearestArgument(op *opdef.Op, name string) string {
 		return " (did you mean " + strconv.Quote(near) + "?)"
 	}
 	return " (there are " + strings.Join(names, ", ") + ")"
+}
+
+// setInputs reads the shape of an input, or those of the arrays of a list: "128x4096,7:bf16".
+func setInputs(w *trial.Request, in *opdef.Arg, value string) error {
+	if !in.List {
+		return setInput(w, in, value)
+	}
+	shapes, name, given := strings.Cut(value, ":")
+	for i, shape := range strings.Split(shapes, ",") {
+		element := *in
+		element.Name = opdef.ElementName(in.Name, i)
+		if given {
+			shape += ":" + name
+		}
+		if err := setInput(w, &element, shape); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// instance is the op for lists of the wanted lengths: as many arrays as have a shape, else two.
+func instance(op *opdef.Op, w *trial.Request) (*opdef.Op, error) {
+	if !op.HasLists() {
+		return op, nil
+	}
+	wanted := map[string]int{}
+	for _, list := range op.Lists() {
+		for w.Names(opdef.ElementName(list, wanted[list])) {
+			wanted[list]++
+		}
+	}
+	lengths := map[string]int{}
+	for _, list := range op.Lists() {
+		first := op.Partner(list)
+		switch n := wanted[list]; {
+		case n > 0 && lengths[first] > 0 && n != lengths[first]:
+			return nil, usage("%s: %s: expected %d shapes (as %s), got %d", op.Name, list, lengths[first], first, n)
+		case n > 0:
+			lengths[first] = n
+		}
+	}
+	return op.Instance(func(list string) int { return cmp.Or(lengths[list], cases.TestedLength) }), nil
 }
 
 // setInput reads "128x4096:bf16", "128x4096", ":bf16" or "none". The shape of a number is "()".
