@@ -11,8 +11,10 @@
 #include <execinfo.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <vector>
 
 #include "memory.h"
@@ -98,9 +100,23 @@ inline int Writes([[maybe_unused]] void* context) {
 #endif
 }
 
+// Lets the first thread that faults go on: the others, which often fault for the same reason at the
+// same time, wait until it ends the process. Where telling itself faults, nothing more is told.
+inline void OneTells(int number) {
+  static std::atomic<long> teller{0};
+  const long me = syscall(SYS_gettid);
+  long before = 0;
+  if (teller.compare_exchange_strong(before, me)) return;
+  while (before != me) pause();
+  signal(number, SIG_DFL);
+  raise(number);
+  _exit(kFaulted);
+}
+
 // Prints "fault WRITES NAME OFFSET" for an access beside an array, or "fault SIGNAL" for another
 // one, and the frames of the stack as "frame OFFSET FILE".
 inline void Faulted(int number, siginfo_t* info, void* context) {
+  OneTells(number);
   alarm(5);  // what follows may wait for a lock that the kernel held
   const auto* address = static_cast<const char*>(info->si_addr);
   const Guarded* hit = nullptr;
@@ -137,7 +153,7 @@ inline void TellFaults() {
   sigaltstack(&own, nullptr);
   struct sigaction action = {};
   action.sa_sigaction = Faulted;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   for (int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) sigaction(number, &action, nullptr);
 }
 
