@@ -37,6 +37,18 @@ func (d *Drawer) sliced() *Op {
 		}
 		op.inputs = append(op.inputs, a)
 	}
+	op.copies()
+	for _, name := range append(slices.Clone(d.dims), op.lead) {
+		if (slices.Contains(known, name) || name != "" && name == op.lead) && d.often(7) {
+			op.parallel = append(op.parallel, name)
+		}
+	}
+	d.rest()
+	return op
+}
+
+// copies are the results of an op that copies its inputs.
+func (op *Op) copies() {
 	for i, in := range op.inputs {
 		if !in.mutated || i == 0 {
 			from := in
@@ -47,13 +59,6 @@ func (d *Drawer) sliced() *Op {
 			op.outputs = append(op.outputs, a)
 		}
 	}
-	for _, name := range append(slices.Clone(d.dims), op.lead) {
-		if (slices.Contains(known, name) || name != "" && name == op.lead) && d.often(7) {
-			op.parallel = append(op.parallel, name)
-		}
-	}
-	d.rest()
-	return op
 }
 
 // selecting draws an op that gives the marked rows of its inputs, and how many there are.
