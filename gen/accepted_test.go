@@ -15,9 +15,11 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/load"
 	"github.com/opcast/opcast/internal/opdef/names"
+	"github.com/opcast/opcast/internal/randomop"
 )
 
-// TestAcceptedGenerates: whatever check accepts can be generated. The definitions are made up at random.
+// TestAcceptedGenerates: whatever check accepts can be generated. The definitions are made up at random, half of them by
+// package randomop.
 func TestAcceptedGenerates(t *testing.T) {
 	t.Parallel()
 	const all, each = 10_000, 200
@@ -39,12 +41,17 @@ func (d *drawer) project(t *testing.T, ops int, adaptors []string) (p *opdef.Pro
 	t.Helper()
 	dir := t.TempDir()
 	d.kind = 0
+	r := randomop.New(d.Uint64(), 0)
 	devices := choose(d, `["cpu"]`, `["cpu", "cuda"]`, `["cuda"]`)
 	write(t, filepath.Join(dir, "opcast.toml"),
 		[]byte("name = \"demo\"\nversion = \"0.1.0\"\nlicense = \"MIT\"\nsources = [\"csrc/*.cc\"]\ndevices = "+devices+"\nadaptors = "+quotedList(adaptors)+"\n"))
 	for p == nil || len(p.Ops) < ops {
 		for range ops {
-			for _, op := range d.ops() {
+			group := d.ops()
+			if d.often(5) {
+				group = d.disguised(r.Next())
+			}
+			for _, op := range group {
 				tried++
 				write(t, filepath.Join(dir, "opdefs", op.name+".toml"), []byte(op.text))
 			}

@@ -49,6 +49,25 @@ func OptionalPlans(op *opdef.Op, d DTypes) []Plan {
 	return plans
 }
 
+// ZeroPlans make each symbol and each leading dim zero in turn.
+func ZeroPlans(op *opdef.Op, d DTypes) []Plan {
+	var plans []Plan
+	for _, s := range Symbols(op) {
+		plans = append(plans, Plan{Name: "zero", DTypes: d, Batch: []int64{2}, Sizes: map[string]int64{s: 0}})
+	}
+	if op.HasBatch() {
+		for _, batch := range [][]int64{{0}, {2, 0}, {0, 3}} {
+			plans = append(plans, Plan{Name: "zero", DTypes: d, Batch: batch})
+		}
+	}
+	for _, p := range LeadPlans(op, d, []int64{0}, []int64{0, 3}) {
+		if slices.Contains(joined(p.Leads), 0) { // else no input has the dim that is empty
+			plans = append(plans, p)
+		}
+	}
+	return plans
+}
+
 // givesWithout reports whether a call without an input still gives something back.
 func givesWithout(op *opdef.Op, input string) bool {
 	given := func(i int) bool { return op.Inputs[i].Name != input }

@@ -259,25 +259,6 @@ func RankPlans(op *opdef.Op, d DTypes) []Plan {
 	return append(plans, LeadPlans(op, d, []int64{4}, []int64{2, 3}, []int64{2, 3, 2, 3})...)
 }
 
-// ZeroPlans make each symbol and each leading dim zero in turn.
-func ZeroPlans(op *opdef.Op, d DTypes) []Plan {
-	var plans []Plan
-	for _, s := range Symbols(op) {
-		plans = append(plans, Plan{Name: "zero", DTypes: d, Batch: []int64{2}, Sizes: map[string]int64{s: 0}})
-	}
-	if op.HasBatch() {
-		for _, batch := range [][]int64{{0}, {2, 0}, {0, 3}} {
-			plans = append(plans, Plan{Name: "zero", DTypes: d, Batch: batch})
-		}
-	}
-	for _, p := range LeadPlans(op, d, []int64{0}, []int64{0, 3}) {
-		if slices.Contains(joined(p.Leads), 0) { // else no input has the dim that is empty
-			plans = append(plans, p)
-		}
-	}
-	return plans
-}
-
 // AttrPlans give each attr each of its values in turn, explicitly.
 func AttrPlans(op *opdef.Op, d DTypes) []Plan {
 	var plans []Plan

@@ -138,9 +138,11 @@ func (p *randomProject) show(t *testing.T, name string) {
 	t.Helper()
 	t.Logf("%s", p.ops[name].TOML())
 	if keep := os.Getenv("RANDOM_OPS_KEEP"); keep != "" {
-		if err := os.CopyFS(filepath.Join(keep, filepath.Base(p.dir)+"-"+name), os.DirFS(p.dir)); err != nil {
-			t.Log(err)
+		folder, err := os.MkdirTemp(keep, name+"-")
+		if err == nil {
+			err = os.CopyFS(folder, os.DirFS(p.dir))
 		}
+		t.Log(folder, err)
 	}
 }
 

@@ -57,9 +57,9 @@ func (op *Op) entries(b *strings.Builder, name string) {
 		}
 		function := names.Pascal(k.name)
 		fmt.Fprintf(b, "opcast::Status %s(const %sArgs& args, const opcast::Launch&) {\n  return Run%s(args, %s, %t);\n}\n\n", function, name, name, fault, k.scratch)
-		if k.supported {
-			fmt.Fprintf(b, "const char* %sSupported(const %sArgs& args, const opcast::Launch&) {\n  return %s %% 2 == 0 ? nullptr : \"a row has an odd size\";\n}\n\n",
-				function, name, op.inputs[0].elements())
+		if k.even != "" {
+			fmt.Fprintf(b, "const char* %sSupported(const %sArgs& args, const opcast::Launch&) {\n  return args.%s %% 2 == 0 ? nullptr : \"%s is odd\";\n}\n\n",
+				function, name, k.even, k.even)
 		}
 		if k.workspace {
 			fmt.Fprintf(b, "int64_t %sWorkspace(const %sArgs& args, const opcast::Launch&) {\n  return args.%s_size;\n}\n\n", function, name, op.scratch[0].name)

@@ -38,19 +38,24 @@ func (d *Drawer) differentiable() []*Op {
 		op.parallel = d.independent()
 	}
 	if d.often(3) {
-		size := d.newDim()
-		at := slices.IndexFunc(op.inputs, func(a arg) bool { return a.optional })
-		if at < 0 {
-			at = len(op.inputs)
-		}
-		op.inputs = slices.Insert(op.inputs, at, arg{name: "marks", dtype: "i32", dims: []string{size}})
-		op.outputs = append(op.outputs, arg{name: "marked", dtype: "i32", dims: []string{size, "2"}, rule: "marks", from: "marks"})
+		d.addIntegers()
 	}
 	if len(op.outputs) == 1 && len(op.sums) == 0 && d.often(3) {
 		op.outputs = append(op.outputs, op.slope())
 	}
 	d.rest()
 	return append([]*Op{op}, d.derivatives(op, 0, map[string]int{})...)
+}
+
+// addIntegers draws an input without gradient, and a result of it.
+func (d *Drawer) addIntegers() {
+	size := d.newDim()
+	at := slices.IndexFunc(d.op.inputs, func(a arg) bool { return a.optional })
+	if at < 0 {
+		at = len(d.op.inputs)
+	}
+	d.op.inputs = slices.Insert(d.op.inputs, at, arg{name: "marks", dtype: "i32", dims: []string{size}})
+	d.op.outputs = append(d.op.outputs, arg{name: "marked", dtype: "i32", dims: []string{size, "2"}, rule: "marks", from: "marks"})
 }
 
 // slope is what the only result changes with the first input. It is saved for the gradient.

@@ -37,6 +37,18 @@ func (d *Drawer) sliced() *Op {
 		}
 		op.inputs = append(op.inputs, a)
 	}
+	op.copies()
+	for _, name := range append([]string{op.lead}, d.dims...) {
+		if (slices.Contains(known, name) || name != "" && name == op.lead) && d.often(7) {
+			op.parallel = append(op.parallel, name)
+		}
+	}
+	d.rest()
+	return op
+}
+
+// copies are the results of an op that copies its inputs.
+func (op *Op) copies() {
 	for i, in := range op.inputs {
 		if !in.mutated || i == 0 {
 			from := in
@@ -47,13 +59,6 @@ func (d *Drawer) sliced() *Op {
 			op.outputs = append(op.outputs, a)
 		}
 	}
-	for _, name := range append(slices.Clone(d.dims), op.lead) {
-		if (slices.Contains(known, name) || name != "" && name == op.lead) && d.often(7) {
-			op.parallel = append(op.parallel, name)
-		}
-	}
-	d.rest()
-	return op
 }
 
 // selecting draws an op that gives the marked rows of its inputs, and how many there are.
@@ -105,13 +110,14 @@ func (d *Drawer) kernels() {
 	}
 	for i := range 1 + d.random.IntN(2) {
 		k := plain(fmt.Sprintf("%s_way%d", op.Name, i))
-		if when := d.when(); when != "" && d.often(7) {
-			k.keys += fmt.Sprintf("when = %q\n", when)
-		} else if list := op.vars["T"]; len(list) > 1 && d.often(4) {
+		sizes := op.sizes(d.dims)
+		switch list := op.vars["T"]; {
+		case len(sizes) > 0 && d.often(3):
+			k.even, k.keys = pick(d, sizes...), k.keys+"supported = true\n"
+		case len(list) > 1 && d.often(2):
 			k.keys += fmt.Sprintf("dtypes = { T = %q }\n", pick(d, list...))
-		} else {
-			k.supported = true
-			k.keys += "supported = true\n"
+		default:
+			k.keys += fmt.Sprintf("when = %q\n", d.when())
 		}
 		op.kernels = append(op.kernels, k)
 	}

@@ -38,10 +38,11 @@ type scratch struct {
 	zeroed     bool
 }
 
-// kernel is an entry of kernels: its name, its other keys, and the functions that its author writes beside it.
+// kernel is an entry of kernels: its name, its other keys, the size that has to be even if its author decides by that, and
+// whether it says how much scratch it uses, or takes any.
 type kernel struct {
-	name, keys                    string
-	supported, workspace, scratch bool
+	name, keys, even   string
+	workspace, scratch bool
 }
 
 // arg is an input or an output.

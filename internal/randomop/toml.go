@@ -14,28 +14,7 @@ func (op *Op) TOML() string {
 	for _, v := range slices.Sorted(maps.Keys(op.vars)) {
 		fmt.Fprintf(&b, "dtypes.%s = [\"%s\"]\n", v, strings.Join(op.vars[v], `", "`))
 	}
-	b.WriteString("inputs = [\n")
-	for _, a := range op.inputs {
-		if a.optional {
-			a.keys += ", optional = true"
-		}
-		fmt.Fprintf(&b, "  { name = %q, type = %q, doc = \"An input.\"%s },\n", a.name, op.kindOf(&a), a.keys)
-	}
-	b.WriteString("]\nattrs = [\n")
-	for _, a := range op.attrs {
-		fmt.Fprintf(&b, "  { name = %q, doc = \"An attribute.\", type = %s },\n", a.name, a.keys)
-	}
-	b.WriteString("]\noutputs = [\n")
-	for _, a := range op.outputs {
-		if a.present != "" {
-			a.keys += fmt.Sprintf(", present_if = %q", a.present)
-		}
-		if a.saved {
-			a.keys += ", saved = true"
-		}
-		fmt.Fprintf(&b, "  { name = %q, type = %q, doc = \"A result.\"%s },\n", a.name, op.kindOf(&a), a.keys)
-	}
-	b.WriteString("]\n")
+	op.arguments(&b)
 	for _, line := range slices.Concat(op.lets, op.namedDims(), op.derived, op.others) {
 		b.WriteString(line + "\n")
 	}
@@ -60,6 +39,32 @@ func (op *Op) TOML() string {
 		fmt.Fprintf(&b, "[[kernels]]\nname = %q\ndevice = \"cpu\"\n%s", k.name, k.keys)
 	}
 	return b.String()
+}
+
+// arguments are the lines of inputs, attributes and outputs.
+func (op *Op) arguments(b *strings.Builder) {
+	b.WriteString("inputs = [\n")
+	for _, a := range op.inputs {
+		if a.optional {
+			a.keys += ", optional = true"
+		}
+		fmt.Fprintf(b, "  { name = %q, type = %q, doc = \"An input.\"%s },\n", a.name, op.kindOf(&a), a.keys)
+	}
+	b.WriteString("]\nattrs = [\n")
+	for _, a := range op.attrs {
+		fmt.Fprintf(b, "  { name = %q, doc = \"An attribute.\", type = %s },\n", a.name, a.keys)
+	}
+	b.WriteString("]\noutputs = [\n")
+	for _, a := range op.outputs {
+		if a.present != "" {
+			a.keys += fmt.Sprintf(", present_if = %q", a.present)
+		}
+		if a.saved {
+			a.keys += ", saved = true"
+		}
+		fmt.Fprintf(b, "  { name = %q, type = %q, doc = \"A result.\"%s },\n", a.name, op.kindOf(&a), a.keys)
+	}
+	b.WriteString("]\n")
 }
 
 // namedDims are lets for the sizes that the reference needs: it knows lets, and no dims.

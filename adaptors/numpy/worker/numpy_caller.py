@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any
 
@@ -99,7 +100,13 @@ class NumPy(Caller):
         many = [x is not None and "*" in i.dims for x, i in zip(call.args, op.inputs)]
         if any(i.mutated for i in op.inputs) or not any("*" in o.dims for o in op.outputs):
             raise Unsupported("no results with leading dims of their own")
-        rows = (1 << 62) // max(1, *[x.nbytes for x, is_many in zip(call.args, many) if is_many])
+        full = [
+            x.itemsize * math.prod(max(n, 1) for n in x.shape)
+            for x, is_many in zip(call.args, many)
+            if is_many
+        ]
+        # NumPy counts the other dims of an empty array, too.
+        rows = (1 << 62) // max(full, default=1)
         args = [
             np.broadcast_to(x, (rows, *x.shape)) if is_many else x
             for x, is_many in zip(call.args, many)
