@@ -3,8 +3,9 @@
 //     _opcast_op_call(kind, inputs, outputs, scratch,   how many there are of each
 //                     arrays..., name, value, name, value, ...)
 //
-// The arrays of a list stand one by one, and the list's name has their number as its value. The call
-// is laid out as the op's export wants it and runs as that: same checks, same texts, same dispatch. What is left out at the end of a role is None, an attr that is left out has its
+// The arrays of a list stand one by one, and the list's name has their number as its value. The
+// call is laid out as the op's export wants it and runs as that: same checks, same texts, same
+// dispatch. What is left out at the end of a role is None, an attr that is left out has its
 // default, and scratch that is left out is allocated.
 #include <algorithm>
 #include <string>
@@ -88,8 +89,7 @@ TVMFFIAny Default(const Call& call, const Attr& attr, IntArray* storage) {
 class Arranged {
  public:
   Arranged(const Op& op, const TVMFFIAny* args, int32_t count)
-      : op_(op), call_(op.name, args, count, count), count_(count), storage_(op.attrs.size()) {
-  }
+      : op_(op), call_(op.name, args, count, count), count_(count), storage_(op.attrs.size()) {}
 
   // Reads the lengths of lists, whose names are among those that stand from `at` on.
   void Lists(int at) {

@@ -48,12 +48,13 @@ class Arguments {
     if (op_.input_count > kMaxValues) return Fail("too many arguments");
     const int64_t arrays = frame.args.size + frame.rets.size;
     const int own = op_.output_count + op_.input_count + op_.attr_count + op_.scratch_count;
-    const int64_t most = arrays + 2 * int64_t{own};  // those of lists, and what stands for absent ones
+    const int64_t most =
+        arrays + 2 * int64_t{own};  // those of lists, and what stands for absent ones
     values_.Reserve(most);
     tensors_.Reserve(most);
     strides_.Reserve(Dims(frame) + 2 * int64_t{op_.attr_count});
-    return Flags(frame.attrs) && Lengths(frame.attrs) && Outputs(frame.rets) && Inputs(frame.args) &&
-           Attributes(frame.attrs) && Scratch(frame.rets) &&
+    return Flags(frame.attrs) && Lengths(frame.attrs) && Outputs(frame.rets) &&
+           Inputs(frame.args) && Attributes(frame.attrs) && Scratch(frame.rets) &&
            (next_result_ == frame.rets.size || Fail("too many results"));
   }
 

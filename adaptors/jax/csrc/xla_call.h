@@ -41,8 +41,8 @@ struct Output {
 // that are given.
 // Bit i of the attribute kPresent says that input i is given; without optional inputs there is no
 // such attribute. The arrays of a list are operands and results one by one; the attribute kLengths
-// says how many each list has. The attribute kSaved says whether the saved outputs are wanted; without saved
-// outputs there is none.
+// says how many each list has. The attribute kSaved says whether the saved outputs are wanted;
+// without saved outputs there is none.
 struct Op {
   const char* name;
   int64_t schema;

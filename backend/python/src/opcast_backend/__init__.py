@@ -18,9 +18,9 @@ from ._faults import again, faithful
 from ._globals import objects, register_globals
 from ._kernels import devices, find, kernels, on_switch, refuse_device, use_kernel
 from ._leading import leading, own_ranks, spread_axes
+from ._library import function, library_path, retype
 from ._lists import call as call_lists
 from ._lists import checker, single
-from ._library import function, library_path, retype
 from ._meta import Arg, Attr, Op, as_tuple, deprecated, publish
 from ._op_call import op_call
 from ._ops import LONG_NAMES, OPS, OpKind, __version__

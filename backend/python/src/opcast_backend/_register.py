@@ -11,8 +11,8 @@ import tvm_ffi
 
 from ._faults import printable, returning
 from ._kernels import change, find, forget, inside, registered
-from ._lists import leading, whole
 from ._library import DEVICES, module
+from ._lists import leading, whole
 from ._rules import expected, one_of
 from ._views import FRAMEWORKS, spec
 
