@@ -29,6 +29,13 @@ def spread(groups: Iterable[Group], values: Iterable[Any]) -> list[Any]:
     return out
 
 
+def leaves(result: Any) -> list[Any]:
+    """Return the arrays of nested tuples and lists."""
+    if isinstance(result, (tuple, list)):
+        return [leaf for part in result for leaf in leaves(part)]  # pyright: ignore[reportUnknownVariableType]
+    return [result]
+
+
 def single(function: Callable[..., Any], lists: Request | None) -> Callable[..., Any]:
     """Return a function of single arrays for one that takes and returns lists."""
     if not lists:
@@ -46,7 +53,8 @@ def single(function: Callable[..., Any], lists: Request | None) -> Callable[...,
         more = given[len(names) :]  # too many arguments
         given += [None] * (len(names) - len(given))
         result = function(*grouped(inputs, given), *more, **kwargs)
-        values = result if isinstance(result, tuple) else (result,)
+        values: Any = result
+        values = values if isinstance(result, tuple) else (values,)
         made = spread(results, values)
         return made[0] if len(made) == 1 else tuple(made)
 

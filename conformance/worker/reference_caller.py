@@ -144,7 +144,7 @@ class Reference:
         def evaluate(arguments: Request) -> tuple[Any, ...]:
             with np.errstate(all="ignore"):
                 result: Any = function(**{k: v for k, v in arguments.items() if k in wanted})
-            results: Any = result if isinstance(result, tuple) else (result,)
+            results: Any = result if isinstance(result, tuple) else (result,)  # pyright: ignore[reportUnknownVariableType]
             lists = request.get("lists")
             return tuple(spread(lists["results"], results)) if lists else results
 

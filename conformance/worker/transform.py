@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from bound import Answer, Request, Unsupported, describe_error, memory
+from lists import leaves
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,13 +96,6 @@ class Task:
         """Make a call with every set of arrays."""
         for arrays in self.calls:
             self.run(lambda arrays=arrays: function(arrays))
-
-
-def leaves(result: Any) -> list[Any]:
-    """Return the arrays of nested tuples and lists."""
-    if isinstance(result, (tuple, list)):
-        return [leaf for part in result for leaf in leaves(part)]  # pyright: ignore[reportUnknownVariableType]
-    return [result]
 
 
 def answer(

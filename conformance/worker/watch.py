@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import bound
 import numpy as np
 from bound import Bound, Report, Request, Unsupported
+from lists import leaves
 
 if TYPE_CHECKING:
     from caller import Caller
@@ -41,8 +42,7 @@ class KernelView:
         seen: list[int] = []
 
         def kernel(*arrays: Any, **_: Any) -> None:
-            single = [x for a in arrays for x in (a if isinstance(a, list) else [a])]
-            seen[:] = [0 if a is None else a.data_ptr() for a in single]
+            seen[:] = [0 if a is None else a.data_ptr() for a in leaves(arrays)]
 
         try:
             register = self.caller.backend.register_kernel

@@ -80,7 +80,7 @@ func (v *checkView) lists() []statement {
 	if len(items) == 0 {
 		return nil
 	}
-	return do("_r.lists(fw, op, %s)", tupleOf(items))
+	return do("_r.lists(fw.array, op, %s)", tupleOf(items))
 }
 
 // put stores what a rule finds out about one array of a list.

@@ -93,8 +93,8 @@ class Op:
         self.kernel = backend.function(name, schema)
         self.info = backend.ops()[name]
         self.check: Callable[..., Any] = getattr(backend.checks, name)
-        self._default: Any = None
-        self._saving: Any = None
+        self._default: Any
+        self._saving: Any
         if not self.info.lists:
             self._register()
             _flops.register(self.info, self._default.call.overloadpacket)
@@ -129,6 +129,24 @@ class Op:
         """
         _ready(self.info.name, counts, compiling())
         return self._singles[counts]
+
+    def make_single(self, counts: tuple[int, ...], seen: bool) -> None:
+        """Make the form for lists of these lengths; register it if PyTorch is to see the call."""
+        if counts not in self._singles:
+            one = copy(self)
+            one.info = backend.single(self.info, counts)
+            one.check = backend.checker(self.check, self.info, one.info)
+            one._register()
+            self._singles[counts] = one
+        if seen:
+            self._singles[counts].enter()
+
+    def enter(self) -> None:
+        """Register the form of an op for lists, if it is not."""
+        if self._default.call is None:
+            self._default.register()
+            call: Any = self._default.call
+            _flops.register(ops[self.info.name].info, call.overloadpacket, self._singles)
 
     def publish(self, function: Callable[..., Any], required: int) -> None:
         """Show the generated function to users; the arguments are those of ``backend.publish``."""
@@ -261,8 +279,9 @@ class Op:
         kinds = [a.type for a in self.info.attrs]
         values = [_dtype(v) if kind == "dtype" else v for kind, v in zip(kinds, attrs)]
         if self._default.call is None:
-            _enter(self)
-        made = self._default.results(self._default.call(*inputs, *values), inputs)
+            self.enter()
+        call: Any = self._default.call
+        made = self._default.results(call(*inputs, *values), inputs)
         outs = backend.as_tuple(out)
         if outs is None:
             return _bare((*made, *(x for a, x in zip(self.info.inputs, inputs) if a.mutated)))
@@ -284,25 +303,9 @@ class Op:
 
 
 def _make_single(name: str, counts: tuple[int, ...], seen: bool) -> bool:
-    """Make the form of an op for lists of these lengths, and register it if PyTorch is to see the call."""
-    op = ops[name]
-    if counts not in op._singles:
-        one = copy(op)
-        one.info = backend.single(op.info, counts)
-        one.check = backend.checker(op.check, op.info, one.info)
-        one._register()
-        op._singles[counts] = one
-    if seen:
-        _enter(op._singles[counts])
+    """Make the form of an op for lists of these lengths, in code that torch.compile does not trace."""
+    ops[name].make_single(counts, seen)
     return True
-
-
-def _enter(one: Op) -> None:
-    """Register the form of an op for lists, if it is not."""
-    if one._default.call is None:
-        one._default.register()
-        op = ops[one.info.name]
-        _flops.register(op.info, one._default.call.overloadpacket, op._singles)
 
 
 _compiler: Any = torch.compiler

@@ -19,9 +19,12 @@ if TYPE_CHECKING:
 
 def lengths(info: Op, inputs: Sequence[Any]) -> tuple[int, ...]:
     """Return how many arrays each list of a call has; one that is no list has none."""
-    return tuple(
-        len(x) if isinstance(x, (list, tuple)) else 0 for a, x in zip(info.inputs, inputs) if a.list
-    )
+    return tuple(_length(x) for a, x in zip(info.inputs, inputs) if a.list)
+
+
+def _length(value: Any) -> int:
+    items: Any = value
+    return len(items) if isinstance(value, (list, tuple)) else 0
 
 
 def flat(info: Op, inputs: Sequence[Any]) -> tuple[Any, ...]:
@@ -54,7 +57,8 @@ def whole(info: Op, one: Op, arrays: Sequence[Any]) -> list[Any]:
 
 def results(info: Op, one: Op, values: Any) -> Any:
     """Return what a call of the op returns from what one of its form for single arrays did."""
-    made = values if isinstance(values, tuple) else (values,)
+    made: Any = values
+    made = made if isinstance(values, tuple) else (made,)
     args = [a for a in info.outputs if not a.saved] + [a for a in info.inputs if a.mutated]
     whole = tuple(grouped(args, dict(zip(info.lists, one.lengths)), made))
     return whole[0] if len(whole) == 1 else whole

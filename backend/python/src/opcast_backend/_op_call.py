@@ -8,16 +8,17 @@ import operator
 import sys
 from typing import TYPE_CHECKING, Any, cast
 
-from . import _arrays, _lists
+from . import _arrays
 from ._faults import faithful
 from ._library import module
+from ._lists import flat, lengths, single
 from ._ops import OPS, OpKind
 from ._rules import expected, is_int, lists
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ._meta import Op
+    from ._meta import Arg, Op
 
 _function = faithful(module["_opcast_op_call"])
 _KINDS = {OpKind, int, str}  # types of kinds that need no thought
@@ -56,13 +57,13 @@ def op_call(
     op = op or _find(kind)
     given = [_sequence("inputs", inputs), _sequence("outputs", outputs)]
     given.append(_sequence("scratch", () if scratch is None else scratch))
-    lengths: list[Any] = []
+    counted: list[Any] = []
     if op.lists:
-        op, lengths, given[:2] = _single(op, given[0], given[1])
+        op, counted, given[:2] = _single(op, given[0], given[1])
     arrays = [x for role in given for x in role]
     writes = [a.mutated for a in op.inputs[: len(given[0])]]
     writes += [True] * (len(arrays) - len(writes))
-    values = lengths + [part for name, v in _items(attrs) for part in (name, _value(op, name, v))]
+    values = counted + [part for name, v in _items(attrs) for part in (name, _value(op, name, v))]
     counts = map(len, given)
     try:
         at = _arrays.stream(arrays, writes)
@@ -80,29 +81,26 @@ def op_call(
 
 def _single(op: Op, inputs: Any, outputs: Any) -> tuple[Op, list[Any], list[list[Any]]]:
     """Return the form of an op for single arrays, the lengths of its lists by name, and the arrays."""
-    lists(_Any, op.name, tuple((a.name, x, "") for a, x in zip(op.inputs, inputs) if a.list))
-    counts = _lists.lengths(op, inputs)
-    one = _lists.single(op, counts + (1,) * (len(op.lists) - len(counts)))
-    lengths = [part for name, n in zip(op.lists, counts) for part in (name, n)]
+    lists("arrays", op.name, tuple((a.name, x, "") for a, x in zip(op.inputs, inputs) if a.list))
+    counts = lengths(op, inputs)
+    one = single(op, counts + (1,) * (len(op.lists) - len(counts)))
     found = dict(zip(op.lists, counts))
     writes: list[Any] = []
     for a, y in zip(op.outputs, outputs):
-        if a.per and (not isinstance(y, (list, tuple)) or len(y) != found.get(a.per, 0)):
-            what = f"a list of {found.get(a.per, 0)} arrays (as {a.per})"
-            raise expected(TypeError, op.name, a.name, what, type(y).__name__)
+        if a.per:
+            _as_long(op, a, y, found.get(a.per, 0))
         writes += y if a.per else [y]
-    reads = list(_lists.flat(op, inputs))
-    return (
-        one,
-        lengths,
-        [reads + list(inputs[len(op.inputs) :]), writes + list(outputs[len(op.outputs) :])],
-    )
+    reads = [*flat(op, inputs), *inputs[len(op.inputs) :]]
+    named = [part for pair in found.items() for part in pair]
+    return one, named, [reads, [*writes, *outputs[len(op.outputs) :]]]
 
 
-class _Any:
-    """What stands for a framework in messages about lists."""
-
-    array = "arrays"
+def _as_long(op: Op, arg: Arg, value: Any, count: int) -> None:
+    """Refuse what is no list of so many arrays."""
+    items: Any = value
+    if not isinstance(value, (list, tuple)) or len(items) != count:
+        what = f"a list of {count} arrays (as {arg.per})"
+        raise expected(TypeError, op.name, arg.name, what, type(items).__name__)
 
 
 def _find(kind: Any) -> Op:

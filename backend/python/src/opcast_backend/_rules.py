@@ -45,8 +45,8 @@ def arrays(fw: Framework, op: str, args: tuple[tuple[str, Any], ...]) -> None:
             raise expected(TypeError, op, name, fw.array, type(value).__name__)
 
 
-def lists(fw: Framework, op: str, args: tuple[tuple[str, Any, str], ...]) -> None:
-    """Refuse what is no list of arrays, and lists that are too short.
+def lists(word: str, op: str, args: tuple[tuple[str, Any, str], ...]) -> None:
+    """Refuse what is no list of arrays, which are called word, and lists that are too short.
 
     Each argument has a name, a value, and a partner: an earlier list that has as many arrays, or "".
     """
@@ -55,8 +55,8 @@ def lists(fw: Framework, op: str, args: tuple[tuple[str, Any, str], ...]) -> Non
         if value is None:
             raise TypeError(f"{op}: missing required argument '{name}'")
         if not isinstance(value, (list, tuple)):
-            raise expected(TypeError, op, name, f"a list of {fw.array}", type(value).__name__)
-        items: Any = value
+            raise expected(TypeError, op, name, f"a list of {word}", type(value).__name__)
+        items: Any = value  # pyright: ignore[reportUnknownVariableType]
         counts[name] = len(items)
         want = counts.get(partner, 0)
         if not items or (want and len(items) != want):

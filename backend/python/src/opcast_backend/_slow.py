@@ -54,12 +54,18 @@ def _kernel(op: Op, reference: Reference) -> Callable[..., None]:
         targets = [*arrays[:outputs], *(inputs[i] for i in mutated)]
         results = cast("tuple[Any, ...]", made) if isinstance(made, tuple) else (made,)
         for target, result in zip(targets, results):
-            pairs = zip(target, result) if isinstance(target, list) else ((target, result),)
-            for to, value in pairs:
-                if to is not None:
-                    to[...] = xp.asarray(value).astype(to.dtype)
+            _write(xp, target, result)
 
     return kernel
+
+
+def _write(xp: Any, target: Any, result: Any) -> None:
+    """Write a result, or those of a list; nobody wants what has no target."""
+    if isinstance(target, list):
+        for to, one in zip(cast("list[Any]", target), result):
+            _write(xp, to, one)
+    elif target is not None:
+        target[...] = xp.asarray(result).astype(target.dtype)
 
 
 def _widen(array: Any) -> Any:
