@@ -76,15 +76,17 @@ func (v *opView) Contents() []string {
 	var out []string
 	for i := range v.Inputs {
 		in := &v.Inputs[i]
+		var checks []string
 		if in.Min != nil {
-			out = append(out, v.bound("ValuesAtLeast", in, in.Min))
+			checks = append(checks, v.bound("ValuesAtLeast", in, in.Min))
 		}
 		if in.Max != nil {
-			out = append(out, v.bound("ValuesAtMost", in, in.Max))
+			checks = append(checks, v.bound("ValuesAtMost", in, in.Max))
 		}
 		if in.Sorted {
-			out = append(out, fmt.Sprintf("call.Ascending(%s);", variable(in.Name)))
+			checks = append(checks, fmt.Sprintf("call.Ascending(%s);", v.variable(in.Name)))
 		}
+		out = append(out, v.overList(in.Name, checks)...)
 	}
 	return out
 }
@@ -94,7 +96,7 @@ func (v *opView) bound(check string, in *opdef.Arg, e *expr.Expr) string {
 	text := strconv.Quote(value)
 	switch {
 	case !e.IsInteger():
-		value = v.realPrinter(variable).Print(e)
+		value = v.realPrinter(v.variable).Print(e)
 		text = "opcast::Number(" + value + ")"
 	case len(e.Symbols()) > 0:
 		value = "static_cast<double>(" + value + ")"
@@ -104,5 +106,5 @@ func (v *opView) bound(check string, in *opdef.Arg, e *expr.Expr) string {
 	for _, s := range e.Symbols() {
 		why = append(why, rule.Origin{Name: s, Of: v.Program.Origin[s]})
 	}
-	return fmt.Sprintf("call.%s(%s, %s, %s, {%s});", check, variable(in.Name), value, text, v.whyList(why, false))
+	return fmt.Sprintf("call.%s(%s, %s, %s, {%s});", check, v.variable(in.Name), value, text, v.whyList(why, in.List))
 }

@@ -149,6 +149,7 @@ func (u *unroller) elements(a Arg, count string) []Arg {
 	for i := range u.lengths[count] {
 		e := a
 		e.Name, e.In, e.At, e.List, e.Per = ElementName(a.Name, i), a.Name, i, false, ""
+		e.Min, e.Max = u.expr(a.Min, i), u.expr(a.Max, i)
 		e.Type.Dims = slices.Clone(a.Type.Dims)
 		for j := range e.Type.Dims {
 			e.Type.Dims[j].Expr = u.expr(a.Type.Dims[j].Expr, i)

@@ -18,7 +18,7 @@ func (c *checker) listInput(path string, arg *opdef.Arg) {
 		c.report(tomldoc.Join(path, "optional"), code.List, "define another op without it", "list %s cannot be left out", arg.Name)
 		arg.Optional = false
 	}
-	for _, key := range []string{"stride", "min", "max", "sorted", "lse"} {
+	for _, key := range []string{"stride", "lse"} {
 		if where := tomldoc.Join(path, key); c.doc.Given(where) {
 			c.report(where, code.List, "leave it out", "%s says nothing about the arrays of a list", key)
 		}
