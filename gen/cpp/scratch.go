@@ -104,7 +104,11 @@ func (v *opView) bound(check string, in *opdef.Arg, e *expr.Expr) string {
 	}
 	var why []rule.Origin
 	for _, s := range e.Symbols() {
-		why = append(why, rule.Origin{Name: s, Of: v.Program.Origin[s]})
+		of := v.Program.Origin[s]
+		if list := v.ListOf(s); list != "" {
+			of = list
+		}
+		why = append(why, rule.Origin{Name: s, Of: of})
 	}
 	return fmt.Sprintf("call.%s(%s, %s, %s, {%s});", check, v.variable(in.Name), value, text, v.whyList(why, in.List))
 }

@@ -1,11 +1,18 @@
 package opdef
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Workload is a call of some real model, by name: what people benchmark.
 type Workload struct {
 	Name string
 	// Sizes has every size, Batch the leading dims, DTypes the dtypes that variables stand for and Attrs values of
 	// attributes, both where the author says so. Without are the optional inputs that the call leaves out.
 	Sizes map[string]int64
+	// Lengths are how many arrays the lists have.
+	Lengths map[string]int
 	// Elements has those that differ from one array of a list to the next, for each array.
 	Elements map[string][]int64
 	Batch    []int64
@@ -29,6 +36,12 @@ func (w *Workload) Int(name string) (int64, bool) {
 	if v, ok := w.Sizes[name]; ok {
 		return v, true
 	}
+	size, number, _ := strings.Cut(strings.TrimSuffix(name, "]"), "[")
+	if list, i := w.Elements[size], 0; number != "" {
+		if _, err := fmt.Sscan(number, &i); err == nil && i < len(list) {
+			return list[i], true
+		}
+	}
 	return IntValue(w.Attrs[name])
 }
 
@@ -36,6 +49,9 @@ func (w *Workload) Int(name string) (int64, bool) {
 func (w *Workload) List(name string) ([]int64, bool) {
 	if v, ok := w.Elements[name]; ok {
 		return v, true
+	}
+	if n, ok := w.Lengths[name]; ok { // of which len is all that expressions ask for
+		return make([]int64, n), true
 	}
 	v, ok := w.Attrs[name].([]int64)
 	return v, ok

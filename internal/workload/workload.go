@@ -23,7 +23,12 @@ type Call struct {
 func Calls(op *opdef.Op) []Call {
 	var out []Call
 	for i := range op.Workloads {
-		out = append(out, Call{op, &op.Workloads[i]})
+		w := &op.Workloads[i]
+		form := op
+		if op.HasLists() { // its arrays one by one
+			form = op.Instance(func(list string) int { return w.Lengths[list] })
+		}
+		out = append(out, Call{form, w})
 	}
 	return out
 }
@@ -46,6 +51,9 @@ func (c Call) String() string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Sizes)) {
 		parts = append(parts, fmt.Sprintf("%s = %d", name, c.Sizes[name]))
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Elements)) {
+		parts = append(parts, name+" = "+strings.ReplaceAll(fmt.Sprint(c.Elements[name]), " ", ", "))
 	}
 	for _, v := range c.Op.DTypes {
 		parts = append(parts, v.Name+" = "+c.DType(opdef.Type{Var: v.Name}))

@@ -118,7 +118,7 @@ func (c *checker) contents(path string, value any, in *opdef.Arg) *expr.Expr {
 		c.syntax(path, code.Expr, err)
 		return nil
 	}
-	u := use{path: path, float: true}
+	u := use{path: path, float: true, list: in.List}
 	if in.Optional {
 		u.arg = in.Name
 	}

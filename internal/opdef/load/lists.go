@@ -125,3 +125,28 @@ func (c *checker) sizesOfList(path string, out *opdef.Arg, names []string) {
 		}
 	}
 }
+
+// workloadLists finds how many arrays the lists of a workload have, which it has to say in one way.
+func (c *checker) workloadLists(w *opdef.Workload, path string) bool {
+	for _, name := range keys(w.Elements) {
+		list, n := c.op.Partner(c.op.ListOf(name)), len(w.Elements[name])
+		if before, known := w.Lengths[list]; known && before != n {
+			c.report(path, code.Workload, "", "%s has %d sizes, but %s has %d arrays", name, n, list, before)
+			return false
+		}
+		w.Lengths[list] = n
+	}
+	for _, list := range c.op.Lists() {
+		n, known := w.Lengths[c.op.Partner(list)]
+		w.Lengths[list] = n
+		switch {
+		case c.ownLead() != "":
+			c.report(path, code.Workload, "give the arrays sizes with names", "a workload cannot say the leading dims of each array of %s", c.ownLead())
+			return false
+		case !known:
+			c.report(path, code.Workload, "write "+list+" = 3", "the workload does not say how many arrays %s has", list)
+			return false
+		}
+	}
+	return true
+}

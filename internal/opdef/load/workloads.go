@@ -20,7 +20,7 @@ func (c *checker) workloads() {
 		if !names.IsIdentifier(name) {
 			c.diags.Add(c.doc.KeyAt(path), code.Name, "a name has letters, digits and single underscores between them", "%q is not a name", name)
 		}
-		w := opdef.Workload{Name: name, Sizes: map[string]int64{}, Elements: map[string][]int64{}, DTypes: map[string]string{}, Attrs: map[string]any{}}
+		w := opdef.Workload{Name: name, Sizes: map[string]int64{}, Elements: map[string][]int64{}, Lengths: map[string]int{}, DTypes: map[string]string{}, Attrs: map[string]any{}}
 		complete := true
 		for _, key := range keys(c.raw.Workloads[name]) {
 			complete = c.workloadKey(&w, tomldoc.Join(path, key), key, c.raw.Workloads[name][key]) && complete
@@ -61,6 +61,10 @@ func (c *checker) workloadKey(w *opdef.Workload, path, key string, value any) bo
 		list, ok := convert(&opdef.Attr{Type: "int[]", Len: -1, Min: int64(0)}, value)
 		w.Batch, _ = list.([]int64)
 		return c.workloadValue(path, key, "a list of sizes", value, ok)
+	case input >= 0 && c.op.Inputs[input].List:
+		n, ok := value.(int64)
+		w.Lengths[key] = int(n)
+		return c.workloadValue(path, key, "how many arrays the list has", value, ok && n > 0)
 	case c.perElement[key]:
 		list, ok := convert(&opdef.Attr{Type: "int[]", Len: -1, Min: int64(0)}, value)
 		w.Elements[key], _ = list.([]int64)
@@ -113,6 +117,9 @@ func (c *checker) workloadFits(w *opdef.Workload, path string) {
 	}
 	if c.op.HasBatch() && w.Batch == nil {
 		c.report(path, code.Workload, fmt.Sprintf("for example %q = [2, 3]", c.op.Lead()), "the workload has no leading dims")
+		return
+	}
+	if !c.workloadLists(w, path) {
 		return
 	}
 	for _, size := range keys(c.sizes) {

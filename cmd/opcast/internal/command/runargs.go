@@ -223,7 +223,7 @@ func (f runFlags) useWorkload(op *opdef.Op, w *trial.Request) error {
 			w.Attrs[a.Name] = cases.DType(dtype.LongName(short))
 		}
 	}
-	for _, in := range op.Inputs {
+	for _, in := range call.Op.Inputs {
 		if !call.Given(in.Name) {
 			continue
 		}

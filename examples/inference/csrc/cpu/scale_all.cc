@@ -13,8 +13,8 @@ opcast::Status ScaleAll(const ScaleAllArgs& args, const opcast::Launch&) {
       for (int64_t k = 0; k < a.n[i]; ++k) {
         const double y = Widen(a.xs[i][k]) * static_cast<double>(*a.scale);
         a.ys[i][k] = Narrow<T>(y);
-        if (!(std::fabs(y) <= largest)) largest = std::fabs(y);  // also where y is no number
-        if (std::isnan(largest)) largest = std::fabs(y) * largest;
+        // What is no number stays the largest.
+        if (!(std::fabs(y) <= largest) && !std::isnan(largest)) largest = std::fabs(y);
       }
       a.largest[i] = static_cast<float>(largest);
     }
