@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/opcast/opcast/conformance/oracle"
 	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/rule"
 )
 
@@ -53,6 +55,9 @@ func (t *T) script(d *calls.ScriptSyntax, call *calls.Call, at *Element, text st
 	if call.Kernel != "" {
 		fmt.Fprintf(&b, scriptForce, collection, call.Op.Name, call.Kernel)
 	}
+	for list, length := range listsOf(call.Op.Inputs) {
+		fmt.Fprintf(&b, "%s = [None] * %d\n", list, length)
+	}
 	for _, a := range argumentsOf(call) {
 		fmt.Fprintf(&b, "%s = %s\n", a.name, argumentExpression(d, a))
 		if x, ok := a.value.(*calls.Tensor); ok && x.ReadOnly {
@@ -61,10 +66,7 @@ func (t *T) script(d *calls.ScriptSyntax, call *calls.Call, at *Element, text st
 	}
 	fmt.Fprintf(&b, "result = ops.%s(%s)\nprint(result)\n", call.Op.Name, strings.Join(parameters(call), ", "))
 	if at != nil {
-		picked := "result"
-		if len(calls.ReturnedSlots(call, t.Caller)) > 1 {
-			picked = fmt.Sprintf("result[%d]", at.Output)
-		}
+		picked := t.picked(call, at.Output)
 		index := strings.Trim(rule.List(at.Index), "[]")
 		if index == "" {
 			index = "()"
@@ -72,6 +74,43 @@ func (t *T) script(d *calls.ScriptSyntax, call *calls.Call, at *Element, text st
 		fmt.Fprintf(&b, "print(%q, %s[%s], %q)\n", at.Name+rule.List(at.Index)+": got", picked, index, "want "+at.Want)
 	}
 	return b.String()
+}
+
+// picked is the expression for one of the results, by its number among all arrays.
+func (t *T) picked(call *calls.Call, number int) string {
+	lists := calls.ListsOf(call.Op)
+	if lists == nil {
+		if len(calls.ReturnedSlots(call, t.Caller)) > 1 {
+			return fmt.Sprintf("result[%d]", number)
+		}
+		return "result"
+	}
+	for i, group := range lists.Results {
+		name := "result"
+		if len(lists.Results) > 1 {
+			name = fmt.Sprintf("result[%d]", i)
+		}
+		switch n, _ := group[1].(int); {
+		case n == calls.Single && number == 0:
+			return name
+		case number < n:
+			return fmt.Sprintf("%s[%d]", name, number)
+		default:
+			number -= max(n, 1)
+		}
+	}
+	return "result"
+}
+
+// listsOf are the lists among arguments, and how many arrays each has.
+func listsOf(args []opdef.Arg) iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		for i, a := range args {
+			if last := i+1 == len(args) || args[i+1].In != a.In; a.In != "" && last && !yield(a.In, a.At+1) {
+				return
+			}
+		}
+	}
 }
 
 // commentOf is what a comment can hold of a text.
@@ -114,7 +153,11 @@ func dtypeName(d *calls.ScriptSyntax, t dtype.DType) string {
 func parameters(call *calls.Call) []string {
 	var out []string
 	for i := range call.Inputs {
-		out = append(out, call.Op.Inputs[i].Name)
+		if in := &call.Op.Inputs[i]; in.In == "" {
+			out = append(out, in.Name)
+		} else if in.At == 0 {
+			out = append(out, in.In)
+		}
 	}
 	for _, a := range call.Op.Attrs {
 		if v, given := call.Attrs[a.Name]; given {
