@@ -17,7 +17,7 @@ import (
 // Wrong derivatives of derivatives, and wrong tangents, are found whatever is wrong with them; the right ones pass.
 func TestPlantedDerivatives(t *testing.T) {
 	oracle := fake.RealOracle(t, time.Minute)
-	project, diags, err := load.LoadFolder("../examples/inference/opdefs")
+	project, diags, err := load.Folder("../examples/inference/opdefs")
 	if err != nil || len(diags) > 0 {
 		t.Fatal(err, diags)
 	}

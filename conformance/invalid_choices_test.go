@@ -29,7 +29,7 @@ func writtenAs(t *testing.T, inputs, attrs, rest string) *opdef.Op {
 	if err := os.WriteFile(filepath.Join(dir, "made.toml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	project, diags, err := load.LoadFolder(dir)
+	project, diags, err := load.Folder(dir)
 	if err != nil || len(diags) > 0 {
 		t.Fatal(err, diags)
 	}

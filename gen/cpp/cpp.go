@@ -78,16 +78,7 @@ func (v *opView) Fields() []field {
 		}
 		out = append(out, field{Decl: "int64_t batch", Comment: "product of the leading dimensions", Name: "batch", Value: value})
 	}
-	if v.Program.OwnBatch[0] != "" {
-		out = append(out, field{Decl: "opcast::Ints batch", Comment: "products of the leading dimensions of each array", Name: "batch", Value: "{batches.data(), batches.size()}"})
-	}
-	for _, s := range v.Symbols() {
-		if slices.Contains(v.PerElement, s) {
-			out = append(out, field{Decl: "opcast::Ints " + s, Comment: "of each array", Name: s, Value: fmt.Sprintf("{%[1]s.data(), %[1]s.size()}", variable(s))})
-		} else {
-			out = append(out, field{Decl: "int64_t " + s, Name: s, Value: variable(s)})
-		}
-	}
+	out = append(out, v.sizeFields()...)
 	for _, a := range v.Outputs {
 		if a.List {
 			out = append(out, v.listField(&a, "", a.Type.Text+" each"))
@@ -105,6 +96,22 @@ func (v *opView) Fields() []field {
 		f := pointer(&a, "", a.Type.Text+", scratch"+v.scratchNull())
 		f.Value = ""
 		out = append(out, f)
+	}
+	return out
+}
+
+// sizeFields are the members for sizes, also of the arrays of lists.
+func (v *opView) sizeFields() []field {
+	var out []field
+	if v.Program.OwnBatch[0] != "" {
+		out = append(out, field{Decl: "opcast::Ints batch", Comment: "products of the leading dimensions of each array", Name: "batch", Value: "{batches.data(), batches.size()}"})
+	}
+	for _, s := range v.Symbols() {
+		if slices.Contains(v.PerElement, s) {
+			out = append(out, field{Decl: "opcast::Ints " + s, Comment: "of each array", Name: s, Value: fmt.Sprintf("{%[1]s.data(), %[1]s.size()}", variable(s))})
+		} else {
+			out = append(out, field{Decl: "int64_t " + s, Name: s, Value: variable(s)})
+		}
 	}
 	return out
 }

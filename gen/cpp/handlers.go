@@ -37,7 +37,7 @@ type handlerOp struct{ *view.Compiled }
 func (v *handlerOp) HandlerInputs() string {
 	var list []string
 	for i := range v.Inputs {
-		list = append(list, fmt.Sprintf("{%t, %t, %d}", v.Inputs[i].Optional, v.Inputs[i].Mutated, slices.Index(v.Op.Lists(), v.Inputs[i].Name)))
+		list = append(list, fmt.Sprintf("{%t, %t, %d}", v.Inputs[i].Optional, v.Inputs[i].Mutated, slices.Index(v.Lists(), v.Inputs[i].Name)))
 	}
 	return strings.Join(list, ", ")
 }
@@ -48,7 +48,7 @@ func (v *handlerOp) HandlerOutputs() string {
 	for i := range v.Outputs {
 		out := v.Outputs[i]
 		number := slices.IndexFunc(v.Inputs, func(a opdef.Arg) bool { return a.Name == out.PresentIf })
-		list = append(list, fmt.Sprintf("{%t, %d, %d}", out.Saved, number, slices.Index(v.Op.Lists(), out.Per)))
+		list = append(list, fmt.Sprintf("{%t, %d, %d}", out.Saved, number, slices.Index(v.Lists(), out.Per)))
 	}
 	return strings.Join(list, ", ")
 }

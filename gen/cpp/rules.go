@@ -136,13 +136,7 @@ func (v *opView) sizeStatement(r rule.Rule) []string {
 	name := v.variable(r.Arg)
 	switch r.Kind {
 	case rule.SizeBind:
-		if v.isList(r.Arg) && !slices.Contains(v.PerElement, r.Symbol) {
-			return v.bindShared(r)
-		}
-		if r.If != "" || r.When != nil || slices.Contains(v.PerElement, r.Symbol) {
-			return one("%s = %s;", v.variable(r.Symbol), v.solve(r))
-		}
-		return one("const int64_t %s = %s;", variable(r.Symbol), v.solve(r))
+		return v.bindSize(r)
 	case rule.SizeIs:
 		return one("call.Size(%s, %d, %s, {%s});", name, r.Dim, v.expr(r.Expr), v.whyList(r.Why, v.isList(r.Arg)))
 	case rule.Layout:
@@ -153,12 +147,7 @@ func (v *opView) sizeStatement(r rule.Rule) []string {
 	case rule.Let:
 		return one("const int64_t %s = %s;", variable(r.Symbol), v.expr(r.Expr))
 	case rule.Carried:
-		i := slices.IndexFunc(v.Outputs, func(a opdef.Arg) bool { return a.Name == r.Arg })
-		check := one("call.DTypeIn(%s, {%s});", name, v.choices(r.Var))
-		if absentWhen(&v.Outputs[i]) != "" {
-			return ifGiven(r.Arg, check)
-		}
-		return check
+		return v.carried(r)
 	case rule.Require:
 		if r.Hint != "" {
 			return one("call.Require(%s, %q, {%s}, %q);", v.expr(unlike(r.Expr)), r.Form, v.whyList(r.Why, false), r.Hint)
@@ -179,6 +168,28 @@ func (v *opView) sizeStatement(r rule.Rule) []string {
 		return []string{v.apart(r.Arg, r.Others, false)}
 	}
 	return nil
+}
+
+// bindSize reads a size off a dim.
+func (v *opView) bindSize(r rule.Rule) []string {
+	differs := slices.Contains(v.PerElement, r.Symbol)
+	switch {
+	case v.isList(r.Arg) && !differs:
+		return v.bindShared(r)
+	case r.If != "" || r.When != nil || differs:
+		return one("%s = %s;", v.variable(r.Symbol), v.solve(r))
+	}
+	return one("const int64_t %s = %s;", variable(r.Symbol), v.solve(r))
+}
+
+// carried checks the output that tells a dtype.
+func (v *opView) carried(r rule.Rule) []string {
+	i := slices.IndexFunc(v.Outputs, func(a opdef.Arg) bool { return a.Name == r.Arg })
+	check := one("call.DTypeIn(%s, {%s});", v.variable(r.Arg), v.choices(r.Var))
+	if absentWhen(&v.Outputs[i]) != "" {
+		return ifGiven(r.Arg, check)
+	}
+	return check
 }
 
 // one is a statement as the only line.

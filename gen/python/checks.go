@@ -157,34 +157,10 @@ func (v *checkView) rank(r rule.Rule) []statement {
 func (v *checkView) size(r rule.Rule) []statement {
 	arg, shape := v.item(r.Arg), shapeOf(r.Arg)
 	switch r.Kind {
-	case rule.BatchBind:
-		if r.Own {
-			return put(codef("tuple(%s)", leading(shape, r.Rank)), batches)
-		}
-		if v.isList(r.Arg) {
-			return v.bindSharedBatch(r)
-		}
-		return set(codef("tuple(%s)", leading(shape, r.Rank)), batch)
-	case rule.BatchJoin:
-		return set(v.join(r), batch)
-	case rule.BatchAs:
-		want, other := batch, codef("%q", v.firstName(r.Other))
-		if r.Own {
-			want, other = codef("%s[%s]", batches, number), elementName(r.Other)
-		}
-		return raise(codef("tuple(%s) != %s", leading(shape, r.Rank), want), "_r.batch(op, %s, %s, %s, %s)", v.label(r.Arg), want, other, shape)
+	case rule.BatchBind, rule.BatchJoin, rule.BatchAs:
+		return v.batchRule(r)
 	case rule.SizeBind:
-		value := codef("%s[%d]", shape, r.Dim)
-		if r.Form != r.Symbol {
-			value = codef("_r.solve(op, %s, %s, %d, %s, %s, %q)", v.label(r.Arg), shape, r.Dim, v.expr(r.Coef), v.expr(r.Const), r.Form)
-		}
-		switch {
-		case v.perElement(r.Symbol):
-			return put(value, variable(r.Symbol))
-		case v.isList(r.Arg):
-			return v.bindShared(r, value)
-		}
-		return set(value, variable(r.Symbol))
+		return v.bindSize(r)
 	case rule.SizeIs:
 		want := v.expr(r.Expr)
 		return raise(codef("%s[%d] != %s", shape, r.Dim, want), "_r.size(op, %s, %s, %d, %s, %s)", v.label(r.Arg), shape, r.Dim, want, v.why(r.Why, v.isList(r.Arg)))
@@ -209,6 +185,43 @@ func (v *checkView) size(r rule.Rule) []statement {
 		return raise(codef("%s < 0", size), "_r.negative_size(op, %s, %q, %s)", what, r.Form, size)
 	}
 	return nil
+}
+
+// batchRule prints the rules on leading dims.
+func (v *checkView) batchRule(r rule.Rule) []statement {
+	shape := shapeOf(r.Arg)
+	own := codef("tuple(%s)", leading(shape, r.Rank))
+	switch {
+	case r.Kind == rule.BatchJoin:
+		return set(v.join(r), batch)
+	case r.Kind == rule.BatchBind && r.Own:
+		return put(own, batches)
+	case r.Kind == rule.BatchBind && v.isList(r.Arg):
+		return v.bindSharedBatch(r)
+	case r.Kind == rule.BatchBind:
+		return set(own, batch)
+	}
+	want, other := batch, codef("%q", v.firstName(r.Other))
+	if r.Own {
+		want, other = codef("%s[%s]", batches, number), elementName(r.Other)
+	}
+	return raise(codef("%s != %s", own, want), "_r.batch(op, %s, %s, %s, %s)", v.label(r.Arg), want, other, shape)
+}
+
+// bindSize reads a size off a dim.
+func (v *checkView) bindSize(r rule.Rule) []statement {
+	shape := shapeOf(r.Arg)
+	value := codef("%s[%d]", shape, r.Dim)
+	if r.Form != r.Symbol {
+		value = codef("_r.solve(op, %s, %s, %d, %s, %s, %q)", v.label(r.Arg), shape, r.Dim, v.expr(r.Coef), v.expr(r.Const), r.Form)
+	}
+	switch {
+	case v.perElement(r.Symbol):
+		return put(value, variable(r.Symbol))
+	case v.isList(r.Arg):
+		return v.bindShared(r, value)
+	}
+	return set(value, variable(r.Symbol))
 }
 
 // join broadcasts the leading dims of an input with those of the inputs before.

@@ -70,7 +70,7 @@ func (v *checkView) named(a *opdef.Arg) code {
 // lists checks that lists are lists, and have as many arrays as they should.
 func (v *checkView) lists() []statement {
 	var items []code
-	for _, name := range v.Op.Lists() {
+	for _, name := range v.Lists() {
 		partner := v.Partner(name)
 		if partner == name {
 			partner = ""

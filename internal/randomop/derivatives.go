@@ -163,7 +163,7 @@ func (d *Drawer) derivatives(of *Op, order int, used map[string]int) (ops []*Op)
 		made.sumUp()
 		of.derived = append(of.derived, kind+" = "+strconv.Quote(made.Name))
 		ops = append(ops, made)
-		if order == 0 && !(kind == "backward" && of.saves()) { // nothing leads back through what is saved
+		if order == 0 && (kind != "backward" || !of.saves()) { // nothing leads back through what is saved
 			ops = append(ops, d.derivatives(made, 1, map[string]int{"grad": count["grad"], "tangent": count["tangent"]})...)
 		}
 		chance = 4

@@ -28,7 +28,7 @@ func (d *Drawer) sliced() *Op {
 			}
 		}
 		known = append(known, a.dims...)
-		if d.often(3) && !(a.lead && op.lead == "...") {
+		if d.often(3) && (!a.lead || op.lead != "...") {
 			a.mutated, a.rule = true, "refill"
 			a.keys += ", mutated = true"
 		}

@@ -79,7 +79,7 @@ func TestSeedsDecide(t *testing.T) {
 		}
 		return all
 	}
-	if texts(1) != texts(1) {
+	if first, again := texts(1), texts(1); first != again {
 		t.Error("one seed gives two ops")
 	}
 	if texts(1) == texts(2) {

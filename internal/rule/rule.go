@@ -257,19 +257,24 @@ func (p *Program) step(s opdef.Step) {
 		}
 	case opdef.BindSize:
 		r.Kind = SizeBind
-		if from, known := p.Origin[s.Symbol]; known && from != in.Name {
-			p.Origin[s.Symbol] = "" // it depends on attributes which input tells it
-		} else {
-			p.Origin[s.Symbol] = in.Name
-			if in.List {
-				p.Origin[s.Symbol] = opdef.ElementName(in.Name, 0)
-			}
-		}
+		p.bound(s.Symbol, in)
 		r.Why = p.why(s.Expr)
 	case opdef.CheckSize:
 		r.Kind, r.Why = SizeIs, p.why(s.Expr)
 	}
 	p.add(r)
+}
+
+// bound remembers which input tells a size; of a list, the first array does.
+func (p *Program) bound(symbol string, in *opdef.Arg) {
+	name := in.Name
+	if in.List {
+		name = opdef.ElementName(in.Name, 0)
+	}
+	if from, known := p.Origin[symbol]; known && from != name {
+		name = "" // it depends on attributes
+	}
+	p.Origin[symbol] = name
 }
 
 // Trailing reports whether a type begins with leading dims and how many dims it names after them.

@@ -50,9 +50,9 @@ func Load(dir string) (*opdef.Project, diag.List, error) {
 	return p, diags.Sorted(), nil
 }
 
-// LoadFolder reads a folder of definitions that belong to no project, such as those of a library that was made by hand. They
+// Folder reads a folder of definitions that belong to no project, such as those of a library that was made by hand. They
 // may have kernels for every device.
-func LoadFolder(dir string) (*opdef.Project, diag.List, error) {
+func Folder(dir string) (*opdef.Project, diag.List, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, nil, fmt.Errorf("find definitions: %w", err)

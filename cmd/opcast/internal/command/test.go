@@ -192,7 +192,7 @@ func (a *app) definitions(dir string) (*opdef.Project, error) {
 	if dir == "" {
 		return a.load()
 	}
-	read := load.LoadFolder
+	read := load.Folder
 	if _, err := os.Stat(filepath.Join(dir, manifest.File)); err == nil {
 		read = load.Load
 	}
