@@ -74,7 +74,7 @@ func (v *function) fastLead(depth int) string {
 func (v *function) fastLet(l opdef.Let) []statement {
 	var out []statement
 	name := func(symbol string) string { return v.fastSymbol(symbol).text }
-	for _, part := range split(v.fastPrinter(name), l.Name, l.Expr, lineLength-fastIndent) {
+	for _, part := range view.Split(v.fastPrinter(name), l.Name, l.Expr, lineLength-fastIndent) {
 		out = append(out, set(v.fastExpr(part.Expr), v.fastSymbol(part.Name))...)
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/opcast/opcast/gen/view"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/rule"
 )
@@ -34,7 +35,7 @@ func (v *checkView) FlopParameters() string {
 }
 
 // FlopLines is the body of that function. Its calls meet the rules, so of these only what gives values to sizes remains.
-func (v *checkView) FlopLines() []string { return wrap(lines(v.flopBody())) }
+func (v *checkView) FlopLines() []string { return view.Wrap(lines(v.flopBody()), step, lineLength) }
 
 // flopBody are the statements of that function; none where nobody says how many operations there are.
 func (v *checkView) flopBody() []statement {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/opcast/opcast/gen/view"
 	"github.com/opcast/opcast/internal/opdef/expr"
 )
 
@@ -29,7 +30,7 @@ func TestSplit(t *testing.T) {
 			}
 			p := fastPrinter(func(name string) string { return name })
 			var lines []string
-			for _, part := range split(p, "P", e, c.width) {
+			for _, part := range view.Split(p, "P", e, c.width) {
 				lines = append(lines, part.Name+" = "+p.Print(part.Expr))
 			}
 			if diff := cmp.Diff(c.want, strings.Join(lines, "\n")); diff != "" {

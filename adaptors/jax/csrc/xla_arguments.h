@@ -2,35 +2,16 @@
 #pragma once
 
 #include <cstring>
-#include <memory>
 #include <string>
 
 #include "xla_call.h"
+#include "xla_frame.h"
 
 namespace opcast_jax {
 
 // More than an op without lists needs: what such a call keeps lives on the stack.
 inline constexpr int kMaxValues = 64;
 inline constexpr int kMaxDims = 512;
-
-// Room for so many items: on the stack for a few, else on the heap.
-template <class T, int kFew>
-class Room {
- public:
-  void Reserve(int64_t count) {
-    if (count <= kFew) return;
-    more_.reset(new T[static_cast<size_t>(count)]);
-    size_ = count;
-  }
-  int64_t size() const { return size_; }
-  T& operator[](int64_t i) { return more_ ? more_[i] : few_[i]; }
-  const T& operator[](int64_t i) const { return more_ ? more_[i] : few_[i]; }
-
- private:
-  T few_[kFew];
-  std::unique_ptr<T[]> more_;
-  int64_t size_ = kFew;
-};
 
 // Collects the arguments of one call. A failure leaves its reason in `fault`.
 class Arguments {
@@ -73,18 +54,6 @@ class Arguments {
     std::memset(&value, 0, sizeof(value));
     value.type_index = type;
     return value;
-  }
-
-  // The number of dims of all arrays.
-  static int64_t Dims(const XLA_FFI_CallFrame& frame) {
-    int64_t dims = 0;
-    for (int64_t i = 0; i < frame.args.size; ++i) {
-      dims += static_cast<const XLA_FFI_Buffer*>(frame.args.args[i])->rank;
-    }
-    for (int64_t i = 0; i < frame.rets.size; ++i) {
-      dims += static_cast<const XLA_FFI_Buffer*>(frame.rets.rets[i])->rank;
-    }
-    return dims;
   }
 
   // Reads how many arrays each list has: the export takes that before all else.
@@ -222,25 +191,6 @@ class Arguments {
     dims_ += buffer.rank;
     Push(kTVMFFIDLTensorPtr).v_ptr = t;
     return true;
-  }
-
-  static bool Type(XLA_FFI_DataType type, DLDataType* out) {
-    for (int i = 0; i < kDTypeCount; ++i) {
-      if (kDTypes[i].xla == type) {
-        *out = kDTypes[i].dlpack;
-        return true;
-      }
-    }
-    return false;
-  }
-
-  static int Find(const XLA_FFI_Attrs& attrs, const char* name) {
-    const size_t length = std::strlen(name);
-    for (int i = 0; i < attrs.size; ++i) {
-      const XLA_FFI_ByteSpan* have = attrs.names[i];
-      if (have->len == length && std::memcmp(have->ptr, name, length) == 0) return i;
-    }
-    return -1;
   }
 
   bool Attributes(const XLA_FFI_Attrs& attrs) {

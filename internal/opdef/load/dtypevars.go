@@ -158,11 +158,9 @@ func (c *checker) dtypeDefault(a *opdef.Attr, where, name string, allowed []stri
 // dtypeNames returns the short names of the dtypes that arguments can have.
 func dtypeNames() (names []string) {
 	for _, row := range dtype.Table {
-		if knownDType(row.Short) {
-			names = append(names, row.Short)
-		}
+		names = append(names, row.Short)
 	}
-	return names
+	return slices.DeleteFunc(names, func(name string) bool { return !knownDType(name) })
 }
 
 // knownDType says whether arguments can have a dtype: kernels need a C++ type for it.

@@ -8,6 +8,7 @@ import (
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
+	"github.com/opcast/opcast/internal/opdef/derivative"
 	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/opdef/names"
 )
@@ -28,7 +29,7 @@ func checkProject(p *opdef.Project, diags *diag.List) {
 		checkKind(p, op, kinds, diags)
 	}
 	checkTypes(p, diags)
-	linkDerivatives(p, diags)
+	derivative.Link(p, diags)
 }
 
 func checkKind(p *opdef.Project, op *opdef.Op, kinds map[int]*opdef.Op, diags *diag.List) {

@@ -7,7 +7,6 @@ torch.compile, export, vmap, fake and meta tensors, subclasses and the profiler 
 
 from __future__ import annotations
 
-from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from torch import Tensor
 from . import _autocast, _autograd, _flops, _sharding, _threads
 from ._autograd import needed, node
 from ._collection import backend
+from ._forms import Forms
 from ._framework import DTYPES, FRAMEWORK, refuse_layout
 from ._overload import Overload
 from ._results import allocator, layouts
@@ -77,7 +77,7 @@ def _never(*_: Tensor) -> bool:
 _NONE: _Kind = (_never, None, None)
 
 
-class Op:
+class Op(Forms):
     """One op: its kernel, its registration in PyTorch, and its calls that are not plain.
 
     Parameters
@@ -93,12 +93,12 @@ class Op:
         self.kernel = backend.function(name, schema)
         self.info = backend.ops()[name]
         self.check: Callable[..., Any] = getattr(backend.checks, name)
-        self._default: Any
-        self._saving: Any
+        self.overload: Any = None
+        self._saving: Any = None
         if not self.info.lists:
-            self._register()
-            _flops.register(self.info, self._default.call.overloadpacket)
-        self._singles: dict[tuple[int, ...], Op] = {}
+            self.make_overloads()
+            _flops.register(self.info, self.overload.call.overloadpacket)
+        self.keep_forms()
         self.function: Callable[..., Any]
         # The guard of the generated function asks the first about its required tensors, and one
         # each about its optional ones. They are the last kinds that passed; the rest is memory.
@@ -116,37 +116,12 @@ class Op:
             self.node = _autograd.last_node(self.info, self._positional)
         ops[name] = self
 
-    def _register(self) -> None:
-        self._default = Overload(self.info, self.kernel, self.check, saved=False)
-        self._saving = self._default
+    def make_overloads(self) -> None:
+        """Make what PyTorch calls."""
+        self.overload = Overload(self.info, self.kernel, self.check, saved=False)
+        self._saving = self.overload
         if any(a.saved for a in self.info.outputs):
             self._saving = Overload(self.info, self.kernel, self.check, saved=True)
-
-    def single(self, counts: tuple[int, ...]) -> Op:
-        """Return the form for single arrays, of an op whose lists have so many.
-
-        It is an overload of its own, which is registered when PyTorch is first to see a call.
-        """
-        _ready(self.info.name, counts, compiling())
-        return self._singles[counts]
-
-    def make_single(self, counts: tuple[int, ...], seen: bool) -> None:
-        """Make the form for lists of these lengths; register it if PyTorch is to see the call."""
-        if counts not in self._singles:
-            one = copy(self)
-            one.info = backend.single(self.info, counts)
-            one.check = backend.checker(self.check, self.info, one.info)
-            one._register()
-            self._singles[counts] = one
-        if seen:
-            self._singles[counts].enter()
-
-    def enter(self) -> None:
-        """Register the form of an op for lists, if it is not."""
-        if self._default.call is None:
-            self._default.register()
-            call: Any = self._default.call
-            _flops.register(ops[self.info.name].info, call.overloadpacket, self._singles)
 
     def publish(self, function: Callable[..., Any], required: int) -> None:
         """Show the generated function to users; the arguments are those of ``backend.publish``."""
@@ -170,7 +145,7 @@ class Op:
         if shortcut is not None:
             return shortcut()
         given = inputs + (outs or ())
-        for arg, x in zip(self.info.inputs + self._default.outputs, given):
+        for arg, x in zip(self.info.inputs + self.overload.outputs, given):
             if isinstance(x, Tensor):
                 refuse_layout(self.info.name, arg.name, x)
         if _autocast.active(inputs):
@@ -259,10 +234,10 @@ class Op:
             bump([x for x in written if x is not None])
         outs: Any = backend.as_tuple(out)
         if outs is None:
-            outs = self._default.allocate(inputs[0], specs)
+            outs = self.overload.allocate(inputs[0], specs)
         else:
             outs = (*outs, *(None for a in self.info.outputs if a.saved))
-        self._default.launch(outs, inputs, specs, values)
+        self.overload.launch(outs, inputs, specs, values)
         if out is not None:
             bump([x for x in outs if x is not None and not x.is_inference()])
             return out
@@ -278,10 +253,10 @@ class Op:
         """Call the registered op; given outputs receive copies of the results."""
         kinds = [a.type for a in self.info.attrs]
         values = [_dtype(v) if kind == "dtype" else v for kind, v in zip(kinds, attrs)]
-        if self._default.call is None:
+        if self.overload.call is None:
             self.enter()
-        call: Any = self._default.call
-        made = self._default.results(call(*inputs, *values), inputs)
+        call: Any = self.overload.call
+        made = self.overload.results(call(*inputs, *values), inputs)
         outs = backend.as_tuple(out)
         if outs is None:
             return _bare((*made, *(x for a, x in zip(self.info.inputs, inputs) if a.mutated)))
@@ -300,18 +275,6 @@ class Op:
     def _positional(self, *args: Any) -> Any:
         count = len(self.info.inputs)
         return self.function(*args[:count], **dict(zip(self._attrs, args[count:])))
-
-
-def _make_single(name: str, counts: tuple[int, ...], seen: bool) -> bool:
-    """Make the form of an op for lists of these lengths, in code that torch.compile does not trace."""
-    ops[name].make_single(counts, seen)
-    return True
-
-
-_compiler: Any = torch.compiler
-_ready: Any = _compiler.assume_constant_result(
-    _make_single
-)  # nothing that torch.compile could trace
 
 
 def _dtype(value: Any) -> Any:

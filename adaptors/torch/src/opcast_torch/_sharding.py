@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from ._collection import backend
+from ._state import constant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +26,7 @@ def register(overload: Any) -> None:
     ready()
 
 
+@constant
 def ready() -> bool:
     """Register the rules that wait for DTensor, if it has been imported."""
     module: Any = sys.modules.get("torch.distributed.tensor")
@@ -60,11 +62,6 @@ def _take_no_returns() -> None:
         original(nothing)
     except IndexError:
         schema.return_type_tensor = has_tensor
-
-
-# What torch.compiler.assume_constant_result does. That function imports the compiler first, which
-# takes as long as the rest of PyTorch, and most processes compile nothing.
-vars(ready)["_dynamo_marked_constant"] = True
 
 
 def _rule(overload: Any, tensor: Any) -> Any:

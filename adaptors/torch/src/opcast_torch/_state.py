@@ -31,6 +31,16 @@ below_autograd: Any = native._AutoDispatchBelowAutograd
 """Under it no call reaches autograd."""
 
 
+def constant(function: Callable[..., bool]) -> Callable[..., bool]:
+    """Have torch.compile call a function while it traces, and take the answer for a constant.
+
+    That is what torch.compiler.assume_constant_result does. It imports the compiler first, which
+    takes as long as the rest of PyTorch, and most processes compile nothing.
+    """
+    vars(function)["_dynamo_marked_constant"] = True
+    return function
+
+
 def watched() -> bool:
     """Whether a mode or a transformation is to see the ops that run."""
     return bool(unusual() or modes() or functorch() is not None or tracing() is not None)

@@ -1,4 +1,4 @@
-package load
+package derivative
 
 import (
 	"fmt"
@@ -10,13 +10,12 @@ import (
 	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
-	"github.com/opcast/opcast/internal/opdef/derivative"
 	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
 
-// linkDerivatives points every op at the ops of its derivatives and back, then holds them against each other.
-func linkDerivatives(p *opdef.Project, diags *diag.List) {
+// Link points every op at the ops of its derivatives and back, then holds them against each other.
+func Link(p *opdef.Project, diags *diag.List) {
 	for _, op := range p.Ops {
 		if d := linked(p, op, "backward", op.Backward, diags); d != nil {
 			op.Gradient, d.GradientOf = d, op
@@ -28,10 +27,10 @@ func linkDerivatives(p *opdef.Project, diags *diag.List) {
 	for _, op := range p.Ops {
 		plain := plainOp(op)
 		if op.Gradient != nil {
-			addMistakes(op, op.Gradient, "backward", derivative.CheckGradient(plain), diags)
+			addMistakes(op, op.Gradient, "backward", CheckGradient(plain), diags)
 		}
 		if op.Tangent != nil {
-			addMistakes(op, op.Tangent, "forward", derivative.CheckTangent(plain), diags)
+			addMistakes(op, op.Tangent, "forward", CheckTangent(plain), diags)
 		}
 	}
 }
@@ -85,7 +84,7 @@ func linkMistake(op, derived *opdef.Op) (mistake, hint string) {
 }
 
 // addMistakes reports what does not fit, at its place in the definition of the derivative or at the key that names it.
-func addMistakes(op, derived *opdef.Op, key string, found []derivative.Mistake, diags *diag.List) {
+func addMistakes(op, derived *opdef.Op, key string, found []Mistake, diags *diag.List) {
 	for _, m := range append(found, attrMistakes(op, derived)...) {
 		pos := diag.Pos{File: derived.File, Line: 1, Col: 1}
 		for path := m.Path; path != ""; path = tomldoc.Parent(path) {
@@ -102,12 +101,12 @@ func addMistakes(op, derived *opdef.Op, key string, found []derivative.Mistake, 
 }
 
 // plainOp is an op as package derivative sees it, with those that derive from it and from which it does.
-func plainOp(op *opdef.Op) *derivative.Op {
-	plain := func(o *opdef.Op) *derivative.Op {
+func plainOp(op *opdef.Op) *Op {
+	plain := func(o *opdef.Op) *Op {
 		if o == nil {
 			return nil
 		}
-		return &derivative.Op{
+		return &Op{
 			Name: o.Name, Inputs: plainArgs(o, o.Inputs), Outputs: plainArgs(o, o.Outputs), GradPrefix: o.GradPrefix(), TangentPrefix: o.TangentPrefix(),
 		}
 	}
@@ -119,14 +118,14 @@ func plainOp(op *opdef.Op) *derivative.Op {
 	return out
 }
 
-func plainArgs(o *opdef.Op, args []opdef.Arg) []derivative.Arg {
-	var out []derivative.Arg
+func plainArgs(o *opdef.Op, args []opdef.Arg) []Arg {
+	var out []Arg
 	for _, a := range args {
 		kind := []string{a.Type.Var + a.Type.DType}
 		for _, dim := range a.Dims() {
 			kind = append(kind, strings.Join(strings.Fields(dim), ""))
 		}
-		out = append(out, derivative.Arg{
+		out = append(out, Arg{
 			Name: a.Name, Text: a.Type.Text, Type: kind, DTypes: o.Allowed(a), Var: a.Type.Var, Smooth: smooth(o, a),
 			Optional: a.Optional, Saved: a.Saved, PresentIf: a.PresentIf, LSE: a.LSE.String(), Broadcast: a.Type.Lead() == opdef.Broadcast,
 		})
@@ -134,7 +133,7 @@ func plainArgs(o *opdef.Op, args []opdef.Arg) []derivative.Arg {
 	return out
 }
 
-// smooth says whether an argument is of floating point: integers and bools have no derivative.
+// smooth says whether an argument is of floating point: integers and bools have no
 func smooth(o *opdef.Op, a opdef.Arg) bool {
 	for _, name := range o.Allowed(a) {
 		if row, ok := dtype.Lookup(name); ok && !row.Inexact() {
@@ -145,12 +144,12 @@ func smooth(o *opdef.Op, a opdef.Arg) bool {
 }
 
 // attrMistakes finds attributes of a derivative that its op does not have, or declares differently.
-func attrMistakes(op, derived *opdef.Op) []derivative.Mistake {
-	var out []derivative.Mistake
+func attrMistakes(op, derived *opdef.Op) []Mistake {
+	var out []Mistake
 	for i, attr := range derived.Attrs {
 		path := tomldoc.Join(tomldoc.Element("attrs", i), "name")
 		add := func(hint, format string, args ...any) {
-			out = append(out, derivative.Mistake{Path: path, Code: code.Gradient, Hint: hint, Text: fmt.Sprintf(format, args...)})
+			out = append(out, Mistake{Path: path, Code: code.Gradient, Hint: hint, Text: fmt.Sprintf(format, args...)})
 		}
 		j := slices.IndexFunc(op.Attrs, func(a opdef.Attr) bool { return a.Name == attr.Name && a.Type == attr.Type })
 		if j < 0 {

@@ -1,16 +1,15 @@
-package python
+package view
 
 import (
 	"fmt"
 
-	"github.com/opcast/opcast/gen/view"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/expr"
 )
 
-// split gives the assignments that compute an expression in lines of at most the given width, as the printer writes them:
+// Split gives the assignments that compute an expression in lines of at most the given width, as the printer writes them:
 // of an expression that is too long, the largest part that fits gets a line and a name of its own.
-func split(p view.Printer, symbol string, e *expr.Expr, width int) []opdef.Let {
+func Split(p Printer, symbol string, e *expr.Expr, width int) []opdef.Let {
 	var out []opdef.Let
 	for n := 1; ; n++ {
 		line := p.Name(symbol) + " = " + p.Print(e)
@@ -26,7 +25,7 @@ func split(p view.Printer, symbol string, e *expr.Expr, width int) []opdef.Let {
 }
 
 // largest is the longest compound part of the expressions whose text is at most so long and longer than some.
-func largest(p view.Printer, from []*expr.Expr, most, least int) *expr.Expr {
+func largest(p Printer, from []*expr.Expr, most, least int) *expr.Expr {
 	var found *expr.Expr
 	for _, e := range from {
 		if n := len(p.Print(e)); len(e.Args) == 0 || n <= least {

@@ -1,27 +1,33 @@
-package python
+package view
 
 import (
 	"strings"
 )
 
-// wrap breaks calls and tuples that are too long for a line of the function's body.
-func wrap(lines []string) []string {
+// Wrap breaks calls and tuples of Python that are too long for a line of so many characters, in a body that is indented by a
+// step.
+func Wrap(lines []string, step string, width int) []string {
 	var out []string
 	for _, l := range lines {
 		text := strings.TrimLeft(l, " ")
-		out = append(out, wrapped(strings.TrimSuffix(l, text), text, "")...)
+		out = append(out, (&wrapper{step, width}).wrapped(strings.TrimSuffix(l, text), text, "")...)
 	}
 	return out
 }
 
-func wrapped(by, text, tail string) []string {
+type wrapper struct {
+	step  string
+	width int
+}
+
+func (w *wrapper) wrapped(by, text, tail string) []string {
 	head, items := splitCall(text)
-	if len(step+by+text+tail) <= lineLength || items == nil {
+	if len(w.step+by+text+tail) <= w.width || items == nil {
 		return []string{by + text + tail}
 	}
 	out := []string{by + head}
 	for _, item := range items {
-		out = append(out, wrapped(by+step, item, ",")...)
+		out = append(out, w.wrapped(by+w.step, item, ",")...)
 	}
 	return append(out, by+")"+tail)
 }
