@@ -157,10 +157,15 @@ func TestPlantedTransformErrors(t *testing.T) {
 	for framework, list := range plantedTransform {
 		real, _ := s.Env.Caller(framework).(*worker.Process)
 		m := &changedFramework{Process: real, memory: map[string]*calls.Transformed{}}
-		for _, check := range transforms.Checks() {
+		left := maps.Clone(list)
+		for _, check := range Checks() {
 			if changes, ok := list[check.ID]; ok {
+				delete(left, check.ID)
 				t.Run(framework+"/"+check.ID, func(t *testing.T) { plant(t, s, op, m, &check, changes) })
 			}
+		}
+		for id := range left {
+			t.Errorf("%s: there is no check %s", framework, id)
 		}
 	}
 }
