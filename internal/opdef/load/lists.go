@@ -48,23 +48,26 @@ func (c *checker) listOutput(path string, arg *opdef.Arg) {
 // plainlyUsed are the names that stand outside of lists, other than in sum(n): as sizes, they are those of all arrays.
 func (c *checker) plainlyUsed() []string {
 	names := slices.Concat(c.raw.Parallel, c.raw.Sums)
-	use := func(e *expr.Expr) {
-		e.Walk(func(n *expr.Expr) {
-			if n.Op == expr.OpSymbol {
-				names = append(names, n.Name)
-			}
-		})
-	}
 	for _, a := range slices.Concat(c.op.Outputs, c.op.Scratch) {
 		for _, d := range a.Type.Dims {
 			if d.Expr != nil && !a.List {
-				use(c.expand(d.Expr))
+				names = append(names, plain(c.expand(d.Expr))...)
 			}
 		}
 	}
 	for _, name := range keys(c.lets) {
-		use(c.expand(c.lets[name]))
+		names = append(names, plain(c.expand(c.lets[name]))...)
 	}
+	return names
+}
+
+// plain are the names in an expression that stand for one number each: not those of lists, as in sum(n) and len(xs).
+func plain(e *expr.Expr) (names []string) {
+	e.Walk(func(n *expr.Expr) {
+		if n.Op == expr.OpSymbol {
+			names = append(names, n.Name)
+		}
+	})
 	return names
 }
 
@@ -97,10 +100,10 @@ func (c *checker) lists() {
 		}
 		for _, d := range out.Type.Dims {
 			if d.Expr != nil {
-				c.sizesOfList(tomldoc.Join(tomldoc.Element("outputs", i), "type"), out, c.expand(d.Expr).Symbols())
+				c.sizesOfList(tomldoc.Join(tomldoc.Element("outputs", i), "type"), out, plain(c.expand(d.Expr)))
 			}
 		}
-		if in := c.ownLead(); out.Own && c.op.Partner(in) != c.op.Partner(out.Per) {
+		if in := c.ownLead(); out.Own && in != "" && c.op.Partner(in) != c.op.Partner(out.Per) {
 			c.report(tomldoc.Join(tomldoc.Element("outputs", i), "type"), code.List, "",
 				"%s: the leading dims are those of %s, which may have another number of arrays than %s", out.Name, in, out.Per)
 		}

@@ -52,8 +52,6 @@ func (c *checker) sliceable(path, code, name string, before []string) bool {
 		if !c.open {
 			c.report(path, code, diag.DidYouMean(name, keys(c.sizes), "name a dim of an input"), "no input has a dim %q", name)
 		}
-	case c.perElement[name]:
-		c.report(path, code, "only sizes that all arrays have can be sliced", "%s differs from one array of its list to the next", name)
 	case c.twice(name) != "":
 		c.report(path, code, "only dims that an argument has once can be sliced", "%s stands twice in %s", name, c.twice(name))
 	case c.inArithmetic(name) != "":

@@ -54,12 +54,9 @@ func (c *checker) dims(arg *opdef.Arg, u use) {
 		}
 		leads := arg.Type.Lead()
 		binds := func(in opdef.Arg) bool { return in.Type.Lead() == leads }
-		own := func(in opdef.Arg) bool { return in.Own }
 		switch {
 		case !slices.ContainsFunc(c.op.Inputs, binds):
 			c.report(u.path, code.Leading, "", "%s: no input has the leading dims %q", arg.Name, leads)
-		case !arg.List && slices.ContainsFunc(c.op.Inputs, own):
-			c.report(u.path, code.List, "only arrays of a list can have them", "%s: the leading dims differ from one array of the list to the next", arg.Name)
 		default:
 			c.optionalOnly("*", c.doc.In(u.path, 0), u)
 		}
@@ -224,7 +221,7 @@ func (c *checker) list(e *expr.Expr, u use) bool {
 		return true
 	}
 	if e.Op == expr.OpSum {
-		return c.misuse(e, u, "sum adds a size of list inputs, or an int[] attribute", "%s is no list of numbers", e.Name)
+		return c.misuse(e, u, "sum adds a size that differs from one array of a list to the next, or an int[] attribute", "%s is no list of numbers", e.Name)
 	}
 	return c.misuse(e, u, "len counts a list input, or an int[] attribute", "%s is no list", e.Name)
 }
