@@ -2,6 +2,7 @@ package load
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,6 +42,10 @@ func TestSteps(t *testing.T) {
 		{"optional", "x: T[*, N]; m?: T[*, M]; b?: T[N, M2]", "y: T[N]", "", "* = x[0]; 1 * N + 0 = x[1]; * == m[0]; 1 * M + 0 = m[1]; N == b[0]; 1 * M2 + 0 = b[1]"},
 		{"broadcast", "x: T[..., N]; w: T[..., N]", "y: T[..., N]", "", "* = x[0]; 1 * N + 0 = x[1]; * = w[0]; N == w[1]"},
 		{"list", "x: T[N]; xs+: T[n, N]", "y: T[sum(n), N, len(xs)]", "", "1 * N + 0 = x[0]; 1 * n + 0 = xs[0]; N == xs[1]"},
+		{"lists with sizes in common", "xs+: T[n, D]; ws+: T[n]", "ys+xs: T[n, D]", "", "1 * n + 0 = xs[0]; 1 * D + 0 = xs[1]; n == ws[0]"},
+		{"size of all arrays", "xs+: T[n, D]", "y: T[D, n]", "", "1 * n + 0 = xs[0]; 1 * D + 0 = xs[1]"},
+		{"own leading dims", "xs+: T[*]; ms+: T[*, N]", "ys+xs: T[*]", "", "* = xs[0]; * == ms[0]; 1 * N + 0 = ms[1]"},
+		{"length of a list", "xs+: T[n]; w: T[len(xs)]", "y: T[sum(n)]", "", "1 * n + 0 = xs[0]; xs == w[0]"},
 		{"opposite conditions", "x: T[S if a == 'p' else H, H if a == 'p' else S]; y: T[H if a == 'q' else S]", "z: T[S, H]", `attrs = [{ name = "a", type = "str", one_of = ["p", "q"], doc = "A." }]`, "1 * S + 0 = x[0]; 1 * H + 0 = x[1]; 1 * H + 0 = x[0]; 1 * S + 0 = x[1]; S == y[0]; H == y[0]"},
 		{"constants", "x: T[3, N]; y: T[]", "z: T[0]", "", " == x[0]; 1 * N + 0 = x[1]"},
 	} {
@@ -51,6 +56,46 @@ func TestSteps(t *testing.T) {
 				got = append(got, format(op, s))
 			}
 			if diff := cmp.Diff(test.want, strings.Join(got, "; ")); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestLists: which sizes and leading dims the arrays of a list have for themselves, and which lists are of one length.
+func TestLists(t *testing.T) {
+	for _, test := range []struct{ name, inputs, outputs, more, perElement, own, partners string }{
+		{"own size", "xs+: T[n]", "ys+xs: T[n]", "", "n", "", "xs=xs"},
+		{"sum and length", "xs+: T[n]", "y: T[sum(n), len(xs)]", "", "n", "", "xs=xs"},
+		{"size of another input", "x: T[n]; xs+: T[n]", "y: T[n]", "", "", "", "xs=xs"},
+		{"size of an output", "xs+: T[n, m]", "y: T[n]", "", "m", "", "xs=xs"},
+		{"size of a let", "xs+: T[n, m]", "ys+xs: T[P]", `let.P = "m + 1"`, "n", "", "xs=xs"},
+		{"sum in a let", "xs+: T[n]", "y: T[P]", `let.P = "sum(n)"`, "n", "", "xs=xs"},
+		{"size of scratch", "xs+: T[n, m]", "ys+xs: T[n]", `scratch = [{ name = "s", type = "T[n]" }]`, "m", "", "xs=xs"},
+		{"sliced", "xs+: T[n, m]", "ys+xs: T[n, m]", `parallel = ["n"]`, "m", "", "xs=xs"},
+		{"chain", "ps+: T[k]; bs+: T[k, m]; cs+: T[m]; ds+: T[d]", "ys+ds: T[d]", "", "d k m", "", "bs=ps cs=ps ds=ds ps=ps"},
+		{"chain backwards", "ps+: T[k]; bs+: T[m]; cs+: T[k, m]", "y: T[sum(k)]", "", "k m", "", "bs=ps cs=ps ps=ps"},
+		{"shared size", "xs+: T[n, N]; ws+: T[m, N]", "y: T[N]", "", "m n", "", "ws=ws xs=xs"},
+		{"own leading dims", "xs+: T[*]; ws+: T[*, m]; vs+: T[k]", "ys+ws: T[*]", "", "k m", "ws xs ys", "vs=vs ws=xs xs=xs"},
+		{"leading dims of an input", "x: T[*]; xs+: T[*]", "ys+xs: T[*]", "", "", "", "xs=xs"},
+		{"leading dims of an output", "xs+: T[*]; ws+: T[*]", "y: T[*]", "", "", "", "ws=ws xs=xs"},
+		{"leading dims of scratch", "xs+: T[*]", "ys+xs: T[*]", `scratch = [{ name = "s", type = "T[*]" }]`, "", "", "xs=xs"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			op := load(t, with(test.inputs, test.outputs, test.more))
+			var own, partners []string
+			for _, a := range slices.Concat(op.Inputs, op.Outputs) {
+				if a.Own {
+					own = append(own, a.Name)
+				}
+			}
+			for _, list := range op.Lists() {
+				partners = append(partners, list+"="+op.Partner(list))
+			}
+			slices.Sort(own)
+			slices.Sort(partners)
+			got := []string{strings.Join(op.PerElement, " "), strings.Join(own, " "), strings.Join(partners, " ")}
+			if diff := cmp.Diff([]string{test.perElement, test.own, test.partners}, got); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -52,7 +52,8 @@ func load(t *testing.T, text string) *opdef.Op {
 	return p.Ops[0]
 }
 
-// with completes a definition around its inputs and outputs, one "name: type" each, optional inputs with a "?".
+// with completes a definition around its inputs and outputs, one "name: type" each: optional inputs with a "?", lists of
+// arrays with a "+", after which outputs name their list.
 func with(inputs, outputs, more string) string {
 	list := func(key, args string) string {
 		var b strings.Builder
@@ -62,8 +63,11 @@ func with(inputs, outputs, more string) string {
 			if strings.HasSuffix(name, "?") {
 				name, extra = strings.TrimSuffix(name, "?"), "optional = true, "
 			}
-			if strings.HasSuffix(name, "+") {
-				name, extra = strings.TrimSuffix(name, "+"), "list = true, "
+			if before, of, isList := strings.Cut(name, "+"); isList {
+				name, extra = before, "list = true, "
+				if key == "outputs" {
+					extra = fmt.Sprintf("list = %q, ", of)
+				}
 			}
 			fmt.Fprintf(&b, "  { name = %q, type = %q, %sdoc = \"Values.\" },\n", name, kind, extra)
 		}
