@@ -92,23 +92,16 @@ func (c *checker) everyChoiceTells(ways []*binder) {
 
 // declareSizes checks the input types and finds the sizes that differ per element of a list.
 func (c *checker) declareSizes() {
-	shared := map[string]bool{}
+	c.perElement = c.ownSizes()
 	for i, arg := range c.op.Inputs {
 		for _, d := range arg.Type.Dims {
-			if d.Expr == nil {
-				continue
-			}
-			c.dim(d.Expr, use{path: tomldoc.Join(tomldoc.Element("inputs", i), "type"), declare: true})
-			for _, name := range c.expand(d.Expr).Symbols() {
-				shared[name] = shared[name] || !arg.List
+			if d.Expr != nil {
+				c.dim(d.Expr, use{path: tomldoc.Join(tomldoc.Element("inputs", i), "type"), declare: true, list: arg.List})
 			}
 		}
 	}
-	for _, name := range c.plainlyUsed() {
-		shared[name] = true
-	}
 	for _, name := range keys(c.sizes) {
-		if c.perElement[name] = !shared[name]; c.perElement[name] {
+		if c.perElement[name] {
 			c.op.PerElement = append(c.op.PerElement, name)
 		}
 	}

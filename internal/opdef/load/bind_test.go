@@ -46,6 +46,7 @@ func TestSteps(t *testing.T) {
 		{"size of all arrays", "xs+: T[n, D]", "y: T[D, n]", "", "1 * n + 0 = xs[0]; 1 * D + 0 = xs[1]"},
 		{"own leading dims", "xs+: T[*]; ms+: T[*, N]", "ys+xs: T[*]", "", "* = xs[0]; * == ms[0]; 1 * N + 0 = ms[1]"},
 		{"length of a list", "xs+: T[n]; w: T[len(xs)]", "y: T[sum(n)]", "", "1 * n + 0 = xs[0]; xs == w[0]"},
+		{"sum over a list", "w: T[sum(n) + m]; xs+: T[n]; x: T[m]", "y: T[sum(n)]", "", "1 * n + 0 = xs[0]; 1 * m + sum(n) = w[0]; m == x[0]"},
 		{"opposite conditions", "x: T[S if a == 'p' else H, H if a == 'p' else S]; y: T[H if a == 'q' else S]", "z: T[S, H]", `attrs = [{ name = "a", type = "str", one_of = ["p", "q"], doc = "A." }]`, "1 * S + 0 = x[0]; 1 * H + 0 = x[1]; 1 * H + 0 = x[0]; 1 * S + 0 = x[1]; S == y[0]; H == y[0]"},
 		{"constants", "x: T[3, N]; y: T[]", "z: T[0]", "", " == x[0]; 1 * N + 0 = x[1]"},
 	} {
@@ -69,6 +70,7 @@ func TestLists(t *testing.T) {
 		{"sum and length", "xs+: T[n]", "y: T[sum(n), len(xs)]", "", "n", "", "xs=xs"},
 		{"size of another input", "x: T[n]; xs+: T[n]", "y: T[n]", "", "", "", "xs=xs"},
 		{"size of an output", "xs+: T[n, m]", "y: T[n]", "", "m", "", "xs=xs"},
+		{"sum in an input", "w: T[sum(n)]; xs+: T[n]", "ys+xs: T[n]", "", "n", "", "xs=xs"},
 		{"size of a let", "xs+: T[n, m]", "ys+xs: T[P]", `let.P = "m + 1"`, "n", "", "xs=xs"},
 		{"sum in a let", "xs+: T[n]", "y: T[P]", `let.P = "sum(n)"`, "n", "", "xs=xs"},
 		{"size of scratch", "xs+: T[n, m]", "ys+xs: T[n]", `scratch = [{ name = "s", type = "T[n]" }]`, "m", "", "xs=xs"},

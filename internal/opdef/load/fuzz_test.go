@@ -125,6 +125,9 @@ func checkModel(t *testing.T, op *opdef.Op) {
 	for _, a := range op.Attrs {
 		bound[a.Name] = true
 	}
+	for _, list := range op.Lists() { // their lengths
+		bound[list] = true
+	}
 	for _, s := range op.Steps {
 		if s.Expr == nil {
 			continue

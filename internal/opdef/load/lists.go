@@ -45,20 +45,32 @@ func (c *checker) listOutput(path string, arg *opdef.Arg) {
 	}
 }
 
-// plainlyUsed are the names that stand outside of lists, other than in sum(n): as sizes, they are those of all arrays.
-func (c *checker) plainlyUsed() []string {
-	names := slices.Concat(c.raw.Parallel, c.raw.Sums)
-	for _, a := range slices.Concat(c.op.Outputs, c.op.Scratch) {
+// ownSizes are the sizes that differ from one array of a list to the next: the names in the types of lists that stand nowhere
+// else, other than in sum(n). Elsewhere they are sizes of all arrays.
+func (c *checker) ownSizes() map[string]bool {
+	own := map[string]bool{}
+	others := slices.Concat(c.raw.Parallel, c.raw.Sums)
+	for _, a := range slices.Concat(c.op.Inputs, c.op.Outputs, c.op.Scratch) {
 		for _, d := range a.Type.Dims {
-			if d.Expr != nil && !a.List {
-				names = append(names, plain(c.expand(d.Expr))...)
+			switch {
+			case d.Expr == nil:
+			case !a.List:
+				others = append(others, plain(c.expand(d.Expr))...)
+			default:
+				for _, name := range plain(c.expand(d.Expr)) {
+					_, declared := c.names[name]
+					own[name] = !declared
+				}
 			}
 		}
 	}
 	for _, name := range keys(c.lets) {
-		names = append(names, plain(c.expand(c.lets[name]))...)
+		others = append(others, plain(c.expand(c.lets[name]))...)
 	}
-	return names
+	for _, name := range others {
+		delete(own, name)
+	}
+	return own
 }
 
 // plain are the names in an expression that stand for one number each: not those of lists, as in sum(n) and len(xs).

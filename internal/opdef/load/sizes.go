@@ -215,6 +215,9 @@ func (c *checker) list(e *expr.Expr, u use) bool {
 		isList = i >= 0 && c.op.Inputs[i].List
 	}
 	if e.Op == expr.OpSum && c.perElement[e.Name] {
+		if u.declare && u.list {
+			return c.misuse(e, u, "only inputs that are no lists, outputs and conditions can depend on all arrays", "%s adds up what arrays of lists tell", e.Text)
+		}
 		isList = true
 	}
 	if isList || c.open {
