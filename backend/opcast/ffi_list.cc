@@ -33,8 +33,8 @@ Lengths::Lengths(const char* op, const TVMFFIAny* args, int32_t count,
 
 void Lengths::Differ(int list, int first) const {
   const Call call(op_, nullptr, 0, 0);
-  const std::string want = Counted((*this)[first]) + " (as " + names_.begin()[first] + ")";
-  call.Expected("ValueError", names_.begin()[list], want, std::to_string((*this)[list]));
+  const std::string want = Counted((*this)[first]) + " (as " + Name(first) + ")";
+  call.Expected("ValueError", Name(list), want, std::to_string((*this)[list]));
 }
 
 Tensors::Tensors(const Call& call, int first, int count, const char* name) {

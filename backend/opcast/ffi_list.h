@@ -27,9 +27,10 @@ class Lengths {
 
  private:
   [[noreturn, gnu::cold]] void Differ(int list, int first) const;
+  const char* Name(int list) const { return names_[static_cast<size_t>(list)]; }
 
   const char* const op_;
-  const std::initializer_list<const char*> names_;
+  const std::vector<const char*> names_;
   std::vector<int> lengths_;
 };
 

@@ -30,6 +30,8 @@ func TestCPPOverlap(t *testing.T) { rulesTest(t, "ffi_overlap_test.cc") }
 
 func TestCPPLeading(t *testing.T) { rulesTest(t, "ffi_leading_test.cc") }
 
+func TestCPPLists(t *testing.T) { rulesTest(t, "ffi_list_test.cc") }
+
 func rulesTest(t *testing.T, name string) {
 	t.Helper()
 	cppTest(t, name, func(name string) bool { return !callsFFI(name) }, program{flags: []string{"-isystem", tvmInclude(t)}})
