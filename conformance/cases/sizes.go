@@ -40,7 +40,7 @@ func Symbols(op *opdef.Op) []string {
 			if d.Expr == nil {
 				continue
 			}
-			for _, s := range d.Expr.Symbols() {
+			for _, s := range op.Needs(d.Expr) {
 				if !known[s] {
 					known[s] = true
 					out = append(out, s)
@@ -131,7 +131,7 @@ func (s *search) next(i int) bool {
 		return s.fits()
 	}
 	list := Candidates(s.op, s.free[i], i)
-	if s.when != nil && slices.Contains(s.when.Symbols(), s.free[i]) {
+	if s.when != nil && slices.Contains(s.op.Needs(s.when), s.free[i]) {
 		list = append(list, whenSizes...)
 	}
 	for _, n := range list {

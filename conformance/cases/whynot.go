@@ -138,7 +138,7 @@ func (x *part) everywhere(c *Case, open []string, tries *int) (fault string) {
 // symbolsOf are the names in expressions, and in the lets that they use.
 func symbolsOf(op *opdef.Op, list []*expr.Expr) (out []string) {
 	for _, e := range list {
-		for _, name := range e.Symbols() {
+		for _, name := range op.Needs(e) {
 			if i := slices.IndexFunc(op.Lets, func(l opdef.Let) bool { return l.Name == name }); i >= 0 {
 				out = append(out, symbolsOf(op, []*expr.Expr{op.Lets[i].Expr})...)
 			} else if !slices.Contains(out, name) {

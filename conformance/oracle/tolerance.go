@@ -16,7 +16,7 @@ func Contraction(c *cases.Case, result cases.Slot) (length int64, scale float64)
 	for _, d := range result.Type.Dims {
 		kept["*"] = kept["*"] || d.Leading()
 		if d.Expr != nil {
-			for _, s := range d.Expr.Symbols() {
+			for _, s := range c.Op.Needs(d.Expr) {
 				kept[s] = true
 			}
 		}
@@ -51,7 +51,7 @@ func contractedExtent(c *cases.Case, t opdef.Type, kept map[string]bool) (n int6
 		case d.Leading() && !kept["*"]:
 			contracted = true
 			n *= ndarray.Count(c.Batch)
-		case d.Expr != nil && keepsNone(kept, c, d.Expr.Symbols()):
+		case d.Expr != nil && keepsNone(kept, c, c.Op.Needs(d.Expr)):
 			contracted = true
 			size, _ := d.Expr.Eval(c) // it was evaluated for the input's shape
 			n *= size

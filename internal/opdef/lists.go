@@ -71,7 +71,7 @@ func (o *Op) ownSizes(a *Arg) []string {
 	var out []string
 	for _, d := range a.Type.Dims {
 		if d.Expr != nil {
-			out = append(out, slices.DeleteFunc(d.Expr.Symbols(), func(name string) bool { return !slices.Contains(o.PerElement, name) })...)
+			out = append(out, slices.DeleteFunc(d.Expr.Numbers(), func(name string) bool { return !slices.Contains(o.PerElement, name) })...)
 		}
 	}
 	return out
@@ -195,6 +195,28 @@ func (u *unroller) expr(e *expr.Expr, i int) *expr.Expr {
 		out.Args[k] = u.expr(arg, i)
 	}
 	return &out
+}
+
+// Needs are the sizes, attributes and dtype variables whose values an expression needs, each once. In an instance, sum(n)
+// needs the sizes of all arrays, and the length of a list is a constant.
+func (o *Op) Needs(e *expr.Expr) []string {
+	whole := o.Whole()
+	var out []string
+	for _, name := range e.Symbols() {
+		list := whole.ListOf(name)
+		switch {
+		case o == whole || list == "" && !slices.Contains(whole.Lists(), name):
+			out = append(out, name)
+		case list != "":
+			for _, in := range o.Inputs {
+				if in.In == list {
+					out = append(out, ElementName(name, in.At))
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // Elements are the values of a size for all arrays of a list, by a function that knows that of each; false for other names.

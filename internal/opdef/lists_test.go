@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -152,6 +153,34 @@ reference = "return sum(xs)"
 	}
 	if diff := cmp.Diff(want, describe(got)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestNeeds: what a size of all arrays needs are the sizes of each.
+func TestNeeds(t *testing.T) {
+	op := loadOp(t, joined)
+	instance := op.Instance(func(string) int { return 2 })
+	for _, tc := range []struct{ dims, whole, instance string }{
+		{"y", "D n xs", "D n[0] n[1]"},
+		{"us[1]", "", "n[1]"},
+	} {
+		for _, side := range []struct {
+			op   *opdef.Op
+			want string
+		}{{op, tc.whole}, {instance, tc.instance}} {
+			var got []string
+			for _, a := range side.op.Outputs {
+				for _, d := range a.Type.Dims {
+					if a.Name == tc.dims && d.Expr != nil {
+						got = append(got, side.op.Needs(d.Expr)...)
+					}
+				}
+			}
+			slices.Sort(got)
+			if strings.Join(got, " ") != side.want {
+				t.Errorf("%s needs %v, expected %s", tc.dims, got, side.want)
+			}
+		}
 	}
 }
 

@@ -177,7 +177,7 @@ func (o *Op) ConditionNames() []string {
 	}
 	var names []string
 	for _, e := range list {
-		names = append(names, e.Symbols()...)
+		names = append(names, o.Needs(e)...)
 	}
 	return names
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/conformance/check"
 	"github.com/opcast/opcast/conformance/checks/random"
 	"github.com/opcast/opcast/internal/rpc"
@@ -33,7 +34,7 @@ func (b *BatchingFramework) Batch(ctx context.Context, op string, seed uint64, f
 	t := &check.T{Ctx: ctx, Env: &check.Environment{Project: project, Device: "cpu"}, Caller: b.Framework}
 	for _, o := range project.Ops {
 		if o.Name == op {
-			t.Op = o
+			t.Op = cases.Tested(o)
 		}
 	}
 	r, err := random.NewGenerator(t, seed)

@@ -166,6 +166,9 @@ func store(r *calls.Result, call *calls.Call, into *calls.Tensor, y *ndarray.Arr
 
 // expectedError is the error of an invalid call; nil for a valid one.
 func (f *Framework) expectedError(call *calls.Call) *rule.Error {
+	if expected := f.listError(call); expected != nil {
+		return expected
+	}
 	if strings.HasPrefix(call.Probe, refusals.GroupRefusals) {
 		return &rule.Error{Class: "ValueError", Text: "op_call: kind: expected the number of an op, got 1099511627776"}
 	}
@@ -229,8 +232,11 @@ func CaseOf(call *calls.Call) *cases.Case {
 	x := c.Inputs[0]
 	last := x.Rank() - 1
 	c.Batch, c.Sizes["N"], c.DTypes["T"] = x.Shape[:last], x.Shape[last], x.DType.Short
-	if call.Op.Name == "ragged" {
+	switch call.Op.Name {
+	case "ragged":
 		raggedSizes(c)
+	case "gather":
+		listSizes(c)
 	}
 	return c
 }
@@ -256,8 +262,8 @@ var fakeAbilities = map[string]*calls.Abilities{
 
 // Describe says what the definition says.
 func (f *Framework) Describe(_ context.Context, op *opdef.Op) (*calls.Description, error) {
-	d := &calls.Description{Doc: op.Doc + "\n\nMore.", Public: []string{"accumulate", "affine", "conv", "join", "norm", "norm_backward", "ragged"}}
-	for _, in := range op.Inputs {
+	d := &calls.Description{Doc: op.Doc + "\n\nMore.", Public: []string{"accumulate", "affine", "conv", "gather", "join", "norm", "norm_backward", "ragged"}}
+	for _, in := range op.Whole().Inputs {
 		d.Parameters = append(d.Parameters, calls.Parameter{Name: in.Name, Required: !in.Optional})
 	}
 	for i := range op.Attrs {

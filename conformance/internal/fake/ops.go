@@ -11,7 +11,7 @@ import (
 // ToyValues are the results of a toy op, one list per slot, nil for what does not exist. round is applied to every
 // intermediate result.
 func ToyValues(c *cases.Case, round func(float64) float64) [][]float64 {
-	var in [6][]float64
+	in := make([][]float64, max(6, len(c.Inputs)))
 	for i, a := range c.Inputs {
 		if a != nil {
 			in[i] = a.Floats()
@@ -25,6 +25,8 @@ func ToyValues(c *cases.Case, round func(float64) float64) [][]float64 {
 		return [][]float64{y, scale}
 	case "norm_backward":
 		return normBackward(c, in, round)
+	case "gather":
+		return gather(c, in[:len(c.Inputs)], round)
 	case "accumulate":
 		return accumulate(c, in[0], in[1], in[2], round)
 	case "join":
@@ -87,7 +89,7 @@ func norm(c *cases.Case, x, w, shift []float64, round func(float64) float64) (y,
 }
 
 // normBackward takes grad_y, y, x, w, scale, shift and gives the gradients of x, w and shift.
-func normBackward(c *cases.Case, in [6][]float64, round func(float64) float64) [][]float64 {
+func normBackward(c *cases.Case, in [][]float64, round func(float64) float64) [][]float64 {
 	grad, y, x, w, scale := in[0], in[1], in[2], in[3], in[4]
 	n := len(w)
 	gradX, gradW, gradShift := make([]float64, len(x)), make([]float64, n), make([]float64, n)
@@ -162,7 +164,7 @@ func ToyOp(t *testing.T, name string) *opdef.Op {
 	t.Helper()
 	for _, op := range Toy(t).Ops {
 		if op.Name == name {
-			return op
+			return cases.Tested(op)
 		}
 	}
 	t.Fatalf("no op %s", name)

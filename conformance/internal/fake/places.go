@@ -14,10 +14,13 @@ import (
 
 // farCall is the call that a probe of distant rows makes; other calls stay as they are.
 func farCall(call *calls.Call) *calls.Call {
-	if call.Probe != check.GroupWatch+".far" || !isBareCall(call) {
+	if call.Probe != check.GroupWatch+".far" {
 		return call
 	}
 	i, axis := call.Options["input"].(int64), call.Options["axis"].(int64)
+	if !isBareCall(call) && !call.Op.Inputs[i].Mutated {
+		return call // adaptors copy what is not dense
+	}
 	x := call.Inputs[i].(*calls.Tensor)
 	if call.Op.Inputs[i].Stride == "any" || call.Op.Inputs[i].Stride == "last" {
 		return call // whatever the distance, the elements are the same

@@ -56,6 +56,17 @@ func (e *Expr) Symbols() []string {
 	return slices.Compact(names)
 }
 
+// Numbers are the names in the expression that stand for one number each, as often as they stand there: not those of lists,
+// as in sum(n) and len(xs).
+func (e *Expr) Numbers() (names []string) {
+	e.Walk(func(n *Expr) {
+		if n.Op == OpSymbol {
+			names = append(names, n.Name)
+		}
+	})
+	return names
+}
+
 // IsInteger says whether the value is an integer whatever the names stand for. It is where the expression holds neither a
 // number with a decimal point nor a power.
 func (e *Expr) IsInteger() bool {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
-	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
 
@@ -55,9 +54,9 @@ func (c *checker) ownSizes() map[string]bool {
 			switch {
 			case d.Expr == nil:
 			case !a.List:
-				others = append(others, plain(c.expand(d.Expr))...)
+				others = append(others, c.expand(d.Expr).Numbers()...)
 			default:
-				for _, name := range plain(c.expand(d.Expr)) {
+				for _, name := range c.expand(d.Expr).Numbers() {
 					_, declared := c.names[name]
 					own[name] = !declared
 				}
@@ -65,22 +64,12 @@ func (c *checker) ownSizes() map[string]bool {
 		}
 	}
 	for _, name := range keys(c.lets) {
-		others = append(others, plain(c.expand(c.lets[name]))...)
+		others = append(others, c.expand(c.lets[name]).Numbers()...)
 	}
 	for _, name := range others {
 		delete(own, name)
 	}
 	return own
-}
-
-// plain are the names in an expression that stand for one number each: not those of lists, as in sum(n) and len(xs).
-func plain(e *expr.Expr) (names []string) {
-	e.Walk(func(n *expr.Expr) {
-		if n.Op == expr.OpSymbol {
-			names = append(names, n.Name)
-		}
-	})
-	return names
 }
 
 // ownLeads finds the lists whose arrays have leading dims of their own: "*" of lists alone is that of each array.
@@ -112,7 +101,7 @@ func (c *checker) lists() {
 		}
 		for _, d := range out.Type.Dims {
 			if d.Expr != nil {
-				c.sizesOfList(tomldoc.Join(tomldoc.Element("outputs", i), "type"), out, plain(c.expand(d.Expr)))
+				c.sizesOfList(tomldoc.Join(tomldoc.Element("outputs", i), "type"), out, c.expand(d.Expr).Numbers())
 			}
 		}
 		if in := c.ownLead(); out.Own && in != "" && c.op.Partner(in) != c.op.Partner(out.Per) {
