@@ -122,6 +122,8 @@ func (c *checker) contents(path string, value any, in *opdef.Arg) *expr.Expr {
 	if in.Optional {
 		u.arg = in.Name
 	}
-	c.integer(e, u)
+	if c.integer(e, u) && in.List {
+		c.sizesOfList(path, in.Name, in.Name, c.expand(e))
+	}
 	return e
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
+	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
 
@@ -101,7 +102,7 @@ func (c *checker) lists() {
 		}
 		for _, d := range out.Type.Dims {
 			if d.Expr != nil {
-				c.sizesOfList(tomldoc.Join(tomldoc.Element("outputs", i), "type"), out, c.expand(d.Expr).Numbers())
+				c.sizesOfList(tomldoc.Join(tomldoc.Element("outputs", i), "type"), out.Name, out.Per, c.expand(d.Expr))
 			}
 		}
 		if in := c.ownLead(); out.Own && in != "" && c.op.Partner(in) != c.op.Partner(out.Per) {
@@ -121,11 +122,12 @@ func (c *checker) ownLead() string {
 	return ""
 }
 
-// sizesOfList refuses sizes that lists of another length than the output have.
-func (c *checker) sizesOfList(path string, out *opdef.Arg, names []string) {
-	for _, name := range names {
-		if list := c.op.ListOf(name); list != "" && c.op.Partner(list) != c.op.Partner(out.Per) {
-			c.report(path, code.List, "", "%s: %s is a size of %s, which may have another number of arrays than %s", out.Name, name, list, out.Per)
+// sizesOfList refuses sizes that differ between the arrays of lists of another length than the one whose arrays an argument
+// goes with.
+func (c *checker) sizesOfList(path, arg, list string, e *expr.Expr) {
+	for _, name := range e.Numbers() {
+		if other := c.op.ListOf(name); other != "" && c.op.Partner(other) != c.op.Partner(list) {
+			c.report(path, code.List, "", "%s: %s is a size of %s, which may have another number of arrays than %s", arg, name, other, list)
 		}
 	}
 }
