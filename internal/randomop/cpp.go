@@ -27,7 +27,9 @@ func (op *Op) CPP() string {
 	fmt.Fprintf(&b, "  const int64_t rows = %s;\n  (void)rows, (void)spoilt, (void)scratch;\n", map[bool]string{true: "args.batch", false: "1"}[op.lead != ""])
 	op.use(&b)
 	for i := range op.inputs {
-		op.read(&b, &op.inputs[i])
+		if op.inputs[i].list == "" {
+			op.read(&b, &op.inputs[i])
+		}
 	}
 	for i, a := range op.results() {
 		statement := op.cppOf(a, name)
@@ -35,7 +37,9 @@ func (op *Op) CPP() string {
 			statement = "if (args." + a.name + " != nullptr) " + statement
 		}
 		fmt.Fprintf(&b, "  %s\n", statement)
-		if i == op.spoilt {
+		if i == op.spoilt && a.list != "" {
+			b.WriteString("  if (spoilt) " + op.forLast(a) + "\n")
+		} else if i == op.spoilt {
 			fmt.Fprintf(&b, "  if (spoilt) fit::Spoil(args.%s, %s, %s);\n", a.name, op.spoilable(a), op.tag(a.dtype))
 		}
 	}
@@ -153,6 +157,8 @@ func (op *Op) cppOf(a *arg, name string) string {
 		return fmt.Sprintf("fit::Select(args.%s, %s, %s);", a.name, a.from, a.by)
 	case "count":
 		return fmt.Sprintf("fit::Fill(args.%s, 1, %s, static_cast<int>(fit::Count(%s)));", a.name, op.tag(a.dtype), a.from)
+	case "each", "flip", "join", "lengths":
+		return op.cppOfList(a)
 	case "polynomial":
 		return op.cppPolynomial(a)
 	}

@@ -38,6 +38,8 @@ func (d *Drawer) Next() []*Op {
 		ops = []*Op{d.sliced()}
 	case 3:
 		ops = []*Op{d.selecting()}
+	case 4:
+		ops = []*Op{d.lists()}
 	default:
 		ops = []*Op{d.general()}
 	}
@@ -130,7 +132,7 @@ func (d *Drawer) fault() {
 
 // scratch draws work space.
 func (d *Drawer) scratch() {
-	if !d.often(2) {
+	if !d.often(2) || d.op.inputs[0].list != "" {
 		return
 	}
 	for i := range 1 + d.random.IntN(2) {

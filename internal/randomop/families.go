@@ -137,7 +137,7 @@ func (d *Drawer) when() string {
 		all = append(all, "T == "+list[0])
 	}
 	for _, in := range d.op.inputs {
-		if !in.optional {
+		if !in.optional && in.list == "" {
 			all = append(all, "aligned("+in.name+", 16)")
 		}
 	}

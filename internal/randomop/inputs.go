@@ -40,8 +40,7 @@ func (d *Drawer) shape(a *arg, i int) {
 	}
 }
 
-// input draws the other keys of an input. One whose dtype is free may become an index. This is the place for inputs that are
-// lists, which doc.go says are not drawn yet.
+// input draws the other keys of an input. One whose dtype is free may become an index.
 func (d *Drawer) input(a *arg, i int, free bool) {
 	broadcast := a.lead && d.op.lead == "..."
 	if d.often(2) && len(a.dims) > 0 {

@@ -22,6 +22,8 @@ type Op struct {
 	kernels        []kernel
 	// derived are the keys backward and forward; others the keys that change nothing about what is computed.
 	derived, others []string
+	// own are the sizes that differ from one array of a list to the next.
+	own []string
 	// space are the sizes over which polynomials run.
 	space []string
 	// spoilt is the place of the result that the fault is in, as in results; only is the kernel that has it, "" for all.
@@ -47,11 +49,13 @@ type kernel struct {
 
 // arg is an input or an output.
 type arg struct {
-	name, dtype             string
-	lead                    bool
-	dims                    []string
-	optional, mutated       bool
-	saved                   bool
+	name, dtype       string
+	lead              bool
+	dims              []string
+	optional, mutated bool
+	saved             bool
+	// list is the list of arrays that the argument is, or as long as which it is; "" for one array.
+	list                    string
 	keys                    string
 	rule, from, by, present string
 	terms                   []term

@@ -133,6 +133,9 @@ func (d *Drawer) flops() []string {
 	if d.op.lead != "" {
 		call += fmt.Sprintf("%q = %s, ", d.op.lead, pick(d, "[]", "[2, 3]"))
 	}
+	for _, name := range d.op.own {
+		call += name + " = " + pick(d, "[4]", "[2, 3]", "[1, 8, 5]") + ", "
+	}
 	for _, v := range slices.Sorted(maps.Keys(d.op.vars)) {
 		call += fmt.Sprintf("%s = %q, ", v, pick(d, d.op.vars[v]...))
 	}

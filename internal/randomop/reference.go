@@ -141,6 +141,14 @@ func (op *Op) pythonRule(a *arg, shape string) string {
 		return fmt.Sprintf("select(%s, %s)", a.from, a.by)
 	case "count":
 		return fmt.Sprintf("xp.full(%s, xp.count_nonzero(%s))", shape, a.from)
+	case "each":
+		return fmt.Sprintf("list(%s)", a.from)
+	case "flip":
+		return fmt.Sprintf("[x.reshape(-1)[::-1].reshape(x.shape) for x in %s]", a.name)
+	case "join":
+		return fmt.Sprintf("xp.concatenate(%s)", a.from)
+	case "lengths":
+		return fmt.Sprintf("xp.array([len(x) for x in %s])", a.from)
 	case "polynomial":
 		return fmt.Sprintf("total(%s, %s, %s)", op.pythonTerms(a), python01(a.lead), op.pythonMask(a))
 	}

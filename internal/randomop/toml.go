@@ -48,6 +48,9 @@ func (op *Op) arguments(b *strings.Builder) {
 		if a.optional {
 			a.keys += ", optional = true"
 		}
+		if a.list != "" {
+			a.keys += ", list = true"
+		}
 		fmt.Fprintf(b, "  { name = %q, type = %q, doc = \"An input.\"%s },\n", a.name, op.kindOf(&a), a.keys)
 	}
 	b.WriteString("]\nattrs = [\n")
@@ -62,6 +65,9 @@ func (op *Op) arguments(b *strings.Builder) {
 		if a.saved {
 			a.keys += ", saved = true"
 		}
+		if a.list != "" {
+			a.keys += fmt.Sprintf(", list = %q", a.list)
+		}
 		fmt.Fprintf(b, "  { name = %q, type = %q, doc = \"A result.\"%s },\n", a.name, op.kindOf(&a), a.keys)
 	}
 	b.WriteString("]\n")
@@ -71,6 +77,9 @@ func (op *Op) arguments(b *strings.Builder) {
 func (op *Op) namedDims() (lets []string) {
 	for _, a := range slices.Concat(op.inputs, op.outputs) {
 		for j, dim := range a.dims {
+			if a.list != "" {
+				continue // whose arrays have other sizes each
+			}
 			lets = append(lets, fmt.Sprintf("let.%s_%d = %q", a.name, j, dim))
 		}
 	}

@@ -2,6 +2,7 @@ package load
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
@@ -62,6 +63,8 @@ func (c *checker) condition(e *expr.Expr, u use) {
 func (c *checker) aligned(e *expr.Expr, u use) {
 	if kind := c.names[e.Name].kind; kind != kindInput && kind != kindOutput {
 		c.misuse(e, u, "", "aligned asks about an input or output, %s is none", e.Name)
+	} else if slices.ContainsFunc(slices.Concat(c.op.Inputs, c.op.Outputs), func(a opdef.Arg) bool { return a.Name == e.Name && a.List }) {
+		c.diags.Add(c.doc.In(u.path, e.Col), code.List, "let the kernel look at each", "aligned says nothing about the arrays of list %s", e.Name)
 	}
 	if n := e.Args[0]; n.Op != expr.OpConst || n.Value <= 0 || bits.OnesCount64(uint64(n.Value)) != 1 {
 		c.misuse(n, u, "", "%s is no power of two", n.Text)
