@@ -24,6 +24,10 @@ inline bool Faulty() {
 
 inline int64_t Width(opcast::DType t) { return (static_cast<int>(t) & 0xff) / 8; }
 
+// A size of array number i of a list: of all arrays, or of each.
+inline int64_t At(int64_t size, size_t) { return size; }
+inline int64_t At(const opcast::Ints& sizes, size_t i) { return sizes[i]; }
+
 // Calls f with the offset of each element, in order.
 template <class F>
 void Each(const opcast::Layout& layout, F&& f) {

@@ -40,11 +40,28 @@ func (d *Drawer) lists() *Op {
 		op.inputs = append(op.inputs, w)
 	}
 	d.ofLists(rows)
+	d.ownSizes()
 	if rows {
 		op.requires = append(op.requires, pick(d, "sum(n) >= 2", "len(x0) <= 80", "sum(n) >= len(x0)"))
 		d.rest()
 	}
 	return op
+}
+
+// ownSizes finds the sizes that lists alone have: they differ from one array to the next, so that nothing else can use them.
+func (d *Drawer) ownSizes() {
+	shared := map[string]bool{}
+	for _, a := range slices.Concat(d.op.inputs, d.op.outputs) {
+		for _, name := range a.dims {
+			shared[name] = shared[name] || a.list == ""
+		}
+	}
+	for _, name := range d.dims {
+		if !shared[name] {
+			d.op.own = append(d.op.own, name)
+		}
+	}
+	d.dims = slices.DeleteFunc(d.dims, func(name string) bool { return !shared[name] })
 }
 
 // ofLists draws what is computed from lists; those that are overwritten are results themselves.
@@ -71,14 +88,10 @@ func (d *Drawer) ofLists(rows bool) {
 func (a *arg) count() string {
 	text := "int64_t{1}"
 	for _, name := range a.dims {
-		switch name {
-		case "*":
-			text += " * args.batch[i]"
-		case "n":
-			text += " * args.n[i]"
-		default:
-			text += " * args." + name
+		if name == "*" {
+			name = "batch"
 		}
+		text += fmt.Sprintf(" * fit::At(args.%s, i)", name)
 	}
 	return text
 }

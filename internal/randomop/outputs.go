@@ -133,8 +133,10 @@ func (d *Drawer) flops() []string {
 	if d.op.lead != "" {
 		call += fmt.Sprintf("%q = %s, ", d.op.lead, pick(d, "[]", "[2, 3]"))
 	}
-	for _, name := range d.op.own {
-		call += name + " = " + pick(d, "[4]", "[2, 3]", "[1, 8, 5]") + ", "
+	if length := 1 + d.random.IntN(3); len(d.op.own) > 0 {
+		for _, name := range d.op.own {
+			call += name + " = " + pick(d, "[4, 2, 3]", "[1, 8, 5]")[:3*length-1] + "], "
+		}
 	}
 	for _, v := range slices.Sorted(maps.Keys(d.op.vars)) {
 		call += fmt.Sprintf("%s = %q, ", v, pick(d, d.op.vars[v]...))
