@@ -126,7 +126,7 @@ def dtensor(task: Task) -> None:
         return tensor.Shard(int(text[2:-1])) if text.startswith("S") else tensor.Replicate()
 
     def place(x: Any, text: str) -> Any:
-        moved = {torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
+        moved = {torch.bool, torch.uint8, torch.int8, torch.int32, torch.int64}
         if x.dtype not in moved and not (x.is_floating_point() and x.element_size() > 1):
             raise Unsupported(f"gloo moves no {x.dtype}")  # in both processes
         return tensor.distribute_tensor(x, mesh, [placement(text)])

@@ -8,13 +8,11 @@ import (
 	"github.com/opcast/opcast/internal/opdef/names"
 )
 
-const invisibleHint = "leave it out"
-
 // texts looks for invisible characters in every string of the definition, and in the Python file beside it.
 func (c *checker) texts(module string) {
 	c.doc.Texts(func(path, text string) {
 		if i := strings.IndexFunc(text, names.Invisible); i >= 0 {
-			c.diags.Add(c.doc.In(path, i), code.Invisible, invisibleHint, "%s holds the character %U", path, []rune(text[i:])[0])
+			c.diags.Add(c.doc.In(path, i), code.Invisible, "leave it out", "%s holds the character %U", path, []rune(text[i:])[0])
 		}
 	})
 	// Python takes a form feed for a break between pages.
@@ -24,6 +22,6 @@ func (c *checker) texts(module string) {
 			File: strings.TrimSuffix(c.op.File, ".toml") + ".py",
 			Line: 1 + strings.Count(before, "\n"), Col: i - strings.LastIndexByte(before, '\n'),
 		}
-		c.diags.Add(pos, code.Invisible, invisibleHint, "the file holds the character %U", []rune(module[i:])[0])
+		c.diags.Add(pos, code.Invisible, "leave it out", "the file holds the character %U", []rune(module[i:])[0])
 	}
 }
