@@ -10,10 +10,11 @@ import (
 )
 
 func (v *opView) readAttr(a *opdef.Attr) []string {
+	if a.Binds != "" { // a dtype attr: the output carries it
+		return nil
+	}
 	name, i := variable(a.Name), v.Place(a.Name)
 	switch {
-	case a.Binds != "": // a dtype attr: the output carries it
-		return nil
 	case a.Optional:
 		return v.readOptional(a, name, i)
 	case len(a.OneOf) > 0:

@@ -177,7 +177,7 @@ func (v *opView) dtypeIn(r rule.Rule) []string {
 
 // bindShared takes a size that all arrays of a list have from the first, and compares those of the others.
 func (v *opView) bindShared(r rule.Rule) []string {
-	why := v.whyList(r.Why, false)
+	why := v.whyList(r.Why, true)
 	return []string{
 		"if (e == 0) {", step + fmt.Sprintf("%s = %s;", variable(r.Symbol), v.solve(r)), "} else {",
 		step + fmt.Sprintf("call.Size(%s, %d, %s, {%s});", v.variable(r.Arg), r.Dim, v.expr(r.Expr), why), "}",

@@ -56,9 +56,9 @@ func (v *opView) hoisted() []string {
 			out = append(out, fmt.Sprintf("const opcast::DType %s = %s.dtype();", variable(r.Var), v.first(r.Arg)))
 		}
 		if r.Kind == rule.SizeBind && slices.Contains(v.PerElement, r.Symbol) {
-			line := fmt.Sprintf("std::vector<int64_t> %s(%s.size());", variable(r.Symbol), variable(r.Arg))
-			if !slices.Contains(out, line) {
-				out = append(out, line)
+			head := "std::vector<int64_t> " + variable(r.Symbol)
+			if !slices.ContainsFunc(out, func(line string) bool { return strings.HasPrefix(line, head+"(") }) {
+				out = append(out, fmt.Sprintf("%s(%s.size());", head, variable(r.Arg)))
 			}
 			continue
 		}

@@ -14,7 +14,7 @@ func (v *checkView) hoisted() (out []statement) {
 	out = v.hoistedLists()
 	var names []string
 	for _, r := range v.Program.Rules {
-		if r.Kind == rule.SizeBind && (r.When != nil || v.isList(r.Arg) && !v.perElement(r.Symbol)) && !slices.Contains(names, r.Symbol) {
+		if r.Kind == rule.SizeBind && !v.perElement(r.Symbol) && (r.When != nil || v.isList(r.Arg)) && !slices.Contains(names, r.Symbol) {
 			names = append(names, r.Symbol)
 			out = append(out, set(codef("0"), variable(r.Symbol))...)
 		}

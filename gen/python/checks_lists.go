@@ -92,7 +92,7 @@ func put(value, list code) []statement {
 func (v *checkView) bindShared(r rule.Rule, value code) []statement {
 	want, shape := v.expr(r.Expr), shapeOf(r.Arg)
 	differs := raise(codef("%s[%d] != %s", shape, r.Dim, want),
-		"_r.size(op, %s, %s, %d, %s, %s)", v.label(r.Arg), shape, r.Dim, want, v.why(r.Why, false))
+		"_r.size(op, %s, %s, %d, %s, %s)", v.label(r.Arg), shape, r.Dim, want, v.why(r.Why, true))
 	out := block(codef("if %s == 0:", number), set(value, variable(r.Symbol)))
 	return append(out, block(codef("else:"), differs)...)
 }
@@ -108,11 +108,13 @@ func (v *checkView) bindSharedBatch(r rule.Rule) []statement {
 
 // hoistedLists are the variables that hold something for each array of a list.
 func (v *checkView) hoistedLists() (out []statement) {
+	var known []string
 	for _, r := range v.Program.Rules {
 		switch {
 		case r.Kind == rule.DTypeIn && r.Var != "" && v.isList(r.Arg):
 			out = append(out, set(codef("fw.dtype(%s)", v.first(r.Arg)), variable(r.Var))...)
-		case r.Kind == rule.SizeBind && v.perElement(r.Symbol):
+		case r.Kind == rule.SizeBind && v.perElement(r.Symbol) && !slices.Contains(known, r.Symbol):
+			known = append(known, r.Symbol)
 			out = append(out, set(codef("[0] * len(%s)", variable(r.Arg)), variable(r.Symbol))...)
 		case r.Kind == rule.BatchBind && r.Own:
 			out = append(out, do("%s: list[tuple[int, ...]] = [()] * len(%s)", batches, variable(r.Arg))...)
@@ -125,9 +127,13 @@ func (v *checkView) hoistedLists() (out []statement) {
 
 // overList puts statements about the arrays of a list into a loop over these.
 func (v *checkView) overList(list string, body []statement) []statement {
-	needsShape := slices.ContainsFunc(body, func(s statement) bool { return slices.Contains(s.reads, shapeOf(list).text) })
+	if i := slices.IndexFunc(v.Outputs, func(a opdef.Arg) bool { return a.Name == list }); i >= 0 && len(body) > 0 {
+		return block(codef("for e in range(len(%s)):", variable(v.Outputs[i].Per)), body)
+	}
+	read := map[string]bool{}
+	noteReads(body, read)
 	sets := slices.ContainsFunc(body, func(s statement) bool { return slices.Contains(s.targets, shapeOf(list).text) })
-	if needsShape && !sets {
+	if read[shapeOf(list).text] && !sets {
 		body = append(set(codef("fw.shape(%s)", v.item(list)), shapeOf(list)), body...)
 	}
 	if len(body) == 0 {

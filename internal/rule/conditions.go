@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/expr"
 )
 
@@ -45,7 +46,13 @@ func (p *Program) why(e *expr.Expr) []Origin {
 	for _, s := range e.Symbols() {
 		of := p.Origin[s]
 		if list := p.Op.Whole().ListOf(s); list != "" {
-			of = list
+			first := s
+			if p.Op.InstanceOf != nil {
+				first = opdef.ElementName(s, 0)
+			}
+			if of = ""; p.Origin[first] != "" {
+				of = list
+			}
 		}
 		out = append(out, Origin{Name: s, Of: of})
 	}

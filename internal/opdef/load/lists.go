@@ -137,7 +137,7 @@ func (c *checker) workloadLists(w *opdef.Workload, path string) bool {
 	for _, name := range keys(w.Elements) {
 		list, n := c.op.Partner(c.op.ListOf(name)), len(w.Elements[name])
 		if before, known := w.Lengths[list]; known && before != n {
-			c.report(path, code.Workload, "", "%s has %d sizes, but %s has %d arrays", name, n, list, before)
+			c.report(path, code.Workload, "", "%s: expected %d sizes (as %s), got %d", name, before, list, n)
 			return false
 		}
 		w.Lengths[list] = n
@@ -155,4 +155,19 @@ func (c *checker) workloadLists(w *opdef.Workload, path string) bool {
 		}
 	}
 	return true
+}
+
+// workloadLength reads how many arrays a list of a workload has.
+func (c *checker) workloadLength(w *opdef.Workload, path, key string, value any) bool {
+	const most = 1 << 16
+	n, ok := value.(int64)
+	first := c.op.Partner(key)
+	if before, known := w.Lengths[first]; ok && known && int64(before) != n {
+		c.report(path, code.Workload, "", "%s: expected %d arrays (as %s), got %d", key, before, first, n)
+		return false
+	}
+	if ok = ok && 0 < n && n <= most; ok {
+		w.Lengths[first] = int(n)
+	}
+	return c.workloadValue(path, key, "how many arrays the list has", value, ok)
 }

@@ -62,9 +62,7 @@ func (c *checker) workloadKey(w *opdef.Workload, path, key string, value any) bo
 		w.Batch, _ = list.([]int64)
 		return c.workloadValue(path, key, "a list of sizes", value, ok)
 	case input >= 0 && c.op.Inputs[input].List:
-		n, ok := value.(int64)
-		w.Lengths[key] = int(n)
-		return c.workloadValue(path, key, "how many arrays the list has", value, ok && n > 0)
+		return c.workloadLength(w, path, key, value)
 	case c.perElement[key]:
 		list, ok := convert(&opdef.Attr{Type: "int[]", Len: -1, Min: int64(0)}, value)
 		w.Elements[key], _ = list.([]int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from . import _flops
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _ops: dict[str, Forms] = {}
+_lock = RLock()  # PyTorch registers a name once
 
 
 class Forms:
@@ -38,14 +40,15 @@ class Forms:
 
     def make_form(self, counts: tuple[int, ...], seen: bool) -> None:
         """Make the form for lists of these lengths; register it if PyTorch is to see the call."""
-        if counts not in self._forms:
-            one = copy(self)
-            one.info = backend.single(self.info, counts)
-            one.check = backend.checker(self.check, self.info, one.info)
-            one.make_overloads()
-            self._forms[counts] = one
-        if seen:
-            self._forms[counts].enter()
+        with _lock:
+            if counts not in self._forms:
+                one = copy(self)
+                one.info = backend.single(self.info, counts)
+                one.check = backend.checker(self.check, self.info, one.info)
+                one.make_overloads()
+                self._forms[counts] = one
+            if seen:
+                self._forms[counts].enter()
 
     def make_overloads(self) -> None:
         """Make what PyTorch calls."""
@@ -53,10 +56,11 @@ class Forms:
 
     def enter(self) -> None:
         """Register the form, if it is not."""
-        if self.overload.call is None:
-            self.overload.register()
-            call: Any = self.overload.call
-            _flops.register(_ops[self.info.name].info, call.overloadpacket, self._forms)
+        with _lock:
+            if not self.overload.registered:
+                self.overload.register()
+                call: Any = self.overload.call
+                _flops.register(_ops[self.info.name].info, call.overloadpacket, self._forms)
 
 
 @constant

@@ -43,14 +43,16 @@ class Overload:
         if info.lengths:  # one overload for each length of its lists
             self.name += ".n" + "_".join(map(str, info.lengths))
         self.call: Any = None
+        self.registered = False
+        self.large = len(info.inputs) + len(info.attrs) > _MOST
         if not info.lengths:  # else most calls need none: see Op.single
             self.register()
 
     def register(self) -> None:
         """Enter the overload into PyTorch's registry."""
         qualified = f"{NAMESPACE}::{self.name}"
-        count = len(self.info.inputs) + len(self.info.attrs)
-        if count > _MOST:
+        if self.large:
+            count = len(self.info.inputs) + len(self.info.attrs)
             raise NotImplementedError(
                 f"{self.info.name}: expected at most {_MOST} arrays and attributes under a mode or"
                 f" transformation of PyTorch, got {count}"
@@ -65,6 +67,7 @@ class Overload:
         _library.register_vmap(qualified, _batching.rule(self), lib=LIBRARY)
         _autograd.register(self, LIBRARY)
         _sharding.register(self)
+        self.registered = True
 
     def _schema(self) -> str:
         """Return the schema, without defaults: PyTorch would strip arguments that equal them."""

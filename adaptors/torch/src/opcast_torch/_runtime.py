@@ -27,6 +27,7 @@ from ._state import (
     forward_ad,
     function_mode,
     grad_enabled,
+    ordinary,
     plain,
     profiler,
     stands_for_tensor,
@@ -158,10 +159,16 @@ class Op(Forms):
                 f"{self.info.name}: no gradient is defined where out is given:"
                 " call it under torch.no_grad() or detach the inputs"
             )
-        if wanted(inputs) or not plain(given):
+        if (wanted(inputs) or not plain(given)) and not self._too_large(inputs, given):
             _sharding.ready()
             return self._dispatch(inputs, self._normal(attrs, values), out)
         return self._run(inputs, specs, values, out)
+
+    def _too_large(self, inputs: tuple[Any, ...], given: tuple[Any, ...]) -> bool:
+        """Whether a call runs past PyTorch's registry, which cannot hold an op with so many arguments."""
+        if self.overload.large and wanted(inputs):
+            raise _autograd.refusal(self.info)
+        return self.overload.large and ordinary(given)
 
     def _traced(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...], out: Any) -> Any:
         """Call the op for torch.compile, which records what it calls."""
@@ -253,7 +260,7 @@ class Op(Forms):
         """Call the registered op; given outputs receive copies of the results."""
         kinds = [a.type for a in self.info.attrs]
         values = [_dtype(v) if kind == "dtype" else v for kind, v in zip(kinds, attrs)]
-        if self.overload.call is None:
+        if not self.overload.registered:
             self.enter()
         call: Any = self.overload.call
         made = self.overload.results(call(*inputs, *values), inputs)

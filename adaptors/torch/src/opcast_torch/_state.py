@@ -48,7 +48,17 @@ def watched() -> bool:
 
 def plain(tensors: Iterable[Any]) -> bool:
     """Whether a kernel may read these tensors, and nobody is to see the op."""
-    return not watched() and all(
+    return not watched() and _readable(tensors)
+
+
+def ordinary(tensors: Iterable[Any]) -> bool:
+    """Whether a kernel may read these tensors, and nobody has to see the op: profilers may miss it."""
+    seen = modes() or functorch() is not None or tracing() is not None
+    return not seen and forward_ad._current_level < 0 and _readable(tensors)
+
+
+def _readable(tensors: Iterable[Any]) -> bool:
+    return all(
         x is None
         or (
             type(x) in {Tensor, Parameter}

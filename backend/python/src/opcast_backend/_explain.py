@@ -46,7 +46,12 @@ def _single(
     """Return the form of an op for the lists of a call, and its arguments; both as they are without."""
     inputs = [*args, *(named.get(a.name) for a in op.inputs[len(args) :])]
     counts = lengths(op, inputs)
-    if not counts or 0 in counts:
+    if len(args) > len(op.inputs) or any(a.name in named for a in op.inputs[: len(args)]):
+        return op, args, named  # which is wrong, as will be said
+    if 0 in counts:  # of lists that are not given, nothing is known
+        known = {a.name: x for a, x in zip(op.inputs, inputs) if x is not None and not a.list}
+        return op, (), {**{k: v for k, v in named.items() if k not in op.lists}, **known}
+    if not counts:
         return op, args, named
     arrays = {a.name for a in op.inputs}
     return single(op, counts), flat(op, inputs), {k: v for k, v in named.items() if k not in arrays}
