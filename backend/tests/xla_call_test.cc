@@ -33,6 +33,10 @@ int Record(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
       seen += "None ";
       continue;
     }
+    if (args[i].type_index == kTVMFFIInt) {
+      seen += "int ";
+      continue;
+    }
     const auto* t = static_cast<const DLTensor*>(args[i].v_ptr);
     seen += std::to_string(reinterpret_cast<uintptr_t>(t->data)) + "@" +
             std::to_string(t->device.device_type) + ":" + std::to_string(t->device.device_id) + " ";
@@ -65,11 +69,15 @@ struct Frame {
   std::vector<void*> args, rets;
   int64_t present = 0b101;
   bool saved = false;
+  int64_t lengths[1] = {2};
+  XLA_FFI_Array list = {XLA_FFI_DataType_S64, 1, lengths};
   XLA_FFI_Scalar flags[2] = {{XLA_FFI_DataType_S64, &present}, {XLA_FFI_DataType_PRED, &saved}};
-  void* values[2] = {&flags[0], &flags[1]};
-  XLA_FFI_ByteSpan names[2] = {{opcast_jax::kPresent, 8}, {opcast_jax::kSaved, 6}};
-  XLA_FFI_ByteSpan* spans[2] = {&names[0], &names[1]};
-  XLA_FFI_AttrType types[2] = {XLA_FFI_AttrType_SCALAR, XLA_FFI_AttrType_SCALAR};
+  void* values[3] = {&flags[0], &flags[1], &list};
+  XLA_FFI_ByteSpan names[3] = {
+      {opcast_jax::kPresent, 8}, {opcast_jax::kSaved, 6}, {opcast_jax::kLengths, 8}};
+  XLA_FFI_ByteSpan* spans[3] = {&names[0], &names[1], &names[2]};
+  XLA_FFI_AttrType types[3] = {XLA_FFI_AttrType_SCALAR, XLA_FFI_AttrType_SCALAR,
+                               XLA_FFI_AttrType_ARRAY};
 
   Frame(std::vector<int> inputs, std::vector<int> results) {
     api.struct_size = XLA_FFI_Api_STRUCT_SIZE;
@@ -83,7 +91,7 @@ struct Frame {
     frame.args.args = args.data();
     frame.rets.size = static_cast<int64_t>(rets.size());
     frame.rets.rets = rets.data();
-    frame.attrs.size = 2;
+    frame.attrs.size = 3;
     frame.attrs.names = spans;
     frame.attrs.types = types;
     frame.attrs.attrs = values;
@@ -98,9 +106,9 @@ struct Frame {
   }
 
   // What the export saw, or the error.
-  std::string Run(DLDeviceType device) {
+  std::string Run(DLDeviceType device, const char* op = "op") {
     auto* handler = reinterpret_cast<XLA_FFI_Handler*>(
-        opcast_jax_bind("op", 7, reinterpret_cast<void*>(Record), device));
+        opcast_jax_bind(op, 7, reinterpret_cast<void*>(Record), device));
     const bool fine = handler(&frame) == nullptr;
     Expect(current == kTheirs ? "restored" : "left set", "restored");
     return fine ? seen : raised;
@@ -118,6 +126,23 @@ void Calls() {
   Expect(Frame({1, 2}, {3, 2, 4, 5, 6}).Run(kDLCUDA), "RuntimeError: op: too many results");
   Expect(Frame({1, 2}, {3, 5, 4, 6}).Run(kDLCUDA),
          "RuntimeError: op: a mutated input and its result lie apart");
+}
+
+// The lengths, then the output list, an overwritten list where its results are, and an array.
+void Lists() {
+  const auto run = [](std::vector<int> inputs, std::vector<int> results, int64_t length) {
+    Frame frame(std::move(inputs), std::move(results));
+    frame.lengths[0] = length;
+    return frame.Run(kDLCPU, "lists");
+  };
+  Expect(run({1, 2, 3}, {4, 5, 1, 2}, 2), "int 4@1:0 5@1:0 1@1:0 2@1:0 3@1:0 theirs");
+  Expect(run({1, 3}, {4, 1}, 1), "int 4@1:0 1@1:0 3@1:0 theirs");
+  Expect(run({1, 2, 3}, {4, 1}, 1), "RuntimeError: lists: too many inputs");
+  Expect(run({1, 2, 3}, {4, 5, 6, 1, 2, 3}, 3), "RuntimeError: lists: too few inputs");
+  Expect(run({1, 2, 3}, {4}, 2), "RuntimeError: lists: too few results");
+  Frame missing({1, 3}, {4, 1});
+  missing.frame.attrs.size = 2;
+  Expect(missing.Run(kDLCPU, "lists"), "RuntimeError: lists: the lengths of lists are missing");
 }
 
 void Versions() {
@@ -140,12 +165,16 @@ namespace opcast_jax {
 
 const DType kDTypes[] = {{XLA_FFI_DataType_F32, {kDLFloat, 32, 1}}};
 const int kDTypeCount = 1;
-constexpr Output kOutputs[] = {{false, -1}, {true, -1}};
-constexpr Input kInputs[] = {{false, false}, {true, false}, {false, true}};
+constexpr Output kOutputs[] = {{false, -1, -1}, {true, -1, -1}};
+constexpr Input kInputs[] = {{false, false, -1}, {true, false, -1}, {false, true, -1}};
+constexpr Output kListOutputs[] = {{false, -1, 0}};
+constexpr Input kListInputs[] = {{false, true, 0}, {false, false, -1}};
 const Op kOps[] = {
-    {"op", 7, kOutputs, 2, kInputs, 3, nullptr, 0, 2, Handler<0, kDLCPU>, Handler<0, kDLCUDA>}};
-const int kOpCount = 1;
-TVMFFISafeCallType functions[1];
+    {"op", 7, kOutputs, 2, kInputs, 3, nullptr, 0, 2, Handler<0, kDLCPU>, Handler<0, kDLCUDA>},
+    {"lists", 7, kListOutputs, 1, kListInputs, 2, nullptr, 0, 0, Handler<1, kDLCPU>,
+     Handler<1, kDLCUDA>}};
+const int kOpCount = 2;
+TVMFFISafeCallType functions[2];
 
 }  // namespace opcast_jax
 
@@ -161,6 +190,7 @@ int TVMFFIStringFromByteArray(const TVMFFIByteArray*, TVMFFIAny*) { return 0; }
 
 int main() {
   Calls();
+  Lists();
   Versions();
   std::printf("%s %d checks\n", failures == 0 ? "ok" : "FAILED", checks);
   return failures == 0 ? 0 : 1;
