@@ -137,7 +137,7 @@ func (c *checker) workloadLists(w *opdef.Workload, path string) bool {
 	for _, name := range keys(w.Elements) {
 		list, n := c.op.Partner(c.op.ListOf(name)), len(w.Elements[name])
 		if before, known := w.Lengths[list]; known && before != n {
-			c.report(path, code.Workload, "", "%s: expected %d sizes (as %s), got %d", name, before, list, n)
+			c.report(path, code.Workload, "", "%s: expected as many sizes as %s has arrays (%d), got %d", name, list, before, n)
 			return false
 		}
 		w.Lengths[list] = n
@@ -163,7 +163,7 @@ func (c *checker) workloadLength(w *opdef.Workload, path, key string, value any)
 	n, ok := value.(int64)
 	first := c.op.Partner(key)
 	if before, known := w.Lengths[first]; ok && known && int64(before) != n {
-		c.report(path, code.Workload, "", "%s: expected %d arrays (as %s), got %d", key, before, first, n)
+		c.report(path, code.Workload, "", "%s: expected as many arrays as the lists that go with it have (%d), got %d", key, before, n)
 		return false
 	}
 	if ok = ok && 0 < n && n <= most; ok {
