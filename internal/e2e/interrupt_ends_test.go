@@ -203,8 +203,8 @@ second = first
 	if code := s.ended(r); code != 1 {
 		t.Errorf("exit code %d:\n%s", code, r.out.String())
 	}
-	if starts := strings.Count(s.read("starts"), "start"); starts != 4 {
-		t.Errorf("%d processes, want one and three attempts:\n%s", starts, r.out.String())
+	if starts := strings.Count(s.read("starts"), "start"); starts < 4 || starts > 5 {
+		t.Errorf("%d processes, want one, three attempts, and perhaps a child that starts ahead of its check:\n%s", starts, r.out.String())
 	}
 	const reason = "its process ended 3 times in a row while it started, exit status 7"
 	failed, skipped := 0, 0
@@ -216,7 +216,8 @@ second = first
 			skipped++
 		}
 	}
-	if failed == 0 || failed > 2 || skipped < 5 || strings.Count(r.out.String(), "what is wrong") != 1 {
+	said := strings.Count(r.out.String(), "what is wrong") // by the caller, and perhaps by that child
+	if failed == 0 || failed > 2 || skipped < 5 || said < 1 || said > 2 {
 		t.Errorf("%d failed, %d skipped:\n%s", failed, skipped, r.out.String())
 	}
 	s.tidy()

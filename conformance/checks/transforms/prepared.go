@@ -105,10 +105,13 @@ func variedDims(op *opdef.Op) []string {
 func standsAlone(op *opdef.Op, name string) bool {
 	alone := false
 	for _, in := range op.Inputs {
+		here := false
 		for _, d := range in.Type.Dims {
 			switch {
+			case d.Is(name) && here && in.Mutated: // PyTorch takes the strides of what is overwritten for fixed
+				return false
 			case d.Is(name):
-				alone = true
+				alone, here = true, true
 			case d.Expr != nil && slices.Contains(d.Expr.Symbols(), name):
 				return false
 			}

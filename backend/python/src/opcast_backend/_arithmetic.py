@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 def fit(op: str, value: int) -> int:
     """Return a size if it fits the 64 bits that the backend has for it; symbolic ones are left alone."""
@@ -40,7 +45,7 @@ def power(op: str, base: int, exponent: int) -> int:
     return fit(op, base ** min(exponent, 64))
 
 
-def total(op: str, items: tuple[int, ...]) -> int:
+def total(op: str, items: Sequence[int]) -> int:
     """Add up a list of integers."""
     result = 0
     for item in items:
