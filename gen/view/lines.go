@@ -1,6 +1,8 @@
 package view
 
 import (
+	"slices"
+
 	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/rule"
 )
@@ -10,6 +12,8 @@ import (
 type Guard struct {
 	If, List string
 	When     *expr.Expr
+	// phase tells rules on a list apart that are checked for all its arrays before the next ones are for any.
+	phase rule.Kind
 }
 
 // Guarded prints the rules, and collects those in a row that have the same guard. isList says whether an argument is a list.
@@ -26,6 +30,9 @@ func Guarded[T any](rules []rule.Rule, isList func(string) bool, print func(rule
 		g := Guard{If: r.If, When: r.When}
 		if isList(r.Arg) {
 			g.List = r.Arg
+			if slices.Contains([]rule.Kind{rule.Device, rule.OutSize, rule.Output, rule.Apart}, r.Kind) {
+				g.phase = r.Kind
+			}
 		}
 		if g != guard {
 			flush()
