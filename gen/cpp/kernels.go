@@ -143,7 +143,7 @@ func (v *opView) arrayRow(a *opdef.Arg, role string) string {
 		row += ".Optional()"
 	}
 	if a.List {
-		row += fmt.Sprintf(".List(%d)", slices.Index(v.Op.Lists(), cmp.Or(a.Per, a.Name)))
+		row += fmt.Sprintf(".List(%d)", slices.Index(v.Lists(), cmp.Or(a.Per, a.Name)))
 	}
 	return row
 }
@@ -203,9 +203,9 @@ func uniform(list []int64) bool {
 	return !slices.ContainsFunc(list, func(n int64) bool { return n != list[0] })
 }
 
-// Lists declare what rows of attributes refer to: defaults that are lists of different integers, and what a dtype
+// Constants declare what rows of attributes refer to: defaults that are lists of different integers, and what a dtype
 // attribute may be.
-func (v *opView) Lists() []string {
+func (v *opView) Constants() []string {
 	var out []string
 	for i := range v.Attrs {
 		a := &v.Attrs[i]

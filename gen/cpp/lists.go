@@ -12,25 +12,9 @@ import (
 
 // Arrays of a list are checked in a loop over their number e, in which xs_[e] is the array and n_[e] its size n.
 
-// array is the argument of a name, if it is an array; else nil.
-func (v *opView) array(name string) *opdef.Arg {
-	for _, args := range [][]opdef.Arg{v.Inputs, v.Outputs} {
-		if i := slices.IndexFunc(args, func(a opdef.Arg) bool { return a.Name == name }); i >= 0 {
-			return &args[i]
-		}
-	}
-	return nil
-}
-
-// isList says whether a name is that of an argument that is a list of arrays.
-func (v *opView) isList(name string) bool {
-	a := v.array(name)
-	return a != nil && a.List
-}
-
 // variable is what holds an argument or a size where it is checked: of a list, that of array number e.
 func (v *opView) variable(name string) string {
-	if v.isList(name) || slices.Contains(v.PerElement, name) {
+	if v.IsList(name) || slices.Contains(v.PerElement, name) {
 		return variable(name) + "[e]"
 	}
 	return variable(name)
@@ -38,18 +22,10 @@ func (v *opView) variable(name string) string {
 
 // first is what holds an argument, of a list the first array: it decides for all.
 func (v *opView) first(name string) string {
-	if v.isList(name) {
+	if v.IsList(name) {
 		return variable(name) + "[0]"
 	}
 	return variable(name)
-}
-
-// firstName is how messages call that.
-func (v *opView) firstName(name string) string {
-	if v.isList(name) {
-		return opdef.ElementName(name, 0)
-	}
-	return name
 }
 
 // length is the variable that holds how many arrays a list has.
@@ -65,7 +41,7 @@ func lengthOf(a *opdef.Arg) string {
 
 // overList puts statements about the arrays of a list into a loop over these.
 func (v *opView) overList(arg string, lines []string) []string {
-	if !v.isList(arg) || len(lines) == 0 {
+	if !v.IsList(arg) || len(lines) == 0 {
 		return lines
 	}
 	return block(fmt.Sprintf("for (size_t e = 0; e < %s.size(); ++e) {", variable(arg)), lines)
@@ -73,7 +49,7 @@ func (v *opView) overList(arg string, lines []string) []string {
 
 // Lengths are the statements that read how many arrays each list has.
 func (v *opView) Lengths() []string {
-	lists := v.Op.Lists()
+	lists := v.Lists()
 	if len(lists) == 0 {
 		return nil
 	}
@@ -93,7 +69,7 @@ func (v *opView) Place(name string) string {
 		return strconv.Itoa(v.Index(name))
 	}
 	at := v.Index(name)
-	return v.sum(len(v.Op.Lists()), slices.Concat(v.Outputs, v.Inputs)[:min(at, len(v.Outputs)+len(v.Inputs))], max(0, at-len(v.Outputs)-len(v.Inputs)))
+	return v.sum(len(v.Lists()), slices.Concat(v.Outputs, v.Inputs)[:min(at, len(v.Outputs)+len(v.Inputs))], max(0, at-len(v.Outputs)-len(v.Inputs)))
 }
 
 // Count is the number of arguments of the export, as an expression.
@@ -101,7 +77,7 @@ func (v *opView) Count() string {
 	if !v.HasLists() {
 		return strconv.Itoa(v.Arity())
 	}
-	return v.sum(len(v.Op.Lists()), slices.Concat(v.Outputs, v.Inputs), len(v.ABIAttrs())+len(v.Scratch))
+	return v.sum(len(v.Lists()), slices.Concat(v.Outputs, v.Inputs), len(v.ABIAttrs())+len(v.Scratch))
 }
 
 // sum counts arguments: some, then these arrays, then more.
@@ -155,7 +131,7 @@ func (v *opView) apart(arg string, others []string, earlier bool) string {
 	for _, name := range others {
 		groups = append(groups, variable(name))
 	}
-	if v.isList(arg) && !slices.Contains(others, arg) { // its own other arrays count too
+	if v.IsList(arg) && !slices.Contains(others, arg) { // its own other arrays count too
 		groups = append(groups, variable(arg))
 	}
 	return fmt.Sprintf("opcast::%s(call, %s, {%s});", function, v.variable(arg), strings.Join(groups, ", "))
@@ -168,8 +144,8 @@ func (v *opView) dtypeIn(r rule.Rule) []string {
 	switch {
 	case r.Var == "":
 		return []string{check}
-	case v.isList(r.Arg):
-		as := fmt.Sprintf("call.DTypeAs(%s, %s, %q);", name, variable(r.Var), v.firstName(r.Arg))
+	case v.IsList(r.Arg):
+		as := fmt.Sprintf("call.DTypeAs(%s, %s, %q);", name, variable(r.Var), v.FirstName(r.Arg))
 		return []string{"if (e == 0) {", step + check, "} else {", step + as, "}"}
 	}
 	return []string{check, fmt.Sprintf("const opcast::DType %s = %s.dtype();", variable(r.Var), name)}

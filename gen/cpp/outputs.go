@@ -70,11 +70,11 @@ func (v *opView) writtenRules(out *opdef.Arg, others []string) []string {
 	name := v.variable(out.Name)
 	lines := one("call.DTypeIn(%s, {%s});", name, v.enumerators(out.Name))
 	if from := v.Program.DTypeOf[out.Type.Var]; v.InputIndex(from) >= 0 {
-		lines = one("call.DTypeAs(%s, %s, %q);", name, variable(out.Type.Var), v.firstName(from))
+		lines = one("call.DTypeAs(%s, %s, %q);", name, variable(out.Type.Var), v.FirstName(from))
 	} else if first := rule.Carrier(v.Op, out.Type.Var); out.Type.Var != "" && first != out {
-		lines = one("call.DTypeAs(%s, %s, %q);", name, variable(out.Type.Var), v.firstName(first.Name))
+		lines = one("call.DTypeAs(%s, %s, %q);", name, variable(out.Type.Var), v.FirstName(first.Name))
 	} else if out.Type.Var != "" && out.List {
-		as := fmt.Sprintf("call.DTypeAs(%s, %s, %q);", name, variable(out.Type.Var), v.firstName(out.Name))
+		as := fmt.Sprintf("call.DTypeAs(%s, %s, %q);", name, variable(out.Type.Var), v.FirstName(out.Name))
 		lines = []string{"if (e == 0) {", step + lines[0], "} else {", step + as, "}"}
 	}
 	batch, trailing := v.batchOf(out)

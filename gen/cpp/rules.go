@@ -25,7 +25,7 @@ func (v *opView) Statements() []string {
 	if v.Broadcasts() {
 		out = append(out, "opcast::Leading lead;")
 	}
-	view.Guarded(v.Program.Rules, v.isList, v.statement, func(g view.Guard, lines []string) {
+	view.Guarded(v.Program.Rules, v.IsList, v.statement, func(g view.Guard, lines []string) {
 		if g.When != nil {
 			lines = block("if ("+v.expr(g.When)+") {", lines)
 		}
@@ -52,7 +52,7 @@ func (v *opView) join(r rule.Rule) []string {
 func (v *opView) hoisted() []string {
 	var out []string
 	for _, r := range v.Program.Rules {
-		if r.Kind == rule.DTypeIn && r.Var != "" && v.isList(r.Arg) {
+		if r.Kind == rule.DTypeIn && r.Var != "" && v.IsList(r.Arg) {
 			out = append(out, fmt.Sprintf("const opcast::DType %s = %s.dtype();", variable(r.Var), v.first(r.Arg)))
 		}
 		if r.Kind == rule.SizeBind && slices.Contains(v.PerElement, r.Symbol) {
@@ -63,7 +63,7 @@ func (v *opView) hoisted() []string {
 			continue
 		}
 		line := "int64_t " + variable(r.Symbol) + " = 0;"
-		if r.Kind == rule.SizeBind && (r.If != "" || r.When != nil || v.isList(r.Arg)) && !slices.Contains(out, line) {
+		if r.Kind == rule.SizeBind && (r.If != "" || r.When != nil || v.IsList(r.Arg)) && !slices.Contains(out, line) {
 			out = append(out, line)
 		}
 	}
@@ -105,7 +105,7 @@ func (v *opView) statement(r rule.Rule) []string {
 		if v.InputIndex(other) < 0 { // an attr, of which only an output knows
 			other = rule.Carrier(v.Op, r.Var).Name
 		}
-		return one("call.DTypeAs(%s, %s, %q);", name, variable(r.Var), v.firstName(other))
+		return one("call.DTypeAs(%s, %s, %q);", name, variable(r.Var), v.FirstName(other))
 	case rule.Rank:
 		if r.AtLeast {
 			return one("call.RankAtLeast(%s, %d);", name, r.Rank)
@@ -115,7 +115,7 @@ func (v *opView) statement(r rule.Rule) []string {
 		switch {
 		case v.Broadcasts():
 			return v.join(r)
-		case v.isList(r.Arg) && !r.Own:
+		case v.IsList(r.Arg) && !r.Own:
 			return one("call.SameBatch(%s, %d, %s, %d);", name, r.Rank, v.first(r.Arg), r.Rank)
 		}
 		return nil
@@ -138,7 +138,7 @@ func (v *opView) sizeStatement(r rule.Rule) []string {
 	case rule.SizeBind:
 		return v.bindSize(r)
 	case rule.SizeIs:
-		return one("call.Size(%s, %d, %s, {%s});", name, r.Dim, v.expr(r.Expr), v.whyList(r.Why, v.isList(r.Arg)))
+		return one("call.Size(%s, %d, %s, {%s});", name, r.Dim, v.expr(r.Expr), v.whyList(r.Why, v.IsList(r.Arg)))
 	case rule.Layout:
 		check := map[string]string{"": "Dense", "last": "LastDense", "any": "AnyStride"}[r.Stride]
 		return one("call.%s(%s); call.Data(%s);", check, name, name)
@@ -154,7 +154,7 @@ func (v *opView) sizeStatement(r rule.Rule) []string {
 		}
 		return one("call.Require(%s, %q, {%s});", v.expr(unlike(r.Expr)), r.Form, v.whyList(r.Why, false))
 	case rule.OutSize:
-		if v.isList(r.Arg) {
+		if v.IsList(r.Arg) {
 			return one("call.OutputSize((\"output \" + std::string(%s.name())).c_str(), %q, %s);", name, r.Form, v.expr(r.Expr))
 		}
 		return one("call.OutputSize(%q, %q, %s);", r.What, r.Form, v.expr(r.Expr))
@@ -174,7 +174,7 @@ func (v *opView) sizeStatement(r rule.Rule) []string {
 func (v *opView) bindSize(r rule.Rule) []string {
 	differs := slices.Contains(v.PerElement, r.Symbol)
 	switch {
-	case v.isList(r.Arg) && !differs:
+	case v.IsList(r.Arg) && !differs:
 		return v.bindShared(r)
 	case r.If != "" || r.When != nil || differs:
 		return one("%s = %s;", v.variable(r.Symbol), v.solve(r))
@@ -210,10 +210,10 @@ func (v *opView) whyList(why []rule.Origin, each bool) string {
 	for _, w := range why {
 		of := "nullptr"
 		switch {
-		case v.isList(w.Name): // of which only the length can be meant
+		case v.IsList(w.Name): // of which only the length can be meant
 			out = append(out, fmt.Sprintf("{\"len(%s)\", opcast::Len(%s), nullptr}", w.Name, variable(w.Name)))
 			continue
-		case each && v.isList(w.Of):
+		case each && v.IsList(w.Of):
 			of = v.variable(w.Of) + ".name()"
 		case w.Of != "":
 			of = strconv.Quote(w.Of)

@@ -102,13 +102,5 @@ func (v *opView) bound(check string, in *opdef.Arg, e *expr.Expr) string {
 		value = "static_cast<double>(" + value + ")"
 		text = "std::to_string(" + v.expr(e) + ")"
 	}
-	var why []rule.Origin
-	for _, s := range e.Symbols() {
-		of := v.Program.Origin[s]
-		if list := v.ListOf(s); list != "" {
-			of = list
-		}
-		why = append(why, rule.Origin{Name: s, Of: of})
-	}
-	return fmt.Sprintf("call.%s(%s, %s, %s, {%s});", check, v.variable(in.Name), value, text, v.whyList(why, in.List))
+	return fmt.Sprintf("call.%s(%s, %s, %s, {%s});", check, v.variable(in.Name), value, text, v.whyList(v.Program.Why(e), in.List))
 }

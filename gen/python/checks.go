@@ -104,7 +104,7 @@ func (v *checkView) statement(r rule.Rule) []statement {
 		allowed := quotedTuple(r.Allowed)
 		return v.whereGiven(r, raise(codef("%s not in %s", arg, allowed), "_r.choice(op, %q, %s, %s)", r.Arg, allowed, arg))
 	case rule.Device:
-		return do("_r.same_device(fw, op, %s, %s, %q, %s)", v.label(r.Arg), arg, v.firstName(r.Other), v.first(r.Other))
+		return do("_r.same_device(fw, op, %s, %s, %q, %s)", v.label(r.Arg), arg, v.FirstName(r.Other), v.first(r.Other))
 	case rule.DTypeIn:
 		return v.dtypeIn(r)
 	case rule.DTypeAs:
@@ -123,9 +123,9 @@ func (v *checkView) dtypeIn(r rule.Rule) []statement {
 	}
 	allowed := quotedTuple(r.Allowed)
 	among := raise(codef("%s not in %s", dtypeOf(r.Arg), allowed), "_r.dtype_in(op, %s, %s, %s)", v.label(r.Arg), allowed, dtypeOf(r.Arg))
-	if v.isList(r.Arg) && r.Var != "" { // the first array decides
+	if v.IsList(r.Arg) && r.Var != "" { // the first array decides
 		as := raise(codef("%s != %s", dtypeOf(r.Arg), variable(r.Var)),
-			"_r.dtype_as(op, %s, %s, %q, %s)", v.label(r.Arg), variable(r.Var), v.firstName(r.Arg), dtypeOf(r.Arg))
+			"_r.dtype_as(op, %s, %s, %q, %s)", v.label(r.Arg), variable(r.Var), v.FirstName(r.Arg), dtypeOf(r.Arg))
 		out := append(set(codef("fw.dtype(%s)", v.item(r.Arg)), dtypeOf(r.Arg)), block(codef("if %s == 0:", number), among)...)
 		return append(out, block(codef("else:"), as)...)
 	}
@@ -139,7 +139,7 @@ func (v *checkView) dtypeAs(r rule.Rule) (out []statement) {
 		out = set(v.dtype(v.Inputs[v.InputIndex(r.Arg)].Type), want)
 	}
 	out = append(out, set(codef("fw.dtype(%s)", v.item(r.Arg)), dtypeOf(r.Arg))...)
-	return append(out, raise(codef("%s != %s", dtypeOf(r.Arg), want), "_r.dtype_as(op, %s, %s, %q, %s)", v.label(r.Arg), want, v.firstName(r.Other), dtypeOf(r.Arg))...)
+	return append(out, raise(codef("%s != %s", dtypeOf(r.Arg), want), "_r.dtype_as(op, %s, %s, %q, %s)", v.label(r.Arg), want, v.FirstName(r.Other), dtypeOf(r.Arg))...)
 }
 
 func (v *checkView) rank(r rule.Rule) []statement {
@@ -163,7 +163,7 @@ func (v *checkView) size(r rule.Rule) []statement {
 		return v.bindSize(r)
 	case rule.SizeIs:
 		want := v.expr(r.Expr)
-		return raise(codef("%s[%d] != %s", shape, r.Dim, want), "_r.size(op, %s, %s, %d, %s, %s)", v.label(r.Arg), shape, r.Dim, want, v.why(r.Why, v.isList(r.Arg)))
+		return raise(codef("%s[%d] != %s", shape, r.Dim, want), "_r.size(op, %s, %s, %d, %s, %s)", v.label(r.Arg), shape, r.Dim, want, v.why(r.Why, v.IsList(r.Arg)))
 	case rule.Let:
 		return v.let(r)
 	case rule.Require:
@@ -179,7 +179,7 @@ func (v *checkView) size(r rule.Rule) []statement {
 		return do("_m.distinct(fw, op, %s, %s)", v.label(r.Arg), arg)
 	case rule.OutSize:
 		size, what := v.expr(r.Expr), codef("%q", r.What)
-		if v.isList(r.Arg) {
+		if v.IsList(r.Arg) {
 			what = codef("\"output \" + %s", elementName(r.Arg))
 		}
 		return raise(codef("%s < 0", size), "_r.negative_size(op, %s, %q, %s)", what, r.Form, size)
@@ -209,7 +209,7 @@ func (v *checkView) why(why []rule.Origin, each bool) code {
 	var out []code
 	for _, w := range why {
 		switch {
-		case v.isList(w.Name): // of which only the length can be meant
+		case v.IsList(w.Name): // of which only the length can be meant
 			out = append(out, codef("(\"len(%s)\", len(%s), \"\")", w.Name, variable(w.Name)))
 		case v.perElement(w.Name) && each:
 			out = append(out, codef("(%q, %s, %s)", w.Name, v.symbol(w.Name), elementName(w.Of)))

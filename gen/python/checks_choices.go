@@ -14,7 +14,7 @@ func (v *checkView) hoisted() (out []statement) {
 	out = v.hoistedLists()
 	var names []string
 	for _, r := range v.Program.Rules {
-		if r.Kind == rule.SizeBind && !v.perElement(r.Symbol) && (r.When != nil || v.isList(r.Arg)) && !slices.Contains(names, r.Symbol) {
+		if r.Kind == rule.SizeBind && !v.perElement(r.Symbol) && (r.When != nil || v.IsList(r.Arg)) && !slices.Contains(names, r.Symbol) {
 			names = append(names, r.Symbol)
 			out = append(out, set(codef("0"), variable(r.Symbol))...)
 		}
@@ -25,7 +25,7 @@ func (v *checkView) hoisted() (out []statement) {
 // ruled are the statements of the rules; those on an optional input stand under the condition that it is given, those on
 // dims that attributes choose under the condition on these.
 func (v *checkView) ruled(print func(rule.Rule) []statement) (out []statement) {
-	view.Guarded(v.Program.Rules, v.isList, print, func(g view.Guard, body []statement) {
+	view.Guarded(v.Program.Rules, v.IsList, print, func(g view.Guard, body []statement) {
 		if g.List != "" {
 			body = v.overList(g.List, body)
 		}

@@ -15,17 +15,11 @@ var (
 	batches = reading("batches")
 )
 
-// isList says whether a name is that of an argument that is a list of arrays.
-func (v *checkView) isList(name string) bool {
-	is := func(a opdef.Arg) bool { return a.Name == name && a.List }
-	return slices.ContainsFunc(v.Inputs, is) || slices.ContainsFunc(v.Outputs, is)
-}
-
 func (v *checkView) perElement(size string) bool { return slices.Contains(v.PerElement, size) }
 
 // item is the variable that holds an argument where it is checked: of a list, that of one array.
 func (v *checkView) item(arg string) code {
-	if v.isList(arg) {
+	if v.IsList(arg) {
 		return reading(arg + "_e")
 	}
 	return variable(arg)
@@ -33,7 +27,7 @@ func (v *checkView) item(arg string) code {
 
 // label is the name of an argument in messages about it.
 func (v *checkView) label(arg string) code {
-	if v.isList(arg) {
+	if v.IsList(arg) {
 		return elementName(arg)
 	}
 	return codef("%q", arg)
@@ -44,19 +38,12 @@ func elementName(list string) code {
 	return code{`f"` + list + `[{e}]"`, number.reads}
 }
 
-// first is what holds an argument, of a list the first array: it decides for all. firstName is how messages call that.
+// first is what holds an argument, of a list the first array: it decides for all.
 func (v *checkView) first(arg string) code {
-	if v.isList(arg) {
+	if v.IsList(arg) {
 		return codef("%s[0]", variable(arg))
 	}
 	return variable(arg)
-}
-
-func (v *checkView) firstName(arg string) string {
-	if v.isList(arg) {
-		return opdef.ElementName(arg, 0)
-	}
-	return arg
 }
 
 // named is the pair of an argument's name and its value, or those of all arrays of a list.
@@ -101,7 +88,7 @@ func (v *checkView) bindShared(r rule.Rule, value code) []statement {
 func (v *checkView) bindSharedBatch(r rule.Rule) []statement {
 	shape := shapeOf(r.Arg)
 	own := codef("tuple(%s)", leading(shape, r.Rank))
-	differs := raise(codef("%s != %s", own, batch), "_r.batch(op, %s, %s, %q, %s)", v.label(r.Arg), batch, v.firstName(r.Arg), shape)
+	differs := raise(codef("%s != %s", own, batch), "_r.batch(op, %s, %s, %q, %s)", v.label(r.Arg), batch, v.FirstName(r.Arg), shape)
 	out := block(codef("if %s == 0:", number), set(own, batch))
 	return append(out, block(codef("else:"), differs)...)
 }
@@ -111,14 +98,14 @@ func (v *checkView) hoistedLists() (out []statement) {
 	var known []string
 	for _, r := range v.Program.Rules {
 		switch {
-		case r.Kind == rule.DTypeIn && r.Var != "" && v.isList(r.Arg):
+		case r.Kind == rule.DTypeIn && r.Var != "" && v.IsList(r.Arg):
 			out = append(out, set(codef("fw.dtype(%s)", v.first(r.Arg)), variable(r.Var))...)
 		case r.Kind == rule.SizeBind && v.perElement(r.Symbol) && !slices.Contains(known, r.Symbol):
 			known = append(known, r.Symbol)
 			out = append(out, set(codef("[0] * len(%s)", variable(r.Arg)), variable(r.Symbol))...)
 		case r.Kind == rule.BatchBind && r.Own:
 			out = append(out, do("%s: list[tuple[int, ...]] = [()] * len(%s)", batches, variable(r.Arg))...)
-		case r.Kind == rule.BatchBind && v.isList(r.Arg):
+		case r.Kind == rule.BatchBind && v.IsList(r.Arg):
 			out = append(out, set(codef("()"), batch)...)
 		}
 	}

@@ -13,12 +13,12 @@ func (v *checkView) batchRule(r rule.Rule) []statement {
 		return set(v.join(r), batch)
 	case r.Kind == rule.BatchBind && r.Own:
 		return put(own, batches)
-	case r.Kind == rule.BatchBind && v.isList(r.Arg):
+	case r.Kind == rule.BatchBind && v.IsList(r.Arg):
 		return v.bindSharedBatch(r)
 	case r.Kind == rule.BatchBind:
 		return set(own, batch)
 	}
-	want, other := batch, codef("%q", v.firstName(r.Other))
+	want, other := batch, codef("%q", v.FirstName(r.Other))
 	if r.Own {
 		want, other = codef("%s[%s]", batches, number), elementName(r.Other)
 	}
@@ -35,7 +35,7 @@ func (v *checkView) bindSize(r rule.Rule) []statement {
 	switch {
 	case v.perElement(r.Symbol):
 		return put(value, variable(r.Symbol))
-	case v.isList(r.Arg):
+	case v.IsList(r.Arg):
 		return v.bindShared(r, value)
 	}
 	return set(value, variable(r.Symbol))

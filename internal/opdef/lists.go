@@ -23,6 +23,20 @@ func (o *Op) Lists() []string {
 	return out
 }
 
+// IsList says whether a name is that of an input or output that is a list of arrays.
+func (o *Op) IsList(name string) bool {
+	is := func(a Arg) bool { return a.Name == name && a.List }
+	return slices.ContainsFunc(o.Inputs, is) || slices.ContainsFunc(o.Outputs, is)
+}
+
+// FirstName is how messages call an argument; of a list, its first array.
+func (o *Op) FirstName(name string) string {
+	if o.IsList(name) {
+		return ElementName(name, 0)
+	}
+	return name
+}
+
 // ListOf is the list whose arrays tell a size that differs from one to the next; "" for other sizes.
 func (o *Op) ListOf(size string) string {
 	if slices.Contains(o.PerElement, size) {

@@ -40,8 +40,8 @@ func (p *Program) castHint(e *expr.Expr) string {
 	return strings.Join(hints, " or ")
 }
 
-// why lists the symbols of e with the arguments that bind them.
-func (p *Program) why(e *expr.Expr) []Origin {
+// Why lists the symbols of e with the arguments that bind them.
+func (p *Program) Why(e *expr.Expr) []Origin {
 	var out []Origin
 	for _, s := range e.Symbols() {
 		of := p.Origin[s]

@@ -142,7 +142,7 @@ func Compile(op *opdef.Op) *Program {
 	}
 	p.carried()
 	for _, e := range op.Requires {
-		why := p.why(e)
+		why := p.Why(e)
 		for i := range why {
 			why[i].Of = "" // the condition is about the whole call
 		}
@@ -258,9 +258,9 @@ func (p *Program) step(s opdef.Step) {
 	case opdef.BindSize:
 		r.Kind = SizeBind
 		p.bound(s.Symbol, in)
-		r.Why = p.why(s.Expr)
+		r.Why = p.Why(s.Expr)
 	case opdef.CheckSize:
-		r.Kind, r.Why = SizeIs, p.why(s.Expr)
+		r.Kind, r.Why = SizeIs, p.Why(s.Expr)
 	}
 	p.add(r)
 }
