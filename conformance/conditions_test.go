@@ -109,10 +109,23 @@ func zeros(call *calls.Call) (*calls.Result, error) {
 	return r, nil
 }
 
-// What a kernel declines of its own accord is not compared with what frameworks make of it.
+// What a kernel declines of its own accord is not compared with what frameworks make of it. Compiled code may put its own
+// class, and a status, before ours.
 func TestDeclinedCallsAreNotCompared(t *testing.T) {
+	t.Run("plain", func(t *testing.T) { declined(t, func(*calls.CallError) {}) })
+	t.Run("compiled", func(t *testing.T) {
+		declined(t, func(e *calls.CallError) { e.Class, e.Text = "ValueError", "UNIMPLEMENTED: "+e.Class+": "+e.Text })
+	})
+}
+
+func declined(t *testing.T, wrap func(*calls.CallError)) {
+	t.Helper()
 	op := raggedWith(t, "plain", func(k *opdef.Kernel) { k.Supported = true })
-	caller := &fake.Framework{CallerName: calls.BackendName, After: refuseAll("plain", "needs luck")}
+	refuse := refuseAll("plain", "needs luck")
+	caller := &fake.Framework{CallerName: calls.BackendName, After: func(call *calls.Call, r *calls.Result) {
+		refuse(call, r)
+		wrap(r.Error)
+	}}
 	one := &check.T{Ctx: t.Context(), Env: &check.Environment{Project: fake.Toy(t), Device: "cpu", Callers: []calls.Caller{caller}}, Op: op, Caller: caller}
 	one.StartRow("plain", "")
 	c, err := cases.New(op, cases.BasePlan(cases.DTypes{"T": "f32"}))

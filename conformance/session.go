@@ -212,7 +212,7 @@ const zeroInvalid = "ZERO_INVALID"
 func (s *Session) workerConfig(caller, adaptor string) worker.Config {
 	p := s.Options.Project
 	config := worker.Config{
-		Caller: caller + "_caller", Adaptor: adaptor, Collection: p.Manifest.Name,
+		Caller: caller + "_caller", Adaptor: adaptor, Collection: p.Manifest.Name, Namespace: p.Manifest.Unique(),
 		Paths:           []string{filepath.Join(p.Dir, "backend", "python", "src")},
 		SingleFramework: caller != "chain", DTypes: worker.DTypes(), Device: s.Env.Device,
 		Profile: cmp.Or(s.Options.Profile, check.ProfileCore),

@@ -43,7 +43,8 @@ func (t *T) InvalidCalls(caller calls.Caller) (*calls.Call, []invalid.Change, er
 			out = append(out, f)
 		}
 	}
-	if calls.IsBare(caller) && len(cases.OtherKernels(t.Op, t.Env.Device)) == 0 {
+	// A call that writes nothing needs no kernel.
+	if calls.IsBare(caller) && len(cases.OtherKernels(t.Op, t.Env.Device)) == 0 && !c.Empty() {
 		out = append(out, invalid.WithoutKernelChange(t.Op, t.Env.Device))
 	}
 	out = slices.DeleteFunc(out, func(f invalid.Change) bool { return t.Env.Foreign.tolerates(f) })

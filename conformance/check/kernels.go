@@ -100,10 +100,11 @@ func (t *T) Declined(call *calls.Call, result *calls.Result) error {
 // architecture, the author's predicate, or where arrays lie. Empty if it has no such reason.
 func (t *T) declineReason(call *calls.Call, result *calls.Result) string {
 	k := t.RowKernel()
-	if k == nil || call.Kernel == "" || result.Error == nil || result.Error.Class != "NotImplementedError" {
+	if k == nil || call.Kernel == "" || result.Error == nil {
 		return ""
 	}
-	reason, ours := strings.CutPrefix(result.Error.Text, t.kernelRefusalText())
+	// Compiled code may put a status of the framework before our class and text, in a class of its own.
+	_, reason, ours := strings.Cut(result.Error.Class+": "+result.Error.Text, "NotImplementedError: "+t.kernelRefusalText())
 	if !ours || !cases.DependsOnMemory(k.When) && !cases.MayDecline(k) && !otherArch(reason) {
 		return ""
 	}

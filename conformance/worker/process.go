@@ -26,10 +26,12 @@ type Process struct {
 
 // Config is the worker's command-line argument.
 type Config struct {
-	Caller     string   `json:"caller"`
-	Adaptor    string   `json:"adaptor"`
-	Collection string   `json:"collection"`
-	Paths      []string `json:"paths"`
+	Caller     string `json:"caller"`
+	Adaptor    string `json:"adaptor"`
+	Collection string `json:"collection"`
+	// Namespace is the collection's name where frameworks register ops.
+	Namespace string   `json:"namespace"`
+	Paths     []string `json:"paths"`
 	// SingleFramework says that the process has one framework, so that it must not need another one.
 	SingleFramework bool    `json:"alone"`
 	DTypes          []DType `json:"dtypes"`

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import bound
+import lists
 import numpy as np
 from bound import Bound, Report, Request, Unsupported
 from lists import leaves
@@ -96,9 +97,8 @@ class KernelView:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             result = self.caller.invoke(call, "eager")
-        noted = [
-            [w.category.__name__, str(w.message), w.filename == bound.__file__] for w in caught
-        ]
+        places = {bound.__file__, lists.__file__}  # those of ops, and of ops that take lists
+        noted = [[w.category.__name__, str(w.message), w.filename in places] for w in caught]
         return Report(result, {"warnings": noted})
 
 

@@ -66,6 +66,10 @@ func TestDerivatives(t *testing.T) {
 	if wrong, printed := wrongWith(t, interpreter, words); len(wrong) > 0 {
 		t.Errorf("failed: %q\n%s", wrong, printed)
 	}
+	blamed := []string{"-C", dir, "--adaptor", "torch,jax,backend", "--only", only(t, "dynamic", "no-device", "errors", "not-copied", "warnings"), "bend_forward", "nothing", "square"}
+	if wrong, printed := wrongWith(t, interpreter, blamed); len(wrong) > 0 {
+		t.Errorf("failed: %q\n%s", wrong, printed)
+	}
 	edit(t, filepath.Join(dir, "csrc", "cpu", "swiglu.cc"), "of_gate * up * silu.bend", "of_gate * silu.bend")
 	edit(t, filepath.Join(dir, "csrc", "cpu", "swiglu.cc"), "by_gate + Widen", "by_gate - Widen")
 	edit(t, filepath.Join(dir, "opdefs", "swiglu_backward_forward.toml"), "tangent_gate * up * bend", "tangent_gate * bend")

@@ -25,7 +25,7 @@ class Malformed:
     def __init__(self, caller: Caller) -> None:
         """Keep the framework."""
         self.jax: Any = vars(caller)["jax"]
-        self.collection: str = caller.config["collection"]
+        self.namespace: str = caller.config["namespace"]
 
     def probe_types(self, call: Bound) -> Any:
         """Pass values of other types."""
@@ -75,7 +75,7 @@ class Malformed:
 
     def custom(self, op: str, specs: list[Any], arrays: list[Any], fields: dict[str, Any]) -> None:
         """Call a handler past the adaptor."""
-        target = self.jax.ffi.ffi_call(f"{self.collection}.{op}", specs)
+        target = self.jax.ffi.ffi_call(f"{self.namespace}.{op}", specs)
         survive(lambda: self.jax.block_until_ready(target(*arrays, **fields)))
 
 

@@ -55,8 +55,8 @@ def jit(task: Task) -> None:
 def allowed(task: Task) -> list[Any]:
     """Return the permissions to export our custom calls."""
     check = task.caller.jax.export.DisabledSafetyCheck.custom_call
-    collection = task.caller.config["collection"]
-    return [check(f"{collection}.{op}") for op in task.watched]
+    namespace = task.caller.config["namespace"]
+    return [check(f"{namespace}.{op}") for op in task.watched]
 
 
 def export(task: Task) -> None:

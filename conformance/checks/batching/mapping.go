@@ -160,9 +160,13 @@ func (m *mapping) stacked(results [][]*ndarray.Array, like []*ndarray.Array) []*
 	return out
 }
 
-// launches is the number of kernels that the map starts: one per level that merges, one per slice of the others.
+// launches is the number of kernels that the map starts: one per level that merges, one per slice of the others, and none
+// where there is nothing to compute.
 func (m *mapping) launches() int64 {
 	n := int64(1)
+	if m.base.Empty() {
+		n = 0
+	}
 	for _, l := range m.levels {
 		switch {
 		case l.size == 0:

@@ -37,6 +37,9 @@ func checkContentsRefused(t *check.T) error {
 	if err != nil {
 		return err
 	}
+	if c.Empty() {
+		return check.Skip("a call that writes nothing looks at no contents")
+	}
 	for i := range t.Op.Inputs {
 		for _, bad := range invalidContents(c, i) {
 			changed := c.With(i, bad.array, bad.kind+" "+t.Op.Inputs[i].Name)

@@ -34,6 +34,9 @@ func checkNoDevice(t *check.T) error {
 	if err != nil {
 		return err
 	}
+	if c.Empty() {
+		return check.Skip("a call writes nothing, on whatever device")
+	}
 	call, err := t.PlainCall(t.Caller, c)
 	if err != nil {
 		return err

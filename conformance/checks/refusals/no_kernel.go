@@ -25,6 +25,9 @@ func checkNoKernel(t *check.T) error {
 	if err != nil {
 		return err
 	}
+	if c.Empty() {
+		return check.Skip("a call writes nothing, on whatever device")
+	}
 	call, err := t.PlainCall(t.Caller, c)
 	if err != nil {
 		return err

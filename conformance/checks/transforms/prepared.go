@@ -63,6 +63,9 @@ func Differentiated(t *check.T, p *PreparedCall, cotangents []*ndarray.Array) er
 // Launches are the kernels that the call starts: none where there is nothing to compute.
 func (p *PreparedCall) Launches() map[string]int64 {
 	out := map[string]int64{p.C.Op.Name: 1}
+	if p.C.Empty() {
+		out[p.C.Op.Name] = 0
+	}
 	if p.C.Op.Gradient != nil {
 		out[p.C.Op.Gradient.Name] = 0
 		if len(p.Wrt) > 0 {
@@ -151,15 +154,27 @@ func axisName(dim string) string {
 	return strings.NewReplacer("[", "__", "]", "").Replace(dim) // that of an array of a list: n[0]
 }
 
-// AxisIn is the axis of an argument that is the dim; of leading dims the first. It is -1 where there is none.
+// AxisIn is the first axis of an argument that is the dim. It is -1 where there is none.
 func AxisIn(c *cases.Case, a *opdef.Arg, dim string) int {
+	if all := axesIn(c, a, dim); len(all) > 0 {
+		return all[0]
+	}
+	return -1
+}
+
+// axesIn are the axes of an argument that are the dim: there is none or one, or more where a matrix is square. Of leading
+// dims it is the first.
+func axesIn(c *cases.Case, a *opdef.Arg, dim string) (axes []int) {
 	if opdef.IsLead(dim) {
-		return c.FirstAxis(a)
+		if at := c.FirstAxis(a); at >= 0 {
+			axes = append(axes, at)
+		}
+		return axes
 	}
 	at := 0
 	for _, d := range a.Type.Dims {
 		if d.Is(dim) {
-			return at
+			axes = append(axes, at)
 		}
 		if d.Leading() {
 			at += len(c.Lead(a))
@@ -167,14 +182,14 @@ func AxisIn(c *cases.Case, a *opdef.Arg, dim string) int {
 			at++
 		}
 	}
-	return -1
+	return axes
 }
 
 // variableAxes are the axes, by number, of an argument whose sizes vary.
 func variableAxes(c *cases.Case, a *opdef.Arg, dims []string) map[string]string {
 	out := map[string]string{}
 	for _, dim := range dims {
-		if at := AxisIn(c, a, dim); at >= 0 {
+		for _, at := range axesIn(c, a, dim) {
 			out[strconv.Itoa(at)] = axisName(dim)
 		}
 	}

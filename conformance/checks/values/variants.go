@@ -107,7 +107,7 @@ func dtypesDecide(when *expr.Expr, d cases.DTypes) bool {
 
 // checkForcedAndDispatched makes one call with the kernel forced, and one with the choice left to dispatch.
 func checkForcedAndDispatched(t *check.T, k *opdef.Kernel, c *cases.Case) error {
-	if c.Acceptance(k) == expr.KnownFalse {
+	if c.Acceptance(k) == expr.KnownFalse && !c.Empty() { // a call that writes nothing asks no kernel
 		if err := check.Proceed(t.ExpectKernelRefusal(k, c)); err != nil {
 			return err
 		}

@@ -143,11 +143,20 @@ class _Ways:
         return self._info.tangent_prefix + name
 
     def known(self, smooth: list[str]) -> tuple[str, ...]:
-        """Return the names of the inputs and outputs of the op from which derivatives are computed."""
-        arriving = {self._info.grad_prefix + name for name in smooth}
-        arriving |= {self._moving(name) for name in self._types}
-        used = [a.name for call in (self.back, self._ahead) if call for a in call.inputs]
-        return tuple(dict.fromkeys(name for name in used if name not in arriving))
+        """Return the names of the inputs and outputs of the op from which derivatives are computed.
+
+        An input may be called like the tangent of another, which only the op of tangents gets.
+        """
+        grads = {self._info.grad_prefix + name for name in smooth}
+        tangents = {self._moving(name) for name in self._types}
+        used = [
+            a.name
+            for call, arriving in ((self.back, grads), (self._ahead, tangents))
+            if call
+            for a in call.inputs
+            if a.name not in arriving
+        ]
+        return tuple(dict.fromkeys(used))
 
     def value(self, known: tuple[str, ...], moved: tuple[str, ...], smooth: list[str]) -> Any:
         """Return the function from tangents of some inputs to those of the results."""
