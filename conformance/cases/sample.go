@@ -161,16 +161,23 @@ func intValues(a *opdef.Attr) []any {
 	high, hasHigh := a.Max.(int64)
 	switch {
 	case hasLow && low == 0 && (!hasHigh || high > 0): // zero may make arrays empty, which most checks cannot use
-		return slices.DeleteFunc([]any{int64(1), low, a.Max}, func(v any) bool { return v == nil })
+		if !hasHigh {
+			high = further
+		}
+		return []any{int64(1), low, high}
 	case hasLow && hasHigh:
 		return slices.Compact([]any{low, min(low+1, high), high})
 	case hasLow:
-		return []any{low, low + 1}
+		return []any{low, low + 1, low + further}
 	case hasHigh:
-		return []any{high, high - 1}
+		return []any{high, high - 1, high - further}
 	}
-	return []any{int64(1), int64(0), int64(2)}
+	return []any{int64(1), int64(0), int64(2), int64(further)}
 }
+
+// further is how far from a bound a value is tried where there is no other bound: kernels often have a case of their own for
+// the first few.
+const further = 5
 
 func floatValues(a *opdef.Attr) []any {
 	low, hasLow := ToFloat(a.Min)

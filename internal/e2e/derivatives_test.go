@@ -66,7 +66,7 @@ func TestDerivatives(t *testing.T) {
 	if wrong, printed := wrongWith(t, interpreter, words); len(wrong) > 0 {
 		t.Errorf("failed: %q\n%s", wrong, printed)
 	}
-	blamed := []string{"-C", dir, "--adaptor", "torch,jax,backend", "--only", only(t, "dynamic", "no-device", "errors", "not-copied", "warnings"), "bend_forward", "nothing", "square"}
+	blamed := []string{"-C", dir, "--adaptor", "torch,jax,backend", "--only", only(t, "value", "dynamic", "no-device", "errors", "not-copied", "warnings"), "bend_forward", "nothing", "square"}
 	if wrong, printed := wrongWith(t, interpreter, blamed); len(wrong) > 0 {
 		t.Errorf("failed: %q\n%s", wrong, printed)
 	}

@@ -9,7 +9,7 @@
 //	dtypes                                           one to three dtypes of any width; fixed ones; ones that an attribute binds
 //	inputs: optional, mutated, stride, min, max      all, also together; indices into a dim; an attribute's dtype
 //	inputs: sorted, lse                              of integers; of float32
-//	inputs: list                                     of arrays with sizes or leading dims of their own, also overwritten
+//	inputs: list                                     of arrays with sizes or leading dims of their own, also overwritten, beside optional inputs
 //	outputs: saved, present_if, valid, lse           all
 //	outputs: list, sum, len                          copies of the arrays, their rows one after the other, and how many
 //	attributes                                       every type; default, optional, min, max, one_of, binds

@@ -34,11 +34,7 @@ func (d *Drawer) lists() *Op {
 		}
 		op.inputs = append(op.inputs, x)
 	}
-	if d.often(5) {
-		w := arg{name: "w", dtype: d.dtype([]string{"T"}), dims: []string{d.newDim()}}
-		op.outputs = append(op.outputs, arg{name: "v", dtype: w.dtype, dims: w.dims, rule: "copy", from: w.name})
-		op.inputs = append(op.inputs, w)
-	}
+	d.besideLists()
 	d.ofLists(rows)
 	d.ownSizes()
 	if rows {
@@ -46,6 +42,23 @@ func (d *Drawer) lists() *Op {
 		d.rest()
 	}
 	return op
+}
+
+// besideLists draws single arrays beside lists, of which some may be left out, and copies of them.
+func (d *Drawer) besideLists() {
+	optional := false
+	for _, name := range []string{"w", "u"} {
+		if !d.often(3) {
+			continue
+		}
+		a := arg{name: name, dtype: d.dtype([]string{"T"}), dims: []string{d.newDim()}}
+		optional = optional || d.often(2)
+		copied := arg{name: name + "_copy", dtype: a.dtype, dims: a.dims, rule: "copy", from: a.name}
+		if a.optional = optional; optional {
+			copied.present = a.name
+		}
+		d.op.outputs, d.op.inputs = append(d.op.outputs, copied), append(d.op.inputs, a)
+	}
 }
 
 // ownSizes finds the sizes that lists alone have: they differ from one array to the next, so that nothing else can use them.

@@ -114,12 +114,19 @@ class Call:
         names = [a.name for a in self.info.attrs if a.type != "dtype"]
         fields = {name: _attribute(v) for name, v in zip(names, values) if v is not None}
         if any(a.optional for a in self.info.inputs):
-            fields[_PRESENT] = np.int64(sum(1 << i for i, p in enumerate(self.present) if p))
+            fields[_PRESENT] = np.int64(self._given())
         if any(a.saved for a in self.info.outputs):
             fields[_SAVED] = self.saved
         if self.info.lengths:
             fields[_LENGTHS] = np.asarray(self.info.lengths, np.int64)
         return fields
+
+    def _given(self) -> int:
+        """Return a number whose bit i says whether input i of the definition is given, a list as a whole."""
+        present: dict[str, bool] = {}
+        for a, given in zip(self.info.inputs, self.present):
+            present[a.name.partition("[")[0]] = given
+        return sum(1 << i for i, given in enumerate(present.values()) if given)
 
 
 def _struct(shape: tuple[int, ...], dtype: Any) -> Any:
