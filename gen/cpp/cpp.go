@@ -4,7 +4,6 @@ package cpp
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/opcast/opcast/gen/view"
@@ -107,7 +106,7 @@ func (v *opView) sizeFields() []field {
 		out = append(out, field{Decl: "opcast::Ints batch", Comment: "products of the leading dimensions of each array", Name: "batch", Value: "{batches.data(), batches.size()}"})
 	}
 	for _, s := range v.Symbols() {
-		if slices.Contains(v.PerElement, s) {
+		if v.Differs(s) {
 			out = append(out, field{Decl: "opcast::Ints " + s, Comment: "of each array", Name: s, Value: fmt.Sprintf("{%[1]s.data(), %[1]s.size()}", variable(s))})
 		} else {
 			out = append(out, field{Decl: "int64_t " + s, Name: s, Value: variable(s)})

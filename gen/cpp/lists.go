@@ -14,7 +14,7 @@ import (
 
 // variable is what holds an argument or a size where it is checked: of a list, that of array number e.
 func (v *opView) variable(name string) string {
-	if v.IsList(name) || slices.Contains(v.PerElement, name) {
+	if v.IsList(name) || v.Differs(name) {
 		return variable(name) + "[e]"
 	}
 	return variable(name)

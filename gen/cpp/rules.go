@@ -55,7 +55,7 @@ func (v *opView) hoisted() []string {
 		if r.Kind == rule.DTypeIn && r.Var != "" && v.IsList(r.Arg) {
 			out = append(out, fmt.Sprintf("const opcast::DType %s = %s.dtype();", variable(r.Var), v.first(r.Arg)))
 		}
-		if r.Kind == rule.SizeBind && slices.Contains(v.PerElement, r.Symbol) {
+		if r.Kind == rule.SizeBind && v.Differs(r.Symbol) {
 			head := "std::vector<int64_t> " + variable(r.Symbol)
 			if !slices.ContainsFunc(out, func(line string) bool { return strings.HasPrefix(line, head+"(") }) {
 				out = append(out, fmt.Sprintf("%s(%s.size());", head, variable(r.Arg)))
@@ -172,7 +172,7 @@ func (v *opView) sizeStatement(r rule.Rule) []string {
 
 // bindSize reads a size off a dim.
 func (v *opView) bindSize(r rule.Rule) []string {
-	differs := slices.Contains(v.PerElement, r.Symbol)
+	differs := v.Differs(r.Symbol)
 	switch {
 	case v.IsList(r.Arg) && !differs:
 		return v.bindShared(r)

@@ -211,9 +211,9 @@ func (v *checkView) why(why []rule.Origin, each bool) code {
 		switch {
 		case v.IsList(w.Name): // of which only the length can be meant
 			out = append(out, codef("(\"len(%s)\", len(%s), \"\")", w.Name, variable(w.Name)))
-		case v.perElement(w.Name) && each:
+		case v.Differs(w.Name) && each:
 			out = append(out, codef("(%q, %s, %s)", w.Name, v.symbol(w.Name), elementName(w.Of)))
-		case v.perElement(w.Name):
+		case v.Differs(w.Name):
 			out = append(out, codef("(%q, tuple(%s), %q)", w.Name, variable(w.Name), w.Of))
 		default:
 			out = append(out, codef("(%q, %s, %q)", w.Name, v.shown(w.Name), w.Of))

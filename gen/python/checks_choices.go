@@ -14,7 +14,7 @@ func (v *checkView) hoisted() (out []statement) {
 	out = v.hoistedLists()
 	var names []string
 	for _, r := range v.Program.Rules {
-		if r.Kind == rule.SizeBind && !v.perElement(r.Symbol) && (r.When != nil || v.IsList(r.Arg)) && !slices.Contains(names, r.Symbol) {
+		if r.Kind == rule.SizeBind && !v.Differs(r.Symbol) && (r.When != nil || v.IsList(r.Arg)) && !slices.Contains(names, r.Symbol) {
 			names = append(names, r.Symbol)
 			out = append(out, set(codef("0"), variable(r.Symbol))...)
 		}
@@ -54,7 +54,7 @@ func (v *checkView) symbol(name string) code {
 		dtype.text = "(" + dtype.text + ")"
 		return dtype
 	}
-	if v.perElement(name) {
+	if v.Differs(name) {
 		return codef("%s[%s]", variable(name), number)
 	}
 	return variable(name)

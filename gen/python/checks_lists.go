@@ -15,8 +15,6 @@ var (
 	batches = reading("batches")
 )
 
-func (v *checkView) perElement(size string) bool { return slices.Contains(v.PerElement, size) }
-
 // item is the variable that holds an argument where it is checked: of a list, that of one array.
 func (v *checkView) item(arg string) code {
 	if v.IsList(arg) {
@@ -100,7 +98,7 @@ func (v *checkView) hoistedLists() (out []statement) {
 		switch {
 		case r.Kind == rule.DTypeIn && r.Var != "" && v.IsList(r.Arg):
 			out = append(out, set(codef("fw.dtype(%s)", v.first(r.Arg)), variable(r.Var))...)
-		case r.Kind == rule.SizeBind && v.perElement(r.Symbol) && !slices.Contains(known, r.Symbol):
+		case r.Kind == rule.SizeBind && v.Differs(r.Symbol) && !slices.Contains(known, r.Symbol):
 			known = append(known, r.Symbol)
 			out = append(out, set(codef("[0] * len(%s)", variable(r.Arg)), variable(r.Symbol))...)
 		case r.Kind == rule.BatchBind && r.Own:

@@ -33,7 +33,7 @@ func (v *checkView) bindSize(r rule.Rule) []statement {
 		value = codef("_r.solve(op, %s, %s, %d, %s, %s, %q)", v.label(r.Arg), shape, r.Dim, v.expr(r.Coef), v.expr(r.Const), r.Form)
 	}
 	switch {
-	case v.perElement(r.Symbol):
+	case v.Differs(r.Symbol):
 		return put(value, variable(r.Symbol))
 	case v.IsList(r.Arg):
 		return v.bindShared(r, value)

@@ -133,7 +133,7 @@ func metaArgs(op *opdef.Op, args []opdef.Arg) []node {
 func ownDims(op *opdef.Op, a *opdef.Arg) []string {
 	var out []string
 	for _, d := range a.Type.Dims {
-		differs := d.Expr != nil && slices.ContainsFunc(d.Expr.Numbers(), func(name string) bool { return slices.Contains(op.PerElement, name) })
+		differs := d.Expr != nil && slices.ContainsFunc(d.Expr.Numbers(), op.Differs)
 		if a.List && (d.Leading() && a.Own || differs) {
 			out = append(out, d.Text())
 		}

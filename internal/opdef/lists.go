@@ -37,9 +37,12 @@ func (o *Op) FirstName(name string) string {
 	return name
 }
 
+// Differs says whether a size differs from one array of a list to the next.
+func (o *Op) Differs(size string) bool { return slices.Contains(o.PerElement, size) }
+
 // ListOf is the list whose arrays tell a size that differs from one to the next; "" for other sizes.
 func (o *Op) ListOf(size string) string {
-	if slices.Contains(o.PerElement, size) {
+	if o.Differs(size) {
 		for _, s := range o.Steps {
 			if s.Kind == BindSize && s.Symbol == size {
 				return o.Inputs[s.Input].Name
@@ -85,7 +88,7 @@ func (o *Op) ownSizes(a *Arg) []string {
 	var out []string
 	for _, d := range a.Type.Dims {
 		if d.Expr != nil {
-			out = append(out, slices.DeleteFunc(d.Expr.Numbers(), func(name string) bool { return !slices.Contains(o.PerElement, name) })...)
+			out = append(out, slices.DeleteFunc(d.Expr.Numbers(), func(name string) bool { return !o.Differs(name) })...)
 		}
 	}
 	return out
@@ -181,7 +184,7 @@ func (u *unroller) steps(of []Step) (out []Step) {
 			s.Input = u.first[s.Input] + i
 			s.Coef, s.Const, s.Expr = u.expr(s.Coef, i), u.expr(s.Const, i), u.expr(s.Expr, i)
 			switch {
-			case in.List && s.Kind == BindSize && slices.Contains(u.of.PerElement, s.Symbol):
+			case in.List && s.Kind == BindSize && u.of.Differs(s.Symbol):
 				s.Symbol = ElementName(s.Symbol, i)
 			case i > 0 && s.Kind == BindSize: // all arrays have the size of the first
 				s.Kind = CheckSize
@@ -200,7 +203,7 @@ func (u *unroller) expr(e *expr.Expr, i int) *expr.Expr {
 		return nil
 	}
 	out := *e
-	if e.Op == expr.OpSymbol && slices.Contains(u.of.PerElement, e.Name) {
+	if e.Op == expr.OpSymbol && u.of.Differs(e.Name) {
 		out.Name = ElementName(e.Name, i)
 		out.Text = out.Name
 	}
@@ -236,7 +239,7 @@ func (o *Op) Needs(e *expr.Expr) []string {
 // Elements are the values of a size for all arrays of a list, by a function that knows that of each; false for other names.
 func (o *Op) Elements(size string, value func(name string) (int64, bool)) ([]int64, bool) {
 	whole := o.Whole()
-	if !slices.Contains(whole.PerElement, size) && !slices.Contains(whole.Lists(), size) {
+	if !whole.Differs(size) && !slices.Contains(whole.Lists(), size) {
 		return nil, false
 	}
 	out := []int64{}

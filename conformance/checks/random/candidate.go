@@ -18,7 +18,7 @@ import (
 // The numbers of random calls of an op: through the library's own callers, through an adaptor, and through one that compiles
 // each of them. Another profile makes more of all.
 const (
-	shapesBare     = 40
+	shapesBare     = 100
 	shapesAdaptor  = 10
 	shapesCompiled = 4
 	shapesMore     = 20

@@ -111,7 +111,7 @@ func standsAlone(op *opdef.Op, name string) bool {
 		here := false
 		for _, d := range in.Type.Dims {
 			switch {
-			case d.Is(name) && here && in.Mutated: // PyTorch takes the strides of what is overwritten for fixed
+			case d.Is(name) && here && in.Mutated: // which PyTorch exports for one size only
 				return false
 			case d.Is(name):
 				alone, here = true, true
