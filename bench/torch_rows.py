@@ -67,10 +67,10 @@ def _calls(names: dict[str, Any]) -> list[Row]:
 def _layers(names: dict[str, Any]) -> list[Row]:
     """Return the lines of layers without gradients, as a model that serves calls them."""
     peer = "torch layer: nn.RMSNorm"
-    ours: Any = opcast_torch_layers.RMSNorm()
-    ours.weight, ours.eps = _torch.nn.Parameter(names["weight"]), 1e-6
-    theirs = _torch.nn.RMSNorm(SHAPE[-1], eps=1e-6)
-    calls = [Call("f(x)", {"f": f.requires_grad_(False), "x": names["x"]}) for f in (ours, theirs)]
+    both: Any = [
+        module(SHAPE[-1], eps=1e-6) for module in (opcast_torch_layers.RMSNorm, _torch.nn.RMSNorm)
+    ]
+    calls = [Call("f(x)", {"f": f.requires_grad_(False), "x": names["x"]}) for f in both]
     return [Row("torch layer: opcast RMSNorm", calls[0], peer), Row(peer, calls[1])]
 
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/gen/view"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/rule"
 )
@@ -16,35 +17,35 @@ const docWidth = lineLength - 4
 // Doc is the function's docstring in NumPy style, without quotes and indentation. It is the same for every framework but
 // for the type of the arrays.
 func (v *function) Doc() []string {
-	d := &docText{}
-	d.paragraph("", v.Op.Doc)
+	d := &view.Docstring{Width: docWidth}
+	d.Paragraph("", v.Op.Doc)
 	if v.Deprecated != "" {
-		d.lines = append(d.lines, "")
-		d.paragraph("", "Deprecated: "+v.Deprecated+".")
+		d.Lines = append(d.Lines, "")
+		d.Paragraph("", "Deprecated: "+v.Deprecated+".")
 	}
-	d.section("Parameters")
+	d.Section("Parameters")
 	for i := range v.Inputs {
 		a := &v.Inputs[i]
 		kind := v.arrayText(a)
 		if a.Optional {
 			kind += ", optional"
 		}
-		d.item(a.Name+" : "+kind, a.Doc, a.LSE.String(), v.shapeText(a), v.memoryText(a))
+		d.Item(a.Name+" : "+kind, a.Doc, a.LSE.String(), v.shapeText(a), v.memoryText(a))
 	}
 	for i := range v.Attrs {
 		a := &v.Attrs[i]
-		d.item(a.Name+" : "+attrText(a), a.Doc, rangeText(a))
+		d.Item(a.Name+" : "+attrText(a), a.Doc, rangeText(a))
 	}
 	if v.HasOut() {
-		d.item("out : "+v.outText()+", optional", "Where to write: contiguous, never resized, apart from the inputs.")
+		d.Item("out : "+v.outText()+", optional", "Where to write: contiguous, never resized, apart from the inputs.")
 	}
-	d.section("Returns")
+	d.Section("Returns")
 	for _, a := range v.Op.Results() {
 		v.returned(d, &a)
 	}
 	v.errors(d)
 	v.notes(d)
-	return d.lines
+	return d.Lines
 }
 
 // outText is the type of the out argument.
@@ -61,10 +62,10 @@ func (v *function) outText() string {
 }
 
 // returned appends a result: an output, or an input that the op overwrites.
-func (v *function) returned(d *docText, a *opdef.Arg) {
+func (v *function) returned(d *view.Docstring, a *opdef.Arg) {
 	switch {
 	case a.PresentIf != "":
-		d.item(a.Name+" : "+v.FW.Python.Array+" or None", a.Doc, a.LSE.String(), v.shapeText(a), "None where "+a.PresentIf+" is.")
+		d.Item(a.Name+" : "+v.FW.Python.Array+" or None", a.Doc, a.LSE.String(), v.shapeText(a), "None where "+a.PresentIf+" is.")
 	case a.Mutated:
 		kind, text := v.arrayText(a), "The new values of the "+plural(a, "argument", "arguments")+"."
 		if v.FW.Python.Out {
@@ -73,11 +74,11 @@ func (v *function) returned(d *docText, a *opdef.Arg) {
 		if a.Optional {
 			kind, text = kind+" or None", text+" None where it is left out."
 		}
-		d.item(a.Name+" : "+kind, text)
+		d.Item(a.Name+" : "+kind, text)
 	case a.Valid != "":
-		d.item(a.Name+" : "+v.FW.Python.Array, a.Doc, a.LSE.String(), v.shapeText(a), "Rows from number "+a.Valid+" on are undefined.")
+		d.Item(a.Name+" : "+v.FW.Python.Array, a.Doc, a.LSE.String(), v.shapeText(a), "Rows from number "+a.Valid+" on are undefined.")
 	default:
-		d.item(a.Name+" : "+v.arrayText(a), a.Doc, a.LSE.String(), v.shapeText(a))
+		d.Item(a.Name+" : "+v.arrayText(a), a.Doc, a.LSE.String(), v.shapeText(a))
 	}
 }
 
@@ -158,11 +159,11 @@ func rangeText(a *opdef.Attr) string {
 	return ""
 }
 
-func (v *function) errors(d *docText) {
-	d.section("Raises")
-	d.item("TypeError", "An argument is missing, is no array, or has a type or dtype that is not listed above.")
-	d.item("ValueError", "Shapes, devices or memory do not fit together, or an attribute is out of range.")
-	d.item("NotImplementedError", "There is no kernel for the device and dtypes"+v.noDerivative()+".")
+func (v *function) errors(d *view.Docstring) {
+	d.Section("Raises")
+	d.Item("TypeError", "An argument is missing, is no array, or has a type or dtype that is not listed above.")
+	d.Item("ValueError", "Shapes, devices or memory do not fit together, or an attribute is out of range.")
+	d.Item("NotImplementedError", "There is no kernel for the device and dtypes"+v.noDerivative()+".")
 }
 
 // noDerivative says which derivatives raise an error.
@@ -183,53 +184,16 @@ func (v *function) noDerivative() string {
 	return ""
 }
 
-func (v *function) notes(d *docText) {
-	d.section("Notes")
+func (v *function) notes(d *view.Docstring) {
+	d.Section("Notes")
 	if v.Reference == "" {
 		folder := v.File[:strings.LastIndex(v.File, "/")+1]
-		d.paragraph("", fmt.Sprintf("The definition is %s, the reference %s%s.py.", v.File, folder, v.Name))
+		d.Paragraph("", fmt.Sprintf("The definition is %s, the reference %s%s.py.", v.File, folder, v.Name))
 		return
 	}
-	d.paragraph("", fmt.Sprintf("The definition is %s. Up to rounding, the op computes, with xp = numpy::", v.File))
-	d.add("")
+	d.Paragraph("", fmt.Sprintf("The definition is %s. Up to rounding, the op computes, with xp = numpy::", v.File))
+	d.Add("")
 	for _, line := range strings.Split(strings.TrimSpace(v.Reference), "\n") {
-		d.add(strings.TrimRight("    "+line, " \t"))
+		d.Add(strings.TrimRight("    "+line, " \t"))
 	}
-}
-
-// docText collects the lines of a docstring.
-type docText struct{ lines []string }
-
-// escaped doubles backslashes and breaks triple quotes, since a docstring is no raw string.
-var escaped = strings.NewReplacer(`\`, `\\`, `"""`, `\"\"\"`)
-
-// add appends a line.
-func (d *docText) add(line string) { d.lines = append(d.lines, escaped.Replace(line)) }
-
-func (d *docText) section(title string) {
-	d.add("")
-	d.add(title)
-	d.add(strings.Repeat("-", len(title)))
-}
-
-// item appends a term and its description.
-func (d *docText) item(term string, sentences ...string) {
-	d.add(term)
-	d.paragraph("    ", strings.Join(strings.Fields(strings.Join(sentences, " ")), " "))
-}
-
-// paragraph appends text broken at spaces.
-func (d *docText) paragraph(indent, text string) {
-	line := indent
-	for _, word := range strings.Fields(text) {
-		if len(line) > len(indent) && len(line)+1+len(word) > docWidth {
-			d.add(line)
-			line = indent
-		}
-		if len(line) > len(indent) {
-			line += " "
-		}
-		line += word
-	}
-	d.add(line)
 }

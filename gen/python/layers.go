@@ -1,6 +1,7 @@
 package python
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -10,19 +11,15 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 )
 
-// initialisms are the words that class names write in their usual form.
-var initialisms = map[string]string{
-	"fft": "FFT", "fp8": "FP8", "gqa": "GQA", "gru": "GRU", "kv": "KV", "lstm": "LSTM", "mha": "MHA", "mla": "MLA",
-	"mlp": "MLP", "moe": "MoE", "nms": "NMS", "rms": "RMS", "rope": "RoPE", "topk": "TopK",
-}
-
 // layers gives the ops as modules of PyTorch. They follow the rules for layers of Hugging Face kernels: each is a class
 // with nothing but forward, which borrows the members of the module that it stands in for.
 func layers(c *view.Collection, fw framework.Framework) view.Draft {
 	all := &layersView{Header: view.Header()}
 	for _, op := range c.Ops {
-		if op.DerivedFrom() == nil && len(op.Mutated()) == 0 && !op.HasLists() {
-			all.Layers = append(all.Layers, &layer{torchOp{function{op, fw}}})
+		for i := range op.Layers {
+			if l := &op.Layers[i]; !l.Implied || op.DerivedFrom() == nil {
+				all.Layers = append(all.Layers, &layer{torchOp{function{op, fw}}, l})
+			}
 		}
 	}
 	slices.SortFunc(all.Layers, func(a, b *layer) int { return strings.Compare(a.Class(), b.Class()) })
@@ -35,12 +32,17 @@ type layersView struct {
 	Layers []*layer
 }
 
-// All is the list of exported names.
+// All is the list of exported names; those in capitals only come first, as ruff sorts them.
 func (v *layersView) All() string {
-	var names []string
+	var names, others []string
 	for _, l := range v.Layers {
-		names = append(names, quote(l.Class()))
+		if name := l.Class(); len(name) > 1 && name == strings.ToUpper(name) {
+			names = append(names, quote(name))
+		} else {
+			others = append(others, quote(name))
+		}
 	}
+	names = append(names, others...)
 	return bracketed("", "__all__ = [", names, "]")
 }
 
@@ -51,101 +53,135 @@ func (v *layersView) Ops() []string {
 		names = append(names, l.Name)
 	}
 	slices.Sort(names)
-	return names
-}
-
-// Imports are the lines that bring in what the annotations name.
-func (v *layersView) Imports() []string {
-	uses := func(is func(*opdef.Attr) bool) bool {
-		return slices.ContainsFunc(v.Layers, func(l *layer) bool {
-			return slices.ContainsFunc(l.Attrs, func(a opdef.Attr) bool { return is(&a) })
-		})
-	}
-	var standard []string
-	if uses(func(a *opdef.Attr) bool { return a.Len != 0 }) {
-		standard = append(standard, "from collections.abc import Sequence")
-	}
-	if uses(func(a *opdef.Attr) bool { return a.Type == "dtype" }) {
-		standard = append(standard, "from typing import Any")
-	}
-	if len(standard) > 0 {
-		standard = append(standard, "")
-	}
-	if len(v.Layers) == 0 {
-		return standard
-	}
-	return append(standard, "from torch import Tensor", "from torch.nn import Module")
+	return slices.Compact(names)
 }
 
 // layer is an op as a module of PyTorch.
-type layer struct{ torchOp }
-
-// Class is the name of the class: the op's in camel case, with initialisms in upper case.
-func (l *layer) Class() string {
-	var b strings.Builder
-	for _, word := range strings.Split(l.Name, "_") {
-		if known, ok := initialisms[word]; ok {
-			word = known
-		}
-		b.WriteString(view.Pascal(word))
-	}
-	return b.String()
+type layer struct {
+	torchOp
+	def *opdef.Layer
 }
+
+// Class is the name of the class.
+func (l *layer) Class() string { return l.def.Name }
 
 // HasBackward says whether gradients go through the layer.
 func (l *layer) HasBackward() string { return boolText(l.Gradient != nil) }
 
-// data says whether an input is data and no parameter: what shares the leading or parallel dims of the first input.
-func (l *layer) data(a *opdef.Arg) bool {
-	var spread []string
-	for _, dim := range append([]string{l.Lead()}, l.Parallel...) {
-		if l.Inputs[0].Has(dim) {
-			spread = append(spread, dim)
+// Declaration is the call that says what the layer stands in for.
+func (l *layer) Declaration() string {
+	items := []node{leaf(l.Name)}
+	add := func(key string, list []node) {
+		if len(list) > 0 {
+			items = append(items, tupleNode(key+"=", list))
 		}
 	}
-	return len(spread) == 0 || slices.ContainsFunc(spread, a.Has)
+	var inputs, attrs, expects []node
+	for _, a := range l.def.Inputs {
+		if a.Data {
+			inputs = append(inputs, leaf("None"))
+		} else {
+			inputs = append(inputs, l.argument(a))
+		}
+	}
+	for _, a := range l.def.Attrs {
+		if a.Value != nil || len(a.Reads) > 0 {
+			attrs = append(attrs, l.argument(a))
+		}
+	}
+	for _, s := range l.def.Expects {
+		var values []node
+		for _, v := range s.Values {
+			values = append(values, leaf(literal(v)))
+		}
+		expects = append(expects, tupleNode("", []node{leaf(quote(s.Name)), tupleNode("", values)}))
+	}
+	add("inputs", inputs)
+	add("attrs", attrs)
+	if l.def.Module != "" {
+		items = append(items, leaf("module="+quote(l.def.Module)))
+	}
+	add("classes", quotes(l.def.Classes))
+	add("expects", expects)
+	add("ignores", quotes(l.def.Ignores))
+	items = append(items, l.shapes()...)
+	add("joins", quotes(l.def.Joins))
+	if l.def.Then != "" {
+		items = append(items, leaf("then="+quote(l.def.Then)))
+	}
+	return node{"@_rt.layer(", items, ")"}.print("", "")
 }
 
-// Members are the annotations of what the layer reads from itself.
-func (l *layer) Members() []string {
-	var out []string
-	for i := range l.Inputs {
-		if a := &l.Inputs[i]; !l.data(a) {
-			out = append(out, a.Name+": "+optionalHint(a, "Tensor"))
+// shapes says how the data of a module becomes that of the op.
+func (l *layer) shapes() (items []node) {
+	x := &l.Inputs[0]
+	if l.def.Rows {
+		own := len(slices.DeleteFunc(slices.Clone(x.Type.Dims), opdef.Dim.Leading))
+		items = append(items, leaf(fmt.Sprintf("behind=%d", own-1)))
+		if x.Type.Lead() != "" {
+			items = append(items, leaf("leading=True"))
 		}
 	}
-	for i := range l.Attrs {
-		hint, _, _ := strings.Cut(parameter(&l.Attrs[i], "Any"), " = ")
-		out = append(out, hint)
+	if l.def.Trailing != "" {
+		items = append(items, leaf("trailing="+quote(l.def.Trailing)))
+	}
+	return items
+}
+
+// argument says where an argument of the op comes from that the caller of the layer does not give.
+func (l *layer) argument(a opdef.LayerArg) node {
+	items := []node{leaf(quote(a.Name))}
+	if len(a.Reads) > 0 {
+		items = append(items, tupleNode("", quotes(a.Reads)))
+	}
+	if a.Absent != nil {
+		items = append(items, leaf("absent="+literal(a.Absent)))
+	}
+	if a.Value != nil {
+		items = append(items, leaf("value="+literal(a.Value)))
+	}
+	return node{"_rt.Arg(", items, ")"}
+}
+
+func quotes(words []string) (out []node) {
+	for _, w := range words {
+		out = append(out, leaf(quote(w)))
 	}
 	return out
 }
 
-func optionalHint(a *opdef.Arg, hint string) string {
-	if a.Optional {
-		return hint + " | None"
-	}
-	return hint
-}
+// literal is a value in Python.
+func literal(value any) string { return defaultValue(&opdef.Attr{HasDefault: true, Default: value}) }
 
 // Doc is the docstring of the class, without quotes and indentation.
 func (l *layer) Doc() []string {
-	d := &docText{}
-	d.paragraph("", l.Op.Doc)
-	if len(l.Members()) == 0 {
-		return d.lines
+	d := &view.Docstring{Width: docWidth}
+	d.Paragraph("", l.Op.Doc)
+	if stands := append(strings.Fields(l.def.Module), l.def.Classes...); len(stands) > 0 {
+		d.Add("")
+		d.Paragraph("", "Stands in for "+strings.Join(stands, ", ")+".")
 	}
-	d.section("Attributes")
-	for i := range l.Inputs {
-		if a := &l.Inputs[i]; !l.data(a) {
-			d.item(a.Name+" : "+optionalHint(a, "torch.Tensor"), a.Doc, l.shapeText(a))
+	first := true
+	item := func(names []string, kind string, sentences ...string) {
+		if first {
+			d.Section("Attributes")
+		}
+		first = false
+		d.Item(strings.Join(names, " or ")+" : "+kind, sentences...)
+	}
+	for i, a := range l.def.Inputs {
+		if in := &l.Inputs[i]; !a.Data && in.Optional {
+			item(a.Reads, "torch.Tensor | None", in.Doc, l.shapeText(in))
+		} else if !a.Data {
+			item(a.Reads, "torch.Tensor", in.Doc, l.shapeText(in))
 		}
 	}
-	for i := range l.Attrs {
-		a := &l.Attrs[i]
-		d.item(a.Name+" : "+attrText(a), a.Doc, rangeText(a))
+	for i, a := range l.def.Attrs {
+		if attr := &l.Attrs[i]; len(a.Reads) > 0 {
+			item(a.Reads, attrText(attr), attr.Doc, rangeText(attr))
+		}
 	}
-	return d.lines
+	return d.Lines
 }
 
 // Docstring is the class's docstring, indented, with its quotes.
@@ -158,39 +194,29 @@ func (l *layer) Docstring() string {
 	return strings.ReplaceAll(`    """`+text+"\n    \"\"\"", "\n    \n", "\n\n")
 }
 
-// Head is the head of forward, which takes the data.
-func (l *layer) Head() string {
-	args := []string{"self"}
-	for i := range l.Inputs {
-		if a := &l.Inputs[i]; l.data(a) && a.Optional {
-			args = append(args, a.Name+": Tensor | None = None")
-		} else if l.data(a) {
-			args = append(args, a.Name+": Tensor")
+// data are the names of the inputs that the caller gives.
+func (l *layer) data(suffix func(*opdef.Arg) string) (names []string) {
+	for i, a := range l.def.Inputs {
+		if a.Data {
+			names = append(names, a.Name+suffix(&l.Inputs[i]))
 		}
 	}
-	return bracketed("    ", "def forward(", args, ") -> "+l.result("Tensor")+":")
+	return names
+}
+
+// Head is the head of forward, which takes the data.
+func (l *layer) Head() string {
+	hint := func(a *opdef.Arg) string {
+		if a.Optional {
+			return ": Tensor | None = None"
+		}
+		return ": Tensor"
+	}
+	return bracketed("    ", "def forward(", append([]string{"self"}, l.data(hint)...), ") -> "+l.result("Tensor")+":")
 }
 
 // Call is the call of the op.
 func (l *layer) Call() string {
-	var args []string
-	for i := range l.Inputs {
-		switch a := &l.Inputs[i]; {
-		case l.data(a):
-			args = append(args, a.Name)
-		case a.Optional:
-			args = append(args, `getattr(self, "`+a.Name+`", None)`)
-		default:
-			args = append(args, "self."+a.Name)
-		}
-	}
-	for i := range l.Attrs {
-		a := &l.Attrs[i]
-		if a.HasDefault {
-			args = append(args, a.Name+`=getattr(self, "`+a.Name+`", `+defaultValue(a)+")")
-		} else {
-			args = append(args, a.Name+"=self."+a.Name)
-		}
-	}
-	return bracketed("        ", "return "+l.Name+"(", args, ")")
+	args := append([]string{l.Class(), "self"}, l.data(func(*opdef.Arg) string { return "" })...)
+	return bracketed("        ", "return _rt.call(", args, ")")
 }

@@ -1,6 +1,8 @@
 package python
 
 import (
+	"github.com/opcast/opcast/gen/view"
+
 	"strings"
 	"testing"
 
@@ -82,14 +84,14 @@ func TestQuote(t *testing.T) {
 }
 
 func TestDocTextBreaksLines(t *testing.T) {
-	d := &docText{}
-	d.item("x : int", strings.Repeat("word ", 40))
-	for _, line := range d.lines {
+	d := &view.Docstring{Width: docWidth}
+	d.Item("x : int", strings.Repeat("word ", 40))
+	for _, line := range d.Lines {
 		if len(line) > docWidth {
 			t.Errorf("%d columns: %s", len(line), line)
 		}
 	}
-	if len(d.lines) < 3 || !strings.HasPrefix(d.lines[2], "    word") {
-		t.Errorf("continuation is not indented: %q", d.lines)
+	if len(d.Lines) < 3 || !strings.HasPrefix(d.Lines[2], "    word") {
+		t.Errorf("continuation is not indented: %q", d.Lines)
 	}
 }

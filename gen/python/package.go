@@ -73,7 +73,7 @@ func (v *packageView) All() string {
 		names = append(names, op.Name)
 	}
 	if v.HasLayers() {
-		names = append(names, "layers")
+		names = append(names, "layers", "replace")
 	}
 	slices.Sort(names)
 	for i, n := range names {
@@ -112,7 +112,7 @@ func (v *packageView) StubImports() []string {
 		standard = append(standard, "")
 	}
 	if v.HasLayers() {
-		others = append(others, "", "from . import layers as layers")
+		others = append(others, "", "from . import layers as layers", "from ._replace import replace as replace")
 	}
 	return append(standard, others...)
 }

@@ -47,8 +47,8 @@ type Framework struct {
 	Stub   Stub   `toml:"stub"`
 	Ops    Ops    `toml:"ops"`
 	// Layers makes the ops as modules, Handlers the C++ that XLA calls; without a template there are none.
-	Layers   Extra `toml:"layers"`
-	Handlers Extra `toml:"handlers"`
+	Layers   Layers `toml:"layers"`
+	Handlers Extra  `toml:"handlers"`
 }
 
 // Python says how the functions look.
@@ -80,6 +80,14 @@ type Ops struct {
 	// others of their width.
 	Fast  bool `toml:"fast"`
 	Views bool `toml:"views"`
+}
+
+// Layers is the template of the modules that call the ops, the framework's own modules that they can stand in for, and names
+// that none of them can have, because generated code uses them.
+type Layers struct {
+	Template string   `toml:"template"`
+	Modules  []string `toml:"modules"`
+	Reserved []string `toml:"reserved"`
 }
 
 // Extra is a template that only some frameworks have.

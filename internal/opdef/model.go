@@ -69,6 +69,8 @@ type Op struct {
 	Tangent, TangentOf *Op
 	Since, Deprecated  string
 	Kernels            []Kernel
+	// Layers are the modules of frameworks that call the op.
+	Layers []Layer
 	// Devices are the manifest's devices.
 	Devices []string
 	// Steps is the binding rule applied to the inputs, in order.

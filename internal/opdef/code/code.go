@@ -61,6 +61,7 @@ const (
 	Workload    = "E056" // a workload that is no call of the op
 	Valid       = "E057" // rows that something counts which cannot
 	List        = "E058" // a list of arrays where there can be none
+	Layer       = "E059" // a layer that cannot call the op
 	OnlyWide    = "N001" // a note: an input that only has dtypes of 64 bits
 	LSENote     = "N002" // a note: a log-sum-exp as an input whose convention no op of the collection gives
 )

@@ -8,6 +8,7 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/expr"
+	"github.com/opcast/opcast/internal/opdef/layer"
 	"github.com/opcast/opcast/internal/opdef/names"
 	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
@@ -74,6 +75,7 @@ func checkOp(op *opdef.Op, doc *tomldoc.Document, module string, diags *diag.Lis
 	c.samples()
 	c.workloads()
 	c.tolerance()
+	layer.Check(op, c.raw.Layers, doc, layer.Values{Convert: convert, Outside: outside}, diags)
 }
 
 func (c *checker) report(path, code, hint, format string, args ...any) {

@@ -9,6 +9,7 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/derivative"
+	"github.com/opcast/opcast/internal/opdef/layer"
 	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/opdef/names"
 )
@@ -30,6 +31,7 @@ func checkProject(p *opdef.Project, diags *diag.List) {
 	}
 	checkTypes(p, diags)
 	derivative.Link(p, diags)
+	layer.Names(p, diags)
 }
 
 func checkKind(p *opdef.Project, op *opdef.Op, kinds map[int]*opdef.Op, diags *diag.List) {

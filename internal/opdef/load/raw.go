@@ -1,30 +1,30 @@
 package load
 
+import "github.com/opcast/opcast/internal/opdef/layer"
+
 // The raw types mirror the files key by key. `any` stands where a key takes values of several types.
 
 type rawOp struct {
-	Doc           string
-	Kind          *int
-	DTypes        map[string][]string
-	Inputs        []rawInput
-	Attrs         []rawAttr
-	Outputs       []rawOutput
-	Let           map[string]string
-	Require       []string
-	Scratch       []rawScratch
-	Parallel      []string
-	Sums          []string
-	Reference     string
-	Backward      string
-	Forward       string
-	Samples       map[string][]any
-	Workloads     map[string]map[string]any
-	Flops         string
-	Tolerance     map[string]rawTolerance
-	Deterministic *bool
-	Since         string
-	Deprecated    string
-	Kernels       []rawKernel
+	Doc               string
+	Kind              *int
+	DTypes            map[string][]string
+	Inputs            []rawInput
+	Attrs             []rawAttr
+	Outputs           []rawOutput
+	Let               map[string]string
+	Require           []string
+	Scratch           []rawScratch
+	Parallel, Sums    []string
+	Reference         string
+	Backward, Forward string
+	Samples           map[string][]any
+	Workloads         map[string]map[string]any
+	Flops             string
+	Tolerance         map[string]rawTolerance
+	Deterministic     *bool
+	Since, Deprecated string
+	Kernels           []rawKernel
+	Layers            []layer.Raw
 }
 
 type rawInput struct {

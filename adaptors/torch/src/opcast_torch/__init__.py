@@ -25,6 +25,7 @@ from ._ops.silu_and_mul import silu_and_mul
 from ._ops.silu_and_mul_backward import silu_and_mul_backward
 from ._ops.softmax import softmax
 from ._ops.softmax_backward import softmax_backward
+from ._replace import replace
 
 __all__ = [
     "OpKind",
@@ -45,6 +46,7 @@ __all__ = [
     "layernorm2d_backward",
     "layers",
     "ops",
+    "replace",
     "rms_norm",
     "rms_norm_backward",
     "silu_and_mul",
