@@ -140,6 +140,9 @@ func (l *layer) argument(a opdef.LayerArg) node {
 	if a.Value != nil {
 		items = append(items, leaf("value="+literal(a.Value)))
 	}
+	if a.Flat {
+		items = append(items, leaf("flat=True"))
+	}
 	return node{"_rt.Arg(", items, ")"}
 }
 

@@ -12,7 +12,7 @@ type Layer struct {
 	// ("" where it is none), Classes those of models that it can stand in for.
 	Name, Module string
 	Classes      []string
-	// Args has an entry for every input and every attribute of the op, in their order.
+	// Inputs and Attrs have an entry for every input and every attribute of the op, in their order.
 	Inputs, Attrs []LayerArg
 	// Expects are settings that a module must have with one of the values, Ignores those without effect on the result.
 	Expects []LayerSetting
@@ -39,6 +39,8 @@ type LayerArg struct {
 	Value any
 	// Absent is what it is where the module has None, nil where that is refused or stands for an input that is left out.
 	Absent any
+	// Flat says that its dims become one, as the trailing ones of the data do.
+	Flat bool
 }
 
 // LayerSetting is a setting of a module, and the values (int64, float64, bool, string) that it may have.

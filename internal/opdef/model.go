@@ -3,8 +3,8 @@
 // It is immutable once package load, below, has read and checked the TOML files that it comes from; nothing else parses
 // a definition. The other packages below this one know one thing each: expr the language of sizes and conditions, tomldoc
 // how TOML is read with the place of every value, names what may be called how, manifest the file opcast.toml, projectfs
-// which files a project has, derivative which arguments fit those of a derivative, feature what a CPU may have, and code
-// the codes of diagnostics.
+// which files a project has, derivative which arguments fit those of a derivative, layer for which modules ops may stand,
+// feature what a CPU may have, and code the codes of diagnostics.
 package opdef
 
 import (

@@ -189,6 +189,10 @@ func (c *checker) shapes() {
 				return
 			}
 		}
+		for i := range c.out.Inputs {
+			dims := c.op.Inputs[i].Type.Dims
+			c.out.Inputs[i].Flat = !c.out.Inputs[i].Data && len(dims) == 1 && dims[0].Is(last)
+		}
 	}
 }
 

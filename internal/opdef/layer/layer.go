@@ -187,7 +187,7 @@ func Names(p *opdef.Project, diags *diag.List) {
 	for _, op := range p.Ops {
 		for i, l := range op.Layers {
 			path := tomldoc.Element(Key, i)
-			if l.Implied && op.DerivedFrom() != nil {
+			if l.Name == "" || l.Implied && op.DerivedFrom() != nil {
 				continue
 			}
 			where := tomldoc.Join(path, "name")

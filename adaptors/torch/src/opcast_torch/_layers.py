@@ -1,19 +1,20 @@
-"""What the generated layers share: where a module has what its op needs, and what it must not have.
+"""What the generated layers share: a class that lends its forward, and modules that it makes.
 
-A layer never guesses. What it needs it reads under the names that the definition of its op gives,
-and a module with a setting, a parameter or a part that the definition does not mention is refused.
+A module that a layer makes, or swaps, is of a class of its own: that of the module for which the
+layer stands, with all that this has, and with the layer's forward.
 """
 
 from __future__ import annotations
 
+import functools
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import torch
 from torch.nn import Module
 
 from ._collection import backend
-from ._state import compiling
+from ._spec import OWN, Arg, Spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -22,132 +23,10 @@ if TYPE_CHECKING:
 
     _Class = TypeVar("_Class", bound="type[Layer]")
 
-__all__ = ["Arg", "Layer", "Spec", "call", "layer", "specs"]
+__all__ = ["MARK", "Arg", "Layer", "call", "layer", "specs", "twin"]
 
-_MISSING: Any = object()
-_OWN = frozenset(Module().__dict__) | {"forward"}
-"""What every module has, and the name under which a module gets a forward of its own."""
-
-
-class Arg(NamedTuple):
-    """An argument of an op that the caller of its layer does not give."""
-
-    name: str
-    reads: tuple[str, ...] = ()
-    """The names under which modules have it; none for a constant."""
-    absent: Any = None
-    """What it is, or what its elements are, where a module has None."""
-    value: Any = None
-    """The constant."""
-
-
-class Spec(NamedTuple):
-    """What the definition of an op says about a layer."""
-
-    name: str
-    function: Callable[..., Any]
-    info: backend.Op
-    inputs: tuple[Arg | None, ...]
-    """One for each input of the op; None for those that the caller gives."""
-    attrs: tuple[Arg, ...]
-    module: str
-    """The module of PyTorch that the layer is constructed as; empty where it is none."""
-    classes: tuple[str, ...]
-    expects: tuple[tuple[str, tuple[Any, ...]], ...]
-    behind: int
-    """How many dims of the data stand behind the one that leading dims replace; -1 for none."""
-    leading: bool
-    """Whether the op takes leading dims itself."""
-    trailing: str
-    """The setting whose dims become the last one; empty for none."""
-    joins: tuple[str, ...]
-    then: str
-    settings: frozenset[str]
-    """Every name that the layer knows."""
-    arrays: frozenset[str]
-    """Those that are parameters or buffers."""
-    parts: frozenset[str]
-    """Those that may be modules."""
-
-    def error(self, kind: type[Exception], setting: str, expected: str, got: str) -> Exception:
-        """Build the error about a setting of a module."""
-        return kind(f"layers.{self.name}: {setting}: expected {expected}, got {got}")
-
-    def refuse(self, module: Module) -> None:
-        """Refuse a module that may compute something else than the op."""
-        held = module.__dict__
-        if not (
-            held.keys() <= self.settings
-            and held["_parameters"].keys() <= self.arrays
-            and held["_buffers"].keys() <= self.arrays
-            and held["_modules"].keys() <= self.parts
-        ):
-            self._refuse_unknown(module)
-        for name, values in self.expects:
-            value = self.read(module, name, (name,))
-            if not any(_equal(value, v) for v in values):
-                expected = " or ".join(map(repr, values))
-                raise self.error(ValueError, name, expected, _shown(value))
-
-    def _refuse_unknown(self, module: Module) -> None:
-        """Refuse a module with something that the layer does not know; private names are no settings."""
-        for name in module.__dict__:
-            if name not in self.settings and not name.startswith("_"):
-                raise self.error(TypeError, name, "no such setting", _shown(module.__dict__[name]))
-        for group, known, what in (
-            ("_parameters", self.arrays, "parameter"),
-            ("_buffers", self.arrays, "buffer"),
-            ("_modules", self.parts, "module"),
-        ):
-            for name, value in module.__dict__[group].items():
-                if value is not None and name not in known:
-                    raise self.error(TypeError, name, f"no such {what}", type(value).__name__)
-
-    def read(self, module: Module, name: str, reads: tuple[str, ...]) -> Any:
-        """Return what a module has under one of some names."""
-        found = _MISSING
-        for setting in reads:
-            value = getattr(module, setting, _MISSING)
-            if value is _MISSING:
-                continue
-            if found is not _MISSING and found is not value and not _equal(found, value):
-                raise self.error(ValueError, name, f"one value of {' and '.join(reads)}", "two")
-            found = value
-        if found is _MISSING:
-            got = f"a {type(module).__name__} without it"
-            raise self.error(TypeError, name, f"a setting {' or '.join(reads)}", got)
-        return found
-
-    def array(self, module: Module, arg: Arg) -> Tensor | None:
-        """Return an array of a module, which may be None if the op has a way to do without."""
-        value = self.read(module, arg.name, arg.reads)
-        if value is None and arg.absent is None and not self.optional(arg.name):
-            raise self.error(TypeError, arg.reads[0], "torch.Tensor", "None")
-        return value
-
-    def optional(self, name: str) -> bool:
-        """Whether an input of the op may be left out."""
-        return any(a.name == name and a.optional for a in self.info.inputs)
-
-    def attr(self, module: Module, arg: Arg) -> Any:
-        """Return an attribute of the op."""
-        if not arg.reads:
-            return arg.value
-        value = self.read(module, arg.name, arg.reads)
-        return arg.absent if value is None else value
-
-    def shape(self, module: Module) -> tuple[int, ...]:
-        """Return the shape of the dims that become the last one: the setting, or that of a parameter."""
-        value = getattr(module, self.trailing, _MISSING)
-        if value is not _MISSING:
-            return (value,) if isinstance(value, int) else tuple(value)
-        for arg in self.inputs:
-            found = self.array(module, arg) if arg is not None else None
-            if found is not None:
-                return tuple(found.shape)
-        got = f"a {type(module).__name__} without it"
-        raise self.error(TypeError, self.trailing, "a shape", got)
-
+MARK = "__opcast_layer__"
+"""The attribute of such classes that names their layer."""
 
 specs: dict[type[Layer], Spec] = {}
 """Those of all layers."""
@@ -163,9 +42,7 @@ class Layer(Module):
     def __new__(cls, *_args: Any, **_settings: Any) -> Any:
         """Return a module that is still to be initialised."""
         if cls in specs:
-            from ._twins import constructed  # noqa: PLC0415 - which knows the layers
-
-            return Module.__new__(constructed(cls))
+            return Module.__new__(_constructed(cls))
         return super().__new__(cls)
 
 
@@ -187,7 +64,7 @@ def layer(
     arrays = frozenset(name for a in inputs if a is not None for name in a.reads)
     parts = frozenset([*joins, then, *(name for name, _ in expects), *ignores]) - {""}
     read = frozenset(name for a in attrs for name in a.reads)
-    settings = _OWN | arrays | parts | read | ({trailing} - {""})
+    settings = OWN | arrays | parts | read | ({trailing} - {""})
 
     def note(cls: _Class) -> _Class:
         specs[cls] = Spec(
@@ -221,25 +98,27 @@ def call(cls: type[Layer], module: Any, *data: Tensor | None) -> Any:
     if spec.joins:
         x = torch.cat([getattr(module, name)(x) for name in spec.joins], -1)
     shape = spec.shape(module) if spec.trailing else ()
-    if len(shape) != 1 and spec.trailing:
-        if tuple(x.shape[x.dim() - len(shape) :]) != shape or not shape:
+    if spec.trailing and len(shape) != 1:
+        if not shape or tuple(x.shape[-len(shape) :]) != shape:
             got = f"[{', '.join(map(str, x.shape))}]"
             raise spec.error(ValueError, "data", f"a shape that ends with {list(shape)}", got)
-        x = x.reshape(*x.shape[: x.dim() - len(shape)], math.prod(shape))
-    lead = x.shape[: x.dim() - spec.behind] if spec.behind >= 0 else ()
-    flat = spec.behind >= 0 and len(lead) != 1 and not (spec.leading and lead)
-    if flat:
-        x = x.reshape(math.prod(lead), *x.shape[len(lead) :])
+        x = x.reshape(*x.shape[: -len(shape)], math.prod(shape))
+    front = x.dim() - spec.behind
+    lead = x.shape[:front] if 0 <= spec.behind and front >= 0 else None
+    flat = lead is not None and len(lead) != 1 and not (spec.leading and lead)
+    if flat and lead is not None:
+        x = x.reshape(math.prod(lead), *x.shape[front:])
     given = iter((x, *data[1:]))
     inputs = [next(given) if a is None else _input(spec, module, a, x) for a in spec.inputs]
     attrs = {a.name: spec.attr(module, a) for a in spec.attrs}
     result = spec.function(*inputs, **attrs)
     if flat or len(shape) > 1:
         back = lead if flat else None
-        many = isinstance(result, tuple)
-        results: Iterable[Any] = cast("Any", result) if many else (result,)
-        shaped = [_back(y, back, shape) for y in results]
-        result = tuple(shaped) if many else shaped[0]
+        if isinstance(result, tuple):
+            results: Iterable[Any] = cast("Any", result)
+            result = tuple([_back(y, back, shape) for y in results])
+        else:
+            result = _back(result, back, shape)
     return getattr(module, spec.then)(result) if spec.then else result
 
 
@@ -248,28 +127,84 @@ def _input(spec: Spec, module: Module, arg: Arg, x: Tensor) -> Tensor | None:
     value = spec.array(module, arg)
     if value is None:
         return None if arg.absent is None else x.new_full((x.shape[-1],), arg.absent)
-    return value.reshape(-1) if spec.trailing and value.dim() != 1 else value
+    return value.reshape(-1) if arg.flat and value.dim() != 1 else value
 
 
-def _back(y: Tensor, lead: tuple[int, ...] | None, shape: tuple[int, ...]) -> Tensor:
-    """Return a result with the leading and the trailing dims of the data."""
+def _back(y: Any, lead: tuple[int, ...] | None, shape: tuple[int, ...]) -> Any:
+    """Return a result with the leading and the trailing dims of the data; None where it is absent."""
+    if y is None:
+        return None
     own = tuple(y.shape)
     front = own if lead is None else (*lead, *own[1:])
     return y.reshape((*front[:-1], *shape) if len(shape) > 1 else front)
 
 
-def _equal(value: Any, wanted: Any) -> bool:
-    """Whether a setting has a value; a module has its class as one, and True is not 1."""
-    if isinstance(value, Module):
-        return type(value).__name__ == wanted
-    if isinstance(value, torch.Tensor) or isinstance(value, bool) is not isinstance(wanted, bool):
-        return False
-    return bool(value == wanted)
+def _constructed(cls: type[Layer]) -> type[Module]:
+    """Return the class of the modules that a layer constructs."""
+    name = specs[cls].module
+    return twin(cls, _named(name) if name else None)
 
 
-def _shown(value: Any) -> str:
-    """Return a value in few words."""
-    if compiling():
-        return type(value).__name__
-    plain = value is None or type(value) in {bool, int, float, str, tuple, list}
-    return repr(value)[:60] if plain else type(value).__name__
+def _named(name: str) -> type[Module] | None:
+    """Return a module of PyTorch by its name; None where this version has none of that name."""
+    value: Any = torch
+    for part in name.split(".")[1:]:
+        value = getattr(value, part, None)
+    return value
+
+
+@functools.cache
+def twin(cls: type[Layer], base: type[Module] | None) -> type[Module]:
+    """Return the class of modules that are of a class, and have the forward of a layer."""
+    spec = specs[cls]
+
+    def initialise(self: Any, *args: Any, **settings: Any) -> None:
+        if base is not None:
+            cast("Any", base).__init__(self, *args, **settings)
+            spec.refuse(self)
+        else:
+            Module.__init__(self)
+            _settings(self, cls, args, settings)
+
+    def reduced(self: Any, protocol: Any) -> Any:
+        whole = cast("Any", super(made, self)).__reduce_ex__(protocol)
+        return (_blank, (cls, base), *whole[2:])
+
+    def shown(self: Any) -> str:
+        return ", ".join(f"{n}={getattr(self, n)!r}" for a in spec.attrs for n in a.reads[:1])
+
+    body: dict[str, Any] = {
+        "__init__": initialise,
+        "__reduce_ex__": reduced,
+        "__module__": cls.__module__,
+        "__qualname__": cls.__qualname__ if base is None else base.__qualname__,
+        "__doc__": cls.__doc__,
+        MARK: f"{cls.__module__}.{cls.__qualname__}",
+    }
+    if base is None:
+        body["extra_repr"] = shown
+    bases: tuple[type, ...] = (cls,) if base is None else (cls, base)
+    made: Any = type(cls.__name__ if base is None else base.__name__, bases, body)
+    return made
+
+
+def _settings(module: Any, cls: type[Layer], args: tuple[Any, ...], given: dict[str, Any]) -> None:
+    """Give a module that stands for no other the attributes of its op."""
+    spec = specs[cls]
+    if args or spec.joins or spec.then or any(a is not None for a in spec.inputs):
+        what = "it takes settings by name" if args else "it stands in for modules of other classes"
+        raise TypeError(f"layers.{spec.name}: expected no construction like this: {what}")
+    known = {a.name: a for a in spec.info.attrs}
+    for arg in spec.attrs:
+        for name in arg.reads[:1]:
+            if name not in given and known[arg.name].required:
+                raise TypeError(f"layers.{spec.name}: missing required argument '{name}'")
+            setattr(module, name, given.pop(name, known[arg.name].default))
+    for name in given:
+        raise TypeError(f"layers.{spec.name}: unexpected keyword argument '{name}'")
+
+
+def _blank(cls: type[Layer], base: type[Module] | None) -> Any:
+    """Return a module without its state, for copies."""
+    made: Any = twin(cls, base)
+    return made.__new__(made)

@@ -8,11 +8,12 @@ from torch import Tensor
 from torch.nn import Module
 
 from ._collection import backend
-from ._layers import Arg, Layer, Spec, specs
-from ._twins import MARK, twin
+from ._layers import MARK, Arg, Layer, specs, twin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from ._spec import Spec
 
 __all__ = ["Replaced", "replace"]
 

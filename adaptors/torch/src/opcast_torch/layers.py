@@ -173,8 +173,8 @@ class GELU(_rt.Layer):
     layernorm2d,
     inputs=(
         None,
-        _rt.Arg("weight", ("weight",), absent=1.0),
-        _rt.Arg("bias", ("bias",), absent=0.0),
+        _rt.Arg("weight", ("weight",), absent=1.0, flat=True),
+        _rt.Arg("bias", ("bias",), absent=0.0, flat=True),
     ),
     attrs=(_rt.Arg("eps", ("eps",)),),
     module="torch.nn.LayerNorm",
@@ -236,16 +236,14 @@ class Linear(_rt.Layer):
 
 @_rt.layer(
     rms_norm,
-    inputs=(None, _rt.Arg("weight", ("weight",), absent=1.0)),
+    inputs=(None, _rt.Arg("weight", ("weight",), absent=1.0, flat=True)),
     attrs=(_rt.Arg("eps", ("eps", "variance_epsilon"), absent=1.1920928955078125e-07),),
     module="torch.nn.RMSNorm",
     classes=(
-        "DeepseekV2RMSNorm",
         "DeepseekV3RMSNorm",
         "LlamaRMSNorm",
         "MistralRMSNorm",
         "MixtralRMSNorm",
-        "Phi3RMSNorm",
         "Qwen2RMSNorm",
         "Qwen3RMSNorm",
         "T5LayerNorm",
@@ -256,8 +254,8 @@ class Linear(_rt.Layer):
 class RMSNorm(_rt.Layer):
     """Divide every row of x by its root mean square and scale it by weight.
 
-    Stands in for torch.nn.RMSNorm, DeepseekV2RMSNorm, DeepseekV3RMSNorm, LlamaRMSNorm,
-    MistralRMSNorm, MixtralRMSNorm, Phi3RMSNorm, Qwen2RMSNorm, Qwen3RMSNorm, T5LayerNorm.
+    Stands in for torch.nn.RMSNorm, DeepseekV3RMSNorm, LlamaRMSNorm, MistralRMSNorm, MixtralRMSNorm,
+    Qwen2RMSNorm, Qwen3RMSNorm, T5LayerNorm.
 
     Attributes
     ----------
