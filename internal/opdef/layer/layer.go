@@ -172,17 +172,17 @@ func (c *checker) settings() {
 
 // Names finds layers of one name, and layers that stand in for the same modules, in all of a project.
 func Names(p *opdef.Project, diags *diag.List) {
-	first := map[string]string{}
+	first := map[string]*opdef.Op{}
 	note := func(op *opdef.Op, path, what string) {
 		pos, given := op.Pos[path]
 		if !given {
 			pos = diag.Pos{File: op.File, Line: 1, Col: 1}
 		}
-		if other, taken := first[what]; taken {
-			diags.Add(pos, code.Duplicate, "one layer of a project is enough", "%s of %s belongs to %s already", what, op.Name, other)
-			return
+		if other := first[what]; other == nil {
+			first[what] = op
+		} else if other == op || names.Pascal(other.Name) != names.Pascal(op.Name) { // two ops of one name are another mistake
+			diags.Add(pos, code.Duplicate, "one layer of a project is enough", "%s of %s belongs to %s already", what, op.Name, other.Name)
 		}
-		first[what] = op.Name
 	}
 	for _, op := range p.Ops {
 		for i, l := range op.Layers {
