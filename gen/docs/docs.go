@@ -100,6 +100,16 @@ func (v *page) KernelNames() string {
 	return strings.Join(names, ", ")
 }
 
+// LayerRows are the layers that the definition describes, each with what it stands in for.
+func (v *page) LayerRows() (rows []string) {
+	for _, l := range v.Layers {
+		if stands := append(strings.Fields(l.Module), l.Classes...); !l.Implied && len(stands) > 0 {
+			rows = append(rows, fmt.Sprintf("`layers.%s` for `%s`", l.Name, strings.Join(stands, "`, `")))
+		}
+	}
+	return rows
+}
+
 // WorkloadRows are the workloads: name, call, bytes and operations.
 func (v *page) WorkloadRows() ([]string, error) {
 	var out []string
