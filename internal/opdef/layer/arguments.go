@@ -141,19 +141,27 @@ func (c *checker) expects() {
 		if len(values) == 0 {
 			c.report(path, "the values that the layer honours", "expects.%s is empty", name)
 		}
+		setting := opdef.LayerSetting{Name: name}
 		for _, value := range values {
-			switch v := value.(type) {
-			case int64, bool, string:
-				continue
-			case float64:
-				if !math.IsNaN(v) && !math.IsInf(v, 0) {
-					continue
-				}
+			if plain(value) {
+				setting.Values = append(setting.Values, value)
+			} else {
+				c.report(path, "a string, a number, or true or false; or a list of these", "expects.%s has %s", name, tomldoc.TypeWord(value))
 			}
-			c.report(path, "a string, a number, or true or false; or a list of these", "expects.%s has %s", name, tomldoc.TypeWord(value))
 		}
-		c.out.Expects = append(c.out.Expects, opdef.LayerSetting{Name: name, Values: values})
+		c.out.Expects = append(c.out.Expects, setting)
 	}
+}
+
+// plain says whether a setting can have a value.
+func plain(value any) bool {
+	switch v := value.(type) {
+	case int64, bool, string:
+		return true
+	case float64:
+		return !math.IsNaN(v) && !math.IsInf(v, 0)
+	}
+	return false
 }
 
 // shapes checks what makes the data of a module that of the op.
