@@ -5,6 +5,7 @@ package framework
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -37,8 +38,8 @@ type Framework struct {
 	Suite []string `toml:"suite"`
 	// Pins are the versions of its distributions that the project is tested with.
 	Pins map[string]string `toml:"pins"`
-	// Packages are names that no collection can have, Reserved such that no op or argument can have, Functions such that no op
-	// can have.
+	// Packages are names that no collection can have; the first is the framework's own module, which its packages import before
+	// the backend. Reserved are names that no op or argument can have, Functions such that no op can have.
 	Packages  []string `toml:"packages"`
 	Reserved  []string `toml:"reserved"`
 	Functions []string `toml:"functions"`
@@ -180,6 +181,9 @@ func (f *Framework) check(folders fs.FS) error {
 		if key[1] == "" {
 			return fmt.Errorf("missing key %q", key[0])
 		}
+	}
+	if len(f.Packages) == 0 {
+		return errors.New(`missing key "packages"`)
 	}
 	if f.Order < 1 {
 		return fmt.Errorf("order is %d, expected its place in lists, from 1", f.Order)

@@ -24,6 +24,7 @@ func TestFrameworks(t *testing.T) {
 
 const good = `order = 7
 title = "T"
+packages = ["t"]
 [python]
 array = "t.Array"
 hint = "Array"
@@ -41,6 +42,7 @@ func TestRead(t *testing.T) {
 		{"unknown key", "tea", good + "[ops]\ntempalte = \"x\"\n", "read tea/adaptor.toml: strict mode: fields in the document are missing in the target struct"},
 		{"no order", "tea", strings.Replace(good, "order = 7", "", 1), "tea/adaptor.toml: order is 0, expected its place in lists, from 1"},
 		{"no title", "tea", strings.Replace(good, `title = "T"`, "", 1), `tea/adaptor.toml: missing key "title"`},
+		{"no packages", "tea", strings.Replace(good, `packages = ["t"]`, "", 1), `tea/adaptor.toml: missing key "packages"`},
 		{"no hint", "tea", strings.Replace(good, `hint = "Array"`, "", 1), `tea/adaptor.toml: missing key "python.hint"`},
 		{"no template", "tea", good + "[layers]\ntemplate = \"tea/templates/layers.py.tmpl\"\n", "tea/adaptor.toml: there is no template tea/templates/layers.py.tmpl"},
 		{"bad name", "Tea-pot", good, `Tea-pot/adaptor.toml: the folder "Tea-pot" is no name of a framework: expected lower-case words joined by underscores`},

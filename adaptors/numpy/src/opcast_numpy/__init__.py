@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+# Before the backend, so that tvm-ffi finds the framework.
+import numpy as numpy
 from opcast_backend import OpKind, __version__, kernels, ops, use_kernel
 
 from ._ops.conv2d import conv2d

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+# Before the backend, so that tvm-ffi finds the framework.
+import torch as torch
 from opcast_backend import OpKind, __version__, kernels, ops, use_kernel
 
 from . import layers

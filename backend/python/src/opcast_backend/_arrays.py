@@ -12,16 +12,14 @@ from importlib import import_module
 from operator import index as as_int
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import tvm_ffi
-
 from ._library import no_device, retype
+from ._tvm_ffi import tvm_ffi
 from ._writable import IMMUTABLE, read_only, says_read_only
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
-_tvm_ffi: Any = tvm_ffi  # partly untyped
 _CPU = (1, 0)  # DLPack's number, and an index
 _VERSIONED = (1, 0)  # DLPack capsules of this version say whether memory is read-only
 
@@ -52,7 +50,7 @@ class Stream(NamedTuple):
     def enter(self) -> AbstractContextManager[Any]:
         """Have the library run on the stream."""
         device = _checked(*self.device)  # tvm-ffi writes to a table at that place
-        return _tvm_ffi.use_raw_stream(_tvm_ffi.device(*device), self.address)
+        return tvm_ffi.use_raw_stream(tvm_ffi.device(*device), self.address)
 
 
 class Framework(NamedTuple):
@@ -163,7 +161,7 @@ def _checked(kind: int, index: int) -> tuple[int, int]:
 
 
 def _torch() -> Framework:
-    torch, from_dlpack = import_module("torch"), _tvm_ffi.from_dlpack
+    torch, from_dlpack = import_module("torch"), tvm_ffi.from_dlpack
 
     def export(x: Any, writes: bool, at: Stream | None) -> Any:
         if x.is_nested or x.layout is not torch.strided:
@@ -214,18 +212,18 @@ def _cupy() -> Framework:
 def _retyped(x: Any, options: dict[str, Any]) -> Any:
     """Export an array of NumPy or CuPy, which cannot export the dtypes of ml_dtypes."""
     if x.dtype.isbuiltin != 2:  # of another package
-        return _tvm_ffi.from_dlpack(x.__dlpack__(**options))
-    dtype = _tvm_ffi.dtype(x.dtype.name)
+        return tvm_ffi.from_dlpack(x.__dlpack__(**options))
+    dtype = tvm_ffi.dtype(x.dtype.name)
     view = x.view(f"uint{8 * x.dtype.itemsize}")
-    made = _tvm_ffi.from_dlpack(view.__dlpack__(**options))
+    made = tvm_ffi.from_dlpack(view.__dlpack__(**options))
     return retype(made, dtype.type_code, dtype.bits)
 
 
 def _jax() -> Framework:
     def export(x: Any, _writes: bool, at: Stream | None) -> Any:
         if at is None:
-            return _tvm_ffi.from_dlpack(x.block_until_ready().__dlpack__())
-        return _tvm_ffi.from_dlpack(x.__dlpack__(stream=at.number))
+            return tvm_ffi.from_dlpack(x.block_until_ready().__dlpack__())
+        return tvm_ffi.from_dlpack(x.__dlpack__(stream=at.number))
 
     return Framework("jax", export, _device)
 
@@ -248,7 +246,7 @@ def _another() -> Framework:
             capsule = x.__dlpack__(**options)
         if writes and read_only(capsule):
             raise Refused(ValueError, "writable memory", "a read-only array")
-        return _tvm_ffi.from_dlpack(capsule)
+        return tvm_ffi.from_dlpack(capsule)
 
     return Framework("", export, _device)
 
@@ -264,7 +262,7 @@ def _stream_of_cupy(device: tuple[int, int]) -> int:
 
 
 def _stream_of_tvm_ffi(device: tuple[int, int]) -> int:
-    return _tvm_ffi.get_raw_stream(_tvm_ffi.device(*device))
+    return tvm_ffi.get_raw_stream(tvm_ffi.device(*device))
 
 
 # The current streams of frameworks that have one, and how the arrays of each framework are read.

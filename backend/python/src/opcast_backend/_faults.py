@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import tvm_ffi
+from ._tvm_ffi import tvm_ffi
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-_Array: Any = tvm_ffi.Array  # partly untyped
+_Array: Any = tvm_ffi.Array
 
 
 class Raised:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import tvm_ffi
-
 from ._library import module
 from ._ops import OPS
-
-_tvm_ffi: Any = tvm_ffi  # partly untyped
+from ._tvm_ffi import tvm_ffi
 
 
 def objects() -> list[Any]:
@@ -40,10 +37,10 @@ def register_globals(prefix: str) -> None:
     functions = {op: module[op] for op in OPS}
     functions |= {"op_call": module["_opcast_op_call"], "ops": module["_opcast_objects"]}
     for name in functions:
-        if _tvm_ffi.get_global_func(f"{prefix}.{name}", allow_missing=True) is not None:
+        if tvm_ffi.get_global_func(f"{prefix}.{name}", allow_missing=True) is not None:
             raise ValueError(
                 f"register_globals: prefix: expected one whose names are free, got '{prefix}':"
                 f" {prefix}.{name} is registered already"
             )
     for name, function in functions.items():
-        _tvm_ffi.register_global_func(f"{prefix}.{name}", function)
+        tvm_ffi.register_global_func(f"{prefix}.{name}", function)

@@ -6,11 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-import tvm_ffi
-
 from ._build import library
-
-_tvm_ffi: Any = tvm_ffi  # partly untyped
+from ._tvm_ffi import tvm_ffi
 
 NAME = (__package__ or "").removesuffix("_backend")
 """Name of the collection."""
@@ -44,12 +41,12 @@ def library_path() -> Path:
 
 def _load() -> Any:
     # Not among the kinds of error that tvm-ffi knows: it would arrive as RuntimeError.
-    _tvm_ffi.register_error("NotImplementedError", NotImplementedError)
+    tvm_ffi.register_error("NotImplementedError", NotImplementedError)
     # A signal may raise these where only tvm-ffi can catch them, and they are to end the program.
     # By these names, exceptions of registered kernels do not come: those travel as they are.
-    _tvm_ffi.register_error("builtins.KeyboardInterrupt", KeyboardInterrupt)
-    _tvm_ffi.register_error("builtins.SystemExit", SystemExit)
-    return _tvm_ffi.load_module(str(_path))
+    tvm_ffi.register_error("builtins.KeyboardInterrupt", KeyboardInterrupt)
+    tvm_ffi.register_error("builtins.SystemExit", SystemExit)
+    return tvm_ffi.load_module(str(_path))
 
 
 module = _load()

@@ -7,13 +7,12 @@ import ctypes
 import functools
 from typing import TYPE_CHECKING, Any
 
-import tvm_ffi
-
 from ._faults import printable, returning
 from ._kernels import change, find, forget, inside, registered
 from ._library import DEVICES, module
 from ._lists import leading, whole
 from ._rules import expected, one_of
+from ._tvm_ffi import tvm_ffi
 from ._views import FRAMEWORKS, spec
 
 if TYPE_CHECKING:

@@ -1,0 +1,53 @@
+"""tvm-ffi, imported without what it can do without.
+
+On import, tvm-ffi looks for PyTorch and for NVIDIA's bindings, and imports them where they are installed: seconds that
+users of NumPy and JAX would pay for nothing. The library needs neither. Tensors of PyTorch carry what tvm-ffi reads, and
+streams are passed as numbers. So both are out of its sight, unless they were imported before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+__all__ = ["tvm_ffi"]
+
+_UNSEEN = ("torch", "cuda.bindings")
+
+
+class _Unseen:
+    """Tells one thread that some modules are not installed; another one may be importing them meanwhile."""
+
+    def __init__(self) -> None:
+        self.thread = threading.get_ident()
+
+    def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> None:
+        """Leave every other module to the finders that come next."""
+        if name in _UNSEEN and threading.get_ident() == self.thread:
+            raise ModuleNotFoundError(f"{name} is not wanted here", name=name)
+
+
+@contextlib.contextmanager
+def unseen() -> Generator[None]:
+    """Keep this thread from importing optional parts of tvm-ffi; what is imported already stays."""
+    finder: Any = _Unseen()
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+
+
+def _import() -> Any:
+    with unseen():
+        return import_module("tvm_ffi")
+
+
+tvm_ffi: Any = _import()
+"""The module."""
