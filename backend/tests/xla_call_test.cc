@@ -22,8 +22,9 @@ void Expect(const std::string& got, const std::string& want) {
 void* const kOurs = reinterpret_cast<void*>(0x10);    // the stream that XLA names
 void* const kTheirs = reinterpret_cast<void*>(0x20);  // the one that was current before
 void* current = kTheirs;
-std::string seen;    // what the export got
-std::string raised;  // what went wrong
+bool refuses = false;  // whether tvm-ffi fails to set a stream
+std::string seen;      // what the export got
+std::string raised;    // what went wrong
 
 // Writes a call down: every tensor with its place in memory, and where it runs.
 int Record(void*, const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
@@ -156,6 +157,11 @@ void Versions() {
     return reinterpret_cast<XLA_FFI_Error*>(&raised);
   };
   Expect(stream.Run(kDLCUDA), "no stream");
+  refuses = true;
+  Frame unset({1, 2}, {3, 2, 4, 5});
+  Expect(unset.Run(kDLCUDA), "RuntimeError: op: the stream cannot be set: unknown error");
+  Expect(unset.Run(kDLCPU), "3@1:0 None 1@1:0 None 2@1:0 4@1:0 5@1:0 theirs");
+  refuses = false;
   Expect(opcast_jax_bind("op", 8, nullptr, kDLCPU) ? "bound" : "refused", "refused");
 }
 
@@ -180,6 +186,7 @@ TVMFFISafeCallType functions[2];
 
 // What the handlers use of tvm-ffi.
 int TVMFFIEnvSetStream(int32_t, int32_t, TVMFFIStreamHandle stream, TVMFFIStreamHandle* before) {
+  if (refuses) return -1;
   if (before != nullptr) *before = current;
   current = stream;
   return 0;

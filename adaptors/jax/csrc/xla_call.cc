@@ -30,16 +30,18 @@ XLA_FFI_Error_Code Code(const std::string& kind) {
   return XLA_FFI_Error_Code_INTERNAL;
 }
 
-// Turns the error that the export raised on this thread into XLA's, as "Class: text".
-XLA_FFI_Error* Raised(const XLA_FFI_Api* api) {
+// Turns the error that was raised on this thread into XLA's, as "Class: text"; `what` stands before
+// a text that does not say itself what failed.
+XLA_FFI_Error* Raised(const XLA_FFI_Api* api, const std::string& what = "") {
   TVMFFIObjectHandle error = nullptr;
   TVMFFIErrorMoveFromRaised(&error);
-  if (error == nullptr)
-    return Error(api, XLA_FFI_Error_Code_INTERNAL, "RuntimeError: unknown error");
+  if (error == nullptr) {
+    return Error(api, XLA_FFI_Error_Code_INTERNAL, "RuntimeError: " + what + "unknown error");
+  }
   const auto* cell = reinterpret_cast<const TVMFFIErrorCell*>(static_cast<const char*>(error) +
                                                               sizeof(TVMFFIObject));
   const std::string kind(cell->kind.data, cell->kind.size);
-  const std::string text = kind + ": " + std::string(cell->message.data, cell->message.size);
+  const std::string text = kind + ": " + what + std::string(cell->message.data, cell->message.size);
   TVMFFIObjectDecRef(error);
   return Error(api, Code(kind), text);
 }
@@ -86,6 +88,8 @@ class CurrentStream {
   }
   CurrentStream(const CurrentStream&) = delete;
   CurrentStream& operator=(const CurrentStream&) = delete;
+  // Whether the export may run: on another stream it would read what is not there yet.
+  bool ok() const { return device_.device_type == kDLCPU || set_; }
   ~CurrentStream() {
     if (set_) TVMFFIEnvSetStream(device_.device_type, device_.device_id, before_, nullptr);
   }
@@ -110,6 +114,9 @@ XLA_FFI_Error* Call(int index, DLDeviceType type, XLA_FFI_CallFrame* frame) noex
     return Error(frame->api, XLA_FFI_Error_Code_INTERNAL, arguments.fault());
   }
   CurrentStream current(device, stream);
+  if (!current.ok()) {
+    return Raised(frame->api, kOps[index].name + std::string(": the stream cannot be set: "));
+  }
   TVMFFIAny result = {};
   if (functions[index](nullptr, arguments.values(), arguments.count(), &result) == 0) {
     return nullptr;
