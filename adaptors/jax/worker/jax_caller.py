@@ -207,9 +207,9 @@ class Jax(Caller):
 
         return refused_singly(call, number, "got float", "got int", "got bool")
 
-    def probe_array_like_one(self, call: Bound) -> Any:
-        """Pass, in the place of one array after the other, what older versions of JAX would make an array of."""
-        return refused_singly(call, ArrayLike, "got ArrayLike")
+    def probe_array_like(self, call: Bound) -> Any:
+        """Pass, in the place of all arrays, objects that become some, such as parameters of Flax."""
+        return self.jax.block_until_ready(call.map(ArrayLike)())
 
     def probe_numpy(self, call: Bound) -> Any:
         """Pass NumPy arrays, which JAX's own functions accept."""

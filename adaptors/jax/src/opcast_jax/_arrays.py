@@ -91,6 +91,16 @@ def _name(device: Any) -> str:
     return kind if single else f"{kind}:{device.id}"
 
 
+def unwrapped(value: Any, is_list: bool = False) -> Any:
+    """Return the array that an object stands for, such as a parameter of Flax; or those of a list."""
+    items: Any = value
+    if is_list and isinstance(value, (list, tuple)):
+        return [unwrapped(x) for x in items]
+    if isinstance(value, Array) or not hasattr(items.__class__, "__jax_array__"):
+        return value
+    return items.__jax_array__()
+
+
 def native(value: Any) -> Any:
     """Return NumPy arrays as jit takes them: of type ndarray, in native byte order."""
     if value is None or isinstance(value, Array):

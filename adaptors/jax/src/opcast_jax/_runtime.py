@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 from jax import Array
 
-from ._arrays import common_device, framework, native, unify
+from ._arrays import common_device, framework, native, unify, unwrapped
 from ._call import Call
 from ._collection import NAME, NAMESPACE, backend
 from ._derivative import differentiable
@@ -122,17 +122,18 @@ class Op:
         inputs, attrs
             The arguments.
         fault
-            What a plain call of them ended with. If nothing is wrong with them, it comes from the
-            kernel, which is not called again.
+            What a plain call of them ended with. If nothing is wrong with them, that is what is to
+            be said: the kernel may have run, and is not called again.
 
         """
+        inputs = tuple(unwrapped(x, a.list) for x, a in zip(inputs, self.info.inputs))
         if self.info.lists:
             return backend.call_lists(self, framework, inputs, attrs)
         _, values = self.check(framework, *inputs, *attrs)
         device = common_device(self.info, inputs)
         if device is not None:
             backend.refuse_device(self.info, device)
-        if str(fault).partition(": ")[0].isupper():  # a status of XLA, in whatever class
+        if fault is not None:
             raise fault
         return self.jitted(*[native(x) for x in inputs], *self._statics(attrs, values))
 

@@ -11,6 +11,7 @@ import numbers
 import operator
 from typing import TYPE_CHECKING, Any
 
+from ._advice import kind, kind_in
 from ._arithmetic import fit
 from ._dtypes import dtype_name
 from ._leading import together
@@ -79,7 +80,7 @@ def as_float(op: str, name: str, value: Any) -> float:
     """Return value as a float; integers are widened, bools refused."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         if type(value).__name__ not in {"SymFloat", "SymInt"}:  # torch's symbolic scalars
-            raise expected(TypeError, op, name, "float", type(value).__name__)
+            raise expected(TypeError, op, name, "float", kind(value))
         return value
     try:
         return float(value)
@@ -91,7 +92,7 @@ def as_int(op: str, name: str, value: Any) -> int:
     """Return value as an int; bools and floats are refused."""
     if not is_int(value):
         if type(value).__name__ != "SymInt":
-            raise expected(TypeError, op, name, "int", type(value).__name__)
+            raise expected(TypeError, op, name, "int", kind(value))
         return value
     return _int64(op, name, operator.index(value))
 
@@ -107,7 +108,7 @@ def as_bool(op: str, name: str, value: Any) -> bool:
     """Return value as a bool; NumPy's bools count, integers do not."""
     if isinstance(value, bool) or type(value).__name__ in {"bool_", "bool"}:
         return bool(value)
-    raise expected(TypeError, op, name, "bool", type(value).__name__)
+    raise expected(TypeError, op, name, "bool", kind(value))
 
 
 def as_str(op: str, name: str, value: Any) -> str:
@@ -138,12 +139,12 @@ def _ints(op: str, name: str, what: str, value: Any, n: int | None = None) -> tu
         or not hasattr(value, "__getitem__")
         or getattr(value, "shape", None) == ()
     ):
-        raise expected(TypeError, op, name, what, type(value).__name__)
+        raise expected(TypeError, op, name, what, kind(value))
     if n is not None and len(value) != n:
         raise expected(ValueError, op, name, what, str(len(value)))
     for item in value:
         if not is_int(item):
-            raise expected(TypeError, op, name, what, type(item).__name__)
+            raise expected(TypeError, op, name, what, kind_in(value, item))
     return tuple(_int64(op, name, operator.index(item)) for item in value)
 
 
