@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/gen/python/stub"
 	"github.com/opcast/opcast/gen/view"
 	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/opdef"
@@ -45,20 +46,25 @@ func (v *function) Stub() string {
 func (v *function) parameters(array, result, required, dtype string) []string {
 	var out []string
 	for _, a := range v.Inputs {
+		hint := stub.Array(array, v.Op, &a)
 		switch {
 		case a.Optional:
-			out = append(out, a.Name+": "+array+" | None = None")
+			out = append(out, a.Name+": "+hint+" | None = None")
 		case a.List:
-			out = append(out, a.Name+": Sequence["+array+"]"+required)
+			out = append(out, a.Name+": Sequence["+hint+"]"+required)
 		default:
-			out = append(out, a.Name+": "+array+required)
+			out = append(out, a.Name+": "+hint+required)
 		}
 	}
 	if len(v.Attrs) > 0 || v.HasOut() {
 		out = append(out, "*")
 	}
 	for i := range v.Attrs {
-		out = append(out, parameter(&v.Attrs[i], dtype))
+		hint := parameter(&v.Attrs[i], dtype)
+		if choices := v.Attrs[i].OneOf; required == "" && len(choices) > 0 { // the stub: in the module, Literal is not imported
+			hint = strings.Replace(hint, ": str", ": "+stub.Choice(choices), 1)
+		}
+		out = append(out, hint)
 	}
 	if v.HasOut() {
 		out = append(out, "out: "+strings.TrimSuffix(v.result(result), " | None")+" | None = None")
@@ -76,6 +82,7 @@ func (v *function) HasOut() bool {
 func (v *function) result(hint string) string {
 	var types []string
 	for _, a := range v.Op.Results() {
+		hint := stub.Array(hint, v.Op, &a)
 		switch {
 		case a.PresentIf != "" || a.Optional:
 			types = append(types, hint+" | None")

@@ -1,13 +1,14 @@
 package python
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/gen/python/stub"
 	"github.com/opcast/opcast/gen/view"
 	"github.com/opcast/opcast/internal/framework"
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/manifest"
 )
 
@@ -85,34 +86,24 @@ func (v *packageView) All() string {
 // HasLayers says whether the package also has the ops as modules.
 func (v *packageView) HasLayers() bool { return v.FW.Layers.Template != "" }
 
-// StubImports are the imports of the stub in ruff's order: the standard library, an empty line, all others by module.
+// StubImports are the imports of the stub, and the type variables that its functions share.
 func (v *packageView) StubImports() []string {
-	uses := func(text string) bool {
-		return slices.ContainsFunc(v.Ops, func(op *function) bool { return strings.Contains(op.Stub(), text) })
-	}
-	var standard, others []string
-	if uses("Sequence[") {
-		standard = append(standard, "from collections.abc import Sequence")
-	}
-	if uses("Any") {
-		standard = append(standard, "from typing import Any")
-	}
-	for _, line := range v.FW.Stub.Imports {
-		from, names, _ := strings.Cut(line, " import ")
-		used := slices.DeleteFunc(strings.Split(names, ", "), func(name string) bool { return !uses(name) })
-		if len(used) > 0 {
-			others = append(others, from+" import "+strings.Join(used, ", "))
-		}
+	var stubs, own []string
+	var ops []*opdef.Op
+	for _, op := range v.Ops {
+		stubs, ops = append(stubs, op.Stub()), append(ops, op.Op)
 	}
 	for _, name := range []string{"OpKind", "kernels", "ops", "use_kernel"} {
-		others = append(others, fmt.Sprintf("from %s_backend import %s as %s", v.Manifest.Name, name, name))
+		own = append(own, fmt.Sprintf("from %s_backend import %s as %s", v.Manifest.Name, name, name))
 	}
-	slices.SortStableFunc(others, func(a, b string) int { return cmp.Compare(strings.Fields(a)[1], strings.Fields(b)[1]) })
-	if len(standard) > 0 {
-		standard = append(standard, "")
-	}
+	text := strings.Join(stubs, "\n")
+	variables := stub.Variables(ops, text)
+	out := stub.Imports(v.FW.Stub, strings.Join(append(variables, text), "\n"), own)
 	if v.HasLayers() {
-		others = append(others, "", "from . import layers as layers", "from ._replace import replace as replace")
+		out = append(out, "", "from . import layers as layers", "from ._replace import replace as replace")
 	}
-	return append(standard, others...)
+	if len(variables) > 0 {
+		out = append(append(out, ""), variables...)
+	}
+	return out
 }

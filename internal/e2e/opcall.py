@@ -106,7 +106,7 @@ assert np.allclose(rstd, 1 / a.std(axis=1), rtol=1e-5)
 nope = rng.standard_normal((300, 448)).astype(ml_dtypes.float8_e4m3fn)
 q, rope = (rng.standard_normal(s).astype(ml_dtypes.bfloat16) for s in ((2, 3, 512), (300, 64)))
 scale, indptr = np.ones((300, 7), np.float32), np.array([0, 120, 300], np.int32)
-cache = [q, nope, rope, scale, indptr]
+cache: list[Any] = [q, nope, rope, scale, indptr]
 want = ops.flash_mla_decode(*cache)
 for scratch in (None, [], [None, np.full((4, 2, 3), np.nan, np.float32)]):
     results = [np.empty((2, 3, 512), ml_dtypes.bfloat16), np.empty((2, 3), np.float32)]

@@ -64,6 +64,7 @@ type Python struct {
 }
 
 // Stub says how they look to type checkers: the types of arrays as arguments and as results, and of dtype attrs.
+// "{dtype}" in the former two stands for the type of an element.
 type Stub struct {
 	Array   string   `toml:"array"`
 	Result  string   `toml:"result"`
