@@ -122,6 +122,15 @@ def as_tuple(out: Any) -> tuple[Any, ...] | None:
     return (out,)
 
 
+class _Hint(str):
+    """An annotation that a signature shows as it stands in the source, without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 def publish(function: Callable[..., Any], required: int) -> None:
     """Show a generated function as the member of its package that users see.
 
@@ -130,11 +139,16 @@ def publish(function: Callable[..., Any], required: int) -> None:
     inside it, as its home.
     """
     signature = inspect.signature(function)
-    parameters = list(signature.parameters.values())
+    parameters = [p.replace(annotation=_hint(p.annotation)) for p in signature.parameters.values()]
     parameters[:required] = [p.replace(default=p.empty) for p in parameters[:required]]
+    result = _hint(signature.return_annotation)
     shown: Any = function
-    shown.__signature__ = signature.replace(parameters=parameters)
+    shown.__signature__ = signature.replace(parameters=parameters, return_annotation=result)
     shown.__module__ = function.__module__.partition(".")[0]
+
+
+def _hint(annotation: Any) -> Any:
+    return _Hint(annotation) if isinstance(annotation, str) else annotation
 
 
 def deprecated(
