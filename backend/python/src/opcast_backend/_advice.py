@@ -12,8 +12,7 @@ from typing import Any
 def kind(value: Any) -> str:
     """Return the type of a value that is no attribute, and what to pass in its place if there is a number in it."""
     name = type(value).__name__
-    bases = type(value).__mro__
-    if any(b.__name__ == "Tracer" and b.__module__.partition(".")[0] == "jax" for b in bases):
+    if name.endswith("Tracer") and type(value).__module__.startswith("jax."):
         wanted = "a Python value (jax.jit: static_argnames)"
         return f"{name}: attributes are fixed before JAX traces, so pass {wanted}"
     if not is_array(value):
