@@ -109,7 +109,7 @@ void run_flash_mla_decode(const TVMFFIAny* argv, int32_t count, opcast::Request*
   if (opcast::Launches(request) && opcast::Debugging(call)) {
     call.ValuesAtLeast(kv_scale_, 0, "0", {});
     call.ValuesAtLeast(kv_indptr_, 0, "0", {});
-    call.ValuesAtMost(kv_indptr_, static_cast<double>(T_), std::to_string(T_), {{"T", T_, "kv_nope"}});
+    call.ValuesAtMost(kv_indptr_, T_, std::to_string(T_), {{"T", T_, "kv_nope"}});
     call.Ascending(kv_indptr_);
   }
   if (!call.Given(7)) call.Default(7, sm_scale_ = std::pow(512.0, -0.5));

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "opcast/exact.h"
 #include "opcast/ffi_tensor.h"
 #include "opcast/ffi_why.h"
 #include "opcast/ints.h"
@@ -181,9 +182,9 @@ class Call {
 
   // What elements have to be, checked for debugging only: see ffi_contents.cc. `text` is the bound
   // as it is printed.
-  void ValuesAtLeast(const Tensor& t, double bound, const std::string& text,
+  void ValuesAtLeast(const Tensor& t, Exact bound, const std::string& text,
                      std::initializer_list<Why> why) const;
-  void ValuesAtMost(const Tensor& t, double bound, const std::string& text,
+  void ValuesAtMost(const Tensor& t, Exact bound, const std::string& text,
                     std::initializer_list<Why> why) const;
   // The elements do not decrease, in row-major order.
   void Ascending(const Tensor& t) const;

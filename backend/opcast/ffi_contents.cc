@@ -10,7 +10,7 @@ namespace opcast {
 namespace {
 
 struct Element {
-  double value;
+  Exact value;
   std::string text;
 };
 
@@ -19,7 +19,7 @@ Element Read(const char* at) {
   T value;
   std::memcpy(&value, at, sizeof value);
   if constexpr (std::is_integral_v<T>) {
-    return {static_cast<double>(value), std::to_string(value)};
+    return {value, std::to_string(value)};
   } else {
     return {static_cast<double>(value), Number(static_cast<double>(value))};
   }
@@ -142,17 +142,17 @@ std::string Bound(const std::string& text, std::initializer_list<Why> why) {
 
 }  // namespace
 
-void Call::ValuesAtLeast(const Tensor& t, double bound, const std::string& text,
+void Call::ValuesAtLeast(const Tensor& t, Exact bound, const std::string& text,
                          std::initializer_list<Why> why) const {
   Elements elements(*this, t);
   for (Element e; elements.Next(&e);) {
-    if (e.value >= bound) continue;
+    if (bound <= e.value) continue;
     Expected("ValueError", t.name(), "values of at least " + Bound(text, why),
              e.text + " at " + elements.At());
   }
 }
 
-void Call::ValuesAtMost(const Tensor& t, double bound, const std::string& text,
+void Call::ValuesAtMost(const Tensor& t, Exact bound, const std::string& text,
                         std::initializer_list<Why> why) const {
   Elements elements(*this, t);
   for (Element e; elements.Next(&e);) {
@@ -167,7 +167,7 @@ void Call::Ascending(const Tensor& t) const {
   Element before;
   bool first = true;
   for (Element e; elements.Next(&e); before = e) {
-    if (!first && !(e.value >= before.value)) {
+    if (!first && !(before.value <= e.value)) {
       Expected("ValueError", t.name(), "ascending values",
                e.text + " after " + before.text + " at " + elements.At());
     }

@@ -188,26 +188,17 @@ func (c *Case) Fill(in *opdef.Arg, p Plan) (*ndarray.Array, error) {
 	if c.noData {
 		return c.zeros(c.DType(in.Type), shape), nil
 	}
-	limits := ndarray.Contents{Sorted: in.Sorted, Scale: p.Scale}
-	for _, bound := range []struct {
-		expr *expr.Expr
-		to   **float64
-	}{{in.Min, &limits.Min}, {in.Max, &limits.Max}} {
-		if bound.expr == nil {
-			continue
-		}
-		v, err := bound.expr.EvalFloat(c)
-		if err != nil {
-			return nil, fmt.Errorf("range of %s: %w", in.Name, err)
-		}
-		*bound.to = &v
+	limits, err := LimitsOf(in, c)
+	if err != nil {
+		return nil, err
 	}
-	if limits.Min != nil && limits.Max != nil && *limits.Min > *limits.Max && ndarray.Count(shape) > 0 {
+	limits.Scale = p.Scale
+	if limits.Min != nil && limits.Max != nil && limits.Min.Cmp(limits.Max) > 0 && ndarray.Count(shape) > 0 {
 		return nil, fmt.Errorf("%w: nothing is in the range of %s", ErrNoSizes, in.Name)
 	}
 	d := c.DType(in.Type)
-	if values := p.Contents.values(ndarray.Count(shape), limits); values != nil {
-		return ndarray.FromFloats(d, shape, values), nil
+	if a := p.Contents.fill(d, shape, limits); a != nil {
+		return a, nil
 	}
 	rng := ndarray.Rand(strings.Join([]string{p.Name, c.Op.Name, in.Name, rule.List(shape)}, "/"))
 	return ndarray.Random(rng, d, shape, limits), nil

@@ -155,11 +155,11 @@ func SumTo(shape, full []int64, values []float64) []float64 {
 }
 
 // BroadcastTo repeats values of a shape so that they fill a full one; false where it does not go there.
-func BroadcastTo(full, shape []int64, values []float64) ([]float64, bool) {
+func BroadcastTo[T any](full, shape []int64, values []T) ([]T, bool) {
 	if all, fit := rule.Broadcast(full, shape); !fit || !slices.Equal(all, full) {
 		return nil, false
 	}
-	out := make([]float64, ndarray.Count(full))
+	out := make([]T, ndarray.Count(full))
 	from := broadcastSource(shape, full)
 	for k := range out {
 		out[k] = values[from(k)]

@@ -3,6 +3,7 @@ package cases
 import (
 	"fmt"
 	"hash/fnv"
+	"math/big"
 	"regexp"
 	"slices"
 
@@ -23,6 +24,8 @@ type Sampler func(sizes map[string]any, seed uint64) (map[string]Sampled, error)
 type Sampled struct {
 	Shape  []int64
 	Values []float64
+	// Integers are the values where they are integers of which float64 lacks some; else nil.
+	Integers []*big.Int
 }
 
 // sampledInputs are the contents that the author's samples make for a case, by input; nil where there are no samples.
@@ -54,6 +57,9 @@ func (c *Case) sampledInputs(p Plan) (map[string]*ndarray.Array, error) {
 		d := c.DType(c.Op.Inputs[i].Type)
 		if !ndarray.IsFloat(d) || p.Scale == 0 { // the scale of a plan is for all floats
 			out[name], c.Sampled[name] = ndarray.FromFloats(d, want, content.Values), true
+			if content.Integers != nil && ndarray.IsInteger(d) {
+				out[name] = ndarray.FromInts(d, want, content.Integers)
+			}
 		}
 	}
 	return out, nil

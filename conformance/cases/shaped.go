@@ -1,10 +1,13 @@
 package cases
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/expr"
 )
 
 // PlanOfShape is a plan with which an argument of a type may have a shape; false if it cannot. What is computed from several
@@ -40,18 +43,24 @@ func PlanOfShape(op *opdef.Op, d DTypes, t opdef.Type, shape []int64) (Plan, boo
 
 // InRange reports whether an array holds only what the definition allows an input to hold.
 func (c *Case) InRange(in *opdef.Arg, a *ndarray.Array) bool {
-	values := a.Floats()
+	limits, err := LimitsOf(in, c)
+	limits.Sorted = false
+	at, _ := limits.Outside(a)
+	return err == nil && at < 0
+}
+
+// LimitsOf are what the definition says about the elements of an input, for the sizes and attributes of a call.
+func LimitsOf(in *opdef.Arg, env expr.Env) (ndarray.Contents, error) {
+	limits := ndarray.Contents{Sorted: in.Sorted}
+	var err, err2 error
 	if in.Min != nil {
-		low, err := in.Min.EvalFloat(c)
-		if err != nil || slices.ContainsFunc(values, func(v float64) bool { return !(v >= low) }) {
-			return false
-		}
+		limits.Min, err = in.Min.EvalExact(env)
 	}
 	if in.Max != nil {
-		high, err := in.Max.EvalFloat(c)
-		if err != nil || slices.ContainsFunc(values, func(v float64) bool { return !(v <= high) }) {
-			return false
-		}
+		limits.Max, err2 = in.Max.EvalExact(env)
 	}
-	return true
+	if err := errors.Join(err, err2); err != nil {
+		return ndarray.Contents{}, fmt.Errorf("range of %s: %w", in.Name, err)
+	}
+	return limits, nil
 }

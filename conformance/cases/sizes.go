@@ -188,10 +188,9 @@ func (c *Case) hasContents() bool {
 		if in.Min == nil || in.Max == nil {
 			return false
 		}
-		low, err := in.Min.EvalFloat(c)
-		high, err2 := in.Max.EvalFloat(c)
-		shape, err3 := c.ShapeOf(&in)
-		return errors.Join(err, err2, err3) == nil && low > high && Elements(shape) > 0
+		limits, err := LimitsOf(&in, c)
+		shape, err2 := c.ShapeOf(&in)
+		return errors.Join(err, err2) == nil && limits.Min.Cmp(limits.Max) > 0 && Elements(shape) > 0
 	})
 }
 

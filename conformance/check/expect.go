@@ -94,8 +94,7 @@ func (t *T) ExpectEqualValues(call *calls.Call, name string, got, want *calls.Re
 		if got.Outputs[i].Array == nil {
 			continue
 		}
-		expected := oracle.Expected{Shape: w.Shape, Values: w.Floats()}
-		if text := oracle.Compare(cases.Slots(t.Op)[i].Name, got.Outputs[i].Array, expected, oracle.Tolerance{}); text != "" {
+		if text := oracle.Compare(cases.Slots(t.Op)[i].Name, got.Outputs[i].Array, oracle.ExpectedOf(w.Array), oracle.Tolerance{}); text != "" {
 			t.Fail(call, name, "%s", text)
 		}
 	}
@@ -170,7 +169,7 @@ func (t *T) CompareOutput(call *calls.Call, c *cases.Case, slot int, got *ndarra
 		t.Env.Errors.Add(oracle.HistogramKey{Op: t.Op.Name, Adaptor: t.Caller.Name(), Kernel: t.kernel, DTypes: c.DTypes.String(), Output: name}, got, &found, bound)
 	}
 	if text := found.Text(name, got, bound); text != "" {
-		at := &Element{Slot: slot, Name: name, Index: cases.OrEmpty(got.Index(found.Worst.At)), Want: oracle.FormatFloat(found.Worst.Want)}
+		at := &Element{Slot: slot, Name: name, Index: cases.OrEmpty(got.Index(found.Worst.At)), Want: found.WantText(got)}
 		t.because(report.CauseDiffers)
 		t.failAt(call, at, c.Name, text)
 	}

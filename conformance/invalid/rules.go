@@ -2,11 +2,9 @@ package invalid
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/conformance/cases"
-	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/rule"
 )
 
@@ -24,22 +22,12 @@ func ContentsFit(program *rule.Program, call *calls.Call, caller calls.Caller, d
 		if !isTensor || in.Min == nil && in.Max == nil && !in.Sorted || x.Len() == 0 {
 			continue
 		}
-		values := x.Floats()
-		if in.Sorted && !slices.IsSorted(values) || outOfRange(in.Min, env, values, func(v, bound float64) bool { return v < bound }) ||
-			outOfRange(in.Max, env, values, func(v, bound float64) bool { return v > bound }) {
+		limits, err := cases.LimitsOf(&in, env)
+		if at, _ := limits.Outside(x.Array); err != nil || at >= 0 {
 			return false
 		}
 	}
 	return true
-}
-
-// outOfRange reports whether some value is beyond a bound.
-func outOfRange(bound *expr.Expr, env expr.Env, values []float64, beyond func(v, bound float64) bool) bool {
-	if bound == nil {
-		return false
-	}
-	limit, err := bound.EvalFloat(env)
-	return err != nil || slices.ContainsFunc(values, func(v float64) bool { return beyond(v, limit) })
 }
 
 // ruleCall is a call as the rules see it.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/rule"
 )
@@ -45,17 +46,17 @@ func (in *inspection) Text(name string, got *ndarray.Array, bound Tolerance) str
 		return ""
 	}
 	worst := in.Worst
-	return fmt.Sprintf("%s%s: got %v, want %v (%.3g ulp, allowed %s); %d of %d elements differ",
-		name, rule.List(got.Index(worst.At)), worst.Got, worst.Want, worst.Distance/worst.Spacing, bound, in.Bad, got.Len())
+	return fmt.Sprintf("%s%s: got %s, want %s (%.3g ulp, allowed %s); %d of %d elements differ",
+		name, rule.List(got.Index(worst.At)), worst.Got.text(got.DType), worst.Want.text(got.DType), worst.Distance/worst.Spacing, bound, in.Bad, got.Len())
 }
 
 // Inspect judges every element.
 func Inspect(got *ndarray.Array, want Expected, or []float64, bound Tolerance) inspection {
 	found := inspection{Worst: elementError{Excess: -1}}
-	for i, g := range got.Floats() {
-		f := judge(got, g, want.Values[i], bound)
+	for i, g := range elements(got) {
+		f := judge(got.DType, g, want.number(i), bound)
 		if f.Excess > 0 && or != nil && isOverflow(or[i]) {
-			f.Excess = min(f.Excess, judge(got, g, or[i], bound).Excess)
+			f.Excess = min(f.Excess, judge(got.DType, g, number{value: or[i]}, bound).Excess)
 		}
 		if f.Excess > 0 {
 			found.Bad++
@@ -87,26 +88,29 @@ func isOverflow(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) || v 
 // else 0.
 type elementError struct {
 	At                               int64
-	Got, Want                        float64
+	Got, Want                        number
 	Distance, Spacing, Share, Excess float64
 }
 
-func judge(a *ndarray.Array, got, want float64, bound Tolerance) elementError {
-	if a.DType.Short == "bool" && want != 0 { // as in NumPy, where every number but zero is true
-		want = 1
+// GotText is the worst element, as messages print it.
+func (in *inspection) GotText(got *ndarray.Array) string { return in.Worst.Got.text(got.DType) }
+
+// WantText is the reference's value of the worst element, as messages print it.
+func (in *inspection) WantText(got *ndarray.Array) string { return in.Worst.Want.text(got.DType) }
+
+// judge judges one element.
+func judge(d dtype.DType, got, want number, bound Tolerance) elementError {
+	if d.Short == "bool" && want.value != 0 { // as in NumPy, where every number but zero is true
+		want = number{value: 1}
 	}
-	f := elementError{Got: got, Want: want}
-	if !ndarray.IsFloat(a.DType) {
-		f.Spacing = 1
-		if got != want {
-			f.Distance, f.Share, f.Excess = math.Abs(got-want), math.Inf(1), math.Inf(1)
-		}
-		return f
+	f := elementError{Got: got, Want: want, Spacing: 1}
+	if !ndarray.IsFloat(d) {
+		return judgeInteger(got, want)
 	}
-	f.Distance, f.Spacing = ndarray.Error(a.DType, got, want)
+	f.Distance, f.Spacing = ndarray.Error(d, got.value, want.value)
 	allowed := bound.ULPs*f.Spacing + bound.Abs
-	if !math.IsInf(want, 0) && !math.IsNaN(want) {
-		allowed += bound.Rel * math.Abs(want)
+	if !math.IsInf(want.value, 0) && !math.IsNaN(want.value) {
+		allowed += bound.Rel * math.Abs(want.value)
 	}
 	f.Share = f.Distance / max(allowed, math.SmallestNonzeroFloat64)
 	if f.Distance > allowed {
@@ -135,8 +139,8 @@ func SameBits(name string, got, want *ndarray.Array) string {
 		return ""
 	}
 	at := int64(first)
-	return fmt.Sprintf("%s%s: got %v, want the same bits as %v; %d of %d elements differ", name, rule.List(got.Index(at)),
-		ndarray.GetFloat(got.DType, a, at), ndarray.GetFloat(want.DType, b, at), differ, got.Len())
+	return fmt.Sprintf("%s%s: got %s, want the same bits as %s; %d of %d elements differ", name, rule.List(got.Index(at)),
+		ndarray.Text(got.DType, a, at), ndarray.Text(want.DType, b, at), differ, got.Len())
 }
 
 // FormatFloat writes a number with as many digits as tell it from its neighbours.

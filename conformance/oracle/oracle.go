@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 
 	"github.com/opcast/opcast/conformance/calls"
@@ -17,13 +18,6 @@ import (
 	"github.com/opcast/opcast/internal/rpc"
 	"github.com/opcast/opcast/internal/rule"
 )
-
-// Expected is the reference's answer for one slot; Absent where it is None.
-type Expected struct {
-	Shape  []int64
-	Values []float64
-	Absent bool
-}
 
 // Oracle evaluates the reference of a definition.
 type Oracle interface {
@@ -99,8 +93,9 @@ func readExpected(m rpc.Message) (out []Expected, missing string, err error) {
 	var answer struct {
 		Error, Missing string
 		Outputs        []struct {
-			Shape  []int64
-			Absent bool
+			Shape    []int64
+			Integers []*big.Int
+			Absent   bool
 		}
 	}
 	if err := json.Unmarshal(m.Header, &answer); err != nil {
@@ -110,7 +105,7 @@ func readExpected(m rpc.Message) (out []Expected, missing string, err error) {
 		return nil, "", errors.New(answer.Error)
 	}
 	for i, o := range answer.Outputs {
-		out = append(out, Expected{o.Shape, ndarray.Float64s(m.Blobs[i]), o.Absent})
+		out = append(out, Expected{Shape: o.Shape, Values: ndarray.Float64s(m.Blobs[i]), Integers: o.Integers, Absent: o.Absent})
 	}
 	return out, answer.Missing, nil
 }
@@ -139,7 +134,7 @@ func zeroInvalid(c *cases.Case, got []Expected) {
 		by := slices.IndexFunc(c.Op.Outputs, func(a opdef.Arg) bool { return a.Name == out.Valid })
 		row := len(got[i].Values) / int(got[i].Shape[0])
 		if count := got[by].Values; len(count) == 1 && count[0] >= 0 && count[0] <= float64(got[i].Shape[0]) {
-			clear(got[i].Values[int(count[0])*row:])
+			got[i].zero(int(count[0]) * row)
 		}
 	}
 }
@@ -154,9 +149,14 @@ func broadcast(c *cases.Case, got []Expected) error {
 		if err != nil {
 			return err
 		}
-		if values, fit := cases.BroadcastTo(shape, got[i].Shape, got[i].Values); fit {
-			got[i].Shape, got[i].Values = shape, values
+		values, fit := cases.BroadcastTo(shape, got[i].Shape, got[i].Values)
+		if !fit {
+			continue
 		}
+		if got[i].Integers != nil {
+			got[i].Integers, _ = cases.BroadcastTo(shape, got[i].Shape, got[i].Integers)
+		}
+		got[i].Shape, got[i].Values = shape, values
 	}
 	return nil
 }

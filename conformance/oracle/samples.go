@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/big"
 
 	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/internal/ndarray"
@@ -34,9 +35,10 @@ func (o *Python) samples(
 		return nil, fmt.Errorf("samples of %s: %w", op.Name, err)
 	}
 	var answer struct {
-		Error  string
-		Names  []string
-		Shapes [][]int64
+		Error    string
+		Names    []string
+		Shapes   [][]int64
+		Integers [][]*big.Int
 	}
 	if err := json.Unmarshal(m.Header, &answer); err != nil {
 		return nil, fmt.Errorf("samples of %s: %w", op.Name, err)
@@ -46,7 +48,7 @@ func (o *Python) samples(
 	}
 	out := map[string]cases.Sampled{}
 	for i, name := range answer.Names {
-		out[name] = cases.Sampled{Shape: answer.Shapes[i], Values: ndarray.Float64s(m.Blobs[i])}
+		out[name] = cases.Sampled{Shape: answer.Shapes[i], Values: ndarray.Float64s(m.Blobs[i]), Integers: answer.Integers[i]}
 	}
 	return out, nil
 }

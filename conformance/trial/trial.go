@@ -152,8 +152,9 @@ type Verdict struct {
 	Name string
 	// Index is the place of the worst element, Got and Want its value and the reference's, ULPs their distance, Share
 	// the same in units of what is allowed.
-	Index                  []int64
-	Got, Want, ULPs, Share float64
+	Index       []int64
+	Got, Want   string
+	ULPs, Share float64
 	// Allowed is the bound in words, such as "1 ulp". Bad is how many of the Len elements do not keep it.
 	Allowed  string
 	Bad, Len int64
@@ -191,7 +192,7 @@ func (t *Call) Judge(got []*ndarray.Array) []Verdict {
 		found := oracle.Inspect(result, t.expected[i], nil, bound)
 		worst := found.Worst
 		out = append(out, Verdict{
-			Name: s.Name, Index: result.Index(worst.At), Got: worst.Got, Want: worst.Want,
+			Name: s.Name, Index: result.Index(worst.At), Got: found.GotText(result), Want: found.WantText(result),
 			ULPs: worst.Distance / worst.Spacing, Share: worst.Share, Allowed: bound.String(), Bad: found.Bad, Len: result.Len(),
 		})
 	}

@@ -35,10 +35,9 @@ class Reference:
     def reference(self, request: Request, blobs: list[bytes]) -> Answer:
         """Evaluate a reference on the given arguments."""
         try:
-            results = self.evaluation(request)(self.arguments(request, blobs))
+            return described(self.evaluation(request)(self.arguments(request, blobs)))
         except Exception as error:  # the author's text may raise anything
             return {"error": f"{type(error).__name__}: {error}", "outputs": []}, []
-        return described(results)
 
     def independent(self, request: Request, blobs: list[bytes]) -> Answer:
         """Evaluate an author's second formula. Its parameters that are no arguments are modules."""
@@ -83,13 +82,13 @@ class Reference:
             rng = np.random.default_rng(request["seed"])
             sizes = {k: tuple(v) if isinstance(v, list) else v for k, v in request["sizes"].items()}  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
             made: dict[str, Any] = self.module(request)["samples"](rng, sizes)
+            exact = [integers(np.asarray(v)) for v in made.values()]
             arrays = {name: np.asarray(v, np.float64) for name, v in made.items()}
         except Exception as error:  # the author's text may raise anything
             return {"error": f"{type(error).__name__}: {error}"}, []
         shapes = [a.shape for a in arrays.values()]
-        return {"error": "", "names": list(arrays), "shapes": shapes}, [
-            a.tobytes() for a in arrays.values()
-        ]
+        answer = {"error": "", "names": list(arrays), "shapes": shapes, "integers": exact}
+        return answer, [a.tobytes() for a in arrays.values()]
 
     def differences(self, request: Request, blobs: list[bytes]) -> Answer:
         """Differentiate the sum of the products of results and cotangents.
@@ -170,15 +169,31 @@ class Reference:
 
 
 def described(results: tuple[Any, ...]) -> Answer:
-    """Return results as an answer, in float64; tensors may know how to get there."""
+    """Return results as an answer, in float64 and, where that lacks integers, with all of their digits.
+
+    Tensors may know how to get there.
+    """
     outputs: list[Request] = []
     answer: list[bytes] = []
     for r in results:
         value: Any = r.detach().cpu().numpy() if hasattr(r, "detach") else r
-        array = np.asarray([] if value is None else value, np.float64)
-        outputs.append({"shape": array.shape, "absent": value is None})
+        exact = np.asarray([] if value is None else value)
+        array = exact.astype(np.float64)
+        outputs.append({"shape": array.shape, "absent": value is None, "integers": integers(exact)})
         answer.append(array.tobytes())
     return {"error": "", "outputs": outputs}, answer
+
+
+def integers(array: NDArray) -> list[int] | None:
+    """Return the elements if they are integers of which float64 lacks some."""
+    if array.dtype.kind not in "iuO" or array.dtype.itemsize < 8 or array.size == 0:
+        return None
+    if array.max() <= 2**53 and array.min() >= -(2**53):
+        return None
+    values: list[Any] = array.ravel().tolist()
+    return (
+        [int(v) for v in values] if all(isinstance(v, int | np.integer) for v in values) else None
+    )
 
 
 def tensor(torch: Any, value: Any) -> Any:

@@ -2,6 +2,8 @@ package cpp
 
 import (
 	"fmt"
+	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -91,16 +93,34 @@ func (v *opView) Contents() []string {
 	return out
 }
 
+// bound is the check of one end of a range. Integers keep all of their bits: a constant is computed here.
 func (v *opView) bound(check string, in *opdef.Arg, e *expr.Expr) string {
 	value := v.expr(e)
-	text := strconv.Quote(value)
+	text := "std::to_string(" + value + ")"
+	fixed, err := e.EvalExact(expr.NoValues{})
 	switch {
+	case err == nil && len(e.Symbols()) == 0 && wholeLiteral(fixed) != "":
+		value, text = wholeLiteral(fixed), strconv.Quote(fixed.Num().String())
 	case !e.IsInteger():
 		value = v.realPrinter(v.variable).Print(e)
 		text = "opcast::Number(" + value + ")"
-	case len(e.Symbols()) > 0:
-		value = "static_cast<double>(" + value + ")"
-		text = "std::to_string(" + v.expr(e) + ")"
 	}
 	return fmt.Sprintf("call.%s(%s, %s, %s, {%s});", check, v.variable(in.Name), value, text, v.whyList(v.Program.Why(e), in.List))
+}
+
+// wholeLiteral is the C++ literal of an integer of at most 64 bits; "" for other numbers.
+func wholeLiteral(value *big.Rat) string {
+	switch n := value.Num(); {
+	case !value.IsInt():
+		return ""
+	case n.IsInt64() && n.Int64() >= math.MinInt32 && n.Int64() <= math.MaxInt32:
+		return n.String()
+	case n.IsInt64() && n.Int64() != math.MinInt64:
+		return "INT64_C(" + n.String() + ")"
+	case n.IsInt64():
+		return intLiteral(n.Int64())
+	case n.IsUint64():
+		return "UINT64_C(" + n.String() + ")"
+	}
+	return ""
 }

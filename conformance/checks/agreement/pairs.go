@@ -58,7 +58,7 @@ func compareResults(t *check.T, c *cases.Case, mine, theirs *calls.Result, other
 			continue
 		}
 		twice := oracle.Tolerance{ULPs: 2 * bound.ULPs, Abs: 2 * bound.Abs, Rel: 2 * bound.Rel}
-		found := oracle.Inspect(got, oracle.Expected{Shape: want.Shape, Values: want.Floats()}, nil, twice)
+		found := oracle.Inspect(got, oracle.ExpectedOf(want), nil, twice)
 		if t.Env.Errors != nil {
 			key := oracle.HistogramKey{Op: t.Op.Name, Adaptor: t.Caller.Name() + " against " + other, Kernel: "", DTypes: t.CurrentRow().DTypes, Output: name}
 			t.Env.Errors.Add(key, got, &found, twice)

@@ -88,6 +88,9 @@ func FormulaDifference(c *cases.Case, want, got []oracle.Expected) string {
 		if g.Absent != w.Absent || rule.List(g.Shape) != rule.List(w.Shape) {
 			return fmt.Sprintf("%s: the reference gives %s, the independent formula %s", name, shapeOf(w), shapeOf(g))
 		}
+		if text := integerDifference(name, w, g); text != "" {
+			return text
+		}
 		for j, v := range w.Values {
 			other := g.Values[j]
 			if v == other || math.IsNaN(v) && math.IsNaN(other) {
@@ -98,6 +101,20 @@ func FormulaDifference(c *cases.Case, want, got []oracle.Expected) string {
 				return fmt.Sprintf("%s, element %d of %s: the reference gives %v, the independent formula %v",
 					name, j, strings.TrimSpace(rule.List(w.Shape)), v, other)
 			}
+		}
+	}
+	return ""
+}
+
+// integerDifference says where two formulas differ that both give integers of 64 bits, or "".
+func integerDifference(name string, want, got oracle.Expected) string {
+	if want.Integers == nil || got.Integers == nil {
+		return ""
+	}
+	for j, v := range want.Integers {
+		if v.Cmp(got.Integers[j]) != 0 {
+			return fmt.Sprintf("%s, element %d of %s: the reference gives %v, the independent formula %v",
+				name, j, strings.TrimSpace(rule.List(want.Shape)), v, got.Integers[j])
 		}
 	}
 	return ""

@@ -7,6 +7,7 @@ import (
 	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/rule"
 )
@@ -58,21 +59,21 @@ func outOfRange(c *cases.Case, i int) string {
 	if a == nil {
 		return ""
 	}
-	values := a.Floats()
-	for at, v := range values {
-		if in.Min != nil {
-			if low, err := in.Min.EvalFloat(c); err == nil && v < low {
-				return fmt.Sprintf("%s%s is %v, the least is %v", in.Name, rule.List(a.Index(int64(at))), v, low)
-			}
-		}
-		if in.Max != nil {
-			if high, err := in.Max.EvalFloat(c); err == nil && v > high {
-				return fmt.Sprintf("%s%s is %v, the most is %v", in.Name, rule.List(a.Index(int64(at))), v, high)
-			}
-		}
-		if in.Sorted && at > 0 && v < values[at-1] {
-			return fmt.Sprintf("%s%s is %v, which comes after %v", in.Name, rule.List(a.Index(int64(at))), v, values[at-1])
-		}
+	limits, err := cases.LimitsOf(in, c)
+	if err != nil {
+		return ""
 	}
-	return ""
+	dense := a.Dense()
+	at, why := limits.Outside(dense)
+	if at < 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%s%s is %s", in.Name, rule.List(a.Index(at)), ndarray.Text(dense.DType, dense.Data, at))
+	switch why {
+	case ndarray.TooLow:
+		return text + ", the least is " + in.Min.BoundText(limits.Min)
+	case ndarray.TooHigh:
+		return text + ", the most is " + in.Max.BoundText(limits.Max)
+	}
+	return text + ", which comes after " + ndarray.Text(dense.DType, dense.Data, at-1)
 }

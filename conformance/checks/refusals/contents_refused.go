@@ -1,15 +1,15 @@
 package refusals
 
 import (
+	"bytes"
+	"math/big"
 	"strings"
 
 	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/conformance/check"
-	"github.com/opcast/opcast/conformance/oracle"
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/opdef/expr"
 )
 
 var contentsRefusedCheck = check.Check{
@@ -96,43 +96,66 @@ func invalidContents(c *cases.Case, i int) []invalidContent {
 	}
 	var out []invalidContent
 	begins := c.Op.Name + ": " + in.Name + ": expected "
-	one := func(kind, words string, bound *expr.Expr, beyond float64) {
-		if bound == nil {
-			return
-		}
-		v, err := bound.EvalFloat(c)
-		bad := x.Dense()
-		if err != nil {
-			return
-		}
-		ndarray.PutFloat(bad.DType, bad.Data, bad.Len()/2, v+beyond)
-		if ndarray.GetFloat(bad.DType, bad.Data, bad.Len()/2) == v+beyond { // else the dtype has no such value
-			out = append(out, invalidContent{kind, begins + words + oracle.FormatFloat(v), bad})
-		}
+	limits, err := cases.LimitsOf(in, c)
+	if err != nil {
+		return nil
 	}
-	one("too low", "values of at least ", in.Min, -1)
-	one("too high", "values of at most ", in.Max, 1)
+	if bad := beyond(x, limits.Min, -1); bad != nil {
+		out = append(out, invalidContent{"too low", begins + "values of at least " + in.Min.BoundText(limits.Min), bad})
+	}
+	if bad := beyond(x, limits.Max, 1); bad != nil {
+		out = append(out, invalidContent{"too high", begins + "values of at most " + in.Max.BoundText(limits.Max), bad})
+	}
 	if bad := descending(c, in, x); in.Sorted && bad != nil {
 		out = append(out, invalidContent{"descending", begins + "ascending values", bad})
 	}
 	return out
 }
 
+// beyond is an array with one element that is next to a bound, or one away from it; nil where the dtype has no such value.
+func beyond(x *ndarray.Array, bound *big.Rat, step int64) *ndarray.Array {
+	if bound == nil {
+		return nil
+	}
+	bad, at := x.Dense(), x.Len()/2
+	wrong := new(big.Rat).Add(bound, big.NewRat(step, 1))
+	if !ndarray.IsFloat(x.DType) {
+		v := new(big.Int).Div(wrong.Num(), wrong.Denom()) // rounded down, which is still above a bound that is no integer
+		if step < 0 && !wrong.IsInt() {
+			v.Add(v, big.NewInt(1))
+		}
+		ndarray.PutInt(bad.DType, bad.Data, at, v)
+		if ndarray.GetInt(bad.DType, bad.Data, at).Cmp(v) != 0 {
+			return nil
+		}
+		return bad
+	}
+	v, exact := wrong.Float64()
+	ndarray.PutFloat(bad.DType, bad.Data, at, v)
+	if have := ndarray.GetFloat(bad.DType, bad.Data, at); have != v || !exact && new(big.Rat).SetFloat64(v).Cmp(bound)*int(step) <= 0 {
+		return nil
+	}
+	return bad
+}
+
 // descending are the ends of an input's range, the higher one first; nil where it has no two values.
 func descending(c *cases.Case, in *opdef.Arg, x *ndarray.Array) *ndarray.Array {
-	if in.Min == nil || in.Max == nil || x.Len() < 2 {
+	limits, err := cases.LimitsOf(in, c)
+	if err != nil || limits.Min == nil || limits.Max == nil || x.Len() < 2 {
 		return nil
 	}
-	low, errLow := in.Min.EvalFloat(c)
-	high, errHigh := in.Max.EvalFloat(c)
-	if errLow != nil || errHigh != nil || low >= high {
-		return nil
+	low, high := limits.FloatEnds()
+	one, other := ndarray.FromFloats(x.DType, nil, []float64{low}), ndarray.FromFloats(x.DType, nil, []float64{high})
+	if !ndarray.IsFloat(x.DType) {
+		least, most := limits.IntEnds(x.DType)
+		one, other = ndarray.FromInts(x.DType, nil, []*big.Int{least}), ndarray.FromInts(x.DType, nil, []*big.Int{most})
 	}
 	bad := x.Dense()
-	for k := range bad.Len() {
-		ndarray.PutFloat(bad.DType, bad.Data, k, high)
+	bad.Data = append(bytes.Repeat(other.Data, int(x.Len()-1)), one.Data...)
+	limits.Min, limits.Max = nil, nil
+	if at, _ := limits.Outside(bad); at < 0 {
+		return nil
 	}
-	ndarray.PutFloat(bad.DType, bad.Data, bad.Len()-1, low)
 	return bad
 }
 

@@ -131,6 +131,9 @@ func (f *Framework) compute(call *calls.Call, r *calls.Result) {
 			panic(err)
 		}
 		y := ndarray.FromFloats(c.DType(s.Type), shape, values[at])
+		if whole := ToyIntegers(c); whole != nil {
+			y = ndarray.FromInts(c.DType(s.Type), shape, whole[at])
+		}
 		r.Launches = max(r.Launches, min(y.Len(), 1))
 		first := uint64(1+at) << 40
 		out := calls.Output{Array: y, Strides: y.Strides, Device: "cpu", OutIndex: -1, ArgumentIndex: -1, Span: [2]uint64{first, first + uint64(len(y.Data))}}
@@ -261,7 +264,7 @@ var fakeAbilities = map[string]*calls.Abilities{
 
 // Describe says what the definition says.
 func (f *Framework) Describe(_ context.Context, op *opdef.Op) (*calls.Description, error) {
-	d := &calls.Description{Doc: op.Doc + "\n\nMore.", Public: []string{"accumulate", "affine", "conv", "gather", "join", "norm", "norm_backward", "ragged"}}
+	d := &calls.Description{Doc: op.Doc + "\n\nMore.", Public: []string{"accumulate", "affine", "conv", "counts", "gather", "join", "norm", "norm_backward", "ragged"}}
 	for _, in := range op.Whole().Inputs {
 		d.Parameters = append(d.Parameters, calls.Parameter{Name: in.Name, Required: !in.Optional})
 	}

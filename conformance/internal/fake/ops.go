@@ -31,6 +31,8 @@ func ToyValues(c *cases.Case, round func(float64) float64) [][]float64 {
 		return accumulate(c, in[0], in[1], in[2], round)
 	case "join":
 		return [][]float64{join(in[0], in[1], in[2], round)}
+	case "counts":
+		return rounded(ToyIntegers(c))
 	case "ragged":
 		return [][]float64{ragged(c, in[0], in[1], in[2], round)}
 	}

@@ -7,9 +7,7 @@ import (
 	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/conformance/check"
-	"github.com/opcast/opcast/conformance/oracle"
 	"github.com/opcast/opcast/internal/ndarray"
-	"github.com/opcast/opcast/internal/opdef/expr"
 )
 
 // farCall is the call that a probe of distant rows makes; other calls stay as they are.
@@ -79,25 +77,23 @@ func ContentsError(c *cases.Case) string {
 			continue
 		}
 		begins := c.Op.Name + ": " + in.Name + ": expected "
-		before := 0.0
-		for k, v := range c.Inputs[i].Floats() {
-			for _, bound := range []struct {
-				expr  *expr.Expr
-				words string
-				sign  float64
-			}{{in.Min, "at least ", 1}, {in.Max, "at most ", -1}} {
-				if bound.expr == nil {
-					continue
-				}
-				if limit, err := bound.expr.EvalFloat(c); err == nil && bound.sign*v < bound.sign*limit {
-					return fmt.Sprintf("%svalues of %s%s, got %v at [%d]", begins, bound.words, oracle.FormatFloat(limit), v, k)
-				}
-			}
-			if in.Sorted && k > 0 && v < before {
-				return fmt.Sprintf("%sascending values, got %v after %v at [%d]", begins, v, before, k)
-			}
-			before = v
+		limits, err := cases.LimitsOf(in, c)
+		if err != nil {
+			continue
 		}
+		x := c.Inputs[i].Dense()
+		at, why := limits.Outside(x)
+		if at < 0 {
+			continue
+		}
+		text := ndarray.Text(x.DType, x.Data, at)
+		switch why {
+		case ndarray.TooLow:
+			return fmt.Sprintf("%svalues of at least %s, got %s at [%d]", begins, in.Min.BoundText(limits.Min), text, at)
+		case ndarray.TooHigh:
+			return fmt.Sprintf("%svalues of at most %s, got %s at [%d]", begins, in.Max.BoundText(limits.Max), text, at)
+		}
+		return fmt.Sprintf("%sascending values, got %s after %s at [%d]", begins, text, ndarray.Text(x.DType, x.Data, at-1), at)
 	}
 	return ""
 }

@@ -77,6 +77,20 @@ func (p *parser) quoted() *Expr {
 	return e
 }
 
+// smallest is the smallest integer without its sign, which is one too large.
+const smallest = "9223372036854775808"
+
+// smallest parses the smallest integer behind its sign, as the difference of numbers that have literals everywhere.
+func (p *parser) smallest(col int) *Expr {
+	p.next()
+	if p.tok == "**" {
+		p.fail(col, "", "-%s ** n does not fit in 64 bits", smallest)
+	}
+	one, largest := p.node(col, OpConst), p.node(col, OpConst)
+	one.Value, largest.Value = 1, math.MaxInt64
+	return p.node(col, OpSub, p.node(col, OpNeg, largest), one)
+}
+
 func (p *parser) literal() *Expr {
 	col, tok := p.col, p.tok
 	p.next()
@@ -86,7 +100,7 @@ func (p *parser) literal() *Expr {
 	if !strings.ContainsAny(tok, ".e") {
 		value, err := strconv.ParseInt(tok, 10, 64)
 		if err != nil {
-			p.fail(col, "", "%s does not fit in 64 bits", tok)
+			p.fail(col, "write a larger bound of an input's values as a power, such as 2 ** 64 - 1", "%s does not fit in 64 bits", tok)
 		}
 		e := p.node(col, OpConst)
 		e.Value = value

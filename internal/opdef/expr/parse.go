@@ -193,6 +193,9 @@ func (p *parser) level(n int) *Expr {
 		return p.node(col, OpNot, arg)
 	case n == levelNeg && p.tok == "-":
 		p.next()
+		if p.tok == smallest {
+			return p.smallest(col)
+		}
 		arg := p.level(n)
 		return p.node(col, OpNeg, arg)
 	}

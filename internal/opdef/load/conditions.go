@@ -90,9 +90,9 @@ func (c *checker) defaults() {
 		if in.Min == nil || in.Max == nil {
 			continue
 		}
-		low, err := in.Min.EvalFloat(expr.NoValues{})
-		high, err2 := in.Max.EvalFloat(expr.NoValues{})
-		if err == nil && err2 == nil && low > high {
+		low, err := in.Min.EvalExact(expr.NoValues{})
+		high, err2 := in.Max.EvalExact(expr.NoValues{})
+		if err == nil && err2 == nil && low.Cmp(high) > 0 {
 			c.report(tomldoc.Join(path, "min"), code.MinMax, "", "%s: min %s is greater than max %s", in.Name, in.Min.Text, in.Max.Text)
 		}
 	}
