@@ -98,12 +98,16 @@ func (in *inspection) GotText(got *ndarray.Array) string { return in.Worst.Got.t
 // WantText is the reference's value of the worst element, as messages print it.
 func (in *inspection) WantText(got *ndarray.Array) string { return in.Worst.Want.text(got.DType) }
 
-// judge judges one element.
+// judge judges one element. Where the reference's value is no number of the dtype, as infinity is none of integers, the result
+// of a conversion is undefined, and nothing is wrong.
 func judge(d dtype.DType, got, want number, bound Tolerance) elementError {
 	if d.Short == "bool" && want.value != 0 { // as in NumPy, where every number but zero is true
 		want = number{value: 1}
 	}
 	f := elementError{Got: got, Want: want, Spacing: 1}
+	if !want.representable(d) && acceptsUnrepresentable(d, got.value, want.value) {
+		return f
+	}
 	if !ndarray.IsFloat(d) {
 		return judgeInteger(got, want)
 	}
@@ -117,6 +121,15 @@ func judge(d dtype.DType, got, want number, bound Tolerance) elementError {
 		f.Excess = f.Share
 	}
 	return f
+}
+
+// acceptsUnrepresentable says whether a result may stand for a number that the dtype does not have. A signed format without
+// infinities has NaN or its largest number for one; for others, anything goes.
+func acceptsUnrepresentable(d dtype.DType, got, want float64) bool {
+	if !ndarray.IsFloat(d) || ndarray.IsUnsigned(d) {
+		return true
+	}
+	return math.IsNaN(got) || got == math.Copysign(ndarray.Max(d), want)
 }
 
 // SameBits compares elements as bytes; it returns "" or the first difference.

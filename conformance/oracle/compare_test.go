@@ -1,6 +1,7 @@
 package oracle_test
 
 import (
+	"math"
 	"math/big"
 	"strings"
 	"testing"
@@ -9,6 +10,30 @@ import (
 	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/ndarray"
 )
+
+// Of a value that the dtype of the result does not have, only what a conversion may make of it is accepted.
+func TestUnrepresentableValues(t *testing.T) {
+	for _, test := range []struct {
+		dtype     string
+		want, got float64
+		right     bool
+	}{
+		{"i8", math.NaN(), 5, true}, {"i8", math.Inf(1), -128, true}, {"u8", 1.5e17, 3, true}, {"i8", -129, 127, true},
+		{"i8", 127, 5, false}, {"u8", -1, 255, true}, {"i64", 0x1p63, 0, true}, {"i64", -0x1p63, 0, false}, {"bool", 7, 1, true},
+		{"f8e4m3fn", math.Inf(1), math.NaN(), true}, {"f8e4m3fn", math.Inf(1), 448, true}, {"f8e4m3fn", math.Inf(1), -448, false},
+		{"f8e4m3fn", -1e9, -448, true}, {"f8e4m3fn", 1e9, 1, false}, {"f8e4m3fn", 1, math.NaN(), false}, {"f8e4m3fn", math.NaN(), 448, false},
+		{"f8e4m3fnuz", math.Inf(-1), math.NaN(), true}, {"f8e4m3fnuz", math.Inf(-1), -240, true},
+		{"f8e8m0fnu", 0, 0x1p-127, true}, {"f8e8m0fnu", -3, 4, true}, {"f8e8m0fnu", 4, 16, false}, {"f8e8m0fnu", math.Inf(1), math.NaN(), true},
+		{"f8e5m2", math.Inf(1), 57344, false}, {"f16", math.Inf(1), math.NaN(), false}, {"f32", math.NaN(), 0, false},
+	} {
+		d := dtype.Must(test.dtype)
+		got := ndarray.FromFloats(d, []int64{1}, []float64{test.got})
+		text := oracle.Compare("y", got, oracle.Expected{Shape: []int64{1}, Values: []float64{test.want}}, oracle.Tolerance{ULPs: 1})
+		if (text == "") != test.right {
+			t.Errorf("%s, %v for %v: %q", test.dtype, test.got, test.want, text)
+		}
+	}
+}
 
 // Integers are compared with all of their digits, as far as the reference has them.
 func TestLargeIntegers(t *testing.T) {

@@ -31,14 +31,21 @@ func Max(d dtype.DType) float64 {
 	return math.MaxFloat64
 }
 
+// IsUnsigned reports whether the float type has no sign: then it has no zero either.
+func IsUnsigned(d dtype.DType) bool { return formats[d.Short].unsigned }
+
 // Tiny is the smallest positive number of the float type.
 func Tiny(d dtype.DType) float64 { return Spacing(d, 0) }
 
 // Error is the distance between a result and the exact value, and the spacing of the float type there: their ratio is the
 // error in units in the last place. NaN agrees with NaN, and an infinity with values that round to it; where such a pair
-// disagrees the distance is infinite. A result that overflowed counts as the number after the largest one.
+// disagrees the distance is infinite. A result that overflowed counts as the number after the largest one; so does NaN, in a
+// format that has no infinity.
 func Error(d dtype.DType, got, want float64) (distance, spacing float64) {
 	spacing = Spacing(d, want)
+	if f, ok := formats[d.Short]; ok && f.over == toNaN && math.IsNaN(got) && !math.IsNaN(want) {
+		got = math.Copysign(math.Inf(1), want)
+	}
 	switch {
 	case math.IsNaN(got) && math.IsNaN(want):
 		return 0, spacing
