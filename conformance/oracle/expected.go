@@ -16,6 +16,8 @@ type Expected struct {
 	// Integers are the values where they are integers of which float64 lacks some; else nil.
 	Integers []*big.Int
 	Absent   bool
+	// Open are the elements of which nothing is demanded; nil for none.
+	Open []bool
 }
 
 // ExpectedOf are the elements of an array, as an answer.

@@ -217,7 +217,7 @@ func ReferenceRequest(c *cases.Case, precision string) (map[string]any, *calls.P
 	}
 	return map[string]any{
 		"do": "reference", "file": c.Op.File, "text": text, "module": module, "precision": precision,
-		"arguments": arguments, "order": order, "lists": calls.ListsOf(c.Op),
+		"arguments": arguments, "order": order, "lists": calls.ListsOf(c.Op), "free": freeIntegers(c),
 	}, p
 }
 

@@ -122,17 +122,21 @@ class Reference:
         """Return the arguments of a reference by name."""
         arguments: Request = {}
         buffers = [bytearray(b) for b in blobs]
+        whole, real = PRECISIONS[request["precision"]]
         for name in request["order"]:
-            arguments[name] = self.argument(request["arguments"][name], request, buffers)
+            precisions = whole if name in request["free"] else None, real
+            arguments[name] = self.argument(request["arguments"][name], precisions, buffers)
         return arguments
 
-    def argument(self, tagged: Request, request: Request, buffers: list[bytearray]) -> Any:
+    def argument(
+        self, tagged: Request, precisions: tuple[str | None, str], buffers: list[bytearray]
+    ) -> Any:
         """Return one argument of a reference."""
         ((kind, value),) = tagged.items()
         if kind == "list":
-            return [self.argument(item, request, buffers) for item in value]
+            return [self.argument(item, precisions, buffers) for item in value]
         if kind == "array":
-            return widen(strided(value, memory(value, buffers)), request["precision"])
+            return widen(strided(value, memory(value, buffers)), *precisions)
         return float(value) if kind == "float" else value
 
     def evaluation(self, request: Request) -> Callable[[Request], tuple[Any, ...]]:
@@ -230,9 +234,22 @@ def difference(
     return rise(low, high) / float(high[index] - low[index])
 
 
-def widen(array: NDArray, precision: str) -> NDArray:
-    """Return floating-point numbers in the precision of the evaluation; integers stay."""
-    return array if array.dtype.kind in "iub" else array.astype(precision)
+PRECISIONS: dict[str, tuple[str | None, str]] = {
+    "float64": (None, "float64"),
+    "float32": (None, "float32"),
+    "exact": ("object", "float64"),
+    "real": ("float64", "float64"),
+    "int64": ("int64", "float64"),
+    "real32": ("float32", "float32"),
+}
+"""The dtypes of integers that are no indices (None for their own), and of numbers of floating point."""
+
+
+def widen(array: NDArray, whole: str | None, real: str) -> NDArray:
+    """Return an array in the precision of the evaluation; booleans, and other integers, stay."""
+    if array.dtype.kind not in "iub":
+        return array.astype(real)
+    return array if whole is None or array.dtype.kind == "b" else array.astype(whole)
 
 
 def create(config: Request) -> Reference:

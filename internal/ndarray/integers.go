@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
 	"strconv"
 
 	"github.com/opcast/opcast/internal/dtype"
@@ -85,4 +88,46 @@ func FloatText(d dtype.DType, v float64) string {
 		return strconv.FormatFloat(v, 'f', 0, 64)
 	}
 	return fmt.Sprint(v)
+}
+
+// Bits say which integers an array holds: those of the lowest bits of the type, of which only the first Significant ones of each
+// number may be set. Highest makes each of them the highest one.
+type Bits struct {
+	Used, Significant int
+	Highest, Sorted   bool
+}
+
+// LargeIntegers returns a dense array of integers of all sizes, in bits; the lowest and the highest one are there if there is
+// room for both.
+func LargeIntegers(rng *rand.Rand, d dtype.DType, shape []int64, b Bits) *Array {
+	size := b.Used // of a number without its sign
+	low := big.NewInt(0)
+	if d.Code == 0 {
+		size--
+		low.Neg(low.Lsh(big.NewInt(1), uint(size)))
+	}
+	high := b.leading(math.MaxUint64 >> (64 - size))
+	values := make([]*big.Int, Count(shape))
+	for i := range values {
+		values[i] = high
+		if !b.Highest {
+			values[i] = b.leading(rng.Uint64() >> (64 - 1 - rng.IntN(size)))
+		}
+		if !b.Highest && d.Code == 0 && rng.IntN(2) == 0 {
+			values[i].Neg(values[i])
+		}
+	}
+	if last := len(values) - 1; last > 0 && !b.Highest {
+		values[0], values[last] = low, high
+	}
+	if b.Sorted {
+		slices.SortFunc(values, (*big.Int).Cmp)
+	}
+	return FromInts(d, shape, values)
+}
+
+// leading is a number of which only the leading bits are left.
+func (b Bits) leading(v uint64) *big.Int {
+	drop := max(bits.Len64(v)-b.Significant, 0)
+	return new(big.Int).SetUint64(v >> drop << drop)
 }

@@ -8,6 +8,7 @@ func Checks() []check.Check {
 		valueCheck,
 		specialValuesCheck,
 		magnitudesCheck,
+		largeIntegersCheck,
 		attrsCheck,
 		defaultsCheck,
 		optionalCheck,
