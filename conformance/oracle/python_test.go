@@ -3,6 +3,7 @@ package oracle_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +98,62 @@ func TestPythonCrash(t *testing.T) {
 		}
 		if got, err := answer(t, oracle, "return xp.ones(2)"); err != nil || got[0].Values[0] != 1 {
 			t.Errorf("after %s: %v, %v", name, got, err)
+		}
+	}
+}
+
+// About large integers there is a verdict only where the reference does not overflow itself, and knows all of their digits.
+func TestDecided(t *testing.T) {
+	python := fake.RealOracle(t, time.Minute)
+	const rest = ", xp.sum(x, axis=-1, dtype=xp.int64), marks"
+	for _, test := range []struct {
+		name, dtype, y string
+		bits           int
+		decided        bool
+	}{
+		{"a copy", "i64", "x", 62, true},
+		{"a sum that fits", "i64", "x + w", 62, true},
+		{"a sum that does not", "i64", "x + w", 64, false},
+		{"an average that overflows on the way", "i8", "(x + w) // 2", 8, false},
+		{"an average of smaller ones", "i8", "(x + w) // 2", 7, true},
+		{"a reference in float64", "i64", "x * 1.0", 62, false},
+		{"a reference in float64 of few bits", "i64", "x * 1.0", 32, true},
+		{"bits of bytes", "u8", "(x & 15) ^ (x >> 4)", 8, true},
+		{"no result of this dtype", "u8", "x.astype(xp.int64) * 300", 8, false},
+		{"what objects do not know", "u8", "xp.rint(xp.sqrt(x))", 8, true},
+	} {
+		op := *fake.ToyOp(t, "counts")
+		op.Reference = "return " + test.y + rest
+		c, err := cases.New(&op, cases.Plan{Name: "large", DTypes: cases.DTypes{"T": test.dtype}, Batch: []int64{2}, Sizes: map[string]int64{"N": 5}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c = c.WithLargeIntegers(cases.Large{Bits: func(int) int { return test.bits }, Only: cases.Everywhere})
+		got, err := oracle.Decided(t.Context(), python, c)
+		if err != nil || (got != nil) != test.decided {
+			t.Errorf("%s: %v, %v, want a verdict: %t", test.name, got, err, test.decided)
+		}
+	}
+}
+
+// A kernel may compute in float32, so that nothing is demanded where that gives something else.
+func TestOpenElements(t *testing.T) {
+	python := fake.RealOracle(t, time.Minute)
+	for text, open := range map[string]bool{"return x * alpha": false, "return xp.cos(x * 0.01)": true} {
+		op := *fake.ToyOp(t, "affine")
+		op.Reference, op.Inputs = text, slices.Clone(op.Inputs)
+		op.Inputs[0].Type.Var, op.Inputs[0].Type.DType = "", "i64"
+		c, err := cases.New(&op, cases.Plan{Name: "large", DTypes: cases.DTypes{"T": "f32"}, Batch: []int64{2}, Sizes: map[string]int64{"N": 5}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c = c.WithLargeIntegers(cases.Large{Bits: func(int) int { return 62 }, Only: cases.Everywhere})
+		got, err := oracle.Decided(t.Context(), python, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if isOpen := got == nil || slices.Contains(got[0].Open, true); isOpen != open {
+			t.Errorf("%s: %v, want open elements: %t", text, got, open)
 		}
 	}
 }

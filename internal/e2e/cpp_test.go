@@ -20,6 +20,8 @@ import (
 // tensors as a C caller sends them.
 func TestCPPRuntime(t *testing.T) { cppTest(t, "runtime_test.cc", kernelSide, program{}) }
 
+func TestCPPExact(t *testing.T) { cppTest(t, "exact_test.cc", kernelSide, program{}) }
+
 func TestCPPThreads(t *testing.T) {
 	cppTest(t, "threads_test.cc", kernelSide, program{link: []string{"-ldl"}})
 }
