@@ -34,7 +34,7 @@ func checkSignature(t *check.T) error {
 	if text := signatureDifference(t.Op.Whole(), got.Parameters, check.OutputsGiven(t.Op, t.Caller) == nil); text != "" {
 		t.Fail(nil, "signature", "%s", text)
 	}
-	if !strings.Contains(got.Doc, t.Op.Doc) {
+	if !strings.Contains(folded(got.Doc), folded(t.Op.Doc)) {
 		t.Fail(nil, "documentation", "%q does not contain %q", report.FirstLine(got.Doc), t.Op.Doc)
 	}
 	public := map[string]bool{}
@@ -48,6 +48,9 @@ func checkSignature(t *check.T) error {
 	}
 	return nil
 }
+
+// folded is a text with one blank for every white space: docstrings break long lines.
+func folded(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // signatureDifference says how parameters differ from the definition, or "".
 func signatureDifference(op *opdef.Op, got []calls.Parameter, mayOut bool) string {

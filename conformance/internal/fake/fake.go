@@ -264,7 +264,9 @@ var fakeAbilities = map[string]*calls.Abilities{
 
 // Describe says what the definition says.
 func (f *Framework) Describe(_ context.Context, op *opdef.Op) (*calls.Description, error) {
-	d := &calls.Description{Doc: op.Doc + "\n\nMore.", Public: []string{"accumulate", "affine", "conv", "counts", "gather", "join", "norm", "norm_backward", "ragged"}}
+	// Docstrings break the lines of long docs.
+	public := []string{"accumulate", "affine", "conv", "counts", "gather", "join", "norm", "norm_backward", "ragged"}
+	d := &calls.Description{Doc: strings.Replace(op.Doc, " ", "\n    ", 1) + "\n\nMore.", Public: public}
 	for _, in := range op.Whole().Inputs {
 		d.Parameters = append(d.Parameters, calls.Parameter{Name: in.Name, Required: !in.Optional})
 	}
