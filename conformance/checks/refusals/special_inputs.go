@@ -7,6 +7,7 @@ import (
 	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/conformance/check"
 	"github.com/opcast/opcast/internal/dtype"
+	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/transform"
 )
@@ -54,7 +55,9 @@ func callSpecial(t *check.T, c *cases.Case, plain *calls.Result, probe calls.Pro
 	if err != nil {
 		return err
 	}
-	call.Probe, call.Options = check.GroupSpecial+"."+probe.Name, map[string]any{"short": shortNames(), "moves": movingInputs(t.Op)}
+	call.Probe, call.Options = check.GroupSpecial+"."+probe.Name, map[string]any{
+		"short": shortNames(), "moves": movingInputs(t.Op), "zeros": zeroInputs(c),
+	}
 	name := probe.Name + ", " + c.Name
 	result, err := t.Call(call, name)
 	if err != nil {
@@ -83,6 +86,17 @@ func movingInputs(op *opdef.Op) []int64 {
 			if o.From == transform.FromTangent {
 				places = append(places, int64(o.Index))
 			}
+		}
+	}
+	return places
+}
+
+// zeroInputs are the inputs that may hold zeros, as the definition says.
+func zeroInputs(c *cases.Case) []int64 {
+	places := []int64{}
+	for i := range c.Op.Inputs {
+		if x := c.Inputs[i]; x != nil && c.InRange(&c.Op.Inputs[i], ndarray.FromFloats(x.DType, []int64{1}, []float64{0})) {
+			places = append(places, int64(i))
 		}
 	}
 	return places
