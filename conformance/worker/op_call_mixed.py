@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from bound import Bound
-    from caller import Caller
+    from op_call_caller import OpCall
 
 
 class Mixed:
@@ -27,7 +27,7 @@ class Mixed:
 
     """
 
-    def __init__(self, caller: Caller) -> None:
+    def __init__(self, caller: OpCall) -> None:
         """Keep the caller."""
         self.caller = caller
 
@@ -54,14 +54,21 @@ class Mixed:
         for i in places:
             if isinstance(args[i], Array):
                 with contextlib.suppress(BufferError, RuntimeError, TypeError, ValueError):
-                    args[i] = imported(args[i])  # unless the framework lacks the dtype
+                    array = imported(args[i])  # unless the framework lacks the dtype
+                    if self.same_dtype(array, args[i]):
+                        args[i] = array
         if all(a is b for a, b in zip(args, call.args)):
             raise Unsupported(f"{module} has none of the dtypes")
         replace(call, args=args)()
         written = [*range(len(self.caller.info(call.op).outputs)), *call.mutated]
         return [call.args[i] for i in written]
 
+    def same_dtype(self, array: Any, plain: Array) -> bool:
+        """Say whether an array kept its dtype: JAX copies 64 bits into 32 unless it is told not to."""
+        code, bits = plain.dtype
+        return str(array.dtype).rpartition(".")[2] == self.caller.names[code, bits]
 
-def create(caller: Caller) -> Mixed:
+
+def create(caller: OpCall) -> Mixed:
     """Return the probes."""
     return Mixed(caller)
