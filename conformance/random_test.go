@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/opcast/opcast/conformance/internal/fake"
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/load"
 	"github.com/opcast/opcast/internal/rule"
 )
 
@@ -99,6 +101,36 @@ func TestRandomly(t *testing.T) {
 		random.JudgeRandomCall(&judge, call, name, result, test.want)
 		if failures := judge.CurrentRow().Failures; len(failures) > 0 != test.wrong {
 			t.Errorf("%s: %v", name, failures)
+		}
+	}
+}
+
+// A list of integers is an array for the library. It is passed where its numbers are in the range of what it stands for, and
+// nowhere else.
+func TestRandomListsAreInRange(t *testing.T) {
+	project, findings, err := load.Load(filepath.Join("testdata", "summed"))
+	if err != nil || len(findings) > 0 {
+		t.Fatal(findings, err)
+	}
+	caller := &fake.Framework{CallerName: calls.NativeName}
+	for _, op := range project.Ops {
+		judge := &check.T{Ctx: t.Context(), Env: &check.Environment{Project: project, Device: "cpu"}, Op: op, Caller: caller}
+		r, err := random.NewGenerator(judge, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lists := 0
+		for i := range int64(3000) {
+			one, found, err := r.Draw(i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found && one.Call.Options["as"] == "a list" && one.Call.Options["at"].(int64)%int64(len(op.Outputs)+len(op.Inputs)) == int64(op.InputIndex("at")+1) {
+				lists++
+			}
+		}
+		if wanted := op.Name == "summed_anywhere"; lists > 0 != wanted {
+			t.Errorf("%s: %d lists are passed as at", op.Name, lists)
 		}
 	}
 }

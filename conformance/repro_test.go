@@ -17,6 +17,7 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/load"
 	"github.com/opcast/opcast/internal/report"
+	"github.com/opcast/opcast/internal/tooltest"
 )
 
 // wrongOracle is an oracle that is wrong in the last element.
@@ -64,7 +65,8 @@ func reproducing(t *testing.T, adaptors ...string) *Session {
 		t.Fatal(err)
 	}
 	s := &Session{
-		Options: Options{Project: project, Python: python, ReportDir: t.TempDir(), Adaptors: adaptors},
+		Options: Options{Project: project, Python: python, ReportDir: t.TempDir(), Adaptors: adaptors,
+			Native: []string{tooltest.Path(t), "native-caller"}},
 		Printer: &Printer{Out: io.Discard}, Ops: project.Ops,
 	}
 	t.Cleanup(func() {
@@ -124,6 +126,30 @@ func TestReproducersRun(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// wrongWords is a caller whose errors of calls that only raw memory can express are none of ours.
+type wrongWords struct{ *worker.Process }
+
+func (c wrongWords) Call(ctx context.Context, call *calls.Call) (*calls.Result, error) {
+	r, err := c.Process.Call(ctx, call)
+	if err == nil && r.Error != nil && call.Probe != "" {
+		r.Error.Text = "oops"
+	}
+	return r, err
+}
+
+// RandomBatcher is none: these calls are made one by one.
+func (wrongWords) RandomBatcher() calls.RandomBatcher { return nil }
+
+// The script of a random call makes it from Python, with the same wrong argument.
+func TestRandomCallsAreRepeated(t *testing.T) {
+	s := reproducing(t, calls.BackendName, calls.NativeName)
+	s.Env.RandomCallsPerOp = 60
+	op := s.Options.Project.Ops[0]
+	if _, said := rerun(t, s, op, wrongWords{s.Env.Caller(calls.NativeName).(*worker.Process)}, "random-calls"); !strings.Contains(said, "raised TypeError: "+op.Name+": ") {
+		t.Errorf("the script raises no error of the op but says\n%s", said)
 	}
 }
 

@@ -103,7 +103,16 @@ func (r *Generator) accepts(one *randomized) bool {
 	if r.onlyInvalid {
 		return one.Expected != nil && one.Call.Probe == ""
 	}
-	return one.Expected != nil || hasMemory(one.Call) && invalid.ContentsFit(r.program, one.Call, r.T.Caller, r.T.Env.Device)
+	if one.Expected != nil {
+		return true
+	}
+	seen := one.Call
+	if seen.Probe != "" {
+		if seen = corrupted(seen); seen == nil || invalid.ExpectedError(r.program, seen, r.T.Caller, r.T.Env.Device) != nil {
+			return true
+		}
+	}
+	return hasMemory(seen) && invalid.ContentsFit(r.program, seen, r.T.Caller, r.T.Env.Device)
 }
 
 func (r *Generator) rand(what string, i int64) *rand.Rand {
