@@ -8,6 +8,7 @@ import (
 	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/rule"
 )
 
@@ -35,8 +36,11 @@ func (w Request) agrees(op *opdef.Op, d cases.DTypes) bool {
 
 // refusedDTypes says which of the wanted dtypes the op does not take, and which it takes; or else that the kernel does not.
 func (w Request) refusedDTypes(op *opdef.Op) error {
+	if err := w.unknownDType(op); err != nil {
+		return err
+	}
 	declared := cases.DeclaredDTypes(op)
-	chosen := declared[max(slices.IndexFunc(declared, func(d cases.DTypes) bool { return w.agrees(op, d) }), 0)]
+	chosen, broken := w.completed(op)
 	other := Request{DTypes: w.DTypes, Attrs: map[string]any{}, Without: w.Without, Device: w.Device}
 	for _, a := range op.Attrs {
 		if v, given := w.Attrs[a.Name]; given && a.Type == "dtype" {
@@ -45,8 +49,10 @@ func (w Request) refusedDTypes(op *opdef.Op) error {
 	}
 	p := cases.BasePlan(chosen)
 	p.Without, p.NoData = w.Without, true
-	if c, err := cases.New(op, p); err == nil { // the shapes of a call in which only dtypes can be wrong
-		if expected := rule.Check(op, other.ruleCall(op, chosen, c)); expected != nil && expected.Class == "TypeError" {
+	unbound, checked := *op, *op
+	unbound.Requires, checked.Requires = nil, broken
+	if c, err := cases.New(&unbound, p); err == nil { // the shapes of a call in which only dtypes can be wrong
+		if expected := rule.Check(&checked, other.ruleCall(op, chosen, c)); expected != nil && (expected.Class == "TypeError" || len(broken) > 0) {
 			return raised(expected)
 		}
 	}
@@ -64,6 +70,50 @@ func (w Request) refusedDTypes(op *opdef.Op) error {
 		return fmt.Errorf("%s takes no dtypes: is it for another device?", who)
 	}
 	return fmt.Errorf("%s does not take these dtypes; it takes %s", who, describe(op, taken))
+}
+
+// unknownDType says of the first input whose dtype is none of those of its variable which these are.
+func (w Request) unknownDType(op *opdef.Op) error {
+	for _, in := range op.Inputs {
+		short, given := w.DTypes[in.Name]
+		i := slices.IndexFunc(op.DTypes, func(v opdef.DTypeVar) bool { return v.Name == in.Type.Var })
+		if given && i >= 0 && !slices.Contains(op.DTypes[i].OneOf, short) {
+			text := fmt.Sprintf("%s: %s: expected dtype %s, got %s", op.Name, in.Name, rule.Or(rule.Long(op.DTypes[i].OneOf)), dtype.LongName(short))
+			return raised(&rule.Error{Class: "TypeError", Text: text})
+		}
+	}
+	return nil
+}
+
+// completed are dtypes for all variables: those that follow from what is given, whatever the conditions say, and any others.
+// It also returns the conditions that what is given breaks, whatever the others are.
+func (w Request) completed(op *opdef.Op) (cases.DTypes, []*expr.Expr) {
+	given := cases.DTypes{}
+	for _, in := range op.Inputs {
+		if short := w.DTypes[in.Name]; short != "" && in.Type.Var != "" && given[in.Type.Var] == "" {
+			given[in.Type.Var] = short
+		}
+	}
+	for i := range op.Attrs {
+		a := &op.Attrs[i]
+		long, named := w.Attrs[a.Name].(cases.DType)
+		switch d, known := dtype.LookupLong(string(long)); {
+		case a.Binds == "" || given[a.Binds] != "":
+		case named && known:
+			given[a.Binds] = d.Short
+		case !named && a.HasDefault:
+			given[a.Binds] = (&cases.Case{Op: op, DTypes: given}).DefaultDType(a)
+		}
+	}
+	all := slices.Concat(cases.DeclaredDTypes(op), cases.ExcludedDTypes(op))
+	fitting := slices.DeleteFunc(slices.Clone(all), func(d cases.DTypes) bool {
+		return slices.ContainsFunc(op.DTypes, func(v opdef.DTypeVar) bool {
+			return given[v.Name] != "" && slices.Contains(v.OneOf, given[v.Name]) && d[v.Name] != given[v.Name]
+		})
+	})
+	return fitting[0], slices.DeleteFunc(slices.Clone(op.Requires), func(e *expr.Expr) bool {
+		return slices.ContainsFunc(fitting, func(d cases.DTypes) bool { return e.EvalCondition(d, nil) != expr.KnownFalse })
+	})
 }
 
 // describe lists what each variable may be in some choices: "O = float32 or bfloat16, T = float32".
