@@ -12,12 +12,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/opcast/opcast/conformance"
 	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/conformance/oracle"
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rpc"
 	"github.com/opcast/opcast/internal/rule"
 	"github.com/opcast/opcast/internal/safefile"
 )
@@ -111,15 +114,16 @@ func (t *Call) Scratch() ([]*ndarray.Array, error) { return t.Case.Scratch() }
 // Attr is the value of an attr; nil where the backend computes it.
 func (t *Call) Attr(name string) any { return t.Case.Attr(name) }
 
-// Record looks the reference's answer up in a folder, or asks Python for it and keeps it there.
-func (t *Call) Record(ctx context.Context, python, dir string) (err error) {
+// Record looks the reference's answer up in a folder, or asks Python for it and keeps it there. The reference may take as long
+// as the limit; zero stands for no limit.
+func (t *Call) Record(ctx context.Context, python, dir string, limit time.Duration) (err error) {
 	request, packed := oracle.ReferenceRequest(t.Case, "float64")
 	key := oracle.CacheKey(request, packed.Blobs)
 	path := filepath.Join(dir, hex.EncodeToString(key[:12])+".expected")
 	if data, err := os.ReadFile(path); err == nil && gob.NewDecoder(bytes.NewReader(data)).Decode(&t.expected) == nil && oracle.Fits(t.Case, t.expected) == nil {
 		return nil
 	}
-	if t.expected, err = evaluate(ctx, python, t.Case); err != nil {
+	if t.expected, err = evaluate(ctx, python, t.Case, limit); err != nil {
 		return err
 	}
 	var data bytes.Buffer
@@ -132,9 +136,12 @@ func (t *Call) Record(ctx context.Context, python, dir string) (err error) {
 	})
 }
 
+// unlimited is longer than anybody waits for a reference.
+const unlimited = 1000 * time.Hour
+
 // evaluate starts a worker for one reference.
-func evaluate(ctx context.Context, python string, c *cases.Case) (expected []oracle.Expected, err error) {
-	s := &conformance.Session{Options: conformance.Options{Project: &opdef.Project{}, Python: python}}
+func evaluate(ctx context.Context, python string, c *cases.Case, limit time.Duration) (expected []oracle.Expected, err error) {
+	s := &conformance.Session{Options: conformance.Options{Project: &opdef.Project{}, Python: python, Timeout: unlimited}}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if err := s.MakeTemp(); err != nil {
 		return nil, err
@@ -143,8 +150,29 @@ func evaluate(ctx context.Context, python string, c *cases.Case) (expected []ora
 	if err != nil {
 		return nil, err
 	}
+	if _, err := w.Start(ctx); err != nil { // its imports are not the reference's
+		return nil, fmt.Errorf("reference of %s: %w", c.Op.Name, err)
+	}
+	within := ctx
+	if limit > 0 {
+		var end context.CancelFunc
+		within, end = context.WithTimeout(ctx, limit)
+		defer end()
+	}
 	oracle := &oracle.Python{Worker: w, Cache: map[[sha256.Size]byte][]oracle.Expected{}}
-	return oracle.Reference(ctx, c, "float64")
+	expected, err = oracle.Reference(within, c, "float64")
+	if crash := (*rpc.CrashError)(nil); errors.As(err, &crash) && crash.Hung && ctx.Err() == nil {
+		return nil, fmt.Errorf("reference of %s (%s) did not end within %v", c.Op.Name, referencePlace(c.Op), limit)
+	}
+	return expected, err
+}
+
+// referencePlace is where the reference of an op is written.
+func referencePlace(op *opdef.Op) string {
+	if op.ReferenceModule != "" {
+		return strings.TrimSuffix(op.File, ".toml") + ".py"
+	}
+	return fmt.Sprintf("%s:%d", op.File, op.Pos["reference"].Line)
 }
 
 // Verdict is the judgement of one result.

@@ -57,7 +57,7 @@ only when the call or the reference changes.`,
 	cmd.Flags().StringVar(&flags.device, "device", "cpu", "cpu or cuda")
 	cmd.Flags().StringVar(&flags.tool, "tool", "", "run under "+strings.Join(runner.Tools(), ", "))
 	cmd.Flags().IntVar(&flags.repeat, "repeat", 50, "number of timed calls")
-	cmd.Flags().DurationVar(&flags.timeout, "timeout", 30*time.Second, "how long one call may take; 0 means no limit")
+	cmd.Flags().DurationVar(&flags.timeout, "timeout", 30*time.Second, "how long one call, and the reference, may take; 0 means no limit")
 	cmd.Flags().BoolVar(&flags.debug, "debug", false, "build without optimisation, with debug information")
 	cmd.Flags().BoolVar(&flags.watch, "watch", false, "run again whenever a source file changes")
 	cmd.MarkFlagsMutuallyExclusive("tool", "watch")
