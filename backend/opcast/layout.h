@@ -4,10 +4,22 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 
 #include "opcast/minifloat.h"
 
 namespace opcast {
+
+namespace internal {
+
+#if defined(__OPTIMIZE__) && defined(__GNUC__) && !defined(__clang__)
+[[gnu::error("Layout::Stride counts dimensions from the end: -1 is the last")]] void NoDimFromEnd();
+#else
+inline void NoDimFromEnd() {}
+#endif
+
+}  // namespace internal
 
 // A view of a tensor's shape and strides, both in elements and `rank` long. The last `trailing`
 // dimensions are those that the definition names; the ones before them are its "*". Those of "..."
@@ -28,8 +40,20 @@ struct Layout {
     return offset;
   }
 
-  // Stride of a dimension counted from the end: -1 is the last.
-  int64_t Stride(int dim_from_end) const { return strides[rank + dim_from_end]; }
+  // Stride of a dimension counted from the end: -1 is the last, -rank the first. A number that is
+  // not negative does not compile; without optimisation, every other wrong one ends the process.
+  int64_t Stride(int dim_from_end) const {
+    if (__builtin_constant_p(dim_from_end) && dim_from_end >= 0) internal::NoDimFromEnd();
+#ifndef __OPTIMIZE__
+    if (dim_from_end >= 0 || dim_from_end < -rank) {
+      std::fprintf(stderr,
+                   "opcast: Stride(%d) of an array with %d dimensions: expected -%d to -1\n",
+                   dim_from_end, rank, rank);
+      std::abort();
+    }
+#endif
+    return strides[rank + dim_from_end];
+  }
 };
 
 // Where the rows of an input with "..." lie. The leading dimensions of all such inputs are

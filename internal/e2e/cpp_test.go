@@ -188,6 +188,31 @@ func cppTest(t *testing.T, test string, wanted func(name string) bool, p program
 	t.Log(run(t, command(t, backend, filepath.Join(dir, "test"))))
 }
 
+// A kernel that counts dims from the beginning does not compile, or ends without optimisation.
+func TestCPPStride(t *testing.T) {
+	dir := t.TempDir()
+	source, program := filepath.Join(dir, "stride.cc"), filepath.Join(dir, "stride")
+	write(t, source, []byte(`#include "opcast/layout.h"
+int64_t Stride(const opcast::Layout& x) { return x.Stride(DIM); }
+int main() { const int64_t sizes[] = {2, 3}; return Stride({2, sizes, sizes, 1}) < 2; }
+`))
+	for _, test := range []struct{ flags, want string }{
+		{"-O2 -DDIM=-2", ""}, {"-O0 -DDIM=-1", ""},
+		{"-O2 -DDIM=0", "Layout::Stride counts dimensions from the end: -1 is the last"},
+		{"-O0 -DDIM=0", "opcast: Stride(0) of an array with 2 dimensions: expected -2 to -1"},
+		{"-O0 -DDIM=-3", "opcast: Stride(-3) of an array with 2 dimensions: expected -2 to -1"},
+	} {
+		words := slices.Concat(compiler(t), strings.Fields(test.flags), []string{"-std=c++17", "-I", filepath.Join(root(t), "backend"), source, "-o", program})
+		out, err := command(t, dir, words...).CombinedOutput()
+		if err == nil {
+			out, err = command(t, dir, program).CombinedOutput()
+		}
+		if err == nil != (test.want == "") || !strings.Contains(string(out), test.want) {
+			t.Errorf("%s: %v, got %q, want %q", test.flags, err, out, test.want)
+		}
+	}
+}
+
 // compiler is the command of the C++ compiler.
 func compiler(t *testing.T) []string {
 	t.Helper()
