@@ -162,7 +162,11 @@ func (c *Case) describe(name string) string {
 		parts = append(parts, s+" = "+shortList(list))
 	}
 	for _, s := range slices.Sorted(maps.Keys(c.Attrs)) {
-		parts = append(parts, fmt.Sprintf("%s = %v", s, c.Attrs[s]))
+		value := fmt.Sprint(c.Attrs[s])
+		if list, isList := c.Attrs[s].([]int64); isList {
+			value = shortList(list)
+		}
+		parts = append(parts, s+" = "+value)
 	}
 	if len(c.DTypes) > 0 {
 		parts = append(parts, c.DTypes.String())

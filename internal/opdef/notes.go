@@ -22,7 +22,11 @@ func WideNotes(p *Project, who string) (list diag.List) {
 			if slices.ContainsFunc(wide, func(short string) bool { return dtype.Must(short).Bits < 64 }) {
 				continue
 			}
-			hint := "add " + narrower[wide[0]] + " to dtypes." + in.Type.Var
+			var more []string
+			for _, short := range wide {
+				more = append(more, narrower[short])
+			}
+			hint := "add " + strings.Join(more, " and ") + " to dtypes." + in.Type.Var
 			if in.Type.Var == "" {
 				hint = `add I = ["` + narrower[wide[0]] + `", "` + wide[0] + `"] to dtypes, and write the type "I` + in.Type.Text[strings.Index(in.Type.Text, "["):] + `"`
 			}

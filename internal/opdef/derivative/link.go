@@ -46,7 +46,7 @@ func linked(p *opdef.Project, op *opdef.Op, key, name string, diags *diag.List) 
 	}
 	i := slices.IndexFunc(p.Ops, func(o *opdef.Op) bool { return o.Name == name })
 	if i < 0 {
-		diags.Add(pos, code.Backward, diag.DidYouMean(name, opNames(p), "define it in opdefs/"), "there is no op %q", name)
+		diags.Add(pos, code.Backward, diag.DidYouMean(name, others(p, op), "define it in opdefs/"), "there is no op %q", name)
 		return nil
 	}
 	derived := p.Ops[i]
@@ -57,10 +57,12 @@ func linked(p *opdef.Project, op *opdef.Op, key, name string, diags *diag.List) 
 	return derived
 }
 
-func opNames(p *opdef.Project) []string {
-	names := make([]string, len(p.Ops))
-	for i, o := range p.Ops {
-		names[i] = o.Name
+// others are the names of all ops but one.
+func others(p *opdef.Project, op *opdef.Op) (names []string) {
+	for _, o := range p.Ops {
+		if o != op {
+			names = append(names, o.Name)
+		}
 	}
 	return names
 }

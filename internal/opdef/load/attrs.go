@@ -1,10 +1,12 @@
 package load
 
 import (
+	"fmt"
 	"math"
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/opdef"
@@ -104,7 +106,7 @@ func (c *checker) oneOf(a *opdef.Attr, path string) {
 		switch {
 		case c.doc.Tainted(at):
 		case !names.IsIdentifier(word):
-			c.report(at, code.OneOf, "write letters and digits, joined by single underscores", "%q is no name for a choice", word)
+			c.report(at, code.OneOf, names.FormHint(word, "write letters and digits, joined by single underscores"), "%q is no name for a choice", word)
 		case slices.Contains(a.OneOf[:i], word):
 			c.report(at, code.OneOf, "", "%q is listed twice", word)
 		default:
@@ -141,13 +143,21 @@ func (c *checker) attrDefault(a *opdef.Attr, path string, value any) {
 	}
 	converted, ok := convert(a, value)
 	if !ok {
-		c.report(where, code.Default, "", "default of %s attribute cannot be %s", diag.Indefinite(a.Type), show(value))
+		c.report(where, code.Default, absentHint(fmt.Sprint(value), ""), "default of %s attribute cannot be %s", diag.Indefinite(a.Type), tomldoc.Show(value))
 		return
 	}
 	a.Default = converted
 	if mistake := outside(a, converted); mistake != "" {
 		c.report(where, code.Range, "", "default %s", mistake)
 	}
+}
+
+// absentHint is the hint for a word that stands for no value in other languages.
+func absentHint(word, otherwise string) string {
+	if slices.Contains([]string{"none", "null", "nil", "nan"}, strings.ToLower(word)) {
+		return "an argument that may be absent has optional = true, and no default"
+	}
+	return otherwise
 }
 
 // optionalAttr refuses what an attribute that may be absent cannot have.

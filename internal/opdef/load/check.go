@@ -155,7 +155,7 @@ func (c *checker) declare(name string, e entity, pos diag.Pos) {
 // checkName reports a name that is malformed or reserved.
 func (c *checker) checkName(name string, pos diag.Pos) bool {
 	if !names.IsIdentifier(name) {
-		c.diags.Add(pos, code.Name, "a name has letters, digits and single underscores between them", "%q is not a name", name)
+		c.diags.Add(pos, code.Name, names.FormHint(name, "a name has letters, digits and single underscores between them"), "%q is not a name", name)
 		return false
 	}
 	if why := names.WhyReserved(name); why != "" {

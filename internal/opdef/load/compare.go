@@ -75,6 +75,7 @@ func (c *checker) side(e *expr.Expr, u use) {
 	case e.Op == expr.OpFloat, e.Op == expr.OpNeg && e.Args[0].Op == expr.OpFloat:
 	case e.Op == expr.OpSymbol && known.attr != nil && known.attr.Type == "float" && !known.attr.MayBeNone():
 	default:
+		u.condition = true
 		c.integer(e, u)
 	}
 }

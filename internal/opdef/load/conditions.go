@@ -111,7 +111,7 @@ func (c *checker) contents(path string, value any, in *opdef.Arg) *expr.Expr {
 			c.report(path, code.MinMax, "leave it out", "%s: a bound must be finite", path)
 			return nil
 		}
-		text = show(v)
+		text = tomldoc.Show(v)
 	default:
 		c.report(path, code.MinMax, "", "%s: expected a number or an expression, got %s", path, tomldoc.TypeWord(value))
 		return nil

@@ -92,12 +92,12 @@ func (c *checker) sample(path, name string, attr *opdef.Attr, value any) (any, b
 	}
 	converted, ok := convert(attr, value)
 	if !ok {
-		c.report(path, code.Samples, "", "samples.%s: %s is no value of type %s", name, show(value), attr.Type)
+		c.report(path, code.Samples, "", "samples.%s: %s is no value of type %s", name, tomldoc.Show(value), attr.Type)
 		return nil, false
 	}
 	mistake := outside(attr, converted)
 	if word, isText := converted.(string); isText && attr.Type == "dtype" && !slices.Contains(c.raw.DTypes[attr.Binds], word) {
-		mistake = show(value) + " is not allowed for " + attr.Binds
+		mistake = tomldoc.Show(value) + " is not allowed for " + attr.Binds
 	}
 	if mistake != "" {
 		c.report(path, code.Samples, "", "samples.%s: %s", name, mistake)

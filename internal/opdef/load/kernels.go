@@ -88,7 +88,7 @@ func (c *checker) arch(where string, raw rawKernel) (arch string, features []str
 	arch, isText := raw.Arch.(string)
 	switch {
 	case !isText || !archPattern.MatchString(arch):
-		c.report(where, code.Kernel, `for example ">=90" or "gfx942"`, "%s is no architecture", show(raw.Arch))
+		c.report(where, code.Kernel, `for example ">=90" or "gfx942"`, "%s is no architecture", tomldoc.Show(raw.Arch))
 	case raw.Device == "cuda" && !cudaArchPattern.MatchString(arch):
 		c.report(where, code.Kernel, `for example ">=90" or "90"`, "%q is no architecture of CUDA", arch)
 	}
@@ -108,7 +108,7 @@ func (c *checker) features(where string, value any) (words []string) {
 		}
 		word, isText := v.(string)
 		if _, known := feature.Lookup(word); !known || !isText {
-			c.report(at, code.Kernel, feature.Hint(word), "%s is no feature of a CPU", show(v))
+			c.report(at, code.Kernel, feature.Hint(word), "%s is no feature of a CPU", tomldoc.Show(v))
 		}
 		words = append(words, word)
 	}
@@ -136,7 +136,7 @@ func (c *checker) kernelDTypes(path string, raw map[string]any) map[string][]str
 		for _, v := range list {
 			word, ok := v.(string)
 			if !ok || !slices.Contains(allowed, word) {
-				c.report(where, code.KernelDType, name+" is "+diag.OneOf(allowed), "%s is never %s", name, show(v))
+				c.report(where, code.KernelDType, name+" is "+diag.OneOf(allowed), "%s is never %s", name, tomldoc.Show(v))
 			}
 			narrowed[name] = append(narrowed[name], word)
 		}

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/opcast/opcast/internal/opdef"
@@ -169,5 +170,5 @@ func (c *checker) workloadLength(w *opdef.Workload, path, key string, value any)
 	if ok = ok && 0 < n && n <= most; ok {
 		w.Lengths[first] = int(n)
 	}
-	return c.workloadValue(path, key, "how many arrays the list has", value, ok)
+	return c.workloadValue(path, key, fmt.Sprintf("a number of arrays from 1 to %d", most), value, ok)
 }

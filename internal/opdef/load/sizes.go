@@ -23,6 +23,8 @@ type use struct {
 	when bool
 	// attrs allows attributes only.
 	attrs bool
+	// condition says that the expression is a condition, which also compares what is no size.
+	condition bool
 	// list allows sizes that differ from one array of a list to the next.
 	list bool
 	// arg is an optional input whose own sizes may be used, or "".
@@ -149,7 +151,7 @@ func (c *checker) size(e *expr.Expr, u use) bool {
 	case c.sizes[e.Name]:
 		c.optionalOnly(e.Name, pos, u)
 	case !c.open:
-		hint := diag.DidYouMean(e.Name, c.numbers(), "sizes come from the dims of inputs")
+		hint := absentHint(e.Name, diag.DidYouMean(e.Name, c.numbers(), "sizes come from the dims of inputs"))
 		c.diags.Add(pos, code.Symbol, hint, "unknown symbol %s", e.Name)
 		return false
 	}
@@ -181,6 +183,8 @@ func (c *checker) namedSize(e *expr.Expr, known entity, u use) bool {
 		return c.misuse(e, u, "give it a default", "%s may be absent: no size or condition can depend on it", e.Name)
 	case known.attr.Len != 0:
 		return c.misuse(e, u, "write "+e.Name+"[0]", "%s is a list of integers, expected a number", e.Name)
+	case known.attr.Type == "float" && u.condition:
+		return c.misuse(e, u, "a float attribute can only be compared, as in "+e.Name+" > 0.5; arithmetic is that of sizes", "%s is a float attribute", e.Name)
 	case known.attr.Type != "int":
 		return c.misuse(e, u, "only int attributes decide about sizes", "%s is %s attribute", e.Name, diag.Indefinite(known.attr.Type))
 	case known.attr.DefaultExpr != nil:

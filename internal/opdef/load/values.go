@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/opdef"
@@ -73,27 +71,6 @@ func outside(a *opdef.Attr, value any) string {
 		}
 	}
 	return ""
-}
-
-// show prints a TOML value for a message, shortened where it is long.
-func show(value any) string {
-	text := fmt.Sprint(value)
-	switch v := value.(type) {
-	case string:
-		text = strconv.Quote(v)
-	case []any:
-		parts := make([]string, len(v))
-		for i := range v {
-			parts[i] = show(v[i])
-		}
-		text = "[" + strings.Join(parts, ", ") + "]"
-	case map[string]any:
-		text = "a table"
-	}
-	if len(text) > 60 {
-		text = strings.ToValidUTF8(text[:57], "") + "..."
-	}
-	return text
 }
 
 // keys returns the sorted keys of a map.

@@ -18,7 +18,7 @@ func (c *checker) workloads() {
 	for _, name := range keys(c.raw.Workloads) {
 		path := tomldoc.Join("workloads", name)
 		if !names.IsIdentifier(name) {
-			c.diags.Add(c.doc.KeyAt(path), code.Name, "a name has letters, digits and single underscores between them", "%q is not a name", name)
+			c.diags.Add(c.doc.KeyAt(path), code.Name, names.FormHint(name, "a name has letters, digits and single underscores between them"), "%q is not a name", name)
 		}
 		w := opdef.Workload{Name: name, Sizes: map[string]int64{}, Elements: map[string][]int64{}, Lengths: map[string]int{}, DTypes: map[string]string{}, Attrs: map[string]any{}}
 		complete := true
@@ -95,7 +95,7 @@ func (c *checker) workloadKey(w *opdef.Workload, path, key string, value any) bo
 
 func (c *checker) workloadValue(path, key, want string, value any, ok bool) bool {
 	if !ok {
-		c.report(path, code.Workload, "", "%s: expected %s, got %s", key, want, show(value))
+		c.report(path, code.Workload, "", "%s: expected %s, got %s", key, want, tomldoc.Show(value))
 	}
 	return ok
 }

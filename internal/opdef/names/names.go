@@ -74,6 +74,14 @@ var takenCollections = reservedNames([][2]string{
 // IsIdentifier says whether an argument, a dtype variable or a size may have the name, as far as its form goes.
 func IsIdentifier(name string) bool { return namePattern.MatchString(name) && len(name) <= MaxLength }
 
+// FormHint says how to write a word that is no identifier: what is wrong with its first character, or else the given hint.
+func FormHint(word, otherwise string) string {
+	if first := strings.ToLower(word)[:min(len(word), 1)]; first != "" && (first < "a" || first > "z") {
+		return "the first character must be a letter"
+	}
+	return otherwise
+}
+
 // IsSnakeCase says whether a word is made of lower-case words joined by single underscores.
 func IsSnakeCase(word string) bool { return snakePattern.MatchString(word) }
 

@@ -132,10 +132,18 @@ func (d *Document) fillTable(dst reflect.Value, table map[string]any, path strin
 	}
 }
 
+// instead are keys that say in one table what another key says in another, with the hint where only the other is known.
+var instead = map[string]struct{ key, hint string }{
+	"optional": {"present_if", "write present_if = and the optional input that decides: an output is absent if that is"},
+}
+
 // unknownKey reports a key. The key that it seems to stand for is not missing then.
 func (d *Document) unknownKey(path, key string, names []string) {
 	names = slices.Sorted(slices.Values(names))
 	hint := diag.DidYouMean(key, names, "allowed here: "+strings.Join(names, ", "))
+	if other := instead[key]; slices.Contains(names, other.key) {
+		hint = other.hint
+	}
 	d.diags.Add(d.KeyAt(Join(path, key)), code.UnknownKey, hint, "unknown key %q", key)
 	if meant := diag.Nearest(key, names); meant != "" && !d.Has(Join(path, meant)) {
 		d.bad[Join(path, meant)] = true
