@@ -114,6 +114,9 @@ func TestRandomListsAreInRange(t *testing.T) {
 	}
 	caller := &fake.Framework{CallerName: calls.NativeName}
 	for _, op := range project.Ops {
+		if op.InputIndex("at") < 0 {
+			continue
+		}
 		judge := &check.T{Ctx: t.Context(), Env: &check.Environment{Project: project, Device: "cpu"}, Op: op, Caller: caller}
 		r, err := random.NewGenerator(judge, 0)
 		if err != nil {

@@ -115,7 +115,18 @@ func New(op *opdef.Op, p Plan) (*Case, error) {
 		}
 		c.Inputs = append(c.Inputs, a)
 	}
+	c.Name += c.numbers()
 	return c, nil
+}
+
+// numbers are the values of inputs that are single numbers, for the description.
+func (c *Case) numbers() (text string) {
+	for i, a := range c.Inputs {
+		if a != nil && a.Rank() == 0 && len(a.Data) > 0 {
+			text += fmt.Sprintf(", %s = %v", c.Op.Inputs[i].Name, a.Floats()[0])
+		}
+	}
+	return text
 }
 
 // RequiredAttrs gives attrs without a default their first allowed value, and dtype attrs the dtype of their variable.

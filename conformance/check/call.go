@@ -78,7 +78,7 @@ func (t *T) Crashed(call *calls.Call, name string, err error) error {
 		return err
 	}
 	text, _ := crashText(err)
-	t.FailBecause(crashCause(crash), call, name, "%s", text)
+	t.FailBecause(crashCause(crash), call, name, "%s", text+rangeHint(call))
 	r := t.CurrentRow()
 	r.Died++
 	if crash.Hung {

@@ -171,7 +171,7 @@ func (t *T) CompareOutput(call *calls.Call, c *cases.Case, slot int, got *ndarra
 	if text := found.Text(name, got, bound); text != "" {
 		at := &Element{Slot: slot, Name: name, Index: cases.OrEmpty(got.Index(found.Worst.At)), Want: found.WantText(got)}
 		t.because(report.CauseDiffers)
-		t.failAt(call, at, c.Name, text)
+		t.failAt(call, at, c.Name, text+rangeHint(call))
 	}
 }
 
