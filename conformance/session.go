@@ -215,6 +215,7 @@ func (s *Session) workerConfig(caller, adaptor string) worker.Config {
 		Caller: caller + "_caller", Adaptor: adaptor, Collection: p.Manifest.Name, Namespace: p.Manifest.Unique(),
 		Paths:           []string{filepath.Join(p.Dir, "backend", "python", "src")},
 		SingleFramework: caller != "chain", DTypes: worker.DTypes(), Device: s.Env.Device,
+		Root:    p.Dir,
 		Profile: cmp.Or(s.Options.Profile, check.ProfileCore),
 		Environ: map[string]string{p.Manifest.Variable(zeroInvalid): "1"},
 	}

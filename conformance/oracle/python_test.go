@@ -53,7 +53,7 @@ func TestReferenceWorker(t *testing.T) {
 		"too many":       {"return x, x", nil, "reference of affine: it returns 2 arrays, want 1"},
 		"another shape":  {"return x[None]", nil, "reference of affine: y: expected shape [2], it returns shape [1, 2]"},
 		"a number":       {"return 3.0", nil, "reference of affine: y: expected shape [2], it returns shape []"},
-		"nothing":        {"return None", nil, "reference of affine: y is None: got true, want false"},
+		"nothing":        {"return None", nil, "reference of affine: expected an array, got None"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := answer(t, reference, test.text)

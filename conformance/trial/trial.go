@@ -115,15 +115,15 @@ func (t *Call) Scratch() ([]*ndarray.Array, error) { return t.Case.Scratch() }
 func (t *Call) Attr(name string) any { return t.Case.Attr(name) }
 
 // Record looks the reference's answer up in a folder, or asks Python for it and keeps it there. The reference may take as long
-// as the limit; zero stands for no limit.
-func (t *Call) Record(ctx context.Context, python, dir string, limit time.Duration) (err error) {
+// as the limit; zero stands for no limit. The root is the project's folder.
+func (t *Call) Record(ctx context.Context, python, root, dir string, limit time.Duration) (err error) {
 	request, packed := oracle.ReferenceRequest(t.Case, "float64")
 	key := oracle.CacheKey(request, packed.Blobs)
 	path := filepath.Join(dir, hex.EncodeToString(key[:12])+".expected")
 	if data, err := os.ReadFile(path); err == nil && gob.NewDecoder(bytes.NewReader(data)).Decode(&t.expected) == nil && oracle.Fits(t.Case, t.expected) == nil {
 		return nil
 	}
-	if t.expected, err = evaluate(ctx, python, t.Case, limit); err != nil {
+	if t.expected, err = evaluate(ctx, python, root, t.Case, limit); err != nil {
 		return err
 	}
 	var data bytes.Buffer
@@ -140,8 +140,8 @@ func (t *Call) Record(ctx context.Context, python, dir string, limit time.Durati
 const unlimited = 1000 * time.Hour
 
 // evaluate starts a worker for one reference.
-func evaluate(ctx context.Context, python string, c *cases.Case, limit time.Duration) (expected []oracle.Expected, err error) {
-	s := &conformance.Session{Options: conformance.Options{Project: &opdef.Project{}, Python: python, Timeout: unlimited}}
+func evaluate(ctx context.Context, python, root string, c *cases.Case, limit time.Duration) (expected []oracle.Expected, err error) {
+	s := &conformance.Session{Options: conformance.Options{Project: &opdef.Project{Dir: root}, Python: python, Timeout: unlimited}}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if err := s.MakeTemp(); err != nil {
 		return nil, err

@@ -43,6 +43,8 @@ type Config struct {
 	Profile string `json:"profile"`
 	// Environ are variables that are set before anything is imported.
 	Environ map[string]string `json:"environ,omitempty"`
+	// Root is the folder of the project, whose definitions the oracle reads to tell lines.
+	Root string `json:"root,omitempty"`
 	// Library is one that was made by hand; Callables are functions by op that are tested in the place of a package.
 	Library   string            `json:"library,omitempty"`
 	Callables map[string]string `json:"callables,omitempty"`

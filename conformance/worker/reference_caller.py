@@ -8,6 +8,7 @@ import importlib
 import inspect
 import textwrap
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
 class Reference:
     """Answers what an op should give."""
 
-    def __init__(self) -> None:
-        """Start with no compiled module."""
+    def __init__(self, root: str = "") -> None:
+        """Start with no compiled module; root is the folder of the project, if it is known."""
         self.modules: dict[str, Request] = {}
+        self.root = root
 
     def greeting(self) -> Request:
         """Say who is here."""
@@ -35,7 +37,11 @@ class Reference:
     def reference(self, request: Request, blobs: list[bytes]) -> Answer:
         """Evaluate a reference on the given arguments."""
         try:
-            return described(self.evaluation(request)(self.arguments(request, blobs)))
+            results = self.evaluation(request)(self.arguments(request, blobs))
+            lacking = any("none" in v for v in request["arguments"].values())
+            if text := misfit(results, may_lack=lacking):
+                return {"error": text, "outputs": []}, []
+            return described(results)
         except Exception as error:  # the author's text may raise anything
             return {"error": f"{type(error).__name__}: {error}", "outputs": []}, []
 
@@ -157,33 +163,65 @@ class Reference:
         """Compile the body, or the module, of a reference."""
         if request["module"]:
             return self.module(request)["reference"]
-        text = request["text"]
-        body = textwrap.indent(text.strip("\n"), "    ")
-        text = f"def reference({', '.join(request['order'])}):\n{body}\n"
-        return self.module({"text": text, "file": request["file"]})["reference"]
+        text = request["text"].strip("\n")
+        body = textwrap.indent(text, "    ")
+        whole = f"def reference({', '.join(request['order'])}):\n{body}\n"
+        return self.names(whole, request["file"], text)["reference"]
 
     def module(self, request: Request) -> Request:
-        """Run an author's module once and return its names."""
-        text = request["text"]
+        """Return the names of an author's module, which lies beside the definition."""
+        return self.names(request["text"], request["file"].removesuffix(".toml") + ".py")
+
+    def names(self, text: str, file: str, body: str = "") -> Request:
+        """Run a text once and return its names. A body is a part of the file, whose lines errors tell."""
         if text not in self.modules:
             scope: Request = {"xp": np, "np": np}
-            exec(compile(text, request["file"], "exec"), scope)
+            before = self.line(file, body) - 2 if body else 0  # without the line of the function
+            if before < 0:
+                file = f"the reference of {Path(file).stem}"
+            exec(compile("\n" * before + text, file, "exec"), scope)
             self.modules[text] = scope
         return self.modules[text]
 
+    def line(self, file: str, body: str) -> int:
+        """Return the line of a file in which a text begins; 0 if it is written otherwise there."""
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            whole = (Path(self.root) / file).read_text(encoding="utf-8")
+            if self.root and body in whole:
+                return whole[: whole.index(body)].count("\n") + 1
+        return 0
+
+
+def misfit(results: tuple[Any, ...], *, may_lack: bool) -> str:
+    """Say which result is no array of numbers, in a sentence; nothing if all are.
+
+    Only where an input is left out may a result be None.
+    """
+    for i, r in enumerate(results):
+        of = f"result {i}: " if len(results) > 1 else ""
+        kind = type(r).__name__
+        if r is None:
+            if not may_lack:
+                return f"{of}expected an array, got None"
+            continue
+        try:
+            plain(r).astype(np.float64)
+        except (TypeError, ValueError):
+            ragged = isinstance(r, (list, tuple))
+            return f"{of}expected an array of numbers, got {kind}" + (
+                ", whose elements are no numbers or differ in length" if ragged else ""
+            )
+    return ""
+
 
 def described(results: tuple[Any, ...]) -> Answer:
-    """Return results as an answer, in float64 and, where that lacks integers, with all of their digits.
-
-    Tensors may know how to get there.
-    """
+    """Return results as an answer, in float64 and, where that lacks integers, with all of their digits."""
     outputs: list[Request] = []
     answer: list[bytes] = []
     for r in results:
-        value: Any = r.detach().cpu().numpy() if hasattr(r, "detach") else r
-        exact = np.asarray([] if value is None else value)
+        exact = plain([] if r is None else r)
         array = exact.astype(np.float64)
-        outputs.append({"shape": array.shape, "absent": value is None, "integers": integers(exact)})
+        outputs.append({"shape": array.shape, "absent": r is None, "integers": integers(exact)})
         answer.append(array.tobytes())
     return {"error": "", "outputs": outputs}, answer
 
@@ -198,6 +236,11 @@ def integers(array: NDArray) -> list[int] | None:
     return (
         [int(v) for v in values] if all(isinstance(v, int | np.integer) for v in values) else None
     )
+
+
+def plain(result: Any) -> NDArray:
+    """Return a result as an array; tensors know how to get there."""
+    return np.asarray(result.detach().cpu().numpy() if hasattr(result, "detach") else result)
 
 
 def tensor(torch: Any, value: Any) -> Any:
@@ -253,6 +296,5 @@ def widen(array: NDArray, whole: str | None, real: str) -> NDArray:
 
 
 def create(config: Request) -> Reference:
-    """Return the oracle; it needs nothing from the configuration."""
-    del config
-    return Reference()
+    """Return the oracle, which looks for definitions in the project."""
+    return Reference(config.get("root", ""))

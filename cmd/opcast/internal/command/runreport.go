@@ -24,7 +24,7 @@ func (r *run) report(ctx context.Context, dir string, timing runner.Timing, call
 		fmt.Fprintln(&text, place)
 	}
 	lacks := r.env.Require("numpy")
-	if err := r.trial.Record(ctx, r.env.Python, dir, r.flags.timeout); err != nil {
+	if err := r.trial.Record(ctx, r.env.Python, r.project.Dir, dir, r.flags.timeout); err != nil {
 		right = false
 		fmt.Fprintf(&text, "not compared: %v\n", err)
 	} else {
