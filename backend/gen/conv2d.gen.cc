@@ -32,12 +32,12 @@ constexpr opcast::Variant<Conv2dArgs> kVariants[] = {
 };
 
 void run_conv2d(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
-  const opcast::Call call("conv2d", argv, count, 8);
+  const opcast::Call call("conv2d", argv, count, 8, opcast::AllocatorOf(request));
   call.Required({{1, "x"}, {2, "weight"}, {0, "y"}});
   const opcast::Tensor x_ = call.Array(1, "x");
   const opcast::Tensor weight_ = call.Array(2, "weight");
   const opcast::Tensor bias_ = call.Array(3, "bias");
-  const opcast::Tensor y_ = call.Array(0, "y");
+  opcast::Tensor y_ = call.Array(0, "y");
   std::array<int64_t, 2> stride_; call.Ints(4, "stride", 2, stride_.data());
   for (int64_t i : stride_) call.AtLeast("stride", i, 1);
   std::array<int64_t, 2> padding_; call.Ints(5, "padding", 2, padding_.data());
@@ -77,6 +77,7 @@ void run_conv2d(const TVMFFIAny* argv, int32_t count, opcast::Request* request) 
   call.Require(opcast::Mod(O_, groups_) == 0, "O % groups == 0", {{"O", O_, nullptr}, {"groups", groups_, nullptr}});
   call.OutputSize("output y", "P", P_);
   call.OutputSize("output y", "Q", Q_);
+  call.Make(y_, T_, x_, nullptr, 0, {B_, O_, P_, Q_});
   call.DTypeAs(y_, T_, "x");
   call.SameDevice(y_, x_);
   call.OutputShape(y_, nullptr, 0, {B_, O_, P_, Q_});

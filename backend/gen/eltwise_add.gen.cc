@@ -24,11 +24,11 @@ constexpr opcast::Variant<EltwiseAddArgs> kVariants[] = {
 };
 
 void run_eltwise_add(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
-  const opcast::Call call("eltwise_add", argv, count, 3);
+  const opcast::Call call("eltwise_add", argv, count, 3, opcast::AllocatorOf(request));
   call.Required({{1, "a"}, {2, "b"}, {0, "c"}});
   const opcast::Tensor a_ = call.Array(1, "a");
   const opcast::Tensor b_ = call.Array(2, "b");
-  const opcast::Tensor c_ = call.Array(0, "c");
+  opcast::Tensor c_ = call.Array(0, "c");
   call.SameDevice(b_, a_);
   call.DTypeIn(a_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
   const opcast::DType T_ = a_.dtype();
@@ -38,6 +38,7 @@ void run_eltwise_add(const TVMFFIAny* argv, int32_t count, opcast::Request* requ
   call.RankAtLeast(b_, 0);
   call.SameBatch(b_, 0, a_, 0);
   call.Dense(b_); call.Data(b_);
+  call.Make(c_, T_, a_, &a_, 0, {});
   call.DTypeAs(c_, T_, "a");
   call.SameDevice(c_, a_);
   call.OutputShape(c_, &a_, 0, {});

@@ -24,20 +24,22 @@ constexpr opcast::Variant<EltwiseAddBackwardArgs> kVariants[] = {
 };
 
 void run_eltwise_add_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
-  const opcast::Call call("eltwise_add_backward", argv, count, 3);
+  const opcast::Call call("eltwise_add_backward", argv, count, 3, opcast::AllocatorOf(request));
   call.Required({{2, "grad_c"}, {0, "grad_a"}, {1, "grad_b"}});
   const opcast::Tensor grad_c_ = call.Array(2, "grad_c");
-  const opcast::Tensor grad_a_ = call.Array(0, "grad_a");
-  const opcast::Tensor grad_b_ = call.Array(1, "grad_b");
+  opcast::Tensor grad_a_ = call.Array(0, "grad_a");
+  opcast::Tensor grad_b_ = call.Array(1, "grad_b");
   call.DTypeIn(grad_c_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
   const opcast::DType T_ = grad_c_.dtype();
   call.RankAtLeast(grad_c_, 0);
   call.Dense(grad_c_); call.Data(grad_c_);
+  call.Make(grad_a_, T_, grad_c_, &grad_c_, 0, {});
   call.DTypeAs(grad_a_, T_, "grad_c");
   call.SameDevice(grad_a_, grad_c_);
   call.OutputShape(grad_a_, &grad_c_, 0, {});
   call.Dense(grad_a_); call.Data(grad_a_);
   call.Apart(grad_a_, {&grad_c_});
+  call.Make(grad_b_, T_, grad_c_, &grad_c_, 0, {});
   call.DTypeAs(grad_b_, T_, "grad_c");
   call.SameDevice(grad_b_, grad_c_);
   call.OutputShape(grad_b_, &grad_c_, 0, {});

@@ -23,14 +23,15 @@ constexpr opcast::Variant<EltwiseReluArgs> kVariants[] = {
 };
 
 void run_eltwise_relu(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
-  const opcast::Call call("eltwise_relu", argv, count, 2);
+  const opcast::Call call("eltwise_relu", argv, count, 2, opcast::AllocatorOf(request));
   call.Required({{1, "x"}, {0, "y"}});
   const opcast::Tensor x_ = call.Array(1, "x");
-  const opcast::Tensor y_ = call.Array(0, "y");
+  opcast::Tensor y_ = call.Array(0, "y");
   call.DTypeIn(x_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
   const opcast::DType T_ = x_.dtype();
   call.RankAtLeast(x_, 0);
   call.Dense(x_); call.Data(x_);
+  call.Make(y_, T_, x_, &x_, 0, {});
   call.DTypeAs(y_, T_, "x");
   call.SameDevice(y_, x_);
   call.OutputShape(y_, &x_, 0, {});

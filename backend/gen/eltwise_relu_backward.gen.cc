@@ -24,11 +24,11 @@ constexpr opcast::Variant<EltwiseReluBackwardArgs> kVariants[] = {
 };
 
 void run_eltwise_relu_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
-  const opcast::Call call("eltwise_relu_backward", argv, count, 3);
+  const opcast::Call call("eltwise_relu_backward", argv, count, 3, opcast::AllocatorOf(request));
   call.Required({{1, "grad_y"}, {2, "y"}, {0, "grad_x"}});
   const opcast::Tensor grad_y_ = call.Array(1, "grad_y");
   const opcast::Tensor y_ = call.Array(2, "y");
-  const opcast::Tensor grad_x_ = call.Array(0, "grad_x");
+  opcast::Tensor grad_x_ = call.Array(0, "grad_x");
   call.SameDevice(y_, grad_y_);
   call.DTypeIn(grad_y_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
   const opcast::DType T_ = grad_y_.dtype();
@@ -38,6 +38,7 @@ void run_eltwise_relu_backward(const TVMFFIAny* argv, int32_t count, opcast::Req
   call.RankAtLeast(y_, 0);
   call.SameBatch(y_, 0, grad_y_, 0);
   call.Dense(y_); call.Data(y_);
+  call.Make(grad_x_, T_, grad_y_, &grad_y_, 0, {});
   call.DTypeAs(grad_x_, T_, "grad_y");
   call.SameDevice(grad_x_, grad_y_);
   call.OutputShape(grad_x_, &grad_y_, 0, {});

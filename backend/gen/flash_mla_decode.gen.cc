@@ -37,15 +37,15 @@ constexpr opcast::Variant<FlashMlaDecodeArgs> kVariants[] = {
 };
 
 void run_flash_mla_decode(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
-  const opcast::Call call("flash_mla_decode", argv, count, 10);
+  const opcast::Call call("flash_mla_decode", argv, count, 10, opcast::AllocatorOf(request));
   call.Required({{2, "q"}, {3, "kv_nope"}, {4, "kv_rope"}, {5, "kv_scale"}, {6, "kv_indptr"}, {0, "o"}, {1, "lse"}});
   const opcast::Tensor q_ = call.Array(2, "q");
   const opcast::Tensor kv_nope_ = call.Array(3, "kv_nope");
   const opcast::Tensor kv_rope_ = call.Array(4, "kv_rope");
   const opcast::Tensor kv_scale_ = call.Array(5, "kv_scale");
   const opcast::Tensor kv_indptr_ = call.Array(6, "kv_indptr");
-  const opcast::Tensor o_ = call.Array(0, "o");
-  const opcast::Tensor lse_ = call.Array(1, "lse");
+  opcast::Tensor o_ = call.Array(0, "o");
+  opcast::Tensor lse_ = call.Array(1, "lse");
   const opcast::Tensor o_part_ = call.Array(8, "o_part");
   const opcast::Tensor lse_part_ = call.Array(9, "lse_part");
   auto sm_scale_ = call.Given(7) ? call.Float(7, "sm_scale") : 0;
@@ -81,11 +81,13 @@ void run_flash_mla_decode(const TVMFFIAny* argv, int32_t count, opcast::Request*
   call.Size(kv_indptr_, 0, opcast::Add(B_, 1), {{"B", B_, "q"}});
   call.Dense(kv_indptr_); call.Data(kv_indptr_);
   const int64_t splits_ = std::min<int64_t>(std::max<int64_t>(opcast::FloorDiv(T_, 64), 1), 32);
+  call.Make(o_, opcast::DType::kBf16, q_, nullptr, 0, {B_, H_, 512});
   call.DTypeIn(o_, {opcast::DType::kBf16});
   call.SameDevice(o_, q_);
   call.OutputShape(o_, nullptr, 0, {B_, H_, 512});
   call.Dense(o_); call.Data(o_);
   call.Apart(o_, {&q_, &kv_nope_, &kv_rope_, &kv_scale_, &kv_indptr_});
+  call.Make(lse_, opcast::DType::kF32, q_, nullptr, 0, {B_, H_});
   call.DTypeIn(lse_, {opcast::DType::kF32});
   call.SameDevice(lse_, q_);
   call.OutputShape(lse_, nullptr, 0, {B_, H_});

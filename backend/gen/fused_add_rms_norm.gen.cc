@@ -28,7 +28,7 @@ constexpr opcast::Variant<FusedAddRmsNormArgs> kVariants[] = {
 };
 
 void run_fused_add_rms_norm(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
-  const opcast::Call call("fused_add_rms_norm", argv, count, 4);
+  const opcast::Call call("fused_add_rms_norm", argv, count, 4, opcast::AllocatorOf(request));
   call.Required({{0, "x"}, {1, "residual"}, {2, "weight"}});
   const opcast::Tensor x_ = call.Array(0, "x");
   const opcast::Tensor residual_ = call.Array(1, "residual");

@@ -28,11 +28,11 @@ constexpr opcast::Variant<GeluBackwardArgs> kVariants[] = {
 };
 
 void run_gelu_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
-  const opcast::Call call("gelu_backward", argv, count, 4);
+  const opcast::Call call("gelu_backward", argv, count, 4, opcast::AllocatorOf(request));
   call.Required({{1, "grad_y"}, {2, "x"}, {0, "grad_x"}});
   const opcast::Tensor grad_y_ = call.Array(1, "grad_y");
   const opcast::Tensor x_ = call.Array(2, "x");
-  const opcast::Tensor grad_x_ = call.Array(0, "grad_x");
+  opcast::Tensor grad_x_ = call.Array(0, "grad_x");
   const auto approximate_ = static_cast<GeluBackwardApproximate>(call.Choice(3, "approximate", {"none", "tanh"}));
   call.SameDevice(x_, grad_y_);
   call.DTypeIn(grad_y_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
@@ -43,6 +43,7 @@ void run_gelu_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* re
   call.RankAtLeast(x_, 0);
   call.SameBatch(x_, 0, grad_y_, 0);
   call.Dense(x_); call.Data(x_);
+  call.Make(grad_x_, T_, grad_y_, &grad_y_, 0, {});
   call.DTypeAs(grad_x_, T_, "grad_y");
   call.SameDevice(grad_x_, grad_y_);
   call.OutputShape(grad_x_, &grad_y_, 0, {});

@@ -45,12 +45,12 @@ constexpr opcast::Variant<GemmArgs> kVariants[] = {
 };
 
 void run_gemm(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
-  const opcast::Call call("gemm", argv, count, 6);
+  const opcast::Call call("gemm", argv, count, 6, opcast::AllocatorOf(request));
   call.Required({{1, "a"}, {2, "b"}, {0, "c"}});
   const opcast::Tensor a_ = call.Array(1, "a");
   const opcast::Tensor b_ = call.Array(2, "b");
   const opcast::Tensor bias_ = call.Array(3, "bias");
-  const opcast::Tensor c_ = call.Array(0, "c");
+  opcast::Tensor c_ = call.Array(0, "c");
   const opcast::DType O_ = c_.dtype();
   const auto alpha_ = call.Float(4, "alpha");
   const auto activation_ = static_cast<GemmActivation>(call.Choice(5, "activation", {"none", "relu", "silu"}));
@@ -75,6 +75,7 @@ void run_gemm(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
     call.Size(bias_, 0, N_, {{"N", N_, "b"}});
     call.Dense(bias_); call.Data(bias_);
   }
+  call.Make(c_, O_, a_, &a_, 2, {M_, N_});
   call.DTypeIn(c_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
   call.SameDevice(c_, a_);
   call.OutputShape(c_, &a_, 2, {M_, N_});

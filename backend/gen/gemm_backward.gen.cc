@@ -37,15 +37,15 @@ constexpr opcast::Variant<GemmBackwardArgs> kVariants[] = {
 };
 
 void run_gemm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
-  const opcast::Call call("gemm_backward", argv, count, 10);
+  const opcast::Call call("gemm_backward", argv, count, 10, opcast::AllocatorOf(request));
   call.Required({{3, "grad_c"}, {4, "a"}, {5, "b"}, {0, "grad_a"}, {1, "grad_b"}});
   const opcast::Tensor grad_c_ = call.Array(3, "grad_c");
   const opcast::Tensor a_ = call.Array(4, "a");
   const opcast::Tensor b_ = call.Array(5, "b");
   const opcast::Tensor bias_ = call.Array(6, "bias");
-  const opcast::Tensor grad_a_ = call.Array(0, "grad_a");
-  const opcast::Tensor grad_b_ = call.Array(1, "grad_b");
-  const opcast::Tensor grad_bias_ = call.Array(2, "grad_bias");
+  opcast::Tensor grad_a_ = call.Array(0, "grad_a");
+  opcast::Tensor grad_b_ = call.Array(1, "grad_b");
+  opcast::Tensor grad_bias_ = call.Array(2, "grad_bias");
   const opcast::Tensor slopes_ = call.Array(9, "slopes");
   const auto alpha_ = call.Float(7, "alpha");
   const auto activation_ = static_cast<GemmBackwardActivation>(call.Choice(8, "activation", {"none", "relu", "silu"}));
@@ -79,17 +79,20 @@ void run_gemm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* re
     call.Dense(bias_); call.Data(bias_);
   }
   call.Together(grad_bias_, bias_);
+  call.Make(grad_a_, T_, grad_c_, &grad_c_, 2, {M_, K_});
   call.DTypeAs(grad_a_, T_, "a");
   call.SameDevice(grad_a_, grad_c_);
   call.OutputShape(grad_a_, &grad_c_, 2, {M_, K_});
   call.Dense(grad_a_); call.Data(grad_a_);
   call.Apart(grad_a_, {&grad_c_, &a_, &b_, &bias_});
+  call.Make(grad_b_, T_, grad_c_, nullptr, 0, {N_, K_});
   call.DTypeAs(grad_b_, T_, "a");
   call.SameDevice(grad_b_, grad_c_);
   call.OutputShape(grad_b_, nullptr, 0, {N_, K_});
   call.Dense(grad_b_); call.Data(grad_b_);
   call.Apart(grad_b_, {&grad_c_, &a_, &b_, &bias_, &grad_a_});
   if (grad_bias_) {
+    call.Make(grad_bias_, T_, grad_c_, nullptr, 0, {N_});
     call.DTypeAs(grad_bias_, T_, "a");
     call.SameDevice(grad_bias_, grad_c_);
     call.OutputShape(grad_bias_, nullptr, 0, {N_});

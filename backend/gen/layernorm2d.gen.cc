@@ -31,14 +31,14 @@ constexpr opcast::Variant<Layernorm2dArgs> kVariants[] = {
 };
 
 void run_layernorm2d(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
-  const opcast::Call call("layernorm2d", argv, count, 7);
+  const opcast::Call call("layernorm2d", argv, count, 7, opcast::AllocatorOf(request));
   call.Required({{3, "x"}, {4, "weight"}, {5, "bias"}, {0, "y"}});
   const opcast::Tensor x_ = call.Array(3, "x");
   const opcast::Tensor weight_ = call.Array(4, "weight");
   const opcast::Tensor bias_ = call.Array(5, "bias");
-  const opcast::Tensor y_ = call.Array(0, "y");
-  const opcast::Tensor mean_ = call.Array(1, "mean");
-  const opcast::Tensor rstd_ = call.Array(2, "rstd");
+  opcast::Tensor y_ = call.Array(0, "y");
+  opcast::Tensor mean_ = call.Array(1, "mean");
+  opcast::Tensor rstd_ = call.Array(2, "rstd");
   const auto eps_ = call.Float(6, "eps");
   call.AtLeast("eps", eps_, 0.0, "0");
   call.SameDevice(weight_, x_);
@@ -58,12 +58,14 @@ void run_layernorm2d(const TVMFFIAny* argv, int32_t count, opcast::Request* requ
   call.Size(bias_, 0, N_, {{"N", N_, "x"}});
   call.Dense(bias_); call.Data(bias_);
   call.Together(rstd_, mean_);
+  call.Make(y_, T_, x_, nullptr, 0, {M_, N_});
   call.DTypeAs(y_, T_, "x");
   call.SameDevice(y_, x_);
   call.OutputShape(y_, nullptr, 0, {M_, N_});
   call.Dense(y_); call.Data(y_);
   call.Apart(y_, {&x_, &weight_, &bias_});
   if (mean_) {
+    call.Make(mean_, opcast::DType::kF32, x_, nullptr, 0, {M_});
     call.DTypeIn(mean_, {opcast::DType::kF32});
     call.SameDevice(mean_, x_);
     call.OutputShape(mean_, nullptr, 0, {M_});
@@ -71,6 +73,7 @@ void run_layernorm2d(const TVMFFIAny* argv, int32_t count, opcast::Request* requ
     call.Apart(mean_, {&x_, &weight_, &bias_, &y_});
   }
   if (rstd_) {
+    call.Make(rstd_, opcast::DType::kF32, x_, nullptr, 0, {M_});
     call.DTypeIn(rstd_, {opcast::DType::kF32});
     call.SameDevice(rstd_, x_);
     call.OutputShape(rstd_, nullptr, 0, {M_});

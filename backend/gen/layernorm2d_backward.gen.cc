@@ -33,16 +33,16 @@ constexpr opcast::Variant<Layernorm2dBackwardArgs> kVariants[] = {
 };
 
 void run_layernorm2d_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
-  const opcast::Call call("layernorm2d_backward", argv, count, 9);
+  const opcast::Call call("layernorm2d_backward", argv, count, 9, opcast::AllocatorOf(request));
   call.Required({{3, "grad_y"}, {4, "x"}, {5, "weight"}, {6, "mean"}, {7, "rstd"}, {0, "grad_x"}, {1, "grad_weight"}, {2, "grad_bias"}});
   const opcast::Tensor grad_y_ = call.Array(3, "grad_y");
   const opcast::Tensor x_ = call.Array(4, "x");
   const opcast::Tensor weight_ = call.Array(5, "weight");
   const opcast::Tensor mean_ = call.Array(6, "mean");
   const opcast::Tensor rstd_ = call.Array(7, "rstd");
-  const opcast::Tensor grad_x_ = call.Array(0, "grad_x");
-  const opcast::Tensor grad_weight_ = call.Array(1, "grad_weight");
-  const opcast::Tensor grad_bias_ = call.Array(2, "grad_bias");
+  opcast::Tensor grad_x_ = call.Array(0, "grad_x");
+  opcast::Tensor grad_weight_ = call.Array(1, "grad_weight");
+  opcast::Tensor grad_bias_ = call.Array(2, "grad_bias");
   const opcast::Tensor partials_ = call.Array(8, "partials");
   call.SameDevice(x_, grad_y_);
   call.SameDevice(weight_, grad_y_);
@@ -71,16 +71,19 @@ void run_layernorm2d_backward(const TVMFFIAny* argv, int32_t count, opcast::Requ
   call.Rank(rstd_, 1);
   call.Size(rstd_, 0, M_, {{"M", M_, "grad_y"}});
   call.Dense(rstd_); call.Data(rstd_);
+  call.Make(grad_x_, T_, grad_y_, nullptr, 0, {M_, N_});
   call.DTypeAs(grad_x_, T_, "grad_y");
   call.SameDevice(grad_x_, grad_y_);
   call.OutputShape(grad_x_, nullptr, 0, {M_, N_});
   call.Dense(grad_x_); call.Data(grad_x_);
   call.Apart(grad_x_, {&grad_y_, &x_, &weight_, &mean_, &rstd_});
+  call.Make(grad_weight_, T_, grad_y_, nullptr, 0, {N_});
   call.DTypeAs(grad_weight_, T_, "grad_y");
   call.SameDevice(grad_weight_, grad_y_);
   call.OutputShape(grad_weight_, nullptr, 0, {N_});
   call.Dense(grad_weight_); call.Data(grad_weight_);
   call.Apart(grad_weight_, {&grad_y_, &x_, &weight_, &mean_, &rstd_, &grad_x_});
+  call.Make(grad_bias_, T_, grad_y_, nullptr, 0, {N_});
   call.DTypeAs(grad_bias_, T_, "grad_y");
   call.SameDevice(grad_bias_, grad_y_);
   call.OutputShape(grad_bias_, nullptr, 0, {N_});

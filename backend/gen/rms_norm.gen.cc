@@ -28,11 +28,11 @@ constexpr opcast::Variant<RmsNormArgs> kVariants[] = {
 };
 
 void run_rms_norm(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
-  const opcast::Call call("rms_norm", argv, count, 4);
+  const opcast::Call call("rms_norm", argv, count, 4, opcast::AllocatorOf(request));
   call.Required({{1, "x"}, {2, "weight"}, {0, "y"}});
   const opcast::Tensor x_ = call.Array(1, "x");
   const opcast::Tensor weight_ = call.Array(2, "weight");
-  const opcast::Tensor y_ = call.Array(0, "y");
+  opcast::Tensor y_ = call.Array(0, "y");
   const auto eps_ = call.Float(3, "eps");
   call.AtLeast("eps", eps_, 0.0, "0");
   call.SameDevice(weight_, x_);
@@ -45,6 +45,7 @@ void run_rms_norm(const TVMFFIAny* argv, int32_t count, opcast::Request* request
   call.Rank(weight_, 1);
   call.Size(weight_, 0, N_, {{"N", N_, "x"}});
   call.Dense(weight_); call.Data(weight_);
+  call.Make(y_, T_, x_, &x_, 1, {N_});
   call.DTypeAs(y_, T_, "x");
   call.SameDevice(y_, x_);
   call.OutputShape(y_, &x_, 1, {N_});

@@ -34,13 +34,13 @@ constexpr opcast::Variant<RmsNormBackwardArgs> kVariants[] = {
 };
 
 void run_rms_norm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
-  const opcast::Call call("rms_norm_backward", argv, count, 7);
+  const opcast::Call call("rms_norm_backward", argv, count, 7, opcast::AllocatorOf(request));
   call.Required({{2, "grad_y"}, {3, "x"}, {4, "weight"}, {0, "grad_x"}, {1, "grad_weight"}});
   const opcast::Tensor grad_y_ = call.Array(2, "grad_y");
   const opcast::Tensor x_ = call.Array(3, "x");
   const opcast::Tensor weight_ = call.Array(4, "weight");
-  const opcast::Tensor grad_x_ = call.Array(0, "grad_x");
-  const opcast::Tensor grad_weight_ = call.Array(1, "grad_weight");
+  opcast::Tensor grad_x_ = call.Array(0, "grad_x");
+  opcast::Tensor grad_weight_ = call.Array(1, "grad_weight");
   const opcast::Tensor partials_ = call.Array(6, "partials");
   const auto eps_ = call.Float(5, "eps");
   call.AtLeast("eps", eps_, 0.0, "0");
@@ -60,11 +60,13 @@ void run_rms_norm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request
   call.Rank(weight_, 1);
   call.Size(weight_, 0, N_, {{"N", N_, "grad_y"}});
   call.Dense(weight_); call.Data(weight_);
+  call.Make(grad_x_, T_, grad_y_, &grad_y_, 1, {N_});
   call.DTypeAs(grad_x_, T_, "grad_y");
   call.SameDevice(grad_x_, grad_y_);
   call.OutputShape(grad_x_, &grad_y_, 1, {N_});
   call.Dense(grad_x_); call.Data(grad_x_);
   call.Apart(grad_x_, {&grad_y_, &x_, &weight_});
+  call.Make(grad_weight_, T_, grad_y_, nullptr, 0, {N_});
   call.DTypeAs(grad_weight_, T_, "grad_y");
   call.SameDevice(grad_weight_, grad_y_);
   call.OutputShape(grad_weight_, nullptr, 0, {N_});

@@ -24,11 +24,11 @@ constexpr opcast::Variant<SiluAndMulBackwardArgs> kVariants[] = {
 };
 
 void run_silu_and_mul_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
-  const opcast::Call call("silu_and_mul_backward", argv, count, 3);
+  const opcast::Call call("silu_and_mul_backward", argv, count, 3, opcast::AllocatorOf(request));
   call.Required({{1, "grad_y"}, {2, "x"}, {0, "grad_x"}});
   const opcast::Tensor grad_y_ = call.Array(1, "grad_y");
   const opcast::Tensor x_ = call.Array(2, "x");
-  const opcast::Tensor grad_x_ = call.Array(0, "grad_x");
+  opcast::Tensor grad_x_ = call.Array(0, "grad_x");
   call.SameDevice(x_, grad_y_);
   call.DTypeIn(grad_y_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
   const opcast::DType T_ = grad_y_.dtype();
@@ -41,6 +41,7 @@ void run_silu_and_mul_backward(const TVMFFIAny* argv, int32_t count, opcast::Req
   call.Size(x_, -1, opcast::Mul(2, D_), {{"D", D_, "grad_y"}});
   call.Dense(x_); call.Data(x_);
   call.OutputSize("output grad_x", "2*D", opcast::Mul(2, D_));
+  call.Make(grad_x_, T_, grad_y_, &grad_y_, 1, {opcast::Mul(2, D_)});
   call.DTypeAs(grad_x_, T_, "grad_y");
   call.SameDevice(grad_x_, grad_y_);
   call.OutputShape(grad_x_, &grad_y_, 1, {opcast::Mul(2, D_)});

@@ -24,11 +24,11 @@ constexpr opcast::Variant<SoftmaxBackwardArgs> kVariants[] = {
 };
 
 void run_softmax_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
-  const opcast::Call call("softmax_backward", argv, count, 3);
+  const opcast::Call call("softmax_backward", argv, count, 3, opcast::AllocatorOf(request));
   call.Required({{1, "grad_y"}, {2, "y"}, {0, "grad_x"}});
   const opcast::Tensor grad_y_ = call.Array(1, "grad_y");
   const opcast::Tensor y_ = call.Array(2, "y");
-  const opcast::Tensor grad_x_ = call.Array(0, "grad_x");
+  opcast::Tensor grad_x_ = call.Array(0, "grad_x");
   call.SameDevice(y_, grad_y_);
   call.DTypeIn(grad_y_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
   const opcast::DType T_ = grad_y_.dtype();
@@ -40,6 +40,7 @@ void run_softmax_backward(const TVMFFIAny* argv, int32_t count, opcast::Request*
   call.SameBatch(y_, 1, grad_y_, 1);
   call.Size(y_, -1, N_, {{"N", N_, "grad_y"}});
   call.Dense(y_); call.Data(y_);
+  call.Make(grad_x_, T_, grad_y_, &grad_y_, 1, {N_});
   call.DTypeAs(grad_x_, T_, "grad_y");
   call.SameDevice(grad_x_, grad_y_);
   call.OutputShape(grad_x_, &grad_y_, 1, {N_});

@@ -54,12 +54,26 @@ struct IntList {
 };
 IntList AsInts(const TVMFFIAny& v);
 
+// Makes arrays for a caller that leaves their shapes to the library: outputs that come as
+// kUnmade, and scratch on other devices than the host.
+struct Allocator {
+  // Fills in the memory, and the shape and strides where they are not to be those that it gets, of
+  // an array whose device, dtype and shape are set. The result says whether there was memory.
+  bool (*allocate)(void* context, DLTensor* array);
+  void* context;
+};
+
+// The rank of an output that the library is to have made. Its dtype counts if it is all that tells
+// a dtype attribute.
+inline constexpr int32_t kUnmade = -1;
+
 // The arguments of one exported call.
 class Call {
  public:
-  // Throws unless `count` is `expected`.
-  Call(const char* op, const TVMFFIAny* args, int32_t count, int32_t expected)
-      : op_(op), args_(args) {
+  // Throws unless `count` is `expected`. Without an allocator all outputs have to be there.
+  Call(const char* op, const TVMFFIAny* args, int32_t count, int32_t expected,
+       const Allocator* allocator = nullptr)
+      : op_(op), args_(args), allocator_(allocator) {
     if (count != expected) WrongCount(count, expected);
   }
 
@@ -165,6 +179,17 @@ class Call {
     if (batch_of == nullptr) return HasShape(t, nullptr, 0, sizes);
     HasShape(t, batch_of->shape(), batch_of->rank() - batch_trailing, sizes);
   }
+  // Makes an output that is left to the library: on the device of `like`, with the leading dims of
+  // `batch_of` (none if null), then `sizes`.
+  void Make(Tensor& t, DType dtype, const Tensor& like, const Tensor* batch_of, int batch_trailing,
+            std::initializer_list<int64_t> sizes) const {
+    if (!t.unmade()) return;
+    if (batch_of == nullptr) return MakeOf(t, dtype, like, nullptr, 0, sizes);
+    MakeOf(t, dtype, like, batch_of->shape(), batch_of->rank() - batch_trailing, sizes);
+  }
+  // The same with `count` leading dims.
+  void MakeOf(Tensor& t, DType dtype, const Tensor& like, const int64_t* leading, int count,
+              std::initializer_list<int64_t> sizes) const;
   // The output has `count` leading dims, then `sizes`.
   void HasShape(const Tensor& t, const int64_t* leading, int count,
                 std::initializer_list<int64_t> sizes) const {
@@ -200,6 +225,7 @@ class Call {
   [[noreturn, gnu::cold]] void Missing(const char* name) const;
   const char* op() const { return op_; }
   const TVMFFIAny* args() const { return args_; }
+  const Allocator* allocator() const { return allocator_; }
 
   // Keeps what stands for an attribute that came as None, for kernels that get the arguments as
   // they are. Value is an argument, or what stands for it.
@@ -254,6 +280,7 @@ class Call {
 
   const char* op_;
   const TVMFFIAny* args_;
+  const Allocator* allocator_;
   mutable int defaults_ = 0;
   mutable int places_[kMaxDefaults];
   mutable TVMFFIAny values_[kMaxDefaults];

@@ -42,6 +42,7 @@ class Tensors {
 
   size_t size() const { return tensors_.size(); }
   const Tensor& operator[](size_t i) const { return tensors_[i]; }
+  Tensor& operator[](size_t i) { return tensors_[i]; }
   std::deque<Tensor>::const_iterator begin() const { return tensors_.begin(); }
   std::deque<Tensor>::const_iterator end() const { return tensors_.end(); }
   bool empty() const;  // no array has elements

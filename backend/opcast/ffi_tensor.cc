@@ -68,6 +68,7 @@ namespace {
 // Throws if no memory is there or has this shape. An array without elements may be as large as it
 // likes.
 [[gnu::cold]] void CheckMemory(const Call& call, const char* name, const DLTensor& t) {
+  if (t.ndim == kUnmade && call.allocator() != nullptr) return;
   CheckDevice(call, name, t.device.device_type, name, t.device.device_id);
   if (t.ndim < 0) {
     call.Expected("ValueError", name, "at least 0 dimensions", std::to_string(t.ndim));

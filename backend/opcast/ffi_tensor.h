@@ -47,6 +47,8 @@ class Tensor {
   static constexpr int kMaxRank = 16;  // of tensors that come without strides
 
   explicit operator bool() const { return tensor_ != nullptr; }
+  // Whether it is an output that has yet to be made; see Call::Make.
+  bool unmade() const { return tensor_ != nullptr && tensor_->ndim < 0; }
   const char* name() const { return name_; }
   DType dtype() const {
     const DLDataType& t = tensor_->dtype;
@@ -91,6 +93,7 @@ class Tensor {
   }
 
  private:
+  friend class Call;  // which makes outputs
   void Read(const Call& call);
   uintptr_t bytes() const { return static_cast<uintptr_t>(count_) * item_size(); }
 

@@ -50,13 +50,19 @@ struct Request {
   };
 
   Task task;
-  std::vector<KernelAnswer> kernels{};  // of kExplain, in the order of dispatch
-  std::vector<ScratchNeed> scratch{};   // of kScratch
+  const Allocator* allocator = nullptr;  // of kLaunch: makes what the caller did not
+  std::vector<KernelAnswer> kernels{};   // of kExplain, in the order of dispatch
+  std::vector<ScratchNeed> scratch{};    // of kScratch
 };
 
 // Whether an op's body ends with a launch.
 inline bool Launches(const Request* request) {
   return request == nullptr || request->task == Request::Task::kLaunch;
+}
+
+// What makes the outputs that the caller of an op's body did not; null if it brought all.
+inline const Allocator* AllocatorOf(const Request* request) {
+  return request == nullptr ? nullptr : request->allocator;
 }
 
 // An op of the library.

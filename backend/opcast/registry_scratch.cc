@@ -56,11 +56,21 @@ void ScratchMemory::Clear(const Call& call, const Scratch& s, const Launch& laun
 void* ScratchMemory::Allocate(const Call& call, const Scratch& s, const Launch& launch) {
   std::vector<int64_t> shape = Shape(s);
   const bool ours = launch.device_type == kDLCPU;
-  if (!allocates_ || (!ours && TVMFFIEnvGetDLPackManagedTensorAllocator() == nullptr)) {
+  const Allocator* const theirs = call.allocator();
+  if (!allocates_ ||
+      (!ours && theirs == nullptr && TVMFFIEnvGetDLPackManagedTensorAllocator() == nullptr)) {
     call.Expected("ValueError", s.name,
                   std::string("a scratch array ") + DTypeName(s.dtype) +
                       List(shape.data(), static_cast<int>(shape.size())),
                   "None");
+  }
+  const DLDevice device = {static_cast<DLDeviceType>(launch.device_type), launch.device_id};
+  if (!ours && theirs != nullptr) {  // who keeps it until the call ends
+    DLTensor made = {
+        nullptr, device, static_cast<int32_t>(shape.size()), DataType(s.dtype), shape.data(),
+        nullptr, 0};
+    if (!theirs->allocate(theirs->context, &made)) throw std::bad_alloc();
+    return static_cast<char*>(made.data) + made.byte_offset;
   }
   owned_.push_back({});
   Block& block = owned_.back();
@@ -68,7 +78,6 @@ void* ScratchMemory::Allocate(const Call& call, const Scratch& s, const Launch& 
     block.host = ::operator new(static_cast<size_t>(Bytes(s)), kAlignment);
     return block.host;
   }
-  const DLDevice device = {static_cast<DLDeviceType>(launch.device_type), launch.device_id};
   DLTensor wanted = {
       nullptr, device, static_cast<int32_t>(shape.size()), DataType(s.dtype), shape.data(),
       nullptr, 0};

@@ -113,10 +113,14 @@ func (v *opView) required() []string {
 
 // declareArray reads an array argument, or all arrays of a list.
 func (v *opView) declareArray(a *opdef.Arg) string {
-	if a.List {
-		return fmt.Sprintf("const opcast::Tensors %s(call, %s, %s, %q);", variable(a.Name), v.Place(a.Name), lengthOf(a), a.Name)
+	qualifier := "const "
+	if slices.ContainsFunc(v.Outputs, func(out opdef.Arg) bool { return out.Name == a.Name }) { // which may yet have to be made
+		qualifier = ""
 	}
-	return fmt.Sprintf("const opcast::Tensor %s = call.Array(%s, %q);", variable(a.Name), v.Place(a.Name), a.Name)
+	if a.List {
+		return fmt.Sprintf("%sopcast::Tensors %s(call, %s, %s, %q);", qualifier, variable(a.Name), v.Place(a.Name), lengthOf(a), a.Name)
+	}
+	return fmt.Sprintf("%sopcast::Tensor %s = call.Array(%s, %q);", qualifier, variable(a.Name), v.Place(a.Name), a.Name)
 }
 
 // apart is the check that what an argument holds is apart from others; earlier says that those up to itself are meant.

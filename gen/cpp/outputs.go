@@ -62,7 +62,21 @@ func (v *opView) output(r rule.Rule) []string {
 	if absentWhen(r.Tensor) != "" {
 		given = r.Arg
 	}
-	return ifGiven(given, v.writtenRules(&v.Outputs[i], others))
+	return ifGiven(given, append(v.made(&v.Outputs[i]), v.writtenRules(&v.Outputs[i], others)...))
+}
+
+// made has an output made that the caller left to the library.
+func (v *opView) made(out *opdef.Arg) []string {
+	dtype := variable(out.Type.Var)
+	if out.Type.Var == "" {
+		dtype = enumerator(out.Type.DType)
+	}
+	head, sizes := fmt.Sprintf("%s, %s, %s", v.variable(out.Name), dtype, v.DeviceOf()), strings.Join(v.sizes(out.Type), ", ")
+	if out.Type.Lead() == opdef.Broadcast {
+		return one("if (%s.unmade()) call.MakeOf(%s, lead.shape(), lead.rank(), {%s});", v.variable(out.Name), head, sizes)
+	}
+	batch, trailing := v.batchOf(out)
+	return one("call.Make(%s, %s, %d, {%s});", head, batch, trailing, sizes)
 }
 
 // writtenRules check an output or a scratch tensor.

@@ -63,6 +63,8 @@ func TestCPPRegistered(t *testing.T) { exportsTest(t, "registered_test.cc", "ker
 
 func TestCPPOpCall(t *testing.T) { exportsTest(t, "op_call_test.cc", "kernels") }
 
+func TestCPPMake(t *testing.T) { exportsTest(t, "make_test.cc", "kernels") }
+
 // Devices that there cannot be are refused everywhere, with a GPU and without.
 func TestCPPDevices(t *testing.T) {
 	exportsTest(t, "device_test.cc", "kernels")
