@@ -80,9 +80,9 @@ func compileCPP(t *testing.T, p *opdef.Project, files []gen.File, env *pyenv.Env
 		t.Fatal(units, err)
 	}
 	command(t, slices.Concat(args, []string{"-include", common, "-fsyntax-only", kernels}, units)...)
-	if env.JAXInclude != "" {
+	if env.Includes["jaxlib"] != "" {
 		jax := filepath.Join(p.Dir, "adaptors", "jax", "csrc")
-		command(t, append(args, "-I", jax, "-I", "../adaptors/jax/csrc", "-isystem", env.JAXInclude, "-fsyntax-only", filepath.Join(jax, "handlers.gen.cc"))...)
+		command(t, append(args, "-I", jax, "-I", "../adaptors/jax/csrc", "-isystem", env.Includes["jaxlib"], "-fsyntax-only", filepath.Join(jax, "handlers.gen.cc"))...)
 	}
 }
 

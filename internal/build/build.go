@@ -134,16 +134,12 @@ func gather(ctx context.Context, o Options, root *os.Root) (in inputs, notes []s
 	if err != nil {
 		return in, nil, err
 	}
-	if note := jaxNote(o); note != "" {
-		notes = append(notes, note)
-	} else if wantsJAX(o.Project) {
-		handlers, err := glob(o.Project.Dir, jaxFolder+"/*.cc")
-		if err != nil {
-			return in, nil, err
-		}
-		generated = append(generated, handlers...)
+	handlers, lacking, err := findHandlers(o)
+	if err != nil {
+		return in, nil, err
 	}
-	if err := in.findUnits(o.Runtime, generated); err != nil {
+	notes = append(notes, lacking...)
+	if err := in.findUnits(o.Runtime, append(generated, handlers...)); err != nil {
 		return in, nil, err
 	}
 	if len(in.kernels) == 0 {
@@ -190,31 +186,17 @@ func (in *inputs) findUnits(embedded fs.FS, generated []string) error {
 	if in.runtime, err = findRuntime(dir, embedded); err != nil {
 		return err
 	}
-	in.backend, in.kernels, in.jax, in.libraries = slices.Clone(in.runtime.sources), cpp, nil, in.linked()
+	in.backend, in.kernels, in.libraries = slices.Clone(in.runtime.sources), cpp, in.linked()
 	for _, f := range generated {
-		switch {
-		case !slices.Contains(cppSuffixes, path.Ext(f)):
-		case path.Dir(f) == jaxFolder:
-			in.jax = append(in.jax, f)
-		case path.Dir(f) == "backend/gen":
+		if slices.Contains(cppSuffixes, path.Ext(f)) && path.Dir(f) == "backend/gen" {
 			in.backend = append(in.backend, f)
 		}
 	}
+	in.takeHandlers(generated)
 	if in.cuda != nil {
 		in.backend, in.kernels = append(in.backend, in.runtime.cuda...), append(in.kernels, cu...)
 	}
 	return nil
-}
-
-func wantsJAX(p *opdef.Project) bool { return slices.Contains(p.Manifest.Adaptors, "jax") }
-
-// jaxNote says why a collection that wants JAX got no handler library.
-func jaxNote(o Options) string {
-	if !wantsJAX(o.Project) || o.Env.JAXInclude != "" {
-		return ""
-	}
-	return fmt.Sprintf("the JAX adaptor was left out: this environment has no jaxlib\n  run: %s",
-		o.Env.InstallCommand("jax", "jaxlib"))
 }
 
 // local is the path of a file of the project in the folder dir on this machine.

@@ -220,7 +220,7 @@ func TestJAXIsLeftOutWithANote(t *testing.T) {
 func TestJAXLibrary(t *testing.T) {
 	d := newDemo(t)
 	d.Project.Manifest.Adaptors = []string{"jax"}
-	d.Env.JAXInclude = d.Env.TVMInclude
+	d.Env.Includes = map[string]string{"jaxlib": d.Env.TVMInclude}
 	d.write("adaptors/jax/csrc/xla_call.h", "#pragma once\nint Call();\n")
 	d.write("adaptors/jax/csrc/xla_call.cc", "#include \"xla_call.h\"\nint Call() { return 1; }\n")
 	handlers := "#include \"xla_call.h\"\n#include <ffi.h>\nextern \"C\" __attribute__((visibility(\"default\"))) int opcast_jax_run() { return Call(); }\n"

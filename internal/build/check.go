@@ -18,9 +18,10 @@ func check(o Options, libraries []library, where func(library) string) (diag.Lis
 		return nil, err
 	}
 	manifest := o.Project.Manifest
-	policy := elfcheck.Policy{Provided: host.Exports, Linked: elfcheck.Linked(manifest.Link)}
 	var findings diag.List
 	for _, l := range libraries {
+		policy := elfcheck.Policy{Provided: host.Exports, Linked: elfcheck.Linked(manifest.Link), Families: l.families}
+		policy.Linked = append(policy.Linked, l.beside...)
 		lib, err := elfcheck.Read(local(o.Project.Dir, where(l)))
 		if err != nil {
 			return nil, err

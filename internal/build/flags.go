@@ -10,9 +10,6 @@ import (
 	"github.com/opcast/opcast/internal/ninja"
 )
 
-// jaxFolder holds the sources of the handler library.
-const jaxFolder = "adaptors/jax/csrc"
-
 // baseFlags compile every unit. Without -ffp-contract=off, two compilers would round differently; -fmad=false says the
 // same to nvcc. A kernel that wants a * b + c in one rounding writes fmaf.
 var baseFlags = []string{
@@ -41,8 +38,8 @@ func (in inputs) machine(id string) []ninja.Var {
 	vars := []ninja.Var{words("cxx", in.compiler.words...), words("cxx_flags", in.compiler.flags()...),
 		words("project", in.project.Dir), words("build_id", id),
 		words("sources", in.digest), words("tvm_ffi", in.env.TVMInclude)}
-	if len(in.jax) > 0 {
-		vars = append(vars, words("jaxlib", in.env.JAXInclude))
+	for _, h := range in.handlers {
+		vars = append(vars, words(h.Handlers.Package, in.env.Includes[h.Handlers.Package]))
 	}
 	if len(in.headers) > 0 {
 		vars = append(vars, words("headers", in.headerWords(false)...))
@@ -74,9 +71,12 @@ func (c compiler) nvccFlags() []string {
 	return append([]string{"-ccbin", program}, hostWords(append(options, c.flags()...))...)
 }
 
+// system are the options for headers of a package, by the variable with their folder; they keep the environment's path out of
+// the bytes.
+const system = "-isystem $%[1]s -ffile-prefix-map=$%[1]s=%[1]s"
+
 // flags are the variables of a build file that units share: what all get, and what only some may see.
 func (in inputs) flags() []ninja.Var {
-	const system = "-isystem $%[1]s -ffile-prefix-map=$%[1]s=%[1]s" // keeps the environment's path out of the bytes
 	tvm := fmt.Sprintf(system, "tvm_ffi")
 	headers, nvccHeaders := "", ""
 	if len(elsewhere(in.project)) > 0 {
@@ -86,6 +86,8 @@ func (in inputs) flags() []ninja.Var {
 		// For packages that build themselves; folders, suffixes, linked and environment say what makes a library stale.
 		{Name: "gnu_flags", Value: shellWords(gnuFlags...)},
 		{Name: "environment", Value: shellWords(environment...)},
+		{Name: "distributions", Value: shellWords(in.distributions()...)},
+		{Name: "modules", Value: shellWords(in.modules()...)},
 		{Name: "folders", Value: ninja.Escape(shellWords(in.folders()...))},
 		{Name: "suffixes", Value: shellWords(textSuffixes...)},
 		{Name: "common", Value: "$cxx_flags -ffile-prefix-map=$project=. " + ninja.Escape(shellWords(in.cppFlags()...)) + headers},
@@ -101,8 +103,8 @@ func (in inputs) flags() []ninja.Var {
 	if len(in.libraries) > 0 {
 		vars = append(vars, ninja.Var{Name: "linked", Value: ninja.Escape(shellWords(in.libraries...))})
 	}
-	if len(in.jax) > 0 {
-		vars = append(vars, ninja.Var{Name: "jax", Value: "-I" + jaxFolder + " " + fmt.Sprintf(system, "jaxlib") + " $ffi"})
+	for _, h := range in.handlers {
+		vars = append(vars, h.flags())
 	}
 	if in.cuda != nil {
 		if toolkit := in.project.Manifest.CUDA.Toolkit; toolkit != "" {
@@ -181,8 +183,8 @@ func (in inputs) unitFlags(source string) (string, error) {
 			return "", err
 		}
 		parts = []string{"$cuda", shellWords(words...)}
-	case slices.Contains(in.jax, source):
-		parts = append(parts, "$jax")
+	case in.handlersOf(source) != nil:
+		parts = append(parts, "$"+in.handlersOf(source).flagsName())
 	case in.usesFFI(source):
 		parts = append(parts, "$ffi")
 	case path.Base(source) == "build_id.cc":
@@ -219,6 +221,9 @@ func (in inputs) linkFlags(l library) string {
 	flags := []string{"-Wl,-soname," + l.name, "-pthread",
 		"-Wl,-z,nodelete"} // pool threads outlive every caller, so the code must too
 	own := ninja.Escape(shellWords(append(flags, in.project.Manifest.Link...)...))
+	if h := in.handlersOf(l.sources[0]); h != nil {
+		own += h.link()
+	}
 	if slices.ContainsFunc(l.sources, isCUDA) {
 		// The driver is opened when it is first needed, so that the library loads on machines without one.
 		own += " -L$cudart -lcudart_static -ldl -lrt"

@@ -51,10 +51,28 @@ func (in inputs) toolchain() string {
 	if in.cuda != nil {
 		text += in.cuda.identity
 	}
-	for _, d := range []string{"apache-tvm-ffi", "jaxlib"} {
+	for _, d := range in.distributions() {
 		text += d + " " + in.env.Packages[d] + "\n"
 	}
 	return text
+}
+
+// distributions are those that decide what a library is: of their headers it is made.
+func (in inputs) distributions() []string {
+	list := []string{"apache-tvm-ffi"}
+	for _, fw := range withHandlers(in.project) {
+		list = append(list, fw.Handlers.Distribution)
+	}
+	return list
+}
+
+// modules are the Python packages with the headers that a build reads.
+func (in inputs) modules() []string {
+	list := []string{"tvm_ffi"}
+	for _, fw := range withHandlers(in.project) {
+		list = append(list, fw.Handlers.Package)
+	}
+	return list
 }
 
 // compilerIdentity tells a C++ compiler from any other: by what it says of itself, by the words of its command and by the

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/pyenv"
 	"github.com/opcast/opcast/internal/safefile"
@@ -14,7 +15,10 @@ import (
 // install copies the libraries into the Python packages and links the packages into the environment.
 func install(o Options, root *os.Root, p *plan) (*Result, error) {
 	result := &Result{Library: p.libraries[0].output}
-	for _, file := range installed(o.Project)[len(p.libraries):] { // handlers of an earlier build would call this one's backend
+	for _, file := range installed(o.Project) { // handlers of an earlier build would call this one's backend
+		if slices.ContainsFunc(p.libraries, func(l library) bool { return l.installed == file }) {
+			continue
+		}
 		if err := safefile.Remove(root, file); err != nil {
 			return nil, err
 		}
@@ -45,10 +49,20 @@ func packageFolder(p *opdef.Project) string {
 	return "backend/python/src/" + p.Manifest.Name + "_backend"
 }
 
-// installed are the libraries in the packages: the backend, and the handlers for JAX.
+// backendLibrary is where the backend's library lies in its package.
+func backendLibrary(p *opdef.Project) string {
+	return packageFolder(p) + "/lib/lib" + p.Manifest.Name + ".so"
+}
+
+// installed are the libraries that may be in the packages: the backend, and the handlers of frameworks.
 func installed(p *opdef.Project) []string {
-	name := p.Manifest.Name
-	return []string{packageFolder(p) + "/lib/lib" + name + ".so", "adaptors/jax/src/" + name + "_jax/lib/lib" + name + "_jax.so"}
+	files := []string{backendLibrary(p)}
+	for _, fw := range framework.All() {
+		if fw.Handlers.Template != "" {
+			files = append(files, handlerLibrary(p, &fw))
+		}
+	}
+	return files
 }
 
 // link makes the environment find the packages where they are, as `pip install --editable` would.

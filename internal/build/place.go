@@ -28,7 +28,9 @@ func newPlace(in inputs) place {
 		}
 	}
 	add("$tvm_ffi", in.env.TVMInclude)
-	add("$jaxlib", in.env.JAXInclude)
+	for _, h := range in.handlers {
+		add("$"+h.Handlers.Package, in.env.Includes[h.Handlers.Package])
+	}
 	if in.cuda != nil {
 		add("$cuda", filepath.Dir(filepath.Dir(in.cuda.nvcc)))
 	}

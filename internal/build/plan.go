@@ -25,9 +25,9 @@ type inputs struct {
 	runtime tree
 	// embedded holds opcast's own runtime.
 	embedded fs.FS
-	// kernels are the author's units, backend those of the runtime and of the generator, jax those of the handler
-	// library, which is not built when there are none.
-	kernels, backend, jax []string
+	// kernels are the author's units, backend those of the runtime and of the generator, handlers the libraries of frameworks.
+	kernels, backend []string
+	handlers         []handlers
 	// libraries are the files of the project that link names, outside the others that it names.
 	libraries, outside []string
 	// headers are the third-party headers as they lie on this machine.
@@ -53,6 +53,8 @@ type library struct {
 	// that it exports.
 	name, output, installed, exports string
 	sources                          []string
+	// beside are libraries of a framework that it needs, families the beginnings of the names that these provide.
+	beside, families []string
 }
 
 // unit is one compiler run. The key stands for the compiler with its options and for what it reads from the environment.
@@ -63,10 +65,11 @@ func newPlan(in inputs) (*plan, error) {
 	if in.debug {
 		p.folder = "build/debug"
 	}
-	files := installed(in.project)
-	p.add(files[0], "__tvm_ffi_", slices.Concat(in.backend, in.inLinkOrder()))
-	if len(in.jax) > 0 {
-		p.add(files[1], "opcast_jax_", in.jax)
+	p.add(backendLibrary(in.project), "__tvm_ffi_", slices.Concat(in.backend, in.inLinkOrder()))
+	for i := range in.handlers {
+		h := &in.handlers[i]
+		l := p.add(handlerLibrary(in.project, &h.Framework), h.exports(), h.sources)
+		l.beside, l.families = h.Handlers.Beside(), h.Handlers.Symbols
 	}
 	for _, l := range p.libraries {
 		for _, s := range l.sources {
@@ -99,7 +102,10 @@ func (p *plan) key(flags string) string {
 	nowhere := p.in
 	project := *p.in.project
 	project.Dir = "project"
-	nowhere.project, nowhere.env = &project, &pyenv.Env{TVMInclude: "tvm_ffi", JAXInclude: "jaxlib"}
+	nowhere.project, nowhere.env = &project, &pyenv.Env{TVMInclude: "tvm_ffi", Includes: map[string]string{}}
+	for _, h := range p.in.handlers {
+		nowhere.env.Includes[h.Handlers.Package] = h.Handlers.Package
+	}
 	nowhere.headers = withoutPlace(p.in.headers)
 	tools := p.in.compiler.identity
 	if p.in.cuda != nil {
@@ -114,9 +120,10 @@ func (p *plan) path(name string) string { return path.Join(p.folder, name) }
 
 func (p *plan) object(source string) string { return p.path("obj/" + source + ".o") }
 
-func (p *plan) add(installed, exports string, sources []string) {
+func (p *plan) add(installed, exports string, sources []string) *library {
 	name := path.Base(installed)
-	p.libraries = append(p.libraries, library{name, p.path(name), installed, exports, sources})
+	p.libraries = append(p.libraries, library{name: name, output: p.path(name), installed: installed, exports: exports, sources: sources})
+	return &p.libraries[len(p.libraries)-1]
 }
 
 // file describes to ninja how the given units are compiled and the given libraries linked. What is made lies below a

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/ninja"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/manifest"
@@ -14,18 +15,19 @@ import (
 )
 
 func sampleInputs() inputs {
+	jax, _ := framework.ByName("jax")
 	return inputs{
 		project: &opdef.Project{Dir: "/home/me/my kernels", Manifest: manifest.Manifest{
 			Name: "demo", Include: []string{"third_party"}, Defines: []string{`NOTE="a b"`}, Link: []string{"-lfoo"},
 			Files: []manifest.FileFlags{{Match: "csrc/**/fast*.cc", Flags: []string{"-mavx2"}}},
 		}},
-		env: &pyenv.Env{TVMInclude: "/site/tvm_ffi/include", JAXInclude: "/site/jaxlib/include",
+		env: &pyenv.Env{TVMInclude: "/site/tvm_ffi/include", Includes: map[string]string{"jaxlib": "/site/jaxlib/include"},
 			Packages: map[string]string{"apache-tvm-ffi": "0.1.15", "jaxlib": "0.10.2"}},
 		compiler: compiler{words: []string{"ccache", "g++"}, identity: "g++ 12.2.0\n"}, digest: "d16e57",
-		runtime: tree{root: "build/runtime"},
-		kernels: []string{"csrc/cpu/fast one.cc", "csrc/ffi/plan.cc"},
-		backend: []string{"build/runtime/opcast/ffi.cc", "build/runtime/opcast/parallel.cc", "backend/gen/scale.gen.cc"},
-		jax:     []string{"adaptors/jax/csrc/xla_call.cc"},
+		runtime:  tree{root: "build/runtime"},
+		kernels:  []string{"csrc/cpu/fast one.cc", "csrc/ffi/plan.cc"},
+		backend:  []string{"build/runtime/opcast/ffi.cc", "build/runtime/opcast/parallel.cc", "backend/gen/scale.gen.cc"},
+		handlers: []handlers{{Framework: jax, sources: []string{"adaptors/jax/csrc/xla_call.cc"}}},
 
 		libraries: []string{"third/lib x.a"},
 	}

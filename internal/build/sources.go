@@ -62,8 +62,8 @@ func (in inputs) folders() []string {
 		first, _, _ := strings.Cut(globRoot(g), "/") // sources of one folder may share the headers of another
 		list = append(list, first)
 	}
-	if wantsJAX(in.project) {
-		list = append(list, jaxFolder)
+	for _, fw := range withHandlers(in.project) {
+		list = append(list, handlerFolder(&fw))
 	}
 	list = slices.Concat(list, in.project.Manifest.Include, in.headerFolders())
 	slices.Sort(list)

@@ -19,6 +19,6 @@ func TestXLAHandlers(t *testing.T) {
 	none := func(string) bool { return false }
 	cppTest(t, "xla_call_test.cc", none, program{
 		sources: []string{filepath.Join(handlers, "xla_call.cc")},
-		flags:   []string{"-I", handlers, "-isystem", env.JAXInclude, "-isystem", env.TVMInclude},
+		flags:   []string{"-I", handlers, "-isystem", env.Includes["jaxlib"], "-isystem", env.TVMInclude},
 	})
 }

@@ -111,8 +111,8 @@ func isSystem(library string) bool {
 type Policy struct {
 	// ExportPrefix begins every exported name.
 	ExportPrefix string
-	// Provided are the sorted symbols of the host process.
-	Provided []string
+	// Provided are the sorted symbols of the host process, Families the beginnings of names of others.
+	Provided, Families []string
 	// Linked are further libraries, by name without version ("libfoo.so"), on which the author linked on purpose.
 	Linked []string
 }
@@ -149,7 +149,9 @@ func (l *Library) Check(p Policy) Violations {
 		}
 	}
 	for _, s := range l.Undefined {
-		if _, provided := slices.BinarySearch(p.Provided, s.Name); !provided && s.Library == "" {
+		_, provided := slices.BinarySearch(p.Provided, s.Name)
+		known := func(family string) bool { return strings.HasPrefix(s.Name, family) }
+		if !provided && s.Library == "" && !slices.ContainsFunc(p.Families, known) {
 			found.Undefined = append(found.Undefined, s.Name)
 		}
 	}

@@ -47,9 +47,9 @@ type Framework struct {
 	Python Python `toml:"python"`
 	Stub   Stub   `toml:"stub"`
 	Ops    Ops    `toml:"ops"`
-	// Layers makes the ops as modules, Handlers the C++ that XLA calls; without a template there are none.
-	Layers   Layers `toml:"layers"`
-	Handlers Extra  `toml:"handlers"`
+	// Layers makes the ops as modules, Handlers the C++ that the framework calls; without a template there are none.
+	Layers   Layers   `toml:"layers"`
+	Handlers Handlers `toml:"handlers"`
 }
 
 // Python says how the functions look.
@@ -90,6 +90,29 @@ type Layers struct {
 	Template string   `toml:"template"`
 	Modules  []string `toml:"modules"`
 	Reserved []string `toml:"reserved"`
+}
+
+// Handlers says how the C++ is made through which a framework calls exports: a library in its package.
+type Handlers struct {
+	Template string `toml:"template"`
+	// Package is the Python package with the framework's headers in its folder include; Distribution is what installs it, and
+	// Needs are all distributions that a user installs for it.
+	Package      string   `toml:"package"`
+	Distribution string   `toml:"distribution"`
+	Needs        []string `toml:"needs"`
+	// Flags compile the sources. Libraries are those in the folder lib of the package with which they are linked, Symbols the
+	// beginnings of the names that these libraries provide.
+	Flags     []string `toml:"flags"`
+	Libraries []string `toml:"libraries"`
+	Symbols   []string `toml:"symbols"`
+}
+
+// Beside are the file names of the libraries with which the framework's own is linked.
+func (h *Handlers) Beside() (names []string) {
+	for _, library := range h.Libraries {
+		names = append(names, "lib"+library+".so")
+	}
+	return names
 }
 
 // Extra is a template that only some frameworks have.

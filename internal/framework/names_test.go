@@ -15,9 +15,7 @@ import (
 // named are the places in which the tool may name a framework, and why.
 var named = map[string]string{
 	"gen/python/python.go":                     "views of ops that adaptor.toml chooses from",
-	"internal/build/flags.go":                  "the library of XLA handlers",
 	"conformance/internal/fake/fake.go":        "a framework of the tests, which stands for others by their names",
-	"internal/build/build.go":                  "the library of XLA handlers",
 	"internal/pyenv/pyenv.go":                  "the tool computes with NumPy itself",
 	"internal/pyenv/missing.go":                "the tool computes with NumPy itself",
 	"cmd/opcast/internal/command/suite.go":     "the tool computes with NumPy itself",

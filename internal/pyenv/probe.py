@@ -32,7 +32,7 @@ print(
             "site": sysconfig.get_path("purelib"),
             "tvmInclude": path("tvm_ffi", "include"),
             "tvmLibrary": path("tvm_ffi", "lib", "libtvm_ffi.so"),
-            "jaxInclude": path("jaxlib", "include"),
+            "includes": {name: path(name, "include") for name in ("jaxlib", "torch")},
             "ninja": str(ninja) if ninja.exists() else "",
             "nvcc": nvcc(),
             "packages": {

@@ -19,9 +19,11 @@ import (
 type Env struct {
 	// Python is the interpreter, Version its version ("3.11.7"), Site the folder of installed packages.
 	Python, Version, Site string
-	// TVMInclude and TVMLibrary are tvm-ffi's header folder and libtvm_ffi.so, JAXInclude is jaxlib's header folder,
-	// Ninja and NVCC are the programs; each is empty where the package is missing.
-	TVMInclude, TVMLibrary, JAXInclude, Ninja, NVCC string
+	// TVMInclude and TVMLibrary are tvm-ffi's header folder and libtvm_ffi.so, Ninja and NVCC are the programs; each is empty
+	// where the package is missing.
+	TVMInclude, TVMLibrary, Ninja, NVCC string
+	// Includes are the header folders of frameworks by their packages ("jaxlib"); those of missing ones are empty.
+	Includes map[string]string
 	// Packages maps distributions ("apache-tvm-ffi") to their versions.
 	Packages map[string]string
 }

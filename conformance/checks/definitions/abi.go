@@ -8,6 +8,7 @@ import (
 	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/conformance/check"
 	"github.com/opcast/opcast/internal/elfcheck"
+	"github.com/opcast/opcast/internal/framework"
 )
 
 var abiCheck = check.Check{
@@ -45,7 +46,11 @@ func checkABI(t *check.T) error {
 		// Few adaptors have one; the pattern is right, so Glob has no error.
 		files, _ := filepath.Glob(filepath.Join(p.Dir, "adaptors", name, "src", "*", "lib", "*.so"))
 		for _, file := range files {
+			policy := policy
 			policy.ExportPrefix = "opcast_" + name + "_"
+			if fw, ok := framework.ByName(name); ok {
+				policy.Linked, policy.Families = append(policy.Linked, fw.Handlers.Beside()...), fw.Handlers.Symbols
+			}
 			if _, err := checkLibrary(t, file, policy); err != nil {
 				return err
 			}

@@ -41,7 +41,7 @@ class Recipe(NamedTuple):
     def toolchain(self) -> str:
         """Return what tells the programs and packages that a build uses from any others."""
         text = self.cxx.identity + (self.cuda[0].identity if self.cuda else "")
-        packages = ("apache-tvm-ffi", "jaxlib")
+        packages = shlex.split(self.variable("distributions"))
         return text + "".join(f"{name} {_tools.version(name)}\n" for name in packages)
 
     def headers(self, root: Path) -> dict[str, list[str]]:
@@ -78,7 +78,7 @@ class Recipe(NamedTuple):
             "build_id": [build_id],
             "sources": [sources],
         }
-        for module in ("tvm_ffi", "jaxlib"):
+        for module in shlex.split(self.variable("modules")):
             if found := _tools.headers(module):
                 values[module] = [str(found)]
         values |= self.headers(root)
