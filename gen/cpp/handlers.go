@@ -12,13 +12,14 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 )
 
-// Handlers gives the C++ that XLA calls for each op, for a framework whose arrays are XLA's.
+// Handlers gives the C++ that a framework calls for each op.
 func Handlers(c *view.Collection, fw framework.Framework) view.Draft {
+	m := &c.Project.Manifest
 	all := struct {
-		Header string
-		DTypes []dtype.DType
-		Ops    []*handlerOp
-	}{Header: view.Header()}
+		Header, Name, Namespace string
+		DTypes                  []dtype.DType
+		Ops                     []*handlerOp
+	}{Header: view.Header(), Name: m.Name, Namespace: m.Unique()}
 	for _, d := range dtype.Table {
 		if d.XLA != "" && d.Bits >= 8 { // XLA packs narrower elements in its own way
 			all.DTypes = append(all.DTypes, d)

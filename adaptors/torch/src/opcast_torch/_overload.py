@@ -15,8 +15,8 @@ from . import _autocast, _autograd, _batching, _sharding
 from ._collection import NAMESPACE, backend
 from ._framework import FRAMEWORK, dense, empty
 
-_library: Any = torch.library
-LIBRARY: Any = _library.Library(NAMESPACE, "FRAGMENT")
+_registry: Any = torch.library
+LIBRARY: Any = _registry.Library(NAMESPACE, "FRAGMENT")
 _MOST = 64  # arguments of a schema: a constant of PyTorch's
 
 
@@ -57,17 +57,23 @@ class Overload:
                 f"{self.info.name}: expected at most {_MOST} arrays and attributes under a mode or"
                 f" transformation of PyTorch, got {count}"
             )
-        LIBRARY.define(self.name + self._schema(), tags=(torch.Tag.pt2_compliant_tag,))
+        if self.info.lengths:
+            self._define()
         packet = getattr(getattr(torch.ops, NAMESPACE), self.info.name)
         self.call: Any = getattr(packet, self.name.partition(".")[2] or "default")
-        for key in ("CPU", "CUDA"):  # both, since kernels may be registered for either
-            LIBRARY.impl(self.name, self._compute, key)
-            LIBRARY.impl(self.name, _autocast.kernel(self, f"Autocast{key}"), f"Autocast{key}")
-        _library.register_fake(qualified, self._fake, lib=LIBRARY)
-        _library.register_vmap(qualified, _batching.rule(self), lib=LIBRARY)
+        for key in ("AutocastCPU", "AutocastCUDA"):
+            LIBRARY.impl(self.name, _autocast.kernel(self, key), key)
+        _registry.register_fake(qualified, self._fake, lib=LIBRARY)
+        _registry.register_vmap(qualified, _batching.rule(self), lib=LIBRARY)
         _autograd.register(self, LIBRARY)
         _sharding.register(self)
         self.registered = True
+
+    def _define(self) -> None:
+        """Enter what the library does not know: the form of an op for lists of certain lengths."""
+        LIBRARY.define(self.name + self._schema(), tags=(torch.Tag.pt2_compliant_tag,))
+        for key in ("CPU", "CUDA"):  # both, since kernels may be registered for either
+            LIBRARY.impl(self.name, self._compute, key)
 
     def _schema(self) -> str:
         """Return the schema, without defaults: PyTorch would strip arguments that equal them."""

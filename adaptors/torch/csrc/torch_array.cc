@@ -1,0 +1,123 @@
+#include "torch_array.h"
+
+#include <vector>
+
+// This one came after the oldest release that the library serves.
+extern "C" __attribute__((weak)) int32_t torch_dtype_float8_e8m0fnu();
+
+namespace opcast_torch {
+namespace {
+
+struct Type {
+  int32_t number;
+  DLDataType dlpack;
+};
+
+const std::vector<Type>& Types() {
+  static const std::vector<Type> all = {
+      {aoti_torch_dtype_float32(), {kDLFloat, 32, 1}},
+      {aoti_torch_dtype_float16(), {kDLFloat, 16, 1}},
+      {aoti_torch_dtype_bfloat16(), {kDLBfloat, 16, 1}},
+      {aoti_torch_dtype_float64(), {kDLFloat, 64, 1}},
+      {aoti_torch_dtype_bool(), {kDLBool, 8, 1}},
+      {aoti_torch_dtype_int8(), {kDLInt, 8, 1}},
+      {aoti_torch_dtype_int16(), {kDLInt, 16, 1}},
+      {aoti_torch_dtype_int32(), {kDLInt, 32, 1}},
+      {aoti_torch_dtype_int64(), {kDLInt, 64, 1}},
+      {aoti_torch_dtype_uint8(), {kDLUInt, 8, 1}},
+      {aoti_torch_dtype_uint16(), {kDLUInt, 16, 1}},
+      {aoti_torch_dtype_uint32(), {kDLUInt, 32, 1}},
+      {aoti_torch_dtype_uint64(), {kDLUInt, 64, 1}},
+      {aoti_torch_dtype_complex64(), {kDLComplex, 64, 1}},
+      {aoti_torch_dtype_complex128(), {kDLComplex, 128, 1}},
+      {aoti_torch_dtype_float8_e4m3fn(), {kDLFloat8_e4m3fn, 8, 1}},
+      {aoti_torch_dtype_float8_e4m3fnuz(), {kDLFloat8_e4m3fnuz, 8, 1}},
+      {aoti_torch_dtype_float8_e5m2(), {kDLFloat8_e5m2, 8, 1}},
+      {aoti_torch_dtype_float8_e5m2fnuz(), {kDLFloat8_e5m2fnuz, 8, 1}},
+      {torch_dtype_float8_e8m0fnu == nullptr ? -1 : torch_dtype_float8_e8m0fnu(),
+       {kDLFloat8_e8m0fnu, 8, 1}},
+  };
+  return all;
+}
+
+}  // namespace
+
+DLDataType TypeOf(int32_t number) {
+  for (const Type& t : Types()) {
+    if (t.number == number) return t.dlpack;
+  }
+  return {kDLOpaqueHandle, 0, 1};  // which the collection refuses
+}
+
+int32_t NumberOf(DLDataType type) {
+  for (const Type& t : Types()) {
+    if (t.dlpack.code == type.code && t.dlpack.bits == type.bits) return t.number;
+  }
+  return -1;
+}
+
+Array Array::Nothing(const Array& like) {
+  DLTensor wanted = like.view;
+  int64_t none = 0;
+  wanted.ndim = 1;
+  wanted.shape = &none;
+  Array made;
+  if (!made.Make(wanted)) throw std::runtime_error("MemoryError: out of memory");
+  return made;
+}
+
+bool Array::Make(const DLTensor& wanted) {
+  std::vector<int64_t> strides(static_cast<size_t>(wanted.ndim));
+  int64_t step = 1;
+  for (int32_t d = wanted.ndim; d-- > 0;) {
+    strides[static_cast<size_t>(d)] = step;
+    step *= wanted.shape[d] > 1 ? wanted.shape[d] : 1;
+  }
+  const bool cuda = wanted.device.device_type == kDLCUDA;
+  if (aoti_torch_empty_strided(wanted.ndim, wanted.shape, strides.data(), NumberOf(wanted.dtype),
+                               cuda ? aoti_torch_device_type_cuda() : aoti_torch_device_type_cpu(),
+                               cuda ? wanted.device.device_id : 0, &tensor_) != 0) {
+    return false;
+  }
+  Look();
+  return true;
+}
+
+void Array::Read(Stride stride) {
+  if (stride != Stride::kAny && !Fits(stride)) Copy();
+  Look();
+}
+
+bool Array::Fits(Stride stride) const {
+  bool dense = false;
+  Ok(aoti_torch_is_contiguous(tensor_, &dense), "is_contiguous");
+  if (dense || stride == Stride::kDense) return dense;
+  int64_t rank = 0, *sizes = nullptr, *strides = nullptr;
+  Ok(aoti_torch_get_dim(tensor_, &rank), "dim");
+  Ok(aoti_torch_get_sizes(tensor_, &sizes), "sizes");
+  Ok(aoti_torch_get_strides(tensor_, &strides), "strides");
+  return rank > 0 && (strides[rank - 1] == 1 || sizes[rank - 1] <= 1);
+}
+
+void Array::Copy() {
+  Boxed stack[2] = {Release(), static_cast<Boxed>(aoti_torch_memory_format_contiguous_format())};
+  Ok(torch_call_dispatcher("aten::contiguous", "", stack, TORCH_ABI_VERSION), "contiguous");
+  tensor_ = reinterpret_cast<AtenTensorHandle>(stack[0]);
+}
+
+void Array::Look() {
+  int64_t rank = 0;
+  int32_t number = 0, device = 0, index = 0;
+  Ok(aoti_torch_get_dtype(tensor_, &number), "dtype");
+  Ok(aoti_torch_get_dim(tensor_, &rank), "dim");
+  Ok(aoti_torch_get_sizes(tensor_, &view.shape), "sizes");
+  Ok(aoti_torch_get_strides(tensor_, &view.strides), "strides");
+  Ok(aoti_torch_get_device_type(tensor_, &device), "device");
+  Ok(aoti_torch_get_device_index(tensor_, &index), "device");
+  Ok(aoti_torch_get_data_ptr(tensor_, &view.data), "data");
+  view.ndim = static_cast<int32_t>(rank);
+  view.dtype = TypeOf(number);
+  view.device = {device == aoti_torch_device_type_cuda() ? kDLCUDA : kDLCPU, index < 0 ? 0 : index};
+}
+
+}  // namespace opcast_torch

@@ -1,0 +1,84 @@
+// Calls the ops of a collection from PyTorch, through PyTorch's stable C ABI alone.
+//
+// PyTorch calls a kernel with a stack of boxed values. A kernel has no user data, so
+// handlers.gen.cc instantiates one function per op and gives it the op's description; Call() does
+// the work for all of them: it unboxes, has the collection check the arguments and make the
+// results, and boxes these. No Python is needed. The library does not link the collection: Python
+// hands over the addresses (opcast_torch_bind), else the collection's library beside this one, or
+// on the loader's path, is opened with the first call.
+#pragma once
+
+#include <tvm/ffi/c_api.h>
+
+#include <cstdint>
+
+namespace opcast_torch {
+
+// A boxed value, as PyTorch's stable ABI has it.
+using Boxed = uint64_t;
+
+// What a kernel reads: any strides, a dense last dim, or dense memory only.
+enum class Stride { kAny, kLast, kDense };
+
+// An input of an op.
+struct Input {
+  bool optional;
+  bool mutated;
+  Stride stride;
+  int list;  // number of the list that it is, or -1
+};
+
+// An output of an op.
+struct Output {
+  bool saved;
+  int present_if;  // number of the input without which it does not exist, or -1
+  int list;        // number of the list that has as many arrays, or -1
+};
+
+// An attribute of an op. A dtype is not passed on: it is that of the output `carrier`. Where it is
+// left out, that is the dtype of the input `like`, or `fixed` if there is none.
+struct Attr {
+  enum Kind { kInt, kFloat, kBool, kString, kInts, kDType };
+  Kind kind;
+  bool optional;  // None stands for what the collection computes, or for nothing
+  int carrier = -1;
+  int like = -1;
+  DLDataType fixed = {};
+};
+
+// An op: its two schemas, of which the second, if there is one, also returns what only its gradient
+// needs, and its arguments as the collection's export takes them.
+struct Op {
+  const char* name;
+  int64_t definition;  // its hash
+  const char* schema;
+  const char* train;
+  const Output* outputs;
+  int output_count;
+  const Input* inputs;
+  int input_count;
+  const Attr* attrs;
+  int attr_count;
+  int list_count;
+  int scratch_count;
+  void (*kernel)(Boxed* stack, uint64_t arguments, uint64_t results);
+  void (*train_kernel)(Boxed* stack, uint64_t arguments, uint64_t results);
+};
+
+// Tables of handlers.gen.cc, and the collection's library.
+extern const char kNamespace[];
+extern const char kLibrary[];
+extern const Op kOps[];
+extern const int kOpCount;
+// What the collection knows each op by, once it was asked.
+extern void* known[];
+
+// Runs kOps[index] on the values of the stack; with what only the gradient needs, or without.
+void Call(int index, bool saved, Boxed* stack);
+
+template <int kIndex, bool kSaved>
+void Kernel(Boxed* stack, uint64_t, uint64_t) {
+  Call(kIndex, kSaved, stack);
+}
+
+}  // namespace opcast_torch

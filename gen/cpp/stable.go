@@ -1,0 +1,101 @@
+package cpp
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/opcast/opcast/internal/dtype"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rule"
+)
+
+// An op as PyTorch's stable ABI knows it: schemas, and rows of the tables that the library reads.
+
+// StableSchema is the schema in PyTorch's registry, of the form that also returns what only the gradient needs or of the other.
+// It has no defaults: PyTorch would strip arguments that equal them.
+func (v *handlerOp) StableSchema(saved bool) string {
+	var args, results []string
+	for i, a := range v.Inputs {
+		alias, kind := "", "Tensor"
+		if a.Mutated {
+			alias = fmt.Sprintf("(a%d!)", i)
+		}
+		kind += alias
+		switch {
+		case a.List:
+			kind += "[]"
+		case a.Optional:
+			kind += "?"
+		}
+		args = append(args, kind+" "+a.Name)
+	}
+	for i := range v.Attrs {
+		a := &v.Attrs[i]
+		kind := a.Type
+		if a.Binds != "" {
+			kind = "ScalarType"
+		}
+		if stableOptional(a) {
+			kind += "?"
+		}
+		args = append(args, kind+" "+a.Name)
+	}
+	for _, a := range v.Outputs {
+		switch {
+		case a.Saved && !saved:
+		case a.List:
+			results = append(results, "Tensor[]")
+		default:
+			results = append(results, "Tensor")
+		}
+	}
+	name, result := v.Name, strings.Join(results, ", ")
+	if saved {
+		name += ".train"
+	}
+	if len(results) != 1 {
+		result = "(" + result + ")"
+	}
+	return name + "(" + strings.Join(args, ", ") + ") -> " + result
+}
+
+// stableOptional says whether None may stand for an attribute.
+func stableOptional(a *opdef.Attr) bool { return a.MayBeNone() || a.Binds != "" && a.HasDefault }
+
+// HasSaved says whether there is an output that only the gradient needs.
+func (v *handlerOp) HasSaved() bool {
+	return slices.ContainsFunc(v.Outputs, func(a opdef.Arg) bool { return a.Saved })
+}
+
+// StableInputs initialises the inputs: optional, mutated, strides, number of the list.
+func (v *handlerOp) StableInputs() (rows []string) {
+	strides := map[string]string{"": "kDense", "last": "kLast", "any": "kAny"}
+	for _, a := range v.Inputs {
+		rows = append(rows, fmt.Sprintf("{%t, %t, Stride::%s, %d}", a.Optional, a.Mutated, strides[a.Stride], slices.Index(v.Lists(), a.Name)))
+	}
+	return rows
+}
+
+// StableAttrs initialises the attributes: kind, optional, and of a dtype the output that has it and what it is if it is left
+// out.
+func (v *handlerOp) StableAttrs() (rows []string) {
+	for i := range v.Attrs {
+		a := &v.Attrs[i]
+		if a.Binds == "" {
+			rows = append(rows, fmt.Sprintf("{Attr::%s, %t}", v.HandlerKind(a), stableOptional(a)))
+			continue
+		}
+		carrier := rule.Carrier(v.Op, a.Binds)
+		at := slices.IndexFunc(v.Outputs, func(out opdef.Arg) bool { return carrier != nil && out.Name == carrier.Name })
+		like, fixed := -1, "{}"
+		name, _ := a.Default.(string)
+		if of := v.InputIndex(v.Program.DTypeOf[name]); of >= 0 {
+			like = of
+		} else if d, ok := dtype.Lookup(name); ok {
+			fixed = fmt.Sprintf("{%d, %d, 1}", d.Code, d.Bits)
+		}
+		rows = append(rows, fmt.Sprintf("{Attr::kDType, %t, %d, %d, %s}", stableOptional(a), at, like, fixed))
+	}
+	return rows
+}
