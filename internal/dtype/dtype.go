@@ -59,6 +59,15 @@ func Lookup(short string) (DType, bool) {
 // Enumerator is the dtype's name in the C++ enum DType: "kBf16".
 func (d DType) Enumerator() string { return "k" + strings.ToUpper(d.Short[:1]) + d.Short[1:] }
 
+// StableFunction is the function of PyTorch's stable C ABI that tells the dtype's number there. It may be absent from older
+// releases.
+func (d DType) StableFunction() string {
+	if d.Short == "f8e8m0fnu" { // which came after the others, under the ABI's new name
+		return "torch_dtype_" + d.Long
+	}
+	return "aoti_torch_dtype_" + d.Long
+}
+
 // Inexact says whether the dtype is of floating point, real or complex: such arrays have gradients.
 func (d DType) Inexact() bool { return d.ULP > 0 || strings.HasPrefix(d.Long, "complex") }
 

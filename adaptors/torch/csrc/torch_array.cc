@@ -2,56 +2,38 @@
 
 #include <vector>
 
-// This one came after the oldest release that the library serves.
-extern "C" __attribute__((weak)) int32_t torch_dtype_float8_e8m0fnu();
-
 namespace opcast_torch {
 namespace {
 
-struct Type {
+struct Number {
   int32_t number;
-  DLDataType dlpack;
+  DLDataType type;
 };
 
-const std::vector<Type>& Types() {
-  static const std::vector<Type> all = {
-      {aoti_torch_dtype_float32(), {kDLFloat, 32, 1}},
-      {aoti_torch_dtype_float16(), {kDLFloat, 16, 1}},
-      {aoti_torch_dtype_bfloat16(), {kDLBfloat, 16, 1}},
-      {aoti_torch_dtype_float64(), {kDLFloat, 64, 1}},
-      {aoti_torch_dtype_bool(), {kDLBool, 8, 1}},
-      {aoti_torch_dtype_int8(), {kDLInt, 8, 1}},
-      {aoti_torch_dtype_int16(), {kDLInt, 16, 1}},
-      {aoti_torch_dtype_int32(), {kDLInt, 32, 1}},
-      {aoti_torch_dtype_int64(), {kDLInt, 64, 1}},
-      {aoti_torch_dtype_uint8(), {kDLUInt, 8, 1}},
-      {aoti_torch_dtype_uint16(), {kDLUInt, 16, 1}},
-      {aoti_torch_dtype_uint32(), {kDLUInt, 32, 1}},
-      {aoti_torch_dtype_uint64(), {kDLUInt, 64, 1}},
-      {aoti_torch_dtype_complex64(), {kDLComplex, 64, 1}},
-      {aoti_torch_dtype_complex128(), {kDLComplex, 128, 1}},
-      {aoti_torch_dtype_float8_e4m3fn(), {kDLFloat8_e4m3fn, 8, 1}},
-      {aoti_torch_dtype_float8_e4m3fnuz(), {kDLFloat8_e4m3fnuz, 8, 1}},
-      {aoti_torch_dtype_float8_e5m2(), {kDLFloat8_e5m2, 8, 1}},
-      {aoti_torch_dtype_float8_e5m2fnuz(), {kDLFloat8_e5m2fnuz, 8, 1}},
-      {torch_dtype_float8_e8m0fnu == nullptr ? -1 : torch_dtype_float8_e8m0fnu(),
-       {kDLFloat8_e8m0fnu, 8, 1}},
-  };
+// The element types that this release has.
+const std::vector<Number>& Numbers() {
+  static const std::vector<Number> all = [] {
+    std::vector<Number> found;
+    for (int i = 0; i < kTypeCount; ++i) {
+      if (kTypes[i].number != nullptr) found.push_back({kTypes[i].number(), kTypes[i].dlpack});
+    }
+    return found;
+  }();
   return all;
 }
 
 }  // namespace
 
 DLDataType TypeOf(int32_t number) {
-  for (const Type& t : Types()) {
-    if (t.number == number) return t.dlpack;
+  for (const Number& n : Numbers()) {
+    if (n.number == number) return n.type;
   }
   return {kDLOpaqueHandle, 0, 1};  // which the collection refuses
 }
 
 int32_t NumberOf(DLDataType type) {
-  for (const Type& t : Types()) {
-    if (t.dlpack.code == type.code && t.dlpack.bits == type.bits) return t.number;
+  for (const Number& n : Numbers()) {
+    if (n.type.code == type.code && n.type.bits == type.bits) return n.number;
   }
   return -1;
 }

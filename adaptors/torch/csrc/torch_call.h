@@ -65,9 +65,18 @@ struct Op {
   void (*train_kernel)(Boxed* stack, uint64_t arguments, uint64_t results);
 };
 
+// An element type: the function that tells its number in this release of PyTorch, null where there
+// is none, and DLPack's name.
+struct Type {
+  int32_t (*number)();
+  DLDataType dlpack;
+};
+
 // Tables of handlers.gen.cc, and the collection's library.
 extern const char kNamespace[];
 extern const char kLibrary[];
+extern const Type kTypes[];
+extern const int kTypeCount;
 extern const Op kOps[];
 extern const int kOpCount;
 // What the collection knows each op by, once it was asked.
