@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "opcast/exact.h"
+#include "opcast/ffi_allocator.h"
 #include "opcast/ffi_tensor.h"
 #include "opcast/ffi_why.h"
 #include "opcast/ints.h"
@@ -53,19 +54,6 @@ struct IntList {
   int64_t count = -1;  // of a value that is no list
 };
 IntList AsInts(const TVMFFIAny& v);
-
-// Makes arrays for a caller that leaves their shapes to the library: outputs that come as
-// kUnmade, and scratch on other devices than the host.
-struct Allocator {
-  // Fills in the memory, and the shape and strides where they are not to be those that it gets, of
-  // an array whose device, dtype and shape are set. The result says whether there was memory.
-  bool (*allocate)(void* context, DLTensor* array);
-  void* context;
-};
-
-// The rank of an output that the library is to have made. Its dtype counts if it is all that tells
-// a dtype attribute.
-inline constexpr int32_t kUnmade = -1;
 
 // The arguments of one exported call.
 class Call {

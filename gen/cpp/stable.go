@@ -15,13 +15,33 @@ import (
 // StableSchema is the schema in PyTorch's registry, of the form that also returns what only the gradient needs or of the other.
 // It has no defaults: PyTorch would strip arguments that equal them.
 func (v *handlerOp) StableSchema(saved bool) string {
-	var args, results []string
-	for i, a := range v.Inputs {
-		alias, kind := "", "Tensor"
-		if a.Mutated {
-			alias = fmt.Sprintf("(a%d!)", i)
+	var results []string
+	for _, a := range v.Outputs {
+		switch {
+		case a.Saved && !saved:
+		case a.List:
+			results = append(results, "Tensor[]")
+		default:
+			results = append(results, "Tensor")
 		}
-		kind += alias
+	}
+	name, result := v.Name, strings.Join(results, ", ")
+	if saved {
+		name += ".train"
+	}
+	if len(results) != 1 {
+		result = "(" + result + ")"
+	}
+	return name + "(" + strings.Join(v.stableArguments(), ", ") + ") -> " + result
+}
+
+// stableArguments are the arguments in a schema.
+func (v *handlerOp) stableArguments() (args []string) {
+	for i, a := range v.Inputs {
+		kind := "Tensor"
+		if a.Mutated {
+			kind += fmt.Sprintf("(a%d!)", i)
+		}
 		switch {
 		case a.List:
 			kind += "[]"
@@ -41,23 +61,7 @@ func (v *handlerOp) StableSchema(saved bool) string {
 		}
 		args = append(args, kind+" "+a.Name)
 	}
-	for _, a := range v.Outputs {
-		switch {
-		case a.Saved && !saved:
-		case a.List:
-			results = append(results, "Tensor[]")
-		default:
-			results = append(results, "Tensor")
-		}
-	}
-	name, result := v.Name, strings.Join(results, ", ")
-	if saved {
-		name += ".train"
-	}
-	if len(results) != 1 {
-		result = "(" + result + ")"
-	}
-	return name + "(" + strings.Join(args, ", ") + ") -> " + result
+	return args
 }
 
 // stableOptional says whether None may stand for an attribute.

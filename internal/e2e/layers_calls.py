@@ -18,8 +18,7 @@ from torch import Tensor, nn
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-LAYERS: Any = layers
-TORCH: Any = torch
+LAYERS, TORCH = cast("Any", layers), cast("Any", torch)
 TOLERANCE = {torch.float32: 2e-6, torch.bfloat16: 2e-2, torch.float16: 2e-3}
 """How far results may be apart, as a part of the largest: the roundings of some layers in a row."""
 

@@ -2,6 +2,7 @@
 
 import json
 import platform
+import sys
 import sysconfig
 from importlib import metadata
 from importlib.util import find_spec
@@ -32,7 +33,7 @@ print(
             "site": sysconfig.get_path("purelib"),
             "tvmInclude": path("tvm_ffi", "include"),
             "tvmLibrary": path("tvm_ffi", "lib", "libtvm_ffi.so"),
-            "includes": {name: path(name, "include") for name in ("jaxlib", "torch")},
+            "includes": {name: path(name, "include") for name in sys.argv[2:]},
             "ninja": str(ninja) if ninja.exists() else "",
             "nvcc": nvcc(),
             "packages": {

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/opcast/opcast/internal/framework"
 )
 
 // Env is one Python environment.
@@ -54,7 +56,13 @@ func Find(ctx context.Context, q Query) (*Env, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, python, "-c", launch, probe)
+	words := []string{"-c", launch, probe}
+	for _, fw := range framework.All() {
+		if fw.Handlers.Package != "" {
+			words = append(words, fw.Handlers.Package)
+		}
+	}
+	cmd := exec.CommandContext(ctx, python, words...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

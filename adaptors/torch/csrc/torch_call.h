@@ -85,6 +85,9 @@ extern void* known[];
 // Runs kOps[index] on the values of the stack; with what only the gradient needs, or without.
 void Call(int index, bool saved, Boxed* stack);
 
+// Whether PyTorch's registry has all ops.
+bool Registered();
+
 template <int kIndex, bool kSaved>
 void Kernel(Boxed* stack, uint64_t, uint64_t) {
   Call(kIndex, kSaved, stack);
