@@ -4,7 +4,6 @@
 
 extern "C" int __tvm_ffi__opcast_op(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
 extern "C" int __tvm_ffi__opcast_make(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
-extern "C" int __tvm_ffi__opcast_reraise(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
 
 namespace {
 
@@ -83,24 +82,11 @@ void Faults() {
   Expect(right.Run().substr(0, 20), "ValueError: tally: y");  // without an allocator
 }
 
-void Reraised() {
-  Expect(Ask(__tvm_ffi__opcast_reraise, {}), "");
-  Tally tally(1);
-  tally.args[0] = kNone;
-  TVMFFIAny result = {};
-  if (__tvm_ffi_tally(nullptr, tally.args.data(), static_cast<int32_t>(tally.args.size()),
-                      &result) == 0) {
-    return Expect("no error", "an error");
-  }
-  Expect(Ask(__tvm_ffi__opcast_reraise, {}), "TypeError: tally: missing required argument 'y'");
-}
-
 }  // namespace
 
 int main() {
   Made();
   Given();
   Faults();
-  Reraised();
   return Finish();
 }

@@ -21,7 +21,7 @@ Collection collection;
 std::mutex binding;
 
 // Throws the error that an export raised on this thread, as "Class: text": PyTorch knows no classes
-// but its own. The error stays raised, for who can take it as it is.
+// but its own.
 [[noreturn]] void Raise() {
   TVMFFIObjectHandle error = nullptr;
   TVMFFIErrorMoveFromRaised(&error);
@@ -30,7 +30,6 @@ std::mutex binding;
                                                               sizeof(TVMFFIObject));
   const std::string text = std::string(cell->kind.data, cell->kind.size) + ": " +
                            std::string(cell->message.data, cell->message.size);
-  TVMFFIErrorSetRaised(error);
   TVMFFIObjectDecRef(error);
   throw std::runtime_error(text);
 }

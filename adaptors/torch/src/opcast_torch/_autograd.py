@@ -19,7 +19,6 @@ import torch
 from torch._functorch.utils import enable_single_level_autograd_function
 
 from ._collection import backend
-from ._library import faithful
 from ._state import below_autograd, bump, functorch, has_tangent, native, wanted
 
 if TYPE_CHECKING:
@@ -152,9 +151,7 @@ def register(overload: Any, library: Any) -> None:
             raise _no_tangent(info)
         if not moved and not followed:
             with below_autograd() if functorch() is None else _every_level():
-                return faithful(
-                    overload.call.redispatch, keys & native._after_autograd_keyset, *args
-                )
+                return overload.call.redispatch(keys & native._after_autograd_keyset, *args)
         if followed and not reverse:
             raise refusal(info)
         if functorch() is None:
@@ -232,7 +229,7 @@ def _nodes(overload: Any) -> tuple[Any, ...]:
         keys, moved = state
         call = packet.train if saving else packet.default
         with below_autograd() if functorch() is None else _next_level():
-            returned = faithful(call.redispatch, keys & native._after_autograd_keyset, *args)
+            returned = call.redispatch(keys & native._after_autograd_keyset, *args)
         made: tuple[Any, ...] = backend.as_tuple(returned) or ()
         ctx.absent = absent(args)
         known = _without(ctx.absent, made)

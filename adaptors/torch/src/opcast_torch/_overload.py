@@ -11,10 +11,11 @@ from typing import Any
 
 import torch
 
-from . import _autocast, _autograd, _batching, _sharding
+from . import _autocast, _autograd, _batching, _library, _sharding
 from ._collection import NAMESPACE, backend
 from ._framework import FRAMEWORK, dense, empty
 
+_library.load()
 _registry: Any = torch.library
 LIBRARY: Any = _registry.Library(NAMESPACE, "FRAGMENT")
 _MOST = 64  # arguments of a schema: a constant of PyTorch's
@@ -57,23 +58,18 @@ class Overload:
                 f"{self.info.name}: expected at most {_MOST} arrays and attributes under a mode or"
                 f" transformation of PyTorch, got {count}"
             )
-        if self.info.lengths:
-            self._define()
+        if self.info.lengths:  # the library knows the op for whole lists only
+            LIBRARY.define(self.name + self._schema(), tags=(torch.Tag.pt2_compliant_tag,))
         packet = getattr(getattr(torch.ops, NAMESPACE), self.info.name)
         self.call: Any = getattr(packet, self.name.partition(".")[2] or "default")
-        for key in ("AutocastCPU", "AutocastCUDA"):
-            LIBRARY.impl(self.name, _autocast.kernel(self, key), key)
+        for key in ("CPU", "CUDA"):  # both, since kernels may be registered for either
+            LIBRARY.impl(self.name, self._compute, key)
+            LIBRARY.impl(self.name, _autocast.kernel(self, f"Autocast{key}"), f"Autocast{key}")
         _registry.register_fake(qualified, self._fake, lib=LIBRARY)
         _registry.register_vmap(qualified, _batching.rule(self), lib=LIBRARY)
         _autograd.register(self, LIBRARY)
         _sharding.register(self)
         self.registered = True
-
-    def _define(self) -> None:
-        """Enter what the library does not know: the form of an op for lists of certain lengths."""
-        LIBRARY.define(self.name + self._schema(), tags=(torch.Tag.pt2_compliant_tag,))
-        for key in ("CPU", "CUDA"):  # both, since kernels may be registered for either
-            LIBRARY.impl(self.name, self._compute, key)
 
     def _schema(self) -> str:
         """Return the schema, without defaults: PyTorch would strip arguments that equal them."""

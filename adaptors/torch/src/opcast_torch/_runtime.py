@@ -18,7 +18,6 @@ from ._autograd import needed, node
 from ._collection import backend
 from ._forms import Forms
 from ._framework import DTYPES, FRAMEWORK, refuse_layout
-from ._library import faithful
 from ._overload import Overload
 from ._results import allocator, layouts
 from ._state import (
@@ -264,7 +263,7 @@ class Op(Forms):
         if not self.overload.registered:
             self.enter()
         call: Any = self.overload.call
-        made = self.overload.results(faithful(call, *inputs, *values), inputs)
+        made = self.overload.results(call(*inputs, *values), inputs)
         outs = backend.as_tuple(out)
         if outs is None:
             return _bare((*made, *(x for a, x in zip(self.info.inputs, inputs) if a.mutated)))

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from . import _checks as checks
-from . import _explain, _faults
+from . import _explain
 from . import _memory as _written
 from ._build import library
 from ._dtypes import dtype_name
@@ -19,7 +19,6 @@ from ._globals import objects, register_globals
 from ._kernels import devices, find, kernels, on_switch, refuse_device, use_kernel
 from ._leading import leading, own_ranks, spread_axes
 from ._library import function, library_path, retype
-from ._library import last_error as _last_error
 from ._lists import call as call_lists
 from ._lists import checker, single
 from ._meta import Arg, Attr, Op, as_tuple, deprecated, publish
@@ -70,7 +69,6 @@ __all__ = [
     "refuse_device",
     "register_globals",
     "register_kernel",
-    "reraise",
     "retype",
     "set_num_threads",
     "single",
@@ -85,11 +83,6 @@ check_layout = _written.check_layout
 def ops() -> Mapping[str, Op]:
     """Return the ops of the collection by name."""
     return MappingProxyType(OPS)
-
-
-def reraise(told: BaseException) -> None:
-    """Raise the library's last error, if another one tells its text."""
-    _faults.reraise(told, _last_error)
 
 
 def explain(op: str, /, *args: Any, **attrs: Any) -> str:

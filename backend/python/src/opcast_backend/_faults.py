@@ -85,25 +85,6 @@ def again(fault: BaseException) -> None:
         del exception, context, carried, fault  # its traceback holds this frame: no cycle
 
 
-def reraise(told: BaseException, last: Callable[[], object]) -> None:
-    """Raise the error of which another one tells the text, if that is what the library raised last.
-
-    Parameters
-    ----------
-    told
-        The error.
-    last
-        The library's function that fails with its last error.
-
-    """
-    try:
-        last()
-    except Exception as fault:
-        if str(fault) in str(told):
-            again(fault)
-            raise fault from None
-
-
 def _carried(context: Any) -> Raised | None:
     """Return what ``returning`` put into an error, if it did."""
     is_list: bool = isinstance(context, _Array)

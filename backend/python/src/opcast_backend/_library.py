@@ -53,7 +53,6 @@ module = _load()
 """The library's exported functions, by name."""
 
 retype = module["_opcast_retype"]
-last_error = module["_opcast_reraise"]
 
 
 def told(name: str, *args: Any) -> Any:
