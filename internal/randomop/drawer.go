@@ -130,6 +130,11 @@ func (d *Drawer) fault() {
 	}
 }
 
+// Writes says whether a call may write something: else its kernel cannot be wrong.
+func (op *Op) Writes() bool {
+	return slices.ContainsFunc(op.results(), func(a *arg) bool { return !slices.Contains(a.dims, "0") })
+}
+
 // scratch draws work space.
 func (d *Drawer) scratch() {
 	if !d.often(2) || d.op.inputs[0].list != "" {
