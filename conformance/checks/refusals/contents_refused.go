@@ -124,10 +124,10 @@ func beyond(x *ndarray.Array, bound *big.Rat, step int64) *ndarray.Array {
 		if step < 0 && !wrong.IsInt() {
 			v.Add(v, big.NewInt(1))
 		}
-		ndarray.PutInt(bad.DType, bad.Data, at, v)
-		if ndarray.GetInt(bad.DType, bad.Data, at).Cmp(v) != 0 {
+		if low, high := ndarray.IntRange(bad.DType); v.Cmp(low) < 0 || v.Cmp(high) > 0 {
 			return nil
 		}
+		ndarray.PutInt(bad.DType, bad.Data, at, v)
 		return bad
 	}
 	v, exact := wrong.Float64()
