@@ -10,8 +10,7 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 )
 
-// handlers are the library through which a framework calls exports from C++, without Python: a framework, and the sources,
-// of which there are none where the environment lacks the framework.
+// handlers are the library through which a framework calls exports from C++, without Python: the framework, and the sources.
 type handlers struct {
 	framework.Framework
 	sources []string
@@ -78,6 +77,25 @@ func findHandlers(o Options) (files, notes []string, err error) {
 		files = append(files, sources...)
 	}
 	return files, notes, nil
+}
+
+// named are what tvm-ffi is called, and what the frameworks of a project that have a library are called by a function.
+func (in inputs) named(tvm string, name func(*framework.Handlers) string) []string {
+	list := []string{tvm}
+	for _, fw := range withHandlers(in.project) {
+		list = append(list, name(&fw.Handlers))
+	}
+	return list
+}
+
+// distributions are those that decide what a library is, since it is made of their headers.
+func (in inputs) distributions() []string {
+	return in.named("apache-tvm-ffi", func(h *framework.Handlers) string { return h.Distribution })
+}
+
+// modules are the Python packages with these headers.
+func (in inputs) modules() []string {
+	return in.named("tvm_ffi", func(h *framework.Handlers) string { return h.Package })
 }
 
 // takeHandlers keeps those of the generated and copied files that are sources of handlers.

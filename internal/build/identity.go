@@ -57,24 +57,6 @@ func (in inputs) toolchain() string {
 	return text
 }
 
-// distributions are those that decide what a library is: of their headers it is made.
-func (in inputs) distributions() []string {
-	list := []string{"apache-tvm-ffi"}
-	for _, fw := range withHandlers(in.project) {
-		list = append(list, fw.Handlers.Distribution)
-	}
-	return list
-}
-
-// modules are the Python packages with the headers that a build reads.
-func (in inputs) modules() []string {
-	list := []string{"tvm_ffi"}
-	for _, fw := range withHandlers(in.project) {
-		list = append(list, fw.Handlers.Package)
-	}
-	return list
-}
-
 // compilerIdentity tells a C++ compiler from any other: by what it says of itself, by the words of its command and by the
 // content of its programs. The driver that the words name starts another program, which the driver can name. What a launcher
 // such as ccache starts is the same compiler.

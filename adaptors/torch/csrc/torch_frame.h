@@ -53,8 +53,10 @@ class Frame {
     all.insert(all.end(), static_cast<size_t>(op_.scratch_count), Value(kTVMFFINone));
     return all;
   }
-  // Where the call runs.
-  DLDevice device() const { return inputs_[0][0].view.device; }
+  // Where the call runs. A list without arrays, which the collection refuses, is nowhere.
+  DLDevice device() const {
+    return inputs_[0].empty() ? DLDevice{kDLCPU, 0} : inputs_[0][0].view.device;
+  }
 
   // Puts the results onto the stack.
   void Return() {
@@ -130,7 +132,7 @@ class Frame {
           int32_t number = 0;
           std::memcpy(&number, &value, sizeof number);
           type = TypeOf(number);
-        } else if (attr.like >= 0) {
+        } else if (attr.like >= 0 && !inputs_[static_cast<size_t>(attr.like)].empty()) {
           type = inputs_[static_cast<size_t>(attr.like)][0].view.dtype;
         }
         chosen_.push_back({attr.carrier, type});
