@@ -216,7 +216,7 @@ func ValuePlans(op *opdef.Op, d DTypes) []Plan {
 	plans := []Plan{BasePlan(d)}
 	sizes := []int64{13, 129}
 	if slices.ContainsFunc(op.Kernels, func(k opdef.Kernel) bool { return k.Supported }) {
-		sizes = append(sizes, 64)
+		sizes = append(sizes, 64, 8) // of many dims, the smaller one is not too large
 	}
 	for _, size := range sizes {
 		p := Plan{Name: "even", DTypes: d, Batch: []int64{3}, Sizes: map[string]int64{}}

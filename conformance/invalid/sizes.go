@@ -179,8 +179,12 @@ func Outputs(c *cases.Case, caller calls.Caller, device string) ([]Change, error
 		}
 		for _, m := range badOutputs(c, caller, device, i, o) {
 			name := c.Op.Outputs[i].Name
+			phase := phaseOutput
+			if m.kind == "out dtype" && calls.IsBare(caller) && carries(c.Op, name) {
+				phase = PhaseAttr
+			}
 			out = append(out, Change{
-				Kind: m.kind, Arg: name, Phase: phaseOutput, Alone: m.shares != nil,
+				Kind: m.kind, Arg: name, Phase: phase, Alone: m.shares != nil,
 				Expected: &rule.Error{
 					Class: m.class, Text: fmt.Sprintf("%s: %s: expected %s, got %s", c.Op.Name, name, m.expected, m.got),
 				},
@@ -194,6 +198,11 @@ func Outputs(c *cases.Case, caller calls.Caller, device string) ([]Change, error
 		}
 	}
 	return out, nil
+}
+
+// carries says whether the library reads the dtype that an attr chooses off an output before it looks at the inputs.
+func carries(op *opdef.Op, output string) bool {
+	return slices.ContainsFunc(rule.Compile(op).Rules, func(r rule.Rule) bool { return r.Kind == rule.Carried && r.Arg == output })
 }
 
 // badOutput is an output array that must be refused; one that overlaps brings the input along.
@@ -254,6 +263,9 @@ func outputDType(c *cases.Case, caller calls.Caller, i int, o *ndarray.Array) st
 		}
 		if !calls.IsBare(caller) {
 			return "dtype " + o.DType.Long
+		}
+		if carrier := rule.Carrier(c.Op, name); carrier != &c.Op.Outputs[i] {
+			return "dtype " + o.DType.Long + " (as " + carrier.Name + ")"
 		}
 		for _, v := range c.Op.DTypes {
 			if v.Name == name {

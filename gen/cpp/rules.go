@@ -101,11 +101,7 @@ func (v *opView) statement(r rule.Rule) []string {
 	case rule.DTypeIn:
 		return v.dtypeIn(r)
 	case rule.DTypeAs:
-		other := r.Other
-		if v.InputIndex(other) < 0 { // an attr, of which only an output knows
-			other = rule.Carrier(v.Op, r.Var).Name
-		}
-		return one("call.DTypeAs(%s, %s, %q);", name, variable(r.Var), v.FirstName(other))
+		return one("call.DTypeAs(%s, %s, %q);", name, variable(r.Var), v.FirstName(r.Other))
 	case rule.Rank:
 		if r.AtLeast {
 			return one("call.RankAtLeast(%s, %d);", name, r.Rank)

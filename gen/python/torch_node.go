@@ -17,17 +17,19 @@ func (v *torchOp) Forward() string {
 
 // Compute is the statement that computes all outputs, those that only the gradient needs too.
 func (v *torchOp) Compute() string {
-	if len(v.Bare()) == len(v.Outputs) {
+	if !v.Saves() {
 		return v.calls("_op", v.Op)
 	}
 	before := strings.Join(opdef.ArgNames(v.Outputs), ", ") + " = _op.compute("
 	return bracketed(step, before, []string{v.InputTuple(), v.AttrTuple()}, ")")
 }
 
-// Bare are the outputs that a node returns.
-func (v *torchOp) Bare() []string {
-	return opdef.ArgNames(v.Returned())
-}
+// Made are the outputs that a node returns. What is saved for the gradient op is among them: else a derivative of the gradient
+// would lose, without a word, what leads through it.
+func (v *torchOp) Made() []string { return opdef.ArgNames(v.Outputs) }
+
+// Saves says whether a node returns more than a call does.
+func (v *torchOp) Saves() bool { return len(v.Made()) > len(v.Returned()) }
 
 // Save is the statement that keeps the arrays that the gradient op needs, or "".
 func (v *torchOp) Save() string {
@@ -52,11 +54,17 @@ func (v *torchOp) kept() []string {
 // KeptAttrs are the attrs that the gradient op needs, as the target of an assignment; "" for none.
 func (v *torchOp) KeptAttrs() string { return unpack(attrNames(v.Gradient)) }
 
-// Backward is the head of the function that differentiates a node.
-func (v *torchOp) Backward() string { return nodeHead("_backward", v.grads()) }
+// Backward is the head of the function that differentiates a node. Nothing leads back through what is saved.
+func (v *torchOp) Backward() string {
+	args := v.grads()
+	for _, name := range v.Made()[len(args):] {
+		args = append(args, "_"+v.GradPrefix()+name)
+	}
+	return nodeHead("_backward", args)
+}
 
 func (v *torchOp) grads() []string {
-	out := v.Bare()
+	out := opdef.ArgNames(v.Returned())
 	for i, name := range out {
 		out[i] = v.GradPrefix() + name
 	}

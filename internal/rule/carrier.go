@@ -32,10 +32,10 @@ func (e *evaluation) carrier(variable string) *opdef.Arg {
 }
 
 // sameDType is the dtype that an input must share, and what it shares it with: an earlier input, or the attr that sets its
-// variable. A bare call has no such attr, and an output in its place.
+// variable. A bare call has an output in the attr's place.
 func (e *evaluation) sameDType(r Rule) (want, other string) {
 	if carrier := e.carrier(r.Var); carrier != nil {
-		return e.call.Out[carrier.Name].DType, carrier.Name
+		return e.carriedDType(carrier), r.Other
 	}
 	i := e.program.Op.InputIndex(r.Arg)
 	return e.outDType(e.program.Op.Inputs[i].Type), r.Other
@@ -43,20 +43,29 @@ func (e *evaluation) sameDType(r Rule) (want, other string) {
 
 // carried checks the dtype of a tensor whose variable an output carries.
 func (e *evaluation) carried(a *opdef.Arg, v Value, carrier *opdef.Arg) error {
-	i := slices.IndexFunc(e.program.Op.DTypes, func(d opdef.DTypeVar) bool { return d.Name == a.Type.Var })
-	allowed := Long(e.program.Op.DTypes[i].OneOf)
 	if a == carrier {
+		allowed := e.choices(a.Type.Var)
 		if !slices.Contains(allowed, v.DType) {
 			return expected("TypeError", a.Name, "dtype %s, got %s", Or(allowed), v.DType)
 		}
 		return nil
 	}
-	want := allowed[0]
-	if first := e.call.Out[carrier.Name]; first.Given {
-		want = first.DType
-	}
-	if v.DType != want {
+	if want := e.carriedDType(carrier); v.DType != want {
 		return expected("TypeError", a.Name, "dtype %s (as %s), got %s", want, carrier.Name, v.DType)
 	}
 	return nil
+}
+
+// carriedDType is the dtype of a carrier, or, where the call has none, the first that the variable may be.
+func (e *evaluation) carriedDType(carrier *opdef.Arg) string {
+	if out := e.call.Out[carrier.Name]; out.Given {
+		return out.DType
+	}
+	return e.choices(carrier.Type.Var)[0]
+}
+
+// choices are the dtypes that a variable may be.
+func (e *evaluation) choices(variable string) []string {
+	i := slices.IndexFunc(e.program.Op.DTypes, func(d opdef.DTypeVar) bool { return d.Name == variable })
+	return Long(e.program.Op.DTypes[i].OneOf)
 }

@@ -8,11 +8,12 @@ import (
 	"github.com/opcast/opcast/internal/opdef/expr"
 )
 
-// carried emits the rules on outputs that tell dtypes which conditions mention.
+// carried emits the rules on outputs that tell dtypes which attributes choose, where inputs or conditions depend on them.
 func (p *Program) carried() {
 	for _, v := range p.Op.DTypes {
 		mentions := func(e *expr.Expr) bool { return slices.Contains(e.Symbols(), v.Name) }
-		if p.Op.InputIndex(p.DTypeOf[v.Name]) < 0 && slices.ContainsFunc(p.Op.Requires, mentions) {
+		shares := func(a opdef.Arg) bool { return a.Type.Var == v.Name }
+		if p.DTypeOf[v.Name] != "" && (slices.ContainsFunc(p.Op.Requires, mentions) || slices.ContainsFunc(p.Op.Inputs, shares)) {
 			p.add(Rule{Kind: Carried, Arg: Carrier(p.Op, v.Name).Name, Var: v.Name, Allowed: Long(v.OneOf)})
 		}
 	}

@@ -45,7 +45,7 @@ const (
 	// Let computes a named size.
 	Let
 	// Carried: the output from which the library reads a dtype that an attr chooses has one of the dtypes of the
-	// variable; conditions that mention it come after.
+	// variable. It stands for the attr, so inputs and conditions come after.
 	Carried
 	// Require: the condition holds.
 	Require
@@ -140,7 +140,6 @@ func Compile(op *opdef.Op) *Program {
 	for _, l := range op.Lets {
 		p.add(Rule{Kind: Let, Symbol: l.Name, Expr: l.Expr})
 	}
-	p.carried()
 	for _, e := range op.Requires {
 		why := p.Why(e)
 		for i := range why {
@@ -176,6 +175,7 @@ func (p *Program) attrs() {
 			p.DTypeOf[a.Binds] = a.Name
 		}
 	}
+	p.carried()
 }
 
 func (p *Program) attrDTypes(a *opdef.Attr) []string {

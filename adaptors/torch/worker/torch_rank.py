@@ -125,11 +125,14 @@ def dtensor(task: Task) -> None:
     def placement(text: str) -> Any:
         return tensor.Shard(int(text[2:-1])) if text.startswith("S") else tensor.Replicate()
 
-    def place(x: Any, text: str) -> Any:
+    def movable(x: Any) -> Any:
         moved = {torch.bool, torch.uint8, torch.int8, torch.int32, torch.int64}
         if x.dtype not in moved and not (x.is_floating_point() and x.element_size() > 1):
             raise Unsupported(f"gloo moves no {x.dtype}")  # in both processes
-        return tensor.distribute_tensor(x, mesh, [placement(text)])
+        return x
+
+    def place(x: Any, text: str) -> Any:
+        return tensor.distribute_tensor(movable(x), mesh, [placement(text)])
 
     def call(arrays: Arrays) -> Any:
         inputs = [place(x, p) for x, p in zip(arrays.inputs, task.options["inputs"])]
@@ -149,7 +152,7 @@ def dtensor(task: Task) -> None:
         task.facts["placements"] = [[describe(tensor, p) for p in x.placements] for x in everything]
         task.facts["forward"] = counts(forward.get_comm_counts())
         task.facts["backward"] = counts(backward)
-        return [x.full_tensor() for x in everything]
+        return [movable(x).full_tensor() for x in everything]
 
     task.each(call)
 

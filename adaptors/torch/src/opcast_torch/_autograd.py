@@ -74,6 +74,7 @@ class Push:
         self.attrs = _pick(self.arguments, [a.name for a in tangent.attrs])
         made = [a.name for a in tangent.outputs]
         found = [info.tangent_prefix + a.name for a in info.outputs if not a.saved]
+        self.saved = sum(a.saved for a in info.outputs)
         self.results = [made.index(name) if name in made else -1 for name in found]
 
     def tangents(self, call: Any, values: tuple[Any, ...], moved: Any) -> tuple[Any, ...]:
@@ -84,7 +85,10 @@ class Push:
         ]
         given = self.operands((*values, *moved))
         made = backend.as_tuple(call(given, self.attrs(values))) or ()
-        return tuple([made[i] if i >= 0 else None for i in self.results])
+        found = [made[i] if i >= 0 else None for i in self.results]
+        # No op computes tangents of what is saved, but the gradient op is to refuse them, not to miss them.
+        found += [torch.zeros_like(x) for x in values[len(values) - self.saved :]]
+        return tuple(found)
 
 
 def _pick(names: Sequence[str], wanted: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
@@ -115,11 +119,21 @@ def _node(name: str, base: Any, forward: Any, backward: Any, jvp: Any = None) ->
     return type(name, (base,), methods)
 
 
-def node(name: str, forward: Callable[..., Any], backward: Callable[..., Any]) -> Any:
-    """Return the function that makes plain calls which are nodes, of an op's two functions."""
+def node(
+    name: str, forward: Callable[..., Any], backward: Callable[..., Any], returned: int = 0
+) -> Any:
+    """Return the function that makes plain calls which are nodes, of an op's two functions.
+
+    returned is the number of results where a node has more, which are saved for the gradient op.
+    """
     made = _node(name, _autograd.Function, forward, backward)
     # Function.apply itself looks for defaults and transformations, which a plain call has not.
-    return native._FunctionBase.__dict__["apply"].__get__(None, made)
+    apply: Any = native._FunctionBase.__dict__["apply"].__get__(None, made)
+
+    def call(*args: Any) -> Any:
+        return _first(apply(*args), returned)
+
+    return call if returned else apply
 
 
 def last_node(info: Any, compute: Callable[..., Any]) -> Any:
@@ -155,9 +169,11 @@ def register(overload: Any, library: Any) -> None:
         if followed and not reverse:
             raise refusal(info)
         if functorch() is None:
-            return nodes[0].apply((keys, moved), *args)
-        with enable_single_level_autograd_function():
-            return nodes[1].apply((keys, moved), *args)
+            made = nodes[0].apply((keys, moved), *args)
+        else:
+            with enable_single_level_autograd_function():
+                made = nodes[1].apply((keys, moved), *args)
+        return _first(made, len(overload.outputs))
 
     def written(keys: Any, *args: Any) -> Any:
         bump([args[i] for i in overwritten if args[i] is not None])
@@ -166,6 +182,14 @@ def register(overload: Any, library: Any) -> None:
     library.impl(overload.name, autograd, "Autograd", with_keyset=True)
     if overwritten:
         library.impl(overload.name, written, "ADInplaceOrView", with_keyset=True)
+
+
+def _first(made: Any, count: int) -> Any:
+    """Return so many of the results of a node, a single one bare."""
+    results: tuple[Any, ...] = backend.as_tuple(made) or ()
+    if len(results) <= count:
+        return made
+    return results[0] if count == 1 else results[:count]
 
 
 def _no_tangent(info: Any) -> NotImplementedError:
@@ -221,7 +245,7 @@ def _nodes(overload: Any) -> tuple[Any, ...]:
     link = Link(info) if info.backward else None
     push: Any = Push(info) if info.forward else None
     saving = any(a.saved for a in info.outputs)
-    absent, count = _absent(info), len(overload.outputs)
+    absent, public = _absent(info), sum(not a.saved for a in info.outputs)
     differentiate = _registered(namespace, info.backward)
     move = _registered(namespace, info.forward)
 
@@ -237,18 +261,17 @@ def _nodes(overload: Any) -> tuple[Any, ...]:
             link.save(ctx, args, known)
         if moved:
             ctx.values = (*args, *known)
-        ctx.mark_non_differentiable(*[x for a, x in zip(info.outputs, made) if a.saved][:count])
-        return made[0] if count == 1 else made[:count]
+        return made[0] if len(made) == 1 else made
 
     def backward(ctx: Any, *grads: Any) -> Any:
         if link is None:
             raise refusal(info)
-        return link.differentiate(differentiate, ctx, _without(ctx.absent, grads), 1)
+        return link.differentiate(differentiate, ctx, _without(ctx.absent, grads)[:public], 1)
 
     def jvp(ctx: Any, _: Any, *tangents: Any) -> Any:
         values, ctx.values = ctx.values, None
         found = push.tangents(move, values, tangents)
-        return found[0] if count == 1 else found
+        return found[0] if len(found) == 1 else found
 
     bases = _autograd.Function, _autograd.function._SingleLevelFunction
     return tuple(

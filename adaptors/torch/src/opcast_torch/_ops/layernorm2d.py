@@ -94,10 +94,10 @@ def layernorm2d(
 def _forward(_ctx: Any, x: Any, weight: Any, bias: Any, eps: Any) -> Any:
     y, mean, rstd = _op.compute((x, weight, bias), (eps,))
     _ctx.save_for_backward(x, weight, mean, rstd)
-    return y
+    return y, mean, rstd
 
 
-def _backward(_ctx: Any, grad_y: Any) -> Any:
+def _backward(_ctx: Any, grad_y: Any, _grad_mean: Any, _grad_rstd: Any) -> Any:
     x, weight, mean, rstd = _ctx.saved_tensors
     grad_x, grad_weight, grad_bias = _rt.ops["layernorm2d_backward"].function(
         grad_y,
@@ -109,5 +109,5 @@ def _backward(_ctx: Any, grad_y: Any) -> Any:
     return _rt.needed(_ctx, grad_x, grad_weight, grad_bias, None)
 
 
-_op.node = _rt.node("layernorm2d", _forward, _backward)
+_op.node = _rt.node("layernorm2d", _forward, _backward, returned=1)
 _op.publish(layernorm2d, required=3)
