@@ -70,7 +70,7 @@ func TestDerivatives(t *testing.T) {
 	if told := run(t, command(t, dir, interpreter, "-c", empty)); !strings.Contains(told, "ValueError: square: x: expected at least 1 array, got 0") {
 		t.Errorf("an empty list in PyTorch's registry: %s", told) // the kernel in C++ has no array to ask for the device
 	}
-	blamed := []string{"-C", dir, "--adaptor", "torch,jax,backend", "--only", only(t, "value", "dynamic", "no-device", "errors", "precedence", "error-agreement", "dtensor", "not-copied", "warnings"), "bend_forward", "nothing", "square", "shade"}
+	blamed := []string{"-C", dir, "--adaptor", "torch,jax,backend", "--only", only(t, "value", "dynamic", "no-device", "errors", "precedence", "error-agreement", "dtensor", "vmap", "not-copied", "warnings"), "bend_forward", "nothing", "square", "shade", "hollow"}
 	if wrong, printed := wrongWith(t, interpreter, blamed); len(wrong) > 0 {
 		t.Errorf("failed: %q\n%s", wrong, printed)
 	}

@@ -37,7 +37,7 @@ func (d *Drawer) differentiable() []*Op {
 	if d.often(4) {
 		op.parallel = d.independent()
 	}
-	if d.often(3) {
+	if d.often(3) && len(op.sums) == 0 { // whose results lack the dims, but are no sums over them
 		d.addIntegers()
 	}
 	if len(op.outputs) == 1 && len(op.sums) == 0 && d.often(3) {
