@@ -44,7 +44,7 @@ func (e *evaluation) sameDType(r Rule) (want, other string) {
 // carried checks the dtype of a tensor whose variable an output carries.
 func (e *evaluation) carried(a *opdef.Arg, v Value, carrier *opdef.Arg) error {
 	if a == carrier {
-		allowed := e.choices(a.Type.Var)
+		allowed := e.program.choices(a.Type.Var)
 		if !slices.Contains(allowed, v.DType) {
 			return expected("TypeError", a.Name, "dtype %s, got %s", Or(allowed), v.DType)
 		}
@@ -61,11 +61,5 @@ func (e *evaluation) carriedDType(carrier *opdef.Arg) string {
 	if out := e.call.Out[carrier.Name]; out.Given {
 		return out.DType
 	}
-	return e.choices(carrier.Type.Var)[0]
-}
-
-// choices are the dtypes that a variable may be.
-func (e *evaluation) choices(variable string) []string {
-	i := slices.IndexFunc(e.program.Op.DTypes, func(d opdef.DTypeVar) bool { return d.Name == variable })
-	return Long(e.program.Op.DTypes[i].OneOf)
+	return e.program.choices(carrier.Type.Var)[0]
 }

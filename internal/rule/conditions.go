@@ -14,7 +14,7 @@ func (p *Program) carried() {
 		mentions := func(e *expr.Expr) bool { return slices.Contains(e.Symbols(), v.Name) }
 		shares := func(a opdef.Arg) bool { return a.Type.Var == v.Name }
 		if p.DTypeOf[v.Name] != "" && (slices.ContainsFunc(p.Op.Requires, mentions) || slices.ContainsFunc(p.Op.Inputs, shares)) {
-			p.add(Rule{Kind: Carried, Arg: Carrier(p.Op, v.Name).Name, Var: v.Name, Allowed: Long(v.OneOf)})
+			p.add(Rule{Kind: Carried, Arg: Carrier(p.Op, v.Name).Name, Var: v.Name, Allowed: p.choices(v.Name)})
 		}
 	}
 }

@@ -161,7 +161,7 @@ func (p *Program) add(r Rule) {
 func (p *Program) attrs() {
 	for i := range p.Op.Attrs {
 		a := &p.Op.Attrs[i]
-		p.add(Rule{Kind: AttrType, Arg: a.Name, Attr: a, Allowed: p.attrDTypes(a)})
+		p.add(Rule{Kind: AttrType, Arg: a.Name, Attr: a, Allowed: p.choices(a.Binds)})
 		if a.Min != nil {
 			p.add(Rule{Kind: AttrMin, Arg: a.Name, Attr: a, Bound: Number(a.Min)})
 		}
@@ -178,9 +178,10 @@ func (p *Program) attrs() {
 	p.carried()
 }
 
-func (p *Program) attrDTypes(a *opdef.Attr) []string {
+// choices are the dtypes that a variable may be; none for the name of no variable.
+func (p *Program) choices(variable string) []string {
 	for _, v := range p.Op.DTypes {
-		if a.Binds == v.Name {
+		if v.Name == variable {
 			return Long(v.OneOf)
 		}
 	}
@@ -215,11 +216,7 @@ func (p *Program) dtype(a *opdef.Arg) {
 	case bound:
 		r.Kind, r.Other = DTypeAs, from
 	default:
-		for _, v := range p.Op.DTypes {
-			if v.Name == a.Type.Var {
-				r.Allowed = Long(v.OneOf)
-			}
-		}
+		r.Allowed = p.choices(a.Type.Var)
 		p.DTypeOf[a.Type.Var] = a.Name
 	}
 	p.add(r)
