@@ -178,10 +178,14 @@ func (m *mapping) launches() int64 {
 	return n
 }
 
-// repeats says whether some level makes one call several times, with inputs that are empty: a compiler makes such a call once.
+// repeats says whether some level that does not merge maps empty inputs only: all its calls are the same, and a compiler makes
+// such a call once.
 func (m *mapping) repeats() bool {
 	full := func(name string) bool { return m.base.Inputs[m.base.Op.InputIndex(name)].Len() > 0 }
-	return slices.ContainsFunc(m.levels, func(l level) bool { return !slices.ContainsFunc(m.mapped(l), full) })
+	return slices.ContainsFunc(m.levels, func(l level) bool {
+		mapped := m.mapped(l)
+		return !transform.Merged(m.base.Op, mapped) && !slices.ContainsFunc(mapped, full)
+	})
 }
 
 // overwritten is the first input that a level must map, since the op overwrites it, and does not; "" if there is none.
