@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from types import FunctionType
 from typing import Any
 
 import fastpath
@@ -15,6 +16,8 @@ from stopwatch import Call
 
 _torch: Any = torch
 _PEER = "torch: C++ TORCH_LIBRARY op"
+_WRAPPED = "torch: C++ TORCH_LIBRARY op, behind the same wrapper"
+_CHAIN = 32  # calls in a compiled graph
 _REST = "the rest: kept tensors, from the node to the gradient op and back"
 
 
@@ -34,6 +37,8 @@ def rows(x: Any, weight: Any) -> list[Row]:
     }
     return [
         *_calls(names),
+        *_compiled(names),
+        *_watched(names),
         *_layers(names),
         *_gradients("rms_norm", names, norms),
         *_gradients("silu_and_mul", wide, gates),
@@ -53,7 +58,8 @@ def _calls(names: dict[str, Any]) -> list[Row]:
     split = partial(fastpath.parts, ours, {**names, "eps": 1e-6, "out": None})
     native, repeat = _torch.nn.functional.rms_norm, "f(y, x, weight, 100)"
     return [
-        row("torch: opcast", ours, budget=1.0, split=split),
+        row("torch: opcast", ours, budget=1.1, peer=_WRAPPED, split=split),
+        row(_WRAPPED, _behind(ours, registered.default)),
         row(_PEER, registered.default, peer=""),
         row("torch: C++ TORCH_LIBRARY op, not .default", registered),
         row("torch: pybind11 function", module.rms_norm),
@@ -62,6 +68,65 @@ def _calls(names: dict[str, Any]) -> list[Row]:
         row("torch: bare tvm-ffi, output given", torch_peers.kernel, "f(y, x, weight, eps)"),
         row("torch: the exported function, from C++", module.repeat, repeat, per=100),
     ]
+
+
+def _behind(ours: Any, overload: Any) -> Any:
+    """Return a generated function that calls another registered op."""
+    copy: Any = FunctionType(ours.__code__, {**ours.__globals__, "_direct": overload._op})
+    copy.__kwdefaults__ = ours.__kwdefaults__
+    return copy
+
+
+def _compiled(names: dict[str, Any]) -> list[Row]:
+    """Return the lines of a call in a graph of torch.compile that has several, each on the result of the last."""
+    registered: Any = _torch.ops.opcast_bench.rms_norm
+    _torch.library.register_fake("opcast_bench::rms_norm", torch_peers.like_first)
+
+    def chain(f: Any) -> Any:
+        def calls(x: Any, weight: Any) -> Any:
+            for _ in range(_CHAIN):
+                x = f(x, weight)
+            return x
+
+        return _torch.compile(calls, fullgraph=True)
+
+    def call(f: Any) -> Call:
+        return Call("f(x, weight)", {"f": f, **names}, per=_CHAIN)
+
+    peer = "torch.compile, per call: C++ TORCH_LIBRARY op"
+    compiled: Any = _torch.ops.opcast.rms_norm.compiled
+    made = {**names, "f": compiled, "eps": 1e-6}
+    parts = [Call("f(x, weight, eps)", made, label="the registered op, eager")]
+    ours = call(chain(opcast_torch.rms_norm))
+    theirs = call(chain(partial(_positional, registered.default)))
+    return [
+        Row("torch.compile, per call: opcast", ours, peer, 1.2, parts.copy, "what the graph adds"),
+        Row(peer, theirs),
+    ]
+
+
+def _positional(f: Any, x: Any, weight: Any) -> Any:
+    return f(x, weight, 1e-6)
+
+
+def _watched(names: dict[str, Any]) -> list[Row]:
+    """Return the lines of calls that a mode or a profiler sees."""
+    registered: Any = _torch.ops.opcast_bench.rms_norm
+    ours: Any = opcast_torch.rms_norm
+    both = {"opcast": ours, "C++ TORCH_LIBRARY op": _behind(ours, registered.default)}
+    ways = {
+        "a dispatch mode": ("with Mode():", {"Mode": torch_peers.Mode}),
+        "the profiler": ("with profile():", {"profile": _torch.autograd.profiler.profile}),
+    }
+    rows: list[Row] = []
+    for way, (head, more) in ways.items():
+        code = f"{head}\n    for _ in range(100): f(x, weight)"
+        calls = [Call(code, {"f": f, **names, **more}, per=100) for f in both.values()]
+        whats = [f"torch, under {way}: {who}" for who in both]
+        parts = [Call("f(x, weight)", {"f": ours, **names}, label="the call that nobody watches")]
+        rows.append(Row(whats[0], calls[0], whats[1], 2.0, parts.copy, f"what {way} adds"))
+        rows.append(Row(whats[1], calls[1]))
+    return rows
 
 
 def _layers(names: dict[str, Any]) -> list[Row]:

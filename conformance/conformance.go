@@ -50,6 +50,8 @@ type Options struct {
 	Build func(context.Context) error
 	// Profile is the largest profile of checks that runs: "fast", empty or "core", or "extended".
 	Profile string
+	// WarmUp is how many plain calls come before each check, with the same arguments.
+	WarmUp int
 	// Library is the library under test; empty stands for the one that `opcast build` makes.
 	Library string
 	// Callables are functions that stand for an adaptor's op; with them only their ops and adaptors are tested.

@@ -85,6 +85,7 @@ var plantedTransform = map[string]map[string][]change{
 		"vmap-of-grad":       {off(0, 0), off(0, -1), reshaped},
 		"grad-of-vmap":       {off(0, 0), reshaped},
 		"checkpoint":         {off(0, 0), off(1, -1), launch},
+		"checkpoint-saved":   {off(0, 0), off(0, -1), launch},
 		"jacobian":           {off(0, 0), off(0, -1)},
 		"functional-call":    {off(0, -1)},
 		"abstract":           {off(0, 0), restrided, moved, reshaped, launch},

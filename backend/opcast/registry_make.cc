@@ -1,5 +1,6 @@
 // The exports for callers that make arrays but do not know the rules of ops.
 #include <algorithm>
+#include <string>
 
 #include "opcast/ffi_owned.h"
 #include "opcast/registry.h"
@@ -34,8 +35,28 @@ void Make(const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
   if (Export(*op, args + kHead, count - kHead, &request) != 0) throw Raised();
 }
 
+// _opcast_raise(text): raises the last error of this thread, if it is "<class>: <text>" of the
+// given text; another one is dropped. For callers that got no more than the text from who called an
+// op.
+void RaiseAgain(const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
+  const Call call("_opcast_raise", args, count, 1);
+  TVMFFIObjectHandle error = nullptr;
+  TVMFFIErrorMoveFromRaised(&error);
+  if (error == nullptr) return;
+  Owned owned;
+  owned.value.type_index = kTVMFFIError;
+  owned.value.v_obj = static_cast<TVMFFIObject*>(error);
+  const auto* cell = Cell<TVMFFIErrorCell>(owned.value);
+  const std::string text = std::string(cell->kind.data, cell->kind.size) + ": " +
+                           std::string(cell->message.data, cell->message.size);
+  if (text.c_str() != call.Str(0, "text")) return;  // up to a NUL, where exceptions of C++ end
+  TVMFFIErrorSetRaised(error);
+  throw Raised();
+}
+
 }  // namespace
 }  // namespace opcast
 
 OPCAST_META(op, OpFor)
 OPCAST_META(make, Make)
+OPCAST_META(raise, RaiseAgain)

@@ -4,6 +4,7 @@
 
 extern "C" int __tvm_ffi__opcast_op(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
 extern "C" int __tvm_ffi__opcast_make(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
+extern "C" int __tvm_ffi__opcast_raise(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
 
 namespace {
 
@@ -82,11 +83,30 @@ void Faults() {
   Expect(right.Run().substr(0, 20), "ValueError: tally: y");  // without an allocator
 }
 
+// Raises an error and asks for the one of a text: the error that this raises, "" for none.
+std::string Again(const std::string& kind, const std::string& message, const char* asked) {
+  const TVMFFIByteArray k{kind.data(), kind.size()}, m{message.data(), message.size()}, none{};
+  TVMFFIObjectHandle error = nullptr;
+  if (TVMFFIErrorCreate(&k, &m, &none, &error) != 0) return "no error";
+  TVMFFIErrorSetRaised(error);
+  TVMFFIObjectDecRef(error);
+  return Ask(__tvm_ffi__opcast_raise, {Text(asked)});
+}
+
+// The error that stays raised for a caller who got no more than its text.
+void RaisedAgain() {
+  const char* const text = "ValueError: tally: y: expected more";
+  Expect(Again("ValueError", "tally: y: expected more", text), text);
+  Expect(Again("TypeError", "tally: y: expected more", text), "");
+  Expect(Ask(__tvm_ffi__opcast_raise, {Text(text)}), "");  // the other one is gone
+}
+
 }  // namespace
 
 int main() {
   Made();
   Given();
   Faults();
+  RaisedAgain();
   return Finish();
 }

@@ -41,6 +41,8 @@ type Config struct {
 	Device string `json:"device"`
 	// Profile is that of the run: a process prepares for the checks that it has.
 	Profile string `json:"profile"`
+	// Warm is how many plain calls come before each check.
+	Warm int `json:"warm,omitempty"`
 	// Environ are variables that are set before anything is imported.
 	Environ map[string]string `json:"environ,omitempty"`
 	// Root is the folder of the project, whose definitions the oracle reads to tell lines.

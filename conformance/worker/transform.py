@@ -7,8 +7,10 @@ each set of arrays in the request. Expectations are none of this side's business
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import warm
 from bound import Answer, Request, Unsupported, describe_error, memory
 from lists import leaves
 
@@ -106,10 +108,10 @@ def answer(
     buffers = [bytearray(b) for b in blobs]
     caller.copies.clear()
 
-    def value(tagged: Request) -> Any:
+    def value(tagged: Request, buffers: list[bytearray] = buffers) -> Any:
         if "array" in tagged:
             return caller.make(tagged["array"], memory(tagged["array"], buffers))
-        return caller.untag(tagged, value)
+        return caller.untag(tagged, partial(value, buffers=buffers))
 
     task = Task(caller, request["op"], options=request["options"], watched=request["watched"])
     task.finish = finish
@@ -120,6 +122,8 @@ def answer(
             for call in request["calls"]
         ]
         task.function = bind(caller, request)
+        for call in request["calls"]:
+            warm.up(caller.config, partial(apart, task, call, value, blobs))
         force(caller, request, request["kernel"])
         way: str = request["way"]
         ways[way](task)
@@ -130,6 +134,12 @@ def answer(
     finally:
         force(caller, request, "")
     return {"error": fault, "calls": task.done, "facts": task.facts}, task.blobs
+
+
+def apart(task: Task, call: Request, value: Any, blobs: list[bytes]) -> Callable[[], Any]:
+    """Return a plain call of the op on arrays of its own."""
+    buffers = [bytearray(b) for b in blobs]
+    return partial(task.function, *[value(v, buffers) for v in call["inputs"]])
 
 
 def force(caller: Caller, request: Request, kernel: str) -> None:

@@ -10,11 +10,27 @@ import (
 	"github.com/opcast/opcast/internal/rule"
 )
 
-// An op as PyTorch's stable ABI knows it: schemas, and rows of the tables that the library reads.
+// An op as PyTorch's stable ABI knows it: signatures, and rows of the tables that the library reads.
 
-// StableSchema is the schema in PyTorch's registry, of the form that also returns what only the gradient needs or of the other.
-// It has no defaults: PyTorch would strip arguments that equal them.
-func (v *handlerOp) StableSchema(saved bool) string {
+// StableEntries initialises the forms in which the op can be called: results returned; those that only the gradient needs, too;
+// results written to given tensors. index is the number of the op.
+func (v *handlerOp) StableEntries(index int) []string {
+	row := func(form string, has bool, signature string) string {
+		if !has {
+			return "{nullptr, nullptr}"
+		}
+		return fmt.Sprintf("{%q, Kernel<%d, Form::%s>}", signature, index, form)
+	}
+	return []string{
+		row("kPlain", true, v.stableSignature(false)),
+		row("kTrain", v.hasSaved(), v.stableSignature(true)),
+		row("kInto", v.TakesOut(), v.stableInto()),
+	}
+}
+
+// stableSignature is the schema in PyTorch's registry without its name, of the form that also returns what only the gradient
+// needs or of the other. It has no defaults: PyTorch would strip arguments that equal them.
+func (v *handlerOp) stableSignature(saved bool) string {
 	var results []string
 	for _, a := range v.Outputs {
 		switch {
@@ -25,14 +41,24 @@ func (v *handlerOp) StableSchema(saved bool) string {
 			results = append(results, "Tensor")
 		}
 	}
-	name, result := v.Name, strings.Join(results, ", ")
-	if saved {
-		name += ".train"
-	}
+	result := strings.Join(results, ", ")
 	if len(results) != 1 {
 		result = "(" + result + ")"
 	}
-	return name + "(" + strings.Join(v.stableArguments(), ", ") + ") -> " + result
+	return "(" + strings.Join(v.stableArguments(), ", ") + ") -> " + result
+}
+
+// stableInto is the schema of the form that writes to given tensors.
+func (v *handlerOp) stableInto() string {
+	args := v.stableArguments()
+	for i, a := range v.Returned() {
+		kind := fmt.Sprintf("Tensor(o%d!)", i)
+		if a.PresentIf != "" {
+			kind += "?"
+		}
+		args = append(args, kind+" "+a.Name)
+	}
+	return "(" + strings.Join(args, ", ") + ") -> ()"
 }
 
 // stableArguments are the arguments in a schema.
@@ -67,8 +93,8 @@ func (v *handlerOp) stableArguments() (args []string) {
 // stableOptional says whether None may stand for an attribute.
 func stableOptional(a *opdef.Attr) bool { return a.MayBeNone() || a.Binds != "" && a.HasDefault }
 
-// HasSaved says whether there is an output that only the gradient needs.
-func (v *handlerOp) HasSaved() bool {
+// hasSaved says whether there is an output that only the gradient needs.
+func (v *handlerOp) hasSaved() bool {
 	return slices.ContainsFunc(v.Outputs, func(a opdef.Arg) bool { return a.Saved })
 }
 

@@ -61,7 +61,7 @@ func (v *arrayOp) Allocate() []string {
 	if takesScratch(v.Op, "cpu") {
 		allocated = append(allocated, v.Scratch...)
 	}
-	lines := v.fastShapes(allocated, 12)
+	lines := v.fastShapes(allocated)
 	for i := range allocated {
 		a := &allocated[i]
 		switch {
@@ -85,12 +85,12 @@ func (v *arrayOp) empty(out *opdef.Arg, indent int) string {
 	if twin := v.twin(out); twin != "" {
 		shape = twin + ".shape"
 	}
-	args := []string{shape, v.fastDType(out.Type, "%q")}
+	args := []string{shape, v.fastDType(out.Type)}
 	return bracketed(strings.Repeat(" ", indent), out.Name+" = _rt.empty(", args, ")")[indent:]
 }
 
 // Call is the call of the kernel.
-func (v *arrayOp) Call() string { return v.kernelCall(12) }
+func (v *arrayOp) Call() string { return v.kernelCall() }
 
 // General is the general call.
 func (v *arrayOp) General() string {
@@ -118,6 +118,6 @@ func takesScratch(op *opdef.Op, device string) bool {
 }
 
 // noScratch is the statement that leaves all scratch out.
-func (v *function) noScratch() string {
+func (v *arrayOp) noScratch() string {
 	return strings.Join(opdef.ArgNames(v.Scratch), " = ") + " = None"
 }

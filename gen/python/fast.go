@@ -14,13 +14,12 @@ import (
 // The fast path of a generated function allocates the outputs and calls the kernel, which checks everything. What goes
 // wrong before or there is left to the general call. So the shapes here are computed without any check.
 
-// fastIndent is the indentation of the fast path where it is deepest.
-const fastIndent = 20
+// fastDepth is the indentation of the fast path.
+const fastDepth = 12
 
 // fastShapes prints the lines that the shapes of what is allocated need: the shapes of inputs as _x_shape, lists of attrs
-// as _pad_ints, leading dims that are broadcast as _lead, then the named sizes as P_. They stand in code of the given
-// indentation.
-func (v *function) fastShapes(allocated []opdef.Arg, depth int) []string {
+// as _pad_ints, leading dims that are broadcast as _lead, then the named sizes as P_.
+func (v *function) fastShapes(allocated []opdef.Arg) []string {
 	var used []string
 	for _, a := range allocated {
 		if v.twin(&a) == "" {
@@ -49,13 +48,13 @@ func (v *function) fastShapes(allocated []opdef.Arg, depth int) []string {
 		}
 	}
 	if slices.ContainsFunc(allocated, func(a opdef.Arg) bool { return a.Type.Lead() == opdef.Broadcast }) {
-		out = append(out, v.fastLead(depth))
+		out = append(out, v.fastLead())
 	}
 	return append(out, lets...)
 }
 
 // fastLead broadcasts the leading dims of the inputs.
-func (v *function) fastLead(depth int) string {
+func (v *function) fastLead() string {
 	var shapes []string
 	for _, name := range v.Program.Broadcast {
 		shape := name + ".shape"
@@ -67,14 +66,14 @@ func (v *function) fastLead(depth int) string {
 		}
 		shapes = append(shapes, shape)
 	}
-	return bracketed(strings.Repeat(" ", depth), "_lead = _rt.backend.leading(", shapes, ")")[depth:]
+	return bracketed(strings.Repeat(" ", fastDepth), "_lead = _rt.backend.leading(", shapes, ")")[fastDepth:]
 }
 
 // fastLet computes a named size.
 func (v *function) fastLet(l opdef.Let) []statement {
 	var out []statement
 	name := func(symbol string) string { return v.fastSymbol(symbol).text }
-	for _, part := range view.Split(v.fastPrinter(name), l.Name, l.Expr, lineLength-fastIndent) {
+	for _, part := range view.Split(v.fastPrinter(name), l.Name, l.Expr, lineLength-fastDepth) {
 		out = append(out, set(v.fastExpr(part.Expr), v.fastSymbol(part.Name))...)
 	}
 	return out
@@ -205,10 +204,10 @@ func fastPrinter(name func(string) string) view.Printer {
 	return p
 }
 
-// fastDType prints the dtype of an output as the framework's object; fixed formats a long name.
-func (v *function) fastDType(t opdef.Type, fixed string) string {
+// fastDType prints the dtype of an output as the framework's object.
+func (v *function) fastDType(t opdef.Type) string {
 	if t.Var == "" {
-		return fmt.Sprintf(fixed, rule.Long([]string{t.DType})[0])
+		return quote(rule.Long([]string{t.DType})[0])
 	}
 	for i := range v.Attrs {
 		a := &v.Attrs[i]
@@ -219,7 +218,7 @@ func (v *function) fastDType(t opdef.Type, fixed string) string {
 			return a.Name
 		}
 		name, _ := a.Default.(string)
-		value := fmt.Sprintf(fixed, rule.Long([]string{name})[0])
+		value := quote(rule.Long([]string{name})[0])
 		if from := v.Program.DTypeOf[name]; from != "" {
 			value = from + ".dtype"
 		}
@@ -228,9 +227,9 @@ func (v *function) fastDType(t opdef.Type, fixed string) string {
 	return v.Program.DTypeOf[t.Var] + ".dtype"
 }
 
-// kernelCall calls the kernel, in code of the given indentation.
-func (v *function) kernelCall(depth int) string {
-	return bracketed(strings.Repeat(" ", depth), "_kernel(", v.kernelArgs(), ")")[depth:]
+// kernelCall calls the kernel.
+func (v *function) kernelCall() string {
+	return bracketed(strings.Repeat(" ", fastDepth), "_kernel(", v.kernelArgs(), ")")[fastDepth:]
 }
 
 // kernelArgs are the arguments of the export: outputs, inputs, attrs, scratch. Nobody wants a gradient, so none is saved

@@ -72,11 +72,8 @@ func (v *function) parameters(array, result, required, dtype string) []string {
 	return out
 }
 
-// HasOut says whether results can go to given arrays: not where the op itself says which arrays it overwrites, nor where they
-// may be lists.
-func (v *function) HasOut() bool {
-	return v.FW.Python.Out && len(v.Mutated()) == 0 && !v.HasLists()
-}
+// HasOut says whether the function takes arrays for its results.
+func (v *function) HasOut() bool { return v.FW.Python.Out && v.TakesOut() }
 
 // result is the annotation of what the function returns.
 func (v *function) result(hint string) string {
@@ -155,11 +152,6 @@ func (v *function) each(format string) []boolean {
 		out = append(out, condition)
 	}
 	return out
-}
-
-// dtypesGiven asks for the dtype attrs that have no default: allocators take None for one.
-func (v *function) dtypesGiven() []boolean {
-	return tests(v.attrNames(func(a *opdef.Attr) bool { return a.Type == "dtype" && !a.HasDefault }, " is not None"))
 }
 
 func parameter(a *opdef.Attr, dtypeHint string) string {

@@ -39,6 +39,9 @@ func (v *function) Meta() string {
 	if len(v.Scratch) > 0 {
 		items = append(items, tupleNode("scratch=", metaArgs(v.Op, v.Scratch)))
 	}
+	if v.Autocast != "" && v.Autocast != opdef.Autocasts[0] {
+		items = append(items, leaf("autocast="+quote(v.Autocast)))
+	}
 	items = append(items, v.links()...)
 	return node{quote(v.Name) + ": Op(", items, ")"}.print("    ", ",")
 }

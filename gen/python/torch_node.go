@@ -17,11 +17,11 @@ func (v *torchOp) Forward() string {
 
 // Compute is the statement that computes all outputs, those that only the gradient needs too.
 func (v *torchOp) Compute() string {
-	if !v.Saves() {
-		return v.calls("_op", v.Op)
+	outs := opdef.ArgNames(v.Outputs)
+	if slices.ContainsFunc(v.Outputs, func(a opdef.Arg) bool { return a.PresentIf != "" }) {
+		return bracketed(step, unpack(outs)+" = _op.compute(", []string{v.InputTuple(), v.AttrTuple()}, ")")
 	}
-	before := strings.Join(opdef.ArgNames(v.Outputs), ", ") + " = _op.compute("
-	return bracketed(step, before, []string{v.InputTuple(), v.AttrTuple()}, ")")
+	return bracketed(step, strings.Join(outs, ", ")+" = _op.inside(", append(v.inputNames(), v.attrNames(allAttrs, "")...), ")")
 }
 
 // Made are the outputs that a node returns. What is saved for the gradient op is among them: else a derivative of the gradient

@@ -69,6 +69,10 @@ func (o *Op) Saved() []Arg {
 	return slices.DeleteFunc(slices.Clone(o.Outputs), func(a Arg) bool { return !a.Saved })
 }
 
+// TakesOut says whether results can go to given arrays: not where the op itself says which arrays it overwrites, nor where they
+// may be lists.
+func (o *Op) TakesOut() bool { return len(o.Mutated()) == 0 && !o.HasLists() }
+
 // Mutated are the inputs that the op overwrites.
 func (o *Op) Mutated() []Arg {
 	return slices.DeleteFunc(slices.Clone(o.Inputs), func(a Arg) bool { return !a.Mutated })

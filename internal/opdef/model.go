@@ -60,6 +60,8 @@ type Op struct {
 	Flops         *expr.Expr
 	Tolerance     map[string]Tolerance
 	Deterministic bool
+	// Autocast is one of Autocasts, or empty for the first.
+	Autocast string
 	// Backward names the gradient op, which Gradient points to. GradientOf is the op whose gradient this one is.
 	// Both are nil where there is none, and set once, when the definitions are loaded.
 	Backward             string

@@ -20,6 +20,9 @@ func Facts(op *opdef.Op) []Fact {
 	if len(op.Mutated()) > 0 {
 		facts = append(facts, Fact{"mutation", mutationText(op)})
 	}
+	if text := autocastText(op); text != "" {
+		facts = append(facts, Fact{"autocast", text})
+	}
 	return append(facts, Fact{"copies", copiesText(op)})
 }
 
@@ -39,6 +42,31 @@ func joined(names []string, word string) string {
 	}
 	last := len(quoted) - 1
 	return strings.Join(quoted[:last], ", ") + " " + word + " " + quoted[last]
+}
+
+// autocastText says which dtypes inputs have under autocast; nothing where that changes none. Those that are overwritten keep
+// theirs.
+func autocastText(op *opdef.Op) string {
+	var texts []string
+	for _, v := range op.DTypes {
+		var all, cast []string
+		for _, i := range op.Sharing(v.Name) {
+			all = append(all, op.Inputs[i].Name)
+			if !op.Inputs[i].Mutated {
+				cast = append(cast, op.Inputs[i].Name)
+			}
+		}
+		how := op.AutocastOf(v.Name)
+		if len(cast) == 0 || len(all) == 1 && how == opdef.Autocasts[0] {
+			continue
+		}
+		to := map[string]string{"lower": "the dtype of autocast", "float32": "float32", "widest": "the widest of their dtypes"}[how]
+		if len(cast) < len(all) {
+			to = "the widest dtype of " + Names(all)
+		}
+		texts = append(texts, Names(cast)+" cast to "+to)
+	}
+	return strings.Join(texts, "; ")
 }
 
 func gradientText(op *opdef.Op) string {

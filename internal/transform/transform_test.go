@@ -183,18 +183,21 @@ func TestFacts(t *testing.T) {
 			"`norm_backward`, with respect to `x` and `weight`, not to `ids`; `rstd` saved for it; of first order, in reverse mode",
 			"merged over `x`; a loop over slices when `weight` or `ids` is mapped",
 			"along `*`; `N` gathered",
+			"`x` and `weight` cast to the widest of their dtypes",
 			"`weight` and `ids` when not contiguous; `x` when the last dimension is not contiguous",
 		},
 		"norm_backward": {
 			"none: it is the gradient of `norm`, and gradients are of first order",
 			"a loop over slices",
 			"along `*`; `grad_weight` summed over `*`; `N` gathered",
+			"`grad_y`, `x` and `weight` cast to the widest of their dtypes",
 			"`grad_y`, `x`, `weight` and `rstd` when not contiguous",
 		},
 		"product": {
 			"none",
 			"merged over `a`, or over `b` and `bias`; else a loop over slices",
 			"along `*`, `M`, `K` and `N`; `c` summed over `K`",
+			"`a`, `b` and `bias` cast to the widest of their dtypes",
 			"`b` and `bias` when not contiguous",
 		},
 		"update": {
@@ -202,12 +205,14 @@ func TestFacts(t *testing.T) {
 			"merged over `x` and `step`; a loop over slices when `limit` is mapped; `x` must be mapped",
 			"along `*`; `2*D` and `D` gathered",
 			"`x` is overwritten and returned; apart from every other argument; new arrays in JAX, in the memory of donated ones",
+			"`step` and `limit` cast to the widest dtype of `x`, `step` and `limit`",
 			"`step` and `limit` when not contiguous",
 		},
 		"scaled": {
 			"`scaled_backward`, with respect to `x`, not to `y` and `weight`; summed along dims to which an input was broadcast; of first order, in reverse mode",
 			"merged over `x` and `y`; a loop over slices when `weight` is mapped",
 			"along `...`; `N` gathered",
+			"`x`, `y` and `weight` cast to the widest of their dtypes",
 			"`x`, `y` and `weight` when not contiguous",
 		},
 	} {

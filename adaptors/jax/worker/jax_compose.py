@@ -54,9 +54,18 @@ def run(task: Task, function: Any) -> None:
 
 def checkpoint(task: Task) -> None:
     """Compute the results again in the backward pass; also under jit."""
+    _again(task, task.caller.jax.checkpoint_policies.nothing_saveable)
+
+
+def saved(task: Task) -> None:
+    """Have a policy save all results, so that the backward pass need not compute them again; also under jit."""
+    _again(task, task.caller.jax.checkpoint_policies.everything_saveable)
+
+
+def _again(task: Task, policy: Any) -> None:
     jax, wrt = task.caller.jax, tuple(task.options["wrt"])
     count = len(task.calls[0].inputs)
-    again = jax.checkpoint(task.function)
+    again = jax.checkpoint(task.function, policy=policy)
 
     def total(*arrays: Any) -> Any:
         results = again(*arrays[:count])
@@ -203,6 +212,7 @@ WAYS: Request = {
     "per example": per_example,
     "of mapped": of_mapped,
     "checkpoint": checkpoint,
+    "saved": saved,
     "scan": scan,
     "eval_shape": eval_shape,
     "jacobian": jacobian,

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "torch_items.h"
+
 namespace opcast_torch {
 namespace {
 
@@ -38,6 +40,13 @@ int32_t NumberOf(DLDataType type) {
   return -1;
 }
 
+Array Array::Of(Boxed value) {
+  Array made(reinterpret_cast<AtenTensorHandle>(value));
+  bool defined = false;
+  Ok(aoti_torch_is_defined(made.tensor_, &defined), "is_defined");
+  return defined ? std::move(made) : Array();
+}
+
 Array Array::Nothing(const Array& like) {
   DLTensor wanted = like.view;
   int64_t none = 0;
@@ -49,36 +58,38 @@ Array Array::Nothing(const Array& like) {
 }
 
 bool Array::Make(const DLTensor& wanted) {
-  std::vector<int64_t> strides(static_cast<size_t>(wanted.ndim));
+  Items<int64_t, 8> strides;
+  strides.Make(static_cast<size_t>(wanted.ndim));
   int64_t step = 1;
   for (int32_t d = wanted.ndim; d-- > 0;) {
     strides[static_cast<size_t>(d)] = step;
     step *= wanted.shape[d] > 1 ? wanted.shape[d] : 1;
   }
   const bool cuda = wanted.device.device_type == kDLCUDA;
-  if (aoti_torch_empty_strided(wanted.ndim, wanted.shape, strides.data(), NumberOf(wanted.dtype),
+  if (aoti_torch_empty_strided(wanted.ndim, wanted.shape, strides.begin(), NumberOf(wanted.dtype),
                                cuda ? aoti_torch_device_type_cuda() : aoti_torch_device_type_cpu(),
                                cuda ? wanted.device.device_id : 0, &tensor_) != 0) {
     return false;
   }
-  Look();
+  view = wanted;
+  Ok(aoti_torch_get_sizes(tensor_, &view.shape), "sizes");
+  Ok(aoti_torch_get_data_ptr(tensor_, &view.data), "data");
   return true;
 }
 
 void Array::Read(Stride stride) {
-  if (stride != Stride::kAny && !Fits(stride)) Copy();
-  Look();
-}
-
-bool Array::Fits(Stride stride) const {
   bool dense = false;
   Ok(aoti_torch_is_contiguous(tensor_, &dense), "is_contiguous");
-  if (dense || stride == Stride::kDense) return dense;
-  int64_t rank = 0, *sizes = nullptr, *strides = nullptr;
-  Ok(aoti_torch_get_dim(tensor_, &rank), "dim");
-  Ok(aoti_torch_get_sizes(tensor_, &sizes), "sizes");
-  Ok(aoti_torch_get_strides(tensor_, &strides), "strides");
-  return rank > 0 && (strides[rank - 1] == 1 || sizes[rank - 1] <= 1);
+  if (!dense && stride == Stride::kDense) {
+    Copy();
+    dense = true;
+  }
+  Look(dense);
+  if (dense || stride == Stride::kAny) return;
+  const int last = view.ndim - 1;  // what is not dense has dims
+  if (view.strides[last] == 1 || view.shape[last] <= 1) return;
+  Copy();
+  Look(true);
 }
 
 void Array::Copy() {
@@ -87,13 +98,14 @@ void Array::Copy() {
   tensor_ = reinterpret_cast<AtenTensorHandle>(stack[0]);
 }
 
-void Array::Look() {
+void Array::Look(bool dense) {
   int64_t rank = 0;
   int32_t number = 0, device = 0, index = 0;
   Ok(aoti_torch_get_dtype(tensor_, &number), "dtype");
   Ok(aoti_torch_get_dim(tensor_, &rank), "dim");
   Ok(aoti_torch_get_sizes(tensor_, &view.shape), "sizes");
-  Ok(aoti_torch_get_strides(tensor_, &view.strides), "strides");
+  view.strides = nullptr;  // as dense memory may have it
+  if (!dense) Ok(aoti_torch_get_strides(tensor_, &view.strides), "strides");
   Ok(aoti_torch_get_device_type(tensor_, &device), "device");
   Ok(aoti_torch_get_device_index(tensor_, &index), "device");
   Ok(aoti_torch_get_data_ptr(tensor_, &view.data), "data");

@@ -40,6 +40,9 @@ class Array {
     if (tensor_ != nullptr) aoti_torch_delete_tensor_object(tensor_);
   }
 
+  // The tensor that a value of PyTorch's stack is, which is now this call's; none for one that is
+  // undefined, as PyTorch passes None where a tensor is required.
+  static Array Of(Boxed value);
   // A new one without elements that stands for an absent result.
   static Array Nothing(const Array& like);
   // A new dense one of the device, dtype and shape of an array. Whether there was memory.
@@ -54,9 +57,8 @@ class Array {
   DLTensor view{};
 
  private:
-  bool Fits(Stride stride) const;
   void Copy();
-  void Look();
+  void Look(bool dense);
 
   AtenTensorHandle tensor_ = nullptr;
 };

@@ -5,7 +5,6 @@
 
 #include <mutex>
 #include <string>
-#include <vector>
 
 #include "torch_frame.h"
 
@@ -21,7 +20,7 @@ Collection collection;
 std::mutex binding;
 
 // Throws the error that an export raised on this thread, as "Class: text": PyTorch knows no classes
-// but its own.
+// but its own. The error stays raised, for callers that know more (_opcast_raise).
 [[noreturn]] void Raise() {
   TVMFFIObjectHandle error = nullptr;
   TVMFFIErrorMoveFromRaised(&error);
@@ -30,6 +29,7 @@ std::mutex binding;
                                                               sizeof(TVMFFIObject));
   const std::string text = std::string(cell->kind.data, cell->kind.size) + ": " +
                            std::string(cell->message.data, cell->message.size);
+  TVMFFIErrorSetRaised(error);
   TVMFFIObjectDecRef(error);
   throw std::runtime_error(text);
 }
@@ -98,15 +98,15 @@ class CurrentStream {
 
 }  // namespace
 
-void Call(int index, bool saved, Boxed* stack) {
+void Call(int index, Form form, Boxed* stack) {
   void* op = __atomic_load_n(&known[index], __ATOMIC_ACQUIRE);
   if (op == nullptr) op = Find(index);
-  Frame frame(kOps[index], saved, stack);
-  const std::vector<TVMFFIAny> arguments = frame.Arguments(op);
+  Frame frame(kOps[index], form, stack);
+  const auto& arguments = frame.Arguments(op);
   const CurrentStream stream(frame.device());
   TVMFFIAny result = {};
   const auto count = static_cast<int32_t>(arguments.size());
-  if (collection.make(nullptr, arguments.data(), count, &result) != 0) Raise();
+  if (collection.make(nullptr, arguments.begin(), count, &result) != 0) Raise();
   frame.Return();
 }
 
@@ -119,4 +119,9 @@ extern "C" __attribute__((visibility("default"))) bool opcast_torch_bind(void* f
   opcast_torch::collection = {reinterpret_cast<TVMFFISafeCallType>(find),
                               reinterpret_cast<TVMFFISafeCallType>(make)};
   return opcast_torch::Registered();
+}
+
+// How many threads PyTorch lets an op use: set_limit of the collection takes the address.
+extern "C" __attribute__((visibility("default"))) int32_t opcast_torch_threads(uint32_t* count) {
+  return torch_get_num_threads(count);
 }

@@ -46,13 +46,22 @@ struct Attr {
   DLDataType fixed = {};
 };
 
-// An op: its two schemas, of which the second, if there is one, also returns what only its gradient
-// needs, and its arguments as the collection's export takes them.
+// What a call does with results: it returns them; also those that only the gradient needs; or it
+// writes them to tensors that are given after the attributes.
+enum class Form { kPlain, kTrain, kInto };
+
+// A form of an op in PyTorch's registry: arguments and results as in schemas, and the kernel. The
+// kernel is null where the op has no such form.
+struct Entry {
+  const char* signature;
+  void (*kernel)(Boxed* stack, uint64_t arguments, uint64_t results);
+};
+
+// An op: its entries by Form, and its arguments as the collection's export takes them.
 struct Op {
   const char* name;
   int64_t definition;  // its hash
-  const char* schema;
-  const char* train;
+  Entry entries[3];
   const Output* outputs;
   int output_count;
   const Input* inputs;
@@ -61,8 +70,6 @@ struct Op {
   int attr_count;
   int list_count;
   int scratch_count;
-  void (*kernel)(Boxed* stack, uint64_t arguments, uint64_t results);
-  void (*train_kernel)(Boxed* stack, uint64_t arguments, uint64_t results);
 };
 
 // An element type: the function that tells its number in this release of PyTorch, null where there
@@ -82,15 +89,15 @@ extern const int kOpCount;
 // What the collection knows each op by, once it was asked.
 extern void* known[];
 
-// Runs kOps[index] on the values of the stack; with what only the gradient needs, or without.
-void Call(int index, bool saved, Boxed* stack);
+// Runs kOps[index] on the values of the stack.
+void Call(int index, Form form, Boxed* stack);
 
 // Whether PyTorch's registry has all ops.
 bool Registered();
 
-template <int kIndex, bool kSaved>
+template <int kIndex, Form kForm>
 void Kernel(Boxed* stack, uint64_t, uint64_t) {
-  Call(kIndex, kSaved, stack);
+  Call(kIndex, kForm, stack);
 }
 
 }  // namespace opcast_torch

@@ -2,12 +2,11 @@
 #pragma once
 
 #include <cstring>
-#include <deque>
-#include <string>
-#include <utility>
+#include <memory>
 #include <vector>
 
 #include "torch_array.h"
+#include "torch_items.h"
 
 namespace opcast_torch {
 
@@ -17,100 +16,124 @@ inline TVMFFIAny Value(int32_t type) {
   return value;
 }
 
-inline TVMFFIAny Address(void* address) {
-  TVMFFIAny value = Value(address == nullptr ? kTVMFFINone : kTVMFFIOpaquePtr);
-  value.v_ptr = address;
+inline TVMFFIAny Pointer(int32_t type, void* pointer) {
+  TVMFFIAny value = Value(pointer == nullptr ? kTVMFFINone : type);
+  value.v_ptr = pointer;
   return value;
 }
 
 // One call: its arguments on their way from PyTorch's stack to the export, and its results back.
 class Frame {
  public:
-  Frame(const Op& op, bool saved, Boxed* stack) : op_(op), saved_(saved), stack_(stack) {}
+  Frame(const Op& op, Form form, Boxed* stack) : op_(op), form_(form), stack_(stack) {}
+  Frame(const Frame&) = delete;
+  Frame& operator=(const Frame&) = delete;
+  ~Frame() {
+    for (StringHandle text : texts_) torch_delete_string(text);
+  }
 
   // The arguments of the collection's _opcast_make for an op that it knows by this address.
-  std::vector<TVMFFIAny> Arguments(void* op) {
+  const Items<TVMFFIAny, 32>& Arguments(void* op) {
     Inputs();
-    Attributes();
     Outputs();
-    std::vector<TVMFFIAny> all = {Address(op), Address(reinterpret_cast<void*>(&Allocate)),
-                                  Address(this)};
-    for (const int64_t n : lengths_) {
-      all.push_back(Value(kTVMFFIInt));
-      all.back().v_int64 = n;
+    size_t attrs = 0;
+    for (int i = 0; i < op_.attr_count; ++i) attrs += op_.attrs[i].kind == Attr::kDType ? 0 : 1;
+    const auto scratch = static_cast<size_t>(op_.scratch_count);
+    const auto lists = static_cast<size_t>(op_.list_count);
+    arguments_.Make(3 + lists + outputs_.size() + inputs_.size() + attrs + scratch);
+    scratch_.Make(scratch);
+    TVMFFIAny* next = arguments_.begin();
+    *next++ = Pointer(kTVMFFIOpaquePtr, op);
+    *next++ = Pointer(kTVMFFIOpaquePtr, reinterpret_cast<void*>(&Allocate));
+    *next++ = Pointer(kTVMFFIOpaquePtr, this);
+    for (int i = 0; i < op_.input_count; ++i) {
+      if (op_.inputs[i].list < 0) continue;
+      *next = Value(kTVMFFIInt);
+      (next++)->v_int64 = static_cast<int64_t>(Length(i));
     }
-    for (auto* groups : {&outputs_, &inputs_}) {
-      for (auto& group : *groups) {
-        for (Array& array : group) {
-          all.push_back(Value(kTVMFFINone));
-          if (!array && array.view.ndim >= 0) continue;
-          all.back() = Value(kTVMFFIDLTensorPtr);
-          all.back().v_ptr = &array.view;
-        }
+    TVMFFIAny* const arrays = next;
+    next = Attributes(arrays + outputs_.size() + inputs_.size());  // they choose dtypes of outputs
+    for (size_t i = 0; i < scratch; ++i) *next++ = Value(kTVMFFINone);
+    next = arrays;
+    for (auto* group : {&outputs_, &inputs_}) {
+      for (Array& array : *group) {
+        const bool there = array || array.view.ndim < 0;
+        *next++ = Pointer(kTVMFFIDLTensorPtr, there ? &array.view : nullptr);
       }
     }
-    all.insert(all.end(), attrs_.begin(), attrs_.end());
-    all.insert(all.end(), static_cast<size_t>(op_.scratch_count), Value(kTVMFFINone));
-    return all;
+    return arguments_;
   }
   // Where the call runs. A list without arrays, which the collection refuses, is nowhere.
   DLDevice device() const {
-    return inputs_[0].empty() ? DLDevice{kDLCPU, 0} : inputs_[0][0].view.device;
+    const Array* const first = First();
+    return first == nullptr ? DLDevice{kDLCPU, 0} : first->view.device;
   }
 
   // Puts the results onto the stack.
   void Return() {
+    if (form_ == Form::kInto) return;
     int at = 0;
+    size_t place = 0;
     for (int i = 0; i < op_.output_count; ++i) {
-      if (op_.outputs[i].saved && !saved_) continue;
-      Arrays& group = outputs_[static_cast<size_t>(i)];
-      if (op_.outputs[i].list < 0) {
-        if (!group[0]) group[0] = Array::Nothing(inputs_[0][0]);
-        stack_[at++] = group[0].Release();
+      const Output& output = op_.outputs[i];
+      const size_t begin = place;
+      place += CountOf(output);
+      if (output.saved && form_ != Form::kTrain) continue;
+      if (output.list < 0) {
+        if (!outputs_[begin]) outputs_[begin] = Array::Nothing(inputs_[0]);
+        stack_[at++] = outputs_[begin].Release();
         continue;
       }
       StableListHandle list = nullptr;
-      Ok(torch_new_list_reserve_size(group.size(), &list), "list");
-      for (Array& array : group) Ok(torch_list_push_back(list, array.Release()), "list");
+      Ok(torch_new_list_reserve_size(place - begin, &list), "list");
+      for (size_t k = begin; k < place; ++k) {
+        Ok(torch_list_push_back(list, outputs_[k].Release()), "list");
+      }
       stack_[at++] = reinterpret_cast<Boxed>(list);
     }
   }
 
  private:
-  using Arrays = std::vector<Array>;
-
   // Takes the inputs off the stack.
   void Inputs() {
+    starts_.Make(static_cast<size_t>(op_.input_count) + 1);
+    size_t count = 0;
+    for (int i = 0; i < op_.input_count; ++i) {
+      starts_[static_cast<size_t>(i)] = count;
+      size_t size = 1;
+      if (op_.inputs[i].list >= 0) Ok(torch_list_size(ListAt(i), &size), "list");
+      count += size;
+    }
+    starts_[static_cast<size_t>(op_.input_count)] = count;
+    inputs_.Make(count);
     for (int i = 0; i < op_.input_count; ++i) {
       const Input& input = op_.inputs[i];
-      const Boxed value = stack_[i];
-      Arrays& group = inputs_.emplace_back();
+      Array* const first = inputs_.begin() + starts_[static_cast<size_t>(i)];
       if (input.list >= 0) {
-        List(reinterpret_cast<StableListHandle>(value), &group);
-        lengths_.push_back(static_cast<int64_t>(group.size()));
-      } else if (!input.optional) {
-        group.emplace_back(reinterpret_cast<AtenTensorHandle>(value));
+        for (size_t k = 0; k < Length(i); ++k) {
+          Boxed item = 0;
+          Ok(torch_list_get_item(ListAt(i), k, &item), "list");
+          first[k] = Array::Of(item);
+        }
+        Ok(torch_delete_list(ListAt(i)), "list");
       } else {
-        Boxed inner = 0;
-        group.emplace_back(Unwrap(value, &inner) ? reinterpret_cast<AtenTensorHandle>(inner)
-                                                 : nullptr);
+        Boxed value = stack_[i];
+        if (!input.optional || Unwrap(value, &value)) *first = Array::Of(value);
       }
-      for (Array& array : group) {
-        if (array) array.Read(input.mutated ? Stride::kAny : input.stride);
+      for (size_t k = 0; k < Length(i); ++k) {
+        if (first[k]) first[k].Read(input.mutated ? Stride::kAny : input.stride);
       }
     }
   }
 
-  static void List(StableListHandle list, Arrays* group) {
-    size_t size = 0;
-    Ok(torch_list_size(list, &size), "list");
-    for (size_t i = 0; i < size; ++i) {
-      Boxed item = 0;
-      Ok(torch_list_get_item(list, i, &item), "list");
-      group->emplace_back(reinterpret_cast<AtenTensorHandle>(item));
-    }
-    Ok(torch_delete_list(list), "list");
+  StableListHandle ListAt(int i) const { return reinterpret_cast<StableListHandle>(stack_[i]); }
+  size_t Length(int i) const {
+    return starts_[static_cast<size_t>(i) + 1] - starts_[static_cast<size_t>(i)];
   }
+  const Array* First() const {
+    return inputs_.size() == 0 || !inputs_[0] ? nullptr : inputs_.begin();
+  }
+  const Array& InputAt(int i) const { return inputs_[starts_[static_cast<size_t>(i)]]; }
 
   // Takes an optional value out of its box; false if there is none.
   static bool Unwrap(Boxed value, Boxed* inner) {
@@ -121,23 +144,69 @@ class Frame {
     return true;
   }
 
-  void Attributes() {
+  // Takes the outputs that are given off the stack; leaves the others that the call has to the
+  // collection.
+  void Outputs() {
+    size_t count = 0;
+    for (int i = 0; i < op_.output_count; ++i) count += CountOf(op_.outputs[i]);
+    outputs_.Make(count);
+    size_t place = 0;
+    int given = op_.input_count + op_.attr_count;
+    for (int i = 0; i < op_.output_count; ++i) {
+      const Output& output = op_.outputs[i];
+      if (form_ == Form::kInto) {
+        if (!output.saved) Given(output, stack_[given++], &outputs_[place]);
+        ++place;
+        continue;
+      }
+      const bool there = (form_ == Form::kTrain || !output.saved) &&
+                         (output.present_if < 0 || InputAt(output.present_if));
+      for (size_t k = CountOf(output); k-- > 0;) outputs_[place++].view.ndim = there ? -1 : 0;
+    }
+  }
+
+  static void Given(const Output& output, Boxed value, Array* array) {
+    if (output.present_if >= 0 && !Unwrap(value, &value)) return;
+    *array = Array::Of(value);
+    if (*array) array->Read(Stride::kAny);
+  }
+
+  // How many arrays an output is.
+  size_t CountOf(const Output& output) const {
+    if (output.list < 0) return 1;
+    int i = 0;
+    while (op_.inputs[i].list != output.list) ++i;
+    return Length(i);
+  }
+
+  // Writes the attributes to `next`, and the dtypes that they choose to the outputs.
+  TVMFFIAny* Attributes(TVMFFIAny* next) {
     for (int i = 0; i < op_.attr_count; ++i) {
       const Attr& attr = op_.attrs[i];
       Boxed value = stack_[op_.input_count + i];
       const bool given = !attr.optional || Unwrap(value, &value);
       if (attr.kind == Attr::kDType) {
-        DLDataType type = attr.fixed;
-        if (given) {
-          int32_t number = 0;
-          std::memcpy(&number, &value, sizeof number);
-          type = TypeOf(number);
-        } else if (attr.like >= 0 && !inputs_[static_cast<size_t>(attr.like)].empty()) {
-          type = inputs_[static_cast<size_t>(attr.like)][0].view.dtype;
-        }
-        chosen_.push_back({attr.carrier, type});
+        Choose(attr, given ? &value : nullptr);
       } else {
-        attrs_.push_back(given ? Unboxed(attr.kind, value) : Value(kTVMFFINone));
+        *next++ = given ? Unboxed(attr.kind, value) : Value(kTVMFFINone);
+      }
+    }
+    return next;
+  }
+
+  void Choose(const Attr& attr, const Boxed* value) {
+    DLDataType type = attr.fixed;
+    if (value != nullptr) {
+      int32_t number = 0;
+      std::memcpy(&number, value, sizeof number);
+      type = TypeOf(number);
+    } else if (attr.like >= 0 && Length(attr.like) > 0) {
+      type = InputAt(attr.like).view.dtype;
+    }
+    size_t place = 0;
+    for (int i = 0; i < op_.output_count; ++i) {
+      for (size_t k = CountOf(op_.outputs[i]); k-- > 0; ++place) {
+        if (i == attr.carrier && !outputs_[place]) outputs_[place].view.dtype = type;
       }
     }
   }
@@ -148,34 +217,23 @@ class Frame {
       case Attr::kInt:
         out = Value(kTVMFFIInt);
         out.v_int64 = static_cast<int64_t>(value);
-        break;
+        return out;
       case Attr::kFloat:
         out = Value(kTVMFFIFloat);
         std::memcpy(&out.v_float64, &value, sizeof value);
-        break;
+        return out;
       case Attr::kBool:
         out = Value(kTVMFFIBool);
         out.v_int64 = (value & 0xff) != 0 ? 1 : 0;
-        break;
+        return out;
       case Attr::kString:
+        texts_.push_back(reinterpret_cast<StringHandle>(value));
         out = Value(kTVMFFIRawStr);
-        out.v_c_str = Text(reinterpret_cast<StringHandle>(value));
-        break;
+        Ok(torch_string_c_str(texts_.back(), &out.v_c_str), "str");
+        return out;
       default:
-        out = Value(kTVMFFIDLTensorPtr);
-        out.v_ptr = Numbers(reinterpret_cast<StableListHandle>(value));
+        return Pointer(kTVMFFIDLTensorPtr, Numbers(reinterpret_cast<StableListHandle>(value)));
     }
-    return out;
-  }
-
-  const char* Text(StringHandle handle) {
-    const char* text = nullptr;
-    size_t length = 0;
-    Ok(torch_string_c_str(handle, &text), "str");
-    Ok(torch_string_length(handle, &length), "str");
-    texts_.emplace_back(text, length);
-    Ok(torch_delete_string(handle), "str");
-    return texts_.back().c_str();
   }
 
   struct Ints {
@@ -185,7 +243,8 @@ class Frame {
   };
 
   DLTensor* Numbers(StableListHandle list) {
-    Ints& ints = ints_.emplace_back();
+    ints_.push_back(std::make_unique<Ints>());
+    Ints& ints = *ints_.back();
     size_t size = 0;
     Ok(torch_list_size(list, &size), "int[]");
     for (size_t i = 0; i < size; ++i) {
@@ -199,30 +258,12 @@ class Frame {
     return &ints.view;
   }
 
-  // Leaves the outputs that the call has to the collection.
-  void Outputs() {
-    for (int i = 0; i < op_.output_count; ++i) {
-      const Output& output = op_.outputs[i];
-      const bool there =
-          (saved_ || !output.saved) &&
-          (output.present_if < 0 || inputs_[static_cast<size_t>(output.present_if)][0]);
-      Arrays& group = outputs_.emplace_back(
-          output.list < 0 ? 1 : static_cast<size_t>(lengths_[static_cast<size_t>(output.list)]));
-      for (Array& array : group) {
-        array.view.ndim = there ? -1 : 0;
-        for (const auto& choice : chosen_) {
-          if (choice.first == i) array.view.dtype = choice.second;
-        }
-      }
-    }
-  }
-
   // Makes an output, or scratch, which lives as long as the call.
   static bool Allocate(void* context, DLTensor* wanted) noexcept {
     try {
       auto* frame = static_cast<Frame*>(context);
       Array* array = frame->OutputAt(wanted);
-      if (array == nullptr) array = &frame->scratch_.emplace_back();
+      if (array == nullptr) array = &frame->scratch_[frame->scratches_++];
       const DLTensor copy = *wanted;
       if (!array->Make(copy)) return false;
       *wanted = array->view;
@@ -233,24 +274,22 @@ class Frame {
   }
 
   Array* OutputAt(const DLTensor* view) {
-    for (Arrays& group : outputs_) {
-      for (Array& array : group) {
-        if (&array.view == view) return &array;
-      }
+    for (Array& array : outputs_) {
+      if (&array.view == view) return &array;
     }
     return nullptr;
   }
 
   const Op& op_;
-  const bool saved_;
+  const Form form_;
   Boxed* const stack_;
-  std::deque<Arrays> inputs_, outputs_;
-  std::deque<Array> scratch_;
-  std::vector<int64_t> lengths_;
-  std::vector<TVMFFIAny> attrs_;
-  std::vector<std::pair<int, DLDataType>> chosen_;
-  std::deque<std::string> texts_;
-  std::deque<Ints> ints_;
+  Items<Array, 6> inputs_, outputs_;
+  Items<Array, 2> scratch_;
+  size_t scratches_ = 0;     // how many of them are made
+  Items<size_t, 8> starts_;  // where each input begins among the arrays
+  Items<TVMFFIAny, 32> arguments_;
+  std::vector<StringHandle> texts_;
+  std::vector<std::unique_ptr<Ints>> ints_;
 };
 
 }  // namespace opcast_torch

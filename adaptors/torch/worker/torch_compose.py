@@ -70,6 +70,29 @@ def checkpoint(task: Task) -> None:
         task.each(lambda arrays, reentrant=reentrant: call(arrays, reentrant))
 
 
+def saved(task: Task) -> None:
+    """Have a policy save what the op returns, so that the backward pass need not compute it again."""
+    torch, wrt = task.caller.torch, task.options["wrt"]
+    namespace, policies = task.caller.config["namespace"], torch.utils.checkpoint.CheckpointPolicy
+
+    def policy(_context: Any, op: Any, *_args: Any, **_named: Any) -> Any:
+        ours = op.namespace == namespace
+        return policies.MUST_SAVE if ours else policies.PREFER_RECOMPUTE
+
+    contexts = partial(torch.utils.checkpoint.create_selective_checkpoint_contexts, policy)
+
+    def call(arrays: Arrays) -> Any:
+        inputs = [x.detach() for x in arrays.inputs]
+        wanted = [inputs[i].requires_grad_() for i in wrt]
+        again = partial(torch.utils.checkpoint.checkpoint, use_reentrant=False)
+        results = again(task.function, *inputs, context_fn=contexts)
+        floats, _, cotangents = torch_weights.weighted(results, arrays.cotangents, wanted)
+        torch.autograd.backward(floats, cotangents)
+        return [*results, *[x.grad for x in wanted]]
+
+    task.each(call)
+
+
 def jacobian(task: Task) -> None:
     """Return the Jacobian of a result, one input after the other."""
     torch, wrt = task.caller.torch, task.options["wrt"]
@@ -159,6 +182,7 @@ WAYS: Request = {
     "per example": per_example,
     "of mapped": of_mapped,
     "checkpoint": checkpoint,
+    "saved": saved,
     "jacobian": jacobian,
     "module": module,
     "forward mode": forward_mode,

@@ -6,6 +6,7 @@ import importlib
 import itertools
 import logging
 import types
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from torch_weights import weighted
@@ -55,6 +56,14 @@ def modes(task: Task) -> None:
     for name, wrt in wanted.items():
         seen = recorded(task, task.calls[0], wrt)
         task.facts[name] = [str(function) for function, _, _ in seen]
+    try:  # one that has no effect on what compilers see
+        debug: Any = importlib.import_module("torch.utils._debug_mode")
+    except ImportError:
+        task.facts["debug"] = None
+    else:
+        with debug.DebugMode() as mode:
+            task.function(*[x.detach() for x in task.calls[0].inputs])
+        task.facts["debug"] = mode.debug_string()
     task.run(lambda: ())
 
 
@@ -140,7 +149,17 @@ def autocast(task: Task) -> None:
         found = torch.autograd.grad(*weighted(results, arrays.cotangents, wanted)) if wanted else ()
         return [*results, *found]
 
+    class Mode(importlib.import_module("torch.utils._python_dispatch").TorchDispatchMode):
+        def __torch_dispatch__(
+            self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            return function(*args, **(kwargs or {}))
+
+    fresh = [replace(a, inputs=[x.clone() for x in a.inputs]) for a in task.calls]
     task.each(call)
+    task.calls = fresh  # some may have been overwritten
+    with Mode():  # which sees the op before autocast does
+        task.each(call)
 
 
 COUNT = itertools.count()

@@ -39,6 +39,33 @@ func checkCheckpoint(t *check.T) error {
 	})
 }
 
+var checkpointSavedCheck = check.Check{
+	ID: "checkpoint-saved", Group: check.GroupTransform,
+	Doc:     "what a policy saves is not computed again in the backward pass",
+	Through: check.ThroughAdaptors,
+	Needs:   transforms.Differentiates,
+	Foreign: check.TransformsGenerated,
+	Run:     checkCheckpointSaved,
+}
+
+// checkCheckpointSaved counts launches: a policy can only save what it sees.
+func checkCheckpointSaved(t *check.T) error {
+	return t.EachOptionalPlan(func(c *cases.Case) error {
+		p, err := transforms.Prepare(t, c, true, "checkpoint-saved")
+		if err != nil {
+			return err
+		}
+		r, err := transforms.SendTransformation(t, c.Name, transforms.Request("saved", nil, p))
+		if err != nil {
+			return err
+		}
+		if transforms.ExpectArrays(t, c.Name, r, 0, p.Expected()) {
+			transforms.ExpectLaunches(t, c.Name, r, 0, p.Launches())
+		}
+		return nil
+	})
+}
+
 // gradientOp is the name under which launches of the gradient are counted.
 func gradientOp(op *opdef.Op) string {
 	if op.Gradient == nil {

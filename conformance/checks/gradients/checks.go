@@ -13,6 +13,7 @@ func Checks() []check.Check {
 		gradSecondCheck,
 		forwardModeCheck,
 		checkpointCheck,
+		checkpointSavedCheck,
 		jacobianCheck,
 		functionalCallCheck,
 	}

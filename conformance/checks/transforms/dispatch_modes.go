@@ -2,6 +2,7 @@ package transforms
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/conformance/check"
@@ -27,7 +28,10 @@ func checkModes(t *check.T) error {
 		if err != nil {
 			return err
 		}
-		var facts struct{ Forward, Gradient []string }
+		var facts struct {
+			Forward, Gradient []string
+			Debug             *string // the log of DebugMode, where this release has it
+		}
 		if err := ReadFacts(r, &facts); err != nil {
 			return err
 		}
@@ -37,6 +41,9 @@ func checkModes(t *check.T) error {
 			}
 		}
 		seen(facts.Forward, t.Op.Name)
+		if facts.Debug != nil && !strings.Contains(*facts.Debug, "::"+t.Op.Name) {
+			t.Fail(nil, c.Name, "DebugMode saw %q, not %s", *facts.Debug, t.Op.Name)
+		}
 		seen(facts.Gradient, t.Op.Name)
 		if t.Op.Gradient != nil {
 			seen(facts.Gradient, t.Op.Gradient.Name)

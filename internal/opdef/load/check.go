@@ -2,6 +2,7 @@ package load
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/opcast/opcast/internal/diag"
@@ -93,7 +94,7 @@ func (c *checker) syntax(path, code string, err error) {
 func (c *checker) header() {
 	c.needDoc("", "the op", c.raw.Doc)
 	c.op.Doc, c.op.Backward, c.op.Forward = c.raw.Doc, c.raw.Backward, c.raw.Forward
-	c.op.Since, c.op.Deprecated = c.raw.Since, c.raw.Deprecated
+	c.op.Since, c.op.Deprecated, c.op.Autocast = c.raw.Since, c.raw.Deprecated, c.raw.Autocast
 	c.op.Kind = noKind
 	if c.doc.Given("kind") {
 		c.op.Kind = *c.raw.Kind
@@ -101,6 +102,9 @@ func (c *checker) header() {
 		c.op.Pos["kind"] = c.doc.At("kind")
 	}
 	c.op.Deterministic = c.raw.Deterministic == nil || *c.raw.Deterministic
+	if c.doc.Given("autocast") && !slices.Contains(opdef.Autocasts, c.raw.Autocast) {
+		c.report("autocast", code.Choice, `"lower", "widest" or "float32"`, "unknown autocast %q", c.raw.Autocast)
+	}
 	if c.doc.Given("since") && !versionPattern.MatchString(c.raw.Since) {
 		c.report("since", code.Version, `for example "0.2"`, "since: %q is not a version", c.raw.Since)
 	}

@@ -22,6 +22,7 @@ type rawOp struct {
 	Flops             string
 	Tolerance         map[string]rawTolerance
 	Deterministic     *bool
+	Autocast          string
 	Since, Deprecated string
 	Kernels           []rawKernel
 	Layers            []layer.Raw

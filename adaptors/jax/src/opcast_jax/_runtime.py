@@ -41,9 +41,11 @@ def normal_ints(value: Any) -> bool:
     return type(value) is tuple and all(type(i) is int for i in items)
 
 
+_path = str(backend.library(Path(__file__).with_name("lib") / f"lib{NAME}_jax.so"))
+
+
 def _load() -> Any:
-    path = backend.library(Path(__file__).with_name("lib") / f"lib{NAME}_jax.so")
-    handlers = ctypes.CDLL(str(path))
+    handlers = ctypes.CDLL(_path)
     types = (ctypes.c_char_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int)
     handlers.opcast_jax_bind.argtypes = types
     handlers.opcast_jax_bind.restype = ctypes.c_void_p
@@ -84,9 +86,10 @@ class Op:
         self._register(schema)
         self._singles: dict[tuple[int, ...], Op] = {}
         _OPS[name] = self
-        self._jit()
+        self.jit()
 
-    def _jit(self) -> None:
+    def jit(self) -> None:
+        """Make the function that JAX compiles."""
         count = len(self.info.inputs)
         statics = tuple(range(count, count + len(self.info.attrs)))
         self.jitted: Any = _jax.jit(self._function(), static_argnums=statics, inline=True)
@@ -98,7 +101,7 @@ class Op:
             handler = bind(self.info.name.encode(), schema, address, device)
             if handler is None:
                 raise ImportError(
-                    f"{self.info.name}: {_handlers._name} comes from another definition:"
+                    f"{self.info.name}: {_path} comes from another definition:"
                     " run `opcast build` again"
                 )
             capsule = _jax.ffi.pycapsule(ctypes.c_void_p(handler))
@@ -110,7 +113,7 @@ class Op:
             one = copy(self)
             one.info = backend.single(self.info, counts)
             one.check = backend.checker(self.check, self.info, one.info)
-            one._jit()
+            one.jit()
             self._singles[counts] = one
         return self._singles[counts]
 

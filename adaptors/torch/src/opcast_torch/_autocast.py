@@ -1,4 +1,4 @@
-"""Autocast: where dtypes of one variable differ, all become the widest."""
+"""Autocast: inputs of one dtype variable become of one dtype."""
 
 from __future__ import annotations
 
@@ -7,26 +7,54 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ._state import native
+from ._framework import FRAMEWORK, Casting
 
 
-def widen(info: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the inputs, those that share a dtype variable in the widest of their dtypes.
+def cast(info: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the inputs, cast as the op's definition says: see ``Op.autocast``."""
+    dtypes = wanted_dtypes(info, inputs)
+    return tuple([x if to is None or x.dtype is to else x.to(to) for x, to in zip(inputs, dtypes)])
+
+
+def wanted_dtypes(info: Any, inputs: tuple[Any, ...]) -> list[torch.dtype | None]:
+    """Return the dtype that each input is cast to; None for those that stay as they are.
 
     An overwritten input keeps its dtype, since a copy of it would be overwritten instead.
     """
     kinds = [a.type.partition("[")[0] for a in info.inputs]
+    given = [(k, a, x) for k, a, x in zip(kinds, info.inputs, inputs) if isinstance(x, Tensor)]
     casts: dict[str, torch.dtype] = {}
-    for kind in info.dtypes:
-        dtypes = [x.dtype for k, x in zip(kinds, inputs) if k == kind and isinstance(x, Tensor)]
-        if len(set(dtypes)) > 1 and all(d.is_floating_point and d.itemsize > 1 for d in dtypes):
-            casts[kind] = dtypes[0]
-            for dtype in dtypes[1:]:
-                casts[kind] = torch.promote_types(casts[kind], dtype)
-    return tuple(
-        x.to(casts[k]) if k in casts and isinstance(x, Tensor) and not a.mutated else x
-        for a, k, x in zip(info.inputs, kinds, inputs)
-    )
+    for kind, names in info.dtypes.items():
+        dtypes = {x.dtype for k, _, x in given if k == kind}
+        if not dtypes or not all(d.is_floating_point and d.itemsize > 1 for d in dtypes):
+            continue
+        to = _target(info, inputs)
+        kept = any(k == kind and a.mutated for k, a, _ in given)
+        if to is None or kept or torch.float64 in dtypes or FRAMEWORK.dtype_name(to) not in names:
+            to = dtypes.pop()
+            for dtype in dtypes:
+                to = torch.promote_types(to, dtype)
+        casts[kind] = to
+    return [
+        None if a.mutated or not isinstance(x, Tensor) else casts.get(k)
+        for k, a, x in zip(kinds, info.inputs, inputs)
+    ]
+
+
+def judge(info: Any, check: Any, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> None:
+    """Check the arguments of a call as they would be after autocast, without casting any."""
+    fw: Any = FRAMEWORK
+    if active(inputs):
+        named = zip(inputs, wanted_dtypes(info, inputs))
+        fw = Casting({id(x): FRAMEWORK.dtype_name(to) or "" for x, to in named if to is not None})
+    check(fw, *inputs, *attrs)
+
+
+def _target(info: Any, inputs: tuple[Any, ...]) -> torch.dtype | None:
+    """Return the dtype that all inputs of a variable are to have; None for the widest of theirs."""
+    if info.autocast == "lower":
+        return torch.get_autocast_dtype(inputs[0].device.type)
+    return torch.float32 if info.autocast == "float32" else None
 
 
 def active(inputs: tuple[Any, ...]) -> bool:
@@ -35,13 +63,22 @@ def active(inputs: tuple[Any, ...]) -> bool:
     return kind in {"cpu", "cuda"} and torch.is_autocast_enabled(kind)
 
 
-def kernel(overload: Any, key: str) -> Any:
-    """Return what a registered op does under autocast."""
-    excluded = native.DispatchKeySet(getattr(native.DispatchKey, key))
+def anywhere() -> bool:
+    """Whether autocast is on for a kind of device that kernels run on."""
+    return torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda")
+
+
+def kernel(info: Any, call: Any, device: str) -> Any:
+    """Return what an overload of an op does under autocast for a kind of device."""
+    count = len(info.inputs)
 
     def autocast(*args: Any) -> Any:
-        count = len(overload.info.inputs)
-        with native._ExcludeDispatchKeyGuard(excluded):
-            return overload.call(*widen(overload.info, args[:count]), *args[count:])
+        torch.set_autocast_enabled(
+            device, False
+        )  # which also keeps the call from coming here again
+        try:
+            return call(*cast(info, args[:count]), *args[count:])
+        finally:
+            torch.set_autocast_enabled(device, True)
 
     return autocast

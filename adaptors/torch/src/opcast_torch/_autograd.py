@@ -16,10 +16,12 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch._functorch.utils import enable_single_level_autograd_function
+from torch.overrides import has_torch_function
 
+from . import _private
 from ._collection import backend
-from ._state import below_autograd, bump, functorch, has_tangent, native, wanted
+from ._private import below_autograd, functorch
+from ._state import bump, has_tangent, tracing, wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -120,32 +122,38 @@ def _node(name: str, base: Any, forward: Any, backward: Any, jvp: Any = None) ->
 
 
 def node(
-    name: str, forward: Callable[..., Any], backward: Callable[..., Any], returned: int = 0
+    name: str,
+    forward: Callable[..., Any],
+    backward: Callable[..., Any],
+    general: Callable[..., Any],
+    returned: int = 0,
 ) -> Any:
-    """Return the function that makes plain calls which are nodes, of an op's two functions.
+    """Return the function that makes calls which are nodes, of an op's two functions.
 
-    returned is the number of results where a node has more, which are saved for the gradient op.
+    general makes the calls of which torch.jit.trace or a subclass is to see the op itself: a node is in
+    the way. returned is the number of results where a node has more, which are saved for the gradient.
     """
-    made = _node(name, _autograd.Function, forward, backward)
-    # Function.apply itself looks for defaults and transformations, which a plain call has not.
-    apply: Any = native._FunctionBase.__dict__["apply"].__get__(None, made)
+    apply = _node(name, _autograd.Function, forward, backward).apply
 
     def call(*args: Any) -> Any:
-        return _first(apply(*args), returned)
+        if tracing() or has_torch_function(args):
+            return general(*args)
+        return _first(apply(*args), returned) if returned else apply(*args)
 
-    return call if returned else apply
+    return call
 
 
-def last_node(info: Any, compute: Callable[..., Any]) -> Any:
+def last_node(info: Any, compute: Callable[..., Any], general: Callable[..., Any]) -> Any:
     """Return the same for an op without a gradient: only asking for one fails."""
 
     def forward(_: Any, *args: Any) -> Any:
-        return compute(*args)
+        made = compute(*args)
+        return made[0] if len(made) == 1 else made
 
     def backward(*_: Any) -> Any:
         raise refusal(info)
 
-    return node(info.name, forward, backward)
+    return node(info.name, forward, backward, general)
 
 
 def needed(ctx: Any, *grads: Any) -> tuple[Any, ...]:
@@ -165,23 +173,39 @@ def register(overload: Any, library: Any) -> None:
             raise _no_tangent(info)
         if not moved and not followed:
             with below_autograd() if functorch() is None else _every_level():
-                return overload.call.redispatch(keys & native._after_autograd_keyset, *args)
+                return _computed(overload, keys, args)
         if followed and not reverse:
             raise refusal(info)
         if functorch() is None:
             made = nodes[0].apply((keys, moved), *args)
         else:
-            with enable_single_level_autograd_function():
+            with _private.single_level():
                 made = nodes[1].apply((keys, moved), *args)
         return _first(made, len(overload.outputs))
 
     def written(keys: Any, *args: Any) -> Any:
-        bump([args[i] for i in overwritten if args[i] is not None])
-        return overload.call.redispatch(keys & native._after_ADInplaceOrView_keyset, *args)
+        try:
+            return overload.call.redispatch(_private.after_views(keys), *args)
+        finally:
+            bump([args[i] for i in overwritten if args[i] is not None])
 
-    library.impl(overload.name, autograd, "Autograd", with_keyset=True)
+    def with_class(keys: Any, *args: Any) -> Any:
+        try:
+            return autograd(keys, *args)
+        except RuntimeError as fault:
+            backend.reraise(fault)
+            raise
+
+    library.impl(overload.qualified, with_class, "Autograd", with_keyset=True)
     if overwritten:
-        library.impl(overload.name, written, "ADInplaceOrView", with_keyset=True)
+        library.impl(overload.qualified, written, "ADInplaceOrView", with_keyset=True)
+
+
+def _computed(overload: Any, keys: Any, args: tuple[Any, ...]) -> Any:
+    """Call an overload below autograd."""
+    if overload.compiled is not None and functorch() is None and _private.compiles():
+        return overload.compiled(*args)
+    return overload.call.redispatch(_private.after_autograd(keys), *args)
 
 
 def _first(made: Any, count: int) -> Any:
@@ -201,7 +225,7 @@ def _no_tangent(info: Any) -> NotImplementedError:
 @contextlib.contextmanager
 def _every_level() -> Any:
     """Call below autograd, and let the next level of torch.func see tangents."""
-    with below_autograd(), _autograd.forward_ad._set_fwd_grad_enabled(True):
+    with below_autograd(), _private.tangents_on():
         yield
 
 
@@ -211,7 +235,7 @@ def _next_level() -> Any:
 
     A node turns them off while it computes its result, for its own level only.
     """
-    with torch.enable_grad(), _autograd.forward_ad._set_fwd_grad_enabled(True):
+    with torch.enable_grad(), _private.tangents_on():
         yield
 
 
@@ -241,19 +265,16 @@ def _without(absent: list[bool], tensors: Any) -> tuple[Any, ...]:
 def _nodes(overload: Any) -> tuple[Any, ...]:
     """Return the node of an overload for autograd, and that for one level of torch.func."""
     info, namespace = overload.info, getattr(torch.ops, overload.call.namespace)
-    packet = getattr(namespace, info.name)
     link = Link(info) if info.backward else None
     push: Any = Push(info) if info.forward else None
-    saving = any(a.saved for a in info.outputs)
     absent, public = _absent(info), sum(not a.saved for a in info.outputs)
     differentiate = _registered(namespace, info.backward)
     move = _registered(namespace, info.forward)
 
     def forward(ctx: Any, state: Any, *args: Any) -> Any:
         keys, moved = state
-        call = packet.train if saving else packet.default
         with below_autograd() if functorch() is None else _next_level():
-            returned = call.redispatch(keys & native._after_autograd_keyset, *args)
+            returned = _computed(overload.saving, keys, args)
         made: tuple[Any, ...] = backend.as_tuple(returned) or ()
         ctx.absent = absent(args)
         known = _without(ctx.absent, made)
@@ -273,7 +294,7 @@ def _nodes(overload: Any) -> tuple[Any, ...]:
         found = push.tangents(move, values, tangents)
         return found[0] if len(found) == 1 else found
 
-    bases = _autograd.Function, _autograd.function._SingleLevelFunction
+    bases = _autograd.Function, _private.SingleLevelFunction
     return tuple(
         [_node(info.name, base, forward, backward, jvp if push else None) for base in bases]
     )

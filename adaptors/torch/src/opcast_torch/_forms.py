@@ -1,4 +1,9 @@
-"""Ops that take lists of arrays: their forms for single arrays, one for each length of the lists."""
+"""Ops that take lists of arrays: their forms for single arrays, one for each length of the lists.
+
+The library enters the op for whole lists into PyTorch's registry, and its functions call that. Where
+anybody watches or transforms a call, it becomes one of the form for the lengths at hand, an op of
+single tensors, which is registered when it is first needed.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +11,14 @@ from copy import copy
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from . import _flops
+from . import _autocast, _flops, _library
 from ._collection import backend
-from ._state import compiling, constant
+from ._framework import FRAMEWORK
+from ._overload import WATCHED, Overload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_ops: dict[str, Forms] = {}
 _lock = RLock()  # PyTorch registers a name once
 
 
@@ -22,49 +27,65 @@ class Forms:
 
     info: Any
     check: Callable[..., Any]
+    takes_lists: bool
     overload: Any
     """What PyTorch calls; absent for an op with lists, of which it calls the forms."""
 
     def keep_forms(self) -> None:
         """Begin without any form."""
-        self._forms: dict[tuple[int, ...], Forms] = {}
-        _ops[self.info.name] = self
+        self.forms: dict[tuple[int, ...], Forms] = {}
+        self.whole: Forms = self
+        if self.takes_lists:
+            packet = _library.packet(self.info.name)
+            self.traced, _ = _library.overload(packet, "default")
+            direct, call = _library.inner(packet, "direct", self.traced)
+            _library.watch(direct, self._pass_on, WATCHED)
+            self.lists = _library.with_classes(call)
+            _library.watch(self.traced, self._pass_on, (*WATCHED, "Autograd"))
 
     def single(self, counts: tuple[int, ...]) -> Any:
-        """Return the form for lists of these lengths.
-
-        It is registered when PyTorch is first to see a call.
-        """
-        _make(self.info.name, counts, compiling())
-        return self._forms[counts]
-
-    def make_form(self, counts: tuple[int, ...], seen: bool) -> None:
-        """Make the form for lists of these lengths; register it if PyTorch is to see the call."""
+        """Return the form for lists of these lengths."""
         with _lock:
-            if counts not in self._forms:
+            if counts not in self.forms:
                 one = copy(self)
                 one.info = backend.single(self.info, counts)
                 one.check = backend.checker(self.check, self.info, one.info)
-                one.make_overloads()
-                self._forms[counts] = one
-            if seen:
-                self._forms[counts].enter()
-
-    def make_overloads(self) -> None:
-        """Make what PyTorch calls."""
-        raise NotImplementedError
+                one.overload = Overload(one.info, one.check, compute=one.compute_lists)
+                one.whole, one.takes_lists = self, False
+                self.forms[counts] = one
+        return self.forms[counts]
 
     def enter(self) -> None:
         """Register the form, if it is not."""
         with _lock:
             if not self.overload.registered:
                 self.overload.register()
-                call: Any = self.overload.call
-                _flops.register(_ops[self.info.name].info, call.overloadpacket, self._forms)
+                _flops.register(self.whole.info, self.overload.packet, self.whole.forms)
 
+    def trace_lists(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Call the op for whole lists while torch.compile records it; return all results."""
+        if not _autocast.anywhere():
+            self.check(FRAMEWORK, *inputs, *attrs)
+        made = backend.as_tuple(self.traced(*inputs, *attrs)) or ()
+        return (*made, *(x for a, x in zip(self.info.inputs, inputs) if a.mutated))
 
-@constant
-def _make(name: str, counts: tuple[int, ...], seen: bool) -> bool:
-    """Make a form, in code that torch.compile does not trace."""
-    _ops[name].make_form(counts, seen)
-    return True
+    def compute_lists(self, *args: Any) -> Any:
+        """Call the op of a form for whole lists; return the arrays of the results one by one."""
+        whole = self.whole.info
+        count = len(self.info.inputs)
+        counts = dict(zip(whole.lists, self.info.lengths))
+        lists = backend.grouped(whole.inputs, counts, args[:count])
+        made: tuple[Any, ...] = backend.as_tuple(self.lists(*lists, *args[count:])) or ()
+        flat = [y for a, x in zip(whole.outputs, made) for y in (x if a.per else (x,))]
+        return tuple(flat) if len(flat) > 1 else flat[0] if flat else None
+
+    def _pass_on(self, *args: Any) -> Any:
+        count = len(self.info.inputs)
+        inputs = args[:count]
+        one = self.single(backend.lengths(self.info, inputs))
+        one.enter()
+        made = backend.as_tuple(one.overload.call(*backend.flat(self.info, inputs), *args[count:]))
+        counts = dict(zip(self.info.lists, one.info.lengths))
+        outputs = [a for a in self.info.outputs if not a.saved]
+        results = tuple(backend.grouped(outputs, counts, made or ()))
+        return results if len(results) > 1 else results[0] if results else None

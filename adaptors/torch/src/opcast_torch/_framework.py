@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
+from torch.nn import Parameter
 
 from ._collection import backend
-from ._state import compiling, functorch, grad_enabled, plain
+from ._private import functorch
+from ._state import compiling, grad_enabled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,15 +56,36 @@ class _Framework:
             return None  # the result is computed apart and then copied
         if any(type(n) is not int for n in (*value.shape, *value.stride())):
             return None  # traced for more than one size
-        return _lie(value, value.data_ptr() if plain((value,)) else None)  # strides count still
+        return _lie(value, _address(value))  # without one, strides count still
 
 
 FRAMEWORK = _Framework()
 
 
+class Casting(_Framework):
+    """The same view of tensors of which some are to have other dtypes, by their ``id``."""
+
+    def __init__(self, dtypes: dict[int, str]) -> None:
+        self.dtypes = dtypes
+
+    def dtype(self, value: Tensor) -> str:
+        """Return the dtype that a tensor is to have."""
+        return self.dtypes.get(id(value)) or super().dtype(value)
+
+
 def _lie(x: Tensor, address: int | None) -> backend.Memory:
     size = x.element_size()
     return backend.Memory(address, size, tuple(x.shape), tuple(s * size for s in x.stride()))
+
+
+def _address(x: Tensor) -> int | None:
+    """Return where a tensor lies: None for one without memory, as those of transformations are."""
+    if type(x) not in {Tensor, Parameter}:  # a fake tensor has an address, too
+        return None
+    try:
+        return x.data_ptr() or None
+    except RuntimeError:
+        return None
 
 
 def refuse_layout(op: str, name: str, x: Tensor) -> None:
@@ -71,15 +94,6 @@ def refuse_layout(op: str, name: str, x: Tensor) -> None:
         raise ValueError(f"{op}: {name}: expected a dense tensor, got layout {x.layout}")
     if x.is_nested:
         raise ValueError(f"{op}: {name}: expected a dense tensor, got a nested tensor")
-
-
-def dense(x: Tensor | None, stride: str) -> Tensor | None:
-    """Return what the kernel may read: not lazily negated, and dense where it has to be."""
-    if x is None:
-        return None
-    x = x.resolve_conj().resolve_neg()
-    last = stride == "last" and x.dim() > 0 and (x.stride(-1) == 1 or x.shape[-1] <= 1)
-    return x if last or stride == "any" else x.contiguous()
 
 
 def empty(op: str, like: Tensor, specs: Sequence[tuple[Sequence[int], str]]) -> list[Tensor]:

@@ -1,21 +1,26 @@
 """The library that enters the ops into PyTorch's registry, for which no Python is needed.
 
 Its kernels have the backend check the arguments and make the results. PyTorch passes only the text of
-their errors on, so kernels in Python, which raise the errors themselves, take their place in a process
-that has this package.
+their errors on, so here the overloads get the errors themselves back from the backend.
 """
 
 from __future__ import annotations
 
 import ctypes
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from ._collection import NAME, NAMESPACE, backend
+from ._private import bare, calls
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _ops: Any = torch.ops  # untyped
+LIBRARY: Any = torch.library.Library(NAMESPACE, "FRAGMENT")
+"""Where the kernels in Python are entered."""
 
 
 def load() -> None:
@@ -28,3 +33,52 @@ def load() -> None:
     names = ("__tvm_ffi__opcast_op", "__tvm_ffi__opcast_make")
     if not bind(*[ctypes.cast(getattr(kernels, name), ctypes.c_void_p) for name in names]):
         raise ImportError(f"{NAME}: another library has put the ops of {NAMESPACE} into PyTorch")
+    # Every call with work for several threads asks PyTorch how many it may use, so that kernels keep to
+    # torch.set_num_threads, and to the one thread that each worker of a DataLoader has.
+    backend.limit_threads(ctypes.cast(handlers.opcast_torch_threads, ctypes.c_void_p).value or 0)
+
+
+def packet(op: str) -> Any:
+    """Return all overloads of an op."""
+    return getattr(getattr(_ops, NAMESPACE), op)
+
+
+def overload(found: Any, name: str) -> tuple[Any, Callable[..., Any]]:
+    """Return an overload, and what it called, whose errors have no class."""
+    entry: Any = getattr(found, name)
+    call = bare(entry)
+    calls(entry, with_classes(call))
+    return entry, call
+
+
+def inner(found: Any, name: str, instead: Callable[..., Any]) -> tuple[Any, Callable[..., Any]]:
+    """Return an overload without derivatives, and what it called: from now on it calls another one.
+
+    Who gets hold of the overload itself, such as a tracer or a subclass of tensors, may want derivatives.
+    Who calls what it called does not, so PyTorch need not look for a kernel for them.
+    """
+    entry: Any = getattr(found, name)
+    call = bare(entry)
+    calls(entry, instead)
+    watch(entry, torch.library.fallthrough_kernel, ("Autograd", "ADInplaceOrView"))
+    return entry, call
+
+
+def watch(found: Any, kernel: Callable[..., Any], keys: tuple[str, ...]) -> None:
+    """Have calls of an overload under some dispatch keys go elsewhere."""
+    if found is not None:
+        for key in keys:
+            LIBRARY.impl(found.name(), kernel, key)
+
+
+def with_classes(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function whose errors have their classes."""
+
+    def calling(*args: Any, **named: Any) -> Any:
+        try:
+            return call(*args, **named)
+        except RuntimeError as fault:
+            backend.reraise(fault)
+            raise
+
+    return calling

@@ -2,66 +2,42 @@
 
 The rules follow from the definition. Along a parallel dim, shards of the inputs give shards of the
 outputs. Along a dim that an output sums over, they give parts of that sum. All other dims are
-gathered first. torch.distributed.tensor is slow to import, so rules are registered once it is there.
+gathered first.
 """
 
 from __future__ import annotations
 
-import sys
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from ._collection import backend
-from ._state import constant
+from ._framework import FRAMEWORK
+from ._imports import when
+from ._library import LIBRARY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_waiting: list[Any] = []
+_registry: Any = torch.library
 
 
 def register(overload: Any) -> None:
     """Give an op its rule, now or when DTensor is imported."""
-    _waiting.append(overload)
-    ready()
 
+    def tell(module: Any) -> None:
+        experimental: Any = __import__("torch.distributed.tensor.experimental", fromlist=["*"])
+        rule = _rule(overload, module)
+        for call in (overload.call, overload.compiled):
+            if call is None:
+                continue
+            if overload.overwritten:
+                run = _overwriting(overload, rule, module.DTensor)
+                _registry.register_torch_dispatch(call.name(), module.DTensor, run, lib=LIBRARY)
+            else:
+                experimental.register_sharding(call)(rule)
 
-@constant
-def ready() -> bool:
-    """Register the rules that wait for DTensor, if it has been imported."""
-    module: Any = sys.modules.get("torch.distributed.tensor")
-    if not _waiting or not hasattr(module, "DTensor"):
-        return True
-    experimental: Any = __import__("torch.distributed.tensor.experimental", fromlist=["*"])
-    _take_no_returns()
-    while _waiting:
-        overload = _waiting.pop()
-        experimental.register_sharding(overload.call)(_rule(overload, module))
-        if overload.overwritten:
-            _stay(overload, module)
-    return True
-
-
-def _take_no_returns() -> None:
-    """Have DTensor ask ops that return nothing for their first return only if there is one.
-
-    Those are the ones that overwrite arguments. PyTorch 2.10 raises IndexError for all of them, later
-    versions look first.
-    """
-    module = sys.modules.get("torch.distributed.tensor._op_schema")
-    schema: Any = getattr(module, "OpSchema", None)
-    original: Any = getattr(schema, "return_type_tensor", None)
-    if original is None:
-        return  # a later version that asks in another way
-
-    def has_tensor(self: Any) -> bool:
-        return bool(self.op._schema.returns) and original(self)
-
-    nothing: Any = SimpleNamespace(op=SimpleNamespace(_schema=SimpleNamespace(returns=())))
-    try:
-        original(nothing)
-    except IndexError:
-        schema.return_type_tensor = has_tensor
+    when("torch.distributed.tensor", "DTensor", tell)
 
 
 def _rule(overload: Any, tensor: Any) -> Any:
@@ -144,25 +120,58 @@ def _placed(tensor: Any, dims: Sequence[str], dim: str, otherwise: Any) -> Any:
     return tensor.Shard(dims.index(dim)) if dim in dims else otherwise
 
 
-def _stay(overload: Any, tensor: Any) -> None:
-    """Keep overwritten arguments where they are: of a redistributed one, a copy would change."""
-    info = overload.info
-    rules = tensor.DTensor._op_dispatcher.sharding_propagator.op_strategy_funcs
-    strategy = rules[overload.call]
+def _overwriting(overload: Any, rule: Any, dtensor: Any) -> Any:
+    """Return the function that DTensor calls for an op that overwrites arguments.
 
-    def staying(schema: Any) -> Any:
-        found = strategy(schema)
-        tensors = [i for i, a in enumerate(schema.args_schema) if hasattr(a, "strategies")]
-        for i in (i for i in overload.overwritten if i in tensors):
-            here = schema.args_schema[i].strategies[0].output_spec.placements
-            place = tensors.index(i)
-            left = [s for s in found.strategies if s.input_specs[place].placements == here]
-            if not left:
-                want = "placements that can be overwritten shard by shard, together with the others"
-                raise NotImplementedError(
-                    f"{info.name}: {info.inputs[i].name}: expected {want}, got {here}"
+    These stay where they are: of a redistributed one, a copy would change. The rules of other ops
+    cannot say that.
+    """
+    info, count = overload.info, len(overload.info.inputs)
+
+    def run(_cls: Any, call: Any, _types: Any, args: Any, _named: Any) -> Any:
+        inputs = args[:count]
+        for a, x in zip(info.inputs, inputs):
+            if x is not None and not isinstance(x, dtensor):
+                expected = "a DTensor, as another argument is one"
+                raise TypeError(
+                    f"{info.name}: {a.name}: expected {expected}, got {type(x).__name__}"
                 )
-            found.strategies[:] = left
-        return found
+        mesh = inputs[0].device_mesh
+        every = rule(*args)
+        ways = [_cheapest(overload, every, inputs, m) for m in range(mesh.ndim)]
+        with torch.no_grad():
+            local = [
+                x if x is None else x.redistribute(mesh, [w[1][i] for w in ways]).to_local()
+                for i, x in enumerate(inputs)
+            ]
+            made = backend.as_tuple(call(*local, *args[count:])) or ()
+            specs, _ = overload.check(FRAMEWORK, *args)
+            whole = [
+                _joined(dtensor, y, mesh, [w[0][k] for w in ways], spec)
+                for k, (y, spec) in enumerate(zip(made, specs))
+            ]
+        return tuple(whole) if len(whole) > 1 else whole[0] if whole else None
 
-    rules[overload.call] = staying
+    return run
+
+
+def _cheapest(overload: Any, ways: Any, inputs: Any, m: int) -> Any:
+    """Return the way along a dim of the mesh that leaves what is overwritten and moves least."""
+    here = [None if x is None else x.placements[m] for x in inputs]
+    fits = list(ways)
+    for i in overload.overwritten:
+        fits = [w for w in fits if w[1][i] == here[i]]
+        if not fits:
+            want = "placements that can be overwritten shard by shard, together with the others"
+            name = f"{overload.info.name}: {overload.info.inputs[i].name}"
+            raise NotImplementedError(f"{name}: expected {want}, got {inputs[i].placements}")
+    return min(fits, key=lambda w: sum(to != at for to, at in zip(w[1], here)))
+
+
+def _joined(dtensor: Any, local: Any, mesh: Any, placements: list[Any], spec: Any) -> Any:
+    """Return a result of which each process has a part."""
+    if spec is None:  # an empty tensor stands for it
+        return local
+    shape = torch.Size(spec[0])
+    stride = torch.empty(shape, device="meta").stride()
+    return dtensor.from_local(local, mesh, placements, run_check=False, shape=shape, stride=stride)

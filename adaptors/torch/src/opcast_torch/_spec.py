@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch.nn import Module
 
+from ._private import held
 from ._state import compiling
 
 if TYPE_CHECKING:
@@ -75,12 +76,12 @@ class Spec(NamedTuple):
 
     def refuse(self, module: Module) -> None:
         """Refuse a module that may compute something else than the op."""
-        held = module.__dict__
+        parameters, buffers, modules = held(module)
         if not (
-            held.keys() <= self.settings
-            and held["_parameters"].keys() <= self.arrays
-            and held["_buffers"].keys() <= self.arrays
-            and held["_modules"].keys() <= self.parts
+            module.__dict__.keys() <= self.settings
+            and parameters.keys() <= self.arrays
+            and buffers.keys() <= self.arrays
+            and modules.keys() <= self.parts
         ):
             self._refuse_unknown(module)
         for name, values in self.expects:
@@ -94,12 +95,9 @@ class Spec(NamedTuple):
         for name in module.__dict__:
             if name not in self.settings and not name.startswith("_"):
                 raise self.error(TypeError, name, "no such setting", _shown(module.__dict__[name]))
-        for group, known, what in (
-            ("_parameters", self.arrays, "parameter"),
-            ("_buffers", self.arrays, "buffer"),
-            ("_modules", self.parts, "module"),
-        ):
-            for name, value in module.__dict__[group].items():
+        known_names = self.arrays, self.arrays, self.parts
+        for group, known, what in zip(held(module), known_names, ("parameter", "buffer", "module")):
+            for name, value in group.items():
                 if value is not None and name not in known:
                     raise self.error(TypeError, name, f"no such {what}", type(value).__name__)
 
@@ -151,8 +149,7 @@ class Spec(NamedTuple):
 
 def _found(module: Module, name: str) -> Any:
     """Return what a module has under a name; the usual places first, since errors of modules are slow."""
-    held = module.__dict__
-    for place in (held, held["_parameters"], held["_buffers"], held["_modules"]):
+    for place in (module.__dict__, *held(module)):
         if name in place:
             return place[name]
     return getattr(module, name) if hasattr(type(module), name) else _MISSING

@@ -14,13 +14,13 @@ from . import _explain
 from . import _memory as _written
 from ._build import library
 from ._dtypes import dtype_name
-from ._faults import again, faithful
+from ._faults import again, faithful, reraise
 from ._globals import objects, register_globals
 from ._kernels import devices, find, kernels, on_switch, refuse_device, use_kernel
 from ._leading import leading, own_ranks, spread_axes
 from ._library import function, library_path, retype
 from ._lists import call as call_lists
-from ._lists import checker, single
+from ._lists import checker, flat, grouped, lengths, single
 from ._meta import Arg, Attr, Op, as_tuple, deprecated, publish
 from ._op_call import op_call
 from ._ops import LONG_NAMES, OPS, OpKind, __version__
@@ -53,10 +53,13 @@ __all__ = [
     "dtype_name",
     "explain",
     "faithful",
+    "flat",
     "function",
     "get_num_threads",
+    "grouped",
     "kernels",
     "leading",
+    "lengths",
     "library",
     "library_path",
     "limit_threads",
@@ -69,6 +72,7 @@ __all__ = [
     "refuse_device",
     "register_globals",
     "register_kernel",
+    "reraise",
     "retype",
     "set_num_threads",
     "single",

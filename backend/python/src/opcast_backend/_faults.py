@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._library import module
 from ._tvm_ffi import tvm_ffi
 
 if TYPE_CHECKING:
@@ -90,6 +91,18 @@ def _carried(context: Any) -> Raised | None:
     is_list: bool = isinstance(context, _Array)
     last = context[-1] if is_list and len(context) > 0 else None
     return last if isinstance(last, Raised) else None
+
+
+def reraise(fault: BaseException) -> None:
+    """Raise the error of the library behind a fault that has only its class and text, if there is one.
+
+    PyTorch passes no more of an error on than its text; the library still has the error itself.
+    """
+    try:
+        module["_opcast_raise"](printable(str(fault)))
+    except Exception as error:
+        again(error)
+        raise error from None
 
 
 def faithful(kernel: Callable[..., Any]) -> Callable[..., Any]:

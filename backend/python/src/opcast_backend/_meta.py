@@ -79,6 +79,9 @@ class Op(NamedTuple):
     in the scratch."""
     scratch: tuple[Arg, ...] = ()
     """Arrays for kernels to work in, which hold nothing before and after."""
+    autocast: str = "widest"
+    """Which dtype inputs of one dtype variable get under PyTorch's autocast: the widest of theirs, that of
+    autocast (``lower``), or ``float32``. What is overwritten keeps its own."""
     backward: str = ""
     """Name of the gradient op; empty where there is none."""
     gradient_of: str = ""

@@ -26,6 +26,7 @@ type testFlags struct {
 	known, only, shard, job         string
 	adaptors, callables             []string
 	random, randomTotal, jobs       int
+	warmUp                          int
 	seed                            uint64
 	timeout                         time.Duration
 	verbose, lastFailed, noBuild    bool
@@ -78,6 +79,7 @@ func (f *testFlags) choices(cmd *cobra.Command) {
 	set.StringVar(&f.shard, "shard", "", `"i/n": run the i-th of n parts of the run`)
 	set.IntVar(&f.random, "random", 0, "make this many random calls of each op from Go (default 2000)")
 	set.IntVar(&f.randomTotal, "random-total", 0, "make this many random calls of all ops together")
+	set.IntVar(&f.warmUp, "warm-up", 0, "make this many plain calls before each check, with the same arguments, which must change nothing")
 	set.StringVar(&f.known, "known", "", "accept the failures that this file lists (default the lists of the project)")
 	set.StringVar(&f.job, "job", "", "run the part of a run that this file describes")
 	_ = set.MarkHidden("job") // it was defined a line before
@@ -135,7 +137,7 @@ func (a *app) testOptions(ctx context.Context, ops []string, flags *testFlags) (
 		Device: flags.device, Random: flags.random, RandomTotal: flags.randomTotal, Native: a.nativeCommand(),
 		Profile: flags.profile, Library: flags.library, Callables: callables, Known: flags.known, Only: flags.only,
 		Shard: flags.shard, LastFailed: flags.lastFailed, Seed: flags.seed, ReportDir: flags.report, Jobs: flags.jobs,
-		Job: flags.job, Timeout: flags.timeout, Progress: terminal(a.stdout),
+		WarmUp: flags.warmUp, Job: flags.job, Timeout: flags.timeout, Progress: terminal(a.stdout),
 	}
 	if flags.opdefs == "" && flags.library == "" && len(callables) == 0 {
 		o.Build = func(ctx context.Context) error { return a.current(ctx, p, env, flags.noBuild) }
@@ -156,7 +158,7 @@ func (f *testFlags) check() ([]conformance.Callable, error) {
 	}
 	err := cmp.Or(
 		oneOf("device", f.device, "cpu", "cuda"), oneOf("profile", f.profile, "fast", "core", "extended"),
-		atLeast("jobs", f.jobs, 1), atLeast("random", f.random, 0), atLeast("random-total", f.randomTotal, 0),
+		atLeast("jobs", f.jobs, 1), atLeast("random", f.random, 0), atLeast("random-total", f.randomTotal, 0), atLeast("warm-up", f.warmUp, 0),
 		positive("timeout", f.timeout), reportFolder(f.report),
 	)
 	if err != nil {

@@ -91,11 +91,9 @@ def conv2d(
             _padding_ints = (padding,) * 2 if isinstance(padding, int) else padding
             _dilation_ints = (dilation,) * 2 if isinstance(dilation, int) else dilation
             _P1 = _dilation_ints[0] * (_weight_shape[2] - 1)
-            _P2 = (((_x_shape[2] + (2 * _padding_ints[0])) - _P1) - 1) // _stride_ints[0]
-            P_ = _P2 + 1
+            P_ = ((((_x_shape[2] + (2 * _padding_ints[0])) - _P1) - 1) // _stride_ints[0]) + 1
             _Q1 = _dilation_ints[1] * (_weight_shape[3] - 1)
-            _Q2 = (((_x_shape[3] + (2 * _padding_ints[1])) - _Q1) - 1) // _stride_ints[1]
-            Q_ = _Q2 + 1
+            Q_ = ((((_x_shape[3] + (2 * _padding_ints[1])) - _Q1) - 1) // _stride_ints[1]) + 1
             y = out
             if y is None:
                 y = _rt.empty((_x_shape[0], _weight_shape[0], P_, Q_), x.dtype)

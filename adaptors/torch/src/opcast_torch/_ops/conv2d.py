@@ -10,7 +10,7 @@ from torch import Tensor
 from .. import _runtime as _rt
 
 _op = _rt.Op("conv2d", 0x7E51506B58A6CEC0)
-_kernel, _plain = _op.kernel, _op.plain
+_direct = _op.direct
 
 
 def conv2d(
@@ -80,36 +80,24 @@ def conv2d(
     """
     if (
         out is None
-        and not _rt.compiling()
-        and not _rt.function_mode()
-        and _rt.forward_ad._current_level < 0
-        and not _rt.profiler._is_profiler_enabled
+        and _rt.direct()
+        and (_stride_ints := _rt.ints(stride, 2)) is not None
+        and (_padding_ints := _rt.ints(padding, 2)) is not None
+        and (_dilation_ints := _rt.ints(dilation, 2)) is not None
+        and type(groups) is int
     ):
         try:
-            _known, _empty, _ = _plain[0]
             if (
-                not x.is_nested
-                and not weight.is_nested
-                and _known(x, weight)
-                and (bias is None or (not bias.is_nested and _plain[1][0](bias)))
+                not (
+                    x.requires_grad
+                    or weight.requires_grad
+                    or (bias is not None and bias.requires_grad)
+                )
+                or not _rt.grad_enabled()
             ):
-                _x_shape = x.shape
-                _weight_shape = weight.shape
-                _stride_ints = (stride,) * 2 if isinstance(stride, int) else stride
-                _padding_ints = (padding,) * 2 if isinstance(padding, int) else padding
-                _dilation_ints = (dilation,) * 2 if isinstance(dilation, int) else dilation
-                _P1 = _dilation_ints[0] * (_weight_shape[2] - 1)
-                _P2 = (((_x_shape[2] + (2 * _padding_ints[0])) - _P1) - 1) // _stride_ints[0]
-                P_ = _P2 + 1
-                _Q1 = _dilation_ints[1] * (_weight_shape[3] - 1)
-                _Q2 = (((_x_shape[3] + (2 * _padding_ints[1])) - _Q1) - 1) // _stride_ints[1]
-                Q_ = _Q2 + 1
-                _y_shape, _y_strides = _rt.layouts[(_x_shape[0], _weight_shape[0], P_, Q_)]
-                y = _empty(_y_shape, _y_strides, x.dtype)
-                _kernel(y, x, weight, bias, stride, padding, dilation, groups)
-                return y
-        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
-            _rt.again(_fault)
+                return _direct(x, weight, bias, _stride_ints, _padding_ints, _dilation_ints, groups)
+        except _rt.FAULT as _fault:
+            _op.failed(_fault, (x, weight, bias), (stride, padding, dilation, groups))
     return _op.call((x, weight, bias), (stride, padding, dilation, groups), out)
 
 

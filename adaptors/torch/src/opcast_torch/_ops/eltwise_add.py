@@ -10,7 +10,7 @@ from torch import Tensor
 from .. import _runtime as _rt
 
 _op = _rt.Op("eltwise_add", 0x05822FD78837A92B)
-_kernel, _plain = _op.kernel, _op.plain
+_direct = _op.direct
 
 
 def eltwise_add(
@@ -52,31 +52,18 @@ def eltwise_add(
 
         return a + b
     """
-    if (
-        out is None
-        and not _rt.compiling()
-        and not _rt.function_mode()
-        and _rt.forward_ad._current_level < 0
-        and not _rt.profiler._is_profiler_enabled
-    ):
+    if out is None and _rt.direct():
         try:
-            _known, _empty, _ = _plain[0]
-            if not a.is_nested and not b.is_nested and _known(a, b):
-                _c_shape, _c_strides = _rt.layouts[a.shape]
-                c = _empty(_c_shape, _c_strides, a.dtype)
-                _kernel(c, a, b)
-                return c
-            _tracked = _rt.grad_enabled() and _op.tracked(a, b)
-        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
-            _rt.again(_fault)
-        else:
-            if _tracked:
-                return _op.node(a, b)
+            if not (a.requires_grad or b.requires_grad) or not _rt.grad_enabled():
+                return _direct(a, b)
+            return _op.node(a, b)
+        except _rt.FAULT as _fault:
+            _op.failed(_fault, (a, b), ())
     return _op.call((a, b), (), out)
 
 
 def _forward(_ctx: Any, a: Any, b: Any) -> Any:
-    c = _op.function(a, b)
+    c = _op.inside(a, b)
     return c
 
 
@@ -86,5 +73,5 @@ def _backward(_ctx: Any, grad_c: Any) -> Any:
     return _rt.needed(_ctx, grad_a, grad_b)
 
 
-_op.node = _rt.node("eltwise_add", _forward, _backward)
+_op.differentiable(_forward, _backward)
 _op.publish(eltwise_add, required=2)

@@ -8,7 +8,7 @@ from torch import Tensor
 from .. import _runtime as _rt
 
 _op = _rt.Op("eltwise_add_backward", 0x473B82A510F91040)
-_kernel, _plain = _op.kernel, _op.plain
+_direct = _op.direct
 
 
 def eltwise_add_backward(
@@ -49,28 +49,13 @@ def eltwise_add_backward(
 
         return grad_c, grad_c
     """
-    if (
-        out is None
-        and not _rt.compiling()
-        and not _rt.function_mode()
-        and _rt.forward_ad._current_level < 0
-        and not _rt.profiler._is_profiler_enabled
-    ):
+    if out is None and _rt.direct():
         try:
-            _known, _empty, _ = _plain[0]
-            if not grad_c.is_nested and _known(grad_c):
-                _grad_a_shape, _grad_a_strides = _rt.layouts[grad_c.shape]
-                grad_a = _empty(_grad_a_shape, _grad_a_strides, grad_c.dtype)
-                _grad_b_shape, _grad_b_strides = _rt.layouts[grad_c.shape]
-                grad_b = _empty(_grad_b_shape, _grad_b_strides, grad_c.dtype)
-                _kernel(grad_a, grad_b, grad_c)
-                return grad_a, grad_b
-            _tracked = _rt.grad_enabled() and _op.tracked(grad_c)
-        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
-            _rt.again(_fault)
-        else:
-            if _tracked:
-                return _op.node(grad_c)
+            if not grad_c.requires_grad or not _rt.grad_enabled():
+                return _direct(grad_c)
+            return _op.node(grad_c)
+        except _rt.FAULT as _fault:
+            _op.failed(_fault, (grad_c,), ())
     return _op.call((grad_c,), (), out)
 
 

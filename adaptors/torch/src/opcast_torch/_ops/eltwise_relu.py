@@ -10,7 +10,7 @@ from torch import Tensor
 from .. import _runtime as _rt
 
 _op = _rt.Op("eltwise_relu", 0x3E405474BD522881)
-_kernel, _plain = _op.kernel, _op.plain
+_direct = _op.direct
 
 
 def eltwise_relu(x: Tensor = _rt.REQUIRED, *, out: Tensor | None = None) -> Tensor:
@@ -45,31 +45,18 @@ def eltwise_relu(x: Tensor = _rt.REQUIRED, *, out: Tensor | None = None) -> Tens
 
         return xp.maximum(x, 0)
     """
-    if (
-        out is None
-        and not _rt.compiling()
-        and not _rt.function_mode()
-        and _rt.forward_ad._current_level < 0
-        and not _rt.profiler._is_profiler_enabled
-    ):
+    if out is None and _rt.direct():
         try:
-            _known, _empty, _ = _plain[0]
-            if not x.is_nested and _known(x):
-                _y_shape, _y_strides = _rt.layouts[x.shape]
-                y = _empty(_y_shape, _y_strides, x.dtype)
-                _kernel(y, x)
-                return y
-            _tracked = _rt.grad_enabled() and _op.tracked(x)
-        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
-            _rt.again(_fault)
-        else:
-            if _tracked:
-                return _op.node(x)
+            if not x.requires_grad or not _rt.grad_enabled():
+                return _direct(x)
+            return _op.node(x)
+        except _rt.FAULT as _fault:
+            _op.failed(_fault, (x,), ())
     return _op.call((x,), (), out)
 
 
 def _forward(_ctx: Any, x: Any) -> Any:
-    y = _op.function(x)
+    y = _op.inside(x)
     _ctx.save_for_backward(y)
     return y
 
@@ -80,5 +67,5 @@ def _backward(_ctx: Any, grad_y: Any) -> Any:
     return _rt.needed(_ctx, grad_x)
 
 
-_op.node = _rt.node("eltwise_relu", _forward, _backward)
+_op.differentiable(_forward, _backward)
 _op.publish(eltwise_relu, required=1)

@@ -8,7 +8,7 @@ from torch import Tensor
 from .. import _runtime as _rt
 
 _op = _rt.Op("flash_mla_decode", 0x593DD7CEB2182BA2)
-_kernel, _plain = _op.kernel, _op.plain
+_direct = _op.direct
 
 
 def flash_mla_decode(
@@ -78,53 +78,21 @@ def flash_mla_decode(
             lse[i] = m[:, 0] + xp.log(p.sum(axis=1))
         return o, lse
     """
-    if (
-        out is None
-        and not _rt.compiling()
-        and not _rt.function_mode()
-        and _rt.forward_ad._current_level < 0
-        and not _rt.profiler._is_profiler_enabled
-    ):
+    if out is None and _rt.direct() and (sm_scale is None or type(sm_scale) is float):
         try:
-            _known, _empty, _scratch = _plain[0]
             if (
-                not q.is_nested
-                and not kv_nope.is_nested
-                and not kv_rope.is_nested
-                and not kv_scale.is_nested
-                and not kv_indptr.is_nested
-                and _known(q, kv_nope, kv_rope, kv_scale, kv_indptr)
-            ):
-                _q_shape = q.shape
-                _o_shape, _o_strides = _rt.layouts[(_q_shape[0], _q_shape[1], 512)]
-                o = _empty(_o_shape, _o_strides, _rt.torch.bfloat16)
-                _lse_shape, _lse_strides = _rt.layouts[(_q_shape[0], _q_shape[1])]
-                lse = _empty(_lse_shape, _lse_strides, _rt.torch.float32)
-                o_part = lse_part = None
-                if _scratch is not None:
-                    _kv_nope_shape = kv_nope.shape
-                    splits_ = min(max(_kv_nope_shape[0] // 64, 1), 32)
-                    _o_part_shape = (splits_, _q_shape[0], _q_shape[1], 512)
-                    _o_part_shape, _o_part_strides = _rt.layouts[_o_part_shape]
-                    o_part = _scratch(_o_part_shape, _o_part_strides, _rt.torch.float32)
-                    _lse_part_shape = (splits_, _q_shape[0], _q_shape[1])
-                    _lse_part_shape, _lse_part_strides = _rt.layouts[_lse_part_shape]
-                    lse_part = _scratch(_lse_part_shape, _lse_part_strides, _rt.torch.float32)
-                _kernel(
-                    o,
-                    lse,
-                    q,
-                    kv_nope,
-                    kv_rope,
-                    kv_scale,
-                    kv_indptr,
-                    sm_scale,
-                    o_part,
-                    lse_part,
+                not (
+                    q.requires_grad
+                    or kv_nope.requires_grad
+                    or kv_rope.requires_grad
+                    or kv_scale.requires_grad
+                    or kv_indptr.requires_grad
                 )
-                return o, lse
-        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
-            _rt.again(_fault)
+                or not _rt.grad_enabled()
+            ):
+                return _direct(q, kv_nope, kv_rope, kv_scale, kv_indptr, sm_scale)
+        except _rt.FAULT as _fault:
+            _op.failed(_fault, (q, kv_nope, kv_rope, kv_scale, kv_indptr), (sm_scale,))
     return _op.call((q, kv_nope, kv_rope, kv_scale, kv_indptr), (sm_scale,), out)
 
 

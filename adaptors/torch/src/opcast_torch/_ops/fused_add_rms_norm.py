@@ -8,7 +8,7 @@ from torch import Tensor
 from .. import _runtime as _rt
 
 _op = _rt.Op("fused_add_rms_norm", 0x6784127D398EB664)
-_kernel, _plain = _op.kernel, _op.plain
+_direct = _op.direct
 
 
 def fused_add_rms_norm(
@@ -59,24 +59,17 @@ def fused_add_rms_norm(
         scale = 1 / xp.sqrt(xp.mean(total * total, axis=-1, keepdims=True) + eps)
         return total * scale * weight, total
     """
-    if (
-        not _rt.compiling()
-        and not _rt.function_mode()
-        and _rt.forward_ad._current_level < 0
-        and not _rt.profiler._is_profiler_enabled
-    ):
+    if _rt.direct() and type(eps) is float:
         try:
             if (
-                not x.is_nested
-                and not residual.is_nested
-                and not weight.is_nested
-                and _plain[0][0](x, residual, weight)
+                not (x.requires_grad or residual.requires_grad or weight.requires_grad)
+                or not _rt.grad_enabled()
             ):
+                _direct(x, residual, weight, eps)
                 _rt.bump((x, residual))
-                _kernel(x, residual, weight, eps)
                 return x, residual
-        except _rt.FAULT as _fault:  # unless it had begun, the general call copes with it
-            _op.once(_fault)
+        except _rt.FAULT as _fault:
+            _op.failed(_fault, (x, residual, weight), (eps,))
     return _op.call((x, residual, weight), (eps,))
 
 

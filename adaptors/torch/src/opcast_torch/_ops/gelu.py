@@ -10,7 +10,7 @@ from torch import Tensor
 from .. import _runtime as _rt
 
 _op = _rt.Op("gelu", 0x548CDAC58E12B0F5)
-_kernel, _plain = _op.kernel, _op.plain
+_direct = _op.direct
 
 
 def gelu(x: Tensor = _rt.REQUIRED, *, approximate: str, out: Tensor | None = None) -> Tensor:
@@ -51,31 +51,18 @@ def gelu(x: Tensor = _rt.REQUIRED, *, approximate: str, out: Tensor | None = Non
         erfc = xp.vectorize(math.erfc, otypes=[float])
         return 0.5 * x * erfc(-x / math.sqrt(2))
     """
-    if (
-        out is None
-        and not _rt.compiling()
-        and not _rt.function_mode()
-        and _rt.forward_ad._current_level < 0
-        and not _rt.profiler._is_profiler_enabled
-    ):
+    if out is None and _rt.direct() and type(approximate) is str:
         try:
-            _known, _empty, _ = _plain[0]
-            if not x.is_nested and _known(x):
-                _y_shape, _y_strides = _rt.layouts[x.shape]
-                y = _empty(_y_shape, _y_strides, x.dtype)
-                _kernel(y, x, approximate)
-                return y
-            _tracked = _rt.grad_enabled() and _op.tracked(x)
-        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
-            _rt.again(_fault)
-        else:
-            if _tracked:
-                return _op.node(x, approximate)
+            if not x.requires_grad or not _rt.grad_enabled():
+                return _direct(x, approximate)
+            return _op.node(x, approximate)
+        except _rt.FAULT as _fault:
+            _op.failed(_fault, (x,), (approximate,))
     return _op.call((x,), (approximate,), out)
 
 
 def _forward(_ctx: Any, x: Any, approximate: Any) -> Any:
-    y = _op.function(x, approximate=approximate)
+    y = _op.inside(x, approximate)
     _ctx.save_for_backward(x)
     _ctx.attrs = (approximate,)
     return y
@@ -88,5 +75,5 @@ def _backward(_ctx: Any, grad_y: Any) -> Any:
     return _rt.needed(_ctx, grad_x, None)
 
 
-_op.node = _rt.node("gelu", _forward, _backward)
+_op.differentiable(_forward, _backward)
 _op.publish(gelu, required=1)

@@ -8,7 +8,7 @@ from torch import Tensor
 from .. import _runtime as _rt
 
 _op = _rt.Op("gelu_backward", 0x7AAC9C010B90C1B5)
-_kernel, _plain = _op.kernel, _op.plain
+_direct = _op.direct
 
 
 def gelu_backward(
@@ -60,26 +60,13 @@ def gelu_backward(
         erfc = xp.vectorize(math.erfc, otypes=[float])
         return grad_y * (0.5 * erfc(-x / math.sqrt(2)) + x * xp.exp(-0.5 * x**2) / math.sqrt(2 * math.pi))
     """
-    if (
-        out is None
-        and not _rt.compiling()
-        and not _rt.function_mode()
-        and _rt.forward_ad._current_level < 0
-        and not _rt.profiler._is_profiler_enabled
-    ):
+    if out is None and _rt.direct() and type(approximate) is str:
         try:
-            _known, _empty, _ = _plain[0]
-            if not grad_y.is_nested and not x.is_nested and _known(grad_y, x):
-                _grad_x_shape, _grad_x_strides = _rt.layouts[grad_y.shape]
-                grad_x = _empty(_grad_x_shape, _grad_x_strides, grad_y.dtype)
-                _kernel(grad_x, grad_y, x, approximate)
-                return grad_x
-            _tracked = _rt.grad_enabled() and _op.tracked(grad_y, x)
-        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
-            _rt.again(_fault)
-        else:
-            if _tracked:
-                return _op.node(grad_y, x, approximate)
+            if not (grad_y.requires_grad or x.requires_grad) or not _rt.grad_enabled():
+                return _direct(grad_y, x, approximate)
+            return _op.node(grad_y, x, approximate)
+        except _rt.FAULT as _fault:
+            _op.failed(_fault, (grad_y, x), (approximate,))
     return _op.call((grad_y, x), (approximate,), out)
 
 

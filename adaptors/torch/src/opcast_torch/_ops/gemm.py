@@ -10,7 +10,7 @@ from torch import Tensor
 from .. import _runtime as _rt
 
 _op = _rt.Op("gemm", 0x54BBBCC74789BBAA)
-_kernel, _plain = _op.kernel, _op.plain
+_direct = _op.direct
 
 
 def gemm(
@@ -75,27 +75,22 @@ def gemm(
     """
     if (
         out is None
-        and not _rt.compiling()
-        and not _rt.function_mode()
-        and _rt.forward_ad._current_level < 0
-        and not _rt.profiler._is_profiler_enabled
+        and _rt.direct()
+        and type(alpha) is float
+        and type(activation) is str
+        and (out_dtype is None or isinstance(out_dtype, _rt.torch.dtype))
     ):
         try:
-            _known, _empty, _ = _plain[0]
             if (
-                not a.is_nested
-                and not b.is_nested
-                and _known(a, b)
-                and (bias is None or (not bias.is_nested and _plain[1][0](bias)))
+                not (
+                    a.requires_grad or b.requires_grad or (bias is not None and bias.requires_grad)
+                )
+                or not _rt.grad_enabled()
             ):
-                _a_shape = a.shape
-                _b_shape = b.shape
-                _c_shape, _c_strides = _rt.layouts[(*_a_shape[:-1], _b_shape[0])]
-                c = _empty(_c_shape, _c_strides, a.dtype if out_dtype is None else out_dtype)
-                _kernel(c, a, b, bias, alpha, activation)
-                return c
-        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
-            _rt.again(_fault)
+                return _direct(a, b, bias, alpha, activation, out_dtype)
+            return _op.node(a, b, bias, alpha, activation, out_dtype)
+        except _rt.FAULT as _fault:
+            _op.failed(_fault, (a, b, bias), (alpha, activation, out_dtype))
     return _op.call((a, b, bias), (alpha, activation, out_dtype), out)
 
 
@@ -108,7 +103,7 @@ def _forward(
     activation: Any,
     out_dtype: Any,
 ) -> Any:
-    c = _op.function(a, b, bias, alpha=alpha, activation=activation, out_dtype=out_dtype)
+    c = _op.inside(a, b, bias, alpha, activation, out_dtype)
     _ctx.save_for_backward(a, b, bias)
     _ctx.attrs = alpha, activation
     return c
@@ -128,5 +123,5 @@ def _backward(_ctx: Any, grad_c: Any) -> Any:
     return _rt.needed(_ctx, grad_a, grad_b, grad_bias, None, None, None)
 
 
-_op.node = _rt.node("gemm", _forward, _backward)
+_op.differentiable(_forward, _backward)
 _op.publish(gemm, required=2)

@@ -8,7 +8,7 @@ from torch import Tensor
 from .. import _runtime as _rt
 
 _op = _rt.Op("gemm_backward", 0x2D42F121A2ECDD63)
-_kernel, _plain = _op.kernel, _op.plain
+_direct = _op.direct
 
 
 def gemm_backward(
@@ -83,39 +83,24 @@ def gemm_backward(
         grad_b = alpha * xp.tensordot(grad, a, axes=(rows, rows))
         return alpha * (grad @ b), grad_b, None if bias is None else xp.sum(grad, axis=tuple(rows))
     """
-    if (
-        out is None
-        and not _rt.compiling()
-        and not _rt.function_mode()
-        and _rt.forward_ad._current_level < 0
-        and not _rt.profiler._is_profiler_enabled
-    ):
+    if out is None and _rt.direct() and type(alpha) is float and type(activation) is str:
         try:
-            _known, _empty, _scratch = _plain[0]
             if (
-                not grad_c.is_nested
-                and not a.is_nested
-                and not b.is_nested
-                and _known(grad_c, a, b)
-                and (bias is None or (not bias.is_nested and _plain[1][0](bias)))
+                not (
+                    grad_c.requires_grad
+                    or a.requires_grad
+                    or b.requires_grad
+                    or (bias is not None and bias.requires_grad)
+                )
+                or not _rt.grad_enabled()
             ):
-                _grad_a_shape, _grad_a_strides = _rt.layouts[a.shape]
-                grad_a = _empty(_grad_a_shape, _grad_a_strides, a.dtype)
-                _grad_b_shape, _grad_b_strides = _rt.layouts[b.shape]
-                grad_b = _empty(_grad_b_shape, _grad_b_strides, a.dtype)
-                grad_bias = None
-                if bias is not None:
-                    _grad_bias_shape, _grad_bias_strides = _rt.layouts[bias.shape]
-                    grad_bias = _empty(_grad_bias_shape, _grad_bias_strides, a.dtype)
-                slopes = None
-                if _scratch is not None:
-                    _grad_c_shape = grad_c.shape
-                    _slopes_shape, _slopes_strides = _rt.layouts[(*_grad_c_shape,)]
-                    slopes = _scratch(_slopes_shape, _slopes_strides, _rt.torch.float32)
-                _kernel(grad_a, grad_b, grad_bias, grad_c, a, b, bias, alpha, activation, slopes)
+                grad_a, grad_b, grad_bias = _direct(grad_c, a, b, bias, alpha, activation)
+                if bias is None:
+                    grad_bias = None
                 return grad_a, grad_b, grad_bias
-        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
-            _rt.again(_fault)
+            return _op.node(grad_c, a, b, bias, alpha, activation)
+        except _rt.FAULT as _fault:
+            _op.failed(_fault, (grad_c, a, b, bias), (alpha, activation))
     return _op.call((grad_c, a, b, bias), (alpha, activation), out)
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from .. import _runtime as _rt
 
 _op = _rt.Op("layernorm2d", 0x3D65998F4EFEAFD9)
-_kernel, _plain = _op.kernel, _op.plain
+_direct = _op.direct
 
 
 def layernorm2d(
@@ -63,36 +63,21 @@ def layernorm2d(
         rstd = 1 / xp.sqrt(xp.mean((x - mean) ** 2, axis=-1, keepdims=True) + eps)
         return (x - mean) * rstd * weight + bias, mean[:, 0], rstd[:, 0]
     """
-    if (
-        out is None
-        and not _rt.compiling()
-        and not _rt.function_mode()
-        and _rt.forward_ad._current_level < 0
-        and not _rt.profiler._is_profiler_enabled
-    ):
+    if out is None and _rt.direct() and type(eps) is float:
         try:
-            _known, _empty, _ = _plain[0]
             if (
-                not x.is_nested
-                and not weight.is_nested
-                and not bias.is_nested
-                and _known(x, weight, bias)
+                not (x.requires_grad or weight.requires_grad or bias.requires_grad)
+                or not _rt.grad_enabled()
             ):
-                _y_shape, _y_strides = _rt.layouts[x.shape]
-                y = _empty(_y_shape, _y_strides, x.dtype)
-                _kernel(y, None, None, x, weight, bias, eps)
-                return y
-            _tracked = _rt.grad_enabled() and _op.tracked(x, weight, bias)
-        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
-            _rt.again(_fault)
-        else:
-            if _tracked:
-                return _op.node(x, weight, bias, eps)
+                return _direct(x, weight, bias, eps)
+            return _op.node(x, weight, bias, eps)
+        except _rt.FAULT as _fault:
+            _op.failed(_fault, (x, weight, bias), (eps,))
     return _op.call((x, weight, bias), (eps,), out)
 
 
 def _forward(_ctx: Any, x: Any, weight: Any, bias: Any, eps: Any) -> Any:
-    y, mean, rstd = _op.compute((x, weight, bias), (eps,))
+    y, mean, rstd = _op.inside(x, weight, bias, eps)
     _ctx.save_for_backward(x, weight, mean, rstd)
     return y, mean, rstd
 
@@ -109,5 +94,5 @@ def _backward(_ctx: Any, grad_y: Any, _grad_mean: Any, _grad_rstd: Any) -> Any:
     return _rt.needed(_ctx, grad_x, grad_weight, grad_bias, None)
 
 
-_op.node = _rt.node("layernorm2d", _forward, _backward, returned=1)
+_op.differentiable(_forward, _backward, returned=1)
 _op.publish(layernorm2d, required=3)

@@ -8,7 +8,7 @@ from torch import Tensor
 from .. import _runtime as _rt
 
 _op = _rt.Op("layernorm2d_backward", 0x2094FC5D4A793427)
-_kernel, _plain = _op.kernel, _op.plain
+_direct = _op.direct
 
 
 def layernorm2d_backward(
@@ -69,42 +69,22 @@ def layernorm2d_backward(
         grad_x = rstd[:, None] * (weighted - xp.mean(weighted, axis=-1, keepdims=True) - along)
         return grad_x, xp.sum(grad_y * normal, axis=0), xp.sum(grad_y, axis=0)
     """
-    if (
-        out is None
-        and not _rt.compiling()
-        and not _rt.function_mode()
-        and _rt.forward_ad._current_level < 0
-        and not _rt.profiler._is_profiler_enabled
-    ):
+    if out is None and _rt.direct():
         try:
-            _known, _empty, _scratch = _plain[0]
             if (
-                not grad_y.is_nested
-                and not x.is_nested
-                and not weight.is_nested
-                and not mean.is_nested
-                and not rstd.is_nested
-                and _known(grad_y, x, weight, mean, rstd)
+                not (
+                    grad_y.requires_grad
+                    or x.requires_grad
+                    or weight.requires_grad
+                    or mean.requires_grad
+                    or rstd.requires_grad
+                )
+                or not _rt.grad_enabled()
             ):
-                _grad_x_shape, _grad_x_strides = _rt.layouts[grad_y.shape]
-                grad_x = _empty(_grad_x_shape, _grad_x_strides, grad_y.dtype)
-                _grad_weight_shape, _grad_weight_strides = _rt.layouts[weight.shape]
-                grad_weight = _empty(_grad_weight_shape, _grad_weight_strides, grad_y.dtype)
-                _grad_bias_shape, _grad_bias_strides = _rt.layouts[weight.shape]
-                grad_bias = _empty(_grad_bias_shape, _grad_bias_strides, grad_y.dtype)
-                partials = None
-                if _scratch is not None:
-                    _grad_y_shape = grad_y.shape
-                    _partials_shape, _partials_strides = _rt.layouts[(256, 2, _grad_y_shape[1])]
-                    partials = _scratch(_partials_shape, _partials_strides, _rt.torch.float32)
-                _kernel(grad_x, grad_weight, grad_bias, grad_y, x, weight, mean, rstd, partials)
-                return grad_x, grad_weight, grad_bias
-            _tracked = _rt.grad_enabled() and _op.tracked(grad_y, x, weight, mean, rstd)
-        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
-            _rt.again(_fault)
-        else:
-            if _tracked:
-                return _op.node(grad_y, x, weight, mean, rstd)
+                return _direct(grad_y, x, weight, mean, rstd)
+            return _op.node(grad_y, x, weight, mean, rstd)
+        except _rt.FAULT as _fault:
+            _op.failed(_fault, (grad_y, x, weight, mean, rstd), ())
     return _op.call((grad_y, x, weight, mean, rstd), (), out)
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from .. import _runtime as _rt
 
 _op = _rt.Op("rms_norm", 0x6E015C6AC0B5FA2A)
-_kernel, _plain = _op.kernel, _op.plain
+_direct = _op.direct
 
 
 def rms_norm(
@@ -56,31 +56,18 @@ def rms_norm(
 
         return x / xp.sqrt(xp.mean(x * x, axis=-1, keepdims=True) + eps) * weight
     """
-    if (
-        out is None
-        and not _rt.compiling()
-        and not _rt.function_mode()
-        and _rt.forward_ad._current_level < 0
-        and not _rt.profiler._is_profiler_enabled
-    ):
+    if out is None and _rt.direct() and type(eps) is float:
         try:
-            _known, _empty, _ = _plain[0]
-            if not x.is_nested and not weight.is_nested and _known(x, weight):
-                _y_shape, _y_strides = _rt.layouts[x.shape]
-                y = _empty(_y_shape, _y_strides, x.dtype)
-                _kernel(y, x, weight, eps)
-                return y
-            _tracked = _rt.grad_enabled() and _op.tracked(x, weight)
-        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
-            _rt.again(_fault)
-        else:
-            if _tracked:
-                return _op.node(x, weight, eps)
+            if not (x.requires_grad or weight.requires_grad) or not _rt.grad_enabled():
+                return _direct(x, weight, eps)
+            return _op.node(x, weight, eps)
+        except _rt.FAULT as _fault:
+            _op.failed(_fault, (x, weight), (eps,))
     return _op.call((x, weight), (eps,), out)
 
 
 def _forward(_ctx: Any, x: Any, weight: Any, eps: Any) -> Any:
-    y = _op.function(x, weight, eps=eps)
+    y = _op.inside(x, weight, eps)
     _ctx.save_for_backward(x, weight)
     _ctx.attrs = (eps,)
     return y
@@ -93,5 +80,5 @@ def _backward(_ctx: Any, grad_y: Any) -> Any:
     return _rt.needed(_ctx, grad_x, grad_weight, None)
 
 
-_op.node = _rt.node("rms_norm", _forward, _backward)
+_op.differentiable(_forward, _backward)
 _op.publish(rms_norm, required=2)

@@ -8,7 +8,7 @@ from torch import Tensor
 from .. import _runtime as _rt
 
 _op = _rt.Op("rms_norm_backward", 0x5D5DCDFC147CE6CD)
-_kernel, _plain = _op.kernel, _op.plain
+_direct = _op.direct
 
 
 def rms_norm_backward(
@@ -63,38 +63,16 @@ def rms_norm_backward(
         grad_x = scale * (weighted - x * (scale**2 * xp.mean(weighted * x, axis=-1, keepdims=True)))
         return grad_x, xp.sum(grad_y * x * scale, axis=tuple(range(x.ndim - 1)))
     """
-    if (
-        out is None
-        and not _rt.compiling()
-        and not _rt.function_mode()
-        and _rt.forward_ad._current_level < 0
-        and not _rt.profiler._is_profiler_enabled
-    ):
+    if out is None and _rt.direct() and type(eps) is float:
         try:
-            _known, _empty, _scratch = _plain[0]
             if (
-                not grad_y.is_nested
-                and not x.is_nested
-                and not weight.is_nested
-                and _known(grad_y, x, weight)
+                not (grad_y.requires_grad or x.requires_grad or weight.requires_grad)
+                or not _rt.grad_enabled()
             ):
-                _grad_x_shape, _grad_x_strides = _rt.layouts[grad_y.shape]
-                grad_x = _empty(_grad_x_shape, _grad_x_strides, grad_y.dtype)
-                _grad_weight_shape, _grad_weight_strides = _rt.layouts[weight.shape]
-                grad_weight = _empty(_grad_weight_shape, _grad_weight_strides, grad_y.dtype)
-                partials = None
-                if _scratch is not None:
-                    _grad_y_shape = grad_y.shape
-                    _partials_shape, _partials_strides = _rt.layouts[(256, _grad_y_shape[-1])]
-                    partials = _scratch(_partials_shape, _partials_strides, _rt.torch.float32)
-                _kernel(grad_x, grad_weight, grad_y, x, weight, eps, partials)
-                return grad_x, grad_weight
-            _tracked = _rt.grad_enabled() and _op.tracked(grad_y, x, weight)
-        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
-            _rt.again(_fault)
-        else:
-            if _tracked:
-                return _op.node(grad_y, x, weight, eps)
+                return _direct(grad_y, x, weight, eps)
+            return _op.node(grad_y, x, weight, eps)
+        except _rt.FAULT as _fault:
+            _op.failed(_fault, (grad_y, x, weight), (eps,))
     return _op.call((grad_y, x, weight), (eps,), out)
 
 

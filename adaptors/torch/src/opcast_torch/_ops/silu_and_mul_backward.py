@@ -8,7 +8,7 @@ from torch import Tensor
 from .. import _runtime as _rt
 
 _op = _rt.Op("silu_and_mul_backward", 0x337B71CDF021F77D)
-_kernel, _plain = _op.kernel, _op.plain
+_direct = _op.direct
 
 
 def silu_and_mul_backward(
@@ -55,26 +55,13 @@ def silu_and_mul_backward(
         slope = sigmoid * (1 + xp.clip(gate, -800, 800) * (1 - sigmoid))  # 0 or 1 at infinity
         return xp.concatenate([grad_y * value * slope, grad_y * (gate * sigmoid)], axis=-1)
     """
-    if (
-        out is None
-        and not _rt.compiling()
-        and not _rt.function_mode()
-        and _rt.forward_ad._current_level < 0
-        and not _rt.profiler._is_profiler_enabled
-    ):
+    if out is None and _rt.direct():
         try:
-            _known, _empty, _ = _plain[0]
-            if not grad_y.is_nested and not x.is_nested and _known(grad_y, x):
-                _grad_x_shape, _grad_x_strides = _rt.layouts[x.shape]
-                grad_x = _empty(_grad_x_shape, _grad_x_strides, grad_y.dtype)
-                _kernel(grad_x, grad_y, x)
-                return grad_x
-            _tracked = _rt.grad_enabled() and _op.tracked(grad_y, x)
-        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
-            _rt.again(_fault)
-        else:
-            if _tracked:
-                return _op.node(grad_y, x)
+            if not (grad_y.requires_grad or x.requires_grad) or not _rt.grad_enabled():
+                return _direct(grad_y, x)
+            return _op.node(grad_y, x)
+        except _rt.FAULT as _fault:
+            _op.failed(_fault, (grad_y, x), ())
     return _op.call((grad_y, x), (), out)
 
 

@@ -8,7 +8,7 @@ from torch import Tensor
 from .. import _runtime as _rt
 
 _op = _rt.Op("softmax_backward", 0x069BEEF607B97AE9)
-_kernel, _plain = _op.kernel, _op.plain
+_direct = _op.direct
 
 
 def softmax_backward(
@@ -51,26 +51,13 @@ def softmax_backward(
 
         return y * (grad_y - xp.sum(grad_y * y, axis=-1, keepdims=True))
     """
-    if (
-        out is None
-        and not _rt.compiling()
-        and not _rt.function_mode()
-        and _rt.forward_ad._current_level < 0
-        and not _rt.profiler._is_profiler_enabled
-    ):
+    if out is None and _rt.direct():
         try:
-            _known, _empty, _ = _plain[0]
-            if not grad_y.is_nested and not y.is_nested and _known(grad_y, y):
-                _grad_x_shape, _grad_x_strides = _rt.layouts[grad_y.shape]
-                grad_x = _empty(_grad_x_shape, _grad_x_strides, grad_y.dtype)
-                _kernel(grad_x, grad_y, y)
-                return grad_x
-            _tracked = _rt.grad_enabled() and _op.tracked(grad_y, y)
-        except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
-            _rt.again(_fault)
-        else:
-            if _tracked:
-                return _op.node(grad_y, y)
+            if not (grad_y.requires_grad or y.requires_grad) or not _rt.grad_enabled():
+                return _direct(grad_y, y)
+            return _op.node(grad_y, y)
+        except _rt.FAULT as _fault:
+            _op.failed(_fault, (grad_y, y), ())
     return _op.call((grad_y, y), (), out)
 
 
