@@ -59,16 +59,22 @@ func expectProfileEvent(t *check.T, name string, events [][2]any, op string, c *
 	t.Fail(nil, name, "the profile has no %s, only %v", op, names)
 }
 
-// eventShapes compares the shapes in an event with those of the inputs; whatever is no tensor has an empty one.
+// eventShapes compares the shapes in an event with those of the inputs; whatever is no tensor has an empty one. So has a
+// list, which takes one place: profiles do not look into lists.
 func eventShapes(t *check.T, name string, got any, c *cases.Case) {
 	shapes, _ := got.([]any)
+	place := 0
 	for i, in := range c.Inputs {
-		want := "[]"
-		if in != nil {
+		arg, want := c.Op.Inputs[i], "[]"
+		switch {
+		case arg.In != "" && arg.At > 0:
+			continue
+		case arg.In == "" && in != nil:
 			want = strings.ReplaceAll(rule.List(in.Shape), ",", "")
 		}
-		if i >= len(shapes) || fmt.Sprint(shapes[i]) != want {
-			t.Fail(nil, name, "the profile has input shapes %v, want %s for %s", shapes, want, c.Op.Inputs[i].Name)
+		if place >= len(shapes) || fmt.Sprint(shapes[place]) != want {
+			t.Fail(nil, name, "the profile has input shapes %v, want %s for %s", shapes, want, arg.Name)
 		}
+		place++
 	}
 }
