@@ -19,7 +19,7 @@ export OPCAST_TEST_PYTHON := $(CURDIR)/$(BIN)/python
 # The repository's files, committed or not.
 FILES := git ls-files --cached --others --exclude-standard
 
-.PHONY: help quickstart gen build cuda check format lint test conformance sanitize mutants matrix random fuzz bench requirements clean opcast
+.PHONY: help quickstart gen build cuda check format lint test conformance sanitize ulp mutants matrix random fuzz bench requirements clean opcast
 
 help: ## List these targets.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,6 +63,12 @@ conformance: build ## Run every op through every adaptor.
 
 sanitize: build ## Run the C++ tests and the suite's bare callers under sanitizers; takes six minutes.
 	$(BIN)/python internal/e2e/sanitize/sanitize.py
+
+ulp: ## Hold the kernels' functions of floats against the C library's for every float; takes minutes.
+	@mkdir -p build
+	for options in "" "-mavx2 -mfma -mf16c"; do \
+		$${CXX:-c++} -std=c++17 -O3 -ffp-contract=off $$options -I backend csrc/tests/ulp.cc -o build/ulp && build/ulp; \
+	done
 
 mutants: build ## Change a copy in small ways, one at a time, and count which changes the suite notices; takes long.
 	$(OPCAST) mutants --python $(VENV) --markdown docs/mutants.md

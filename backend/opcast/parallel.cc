@@ -12,11 +12,16 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <stdexcept>
+#include <string>
 
+#include "opcast/environment.h"
 #include "opcast/fpenv.h"
 #include "opcast/threads.h"
 
@@ -177,15 +182,45 @@ Pool* Pool::Get() noexcept {
 
 }  // namespace
 
-Simd BestSimd() {
+namespace {
+
+// The widest extension of this machine.
+Simd WidestSimd() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
     return Simd::kAvx512;
   }
-  if (__builtin_cpu_supports("avx2")) return Simd::kAvx2;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+      __builtin_cpu_supports("f16c")) {
+    return Simd::kAvx2;
+  }
 #endif
   return Simd::kBaseline;
+}
+
+// What the environment asks for, else the widest.
+Simd ChooseSimd() {
+  const Simd widest = WidestSimd();
+  const std::string variable = VariableName("ISA");
+  const char* const asked = std::getenv(variable.c_str());
+  if (asked == nullptr || *asked == 0) return widest;
+  std::string known;
+  for (const Simd simd : {Simd::kBaseline, Simd::kAvx2, Simd::kAvx512}) {
+    if (simd > widest) break;
+    const char* const name = kSimdNames[static_cast<int>(simd)];
+    if (std::strcmp(name, asked) == 0) return simd;
+    known += (known.empty() ? "" : ", ") + std::string(name);
+  }
+  throw std::invalid_argument(variable + ": expected an instruction set that this machine has (" +
+                              known + "), got " + asked);
+}
+
+}  // namespace
+
+Simd BestSimd() {
+  static const Simd chosen = ChooseSimd();  // asked again after an error
+  return chosen;
 }
 
 void RunChunks(int64_t n, int64_t grain, Body body, void* closure) {

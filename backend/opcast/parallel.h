@@ -6,6 +6,7 @@
 
 #include "opcast/launch.h"
 
+#define OPCAST_AVX2 "avx2,fma,f16c"
 // GCC fills only half of an AVX-512 register unless told otherwise.
 #if defined(__clang__)
 #define OPCAST_AVX512 "avx512f,avx512bw,avx512dq,avx512vl"
@@ -21,8 +22,15 @@ using Body = void (*)(void* closure, int64_t begin, int64_t end);
 
 // The vector extensions for which bodies are compiled, narrowest first.
 enum class Simd { kBaseline, kAvx2, kAvx512 };
+#if defined(__x86_64__)
+constexpr const char* kSimdNames[] = {"sse2", "avx2", "avx512"};
+#else
+constexpr const char* kSimdNames[] = {"baseline", "", ""};
+#endif
 
-// The widest extension of this machine.
+// The extension that all loops of this process use: the widest of this machine, or the one that the
+// variable NAME_ISA of the environment asks for. Throws std::invalid_argument for one that the
+// machine lacks.
 Simd BestSimd();
 
 // Calls body for [0, n) in chunks of `grain`, on the pool if there is more than one. See
@@ -41,17 +49,17 @@ inline void Call(void* closure, int64_t begin, int64_t end) {
 }
 
 // One loop body for each vector width. `flatten` inlines the loop into a function that the compiler
-// may vectorise with wider instructions than the rest of the library; no result depends on the
-// width, since the build never contracts a multiplication and an addition and compilers do not
-// reassociate.
+// may vectorise with wider instructions than the rest of the library. The build never contracts a
+// multiplication and an addition, and compilers do not reassociate: so only loops that ask for the
+// width, and calls of std::fma, can give other bits for another one.
 template <class F>
 struct Bodies {
   __attribute__((flatten)) static void Baseline(void* closure, int64_t begin, int64_t end) {
     Call<F, 16>(closure, begin, end);
   }
 #if defined(__x86_64__) && !defined(__CUDACC__)
-  __attribute__((flatten, target("avx2"))) static void Avx2(void* closure, int64_t begin,
-                                                            int64_t end) {
+  __attribute__((flatten, target(OPCAST_AVX2))) static void Avx2(void* closure, int64_t begin,
+                                                                 int64_t end) {
     Call<F, 32>(closure, begin, end);
   }
   __attribute__((flatten, target(OPCAST_AVX512))) static void Avx512(void* closure, int64_t begin,

@@ -10,33 +10,33 @@
 
 namespace opcast_ops {
 
-// Calls add(first, last, sums) for groups of consecutive rows of a matrix of n columns; it adds the
-// rows' part to `width` sums, one row after the other. Then calls store(begin, end, totals) for
-// ranges of the sums.
+// Calls add(first, last, sums, width) for groups of consecutive rows of a matrix of n columns; it
+// adds the rows' part to `count` sums, one row after the other; width is that of ParallelFor's
+// bodies. Then calls store(begin, end, totals) for ranges of the sums.
 //
 // The groups' sums are added in order. The groups depend on the shape only, so that bits do not
 // depend on the number of threads; their number is bounded, so that the sums take little memory
 // beside the matrix.
 template <class Add, class Store>
-void SumRows(const opcast::Launch& launch, int64_t rows, int64_t n, int64_t width, Add add,
+void SumRows(const opcast::Launch& launch, int64_t rows, int64_t n, int64_t count, Add add,
              Store store) {
   constexpr int64_t kMostGroups = 64, kMostSums = 1 << 18;
   const int64_t most =
-      std::max<int64_t>(1, std::min(kMostGroups, kMostSums / std::max<int64_t>(1, width)));
+      std::max<int64_t>(1, std::min(kMostGroups, kMostSums / std::max<int64_t>(1, count)));
   const int64_t size = std::max(RowsPerChunk(n), (rows + most - 1) / most);
   const int64_t groups = std::max<int64_t>(1, (rows + size - 1) / size);
-  const std::unique_ptr<double[]> sums(new double[groups * width]);
-  opcast::ParallelFor(launch, groups, 1, [&](int64_t begin, int64_t end) {
+  const std::unique_ptr<double[]> sums(new double[groups * count]);
+  opcast::ParallelFor(launch, groups, 1, [&](int64_t begin, int64_t end, auto width) {
     for (int64_t group = begin; group < end; ++group) {
-      double* const own = sums.get() + group * width;
-      std::fill(own, own + width, 0.0);
-      add(group * size, std::min(rows, (group + 1) * size), own);
+      double* const own = sums.get() + group * count;
+      std::fill(own, own + count, 0.0);
+      add(group * size, std::min(rows, (group + 1) * size), own, width);
     }
   });
-  opcast::ParallelFor(launch, width, kChunk / groups, [&](int64_t begin, int64_t end) {
+  opcast::ParallelFor(launch, count, kChunk / groups, [&](int64_t begin, int64_t end) {
     double* const totals = sums.get();
     for (int64_t group = 1; group < groups; ++group) {
-      const double* const own = totals + group * width;
+      const double* const own = totals + group * count;
       for (int64_t j = begin; j < end; ++j) totals[j] += own[j];
     }
     store(begin, end, totals);

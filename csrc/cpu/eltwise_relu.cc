@@ -1,21 +1,17 @@
 // y = max(x, 0), dense. Exact; NaN stays NaN.
 #include "eltwise_relu.gen.h"
+#include "map.h"
 #include "rows.h"
-#include "scalar.h"
 
 namespace opcast_ops {
 
 opcast::Status EltwiseRelu(const EltwiseReluArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
-    using T = typename std::decay_t<decltype(a)>::T;
-    const T* x = a.x;
-    T* y = a.y;
-    opcast::ParallelFor(launch, a.batch, kChunk, [=](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const float value = static_cast<float>(x[i]);
-        y[i] = static_cast<T>(Select(value < 0, 0.0f, value));
-      }
-    });
+    const auto chunk = [&a](int64_t begin, int64_t end, auto width) {
+      const auto positive = [](float x) { return Select(x < 0, 0.0f, x); };
+      Map<width>(end - begin, positive, a.y + begin, a.x + begin);
+    };
+    opcast::ParallelFor(launch, a.batch, kChunk, chunk);
     return opcast::Status::Ok();
   });
 }

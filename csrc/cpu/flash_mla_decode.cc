@@ -84,19 +84,20 @@ inline void ReadRows(const FlashMlaDecodeTyped<F>& args, int64_t first, int64_t 
 }
 
 // Makes `weights` of one head's scores: e^(score - largest), and rescales what was summed before.
+template <int kVector>
 inline void Weigh(State& state, int64_t h, double scale, const float* scores, int64_t count,
                   float* weights) {
   double largest = state.largest[h];
   for (int64_t i = 0; i < count; ++i) largest = std::max(largest, scale * scores[i]);
   // While all scores are -inf, weights are zero, as they are once there is a finite score.
   const double base = largest == -kInfinity ? 0 : largest;
-  const double shrink = Exp(state.largest[h] - base);
+  const float shrink = Exp<kVector>(static_cast<float>(state.largest[h] - base));
   double sum = state.sum[h] * shrink;
   for (int64_t i = 0; i < count; ++i) {
-    weights[i] = static_cast<float>(Exp(scale * scores[i] - base));
+    weights[i] = Exp<kVector>(static_cast<float>(scale * scores[i] - base));
     sum += weights[i];
   }
-  for (int64_t j = 0; j < kWidth; ++j) state.sums[h][j] *= static_cast<float>(shrink);
+  for (int64_t j = 0; j < kWidth; ++j) state.sums[h][j] *= shrink;
   state.largest[h] = largest;
   state.sum[h] = sum;
 }
@@ -112,7 +113,7 @@ inline void AddRows(const Args& args, const Task& task, int64_t count, State& st
     }
   }
   for (int64_t h = 0; h < task.heads; ++h)
-    Weigh(state, h, args.sm_scale, scores[h], count, weights[h]);
+    Weigh<kVector>(state, h, args.sm_scale, scores[h], count, weights[h]);
   using Shape = OuterShape<kVector>;
   for (int64_t h = 0; h < task.heads; h += Shape::kM) {
     for (int64_t j = 0; j < kWidth; j += Shape::kColumns) {
@@ -149,6 +150,7 @@ inline void Attend(const FlashMlaDecodeTyped<F>& args, const Task& task) {
 }
 
 // Writes the result of one head from those of the splits.
+template <int kVector>
 inline void Combine(const Args& args, int64_t b, int64_t head) {
   const Sequence sequence(args, b);
   const int64_t place = b * args.H + head, step = args.B * args.H;
@@ -157,7 +159,7 @@ inline void Combine(const Args& args, int64_t b, int64_t head) {
   const int64_t splits = sequence.length == 0 ? 0 : sequence.Splits();
   for (int64_t s = 0; s < splits; ++s) largest = std::max<double>(largest, parts[s * step]);
   for (int64_t s = 0; s < splits; ++s) {
-    const double weight = Exp(parts[s * step] - largest);
+    const float weight = Exp<kVector>(static_cast<float>(parts[s * step] - largest));
     const float* o = args.o_part + (place + s * step) * kWidth;
     for (int64_t j = 0; j < kWidth; ++j) sums[j] += weight * o[j];
     sum += weight;
@@ -181,8 +183,9 @@ opcast::Status FlashMlaDecode(const Args& args, const opcast::Launch& launch) {
       }
     };
     opcast::ParallelFor(launch, a.B * across * a.splits, 1, attend);
-    const auto combine = [&a](int64_t begin, int64_t end) {
-      for (int64_t index = begin; index < end; ++index) Combine(a, index / a.H, index % a.H);
+    const auto combine = [&a](int64_t begin, int64_t end, auto vector) {
+      for (int64_t index = begin; index < end; ++index)
+        Combine<vector>(a, index / a.H, index % a.H);
     };
     opcast::ParallelFor(launch, a.B * a.H, RowsPerChunk(kWidth), combine);
     return opcast::Status::Ok();

@@ -1,10 +1,11 @@
 // grad_x = grad_y * slope(x), dense; the slope is F(x) + x f(x) with the normal distribution
-// function F and its density f ("none"), or the derivative of gelu's tanh form ("tanh"). Computed
-// in double, rounded once. Both slopes have a zero near -0.75, around which they keep their
-// relative precision.
+// function F and its density f ("none"), or the derivative of gelu's tanh form ("tanh"). Both
+// slopes have a zero near -0.75, around which they keep their relative precision: float32 is
+// computed in double for it, 16 bits in float. Rounded once.
+#include "gate.h"
 #include "gelu_backward.gen.h"
+#include "map.h"
 #include "rows.h"
-#include "scalar.h"
 
 namespace opcast_ops {
 namespace {
@@ -16,50 +17,39 @@ namespace {
 // that interpolates it in the 10 Chebyshev nodes of the interval of t for 0 <= a <= 20, found with
 // 60 digits; it is within 1e-9 of the function. The zero has a second part for the numbers next to
 // it.
-inline double LowerSlope(double a) {
-  constexpr double kZero = 0x1.80ead197f00b4p-1, kZeroRest = -0x1.13e74c58cada8p-56, kEnd = 37;
-  const double nearby = Select(a > kEnd, kEnd, a);
-  const double t = 1 - 8 / (nearby + 4);
-  double p = -1.657986692043612e-05;
-  p = p * t - 1.3926941860855689e-05;
-  p = p * t + 0.00018556159760365167;
-  p = p * t - 0.0001559443857155783;
-  p = p * t - 0.0017882622199986691;
-  p = p * t + 0.00950515247806355;
-  p = p * t - 0.0280833650295697;
-  p = p * t + 0.060462927171604564;
-  p = p * t - 0.1033658978363169;
-  p = p * t + 0.4622112440865242;
-  const double slope = ExpInRange(-0.5 * nearby * nearby) * p * (kZero - nearby + kZeroRest);
-  return Select(a > kEnd, 0.0, slope);
+template <int kWidth, class V>
+inline V LowerSlope(V a) {
+  constexpr double kZero = 0x1.80ead197f00b4p-1, kZeroRest = -0x1.13e74c58cada8p-56;
+  constexpr V kZeroHigh = static_cast<V>(kZero),
+              kZeroLow = static_cast<V>(kZero - kZeroHigh + kZeroRest), kEnd = 37;
+  const V nearby = Select(a > kEnd, kEnd, a);
+  const V t = 1 - 8 / (nearby + 4);
+  const V p = Polynomial<kWidth>(
+      t, static_cast<V>(-1.657986692043612e-05), static_cast<V>(-1.3926941860855689e-05),
+      static_cast<V>(0.00018556159760365167), static_cast<V>(-0.0001559443857155783),
+      static_cast<V>(-0.0017882622199986691), static_cast<V>(0.00950515247806355),
+      static_cast<V>(-0.0280833650295697), static_cast<V>(0.060462927171604564),
+      static_cast<V>(-0.1033658978363169), static_cast<V>(0.4622112440865242));
+  const V slope = Exp<kWidth>(-nearby * nearby / 2) * p * (kZeroHigh - nearby + kZeroLow);
+  return Select(a > kEnd, V{0}, slope);
 }
 
-inline double SlopeExact(double x) {
-  const double lower = LowerSlope(__builtin_fabs(x));
+template <int kWidth, class V>
+inline V SlopeExact(V x) {
+  const V lower = LowerSlope<kWidth>(static_cast<V>(__builtin_fabs(x)));
   return Select(x < 0, lower, 1 - lower);
 }
 
 // gelu is x * g(u(x)) with g(u) = 1 / (1 + e^-u), so its slope is g + x g (1 - g) u'.
-inline double SlopeTanh(double x) {
-  constexpr double kSqrt8OverPi = 0x1.9884533d43651p0;
-  constexpr double kEnd = 20;  // beyond, the slope is below 1e-260, or 1
-  const double nearby = Select(__builtin_fabs(x) > kEnd, kEnd, x);
-  const double cubic = 0.044715 * nearby * nearby;
-  const double gate = 1 / (1 + ExpInRange<12>(-kSqrt8OverPi * (nearby + cubic * nearby)));
-  const double slope = gate * (1 + nearby * (1 - gate) * (kSqrt8OverPi * (1 + 3 * cubic)));
-  return Select(x < -kEnd, 0.0, slope);
-}
-
-template <class T, class F>
-void Map(const GeluBackwardTyped<T>& args, const opcast::Launch& launch, F slope) {
-  const T* grad_y = args.grad_y;
-  const T* x = args.x;
-  T* grad_x = args.grad_x;
-  opcast::ParallelFor(launch, args.batch, kChunk / 4, [=](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      grad_x[i] = Round<T>(static_cast<float>(grad_y[i]) * slope(static_cast<float>(x[i])));
-    }
-  });
+template <int kWidth, class V>
+inline V SlopeTanh(V x) {
+  constexpr V kSqrt8OverPi = static_cast<V>(0x1.9884533d43651p0), kCubic = static_cast<V>(0.044715);
+  constexpr V kEnd = 20;  // beyond, the slope is below 1e-260, or 1
+  const V nearby = Select(__builtin_fabs(x) > kEnd, kEnd, x);
+  const V cubic = kCubic * nearby * nearby;
+  const V gate = Sigmoid<kWidth>(kSqrt8OverPi * (nearby + cubic * nearby));
+  const V slope = gate * (1 + nearby * (1 - gate) * (kSqrt8OverPi * (1 + 3 * cubic)));
+  return Select(x < -kEnd, V{0}, slope);
 }
 
 }  // namespace
@@ -67,10 +57,19 @@ void Map(const GeluBackwardTyped<T>& args, const opcast::Launch& launch, F slope
 opcast::Status GeluBackward(const GeluBackwardArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     using T = typename std::decay_t<decltype(a)>::T;
+    using V = std::conditional_t<std::is_same_v<T, float>, double, float>;
+    const auto tanh = [&a](int64_t begin, int64_t end, auto width) {
+      const auto f = [=](V grad, V x) { return grad * SlopeTanh<width>(x); };
+      Map<width>(end - begin, f, a.grad_x + begin, a.grad_y + begin, a.x + begin);
+    };
+    const auto exact = [&a](int64_t begin, int64_t end, auto width) {
+      const auto f = [=](V grad, V x) { return grad * SlopeExact<width>(x); };
+      Map<width>(end - begin, f, a.grad_x + begin, a.grad_y + begin, a.x + begin);
+    };
     if (a.approximate == GeluBackwardApproximate::kTanh) {
-      Map<T>(a, launch, [](double x) { return SlopeTanh(x); });
+      opcast::ParallelFor(launch, a.batch, kChunk / 4, tanh);
     } else {
-      Map<T>(a, launch, [](double x) { return SlopeExact(x); });
+      opcast::ParallelFor(launch, a.batch, kChunk / 4, exact);
     }
     return opcast::Status::Ok();
   });

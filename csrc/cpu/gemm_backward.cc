@@ -36,6 +36,7 @@ inline int64_t SlabRows(int64_t columns) {
 }
 
 // Writes a block of G: grad_c times the slope at the products.
+template <int kWidth>
 inline void WriteSlopes(const Args& args, const Block& block, const float (*sums)[kBlock],
                         const Slab& slab, float* data) {
   float space[kDepth] = {}, grad_space[kDepth];
@@ -50,7 +51,7 @@ inline void WriteSlopes(const Args& args, const Block& block, const float (*sums
       for (int64_t j = 0; j < block.columns; ++j) to[j] = Select(values[j] <= 0, 0.0f, grad[j]);
     } else {
       for (int64_t j = 0; j < block.columns; ++j)
-        to[j] = static_cast<float>(grad[j] * SiluSlope(values[j], Sigmoid(values[j])));
+        to[j] = static_cast<float>(grad[j] * SiluSlope(values[j], Sigmoid<kWidth>(values[j])));
     }
   }
 }
@@ -65,7 +66,7 @@ void FillSlab(const Args& args, const opcast::Launch& launch, const Slab& slab, 
                           const Block block(skipped + index, args.batch * args.M, args.N);
                           float sums[kBlock][kBlock] = {};
                           Multiply<width>(args, block, sums);
-                          WriteSlopes(args, block, sums, slab, data);
+                          WriteSlopes<width>(args, block, sums, slab, data);
                         }
                       });
 }

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "gate.h"
 #include "gemm_tile.h"
 #include "opcast/kernel.h"
 #include "rows.h"
-#include "scalar.h"
 
 namespace opcast_ops {
 
@@ -169,12 +169,12 @@ inline void Combine(const Args& args, const Block& block, const float* sums, con
 }
 
 // Applies gemm's activation; an enum of each op's own.
-template <class Activation>
+template <int kWidth, class Activation>
 inline void Activate(Activation activation, double* values, int64_t n) {
   if (activation == Activation::kRelu) {
     for (int64_t i = 0; i < n; ++i) values[i] = values[i] < 0 ? 0 : values[i];
   } else if (activation == Activation::kSilu) {
-    for (int64_t i = 0; i < n; ++i) values[i] = Silu(values[i]);
+    for (int64_t i = 0; i < n; ++i) values[i] *= Sigmoid<kWidth>(values[i]);
   }
 }
 

@@ -8,7 +8,7 @@ namespace opcast_ops {
 namespace {
 
 // Writes some columns of a row of c: one row of a block.
-template <class T, class O>
+template <int kWidth, class T, class O>
 void Row(const GemmTyped<T, O>& args, const Block& block) {
   const GemmArgs& plain = args;
   const BatchRows a_rows{plain.T, args.a, args.a_layout, args.M};
@@ -23,7 +23,7 @@ void Row(const GemmTyped<T, O>& args, const Block& block) {
     values[j] = args.alpha * sum;
     if (bias != nullptr) values[j] += static_cast<float>(bias[block.j + j]);
   }
-  Activate(args.activation, values, block.columns);
+  Activate<kWidth>(args.activation, values, block.columns);
   Store(plain.O, values, block.columns, args.c, block.i * args.N + block.j);
 }
 
@@ -33,11 +33,11 @@ opcast::Status GemmNaive(const GemmArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     const int64_t across = Blocks(a.N);
     opcast::ParallelFor(launch, a.batch * a.M * across, BlocksPerChunk(1, a.N, a.K),
-                        [&](int64_t begin, int64_t end) {
+                        [&](int64_t begin, int64_t end, auto width) {
                           for (int64_t index = begin; index < end; ++index) {
                             Block block(index % across, 1, a.N);
                             block.i = index / across;
-                            Row(a, block);
+                            Row<width>(a, block);
                           }
                         });
     return opcast::Status::Ok();

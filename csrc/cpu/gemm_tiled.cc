@@ -8,13 +8,14 @@ namespace opcast_ops {
 namespace {
 
 // Writes the block: alpha, bias, activation, rounding.
+template <int kWidth>
 inline void Finish(const GemmArgs& args, const Block& block, const float (*sums)[kBlock]) {
   float space[kDepth] = {};
   const float* bias = LoadBias(args, block, space);
   for (int64_t i = 0; i < block.rows; ++i) {
     double values[kBlock];
     Combine(args, block, sums[i], bias, values);
-    Activate(args.activation, values, block.columns);
+    Activate<kWidth>(args.activation, values, block.columns);
     Store(args.O, values, block.columns, args.c, (block.i + i) * args.N + block.j);
   }
 }
@@ -35,7 +36,7 @@ opcast::Status GemmTiled(const GemmArgs& args, const opcast::Launch& launch) {
                           const Block block(index, rows, args.N);
                           float sums[kBlock][kBlock] = {};
                           Multiply<width>(args, block, sums);
-                          Finish(args, block, sums);
+                          Finish<width>(args, block, sums);
                         }
                       });
   return declared;

@@ -2,10 +2,9 @@
 // weight and z = (x - mean) * rstd; grad_weight and grad_bias are the sums of grad_y * z and grad_y
 // over the rows. Dense rows. Computed in double, rounded once.
 #include "columns.h"
-#include "float_row.h"
+#include "convert.h"
 #include "layernorm2d_backward.gen.h"
 #include "rows.h"
-#include "scalar.h"
 
 namespace opcast_ops {
 namespace {
@@ -34,8 +33,8 @@ opcast::Status Layernorm2dBackward(const Layernorm2dBackwardArgs& args,
   return Visit(args, [&](const auto& a) {
     using T = typename std::decay_t<decltype(a)>::T;
     const int64_t n = a.N;
-    const auto rows = [&a, n](int64_t first, int64_t last, double* sums) {
-      FloatRow<T> grad_row(n), x_row(n), weight_row(n), result(n);
+    const auto rows = [&a, n](int64_t first, int64_t last, double* sums, auto width) {
+      FloatRow<width, T> grad_row(n), x_row(n), weight_row(n), result(n);
       const float* weight = weight_row.Read(a.weight);
       for (int64_t i = first; i < last; ++i) {
         const float* grad = grad_row.Read(a.grad_y + i * n);

@@ -4,21 +4,23 @@
 #include <cmath>
 
 #include "columns.h"
-#include "float_row.h"
+#include "convert.h"
 #include "rms_norm_backward.gen.h"
 #include "rows.h"
-#include "scalar.h"
 
 namespace opcast_ops {
 namespace {
 
 // One row: writes to grad_x and adds to grad_weight.
+template <int kWidth>
 inline void Row(const float* grad, const float* x, const float* weight, int64_t n, double eps,
                 float* grad_x, double* grad_weight) {
   const double count = static_cast<double>(n);
-  const double squares = Sum(n, [x](int64_t j) { return double{x[j]} * x[j]; });
-  const double along =
-      Sum(n, [grad, x, weight](int64_t j) { return double{grad[j]} * weight[j] * x[j]; });
+  const float *const alone[] = {x}, *const all[] = {grad, weight, x};
+  const double squares = DoubleSum<kWidth>(
+      n, alone, [](const auto* x, auto* sum) { sum->all += x[0].all * x[0].all; });
+  const double along = DoubleSum<kWidth>(
+      n, all, [](const auto* x, auto* sum) { sum->all += x[0].all * x[1].all * x[2].all; });
   const double scale = 1 / std::sqrt(squares / count + eps);
   const double share = scale * scale * (along / count);
   for (int64_t j = 0; j < n; ++j) {
@@ -34,14 +36,14 @@ opcast::Status RmsNormBackward(const RmsNormBackwardArgs& args, const opcast::La
   return Visit(args, [&](const auto& a) {
     using T = typename std::decay_t<decltype(a)>::T;
     const int64_t n = a.N;
-    const auto rows = [&a, n](int64_t first, int64_t last, double* grad_weight) {
-      FloatRow<T> grad_row(n), x_row(n), weight_row(n), result(n);
+    const auto rows = [&a, n](int64_t first, int64_t last, double* grad_weight, auto width) {
+      FloatRow<width, T> grad_row(n), x_row(n), weight_row(n), result(n);
       const float* weight = weight_row.Read(a.weight);
       for (int64_t i = first; i < last; ++i) {
         const float* grad = grad_row.Read(a.grad_y + i * n);
         const float* x = x_row.Read(a.x + i * n);
         T* grad_x = a.grad_x + i * n;
-        Row(grad, x, weight, n, a.eps, result.Write(grad_x), grad_weight);
+        Row<width>(grad, x, weight, n, a.eps, result.Write(grad_x), grad_weight);
         result.Wrote(grad_x);
       }
     };

@@ -1,7 +1,7 @@
 // Functions of one number that loops can vectorise: no branches, no tables, no calls.
 //
-// Kernels compute in double and round once, so a float32 result within 4 ulp needs only a relative
-// error far below 2^-24.
+// A product and a sum that are to be rounded once are written as Fma, since compilers would fuse
+// some and not others. So a number gives the same bits in a vector as in the rest behind it.
 #pragma once
 
 #include <cstdint>
@@ -37,86 +37,56 @@ inline T Round(V value) {
       Select(rounded == rounded, rounded, std::numeric_limits<float>::quiet_NaN()));
 }
 
-// Added to a number below 2^51, it rounds that to an integer, which then stands in the low bits of
-// the sum.
-constexpr double kRounder = 0x1.8p52;
+// Whether machines with vectors of kWidth bytes have instructions for a * b + c in one rounding.
+// SSE2 stands for x86 without them; other machines' baselines have them.
+#if defined(__x86_64__) && !defined(__FMA__)
+template <int kWidth>
+constexpr bool kFuses = kWidth > 16;
+#else
+template <int kWidth>
+constexpr bool kFuses = true;
+#endif
 
-// 2^n where `sum` is n + kRounder and n a normal exponent.
-inline double PowerOfTwo(double sum) {
-  uint64_t bits;
-  std::memcpy(&bits, &sum, sizeof bits);
-  bits = (bits + 1023) << 52;
-  std::memcpy(&sum, &bits, sizeof bits);
-  return sum;
-}
-
-constexpr double Factorial(int k) { return k == 0 ? 1 : k * Factorial(k - 1); }
-
-// The sum of r^i / (k + i)! for i < kTerms, where `powers` holds r, r^2, r^4 and r^8. Halves of the
-// sum do not wait for each other, as the terms of Horner's rule do.
-template <int kTerms, int k = 0>
-inline double ExpSeries(const double* powers) {
-  constexpr double kFirst = 1 / Factorial(k);
-  if constexpr (kTerms == 1) {
-    return kFirst;
+// a * b + c, rounded once. Without instructions for it, the product is exact all the same, and the
+// sum is rounded to double before it is rounded to float.
+template <int kWidth>
+inline float Fma(float a, float b, float c) {
+  if constexpr (kFuses<kWidth>) {
+    return __builtin_fmaf(a, b, c);
   } else {
-    constexpr int kPower = (kTerms > 8) + (kTerms > 4) + (kTerms > 2), kHalf = 1 << kPower;
-    return ExpSeries<kHalf, k>(powers) +
-           powers[kPower] * ExpSeries<kTerms - kHalf, k + kHalf>(powers);
+    return static_cast<float>(static_cast<double>(a) * b + c);
   }
 }
 
-// e^x = 2^n e^r with |r| < 0.35; e^r is the Taylor polynomial (remainder r^10 / 10! < 7e-12 for
-// degree 9). Gives e^r and leaves n + kRounder in `shifted`.
-template <int kDegree>
-inline double ExpFraction(double x, double* shifted) {
-  constexpr double kLog2E = 0x1.71547652b82fep0, kLn2High = 0x1.62e42fefa39efp-1,
-                   kLn2Low = 0x1.abc9e3b39803fp-56;
-  *shifted = x * kLog2E + kRounder;
-  const double n = *shifted - kRounder;
-  const double r = x - n * kLn2High - n * kLn2Low;
-  const double r2 = r * r, r4 = r2 * r2;
-  const double powers[] = {r, r2, r4, r4 * r4};
-  return ExpSeries<kDegree + 1>(powers);
+// a * b + c. Without instructions for it, the product is rounded too.
+template <int kWidth>
+inline double Fma(double a, double b, double c) {
+  if constexpr (kFuses<kWidth>) {
+    return __builtin_fma(a, b, c);
+  } else {
+    return a * b + c;
+  }
 }
 
-// e^x for |x| <= 700. The relative error is below 1e-11 with 9 as the degree of the polynomial, and
-// a few 2^-53 with 12.
-template <int kDegree = 9>
-inline double ExpInRange(double x) {
-  double shifted;
-  const double y = ExpFraction<kDegree>(x, &shifted);
-  return y * PowerOfTwo(shifted);
-}
+// A double as the sum of two floats.
+struct TwoFloats {
+  float high, low;
 
-// e^x with a relative error below 1e-11, or 0, denormal or infinite where that is the double
-// nearest to it. 2^n is applied in two factors, since n leaves the range of normal exponents before
-// the result does.
-inline double Exp(double x) {
-  constexpr double kEnd = 800;  // beyond, the result is 0 or infinity all the same
-  x = Select(__builtin_fabs(x) > kEnd, __builtin_copysign(kEnd, x), x);
-  double shifted;
-  const double y = ExpFraction<9>(x, &shifted), n = shifted - kRounder;
-  const double half = n * 0.5 + kRounder;
-  return y * PowerOfTwo(half) * PowerOfTwo(n - (half - kRounder) + kRounder);
-}
+  // Beyond the range of floats, the high one is infinite and the low one 0.
+  explicit TwoFloats(double value)
+      : high(static_cast<float>(value)),
+        low(__builtin_isfinite(high) ? static_cast<float>(value - high) : 0) {}
 
-// x / (1 + e^-x).
-inline double Silu(double x) { return x / (1 + Exp(-x)); }
+  // x minus both, to an ulp however much cancels: where it does, the first difference is exact.
+  float SubtractFrom(float x) const { return (x - high) - low; }
+};
 
-// 1 / (1 + e^-x), with a relative error of some 2^-53 where |x| <= 700; beyond, 0 or 1.
-inline double Sigmoid(double x) {
-  constexpr double kEnd = 700;
-  const double nearby = Select(__builtin_fabs(x) > kEnd, kEnd, x);
-  return Select(x < -kEnd, 0.0, 1 / (1 + ExpInRange<12>(-nearby)));
-}
-
-// The derivative of Silu for a Sigmoid(x); 0 and 1 at infinity. Near -1.28 it has a zero, around
-// which only an exact sigmoid leaves a small relative error.
-inline double SiluSlope(double x, double sigmoid) {
-  constexpr double kEnd = 700;
-  const double nearby = Select(__builtin_fabs(x) > kEnd, kEnd, x);
-  return sigmoid * (1 + nearby * (1 - sigmoid));
+// The value at x of a polynomial, whose coefficients begin with that of the highest power.
+template <int kWidth, class V, class... Vs>
+inline V Polynomial(V x, V highest, Vs... others) {
+  V sum = highest;
+  ((sum = Fma<kWidth>(sum, x, others)), ...);
+  return sum;
 }
 
 }  // namespace opcast_ops

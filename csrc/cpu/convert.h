@@ -1,0 +1,171 @@
+// Stretches of numbers of any width as floats, and back.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+#include "opcast/kernel.h"
+#include "scalar.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace opcast_ops {
+
+// to[i] = from[i] as a float; exact.
+template <class T>
+inline void WidenAll(const T* from, float* to, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(from[i]);
+}
+
+// to[i] = from[i], rounded to nearest, ties to even; all NaN become one.
+template <class T>
+inline void NarrowAll(const float* from, T* to, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) to[i] = Round<T>(from[i]);
+}
+
+#if defined(__x86_64__)
+// What compilers do not find: as many numbers as a vector of kWidth bytes has floats. float16 has
+// instructions, which give the same bits as opcast::f16 does in a dozen others. bfloat16 is the
+// upper half, rounded; its instructions would take denormals for zero.
+// GCC 12 warns of the values that instructions without a mask would leave, had they one.
+constexpr __mmask16 kAll = 0xffff;
+template <int kWidth>
+using Wide = std::integral_constant<int, kWidth>;
+
+__attribute__((target(OPCAST_AVX512))) inline void WidenBlock(const opcast::f16* from, float* to,
+                                                              Wide<64>) {
+  _mm512_storeu_ps(
+      to, _mm512_maskz_cvtph_ps(kAll, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))));
+}
+__attribute__((target(OPCAST_AVX512))) inline void WidenBlock(const opcast::bf16* from, float* to,
+                                                              Wide<64>) {
+  const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+  _mm512_storeu_si512(to,
+                      _mm512_maskz_slli_epi32(kAll, _mm512_maskz_cvtepu16_epi32(kAll, bits), 16));
+}
+__attribute__((target(OPCAST_AVX512))) inline __m512 OneNan(const float* from, Wide<64>) {
+  const __m512 x = _mm512_loadu_ps(from);
+  const __m512 nan = _mm512_set1_ps(std::numeric_limits<float>::quiet_NaN());
+  return _mm512_mask_mov_ps(x, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), nan);
+}
+__attribute__((target(OPCAST_AVX512))) inline void NarrowBlock(const float* from, opcast::f16* to,
+                                                               Wide<64> width) {
+  const __m256i bits = _mm512_maskz_cvtps_ph(kAll, OneNan(from, width), _MM_FROUND_TO_NEAREST_INT);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), bits);
+}
+// No sum overflows into the sign: the one NaN has the upper bits 0x7fc0.
+__attribute__((target(OPCAST_AVX512))) inline void NarrowBlock(const float* from, opcast::bf16* to,
+                                                               Wide<64> width) {
+  const __m512i wide = _mm512_castps_si512(OneNan(from, width));
+  const __m512i even =
+      _mm512_and_si512(_mm512_maskz_srli_epi32(kAll, wide, 16), _mm512_set1_epi32(1));
+  const __m512i half = _mm512_add_epi32(even, _mm512_set1_epi32(0x7fff));
+  const __m512i bits = _mm512_maskz_srli_epi32(kAll, _mm512_add_epi32(wide, half), 16);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_maskz_cvtepi32_epi16(kAll, bits));
+}
+
+__attribute__((target(OPCAST_AVX2))) inline void WidenBlock(const opcast::f16* from, float* to,
+                                                            Wide<32>) {
+  _mm256_storeu_ps(to, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
+}
+__attribute__((target(OPCAST_AVX2))) inline void WidenBlock(const opcast::bf16* from, float* to,
+                                                            Wide<32>) {
+  const __m128i bits = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+  const __m256i wide = _mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), wide);
+}
+__attribute__((target(OPCAST_AVX2))) inline __m256 OneNan(const float* from, Wide<32>) {
+  const __m256 x = _mm256_loadu_ps(from);
+  const __m256 nan = _mm256_set1_ps(std::numeric_limits<float>::quiet_NaN());
+  return _mm256_blendv_ps(x, nan, _mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+}
+__attribute__((target(OPCAST_AVX2))) inline void NarrowBlock(const float* from, opcast::f16* to,
+                                                             Wide<32> width) {
+  const __m128i bits = _mm256_cvtps_ph(OneNan(from, width), _MM_FROUND_TO_NEAREST_INT);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), bits);
+}
+__attribute__((target(OPCAST_AVX2))) inline void NarrowBlock(const float* from, opcast::bf16* to,
+                                                             Wide<32> width) {
+  const __m256i wide = _mm256_castps_si256(OneNan(from, width));
+  const __m256i even = _mm256_and_si256(_mm256_srli_epi32(wide, 16), _mm256_set1_epi32(1));
+  const __m256i half = _mm256_add_epi32(even, _mm256_set1_epi32(0x7fff));
+  const __m256i bits = _mm256_srli_epi32(_mm256_add_epi32(wide, half), 16);
+  const __m128i pairs =
+      _mm_packus_epi32(_mm256_castsi256_si128(bits), _mm256_extracti128_si256(bits, 1));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), pairs);
+}
+
+template <class T>
+constexpr bool kHasBlocks = std::is_same_v<T, opcast::f16> || std::is_same_v<T, opcast::bf16>;
+#endif
+
+template <int kWidth, class T>
+inline void Widen(const T* from, float* to, int64_t n) {
+#if defined(__x86_64__)
+  if constexpr (kWidth > 16 && kHasBlocks<T>) {
+    constexpr int64_t kBlock = kWidth / sizeof(float);
+    for (; n >= kBlock; n -= kBlock, from += kBlock, to += kBlock)
+      WidenBlock(from, to, Wide<kWidth>());
+  }
+#endif
+  WidenAll(from, to, n);
+}
+
+template <int kWidth, class T>
+inline void Narrow(const float* from, T* to, int64_t n) {
+#if defined(__x86_64__)
+  if constexpr (kWidth > 16 && kHasBlocks<T>) {
+    constexpr int64_t kBlock = kWidth / sizeof(float);
+    for (; n >= kBlock; n -= kBlock, from += kBlock, to += kBlock)
+      NarrowBlock(from, to, Wide<kWidth>());
+  }
+#endif
+  NarrowAll(from, to, n);
+}
+
+// A row as floats: the row itself where it has floats, otherwise a copy. Kernels that go over a row
+// more than once convert it once.
+template <int kWidth, class T>
+class FloatRow {
+ public:
+  explicit FloatRow(int64_t n) : n_(n), space_(kCopies ? new Line[n / kFloats + 1] : nullptr) {}
+
+  // The row's numbers, until the next call.
+  const float* Read(const T* row) {
+    if constexpr (kCopies) {
+      Widen<kWidth>(row, Floats(), n_);
+      return Floats();
+    } else {
+      return row;
+    }
+  }
+
+  // Where to put the numbers of a row; Wrote(row) must follow.
+  float* Write(T* row) {
+    if constexpr (kCopies)
+      return Floats();
+    else
+      return row;
+  }
+  void Wrote(T* row) {
+    if constexpr (kCopies) Narrow<kWidth>(Floats(), row, n_);
+  }
+
+ private:
+  static constexpr bool kCopies = !std::is_same_v<T, float>;
+
+  float* Floats() { return reinterpret_cast<float*>(space_.get()); }
+
+  static constexpr int64_t kFloats = 16;
+  struct alignas(64) Line {  // of the cache: vectors that lie across two take twice as long
+    float floats[kFloats];
+  };
+
+  const int64_t n_;
+  const std::unique_ptr<Line[]> space_;
+};
+
+}  // namespace opcast_ops

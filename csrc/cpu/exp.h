@@ -1,0 +1,93 @@
+// The exponential function and what follows from it, for loops that vectorise (see scalar.h).
+//
+// csrc/tests/ulp.cc holds each function of float against the exact value for every float.
+#pragma once
+
+#include "scalar.h"
+
+namespace opcast_ops {
+
+// Added to a small number, these round it to an integer, which then stands in the low bits of the
+// sum.
+constexpr float kRounder = 0x1.8p23f;
+constexpr double kWideRounder = 0x1.8p52;
+
+// e^x as fraction * 2^n with 0.7 < fraction < 1.42.
+struct ExpParts {
+  float fraction;
+  int32_t n;
+};
+
+// The parts of e^(x + low) for |x| below 2^20 and a low that is below an ulp of x.
+//
+// e^x = 2^n e^r with |r| < 0.35. The product of n and the upper part of ln 2 is exact. e^r is a
+// polynomial of degree 6: 1 + r + r^2 / 2 and four coefficients that minimise the relative error,
+// which is below 4e-9.
+template <int kWidth>
+inline ExpParts SplitExp(float x, float low) {
+  constexpr float kLog2E = 0x1.715476p0f, kLn2High = 0x1.62e4p-1f, kLn2Low = 0x1.7f7d1cp-20f;
+  const float shifted = Fma<kWidth>(x, kLog2E, kRounder);
+  const float n = shifted - kRounder;
+  float r = Fma<kWidth>(n, -kLn2High, x);
+  r = Fma<kWidth>(n, -kLn2Low, r + low);
+  const float fraction = Polynomial<kWidth>(r, 0x1.6db4e8p-10f, 0x1.123bdep-7f, 0x1.55545ep-5f,
+                                            0x1.55548ep-3f, 0.5f, 1, 1);
+  namespace bits = opcast::detail;
+  return {fraction, static_cast<int32_t>(bits::Bits(shifted) - bits::Bits(kRounder))};
+}
+
+// 2^n for |n| <= 126.
+inline float PowerOfTwo(int32_t n) {
+  return opcast::detail::FromBits(static_cast<uint32_t>(n + 127) << 23);
+}
+
+// y * 2^n for |n| <= 252. The power is applied in two factors, since n leaves the range of normal
+// exponents before the result does.
+inline float Scale(float y, int32_t n) {
+  const int32_t half = n >> 1;
+  return y * PowerOfTwo(half) * PowerOfTwo(n - half);
+}
+
+// e^(x + low), to 0.92 ulp: 0, denormal or infinite where that is the float nearest to it. `low` is
+// what an x that is the rounded result of something lacks.
+template <int kWidth>
+inline float Exp(float x, float low = 0) {
+  constexpr float kEnd = 110;  // beyond, the result is 0 or infinity all the same
+  x = Select(__builtin_fabsf(x) > kEnd, __builtin_copysignf(kEnd, x), x);
+  const ExpParts parts = SplitExp<kWidth>(x, low);
+  return Scale(parts.fraction, parts.n);
+}
+
+// 2^n where `sum` is n + kWideRounder and n a normal exponent.
+inline double PowerOfTwo(double sum) {
+  uint64_t bits;
+  std::memcpy(&bits, &sum, sizeof bits);
+  bits = (bits + 1023) << 52;
+  std::memcpy(&sum, &bits, sizeof bits);
+  return sum;
+}
+
+// e^x for |x| <= 700, in double: the same with the Taylor polynomial, whose remainder at degree 11
+// is below 1e-14 of it.
+template <int kWidth>
+inline double Exp(double x) {
+  constexpr double kLog2E = 0x1.71547652b82fep0, kLn2High = 0x1.62e42fefa39efp-1,
+                   kLn2Low = 0x1.abc9e3b39803fp-56;
+  const double shifted = Fma<kWidth>(x, kLog2E, kWideRounder);
+  const double n = shifted - kWideRounder;
+  const double r = Fma<kWidth>(n, -kLn2Low, Fma<kWidth>(n, -kLn2High, x));
+  const double fraction =
+      Polynomial<kWidth>(r, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040,
+                         1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1, 1);
+  return fraction * PowerOfTwo(shifted);
+}
+
+// 1 / (1 + e^-x) in double, with a relative error below 1e-14 where |x| <= 700; beyond, 0 or 1.
+template <int kWidth>
+inline double Sigmoid(double x) {
+  constexpr double kEnd = 700;
+  const double nearby = Select(__builtin_fabs(x) > kEnd, kEnd, x);
+  return Select(x < -kEnd, 0.0, 1 / (1 + Exp<kWidth>(-nearby)));
+}
+
+}  // namespace opcast_ops

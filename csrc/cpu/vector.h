@@ -1,0 +1,82 @@
+// Vectors of floats and doubles, of the width that a loop is being compiled for.
+//
+// They are passed by reference only: how to pass one by value would depend on the compiler's
+// target, which is that of the loop around these functions, once they are part of it.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "opcast/kernel.h"
+#include "scalar.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace opcast_ops {
+
+template <int kWidth>
+struct Floats {
+  using Number = float;
+  typedef float Vector __attribute__((vector_size(kWidth)));
+  static constexpr int kCount = kWidth / static_cast<int>(sizeof(float));
+
+  Vector all;
+
+  void Load(const float* from) { std::memcpy(&all, from, sizeof all); }
+  void Store(float* to) const { std::memcpy(to, &all, sizeof all); }
+};
+
+template <int kWidth>
+struct Doubles;
+
+template <int kWidth>
+struct Doubles {
+  using Number = double;
+  typedef double Vector __attribute__((vector_size(kWidth)));
+  static constexpr int kCount = kWidth / static_cast<int>(sizeof(double));
+
+  Vector all;
+
+  // Takes floats, as all arrays have them.
+  void Load(const float* from) { LoadFloats(from, this); }
+  void Store(double* to) const { std::memcpy(to, &all, sizeof all); }
+};
+
+inline void LoadFloats(const float* from, Doubles<16>* to) {
+  const double both[] = {from[0], from[1]};
+  std::memcpy(&to->all, both, sizeof both);
+}
+#if defined(__x86_64__)
+__attribute__((target(OPCAST_AVX2))) inline void LoadFloats(const float* from, Doubles<32>* to) {
+  to->all = _mm256_cvtps_pd(_mm_loadu_ps(from));
+}
+__attribute__((target(OPCAST_AVX512))) inline void LoadFloats(const float* from, Doubles<64>* to) {
+  to->all = _mm512_maskz_cvtps_pd(0xff, _mm256_loadu_ps(from));
+}
+#endif
+
+// sum += a * b. Vectors of 16 bytes round the product too.
+inline void AddProduct(const Floats<16>& a, const Floats<16>& b, Floats<16>* sum) {
+  sum->all += a.all * b.all;
+}
+#if defined(__x86_64__)
+__attribute__((target(OPCAST_AVX2))) inline void AddProduct(const Floats<32>& a,
+                                                            const Floats<32>& b, Floats<32>* sum) {
+  sum->all = _mm256_fmadd_ps(a.all, b.all, sum->all);
+}
+__attribute__((target(OPCAST_AVX512))) inline void AddProduct(const Floats<64>& a,
+                                                              const Floats<64>& b,
+                                                              Floats<64>* sum) {
+  sum->all = _mm512_fmadd_ps(a.all, b.all, sum->all);
+}
+#endif
+
+// The larger one of each pair; `best` where the other one is NaN.
+template <int kWidth>
+inline void Larger(const Floats<kWidth>& x, Floats<kWidth>* best) {
+  best->all = x.all > best->all ? x.all : best->all;
+}
+
+}  // namespace opcast_ops

@@ -1,0 +1,37 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/cpu"
+)
+
+// TestInstructionSets runs the suite with each instruction set that the machine has beside the widest, which all other
+// tests use.
+func TestInstructionSets(t *testing.T) {
+	interpreter := python(t)
+	for name, runs := range map[string]bool{"sse2": cpu.X86.HasAVX2, "avx2": cpu.X86.HasAVX2 && cpu.X86.HasAVX512VL} {
+		t.Run(name, func(t *testing.T) {
+			if !runs {
+				t.Skipf("%s is the widest that this machine has, or it lacks it", name)
+			}
+			t.Setenv("OPCAST_ISA", name)
+			words := []string{"-C", root(t), "--no-build", "--adaptor", "numpy"}
+			if wrong, printed := wrongWith(t, interpreter, words); len(wrong) > 0 {
+				t.Errorf("failed: %q\n%s", wrong, printed)
+			}
+		})
+	}
+}
+
+// A name that the machine does not know ends the call, and says which it knows.
+func TestUnknownInstructionSet(t *testing.T) {
+	t.Setenv("OPCAST_ISA", "neon")
+	const code = "import numpy, opcast_numpy; x = numpy.ones(3, 'f4'); opcast_numpy.eltwise_add(x, x)"
+	out, err := command(t, "", python(t), "-c", code).CombinedOutput()
+	const want = "OPCAST_ISA: expected an instruction set that this machine has (sse2"
+	if err == nil || !strings.Contains(string(out), want) || !strings.Contains(string(out), "got neon") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
