@@ -166,10 +166,15 @@ class Pool {
 
 std::atomic<Pool*> current{nullptr};
 
+// Whether this process is a forked child, in which the threads of a framework may be missing: those
+// of PyTorch's OpenMP would be waited for forever.
+std::atomic<bool> forked{false};
+
 // From the loading of the library on: a fork could come at any time.
 [[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] {
   current.store(nullptr);
   inside = false;
+  forked.store(true);
 });
 
 Pool* Pool::Get() noexcept {
@@ -197,6 +202,20 @@ Simd WidestSimd() {
   }
 #endif
   return Simd::kBaseline;
+}
+
+// Runs the job on the threads that a framework lends to this one; false if it lends none.
+bool RunOnLent(Job& job, int64_t threads) {
+  const LentThreads run = *Lent();
+  if (run == nullptr || forked.load(std::memory_order_relaxed)) return false;
+  const auto part = [](int64_t, int64_t, void* data) {
+    const FpEnv environment;
+    const bool before = inside;  // a framework may run several parts in the caller's thread
+    inside = true;
+    static_cast<Job*>(data)->Work();
+    inside = before;
+  };
+  return run(0, threads, 1, part, &job) == 0;
 }
 
 // What the environment asks for, else the widest.
@@ -232,11 +251,12 @@ void RunChunks(int64_t n, int64_t grain, Body body, void* closure) {
   Job job(n, grain, body, closure);
   const int64_t chunks = (n - 1) / grain + 1;
   const int64_t threads = inside ? 1 : std::min<int64_t>(chunks, NumThreads());
-  Pool* const pool = threads > 1 ? Pool::Get() : nullptr;
+  const bool lent = threads > 1 && RunOnLent(job, threads);
+  Pool* const pool = threads > 1 && !lent ? Pool::Get() : nullptr;
   if (pool != nullptr) {
     pool->Run(job, static_cast<int>(threads) - 1);
   } else {
-    job.Work();
+    job.Work();  // what is left, or all
   }
   if (job.error) std::rethrow_exception(job.error);
 }

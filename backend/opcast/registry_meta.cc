@@ -75,6 +75,13 @@ void SetLimit(const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
   LimitThreads(reinterpret_cast<ThreadLimit>(static_cast<intptr_t>(call.Int(0, "address"))));
 }
 
+// The address of Lent, which callers in C++ keep.
+void LentPlace(const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
+  const Call call("_opcast_lent_threads", args, count, 0);
+  result->type_index = kTVMFFIOpaquePtr;
+  result->v_ptr = reinterpret_cast<void*>(&Lent);
+}
+
 }  // namespace
 }  // namespace opcast
 
@@ -87,3 +94,4 @@ OPCAST_META(retype, Retype)
 OPCAST_META(get_num_threads, GetNumThreads)
 OPCAST_META(set_num_threads, SetThreads)
 OPCAST_META(limit_threads, SetLimit)
+OPCAST_META(lent_threads, LentPlace)

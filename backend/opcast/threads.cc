@@ -60,4 +60,9 @@ void SetNumThreads(int count) {
 
 void LimitThreads(ThreadLimit limit) { framework.store(limit); }
 
+LentThreads* Lent() noexcept {
+  thread_local LentThreads lent = nullptr;
+  return &lent;
+}
+
 }  // namespace opcast

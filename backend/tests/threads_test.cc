@@ -275,6 +275,59 @@ void TestQuotas() {
 
 }  // namespace
 
+std::atomic<int> lent{0};
+
+// Lends one thread beside the caller's.
+int32_t LendsTwo(int64_t begin, int64_t end, int64_t, void (*part)(int64_t, int64_t, void*),
+                 void* data) {
+  ++lent;
+  std::thread other([=] { part(begin + 1, end, data); });
+  part(begin, begin + 1, data);
+  other.join();
+  return 0;
+}
+
+int32_t LendsNone(int64_t, int64_t, int64_t, void (*)(int64_t, int64_t, void*), void*) {
+  ++lent;
+  return 1;
+}
+
+// Loops run on lent threads, and on the pool's where none are lent.
+void TestLent() {
+  for (const opcast::LentThreads lender : {LendsTwo, LendsNone}) {
+    *opcast::Lent() = lender;
+    lent = 0;
+    std::atomic<int64_t> sum{0};
+    opcast::ParallelFor(kLaunch, 1000, 10, [&](int64_t begin, int64_t end) {
+      opcast::ParallelFor(kLaunch, end - begin, 1, [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i) sum += begin + i;
+      });
+    });
+    CHECK_FOR(static_cast<int>(sum), sum == 1000 * 999 / 2);
+    CHECK_FOR(lent, lent == 1);  // not for the loops inside
+    std::string caught;
+    try {
+      opcast::ParallelFor(kLaunch, 1000, 10, [](int64_t begin, int64_t) {
+        if (begin == 500) throw std::runtime_error("at 500");
+      });
+    } catch (const std::runtime_error& error) {
+      caught = error.what();
+    }
+    CHECK(caught == "at 500");
+    opcast::ParallelFor(kLaunch, 10, 10, [](int64_t, int64_t) {});
+    CHECK_FOR(lent, lent == 2);  // one chunk needs no other thread
+    std::thread([] { CHECK(*opcast::Lent() == nullptr); }).join();
+    *opcast::Lent() = nullptr;
+  }
+  InChild(0, [] {  // where a framework's threads are gone
+    *opcast::Lent() = LendsTwo;
+    lent = 0;
+    std::atomic<int64_t> sum{0};
+    opcast::ParallelFor(kLaunch, 100, 1, [&](int64_t begin, int64_t) { sum += begin; });
+    return sum == 99 * 50 && lent == 0;
+  });
+}
+
 int main() {
   alarm(120);
   setenv("TEST_NUM_THREADS", "4", 1);  // OPCAST_COLLECTION is "test"
@@ -282,6 +335,7 @@ int main() {
   TestWakes();
   TestRefusals();
   TestQuotas();
+  TestLent();
   if (failures > 0) return 1;
   std::printf("ok %lld checks\n", static_cast<long long>(checks));
 }

@@ -1,12 +1,14 @@
 """Watch how many threads calls start, whatever says how many they may use.
 
-Needs OPCAST_NUM_THREADS=4. Run with one argument: numpy, torch, fork or spawn, the latter two for workers of a
-DataLoader.
+Needs OPCAST_NUM_THREADS=4. Run with one argument: numpy, torch, jax, forked, fork or spawn, the latter two
+for workers of a DataLoader.
 """
 
 from __future__ import annotations
 
 import importlib
+import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -75,7 +77,7 @@ class Calls:
 
 
 def large() -> Any:
-    """Return a call that is long enough for several threads."""
+    """Return a call that is long enough for several threads, once PyTorch has started its own."""
     ops: Any = importlib.import_module("opcast_torch")
     torch: Any = importlib.import_module("torch")
     x = torch.ones((64, 4096))
@@ -83,20 +85,45 @@ def large() -> Any:
 
 
 def torch() -> None:
-    """Change PyTorch's number of threads."""
+    """Change PyTorch's number of threads; calls use its own, and start none."""
     framework: Any = importlib.import_module("torch")
-    call = large()
-    for number, allowed, new in ((1, 1, 0), (2, 2, 1), (9, 4, 2), (1, 1, 0)):
+    for number, allowed in ((1, 1), (2, 2), (9, 4), (1, 1)):
         framework.set_num_threads(number)
+        call = large()
         expect(f"number under PyTorch's {number}", backend.get_num_threads(), allowed)
-        expect(f"threads started under PyTorch's {number}", started(call), new)
+        expect(f"threads started under PyTorch's {number}", started(call), 0)
+
+
+def jax() -> None:
+    """Call in JAX, whose threads calls use, so that they start none."""
+    framework: Any = importlib.import_module("jax")
+    ops: Any = importlib.import_module("opcast_jax")
+    x = framework.numpy.ones((64, 4096))
+    call = framework.jit(ops.softmax)
+    framework.jit(framework.nn.softmax)(x).block_until_ready()
+    call(x[:1]).block_until_ready()  # too little work for a second thread
+    expect("threads started in JAX", started(lambda: call(x).block_until_ready()), 0)
+
+
+def forked() -> None:
+    """Call in a forked child, in which PyTorch would wait for its own threads forever."""
+    framework: Any = importlib.import_module("torch")
+    framework.set_num_threads(2)
+    call = large()
+    expect("threads started before", started(call), 0)
+    want = call().numpy().tobytes()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        os._exit(0 if call().numpy().tobytes() == want else 1)
+    expect("the child's end", os.waitpid(child, 0)[1], 0)
 
 
 def loader(method: str) -> None:
     """Call in the worker of a DataLoader, which has one thread."""
     framework: Any = importlib.import_module("torch")
     framework.set_num_threads(2)
-    expect("threads started before", started(large()), 1)
+    expect("threads started before", started(large()), 0)
     data = importlib.import_module("torch.utils.data")
     items = data.DataLoader(Calls(), num_workers=1, batch_size=None, multiprocessing_context=method)
     expect("threads in workers", [tuple(item) for item in items], [(1, 0), (1, 0)])
@@ -108,5 +135,9 @@ if __name__ == "__main__":
         numpy()
     elif sys.argv[1] == "torch":
         torch()
+    elif sys.argv[1] == "jax":
+        jax()
+    elif sys.argv[1] == "forked":
+        forked()
     else:
         loader(sys.argv[1])

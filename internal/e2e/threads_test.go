@@ -9,7 +9,7 @@ import (
 // DataLoader allow.
 func TestNumberOfThreads(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"numpy", "torch", "fork", "spawn"} {
+	for _, name := range []string{"numpy", "torch", "jax", "forked", "fork", "spawn"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cmd := command(t, t.TempDir(), python(t), filepath.Join(root(t), "internal", "e2e", "threads.py"), name)

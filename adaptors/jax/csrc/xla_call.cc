@@ -7,6 +7,7 @@
 #include <string>
 
 #include "xla_arguments.h"
+#include "xla_threads.h"
 
 namespace opcast_jax {
 namespace {
@@ -117,6 +118,7 @@ XLA_FFI_Error* Call(int index, DLDeviceType type, XLA_FFI_CallFrame* frame) noex
   if (!current.ok()) {
     return Raised(frame->api, kOps[index].name + std::string(": the stream cannot be set: "));
   }
+  const LentThreads lent(*frame, type == kDLCPU);
   TVMFFIAny result = {};
   if (functions[index](nullptr, arguments.values(), arguments.count(), &result) == 0) {
     return nullptr;

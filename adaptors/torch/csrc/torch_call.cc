@@ -11,10 +11,15 @@
 namespace opcast_torch {
 namespace {
 
+// How a collection is lent threads, see its threads.h.
+using Lent = decltype(&torch_parallel_for)*;
+
 // The collection: its functions _opcast_op and _opcast_make.
 struct Collection {
   TVMFFISafeCallType find = nullptr;
   TVMFFISafeCallType make = nullptr;
+  // Where this thread says which threads loops of its calls run on; null in collections without it.
+  Lent (*lent)() = nullptr;
 };
 Collection collection;
 std::mutex binding;
@@ -34,6 +39,14 @@ std::mutex binding;
   throw std::runtime_error(text);
 }
 
+// Asks the collection where to lend it threads.
+void FindLent(TVMFFISafeCallType ask) {
+  TVMFFIAny result = {};
+  if (ask != nullptr && ask(nullptr, nullptr, 0, &result) == 0) {
+    collection.lent = reinterpret_cast<Lent (*)()>(result.v_ptr);
+  }
+}
+
 // Opens the collection's library: the one beside this file, else the one that the loader finds.
 void Open() {
   Dl_info self = {};
@@ -50,6 +63,7 @@ void Open() {
   }
   collection.find = reinterpret_cast<TVMFFISafeCallType>(dlsym(library, "__tvm_ffi__opcast_op"));
   collection.make = reinterpret_cast<TVMFFISafeCallType>(dlsym(library, "__tvm_ffi__opcast_make"));
+  FindLent(reinterpret_cast<TVMFFISafeCallType>(dlsym(library, "__tvm_ffi__opcast_lent_threads")));
 }
 
 // Asks the collection for an op.
@@ -96,6 +110,25 @@ class CurrentStream {
   bool set_ = false;
 };
 
+// Has loops on the CPU run on PyTorch's threads, as long as this lives.
+class LentThreads {
+ public:
+  explicit LentThreads(DLDevice device)
+      : place_(device.device_type == kDLCPU && collection.lent != nullptr ? collection.lent()
+                                                                          : nullptr) {
+    if (place_ != nullptr) before_ = std::exchange(*place_, &torch_parallel_for);
+  }
+  LentThreads(const LentThreads&) = delete;
+  LentThreads& operator=(const LentThreads&) = delete;
+  ~LentThreads() {
+    if (place_ != nullptr) *place_ = before_;
+  }
+
+ private:
+  const Lent place_;
+  decltype(&torch_parallel_for) before_ = nullptr;
+};
+
 }  // namespace
 
 void Call(int index, Form form, Boxed* stack) {
@@ -104,6 +137,7 @@ void Call(int index, Form form, Boxed* stack) {
   Frame frame(kOps[index], form, stack);
   const auto& arguments = frame.Arguments(op);
   const CurrentStream stream(frame.device());
+  const LentThreads lent(frame.device());
   TVMFFIAny result = {};
   const auto count = static_cast<int32_t>(arguments.size());
   if (collection.make(nullptr, arguments.begin(), count, &result) != 0) Raise();
@@ -114,10 +148,12 @@ void Call(int index, Form form, Boxed* stack) {
 
 // Gives the library the functions of its collection. The result says whether its ops are in
 // PyTorch's registry, which has no place for the ops of two libraries of one namespace.
-extern "C" __attribute__((visibility("default"))) bool opcast_torch_bind(void* find, void* make) {
+extern "C" __attribute__((visibility("default"))) bool opcast_torch_bind(void* find, void* make,
+                                                                         void* lent) {
   const std::lock_guard<std::mutex> lock(opcast_torch::binding);
   opcast_torch::collection = {reinterpret_cast<TVMFFISafeCallType>(find),
-                              reinterpret_cast<TVMFFISafeCallType>(make)};
+                              reinterpret_cast<TVMFFISafeCallType>(make), nullptr};
+  opcast_torch::FindLent(reinterpret_cast<TVMFFISafeCallType>(lent));
   return opcast_torch::Registered();
 }
 

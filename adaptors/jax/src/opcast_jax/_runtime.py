@@ -55,6 +55,8 @@ def _load() -> Any:
 _handlers = _load()
 # The backend's library again, under the same handle, to read the addresses of its functions.
 _library = ctypes.CDLL(str(backend.library_path()))
+_handlers.opcast_jax_lend.argtypes, _handlers.opcast_jax_lend.restype = (ctypes.c_void_p,), None
+_handlers.opcast_jax_lend(ctypes.cast(_library["__tvm_ffi__opcast_lent_threads"], ctypes.c_void_p))
 
 
 def _wait() -> None:

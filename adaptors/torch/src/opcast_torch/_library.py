@@ -29,8 +29,8 @@ def load() -> None:
     _ops.load_library(str(path))
     handlers, kernels = ctypes.CDLL(str(path)), ctypes.CDLL(str(backend.library_path()))
     bind: Any = handlers.opcast_torch_bind
-    bind.argtypes, bind.restype = (ctypes.c_void_p, ctypes.c_void_p), ctypes.c_bool
-    names = ("__tvm_ffi__opcast_op", "__tvm_ffi__opcast_make")
+    bind.argtypes, bind.restype = (ctypes.c_void_p,) * 3, ctypes.c_bool
+    names = [f"__tvm_ffi__opcast_{name}" for name in ("op", "make", "lent_threads")]
     if not bind(*[ctypes.cast(getattr(kernels, name), ctypes.c_void_p) for name in names]):
         raise ImportError(f"{NAME}: another library has put the ops of {NAMESPACE} into PyTorch")
     # Every call with work for several threads asks PyTorch how many it may use, so that kernels keep to
