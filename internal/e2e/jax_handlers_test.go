@@ -18,7 +18,7 @@ func TestXLAHandlers(t *testing.T) {
 	handlers := filepath.Join(root(t), "adaptors", "jax", "csrc")
 	none := func(string) bool { return false }
 	cppTest(t, "xla_call_test.cc", none, program{
-		sources: []string{filepath.Join(handlers, "xla_call.cc")},
+		sources: []string{filepath.Join(handlers, "xla_call.cc"), filepath.Join(handlers, "xla_threads.cc")},
 		flags:   []string{"-I", handlers, "-isystem", env.Includes["jaxlib"], "-isystem", env.TVMInclude},
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -78,9 +79,11 @@ func TestOpCallGo(t *testing.T) {
 		cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0", "GOFLAGS=-mod=mod")
 		run(t, cmd)
 	}
-	got, want := run(t, command(t, dir, "./caller", tvmFFI, library)), "[0.8320503 1.1094004]\n[0.8443171 1.125756]\n"+opcallSays
-	if got != want {
-		t.Errorf("got %q, want %q", got, want)
+	got := run(t, command(t, dir, "./caller", tvmFFI, library))
+	// Last digits depend on the instruction set.
+	want := regexp.MustCompile(`^\[0\.83205\d* 1\.10940\d*]\n\[0\.84431\d* 1\.12575\d*]\n` + regexp.QuoteMeta(opcallSays) + "$")
+	if !want.MatchString(got) {
+		t.Errorf("got %q, want %s", got, want)
 	}
 }
 
