@@ -3,7 +3,8 @@
 // A loop wakes as many workers as it has chunks for, at most; they start when a loop needs them for
 // the first time. They are never joined: joining at exit deadlocks when a library goes while its
 // threads wait. A forked child has no threads, so it forgets the pool and makes its own. Nothing
-// here throws but the loop's own body: where memory or threads are missing, fewer threads work.
+// here throws but the loop's own body: where memory or threads are missing, fewer threads of the
+// pool work.
 #include "opcast/parallel.h"
 
 #include <pthread.h>
@@ -238,8 +239,11 @@ Simd ChooseSimd() {
 }  // namespace
 
 Simd BestSimd() {
-  static const Simd chosen = ChooseSimd();  // asked again after an error
-  return chosen;
+  // Not a static of the function: a fork could leave its guard locked in the child.
+  static std::atomic<int> chosen{-1};
+  int simd = chosen.load(std::memory_order_relaxed);
+  if (simd < 0) chosen.store(simd = static_cast<int>(ChooseSimd()), std::memory_order_relaxed);
+  return static_cast<Simd>(simd);
 }
 
 void RunChunks(int64_t n, int64_t grain, Body body, void* closure) {

@@ -51,7 +51,7 @@ inline void Call(void* closure, int64_t begin, int64_t end) {
 // One loop body for each vector width. `flatten` inlines the loop into a function that the compiler
 // may vectorise with wider instructions than the rest of the library. The build never contracts a
 // multiplication and an addition, and compilers do not reassociate: so only loops that ask for the
-// width, and calls of std::fma, can give other bits for another one.
+// width can give other bits for another one.
 template <class F>
 struct Bodies {
   __attribute__((flatten)) static void Baseline(void* closure, int64_t begin, int64_t end) {

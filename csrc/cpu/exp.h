@@ -82,7 +82,7 @@ inline double Exp(double x) {
   return fraction * PowerOfTwo(shifted);
 }
 
-// 1 / (1 + e^-x) in double, with a relative error below 1e-14 where |x| <= 700; beyond, 0 or 1.
+// 1 / (1 + e^-x) in double, with a relative error below 1e-13 where |x| <= 700; beyond, 0 or 1.
 template <int kWidth>
 inline double Sigmoid(double x) {
   constexpr double kEnd = 700;

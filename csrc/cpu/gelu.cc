@@ -9,7 +9,7 @@
 namespace opcast_ops {
 namespace {
 
-// x times the normal distribution function F at x, to 3 ulp.
+// x times the normal distribution function F at x, to 3.6 ulp.
 //
 // With a = |x|: near 0, F(x) is 0.5 + x R(x^2). Elsewhere x F(x) is x - a F(-a) or -a F(-a), where
 // a F(-a) exp(a^2 / 2) is a function of t = (a - 3) / (a + 3) that hardly changes, so that errors

@@ -142,6 +142,7 @@ inline void TakeFrom(Lanes<V, kInputs>* lanes, const T* const (&x)[kInputs], int
 // What reductions do with two vectors of lanes, and with the vectors of a single row.
 constexpr auto kAdd = [](const auto& from, auto* to) { to->all += from.all; };
 constexpr auto kAddFirst = [](const auto* x, auto* sum) { sum->all += x[0].all; };
+constexpr auto kAddSquare = [](const auto* x, auto* sum) { sum->all += x[0].all * x[0].all; };
 
 // Sums up what add(vectors of x, &sum) adds, in double; it adds nothing for `pad` in place of x.
 template <int kWidth, int kInputs, class T, class Add>
@@ -151,22 +152,6 @@ inline double DoubleSum(int64_t n, const T* const (&x)[kInputs], Add add, float 
   double sums[16];
   lanes.Fold(kAdd, sums);
   return Tree<16>(sums, [](double a, double b) { return a + b; });
-}
-
-// The same with four terms per lane in float, and their sums in double: a sum of positive terms is
-// right to 2.5 ulp of float, however long.
-template <int kWidth, int kInputs, class T, class Add>
-inline double FloatSum(int64_t n, const T* const (&x)[kInputs], Add add, float pad = 0) {
-  constexpr int64_t kBlock = 4 * Lanes<Floats<kWidth>, kInputs>::kStep;
-  double totals[16] = {};
-  for (int64_t block = 0; block < n; block += kBlock) {
-    Lanes<Floats<kWidth>, kInputs> lanes(0);
-    TakeFrom(&lanes, x, block, std::min(n, block + kBlock), pad, add);
-    float sums[16];
-    lanes.Fold(kAdd, sums);
-    for (int l = 0; l < 16; ++l) totals[l] += sums[l];
-  }
-  return Tree<16>(totals, [](double a, double b) { return a + b; });
 }
 
 // The largest of n numbers, -inf if there is none; NaN do not count.

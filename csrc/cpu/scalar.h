@@ -72,10 +72,9 @@ inline double Fma(double a, double b, double c) {
 struct TwoFloats {
   float high, low;
 
-  // Beyond the range of floats, the high one is infinite and the low one 0.
+  // Of a value in the range of floats.
   explicit TwoFloats(double value)
-      : high(static_cast<float>(value)),
-        low(__builtin_isfinite(high) ? static_cast<float>(value - high) : 0) {}
+      : high(static_cast<float>(value)), low(static_cast<float>(value - high)) {}
 
   // x minus both, to an ulp however much cancels: where it does, the first difference is exact.
   float SubtractFrom(float x) const { return (x - high) - low; }

@@ -1,6 +1,6 @@
 // grad_x[i, j] = grad_y[i, j] * x[i, D + j] * silu'(x[i, j]) and grad_x[i, D + j] = grad_y[i, j] *
-// silu(x[i, j]), dense rows. Computed in float for results of 16 bits, in double for float32 (see
-// SiluSlope), and rounded once.
+// silu(x[i, j]), dense rows. Computed in double (see SiluSlope), rounded
+// once.
 #include "gate.h"
 #include "map.h"
 #include "rows.h"
@@ -12,13 +12,14 @@ opcast::Status SiluAndMulBackward(const SiluAndMulBackwardArgs& args,
                                   const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     using T = typename std::decay_t<decltype(a)>::T;
-    using V = std::conditional_t<std::is_same_v<T, float>, double, float>;
     const int64_t n = a.D;
     const auto rows = [&a, n](int64_t begin, int64_t end, auto width) {
-      const auto gate_slope = [=](V grad, V gate, V value) {
+      const auto gate_slope = [=](double grad, double gate, double value) {
         return grad * value * SiluSlope(gate, Sigmoid<width>(gate));
       };
-      const auto value_slope = [=](V grad, V gate) { return grad * (gate * Sigmoid<width>(gate)); };
+      const auto value_slope = [=](double grad, double gate) {
+        return grad * (gate * Sigmoid<width>(gate));
+      };
       for (int64_t i = begin; i < end; ++i) {
         const T* grad = a.grad_y + i * n;
         const T* gate = a.x + i * 2 * n;

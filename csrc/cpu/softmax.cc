@@ -1,6 +1,6 @@
-// y[i, j] = exp(x[i, j] - max) / sum of the same over row i, dense rows. Computed in float; the
-// exponential also gets what the difference of two floats loses, so that small probabilities are
-// right too. A row that holds NaN or +inf, or nothing but -inf, becomes NaN.
+// y[i, j] = exp(x[i, j] - max) / sum of the same over row i, dense rows. Computed in float, the sum
+// in double; the exponential also gets what the difference of two floats loses, so that small
+// probabilities are right too. A row that holds NaN or +inf, or nothing but -inf, becomes NaN.
 #include "exp.h"
 #include "map.h"
 #include "rows.h"
@@ -26,7 +26,7 @@ inline void Row(const T* x, int64_t n, float* y) {
   constexpr bool kExact = std::is_same_v<T, float>;
   Map<kWidth>(n, [max](float x) { return Weight<kWidth, kExact>(x, max); }, y, x);
   const float* const weights[] = {y};
-  const double sum = FloatSum<kWidth>(n, weights, kAddFirst);
+  const double sum = DoubleSum<kWidth>(n, weights, kAddFirst);
   const float scale = static_cast<float>(1 / sum);
   for (int64_t j = 0; j < n; ++j) y[j] = Round<float>(y[j] * scale);
 }

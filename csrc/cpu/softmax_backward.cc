@@ -12,9 +12,14 @@ namespace {
 template <int kWidth>
 inline void Row(const float* grad, const float* y, int64_t n, float* to) {
   const float* const rows[] = {grad, y};
-  const TwoFloats sum(DoubleSum<kWidth>(
-      n, rows, [](const auto* x, auto* sum) { sum->all += x[0].all * x[1].all; }));
-  for (int64_t j = 0; j < n; ++j) to[j] = Round<float>(y[j] * sum.SubtractFrom(grad[j]));
+  const double sum =
+      DoubleSum<kWidth>(n, rows, [](const auto* x, auto* sum) { sum->all += x[0].all * x[1].all; });
+  if (sum > -0x1p100 && sum < 0x1p100) {
+    const TwoFloats parts(sum);
+    for (int64_t j = 0; j < n; ++j) to[j] = Round<float>(y[j] * parts.SubtractFrom(grad[j]));
+  } else {  // a difference may leave the range of floats
+    for (int64_t j = 0; j < n; ++j) to[j] = Round<float>(y[j] * (grad[j] - sum));
+  }
 }
 
 }  // namespace

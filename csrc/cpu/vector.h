@@ -57,22 +57,6 @@ __attribute__((target(OPCAST_AVX512))) inline void LoadFloats(const float* from,
 }
 #endif
 
-// sum += a * b. Vectors of 16 bytes round the product too.
-inline void AddProduct(const Floats<16>& a, const Floats<16>& b, Floats<16>* sum) {
-  sum->all += a.all * b.all;
-}
-#if defined(__x86_64__)
-__attribute__((target(OPCAST_AVX2))) inline void AddProduct(const Floats<32>& a,
-                                                            const Floats<32>& b, Floats<32>* sum) {
-  sum->all = _mm256_fmadd_ps(a.all, b.all, sum->all);
-}
-__attribute__((target(OPCAST_AVX512))) inline void AddProduct(const Floats<64>& a,
-                                                              const Floats<64>& b,
-                                                              Floats<64>* sum) {
-  sum->all = _mm512_fmadd_ps(a.all, b.all, sum->all);
-}
-#endif
-
 // The larger one of each pair; `best` where the other one is NaN.
 template <int kWidth>
 inline void Larger(const Floats<kWidth>& x, Floats<kWidth>* best) {

@@ -17,8 +17,8 @@ func TestXLAHandlers(t *testing.T) {
 	}
 	handlers := filepath.Join(root(t), "adaptors", "jax", "csrc")
 	none := func(string) bool { return false }
-	cppTest(t, "xla_call_test.cc", none, program{
-		sources: []string{filepath.Join(handlers, "xla_call.cc"), filepath.Join(handlers, "xla_threads.cc")},
-		flags:   []string{"-I", handlers, "-isystem", env.Includes["jaxlib"], "-isystem", env.TVMInclude},
-	})
+	threads := filepath.Join(handlers, "xla_threads.cc")
+	flags := []string{"-I", handlers, "-isystem", env.Includes["jaxlib"], "-isystem", env.TVMInclude}
+	cppTest(t, "xla_call_test.cc", none, program{sources: []string{filepath.Join(handlers, "xla_call.cc"), threads}, flags: flags})
+	cppTest(t, "xla_threads_test.cc", none, program{sources: []string{threads}, flags: flags})
 }
