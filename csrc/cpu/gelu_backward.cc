@@ -1,7 +1,7 @@
 // grad_x = grad_y * slope(x), dense; the slope is F(x) + x f(x) with the normal distribution
 // function F and its density f ("none"), or the derivative of gelu's tanh form ("tanh"). Both
-// slopes have a zero near -0.75, around which they keep their relative precision: float32 is
-// computed in double for it, 16 bits in float. Rounded once.
+// slopes have a zero near -0.75, around which they keep their relative precision. Computed in
+// double, rounded once.
 #include "gate.h"
 #include "gelu_backward.gen.h"
 #include "map.h"

@@ -17,8 +17,7 @@ inline void Row(const float* grad, const float* x, const float* weight, int64_t 
                 float* grad_x, double* grad_weight) {
   const double count = static_cast<double>(n);
   const float *const alone[] = {x}, *const all[] = {grad, weight, x};
-  const double squares = DoubleSum<kWidth>(
-      n, alone, [](const auto* x, auto* sum) { sum->all += x[0].all * x[0].all; });
+  const double squares = DoubleSum<kWidth>(n, alone, kAddSquare);
   const double along = DoubleSum<kWidth>(
       n, all, [](const auto* x, auto* sum) { sum->all += x[0].all * x[1].all * x[2].all; });
   const double scale = 1 / std::sqrt(squares / count + eps);

@@ -1,5 +1,5 @@
-// y[i, j] = silu(x[i, j]) * x[i, D + j], dense rows. Computed in double, since a
-// silu below the range of floats times a large value is in it; in float for float16. Rounded once.
+// y[i, j] = silu(x[i, j]) * x[i, D + j], dense rows. Computed in double, since a silu
+// below the range of floats times a large value is in it; in float for float16. Rounded once.
 #include "gate.h"
 #include "map.h"
 #include "rows.h"
