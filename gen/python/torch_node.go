@@ -76,10 +76,11 @@ func (v *torchOp) Differentiate() string {
 	return v.calls(`_rt.ops["`+v.Gradient.Name+`"]`, v.Gradient)
 }
 
-// Gradients is the statement that returns a gradient for every argument, None where there is none.
+// Gradients is the statement that returns a gradient for every argument, None where there is none. PyTorch drops those that
+// nobody asked for; to ask which these are takes longer than to return them.
 func (v *torchOp) Gradients() string {
 	made := opdef.ArgNames(v.Gradient.Outputs)
-	items := []string{"_ctx"}
+	var items []string
 	for _, name := range v.inputNames() {
 		if grad := v.GradPrefix() + name; slices.Contains(made, grad) {
 			items = append(items, grad)
@@ -90,7 +91,10 @@ func (v *torchOp) Gradients() string {
 	for range v.Attrs {
 		items = append(items, "None")
 	}
-	return bracketed(step, "return _rt.needed(", items, ")")
+	if text := step + "return " + strings.Join(items, ", "); len(text) <= lineLength {
+		return text
+	}
+	return bracketed(step, "return (", items, ")")
 }
 
 // calls is the statement that calls an op's public function and names its results.

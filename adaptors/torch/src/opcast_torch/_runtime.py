@@ -13,7 +13,6 @@ import torch
 from torch import Tensor
 
 from . import _autocast, _autograd, _flops
-from ._autograd import needed
 from ._collection import backend
 from ._forms import Forms
 from ._framework import DTYPES, FRAMEWORK, refuse_layout
@@ -40,7 +39,6 @@ __all__ = [
     "direct",
     "grad_enabled",
     "ints",
-    "needed",
     "ops",
     "torch",
 ]

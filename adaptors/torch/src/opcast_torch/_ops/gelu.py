@@ -72,7 +72,7 @@ def _backward(_ctx: Any, grad_y: Any) -> Any:
     (x,) = _ctx.saved_tensors
     (approximate,) = _ctx.attrs
     grad_x = _rt.ops["gelu_backward"].function(grad_y, x, approximate=approximate)
-    return _rt.needed(_ctx, grad_x, None)
+    return grad_x, None
 
 
 _op.differentiable(_forward, _backward)

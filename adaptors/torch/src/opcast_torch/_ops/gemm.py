@@ -120,7 +120,7 @@ def _backward(_ctx: Any, grad_c: Any) -> Any:
         alpha=alpha,
         activation=activation,
     )
-    return _rt.needed(_ctx, grad_a, grad_b, grad_bias, None, None, None)
+    return grad_a, grad_b, grad_bias, None, None, None
 
 
 _op.differentiable(_forward, _backward)

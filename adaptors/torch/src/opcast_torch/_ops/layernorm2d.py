@@ -91,7 +91,7 @@ def _backward(_ctx: Any, grad_y: Any, _grad_mean: Any, _grad_rstd: Any) -> Any:
         mean,
         rstd,
     )
-    return _rt.needed(_ctx, grad_x, grad_weight, grad_bias, None)
+    return grad_x, grad_weight, grad_bias, None
 
 
 _op.differentiable(_forward, _backward, returned=1)

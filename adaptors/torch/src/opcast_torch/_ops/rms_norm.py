@@ -77,7 +77,7 @@ def _backward(_ctx: Any, grad_y: Any) -> Any:
     x, weight = _ctx.saved_tensors
     (eps,) = _ctx.attrs
     grad_x, grad_weight = _rt.ops["rms_norm_backward"].function(grad_y, x, weight, eps=eps)
-    return _rt.needed(_ctx, grad_x, grad_weight, None)
+    return grad_x, grad_weight, None
 
 
 _op.differentiable(_forward, _backward)

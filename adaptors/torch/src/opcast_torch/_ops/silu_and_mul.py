@@ -66,7 +66,7 @@ def _forward(_ctx: Any, x: Any) -> Any:
 def _backward(_ctx: Any, grad_y: Any) -> Any:
     (x,) = _ctx.saved_tensors
     grad_x = _rt.ops["silu_and_mul_backward"].function(grad_y, x)
-    return _rt.needed(_ctx, grad_x)
+    return grad_x
 
 
 _op.differentiable(_forward, _backward)
