@@ -19,7 +19,11 @@ var plantedEndurance = map[string]struct {
 			fake.Nudge(r)
 		}
 	}}},
-	"an error goes to another thread": {"affine", "fake", "threads", fake.Framework{OnConcurrent: func(_ int, _ *calls.Call, r *calls.Result) { r.Error = nil }}},
+	"bits depend on the number of threads": {"affine", calls.BackendName, "thread-count", fake.Framework{After: when(func(c *calls.Call) bool {
+		return c.Probe == endurance.GroupThreadProbes+".number" && c.Options["threads"] == int64(8)
+	})}},
+	"a framework's threads change bits": {"affine", "fake", "thread-count", fake.Framework{After: when(func(c *calls.Call) bool { return len(c.Inputs) > 0 })}},
+	"an error goes to another thread":   {"affine", "fake", "threads", fake.Framework{OnConcurrent: func(_ int, _ *calls.Call, r *calls.Result) { r.Error = nil }}},
 	"a valid call gets an error": {"affine", "fake", "threads", fake.Framework{OnConcurrent: func(thread int, _ *calls.Call, r *calls.Result) {
 		if thread == 0 {
 			r.Error = &calls.CallError{Class: "ValueError", Text: "affine: x: expected something else"}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 EVERYWHERE = ("watch", "endure")
 """Groups of probes that are the same for every framework: each is a module."""
 
-GROUPS = ("aliasing", "devices", "malformed", "mangled", "mixed", "refusals")
+GROUPS = ("aliasing", "devices", "malformed", "mangled", "mixed", "refusals", "threads")
 """Groups of probes that only some frameworks have: each is a module ``<framework>_<group>``."""
 
 

@@ -6,6 +6,7 @@ import "github.com/opcast/opcast/conformance/check"
 func Checks() []check.Check {
 	return []check.Check{
 		threadsCheck,
+		threadCountCheck,
 		forkCheck,
 		spawnCheck,
 		leaksCheck,

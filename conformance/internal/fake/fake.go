@@ -79,6 +79,7 @@ func (f *Framework) Probes(group string) []calls.Probe {
 		check.GroupWatch:               calls.ProbesOf("pointers", "far", "warnings"),
 		refusals.GroupDevices:          calls.ProbesOf("second"),
 		endurance.GroupEnduranceProbes: calls.ProbesOf("leaks", "copies"),
+		endurance.GroupThreadProbes:    calls.ProbesOf("number"),
 		agreement.GroupStreamProbes:    calls.ProbesOf("side_stream", "two_streams", "graph_replayed"),
 		check.GroupMemory: append(calls.ProbesOf("version_mutated", "stale_mutated", "donation_used"),
 			calls.Probe{Name: "gradient_refused_out", Refused: true, Out: true}, calls.Probe{Name: "written_out", Out: true}),

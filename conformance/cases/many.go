@@ -1,0 +1,69 @@
+package cases
+
+import (
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// manySizes are the sizes that all symbols of a large call have: the first with which its arguments are not too large.
+var manySizes = []int64{521, 257, 129, 96, 65, 33, 16, 8}
+
+// LargePlans are calls with as many elements as a sample may have, which kernels compute in many chunks: one with many leading
+// dims or rows of moderate length, and one in which all named dims are as long as each other. A definition whose conditions
+// exclude both has none.
+func LargePlans(op *opdef.Op, d DTypes) []Plan {
+	var plans []Plan
+	if op.HasBatch() {
+		for _, size := range []int64{129, 64, 0} { // 0: as the search finds them
+			if p, ok := withLargestBatch(op, largePlan(op, d, size)); ok {
+				plans = append(plans, p)
+				break
+			}
+		}
+	}
+	if len(Symbols(op)) == 0 {
+		return plans
+	}
+	for _, size := range manySizes {
+		p := largePlan(op, d, size)
+		if op.HasBatch() {
+			p.Batch = []int64{1}
+		}
+		if hasSizes(op, p) {
+			return append(plans, p)
+		}
+	}
+	return plans
+}
+
+// largePlan has one size for all symbols for which the definition prefers none; zero leaves them to the search.
+func largePlan(op *opdef.Op, d DTypes, size int64) Plan {
+	p := Plan{Name: "large", DTypes: d, Largest: MaxElements, Sizes: map[string]int64{}}
+	for _, s := range Symbols(op) {
+		if preferred := SampleSizes(op, s); preferred != nil {
+			p.Sizes[s] = preferred[len(preferred)-1]
+		} else if size > 0 {
+			p.Sizes[s] = size
+		}
+	}
+	return p
+}
+
+// withLargestBatch gives a plan the longest leading dim for which its arguments are not too large.
+func withLargestBatch(op *opdef.Op, p Plan) (Plan, bool) {
+	for n := int64(MaxElements); n > 1; n /= 2 {
+		if p.Batch = []int64{n}; hasSizes(op, p) {
+			return p, true
+		}
+	}
+	return p, false
+}
+
+// hasSizes reports whether there are sizes for a plan, without making contents for them.
+func hasSizes(op *opdef.Op, p Plan) bool {
+	c := &Case{Op: op, DTypes: p.DTypes, Batch: p.Batch, Attrs: map[string]any{}}
+	c.RequiredAttrs()
+	c.chooseLeads(p)
+	p.Batch = c.Batch
+	_, err := solveSizes(op, c.Attrs, p)
+	return err == nil
+}
