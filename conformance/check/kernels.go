@@ -71,7 +71,7 @@ func (t *T) ExpectKernelsReached() {
 		reason, ran := "", false
 		for _, r := range t.Rows {
 			if r.Kernel == k.Name {
-				ran = ran || r.Checked > 0 || len(r.Failures) > 0 || otherArch(r.Unsupported)
+				ran = ran || r.Checked > 0 || len(r.Failures) > 0 || ofMachine(r.Unsupported)
 				reason = r.Unsupported
 			}
 		}
@@ -105,20 +105,21 @@ func (t *T) declineReason(call *calls.Call, result *calls.Result) string {
 	}
 	// Compiled code may put a status of the framework before our class and text, in a class of its own.
 	_, reason, ours := strings.Cut(result.Error.Class+": "+result.Error.Text, "NotImplementedError: "+t.kernelRefusalText())
-	if !ours || !cases.DependsOnMemory(k.When) && !cases.MayDecline(k) && !otherArch(reason) {
+	if !ours || !cases.DependsOnMemory(k.When) && !cases.MayDecline(k) && !ofMachine(reason) {
 		return ""
 	}
 	return reason
 }
 
-// otherArch reports whether a kernel refuses because of the machine, or because it was not built.
-func otherArch(reason string) bool {
-	for _, start := range []string{"built for ", "needs an architecture ", "not built into "} {
+// ofMachine reports whether a kernel refuses every call because of the machine, or because it was not built. The author's
+// predicate says of the machine what it lacks.
+func ofMachine(reason string) bool {
+	for _, start := range []string{"built for ", "needs an architecture ", "not built into ", "this machine lacks "} {
 		if strings.HasPrefix(reason, start) {
 			return true
 		}
 	}
-	return false
+	return strings.HasSuffix(reason, ", which this CPU lacks")
 }
 
 // ExpectKernelRefusal expects the error of a kernel that is forced to run a call which it does not take.
