@@ -1,41 +1,17 @@
 package e2e
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/opcast/opcast/internal/report"
 )
 
-// inferenceProject lays out the second collection of this repository.
-func inferenceProject(t *testing.T) (dir string) {
-	t.Helper()
-	dir = filepath.Join(t.TempDir(), "inference")
-	for _, part := range []string{"opcast.toml", "opdefs", "csrc"} {
-		source := filepath.Join(root(t), "examples", "inference", part)
-		if info, err := os.Stat(source); err != nil {
-			t.Fatal(err)
-		} else if !info.IsDir() {
-			text, err := os.ReadFile(source)
-			if err != nil {
-				t.Fatal(err)
-			}
-			write(t, filepath.Join(dir, part), text)
-			continue
-		}
-		if err := os.CopyFS(filepath.Join(dir, part), os.DirFS(source)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
-
 // TestInferenceTypes: type checkers have nothing to say against what is generated, in their strictest mode. The collection has
 // what ours has not: attributes that choose dims, names that leave no room on a line.
 func TestInferenceTypes(t *testing.T) {
 	t.Parallel()
-	dir := inferenceProject(t)
+	dir := exampleProject(t, "inference")
 	mustOpcast(t, "-C", dir, "gen")
 	write(t, filepath.Join(dir, "pyrightconfig.json"), []byte(`{
   "include": ["adaptors", "backend/python"],
@@ -53,7 +29,7 @@ func TestInferenceTypes(t *testing.T) {
 // with any of its ops in any framework.
 func TestInference(t *testing.T) {
 	t.Parallel()
-	dir, interpreter := inferenceProject(t), borrowed(t)
+	dir, interpreter := exampleProject(t, "inference"), borrowed(t)
 	mustOpcast(t, "-C", dir, "build", "--python", interpreter)
 	code, stdout, stderr := opcast(t, "-C", dir, "test", "--python", interpreter, "--report", filepath.Join(dir, "report"))
 	r, err := report.Read(filepath.Join(dir, "report", "report.json"))
