@@ -19,7 +19,7 @@ export OPCAST_TEST_PYTHON := $(CURDIR)/$(BIN)/python
 # The repository's files, committed or not.
 FILES := git ls-files --cached --others --exclude-standard
 
-.PHONY: help quickstart gen build cuda check format lint test conformance sanitize ulp mutants matrix random fuzz bench requirements clean opcast
+.PHONY: help quickstart gen build cuda check format lint test conformance sanitize ulp mutants matrix random fuzz bench benchpeers requirements clean opcast
 
 help: ## List these targets.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -87,11 +87,16 @@ fuzz: ## Fuzz the loader of definitions for half an hour, then expressions.
 bench: build ## Measure what the documentation states.
 	$(GO) test -run='^$$' -bench=. ./bench
 	$(BIN)/python bench/overhead.py
+	$(BIN)/python bench/kernels.py --quick
+
+benchpeers: $(VENV)/.installed ## Install further peers of the benchmarks into build/bench/peers (half a gigabyte).
+	rm -rf build/bench/peers
+	$(BIN)/uv pip install --quiet --require-hashes --no-deps --python $(BIN)/python --target build/bench/peers -r requirements/bench.txt
 
 # What is locked stays locked unless its line in the .in file changes; LOCK=--upgrade takes the newest of the rest.
 requirements: | $(VENV)/.installed ## Lock requirements/*.in again: all packages, with the hashes of their files.
-	for list in uv test lint cuda; do \
-		case $$list in lint | cuda) with="--constraints requirements/test.txt" ;; *) with= ;; esac; \
+	for list in uv test lint cuda bench; do \
+		case $$list in lint | cuda) with="--constraints requirements/test.txt" ;; bench) with=--no-deps ;; *) with= ;; esac; \
 		$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url $$with $(LOCK) \
 			--custom-compile-command 'make requirements' --output-file requirements/$$list.txt requirements/$$list.in; \
 	done

@@ -1,97 +1,88 @@
-"""Measure kernels for the CPU beside PyTorch, eager and compiled, and JAX.
+"""Measure kernels for the CPU beside PyTorch, eager and compiled, JAX, and others that are there.
 
-Prints for each op, dtype and shape the median time, the bytes per second that it reads and writes, and the
-ratio to the fastest peer of the same round: above 1, ours is faster. ``--json`` also writes them to a file.
+Prints for each op, dtype, shape and mode the median time, the bytes and operations per second, and the
+ratio to the fastest peer of the same rounds: above 1, ours is faster. ``--json`` also writes them to a
+file, and ``--markdown`` the table of the file that is checked in.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
-import math
 import os
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
-import torch
-from kernel_cases import Case, cases
-from stopwatch import Call, Spread, measure
+_HERE = Path(__file__).parent
+_BUILT = _HERE.parent / "build" / "bench"
+_QUICK = {"rounds": 3, "seconds": 0.2, "shapes": "512x4096", "dtypes": "float32,bfloat16"}
+_WHOLE = {
+    "rounds": 10,
+    "seconds": 0.8,
+    "shapes": "64x1024,512x4096,4096x4096",
+    "dtypes": "float32,bfloat16,float16",
+}
 
-_SHAPES = "64x1024,512x4096,4096x4096"
-_DTYPES = "float32,bfloat16,float16"
 
-
-def main() -> None:
+def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--threads", type=int, default=1, help="CPUs that the process may use")
-    parser.add_argument("--rounds", type=int, default=10, help="samples per call")
-    parser.add_argument("--shapes", default=_SHAPES)
-    parser.add_argument("--dtypes", default=_DTYPES)
+    parser.add_argument("--threads", default="1,2", help="numbers of threads, one after the other")
+    parser.add_argument("--quick", action="store_true", help="few shapes and samples")
+    parser.add_argument("--rounds", type=int, help="samples per call, at most")
+    parser.add_argument("--seconds", type=float, help="time per case after which rounds end")
+    parser.add_argument("--shapes", help="of rows: 64x1024,512x4096")
+    parser.add_argument("--dtypes", help="such as float32,bfloat16")
     parser.add_argument("--ops", default="", help="only those whose name begins with this")
     parser.add_argument("--json", type=Path, help="file for the results")
     options = parser.parse_args()
-    # Before JAX makes its threads: it has no other setting for their number.
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])
-    torch.set_num_threads(options.threads)
-    torch.set_grad_enabled(False)
-    bandwidth = _copy_bandwidth(options.rounds)
-    print(f"{options.threads} threads; a copy of 256 MiB moves {bandwidth:.1f} GB/s\n")
-    print(f"{'op':22}{'dtype':10}{'shape':>12}{'µs':>10}{'GB/s':>7}{'ratio':>7}  beside")
-    found: list[dict[str, Any]] = []
-    for shape in options.shapes.split(","):
-        for name in options.dtypes.split(","):
-            rows, columns = map(int, shape.split("x"))
-            found += _measure((rows, columns), getattr(torch, name), options)
-    ratios = [math.log(line["ratio"]) for line in found]
-    print(f"\ngeometric mean of the ratios: {math.exp(sum(ratios) / len(ratios)):.2f}")
+    for name, value in (_QUICK if options.quick else _WHOLE).items():
+        if getattr(options, name) is None:
+            setattr(options, name, value)
+    runs = [_run(int(number), options) for number in options.threads.split(",")]
     if options.json:
-        state = {"threads": options.threads, "copy": round(bandwidth, 1), "results": found}
-        options.json.write_text(json.dumps(state, indent=1) + "\n")
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        options.json.write_text(_written(runs), encoding="utf-8")
+    return 0
 
 
-def _copy_bandwidth(rounds: int) -> float:
-    """Return the bytes per nanosecond that a copy reads and writes."""
-    source = torch.ones(1 << 25)
-    target = torch.empty_like(source)
-    [samples] = measure([Call("t.copy_(s)", {"t": target, "s": source})], rounds)
-    return 2 * source.numel() * source.element_size() / Spread.of(samples).median / 1e3
+def _run(threads: int, options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Measure with a number of threads, in a process of its own; return what it wrote."""
+    with tempfile.TemporaryDirectory() as folder:
+        to = Path(folder, "lines")
+        command = [sys.executable, str(_HERE / "kernel_run.py"), f"--threads={threads}"]
+        for name in ("rounds", "seconds", "shapes", "dtypes", "ops"):
+            command.append(f"--{name}={getattr(options, name)}")
+        command += [f"--to={to}", *(["--few"] if options.quick else [])]
+        environment = {
+            **os.environ,
+            "OMP_NUM_THREADS": str(threads),
+            "TORCHINDUCTOR_CACHE_DIR": str(_BUILT / "inductor"),
+        }
+        done = subprocess.run(command, env=environment, check=False)
+        lines = to.read_text(encoding="utf-8").splitlines() if to.exists() else []
+    if done.returncode:
+        print(f"with {threads} threads the run ended early: {done.returncode}", file=sys.stderr)
+    return [json.loads(line) for line in lines]
 
 
-def _measure(
-    shape: tuple[int, int], dtype: torch.dtype, options: argparse.Namespace
-) -> list[dict[str, Any]]:
-    """Measure the cases of a shape and dtype, print and return their lines."""
-    found: list[dict[str, Any]] = []
-    for case in cases(shape, dtype):
-        if case.op.startswith(options.ops):
-            name = str(dtype).removeprefix("torch.")
-            line = {"op": case.op, "dtype": name, "shape": list(shape)}
-            found.append(line | _time(case, options.rounds))
-            print(_line(found[-1]), flush=True)
-    return found
-
-
-def _time(case: Case, rounds: int) -> dict[str, Any]:
-    case.prepare()
-    ours = Call("f(*arrays)", {"f": case.ours, "arrays": case.arrays})
-    peers = [Call("f()", {"f": peer}) for peer in case.peers.values()]
-    own, *others = measure([ours, *peers], rounds)
-    ratios = [Spread.of([b / a for a, b in zip(own, other)]).median for other in others]
-    best, time = ratios.index(min(ratios)), Spread.of(own).median
-    return {
-        "us": round(time, 2),
-        "gb_per_s": round(case.bytes / time / 1e3, 2),
-        "ratio": round(ratios[best], 3),
-        "beside": list(case.peers)[best],
-    }
-
-
-def _line(found: dict[str, Any]) -> str:
-    shape = "x".join(map(str, found["shape"]))
-    text = f"{found['op']:22}{found['dtype']:10}{shape:>12}{found['us']:10.1f}"
-    return text + f"{found['gb_per_s']:7.1f}{found['ratio']:7.2f}  {found['beside']}"
+def _written(runs: list[list[dict[str, Any]]]) -> str:
+    """Return the results as JSON, with a line for each."""
+    heads = [run[0] for run in runs if run]
+    shared = {name: heads[0].pop(name) for name in ("machine", "versions", "commit", "left_out")}
+    for head in heads[1:]:
+        for name in shared:
+            del head[name]
+    lines = [line for run in runs for line in run[1:]]
+    date = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+    rows = ",\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
+    text = json.dumps({"date": date, **shared, "ends": heads}, indent=1, ensure_ascii=False)
+    return f'{text[:-2]},\n "results": [\n{rows}\n ]\n}}\n'
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,0 +1,76 @@
+"""Times calls from microseconds to seconds in interleaved rounds, within a budget."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_STRETCH_NS = 300_000  # long enough for the clock
+_SLOW_NS = (
+    5_000_000  # one call of this kind makes a sample; of others, the fastest of three stretches
+)
+_LEAST = 3  # rounds, however long they take
+_HOPELESS = 3.0  # times as slow as the fastest peer: no further samples
+
+
+@dataclass
+class Timed:
+    """A call and the nanoseconds that it took, per round; a negative one where it was left out."""
+
+    call: Callable[[], Any]
+    samples: list[float] = field(default_factory=list[float])
+    number: int = 1
+
+    def warm(self) -> float:
+        """Run it until it is warm, and set how often a stretch runs it; return the time of one run."""
+        once = self._stretch(1)
+        once = min(once, self._stretch(1))
+        while once * self.number < _STRETCH_NS:
+            self.number *= 2
+            once = self._stretch(self.number)
+        return once
+
+    def sample(self) -> float:
+        """Return nanoseconds per call."""
+        first = self._stretch(self.number)
+        if first > _SLOW_NS:
+            return first
+        return min(first, self._stretch(self.number), self._stretch(self.number))
+
+    def _stretch(self, number: int) -> float:
+        call, clock = self.call, time.perf_counter_ns
+        times = range(number)
+        begin = clock()
+        for _ in times:
+            call()
+        return (clock() - begin) / number
+
+
+def measure(calls: list[Timed], rounds: int, seconds: float, rest_s: float) -> int:
+    """Fill the samples of calls, of which the first is ours; return the number of rounds.
+
+    Sample i of all calls comes from round i. Before each sample there is a rest, in which
+    threads that wait for more work of the call before stop doing so. Of peers that are far
+    slower than the fastest no more than one sample is taken.
+    """
+    once = [call.warm() for call in calls]
+    limit = min(once[1:], default=0) * _HOPELESS
+    alive = [i for i, t in enumerate(once) if i == 0 or t <= limit]
+    for i, t in enumerate(once):
+        if i not in alive:
+            calls[i].samples.append(t)
+    shuffle = random.Random(0).shuffle  # what ran before has an influence
+    end = time.monotonic() + seconds
+    for done in range(rounds):
+        if done >= _LEAST and time.monotonic() > end:
+            return done
+        shuffle(alive)
+        for i in alive:
+            time.sleep(rest_s)
+            calls[i].samples.append(calls[i].sample())
+    return rounds

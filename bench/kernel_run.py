@@ -1,0 +1,176 @@
+"""Measures the cases with one number of threads; ``kernels.py`` starts it in a process of its own.
+
+The number of CPUs that a process may use decides how many threads JAX has, once and for all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import kernel_gradients
+import kernel_machine
+import kernel_others
+import kernel_products
+import kernel_rows
+import torch
+from kernel_agree import check
+from kernel_clock import Timed, measure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kernel_case import Build, Case
+
+_torch: Any = torch
+_REST_S = 0.006  # in which GNU's OpenMP, which PyTorch has, stops waiting for more work
+
+
+def main() -> None:
+    """Measure, and write a line of JSON for each result to a file."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--threads", type=int, required=True)
+    parser.add_argument("--rounds", type=int, required=True)
+    parser.add_argument("--seconds", type=float, required=True)
+    parser.add_argument("--shapes", required=True)
+    parser.add_argument("--dtypes", required=True)
+    parser.add_argument("--ops", required=True)
+    parser.add_argument("--few", action="store_true")
+    parser.add_argument("--to", type=Path, required=True)
+    options = parser.parse_args()
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])
+    torch.set_num_threads(options.threads)
+    torch.set_grad_enabled(False)
+    _torch.manual_seed(0)
+    with options.to.open("w", encoding="utf-8") as file:
+        others, left = kernel_others.find()
+        state = {**_ends(options.threads), "left_out": left}
+        print(_headline(state), flush=True)
+        print(json.dumps(state), file=file)
+        for case in _cases(options):
+            for other in others:
+                other.add(case)
+            for mode in case.modes():
+                line = _time(case, mode, state, options)
+                print(_text(line), flush=True)
+                print(json.dumps(line), file=file, flush=True)
+
+
+def _ends(threads: int) -> dict[str, Any]:
+    """Return what this machine can do with this many threads."""
+    small = kernel_machine.cache(2) // 4  # both arrays fill half of it
+    return {
+        "threads": threads,
+        "copy_gb_per_s": round(kernel_machine.copy(1 << 28), 1),
+        "copy_in_cache_gb_per_s": round(kernel_machine.copy(small * threads), 1),
+        "fma_gflop_per_s": round(kernel_machine.fma_peak(threads), 1),
+        "machine": kernel_machine.describe(),
+        "versions": kernel_machine.versions(),
+        "commit": kernel_machine.commit(),
+    }
+
+
+def _cases(options: argparse.Namespace) -> Iterator[Case]:
+    """Yield the cases that were asked for; each time, arrays of the last ones can go."""
+    dtypes: list[torch.dtype] = [getattr(torch, name) for name in options.dtypes.split(",")]
+    for dtype in dtypes:
+        for shape in options.shapes.split(","):
+            rows, columns = map(int, shape.split("x"))
+            for group in kernel_rows.cases, kernel_gradients.cases:
+                for case in group(rows, columns, dtype):
+                    if case.op.startswith(options.ops):
+                        yield case
+        yield from kernel_products.cases(dtype, options.ops, few=options.few)
+
+
+def _time(case: Case, mode: str, state: dict[str, Any], options: argparse.Namespace) -> Any:
+    """Return the result of a case: times, and ratios to the peers within rounds."""
+    threads = state["threads"]
+    dtype = str(case.arrays[0].dtype).removeprefix("torch.")
+    line: dict[str, Any] = {"op": case.op, "dtype": dtype, "shape": case.shape}
+    line |= {"threads": threads, "mode": mode, "bytes": case.bytes}
+    ours = Timed(case.call(mode))
+    try:
+        ours.call()
+    except Exception as error:  # one case that fails must not end the rest
+        return line | {"failed": {"opcast": _reason(error)}}
+    peers, failed = _build(case, mode)
+    rest = _REST_S if threads > 1 else 0.0
+    rounds = measure([ours, *peers.values()], options.rounds, options.seconds, rest)
+    low, middle, high = _quartiles(ours.samples)
+    line |= {"us": _us(middle), "us_quartiles": [_us(low), _us(high)], "rounds": rounds}
+    line["gb_per_s"] = round(case.bytes / middle, 2)
+    if case.flops:
+        line["gflop_per_s"] = round(case.flops / middle, 1)
+    line["peers_us"] = {name: _us(statistics.median(t.samples)) for name, t in peers.items()}
+    raced = {n: _ratios(ours, t) for n, t in peers.items() if len(t.samples) == rounds}
+    if raced:
+        line["beside"] = min(raced, key=lambda name: raced[name][1])
+        low, middle, high = raced[line["beside"]]
+        line |= {"ratio": round(middle, 3), "ratio_quartiles": [round(low, 3), round(high, 3)]}
+    return line | ({"failed": failed} if failed else {})
+
+
+def _build(case: Case, mode: str) -> tuple[dict[str, Timed], dict[str, str]]:
+    """Return the calls of the peers, and why others are left out."""
+    made: dict[str, Timed] = {}
+    failed: dict[str, str] = {}
+    torch.compiler.reset()  # or what was compiled for other cases counts against a limit
+    for name, build in case.peers(mode).items():
+        try:
+            made[name] = Timed(_made(case, build, mode))
+        except Exception as error:  # whatever a peer raises
+            failed[name] = _reason(error)
+    return made, failed
+
+
+def _made(case: Case, build: Build, mode: str) -> Any:
+    """Return the call of a peer that computes what we compute."""
+    call = build()
+    result = call()
+    if mode == "fresh":
+        check(result, case.call(mode)())
+    return call
+
+
+def _reason(error: Exception) -> str:
+    text = str(error).strip().split("\n", 1)[0]
+    return f"{type(error).__name__}: {text}"[:200]
+
+
+def _us(nanoseconds: float) -> float:
+    return float(f"{nanoseconds / 1e3:.4g}")
+
+
+def _quartiles(samples: list[float]) -> list[float]:
+    return statistics.quantiles(samples, n=4, method="inclusive")
+
+
+def _ratios(ours: Timed, peer: Timed) -> list[float]:
+    """Return the quartiles of the ratios within rounds."""
+    return _quartiles([b / a for a, b in zip(ours.samples, peer.samples, strict=True)])
+
+
+def _headline(state: dict[str, Any]) -> str:
+    ends = f"copy {state['copy_gb_per_s']} GB/s, in cache {state['copy_in_cache_gb_per_s']} GB/s"
+    head = f"{'op':24}{'dtype':10}{'shape':>20} {'mode':9}"
+    head += f"{'µs':>10}{'GB/s':>7}{'GFLOP/s':>8}{'ratio':>7}  beside"
+    left = "".join(f"\nleft out: {name}: {why}" for name, why in state["left_out"].items())
+    return f"{left}\nthreads: {state['threads']}; {ends}, FMA {state['fma_gflop_per_s']} GFLOP/s\n{head}"
+
+
+def _text(line: dict[str, Any]) -> str:
+    text = f"{line['op']:24}{line['dtype']:10}{line['shape']:>20} {line['mode']:9}"
+    if "us" in line:
+        ratio = f"{line['ratio']:7.2f}  {line['beside']}" if "ratio" in line else f"{'-':>7}"
+        text += f"{line['us']:10.1f}{line['gb_per_s']:7.1f}{line.get('gflop_per_s', ''):>8}{ratio}"
+    return text + "".join(f"; without {name}" for name in line.get("failed", {}))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
