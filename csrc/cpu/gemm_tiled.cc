@@ -1,45 +1,59 @@
 // c = activation(alpha * a @ b.T + bias), a and b with contiguous rows. Products are summed in
-// float, in passes over the depth (see gemm_tile.h); the rest is computed in double and rounded
-// once. Bits depend on the values and K only.
+// float, in panels of the depth (see product.h); the rest is computed in double and rounded once.
+// Bits depend on the values and K only.
+#include "gate.h"
 #include "gemm.gen.h"
-#include "gemm_block.h"
+#include "product.h"
 
 namespace opcast_ops {
 namespace {
 
-// Writes the block: alpha, bias, activation, rounding.
+// Applies the activation.
 template <int kWidth>
-inline void Finish(const GemmArgs& args, const Block& block, const float (*sums)[kBlock]) {
-  float space[kDepth] = {};
-  const float* bias = LoadBias(args, block, space);
+inline void Activate(GemmActivation activation, double* values, int64_t n) {
+  if (activation == GemmActivation::kRelu) {
+    for (int64_t i = 0; i < n; ++i) values[i] = values[i] < 0 ? 0 : values[i];
+  } else if (activation == GemmActivation::kSilu) {
+    for (int64_t i = 0; i < n; ++i) values[i] *= Sigmoid<kWidth>(values[i]);
+  }
+}
+
+// Writes the block: alpha, bias, activation, rounding.
+template <int kWidth, class T, class O>
+inline void Finish(const GemmTyped<T, O>& args, const Block& block,
+                   const float (*sums)[kBlockColumns]) {
+  float bias[kBlockColumns] = {};
+  if (args.bias != nullptr) Widen<kWidth>(args.bias + block.j, bias, block.columns);
   for (int64_t i = 0; i < block.rows; ++i) {
-    double values[kBlock];
-    Combine(args, block, sums[i], bias, values);
+    double values[kBlockColumns];
+    float rounded[kBlockColumns];
+    for (int64_t j = 0; j < block.columns; ++j) values[j] = args.alpha * sums[i][j] + bias[j];
     Activate<kWidth>(args.activation, values, block.columns);
-    Store(args.O, values, block.columns, args.c, (block.i + i) * args.N + block.j);
+    for (int64_t j = 0; j < block.columns; ++j) rounded[j] = static_cast<float>(values[j]);
+    Narrow<kWidth>(rounded, args.c + (block.i + i) * args.N + block.j, block.columns);
   }
 }
 
 }  // namespace
 
 opcast::Status GemmTiled(const GemmArgs& args, const opcast::Launch& launch) {
-  const opcast::Status declared = Visit(args, [](const auto& a) {
-    using Typed = std::decay_t<decltype(a)>;
-    static_assert(kKnown<typename Typed::T> && kKnown<typename Typed::O>);
+  return Visit(args, [&](const auto& a) {
+    const Factor left{args.T, a.a, a.a_layout.Stride(-2), true, a.M, &a.a_layout};
+    const Factor right{args.T, a.b, a.b_layout.Stride(-2)};
+    const Blocks blocks(a.batch * a.M, a.N, a.K);
+    opcast::ParallelFor(launch, blocks.Count(), blocks.PerChunk(),
+                        [&](int64_t begin, int64_t end, auto width) {
+                          const std::unique_ptr<ProductSpace> space(new ProductSpace);
+                          for (int64_t index = begin; index < end; ++index) {
+                            const Block block = blocks.At(index);
+                            for (int64_t i = 0; i < block.rows; ++i)
+                              std::fill_n(space->sums[i], block.columns, 0.0f);
+                            Multiply(left, right, block, a.K, space.get(), width);
+                            Finish<width>(a, block, space->sums);
+                          }
+                        });
     return opcast::Status::Ok();
   });
-  if (!declared.ok()) return declared;
-  const int64_t rows = args.batch * args.M;
-  opcast::ParallelFor(launch, Blocks(rows) * Blocks(args.N), BlocksPerChunk(rows, args.N, args.K),
-                      [&args, rows](int64_t begin, int64_t end, auto width) {
-                        for (int64_t index = begin; index < end; ++index) {
-                          const Block block(index, rows, args.N);
-                          float sums[kBlock][kBlock] = {};
-                          Multiply<width>(args, block, sums);
-                          Finish<width>(args, block, sums);
-                        }
-                      });
-  return declared;
 }
 
 }  // namespace opcast_ops

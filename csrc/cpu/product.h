@@ -1,0 +1,74 @@
+// Products of matrices in blocks: what gemm, its gradients and convolutions are made of.
+//
+// sums[i][j] += the sum over k of a[i][k] * b[j][k]. Factors of any dtype and in either direction
+// are packed as floats, a panel of the depth at a time, so that the inner kernel (product_tile.h)
+// meets one kind of factor. Sums are float: a panel's term k goes to lane k % kLanes, lanes are
+// added pairwise, panels one after the other. So bits depend on the values and the depth only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "product_pack.h"
+
+namespace opcast_ops {
+
+constexpr int64_t kBlockRows = 128, kBlockColumns = 128;  // of the result that one task computes
+constexpr int64_t kPanel = 512;                           // places of the depth packed at a time
+
+constexpr int64_t kProductsPerChunk = 1 << 20;  // some 20 microseconds of work
+
+// The width of vectors that a body of ParallelFor gets.
+template <int kWidth>
+using Width = std::integral_constant<int, kWidth>;
+
+// A block of a result: rows i to i + rows, columns j to j + columns.
+struct Block {
+  int64_t i, rows, j, columns;
+};
+
+// A result cut into blocks, counted along its rows.
+class Blocks {
+ public:
+  Blocks(int64_t rows, int64_t columns, int64_t depth)
+      : rows_(rows), columns_(columns), depth_(depth) {}
+
+  int64_t Count() const { return Down() * Across(); }
+
+  // How many of them make up a chunk of work.
+  int64_t PerChunk() const {
+    const int64_t products = std::min(kBlockRows, rows_) * std::min(kBlockColumns, columns_) *
+                             std::max<int64_t>(1, depth_);
+    return std::max<int64_t>(1, kProductsPerChunk / std::max<int64_t>(1, products));
+  }
+
+  Block At(int64_t index) const {
+    const int64_t i = index / Across() * kBlockRows, j = index % Across() * kBlockColumns;
+    return {i, std::min(kBlockRows, rows_ - i), j, std::min(kBlockColumns, columns_ - j)};
+  }
+
+ private:
+  int64_t Down() const { return (rows_ + kBlockRows - 1) / kBlockRows; }
+  int64_t Across() const { return (columns_ + kBlockColumns - 1) / kBlockColumns; }
+
+  const int64_t rows_, columns_, depth_;
+};
+
+// Memory for the products of one thread.
+struct ProductSpace {
+  static constexpr int64_t kSlab = 48;  // rows of b packed at a time: whole groups and squares
+
+  alignas(64) float a[(kBlockRows + 4) * kPanel];
+  alignas(64) float b[kSlab * kPanel];
+  alignas(64) float sums[kBlockRows][kBlockColumns];
+};
+
+// Adds the products of the block's rows of a and b to space->sums.
+void Multiply(const Factor& a, const Factor& b, const Block& block, int64_t depth,
+              ProductSpace* space, Width<16>);
+void Multiply(const Factor& a, const Factor& b, const Block& block, int64_t depth,
+              ProductSpace* space, Width<32>);
+void Multiply(const Factor& a, const Factor& b, const Block& block, int64_t depth,
+              ProductSpace* space, Width<64>);
+
+}  // namespace opcast_ops

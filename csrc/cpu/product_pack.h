@@ -1,0 +1,166 @@
+// Factors of a matrix product, and how parts of them are packed for the inner kernel.
+//
+// A packed block has its rows in groups, and in a group the vectors that meet at once lie side by
+// side: vector s of row r is vector (r / kGroup * steps + s) * kGroup + r % kGroup. What is missing
+// of the last vectors is zero; rows that are missing of the last group repeat the last row, or are
+// zero, and nobody reads their sums. Numbers of 16 bits are packed as floats.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "convert.h"
+#include "product_tile.h"
+
+namespace opcast_ops {
+
+// One factor of a product: rows whose elements are summed over along the depth.
+//
+// It lies in memory as lines of contiguous elements, either along the depth, a line for each row,
+// or across it, a line for each place along the depth that has an element of each row.
+struct Factor {
+  opcast::DType type;
+  const void* data;
+  int64_t stride;  // elements from one line to the next
+  bool along = true;
+  // Where lines are counted through several matrices: how many each has, and where it begins.
+  int64_t per_matrix = std::numeric_limits<int64_t>::max();
+  const opcast::Layout* layout = nullptr;
+
+  // Element offset of a line.
+  int64_t Offset(int64_t line) const {
+    if (layout == nullptr) return line * stride;
+    return layout->Batch(line / per_matrix) + line % per_matrix * stride;
+  }
+};
+
+// A part of a factor: `rows` rows from `row` on, and `depth` places from `k` on.
+struct Part {
+  int64_t row, rows, k, depth;
+};
+
+template <int kWidth>
+inline int64_t Steps(int64_t depth) {
+  constexpr int64_t kLanes = TileShape<kWidth>::kLanes;
+  return (depth + kLanes - 1) / kLanes;
+}
+
+// Copies n <= kLanes numbers as floats, and zeros behind them.
+template <int kWidth, class T>
+inline void WidenRest(const T* from, int64_t n, float* to) {
+  for (int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(from[i]);
+  for (int64_t i = n; i < TileShape<kWidth>::kLanes; ++i) to[i] = 0;
+}
+
+template <int kWidth, int kGroup, class T>
+inline void PackAlong(const Factor& factor, const Part& part, float* to) {
+  constexpr int64_t kLanes = TileShape<kWidth>::kLanes;
+  const int64_t steps = Steps<kWidth>(part.depth);
+  const int64_t padded = (part.rows + kGroup - 1) / kGroup * kGroup;
+  for (int64_t r = 0; r < padded; ++r) {
+    const int64_t row = part.row + std::min(r, part.rows - 1);
+    const T* from = static_cast<const T*>(factor.data) + factor.Offset(row) + part.k;
+    float* at = to + (r / kGroup * steps * kGroup + r % kGroup) * kLanes;
+    int64_t k = 0;
+    for (; k + kLanes <= part.depth; k += kLanes, at += kGroup * kLanes)
+      Widen<kWidth>(from + k, at, kLanes);
+    if (k < part.depth) WidenRest<kWidth>(from + k, part.depth - k, at);
+  }
+}
+
+// Swaps the lanes of pairs of vectors, so that a square of 2 * kHalf of them is transposed if its
+// quarters were.
+template <int kWidth, int kHalf, size_t... kIndex>
+inline void SwapHalves(Vector<kWidth>* x, Vector<kWidth>* y, std::index_sequence<kIndex...>) {
+  constexpr int kLanes = TileShape<kWidth>::kLanes;
+  const Vector<kWidth> first = *x, second = *y;
+#if defined(__clang__)
+  *x = __builtin_shufflevector(
+      first, second, static_cast<int>(kIndex & kHalf ? kLanes + kIndex - kHalf : kIndex)...);
+  *y = __builtin_shufflevector(
+      first, second, static_cast<int>(kIndex & kHalf ? kLanes + kIndex : kIndex + kHalf)...);
+#else
+  using Places __attribute__((vector_size(kWidth))) = int;
+  *x = __builtin_shuffle(
+      first, second,
+      Places{static_cast<int>(kIndex & kHalf ? kLanes + kIndex - kHalf : kIndex)...});
+  *y = __builtin_shuffle(
+      first, second,
+      Places{static_cast<int>(kIndex & kHalf ? kLanes + kIndex : kIndex + kHalf)...});
+#endif
+}
+
+template <int kWidth, int kHalf, size_t... kPair>
+inline void TransposeStage(Vector<kWidth>* lines, std::index_sequence<kPair...>) {
+  (SwapHalves<kWidth, kHalf>(&lines[kPair / kHalf * 2 * kHalf + kPair % kHalf],
+                             &lines[kPair / kHalf * 2 * kHalf + kPair % kHalf + kHalf],
+                             std::make_index_sequence<TileShape<kWidth>::kLanes>()),
+   ...);
+}
+
+// Transposes a square of as many vectors as a vector has lanes.
+template <int kWidth, int kHalf = 1>
+inline void Transpose(Vector<kWidth>* lines) {
+  if constexpr (kHalf < TileShape<kWidth>::kLanes) {
+    TransposeStage<kWidth, kHalf>(lines, std::make_index_sequence<TileShape<kWidth>::kLanes / 2>());
+    Transpose<kWidth, 2 * kHalf>(lines);
+  }
+}
+
+// Loads kLanes lines of a square at `row` as floats; those from number `count` on are zero.
+template <int kWidth, class T>
+inline void LoadSquare(const T* const* lines, int64_t count, int64_t row, int64_t rows, float* to) {
+  constexpr int64_t kLanes = TileShape<kWidth>::kLanes;
+  if (count == kLanes && rows >= kLanes) {
+    for (int64_t l = 0; l < kLanes; ++l) Widen<kWidth>(lines[l] + row, to + l * kLanes, kLanes);
+    return;
+  }
+  for (int64_t l = 0; l < kLanes; ++l)
+    WidenRest<kWidth>(lines[std::min(l, count - 1)] + row, l < count ? std::min(rows, kLanes) : 0,
+                      to + l * kLanes);
+}
+
+template <int kWidth, int kGroup, class T>
+inline void PackAcross(const Factor& factor, const Part& part, float* to) {
+  constexpr int64_t kLanes = TileShape<kWidth>::kLanes;
+  const int64_t steps = Steps<kWidth>(part.depth);
+  const int64_t padded = (part.rows + kGroup - 1) / kGroup * kGroup;
+  for (int64_t s = 0; s < steps; ++s) {
+    const int64_t k = s * kLanes, count = std::min(kLanes, part.depth - k);
+    const T* lines[kLanes];
+    for (int64_t l = 0; l < count; ++l)
+      lines[l] = static_cast<const T*>(factor.data) + factor.Offset(part.k + k + l) + part.row;
+    for (int64_t r = 0; r < padded; r += kLanes) {
+      Vector<kWidth> square[kLanes];
+      LoadSquare<kWidth>(lines, count, r, part.rows - r, reinterpret_cast<float*>(square));
+      Transpose<kWidth>(square);
+      for (int64_t l = 0; l < std::min(kLanes, padded - r); ++l) {
+        const int64_t group = (r + l) / kGroup, place = (r + l) % kGroup;
+        __builtin_memcpy(to + ((group * steps + s) * kGroup + place) * kLanes, &square[l], kWidth);
+      }
+    }
+  }
+}
+
+// Calls f with a zero of the dtype's C++ type.
+template <class F>
+inline void Visit(opcast::DType type, F f) {
+  if (type == opcast::DType::kF32) return f(0.0f);
+  if (type == opcast::DType::kF16) return f(opcast::f16());
+  f(opcast::bf16());
+}
+
+// Packs a part of a factor in groups of kGroup rows.
+template <int kWidth, int kGroup>
+inline void Pack(const Factor& factor, const Part& part, float* to) {
+  Visit(factor.type, [&](auto zero) {
+    using T = decltype(zero);
+    if (factor.along) {
+      PackAlong<kWidth, kGroup, T>(factor, part, to);
+    } else {
+      PackAcross<kWidth, kGroup, T>(factor, part, to);
+    }
+  });
+}
+
+}  // namespace opcast_ops
