@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "opcast/archs.h"
 #include "opcast/environment.h"
 
 #if OPCAST_CUDA && !defined(OPCAST_CUDA_ARCHS)
@@ -158,22 +159,11 @@ void PrepareGpu(const Call& call, Launch* launch) {
 
 bool BuiltFor([[maybe_unused]] const Launch& launch) {
 #if OPCAST_CUDA
-  return RunsOn(OPCAST_CUDA_ARCHS, launch.arch);
+  constexpr Archs kBuilt(OPCAST_CUDA_ARCHS);
+  return kBuilt.RunOn(launch.arch);
 #else
   return true;
 #endif
-}
-
-bool RunsOn(const char* built, int arch) {
-  for (const char* p = built; *p != '\0'; p += *p == ',') {
-    char* end = nullptr;
-    const int code = static_cast<int>(std::strtol(p, &end, 10));
-    const bool bound = *end == 'a';  // code for sm_90a runs on nothing else
-    p = end + std::strcspn(end, ",");
-    const bool keeps = std::string_view(end, p - end).find("+PTX") != std::string_view::npos;
-    if (code == arch || (!bound && code <= arch && (keeps || code / 10 == arch / 10))) return true;
-  }
-  return false;
 }
 
 Reason Unfit(int device, bool built, const Launch& launch) {
@@ -195,13 +185,17 @@ Reason Unfit(int device, bool built, const Launch& launch) {
   return "";
 }
 
-Reason NeedsArch(const char* wanted, const Launch& launch) {
-  return std::string("needs an architecture ") + wanted + "; this device is sm_" +
-         std::to_string(launch.arch);
+bool NeedsArch(const char* wanted, const Launch& launch, Reason* why) {
+  if (why != nullptr) {
+    *why = std::string("needs an architecture ") + wanted + "; this device is sm_" +
+           std::to_string(launch.arch);
+  }
+  return false;
 }
 
-Reason NeedsFeature(const char* feature) {
-  return std::string("needs ") + feature + ", which this CPU lacks";
+bool NeedsFeature(const char* feature, Reason* why) {
+  if (why != nullptr) *why = std::string("needs ") + feature + ", which this CPU lacks";
+  return false;
 }
 
 void NoKernel(const Call& call, DLDevice device, const std::string& available,

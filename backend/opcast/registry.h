@@ -23,7 +23,9 @@ using Reason = std::string;
 template <class Args>
 struct Variant : KernelInfo {
   using Launcher = Status (*)(const Args&, const Launch&);
-  using Predicate = Reason (*)(const Args&, const Launch&);
+  // Whether the kernel takes a call; if not, and `why` is given, that becomes the reason. Dispatch
+  // gives none: it composes no text.
+  using Predicate = bool (*)(const Args&, const Launch&, Reason* why);
   using Query = int64_t (*)(const Args&, const Launch&);
 
   // A null launcher stands for a kernel that is not built into this library.
@@ -86,17 +88,20 @@ class OnDevice {
 #endif
 };
 
-// Whether the library has code for the architecture of a GPU, and whether code that was compiled
-// for a list of architectures, "80,90+PTX", runs on one.
+// Whether the library has code for the architecture of a GPU.
 bool BuiltFor(const Launch& launch);
-bool RunsOn(const char* built, int arch);
 
 // Why no kernel of `device` can run, whatever the arguments are; empty if some may.
 Reason Unfit(int device, bool built, const Launch& launch);
 
-// The reason of a kernel for other architectures, and for CPUs with a feature.
-Reason NeedsArch(const char* wanted, const Launch& launch);
-Reason NeedsFeature(const char* feature);
+// What predicates return for a call that their kernel does not take: for a reason, for being made
+// for other architectures, and for CPUs with a feature.
+inline bool Declines(const char* reason, Reason* why) {
+  if (why != nullptr) *why = reason;
+  return false;
+}
+bool NeedsArch(const char* wanted, const Launch& launch, Reason* why);
+bool NeedsFeature(const char* feature, Reason* why);
 
 // Kernels that ask for features of x86-64 are in no library for other CPUs.
 #if defined(__x86_64__)
@@ -135,7 +140,7 @@ std::vector<KernelAnswer> AnswersOf(const Variant<Args> (&variants)[N], const Ar
   for (const Variant<Args>& v : variants) {
     Reason reason = Unfit(v.device, v.built, launch);
     if (reason.empty()) reason = broken;
-    if (reason.empty() && v.supported != nullptr) reason = v.supported(args, launch);
+    if (reason.empty() && v.supported != nullptr) v.supported(args, launch, &reason);
     answers.push_back({v.name, v.device, reason});
   }
   return answers;
@@ -147,7 +152,7 @@ bool Takes(const Variant<Args>& v, const Args& args, const Launch& launch) {
 #if OPCAST_CUDA
   if (launch.device_type == kDLCUDA && !BuiltFor(launch)) return false;
 #endif
-  return v.supported == nullptr || v.supported(args, launch).empty();
+  return v.supported == nullptr || v.supported(args, launch, nullptr);
 }
 
 template <class Args>

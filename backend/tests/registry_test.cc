@@ -1,7 +1,10 @@
 // Dispatch among kernels, scratch, debug checks and the exports that describe a library. Prints "ok
 // N checks".
+#include <cstdlib>
 #include <limits>
+#include <new>
 
+#include "opcast/archs.h"
 #include "opcast/threads.h"
 #include "registry_ops.h"
 
@@ -16,7 +19,42 @@ int __tvm_ffi__opcast_scratch(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
 
 namespace {
 
+int allocations = 0;
+
+}  // namespace
+
+void* operator new(size_t bytes) {
+  ++allocations;
+  void* memory = std::malloc(bytes);
+  return memory == nullptr ? throw std::bad_alloc() : memory;
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+
+namespace {
+
 constexpr int kPart = 10, kValues = 11;
+
+// How often a call of `kernel` allocates.
+int Allocations(Tally* call, const std::string& kernel) {
+  const int before = allocations;
+  const std::string ran = call->Run();
+  const int during = allocations - before;
+  Expect(ran, kernel);
+  return during;
+}
+
+// A call allocates as much where kernels before the one that runs decline it, as where that one is
+// forced.
+void Declining(Tally* call, const char* kernel) {
+  refusal = "a reason that is too long for the space that a string has in itself";
+  const int declined = Allocations(call, kernel);
+  refusal = nullptr;
+  const std::string forced = std::string("tally_") + kernel;
+  Expect(Ask(__tvm_ffi__opcast_force, {Text("tally"), Text(forced.c_str())}), "");
+  Expect(std::to_string(declined), std::to_string(Allocations(call, kernel)));
+  Expect(Ask(__tvm_ffi__opcast_force, {Text("tally"), Text("")}), "");
+}
 
 void Choosing() {
   Expect(Tally(4).Run(), "few");
@@ -201,7 +239,7 @@ void Contents(int device, const char* kernel) {
 
 void Archs() {
   const auto runs = [](const char* built, int arch) {
-    return opcast::RunsOn(built, arch) ? "1" : "0";
+    return opcast::Archs(built).RunOn(arch) ? "1" : "0";
   };
   Expect(runs("80", 80), "1");
   Expect(runs("80", 86), "1");
@@ -228,9 +266,7 @@ void OnTheGpu() {
          "90110");
   Expect(std::to_string(queried.sm_count) + " " + std::to_string(queried.Threads()), "132 0");
   Expect(std::to_string(seen.zeros && seen.part == data + 256), "1");
-  refusal = "too wide";
-  Expect(call.Run(), "cuda");
-  refusal = nullptr;
+  Declining(&call, "cuda");
   busy = "CUDA-capable device(s) is/are busy or unavailable";
   Expect(call.Run(), std::string("RuntimeError: tally: cuda:0 cannot be used: ") + busy);
   busy = nullptr;
@@ -279,6 +315,8 @@ int main() {
   if (OPCAST_CUDA != 0) Contents(kDLCUDA, "wide");
   Choosing();
   Forcing();
+  Tally call;
+  Declining(&call, "any");
   GivenScratch();
   Workspace();
   OwnScratch();
