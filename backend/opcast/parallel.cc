@@ -195,7 +195,7 @@ Simd WidestSimd() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
-    return Simd::kAvx512;
+    return __builtin_cpu_supports("avx512bf16") ? Simd::kAvx512Bf16 : Simd::kAvx512;
   }
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
       __builtin_cpu_supports("f16c")) {
@@ -226,7 +226,7 @@ Simd ChooseSimd() {
   const char* const asked = std::getenv(variable.c_str());
   if (asked == nullptr || *asked == 0) return widest;
   std::string known;
-  for (const Simd simd : {Simd::kBaseline, Simd::kAvx2, Simd::kAvx512}) {
+  for (const Simd simd : {Simd::kBaseline, Simd::kAvx2, Simd::kAvx512, Simd::kAvx512Bf16}) {
     if (simd > widest) break;
     const char* const name = kSimdNames[static_cast<int>(simd)];
     if (std::strcmp(name, asked) == 0) return simd;

@@ -20,12 +20,13 @@ namespace detail {
 // A loop body with its type erased.
 using Body = void (*)(void* closure, int64_t begin, int64_t end);
 
-// The vector extensions for which bodies are compiled, narrowest first.
-enum class Simd { kBaseline, kAvx2, kAvx512 };
+// The vector extensions that kernels may use, narrowest first. Bodies are compiled for all but the
+// last, which differs from the one before by HasBf16Dot.
+enum class Simd { kBaseline, kAvx2, kAvx512, kAvx512Bf16 };
 #if defined(__x86_64__)
-constexpr const char* kSimdNames[] = {"sse2", "avx2", "avx512"};
+constexpr const char* kSimdNames[] = {"sse2", "avx2", "avx512", "avx512_bf16"};
 #else
-constexpr const char* kSimdNames[] = {"baseline", "", ""};
+constexpr const char* kSimdNames[] = {"baseline", "", "", ""};
 #endif
 
 // The extension that all loops of this process use: the widest of this machine, or the one that the
@@ -68,7 +69,7 @@ struct Bodies {
   }
   static Body Best() {
     const Simd simd = BestSimd();
-    return simd == Simd::kAvx512 ? Avx512 : simd == Simd::kAvx2 ? Avx2 : Baseline;
+    return simd >= Simd::kAvx512 ? Avx512 : simd == Simd::kAvx2 ? Avx2 : Baseline;
   }
 #else
   static Body Best() { return Baseline; }
@@ -76,6 +77,10 @@ struct Bodies {
 };
 
 }  // namespace detail
+
+// Whether kernels of this process use the instructions for dot products of bfloat16. They need the
+// target "avx512bf16" beside those of a body for vectors of 64 bytes: a function of its own.
+inline bool HasBf16Dot() { return detail::BestSimd() == detail::Simd::kAvx512Bf16; }
 
 // Calls f(begin, end) for consecutive chunks of [0, n), each `grain` long but the last, on several
 // threads, and returns when all are done. f may take a third argument, a std::integral_constant

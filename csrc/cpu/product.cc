@@ -1,95 +1,171 @@
 // The blocks of product.h, compiled once for all kernels.
 #include "product.h"
 
+#include "product_pairs.h"
+
 namespace opcast_ops {
 namespace {
 
 // One product of blocks.
-template <int kWidth>
+template <int kWidth, class Element>
 class Product {
  public:
   Product(const Factor& a, const Factor& b, const Block& block, ProductSpace* space)
-      : a_(a), b_(b), block_(block), space_(space) {}
+      : a_(a), b_(b), block_(block), padded_((block.rows + kM - 1) / kM * kM), space_(space) {}
 
   // The depth is cut into stretches of as many panels as a packed block of a has room for, so that
   // few rows of a meet all of a row of b before the next one.
   void Run(int64_t depth) {
-    const int64_t rows = (block_.rows + kM - 1) / kM * kM;
-    const int64_t stretch = std::max<int64_t>(1, kBlockRows / rows) * kPanel;
+    const int64_t stretch = std::max<int64_t>(1, kBlockRows / padded_) * kPlaces;
     for (int64_t k = 0; k < depth; k += stretch) {
       const int64_t end = std::min(depth, k + stretch);
-      for (int64_t at = k; at < end; at += kPanel) {
-        Pack<kWidth, kM>(a_, {block_.i, block_.rows, at, std::min(kPanel, end - at)},
-                         space_->a + rows * (at - k));
+      for (int64_t at = k; at < end; at += kPlaces) {
+        const int64_t places = std::min(kPlaces, end - at);
+        Pack<kWidth, kM, Element>(a_, {block_.i, block_.rows, at, places}, PanelOfA(at - k));
+        Weigh<kM>(PanelOfA(at - k), padded_, places, ExponentsOfA(at - k));
       }
-      if (block_.rows <= kM && b_.along) {
-        Visit(b_.type, [&](auto zero) {
-          using T = decltype(zero);
-          if (block_.rows == 1) return AddPlain<T, 1, kStreams>(k, end);
-          AddPlain<T, kM, kN>(k, end);
-        });
-      } else {
+      if (block_.rows > kFew || !b_.along) {
         AddPacked(k, end);
+      } else if constexpr (Element::kPerLane > 1) {
+        AddPlain<opcast::bf16>(k, end);
+      } else {
+        Visit(b_.type, [&](auto zero) { AddPlain<decltype(zero)>(k, end); });
       }
     }
   }
 
  private:
   static constexpr int kM = TileShape<kWidth>::kM, kN = TileShape<kWidth>::kN;
-  static constexpr int kStreams = 8;  // rows of b read at once: memory is faster than with fewer
   static constexpr int64_t kLanes = TileShape<kWidth>::kLanes;
+  static constexpr int64_t kNumbers = kLanes * Element::kPerLane;  // of a vector
+  static constexpr int64_t kPlaces = kPanel * Element::kPerLane;   // of a panel
+  static constexpr int64_t kFew = 16;  // rows of a for which b need not be packed
+  static constexpr int64_t kSlab = ProductSpace::kSlab;
 
-  // Adds the products of places k to `end` of the depth.
-  void AddPacked(int64_t k, int64_t end) {
-    const int64_t rows = (block_.rows + kM - 1) / kM * kM;
-    for (int64_t first = 0; first < block_.columns; first += ProductSpace::kSlab) {
-      const int64_t columns = std::min(ProductSpace::kSlab, block_.columns - first);
-      for (int64_t at = k; at < end; at += kPanel) {
-        const int64_t panel = std::min(kPanel, end - at), steps = Steps<kWidth>(panel);
-        Pack<kWidth, kN>(b_, {block_.j + first, columns, at, panel}, space_->b);
-        for (int64_t j = 0; j < columns; j += kN) {
-          const float* b = space_->b + j * steps * kLanes;
-          const float* a = space_->a + rows * (at - k);
-          for (int64_t i = 0; i < block_.rows; i += kM, a += kM * steps * kLanes) {
-            Tile<kWidth, kM, kN> tile;
-            tile.Add(PackedRows<kWidth, kM>{a}, PackedRows<kWidth, kN>{b}, steps);
-            tile.Finish(block_.rows - i, columns - j, &space_->sums[i][first + j], kBlockColumns);
-          }
-        }
+  // A packed panel of a; `offset` says where it begins, from the stretch's beginning on.
+  float* PanelOfA(int64_t offset) const {
+    return space_->a + padded_ * (offset / Element::kPerLane);
+  }
+  Exponent* ExponentsOfA(int64_t offset) const {
+    return space_->exponents_a + padded_ * (offset / kPlaces);
+  }
+
+  // Notes the exponents of packed rows.
+  template <int kGroup>
+  static void Weigh(const float* packed, int64_t rows, int64_t places, Exponent* exponents) {
+    if constexpr (Element::kPerLane > 1) {
+      const int64_t steps = Steps<kWidth, Element>(places);
+      for (int64_t r = 0; r < rows; ++r) {
+        const float* row = packed + (r / kGroup * steps * kGroup + r % kGroup) * kLanes;
+        typename Element::Smallest smallest;
+        for (int64_t s = 0; s < steps; ++s, row += kGroup * kLanes)
+          smallest.Note(*reinterpret_cast<const Vector<kWidth>*>(row));
+        exponents[r] = smallest.Get();
       }
     }
   }
 
-  // The same for kRows rows of a, without packing b.
-  template <class T, int kRows, int kColumns>
+  // Adds the products of places k to `end` of the depth.
+  void AddPacked(int64_t k, int64_t end) {
+    for (int64_t first = 0; first < block_.columns; first += kSlab) {
+      const int64_t columns = std::min(kSlab, block_.columns - first);
+      for (int64_t at = k; at < end; at += kPlaces) {
+        const int64_t places = std::min(kPlaces, end - at);
+        Pack<kWidth, kN, Element>(b_, {block_.j + first, columns, at, places}, space_->b);
+        Weigh<kN>(space_->b, (columns + kN - 1) / kN * kN, places, space_->exponents_b);
+        for (int64_t j = 0; j < columns; j += kN) AddColumns(at - k, places, first, j);
+      }
+    }
+  }
+
+  // Adds the products of a packed panel of a and of a packed group of b.
+  void AddColumns(int64_t offset, int64_t places, int64_t first, int64_t j) {
+    const int64_t steps = Steps<kWidth, Element>(places);
+    const PackedRows<kWidth, kN> b{space_->b + j * steps * kLanes};
+    PackedRows<kWidth, kM> a{PanelOfA(offset)};
+    for (int64_t i = 0; i < block_.rows; i += kM, a.at += kM * steps * kLanes) {
+      Tile<kWidth, kM, kN> tile;
+      tile.template Add<Element>(a, b, steps);
+      if constexpr (Element::kPerLane > 1) {
+        AddFaint(ExponentsOfA(offset) + i, space_->exponents_b + j, &tile,
+                 [&](auto* exact) { exact->template Add<typename Element::Exact>(a, b, steps); });
+      }
+      tile.Finish(block_.rows - i, block_.columns - first - j, &space_->sums[i][first + j],
+                  kBlockColumns);
+    }
+  }
+
+  // The same for few rows of a, without packing b.
+  template <class T>
   void AddPlain(int64_t k, int64_t end) {
+    constexpr int kStreams = 8;  // memory is faster with so many rows of b than with fewer
+    if (block_.rows == 1) return AddPlainRows<T, 1, kStreams>(k, end);
+    AddPlainRows<T, kM, kN>(k, end);
+  }
+  template <class T, int kRows, int kColumns>
+  void AddPlainRows(int64_t k, int64_t end) {
     for (int64_t j = 0; j < block_.columns; j += kColumns) {
-      PackedRows<kWidth, kM> a{space_->a};
-      for (int64_t at = k; at < end; at += kPanel) {
-        const int64_t panel = std::min(kPanel, end - at), steps = panel / kLanes;
+      for (int64_t at = k; at < end; at += kPlaces) {
+        const int64_t places = std::min(kPlaces, end - at);
         PlainRows<kWidth, kColumns, T> b;
-        float rest[kColumns * kLanes];
         for (int64_t r = 0; r < kColumns; ++r) {
           const int64_t row = block_.j + std::min(j + r, block_.columns - 1);
           b.rows[r] = static_cast<const T*>(b_.data) + b_.Offset(row) + at;
-          if (panel % kLanes != 0)
-            WidenRest<kWidth>(b.rows[r] + steps * kLanes, panel % kLanes, rest + r * kLanes);
         }
-        Tile<kWidth, kRows, kColumns> tile;
-        tile.Add(a, b, steps);
-        a.at += steps * kM * kLanes;
-        if (panel % kLanes != 0) {
-          tile.Add(a, PackedRows<kWidth, kColumns>{rest}, 1);
-          a.at += kM * kLanes;
-        }
-        tile.Finish(block_.rows, block_.columns - j, &space_->sums[0][j], kBlockColumns);
+        AddPlainPanel<kRows>(at - k, places, j, b);
       }
     }
+  }
+
+  // Adds the products of a packed panel of a and of rows of b.
+  template <int kRows, int kColumns, class T>
+  void AddPlainPanel(int64_t offset, int64_t places, int64_t j,
+                     const PlainRows<kWidth, kColumns, T>& b) {
+    const int64_t steps = places / kNumbers, over = places % kNumbers;
+    float rest[kColumns * kLanes];
+    for (int64_t r = 0; r < kColumns && over > 0; ++r)
+      Element::template Copy<kWidth>(b.rows[r] + steps * kNumbers, over, rest + r * kLanes);
+    const PackedRows<kWidth, kColumns> last{rest};
+    Watch<Element, kColumns> watch;
+    Exponent of_b[kColumns];
+    PackedRows<kWidth, kM> a{PanelOfA(offset)};
+    for (int64_t i = 0; i < block_.rows; i += kM) {
+      const PackedRows<kWidth, kM> begin = a, end{a.at + steps * kM * kLanes};
+      Tile<kWidth, kRows, kColumns> tile;
+      if (i == 0) {
+        tile.template Add<Element>(begin, watch.Over(b), steps);
+        if (over > 0) tile.template Add<Element>(end, watch.Over(last), 1);
+      } else {
+        tile.template Add<Element>(begin, b, steps);
+        if (over > 0) tile.template Add<Element>(end, last, 1);
+      }
+      if constexpr (Element::kPerLane > 1) {
+        if (i == 0) watch.Get(of_b);
+        AddFaint(ExponentsOfA(offset) + i, of_b, &tile, [&](auto* exact) {
+          exact->template Add<typename Element::Exact>(begin, b, steps);
+          if (over > 0) exact->template Add<typename Element::Exact>(end, last, 1);
+        });
+      }
+      tile.Finish(block_.rows - i, block_.columns - j, &space_->sums[i][j], kBlockColumns);
+      a.at = end.at + (over > 0 ? kM * kLanes : 0);
+    }
+  }
+
+  // Replaces sums with products that dot product instructions may lose by those that add gives.
+  template <int kRows, int kColumns, class Add>
+  static void AddFaint(const Exponent* of_a, const Exponent* of_b,
+                       Tile<kWidth, kRows, kColumns>* tile, Add add) {
+    if (!IsFaint(*std::min_element(of_a, of_a + kRows), *std::min_element(of_b, of_b + kColumns)))
+      return;
+    Tile<kWidth, kRows, kColumns> exact;
+    add(&exact);
+    tile->Replace(exact, [&](int i, int j) { return IsFaint(of_a[i], of_b[j]); });
   }
 
   const Factor& a_;
   const Factor& b_;
   const Block block_;
+  const int64_t padded_;  // rows of packed panels of a
   ProductSpace* const space_;
 };
 
@@ -97,18 +173,34 @@ class Product {
 
 __attribute__((flatten)) void Multiply(const Factor& a, const Factor& b, const Block& block,
                                        int64_t depth, ProductSpace* space, Width<16>) {
-  Product<16>(a, b, block, space).Run(depth);
+  Product<16, Singles>(a, b, block, space).Run(depth);
 }
+
 #if defined(__x86_64__)
 __attribute__((flatten, target(OPCAST_AVX2))) void Multiply(const Factor& a, const Factor& b,
                                                             const Block& block, int64_t depth,
                                                             ProductSpace* space, Width<32>) {
-  Product<32>(a, b, block, space).Run(depth);
+  Product<32, Singles>(a, b, block, space).Run(depth);
 }
-__attribute__((flatten, target(OPCAST_AVX512))) void Multiply(const Factor& a, const Factor& b,
-                                                              const Block& block, int64_t depth,
-                                                              ProductSpace* space, Width<64>) {
-  Product<64>(a, b, block, space).Run(depth);
+
+namespace {
+
+__attribute__((flatten, target(OPCAST_AVX512))) void MultiplySingles(
+    const Factor& a, const Factor& b, const Block& block, int64_t depth, ProductSpace* space) {
+  Product<64, Singles>(a, b, block, space).Run(depth);
+}
+
+__attribute__((flatten, target(OPCAST_AVX512_BF16))) void MultiplyPairs(
+    const Factor& a, const Factor& b, const Block& block, int64_t depth, ProductSpace* space) {
+  Product<64, Pairs>(a, b, block, space).Run(depth);
+}
+
+}  // namespace
+
+void Multiply(const Factor& a, const Factor& b, const Block& block, int64_t depth,
+              ProductSpace* space, Width<64>) {
+  const bool both = a.type == opcast::DType::kBf16 && b.type == opcast::DType::kBf16;
+  (both && opcast::HasBf16Dot() ? MultiplyPairs : MultiplySingles)(a, b, block, depth, space);
 }
 #endif
 

@@ -1,9 +1,10 @@
 // Products of matrices in blocks: what gemm, its gradients and convolutions are made of.
 //
 // sums[i][j] += the sum over k of a[i][k] * b[j][k]. Factors of any dtype and in either direction
-// are packed as floats, a panel of the depth at a time, so that the inner kernel (product_tile.h)
-// meets one kind of factor. Sums are float: a panel's term k goes to lane k % kLanes, lanes are
-// added pairwise, panels one after the other. So bits depend on the values and the depth only.
+// are packed, a panel of the depth at a time, so that the inner kernel (product_tile.h) meets one
+// kind of factor: floats, or pairs of bfloat16 where both factors are bfloat16 and the machine has
+// instructions for them. Sums are float: a panel's terms go to lanes, lanes are added pairwise,
+// panels one after the other. So bits depend on the values and the depth only.
 #pragma once
 
 #include <cstdint>
@@ -61,6 +62,7 @@ struct ProductSpace {
   alignas(64) float a[(kBlockRows + 4) * kPanel];
   alignas(64) float b[kSlab * kPanel];
   alignas(64) float sums[kBlockRows][kBlockColumns];
+  uint16_t exponents_a[kBlockRows + 4], exponents_b[kSlab];  // see product_pairs.h
 };
 
 // Adds the products of the block's rows of a and b to space->sums.

@@ -39,32 +39,26 @@ struct Part {
   int64_t row, rows, k, depth;
 };
 
-template <int kWidth>
+// Vectors that so many places of the depth fill.
+template <int kWidth, class Element>
 inline int64_t Steps(int64_t depth) {
-  constexpr int64_t kLanes = TileShape<kWidth>::kLanes;
-  return (depth + kLanes - 1) / kLanes;
+  constexpr int64_t kNumbers = TileShape<kWidth>::kLanes * Element::kPerLane;
+  return (depth + kNumbers - 1) / kNumbers;
 }
 
-// Copies n <= kLanes numbers as floats, and zeros behind them.
-template <int kWidth, class T>
-inline void WidenRest(const T* from, int64_t n, float* to) {
-  for (int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(from[i]);
-  for (int64_t i = n; i < TileShape<kWidth>::kLanes; ++i) to[i] = 0;
-}
-
-template <int kWidth, int kGroup, class T>
+template <int kWidth, int kGroup, class Element, class T>
 inline void PackAlong(const Factor& factor, const Part& part, float* to) {
-  constexpr int64_t kLanes = TileShape<kWidth>::kLanes;
-  const int64_t steps = Steps<kWidth>(part.depth);
+  constexpr int64_t kLanes = TileShape<kWidth>::kLanes, kNumbers = kLanes * Element::kPerLane;
+  const int64_t steps = Steps<kWidth, Element>(part.depth);
   const int64_t padded = (part.rows + kGroup - 1) / kGroup * kGroup;
   for (int64_t r = 0; r < padded; ++r) {
     const int64_t row = part.row + std::min(r, part.rows - 1);
     const T* from = static_cast<const T*>(factor.data) + factor.Offset(row) + part.k;
     float* at = to + (r / kGroup * steps * kGroup + r % kGroup) * kLanes;
-    int64_t k = 0;
-    for (; k + kLanes <= part.depth; k += kLanes, at += kGroup * kLanes)
-      Widen<kWidth>(from + k, at, kLanes);
-    if (k < part.depth) WidenRest<kWidth>(from + k, part.depth - k, at);
+    int64_t left = part.depth;
+    for (; left >= kNumbers; left -= kNumbers, from += kNumbers, at += kGroup * kLanes)
+      Element::template Copy<kWidth>(from, kNumbers, at);
+    if (left > 0) Element::template Copy<kWidth>(from, left, at);
   }
 }
 
@@ -107,36 +101,25 @@ inline void Transpose(Vector<kWidth>* lines) {
   }
 }
 
-// Loads kLanes lines of a square at `row` as floats; those from number `count` on are zero.
-template <int kWidth, class T>
-inline void LoadSquare(const T* const* lines, int64_t count, int64_t row, int64_t rows, float* to) {
-  constexpr int64_t kLanes = TileShape<kWidth>::kLanes;
-  if (count == kLanes && rows >= kLanes) {
-    for (int64_t l = 0; l < kLanes; ++l) Widen<kWidth>(lines[l] + row, to + l * kLanes, kLanes);
-    return;
-  }
-  for (int64_t l = 0; l < kLanes; ++l)
-    WidenRest<kWidth>(lines[std::min(l, count - 1)] + row, l < count ? std::min(rows, kLanes) : 0,
-                      to + l * kLanes);
-}
-
-template <int kWidth, int kGroup, class T>
+template <int kWidth, int kGroup, class Element, class T>
 inline void PackAcross(const Factor& factor, const Part& part, float* to) {
-  constexpr int64_t kLanes = TileShape<kWidth>::kLanes;
-  const int64_t steps = Steps<kWidth>(part.depth);
+  constexpr int64_t kLanes = TileShape<kWidth>::kLanes, kPerLane = Element::kPerLane;
+  const int64_t steps = Steps<kWidth, Element>(part.depth);
   const int64_t padded = (part.rows + kGroup - 1) / kGroup * kGroup;
   for (int64_t s = 0; s < steps; ++s) {
-    const int64_t k = s * kLanes, count = std::min(kLanes, part.depth - k);
-    const T* lines[kLanes];
+    const int64_t k = s * kLanes * kPerLane, count = std::min(kLanes * kPerLane, part.depth - k);
+    const T* lines[kLanes * kPerLane];
     for (int64_t l = 0; l < count; ++l)
       lines[l] = static_cast<const T*>(factor.data) + factor.Offset(part.k + k + l) + part.row;
     for (int64_t r = 0; r < padded; r += kLanes) {
-      Vector<kWidth> square[kLanes];
-      LoadSquare<kWidth>(lines, count, r, part.rows - r, reinterpret_cast<float*>(square));
+      Vector<kWidth> square[kLanes] = {};
+      for (int64_t l = 0; l * kPerLane < count; ++l)
+        Element::template CopyLines<kWidth>(lines + l * kPerLane, count - l * kPerLane, r,
+                                            part.rows - r, reinterpret_cast<float*>(&square[l]));
       Transpose<kWidth>(square);
       for (int64_t l = 0; l < std::min(kLanes, padded - r); ++l) {
         const int64_t group = (r + l) / kGroup, place = (r + l) % kGroup;
-        __builtin_memcpy(to + ((group * steps + s) * kGroup + place) * kLanes, &square[l], kWidth);
+        std::memcpy(to + ((group * steps + s) * kGroup + place) * kLanes, &square[l], kWidth);
       }
     }
   }
@@ -151,16 +134,19 @@ inline void Visit(opcast::DType type, F f) {
 }
 
 // Packs a part of a factor in groups of kGroup rows.
-template <int kWidth, int kGroup>
+template <int kWidth, int kGroup, class Element, class T>
+inline void PackAs(const Factor& factor, const Part& part, float* to) {
+  if (factor.along) return PackAlong<kWidth, kGroup, Element, T>(factor, part, to);
+  PackAcross<kWidth, kGroup, Element, T>(factor, part, to);
+}
+template <int kWidth, int kGroup, class Element>
 inline void Pack(const Factor& factor, const Part& part, float* to) {
-  Visit(factor.type, [&](auto zero) {
-    using T = decltype(zero);
-    if (factor.along) {
-      PackAlong<kWidth, kGroup, T>(factor, part, to);
-    } else {
-      PackAcross<kWidth, kGroup, T>(factor, part, to);
-    }
-  });
+  if constexpr (Element::kPerLane > 1) {
+    PackAs<kWidth, kGroup, Element, opcast::bf16>(factor, part, to);
+  } else {
+    Visit(factor.type,
+          [&](auto zero) { PackAs<kWidth, kGroup, Element, decltype(zero)>(factor, part, to); });
+  }
 }
 
 }  // namespace opcast_ops

@@ -11,14 +11,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "convert.h"
-#include "vector.h"
+#include "product_element.h"
 
 namespace opcast_ops {
-
-// A vector of kWidth bytes. Only used in place, as those of vector.h.
-template <int kWidth>
-using Vector __attribute__((vector_size(kWidth), aligned(alignof(float)), may_alias)) = float;
 
 // How many rows of both factors make a tile: as many as their sums fit into the vector registers.
 template <int kWidth>
@@ -26,22 +21,6 @@ struct TileShape {
   static constexpr int kLanes = kWidth / static_cast<int>(sizeof(float));
   static constexpr int kM = kWidth == 64 ? 4 : 3, kN = 4;
 };
-
-// *sum += a * b, rounded once where the machine can.
-inline void MultiplyAdd(const Vector<16>& a, const Vector<16>& b, Vector<16>* sum) {
-  *sum += a * b;
-}
-#if defined(__x86_64__)
-__attribute__((target(OPCAST_AVX2))) inline void MultiplyAdd(const Vector<32>& a,
-                                                             const Vector<32>& b, Vector<32>* sum) {
-  *sum = _mm256_fmadd_ps(a, b, *sum);
-}
-__attribute__((target(OPCAST_AVX512))) inline void MultiplyAdd(const Vector<64>& a,
-                                                               const Vector<64>& b,
-                                                               Vector<64>* sum) {
-  *sum = _mm512_fmadd_ps(a, b, *sum);
-}
-#endif
 
 // x and y, one after the other, are groups of kGroup lanes: adds the halves of each.
 template <int kWidth, int kGroup, size_t... kIndex>
@@ -89,10 +68,14 @@ struct PackedRows {
 
   const float* at;
 
+  template <class Element>
   void Load(int row, Vector<kWidth>* to) const {
     *to = *reinterpret_cast<const Vector<kWidth>*>(at + row * kLanes);
   }
-  void Next() { at += kGroup * kLanes; }
+  template <class Element>
+  void Next() {
+    at += kGroup * kLanes;
+  }
 };
 
 // A group of rows as they lie in memory, numbers of T.
@@ -103,19 +86,24 @@ struct PlainRows {
   const T* rows[kGroup];
   int64_t k = 0;
 
+  template <class Element>
   void Load(int row, Vector<kWidth>* to) const {
-    Widen<kWidth>(rows[row] + k, reinterpret_cast<float*>(to), kLanes);
+    Element::template Copy<kWidth>(rows[row] + k, kLanes * Element::kPerLane,
+                                   reinterpret_cast<float*>(to));
   }
-  void Next() { k += kLanes; }
+  template <class Element>
+  void Next() {
+    k += kLanes * Element::kPerLane;
+  }
 };
 
-template <int kM, int kN, int kWidth, class A, class B, size_t... kIndex>
+template <class Element, int kM, int kN, int kWidth, class A, class B, size_t... kIndex>
 inline void AddProducts(const A& a, const B& b, Vector<kWidth>* sums,
                         std::index_sequence<kIndex...>) {
   Vector<kWidth> left[kM], right[kN];
-  for (int i = 0; i < kM; ++i) a.Load(i, &left[i]);
-  for (int j = 0; j < kN; ++j) b.Load(j, &right[j]);
-  (MultiplyAdd(left[kIndex / kN], right[kIndex % kN], &sums[kIndex]), ...);
+  for (int i = 0; i < kM; ++i) a.template Load<Element>(i, &left[i]);
+  for (int j = 0; j < kN; ++j) b.template Load<Element>(j, &right[j]);
+  (Element::template Multiply<kWidth>(left[kIndex / kN], right[kIndex % kN], &sums[kIndex]), ...);
 }
 
 // Sums of the products of kM rows of a with kN rows of b.
@@ -123,20 +111,26 @@ template <int kWidth, int kM, int kN>
 class Tile {
  public:
   // Adds the products of so many steps of the depth.
-  template <class A, class B>
+  template <class Element = Singles, class A, class B>
   void Add(A a, B b, int64_t steps) {
-    for (; steps > 0; --steps, a.Next(), b.Next())
-      AddProducts<kM, kN, kWidth>(a, b, lanes_, std::make_index_sequence<kM * kN>());
+    for (; steps > 0; --steps, a.template Next<Element>(), b.template Next<Element>())
+      AddProducts<Element, kM, kN, kWidth>(a, b, lanes_, kAllSums);
+  }
+
+  // Takes over the sums of another tile for which take(row, column) holds.
+  template <class Take>
+  void Replace(const Tile& other, Take take) {
+    ReplaceEach(other, take, kAllSums);
   }
 
   // Adds up the lanes, and adds `rows` rows and `columns` columns of the totals to sums.
   void Finish(int64_t rows, int64_t columns, float* sums, int64_t stride) {
     AddLanes<kWidth, kM * kN, TileShape<kWidth>::kLanes>(lanes_);
     float totals[kM * kN];
-    __builtin_memcpy(totals, lanes_, sizeof totals);
+    std::memcpy(totals, lanes_, sizeof totals);
     if (rows >= kM && columns >= kN) {
-      constexpr int kQuarter = 4;
-      for (int t = 0; t < kM * kN; t += kQuarter) {
+      constexpr int kAtOnce = 4;
+      for (int t = 0; t < kM * kN; t += kAtOnce) {
         *reinterpret_cast<Vector<16>*>(sums + t / kN * stride + t % kN) +=
             *reinterpret_cast<const Vector<16>*>(totals + t);
       }
@@ -148,6 +142,15 @@ class Tile {
   }
 
  private:
+  static constexpr auto kAllSums = std::make_index_sequence<kM * kN>();
+
+  // Places in lanes_ are constants everywhere, so that compilers keep them in registers.
+  template <class Take, size_t... kIndex>
+  void ReplaceEach(const Tile& other, Take take, std::index_sequence<kIndex...>) {
+    ((lanes_[kIndex] = take(kIndex / kN, kIndex % kN) ? other.lanes_[kIndex] : lanes_[kIndex]),
+     ...);
+  }
+
   Vector<kWidth> lanes_[kM * kN] = {};
 };
 

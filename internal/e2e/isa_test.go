@@ -11,7 +11,11 @@ import (
 // tests use.
 func TestInstructionSets(t *testing.T) {
 	interpreter := python(t)
-	for name, runs := range map[string]bool{"sse2": cpu.X86.HasAVX2, "avx2": cpu.X86.HasAVX2 && cpu.X86.HasAVX512VL} {
+	for name, runs := range map[string]bool{
+		"sse2":   cpu.X86.HasAVX2,
+		"avx2":   cpu.X86.HasAVX2 && cpu.X86.HasAVX512VL,
+		"avx512": cpu.X86.HasAVX512VL && cpu.X86.HasAVX512BF16,
+	} {
 		t.Run(name, func(t *testing.T) {
 			if !runs {
 				t.Skipf("%s is the widest that this machine has, or it lacks it", name)
@@ -32,6 +36,20 @@ func TestUnknownInstructionSet(t *testing.T) {
 	out, err := command(t, "", python(t), "-c", code).CombinedOutput()
 	const want = "OPCAST_ISA: expected an instruction set that this machine has (sse2"
 	if err == nil || !strings.Contains(string(out), want) || !strings.Contains(string(out), "got neon") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// Dot product instructions for bfloat16 take small numbers for zero, in the factors and in sums. Products keep them.
+func TestSmallFactors(t *testing.T) {
+	const code = `import ml_dtypes, numpy, opcast_numpy
+for rows in 1, 40:
+    for small, large in (1e-39, 1e38), (2e-20, 3e-20):
+        a = numpy.full((rows, 33), small, ml_dtypes.bfloat16)
+        b = numpy.full((40, 33), large, ml_dtypes.bfloat16)
+        c, want = opcast_numpy.gemm(a, b, out_dtype="float32"), a.astype("f8") @ b.astype("f8").T
+        assert (abs(c / want - 1) < 1e-5).all(), (rows, small, c[0, 0], want[0, 0])`
+	if out, err := command(t, "", python(t), "-c", code).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

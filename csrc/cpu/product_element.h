@@ -1,0 +1,63 @@
+// What a lane of a packed row holds, and how lanes are multiplied: here a float, and in
+// product_pairs.h two bfloat16.
+#pragma once
+
+#include <cstdint>
+
+#include "convert.h"
+#include "vector.h"
+
+namespace opcast_ops {
+
+// A vector of kWidth bytes. Only used in place, as those of vector.h.
+template <int kWidth>
+using Vector __attribute__((vector_size(kWidth), aligned(alignof(float)), may_alias)) = float;
+
+// *sum += a * b, rounded once where the machine can.
+inline void MultiplyAdd(const Vector<16>& a, const Vector<16>& b, Vector<16>* sum) {
+  *sum += a * b;
+}
+#if defined(__x86_64__)
+__attribute__((target(OPCAST_AVX2))) inline void MultiplyAdd(const Vector<32>& a,
+                                                             const Vector<32>& b, Vector<32>* sum) {
+  *sum = _mm256_fmadd_ps(a, b, *sum);
+}
+__attribute__((target(OPCAST_AVX512))) inline void MultiplyAdd(const Vector<64>& a,
+                                                               const Vector<64>& b,
+                                                               Vector<64>* sum) {
+  *sum = _mm512_fmadd_ps(a, b, *sum);
+}
+#endif
+
+// A float in each lane, made from numbers of any dtype.
+struct Singles {
+  static constexpr int kPerLane = 1;
+
+  // Floats do not ask which of their products are small.
+  struct Smallest {
+    template <class V>
+    void Note(const V&) {}
+  };
+
+  // Fills a vector with n numbers, and zeros behind them.
+  template <int kWidth, class T>
+  static void Copy(const T* from, int64_t n, float* to) {
+    constexpr int64_t kLanes = kWidth / sizeof(float);
+    if (n >= kLanes) return Widen<kWidth>(from, to, kLanes);
+    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(from[i]);
+    for (int64_t i = n; i < kLanes; ++i) to[i] = 0;
+  }
+
+  // Fills a vector with the n numbers of each line that meet one lane.
+  template <int kWidth, class T>
+  static void CopyLines(const T* const* lines, int64_t, int64_t row, int64_t n, float* to) {
+    Copy<kWidth>(lines[0] + row, n, to);
+  }
+
+  template <int kWidth>
+  static void Multiply(const Vector<kWidth>& a, const Vector<kWidth>& b, Vector<kWidth>* sum) {
+    MultiplyAdd(a, b, sum);
+  }
+};
+
+}  // namespace opcast_ops
