@@ -1,27 +1,28 @@
 // o = softmax(sm_scale * q @ kv.T) @ kv and the logarithm of the softmax's denominator, for every
 // sequence over its own rows of the cache: kv is kv_nope times its scales, then kv_rope.
 //
-// The rows of a sequence are cut into splits, whose results lie in scratch and are then combined in
-// order. Products are summed in float (see gemm_tile.h), the softmax is computed in double, results
-// are rounded once. A sequence's splits depend on its length only, so its bits depend neither on
-// the other sequences nor on the number of threads.
+// The rows of a sequence are cut into splits, and a split is taken in steps of some rows. Numbers
+// are float: scores are sums of products in lanes (see product_tile.h), rows are added in order
+// (see spread_tile.h). The largest score, what scores lack to it, and sums of weights are double.
+// Results of splits are added in order, and rounded once.
+//
+// How a sequence is split depends on its length only. A thread computes all splits of a sequence,
+// for some heads, or only one of them, which then goes to scratch; this makes no difference to the
+// bits. So they depend neither on the other sequences nor on the number of threads.
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
+#include "attention_step.h"
+#include "convert_fp8.h"
 #include "flash_mla_decode.gen.h"
-#include "gemm_block.h"
 
 namespace opcast_ops {
 namespace {
 
 using Args = FlashMlaDecodeArgs;
 
-constexpr int64_t kWidth = 512, kPlain = 448;    // columns of a row, and how many are FP8
-constexpr int64_t kScaled = 64, kScales = 7;     // columns of one scale, and scales of a row
-constexpr int64_t kHeads = 32, kRows = 64;       // a step: so many heads meet so many rows
-constexpr int64_t kShortest = 64, kSplits = 32;  // rows of a split at least, splits at most
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int64_t kPlain = 448, kRotary = 64;     // columns of FP8, and the others
+constexpr int64_t kScaled = 64, kScales = 7;      // columns of one scale, and scales of a row
+constexpr int64_t kShortest = 256, kSplits = 16;  // rows of a split at least, splits at most
 
 // The cache rows of sequence b.
 struct Sequence {
@@ -36,160 +37,182 @@ struct Sequence {
 
   // At most as many as the definition has scratch for, since no sequence is longer than the cache.
   int64_t Splits() const { return std::min(std::max<int64_t>(length / kShortest, 1), kSplits); }
+
+  // The first row of a split.
+  int64_t Begin(int64_t split) const { return first + length * split / Splits(); }
 };
 
-// One split of a sequence, for some heads.
+// The splits from `first` to `last` of a sequence, for some heads.
 struct Task {
-  int64_t b, split, head, heads, first, last;
+  int64_t b, head, heads, first, last;
+  Sequence sequence;
 
-  Task(const Args& args, int64_t index) {
-    const int64_t across = (args.H + kHeads - 1) / kHeads;
-    head = index % across * kHeads;
-    heads = std::min(kHeads, args.H - head);
-    split = index / across % args.splits;
-    b = index / across / args.splits;
-    const Sequence sequence(args, b);
-    const int64_t splits = sequence.Splits();
-    first = sequence.first + sequence.length * std::min(split, splits) / splits;
-    last = sequence.first + sequence.length * std::min(split + 1, splits) / splits;
-  }
+  bool Whole() const { return last - first == sequence.Splits(); }
 
-  // Place of a head's partial result.
-  int64_t Place(const Args& args, int64_t h) const {
-    return (split * args.B + b) * args.H + head + h;
-  }
-};
-
-// What a task knows after some of its rows.
-struct State {
-  float q[kHeads * kWidth], rows[kRows * kWidth];
-  float sums[kHeads][kWidth];           // of weight * row
-  double largest[kHeads], sum[kHeads];  // score so far, sum of e^(score - largest)
+  // Place of a head's results.
+  int64_t Place(const Args& args, int64_t h) const { return b * args.H + head + h; }
 };
 
 // Copies cache rows as floats.
-template <class F>
-inline void ReadRows(const FlashMlaDecodeTyped<F>& args, int64_t first, int64_t count, float* to) {
-  const F* plain = args.kv_nope + first * kPlain;
-  const float* scales = args.kv_scale + first * kScales;
-  for (int64_t i = 0; i < count; ++i, plain += kPlain, scales += kScales) {
-    for (int64_t tile = 0; tile < kScales; ++tile) {
-      for (int64_t j = tile * kScaled; j < (tile + 1) * kScaled; ++j)
-        to[i * kWidth + j] = static_cast<float>(plain[j]) * scales[tile];
+template <int kVector>
+inline void ReadRows(const Args& args, int64_t first, int64_t count, float (*to)[kColumns]) {
+  Visit(args, [&](const auto& a) {
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t row = first + i;
+      for (int64_t s = 0; s < kScales; ++s) {
+        WidenScaled<kVector>(a.kv_nope + row * kPlain + s * kScaled, a.kv_scale[row * kScales + s],
+                             kScaled, to[i] + s * kScaled);
+      }
+      Widen<kVector>(a.kv_rope + row * kRotary, to[i] + kPlain, kRotary);
     }
-  }
-  constexpr int64_t kRotary = kWidth - kPlain;
-  Copy(opcast::DType::kBf16, args.kv_rope, first * kRotary, kRotary, count, kRotary, to + kPlain,
-       kWidth);
+    return opcast::Status::Ok();
+  });
 }
 
-// Makes `weights` of one head's scores: e^(score - largest), and rescales what was summed before.
+// Makes the results of a split in space.sums.
 template <int kVector>
-inline void Weigh(State& state, int64_t h, double scale, const float* scores, int64_t count,
-                  float* weights) {
-  double largest = state.largest[h];
-  for (int64_t i = 0; i < count; ++i) largest = std::max(largest, scale * scores[i]);
-  // While all scores are -inf, weights are zero, as they are once there is a finite score.
-  const double base = largest == -kInfinity ? 0 : largest;
-  const float shrink = Exp<kVector>(static_cast<float>(state.largest[h] - base));
-  double sum = state.sum[h] * shrink;
-  for (int64_t i = 0; i < count; ++i) {
-    weights[i] = Exp<kVector>(static_cast<float>(scale * scores[i] - base));
-    sum += weights[i];
+inline void Attend(const Args& args, const Task& task, int64_t split, Space& space, Mean* means) {
+  std::fill_n(space.sums[0], task.heads * kColumns, 0.0f);
+  for (int64_t h = 0; h < task.heads; ++h) means[h] = {space.sums[h]};
+  const int64_t end = task.sequence.Begin(split + 1);
+  for (int64_t i = task.sequence.Begin(split); i < end; i += kRows) {
+    const int64_t count = std::min(kRows, end - i);
+    ReadRows<kVector>(args, i, count, space.rows);
+    AddRows<kVector>(args.sm_scale, task.heads, count, space, means);
   }
-  for (int64_t j = 0; j < kWidth; ++j) state.sums[h][j] *= shrink;
-  state.largest[h] = largest;
-  state.sum[h] = sum;
 }
 
-// Adds `count` rows, which lie in state.rows.
+// Adds the results of one of several splits to those of the task, or leaves them in scratch for
+// Combine if other tasks have the sequence's other splits.
 template <int kVector>
-inline void AddRows(const Args& args, const Task& task, int64_t count, State& state) {
-  float scores[kHeads][kRows] = {}, weights[kHeads][kRows];
-  for (int64_t i = 0; i < count; i += TileShape<kVector>::kN) {
-    for (int64_t h = 0; h < task.heads; h += TileShape<kVector>::kM) {
-      AddTile<kVector>({state.q + h * kWidth, kWidth}, task.heads - h,
-                       {state.rows + i * kWidth, kWidth}, count - i, kWidth, &scores[h][i], kRows);
+inline void Keep(const Args& args, const Task& task, int64_t split, Mean* means, Mean* totals) {
+  for (int64_t h = 0; h < task.heads; ++h) {
+    Mean& mean = means[h];
+    mean.Multiply(mean.sum == 0 ? 1 : 1 / mean.sum);
+    const auto lse = static_cast<float>(mean.Lse());
+    if (task.Whole()) {
+      AddMean<kVector>(mean.sums, lse, &totals[h]);
+    } else {
+      const int64_t place = split * args.B * args.H + task.Place(args, h);
+      std::copy_n(mean.sums, kColumns, args.o_part + place * kColumns);
+      args.lse_part[place] = lse;
     }
   }
+}
+
+// Writes the result of a head. It is NaN if all scores are -inf, as the formula has it.
+template <int kVector>
+inline void Write(const Args& args, int64_t place, Mean* mean) {
+  mean->Multiply(1 / mean->sum);
+  Narrow<kVector>(mean->sums, args.o + place * kColumns, kColumns);
+  args.lse[place] = Round<float>(mean->sum == 0 ? mean->sums[0] : mean->Lse());
+}
+
+// Writes the results of a sequence without rows.
+inline void WriteEmpty(const Args& args, const Task& task) {
+  const int64_t place = task.Place(args, 0);
+  std::fill_n(args.o + place * kColumns, task.heads * kColumns, opcast::bf16(0.0f));
+  std::fill_n(args.lse + place, task.heads, static_cast<float>(-kInfinity));
+}
+
+template <int kVector>
+inline void Run(const Args& args, const Task& task) {
+  if (task.sequence.length == 0) return WriteEmpty(args, task);
+  Space space;
+  Mean means[kHeads], totals[kHeads];
+  space.Clear(task.heads);
+  Widen<kVector>(args.q + task.Place(args, 0) * kColumns, space.q[0], task.heads * kColumns);
+  const bool single = task.sequence.Splits() == 1;
+  for (int64_t h = 0; h < task.heads; ++h) totals[h] = {space.totals[h]};
+  for (int64_t split = task.first; split < task.last; ++split) {
+    Attend<kVector>(args, task, split, space, means);
+    if (!single) Keep<kVector>(args, task, split, means, totals);
+  }
+  if (!task.Whole()) return;
   for (int64_t h = 0; h < task.heads; ++h)
-    Weigh<kVector>(state, h, args.sm_scale, scores[h], count, weights[h]);
-  using Shape = OuterShape<kVector>;
-  for (int64_t h = 0; h < task.heads; h += Shape::kM) {
-    for (int64_t j = 0; j < kWidth; j += Shape::kColumns) {
-      AddOuterTile<kVector>({weights[h], kRows, 1}, task.heads - h, {state.rows + j, kWidth}, count,
-                            &state.sums[h][j], kWidth);
-    }
-  }
+    Write<kVector>(args, task.Place(args, h), single ? &means[h] : &totals[h]);
 }
 
-// Writes the task's partial results: the mean of its rows, and the logarithm of their weight.
-template <class F, int kVector>
-inline void Attend(const FlashMlaDecodeTyped<F>& args, const Task& task) {
-  State state;
-  Copy(opcast::DType::kBf16, args.q, (task.b * args.H + task.head) * kWidth, kWidth, task.heads,
-       kWidth, state.q, kWidth);
-  for (int64_t h = 0; h < task.heads; ++h) {
-    std::fill_n(state.sums[h], kWidth, 0.0f);
-    state.largest[h] = -kInfinity;
-    state.sum[h] = 0;
-  }
-  for (int64_t i = task.first; i < task.last; i += kRows) {
-    const int64_t count = std::min(kRows, task.last - i);
-    ReadRows<F>(args, i, count, state.rows);
-    AddRows<kVector>(args, task, count, state);
-  }
-  for (int64_t h = 0; h < task.heads; ++h) {
-    const bool nothing = state.sum[h] == 0;  // all scores are -inf: a weight of zero
-    float* o = args.o_part + task.Place(args, h) * kWidth;
-    const double factor = nothing ? 1 : 1 / state.sum[h];
-    for (int64_t j = 0; j < kWidth; ++j) o[j] = static_cast<float>(state.sums[h][j] * factor);
-    args.lse_part[task.Place(args, h)] =
-        static_cast<float>(nothing ? -kInfinity : state.largest[h] + std::log(state.sum[h]));
-  }
-}
-
-// Writes the result of one head from those of the splits.
+// Writes the result of one head from those of the splits in scratch.
 template <int kVector>
-inline void Combine(const Args& args, int64_t b, int64_t head) {
-  const Sequence sequence(args, b);
-  const int64_t place = b * args.H + head, step = args.B * args.H;
-  const float* parts = args.lse_part + place;
-  double largest = -kInfinity, sum = 0, sums[kWidth] = {};
-  const int64_t splits = sequence.length == 0 ? 0 : sequence.Splits();
-  for (int64_t s = 0; s < splits; ++s) largest = std::max<double>(largest, parts[s * step]);
+inline void Combine(const Args& args, int64_t place, int64_t splits) {
+  const int64_t step = args.B * args.H;
+  float sums[kColumns] = {};
+  Mean mean{sums};
   for (int64_t s = 0; s < splits; ++s) {
-    const float weight = Exp<kVector>(static_cast<float>(parts[s * step] - largest));
-    const float* o = args.o_part + (place + s * step) * kWidth;
-    for (int64_t j = 0; j < kWidth; ++j) sums[j] += weight * o[j];
-    sum += weight;
+    const int64_t part = s * step + place;
+    AddMean<kVector>(args.o_part + part * kColumns, args.lse_part[part], &mean);
   }
-  const double factor = splits == 0 ? 0 : 1 / sum;
-  for (int64_t j = 0; j < kWidth; ++j) sums[j] *= factor;
-  Store(opcast::DType::kBf16, sums, kWidth, args.o, place * kWidth);
-  args.lse[place] = Round<float>(largest + (splits == 0 ? 0 : std::log(sum)));
+  Write<kVector>(args, place, &mean);
+}
+
+// How the work is cut into tasks.
+class Tasks {
+ public:
+  Tasks(const Args& args, const opcast::Launch& launch) : args_(args), threads_(launch.Threads()) {
+    for (int64_t b = 0; b < args.B; ++b) rows_ += Sequence(args, b).length;
+    for (int64_t b = 0; b < args.B; ++b) all_whole_ &= Whole(Sequence(args, b));
+  }
+
+  // Whether one thread computes all splits of a sequence, for some heads: if there is but one
+  // thread, or if that is a small part of all work. Then the splits need no scratch.
+  bool Whole(const Sequence& sequence) const {
+    constexpr int64_t kParts = 2;  // of a thread's work
+    return threads_ == 1 || sequence.Splits() == 1 ||
+           kParts * threads_ * sequence.length <= rows_ * Across();
+  }
+  bool AllWhole() const { return all_whole_; }
+
+  // Sequences times groups of heads.
+  int64_t Count() const { return args_.B * Across(); }
+  Task At(int64_t index) const {
+    const int64_t b = index / Across(), head = index % Across() * kHeads;
+    const Sequence sequence(args_, b);
+    return {b, head, std::min(kHeads, args_.H - head), 0, sequence.Splits(), sequence};
+  }
+
+ private:
+  int64_t Across() const { return (args_.H + kHeads - 1) / kHeads; }
+
+  const Args& args_;
+  const int64_t threads_;
+  int64_t rows_ = 0;
+  bool all_whole_ = true;
+};
+
+// Computes the sequences that a thread takes as a whole, or the splits of the others.
+void RunAll(const Args& args, const opcast::Launch& launch, const Tasks& tasks, bool whole) {
+  const int64_t parts = whole ? 1 : kSplits;
+  opcast::ParallelFor(launch, tasks.Count() * parts, 1,
+                      [&](int64_t begin, int64_t end, auto vector) {
+                        for (int64_t index = begin; index < end; ++index) {
+                          Task task = tasks.At(index / parts);
+                          if (tasks.Whole(task.sequence) != whole) continue;
+                          if (!whole) {
+                            task.first = index % parts;
+                            task.last = std::min(task.first + 1, task.last);
+                          }
+                          if (task.first < task.last) Run<vector>(args, task);
+                        }
+                      });
 }
 
 }  // namespace
 
 opcast::Status FlashMlaDecode(const Args& args, const opcast::Launch& launch) {
-  return Visit(args, [&](const auto& a) {
-    using F = typename std::decay_t<decltype(a)>::F;
-    const int64_t across = (a.H + kHeads - 1) / kHeads;
-    const auto attend = [&a](int64_t begin, int64_t end, auto vector) {
-      for (int64_t index = begin; index < end; ++index) {
-        const Task task(a, index);
-        if (task.first < task.last) Attend<F, vector>(a, task);
-      }
-    };
-    opcast::ParallelFor(launch, a.B * across * a.splits, 1, attend);
-    const auto combine = [&a](int64_t begin, int64_t end, auto vector) {
-      for (int64_t index = begin; index < end; ++index)
-        Combine<vector>(a, index / a.H, index % a.H);
-    };
-    opcast::ParallelFor(launch, a.B * a.H, RowsPerChunk(kWidth), combine);
-    return opcast::Status::Ok();
-  });
+  const Tasks tasks(args, launch);
+  RunAll(args, launch, tasks, true);
+  if (tasks.AllWhole()) return opcast::Status::Ok();
+  RunAll(args, launch, tasks, false);
+  opcast::ParallelFor(launch, args.B * args.H, RowsPerChunk(kColumns),
+                      [&](int64_t begin, int64_t end, auto vector) {
+                        for (int64_t place = begin; place < end; ++place) {
+                          const Sequence sequence(args, place / args.H);
+                          if (!tasks.Whole(sequence))
+                            Combine<vector>(args, place, sequence.Splits());
+                        }
+                      });
+  return opcast::Status::Ok();
 }
 
 }  // namespace opcast_ops

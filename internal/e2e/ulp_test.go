@@ -17,11 +17,23 @@ func TestFunctionsOfFloat(t *testing.T) {
 			if name == "fma" && !cpu.X86.HasFMA {
 				t.Skip("this machine has no FMA")
 			}
-			dir, program := filepath.Join(root(t), "csrc", "tests"), filepath.Join(t.TempDir(), "ulp")
-			words := slices.Concat(compiler(t), strings.Fields(options), []string{"-std=c++17", "-O3", "-Wall", "-Wextra", "-Werror",
-				"-ffp-contract=off", "-I", "../../backend", "ulp.cc", "-o", program})
-			run(t, command(t, dir, words...))
-			t.Log(run(t, command(t, dir, program, "4099")))
+			t.Log(run(t, command(t, "", kernelTest(t, "ulp", strings.Fields(options)...), "4099")))
 		})
 	}
+}
+
+// TestNumbersOfEightBits holds the conversions that kernels have for vectors against the runtime's.
+func TestNumbersOfEightBits(t *testing.T) {
+	t.Log(run(t, command(t, "", kernelTest(t, "fp8"))))
+}
+
+// kernelTest compiles a program that tests what kernels are made of.
+func kernelTest(t *testing.T, name string, options ...string) (program string) {
+	t.Helper()
+	dir := filepath.Join(root(t), "csrc", "tests")
+	program = filepath.Join(t.TempDir(), name)
+	words := slices.Concat(compiler(t), options, []string{"-std=c++17", "-O3", "-Wall", "-Wextra", "-Werror",
+		"-ffp-contract=off", "-I", "../../backend", "-I", "../../backend/gen", name + ".cc", "-o", program})
+	run(t, command(t, dir, words...))
+	return program
 }
