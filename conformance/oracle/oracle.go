@@ -21,7 +21,8 @@ import (
 
 // Oracle evaluates the reference of a definition.
 type Oracle interface {
-	// Reference evaluates in float64, or in float32 to see where intermediate results leave its range.
+	// Reference evaluates in float64; in float32 to see where intermediate results leave its range, in longdouble to see where
+	// float64 has too few digits, and in others of the worker's.
 	Reference(ctx context.Context, c *cases.Case, precision string) ([]Expected, error)
 	// Differences differentiates the reference numerically.
 	Differences(ctx context.Context, c *cases.Case, cotangents []*ndarray.Array, inputs []int) ([]FiniteDifferences, error)

@@ -129,6 +129,7 @@ class Reference:
         arguments: Request = {}
         buffers = [bytearray(b) for b in blobs]
         whole, real = PRECISIONS[request["precision"]]
+        assert real != "longdouble" or np.finfo(real).nmant > 52, "longdouble is float64 here"
         for name in request["order"]:
             precisions = whole if name in request["free"] else None, real
             arguments[name] = self.argument(request["arguments"][name], precisions, buffers)
@@ -208,9 +209,8 @@ def misfit(results: tuple[Any, ...], *, may_lack: bool) -> str:
             plain(r).astype(np.float64)
         except (TypeError, ValueError):
             ragged = isinstance(r, (list, tuple))
-            return f"{of}expected an array of numbers, got {kind}" + (
-                ", whose elements are no numbers or differ in length" if ragged else ""
-            )
+            more = ", whose elements are no numbers or differ in length" if ragged else ""
+            return f"{of}expected an array of numbers, got {kind}{more}"
     return ""
 
 
@@ -233,9 +233,8 @@ def integers(array: NDArray) -> list[int] | None:
     if array.max() <= 2**53 and array.min() >= -(2**53):
         return None
     values: list[Any] = array.ravel().tolist()
-    return (
-        [int(v) for v in values] if all(isinstance(v, int | np.integer) for v in values) else None
-    )
+    whole = all(isinstance(v, int | np.integer) for v in values)
+    return [int(v) for v in values] if whole else None
 
 
 def plain(result: Any) -> NDArray:
@@ -280,6 +279,7 @@ def difference(
 PRECISIONS: dict[str, tuple[str | None, str]] = {
     "float64": (None, "float64"),
     "float32": (None, "float32"),
+    "longdouble": (None, "longdouble"),
     "exact": ("object", "float64"),
     "real": ("float64", "float64"),
     "int64": ("int64", "float64"),

@@ -9,6 +9,7 @@ func Checks() []check.Check {
 		specialValuesCheck,
 		magnitudesCheck,
 		largeIntegersCheck,
+		hardFloatsCheck,
 		attrsCheck,
 		defaultsCheck,
 		optionalCheck,

@@ -1,0 +1,75 @@
+package values
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/oracle"
+	"github.com/opcast/opcast/internal/dtype"
+	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+var hardFloatsCheck = check.Check{
+	ID: "hard-floats", Group: check.GroupValues, Profile: check.ProfileFast,
+	Doc:   "long sums, differences that cancel, and products that leave the range of float32 on the way give what the reference gives",
+	Needs: hasFreeFloats,
+	Foreign: check.Foreign{
+		Judged:    true,
+		Functions: "about inputs that are chosen against float32, in which functions of frameworks compute",
+	},
+	Run: check.WithKernelsOnly(checkHardFloats),
+}
+
+// hasFreeFloats holds where some input may hold any numbers of floating point.
+func hasFreeFloats(op *opdef.Op, _ calls.Caller) error {
+	free := func(in opdef.Arg) bool {
+		return in.Min == nil && in.Max == nil && slices.ContainsFunc(cases.DeclaredDTypes(op), func(d cases.DTypes) bool {
+			return ndarray.IsFloat(dtypeOf(op, d, in))
+		})
+	}
+	return check.SkipUnless(slices.ContainsFunc(op.Inputs, free), "no input of floats is without a range")
+}
+
+func dtypeOf(op *opdef.Op, d cases.DTypes, in opdef.Arg) dtype.DType {
+	return (&cases.Case{Op: op, DTypes: d}).DType(in.Type)
+}
+
+// checkHardFloats makes calls with floats at which kernels fail that compute in too little precision or range.
+func checkHardFloats(t *check.T) error {
+	return t.EachRow(func(d cases.DTypes) error {
+		if c, err := t.NewCase(cases.BasePlan(d)); err == nil && !oracle.NeedsDigits(c) {
+			t.CurrentRow().Unsupported = "each result is a sum of products, or has a tolerance of its own: what it may be off is made for random numbers"
+			return nil
+		}
+		err := check.ForEach(t.CasesOf(cases.HardPlans(t.Op, d)), func(c *cases.Case) error {
+			return check.ForEach(c.Hard(), func(h *cases.Case) error { return expectHard(t, h) })
+		})
+		if err != nil {
+			return err
+		}
+		err = check.ForEach(t.CasesOf(cases.HardSumPlans(t.Op, d)), func(c *cases.Case) error {
+			return check.ForEach(c.HardSums(), func(h *cases.Case) error { return expectHard(t, h) })
+		})
+		if r := t.CurrentRow(); err == nil && r.Checked == 0 && len(r.Failures) == 0 && r.Unsupported == "" {
+			r.Unsupported = "of such inputs, the reference in float64 decides nothing, or there are none"
+		}
+		return err
+	})
+}
+
+// expectHard makes a call if there is a verdict about its results.
+func expectHard(t *check.T, c *cases.Case) error {
+	want, err := oracle.Certain(t.Ctx, t.Env.Oracle, c)
+	var none *oracle.ReferenceError
+	if errors.As(err, &none) || err == nil && want == nil {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return expectDecided(t, c, want)
+}
