@@ -38,7 +38,7 @@ inline void Finish(const GemmTyped<T, O>& args, const Block& block,
 
 opcast::Status GemmTiled(const GemmArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
-    const Factor left{args.T, a.a, a.a_layout.Stride(-2), true, a.M, &a.a_layout};
+    const Factor left{args.T, a.a, a.a_layout.Stride(-2), true, &a.a_layout, a.M};
     const Factor right{args.T, a.b, a.b_layout.Stride(-2)};
     const Blocks blocks(a.batch * a.M, a.N, a.K);
     opcast::ParallelFor(launch, blocks.Count(), blocks.PerChunk(),

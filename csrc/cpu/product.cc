@@ -29,7 +29,7 @@ class Product {
       } else if constexpr (Element::kPerLane > 1) {
         AddPlain<opcast::bf16>(k, end);
       } else {
-        Visit(b_.type, [&](auto zero) { AddPlain<decltype(zero)>(k, end); });
+        VisitFactor(b_.type, [&](auto zero) { AddPlain<decltype(zero)>(k, end); });
       }
     }
   }
@@ -169,11 +169,32 @@ class Product {
   ProductSpace* const space_;
 };
 
+template <int kWidth>
+inline void ReadAs(opcast::DType type, const void* from, int64_t offset, int64_t n, float* to) {
+  VisitFactor(type, [&](auto zero) {
+    Widen<kWidth>(static_cast<const decltype(zero)*>(from) + offset, to, n);
+  });
+}
+
+template <int kWidth>
+inline void WriteAs(opcast::DType type, const float* from, int64_t n, void* to, int64_t offset) {
+  VisitFactor(
+      type, [&](auto zero) { Narrow<kWidth>(from, static_cast<decltype(zero)*>(to) + offset, n); });
+}
+
 }  // namespace
 
 __attribute__((flatten)) void Multiply(const Factor& a, const Factor& b, const Block& block,
                                        int64_t depth, ProductSpace* space, Width<16>) {
   Product<16, Singles>(a, b, block, space).Run(depth);
+}
+__attribute__((flatten)) void Read(opcast::DType type, const void* from, int64_t offset, int64_t n,
+                                   float* to, Width<16>) {
+  ReadAs<16>(type, from, offset, n, to);
+}
+__attribute__((flatten)) void Write(opcast::DType type, const float* from, int64_t n, void* to,
+                                    int64_t offset, Width<16>) {
+  WriteAs<16>(type, from, n, to, offset);
 }
 
 #if defined(__x86_64__)
@@ -181,6 +202,16 @@ __attribute__((flatten, target(OPCAST_AVX2))) void Multiply(const Factor& a, con
                                                             const Block& block, int64_t depth,
                                                             ProductSpace* space, Width<32>) {
   Product<32, Singles>(a, b, block, space).Run(depth);
+}
+__attribute__((flatten, target(OPCAST_AVX2))) void Read(opcast::DType type, const void* from,
+                                                        int64_t offset, int64_t n, float* to,
+                                                        Width<32>) {
+  ReadAs<32>(type, from, offset, n, to);
+}
+__attribute__((flatten, target(OPCAST_AVX2))) void Write(opcast::DType type, const float* from,
+                                                         int64_t n, void* to, int64_t offset,
+                                                         Width<32>) {
+  WriteAs<32>(type, from, n, to, offset);
 }
 
 namespace {
@@ -201,6 +232,16 @@ void Multiply(const Factor& a, const Factor& b, const Block& block, int64_t dept
               ProductSpace* space, Width<64>) {
   const bool both = a.type == opcast::DType::kBf16 && b.type == opcast::DType::kBf16;
   (both && opcast::HasBf16Dot() ? MultiplyPairs : MultiplySingles)(a, b, block, depth, space);
+}
+__attribute__((flatten, target(OPCAST_AVX512))) void Read(opcast::DType type, const void* from,
+                                                          int64_t offset, int64_t n, float* to,
+                                                          Width<64>) {
+  ReadAs<64>(type, from, offset, n, to);
+}
+__attribute__((flatten, target(OPCAST_AVX512))) void Write(opcast::DType type, const float* from,
+                                                           int64_t n, void* to, int64_t offset,
+                                                           Width<64>) {
+  WriteAs<64>(type, from, n, to, offset);
 }
 #endif
 

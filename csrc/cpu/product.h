@@ -14,7 +14,7 @@
 
 namespace opcast_ops {
 
-constexpr int64_t kBlockRows = 128, kBlockColumns = 128;  // of the result that one task computes
+constexpr int64_t kBlockRows = 128, kBlockColumns = 256;  // of the result that one task computes
 constexpr int64_t kPanel = 512;                           // places of the depth packed at a time
 
 constexpr int64_t kProductsPerChunk = 1 << 20;  // some 20 microseconds of work
@@ -34,6 +34,7 @@ class Blocks {
   Blocks(int64_t rows, int64_t columns, int64_t depth)
       : rows_(rows), columns_(columns), depth_(depth) {}
 
+  int64_t Depth() const { return depth_; }
   int64_t Count() const { return Down() * Across(); }
 
   // How many of them make up a chunk of work.
@@ -65,6 +66,8 @@ struct ProductSpace {
   uint16_t exponents_a[kBlockRows + 4], exponents_b[kSlab];  // see product_pairs.h
 };
 
+// What follows is compiled once for each width of vectors.
+
 // Adds the products of the block's rows of a and b to space->sums.
 void Multiply(const Factor& a, const Factor& b, const Block& block, int64_t depth,
               ProductSpace* space, Width<16>);
@@ -72,5 +75,15 @@ void Multiply(const Factor& a, const Factor& b, const Block& block, int64_t dept
               ProductSpace* space, Width<32>);
 void Multiply(const Factor& a, const Factor& b, const Block& block, int64_t depth,
               ProductSpace* space, Width<64>);
+
+// Reads n numbers of a dtype that a factor may have, from element `offset` on, as floats.
+void Read(opcast::DType type, const void* from, int64_t offset, int64_t n, float* to, Width<16>);
+void Read(opcast::DType type, const void* from, int64_t offset, int64_t n, float* to, Width<32>);
+void Read(opcast::DType type, const void* from, int64_t offset, int64_t n, float* to, Width<64>);
+
+// Rounds n numbers to such a dtype.
+void Write(opcast::DType type, const float* from, int64_t n, void* to, int64_t offset, Width<16>);
+void Write(opcast::DType type, const float* from, int64_t n, void* to, int64_t offset, Width<32>);
+void Write(opcast::DType type, const float* from, int64_t n, void* to, int64_t offset, Width<64>);
 
 }  // namespace opcast_ops

@@ -48,10 +48,10 @@ struct Singles {
     for (int64_t i = n; i < kLanes; ++i) to[i] = 0;
   }
 
-  // Fills a vector with the n numbers of each line that meet one lane.
+  // Fills a vector with the numbers of the lines that meet in a lane, from `row` on.
   template <int kWidth, class T>
-  static void CopyLines(const T* const* lines, int64_t, int64_t row, int64_t n, float* to) {
-    Copy<kWidth>(lines[0] + row, n, to);
+  static void CopyLines(const T* const* lines, int64_t row, Vector<kWidth>* to) {
+    Widen<kWidth>(lines[0] + row, reinterpret_cast<float*>(to), kWidth / sizeof(float));
   }
 
   template <int kWidth>

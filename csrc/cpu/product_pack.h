@@ -14,6 +14,11 @@
 
 namespace opcast_ops {
 
+// The dtypes that factors may have.
+template <class T>
+constexpr bool kIsFactor =
+    std::is_same_v<T, float> || std::is_same_v<T, opcast::f16> || std::is_same_v<T, opcast::bf16>;
+
 // One factor of a product: rows whose elements are summed over along the depth.
 //
 // It lies in memory as lines of contiguous elements, either along the depth, a line for each row,
@@ -23,12 +28,14 @@ struct Factor {
   const void* data;
   int64_t stride;  // elements from one line to the next
   bool along = true;
-  // Where lines are counted through several matrices: how many each has, and where it begins.
-  int64_t per_matrix = std::numeric_limits<int64_t>::max();
+  // Where lines are counted through several matrices: where each begins, and how many it has.
   const opcast::Layout* layout = nullptr;
+  int64_t per_matrix = 0;
+  int64_t first = 0;  // the line that counts as the first one
 
   // Element offset of a line.
   int64_t Offset(int64_t line) const {
+    line += first;
     if (layout == nullptr) return line * stride;
     return layout->Batch(line / per_matrix) + line % per_matrix * stride;
   }
@@ -101,33 +108,54 @@ inline void Transpose(Vector<kWidth>* lines) {
   }
 }
 
+// Transposes a square of kLanes * kPerLane lines, which begins at place `from` of each, and stores
+// the vectors of the rows from `row` on.
+template <int kWidth, int kGroup, class Element, class T, size_t... kLine>
+inline void PackSquare(const T* const* lines, int64_t from, int64_t row, int64_t rows,
+                       int64_t steps, int64_t step, float* to, std::index_sequence<kLine...>) {
+  constexpr int64_t kLanes = TileShape<kWidth>::kLanes;
+  Vector<kWidth> square[kLanes];
+  (Element::template CopyLines<kWidth>(lines + kLine * Element::kPerLane, from, &square[kLine]),
+   ...);
+  Transpose<kWidth>(square);
+  const auto store = [&](int64_t r, const Vector<kWidth>& vector) {
+    if (r < rows)
+      *reinterpret_cast<Vector<kWidth>*>(to + ((r / kGroup * steps + step) * kGroup + r % kGroup) *
+                                                  kLanes) = vector;
+  };
+  (store(row + static_cast<int64_t>(kLine), square[kLine]), ...);
+}
+
 template <int kWidth, int kGroup, class Element, class T>
 inline void PackAcross(const Factor& factor, const Part& part, float* to) {
-  constexpr int64_t kLanes = TileShape<kWidth>::kLanes, kPerLane = Element::kPerLane;
+  constexpr int64_t kLanes = TileShape<kWidth>::kLanes, kLines = kLanes * Element::kPerLane;
+  constexpr auto kAllLines = std::make_index_sequence<kLanes>();
   const int64_t steps = Steps<kWidth, Element>(part.depth);
   const int64_t padded = (part.rows + kGroup - 1) / kGroup * kGroup;
   for (int64_t s = 0; s < steps; ++s) {
-    const int64_t k = s * kLanes * kPerLane, count = std::min(kLanes * kPerLane, part.depth - k);
-    const T* lines[kLanes * kPerLane];
+    const int64_t k = s * kLines, count = std::min(kLines, part.depth - k);
+    const T* lines[kLines];
     for (int64_t l = 0; l < count; ++l)
       lines[l] = static_cast<const T*>(factor.data) + factor.Offset(part.k + k + l) + part.row;
-    for (int64_t r = 0; r < padded; r += kLanes) {
-      Vector<kWidth> square[kLanes] = {};
-      for (int64_t l = 0; l * kPerLane < count; ++l)
-        Element::template CopyLines<kWidth>(lines + l * kPerLane, count - l * kPerLane, r,
-                                            part.rows - r, reinterpret_cast<float*>(&square[l]));
-      Transpose<kWidth>(square);
-      for (int64_t l = 0; l < std::min(kLanes, padded - r); ++l) {
-        const int64_t group = (r + l) / kGroup, place = (r + l) % kGroup;
-        std::memcpy(to + ((group * steps + s) * kGroup + place) * kLanes, &square[l], kWidth);
+    int64_t r = 0;
+    for (; count == kLines && r + kLanes <= part.rows; r += kLanes)
+      PackSquare<kWidth, kGroup, Element>(lines, r, r, padded, steps, s, to, kAllLines);
+    for (; r < padded; r += kLanes) {  // a square with zeros where there is nothing
+      T rest[kLines][kLanes] = {};
+      const int64_t columns = std::clamp<int64_t>(part.rows - r, 0, kLanes);
+      const T* at[kLines];
+      for (int64_t l = 0; l < kLines; ++l) {
+        if (l < count) std::copy_n(lines[l] + r, columns, rest[l]);
+        at[l] = rest[l];
       }
+      PackSquare<kWidth, kGroup, Element>(at, 0, r, padded, steps, s, to, kAllLines);
     }
   }
 }
 
 // Calls f with a zero of the dtype's C++ type.
 template <class F>
-inline void Visit(opcast::DType type, F f) {
+inline void VisitFactor(opcast::DType type, F f) {
   if (type == opcast::DType::kF32) return f(0.0f);
   if (type == opcast::DType::kF16) return f(opcast::f16());
   f(opcast::bf16());
@@ -144,8 +172,9 @@ inline void Pack(const Factor& factor, const Part& part, float* to) {
   if constexpr (Element::kPerLane > 1) {
     PackAs<kWidth, kGroup, Element, opcast::bf16>(factor, part, to);
   } else {
-    Visit(factor.type,
-          [&](auto zero) { PackAs<kWidth, kGroup, Element, decltype(zero)>(factor, part, to); });
+    VisitFactor(factor.type, [&](auto zero) {
+      PackAs<kWidth, kGroup, Element, decltype(zero)>(factor, part, to);
+    });
   }
 }
 

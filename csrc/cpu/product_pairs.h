@@ -73,16 +73,10 @@ struct Pairs {
   }
 
   template <int kWidth>
-  static void CopyLines(const opcast::bf16* const* lines, int64_t count, int64_t row, int64_t n,
-                        float* to) {
-    constexpr int64_t kLanes = kWidth / sizeof(float);
-    uint32_t pairs[kLanes] = {};
-    for (int64_t i = 0; i < std::min(n, kLanes); ++i) pairs[i] = lines[0][row + i].bits;
-    if (count > 1) {
-      for (int64_t i = 0; i < std::min(n, kLanes); ++i)
-        pairs[i] |= uint32_t{lines[1][row + i].bits} << 16;
-    }
-    std::memcpy(to, pairs, sizeof pairs);
+  __attribute__((target(OPCAST_AVX512))) static void CopyLines(const opcast::bf16* const* lines,
+                                                               int64_t row, Vector<64>* to) {
+    const __m512i low = Wide(lines[0] + row), high = Wide(lines[1] + row);
+    *to = _mm512_castsi512_ps(_mm512_or_si512(low, _mm512_maskz_slli_epi32(kAll, high, 16)));
   }
 
   template <int kWidth>
@@ -90,6 +84,13 @@ struct Pairs {
                                                                    const Vector<64>& b,
                                                                    Vector<64>* sum) {
     *sum = _mm512_dpbf16_ps(*sum, reinterpret_cast<__m512bh>(a), reinterpret_cast<__m512bh>(b));
+  }
+
+ private:
+  // The bits of as many numbers as there are lanes.
+  __attribute__((target(OPCAST_AVX512))) static __m512i Wide(const opcast::bf16* from) {
+    const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+    return _mm512_maskz_cvtepu16_epi32(kAll, bits);
   }
 };
 
