@@ -1,144 +1,165 @@
 // y[b, o] = bias[o] + the sum over the filter's taps of weight[o, tap] times image b at that tap.
 //
-// For every image and group that is a matrix product: the filters times a matrix with a row per tap
-// and a column per pixel of the result, zero where the tap lies beside the image. Products are
-// summed in float, in passes over the taps (see gemm_tile.h); the bias is added in double, and the
-// sum rounded once. Bits of an image depend on it and on the filters only.
+// For every image and group that is a product of matrices (see product.h): the filters are rows
+// along the depth, and the pixels of the result are rows across it, with a line for each tap, zero
+// where the tap lies beside the image. Lines are copied for the pixels that are packed at a time,
+// unless they lie in the image as they are. Sums are float and begin with the bias. Bits of an
+// image depend on it and on the filters only.
 #include <algorithm>
 
 #include "conv2d.gen.h"
-#include "gemm_block.h"
+#include "product.h"
 
 namespace opcast_ops {
 namespace {
 
-using Args = Conv2dArgs;
-
-constexpr int64_t kChannels = 256;  // share the pixels that a task gathers
-
 // Taps of a filter. The sides of filters without elements may have a product beyond 64 bits.
-int64_t Taps(const Args& args) {
+int64_t Taps(const Conv2dArgs& args) {
   const int64_t channels = args.C / args.groups;
   return channels == 0 ? 0 : args.R * args.S * channels;
 }
 
-// What one task computes: some channels of a group at kBlock consecutive pixels of an image.
-struct Task {
-  int64_t image, group, channel, channels, pixel, pixels;
+// Copies elements `at`, at + step, ... of a row of n, zeros where there are none. Places of
+// elements that are not asked for may not fit in 64 bits.
+template <class T, class Step>
+void Copy(const T* row, int64_t n, int64_t at, Step step, int64_t count, T* to) {
+  const int64_t first = at >= 0 ? 0 : std::min(count, (-at - 1) / step + 1);
+  const int64_t last = at >= n ? first : std::max(first, std::min(count, (n - 1 - at) / step + 1));
+  std::fill(to, to + first, T());
+  for (int64_t i = first; i < last; ++i) to[i] = row[at + i * step];
+  std::fill(to + last, to + count, T());
+}
 
-  static int64_t Count(const Args& args) {
-    return args.B * args.groups * Parts(args) * Blocks(args.P * args.Q);
-  }
+// The lines of a group of an image: what lies at a tap of each pixel of the result.
+template <class T>
+class TapLines final : public LineMaker {
+ public:
+  TapLines(const Conv2dTyped<T>& args, int64_t image, int64_t group)
+      : args_(args),
+        planes_(args.x + (image * args.C + group * (args.C / args.groups)) * Area()),
+        keeps_rows_(args.Q == args.W && args.stride[0] == 1 && args.stride[1] == 1) {}
 
-  Task(const Args& args, int64_t index) {
-    const int64_t in_group = args.O / args.groups, across = Blocks(args.P * args.Q);
-    pixel = index % across * kBlock;
-    pixels = std::min(kBlock, args.P * args.Q - pixel);
-    index /= across;
-    const int64_t part = index % Parts(args) * kChannels;
-    channels = std::min(kChannels, in_group - part);
-    index /= Parts(args);
-    group = index % args.groups;
-    channel = group * in_group + part;
-    image = index / args.groups;
+  const void* Line(int64_t tap, int64_t pixel, int64_t pixels, void* space) override {
+    Find(tap, pixel);
+    const int64_t s = s_, r = r_;
+    const T* plane = planes_ + channel_ * Area();
+    const int64_t down = r * args_.dilation[0] - args_.padding[0];
+    const int64_t right = s * args_.dilation[1] - args_.padding[1];
+    T* to = static_cast<T*>(space);
+    if (keeps_rows_) return Shifted(plane, down, right, pixel, pixels, to);
+    int64_t p = p_, q = q_;
+    for (int64_t count; pixels > 0; ++p, q = 0, pixels -= count, to += count) {
+      count = std::min(pixels, args_.Q - q);
+      const int64_t h = p * args_.stride[0] + down, w = q * args_.stride[1] + right;
+      if (h >= 0 && h < args_.H) {
+        CopyRow(plane + h * args_.W, w, count, to);
+      } else {
+        std::fill_n(to, count, T());
+      }
+    }
+    return space;
   }
 
  private:
-  static int64_t Parts(const Args& args) {
-    return (args.O / args.groups + kChannels - 1) / kChannels;
+  int64_t Area() const { return args_.H * args_.W; }
+
+  // Finds the coordinates of a tap and of a pixel. Taps are asked for one after the other, for the
+  // same pixels: divisions would take longer than all the rest.
+  void Find(int64_t tap, int64_t pixel) {
+    if (tap == tap_ + 1) {
+      if (++s_ == args_.S) s_ = 0, ++r_;
+      if (r_ == args_.R) r_ = 0, ++channel_;
+    } else if (tap != tap_) {
+      s_ = tap % args_.S;
+      r_ = tap / args_.S % args_.R;
+      channel_ = tap / (args_.S * args_.R);
+    }
+    tap_ = tap;
+    if (pixel == pixel_) return;
+    pixel_ = pixel;
+    p_ = pixel / args_.Q;
+    q_ = pixel % args_.Q;
   }
+
+  // Copies what a row of the image has for a row of the result. Compilers know what to do with
+  // constant steps.
+  void CopyRow(const T* row, int64_t at, int64_t count, T* to) const {
+    using std::integral_constant;
+    const int64_t step = args_.stride[1];
+    if (step == 1) return Copy(row, args_.W, at, integral_constant<int64_t, 1>(), count, to);
+    if (step == 2) return Copy(row, args_.W, at, integral_constant<int64_t, 2>(), count, to);
+    Copy(row, args_.W, at, step, count, to);
+  }
+
+  // A line where the result's rows are as long as the image's: a stretch of the image, with zeros
+  // where it lies beyond an edge.
+  const T* Shifted(const T* plane, int64_t down, int64_t right, int64_t pixel, int64_t pixels,
+                   T* to) const {
+    if (std::abs(down) >= args_.H || std::abs(right) >= args_.W) {
+      std::fill_n(to, pixels, T());
+      return to;
+    }
+    const int64_t from = pixel + down * args_.W + right;
+    const int64_t first = std::clamp<int64_t>(-from, 0, pixels);
+    const int64_t last = std::clamp<int64_t>(Area() - from, first, pixels);
+    if (right == 0 && last - first == pixels) return plane + from;
+    std::fill(to, to + first, T());
+    std::copy(plane + from + first, plane + from + last, to + first);
+    std::fill(to + last, to + pixels, T());
+    // The first columns of the result, or the last ones, meet what lies beside the image.
+    const int64_t edge = right < 0 ? 0 : args_.W - right, beyond = std::abs(right);
+    for (int64_t at = edge - q_; at < pixels; at += args_.W) {
+      for (int64_t j = std::max<int64_t>(at, 0); j < std::min(at + beyond, pixels); ++j)
+        to[j] = T();
+    }
+    return to;
+  }
+
+  const Conv2dTyped<T>& args_;
+  const T* const planes_;
+  const bool keeps_rows_;
+  int64_t tap_ = 0, s_ = 0, r_ = 0, channel_ = 0;  // the tap's column, row and channel
+  int64_t pixel_ = 0, p_ = 0, q_ = 0;              // the pixel's row and column
 };
 
-// Copies elements `at`, at + step, ... of a row of n as floats, zeros where there are none.
-template <class T>
-inline void GatherRow(const T* row, int64_t n, int64_t at, int64_t step, int64_t count, float* to) {
-  if (step == 1) {
-    const int64_t first = std::clamp<int64_t>(-at, 0, count);
-    const int64_t last = std::clamp<int64_t>(n - at, first, count);
-    std::fill(to, to + first, 0.0f);
-    for (int64_t i = first; i < last; ++i) to[i] = static_cast<float>(row[at + i]);
-    std::fill(to + last, to + count, 0.0f);
-    return;
-  }
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t from = at + i * step;  // a step beyond the last may not fit in 64 bits
-    to[i] = from >= 0 && from < n ? static_cast<float>(row[from]) : 0.0f;
-  }
-}
-
-// Gathers rows `tap` to tap + depth of the matrix of the task's pixels; `to` has kBlock columns.
-template <class T>
-inline void Gather(const Conv2dTyped<T>& args, const Task& task, int64_t tap, int64_t depth,
-                   float* to) {
-  const int64_t per_group = args.C / args.groups, area = args.H * args.W;
-  const T* planes = args.x + (task.image * args.C + task.group * per_group) * area;
-  for (int64_t end = tap + depth; tap < end; ++tap, to += kBlock) {
-    const int64_t s = tap % args.S, r = tap / args.S % args.R;
-    const T* plane = planes + tap / (args.S * args.R) * area;
-    int64_t p = task.pixel / args.Q, q = task.pixel % args.Q;
-    for (int64_t j = 0; j < task.pixels; ++p, q = 0) {
-      const int64_t count = std::min(task.pixels - j, args.Q - q);
-      const int64_t h = p * args.stride[0] - args.padding[0] + r * args.dilation[0];
-      const int64_t w = q * args.stride[1] - args.padding[1] + s * args.dilation[1];
-      if (h >= 0 && h < args.H) {
-        GatherRow(plane + h * args.W, args.W, w, args.stride[1], count, to + j);
-      } else {
-        std::fill(to + j, to + j + count, 0.0f);
-      }
-      j += count;
-    }
-    std::fill(to + task.pixels, to + kBlock, 0.0f);
-  }
-}
-
-// Adds the products of the task's filters with its pixels to sums.
+// Computes a block of the result of a group of an image.
 template <class T, int kWidth>
-inline void Multiply(const Conv2dTyped<T>& args, const Task& task, float (*sums)[kBlock]) {
-  const Args& plain = args;
-  const int64_t taps = Taps(args);
-  float x[kDepth * kBlock], space[kBlock * kDepth];
-  for (int64_t tap = 0; tap < taps; tap += kDepth) {
-    const int64_t depth = std::min(kDepth, taps - tap);
-    Gather<T>(args, task, tap, depth, x);
-    for (int64_t i = 0; i < task.channels; i += kBlock) {
-      const int64_t rows = std::min(kBlock, task.channels - i);
-      const FloatRows weight =
-          Load(plain.T, args.weight, (task.channel + i) * taps + tap, taps, rows, depth, space);
-      AddOuter<kWidth>({weight.data, weight.stride, 1}, x, rows, task.pixels, depth, sums + i);
-    }
+void Compute(const Conv2dTyped<T>& args, int64_t image, int64_t group, const Block& block,
+             ProductSpace* space) {
+  const Conv2dArgs& plain = args;
+  const int64_t taps = Taps(args), filters = args.O / args.groups;
+  TapLines<T> lines(args, image, group);
+  const Factor a{plain.T, args.weight + group * filters * taps, taps};
+  Factor b{plain.T, nullptr, 0, false};
+  b.maker = &lines;
+  const int64_t channel = group * filters + block.i;
+  for (int64_t i = 0; i < block.rows; ++i) {
+    const float bias = args.bias == nullptr ? 0 : static_cast<float>(args.bias[channel + i]);
+    std::fill_n(space->sums[i], block.columns, bias);
   }
-}
-
-// Writes the sums plus the bias.
-template <class T>
-inline void Finish(const Conv2dTyped<T>& args, const Task& task, const float (*sums)[kBlock]) {
-  const T* bias = args.bias;
-  for (int64_t i = 0; i < task.channels; ++i) {
-    const int64_t channel = task.channel + i;
-    const double shift =
-        bias == nullptr ? 0 : static_cast<double>(static_cast<float>(bias[channel]));
-    T* y = args.y + (task.image * args.O + channel) * args.P * args.Q + task.pixel;
-    for (int64_t j = 0; j < task.pixels; ++j) y[j] = Round<T>(sums[i][j] + shift);
+  Multiply(a, b, block, taps, space, Width<kWidth>());
+  for (int64_t i = 0; i < block.rows; ++i) {
+    const int64_t at = (image * args.O + channel + i) * args.P * args.Q + block.j;
+    Write(plain.T, space->sums[i], block.columns, args.y, at, Width<kWidth>());
   }
 }
 
 }  // namespace
 
-opcast::Status Conv2d(const Args& args, const opcast::Launch& launch) {
+opcast::Status Conv2d(const Conv2dArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     using T = typename std::decay_t<decltype(a)>::T;
-    const int64_t filters = std::min(kChannels, a.O / a.groups);
-    const int64_t grain = BlocksPerChunk(filters, a.P * a.Q, Taps(a));
-    opcast::ParallelFor(launch, Task::Count(a), grain,
-                        [&a](int64_t begin, int64_t end, auto width) {
-                          for (int64_t index = begin; index < end; ++index) {
-                            const Task task(a, index);
-                            float sums[kChannels][kBlock];
-                            std::fill_n(sums[0], task.channels * kBlock, 0.0f);
-                            Multiply<T, width>(a, task, sums);
-                            Finish<T>(a, task, sums);
-                          }
-                        });
+    static_assert(kIsFactor<T>);
+    const Blocks blocks(a.O / a.groups, a.P * a.Q, Taps(a));
+    const auto compute = [&](int64_t begin, int64_t end, auto width) {
+      const std::unique_ptr<ProductSpace> space(new ProductSpace);
+      for (int64_t index = begin; index < end; ++index) {
+        const int64_t part = index / blocks.Count();
+        Compute<T, width>(a, part / a.groups, part % a.groups, blocks.At(index % blocks.Count()),
+                          space.get());
+      }
+    };
+    opcast::ParallelFor(launch, a.B * a.groups * blocks.Count(), blocks.PerChunk(), compute);
     return opcast::Status::Ok();
   });
 }

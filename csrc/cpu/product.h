@@ -58,7 +58,7 @@ class Blocks {
 
 // Memory for the products of one thread.
 struct ProductSpace {
-  static constexpr int64_t kSlab = 48;  // rows of b packed at a time: whole groups and squares
+  static constexpr int64_t kSlab = 128;  // rows of b packed at a time: whole groups and squares
 
   alignas(64) float a[(kBlockRows + 4) * kPanel];
   alignas(64) float b[kSlab * kPanel];

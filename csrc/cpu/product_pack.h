@@ -19,6 +19,19 @@ template <class T>
 constexpr bool kIsFactor =
     std::is_same_v<T, float> || std::is_same_v<T, opcast::f16> || std::is_same_v<T, opcast::bf16>;
 
+// Makes the lines across the depth of a factor that does not lie in memory as such.
+class LineMaker {
+ public:
+  static constexpr int64_t kMostRows = 128;
+
+  // The elements of rows `row` to row + rows, at most kMostRows, at place `line` of the depth:
+  // where they lie one after the other, or a copy in `space`.
+  virtual const void* Line(int64_t line, int64_t row, int64_t rows, void* space) = 0;
+
+ protected:
+  ~LineMaker() = default;
+};
+
 // One factor of a product: rows whose elements are summed over along the depth.
 //
 // It lies in memory as lines of contiguous elements, either along the depth, a line for each row,
@@ -32,12 +45,20 @@ struct Factor {
   const opcast::Layout* layout = nullptr;
   int64_t per_matrix = 0;
   int64_t first = 0;  // the line that counts as the first one
+  LineMaker* maker = nullptr;
 
   // Element offset of a line.
   int64_t Offset(int64_t line) const {
     line += first;
     if (layout == nullptr) return line * stride;
     return layout->Batch(line / per_matrix) + line % per_matrix * stride;
+  }
+
+  // A line across the depth, from row `row` on.
+  template <class T>
+  const T* Across(int64_t line, int64_t row, int64_t rows, T* space) const {
+    if (maker != nullptr) return static_cast<const T*>(maker->Line(line, row, rows, space));
+    return static_cast<const T*>(data) + Offset(line) + row;
   }
 };
 
@@ -135,8 +156,9 @@ inline void PackAcross(const Factor& factor, const Part& part, float* to) {
   for (int64_t s = 0; s < steps; ++s) {
     const int64_t k = s * kLines, count = std::min(kLines, part.depth - k);
     const T* lines[kLines];
+    T made[kLines][LineMaker::kMostRows];
     for (int64_t l = 0; l < count; ++l)
-      lines[l] = static_cast<const T*>(factor.data) + factor.Offset(part.k + k + l) + part.row;
+      lines[l] = factor.Across(part.k + k + l, part.row, part.rows, made[l]);
     int64_t r = 0;
     for (; count == kLines && r + kLanes <= part.rows; r += kLanes)
       PackSquare<kWidth, kGroup, Element>(lines, r, r, padded, steps, s, to, kAllLines);
