@@ -41,6 +41,7 @@ def main() -> None:
     parser.add_argument("--dtypes", required=True)
     parser.add_argument("--ops", required=True)
     parser.add_argument("--few", action="store_true")
+    parser.add_argument("--skip", type=int, required=True, help="how many there are results of")
     parser.add_argument("--to", type=Path, required=True)
     options = parser.parse_args()
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])
@@ -52,11 +53,18 @@ def main() -> None:
         state = {**_ends(options.threads), "left_out": left}
         print(_headline(state), flush=True)
         print(json.dumps(state), file=file)
+        place = 0
         for case in _cases(options):
             for other in others:
                 other.add(case)
             for mode in case.modes():
-                line = _time(case, mode, state, options)
+                place += 1
+                if place <= options.skip:
+                    continue
+                line = _named(case, mode, options.threads)
+                died = line | {"failed": {"opcast or a peer": "the process ended"}}
+                print(json.dumps(died), file=file, flush=True)  # the next line takes its place
+                line |= _time(case, mode, options)
                 print(_text(line), flush=True)
                 print(json.dumps(line), file=file, flush=True)
 
@@ -88,22 +96,29 @@ def _cases(options: argparse.Namespace) -> Iterator[Case]:
         yield from kernel_products.cases(dtype, options.ops, few=options.few)
 
 
-def _time(case: Case, mode: str, state: dict[str, Any], options: argparse.Namespace) -> Any:
-    """Return the result of a case: times, and ratios to the peers within rounds."""
-    threads = state["threads"]
+def _named(case: Case, mode: str, threads: int) -> dict[str, Any]:
+    """Return what tells a result from others."""
     dtype = str(case.arrays[0].dtype).removeprefix("torch.")
     line: dict[str, Any] = {"op": case.op, "dtype": dtype, "shape": case.shape}
-    line |= {"threads": threads, "mode": mode, "bytes": case.bytes}
+    return line | {"threads": threads, "mode": mode, "bytes": case.bytes}
+
+
+def _time(case: Case, mode: str, options: argparse.Namespace) -> dict[str, Any]:
+    """Return the result of a case: times, and ratios to the peers within rounds."""
     ours = Timed(case.call(mode))
     try:
         ours.call()
     except Exception as error:  # one case that fails must not end the rest
-        return line | {"failed": {"opcast": _reason(error)}}
+        return {"failed": {"opcast": _reason(error)}}
     peers, failed = _build(case, mode)
-    rest = _REST_S if threads > 1 else 0.0
+    rest = _REST_S if options.threads > 1 else 0.0
     rounds = measure([ours, *peers.values()], options.rounds, options.seconds, rest)
     low, middle, high = _quartiles(ours.samples)
-    line |= {"us": _us(middle), "us_quartiles": [_us(low), _us(high)], "rounds": rounds}
+    line: dict[str, Any] = {
+        "us": _us(middle),
+        "us_quartiles": [_us(low), _us(high)],
+        "rounds": rounds,
+    }
     line["gb_per_s"] = round(case.bytes / middle, 2)
     if case.flops:
         line["gflop_per_s"] = round(case.flops / middle, 1)
@@ -113,7 +128,7 @@ def _time(case: Case, mode: str, state: dict[str, Any], options: argparse.Namesp
         line["beside"] = min(raced, key=lambda name: raced[name][1])
         low, middle, high = raced[line["beside"]]
         line |= {"ratio": round(middle, 3), "ratio_quartiles": [round(low, 3), round(high, 3)]}
-    return line | ({"failed": failed} if failed else {})
+    return line | {"failed": failed} if failed else line
 
 
 def _build(case: Case, mode: str) -> tuple[dict[str, Timed], dict[str, str]]:

@@ -1,0 +1,34 @@
+package bench
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestTable holds the README's table of kernels against the results that are checked in. It needs no package of Python's.
+func TestTable(t *testing.T) {
+	python := os.Getenv("OPCAST_TEST_PYTHON")
+	if python == "" {
+		t.Skip("OPCAST_TEST_PYTHON names no Python: run make test")
+	}
+	want, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "README.md")
+	if err := os.WriteFile(file, want, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), python, "kernels.py", "--markdown", file).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != string(want) {
+		t.Error("run .venv/bin/python bench/kernels.py --markdown README.md")
+	}
+}
