@@ -1,6 +1,9 @@
 package cases
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/opcast/opcast/internal/opdef"
 )
 
@@ -29,10 +32,29 @@ func LargePlans(op *opdef.Op, d DTypes) []Plan {
 			p.Batch = []int64{1}
 		}
 		if hasSizes(op, p) {
-			return append(plans, p)
+			plans = append(plans, p)
+			break
 		}
 	}
-	return plans
+	return append(plans, forConditions(op, plans)...)
+}
+
+// forConditions are the plans again, with the sizes open on which conditions of kernels depend: those are found for each kernel.
+func forConditions(op *opdef.Op, plans []Plan) []Plan {
+	var out []Plan
+	for _, p := range plans {
+		open := p
+		open.Sizes = maps.Clone(p.Sizes)
+		maps.DeleteFunc(open.Sizes, func(s string, _ int64) bool {
+			return slices.ContainsFunc(op.Kernels, func(k opdef.Kernel) bool {
+				return k.When != nil && slices.Contains(op.Needs(k.When), s)
+			})
+		})
+		if len(open.Sizes) < len(p.Sizes) {
+			out = append(out, open)
+		}
+	}
+	return out
 }
 
 // largePlan has one size for all symbols for which the definition prefers none; zero leaves them to the search.
