@@ -60,10 +60,10 @@ __attribute__((target(OPCAST_AVX512))) inline void NarrowBlock(const float* from
 __attribute__((target(OPCAST_AVX512))) inline void NarrowBlock(const float* from, opcast::bf16* to,
                                                                Wide<64> width) {
   const __m512i wide = _mm512_castps_si512(OneNan(from, width));
-  const __m512i even =
-      _mm512_and_si512(_mm512_maskz_srli_epi32(kAll, wide, 16), _mm512_set1_epi32(1));
-  const __m512i half = _mm512_add_epi32(even, _mm512_set1_epi32(0x7fff));
-  const __m512i bits = _mm512_maskz_srli_epi32(kAll, _mm512_add_epi32(wide, half), 16);
+  const __mmask16 odd = _mm512_test_epi32_mask(wide, _mm512_set1_epi32(1 << 16));
+  const __m512i half = _mm512_add_epi32(wide, _mm512_set1_epi32(0x7fff));
+  const __m512i even = _mm512_mask_add_epi32(half, odd, half, _mm512_set1_epi32(1));
+  const __m512i bits = _mm512_maskz_srli_epi32(kAll, even, 16);
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_maskz_cvtepi32_epi16(kAll, bits));
 }
 
@@ -107,8 +107,11 @@ inline void Widen(const T* from, float* to, int64_t n) {
 #if defined(__x86_64__)
   if constexpr (kWidth > 16 && kHasBlocks<T>) {
     constexpr int64_t kBlock = kWidth / sizeof(float);
-    for (; n >= kBlock; n -= kBlock, from += kBlock, to += kBlock)
-      WidenBlock(from, to, Wide<kWidth>());
+    const int64_t blocks = n / kBlock;
+#pragma GCC unroll 8
+    for (int64_t i = 0; i < blocks; ++i)
+      WidenBlock(from + i * kBlock, to + i * kBlock, Wide<kWidth>());
+    from += blocks * kBlock, to += blocks * kBlock, n -= blocks * kBlock;
   }
 #endif
   WidenAll(from, to, n);
@@ -119,8 +122,11 @@ inline void Narrow(const float* from, T* to, int64_t n) {
 #if defined(__x86_64__)
   if constexpr (kWidth > 16 && kHasBlocks<T>) {
     constexpr int64_t kBlock = kWidth / sizeof(float);
-    for (; n >= kBlock; n -= kBlock, from += kBlock, to += kBlock)
-      NarrowBlock(from, to, Wide<kWidth>());
+    const int64_t blocks = n / kBlock;
+#pragma GCC unroll 8
+    for (int64_t i = 0; i < blocks; ++i)
+      NarrowBlock(from + i * kBlock, to + i * kBlock, Wide<kWidth>());
+    from += blocks * kBlock, to += blocks * kBlock, n -= blocks * kBlock;
   }
 #endif
   NarrowAll(from, to, n);

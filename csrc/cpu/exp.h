@@ -12,10 +12,22 @@ namespace opcast_ops {
 constexpr float kRounder = 0x1.8p23f;
 constexpr double kWideRounder = 0x1.8p52;
 
-// e^x as fraction * 2^n with 0.7 < fraction < 1.42.
+constexpr float kLog2E = 0x1.715476p0f;
+
+// The integer whose sum with kRounder is `sum`.
+inline int32_t RoundedBy(float sum) {
+  return static_cast<int32_t>(opcast::detail::Bits(sum) - opcast::detail::Bits(kRounder));
+}
+
+// e^x or 2^x as (1 + r * slope) * 2^n, where the first factor is between 0.7 and 1.42.
 struct ExpParts {
-  float fraction;
+  float r, slope;
   int32_t n;
+
+  template <int kWidth>
+  float Fraction() const {
+    return Fma<kWidth>(r, slope, 1);
+  }
 };
 
 // The parts of e^(x + low) for |x| below 2^20 and a low that is below an ulp of x.
@@ -25,15 +37,24 @@ struct ExpParts {
 // which is below 4e-9.
 template <int kWidth>
 inline ExpParts SplitExp(float x, float low) {
-  constexpr float kLog2E = 0x1.715476p0f, kLn2High = 0x1.62e4p-1f, kLn2Low = 0x1.7f7d1cp-20f;
+  constexpr float kLn2High = 0x1.62e4p-1f, kLn2Low = 0x1.7f7d1cp-20f;
   const float shifted = Fma<kWidth>(x, kLog2E, kRounder);
   const float n = shifted - kRounder;
   float r = Fma<kWidth>(n, -kLn2High, x);
   r = Fma<kWidth>(n, -kLn2Low, r + low);
-  const float fraction = Polynomial<kWidth>(r, 0x1.6db4e8p-10f, 0x1.123bdep-7f, 0x1.55545ep-5f,
-                                            0x1.55548ep-3f, 0.5f, 1, 1);
-  namespace bits = opcast::detail;
-  return {fraction, static_cast<int32_t>(bits::Bits(shifted) - bits::Bits(kRounder))};
+  const float slope = Polynomial<kWidth>(r, 0x1.6db4e8p-10f, 0x1.123bdep-7f, 0x1.55545ep-5f,
+                                         0x1.55548ep-3f, 0.5f, 1);
+  return {r, slope, RoundedBy(shifted)};
+}
+
+// The parts of 2^x for |x| below 2^20, with a relative error of 3e-6 beside that of x: for results
+// of 16 bits.
+template <int kWidth>
+inline ExpParts SplitPower(float x) {
+  const float shifted = x + kRounder, r = x - (shifted - kRounder);
+  const float slope =
+      Polynomial<kWidth>(r, 0x1.3a02ccp-7f, 0x1.c9fc46p-5f, 0x1.ec0378p-3f, 0x1.62e12cp-1f);
+  return {r, slope, RoundedBy(shifted)};
 }
 
 // 2^n for |n| <= 126.
@@ -48,6 +69,9 @@ inline float Scale(float y, int32_t n) {
   return y * PowerOfTwo(half) * PowerOfTwo(n - half);
 }
 
+// The same for -190 <= n <= 63.
+inline float ScaleDown(float y, int32_t n) { return y * PowerOfTwo(n + 64) * 0x1p-64f; }
+
 // e^(x + low), to 0.92 ulp: 0, denormal or infinite where that is the float nearest to it. `low` is
 // what an x that is the rounded result of something lacks.
 template <int kWidth>
@@ -55,7 +79,16 @@ inline float Exp(float x, float low = 0) {
   constexpr float kEnd = 110;  // beyond, the result is 0 or infinity all the same
   x = Select(__builtin_fabsf(x) > kEnd, __builtin_copysignf(kEnd, x), x);
   const ExpParts parts = SplitExp<kWidth>(x, low);
-  return Scale(parts.fraction, parts.n);
+  return Scale(parts.Fraction<kWidth>(), parts.n);
+}
+
+// 1 + e^x for |x| <= 88, to 0.8 ulp, but 1.8 ulp where it is near 2^24: the sum of the powers of
+// two is exact below.
+template <int kWidth>
+inline float OnePlusExp(float x) {
+  const ExpParts parts = SplitExp<kWidth>(x, 0);
+  const float power = PowerOfTwo(parts.n);
+  return Fma<kWidth>(parts.r * parts.slope, power, 1 + power);
 }
 
 // 2^n where `sum` is n + kWideRounder and n a normal exponent.

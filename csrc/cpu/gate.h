@@ -12,10 +12,10 @@ inline float Gated(float x, float s, float low = 0) {
   constexpr float kEnd = 170;  // beyond, the result is 0 for a negative s
   const bool negative = s < 0;
   const float t = Select(__builtin_fabsf(s) > kEnd, -kEnd, -__builtin_fabsf(s));
-  const ExpParts parts = SplitExp<kWidth>(t, Select(negative, low, -low));
-  const float e = Scale(parts.fraction, parts.n);
+  const auto parts = SplitExp<kWidth>(t, Select(negative, low, -low));
+  const float fraction = parts.template Fraction<kWidth>(), e = Scale(fraction, parts.n);
   const float numerator =
-      Select(negative, Select(s < -kEnd, 0.0f, parts.fraction), 1.0f);  // -inf * 0 is NaN
+      Select(negative, Select(s < -kEnd, 0.0f, fraction), 1.0f);  // -inf * 0 is NaN
   return Scale(x * (numerator / (1 + e)), parts.n & (0 - static_cast<int32_t>(negative)));
 }
 

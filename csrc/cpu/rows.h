@@ -50,120 +50,125 @@ inline double Sum(int64_t n, Term term) {
   return Reduce(n, 0.0, term, [](double a, double b) { return a + b; });
 }
 
-// The lanes of a reduction of kInputs rows of floats: four of the longest vectors, whatever the
-// width of these.
-template <class V, int kInputs>
-class Lanes {
- public:
-  using Number = typename V::Number;
-  static constexpr int kStep = 4 * 64 / static_cast<int>(sizeof(Number));  // that each has a lane
-
-  explicit Lanes(Number value) { Fill(value, std::make_index_sequence<kVectors>()); }
-
-  // Calls add(vectors of the rows, &lanes) for the n <= kStep numbers at x; `pad` stands for the
-  // missing ones.
-  template <class T, class Add>
-  void Take(const T* const* x, int64_t n, float pad, Add add) {
-    constexpr auto kAll = std::make_index_sequence<kVectors>();
-    if (n >= kStep) return TakeAll(x, add, kAll);
-    float spaces[kInputs][kStep];
-    const float* padded[kInputs];
+// Calls step(rows, count) for all n numbers of kInputs rows, as floats: kStep at a time, and then
+// for the rest, which is filled up with `pad`. `count` is how many numbers of the rows there are.
+template <int kWidth, int64_t kStep, int kInputs, class T, class Step>
+inline void ForSteps(int64_t n, const T* const (&x)[kInputs], float pad, Step step) {
+  alignas(64) float spaces[kInputs][kStep];
+  const float* rows[kInputs];
+  int64_t i = 0;
+  for (; i + kStep <= n; i += kStep) {
     for (int k = 0; k < kInputs; ++k) {
-      WidenAll(x[k], spaces[k], n);
-      std::fill(spaces[k] + n, spaces[k] + kStep, pad);
-      padded[k] = spaces[k];
-    }
-    TakeAll(padded, add, kAll);
-  }
-
-  // Calls op(vector, &vector) until 16 lanes are left, lane l with l + 16 in the end, and stores
-  // them.
-  template <class Op>
-  void Fold(Op op, Number* lanes) {
-    FoldHalves<kVectors / 2>(op);
-    for (int v = 0; v < kLeft; ++v) vectors_[v].Store(lanes + v * V::kCount);
-  }
-
- private:
-  static constexpr int kVectors = kStep / V::kCount, kLeft = 16 / V::kCount;
-
-  // Places in vectors_ are constants everywhere, so that compilers keep them in registers.
-  template <size_t... kIndex>
-  void Fill(Number value, std::index_sequence<kIndex...>) {
-    ((vectors_[kIndex].all = typename V::Vector{} + value), ...);
-  }
-  template <int kHalf, class Op>
-  void FoldHalves(Op op) {
-    if constexpr (kHalf >= kLeft) {
-      FoldPairs<kHalf>(op, std::make_index_sequence<kHalf>());
-      FoldHalves<kHalf / 2>(op);
-    }
-  }
-  template <int kHalf, class Op, size_t... kIndex>
-  void FoldPairs(Op op, std::index_sequence<kIndex...>) {
-    (op(vectors_[kIndex + kHalf], &vectors_[kIndex]), ...);
-  }
-
-  template <class T, class Add, size_t... kIndex>
-  void TakeAll(const T* const* x, Add add, std::index_sequence<kIndex...>) {
-    (TakeOne<kIndex>(x, add), ...);
-  }
-  template <size_t kIndex, class T, class Add>
-  void TakeOne(const T* const* x, Add add) {
-    V loaded[kInputs];
-    for (int k = 0; k < kInputs; ++k) {
-      const T* const from = x[k] + kIndex * V::kCount;
       if constexpr (std::is_same_v<T, float>) {
-        loaded[k].Load(from);
+        rows[k] = x[k] + i;
       } else {
-        float floats[V::kCount];
-        Widen<static_cast<int>(sizeof floats)>(from, floats, V::kCount);
-        loaded[k].Load(floats);
+        Widen<kWidth>(x[k] + i, spaces[k], kStep);
+        rows[k] = spaces[k];
       }
     }
-    add(loaded, &vectors_[kIndex]);
+    step(rows);
   }
+  if (i == n) return;
+  for (int k = 0; k < kInputs; ++k) {
+    WidenAll(x[k] + i, spaces[k], n - i);
+    std::fill(spaces[k] + (n - i), spaces[k] + kStep, pad);
+    rows[k] = spaces[k];
+  }
+  step(rows);
+}
 
-  V vectors_[kVectors];
-};
-
-// Goes on with a reduction of the rows x from number `first` to number `last`.
-template <class V, int kInputs, class T, class Add>
-inline void TakeFrom(Lanes<V, kInputs>* lanes, const T* const (&x)[kInputs], int64_t first,
-                     int64_t last, float pad, Add add) {
-  constexpr int64_t kStep = Lanes<V, kInputs>::kStep;
-  for (int64_t i = first; i < last; i += kStep) {
-    const T* at[kInputs];
-    for (int k = 0; k < kInputs; ++k) at[k] = x[k] + i;
-    lanes->Take(at, last - i, pad, add);
+// sums[s] = what add(vectors of x, sums) adds to its sum s for all numbers of the rows x, in
+// double; it adds nothing for `pad` in place of x. Number i goes to lane i % kStep.
+template <int kWidth, int kSums, int kInputs, class T, class Add>
+inline void DoubleSums(int64_t n, const T* const (&x)[kInputs], Add add, double (&sums)[kSums],
+                       float pad = 0) {
+  using V = Doubles<kWidth>;
+  constexpr int kVectors = 4;
+  V lanes[kVectors][kSums] = {};
+  ForSteps<kWidth, kVectors * V::kCount>(n, x, pad, [&](const float* const* rows) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      V loaded[kInputs];
+#pragma GCC unroll 3
+      for (int k = 0; k < kInputs; ++k) loaded[k].Load(rows[k] + v * V::kCount);
+      add(loaded, lanes[v]);
+    }
+  });
+#pragma GCC unroll 2
+  for (int s = 0; s < kSums; ++s) {
+    const auto all = (lanes[0][s].all + lanes[2][s].all) + (lanes[1][s].all + lanes[3][s].all);
+    double parts[V::kCount];
+    std::memcpy(parts, &all, sizeof parts);
+    sums[s] = Tree<V::kCount>(parts, [](double a, double b) { return a + b; });
   }
 }
 
-// What reductions do with two vectors of lanes, and with the vectors of a single row.
-constexpr auto kAdd = [](const auto& from, auto* to) { to->all += from.all; };
-constexpr auto kAddFirst = [](const auto* x, auto* sum) { sum->all += x[0].all; };
-constexpr auto kAddSquare = [](const auto* x, auto* sum) { sum->all += x[0].all * x[0].all; };
-
-// Sums up what add(vectors of x, &sum) adds, in double; it adds nothing for `pad` in place of x.
+// The same for one sum.
 template <int kWidth, int kInputs, class T, class Add>
-inline double DoubleSum(int64_t n, const T* const (&x)[kInputs], Add add, float pad = 0) {
-  Lanes<Doubles<kWidth>, kInputs> lanes(0);
-  TakeFrom(&lanes, x, 0, n, pad, add);
-  double sums[16];
-  lanes.Fold(kAdd, sums);
-  return Tree<16>(sums, [](double a, double b) { return a + b; });
+inline double DoubleSum(int64_t n, const T* const (&x)[kInputs], Add add) {
+  double sums[1];
+  DoubleSums<kWidth>(n, x, add, sums);
+  return sums[0];
+}
+
+// The sum of n floats that are not negative: in double, but for sums of two, which add half an ulp.
+template <int kWidth>
+inline double SumOfPairs(int64_t n, const float* x) {
+  using V = Floats<kWidth>;
+  using W = Doubles<kWidth>;
+  constexpr int kVectors = 2;
+  W lanes[2 * kVectors] = {};
+  const float* const rows[] = {x};
+  ForSteps<kWidth, 2 * kVectors * V::kCount>(n, rows, 0, [&](const float* const* rows) {
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) {
+      V low, high;
+      low.Load(rows[0] + v * V::kCount);
+      high.Load(rows[0] + (v + kVectors) * V::kCount);
+      low.all += high.all;
+      float pairs[V::kCount];
+      low.Store(pairs);
+      W first, second;
+      first.Load(pairs);
+      second.Load(pairs + W::kCount);
+      lanes[2 * v].all += first.all;
+      lanes[2 * v + 1].all += second.all;
+    }
+  });
+  const auto all = (lanes[0].all + lanes[2].all) + (lanes[1].all + lanes[3].all);
+  double parts[W::kCount];
+  std::memcpy(parts, &all, sizeof parts);
+  return Tree<W::kCount>(parts, [](double a, double b) { return a + b; });
 }
 
 // The largest of n numbers, -inf if there is none; NaN do not count.
 template <int kWidth, class T>
 inline float Max(int64_t n, const T* x) {
+  using V = Floats<kWidth>;
+  constexpr int kVectors = 4;
   constexpr float kLowest = -std::numeric_limits<float>::infinity();
-  Lanes<Floats<kWidth>, 1> lanes(kLowest);
-  const T* const rows[] = {x};
-  TakeFrom(&lanes, rows, 0, n, kLowest, [](const auto* x, auto* best) { Larger(x[0], best); });
-  float best[16];
-  lanes.Fold([](const auto& x, auto* best) { Larger(x, best); }, best);
-  return Tree<16>(best, [](float a, float b) { return b > a ? b : a; });
+  V best[kVectors];
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) best[v].all = typename V::Vector{} + kLowest;
+  const T* const alone[] = {x};
+  ForSteps<kWidth, kVectors * V::kCount>(n, alone, kLowest, [&](const float* const* rows) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      V loaded;
+      loaded.Load(rows[0] + v * V::kCount);
+      Larger(loaded, &best[v]);
+    }
+  });
+  Larger(best[2], &best[0]);
+  Larger(best[3], &best[1]);
+  Larger(best[1], &best[0]);
+  float parts[V::kCount];
+  best[0].Store(parts);
+  return Tree<V::kCount>(parts, [](float a, float b) { return b > a ? b : a; });
 }
+
+// What sums add for the numbers of one row.
+constexpr auto kAddFirst = [](const auto* x, auto* sum) { sum->all += x[0].all; };
+constexpr auto kAddSquare = [](const auto* x, auto* sum) { sum->all += x[0].all * x[0].all; };
 
 }  // namespace opcast_ops

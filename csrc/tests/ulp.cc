@@ -53,6 +53,9 @@ bool JudgeAll(uint64_t step) {
   const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
   const auto silu = [](double x) { return x / (1 + std::exp(-x)); };
   bool fine = Judge("exp", step, 1, [](float x) { return Exp<kWidth>(x); }, exp);
+  const auto more = [](double x) { return std::fabs(x) <= 88 ? 1 + std::exp(x) : 0; };
+  const auto one_plus = [](float x) { return std::fabs(x) <= 88 ? OnePlusExp<kWidth>(x) : 0; };
+  fine &= Judge("1 + exp", step, 1.8, one_plus, more);
   fine &= Judge("sigmoid", step, 2.5, [](float x) { return Sigmoid<kWidth>(x); }, sigmoid);
   fine &= Judge("silu", step, 3.5, [](float x) { return Gated<kWidth>(x, x); }, silu);
   return fine;
