@@ -13,7 +13,7 @@ from kernel_rows import aten, gated, gated_lax, halves, layer_lax, ops, rms_lax
 from torch.nn import functional
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     Function = Callable[..., Any]
 
@@ -45,14 +45,19 @@ def transposed(function: Function) -> Function:
     return back
 
 
-def cases(rows: int, n: int, dtype: torch.dtype) -> list[Case]:
-    """Return the cases of gradient ops for this shape and dtype."""
+def cases(rows: int, n: int, dtype: torch.dtype) -> Iterator[Case]:
+    """Yield the cases of gradient ops for this shape and dtype."""
     shape = f"{rows}x{n}"
     x, grad = torch.randn(rows, n).to(dtype), torch.randn(rows, n).to(dtype)
-    made = [_add(shape, grad), _relu(shape, grad, torch.relu(x)), _softmax(shape, grad, x)]
-    made += [_gelu(shape, grad, x, "none"), _gelu(shape, grad, x, "tanh")]
-    pair, w = torch.randn(rows, 2 * n).to(dtype), torch.randn(n).to(dtype)
-    return [*made, _gated(shape, grad, pair), _rms(shape, grad, x, w), _layer(shape, grad, x, w)]
+    w = torch.randn(n).to(dtype)
+    yield _add(shape, grad)
+    yield _relu(shape, grad, torch.relu(x))
+    yield _softmax(shape, grad, x)
+    yield _gelu(shape, grad, x, "none")
+    yield _gelu(shape, grad, x, "tanh")
+    yield _gated(shape, grad, torch.randn(rows, 2 * n).to(dtype))
+    yield _rms(shape, grad, x, w)
+    yield _layer(shape, grad, x, w)
 
 
 def _add(shape: str, grad: torch.Tensor) -> Case:

@@ -64,6 +64,7 @@ def _session(
     options: Any = _runtime.SessionOptions()
     options.intra_op_num_threads = torch.get_num_threads()
     options.inter_op_num_threads = 1
+    options.enable_cpu_mem_arena = False  # or memory that is there would count as fresh
     text = _model(node, dict(zip(ins, arrays)), dict(zip(names, outs)))
     session: Any = _runtime.InferenceSession(text, options, providers=["CPUExecutionProvider"])
     bound: Any = session.io_binding()

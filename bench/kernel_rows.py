@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +11,9 @@ import opcast_torch
 import torch
 from kernel_case import Case, like
 from torch.nn import functional
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ops: Any = opcast_torch
 aten: Any = torch.ops.aten
@@ -62,8 +65,8 @@ def _softmax_out(y: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     return aten._softmax.out(x, -1, False, out=y)
 
 
-def cases(rows: int, n: int, dtype: torch.dtype) -> list[Case]:
-    """Return the cases of ops whose results have this shape and dtype."""
+def cases(rows: int, n: int, dtype: torch.dtype) -> Iterator[Case]:
+    """Yield the cases of ops whose results have this shape and dtype."""
     shape = f"{rows}x{n}"
     x, y = torch.randn(rows, n).to(dtype), torch.randn(rows, n).to(dtype)
     pair = torch.randn(rows, 2 * n).to(dtype)
@@ -95,11 +98,9 @@ def cases(rows: int, n: int, dtype: torch.dtype) -> list[Case]:
         lax = partial(_nn.gelu, approximate=approximate == "tanh")
         out = partial(_gelu_out, approximate=approximate)
         made.append((f"gelu, {kind}", [x], call, eager, lax, out))
-    found = [
-        Case(op, shape, arrays, call, eager, lax, like(x), eager_out=out, formula=eager)
-        for op, arrays, call, eager, lax, out in made
-    ]
-    return [*found, _fused(shape, x.clone(), y.clone(), w)]
+    for op, arrays, call, eager, lax, out in made:
+        yield Case(op, shape, arrays, call, eager, lax, like(x), eager_out=out, formula=eager)
+    yield _fused(shape, x, y, w)
 
 
 def _gelu_out(y: torch.Tensor, x: torch.Tensor, approximate: str) -> torch.Tensor:
