@@ -8,9 +8,13 @@ import (
 )
 
 // manySizes are the sizes that all symbols of a large call have: the first with which its arguments are not too large.
-var manySizes = []int64{521, 257, 129, 96, 65, 33, 16, 8}
+var manySizes = []int64{257, 129, 96, 65, 33, 16, 8}
 
-// LargePlans are calls with as many elements as a sample may have, which kernels compute in many chunks: one with many leading
+// manyElements are the most that an argument of a large call has: several chunks of work for kernels that cut theirs into pieces of
+// some 10 microseconds.
+const manyElements = 1 << 18
+
+// LargePlans are calls with so many elements that kernels compute in several chunks: one with many leading
 // dims or rows of moderate length, and one in which all named dims are as long as each other. A definition whose conditions
 // exclude both has none.
 func LargePlans(op *opdef.Op, d DTypes) []Plan {
@@ -57,12 +61,13 @@ func forConditions(op *opdef.Op, plans []Plan) []Plan {
 	return out
 }
 
-// largePlan has one size for all symbols for which the definition prefers none; zero leaves them to the search.
+// largePlan has one size for all symbols for which the definition prefers none; zero leaves them to the search. The largest
+// that it prefers may be as large as samples are.
 func largePlan(op *opdef.Op, d DTypes, size int64) Plan {
-	p := Plan{Name: "large", DTypes: d, Largest: MaxElements, Sizes: map[string]int64{}}
+	p := Plan{Name: "large", DTypes: d, Largest: manyElements, Sizes: map[string]int64{}}
 	for _, s := range Symbols(op) {
 		if preferred := SampleSizes(op, s); preferred != nil {
-			p.Sizes[s] = preferred[len(preferred)-1]
+			p.Sizes[s], p.Largest = preferred[len(preferred)-1], MaxElements
 		} else if size > 0 {
 			p.Sizes[s] = size
 		}
@@ -72,7 +77,7 @@ func largePlan(op *opdef.Op, d DTypes, size int64) Plan {
 
 // withLargestBatch gives a plan the longest leading dim for which its arguments are not too large.
 func withLargestBatch(op *opdef.Op, p Plan) (Plan, bool) {
-	for n := int64(MaxElements); n > 1; n /= 2 {
+	for n := int64(manyElements); n > 1; n /= 2 {
 		if p.Batch = []int64{n}; hasSizes(op, p) {
 			return p, true
 		}

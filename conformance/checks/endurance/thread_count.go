@@ -30,7 +30,7 @@ func hasThreadCount(op *opdef.Op, caller calls.Caller) error {
 }
 
 // manyThreads are the numbers of threads to try beside one: fewer than the chunks of a large call, and not only powers of two.
-var manyThreads = []int64{2, 3, 8}
+var manyThreads = []int64{3, 8}
 
 // checkThreadCount compares large calls with those that the bare backend makes on one thread. A framework makes them as it
 // does, on its own threads if it has several.
