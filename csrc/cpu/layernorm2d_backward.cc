@@ -10,14 +10,18 @@ namespace opcast_ops {
 namespace {
 
 // One row: writes to grad_x and adds to the sums for grad_weight and, n further, grad_bias.
+template <int kWidth>
 inline void Row(const float* grad, const float* x, const float* weight, int64_t n, double mean,
                 double rstd, float* grad_x, double* sums) {
-  const double count = static_cast<double>(n);
-  const double shift =
-      Sum(n, [grad, weight](int64_t j) { return double{grad[j]} * weight[j]; }) / count;
-  const double along =
-      Sum(n, [=](int64_t j) { return double{grad[j]} * weight[j] * ((x[j] - mean) * rstd); }) /
-      count;
+  const float* const rows[] = {grad, weight, x};
+  const auto add = [=](const auto* x, auto* means) {
+    const auto weighted = x[0].all * x[1].all;
+    means[0].all += weighted;
+    means[1].all += weighted * ((x[2].all - mean) * rstd);
+  };
+  double means[2];
+  DoubleSums<kWidth>(n, rows, add, means);
+  const double shift = means[0] / static_cast<double>(n), along = means[1] / static_cast<double>(n);
   for (int64_t j = 0; j < n; ++j) {
     const double g = grad[j], normal = (x[j] - mean) * rstd;
     grad_x[j] = Round<float>(rstd * (g * weight[j] - shift - normal * along));
@@ -41,7 +45,7 @@ opcast::Status Layernorm2dBackward(const Layernorm2dBackwardArgs& args,
         const float* x = x_row.Read(a.x + i * n);
         T* grad_x = a.grad_x + i * n;
         const double mean = a.mean[i], rstd = a.rstd[i];
-        Row(grad, x, weight, n, mean, rstd, result.Write(grad_x), sums);
+        Row<width>(grad, x, weight, n, mean, rstd, result.Write(grad_x), sums);
         result.Wrote(grad_x);
       }
     };

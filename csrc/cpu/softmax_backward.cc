@@ -1,7 +1,7 @@
 // grad_x[i, j] = y[i, j] * (grad_y[i, j] - sum of grad_y * y over row i), dense rows. The sum is a
 // double, where its products are exact, and is subtracted as two floats, since the difference may
 // cancel. Rounded once.
-#include "convert.h"
+#include "map.h"
 #include "rows.h"
 #include "softmax_backward.gen.h"
 
@@ -9,16 +9,18 @@ namespace opcast_ops {
 namespace {
 
 // One row.
-template <int kWidth>
-inline void Row(const float* grad, const float* y, int64_t n, float* to) {
-  const float* const rows[] = {grad, y};
+template <int kWidth, class T>
+inline void Row(const T* grad, const T* y, int64_t n, T* grad_x) {
+  const T* const rows[] = {grad, y};
   const double sum =
       DoubleSum<kWidth>(n, rows, [](const auto* x, auto* sum) { sum->all += x[0].all * x[1].all; });
   if (sum > -0x1p100 && sum < 0x1p100) {
     const TwoFloats parts(sum);
-    for (int64_t j = 0; j < n; ++j) to[j] = Round<float>(y[j] * parts.SubtractFrom(grad[j]));
+    const auto f = [parts](float grad, float y) { return y * parts.SubtractFrom(grad); };
+    Map<kWidth>(n, f, grad_x, grad, y);
   } else {  // a difference may leave the range of floats
-    for (int64_t j = 0; j < n; ++j) to[j] = Round<float>(y[j] * (grad[j] - sum));
+    const auto f = [sum](double grad, double y) { return y * (grad - sum); };
+    Map<kWidth>(n, f, grad_x, grad, y);
   }
 }
 
@@ -26,15 +28,10 @@ inline void Row(const float* grad, const float* y, int64_t n, float* to) {
 
 opcast::Status SoftmaxBackward(const SoftmaxBackwardArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
-    using T = typename std::decay_t<decltype(a)>::T;
     const int64_t n = a.N;
     const auto rows = [&a, n](int64_t begin, int64_t end, auto width) {
-      FloatRow<width, T> grad(n), y(n), result(n);
-      for (int64_t i = begin; i < end; ++i) {
-        T* grad_x = a.grad_x + i * n;
-        Row<width>(grad.Read(a.grad_y + i * n), y.Read(a.y + i * n), n, result.Write(grad_x));
-        result.Wrote(grad_x);
-      }
+      for (int64_t i = begin; i < end; ++i)
+        Row<width>(a.grad_y + i * n, a.y + i * n, n, a.grad_x + i * n);
     };
     opcast::ParallelFor(launch, a.batch, RowsPerChunk(n), rows);
     return opcast::Status::Ok();
