@@ -46,11 +46,14 @@
 // A function that kernels call.
 #define OPCAST_DEVICE __device__ __forceinline__
 
-// Before a loop with constant bounds whose index chooses among registers.
+// Before a loop with constant bounds whose index chooses among registers, and before one whose body
+// shall be there only once.
 #if defined(OPCAST_EMULATOR)
 #define OPCAST_UNROLL
+#define OPCAST_NO_UNROLL
 #else
 #define OPCAST_UNROLL _Pragma("unroll")
+#define OPCAST_NO_UNROLL _Pragma("unroll 1")
 #endif
 
 namespace opcast {
@@ -79,12 +82,16 @@ constexpr int kWarp = device::kWarp;
 // The lane of the calling thread, in blocks of one dimension.
 OPCAST_DEVICE int Lane() { return static_cast<int>(threadIdx.x) % kWarp; }
 
-// The value of another lane. All lanes of the warp call it. T has 4 or 8 bytes. `width` is a power
+// The value of another lane. All lanes of the warp call it. T has 4 or 8 bytes; a type of several
+// numbers may have a function of this name in its own namespace. `width` is a power
 // of two: lanes exchange within groups of that many.
 template <class T>
 OPCAST_DEVICE T ShuffleXor(T value, int mask, int width = kWarp) {
   return device::ShuffleXor(value, mask, width);
 }
+
+// Whether any lane of the warp says yes. All lanes call it.
+OPCAST_DEVICE bool WarpAny(bool yes) { return device::WarpAny(yes); }
 
 // Waits for the other lanes; what each wrote to memory before is seen by all.
 OPCAST_DEVICE void SyncWarp() { device::SyncWarp(); }
@@ -95,6 +102,12 @@ template <class T, class Op>
 OPCAST_DEVICE T WarpReduce(T value, Op op, int width = kWarp) {
   for (int mask = width / 2; mask > 0; mask /= 2) value = op(value, ShuffleXor(value, mask, width));
   return value;
+}
+
+// Rounds two floats to neighbouring elements, which is one instruction for types of 16 bits.
+template <class T>
+OPCAST_DEVICE void Narrow(float first, float second, T* to) {
+  device::Narrow(first, second, to);
 }
 
 // The shared memory whose size was given to Start; aligned to 128 bytes.

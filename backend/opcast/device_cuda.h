@@ -8,6 +8,7 @@
 #include <string>
 
 #include "opcast/kernel.h"
+#include "opcast/types.h"
 
 namespace opcast::device {
 
@@ -37,7 +38,23 @@ template <class T>
 __device__ __forceinline__ T ShuffleXor(T value, int mask, int width) {
   return __shfl_xor_sync(kAllLanes, value, mask, width);
 }
+__device__ __forceinline__ bool WarpAny(bool yes) { return __any_sync(kAllLanes, yes); }
 __device__ __forceinline__ void SyncWarp() { __syncwarp(); }
+
+__device__ __forceinline__ void Narrow(float first, float second, float* to) {
+  to[0] = first;
+  to[1] = second;
+}
+__device__ __forceinline__ void Narrow(float first, float second, f16* to) {
+  const __half2 both = __floats2half2_rn(first, second);
+  to[0] = both.x;
+  to[1] = both.y;
+}
+__device__ __forceinline__ void Narrow(float first, float second, bf16* to) {
+  const __nv_bfloat162 both = __floats2bfloat162_rn(first, second);
+  to[0] = both.x;
+  to[1] = both.y;
+}
 
 __device__ __forceinline__ void* DynamicShared() {
   extern __shared__ __align__(128) unsigned char opcast_dynamic_shared[];

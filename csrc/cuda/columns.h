@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "opcast/device.h"
 #include "rows.h"
@@ -15,16 +16,13 @@ namespace opcast_ops {
 
 constexpr int64_t kGroups = 256;  // as in the scratch of the definitions
 
-// Fewer threads than other kernels, since the sums of columns take registers.
-constexpr int kColumnThreads = 256;
-
 // A thread's part of kSums sums for each column: in registers, or where the group's sums go.
-template <class T, int kVectors, int kSums>
+template <class T, class Form, int kSums>
 class ColumnSums {
  public:
   OPCAST_DEVICE ColumnSums(const Member& member, float* group) : n_(member.n()), group_(group) {
-    if constexpr (kVectors == 0) {
-      member.ForVectors<T, 0>([&](int, int64_t begin) {
+    if constexpr (Form::kVectors == 0) {
+      member.ForVectors<T, Form>([&](int, int64_t begin) {
         for (int64_t j = begin; j < begin + Vector<T>::kSize && j < n_; ++j) {
           for (int s = 0; s < kSums; ++s) group_[s * n_ + j] = 0;
         }
@@ -34,7 +32,7 @@ class ColumnSums {
 
   // Adds to sum s of column begin + e, which is element e of the thread's k-th vector.
   OPCAST_DEVICE void Add(int s, int k, int64_t begin, int e, double value) {
-    if constexpr (kVectors > 0) {
+    if constexpr (Form::kVectors > 0) {
       held_[s][k][e] += static_cast<float>(value);
     } else if (begin + e < n_) {
       group_[s * n_ + begin + e] += static_cast<float>(value);
@@ -43,13 +41,15 @@ class ColumnSums {
 
   // Writes the group's sums, those of the block's teams added in order.
   OPCAST_DEVICE void Write(const Member& member) {
-    if constexpr (kVectors > 0) {
+    if constexpr (Form::kVectors > 0) {
       // Teams are several only in blocks of kBlock threads.
-      __shared__ float of_teams[kVectors * Vector<T>::kSize * kBlock];
+      __shared__ float of_teams[Form::kVectors * Vector<T>::kSize * kBlock];
       const bool alone = member.teams() == 1;
+      OPCAST_UNROLL
       for (int s = 0; s < kSums; ++s) {
         float* const own = alone ? group_ + s * n_ : of_teams + member.team() * n_;
-        member.ForVectors<T, kVectors>([&](int k, int64_t begin) {
+        member.ForVectors<T, Form>([&](int k, int64_t begin) {
+          OPCAST_UNROLL
           for (int e = 0; e < Vector<T>::kSize; ++e) {
             if (begin + e < n_) own[begin + e] = held_[s][k][e];
           }
@@ -69,20 +69,20 @@ class ColumnSums {
  private:
   const int64_t n_;
   float* const group_;
-  float held_[kSums][kVectors > 0 ? kVectors : 1][Vector<T>::kSize] = {};
+  float held_[kSums][Form::kVectors > 0 ? Form::kVectors : 1][Vector<T>::kSize] = {};
 };
 
-// Calls work.Run<kVectors>(member, row, size, sums) for the rows of a group.
-template <int kVectors, class Work>
-__global__ void __launch_bounds__(kColumnThreads)
+// Calls work.Run<Form>(member, row, there, sums) for the rows of a group.
+template <class Form, class Work>
+__global__ void __launch_bounds__(kFewerThreads)
     ColumnsKernel(Teams teams, Work work, float* partials, int64_t tiles_of_group) {
   Member member(teams);
-  ColumnSums<typename Work::Element, kVectors, Work::kSums> sums(
+  ColumnSums<typename Work::Element, Form, Work::kSums> sums(
       member, partials + blockIdx.x * Work::kSums * teams.n);
   const int64_t first = blockIdx.x * tiles_of_group;
   for (int64_t tile = first; tile < first + tiles_of_group && tile < teams.tiles; ++tile) {
     const int64_t row = member.Row(tile);
-    work.template Run<kVectors>(member, row, row < teams.rows ? teams.n : 0, sums);
+    work.template Run<Form>(member, row, row < teams.rows, sums);
   }
   sums.Write(member);
 }
@@ -118,11 +118,11 @@ __global__ void __launch_bounds__(kMostThreads)
 // Runs the work on all rows and writes the sums over them. `partials` has room for kGroups times
 // the sums.
 template <class Work>
-opcast::Status ForRowsAndColumns(int64_t rows, int64_t n, const opcast::Launch& launch,
-                                 const Work& work, void* partials,
+opcast::Status ForRowsAndColumns(int64_t rows, int64_t n, bool aligned,
+                                 const opcast::Launch& launch, const Work& work, void* partials,
                                  const ColumnTotals<typename Work::Element, Work::kSums>& totals) {
   using T = typename Work::Element;
-  const Teams teams = TeamsFor<T>(rows, n, kColumnThreads);
+  const Teams teams = TeamsFor<T>(rows, n, kFewerThreads);
   const int64_t tiles_of_group = std::max<int64_t>(1, (teams.tiles + kGroups - 1) / kGroups);
   const int64_t groups = (teams.tiles + tiles_of_group - 1) / tiles_of_group;
   float* const sums = static_cast<float*>(partials);
@@ -130,9 +130,14 @@ opcast::Status ForRowsAndColumns(int64_t rows, int64_t n, const opcast::Launch& 
     return opcast::Start(kernel, opcast::Blocks(groups), teams.threads * teams.count, 0, launch,
                          teams, work, sums, tiles_of_group);
   };
-  const opcast::Status status = teams.held == 0   ? start(ColumnsKernel<0, Work>)
-                                : teams.held == 1 ? start(ColumnsKernel<1, Work>)
-                                                  : start(ColumnsKernel<kHeld, Work>);
+  const auto start_any = [&](auto whole) {
+    constexpr bool kWhole = decltype(whole)::value;
+    if (teams.held == 0) return start(ColumnsKernel<Form<0, kWhole>, Work>);
+    if (kWhole && teams.held == 1) return start(ColumnsKernel<Form<1, kWhole>, Work>);
+    return start(ColumnsKernel<Form<kHeld, kWhole>, Work>);
+  };
+  const opcast::Status status =
+      aligned ? start_any(std::true_type()) : start_any(std::false_type());
   if (!status.ok()) return status;
   return opcast::Start(TotalsKernel<T, Work::kSums>,
                        opcast::Blocks((n + opcast::kWarp - 1) / opcast::kWarp), kMostThreads, 0,

@@ -1,4 +1,6 @@
 // grad_a = grad_b = grad_c, dense: two copies, bit for bit, of one reading.
+//
+// Registers: at most 24.
 #include "eltwise_add_backward.gen.h"
 #include "map.h"
 
@@ -6,6 +8,8 @@ namespace opcast_ops {
 namespace {
 
 struct AddBackward {
+  template <class T>
+  using Result = T;
   template <class T>
   OPCAST_DEVICE static void Of(const T (&in)[1], T (&out)[2]) {
     out[0] = in[0];

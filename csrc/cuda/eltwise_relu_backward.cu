@@ -1,4 +1,6 @@
 // grad_x = grad_y, or 0 where y <= 0, dense. Bit for bit; where y is NaN the gradient passes.
+//
+// Registers: at most 32.
 #include "eltwise_relu_backward.gen.h"
 #include "map.h"
 
@@ -6,6 +8,8 @@ namespace opcast_ops {
 namespace {
 
 struct ReluBackward {
+  template <class T>
+  using Result = T;
   template <class T>
   OPCAST_DEVICE static void Of(const T (&in)[2], T (&out)[1]) {
     out[0] = static_cast<float>(in[1]) <= 0 ? static_cast<T>(0.0f) : in[0];

@@ -10,6 +10,15 @@
 
 namespace opcast_ops {
 
+// The sum of the coefficients times powers of t, the highest first.
+template <int kCount>
+OPCAST_DEVICE float Polynomial(const float (&coefficients)[kCount], float t) {
+  float sum = coefficients[0];
+  OPCAST_UNROLL
+  for (int i = 1; i < kCount; ++i) sum = fmaf(sum, t, coefficients[i]);
+  return sum;
+}
+
 // 2^n for n from -149 to 127; the lowest are denormal.
 OPCAST_DEVICE float PowerOfTwo(int n) {
   const uint32_t normal = static_cast<uint32_t>(n + 127) << 23;

@@ -5,6 +5,8 @@
 // order. A warp has some heads, with their queries and sums in registers; the block's warps share
 // the rows. All is computed in float, and rounded once. The splits depend on the sequence's length
 // and the number of sequences.
+//
+// Registers: at most 255.
 #include <algorithm>
 
 #include "flash_mla_decode.gen.h"
@@ -64,7 +66,8 @@ int64_t MostSplits(const Args& args) {
 template <class T>
 OPCAST_DEVICE void Widen(const T* from, int64_t begin, int64_t n, bool aligned, float scale,
                          float* to) {
-  const Vector<T> vector = Load(from, begin, n, aligned);
+  const bool whole = aligned && begin + Vector<T>::kSize <= n;
+  const Vector<T> vector = whole ? Load<true>(from, begin, n) : Load<false>(from, begin, n);
   OPCAST_UNROLL
   for (int i = 0; i < Vector<T>::kSize; ++i) to[i] = static_cast<float>(vector.at[i]) * scale;
 }

@@ -10,24 +10,20 @@
 
 namespace opcast_ops {
 
-// x * G(x), where part is G(-|x|). As infinity times zero, it is NaN for -infinity.
+// x * G(x), where part is G(-|x|). As infinity times zero, it is NaN for -infinity. A small x is
+// made larger first, since half of a denormal may be no float.
 OPCAST_DEVICE Scaled Gated(float x, Scaled part) {
-  if (x < 0) return {(x < -kLargest ? NAN : Clamp(x, 200)) * part.fraction, part.power};
-  return {x * (1 - part.Value()), 0};
+  const bool small = fabsf(x) < 0x1p-64f;
+  const float larger = small ? x * 0x1p64f : x;
+  const int power = small ? -64 : 0;
+  if (x < 0)
+    return {(x < -kLargest ? NAN : Clamp(larger, 200)) * part.fraction, part.power + power};
+  return {larger * (1 - part.Value()), power};
 }
 
 // The slope at x, where part is that at -|x|.
 OPCAST_DEVICE Scaled SlopeOf(float x, Scaled part) {
   return x < 0 ? part : Scaled{1 - part.Value(), 0};
-}
-
-// The sum of the coefficients times powers of t, the highest first.
-template <int kCount>
-OPCAST_DEVICE float Polynomial(const float (&coefficients)[kCount], float t) {
-  float sum = coefficients[0];
-  OPCAST_UNROLL
-  for (int i = 1; i < kCount; ++i) sum = fmaf(sum, t, coefficients[i]);
-  return sum;
 }
 
 // a - zero, for a zero given in two parts.

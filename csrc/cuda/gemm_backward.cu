@@ -4,6 +4,8 @@
 // Without an activation G is grad_c itself; otherwise the product is computed again, and G lies in
 // scratch as floats. Products are summed in float (see product.h), grad_bias in double, and rounded
 // once. All sums have an order that depends on their length only.
+//
+// Registers: at most 128.
 #include "gemm_backward.gen.h"
 #include "gemm_parts.h"
 #include "product.h"

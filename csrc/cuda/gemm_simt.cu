@@ -1,5 +1,7 @@
 // c = activation(alpha * a @ b.T + bias), a and b with contiguous rows, for all dtypes and sizes.
 // Products are summed in float (see product.h); the rest is computed in double and rounded once.
+//
+// Registers: at most 128.
 #include "gemm.gen.h"
 #include "gemm_finish.h"
 #include "gemm_parts.h"

@@ -1,6 +1,8 @@
 // grad_x[i, j] = rstd[i] * (g[i, j] - mean(g[i]) - z[i, j] * mean(g[i] * z[i])) with g = grad_y *
 // weight and z = (x - mean) * rstd; grad_weight and grad_bias are the sums of grad_y * z and grad_y
 // over the rows. Dense rows, computed in double and rounded once; see columns.h for the sums.
+//
+// Registers: at most 232.
 #include "columns.h"
 #include "layernorm2d_backward.gen.h"
 
@@ -17,20 +19,21 @@ struct LayernormBackwardRow {
   const T* weight;
   const float* mean;
   const float* rstd;
-  bool aligned;
 
-  template <int kVectors, class Sums>
-  OPCAST_DEVICE void Run(Member& member, int64_t row, int64_t size, Sums& columns) const {
+  template <class Form, class Sums>
+  OPCAST_DEVICE void Run(Member& member, int64_t row, bool there, Sums& columns) const {
     const int64_t n = member.n();
-    const Held<T, kVectors> held_grad(member, grad_y + row * n, size, aligned);
-    const Held<T, kVectors> held_x(member, x + row * n, size, aligned);
-    const double center = size > 0 ? mean[row] : 0, scale = size > 0 ? rstd[row] : 0;
+    const Held<T, Form> held_grad(member, grad_y + row * n, there);
+    const Held<T, Form> held_x(member, x + row * n, there);
+    const double center = there ? mean[row] : 0, scale = there ? rstd[row] : 0;
     double sums[2] = {0, 0};
-    member.ForVectors<T, kVectors>([&](int k, int64_t begin) {
-      const Vector<T> weights = Load(weight, begin, n, aligned);
+    member.ForVectors<T, Form>([&](int k, int64_t begin) {
+      const Vector<T> weights = Load<Form::kWhole>(weight, begin, n);
       const Vector<T> grads = held_grad.At(k, begin), values = held_x.At(k, begin);
+      OPCAST_UNROLL
       for (int e = 0; e < values.kSize; ++e) {
-        if (begin + e >= n) break;  // zeros after the end, which times infinity are NaN
+        if (!member.Has<Form>(begin, e))
+          continue;  // zeros after the end, which times infinity are NaN
         const double g =
             double{static_cast<float>(grads.at[e])} * static_cast<float>(weights.at[e]);
         sums[0] += g;
@@ -38,12 +41,13 @@ struct LayernormBackwardRow {
       }
     });
     member.Sum(sums);
-    if (size == 0) return;
+    if (!there) return;
     const double shift = sums[0] / static_cast<double>(n), along = sums[1] / static_cast<double>(n);
-    member.ForVectors<T, kVectors>([&](int k, int64_t begin) {
-      const Vector<T> weights = Load(weight, begin, n, aligned);
+    member.ForVectors<T, Form>([&](int k, int64_t begin) {
+      const Vector<T> weights = Load<Form::kWhole>(weight, begin, n);
       const Vector<T> grads = held_grad.At(k, begin);
       Vector<T> values = held_x.At(k, begin);
+      OPCAST_UNROLL
       for (int e = 0; e < values.kSize; ++e) {
         const double g = static_cast<float>(grads.at[e]);
         const double normal = (static_cast<float>(values.at[e]) - center) * scale;
@@ -52,7 +56,7 @@ struct LayernormBackwardRow {
         columns.Add(0, k, begin, e, g * normal);
         columns.Add(1, k, begin, e, g);
       }
-      Store(values, grad_x + row * n, begin, n, aligned);
+      Store<Form::kWhole>(values, grad_x + row * n, begin, n);
     });
   }
 };
@@ -63,14 +67,10 @@ opcast::Status Layernorm2dBackwardCuda(const Layernorm2dBackwardArgs& args,
                                        const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     using T = typename std::decay_t<decltype(a)>::T;
-    const LayernormBackwardRow<T> row{a.grad_x,
-                                      a.grad_y,
-                                      a.x,
-                                      a.weight,
-                                      a.mean,
-                                      a.rstd,
-                                      AlignedRows<T>({a.grad_x, a.grad_y, a.x, a.weight}, a.N)};
-    return ForRowsAndColumns(a.M, a.N, launch, row, a.partials, {{a.grad_weight, a.grad_bias}});
+    const LayernormBackwardRow<T> row{a.grad_x, a.grad_y, a.x, a.weight, a.mean, a.rstd};
+    const bool aligned = AlignedRows<T>({a.grad_x, a.grad_y, a.x, a.weight}, a.N);
+    return ForRowsAndColumns(a.M, a.N, aligned, launch, row, a.partials,
+                             {{a.grad_weight, a.grad_bias}});
   });
 }
 

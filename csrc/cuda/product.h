@@ -51,6 +51,7 @@ struct FactorLoader {
   }
 
   OPCAST_DEVICE FactorLoader(const Factor& factor, int64_t part, int64_t first) {
+    OPCAST_UNROLL
     for (int n = 0; n < kRows; ++n) rows[n] = factor.At(part, first + I(n));
   }
 
@@ -139,9 +140,12 @@ __global__ void __launch_bounds__(kProductThreads)
     SumTile(a, b, part, i, j, depth, sums);
     const int64_t row = i + threadIdx.x / kThreadsAcross * kProductShare;
     const int64_t column = j + threadIdx.x % kThreadsAcross * kProductShare;
-    for (int m = 0; m < kProductShare && row + m < rows; ++m) {
-      for (int n = 0; n < kProductShare && column + n < columns; ++n)
-        out(part, row + m, column + n, sums[m][n]);
+    OPCAST_UNROLL
+    for (int m = 0; m < kProductShare; ++m) {
+      OPCAST_UNROLL
+      for (int n = 0; n < kProductShare; ++n) {
+        if (row + m < rows && column + n < columns) out(part, row + m, column + n, sums[m][n]);
+      }
     }
   }
 }

@@ -1,5 +1,8 @@
-// y[i, j] = x[i, j] / sqrt(mean(x[i]^2) + eps) * weight[j], dense rows. Computed in double, where
-// no square of a float overflows, and rounded once.
+// y[i, j] = x[i, j] / sqrt(mean(x[i]^2) + eps) * weight[j], dense rows. Computed in float but for
+// the row's scale (see norm.h), within 3 units in the last place.
+//
+// Registers: at most 96.
+#include "norm.h"
 #include "rms_norm.gen.h"
 #include "rows.h"
 
@@ -12,29 +15,30 @@ struct RmsNormRow {
   T* y;
   const T* x;
   const T* weight;
-  double eps;
-  bool aligned;
+  NormSizes sizes;
 
-  template <int kVectors>
-  OPCAST_DEVICE void Run(Member& member, int64_t row, int64_t size) const {
+  template <class Form>
+  OPCAST_DEVICE void Run(Member& member, int64_t row, bool there) const {
     const int64_t n = member.n();
-    const Held<T, kVectors> held(member, x + row * n, size, aligned);
-    double squares = 0;
-    member.ForVectors<T, kVectors>([&](int k, int64_t begin) {
-      for (const T value : held.At(k, begin).at) {
-        const double v = static_cast<float>(value);
-        squares += v * v;
-      }
+    const Held<T, Form> held(member, x + row * n, there);
+    const Lifted sum = SumSquares<T>(member, sizes, [&](float lift) {
+      Pair squares{};
+      member.ForVectors<T, Form>([&](int k, int64_t begin) {
+        Floats<T> values = Widen(held.At(k, begin));
+        if constexpr (kWide<T>) {
+          for (float& v : values.at) v *= lift;
+        }
+        squares = AddSquares(squares, values);
+      });
+      return squares;
     });
-    const double scale = 1 / sqrt(member.Sum(squares) / static_cast<double>(n) + eps);
-    member.ForVectors<T, kVectors>([&](int k, int64_t begin) {
-      const Vector<T> weights = Load(weight, begin, n, aligned);
-      Vector<T> values = held.At(k, begin);
-      for (int e = 0; e < values.kSize; ++e) {
-        const double v = static_cast<float>(values.at[e]);
-        values.at[e] = Round<T>(v * scale * static_cast<float>(weights.at[e]));
-      }
-      Store(values, y + row * n, begin, size, aligned);
+    if (!there) return;
+    const RowScale<T> scale(sum, sizes);
+    member.ForVectors<T, Form>([&](int k, int64_t begin) {
+      const Floats<T> weights = Widen(Load<Form::kWhole>(weight, begin, n));
+      const Floats<T> values = Widen(held.At(k, begin));
+      const auto wide = [&](int e) { return double{values.at[e]}; };
+      Store<Form::kWhole>(Narrow(scale.Times(values, weights, wide)), y + row * n, begin, n);
     });
   }
 };
@@ -44,8 +48,8 @@ struct RmsNormRow {
 opcast::Status RmsNormCuda(const RmsNormArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     using T = typename std::decay_t<decltype(a)>::T;
-    const RmsNormRow<T> row{a.y, a.x, a.weight, a.eps, AlignedRows<T>({a.y, a.x, a.weight}, a.N)};
-    return ForRows(a.batch, a.N, launch, row);
+    const RmsNormRow<T> row{a.y, a.x, a.weight, NormSizes(a.eps, a.N)};
+    return ForRows(a.batch, a.N, AlignedRows<T>({a.y, a.x, a.weight}, a.N), launch, row);
   });
 }
 

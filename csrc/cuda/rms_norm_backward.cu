@@ -1,6 +1,8 @@
 // grad_x[i, j] = r * (g[i, j] - x[i, j] * r^2 * mean(g[i] * x[i])) with g = grad_y * weight and
 // r = 1 / sqrt(mean(x[i]^2) + eps); grad_weight[j] is the sum of grad_y[i, j] * x[i, j] * r over
 // all rows. Dense rows. Rows are computed in double and rounded once; see columns.h for the sums.
+//
+// Registers: at most 184.
 #include "columns.h"
 #include "rms_norm_backward.gen.h"
 
@@ -16,17 +18,17 @@ struct RmsNormBackwardRow {
   const T* x;
   const T* weight;
   double eps;
-  bool aligned;
 
-  template <int kVectors, class Sums>
-  OPCAST_DEVICE void Run(Member& member, int64_t row, int64_t size, Sums& columns) const {
+  template <class Form, class Sums>
+  OPCAST_DEVICE void Run(Member& member, int64_t row, bool there, Sums& columns) const {
     const int64_t n = member.n();
-    const Held<T, kVectors> held_grad(member, grad_y + row * n, size, aligned);
-    const Held<T, kVectors> held_x(member, x + row * n, size, aligned);
+    const Held<T, Form> held_grad(member, grad_y + row * n, there);
+    const Held<T, Form> held_x(member, x + row * n, there);
     double sums[2] = {0, 0};
-    member.ForVectors<T, kVectors>([&](int k, int64_t begin) {
-      const Vector<T> weights = Load(weight, begin, n, aligned);
+    member.ForVectors<T, Form>([&](int k, int64_t begin) {
+      const Vector<T> weights = Load<Form::kWhole>(weight, begin, n);
       const Vector<T> grads = held_grad.At(k, begin), values = held_x.At(k, begin);
+      OPCAST_UNROLL
       for (int e = 0; e < values.kSize; ++e) {
         const double v = static_cast<float>(values.at[e]);
         const double g =
@@ -39,17 +41,18 @@ struct RmsNormBackwardRow {
     const double count = static_cast<double>(n);
     const double scale = 1 / sqrt(sums[0] / count + eps);
     const double share = scale * scale * (sums[1] / count);
-    if (size == 0) return;
-    member.ForVectors<T, kVectors>([&](int k, int64_t begin) {
-      const Vector<T> weights = Load(weight, begin, n, aligned);
+    if (!there) return;
+    member.ForVectors<T, Form>([&](int k, int64_t begin) {
+      const Vector<T> weights = Load<Form::kWhole>(weight, begin, n);
       const Vector<T> grads = held_grad.At(k, begin);
       Vector<T> values = held_x.At(k, begin);
+      OPCAST_UNROLL
       for (int e = 0; e < values.kSize; ++e) {
         const double v = static_cast<float>(values.at[e]), g = static_cast<float>(grads.at[e]);
         values.at[e] = Round<T>(scale * (g * static_cast<float>(weights.at[e]) - v * share));
         columns.Add(0, k, begin, e, g * v * scale);
       }
-      Store(values, grad_x + row * n, begin, n, aligned);
+      Store<Form::kWhole>(values, grad_x + row * n, begin, n);
     });
   }
 };
@@ -59,10 +62,9 @@ struct RmsNormBackwardRow {
 opcast::Status RmsNormBackwardCuda(const RmsNormBackwardArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     using T = typename std::decay_t<decltype(a)>::T;
-    const RmsNormBackwardRow<T> row{
-        a.grad_x, a.grad_y, a.x,
-        a.weight, a.eps,    AlignedRows<T>({a.grad_x, a.grad_y, a.x, a.weight}, a.N)};
-    return ForRowsAndColumns(a.batch, a.N, launch, row, a.partials, {{a.grad_weight}});
+    const RmsNormBackwardRow<T> row{a.grad_x, a.grad_y, a.x, a.weight, a.eps};
+    const bool aligned = AlignedRows<T>({a.grad_x, a.grad_y, a.x, a.weight}, a.N);
+    return ForRowsAndColumns(a.batch, a.N, aligned, launch, row, a.partials, {{a.grad_weight}});
   });
 }
 

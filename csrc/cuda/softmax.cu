@@ -1,7 +1,11 @@
-// y[i, j] = exp(x[i, j] - max) / sum of the same over row i, dense rows. The differences are pairs
-// of floats and the sum is double, so that small probabilities are right too; the rest is float,
-// three roundings. A row that holds NaN or +inf, or nothing but -inf, becomes NaN.
+// y[i, j] = exp(x[i, j] - max) / sum of the same over row i, dense rows. For results of float32 the
+// differences and the sum are pairs of floats, so that small probabilities are right too; the rest
+// is float, three roundings. For results of 16 bits, all is float. A row that holds NaN or +inf, or
+// nothing but -inf, becomes NaN.
+//
+// Registers: at most 96.
 #include "exp.h"
+#include "gates16.h"
 #include "rows.h"
 #include "softmax.gen.h"
 
@@ -13,41 +17,61 @@ struct SoftmaxRow {
   using Element = T;
   T* y;
   const T* x;
-  bool aligned;
 
   // e^(value - max).
-  OPCAST_DEVICE static float Weight(T value, float max) {
-    const Pair difference = Add(static_cast<float>(value), -max);
+  OPCAST_DEVICE static float Weight(float value, float max) {
+    if constexpr (sizeof(T) == 2) return ShortExp(value - max);
+    const Pair difference = Add(value, -max);
     const bool counts = difference.high > -200;  // else the result is 0, and the rest may be large
     return Exp(difference.high, counts ? difference.low : 0).Value();
   }
 
-  template <int kVectors>
-  OPCAST_DEVICE void Run(Member& member, int64_t row, int64_t size) const {
+  template <class Form>
+  OPCAST_DEVICE float Largest(Member& member, const Held<T, Form>& held) const {
+    float largest = -INFINITY;
+    member.ForVectors<T, Form>([&](int k, int64_t begin) {
+      const Floats<T> values = Widen(held.At(k, begin));
+      OPCAST_UNROLL
+      for (int e = 0; e < values.kSize; ++e) {
+        const float v = values.at[e];
+        if (member.Has<Form>(begin, e) && v > largest) largest = v;
+      }
+    });
+    return member.Max(largest);
+  }
+
+  template <class Form>
+  OPCAST_DEVICE void Run(Member& member, int64_t row, bool there) const {
     const int64_t n = member.n();
-    Held<T, kVectors> held(member, x + row * n, size, aligned);
-    double largest[] = {-INFINITY};
-    member.ForVectors<T, kVectors>([&](int k, int64_t begin) {
-      const Vector<T> values = held.At(k, begin);
-      for (int e = 0; e < values.kSize; ++e) {
-        const double v = static_cast<float>(values.at[e]);
-        if (begin + e < size && v > largest[0]) largest[0] = v;
+    const Held<T, Form> held(member, x + row * n, there);
+    const float max = Largest<Form>(member, held);
+    Floats<T> weights[Form::kVectors > 0 ? Form::kVectors : 1];
+    const auto weigh = [&](int k, int64_t begin) {
+      const Floats<T> values = Widen(held.At(k, begin));
+      OPCAST_UNROLL
+      for (int e = 0; e < values.kSize; ++e) weights[k].at[e] = Weight(values.at[e], max);
+    };
+    Pair sum{};
+    member.ForVectors<T, Form>([&](int k, int64_t begin) {
+      weigh(k, begin);
+      float of_vector = 0;  // not for float32, whose results such a sum would change
+      OPCAST_UNROLL
+      for (int e = 0; e < Vector<T>::kSize; ++e) {
+        if (!member.Has<Form>(begin, e)) continue;
+        if constexpr (sizeof(T) == 2)
+          of_vector += weights[k].at[e];
+        else
+          sum = sum + weights[k].at[e];
       }
+      if constexpr (sizeof(T) == 2) sum = sum + of_vector;
     });
-    member.Combine(largest, -INFINITY, [](double a, double b) { return a > b ? a : b; });
-    const float max = static_cast<float>(largest[0]);
-    double sum = 0;
-    member.ForVectors<T, kVectors>([&](int k, int64_t begin) {
-      const Vector<T> values = held.At(k, begin);
-      for (int e = 0; e < values.kSize; ++e) {
-        if (begin + e < size) sum += Weight(values.at[e], max);
-      }
-    });
-    const float scale = static_cast<float>(1 / member.Sum(sum));
-    member.ForVectors<T, kVectors>([&](int k, int64_t begin) {
-      Vector<T> values = held.At(k, begin);
-      for (T& value : values.at) value = Round<T>(Weight(value, max) * scale);
-      Store(values, y + row * n, begin, size, aligned);
+    const float scale = 1 / Settle(member.Sum(sum)).high;
+    if (!there) return;
+    member.ForVectors<T, Form>([&](int k, int64_t begin) {
+      if constexpr (Form::kVectors == 0) weigh(k, begin);
+      OPCAST_UNROLL
+      for (float& weight : weights[k].at) weight *= scale;
+      Store<Form::kWhole>(Narrow(weights[k]), y + row * n, begin, n);
     });
   }
 };
@@ -57,8 +81,7 @@ struct SoftmaxRow {
 opcast::Status SoftmaxCuda(const SoftmaxArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     using T = typename std::decay_t<decltype(a)>::T;
-    const SoftmaxRow<T> row{a.y, a.x, AlignedRows<T>({a.y, a.x}, a.N)};
-    return ForRows(a.batch, a.N, launch, row);
+    return ForRows(a.batch, a.N, AlignedRows<T>({a.y, a.x}, a.N), launch, SoftmaxRow<T>{a.y, a.x});
   });
 }
 

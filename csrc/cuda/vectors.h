@@ -1,8 +1,9 @@
-// 16 bytes of an array: what a thread loads and stores at once.
+// 16 bytes of an array: what a thread loads and stores at once, and computes with as floats.
 #pragma once
 
 #include <cstdint>
 #include <initializer_list>
+#include <type_traits>
 
 #include "opcast/device.h"
 
@@ -10,10 +11,21 @@ namespace opcast_ops {
 
 constexpr float kLargest = 0x1.fffffep127f;  // of all finite floats
 
+// Whether numbers of a type have squares outside of float's range, and products with others.
+template <class T>
+constexpr bool kWide = !std::is_same_v<T, opcast::f16>;
+
 template <class T>
 struct alignas(16) Vector {
   static constexpr int kSize = 16 / sizeof(T);
   T at[kSize];
+};
+
+// The elements of a Vector<T>.
+template <class T>
+struct Floats {
+  static constexpr int kSize = Vector<T>::kSize;
+  float at[kSize];
 };
 
 // Whether all the pointers allow whole vectors. Null does: what is absent is not loaded.
@@ -35,26 +47,48 @@ OPCAST_DEVICE T Round(V value) {
   return static_cast<T>(static_cast<float>(value));
 }
 
-// The vector that begins at element `begin` of n; zeros follow the last element.
 template <class T>
-OPCAST_DEVICE Vector<T> Load(const T* array, int64_t begin, int64_t n, bool aligned) {
-  if (aligned && begin + Vector<T>::kSize <= n)
-    return *reinterpret_cast<const Vector<T>*>(array + begin);
+OPCAST_DEVICE Floats<T> Widen(const Vector<T>& vector) {
+  Floats<T> floats;
+  OPCAST_UNROLL
+  for (int i = 0; i < Vector<T>::kSize; ++i) floats.at[i] = static_cast<float>(vector.at[i]);
+  return floats;
+}
+
+// The one rounding of results.
+template <class T>
+OPCAST_DEVICE Vector<T> Narrow(const Floats<T>& floats) {
   Vector<T> vector;
-  for (int i = 0; i < Vector<T>::kSize; ++i)
-    vector.at[i] = begin + i < n ? array[begin + i] : static_cast<T>(0.0f);
+  OPCAST_UNROLL
+  for (int i = 0; i < Vector<T>::kSize; i += 2)
+    opcast::Narrow(floats.at[i], floats.at[i + 1], &vector.at[i]);
   return vector;
 }
 
-template <class T>
-OPCAST_DEVICE void Store(const Vector<T>& vector, T* array, int64_t begin, int64_t n,
-                         bool aligned) {
-  if (aligned && begin + Vector<T>::kSize <= n) {
-    *reinterpret_cast<Vector<T>*>(array + begin) = vector;
-    return;
+// The vector that begins at element `begin` of n; zeros follow the last element. Whole vectors are
+// aligned and have no element beyond the last.
+template <bool kWhole, class T>
+OPCAST_DEVICE Vector<T> Load(const T* array, int64_t begin, int64_t n) {
+  if constexpr (kWhole) {
+    return *reinterpret_cast<const Vector<T>*>(array + begin);
+  } else {
+    Vector<T> vector;
+    OPCAST_UNROLL
+    for (int i = 0; i < Vector<T>::kSize; ++i)
+      vector.at[i] = begin + i < n ? array[begin + i] : static_cast<T>(0.0f);
+    return vector;
   }
-  for (int i = 0; i < Vector<T>::kSize; ++i) {
-    if (begin + i < n) array[begin + i] = vector.at[i];
+}
+
+template <bool kWhole, class T>
+OPCAST_DEVICE void Store(const Vector<T>& vector, T* array, int64_t begin, int64_t n) {
+  if constexpr (kWhole) {
+    *reinterpret_cast<Vector<T>*>(array + begin) = vector;
+  } else {
+    OPCAST_UNROLL
+    for (int i = 0; i < Vector<T>::kSize; ++i) {
+      if (begin + i < n) array[begin + i] = vector.at[i];
+    }
   }
 }
 

@@ -39,19 +39,24 @@ func TestCUDAKernelsOnTheEmulator(t *testing.T) {
 	tool := tooltest.Path(t)
 	run(t, command(t, dir, tool, "build", "--python", python))
 	t.Log(run(t, command(t, dir, tool, "test", "--adaptor", "backend", "--python", python)))
-	t.Run("rows", func(t *testing.T) { longRows(t, dir) })
+	t.Run("rows", func(t *testing.T) { compares(t, dir, rowsScript, "336") })
+	t.Run("hostile", func(t *testing.T) { compares(t, dir, hostileScript, "1512") })
 }
 
 //go:embed cuda_rows.py
 var rowsScript string
 
-// longRows compares with the kernels for the CPU on arrays that are larger than the suite's.
-func longRows(t *testing.T, emulated string) {
-	cmd := command(t, t.TempDir(), python(t), "-P", "-c", rowsScript)
+//go:embed cuda_hostile.py
+var hostileScript string
+
+// compares runs a script that calls the emulated collection, and expects it to have compared so many arrays.
+func compares(t *testing.T, emulated, script, want string) {
+	t.Helper()
+	cmd := command(t, t.TempDir(), python(t), "-P", "-c", script)
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(emulated, "adaptors/numpy/src")+
 		string(os.PathListSeparator)+filepath.Join(emulated, "backend/python/src"))
-	if got := strings.TrimSpace(run(t, cmd)); got != "336" {
-		t.Errorf("compared %s arrays, want 336", got)
+	if got := strings.TrimSpace(run(t, cmd)); got != want {
+		t.Errorf("compared %s arrays, want %s", got, want)
 	}
 }
 
@@ -83,7 +88,7 @@ func emulatedProject(t *testing.T) string {
 	return dir
 }
 
-var kernel = regexp.MustCompile(`__launch_bounds__\(([^)]*)\)[^{;]*\{`)
+var kernel = regexp.MustCompile(`__launch_bounds__\(([^,)]*)[^)]*\)[^{;]*\{`)
 
 // checkBounds has every kernel of a source look at its launch bound, which is all that a GPU asks for before it runs
 // the body. A kernel without a bound may be started with any block, and then needs more registers than there are.

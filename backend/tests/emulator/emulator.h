@@ -60,6 +60,12 @@ void Exchange(const char* what, const void* data, size_t size);
 const void* Peer(int lane);
 int WarpLane();
 
+template <class T>
+void Narrow(float first, float second, T* to) {
+  to[0] = static_cast<T>(first);
+  to[1] = static_cast<T>(second);
+}
+
 void* DynamicShared();
 
 // Runs body() for every thread of the grid.
@@ -85,6 +91,13 @@ T ShuffleXor(T value, int mask, int width) {
   Exchange("ShuffleXor", &value, sizeof value);
   const int lane = WarpLane(), from = lane ^ mask;
   return from / width <= lane / width ? Received<T>(from) : value;
+}
+
+inline bool WarpAny(bool yes) {
+  Exchange("WarpAny", &yes, sizeof yes);
+  bool any = false;
+  for (int lane = 0; lane < kWarp; ++lane) any |= Received<bool>(lane);
+  return any;
 }
 
 inline void SyncWarp() { WaitForWarp("SyncWarp"); }

@@ -1,11 +1,15 @@
 // Compares the functions of gates.h with formulas in long double, for floats from all over their
 // range: a part of them, or all of them with the argument 1. Prints the worst error of each in
 // units of the last place, and "ok" if all are within what the kernels promise less one rounding.
+// Those of gates16.h are tried with all numbers of 16 bits, and must be within a tenth of a unit of
+// theirs before the result is rounded.
 #include "../gates.h"
 
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+
+#include "../gates16.h"
 
 namespace {
 
@@ -57,6 +61,50 @@ bool Within(const char* name, float (*f)(float), Real (*exact)(Real), double lim
   return worst <= limit;
 }
 
+// Units in the last place of a number of 16 bits with so many fraction bits, the smallest of which
+// is 2^lowest; half of one is the rounding.
+double Distance16(float got, Real want, int fraction, int lowest) {
+  int exponent;
+  frexpl(want, &exponent);
+  return static_cast<double>(fabsl(got - want) /
+                             ldexpl(1, std::max(exponent - 1 - fraction, lowest)));
+}
+
+// All numbers x of a type of 16 bits, and f(x) times each of the others.
+template <class T, size_t kCount>
+bool Within16(const char* name, opcast_ops::ShortGated (*f)(float), Real (*exact)(Real),
+              const float (&others)[kCount]) {
+  constexpr bool kHalf = std::is_same_v<T, opcast::f16>;
+  constexpr int kFraction = kHalf ? 10 : 7, kLowest = kHalf ? -24 : -133;
+  constexpr float kMost = kHalf ? 65504.0f : 0x1.fep127f;
+  double worst = 0;
+  for (uint32_t bits = 0; bits < 1 << 16; ++bits) {
+    T x;
+    x.bits = static_cast<uint16_t>(bits);
+    const float value = x;
+    if (!(fabsf(value) <= kMost)) continue;
+    const Real gated = exact(value);
+    for (const float other : others) {
+      if (fabsl(gated * other) <= kMost)
+        worst =
+            std::max(worst, Distance16(f(value).Times(other), gated * other, kFraction, kLowest));
+    }
+  }
+  std::printf("%s: %.4f\n", name, worst);
+  return worst <= 0.1 && std::isnan(f(NAN).Value()) && std::isnan(f(-INFINITY).Value()) &&
+         f(INFINITY).Value() == INFINITY;
+}
+
+template <class T>
+bool AllWithin16(const char* dtype, float smallest, float largest) {
+  std::puts(dtype);
+  using namespace opcast_ops;
+  const float one[] = {1}, others[] = {1, -0.375f, 0x1p15f, 0x1.02p14f, smallest, largest};
+  bool ok = Within16<T>("silu times numbers", ShortLogistic::Of, Silu, others);
+  ok &= Within16<T>("gelu", ShortNormal::Of, Gelu, one);
+  return Within16<T>("tanh gelu", ShortCubicLogistic::Of, GeluTanh, one) && ok;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -67,6 +115,8 @@ int main(int argc, char** argv) {
   ok &= Within("slope of gelu", Slope<opcast_ops::Normal>, GeluSlope, 3.5, step);
   ok &= Within("tanh gelu", Value<opcast_ops::CubicLogistic>, GeluTanh, 3.5, step);
   ok &= Within("slope of tanh gelu", Slope<opcast_ops::CubicLogistic>, GeluTanhSlope, 3.5, step);
+  ok &= AllWithin16<opcast::f16>("float16", 0x1p-24f, 65504);
+  ok &= AllWithin16<opcast::bf16>("bfloat16", 0x1p-133f, 0x1.fep127f);
   std::puts(ok ? "ok" : "failed");
   return ok ? 0 : 1;
 }
