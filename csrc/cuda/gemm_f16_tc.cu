@@ -2,7 +2,7 @@
 // by 128 elements, each of its 8 warps 64 by 32. Products are summed in float by the hardware,
 // whose order depends on K only; the rest is computed in double and rounded once.
 //
-// Registers: at most 136.
+// Registers: at most 152.
 #include <type_traits>
 
 #include "gemm.gen.h"
