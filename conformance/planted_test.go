@@ -25,8 +25,12 @@ func TestPerfectCallerPasses(t *testing.T) {
 			continue // what authors write in Python is judged by Python, in tests of their own; a toy cannot be transformed, and is no function
 		}
 		passed := false
+		callers := []string{"fake", calls.BackendName, "jax", calls.NativeName, calls.OpCallName}
+		if c.Profile == check.ProfileExtended {
+			callers = callers[:2] // which take long, and differ from checks of the core profile by numbers of calls
+		}
 		for _, op := range []string{"affine", "accumulate", "norm", "norm_backward", "ragged", "join", "gather", "counts"} {
-			for _, name := range []string{"fake", "jax", calls.BackendName, calls.NativeName, calls.OpCallName} {
+			for _, name := range callers {
 				for line := range strings.Lines(fakeRunOf(t, op, c.ID, &fake.Framework{CallerName: name}, nil)) {
 					passed = passed || strings.HasPrefix(line, "pass")
 					if !strings.HasPrefix(line, "pass") && !strings.HasPrefix(line, "skip") && !strings.HasPrefix(line, "unsupported") {
