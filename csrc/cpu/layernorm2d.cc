@@ -39,11 +39,12 @@ template <int kWidth, class T>
 inline std::unique_ptr<double[]> AsDoubles(const T* weight, const T* bias, int64_t n) {
   std::unique_ptr<double[]> both(new double[2 * n]);
   FloatRow<kWidth, T> row(n);
-  for (const T* from : {weight, bias}) {
+  const auto widen = [&row, n](const T* from, double* to) {
     const float* floats = row.Read(from);
-    double* to = both.get() + (from == bias ? n : 0);
     for (int64_t j = 0; j < n; ++j) to[j] = floats[j];
-  }
+  };
+  widen(weight, both.get());
+  widen(bias, both.get() + n);
   return both;
 }
 
