@@ -1,6 +1,8 @@
 // grad_x[i, j] = rstd[i] * (g[i, j] - mean(g[i]) - z[i, j] * mean(g[i] * z[i])) with g = grad_y *
 // weight and z = (x - mean) * rstd; grad_weight and grad_bias are the sums of grad_y * z and grad_y
 // over the rows. Dense rows. Computed in double, rounded once.
+#include <cmath>
+
 #include "columns.h"
 #include "convert.h"
 #include "layernorm2d_backward.gen.h"
@@ -20,7 +22,13 @@ inline void Row(const float* grad, const float* x, const float* weight, int64_t 
     means[1].all += weighted * ((x[2].all - mean) * rstd);
   };
   double means[2];
-  DoubleSums<kWidth>(n, rows, add, means);
+  if (std::isfinite(mean) && std::isfinite(rstd)) {
+    DoubleSums<kWidth>(n, rows, add, means);
+  } else {  // infinity times the zeros that fill up vectors would be NaN
+    const auto weighted = [=](int64_t j) { return double{grad[j]} * weight[j]; };
+    means[0] = Sum(n, weighted);
+    means[1] = Sum(n, [=](int64_t j) { return weighted(j) * ((x[j] - mean) * rstd); });
+  }
   const double shift = means[0] / static_cast<double>(n), along = means[1] / static_cast<double>(n);
   for (int64_t j = 0; j < n; ++j) {
     const double g = grad[j], normal = (x[j] - mean) * rstd;
