@@ -21,7 +21,7 @@ struct Moments {
 template <int kWidth, class T>
 inline Moments MomentsOf(const T* x, int64_t n, double eps) {
   const double count = static_cast<double>(n);
-  const float first = std::is_same_v<T, float> ? static_cast<float>(x[0]) : 0;
+  const float first = n > 0 ? static_cast<float>(x[0]) : 0;
   const T* const rows[] = {x};
   const auto add = [wide = double{first}](const auto* x, auto* sums) {
     const auto distance = x[0].all - wide;
