@@ -1,5 +1,6 @@
 // Devices that there cannot be: every number of a type and of a device, at every function of the
 // library that takes one. Prints "ok N checks".
+#include "opcast/archs.h"
 #include "registry_ops.h"
 
 extern "C" {
@@ -11,6 +12,13 @@ int __tvm_ffi__opcast_scratch(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
 }
 
 namespace {
+
+// Which code runs on which architecture; the compiler finds out.
+constexpr bool Runs(const char* built, int arch) { return opcast::Archs(built).RunOn(arch); }
+static_assert(Runs("80", 80) && Runs("80", 86) && !Runs("86", 80) && !Runs("80", 90));
+static_assert(Runs("80,90", 90) && !Runs("", 80));
+static_assert(Runs("80+PTX", 120) && !Runs("90+PTX", 80));
+static_assert(Runs("90a", 90) && !Runs("100a", 103) && Runs("75,100f", 103));
 
 constexpr int64_t kLast = 2147483647;
 

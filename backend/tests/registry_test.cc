@@ -1,10 +1,8 @@
 // Dispatch among kernels, scratch, debug checks and the exports that describe a library. Prints "ok
 // N checks".
-#include <cstdlib>
 #include <limits>
-#include <new>
 
-#include "opcast/archs.h"
+#include "allocations.h"
 #include "opcast/threads.h"
 #include "registry_ops.h"
 
@@ -16,20 +14,6 @@ int __tvm_ffi__opcast_kernels(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
 int __tvm_ffi__opcast_explain_shapes(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
 int __tvm_ffi__opcast_scratch(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
 }
-
-namespace {
-
-int allocations = 0;
-
-}  // namespace
-
-void* operator new(size_t bytes) {
-  ++allocations;
-  void* memory = std::malloc(bytes);
-  return memory == nullptr ? throw std::bad_alloc() : memory;
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
 namespace {
 
@@ -237,23 +221,6 @@ void Contents(int device, const char* kernel) {
   data[129] = 0;
 }
 
-void Archs() {
-  const auto runs = [](const char* built, int arch) {
-    return opcast::Archs(built).RunOn(arch) ? "1" : "0";
-  };
-  Expect(runs("80", 80), "1");
-  Expect(runs("80", 86), "1");
-  Expect(runs("86", 80), "0");
-  Expect(runs("80", 90), "0");
-  Expect(runs("80,90", 90), "1");
-  Expect(runs("80+PTX", 120), "1");
-  Expect(runs("90+PTX", 80), "0");
-  Expect(runs("90a", 90), "1");
-  Expect(runs("100a", 103), "0");
-  Expect(runs("75,100f", 103), "1");
-  Expect(runs("", 80), "0");
-}
-
 #if OPCAST_CUDA
 
 void OnTheGpu() {
@@ -323,7 +290,6 @@ int main() {
   Describing();
   Defaults();
   Shapes();
-  Archs();
   OnTheGpu();
   return Finish();
 }

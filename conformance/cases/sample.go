@@ -112,11 +112,7 @@ func RangeValues(op *opdef.Op, a *opdef.Attr) []any {
 	case a.Type == "float":
 		return floatValues(a)
 	case a.Len > 0:
-		var out []any
-		for _, v := range intValues(a) {
-			out = append(out, slices.Repeat([]int64{v.(int64)}, a.Len))
-		}
-		return out
+		return tupleValues(a)
 	case a.Len < 0:
 		return listValues(a)
 	}

@@ -95,7 +95,7 @@ class TapLines final : public LineMaker {
   // where it lies beyond an edge.
   const T* Shifted(const T* plane, int64_t down, int64_t right, int64_t pixel, int64_t pixels,
                    T* to) const {
-    if (std::abs(down) >= args_.H || std::abs(right) >= args_.W) {
+    if (std::abs(right) >= args_.W) {
       std::fill_n(to, pixels, T());
       return to;
     }

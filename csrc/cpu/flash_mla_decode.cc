@@ -10,6 +10,7 @@
 // for some heads, or only one of them, which then goes to scratch; this makes no difference to the
 // bits. So they depend neither on the other sequences nor on the number of threads.
 #include <algorithm>
+#include <memory>
 
 #include "attention_step.h"
 #include "convert_fp8.h"
@@ -118,7 +119,8 @@ inline void WriteEmpty(const Args& args, const Task& task) {
 template <int kVector>
 inline void Run(const Args& args, const Task& task) {
   if (task.sequence.length == 0) return WriteEmpty(args, task);
-  Space space;
+  const std::unique_ptr<Space> allocated(new Space);  // too large for the stacks of some threads
+  Space& space = *allocated;
   Mean means[kHeads], totals[kHeads];
   space.Clear(task.heads);
   Widen<kVector>(args.q + task.Place(args, 0) * kColumns, space.q[0], task.heads * kColumns);

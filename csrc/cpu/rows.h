@@ -1,6 +1,6 @@
 // What the kernels over rows share: chunk sizes, and reductions with a fixed order.
 //
-// The order depends on n only, so that vector instructions of any width do the same arithmetic.
+// The order depends on n and, except for Reduce, on the width of the vectors.
 #pragma once
 
 #include <algorithm>

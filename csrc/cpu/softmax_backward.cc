@@ -1,6 +1,6 @@
 // grad_x[i, j] = y[i, j] * (grad_y[i, j] - sum of grad_y * y over row i), dense rows. The sum is a
 // double, where its products are exact, and is subtracted as two floats, since the difference may
-// cancel. Rounded once.
+// cancel. The difference and its product with y are rounded to float, then the result to its dtype.
 #include "map.h"
 #include "rows.h"
 #include "softmax_backward.gen.h"

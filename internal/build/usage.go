@@ -32,20 +32,12 @@ type Usage struct {
 // Usages compiles the sources that include a header once more, for each of their architectures, and says what their
 // kernels take. The generated files are up to date.
 func Usages(ctx context.Context, o Options, header string) (list []Usage, err error) {
-	o.Devices = []string{"cuda"}
 	root, err := os.OpenRoot(o.Project.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("open project: %w", err)
 	}
 	defer func() { _ = root.Close() }() // nothing is written through the folder itself
-	in, _, err := gather(ctx, o, root)
-	if err != nil {
-		return nil, err
-	}
-	if in.headers, _, err = FindHeaders(ctx, o.Project, o.Env, o.Runtime); err != nil {
-		return nil, err
-	}
-	p, err := newPlan(in)
+	p, err := planForCUDA(ctx, o, root)
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +65,19 @@ func Usages(ctx context.Context, o Options, header string) (list []Usage, err er
 		list = append(list, used...)
 	}
 	return list, nil
+}
+
+// planForCUDA is the plan of a build for CUDA alone.
+func planForCUDA(ctx context.Context, o Options, root *os.Root) (*plan, error) {
+	o.Devices = []string{"cuda"}
+	in, _, err := gather(ctx, o, root)
+	if err != nil {
+		return nil, err
+	}
+	if in.headers, _, err = FindHeaders(ctx, o.Project, o.Env, o.Runtime); err != nil {
+		return nil, err
+	}
+	return newPlan(in)
 }
 
 var codeOption = regexp.MustCompile(` -gencode arch=compute_(\w+),code=sm_\w+`)
