@@ -39,6 +39,16 @@ struct Scaled {
     const int half = power / 2;
     return fraction * PowerOfTwo(half) * a * b * PowerOfTwo(power - half);
   }
+
+  // The product with two numbers of any size, for a power of at most 0: what is above 2^60 of them
+  // is multiplied last.
+  OPCAST_DEVICE float TimesBoth(float a, float b) const {
+    const int half = power / 2;
+    int last = power - half;
+    if (fabsf(a) >= 0x1p60f) a *= 0x1p-60f, last += 60;
+    if (fabsf(b) >= 0x1p60f) b *= 0x1p-60f, last += 60;
+    return fraction * PowerOfTwo(half) * a * b * PowerOfTwo(last);
+  }
 };
 
 // x, or the end of [-limit, limit] that is nearest to it; NaN stays.

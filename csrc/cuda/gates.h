@@ -89,7 +89,7 @@ struct CubicLogistic {
 
  private:
   static constexpr Pair kZero{0x1.8142ap-1f, -0x1.85a06cp-27f};
-  static constexpr float kEnd = 13;  // beyond, products with a float's square are 0 all the same
+  static constexpr float kEnd = 13.6f;  // beyond, products with a float are 0 all the same
   static constexpr float kPowerAtZero = 0x1.2af64ep-2f;
   static constexpr Pair kFactor{0x1.988454p+0f, -0x1.857936p-25f};
   static constexpr float kThird = 0x1.555556p-2f;

@@ -29,7 +29,7 @@ struct SiluAndMulBackwardRow {
       OPCAST_UNROLL
       for (int e = 0; e < value.kSize; ++e) {
         const float g = gate.at[e], grad = grads.at[e];
-        gate.at[e] = SlopeOf(g, Logistic::Slope(fabsf(g))).Times(grad, value.at[e]);
+        gate.at[e] = SlopeOf(g, Logistic::Slope(fabsf(g))).TimesBoth(grad, value.at[e]);
         if constexpr (sizeof(T) == 2)
           value.at[e] = ShortLogistic::Of(g).Times(grad);
         else
