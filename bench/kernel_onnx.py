@@ -64,6 +64,8 @@ def _session(
     options: Any = _runtime.SessionOptions()
     options.intra_op_num_threads = torch.get_num_threads()
     options.inter_op_num_threads = 1
+    # Its threads would go on looking for work while the next call of somebody else needs the CPUs.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.enable_cpu_mem_arena = False  # or memory that is there would count as fresh
     text = _model(node, dict(zip(ins, arrays)), dict(zip(names, outs)))
     session: Any = _runtime.InferenceSession(text, options, providers=["CPUExecutionProvider"])
