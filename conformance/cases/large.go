@@ -3,6 +3,7 @@ package cases
 import (
 	"slices"
 
+	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
 )
@@ -21,13 +22,13 @@ var Magnitudes = []func(bits int) int{
 	func(bits int) int { return bits / 4 },
 }
 
-// MayHoldLargeIntegers reports whether an input is of integers for some choice of dtypes, and has neither a lowest nor a highest.
-func MayHoldLargeIntegers(op *opdef.Op, in *opdef.Arg) bool {
+// MayHoldAny reports whether an input is of a kind of dtype for some choice of dtypes, and has neither a lowest nor a highest.
+func MayHoldAny(op *opdef.Op, in *opdef.Arg, kind func(dtype.DType) bool) bool {
 	if in.Min != nil || in.Max != nil {
 		return false
 	}
 	return slices.ContainsFunc(DeclaredDTypes(op), func(d DTypes) bool {
-		return ndarray.IsInteger((&Case{Op: op, DTypes: d}).DType(in.Type))
+		return kind((&Case{Op: op, DTypes: d}).DType(in.Type))
 	})
 }
 

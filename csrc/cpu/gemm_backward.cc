@@ -37,29 +37,6 @@ inline int64_t SlabRows(int64_t columns) {
   return std::max<int64_t>(1, kElements / std::max<int64_t>(1, columns) / kPanel) * kPanel;
 }
 
-// Calls finish(block, sums) for each block of the product of two factors; begin(block, sums) says
-// what the sums begin with.
-template <class Begin, class Finish>
-void ForBlocks(const opcast::Launch& launch, const Blocks& blocks, const Factor& a, const Factor& b,
-               Begin begin, Finish finish) {
-  opcast::ParallelFor(launch, blocks.Count(), blocks.PerChunk(),
-                      [&](int64_t first, int64_t last, auto width) {
-                        const std::unique_ptr<ProductSpace> space(new ProductSpace);
-                        for (int64_t index = first; index < last; ++index) {
-                          const Block block = blocks.At(index);
-                          begin(block, space->sums);
-                          Multiply(a, b, block, blocks.Depth(), space.get(), width);
-                          finish(block, space->sums, width);
-                        }
-                      });
-}
-
-using Sums = float[kBlockColumns];
-
-inline void Clear(const Block& block, Sums* sums) {
-  for (int64_t i = 0; i < block.rows; ++i) std::fill_n(sums[i], block.columns, 0.0f);
-}
-
 // The left matrices as a factor, from row `first` on.
 inline Factor LeftFactor(const Args& args, bool along, int64_t first) {
   return {args.T, args.a, args.a_layout.Stride(-2), along, &args.a_layout, args.M, first};

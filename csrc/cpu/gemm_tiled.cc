@@ -20,8 +20,7 @@ inline void Activate(GemmActivation activation, double* values, int64_t n) {
 
 // Writes the block: alpha, bias, activation, rounding.
 template <int kWidth, class T, class O>
-inline void Finish(const GemmTyped<T, O>& args, const Block& block,
-                   const float (*sums)[kBlockColumns]) {
+inline void Finish(const GemmTyped<T, O>& args, const Block& block, const Sums* sums) {
   float bias[kBlockColumns] = {};
   if (args.bias != nullptr) Widen<kWidth>(args.bias + block.j, bias, block.columns);
   for (int64_t i = 0; i < block.rows; ++i) {
@@ -40,18 +39,10 @@ opcast::Status GemmTiled(const GemmArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     const Factor left{args.T, a.a, a.a_layout.Stride(-2), true, &a.a_layout, a.M};
     const Factor right{args.T, a.b, a.b_layout.Stride(-2)};
-    const Blocks blocks(a.batch * a.M, a.N, a.K);
-    opcast::ParallelFor(launch, blocks.Count(), blocks.PerChunk(),
-                        [&](int64_t begin, int64_t end, auto width) {
-                          const std::unique_ptr<ProductSpace> space(new ProductSpace);
-                          for (int64_t index = begin; index < end; ++index) {
-                            const Block block = blocks.At(index);
-                            for (int64_t i = 0; i < block.rows; ++i)
-                              std::fill_n(space->sums[i], block.columns, 0.0f);
-                            Multiply(left, right, block, a.K, space.get(), width);
-                            Finish<width>(a, block, space->sums);
-                          }
-                        });
+    const auto finish = [&a](const Block& block, const Sums* sums, auto width) {
+      Finish<width>(a, block, sums);
+    };
+    ForBlocks(launch, {a.batch * a.M, a.N, a.K}, left, right, Clear, finish);
     return opcast::Status::Ok();
   });
 }

@@ -7,6 +7,7 @@
 // panels one after the other. So bits depend on the values and the depth only.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -85,5 +86,28 @@ void Read(opcast::DType type, const void* from, int64_t offset, int64_t n, float
 void Write(opcast::DType type, const float* from, int64_t n, void* to, int64_t offset, Width<16>);
 void Write(opcast::DType type, const float* from, int64_t n, void* to, int64_t offset, Width<32>);
 void Write(opcast::DType type, const float* from, int64_t n, void* to, int64_t offset, Width<64>);
+
+using Sums = float[kBlockColumns];  // of a row of a block
+
+inline void Clear(const Block& block, Sums* sums) {
+  for (int64_t i = 0; i < block.rows; ++i) std::fill_n(sums[i], block.columns, 0.0f);
+}
+
+// Calls finish(block, sums, width) for each block of the product of two factors; begin(block, sums)
+// says what the sums begin with.
+template <class Begin, class Finish>
+void ForBlocks(const opcast::Launch& launch, const Blocks& blocks, const Factor& a, const Factor& b,
+               Begin begin, Finish finish) {
+  opcast::ParallelFor(launch, blocks.Count(), blocks.PerChunk(),
+                      [&](int64_t first, int64_t last, auto width) {
+                        const std::unique_ptr<ProductSpace> space(new ProductSpace);
+                        for (int64_t index = first; index < last; ++index) {
+                          const Block block = blocks.At(index);
+                          begin(block, space->sums);
+                          Multiply(a, b, block, blocks.Depth(), space.get(), width);
+                          finish(block, space->sums, width);
+                        }
+                      });
+}
 
 }  // namespace opcast_ops

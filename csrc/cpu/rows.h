@@ -77,6 +77,17 @@ inline void ForSteps(int64_t n, const T* const (&x)[kInputs], float pad, Step st
   step(rows);
 }
 
+// The sum of all numbers of four vectors.
+template <int kWidth>
+inline double Total(const Doubles<kWidth>& a, const Doubles<kWidth>& b, const Doubles<kWidth>& c,
+                    const Doubles<kWidth>& d) {
+  constexpr int kCount = Doubles<kWidth>::kCount;
+  const auto all = (a.all + c.all) + (b.all + d.all);
+  double parts[kCount];
+  std::memcpy(parts, &all, sizeof parts);
+  return Tree<kCount>(parts, [](double x, double y) { return x + y; });
+}
+
 // sums[s] = what add(vectors of x, sums) adds to its sum s for all numbers of the rows x, in
 // double; it adds nothing for `pad` in place of x. Number i goes to lane i % kStep.
 template <int kWidth, int kSums, int kInputs, class T, class Add>
@@ -95,12 +106,8 @@ inline void DoubleSums(int64_t n, const T* const (&x)[kInputs], Add add, double 
     }
   });
 #pragma GCC unroll 2
-  for (int s = 0; s < kSums; ++s) {
-    const auto all = (lanes[0][s].all + lanes[2][s].all) + (lanes[1][s].all + lanes[3][s].all);
-    double parts[V::kCount];
-    std::memcpy(parts, &all, sizeof parts);
-    sums[s] = Tree<V::kCount>(parts, [](double a, double b) { return a + b; });
-  }
+  for (int s = 0; s < kSums; ++s)
+    sums[s] = Total(lanes[0][s], lanes[1][s], lanes[2][s], lanes[3][s]);
 }
 
 // The same for one sum.
@@ -135,10 +142,7 @@ inline double SumOfPairs(int64_t n, const float* x) {
       lanes[2 * v + 1].all += second.all;
     }
   });
-  const auto all = (lanes[0].all + lanes[2].all) + (lanes[1].all + lanes[3].all);
-  double parts[W::kCount];
-  std::memcpy(parts, &all, sizeof parts);
-  return Tree<W::kCount>(parts, [](double a, double b) { return a + b; });
+  return Total(lanes[0], lanes[1], lanes[2], lanes[3]);
 }
 
 // The largest of n numbers, -inf if there is none; NaN do not count.
@@ -167,8 +171,7 @@ inline float Max(int64_t n, const T* x) {
   return Tree<V::kCount>(parts, [](float a, float b) { return b > a ? b : a; });
 }
 
-// What sums add for the numbers of one row.
-constexpr auto kAddFirst = [](const auto* x, auto* sum) { sum->all += x[0].all; };
+// What a sum of squares adds for the numbers of one row.
 constexpr auto kAddSquare = [](const auto* x, auto* sum) { sum->all += x[0].all * x[0].all; };
 
 }  // namespace opcast_ops

@@ -39,7 +39,7 @@ func checkThreadCount(t *check.T) error {
 	if backend == nil || !check.OffersProbe(backend, GroupThreadProbes, "number") {
 		return check.Skip("the backend cannot be called")
 	}
-	plans := func(d cases.DTypes) []cases.Plan { return cases.LargePlans(t.Op, d) }
+	plans := func(d cases.DTypes) []cases.Plan { return cases.ChunkedPlans(t.Op, d) }
 	return t.EachCase(plans, func(c *cases.Case) error {
 		want, err := callOnThreads(t, backend, c, 1)
 		if err != nil {

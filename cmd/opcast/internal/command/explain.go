@@ -30,11 +30,7 @@ With the shape of an input, say of every kernel whether it takes such a call, an
   opcast explain product --shape a=128x64:f16 b=32x64`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := a.load()
-			if err != nil {
-				return err
-			}
-			op, err := findOp(p, args[0])
+			p, op, err := a.loadOp(args[0])
 			if err != nil {
 				return err
 			}
@@ -55,6 +51,16 @@ With the shape of an input, say of every kernel whether it takes such a call, an
 	cmd.Flags().StringArrayVar(&shapes, "shape", nil, "shape and dtype of an input, for example x=128x64:bf16")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	return cmd
+}
+
+// loadOp loads the project, and returns an op of it.
+func (a *app) loadOp(name string) (*opdef.Project, *opdef.Op, error) {
+	p, err := a.load()
+	if err != nil {
+		return nil, nil, err
+	}
+	op, err := findOp(p, name)
+	return p, op, err
 }
 
 // findOp returns the op of a name; another name is a wrong use.

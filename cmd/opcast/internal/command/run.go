@@ -50,7 +50,7 @@ only when the call or the reference changes.`,
 				return usage("--ptxas: %s: no call is made, so it has no arguments", args[1])
 			}
 			if flags.ptxas {
-				return a.usage(cmd.Context(), args[0], flags.python)
+				return a.printUsages(cmd.Context(), args[0], flags.python)
 			}
 			if flags.watch {
 				return a.watch(cmd.Context(), args[0], args[1:], flags)
@@ -104,11 +104,7 @@ func usage(format string, args ...any) error {
 }
 
 func (a *app) run(ctx context.Context, name string, words []string, flags runFlags) error {
-	p, err := a.load()
-	if err != nil {
-		return err
-	}
-	op, err := findOp(p, name)
+	p, op, err := a.loadOp(name)
 	if err != nil {
 		return err
 	}

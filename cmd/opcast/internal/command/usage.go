@@ -14,18 +14,14 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 )
 
-// usage prints what the CUDA compiler says of an op's kernels. It runs none of them.
-func (a *app) usage(ctx context.Context, name, python string) error {
+// printUsages prints what the CUDA compiler says of an op's kernels. It runs none of them.
+func (a *app) printUsages(ctx context.Context, name, python string) error {
 	lock, err := build.LockProject(ctx, a.dir, a.stderr)
 	if err != nil {
 		return err
 	}
 	defer lock.Release()
-	p, err := a.load()
-	if err != nil {
-		return err
-	}
-	op, err := findOp(p, name)
+	p, op, err := a.loadOp(name)
 	if err != nil {
 		return err
 	}

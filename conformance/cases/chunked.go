@@ -7,21 +7,21 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 )
 
-// manySizes are the sizes that all symbols of a large call have: the first with which its arguments are not too large.
-var manySizes = []int64{257, 129, 96, 65, 33, 16, 8}
+// chunkedSizes are the sizes that all symbols of a large call have: the first with which its arguments are not too large.
+var chunkedSizes = []int64{257, 129, 96, 65, 33, 16, 8}
 
-// manyElements are the most that an argument of a large call has: several chunks of work for kernels that cut theirs into pieces of
+// chunkedElements are the most that an argument of a large call has: several chunks of work for kernels that cut theirs into pieces of
 // some 10 microseconds.
-const manyElements = 1 << 18
+const chunkedElements = 1 << 18
 
-// LargePlans are calls with so many elements that kernels compute in several chunks: one with many leading
+// ChunkedPlans are calls with so many elements that kernels compute in several chunks: one with many leading
 // dims or rows of moderate length, and one in which all named dims are as long as each other. A definition whose conditions
 // exclude both has none.
-func LargePlans(op *opdef.Op, d DTypes) []Plan {
+func ChunkedPlans(op *opdef.Op, d DTypes) []Plan {
 	var plans []Plan
 	if op.HasBatch() {
 		for _, size := range []int64{129, 64, 0} { // 0: as the search finds them
-			if p, ok := withLargestBatch(op, largePlan(op, d, size)); ok {
+			if p, ok := withLargestBatch(op, chunkedPlan(op, d, size)); ok {
 				plans = append(plans, p)
 				break
 			}
@@ -30,8 +30,8 @@ func LargePlans(op *opdef.Op, d DTypes) []Plan {
 	if len(Symbols(op)) == 0 {
 		return plans
 	}
-	for _, size := range manySizes {
-		p := largePlan(op, d, size)
+	for _, size := range chunkedSizes {
+		p := chunkedPlan(op, d, size)
 		if op.HasBatch() {
 			p.Batch = []int64{1}
 		}
@@ -61,10 +61,10 @@ func forConditions(op *opdef.Op, plans []Plan) []Plan {
 	return out
 }
 
-// largePlan has one size for all symbols for which the definition prefers none; zero leaves them to the search. The largest
+// chunkedPlan has one size for all symbols for which the definition prefers none; zero leaves them to the search. The largest
 // that it prefers may be as large as samples are.
-func largePlan(op *opdef.Op, d DTypes, size int64) Plan {
-	p := Plan{Name: "large", DTypes: d, Largest: manyElements, Sizes: map[string]int64{}}
+func chunkedPlan(op *opdef.Op, d DTypes, size int64) Plan {
+	p := Plan{Name: "large", DTypes: d, Largest: chunkedElements, Sizes: map[string]int64{}}
 	for _, s := range Symbols(op) {
 		if preferred := SampleSizes(op, s); preferred != nil {
 			p.Sizes[s], p.Largest = preferred[len(preferred)-1], MaxElements
@@ -77,7 +77,7 @@ func largePlan(op *opdef.Op, d DTypes, size int64) Plan {
 
 // withLargestBatch gives a plan the longest leading dim for which its arguments are not too large.
 func withLargestBatch(op *opdef.Op, p Plan) (Plan, bool) {
-	for n := int64(manyElements); n > 1; n /= 2 {
+	for n := int64(chunkedElements); n > 1; n /= 2 {
 		if p.Batch = []int64{n}; hasSizes(op, p) {
 			return p, true
 		}
