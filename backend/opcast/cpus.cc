@@ -145,4 +145,16 @@ int AvailableCpus() {
   return cpus > 0 ? cpus : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
+int64_t LastCacheBytes(const std::string& root) {
+  int64_t most = 0;
+  for (const char* index : {"0", "1", "2", "3", "4"}) {
+    int64_t size = 0;
+    std::string unit;
+    std::ifstream(root + "/sys/devices/system/cpu/cpu0/cache/index" + index + "/size") >> size >>
+        unit;
+    most = std::max(most, unit == "M" ? size << 20 : size << 10);
+  }
+  return most;
+}
+
 }  // namespace opcast::detail

@@ -1,6 +1,7 @@
-// How many CPUs the process may use.
+// How many CPUs the process may use, and their cache.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace opcast::detail {
@@ -13,5 +14,10 @@ int AvailableCpus();
 // rounded up to whole CPUs: a pool of that size can use the whole quota. 0 if there is no quota.
 // `root` comes before the path of every file, for tests.
 int QuotaCpus(const std::string& root);
+
+// The size of the largest cache of the first CPU, in bytes; 0 where the system does not tell.
+// glibc's sysconf multiplies it by the number of CPUs of virtual machines that do not say who
+// shares it.
+int64_t LastCacheBytes(const std::string& root);
 
 }  // namespace opcast::detail

@@ -18,6 +18,10 @@ struct Launch {
   // How many threads ParallelFor may use on the CPU, the caller included; 0 on a GPU. Frameworks
   // may be asked for it. Results must not depend on it.
   int Threads() const;
+
+  // The size of the CPU's last cache; 0 on a GPU and where the system does not tell. For choosing
+  // how to load and store, as for Threads.
+  int64_t CacheBytes() const;
 };
 
 // Success, or an error text that reaches the caller as a RuntimeError.

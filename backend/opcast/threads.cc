@@ -13,6 +13,8 @@
 namespace opcast {
 namespace {
 
+constexpr int kCpu = 1;  // kDLCPU
+
 std::atomic<int> setting{0};  // 0: nobody has set or needed it yet
 std::atomic<ThreadLimit> framework{nullptr};
 
@@ -45,9 +47,11 @@ int NumThreads() noexcept {
   return static_cast<int>(std::clamp(allowed, 1u, static_cast<uint32_t>(count)));
 }
 
-int Launch::Threads() const {
-  constexpr int kCpu = 1;  // kDLCPU
-  return device_type == kCpu ? NumThreads() : 0;
+int Launch::Threads() const { return device_type == kCpu ? NumThreads() : 0; }
+
+int64_t Launch::CacheBytes() const {
+  static const int64_t bytes = detail::LastCacheBytes("");
+  return device_type == kCpu ? bytes : 0;
 }
 
 void SetNumThreads(int count) {

@@ -205,17 +205,33 @@ void TestRefusals() {
   }
 }
 
-// A machine as its files describe it.
-int Cpus(const std::map<std::string, std::string>& files) {
+// What `read` finds on a machine as its files describe it.
+template <class Read>
+int64_t OnMachine(const std::map<std::string, std::string>& files, Read read) {
   std::string root = std::filesystem::temp_directory_path() / "opcast-threads-XXXXXX";
   if (mkdtemp(root.data()) == nullptr) return -1;
   for (const auto& [name, text] : files) {
     std::filesystem::create_directories((root + name).substr(0, (root + name).rfind('/')));
     std::ofstream(root + name) << text;
   }
-  const int cpus = opcast::detail::QuotaCpus(root);
+  const int64_t found = read(root);
   std::filesystem::remove_all(root);
-  return cpus;
+  return found;
+}
+
+int64_t Cpus(const std::map<std::string, std::string>& files) {
+  return OnMachine(files, opcast::detail::QuotaCpus);
+}
+
+void TestCache() {
+  const auto bytes = [](const std::map<std::string, std::string>& files) {
+    return OnMachine(files, opcast::detail::LastCacheBytes);
+  };
+  const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index";
+  CHECK(bytes({}) == 0);
+  CHECK(bytes({{folder + "0/size", "32K\n"}, {folder + "2/size", "1024K\n"}}) == 1 << 20);
+  CHECK(bytes({{folder + "3/size", "32768K\n"}, {folder + "2/size", "1M\n"}}) == 32 << 20);
+  CHECK(bytes({{folder + "3/size", "words"}}) == 0);
 }
 
 constexpr char kMounts[] =
@@ -334,6 +350,7 @@ int main() {
   TestSetting();
   TestWakes();
   TestRefusals();
+  TestCache();
   TestQuotas();
   TestLent();
   if (failures > 0) return 1;

@@ -1,29 +1,22 @@
 // With h = x + residual: x[i, j] becomes h[i, j] / sqrt(mean(h[i]^2) + eps) * weight[j] and
-// residual becomes h; rows with contiguous elements. The sum is computed in double, so its rounding
-// to the dtype does not enter the norm, and each result is rounded once.
-#include <cmath>
-
+// residual becomes h; rows with contiguous elements. The sum is a float, so that its rounding to a
+// dtype of 16 bits does not enter the norm. See rms_norm.cc.
 #include "convert.h"
 #include "fused_add_rms_norm.gen.h"
+#include "map.h"
+#include "norm.h"
 #include "rows.h"
 
 namespace opcast_ops {
 namespace {
 
-// One row, in place.
-template <int kWidth>
-inline void Row(float* x, float* residual, const float* weight, int64_t n, double eps) {
-  const float* const both[] = {x, residual};
-  const double squares = DoubleSum<kWidth>(n, both, [](const auto* x, auto* sum) {
-    const auto h = x[0].all + x[1].all;
-    sum->all += h * h;
-  });
-  const double scale = 1 / std::sqrt(squares / static_cast<double>(n) + eps);
-  for (int64_t j = 0; j < n; ++j) {
-    const double h = double{x[j]} + residual[j];
-    x[j] = Round<float>(h * scale * weight[j]);
-    residual[j] = Round<float>(h);
-  }
+// One row; `sum` has room for its numbers, and is `residual` itself where that has floats.
+template <int kWidth, class T>
+inline void Row(int64_t n, double eps, bool tame, T* x, T* residual, const T* weight, float* sum) {
+  const auto add = [](float x, float residual) { return x + residual; };
+  Map<kWidth>(n, add, sum, x, residual);
+  const double squares = SumOfSquares<kWidth>(n, sum);
+  Normalise<kWidth>(false, n, RmsScale(squares, n, eps), tame, x, sum, weight);
 }
 
 }  // namespace
@@ -33,16 +26,13 @@ opcast::Status FusedAddRmsNorm(const FusedAddRmsNormArgs& args, const opcast::La
     using T = typename std::decay_t<decltype(a)>::T;
     const int64_t n = a.N;
     const auto rows = [&a, n](int64_t begin, int64_t end, auto width) {
-      FloatRow<width, T> x_row(n), residual_row(n), weight_row(n);
-      const float* weight = weight_row.Read(a.weight);
+      const bool tame = AllOf<width>(n, IsTame, a.weight);
+      FloatRow<width, T> sum(n);
       for (int64_t i = begin; i < end; ++i) {
-        T* x = a.x + a.x_layout.Batch(i);
         T* residual = a.residual + a.residual_layout.Batch(i);
-        x_row.Read(x);
-        residual_row.Read(residual);
-        Row<width>(x_row.Write(x), residual_row.Write(residual), weight, n, a.eps);
-        x_row.Wrote(x);
-        residual_row.Wrote(residual);
+        Row<width>(n, a.eps, tame, a.x + a.x_layout.Batch(i), residual, a.weight,
+                   sum.Write(residual));
+        sum.Wrote(residual);
       }
     };
     opcast::ParallelFor(launch, a.batch, RowsPerChunk(n), rows);

@@ -1,13 +1,15 @@
 // y[i, j] = (x[i, j] - mean) / sqrt(variance + eps) * weight[j] + bias[j] with the mean and the
 // population variance of row i, dense rows. Both come from one pass over the differences to the
 // row's first number: then what cancels in the variance is at most n times as large as it, however
-// large the mean is. All in double, since the last sum may cancel, and rounded once, as are the
-// mean and 1 / sqrt(variance + eps) that a gradient needs.
+// large the mean is. In double, since the last sum may cancel; the differences of numbers of 16
+// bits are floats where that loses little. Rounded once, as are the mean and 1 / sqrt(variance +
+// eps) that a gradient needs.
 #include <cmath>
 #include <memory>
 
 #include "layernorm2d.gen.h"
 #include "map.h"
+#include "norm.h"
 #include "rows.h"
 
 namespace opcast_ops {
@@ -15,60 +17,154 @@ namespace {
 
 // The mean of a row, and the inverse of its standard deviation.
 struct Moments {
-  double mean, rstd;
+  double mean, variance, rstd;
 };
+
+// sums = those of x[j] - first and of its square.
+template <int kWidth, class T>
+inline void DistanceSums(const T* x, int64_t n, float first, double (&sums)[2]) {
+  const auto terms = [first](const auto& x, auto* terms) {
+    terms[0].all = x.all - first;
+    terms[1].all = terms[0].all * terms[0].all;
+  };
+  if constexpr (!std::is_same_v<T, float>) {
+    constexpr double kMostLoss = 16;  // of the sum of squares, in the variance
+    SumsOfFours<kWidth>(n, x, terms, sums, first);
+    const double squares = sums[1] - sums[0] * sums[0] / static_cast<double>(n);
+    if (IsOrdinary(sums[1], n) && sums[1] < kMostLoss * squares) return;
+  }
+  const T* const rows[] = {x};
+  const auto add = [wide = double{first}](const auto* x, auto* sums) {
+    auto distance = x[0];
+    distance.all -= wide;
+    sums[0].all += distance.all;
+    MultiplyAdd(distance, distance, sums + 1);
+  };
+  DoubleSums<kWidth>(n, rows, add, sums, first);
+}
 
 template <int kWidth, class T>
 inline Moments MomentsOf(const T* x, int64_t n, double eps) {
   const double count = static_cast<double>(n);
   const float first = n > 0 ? static_cast<float>(x[0]) : 0;
-  const T* const rows[] = {x};
-  const auto add = [wide = double{first}](const auto* x, auto* sums) {
-    const auto distance = x[0].all - wide;
-    sums[0].all += distance;
-    sums[1].all += distance * distance;
-  };
   double sums[2];
-  DoubleSums<kWidth>(n, rows, add, sums, first);
+  DistanceSums<kWidth>(x, n, first, sums);
   const double squares = sums[1] - sums[0] * sums[0] / count;
-  return {first + sums[0] / count, 1 / std::sqrt((squares < 0 ? 0 : squares) / count + eps)};
+  const double variance = (squares < 0 ? 0 : squares) / count;
+  return {first + sums[0] / count, variance, 1 / std::sqrt(variance + eps)};
 }
 
-// weight and bias of a chunk of rows as doubles, one after the other.
-template <int kWidth, class T>
-inline std::unique_ptr<double[]> AsDoubles(const T* weight, const T* bias, int64_t n) {
-  std::unique_ptr<double[]> both(new double[2 * n]);
-  FloatRow<kWidth, T> row(n);
-  const auto widen = [&row, n](const T* from, double* to) {
-    const float* floats = row.Read(from);
-    for (int64_t j = 0; j < n; ++j) to[j] = floats[j];
-  };
-  widen(weight, both.get());
-  widen(bias, both.get() + n);
-  return both;
+// (x - mean) * rstd * weight + bias.
+template <int kWidth>
+struct Wide {
+  using Number = double;
+
+  explicit Wide(const Moments& row) : mean(row.mean), rstd(row.rstd) {}
+
+  double operator()(double x, double weight, double bias) const {
+    return Fma<kWidth>((x - mean) * rstd, weight, bias);
+  }
+
+  double mean, rstd;
+};
+
+// The same for x and weights of at most 11 bits. Mean and rstd are sums of two floats, of which the
+// first has 12 bits: so x - mean_high and rstd_high * weight are exact, and the bias may cancel
+// their product. Only an x that is tiny beside its row loses something. Holds where the weight is
+// tame and IsShort says so: where the mean is large or nothing varies, the rest may be the result.
+inline bool IsShort(const Moments& row) {
+  return row.variance > 0 && row.rstd > 0x1p-100 && row.rstd < 0x1p60 &&
+         std::fabs(row.mean * row.rstd) < 64;
+}
+template <int kWidth>
+struct Short {
+  using Number = float;
+
+  explicit Short(const Moments& row) {
+    const double q = std::ldexp(1, std::ilogb(std::fmax(std::fabs(row.mean), 1 / row.rstd)) - 11);
+    mean_high = static_cast<float>(std::nearbyint(row.mean / q) * q);
+    const double r = std::ldexp(1, std::ilogb(row.rstd) - 11);
+    rstd_high = static_cast<float>(std::nearbyint(row.rstd / r) * r);
+    rstd_low = static_cast<float>(row.rstd - rstd_high);
+    shift = static_cast<float>((mean_high - row.mean) * row.rstd);
+  }
+
+  float operator()(float x, float weight, float bias) const {
+    const float distance = x - mean_high;
+    const float low = Fma<kWidth>(distance, rstd_low, shift);
+    return Fma<kWidth>(low, weight, Fma<kWidth>(distance, rstd_high * weight, bias));
+  }
+
+  float mean_high, rstd_high, rstd_low, shift;
+};
+
+// y[r][j] = F(moments of row r)(x[r][j], weight[j], bias[j]) for two consecutive rows, which share
+// the vectors of weight and bias.
+template <int kWidth, class F, class T>
+inline void NormaliseBoth(const F& first, const F& second, int64_t n, const T* x, const T* weight,
+                          const T* bias, T* y) {
+  using V = typename F::Number;
+  int64_t j = 0;
+  for (; j + Lanes<kWidth>::kCount <= n; j += Lanes<kWidth>::kCount) {
+    const auto weights = LoadAs<kWidth, V>(weight + j), biases = LoadAs<kWidth, V>(bias + j);
+    Lanes<kWidth> upper, lower;
+    MapLanes(first, &upper, Load<kWidth>(x + j), weights, biases);
+    MapLanes(second, &lower, Load<kWidth>(x + n + j), weights, biases);
+    upper.Store(y + j);
+    lower.Store(y + n + j);
+  }
+  MapRest<kWidth>(n - j, first, y + j, x + j, weight + j, bias + j);
+  MapRest<kWidth>(n - j, second, y + n + j, x + n + j, weight + j, bias + j);
+}
+
+// Rows i to i + count, one or two, computed by F.
+template <class F, int kWidth, class A>
+inline void NormaliseBy(const A& a, bool past, const Moments* rows, int64_t i, int64_t count) {
+  const auto* x = a.x + i * a.N;
+  auto* y = a.y + i * a.N;
+  if (count == 2 && !past)
+    return NormaliseBoth<kWidth>(F(rows[0]), F(rows[1]), a.N, x, a.weight, a.bias, y);
+  for (int64_t r = 0; r < count; ++r, x += a.N, y += a.N)
+    MapTo<kWidth>(past, a.N, F(rows[r]), y, x, a.weight, a.bias);
+}
+
+// The same; `is_short` says whether Short holds.
+template <int kWidth, class A>
+inline void Normalise(const A& a, bool past, bool is_short, const Moments* rows, int64_t i,
+                      int64_t count) {
+  if constexpr (!std::is_same_v<typename A::T, float>) {
+    if (is_short) return NormaliseBy<Short<kWidth>, kWidth>(a, past, rows, i, count);
+  }
+  NormaliseBy<Wide<kWidth>, kWidth>(a, past, rows, i, count);
+}
+
+// Rows i to i + count, one or two. `tame` says whether Short holds for the weight.
+template <int kWidth, class A>
+inline void Rows(const A& a, bool past, bool tame, int64_t i, int64_t count) {
+  Moments rows[2];
+  bool is_short[2];
+  for (int64_t r = 0; r < count; ++r) {
+    rows[r] = MomentsOf<kWidth>(a.x + (i + r) * a.N, a.N, a.eps);
+    is_short[r] = tame && IsShort(rows[r]);
+    if (a.mean != nullptr) a.mean[i + r] = Round<float>(rows[r].mean);
+    if (a.rstd != nullptr) a.rstd[i + r] = Round<float>(rows[r].rstd);
+  }
+  if (count == 2 && is_short[0] == is_short[1])
+    return Normalise<kWidth>(a, past, is_short[0], rows, i, 2);
+  for (int64_t r = 0; r < count; ++r) Normalise<kWidth>(a, past, is_short[r], rows + r, i + r, 1);
 }
 
 }  // namespace
 
 opcast::Status Layernorm2d(const Layernorm2dArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
-    using T = typename std::decay_t<decltype(a)>::T;
-    const int64_t n = a.N;
-    const auto rows = [&a, n](int64_t begin, int64_t end, auto width) {
-      const std::unique_ptr<double[]> both = AsDoubles<width>(a.weight, a.bias, n);
-      const double *const weight = both.get(), *const bias = weight + n;
-      for (int64_t i = begin; i < end; ++i) {
-        const T* x = a.x + i * n;
-        const Moments row = MomentsOf<width>(x, n, a.eps);
-        const auto f = [=](int64_t j, double x) {
-          return Fma<width>((x - row.mean) * row.rstd, weight[j], bias[j]);
-        };
-        Map<width>(n, f, a.y + i * n, x);
-        if (a.mean != nullptr) a.mean[i] = Round<float>(row.mean);
-        if (a.rstd != nullptr) a.rstd[i] = Round<float>(row.rstd);
-      }
+    const bool past = PastCache(launch, 2 * a.M * a.N * sizeof(*a.y));
+    const auto rows = [&a, past](int64_t begin, int64_t end, auto width) {
+      const bool tame = AllOf<width>(a.N, IsTame, a.weight);
+      for (int64_t i = begin; i < end; i += 2)
+        Rows<width>(a, past, tame, i, std::min<int64_t>(2, end - i));
     };
-    opcast::ParallelFor(launch, a.M, RowsPerChunk(n), rows);
+    opcast::ParallelFor(launch, a.M, RowsPerChunk(a.N), rows);
     return opcast::Status::Ok();
   });
 }

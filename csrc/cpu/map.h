@@ -3,95 +3,95 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <type_traits>
-#include <utility>
+#include <cstring>
 
-#include "convert.h"
+#include "lanes.h"
+#include "stream.h"
 
 namespace opcast_ops {
 
-// f of element i, where f may also take the place of the element.
-template <class F, class... Xs>
-inline auto Apply(F f, int64_t i, Xs... x) {
-  if constexpr (std::is_invocable_v<F, int64_t, Xs...>) {
-    return f(i, x...);
-  } else {
-    return f(x...);
-  }
+// y[j] = f(x[j]...) for the numbers of one vector.
+template <int kWidth, class F, class... Arrays>
+inline void MapLanes(F f, Lanes<kWidth>* y, const Arrays&... x) {
+#pragma GCC unroll 1
+  for (int j = 0; j < Lanes<kWidth>::kCount; ++j)
+    y->numbers[j] = static_cast<float>(f(x.numbers[j]...));
 }
 
-// y[i] = f(x[0][i], x[1][i], ...) for n floats that begin at place `first` and whose rounding
-// follows.
-template <class F, size_t... kInput>
-inline void MapFloats(int64_t first, int64_t n, F f, float* y, const float* const* x,
-                      std::index_sequence<kInput...>) {
-  for (int64_t i = 0; i < n; ++i) y[i] = f(first + i, x[kInput][i]...);
+// The same for `n` elements of each array, fewer than a vector has: zeros take the place of the
+// others, so that a number gives the same bits wherever it stands.
+template <int kWidth, class Y, class F, class... Xs>
+inline void MapRest(int64_t n, F f, Y* y, const Xs*... x) {
+  if (n == 0) return;
+  Lanes<kWidth> result;
+  MapLanes(f, &result, LoadSome<kWidth>(x, n)...);
+  Y all[Lanes<kWidth>::kCount];
+  result.Store(all);
+  std::memcpy(y, all, static_cast<size_t>(n) * sizeof(Y));
 }
 
-// y[i] = f(x[i]...) for n elements, computed by f from floats and rounded once to the type of y.
-template <int kWidth, class Y, class T, class F, class... Xs>
-inline void MapRows(int64_t n, F f, Y* y, const T* const* rows) {
-  constexpr auto kAll = std::index_sequence_for<Xs...>();
-  constexpr size_t kInputs = sizeof...(Xs);
-  const auto rounded = [f](int64_t i, auto... x) { return Round<float>(Apply(f, i, x...)); };
-  if constexpr (std::is_same_v<T, float> && std::is_same_v<Y, float>) {
-    MapFloats(0, n, rounded, y, rows, kAll);
-  } else {
-    constexpr int64_t kTile = 64;
-    alignas(64) float result[kTile], floats[kInputs][kTile];
-    const float* tiles[kInputs];
-    const auto narrowed = [f](int64_t i, auto... x) {
-      return static_cast<float>(Apply(f, i, x...));
-    };
-    const auto tile = [&](int64_t i, auto count) {
-      for (size_t k = 0; k < kInputs; ++k) {
-        if constexpr (std::is_same_v<T, float>) {
-          tiles[k] = rows[k] + i;
-        } else {
-          Widen<kWidth>(rows[k] + i, floats[k], count);
-          tiles[k] = floats[k];
-        }
-      }
-      if constexpr (std::is_same_v<Y, float>) {
-        MapFloats(i, count, rounded, y + i, tiles, kAll);
-      } else {
-        MapFloats(i, count, narrowed, result, tiles, kAll);
-        Narrow<kWidth>(result, y + i, count);
-      }
-    };
-    int64_t i = 0;
-    // A number of elements that compilers know makes loops without beginning and end.
-    for (; i + kTile <= n; i += kTile) tile(i, std::integral_constant<int64_t, kTile>());
-    if (i < n) tile(i, n - i);
-  }
-}
-template <int kWidth, class Y, class F, class T, class... Ts>
-inline void Map(int64_t n, F f, Y* y, const T* first, const Ts*... others) {
-  const T* const rows[] = {first, others...};
-  MapRows<kWidth, Y, T, F, T, Ts...>(n, f, y, rows);
-}
-
-// Whether f(x[i], y[i]) holds for all n pairs of elements, as floats.
-template <int kWidth, class F, class T>
-inline bool AllOf(int64_t n, F f, const T* x, const T* y) {
-  constexpr int64_t kTile = 64;
-  alignas(64) float x_tile[kTile], y_tile[kTile];
-  const auto broken = [&](int64_t i, auto count) {
-    const float *left = x_tile, *right = y_tile;
-    if constexpr (std::is_same_v<T, float>) {
-      left = x + i, right = y + i;
-    } else {
-      Widen<kWidth>(x + i, x_tile, count);
-      Widen<kWidth>(y + i, y_tile, count);
-    }
-    int32_t any = 0;
-    for (int64_t j = 0; j < count; ++j) any |= !f(left[j], right[j]);
-    return any;
-  };
-  int32_t any = 0;
+// y[i] = f(x[i]...) for n elements, computed by f from floats, or from doubles where x has them,
+// and rounded once to the type of y; all NaN become one. y may be one of x. `past` says whether y
+// goes past the cache: see stream.h.
+template <int kWidth, class Y, class F, class... Xs>
+inline void MapTo(bool past, int64_t n, F f, Y* y, const Xs*... x) {
+  constexpr int64_t kCount = Lanes<kWidth>::kCount;
   int64_t i = 0;
-  for (; i + kTile <= n; i += kTile) any |= broken(i, std::integral_constant<int64_t, kTile>());
-  if (i < n) any |= broken(i, n - i);
+  if (past) {
+    i = std::min(n, BeforeStream<kWidth>(y));
+    MapRest<kWidth>(i, f, y, x...);
+  }
+  for (; i + kCount <= n; i += kCount) {
+    Lanes<kWidth> result;
+    MapLanes(f, &result, Load<kWidth>(x + i)...);
+    if (past)
+      Stream(result, y + i);
+    else
+      result.Store(y + i);
+  }
+  MapRest<kWidth>(n - i, f, y + i, x + i...);
+  if (past) EndStream();
+}
+template <int kWidth, class Y, class F, class... Xs>
+inline void Map(int64_t n, F f, Y* y, const Xs*... x) {
+  MapTo<kWidth>(false, n, f, y, x...);
+}
+
+// Map, and whether holds(x[i]...) for all n elements.
+template <int kWidth, class F, class Holds, class Y, class... Xs>
+inline bool MapAndCheck(int64_t n, F f, Holds holds, Y* y, const Xs*... x) {
+  constexpr int kCount = Lanes<kWidth>::kCount;
+  int32_t broken[kCount] = {};
+  const auto both = [&](Y* y, const auto&... all) {
+    Lanes<kWidth> result;
+    MapLanes(f, &result, all...);
+    result.Store(y);
+#pragma GCC unroll 1
+    for (int j = 0; j < kCount; ++j) broken[j] |= !holds(all.numbers[j]...);
+  };
+  int64_t i = 0;
+  for (; i + kCount <= n; i += kCount) both(y + i, Load<kWidth>(x + i)...);
+  int32_t any = 0;
+  for (int j = 0; j < kCount; ++j) any |= broken[j];
+  for (int64_t j = i; j < n; ++j) any |= !holds(static_cast<float>(x[j])...);
+  MapRest<kWidth>(n - i, f, y + i, x + i...);
+  return any == 0;
+}
+
+// Whether f(x[i]...) holds for all n elements.
+template <int kWidth, class F, class... Xs>
+inline bool AllOf(int64_t n, F f, const Xs*... x) {
+  constexpr int kCount = Lanes<kWidth>::kCount;
+  int32_t broken[kCount] = {};
+  const auto check = [&](const auto&... all) {
+#pragma GCC unroll 1
+    for (int j = 0; j < kCount; ++j) broken[j] |= !f(all.numbers[j]...);
+  };
+  int64_t i = 0;
+  for (; i + kCount <= n; i += kCount) check(Load<kWidth>(x + i)...);
+  int32_t any = 0;
+  for (int j = 0; j < kCount; ++j) any |= broken[j];
+  for (; i < n; ++i) any |= !f(static_cast<float>(x[i])...);
   return any == 0;
 }
 

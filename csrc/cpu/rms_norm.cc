@@ -1,8 +1,8 @@
-// y[i, j] = x[i, j] / sqrt(mean(x[i]^2) + eps) * weight[j], dense rows. Computed in double, where
-// no square or product of floats leaves the range, and rounded once.
-#include <cmath>
-
+// y[i, j] = x[i, j] / sqrt(mean(x[i]^2) + eps) * weight[j], dense rows. Computed in float and
+// rounded once; in double where a part of that leaves the range of floats, although the result need
+// not.
 #include "map.h"
+#include "norm.h"
 #include "rms_norm.gen.h"
 #include "rows.h"
 
@@ -11,14 +11,13 @@ namespace opcast_ops {
 opcast::Status RmsNorm(const RmsNormArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     const int64_t n = a.N;
-    const auto rows = [&a, n](int64_t begin, int64_t end, auto width) {
+    const bool past = PastCache(launch, 2 * a.batch * n * sizeof(*a.y));
+    const auto rows = [&a, n, past](int64_t begin, int64_t end, auto width) {
+      const bool tame = AllOf<width>(n, IsTame, a.weight);
       for (int64_t i = begin; i < end; ++i) {
         const auto* x = a.x + i * n;
-        const decltype(x) alone[] = {x};
-        const double squares = DoubleSum<width>(n, alone, kAddSquare);
-        const double scale = 1 / std::sqrt(squares / static_cast<double>(n) + a.eps);
-        const auto f = [scale](double x, double weight) { return x * scale * weight; };
-        Map<width>(n, f, a.y + i * n, x, a.weight);
+        const double scale = RmsScale(SumOfSquares<width>(n, x), n, a.eps);
+        Normalise<width>(past, n, scale, tame, a.y + i * n, x, a.weight);
       }
     };
     opcast::ParallelFor(launch, a.batch, RowsPerChunk(n), rows);

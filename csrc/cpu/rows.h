@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "convert.h"
+#include "map.h"
 #include "vector.h"
 
 namespace opcast_ops {
@@ -50,14 +51,14 @@ inline double Sum(int64_t n, Term term) {
   return Reduce(n, 0.0, term, [](double a, double b) { return a + b; });
 }
 
-// Calls step(rows, count) for all n numbers of kInputs rows, as floats: kStep at a time, and then
-// for the rest, which is filled up with `pad`. `count` is how many numbers of the rows there are.
+// Calls step(rows) for all n numbers of kInputs rows, as floats: kStep at a time, and then for the
+// rest, which is filled up with `pad`.
 template <int kWidth, int64_t kStep, int kInputs, class T, class Step>
 inline void ForSteps(int64_t n, const T* const (&x)[kInputs], float pad, Step step) {
-  alignas(64) float spaces[kInputs][kStep];
-  const float* rows[kInputs];
   int64_t i = 0;
   for (; i + kStep <= n; i += kStep) {
+    alignas(64) float spaces[kInputs][kStep];
+    const float* rows[kInputs];
     for (int k = 0; k < kInputs; ++k) {
       if constexpr (std::is_same_v<T, float>) {
         rows[k] = x[k] + i;
@@ -69,9 +70,13 @@ inline void ForSteps(int64_t n, const T* const (&x)[kInputs], float pad, Step st
     step(rows);
   }
   if (i == n) return;
+  alignas(64) float spaces[kInputs][kStep];
+  const float* rows[kInputs];
   for (int k = 0; k < kInputs; ++k) {
-    WidenAll(x[k] + i, spaces[k], n - i);
-    std::fill(spaces[k] + (n - i), spaces[k] + kStep, pad);
+    T rest[kStep];
+    std::fill(rest, rest + kStep, static_cast<T>(pad));
+    std::memcpy(rest, x[k] + i, static_cast<size_t>(n - i) * sizeof(T));
+    Widen<kWidth>(rest, spaces[k], kStep);
     rows[k] = spaces[k];
   }
   step(rows);
@@ -118,31 +123,95 @@ inline double DoubleSum(int64_t n, const T* const (&x)[kInputs], Add add) {
   return sums[0];
 }
 
-// The sum of n floats that are not negative: in double, but for sums of two, which add half an ulp.
+// What a sum of squares adds for the numbers of one row.
+constexpr auto kAddSquare = [](const auto* x, auto* sum) { MultiplyAdd(x[0], x[0], sum); };
+
+// Adds the floats of a vector to those of two vectors of doubles.
 template <int kWidth>
-inline double SumOfPairs(int64_t n, const float* x) {
+inline void AddFloats(const Floats<kWidth>& x, Doubles<kWidth>* sums) {
+  float floats[Floats<kWidth>::kCount];
+  x.Store(floats);
+  for (int half = 0; half < 2; ++half) {
+    Doubles<kWidth> wide;
+    wide.Load(floats + half * wide.kCount);
+    sums[half].all += wide.all;
+  }
+}
+
+// sums[s] = what term(vector of x) makes term s of, for all n numbers of x: in double, but for sums
+// of four, which have a relative error below 2^-22 where terms are not negative. It makes zeros of
+// `pad`.
+template <int kWidth, int kSums, class T, class Term>
+inline void SumsOfFours(int64_t n, const T* x, Term term, double (&sums)[kSums], float pad = 0) {
   using V = Floats<kWidth>;
-  using W = Doubles<kWidth>;
-  constexpr int kVectors = 2;
-  W lanes[2 * kVectors] = {};
-  const float* const rows[] = {x};
-  ForSteps<kWidth, 2 * kVectors * V::kCount>(n, rows, 0, [&](const float* const* rows) {
+  constexpr int kTerms = 4, kGroups = 2;
+  Doubles<kWidth> lanes[kSums][2 * kGroups] = {};
+  const T* const alone[] = {x};
+  ForSteps<kWidth, kGroups * kTerms * V::kCount>(n, alone, pad, [&](const float* const* rows) {
 #pragma GCC unroll 2
-    for (int v = 0; v < kVectors; ++v) {
-      V low, high;
-      low.Load(rows[0] + v * V::kCount);
-      high.Load(rows[0] + (v + kVectors) * V::kCount);
-      low.all += high.all;
-      float pairs[V::kCount];
-      low.Store(pairs);
-      W first, second;
-      first.Load(pairs);
-      second.Load(pairs + W::kCount);
-      lanes[2 * v].all += first.all;
-      lanes[2 * v + 1].all += second.all;
+    for (int group = 0; group < kGroups; ++group) {
+      V terms[kSums][kTerms];
+#pragma GCC unroll 4
+      for (int v = 0; v < kTerms; ++v) {
+        V loaded, made[kSums];
+        loaded.Load(rows[0] + (group * kTerms + v) * V::kCount);
+        term(loaded, made);
+#pragma GCC unroll 2
+        for (int s = 0; s < kSums; ++s) terms[s][v] = made[s];
+      }
+#pragma GCC unroll 2
+      for (int s = 0; s < kSums; ++s) {
+        V* four = terms[s];
+        four[0].all = (four[0].all + four[1].all) + (four[2].all + four[3].all);
+        AddFloats(four[0], lanes[s] + 2 * group);
+      }
     }
   });
-  return Total(lanes[0], lanes[1], lanes[2], lanes[3]);
+#pragma GCC unroll 2
+  for (int s = 0; s < kSums; ++s)
+    sums[s] = Total(lanes[s][0], lanes[s][1], lanes[s][2], lanes[s][3]);
+}
+
+// Whether a sum of n squares of floats is what it should be: none of weight was denormal or
+// infinite.
+inline bool IsOrdinary(double squares, int64_t n) {
+  return squares > 0x1p-100 * static_cast<double>(n) && squares < 0x1p120;
+}
+
+// The sum of squares of n numbers, with a relative error below 2^-22.
+template <int kWidth, class T>
+inline double SumOfSquares(int64_t n, const T* x) {
+  double sums[1];
+  const auto square = [](const auto& x, auto* term) { term[0].all = x.all * x.all; };
+  SumsOfFours<kWidth>(n, x, square, sums);
+  const T* const alone[] = {x};
+  return IsOrdinary(sums[0], n) ? sums[0] : DoubleSum<kWidth>(n, alone, kAddSquare);
+}
+
+// y[i] = f(x[i]) for n floats that are not negative, and their sum, as in SumsOfFours.
+template <int kWidth, class F, class T>
+inline double MapAndSum(int64_t n, F f, float* y, const T* x) {
+  using V = Floats<kWidth>;
+  constexpr int kTerms = 4;
+  Doubles<kWidth> lanes[2] = {};
+  const auto four = [&](float* y, const T* x) {
+    V terms[kTerms];
+#pragma GCC unroll 4
+    for (int v = 0; v < kTerms; ++v) {
+      Lanes<kWidth> made;
+      MapLanes(f, &made, Load<kWidth>(x + v * V::kCount));
+      terms[v].Load(made.numbers);
+      terms[v].Store(y + v * V::kCount);
+    }
+    terms[0].all = (terms[0].all + terms[1].all) + (terms[2].all + terms[3].all);
+    AddFloats(terms[0], lanes);
+  };
+  int64_t i = 0;
+  for (; i + kTerms * V::kCount <= n; i += kTerms * V::kCount) four(y + i, x + i);
+  Map<kWidth>(n - i, f, y + i, x + i);
+  double rest[1];
+  SumsOfFours<kWidth>(n - i, y + i, [](const auto& y, auto* term) { term[0] = y; }, rest);
+  return Total(lanes[0], lanes[1], Doubles<kWidth>{}, Doubles<kWidth>{}) + rest[0];
 }
 
 // The largest of n numbers, -inf if there is none; NaN do not count.
@@ -170,8 +239,5 @@ inline float Max(int64_t n, const T* x) {
   best[0].Store(parts);
   return Tree<V::kCount>(parts, [](float a, float b) { return b > a ? b : a; });
 }
-
-// What a sum of squares adds for the numbers of one row.
-constexpr auto kAddSquare = [](const auto* x, auto* sum) { sum->all += x[0].all * x[0].all; };
 
 }  // namespace opcast_ops

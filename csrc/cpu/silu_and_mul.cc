@@ -37,14 +37,11 @@ template <int kWidth, class T>
 inline void Row(const T* gates, const T* values, int64_t n, T* y) {
   constexpr bool kShort = !std::is_same_v<T, float>;
   const auto ordinary = [](float gate, float value) { return Gate<kWidth, kShort>(gate, value); };
-  if (AllOf<kWidth>(n, IsOrdinary, gates, values)) {
-    Map<kWidth>(n, ordinary, y, gates, values);
-  } else {
-    const auto any = [=](float gate, float value) {
-      return Select(IsOrdinary(gate, value), ordinary(gate, value), WideGate<kWidth>(gate, value));
-    };
-    Map<kWidth>(n, any, y, gates, values);
-  }
+  if (MapAndCheck<kWidth>(n, ordinary, IsOrdinary, y, gates, values)) return;
+  const auto any = [=](float gate, float value) {
+    return Select(IsOrdinary(gate, value), ordinary(gate, value), WideGate<kWidth>(gate, value));
+  };
+  Map<kWidth>(n, any, y, gates, values);
 }
 
 }  // namespace

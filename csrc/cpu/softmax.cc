@@ -10,40 +10,65 @@
 namespace opcast_ops {
 namespace {
 
-constexpr float kEnd = -104;  // below, the exponential is 0
+constexpr float kEnd = -104;  // results of at most the exponential are 0
+constexpr int kUp = 64;  // weights are 2^kUp times what they stand for, so that none is denormal
 
-// e^(x - max) to 0.92 ulp, for x <= max.
+// e^(x - max) 2^kUp to 0.92 ulp, at least that of e^kEnd, for x <= max.
 template <int kWidth>
 inline float Weight(float x, float max) {
   const float d = x - max, back = d - x;
   const float low = (x - (d - back)) - (max + back);  // what d lacks, as in Knuth's TwoSum
-  const auto parts = SplitExp<kWidth>(d, low);
-  return Select(d < kEnd, 0.0f, ScaleDown(parts.template Fraction<kWidth>(), parts.n));
+  const auto parts = SplitExp<kWidth>(d < kEnd ? kEnd : d, d < kEnd ? 0 : low);
+  return parts.template Fraction<kWidth>() * PowerOfTwo(parts.n + kUp);
 }
 
-// The same with a relative error of 2e-5.
+// e^x 2^(kUp - shift), at least that of `end`.
 template <int kWidth>
-inline float ShortWeight(float x, float max) {
-  const float d = x - max;
-  const auto parts = SplitPower<kWidth>(d * kLog2E);
-  return Select(d < kEnd, 0.0f, ScaleDown(parts.template Fraction<kWidth>(), parts.n));
+inline float NearWeight(float x, float end, int32_t shift) {
+  const auto parts = SplitExp<kWidth>(x < end ? end : x, 0);
+  return parts.template Fraction<kWidth>() * PowerOfTwo(parts.n + (kUp - shift));
+}
+
+// 2^(kUp + d) with a relative error of 2e-5, at least that of e^kEnd.
+template <int kWidth>
+inline float ShortWeight(float d) {
+  constexpr float kLowest = kEnd * kLog2E;
+  const auto parts = SplitPower<kWidth>(d < kLowest ? kLowest : d);
+  return parts.template Fraction<kWidth>() * PowerOfTwo(parts.n + kUp);
+}
+
+// weights[j] = e^(x[j] - max) times a number that is the same for the row; returns their sum. Where
+// max is near 0, nothing is subtracted from x in float: only the powers of two.
+template <int kWidth>
+inline double Weights(const float* x, int64_t n, float max, float* weights) {
+  if (__builtin_fabsf(max) <= 88) {
+    const auto shift = static_cast<int32_t>(max * kLog2E);
+    const float end = max + kEnd;
+    const auto f = [=](float x) { return NearWeight<kWidth>(x, end, shift); };
+    return MapAndSum<kWidth>(n, f, weights, x);
+  }
+  return MapAndSum<kWidth>(n, [max](float x) { return Weight<kWidth>(x, max); }, weights, x);
+}
+template <int kWidth, class T>
+inline double Weights(const T* x, int64_t n, float max, float* weights) {
+  if (__builtin_fabsf(max) <= 1024) {
+    const float shift = -max * kLog2E;
+    const auto f = [=](float x) { return ShortWeight<kWidth>(Fma<kWidth>(x, kLog2E, shift)); };
+    return MapAndSum<kWidth>(n, f, weights, x);
+  }
+  const auto f = [max](float x) { return ShortWeight<kWidth>((x - max) * kLog2E); };
+  return MapAndSum<kWidth>(n, f, weights, x);
 }
 
 // One row; `weights` has room for its numbers.
 template <int kWidth, class T>
-inline void Row(const T* x, int64_t n, float* weights, T* y) {
-  const float max = Max<kWidth>(n, x);
-  if constexpr (std::is_same_v<T, float>) {
-    Map<kWidth>(n, [max](float x) { return Weight<kWidth>(x, max); }, weights, x);
-  } else {
-    Map<kWidth>(n, [max](float x) { return ShortWeight<kWidth>(x, max); }, weights, x);
-  }
-  const TwoFloats scale(1 / SumOfPairs<kWidth>(n, weights));
+inline void Row(bool past, const T* x, int64_t n, float* weights, T* y) {
+  const TwoFloats scale(1 / Weights<kWidth>(x, n, Max<kWidth>(n, x), weights));
   const auto f = [=](float weight) {
     if constexpr (!std::is_same_v<T, float>) return weight * scale.high;
     return Fma<kWidth>(weight, scale.high, weight * scale.low);
   };
-  Map<kWidth>(n, f, y, weights);
+  MapTo<kWidth>(past, n, f, y, weights);
 }
 
 }  // namespace
@@ -52,12 +77,11 @@ opcast::Status Softmax(const SoftmaxArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     using T = typename std::decay_t<decltype(a)>::T;
     const int64_t n = a.N;
-    const auto rows = [&a, n](int64_t begin, int64_t end, auto width) {
-      FloatRow<width, T> space(n);
-      for (int64_t i = begin; i < end; ++i) {
-        T* y = a.y + i * n;
-        Row<width>(a.x + i * n, n, space.Write(y), y);
-      }
+    const bool past = PastCache(launch, 2 * a.batch * n * sizeof(T));
+    const auto rows = [&a, n, past](int64_t begin, int64_t end, auto width) {
+      const std::unique_ptr<float[]> weights(new float[n]);
+      for (int64_t i = begin; i < end; ++i)
+        Row<width>(past, a.x + i * n, n, weights.get(), a.y + i * n);
     };
     opcast::ParallelFor(launch, a.batch, RowsPerChunk(n), rows);
     return opcast::Status::Ok();

@@ -57,6 +57,23 @@ __attribute__((target(OPCAST_AVX512))) inline void LoadFloats(const float* from,
 }
 #endif
 
+// *sum += a * b, rounded once where the machine can.
+inline void MultiplyAdd(const Doubles<16>& a, const Doubles<16>& b, Doubles<16>* sum) {
+  sum->all += a.all * b.all;
+}
+#if defined(__x86_64__)
+__attribute__((target(OPCAST_AVX2))) inline void MultiplyAdd(const Doubles<32>& a,
+                                                             const Doubles<32>& b,
+                                                             Doubles<32>* sum) {
+  sum->all = _mm256_fmadd_pd(a.all, b.all, sum->all);
+}
+__attribute__((target(OPCAST_AVX512))) inline void MultiplyAdd(const Doubles<64>& a,
+                                                               const Doubles<64>& b,
+                                                               Doubles<64>* sum) {
+  sum->all = _mm512_fmadd_pd(a.all, b.all, sum->all);
+}
+#endif
+
 // The larger one of each pair; `best` where the other one is NaN.
 template <int kWidth>
 inline void Larger(const Floats<kWidth>& x, Floats<kWidth>* best) {

@@ -27,6 +27,11 @@ func TestNumbersOfEightBits(t *testing.T) {
 	t.Log(run(t, command(t, "", kernelTest(t, "fp8"))))
 }
 
+// TestLoopsOfKernels holds the loops and sums that kernels share against plain ones.
+func TestLoopsOfKernels(t *testing.T) {
+	t.Log(run(t, command(t, "", kernelTest(t, "map"))))
+}
+
 // kernelTest compiles a program that tests what kernels are made of.
 func kernelTest(t *testing.T, name string, options ...string) (program string) {
 	t.Helper()

@@ -1,0 +1,65 @@
+// The numbers of one vector as an array, for loops that compilers turn into single instructions:
+// such an array then stays in a register.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "convert.h"
+
+namespace opcast_ops {
+
+template <int kWidth, class V = float>
+struct Lanes {
+  static constexpr int kCount = kWidth / static_cast<int>(sizeof(float));
+
+  alignas(kWidth) V numbers[kCount];
+
+  // Rounds to nearest, ties to even; all NaN become one.
+  template <class T>
+  void Store(T* to) const {
+    if constexpr (std::is_same_v<T, float>) {
+#pragma GCC unroll 1
+      for (int j = 0; j < kCount; ++j) to[j] = Round<float>(numbers[j]);
+    } else {
+      Narrow<kWidth>(numbers, to, kCount);
+    }
+  }
+};
+
+// Doubles stay what they are; all other numbers become floats.
+template <class T>
+using Widened = std::conditional_t<std::is_same_v<T, double>, double, float>;
+
+template <int kWidth, class T>
+inline Lanes<kWidth, Widened<T>> Load(const T* from) {
+  Lanes<kWidth, Widened<T>> lanes;
+  if constexpr (std::is_same_v<T, Widened<T>>) {
+#pragma GCC unroll 1
+    for (int j = 0; j < lanes.kCount; ++j) lanes.numbers[j] = from[j];
+  } else {
+    Widen<kWidth>(from, lanes.numbers, lanes.kCount);
+  }
+  return lanes;
+}
+
+// The same, as floats or doubles.
+template <int kWidth, class V, class T>
+inline Lanes<kWidth, V> LoadAs(const T* from) {
+  const auto loaded = Load<kWidth>(from);
+  Lanes<kWidth, V> lanes;
+#pragma GCC unroll 1
+  for (int j = 0; j < lanes.kCount; ++j) lanes.numbers[j] = loaded.numbers[j];
+  return lanes;
+}
+
+// n numbers, fewer than a vector has, and zeros behind them.
+template <int kWidth, class T>
+inline Lanes<kWidth, Widened<T>> LoadSome(const T* from, int64_t n) {
+  T all[Lanes<kWidth>::kCount] = {};
+  std::memcpy(all, from, static_cast<size_t>(n) * sizeof(T));
+  return Load<kWidth>(all);
+}
+
+}  // namespace opcast_ops

@@ -1,0 +1,67 @@
+// Stores past the cache. A result that would not stay in the cache anyway costs less so: its lines
+// are not read before they are written.
+#pragma once
+
+#include <cstdint>
+
+#include "lanes.h"
+#include "opcast/kernel.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace opcast_ops {
+
+// Whether a call that reads and writes so many bytes had better store its results past the cache.
+inline bool PastCache(const opcast::Launch& launch, int64_t bytes) {
+  const int64_t cache = launch.CacheBytes();
+  return cache > 0 && bytes > cache / 2;
+}
+
+#if defined(__x86_64__)
+template <int kBytes>
+using Bytes = std::integral_constant<int, kBytes>;
+
+__attribute__((target(OPCAST_AVX512))) inline void StreamBytes(const void* from, void* to,
+                                                               Bytes<64>) {
+  _mm512_stream_si512(static_cast<__m512i*>(to), _mm512_loadu_si512(from));
+}
+__attribute__((target(OPCAST_AVX2))) inline void StreamBytes(const void* from, void* to,
+                                                             Bytes<32>) {
+  _mm256_stream_si256(static_cast<__m256i*>(to),
+                      _mm256_loadu_si256(static_cast<const __m256i*>(from)));
+}
+inline void StreamBytes(const void* from, void* to, Bytes<16>) {
+  _mm_stream_si128(static_cast<__m128i*>(to), _mm_loadu_si128(static_cast<const __m128i*>(from)));
+}
+inline void StreamBytes(const void* from, void* to, Bytes<8>) { std::memcpy(to, from, 8); }
+#endif
+
+// How many elements of an array come before the first one that Stream can begin at.
+template <int kWidth, class T>
+inline int64_t BeforeStream(const T* array) {
+  constexpr uintptr_t kBytes = Lanes<kWidth>::kCount * sizeof(T);
+  return static_cast<int64_t>(-reinterpret_cast<uintptr_t>(array) % kBytes / sizeof(T));
+}
+
+// What Lanes::Store does, past the cache.
+template <int kWidth, class T>
+inline void Stream(const Lanes<kWidth>& lanes, T* to) {
+#if defined(__x86_64__)
+  alignas(kWidth) T all[Lanes<kWidth>::kCount];
+  lanes.Store(all);
+  StreamBytes(all, to, Bytes<sizeof all>());
+#else
+  lanes.Store(to);
+#endif
+}
+
+// Must follow the last Stream of a thread, before others read what it wrote.
+inline void EndStream() {
+#if defined(__x86_64__)
+  _mm_sfence();
+#endif
+}
+
+}  // namespace opcast_ops
