@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
+from torch.nn import Parameter
 
 from . import _autocast, _autograd, _flops
 from ._collection import backend
@@ -47,6 +48,8 @@ REQUIRED: Any = None
 FAULT = Exception
 """What may end a direct call: wrong arguments, an error of a kernel, or of a mode of a user's."""
 
+_TENSORS = {Tensor, Parameter}
+
 ops: dict[str, Op] = {}
 
 
@@ -81,6 +84,8 @@ class Op(Forms):
         self.keep_forms()
         self.function: Callable[..., Any]
         self._attrs = [a.name for a in self.info.attrs]
+        # Whether the registered op takes attributes as users give them.
+        self._passes = all(a.type != "dtype" and "[" not in a.type for a in self.info.attrs)
         self.node: Any = None
         if self.info.derived_from and not self.takes_lists:
             self.node = _autograd.last_node(self.info, self._compute_flat, self._general)
@@ -103,6 +108,8 @@ class Op(Forms):
             if compiling():
                 return _bare(self.trace_lists(inputs, self._dtypes(attrs)))
             return backend.call_lists(self, FRAMEWORK, inputs, attrs)
+        if out is not None and self._wrote(inputs, attrs, out):
+            return out
         if compiling():
             return self._traced(inputs, attrs, out)
         if any(stands_for_tensor(x) for x in inputs):
@@ -119,6 +126,24 @@ class Op(Forms):
         if outs is None and not self.info.lengths:
             return self._dispatch(inputs, values, None)
         return self._run(inputs, values, out)
+
+    def _wrote(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...], out: Any) -> bool:
+        """Whether the kernel has taken a plain call into given tensors, which it checks itself."""
+        outs = backend.as_tuple(out) or ()
+        if not self._passes or None in attrs or not direct() or _autocast.anywhere():
+            return False
+        for x in outs:
+            if type(x) is not Tensor or x.requires_grad or x.is_meta or x.is_neg():
+                return False
+        for x in inputs:
+            if type(x) not in _TENSORS or (x.requires_grad and grad_enabled()):
+                return False
+        try:
+            self.overload.into(*inputs, *attrs, *outs)
+        except FAULT:
+            return False  # the general call finds the same fault, and words it
+        bump(outs)
+        return True
 
     def failed(self, fault: Exception, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> None:
         """Raise why a direct call failed; return only if the general call copes with it."""
