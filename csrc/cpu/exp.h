@@ -30,20 +30,27 @@ struct ExpParts {
   }
 };
 
+// (e^r - 1) / r for |r| < 0.35, of degree 5: 1 + r / 2 and four coefficients that minimise the
+// relative error of e^r, which is below 4e-9.
+template <int kWidth>
+inline float ExpSlope(float r) {
+  return Polynomial<kWidth>(r, 0x1.6db4e8p-10f, 0x1.123bdep-7f, 0x1.55545ep-5f, 0x1.55548ep-3f,
+                            0.5f, 1);
+}
+
+// ln 2; the product of the first part with an integer of 9 bits is exact.
+constexpr float kLn2High = 0x1.62e4p-1f, kLn2Low = 0x1.7f7d1cp-20f;
+
 // The parts of e^(x + low) for |x| below 2^20 and a low that is below an ulp of x.
 //
-// e^x = 2^n e^r with |r| < 0.35. The product of n and the upper part of ln 2 is exact. e^r is a
-// polynomial of degree 6: 1 + r + r^2 / 2 and four coefficients that minimise the relative error,
-// which is below 4e-9.
+// e^x = 2^n e^r with |r| < 0.35.
 template <int kWidth>
 inline ExpParts SplitExp(float x, float low) {
-  constexpr float kLn2High = 0x1.62e4p-1f, kLn2Low = 0x1.7f7d1cp-20f;
   const float shifted = Fma<kWidth>(x, kLog2E, kRounder);
   const float n = shifted - kRounder;
   float r = Fma<kWidth>(n, -kLn2High, x);
   r = Fma<kWidth>(n, -kLn2Low, r + low);
-  const float slope = Polynomial<kWidth>(r, 0x1.6db4e8p-10f, 0x1.123bdep-7f, 0x1.55545ep-5f,
-                                         0x1.55548ep-3f, 0.5f, 1);
+  const float slope = ExpSlope<kWidth>(r);
   return {r, slope, RoundedBy(shifted)};
 }
 

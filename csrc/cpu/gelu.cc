@@ -9,22 +9,44 @@
 namespace opcast_ops {
 namespace {
 
-// x F(x) = max(x, 0) - a F(-a) with a = |x|; NaN for -inf.
-template <int kWidth>
-inline float LessTail(float x, float factor, float f) {
-  return Fma<kWidth>(-factor, f, Select(x < 0, x - x, x));
-}
+// x F(x) is this minus |x| F(-|x|).
+inline float Ramp(float x) { return Select(x < 0, x - x, x); }  // NaN for -inf
 
-// x F(x) for results of 16 bits: the binary logarithm of F(-a) is nearly a polynomial. The relative
-// error is below 2e-5 for a <= 5.9, where float16 ends, and 1.4e-4 elsewhere.
-template <int kWidth>
+// The binary logarithm of F(-a), of which nothing is lost that results of a dtype could show: they
+// are 0 beyond kEnd, or near enough to x. As powers of two, the polynomials have relative errors of
+// 4e-5 and 1.6e-4.
+template <class T>
+struct LogTail;
+template <>
+struct LogTail<opcast::f16> {
+  static constexpr float kEnd = 5.9f;
+
+  template <int kWidth>
+  static float At(float a) {
+    return Polynomial<kWidth>(a, 0x1.8c04eep-16f, -0x1.45a4c2p-11f, 0x1.db8c1p-8f, -0x1.a4afacp-5f,
+                              -0x1.d82134p-2f, -0x1.2677e8p+0f, -0x1.0003cep+0f);
+  }
+};
+template <>
+struct LogTail<opcast::bf16> {
+  static constexpr float kEnd = 13.7f;
+
+  template <int kWidth>
+  static float At(float a) {
+    return Polynomial<kWidth>(a, 0x1.99ffb4p-26f, -0x1.a4b6a2p-20f, 0x1.734424p-15f,
+                              -0x1.73e502p-11f, 0x1.d94666p-8f, -0x1.9b3916p-5f, -0x1.dace94p-2f,
+                              -0x1.26068ep+0f, -0x1.000f08p+0f);
+  }
+};
+
+// x F(x) for results of 16 bits.
+template <int kWidth, class T>
 inline float GeluShort(float x) {
-  constexpr float kEnd = 14.2f;  // beyond, a F(-a) is 0
-  const float magnitude = __builtin_fabsf(x), a = Select(magnitude > kEnd, kEnd, magnitude);
-  const auto parts = SplitPower<kWidth>(Polynomial<kWidth>(
-      a, -0x1.f9e732p-30f, 0x1.25f4dap-23f, -0x1.2adfd8p-18f, 0x1.5ff914p-14f, -0x1.0cfadep-10f,
-      0x1.1d317ap-7f, -0x1.bb0b3cp-5f, -0x1.d59658p-2f, -0x1.26b066p+0f, -1.0f));
-  return LessTail<kWidth>(x, a, ScaleDown(parts.template Fraction<kWidth>(), parts.n));
+  constexpr float kEnd = LogTail<T>::kEnd;
+  const float magnitude = __builtin_fabsf(x), a = magnitude > kEnd ? kEnd : magnitude;
+  const auto parts = SplitPower<kWidth>(LogTail<T>::template At<kWidth>(a));
+  const float tail = ScaleDown(parts.template Fraction<kWidth>(), parts.n);
+  return Fma<kWidth>(-a, tail, Ramp(x));
 }
 
 // x F(x) to 3.6 ulp.
@@ -35,7 +57,7 @@ inline float GeluShort(float x) {
 template <int kWidth>
 inline float GeluExact(float x) {
   constexpr float kNear = 0.75f, kEnd = 14.5f;  // beyond kEnd, a F(-a) is 0
-  const float magnitude = __builtin_fabsf(x), a = Select(magnitude > kEnd, kEnd, magnitude);
+  const float magnitude = __builtin_fabsf(x), a = magnitude > kEnd ? kEnd : magnitude;
   const float r = Polynomial<kWidth>(x * x, 0x1.afc39ap-14f, -0x1.35aab2p-10f, 0x1.46c62p-7f,
                                      -0x1.105822p-4f, 0x1.988454p-2f);
   const float nearby = x * Fma<kWidth>(x, r, 0.5f);
@@ -44,24 +66,50 @@ inline float GeluExact(float x) {
       -0x1.d8cf6ap-6f, 0x1.76478ap-4f, -0x1.1e04bp-3f, 0x1.c20d32p-4f, 0x1.754a76p-2f);
   const float half = -0.5f * a, square = half * a;
   const auto parts = SplitExp<kWidth>(square, Fma<kWidth>(half, a, -square));
-  const float far = LessTail<kWidth>(x, p, ScaleDown(parts.template Fraction<kWidth>(), parts.n));
+  const float tail = ScaleDown(parts.template Fraction<kWidth>(), parts.n);
+  const float far = Fma<kWidth>(-p, tail, Ramp(x));
   return Select(magnitude < kNear, nearby, far);
 }
 
-// x * (1 + tanh u) / 2 = x * sigmoid(2 u). kExact says whether u counts beyond the precision of a
-// float.
-template <int kWidth, bool kExact>
-inline float GeluTanh(float x) {
-  constexpr double kSqrt8OverPi = 0x1.9884533d43651p0, kCubic = 0.044715 * kSqrt8OverPi;
-  if constexpr (kExact) {
-    const double wide = x, u2 = wide * Fma<kWidth>(wide * wide, kCubic, kSqrt8OverPi);
-    const double s = Select(__builtin_fabs(u2) > 200, __builtin_copysign(200.0, u2), u2);
-    const float high = static_cast<float>(s);
-    return Gated<kWidth>(x, high, static_cast<float>(s - high));
-  } else {
-    constexpr float kLinear = static_cast<float>(kSqrt8OverPi), kThird = static_cast<float>(kCubic);
-    return Gated<kWidth>(x, x * Fma<kWidth>(x * x, kThird, kLinear));
-  }
+// x * (1 + tanh u) / 2 = x * sigmoid(2 u) for results of 16 bits.
+constexpr double kSqrt8OverPi = 0x1.9884533d43651p0, kCubic = 0.044715 * kSqrt8OverPi;
+template <int kWidth>
+inline float GeluTanhShort(float x) {
+  constexpr float kLinear = static_cast<float>(kSqrt8OverPi), kThird = static_cast<float>(kCubic);
+  return Gated<kWidth>(x, x * Fma<kWidth>(x * x, kThird, kLinear));
+}
+
+// A slope as two floats: 2 u = x * slope.
+template <int kWidth>
+inline void TanhSlope(float x, float* slope, float* low) {
+  constexpr float kLinear = static_cast<float>(kSqrt8OverPi), kThird = static_cast<float>(kCubic);
+  constexpr float kLinearLow = static_cast<float>(kSqrt8OverPi - kLinear);
+  constexpr float kThirdLow = static_cast<float>(kCubic - kThird);
+  const float square = x * x, square_low = Fma<kWidth>(x, x, -square);
+  const float third = square * kThird, third_low = Fma<kWidth>(square, kThird, -third);
+  *slope = third + kLinear;
+  const float back = *slope - third;  // what the sum lacks, as in Knuth's TwoSum
+  const float lack = (third - (*slope - back)) + (kLinear - back);
+  *low = lack +
+         Fma<kWidth>(square, kThirdLow, Fma<kWidth>(square_low, kThird, third_low + kLinearLow));
+}
+
+// The same to 4 ulp of float: x / (1 + e^-2u), divided by a power of two where e^-2u would leave
+// the range of floats. The exponential gets what 2 u lacks as a float.
+template <int kWidth>
+inline float GeluTanhExact(float x) {
+  constexpr float kEnd = 11.5f, kTop = 6;  // the result is 0 below -kEnd, and x above kTop
+  const float least = x < -kEnd ? -kEnd : x, minus = -(least > kTop ? kTop : least);
+  float slope, low;
+  TanhSlope<kWidth>(minus, &slope, &low);
+  const float shifted = Fma<kWidth>(minus * slope, kLog2E, kRounder), n = shifted - kRounder;
+  const float near = Fma<kWidth>(n, -kLn2Low, Fma<kWidth>(minus, slope, n * -kLn2High));
+  const float r = Fma<kWidth>(minus, low, near);
+  const ExpParts parts = {r, ExpSlope<kWidth>(r), RoundedBy(shifted)};
+  const int32_t down = parts.n > 64 ? parts.n - 64 : 0;
+  const float sum =
+      Fma<kWidth>(parts.Fraction<kWidth>(), PowerOfTwo(parts.n - down), PowerOfTwo(-down));
+  return Select(x < -kEnd, x - x, x) / sum * PowerOfTwo(-down);  // -inf * 0 is NaN
 }
 
 }  // namespace
@@ -69,15 +117,18 @@ inline float GeluTanh(float x) {
 opcast::Status Gelu(const GeluArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     using T = typename std::decay_t<decltype(a)>::T;
-    const auto tanh = [&a](int64_t begin, int64_t end, auto width) {
-      constexpr bool kExact = std::is_same_v<T, float>;
-      Map<width>(end - begin, GeluTanh<width, kExact>, a.y + begin, a.x + begin);
-    };
-    const auto exact = [&a](int64_t begin, int64_t end, auto width) {
+    const bool past = PastCache(launch, 2 * a.batch * sizeof(T));
+    const auto tanh = [&a, past](int64_t begin, int64_t end, auto width) {
       if constexpr (std::is_same_v<T, float>)
-        Map<width>(end - begin, GeluExact<width>, a.y + begin, a.x + begin);
+        MapTo<width>(past, end - begin, GeluTanhExact<width>, a.y + begin, a.x + begin);
       else
-        Map<width>(end - begin, GeluShort<width>, a.y + begin, a.x + begin);
+        MapTo<width>(past, end - begin, GeluTanhShort<width>, a.y + begin, a.x + begin);
+    };
+    const auto exact = [&a, past](int64_t begin, int64_t end, auto width) {
+      if constexpr (std::is_same_v<T, float>)
+        MapTo<width>(past, end - begin, GeluExact<width>, a.y + begin, a.x + begin);
+      else
+        MapTo<width>(past, end - begin, GeluShort<width, T>, a.y + begin, a.x + begin);
     };
     if (a.approximate == GeluApproximate::kTanh) {
       opcast::ParallelFor(launch, a.batch, kChunk / 4, tanh);
