@@ -26,6 +26,10 @@ inline void NarrowAll(const float* from, T* to, int64_t n) {
   for (int64_t i = 0; i < n; ++i) to[i] = Round<T>(from[i]);
 }
 
+// Whether there may be NaN among numbers that are to be rounded.
+using AnyNan = std::true_type;
+using NoNan = std::false_type;
+
 #if defined(__x86_64__)
 // What compilers do not find: as many numbers as a vector of kWidth bytes has floats. float16 has
 // instructions, which give the same bits as opcast::f16 does in a dozen others. bfloat16 is the
@@ -54,20 +58,26 @@ __attribute__((target(OPCAST_AVX512))) inline void WidenBlock(const opcast::bf16
   _mm512_storeu_si512(to, _mm512_maskz_permutexvar_epi16(0xaaaaaaaa, UpperHalves(true),
                                                          _mm512_maskz_broadcast_i64x4(0xff, bits)));
 }
-__attribute__((target(OPCAST_AVX512))) inline __m512 OneNan(const float* from, Wide<64>) {
+__attribute__((target(OPCAST_AVX512))) inline __m512 OneNan(const float* from, Wide<64>, NoNan) {
+  return _mm512_loadu_ps(from);
+}
+__attribute__((target(OPCAST_AVX512))) inline __m512 OneNan(const float* from, Wide<64>, AnyNan) {
   const __m512 x = _mm512_loadu_ps(from);
   const __m512 nan = _mm512_set1_ps(std::numeric_limits<float>::quiet_NaN());
   return _mm512_mask_mov_ps(x, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), nan);
 }
+template <class Nan>
 __attribute__((target(OPCAST_AVX512))) inline void NarrowBlock(const float* from, opcast::f16* to,
-                                                               Wide<64> width) {
-  const __m256i bits = _mm512_maskz_cvtps_ph(kAll, OneNan(from, width), _MM_FROUND_TO_NEAREST_INT);
+                                                               Wide<64> width, Nan nan) {
+  const __m256i bits =
+      _mm512_maskz_cvtps_ph(kAll, OneNan(from, width, nan), _MM_FROUND_TO_NEAREST_INT);
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), bits);
 }
 // No sum overflows into the sign: the one NaN has the upper bits 0x7fc0.
+template <class Nan>
 __attribute__((target(OPCAST_AVX512))) inline void NarrowBlock(const float* from, opcast::bf16* to,
-                                                               Wide<64> width) {
-  const __m512i wide = _mm512_castps_si512(OneNan(from, width));
+                                                               Wide<64> width, Nan nan) {
+  const __m512i wide = _mm512_castps_si512(OneNan(from, width, nan));
   const __mmask16 odd = _mm512_test_epi32_mask(wide, _mm512_set1_epi32(1 << 16));
   const __m512i half = _mm512_add_epi32(wide, _mm512_set1_epi32(0x7fff));
   const __m512i even = _mm512_mask_add_epi32(half, odd, half, _mm512_set1_epi32(1));
@@ -85,19 +95,24 @@ __attribute__((target(OPCAST_AVX2))) inline void WidenBlock(const opcast::bf16* 
   const __m256i wide = _mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16);
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), wide);
 }
-__attribute__((target(OPCAST_AVX2))) inline __m256 OneNan(const float* from, Wide<32>) {
+__attribute__((target(OPCAST_AVX2))) inline __m256 OneNan(const float* from, Wide<32>, NoNan) {
+  return _mm256_loadu_ps(from);
+}
+__attribute__((target(OPCAST_AVX2))) inline __m256 OneNan(const float* from, Wide<32>, AnyNan) {
   const __m256 x = _mm256_loadu_ps(from);
   const __m256 nan = _mm256_set1_ps(std::numeric_limits<float>::quiet_NaN());
   return _mm256_blendv_ps(x, nan, _mm256_cmp_ps(x, x, _CMP_UNORD_Q));
 }
+template <class Nan>
 __attribute__((target(OPCAST_AVX2))) inline void NarrowBlock(const float* from, opcast::f16* to,
-                                                             Wide<32> width) {
-  const __m128i bits = _mm256_cvtps_ph(OneNan(from, width), _MM_FROUND_TO_NEAREST_INT);
+                                                             Wide<32> width, Nan nan) {
+  const __m128i bits = _mm256_cvtps_ph(OneNan(from, width, nan), _MM_FROUND_TO_NEAREST_INT);
   _mm_storeu_si128(reinterpret_cast<__m128i*>(to), bits);
 }
+template <class Nan>
 __attribute__((target(OPCAST_AVX2))) inline void NarrowBlock(const float* from, opcast::bf16* to,
-                                                             Wide<32> width) {
-  const __m256i wide = _mm256_castps_si256(OneNan(from, width));
+                                                             Wide<32> width, Nan nan) {
+  const __m256i wide = _mm256_castps_si256(OneNan(from, width, nan));
   const __m256i even = _mm256_and_si256(_mm256_srli_epi32(wide, 16), _mm256_set1_epi32(1));
   const __m256i half = _mm256_add_epi32(even, _mm256_set1_epi32(0x7fff));
   const __m256i bits = _mm256_srli_epi32(_mm256_add_epi32(wide, half), 16);
@@ -125,19 +140,20 @@ inline void Widen(const T* from, float* to, int64_t n) {
   WidenAll(from, to, n);
 }
 
-template <int kWidth, class T>
-inline void Narrow(const float* from, T* to, int64_t n) {
+template <int kWidth, class T, class Nan = AnyNan>
+inline void Narrow(const float* from, T* to, int64_t n, Nan nan = {}) {
 #if defined(__x86_64__)
   if constexpr (kWidth > 16 && kHasBlocks<T>) {
     constexpr int64_t kBlock = kWidth / sizeof(float);
     const int64_t blocks = n / kBlock;
 #pragma GCC unroll 8
     for (int64_t i = 0; i < blocks; ++i)
-      NarrowBlock(from + i * kBlock, to + i * kBlock, Wide<kWidth>());
+      NarrowBlock(from + i * kBlock, to + i * kBlock, Wide<kWidth>(), nan);
     from += blocks * kBlock, to += blocks * kBlock, n -= blocks * kBlock;
   }
 #endif
   NarrowAll(from, to, n);
+  static_cast<void>(nan);
 }
 
 // A row as floats: the row itself where it has floats, otherwise a copy. Kernels that go over a row

@@ -8,10 +8,10 @@ namespace opcast_ops {
 
 opcast::Status EltwiseAdd(const EltwiseAddArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
-    const bool past = PastCache(launch, 3 * a.batch * sizeof(*a.c));
-    const auto chunk = [&a, past](int64_t begin, int64_t end, auto width) {
+    const Stores<> stores = {PastCache(launch, 3 * a.batch * sizeof(*a.c))};
+    const auto chunk = [&a, stores](int64_t begin, int64_t end, auto width) {
       const auto sum = [](float left, float right) { return left + right; };
-      MapTo<width>(past, end - begin, sum, a.c + begin, a.a + begin, a.b + begin);
+      MapTo<width>(stores, end - begin, sum, a.c + begin, a.a + begin, a.b + begin);
     };
     opcast::ParallelFor(launch, a.batch, kChunk, chunk);
     return opcast::Status::Ok();

@@ -7,10 +7,10 @@ namespace opcast_ops {
 
 opcast::Status EltwiseRelu(const EltwiseReluArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
-    const bool past = PastCache(launch, 2 * a.batch * sizeof(*a.y));
-    const auto chunk = [&a, past](int64_t begin, int64_t end, auto width) {
+    const Stores<> stores = {PastCache(launch, 2 * a.batch * sizeof(*a.y))};
+    const auto chunk = [&a, stores](int64_t begin, int64_t end, auto width) {
       const auto positive = [](float x) { return Select(x < 0, 0.0f, x); };
-      MapTo<width>(past, end - begin, positive, a.y + begin, a.x + begin);
+      MapTo<width>(stores, end - begin, positive, a.y + begin, a.x + begin);
     };
     opcast::ParallelFor(launch, a.batch, kChunk, chunk);
     return opcast::Status::Ok();

@@ -10,13 +10,21 @@
 namespace opcast_ops {
 namespace {
 
-// One row; `sum` has room for its numbers, and is `residual` itself where that has floats.
+// residual = x + residual for a row, and so `sum`, which has room for it in float where T has not;
+// returns the sum of squares.
 template <int kWidth, class T>
-inline void Row(int64_t n, double eps, bool tame, T* x, T* residual, const T* weight, float* sum) {
+inline double Add(int64_t n, const T* x, T* residual, float* sum) {
   const auto add = [](float x, float residual) { return x + residual; };
-  Map<kWidth>(n, add, sum, x, residual);
-  const double squares = SumOfSquares<kWidth>(n, sum);
-  Normalise<kWidth>(false, n, RmsScale(squares, n, eps), tame, x, sum, weight);
+  const auto square = [](Floats<kWidth>* h) { h->all *= h->all; };
+  const auto store = [=](int64_t j, const Lanes<kWidth>& h, int64_t count) {
+    h.StoreSome(residual + j, count);
+    if constexpr (!std::is_same_v<T, float>)
+      std::memcpy(sum + j, h.numbers, static_cast<size_t>(count) * sizeof(float));
+  };
+  const double squares = MapAndSum<kWidth>(n, add, square, store, x, residual);
+  if (IsOrdinary(squares, n)) return squares;
+  const float* const alone[] = {sum};
+  return DoubleSum<kWidth>(n, alone, kAddSquare);
 }
 
 }  // namespace
@@ -27,12 +35,13 @@ opcast::Status FusedAddRmsNorm(const FusedAddRmsNormArgs& args, const opcast::La
     const int64_t n = a.N;
     const auto rows = [&a, n](int64_t begin, int64_t end, auto width) {
       const bool tame = AllOf<width>(n, IsTame, a.weight);
-      FloatRow<width, T> sum(n);
+      const std::unique_ptr<float[]> space(new float[std::is_same_v<T, float> ? 0 : n]);
       for (int64_t i = begin; i < end; ++i) {
-        T* residual = a.residual + a.residual_layout.Batch(i);
-        Row<width>(n, a.eps, tame, a.x + a.x_layout.Batch(i), residual, a.weight,
-                   sum.Write(residual));
-        sum.Wrote(residual);
+        T *x = a.x + a.x_layout.Batch(i), *residual = a.residual + a.residual_layout.Batch(i);
+        float* sum = space.get();
+        if constexpr (std::is_same_v<T, float>) sum = residual;
+        const double squares = Add<width>(n, x, residual, sum);
+        Normalise<width>(false, n, RmsScale(squares, n, a.eps), tame, x, sum, a.weight);
       }
     };
     opcast::ParallelFor(launch, a.batch, RowsPerChunk(n), rows);

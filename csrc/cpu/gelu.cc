@@ -117,18 +117,18 @@ inline float GeluTanhExact(float x) {
 opcast::Status Gelu(const GeluArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     using T = typename std::decay_t<decltype(a)>::T;
-    const bool past = PastCache(launch, 2 * a.batch * sizeof(T));
-    const auto tanh = [&a, past](int64_t begin, int64_t end, auto width) {
+    const Stores<> stores = {PastCache(launch, 2 * a.batch * sizeof(T))};
+    const auto tanh = [&a, stores](int64_t begin, int64_t end, auto width) {
       if constexpr (std::is_same_v<T, float>)
-        MapTo<width>(past, end - begin, GeluTanhExact<width>, a.y + begin, a.x + begin);
+        MapTo<width>(stores, end - begin, GeluTanhExact<width>, a.y + begin, a.x + begin);
       else
-        MapTo<width>(past, end - begin, GeluTanhShort<width>, a.y + begin, a.x + begin);
+        MapTo<width>(stores, end - begin, GeluTanhShort<width>, a.y + begin, a.x + begin);
     };
-    const auto exact = [&a, past](int64_t begin, int64_t end, auto width) {
+    const auto exact = [&a, stores](int64_t begin, int64_t end, auto width) {
       if constexpr (std::is_same_v<T, float>)
-        MapTo<width>(past, end - begin, GeluExact<width>, a.y + begin, a.x + begin);
+        MapTo<width>(stores, end - begin, GeluExact<width>, a.y + begin, a.x + begin);
       else
-        MapTo<width>(past, end - begin, GeluShort<width, T>, a.y + begin, a.x + begin);
+        MapTo<width>(stores, end - begin, GeluShort<width, T>, a.y + begin, a.x + begin);
     };
     if (a.approximate == GeluApproximate::kTanh) {
       opcast::ParallelFor(launch, a.batch, kChunk / 4, tanh);

@@ -17,14 +17,23 @@ struct Lanes {
   alignas(kWidth) V numbers[kCount];
 
   // Rounds to nearest, ties to even; all NaN become one.
-  template <class T>
-  void Store(T* to) const {
+  template <class T, class Nan = AnyNan>
+  void Store(T* to, Nan nan = {}) const {
     if constexpr (std::is_same_v<T, float>) {
 #pragma GCC unroll 1
-      for (int j = 0; j < kCount; ++j) to[j] = Round<float>(numbers[j]);
+      for (int j = 0; j < kCount; ++j) to[j] = nan ? Round<float>(numbers[j]) : numbers[j];
     } else {
-      Narrow<kWidth>(numbers, to, kCount);
+      Narrow<kWidth>(numbers, to, kCount, nan);
     }
+  }
+
+  // The same for the first n numbers.
+  template <class T>
+  void StoreSome(T* to, int64_t n) const {
+    if (n == kCount) return Store(to);
+    T all[kCount];
+    Store(all);
+    std::memcpy(to, all, static_cast<size_t>(n) * sizeof(T));
   }
 };
 
@@ -54,9 +63,10 @@ inline Lanes<kWidth, V> LoadAs(const T* from) {
   return lanes;
 }
 
-// n numbers, fewer than a vector has, and zeros behind them.
+// The first n numbers, and zeros behind them.
 template <int kWidth, class T>
 inline Lanes<kWidth, Widened<T>> LoadSome(const T* from, int64_t n) {
+  if (n == Lanes<kWidth>::kCount) return Load<kWidth>(from);
   T all[Lanes<kWidth>::kCount] = {};
   std::memcpy(all, from, static_cast<size_t>(n) * sizeof(T));
   return Load<kWidth>(all);

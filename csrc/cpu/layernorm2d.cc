@@ -58,6 +58,7 @@ inline Moments MomentsOf(const T* x, int64_t n, double eps) {
 template <int kWidth>
 struct Wide {
   using Number = double;
+  static constexpr AnyNan kNan = {};
 
   explicit Wide(const Moments& row) : mean(row.mean), rstd(row.rstd) {}
 
@@ -70,8 +71,9 @@ struct Wide {
 
 // The same for x and weights of at most 11 bits. Mean and rstd are sums of two floats, of which the
 // first has 12 bits: so x - mean_high and rstd_high * weight are exact, and the bias may cancel
-// their product. Only an x that is tiny beside its row loses something. Holds where the weight is
-// tame and IsShort says so: where the mean is large or nothing varies, the rest may be the result.
+// their product. Only an x that is tiny beside its row loses something. Holds where weight and bias
+// are tame and IsShort says so: where the mean is large or nothing varies, the rest may be the
+// result.
 inline bool IsShort(const Moments& row) {
   return row.variance > 0 && row.rstd > 0x1p-100 && row.rstd < 0x1p60 &&
          std::fabs(row.mean * row.rstd) < 64;
@@ -79,6 +81,7 @@ inline bool IsShort(const Moments& row) {
 template <int kWidth>
 struct Short {
   using Number = float;
+  static constexpr NoNan kNan = {};
 
   explicit Short(const Moments& row) {
     const double q = std::ldexp(1, std::ilogb(std::fmax(std::fabs(row.mean), 1 / row.rstd)) - 11);
@@ -110,8 +113,8 @@ inline void NormaliseBoth(const F& first, const F& second, int64_t n, const T* x
     Lanes<kWidth> upper, lower;
     MapLanes(first, &upper, Load<kWidth>(x + j), weights, biases);
     MapLanes(second, &lower, Load<kWidth>(x + n + j), weights, biases);
-    upper.Store(y + j);
-    lower.Store(y + n + j);
+    upper.Store(y + j, F::kNan);
+    lower.Store(y + n + j, F::kNan);
   }
   MapRest<kWidth>(n - j, first, y + j, x + j, weight + j, bias + j);
   MapRest<kWidth>(n - j, second, y + n + j, x + n + j, weight + j, bias + j);
@@ -125,7 +128,7 @@ inline void NormaliseBy(const A& a, bool past, const Moments* rows, int64_t i, i
   if (count == 2 && !past)
     return NormaliseBoth<kWidth>(F(rows[0]), F(rows[1]), a.N, x, a.weight, a.bias, y);
   for (int64_t r = 0; r < count; ++r, x += a.N, y += a.N)
-    MapTo<kWidth>(past, a.N, F(rows[r]), y, x, a.weight, a.bias);
+    MapTo<kWidth>(Stores<AnyNan>{past}, a.N, F(rows[r]), y, x, a.weight, a.bias);
 }
 
 // The same; `is_short` says whether Short holds.
@@ -138,7 +141,9 @@ inline void Normalise(const A& a, bool past, bool is_short, const Moments* rows,
   NormaliseBy<Wide<kWidth>, kWidth>(a, past, rows, i, count);
 }
 
-// Rows i to i + count, one or two. `tame` says whether Short holds for the weight.
+inline bool BothTame(float weight, float bias) { return IsTame(weight) & IsTame(bias); }
+
+// Rows i to i + count, one or two. `tame` says whether Short holds for the weight and bias.
 template <int kWidth, class A>
 inline void Rows(const A& a, bool past, bool tame, int64_t i, int64_t count) {
   Moments rows[2];
@@ -160,7 +165,7 @@ opcast::Status Layernorm2d(const Layernorm2dArgs& args, const opcast::Launch& la
   return Visit(args, [&](const auto& a) {
     const bool past = PastCache(launch, 2 * a.M * a.N * sizeof(*a.y));
     const auto rows = [&a, past](int64_t begin, int64_t end, auto width) {
-      const bool tame = AllOf<width>(a.N, IsTame, a.weight);
+      const bool tame = AllOf<width>(a.N, BothTame, a.weight, a.bias);
       for (int64_t i = begin; i < end; i += 2)
         Rows<width>(a, past, tame, i, std::min<int64_t>(2, end - i));
     };

@@ -25,39 +25,43 @@ inline void MapRest(int64_t n, F f, Y* y, const Xs*... x) {
   if (n == 0) return;
   Lanes<kWidth> result;
   MapLanes(f, &result, LoadSome<kWidth>(x, n)...);
-  Y all[Lanes<kWidth>::kCount];
-  result.Store(all);
-  std::memcpy(y, all, static_cast<size_t>(n) * sizeof(Y));
+  result.StoreSome(y, n);
 }
 
+// How results are stored.
+template <class Nan = AnyNan>
+struct Stores {
+  bool past = false;  // the cache: see stream.h
+  Nan nan = {};       // NoNan where f makes none
+};
+
 // y[i] = f(x[i]...) for n elements, computed by f from floats, or from doubles where x has them,
-// and rounded once to the type of y; all NaN become one. y may be one of x. `past` says whether y
-// goes past the cache: see stream.h.
-template <int kWidth, class Y, class F, class... Xs>
-inline void MapTo(bool past, int64_t n, F f, Y* y, const Xs*... x) {
+// and rounded once to the type of y; all NaN become one. y may be one of x.
+template <int kWidth, class Y, class F, class Nan, class... Xs>
+inline void MapTo(Stores<Nan> stores, int64_t n, F f, Y* y, const Xs*... x) {
   constexpr int64_t kCount = Lanes<kWidth>::kCount;
   int64_t i = 0;
-  if (past) {
+  if (stores.past) {
     i = std::min(n, BeforeStream<kWidth>(y));
     MapRest<kWidth>(i, f, y, x...);
   }
   for (; i + kCount <= n; i += kCount) {
     Lanes<kWidth> result;
     MapLanes(f, &result, Load<kWidth>(x + i)...);
-    if (past)
-      Stream(result, y + i);
+    if (stores.past)
+      Stream(result, y + i, stores.nan);
     else
-      result.Store(y + i);
+      result.Store(y + i, stores.nan);
   }
   MapRest<kWidth>(n - i, f, y + i, x + i...);
-  if (past) EndStream();
+  if (stores.past) EndStream();
 }
 template <int kWidth, class Y, class F, class... Xs>
 inline void Map(int64_t n, F f, Y* y, const Xs*... x) {
-  MapTo<kWidth>(false, n, f, y, x...);
+  MapTo<kWidth>(Stores<>(), n, f, y, x...);
 }
 
-// Map, and whether holds(x[i]...) for all n elements.
+// Map, and whether holds(x[i]...) for all n elements. f makes NaN only of others.
 template <int kWidth, class F, class Holds, class Y, class... Xs>
 inline bool MapAndCheck(int64_t n, F f, Holds holds, Y* y, const Xs*... x) {
   constexpr int kCount = Lanes<kWidth>::kCount;
@@ -65,7 +69,7 @@ inline bool MapAndCheck(int64_t n, F f, Holds holds, Y* y, const Xs*... x) {
   const auto both = [&](Y* y, const auto&... all) {
     Lanes<kWidth> result;
     MapLanes(f, &result, all...);
-    result.Store(y);
+    result.Store(y, NoNan());
 #pragma GCC unroll 1
     for (int j = 0; j < kCount; ++j) broken[j] |= !holds(all.numbers[j]...);
   };

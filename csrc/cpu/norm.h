@@ -19,18 +19,19 @@ inline bool IsTame(float weight) { return __builtin_fabsf(weight) < 0x1p50f; }
 // y[j] = x[j] * scale * weight[j], where `tame` says whether all of weight is. To 4 ulp of float.
 //
 // In float, a power of two comes last, so that x * scale is not denormal before the result is.
+// There is no NaN then: the scale says that x is finite.
 template <int kWidth, class Y, class X, class W>
 inline void Normalise(bool past, int64_t n, double scale, bool tame, Y* y, const X* x,
                       const W* weight) {
-  constexpr double kUp = 0x1p64;
-  constexpr float kDown = 0x1p-64f;
+  constexpr double kUp = 0x1p60;
+  constexpr float kDown = 0x1p-60f;
   if (tame && scale > 0x1p-126 && scale < 0x1p60) {
     const float scaled = static_cast<float>(scale * kUp);
     const auto f = [=](float x, float weight) { return x * scaled * weight * kDown; };
-    MapTo<kWidth>(past, n, f, y, x, weight);
+    MapTo<kWidth>(Stores<NoNan>{past}, n, f, y, x, weight);
   } else {
     const auto f = [=](double x, double weight) { return x * scale * weight; };
-    MapTo<kWidth>(past, n, f, y, x, weight);
+    MapTo<kWidth>(Stores<>{past}, n, f, y, x, weight);
   }
 }
 

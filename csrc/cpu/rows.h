@@ -188,30 +188,40 @@ inline double SumOfSquares(int64_t n, const T* x) {
   return IsOrdinary(sums[0], n) ? sums[0] : DoubleSum<kWidth>(n, alone, kAddSquare);
 }
 
-// y[i] = f(x[i]) for n floats that are not negative, and their sum, as in SumsOfFours.
-template <int kWidth, class F, class T>
-inline double MapAndSum(int64_t n, F f, float* y, const T* x) {
+// Calls store(i, lanes, count) with the numbers f(x[i]...), ... f(x[i + count - 1]...) of each
+// vector, and returns the sum of term(f(x[i]...)) over all n, as in SumsOfFours.
+template <int kWidth, class F, class Term, class Store, class... Xs>
+inline double MapAndSum(int64_t n, F f, Term term, Store store, const Xs*... x) {
   using V = Floats<kWidth>;
-  constexpr int kTerms = 4;
+  constexpr int kTerms = 4, kCount = V::kCount;
   Doubles<kWidth> lanes[2] = {};
-  const auto four = [&](float* y, const T* x) {
+  int64_t i = 0;
+  for (; i + kTerms * kCount <= n; i += kTerms * kCount) {
     V terms[kTerms];
 #pragma GCC unroll 4
     for (int v = 0; v < kTerms; ++v) {
       Lanes<kWidth> made;
-      MapLanes(f, &made, Load<kWidth>(x + v * V::kCount));
+      MapLanes(f, &made, Load<kWidth>(x + i + v * kCount)...);
+      store(i + v * kCount, made, kCount);
       terms[v].Load(made.numbers);
-      terms[v].Store(y + v * V::kCount);
+      term(&terms[v]);
     }
     terms[0].all = (terms[0].all + terms[1].all) + (terms[2].all + terms[3].all);
     AddFloats(terms[0], lanes);
-  };
-  int64_t i = 0;
-  for (; i + kTerms * V::kCount <= n; i += kTerms * V::kCount) four(y + i, x + i);
-  Map<kWidth>(n - i, f, y + i, x + i);
-  double rest[1];
-  SumsOfFours<kWidth>(n - i, y + i, [](const auto& y, auto* term) { term[0] = y; }, rest);
-  return Total(lanes[0], lanes[1], Doubles<kWidth>{}, Doubles<kWidth>{}) + rest[0];
+  }
+  for (; i < n; i += kCount) {
+    const int64_t count = std::min<int64_t>(kCount, n - i);
+    Lanes<kWidth> made;
+    MapLanes(f, &made, LoadSome<kWidth>(x + i, count)...);
+    store(i, made, count);
+    std::fill(made.numbers + count, made.numbers + kCount, 0.0f);
+    V rest;
+    rest.Load(made.numbers);
+    term(&rest);
+    AddFloats(rest, lanes);
+  }
+  const Doubles<kWidth> none = {};
+  return Total(lanes[0], lanes[1], none, none);
 }
 
 // The largest of n numbers, -inf if there is none; NaN do not count.

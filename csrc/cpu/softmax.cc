@@ -2,6 +2,9 @@
 // in double but for sums of two; for float32 the exponential also gets what the difference of two
 // floats loses, so that small probabilities are right too, and 1 / sum is two floats. A row that
 // holds NaN or +inf, or nothing but -inf, becomes NaN.
+#include <cmath>
+#include <memory>
+
 #include "exp.h"
 #include "map.h"
 #include "rows.h"
@@ -37,6 +40,15 @@ inline float ShortWeight(float d) {
   return parts.template Fraction<kWidth>() * PowerOfTwo(parts.n + kUp);
 }
 
+// weights[j] = f(x[j]); returns their sum.
+template <int kWidth, class F, class T>
+inline double Summed(int64_t n, F f, float* weights, const T* x) {
+  const auto store = [weights](int64_t j, const Lanes<kWidth>& lanes, int64_t count) {
+    std::memcpy(weights + j, lanes.numbers, static_cast<size_t>(count) * sizeof(float));
+  };
+  return MapAndSum<kWidth>(n, f, [](Floats<kWidth>*) {}, store, x);
+}
+
 // weights[j] = e^(x[j] - max) times a number that is the same for the row; returns their sum. Where
 // max is near 0, nothing is subtracted from x in float: only the powers of two.
 template <int kWidth>
@@ -45,30 +57,35 @@ inline double Weights(const float* x, int64_t n, float max, float* weights) {
     const auto shift = static_cast<int32_t>(max * kLog2E);
     const float end = max + kEnd;
     const auto f = [=](float x) { return NearWeight<kWidth>(x, end, shift); };
-    return MapAndSum<kWidth>(n, f, weights, x);
+    return Summed<kWidth>(n, f, weights, x);
   }
-  return MapAndSum<kWidth>(n, [max](float x) { return Weight<kWidth>(x, max); }, weights, x);
+  return Summed<kWidth>(n, [max](float x) { return Weight<kWidth>(x, max); }, weights, x);
 }
 template <int kWidth, class T>
 inline double Weights(const T* x, int64_t n, float max, float* weights) {
   if (__builtin_fabsf(max) <= 1024) {
     const float shift = -max * kLog2E;
     const auto f = [=](float x) { return ShortWeight<kWidth>(Fma<kWidth>(x, kLog2E, shift)); };
-    return MapAndSum<kWidth>(n, f, weights, x);
+    return Summed<kWidth>(n, f, weights, x);
   }
   const auto f = [max](float x) { return ShortWeight<kWidth>((x - max) * kLog2E); };
-  return MapAndSum<kWidth>(n, f, weights, x);
+  return Summed<kWidth>(n, f, weights, x);
 }
 
 // One row; `weights` has room for its numbers.
 template <int kWidth, class T>
 inline void Row(bool past, const T* x, int64_t n, float* weights, T* y) {
-  const TwoFloats scale(1 / Weights<kWidth>(x, n, Max<kWidth>(n, x), weights));
+  const double sum = Weights<kWidth>(x, n, Max<kWidth>(n, x), weights);
+  const TwoFloats scale(1 / sum);
   const auto f = [=](float weight) {
     if constexpr (!std::is_same_v<T, float>) return weight * scale.high;
     return Fma<kWidth>(weight, scale.high, weight * scale.low);
   };
-  MapTo<kWidth>(past, n, f, y, weights);
+  if (std::isfinite(sum)) {
+    MapTo<kWidth>(Stores<NoNan>{past}, n, f, y, weights);
+  } else {
+    MapTo<kWidth>(Stores<>{past}, n, f, y, weights);
+  }
 }
 
 }  // namespace

@@ -46,14 +46,14 @@ inline int64_t BeforeStream(const T* array) {
 }
 
 // What Lanes::Store does, past the cache.
-template <int kWidth, class T>
-inline void Stream(const Lanes<kWidth>& lanes, T* to) {
+template <int kWidth, class T, class Nan>
+inline void Stream(const Lanes<kWidth>& lanes, T* to, Nan nan) {
 #if defined(__x86_64__)
   alignas(kWidth) T all[Lanes<kWidth>::kCount];
-  lanes.Store(all);
+  lanes.Store(all, nan);
   StreamBytes(all, to, Bytes<sizeof all>());
 #else
-  lanes.Store(to);
+  lanes.Store(to, nan);
 #endif
 }
 

@@ -38,7 +38,7 @@ template <int kWidth, class Y, class X>
 bool MapsAt(bool past, int64_t n, int place, const X* x, const X* z, Y* y) {
   const auto f = [](float x, float z) { return Fma<kWidth>(x, z, 1); };
   for (int i = 0; i < kMost + 66; ++i) y[i] = Y(kGuard);
-  MapTo<kWidth>(past, n, f, y + place, x + place, z + place);
+  MapTo<kWidth>(Stores<>{past}, n, f, y + place, x + place, z + place);
   bool same = true;
   for (int i = 0; i < kMost + 66; ++i) {
     const float whole = f(static_cast<float>(x[i]), static_cast<float>(z[i]));
@@ -72,7 +72,17 @@ void TestSums(const char* what) {
     float y[kMost];
     const auto square = [](float x) { return x * x; };
     Check(SumOfSquares<kWidth>(n, x.data()) == squares, what, kWidth, n, 0);
-    Check(MapAndSum<kWidth>(n, square, y, x.data()) == squares, what, kWidth, n, 0);
+    const auto store = [&y](int64_t i, const Lanes<kWidth>& lanes, int64_t count) {
+      lanes.StoreSome(y + i, count);
+    };
+    std::fill(y, y + kMost, kGuard);
+    const auto same = [](float x) { return x; };
+    const auto term = [](Floats<kWidth>* x) { x->all *= x->all; };
+    const double sum = MapAndSum<kWidth>(n, same, term, store, x.data());
+    bool right = sum == squares;
+    for (int64_t i = 0; i < kMost; ++i)
+      right &= y[i] == (i < n ? static_cast<float>(x[i]) : kGuard);
+    Check(right, what, kWidth, n, 0);
     for (int64_t bad = 0; bad <= n; ++bad) {
       T* const place = bad < n ? &x[bad] : nullptr;
       const T kept = place == nullptr ? T(0.0f) : *place;
