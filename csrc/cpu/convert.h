@@ -26,9 +26,10 @@ inline void NarrowAll(const float* from, T* to, int64_t n) {
   for (int64_t i = 0; i < n; ++i) to[i] = Round<T>(from[i]);
 }
 
-// Whether there may be NaN among numbers that are to be rounded.
-using AnyNan = std::true_type;
-using NoNan = std::false_type;
+// Whether there may be NaN among numbers that are to be rounded, and numbers of more digits.
+struct AnyNan : std::true_type {};
+struct NoNan : std::false_type {};
+struct Exact : AnyNan {};
 
 #if defined(__x86_64__)
 // What compilers do not find: as many numbers as a vector of kWidth bytes has floats. float16 has
@@ -77,11 +78,13 @@ __attribute__((target(OPCAST_AVX512))) inline void NarrowBlock(const float* from
 template <class Nan>
 __attribute__((target(OPCAST_AVX512))) inline void NarrowBlock(const float* from, opcast::bf16* to,
                                                                Wide<64> width, Nan nan) {
-  const __m512i wide = _mm512_castps_si512(OneNan(from, width, nan));
-  const __mmask16 odd = _mm512_test_epi32_mask(wide, _mm512_set1_epi32(1 << 16));
-  const __m512i half = _mm512_add_epi32(wide, _mm512_set1_epi32(0x7fff));
-  const __m512i even = _mm512_mask_add_epi32(half, odd, half, _mm512_set1_epi32(1));
-  const __m512i bits = _mm512_maskz_permutexvar_epi16(0xffffffff, UpperHalves(false), even);
+  __m512i wide = _mm512_castps_si512(OneNan(from, width, nan));
+  if constexpr (!std::is_same_v<Nan, Exact>) {
+    const __mmask16 odd = _mm512_test_epi32_mask(wide, _mm512_set1_epi32(1 << 16));
+    wide = _mm512_add_epi32(wide, _mm512_set1_epi32(0x7fff));
+    wide = _mm512_mask_add_epi32(wide, odd, wide, _mm512_set1_epi32(1));
+  }
+  const __m512i bits = _mm512_maskz_permutexvar_epi16(0xffffffff, UpperHalves(false), wide);
   std::memcpy(to, &bits, sizeof bits / 2);
 }
 
@@ -112,10 +115,12 @@ __attribute__((target(OPCAST_AVX2))) inline void NarrowBlock(const float* from, 
 template <class Nan>
 __attribute__((target(OPCAST_AVX2))) inline void NarrowBlock(const float* from, opcast::bf16* to,
                                                              Wide<32> width, Nan nan) {
-  const __m256i wide = _mm256_castps_si256(OneNan(from, width, nan));
-  const __m256i even = _mm256_and_si256(_mm256_srli_epi32(wide, 16), _mm256_set1_epi32(1));
-  const __m256i half = _mm256_add_epi32(even, _mm256_set1_epi32(0x7fff));
-  const __m256i bits = _mm256_srli_epi32(_mm256_add_epi32(wide, half), 16);
+  __m256i wide = _mm256_castps_si256(OneNan(from, width, nan));
+  if constexpr (!std::is_same_v<Nan, Exact>) {
+    const __m256i even = _mm256_and_si256(_mm256_srli_epi32(wide, 16), _mm256_set1_epi32(1));
+    wide = _mm256_add_epi32(wide, _mm256_add_epi32(even, _mm256_set1_epi32(0x7fff)));
+  }
+  const __m256i bits = _mm256_srli_epi32(wide, 16);
   const __m128i pairs =
       _mm_packus_epi32(_mm256_castsi256_si128(bits), _mm256_extracti128_si256(bits, 1));
   _mm_storeu_si128(reinterpret_cast<__m128i*>(to), pairs);

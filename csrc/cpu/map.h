@@ -32,7 +32,7 @@ inline void MapRest(int64_t n, F f, Y* y, const Xs*... x) {
 template <class Nan = AnyNan>
 struct Stores {
   bool past = false;  // the cache: see stream.h
-  Nan nan = {};       // NoNan where f makes none
+  Nan nan = {};       // NoNan where f makes none, Exact where nothing is rounded
 };
 
 // y[i] = f(x[i]...) for n elements, computed by f from floats, or from doubles where x has them,
