@@ -1,5 +1,5 @@
-// Stores past the cache. A result that would not stay in the cache anyway costs less so: its lines
-// are not read before they are written.
+// Stores past the cache (non-temporal ones). A result that would not stay in the cache anyway costs
+// less so: its lines are not read before they are written.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ __attribute__((target(OPCAST_AVX512))) inline void StreamBytes(const void* from,
                                                                Bytes<64>) {
   _mm512_stream_si512(static_cast<__m512i*>(to), _mm512_loadu_si512(from));
 }
-__attribute__((target(OPCAST_AVX2))) inline void StreamBytes(const void* from, void* to,
-                                                             Bytes<32>) {
+// Of AVX alone, so that it becomes part of loops for AVX-512 as well.
+__attribute__((target("avx"))) inline void StreamBytes(const void* from, void* to, Bytes<32>) {
   _mm256_stream_si256(static_cast<__m256i*>(to),
                       _mm256_loadu_si256(static_cast<const __m256i*>(from)));
 }
