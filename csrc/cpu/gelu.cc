@@ -10,7 +10,7 @@ namespace opcast_ops {
 namespace {
 
 // x F(x) is this minus |x| F(-|x|).
-inline float Ramp(float x) { return Select(x < 0, x - x, x); }  // NaN for -inf
+inline float Ramp(float x) { return x < 0 ? x - x : x; }  // NaN for -inf
 
 // The binary logarithm of F(-a), of which nothing is lost that results of a dtype could show: they
 // are 0 beyond kEnd, or near enough to x. As powers of two, the polynomials have relative errors of
@@ -46,7 +46,7 @@ inline float GeluShort(float x) {
   const float magnitude = __builtin_fabsf(x), a = magnitude > kEnd ? kEnd : magnitude;
   const auto parts = SplitPower<kWidth>(LogTail<T>::template At<kWidth>(a));
   const float tail = ScaleDown(parts.template Fraction<kWidth>(), parts.n);
-  return Fma<kWidth>(-a, tail, Ramp(x));
+  return Fma<kWidth>(a, -tail, Ramp(x));
 }
 
 // x F(x) to 3.6 ulp.
@@ -67,7 +67,7 @@ inline float GeluExact(float x) {
   const float half = -0.5f * a, square = half * a;
   const auto parts = SplitExp<kWidth>(square, Fma<kWidth>(half, a, -square));
   const float tail = ScaleDown(parts.template Fraction<kWidth>(), parts.n);
-  const float far = Fma<kWidth>(-p, tail, Ramp(x));
+  const float far = Fma<kWidth>(p, -tail, Ramp(x));
   return Select(magnitude < kNear, nearby, far);
 }
 

@@ -28,11 +28,11 @@ struct Lanes {
   }
 
   // The same for the first n numbers.
-  template <class T>
-  void StoreSome(T* to, int64_t n) const {
-    if (n == kCount) return Store(to);
+  template <class T, class Nan = AnyNan>
+  void StoreSome(T* to, int64_t n, Nan nan = {}) const {
+    if (n == kCount) return Store(to, nan);
     T all[kCount];
-    Store(all);
+    Store(all, nan);
     std::memcpy(to, all, static_cast<size_t>(n) * sizeof(T));
   }
 };
