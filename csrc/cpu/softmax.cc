@@ -13,6 +13,13 @@
 namespace opcast_ops {
 namespace {
 
+template <class T>
+struct Row {
+  int64_t n;
+  const T *x, *next;  // the next row, or the same
+  T* y;
+};
+
 constexpr float kEnd = -104;  // results of at most the exponential are 0
 constexpr int kUp = 64;  // weights are 2^kUp times what they stand for, so that none is denormal
 
@@ -40,51 +47,53 @@ inline float ShortWeight(float d) {
   return parts.template Fraction<kWidth>() * PowerOfTwo(parts.n + kUp);
 }
 
-// weights[j] = f(x[j]); returns their sum.
+// weights[j] = f(x[j]) for a row; returns their sum. Fetches its result, and the next row.
 template <int kWidth, class F, class T>
-inline double Summed(int64_t n, F f, float* weights, const T* x) {
-  const auto store = [weights](int64_t j, const Lanes<kWidth>& lanes, int64_t count) {
+inline double Summed(const Row<T>& row, F f, float* weights) {
+  const auto store = [=](int64_t j, const Lanes<kWidth>& lanes, int64_t count) {
     std::memcpy(weights + j, lanes.numbers, static_cast<size_t>(count) * sizeof(float));
+    FetchToWrite(row.y + j);
+    FetchToRead(row.next + j);
   };
-  return MapAndSum<kWidth>(n, f, [](Floats<kWidth>*) {}, store, x);
+  return MapAndSum<kWidth>(row.n, f, [](Floats<kWidth>*) {}, store, row.x);
 }
 
 // weights[j] = e^(x[j] - max) times a number that is the same for the row; returns their sum. Where
 // max is near 0, nothing is subtracted from x in float: only the powers of two.
 template <int kWidth>
-inline double Weights(const float* x, int64_t n, float max, float* weights) {
+inline double Weights(const Row<float>& row, float max, float* weights) {
   if (__builtin_fabsf(max) <= 88) {
     const auto shift = static_cast<int32_t>(max * kLog2E);
     const float end = max + kEnd;
     const auto f = [=](float x) { return NearWeight<kWidth>(x, end, shift); };
-    return Summed<kWidth>(n, f, weights, x);
+    return Summed<kWidth>(row, f, weights);
   }
-  return Summed<kWidth>(n, [max](float x) { return Weight<kWidth>(x, max); }, weights, x);
+  return Summed<kWidth>(row, [max](float x) { return Weight<kWidth>(x, max); }, weights);
 }
 template <int kWidth, class T>
-inline double Weights(const T* x, int64_t n, float max, float* weights) {
+inline double Weights(const Row<T>& row, float max, float* weights) {
   if (__builtin_fabsf(max) <= 1024) {
     const float shift = -max * kLog2E;
     const auto f = [=](float x) { return ShortWeight<kWidth>(Fma<kWidth>(x, kLog2E, shift)); };
-    return Summed<kWidth>(n, f, weights, x);
+    return Summed<kWidth>(row, f, weights);
   }
   const auto f = [max](float x) { return ShortWeight<kWidth>((x - max) * kLog2E); };
-  return Summed<kWidth>(n, f, weights, x);
+  return Summed<kWidth>(row, f, weights);
 }
 
-// One row; `weights` has room for its numbers.
+// y of a row; `weights` has room for its numbers.
 template <int kWidth, class T>
-inline void Row(bool past, const T* x, int64_t n, float* weights, T* y) {
-  const double sum = Weights<kWidth>(x, n, Max<kWidth>(n, x), weights);
+inline void Normalise(bool past, const Row<T>& row, float* weights) {
+  const double sum = Weights<kWidth>(row, Max<kWidth>(row.n, row.x), weights);
   const TwoFloats scale(1 / sum);
   const auto f = [=](float weight) {
     if constexpr (!std::is_same_v<T, float>) return weight * scale.high;
     return Fma<kWidth>(weight, scale.high, weight * scale.low);
   };
   if (std::isfinite(sum)) {
-    MapTo<kWidth>(Stores<NoNan>{past}, n, f, y, weights);
+    MapTo<kWidth>(Stores<NoNan>{past}, row.n, f, row.y, weights);
   } else {
-    MapTo<kWidth>(Stores<>{past}, n, f, y, weights);
+    MapTo<kWidth>(Stores<>{past}, row.n, f, row.y, weights);
   }
 }
 
@@ -97,8 +106,10 @@ opcast::Status Softmax(const SoftmaxArgs& args, const opcast::Launch& launch) {
     const bool past = PastCache(launch, 2 * a.batch * n * sizeof(T));
     const auto rows = [&a, n, past](int64_t begin, int64_t end, auto width) {
       const std::unique_ptr<float[]> weights(new float[n]);
-      for (int64_t i = begin; i < end; ++i)
-        Row<width>(past, a.x + i * n, n, weights.get(), a.y + i * n);
+      for (int64_t i = begin; i < end; ++i) {
+        const T* x = a.x + i * n;
+        Normalise<width, T>(past, {n, x, i + 1 < end ? x + n : x, a.y + i * n}, weights.get());
+      }
     };
     opcast::ParallelFor(launch, a.batch, RowsPerChunk(n), rows);
     return opcast::Status::Ok();
