@@ -1,5 +1,5 @@
 // y[i, j] = exp(x[i, j] - max) / sum of the same over row i, dense rows. Computed in float, the sum
-// in double but for sums of two; for float32 the exponential also gets what the difference of two
+// in double but for sums of four; for float32 the exponential also gets what the difference of two
 // floats loses, so that small probabilities are right too, and 1 / sum is two floats. A row that
 // holds NaN or +inf, or nothing but -inf, becomes NaN.
 #include <cmath>
