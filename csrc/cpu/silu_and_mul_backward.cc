@@ -1,11 +1,89 @@
 // grad_x[i, j] = grad_y[i, j] * x[i, D + j] * silu'(x[i, j]) and grad_x[i, D + j] = grad_y[i, j] *
-// silu(x[i, j]), dense rows. Computed in double (see SiluSlope), rounded once.
-#include "convert.h"
+// silu(x[i, j]), dense rows. Computed in float for results of 16 bits; for float32, the exponential
+// is a float and what follows is double. Rounded once. Rows in which a part of that leaves the
+// range of floats are computed in double.
 #include "gate.h"
 #include "rows.h"
 #include "silu_and_mul_backward.gen.h"
+#include "step.h"
 
 namespace opcast_ops {
+namespace {
+
+constexpr float kLeast = -80;  // of gates for the forms in float
+
+// Both gradients of one element.
+struct Pair {
+  float gate, value;
+};
+
+// Where the forms in float hold: no part of them is infinite, or NaN.
+inline bool IsOrdinary(float grad, float gate, float value) {
+  constexpr float kMost = std::numeric_limits<float>::max();
+  return (gate >= kLeast) & (__builtin_fabsf(grad * value) <= kMost) &
+         (__builtin_fabsf(grad * gate) <= kMost);
+}
+
+// With e = exp(-gate), silu' is (1 + e * (1 + gate)) / (1 + e)^2.
+template <int kWidth>
+inline Pair Short(float grad, float gate, float value) {
+  const float x = Select(gate > -kLeast, -kLeast, gate);
+  const auto parts = SplitNearPower<kWidth>(-kLog2E * x);
+  const float e = parts.template Fraction<kWidth>() * PowerOfTwo(parts.n);
+  const float sigmoid = 1 / (1 + e);
+  const float slope = sigmoid * (sigmoid * Fma<kWidth>(e, 1 + x, 1));
+  return {grad * value * slope, grad * (gate * sigmoid)};
+}
+
+template <int kWidth>
+inline Pair Long(double grad, double gate, double value) {
+  const double sigmoid = Sigmoid<kWidth>(gate);
+  return {static_cast<float>(grad * value * SiluSlope(gate, sigmoid)),
+          static_cast<float>(grad * (gate * sigmoid))};
+}
+
+// Both gradients of a row in float, and whether all its elements are ordinary.
+template <int kWidth, class T>
+inline bool InFloat(const T* grad, const T* gate, int64_t n, T* to) {
+  using S = Step<kWidth, T>;
+  int32_t broken[S::kLanes] = {};
+  ForBlocks<S::kCount>(n, [&](int64_t i, auto count) {
+    S g, x, v;
+    g.Load(grad + i, count);
+    x.Load(gate + i, count);
+    v.Load(gate + n + i, count);
+    for (int k = 0; k < S::kVectors; ++k) {
+      for (int j = 0; j < S::kLanes; ++j) {
+        float &a = g.vectors[k].numbers[j], &b = x.vectors[k].numbers[j];
+        const float c = v.vectors[k].numbers[j];
+        broken[j] |= !IsOrdinary(a, b, c);
+        const Pair both = Short<kWidth>(a, b, c);
+        a = both.gate, b = both.value;
+      }
+    }
+    g.Store(to + i, count);
+    x.Store(to + n + i, count);
+  });
+  int32_t any = 0;
+  for (int j = 0; j < S::kLanes; ++j) any |= broken[j];
+  return any == 0;
+}
+
+template <int kWidth, class T>
+inline void InDouble(const T* grad, const T* gate, int64_t n, T* to) {
+  ForLanes<kWidth>(n, [&](int64_t i, auto count) {
+    auto g = Load<kWidth>(grad + i, count), x = Load<kWidth>(gate + i, count);
+    const auto v = Load<kWidth>(gate + n + i, count);
+    for (int j = 0; j < Lanes<kWidth>::kCount; ++j) {
+      const Pair both = Long<kWidth>(g.numbers[j], x.numbers[j], v.numbers[j]);
+      g.numbers[j] = both.gate, x.numbers[j] = both.value;
+    }
+    Store(g, to + i, count);
+    Store(x, to + n + i, count);
+  });
+}
+
+}  // namespace
 
 opcast::Status SiluAndMulBackward(const SiluAndMulBackwardArgs& args,
                                   const opcast::Launch& launch) {
@@ -13,18 +91,11 @@ opcast::Status SiluAndMulBackward(const SiluAndMulBackwardArgs& args,
     using T = typename std::decay_t<decltype(a)>::T;
     const int64_t n = a.D;
     const auto rows = [&a, n](int64_t begin, int64_t end, auto width) {
-      FloatRow<width, T> grad_row(n), x_row(2 * n), result(2 * n);
       for (int64_t i = begin; i < end; ++i) {
-        const float* grad = grad_row.Read(a.grad_y + i * n);
-        const float* x = x_row.Read(a.x + i * 2 * n);
-        T* grad_x = a.grad_x + i * 2 * n;
-        float* to = result.Write(grad_x);
-        for (int64_t j = 0; j < n; ++j) {
-          const double g = grad[j], gate = x[j], sigmoid = Sigmoid<width>(gate);
-          to[j] = Round<float>(g * x[n + j] * SiluSlope(gate, sigmoid));
-          to[n + j] = Round<float>(g * (gate * sigmoid));
-        }
-        result.Wrote(grad_x);
+        const auto *grad = a.grad_y + i * n, *x = a.x + i * 2 * n;
+        auto* to = a.grad_x + i * 2 * n;
+        if (std::is_same_v<T, float> || !InFloat<width>(grad, x, n, to))
+          InDouble<width>(grad, x, n, to);
       }
     };
     opcast::ParallelFor(launch, a.batch, RowsPerChunk(2 * n), rows);
