@@ -43,4 +43,34 @@ void SumRows(const opcast::Launch& launch, int64_t rows, int64_t n, int64_t coun
   });
 }
 
+// Sums over the rows of a group in float, for a few rows at a time, which then go to sums in
+// double.
+template <int kWidth>
+class FloatSums {
+ public:
+  FloatSums(int64_t count, double* sums) : count_(count), sums_(sums), own_(new float[count]()) {}
+
+  // Where to add the next row.
+  float* OfRow() {
+    if (rows_ == kMostRows) Flush();
+    ++rows_;
+    return own_.get();
+  }
+
+  // Must follow the last row.
+  void Flush() {
+    for (int64_t j = 0; j < count_; ++j) sums_[j] += own_[j];
+    std::fill(own_.get(), own_.get() + count_, 0.0f);
+    rows_ = 0;
+  }
+
+ private:
+  static constexpr int kMostRows = 16;
+
+  const int64_t count_;
+  double* const sums_;
+  const std::unique_ptr<float[]> own_;
+  int rows_ = 0;
+};
+
 }  // namespace opcast_ops

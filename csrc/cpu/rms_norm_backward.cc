@@ -1,32 +1,92 @@
 // grad_x[i, j] = r * (g[i, j] - x[i, j] * r^2 * mean(g[i] * x[i])) with g = grad_y * weight and
 // r = 1 / sqrt(mean(x[i]^2) + eps); grad_weight[j] is the sum of grad_y[i, j] * x[i, j] * r over
-// all rows. Dense rows. Computed in double, rounded once.
+// all rows. Dense rows.
+//
+// Sums over a row are double, those over rows are float for a few rows at a time. For 16 bits the
+// rest is float, in which products of two of them are exact: so the difference may cancel. Rows
+// that might leave the range of floats, and float32, are computed in double. Rounded once.
 #include <cmath>
 
 #include "columns.h"
 #include "convert.h"
 #include "rms_norm_backward.gen.h"
-#include "rows.h"
+#include "row_sums.h"
+#include "walk.h"
 
 namespace opcast_ops {
 namespace {
 
-// One row: writes to grad_x and adds to grad_weight.
-template <int kWidth>
-inline void Row(const float* grad, const float* x, const float* weight, int64_t n, double eps,
-                float* grad_x, double* grad_weight) {
-  const double count = static_cast<double>(n);
-  const float *const alone[] = {x}, *const all[] = {grad, weight, x};
-  const double squares = DoubleSum<kWidth>(n, alone, kAddSquare);
-  const double along = DoubleSum<kWidth>(
-      n, all, [](const auto* x, auto* sum) { sum->all += x[0].all * x[1].all * x[2].all; });
-  const double scale = 1 / std::sqrt(squares / count + eps);
-  const double share = scale * scale * (along / count);
-  for (int64_t j = 0; j < n; ++j) {
-    const double g = grad[j], value = x[j];
-    grad_x[j] = Round<float>(scale * (g * weight[j] - value * share));
-    grad_weight[j] += g * value * scale;
-  }
+// What a row is summed up to.
+struct Sums {
+  double squares, along;  // of x * x and of grad * weight * x
+};
+
+// What follows from them: grad_x is scale * (grad * weight - x * share).
+struct Factors {
+  double scale, share;
+
+  Factors(const Sums& row, int64_t n, double eps)
+      : scale(1 / std::sqrt(row.squares / static_cast<double>(n) + eps)),
+        share(scale * scale * (row.along / static_cast<double>(n))) {}
+};
+
+// kExact says that floats have room for products of two.
+template <int kWidth, bool kExact, class T>
+inline Sums SumsOf(const T* grad, const T* x, const float* weight, int64_t n) {
+  WideLanes<kWidth> squares, along;
+  ForLanes<kWidth>(n, [&](int64_t i, auto count) {
+    const auto g = Load<kWidth>(grad + i, count), v = Load<kWidth>(x + i, count),
+               w = Load<kWidth>(weight + i, count);
+    squares.Add(WideProduct<kWidth, kExact>(v, v));
+    along.AddProduct(WideProduct<kWidth, kExact>(g, w), WideLanes<kWidth>(v));
+  });
+  return {squares.Total(), along.Total()};
+}
+
+// Whether a row of 16 bits has no step that leaves the range of floats, where the result does not;
+// a step that falls below it makes less than half of the last place of the result.
+inline bool IsTame(const Factors& factors, int64_t n, float most, float heaviest) {
+  return most < 0x1p50f && heaviest < 0x1p40f && std::fabs(factors.share) < 0x1p120 &&
+         factors.scale > 0x1p-40 && factors.scale * std::sqrt(n) < 0x1p16;
+}
+
+// Writes to grad_x and adds to grad_weight.
+template <int kWidth, class T>
+inline void InFloat(const T* grad, const T* x, const float* weight, int64_t n,
+                    const Factors& factors, T* grad_x, float* grad_weight) {
+  const float scale = static_cast<float>(factors.scale);
+  const TwoFloats share(factors.share);
+  ForLanes<kWidth>(n, [=](int64_t i, auto count) {
+    const auto g = Load<kWidth>(grad + i, count), v = Load<kWidth>(x + i, count),
+               w = Load<kWidth>(weight + i, count);
+    Lanes<kWidth> result, sums = Load<kWidth>(grad_weight + i, count);
+    for (int j = 0; j < Lanes<kWidth>::kCount; ++j) {
+      const float value = v.numbers[j], weighted = g.numbers[j] * w.numbers[j];
+      const float rest = Fma<kWidth>(-value, share.high, weighted);
+      result.numbers[j] = scale * Fma<kWidth>(-value, share.low, rest);
+      sums.numbers[j] = Fma<kWidth>(g.numbers[j] * value, scale, sums.numbers[j]);
+    }
+    Store(result, grad_x + i, count, NoNan());
+    Keep(sums, grad_weight + i, count);
+  });
+}
+
+template <int kWidth, class T>
+inline void InDouble(const T* grad, const T* x, const float* weight, int64_t n,
+                     const Factors& factors, T* grad_x, double* grad_weight) {
+  const double scale = factors.scale, share = factors.share;
+  ForLanes<kWidth>(n, [=](int64_t i, auto count) {
+    WideLanes<kWidth> g(Load<kWidth>(grad + i, count)), v(Load<kWidth>(x + i, count)),
+        w(Load<kWidth>(weight + i, count)), sums;
+    sums.Load(grad_weight + i, count);
+    for (int k = 0; k < 2; ++k) {
+      const auto own = g.halves[k].all, value = v.halves[k].all;
+      sums.halves[k].all += own * value * scale;
+      v.halves[k].all = (own * w.halves[k].all - value * share) * scale;
+    }
+    Store(v.Narrow(), grad_x + i, count);
+    sums.Store(grad_weight + i, count);
+  });
 }
 
 }  // namespace
@@ -35,16 +95,26 @@ opcast::Status RmsNormBackward(const RmsNormBackwardArgs& args, const opcast::La
   return Visit(args, [&](const auto& a) {
     using T = typename std::decay_t<decltype(a)>::T;
     const int64_t n = a.N;
-    const auto rows = [&a, n](int64_t first, int64_t last, double* grad_weight, auto width) {
-      FloatRow<width, T> grad_row(n), x_row(n), weight_row(n), result(n);
+    const auto rows = [&a, n](int64_t first, int64_t last, double* totals, auto width) {
+      FloatRow<width, T> weight_row(n);
       const float* weight = weight_row.Read(a.weight);
+      const float heaviest = Most(a.weight, n);
+      FloatSums<width> sums(n, totals);
       for (int64_t i = first; i < last; ++i) {
-        const float* grad = grad_row.Read(a.grad_y + i * n);
-        const float* x = x_row.Read(a.x + i * n);
-        T* grad_x = a.grad_x + i * n;
-        Row<width>(grad, x, weight, n, a.eps, result.Write(grad_x), grad_weight);
-        result.Wrote(grad_x);
+        const auto *grad = a.grad_y + i * n, *x = a.x + i * n;
+        auto* grad_x = a.grad_x + i * n;
+        if constexpr (!std::is_same_v<T, float>) {
+          const Sums row = SumsOf<width, true>(grad, x, weight, n);
+          const Factors factors(row, n, a.eps);
+          if (IsTame(factors, n, Most(grad, n), heaviest)) {
+            InFloat<width>(grad, x, weight, n, factors, grad_x, sums.OfRow());
+            continue;
+          }
+        }
+        const Factors factors(SumsOf<width, false>(grad, x, weight, n), n, a.eps);
+        InDouble<width>(grad, x, weight, n, factors, grad_x, totals);
       }
+      sums.Flush();
     };
     const auto store = [&a](int64_t begin, int64_t end, const double* totals) {
       T* grad_weight = a.grad_weight;

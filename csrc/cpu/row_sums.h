@@ -1,0 +1,107 @@
+// Sums over a row in double, and its largest number.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "rows.h"
+#include "vector.h"
+#include "walk.h"
+
+namespace opcast_ops {
+
+// The products of floats: exact if both have at most 12 bits, but for their range.
+template <int kWidth>
+inline Lanes<kWidth> Product(const Lanes<kWidth>& x, const Lanes<kWidth>& y) {
+  Lanes<kWidth> product;
+  for (int j = 0; j < Lanes<kWidth>::kCount; ++j) product.numbers[j] = x.numbers[j] * y.numbers[j];
+  return product;
+}
+
+// As many doubles as a vector has floats, in two vectors.
+template <int kWidth>
+struct WideLanes {
+  using Half = Doubles<kWidth>;
+
+  Half halves[2] = {};
+
+  WideLanes() = default;
+  explicit WideLanes(const Lanes<kWidth>& floats) {
+    for (int k = 0; k < 2; ++k) halves[k].Load(floats.numbers + k * Half::kCount);
+  }
+  // Fewer numbers than there is room for, and zeros; or, where `n` is a constant, all of them.
+  void Load(const double* from, int64_t n) {
+    std::memcpy(halves, from, static_cast<size_t>(n) * sizeof(double));
+  }
+  template <int64_t kCount>
+  void Load(const double* from, std::integral_constant<int64_t, kCount>) {
+    for (int k = 0; k < 2; ++k)
+      std::memcpy(&halves[k].all, from + k * Half::kCount, sizeof halves[k].all);
+  }
+  void Store(double* to, int64_t n) const {
+    std::memcpy(to, halves, static_cast<size_t>(n) * sizeof(double));
+  }
+  template <int64_t kCount>
+  void Store(double* to, std::integral_constant<int64_t, kCount>) const {
+    for (int k = 0; k < 2; ++k) halves[k].Store(to + k * Half::kCount);
+  }
+  Lanes<kWidth> Narrow() const {
+    Lanes<kWidth> floats;
+    for (int k = 0; k < 2; ++k) {
+      const auto half = __builtin_convertvector(halves[k].all, typename Floats<kWidth / 2>::Vector);
+      std::memcpy(floats.numbers + k * Half::kCount, &half, sizeof half);
+    }
+    return floats;
+  }
+
+  void Subtract(double x) {
+    for (Half& half : halves) half.all -= x;
+  }
+  void Multiply(const WideLanes& x) {
+    for (int k = 0; k < 2; ++k) halves[k].all *= x.halves[k].all;
+  }
+  void Add(const WideLanes& x) {
+    for (int k = 0; k < 2; ++k) halves[k].all += x.halves[k].all;
+  }
+  void AddProduct(const WideLanes& x, const WideLanes& y) {
+    for (int k = 0; k < 2; ++k) MultiplyAdd(x.halves[k], y.halves[k], &halves[k]);
+  }
+
+  double Total() const {
+    double sums[Half::kCount];
+    const auto all = halves[0].all + halves[1].all;
+    std::memcpy(sums, &all, sizeof sums);
+    return Tree<Half::kCount>(sums, [](double a, double b) { return a + b; });
+  }
+};
+
+// x * y; kExact says that floats have room for the products.
+template <int kWidth, bool kExact>
+inline WideLanes<kWidth> WideProduct(const Lanes<kWidth>& x, const Lanes<kWidth>& y) {
+  if constexpr (kExact) {
+    return WideLanes<kWidth>(Product(x, y));
+  } else {
+    WideLanes<kWidth> product(x);
+    product.Multiply(WideLanes<kWidth>(y));
+    return product;
+  }
+}
+
+// The largest magnitude of n numbers, or NaN if one of them is.
+template <class T>
+inline float Most(const T* x, int64_t n) {
+  using Bits = std::conditional_t<sizeof(T) == 2, int16_t, int32_t>;
+  constexpr Bits kMagnitude = std::numeric_limits<Bits>::max();
+  Bits most = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    Bits bits;
+    std::memcpy(&bits, x + i, sizeof bits);
+    bits &= kMagnitude;
+    most = bits > most ? bits : most;
+  }
+  T number;
+  std::memcpy(&number, &most, sizeof number);
+  return static_cast<float>(number);
+}
+
+}  // namespace opcast_ops
