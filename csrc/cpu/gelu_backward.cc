@@ -1,7 +1,8 @@
 // grad_x = grad_y * slope(x), dense; the slope is F(x) + x f(x) with the normal distribution
 // function F and its density f ("none"), or the derivative of gelu's tanh form ("tanh"). Both
 // slopes have a zero near -0.75, around which they keep their relative precision. Computed in
-// double, rounded once.
+// float for results of 16 bits, otherwise, and where a part of that leaves the range of floats, in
+// double. Rounded once.
 #include "gate.h"
 #include "gelu_backward.gen.h"
 #include "map.h"
@@ -49,17 +50,145 @@ inline double SlopeTanh(double x) {
   return Select(x < -kEnd, 0.0, slope);
 }
 
+// The slope at x <= 0 for results of 16 bits: with a = -x, the product of kZero - a and the square
+// of 2^p, where p is nearly a polynomial in a. Beyond kEnd, the slope is as at kEnd. These are
+// within 3e-5, 1e-3, 1e-4 and 1e-3 of the slopes.
+template <class T>
+struct ExactSlope;
+template <>
+struct ExactSlope<opcast::f16> {
+  static constexpr double kZero = 0x1.80ead197f00b4p-1;
+  static constexpr float kEnd = 7.75f;
+  template <int kWidth>
+  static float Logarithm(float a) {
+    return Polynomial<kWidth>(a, 0x1.7e8dbep-23f, -0x1.c11302p-18f, 0x1.c82cd0p-14f,
+                              -0x1.09a10ep-10f, 0x1.8f01c2p-8f, -0x1.a0ed9ap-6f, -0x1.20887ep-2f,
+                              -0x1.8794e0p-3f, -0x1.2d47fcp-2f);
+  }
+};
+template <>
+struct ExactSlope<opcast::bf16> {
+  static constexpr double kZero = 0x1.80ead197f00b4p-1;
+  static constexpr float kEnd = 18.5f;
+  template <int kWidth>
+  static float Logarithm(float a) {
+    return Polynomial<kWidth>(a, 0x1.f76e32p-29f, -0x1.411988p-22f, 0x1.570eaap-17f,
+                              -0x1.8fd360p-13f, 0x1.165f3ap-9f, -0x1.e07630p-7f, -0x1.2fbf4cp-2f,
+                              -0x1.775812p-3f, -0x1.2dfd38p-2f);
+  }
+};
+template <class T>
+struct TanhSlope;
+template <>
+struct TanhSlope<opcast::f16> {
+  static constexpr double kZero = 0x1.81429f9e97e4dp-1;
+  static constexpr float kEnd = 6.8125f;
+  template <int kWidth>
+  static float Logarithm(float a) {
+    return Polynomial<kWidth>(a, -0x1.4dfab6p-22f, 0x1.6cb0eap-17f, -0x1.4965d4p-13f,
+                              0x1.3716aap-10f, -0x1.37ce02p-8f, 0x1.0d6a4cp-7f, -0x1.01e1e6p-11f,
+                              -0x1.8abd7cp-6f, -0x1.1f6014p-2f, -0x1.8b4498p-3f, -0x1.2de302p-2f);
+  }
+};
+template <>
+struct TanhSlope<opcast::bf16> {
+  static constexpr double kZero = 0x1.81429f9e97e4dp-1;
+  static constexpr float kEnd = 11.5f;
+  template <int kWidth>
+  static float Logarithm(float a) {
+    return Polynomial<kWidth>(a, 0x1.fba49ep-27f, -0x1.ed998ap-21f, 0x1.9aa6a2p-16f,
+                              -0x1.7ba5c2p-12f, 0x1.a5c590p-9f, -0x1.1838bcp-6f, 0x1.89afdcp-5f,
+                              -0x1.39c5f0p-4f, -0x1.03189ep-2f, -0x1.952374p-3f, -0x1.2df2b2p-2f);
+  }
+};
+
+// grad * slope(x). One of two equal factors goes to grad, so that the other products are in the
+// range of floats where the result is.
+template <int kWidth, class Slope>
+inline float Short(float grad, float x) {
+  constexpr float kHigh = static_cast<float>(Slope::kZero);
+  constexpr float kLow = static_cast<float>(Slope::kZero - kHigh);
+  const float magnitude = __builtin_fabsf(x);
+  const float a = magnitude > Slope::kEnd ? Slope::kEnd : magnitude;
+  const auto parts = SplitPower<kWidth>(Slope::template Logarithm<kWidth>(a));
+  const float root = parts.template Fraction<kWidth>() * PowerOfTwo(parts.n);
+  const float lower = grad * root * (((kHigh - a) + kLow) * root);
+  return x < 0 ? lower : grad - lower;
+}
+
+// Whether that holds, and makes no NaN: what follows from a slope below that at kEnd is 0.
+template <class Slope>
+inline bool IsOrdinary(float grad, float x) {
+  constexpr float kMost = std::numeric_limits<float>::max();
+  const float magnitude = __builtin_fabsf(grad);
+  return ((x >= -Slope::kEnd) & (magnitude <= kMost)) | ((x < 0) & (magnitude < 0x1p40f));
+}
+
+// grad * SlopeExact(x) for float32, as in LowerSlope. Here the polynomial in t = (a - 3.5) / (a +
+// 3.5) is that of least relative error, 6e-9, for a <= kEnd, and the argument of the exponential
+// has two parts.
+struct LongSlope {
+  static constexpr float kEnd = 13;
+
+  static bool IsOrdinary(float grad, float x) {
+    return (x >= -kEnd) & (__builtin_fabsf(grad) < 0x1p124f);
+  }
+
+  template <int kWidth>
+  static float Gradient(float grad, float x) {
+    constexpr double kZero = 0x1.80ead197f00b4p-1;
+    constexpr float kHigh = static_cast<float>(kZero), kLow = static_cast<float>(kZero - kHigh);
+    const float magnitude = __builtin_fabsf(x), a = magnitude > kEnd ? kEnd : magnitude;
+    const float p =
+        Polynomial<kWidth>((a - 3.5f) / (a + 3.5f), 0x1.352586p-15f, 0x1.6a9088p-16f,
+                           -0x1.c4b7dap-12f, 0x1.ff74a0p-13f, 0x1.33bc2ep-8f, -0x1.68bd16p-6f,
+                           0x1.ddd498p-5f, -0x1.c7f3d8p-4f, 0x1.e0a508p-2f);
+    const float half = -0.5f * a, square = half * a;
+    const auto parts = SplitExp<kWidth>(square, Fma<kWidth>(half, a, -square));
+    // The product of three, and what two roundings take from it.
+    const float zero = (kHigh - a) + kLow, slope = p * zero, factor = grad * slope;
+    const float lost =
+        Fma<kWidth>(grad, Fma<kWidth>(p, zero, -slope), Fma<kWidth>(grad, slope, -factor));
+    const float rest = Fma<kWidth>(factor, parts.r * parts.slope, lost);
+    const float lower = (factor + rest) * PowerOfTwo(parts.n);
+    return x < 0 ? lower : grad - lower;
+  }
+};
+
+// y[i] = f(grad[i], x[i]) where that is ordinary, wide(grad[i], x[i]) elsewhere.
+template <int kWidth, class F, class Ordinary, class Wide, class T>
+inline void Gradients(int64_t n, F f, Ordinary ordinary, Wide wide, T* to, const T* grad,
+                      const T* x) {
+  if (MapAndCheck<kWidth>(n, f, ordinary, to, grad, x)) return;
+  const auto any = [=](float grad, float x) {
+    return Select(ordinary(grad, x), f(grad, x), static_cast<float>(wide(grad, x)));
+  };
+  Map<kWidth>(n, any, to, grad, x);
+}
+
 }  // namespace
 
 opcast::Status GeluBackward(const GeluBackwardArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
     const auto tanh = [&a](int64_t begin, int64_t end, auto width) {
-      const auto f = [=](double grad, double x) { return grad * SlopeTanh<width>(x); };
-      Map<width>(end - begin, f, a.grad_x + begin, a.grad_y + begin, a.x + begin);
+      const auto wide = [=](double grad, double x) { return grad * SlopeTanh<width>(x); };
+      const auto *grad = a.grad_y + begin, *x = a.x + begin;
+      if constexpr (std::is_same_v<T, float>)
+        Map<width>(end - begin, wide, a.grad_x + begin, grad, x);
+      else
+        Gradients<width>(end - begin, Short<width, TanhSlope<T>>, IsOrdinary<TanhSlope<T>>, wide,
+                         a.grad_x + begin, grad, x);
     };
     const auto exact = [&a](int64_t begin, int64_t end, auto width) {
-      const auto f = [=](double grad, double x) { return grad * SlopeExact<width>(x); };
-      Map<width>(end - begin, f, a.grad_x + begin, a.grad_y + begin, a.x + begin);
+      const auto wide = [=](double grad, double x) { return grad * SlopeExact<width>(x); };
+      const auto *grad = a.grad_y + begin, *x = a.x + begin;
+      if constexpr (std::is_same_v<T, float>)
+        Gradients<width>(end - begin, LongSlope::Gradient<width>, LongSlope::IsOrdinary, wide,
+                         a.grad_x + begin, grad, x);
+      else
+        Gradients<width>(end - begin, Short<width, ExactSlope<T>>, IsOrdinary<ExactSlope<T>>, wide,
+                         a.grad_x + begin, grad, x);
     };
     if (a.approximate == GeluBackwardApproximate::kTanh) {
       opcast::ParallelFor(launch, a.batch, kChunk / 4, tanh);
