@@ -92,7 +92,9 @@ inline void Score(int64_t heads, int64_t count, Space& space) {
       Tile<kVector, Shape::kM, Shape::kN> tile;
       tile.Add(StepRows<kVector>{space.q[h]}, StepRows<kVector>{space.rows[i]},
                kColumns / Shape::kLanes);
-      tile.Finish(heads - h, count - i, &space.weights[h][i], kRows);
+      Totals<Shape::kM, Shape::kN> totals;
+      tile.AddUp(&totals);
+      totals.AddTo(heads - h, count - i, &space.weights[h][i], kRows);
     }
   }
 }

@@ -152,11 +152,11 @@ opcast::Status Conv2d(const Conv2dArgs& args, const opcast::Launch& launch) {
     static_assert(kIsFactor<T>);
     const Blocks blocks(a.O / a.groups, a.P * a.Q, Taps(a));
     const auto compute = [&](int64_t begin, int64_t end, auto width) {
-      const std::unique_ptr<ProductSpace> space(new ProductSpace);
+      ProductSpace* const space = SpaceOfThread();
       for (int64_t index = begin; index < end; ++index) {
         const int64_t part = index / blocks.Count();
         Compute<T, width>(a, part / a.groups, part % a.groups, blocks.At(index % blocks.Count()),
-                          space.get());
+                          space);
       }
     };
     opcast::ParallelFor(launch, a.B * a.groups * blocks.Count(), blocks.PerChunk(), compute);

@@ -1,7 +1,7 @@
 // The blocks of product.h, compiled once for all kernels.
 #include "product.h"
 
-#include "product_pairs.h"
+#include <memory>
 
 namespace opcast_ops {
 namespace {
@@ -11,7 +11,13 @@ template <int kWidth, class Element>
 class Product {
  public:
   Product(const Factor& a, const Factor& b, const Block& block, ProductSpace* space)
-      : a_(a), b_(b), block_(block), padded_((block.rows + kM - 1) / kM * kM), space_(space) {}
+      : a_(a),
+        b_(b),
+        block_(block),
+        plain_(block.rows <= kFew && b.along),
+        group_(plain_ && block.rows <= kFewest ? block.rows : kM),
+        padded_((block.rows + group_ - 1) / group_ * group_),
+        space_(space) {}
 
   // The depth is cut into stretches of as many panels as a packed block of a has room for, so that
   // few rows of a meet all of a row of b before the next one.
@@ -21,10 +27,11 @@ class Product {
       const int64_t end = std::min(depth, k + stretch);
       for (int64_t at = k; at < end; at += kPlaces) {
         const int64_t places = std::min(kPlaces, end - at);
-        Pack<kWidth, kM, Element>(a_, {block_.i, block_.rows, at, places}, PanelOfA(at - k));
-        Weigh<kM>(PanelOfA(at - k), padded_, places, ExponentsOfA(at - k));
+        Pack<kWidth, kM, Element>(a_, {block_.i, block_.rows, at, places}, group_,
+                                  PanelOfA(at - k));
+        WeighPanel(at - k, places);
       }
-      if (block_.rows > kFew || !b_.along) {
+      if (!plain_) {
         AddPacked(k, end);
       } else if constexpr (Element::kPerLane > 1) {
         AddPlain<opcast::bf16>(k, end);
@@ -39,28 +46,32 @@ class Product {
   static constexpr int64_t kLanes = TileShape<kWidth>::kLanes;
   static constexpr int64_t kNumbers = kLanes * Element::kPerLane;  // of a vector
   static constexpr int64_t kPlaces = kPanel * Element::kPerLane;   // of a panel
-  static constexpr int64_t kFew = 16;  // rows of a for which b need not be packed
+  static constexpr bool kMayLose = Element::kPerLane > 1;          // see product_pairs.h
+  static constexpr int64_t kFew = 16;    // rows of a for which b need not be packed
+  static constexpr int64_t kFewest = 2;  // rows of a that are a group of their own
   static constexpr int64_t kSlab = ProductSpace::kSlab;
 
   // A packed panel of a; `offset` says where it begins, from the stretch's beginning on.
   float* PanelOfA(int64_t offset) const {
     return space_->a + padded_ * (offset / Element::kPerLane);
   }
-  Exponent* ExponentsOfA(int64_t offset) const {
-    return space_->exponents_a + padded_ * (offset / kPlaces);
+  Weights WeightsOfA(int64_t offset, int64_t row) const {
+    const int64_t at = padded_ * (offset / kPlaces) + row;
+    return {space_->smallest_a + at, space_->enough_a + at};
   }
 
-  // Notes the exponents of packed rows.
-  template <int kGroup>
-  static void Weigh(const float* packed, int64_t rows, int64_t places, Exponent* exponents) {
-    if constexpr (Element::kPerLane > 1) {
+  // Weighs the packed rows of a.
+  void WeighPanel(int64_t offset, int64_t places) {
+    if constexpr (kMayLose) {
       const int64_t steps = Steps<kWidth, Element>(places);
-      for (int64_t r = 0; r < rows; ++r) {
-        const float* row = packed + (r / kGroup * steps * kGroup + r % kGroup) * kLanes;
-        typename Element::Smallest smallest;
-        for (int64_t s = 0; s < steps; ++s, row += kGroup * kLanes)
-          smallest.Note(*reinterpret_cast<const Vector<kWidth>*>(row));
-        exponents[r] = smallest.Get();
+      for (int64_t r = 0; r < padded_; ++r) {
+        typename Element::Magnitudes magnitudes;
+        const float* at = PanelOfA(offset) + (r / group_ * steps * group_ + r % group_) * kLanes;
+        for (int64_t s = 0; s < steps; ++s, at += group_ * kLanes)
+          magnitudes.Note(*reinterpret_cast<const Vector<kWidth>*>(at));
+        const Weights weights = WeightsOfA(offset, r);
+        *weights.smallest = magnitudes.Smallest();
+        *weights.enough = magnitudes.Enough();
       }
     }
   }
@@ -71,8 +82,7 @@ class Product {
       const int64_t columns = std::min(kSlab, block_.columns - first);
       for (int64_t at = k; at < end; at += kPlaces) {
         const int64_t places = std::min(kPlaces, end - at);
-        Pack<kWidth, kN, Element>(b_, {block_.j + first, columns, at, places}, space_->b);
-        Weigh<kN>(space_->b, (columns + kN - 1) / kN * kN, places, space_->exponents_b);
+        Pack<kWidth, kN, Element>(b_, {block_.j + first, columns, at, places}, kN, space_->b);
         for (int64_t j = 0; j < columns; j += kN) AddColumns(at - k, places, first, j);
       }
     }
@@ -84,15 +94,34 @@ class Product {
     const PackedRows<kWidth, kN> b{space_->b + j * steps * kLanes};
     PackedRows<kWidth, kM> a{PanelOfA(offset)};
     for (int64_t i = 0; i < block_.rows; i += kM, a.at += kM * steps * kLanes) {
-      Tile<kWidth, kM, kN> tile;
-      tile.template Add<Element>(a, b, steps);
-      if constexpr (Element::kPerLane > 1) {
-        AddFaint(ExponentsOfA(offset) + i, space_->exponents_b + j, &tile,
-                 [&](auto* exact) { exact->template Add<typename Element::Exact>(a, b, steps); });
-      }
-      tile.Finish(block_.rows - i, block_.columns - first - j, &space_->sums[i][first + j],
-                  kBlockColumns);
+      const auto add = [=](auto element, auto* tile) {
+        tile->template Add<decltype(element)>(a, b, steps);
+      };
+      const auto weigh = [=](int row, auto* magnitudes) {
+        Weigh<Element, kWidth>(b, row, steps, magnitudes);
+      };
+      AddTile<kM, kN>(offset, i, first + j, add, weigh);
     }
+  }
+
+  // Adds to the sums from row i and column j of the block on what add adds to a tile. weigh weighs
+  // a row of b.
+  template <int kRows, int kColumns, class Add, class Weigh>
+  void AddTile(int64_t offset, int64_t i, int64_t j, Add add, Weigh weigh) {
+    const int64_t rows = std::min<int64_t>(kRows, block_.rows - i);
+    const int64_t columns = std::min<int64_t>(kColumns, block_.columns - j);
+    Tile<kWidth, kRows, kColumns> tile;
+    Totals<kRows, kColumns> totals;
+    add(Element(), &tile);
+    tile.AddUp(&totals);
+#if defined(__x86_64__)
+    if constexpr (kMayLose) {
+      const Weights of_a = WeightsOfA(offset, i);
+      if (!AllLarge(totals, of_a.enough))
+        Settle<kWidth, Element>(rows, columns, of_a, add, weigh, &totals);
+    }
+#endif
+    totals.AddTo(rows, columns, &space_->sums[i][j], kBlockColumns);
   }
 
   // The same for few rows of a, without packing b.
@@ -100,6 +129,7 @@ class Product {
   void AddPlain(int64_t k, int64_t end) {
     constexpr int kStreams = 8;  // memory is faster with so many rows of b than with fewer
     if (block_.rows == 1) return AddPlainRows<T, 1, kStreams>(k, end);
+    if (block_.rows == 2) return AddPlainRows<T, 2, kWidth == 64 ? kStreams : kN>(k, end);
     AddPlainRows<T, kM, kN>(k, end);
   }
   template <class T, int kRows, int kColumns>
@@ -108,6 +138,7 @@ class Product {
       for (int64_t at = k; at < end; at += kPlaces) {
         const int64_t places = std::min(kPlaces, end - at);
         PlainRows<kWidth, kColumns, T> b;
+        b.ahead = at + places < end ? kPlaces : kColumns * b_.stride + k - at;
         for (int64_t r = 0; r < kColumns; ++r) {
           const int64_t row = block_.j + std::min(j + r, block_.columns - 1);
           b.rows[r] = static_cast<const T*>(b_.data) + b_.Offset(row) + at;
@@ -126,45 +157,27 @@ class Product {
     for (int64_t r = 0; r < kColumns && over > 0; ++r)
       Element::template Copy<kWidth>(b.rows[r] + steps * kNumbers, over, rest + r * kLanes);
     const PackedRows<kWidth, kColumns> last{rest};
-    Watch<Element, kColumns> watch;
-    Exponent of_b[kColumns];
-    PackedRows<kWidth, kM> a{PanelOfA(offset)};
-    for (int64_t i = 0; i < block_.rows; i += kM) {
-      const PackedRows<kWidth, kM> begin = a, end{a.at + steps * kM * kLanes};
-      Tile<kWidth, kRows, kColumns> tile;
-      if (i == 0) {
-        tile.template Add<Element>(begin, watch.Over(b), steps);
-        if (over > 0) tile.template Add<Element>(end, watch.Over(last), 1);
-      } else {
-        tile.template Add<Element>(begin, b, steps);
-        if (over > 0) tile.template Add<Element>(end, last, 1);
-      }
-      if constexpr (Element::kPerLane > 1) {
-        if (i == 0) watch.Get(of_b);
-        AddFaint(ExponentsOfA(offset) + i, of_b, &tile, [&](auto* exact) {
-          exact->template Add<typename Element::Exact>(begin, b, steps);
-          if (over > 0) exact->template Add<typename Element::Exact>(end, last, 1);
-        });
-      }
-      tile.Finish(block_.rows - i, block_.columns - j, &space_->sums[i][j], kBlockColumns);
-      a.at = end.at + (over > 0 ? kM * kLanes : 0);
+    PackedRows<kWidth, kRows> a{PanelOfA(offset)};
+    for (int64_t i = 0; i < block_.rows; i += kRows) {
+      const PackedRows<kWidth, kRows> begin = a, end{a.at + steps * kRows * kLanes};
+      const auto add = [=](auto element, auto* tile) {
+        tile->template Add<decltype(element)>(begin, b, steps);
+        if (over > 0) tile->template Add<decltype(element)>(end, last, 1);
+      };
+      const auto weigh = [=](int row, auto* magnitudes) {
+        Weigh<Element, kWidth>(b, row, steps, magnitudes);
+        if (over > 0) Weigh<Element, kWidth>(last, row, 1, magnitudes);
+      };
+      AddTile<kRows, kColumns>(offset, i, j, add, weigh);
+      a.at = end.at + (over > 0 ? kRows * kLanes : 0);
     }
-  }
-
-  // Replaces sums with products that dot product instructions may lose by those that add gives.
-  template <int kRows, int kColumns, class Add>
-  static void AddFaint(const Exponent* of_a, const Exponent* of_b,
-                       Tile<kWidth, kRows, kColumns>* tile, Add add) {
-    if (!IsFaint(*std::min_element(of_a, of_a + kRows), *std::min_element(of_b, of_b + kColumns)))
-      return;
-    Tile<kWidth, kRows, kColumns> exact;
-    add(&exact);
-    tile->Replace(exact, [&](int i, int j) { return IsFaint(of_a[i], of_b[j]); });
   }
 
   const Factor& a_;
   const Factor& b_;
   const Block block_;
+  const bool plain_;      // whether b is read as it lies in memory
+  const int64_t group_;   // rows of a packed group of a
   const int64_t padded_;  // rows of packed panels of a
   ProductSpace* const space_;
 };
@@ -183,6 +196,11 @@ inline void WriteAs(opcast::DType type, const float* from, int64_t n, void* to, 
 }
 
 }  // namespace
+
+ProductSpace* SpaceOfThread() {
+  thread_local const std::unique_ptr<ProductSpace> space(new ProductSpace);
+  return space.get();
+}
 
 __attribute__((flatten)) void Multiply(const Factor& a, const Factor& b, const Block& block,
                                        int64_t depth, ProductSpace* space, Width<16>) {

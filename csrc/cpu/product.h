@@ -9,9 +9,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 
 #include "product_pack.h"
+#include "product_pairs.h"
 
 namespace opcast_ops {
 
@@ -64,8 +64,13 @@ struct ProductSpace {
   alignas(64) float a[(kBlockRows + 4) * kPanel];
   alignas(64) float b[kSlab * kPanel];
   alignas(64) float sums[kBlockRows][kBlockColumns];
-  uint16_t exponents_a[kBlockRows + 4], exponents_b[kSlab];  // see product_pairs.h
+  // Of packed rows of a: see Weights.
+  Exponent smallest_a[kBlockRows + 4];
+  float enough_a[kBlockRows + 4];
 };
+
+// That of this thread, until it ends: fresh memory would cost more than many a product.
+ProductSpace* SpaceOfThread();
 
 // What follows is compiled once for each width of vectors.
 
@@ -100,11 +105,11 @@ void ForBlocks(const opcast::Launch& launch, const Blocks& blocks, const Factor&
                Begin begin, Finish finish) {
   opcast::ParallelFor(launch, blocks.Count(), blocks.PerChunk(),
                       [&](int64_t first, int64_t last, auto width) {
-                        const std::unique_ptr<ProductSpace> space(new ProductSpace);
+                        ProductSpace* const space = SpaceOfThread();
                         for (int64_t index = first; index < last; ++index) {
                           const Block block = blocks.At(index);
                           begin(block, space->sums);
-                          Multiply(a, b, block, blocks.Depth(), space.get(), width);
+                          Multiply(a, b, block, blocks.Depth(), space, width);
                           finish(block, space->sums, width);
                         }
                       });

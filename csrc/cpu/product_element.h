@@ -33,12 +33,6 @@ __attribute__((target(OPCAST_AVX512))) inline void MultiplyAdd(const Vector<64>&
 struct Singles {
   static constexpr int kPerLane = 1;
 
-  // Floats do not ask which of their products are small.
-  struct Smallest {
-    template <class V>
-    void Note(const V&) {}
-  };
-
   // Fills a vector with n numbers, and zeros behind them.
   template <int kWidth, class T>
   static void Copy(const T* from, int64_t n, float* to) {

@@ -74,17 +74,17 @@ inline int64_t Steps(int64_t depth) {
   return (depth + kNumbers - 1) / kNumbers;
 }
 
-template <int kWidth, int kGroup, class Element, class T>
-inline void PackAlong(const Factor& factor, const Part& part, float* to) {
+template <int kWidth, class Element, class T>
+inline void PackAlong(const Factor& factor, const Part& part, int64_t group, float* to) {
   constexpr int64_t kLanes = TileShape<kWidth>::kLanes, kNumbers = kLanes * Element::kPerLane;
   const int64_t steps = Steps<kWidth, Element>(part.depth);
-  const int64_t padded = (part.rows + kGroup - 1) / kGroup * kGroup;
+  const int64_t padded = (part.rows + group - 1) / group * group;
   for (int64_t r = 0; r < padded; ++r) {
     const int64_t row = part.row + std::min(r, part.rows - 1);
     const T* from = static_cast<const T*>(factor.data) + factor.Offset(row) + part.k;
-    float* at = to + (r / kGroup * steps * kGroup + r % kGroup) * kLanes;
+    float* at = to + (r / group * steps * group + r % group) * kLanes;
     int64_t left = part.depth;
-    for (; left >= kNumbers; left -= kNumbers, from += kNumbers, at += kGroup * kLanes)
+    for (; left >= kNumbers; left -= kNumbers, from += kNumbers, at += group * kLanes)
       Element::template Copy<kWidth>(from, kNumbers, at);
     if (left > 0) Element::template Copy<kWidth>(from, left, at);
   }
@@ -183,20 +183,19 @@ inline void VisitFactor(opcast::DType type, F f) {
   f(opcast::bf16());
 }
 
-// Packs a part of a factor in groups of kGroup rows.
-template <int kWidth, int kGroup, class Element, class T>
-inline void PackAs(const Factor& factor, const Part& part, float* to) {
-  if (factor.along) return PackAlong<kWidth, kGroup, Element, T>(factor, part, to);
-  PackAcross<kWidth, kGroup, Element, T>(factor, part, to);
-}
+// Packs a part of a factor in groups of `group` rows, which are kGroup unless the factor lies along
+// the depth.
 template <int kWidth, int kGroup, class Element>
-inline void Pack(const Factor& factor, const Part& part, float* to) {
+inline void Pack(const Factor& factor, const Part& part, int64_t group, float* to) {
+  const auto pack = [&](auto zero) {
+    using T = decltype(zero);
+    if (factor.along) return PackAlong<kWidth, Element, T>(factor, part, group, to);
+    PackAcross<kWidth, kGroup, Element, T>(factor, part, to);
+  };
   if constexpr (Element::kPerLane > 1) {
-    PackAs<kWidth, kGroup, Element, opcast::bf16>(factor, part, to);
+    pack(opcast::bf16());
   } else {
-    VisitFactor(factor.type, [&](auto zero) {
-      PackAs<kWidth, kGroup, Element, decltype(zero)>(factor, part, to);
-    });
+    VisitFactor(factor.type, pack);
   }
 }
 

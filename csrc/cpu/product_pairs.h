@@ -1,18 +1,19 @@
-// Pairs of bfloat16 in the lanes of vectors, and which of their products are so small that dot
-// product instructions would lose them.
+// Pairs of bfloat16 in the lanes of vectors, and which of their sums dot product instructions may
+// spoil.
 //
 // These instructions take numbers below 2^-126 for zero, in the factors as in sums on the way. A
-// sum on the way loses more by that than by its rounding to float only where a product lies below
-// 2^-100. Whether an element has such a product is told by the smallest numbers of the two rows
-// that it is made of, in a panel of the depth. So it depends on nothing else, and neither does the
-// way in which the element is computed.
+// sum that is large enough beside what may be lost needs no further care (see Enough). Another one
+// is computed without them if it has a product below 2^-100, which is told by the smallest numbers
+// of the two rows that it is made of, in a panel of the depth. So all this depends on these rows
+// only.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
-#include "product_element.h"
+#include "product_tile.h"
 
 #define OPCAST_AVX512_BF16 OPCAST_AVX512 ",avx512bf16"
 
@@ -26,30 +27,53 @@ inline bool IsFaint(Exponent a, Exponent b) {
   return a == 0 || b == 0 || a + b < 2 * kBias + kLeast;
 }
 
+// What is known of rows in a panel of the depth.
+struct Weights {
+  Exponent* smallest;
+  float* enough;  // sums that are larger have lost nothing that counts
+};
+
 #if defined(__x86_64__)
-// The smallest numbers of rows of bfloat16, in the lanes in which they came.
-struct Smallest {
+// The smallest and the largest numbers of rows of bfloat16, in the lanes in which they came.
+struct Magnitudes {
   // Notes the numbers of a vector.
   __attribute__((target(OPCAST_AVX512))) void Note(const Vector<64>& numbers) {
     const __m512i magnitude =
-        _mm512_and_si512(_mm512_castps_si512(numbers), _mm512_set1_epi16(0x7fff));
+        _mm512_and_si512(_mm512_castps_si512(numbers), _mm512_set1_epi16(kMagnitude));
     const __m512i less = _mm512_sub_epi16(magnitude, _mm512_set1_epi16(1));  // 0 becomes 65535
-    all = _mm512_maskz_min_epu16(kAllNumbers, all, less);
+    smallest = _mm512_maskz_min_epu16(kAllNumbers, smallest, less);
+    largest = _mm512_maskz_max_epu16(kAllNumbers, largest, magnitude);
   }
 
-  __attribute__((target(OPCAST_AVX512))) Exponent Get() const {
-    constexpr int kMantissa = 7;
+  Exponent Smallest() const { return static_cast<Exponent>(Least(smallest) >> kMantissa); }
+
+  // Nothing is lost of products with zeros. A panel loses less than 2^-116 in sums on the way, and
+  // as much times the largest number if there are denormals in the other row, none of them in this
+  // one. Beside 2^26 times that, it is less than what rounding takes.
+  __attribute__((target(OPCAST_AVX512))) float Enough() const {
+    if (Smallest() == 0) return std::numeric_limits<float>::infinity();
+    const __m512i all = _mm512_set1_epi16(kMagnitude);
+    const uint32_t most = kMagnitude - Least(_mm512_sub_epi16(all, largest));
+    if (most == 0) return -1;
+    return 0x1p-90f + 0x1p-90f * opcast::detail::FromBits(most << 16);
+  }
+
+ private:
+  typedef long long Lanes512 __attribute__((vector_size(64), may_alias));
+
+  __attribute__((target(OPCAST_AVX512))) static uint32_t Least(const Lanes512& all) {
     const __m256i half = _mm256_min_epu16(_mm512_maskz_extracti64x4_epi64(0xf, all, 0),
                                           _mm512_maskz_extracti64x4_epi64(0xf, all, 1));
     const __m128i quarter =
         _mm_min_epu16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
-    const int least = _mm_cvtsi128_si32(_mm_minpos_epu16(quarter)) & 0xffff;
-    return static_cast<Exponent>(least >> kMantissa);
+    return _mm_cvtsi128_si32(_mm_minpos_epu16(quarter)) & 0xffff;
   }
 
+  static constexpr int kMantissa = 7;
+  static constexpr int16_t kMagnitude = 0x7fff;
   static constexpr __mmask32 kAllNumbers = 0xffffffff;
-  typedef long long Lanes512 __attribute__((vector_size(64), may_alias));
-  Lanes512 all = Lanes512{} - 1;
+
+  Lanes512 smallest = Lanes512{} - 1, largest = {};
 };
 
 struct FaintPairs;
@@ -58,7 +82,7 @@ struct FaintPairs;
 // numbers below the smallest normal float for zero, also sums on the way.
 struct Pairs {
   static constexpr int kPerLane = 2;
-  using Smallest = opcast_ops::Smallest;
+  using Magnitudes = opcast_ops::Magnitudes;
   using Exact = FaintPairs;  // for what these instructions would lose
 
   template <int kWidth>
@@ -110,34 +134,52 @@ struct FaintPairs : Pairs {
 };
 #endif
 
-// A group of rows that a tile reads, and what their exponents are.
-template <class Element, int kGroup>
-class Watch {
- public:
-  template <class Rows>
-  struct Watched : Rows {
-    typename Element::Smallest* smallest;
+// Weighs row `row` of a group of rows, from so many steps of a panel.
+template <class Element, int kWidth, class Rows>
+inline void Weigh(Rows rows, int row, int64_t steps, typename Element::Magnitudes* magnitudes) {
+  for (; steps > 0; --steps, rows.template Next<Element>()) {
+    Vector<kWidth> numbers;
+    rows.template Load<Element>(row, &numbers);
+    magnitudes->Note(numbers);
+  }
+}
 
-    template <class E, class V>
-    void Load(int row, V* to) const {
-      Rows::template Load<E>(row, to);
-      smallest[row].Note(*to);
+#if defined(__x86_64__)
+// Whether no total may be spoilt: all are larger than what is enough for their row.
+template <int kM, int kN>
+__attribute__((target(OPCAST_AVX512))) inline bool AllLarge(const Totals<kM, kN>& totals,
+                                                            const float* enough) {
+  constexpr __mmask16 kUsed = (1 << kM * kN) - 1;
+  int32_t rows[sizeof(__m512i) / sizeof(int32_t)] = {};
+  for (int t = 0; t < kM * kN; ++t) rows[t] = t / kN;
+  const __m512 limits = _mm512_maskz_permutexvar_ps(kUsed, _mm512_loadu_si512(rows),
+                                                    _mm512_castps128_ps512(_mm_loadu_ps(enough)));
+  const __m512 sums = _mm512_maskz_loadu_ps(kUsed, totals.all);
+  return _mm512_mask_cmp_ps_mask(kUsed, _mm512_abs_ps(sums), limits, _CMP_GT_OQ) == kUsed;
+}
+
+// Replaces totals that dot product instructions may have spoilt. add(element, tile) adds the
+// products to a tile, and weigh(row, magnitudes) weighs a row of b.
+template <int kWidth, class Element, int kM, int kN, class Add, class WeighRow>
+__attribute__((noinline, flatten, target(OPCAST_AVX512_BF16))) void Settle(
+    int64_t rows, int64_t columns, const Weights& of_a, const Add& add, const WeighRow& weigh,
+    Totals<kM, kN>* totals) {
+  Tile<kWidth, kM, kN> tile;
+  Totals<kM, kN> exact;
+  bool computed = false;
+  for (int j = 0; j < columns; ++j) {
+    typename Element::Magnitudes of_b;
+    weigh(j, &of_b);
+    for (int i = 0; i < rows; ++i) {
+      float& total = totals->all[i * kN + j];
+      if (__builtin_fabsf(total) > of_a.enough[i]) continue;
+      if (!IsFaint(of_a.smallest[i], of_b.Smallest())) continue;
+      if (!computed) add(typename Element::Exact(), &tile), tile.AddUp(&exact);
+      computed = true;
+      total = exact.all[i * kN + j];
     }
-  };
-
-  // The rows, watched as they are read.
-  template <class Rows>
-  Watched<Rows> Over(const Rows& rows) {
-    return {rows, smallest_};
   }
-
-  // The exponents of what has been read.
-  void Get(Exponent (&exponents)[kGroup]) const {
-    for (int r = 0; r < kGroup; ++r) exponents[r] = smallest_[r].Get();
-  }
-
- private:
-  typename Element::Smallest smallest_[kGroup];
-};
+}
+#endif
 
 }  // namespace opcast_ops

@@ -78,18 +78,22 @@ struct PackedRows {
   }
 };
 
-// A group of rows as they lie in memory, numbers of T.
+// A group of rows as they lie in memory, numbers of T. What will be read `ahead` numbers further on
+// is asked for early: machines do so by themselves only after some accesses to each page of a row.
 template <int kWidth, int kGroup, class T>
 struct PlainRows {
   static constexpr int kLanes = TileShape<kWidth>::kLanes;
+  static constexpr int kSecondLevel = 2;  // of the caches
 
   const T* rows[kGroup];
+  int64_t ahead;
   int64_t k = 0;
 
   template <class Element>
   void Load(int row, Vector<kWidth>* to) const {
-    Element::template Copy<kWidth>(rows[row] + k, kLanes * Element::kPerLane,
-                                   reinterpret_cast<float*>(to));
+    const T* const from = rows[row] + k;
+    __builtin_prefetch(from + ahead, 0, kSecondLevel);
+    Element::template Copy<kWidth>(from, kLanes * Element::kPerLane, reinterpret_cast<float*>(to));
   }
   template <class Element>
   void Next() {
@@ -106,7 +110,28 @@ inline void AddProducts(const A& a, const B& b, Vector<kWidth>* sums,
   (Element::template Multiply<kWidth>(left[kIndex / kN], right[kIndex % kN], &sums[kIndex]), ...);
 }
 
-// Sums of the products of kM rows of a with kN rows of b.
+// Sums of a tile: of the products of kM rows of a with kN rows of b.
+template <int kM, int kN>
+struct Totals {
+  float all[kM * kN];
+
+  // Adds them to sums.
+  void AddTo(int64_t rows, int64_t columns, float* sums, int64_t stride) const {
+    constexpr int kAtOnce = 4;
+    if (rows >= kM && columns >= kN) {
+      for (int t = 0; t < kM * kN; t += kAtOnce) {
+        *reinterpret_cast<Vector<16>*>(sums + t / kN * stride + t % kN) +=
+            *reinterpret_cast<const Vector<16>*>(all + t);
+      }
+      return;
+    }
+    for (int i = 0; i < kM && i < rows; ++i) {
+      for (int j = 0; j < kN && j < columns; ++j) sums[i * stride + j] += all[i * kN + j];
+    }
+  }
+};
+
+// The same in lanes, while products are added.
 template <int kWidth, int kM, int kN>
 class Tile {
  public:
@@ -117,39 +142,15 @@ class Tile {
       AddProducts<Element, kM, kN, kWidth>(a, b, lanes_, kAllSums);
   }
 
-  // Takes over the sums of another tile for which take(row, column) holds.
-  template <class Take>
-  void Replace(const Tile& other, Take take) {
-    ReplaceEach(other, take, kAllSums);
-  }
-
-  // Adds up the lanes, and adds `rows` rows and `columns` columns of the totals to sums.
-  void Finish(int64_t rows, int64_t columns, float* sums, int64_t stride) {
+  // Adds up the lanes.
+  void AddUp(Totals<kM, kN>* totals) {
     AddLanes<kWidth, kM * kN, TileShape<kWidth>::kLanes>(lanes_);
-    float totals[kM * kN];
-    std::memcpy(totals, lanes_, sizeof totals);
-    if (rows >= kM && columns >= kN) {
-      constexpr int kAtOnce = 4;
-      for (int t = 0; t < kM * kN; t += kAtOnce) {
-        *reinterpret_cast<Vector<16>*>(sums + t / kN * stride + t % kN) +=
-            *reinterpret_cast<const Vector<16>*>(totals + t);
-      }
-      return;
-    }
-    for (int i = 0; i < kM && i < rows; ++i) {
-      for (int j = 0; j < kN && j < columns; ++j) sums[i * stride + j] += totals[i * kN + j];
-    }
+    std::memcpy(totals->all, lanes_, sizeof totals->all);
   }
 
  private:
+  // Places in lanes_ are constants, so that compilers keep them in registers.
   static constexpr auto kAllSums = std::make_index_sequence<kM * kN>();
-
-  // Places in lanes_ are constants everywhere, so that compilers keep them in registers.
-  template <class Take, size_t... kIndex>
-  void ReplaceEach(const Tile& other, Take take, std::index_sequence<kIndex...>) {
-    ((lanes_[kIndex] = take(kIndex / kN, kIndex % kN) ? other.lanes_[kIndex] : lanes_[kIndex]),
-     ...);
-  }
 
   Vector<kWidth> lanes_[kM * kN] = {};
 };
