@@ -2,9 +2,10 @@
 // grad_c times the slope of the activation at alpha * a @ b.T + bias.
 //
 // Without an activation G is grad_c itself; otherwise the product is computed again as gemm does,
-// and G is rounded to float, for some rows at a time. Products are summed in float, in panels of
-// the depth (see product.h), grad_bias and the rest in double, and rounded once. Bits depend on the
-// values and on the lengths of the sums only.
+// for some rows at a time. Then G is grad_c or 0 for relu, and float for silu, whose slope is as
+// precise as the sums that it is taken at. Products are summed in float, in panels of the depth
+// (see product.h), grad_bias and the rest in double, and rounded once. Bits depend on the values
+// and on the lengths of the sums only.
 #include <memory>
 
 #include "gate.h"
@@ -17,8 +18,7 @@ namespace {
 
 using Args = GemmBackwardArgs;
 
-// Some rows of G, counted through all matrices of the batch: of O, or of floats where G is
-// computed.
+// Some rows of G, counted through all matrices of the batch: of O, or of floats.
 struct Slab {
   opcast::DType type;
   const void* data;
@@ -30,11 +30,11 @@ struct Slab {
   Factor Across() const { return {type, data, columns, false}; }
 };
 
-// Rows of a slab that is computed: some MiB of floats, and whole panels, so that no sum depends on
-// where slabs begin.
+// Rows of a slab that is computed: some MiB of floats, and whole panels, of pairs too, so that no
+// sum depends on where slabs begin.
 inline int64_t SlabRows(int64_t columns) {
-  constexpr int64_t kElements = 1 << 20;
-  return std::max<int64_t>(1, kElements / std::max<int64_t>(1, columns) / kPanel) * kPanel;
+  constexpr int64_t kElements = 1 << 20, kWhole = 2 * kPanel;
+  return std::max<int64_t>(1, kElements / std::max<int64_t>(1, columns) / kWhole) * kWhole;
 }
 
 // The left matrices as a factor, from row `first` on.
@@ -42,8 +42,36 @@ inline Factor LeftFactor(const Args& args, bool along, int64_t first) {
   return {args.T, args.a, args.a_layout.Stride(-2), along, &args.a_layout, args.M, first};
 }
 
+// grad times the slope of x * sigmoid(x): (1 + e^-|x| * (1 + x)) / (1 + e^-|x|)^2 for x >= 0, and
+// e^x * (1 + x + e^x) / (1 + e^x)^2 below. The power of two comes last and in two parts, so that
+// neither factor leaves the range of floats before the product does.
+template <int kWidth>
+inline float SiluGradient(float grad, float x) {
+  constexpr float kEnd = 170;  // beyond, the slope is 0 or 1
+  x = Select(__builtin_fabsf(x) > kEnd, __builtin_copysignf(kEnd, x), x);
+  const bool negative = x < 0;
+  const auto parts = SplitExp<kWidth>(-__builtin_fabsf(x), 0);
+  const float fraction = parts.template Fraction<kWidth>(), e = Scale(fraction, parts.n);
+  const float below = Select(x == -kEnd, 0.0f, fraction * ((1 + x) + e));
+  const float slope = Select(negative, below, Fma<kWidth>(e, 1 + x, 1));
+  const int32_t n = parts.n & (0 - static_cast<int32_t>(negative)), half = n >> 1;
+  const float root = 1 / (1 + e);
+  return grad * PowerOfTwo(half) * (slope * root * root) * PowerOfTwo(n - half);
+}
+
+// Multiplies gradients by the slope of the activation at value(0), value(1), ...
+template <int kWidth, class Value>
+inline void Activate(GemmBackwardActivation activation, Value value, int64_t n, float* grad) {
+  if (activation == GemmBackwardActivation::kRelu) {
+    for (int64_t j = 0; j < n; ++j) grad[j] = Select(value(j) <= 0, 0.0f, grad[j]);
+  } else {
+    for (int64_t j = 0; j < n; ++j)
+      grad[j] = SiluGradient<kWidth>(grad[j], static_cast<float>(value(j)));
+  }
+}
+
 // Fills rows of G: grad_c times the slope at the products.
-void FillSlab(const Args& args, const opcast::Launch& launch, const Slab& slab, float* to) {
+void FillSlab(const Args& args, const opcast::Launch& launch, const Slab& slab, void* to) {
   const Factor a = LeftFactor(args, true, slab.first);
   const Factor b{args.T, args.b, args.b_layout.Stride(-2)};
   const auto finish = [&](const Block& block, const Sums* sums, auto width) {
@@ -52,14 +80,9 @@ void FillSlab(const Args& args, const opcast::Launch& launch, const Slab& slab, 
     for (int64_t i = 0; i < block.rows; ++i) {
       const int64_t at = (block.i + i) * args.N + block.j;
       Read(args.O, args.grad_c, slab.first * args.N + at, block.columns, grad, width);
-      for (int64_t j = 0; j < block.columns; ++j) {
-        const double value = args.alpha * sums[i][j] + bias[j];
-        if (args.activation == GemmBackwardActivation::kRelu) {
-          to[at + j] = Select(value <= 0, 0.0f, grad[j]);
-        } else {
-          to[at + j] = static_cast<float>(grad[j] * SiluSlope(value, Sigmoid<width>(value)));
-        }
-      }
+      const auto value = [&](int64_t j) { return args.alpha * sums[i][j] + bias[j]; };
+      Activate<width>(args.activation, value, block.columns, grad);
+      Write(slab.type, grad, block.columns, to, at, width);
     }
   };
   ForBlocks(launch, {slab.rows, args.N, args.K}, a, b, Clear, finish);
@@ -149,12 +172,14 @@ opcast::Status GemmBackward(const Args& args, const opcast::Launch& launch) {
     return declared;
   }
   const int64_t height = std::min(rows, SlabRows(args.N));
+  const bool exact = args.activation == GemmBackwardActivation::kRelu;  // G has numbers of O
+  const opcast::DType type = exact ? args.O : opcast::DType::kF32;
   const std::unique_ptr<float[]> slopes(new float[height * args.N]);
   const std::unique_ptr<float[]> grad_b(height == rows ? nullptr : new float[args.N * args.K]);
   int64_t first = 0;
   do {  // once at least: without rows the sums are zero
     const int64_t count = std::min(height, rows - first);
-    const Slab slab{opcast::DType::kF32, slopes.get(), first, count, args.N, first + count == rows};
+    const Slab slab{type, slopes.get(), first, count, args.N, first + count == rows};
     FillSlab(args, launch, slab, slopes.get());
     AddSlab(args, launch, slab, grad_b.get(), grad_bias.get());
     first += count;
