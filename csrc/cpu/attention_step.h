@@ -117,9 +117,11 @@ inline void AddRows(double scale, int64_t heads, int64_t count, Space& space, Me
   using Shape = SpreadShape<kVector>;
   for (int64_t j = 0; j < kColumns; j += Shape::kColumns) {
     for (int64_t h = 0; h < heads; h += Shape::kM) {
-      AddWeightedRows<kVector>(space.weights[h], kRows, space.rows[0] + j, kColumns, count,
-                               space.sums[h] + j, kColumns,
-                               std::make_index_sequence<Shape::kM * Shape::kVectors>());
+      const float* weights[Shape::kM];
+      for (int i = 0; i < Shape::kM; ++i) weights[i] = space.weights[h + i];
+      SpreadTile<kVector, Shape::kM, Shape::kVectors> tile;
+      tile.Add(weights, space.rows[0] + j, kColumns, count);
+      tile.AddTo(space.sums[h] + j, kColumns);
     }
   }
 }

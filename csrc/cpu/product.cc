@@ -3,10 +3,12 @@
 
 #include <memory>
 
+#include "product_spread.h"
+
 namespace opcast_ops {
 namespace {
 
-// One product of blocks.
+// One product of blocks, both of whose factors lie along the depth.
 template <int kWidth, class Element>
 class Product {
  public:
@@ -14,7 +16,7 @@ class Product {
       : a_(a),
         b_(b),
         block_(block),
-        plain_(block.rows <= kFew && b.along),
+        plain_(block.rows <= kFew),
         group_(plain_ && block.rows <= kFewest ? block.rows : kM),
         padded_((block.rows + group_ - 1) / group_ * group_),
         space_(space) {}
@@ -27,16 +29,13 @@ class Product {
       const int64_t end = std::min(depth, k + stretch);
       for (int64_t at = k; at < end; at += kPlaces) {
         const int64_t places = std::min(kPlaces, end - at);
-        Pack<kWidth, kM, Element>(a_, {block_.i, block_.rows, at, places}, group_,
-                                  PanelOfA(at - k));
+        PackRows(a_, {block_.i, block_.rows, at, places}, group_, PanelOfA(at - k));
         WeighPanel(at - k, places);
       }
       if (!plain_) {
         AddPacked(k, end);
-      } else if constexpr (Element::kPerLane > 1) {
-        AddPlain<opcast::bf16>(k, end);
       } else {
-        VisitFactor(b_.type, [&](auto zero) { AddPlain<decltype(zero)>(k, end); });
+        VisitSource<Element>(b_.type, [&](auto zero) { AddPlain<decltype(zero)>(k, end); });
       }
     }
   }
@@ -50,6 +49,12 @@ class Product {
   static constexpr int64_t kFew = 16;    // rows of a for which b need not be packed
   static constexpr int64_t kFewest = 2;  // rows of a that are a group of their own
   static constexpr int64_t kSlab = ProductSpace::kSlab;
+
+  static void PackRows(const Factor& factor, const Part& part, int64_t group, float* to) {
+    VisitSource<Element>(factor.type, [&](auto zero) {
+      PackAlong<kWidth, Element, decltype(zero)>(factor, part, group, to);
+    });
+  }
 
   // A packed panel of a; `offset` says where it begins, from the stretch's beginning on.
   float* PanelOfA(int64_t offset) const {
@@ -82,7 +87,7 @@ class Product {
       const int64_t columns = std::min(kSlab, block_.columns - first);
       for (int64_t at = k; at < end; at += kPlaces) {
         const int64_t places = std::min(kPlaces, end - at);
-        Pack<kWidth, kN, Element>(b_, {block_.j + first, columns, at, places}, kN, space_->b);
+        PackRows(b_, {block_.j + first, columns, at, places}, kN, space_->b);
         for (int64_t j = 0; j < columns; j += kN) AddColumns(at - k, places, first, j);
       }
     }
@@ -182,6 +187,13 @@ class Product {
   ProductSpace* const space_;
 };
 
+template <int kWidth, class Element>
+inline void RunEither(const Factor& a, const Factor& b, const Block& block, int64_t depth,
+                      ProductSpace* space) {
+  if (b.along) return Product<kWidth, Element>(a, b, block, space).Run(depth);
+  SpreadProduct<kWidth, Element>(a, b, block, space).Run(depth);
+}
+
 template <int kWidth>
 inline void ReadAs(opcast::DType type, const void* from, int64_t offset, int64_t n, float* to) {
   VisitFactor(type, [&](auto zero) {
@@ -204,7 +216,7 @@ ProductSpace* SpaceOfThread() {
 
 __attribute__((flatten)) void Multiply(const Factor& a, const Factor& b, const Block& block,
                                        int64_t depth, ProductSpace* space, Width<16>) {
-  Product<16, Singles>(a, b, block, space).Run(depth);
+  RunEither<16, Singles>(a, b, block, depth, space);
 }
 __attribute__((flatten)) void Read(opcast::DType type, const void* from, int64_t offset, int64_t n,
                                    float* to, Width<16>) {
@@ -219,7 +231,7 @@ __attribute__((flatten)) void Write(opcast::DType type, const float* from, int64
 __attribute__((flatten, target(OPCAST_AVX2))) void Multiply(const Factor& a, const Factor& b,
                                                             const Block& block, int64_t depth,
                                                             ProductSpace* space, Width<32>) {
-  Product<32, Singles>(a, b, block, space).Run(depth);
+  RunEither<32, Singles>(a, b, block, depth, space);
 }
 __attribute__((flatten, target(OPCAST_AVX2))) void Read(opcast::DType type, const void* from,
                                                         int64_t offset, int64_t n, float* to,
@@ -236,12 +248,12 @@ namespace {
 
 __attribute__((flatten, target(OPCAST_AVX512))) void MultiplySingles(
     const Factor& a, const Factor& b, const Block& block, int64_t depth, ProductSpace* space) {
-  Product<64, Singles>(a, b, block, space).Run(depth);
+  RunEither<64, Singles>(a, b, block, depth, space);
 }
 
 __attribute__((flatten, target(OPCAST_AVX512_BF16))) void MultiplyPairs(
     const Factor& a, const Factor& b, const Block& block, int64_t depth, ProductSpace* space) {
-  Product<64, Pairs>(a, b, block, space).Run(depth);
+  RunEither<64, Pairs>(a, b, block, depth, space);
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
 // Products of matrices in blocks: what gemm, its gradients and convolutions are made of.
 //
-// sums[i][j] += the sum over k of a[i][k] * b[j][k]. Factors of any dtype and in either direction
-// are packed, a panel of the depth at a time, so that the inner kernel (product_tile.h) meets one
-// kind of factor: floats, or pairs of bfloat16 where both factors are bfloat16 and the machine has
-// instructions for them. Sums are float: a panel's terms go to lanes, lanes are added pairwise,
-// panels one after the other. So bits depend on the values and the depth only.
+// sums[i][j] += the sum over k of a[i][k] * b[j][k]. Factors of any dtype are packed, a panel of
+// the depth at a time, so that the inner kernels meet one kind of factor: floats, or pairs of
+// bfloat16 where both factors are bfloat16 and the machine has instructions for them. Where b lies
+// along the depth, so must a, and a panel's terms go to lanes, which are added pairwise
+// (product_tile.h); where b lies across it, they are added in order (product_spread.h). Sums are
+// float, panels are added one after the other. So bits depend on the values and the depth only.
 #pragma once
 
 #include <algorithm>

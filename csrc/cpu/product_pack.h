@@ -1,9 +1,9 @@
 // Factors of a matrix product, and how parts of them are packed for the inner kernel.
 //
 // A packed block has its rows in groups, and in a group the vectors that meet at once lie side by
-// side: vector s of row r is vector (r / kGroup * steps + s) * kGroup + r % kGroup. What is missing
-// of the last vectors is zero; rows that are missing of the last group repeat the last row, or are
-// zero, and nobody reads their sums. Numbers of 16 bits are packed as floats.
+// side: vector s of row r is vector (r / group * steps + s) * group + r % group. What is missing of
+// the last vectors is zero; rows that are missing of the last group repeat the last row, and nobody
+// reads their sums. Numbers of 16 bits are packed as floats.
 #pragma once
 
 #include <algorithm>
@@ -129,48 +129,45 @@ inline void Transpose(Vector<kWidth>* lines) {
   }
 }
 
-// Transposes a square of kLanes * kPerLane lines, which begins at place `from` of each, and stores
-// the vectors of the rows from `row` on.
-template <int kWidth, int kGroup, class Element, class T, size_t... kLine>
-inline void PackSquare(const T* const* lines, int64_t from, int64_t row, int64_t rows,
-                       int64_t steps, int64_t step, float* to, std::index_sequence<kLine...>) {
-  constexpr int64_t kLanes = TileShape<kWidth>::kLanes;
-  Vector<kWidth> square[kLanes];
+// Transposes a square of kLanes * kPerLane lines, and stores the vectors of rows up to `rows`,
+// which are `stride` floats apart.
+template <int kWidth, class Element, class T, size_t... kLine>
+inline void PackSquare(const T* const* lines, int64_t from, int64_t rows, int64_t stride, float* to,
+                       std::index_sequence<kLine...>) {
+  Vector<kWidth> square[TileShape<kWidth>::kLanes];
   (Element::template CopyLines<kWidth>(lines + kLine * Element::kPerLane, from, &square[kLine]),
    ...);
   Transpose<kWidth>(square);
   const auto store = [&](int64_t r, const Vector<kWidth>& vector) {
-    if (r < rows)
-      *reinterpret_cast<Vector<kWidth>*>(to + ((r / kGroup * steps + step) * kGroup + r % kGroup) *
-                                                  kLanes) = vector;
+    if (r < rows) *reinterpret_cast<Vector<kWidth>*>(to + r * stride) = vector;
   };
-  (store(row + static_cast<int64_t>(kLine), square[kLine]), ...);
+  (store(static_cast<int64_t>(kLine), square[kLine]), ...);
 }
 
-template <int kWidth, int kGroup, class Element, class T>
+// Packs rows that lie across the depth, each a group of its own.
+template <int kWidth, class Element, class T>
 inline void PackAcross(const Factor& factor, const Part& part, float* to) {
   constexpr int64_t kLanes = TileShape<kWidth>::kLanes, kLines = kLanes * Element::kPerLane;
   constexpr auto kAllLines = std::make_index_sequence<kLanes>();
-  const int64_t steps = Steps<kWidth, Element>(part.depth);
-  const int64_t padded = (part.rows + kGroup - 1) / kGroup * kGroup;
-  for (int64_t s = 0; s < steps; ++s) {
-    const int64_t k = s * kLines, count = std::min(kLines, part.depth - k);
+  const int64_t stride = Steps<kWidth, Element>(part.depth) * kLanes;
+  for (int64_t k = 0; k < part.depth; k += kLines, to += kLanes) {
+    const int64_t count = std::min(kLines, part.depth - k);
     const T* lines[kLines];
     T made[kLines][LineMaker::kMostRows];
     for (int64_t l = 0; l < count; ++l)
       lines[l] = factor.Across(part.k + k + l, part.row, part.rows, made[l]);
     int64_t r = 0;
     for (; count == kLines && r + kLanes <= part.rows; r += kLanes)
-      PackSquare<kWidth, kGroup, Element>(lines, r, r, padded, steps, s, to, kAllLines);
-    for (; r < padded; r += kLanes) {  // a square with zeros where there is nothing
+      PackSquare<kWidth, Element>(lines, r, kLanes, stride, to + r * stride, kAllLines);
+    for (; r < part.rows; r += kLanes) {  // a square with zeros where there is nothing
       T rest[kLines][kLanes] = {};
-      const int64_t columns = std::clamp<int64_t>(part.rows - r, 0, kLanes);
+      const int64_t rows = std::min(part.rows - r, kLanes);
       const T* at[kLines];
       for (int64_t l = 0; l < kLines; ++l) {
-        if (l < count) std::copy_n(lines[l] + r, columns, rest[l]);
+        if (l < count) std::copy_n(lines[l] + r, rows, rest[l]);
         at[l] = rest[l];
       }
-      PackSquare<kWidth, kGroup, Element>(at, 0, r, padded, steps, s, to, kAllLines);
+      PackSquare<kWidth, Element>(at, 0, rows, stride, to + r * stride, kAllLines);
     }
   }
 }
@@ -183,19 +180,13 @@ inline void VisitFactor(opcast::DType type, F f) {
   f(opcast::bf16());
 }
 
-// Packs a part of a factor in groups of `group` rows, which are kGroup unless the factor lies along
-// the depth.
-template <int kWidth, int kGroup, class Element>
-inline void Pack(const Factor& factor, const Part& part, int64_t group, float* to) {
-  const auto pack = [&](auto zero) {
-    using T = decltype(zero);
-    if (factor.along) return PackAlong<kWidth, Element, T>(factor, part, group, to);
-    PackAcross<kWidth, kGroup, Element, T>(factor, part, to);
-  };
+// Calls f with a zero of the type that an Element is made from.
+template <class Element, class F>
+inline void VisitSource(opcast::DType type, F f) {
   if constexpr (Element::kPerLane > 1) {
-    pack(opcast::bf16());
+    f(opcast::bf16());
   } else {
-    VisitFactor(factor.type, pack);
+    VisitFactor(type, f);
   }
 }
 

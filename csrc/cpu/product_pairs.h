@@ -158,6 +158,23 @@ __attribute__((target(OPCAST_AVX512))) inline bool AllLarge(const Totals<kM, kN>
   return _mm512_mask_cmp_ps_mask(kUsed, _mm512_abs_ps(sums), limits, _CMP_GT_OQ) == kUsed;
 }
 
+// Which sums are larger than what is enough, and which lanes have a number that is not zero.
+__attribute__((target(OPCAST_AVX512))) inline __mmask16 LargeLanes(const Vector<64>& sums,
+                                                                   float enough) {
+  return _mm512_cmp_ps_mask(_mm512_abs_ps(sums), _mm512_set1_ps(enough), _CMP_GT_OQ);
+}
+__attribute__((target(OPCAST_AVX512))) inline __mmask16 FilledLanes(const float* pairs,
+                                                                    int64_t stride, int64_t count) {
+  __m512i bits = _mm512_setzero_si512();
+  for (int64_t i = 0; i < count; ++i)
+    bits = _mm512_or_si512(bits, _mm512_loadu_si512(pairs + i * stride));
+  return _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x7fff7fff));
+}
+__attribute__((target(OPCAST_AVX512))) inline void Replace(__mmask16 lanes, const Vector<64>& by,
+                                                           Vector<64>* sums) {
+  *sums = _mm512_mask_mov_ps(*sums, lanes, by);
+}
+
 // Replaces totals that dot product instructions may have spoilt. add(element, tile) adds the
 // products to a tile, and weigh(row, magnitudes) weighs a row of b.
 template <int kWidth, class Element, int kM, int kN, class Add, class WeighRow>

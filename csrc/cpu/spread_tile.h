@@ -1,4 +1,4 @@
-// The inner kernel of sums of weighted rows: sums[i][j] += the sum over r of weights[i][r] *
+// The inner kernel of sums of weighted rows: sums[i][j] = the sum over r of weights[i][r] *
 // rows[r][j].
 //
 // A tile of sums stays in registers while rows go by, each times one weight per row of the tile.
@@ -28,36 +28,68 @@ __attribute__((target(OPCAST_AVX512))) inline void Fill(float x, Vector<64>* to)
 #endif
 
 // Adds a row, times the weights at kRow, to sums.
-template <int kWidth, size_t... kRow, size_t... kPart, size_t... kIndex>
-inline void AddWeightedRow(const float* const* weights, const float* row, Vector<kWidth>* sums,
-                           std::index_sequence<kRow...>, std::index_sequence<kPart...>,
-                           std::index_sequence<kIndex...>) {
+template <int kWidth, class Element, size_t... kRow, size_t... kPart, size_t... kIndex>
+inline void AddWeightedRow(const float* const* weights, int64_t r, const float* row,
+                           Vector<kWidth>* sums, std::index_sequence<kRow...>,
+                           std::index_sequence<kPart...>, std::index_sequence<kIndex...>) {
   constexpr int kVectors = sizeof...(kPart), kLanes = TileShape<kWidth>::kLanes;
   Vector<kWidth> weight[sizeof...(kRow)];
-  (Fill(*weights[kRow], &weight[kRow]), ...);
+  (Fill(weights[kRow][r], &weight[kRow]), ...);
   const Vector<kWidth> part[] = {*reinterpret_cast<const Vector<kWidth>*>(row + kPart * kLanes)...};
-  (MultiplyAdd(part[kIndex % kVectors], weight[kIndex / kVectors], &sums[kIndex]), ...);
+  (Element::template Multiply<kWidth>(weight[kIndex / kVectors], part[kIndex % kVectors],
+                                      &sums[kIndex]),
+   ...);
 }
 
-// Adds `count` rows to a tile of sums. Rows are row_stride floats apart, weights of one row of the
-// tile are contiguous, and their beginnings weight_stride apart.
-template <int kWidth, size_t... kIndex>
-inline void AddWeightedRows(const float* weights, int64_t weight_stride, const float* rows,
-                            int64_t row_stride, int64_t count, float* sums, int64_t sum_stride,
-                            std::index_sequence<kIndex...> all) {
-  using Shape = SpreadShape<kWidth>;
-  constexpr int kVectors = Shape::kVectors, kLanes = TileShape<kWidth>::kLanes;
-  const float* at[Shape::kM];
-  for (int i = 0; i < Shape::kM; ++i) at[i] = weights + i * weight_stride;
-  Vector<kWidth>* const places[] = {reinterpret_cast<Vector<kWidth>*>(
-      sums + kIndex / kVectors * sum_stride + kIndex % kVectors * kLanes)...};
-  Vector<kWidth> tile[] = {*places[kIndex]...};
-  for (int64_t r = 0; r < count; ++r, rows += row_stride) {
-    AddWeightedRow<kWidth>(at, rows, tile, std::make_index_sequence<Shape::kM>(),
-                           std::make_index_sequence<kVectors>(), all);
-    for (int i = 0; i < Shape::kM; ++i) ++at[i];
+// Sums of kM rows and kVectors vectors.
+template <int kWidth, int kM, int kVectors>
+class SpreadTile {
+ public:
+  static constexpr int kLanes = TileShape<kWidth>::kLanes;
+
+  // Adds `count` rows, which are row_stride floats apart. weights are kM pointers to as many.
+  template <class Element = Singles>
+  void Add(const float* const* weights, const float* rows, int64_t row_stride, int64_t count) {
+    for (int64_t r = 0; r < count; ++r, rows += row_stride)
+      AddWeightedRow<kWidth, Element>(weights, r, rows, sums_, std::make_index_sequence<kM>(),
+                                      std::make_index_sequence<kVectors>(), kAll);
   }
-  ((*places[kIndex] = tile[kIndex]), ...);
-}
+
+  // Adds them to others.
+  void AddTo(float* sums, int64_t stride) const { AddEach(sums, stride, kAll); }
+
+  // Whether all bits are set in what test(row, sums) returns for each of its vectors.
+  template <class Test>
+  bool All(Test test) const {
+    return AllOf(test, kAll);
+  }
+
+  void Store(Vector<kWidth>* to) const { CopyEach(sums_, to, kAll); }
+  void Load(const Vector<kWidth>* from) { CopyEach(from, sums_, kAll); }
+
+ private:
+  static constexpr auto kAll = std::make_index_sequence<kM * kVectors>();
+
+  template <size_t... kIndex>
+  void AddEach(float* sums, int64_t stride, std::index_sequence<kIndex...>) const {
+    ((*reinterpret_cast<Vector<kWidth>*>(sums + kIndex / kVectors * stride +
+                                         kIndex % kVectors * kLanes) += sums_[kIndex]),
+     ...);
+  }
+
+  template <size_t... kIndex>
+  static void CopyEach(const Vector<kWidth>* from, Vector<kWidth>* to,
+                       std::index_sequence<kIndex...>) {
+    ((to[kIndex] = from[kIndex]), ...);
+  }
+
+  template <class Test, size_t... kIndex>
+  bool AllOf(Test test, std::index_sequence<kIndex...>) const {
+    const auto all = (test(kIndex / kVectors, sums_[kIndex]) & ...);
+    return static_cast<decltype(test(0, sums_[0]))>(~all) == 0;
+  }
+
+  Vector<kWidth> sums_[kM * kVectors] = {};
+};
 
 }  // namespace opcast_ops

@@ -1,0 +1,162 @@
+// Products whose right factor lies across the depth: each line of it, times a number of each row of
+// the left one, is added to the sums (see spread_tile.h).
+//
+// A panel of the depth is taken in stretches, whose sums are added one after the other. So the
+// order of a sum depends on the depth only.
+#pragma once
+
+#include "product.h"
+#include "spread_tile.h"
+
+namespace opcast_ops {
+
+// Packs lines of a part of a factor in strips of kColumns columns, one line after the other. What
+// is missing of the last vector is zero.
+template <int kWidth, int kColumns, class Element, class T>
+inline void PackStrips(const Factor& factor, const Part& part, float* to) {
+  constexpr int64_t kLanes = TileShape<kWidth>::kLanes, kLines = Element::kPerLane;
+  const int64_t steps = (part.depth + kLines - 1) / kLines;
+  const T none[LineMaker::kMostRows] = {};
+  T made[kLines][LineMaker::kMostRows];
+  for (int64_t s = 0; s < steps; ++s) {
+    const T* lines[kLines];
+    for (int64_t l = 0; l < kLines; ++l) {
+      const int64_t k = s * kLines + l;
+      lines[l] = k < part.depth ? factor.Across(part.k + k, part.row, part.rows, made[l]) : none;
+    }
+    for (int64_t j = 0; j < part.rows; j += kLanes) {
+      auto* const at = reinterpret_cast<Vector<kWidth>*>(to + j / kColumns * kColumns * steps +
+                                                         s * kColumns + j % kColumns);
+      if (j + kLanes <= part.rows) {
+        Element::template CopyLines<kWidth>(lines, j, at);
+        continue;
+      }
+      T rest[kLines][kLanes] = {};
+      const T* rests[kLines];
+      for (int64_t l = 0; l < kLines; ++l) {
+        std::copy_n(lines[l] + j, part.rows - j, rest[l]);
+        rests[l] = rest[l];
+      }
+      Element::template CopyLines<kWidth>(rests, 0, at);
+    }
+  }
+}
+
+#if defined(__x86_64__)
+// Replaces sums that dot product instructions may have spoilt: see product_pairs.h. Those of
+// columns without numbers are zero in any case.
+template <class Element, int kM, int kVectors>
+__attribute__((noinline, flatten, target(OPCAST_AVX512_BF16))) void Settle(
+    const float* const* weights, const float* lines, int64_t stride, int64_t count,
+    const float* enough, Vector<64>* sums) {
+  __mmask16 filled[kVectors];
+  for (int v = 0; v < kVectors; ++v) filled[v] = FilledLanes(lines + v * 16, stride, count);
+  Vector<64> exact[kM * kVectors];
+  bool computed = false;
+  for (int index = 0; index < kM * kVectors; ++index) {
+    const __mmask16 large = LargeLanes(sums[index], enough[index / kVectors]);
+    const __mmask16 spoilt = filled[index % kVectors] & ~large;
+    if (spoilt == 0) continue;
+    if (!computed) {
+      SpreadTile<64, kM, kVectors> tile;
+      tile.template Add<typename Element::Exact>(weights, lines, stride, count);
+      tile.Store(exact);
+    }
+    computed = true;
+    Replace(spoilt, exact[index], &sums[index]);
+  }
+}
+#endif
+
+// One product of blocks.
+template <int kWidth, class Element>
+class SpreadProduct {
+ public:
+  SpreadProduct(const Factor& a, const Factor& b, const Block& block, ProductSpace* space)
+      : a_(a), b_(b), block_(block), space_(space) {}
+
+  void Run(int64_t depth) {
+    for (int64_t k = 0; k < depth; k += kPlaces) {
+      const int64_t places = std::min(kPlaces, depth - k);
+      VisitSource<Element>(a_.type, [&](auto zero) {
+        const Part part{block_.i, block_.rows, k, places};
+        using T = decltype(zero);
+        if (a_.along) return PackAlong<kWidth, Element, T>(a_, part, 1, space_->a);
+        PackAcross<kWidth, Element, T>(a_, part, space_->a);
+      });
+      Weigh(Steps<kWidth, Element>(places));
+      for (int64_t first = 0; first < block_.columns; first += ProductSpace::kSlab) {
+        const int64_t columns = std::min(ProductSpace::kSlab, block_.columns - first);
+        const Part part{block_.j + first, columns, k, places};
+        VisitSource<Element>(b_.type, [&](auto zero) {
+          PackStrips<kWidth, kColumns, Element, decltype(zero)>(b_, part, space_->b);
+        });
+        AddSlab(places, first, columns);
+      }
+    }
+  }
+
+ private:
+  static constexpr int kM = kWidth == 64 ? 8 : 4, kVectors = 2;
+  static constexpr int64_t kLanes = TileShape<kWidth>::kLanes, kColumns = kVectors * kLanes;
+  static constexpr int64_t kPlaces = 128 * Element::kPerLane;  // of a panel
+  static constexpr bool kMayLose = Element::kPerLane > 1;      // see product_pairs.h
+
+  // Finds what sums of the packed rows of a are large enough: see product_pairs.h.
+  void Weigh(int64_t steps) {
+    if constexpr (kMayLose) {
+      for (int64_t r = 0; r < block_.rows; ++r) {
+        typename Element::Magnitudes magnitudes;
+        const PackedRows<kWidth, 1> row{space_->a + r * steps * kLanes};
+        opcast_ops::Weigh<Element, kWidth>(row, 0, steps, &magnitudes);
+        space_->enough_a[r] = magnitudes.Enough();
+      }
+    }
+  }
+
+  // Adds the products of the packed panels.
+  void AddSlab(int64_t places, int64_t first, int64_t columns) {
+    const int64_t lines = (places + Element::kPerLane - 1) / Element::kPerLane;
+    const int64_t stride = Steps<kWidth, Element>(places) * kLanes;
+    for (int64_t j = 0; j < columns; j += kColumns) {
+      const float* const strip = space_->b + j * lines;
+      if (columns - j > kColumns - kLanes) {
+        AddStrip<kVectors>(stride, strip, lines, first + j);
+      } else {
+        for (int64_t v = 0; v < columns - j; v += kLanes)
+          AddStrip<1>(stride, strip + v, lines, first + j + v);
+      }
+    }
+  }
+
+  template <int kParts>
+  void AddStrip(int64_t stride, const float* strip, int64_t lines, int64_t j) {
+    for (int64_t i = 0; i < block_.rows; i += kM) {
+      const float* at[kM];
+      for (int64_t r = 0; r < kM; ++r)
+        at[r] = space_->a + std::min(i + r, block_.rows - 1) * stride;
+      SpreadTile<kWidth, kM, kParts> tile;
+      tile.template Add<Element>(at, strip, kColumns, lines);
+#if defined(__x86_64__)
+      if constexpr (kMayLose) {
+        float enough[kM];
+        for (int r = 0; r < kM; ++r) enough[r] = space_->enough_a[std::min(i + r, block_.rows - 1)];
+        if (!tile.All([&](int row, const auto& sums) { return LargeLanes(sums, enough[row]); })) {
+          Vector<kWidth> sums[kM * kParts];
+          tile.Store(sums);
+          Settle<Element, kM, kParts>(at, strip, kColumns, lines, enough, sums);
+          tile.Load(sums);
+        }
+      }
+#endif
+      tile.AddTo(&space_->sums[i][j], kBlockColumns);
+    }
+  }
+
+  const Factor& a_;
+  const Factor& b_;
+  const Block block_;
+  ProductSpace* const space_;
+};
+
+}  // namespace opcast_ops
