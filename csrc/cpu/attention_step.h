@@ -16,9 +16,9 @@
 
 namespace opcast_ops {
 
-constexpr int64_t kColumns = 512;           // columns of a row
-constexpr int64_t kHeads = 64, kRows = 64;  // a step: so many heads meet so many rows
-constexpr int64_t kSpare = 4;               // heads that tiles read beyond the last
+constexpr int64_t kColumns = 512;            // columns of a row
+constexpr int64_t kHeads = 128, kRows = 64;  // a step: so many heads meet so many rows
+constexpr int64_t kSpare = 4;                // heads that tiles read beyond the last
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Results of rows for one head: the mean of the rows by their weights, once divided by the sum.
@@ -109,10 +109,9 @@ inline void Weigh(double scale, int64_t count, float* weights, Mean* mean) {
   mean->sum += Sum(kRows, [weights](int64_t i) { return double{weights[i]}; });
 }
 
-// Adds the `count` rows in space.rows.
+// Adds the `count` rows in space.rows, whose scores are in space.weights.
 template <int kVector>
 inline void AddRows(double scale, int64_t heads, int64_t count, Space& space, Mean* means) {
-  Score<kVector>(heads, count, space);
   for (int64_t h = 0; h < heads; ++h) Weigh<kVector>(scale, count, space.weights[h], &means[h]);
   using Shape = SpreadShape<kVector>;
   for (int64_t j = 0; j < kColumns; j += Shape::kColumns) {

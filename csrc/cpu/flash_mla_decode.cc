@@ -2,9 +2,10 @@
 // sequence over its own rows of the cache: kv is kv_nope times its scales, then kv_rope.
 //
 // The rows of a sequence are cut into splits, and a split is taken in steps of some rows. Numbers
-// are float: scores are sums of products in lanes (see product_tile.h), rows are added in order
-// (see spread_tile.h). The largest score, what scores lack to it, and sums of weights are double.
-// Results of splits are added in order, and rounded once.
+// are float: scores are sums of products in lanes (see product_tile.h), or of dot product
+// instructions (see attention_pairs.h), rows are added in order (see spread_tile.h). The largest
+// score, what scores lack to it, and sums of weights are double. Results of splits are added in
+// order, and rounded once.
 //
 // How a sequence is split depends on its length only. A thread computes all splits of a sequence,
 // for some heads, or only one of them, which then goes to scratch; this makes no difference to the
@@ -12,7 +13,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "attention_step.h"
+#include "attention_pairs.h"
 #include "convert_fp8.h"
 #include "flash_mla_decode.gen.h"
 
@@ -23,6 +24,7 @@ using Args = FlashMlaDecodeArgs;
 
 constexpr int64_t kPlain = 448, kRotary = 64;     // columns of FP8, and the others
 constexpr int64_t kScaled = 64, kScales = 7;      // columns of one scale, and scales of a row
+constexpr int64_t kBlock = 16;                    // codes of FP8 that are read at a time
 constexpr int64_t kShortest = 256, kSplits = 16;  // rows of a split at least, splits at most
 
 // The cache rows of sequence b.
@@ -54,6 +56,12 @@ struct Task {
   int64_t Place(const Args& args, int64_t h) const { return b * args.H + head + h; }
 };
 
+// Memory of a thread.
+struct ThreadSpace : Space {
+  PairSpace pairs;
+  bool heads_fit = false;  // all of them, for dot product instructions
+};
+
 // Copies cache rows as floats.
 template <int kVector>
 inline void ReadRows(const Args& args, int64_t first, int64_t count, float (*to)[kColumns]) {
@@ -70,15 +78,63 @@ inline void ReadRows(const Args& args, int64_t first, int64_t count, float (*to)
   });
 }
 
+#if defined(__x86_64__)
+// The same, and keeps them as pairs too. Returns whether all rows fit.
+inline bool ReadPairs(const Args& args, int64_t first, int64_t count, float (*to)[kColumns],
+                      PairSpace* pairs) {
+  bool all_fit = true;
+  Visit(args, [&](const auto& a) {
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t row = first + i;
+      const float* const scales = a.kv_scale + row * kScales;
+      opcast::bf16* const codes = pairs->Codes(i);
+      for (int64_t j = 0; j < kPlain; j += kBlock) {
+        WidenScaledBlock(a.kv_nope + row * kPlain + j, scales[j / kScaled], to[i] + j, codes + j);
+      }
+      std::copy_n(a.kv_rope + row * kRotary, kRotary, codes + kPlain);
+      Widen<64>(a.kv_rope + row * kRotary, to[i] + kPlain, kRotary);
+      std::copy_n(scales, kScales, pairs->scales[i]);
+      pairs->scales[i][kScales] = 1;
+      constexpr int kAny = 128;
+      bool fits = Fit(codes + kPlain, kRotary, kAny);
+      for (int64_t s = 0; s < kScales; ++s) fits &= scales[s] <= std::numeric_limits<float>::max();
+      all_fit &= pairs->row_fits[i] = fits;
+    }
+    return opcast::Status::Ok();
+  });
+  return all_fit;
+}
+#endif
+
+// Reads `count` rows and makes their scores, in space.weights.
+template <int kVector>
+inline void ScoreRows(const Args& args, const Task& task, int64_t first, int64_t count,
+                      ThreadSpace& space) {
+#if defined(__x86_64__)
+  if constexpr (kVector == 64) {
+    if (opcast::HasBf16Dot()) {
+      const bool rows_fit = ReadPairs(args, first, count, space.rows, &space.pairs);
+      const bool all_fit = rows_fit && space.heads_fit;
+      if (!all_fit) Score<kVector>(task.heads, count, space);
+      ScorePairs(task.heads, count, &space.pairs);
+      return TurnScores(task.heads, count, all_fit, space.pairs, space.weights);
+    }
+  }
+#endif
+  ReadRows<kVector>(args, first, count, space.rows);
+  Score<kVector>(task.heads, count, space);
+}
+
 // Makes the results of a split in space.sums.
 template <int kVector>
-inline void Attend(const Args& args, const Task& task, int64_t split, Space& space, Mean* means) {
+inline void Attend(const Args& args, const Task& task, int64_t split, ThreadSpace& space,
+                   Mean* means) {
   std::fill_n(space.sums[0], task.heads * kColumns, 0.0f);
   for (int64_t h = 0; h < task.heads; ++h) means[h] = {space.sums[h]};
   const int64_t end = task.sequence.Begin(split + 1);
   for (int64_t i = task.sequence.Begin(split); i < end; i += kRows) {
     const int64_t count = std::min(kRows, end - i);
-    ReadRows<kVector>(args, i, count, space.rows);
+    ScoreRows<kVector>(args, task, i, count, space);
     AddRows<kVector>(args.sm_scale, task.heads, count, space, means);
   }
 }
@@ -119,11 +175,16 @@ inline void WriteEmpty(const Args& args, const Task& task) {
 template <int kVector>
 inline void Run(const Args& args, const Task& task) {
   if (task.sequence.length == 0) return WriteEmpty(args, task);
-  const std::unique_ptr<Space> allocated(new Space);  // too large for the stacks of some threads
-  Space& space = *allocated;
+  // Too large for the stacks of some threads.
+  const std::unique_ptr<ThreadSpace> allocated(new ThreadSpace);
+  ThreadSpace& space = *allocated;
   Mean means[kHeads], totals[kHeads];
   space.Clear(task.heads);
-  Widen<kVector>(args.q + task.Place(args, 0) * kColumns, space.q[0], task.heads * kColumns);
+  const opcast::bf16* const q = args.q + task.Place(args, 0) * kColumns;
+  Widen<kVector>(q, space.q[0], task.heads * kColumns);
+#if defined(__x86_64__)
+  if (opcast::HasBf16Dot()) space.heads_fit = KeepQueries(q, task.heads, &space.pairs);
+#endif
   const bool single = task.sequence.Splits() == 1;
   for (int64_t h = 0; h < task.heads; ++h) totals[h] = {space.totals[h]};
   for (int64_t split = task.first; split < task.last; ++split) {

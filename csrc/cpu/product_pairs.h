@@ -45,15 +45,16 @@ struct Magnitudes {
     largest = _mm512_maskz_max_epu16(kAllNumbers, largest, magnitude);
   }
 
+  // The exponents of the smallest number that is not zero, and of the largest.
   Exponent Smallest() const { return static_cast<Exponent>(Least(smallest) >> kMantissa); }
+  Exponent Largest() const { return static_cast<Exponent>(Most() >> kMantissa); }
 
   // Nothing is lost of products with zeros. A panel loses less than 2^-116 in sums on the way, and
   // as much times the largest number if there are denormals in the other row, none of them in this
   // one. Beside 2^26 times that, it is less than what rounding takes.
-  __attribute__((target(OPCAST_AVX512))) float Enough() const {
+  float Enough() const {
     if (Smallest() == 0) return std::numeric_limits<float>::infinity();
-    const __m512i all = _mm512_set1_epi16(kMagnitude);
-    const uint32_t most = kMagnitude - Least(_mm512_sub_epi16(all, largest));
+    const uint32_t most = Most();
     if (most == 0) return -1;
     return 0x1p-90f + 0x1p-90f * opcast::detail::FromBits(most << 16);
   }
@@ -61,6 +62,9 @@ struct Magnitudes {
  private:
   typedef long long Lanes512 __attribute__((vector_size(64), may_alias));
 
+  __attribute__((target(OPCAST_AVX512))) uint32_t Most() const {
+    return kMagnitude - Least(_mm512_sub_epi16(_mm512_set1_epi16(kMagnitude), largest));
+  }
   __attribute__((target(OPCAST_AVX512))) static uint32_t Least(const Lanes512& all) {
     const __m256i half = _mm256_min_epu16(_mm512_maskz_extracti64x4_epi64(0xf, all, 0),
                                           _mm512_maskz_extracti64x4_epi64(0xf, all, 1));

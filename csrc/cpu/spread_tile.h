@@ -58,6 +58,11 @@ class SpreadTile {
   // Adds them to others.
   void AddTo(float* sums, int64_t stride) const { AddEach(sums, stride, kAll); }
 
+  // The same, each row times a factor.
+  void AddTo(float* sums, int64_t stride, const float* factors) const {
+    AddEachTimes(sums, stride, factors, kAll);
+  }
+
   // Whether all bits are set in what test(row, sums) returns for each of its vectors.
   template <class Test>
   bool All(Test test) const {
@@ -74,6 +79,19 @@ class SpreadTile {
   void AddEach(float* sums, int64_t stride, std::index_sequence<kIndex...>) const {
     ((*reinterpret_cast<Vector<kWidth>*>(sums + kIndex / kVectors * stride +
                                          kIndex % kVectors * kLanes) += sums_[kIndex]),
+     ...);
+  }
+
+  static void AddOne(float factor, const Vector<kWidth>& sum, float* to) {
+    Vector<kWidth> factors;
+    Fill(factor, &factors);
+    MultiplyAdd(factors, sum, reinterpret_cast<Vector<kWidth>*>(to));
+  }
+  template <size_t... kIndex>
+  void AddEachTimes(float* sums, int64_t stride, const float* factors,
+                    std::index_sequence<kIndex...>) const {
+    (AddOne(factors[kIndex / kVectors], sums_[kIndex],
+            sums + kIndex / kVectors * stride + kIndex % kVectors * kLanes),
      ...);
   }
 
