@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "conv2d.gen.h"
+#include "conv2d_row.h"
 #include "product.h"
 
 namespace opcast_ops {
@@ -19,19 +20,8 @@ int64_t Taps(const Conv2dArgs& args) {
   return channels == 0 ? 0 : args.R * args.S * channels;
 }
 
-// Copies elements `at`, at + step, ... of a row of n, zeros where there are none. Places of
-// elements that are not asked for may not fit in 64 bits.
-template <class T, class Step>
-void Copy(const T* row, int64_t n, int64_t at, Step step, int64_t count, T* to) {
-  const int64_t first = at >= 0 ? 0 : std::min(count, (-at - 1) / step + 1);
-  const int64_t last = at >= n ? first : std::max(first, std::min(count, (n - 1 - at) / step + 1));
-  std::fill(to, to + first, T());
-  for (int64_t i = first; i < last; ++i) to[i] = row[at + i * step];
-  std::fill(to + last, to + count, T());
-}
-
 // The lines of a group of an image: what lies at a tap of each pixel of the result.
-template <class T>
+template <class T, int kWidth>
 class TapLines final : public LineMaker {
  public:
   TapLines(const Conv2dTyped<T>& args, int64_t image, int64_t group)
@@ -40,6 +30,25 @@ class TapLines final : public LineMaker {
         keeps_rows_(args.Q == args.W && args.stride[0] == 1 && args.stride[1] == 1) {}
 
   const void* Line(int64_t tap, int64_t pixel, int64_t pixels, void* space) override {
+#if defined(__x86_64__)
+    if constexpr (kWidth == 64) {
+      return MakeWide(tap, pixel, pixels, space);
+    } else
+#endif
+    {
+      return Make(tap, pixel, pixels, space);
+    }
+  }
+
+ private:
+#if defined(__x86_64__)
+  __attribute__((flatten, target(OPCAST_AVX512)))
+  const void* MakeWide(int64_t tap, int64_t pixel, int64_t pixels, void* space) {
+    return Make(tap, pixel, pixels, space);
+  }
+#endif
+
+  const void* Make(int64_t tap, int64_t pixel, int64_t pixels, void* space) {
     Find(tap, pixel);
     const int64_t s = s_, r = r_;
     const T* plane = planes_ + channel_ * Area();
@@ -52,7 +61,7 @@ class TapLines final : public LineMaker {
       count = std::min(pixels, args_.Q - q);
       const int64_t h = p * args_.stride[0] + down, w = q * args_.stride[1] + right;
       if (h >= 0 && h < args_.H) {
-        CopyRow(plane + h * args_.W, w, count, to);
+        CopyRow<kWidth>(plane + h * args_.W, args_.W, w, args_.stride[1], count, to);
       } else {
         std::fill_n(to, count, T());
       }
@@ -60,7 +69,6 @@ class TapLines final : public LineMaker {
     return space;
   }
 
- private:
   int64_t Area() const { return args_.H * args_.W; }
 
   // Finds the coordinates of a tap and of a pixel. Taps are asked for one after the other, for the
@@ -81,16 +89,6 @@ class TapLines final : public LineMaker {
     q_ = pixel % args_.Q;
   }
 
-  // Copies what a row of the image has for a row of the result. Compilers know what to do with
-  // constant steps.
-  void CopyRow(const T* row, int64_t at, int64_t count, T* to) const {
-    using std::integral_constant;
-    const int64_t step = args_.stride[1];
-    if (step == 1) return Copy(row, args_.W, at, integral_constant<int64_t, 1>(), count, to);
-    if (step == 2) return Copy(row, args_.W, at, integral_constant<int64_t, 2>(), count, to);
-    Copy(row, args_.W, at, step, count, to);
-  }
-
   // A line where the result's rows are as long as the image's: a stretch of the image, with zeros
   // where it lies beyond an edge.
   const T* Shifted(const T* plane, int64_t down, int64_t right, int64_t pixel, int64_t pixels,
@@ -103,9 +101,7 @@ class TapLines final : public LineMaker {
     const int64_t first = std::clamp<int64_t>(-from, 0, pixels);
     const int64_t last = std::clamp<int64_t>(Area() - from, first, pixels);
     if (right == 0 && last - first == pixels) return plane + from;
-    std::fill(to, to + first, T());
-    std::copy(plane + from + first, plane + from + last, to + first);
-    std::fill(to + last, to + pixels, T());
+    CopyRow<kWidth>(plane, Area(), from, 1, pixels, to);
     // The first columns of the result, or the last ones, meet what lies beside the image.
     const int64_t edge = right < 0 ? 0 : args_.W - right, beyond = std::abs(right);
     for (int64_t at = edge - q_; at < pixels; at += args_.W) {
@@ -128,7 +124,7 @@ void Compute(const Conv2dTyped<T>& args, int64_t image, int64_t group, const Blo
              ProductSpace* space) {
   const Conv2dArgs& plain = args;
   const int64_t taps = Taps(args), filters = args.O / args.groups;
-  TapLines<T> lines(args, image, group);
+  TapLines<T, kWidth> lines(args, image, group);
   const Factor a{plain.T, args.weight + group * filters * taps, taps};
   Factor b{plain.T, nullptr, 0, false};
   b.maker = &lines;

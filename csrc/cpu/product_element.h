@@ -37,7 +37,7 @@ struct Singles {
   template <int kWidth, class T>
   static void Copy(const T* from, int64_t n, float* to) {
     constexpr int64_t kLanes = kWidth / sizeof(float);
-    if (n >= kLanes) return Widen<kWidth>(from, to, kLanes);
+    if (n >= kLanes) return Whole<kWidth>(from, reinterpret_cast<Vector<kWidth>*>(to));
     for (int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(from[i]);
     for (int64_t i = n; i < kLanes; ++i) to[i] = 0;
   }
@@ -45,12 +45,23 @@ struct Singles {
   // Fills a vector with the numbers of the lines that meet in a lane, from `row` on.
   template <int kWidth, class T>
   static void CopyLines(const T* const* lines, int64_t row, Vector<kWidth>* to) {
-    Widen<kWidth>(lines[0] + row, reinterpret_cast<float*>(to), kWidth / sizeof(float));
+    Whole<kWidth>(lines[0] + row, to);
   }
 
   template <int kWidth>
   static void Multiply(const Vector<kWidth>& a, const Vector<kWidth>& b, Vector<kWidth>* sum) {
     MultiplyAdd(a, b, sum);
+  }
+
+ private:
+  // Fills a vector. Compilers do not know that it does not overlap with floats elsewhere.
+  template <int kWidth, class T>
+  static void Whole(const T* from, Vector<kWidth>* to) {
+    if constexpr (std::is_same_v<T, float>) {
+      *to = *reinterpret_cast<const Vector<kWidth>*>(from);
+    } else {
+      Widen<kWidth>(from, reinterpret_cast<float*>(to), kWidth / sizeof(float));
+    }
   }
 };
 

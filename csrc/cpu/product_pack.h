@@ -22,10 +22,10 @@ constexpr bool kIsFactor =
 // Makes the lines across the depth of a factor that does not lie in memory as such.
 class LineMaker {
  public:
-  static constexpr int64_t kMostRows = 128;
+  static constexpr int64_t kMostRows = 128, kRoom = kMostRows + 32;
 
   // The elements of rows `row` to row + rows, at most kMostRows, at place `line` of the depth:
-  // where they lie one after the other, or a copy in `space`.
+  // where they lie one after the other, or a copy in `space`, which has room for kRoom.
   virtual const void* Line(int64_t line, int64_t row, int64_t rows, void* space) = 0;
 
  protected:
@@ -153,7 +153,7 @@ inline void PackAcross(const Factor& factor, const Part& part, float* to) {
   for (int64_t k = 0; k < part.depth; k += kLines, to += kLanes) {
     const int64_t count = std::min(kLines, part.depth - k);
     const T* lines[kLines];
-    T made[kLines][LineMaker::kMostRows];
+    T made[kLines][LineMaker::kRoom];
     for (int64_t l = 0; l < count; ++l)
       lines[l] = factor.Across(part.k + k + l, part.row, part.rows, made[l]);
     int64_t r = 0;

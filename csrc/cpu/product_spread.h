@@ -17,7 +17,7 @@ inline void PackStrips(const Factor& factor, const Part& part, float* to) {
   constexpr int64_t kLanes = TileShape<kWidth>::kLanes, kLines = Element::kPerLane;
   const int64_t steps = (part.depth + kLines - 1) / kLines;
   const T none[LineMaker::kMostRows] = {};
-  T made[kLines][LineMaker::kMostRows];
+  T made[kLines][LineMaker::kRoom];
   for (int64_t s = 0; s < steps; ++s) {
     const T* lines[kLines];
     for (int64_t l = 0; l < kLines; ++l) {
