@@ -11,6 +11,7 @@
 // for some heads, or only one of them, which then goes to scratch; this makes no difference to the
 // bits. So they depend neither on the other sequences nor on the number of threads.
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "attention_pairs.h"
@@ -24,7 +25,7 @@ using Args = FlashMlaDecodeArgs;
 
 constexpr int64_t kPlain = 448, kRotary = 64;     // columns of FP8, and the others
 constexpr int64_t kScaled = 64, kScales = 7;      // columns of one scale, and scales of a row
-constexpr int64_t kBlock = 16;                    // codes of FP8 that are read at a time
+constexpr int64_t kBlock = 32;                    // codes of FP8 that are read at a time
 constexpr int64_t kShortest = 256, kSplits = 16;  // rows of a split at least, splits at most
 
 // The cache rows of sequence b.
@@ -97,7 +98,7 @@ inline bool ReadPairs(const Args& args, int64_t first, int64_t count, float (*to
       pairs->scales[i][kScales] = 1;
       constexpr int kAny = 128;
       bool fits = Fit(codes + kPlain, kRotary, kAny);
-      for (int64_t s = 0; s < kScales; ++s) fits &= scales[s] <= std::numeric_limits<float>::max();
+      for (int64_t s = 0; s < kScales; ++s) fits &= std::isfinite(scales[s]);
       all_fit &= pairs->row_fits[i] = fits;
     }
     return opcast::Status::Ok();
