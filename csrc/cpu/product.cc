@@ -112,7 +112,8 @@ class Product {
   // Adds to the sums from row i and column j of the block on what add adds to a tile. weigh weighs
   // a row of b.
   template <int kRows, int kColumns, class Add, class Weigh>
-  void AddTile(int64_t offset, int64_t i, int64_t j, Add add, Weigh weigh) {
+  void AddTile([[maybe_unused]] int64_t offset, int64_t i, int64_t j, Add add,
+               [[maybe_unused]] Weigh weigh) {
     const int64_t rows = std::min<int64_t>(kRows, block_.rows - i);
     const int64_t columns = std::min<int64_t>(kColumns, block_.columns - j);
     Tile<kWidth, kRows, kColumns> tile;
