@@ -30,10 +30,6 @@ constexpr opcast::Attr kAttrs[] = {
 bool SupportsGemmF16Tc([[maybe_unused]] const GemmArgs& args, [[maybe_unused]] const opcast::Launch& launch, [[maybe_unused]] opcast::Reason* why) {
   if (!(launch.arch >= 80)) return opcast::NeedsArch(">=80", launch, why);
   if (!(args.T == opcast::DType::kF16 || args.T == opcast::DType::kBf16)) return opcast::Declines("needs T to be float16 or bfloat16", why);
-  if (!(((opcast::Mod(args.K, 8) == 0) && reinterpret_cast<uintptr_t>(args.a) % (16) == 0) && reinterpret_cast<uintptr_t>(args.b) % (16) == 0)) return opcast::Declines("needs K % 8 == 0 and aligned(a, 16) and aligned(b, 16)", why);
-#if OPCAST_CUDA
-  if (const char* reason = GemmF16TcSupported(args, launch)) return opcast::Declines(reason, why);
-#endif
   return true;
 }
 

@@ -65,8 +65,6 @@ opcast::Status Visit(const GemmArgs& args, F&& f) {
 }
 
 opcast::Status GemmF16Tc(const GemmArgs& args, const opcast::Launch& launch);
-// Null for a call that the kernel takes, else the reason for which it does not; it reads no array.
-const char* GemmF16TcSupported(const GemmArgs& args, const opcast::Launch& launch);
 opcast::Status GemmSimt(const GemmArgs& args, const opcast::Launch& launch);
 opcast::Status GemmTiled(const GemmArgs& args, const opcast::Launch& launch);
 opcast::Status GemmNaive(const GemmArgs& args, const opcast::Launch& launch);

@@ -29,15 +29,24 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Array kScratch[] = {
     opcast::Array::Scratch("slopes"),
+    opcast::Array::Scratch("partials"),
 };
 
+bool SupportsGemmBackwardTc([[maybe_unused]] const GemmBackwardArgs& args, [[maybe_unused]] const opcast::Launch& launch, [[maybe_unused]] opcast::Reason* why) {
+  if (!(launch.arch >= 80)) return opcast::NeedsArch(">=80", launch, why);
+  if (!(args.T == opcast::DType::kF16 || args.T == opcast::DType::kBf16)) return opcast::Declines("needs T to be float16 or bfloat16", why);
+  if (!((args.T == args.O) && (args.activation != GemmBackwardActivation::kSilu))) return opcast::Declines("needs T == O and activation != 'silu'", why);
+  return true;
+}
+
 constexpr opcast::Variant<GemmBackwardArgs> kVariants[] = {
+    opcast::Variant<GemmBackwardArgs>("gemm_backward_tc", kDLCUDA, OPCAST_ON_CUDA(GemmBackwardTc)).Supported(SupportsGemmBackwardTc).WithScratch(),
     opcast::Variant<GemmBackwardArgs>("gemm_backward_cuda", kDLCUDA, OPCAST_ON_CUDA(GemmBackwardCuda)).WithScratch(),
     opcast::Variant<GemmBackwardArgs>("gemm_backward", kDLCPU, OPCAST_ON_CPU(GemmBackward)),
 };
 
 void run_gemm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
-  const opcast::Call call("gemm_backward", argv, count, 10, opcast::AllocatorOf(request));
+  const opcast::Call call("gemm_backward", argv, count, 11, opcast::AllocatorOf(request));
   call.Required({{3, "grad_c"}, {4, "a"}, {5, "b"}, {0, "grad_a"}, {1, "grad_b"}});
   const opcast::Tensor grad_c_ = call.Array(3, "grad_c");
   const opcast::Tensor a_ = call.Array(4, "a");
@@ -47,6 +56,7 @@ void run_gemm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* re
   opcast::Tensor grad_b_ = call.Array(1, "grad_b");
   opcast::Tensor grad_bias_ = call.Array(2, "grad_bias");
   const opcast::Tensor slopes_ = call.Array(9, "slopes");
+  const opcast::Tensor partials_ = call.Array(10, "partials");
   const auto alpha_ = call.Float(7, "alpha");
   const auto activation_ = static_cast<GemmBackwardActivation>(call.Choice(8, "activation", {"none", "relu", "silu"}));
   call.SameDevice(a_, grad_c_);
@@ -78,6 +88,11 @@ void run_gemm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* re
     call.Size(bias_, 0, N_, {{"N", N_, "grad_c"}});
     call.Dense(bias_); call.Data(bias_);
   }
+  const int64_t tiles_a_ = opcast::Mul(opcast::CeilDiv(M_, 128), opcast::CeilDiv(K_, 128));
+  const int64_t few_a_ = std::max<int64_t>(std::min<int64_t>(opcast::Sub(65, tiles_a_), 1), 0);
+  const int64_t tiles_b_ = opcast::Mul(opcast::CeilDiv(N_, 128), opcast::CeilDiv(K_, 128));
+  const int64_t few_b_ = std::max<int64_t>(std::min<int64_t>(opcast::Sub(65, tiles_b_), 1), 0);
+  const int64_t room_ = std::max<int64_t>(opcast::Mul(opcast::Mul(few_a_, std::min<int64_t>(opcast::FloorDiv(N_, 513), 1)), 16777216), opcast::Mul(opcast::Mul(opcast::Mul(few_b_, 16), N_), K_));
   call.Together(grad_bias_, bias_);
   call.Make(grad_a_, T_, grad_c_, &grad_c_, 2, {M_, K_});
   call.DTypeAs(grad_a_, T_, "a");
@@ -102,9 +117,16 @@ void run_gemm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* re
   if (slopes_) {
     call.DTypeIn(slopes_, {opcast::DType::kF32});
     call.SameDevice(slopes_, grad_c_);
-    call.OutputShape(slopes_, &grad_c_, 2, {M_, N_});
+    call.OutputShape(slopes_, &grad_c_, 2, {M_, (activation_ != GemmBackwardActivation::kNone ? N_ : 0)});
     call.Dense(slopes_); call.Data(slopes_);
     call.Apart(slopes_, {&grad_c_, &a_, &b_, &bias_, &grad_a_, &grad_b_, &grad_bias_});
+  }
+  if (partials_) {
+    call.DTypeIn(partials_, {opcast::DType::kF32});
+    call.SameDevice(partials_, grad_c_);
+    call.OutputShape(partials_, nullptr, 0, {room_});
+    call.Dense(partials_); call.Data(partials_);
+    call.Apart(partials_, {&grad_c_, &a_, &b_, &bias_, &grad_a_, &grad_b_, &grad_bias_, &slopes_});
   }
   if (grad_a_.empty() && grad_b_.empty() && grad_bias_.empty() && opcast::Launches(request)) return;
   GemmBackwardArgs values{};
@@ -114,6 +136,11 @@ void run_gemm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* re
   values.M = M_;
   values.N = N_;
   values.K = K_;
+  values.tiles_a = tiles_a_;
+  values.few_a = few_a_;
+  values.tiles_b = tiles_b_;
+  values.few_b = few_b_;
+  values.room = room_;
   values.grad_a = grad_a_.data();
   values.grad_b = grad_b_.data();
   values.grad_bias = grad_bias_.data();
@@ -125,17 +152,19 @@ void run_gemm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* re
   values.bias = bias_.data();
   values.alpha = alpha_;
   values.activation = activation_;
-  const std::array<int64_t, 2> slopes_sizes = {M_, N_};
+  const std::array<int64_t, 2> slopes_sizes = {M_, (activation_ != GemmBackwardActivation::kNone ? N_ : 0)};
+  const std::array<int64_t, 1> partials_sizes = {room_};
   const opcast::Scratch scratch[] = {
       opcast::Scratch{"slopes", opcast::DType::kF32, &slopes_, &values.slopes}.Sizes(slopes_sizes).LeadingDims(&grad_c_, 2),
+      opcast::Scratch{"partials", opcast::DType::kF32, &partials_, &values.partials}.Sizes(partials_sizes),
   };
   opcast::Dispatch(call, op_gemm_backward, kVariants, values, opcast::LaunchOn(grad_c_),
-                   {request, scratch, 1});
+                   {request, scratch, 2});
 }
 
 }  // namespace
 
-opcast::Op op_gemm_backward("gemm_backward", 16, 3261434206939307363, run_gemm_backward, kVariants, kArrays, kAttrs, kScratch);
+opcast::Op op_gemm_backward("gemm_backward", 16, 5497548816576614954, run_gemm_backward, kVariants, kArrays, kAttrs, kScratch);
 
 }  // namespace opcast_ops
 

@@ -20,6 +20,11 @@ struct GemmBackwardArgs {
   int64_t M;
   int64_t N;
   int64_t K;
+  int64_t tiles_a;
+  int64_t few_a;
+  int64_t tiles_b;
+  int64_t few_b;
+  int64_t room;
   void* grad_a;  // T[*, M, K]
   void* grad_b;  // T[N, K]
   void* grad_bias;  // T[N], null when bias is absent
@@ -31,7 +36,8 @@ struct GemmBackwardArgs {
   const void* bias;  // T[N], null when absent
   double alpha;
   GemmBackwardActivation activation;
-  float* slopes;  // f32[*, M, N], scratch, null for kernels that take none
+  float* slopes;  // f32[*, M, N if activation != 'none' else 0], scratch, null for kernels that take none
+  float* partials;  // f32[room], scratch, null for kernels that take none
 };
 
 // The same with types in place of dtypes, as Visit passes it.
@@ -74,6 +80,7 @@ opcast::Status Visit(const GemmBackwardArgs& args, F&& f) {
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
+opcast::Status GemmBackwardTc(const GemmBackwardArgs& args, const opcast::Launch& launch);
 opcast::Status GemmBackwardCuda(const GemmBackwardArgs& args, const opcast::Launch& launch);
 opcast::Status GemmBackward(const GemmBackwardArgs& args, const opcast::Launch& launch);
 

@@ -11,6 +11,7 @@ namespace opcast_ops {
 struct EvenRows {
   int64_t stride;
   OPCAST_DEVICE int64_t operator()(int64_t row) const { return row * stride; }
+  bool DivisibleBy(int64_t n) const { return stride % n == 0; }
 };
 
 // Offsets of the rows of matrices [*, M, K], counted through all of them.
@@ -40,10 +41,10 @@ template <class T, class Offsets>
 struct ColumnFactor {
   static constexpr bool kAlongDepth = false;
   const T* data;
-  int64_t columns;
+  int64_t rows;  // of the factor: as many as columns in memory
   Offsets offsets;
 
-  OPCAST_DEVICE const T* At(int64_t, int64_t i) const { return i < columns ? data + i : nullptr; }
+  OPCAST_DEVICE const T* At(int64_t, int64_t i) const { return i < rows ? data + i : nullptr; }
   OPCAST_DEVICE float Term(const T* column, int64_t k) const {
     return column == nullptr ? 0.0f : static_cast<float>(column[offsets(k)]);
   }

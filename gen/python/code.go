@@ -126,11 +126,14 @@ func lines(body []statement) []string {
 
 // dropUnused removes assignments to names that no statement reads, such as the size of a dim that stands alone. What is
 // computed has no effect, unless a function of _r refuses it: then only the name is dropped, where that is possible.
-func dropUnused(body []statement) []statement {
+func dropUnused(body []statement) []statement { return dropUnread(body, code.mayRefuse) }
+
+// dropUnread removes assignments to names that no statement reads, unless the value has an effect.
+func dropUnread(body []statement, hasEffect func(code) bool) []statement {
 	for {
 		read := map[string]bool{}
 		noteReads(body, read)
-		kept, dropped := withoutUnread(body, read)
+		kept, dropped := withoutUnread(body, read, hasEffect)
 		if !dropped {
 			return kept
 		}
@@ -148,12 +151,12 @@ func noteReads(body []statement, read map[string]bool) {
 }
 
 // withoutUnread drops the targets that nothing reads, the statements that then have no purpose, and what becomes empty.
-func withoutUnread(body []statement, read map[string]bool) (kept []statement, dropped bool) {
+func withoutUnread(body []statement, read map[string]bool, hasEffect func(code) bool) (kept []statement, dropped bool) {
 	for _, s := range body {
-		inner, less := withoutUnread(s.body, read)
+		inner, less := withoutUnread(s.body, read, hasEffect)
 		targets := slices.DeleteFunc(slices.Clone(s.targets), func(name string) bool { return !read[name] })
 		switch {
-		case len(s.body) > 0 && len(inner) == 0, len(s.targets) > 0 && len(targets) == 0 && !s.mayRefuse():
+		case len(s.body) > 0 && len(inner) == 0, len(s.targets) > 0 && len(targets) == 0 && !hasEffect(s.code):
 			dropped = true
 			continue
 		case len(targets) > 0 || s.isRefusal():

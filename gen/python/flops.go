@@ -49,7 +49,9 @@ func (v *checkView) flopBody() []statement {
 	const result = "flops_" // as no name of a definition ends
 	body = append(body, v.let(rule.Rule{Symbol: result, Expr: v.Flops})...)
 	body = append(body, do("return %s", variable(result))...)
-	body = dropUnused(slices.DeleteFunc(dropUnused(body), func(s statement) bool { return len(s.targets) == 0 && s.isRefusal() }))
+	none := func(code) bool { return false } // nothing is refused
+	body = slices.DeleteFunc(dropUnread(body, none), func(s statement) bool { return len(s.targets) == 0 && s.isRefusal() })
+	body = dropUnread(body, none)
 	if calls(ofRules, body) || calls(ofArithmetic, body) {
 		body = append(set(codef("%q", v.Name), code{text: "op"}), body...)
 	}

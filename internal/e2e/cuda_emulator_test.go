@@ -41,6 +41,7 @@ func TestCUDAKernelsOnTheEmulator(t *testing.T) {
 	t.Log(run(t, command(t, dir, tool, "test", "--adaptor", "backend", "--python", python)))
 	t.Run("rows", func(t *testing.T) { compares(t, dir, rowsScript, "336") })
 	t.Run("hostile", func(t *testing.T) { compares(t, dir, hostileScript, "1512") })
+	t.Run("products", func(t *testing.T) { compares(t, dir, productsScript, "12") })
 }
 
 //go:embed cuda_rows.py
@@ -48,6 +49,9 @@ var rowsScript string
 
 //go:embed cuda_hostile.py
 var hostileScript string
+
+//go:embed cuda_products.py
+var productsScript string
 
 // compares runs a script that calls the emulated collection, and expects it to have compared so many arrays.
 func compares(t *testing.T, emulated, script, want string) {

@@ -300,7 +300,7 @@ const Op kOps[] = {
      kGemmAttrs, 3,
      0, 0},
     {"gemm_backward",
-     0x2d42f121a2ecdd63,
+     0x4c4b37857b6b122a,
      {
          {"(Tensor grad_c, Tensor a, Tensor b, Tensor? bias, float alpha, str activation) -> (Tensor, Tensor, Tensor)", Kernel<10, Form::kPlain>},
          {nullptr, nullptr},
@@ -308,7 +308,7 @@ const Op kOps[] = {
      kGemmBackwardOutputs, 3,
      kGemmBackwardInputs, 4,
      kGemmBackwardAttrs, 2,
-     0, 1},
+     0, 2},
     {"layernorm2d",
      0x3d65998f4efeafd9,
      {

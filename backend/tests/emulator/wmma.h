@@ -79,18 +79,21 @@ void mma_sync(fragment<accumulator, m, n, k, D>& d,
               const fragment<accumulator, m, n, k, C>& c) {
   using FragmentA = std::decay_t<decltype(a)>;
   using FragmentB = std::decay_t<decltype(b)>;
-  double sums[std::decay_t<decltype(c)>::num_elements];
-  float left[m * k], right[k * n];
+  static_assert(kWarp % n == 0, "the elements of a lane are in one column");
+  constexpr int kCount = std::decay_t<decltype(c)>::num_elements;
+  double sums[kCount];
+  float rows[kCount][k], column[k];  // those that the lane's elements need
   const FragmentA* const own_a = &a;
   Exchange("mma_sync", &own_a, sizeof own_a);
-  for (int i = 0; i < m * k; ++i) left[i] = FragmentA::At(i / k, i % k);
+  for (int i = 0; i < kCount; ++i) {
+    for (int l = 0; l < k; ++l) rows[i][l] = FragmentA::At((i * kWarp + WarpLane()) / n, l);
+  }
   const FragmentB* const own_b = &b;
   Exchange("mma_sync", &own_b, sizeof own_b);
-  for (int i = 0; i < k * n; ++i) right[i] = FragmentB::At(i / n, i % n);
-  for (int i = 0; i < d.num_elements; ++i) {
-    const int at = i * kWarp + WarpLane();
+  for (int l = 0; l < k; ++l) column[l] = FragmentB::At(l, WarpLane() % n);
+  for (int i = 0; i < kCount; ++i) {
     sums[i] = static_cast<float>(c.x[i]);
-    for (int l = 0; l < k; ++l) sums[i] += double{left[at / n * k + l]} * right[l * n + at % n];
+    for (int l = 0; l < k; ++l) sums[i] += double{rows[i][l]} * column[l];
   }
   WaitForWarp("mma_sync");  // the fragments of others are read until here
   for (int i = 0; i < d.num_elements; ++i) d.x[i] = static_cast<D>(static_cast<float>(sums[i]));

@@ -463,7 +463,7 @@ OPS: dict[str, Op] = {
         kind=OpKind.GemmBackward,
         doc="Gradients of gemm.",
         file="opdefs/matmul/gemm_backward.toml",
-        schema=0x2D42F121A2ECDD63,
+        schema=0x4C4B37857B6B122A,
         dtypes={"O": ("float32", "float16", "bfloat16"), "T": ("float32", "float16", "bfloat16")},
         devices=("cpu", "cuda"),
         inputs=(
@@ -522,13 +522,23 @@ OPS: dict[str, Op] = {
                 "grad_c and bias when not contiguous; a and b when the last dimension is not contiguous",
             ),
         ),
-        kernels=(("gemm_backward_cuda", "cuda", True), ("gemm_backward", "cpu", False)),
+        kernels=(
+            ("gemm_backward_tc", "cuda", True),
+            ("gemm_backward_cuda", "cuda", True),
+            ("gemm_backward", "cpu", False),
+        ),
         scratch=(
             Arg(
                 "slopes",
-                "f32[*, M, N]",
+                "f32[*, M, N if activation != 'none' else 0]",
                 "grad_c times the slope of the activation.",
-                dims=("*", "M", "N"),
+                dims=("*", "M", "N if activation != 'none' else 0"),
+            ),
+            Arg(
+                "partials",
+                "f32[room]",
+                "Sums of 16 parts of the terms at most, where there are few tiles of 128 by 128 elements.",
+                dims=("room",),
             ),
         ),
         gradient_of="gemm",

@@ -7,7 +7,7 @@ from numpy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("gemm_backward", 0x2D42F121A2ECDD63)
+_op = _rt.Op("gemm_backward", 0x4C4B37857B6B122A)
 _kernel = _op.kernel
 
 
@@ -96,8 +96,20 @@ def gemm_backward(
             grad_bias = None
             if bias is not None:
                 grad_bias = _rt.empty(bias.shape, a.dtype)
-            slopes = None
-            _kernel(grad_a, grad_b, grad_bias, grad_c, a, b, bias, alpha, activation, slopes)
+            slopes = partials = None
+            _kernel(
+                grad_a,
+                grad_b,
+                grad_bias,
+                grad_c,
+                a,
+                b,
+                bias,
+                alpha,
+                activation,
+                slopes,
+                partials,
+            )
             return grad_a, grad_b, grad_bias
         except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
             _rt.again(_fault)
