@@ -42,6 +42,9 @@ struct Lifted {
   Pair squares;
   float lift = 1;
 
+  // 1 / lift.
+  OPCAST_DEVICE float Drop() const { return lift < 1 ? 0x1p80f : lift > 1 ? 0x1p-100f : 1; }
+
   // Changes the lift if it has to; `growable` numbers stay finite if they grow by 2^100.
   OPCAST_DEVICE bool Adjust(Pair eps, bool growable = true) {
     const bool large = !(squares.high <= 0x1p120f);

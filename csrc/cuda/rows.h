@@ -66,6 +66,9 @@ class Member {
   // The team's row among those of a tile; may be past the last.
   OPCAST_DEVICE int64_t Row(int64_t tile) const { return tile * teams_.count + team_; }
   OPCAST_DEVICE int64_t n() const { return teams_.n; }
+  // The place of this thread in its team, and the team's threads.
+  OPCAST_DEVICE int index() const { return index_; }
+  OPCAST_DEVICE int threads() const { return teams_.threads; }
   OPCAST_DEVICE int team() const { return team_; }
   OPCAST_DEVICE int teams() const { return teams_.count; }
   // Whether this thread is the one that writes what a row has once.
