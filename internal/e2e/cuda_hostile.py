@@ -103,6 +103,16 @@ def opposed(x: Any, weight: Any, eps: float) -> tuple[Any, Any]:
     return got, want
 
 
+def softmax_backward(rows: int, n: int, like: Any) -> tuple[Any, Any]:
+    """Call softmax_backward where a gradient is nearly the sum from which it is taken."""
+    y = rounded(softmax(4 * rng.standard_normal((rows, n))), like)
+    grad = rounded(rng.standard_normal((rows, n)), like)
+    for _ in range(4):  # the gradient is part of the sum
+        grad[:, n // 2] = rounded((wide(grad) * wide(y)).sum(-1), like)
+    want = wide(y) * (wide(grad) - (wide(grad) * wide(y)).sum(-1, keepdims=True))
+    return emulated.softmax_backward(grad, y), want
+
+
 def check(name: str, got: Any, want: Any) -> int:
     """Compare a result with what it should be, in units of the last place of its dtype."""
     dtype = got.dtype.name
@@ -137,6 +147,7 @@ def compare(rows: int, n: int, like: Any, eps: float) -> int:
         )
         # Of float32, no digits would be left.
         + (check("layernorm2d", *opposed(x, weight, eps)) if weight.dtype.itemsize == 2 else 0)
+        + check("softmax_backward", *softmax_backward(rows, n + 1, like))
         + check("silu_and_mul", emulated.silu_and_mul(gates), silu_and_mul(gates.astype(Wide)))
         + check(
             "softmax",
