@@ -31,8 +31,13 @@ constexpr opcast::Array kScratch[] = {
     opcast::Array::Scratch("lse_part"),
 };
 
+bool SupportsFlashMlaDecodeCuda([[maybe_unused]] const FlashMlaDecodeArgs& args, [[maybe_unused]] const opcast::Launch& launch, [[maybe_unused]] opcast::Reason* why) {
+  if (!(launch.arch >= 80)) return opcast::NeedsArch(">=80", launch, why);
+  return true;
+}
+
 constexpr opcast::Variant<FlashMlaDecodeArgs> kVariants[] = {
-    opcast::Variant<FlashMlaDecodeArgs>("flash_mla_decode_cuda", kDLCUDA, OPCAST_ON_CUDA(FlashMlaDecodeCuda)).Workspace(OPCAST_ON_CUDA(FlashMlaDecodeCudaWorkspace)).WithScratch(),
+    opcast::Variant<FlashMlaDecodeArgs>("flash_mla_decode_cuda", kDLCUDA, OPCAST_ON_CUDA(FlashMlaDecodeCuda)).Supported(SupportsFlashMlaDecodeCuda).Workspace(OPCAST_ON_CUDA(FlashMlaDecodeCudaWorkspace)).WithScratch(),
     opcast::Variant<FlashMlaDecodeArgs>("flash_mla_decode", kDLCPU, OPCAST_ON_CPU(FlashMlaDecode)).WithScratch(),
 };
 

@@ -41,7 +41,7 @@ func TestCUDAKernelsOnTheEmulator(t *testing.T) {
 	t.Log(run(t, command(t, dir, tool, "test", "--adaptor", "backend", "--python", python)))
 	t.Run("rows", func(t *testing.T) { compares(t, dir, rowsScript, "336") })
 	t.Run("hostile", func(t *testing.T) { compares(t, dir, hostileScript, "1932") })
-	t.Run("products", func(t *testing.T) { compares(t, dir, productsScript, "12") })
+	t.Run("products", func(t *testing.T) { compares(t, dir, productsScript, "16") })
 }
 
 //go:embed cuda_rows.py
