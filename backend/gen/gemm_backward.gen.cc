@@ -88,11 +88,6 @@ void run_gemm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* re
     call.Size(bias_, 0, N_, {{"N", N_, "grad_c"}});
     call.Dense(bias_); call.Data(bias_);
   }
-  const int64_t tiles_a_ = opcast::Mul(opcast::CeilDiv(M_, 128), opcast::CeilDiv(K_, 128));
-  const int64_t few_a_ = std::max<int64_t>(std::min<int64_t>(opcast::Sub(65, tiles_a_), 1), 0);
-  const int64_t tiles_b_ = opcast::Mul(opcast::CeilDiv(N_, 128), opcast::CeilDiv(K_, 128));
-  const int64_t few_b_ = std::max<int64_t>(std::min<int64_t>(opcast::Sub(65, tiles_b_), 1), 0);
-  const int64_t room_ = std::max<int64_t>(opcast::Mul(opcast::Mul(few_a_, std::min<int64_t>(opcast::FloorDiv(N_, 513), 1)), 16777216), opcast::Mul(opcast::Mul(opcast::Mul(few_b_, 16), N_), K_));
   call.Together(grad_bias_, bias_);
   call.Make(grad_a_, T_, grad_c_, &grad_c_, 2, {M_, K_});
   call.DTypeAs(grad_a_, T_, "a");
@@ -124,7 +119,7 @@ void run_gemm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* re
   if (partials_) {
     call.DTypeIn(partials_, {opcast::DType::kF32});
     call.SameDevice(partials_, grad_c_);
-    call.OutputShape(partials_, nullptr, 0, {room_});
+    call.OutputShape(partials_, nullptr, 0, {16777216});
     call.Dense(partials_); call.Data(partials_);
     call.Apart(partials_, {&grad_c_, &a_, &b_, &bias_, &grad_a_, &grad_b_, &grad_bias_, &slopes_});
   }
@@ -136,11 +131,6 @@ void run_gemm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* re
   values.M = M_;
   values.N = N_;
   values.K = K_;
-  values.tiles_a = tiles_a_;
-  values.few_a = few_a_;
-  values.tiles_b = tiles_b_;
-  values.few_b = few_b_;
-  values.room = room_;
   values.grad_a = grad_a_.data();
   values.grad_b = grad_b_.data();
   values.grad_bias = grad_bias_.data();
@@ -153,7 +143,7 @@ void run_gemm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* re
   values.alpha = alpha_;
   values.activation = activation_;
   const std::array<int64_t, 2> slopes_sizes = {M_, (activation_ != GemmBackwardActivation::kNone ? N_ : 0)};
-  const std::array<int64_t, 1> partials_sizes = {room_};
+  const std::array<int64_t, 1> partials_sizes = {16777216};
   const opcast::Scratch scratch[] = {
       opcast::Scratch{"slopes", opcast::DType::kF32, &slopes_, &values.slopes}.Sizes(slopes_sizes).LeadingDims(&grad_c_, 2),
       opcast::Scratch{"partials", opcast::DType::kF32, &partials_, &values.partials}.Sizes(partials_sizes),
@@ -164,7 +154,7 @@ void run_gemm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* re
 
 }  // namespace
 
-opcast::Op op_gemm_backward("gemm_backward", 16, 5497548816576614954, run_gemm_backward, kVariants, kArrays, kAttrs, kScratch);
+opcast::Op op_gemm_backward("gemm_backward", 16, 5033814672843926142, run_gemm_backward, kVariants, kArrays, kAttrs, kScratch);
 
 }  // namespace opcast_ops
 

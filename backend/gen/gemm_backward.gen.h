@@ -20,11 +20,6 @@ struct GemmBackwardArgs {
   int64_t M;
   int64_t N;
   int64_t K;
-  int64_t tiles_a;
-  int64_t few_a;
-  int64_t tiles_b;
-  int64_t few_b;
-  int64_t room;
   void* grad_a;  // T[*, M, K]
   void* grad_b;  // T[N, K]
   void* grad_bias;  // T[N], null when bias is absent
@@ -37,7 +32,7 @@ struct GemmBackwardArgs {
   double alpha;
   GemmBackwardActivation activation;
   float* slopes;  // f32[*, M, N if activation != 'none' else 0], scratch, null for kernels that take none
-  float* partials;  // f32[room], scratch, null for kernels that take none
+  float* partials;  // f32[16 * 64 * 128**2], scratch, null for kernels that take none
 };
 
 // The same with types in place of dtypes, as Visit passes it.

@@ -50,8 +50,9 @@ int NumThreads() noexcept {
 int Launch::Threads() const { return device_type == kCpu ? NumThreads() : 0; }
 
 int64_t Launch::CacheBytes() const {
+  if (device_type != kCpu) return 0;
   static const int64_t bytes = detail::LastCacheBytes("");
-  return device_type == kCpu ? bytes : 0;
+  return bytes;
 }
 
 void SetNumThreads(int count) {

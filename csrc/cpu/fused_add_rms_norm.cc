@@ -35,7 +35,7 @@ opcast::Status FusedAddRmsNorm(const FusedAddRmsNormArgs& args, const opcast::La
     using T = typename std::decay_t<decltype(a)>::T;
     const int64_t n = a.N;
     const auto rows = [&a, n](int64_t begin, int64_t end, auto width) {
-      const bool tame = AllOf<width>(n, IsTame, a.weight);
+      const bool tame = AllOf<width>(n, HasRoom, a.weight);
       const std::unique_ptr<float[]> space(new float[std::is_same_v<T, float> ? 0 : n]);
       for (int64_t i = begin; i < end; ++i) {
         T *x = a.x + a.x_layout.Batch(i), *residual = a.residual + a.residual_layout.Batch(i);

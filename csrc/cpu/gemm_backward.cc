@@ -4,7 +4,7 @@
 // Without an activation G is grad_c itself; otherwise the product is computed again as gemm does,
 // for some rows at a time. Then G is grad_c or 0 for relu, and float for silu, whose slope is as
 // precise as the sums that it is taken at. Products are summed in float, in panels of the depth
-// (see product.h), grad_bias and the rest in double, and rounded once. Bits depend on the values
+// (see product.h), grad_bias in double, and rounded once. Bits depend on the values
 // and on the lengths of the sums only.
 #include <memory>
 

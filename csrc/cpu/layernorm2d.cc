@@ -1,9 +1,9 @@
 // y[i, j] = (x[i, j] - mean) / sqrt(variance + eps) * weight[j] + bias[j] with the mean and the
 // population variance of row i, dense rows. Both come from one pass over the differences to the
 // row's first number: then what cancels in the variance is at most n times as large as it, however
-// large the mean is. In double, since the last sum may cancel; the differences of numbers of 16
-// bits are floats where that loses little. Rounded once, as are the mean and 1 / sqrt(variance +
-// eps) that a gradient needs.
+// large the mean is. In double, since the last sum may cancel; for 16 bits, what follows the
+// moments is in parts of floats where that loses nothing that counts. Rounded once, as are the mean
+// and 1 / sqrt(variance + eps) that a gradient needs.
 #include <cmath>
 #include <memory>
 
@@ -20,19 +20,10 @@ struct Moments {
   double mean, variance, rstd;
 };
 
-// sums = those of x[j] - first and of its square.
 template <int kWidth, class T>
-inline void DistanceSums(const T* x, int64_t n, float first, double (&sums)[2]) {
-  const auto terms = [first](const auto& x, auto* terms) {
-    terms[0].all = x.all - first;
-    terms[1].all = terms[0].all * terms[0].all;
-  };
-  if constexpr (!std::is_same_v<T, float>) {
-    constexpr double kMostLoss = 16;  // of the sum of squares, in the variance
-    SumsOfFours<kWidth>(n, x, terms, sums, first);
-    const double squares = sums[1] - sums[0] * sums[0] / static_cast<double>(n);
-    if (IsOrdinary(sums[1], n) && sums[1] < kMostLoss * squares) return;
-  }
+inline Moments MomentsOf(const T* x, int64_t n, double eps) {
+  const double count = static_cast<double>(n);
+  const float first = n > 0 ? static_cast<float>(x[0]) : 0;
   const T* const rows[] = {x};
   const auto add = [wide = double{first}](const auto* x, auto* sums) {
     auto distance = x[0];
@@ -40,15 +31,8 @@ inline void DistanceSums(const T* x, int64_t n, float first, double (&sums)[2]) 
     sums[0].all += distance.all;
     MultiplyAdd(distance, distance, sums + 1);
   };
-  DoubleSums<kWidth>(n, rows, add, sums, first);
-}
-
-template <int kWidth, class T>
-inline Moments MomentsOf(const T* x, int64_t n, double eps) {
-  const double count = static_cast<double>(n);
-  const float first = n > 0 ? static_cast<float>(x[0]) : 0;
   double sums[2];
-  DistanceSums<kWidth>(x, n, first, sums);
+  DoubleSums<kWidth>(n, rows, add, sums, first);
   const double squares = sums[1] - sums[0] * sums[0] / count;
   const double variance = (squares < 0 ? 0 : squares) / count;
   return {first + sums[0] / count, variance, 1 / std::sqrt(variance + eps)};
@@ -70,13 +54,19 @@ struct Wide {
 };
 
 // The same for x and weights of at most 11 bits. Mean and rstd are sums of two floats, of which the
-// first has 12 bits: so x - mean_high and rstd_high * weight are exact, and the bias may cancel
-// their product. Only an x that is tiny beside its row loses something. Holds where weight and bias
-// are tame and IsShort says so: where the mean is large or nothing varies, the rest may be the
-// result.
+// first has 12 bits: so rstd_high * weight is exact, and so is x - mean_high, but for an x that is
+// tiny beside its row, whose difference gets what it lacks: then the bias may cancel their product.
+// Holds where IsShort does and all elements of weight and bias are IsTame: nothing leaves the range
+// of floats, and the numbers are not so near to each other, beside their mean or eps, that the
+// second parts count.
 inline bool IsShort(const Moments& row) {
-  return row.variance > 0 && row.rstd > 0x1p-100 && row.rstd < 0x1p60 &&
-         std::fabs(row.mean * row.rstd) < 64;
+  constexpr double kMost = 64;
+  const double deviation = std::sqrt(row.variance);
+  return std::fabs(row.mean) < kMost * deviation && kMost * deviation * row.rstd > 1 &&
+         row.rstd > 0x1p-80 && row.rstd < 0x1p60;
+}
+inline bool IsTame(float weight, float bias) {
+  return ((weight == 0) | (__builtin_fabsf(weight) > 0x1p-40f)) & HasRoom(weight) & HasRoom(bias);
 }
 template <int kWidth>
 struct Short {
@@ -93,8 +83,8 @@ struct Short {
   }
 
   float operator()(float x, float weight, float bias) const {
-    const float distance = x - mean_high;
-    const float low = Fma<kWidth>(distance, rstd_low, shift);
+    const float distance = x - mean_high, lack = x - (distance + mean_high);
+    const float low = Fma<kWidth>(lack, rstd_high, Fma<kWidth>(distance, rstd_low, shift));
     return Fma<kWidth>(low, weight, Fma<kWidth>(distance, rstd_high * weight, bias));
   }
 
@@ -141,8 +131,6 @@ inline void Normalise(const A& a, bool past, bool is_short, const Moments* rows,
   NormaliseBy<Wide<kWidth>, kWidth>(a, past, rows, i, count);
 }
 
-inline bool BothTame(float weight, float bias) { return IsTame(weight) & IsTame(bias); }
-
 // Rows i to i + count, one or two. `tame` says whether Short holds for the weight and bias.
 template <int kWidth, class A>
 inline void Rows(const A& a, bool past, bool tame, int64_t i, int64_t count) {
@@ -165,7 +153,7 @@ opcast::Status Layernorm2d(const Layernorm2dArgs& args, const opcast::Launch& la
   return Visit(args, [&](const auto& a) {
     const bool past = PastCache(launch, 2 * a.M * a.N * sizeof(*a.y));
     const auto rows = [&a, past](int64_t begin, int64_t end, auto width) {
-      const bool tame = AllOf<width>(a.N, BothTame, a.weight, a.bias);
+      const bool tame = AllOf<width>(a.N, IsTame, a.weight, a.bias);
       for (int64_t i = begin; i < end; i += 2)
         Rows<width>(a, past, tame, i, std::min<int64_t>(2, end - i));
     };

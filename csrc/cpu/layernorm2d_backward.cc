@@ -2,10 +2,10 @@
 // weight and z = (x - mean) * rstd; grad_weight and grad_bias are the sums of grad_y * z and grad_y
 // over the rows. Dense rows.
 //
-// All is double, since the differences cancel (with two columns down to an ulp of rstd), and
-// rounded once. Of 16 bits, grad_y * weight is exact in float, and what rows add to grad_weight and
-// grad_bias is float, for a few rows at a time; not so in rows that might leave the range of
-// floats.
+// Double where differences cancel (with two columns down to an ulp of rstd), and for float32. Of 16
+// bits, grad_y * weight is exact in float, other differences are floats, and what rows add to
+// grad_weight and grad_bias is float for a few rows at a time; not so in rows that might leave the
+// range of floats. Rounded once.
 #include <cmath>
 
 #include "columns.h"

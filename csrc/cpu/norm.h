@@ -13,10 +13,11 @@ inline double RmsScale(double squares, int64_t n, double eps) {
   return 1 / std::sqrt(squares / static_cast<double>(n) + eps);
 }
 
-// Whether Normalise can compute in float with this weight.
-inline bool IsTame(float weight) { return __builtin_fabsf(weight) < 0x1p50f; }
+// Whether a product of this number with one that is normalised stays in the range of floats.
+inline bool HasRoom(float weight) { return __builtin_fabsf(weight) < 0x1p50f; }
 
-// y[j] = x[j] * scale * weight[j], where `tame` says whether all of weight is. To 4 ulp of float.
+// y[j] = x[j] * scale * weight[j], where `tame` says whether all of weight has room. To 4 ulp of
+// float.
 //
 // In float, a power of two comes last, so that x * scale is not denormal before the result is.
 // There is no NaN then: the scale says that x is finite.

@@ -3,9 +3,9 @@
 //
 // These instructions take numbers below 2^-126 for zero, in the factors as in sums on the way. A
 // sum that is large enough beside what may be lost needs no further care (see Enough). Another one
-// is computed without them if it has a product below 2^-100, which is told by the smallest numbers
-// of the two rows that it is made of, in a panel of the depth. So all this depends on these rows
-// only.
+// is computed without them where that may count: Product asks for the smallest numbers of the two
+// rows that a sum is made of, in a panel of the depth, SpreadProduct does so whenever the sum is
+// small. So all this depends on these rows only.
 #pragma once
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // The inner kernel of matrix products: a few packed rows times a few others.
 //
-// All products of the collection's kernels have both factors as rows whose elements meet along the
-// depth: element (i, j) is the sum over k of a[i][k] * b[j][k]. Term k goes to lane k % kLanes of a
-// vector, and the lanes are added pairwise at the end of a panel of the depth (see product.h). So
-// the order of a sum depends on the depth only: not on the shape of the tile that computes it, nor
-// on its place in the tile, nor on how many rows there are.
+// Both factors are rows whose elements meet along the depth (product_spread.h is for a factor that
+// lies across it): element (i, j) is the sum over k of a[i][k] * b[j][k]. Terms go to the lanes of
+// a vector in turns, and the lanes are added pairwise at the end of a panel of the depth (see
+// product.h). So the order of a sum depends on the depth only: not on the shape of the tile that
+// computes it, nor on its place in the tile, nor on how many rows there are.
 #pragma once
 
 #include <algorithm>

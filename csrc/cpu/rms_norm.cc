@@ -13,7 +13,7 @@ opcast::Status RmsNorm(const RmsNormArgs& args, const opcast::Launch& launch) {
     const int64_t n = a.N;
     const bool past = PastCache(launch, 2 * a.batch * n * sizeof(*a.y));
     const auto rows = [&a, n, past](int64_t begin, int64_t end, auto width) {
-      const bool tame = AllOf<width>(n, IsTame, a.weight);
+      const bool tame = AllOf<width>(n, HasRoom, a.weight);
       for (int64_t i = begin; i < end; ++i) {
         const auto* x = a.x + i * n;
         const double scale = RmsScale(SumOfSquares<width>(n, x), n, a.eps);

@@ -35,7 +35,7 @@ inline Lanes<kWidth, Widened<T>> Load(const T* from, Count count) {
 template <int kWidth, class T, class Count, class Nan = AnyNan>
 inline void Store(const Lanes<kWidth>& lanes, T* to, Count count, Nan nan = {}) {
   if constexpr (std::is_same_v<Count, int64_t>)
-    lanes.StoreSome(to, count);
+    lanes.StoreSome(to, count, nan);
   else
     lanes.Store(to, nan);
 }

@@ -1,5 +1,5 @@
 // Holds the loops of map.h and the sums of rows.h against plain ones, for the vectors that this
-// machine has: all numbers of elements around those of a vector, at all places in memory, through
+// machine has: all numbers of elements around those of a vector, at some places in memory, through
 // the cache and past it. The exit code is 1 if something differs.
 #include <cmath>
 #include <cstdio>

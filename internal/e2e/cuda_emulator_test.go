@@ -47,16 +47,13 @@ func TestCUDAKernelsOnTheEmulator(t *testing.T) {
 //go:embed cuda_rows.py
 var rowsScript string
 
-//go:embed cuda_hostile.py
-var hostileScript string
-
 //go:embed cuda_products.py
 var productsScript string
 
 // compares runs a script that calls the emulated collection, and expects it to have compared so many arrays.
 func compares(t *testing.T, emulated, script, want string) {
 	t.Helper()
-	cmd := command(t, t.TempDir(), python(t), "-P", "-c", script)
+	cmd := command(t, t.TempDir(), python(t), "-P", "-c", script, "emulated_numpy")
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(emulated, "adaptors/numpy/src")+
 		string(os.PathListSeparator)+filepath.Join(emulated, "backend/python/src"))
 	if got := strings.TrimSpace(run(t, cmd)); got != want {

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	_ "embed"
+	"strings"
 	"testing"
 )
 
@@ -18,5 +19,19 @@ func TestLargeGradients(t *testing.T) {
 	}
 	if bits["2"] != bits["1"] || bits["5"] != bits["1"] {
 		t.Errorf("bits by the number of threads: %v", bits)
+	}
+}
+
+//go:embed hostile.py
+var hostileScript string
+
+// Rows that are hard for floats give what formulas in long double give, with every instruction set of the machine.
+func TestHostileRows(t *testing.T) {
+	for _, isa := range []string{"", "avx2", "sse2"} {
+		cmd := command(t, t.TempDir(), python(t), "-P", "-c", hostileScript, "opcast_numpy")
+		cmd.Env = append(cmd.Environ(), "OPCAST_ISA="+isa)
+		if got := strings.TrimSpace(run(t, cmd)); got != "1932" {
+			t.Errorf("OPCAST_ISA=%s: compared %s arrays, want 1932", isa, got)
+		}
 	}
 }

@@ -300,7 +300,7 @@ const Op kOps[] = {
      kGemmAttrs, 3,
      0, 0},
     {"gemm_backward",
-     0x4c4b37857b6b122a,
+     0x45dbb3c65002ea7e,
      {
          {"(Tensor grad_c, Tensor a, Tensor b, Tensor? bias, float alpha, str activation) -> (Tensor, Tensor, Tensor)", Kernel<10, Form::kPlain>},
          {nullptr, nullptr},

@@ -41,13 +41,19 @@ def wanted_dtypes(info: Any, inputs: tuple[Any, ...]) -> list[torch.dtype | None
     ]
 
 
-def judge(info: Any, check: Any, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> None:
+def judge(
+    info: Any,
+    check: Any,
+    inputs: tuple[Any, ...],
+    attrs: tuple[Any, ...],
+    outs: tuple[Any, ...] | None = None,
+) -> None:
     """Check the arguments of a call as they would be after autocast, without casting any."""
     fw: Any = FRAMEWORK
     if active(inputs):
         named = zip(inputs, wanted_dtypes(info, inputs))
         fw = Casting({id(x): FRAMEWORK.dtype_name(to) or "" for x, to in named if to is not None})
-    check(fw, *inputs, *attrs)
+    check(fw, *inputs, *attrs, *([] if outs is None else [outs]))
 
 
 def _target(info: Any, inputs: tuple[Any, ...]) -> torch.dtype | None:

@@ -189,9 +189,12 @@ class Overload:
         _autocast.judge(self.info, self.check, args[:count], args[count:])
 
     def _pass_into(self, *args: Any) -> None:
-        count = len(self.info.inputs) + len(self.info.attrs)
+        """Copy results into given tensors, where a mode or a transformation watches the call."""
+        inputs, count = len(self.info.inputs), len(self.info.inputs) + len(self.info.attrs)
+        given_outs = args[count:]
+        _autocast.judge(self.info, self.check, args[:inputs], args[inputs:count], given_outs)
         made = self.results(self.call(*args[:count]), args)
-        for given, result in zip(args[count:], made):
+        for given, result in zip(given_outs, made):
             if given is not None:
                 given.copy_(result)
 

@@ -49,6 +49,7 @@ FAULT = Exception
 """What may end a direct call: wrong arguments, an error of a kernel, or of a mode of a user's."""
 
 _TENSORS = {Tensor, Parameter}
+_PLAIN = {"float": float, "int": int, "bool": bool, "str": str}
 
 ops: dict[str, Op] = {}
 
@@ -84,8 +85,8 @@ class Op(Forms):
         self.keep_forms()
         self.function: Callable[..., Any]
         self._attrs = [a.name for a in self.info.attrs]
-        # Whether the registered op takes attributes as users give them.
-        self._passes = all(a.type != "dtype" and "[" not in a.type for a in self.info.attrs)
+        # The types of attributes that the registered op takes as users give them.
+        self._plain = [_PLAIN.get(a.type) for a in self.info.attrs]
         self.node: Any = None
         if self.info.derived_from and not self.takes_lists:
             self.node = _autograd.last_node(self.info, self._compute_flat, self._general)
@@ -128,9 +129,11 @@ class Op(Forms):
         return self._run(inputs, values, out)
 
     def _wrote(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...], out: Any) -> bool:
-        """Whether the kernel has taken a plain call into given tensors, which it checks itself."""
+        """Whether a plain call wrote into given tensors at once: the registered op checks them."""
         outs = backend.as_tuple(out) or ()
-        if not self._passes or None in attrs or not direct() or _autocast.anywhere():
+        if not direct() or functorch() is not None or _autocast.anywhere():
+            return False
+        if [type(v) for v in attrs] != self._plain:
             return False
         for x in outs:
             if type(x) is not Tensor or x.requires_grad or x.is_meta or x.is_neg():
@@ -140,10 +143,20 @@ class Op(Forms):
                 return False
         try:
             self.overload.into(*inputs, *attrs, *outs)
-        except FAULT:
-            return False  # the general call finds the same fault, and words it
+        except FAULT as fault:
+            self._explain(fault, inputs, attrs, outs)
         bump(outs)
         return True
+
+    def _explain(self, fault: Exception, inputs: Any, attrs: Any, outs: tuple[Any, ...]) -> None:
+        """Raise why a call into given tensors failed, in the words of the checks where they know."""
+        try:
+            self._judged(inputs, attrs, outs)
+        except Exception as error:
+            raise error from None
+        bump(outs)  # the kernel may have begun
+        backend.reraise(fault)
+        raise fault
 
     def failed(self, fault: Exception, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> None:
         """Raise why a direct call failed; return only if the general call copes with it."""

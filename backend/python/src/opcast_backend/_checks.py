@@ -564,18 +564,12 @@ def gemm_backward(
             raise _r.rank(op, "bias", 1, bias_s)
         if bias_s[0] != N_:
             raise _r.size(op, "bias", bias_s, 0, N_, (("N", N_, "grad_c"),))
-    tiles_a_ = _a.fit(op, _a.ceildiv(op, M_, 128) * _a.ceildiv(op, K_, 128))
-    few_a_ = max(min(_a.fit(op, 65 - tiles_a_), 1), 0)
-    tiles_b_ = _a.fit(op, _a.ceildiv(op, N_, 128) * _a.ceildiv(op, K_, 128))
-    few_b_ = max(min(_a.fit(op, 65 - tiles_b_), 1), 0)
-    _room1_ = _a.fit(op, _a.fit(op, few_a_ * min(_a.floordiv(op, N_, 513), 1)) * 16777216)
-    room_ = max(_room1_, _a.fit(op, _a.fit(op, _a.fit(op, few_b_ * 16) * N_) * K_))
     specs: _m.Specs = (
         ((*batch, M_, K_), T_),
         ((N_, K_), T_),
         None if bias_ is None else ((N_,), T_),
         ((*batch, M_, (N_ if activation_ != "none" else 0)), "float32"),
-        ((room_,), "float32"),
+        ((16777216,), "float32"),
     )
     if out is not None:
         _m.outputs(

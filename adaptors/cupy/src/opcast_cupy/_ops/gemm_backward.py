@@ -8,7 +8,7 @@ from cupy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("gemm_backward", 0x4C4B37857B6B122A)
+_op = _rt.Op("gemm_backward", 0x45DBB3C65002EA7E)
 
 
 def gemm_backward(
