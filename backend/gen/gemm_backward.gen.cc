@@ -119,7 +119,7 @@ void run_gemm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* re
   if (partials_) {
     call.DTypeIn(partials_, {opcast::DType::kF32});
     call.SameDevice(partials_, grad_c_);
-    call.OutputShape(partials_, nullptr, 0, {16777216});
+    call.OutputShape(partials_, nullptr, 0, {2097152});
     call.Dense(partials_); call.Data(partials_);
     call.Apart(partials_, {&grad_c_, &a_, &b_, &bias_, &grad_a_, &grad_b_, &grad_bias_, &slopes_});
   }
@@ -143,7 +143,7 @@ void run_gemm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* re
   values.alpha = alpha_;
   values.activation = activation_;
   const std::array<int64_t, 2> slopes_sizes = {M_, (activation_ != GemmBackwardActivation::kNone ? N_ : 0)};
-  const std::array<int64_t, 1> partials_sizes = {16777216};
+  const std::array<int64_t, 1> partials_sizes = {2097152};
   const opcast::Scratch scratch[] = {
       opcast::Scratch{"slopes", opcast::DType::kF32, &slopes_, &values.slopes}.Sizes(slopes_sizes).LeadingDims(&grad_c_, 2),
       opcast::Scratch{"partials", opcast::DType::kF32, &partials_, &values.partials}.Sizes(partials_sizes),
@@ -154,7 +154,7 @@ void run_gemm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* re
 
 }  // namespace
 
-opcast::Op op_gemm_backward("gemm_backward", 16, 5033814672843926142, run_gemm_backward, kVariants, kArrays, kAttrs, kScratch);
+opcast::Op op_gemm_backward("gemm_backward", 16, 5165885627495854678, run_gemm_backward, kVariants, kArrays, kAttrs, kScratch);
 
 }  // namespace opcast_ops
 

@@ -21,8 +21,8 @@ constexpr int kTensorTile = 128;  // rows and columns of a block
 constexpr int kTensorStep = 32;   // terms in shared memory at a time, twice: next ones arrive
 constexpr int kTensorThreads = 256;
 constexpr int kTensorPass = 512;       // terms of a pass, at least
-constexpr int64_t kMostPasses = 16;    // as in the scratch of the definition
-constexpr int64_t kFewTiles = 64;      // as there: with more, passes get no blocks of their own
+constexpr int64_t kMostPasses = 8;     // as in the scratch of the definition
+constexpr int64_t kFewTiles = 16;      // as there: with more, passes get no blocks of their own
 constexpr int kPart = 16;              // rows and columns of a fragment
 constexpr int kDown = 4, kAcross = 2;  // fragments of a warp
 constexpr int kSumLine = kPart + 4;    // sums of a fragment on their way to memory

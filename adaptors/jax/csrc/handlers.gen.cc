@@ -167,7 +167,7 @@ const Op kOps[] = {
      kGemmAttrs, 2,
      0, Handler<9, kDLCPU>, Handler<9, kDLCUDA>},
     {"gemm_backward",
-     0x45dbb3c65002ea7e,
+     0x47b0e99bb12fb256,
      kGemmBackwardOutputs, 3,
      kGemmBackwardInputs, 4,
      kGemmBackwardAttrs, 2,

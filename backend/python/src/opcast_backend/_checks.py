@@ -569,7 +569,7 @@ def gemm_backward(
         ((N_, K_), T_),
         None if bias_ is None else ((N_,), T_),
         ((*batch, M_, (N_ if activation_ != "none" else 0)), "float32"),
-        ((16777216,), "float32"),
+        ((2097152,), "float32"),
     )
     if out is not None:
         _m.outputs(

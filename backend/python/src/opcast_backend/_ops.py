@@ -463,7 +463,7 @@ OPS: dict[str, Op] = {
         kind=OpKind.GemmBackward,
         doc="Gradients of gemm.",
         file="opdefs/matmul/gemm_backward.toml",
-        schema=0x45DBB3C65002EA7E,
+        schema=0x47B0E99BB12FB256,
         dtypes={"O": ("float32", "float16", "bfloat16"), "T": ("float32", "float16", "bfloat16")},
         devices=("cpu", "cuda"),
         inputs=(
@@ -536,9 +536,9 @@ OPS: dict[str, Op] = {
             ),
             Arg(
                 "partials",
-                "f32[16 * 64 * 128**2]",
-                "Sums of 16 parts of the terms at most, for 64 tiles of 128 by 128 elements at most.",
-                dims=("16 * 64 * 128**2",),
+                "f32[8 * 16 * 128**2]",
+                "Sums of 8 parts of the terms at most, for 16 tiles of 128 by 128 elements at most.",
+                dims=("8 * 16 * 128**2",),
             ),
         ),
         gradient_of="gemm",

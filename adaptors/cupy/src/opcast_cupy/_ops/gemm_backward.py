@@ -8,7 +8,7 @@ from cupy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("gemm_backward", 0x45DBB3C65002EA7E)
+_op = _rt.Op("gemm_backward", 0x47B0E99BB12FB256)
 
 
 def gemm_backward(
