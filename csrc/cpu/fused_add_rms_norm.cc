@@ -18,8 +18,7 @@ inline double Add(int64_t n, const T* x, T* residual, float* sum) {
   const auto square = [](Floats<kWidth>* h) { h->all *= h->all; };
   const auto store = [=](int64_t j, const Lanes<kWidth>& h, int64_t count) {
     h.StoreSome(residual + j, count, NoNan());
-    if constexpr (!std::is_same_v<T, float>)
-      std::memcpy(sum + j, h.numbers, static_cast<size_t>(count) * sizeof(float));
+    if constexpr (!std::is_same_v<T, float>) h.Keep(sum + j, count);
   };
   const double squares = MapAndSum<kWidth>(n, add, square, store, x, residual);
   if (IsOrdinary(squares, n)) return squares;

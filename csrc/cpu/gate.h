@@ -5,6 +5,9 @@
 
 namespace opcast_ops {
 
+// gelu's tanh form is x * sigmoid(kSqrt8OverPi * (x + kGeluCubic * x^3)).
+constexpr double kSqrt8OverPi = 0x1.9884533d43651p0, kGeluCubic = 0.044715;
+
 // x * sigmoid(s + low), to 3.1 ulp of float plus what s + low lacks. The power of two of e^-|s|
 // comes last, so that e^-|s| is not denormal before the result is.
 template <int kWidth>

@@ -21,22 +21,17 @@ template <>
 struct LogTail<opcast::f16> {
   static constexpr float kEnd = 5.9f;
 
-  template <int kWidth>
-  static float At(float a) {
-    return Polynomial<kWidth>(a, 0x1.8c04eep-16f, -0x1.45a4c2p-11f, 0x1.db8c1p-8f, -0x1.a4afacp-5f,
-                              -0x1.d82134p-2f, -0x1.2677e8p+0f, -0x1.0003cep+0f);
-  }
+  static constexpr float kPolynomial[] = {0x1.8c04eep-16f, -0x1.45a4c2p-11f, 0x1.db8c1p-8f,
+                                          -0x1.a4afacp-5f, -0x1.d82134p-2f,  -0x1.2677e8p+0f,
+                                          -0x1.0003cep+0f};
 };
 template <>
 struct LogTail<opcast::bf16> {
   static constexpr float kEnd = 13.7f;
 
-  template <int kWidth>
-  static float At(float a) {
-    return Polynomial<kWidth>(a, 0x1.99ffb4p-26f, -0x1.a4b6a2p-20f, 0x1.734424p-15f,
-                              -0x1.73e502p-11f, 0x1.d94666p-8f, -0x1.9b3916p-5f, -0x1.dace94p-2f,
-                              -0x1.26068ep+0f, -0x1.000f08p+0f);
-  }
+  static constexpr float kPolynomial[] = {0x1.99ffb4p-26f,  -0x1.a4b6a2p-20f, 0x1.734424p-15f,
+                                          -0x1.73e502p-11f, 0x1.d94666p-8f,   -0x1.9b3916p-5f,
+                                          -0x1.dace94p-2f,  -0x1.26068ep+0f,  -0x1.000f08p+0f};
 };
 
 // x F(x) for results of 16 bits.
@@ -44,7 +39,7 @@ template <int kWidth, class T>
 inline float GeluShort(float x) {
   constexpr float kEnd = LogTail<T>::kEnd;
   const float magnitude = __builtin_fabsf(x), a = magnitude > kEnd ? kEnd : magnitude;
-  const auto parts = SplitPower<kWidth>(LogTail<T>::template At<kWidth>(a));
+  const auto parts = SplitPower<kWidth>(Polynomial<kWidth>(a, LogTail<T>::kPolynomial));
   const float tail = ScaleDown(parts.template Fraction<kWidth>(), parts.n);
   return Fma<kWidth>(a, -tail, Ramp(x));
 }
@@ -72,7 +67,7 @@ inline float GeluExact(float x) {
 }
 
 // x * (1 + tanh u) / 2 = x * sigmoid(2 u) for results of 16 bits.
-constexpr double kSqrt8OverPi = 0x1.9884533d43651p0, kCubic = 0.044715 * kSqrt8OverPi;
+constexpr double kCubic = kGeluCubic * kSqrt8OverPi;
 template <int kWidth>
 inline float GeluTanhShort(float x) {
   constexpr float kLinear = static_cast<float>(kSqrt8OverPi), kThird = static_cast<float>(kCubic);
@@ -88,9 +83,7 @@ inline void TanhSlope(float x, float* slope, float* low) {
   const float square = x * x, square_low = Fma<kWidth>(x, x, -square);
   const float third = square * kThird, third_low = Fma<kWidth>(square, kThird, -third);
   *slope = third + kLinear;
-  const float back = *slope - third;  // what the sum lacks, as in Knuth's TwoSum
-  const float lack = (third - (*slope - back)) + (kLinear - back);
-  *low = lack +
+  *low = Lack(third, kLinear, *slope) +
          Fma<kWidth>(square, kThirdLow, Fma<kWidth>(square_low, kThird, third_low + kLinearLow));
 }
 

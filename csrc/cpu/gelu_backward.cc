@@ -11,24 +11,26 @@
 namespace opcast_ops {
 namespace {
 
+// Where the slopes are 0, but for the sign.
+constexpr double kExactZero = 0x1.80ead197f00b4p-1, kTanhZero = 0x1.81429f9e97e4dp-1;
+
 // F(-a) - a f(a) for a >= 0, relative error below 2e-9 up to a = 20; beyond that it is below 1e-86
 // in any case.
 //
-// exp(a^2 / 2) * (F(-a) - a f(a)) / (kZero - a) is a polynomial in t = (a - 4) / (a + 4): the one
-// that interpolates it in the 10 Chebyshev nodes of the interval of t for 0 <= a <= 20, found with
-// 60 digits; it is within 1e-9 of the function. The zero has a second part for the numbers next to
-// it.
+// exp(a^2 / 2) * (F(-a) - a f(a)) / (kExactZero - a) is a polynomial in t = (a - 4) / (a + 4): the
+// one that interpolates it in the 10 Chebyshev nodes of the interval of t for 0 <= a <= 20, found
+// with 60 digits; it is within 1e-9 of the function. The zero has a second part for the numbers
+// next to it.
 template <int kWidth>
 inline double LowerSlope(double a) {
-  constexpr double kZero = 0x1.80ead197f00b4p-1, kZeroRest = -0x1.13e74c58cada8p-56;
-  constexpr double kEnd = 37;
+  constexpr double kZeroRest = -0x1.13e74c58cada8p-56, kEnd = 37;
   const double nearby = Select(a > kEnd, kEnd, a);
   const double t = 1 - 8 / (nearby + 4);
   const double p = Polynomial<kWidth>(
       t, -1.657986692043612e-05, -1.3926941860855689e-05, 0.00018556159760365167,
       -0.0001559443857155783, -0.0017882622199986691, 0.00950515247806355, -0.0280833650295697,
       0.060462927171604564, -0.1033658978363169, 0.4622112440865242);
-  const double slope = Exp<kWidth>(-nearby * nearby / 2) * p * (kZero - nearby + kZeroRest);
+  const double slope = Exp<kWidth>(-nearby * nearby / 2) * p * (kExactZero - nearby + kZeroRest);
   return Select(a > kEnd, 0.0, slope);
 }
 
@@ -41,65 +43,54 @@ inline double SlopeExact(double x) {
 // gelu is x * g(u(x)) with g(u) = 1 / (1 + e^-u), so its slope is g + x g (1 - g) u'.
 template <int kWidth>
 inline double SlopeTanh(double x) {
-  constexpr double kSqrt8OverPi = 0x1.9884533d43651p0, kCubic = 0.044715;
   constexpr double kEnd = 20;  // beyond, the slope is below 1e-260, or 1
   const double nearby = Select(__builtin_fabs(x) > kEnd, kEnd, x);
-  const double cubic = kCubic * nearby * nearby;
+  const double cubic = kGeluCubic * nearby * nearby;
   const double gate = Sigmoid<kWidth>(kSqrt8OverPi * (nearby + cubic * nearby));
   const double slope = gate * (1 + nearby * (1 - gate) * (kSqrt8OverPi * (1 + 3 * cubic)));
   return Select(x < -kEnd, 0.0, slope);
 }
 
 // The slope at x <= 0 for results of 16 bits: with a = -x, the product of kZero - a and the square
-// of 2^p, where p is nearly a polynomial in a. Beyond kEnd, the slope is as at kEnd. These are
-// within 3e-5, 1e-3, 1e-4 and 1e-3 of the slopes.
+// of 2^p, where p is nearly the polynomial kLogarithm of a. Beyond kEnd, the slope is as at kEnd.
+// These are within 3e-5, 1e-3, 1e-4 and 1e-3 of the slopes.
 template <class T>
 struct ExactSlope;
 template <>
 struct ExactSlope<opcast::f16> {
-  static constexpr double kZero = 0x1.80ead197f00b4p-1;
+  static constexpr double kZero = kExactZero;
   static constexpr float kEnd = 7.75f;
-  template <int kWidth>
-  static float Logarithm(float a) {
-    return Polynomial<kWidth>(a, 0x1.7e8dbep-23f, -0x1.c11302p-18f, 0x1.c82cd0p-14f,
-                              -0x1.09a10ep-10f, 0x1.8f01c2p-8f, -0x1.a0ed9ap-6f, -0x1.20887ep-2f,
-                              -0x1.8794e0p-3f, -0x1.2d47fcp-2f);
-  }
+  static constexpr float kLogarithm[] = {0x1.7e8dbep-23f,  -0x1.c11302p-18f, 0x1.c82cd0p-14f,
+                                         -0x1.09a10ep-10f, 0x1.8f01c2p-8f,   -0x1.a0ed9ap-6f,
+                                         -0x1.20887ep-2f,  -0x1.8794e0p-3f,  -0x1.2d47fcp-2f};
 };
 template <>
 struct ExactSlope<opcast::bf16> {
-  static constexpr double kZero = 0x1.80ead197f00b4p-1;
+  static constexpr double kZero = kExactZero;
   static constexpr float kEnd = 18.5f;
-  template <int kWidth>
-  static float Logarithm(float a) {
-    return Polynomial<kWidth>(a, 0x1.f76e32p-29f, -0x1.411988p-22f, 0x1.570eaap-17f,
-                              -0x1.8fd360p-13f, 0x1.165f3ap-9f, -0x1.e07630p-7f, -0x1.2fbf4cp-2f,
-                              -0x1.775812p-3f, -0x1.2dfd38p-2f);
-  }
+  static constexpr float kLogarithm[] = {0x1.f76e32p-29f,  -0x1.411988p-22f, 0x1.570eaap-17f,
+                                         -0x1.8fd360p-13f, 0x1.165f3ap-9f,   -0x1.e07630p-7f,
+                                         -0x1.2fbf4cp-2f,  -0x1.775812p-3f,  -0x1.2dfd38p-2f};
 };
 template <class T>
 struct TanhSlope;
 template <>
 struct TanhSlope<opcast::f16> {
-  static constexpr double kZero = 0x1.81429f9e97e4dp-1;
+  static constexpr double kZero = kTanhZero;
   static constexpr float kEnd = 6.8125f;
-  template <int kWidth>
-  static float Logarithm(float a) {
-    return Polynomial<kWidth>(a, -0x1.4dfab6p-22f, 0x1.6cb0eap-17f, -0x1.4965d4p-13f,
-                              0x1.3716aap-10f, -0x1.37ce02p-8f, 0x1.0d6a4cp-7f, -0x1.01e1e6p-11f,
-                              -0x1.8abd7cp-6f, -0x1.1f6014p-2f, -0x1.8b4498p-3f, -0x1.2de302p-2f);
-  }
+  static constexpr float kLogarithm[] = {-0x1.4dfab6p-22f, 0x1.6cb0eap-17f, -0x1.4965d4p-13f,
+                                         0x1.3716aap-10f,  -0x1.37ce02p-8f, 0x1.0d6a4cp-7f,
+                                         -0x1.01e1e6p-11f, -0x1.8abd7cp-6f, -0x1.1f6014p-2f,
+                                         -0x1.8b4498p-3f,  -0x1.2de302p-2f};
 };
 template <>
 struct TanhSlope<opcast::bf16> {
-  static constexpr double kZero = 0x1.81429f9e97e4dp-1;
+  static constexpr double kZero = kTanhZero;
   static constexpr float kEnd = 11.5f;
-  template <int kWidth>
-  static float Logarithm(float a) {
-    return Polynomial<kWidth>(a, 0x1.fba49ep-27f, -0x1.ed998ap-21f, 0x1.9aa6a2p-16f,
-                              -0x1.7ba5c2p-12f, 0x1.a5c590p-9f, -0x1.1838bcp-6f, 0x1.89afdcp-5f,
-                              -0x1.39c5f0p-4f, -0x1.03189ep-2f, -0x1.952374p-3f, -0x1.2df2b2p-2f);
-  }
+  static constexpr float kLogarithm[] = {0x1.fba49ep-27f,  -0x1.ed998ap-21f, 0x1.9aa6a2p-16f,
+                                         -0x1.7ba5c2p-12f, 0x1.a5c590p-9f,   -0x1.1838bcp-6f,
+                                         0x1.89afdcp-5f,   -0x1.39c5f0p-4f,  -0x1.03189ep-2f,
+                                         -0x1.952374p-3f,  -0x1.2df2b2p-2f};
 };
 
 // grad * slope(x). One of two equal factors goes to grad, so that the other products are in the
@@ -110,7 +101,7 @@ inline float Short(float grad, float x) {
   constexpr float kLow = static_cast<float>(Slope::kZero - kHigh);
   const float magnitude = __builtin_fabsf(x);
   const float a = magnitude > Slope::kEnd ? Slope::kEnd : magnitude;
-  const auto parts = SplitPower<kWidth>(Slope::template Logarithm<kWidth>(a));
+  const auto parts = SplitPower<kWidth>(Polynomial<kWidth>(a, Slope::kLogarithm));
   const float root = parts.template Fraction<kWidth>() * PowerOfTwo(parts.n);
   const float lower = grad * root * (((kHigh - a) + kLow) * root);
   return x < 0 ? lower : grad - lower;
@@ -136,8 +127,8 @@ struct LongSlope {
 
   template <int kWidth>
   static float Gradient(float grad, float x) {
-    constexpr double kZero = 0x1.80ead197f00b4p-1;
-    constexpr float kHigh = static_cast<float>(kZero), kLow = static_cast<float>(kZero - kHigh);
+    constexpr float kHigh = static_cast<float>(kExactZero);
+    constexpr float kLow = static_cast<float>(kExactZero - kHigh);
     const float magnitude = __builtin_fabsf(x), a = magnitude > kEnd ? kEnd : magnitude;
     const float p =
         Polynomial<kWidth>((a - 3.5f) / (a + 3.5f), 0x1.352586p-15f, 0x1.6a9088p-16f,
@@ -155,17 +146,6 @@ struct LongSlope {
   }
 };
 
-// y[i] = f(grad[i], x[i]) where that is ordinary, wide(grad[i], x[i]) elsewhere.
-template <int kWidth, class F, class Ordinary, class Wide, class T>
-inline void Gradients(int64_t n, F f, Ordinary ordinary, Wide wide, T* to, const T* grad,
-                      const T* x) {
-  if (MapAndCheck<kWidth>(n, f, ordinary, to, grad, x)) return;
-  const auto any = [=](float grad, float x) {
-    return Select(ordinary(grad, x), f(grad, x), static_cast<float>(wide(grad, x)));
-  };
-  Map<kWidth>(n, any, to, grad, x);
-}
-
 }  // namespace
 
 opcast::Status GeluBackward(const GeluBackwardArgs& args, const opcast::Launch& launch) {
@@ -177,17 +157,17 @@ opcast::Status GeluBackward(const GeluBackwardArgs& args, const opcast::Launch& 
       if constexpr (std::is_same_v<T, float>)
         Map<width>(end - begin, wide, a.grad_x + begin, grad, x);
       else
-        Gradients<width>(end - begin, Short<width, TanhSlope<T>>, IsOrdinary<TanhSlope<T>>, wide,
+        MapEither<width>(end - begin, Short<width, TanhSlope<T>>, IsOrdinary<TanhSlope<T>>, wide,
                          a.grad_x + begin, grad, x);
     };
     const auto exact = [&a](int64_t begin, int64_t end, auto width) {
       const auto wide = [=](double grad, double x) { return grad * SlopeExact<width>(x); };
       const auto *grad = a.grad_y + begin, *x = a.x + begin;
       if constexpr (std::is_same_v<T, float>)
-        Gradients<width>(end - begin, LongSlope::Gradient<width>, LongSlope::IsOrdinary, wide,
+        MapEither<width>(end - begin, LongSlope::Gradient<width>, LongSlope::IsOrdinary, wide,
                          a.grad_x + begin, grad, x);
       else
-        Gradients<width>(end - begin, Short<width, ExactSlope<T>>, IsOrdinary<ExactSlope<T>>, wide,
+        MapEither<width>(end - begin, Short<width, ExactSlope<T>>, IsOrdinary<ExactSlope<T>>, wide,
                          a.grad_x + begin, grad, x);
     };
     if (a.approximate == GeluBackwardApproximate::kTanh) {

@@ -35,6 +35,11 @@ struct Lanes {
     Store(all, nan);
     std::memcpy(to, all, static_cast<size_t>(n) * sizeof(T));
   }
+
+  // The first n numbers as they are, where they are no results yet.
+  void Keep(V* to, int64_t n) const {
+    std::memcpy(to, numbers, static_cast<size_t>(n) * sizeof(V));
+  }
 };
 
 // Doubles stay what they are; all other numbers become floats.

@@ -5,7 +5,6 @@
 // moments is in parts of floats where that loses nothing that counts. Rounded once, as are the mean
 // and 1 / sqrt(variance + eps) that a gradient needs.
 #include <cmath>
-#include <memory>
 
 #include "layernorm2d.gen.h"
 #include "map.h"
@@ -15,7 +14,7 @@
 namespace opcast_ops {
 namespace {
 
-// The mean of a row, and the inverse of its standard deviation.
+// The mean and variance of a row, and 1 / sqrt(variance + eps).
 struct Moments {
   double mean, variance, rstd;
 };

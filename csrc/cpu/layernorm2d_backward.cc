@@ -29,8 +29,8 @@ inline Factors FactorsOf(const T* grad, const T* x, const float* weight, int64_t
                          double rstd) {
   WideLanes<kWidth> shift, along;
   ForLanes<kWidth>(n, [&](int64_t i, auto count) {
-    const auto g = Load<kWidth>(grad + i, count), v = Load<kWidth>(x + i, count),
-               w = Load<kWidth>(weight + i, count);
+    const auto g = LoadSome<kWidth>(grad + i, count), v = LoadSome<kWidth>(x + i, count),
+               w = LoadSome<kWidth>(weight + i, count);
     const auto weighted = WideProduct<kWidth, kExact>(g, w);
     WideLanes<kWidth> distance(v);
     distance.Subtract(mean);
@@ -85,13 +85,13 @@ template <int kWidth, class T>
 inline void InDouble(const T* grad, const T* x, const float* weight, int64_t n, int64_t rows,
                      const Factors* factors, T* grad_x, double* sums) {
   ForLanes<kWidth>(n, [=](int64_t i, auto count) {
-    WideLanes<kWidth> w(Load<kWidth>(weight + i, count)), to_weight, to_bias;
+    WideLanes<kWidth> w(LoadSome<kWidth>(weight + i, count)), to_weight, to_bias;
     to_weight.Load(sums + i, count);
     to_bias.Load(sums + n + i, count);
     for (int64_t r = 0; r < rows; ++r) {
       const Factors& f = factors[r];
       const int64_t at = r * n + i;
-      WideLanes<kWidth> g(Load<kWidth>(grad + at, count)), v(Load<kWidth>(x + at, count));
+      WideLanes<kWidth> g(LoadSome<kWidth>(grad + at, count)), v(LoadSome<kWidth>(x + at, count));
       for (int k = 0; k < 2; ++k) {
         Doubles<kWidth> along, distance, normal, rest;
         along.all = typename Doubles<kWidth>::Vector{} - f.along;
@@ -103,7 +103,7 @@ inline void InDouble(const T* grad, const T* x, const float* weight, int64_t n, 
         to_bias.halves[k].all += g.halves[k].all;
         v.halves[k].all = rest.all * f.rstd;
       }
-      Store(v.Narrow(), grad_x + at, count);
+      v.Narrow().StoreSome(grad_x + at, count);
     }
     to_weight.Store(sums + i, count);
     to_bias.Store(sums + n + i, count);
@@ -120,9 +120,10 @@ inline bool Block(const T* grad, const T* x, const float* weight, int64_t n, int
              shift = static_cast<float>(factors.shift), along = static_cast<float>(factors.along);
   int32_t small[kCount] = {};
   ForLanes<kWidth>(count, [&, mean, rstd, shift, along](int64_t i, auto count) {
-    const auto g = Load<kWidth>(grad + i, count), v = Load<kWidth>(x + i, count),
-               w = Load<kWidth>(weight + i, count);
-    auto to_weight = Load<kWidth>(sums + i, count), to_bias = Load<kWidth>(sums + n + i, count);
+    const auto g = LoadSome<kWidth>(grad + i, count), v = LoadSome<kWidth>(x + i, count),
+               w = LoadSome<kWidth>(weight + i, count);
+    auto to_weight = LoadSome<kWidth>(sums + i, count),
+         to_bias = LoadSome<kWidth>(sums + n + i, count);
     Lanes<kWidth> result;
     for (int j = 0; j < kCount; ++j) {
       const float own = g.numbers[j], distance = v.numbers[j] - mean;
@@ -132,13 +133,11 @@ inline bool Block(const T* grad, const T* x, const float* weight, int64_t n, int
       to_weight.numbers[j] = Fma<kWidth>(own * distance, rstd, to_weight.numbers[j]);
       to_bias.numbers[j] += own;
     }
-    Store(result, grad_x + i, count, NoNan());
-    Keep(to_weight, sums + i, count);
-    Keep(to_bias, sums + n + i, count);
+    result.StoreSome(grad_x + i, count, NoNan());
+    to_weight.Keep(sums + i, count);
+    to_bias.Keep(sums + n + i, count);
   });
-  int32_t any = 0;
-  for (int j = 0; j < kCount; ++j) any |= small[j];
-  return any == 0;
+  return NoneOf(small);
 }
 
 // The same for a row of 16 bits, in float but for blocks in which differences cancel.

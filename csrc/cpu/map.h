@@ -61,42 +61,58 @@ inline void Map(int64_t n, F f, Y* y, const Xs*... x) {
   MapTo<kWidth>(Stores<>(), n, f, y, x...);
 }
 
-// Map, and whether holds(x[i]...) for all n elements. f makes NaN only of others.
-template <int kWidth, class F, class Holds, class Y, class... Xs>
-inline bool MapAndCheck(int64_t n, F f, Holds holds, Y* y, const Xs*... x) {
+// Whether no flag is set.
+template <int kCount>
+inline bool NoneOf(const int32_t (&flags)[kCount]) {
+  int32_t any = 0;
+  for (int j = 0; j < kCount; ++j) any |= flags[j];
+  return any == 0;
+}
+
+// Whether holds(x[i]...) for all n elements. Calls each(i, lanes of x...) for every whole vector.
+template <int kWidth, class Holds, class Each, class... Xs>
+inline bool CheckEach(int64_t n, Holds holds, Each each, const Xs*... x) {
   constexpr int kCount = Lanes<kWidth>::kCount;
   int32_t broken[kCount] = {};
-  const auto both = [&](Y* y, const auto&... all) {
-    Lanes<kWidth> result;
-    MapLanes(f, &result, all...);
-    result.Store(y, NoNan());
+  const auto check = [&](int64_t i, const auto&... all) {
+    each(i, all...);
 #pragma GCC unroll 1
     for (int j = 0; j < kCount; ++j) broken[j] |= !holds(all.numbers[j]...);
   };
   int64_t i = 0;
-  for (; i + kCount <= n; i += kCount) both(y + i, Load<kWidth>(x + i)...);
-  int32_t any = 0;
-  for (int j = 0; j < kCount; ++j) any |= broken[j];
-  for (int64_t j = i; j < n; ++j) any |= !holds(static_cast<float>(x[j])...);
-  MapRest<kWidth>(n - i, f, y + i, x + i...);
-  return any == 0;
+  for (; i + kCount <= n; i += kCount) check(i, Load<kWidth>(x + i)...);
+  bool all = NoneOf(broken);
+  for (; i < n; ++i) all &= holds(static_cast<float>(x[i])...);
+  return all;
 }
 
-// Whether f(x[i]...) holds for all n elements.
-template <int kWidth, class F, class... Xs>
-inline bool AllOf(int64_t n, F f, const Xs*... x) {
-  constexpr int kCount = Lanes<kWidth>::kCount;
-  int32_t broken[kCount] = {};
-  const auto check = [&](const auto&... all) {
-#pragma GCC unroll 1
-    for (int j = 0; j < kCount; ++j) broken[j] |= !f(all.numbers[j]...);
+template <int kWidth, class Holds, class... Xs>
+inline bool AllOf(int64_t n, Holds holds, const Xs*... x) {
+  return CheckEach<kWidth>(n, holds, [](int64_t, const auto&...) {}, x...);
+}
+
+// Map, and whether holds(x[i]...) for all n elements. f makes NaN only of others.
+template <int kWidth, class F, class Holds, class Y, class... Xs>
+inline bool MapAndCheck(int64_t n, F f, Holds holds, Y* y, const Xs*... x) {
+  const auto map = [=](int64_t i, const auto&... all) {
+    Lanes<kWidth> result;
+    MapLanes(f, &result, all...);
+    result.Store(y + i, NoNan());
   };
-  int64_t i = 0;
-  for (; i + kCount <= n; i += kCount) check(Load<kWidth>(x + i)...);
-  int32_t any = 0;
-  for (int j = 0; j < kCount; ++j) any |= broken[j];
-  for (; i < n; ++i) any |= !f(static_cast<float>(x[i])...);
-  return any == 0;
+  const bool all = CheckEach<kWidth>(n, holds, map, x...);
+  const int64_t whole = n - n % Lanes<kWidth>::kCount;
+  MapRest<kWidth>(n - whole, f, y + whole, x + whole...);
+  return all;
+}
+
+// y[i] = f(x[i]...) where that holds(x[i]...), as in MapAndCheck, and wide(x[i]...) elsewhere.
+template <int kWidth, class F, class Holds, class Wide, class Y, class... Xs>
+inline void MapEither(int64_t n, F f, Holds holds, Wide wide, Y* y, const Xs*... x) {
+  if (MapAndCheck<kWidth>(n, f, holds, y, x...)) return;
+  const auto either = [=](auto... x) {
+    return Select(holds(x...), f(x...), static_cast<float>(wide(x...)));
+  };
+  Map<kWidth>(n, either, y, x...);
 }
 
 }  // namespace opcast_ops

@@ -35,8 +35,8 @@ template <int kWidth, bool kExact, class T>
 inline Sums SumsOf(const T* grad, const T* x, const float* weight, int64_t n) {
   WideLanes<kWidth> squares, along;
   ForLanes<kWidth>(n, [&](int64_t i, auto count) {
-    const auto g = Load<kWidth>(grad + i, count), v = Load<kWidth>(x + i, count),
-               w = Load<kWidth>(weight + i, count);
+    const auto g = LoadSome<kWidth>(grad + i, count), v = LoadSome<kWidth>(x + i, count),
+               w = LoadSome<kWidth>(weight + i, count);
     squares.Add(WideProduct<kWidth, kExact>(v, v));
     along.AddProduct(WideProduct<kWidth, kExact>(g, w), WideLanes<kWidth>(v));
   });
@@ -57,17 +57,17 @@ inline void InFloat(const T* grad, const T* x, const float* weight, int64_t n,
   const float scale = static_cast<float>(factors.scale);
   const TwoFloats share(factors.share);
   ForLanes<kWidth>(n, [=](int64_t i, auto count) {
-    const auto g = Load<kWidth>(grad + i, count), v = Load<kWidth>(x + i, count),
-               w = Load<kWidth>(weight + i, count);
-    Lanes<kWidth> result, sums = Load<kWidth>(grad_weight + i, count);
+    const auto g = LoadSome<kWidth>(grad + i, count), v = LoadSome<kWidth>(x + i, count),
+               w = LoadSome<kWidth>(weight + i, count);
+    Lanes<kWidth> result, sums = LoadSome<kWidth>(grad_weight + i, count);
     for (int j = 0; j < Lanes<kWidth>::kCount; ++j) {
       const float value = v.numbers[j], weighted = g.numbers[j] * w.numbers[j];
       const float rest = Fma<kWidth>(-value, share.high, weighted);
       result.numbers[j] = scale * Fma<kWidth>(-value, share.low, rest);
       sums.numbers[j] = Fma<kWidth>(g.numbers[j] * value, scale, sums.numbers[j]);
     }
-    Store(result, grad_x + i, count, NoNan());
-    Keep(sums, grad_weight + i, count);
+    result.StoreSome(grad_x + i, count, NoNan());
+    sums.Keep(grad_weight + i, count);
   });
 }
 
@@ -76,15 +76,15 @@ inline void InDouble(const T* grad, const T* x, const float* weight, int64_t n,
                      const Factors& factors, T* grad_x, double* grad_weight) {
   const double scale = factors.scale, share = factors.share;
   ForLanes<kWidth>(n, [=](int64_t i, auto count) {
-    WideLanes<kWidth> g(Load<kWidth>(grad + i, count)), v(Load<kWidth>(x + i, count)),
-        w(Load<kWidth>(weight + i, count)), sums;
+    WideLanes<kWidth> g(LoadSome<kWidth>(grad + i, count)), v(LoadSome<kWidth>(x + i, count)),
+        w(LoadSome<kWidth>(weight + i, count)), sums;
     sums.Load(grad_weight + i, count);
     for (int k = 0; k < 2; ++k) {
       const auto own = g.halves[k].all, value = v.halves[k].all;
       sums.halves[k].all += own * value * scale;
       v.halves[k].all = (own * w.halves[k].all - value * share) * scale;
     }
-    Store(v.Narrow(), grad_x + i, count);
+    v.Narrow().StoreSome(grad_x + i, count);
     sums.Store(grad_weight + i, count);
   });
 }

@@ -138,38 +138,12 @@ inline void AddFloats(const Floats<kWidth>& x, Doubles<kWidth>* sums) {
   }
 }
 
-// sums[s] = what term(vector of x) makes term s of, for all n numbers of x: in double, but for sums
-// of four, which have a relative error below 2^-22 where terms are not negative. It makes zeros of
-// `pad`.
-template <int kWidth, int kSums, class T, class Term>
-inline void SumsOfFours(int64_t n, const T* x, Term term, double (&sums)[kSums], float pad = 0) {
-  using V = Floats<kWidth>;
-  constexpr int kTerms = 4, kGroups = 2;
-  Doubles<kWidth> lanes[kSums][2 * kGroups] = {};
-  const T* const alone[] = {x};
-  ForSteps<kWidth, kGroups * kTerms * V::kCount>(n, alone, pad, [&](const float* const* rows) {
-#pragma GCC unroll 2
-    for (int group = 0; group < kGroups; ++group) {
-      V terms[kSums][kTerms];
-#pragma GCC unroll 4
-      for (int v = 0; v < kTerms; ++v) {
-        V loaded, made[kSums];
-        loaded.Load(rows[0] + (group * kTerms + v) * V::kCount);
-        term(loaded, made);
-#pragma GCC unroll 2
-        for (int s = 0; s < kSums; ++s) terms[s][v] = made[s];
-      }
-#pragma GCC unroll 2
-      for (int s = 0; s < kSums; ++s) {
-        V* four = terms[s];
-        four[0].all = (four[0].all + four[1].all) + (four[2].all + four[3].all);
-        AddFloats(four[0], lanes[s] + 2 * group);
-      }
-    }
-  });
-#pragma GCC unroll 2
-  for (int s = 0; s < kSums; ++s)
-    sums[s] = Total(lanes[s][0], lanes[s][1], lanes[s][2], lanes[s][3]);
+// Adds the sum of four vectors to two vectors of doubles.
+template <int kWidth>
+inline void AddFour(const Floats<kWidth> (&x)[4], Doubles<kWidth>* sums) {
+  Floats<kWidth> four;
+  four.all = (x[0].all + x[1].all) + (x[2].all + x[3].all);
+  AddFloats(four, sums);
 }
 
 // Whether a sum of n squares of floats is what it should be: none of weight was denormal or
@@ -178,18 +152,32 @@ inline bool IsOrdinary(double squares, int64_t n) {
   return squares > 0x1p-100 * static_cast<double>(n) && squares < 0x1p120;
 }
 
-// The sum of squares of n numbers, with a relative error below 2^-22.
+// The sum of squares of n numbers, with a relative error below 2^-22: sums of four are floats, and
+// are added in double.
 template <int kWidth, class T>
 inline double SumOfSquares(int64_t n, const T* x) {
-  double sums[1];
-  const auto square = [](const auto& x, auto* term) { term[0].all = x.all * x.all; };
-  SumsOfFours<kWidth>(n, x, square, sums);
+  using V = Floats<kWidth>;
+  constexpr int kTerms = 4, kGroups = 2;
+  Doubles<kWidth> lanes[2 * kGroups] = {};
   const T* const alone[] = {x};
-  return IsOrdinary(sums[0], n) ? sums[0] : DoubleSum<kWidth>(n, alone, kAddSquare);
+  ForSteps<kWidth, kGroups * kTerms * V::kCount>(n, alone, 0, [&](const float* const* rows) {
+#pragma GCC unroll 2
+    for (int group = 0; group < kGroups; ++group) {
+      V squares[kTerms];
+#pragma GCC unroll 4
+      for (int v = 0; v < kTerms; ++v) {
+        squares[v].Load(rows[0] + (group * kTerms + v) * V::kCount);
+        squares[v].all *= squares[v].all;
+      }
+      AddFour(squares, lanes + 2 * group);
+    }
+  });
+  const double sum = Total(lanes[0], lanes[1], lanes[2], lanes[3]);
+  return IsOrdinary(sum, n) ? sum : DoubleSum<kWidth>(n, alone, kAddSquare);
 }
 
 // Calls store(i, lanes, count) with the numbers f(x[i]...), ... f(x[i + count - 1]...) of each
-// vector, and returns the sum of term(f(x[i]...)) over all n, as in SumsOfFours.
+// vector, and returns the sum of term(f(x[i]...)) over all n, as in SumOfSquares.
 template <int kWidth, class F, class Term, class Store, class... Xs>
 inline double MapAndSum(int64_t n, F f, Term term, Store store, const Xs*... x) {
   using V = Floats<kWidth>;
@@ -206,8 +194,7 @@ inline double MapAndSum(int64_t n, F f, Term term, Store store, const Xs*... x) 
       terms[v].Load(made.numbers);
       term(&terms[v]);
     }
-    terms[0].all = (terms[0].all + terms[1].all) + (terms[2].all + terms[3].all);
-    AddFloats(terms[0], lanes);
+    AddFour(terms, lanes);
   }
   for (; i < n; i += kCount) {
     const int64_t count = std::min<int64_t>(kCount, n - i);

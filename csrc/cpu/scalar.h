@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "opcast/minifloat.h"
 
@@ -86,6 +87,21 @@ inline V Polynomial(V x, V highest, Vs... others) {
   V sum = highest;
   ((sum = Fma<kWidth>(sum, x, others)), ...);
   return sum;
+}
+
+template <int kWidth, size_t... kPlaces>
+inline float Polynomial(float x, const float* coefficients, std::index_sequence<kPlaces...>) {
+  return Polynomial<kWidth>(x, coefficients[kPlaces]...);
+}
+template <int kWidth, size_t kCount>
+inline float Polynomial(float x, const float (&coefficients)[kCount]) {
+  return Polynomial<kWidth>(x, coefficients, std::make_index_sequence<kCount>());
+}
+
+// What the float sum of a and b lacks, exactly, as in Knuth's TwoSum.
+inline float Lack(float a, float b, float sum) {
+  const float back = sum - a;
+  return (a - (sum - back)) + (b - back);
 }
 
 }  // namespace opcast_ops

@@ -28,20 +28,15 @@ inline float Gate(float gate, float value) {
 
 // The same for all numbers.
 template <int kWidth>
-inline float WideGate(float gate, float value) {
-  const double wide = gate;
-  return Round<float>(wide * Sigmoid<kWidth>(wide) * value);
+inline double WideGate(double gate, double value) {
+  return gate * Sigmoid<kWidth>(gate) * value;
 }
 
 template <int kWidth, class T>
 inline void Row(const T* gates, const T* values, int64_t n, T* y) {
   constexpr bool kShort = !std::is_same_v<T, float>;
   const auto ordinary = [](float gate, float value) { return Gate<kWidth, kShort>(gate, value); };
-  if (MapAndCheck<kWidth>(n, ordinary, IsOrdinary, y, gates, values)) return;
-  const auto any = [=](float gate, float value) {
-    return Select(IsOrdinary(gate, value), ordinary(gate, value), WideGate<kWidth>(gate, value));
-  };
-  Map<kWidth>(n, any, y, gates, values);
+  MapEither<kWidth>(n, ordinary, IsOrdinary, WideGate<kWidth>, y, gates, values);
 }
 
 }  // namespace

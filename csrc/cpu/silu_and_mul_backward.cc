@@ -47,7 +47,7 @@ template <int kWidth, class T>
 inline bool InFloat(const T* grad, const T* gate, int64_t n, T* to) {
   using S = Step<kWidth, T>;
   int32_t broken[S::kLanes] = {};
-  ForBlocks<S::kCount>(n, [&](int64_t i, auto count) {
+  ForParts<S::kCount>(n, [&](int64_t i, auto count) {
     S g, x, v;
     g.Load(grad + i, count);
     x.Load(gate + i, count);
@@ -64,22 +64,20 @@ inline bool InFloat(const T* grad, const T* gate, int64_t n, T* to) {
     g.Store(to + i, count);
     x.Store(to + n + i, count);
   });
-  int32_t any = 0;
-  for (int j = 0; j < S::kLanes; ++j) any |= broken[j];
-  return any == 0;
+  return NoneOf(broken);
 }
 
 template <int kWidth, class T>
 inline void InDouble(const T* grad, const T* gate, int64_t n, T* to) {
   ForLanes<kWidth>(n, [&](int64_t i, auto count) {
-    auto g = Load<kWidth>(grad + i, count), x = Load<kWidth>(gate + i, count);
-    const auto v = Load<kWidth>(gate + n + i, count);
+    auto g = LoadSome<kWidth>(grad + i, count), x = LoadSome<kWidth>(gate + i, count);
+    const auto v = LoadSome<kWidth>(gate + n + i, count);
     for (int j = 0; j < Lanes<kWidth>::kCount; ++j) {
       const Pair both = Long<kWidth>(g.numbers[j], x.numbers[j], v.numbers[j]);
       g.numbers[j] = both.gate, x.numbers[j] = both.value;
     }
-    Store(g, to + i, count);
-    Store(x, to + n + i, count);
+    g.StoreSome(to + i, count);
+    x.StoreSome(to + n + i, count);
   });
 }
 

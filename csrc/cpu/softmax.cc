@@ -26,8 +26,7 @@ constexpr int kUp = 64;  // weights are 2^kUp times what they stand for, so that
 // e^(x - max) 2^kUp to 0.92 ulp, at least that of e^kEnd, for x <= max.
 template <int kWidth>
 inline float Weight(float x, float max) {
-  const float d = x - max, back = d - x;
-  const float low = (x - (d - back)) - (max + back);  // what d lacks, as in Knuth's TwoSum
+  const float d = x - max, low = Lack(x, -max, d);
   const auto parts = SplitExp<kWidth>(d < kEnd ? kEnd : d, d < kEnd ? 0 : low);
   return parts.template Fraction<kWidth>() * PowerOfTwo(parts.n + kUp);
 }
@@ -51,7 +50,7 @@ inline float ShortWeight(float d) {
 template <int kWidth, class F, class T>
 inline double Summed(const Row<T>& row, F f, float* weights) {
   const auto store = [=](int64_t j, const Lanes<kWidth>& lanes, int64_t count) {
-    std::memcpy(weights + j, lanes.numbers, static_cast<size_t>(count) * sizeof(float));
+    lanes.Keep(weights + j, count);
     FetchToWrite(row.y + j);
     FetchToRead(row.next + j);
   };

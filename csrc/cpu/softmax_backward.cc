@@ -15,7 +15,7 @@ template <int kWidth, bool kExact, class T>
 inline double SumOfProducts(const T* grad, const T* y, int64_t n) {
   using S = Step<kWidth, T>;
   WideLanes<kWidth> sum;
-  ForBlocks<S::kCount>(n, [&](int64_t i, auto count) {
+  ForParts<S::kCount>(n, [&](int64_t i, auto count) {
     S g, p;
     g.Load(grad + i, count);
     p.Load(y + i, count);
@@ -35,7 +35,7 @@ template <int kWidth, class T>
 inline void Gradients(const T* grad, const T* y, int64_t n, double sum, T* grad_x) {
   using S = Step<kWidth, T>;
   const TwoFloats parts(sum);
-  ForBlocks<S::kCount>(n, [=](int64_t i, auto count) {
+  ForParts<S::kCount>(n, [=](int64_t i, auto count) {
     S g, p;
     g.Load(grad + i, count);
     p.Load(y + i, count);

@@ -44,7 +44,7 @@ struct Step {
     }
   }
 
-  // What ForBlocks calls its body with: the last step is filled up with zeros.
+  // What ForParts calls its body with: the last step is filled up with zeros.
   void Load(const T* from, std::integral_constant<int64_t, kCount>) { Load(from); }
   void Load(const T* from, int64_t count) {
     T all[kCount] = {};
