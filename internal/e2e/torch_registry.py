@@ -8,6 +8,7 @@ import importlib.util
 import warnings
 from typing import Any
 
+import numpy as np
 import opcast_torch
 import torch
 from torch import Tensor
@@ -154,6 +155,58 @@ def straight() -> None:
         add._op.call = general
 
 
+def given() -> None:
+    """Give an array for the result: it is checked whoever watches, and attributes as without one."""
+    modes: Any = importlib.import_module("torch.utils._python_dispatch")
+
+    class Watching(modes.TorchDispatchMode):
+        def __torch_dispatch__(
+            self, function: Any, _: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            return function(*args, **(kwargs or {}))
+
+    def watched(call: Any) -> Any:
+        def within(*args: Any, **kwargs: Any) -> Any:
+            with Watching():
+                return call(*args, **kwargs)
+
+        return within
+
+    negative = torch.complex(X, X).conj().imag
+    op = ours.rms_norm
+    wrong = [
+        torch.empty(3, *X.shape),
+        torch.empty_like(X, dtype=torch.float64),
+        torch.empty(X.shape[::-1]).t(),
+    ]
+    for function in op, watched(op), torch_.func.functionalize(op):
+        for x in X, negative:
+            out = torch.empty_like(X)
+            function(x, WEIGHT, out=out)
+            assert torch.equal(out, op(x.clone(), WEIGHT))
+        for out in wrong:
+            refused(function, X, WEIGHT, out=out)
+    for function in op, watched(op):
+        refused(function, X, WEIGHT, out=X)
+
+    def row(x: Tensor) -> Tensor:
+        return op(x, WEIGHT, out=x.new_empty(3, 8))
+
+    refused(torch.vmap(row), X)
+    for eps in (True, torch.tensor(1.0), "1", np.ones(2)):
+        refused(op, X, WEIGHT, eps=eps, out=torch.empty_like(X))
+
+
+def refused(call: Any, *args: Any, **kwargs: Any) -> None:
+    """Expect an error in the words of the checks."""
+    try:
+        call(*args, **kwargs)
+    except (TypeError, ValueError) as error:
+        assert str(error).startswith("rms_norm: "), error
+    else:
+        raise AssertionError((call, args, kwargs))
+
+
 def sharded() -> None:
     """Train a model of layers under FSDP2."""
     distributed: Any = importlib.import_module("torch.distributed")
@@ -194,6 +247,7 @@ for claim in (
     called_by_hand,
     overwritten_between,
     straight,
+    given,
     sharded,
 ):
     claim()

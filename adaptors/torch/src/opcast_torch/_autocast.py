@@ -53,7 +53,7 @@ def judge(
     if active(inputs):
         named = zip(inputs, wanted_dtypes(info, inputs))
         fw = Casting({id(x): FRAMEWORK.dtype_name(to) or "" for x, to in named if to is not None})
-    check(fw, *inputs, *attrs, *([] if outs is None else [outs]))
+    check(fw, *inputs, *attrs, outs)
 
 
 def _target(info: Any, inputs: tuple[Any, ...]) -> torch.dtype | None:

@@ -190,11 +190,12 @@ class Overload:
 
     def _pass_into(self, *args: Any) -> None:
         """Copy results into given tensors, where a mode or a transformation watches the call."""
-        inputs, count = len(self.info.inputs), len(self.info.inputs) + len(self.info.attrs)
-        given_outs = args[count:]
-        _autocast.judge(self.info, self.check, args[:inputs], args[inputs:count], given_outs)
+        inputs = len(self.info.inputs)
+        count = inputs + len(self.info.attrs)
+        outs = args[count:]
+        _autocast.judge(self.info, self.check, args[:inputs], args[inputs:count], outs)
         made = self.results(self.call(*args[:count]), args)
-        for given, result in zip(given_outs, made):
+        for given, result in zip(outs, made):
             if given is not None:
                 given.copy_(result)
 
