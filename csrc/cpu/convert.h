@@ -45,18 +45,20 @@ __attribute__((target(OPCAST_AVX512))) inline void WidenBlock(const opcast::f16*
   _mm512_storeu_ps(
       to, _mm512_maskz_cvtph_ps(kAll, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))));
 }
-// The numbers of 16 bits to which those of 32 bits go, or from which they come: the upper halves.
-__attribute__((target(OPCAST_AVX512))) inline __m512i UpperHalves(bool to) {
-  const __m512i pairs = _mm512_set_epi16(15, 15, 14, 14, 13, 13, 12, 12, 11, 11, 10, 10, 9, 9, 8, 8,
-                                         7, 7, 6, 6, 5, 5, 4, 4, 3, 3, 2, 2, 1, 1, 0, 0);
-  const __m512i odd = _mm512_set_epi16(31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1,
-                                       31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
-  return to ? pairs : odd;
+// For each half of numbers of 32 bits, where among numbers of 16 bits to find what becomes it.
+__attribute__((target(OPCAST_AVX512))) inline __m512i BothHalves() {
+  return _mm512_set_epi16(15, 15, 14, 14, 13, 13, 12, 12, 11, 11, 10, 10, 9, 9, 8, 8, 7, 7, 6, 6, 5,
+                          5, 4, 4, 3, 3, 2, 2, 1, 1, 0, 0);
+}
+// Where the upper halves of numbers of 32 bits are, in one vector or two.
+__attribute__((target(OPCAST_AVX512))) inline __m512i UpperHalves() {
+  return _mm512_set_epi16(63, 61, 59, 57, 55, 53, 51, 49, 47, 45, 43, 41, 39, 37, 35, 33, 31, 29,
+                          27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
 }
 __attribute__((target(OPCAST_AVX512))) inline void WidenBlock(const opcast::bf16* from, float* to,
                                                               Wide<64>) {
   const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
-  _mm512_storeu_si512(to, _mm512_maskz_permutexvar_epi16(0xaaaaaaaa, UpperHalves(true),
+  _mm512_storeu_si512(to, _mm512_maskz_permutexvar_epi16(0xaaaaaaaa, BothHalves(),
                                                          _mm512_maskz_broadcast_i64x4(0xff, bits)));
 }
 __attribute__((target(OPCAST_AVX512))) inline __m512 OneNan(const float* from, Wide<64>, NoNan) {
@@ -84,7 +86,7 @@ __attribute__((target(OPCAST_AVX512))) inline void NarrowBlock(const float* from
     wide = _mm512_add_epi32(wide, _mm512_set1_epi32(0x7fff));
     wide = _mm512_mask_add_epi32(wide, odd, wide, _mm512_set1_epi32(1));
   }
-  const __m512i bits = _mm512_maskz_permutexvar_epi16(0xffffffff, UpperHalves(false), wide);
+  const __m512i bits = _mm512_maskz_permutexvar_epi16(0xffffffff, UpperHalves(), wide);
   std::memcpy(to, &bits, sizeof bits / 2);
 }
 

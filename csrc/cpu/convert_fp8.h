@@ -75,11 +75,9 @@ __attribute__((target(OPCAST_AVX512))) inline void WidenScaledBlock(const T* fro
       _mm512_maskz_cvtph_ps(kAll, _mm512_maskz_extracti64x4_epi64(0xf, all, 1)), factor);
   _mm512_storeu_ps(to, _mm512_mul_ps(low, scales));
   _mm512_storeu_ps(to + 16, _mm512_mul_ps(high, scales));
-  const __m512i upper =
-      _mm512_set_epi16(63, 61, 59, 57, 55, 53, 51, 49, 47, 45, 43, 41, 39, 37, 35, 33, 31, 29, 27,
-                       25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
-  _mm512_storeu_si512(plain, _mm512_maskz_permutex2var_epi16(0xffffffff, _mm512_castps_si512(low),
-                                                             upper, _mm512_castps_si512(high)));
+  _mm512_storeu_si512(
+      plain, _mm512_maskz_permutex2var_epi16(0xffffffff, _mm512_castps_si512(low), UpperHalves(),
+                                             _mm512_castps_si512(high)));
 }
 
 template <class T>
