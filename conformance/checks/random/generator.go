@@ -206,17 +206,18 @@ func JudgeRandomCall(t *check.T, call *calls.Call, name string, result *calls.Re
 // others, or about one that has none.
 func isMemoryError(call *calls.Call, text string) bool {
 	return slices.ContainsFunc(call.Tensors(), func(x *calls.Tensor) bool {
-		huge, empty := !affordable(x.Shape), slices.Contains(x.Shape, 0)
+		huge, empty := !affordable(x), slices.Contains(x.Shape, 0)
 		return huge && (strings.Contains(text, "expected fewer elements than 2^63") || strings.HasSuffix(text, "got overlapping memory")) ||
 			len(x.Data) == 0 && !empty && strings.HasSuffix(text, "expected data, got a null pointer")
 	})
 }
 
-// affordable reports whether an array of a shape is small enough to be made.
-func affordable(shape []int64) bool {
-	n := int64(1)
-	for _, size := range shape {
-		if n *= size; size > cases.MaxElements || n > cases.MaxElements {
+// affordable reports whether an array is small enough to be made: no larger than those of samples, or than the memory that
+// it has, since scratch may be large whatever the sizes of the inputs are.
+func affordable(x *calls.Tensor) bool {
+	n, most := int64(1), max(cases.MaxElements, int64(len(x.Data)))
+	for _, size := range x.Shape {
+		if n *= size; size > most || n > most {
 			return false
 		}
 	}
@@ -236,11 +237,11 @@ func lacksOutput(call *calls.Call) bool {
 // hasMemory reports whether all arrays have the memory that their shapes ask for.
 func hasMemory(call *calls.Call) bool {
 	return !slices.ContainsFunc(call.Tensors(), func(x *calls.Tensor) bool {
+		if !affordable(x) {
+			return true
+		}
 		high := x.Offset
 		for i, n := range x.Shape {
-			if n > cases.MaxElements {
-				return true
-			}
 			high += max((n-1)*x.Strides[i], 0)
 		}
 		return x.Len() > 0 && (high+1)*ndarray.ItemSize(x.DType) > int64(len(x.Data))

@@ -31,7 +31,7 @@ func invalidate(call *calls.Call, rng *rand.Rand) {
 		call.Inputs[i] = nil
 	case 1:
 		d := dtype.Table[rng.IntN(len(dtype.Table))]
-		if d.Bits >= 8 && affordable(x.Shape) {
+		if d.Bits >= 8 && affordable(x) {
 			call.Inputs[i] = &calls.Tensor{Array: ndarray.New(d, x.Shape)}
 		}
 	case 2:
@@ -39,7 +39,7 @@ func invalidate(call *calls.Call, rng *rand.Rand) {
 	case 3:
 		call.Inputs[i] = resized(x, rng)
 	case 4:
-		if !affordable(x.Shape) || int64(len(x.Data)) < x.Len()*ndarray.ItemSize(x.DType) {
+		if !affordable(x) || int64(len(x.Data)) < x.Len()*ndarray.ItemSize(x.DType) {
 			return // there is nothing to lay out
 		}
 		if view := ndarray.Layouts[rng.IntN(len(ndarray.Layouts))].Apply(x.Array); view != nil {
@@ -77,7 +77,7 @@ func resized(x *calls.Tensor, rng *rand.Rand) *calls.Tensor {
 func invalidateMemory(call *calls.Call, i int, rng *rand.Rand) {
 	list := call.Tensors()
 	x, other := call.Inputs[i].(*calls.Tensor), list[rng.IntN(len(list))]
-	if other == x || !affordable(x.Shape) || int64(len(other.Data)) < x.Len()*ndarray.ItemSize(x.DType) || len(other.Data) == 0 {
+	if other == x || !affordable(x) || int64(len(other.Data)) < x.Len()*ndarray.ItemSize(x.DType) || len(other.Data) == 0 {
 		return
 	}
 	call.Inputs[i] = &calls.Tensor{Array: &ndarray.Array{DType: x.DType, Shape: x.Shape, Strides: ndarray.DenseStrides(x.Shape), Data: other.Data}}
