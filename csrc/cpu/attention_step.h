@@ -82,21 +82,28 @@ struct StepRows {
   }
 };
 
+// Adds the products of kM heads, the last ones maybe missing, and all rows to their scores.
+template <int kVector, int kM>
+inline void ScoreHeads(int64_t head, int64_t heads, int64_t count, Space& space) {
+  using Shape = TileShape<kVector>;
+  for (int64_t i = 0; i < count; i += Shape::kN) {
+    Tile<kVector, kM, Shape::kN> tile;
+    tile.Add(StepRows<kVector>{space.q[head]}, StepRows<kVector>{space.rows[i]},
+             kColumns / Shape::kLanes);
+    Totals<kM, Shape::kN> totals;
+    tile.AddUp(&totals);
+    totals.AddTo(heads - head, count - i, &space.weights[head][i], kRows);
+  }
+}
+
 // Makes scores of a step, not yet scaled.
 template <int kVector>
 inline void Score(int64_t heads, int64_t count, Space& space) {
-  using Shape = TileShape<kVector>;
+  constexpr int kM = TileShape<kVector>::kM;
   std::fill_n(space.weights[0], heads * kRows, 0.0f);
-  for (int64_t h = 0; h < heads; h += Shape::kM) {
-    for (int64_t i = 0; i < count; i += Shape::kN) {
-      Tile<kVector, Shape::kM, Shape::kN> tile;
-      tile.Add(StepRows<kVector>{space.q[h]}, StepRows<kVector>{space.rows[i]},
-               kColumns / Shape::kLanes);
-      Totals<Shape::kM, Shape::kN> totals;
-      tile.AddUp(&totals);
-      totals.AddTo(heads - h, count - i, &space.weights[h][i], kRows);
-    }
-  }
+  if (heads == 1) return ScoreHeads<kVector, 1>(0, heads, count, space);
+  if (heads == 2) return ScoreHeads<kVector, 2>(0, heads, count, space);
+  for (int64_t h = 0; h < heads; h += kM) ScoreHeads<kVector, kM>(h, heads, count, space);
 }
 
 // Makes weights of one head's scores. Those of rows that are not there are zero.
@@ -109,10 +116,26 @@ inline void Weigh(double scale, int64_t count, float* weights, Mean* mean) {
   mean->sum += Sum(kRows, [weights](int64_t i) { return double{weights[i]}; });
 }
 
+// Adds the rows of a step for kM heads, by tiles with as many sums as there are for more heads.
+template <int kVector, int kM>
+inline void AddHeads(int64_t head, int64_t count, Space& space) {
+  using Shape = SpreadShape<kVector>;
+  constexpr int kVectors = Shape::kM / kM * Shape::kVectors;
+  const float* weights[kM];
+  for (int i = 0; i < kM; ++i) weights[i] = space.weights[head + i];
+  for (int64_t j = 0; j < kColumns; j += kVectors * TileShape<kVector>::kLanes) {
+    SpreadTile<kVector, kM, kVectors> tile;
+    tile.Add(weights, space.rows[0] + j, kColumns, count);
+    tile.AddTo(space.sums[head] + j, kColumns);
+  }
+}
+
 // Adds the `count` rows in space.rows, whose scores are in space.weights.
 template <int kVector>
 inline void AddRows(double scale, int64_t heads, int64_t count, Space& space, Mean* means) {
   for (int64_t h = 0; h < heads; ++h) Weigh<kVector>(scale, count, space.weights[h], &means[h]);
+  if (heads == 1) return AddHeads<kVector, 1>(0, count, space);
+  if (heads == 2) return AddHeads<kVector, 2>(0, count, space);
   using Shape = SpreadShape<kVector>;
   for (int64_t j = 0; j < kColumns; j += Shape::kColumns) {
     for (int64_t h = 0; h < heads; h += Shape::kM) {
