@@ -60,7 +60,6 @@ struct alignas(64) Space {
   // Makes numbers of all that is read, and of sums of splits zero.
   void Clear(int64_t heads) {
     std::fill_n(q[heads], kSpare * kColumns, 0.0f);
-    std::fill_n(rows[0], kRows * kColumns, 0.0f);
     std::fill_n(sums[heads], kSpare * kColumns, 0.0f);
     std::fill_n(totals[0], heads * kColumns, 0.0f);
     std::fill_n(weights[heads], kSpare * kRows, 0.0f);

@@ -35,6 +35,11 @@ struct AsHalf<opcast::f8e4m3fnuz> {
 
 constexpr int16_t kHalfBits = 0x3f80 - 0x8000;  // those that a number of 8 bits has as a float16
 
+// The number of 8 bits that has these bits as a float16.
+constexpr int8_t CodeOf(int16_t half) {
+  return static_cast<int8_t>((half >> 7 & 0x7f) | (half >> 8 & 0x80));
+}
+
 // Sixteen numbers as float16 that lack the factor.
 template <class T>
 __attribute__((target(OPCAST_AVX2))) inline __m256i MoveToHalf(const T* from) {
@@ -56,28 +61,30 @@ __attribute__((target(OPCAST_AVX512))) inline void WidenScaledBlock(const T* fro
   _mm512_storeu_ps(to, _mm512_mul_ps(exact, _mm512_set1_ps(scale)));
 }
 
-// The same for 32 numbers, which it also keeps as they are, since bfloat16 loses nothing of them.
+// Widens 32 numbers that are not NaN.
 template <class T>
-__attribute__((target(OPCAST_AVX512))) inline void WidenScaledBlock(const T* from, float scale,
-                                                                    float* to,
-                                                                    opcast::bf16* plain) {
-  using Half = AsHalf<T>;
-  const __m256i codes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
-  const __m512i moved = _mm512_slli_epi16(_mm512_cvtepi8_epi16(codes), 7);
-  const __m512i half = _mm512_and_si512(moved, _mm512_set1_epi16(kHalfBits));
-  const __mmask32 nan = _mm512_cmpeq_epi16_mask(
-      _mm512_and_si512(half, _mm512_set1_epi16(Half::kMask)), _mm512_set1_epi16(Half::kNan));
-  const __m512i all = _mm512_mask_add_epi16(half, nan, half, _mm512_set1_epi16(Half::kToNan));
-  const __m512 factor = _mm512_set1_ps(Half::kFactor), scales = _mm512_set1_ps(scale);
-  const __m512 low = _mm512_mul_ps(
-      _mm512_maskz_cvtph_ps(kAll, _mm512_maskz_extracti64x4_epi64(0xf, all, 0)), factor);
-  const __m512 high = _mm512_mul_ps(
-      _mm512_maskz_cvtph_ps(kAll, _mm512_maskz_extracti64x4_epi64(0xf, all, 1)), factor);
-  _mm512_storeu_ps(to, _mm512_mul_ps(low, scales));
-  _mm512_storeu_ps(to + 16, _mm512_mul_ps(high, scales));
-  _mm512_storeu_si512(
-      plain, _mm512_maskz_permutex2var_epi16(0xffffffff, _mm512_castps_si512(low), UpperHalves(),
-                                             _mm512_castps_si512(high)));
+__attribute__((target(OPCAST_AVX512))) inline void WidenNumbers(const T* from, __m512* low,
+                                                                __m512* high) {
+  const __m128i* const codes = reinterpret_cast<const __m128i*>(from);
+  const __m256i bits = _mm256_set1_epi16(kHalfBits);
+  const __m256i first = _mm256_slli_epi16(_mm256_cvtepi8_epi16(_mm_loadu_si128(codes)), 7);
+  const __m256i second = _mm256_slli_epi16(_mm256_cvtepi8_epi16(_mm_loadu_si128(codes + 1)), 7);
+  const __m512 factor = _mm512_set1_ps(AsHalf<T>::kFactor);
+  *low = _mm512_mul_ps(_mm512_maskz_cvtph_ps(kAll, _mm256_and_si256(first, bits)), factor);
+  *high = _mm512_mul_ps(_mm512_maskz_cvtph_ps(kAll, _mm256_and_si256(second, bits)), factor);
+}
+
+// Whether there is a NaN among n numbers, a multiple of 64.
+template <class T>
+__attribute__((target(OPCAST_AVX512))) inline bool HasNan(const T* from, int64_t n) {
+  constexpr int8_t kMask = CodeOf(AsHalf<T>::kMask), kNan = CodeOf(AsHalf<T>::kNan);
+  __mmask64 none = ~__mmask64{0};
+  for (int64_t i = 0; i < n; i += static_cast<int64_t>(sizeof(__m512i))) {
+    const __m512i codes = _mm512_loadu_si512(from + i);
+    none = _mm512_mask_cmpneq_epi8_mask(none, _mm512_and_si512(codes, _mm512_set1_epi8(kMask)),
+                                        _mm512_set1_epi8(kNan));
+  }
+  return ~none != 0;
 }
 
 template <class T>

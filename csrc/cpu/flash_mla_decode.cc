@@ -14,18 +14,14 @@
 #include <cmath>
 #include <memory>
 
-#include "attention_pairs.h"
-#include "convert_fp8.h"
 #include "flash_mla_decode.gen.h"
+#include "flash_mla_rows.h"
 
 namespace opcast_ops {
 namespace {
 
 using Args = FlashMlaDecodeArgs;
 
-constexpr int64_t kPlain = 448, kRotary = 64;     // columns of FP8, and the others
-constexpr int64_t kScaled = 64, kScales = 7;      // columns of one scale, and scales of a row
-constexpr int64_t kBlock = 32;                    // codes of FP8 that are read at a time
 constexpr int64_t kShortest = 256, kSplits = 16;  // rows of a split at least, splits at most
 
 // The cache rows of sequence b.
@@ -63,52 +59,8 @@ struct ThreadSpace : Space {
   bool heads_fit = false;  // all of them, for dot product instructions
 };
 
-// Copies cache rows as floats.
-template <int kVector>
-inline void ReadRows(const Args& args, int64_t first, int64_t count, float (*to)[kColumns]) {
-  Visit(args, [&](const auto& a) {
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t row = first + i;
-      for (int64_t s = 0; s < kScales; ++s) {
-        WidenScaled<kVector>(a.kv_nope + row * kPlain + s * kScaled, a.kv_scale[row * kScales + s],
-                             kScaled, to[i] + s * kScaled);
-      }
-      Widen<kVector>(a.kv_rope + row * kRotary, to[i] + kPlain, kRotary);
-    }
-    return opcast::Status::Ok();
-  });
-}
-
-#if defined(__x86_64__)
-// The same, and keeps them as pairs too. Returns whether all rows fit.
-inline bool ReadPairs(const Args& args, int64_t first, int64_t count, float (*to)[kColumns],
-                      PairSpace* pairs) {
-  bool all_fit = true;
-  Visit(args, [&](const auto& a) {
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t row = first + i;
-      const float* const scales = a.kv_scale + row * kScales;
-      opcast::bf16* const codes = pairs->Codes(i);
-      for (int64_t j = 0; j < kPlain; j += kBlock) {
-        WidenScaledBlock(a.kv_nope + row * kPlain + j, scales[j / kScaled], to[i] + j, codes + j);
-      }
-      std::copy_n(a.kv_rope + row * kRotary, kRotary, codes + kPlain);
-      Widen<64>(a.kv_rope + row * kRotary, to[i] + kPlain, kRotary);
-      std::copy_n(scales, kScales, pairs->scales[i]);
-      pairs->scales[i][kScales] = 1;
-      constexpr int kAny = 128;
-      bool fits = Fit(codes + kPlain, kRotary, kAny);
-      for (int64_t s = 0; s < kScales; ++s) fits &= std::isfinite(scales[s]);
-      all_fit &= pairs->row_fits[i] = fits;
-    }
-    return opcast::Status::Ok();
-  });
-  return all_fit;
-}
-#endif
-
 // Reads `count` rows and makes their scores, in space.weights.
-template <int kVector>
+template <int kVector, class Args>
 inline void ScoreRows(const Args& args, const Task& task, int64_t first, int64_t count,
                       ThreadSpace& space) {
 #if defined(__x86_64__)
@@ -117,8 +69,8 @@ inline void ScoreRows(const Args& args, const Task& task, int64_t first, int64_t
       const bool rows_fit = ReadPairs(args, first, count, space.rows, &space.pairs);
       const bool all_fit = rows_fit && space.heads_fit;
       if (!all_fit) Score<kVector>(task.heads, count, space);
-      ScorePairs(task.heads, count, &space.pairs);
-      return TurnScores(task.heads, count, all_fit, space.pairs, space.weights);
+      ScorePairs(count, &space.pairs);
+      return TurnScores(count, all_fit, space.pairs, space.weights);
     }
   }
 #endif
@@ -135,7 +87,10 @@ inline void Attend(const Args& args, const Task& task, int64_t split, ThreadSpac
   const int64_t end = task.sequence.Begin(split + 1);
   for (int64_t i = task.sequence.Begin(split); i < end; i += kRows) {
     const int64_t count = std::min(kRows, end - i);
-    ScoreRows<kVector>(args, task, i, count, space);
+    Visit(args, [&](const auto& typed) {
+      ScoreRows<kVector>(typed, task, i, count, space);
+      return opcast::Status::Ok();
+    });
     AddRows<kVector>(args.sm_scale, task.heads, count, space, means);
   }
 }

@@ -45,9 +45,8 @@ struct Magnitudes {
     largest = _mm512_maskz_max_epu16(kAllNumbers, largest, magnitude);
   }
 
-  // The exponents of the smallest number that is not zero, and of the largest.
+  // The exponent of the smallest number that is not zero.
   Exponent Smallest() const { return static_cast<Exponent>(Least(smallest) >> kMantissa); }
-  Exponent Largest() const { return static_cast<Exponent>(Most() >> kMantissa); }
 
   // Nothing is lost of products with zeros. A panel loses less than 2^-116 in sums on the way, and
   // as much times the largest number if there are denormals in the other row, none of them in this

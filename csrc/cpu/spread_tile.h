@@ -27,14 +27,23 @@ __attribute__((target(OPCAST_AVX512))) inline void Fill(float x, Vector<64>* to)
 }
 #endif
 
+// How weights lie in memory: one for each row that is added.
+struct OneByOne {
+  template <int kWidth>
+  static void Load(const float* weights, int64_t r, Vector<kWidth>* to) {
+    Fill(weights[r], to);
+  }
+};
+
 // Adds a row, times the weights at kRow, to sums.
-template <int kWidth, class Element, size_t... kRow, size_t... kPart, size_t... kIndex>
+template <int kWidth, class Element, class Layout, size_t... kRow, size_t... kPart,
+          size_t... kIndex>
 inline void AddWeightedRow(const float* const* weights, int64_t r, const float* row,
                            Vector<kWidth>* sums, std::index_sequence<kRow...>,
                            std::index_sequence<kPart...>, std::index_sequence<kIndex...>) {
   constexpr int kVectors = sizeof...(kPart), kLanes = TileShape<kWidth>::kLanes;
   Vector<kWidth> weight[sizeof...(kRow)];
-  (Fill(weights[kRow][r], &weight[kRow]), ...);
+  (Layout::template Load<kWidth>(weights[kRow], r, &weight[kRow]), ...);
   const Vector<kWidth> part[] = {*reinterpret_cast<const Vector<kWidth>*>(row + kPart * kLanes)...};
   (Element::template Multiply<kWidth>(weight[kIndex / kVectors], part[kIndex % kVectors],
                                       &sums[kIndex]),
@@ -48,19 +57,21 @@ class SpreadTile {
   static constexpr int kLanes = TileShape<kWidth>::kLanes;
 
   // Adds `count` rows, which are row_stride floats apart. weights are kM pointers to as many.
-  template <class Element = Singles>
+  template <class Element = Singles, class Layout = OneByOne>
   void Add(const float* const* weights, const float* rows, int64_t row_stride, int64_t count) {
     for (int64_t r = 0; r < count; ++r, rows += row_stride)
-      AddWeightedRow<kWidth, Element>(weights, r, rows, sums_, std::make_index_sequence<kM>(),
-                                      std::make_index_sequence<kVectors>(), kAll);
+      AddWeightedRow<kWidth, Element, Layout>(weights, r, rows, sums_,
+                                              std::make_index_sequence<kM>(),
+                                              std::make_index_sequence<kVectors>(), kAll);
   }
 
   // Adds them to others.
   void AddTo(float* sums, int64_t stride) const { AddEach(sums, stride, kAll); }
 
-  // The same, each row times a factor.
-  void AddTo(float* sums, int64_t stride, const float* factors) const {
-    AddEachTimes(sums, stride, factors, kAll);
+  // The same, each row times a factor, to which factors has a pointer.
+  template <class Layout>
+  void AddTo(float* sums, int64_t stride, const float* const* factors) const {
+    AddEachTimes<Layout>(sums, stride, factors, kAll);
   }
 
   // Whether all bits are set in what test(row, sums) returns for each of its vectors.
@@ -82,16 +93,17 @@ class SpreadTile {
      ...);
   }
 
-  static void AddOne(float factor, const Vector<kWidth>& sum, float* to) {
+  template <class Layout>
+  static void AddOne(const float* factor, const Vector<kWidth>& sum, float* to) {
     Vector<kWidth> factors;
-    Fill(factor, &factors);
+    Layout::template Load<kWidth>(factor, 0, &factors);
     MultiplyAdd(factors, sum, reinterpret_cast<Vector<kWidth>*>(to));
   }
-  template <size_t... kIndex>
-  void AddEachTimes(float* sums, int64_t stride, const float* factors,
+  template <class Layout, size_t... kIndex>
+  void AddEachTimes(float* sums, int64_t stride, const float* const* factors,
                     std::index_sequence<kIndex...>) const {
-    (AddOne(factors[kIndex / kVectors], sums_[kIndex],
-            sums + kIndex / kVectors * stride + kIndex % kVectors * kLanes),
+    (AddOne<Layout>(factors[kIndex / kVectors], sums_[kIndex],
+                    sums + kIndex / kVectors * stride + kIndex % kVectors * kLanes),
      ...);
   }
 
