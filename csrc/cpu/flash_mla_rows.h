@@ -7,11 +7,24 @@
 
 #include "attention_pairs.h"
 #include "convert_fp8.h"
+#include "stream.h"
 
 namespace opcast_ops {
 
 constexpr int64_t kPlain = 448, kRotary = 64;  // columns of FP8, and the others
 constexpr int64_t kScaled = 64, kScales = 7;   // columns of one scale, and scales of a row
+
+// Fetches the row that will be read a step later, since nothing is read between bursts.
+template <class Args>
+__attribute__((always_inline)) inline void FetchNext(const Args& args, int64_t row) {
+  constexpr int64_t kLine = 64;  // bytes of the cache that come at a time
+  row += kRows;
+  if (row >= args.T) return;
+  const auto* const plain = reinterpret_cast<const char*>(args.kv_nope + row * kPlain);
+  for (int64_t i = 0; i < kPlain; i += kLine) FetchToRead(plain + i);
+  for (int64_t i = 0; i < kRotary; i += kLine / 2) FetchToRead(args.kv_rope + row * kRotary + i);
+  FetchToRead(args.kv_scale + row * kScales);
+}
 
 // Copies a row as floats.
 template <int kVector, class Args>
@@ -26,7 +39,10 @@ inline void ReadRow(const Args& args, int64_t row, float* to) {
 // Copies rows as floats, and makes numbers of those that tiles read beyond the last.
 template <int kVector, class Args>
 inline void ReadRows(const Args& args, int64_t first, int64_t count, float (*to)[kColumns]) {
-  for (int64_t i = 0; i < count; ++i) ReadRow<kVector>(args, first + i, to[i]);
+  for (int64_t i = 0; i < count; ++i) {
+    FetchNext(args, first + i);
+    ReadRow<kVector>(args, first + i, to[i]);
+  }
   for (int64_t i = count; i % TileShape<kVector>::kN != 0; ++i) std::fill_n(to[i], kColumns, 0.0f);
 }
 
@@ -108,6 +124,7 @@ inline bool ReadFour(const Args& args, int64_t row, int64_t last, int64_t at, fl
   float (*const scales)[kFour] = space->scales[at / kFour];
   for (int64_t r = 0; r < kFour; ++r) {
     const int64_t source = std::min(row + r, last);
+    FetchNext(args, source);
     plain[r] = args.kv_nope + source * kPlain;
     rotary[r] = args.kv_rope + source * kRotary;
     const bool scales_fit = ReadScales(args.kv_scale + source * kScales, r, scales);

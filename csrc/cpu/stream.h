@@ -20,8 +20,13 @@ inline bool PastCache(const opcast::Launch& launch, int64_t bytes) {
 }
 
 // Brings memory that is needed soon towards the CPU. Between rows, the CPU cannot guess it itself.
-inline void FetchToRead(const void* place) { __builtin_prefetch(place, 0, 2); }
-inline void FetchToWrite(void* place) { __builtin_prefetch(place, 1, 2); }
+// GCC drops calls of functions that do nothing else, unless they are part of the caller first.
+__attribute__((always_inline)) inline void FetchToRead(const void* place) {
+  __builtin_prefetch(place, 0, 2);
+}
+__attribute__((always_inline)) inline void FetchToWrite(void* place) {
+  __builtin_prefetch(place, 1, 2);
+}
 
 #if defined(__x86_64__)
 template <int kBytes>
