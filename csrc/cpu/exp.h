@@ -38,20 +38,37 @@ inline float ExpSlope(float r) {
                             0.5f, 1);
 }
 
+// e^r - 1 for |r| < 0.35, to 1 ulp: the same polynomial but for the roundings.
+template <int kWidth>
+inline float ExpLessOne(float r) {
+  const float rest =
+      Polynomial<kWidth>(r, 0x1.6db4e8p-10f, 0x1.123bdep-7f, 0x1.55545ep-5f, 0x1.55548ep-3f, 0.5f);
+  return Fma<kWidth>(r * r, rest, r);
+}
+
 // ln 2; the product of the first part with an integer of 9 bits is exact.
 constexpr float kLn2High = 0x1.62e4p-1f, kLn2Low = 0x1.7f7d1cp-20f;
 
-// The parts of e^(x + low) for |x| below 2^20 and a low that is below an ulp of x.
-//
-// e^x = 2^n e^r with |r| < 0.35.
+// A number as r + n * ln 2, where |r| < 0.35.
+struct Reduced {
+  float r;
+  int32_t n;
+};
+
+// x + low for |x| below 2^20 and a low that is below an ulp of x.
+template <int kWidth>
+inline Reduced Reduce(float x, float low) {
+  const float shifted = Fma<kWidth>(x, kLog2E, kRounder), n = shifted - kRounder;
+  return {Fma<kWidth>(n, -kLn2High, x) + Fma<kWidth>(n, -kLn2Low, low), RoundedBy(shifted)};
+}
+
+template <int kWidth>
+inline ExpParts SplitExp(Reduced x) {
+  return {x.r, ExpSlope<kWidth>(x.r), x.n};
+}
 template <int kWidth>
 inline ExpParts SplitExp(float x, float low) {
-  const float shifted = Fma<kWidth>(x, kLog2E, kRounder);
-  const float n = shifted - kRounder;
-  float r = Fma<kWidth>(n, -kLn2High, x);
-  r = Fma<kWidth>(n, -kLn2Low, r + low);
-  const float slope = ExpSlope<kWidth>(r);
-  return {r, slope, RoundedBy(shifted)};
+  return SplitExp<kWidth>(Reduce<kWidth>(x, low));
 }
 
 // The parts of 2^x for |x| below 2^20, with a relative error of 3e-6 beside that of x: for results

@@ -8,6 +8,25 @@ namespace opcast_ops {
 // gelu's tanh form is x * sigmoid(kSqrt8OverPi * (x + kGeluCubic * x^3)).
 constexpr double kSqrt8OverPi = 0x1.9884533d43651p0, kGeluCubic = 0.044715;
 
+// That argument for |x| <= 11.5, as x times a slope of two parts, so that large ones are right to a
+// small part of 1.
+template <int kWidth>
+inline Reduced GeluArgument(float x) {
+  constexpr double kCubic = kGeluCubic * kSqrt8OverPi;
+  constexpr float kLinear = static_cast<float>(kSqrt8OverPi), kThird = static_cast<float>(kCubic);
+  constexpr float kLinearLow = static_cast<float>(kSqrt8OverPi - kLinear);
+  constexpr float kThirdLow = static_cast<float>(kCubic - kThird);
+  const float square = x * x, square_low = Fma<kWidth>(x, x, -square);
+  const float third = square * kThird, third_low = Fma<kWidth>(square, kThird, -third);
+  const float slope = third + kLinear;
+  const float low =
+      Lack(third, kLinear, slope) +
+      Fma<kWidth>(square, kThirdLow, Fma<kWidth>(square_low, kThird, third_low + kLinearLow));
+  const float shifted = Fma<kWidth>(x * slope, kLog2E, kRounder), n = shifted - kRounder;
+  const float rest = Fma<kWidth>(x, low, n * -kLn2Low);
+  return {Fma<kWidth>(x, slope, n * -kLn2High) + rest, RoundedBy(shifted)};
+}
+
 // x * sigmoid(s + low), to 3.1 ulp of float plus what s + low lacks. The power of two of e^-|s|
 // comes last, so that e^-|s| is not denormal before the result is.
 template <int kWidth>
@@ -28,6 +47,40 @@ inline float Sigmoid(float x) {
   const float e = Exp<kWidth>(-__builtin_fabsf(x));
   return Select(x < 0, e, 1.0f) / (1 + e);
 }
+
+// e^-s for 0 <= s <= 87 as (1 + rest) * power, with its power of two, and 1 / (1 + e^-s): what the
+// slopes of gates are made of in float.
+template <int kWidth>
+struct Decay {
+  float rest, power, value, sum, gate;
+
+  explicit Decay(Reduced s)
+      : rest(ExpLessOne<kWidth>(s.r)),
+        power(PowerOfTwo(s.n)),
+        value(Fma<kWidth>(rest, power, power)),
+        sum(1 + value),
+        gate(1 / sum) {}
+
+  // e^-s - e^-t for a constant e^-t and `near`, which is t - s to an ulp: right to an ulp or two
+  // where these are next to each other, too.
+  float Above(float near, float at) const {
+    const float far = Fma<kWidth>(rest, power, power - at);
+    return Select(__builtin_fabsf(near) < 0.35f, at * ExpLessOne<kWidth>(near), far);
+  }
+
+  // factor * (high + low) * gate^2 * e^-s to 2 ulp, where `lost` is what factor lacks.
+  float Falling(float factor, float lost, float high, float low) const {
+    const float square = Fma<kWidth>(value, value + 2, 1);
+    const float value_low = Fma<kWidth>(rest, power, power - value);
+    const float square_low =
+        Fma<kWidth>(sum + sum, value_low, Fma<kWidth>(value, value + 2, 1 - square));
+    const float inverse = gate * gate, slope = high * inverse, product = factor * slope;
+    const float left = Fma<kWidth>(-slope, square_low, Fma<kWidth>(-slope, square, high));
+    lost = Fma<kWidth>(lost, slope, Fma<kWidth>(factor, slope, -product));
+    lost = Fma<kWidth>(factor, inverse * (left + low), lost);
+    return (product + Fma<kWidth>(product, rest, lost)) * power;
+  }
+};
 
 // The derivative of x * sigmoid(x) for a sigmoid(x); 0 and 1 at infinity. It has a zero near -1.28,
 // around which floats are not enough even for results of 16 bits.

@@ -38,7 +38,7 @@ struct LogTail<opcast::bf16> {
 template <int kWidth, class T>
 inline float GeluShort(float x) {
   constexpr float kEnd = LogTail<T>::kEnd;
-  const float magnitude = __builtin_fabsf(x), a = magnitude > kEnd ? kEnd : magnitude;
+  const float magnitude = __builtin_fabsf(x), a = Select(magnitude > kEnd, kEnd, magnitude);
   const auto parts = SplitPower<kWidth>(Polynomial<kWidth>(a, LogTail<T>::kPolynomial));
   const float tail = ScaleDown(parts.template Fraction<kWidth>(), parts.n);
   return Fma<kWidth>(a, -tail, Ramp(x));
@@ -46,59 +46,38 @@ inline float GeluShort(float x) {
 
 // x F(x) to 3.6 ulp.
 //
-// Near 0, F(x) is 0.5 + x R(x^2). Elsewhere a F(-a) exp(a^2 / 2) is a function of
-// t = (a - 3) / (a + 3) that hardly changes, so that errors of t hardly matter. R and the function
-// are the polynomials of least relative error, 3e-9 and 6e-9, for a <= 0.75 and for 0.75 <= a.
+// a F(-a) is u exp(-a^2 / 2) times a function of u = a / (a + 3.5) that changes slowly: here the
+// polynomial in 2 u - 1 of least relative error, 7e-9, for a <= kEnd.
 template <int kWidth>
 inline float GeluExact(float x) {
-  constexpr float kNear = 0.75f, kEnd = 14.5f;  // beyond kEnd, a F(-a) is 0
-  const float magnitude = __builtin_fabsf(x), a = magnitude > kEnd ? kEnd : magnitude;
-  const float r = Polynomial<kWidth>(x * x, 0x1.afc39ap-14f, -0x1.35aab2p-10f, 0x1.46c62p-7f,
-                                     -0x1.105822p-4f, 0x1.988454p-2f);
-  const float nearby = x * Fma<kWidth>(x, r, 0.5f);
-  const float p = Polynomial<kWidth>(
-      (a - 3) / (a + 3), -0x1.1efb8cp-11f, -0x1.381f26p-15f, 0x1.03de9cp-8f, -0x1.c7d72p-10f,
-      -0x1.d8cf6ap-6f, 0x1.76478ap-4f, -0x1.1e04bp-3f, 0x1.c20d32p-4f, 0x1.754a76p-2f);
-  const float half = -0.5f * a, square = half * a;
-  const auto parts = SplitExp<kWidth>(square, Fma<kWidth>(half, a, -square));
-  const float tail = ScaleDown(parts.template Fraction<kWidth>(), parts.n);
-  const float far = Fma<kWidth>(p, -tail, Ramp(x));
-  return Select(magnitude < kNear, nearby, far);
+  constexpr float kEnd = 14.5f;  // beyond, a F(-a) is 0
+  const float magnitude = __builtin_fabsf(x), a = Select(magnitude > kEnd, kEnd, magnitude);
+  const float u = a / (a + 3.5f);
+  const float p =
+      Polynomial<kWidth>(Fma<kWidth>(2, u, -1), 0x1.d0428cp-14f, 0x1.ba63f0p-12f, -0x1.037e18p-11f,
+                         -0x1.a031b6p-9f, 0x1.a98868p-8f, 0x1.1d2fa4p-6f, -0x1.db5a6ep-4f,
+                         0x1.42fec8p-2f, -0x1.219150p-1f, 0x1.7d241ap-1f);
+  const float half = -0.5f * a, square = half * a, factor = u * p;
+  const Reduced e = Reduce<kWidth>(square, Fma<kWidth>(half, a, -square));
+  const float tail = Fma<kWidth>(factor, ExpLessOne<kWidth>(e.r), factor);
+  return Ramp(x) - ScaleDown(tail, e.n);
 }
 
 // x * (1 + tanh u) / 2 = x * sigmoid(2 u) for results of 16 bits.
-constexpr double kCubic = kGeluCubic * kSqrt8OverPi;
 template <int kWidth>
 inline float GeluTanhShort(float x) {
-  constexpr float kLinear = static_cast<float>(kSqrt8OverPi), kThird = static_cast<float>(kCubic);
+  constexpr float kLinear = static_cast<float>(kSqrt8OverPi);
+  constexpr float kThird = static_cast<float>(kSqrt8OverPi * kGeluCubic);
   return Gated<kWidth>(x, x * Fma<kWidth>(x * x, kThird, kLinear));
 }
 
-// A slope as two floats: 2 u = x * slope.
-template <int kWidth>
-inline void TanhSlope(float x, float* slope, float* low) {
-  constexpr float kLinear = static_cast<float>(kSqrt8OverPi), kThird = static_cast<float>(kCubic);
-  constexpr float kLinearLow = static_cast<float>(kSqrt8OverPi - kLinear);
-  constexpr float kThirdLow = static_cast<float>(kCubic - kThird);
-  const float square = x * x, square_low = Fma<kWidth>(x, x, -square);
-  const float third = square * kThird, third_low = Fma<kWidth>(square, kThird, -third);
-  *slope = third + kLinear;
-  *low = Lack(third, kLinear, *slope) +
-         Fma<kWidth>(square, kThirdLow, Fma<kWidth>(square_low, kThird, third_low + kLinearLow));
-}
-
 // The same to 4 ulp of float: x / (1 + e^-2u), divided by a power of two where e^-2u would leave
-// the range of floats. The exponential gets what 2 u lacks as a float.
+// the range of floats.
 template <int kWidth>
 inline float GeluTanhExact(float x) {
   constexpr float kEnd = 11.5f, kTop = 6;  // the result is 0 below -kEnd, and x above kTop
   const float least = x < -kEnd ? -kEnd : x, minus = -(least > kTop ? kTop : least);
-  float slope, low;
-  TanhSlope<kWidth>(minus, &slope, &low);
-  const float shifted = Fma<kWidth>(minus * slope, kLog2E, kRounder), n = shifted - kRounder;
-  const float near = Fma<kWidth>(n, -kLn2Low, Fma<kWidth>(minus, slope, n * -kLn2High));
-  const float r = Fma<kWidth>(minus, low, near);
-  const ExpParts parts = {r, ExpSlope<kWidth>(r), RoundedBy(shifted)};
+  const ExpParts parts = SplitExp<kWidth>(GeluArgument<kWidth>(minus));
   const int32_t down = parts.n > 64 ? parts.n - 64 : 0;
   const float sum =
       Fma<kWidth>(parts.Fraction<kWidth>(), PowerOfTwo(parts.n - down), PowerOfTwo(-down));

@@ -1,8 +1,8 @@
 // grad_x = grad_y * slope(x), dense; the slope is F(x) + x f(x) with the normal distribution
 // function F and its density f ("none"), or the derivative of gelu's tanh form ("tanh"). Both
 // slopes have a zero near -0.75, around which they keep their relative precision. Computed in
-// float for results of 16 bits, otherwise, and where a part of that leaves the range of floats, in
-// double. Rounded once.
+// float, for float32 with what products lose, and where a part of that leaves the range of floats
+// in double. Rounded once.
 #include "gate.h"
 #include "gelu_backward.gen.h"
 #include "map.h"
@@ -93,43 +93,28 @@ struct TanhSlope<opcast::bf16> {
                                          -0x1.952374p-3f,  -0x1.2df2b2p-2f};
 };
 
-// grad * slope(x). One of two equal factors goes to grad, so that the other products are in the
-// range of floats where the result is.
+// grad * slope(-a) from such a polynomial. One of two equal factors goes to grad, so that the other
+// products are in the range of floats where the result is.
 template <int kWidth, class Slope>
-inline float Short(float grad, float x) {
+inline float LowerShort(float grad, float a) {
   constexpr float kHigh = static_cast<float>(Slope::kZero);
   constexpr float kLow = static_cast<float>(Slope::kZero - kHigh);
-  const float magnitude = __builtin_fabsf(x);
-  const float a = magnitude > Slope::kEnd ? Slope::kEnd : magnitude;
   const auto parts = SplitPower<kWidth>(Polynomial<kWidth>(a, Slope::kLogarithm));
   const float root = parts.template Fraction<kWidth>() * PowerOfTwo(parts.n);
-  const float lower = grad * root * (((kHigh - a) + kLow) * root);
-  return x < 0 ? lower : grad - lower;
+  return grad * root * (((kHigh - a) + kLow) * root);
 }
 
-// Whether that holds, and makes no NaN: what follows from a slope below that at kEnd is 0.
-template <class Slope>
-inline bool IsOrdinary(float grad, float x) {
-  constexpr float kMost = std::numeric_limits<float>::max();
-  const float magnitude = __builtin_fabsf(grad);
-  return ((x >= -Slope::kEnd) & (magnitude <= kMost)) | ((x < 0) & (magnitude < 0x1p40f));
-}
-
-// grad * SlopeExact(x) for float32, as in LowerSlope. Here the polynomial in t = (a - 3.5) / (a +
+// grad * slope(-a) for float32, as in LowerSlope. Here the polynomial in t = (a - 3.5) / (a +
 // 3.5) is that of least relative error, 6e-9, for a <= kEnd, and the argument of the exponential
 // has two parts.
-struct LongSlope {
+template <>
+struct ExactSlope<float> {
   static constexpr float kEnd = 13;
 
-  static bool IsOrdinary(float grad, float x) {
-    return (x >= -kEnd) & (__builtin_fabsf(grad) < 0x1p124f);
-  }
-
   template <int kWidth>
-  static float Gradient(float grad, float x) {
+  static float Lower(float grad, float a) {
     constexpr float kHigh = static_cast<float>(kExactZero);
     constexpr float kLow = static_cast<float>(kExactZero - kHigh);
-    const float magnitude = __builtin_fabsf(x), a = magnitude > kEnd ? kEnd : magnitude;
     const float p =
         Polynomial<kWidth>((a - 3.5f) / (a + 3.5f), 0x1.352586p-15f, 0x1.6a9088p-16f,
                            -0x1.c4b7dap-12f, 0x1.ff74a0p-13f, 0x1.33bc2ep-8f, -0x1.68bd16p-6f,
@@ -141,10 +126,73 @@ struct LongSlope {
     const float lost =
         Fma<kWidth>(grad, Fma<kWidth>(p, zero, -slope), Fma<kWidth>(grad, slope, -factor));
     const float rest = Fma<kWidth>(factor, parts.r * parts.slope, lost);
-    const float lower = (factor + rest) * PowerOfTwo(parts.n);
-    return x < 0 ? lower : grad - lower;
+    return (factor + rest) * PowerOfTwo(parts.n);
   }
 };
+
+// The same for the tanh form, to 3.8 ulp.
+//
+// With the sigmoid's argument s(a) and e = exp(-s(a)), the slope at -a is e * (1 + e - a s'(a)) /
+// (1 + e)^2. With the zero z of that, 1 + e - a s'(a) is z s'(z) - a s'(a) + e - exp(-s(z)), where
+// s(z) - s(a) and z s'(z) - a s'(a) are z - a times sums of positive numbers.
+template <>
+struct TanhSlope<float> {
+  static constexpr float kEnd = 9.96f;
+
+  template <int kWidth>
+  static float Lower(float grad, float a) {
+    constexpr double kZero = kTanhZero, kCubic = kSqrt8OverPi * kGeluCubic;
+    constexpr double kSquare = kCubic * kZero * kZero;
+    constexpr TwoFloats kZeros(kZero), kLast(kSqrt8OverPi + 3 * kSquare);
+    constexpr float kFirst = static_cast<float>(3 * kCubic);
+    constexpr float kSecond = static_cast<float>(3 * kCubic * kZero);
+    const Decay<kWidth> decay(GeluArgument<kWidth>(-a));
+    const float from = kZeros.high - a, from_low = Lack(kZeros.high, -a, from) + kZeros.low;
+    const float near =
+        (from + from_low) * Polynomial<kWidth>(a, static_cast<float>(kCubic),
+                                               static_cast<float>(kCubic * kZero),
+                                               static_cast<float>(kSqrt8OverPi + kSquare));
+    const float above =
+        decay.Above(near, static_cast<float>(kZero * (kSqrt8OverPi + 3 * kSquare) - 1));
+    const float inner = Fma<kWidth>(a, kFirst, kSecond), product = a * inner;
+    const float sum = product + kLast.high;
+    const float lack =
+        Lack(product, kLast.high, sum) + (Fma<kWidth>(a, inner, -product) + kLast.low);
+    const float low = Fma<kWidth>(from, lack, Fma<kWidth>(from_low, sum, above));
+    const float n = Fma<kWidth>(from, sum, low);
+    return decay.Falling(grad, 0, n, Fma<kWidth>(from, sum, low - n));
+  }
+};
+
+// grad * slope(x) in float for results of type T.
+template <int kWidth, class T, class Slope>
+inline float Gradient(float grad, float x) {
+  const float magnitude = __builtin_fabsf(x);
+  const float a = Select(magnitude > Slope::kEnd, Slope::kEnd, magnitude);
+  float lower;
+  if constexpr (std::is_same_v<T, float>)
+    lower = Slope::template Lower<kWidth>(grad, a);
+  else
+    lower = LowerShort<kWidth, Slope>(grad, a);
+  return x < 0 ? lower : grad - lower;
+}
+
+// Whether that holds, and makes no NaN. For results of 16 bits, what follows from a slope below
+// that at kEnd is 0.
+template <class T, class Slope>
+inline bool IsOrdinary(float grad, float x) {
+  constexpr bool kLong = std::is_same_v<T, float>;
+  constexpr float kMost = kLong ? 0x1p120f : std::numeric_limits<float>::max();
+  const float magnitude = __builtin_fabsf(grad);
+  return ((x >= -Slope::kEnd) & (magnitude <= kMost)) | (!kLong & (x < 0) & (magnitude < 0x1p40f));
+}
+
+// The gradients of n elements, those in double where the ones in float do not hold.
+template <int kWidth, class Slope, class Wide, class T>
+inline void Gradients(int64_t n, Wide wide, T* to, const T* grad, const T* x) {
+  const auto slow = [=](double grad, double x) { return grad * wide(x); };
+  MapEither<kWidth>(n, Gradient<kWidth, T, Slope>, IsOrdinary<T, Slope>, slow, to, grad, x);
+}
 
 }  // namespace
 
@@ -152,23 +200,12 @@ opcast::Status GeluBackward(const GeluBackwardArgs& args, const opcast::Launch& 
   return Visit(args, [&](const auto& a) {
     using T = typename std::decay_t<decltype(a)>::T;
     const auto tanh = [&a](int64_t begin, int64_t end, auto width) {
-      const auto wide = [=](double grad, double x) { return grad * SlopeTanh<width>(x); };
-      const auto *grad = a.grad_y + begin, *x = a.x + begin;
-      if constexpr (std::is_same_v<T, float>)
-        Map<width>(end - begin, wide, a.grad_x + begin, grad, x);
-      else
-        MapEither<width>(end - begin, Short<width, TanhSlope<T>>, IsOrdinary<TanhSlope<T>>, wide,
-                         a.grad_x + begin, grad, x);
+      Gradients<width, TanhSlope<T>>(end - begin, SlopeTanh<width>, a.grad_x + begin,
+                                     a.grad_y + begin, a.x + begin);
     };
     const auto exact = [&a](int64_t begin, int64_t end, auto width) {
-      const auto wide = [=](double grad, double x) { return grad * SlopeExact<width>(x); };
-      const auto *grad = a.grad_y + begin, *x = a.x + begin;
-      if constexpr (std::is_same_v<T, float>)
-        MapEither<width>(end - begin, LongSlope::Gradient<width>, LongSlope::IsOrdinary, wide,
-                         a.grad_x + begin, grad, x);
-      else
-        MapEither<width>(end - begin, Short<width, ExactSlope<T>>, IsOrdinary<ExactSlope<T>>, wide,
-                         a.grad_x + begin, grad, x);
+      Gradients<width, ExactSlope<T>>(end - begin, SlopeExact<width>, a.grad_x + begin,
+                                      a.grad_y + begin, a.x + begin);
     };
     if (a.approximate == GeluBackwardApproximate::kTanh) {
       opcast::ParallelFor(launch, a.batch, kChunk / 4, tanh);

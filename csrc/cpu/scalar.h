@@ -74,7 +74,7 @@ struct TwoFloats {
   float high, low;
 
   // Of a value in the range of floats.
-  explicit TwoFloats(double value)
+  explicit constexpr TwoFloats(double value)
       : high(static_cast<float>(value)), low(static_cast<float>(value - high)) {}
 
   // x minus both, to an ulp however much cancels: where it does, the first difference is exact.

@@ -53,6 +53,9 @@ bool JudgeAll(uint64_t step) {
   const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
   const auto silu = [](double x) { return x / (1 + std::exp(-x)); };
   bool fine = Judge("exp", step, 1, [](float x) { return Exp<kWidth>(x); }, exp);
+  const auto less = [](double x) { return std::fabs(x) < 0.35f ? std::expm1(x) : 0; };
+  const auto less_one = [](float x) { return std::fabs(x) < 0.35f ? ExpLessOne<kWidth>(x) : 0; };
+  fine &= Judge("exp - 1", step, 1, less_one, less);
   const auto more = [](double x) { return std::fabs(x) <= 88 ? 1 + std::exp(x) : 0; };
   const auto one_plus = [](float x) { return std::fabs(x) <= 88 ? OnePlusExp<kWidth>(x) : 0; };
   fine &= Judge("1 + exp", step, 1.8, one_plus, more);
