@@ -8,7 +8,7 @@ namespace opcast_ops {
 
 opcast::Status EltwiseAdd(const EltwiseAddArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
-    const Stores<> stores = {PastCache(launch, 3 * a.batch * sizeof(*a.c))};
+    const Stores<> stores = {PastCache(launch, a.c, a.batch, 3)};
     const auto chunk = [&a, stores](int64_t begin, int64_t end, auto width) {
       const auto sum = [](float left, float right) { return left + right; };
       MapTo<width>(stores, end - begin, sum, a.c + begin, a.a + begin, a.b + begin);

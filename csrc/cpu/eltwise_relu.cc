@@ -7,7 +7,7 @@ namespace opcast_ops {
 
 opcast::Status EltwiseRelu(const EltwiseReluArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
-    const Stores<Exact> stores = {PastCache(launch, 2 * a.batch * sizeof(*a.y))};
+    const Stores<Exact> stores = {PastCache(launch, a.y, a.batch, 2)};
     const auto chunk = [&a, stores](int64_t begin, int64_t end, auto width) {
       const auto positive = [](float x) { return x < 0 ? 0 : x; };
       MapTo<width>(stores, end - begin, positive, a.y + begin, a.x + begin);

@@ -89,7 +89,7 @@ inline float GeluTanhExact(float x) {
 opcast::Status Gelu(const GeluArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     using T = typename std::decay_t<decltype(a)>::T;
-    const Stores<> stores = {PastCache(launch, 2 * a.batch * sizeof(T))};
+    const Stores<> stores = {PastCache(launch, a.y, a.batch, 2)};
     const auto tanh = [&a, stores](int64_t begin, int64_t end, auto width) {
       if constexpr (std::is_same_v<T, float>)
         MapTo<width>(stores, end - begin, GeluTanhExact<width>, a.y + begin, a.x + begin);

@@ -150,7 +150,7 @@ inline void Rows(const A& a, bool past, bool tame, int64_t i, int64_t count) {
 
 opcast::Status Layernorm2d(const Layernorm2dArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
-    const bool past = PastCache(launch, 2 * a.M * a.N * sizeof(*a.y));
+    const bool past = PastCache(launch, a.y, a.M * a.N, 2);
     const auto rows = [&a, past](int64_t begin, int64_t end, auto width) {
       const bool tame = AllOf<width>(a.N, IsTame, a.weight, a.bias);
       for (int64_t i = begin; i < end; i += 2)

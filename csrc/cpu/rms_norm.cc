@@ -11,7 +11,7 @@ namespace opcast_ops {
 opcast::Status RmsNorm(const RmsNormArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     const int64_t n = a.N;
-    const bool past = PastCache(launch, 2 * a.batch * n * sizeof(*a.y));
+    const bool past = PastCache(launch, a.y, a.batch * n, 2);
     const auto rows = [&a, n, past](int64_t begin, int64_t end, auto width) {
       const bool tame = AllOf<width>(n, HasRoom, a.weight);
       for (int64_t i = begin; i < end; ++i) {

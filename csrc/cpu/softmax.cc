@@ -102,7 +102,7 @@ opcast::Status Softmax(const SoftmaxArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     using T = typename std::decay_t<decltype(a)>::T;
     const int64_t n = a.N;
-    const bool past = PastCache(launch, 2 * a.batch * n * sizeof(T));
+    const bool past = PastCache(launch, a.y, a.batch * n, 2);
     const auto rows = [&a, n, past](int64_t begin, int64_t end, auto width) {
       const std::unique_ptr<float[]> weights(new float[n]);
       for (int64_t i = begin; i < end; ++i) {

@@ -7,16 +7,36 @@
 #include "lanes.h"
 #include "opcast/kernel.h"
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
 namespace opcast_ops {
 
-// Whether a call that reads and writes so many bytes had better store its results past the cache.
-inline bool PastCache(const opcast::Launch& launch, int64_t bytes) {
+// Whether memory has been given to the process already. What has not is cleared when it is first
+// written to, which brings it into the cache in any case.
+inline bool HasPage(const void* place) {
+#if defined(__linux__)
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(place) / page * page;
+  unsigned char present = 1;
+  return mincore(reinterpret_cast<void*>(begin), 1, &present) != 0 || (present & 1) != 0;
+#else
+  return place != nullptr;
+#endif
+}
+
+// Whether a result of n elements had better be stored past the cache, in a call that reads and
+// writes so many arrays like it.
+template <class T>
+inline bool PastCache(const opcast::Launch& launch, const T* result, int64_t n, int arrays) {
   const int64_t cache = launch.CacheBytes();
-  return cache > 0 && bytes > cache / 2;
+  const int64_t bytes = arrays * n * static_cast<int64_t>(sizeof(T));
+  return cache > 0 && bytes > cache / 2 && HasPage(result + n - 1);
 }
 
 // Brings memory that is needed soon towards the CPU. Between rows, the CPU cannot guess it itself.
