@@ -7,8 +7,18 @@
 #include <type_traits>
 
 #include "convert.h"
+#include "vector.h"
 
 namespace opcast_ops {
+
+// Copies the numbers of one vector. A loop would become copies of 16 bytes for AVX2 as well, and a
+// load of 32 bytes has to wait until both have reached the cache.
+template <int kWidth>
+inline void Copy(const float* from, float* to) {
+  Floats<kWidth> all;
+  all.Load(from);
+  all.Store(to);
+}
 
 template <int kWidth, class V = float>
 struct Lanes {
@@ -19,11 +29,13 @@ struct Lanes {
   // Rounds to nearest, ties to even; all NaN become one.
   template <class T, class Nan = AnyNan>
   void Store(T* to, Nan nan = {}) const {
-    if constexpr (std::is_same_v<T, float>) {
-#pragma GCC unroll 1
-      for (int j = 0; j < kCount; ++j) to[j] = nan ? Round<float>(numbers[j]) : numbers[j];
-    } else {
+    if constexpr (!std::is_same_v<T, float>) {
       Narrow<kWidth>(numbers, to, kCount, nan);
+    } else if constexpr (Nan::value) {
+#pragma GCC unroll 1
+      for (int j = 0; j < kCount; ++j) to[j] = Round<float>(numbers[j]);
+    } else {
+      Copy<kWidth>(numbers, to);
     }
   }
 
@@ -38,6 +50,7 @@ struct Lanes {
 
   // The first n numbers as they are, where they are no results yet.
   void Keep(V* to, int64_t n) const {
+    if (n == kCount) return Copy<kWidth>(numbers, to);
     std::memcpy(to, numbers, static_cast<size_t>(n) * sizeof(V));
   }
 };
@@ -49,7 +62,9 @@ using Widened = std::conditional_t<std::is_same_v<T, double>, double, float>;
 template <int kWidth, class T>
 inline Lanes<kWidth, Widened<T>> Load(const T* from) {
   Lanes<kWidth, Widened<T>> lanes;
-  if constexpr (std::is_same_v<T, Widened<T>>) {
+  if constexpr (std::is_same_v<T, float>) {
+    Copy<kWidth>(from, lanes.numbers);
+  } else if constexpr (std::is_same_v<T, double>) {
 #pragma GCC unroll 1
     for (int j = 0; j < lanes.kCount; ++j) lanes.numbers[j] = from[j];
   } else {
@@ -62,10 +77,14 @@ inline Lanes<kWidth, Widened<T>> Load(const T* from) {
 template <int kWidth, class V, class T>
 inline Lanes<kWidth, V> LoadAs(const T* from) {
   const auto loaded = Load<kWidth>(from);
-  Lanes<kWidth, V> lanes;
+  if constexpr (std::is_same_v<V, Widened<T>>) {
+    return loaded;
+  } else {
+    Lanes<kWidth, V> lanes;
 #pragma GCC unroll 1
-  for (int j = 0; j < lanes.kCount; ++j) lanes.numbers[j] = loaded.numbers[j];
-  return lanes;
+    for (int j = 0; j < lanes.kCount; ++j) lanes.numbers[j] = loaded.numbers[j];
+    return lanes;
+  }
 }
 
 // The first n numbers, and zeros behind them.

@@ -125,6 +125,7 @@ inline bool Block(const T* grad, const T* x, const float* weight, int64_t n, int
     auto to_weight = LoadSome<kWidth>(sums + i, count),
          to_bias = LoadSome<kWidth>(sums + n + i, count);
     Lanes<kWidth> result;
+#pragma GCC unroll 1
     for (int j = 0; j < kCount; ++j) {
       const float own = g.numbers[j], distance = v.numbers[j] - mean;
       const float rest = Fma<kWidth>(-distance, along, own * w.numbers[j] - shift);

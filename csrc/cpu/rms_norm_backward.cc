@@ -60,6 +60,7 @@ inline void InFloat(const T* grad, const T* x, const float* weight, int64_t n,
     const auto g = LoadSome<kWidth>(grad + i, count), v = LoadSome<kWidth>(x + i, count),
                w = LoadSome<kWidth>(weight + i, count);
     Lanes<kWidth> result, sums = LoadSome<kWidth>(grad_weight + i, count);
+#pragma GCC unroll 1
     for (int j = 0; j < Lanes<kWidth>::kCount; ++j) {
       const float value = v.numbers[j], weighted = g.numbers[j] * w.numbers[j];
       const float rest = Fma<kWidth>(-value, share.high, weighted);

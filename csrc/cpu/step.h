@@ -22,23 +22,23 @@ struct Step {
 
   void Load(const T* from) {
     if constexpr (kPairs) {
-      uint32_t pairs[kLanes];
-      std::memcpy(pairs, from, sizeof pairs);
-      for (int j = 0; j < kLanes; ++j) {
-        vectors[0].numbers[j] = opcast::detail::FromBits(pairs[j] << 16);
-        vectors[1].numbers[j] = opcast::detail::FromBits(pairs[j] & 0xffff0000);
-      }
+      Pairs pairs;
+      std::memcpy(&pairs, from, sizeof pairs);
+      const Pairs even = pairs << 16, odd = pairs & kUpper;
+      std::memcpy(vectors[0].numbers, &even, sizeof even);
+      std::memcpy(vectors[1].numbers, &odd, sizeof odd);
     } else {
       vectors[0] = opcast_ops::Load<kWidth>(from);
     }
   }
   void Store(T* to) const {
     if constexpr (kPairs) {
-      uint32_t pairs[kLanes];
-      for (int j = 0; j < kLanes; ++j)
-        pairs[j] =
-            Rounded(vectors[0].numbers[j]) >> 16 | (Rounded(vectors[1].numbers[j]) & 0xffff0000);
-      std::memcpy(to, pairs, sizeof pairs);
+      Pairs even, odd;
+      std::memcpy(&even, vectors[0].numbers, sizeof even);
+      std::memcpy(&odd, vectors[1].numbers, sizeof odd);
+      Round(&even), Round(&odd);
+      even = even >> 16 | (odd & kUpper);
+      std::memcpy(to, &even, sizeof even);
     } else {
       vectors[0].Store(to, NoNan());
     }
@@ -59,11 +59,11 @@ struct Step {
   }
 
  private:
-  // The upper half is the bfloat16 next to x, the even one of two.
-  static uint32_t Rounded(float x) {
-    const uint32_t bits = opcast::detail::Bits(x);
-    return bits + 0x7fff + (bits >> 16 & 1);
-  }
+  typedef uint32_t Pairs __attribute__((vector_size(kWidth)));
+  static constexpr uint32_t kUpper = 0xffff0000;
+
+  // The upper halves are then the bfloat16 next to floats, the even one of two.
+  static void Round(Pairs* floats) { *floats += 0x7fff + (*floats >> 16 & 1); }
 };
 
 }  // namespace opcast_ops
