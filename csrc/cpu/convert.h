@@ -163,18 +163,35 @@ inline void Narrow(const float* from, T* to, int64_t n, Nan nan = {}) {
   static_cast<void>(nan);
 }
 
+// Room for n floats.
+class FloatSpace {
+ public:
+  explicit FloatSpace(int64_t n)
+      : lines_(n == 0 ? nullptr : new Line[(n + kFloats - 1) / kFloats]) {}
+
+  float* Floats() const { return reinterpret_cast<float*>(lines_.get()); }
+
+ private:
+  static constexpr int64_t kFloats = 16;
+  struct alignas(64) Line {  // of the cache: vectors that lie across two take twice as long
+    float floats[kFloats];
+  };
+
+  const std::unique_ptr<Line[]> lines_;
+};
+
 // A row as floats: the row itself where it has floats, otherwise a copy. Kernels that go over a row
 // more than once convert it once.
 template <int kWidth, class T>
 class FloatRow {
  public:
-  explicit FloatRow(int64_t n) : n_(n), space_(kCopies ? new Line[n / kFloats + 1] : nullptr) {}
+  explicit FloatRow(int64_t n) : n_(n), space_(kCopies ? n : 0) {}
 
   // The row's numbers, until the next call.
   const float* Read(const T* row) {
     if constexpr (kCopies) {
-      Widen<kWidth>(row, Floats(), n_);
-      return Floats();
+      Widen<kWidth>(row, space_.Floats(), n_);
+      return space_.Floats();
     } else {
       return row;
     }
@@ -183,26 +200,19 @@ class FloatRow {
   // Where to put the numbers of a row; Wrote(row) must follow.
   float* Write(T* row) {
     if constexpr (kCopies)
-      return Floats();
+      return space_.Floats();
     else
       return row;
   }
   void Wrote(T* row) {
-    if constexpr (kCopies) Narrow<kWidth>(Floats(), row, n_);
+    if constexpr (kCopies) Narrow<kWidth>(space_.Floats(), row, n_);
   }
 
  private:
   static constexpr bool kCopies = !std::is_same_v<T, float>;
 
-  float* Floats() { return reinterpret_cast<float*>(space_.get()); }
-
-  static constexpr int64_t kFloats = 16;
-  struct alignas(64) Line {  // of the cache: vectors that lie across two take twice as long
-    float floats[kFloats];
-  };
-
   const int64_t n_;
-  const std::unique_ptr<Line[]> space_;
+  const FloatSpace space_;
 };
 
 }  // namespace opcast_ops

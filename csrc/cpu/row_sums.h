@@ -14,6 +14,7 @@ namespace opcast_ops {
 template <int kWidth>
 inline Lanes<kWidth> Product(const Lanes<kWidth>& x, const Lanes<kWidth>& y) {
   Lanes<kWidth> product;
+#pragma GCC unroll 1
   for (int j = 0; j < Lanes<kWidth>::kCount; ++j) product.numbers[j] = x.numbers[j] * y.numbers[j];
   return product;
 }
@@ -60,8 +61,11 @@ struct WideLanes {
   void Multiply(const WideLanes& x) {
     for (int k = 0; k < 2; ++k) halves[k].all *= x.halves[k].all;
   }
+  // Multiplies by 1, since conversions to double keep those units busy that only add.
   void Add(const WideLanes& x) {
-    for (int k = 0; k < 2; ++k) halves[k].all += x.halves[k].all;
+    Half one;
+    one.all = typename Half::Vector{} + 1;
+    for (int k = 0; k < 2; ++k) MultiplyAdd(x.halves[k], one, &halves[k]);
   }
   void AddProduct(const WideLanes& x, const WideLanes& y) {
     for (int k = 0; k < 2; ++k) MultiplyAdd(x.halves[k], y.halves[k], &halves[k]);
