@@ -38,10 +38,10 @@ inline Moments MomentsOf(const T* x, int64_t n, double eps) {
 }
 
 // (x - mean) * rstd * weight + bias.
-template <int kWidth>
+template <int kWidth, class Nan>
 struct Wide {
   using Number = double;
-  static constexpr AnyNan kNan = {};
+  static constexpr Nan kNan = {};
 
   explicit Wide(const Moments& row) : mean(row.mean), rstd(row.rstd) {}
 
@@ -90,59 +90,67 @@ struct Short {
   float mean_high, rstd_high, rstd_low, shift;
 };
 
-// y[r][j] = F(moments of row r)(x[r][j], weight[j], bias[j]) for two consecutive rows, which share
-// the vectors of weight and bias.
+constexpr int64_t kMostRows = 4;
+
+// y[r][j] = by[r](x[r][j], weight[j], bias[j]) for kMostRows consecutive rows, which share the
+// vectors of weight and bias.
 template <int kWidth, class F, class T>
-inline void NormaliseBoth(const F& first, const F& second, int64_t n, const T* x, const T* weight,
-                          const T* bias, T* y) {
+inline void NormaliseTogether(const F* by, int64_t n, const T* x, const T* weight, const T* bias,
+                              T* y) {
   using V = typename F::Number;
   int64_t j = 0;
   for (; j + Lanes<kWidth>::kCount <= n; j += Lanes<kWidth>::kCount) {
     const auto weights = LoadAs<kWidth, V>(weight + j), biases = LoadAs<kWidth, V>(bias + j);
-    Lanes<kWidth> upper, lower;
-    MapLanes(first, &upper, Load<kWidth>(x + j), weights, biases);
-    MapLanes(second, &lower, Load<kWidth>(x + n + j), weights, biases);
-    upper.Store(y + j, F::kNan);
-    lower.Store(y + n + j, F::kNan);
+#pragma GCC unroll 4
+    for (int64_t r = 0; r < kMostRows; ++r) {
+      Lanes<kWidth> result;
+      MapLanes(by[r], &result, Load<kWidth>(x + r * n + j), weights, biases);
+      result.Store(y + r * n + j, F::kNan);
+    }
   }
-  MapRest<kWidth>(n - j, first, y + j, x + j, weight + j, bias + j);
-  MapRest<kWidth>(n - j, second, y + n + j, x + n + j, weight + j, bias + j);
+  for (int64_t r = 0; r < kMostRows; ++r)
+    MapRest<kWidth>(n - j, by[r], y + r * n + j, x + r * n + j, weight + j, bias + j);
 }
 
-// Rows i to i + count, one or two, computed by F.
+// Rows i to i + count computed by F.
 template <class F, int kWidth, class A>
 inline void NormaliseBy(const A& a, bool past, const Moments* rows, int64_t i, int64_t count) {
   const auto* x = a.x + i * a.N;
   auto* y = a.y + i * a.N;
-  if (count == 2 && !past)
-    return NormaliseBoth<kWidth>(F(rows[0]), F(rows[1]), a.N, x, a.weight, a.bias, y);
+  if (count == kMostRows && !past) {
+    const F by[] = {F(rows[0]), F(rows[1]), F(rows[2]), F(rows[3])};
+    return NormaliseTogether<kWidth>(by, a.N, x, a.weight, a.bias, y);
+  }
   for (int64_t r = 0; r < count; ++r, x += a.N, y += a.N)
     MapTo<kWidth>(Stores<AnyNan>{past}, a.N, F(rows[r]), y, x, a.weight, a.bias);
 }
 
-// The same; `is_short` says whether Short holds.
+// The same; `is_short` says whether Short holds. There is no NaN then.
 template <int kWidth, class A>
 inline void Normalise(const A& a, bool past, bool is_short, const Moments* rows, int64_t i,
                       int64_t count) {
-  if constexpr (!std::is_same_v<typename A::T, float>) {
-    if (is_short) return NormaliseBy<Short<kWidth>, kWidth>(a, past, rows, i, count);
-  }
-  NormaliseBy<Wide<kWidth>, kWidth>(a, past, rows, i, count);
+  constexpr bool kFloat = std::is_same_v<typename A::T, float>;
+  using Quick = std::conditional_t<kFloat, Wide<kWidth, NoNan>, Short<kWidth>>;
+  if (is_short)
+    NormaliseBy<Quick, kWidth>(a, past, rows, i, count);
+  else
+    NormaliseBy<Wide<kWidth, AnyNan>, kWidth>(a, past, rows, i, count);
 }
 
-// Rows i to i + count, one or two. `tame` says whether Short holds for the weight and bias.
+// Rows i to i + count, at most kMostRows. `tame` says whether Short holds for weight and bias.
 template <int kWidth, class A>
 inline void Rows(const A& a, bool past, bool tame, int64_t i, int64_t count) {
-  Moments rows[2];
-  bool is_short[2];
+  Moments rows[kMostRows];
+  bool is_short[kMostRows];
+  bool alike = true;
   for (int64_t r = 0; r < count; ++r) {
     rows[r] = MomentsOf<kWidth>(a.x + (i + r) * a.N, a.N, a.eps);
     is_short[r] = tame && IsShort(rows[r]);
+    alike &= is_short[r] == is_short[0];
     if (a.mean != nullptr) a.mean[i + r] = Round<float>(rows[r].mean);
     if (a.rstd != nullptr) a.rstd[i + r] = Round<float>(rows[r].rstd);
   }
-  if (count == 2 && is_short[0] == is_short[1])
-    return Normalise<kWidth>(a, past, is_short[0], rows, i, 2);
+  if (alike) return Normalise<kWidth>(a, past, is_short[0], rows, i, count);
   for (int64_t r = 0; r < count; ++r) Normalise<kWidth>(a, past, is_short[r], rows + r, i + r, 1);
 }
 
@@ -153,8 +161,8 @@ opcast::Status Layernorm2d(const Layernorm2dArgs& args, const opcast::Launch& la
     const bool past = PastCache(launch, a.y, a.M * a.N, 2);
     const auto rows = [&a, past](int64_t begin, int64_t end, auto width) {
       const bool tame = AllOf<width>(a.N, IsTame, a.weight, a.bias);
-      for (int64_t i = begin; i < end; i += 2)
-        Rows<width>(a, past, tame, i, std::min<int64_t>(2, end - i));
+      for (int64_t i = begin; i < end; i += kMostRows)
+        Rows<width>(a, past, tame, i, std::min(kMostRows, end - i));
     };
     opcast::ParallelFor(launch, a.M, RowsPerChunk(a.N), rows);
     return opcast::Status::Ok();
