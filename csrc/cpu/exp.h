@@ -28,7 +28,16 @@ struct ExpParts {
   float Fraction() const {
     return Fma<kWidth>(r, slope, 1);
   }
+
+  // 2^(n + more), where that is a normal exponent.
+  float Power(int32_t more) const {
+    return opcast::detail::FromBits((static_cast<uint32_t>(n) + static_cast<uint32_t>(more + 127))
+                                    << 23);
+  }
 };
+
+// In place of a second part of an argument that has none.
+struct NoLow {};
 
 // (e^r - 1) / r for |r| < 0.35, of degree 5: 1 + r / 2 and four coefficients that minimise the
 // relative error of e^r, which is below 4e-9.
@@ -61,13 +70,18 @@ inline Reduced Reduce(float x, float low) {
   const float shifted = Fma<kWidth>(x, kLog2E, kRounder), n = shifted - kRounder;
   return {Fma<kWidth>(n, -kLn2High, x) + Fma<kWidth>(n, -kLn2Low, low), RoundedBy(shifted)};
 }
+template <int kWidth>
+inline Reduced Reduce(float x, NoLow = {}) {
+  const float shifted = Fma<kWidth>(x, kLog2E, kRounder), n = shifted - kRounder;
+  return {Fma<kWidth>(n, -kLn2Low, Fma<kWidth>(n, -kLn2High, x)), RoundedBy(shifted)};
+}
 
 template <int kWidth>
 inline ExpParts SplitExp(Reduced x) {
   return {x.r, ExpSlope<kWidth>(x.r), x.n};
 }
-template <int kWidth>
-inline ExpParts SplitExp(float x, float low) {
+template <int kWidth, class Low = NoLow>
+inline ExpParts SplitExp(float x, Low low = {}) {
   return SplitExp<kWidth>(Reduce<kWidth>(x, low));
 }
 
@@ -108,8 +122,8 @@ inline float ScaleDown(float y, int32_t n) { return y * PowerOfTwo(n + 64) * 0x1
 
 // e^(x + low), to 0.92 ulp: 0, denormal or infinite where that is the float nearest to it. `low` is
 // what an x that is the rounded result of something lacks.
-template <int kWidth>
-inline float Exp(float x, float low = 0) {
+template <int kWidth, class Low = NoLow>
+inline float Exp(float x, Low low = {}) {
   constexpr float kEnd = 110;  // beyond, the result is 0 or infinity all the same
   x = Select(__builtin_fabsf(x) > kEnd, __builtin_copysignf(kEnd, x), x);
   const ExpParts parts = SplitExp<kWidth>(x, low);
@@ -120,7 +134,7 @@ inline float Exp(float x, float low = 0) {
 // two is exact below.
 template <int kWidth>
 inline float OnePlusExp(float x) {
-  const ExpParts parts = SplitExp<kWidth>(x, 0);
+  const ExpParts parts = SplitExp<kWidth>(x);
   const float power = PowerOfTwo(parts.n);
   return Fma<kWidth>(parts.r * parts.slope, power, 1 + power);
 }

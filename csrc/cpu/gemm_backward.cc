@@ -50,7 +50,7 @@ inline float SiluGradient(float grad, float x) {
   constexpr float kEnd = 170;  // beyond, the slope is 0 or 1
   x = Select(__builtin_fabsf(x) > kEnd, __builtin_copysignf(kEnd, x), x);
   const bool negative = x < 0;
-  const auto parts = SplitExp<kWidth>(-__builtin_fabsf(x), 0);
+  const auto parts = SplitExp<kWidth>(-__builtin_fabsf(x));
   const float fraction = parts.template Fraction<kWidth>(), e = Scale(fraction, parts.n);
   const float below = Select(x == -kEnd, 0.0f, fraction * ((1 + x) + e));
   const float slope = Select(negative, below, Fma<kWidth>(e, 1 + x, 1));

@@ -3,7 +3,6 @@
 // floats loses, so that small probabilities are right too, and 1 / sum is two floats. A row that
 // holds NaN or +inf, or nothing but -inf, becomes NaN.
 #include <cmath>
-#include <memory>
 
 #include "exp.h"
 #include "map.h"
@@ -28,14 +27,14 @@ template <int kWidth>
 inline float Weight(float x, float max) {
   const float d = x - max, low = Lack(x, -max, d);
   const auto parts = SplitExp<kWidth>(d < kEnd ? kEnd : d, d < kEnd ? 0 : low);
-  return parts.template Fraction<kWidth>() * PowerOfTwo(parts.n + kUp);
+  return parts.template Fraction<kWidth>() * parts.Power(kUp);
 }
 
 // e^x 2^(kUp - shift), at least that of `end`.
 template <int kWidth>
 inline float NearWeight(float x, float end, int32_t shift) {
-  const auto parts = SplitExp<kWidth>(x < end ? end : x, 0);
-  return parts.template Fraction<kWidth>() * PowerOfTwo(parts.n + (kUp - shift));
+  const auto parts = SplitExp<kWidth>(x < end ? end : x);
+  return parts.template Fraction<kWidth>() * parts.Power(kUp - shift);
 }
 
 // 2^(kUp + d) with a relative error of 2e-5, at least that of e^kEnd.
@@ -43,7 +42,7 @@ template <int kWidth>
 inline float ShortWeight(float d) {
   constexpr float kLowest = kEnd * kLog2E;
   const auto parts = SplitPower<kWidth>(d < kLowest ? kLowest : d);
-  return parts.template Fraction<kWidth>() * PowerOfTwo(parts.n + kUp);
+  return parts.template Fraction<kWidth>() * parts.Power(kUp);
 }
 
 // weights[j] = f(x[j]) for a row; returns their sum. Fetches its result, and the next row.
@@ -104,10 +103,10 @@ opcast::Status Softmax(const SoftmaxArgs& args, const opcast::Launch& launch) {
     const int64_t n = a.N;
     const bool past = PastCache(launch, a.y, a.batch * n, 2);
     const auto rows = [&a, n, past](int64_t begin, int64_t end, auto width) {
-      const std::unique_ptr<float[]> weights(new float[n]);
+      const FloatSpace weights(n);
       for (int64_t i = begin; i < end; ++i) {
         const T* x = a.x + i * n;
-        Normalise<width, T>(past, {n, x, i + 1 < end ? x + n : x, a.y + i * n}, weights.get());
+        Normalise<width, T>(past, {n, x, i + 1 < end ? x + n : x, a.y + i * n}, weights.Floats());
       }
     };
     opcast::ParallelFor(launch, a.batch, RowsPerChunk(n), rows);
