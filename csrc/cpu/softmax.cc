@@ -26,7 +26,7 @@ constexpr int kUp = 64;  // weights are 2^kUp times what they stand for, so that
 template <int kWidth>
 inline float Weight(float x, float max) {
   const float d = x - max, low = Lack(x, -max, d);
-  const auto parts = SplitExp<kWidth>(d < kEnd ? kEnd : d, d < kEnd ? 0 : low);
+  const auto parts = SplitExp<kWidth>(Select(d < kEnd, kEnd, d), Select(d < kEnd, 0, low));
   return parts.template Fraction<kWidth>() * parts.Power(kUp);
 }
 
@@ -41,7 +41,7 @@ inline float NearWeight(float x, float end, int32_t shift) {
 template <int kWidth>
 inline float ShortWeight(float d) {
   constexpr float kLowest = kEnd * kLog2E;
-  const auto parts = SplitPower<kWidth>(d < kLowest ? kLowest : d);
+  const auto parts = SplitPower<kWidth>(Select(d < kLowest, kLowest, d));
   return parts.template Fraction<kWidth>() * parts.Power(kUp);
 }
 
