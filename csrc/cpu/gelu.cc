@@ -76,7 +76,7 @@ inline float GeluTanhShort(float x) {
 template <int kWidth>
 inline float GeluTanhExact(float x) {
   constexpr float kEnd = 11.5f, kTop = 6;  // the result is 0 below -kEnd, and x above kTop
-  const float least = x < -kEnd ? -kEnd : x, minus = -(least > kTop ? kTop : least);
+  const float least = Select(x < -kEnd, -kEnd, x), minus = -Select(least > kTop, kTop, least);
   const ExpParts parts = SplitExp<kWidth>(GeluArgument<kWidth>(minus));
   const int32_t down = parts.n > 64 ? parts.n - 64 : 0;
   const float sum =
