@@ -10,7 +10,7 @@ namespace opcast_ops {
 namespace {
 
 // x F(x) is this minus |x| F(-|x|).
-inline float Ramp(float x) { return x < 0 ? x - x : x; }  // NaN for -inf
+inline float Ramp(float x) { return Select(x < 0, x - x, x); }  // NaN for -inf
 
 // The binary logarithm of F(-a), of which nothing is lost that results of a dtype could show: they
 // are 0 beyond kEnd, or near enough to x. As powers of two, the polynomials have relative errors of

@@ -174,7 +174,7 @@ inline float Gradient(float grad, float x) {
     lower = Slope::template Lower<kWidth>(grad, a);
   else
     lower = LowerShort<kWidth, Slope>(grad, a);
-  return x < 0 ? lower : grad - lower;
+  return Select(x < 0, lower, grad - lower);
 }
 
 // Whether that holds, and makes no NaN. For results of 16 bits, what follows from a slope below

@@ -49,7 +49,7 @@ struct Long {
     constexpr float kAtZero = static_cast<float>(kZero - 1);
     const float magnitude = __builtin_fabsf(gate);
     const float a = Select(magnitude > -kLeast, -kLeast, magnitude);
-    const Decay<kWidth> decay(Reduce<kWidth>(-a, 0));
+    const Decay<kWidth> decay(Reduce<kWidth>(-a));
     // n is 1 + e - a, and loses what its last sum lacks.
     const float from = kHigh - a, rest = kLow + decay.Above(from + kLow, kAtZero);
     const float n = from + rest, product = grad * value;
