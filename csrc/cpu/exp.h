@@ -55,6 +55,12 @@ inline float ExpLessOne(float r) {
   return Fma<kWidth>(r * r, rest, r);
 }
 
+// (x + low) * (1 + rest), where x and low are the parts of one number.
+template <int kWidth>
+inline float TimesOnePlus(float x, float low, float rest) {
+  return x + Fma<kWidth>(x, rest, Fma<kWidth>(low, rest, low));
+}
+
 // ln 2; the product of the first part with an integer of 9 bits is exact.
 constexpr float kLn2High = 0x1.62e4p-1f, kLn2Low = 0x1.7f7d1cp-20f;
 

@@ -68,7 +68,7 @@ struct Decay {
     return Select(__builtin_fabsf(near) < 0.35f, at * ExpLessOne<kWidth>(near), far);
   }
 
-  // factor * (high + low) * gate^2 * e^-s to 2 ulp, where `lost` is what factor lacks.
+  // factor * (high + low) * gate^2 * e^-s to 3 ulp, where `lost` is what factor lacks.
   float Falling(float factor, float lost, float high, float low) const {
     const float square = Fma<kWidth>(value, value + 2, 1);
     const float value_low = Fma<kWidth>(rest, power, power - value);
@@ -78,7 +78,7 @@ struct Decay {
     const float left = Fma<kWidth>(-slope, square_low, Fma<kWidth>(-slope, square, high));
     lost = Fma<kWidth>(lost, slope, Fma<kWidth>(factor, slope, -product));
     lost = Fma<kWidth>(factor, inverse * (left + low), lost);
-    return (product + Fma<kWidth>(product, rest, lost)) * power;
+    return TimesOnePlus<kWidth>(product, lost, rest) * power;
   }
 };
 

@@ -58,7 +58,7 @@ struct Long {
     // The quotient and its remainder, divided.
     const float factor = grad * gate, upper = factor * decay.gate;
     const float left = decay.gate * Fma<kWidth>(-upper, decay.sum, factor);
-    const float falling = (upper + Fma<kWidth>(upper, decay.rest, left)) * decay.power;
+    const float falling = TimesOnePlus<kWidth>(upper, left, decay.rest) * decay.power;
     return {Select(gate < 0, lower, product - lower), Select(gate < 0, falling, upper + left)};
   }
 };

@@ -35,3 +35,17 @@ func TestHostileRows(t *testing.T) {
 		}
 	}
 }
+
+//go:embed slopes.py
+var slopesScript string
+
+// Gradients of gates are right to the last place, next to the zeros of slopes and where results are large.
+func TestSlopesOfGates(t *testing.T) {
+	for _, isa := range []string{"", "avx2", "sse2"} {
+		cmd := command(t, t.TempDir(), python(t), "-P", "-c", slopesScript)
+		cmd.Env = append(cmd.Environ(), "OPCAST_ISA="+isa)
+		if got := strings.TrimSpace(run(t, cmd)); got != "1080000" {
+			t.Errorf("OPCAST_ISA=%s: compared %s numbers, want 1080000", isa, got)
+		}
+	}
+}
