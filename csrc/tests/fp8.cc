@@ -1,10 +1,11 @@
-// Holds the conversions of convert_fp8.h against the runtime's, bit for bit: every number of 8 bits
-// in every lane, for the vectors that this machine has. The exit code is 1 if one differs.
+// Holds the conversions of convert_fp8.h and flash_mla_rows.h against the runtime's, bit for bit:
+// every number of 8 bits in every lane, for the vectors that this machine has. The exit code is 1
+// if one differs.
 #include <cmath>
 #include <cstdio>
 #include <initializer_list>
 
-#include "../cpu/convert_fp8.h"
+#include "../cpu/flash_mla_rows.h"
 
 namespace {
 
@@ -33,28 +34,52 @@ bool Same(const char* name) {
 }
 
 #if defined(__x86_64__)
-// The same for blocks that keep the numbers as bfloat16, too.
+// The same for 32 numbers of four rows, none of them NaN, which are also kept as pairs of bfloat16.
 template <class T>
 bool SameKept(const char* name) {
-  constexpr int kBlock = 32;
-  constexpr float kScale = 0.37f;
+  constexpr int kBlock = 32, kFour = opcast_ops::kFour;
+  constexpr float kScales[kFour] = {0.37f, 1, 448, 1e-42f};
   T codes[kCodes + kPlaces];
-  for (int i = 0; i < kCodes + kPlaces; ++i) codes[i].bits = static_cast<uint8_t>(i);
+  for (int i = 0; i < kCodes + kPlaces; ++i) {
+    codes[i].bits = static_cast<uint8_t>(i);
+    if (std::isnan(static_cast<float>(codes[i]))) codes[i].bits = 1;
+  }
   for (int first = 0; first < kCodes; ++first) {
-    float want[kBlock], got[kBlock];
-    opcast::bf16 kept[kBlock];
-    opcast_ops::WidenScaled<64>(codes + first, kScale, kBlock, want);
-    opcast_ops::WidenScaledBlock(codes + first, kScale, got, kept);
-    for (int i = 0; i < kBlock; ++i) {
-      const float number = static_cast<float>(codes[first + i]),
-                  other = static_cast<float>(kept[i]);
-      const bool nan = number != number && other != other;
-      if (std::memcmp(&got[i], &want[i], sizeof got[i]) == 0 && (number == other || nan)) continue;
-      std::printf("%s: 0x%02x is kept as %g\n", name, codes[first + i].bits, other);
+    const T* const rows[kFour] = {codes + first, codes + first + 5, codes, codes + kPlaces};
+    alignas(64) static float got[kFour][opcast_ops::kColumns], kept[kBlock / 2][kFour];
+    opcast_ops::ReadCodes(rows, 0, kScales, got[0], kept[0]);
+    for (int i = 0; i < kBlock * kFour; ++i) {
+      const int r = i % kFour, j = i / kFour;
+      const float number = static_cast<float>(rows[r][j]), want = number * kScales[r];
+      opcast::bf16 pair[2];
+      std::memcpy(pair, &kept[j / 2][r], sizeof pair);
+      const float other = static_cast<float>(pair[j % 2]);
+      if (std::memcmp(&got[r][j], &want, sizeof want) == 0 && number == other) continue;
+      std::printf("%s: 0x%02x * %g is %g, and kept as %g\n", name, rows[r][j].bits, kScales[r],
+                  got[r][j], other);
       return false;
     }
   }
-  std::printf("%s, kept: the same\n", name);
+  std::printf("%s, four rows: the same\n", name);
+  return true;
+}
+
+// Whether NaN are found, wherever they are.
+template <class T>
+bool FindsNan(const char* name) {
+  constexpr int kBlock = 64;
+  T codes[kBlock];
+  for (int bits = 0; bits < kCodes; ++bits) {
+    for (int place = 0; place < kBlock; ++place) {
+      for (T& code : codes) code.bits = 1;
+      codes[place].bits = static_cast<uint8_t>(bits);
+      const bool want = std::isnan(static_cast<float>(codes[place]));
+      if (opcast_ops::HasNan(codes, kBlock) == want) continue;
+      std::printf("%s: 0x%02x at %d is%s taken for NaN\n", name, bits, place, want ? " not" : "");
+      return false;
+    }
+  }
+  std::printf("%s, NaN: all found\n", name);
   return true;
 }
 #endif
@@ -73,7 +98,8 @@ int main() {
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c")) same &= AllSame<32>();
   if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) {
     same &= AllSame<64>();
-    same &= SameKept<opcast::f8e4m3fn>("f8e4m3fn") && SameKept<opcast::f8e4m3fnuz>("f8e4m3fnuz");
+    same &= SameKept<opcast::f8e4m3fn>("f8e4m3fn") & SameKept<opcast::f8e4m3fnuz>("f8e4m3fnuz");
+    same &= FindsNan<opcast::f8e4m3fn>("f8e4m3fn") & FindsNan<opcast::f8e4m3fnuz>("f8e4m3fnuz");
   }
 #endif
   return same ? 0 : 1;
