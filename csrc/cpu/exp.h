@@ -28,16 +28,7 @@ struct ExpParts {
   float Fraction() const {
     return Fma<kWidth>(r, slope, 1);
   }
-
-  // 2^(n + more), where that is a normal exponent.
-  float Power(int32_t more) const {
-    return opcast::detail::FromBits((static_cast<uint32_t>(n) + static_cast<uint32_t>(more + 127))
-                                    << 23);
-  }
 };
-
-// In place of a second part of an argument that has none.
-struct NoLow {};
 
 // (e^r - 1) / r for |r| < 0.35, of degree 5: 1 + r / 2 and four coefficients that minimise the
 // relative error of e^r, which is below 4e-9.
@@ -77,7 +68,7 @@ inline Reduced Reduce(float x, float low) {
   return {Fma<kWidth>(n, -kLn2High, x) + Fma<kWidth>(n, -kLn2Low, low), RoundedBy(shifted)};
 }
 template <int kWidth>
-inline Reduced Reduce(float x, NoLow = {}) {
+inline Reduced Reduce(float x) {
   const float shifted = Fma<kWidth>(x, kLog2E, kRounder), n = shifted - kRounder;
   return {Fma<kWidth>(n, -kLn2Low, Fma<kWidth>(n, -kLn2High, x)), RoundedBy(shifted)};
 }
@@ -86,8 +77,12 @@ template <int kWidth>
 inline ExpParts SplitExp(Reduced x) {
   return {x.r, ExpSlope<kWidth>(x.r), x.n};
 }
-template <int kWidth, class Low = NoLow>
-inline ExpParts SplitExp(float x, Low low = {}) {
+template <int kWidth>
+inline ExpParts SplitExp(float x) {
+  return SplitExp<kWidth>(Reduce<kWidth>(x));
+}
+template <int kWidth>
+inline ExpParts SplitExp(float x, float low) {
   return SplitExp<kWidth>(Reduce<kWidth>(x, low));
 }
 
@@ -111,9 +106,11 @@ inline ExpParts SplitNearPower(float x) {
   return {r, slope, RoundedBy(shifted)};
 }
 
-// 2^n for |n| <= 126.
-inline float PowerOfTwo(int32_t n) {
-  return opcast::detail::FromBits(static_cast<uint32_t>(n + 127) << 23);
+// 2^(n + more), where that is a normal exponent. A constant `more` costs nothing.
+inline float PowerOfTwo(int32_t n, int32_t more = 0) {
+  constexpr int32_t kBias = 127;
+  const uint32_t exponent = static_cast<uint32_t>(n) + static_cast<uint32_t>(more + kBias);
+  return opcast::detail::FromBits(exponent << 23);
 }
 
 // y * 2^n for |n| <= 252. The power is applied in two factors, since n leaves the range of normal
@@ -124,15 +121,14 @@ inline float Scale(float y, int32_t n) {
 }
 
 // The same for -190 <= n <= 63.
-inline float ScaleDown(float y, int32_t n) { return y * PowerOfTwo(n + 64) * 0x1p-64f; }
+inline float ScaleDown(float y, int32_t n) { return y * PowerOfTwo(n, 64) * 0x1p-64f; }
 
-// e^(x + low), to 0.92 ulp: 0, denormal or infinite where that is the float nearest to it. `low` is
-// what an x that is the rounded result of something lacks.
-template <int kWidth, class Low = NoLow>
-inline float Exp(float x, Low low = {}) {
+// e^x, to 0.92 ulp: 0, denormal or infinite where that is the float nearest to it.
+template <int kWidth>
+inline float Exp(float x) {
   constexpr float kEnd = 110;  // beyond, the result is 0 or infinity all the same
   x = Select(__builtin_fabsf(x) > kEnd, __builtin_copysignf(kEnd, x), x);
-  const ExpParts parts = SplitExp<kWidth>(x, low);
+  const ExpParts parts = SplitExp<kWidth>(x);
   return Scale(parts.Fraction<kWidth>(), parts.n);
 }
 

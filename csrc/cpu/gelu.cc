@@ -38,7 +38,7 @@ struct LogTail<opcast::bf16> {
 template <int kWidth, class T>
 inline float GeluShort(float x) {
   constexpr float kEnd = LogTail<T>::kEnd;
-  const float magnitude = __builtin_fabsf(x), a = Select(magnitude > kEnd, kEnd, magnitude);
+  const float a = Magnitude(x, kEnd);
   const auto parts = SplitPower<kWidth>(Polynomial<kWidth>(a, LogTail<T>::kPolynomial));
   const float tail = ScaleDown(parts.template Fraction<kWidth>(), parts.n);
   return Fma<kWidth>(a, -tail, Ramp(x));
@@ -51,7 +51,7 @@ inline float GeluShort(float x) {
 template <int kWidth>
 inline float GeluExact(float x) {
   constexpr float kEnd = 14.5f;  // beyond, a F(-a) is 0
-  const float magnitude = __builtin_fabsf(x), a = Select(magnitude > kEnd, kEnd, magnitude);
+  const float a = Magnitude(x, kEnd);
   const float u = a / (a + 3.5f);
   const float p =
       Polynomial<kWidth>(Fma<kWidth>(2, u, -1), 0x1.d0428cp-14f, 0x1.ba63f0p-12f, -0x1.037e18p-11f,

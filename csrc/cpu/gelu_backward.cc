@@ -97,11 +97,10 @@ struct TanhSlope<opcast::bf16> {
 // products are in the range of floats where the result is.
 template <int kWidth, class Slope>
 inline float LowerShort(float grad, float a) {
-  constexpr float kHigh = static_cast<float>(Slope::kZero);
-  constexpr float kLow = static_cast<float>(Slope::kZero - kHigh);
+  constexpr TwoFloats kZero(Slope::kZero);
   const auto parts = SplitPower<kWidth>(Polynomial<kWidth>(a, Slope::kLogarithm));
   const float root = parts.template Fraction<kWidth>() * PowerOfTwo(parts.n);
-  return grad * root * (((kHigh - a) + kLow) * root);
+  return grad * root * (((kZero.high - a) + kZero.low) * root);
 }
 
 // grad * slope(-a) for float32, as in LowerSlope. Here the polynomial in t = (a - 3.5) / (a +
@@ -113,8 +112,7 @@ struct ExactSlope<float> {
 
   template <int kWidth>
   static float Lower(float grad, float a) {
-    constexpr float kHigh = static_cast<float>(kExactZero);
-    constexpr float kLow = static_cast<float>(kExactZero - kHigh);
+    constexpr TwoFloats kZero(kExactZero);
     const float p =
         Polynomial<kWidth>((a - 3.5f) / (a + 3.5f), 0x1.352586p-15f, 0x1.6a9088p-16f,
                            -0x1.c4b7dap-12f, 0x1.ff74a0p-13f, 0x1.33bc2ep-8f, -0x1.68bd16p-6f,
@@ -122,7 +120,7 @@ struct ExactSlope<float> {
     const float half = -0.5f * a, square = half * a;
     const auto parts = SplitExp<kWidth>(square, Fma<kWidth>(half, a, -square));
     // The product of three, and what two roundings take from it.
-    const float zero = (kHigh - a) + kLow, slope = p * zero, factor = grad * slope;
+    const float zero = (kZero.high - a) + kZero.low, slope = p * zero, factor = grad * slope;
     const float lost =
         Fma<kWidth>(grad, Fma<kWidth>(p, zero, -slope), Fma<kWidth>(grad, slope, -factor));
     const float whole = TimesOnePlus<kWidth>(factor, lost, parts.r * parts.slope);
@@ -167,8 +165,7 @@ struct TanhSlope<float> {
 // grad * slope(x) in float for results of type T.
 template <int kWidth, class T, class Slope>
 inline float Gradient(float grad, float x) {
-  const float magnitude = __builtin_fabsf(x);
-  const float a = Select(magnitude > Slope::kEnd, Slope::kEnd, magnitude);
+  const float a = Magnitude(x, Slope::kEnd);
   float lower;
   if constexpr (std::is_same_v<T, float>)
     lower = Slope::template Lower<kWidth>(grad, a);

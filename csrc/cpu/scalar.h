@@ -28,6 +28,12 @@ inline double Select(bool condition, double a, double b) {
   return a;
 }
 
+// |x|, but at most `most`; NaN stays NaN.
+inline float Magnitude(float x, float most) {
+  const float magnitude = __builtin_fabsf(x);
+  return Select(magnitude > most, most, magnitude);
+}
+
 // The one rounding of a result, float or double. All NaN become one: which of its operands' NaN an
 // instruction hands on depends on the order that the compiler gave them, here in a vector loop and
 // there in its scalar rest.

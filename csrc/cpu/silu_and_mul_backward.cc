@@ -45,13 +45,13 @@ struct Long {
   template <int kWidth>
   static Pair Of(float grad, float gate, float value) {
     constexpr double kZero = 0x1.474973c84120bp0;
-    constexpr float kHigh = static_cast<float>(kZero), kLow = static_cast<float>(kZero - kHigh);
+    constexpr TwoFloats kZeros(kZero);
     constexpr float kAtZero = static_cast<float>(kZero - 1);
-    const float magnitude = __builtin_fabsf(gate);
-    const float a = Select(magnitude > -kLeast, -kLeast, magnitude);
+    const float a = Magnitude(gate, -kLeast);
     const Decay<kWidth> decay(Reduce<kWidth>(-a));
     // n is 1 + e - a, and loses what its last sum lacks.
-    const float from = kHigh - a, rest = kLow + decay.Above(from + kLow, kAtZero);
+    const float from = kZeros.high - a;
+    const float rest = kZeros.low + decay.Above(from + kZeros.low, kAtZero);
     const float n = from + rest, product = grad * value;
     const float lower =
         decay.Falling(product, Fma<kWidth>(grad, value, -product), n, rest - (n - from));

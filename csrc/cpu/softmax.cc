@@ -27,14 +27,14 @@ template <int kWidth>
 inline float Weight(float x, float max) {
   const float d = x - max, low = Lack(x, -max, d);
   const auto parts = SplitExp<kWidth>(Select(d < kEnd, kEnd, d), Select(d < kEnd, 0, low));
-  return parts.template Fraction<kWidth>() * parts.Power(kUp);
+  return parts.template Fraction<kWidth>() * PowerOfTwo(parts.n, kUp);
 }
 
 // e^x 2^(kUp - shift), at least that of `end`.
 template <int kWidth>
 inline float NearWeight(float x, float end, int32_t shift) {
   const auto parts = SplitExp<kWidth>(x < end ? end : x);
-  return parts.template Fraction<kWidth>() * parts.Power(kUp - shift);
+  return parts.template Fraction<kWidth>() * PowerOfTwo(parts.n, kUp - shift);
 }
 
 // 2^(kUp + d) with a relative error of 2e-5, at least that of e^kEnd.
@@ -42,7 +42,7 @@ template <int kWidth>
 inline float ShortWeight(float d) {
   constexpr float kLowest = kEnd * kLog2E;
   const auto parts = SplitPower<kWidth>(Select(d < kLowest, kLowest, d));
-  return parts.template Fraction<kWidth>() * parts.Power(kUp);
+  return parts.template Fraction<kWidth>() * PowerOfTwo(parts.n, kUp);
 }
 
 // weights[j] = f(x[j]) for a row; returns their sum. Fetches its result, and the next row.

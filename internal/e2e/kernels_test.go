@@ -2,6 +2,7 @@ package e2e
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -27,13 +28,7 @@ var hostileScript string
 
 // Rows that are hard for floats give what formulas in long double give, with every instruction set of the machine.
 func TestHostileRows(t *testing.T) {
-	for _, isa := range []string{"", "avx2", "sse2"} {
-		cmd := command(t, t.TempDir(), python(t), "-P", "-c", hostileScript, "opcast_numpy")
-		cmd.Env = append(cmd.Environ(), "OPCAST_ISA="+isa)
-		if got := strings.TrimSpace(run(t, cmd)); got != "1932" {
-			t.Errorf("OPCAST_ISA=%s: compared %s arrays, want 1932", isa, got)
-		}
-	}
+	compareWithEach(t, "1932", hostileScript, "opcast_numpy")
 }
 
 //go:embed slopes.py
@@ -41,11 +36,17 @@ var slopesScript string
 
 // Gradients of gates are right to the last place, next to the zeros of slopes and where results are large.
 func TestSlopesOfGates(t *testing.T) {
+	compareWithEach(t, "1080000", slopesScript)
+}
+
+// compareWithEach runs a script with every instruction set of the machine. The script compares and prints how often.
+func compareWithEach(t *testing.T, want, script string, args ...string) {
+	t.Helper()
 	for _, isa := range []string{"", "avx2", "sse2"} {
-		cmd := command(t, t.TempDir(), python(t), "-P", "-c", slopesScript)
+		cmd := command(t, t.TempDir(), slices.Concat([]string{python(t), "-P", "-c", script}, args)...)
 		cmd.Env = append(cmd.Environ(), "OPCAST_ISA="+isa)
-		if got := strings.TrimSpace(run(t, cmd)); got != "1080000" {
-			t.Errorf("OPCAST_ISA=%s: compared %s numbers, want 1080000", isa, got)
+		if got := strings.TrimSpace(run(t, cmd)); got != want {
+			t.Errorf("OPCAST_ISA=%s: compared %s, want %s", isa, got, want)
 		}
 	}
 }
