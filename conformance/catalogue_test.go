@@ -70,7 +70,7 @@ func catalogued(t *testing.T) string {
 Each check runs for every op through every caller: the adaptors, and the library's own callers ` +
 		"(see [conformance](conformance.md)).\n" + `Those of the first table run once per op. The last column says where a check is skipped or unsupported; the report
 gives that reason, too. Checks of the profile *extended* run with ` + "`--profile extended`" + ` only; those of the profile *fast* are all that runs
-with ` + "`--fast`" + `.
+with ` + "`--fast`" + `; those marked *spread* [run with some ops only](conformance.md#many-ops) if ` + "`--spread`" + ` says so.
 `)
 	table := func(title string, list []check.Check) {
 		fmt.Fprintf(&b, "\n## %s\n\n| check | what must hold | not where |\n|---|---|---|\n", title)
@@ -78,6 +78,9 @@ with ` + "`--fast`" + `.
 			id := "`" + check.ID + "`"
 			if check.Profile != "" {
 				id += " (" + check.Profile + ")"
+			}
+			if check.Generated {
+				id += " (spread)"
 			}
 			fmt.Fprintf(&b, "| %s | %s | %s |\n", id, tableCell(check.Doc), tableCell(strings.Join(reasons(t, &check), "; ")))
 		}

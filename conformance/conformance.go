@@ -50,6 +50,9 @@ type Options struct {
 	Build func(context.Context) error
 	// Profile is the largest profile of checks that runs: "fast", empty or "core", or "extended".
 	Profile string
+	// Spread tries checks that follow from what is generated of a definition with some of the ops only, which together have
+	// every trait of the definitions.
+	Spread bool
 	// WarmUp is how many plain calls come before each check, with the same arguments.
 	WarmUp int
 	// Library is the library under test; empty stands for the one that `opcast build` makes.
@@ -143,6 +146,9 @@ func newSession(o Options) (*Session, []string, error) {
 	var adaptors []string
 	if s.Ops, adaptors, err = Selection(o, s.Env.Foreign); err != nil {
 		return nil, nil, err
+	}
+	if o.Spread {
+		s.spread = newSpread(s.Ops)
 	}
 	if s.job, err = readJob(o); err != nil {
 		return nil, nil, err

@@ -48,6 +48,8 @@ type Session struct {
 	Env          check.Environment
 	// ended are the ops whose calls hung or ended processes too often, see deaths.go.
 	ended deaths
+	// spread says with which ops some checks are tried; nil for with all.
+	spread *spread
 	// early says that checks begin ahead what they will wait for, in background.
 	early      bool
 	background sync.WaitGroup

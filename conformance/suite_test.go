@@ -46,6 +46,7 @@ func TestConformance(t *testing.T) {
 	}
 	summary, err := conformance.Run(t.Context(), conformance.Options{
 		Project: project, Python: python(t), Out: os.Stdout, Verbose: testing.Verbose(),
+		Spread:    true,
 		ReportDir: filepath.Join(root, "build", "report"), T: t, Native: []string{tooltest.Path(t), "native-caller"},
 		Stale: func(context.Context) ([]string, error) { return generated.Stale(project) },
 	})

@@ -124,10 +124,12 @@ func (s *Session) applies(op *opdef.Op, caller calls.Caller, missing string, c *
 	if c.HostOnly != "" && s.Env.Device != "cpu" {
 		return check.Unsupported("%s", c.HostOnly)
 	}
-	if c.Needs == nil {
-		return nil
+	if c.Needs != nil {
+		if err := c.Needs(op, caller); err != nil {
+			return err
+		}
 	}
-	return c.Needs(op, caller)
+	return s.spread.skip(op, caller, c)
 }
 
 // reportOutcome gives the spec the outcome of its results.

@@ -93,6 +93,9 @@ type Check struct {
 	HostOnly string
 	// WithoutKernel says that it runs for ops that have no kernel for the device, too.
 	WithoutKernel bool
+	// Generated says that what the check shows through other callers than the bare backend follows from what is generated of
+	// the definition: it need not be tried with every op of a collection.
+	Generated bool
 	// Needs returns why the check does not apply to an op or caller, made by Skip or Unsupported; nil if it does.
 	Needs func(op *opdef.Op, caller calls.Caller) error
 	// Foreign says what the check means for ops that opcast did not generate.

@@ -1,16 +1,33 @@
 package e2e
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/cpu"
 )
 
-// TestInstructionSets runs the suite with each instruction set that the machine has beside the widest, which all other
-// tests use.
+// valuesOfKernels are the checks that tell what a kernel computes.
+const valuesOfKernels = `
+* backend value
+* backend special-values
+* backend magnitudes
+* backend hard-floats
+* backend attrs
+* backend optional
+* backend split
+* backend sizes
+* backend zero-size
+* backend random-shapes
+`
+
+// TestInstructionSets holds all kernels to their values with each instruction set that the machine has beside the widest, which
+// all other tests use.
 func TestInstructionSets(t *testing.T) {
 	interpreter := python(t)
+	only := filepath.Join(t.TempDir(), "only")
+	write(t, only, []byte(valuesOfKernels))
 	for name, runs := range map[string]bool{
 		"sse2":   cpu.X86.HasAVX2,
 		"avx2":   cpu.X86.HasAVX2 && cpu.X86.HasAVX512VL,
@@ -21,7 +38,7 @@ func TestInstructionSets(t *testing.T) {
 				t.Skipf("%s is the widest that this machine has, or it lacks it", name)
 			}
 			t.Setenv("OPCAST_ISA", name)
-			words := []string{"-C", root(t), "--no-build", "--adaptor", "numpy"}
+			words := []string{"-C", root(t), "--no-build", "--only", only}
 			if wrong, printed := wrongWith(t, interpreter, words); len(wrong) > 0 {
 				t.Errorf("failed: %q\n%s", wrong, printed)
 			}

@@ -167,7 +167,7 @@ const Op kOps[] = {
      kGemmAttrs, 2,
      0, Handler<9, kDLCPU>, Handler<9, kDLCUDA>},
     {"gemm_backward",
-     0x47b0e99bb12fb256,
+     0x3a2525bf8aa1c2a9,
      kGemmBackwardOutputs, 3,
      kGemmBackwardInputs, 4,
      kGemmBackwardAttrs, 2,

@@ -300,7 +300,7 @@ const Op kOps[] = {
      kGemmAttrs, 3,
      0, 0},
     {"gemm_backward",
-     0x47b0e99bb12fb256,
+     0x3a2525bf8aa1c2a9,
      {
          {"(Tensor grad_c, Tensor a, Tensor b, Tensor? bias, float alpha, str activation) -> (Tensor, Tensor, Tensor)", Kernel<10, Form::kPlain>},
          {nullptr, nullptr},

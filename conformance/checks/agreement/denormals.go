@@ -6,7 +6,7 @@ import (
 )
 
 var denormalsCheck = check.Check{
-	ID: "denormals", Group: check.GroupAcross,
+	ID: "denormals", Group: check.GroupAcross, Generated: true,
 	Doc:     "denormal inputs give the bits of the bare backend",
 	Needs:   check.NotBackend,
 	Foreign: check.ComparedWithBackend,

@@ -10,7 +10,7 @@ import (
 )
 
 var errorAgreementCheck = check.Check{
-	ID: "error-agreement", Group: check.GroupAcross,
+	ID: "error-agreement", Group: check.GroupAcross, Generated: true,
 	Doc:     "errors are those of the bare backend",
 	Needs:   check.NotBackend,
 	Foreign: check.ComparedWithBackend,

@@ -7,7 +7,7 @@ import (
 )
 
 var mixedCheck = check.Check{
-	ID: "mixed", Group: check.GroupAcross,
+	ID: "mixed", Group: check.GroupAcross, Generated: true,
 	Doc:     "arrays of several frameworks in one call give the bits of the bare backend",
 	Needs:   check.ByNumber,
 	Foreign: check.ComparedWithBackend,

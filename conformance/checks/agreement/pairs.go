@@ -9,7 +9,7 @@ import (
 )
 
 var pairsCheck = check.Check{
-	ID: "pairs", Group: check.GroupAcross,
+	ID: "pairs", Group: check.GroupAcross, Generated: true,
 	Doc:     "functions of two frameworks differ by no more than each may from the reference",
 	Through: check.ThroughFunctions,
 	Foreign: check.Judges,

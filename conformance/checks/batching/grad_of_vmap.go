@@ -12,7 +12,7 @@ import (
 )
 
 var gradOfVmapCheck = check.Check{
-	ID: "grad-of-vmap", Group: check.GroupTransform,
+	ID: "grad-of-vmap", Group: check.GroupTransform, Generated: true,
 	Doc:     "gradients of mapped calls are those of the slices, summed where an input is not mapped",
 	Through: check.ThroughAdaptors,
 	Needs:   transforms.Differentiates,

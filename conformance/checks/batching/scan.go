@@ -10,7 +10,7 @@ import (
 )
 
 var scanCheck = check.Check{
-	ID: "scan", Group: check.GroupTransform,
+	ID: "scan", Group: check.GroupTransform, Generated: true,
 	Doc:     "loops and their gradients give what the single calls give",
 	Through: check.ThroughAdaptors,
 	Needs:   transforms.Offers("scan", transforms.Transforms),

@@ -9,7 +9,7 @@ import (
 )
 
 var vmapCheck = check.Check{
-	ID: "vmap", Group: check.GroupTransform,
+	ID: "vmap", Group: check.GroupTransform, Generated: true,
 	Doc:     "an op that is mapped over any of its arguments, along the first or last axis, gives the stacked results, by one launch where the definition says merged",
 	Through: check.ThroughAdaptors,
 	Needs:   transforms.Transforms,

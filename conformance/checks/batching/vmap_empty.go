@@ -9,7 +9,7 @@ import (
 )
 
 var vmapEmptyCheck = check.Check{
-	ID: "vmap-empty", Group: check.GroupTransform,
+	ID: "vmap-empty", Group: check.GroupTransform, Generated: true,
 	Doc:     "a map over nothing gives empty results and launches nothing",
 	Through: check.ThroughAdaptors,
 	Needs:   transforms.Transforms,

@@ -9,7 +9,7 @@ import (
 )
 
 var vmapNestedCheck = check.Check{
-	ID: "vmap-nested", Group: check.GroupTransform,
+	ID: "vmap-nested", Group: check.GroupTransform, Generated: true,
 	Doc:     "two maps over different arguments give the stacked results",
 	Through: check.ThroughAdaptors,
 	Needs:   transforms.Transforms,

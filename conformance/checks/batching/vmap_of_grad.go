@@ -9,7 +9,7 @@ import (
 )
 
 var vmapOfGradCheck = check.Check{
-	ID: "vmap-of-grad", Group: check.GroupTransform,
+	ID: "vmap-of-grad", Group: check.GroupTransform, Generated: true,
 	Doc:     "mapped gradients are the gradients of the slices, compiled or not",
 	Through: check.ThroughAdaptors,
 	Needs:   transforms.Differentiates,

@@ -8,7 +8,7 @@ import (
 )
 
 var copiesCheck = check.Check{
-	ID: "copies", Group: check.GroupEndurance,
+	ID: "copies", Group: check.GroupEndurance, Generated: true,
 	Doc:     "two copies of the library in one process give the same bits and do not disturb each other",
 	Needs:   isCopied,
 	Foreign: check.AboutGenerated,

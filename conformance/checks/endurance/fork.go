@@ -3,7 +3,7 @@ package endurance
 import "github.com/opcast/opcast/conformance/check"
 
 var forkCheck = check.Check{
-	ID: "fork", Group: check.GroupEndurance,
+	ID: "fork", Group: check.GroupEndurance, Generated: true,
 	Doc:     "a child that is forked after import and calls gives the same bits and the same errors",
 	Needs:   hasChildren,
 	Foreign: check.Judges,

@@ -10,7 +10,7 @@ import (
 )
 
 var leaksCheck = check.Check{
-	ID: "leaks", Group: check.GroupEndurance,
+	ID: "leaks", Group: check.GroupEndurance, Generated: true,
 	Doc:     "memory, objects and references are flat over 10,000 calls and 10,000 refused ones; of slow calls as many as fit in 0.2 s, at least 300",
 	Needs:   hasProbe(GroupEnduranceProbes, "leaks"),
 	Foreign: check.Judges,

@@ -3,7 +3,7 @@ package endurance
 import "github.com/opcast/opcast/conformance/check"
 
 var spawnCheck = check.Check{
-	ID: "spawn", Group: check.GroupEndurance,
+	ID: "spawn", Group: check.GroupEndurance, Generated: true,
 	Doc:     "a child that is spawned gives the same bits and the same errors",
 	Needs:   hasChildren,
 	Foreign: check.Judges,

@@ -13,7 +13,7 @@ import (
 const GroupThreadProbes = "threads"
 
 var threadCountCheck = check.Check{
-	ID: "thread-count", Group: check.GroupEndurance,
+	ID: "thread-count", Group: check.GroupEndurance, Generated: true,
 	Doc:     "large calls give the same bits on one thread, on several of the library's, and on those of the framework",
 	Needs:   hasThreadCount,
 	Foreign: check.AboutGenerated,

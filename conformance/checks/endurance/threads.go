@@ -12,7 +12,7 @@ import (
 )
 
 var threadsCheck = check.Check{
-	ID: "threads", Group: check.GroupEndurance,
+	ID: "threads", Group: check.GroupEndurance, Generated: true,
 	Doc:     "calls of several threads at once, right and wrong ones, give what they give one after the other",
 	Needs:   hasThreads,
 	Foreign: check.Judges,

@@ -10,7 +10,7 @@ import (
 )
 
 var checkpointCheck = check.Check{
-	ID: "checkpoint", Group: check.GroupTransform,
+	ID: "checkpoint", Group: check.GroupTransform, Generated: true,
 	Doc:     "computing the results again in the backward pass changes no bit",
 	Through: check.ThroughAdaptors,
 	Needs:   transforms.Differentiates,
@@ -40,7 +40,7 @@ func checkCheckpoint(t *check.T) error {
 }
 
 var checkpointSavedCheck = check.Check{
-	ID: "checkpoint-saved", Group: check.GroupTransform,
+	ID: "checkpoint-saved", Group: check.GroupTransform, Generated: true,
 	Doc:     "what a policy saves is not computed again in the backward pass",
 	Through: check.ThroughAdaptors,
 	Needs:   transforms.Differentiates,

@@ -12,7 +12,7 @@ import (
 )
 
 var forwardModeCheck = check.Check{
-	ID: "forward-mode", Group: check.GroupTransform,
+	ID: "forward-mode", Group: check.GroupTransform, Generated: true,
 	Doc:     "tangents, of gradients too, have the bits of the op that is named for them in every spelling; without one, NotImplementedError is raised",
 	Through: check.ThroughAdaptors,
 	Needs:   transforms.Transforms,

@@ -7,7 +7,7 @@ import (
 )
 
 var functionalCallCheck = check.Check{
-	ID: "functional-call", Group: check.GroupTransform,
+	ID: "functional-call", Group: check.GroupTransform, Generated: true,
 	Doc:     "gradients through torch.func.functional_call are the same",
 	Through: check.ThroughAdaptors,
 	Needs:   transforms.Offers("torch.func", transforms.Differentiates),

@@ -11,7 +11,7 @@ import (
 )
 
 var gradCotangentsCheck = check.Check{
-	ID: "grad-cotangents", Group: check.GroupTransform,
+	ID: "grad-cotangents", Group: check.GroupTransform, Generated: true,
 	Doc:     "cotangents with strides, expanded or made by the framework give the same gradients",
 	Through: check.ThroughAdaptors,
 	Needs:   transforms.Differentiates,

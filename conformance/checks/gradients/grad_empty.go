@@ -8,7 +8,7 @@ import (
 )
 
 var gradEmptyCheck = check.Check{
-	ID: "grad-empty", Group: check.GroupTransform,
+	ID: "grad-empty", Group: check.GroupTransform, Generated: true,
 	Doc:     "gradients of calls with an empty dimension have the right shapes, zeros where nothing is summed, and no launch for nothing",
 	Through: check.ThroughAdaptors,
 	Needs:   transforms.Differentiates,

@@ -7,7 +7,7 @@ import (
 )
 
 var gradFunctionalCheck = check.Check{
-	ID: "grad-functional", Group: check.GroupTransform,
+	ID: "grad-functional", Group: check.GroupTransform, Generated: true,
 	Doc:     "torch.func.vjp gives the same gradients",
 	Through: check.ThroughAdaptors,
 	Needs:   transforms.Offers("torch.func", transforms.Differentiates),

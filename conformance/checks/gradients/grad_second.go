@@ -13,7 +13,7 @@ import (
 )
 
 var gradSecondCheck = check.Check{
-	ID: "grad-second", Group: check.GroupTransform,
+	ID: "grad-second", Group: check.GroupTransform, Generated: true,
 	Doc:     "gradients of gradients have the bits of the op that is named for them; one that is not defined raises NotImplementedError, when it is asked for and not before",
 	Through: check.ThroughAdaptors,
 	Needs:   transforms.Transforms,

@@ -9,7 +9,7 @@ import (
 )
 
 var gradSomeCheck = check.Check{
-	ID: "grad-some", Group: check.GroupTransform,
+	ID: "grad-some", Group: check.GroupTransform, Generated: true,
 	Doc:     "gradients of some inputs are those of all",
 	Through: check.ThroughAdaptors,
 	Needs:   transforms.Differentiates,

@@ -13,7 +13,7 @@ import (
 )
 
 var jacobianCheck = check.Check{
-	ID: "jacobian", Group: check.GroupTransform,
+	ID: "jacobian", Group: check.GroupTransform, Generated: true,
 	Doc:     "jacrev gives the gradients of every element",
 	Through: check.ThroughAdaptors,
 	Needs:   transforms.Differentiates,

@@ -3,7 +3,7 @@ package memory
 import "github.com/opcast/opcast/conformance/check"
 
 var donationCheck = check.Check{
-	ID: "donation", Group: check.GroupAliasing,
+	ID: "donation", Group: check.GroupAliasing, Generated: true,
 	Doc:     "results lie in donated memory, and in no other",
 	Through: check.ThroughAdaptors,
 	Needs:   hasMemoryProbe("donation"),

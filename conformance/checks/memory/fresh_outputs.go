@@ -6,7 +6,7 @@ import (
 )
 
 var freshOutputsCheck = check.Check{
-	ID: "fresh-outputs", Group: check.GroupAliasing,
+	ID: "fresh-outputs", Group: check.GroupAliasing, Generated: true,
 	Doc:     "outputs share memory with nothing",
 	Through: check.ThroughAdaptors,
 	Foreign: check.Judges,

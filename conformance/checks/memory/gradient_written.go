@@ -3,7 +3,7 @@ package memory
 import "github.com/opcast/opcast/conformance/check"
 
 var gradientWrittenCheck = check.Check{
-	ID: "gradient-written", Group: check.GroupAliasing,
+	ID: "gradient-written", Group: check.GroupAliasing, Generated: true,
 	Doc:     "a tensor that requires grad is overwritten only while gradients are off",
 	Through: check.ThroughAdaptors,
 	Needs:   hasMemoryProbe("gradient"),

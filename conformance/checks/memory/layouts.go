@@ -11,7 +11,7 @@ func layoutChecks() []check.Check {
 	var list []check.Check
 	for _, layout := range ndarray.Layouts {
 		list = append(list, check.Check{
-			ID: layout.Name, Group: check.GroupStrides,
+			ID: layout.Name, Group: check.GroupStrides, Generated: true,
 			Doc:     "a view that is " + layout.Name + " gives what its dense copy gives",
 			Through: check.ThroughAdaptors,
 			Foreign: check.Judges,

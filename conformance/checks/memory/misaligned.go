@@ -8,7 +8,7 @@ import (
 )
 
 var misalignedCheck = check.Check{
-	ID: "misaligned", Group: check.GroupStrides,
+	ID: "misaligned", Group: check.GroupStrides, Generated: true,
 	Doc:     "arrays one element beside the usual alignment give the same bits, by a kernel that takes them",
 	Through: check.ThroughAdaptors,
 	Needs:   check.TakesStrides,

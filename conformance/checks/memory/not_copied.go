@@ -10,7 +10,7 @@ import (
 )
 
 var notCopiedCheck = check.Check{
-	ID: "not-copied", Group: check.GroupStrides,
+	ID: "not-copied", Group: check.GroupStrides, Generated: true,
 	Doc:     "arrays that a kernel may use as they lie are not copied: the kernel sees the caller's addresses",
 	Through: check.ThroughAdaptors,
 	Needs:   check.HasWatchProbe("pointers", nil),

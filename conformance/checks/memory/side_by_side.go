@@ -11,7 +11,7 @@ import (
 )
 
 var sideBySideCheck = check.Check{
-	ID: "side-by-side", Group: check.GroupAliasing,
+	ID: "side-by-side", Group: check.GroupAliasing, Generated: true,
 	Doc:     "overwritten columns of one buffer do not disturb each other",
 	Through: check.ThroughAdaptors,
 	Needs:   hasMutated,

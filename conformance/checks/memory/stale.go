@@ -3,7 +3,7 @@ package memory
 import "github.com/opcast/opcast/conformance/check"
 
 var staleCheck = check.Check{
-	ID: "stale", Group: check.GroupAliasing,
+	ID: "stale", Group: check.GroupAliasing, Generated: true,
 	Doc:     "a backward pass refuses saved tensors that were overwritten since",
 	Through: check.ThroughAdaptors,
 	Needs:   hasMemoryProbe("stale"),

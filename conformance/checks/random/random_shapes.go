@@ -3,7 +3,7 @@ package random
 import "github.com/opcast/opcast/conformance/check"
 
 var randomShapesCheck = check.Check{
-	ID: "random-shapes", Group: check.GroupShapes,
+	ID: "random-shapes", Group: check.GroupShapes, Generated: true,
 	Doc:     "random sizes, ranks, dtypes, attrs, layouts and optional inputs give what the reference gives; a failing call is shrunk",
 	Foreign: check.Judges,
 	Run:     checkRandomShapes(1),

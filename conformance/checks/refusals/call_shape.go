@@ -6,7 +6,7 @@ import (
 )
 
 var callShapeCheck = check.Check{
-	ID: "call-shape", Group: check.GroupErrors,
+	ID: "call-shape", Group: check.GroupErrors, Generated: true,
 	Doc:     "unknown and surplus arguments raise TypeError",
 	Needs:   check.TakesKeywords,
 	Foreign: check.Foreign{Library: check.AboutGenerated.Library, Functions: "its parameters are those that its author gave it"},

@@ -13,7 +13,7 @@ import (
 )
 
 var contentsRefusedCheck = check.Check{
-	ID: "contents-refused", Group: check.GroupValues,
+	ID: "contents-refused", Group: check.GroupValues, Generated: true,
 	Doc:     "with NAME_DEBUG=1, values outside of their range and descending ones are refused, and others compute",
 	Needs:   hasRangedInputs,
 	Foreign: check.AboutGenerated,

@@ -8,7 +8,7 @@ import (
 )
 
 var devicesCheck = check.Check{
-	ID: "devices", Group: check.GroupErrors,
+	ID: "devices", Group: check.GroupErrors, Generated: true,
 	Doc:     "results lie on the device of the arguments, and arrays on two devices are refused",
 	Needs:   hasDevices,
 	Foreign: check.AboutGenerated,

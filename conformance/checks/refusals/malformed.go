@@ -8,7 +8,7 @@ import (
 )
 
 var malformedCheck = check.Check{
-	ID: "malformed", Group: check.GroupErrors,
+	ID: "malformed", Group: check.GroupErrors, Generated: true,
 	Doc:     "calls that break the calling convention raise an error; the process does not crash",
 	Needs:   hasMalformed,
 	Foreign: check.Judges,

@@ -12,7 +12,7 @@ import (
 )
 
 var noDeviceCheck = check.Check{
-	ID: "no-device", Group: check.GroupErrors,
+	ID: "no-device", Group: check.GroupErrors, Generated: true,
 	Doc:     "arrays on a device that the machine lacks raise one of opcast's documented errors",
 	Needs:   check.IsBackend,
 	Foreign: check.AboutGenerated,

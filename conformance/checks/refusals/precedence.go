@@ -11,7 +11,7 @@ import (
 )
 
 var precedenceCheck = check.Check{
-	ID: "precedence", Group: check.GroupErrors,
+	ID: "precedence", Group: check.GroupErrors, Generated: true,
 	Doc:     "of two errors in one call, the one that the documented order puts first is raised",
 	Foreign: check.Foreign{Library: "the words of its errors are its author's", Functions: "the words of its errors are its author's"},
 	Run:     checkPrecedence,

@@ -9,7 +9,7 @@ import (
 )
 
 var sideEffectsCheck = check.Check{
-	ID: "side-effects", Group: check.GroupErrors,
+	ID: "side-effects", Group: check.GroupErrors, Generated: true,
 	Doc:     "a refused call changes nothing, and the next call works",
 	Foreign: check.Judges,
 	Run:     checkSideEffects,

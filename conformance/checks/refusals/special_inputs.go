@@ -13,7 +13,7 @@ import (
 )
 
 var specialInputsCheck = check.Check{
-	ID: "special-inputs", Group: check.GroupErrors,
+	ID: "special-inputs", Group: check.GroupErrors, Generated: true,
 	Doc:     "special arrays give right results or a documented error, never a crash",
 	Needs:   hasProbes,
 	Foreign: check.Judges,

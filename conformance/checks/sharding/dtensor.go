@@ -16,7 +16,7 @@ import (
 )
 
 var dtensorCheck = check.Check{
-	ID: "dtensor", Group: check.GroupTransform,
+	ID: "dtensor", Group: check.GroupTransform, Generated: true,
 	Doc:      "DTensors on two processes have the placements that the definition gives, forward and backward, and the right values",
 	Through:  check.ThroughAdaptors,
 	HostOnly: "needs several devices, which are simulated on the host",

@@ -11,7 +11,7 @@ import (
 )
 
 var shardMapCheck = check.Check{
-	ID: "shard-map", Group: check.GroupTransform,
+	ID: "shard-map", Group: check.GroupTransform, Generated: true,
 	Doc:      "inside jax.shard_map, in a loop, and differentiated, parts give the bits of the whole",
 	Through:  check.ThroughAdaptors,
 	HostOnly: "needs several devices, which are simulated on the host",

@@ -14,7 +14,7 @@ import (
 )
 
 var shardingCheck = check.Check{
-	ID: "sharding", Group: check.GroupTransform,
+	ID: "sharding", Group: check.GroupTransform, Generated: true,
 	Doc:      "on 2, 4 and 8 devices: no collective along a parallel dim, sums by one all-reduce, local parts, the bits of one device",
 	Through:  check.ThroughAdaptors,
 	HostOnly: "needs several devices, which are simulated on the host",

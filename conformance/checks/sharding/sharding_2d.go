@@ -6,7 +6,7 @@ import (
 )
 
 var sharding2dCheck = check.Check{
-	ID: "sharding-2d", Group: check.GroupTransform,
+	ID: "sharding-2d", Group: check.GroupTransform, Generated: true,
 	Doc:      "what sharding says also holds on a mesh of 2 × 4 devices",
 	Through:  check.ThroughAdaptors,
 	HostOnly: "needs several devices, which are simulated on the host",

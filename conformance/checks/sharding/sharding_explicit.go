@@ -6,7 +6,7 @@ import (
 )
 
 var shardingExplicitCheck = check.Check{
-	ID: "sharding-explicit", Group: check.GroupTransform,
+	ID: "sharding-explicit", Group: check.GroupTransform, Generated: true,
 	Doc:      "what sharding says also holds with explicit axes",
 	Through:  check.ThroughAdaptors,
 	HostOnly: "needs several devices, which are simulated on the host",

@@ -12,7 +12,7 @@ import (
 )
 
 var shardingGatheredCheck = check.Check{
-	ID: "sharding-gathered", Group: check.GroupTransform,
+	ID: "sharding-gathered", Group: check.GroupTransform, Generated: true,
 	Doc:      "along any other dim, and along one of two that share an axis, parts are put together first and results are right",
 	Through:  check.ThroughAdaptors,
 	HostOnly: "needs several devices, which are simulated on the host",

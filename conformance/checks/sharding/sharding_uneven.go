@@ -6,7 +6,7 @@ import (
 )
 
 var shardingUnevenCheck = check.Check{
-	ID: "sharding-uneven", Group: check.GroupTransform,
+	ID: "sharding-uneven", Group: check.GroupTransform, Generated: true,
 	Doc:      "parts of different sizes are put together first: what pads the smaller ones is in no result and no sum",
 	Through:  check.ThroughAdaptors,
 	HostOnly: "needs several devices, which are simulated on the host",

@@ -10,7 +10,7 @@ import (
 )
 
 var abstractCheck = check.Check{
-	ID: "abstract", Group: check.GroupTransform,
+	ID: "abstract", Group: check.GroupTransform, Generated: true,
 	Doc:     "without data, shapes, dtypes, strides and devices are those of real results",
 	Through: check.ThroughAdaptors,
 	Needs:   Transforms,

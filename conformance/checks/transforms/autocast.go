@@ -13,7 +13,7 @@ import (
 )
 
 var autocastCheck = check.Check{
-	ID: "autocast", Group: check.GroupTransform,
+	ID: "autocast", Group: check.GroupTransform, Generated: true,
 	Doc:     "under autocast, inputs that share a dtype are cast as the definition says",
 	Through: check.ThroughAdaptors,
 	Needs:   Offers("autocast", Transforms),

@@ -9,7 +9,7 @@ import (
 )
 
 var dispatchModesCheck = check.Check{
-	ID: "dispatch-modes", Group: check.GroupTransform,
+	ID: "dispatch-modes", Group: check.GroupTransform, Generated: true,
 	Doc:     "dispatch modes see the op, and its gradient, by name",
 	Through: check.ThroughAdaptors,
 	Needs:   Offers("dispatch modes", Transforms),

@@ -6,7 +6,7 @@ import (
 )
 
 var dynamicCheck = check.Check{
-	ID: "dynamic", Group: check.GroupTransform,
+	ID: "dynamic", Group: check.GroupTransform, Generated: true,
 	Doc:     "one program serves every size of the leading and parallel dims",
 	Through: check.ThroughAdaptors,
 	Needs:   varies,

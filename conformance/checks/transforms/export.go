@@ -6,7 +6,7 @@ import (
 )
 
 var exportCheck = check.Check{
-	ID: "export", Group: check.GroupTransform,
+	ID: "export", Group: check.GroupTransform, Generated: true,
 	Doc:     "an exported program that was saved and loaded gives the same bits, gradients too",
 	Through: check.ThroughAdaptors,
 	Needs:   varies,

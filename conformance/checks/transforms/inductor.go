@@ -6,7 +6,7 @@ import (
 )
 
 var inductorCheck = check.Check{
-	ID: "inductor", Group: check.GroupTransform,
+	ID: "inductor", Group: check.GroupTransform, Generated: true,
 	Doc:     "Inductor's programs give the same bits",
 	Through: check.ThroughAdaptors,
 	Needs:   Offers("Inductor", Transforms),

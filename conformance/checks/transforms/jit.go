@@ -6,7 +6,7 @@ import (
 )
 
 var jitCheck = check.Check{
-	ID: "jit", Group: check.GroupTransform,
+	ID: "jit", Group: check.GroupTransform, Generated: true,
 	Doc:     "a call that is compiled as a whole, forward and backward, gives the same bits, and a second call compiles nothing",
 	Through: check.ThroughAdaptors,
 	Needs:   Transforms,

@@ -11,7 +11,7 @@ import (
 )
 
 var opcheckCheck = check.Check{
-	ID: "opcheck", Group: check.GroupTransform,
+	ID: "opcheck", Group: check.GroupTransform, Generated: true,
 	Doc:     "PyTorch's own tests of custom ops pass, every one",
 	Through: check.ThroughAdaptors,
 	Needs:   Offers("opcheck", Transforms),

@@ -8,7 +8,7 @@ import (
 )
 
 var outputStridesCheck = check.Check{
-	ID: "output-strides", Group: check.GroupStrides,
+	ID: "output-strides", Group: check.GroupStrides, Generated: true,
 	Doc:     "results are dense whatever the strides of inputs, and those without data have the same strides",
 	Through: check.ThroughAdaptors,
 	Needs:   stridedResults,

@@ -10,7 +10,7 @@ import (
 )
 
 var profileCheck = check.Check{
-	ID: "profile", Group: check.GroupTransform,
+	ID: "profile", Group: check.GroupTransform, Generated: true,
 	Doc:     "a profile lists the op, and its gradient, by name and with the shapes of the inputs",
 	Through: check.ThroughAdaptors,
 	Needs:   Offers("profiler of this kind", Transforms),

@@ -11,7 +11,7 @@ import (
 )
 
 var transformedErrorsCheck = check.Check{
-	ID: "transformed-errors", Group: check.GroupTransform,
+	ID: "transformed-errors", Group: check.GroupTransform, Generated: true,
 	Doc:     "invalid calls raise their class and text under every transformation that keeps them",
 	Through: check.ThroughAdaptors,
 	Needs:   Transforms,

@@ -11,7 +11,7 @@ import (
 )
 
 var x64Check = check.Check{
-	ID: "x64", Group: check.GroupTransform,
+	ID: "x64", Group: check.GroupTransform, Generated: true,
 	Doc:     "with JAX's 64-bit types enabled the bits are the same",
 	Through: check.ThroughAdaptors,
 	Needs:   Offers("x64 mode", Transforms),

@@ -11,7 +11,7 @@ import (
 )
 
 var defaultsCheck = check.Check{
-	ID: "defaults", Group: check.GroupValues,
+	ID: "defaults", Group: check.GroupValues, Generated: true,
 	Doc:     "a default given explicitly changes no bit, nor does an int for a float",
 	Needs:   hasDefaults,
 	Foreign: check.Judges,

@@ -10,7 +10,7 @@ import (
 )
 
 var dtypeRefusedCheck = check.Check{
-	ID: "dtype-refused", Group: check.GroupDTypes, Profile: check.ProfileFast,
+	ID: "dtype-refused", Group: check.GroupDTypes, Generated: true, Profile: check.ProfileFast,
 	Doc:     "every dtype that the definition does not declare raises TypeError, which lists the declared ones",
 	Foreign: check.Judges,
 	Run:     checkRefused,

@@ -12,7 +12,7 @@ import (
 )
 
 var hardFloatsCheck = check.Check{
-	ID: "hard-floats", Group: check.GroupValues, Profile: check.ProfileFast,
+	ID: "hard-floats", Group: check.GroupValues, Generated: true, Profile: check.ProfileFast,
 	Doc:   "long sums, differences that cancel, and products that leave the range of float32 on the way give what the reference gives",
 	Needs: hasFreeFloats,
 	Foreign: check.Foreign{

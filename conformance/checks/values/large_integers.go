@@ -13,7 +13,7 @@ import (
 )
 
 var largeIntegersCheck = check.Check{
-	ID: "large-integers", Group: check.GroupValues, Profile: check.ProfileFast,
+	ID: "large-integers", Group: check.GroupValues, Generated: true, Profile: check.ProfileFast,
 	Doc:     "integers from all over the range of their dtype, and long sums of the largest, give what the reference gives",
 	Needs:   hasFreeIntegers,
 	Foreign: check.Judges,

@@ -7,7 +7,7 @@ import (
 )
 
 var magnitudesCheck = check.Check{
-	ID: "magnitudes", Group: check.GroupValues,
+	ID: "magnitudes", Group: check.GroupValues, Generated: true,
 	Doc:     "large inputs do not overflow on the way, denormal ones are not flushed",
 	Foreign: check.Judges,
 	Run:     checkMagnitudes,

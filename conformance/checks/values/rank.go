@@ -8,7 +8,7 @@ import (
 )
 
 var rankCheck = check.Check{
-	ID: "rank", Group: check.GroupShapes,
+	ID: "rank", Group: check.GroupShapes, Generated: true,
 	Doc:     "any number of leading dimensions gives what the reference gives",
 	Needs:   hasBatch,
 	Foreign: check.Judges,

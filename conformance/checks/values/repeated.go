@@ -8,7 +8,7 @@ import (
 )
 
 var repeatedCheck = check.Check{
-	ID: "repeated", Group: check.GroupValues,
+	ID: "repeated", Group: check.GroupValues, Generated: true,
 	Doc:     "two runs give the same bits",
 	Needs:   isDeterministic,
 	Foreign: check.Judges,

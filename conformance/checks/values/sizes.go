@@ -6,7 +6,7 @@ import (
 )
 
 var sizesCheck = check.Check{
-	ID: "sizes", Group: check.GroupShapes, Profile: check.ProfileFast,
+	ID: "sizes", Group: check.GroupShapes, Generated: true, Profile: check.ProfileFast,
 	Doc:     "size 1, primes, one past a tile, and long rows give what the reference gives",
 	Foreign: check.Judges,
 	Run:     check.WithKernelsOnly(checkSizes),

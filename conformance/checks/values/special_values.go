@@ -11,7 +11,7 @@ import (
 )
 
 var specialValuesCheck = check.Check{
-	ID: "special-values", Group: check.GroupValues,
+	ID: "special-values", Group: check.GroupValues, Generated: true,
 	Doc:     "NaN, infinities, -0, denormals and the largest number appear in results where the reference has them",
 	Foreign: check.Judges,
 	Run:     checkSpecials,

@@ -15,7 +15,7 @@ import (
 )
 
 var splitCheck = check.Check{
-	ID: "split", Group: check.GroupValues,
+	ID: "split", Group: check.GroupValues, Generated: true,
 	Doc:     "a part of the inputs along a parallel dim gives the bits of the same part of the results",
 	Needs:   hasParallel,
 	Foreign: check.Foreign{Judged: true, Functions: "parts give the bits of parts in generated collections; values are judged by the reference"},

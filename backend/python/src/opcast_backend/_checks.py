@@ -564,12 +564,19 @@ def gemm_backward(
             raise _r.rank(op, "bias", 1, bias_s)
         if bias_s[0] != N_:
             raise _r.size(op, "bias", bias_s, 0, N_, (("N", N_, "grad_c"),))
+    if min(_a.fit(op, max(M_, N_) * K_), 262144) < 0:
+        raise _r.negative_size(
+            op,
+            "scratch partials",
+            "min(max(M, N) * K, 16 * 128**2)",
+            min(_a.fit(op, max(M_, N_) * K_), 262144),
+        )
     specs: _m.Specs = (
         ((*batch, M_, K_), T_),
         ((N_, K_), T_),
         None if bias_ is None else ((N_,), T_),
         ((*batch, M_, (N_ if activation_ != "none" else 0)), "float32"),
-        ((2097152,), "float32"),
+        ((8, min(_a.fit(op, max(M_, N_) * K_), 262144)), "float32"),
     )
     if out is not None:
         _m.outputs(

@@ -463,7 +463,7 @@ OPS: dict[str, Op] = {
         kind=OpKind.GemmBackward,
         doc="Gradients of gemm.",
         file="opdefs/matmul/gemm_backward.toml",
-        schema=0x47B0E99BB12FB256,
+        schema=0x3A2525BF8AA1C2A9,
         dtypes={"O": ("float32", "float16", "bfloat16"), "T": ("float32", "float16", "bfloat16")},
         devices=("cpu", "cuda"),
         inputs=(
@@ -536,9 +536,9 @@ OPS: dict[str, Op] = {
             ),
             Arg(
                 "partials",
-                "f32[8 * 16 * 128**2]",
+                "f32[8, min(max(M, N) * K, 16 * 128**2)]",
                 "Sums of 8 parts of the terms at most, for 16 tiles of 128 by 128 elements at most.",
-                dims=("8 * 16 * 128**2",),
+                dims=("8", "min(max(M, N) * K, 16 * 128**2)"),
             ),
         ),
         gradient_of="gemm",

@@ -30,7 +30,7 @@ type testFlags struct {
 	seed                            uint64
 	timeout                         time.Duration
 	verbose, lastFailed, noBuild    bool
-	fast                            bool
+	fast, spread                    bool
 }
 
 const testLong = `Build, and prove the collection: call every op through every adaptor.
@@ -75,6 +75,7 @@ func (f *testFlags) choices(cmd *cobra.Command) {
 		`three more names stand for callers that are no framework: "backend" is the bare library, "native" the same from Go, `+
 		`and "op_call" calls every op by its number`)
 	set.StringVar(&f.only, "only", "", `run only the checks in this file of lines "op adaptor check", where * stands for all`)
+	set.BoolVar(&f.spread, "spread", false, "try what follows from the definition alone with some ops, which together have all traits of the definitions")
 	set.BoolVar(&f.lastFailed, "last-failed", false, "run only what failed in the last run, and what that did not reach if it was interrupted")
 	set.StringVar(&f.shard, "shard", "", `"i/n": run the i-th of n parts of the run`)
 	set.IntVar(&f.random, "random", 0, "make this many random calls of each op from Go (default 2000)")
@@ -137,7 +138,7 @@ func (a *app) testOptions(ctx context.Context, ops []string, flags *testFlags) (
 		Device: flags.device, Random: flags.random, RandomTotal: flags.randomTotal, Native: a.nativeCommand(),
 		Profile: flags.profile, Library: flags.library, Callables: callables, Known: flags.known, Only: flags.only,
 		Shard: flags.shard, LastFailed: flags.lastFailed, Seed: flags.seed, ReportDir: flags.report, Jobs: flags.jobs,
-		WarmUp: flags.warmUp, Job: flags.job, Timeout: flags.timeout, Progress: terminal(a.stdout),
+		WarmUp: flags.warmUp, Spread: flags.spread, Job: flags.job, Timeout: flags.timeout, Progress: terminal(a.stdout),
 	}
 	if flags.opdefs == "" && flags.library == "" && len(callables) == 0 {
 		o.Build = func(ctx context.Context) error { return a.current(ctx, p, env, flags.noBuild) }
