@@ -11,10 +11,11 @@ import (
 	"github.com/opcast/opcast/internal/rule"
 )
 
-// SamplesPattern and IndependentPattern find the functions that a neighbouring file may define beside the reference.
+// These patterns find the functions that a neighbouring file may define beside the reference.
 var (
 	SamplesPattern     = regexp.MustCompile(`(?m)^def samples\(`)
 	IndependentPattern = regexp.MustCompile(`(?m)^def independent\(`)
+	PropertiesPattern  = regexp.MustCompile(`(?m)^def properties\(`)
 )
 
 // Sampler runs the samples of an op's author for sizes, attrs and leading dims by name.

@@ -58,6 +58,7 @@ HANDLERS: dict[str, Handler] = {
     "differences": own("differences"),
     "independent": own("independent"),
     "modules": own("import_modules"),
+    "properties": own("properties"),
     "reference": own("reference"),
     "samples": own("samples"),
 }

@@ -7,6 +7,7 @@ import copy
 import importlib
 import inspect
 import textwrap
+import traceback
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,6 +72,23 @@ class Reference:
         except Exception as error:  # the author's text may raise anything
             return {"error": f"{type(error).__name__}: {error}", "outputs": []}, []
         return described(found if isinstance(found, tuple) else (found,))  # pyright: ignore[reportUnknownArgumentType]
+
+    def properties(self, request: Request, blobs: list[bytes]) -> Answer:
+        """Let an author's function look at the arguments and results of a call, and say what it asserts in vain."""
+        known = self.arguments(request, blobs)
+        buffers = [bytearray(b) for b in blobs]
+        for name, tagged in request["results"].items():
+            known[name] = self.argument(tagged, (None, "float64"), buffers)
+        try:
+            function = self.module(request)["properties"]
+            wanted = inspect.signature(function).parameters
+            with np.errstate(all="ignore"):
+                function(**{k: v for k, v in known.items() if k in wanted})
+        except AssertionError as error:
+            return {"error": str(error) or asserted(error)}, []
+        except Exception as error:  # the author's text may raise anything
+            return {"error": f"{type(error).__name__}: {error}"}, []
+        return {"error": ""}, []
 
     def import_modules(self, request: Request, blobs: list[bytes]) -> Answer:
         """Import what an author's second formula asks for; what is wrong with it shows when it is evaluated."""
@@ -212,6 +230,12 @@ def misfit(results: tuple[Any, ...], *, may_lack: bool) -> str:
             more = ", whose elements are no numbers or differ in length" if ragged else ""
             return f"{of}expected an array of numbers, got {kind}{more}"
     return ""
+
+
+def asserted(error: BaseException) -> str:
+    """Return the place of an assertion that has no text of its own."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"the assertion in line {last.lineno} of {Path(last.filename).name} does not hold"
 
 
 def described(results: tuple[Any, ...]) -> Answer:

@@ -16,6 +16,7 @@ func Checks() []check.Check {
 		keywordsCheck,
 		repeatedCheck,
 		contentsCheck,
+		propertiesCheck,
 		variantsCheck,
 		savedCheck,
 		splitCheck,
