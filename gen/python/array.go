@@ -92,15 +92,6 @@ func (v *arrayOp) empty(out *opdef.Arg, indent int) string {
 // Call is the call of the kernel.
 func (v *arrayOp) Call() string { return v.kernelCall() }
 
-// General is the general call.
-func (v *arrayOp) General() string {
-	items := []node{tupleNode("", leaves(v.inputNames())), tupleNode("", leaves(v.attrNames(allAttrs, "")))}
-	if v.HasOut() {
-		items = append(items, leaf("out"))
-	}
-	return node{"return _op.call(", items, ")"}.print("    ", "")
-}
-
 // Views are the dtypes that cross DLPack as another one of their width, since the framework itself does not know them.
 func (v *packageView) Views() []dtype.DType {
 	if !v.FW.Ops.Views {

@@ -248,10 +248,13 @@ func (v *function) kernelArgs() []string {
 	return append(args, opdef.ArgNames(v.Scratch)...)
 }
 
-// Results is what the fast path returns.
-func (v *function) Results() string {
-	if results := v.Op.Results(); len(results) > 0 {
-		return strings.Join(opdef.ArgNames(results), ", ")
+// Results is the statement that returns the results from the fast path.
+func (v *function) Results() string { return v.resultsAt(fastDepth) }
+
+func (v *function) resultsAt(depth int) string {
+	results := opdef.ArgNames(v.Op.Results())
+	if len(results) == 0 {
+		results = []string{"None"}
 	}
-	return "None"
+	return returns(strings.Repeat(" ", depth), results)
 }

@@ -67,7 +67,13 @@ func (v *function) parameters(array, result, required, dtype string) []string {
 		out = append(out, hint)
 	}
 	if v.HasOut() {
-		out = append(out, "out: "+strings.TrimSuffix(v.result(result), " | None")+" | None = None")
+		const none = "| None = None"
+		hint := "out: " + strings.TrimSuffix(v.result(result), " | None")
+		if len(step+hint+" "+none+",") <= lineLength {
+			out = append(out, hint+" "+none)
+		} else {
+			out = append(out, hint+"\n"+step+none)
+		}
 	}
 	return out
 }
@@ -119,12 +125,17 @@ func (v *function) Docstring() string {
 	return strings.ReplaceAll(`    """`+text+"\n    \"\"\"", "\n    \n", "\n\n")
 }
 
-// InputTuple is the tuple of all inputs, as the general call takes them.
-func (v *function) InputTuple() string { return tuple(v.inputNames()) }
+// General is the statement that makes the general call; more arguments follow the inputs and the attrs.
+func (v *function) General(more ...string) string {
+	if v.HasOut() {
+		more = append(more, "out")
+	}
+	return node{"return _op.call(", append(v.tuples(), leaves(more)...), ")"}.print(step, "")
+}
 
-// AttrTuple is the tuple of all attrs.
-func (v *function) AttrTuple() string {
-	return tuple(v.attrNames(allAttrs, ""))
+// tuples are the tuple of all inputs and that of all attrs.
+func (v *function) tuples() []node {
+	return []node{tupleNode("", leaves(v.inputNames())), tupleNode("", leaves(v.attrNames(allAttrs, "")))}
 }
 
 func (v *function) inputNames() []string { return opdef.ArgNames(v.Inputs) }

@@ -66,6 +66,53 @@ func bracketed(indent, before string, items []string, after string) string {
 	return node{before, leaves(items), after}.print(indent, "")
 }
 
+// assignment gives one name, or several, what a call returns; too many names stand on a line each.
+func assignment(indent string, names []string, value node) string {
+	return assigned(indent, strings.Join(names, ", "), names, value)
+}
+
+// unpacking gives names the items of a tuple.
+func unpacking(indent string, names []string, value node) string {
+	return assigned(indent, unpack(names), names, value)
+}
+
+func assigned(indent, left string, names []string, value node) string {
+	if len(indent+left+" = "+value.before) <= lineLength {
+		value.before = left + " = " + value.before
+		return value.print(indent, "")
+	}
+	return exploded(indent, "(", names, ")") + " = " + strings.TrimPrefix(value.print(indent, ""), indent)
+}
+
+// listed is a statement that ends with a tuple, which has parentheses only where it is too long for one line.
+func listed(indent, before string, items []string) string {
+	if one := indent + before + unpack(items); len(one) <= lineLength {
+		return one
+	}
+	return exploded(indent, before+"(", items, ")")
+}
+
+// returns is a return statement.
+func returns(indent string, items []string) string {
+	if len(items) == 1 {
+		return indent + "return " + items[0]
+	}
+	return listed(indent, "return ", items)
+}
+
+// exploded prints one item per line.
+func exploded(indent, before string, items []string, after string) string {
+	return indent + before + "\n" + indent + step + strings.Join(items, ",\n"+indent+step) + ",\n" + indent + after
+}
+
+// unpack prints names as a tuple without needless parentheses.
+func unpack(names []string) string {
+	if len(names) == 1 {
+		return tuple(names)
+	}
+	return strings.Join(names, ", ")
+}
+
 // boolean is a condition: a text, or terms joined by "and" or "or"; not negates it.
 type boolean struct {
 	text  string

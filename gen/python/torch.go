@@ -63,9 +63,8 @@ func (v *torchOp) Node() bool { return v.Gradient != nil || v.DerivedFrom() != n
 // Raw are the statements that call the registered op and return the results. It returns no overwritten arguments, and empty
 // tensors for outputs that a call lacks.
 func (v *torchOp) Raw() []string {
-	call := func(before string) string {
-		return bracketed(strings.Repeat(" ", 16), before+"_direct(", v.rawArguments(), ")")[16:]
-	}
+	const depth = 16
+	indent := strings.Repeat(" ", depth)
 	var absent []string
 	for _, out := range v.Returned() {
 		if out.PresentIf != "" {
@@ -73,14 +72,15 @@ func (v *torchOp) Raw() []string {
 		}
 	}
 	if len(absent) == 0 && len(v.Mutated()) == 0 {
-		return []string{call("return ")}
+		return []string{bracketed(indent, "return _direct(", v.rawArguments(), ")")[depth:]}
 	}
-	before := ""
+	call := node{"_direct(", leaves(v.rawArguments()), ")"}
+	first := call.print(indent, "")
 	if outs := opdef.ArgNames(v.Returned()); len(outs) > 0 {
-		before = strings.Join(outs, ", ") + " = "
+		first = assignment(indent, outs, call)
 	}
-	lines := append([]string{call(before)}, v.bumps()...)
-	return append(append(lines, absent...), "return "+v.Results())
+	lines := append([]string{first[depth:]}, v.bumps()...)
+	return append(append(lines, absent...), v.resultsAt(depth)[depth:])
 }
 
 // rawArguments are all arguments as the registered op takes them.

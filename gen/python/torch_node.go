@@ -19,14 +19,22 @@ func (v *torchOp) Forward() string {
 func (v *torchOp) Compute() string {
 	outs := opdef.ArgNames(v.Outputs)
 	if slices.ContainsFunc(v.Outputs, func(a opdef.Arg) bool { return a.PresentIf != "" }) {
-		return bracketed(step, unpack(outs)+" = _op.compute(", []string{v.InputTuple(), v.AttrTuple()}, ")")
+		return unpacking(step, outs, node{"_op.compute(", v.tuples(), ")"})
 	}
-	return bracketed(step, strings.Join(outs, ", ")+" = _op.inside(", append(v.inputNames(), v.attrNames(allAttrs, "")...), ")")
+	return assignment(step, outs, node{"_op.inside(", leaves(append(v.inputNames(), v.attrNames(allAttrs, "")...)), ")"})
+}
+
+// Failed is the statement that tells the runtime what the fast path has met.
+func (v *torchOp) Failed() string {
+	return node{"_op.failed(", append([]node{leaf("_fault")}, v.tuples()...), ")"}.print(strings.Repeat(step, 3), "")
 }
 
 // Made are the outputs that a node returns. What is saved for the gradient op is among them: else a derivative of the gradient
 // would lose, without a word, what leads through it.
 func (v *torchOp) Made() []string { return opdef.ArgNames(v.Outputs) }
+
+// Return is the statement that returns them.
+func (v *torchOp) Return() string { return returns(step, v.Made()) }
 
 // Saves says whether a node returns more than a call does.
 func (v *torchOp) Saves() bool { return len(v.Made()) > len(v.Returned()) }
@@ -42,17 +50,30 @@ func (v *torchOp) Save() string {
 // Restore is the statement that finds them again. It stands there for none, too: once they are freed, PyTorch says so.
 func (v *torchOp) Restore() string {
 	if len(v.kept()) == 0 {
-		return "_ = _ctx.saved_tensors"
+		return step + "_ = _ctx.saved_tensors"
 	}
-	return unpack(v.kept()) + " = _ctx.saved_tensors"
+	return unpacking(step, v.kept(), leaf("_ctx.saved_tensors"))
 }
 
 func (v *torchOp) kept() []string {
 	return slices.DeleteFunc(opdef.ArgNames(v.Gradient.Inputs), func(name string) bool { return slices.Contains(v.grads(), name) })
 }
 
-// KeptAttrs are the attrs that the gradient op needs, as the target of an assignment; "" for none.
-func (v *torchOp) KeptAttrs() string { return unpack(attrNames(v.Gradient)) }
+// KeepAttrs is the statement that keeps the attrs that the gradient op needs, or "".
+func (v *torchOp) KeepAttrs() string {
+	if len(attrNames(v.Gradient)) == 0 {
+		return ""
+	}
+	return listed(step, "_ctx.attrs = ", attrNames(v.Gradient))
+}
+
+// RestoreAttrs is the statement that finds them again, or "".
+func (v *torchOp) RestoreAttrs() string {
+	if len(attrNames(v.Gradient)) == 0 {
+		return ""
+	}
+	return unpacking(step, attrNames(v.Gradient), leaf("_ctx.attrs"))
+}
 
 // Backward is the head of the function that differentiates a node. Nothing leads back through what is saved.
 func (v *torchOp) Backward() string {
@@ -91,10 +112,7 @@ func (v *torchOp) Gradients() string {
 	for range v.Attrs {
 		items = append(items, "None")
 	}
-	if text := step + "return " + strings.Join(items, ", "); len(text) <= lineLength {
-		return text
-	}
-	return bracketed(step, "return (", items, ")")
+	return returns(step, items)
 }
 
 // calls is the statement that calls an op's public function and names its results.
@@ -103,7 +121,11 @@ func (v *torchOp) calls(owner string, op *opdef.Op) string {
 	for _, name := range attrNames(op) {
 		args = append(args, name+"="+name)
 	}
-	return bracketed(step, strings.Join(opdef.ArgNames(op.Outputs), ", ")+" = "+owner+".function(", args, ")")
+	names, before, function := opdef.ArgNames(op.Outputs), "", owner+".function"
+	if len(step+strings.Join(names, ", ")+" = "+function+"(") > lineLength {
+		before, function = step+"_function = "+function+"\n", "_function" // ruff format would break the line in the subscript
+	}
+	return before + assignment(step, names, node{function + "(", leaves(args), ")"})
 }
 
 func nodeHead(name string, args []string) string {
@@ -112,14 +134,6 @@ func nodeHead(name string, args []string) string {
 		items = append(items, a+": Any")
 	}
 	return bracketed("", "def "+name+"(", items, ") -> Any:")
-}
-
-// unpack prints names as a tuple without needless parentheses.
-func unpack(names []string) string {
-	if len(names) == 1 {
-		return tuple(names)
-	}
-	return strings.Join(names, ", ")
 }
 
 func attrNames(op *opdef.Op) []string {
