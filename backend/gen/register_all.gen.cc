@@ -13,6 +13,7 @@ extern opcast::Op op_gelu;
 extern opcast::Op op_gelu_backward;
 extern opcast::Op op_gemm;
 extern opcast::Op op_gemm_backward;
+extern opcast::Op op_grouped_topk;
 extern opcast::Op op_layernorm2d;
 extern opcast::Op op_layernorm2d_backward;
 extern opcast::Op op_rms_norm;
@@ -21,6 +22,7 @@ extern opcast::Op op_silu_and_mul;
 extern opcast::Op op_silu_and_mul_backward;
 extern opcast::Op op_softmax;
 extern opcast::Op op_softmax_backward;
+extern opcast::Op op_topk_softmax;
 }  // namespace opcast_ops
 
 namespace opcast {
@@ -37,6 +39,7 @@ Op* const kOps[] = {
     &opcast_ops::op_gelu_backward,
     &opcast_ops::op_gemm,
     &opcast_ops::op_gemm_backward,
+    &opcast_ops::op_grouped_topk,
     &opcast_ops::op_layernorm2d,
     &opcast_ops::op_layernorm2d_backward,
     &opcast_ops::op_rms_norm,
@@ -45,7 +48,8 @@ Op* const kOps[] = {
     &opcast_ops::op_silu_and_mul_backward,
     &opcast_ops::op_softmax,
     &opcast_ops::op_softmax_backward,
+    &opcast_ops::op_topk_softmax,
 };
-const int kOpCount = 19;
+const int kOpCount = 21;
 
 }  // namespace opcast

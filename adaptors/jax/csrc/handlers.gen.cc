@@ -76,6 +76,16 @@ constexpr Attr kGemmBackwardAttrs[] = {
     {"alpha", Attr::kFloat},
     {"activation", Attr::kString},
 };
+constexpr Output kGroupedTopkOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kGroupedTopkInputs[] = {{false, false, -1}, {true, false, -1}};
+constexpr Attr kGroupedTopkAttrs[] = {
+    {"k", Attr::kInt},
+    {"num_groups", Attr::kInt},
+    {"topk_groups", Attr::kInt},
+    {"renormalize", Attr::kBool},
+    {"routed_scaling_factor", Attr::kFloat},
+    {"scoring", Attr::kString},
+};
 constexpr Output kLayernorm2dOutputs[] = {{false, -1, -1}, {true, -1, -1}, {true, -1, -1}};
 constexpr Input kLayernorm2dInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}};
 constexpr Attr kLayernorm2dAttrs[] = {
@@ -101,6 +111,12 @@ constexpr Output kSoftmaxOutputs[] = {{false, -1, -1}};
 constexpr Input kSoftmaxInputs[] = {{false, false, -1}};
 constexpr Output kSoftmaxBackwardOutputs[] = {{false, -1, -1}};
 constexpr Input kSoftmaxBackwardInputs[] = {{false, false, -1}, {false, false, -1}};
+constexpr Output kTopkSoftmaxOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kTopkSoftmaxInputs[] = {{false, false, -1}};
+constexpr Attr kTopkSoftmaxAttrs[] = {
+    {"k", Attr::kInt},
+    {"renormalize", Attr::kBool},
+};
 
 }  // namespace
 
@@ -172,54 +188,66 @@ const Op kOps[] = {
      kGemmBackwardInputs, 4,
      kGemmBackwardAttrs, 2,
      2, Handler<10, kDLCPU>, Handler<10, kDLCUDA>},
+    {"grouped_topk",
+     0x77740b860dbcaeb6,
+     kGroupedTopkOutputs, 2,
+     kGroupedTopkInputs, 2,
+     kGroupedTopkAttrs, 6,
+     2, Handler<11, kDLCPU>, Handler<11, kDLCUDA>},
     {"layernorm2d",
      0x3d65998f4efeafd9,
      kLayernorm2dOutputs, 3,
      kLayernorm2dInputs, 3,
      kLayernorm2dAttrs, 1,
-     0, Handler<11, kDLCPU>, Handler<11, kDLCUDA>},
+     0, Handler<12, kDLCPU>, Handler<12, kDLCUDA>},
     {"layernorm2d_backward",
      0x2094fc5d4a793427,
      kLayernorm2dBackwardOutputs, 3,
      kLayernorm2dBackwardInputs, 5,
      nullptr, 0,
-     1, Handler<12, kDLCPU>, Handler<12, kDLCUDA>},
+     1, Handler<13, kDLCPU>, Handler<13, kDLCUDA>},
     {"rms_norm",
      0x6e015c6ac0b5fa2a,
      kRmsNormOutputs, 1,
      kRmsNormInputs, 2,
      kRmsNormAttrs, 1,
-     0, Handler<13, kDLCPU>, Handler<13, kDLCUDA>},
+     0, Handler<14, kDLCPU>, Handler<14, kDLCUDA>},
     {"rms_norm_backward",
      0x5d5dcdfc147ce6cd,
      kRmsNormBackwardOutputs, 2,
      kRmsNormBackwardInputs, 3,
      kRmsNormBackwardAttrs, 1,
-     1, Handler<14, kDLCPU>, Handler<14, kDLCUDA>},
+     1, Handler<15, kDLCPU>, Handler<15, kDLCUDA>},
     {"silu_and_mul",
      0x78c4b068d15a5c12,
      kSiluAndMulOutputs, 1,
      kSiluAndMulInputs, 1,
      nullptr, 0,
-     0, Handler<15, kDLCPU>, Handler<15, kDLCUDA>},
+     0, Handler<16, kDLCPU>, Handler<16, kDLCUDA>},
     {"silu_and_mul_backward",
      0x337b71cdf021f77d,
      kSiluAndMulBackwardOutputs, 1,
      kSiluAndMulBackwardInputs, 2,
      nullptr, 0,
-     0, Handler<16, kDLCPU>, Handler<16, kDLCUDA>},
+     0, Handler<17, kDLCPU>, Handler<17, kDLCUDA>},
     {"softmax",
      0x6514c651f2ad8d79,
      kSoftmaxOutputs, 1,
      kSoftmaxInputs, 1,
      nullptr, 0,
-     0, Handler<17, kDLCPU>, Handler<17, kDLCUDA>},
+     0, Handler<18, kDLCPU>, Handler<18, kDLCUDA>},
     {"softmax_backward",
      0x69beef607b97ae9,
      kSoftmaxBackwardOutputs, 1,
      kSoftmaxBackwardInputs, 2,
      nullptr, 0,
-     0, Handler<18, kDLCPU>, Handler<18, kDLCUDA>},
+     0, Handler<19, kDLCPU>, Handler<19, kDLCUDA>},
+    {"topk_softmax",
+     0x6d1b429c00e3b7f4,
+     kTopkSoftmaxOutputs, 2,
+     kTopkSoftmaxInputs, 1,
+     kTopkSoftmaxAttrs, 2,
+     0, Handler<20, kDLCPU>, Handler<20, kDLCUDA>},
 };
 const int kOpCount = sizeof(kOps) / sizeof(kOps[0]);
 TVMFFISafeCallType functions[kOpCount];

@@ -142,6 +142,19 @@ constexpr Attr kGemmBackwardAttrs[] = {
     {Attr::kFloat, false},
     {Attr::kString, false},
 };
+constexpr Output kGroupedTopkOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kGroupedTopkInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {true, false, Stride::kDense, -1},
+};
+constexpr Attr kGroupedTopkAttrs[] = {
+    {Attr::kInt, false},
+    {Attr::kInt, false},
+    {Attr::kInt, false},
+    {Attr::kBool, false},
+    {Attr::kFloat, false},
+    {Attr::kString, false},
+};
 constexpr Output kLayernorm2dOutputs[] = {{false, -1, -1}, {true, -1, -1}, {true, -1, -1}};
 constexpr Input kLayernorm2dInputs[] = {
     {false, false, Stride::kDense, -1},
@@ -193,6 +206,14 @@ constexpr Output kSoftmaxBackwardOutputs[] = {{false, -1, -1}};
 constexpr Input kSoftmaxBackwardInputs[] = {
     {false, false, Stride::kDense, -1},
     {false, false, Stride::kDense, -1},
+};
+constexpr Output kTopkSoftmaxOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kTopkSoftmaxInputs[] = {
+    {false, false, Stride::kDense, -1},
+};
+constexpr Attr kTopkSoftmaxAttrs[] = {
+    {Attr::kInt, false},
+    {Attr::kBool, false},
 };
 
 }  // namespace
@@ -309,12 +330,22 @@ const Op kOps[] = {
      kGemmBackwardInputs, 4,
      kGemmBackwardAttrs, 2,
      0, 2},
+    {"grouped_topk",
+     0x77740b860dbcaeb6,
+     {
+         {"(Tensor scores, Tensor? bias, int k, int num_groups, int topk_groups, bool renormalize, float routed_scaling_factor, str scoring) -> (Tensor, Tensor)", Kernel<11, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor scores, Tensor? bias, int k, int num_groups, int topk_groups, bool renormalize, float routed_scaling_factor, str scoring, Tensor(o0!) weights, Tensor(o1!) ids) -> ()", Kernel<11, Form::kInto>}, },
+     kGroupedTopkOutputs, 2,
+     kGroupedTopkInputs, 2,
+     kGroupedTopkAttrs, 6,
+     0, 2},
     {"layernorm2d",
      0x3d65998f4efeafd9,
      {
-         {"(Tensor x, Tensor weight, Tensor bias, float eps) -> Tensor", Kernel<11, Form::kPlain>},
-         {"(Tensor x, Tensor weight, Tensor bias, float eps) -> (Tensor, Tensor, Tensor)", Kernel<11, Form::kTrain>},
-         {"(Tensor x, Tensor weight, Tensor bias, float eps, Tensor(o0!) y) -> ()", Kernel<11, Form::kInto>}, },
+         {"(Tensor x, Tensor weight, Tensor bias, float eps) -> Tensor", Kernel<12, Form::kPlain>},
+         {"(Tensor x, Tensor weight, Tensor bias, float eps) -> (Tensor, Tensor, Tensor)", Kernel<12, Form::kTrain>},
+         {"(Tensor x, Tensor weight, Tensor bias, float eps, Tensor(o0!) y) -> ()", Kernel<12, Form::kInto>}, },
      kLayernorm2dOutputs, 3,
      kLayernorm2dInputs, 3,
      kLayernorm2dAttrs, 1,
@@ -322,9 +353,9 @@ const Op kOps[] = {
     {"layernorm2d_backward",
      0x2094fc5d4a793427,
      {
-         {"(Tensor grad_y, Tensor x, Tensor weight, Tensor mean, Tensor rstd) -> (Tensor, Tensor, Tensor)", Kernel<12, Form::kPlain>},
+         {"(Tensor grad_y, Tensor x, Tensor weight, Tensor mean, Tensor rstd) -> (Tensor, Tensor, Tensor)", Kernel<13, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor x, Tensor weight, Tensor mean, Tensor rstd, Tensor(o0!) grad_x, Tensor(o1!) grad_weight, Tensor(o2!) grad_bias) -> ()", Kernel<12, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor x, Tensor weight, Tensor mean, Tensor rstd, Tensor(o0!) grad_x, Tensor(o1!) grad_weight, Tensor(o2!) grad_bias) -> ()", Kernel<13, Form::kInto>}, },
      kLayernorm2dBackwardOutputs, 3,
      kLayernorm2dBackwardInputs, 5,
      nullptr, 0,
@@ -332,9 +363,9 @@ const Op kOps[] = {
     {"rms_norm",
      0x6e015c6ac0b5fa2a,
      {
-         {"(Tensor x, Tensor weight, float eps) -> Tensor", Kernel<13, Form::kPlain>},
+         {"(Tensor x, Tensor weight, float eps) -> Tensor", Kernel<14, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, Tensor weight, float eps, Tensor(o0!) y) -> ()", Kernel<13, Form::kInto>}, },
+         {"(Tensor x, Tensor weight, float eps, Tensor(o0!) y) -> ()", Kernel<14, Form::kInto>}, },
      kRmsNormOutputs, 1,
      kRmsNormInputs, 2,
      kRmsNormAttrs, 1,
@@ -342,9 +373,9 @@ const Op kOps[] = {
     {"rms_norm_backward",
      0x5d5dcdfc147ce6cd,
      {
-         {"(Tensor grad_y, Tensor x, Tensor weight, float eps) -> (Tensor, Tensor)", Kernel<14, Form::kPlain>},
+         {"(Tensor grad_y, Tensor x, Tensor weight, float eps) -> (Tensor, Tensor)", Kernel<15, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor x, Tensor weight, float eps, Tensor(o0!) grad_x, Tensor(o1!) grad_weight) -> ()", Kernel<14, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor x, Tensor weight, float eps, Tensor(o0!) grad_x, Tensor(o1!) grad_weight) -> ()", Kernel<15, Form::kInto>}, },
      kRmsNormBackwardOutputs, 2,
      kRmsNormBackwardInputs, 3,
      kRmsNormBackwardAttrs, 1,
@@ -352,9 +383,9 @@ const Op kOps[] = {
     {"silu_and_mul",
      0x78c4b068d15a5c12,
      {
-         {"(Tensor x) -> Tensor", Kernel<15, Form::kPlain>},
+         {"(Tensor x) -> Tensor", Kernel<16, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, Tensor(o0!) y) -> ()", Kernel<15, Form::kInto>}, },
+         {"(Tensor x, Tensor(o0!) y) -> ()", Kernel<16, Form::kInto>}, },
      kSiluAndMulOutputs, 1,
      kSiluAndMulInputs, 1,
      nullptr, 0,
@@ -362,9 +393,9 @@ const Op kOps[] = {
     {"silu_and_mul_backward",
      0x337b71cdf021f77d,
      {
-         {"(Tensor grad_y, Tensor x) -> Tensor", Kernel<16, Form::kPlain>},
+         {"(Tensor grad_y, Tensor x) -> Tensor", Kernel<17, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor x, Tensor(o0!) grad_x) -> ()", Kernel<16, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor x, Tensor(o0!) grad_x) -> ()", Kernel<17, Form::kInto>}, },
      kSiluAndMulBackwardOutputs, 1,
      kSiluAndMulBackwardInputs, 2,
      nullptr, 0,
@@ -372,9 +403,9 @@ const Op kOps[] = {
     {"softmax",
      0x6514c651f2ad8d79,
      {
-         {"(Tensor x) -> Tensor", Kernel<17, Form::kPlain>},
+         {"(Tensor x) -> Tensor", Kernel<18, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, Tensor(o0!) y) -> ()", Kernel<17, Form::kInto>}, },
+         {"(Tensor x, Tensor(o0!) y) -> ()", Kernel<18, Form::kInto>}, },
      kSoftmaxOutputs, 1,
      kSoftmaxInputs, 1,
      nullptr, 0,
@@ -382,12 +413,22 @@ const Op kOps[] = {
     {"softmax_backward",
      0x69beef607b97ae9,
      {
-         {"(Tensor grad_y, Tensor y) -> Tensor", Kernel<18, Form::kPlain>},
+         {"(Tensor grad_y, Tensor y) -> Tensor", Kernel<19, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor y, Tensor(o0!) grad_x) -> ()", Kernel<18, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor y, Tensor(o0!) grad_x) -> ()", Kernel<19, Form::kInto>}, },
      kSoftmaxBackwardOutputs, 1,
      kSoftmaxBackwardInputs, 2,
      nullptr, 0,
+     0, 0},
+    {"topk_softmax",
+     0x6d1b429c00e3b7f4,
+     {
+         {"(Tensor gating, int k, bool renormalize) -> (Tensor, Tensor)", Kernel<20, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor gating, int k, bool renormalize, Tensor(o0!) weights, Tensor(o1!) ids) -> ()", Kernel<20, Form::kInto>}, },
+     kTopkSoftmaxOutputs, 2,
+     kTopkSoftmaxInputs, 1,
+     kTopkSoftmaxAttrs, 2,
      0, 0},
 };
 const int kOpCount = sizeof(kOps) / sizeof(kOps[0]);

@@ -86,6 +86,18 @@ def gemm_backward(
     activation: Literal["none", "relu", "silu"] = "none",
     out: tuple[ndarray, ndarray, ndarray | None] | None = None,
 ) -> tuple[ndarray, ndarray, ndarray | None]: ...
+def grouped_topk(
+    scores: ndarray,
+    bias: ndarray | None = None,
+    *,
+    k: int,
+    num_groups: int,
+    topk_groups: int,
+    renormalize: bool = True,
+    routed_scaling_factor: float = 1.0,
+    scoring: Literal["sigmoid", "softmax"] = "sigmoid",
+    out: tuple[ndarray, ndarray] | None = None,
+) -> tuple[ndarray, ndarray]: ...
 def layernorm2d(
     x: ndarray,
     weight: ndarray,
@@ -127,3 +139,10 @@ def silu_and_mul_backward(
 ) -> ndarray: ...
 def softmax(x: ndarray, *, out: ndarray | None = None) -> ndarray: ...
 def softmax_backward(grad_y: ndarray, y: ndarray, *, out: ndarray | None = None) -> ndarray: ...
+def topk_softmax(
+    gating: ndarray,
+    *,
+    k: int,
+    renormalize: bool = False,
+    out: tuple[ndarray, ndarray] | None = None,
+) -> tuple[ndarray, ndarray]: ...

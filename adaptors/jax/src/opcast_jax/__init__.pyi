@@ -66,6 +66,17 @@ def gemm_backward(
     alpha: float = 1.0,
     activation: Literal["none", "relu", "silu"] = "none",
 ) -> tuple[Array, Array, Array | None]: ...
+def grouped_topk(
+    scores: Array | NDArray[Any],
+    bias: Array | NDArray[Any] | None = None,
+    *,
+    k: int,
+    num_groups: int,
+    topk_groups: int,
+    renormalize: bool = True,
+    routed_scaling_factor: float = 1.0,
+    scoring: Literal["sigmoid", "softmax"] = "sigmoid",
+) -> tuple[Array, Array]: ...
 def layernorm2d(
     x: Array | NDArray[Any],
     weight: Array | NDArray[Any],
@@ -97,3 +108,9 @@ def silu_and_mul(x: Array | NDArray[Any]) -> Array: ...
 def silu_and_mul_backward(grad_y: Array | NDArray[Any], x: Array | NDArray[Any]) -> Array: ...
 def softmax(x: Array | NDArray[Any]) -> Array: ...
 def softmax_backward(grad_y: Array | NDArray[Any], y: Array | NDArray[Any]) -> Array: ...
+def topk_softmax(
+    gating: Array | NDArray[Any],
+    *,
+    k: int,
+    renormalize: bool = False,
+) -> tuple[Array, Array]: ...

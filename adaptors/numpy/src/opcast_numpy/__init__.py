@@ -18,6 +18,7 @@ from ._ops.gelu import gelu
 from ._ops.gelu_backward import gelu_backward
 from ._ops.gemm import gemm
 from ._ops.gemm_backward import gemm_backward
+from ._ops.grouped_topk import grouped_topk
 from ._ops.layernorm2d import layernorm2d
 from ._ops.layernorm2d_backward import layernorm2d_backward
 from ._ops.rms_norm import rms_norm
@@ -26,6 +27,7 @@ from ._ops.silu_and_mul import silu_and_mul
 from ._ops.silu_and_mul_backward import silu_and_mul_backward
 from ._ops.softmax import softmax
 from ._ops.softmax_backward import softmax_backward
+from ._ops.topk_softmax import topk_softmax
 
 __all__ = [
     "OpKind",
@@ -41,6 +43,7 @@ __all__ = [
     "gelu_backward",
     "gemm",
     "gemm_backward",
+    "grouped_topk",
     "kernels",
     "layernorm2d",
     "layernorm2d_backward",
@@ -51,5 +54,6 @@ __all__ = [
     "silu_and_mul_backward",
     "softmax",
     "softmax_backward",
+    "topk_softmax",
     "use_kernel",
 ]

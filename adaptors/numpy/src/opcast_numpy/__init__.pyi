@@ -92,6 +92,18 @@ def gemm_backward(
     activation: Literal["none", "relu", "silu"] = "none",
     out: tuple[NDArray[_T], NDArray[_T], NDArray[_T] | None] | None = None,
 ) -> tuple[NDArray[_T], NDArray[_T], NDArray[_T] | None]: ...
+def grouped_topk(
+    scores: NDArray[Any],
+    bias: NDArray[np.float32] | None = None,
+    *,
+    k: int,
+    num_groups: int,
+    topk_groups: int,
+    renormalize: bool = True,
+    routed_scaling_factor: float = 1.0,
+    scoring: Literal["sigmoid", "softmax"] = "sigmoid",
+    out: tuple[NDArray[np.float32], NDArray[np.int32]] | None = None,
+) -> tuple[NDArray[np.float32], NDArray[np.int32]]: ...
 def layernorm2d(
     x: NDArray[_T],
     weight: NDArray[_T],
@@ -138,3 +150,10 @@ def softmax_backward(
     *,
     out: NDArray[_T] | None = None,
 ) -> NDArray[_T]: ...
+def topk_softmax(
+    gating: NDArray[Any],
+    *,
+    k: int,
+    renormalize: bool = False,
+    out: tuple[NDArray[np.float32], NDArray[np.int32]] | None = None,
+) -> tuple[NDArray[np.float32], NDArray[np.int32]]: ...

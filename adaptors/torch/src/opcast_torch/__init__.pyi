@@ -82,6 +82,18 @@ def gemm_backward(
     activation: Literal["none", "relu", "silu"] = "none",
     out: tuple[Tensor, Tensor, Tensor | None] | None = None,
 ) -> tuple[Tensor, Tensor, Tensor | None]: ...
+def grouped_topk(
+    scores: Tensor,
+    bias: Tensor | None = None,
+    *,
+    k: int,
+    num_groups: int,
+    topk_groups: int,
+    renormalize: bool = True,
+    routed_scaling_factor: float = 1.0,
+    scoring: Literal["sigmoid", "softmax"] = "sigmoid",
+    out: tuple[Tensor, Tensor] | None = None,
+) -> tuple[Tensor, Tensor]: ...
 def layernorm2d(
     x: Tensor,
     weight: Tensor,
@@ -118,3 +130,10 @@ def silu_and_mul(x: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def silu_and_mul_backward(grad_y: Tensor, x: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def softmax(x: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def softmax_backward(grad_y: Tensor, y: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def topk_softmax(
+    gating: Tensor,
+    *,
+    k: int,
+    renormalize: bool = False,
+    out: tuple[Tensor, Tensor] | None = None,
+) -> tuple[Tensor, Tensor]: ...

@@ -17,10 +17,12 @@ from ._ops.eltwise_relu import eltwise_relu
 from ._ops.flash_mla_decode import flash_mla_decode
 from ._ops.gelu import gelu
 from ._ops.gemm import gemm
+from ._ops.grouped_topk import grouped_topk
 from ._ops.layernorm2d import layernorm2d
 from ._ops.rms_norm import rms_norm
 from ._ops.silu_and_mul import silu_and_mul
 from ._ops.softmax import softmax
+from ._ops.topk_softmax import topk_softmax
 
 __all__ = [
     "GELU",
@@ -28,6 +30,7 @@ __all__ = [
     "EltwiseAdd",
     "ExactGELU",
     "FlashMLADecode",
+    "GroupedTopK",
     "LayerNorm",
     "Linear",
     "RMSNorm",
@@ -36,6 +39,7 @@ __all__ = [
     "SiluMLP",
     "Softmax",
     "TanhGELU",
+    "TopKSoftmax",
 ]
 
 
@@ -167,6 +171,45 @@ class GELU(_rt.Layer):
     def forward(self, x: Tensor) -> Tensor:
         """Call gelu."""
         return _rt.call(GELU, self, x)
+
+
+@_rt.layer(
+    grouped_topk,
+    inputs=(None, None),
+    attrs=(
+        _rt.Arg("k", ("k",)),
+        _rt.Arg("num_groups", ("num_groups",)),
+        _rt.Arg("topk_groups", ("topk_groups",)),
+        _rt.Arg("renormalize", ("renormalize",)),
+        _rt.Arg("routed_scaling_factor", ("routed_scaling_factor",)),
+        _rt.Arg("scoring", ("scoring",)),
+    ),
+)
+class GroupedTopK(_rt.Layer):
+    """Route tokens to the k best experts within the best groups of experts, as DeepSeek-V3.
+
+    Attributes
+    ----------
+    k : int
+        How many experts a token gets. At least 1.
+    num_groups : int
+        Into how many groups the experts are divided. At least 1.
+    topk_groups : int
+        From how many groups a token takes its experts. At least 1.
+    renormalize : bool, default True
+        Whether the weights of a token are divided by their sum plus 1e-20.
+    routed_scaling_factor : float, default 1.0
+        Multiplies the weights.
+    scoring : {'sigmoid', 'softmax'}, default "sigmoid"
+        What makes scores of logits.
+    """
+
+    has_backward = False
+    can_torch_compile = True
+
+    def forward(self, scores: Tensor, bias: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Call grouped_topk."""
+        return _rt.call(GroupedTopK, self, scores, bias)
 
 
 @_rt.layer(
@@ -360,3 +403,27 @@ class TanhGELU(_rt.Layer):
     def forward(self, x: Tensor) -> Tensor:
         """Call gelu."""
         return _rt.call(TanhGELU, self, x)
+
+
+@_rt.layer(
+    topk_softmax,
+    inputs=(None,),
+    attrs=(_rt.Arg("k", ("k",)), _rt.Arg("renormalize", ("renormalize",))),
+)
+class TopKSoftmax(_rt.Layer):
+    """Route tokens to experts: the k largest softmax probabilities of every row, and whose they are.
+
+    Attributes
+    ----------
+    k : int
+        How many experts a token gets. At least 1.
+    renormalize : bool, default False
+        Whether the weights of a token are divided by their sum.
+    """
+
+    has_backward = False
+    can_torch_compile = True
+
+    def forward(self, gating: Tensor) -> tuple[Tensor, Tensor]:
+        """Call topk_softmax."""
+        return _rt.call(TopKSoftmax, self, gating)

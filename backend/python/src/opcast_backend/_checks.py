@@ -592,6 +592,97 @@ def gemm_backward(
     return specs, (alpha_, activation_)
 
 
+def grouped_topk(
+    fw: Framework,
+    scores_: Any,
+    bias_: Any,
+    k_: Any,
+    num_groups_: Any,
+    topk_groups_: Any,
+    renormalize_: Any,
+    routed_scaling_factor_: Any,
+    scoring_: Any,
+    out: tuple[Any, ...] | None = None,
+) -> tuple[_m.Specs, tuple[Any, ...]]:
+    """Check a call of grouped_topk."""
+    op = "grouped_topk"
+    _r.required(op, (("scores", scores_),))
+    _r.arrays(fw, op, (("scores", scores_), ("bias", bias_)))
+    k_ = _r.as_int(op, "k", k_)
+    if not k_ >= 1:
+        raise _r.at_least(op, "k", "1", k_)
+    num_groups_ = _r.as_int(op, "num_groups", num_groups_)
+    if not num_groups_ >= 1:
+        raise _r.at_least(op, "num_groups", "1", num_groups_)
+    topk_groups_ = _r.as_int(op, "topk_groups", topk_groups_)
+    if not topk_groups_ >= 1:
+        raise _r.at_least(op, "topk_groups", "1", topk_groups_)
+    renormalize_ = _r.as_bool(op, "renormalize", renormalize_)
+    routed_scaling_factor_ = _r.as_float(op, "routed_scaling_factor", routed_scaling_factor_)
+    scoring_ = _r.as_str(op, "scoring", scoring_)
+    if scoring_ not in ("sigmoid", "softmax"):
+        raise _r.choice(op, "scoring", ("sigmoid", "softmax"), scoring_)
+    if bias_ is not None:
+        _r.same_device(fw, op, "bias", bias_, "scores", scores_)
+    scores_t = fw.dtype(scores_)
+    if scores_t not in ("float32", "float16", "bfloat16"):
+        raise _r.dtype_in(op, "scores", ("float32", "float16", "bfloat16"), scores_t)
+    scores_s = fw.shape(scores_)
+    if len(scores_s) != 2:
+        raise _r.rank(op, "scores", 2, scores_s)
+    N_ = scores_s[0]
+    E_ = scores_s[1]
+    if bias_ is not None:
+        bias_t = fw.dtype(bias_)
+        if bias_t not in ("float32",):
+            raise _r.dtype_in(op, "bias", ("float32",), bias_t)
+        bias_s = fw.shape(bias_)
+        if len(bias_s) != 1:
+            raise _r.rank(op, "bias", 1, bias_s)
+        if bias_s[0] != E_:
+            raise _r.size(op, "bias", bias_s, 0, E_, (("E", E_, "scores"),))
+    if not (_a.mod(op, E_, num_groups_) == 0):
+        raise _r.require(
+            op,
+            "E % num_groups == 0",
+            (("E", E_, ""), ("num_groups", num_groups_, "")),
+        )
+    if not (topk_groups_ <= num_groups_):
+        raise _r.require(
+            op,
+            "topk_groups <= num_groups",
+            (("num_groups", num_groups_, ""), ("topk_groups", topk_groups_, "")),
+        )
+    if not (k_ <= _a.fit(op, topk_groups_ * _a.floordiv(op, E_, num_groups_))):
+        raise _r.require(
+            op,
+            "k <= topk_groups*(E // num_groups)",
+            (
+                ("E", E_, ""),
+                ("k", k_, ""),
+                ("num_groups", num_groups_, ""),
+                ("topk_groups", topk_groups_, ""),
+            ),
+        )
+    specs: _m.Specs = (
+        ((N_, k_), "float32"),
+        ((N_, k_), "int32"),
+        ((N_, E_), "float64"),
+        ((N_, num_groups_), "int32"),
+    )
+    if out is not None:
+        _m.outputs(
+            fw,
+            op,
+            ("weights", "ids"),
+            specs,
+            out,
+            (("scores", scores_), ("bias", bias_)),
+            ("", ""),
+        )
+    return specs, (k_, num_groups_, topk_groups_, renormalize_, routed_scaling_factor_, scoring_)
+
+
 def layernorm2d(
     fw: Framework,
     x_: Any,
@@ -937,6 +1028,37 @@ def softmax_backward(
     if out is not None:
         _m.outputs(fw, op, ("grad_x",), specs, out, (("grad_y", grad_y_), ("y", y_)), ("grad_y",))
     return specs, ()
+
+
+def topk_softmax(
+    fw: Framework,
+    gating_: Any,
+    k_: Any,
+    renormalize_: Any,
+    out: tuple[Any, ...] | None = None,
+) -> tuple[_m.Specs, tuple[Any, ...]]:
+    """Check a call of topk_softmax."""
+    op = "topk_softmax"
+    _r.required(op, (("gating", gating_),))
+    _r.arrays(fw, op, (("gating", gating_),))
+    k_ = _r.as_int(op, "k", k_)
+    if not k_ >= 1:
+        raise _r.at_least(op, "k", "1", k_)
+    renormalize_ = _r.as_bool(op, "renormalize", renormalize_)
+    gating_t = fw.dtype(gating_)
+    if gating_t not in ("float32", "float16", "bfloat16"):
+        raise _r.dtype_in(op, "gating", ("float32", "float16", "bfloat16"), gating_t)
+    gating_s = fw.shape(gating_)
+    if len(gating_s) != 2:
+        raise _r.rank(op, "gating", 2, gating_s)
+    N_ = gating_s[0]
+    E_ = gating_s[1]
+    if not (k_ <= E_):
+        raise _r.require(op, "k <= E", (("E", E_, ""), ("k", k_, "")))
+    specs: _m.Specs = (((N_, k_), "float32"), ((N_, k_), "int32"))
+    if out is not None:
+        _m.outputs(fw, op, ("weights", "ids"), specs, out, (("gating", gating_),), ("", ""))
+    return specs, (k_, renormalize_)
 
 
 def _flops_gemm(

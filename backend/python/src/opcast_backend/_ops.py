@@ -49,6 +49,7 @@ class OpKind(IntEnum):
     GeluBackward = 11
     Gemm = 2
     GemmBackward = 16
+    GroupedTopk = 75
     Layernorm2d = 7
     Layernorm2dBackward = 14
     RmsNorm = 6
@@ -57,6 +58,7 @@ class OpKind(IntEnum):
     SiluAndMulBackward = 12
     Softmax = 8
     SoftmaxBackward = 15
+    TopkSoftmax = 74
 
 
 OPS: dict[str, Op] = {
@@ -543,6 +545,85 @@ OPS: dict[str, Op] = {
         ),
         gradient_of="gemm",
     ),
+    "grouped_topk": Op(
+        name="grouped_topk",
+        kind=OpKind.GroupedTopk,
+        doc="Route tokens to the k best experts within the best groups of experts, as DeepSeek-V3.",
+        file="opdefs/moe/grouped_topk.toml",
+        schema=0x77740B860DBCAEB6,
+        dtypes={"T": ("float32", "float16", "bfloat16")},
+        devices=("cpu", "cuda"),
+        inputs=(
+            Arg(
+                "scores",
+                "T[N, E]",
+                "Logits of the experts for each token; groups are neighbours.",
+                dims=("N", "E"),
+            ),
+            Arg(
+                "bias",
+                "f32[E]",
+                "Added to the scores of experts where they are compared, not in the weights.",
+                optional=True,
+                dims=("E",),
+            ),
+        ),
+        attrs=(
+            Attr("k", "int", "How many experts a token gets.", True),
+            Attr("num_groups", "int", "Into how many groups the experts are divided.", True),
+            Attr("topk_groups", "int", "From how many groups a token takes its experts.", True),
+            Attr(
+                "renormalize",
+                "bool",
+                "Whether the weights of a token are divided by their sum plus 1e-20.",
+                False,
+                True,
+            ),
+            Attr("routed_scaling_factor", "float", "Multiplies the weights.", False, 1.0),
+            Attr(
+                "scoring",
+                "str",
+                "What makes scores of logits.",
+                False,
+                "sigmoid",
+                one_of=("sigmoid", "softmax"),
+            ),
+        ),
+        outputs=(
+            Arg(
+                "weights",
+                "f32[N, k]",
+                "Scores of the chosen experts, without the bias.",
+                dims=("N", "k"),
+            ),
+            Arg(
+                "ids",
+                "i32[N, k]",
+                "The chosen experts by descending score and bias; of equal ones, the lower index comes first, and NaN come last.",
+                dims=("N", "k"),
+            ),
+        ),
+        parallel=("N",),
+        sums=(),
+        vmap=(("N", ("scores",)),),
+        call='grouped_topk(scores, bias=None, *, k, num_groups, topk_groups, renormalize=True, routed_scaling_factor=1.0, scoring="sigmoid") -> weights, ids',
+        facts=(
+            ("gradient", "none"),
+            ("vmap", "merged over scores; a loop over slices when bias is mapped"),
+            ("sharding", "along N; E and k gathered"),
+            ("copies", "scores and bias when not contiguous"),
+        ),
+        kernels=(("grouped_topk_cuda", "cuda", True), ("grouped_topk", "cpu", False)),
+        scratch=(
+            Arg("compared", "f64[N, E]", "Scores and bias.", dims=("N", "E")),
+            Arg(
+                "taken",
+                "i32[N, num_groups]",
+                "Whether a token takes experts from a group.",
+                dims=("N", "num_groups"),
+            ),
+        ),
+    ),
     "layernorm2d": Op(
         name="layernorm2d",
         kind=OpKind.Layernorm2d,
@@ -806,5 +887,57 @@ OPS: dict[str, Op] = {
         ),
         kernels=(("softmax_backward", "cpu", False), ("softmax_backward_cuda", "cuda", False)),
         gradient_of="softmax",
+    ),
+    "topk_softmax": Op(
+        name="topk_softmax",
+        kind=OpKind.TopkSoftmax,
+        doc="Route tokens to experts: the k largest softmax probabilities of every row, and whose they are.",
+        file="opdefs/moe/topk_softmax.toml",
+        schema=0x6D1B429C00E3B7F4,
+        dtypes={"T": ("float32", "float16", "bfloat16")},
+        devices=("cpu", "cuda"),
+        inputs=(
+            Arg(
+                "gating",
+                "T[N, E]",
+                "Logits of the experts for each token; NaN rank last.",
+                dims=("N", "E"),
+            ),
+        ),
+        attrs=(
+            Attr("k", "int", "How many experts a token gets.", True),
+            Attr(
+                "renormalize",
+                "bool",
+                "Whether the weights of a token are divided by their sum.",
+                False,
+                False,
+            ),
+        ),
+        outputs=(
+            Arg(
+                "weights",
+                "f32[N, k]",
+                "Probabilities of the chosen experts, the largest first; NaN if the row has NaN or infinity, or only -infinity.",
+                dims=("N", "k"),
+            ),
+            Arg(
+                "ids",
+                "i32[N, k]",
+                "The chosen experts; of equal logits, the lower index comes first.",
+                dims=("N", "k"),
+            ),
+        ),
+        parallel=("N",),
+        sums=(),
+        vmap=(("N", ("gating",)),),
+        call="topk_softmax(gating, *, k, renormalize=False) -> weights, ids",
+        facts=(
+            ("gradient", "none"),
+            ("vmap", "merged"),
+            ("sharding", "along N; E and k gathered"),
+            ("copies", "gating when not contiguous"),
+        ),
+        kernels=(("topk_softmax", "cpu", False), ("topk_softmax_cuda", "cuda", False)),
     ),
 }

@@ -1,0 +1,16 @@
+"""An independent formula, and logits with ties."""
+
+import numpy as np
+
+
+def independent(torch, gating, k, renormalize):
+    ids = torch.sort(gating, dim=-1, descending=True, stable=True).indices[:, :k]
+    if renormalize:
+        return torch.softmax(torch.gather(gating, -1, ids), dim=-1), ids
+    return torch.gather(torch.softmax(gating, dim=-1), -1, ids), ids
+
+
+def samples(rng, sizes):
+    logits = rng.standard_normal((sizes["N"], sizes["E"]))
+    ties = rng.random(logits.shape) < 0.3
+    return {"gating": np.where(ties, np.round(logits), logits)}
