@@ -72,7 +72,7 @@ func gradient(t *check.T, c *cases.Case) error {
 	}
 	link := transform.GradientOf(t.Op)
 	cotangents := cotangentsOf(c)
-	g := c.Gradient(link, exact(forward), cotangents)
+	g := c.Gradient(link, exact(c, forward), cotangents)
 	got, err := t.Env.Oracle.Reference(t.Ctx, g, "float64")
 	if err != nil {
 		return err
@@ -117,12 +117,16 @@ func cotangentsOf(c *cases.Case) []*ndarray.Array {
 	return results
 }
 
-// exact are results of the reference as arrays of float64; nil where there is none.
-func exact(results []oracle.Expected) []*ndarray.Array {
+// exact are results of the reference as arrays of float64, or of their integers; nil where there is none.
+func exact(c *cases.Case, results []oracle.Expected) []*ndarray.Array {
 	out := make([]*ndarray.Array, len(results))
-	for i, y := range results {
-		if !y.Absent {
-			out[i] = ndarray.FromFloats(dtype.Must("f64"), y.Shape, y.Values)
+	for i, s := range cases.Slots(c.Op) {
+		d := c.DType(s.Type)
+		if ndarray.IsFloat(d) {
+			d = dtype.Must("f64")
+		}
+		if !results[i].Absent {
+			out[i] = results[i].Rounded(d)
 		}
 	}
 	return out

@@ -49,7 +49,7 @@ func tangent(t *check.T, c *cases.Case) error {
 		return err
 	}
 	moved, want, size := direction(c, inputs, slopes)
-	got, err := t.Env.Oracle.Reference(t.Ctx, c.Tangent(link, exact(forward), moved), "float64")
+	got, err := t.Env.Oracle.Reference(t.Ctx, c.Tangent(link, exact(c, forward), moved), "float64")
 	if err != nil {
 		return err
 	}
