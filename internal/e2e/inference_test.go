@@ -31,7 +31,7 @@ func TestInference(t *testing.T) {
 	t.Parallel()
 	dir, interpreter := exampleProject(t, "inference"), borrowed(t)
 	mustOpcast(t, "-C", dir, "build", "--python", interpreter)
-	code, stdout, stderr := opcast(t, "-C", dir, "test", "--python", interpreter, "--report", filepath.Join(dir, "report"))
+	code, stdout, stderr := opcast(t, "-C", dir, "test", "--spread", "--python", interpreter, "--report", filepath.Join(dir, "report"))
 	r, err := report.Read(filepath.Join(dir, "report", "report.json"))
 	if err != nil {
 		t.Fatalf("exit code %d, %v\n%s%s", code, err, stdout, stderr)
