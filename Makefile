@@ -56,7 +56,7 @@ lint: $(GOLANGCI_LINT) ## Run the Go linters (the first run compiles them: minut
 test: cuda check build ## Run all tests; they need minutes.
 	$(GO) build -o build/ccache/ccache ./internal/ccache
 	cxx="$${CXX:-c++}"; PATH="$(CURDIR)/build/ccache:$$PATH" CXX="ccache $${cxx#ccache }" CCACHE_DIR="$(CURDIR)/build/ccache/objects" \
-		$(GO) test -json -count=1 -timeout=60m ./... | $(GO) run ./internal/testsum
+		$(GO) test -json -count=1 -parallel=3 -timeout=60m ./... | $(GO) run ./internal/testsum
 
 conformance: build ## Run every op through every adaptor.
 	$(OPCAST) test --python $(VENV) --jobs 2

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/opcast/opcast/conformance/calls"
@@ -170,7 +171,21 @@ func newSession(o Options) (*Session, []string, error) {
 // newEnvironment is what all specs share, as far as the options tell.
 func newEnvironment(o Options) check.Environment {
 	return check.Environment{
-		Project: o.Project, Device: o.device(), StaleFiles: o.Stale, RandomCallsPerOp: o.randomCalls(), Seed: o.Seed,
+		Project: o.Project, Device: o.device(), StaleFiles: askedOnce(o.Stale), RandomCallsPerOp: o.randomCalls(), Seed: o.Seed,
+	}
+}
+
+// askedOnce keeps the answer for the checks of all ops: to generate all files takes seconds where there are many.
+func askedOnce(stale func(context.Context) ([]string, error)) func(context.Context) ([]string, error) {
+	if stale == nil {
+		return nil
+	}
+	var once sync.Once
+	var files []string
+	var err error
+	return func(ctx context.Context) ([]string, error) {
+		once.Do(func() { files, err = stale(ctx) })
+		return files, err
 	}
 }
 

@@ -50,6 +50,24 @@ func TestPlantedGradients(t *testing.T) {
 	}
 }
 
+// What stays infinite does not change: it hides no derivative of other results, as a log-sum-exp of nothing would.
+func TestGradientsBesideInfinities(t *testing.T) {
+	op := *fake.ToyOp(t, "norm")
+	backward := *op.Gradient
+	op.Gradient = &backward
+	const first = "xp.arange(x.shape[-1]) == 0"
+	op.Reference = strings.Replace(op.Reference, "return y", "y = xp.where("+first+", -xp.inf, y)\nreturn y", 1)
+	backward.Reference = "grad_y = xp.where(" + first + ", 0, grad_y)\n" + backward.Reference
+	env := &check.Environment{Device: "cpu", Oracle: fake.RealOracle(t, time.Minute)}
+	check := &check.T{Ctx: t.Context(), Env: env, Op: &op, Caller: calls.Definition{}}
+	if err := definitions.CheckGradient(check); err != nil {
+		t.Fatal(err)
+	}
+	if row := check.CurrentRow(); len(row.Failures) > 0 || row.Checked < 8 {
+		t.Errorf("%d cases, failures: %v", row.Checked, row.Failures)
+	}
+}
+
 // Where a function has no derivative, finite differences say nothing; a function without any is refused.
 func TestKinks(t *testing.T) {
 	values := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}

@@ -77,6 +77,29 @@ func TestIndependent(t *testing.T) {
 	}
 }
 
+// A formula gets lists of arrays, or of tensors, and returns such lists.
+func TestIndependentOfLists(t *testing.T) {
+	const formula = "    ys = [x * w for x in xs]\n" +
+		"    return ys, FRAMEWORK.concatenate(ys), FRAMEWORK.asarray([len(x) for x in xs]), [a + y for a, y in zip(totals, ys)]\n"
+	for name, test := range map[string]struct{ formula, want string }{
+		"numpy":         {formula, "pass: "},
+		"torch":         {strings.ReplaceAll(formula, "x * w", "x.mul(w)"), "pass: "},
+		"other totals":  {strings.ReplaceAll(formula, "a + y", "a - y"), "the independent formula"},
+		"one list less": {"    return xs\n", "gives 7 results, the independent formula 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			framework := "numpy"
+			if name == "torch" {
+				framework = name
+			}
+			module := "def independent(" + framework + ", xs, totals, w):\n" + strings.ReplaceAll(test.formula, "FRAMEWORK", framework)
+			if got := definitionJudged(t, withModule(t, "gather", module), "independent"); !strings.Contains(got, test.want) {
+				t.Errorf("got %s, want %q", got, test.want)
+			}
+		})
+	}
+}
+
 // Where one formula gives infinity or NaN, so must the other.
 func TestApart(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()

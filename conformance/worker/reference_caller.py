@@ -71,7 +71,7 @@ class Reference:
                 )
         except Exception as error:  # the author's text may raise anything
             return {"error": f"{type(error).__name__}: {error}", "outputs": []}, []
-        return described(found if isinstance(found, tuple) else (found,))  # pyright: ignore[reportUnknownArgumentType]
+        return described(results_of(request, found))
 
     def properties(self, request: Request, blobs: list[bytes]) -> Answer:
         """Let an author's function look at the arguments and results of a call, and say what it asserts in vain."""
@@ -131,10 +131,11 @@ class Reference:
             arguments = self.arguments(request, blobs)
 
             def rise(name: str, low: NDArray, high: NDArray) -> float:
-                # Element by element before the sum: what did not change adds no rounding error.
+                # Element by element before the sum: what did not change adds no rounding error, nor
+                # NaN if it is infinite, as a log-sum-exp of nothing is.
                 ends = [evaluate(copy.deepcopy({**arguments, name: end})) for end in (low, high)]
                 triples = [(a, b, w) for a, b, w in zip(*ends, weights) if w is not None]
-                return sum(float(np.sum((np.asarray(b) - a) * w)) for a, b, w in triples)
+                return sum(float(np.sum(risen(a, b) * w)) for a, b, w in triples)
 
             for name in request["inputs"]:
                 answer += slopes(partial(rise, name), arguments[name])
@@ -172,9 +173,7 @@ class Reference:
         def evaluate(arguments: Request) -> tuple[Any, ...]:
             with np.errstate(all="ignore"):
                 result: Any = function(**{k: v for k, v in arguments.items() if k in wanted})
-            results: Any = result if isinstance(result, tuple) else (result,)  # pyright: ignore[reportUnknownVariableType]
-            lists = request.get("lists")
-            return tuple(spread(lists["results"], results)) if lists else results
+            return results_of(request, result)
 
         return evaluate
 
@@ -209,6 +208,13 @@ class Reference:
             if self.root and body in whole:
                 return whole[: whole.index(body)].count("\n") + 1
         return 0
+
+
+def results_of(request: Request, result: Any) -> tuple[Any, ...]:
+    """Return what a function gives as one array for each result, with those of lists one by one."""
+    results: Any = result if isinstance(result, tuple) else (result,)  # pyright: ignore[reportUnknownVariableType]
+    lists = request.get("lists")
+    return tuple(spread(lists["results"], results)) if lists else results
 
 
 def misfit(results: tuple[Any, ...], *, may_lack: bool) -> str:
@@ -267,7 +273,9 @@ def plain(result: Any) -> NDArray:
 
 
 def tensor(torch: Any, value: Any) -> Any:
-    """Return an array as a tensor of its own; other values stay."""
+    """Return an array as a tensor of its own, and a list of arrays as one of tensors; other values stay."""
+    if isinstance(value, list):
+        return [tensor(torch, item) for item in value]  # pyright: ignore[reportUnknownVariableType]
     if not isinstance(value, np.ndarray):
         return value
     return torch.from_numpy(np.array(value))  # pyright: ignore[reportUnknownArgumentType]
@@ -275,6 +283,13 @@ def tensor(torch: Any, value: Any) -> Any:
 
 STEP = 2e-4
 """Of differences: at it, the errors of rounding and of leaving out higher derivatives are about equal."""
+
+
+def risen(low: Any, high: Any) -> NDArray:
+    """Return by how much elements rise: not at all from an infinity to the same."""
+    a, b = np.asarray(low), np.asarray(high)
+    with np.errstate(invalid="ignore"):
+        return np.where(a == b, 0, b - a)
 
 
 def slopes(rise: Callable[[NDArray, NDArray], float], at: NDArray) -> list[bytes]:

@@ -127,7 +127,7 @@ func (v *checkView) dtypeIn(r rule.Rule) []statement {
 		as := raise(codef("%s != %s", dtypeOf(r.Arg), variable(r.Var)),
 			"_r.dtype_as(op, %s, %s, %q, %s)", v.label(r.Arg), variable(r.Var), v.FirstName(r.Arg), dtypeOf(r.Arg))
 		out := append(set(codef("fw.dtype(%s)", v.item(r.Arg)), dtypeOf(r.Arg)), block(codef("if %s == 0:", number), among)...)
-		return append(out, block(codef("else:"), as)...)
+		return append(out, otherwise(as)...)
 	}
 	return append(set(codef("fw.dtype(%s)", v.item(r.Arg)), targets...), among...)
 }
@@ -191,7 +191,7 @@ func (v *checkView) size(r rule.Rule) []statement {
 func (v *checkView) let(r rule.Rule) []statement {
 	var out []statement
 	for _, part := range view.Split(v.printer(func(s string) string { return v.symbol(s).text }), r.Symbol, r.Expr, lineLength-len(step)) {
-		out = append(out, set(v.expr(part.Expr), variable(part.Name))...)
+		out = append(out, set(alone(v.expr(part.Expr), part.Expr), variable(part.Name))...)
 	}
 	return out
 }

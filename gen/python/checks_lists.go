@@ -79,7 +79,7 @@ func (v *checkView) bindShared(r rule.Rule, value code) []statement {
 	differs := raise(codef("%s[%d] != %s", shape, r.Dim, want),
 		"_r.size(op, %s, %s, %d, %s, %s)", v.label(r.Arg), shape, r.Dim, want, v.why(r.Why, true))
 	out := block(codef("if %s == 0:", number), set(value, variable(r.Symbol)))
-	return append(out, block(codef("else:"), differs)...)
+	return append(out, otherwise(differs)...)
 }
 
 // bindSharedBatch does the same for leading dims.
@@ -88,7 +88,7 @@ func (v *checkView) bindSharedBatch(r rule.Rule) []statement {
 	own := codef("tuple(%s)", leading(shape, r.Rank))
 	differs := raise(codef("%s != %s", own, batch), "_r.batch(op, %s, %s, %q, %s)", v.label(r.Arg), batch, v.FirstName(r.Arg), shape)
 	out := block(codef("if %s == 0:", number), set(own, batch))
-	return append(out, block(codef("else:"), differs)...)
+	return append(out, otherwise(differs)...)
 }
 
 // hoistedLists are the variables that hold something for each array of a list.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/gen/view"
+	"github.com/opcast/opcast/internal/opdef/expr"
 )
 
 // code is a piece of Python, with the names of variables that it reads.
@@ -64,6 +65,14 @@ func noting(c *code, name func(string) code) func(string) string {
 	}
 }
 
+// alone is an expression that is part of no other: a choice needs no parentheses then.
+func alone(c code, e *expr.Expr) code {
+	if e.Op == expr.OpIf {
+		c.text = strings.TrimSuffix(strings.TrimPrefix(c.text, "("), ")")
+	}
+	return c
+}
+
 // statement is one of a function's body: an assignment if it has targets, a compound one if it has a body.
 type statement struct {
 	targets []string
@@ -86,6 +95,16 @@ func set(value code, targets ...code) []statement {
 // block puts statements under a head.
 func block(head code, body []statement) []statement {
 	return []statement{{code: head, body: body}}
+}
+
+// otherwise puts statements under an else, or one that is an if itself into an elif.
+func otherwise(body []statement) []statement {
+	if len(body) == 1 && strings.HasPrefix(body[0].text, "if ") {
+		only := body[0]
+		only.text = "el" + only.text
+		return []statement{only}
+	}
+	return block(codef("else:"), body)
 }
 
 // raise guards an error by a condition.

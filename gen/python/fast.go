@@ -74,7 +74,7 @@ func (v *function) fastLet(l opdef.Let) []statement {
 	var out []statement
 	name := func(symbol string) string { return v.fastSymbol(symbol).text }
 	for _, part := range view.Split(v.fastPrinter(name), l.Name, l.Expr, lineLength-fastDepth) {
-		out = append(out, set(v.fastExpr(part.Expr), v.fastSymbol(part.Name))...)
+		out = append(out, set(alone(v.fastExpr(part.Expr), part.Expr), v.fastSymbol(part.Name))...)
 	}
 	return out
 }

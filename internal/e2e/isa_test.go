@@ -19,7 +19,6 @@ const valuesOfKernels = `
 * backend split
 * backend sizes
 * backend zero-size
-* backend random-shapes
 `
 
 // TestInstructionSets holds all kernels to their values with each instruction set that the machine has beside the widest, which

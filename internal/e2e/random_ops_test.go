@@ -24,7 +24,7 @@ import (
 func TestRandomOps(t *testing.T) {
 	t.Parallel()
 	const most = 20 // in one project
-	ops, err := strconv.Atoi(cmp.Or(os.Getenv("RANDOM_OPS"), "6"))
+	ops, err := strconv.Atoi(cmp.Or(os.Getenv("RANDOM_OPS"), "3"))
 	if err != nil {
 		t.Fatal(err)
 	}

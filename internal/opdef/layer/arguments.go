@@ -82,12 +82,18 @@ func (c *checker) fill(in *opdef.Arg, read bool, value any) any {
 		c.report(path, "leave it out: the call leaves out what is None", "%s is optional", in.Name)
 	case !number || math.IsNaN(opdef.NumberValue(converted)):
 		c.report(path, "the number of which all elements are", "absent.%s is no number", in.Name)
-	case len(in.Type.Dims) != 1 || len(x.Type.Dims) == 0 || !in.Type.Dims[0].Is(x.Type.Dims[len(x.Type.Dims)-1].Text()) || in.Type.Var != x.Type.Var || in.Type.DType != x.Type.DType:
-		c.report(path, "its only dim must be the last one of "+x.Name+", with the same dtype", "the shape of %s does not follow from %s", in.Name, x.Name)
+	case len(in.Type.Dims) != 1 || len(x.Type.Dims) == 0 || !in.Type.Dims[0].Is(x.Type.Dims[len(x.Type.Dims)-1].Text()) || !c.takes(in, x):
+		c.report(path, "its only dim must be the last one of "+x.Name+", and its dtype may be that of "+x.Name, "the shape of %s does not follow from %s", in.Name, x.Name)
 	default:
 		return converted
 	}
 	return nil
+}
+
+// takes says whether an array may have every dtype that x has.
+func (c *checker) takes(in, x *opdef.Arg) bool {
+	list := c.op.Allowed(*in)
+	return !slices.ContainsFunc(c.op.Allowed(*x), func(dtype string) bool { return !slices.Contains(list, dtype) })
 }
 
 func (c *checker) attr(a *opdef.Attr) {
