@@ -49,15 +49,18 @@ void run_fused_add_rms_norm(const TVMFFIAny* argv, int32_t count, opcast::Reques
   call.Size(residual_, -1, N_, {{"N", N_, "x"}});
   call.LastDense(residual_); call.Data(residual_);
   call.Distinct(residual_);
-  call.DTypeAs(weight_, T_, "x");
+  call.DTypeIn(weight_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
+  const opcast::DType W_ = weight_.dtype();
   call.Rank(weight_, 1);
   call.Size(weight_, 0, N_, {{"N", N_, "x"}});
   call.Dense(weight_); call.Data(weight_);
+  call.Require((W_ == T_) || (W_ == opcast::DType::kF32), "W == T or W == f32", {{"T", T_, nullptr}, {"W", W_, nullptr}}, "cast x or weight");
   call.Apart(x_, {&residual_, &weight_});
   call.Apart(residual_, {&x_, &weight_});
   if (x_.empty() && residual_.empty() && opcast::Launches(request)) return;
   FusedAddRmsNormArgs values{};
   values.T = T_;
+  values.W = W_;
   values.batch = x_.batch(1);
   values.N = N_;
   values.x = x_.data();
@@ -72,7 +75,7 @@ void run_fused_add_rms_norm(const TVMFFIAny* argv, int32_t count, opcast::Reques
 
 }  // namespace
 
-opcast::Op op_fused_add_rms_norm("fused_add_rms_norm", 17, 7459107211878250084, run_fused_add_rms_norm, kVariants, kArrays, kAttrs, {});
+opcast::Op op_fused_add_rms_norm("fused_add_rms_norm", 17, 416458186938481363, run_fused_add_rms_norm, kVariants, kArrays, kAttrs, {});
 
 }  // namespace opcast_ops
 

@@ -13,38 +13,46 @@ namespace opcast_ops {
 // Add x to residual in place, and replace x by the normalised sum.
 struct FusedAddRmsNormArgs {
   opcast::DType T;  // float32, float16 or bfloat16
+  opcast::DType W;  // float32, float16 or bfloat16
   int64_t batch;  // product of the leading dimensions
   int64_t N;
   void* x;  // T[*, N], read and written
   opcast::Layout x_layout;
   void* residual;  // T[*, N], read and written
   opcast::Layout residual_layout;
-  const void* weight;  // T[N]
+  const void* weight;  // W[N]
   double eps;
 };
 
 // The same with types in place of dtypes, as Visit passes it.
-template <class T_>
+template <class T_, class W_>
 struct FusedAddRmsNormTyped : FusedAddRmsNormArgs {
   using T = T_;
+  using W = W_;
 
   T* x;  // T[*, N], read and written
   T* residual;  // T[*, N], read and written
-  const T* weight;  // T[N]
+  const W* weight;  // W[N]
 
   explicit FusedAddRmsNormTyped(const FusedAddRmsNormArgs& args)
       : FusedAddRmsNormArgs(args),
         x(static_cast<T*>(args.x)),
         residual(static_cast<T*>(args.residual)),
-        weight(static_cast<const T*>(args.weight)) {}
+        weight(static_cast<const W*>(args.weight)) {}
 };
 
 // Calls f with the arguments, in which the call's dtypes are types, and returns what it returns.
 template <class F>
 opcast::Status Visit(const FusedAddRmsNormArgs& args, F&& f) {
-  if (args.T == opcast::DType::kF32) return f(FusedAddRmsNormTyped<float>(args));
-  if (args.T == opcast::DType::kF16) return f(FusedAddRmsNormTyped<opcast::f16>(args));
-  if (args.T == opcast::DType::kBf16) return f(FusedAddRmsNormTyped<opcast::bf16>(args));
+  if (args.T == opcast::DType::kF32 && args.W == opcast::DType::kF32) return f(FusedAddRmsNormTyped<float, float>(args));
+  if (args.T == opcast::DType::kF32 && args.W == opcast::DType::kF16) return f(FusedAddRmsNormTyped<float, opcast::f16>(args));
+  if (args.T == opcast::DType::kF32 && args.W == opcast::DType::kBf16) return f(FusedAddRmsNormTyped<float, opcast::bf16>(args));
+  if (args.T == opcast::DType::kF16 && args.W == opcast::DType::kF32) return f(FusedAddRmsNormTyped<opcast::f16, float>(args));
+  if (args.T == opcast::DType::kF16 && args.W == opcast::DType::kF16) return f(FusedAddRmsNormTyped<opcast::f16, opcast::f16>(args));
+  if (args.T == opcast::DType::kF16 && args.W == opcast::DType::kBf16) return f(FusedAddRmsNormTyped<opcast::f16, opcast::bf16>(args));
+  if (args.T == opcast::DType::kBf16 && args.W == opcast::DType::kF32) return f(FusedAddRmsNormTyped<opcast::bf16, float>(args));
+  if (args.T == opcast::DType::kBf16 && args.W == opcast::DType::kF16) return f(FusedAddRmsNormTyped<opcast::bf16, opcast::f16>(args));
+  if (args.T == opcast::DType::kBf16 && args.W == opcast::DType::kBf16) return f(FusedAddRmsNormTyped<opcast::bf16, opcast::bf16>(args));
   return opcast::Status::Error("dtype combination without a kernel");
 }
 

@@ -88,7 +88,6 @@ void run_gemm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* re
     call.Size(bias_, 0, N_, {{"N", N_, "grad_c"}});
     call.Dense(bias_); call.Data(bias_);
   }
-  call.OutputSize("scratch partials", "min(max(M, N) * K, 16 * 128**2)", std::min<int64_t>(opcast::Mul(std::max<int64_t>(M_, N_), K_), 262144));
   call.Together(grad_bias_, bias_);
   call.Make(grad_a_, T_, grad_c_, &grad_c_, 2, {M_, K_});
   call.DTypeAs(grad_a_, T_, "a");
@@ -120,7 +119,7 @@ void run_gemm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* re
   if (partials_) {
     call.DTypeIn(partials_, {opcast::DType::kF32});
     call.SameDevice(partials_, grad_c_);
-    call.OutputShape(partials_, nullptr, 0, {8, std::min<int64_t>(opcast::Mul(std::max<int64_t>(M_, N_), K_), 262144)});
+    call.OutputShape(partials_, nullptr, 0, {2097152});
     call.Dense(partials_); call.Data(partials_);
     call.Apart(partials_, {&grad_c_, &a_, &b_, &bias_, &grad_a_, &grad_b_, &grad_bias_, &slopes_});
   }
@@ -144,7 +143,7 @@ void run_gemm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* re
   values.alpha = alpha_;
   values.activation = activation_;
   const std::array<int64_t, 2> slopes_sizes = {M_, (activation_ != GemmBackwardActivation::kNone ? N_ : 0)};
-  const std::array<int64_t, 2> partials_sizes = {8, std::min<int64_t>(opcast::Mul(std::max<int64_t>(M_, N_), K_), 262144)};
+  const std::array<int64_t, 1> partials_sizes = {2097152};
   const opcast::Scratch scratch[] = {
       opcast::Scratch{"slopes", opcast::DType::kF32, &slopes_, &values.slopes}.Sizes(slopes_sizes).LeadingDims(&grad_c_, 2),
       opcast::Scratch{"partials", opcast::DType::kF32, &partials_, &values.partials}.Sizes(partials_sizes),
@@ -155,7 +154,7 @@ void run_gemm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* re
 
 }  // namespace
 
-opcast::Op op_gemm_backward("gemm_backward", 16, 4189796532932952745, run_gemm_backward, kVariants, kArrays, kAttrs, kScratch);
+opcast::Op op_gemm_backward("gemm_backward", 16, 5165885627495854678, run_gemm_backward, kVariants, kArrays, kAttrs, kScratch);
 
 }  // namespace opcast_ops
 

@@ -32,7 +32,7 @@ struct GemmBackwardArgs {
   double alpha;
   GemmBackwardActivation activation;
   float* slopes;  // f32[*, M, N if activation != 'none' else 0], scratch, null for kernels that take none
-  float* partials;  // f32[8, min(max(M, N) * K, 16 * 128**2)], scratch, null for kernels that take none
+  float* partials;  // f32[8 * 16 * 128**2], scratch, null for kernels that take none
 };
 
 // The same with types in place of dtypes, as Visit passes it.

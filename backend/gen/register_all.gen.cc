@@ -2,54 +2,144 @@
 #include "opcast/op.h"
 
 namespace opcast_ops {
+extern opcast::Op op_adamw;
+extern opcast::Op op_chain_speculative_sampling;
 extern opcast::Op op_conv2d;
+extern opcast::Op op_cross_entropy;
+extern opcast::Op op_cross_entropy_backward;
+extern opcast::Op op_dequantize;
+extern opcast::Op op_dropout;
+extern opcast::Op op_dropout_backward;
 extern opcast::Op op_eltwise_add;
 extern opcast::Op op_eltwise_add_backward;
 extern opcast::Op op_eltwise_relu;
 extern opcast::Op op_eltwise_relu_backward;
+extern opcast::Op op_embedding;
+extern opcast::Op op_embedding_backward;
+extern opcast::Op op_flash_attn_varlen;
+extern opcast::Op op_flash_attn_varlen_backward;
 extern opcast::Op op_flash_mla_decode;
+extern opcast::Op op_flash_mla_sparse_decode;
+extern opcast::Op op_flash_mla_sparse_decode_splitk;
+extern opcast::Op op_fused_add_layer_norm;
 extern opcast::Op op_fused_add_rms_norm;
+extern opcast::Op op_fused_moe;
 extern opcast::Op op_gelu;
+extern opcast::Op op_gelu_and_mul;
+extern opcast::Op op_gelu_and_mul_backward;
 extern opcast::Op op_gelu_backward;
+extern opcast::Op op_gelu_tanh_and_mul;
+extern opcast::Op op_gelu_tanh_and_mul_backward;
 extern opcast::Op op_gemm;
+extern opcast::Op op_gemm_a8w8;
+extern opcast::Op op_gemm_a8w8_blockscale;
 extern opcast::Op op_gemm_backward;
+extern opcast::Op op_gemm_w4a16;
+extern opcast::Op op_grouped_gemm;
+extern opcast::Op op_grouped_gemm_backward;
 extern opcast::Op op_grouped_topk;
+extern opcast::Op op_layer_norm;
+extern opcast::Op op_layer_norm_backward;
 extern opcast::Op op_layernorm2d;
 extern opcast::Op op_layernorm2d_backward;
+extern opcast::Op op_merge_state;
+extern opcast::Op op_merge_states;
+extern opcast::Op op_mla_prefill;
+extern opcast::Op op_moe_align_block_size;
+extern opcast::Op op_moe_permute;
+extern opcast::Op op_moe_permute_backward;
+extern opcast::Op op_moe_unpermute;
+extern opcast::Op op_moe_unpermute_backward;
+extern opcast::Op op_paged_attention;
+extern opcast::Op op_paged_decode_attention;
+extern opcast::Op op_per_tensor_quant;
+extern opcast::Op op_per_token_group_quant;
+extern opcast::Op op_per_token_quant;
+extern opcast::Op op_reshape_and_cache;
 extern opcast::Op op_rms_norm;
 extern opcast::Op op_rms_norm_backward;
+extern opcast::Op op_rope;
+extern opcast::Op op_rope_backward;
 extern opcast::Op op_silu_and_mul;
 extern opcast::Op op_silu_and_mul_backward;
 extern opcast::Op op_softmax;
 extern opcast::Op op_softmax_backward;
+extern opcast::Op op_top_k_top_p_min_p_sampling_from_probs;
+extern opcast::Op op_topk;
 extern opcast::Op op_topk_softmax;
+extern opcast::Op op_warp_bitonic_sort;
 }  // namespace opcast_ops
 
 namespace opcast {
 
 Op* const kOps[] = {
+    &opcast_ops::op_adamw,
+    &opcast_ops::op_chain_speculative_sampling,
     &opcast_ops::op_conv2d,
+    &opcast_ops::op_cross_entropy,
+    &opcast_ops::op_cross_entropy_backward,
+    &opcast_ops::op_dequantize,
+    &opcast_ops::op_dropout,
+    &opcast_ops::op_dropout_backward,
     &opcast_ops::op_eltwise_add,
     &opcast_ops::op_eltwise_add_backward,
     &opcast_ops::op_eltwise_relu,
     &opcast_ops::op_eltwise_relu_backward,
+    &opcast_ops::op_embedding,
+    &opcast_ops::op_embedding_backward,
+    &opcast_ops::op_flash_attn_varlen,
+    &opcast_ops::op_flash_attn_varlen_backward,
     &opcast_ops::op_flash_mla_decode,
+    &opcast_ops::op_flash_mla_sparse_decode,
+    &opcast_ops::op_flash_mla_sparse_decode_splitk,
+    &opcast_ops::op_fused_add_layer_norm,
     &opcast_ops::op_fused_add_rms_norm,
+    &opcast_ops::op_fused_moe,
     &opcast_ops::op_gelu,
+    &opcast_ops::op_gelu_and_mul,
+    &opcast_ops::op_gelu_and_mul_backward,
     &opcast_ops::op_gelu_backward,
+    &opcast_ops::op_gelu_tanh_and_mul,
+    &opcast_ops::op_gelu_tanh_and_mul_backward,
     &opcast_ops::op_gemm,
+    &opcast_ops::op_gemm_a8w8,
+    &opcast_ops::op_gemm_a8w8_blockscale,
     &opcast_ops::op_gemm_backward,
+    &opcast_ops::op_gemm_w4a16,
+    &opcast_ops::op_grouped_gemm,
+    &opcast_ops::op_grouped_gemm_backward,
     &opcast_ops::op_grouped_topk,
+    &opcast_ops::op_layer_norm,
+    &opcast_ops::op_layer_norm_backward,
     &opcast_ops::op_layernorm2d,
     &opcast_ops::op_layernorm2d_backward,
+    &opcast_ops::op_merge_state,
+    &opcast_ops::op_merge_states,
+    &opcast_ops::op_mla_prefill,
+    &opcast_ops::op_moe_align_block_size,
+    &opcast_ops::op_moe_permute,
+    &opcast_ops::op_moe_permute_backward,
+    &opcast_ops::op_moe_unpermute,
+    &opcast_ops::op_moe_unpermute_backward,
+    &opcast_ops::op_paged_attention,
+    &opcast_ops::op_paged_decode_attention,
+    &opcast_ops::op_per_tensor_quant,
+    &opcast_ops::op_per_token_group_quant,
+    &opcast_ops::op_per_token_quant,
+    &opcast_ops::op_reshape_and_cache,
     &opcast_ops::op_rms_norm,
     &opcast_ops::op_rms_norm_backward,
+    &opcast_ops::op_rope,
+    &opcast_ops::op_rope_backward,
     &opcast_ops::op_silu_and_mul,
     &opcast_ops::op_silu_and_mul_backward,
     &opcast_ops::op_softmax,
     &opcast_ops::op_softmax_backward,
+    &opcast_ops::op_top_k_top_p_min_p_sampling_from_probs,
+    &opcast_ops::op_topk,
     &opcast_ops::op_topk_softmax,
+    &opcast_ops::op_warp_bitonic_sort,
 };
-const int kOpCount = 21;
+const int kOpCount = 66;
 
 }  // namespace opcast

@@ -41,10 +41,12 @@ void run_rms_norm(const TVMFFIAny* argv, int32_t count, opcast::Request* request
   call.RankAtLeast(x_, 1);
   const int64_t N_ = x_.size(-1);
   call.Dense(x_); call.Data(x_);
-  call.DTypeAs(weight_, T_, "x");
+  call.DTypeIn(weight_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
+  const opcast::DType W_ = weight_.dtype();
   call.Rank(weight_, 1);
   call.Size(weight_, 0, N_, {{"N", N_, "x"}});
   call.Dense(weight_); call.Data(weight_);
+  call.Require((W_ == T_) || (W_ == opcast::DType::kF32), "W == T or W == f32", {{"T", T_, nullptr}, {"W", W_, nullptr}}, "cast x or weight");
   call.Make(y_, T_, x_, &x_, 1, {N_});
   call.DTypeAs(y_, T_, "x");
   call.SameDevice(y_, x_);
@@ -54,6 +56,7 @@ void run_rms_norm(const TVMFFIAny* argv, int32_t count, opcast::Request* request
   if (y_.empty() && opcast::Launches(request)) return;
   RmsNormArgs values{};
   values.T = T_;
+  values.W = W_;
   values.batch = x_.batch(1);
   values.N = N_;
   values.y = y_.data();
@@ -66,7 +69,7 @@ void run_rms_norm(const TVMFFIAny* argv, int32_t count, opcast::Request* request
 
 }  // namespace
 
-opcast::Op op_rms_norm("rms_norm", 6, 7926718432718223914, run_rms_norm, kVariants, kArrays, kAttrs, {});
+opcast::Op op_rms_norm("rms_norm", 6, 6864387648920158009, run_rms_norm, kVariants, kArrays, kAttrs, {});
 
 }  // namespace opcast_ops
 

@@ -13,36 +13,44 @@ namespace opcast_ops {
 // Divide every row of x by its root mean square and scale it by weight.
 struct RmsNormArgs {
   opcast::DType T;  // float32, float16 or bfloat16
+  opcast::DType W;  // float32, float16 or bfloat16
   int64_t batch;  // product of the leading dimensions
   int64_t N;
   void* y;  // T[*, N]
   const void* x;  // T[*, N]
-  const void* weight;  // T[N]
+  const void* weight;  // W[N]
   double eps;
 };
 
 // The same with types in place of dtypes, as Visit passes it.
-template <class T_>
+template <class T_, class W_>
 struct RmsNormTyped : RmsNormArgs {
   using T = T_;
+  using W = W_;
 
   T* y;  // T[*, N]
   const T* x;  // T[*, N]
-  const T* weight;  // T[N]
+  const W* weight;  // W[N]
 
   explicit RmsNormTyped(const RmsNormArgs& args)
       : RmsNormArgs(args),
         y(static_cast<T*>(args.y)),
         x(static_cast<const T*>(args.x)),
-        weight(static_cast<const T*>(args.weight)) {}
+        weight(static_cast<const W*>(args.weight)) {}
 };
 
 // Calls f with the arguments, in which the call's dtypes are types, and returns what it returns.
 template <class F>
 opcast::Status Visit(const RmsNormArgs& args, F&& f) {
-  if (args.T == opcast::DType::kF32) return f(RmsNormTyped<float>(args));
-  if (args.T == opcast::DType::kF16) return f(RmsNormTyped<opcast::f16>(args));
-  if (args.T == opcast::DType::kBf16) return f(RmsNormTyped<opcast::bf16>(args));
+  if (args.T == opcast::DType::kF32 && args.W == opcast::DType::kF32) return f(RmsNormTyped<float, float>(args));
+  if (args.T == opcast::DType::kF32 && args.W == opcast::DType::kF16) return f(RmsNormTyped<float, opcast::f16>(args));
+  if (args.T == opcast::DType::kF32 && args.W == opcast::DType::kBf16) return f(RmsNormTyped<float, opcast::bf16>(args));
+  if (args.T == opcast::DType::kF16 && args.W == opcast::DType::kF32) return f(RmsNormTyped<opcast::f16, float>(args));
+  if (args.T == opcast::DType::kF16 && args.W == opcast::DType::kF16) return f(RmsNormTyped<opcast::f16, opcast::f16>(args));
+  if (args.T == opcast::DType::kF16 && args.W == opcast::DType::kBf16) return f(RmsNormTyped<opcast::f16, opcast::bf16>(args));
+  if (args.T == opcast::DType::kBf16 && args.W == opcast::DType::kF32) return f(RmsNormTyped<opcast::bf16, float>(args));
+  if (args.T == opcast::DType::kBf16 && args.W == opcast::DType::kF16) return f(RmsNormTyped<opcast::bf16, opcast::f16>(args));
+  if (args.T == opcast::DType::kBf16 && args.W == opcast::DType::kBf16) return f(RmsNormTyped<opcast::bf16, opcast::bf16>(args));
   return opcast::Status::Error("dtype combination without a kernel");
 }
 

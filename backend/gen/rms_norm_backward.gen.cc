@@ -56,18 +56,20 @@ void run_rms_norm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request
   call.SameBatch(x_, 1, grad_y_, 1);
   call.Size(x_, -1, N_, {{"N", N_, "grad_y"}});
   call.Dense(x_); call.Data(x_);
-  call.DTypeAs(weight_, T_, "grad_y");
+  call.DTypeIn(weight_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
+  const opcast::DType W_ = weight_.dtype();
   call.Rank(weight_, 1);
   call.Size(weight_, 0, N_, {{"N", N_, "grad_y"}});
   call.Dense(weight_); call.Data(weight_);
+  call.Require((W_ == T_) || (W_ == opcast::DType::kF32), "W == T or W == f32", {{"T", T_, nullptr}, {"W", W_, nullptr}}, "cast grad_y or weight");
   call.Make(grad_x_, T_, grad_y_, &grad_y_, 1, {N_});
   call.DTypeAs(grad_x_, T_, "grad_y");
   call.SameDevice(grad_x_, grad_y_);
   call.OutputShape(grad_x_, &grad_y_, 1, {N_});
   call.Dense(grad_x_); call.Data(grad_x_);
   call.Apart(grad_x_, {&grad_y_, &x_, &weight_});
-  call.Make(grad_weight_, T_, grad_y_, nullptr, 0, {N_});
-  call.DTypeAs(grad_weight_, T_, "grad_y");
+  call.Make(grad_weight_, W_, grad_y_, nullptr, 0, {N_});
+  call.DTypeAs(grad_weight_, W_, "weight");
   call.SameDevice(grad_weight_, grad_y_);
   call.OutputShape(grad_weight_, nullptr, 0, {N_});
   call.Dense(grad_weight_); call.Data(grad_weight_);
@@ -82,6 +84,7 @@ void run_rms_norm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request
   if (grad_x_.empty() && grad_weight_.empty() && opcast::Launches(request)) return;
   RmsNormBackwardArgs values{};
   values.T = T_;
+  values.W = W_;
   values.batch = grad_y_.batch(1);
   values.N = N_;
   values.grad_x = grad_x_.data();
@@ -100,7 +103,7 @@ void run_rms_norm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request
 
 }  // namespace
 
-opcast::Op op_rms_norm_backward("rms_norm_backward", 13, 6727759900920571597, run_rms_norm_backward, kVariants, kArrays, kAttrs, kScratch);
+opcast::Op op_rms_norm_backward("rms_norm_backward", 13, 1252190372671065243, run_rms_norm_backward, kVariants, kArrays, kAttrs, kScratch);
 
 }  // namespace opcast_ops
 

@@ -13,43 +13,51 @@ namespace opcast_ops {
 // Gradients of rms_norm.
 struct RmsNormBackwardArgs {
   opcast::DType T;  // float32, float16 or bfloat16
+  opcast::DType W;  // float32, float16 or bfloat16
   int64_t batch;  // product of the leading dimensions
   int64_t N;
   void* grad_x;  // T[*, N]
-  void* grad_weight;  // T[N]
+  void* grad_weight;  // W[N]
   const void* grad_y;  // T[*, N]
   const void* x;  // T[*, N]
-  const void* weight;  // T[N]
+  const void* weight;  // W[N]
   double eps;
   float* partials;  // f32[256, N], scratch, null for kernels that take none
 };
 
 // The same with types in place of dtypes, as Visit passes it.
-template <class T_>
+template <class T_, class W_>
 struct RmsNormBackwardTyped : RmsNormBackwardArgs {
   using T = T_;
+  using W = W_;
 
   T* grad_x;  // T[*, N]
-  T* grad_weight;  // T[N]
+  W* grad_weight;  // W[N]
   const T* grad_y;  // T[*, N]
   const T* x;  // T[*, N]
-  const T* weight;  // T[N]
+  const W* weight;  // W[N]
 
   explicit RmsNormBackwardTyped(const RmsNormBackwardArgs& args)
       : RmsNormBackwardArgs(args),
         grad_x(static_cast<T*>(args.grad_x)),
-        grad_weight(static_cast<T*>(args.grad_weight)),
+        grad_weight(static_cast<W*>(args.grad_weight)),
         grad_y(static_cast<const T*>(args.grad_y)),
         x(static_cast<const T*>(args.x)),
-        weight(static_cast<const T*>(args.weight)) {}
+        weight(static_cast<const W*>(args.weight)) {}
 };
 
 // Calls f with the arguments, in which the call's dtypes are types, and returns what it returns.
 template <class F>
 opcast::Status Visit(const RmsNormBackwardArgs& args, F&& f) {
-  if (args.T == opcast::DType::kF32) return f(RmsNormBackwardTyped<float>(args));
-  if (args.T == opcast::DType::kF16) return f(RmsNormBackwardTyped<opcast::f16>(args));
-  if (args.T == opcast::DType::kBf16) return f(RmsNormBackwardTyped<opcast::bf16>(args));
+  if (args.T == opcast::DType::kF32 && args.W == opcast::DType::kF32) return f(RmsNormBackwardTyped<float, float>(args));
+  if (args.T == opcast::DType::kF32 && args.W == opcast::DType::kF16) return f(RmsNormBackwardTyped<float, opcast::f16>(args));
+  if (args.T == opcast::DType::kF32 && args.W == opcast::DType::kBf16) return f(RmsNormBackwardTyped<float, opcast::bf16>(args));
+  if (args.T == opcast::DType::kF16 && args.W == opcast::DType::kF32) return f(RmsNormBackwardTyped<opcast::f16, float>(args));
+  if (args.T == opcast::DType::kF16 && args.W == opcast::DType::kF16) return f(RmsNormBackwardTyped<opcast::f16, opcast::f16>(args));
+  if (args.T == opcast::DType::kF16 && args.W == opcast::DType::kBf16) return f(RmsNormBackwardTyped<opcast::f16, opcast::bf16>(args));
+  if (args.T == opcast::DType::kBf16 && args.W == opcast::DType::kF32) return f(RmsNormBackwardTyped<opcast::bf16, float>(args));
+  if (args.T == opcast::DType::kBf16 && args.W == opcast::DType::kF16) return f(RmsNormBackwardTyped<opcast::bf16, opcast::f16>(args));
+  if (args.T == opcast::DType::kBf16 && args.W == opcast::DType::kBf16) return f(RmsNormBackwardTyped<opcast::bf16, opcast::bf16>(args));
   return opcast::Status::Error("dtype combination without a kernel");
 }
 

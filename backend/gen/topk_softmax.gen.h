@@ -10,7 +10,7 @@
 
 namespace opcast_ops {
 
-// Route tokens to experts: the k largest softmax probabilities of every row, and whose they are.
+// Route tokens to experts: the k largest softmax probabilities of every row.
 struct TopkSoftmaxArgs {
   opcast::DType T;  // float32, float16 or bfloat16
   int64_t N;

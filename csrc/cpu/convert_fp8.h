@@ -1,4 +1,4 @@
-// Scaled numbers of 8 bits, four of them exponent, as floats.
+// Scaled numbers of 8 bits, integers or four of them exponent, as floats.
 #pragma once
 
 #include "convert.h"
@@ -104,7 +104,7 @@ __attribute__((target(OPCAST_AVX2))) inline void WidenScaledBlock(const T* from,
 template <int kWidth, class T>
 inline void WidenScaled(const T* from, float scale, int64_t n, float* to) {
 #if defined(__x86_64__)
-  if constexpr (kWidth > 16) {
+  if constexpr (kWidth > 16 && !std::is_same_v<T, int8_t>) {
     constexpr int64_t kBlock = 16;
     for (; n >= kBlock; n -= kBlock, from += kBlock, to += kBlock)
       WidenScaledBlock(from, scale, to, Wide<kWidth>());

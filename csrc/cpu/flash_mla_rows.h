@@ -1,5 +1,8 @@
-// How flash_mla_decode reads rows of its cache: as floats, and as pairs for dot product
-// instructions (see attention_pairs.h).
+// How kernels of multi-head latent attention read rows of an FP8 cache: as floats, and as pairs for
+// dot product instructions (see attention_pairs.h).
+//
+// Rows is a class that knows where they are: At(row, space) gives a row's parts, and FetchNext(row)
+// fetches a row that will be read a step later.
 #pragma once
 
 #include <algorithm>
@@ -14,34 +17,40 @@ namespace opcast_ops {
 constexpr int64_t kPlain = 448, kRotary = 64;  // columns of FP8, and the others
 constexpr int64_t kScaled = 64, kScales = 7;   // columns of one scale, and scales of a row
 
-// Fetches the row that will be read a step later, since nothing is read between bursts.
-template <class Args>
-__attribute__((always_inline)) inline void FetchNext(const Args& args, int64_t row) {
-  constexpr int64_t kLine = 64;  // bytes of the cache that come at a time
-  row += kRows;
-  if (row >= args.T) return;
-  const auto* const plain = reinterpret_cast<const char*>(args.kv_nope + row * kPlain);
-  for (int64_t i = 0; i < kPlain; i += kLine) FetchToRead(plain + i);
-  for (int64_t i = 0; i < kRotary; i += kLine / 2) FetchToRead(args.kv_rope + row * kRotary + i);
-  FetchToRead(args.kv_scale + row * kScales);
+// The parts of a row. Those that the cache does not have in this form are in a RowSpace.
+template <class T>
+struct RowParts {
+  const T* plain;
+  const opcast::bf16* rotary;
+  const float* scales;
+};
+struct RowSpace {
+  opcast::bf16 rotary[kRotary];
+  float scales[kScales];
+};
+
+// Fetches a stretch of memory that is read soon.
+__attribute__((always_inline)) inline void FetchBytes(const void* from, int64_t bytes) {
+  constexpr int64_t kLine = 64;  // bytes that come at a time
+  for (int64_t i = 0; i < bytes; i += kLine) FetchToRead(static_cast<const char*>(from) + i);
 }
 
 // Copies a row as floats.
-template <int kVector, class Args>
-inline void ReadRow(const Args& args, int64_t row, float* to) {
-  for (int64_t s = 0; s < kScales; ++s) {
-    WidenScaled<kVector>(args.kv_nope + row * kPlain + s * kScaled,
-                         args.kv_scale[row * kScales + s], kScaled, to + s * kScaled);
-  }
-  Widen<kVector>(args.kv_rope + row * kRotary, to + kPlain, kRotary);
+template <int kVector, class Rows>
+inline void ReadRow(const Rows& rows, int64_t row, float* to) {
+  RowSpace space;
+  const auto parts = rows.At(row, &space);
+  for (int64_t s = 0; s < kScales; ++s)
+    WidenScaled<kVector>(parts.plain + s * kScaled, parts.scales[s], kScaled, to + s * kScaled);
+  Widen<kVector>(parts.rotary, to + kPlain, kRotary);
 }
 
 // Copies rows as floats, and makes numbers of those that tiles read beyond the last.
-template <int kVector, class Args>
-inline void ReadRows(const Args& args, int64_t first, int64_t count, float (*to)[kColumns]) {
+template <int kVector, class Rows>
+inline void ReadRows(const Rows& rows, int64_t first, int64_t count, float (*to)[kColumns]) {
   for (int64_t i = 0; i < count; ++i) {
-    FetchNext(args, first + i);
-    ReadRow<kVector>(args, first + i, to[i]);
+    rows.FetchNext(first + i);
+    ReadRow<kVector>(rows, first + i, to[i]);
   }
   for (int64_t i = count; i % TileShape<kVector>::kN != 0; ++i) std::fill_n(to[i], kColumns, 0.0f);
 }
@@ -113,21 +122,23 @@ inline bool ReadScales(const float* from, int64_t r, float (*to)[kFour]) {
 
 // Reads four rows from `row` on, to place `at` of a step. Row `last` stands for those beyond.
 // Returns whether all fit.
-template <class Args>
-inline bool ReadFour(const Args& args, int64_t row, int64_t last, int64_t at, float (*to)[kColumns],
+template <class Rows>
+inline bool ReadFour(const Rows& rows, int64_t row, int64_t last, int64_t at, float (*to)[kColumns],
                      PairSpace* space) {
-  using T = std::remove_cv_t<std::remove_pointer_t<decltype(args.kv_nope)>>;
+  using T = typename Rows::Code;
   constexpr int kAny = 128;
+  RowSpace spaces[kFour];
   const T* plain[kFour];
   const opcast::bf16* rotary[kFour];
   bool all_fit = true;
   float (*const scales)[kFour] = space->scales[at / kFour];
   for (int64_t r = 0; r < kFour; ++r) {
     const int64_t source = std::min(row + r, last);
-    FetchNext(args, source);
-    plain[r] = args.kv_nope + source * kPlain;
-    rotary[r] = args.kv_rope + source * kRotary;
-    const bool scales_fit = ReadScales(args.kv_scale + source * kScales, r, scales);
+    rows.FetchNext(source);
+    const RowParts<T> parts = rows.At(source, &spaces[r]);
+    plain[r] = parts.plain;
+    rotary[r] = parts.rotary;
+    const bool scales_fit = ReadScales(parts.scales, r, scales);
     const bool codes_fit = Fit(rotary[r], kRotary, kAny) & !HasNan(plain[r], kPlain);
     all_fit &= space->row_fits[at + r] = scales_fit & codes_fit;
   }
@@ -141,16 +152,16 @@ inline bool ReadFour(const Args& args, int64_t row, int64_t last, int64_t at, fl
 
 // Copies rows as floats and as pairs. Those that do not fit may have NaN, and are copied once more
 // as floats. Returns whether all fit.
-template <class Args>
-inline bool ReadPairs(const Args& args, int64_t first, int64_t count, float (*to)[kColumns],
+template <class Rows>
+inline bool ReadPairs(const Rows& rows, int64_t first, int64_t count, float (*to)[kColumns],
                       PairSpace* space) {
   bool all_fit = true;
   for (int64_t i = 0; i < count; i += kFour)
-    all_fit &= ReadFour(args, first + i, first + count - 1, i, to, space);
+    all_fit &= ReadFour(rows, first + i, first + count - 1, i, to, space);
   space->End(count);
   if (all_fit) return true;
   for (int64_t i = 0; i < count; ++i)
-    if (!space->row_fits[i]) ReadRow<64>(args, first + i, to[i]);
+    if (!space->row_fits[i]) ReadRow<64>(rows, first + i, to[i]);
   return false;
 }
 

@@ -1,48 +1,14 @@
 // y = x * F(x), dense; F is the normal distribution function ("none") or its tanh approximation
 // ("tanh"). Computed in float and rounded once; arguments of the exponential have two parts, so
 // that the negative tail is right to 4 ulp. No form subtracts nearly equal numbers.
-#include "gate.h"
+#include "gelu.h"
+
 #include "gelu.gen.h"
 #include "map.h"
 #include "rows.h"
 
 namespace opcast_ops {
 namespace {
-
-// x F(x) is this minus |x| F(-|x|).
-inline float Ramp(float x) { return Select(x < 0, x - x, x); }  // NaN for -inf
-
-// The binary logarithm of F(-a), of which nothing is lost that results of a dtype could show: they
-// are 0 beyond kEnd, or near enough to x. As powers of two, the polynomials have relative errors of
-// 4e-5 and 1.6e-4.
-template <class T>
-struct LogTail;
-template <>
-struct LogTail<opcast::f16> {
-  static constexpr float kEnd = 5.9f;
-
-  static constexpr float kPolynomial[] = {0x1.8c04eep-16f, -0x1.45a4c2p-11f, 0x1.db8c1p-8f,
-                                          -0x1.a4afacp-5f, -0x1.d82134p-2f,  -0x1.2677e8p+0f,
-                                          -0x1.0003cep+0f};
-};
-template <>
-struct LogTail<opcast::bf16> {
-  static constexpr float kEnd = 13.7f;
-
-  static constexpr float kPolynomial[] = {0x1.99ffb4p-26f,  -0x1.a4b6a2p-20f, 0x1.734424p-15f,
-                                          -0x1.73e502p-11f, 0x1.d94666p-8f,   -0x1.9b3916p-5f,
-                                          -0x1.dace94p-2f,  -0x1.26068ep+0f,  -0x1.000f08p+0f};
-};
-
-// x F(x) for results of 16 bits.
-template <int kWidth, class T>
-inline float GeluShort(float x) {
-  constexpr float kEnd = LogTail<T>::kEnd;
-  const float a = Magnitude(x, kEnd);
-  const auto parts = SplitPower<kWidth>(Polynomial<kWidth>(a, LogTail<T>::kPolynomial));
-  const float tail = ScaleDown(parts.template Fraction<kWidth>(), parts.n);
-  return Fma<kWidth>(a, -tail, Ramp(x));
-}
 
 // x F(x) to 3.8 ulp.
 //
@@ -63,16 +29,8 @@ inline float GeluExact(float x) {
   return Ramp(x) - ScaleDown(tail, e.n);
 }
 
-// x * (1 + tanh u) / 2 = x * sigmoid(2 u) for results of 16 bits.
-template <int kWidth>
-inline float GeluTanhShort(float x) {
-  constexpr float kLinear = static_cast<float>(kSqrt8OverPi);
-  constexpr float kThird = static_cast<float>(kSqrt8OverPi * kGeluCubic);
-  return Gated<kWidth>(x, x * Fma<kWidth>(x * x, kThird, kLinear));
-}
-
-// The same to 4 ulp of float: x / (1 + e^-2u), divided by a power of two where e^-2u would leave
-// the range of floats.
+// x * (1 + tanh u) / 2 = x * sigmoid(2 u) to 4 ulp of float: x / (1 + e^-2u), divided by a power of
+// two where e^-2u would leave the range of floats.
 template <int kWidth>
 inline float GeluTanhExact(float x) {
   constexpr float kEnd = 11.5f, kTop = 6;  // the result is 0 below -kEnd, and x above kTop
@@ -100,7 +58,7 @@ opcast::Status Gelu(const GeluArgs& args, const opcast::Launch& launch) {
       if constexpr (std::is_same_v<T, float>)
         MapTo<width>(stores, end - begin, GeluExact<width>, a.y + begin, a.x + begin);
       else
-        MapTo<width>(stores, end - begin, GeluShort<width, T>, a.y + begin, a.x + begin);
+        MapTo<width>(stores, end - begin, GeluShort<width, LogTail<T>>, a.y + begin, a.x + begin);
     };
     if (a.approximate == GeluApproximate::kTanh) {
       opcast::ParallelFor(launch, a.batch, kChunk / 4, tanh);

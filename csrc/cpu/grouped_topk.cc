@@ -8,71 +8,55 @@
 namespace opcast_ops {
 namespace {
 
-// Space of a thread for the numbers of a row.
-class Space {
- public:
-  Space(int64_t n, int64_t groups, int64_t k)
-      : all_(new double[static_cast<size_t>(3 * n + 2 * groups + k)]),
-        scores(all_.get()),
-        compared(scores + n),
-        of_groups(compared + n),
-        chosen(of_groups + groups),
-        row(reinterpret_cast<float*>(chosen + k)),
-        groups(reinterpret_cast<int32_t*>(row + 2 * n)) {}
-
- private:
-  const std::unique_ptr<double[]> all_;
-
- public:
-  double *const scores, *const compared, *const of_groups, *const chosen;
-  float* const row;
-  int32_t* const groups;
-};
-
 // The scores of the row that the space has.
 template <int kWidth>
-inline void Score(GroupedTopkScoring scoring, int64_t n, const Space& space) {
+inline void Score(GroupedTopkScoring scoring, int64_t n, const ScoreSpace& space) {
+  double* const scores = space.scores;
   if (scoring == GroupedTopkScoring::kSigmoid) {
-    for (int64_t e = 0; e < n; ++e) space.scores[e] = Sigmoid<kWidth>(double{space.row[e]});
-    return;
+    const auto sigmoid = [](float x) { return Sigmoid<kWidth>(double{x}); };
+    return MapScores<kWidth>(n, sigmoid, space.row, scores);
   }
-  const double max = Max<kWidth>(n, space.row), sum = SumOfWeights<kWidth>(n, space.row, max);
-  for (int64_t e = 0; e < n; ++e) space.scores[e] = Weight<kWidth>(space.row[e], max) / sum;
+  const double max = Max<kWidth>(n, space.row);
+  const double sum = MakeWeights<kWidth>(n, space.row, max, scores);
+  MapScores<kWidth>(n, [=](double weight) { return weight / sum; }, scores, scores);
 }
 
-// How good a group is.
-inline double Worth(const double* compared, int64_t begin, int64_t end, bool biased) {
-  double values[2];
-  int32_t places[2];
-  Best<double> best(values, places, biased ? 2 : 1);
-  best.OfferAll(compared, begin, end);
-  return best.Count() == 2 ? values[0] + values[1] : values[0];
+// How good a group is, by the keys of its experts.
+inline double Worth(const int64_t* keys, int64_t count, bool biased) {
+  int64_t first = keys[0], second = kTaken;
+  for (int64_t e = 1; e < count; ++e) {
+    second = std::max(second, std::min(first, keys[e]));
+    first = std::max(first, keys[e]);
+  }
+  return biased && count > 1 ? OfKey(first) + OfKey(second) : OfKey(first);
 }
 
-// Chooses groups, and experts within them.
-inline void ChooseExperts(const GroupedTopkArgs& args, const Space& space, int32_t* ids) {
-  const int64_t size = args.E / args.num_groups;
-  Best<double> groups(space.of_groups, space.groups, args.topk_groups);
-  for (int64_t g = 0; g < args.num_groups; ++g)
-    groups.Offer(Worth(space.compared, g * size, (g + 1) * size, args.bias != nullptr), g);
-  std::sort(space.groups, space.groups + args.topk_groups);
-  Best<double> experts(space.chosen, ids, args.k);
-  for (int64_t g = 0; g < args.topk_groups; ++g)
-    experts.OfferAll(space.compared, space.groups[g] * size, (space.groups[g] + 1) * size);
+// Takes the experts of all groups but the best ones.
+template <int kWidth>
+inline void TakeGroups(const GroupedTopkArgs& args, const ScoreSpace& space) {
+  const int64_t count = args.num_groups, size = args.E / count;
+  for (int64_t g = 0; g < count; ++g)
+    space.more_keys[g] = KeyOf(Worth(space.keys + g * size, size, args.bias != nullptr));
+  std::fill_n(space.more_keys + count, kScoreRoom, kTaken);
+  for (int64_t j = 0; j < args.topk_groups; ++j) TakeFirst<kWidth>(count, space.more_keys);
+  for (int64_t g = 0; g < count; ++g) {
+    if (space.more_keys[g] != kTaken) std::fill_n(space.keys + g * size, size, kTaken);
+  }
 }
 
 template <int kWidth, class T>
-inline void Route(const GroupedTopkTyped<T>& args, int64_t i, const Space& space) {
+inline void Route(const GroupedTopkTyped<T>& args, int64_t i, const ScoreSpace& space) {
   const int64_t n = args.E, k = args.k;
   int32_t* const ids = args.ids + i * k;
   Widen<kWidth>(args.scores + i * n, space.row, n);
   Score<kWidth>(args.scoring, n, space);
   for (int64_t e = 0; e < n; ++e)
-    space.compared[e] = space.scores[e] + (args.bias == nullptr ? 0 : args.bias[e]);
-  ChooseExperts(args, space, ids);
-  double factor = args.routed_scaling_factor, sum = 1e-20;
-  for (int64_t j = 0; j < k; ++j) sum += space.scores[ids[j]];
-  if (args.renormalize) factor /= sum;
+    space.keys[e] = KeyOf(space.scores[e] + (args.bias == nullptr ? 0.0 : double{args.bias[e]}));
+  std::fill_n(space.keys + n, kScoreRoom, kTaken);
+  TakeGroups<kWidth>(args, space);
+  for (int64_t j = 0; j < k; ++j) ids[j] = static_cast<int32_t>(TakeFirst<kWidth>(n, space.keys));
+  double factor = args.routed_scaling_factor;
+  if (args.renormalize) factor /= Sum(k, [&](int64_t j) { return space.scores[ids[j]]; }) + 1e-20;
   for (int64_t j = 0; j < k; ++j)
     args.weights[i * k + j] = Round<float>(space.scores[ids[j]] * factor);
 }
@@ -82,10 +66,10 @@ inline void Route(const GroupedTopkTyped<T>& args, int64_t i, const Space& space
 opcast::Status GroupedTopk(const GroupedTopkArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     const auto rows = [&a](int64_t begin, int64_t end, auto width) {
-      const Space space(a.E, a.num_groups, a.k);
+      const ScoreSpace space(a.E, a.num_groups);
       for (int64_t i = begin; i < end; ++i) Route<width>(a, i, space);
     };
-    opcast::ParallelFor(launch, a.N, RowsPerChunk(16 * a.E), rows);
+    opcast::ParallelFor(launch, a.N, RowsPerChunk(8 * a.E), rows);
     return opcast::Status::Ok();
   });
 }

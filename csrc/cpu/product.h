@@ -38,6 +38,7 @@ class Blocks {
 
   int64_t Depth() const { return depth_; }
   int64_t Count() const { return Down() * Across(); }
+  int64_t Across() const { return (columns_ + kBlockColumns - 1) / kBlockColumns; }
 
   // How many of them make up a chunk of work.
   int64_t PerChunk() const {
@@ -53,7 +54,6 @@ class Blocks {
 
  private:
   int64_t Down() const { return (rows_ + kBlockRows - 1) / kBlockRows; }
-  int64_t Across() const { return (columns_ + kBlockColumns - 1) / kBlockColumns; }
 
   const int64_t rows_, columns_, depth_;
 };

@@ -4,7 +4,8 @@
 //
 // Sums over a row are double, those over rows are float for a few rows at a time. For 16 bits the
 // rest is float, in which products of two of them are exact: so the difference may cancel. Rows
-// that might leave the range of floats, and float32, are computed in double. Rounded once.
+// that might leave the range of floats, and float32, also of the weight alone, are computed in
+// double. Rounded once.
 #include <cmath>
 
 #include "columns.h"
@@ -94,17 +95,17 @@ inline void InDouble(const T* grad, const T* x, const float* weight, int64_t n,
 
 opcast::Status RmsNormBackward(const RmsNormBackwardArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
-    using T = typename std::decay_t<decltype(a)>::T;
+    using W = typename std::decay_t<decltype(a)>::W;
     const int64_t n = a.N;
     const auto rows = [&a, n](int64_t first, int64_t last, double* totals, auto width) {
-      FloatRow<width, T> weight_row(n);
+      FloatRow<width, W> weight_row(n);
       const float* weight = weight_row.Read(a.weight);
       const float heaviest = Most(a.weight, n);
       FloatSums<width> sums(n, totals);
       for (int64_t i = first; i < last; ++i) {
         const auto *grad = a.grad_y + i * n, *x = a.x + i * n;
         auto* grad_x = a.grad_x + i * n;
-        if constexpr (!std::is_same_v<T, float>) {
+        if constexpr (!std::is_same_v<W, float>) {  // nor is T then
           const Sums row = SumsOf<width, true>(grad, x, weight, n);
           const Factors factors(row, n, a.eps);
           if (IsTame(factors, n, Most(grad, n), heaviest)) {
@@ -118,8 +119,8 @@ opcast::Status RmsNormBackward(const RmsNormBackwardArgs& args, const opcast::La
       sums.Flush();
     };
     const auto store = [&a](int64_t begin, int64_t end, const double* totals) {
-      T* grad_weight = a.grad_weight;
-      for (int64_t j = begin; j < end; ++j) grad_weight[j] = Round<T>(totals[j]);
+      W* grad_weight = a.grad_weight;
+      for (int64_t j = begin; j < end; ++j) grad_weight[j] = Round<W>(totals[j]);
     };
     SumRows(launch, a.batch, n, n, rows, store);
     return opcast::Status::Ok();

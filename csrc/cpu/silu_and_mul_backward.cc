@@ -2,30 +2,18 @@
 // silu(x[i, j]), dense rows. Computed in float, for float32 with what products lose; rows in which
 // a part of that leaves the range of floats in double. Rounded once.
 #include "gate.h"
-#include "rows.h"
+#include "gate_rows_backward.h"
 #include "silu_and_mul_backward.gen.h"
-#include "step.h"
 
 namespace opcast_ops {
 namespace {
-
-// Both gradients of one element.
-struct Pair {
-  float gate, value;
-};
-
-// Whether a form in float holds: no part of it is infinite, or NaN.
-inline bool IsOrdinary(float grad, float gate, float value, float least_gate, float most) {
-  return (gate >= least_gate) & (__builtin_fabsf(grad * value) <= most) &
-         (__builtin_fabsf(grad * gate) <= most);
-}
 
 // For results of 16 bits. With e = exp(-gate), silu' is (1 + e * (1 + gate)) / (1 + e)^2.
 struct Short {
   static constexpr float kLeast = -80, kMost = std::numeric_limits<float>::max();
 
   template <int kWidth>
-  static Pair Of(float grad, float gate, float value) {
+  static GateGradients Of(float grad, float gate, float value) {
     const float x = Select(gate > -kLeast, -kLeast, gate);
     const auto parts = SplitNearPower<kWidth>(-kLog2E * x);
     const float e = parts.template Fraction<kWidth>() * PowerOfTwo(parts.n);
@@ -43,7 +31,7 @@ struct Long {
   static constexpr float kLeast = -87, kMost = 0x1p120f;
 
   template <int kWidth>
-  static Pair Of(float grad, float gate, float value) {
+  static GateGradients Of(float grad, float gate, float value) {
     constexpr double kZero = 0x1.474973c84120bp0;
     constexpr TwoFloats kZeros(kZero);
     constexpr float kAtZero = static_cast<float>(kZero - 1);
@@ -63,70 +51,35 @@ struct Long {
   }
 };
 
-template <int kWidth>
-inline Pair Wide(double grad, double gate, double value) {
-  const double sigmoid = Sigmoid<kWidth>(gate);
-  return {static_cast<float>(grad * value * SiluSlope(gate, sigmoid)),
-          static_cast<float>(grad * (gate * sigmoid))};
-}
+struct Silu {
+  template <class T>
+  static constexpr bool kAlwaysWide = false;
+  template <class T>
+  using Float = std::conditional_t<std::is_same_v<T, float>, Long, Short>;
 
-// Both gradients of a row in float, and whether all its elements are ordinary.
-template <int kWidth, class T>
-inline bool InFloat(const T* grad, const T* gate, int64_t n, T* to) {
-  using S = Step<kWidth, T>;
-  using Form = std::conditional_t<std::is_same_v<T, float>, Long, Short>;
-  int32_t broken[S::kLanes] = {};
-  ForParts<S::kCount>(n, [&](int64_t i, auto count) {
-    S g, x, v;
-    g.Load(grad + i, count);
-    x.Load(gate + i, count);
-    v.Load(gate + n + i, count);
-    for (int k = 0; k < S::kVectors; ++k) {
-#pragma GCC unroll 1
-      for (int j = 0; j < S::kLanes; ++j) {
-        float &a = g.vectors[k].numbers[j], &b = x.vectors[k].numbers[j];
-        const float c = v.vectors[k].numbers[j];
-        broken[j] |= !IsOrdinary(a, b, c, Form::kLeast, Form::kMost);
-        const Pair both = Form::template Of<kWidth>(a, b, c);
-        a = both.gate, b = both.value;
-      }
-    }
-    g.Store(to + i, count);
-    x.Store(to + n + i, count);
-  });
-  return NoneOf(broken);
-}
-
-template <int kWidth, class T>
-inline void InDouble(const T* grad, const T* gate, int64_t n, T* to) {
-  ForLanes<kWidth>(n, [&](int64_t i, auto count) {
-    auto g = LoadSome<kWidth>(grad + i, count), x = LoadSome<kWidth>(gate + i, count);
-    const auto v = LoadSome<kWidth>(gate + n + i, count);
-    for (int j = 0; j < Lanes<kWidth>::kCount; ++j) {
-      const Pair both = Wide<kWidth>(g.numbers[j], x.numbers[j], v.numbers[j]);
-      g.numbers[j] = both.gate, x.numbers[j] = both.value;
-    }
-    g.StoreSome(to + i, count);
-    x.StoreSome(to + n + i, count);
-  });
-}
+  template <class T>
+  static bool IsOrdinary(float grad, float gate, float value) {
+    constexpr float kMost = Float<T>::kMost;
+    return (gate >= Float<T>::kLeast) & (__builtin_fabsf(grad * value) <= kMost) &
+           (__builtin_fabsf(grad * gate) <= kMost);
+  }
+  template <int kWidth, class T>
+  static GateGradients Of(float grad, float gate, float value) {
+    return Float<T>::template Of<kWidth>(grad, gate, value);
+  }
+  template <int kWidth>
+  static GateGradients Wide(double grad, double gate, double value) {
+    const double sigmoid = Sigmoid<kWidth>(gate);
+    return {static_cast<float>(grad * value * SiluSlope(gate, sigmoid)),
+            static_cast<float>(grad * (gate * sigmoid))};
+  }
+};
 
 }  // namespace
 
 opcast::Status SiluAndMulBackward(const SiluAndMulBackwardArgs& args,
                                   const opcast::Launch& launch) {
-  return Visit(args, [&](const auto& a) {
-    const int64_t n = a.D;
-    const auto rows = [&a, n](int64_t begin, int64_t end, auto width) {
-      for (int64_t i = begin; i < end; ++i) {
-        const auto *grad = a.grad_y + i * n, *x = a.x + i * 2 * n;
-        auto* to = a.grad_x + i * 2 * n;
-        if (!InFloat<width>(grad, x, n, to)) InDouble<width>(grad, x, n, to);
-      }
-    };
-    opcast::ParallelFor(launch, a.batch, RowsPerChunk(2 * n), rows);
-    return opcast::Status::Ok();
-  });
+  return Visit(args, [&](const auto& a) { return GateRowsBackward<Silu>(a, launch); });
 }
 
 }  // namespace opcast_ops

@@ -65,6 +65,7 @@ inline void StreamBytes(const void* from, void* to, Bytes<16>) {
   _mm_stream_si128(static_cast<__m128i*>(to), _mm_loadu_si128(static_cast<const __m128i*>(from)));
 }
 inline void StreamBytes(const void* from, void* to, Bytes<8>) { std::memcpy(to, from, 8); }
+inline void StreamBytes(const void* from, void* to, Bytes<4>) { std::memcpy(to, from, 4); }
 #endif
 
 // How many elements of an array come before the first one that Stream can begin at.

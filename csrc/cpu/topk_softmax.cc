@@ -7,26 +7,18 @@
 namespace opcast_ops {
 namespace {
 
-// Space of a thread: a row, and the chosen of its numbers.
-struct Space {
-  Space(int64_t n, int64_t k) : all(n + k), row(all.Floats()), chosen(row + n) {}
-
-  const FloatSpace all;
-  float *const row, *const chosen;
-};
-
 template <int kWidth, class T>
-inline void Choose(const TopkSoftmaxTyped<T>& args, int64_t i, const Space& space) {
+inline void Choose(const TopkSoftmaxTyped<T>& args, int64_t i, const ScoreSpace& space) {
   const int64_t n = args.E, k = args.k;
+  int32_t* const ids = args.ids + i * k;
   Widen<kWidth>(args.gating + i * n, space.row, n);
-  Best<float> best(space.chosen, args.ids + i * k, k);
-  best.OfferAll(space.row, 0, n);
-  const double max = best.Value(0);
-  double sum = SumOfWeights<kWidth>(n, space.row, max);
-  if (args.renormalize && sum == sum) sum = SumOfWeights<kWidth>(k, space.chosen, max);
-  float* const weights = args.weights + i * k;
+  MapScores<kWidth>(n, [](float x) { return double{x}; }, space.row, space.scores);
+  MakeKeys<kWidth>(n, space.scores, space.keys);
+  for (int64_t j = 0; j < k; ++j) ids[j] = static_cast<int32_t>(TakeFirst<kWidth>(n, space.keys));
+  double sum = MakeWeights<kWidth>(n, space.row, space.row[ids[0]], space.scores);
+  if (args.renormalize && sum == sum) sum = Sum(k, [&](int64_t j) { return space.scores[ids[j]]; });
   for (int64_t j = 0; j < k; ++j)
-    weights[j] = Round<float>(Weight<kWidth>(best.Value(j), max) / sum);
+    args.weights[i * k + j] = Round<float>(space.scores[ids[j]] / sum);
 }
 
 }  // namespace
@@ -34,10 +26,10 @@ inline void Choose(const TopkSoftmaxTyped<T>& args, int64_t i, const Space& spac
 opcast::Status TopkSoftmax(const TopkSoftmaxArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     const auto rows = [&a](int64_t begin, int64_t end, auto width) {
-      const Space space(a.E, a.k);
+      const ScoreSpace space(a.E);
       for (int64_t i = begin; i < end; ++i) Choose<width>(a, i, space);
     };
-    opcast::ParallelFor(launch, a.N, RowsPerChunk(8 * a.E), rows);
+    opcast::ParallelFor(launch, a.N, RowsPerChunk(4 * a.E), rows);
     return opcast::Status::Ok();
   });
 }

@@ -74,6 +74,19 @@ __attribute__((target(OPCAST_AVX512))) inline void MultiplyAdd(const Doubles<64>
 }
 #endif
 
+// *root = the square root of each number: NaN for what is below 0.
+inline void Root(const Doubles<16>& x, Doubles<16>* root) {
+  for (int i = 0; i < x.kCount; ++i) root->all[i] = __builtin_sqrt(x.all[i]);
+}
+#if defined(__x86_64__)
+__attribute__((target(OPCAST_AVX2))) inline void Root(const Doubles<32>& x, Doubles<32>* root) {
+  root->all = _mm256_sqrt_pd(x.all);
+}
+__attribute__((target(OPCAST_AVX512))) inline void Root(const Doubles<64>& x, Doubles<64>* root) {
+  root->all = _mm512_maskz_sqrt_pd(0xff, x.all);
+}
+#endif
+
 // The larger one of each pair; `best` where the other one is NaN.
 template <int kWidth>
 inline void Larger(const Floats<kWidth>& x, Floats<kWidth>* best) {

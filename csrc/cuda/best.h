@@ -1,10 +1,10 @@
-// The first of ranked numbers, found by a warp: see common/ranked.h.
+// The first of ranked numbers, found by a warp: see ranked.h.
 #pragma once
 
 #include <cstdint>
 
-#include "common/ranked.h"
 #include "opcast/device.h"
+#include "ranked.h"
 
 namespace opcast_ops {
 

@@ -87,6 +87,7 @@ __global__ void __launch_bounds__(kFewerThreads)
   sums.Write(member);
 }
 
+// Where the sums go; null for one that is not wanted.
 template <class T, int kSums>
 struct ColumnTotals {
   T* totals[kSums];
@@ -101,6 +102,7 @@ __global__ void __launch_bounds__(kMostThreads)
   const int lane = opcast::Lane(), warp = static_cast<int>(threadIdx.x) / opcast::kWarp;
   const int64_t column = int64_t{blockIdx.x} * opcast::kWarp + lane;
   for (int s = 0; s < kSums; ++s) {
+    if (to.totals[s] == nullptr) continue;
     double sum = 0;
     if (column < n) {
       for (int64_t g = warp; g < groups; g += kWarps) sum += partials[(g * kSums + s) * n + column];
@@ -117,10 +119,10 @@ __global__ void __launch_bounds__(kMostThreads)
 
 // Runs the work on all rows and writes the sums over them. `partials` has room for kGroups times
 // the sums.
-template <class Work>
+template <class Work, class W>
 opcast::Status ForRowsAndColumns(int64_t rows, int64_t n, bool aligned,
                                  const opcast::Launch& launch, const Work& work, void* partials,
-                                 const ColumnTotals<typename Work::Element, Work::kSums>& totals) {
+                                 const ColumnTotals<W, Work::kSums>& totals) {
   using T = typename Work::Element;
   const Teams teams = TeamsFor<T>(rows, n, kFewerThreads);
   const int64_t tiles_of_group = std::max<int64_t>(1, (teams.tiles + kGroups - 1) / kGroups);
@@ -139,7 +141,7 @@ opcast::Status ForRowsAndColumns(int64_t rows, int64_t n, bool aligned,
   const opcast::Status status =
       aligned ? start_any(std::true_type()) : start_any(std::false_type());
   if (!status.ok()) return status;
-  return opcast::Start(TotalsKernel<T, Work::kSums>,
+  return opcast::Start(TotalsKernel<W, Work::kSums>,
                        opcast::Blocks((n + opcast::kWarp - 1) / opcast::kWarp), kMostThreads, 0,
                        launch, totals, sums, groups, n);
 }

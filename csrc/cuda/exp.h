@@ -40,14 +40,16 @@ struct Scaled {
     return fraction * PowerOfTwo(half) * a * b * PowerOfTwo(power - half);
   }
 
-  // The product with two numbers of any size, for a power of at most 0: what is above 2^60 of them
-  // is multiplied last.
+  // The product with two numbers of any size, for a power of at most 0, as if it were rounded once:
+  // what is above 2^60 of them is multiplied last.
   OPCAST_DEVICE float TimesBoth(float a, float b) const {
     const int half = power / 2;
     int last = power - half;
     if (fabsf(a) >= 0x1p60f) a *= 0x1p-60f, last += 60;
     if (fabsf(b) >= 0x1p60f) b *= 0x1p-60f, last += 60;
-    return fraction * PowerOfTwo(half) * a * b * PowerOfTwo(last);
+    const float first = fraction * PowerOfTwo(half), some = first * a, all = some * b;
+    const float lost = fmaf(fmaf(first, a, -some), b, fmaf(some, b, -all));
+    return (fabsf(all) <= kLargest ? all + lost : all) * PowerOfTwo(last);
   }
 };
 

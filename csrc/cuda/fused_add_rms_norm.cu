@@ -11,12 +11,12 @@
 namespace opcast_ops {
 namespace {
 
-template <class T>
+template <class T, class W>
 struct FusedAddRmsNormRow {
   using Element = T;
   T* x;
   T* residual;
-  const T* weight;
+  const W* weight;
   opcast::BatchOffsets x_rows, residual_rows;
   NormSizes sizes;
 
@@ -48,7 +48,7 @@ struct FusedAddRmsNormRow {
     if (!there) return;
     const RowScale<T> scale(sum, sizes);
     member.ForVectors<T, Form>([&](int k, int64_t begin) {
-      const Floats<T> weights = Widen(Load<Form::kWhole>(weight, begin, n));
+      const Floats<T> weights = LoadFloats<T, Form::kWhole>(weight, begin, n);
       const Vector<T> a = held_x.At(k, begin), b = held_residual.At(k, begin);
       const Floats<T> sums = AddOf(a, b, 1);
       const auto wide = [&](int e) {
@@ -65,12 +65,13 @@ struct FusedAddRmsNormRow {
 opcast::Status FusedAddRmsNormCuda(const FusedAddRmsNormArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     using T = typename std::decay_t<decltype(a)>::T;
+    using W = typename std::decay_t<decltype(a)>::W;
     const opcast::BatchOffsets x_rows(a.x_layout), residual_rows(a.residual_layout);
     constexpr int kSize = Vector<T>::kSize;
     const bool aligned = AlignedRows<T>({a.x, a.residual, a.weight}, a.N) &&
                          x_rows.DivisibleBy(kSize) && residual_rows.DivisibleBy(kSize);
-    const FusedAddRmsNormRow<T> row{a.x,    a.residual,    a.weight,
-                                    x_rows, residual_rows, NormSizes(a.eps, a.N)};
+    const FusedAddRmsNormRow<T, W> row{a.x,    a.residual,    a.weight,
+                                       x_rows, residual_rows, NormSizes(a.eps, a.N)};
     return ForRows<kFewerThreads>(a.batch, a.N, aligned, launch, row);
   });
 }

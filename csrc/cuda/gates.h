@@ -71,8 +71,12 @@ struct CubicLogistic {
   }
 
   // As for Logistic, with h = 1 + E - a u'(a), and u(a) - u(z) = k (a - z) (1 + c s), a u'(a) - z
-  // u'(z) = k (a - z) (1 + 3 c s) for s = a^2 + a z + z^2.
+  // u'(z) = k (a - z) (1 + 3 c s) for s = a^2 + a z + z^2. Near 0 it is 0.5 less a times a
+  // polynomial in a^2, fitted for a <= 0.4.
   OPCAST_DEVICE static Scaled Slope(float a) {
+    constexpr float kCenter[] = {0x1.2bdeb8p-10f, -0x1.45b250p-7f, 0x1.f56cbap-5f, -0x1.11b14cp-2f,
+                                 0x1.988454p-1f};
+    if (a < 0.25f) return {fmaf(-a, Polynomial(kCenter, a * a), 0.5f), 0};
     const float nearby = Clamp(a, kEnd);
     const Pair to_zero = Add(nearby, -kZero.high);
     const float rest = fmaf(kFactor.low, to_zero.high, kFactor.high * (to_zero.low - kZero.low));
@@ -109,7 +113,7 @@ struct CubicLogistic {
 //
 // Both parts are e^(-a^2 / 2) times a factor that changes little, which is a polynomial in
 // (a - c) / (a + c); near 0, the gate is 0.5 less a times a polynomial in a^2. The polynomials are
-// fitted for 0 <= a <= 16, 20 and 0.75.
+// fitted for 0 <= a <= 20 and 0.75.
 struct Normal {
   OPCAST_DEVICE static Scaled Part(float a) {
     constexpr float kTail[] = {-0x1.d479bep-15f, -0x1.79c8aep-15f, 0x1.22061p-11f,
@@ -119,7 +123,7 @@ struct Normal {
     constexpr float kCenter[] = {0x1.af0ed8p-14f, -0x1.359f54p-10f, 0x1.46c5bp-7f, -0x1.10582p-4f,
                                  0x1.988454p-2f};
     if (a < 0.75f) return {fmaf(-a, Polynomial(kCenter, a * a), 0.5f), 0};
-    const float nearby = Clamp(a, 16);
+    const float nearby = Clamp(a, kEnd);
     const Pair sum = Add(nearby, 5);
     return Divide(PowerOf(nearby), Polynomial(kTail, (nearby - 5) / sum.high), sum);
   }
@@ -128,7 +132,7 @@ struct Normal {
     constexpr float kSlope[] = {
         -0x1.11cfb8p-16f, -0x1.c5e37cp-17f, 0x1.84df12p-13f, -0x1.47d67p-13f, -0x1.d4c9p-10f,
         0x1.3777fap-7f,   -0x1.cc1e2p-6f,   0x1.ef4fecp-5f,  -0x1.a763p-4f,   0x1.d94de8p-2f};
-    const float nearby = Clamp(a, 20);
+    const float nearby = Clamp(a, kEnd);
     const float beyond = Beyond(nearby, {0x1.80ead2p-1f, -0x1.a03fd4p-27f});
     const Power power = PowerOf(nearby);
     const float factor = Polynomial(kSlope, (nearby - 4) / (nearby + 4));
@@ -136,6 +140,8 @@ struct Normal {
   }
 
  private:
+  static constexpr float kEnd = 20;  // beyond, products with a float are 0 all the same
+
   OPCAST_DEVICE static Power PowerOf(float a) {
     const Pair square = Multiply(a, a);
     return Exp(-0.5f * square.high, -0.5f * square.low);

@@ -6,7 +6,6 @@
 // grad_bias in double, and rounded once. All sums have an order that depends on their length only.
 //
 // Registers: at most 248.
-#include <algorithm>
 #include <type_traits>
 
 #include "gemm_backward.gen.h"
@@ -20,12 +19,11 @@ namespace {
 template <class Typed, class T = typename Typed::T>
 opcast::Status Gradients(const Typed& args, const opcast::Launch& launch, const T* grad) {
   const GradientFactors<T, T> f(args, grad);
-  const int64_t rows = args.batch * args.M;
-  float* const partials = rows <= std::max(args.M, args.N) ? args.partials : nullptr;  // its room
   opcast::Status status =
-      TensorProduct<T>(launch, f.grad_rows, f.b_columns, f.to_a, args.N, partials);
+      TensorProduct<T>(launch, f.grad_rows, f.b_columns, f.to_a, args.N, args.partials);
   if (!status.ok()) return status;
-  status = TensorProduct<T>(launch, f.grad_columns, f.a_columns, f.to_b, rows, args.partials);
+  status = TensorProduct<T>(launch, f.grad_columns, f.a_columns, f.to_b, args.batch * args.M,
+                            args.partials);
   return status.ok() ? BiasGradient(args, launch, grad) : status;
 }
 

@@ -88,23 +88,39 @@ OPCAST_DEVICE void AddStep(const ProductTerms& a, const ProductTerms& b,
   }
 }
 
-// Adds `passed` to the totals and clears it.
-OPCAST_DEVICE void EndPass(float (&passed)[kProductShare][kProductShare],
-                           float (&totals)[kProductShare][kProductShare]) {
+// Which sums of terms become one before they join the total. Another type of this kind may have
+// more precise totals, or other passes that have factors of their own.
+struct FloatPasses {
+  using Total = float;
+  // Whether a pass ends before term k, a multiple of kProductStep or the number of all terms.
+  OPCAST_DEVICE bool EndAt(int64_t k) const { return k % kProductPass == 0; }
+  // The factor of that pass for row i and column j, which may be beyond the last ones.
+  OPCAST_DEVICE float Factor(int64_t, int64_t, int64_t) const { return 1; }
+};
+
+// Adds `passed` to the totals and clears it; i and j are the thread's first row and column.
+template <class Passes>
+OPCAST_DEVICE void EndPass(const Passes& passes, int64_t i, int64_t j, int64_t k,
+                           float (&passed)[kProductShare][kProductShare],
+                           typename Passes::Total (&totals)[kProductShare][kProductShare]) {
   OPCAST_UNROLL
   for (int m = 0; m < kProductShare; ++m) {
     OPCAST_UNROLL
     for (int n = 0; n < kProductShare; ++n) {
-      totals[m][n] += passed[m][n];
+      totals[m][n] += passed[m][n] * passes.Factor(i + m, j + n, k);
       passed[m][n] = 0;
     }
   }
 }
 
 // The sums of a tile: totals[m][n] is that of the thread's m-th row and n-th column.
-template <class A, class B>
-OPCAST_DEVICE void SumTile(const A& a, const B& b, int64_t part, int64_t i, int64_t j,
-                           int64_t depth, float (&totals)[kProductShare][kProductShare]) {
+template <class Passes, class A, class B>
+OPCAST_DEVICE void SumTile(const Passes& passes, const A& a, const B& b, int64_t part, int64_t i,
+                           int64_t j, int64_t depth,
+                           typename Passes::Total (&totals)[kProductShare][kProductShare]) {
+  constexpr int kAcross = kProductTile / kProductShare;
+  const int64_t row = i + threadIdx.x / kAcross * kProductShare;
+  const int64_t column = j + threadIdx.x % kAcross * kProductShare;
   __shared__ ProductTerms a_tile, b_tile;
   const FactorLoader<A> a_loader(a, part, i);
   const FactorLoader<B> b_loader(b, part, j);
@@ -119,44 +135,55 @@ OPCAST_DEVICE void SumTile(const A& a, const B& b, int64_t part, int64_t i, int6
     a_loader.Read(a, k + kProductStep, depth, a_next);  // on their way while this step is summed
     b_loader.Read(b, k + kProductStep, depth, b_next);
     AddStep(a_tile, b_tile, passed);
-    if ((k + kProductStep) % kProductPass == 0) EndPass(passed, totals);
+    if (passes.EndAt(k + kProductStep))
+      EndPass(passes, row, column, k + kProductStep, passed, totals);
     __syncthreads();
   }
-  EndPass(passed, totals);
+  if (!passes.EndAt(depth)) EndPass(passes, row, column, depth, passed, totals);
 }
 
-// Calls out(part, i, j, sum) for each row i of a and row j of b of each part, with the sum of the
-// products of their terms.
-template <class A, class B, class Out>
-__global__ void __launch_bounds__(kProductThreads)
-    ProductKernel(A a, B b, Out out, int64_t parts, int64_t rows, int64_t columns, int64_t depth) {
-  const int64_t across = (columns + kProductTile - 1) / kProductTile;
-  const int64_t per_part = (rows + kProductTile - 1) / kProductTile * across;
+// Calls out(part, i, j, sum) for the rows of a from i on and those of b from j on that a tile has,
+// with the sum of the products of their terms.
+template <class A, class B, class Out, class Passes = FloatPasses>
+OPCAST_DEVICE void ComputeTile(const A& a, const B& b, const Out& out, int64_t part, int64_t i,
+                               int64_t j, int64_t rows, int64_t columns, int64_t depth,
+                               const Passes& passes = {}) {
   constexpr int kThreadsAcross = kProductTile / kProductShare;
-  for (int64_t tile = blockIdx.x; tile < parts * per_part; tile += gridDim.x) {
-    const int64_t part = tile / per_part;
-    const int64_t i = tile % per_part / across * kProductTile, j = tile % across * kProductTile;
-    float sums[kProductShare][kProductShare] = {};
-    SumTile(a, b, part, i, j, depth, sums);
-    const int64_t row = i + threadIdx.x / kThreadsAcross * kProductShare;
-    const int64_t column = j + threadIdx.x % kThreadsAcross * kProductShare;
+  typename Passes::Total sums[kProductShare][kProductShare] = {};
+  SumTile(passes, a, b, part, i, j, depth, sums);
+  const int64_t row = i + threadIdx.x / kThreadsAcross * kProductShare;
+  const int64_t column = j + threadIdx.x % kThreadsAcross * kProductShare;
+  OPCAST_UNROLL
+  for (int m = 0; m < kProductShare; ++m) {
     OPCAST_UNROLL
-    for (int m = 0; m < kProductShare; ++m) {
-      OPCAST_UNROLL
-      for (int n = 0; n < kProductShare; ++n) {
-        if (row + m < rows && column + n < columns) out(part, row + m, column + n, sums[m][n]);
-      }
+    for (int n = 0; n < kProductShare; ++n) {
+      if (row + m < rows && column + n < columns) out(part, row + m, column + n, sums[m][n]);
     }
   }
 }
 
-template <class A, class B, class Out>
+// The same for all rows of each part.
+template <class Passes, class A, class B, class Out>
+__global__ void __launch_bounds__(kProductThreads)
+    ProductKernel(Passes passes, A a, B b, Out out, int64_t parts, int64_t rows, int64_t columns,
+                  int64_t depth) {
+  const int64_t across = (columns + kProductTile - 1) / kProductTile;
+  const int64_t per_part = (rows + kProductTile - 1) / kProductTile * across;
+  for (int64_t tile = blockIdx.x; tile < parts * per_part; tile += gridDim.x) {
+    const int64_t part = tile / per_part;
+    const int64_t i = tile % per_part / across * kProductTile, j = tile % across * kProductTile;
+    ComputeTile(a, b, out, part, i, j, rows, columns, depth, passes);
+  }
+}
+
+template <class A, class B, class Out, class Passes = FloatPasses>
 opcast::Status Product(const opcast::Launch& launch, const A& a, const B& b, const Out& out,
-                       int64_t parts, int64_t rows, int64_t columns, int64_t depth) {
+                       int64_t parts, int64_t rows, int64_t columns, int64_t depth,
+                       const Passes& passes = {}) {
   const int64_t tiles = parts * ((rows + kProductTile - 1) / kProductTile) *
                         ((columns + kProductTile - 1) / kProductTile);
-  return opcast::Start(ProductKernel<A, B, Out>, opcast::Blocks(tiles), kProductThreads, 0, launch,
-                       a, b, out, parts, rows, columns, depth);
+  return opcast::Start(ProductKernel<Passes, A, B, Out>, opcast::Blocks(tiles), kProductThreads, 0,
+                       launch, passes, a, b, out, parts, rows, columns, depth);
 }
 
 }  // namespace opcast_ops

@@ -9,12 +9,12 @@
 namespace opcast_ops {
 namespace {
 
-template <class T>
+template <class T, class W>
 struct RmsNormRow {
   using Element = T;
   T* y;
   const T* x;
-  const T* weight;
+  const W* weight;
   NormSizes sizes;
 
   template <class Form>
@@ -35,7 +35,7 @@ struct RmsNormRow {
     if (!there) return;
     const RowScale<T> scale(sum, sizes);
     member.ForVectors<T, Form>([&](int k, int64_t begin) {
-      const Floats<T> weights = Widen(Load<Form::kWhole>(weight, begin, n));
+      const Floats<T> weights = LoadFloats<T, Form::kWhole>(weight, begin, n);
       const Floats<T> values = Widen(held.At(k, begin));
       const auto wide = [&](int e) { return double{values.at[e]}; };
       Store<Form::kWhole>(Narrow(scale.Times(values, weights, wide)), y + row * n, begin, n);
@@ -48,7 +48,8 @@ struct RmsNormRow {
 opcast::Status RmsNormCuda(const RmsNormArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     using T = typename std::decay_t<decltype(a)>::T;
-    const RmsNormRow<T> row{a.y, a.x, a.weight, NormSizes(a.eps, a.N)};
+    using W = typename std::decay_t<decltype(a)>::W;
+    const RmsNormRow<T, W> row{a.y, a.x, a.weight, NormSizes(a.eps, a.N)};
     return ForRows(a.batch, a.N, AlignedRows<T>({a.y, a.x, a.weight}, a.N), launch, row);
   });
 }

@@ -2,21 +2,21 @@
 // r = 1 / sqrt(mean(x[i]^2) + eps); grad_weight[j] is the sum of grad_y[i, j] * x[i, j] * r over
 // all rows. Dense rows. Rows are computed in double and rounded once; see columns.h for the sums.
 //
-// Registers: at most 184.
+// Registers: at most 208.
 #include "columns.h"
 #include "rms_norm_backward.gen.h"
 
 namespace opcast_ops {
 namespace {
 
-template <class T>
+template <class T, class W>
 struct RmsNormBackwardRow {
   using Element = T;
   static constexpr int kSums = 1;
   T* grad_x;
   const T* grad_y;
   const T* x;
-  const T* weight;
+  const W* weight;
   double eps;
 
   template <class Form, class Sums>
@@ -26,13 +26,12 @@ struct RmsNormBackwardRow {
     const Held<T, Form> held_x(member, x + row * n, there);
     double sums[2] = {0, 0};
     member.ForVectors<T, Form>([&](int k, int64_t begin) {
-      const Vector<T> weights = Load<Form::kWhole>(weight, begin, n);
+      const Floats<T> weights = LoadFloats<T, Form::kWhole>(weight, begin, n);
       const Vector<T> grads = held_grad.At(k, begin), values = held_x.At(k, begin);
       OPCAST_UNROLL
       for (int e = 0; e < values.kSize; ++e) {
         const double v = static_cast<float>(values.at[e]);
-        const double g =
-            double{static_cast<float>(grads.at[e])} * static_cast<float>(weights.at[e]);
+        const double g = double{static_cast<float>(grads.at[e])} * weights.at[e];
         sums[0] += v * v;
         sums[1] += g * v;
       }
@@ -43,13 +42,13 @@ struct RmsNormBackwardRow {
     const double share = scale * scale * (sums[1] / count);
     if (!there) return;
     member.ForVectors<T, Form>([&](int k, int64_t begin) {
-      const Vector<T> weights = Load<Form::kWhole>(weight, begin, n);
+      const Floats<T> weights = LoadFloats<T, Form::kWhole>(weight, begin, n);
       const Vector<T> grads = held_grad.At(k, begin);
       Vector<T> values = held_x.At(k, begin);
       OPCAST_UNROLL
       for (int e = 0; e < values.kSize; ++e) {
         const double v = static_cast<float>(values.at[e]), g = static_cast<float>(grads.at[e]);
-        values.at[e] = Round<T>(scale * (g * static_cast<float>(weights.at[e]) - v * share));
+        values.at[e] = Round<T>(scale * (g * weights.at[e] - v * share));
         columns.Add(0, k, begin, e, g * v * scale);
       }
       Store<Form::kWhole>(values, grad_x + row * n, begin, n);
@@ -62,9 +61,11 @@ struct RmsNormBackwardRow {
 opcast::Status RmsNormBackwardCuda(const RmsNormBackwardArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     using T = typename std::decay_t<decltype(a)>::T;
-    const RmsNormBackwardRow<T> row{a.grad_x, a.grad_y, a.x, a.weight, a.eps};
+    using W = typename std::decay_t<decltype(a)>::W;
+    const RmsNormBackwardRow<T, W> row{a.grad_x, a.grad_y, a.x, a.weight, a.eps};
     const bool aligned = AlignedRows<T>({a.grad_x, a.grad_y, a.x, a.weight}, a.N);
-    return ForRowsAndColumns(a.batch, a.N, aligned, launch, row, a.partials, {{a.grad_weight}});
+    return ForRowsAndColumns(a.batch, a.N, aligned, launch, row, a.partials,
+                             ColumnTotals<W, 1>{{a.grad_weight}});
   });
 }
 

@@ -80,6 +80,22 @@ OPCAST_DEVICE Vector<T> Load(const T* array, int64_t begin, int64_t n) {
   }
 }
 
+// The numbers, as many as a Vector<T> has, from element `begin` on of an array that may be float32
+// beside a T of 16 bits. A null pointer stands for zeros.
+template <class T, bool kWhole, class W>
+OPCAST_DEVICE Floats<T> LoadFloats(const W* array, int64_t begin, int64_t n) {
+  constexpr int kStep = Vector<W>::kSize < Floats<T>::kSize ? Vector<W>::kSize : Floats<T>::kSize;
+  Floats<T> floats{};
+  if (array == nullptr) return floats;
+  OPCAST_UNROLL
+  for (int i = 0; i < Floats<T>::kSize; i += kStep) {
+    const Floats<W> part = Widen(Load<kWhole>(array, begin + i, n));
+    OPCAST_UNROLL
+    for (int e = 0; e < kStep; ++e) floats.at[i + e] = part.at[e];
+  }
+  return floats;
+}
+
 template <bool kWhole, class T>
 OPCAST_DEVICE void Store(const Vector<T>& vector, T* array, int64_t begin, int64_t n) {
   if constexpr (kWhole) {

@@ -25,7 +25,7 @@ var instructionsPerElement = []elementBudget{
 	{"eltwise_add", `<.*bfloat16`, 16, 20},
 	{"eltwise_relu", `<.*bfloat16`, 16, 20},
 	{"gelu", `<.*bfloat16`, 16, 45},
-	{"layernorm2d", `Form<4, true>.*(bfloat16|half)`, 32, 60},
+	{"layernorm2d", `Form<4, true>.*(bfloat16|half)`, 32, 70},
 	{"silu_and_mul", `Form<4, true>.*bfloat16`, 32, 45},
 	{"silu_and_mul", `Form<1, true>.*bfloat16`, 8, 45},
 	{"silu_and_mul", `Form<0, true>.*bfloat16`, 8, 45},

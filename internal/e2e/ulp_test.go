@@ -32,6 +32,11 @@ func TestLoopsOfKernels(t *testing.T) {
 	t.Log(run(t, command(t, "", kernelTest(t, "map"))))
 }
 
+// TestRandomNumbers holds the generator of random numbers against the known answers of its authors.
+func TestRandomNumbers(t *testing.T) {
+	t.Log(run(t, command(t, "", kernelTest(t, "philox"))))
+}
+
 // kernelTest compiles a program that tests what kernels are made of.
 func kernelTest(t *testing.T, name string, options ...string) (program string) {
 	t.Helper()

@@ -29,6 +29,15 @@ const int kDTypeCount = sizeof(kDTypes) / sizeof(kDTypes[0]);
 
 namespace {
 
+constexpr Input kAdamwInputs[] = {{false, true, 0}, {false, false, 1}, {false, true, 2}, {false, true, 3}, {false, false, -1}, {false, false, -1}};
+constexpr Attr kAdamwAttrs[] = {
+    {"beta1", Attr::kFloat},
+    {"beta2", Attr::kFloat},
+    {"eps", Attr::kFloat},
+    {"weight_decay", Attr::kFloat},
+};
+constexpr Output kChainSpeculativeSamplingOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kChainSpeculativeSamplingInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}};
 constexpr Output kConv2dOutputs[] = {{false, -1, -1}};
 constexpr Input kConv2dInputs[] = {{false, false, -1}, {false, false, -1}, {true, false, -1}};
 constexpr Attr kConv2dAttrs[] = {
@@ -36,6 +45,30 @@ constexpr Attr kConv2dAttrs[] = {
     {"padding", Attr::kInts},
     {"dilation", Attr::kInts},
     {"groups", Attr::kInt},
+};
+constexpr Output kCrossEntropyOutputs[] = {{false, -1, -1}, {true, -1, -1}};
+constexpr Input kCrossEntropyInputs[] = {{false, false, -1}, {false, false, -1}};
+constexpr Attr kCrossEntropyAttrs[] = {
+    {"ignore_index", Attr::kInt},
+    {"label_smoothing", Attr::kFloat},
+};
+constexpr Output kCrossEntropyBackwardOutputs[] = {{false, -1, -1}};
+constexpr Input kCrossEntropyBackwardInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}};
+constexpr Attr kCrossEntropyBackwardAttrs[] = {
+    {"ignore_index", Attr::kInt},
+    {"label_smoothing", Attr::kFloat},
+};
+constexpr Output kDequantizeOutputs[] = {{false, -1, -1}};
+constexpr Input kDequantizeInputs[] = {{false, false, -1}, {false, false, -1}};
+constexpr Output kDropoutOutputs[] = {{false, -1, -1}};
+constexpr Input kDropoutInputs[] = {{false, false, -1}, {false, false, -1}};
+constexpr Attr kDropoutAttrs[] = {
+    {"p", Attr::kFloat},
+};
+constexpr Output kDropoutBackwardOutputs[] = {{false, -1, -1}};
+constexpr Input kDropoutBackwardInputs[] = {{false, false, -1}, {false, false, -1}};
+constexpr Attr kDropoutBackwardAttrs[] = {
+    {"p", Attr::kFloat},
 };
 constexpr Output kEltwiseAddOutputs[] = {{false, -1, -1}};
 constexpr Input kEltwiseAddInputs[] = {{false, false, -1}, {false, false, -1}};
@@ -45,37 +78,100 @@ constexpr Output kEltwiseReluOutputs[] = {{false, -1, -1}};
 constexpr Input kEltwiseReluInputs[] = {{false, false, -1}};
 constexpr Output kEltwiseReluBackwardOutputs[] = {{false, -1, -1}};
 constexpr Input kEltwiseReluBackwardInputs[] = {{false, false, -1}, {false, false, -1}};
+constexpr Output kEmbeddingOutputs[] = {{false, -1, -1}};
+constexpr Input kEmbeddingInputs[] = {{false, false, -1}, {false, false, -1}};
+constexpr Output kEmbeddingBackwardOutputs[] = {{false, -1, -1}};
+constexpr Input kEmbeddingBackwardInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}};
+constexpr Output kFlashAttnVarlenOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kFlashAttnVarlenInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {true, false, -1}};
+constexpr Attr kFlashAttnVarlenAttrs[] = {
+    {"causal", Attr::kBool},
+    {"sm_scale", Attr::kFloat},
+    {"window_left", Attr::kInt},
+    {"soft_cap", Attr::kFloat},
+};
+constexpr Output kFlashAttnVarlenBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}, {false, -1, -1}, {false, 9, -1}};
+constexpr Input kFlashAttnVarlenBackwardInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {true, false, -1}};
+constexpr Attr kFlashAttnVarlenBackwardAttrs[] = {
+    {"causal", Attr::kBool},
+    {"sm_scale", Attr::kFloat},
+    {"window_left", Attr::kInt},
+    {"soft_cap", Attr::kFloat},
+};
 constexpr Output kFlashMlaDecodeOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kFlashMlaDecodeInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}};
 constexpr Attr kFlashMlaDecodeAttrs[] = {
     {"sm_scale", Attr::kFloat},
 };
+constexpr Output kFlashMlaSparseDecodeOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kFlashMlaSparseDecodeInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {true, false, -1}};
+constexpr Attr kFlashMlaSparseDecodeAttrs[] = {
+    {"sm_scale", Attr::kFloat},
+    {"fp8", Attr::kString},
+};
+constexpr Output kFlashMlaSparseDecodeSplitkOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kFlashMlaSparseDecodeSplitkInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {true, false, -1}};
+constexpr Attr kFlashMlaSparseDecodeSplitkAttrs[] = {
+    {"num_splits", Attr::kInt},
+    {"sm_scale", Attr::kFloat},
+    {"fp8", Attr::kString},
+};
+constexpr Input kFusedAddLayerNormInputs[] = {{false, true, -1}, {false, true, -1}, {false, false, -1}, {true, false, -1}};
+constexpr Attr kFusedAddLayerNormAttrs[] = {
+    {"eps", Attr::kFloat},
+};
 constexpr Input kFusedAddRmsNormInputs[] = {{false, true, -1}, {false, true, -1}, {false, false, -1}};
 constexpr Attr kFusedAddRmsNormAttrs[] = {
     {"eps", Attr::kFloat},
+};
+constexpr Output kFusedMoeOutputs[] = {{false, -1, -1}};
+constexpr Input kFusedMoeInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}};
+constexpr Attr kFusedMoeAttrs[] = {
+    {"activation", Attr::kString},
 };
 constexpr Output kGeluOutputs[] = {{false, -1, -1}};
 constexpr Input kGeluInputs[] = {{false, false, -1}};
 constexpr Attr kGeluAttrs[] = {
     {"approximate", Attr::kString},
 };
+constexpr Output kGeluAndMulOutputs[] = {{false, -1, -1}};
+constexpr Input kGeluAndMulInputs[] = {{false, false, -1}};
+constexpr Output kGeluAndMulBackwardOutputs[] = {{false, -1, -1}};
+constexpr Input kGeluAndMulBackwardInputs[] = {{false, false, -1}, {false, false, -1}};
 constexpr Output kGeluBackwardOutputs[] = {{false, -1, -1}};
 constexpr Input kGeluBackwardInputs[] = {{false, false, -1}, {false, false, -1}};
 constexpr Attr kGeluBackwardAttrs[] = {
     {"approximate", Attr::kString},
 };
+constexpr Output kGeluTanhAndMulOutputs[] = {{false, -1, -1}};
+constexpr Input kGeluTanhAndMulInputs[] = {{false, false, -1}};
+constexpr Output kGeluTanhAndMulBackwardOutputs[] = {{false, -1, -1}};
+constexpr Input kGeluTanhAndMulBackwardInputs[] = {{false, false, -1}, {false, false, -1}};
 constexpr Output kGemmOutputs[] = {{false, -1, -1}};
 constexpr Input kGemmInputs[] = {{false, false, -1}, {false, false, -1}, {true, false, -1}};
 constexpr Attr kGemmAttrs[] = {
     {"alpha", Attr::kFloat},
     {"activation", Attr::kString},
 };
+constexpr Output kGemmA8w8Outputs[] = {{false, -1, -1}};
+constexpr Input kGemmA8w8Inputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {true, false, -1}};
+constexpr Output kGemmA8w8BlockscaleOutputs[] = {{false, -1, -1}};
+constexpr Input kGemmA8w8BlockscaleInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}};
 constexpr Output kGemmBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}, {false, 3, -1}};
 constexpr Input kGemmBackwardInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {true, false, -1}};
 constexpr Attr kGemmBackwardAttrs[] = {
     {"alpha", Attr::kFloat},
     {"activation", Attr::kString},
 };
+constexpr Output kGemmW4a16Outputs[] = {{false, -1, -1}};
+constexpr Input kGemmW4a16Inputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {true, false, -1}};
+constexpr Attr kGemmW4a16Attrs[] = {
+    {"group_size", Attr::kInt},
+};
+constexpr Output kGroupedGemmOutputs[] = {{false, -1, -1}};
+constexpr Input kGroupedGemmInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}};
+constexpr Output kGroupedGemmBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kGroupedGemmBackwardInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}};
 constexpr Output kGroupedTopkOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kGroupedTopkInputs[] = {{false, false, -1}, {true, false, -1}};
 constexpr Attr kGroupedTopkAttrs[] = {
@@ -86,6 +182,13 @@ constexpr Attr kGroupedTopkAttrs[] = {
     {"routed_scaling_factor", Attr::kFloat},
     {"scoring", Attr::kString},
 };
+constexpr Output kLayerNormOutputs[] = {{false, -1, -1}, {true, -1, -1}, {true, -1, -1}};
+constexpr Input kLayerNormInputs[] = {{false, false, -1}, {false, false, -1}, {true, false, -1}};
+constexpr Attr kLayerNormAttrs[] = {
+    {"eps", Attr::kFloat},
+};
+constexpr Output kLayerNormBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}, {false, 5, -1}};
+constexpr Input kLayerNormBackwardInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {true, false, -1}};
 constexpr Output kLayernorm2dOutputs[] = {{false, -1, -1}, {true, -1, -1}, {true, -1, -1}};
 constexpr Input kLayernorm2dInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}};
 constexpr Attr kLayernorm2dAttrs[] = {
@@ -93,6 +196,63 @@ constexpr Attr kLayernorm2dAttrs[] = {
 };
 constexpr Output kLayernorm2dBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}, {false, -1, -1}};
 constexpr Input kLayernorm2dBackwardInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}};
+constexpr Output kMergeStateOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kMergeStateInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}};
+constexpr Output kMergeStatesOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kMergeStatesInputs[] = {{false, false, -1}, {false, false, -1}};
+constexpr Output kMlaPrefillOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kMlaPrefillInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}};
+constexpr Attr kMlaPrefillAttrs[] = {
+    {"sm_scale", Attr::kFloat},
+    {"kv_lora_rank", Attr::kInt},
+    {"causal", Attr::kBool},
+};
+constexpr Output kMoeAlignBlockSizeOutputs[] = {{false, -1, -1}, {false, -1, -1}, {false, -1, -1}};
+constexpr Input kMoeAlignBlockSizeInputs[] = {{false, false, -1}};
+constexpr Attr kMoeAlignBlockSizeAttrs[] = {
+    {"num_experts", Attr::kInt},
+    {"block_size", Attr::kInt},
+};
+constexpr Output kMoePermuteOutputs[] = {{false, -1, -1}, {false, -1, -1}, {false, -1, -1}};
+constexpr Input kMoePermuteInputs[] = {{false, false, -1}, {false, false, -1}};
+constexpr Attr kMoePermuteAttrs[] = {
+    {"num_experts", Attr::kInt},
+};
+constexpr Output kMoePermuteBackwardOutputs[] = {{false, -1, -1}};
+constexpr Input kMoePermuteBackwardInputs[] = {{false, false, -1}, {false, false, -1}};
+constexpr Output kMoeUnpermuteOutputs[] = {{false, -1, -1}};
+constexpr Input kMoeUnpermuteInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}};
+constexpr Output kMoeUnpermuteBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kMoeUnpermuteBackwardInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}};
+constexpr Output kPagedAttentionOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kPagedAttentionInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}};
+constexpr Attr kPagedAttentionAttrs[] = {
+    {"layout", Attr::kString},
+    {"sm_scale", Attr::kFloat},
+    {"window_left", Attr::kInt},
+    {"soft_cap", Attr::kFloat},
+};
+constexpr Output kPagedDecodeAttentionOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kPagedDecodeAttentionInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}};
+constexpr Attr kPagedDecodeAttentionAttrs[] = {
+    {"layout", Attr::kString},
+    {"sm_scale", Attr::kFloat},
+    {"window_left", Attr::kInt},
+    {"soft_cap", Attr::kFloat},
+};
+constexpr Output kPerTensorQuantOutputs[] = {{false, -1, -1}};
+constexpr Input kPerTensorQuantInputs[] = {{false, false, -1}, {false, false, -1}};
+constexpr Output kPerTokenGroupQuantOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kPerTokenGroupQuantInputs[] = {{false, false, -1}};
+constexpr Attr kPerTokenGroupQuantAttrs[] = {
+    {"group_size", Attr::kInt},
+};
+constexpr Output kPerTokenQuantOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kPerTokenQuantInputs[] = {{false, false, -1}};
+constexpr Input kReshapeAndCacheInputs[] = {{false, false, -1}, {false, false, -1}, {false, true, -1}, {false, true, -1}, {false, false, -1}, {true, false, -1}, {true, false, -1}};
+constexpr Attr kReshapeAndCacheAttrs[] = {
+    {"layout", Attr::kString},
+};
 constexpr Output kRmsNormOutputs[] = {{false, -1, -1}};
 constexpr Input kRmsNormInputs[] = {{false, false, -1}, {false, false, -1}};
 constexpr Attr kRmsNormAttrs[] = {
@@ -103,6 +263,16 @@ constexpr Input kRmsNormBackwardInputs[] = {{false, false, -1}, {false, false, -
 constexpr Attr kRmsNormBackwardAttrs[] = {
     {"eps", Attr::kFloat},
 };
+constexpr Output kRopeOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kRopeInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}};
+constexpr Attr kRopeAttrs[] = {
+    {"interleave", Attr::kBool},
+};
+constexpr Output kRopeBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kRopeBackwardInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}};
+constexpr Attr kRopeBackwardAttrs[] = {
+    {"interleave", Attr::kBool},
+};
 constexpr Output kSiluAndMulOutputs[] = {{false, -1, -1}};
 constexpr Input kSiluAndMulInputs[] = {{false, false, -1}};
 constexpr Output kSiluAndMulBackwardOutputs[] = {{false, -1, -1}};
@@ -111,143 +281,426 @@ constexpr Output kSoftmaxOutputs[] = {{false, -1, -1}};
 constexpr Input kSoftmaxInputs[] = {{false, false, -1}};
 constexpr Output kSoftmaxBackwardOutputs[] = {{false, -1, -1}};
 constexpr Input kSoftmaxBackwardInputs[] = {{false, false, -1}, {false, false, -1}};
+constexpr Output kTopKTopPMinPSamplingFromProbsOutputs[] = {{false, -1, -1}};
+constexpr Input kTopKTopPMinPSamplingFromProbsInputs[] = {{false, false, -1}, {false, false, -1}, {true, false, -1}, {true, false, -1}, {true, false, -1}};
+constexpr Output kTopkOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kTopkInputs[] = {{false, false, -1}};
+constexpr Attr kTopkAttrs[] = {
+    {"k", Attr::kInt},
+    {"largest", Attr::kBool},
+};
 constexpr Output kTopkSoftmaxOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kTopkSoftmaxInputs[] = {{false, false, -1}};
 constexpr Attr kTopkSoftmaxAttrs[] = {
     {"k", Attr::kInt},
     {"renormalize", Attr::kBool},
 };
+constexpr Output kWarpBitonicSortOutputs[] = {{false, -1, -1}};
+constexpr Input kWarpBitonicSortInputs[] = {{false, false, -1}};
+constexpr Attr kWarpBitonicSortAttrs[] = {
+    {"is_descending", Attr::kBool},
+};
 
 }  // namespace
 
 // name, schema, outputs, inputs and attributes, each with their number, number of scratch arrays, handlers
 const Op kOps[] = {
+    {"adamw",
+     0x4c11b0e519feac73,
+     nullptr, 0,
+     kAdamwInputs, 6,
+     kAdamwAttrs, 4,
+     0, Handler<0, kDLCPU>, Handler<0, kDLCUDA>},
+    {"chain_speculative_sampling",
+     0x83817b26cfce76d,
+     kChainSpeculativeSamplingOutputs, 2,
+     kChainSpeculativeSamplingInputs, 4,
+     nullptr, 0,
+     0, Handler<1, kDLCPU>, Handler<1, kDLCUDA>},
     {"conv2d",
      0x7e51506b58a6cec0,
      kConv2dOutputs, 1,
      kConv2dInputs, 3,
      kConv2dAttrs, 4,
-     0, Handler<0, kDLCPU>, Handler<0, kDLCUDA>},
+     0, Handler<2, kDLCPU>, Handler<2, kDLCUDA>},
+    {"cross_entropy",
+     0x5d4bb6c204337378,
+     kCrossEntropyOutputs, 2,
+     kCrossEntropyInputs, 2,
+     kCrossEntropyAttrs, 2,
+     0, Handler<3, kDLCPU>, Handler<3, kDLCUDA>},
+    {"cross_entropy_backward",
+     0x7b5f3759003da4d1,
+     kCrossEntropyBackwardOutputs, 1,
+     kCrossEntropyBackwardInputs, 4,
+     kCrossEntropyBackwardAttrs, 2,
+     0, Handler<4, kDLCPU>, Handler<4, kDLCUDA>},
+    {"dequantize",
+     0x5ac51bb35143ec57,
+     kDequantizeOutputs, 1,
+     kDequantizeInputs, 2,
+     nullptr, 0,
+     0, Handler<5, kDLCPU>, Handler<5, kDLCUDA>},
+    {"dropout",
+     0xf246899f09259b1,
+     kDropoutOutputs, 1,
+     kDropoutInputs, 2,
+     kDropoutAttrs, 1,
+     0, Handler<6, kDLCPU>, Handler<6, kDLCUDA>},
+    {"dropout_backward",
+     0x1dbca6bcdb2bd3c2,
+     kDropoutBackwardOutputs, 1,
+     kDropoutBackwardInputs, 2,
+     kDropoutBackwardAttrs, 1,
+     0, Handler<7, kDLCPU>, Handler<7, kDLCUDA>},
     {"eltwise_add",
      0x5822fd78837a92b,
      kEltwiseAddOutputs, 1,
      kEltwiseAddInputs, 2,
      nullptr, 0,
-     0, Handler<1, kDLCPU>, Handler<1, kDLCUDA>},
+     0, Handler<8, kDLCPU>, Handler<8, kDLCUDA>},
     {"eltwise_add_backward",
      0x473b82a510f91040,
      kEltwiseAddBackwardOutputs, 2,
      kEltwiseAddBackwardInputs, 1,
      nullptr, 0,
-     0, Handler<2, kDLCPU>, Handler<2, kDLCUDA>},
+     0, Handler<9, kDLCPU>, Handler<9, kDLCUDA>},
     {"eltwise_relu",
      0x3e405474bd522881,
      kEltwiseReluOutputs, 1,
      kEltwiseReluInputs, 1,
      nullptr, 0,
-     0, Handler<3, kDLCPU>, Handler<3, kDLCUDA>},
+     0, Handler<10, kDLCPU>, Handler<10, kDLCUDA>},
     {"eltwise_relu_backward",
      0x482d5a6fbef3c77f,
      kEltwiseReluBackwardOutputs, 1,
      kEltwiseReluBackwardInputs, 2,
      nullptr, 0,
-     0, Handler<4, kDLCPU>, Handler<4, kDLCUDA>},
+     0, Handler<11, kDLCPU>, Handler<11, kDLCUDA>},
+    {"embedding",
+     0x7ae79660787a6feb,
+     kEmbeddingOutputs, 1,
+     kEmbeddingInputs, 2,
+     nullptr, 0,
+     0, Handler<12, kDLCPU>, Handler<12, kDLCUDA>},
+    {"embedding_backward",
+     0x2d05580f03b085ae,
+     kEmbeddingBackwardOutputs, 1,
+     kEmbeddingBackwardInputs, 3,
+     nullptr, 0,
+     2, Handler<13, kDLCPU>, Handler<13, kDLCUDA>},
+    {"flash_attn_varlen",
+     0x2840271446467a6d,
+     kFlashAttnVarlenOutputs, 2,
+     kFlashAttnVarlenInputs, 6,
+     kFlashAttnVarlenAttrs, 4,
+     0, Handler<14, kDLCPU>, Handler<14, kDLCUDA>},
+    {"flash_attn_varlen_backward",
+     0x70098bd325058157,
+     kFlashAttnVarlenBackwardOutputs, 4,
+     kFlashAttnVarlenBackwardInputs, 10,
+     kFlashAttnVarlenBackwardAttrs, 4,
+     3, Handler<15, kDLCPU>, Handler<15, kDLCUDA>},
     {"flash_mla_decode",
      0x593dd7ceb2182ba2,
      kFlashMlaDecodeOutputs, 2,
      kFlashMlaDecodeInputs, 5,
      kFlashMlaDecodeAttrs, 1,
-     2, Handler<5, kDLCPU>, Handler<5, kDLCUDA>},
+     2, Handler<16, kDLCPU>, Handler<16, kDLCUDA>},
+    {"flash_mla_sparse_decode",
+     0x533af0d6be647626,
+     kFlashMlaSparseDecodeOutputs, 2,
+     kFlashMlaSparseDecodeInputs, 4,
+     kFlashMlaSparseDecodeAttrs, 2,
+     4, Handler<17, kDLCPU>, Handler<17, kDLCUDA>},
+    {"flash_mla_sparse_decode_splitk",
+     0x4020d058eaeac601,
+     kFlashMlaSparseDecodeSplitkOutputs, 2,
+     kFlashMlaSparseDecodeSplitkInputs, 4,
+     kFlashMlaSparseDecodeSplitkAttrs, 3,
+     4, Handler<18, kDLCPU>, Handler<18, kDLCUDA>},
+    {"fused_add_layer_norm",
+     0x444b687a8b356f27,
+     nullptr, 0,
+     kFusedAddLayerNormInputs, 4,
+     kFusedAddLayerNormAttrs, 1,
+     0, Handler<19, kDLCPU>, Handler<19, kDLCUDA>},
     {"fused_add_rms_norm",
-     0x6784127d398eb664,
+     0x5c78e83b8457ad3,
      nullptr, 0,
      kFusedAddRmsNormInputs, 3,
      kFusedAddRmsNormAttrs, 1,
-     0, Handler<6, kDLCPU>, Handler<6, kDLCUDA>},
+     0, Handler<20, kDLCPU>, Handler<20, kDLCUDA>},
+    {"fused_moe",
+     0x6d440eda183a9690,
+     kFusedMoeOutputs, 1,
+     kFusedMoeInputs, 5,
+     kFusedMoeAttrs, 1,
+     6, Handler<21, kDLCPU>, Handler<21, kDLCUDA>},
     {"gelu",
      0x548cdac58e12b0f5,
      kGeluOutputs, 1,
      kGeluInputs, 1,
      kGeluAttrs, 1,
-     0, Handler<7, kDLCPU>, Handler<7, kDLCUDA>},
+     0, Handler<22, kDLCPU>, Handler<22, kDLCUDA>},
+    {"gelu_and_mul",
+     0x3eff1445edc93b31,
+     kGeluAndMulOutputs, 1,
+     kGeluAndMulInputs, 1,
+     nullptr, 0,
+     0, Handler<23, kDLCPU>, Handler<23, kDLCUDA>},
+    {"gelu_and_mul_backward",
+     0x1baee023a745daa8,
+     kGeluAndMulBackwardOutputs, 1,
+     kGeluAndMulBackwardInputs, 2,
+     nullptr, 0,
+     0, Handler<24, kDLCPU>, Handler<24, kDLCUDA>},
     {"gelu_backward",
      0x7aac9c010b90c1b5,
      kGeluBackwardOutputs, 1,
      kGeluBackwardInputs, 2,
      kGeluBackwardAttrs, 1,
-     0, Handler<8, kDLCPU>, Handler<8, kDLCUDA>},
+     0, Handler<25, kDLCPU>, Handler<25, kDLCUDA>},
+    {"gelu_tanh_and_mul",
+     0x619650301837b339,
+     kGeluTanhAndMulOutputs, 1,
+     kGeluTanhAndMulInputs, 1,
+     nullptr, 0,
+     0, Handler<26, kDLCPU>, Handler<26, kDLCUDA>},
+    {"gelu_tanh_and_mul_backward",
+     0x662259592092c369,
+     kGeluTanhAndMulBackwardOutputs, 1,
+     kGeluTanhAndMulBackwardInputs, 2,
+     nullptr, 0,
+     0, Handler<27, kDLCPU>, Handler<27, kDLCUDA>},
     {"gemm",
      0x54bbbcc74789bbaa,
      kGemmOutputs, 1,
      kGemmInputs, 3,
      kGemmAttrs, 2,
-     0, Handler<9, kDLCPU>, Handler<9, kDLCUDA>},
+     0, Handler<28, kDLCPU>, Handler<28, kDLCUDA>},
+    {"gemm_a8w8",
+     0xdaee74b8b97ee8a,
+     kGemmA8w8Outputs, 1,
+     kGemmA8w8Inputs, 5,
+     nullptr, 0,
+     0, Handler<29, kDLCPU>, Handler<29, kDLCUDA>},
+    {"gemm_a8w8_blockscale",
+     0x10aa60f5844ac042,
+     kGemmA8w8BlockscaleOutputs, 1,
+     kGemmA8w8BlockscaleInputs, 4,
+     nullptr, 0,
+     0, Handler<30, kDLCPU>, Handler<30, kDLCUDA>},
     {"gemm_backward",
-     0x3a2525bf8aa1c2a9,
+     0x47b0e99bb12fb256,
      kGemmBackwardOutputs, 3,
      kGemmBackwardInputs, 4,
      kGemmBackwardAttrs, 2,
-     2, Handler<10, kDLCPU>, Handler<10, kDLCUDA>},
+     2, Handler<31, kDLCPU>, Handler<31, kDLCUDA>},
+    {"gemm_w4a16",
+     0xfb9e1ca32d607a4,
+     kGemmW4a16Outputs, 1,
+     kGemmW4a16Inputs, 4,
+     kGemmW4a16Attrs, 1,
+     0, Handler<32, kDLCPU>, Handler<32, kDLCUDA>},
+    {"grouped_gemm",
+     0x248889616e68887d,
+     kGroupedGemmOutputs, 1,
+     kGroupedGemmInputs, 3,
+     nullptr, 0,
+     0, Handler<33, kDLCPU>, Handler<33, kDLCUDA>},
+    {"grouped_gemm_backward",
+     0x4d59ff1b5aa9e7e6,
+     kGroupedGemmBackwardOutputs, 2,
+     kGroupedGemmBackwardInputs, 4,
+     nullptr, 0,
+     0, Handler<34, kDLCPU>, Handler<34, kDLCUDA>},
     {"grouped_topk",
      0x77740b860dbcaeb6,
      kGroupedTopkOutputs, 2,
      kGroupedTopkInputs, 2,
      kGroupedTopkAttrs, 6,
-     2, Handler<11, kDLCPU>, Handler<11, kDLCUDA>},
+     2, Handler<35, kDLCPU>, Handler<35, kDLCUDA>},
+    {"layer_norm",
+     0x61900c5114b80bcc,
+     kLayerNormOutputs, 3,
+     kLayerNormInputs, 3,
+     kLayerNormAttrs, 1,
+     0, Handler<36, kDLCPU>, Handler<36, kDLCUDA>},
+    {"layer_norm_backward",
+     0x31e58b7fe051c762,
+     kLayerNormBackwardOutputs, 3,
+     kLayerNormBackwardInputs, 6,
+     nullptr, 0,
+     1, Handler<37, kDLCPU>, Handler<37, kDLCUDA>},
     {"layernorm2d",
      0x3d65998f4efeafd9,
      kLayernorm2dOutputs, 3,
      kLayernorm2dInputs, 3,
      kLayernorm2dAttrs, 1,
-     0, Handler<12, kDLCPU>, Handler<12, kDLCUDA>},
+     0, Handler<38, kDLCPU>, Handler<38, kDLCUDA>},
     {"layernorm2d_backward",
      0x2094fc5d4a793427,
      kLayernorm2dBackwardOutputs, 3,
      kLayernorm2dBackwardInputs, 5,
      nullptr, 0,
-     1, Handler<13, kDLCPU>, Handler<13, kDLCUDA>},
+     1, Handler<39, kDLCPU>, Handler<39, kDLCUDA>},
+    {"merge_state",
+     0x426fde737817b972,
+     kMergeStateOutputs, 2,
+     kMergeStateInputs, 4,
+     nullptr, 0,
+     0, Handler<40, kDLCPU>, Handler<40, kDLCUDA>},
+    {"merge_states",
+     0x766ce63d3068e70a,
+     kMergeStatesOutputs, 2,
+     kMergeStatesInputs, 2,
+     nullptr, 0,
+     0, Handler<41, kDLCPU>, Handler<41, kDLCUDA>},
+    {"mla_prefill",
+     0x690f975b60de60ad,
+     kMlaPrefillOutputs, 2,
+     kMlaPrefillInputs, 4,
+     kMlaPrefillAttrs, 3,
+     0, Handler<42, kDLCPU>, Handler<42, kDLCUDA>},
+    {"moe_align_block_size",
+     0x45cd52954f0adba8,
+     kMoeAlignBlockSizeOutputs, 3,
+     kMoeAlignBlockSizeInputs, 1,
+     kMoeAlignBlockSizeAttrs, 2,
+     1, Handler<43, kDLCPU>, Handler<43, kDLCUDA>},
+    {"moe_permute",
+     0x2800faa123865156,
+     kMoePermuteOutputs, 3,
+     kMoePermuteInputs, 2,
+     kMoePermuteAttrs, 1,
+     1, Handler<44, kDLCPU>, Handler<44, kDLCUDA>},
+    {"moe_permute_backward",
+     0x4a903e38719476a0,
+     kMoePermuteBackwardOutputs, 1,
+     kMoePermuteBackwardInputs, 2,
+     nullptr, 0,
+     0, Handler<45, kDLCPU>, Handler<45, kDLCUDA>},
+    {"moe_unpermute",
+     0x64ad1ff30df5374c,
+     kMoeUnpermuteOutputs, 1,
+     kMoeUnpermuteInputs, 3,
+     nullptr, 0,
+     0, Handler<46, kDLCPU>, Handler<46, kDLCUDA>},
+    {"moe_unpermute_backward",
+     0x228d62382db9ff98,
+     kMoeUnpermuteBackwardOutputs, 2,
+     kMoeUnpermuteBackwardInputs, 4,
+     nullptr, 0,
+     0, Handler<47, kDLCPU>, Handler<47, kDLCUDA>},
+    {"paged_attention",
+     0x21ea35b9d0c0d873,
+     kPagedAttentionOutputs, 2,
+     kPagedAttentionInputs, 5,
+     kPagedAttentionAttrs, 4,
+     0, Handler<48, kDLCPU>, Handler<48, kDLCUDA>},
+    {"paged_decode_attention",
+     0xbf1d8b925914479,
+     kPagedDecodeAttentionOutputs, 2,
+     kPagedDecodeAttentionInputs, 6,
+     kPagedDecodeAttentionAttrs, 4,
+     0, Handler<49, kDLCPU>, Handler<49, kDLCUDA>},
+    {"per_tensor_quant",
+     0x5cab37ac35b90335,
+     kPerTensorQuantOutputs, 1,
+     kPerTensorQuantInputs, 2,
+     nullptr, 0,
+     0, Handler<50, kDLCPU>, Handler<50, kDLCUDA>},
+    {"per_token_group_quant",
+     0x5ba33a4a8bbb922f,
+     kPerTokenGroupQuantOutputs, 2,
+     kPerTokenGroupQuantInputs, 1,
+     kPerTokenGroupQuantAttrs, 1,
+     0, Handler<51, kDLCPU>, Handler<51, kDLCUDA>},
+    {"per_token_quant",
+     0x29720253c10977da,
+     kPerTokenQuantOutputs, 2,
+     kPerTokenQuantInputs, 1,
+     nullptr, 0,
+     0, Handler<52, kDLCPU>, Handler<52, kDLCUDA>},
+    {"reshape_and_cache",
+     0x35395f8986ad0d8a,
+     nullptr, 0,
+     kReshapeAndCacheInputs, 7,
+     kReshapeAndCacheAttrs, 1,
+     0, Handler<53, kDLCPU>, Handler<53, kDLCUDA>},
     {"rms_norm",
-     0x6e015c6ac0b5fa2a,
+     0x5f4334329676ff39,
      kRmsNormOutputs, 1,
      kRmsNormInputs, 2,
      kRmsNormAttrs, 1,
-     0, Handler<14, kDLCPU>, Handler<14, kDLCUDA>},
+     0, Handler<54, kDLCPU>, Handler<54, kDLCUDA>},
     {"rms_norm_backward",
-     0x5d5dcdfc147ce6cd,
+     0x1160ac8272390c9b,
      kRmsNormBackwardOutputs, 2,
      kRmsNormBackwardInputs, 3,
      kRmsNormBackwardAttrs, 1,
-     1, Handler<15, kDLCPU>, Handler<15, kDLCUDA>},
+     1, Handler<55, kDLCPU>, Handler<55, kDLCUDA>},
+    {"rope",
+     0x76d9b69ed7d624c6,
+     kRopeOutputs, 2,
+     kRopeInputs, 4,
+     kRopeAttrs, 1,
+     0, Handler<56, kDLCPU>, Handler<56, kDLCUDA>},
+    {"rope_backward",
+     0x3437ad0fa068b585,
+     kRopeBackwardOutputs, 2,
+     kRopeBackwardInputs, 4,
+     kRopeBackwardAttrs, 1,
+     0, Handler<57, kDLCPU>, Handler<57, kDLCUDA>},
     {"silu_and_mul",
      0x78c4b068d15a5c12,
      kSiluAndMulOutputs, 1,
      kSiluAndMulInputs, 1,
      nullptr, 0,
-     0, Handler<16, kDLCPU>, Handler<16, kDLCUDA>},
+     0, Handler<58, kDLCPU>, Handler<58, kDLCUDA>},
     {"silu_and_mul_backward",
      0x337b71cdf021f77d,
      kSiluAndMulBackwardOutputs, 1,
      kSiluAndMulBackwardInputs, 2,
      nullptr, 0,
-     0, Handler<17, kDLCPU>, Handler<17, kDLCUDA>},
+     0, Handler<59, kDLCPU>, Handler<59, kDLCUDA>},
     {"softmax",
      0x6514c651f2ad8d79,
      kSoftmaxOutputs, 1,
      kSoftmaxInputs, 1,
      nullptr, 0,
-     0, Handler<18, kDLCPU>, Handler<18, kDLCUDA>},
+     0, Handler<60, kDLCPU>, Handler<60, kDLCUDA>},
     {"softmax_backward",
      0x69beef607b97ae9,
      kSoftmaxBackwardOutputs, 1,
      kSoftmaxBackwardInputs, 2,
      nullptr, 0,
-     0, Handler<19, kDLCPU>, Handler<19, kDLCUDA>},
+     0, Handler<61, kDLCPU>, Handler<61, kDLCUDA>},
+    {"top_k_top_p_min_p_sampling_from_probs",
+     0x57890b877ed2dff1,
+     kTopKTopPMinPSamplingFromProbsOutputs, 1,
+     kTopKTopPMinPSamplingFromProbsInputs, 5,
+     nullptr, 0,
+     0, Handler<62, kDLCPU>, Handler<62, kDLCUDA>},
+    {"topk",
+     0x335d5ecc6faf36ab,
+     kTopkOutputs, 2,
+     kTopkInputs, 1,
+     kTopkAttrs, 2,
+     1, Handler<63, kDLCPU>, Handler<63, kDLCUDA>},
     {"topk_softmax",
      0x6d1b429c00e3b7f4,
      kTopkSoftmaxOutputs, 2,
      kTopkSoftmaxInputs, 1,
      kTopkSoftmaxAttrs, 2,
-     0, Handler<20, kDLCPU>, Handler<20, kDLCUDA>},
+     0, Handler<64, kDLCPU>, Handler<64, kDLCUDA>},
+    {"warp_bitonic_sort",
+     0x5323bf2df449a929,
+     kWarpBitonicSortOutputs, 1,
+     kWarpBitonicSortInputs, 1,
+     kWarpBitonicSortAttrs, 1,
+     0, Handler<65, kDLCPU>, Handler<65, kDLCUDA>},
 };
 const int kOpCount = sizeof(kOps) / sizeof(kOps[0]);
 TVMFFISafeCallType functions[kOpCount];

@@ -56,6 +56,27 @@ const int kTypeCount = sizeof(kTypes) / sizeof(kTypes[0]);
 
 namespace {
 
+constexpr Input kAdamwInputs[] = {
+    {false, true, Stride::kDense, 0},
+    {false, false, Stride::kDense, 1},
+    {false, true, Stride::kDense, 2},
+    {false, true, Stride::kDense, 3},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+};
+constexpr Attr kAdamwAttrs[] = {
+    {Attr::kFloat, false},
+    {Attr::kFloat, false},
+    {Attr::kFloat, false},
+    {Attr::kFloat, false},
+};
+constexpr Output kChainSpeculativeSamplingOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kChainSpeculativeSamplingInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+};
 constexpr Output kConv2dOutputs[] = {{false, -1, -1}};
 constexpr Input kConv2dInputs[] = {
     {false, false, Stride::kDense, -1},
@@ -67,6 +88,50 @@ constexpr Attr kConv2dAttrs[] = {
     {Attr::kInts, false},
     {Attr::kInts, false},
     {Attr::kInt, false},
+};
+constexpr Output kCrossEntropyOutputs[] = {{false, -1, -1}, {true, -1, -1}};
+constexpr Input kCrossEntropyInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+};
+constexpr Attr kCrossEntropyAttrs[] = {
+    {Attr::kInt, false},
+    {Attr::kFloat, false},
+};
+constexpr Output kCrossEntropyBackwardOutputs[] = {{false, -1, -1}};
+constexpr Input kCrossEntropyBackwardInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+};
+constexpr Attr kCrossEntropyBackwardAttrs[] = {
+    {Attr::kInt, false},
+    {Attr::kFloat, false},
+};
+constexpr Output kDequantizeOutputs[] = {{false, -1, -1}};
+constexpr Input kDequantizeInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+};
+constexpr Attr kDequantizeAttrs[] = {
+    {Attr::kDType, true, 0, -1, {4, 16, 1}},
+};
+constexpr Output kDropoutOutputs[] = {{false, -1, -1}};
+constexpr Input kDropoutInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+};
+constexpr Attr kDropoutAttrs[] = {
+    {Attr::kFloat, false},
+};
+constexpr Output kDropoutBackwardOutputs[] = {{false, -1, -1}};
+constexpr Input kDropoutBackwardInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+};
+constexpr Attr kDropoutBackwardAttrs[] = {
+    {Attr::kFloat, false},
 };
 constexpr Output kEltwiseAddOutputs[] = {{false, -1, -1}};
 constexpr Input kEltwiseAddInputs[] = {
@@ -86,6 +151,51 @@ constexpr Input kEltwiseReluBackwardInputs[] = {
     {false, false, Stride::kDense, -1},
     {false, false, Stride::kDense, -1},
 };
+constexpr Output kEmbeddingOutputs[] = {{false, -1, -1}};
+constexpr Input kEmbeddingInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+};
+constexpr Output kEmbeddingBackwardOutputs[] = {{false, -1, -1}};
+constexpr Input kEmbeddingBackwardInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+};
+constexpr Output kFlashAttnVarlenOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kFlashAttnVarlenInputs[] = {
+    {false, false, Stride::kLast, -1},
+    {false, false, Stride::kLast, -1},
+    {false, false, Stride::kLast, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {true, false, Stride::kDense, -1},
+};
+constexpr Attr kFlashAttnVarlenAttrs[] = {
+    {Attr::kBool, false},
+    {Attr::kFloat, true},
+    {Attr::kInt, true},
+    {Attr::kFloat, true},
+};
+constexpr Output kFlashAttnVarlenBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}, {false, -1, -1}, {false, 9, -1}};
+constexpr Input kFlashAttnVarlenBackwardInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kLast, -1},
+    {false, false, Stride::kLast, -1},
+    {false, false, Stride::kLast, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {true, false, Stride::kDense, -1},
+};
+constexpr Attr kFlashAttnVarlenBackwardAttrs[] = {
+    {Attr::kBool, false},
+    {Attr::kFloat, true},
+    {Attr::kInt, true},
+    {Attr::kFloat, true},
+};
 constexpr Output kFlashMlaDecodeOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kFlashMlaDecodeInputs[] = {
     {false, false, Stride::kDense, -1},
@@ -97,6 +207,38 @@ constexpr Input kFlashMlaDecodeInputs[] = {
 constexpr Attr kFlashMlaDecodeAttrs[] = {
     {Attr::kFloat, true},
 };
+constexpr Output kFlashMlaSparseDecodeOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kFlashMlaSparseDecodeInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {true, false, Stride::kDense, -1},
+};
+constexpr Attr kFlashMlaSparseDecodeAttrs[] = {
+    {Attr::kFloat, true},
+    {Attr::kString, false},
+};
+constexpr Output kFlashMlaSparseDecodeSplitkOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kFlashMlaSparseDecodeSplitkInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {true, false, Stride::kDense, -1},
+};
+constexpr Attr kFlashMlaSparseDecodeSplitkAttrs[] = {
+    {Attr::kInt, false},
+    {Attr::kFloat, true},
+    {Attr::kString, false},
+};
+constexpr Input kFusedAddLayerNormInputs[] = {
+    {false, true, Stride::kLast, -1},
+    {false, true, Stride::kLast, -1},
+    {false, false, Stride::kDense, -1},
+    {true, false, Stride::kDense, -1},
+};
+constexpr Attr kFusedAddLayerNormAttrs[] = {
+    {Attr::kFloat, false},
+};
 constexpr Input kFusedAddRmsNormInputs[] = {
     {false, true, Stride::kLast, -1},
     {false, true, Stride::kLast, -1},
@@ -105,12 +247,32 @@ constexpr Input kFusedAddRmsNormInputs[] = {
 constexpr Attr kFusedAddRmsNormAttrs[] = {
     {Attr::kFloat, false},
 };
+constexpr Output kFusedMoeOutputs[] = {{false, -1, -1}};
+constexpr Input kFusedMoeInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+};
+constexpr Attr kFusedMoeAttrs[] = {
+    {Attr::kString, false},
+};
 constexpr Output kGeluOutputs[] = {{false, -1, -1}};
 constexpr Input kGeluInputs[] = {
     {false, false, Stride::kDense, -1},
 };
 constexpr Attr kGeluAttrs[] = {
     {Attr::kString, false},
+};
+constexpr Output kGeluAndMulOutputs[] = {{false, -1, -1}};
+constexpr Input kGeluAndMulInputs[] = {
+    {false, false, Stride::kDense, -1},
+};
+constexpr Output kGeluAndMulBackwardOutputs[] = {{false, -1, -1}};
+constexpr Input kGeluAndMulBackwardInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
 };
 constexpr Output kGeluBackwardOutputs[] = {{false, -1, -1}};
 constexpr Input kGeluBackwardInputs[] = {
@@ -119,6 +281,15 @@ constexpr Input kGeluBackwardInputs[] = {
 };
 constexpr Attr kGeluBackwardAttrs[] = {
     {Attr::kString, false},
+};
+constexpr Output kGeluTanhAndMulOutputs[] = {{false, -1, -1}};
+constexpr Input kGeluTanhAndMulInputs[] = {
+    {false, false, Stride::kDense, -1},
+};
+constexpr Output kGeluTanhAndMulBackwardOutputs[] = {{false, -1, -1}};
+constexpr Input kGeluTanhAndMulBackwardInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
 };
 constexpr Output kGemmOutputs[] = {{false, -1, -1}};
 constexpr Input kGemmInputs[] = {
@@ -131,6 +302,27 @@ constexpr Attr kGemmAttrs[] = {
     {Attr::kString, false},
     {Attr::kDType, true, 0, 0, {}},
 };
+constexpr Output kGemmA8w8Outputs[] = {{false, -1, -1}};
+constexpr Input kGemmA8w8Inputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {true, false, Stride::kDense, -1},
+};
+constexpr Attr kGemmA8w8Attrs[] = {
+    {Attr::kDType, true, 0, -1, {4, 16, 1}},
+};
+constexpr Output kGemmA8w8BlockscaleOutputs[] = {{false, -1, -1}};
+constexpr Input kGemmA8w8BlockscaleInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+};
+constexpr Attr kGemmA8w8BlockscaleAttrs[] = {
+    {Attr::kDType, true, 0, -1, {4, 16, 1}},
+};
 constexpr Output kGemmBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}, {false, 3, -1}};
 constexpr Input kGemmBackwardInputs[] = {
     {false, false, Stride::kDense, -1},
@@ -141,6 +333,29 @@ constexpr Input kGemmBackwardInputs[] = {
 constexpr Attr kGemmBackwardAttrs[] = {
     {Attr::kFloat, false},
     {Attr::kString, false},
+};
+constexpr Output kGemmW4a16Outputs[] = {{false, -1, -1}};
+constexpr Input kGemmW4a16Inputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {true, false, Stride::kDense, -1},
+};
+constexpr Attr kGemmW4a16Attrs[] = {
+    {Attr::kInt, false},
+};
+constexpr Output kGroupedGemmOutputs[] = {{false, -1, -1}};
+constexpr Input kGroupedGemmInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+};
+constexpr Output kGroupedGemmBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kGroupedGemmBackwardInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
 };
 constexpr Output kGroupedTopkOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kGroupedTopkInputs[] = {
@@ -154,6 +369,24 @@ constexpr Attr kGroupedTopkAttrs[] = {
     {Attr::kBool, false},
     {Attr::kFloat, false},
     {Attr::kString, false},
+};
+constexpr Output kLayerNormOutputs[] = {{false, -1, -1}, {true, -1, -1}, {true, -1, -1}};
+constexpr Input kLayerNormInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {true, false, Stride::kDense, -1},
+};
+constexpr Attr kLayerNormAttrs[] = {
+    {Attr::kFloat, false},
+};
+constexpr Output kLayerNormBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}, {false, 5, -1}};
+constexpr Input kLayerNormBackwardInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {true, false, Stride::kDense, -1},
 };
 constexpr Output kLayernorm2dOutputs[] = {{false, -1, -1}, {true, -1, -1}, {true, -1, -1}};
 constexpr Input kLayernorm2dInputs[] = {
@@ -172,6 +405,128 @@ constexpr Input kLayernorm2dBackwardInputs[] = {
     {false, false, Stride::kDense, -1},
     {false, false, Stride::kDense, -1},
 };
+constexpr Output kMergeStateOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kMergeStateInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+};
+constexpr Output kMergeStatesOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kMergeStatesInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+};
+constexpr Output kMlaPrefillOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kMlaPrefillInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+};
+constexpr Attr kMlaPrefillAttrs[] = {
+    {Attr::kFloat, false},
+    {Attr::kInt, false},
+    {Attr::kBool, false},
+};
+constexpr Output kMoeAlignBlockSizeOutputs[] = {{false, -1, -1}, {false, -1, -1}, {false, -1, -1}};
+constexpr Input kMoeAlignBlockSizeInputs[] = {
+    {false, false, Stride::kDense, -1},
+};
+constexpr Attr kMoeAlignBlockSizeAttrs[] = {
+    {Attr::kInt, false},
+    {Attr::kInt, false},
+};
+constexpr Output kMoePermuteOutputs[] = {{false, -1, -1}, {false, -1, -1}, {false, -1, -1}};
+constexpr Input kMoePermuteInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+};
+constexpr Attr kMoePermuteAttrs[] = {
+    {Attr::kInt, false},
+};
+constexpr Output kMoePermuteBackwardOutputs[] = {{false, -1, -1}};
+constexpr Input kMoePermuteBackwardInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+};
+constexpr Output kMoeUnpermuteOutputs[] = {{false, -1, -1}};
+constexpr Input kMoeUnpermuteInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+};
+constexpr Output kMoeUnpermuteBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kMoeUnpermuteBackwardInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+};
+constexpr Output kPagedAttentionOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kPagedAttentionInputs[] = {
+    {false, false, Stride::kLast, -1},
+    {false, false, Stride::kLast, -1},
+    {false, false, Stride::kLast, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+};
+constexpr Attr kPagedAttentionAttrs[] = {
+    {Attr::kString, false},
+    {Attr::kFloat, true},
+    {Attr::kInt, true},
+    {Attr::kFloat, true},
+};
+constexpr Output kPagedDecodeAttentionOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kPagedDecodeAttentionInputs[] = {
+    {false, false, Stride::kLast, -1},
+    {false, false, Stride::kLast, -1},
+    {false, false, Stride::kLast, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+};
+constexpr Attr kPagedDecodeAttentionAttrs[] = {
+    {Attr::kString, false},
+    {Attr::kFloat, true},
+    {Attr::kInt, true},
+    {Attr::kFloat, true},
+};
+constexpr Output kPerTensorQuantOutputs[] = {{false, -1, -1}};
+constexpr Input kPerTensorQuantInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+};
+constexpr Attr kPerTensorQuantAttrs[] = {
+    {Attr::kDType, false, 0, -1, {}},
+};
+constexpr Output kPerTokenGroupQuantOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kPerTokenGroupQuantInputs[] = {
+    {false, false, Stride::kDense, -1},
+};
+constexpr Attr kPerTokenGroupQuantAttrs[] = {
+    {Attr::kInt, false},
+    {Attr::kDType, false, 0, -1, {}},
+};
+constexpr Output kPerTokenQuantOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kPerTokenQuantInputs[] = {
+    {false, false, Stride::kDense, -1},
+};
+constexpr Attr kPerTokenQuantAttrs[] = {
+    {Attr::kDType, false, 0, -1, {}},
+};
+constexpr Input kReshapeAndCacheInputs[] = {
+    {false, false, Stride::kLast, -1},
+    {false, false, Stride::kLast, -1},
+    {false, true, Stride::kLast, -1},
+    {false, true, Stride::kLast, -1},
+    {false, false, Stride::kDense, -1},
+    {true, false, Stride::kDense, -1},
+    {true, false, Stride::kDense, -1},
+};
+constexpr Attr kReshapeAndCacheAttrs[] = {
+    {Attr::kString, false},
+};
 constexpr Output kRmsNormOutputs[] = {{false, -1, -1}};
 constexpr Input kRmsNormInputs[] = {
     {false, false, Stride::kDense, -1},
@@ -188,6 +543,26 @@ constexpr Input kRmsNormBackwardInputs[] = {
 };
 constexpr Attr kRmsNormBackwardAttrs[] = {
     {Attr::kFloat, false},
+};
+constexpr Output kRopeOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kRopeInputs[] = {
+    {false, false, Stride::kLast, -1},
+    {false, false, Stride::kLast, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+};
+constexpr Attr kRopeAttrs[] = {
+    {Attr::kBool, false},
+};
+constexpr Output kRopeBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kRopeBackwardInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+};
+constexpr Attr kRopeBackwardAttrs[] = {
+    {Attr::kBool, false},
 };
 constexpr Output kSiluAndMulOutputs[] = {{false, -1, -1}};
 constexpr Input kSiluAndMulInputs[] = {
@@ -207,6 +582,22 @@ constexpr Input kSoftmaxBackwardInputs[] = {
     {false, false, Stride::kDense, -1},
     {false, false, Stride::kDense, -1},
 };
+constexpr Output kTopKTopPMinPSamplingFromProbsOutputs[] = {{false, -1, -1}};
+constexpr Input kTopKTopPMinPSamplingFromProbsInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {true, false, Stride::kDense, -1},
+    {true, false, Stride::kDense, -1},
+    {true, false, Stride::kDense, -1},
+};
+constexpr Output kTopkOutputs[] = {{false, -1, -1}, {false, -1, -1}};
+constexpr Input kTopkInputs[] = {
+    {false, false, Stride::kDense, -1},
+};
+constexpr Attr kTopkAttrs[] = {
+    {Attr::kInt, false},
+    {Attr::kBool, false},
+};
 constexpr Output kTopkSoftmaxOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kTopkSoftmaxInputs[] = {
     {false, false, Stride::kDense, -1},
@@ -215,27 +606,104 @@ constexpr Attr kTopkSoftmaxAttrs[] = {
     {Attr::kInt, false},
     {Attr::kBool, false},
 };
+constexpr Output kWarpBitonicSortOutputs[] = {{false, -1, -1}};
+constexpr Input kWarpBitonicSortInputs[] = {
+    {false, false, Stride::kDense, -1},
+};
+constexpr Attr kWarpBitonicSortAttrs[] = {
+    {Attr::kBool, false},
+};
 
 }  // namespace
 
 // name, definition, forms, outputs, inputs and attributes, each with their number, numbers of lists and of scratch arrays
 const Op kOps[] = {
+    {"adamw",
+     0x4c11b0e519feac73,
+     {
+         {"(Tensor(a0!)[] params, Tensor[] grads, Tensor(a2!)[] exp_avg, Tensor(a3!)[] exp_avg_sq, Tensor lr, Tensor step, float beta1, float beta2, float eps, float weight_decay) -> ()", Kernel<0, Form::kPlain>},
+         {nullptr, nullptr},
+         {nullptr, nullptr}, },
+     nullptr, 0,
+     kAdamwInputs, 6,
+     kAdamwAttrs, 4,
+     4, 0},
+    {"chain_speculative_sampling",
+     0x83817b26cfce76d,
+     {
+         {"(Tensor draft_probs, Tensor draft_token_ids, Tensor target_probs, Tensor seed) -> (Tensor, Tensor)", Kernel<1, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor draft_probs, Tensor draft_token_ids, Tensor target_probs, Tensor seed, Tensor(o0!) token_ids, Tensor(o1!) accepted) -> ()", Kernel<1, Form::kInto>}, },
+     kChainSpeculativeSamplingOutputs, 2,
+     kChainSpeculativeSamplingInputs, 4,
+     nullptr, 0,
+     0, 0},
     {"conv2d",
      0x7e51506b58a6cec0,
      {
-         {"(Tensor x, Tensor weight, Tensor? bias, int[2] stride, int[2] padding, int[2] dilation, int groups) -> Tensor", Kernel<0, Form::kPlain>},
+         {"(Tensor x, Tensor weight, Tensor? bias, int[2] stride, int[2] padding, int[2] dilation, int groups) -> Tensor", Kernel<2, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, Tensor weight, Tensor? bias, int[2] stride, int[2] padding, int[2] dilation, int groups, Tensor(o0!) y) -> ()", Kernel<0, Form::kInto>}, },
+         {"(Tensor x, Tensor weight, Tensor? bias, int[2] stride, int[2] padding, int[2] dilation, int groups, Tensor(o0!) y) -> ()", Kernel<2, Form::kInto>}, },
      kConv2dOutputs, 1,
      kConv2dInputs, 3,
      kConv2dAttrs, 4,
      0, 0},
+    {"cross_entropy",
+     0x5d4bb6c204337378,
+     {
+         {"(Tensor logits, Tensor target, int ignore_index, float label_smoothing) -> Tensor", Kernel<3, Form::kPlain>},
+         {"(Tensor logits, Tensor target, int ignore_index, float label_smoothing) -> (Tensor, Tensor)", Kernel<3, Form::kTrain>},
+         {"(Tensor logits, Tensor target, int ignore_index, float label_smoothing, Tensor(o0!) loss) -> ()", Kernel<3, Form::kInto>}, },
+     kCrossEntropyOutputs, 2,
+     kCrossEntropyInputs, 2,
+     kCrossEntropyAttrs, 2,
+     0, 0},
+    {"cross_entropy_backward",
+     0x7b5f3759003da4d1,
+     {
+         {"(Tensor grad_loss, Tensor logits, Tensor target, Tensor lse, int ignore_index, float label_smoothing) -> Tensor", Kernel<4, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor grad_loss, Tensor logits, Tensor target, Tensor lse, int ignore_index, float label_smoothing, Tensor(o0!) grad_logits) -> ()", Kernel<4, Form::kInto>}, },
+     kCrossEntropyBackwardOutputs, 1,
+     kCrossEntropyBackwardInputs, 4,
+     kCrossEntropyBackwardAttrs, 2,
+     0, 0},
+    {"dequantize",
+     0x5ac51bb35143ec57,
+     {
+         {"(Tensor q, Tensor scale, ScalarType? out_dtype) -> Tensor", Kernel<5, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor q, Tensor scale, ScalarType? out_dtype, Tensor(o0!) x) -> ()", Kernel<5, Form::kInto>}, },
+     kDequantizeOutputs, 1,
+     kDequantizeInputs, 2,
+     kDequantizeAttrs, 1,
+     0, 0},
+    {"dropout",
+     0xf246899f09259b1,
+     {
+         {"(Tensor x, Tensor seed, float p) -> Tensor", Kernel<6, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor x, Tensor seed, float p, Tensor(o0!) y) -> ()", Kernel<6, Form::kInto>}, },
+     kDropoutOutputs, 1,
+     kDropoutInputs, 2,
+     kDropoutAttrs, 1,
+     0, 0},
+    {"dropout_backward",
+     0x1dbca6bcdb2bd3c2,
+     {
+         {"(Tensor grad_y, Tensor seed, float p) -> Tensor", Kernel<7, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor grad_y, Tensor seed, float p, Tensor(o0!) grad_x) -> ()", Kernel<7, Form::kInto>}, },
+     kDropoutBackwardOutputs, 1,
+     kDropoutBackwardInputs, 2,
+     kDropoutBackwardAttrs, 1,
+     0, 0},
     {"eltwise_add",
      0x5822fd78837a92b,
      {
-         {"(Tensor a, Tensor b) -> Tensor", Kernel<1, Form::kPlain>},
+         {"(Tensor a, Tensor b) -> Tensor", Kernel<8, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor a, Tensor b, Tensor(o0!) c) -> ()", Kernel<1, Form::kInto>}, },
+         {"(Tensor a, Tensor b, Tensor(o0!) c) -> ()", Kernel<8, Form::kInto>}, },
      kEltwiseAddOutputs, 1,
      kEltwiseAddInputs, 2,
      nullptr, 0,
@@ -243,9 +711,9 @@ const Op kOps[] = {
     {"eltwise_add_backward",
      0x473b82a510f91040,
      {
-         {"(Tensor grad_c) -> (Tensor, Tensor)", Kernel<2, Form::kPlain>},
+         {"(Tensor grad_c) -> (Tensor, Tensor)", Kernel<9, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_c, Tensor(o0!) grad_a, Tensor(o1!) grad_b) -> ()", Kernel<2, Form::kInto>}, },
+         {"(Tensor grad_c, Tensor(o0!) grad_a, Tensor(o1!) grad_b) -> ()", Kernel<9, Form::kInto>}, },
      kEltwiseAddBackwardOutputs, 2,
      kEltwiseAddBackwardInputs, 1,
      nullptr, 0,
@@ -253,9 +721,9 @@ const Op kOps[] = {
     {"eltwise_relu",
      0x3e405474bd522881,
      {
-         {"(Tensor x) -> Tensor", Kernel<3, Form::kPlain>},
+         {"(Tensor x) -> Tensor", Kernel<10, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, Tensor(o0!) y) -> ()", Kernel<3, Form::kInto>}, },
+         {"(Tensor x, Tensor(o0!) y) -> ()", Kernel<10, Form::kInto>}, },
      kEltwiseReluOutputs, 1,
      kEltwiseReluInputs, 1,
      nullptr, 0,
@@ -263,89 +731,279 @@ const Op kOps[] = {
     {"eltwise_relu_backward",
      0x482d5a6fbef3c77f,
      {
-         {"(Tensor grad_y, Tensor y) -> Tensor", Kernel<4, Form::kPlain>},
+         {"(Tensor grad_y, Tensor y) -> Tensor", Kernel<11, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor y, Tensor(o0!) grad_x) -> ()", Kernel<4, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor y, Tensor(o0!) grad_x) -> ()", Kernel<11, Form::kInto>}, },
      kEltwiseReluBackwardOutputs, 1,
      kEltwiseReluBackwardInputs, 2,
      nullptr, 0,
      0, 0},
+    {"embedding",
+     0x7ae79660787a6feb,
+     {
+         {"(Tensor ids, Tensor weight) -> Tensor", Kernel<12, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor ids, Tensor weight, Tensor(o0!) y) -> ()", Kernel<12, Form::kInto>}, },
+     kEmbeddingOutputs, 1,
+     kEmbeddingInputs, 2,
+     nullptr, 0,
+     0, 0},
+    {"embedding_backward",
+     0x2d05580f03b085ae,
+     {
+         {"(Tensor grad_y, Tensor ids, Tensor weight) -> Tensor", Kernel<13, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor grad_y, Tensor ids, Tensor weight, Tensor(o0!) grad_weight) -> ()", Kernel<13, Form::kInto>}, },
+     kEmbeddingBackwardOutputs, 1,
+     kEmbeddingBackwardInputs, 3,
+     nullptr, 0,
+     0, 2},
+    {"flash_attn_varlen",
+     0x2840271446467a6d,
+     {
+         {"(Tensor q, Tensor k, Tensor v, Tensor cu_seqlens_q, Tensor cu_seqlens_k, Tensor? sinks, bool causal, float? sm_scale, int? window_left, float? soft_cap) -> (Tensor, Tensor)", Kernel<14, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor q, Tensor k, Tensor v, Tensor cu_seqlens_q, Tensor cu_seqlens_k, Tensor? sinks, bool causal, float? sm_scale, int? window_left, float? soft_cap, Tensor(o0!) o, Tensor(o1!) lse) -> ()", Kernel<14, Form::kInto>}, },
+     kFlashAttnVarlenOutputs, 2,
+     kFlashAttnVarlenInputs, 6,
+     kFlashAttnVarlenAttrs, 4,
+     0, 0},
+    {"flash_attn_varlen_backward",
+     0x70098bd325058157,
+     {
+         {"(Tensor grad_o, Tensor grad_lse, Tensor q, Tensor k, Tensor v, Tensor cu_seqlens_q, Tensor cu_seqlens_k, Tensor o, Tensor lse, Tensor? sinks, bool causal, float? sm_scale, int? window_left, float? soft_cap) -> (Tensor, Tensor, Tensor, Tensor)", Kernel<15, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor grad_o, Tensor grad_lse, Tensor q, Tensor k, Tensor v, Tensor cu_seqlens_q, Tensor cu_seqlens_k, Tensor o, Tensor lse, Tensor? sinks, bool causal, float? sm_scale, int? window_left, float? soft_cap, Tensor(o0!) grad_q, Tensor(o1!) grad_k, Tensor(o2!) grad_v, Tensor(o3!)? grad_sinks) -> ()", Kernel<15, Form::kInto>}, },
+     kFlashAttnVarlenBackwardOutputs, 4,
+     kFlashAttnVarlenBackwardInputs, 10,
+     kFlashAttnVarlenBackwardAttrs, 4,
+     0, 3},
     {"flash_mla_decode",
      0x593dd7ceb2182ba2,
      {
-         {"(Tensor q, Tensor kv_nope, Tensor kv_rope, Tensor kv_scale, Tensor kv_indptr, float? sm_scale) -> (Tensor, Tensor)", Kernel<5, Form::kPlain>},
+         {"(Tensor q, Tensor kv_nope, Tensor kv_rope, Tensor kv_scale, Tensor kv_indptr, float? sm_scale) -> (Tensor, Tensor)", Kernel<16, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor q, Tensor kv_nope, Tensor kv_rope, Tensor kv_scale, Tensor kv_indptr, float? sm_scale, Tensor(o0!) o, Tensor(o1!) lse) -> ()", Kernel<5, Form::kInto>}, },
+         {"(Tensor q, Tensor kv_nope, Tensor kv_rope, Tensor kv_scale, Tensor kv_indptr, float? sm_scale, Tensor(o0!) o, Tensor(o1!) lse) -> ()", Kernel<16, Form::kInto>}, },
      kFlashMlaDecodeOutputs, 2,
      kFlashMlaDecodeInputs, 5,
      kFlashMlaDecodeAttrs, 1,
      0, 2},
-    {"fused_add_rms_norm",
-     0x6784127d398eb664,
+    {"flash_mla_sparse_decode",
+     0x533af0d6be647626,
      {
-         {"(Tensor(a0!) x, Tensor(a1!) residual, Tensor weight, float eps) -> ()", Kernel<6, Form::kPlain>},
+         {"(Tensor q, Tensor kv_packed, Tensor indices, Tensor? topk_length, float? sm_scale, str fp8) -> (Tensor, Tensor)", Kernel<17, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor q, Tensor kv_packed, Tensor indices, Tensor? topk_length, float? sm_scale, str fp8, Tensor(o0!) o, Tensor(o1!) lse) -> ()", Kernel<17, Form::kInto>}, },
+     kFlashMlaSparseDecodeOutputs, 2,
+     kFlashMlaSparseDecodeInputs, 4,
+     kFlashMlaSparseDecodeAttrs, 2,
+     0, 4},
+    {"flash_mla_sparse_decode_splitk",
+     0x4020d058eaeac601,
+     {
+         {"(Tensor q, Tensor kv_packed, Tensor indices, Tensor? topk_length, int num_splits, float? sm_scale, str fp8) -> (Tensor, Tensor)", Kernel<18, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor q, Tensor kv_packed, Tensor indices, Tensor? topk_length, int num_splits, float? sm_scale, str fp8, Tensor(o0!) o, Tensor(o1!) lse) -> ()", Kernel<18, Form::kInto>}, },
+     kFlashMlaSparseDecodeSplitkOutputs, 2,
+     kFlashMlaSparseDecodeSplitkInputs, 4,
+     kFlashMlaSparseDecodeSplitkAttrs, 3,
+     0, 4},
+    {"fused_add_layer_norm",
+     0x444b687a8b356f27,
+     {
+         {"(Tensor(a0!) x, Tensor(a1!) residual, Tensor weight, Tensor? bias, float eps) -> ()", Kernel<19, Form::kPlain>},
+         {nullptr, nullptr},
+         {nullptr, nullptr}, },
+     nullptr, 0,
+     kFusedAddLayerNormInputs, 4,
+     kFusedAddLayerNormAttrs, 1,
+     0, 0},
+    {"fused_add_rms_norm",
+     0x5c78e83b8457ad3,
+     {
+         {"(Tensor(a0!) x, Tensor(a1!) residual, Tensor weight, float eps) -> ()", Kernel<20, Form::kPlain>},
          {nullptr, nullptr},
          {nullptr, nullptr}, },
      nullptr, 0,
      kFusedAddRmsNormInputs, 3,
      kFusedAddRmsNormAttrs, 1,
      0, 0},
+    {"fused_moe",
+     0x6d440eda183a9690,
+     {
+         {"(Tensor x, Tensor w1, Tensor w2, Tensor topk_weights, Tensor topk_ids, str activation) -> Tensor", Kernel<21, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor x, Tensor w1, Tensor w2, Tensor topk_weights, Tensor topk_ids, str activation, Tensor(o0!) y) -> ()", Kernel<21, Form::kInto>}, },
+     kFusedMoeOutputs, 1,
+     kFusedMoeInputs, 5,
+     kFusedMoeAttrs, 1,
+     0, 6},
     {"gelu",
      0x548cdac58e12b0f5,
      {
-         {"(Tensor x, str approximate) -> Tensor", Kernel<7, Form::kPlain>},
+         {"(Tensor x, str approximate) -> Tensor", Kernel<22, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, str approximate, Tensor(o0!) y) -> ()", Kernel<7, Form::kInto>}, },
+         {"(Tensor x, str approximate, Tensor(o0!) y) -> ()", Kernel<22, Form::kInto>}, },
      kGeluOutputs, 1,
      kGeluInputs, 1,
      kGeluAttrs, 1,
      0, 0},
+    {"gelu_and_mul",
+     0x3eff1445edc93b31,
+     {
+         {"(Tensor x) -> Tensor", Kernel<23, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor x, Tensor(o0!) y) -> ()", Kernel<23, Form::kInto>}, },
+     kGeluAndMulOutputs, 1,
+     kGeluAndMulInputs, 1,
+     nullptr, 0,
+     0, 0},
+    {"gelu_and_mul_backward",
+     0x1baee023a745daa8,
+     {
+         {"(Tensor grad_y, Tensor x) -> Tensor", Kernel<24, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor grad_y, Tensor x, Tensor(o0!) grad_x) -> ()", Kernel<24, Form::kInto>}, },
+     kGeluAndMulBackwardOutputs, 1,
+     kGeluAndMulBackwardInputs, 2,
+     nullptr, 0,
+     0, 0},
     {"gelu_backward",
      0x7aac9c010b90c1b5,
      {
-         {"(Tensor grad_y, Tensor x, str approximate) -> Tensor", Kernel<8, Form::kPlain>},
+         {"(Tensor grad_y, Tensor x, str approximate) -> Tensor", Kernel<25, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor x, str approximate, Tensor(o0!) grad_x) -> ()", Kernel<8, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor x, str approximate, Tensor(o0!) grad_x) -> ()", Kernel<25, Form::kInto>}, },
      kGeluBackwardOutputs, 1,
      kGeluBackwardInputs, 2,
      kGeluBackwardAttrs, 1,
      0, 0},
+    {"gelu_tanh_and_mul",
+     0x619650301837b339,
+     {
+         {"(Tensor x) -> Tensor", Kernel<26, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor x, Tensor(o0!) y) -> ()", Kernel<26, Form::kInto>}, },
+     kGeluTanhAndMulOutputs, 1,
+     kGeluTanhAndMulInputs, 1,
+     nullptr, 0,
+     0, 0},
+    {"gelu_tanh_and_mul_backward",
+     0x662259592092c369,
+     {
+         {"(Tensor grad_y, Tensor x) -> Tensor", Kernel<27, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor grad_y, Tensor x, Tensor(o0!) grad_x) -> ()", Kernel<27, Form::kInto>}, },
+     kGeluTanhAndMulBackwardOutputs, 1,
+     kGeluTanhAndMulBackwardInputs, 2,
+     nullptr, 0,
+     0, 0},
     {"gemm",
      0x54bbbcc74789bbaa,
      {
-         {"(Tensor a, Tensor b, Tensor? bias, float alpha, str activation, ScalarType? out_dtype) -> Tensor", Kernel<9, Form::kPlain>},
+         {"(Tensor a, Tensor b, Tensor? bias, float alpha, str activation, ScalarType? out_dtype) -> Tensor", Kernel<28, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor a, Tensor b, Tensor? bias, float alpha, str activation, ScalarType? out_dtype, Tensor(o0!) c) -> ()", Kernel<9, Form::kInto>}, },
+         {"(Tensor a, Tensor b, Tensor? bias, float alpha, str activation, ScalarType? out_dtype, Tensor(o0!) c) -> ()", Kernel<28, Form::kInto>}, },
      kGemmOutputs, 1,
      kGemmInputs, 3,
      kGemmAttrs, 3,
      0, 0},
-    {"gemm_backward",
-     0x3a2525bf8aa1c2a9,
+    {"gemm_a8w8",
+     0xdaee74b8b97ee8a,
      {
-         {"(Tensor grad_c, Tensor a, Tensor b, Tensor? bias, float alpha, str activation) -> (Tensor, Tensor, Tensor)", Kernel<10, Form::kPlain>},
+         {"(Tensor a, Tensor b, Tensor a_scale, Tensor b_scale, Tensor? bias, ScalarType? out_dtype) -> Tensor", Kernel<29, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_c, Tensor a, Tensor b, Tensor? bias, float alpha, str activation, Tensor(o0!) grad_a, Tensor(o1!) grad_b, Tensor(o2!)? grad_bias) -> ()", Kernel<10, Form::kInto>}, },
+         {"(Tensor a, Tensor b, Tensor a_scale, Tensor b_scale, Tensor? bias, ScalarType? out_dtype, Tensor(o0!) c) -> ()", Kernel<29, Form::kInto>}, },
+     kGemmA8w8Outputs, 1,
+     kGemmA8w8Inputs, 5,
+     kGemmA8w8Attrs, 1,
+     0, 0},
+    {"gemm_a8w8_blockscale",
+     0x10aa60f5844ac042,
+     {
+         {"(Tensor a, Tensor b, Tensor a_scale, Tensor b_scale, ScalarType? out_dtype) -> Tensor", Kernel<30, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor a, Tensor b, Tensor a_scale, Tensor b_scale, ScalarType? out_dtype, Tensor(o0!) c) -> ()", Kernel<30, Form::kInto>}, },
+     kGemmA8w8BlockscaleOutputs, 1,
+     kGemmA8w8BlockscaleInputs, 4,
+     kGemmA8w8BlockscaleAttrs, 1,
+     0, 0},
+    {"gemm_backward",
+     0x47b0e99bb12fb256,
+     {
+         {"(Tensor grad_c, Tensor a, Tensor b, Tensor? bias, float alpha, str activation) -> (Tensor, Tensor, Tensor)", Kernel<31, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor grad_c, Tensor a, Tensor b, Tensor? bias, float alpha, str activation, Tensor(o0!) grad_a, Tensor(o1!) grad_b, Tensor(o2!)? grad_bias) -> ()", Kernel<31, Form::kInto>}, },
      kGemmBackwardOutputs, 3,
      kGemmBackwardInputs, 4,
      kGemmBackwardAttrs, 2,
      0, 2},
+    {"gemm_w4a16",
+     0xfb9e1ca32d607a4,
+     {
+         {"(Tensor a, Tensor b_packed, Tensor scale, Tensor? zero, int group_size) -> Tensor", Kernel<32, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor a, Tensor b_packed, Tensor scale, Tensor? zero, int group_size, Tensor(o0!) c) -> ()", Kernel<32, Form::kInto>}, },
+     kGemmW4a16Outputs, 1,
+     kGemmW4a16Inputs, 4,
+     kGemmW4a16Attrs, 1,
+     0, 0},
+    {"grouped_gemm",
+     0x248889616e68887d,
+     {
+         {"(Tensor a, Tensor b, Tensor expert_offsets) -> Tensor", Kernel<33, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor a, Tensor b, Tensor expert_offsets, Tensor(o0!) c) -> ()", Kernel<33, Form::kInto>}, },
+     kGroupedGemmOutputs, 1,
+     kGroupedGemmInputs, 3,
+     nullptr, 0,
+     0, 0},
+    {"grouped_gemm_backward",
+     0x4d59ff1b5aa9e7e6,
+     {
+         {"(Tensor grad_c, Tensor a, Tensor b, Tensor expert_offsets) -> (Tensor, Tensor)", Kernel<34, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor grad_c, Tensor a, Tensor b, Tensor expert_offsets, Tensor(o0!) grad_a, Tensor(o1!) grad_b) -> ()", Kernel<34, Form::kInto>}, },
+     kGroupedGemmBackwardOutputs, 2,
+     kGroupedGemmBackwardInputs, 4,
+     nullptr, 0,
+     0, 0},
     {"grouped_topk",
      0x77740b860dbcaeb6,
      {
-         {"(Tensor scores, Tensor? bias, int k, int num_groups, int topk_groups, bool renormalize, float routed_scaling_factor, str scoring) -> (Tensor, Tensor)", Kernel<11, Form::kPlain>},
+         {"(Tensor scores, Tensor? bias, int k, int num_groups, int topk_groups, bool renormalize, float routed_scaling_factor, str scoring) -> (Tensor, Tensor)", Kernel<35, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor scores, Tensor? bias, int k, int num_groups, int topk_groups, bool renormalize, float routed_scaling_factor, str scoring, Tensor(o0!) weights, Tensor(o1!) ids) -> ()", Kernel<11, Form::kInto>}, },
+         {"(Tensor scores, Tensor? bias, int k, int num_groups, int topk_groups, bool renormalize, float routed_scaling_factor, str scoring, Tensor(o0!) weights, Tensor(o1!) ids) -> ()", Kernel<35, Form::kInto>}, },
      kGroupedTopkOutputs, 2,
      kGroupedTopkInputs, 2,
      kGroupedTopkAttrs, 6,
      0, 2},
+    {"layer_norm",
+     0x61900c5114b80bcc,
+     {
+         {"(Tensor x, Tensor weight, Tensor? bias, float eps) -> Tensor", Kernel<36, Form::kPlain>},
+         {"(Tensor x, Tensor weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)", Kernel<36, Form::kTrain>},
+         {"(Tensor x, Tensor weight, Tensor? bias, float eps, Tensor(o0!) y) -> ()", Kernel<36, Form::kInto>}, },
+     kLayerNormOutputs, 3,
+     kLayerNormInputs, 3,
+     kLayerNormAttrs, 1,
+     0, 0},
+    {"layer_norm_backward",
+     0x31e58b7fe051c762,
+     {
+         {"(Tensor grad_y, Tensor x, Tensor weight, Tensor mean, Tensor rstd, Tensor? bias) -> (Tensor, Tensor, Tensor)", Kernel<37, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor grad_y, Tensor x, Tensor weight, Tensor mean, Tensor rstd, Tensor? bias, Tensor(o0!) grad_x, Tensor(o1!) grad_weight, Tensor(o2!)? grad_bias) -> ()", Kernel<37, Form::kInto>}, },
+     kLayerNormBackwardOutputs, 3,
+     kLayerNormBackwardInputs, 6,
+     nullptr, 0,
+     0, 1},
     {"layernorm2d",
      0x3d65998f4efeafd9,
      {
-         {"(Tensor x, Tensor weight, Tensor bias, float eps) -> Tensor", Kernel<12, Form::kPlain>},
-         {"(Tensor x, Tensor weight, Tensor bias, float eps) -> (Tensor, Tensor, Tensor)", Kernel<12, Form::kTrain>},
-         {"(Tensor x, Tensor weight, Tensor bias, float eps, Tensor(o0!) y) -> ()", Kernel<12, Form::kInto>}, },
+         {"(Tensor x, Tensor weight, Tensor bias, float eps) -> Tensor", Kernel<38, Form::kPlain>},
+         {"(Tensor x, Tensor weight, Tensor bias, float eps) -> (Tensor, Tensor, Tensor)", Kernel<38, Form::kTrain>},
+         {"(Tensor x, Tensor weight, Tensor bias, float eps, Tensor(o0!) y) -> ()", Kernel<38, Form::kInto>}, },
      kLayernorm2dOutputs, 3,
      kLayernorm2dInputs, 3,
      kLayernorm2dAttrs, 1,
@@ -353,39 +1011,199 @@ const Op kOps[] = {
     {"layernorm2d_backward",
      0x2094fc5d4a793427,
      {
-         {"(Tensor grad_y, Tensor x, Tensor weight, Tensor mean, Tensor rstd) -> (Tensor, Tensor, Tensor)", Kernel<13, Form::kPlain>},
+         {"(Tensor grad_y, Tensor x, Tensor weight, Tensor mean, Tensor rstd) -> (Tensor, Tensor, Tensor)", Kernel<39, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor x, Tensor weight, Tensor mean, Tensor rstd, Tensor(o0!) grad_x, Tensor(o1!) grad_weight, Tensor(o2!) grad_bias) -> ()", Kernel<13, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor x, Tensor weight, Tensor mean, Tensor rstd, Tensor(o0!) grad_x, Tensor(o1!) grad_weight, Tensor(o2!) grad_bias) -> ()", Kernel<39, Form::kInto>}, },
      kLayernorm2dBackwardOutputs, 3,
      kLayernorm2dBackwardInputs, 5,
      nullptr, 0,
      0, 1},
-    {"rms_norm",
-     0x6e015c6ac0b5fa2a,
+    {"merge_state",
+     0x426fde737817b972,
      {
-         {"(Tensor x, Tensor weight, float eps) -> Tensor", Kernel<14, Form::kPlain>},
+         {"(Tensor v_a, Tensor s_a, Tensor v_b, Tensor s_b) -> (Tensor, Tensor)", Kernel<40, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, Tensor weight, float eps, Tensor(o0!) y) -> ()", Kernel<14, Form::kInto>}, },
+         {"(Tensor v_a, Tensor s_a, Tensor v_b, Tensor s_b, Tensor(o0!) v, Tensor(o1!) s) -> ()", Kernel<40, Form::kInto>}, },
+     kMergeStateOutputs, 2,
+     kMergeStateInputs, 4,
+     nullptr, 0,
+     0, 0},
+    {"merge_states",
+     0x766ce63d3068e70a,
+     {
+         {"(Tensor v_parts, Tensor s_parts) -> (Tensor, Tensor)", Kernel<41, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor v_parts, Tensor s_parts, Tensor(o0!) v, Tensor(o1!) s) -> ()", Kernel<41, Form::kInto>}, },
+     kMergeStatesOutputs, 2,
+     kMergeStatesInputs, 2,
+     nullptr, 0,
+     0, 0},
+    {"mla_prefill",
+     0x690f975b60de60ad,
+     {
+         {"(Tensor q, Tensor kv, Tensor cu_seqlens_q, Tensor cu_seqlens_k, float sm_scale, int kv_lora_rank, bool causal) -> (Tensor, Tensor)", Kernel<42, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor q, Tensor kv, Tensor cu_seqlens_q, Tensor cu_seqlens_k, float sm_scale, int kv_lora_rank, bool causal, Tensor(o0!) o, Tensor(o1!) lse) -> ()", Kernel<42, Form::kInto>}, },
+     kMlaPrefillOutputs, 2,
+     kMlaPrefillInputs, 4,
+     kMlaPrefillAttrs, 3,
+     0, 0},
+    {"moe_align_block_size",
+     0x45cd52954f0adba8,
+     {
+         {"(Tensor topk_ids, int num_experts, int block_size) -> (Tensor, Tensor, Tensor)", Kernel<43, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor topk_ids, int num_experts, int block_size, Tensor(o0!) sorted_ids, Tensor(o1!) expert_ids, Tensor(o2!) num_tokens_post_pad) -> ()", Kernel<43, Form::kInto>}, },
+     kMoeAlignBlockSizeOutputs, 3,
+     kMoeAlignBlockSizeInputs, 1,
+     kMoeAlignBlockSizeAttrs, 2,
+     0, 1},
+    {"moe_permute",
+     0x2800faa123865156,
+     {
+         {"(Tensor x, Tensor topk_ids, int num_experts) -> (Tensor, Tensor, Tensor)", Kernel<44, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor x, Tensor topk_ids, int num_experts, Tensor(o0!) permuted, Tensor(o1!) row_map, Tensor(o2!) expert_offsets) -> ()", Kernel<44, Form::kInto>}, },
+     kMoePermuteOutputs, 3,
+     kMoePermuteInputs, 2,
+     kMoePermuteAttrs, 1,
+     0, 1},
+    {"moe_permute_backward",
+     0x4a903e38719476a0,
+     {
+         {"(Tensor row_map, Tensor grad_permuted) -> Tensor", Kernel<45, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor row_map, Tensor grad_permuted, Tensor(o0!) grad_x) -> ()", Kernel<45, Form::kInto>}, },
+     kMoePermuteBackwardOutputs, 1,
+     kMoePermuteBackwardInputs, 2,
+     nullptr, 0,
+     0, 0},
+    {"moe_unpermute",
+     0x64ad1ff30df5374c,
+     {
+         {"(Tensor permuted, Tensor row_map, Tensor weights) -> Tensor", Kernel<46, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor permuted, Tensor row_map, Tensor weights, Tensor(o0!) y) -> ()", Kernel<46, Form::kInto>}, },
+     kMoeUnpermuteOutputs, 1,
+     kMoeUnpermuteInputs, 3,
+     nullptr, 0,
+     0, 0},
+    {"moe_unpermute_backward",
+     0x228d62382db9ff98,
+     {
+         {"(Tensor grad_y, Tensor permuted, Tensor row_map, Tensor weights) -> (Tensor, Tensor)", Kernel<47, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor grad_y, Tensor permuted, Tensor row_map, Tensor weights, Tensor(o0!) grad_permuted, Tensor(o1!) grad_weights) -> ()", Kernel<47, Form::kInto>}, },
+     kMoeUnpermuteBackwardOutputs, 2,
+     kMoeUnpermuteBackwardInputs, 4,
+     nullptr, 0,
+     0, 0},
+    {"paged_attention",
+     0x21ea35b9d0c0d873,
+     {
+         {"(Tensor q, Tensor k_cache, Tensor v_cache, Tensor block_tables, Tensor seq_lens, str layout, float? sm_scale, int? window_left, float? soft_cap) -> (Tensor, Tensor)", Kernel<48, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor q, Tensor k_cache, Tensor v_cache, Tensor block_tables, Tensor seq_lens, str layout, float? sm_scale, int? window_left, float? soft_cap, Tensor(o0!) o, Tensor(o1!) lse) -> ()", Kernel<48, Form::kInto>}, },
+     kPagedAttentionOutputs, 2,
+     kPagedAttentionInputs, 5,
+     kPagedAttentionAttrs, 4,
+     0, 0},
+    {"paged_decode_attention",
+     0xbf1d8b925914479,
+     {
+         {"(Tensor q, Tensor k_cache, Tensor v_cache, Tensor kv_indptr, Tensor kv_indices, Tensor kv_last_page_len, str layout, float? sm_scale, int? window_left, float? soft_cap) -> (Tensor, Tensor)", Kernel<49, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor q, Tensor k_cache, Tensor v_cache, Tensor kv_indptr, Tensor kv_indices, Tensor kv_last_page_len, str layout, float? sm_scale, int? window_left, float? soft_cap, Tensor(o0!) o, Tensor(o1!) lse) -> ()", Kernel<49, Form::kInto>}, },
+     kPagedDecodeAttentionOutputs, 2,
+     kPagedDecodeAttentionInputs, 6,
+     kPagedDecodeAttentionAttrs, 4,
+     0, 0},
+    {"per_tensor_quant",
+     0x5cab37ac35b90335,
+     {
+         {"(Tensor x, Tensor scale, ScalarType out_dtype) -> Tensor", Kernel<50, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor x, Tensor scale, ScalarType out_dtype, Tensor(o0!) q) -> ()", Kernel<50, Form::kInto>}, },
+     kPerTensorQuantOutputs, 1,
+     kPerTensorQuantInputs, 2,
+     kPerTensorQuantAttrs, 1,
+     0, 0},
+    {"per_token_group_quant",
+     0x5ba33a4a8bbb922f,
+     {
+         {"(Tensor x, int group_size, ScalarType out_dtype) -> (Tensor, Tensor)", Kernel<51, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor x, int group_size, ScalarType out_dtype, Tensor(o0!) q, Tensor(o1!) scale) -> ()", Kernel<51, Form::kInto>}, },
+     kPerTokenGroupQuantOutputs, 2,
+     kPerTokenGroupQuantInputs, 1,
+     kPerTokenGroupQuantAttrs, 2,
+     0, 0},
+    {"per_token_quant",
+     0x29720253c10977da,
+     {
+         {"(Tensor x, ScalarType out_dtype) -> (Tensor, Tensor)", Kernel<52, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor x, ScalarType out_dtype, Tensor(o0!) q, Tensor(o1!) scale) -> ()", Kernel<52, Form::kInto>}, },
+     kPerTokenQuantOutputs, 2,
+     kPerTokenQuantInputs, 1,
+     kPerTokenQuantAttrs, 1,
+     0, 0},
+    {"reshape_and_cache",
+     0x35395f8986ad0d8a,
+     {
+         {"(Tensor key, Tensor value, Tensor(a2!) k_cache, Tensor(a3!) v_cache, Tensor slot_mapping, Tensor? k_scale, Tensor? v_scale, str layout) -> ()", Kernel<53, Form::kPlain>},
+         {nullptr, nullptr},
+         {nullptr, nullptr}, },
+     nullptr, 0,
+     kReshapeAndCacheInputs, 7,
+     kReshapeAndCacheAttrs, 1,
+     0, 0},
+    {"rms_norm",
+     0x5f4334329676ff39,
+     {
+         {"(Tensor x, Tensor weight, float eps) -> Tensor", Kernel<54, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor x, Tensor weight, float eps, Tensor(o0!) y) -> ()", Kernel<54, Form::kInto>}, },
      kRmsNormOutputs, 1,
      kRmsNormInputs, 2,
      kRmsNormAttrs, 1,
      0, 0},
     {"rms_norm_backward",
-     0x5d5dcdfc147ce6cd,
+     0x1160ac8272390c9b,
      {
-         {"(Tensor grad_y, Tensor x, Tensor weight, float eps) -> (Tensor, Tensor)", Kernel<15, Form::kPlain>},
+         {"(Tensor grad_y, Tensor x, Tensor weight, float eps) -> (Tensor, Tensor)", Kernel<55, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor x, Tensor weight, float eps, Tensor(o0!) grad_x, Tensor(o1!) grad_weight) -> ()", Kernel<15, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor x, Tensor weight, float eps, Tensor(o0!) grad_x, Tensor(o1!) grad_weight) -> ()", Kernel<55, Form::kInto>}, },
      kRmsNormBackwardOutputs, 2,
      kRmsNormBackwardInputs, 3,
      kRmsNormBackwardAttrs, 1,
      0, 1},
+    {"rope",
+     0x76d9b69ed7d624c6,
+     {
+         {"(Tensor q, Tensor k, Tensor positions, Tensor cos_sin_cache, bool interleave) -> (Tensor, Tensor)", Kernel<56, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor q, Tensor k, Tensor positions, Tensor cos_sin_cache, bool interleave, Tensor(o0!) q_rope, Tensor(o1!) k_rope) -> ()", Kernel<56, Form::kInto>}, },
+     kRopeOutputs, 2,
+     kRopeInputs, 4,
+     kRopeAttrs, 1,
+     0, 0},
+    {"rope_backward",
+     0x3437ad0fa068b585,
+     {
+         {"(Tensor grad_q_rope, Tensor grad_k_rope, Tensor positions, Tensor cos_sin_cache, bool interleave) -> (Tensor, Tensor)", Kernel<57, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor grad_q_rope, Tensor grad_k_rope, Tensor positions, Tensor cos_sin_cache, bool interleave, Tensor(o0!) grad_q, Tensor(o1!) grad_k) -> ()", Kernel<57, Form::kInto>}, },
+     kRopeBackwardOutputs, 2,
+     kRopeBackwardInputs, 4,
+     kRopeBackwardAttrs, 1,
+     0, 0},
     {"silu_and_mul",
      0x78c4b068d15a5c12,
      {
-         {"(Tensor x) -> Tensor", Kernel<16, Form::kPlain>},
+         {"(Tensor x) -> Tensor", Kernel<58, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, Tensor(o0!) y) -> ()", Kernel<16, Form::kInto>}, },
+         {"(Tensor x, Tensor(o0!) y) -> ()", Kernel<58, Form::kInto>}, },
      kSiluAndMulOutputs, 1,
      kSiluAndMulInputs, 1,
      nullptr, 0,
@@ -393,9 +1211,9 @@ const Op kOps[] = {
     {"silu_and_mul_backward",
      0x337b71cdf021f77d,
      {
-         {"(Tensor grad_y, Tensor x) -> Tensor", Kernel<17, Form::kPlain>},
+         {"(Tensor grad_y, Tensor x) -> Tensor", Kernel<59, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor x, Tensor(o0!) grad_x) -> ()", Kernel<17, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor x, Tensor(o0!) grad_x) -> ()", Kernel<59, Form::kInto>}, },
      kSiluAndMulBackwardOutputs, 1,
      kSiluAndMulBackwardInputs, 2,
      nullptr, 0,
@@ -403,9 +1221,9 @@ const Op kOps[] = {
     {"softmax",
      0x6514c651f2ad8d79,
      {
-         {"(Tensor x) -> Tensor", Kernel<18, Form::kPlain>},
+         {"(Tensor x) -> Tensor", Kernel<60, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, Tensor(o0!) y) -> ()", Kernel<18, Form::kInto>}, },
+         {"(Tensor x, Tensor(o0!) y) -> ()", Kernel<60, Form::kInto>}, },
      kSoftmaxOutputs, 1,
      kSoftmaxInputs, 1,
      nullptr, 0,
@@ -413,22 +1231,52 @@ const Op kOps[] = {
     {"softmax_backward",
      0x69beef607b97ae9,
      {
-         {"(Tensor grad_y, Tensor y) -> Tensor", Kernel<19, Form::kPlain>},
+         {"(Tensor grad_y, Tensor y) -> Tensor", Kernel<61, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor y, Tensor(o0!) grad_x) -> ()", Kernel<19, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor y, Tensor(o0!) grad_x) -> ()", Kernel<61, Form::kInto>}, },
      kSoftmaxBackwardOutputs, 1,
      kSoftmaxBackwardInputs, 2,
      nullptr, 0,
      0, 0},
+    {"top_k_top_p_min_p_sampling_from_probs",
+     0x57890b877ed2dff1,
+     {
+         {"(Tensor probs, Tensor seed, Tensor? top_k, Tensor? top_p, Tensor? min_p) -> Tensor", Kernel<62, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor probs, Tensor seed, Tensor? top_k, Tensor? top_p, Tensor? min_p, Tensor(o0!) ids) -> ()", Kernel<62, Form::kInto>}, },
+     kTopKTopPMinPSamplingFromProbsOutputs, 1,
+     kTopKTopPMinPSamplingFromProbsInputs, 5,
+     nullptr, 0,
+     0, 0},
+    {"topk",
+     0x335d5ecc6faf36ab,
+     {
+         {"(Tensor x, int k, bool largest) -> (Tensor, Tensor)", Kernel<63, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor x, int k, bool largest, Tensor(o0!) values, Tensor(o1!) indices) -> ()", Kernel<63, Form::kInto>}, },
+     kTopkOutputs, 2,
+     kTopkInputs, 1,
+     kTopkAttrs, 2,
+     0, 1},
     {"topk_softmax",
      0x6d1b429c00e3b7f4,
      {
-         {"(Tensor gating, int k, bool renormalize) -> (Tensor, Tensor)", Kernel<20, Form::kPlain>},
+         {"(Tensor gating, int k, bool renormalize) -> (Tensor, Tensor)", Kernel<64, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor gating, int k, bool renormalize, Tensor(o0!) weights, Tensor(o1!) ids) -> ()", Kernel<20, Form::kInto>}, },
+         {"(Tensor gating, int k, bool renormalize, Tensor(o0!) weights, Tensor(o1!) ids) -> ()", Kernel<64, Form::kInto>}, },
      kTopkSoftmaxOutputs, 2,
      kTopkSoftmaxInputs, 1,
      kTopkSoftmaxAttrs, 2,
+     0, 0},
+    {"warp_bitonic_sort",
+     0x5323bf2df449a929,
+     {
+         {"(Tensor x, bool is_descending) -> Tensor", Kernel<65, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor x, bool is_descending, Tensor(o0!) y) -> ()", Kernel<65, Form::kInto>}, },
+     kWarpBitonicSortOutputs, 1,
+     kWarpBitonicSortInputs, 1,
+     kWarpBitonicSortAttrs, 1,
      0, 0},
 };
 const int kOpCount = sizeof(kOps) / sizeof(kOps[0]);

@@ -12,6 +12,27 @@ from opcast_backend import use_kernel as use_kernel
 
 __version__: str
 
+def adamw(
+    params: Sequence[ndarray],
+    grads: Sequence[ndarray],
+    exp_avg: Sequence[ndarray],
+    exp_avg_sq: Sequence[ndarray],
+    lr: ndarray,
+    step: ndarray,
+    *,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    eps: float = 1e-08,
+    weight_decay: float = 0.01,
+) -> tuple[list[ndarray], list[ndarray], list[ndarray]]: ...
+def chain_speculative_sampling(
+    draft_probs: ndarray,
+    draft_token_ids: ndarray,
+    target_probs: ndarray,
+    seed: ndarray,
+    *,
+    out: tuple[ndarray, ndarray] | None = None,
+) -> tuple[ndarray, ndarray]: ...
 def conv2d(
     x: ndarray,
     weight: ndarray,
@@ -21,6 +42,45 @@ def conv2d(
     padding: int | Sequence[int] = (0, 0),
     dilation: int | Sequence[int] = (1, 1),
     groups: int = 1,
+    out: ndarray | None = None,
+) -> ndarray: ...
+def cross_entropy(
+    logits: ndarray,
+    target: ndarray,
+    *,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+    out: ndarray | None = None,
+) -> ndarray: ...
+def cross_entropy_backward(
+    grad_loss: ndarray,
+    logits: ndarray,
+    target: ndarray,
+    lse: ndarray,
+    *,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+    out: ndarray | None = None,
+) -> ndarray: ...
+def dequantize(
+    q: ndarray,
+    scale: ndarray,
+    *,
+    out_dtype: DTypeLike | None = None,
+    out: ndarray | None = None,
+) -> ndarray: ...
+def dropout(
+    x: ndarray,
+    seed: ndarray,
+    *,
+    p: float = 0.5,
+    out: ndarray | None = None,
+) -> ndarray: ...
+def dropout_backward(
+    grad_y: ndarray,
+    seed: ndarray,
+    *,
+    p: float = 0.5,
     out: ndarray | None = None,
 ) -> ndarray: ...
 def eltwise_add(a: ndarray, b: ndarray, *, out: ndarray | None = None) -> ndarray: ...
@@ -36,6 +96,46 @@ def eltwise_relu_backward(
     *,
     out: ndarray | None = None,
 ) -> ndarray: ...
+def embedding(ids: ndarray, weight: ndarray, *, out: ndarray | None = None) -> ndarray: ...
+def embedding_backward(
+    grad_y: ndarray,
+    ids: ndarray,
+    weight: ndarray,
+    *,
+    out: ndarray | None = None,
+) -> ndarray: ...
+def flash_attn_varlen(
+    q: ndarray,
+    k: ndarray,
+    v: ndarray,
+    cu_seqlens_q: ndarray,
+    cu_seqlens_k: ndarray,
+    sinks: ndarray | None = None,
+    *,
+    causal: bool = False,
+    sm_scale: float | None = None,
+    window_left: int | None = None,
+    soft_cap: float | None = None,
+    out: tuple[ndarray, ndarray] | None = None,
+) -> tuple[ndarray, ndarray]: ...
+def flash_attn_varlen_backward(
+    grad_o: ndarray,
+    grad_lse: ndarray,
+    q: ndarray,
+    k: ndarray,
+    v: ndarray,
+    cu_seqlens_q: ndarray,
+    cu_seqlens_k: ndarray,
+    o: ndarray,
+    lse: ndarray,
+    sinks: ndarray | None = None,
+    *,
+    causal: bool = False,
+    sm_scale: float | None = None,
+    window_left: int | None = None,
+    soft_cap: float | None = None,
+    out: tuple[ndarray, ndarray, ndarray, ndarray | None] | None = None,
+) -> tuple[ndarray, ndarray, ndarray, ndarray | None]: ...
 def flash_mla_decode(
     q: ndarray,
     kv_nope: ndarray,
@@ -46,6 +146,35 @@ def flash_mla_decode(
     sm_scale: float | None = None,
     out: tuple[ndarray, ndarray] | None = None,
 ) -> tuple[ndarray, ndarray]: ...
+def flash_mla_sparse_decode(
+    q: ndarray,
+    kv_packed: ndarray,
+    indices: ndarray,
+    topk_length: ndarray | None = None,
+    *,
+    sm_scale: float | None = None,
+    fp8: Literal["e4m3fnuz", "e4m3fn"] = "e4m3fnuz",
+    out: tuple[ndarray, ndarray] | None = None,
+) -> tuple[ndarray, ndarray]: ...
+def flash_mla_sparse_decode_splitk(
+    q: ndarray,
+    kv_packed: ndarray,
+    indices: ndarray,
+    topk_length: ndarray | None = None,
+    *,
+    num_splits: int = 0,
+    sm_scale: float | None = None,
+    fp8: Literal["e4m3fnuz", "e4m3fn"] = "e4m3fnuz",
+    out: tuple[ndarray, ndarray] | None = None,
+) -> tuple[ndarray, ndarray]: ...
+def fused_add_layer_norm(
+    x: ndarray,
+    residual: ndarray,
+    weight: ndarray,
+    bias: ndarray | None = None,
+    *,
+    eps: float = 1e-05,
+) -> tuple[ndarray, ndarray]: ...
 def fused_add_rms_norm(
     x: ndarray,
     residual: ndarray,
@@ -53,10 +182,27 @@ def fused_add_rms_norm(
     *,
     eps: float = 1e-06,
 ) -> tuple[ndarray, ndarray]: ...
+def fused_moe(
+    x: ndarray,
+    w1: ndarray,
+    w2: ndarray,
+    topk_weights: ndarray,
+    topk_ids: ndarray,
+    *,
+    activation: Literal["silu", "gelu_tanh"] = "silu",
+    out: ndarray | None = None,
+) -> ndarray: ...
 def gelu(
     x: ndarray,
     *,
     approximate: Literal["none", "tanh"],
+    out: ndarray | None = None,
+) -> ndarray: ...
+def gelu_and_mul(x: ndarray, *, out: ndarray | None = None) -> ndarray: ...
+def gelu_and_mul_backward(
+    grad_y: ndarray,
+    x: ndarray,
+    *,
     out: ndarray | None = None,
 ) -> ndarray: ...
 def gelu_backward(
@@ -66,6 +212,13 @@ def gelu_backward(
     approximate: Literal["none", "tanh"],
     out: ndarray | None = None,
 ) -> ndarray: ...
+def gelu_tanh_and_mul(x: ndarray, *, out: ndarray | None = None) -> ndarray: ...
+def gelu_tanh_and_mul_backward(
+    grad_y: ndarray,
+    x: ndarray,
+    *,
+    out: ndarray | None = None,
+) -> ndarray: ...
 def gemm(
     a: ndarray,
     b: ndarray,
@@ -73,6 +226,25 @@ def gemm(
     *,
     alpha: float = 1.0,
     activation: Literal["none", "relu", "silu"] = "none",
+    out_dtype: DTypeLike | None = None,
+    out: ndarray | None = None,
+) -> ndarray: ...
+def gemm_a8w8(
+    a: ndarray,
+    b: ndarray,
+    a_scale: ndarray,
+    b_scale: ndarray,
+    bias: ndarray | None = None,
+    *,
+    out_dtype: DTypeLike | None = None,
+    out: ndarray | None = None,
+) -> ndarray: ...
+def gemm_a8w8_blockscale(
+    a: ndarray,
+    b: ndarray,
+    a_scale: ndarray,
+    b_scale: ndarray,
+    *,
     out_dtype: DTypeLike | None = None,
     out: ndarray | None = None,
 ) -> ndarray: ...
@@ -86,6 +258,30 @@ def gemm_backward(
     activation: Literal["none", "relu", "silu"] = "none",
     out: tuple[ndarray, ndarray, ndarray | None] | None = None,
 ) -> tuple[ndarray, ndarray, ndarray | None]: ...
+def gemm_w4a16(
+    a: ndarray,
+    b_packed: ndarray,
+    scale: ndarray,
+    zero: ndarray | None = None,
+    *,
+    group_size: int = 128,
+    out: ndarray | None = None,
+) -> ndarray: ...
+def grouped_gemm(
+    a: ndarray,
+    b: ndarray,
+    expert_offsets: ndarray,
+    *,
+    out: ndarray | None = None,
+) -> ndarray: ...
+def grouped_gemm_backward(
+    grad_c: ndarray,
+    a: ndarray,
+    b: ndarray,
+    expert_offsets: ndarray,
+    *,
+    out: tuple[ndarray, ndarray] | None = None,
+) -> tuple[ndarray, ndarray]: ...
 def grouped_topk(
     scores: ndarray,
     bias: ndarray | None = None,
@@ -98,6 +294,24 @@ def grouped_topk(
     scoring: Literal["sigmoid", "softmax"] = "sigmoid",
     out: tuple[ndarray, ndarray] | None = None,
 ) -> tuple[ndarray, ndarray]: ...
+def layer_norm(
+    x: ndarray,
+    weight: ndarray,
+    bias: ndarray | None = None,
+    *,
+    eps: float = 1e-05,
+    out: ndarray | None = None,
+) -> ndarray: ...
+def layer_norm_backward(
+    grad_y: ndarray,
+    x: ndarray,
+    weight: ndarray,
+    mean: ndarray,
+    rstd: ndarray,
+    bias: ndarray | None = None,
+    *,
+    out: tuple[ndarray, ndarray, ndarray | None] | None = None,
+) -> tuple[ndarray, ndarray, ndarray | None]: ...
 def layernorm2d(
     x: ndarray,
     weight: ndarray,
@@ -115,6 +329,124 @@ def layernorm2d_backward(
     *,
     out: tuple[ndarray, ndarray, ndarray] | None = None,
 ) -> tuple[ndarray, ndarray, ndarray]: ...
+def merge_state(
+    v_a: ndarray,
+    s_a: ndarray,
+    v_b: ndarray,
+    s_b: ndarray,
+    *,
+    out: tuple[ndarray, ndarray] | None = None,
+) -> tuple[ndarray, ndarray]: ...
+def merge_states(
+    v_parts: ndarray,
+    s_parts: ndarray,
+    *,
+    out: tuple[ndarray, ndarray] | None = None,
+) -> tuple[ndarray, ndarray]: ...
+def mla_prefill(
+    q: ndarray,
+    kv: ndarray,
+    cu_seqlens_q: ndarray,
+    cu_seqlens_k: ndarray,
+    *,
+    sm_scale: float,
+    kv_lora_rank: int = 512,
+    causal: bool = False,
+    out: tuple[ndarray, ndarray] | None = None,
+) -> tuple[ndarray, ndarray]: ...
+def moe_align_block_size(
+    topk_ids: ndarray,
+    *,
+    num_experts: int,
+    block_size: int,
+    out: tuple[ndarray, ndarray, ndarray] | None = None,
+) -> tuple[ndarray, ndarray, ndarray]: ...
+def moe_permute(
+    x: ndarray,
+    topk_ids: ndarray,
+    *,
+    num_experts: int,
+    out: tuple[ndarray, ndarray, ndarray] | None = None,
+) -> tuple[ndarray, ndarray, ndarray]: ...
+def moe_permute_backward(
+    row_map: ndarray,
+    grad_permuted: ndarray,
+    *,
+    out: ndarray | None = None,
+) -> ndarray: ...
+def moe_unpermute(
+    permuted: ndarray,
+    row_map: ndarray,
+    weights: ndarray,
+    *,
+    out: ndarray | None = None,
+) -> ndarray: ...
+def moe_unpermute_backward(
+    grad_y: ndarray,
+    permuted: ndarray,
+    row_map: ndarray,
+    weights: ndarray,
+    *,
+    out: tuple[ndarray, ndarray] | None = None,
+) -> tuple[ndarray, ndarray]: ...
+def paged_attention(
+    q: ndarray,
+    k_cache: ndarray,
+    v_cache: ndarray,
+    block_tables: ndarray,
+    seq_lens: ndarray,
+    *,
+    layout: Literal["NHD", "HND"] = "NHD",
+    sm_scale: float | None = None,
+    window_left: int | None = None,
+    soft_cap: float | None = None,
+    out: tuple[ndarray, ndarray] | None = None,
+) -> tuple[ndarray, ndarray]: ...
+def paged_decode_attention(
+    q: ndarray,
+    k_cache: ndarray,
+    v_cache: ndarray,
+    kv_indptr: ndarray,
+    kv_indices: ndarray,
+    kv_last_page_len: ndarray,
+    *,
+    layout: Literal["NHD", "HND"] = "NHD",
+    sm_scale: float | None = None,
+    window_left: int | None = None,
+    soft_cap: float | None = None,
+    out: tuple[ndarray, ndarray] | None = None,
+) -> tuple[ndarray, ndarray]: ...
+def per_tensor_quant(
+    x: ndarray,
+    scale: ndarray,
+    *,
+    out_dtype: DTypeLike,
+    out: ndarray | None = None,
+) -> ndarray: ...
+def per_token_group_quant(
+    x: ndarray,
+    *,
+    group_size: int = 128,
+    out_dtype: DTypeLike,
+    out: tuple[ndarray, ndarray] | None = None,
+) -> tuple[ndarray, ndarray]: ...
+def per_token_quant(
+    x: ndarray,
+    *,
+    out_dtype: DTypeLike,
+    out: tuple[ndarray, ndarray] | None = None,
+) -> tuple[ndarray, ndarray]: ...
+def reshape_and_cache(
+    key: ndarray,
+    value: ndarray,
+    k_cache: ndarray,
+    v_cache: ndarray,
+    slot_mapping: ndarray,
+    k_scale: ndarray | None = None,
+    v_scale: ndarray | None = None,
+    *,
+    layout: Literal["NHD", "HND"] = "NHD",
+) -> tuple[ndarray, ndarray]: ...
 def rms_norm(
     x: ndarray,
     weight: ndarray,
@@ -130,6 +462,24 @@ def rms_norm_backward(
     eps: float = 1e-06,
     out: tuple[ndarray, ndarray] | None = None,
 ) -> tuple[ndarray, ndarray]: ...
+def rope(
+    q: ndarray,
+    k: ndarray,
+    positions: ndarray,
+    cos_sin_cache: ndarray,
+    *,
+    interleave: bool = False,
+    out: tuple[ndarray, ndarray] | None = None,
+) -> tuple[ndarray, ndarray]: ...
+def rope_backward(
+    grad_q_rope: ndarray,
+    grad_k_rope: ndarray,
+    positions: ndarray,
+    cos_sin_cache: ndarray,
+    *,
+    interleave: bool = False,
+    out: tuple[ndarray, ndarray] | None = None,
+) -> tuple[ndarray, ndarray]: ...
 def silu_and_mul(x: ndarray, *, out: ndarray | None = None) -> ndarray: ...
 def silu_and_mul_backward(
     grad_y: ndarray,
@@ -139,6 +489,22 @@ def silu_and_mul_backward(
 ) -> ndarray: ...
 def softmax(x: ndarray, *, out: ndarray | None = None) -> ndarray: ...
 def softmax_backward(grad_y: ndarray, y: ndarray, *, out: ndarray | None = None) -> ndarray: ...
+def top_k_top_p_min_p_sampling_from_probs(
+    probs: ndarray,
+    seed: ndarray,
+    top_k: ndarray | None = None,
+    top_p: ndarray | None = None,
+    min_p: ndarray | None = None,
+    *,
+    out: ndarray | None = None,
+) -> ndarray: ...
+def topk(
+    x: ndarray,
+    *,
+    k: int,
+    largest: bool = True,
+    out: tuple[ndarray, ndarray] | None = None,
+) -> tuple[ndarray, ndarray]: ...
 def topk_softmax(
     gating: ndarray,
     *,
@@ -146,3 +512,9 @@ def topk_softmax(
     renormalize: bool = False,
     out: tuple[ndarray, ndarray] | None = None,
 ) -> tuple[ndarray, ndarray]: ...
+def warp_bitonic_sort(
+    x: ndarray,
+    *,
+    is_descending: bool = True,
+    out: ndarray | None = None,
+) -> ndarray: ...

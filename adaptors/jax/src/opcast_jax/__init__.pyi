@@ -11,6 +11,25 @@ from opcast_backend import use_kernel as use_kernel
 
 __version__: str
 
+def adamw(
+    params: Sequence[Array | NDArray[Any]],
+    grads: Sequence[Array | NDArray[Any]],
+    exp_avg: Sequence[Array | NDArray[Any]],
+    exp_avg_sq: Sequence[Array | NDArray[Any]],
+    lr: Array | NDArray[Any],
+    step: Array | NDArray[Any],
+    *,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    eps: float = 1e-08,
+    weight_decay: float = 0.01,
+) -> tuple[list[Array], list[Array], list[Array]]: ...
+def chain_speculative_sampling(
+    draft_probs: Array | NDArray[Any],
+    draft_token_ids: Array | NDArray[Any],
+    target_probs: Array | NDArray[Any],
+    seed: Array | NDArray[Any],
+) -> tuple[Array, Array]: ...
 def conv2d(
     x: Array | NDArray[Any],
     weight: Array | NDArray[Any],
@@ -21,10 +40,75 @@ def conv2d(
     dilation: int | Sequence[int] = (1, 1),
     groups: int = 1,
 ) -> Array: ...
+def cross_entropy(
+    logits: Array | NDArray[Any],
+    target: Array | NDArray[Any],
+    *,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+) -> Array: ...
+def cross_entropy_backward(
+    grad_loss: Array | NDArray[Any],
+    logits: Array | NDArray[Any],
+    target: Array | NDArray[Any],
+    lse: Array | NDArray[Any],
+    *,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+) -> Array: ...
+def dequantize(
+    q: Array | NDArray[Any],
+    scale: Array | NDArray[Any],
+    *,
+    out_dtype: DTypeLike | None = None,
+) -> Array: ...
+def dropout(x: Array | NDArray[Any], seed: Array | NDArray[Any], *, p: float = 0.5) -> Array: ...
+def dropout_backward(
+    grad_y: Array | NDArray[Any],
+    seed: Array | NDArray[Any],
+    *,
+    p: float = 0.5,
+) -> Array: ...
 def eltwise_add(a: Array | NDArray[Any], b: Array | NDArray[Any]) -> Array: ...
 def eltwise_add_backward(grad_c: Array | NDArray[Any]) -> tuple[Array, Array]: ...
 def eltwise_relu(x: Array | NDArray[Any]) -> Array: ...
 def eltwise_relu_backward(grad_y: Array | NDArray[Any], y: Array | NDArray[Any]) -> Array: ...
+def embedding(ids: Array | NDArray[Any], weight: Array | NDArray[Any]) -> Array: ...
+def embedding_backward(
+    grad_y: Array | NDArray[Any],
+    ids: Array | NDArray[Any],
+    weight: Array | NDArray[Any],
+) -> Array: ...
+def flash_attn_varlen(
+    q: Array | NDArray[Any],
+    k: Array | NDArray[Any],
+    v: Array | NDArray[Any],
+    cu_seqlens_q: Array | NDArray[Any],
+    cu_seqlens_k: Array | NDArray[Any],
+    sinks: Array | NDArray[Any] | None = None,
+    *,
+    causal: bool = False,
+    sm_scale: float | None = None,
+    window_left: int | None = None,
+    soft_cap: float | None = None,
+) -> tuple[Array, Array]: ...
+def flash_attn_varlen_backward(
+    grad_o: Array | NDArray[Any],
+    grad_lse: Array | NDArray[Any],
+    q: Array | NDArray[Any],
+    k: Array | NDArray[Any],
+    v: Array | NDArray[Any],
+    cu_seqlens_q: Array | NDArray[Any],
+    cu_seqlens_k: Array | NDArray[Any],
+    o: Array | NDArray[Any],
+    lse: Array | NDArray[Any],
+    sinks: Array | NDArray[Any] | None = None,
+    *,
+    causal: bool = False,
+    sm_scale: float | None = None,
+    window_left: int | None = None,
+    soft_cap: float | None = None,
+) -> tuple[Array, Array, Array, Array | None]: ...
 def flash_mla_decode(
     q: Array | NDArray[Any],
     kv_nope: Array | NDArray[Any],
@@ -34,6 +118,33 @@ def flash_mla_decode(
     *,
     sm_scale: float | None = None,
 ) -> tuple[Array, Array]: ...
+def flash_mla_sparse_decode(
+    q: Array | NDArray[Any],
+    kv_packed: Array | NDArray[Any],
+    indices: Array | NDArray[Any],
+    topk_length: Array | NDArray[Any] | None = None,
+    *,
+    sm_scale: float | None = None,
+    fp8: Literal["e4m3fnuz", "e4m3fn"] = "e4m3fnuz",
+) -> tuple[Array, Array]: ...
+def flash_mla_sparse_decode_splitk(
+    q: Array | NDArray[Any],
+    kv_packed: Array | NDArray[Any],
+    indices: Array | NDArray[Any],
+    topk_length: Array | NDArray[Any] | None = None,
+    *,
+    num_splits: int = 0,
+    sm_scale: float | None = None,
+    fp8: Literal["e4m3fnuz", "e4m3fn"] = "e4m3fnuz",
+) -> tuple[Array, Array]: ...
+def fused_add_layer_norm(
+    x: Array | NDArray[Any],
+    residual: Array | NDArray[Any],
+    weight: Array | NDArray[Any],
+    bias: Array | NDArray[Any] | None = None,
+    *,
+    eps: float = 1e-05,
+) -> tuple[Array, Array]: ...
 def fused_add_rms_norm(
     x: Array | NDArray[Any],
     residual: Array | NDArray[Any],
@@ -41,13 +152,26 @@ def fused_add_rms_norm(
     *,
     eps: float = 1e-06,
 ) -> tuple[Array, Array]: ...
+def fused_moe(
+    x: Array | NDArray[Any],
+    w1: Array | NDArray[Any],
+    w2: Array | NDArray[Any],
+    topk_weights: Array | NDArray[Any],
+    topk_ids: Array | NDArray[Any],
+    *,
+    activation: Literal["silu", "gelu_tanh"] = "silu",
+) -> Array: ...
 def gelu(x: Array | NDArray[Any], *, approximate: Literal["none", "tanh"]) -> Array: ...
+def gelu_and_mul(x: Array | NDArray[Any]) -> Array: ...
+def gelu_and_mul_backward(grad_y: Array | NDArray[Any], x: Array | NDArray[Any]) -> Array: ...
 def gelu_backward(
     grad_y: Array | NDArray[Any],
     x: Array | NDArray[Any],
     *,
     approximate: Literal["none", "tanh"],
 ) -> Array: ...
+def gelu_tanh_and_mul(x: Array | NDArray[Any]) -> Array: ...
+def gelu_tanh_and_mul_backward(grad_y: Array | NDArray[Any], x: Array | NDArray[Any]) -> Array: ...
 def gemm(
     a: Array | NDArray[Any],
     b: Array | NDArray[Any],
@@ -55,6 +179,23 @@ def gemm(
     *,
     alpha: float = 1.0,
     activation: Literal["none", "relu", "silu"] = "none",
+    out_dtype: DTypeLike | None = None,
+) -> Array: ...
+def gemm_a8w8(
+    a: Array | NDArray[Any],
+    b: Array | NDArray[Any],
+    a_scale: Array | NDArray[Any],
+    b_scale: Array | NDArray[Any],
+    bias: Array | NDArray[Any] | None = None,
+    *,
+    out_dtype: DTypeLike | None = None,
+) -> Array: ...
+def gemm_a8w8_blockscale(
+    a: Array | NDArray[Any],
+    b: Array | NDArray[Any],
+    a_scale: Array | NDArray[Any],
+    b_scale: Array | NDArray[Any],
+    *,
     out_dtype: DTypeLike | None = None,
 ) -> Array: ...
 def gemm_backward(
@@ -66,6 +207,25 @@ def gemm_backward(
     alpha: float = 1.0,
     activation: Literal["none", "relu", "silu"] = "none",
 ) -> tuple[Array, Array, Array | None]: ...
+def gemm_w4a16(
+    a: Array | NDArray[Any],
+    b_packed: Array | NDArray[Any],
+    scale: Array | NDArray[Any],
+    zero: Array | NDArray[Any] | None = None,
+    *,
+    group_size: int = 128,
+) -> Array: ...
+def grouped_gemm(
+    a: Array | NDArray[Any],
+    b: Array | NDArray[Any],
+    expert_offsets: Array | NDArray[Any],
+) -> Array: ...
+def grouped_gemm_backward(
+    grad_c: Array | NDArray[Any],
+    a: Array | NDArray[Any],
+    b: Array | NDArray[Any],
+    expert_offsets: Array | NDArray[Any],
+) -> tuple[Array, Array]: ...
 def grouped_topk(
     scores: Array | NDArray[Any],
     bias: Array | NDArray[Any] | None = None,
@@ -77,6 +237,21 @@ def grouped_topk(
     routed_scaling_factor: float = 1.0,
     scoring: Literal["sigmoid", "softmax"] = "sigmoid",
 ) -> tuple[Array, Array]: ...
+def layer_norm(
+    x: Array | NDArray[Any],
+    weight: Array | NDArray[Any],
+    bias: Array | NDArray[Any] | None = None,
+    *,
+    eps: float = 1e-05,
+) -> Array: ...
+def layer_norm_backward(
+    grad_y: Array | NDArray[Any],
+    x: Array | NDArray[Any],
+    weight: Array | NDArray[Any],
+    mean: Array | NDArray[Any],
+    rstd: Array | NDArray[Any],
+    bias: Array | NDArray[Any] | None = None,
+) -> tuple[Array, Array, Array | None]: ...
 def layernorm2d(
     x: Array | NDArray[Any],
     weight: Array | NDArray[Any],
@@ -91,6 +266,102 @@ def layernorm2d_backward(
     mean: Array | NDArray[Any],
     rstd: Array | NDArray[Any],
 ) -> tuple[Array, Array, Array]: ...
+def merge_state(
+    v_a: Array | NDArray[Any],
+    s_a: Array | NDArray[Any],
+    v_b: Array | NDArray[Any],
+    s_b: Array | NDArray[Any],
+) -> tuple[Array, Array]: ...
+def merge_states(
+    v_parts: Array | NDArray[Any],
+    s_parts: Array | NDArray[Any],
+) -> tuple[Array, Array]: ...
+def mla_prefill(
+    q: Array | NDArray[Any],
+    kv: Array | NDArray[Any],
+    cu_seqlens_q: Array | NDArray[Any],
+    cu_seqlens_k: Array | NDArray[Any],
+    *,
+    sm_scale: float,
+    kv_lora_rank: int = 512,
+    causal: bool = False,
+) -> tuple[Array, Array]: ...
+def moe_align_block_size(
+    topk_ids: Array | NDArray[Any],
+    *,
+    num_experts: int,
+    block_size: int,
+) -> tuple[Array, Array, Array]: ...
+def moe_permute(
+    x: Array | NDArray[Any],
+    topk_ids: Array | NDArray[Any],
+    *,
+    num_experts: int,
+) -> tuple[Array, Array, Array]: ...
+def moe_permute_backward(
+    row_map: Array | NDArray[Any],
+    grad_permuted: Array | NDArray[Any],
+) -> Array: ...
+def moe_unpermute(
+    permuted: Array | NDArray[Any],
+    row_map: Array | NDArray[Any],
+    weights: Array | NDArray[Any],
+) -> Array: ...
+def moe_unpermute_backward(
+    grad_y: Array | NDArray[Any],
+    permuted: Array | NDArray[Any],
+    row_map: Array | NDArray[Any],
+    weights: Array | NDArray[Any],
+) -> tuple[Array, Array]: ...
+def paged_attention(
+    q: Array | NDArray[Any],
+    k_cache: Array | NDArray[Any],
+    v_cache: Array | NDArray[Any],
+    block_tables: Array | NDArray[Any],
+    seq_lens: Array | NDArray[Any],
+    *,
+    layout: Literal["NHD", "HND"] = "NHD",
+    sm_scale: float | None = None,
+    window_left: int | None = None,
+    soft_cap: float | None = None,
+) -> tuple[Array, Array]: ...
+def paged_decode_attention(
+    q: Array | NDArray[Any],
+    k_cache: Array | NDArray[Any],
+    v_cache: Array | NDArray[Any],
+    kv_indptr: Array | NDArray[Any],
+    kv_indices: Array | NDArray[Any],
+    kv_last_page_len: Array | NDArray[Any],
+    *,
+    layout: Literal["NHD", "HND"] = "NHD",
+    sm_scale: float | None = None,
+    window_left: int | None = None,
+    soft_cap: float | None = None,
+) -> tuple[Array, Array]: ...
+def per_tensor_quant(
+    x: Array | NDArray[Any],
+    scale: Array | NDArray[Any],
+    *,
+    out_dtype: DTypeLike,
+) -> Array: ...
+def per_token_group_quant(
+    x: Array | NDArray[Any],
+    *,
+    group_size: int = 128,
+    out_dtype: DTypeLike,
+) -> tuple[Array, Array]: ...
+def per_token_quant(x: Array | NDArray[Any], *, out_dtype: DTypeLike) -> tuple[Array, Array]: ...
+def reshape_and_cache(
+    key: Array | NDArray[Any],
+    value: Array | NDArray[Any],
+    k_cache: Array | NDArray[Any],
+    v_cache: Array | NDArray[Any],
+    slot_mapping: Array | NDArray[Any],
+    k_scale: Array | NDArray[Any] | None = None,
+    v_scale: Array | NDArray[Any] | None = None,
+    *,
+    layout: Literal["NHD", "HND"] = "NHD",
+) -> tuple[Array, Array]: ...
 def rms_norm(
     x: Array | NDArray[Any],
     weight: Array | NDArray[Any],
@@ -104,13 +375,38 @@ def rms_norm_backward(
     *,
     eps: float = 1e-06,
 ) -> tuple[Array, Array]: ...
+def rope(
+    q: Array | NDArray[Any],
+    k: Array | NDArray[Any],
+    positions: Array | NDArray[Any],
+    cos_sin_cache: Array | NDArray[Any],
+    *,
+    interleave: bool = False,
+) -> tuple[Array, Array]: ...
+def rope_backward(
+    grad_q_rope: Array | NDArray[Any],
+    grad_k_rope: Array | NDArray[Any],
+    positions: Array | NDArray[Any],
+    cos_sin_cache: Array | NDArray[Any],
+    *,
+    interleave: bool = False,
+) -> tuple[Array, Array]: ...
 def silu_and_mul(x: Array | NDArray[Any]) -> Array: ...
 def silu_and_mul_backward(grad_y: Array | NDArray[Any], x: Array | NDArray[Any]) -> Array: ...
 def softmax(x: Array | NDArray[Any]) -> Array: ...
 def softmax_backward(grad_y: Array | NDArray[Any], y: Array | NDArray[Any]) -> Array: ...
+def top_k_top_p_min_p_sampling_from_probs(
+    probs: Array | NDArray[Any],
+    seed: Array | NDArray[Any],
+    top_k: Array | NDArray[Any] | None = None,
+    top_p: Array | NDArray[Any] | None = None,
+    min_p: Array | NDArray[Any] | None = None,
+) -> Array: ...
+def topk(x: Array | NDArray[Any], *, k: int, largest: bool = True) -> tuple[Array, Array]: ...
 def topk_softmax(
     gating: Array | NDArray[Any],
     *,
     k: int,
     renormalize: bool = False,
 ) -> tuple[Array, Array]: ...
+def warp_bitonic_sort(x: Array | NDArray[Any], *, is_descending: bool = True) -> Array: ...

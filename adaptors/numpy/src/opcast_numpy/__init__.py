@@ -7,53 +7,143 @@ from __future__ import annotations
 import numpy as numpy
 from opcast_backend import OpKind, __version__, kernels, ops, use_kernel
 
+from ._ops.adamw import adamw
+from ._ops.chain_speculative_sampling import chain_speculative_sampling
 from ._ops.conv2d import conv2d
+from ._ops.cross_entropy import cross_entropy
+from ._ops.cross_entropy_backward import cross_entropy_backward
+from ._ops.dequantize import dequantize
+from ._ops.dropout import dropout
+from ._ops.dropout_backward import dropout_backward
 from ._ops.eltwise_add import eltwise_add
 from ._ops.eltwise_add_backward import eltwise_add_backward
 from ._ops.eltwise_relu import eltwise_relu
 from ._ops.eltwise_relu_backward import eltwise_relu_backward
+from ._ops.embedding import embedding
+from ._ops.embedding_backward import embedding_backward
+from ._ops.flash_attn_varlen import flash_attn_varlen
+from ._ops.flash_attn_varlen_backward import flash_attn_varlen_backward
 from ._ops.flash_mla_decode import flash_mla_decode
+from ._ops.flash_mla_sparse_decode import flash_mla_sparse_decode
+from ._ops.flash_mla_sparse_decode_splitk import flash_mla_sparse_decode_splitk
+from ._ops.fused_add_layer_norm import fused_add_layer_norm
 from ._ops.fused_add_rms_norm import fused_add_rms_norm
+from ._ops.fused_moe import fused_moe
 from ._ops.gelu import gelu
+from ._ops.gelu_and_mul import gelu_and_mul
+from ._ops.gelu_and_mul_backward import gelu_and_mul_backward
 from ._ops.gelu_backward import gelu_backward
+from ._ops.gelu_tanh_and_mul import gelu_tanh_and_mul
+from ._ops.gelu_tanh_and_mul_backward import gelu_tanh_and_mul_backward
 from ._ops.gemm import gemm
+from ._ops.gemm_a8w8 import gemm_a8w8
+from ._ops.gemm_a8w8_blockscale import gemm_a8w8_blockscale
 from ._ops.gemm_backward import gemm_backward
+from ._ops.gemm_w4a16 import gemm_w4a16
+from ._ops.grouped_gemm import grouped_gemm
+from ._ops.grouped_gemm_backward import grouped_gemm_backward
 from ._ops.grouped_topk import grouped_topk
+from ._ops.layer_norm import layer_norm
+from ._ops.layer_norm_backward import layer_norm_backward
 from ._ops.layernorm2d import layernorm2d
 from ._ops.layernorm2d_backward import layernorm2d_backward
+from ._ops.merge_state import merge_state
+from ._ops.merge_states import merge_states
+from ._ops.mla_prefill import mla_prefill
+from ._ops.moe_align_block_size import moe_align_block_size
+from ._ops.moe_permute import moe_permute
+from ._ops.moe_permute_backward import moe_permute_backward
+from ._ops.moe_unpermute import moe_unpermute
+from ._ops.moe_unpermute_backward import moe_unpermute_backward
+from ._ops.paged_attention import paged_attention
+from ._ops.paged_decode_attention import paged_decode_attention
+from ._ops.per_tensor_quant import per_tensor_quant
+from ._ops.per_token_group_quant import per_token_group_quant
+from ._ops.per_token_quant import per_token_quant
+from ._ops.reshape_and_cache import reshape_and_cache
 from ._ops.rms_norm import rms_norm
 from ._ops.rms_norm_backward import rms_norm_backward
+from ._ops.rope import rope
+from ._ops.rope_backward import rope_backward
 from ._ops.silu_and_mul import silu_and_mul
 from ._ops.silu_and_mul_backward import silu_and_mul_backward
 from ._ops.softmax import softmax
 from ._ops.softmax_backward import softmax_backward
+from ._ops.top_k_top_p_min_p_sampling_from_probs import top_k_top_p_min_p_sampling_from_probs
+from ._ops.topk import topk
 from ._ops.topk_softmax import topk_softmax
+from ._ops.warp_bitonic_sort import warp_bitonic_sort
 
 __all__ = [
     "OpKind",
     "__version__",
+    "adamw",
+    "chain_speculative_sampling",
     "conv2d",
+    "cross_entropy",
+    "cross_entropy_backward",
+    "dequantize",
+    "dropout",
+    "dropout_backward",
     "eltwise_add",
     "eltwise_add_backward",
     "eltwise_relu",
     "eltwise_relu_backward",
+    "embedding",
+    "embedding_backward",
+    "flash_attn_varlen",
+    "flash_attn_varlen_backward",
     "flash_mla_decode",
+    "flash_mla_sparse_decode",
+    "flash_mla_sparse_decode_splitk",
+    "fused_add_layer_norm",
     "fused_add_rms_norm",
+    "fused_moe",
     "gelu",
+    "gelu_and_mul",
+    "gelu_and_mul_backward",
     "gelu_backward",
+    "gelu_tanh_and_mul",
+    "gelu_tanh_and_mul_backward",
     "gemm",
+    "gemm_a8w8",
+    "gemm_a8w8_blockscale",
     "gemm_backward",
+    "gemm_w4a16",
+    "grouped_gemm",
+    "grouped_gemm_backward",
     "grouped_topk",
     "kernels",
+    "layer_norm",
+    "layer_norm_backward",
     "layernorm2d",
     "layernorm2d_backward",
+    "merge_state",
+    "merge_states",
+    "mla_prefill",
+    "moe_align_block_size",
+    "moe_permute",
+    "moe_permute_backward",
+    "moe_unpermute",
+    "moe_unpermute_backward",
     "ops",
+    "paged_attention",
+    "paged_decode_attention",
+    "per_tensor_quant",
+    "per_token_group_quant",
+    "per_token_quant",
+    "reshape_and_cache",
     "rms_norm",
     "rms_norm_backward",
+    "rope",
+    "rope_backward",
     "silu_and_mul",
     "silu_and_mul_backward",
     "softmax",
     "softmax_backward",
+    "top_k_top_p_min_p_sampling_from_probs",
+    "topk",
     "topk_softmax",
     "use_kernel",
+    "warp_bitonic_sort",
 ]

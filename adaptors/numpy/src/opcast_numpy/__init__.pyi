@@ -9,10 +9,35 @@ from opcast_backend import kernels as kernels
 from opcast_backend import ops as ops
 from opcast_backend import use_kernel as use_kernel
 
+_C = TypeVar("_C", bound=np.generic)
+_O = TypeVar("_O", bound=np.generic)
+_Q = TypeVar("_Q", bound=np.generic)
 _T = TypeVar("_T", bound=np.generic)
+_W = TypeVar("_W", bound=np.generic)
 
 __version__: str
 
+def adamw(
+    params: Sequence[NDArray[_T]],
+    grads: Sequence[NDArray[_T]],
+    exp_avg: Sequence[NDArray[np.float32]],
+    exp_avg_sq: Sequence[NDArray[np.float32]],
+    lr: NDArray[np.float32],
+    step: NDArray[np.int32],
+    *,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    eps: float = 1e-08,
+    weight_decay: float = 0.01,
+) -> tuple[list[NDArray[_T]], list[NDArray[np.float32]], list[NDArray[np.float32]]]: ...
+def chain_speculative_sampling(
+    draft_probs: NDArray[np.float32],
+    draft_token_ids: NDArray[np.int32],
+    target_probs: NDArray[np.float32],
+    seed: NDArray[Any],
+    *,
+    out: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None,
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
 def conv2d(
     x: NDArray[_T],
     weight: NDArray[_T],
@@ -22,6 +47,45 @@ def conv2d(
     padding: int | Sequence[int] = (0, 0),
     dilation: int | Sequence[int] = (1, 1),
     groups: int = 1,
+    out: NDArray[_T] | None = None,
+) -> NDArray[_T]: ...
+def cross_entropy(
+    logits: NDArray[Any],
+    target: NDArray[Any],
+    *,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+    out: NDArray[np.float32] | None = None,
+) -> NDArray[np.float32]: ...
+def cross_entropy_backward(
+    grad_loss: NDArray[np.float32],
+    logits: NDArray[_T],
+    target: NDArray[Any],
+    lse: NDArray[np.float32],
+    *,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+    out: NDArray[_T] | None = None,
+) -> NDArray[_T]: ...
+def dequantize(
+    q: NDArray[Any],
+    scale: NDArray[np.float32],
+    *,
+    out_dtype: DTypeLike | None = None,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]: ...
+def dropout(
+    x: NDArray[_T],
+    seed: NDArray[Any],
+    *,
+    p: float = 0.5,
+    out: NDArray[_T] | None = None,
+) -> NDArray[_T]: ...
+def dropout_backward(
+    grad_y: NDArray[_T],
+    seed: NDArray[Any],
+    *,
+    p: float = 0.5,
     out: NDArray[_T] | None = None,
 ) -> NDArray[_T]: ...
 def eltwise_add(
@@ -42,6 +106,51 @@ def eltwise_relu_backward(
     *,
     out: NDArray[_T] | None = None,
 ) -> NDArray[_T]: ...
+def embedding(
+    ids: NDArray[Any],
+    weight: NDArray[_T],
+    *,
+    out: NDArray[_T] | None = None,
+) -> NDArray[_T]: ...
+def embedding_backward(
+    grad_y: NDArray[_T],
+    ids: NDArray[Any],
+    weight: NDArray[_T],
+    *,
+    out: NDArray[_T] | None = None,
+) -> NDArray[_T]: ...
+def flash_attn_varlen(
+    q: NDArray[_T],
+    k: NDArray[_T],
+    v: NDArray[_T],
+    cu_seqlens_q: NDArray[np.int32],
+    cu_seqlens_k: NDArray[np.int32],
+    sinks: NDArray[np.float32] | None = None,
+    *,
+    causal: bool = False,
+    sm_scale: float | None = None,
+    window_left: int | None = None,
+    soft_cap: float | None = None,
+    out: tuple[NDArray[_T], NDArray[np.float32]] | None = None,
+) -> tuple[NDArray[_T], NDArray[np.float32]]: ...
+def flash_attn_varlen_backward(
+    grad_o: NDArray[_T],
+    grad_lse: NDArray[np.float32],
+    q: NDArray[_T],
+    k: NDArray[_T],
+    v: NDArray[_T],
+    cu_seqlens_q: NDArray[np.int32],
+    cu_seqlens_k: NDArray[np.int32],
+    o: NDArray[_T],
+    lse: NDArray[np.float32],
+    sinks: NDArray[np.float32] | None = None,
+    *,
+    causal: bool = False,
+    sm_scale: float | None = None,
+    window_left: int | None = None,
+    soft_cap: float | None = None,
+    out: tuple[NDArray[_T], NDArray[_T], NDArray[_T], NDArray[np.float32] | None] | None = None,
+) -> tuple[NDArray[_T], NDArray[_T], NDArray[_T], NDArray[np.float32] | None]: ...
 def flash_mla_decode(
     q: NDArray[Any],
     kv_nope: NDArray[Any],
@@ -52,17 +161,63 @@ def flash_mla_decode(
     sm_scale: float | None = None,
     out: tuple[NDArray[Any], NDArray[np.float32]] | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.float32]]: ...
+def flash_mla_sparse_decode(
+    q: NDArray[Any],
+    kv_packed: NDArray[np.uint8],
+    indices: NDArray[np.int32],
+    topk_length: NDArray[np.int32] | None = None,
+    *,
+    sm_scale: float | None = None,
+    fp8: Literal["e4m3fnuz", "e4m3fn"] = "e4m3fnuz",
+    out: tuple[NDArray[Any], NDArray[np.float32]] | None = None,
+) -> tuple[NDArray[Any], NDArray[np.float32]]: ...
+def flash_mla_sparse_decode_splitk(
+    q: NDArray[Any],
+    kv_packed: NDArray[np.uint8],
+    indices: NDArray[np.int32],
+    topk_length: NDArray[np.int32] | None = None,
+    *,
+    num_splits: int = 0,
+    sm_scale: float | None = None,
+    fp8: Literal["e4m3fnuz", "e4m3fn"] = "e4m3fnuz",
+    out: tuple[NDArray[Any], NDArray[np.float32]] | None = None,
+) -> tuple[NDArray[Any], NDArray[np.float32]]: ...
+def fused_add_layer_norm(
+    x: NDArray[_T],
+    residual: NDArray[_T],
+    weight: NDArray[_W],
+    bias: NDArray[_W] | None = None,
+    *,
+    eps: float = 1e-05,
+) -> tuple[NDArray[_T], NDArray[_T]]: ...
 def fused_add_rms_norm(
     x: NDArray[_T],
     residual: NDArray[_T],
-    weight: NDArray[_T],
+    weight: NDArray[Any],
     *,
     eps: float = 1e-06,
 ) -> tuple[NDArray[_T], NDArray[_T]]: ...
+def fused_moe(
+    x: NDArray[_T],
+    w1: NDArray[_T],
+    w2: NDArray[_T],
+    topk_weights: NDArray[np.float32],
+    topk_ids: NDArray[np.int32],
+    *,
+    activation: Literal["silu", "gelu_tanh"] = "silu",
+    out: NDArray[_T] | None = None,
+) -> NDArray[_T]: ...
 def gelu(
     x: NDArray[_T],
     *,
     approximate: Literal["none", "tanh"],
+    out: NDArray[_T] | None = None,
+) -> NDArray[_T]: ...
+def gelu_and_mul(x: NDArray[_T], *, out: NDArray[_T] | None = None) -> NDArray[_T]: ...
+def gelu_and_mul_backward(
+    grad_y: NDArray[_T],
+    x: NDArray[_T],
+    *,
     out: NDArray[_T] | None = None,
 ) -> NDArray[_T]: ...
 def gelu_backward(
@@ -72,6 +227,13 @@ def gelu_backward(
     approximate: Literal["none", "tanh"],
     out: NDArray[_T] | None = None,
 ) -> NDArray[_T]: ...
+def gelu_tanh_and_mul(x: NDArray[_T], *, out: NDArray[_T] | None = None) -> NDArray[_T]: ...
+def gelu_tanh_and_mul_backward(
+    grad_y: NDArray[_T],
+    x: NDArray[_T],
+    *,
+    out: NDArray[_T] | None = None,
+) -> NDArray[_T]: ...
 def gemm(
     a: NDArray[_T],
     b: NDArray[_T],
@@ -79,6 +241,25 @@ def gemm(
     *,
     alpha: float = 1.0,
     activation: Literal["none", "relu", "silu"] = "none",
+    out_dtype: DTypeLike | None = None,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]: ...
+def gemm_a8w8(
+    a: NDArray[_Q],
+    b: NDArray[_Q],
+    a_scale: NDArray[np.float32],
+    b_scale: NDArray[np.float32],
+    bias: NDArray[_O] | None = None,
+    *,
+    out_dtype: DTypeLike | None = None,
+    out: NDArray[_O] | None = None,
+) -> NDArray[_O]: ...
+def gemm_a8w8_blockscale(
+    a: NDArray[_Q],
+    b: NDArray[_Q],
+    a_scale: NDArray[np.float32],
+    b_scale: NDArray[np.float32],
+    *,
     out_dtype: DTypeLike | None = None,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]: ...
@@ -92,6 +273,30 @@ def gemm_backward(
     activation: Literal["none", "relu", "silu"] = "none",
     out: tuple[NDArray[_T], NDArray[_T], NDArray[_T] | None] | None = None,
 ) -> tuple[NDArray[_T], NDArray[_T], NDArray[_T] | None]: ...
+def gemm_w4a16(
+    a: NDArray[_T],
+    b_packed: NDArray[np.uint8],
+    scale: NDArray[_T],
+    zero: NDArray[np.uint8] | None = None,
+    *,
+    group_size: int = 128,
+    out: NDArray[_T] | None = None,
+) -> NDArray[_T]: ...
+def grouped_gemm(
+    a: NDArray[_T],
+    b: NDArray[_T],
+    expert_offsets: NDArray[np.int32],
+    *,
+    out: NDArray[_T] | None = None,
+) -> NDArray[_T]: ...
+def grouped_gemm_backward(
+    grad_c: NDArray[_T],
+    a: NDArray[_T],
+    b: NDArray[_T],
+    expert_offsets: NDArray[np.int32],
+    *,
+    out: tuple[NDArray[_T], NDArray[_T]] | None = None,
+) -> tuple[NDArray[_T], NDArray[_T]]: ...
 def grouped_topk(
     scores: NDArray[Any],
     bias: NDArray[np.float32] | None = None,
@@ -104,6 +309,24 @@ def grouped_topk(
     scoring: Literal["sigmoid", "softmax"] = "sigmoid",
     out: tuple[NDArray[np.float32], NDArray[np.int32]] | None = None,
 ) -> tuple[NDArray[np.float32], NDArray[np.int32]]: ...
+def layer_norm(
+    x: NDArray[_T],
+    weight: NDArray[_W],
+    bias: NDArray[_W] | None = None,
+    *,
+    eps: float = 1e-05,
+    out: NDArray[_T] | None = None,
+) -> NDArray[_T]: ...
+def layer_norm_backward(
+    grad_y: NDArray[_T],
+    x: NDArray[_T],
+    weight: NDArray[_W],
+    mean: NDArray[np.float32],
+    rstd: NDArray[np.float32],
+    bias: NDArray[_W] | None = None,
+    *,
+    out: tuple[NDArray[_T], NDArray[_W], NDArray[_W] | None] | None = None,
+) -> tuple[NDArray[_T], NDArray[_W], NDArray[_W] | None]: ...
 def layernorm2d(
     x: NDArray[_T],
     weight: NDArray[_T],
@@ -121,9 +344,127 @@ def layernorm2d_backward(
     *,
     out: tuple[NDArray[_T], NDArray[_T], NDArray[_T]] | None = None,
 ) -> tuple[NDArray[_T], NDArray[_T], NDArray[_T]]: ...
+def merge_state(
+    v_a: NDArray[_T],
+    s_a: NDArray[np.float32],
+    v_b: NDArray[_T],
+    s_b: NDArray[np.float32],
+    *,
+    out: tuple[NDArray[_T], NDArray[np.float32]] | None = None,
+) -> tuple[NDArray[_T], NDArray[np.float32]]: ...
+def merge_states(
+    v_parts: NDArray[_T],
+    s_parts: NDArray[np.float32],
+    *,
+    out: tuple[NDArray[_T], NDArray[np.float32]] | None = None,
+) -> tuple[NDArray[_T], NDArray[np.float32]]: ...
+def mla_prefill(
+    q: NDArray[_T],
+    kv: NDArray[_T],
+    cu_seqlens_q: NDArray[np.int32],
+    cu_seqlens_k: NDArray[np.int32],
+    *,
+    sm_scale: float,
+    kv_lora_rank: int = 512,
+    causal: bool = False,
+    out: tuple[NDArray[_T], NDArray[np.float32]] | None = None,
+) -> tuple[NDArray[_T], NDArray[np.float32]]: ...
+def moe_align_block_size(
+    topk_ids: NDArray[np.int32],
+    *,
+    num_experts: int,
+    block_size: int,
+    out: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]] | None = None,
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]: ...
+def moe_permute(
+    x: NDArray[_T],
+    topk_ids: NDArray[np.int32],
+    *,
+    num_experts: int,
+    out: tuple[NDArray[_T], NDArray[np.int32], NDArray[np.int32]] | None = None,
+) -> tuple[NDArray[_T], NDArray[np.int32], NDArray[np.int32]]: ...
+def moe_permute_backward(
+    row_map: NDArray[np.int32],
+    grad_permuted: NDArray[_T],
+    *,
+    out: NDArray[_T] | None = None,
+) -> NDArray[_T]: ...
+def moe_unpermute(
+    permuted: NDArray[_T],
+    row_map: NDArray[np.int32],
+    weights: NDArray[np.float32],
+    *,
+    out: NDArray[_T] | None = None,
+) -> NDArray[_T]: ...
+def moe_unpermute_backward(
+    grad_y: NDArray[_T],
+    permuted: NDArray[_T],
+    row_map: NDArray[np.int32],
+    weights: NDArray[np.float32],
+    *,
+    out: tuple[NDArray[_T], NDArray[np.float32]] | None = None,
+) -> tuple[NDArray[_T], NDArray[np.float32]]: ...
+def paged_attention(
+    q: NDArray[_T],
+    k_cache: NDArray[_T],
+    v_cache: NDArray[_T],
+    block_tables: NDArray[np.int32],
+    seq_lens: NDArray[np.int32],
+    *,
+    layout: Literal["NHD", "HND"] = "NHD",
+    sm_scale: float | None = None,
+    window_left: int | None = None,
+    soft_cap: float | None = None,
+    out: tuple[NDArray[_T], NDArray[np.float32]] | None = None,
+) -> tuple[NDArray[_T], NDArray[np.float32]]: ...
+def paged_decode_attention(
+    q: NDArray[_T],
+    k_cache: NDArray[_T],
+    v_cache: NDArray[_T],
+    kv_indptr: NDArray[np.int32],
+    kv_indices: NDArray[np.int32],
+    kv_last_page_len: NDArray[np.int32],
+    *,
+    layout: Literal["NHD", "HND"] = "NHD",
+    sm_scale: float | None = None,
+    window_left: int | None = None,
+    soft_cap: float | None = None,
+    out: tuple[NDArray[_T], NDArray[np.float32]] | None = None,
+) -> tuple[NDArray[_T], NDArray[np.float32]]: ...
+def per_tensor_quant(
+    x: NDArray[Any],
+    scale: NDArray[np.float32],
+    *,
+    out_dtype: DTypeLike,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]: ...
+def per_token_group_quant(
+    x: NDArray[Any],
+    *,
+    group_size: int = 128,
+    out_dtype: DTypeLike,
+    out: tuple[NDArray[Any], NDArray[np.float32]] | None = None,
+) -> tuple[NDArray[Any], NDArray[np.float32]]: ...
+def per_token_quant(
+    x: NDArray[Any],
+    *,
+    out_dtype: DTypeLike,
+    out: tuple[NDArray[Any], NDArray[np.float32]] | None = None,
+) -> tuple[NDArray[Any], NDArray[np.float32]]: ...
+def reshape_and_cache(
+    key: NDArray[_T],
+    value: NDArray[_T],
+    k_cache: NDArray[_C],
+    v_cache: NDArray[_C],
+    slot_mapping: NDArray[Any],
+    k_scale: NDArray[np.float32] | None = None,
+    v_scale: NDArray[np.float32] | None = None,
+    *,
+    layout: Literal["NHD", "HND"] = "NHD",
+) -> tuple[NDArray[_C], NDArray[_C]]: ...
 def rms_norm(
     x: NDArray[_T],
-    weight: NDArray[_T],
+    weight: NDArray[Any],
     *,
     eps: float = 1e-06,
     out: NDArray[_T] | None = None,
@@ -131,9 +472,27 @@ def rms_norm(
 def rms_norm_backward(
     grad_y: NDArray[_T],
     x: NDArray[_T],
-    weight: NDArray[_T],
+    weight: NDArray[_W],
     *,
     eps: float = 1e-06,
+    out: tuple[NDArray[_T], NDArray[_W]] | None = None,
+) -> tuple[NDArray[_T], NDArray[_W]]: ...
+def rope(
+    q: NDArray[_T],
+    k: NDArray[_T],
+    positions: NDArray[Any],
+    cos_sin_cache: NDArray[np.float32],
+    *,
+    interleave: bool = False,
+    out: tuple[NDArray[_T], NDArray[_T]] | None = None,
+) -> tuple[NDArray[_T], NDArray[_T]]: ...
+def rope_backward(
+    grad_q_rope: NDArray[_T],
+    grad_k_rope: NDArray[_T],
+    positions: NDArray[Any],
+    cos_sin_cache: NDArray[np.float32],
+    *,
+    interleave: bool = False,
     out: tuple[NDArray[_T], NDArray[_T]] | None = None,
 ) -> tuple[NDArray[_T], NDArray[_T]]: ...
 def silu_and_mul(x: NDArray[_T], *, out: NDArray[_T] | None = None) -> NDArray[_T]: ...
@@ -150,6 +509,22 @@ def softmax_backward(
     *,
     out: NDArray[_T] | None = None,
 ) -> NDArray[_T]: ...
+def top_k_top_p_min_p_sampling_from_probs(
+    probs: NDArray[np.float32],
+    seed: NDArray[Any],
+    top_k: NDArray[np.int32] | None = None,
+    top_p: NDArray[np.float32] | None = None,
+    min_p: NDArray[np.float32] | None = None,
+    *,
+    out: NDArray[np.int32] | None = None,
+) -> NDArray[np.int32]: ...
+def topk(
+    x: NDArray[_T],
+    *,
+    k: int,
+    largest: bool = True,
+    out: tuple[NDArray[_T], NDArray[np.int32]] | None = None,
+) -> tuple[NDArray[_T], NDArray[np.int32]]: ...
 def topk_softmax(
     gating: NDArray[Any],
     *,
@@ -157,3 +532,9 @@ def topk_softmax(
     renormalize: bool = False,
     out: tuple[NDArray[np.float32], NDArray[np.int32]] | None = None,
 ) -> tuple[NDArray[np.float32], NDArray[np.int32]]: ...
+def warp_bitonic_sort(
+    x: NDArray[np.float32],
+    *,
+    is_descending: bool = True,
+    out: NDArray[np.float32] | None = None,
+) -> NDArray[np.float32]: ...

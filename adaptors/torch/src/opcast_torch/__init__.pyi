@@ -13,6 +13,27 @@ from ._replace import replace as replace
 
 __version__: str
 
+def adamw(
+    params: Sequence[Tensor],
+    grads: Sequence[Tensor],
+    exp_avg: Sequence[Tensor],
+    exp_avg_sq: Sequence[Tensor],
+    lr: Tensor,
+    step: Tensor,
+    *,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    eps: float = 1e-08,
+    weight_decay: float = 0.01,
+) -> tuple[list[Tensor], list[Tensor], list[Tensor]]: ...
+def chain_speculative_sampling(
+    draft_probs: Tensor,
+    draft_token_ids: Tensor,
+    target_probs: Tensor,
+    seed: Tensor,
+    *,
+    out: tuple[Tensor, Tensor] | None = None,
+) -> tuple[Tensor, Tensor]: ...
 def conv2d(
     x: Tensor,
     weight: Tensor,
@@ -24,6 +45,39 @@ def conv2d(
     groups: int = 1,
     out: Tensor | None = None,
 ) -> Tensor: ...
+def cross_entropy(
+    logits: Tensor,
+    target: Tensor,
+    *,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+    out: Tensor | None = None,
+) -> Tensor: ...
+def cross_entropy_backward(
+    grad_loss: Tensor,
+    logits: Tensor,
+    target: Tensor,
+    lse: Tensor,
+    *,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+    out: Tensor | None = None,
+) -> Tensor: ...
+def dequantize(
+    q: Tensor,
+    scale: Tensor,
+    *,
+    out_dtype: dtype | str | None = None,
+    out: Tensor | None = None,
+) -> Tensor: ...
+def dropout(x: Tensor, seed: Tensor, *, p: float = 0.5, out: Tensor | None = None) -> Tensor: ...
+def dropout_backward(
+    grad_y: Tensor,
+    seed: Tensor,
+    *,
+    p: float = 0.5,
+    out: Tensor | None = None,
+) -> Tensor: ...
 def eltwise_add(a: Tensor, b: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def eltwise_add_backward(
     grad_c: Tensor,
@@ -32,6 +86,46 @@ def eltwise_add_backward(
 ) -> tuple[Tensor, Tensor]: ...
 def eltwise_relu(x: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def eltwise_relu_backward(grad_y: Tensor, y: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def embedding(ids: Tensor, weight: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def embedding_backward(
+    grad_y: Tensor,
+    ids: Tensor,
+    weight: Tensor,
+    *,
+    out: Tensor | None = None,
+) -> Tensor: ...
+def flash_attn_varlen(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    cu_seqlens_q: Tensor,
+    cu_seqlens_k: Tensor,
+    sinks: Tensor | None = None,
+    *,
+    causal: bool = False,
+    sm_scale: float | None = None,
+    window_left: int | None = None,
+    soft_cap: float | None = None,
+    out: tuple[Tensor, Tensor] | None = None,
+) -> tuple[Tensor, Tensor]: ...
+def flash_attn_varlen_backward(
+    grad_o: Tensor,
+    grad_lse: Tensor,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    cu_seqlens_q: Tensor,
+    cu_seqlens_k: Tensor,
+    o: Tensor,
+    lse: Tensor,
+    sinks: Tensor | None = None,
+    *,
+    causal: bool = False,
+    sm_scale: float | None = None,
+    window_left: int | None = None,
+    soft_cap: float | None = None,
+    out: tuple[Tensor, Tensor, Tensor, Tensor | None] | None = None,
+) -> tuple[Tensor, Tensor, Tensor, Tensor | None]: ...
 def flash_mla_decode(
     q: Tensor,
     kv_nope: Tensor,
@@ -42,6 +136,35 @@ def flash_mla_decode(
     sm_scale: float | None = None,
     out: tuple[Tensor, Tensor] | None = None,
 ) -> tuple[Tensor, Tensor]: ...
+def flash_mla_sparse_decode(
+    q: Tensor,
+    kv_packed: Tensor,
+    indices: Tensor,
+    topk_length: Tensor | None = None,
+    *,
+    sm_scale: float | None = None,
+    fp8: Literal["e4m3fnuz", "e4m3fn"] = "e4m3fnuz",
+    out: tuple[Tensor, Tensor] | None = None,
+) -> tuple[Tensor, Tensor]: ...
+def flash_mla_sparse_decode_splitk(
+    q: Tensor,
+    kv_packed: Tensor,
+    indices: Tensor,
+    topk_length: Tensor | None = None,
+    *,
+    num_splits: int = 0,
+    sm_scale: float | None = None,
+    fp8: Literal["e4m3fnuz", "e4m3fn"] = "e4m3fnuz",
+    out: tuple[Tensor, Tensor] | None = None,
+) -> tuple[Tensor, Tensor]: ...
+def fused_add_layer_norm(
+    x: Tensor,
+    residual: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    *,
+    eps: float = 1e-05,
+) -> tuple[Tensor, Tensor]: ...
 def fused_add_rms_norm(
     x: Tensor,
     residual: Tensor,
@@ -49,17 +172,36 @@ def fused_add_rms_norm(
     *,
     eps: float = 1e-06,
 ) -> tuple[Tensor, Tensor]: ...
+def fused_moe(
+    x: Tensor,
+    w1: Tensor,
+    w2: Tensor,
+    topk_weights: Tensor,
+    topk_ids: Tensor,
+    *,
+    activation: Literal["silu", "gelu_tanh"] = "silu",
+    out: Tensor | None = None,
+) -> Tensor: ...
 def gelu(
     x: Tensor,
     *,
     approximate: Literal["none", "tanh"],
     out: Tensor | None = None,
 ) -> Tensor: ...
+def gelu_and_mul(x: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def gelu_and_mul_backward(grad_y: Tensor, x: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def gelu_backward(
     grad_y: Tensor,
     x: Tensor,
     *,
     approximate: Literal["none", "tanh"],
+    out: Tensor | None = None,
+) -> Tensor: ...
+def gelu_tanh_and_mul(x: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def gelu_tanh_and_mul_backward(
+    grad_y: Tensor,
+    x: Tensor,
+    *,
     out: Tensor | None = None,
 ) -> Tensor: ...
 def gemm(
@@ -69,6 +211,25 @@ def gemm(
     *,
     alpha: float = 1.0,
     activation: Literal["none", "relu", "silu"] = "none",
+    out_dtype: dtype | str | None = None,
+    out: Tensor | None = None,
+) -> Tensor: ...
+def gemm_a8w8(
+    a: Tensor,
+    b: Tensor,
+    a_scale: Tensor,
+    b_scale: Tensor,
+    bias: Tensor | None = None,
+    *,
+    out_dtype: dtype | str | None = None,
+    out: Tensor | None = None,
+) -> Tensor: ...
+def gemm_a8w8_blockscale(
+    a: Tensor,
+    b: Tensor,
+    a_scale: Tensor,
+    b_scale: Tensor,
+    *,
     out_dtype: dtype | str | None = None,
     out: Tensor | None = None,
 ) -> Tensor: ...
@@ -82,6 +243,30 @@ def gemm_backward(
     activation: Literal["none", "relu", "silu"] = "none",
     out: tuple[Tensor, Tensor, Tensor | None] | None = None,
 ) -> tuple[Tensor, Tensor, Tensor | None]: ...
+def gemm_w4a16(
+    a: Tensor,
+    b_packed: Tensor,
+    scale: Tensor,
+    zero: Tensor | None = None,
+    *,
+    group_size: int = 128,
+    out: Tensor | None = None,
+) -> Tensor: ...
+def grouped_gemm(
+    a: Tensor,
+    b: Tensor,
+    expert_offsets: Tensor,
+    *,
+    out: Tensor | None = None,
+) -> Tensor: ...
+def grouped_gemm_backward(
+    grad_c: Tensor,
+    a: Tensor,
+    b: Tensor,
+    expert_offsets: Tensor,
+    *,
+    out: tuple[Tensor, Tensor] | None = None,
+) -> tuple[Tensor, Tensor]: ...
 def grouped_topk(
     scores: Tensor,
     bias: Tensor | None = None,
@@ -94,6 +279,24 @@ def grouped_topk(
     scoring: Literal["sigmoid", "softmax"] = "sigmoid",
     out: tuple[Tensor, Tensor] | None = None,
 ) -> tuple[Tensor, Tensor]: ...
+def layer_norm(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    *,
+    eps: float = 1e-05,
+    out: Tensor | None = None,
+) -> Tensor: ...
+def layer_norm_backward(
+    grad_y: Tensor,
+    x: Tensor,
+    weight: Tensor,
+    mean: Tensor,
+    rstd: Tensor,
+    bias: Tensor | None = None,
+    *,
+    out: tuple[Tensor, Tensor, Tensor | None] | None = None,
+) -> tuple[Tensor, Tensor, Tensor | None]: ...
 def layernorm2d(
     x: Tensor,
     weight: Tensor,
@@ -111,6 +314,124 @@ def layernorm2d_backward(
     *,
     out: tuple[Tensor, Tensor, Tensor] | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]: ...
+def merge_state(
+    v_a: Tensor,
+    s_a: Tensor,
+    v_b: Tensor,
+    s_b: Tensor,
+    *,
+    out: tuple[Tensor, Tensor] | None = None,
+) -> tuple[Tensor, Tensor]: ...
+def merge_states(
+    v_parts: Tensor,
+    s_parts: Tensor,
+    *,
+    out: tuple[Tensor, Tensor] | None = None,
+) -> tuple[Tensor, Tensor]: ...
+def mla_prefill(
+    q: Tensor,
+    kv: Tensor,
+    cu_seqlens_q: Tensor,
+    cu_seqlens_k: Tensor,
+    *,
+    sm_scale: float,
+    kv_lora_rank: int = 512,
+    causal: bool = False,
+    out: tuple[Tensor, Tensor] | None = None,
+) -> tuple[Tensor, Tensor]: ...
+def moe_align_block_size(
+    topk_ids: Tensor,
+    *,
+    num_experts: int,
+    block_size: int,
+    out: tuple[Tensor, Tensor, Tensor] | None = None,
+) -> tuple[Tensor, Tensor, Tensor]: ...
+def moe_permute(
+    x: Tensor,
+    topk_ids: Tensor,
+    *,
+    num_experts: int,
+    out: tuple[Tensor, Tensor, Tensor] | None = None,
+) -> tuple[Tensor, Tensor, Tensor]: ...
+def moe_permute_backward(
+    row_map: Tensor,
+    grad_permuted: Tensor,
+    *,
+    out: Tensor | None = None,
+) -> Tensor: ...
+def moe_unpermute(
+    permuted: Tensor,
+    row_map: Tensor,
+    weights: Tensor,
+    *,
+    out: Tensor | None = None,
+) -> Tensor: ...
+def moe_unpermute_backward(
+    grad_y: Tensor,
+    permuted: Tensor,
+    row_map: Tensor,
+    weights: Tensor,
+    *,
+    out: tuple[Tensor, Tensor] | None = None,
+) -> tuple[Tensor, Tensor]: ...
+def paged_attention(
+    q: Tensor,
+    k_cache: Tensor,
+    v_cache: Tensor,
+    block_tables: Tensor,
+    seq_lens: Tensor,
+    *,
+    layout: Literal["NHD", "HND"] = "NHD",
+    sm_scale: float | None = None,
+    window_left: int | None = None,
+    soft_cap: float | None = None,
+    out: tuple[Tensor, Tensor] | None = None,
+) -> tuple[Tensor, Tensor]: ...
+def paged_decode_attention(
+    q: Tensor,
+    k_cache: Tensor,
+    v_cache: Tensor,
+    kv_indptr: Tensor,
+    kv_indices: Tensor,
+    kv_last_page_len: Tensor,
+    *,
+    layout: Literal["NHD", "HND"] = "NHD",
+    sm_scale: float | None = None,
+    window_left: int | None = None,
+    soft_cap: float | None = None,
+    out: tuple[Tensor, Tensor] | None = None,
+) -> tuple[Tensor, Tensor]: ...
+def per_tensor_quant(
+    x: Tensor,
+    scale: Tensor,
+    *,
+    out_dtype: dtype | str,
+    out: Tensor | None = None,
+) -> Tensor: ...
+def per_token_group_quant(
+    x: Tensor,
+    *,
+    group_size: int = 128,
+    out_dtype: dtype | str,
+    out: tuple[Tensor, Tensor] | None = None,
+) -> tuple[Tensor, Tensor]: ...
+def per_token_quant(
+    x: Tensor,
+    *,
+    out_dtype: dtype | str,
+    out: tuple[Tensor, Tensor] | None = None,
+) -> tuple[Tensor, Tensor]: ...
+def reshape_and_cache(
+    key: Tensor,
+    value: Tensor,
+    k_cache: Tensor,
+    v_cache: Tensor,
+    slot_mapping: Tensor,
+    k_scale: Tensor | None = None,
+    v_scale: Tensor | None = None,
+    *,
+    layout: Literal["NHD", "HND"] = "NHD",
+) -> tuple[Tensor, Tensor]: ...
 def rms_norm(
     x: Tensor,
     weight: Tensor,
@@ -126,10 +447,44 @@ def rms_norm_backward(
     eps: float = 1e-06,
     out: tuple[Tensor, Tensor] | None = None,
 ) -> tuple[Tensor, Tensor]: ...
+def rope(
+    q: Tensor,
+    k: Tensor,
+    positions: Tensor,
+    cos_sin_cache: Tensor,
+    *,
+    interleave: bool = False,
+    out: tuple[Tensor, Tensor] | None = None,
+) -> tuple[Tensor, Tensor]: ...
+def rope_backward(
+    grad_q_rope: Tensor,
+    grad_k_rope: Tensor,
+    positions: Tensor,
+    cos_sin_cache: Tensor,
+    *,
+    interleave: bool = False,
+    out: tuple[Tensor, Tensor] | None = None,
+) -> tuple[Tensor, Tensor]: ...
 def silu_and_mul(x: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def silu_and_mul_backward(grad_y: Tensor, x: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def softmax(x: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def softmax_backward(grad_y: Tensor, y: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def top_k_top_p_min_p_sampling_from_probs(
+    probs: Tensor,
+    seed: Tensor,
+    top_k: Tensor | None = None,
+    top_p: Tensor | None = None,
+    min_p: Tensor | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor: ...
+def topk(
+    x: Tensor,
+    *,
+    k: int,
+    largest: bool = True,
+    out: tuple[Tensor, Tensor] | None = None,
+) -> tuple[Tensor, Tensor]: ...
 def topk_softmax(
     gating: Tensor,
     *,
@@ -137,3 +492,9 @@ def topk_softmax(
     renormalize: bool = False,
     out: tuple[Tensor, Tensor] | None = None,
 ) -> tuple[Tensor, Tensor]: ...
+def warp_bitonic_sort(
+    x: Tensor,
+    *,
+    is_descending: bool = True,
+    out: Tensor | None = None,
+) -> Tensor: ...

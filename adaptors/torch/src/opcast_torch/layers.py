@@ -11,36 +11,114 @@ from __future__ import annotations
 from torch import Tensor
 
 from . import _layers as _rt
+from ._ops.chain_speculative_sampling import chain_speculative_sampling
 from ._ops.conv2d import conv2d
+from ._ops.cross_entropy import cross_entropy
+from ._ops.dequantize import dequantize
+from ._ops.dropout import dropout
 from ._ops.eltwise_add import eltwise_add
 from ._ops.eltwise_relu import eltwise_relu
+from ._ops.embedding import embedding
+from ._ops.flash_attn_varlen import flash_attn_varlen
 from ._ops.flash_mla_decode import flash_mla_decode
+from ._ops.flash_mla_sparse_decode import flash_mla_sparse_decode
+from ._ops.flash_mla_sparse_decode_splitk import flash_mla_sparse_decode_splitk
 from ._ops.gelu import gelu
+from ._ops.gelu_and_mul import gelu_and_mul
+from ._ops.gelu_tanh_and_mul import gelu_tanh_and_mul
 from ._ops.gemm import gemm
+from ._ops.gemm_a8w8 import gemm_a8w8
+from ._ops.gemm_a8w8_blockscale import gemm_a8w8_blockscale
+from ._ops.gemm_w4a16 import gemm_w4a16
 from ._ops.grouped_topk import grouped_topk
 from ._ops.layernorm2d import layernorm2d
+from ._ops.merge_state import merge_state
+from ._ops.merge_states import merge_states
+from ._ops.mla_prefill import mla_prefill
+from ._ops.moe_align_block_size import moe_align_block_size
+from ._ops.paged_attention import paged_attention
+from ._ops.paged_decode_attention import paged_decode_attention
+from ._ops.per_tensor_quant import per_tensor_quant
+from ._ops.per_token_group_quant import per_token_group_quant
+from ._ops.per_token_quant import per_token_quant
 from ._ops.rms_norm import rms_norm
+from ._ops.rope import rope
 from ._ops.silu_and_mul import silu_and_mul
 from ._ops.softmax import softmax
+from ._ops.top_k_top_p_min_p_sampling_from_probs import top_k_top_p_min_p_sampling_from_probs
+from ._ops.topk import topk
 from ._ops.topk_softmax import topk_softmax
+from ._ops.warp_bitonic_sort import warp_bitonic_sort
 
 __all__ = [
     "GELU",
+    "ChainSpeculativeSampling",
     "Conv2d",
+    "CrossEntropy",
+    "Dequantize",
+    "Dropout",
     "EltwiseAdd",
+    "Embedding",
     "ExactGELU",
+    "FlashAttnVarlen",
     "FlashMLADecode",
+    "FlashMLASparseDecode",
+    "FlashMLASparseDecodeSplitk",
+    "GeluAndMul",
+    "GeluTanhAndMul",
+    "GeluTanhMLP",
+    "GemmA8w8",
+    "GemmA8w8Blockscale",
+    "GemmW4a16",
     "GroupedTopK",
     "LayerNorm",
     "Linear",
+    "MLAPrefill",
+    "MergeState",
+    "MergeStates",
+    "MoEAlignBlockSize",
+    "PagedAttention",
+    "PagedDecodeAttention",
+    "PerTensorQuant",
+    "PerTokenGroupQuant",
+    "PerTokenQuant",
     "RMSNorm",
     "ReLU",
+    "RoPE",
     "SiluAndMul",
     "SiluMLP",
     "Softmax",
     "TanhGELU",
+    "TopK",
     "TopKSoftmax",
+    "TopKTopPMinPSamplingFromProbs",
+    "WarpBitonicSort",
 ]
+
+
+@_rt.layer(chain_speculative_sampling, inputs=(None, None, None, None))
+class ChainSpeculativeSampling(_rt.Layer):
+    """Verify a chain of draft tokens per sequence, and draw the token behind those accepted."""
+
+    has_backward = False
+    can_torch_compile = True
+
+    def forward(
+        self,
+        draft_probs: Tensor,
+        draft_token_ids: Tensor,
+        target_probs: Tensor,
+        seed: Tensor,
+    ) -> tuple[Tensor, Tensor]:
+        """Call chain_speculative_sampling."""
+        return _rt.call(
+            ChainSpeculativeSampling,
+            self,
+            draft_probs,
+            draft_token_ids,
+            target_probs,
+            seed,
+        )
 
 
 @_rt.layer(
@@ -86,6 +164,70 @@ class Conv2d(_rt.Layer):
         return _rt.call(Conv2d, self, x)
 
 
+@_rt.layer(
+    cross_entropy,
+    inputs=(None, None),
+    attrs=(
+        _rt.Arg("ignore_index", ("ignore_index",)),
+        _rt.Arg("label_smoothing", ("label_smoothing",)),
+    ),
+)
+class CrossEntropy(_rt.Layer):
+    """Cross entropy of logits and the classes that they should name, for each row.
+
+    Attributes
+    ----------
+    ignore_index : int, default -100
+        A row with this target has a loss of 0. From -2147483648 to 2147483647.
+    label_smoothing : float, default 0.0
+        The share of the target that is spread evenly over all classes. From 0 to 1.
+    """
+
+    has_backward = True
+    can_torch_compile = True
+
+    def forward(self, logits: Tensor, target: Tensor) -> Tensor:
+        """Call cross_entropy."""
+        return _rt.call(CrossEntropy, self, logits, target)
+
+
+@_rt.layer(dequantize, inputs=(None, None), attrs=(_rt.Arg("out_dtype", ("out_dtype",)),))
+class Dequantize(_rt.Layer):
+    """Multiply quantised rows by the scales of their groups of columns.
+
+    Attributes
+    ----------
+    out_dtype : dtype, default bf16
+        Dtype of x.
+    """
+
+    has_backward = False
+    can_torch_compile = True
+
+    def forward(self, q: Tensor, scale: Tensor) -> Tensor:
+        """Call dequantize."""
+        return _rt.call(Dequantize, self, q, scale)
+
+
+@_rt.layer(dropout, inputs=(None, None), attrs=(_rt.Arg("p", ("p",)),))
+class Dropout(_rt.Layer):
+    """Set numbers to zero with a probability of p and scale the others, so that the mean stays.
+
+    Attributes
+    ----------
+    p : float, default 0.5
+        The probability: x[i] is kept if the upper 24 bits of word i % 4, divided by 2^24, are p or
+        more. From 0 to 1.
+    """
+
+    has_backward = True
+    can_torch_compile = True
+
+    def forward(self, x: Tensor, seed: Tensor) -> Tensor:
+        """Call dropout."""
+        return _rt.call(Dropout, self, x, seed)
+
+
 @_rt.layer(eltwise_add, inputs=(None, None))
 class EltwiseAdd(_rt.Layer):
     """Add two arrays of one shape, element by element."""
@@ -96,6 +238,18 @@ class EltwiseAdd(_rt.Layer):
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
         """Call eltwise_add."""
         return _rt.call(EltwiseAdd, self, a, b)
+
+
+@_rt.layer(embedding, inputs=(None, None))
+class Embedding(_rt.Layer):
+    """Look up the rows of a table that ids name."""
+
+    has_backward = True
+    can_torch_compile = True
+
+    def forward(self, ids: Tensor, weight: Tensor) -> Tensor:
+        """Call embedding."""
+        return _rt.call(Embedding, self, ids, weight)
 
 
 @_rt.layer(
@@ -117,6 +271,48 @@ class ExactGELU(_rt.Layer):
     def forward(self, x: Tensor) -> Tensor:
         """Call gelu."""
         return _rt.call(ExactGELU, self, x)
+
+
+@_rt.layer(
+    flash_attn_varlen,
+    inputs=(None, None, None, None, None, None),
+    attrs=(
+        _rt.Arg("causal", ("causal",)),
+        _rt.Arg("sm_scale", ("sm_scale",)),
+        _rt.Arg("window_left", ("window_left",)),
+        _rt.Arg("soft_cap", ("soft_cap",)),
+    ),
+)
+class FlashAttnVarlen(_rt.Layer):
+    """Attention of sequences that lie one after the other, each over its own keys.
+
+    Attributes
+    ----------
+    causal : bool, default False
+        Whether the last query sees all keys, the one before it all but the last, and so on.
+    sm_scale : float, default max(D, 1) ** -0.5
+        Scale of the scores. At least 0.
+    window_left : int, default None
+        How many keys before its own place a query sees, where the last query has the place of the
+        last key. At least 0.
+    soft_cap : float, default None
+        Where to limit scores: they become soft_cap * tanh(score / soft_cap). At least 0.001.
+    """
+
+    has_backward = True
+    can_torch_compile = True
+
+    def forward(
+        self,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        cu_seqlens_q: Tensor,
+        cu_seqlens_k: Tensor,
+        sinks: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """Call flash_attn_varlen."""
+        return _rt.call(FlashAttnVarlen, self, q, k, v, cu_seqlens_q, cu_seqlens_k, sinks)
 
 
 @_rt.layer(
@@ -149,6 +345,73 @@ class FlashMLADecode(_rt.Layer):
 
 
 @_rt.layer(
+    flash_mla_sparse_decode,
+    inputs=(None, None, None, None),
+    attrs=(_rt.Arg("sm_scale", ("sm_scale",)), _rt.Arg("fp8", ("fp8",))),
+)
+class FlashMLASparseDecode(_rt.Layer):
+    """One decoding step of multi-head latent attention over chosen tokens of a packed FP8 cache.
+
+    Attributes
+    ----------
+    sm_scale : float, default 512 ** -0.5
+        Scale of the scores. At least 0.
+    fp8 : {'e4m3fnuz', 'e4m3fn'}, default "e4m3fnuz"
+        The format of the codes, as AMD or NVIDIA have it.
+    """
+
+    has_backward = False
+    can_torch_compile = True
+
+    def forward(
+        self,
+        q: Tensor,
+        kv_packed: Tensor,
+        indices: Tensor,
+        topk_length: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """Call flash_mla_sparse_decode."""
+        return _rt.call(FlashMLASparseDecode, self, q, kv_packed, indices, topk_length)
+
+
+@_rt.layer(
+    flash_mla_sparse_decode_splitk,
+    inputs=(None, None, None, None),
+    attrs=(
+        _rt.Arg("num_splits", ("num_splits",)),
+        _rt.Arg("sm_scale", ("sm_scale",)),
+        _rt.Arg("fp8", ("fp8",)),
+    ),
+)
+class FlashMLASparseDecodeSplitk(_rt.Layer):
+    """Decode multi-head latent attention over chosen tokens of an FP8 cache, in splits.
+
+    Attributes
+    ----------
+    num_splits : int, default 0
+        Into how many parts the tokens of a position are cut, which may be empty; 0 chooses. From 0
+        to 256.
+    sm_scale : float, default 512 ** -0.5
+        Scale of the scores. At least 0.
+    fp8 : {'e4m3fnuz', 'e4m3fn'}, default "e4m3fnuz"
+        The format of the codes, as AMD or NVIDIA have it.
+    """
+
+    has_backward = False
+    can_torch_compile = True
+
+    def forward(
+        self,
+        q: Tensor,
+        kv_packed: Tensor,
+        indices: Tensor,
+        topk_length: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """Call flash_mla_sparse_decode_splitk."""
+        return _rt.call(FlashMLASparseDecodeSplitk, self, q, kv_packed, indices, topk_length)
+
+
+@_rt.layer(
     gelu,
     inputs=(None,),
     attrs=(_rt.Arg("approximate", ("approximate",)),),
@@ -171,6 +434,132 @@ class GELU(_rt.Layer):
     def forward(self, x: Tensor) -> Tensor:
         """Call gelu."""
         return _rt.call(GELU, self, x)
+
+
+@_rt.layer(gelu_and_mul, inputs=(None,))
+class GeluAndMul(_rt.Layer):
+    """Gate the second half of every row with the exact GELU of the first half."""
+
+    has_backward = True
+    can_torch_compile = True
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Call gelu_and_mul."""
+        return _rt.call(GeluAndMul, self, x)
+
+
+@_rt.layer(gelu_tanh_and_mul, inputs=(None,))
+class GeluTanhAndMul(_rt.Layer):
+    """Gate the second half of every row with the tanh-approximated GELU of the first half."""
+
+    has_backward = True
+    can_torch_compile = True
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Call gelu_tanh_and_mul."""
+        return _rt.call(GeluTanhAndMul, self, x)
+
+
+@_rt.layer(
+    gelu_tanh_and_mul,
+    inputs=(None,),
+    classes=("Gemma2MLP", "Gemma3MLP", "GemmaMLP"),
+    expects=(("act_fn", ("GELUTanh", "NewGELUActivation", "PytorchGELUTanh")),),
+    ignores=("config", "hidden_size", "intermediate_size"),
+    joins=("gate_proj", "up_proj"),
+    then="down_proj",
+)
+class GeluTanhMLP(_rt.Layer):
+    """Gate the second half of every row with the tanh-approximated GELU of the first half.
+
+    Stands in for Gemma2MLP, Gemma3MLP, GemmaMLP.
+    """
+
+    has_backward = True
+    can_torch_compile = True
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Call gelu_tanh_and_mul."""
+        return _rt.call(GeluTanhMLP, self, x)
+
+
+@_rt.layer(
+    gemm_a8w8,
+    inputs=(None, None, None, None, None),
+    attrs=(_rt.Arg("out_dtype", ("out_dtype",)),),
+)
+class GemmA8w8(_rt.Layer):
+    """Product of two matrices that are quantised row by row: a @ b.T, scaled back, plus bias.
+
+    Attributes
+    ----------
+    out_dtype : dtype, default bf16
+        Dtype of c.
+    """
+
+    has_backward = False
+    can_torch_compile = True
+
+    def forward(
+        self,
+        a: Tensor,
+        b: Tensor,
+        a_scale: Tensor,
+        b_scale: Tensor,
+        bias: Tensor | None = None,
+    ) -> Tensor:
+        """Call gemm_a8w8."""
+        return _rt.call(GemmA8w8, self, a, b, a_scale, b_scale, bias)
+
+
+@_rt.layer(
+    gemm_a8w8_blockscale,
+    inputs=(None, None, None, None),
+    attrs=(_rt.Arg("out_dtype", ("out_dtype",)),),
+)
+class GemmA8w8Blockscale(_rt.Layer):
+    """Product of FP8 matrices with scales of groups of 128 columns, and of blocks 128 by 128.
+
+    Attributes
+    ----------
+    out_dtype : dtype, default bf16
+        Dtype of c.
+    """
+
+    has_backward = False
+    can_torch_compile = True
+
+    def forward(self, a: Tensor, b: Tensor, a_scale: Tensor, b_scale: Tensor) -> Tensor:
+        """Call gemm_a8w8_blockscale."""
+        return _rt.call(GemmA8w8Blockscale, self, a, b, a_scale, b_scale)
+
+
+@_rt.layer(
+    gemm_w4a16,
+    inputs=(None, None, None, None),
+    attrs=(_rt.Arg("group_size", ("group_size",)),),
+)
+class GemmW4a16(_rt.Layer):
+    """Product with a right matrix of 4 bits per weight, which is scaled in groups of columns.
+
+    Attributes
+    ----------
+    group_size : int, default 128
+        Columns that share a scale. At least 16.
+    """
+
+    has_backward = False
+    can_torch_compile = True
+
+    def forward(
+        self,
+        a: Tensor,
+        b_packed: Tensor,
+        scale: Tensor,
+        zero: Tensor | None = None,
+    ) -> Tensor:
+        """Call gemm_w4a16."""
+        return _rt.call(GemmW4a16, self, a, b_packed, scale, zero)
 
 
 @_rt.layer(
@@ -278,6 +667,242 @@ class Linear(_rt.Layer):
 
 
 @_rt.layer(
+    mla_prefill,
+    inputs=(None, None, None, None),
+    attrs=(
+        _rt.Arg("sm_scale", ("sm_scale",)),
+        _rt.Arg("kv_lora_rank", ("kv_lora_rank",)),
+        _rt.Arg("causal", ("causal",)),
+    ),
+)
+class MLAPrefill(_rt.Layer):
+    """Multi-head latent attention of ragged sequences, absorbed: all heads read the same rows.
+
+    Attributes
+    ----------
+    sm_scale : float
+        Scale of the scores: that of the heads before they were absorbed, so there is no default. At
+        least 0.
+    kv_lora_rank : int, default 512
+        How many columns are latent. From 0 to 4096.
+    causal : bool, default False
+        Whether a query sees only rows up to its own, where the last query of a sequence has the
+        last row.
+    """
+
+    has_backward = False
+    can_torch_compile = True
+
+    def forward(
+        self,
+        q: Tensor,
+        kv: Tensor,
+        cu_seqlens_q: Tensor,
+        cu_seqlens_k: Tensor,
+    ) -> tuple[Tensor, Tensor]:
+        """Call mla_prefill."""
+        return _rt.call(MLAPrefill, self, q, kv, cu_seqlens_q, cu_seqlens_k)
+
+
+@_rt.layer(merge_state, inputs=(None, None, None, None))
+class MergeState(_rt.Layer):
+    """Merge attention over two parts of the keys, by the log-sum-exps of their scores."""
+
+    has_backward = False
+    can_torch_compile = True
+
+    def forward(self, v_a: Tensor, s_a: Tensor, v_b: Tensor, s_b: Tensor) -> tuple[Tensor, Tensor]:
+        """Call merge_state."""
+        return _rt.call(MergeState, self, v_a, s_a, v_b, s_b)
+
+
+@_rt.layer(merge_states, inputs=(None, None))
+class MergeStates(_rt.Layer):
+    """Merge attention over several parts of the keys, by the log-sum-exps of their scores."""
+
+    has_backward = False
+    can_torch_compile = True
+
+    def forward(self, v_parts: Tensor, s_parts: Tensor) -> tuple[Tensor, Tensor]:
+        """Call merge_states."""
+        return _rt.call(MergeStates, self, v_parts, s_parts)
+
+
+@_rt.layer(
+    moe_align_block_size,
+    inputs=(None,),
+    attrs=(_rt.Arg("num_experts", ("num_experts",)), _rt.Arg("block_size", ("block_size",))),
+)
+class MoEAlignBlockSize(_rt.Layer):
+    """Group tokens by expert for a blocked product: each group is padded to whole blocks.
+
+    Attributes
+    ----------
+    num_experts : int
+        How many experts there are. At least 1.
+    block_size : int
+        How many places a block has. At least 1.
+    """
+
+    has_backward = False
+    can_torch_compile = True
+
+    def forward(self, topk_ids: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Call moe_align_block_size."""
+        return _rt.call(MoEAlignBlockSize, self, topk_ids)
+
+
+@_rt.layer(
+    paged_attention,
+    inputs=(None, None, None, None, None),
+    attrs=(
+        _rt.Arg("layout", ("layout",)),
+        _rt.Arg("sm_scale", ("sm_scale",)),
+        _rt.Arg("window_left", ("window_left",)),
+        _rt.Arg("soft_cap", ("soft_cap",)),
+    ),
+)
+class PagedAttention(_rt.Layer):
+    """Decode attention over a paged cache, whose pages a table lists for each sequence.
+
+    Attributes
+    ----------
+    layout : {'NHD', 'HND'}, default "NHD"
+        Order of slots and heads in a page.
+    sm_scale : float, default max(D, 1) ** -0.5
+        Scale of the scores. At least 0.
+    window_left : int, default None
+        How many keys before the last one a query sees. At least 0.
+    soft_cap : float, default None
+        Where to limit scores: they become soft_cap * tanh(score / soft_cap). At least 0.001.
+    """
+
+    has_backward = False
+    can_torch_compile = True
+
+    def forward(
+        self,
+        q: Tensor,
+        k_cache: Tensor,
+        v_cache: Tensor,
+        block_tables: Tensor,
+        seq_lens: Tensor,
+    ) -> tuple[Tensor, Tensor]:
+        """Call paged_attention."""
+        return _rt.call(PagedAttention, self, q, k_cache, v_cache, block_tables, seq_lens)
+
+
+@_rt.layer(
+    paged_decode_attention,
+    inputs=(None, None, None, None, None, None),
+    attrs=(
+        _rt.Arg("layout", ("layout",)),
+        _rt.Arg("sm_scale", ("sm_scale",)),
+        _rt.Arg("window_left", ("window_left",)),
+        _rt.Arg("soft_cap", ("soft_cap",)),
+    ),
+)
+class PagedDecodeAttention(_rt.Layer):
+    """Decode attention over a paged cache, whose pages are listed sequence by sequence.
+
+    Attributes
+    ----------
+    layout : {'NHD', 'HND'}, default "NHD"
+        Order of slots and heads in a page.
+    sm_scale : float, default max(D, 1) ** -0.5
+        Scale of the scores. At least 0.
+    window_left : int, default None
+        How many keys before the last one a query sees. At least 0.
+    soft_cap : float, default None
+        Where to limit scores: they become soft_cap * tanh(score / soft_cap). At least 0.001.
+    """
+
+    has_backward = False
+    can_torch_compile = True
+
+    def forward(
+        self,
+        q: Tensor,
+        k_cache: Tensor,
+        v_cache: Tensor,
+        kv_indptr: Tensor,
+        kv_indices: Tensor,
+        kv_last_page_len: Tensor,
+    ) -> tuple[Tensor, Tensor]:
+        """Call paged_decode_attention."""
+        return _rt.call(
+            PagedDecodeAttention,
+            self,
+            q,
+            k_cache,
+            v_cache,
+            kv_indptr,
+            kv_indices,
+            kv_last_page_len,
+        )
+
+
+@_rt.layer(per_tensor_quant, inputs=(None, None), attrs=(_rt.Arg("out_dtype", ("out_dtype",)),))
+class PerTensorQuant(_rt.Layer):
+    """Quantise an array by one scale that is known, as for weights and calibrated activations.
+
+    Attributes
+    ----------
+    out_dtype : dtype
+        Dtype of q.
+    """
+
+    has_backward = False
+    can_torch_compile = True
+
+    def forward(self, x: Tensor, scale: Tensor) -> Tensor:
+        """Call per_tensor_quant."""
+        return _rt.call(PerTensorQuant, self, x, scale)
+
+
+@_rt.layer(
+    per_token_group_quant,
+    inputs=(None,),
+    attrs=(_rt.Arg("group_size", ("group_size",)), _rt.Arg("out_dtype", ("out_dtype",))),
+)
+class PerTokenGroupQuant(_rt.Layer):
+    """Quantise every group of columns of a row by a scale of its own.
+
+    Attributes
+    ----------
+    group_size : int, default 128
+        Columns that share a scale. At least 1.
+    out_dtype : dtype
+        Dtype of q.
+    """
+
+    has_backward = False
+    can_torch_compile = True
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Call per_token_group_quant."""
+        return _rt.call(PerTokenGroupQuant, self, x)
+
+
+@_rt.layer(per_token_quant, inputs=(None,), attrs=(_rt.Arg("out_dtype", ("out_dtype",)),))
+class PerTokenQuant(_rt.Layer):
+    """Quantise every row by a scale of its own.
+
+    Attributes
+    ----------
+    out_dtype : dtype
+        Dtype of q.
+    """
+
+    has_backward = False
+    can_torch_compile = True
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Call per_token_quant."""
+        return _rt.call(PerTokenQuant, self, x)
+
+
+@_rt.layer(
     rms_norm,
     inputs=(None, _rt.Arg("weight", ("weight",), absent=1.0, flat=True)),
     attrs=(_rt.Arg("eps", ("eps", "variance_epsilon"), absent=1.1920928955078125e-07),),
@@ -303,7 +928,7 @@ class RMSNorm(_rt.Layer):
     Attributes
     ----------
     weight : torch.Tensor
-        Scale of each column. ``T[N]``, T is float32, float16 or bfloat16.
+        Scale of each column. ``W[N]``, W is float32, float16 or bfloat16.
     eps or variance_epsilon : float, default 1e-06
         Added to the mean square. At least 0.
     """
@@ -329,6 +954,31 @@ class ReLU(_rt.Layer):
     def forward(self, x: Tensor) -> Tensor:
         """Call eltwise_relu."""
         return _rt.call(ReLU, self, x)
+
+
+@_rt.layer(rope, inputs=(None, None, None, None), attrs=(_rt.Arg("interleave", ("interleave",)),))
+class RoPE(_rt.Layer):
+    """Rotary embedding: turn pairs of columns of each head by the angles of its position.
+
+    Attributes
+    ----------
+    interleave : bool, default False
+        Whether pairs are columns 2i and 2i + 1, as in GPT-J, instead of i and i + R/2, as in
+        GPT-NeoX.
+    """
+
+    has_backward = True
+    can_torch_compile = True
+
+    def forward(
+        self,
+        q: Tensor,
+        k: Tensor,
+        positions: Tensor,
+        cos_sin_cache: Tensor,
+    ) -> tuple[Tensor, Tensor]:
+        """Call rope."""
+        return _rt.call(RoPE, self, q, k, positions, cos_sin_cache)
 
 
 @_rt.layer(silu_and_mul, inputs=(None,), classes=("SiluAndMul",))
@@ -405,13 +1055,33 @@ class TanhGELU(_rt.Layer):
         return _rt.call(TanhGELU, self, x)
 
 
+@_rt.layer(topk, inputs=(None,), attrs=(_rt.Arg("k", ("k",)), _rt.Arg("largest", ("largest",))))
+class TopK(_rt.Layer):
+    """Find the k largest or smallest numbers of every row, in order, and where they are.
+
+    Attributes
+    ----------
+    k : int
+        How many numbers of each row to find. At least 0.
+    largest : bool, default True
+        Whether to find the largest, the largest first, or the smallest, the smallest first.
+    """
+
+    has_backward = False
+    can_torch_compile = True
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Call topk."""
+        return _rt.call(TopK, self, x)
+
+
 @_rt.layer(
     topk_softmax,
     inputs=(None,),
     attrs=(_rt.Arg("k", ("k",)), _rt.Arg("renormalize", ("renormalize",))),
 )
 class TopKSoftmax(_rt.Layer):
-    """Route tokens to experts: the k largest softmax probabilities of every row, and whose they are.
+    """Route tokens to experts: the k largest softmax probabilities of every row.
 
     Attributes
     ----------
@@ -427,3 +1097,40 @@ class TopKSoftmax(_rt.Layer):
     def forward(self, gating: Tensor) -> tuple[Tensor, Tensor]:
         """Call topk_softmax."""
         return _rt.call(TopKSoftmax, self, gating)
+
+
+@_rt.layer(top_k_top_p_min_p_sampling_from_probs, inputs=(None, None, None, None, None))
+class TopKTopPMinPSamplingFromProbs(_rt.Layer):
+    """Draw an id from each row of probabilities, filtered by rank, by mass and by size."""
+
+    has_backward = False
+    can_torch_compile = True
+
+    def forward(
+        self,
+        probs: Tensor,
+        seed: Tensor,
+        top_k: Tensor | None = None,
+        top_p: Tensor | None = None,
+        min_p: Tensor | None = None,
+    ) -> Tensor:
+        """Call top_k_top_p_min_p_sampling_from_probs."""
+        return _rt.call(TopKTopPMinPSamplingFromProbs, self, probs, seed, top_k, top_p, min_p)
+
+
+@_rt.layer(warp_bitonic_sort, inputs=(None,), attrs=(_rt.Arg("is_descending", ("is_descending",)),))
+class WarpBitonicSort(_rt.Layer):
+    """Sort every row. NaN counts as larger than all numbers, and -0 as smaller than 0.
+
+    Attributes
+    ----------
+    is_descending : bool, default True
+        Whether the largest number comes first.
+    """
+
+    has_backward = False
+    can_torch_compile = True
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Call warp_bitonic_sort."""
+        return _rt.call(WarpBitonicSort, self, x)

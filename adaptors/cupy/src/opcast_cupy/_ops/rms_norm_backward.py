@@ -8,7 +8,7 @@ from cupy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("rms_norm_backward", 0x5D5DCDFC147CE6CD)
+_op = _rt.Op("rms_norm_backward", 0x1160AC8272390C9B)
 
 
 def rms_norm_backward(
@@ -30,7 +30,7 @@ def rms_norm_backward(
         The rows that were normalised. ``T[*, N]``, T is float32, float16 or bfloat16. Copied if it
         is not contiguous.
     weight : cupy.ndarray
-        Scale of each column. ``T[N]``, T is float32, float16 or bfloat16. Copied if it is not
+        Scale of each column. ``W[N]``, W is float32, float16 or bfloat16. Copied if it is not
         contiguous.
     eps : float, default 1e-06
         Added to the mean square. At least 0.
@@ -42,7 +42,7 @@ def rms_norm_backward(
     grad_x : cupy.ndarray
         Gradient of the rows. ``T[*, N]``, T is float32, float16 or bfloat16.
     grad_weight : cupy.ndarray
-        Gradient of the scales, a sum over all rows. ``T[N]``, T is float32, float16 or bfloat16.
+        Gradient of the scales, a sum over all rows. ``W[N]``, W is float32, float16 or bfloat16.
 
     Raises
     ------

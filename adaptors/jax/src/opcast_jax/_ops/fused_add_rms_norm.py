@@ -7,7 +7,7 @@ from jax import Array
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("fused_add_rms_norm", 0x6784127D398EB664)
+_op = _rt.Op("fused_add_rms_norm", 0x05C78E83B8457AD3)
 _call = _op.jitted
 
 
@@ -30,7 +30,7 @@ def fused_add_rms_norm(
         bfloat16. Overwritten: the result is a new array, in the same memory if the argument is
         donated.
     weight : jax.Array
-        Scale of each column. ``T[N]``, T is float32, float16 or bfloat16. Copied if it is not
+        Scale of each column. ``W[N]``, W is float32, float16 or bfloat16. Copied if it is not
         contiguous.
     eps : float, default 1e-06
         Added to the mean square. At least 0.

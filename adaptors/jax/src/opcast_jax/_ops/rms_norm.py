@@ -7,7 +7,7 @@ from jax import Array
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("rms_norm", 0x6E015C6AC0B5FA2A)
+_op = _rt.Op("rms_norm", 0x5F4334329676FF39)
 _call = _op.jitted
 
 
@@ -20,7 +20,7 @@ def rms_norm(x: Array = _rt.REQUIRED, weight: Array = _rt.REQUIRED, *, eps: floa
         Rows to normalise. ``T[*, N]``, T is float32, float16 or bfloat16. Copied if it is not
         contiguous.
     weight : jax.Array
-        Scale of each column. ``T[N]``, T is float32, float16 or bfloat16. Copied if it is not
+        Scale of each column. ``W[N]``, W is float32, float16 or bfloat16. Copied if it is not
         contiguous.
     eps : float, default 1e-06
         Added to the mean square. At least 0.

@@ -17,7 +17,7 @@ def topk_softmax(
     k: int,
     renormalize: bool = False,
 ) -> tuple[Array, Array]:
-    """Route tokens to experts: the k largest softmax probabilities of every row, and whose they are.
+    """Route tokens to experts: the k largest softmax probabilities of every row.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from numpy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("fused_add_rms_norm", 0x6784127D398EB664)
+_op = _rt.Op("fused_add_rms_norm", 0x05C78E83B8457AD3)
 _kernel = _op.kernel
 
 
@@ -29,7 +29,7 @@ def fused_add_rms_norm(
         In: the stream. Out: the stream plus the update. ``T[*, N]``, T is float32, float16 or
         bfloat16. Overwritten: contiguous in its last dimension, apart from the other arguments.
     weight : numpy.ndarray
-        Scale of each column. ``T[N]``, T is float32, float16 or bfloat16. Copied if it is not
+        Scale of each column. ``W[N]``, W is float32, float16 or bfloat16. Copied if it is not
         contiguous.
     eps : float, default 1e-06
         Added to the mean square. At least 0.

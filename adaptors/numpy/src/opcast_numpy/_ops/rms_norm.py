@@ -7,7 +7,7 @@ from numpy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("rms_norm", 0x6E015C6AC0B5FA2A)
+_op = _rt.Op("rms_norm", 0x5F4334329676FF39)
 _kernel = _op.kernel
 
 
@@ -26,7 +26,7 @@ def rms_norm(
         Rows to normalise. ``T[*, N]``, T is float32, float16 or bfloat16. Copied if it is not
         contiguous.
     weight : numpy.ndarray
-        Scale of each column. ``T[N]``, T is float32, float16 or bfloat16. Copied if it is not
+        Scale of each column. ``W[N]``, W is float32, float16 or bfloat16. Copied if it is not
         contiguous.
     eps : float, default 1e-06
         Added to the mean square. At least 0.

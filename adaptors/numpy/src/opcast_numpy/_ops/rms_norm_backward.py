@@ -7,7 +7,7 @@ from numpy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("rms_norm_backward", 0x5D5DCDFC147CE6CD)
+_op = _rt.Op("rms_norm_backward", 0x1160AC8272390C9B)
 _kernel = _op.kernel
 
 
@@ -30,7 +30,7 @@ def rms_norm_backward(
         The rows that were normalised. ``T[*, N]``, T is float32, float16 or bfloat16. Copied if it
         is not contiguous.
     weight : numpy.ndarray
-        Scale of each column. ``T[N]``, T is float32, float16 or bfloat16. Copied if it is not
+        Scale of each column. ``W[N]``, W is float32, float16 or bfloat16. Copied if it is not
         contiguous.
     eps : float, default 1e-06
         Added to the mean square. At least 0.
@@ -42,7 +42,7 @@ def rms_norm_backward(
     grad_x : numpy.ndarray
         Gradient of the rows. ``T[*, N]``, T is float32, float16 or bfloat16.
     grad_weight : numpy.ndarray
-        Gradient of the scales, a sum over all rows. ``T[N]``, T is float32, float16 or bfloat16.
+        Gradient of the scales, a sum over all rows. ``W[N]``, W is float32, float16 or bfloat16.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def rms_norm_backward(
     ):
         try:
             grad_x = _rt.empty(grad_y.shape, grad_y.dtype)
-            grad_weight = _rt.empty(weight.shape, grad_y.dtype)
+            grad_weight = _rt.empty(weight.shape, weight.dtype)
             partials = None
             _kernel(grad_x, grad_weight, grad_y, x, weight, eps, partials)
             return grad_x, grad_weight

@@ -18,7 +18,7 @@ def topk_softmax(
     renormalize: bool = False,
     out: tuple[ndarray, ndarray] | None = None,
 ) -> tuple[ndarray, ndarray]:
-    """Route tokens to experts: the k largest softmax probabilities of every row, and whose they are.
+    """Route tokens to experts: the k largest softmax probabilities of every row.
 
     Parameters
     ----------

@@ -1,0 +1,81 @@
+// The gradients of y[i, j] = gate(x[i, j]) * x[i, D + j] (see gate_rows.h): grad_x[i, j] =
+// grad_y[i, j] * x[i, D + j] * gate'(x[i, j]) and grad_x[i, D + j] = grad_y[i, j] * gate(x[i, j]).
+//
+// A form of them has, for results of T: Of<kWidth, T>(grad, gate, value) in float; IsOrdinary<T>
+// (grad, gate, value), which says where that holds: no part of it is infinite, or NaN; and
+// Wide<kWidth>(grad, gate, value) in double, which all elements of a row are computed by if one is
+// not ordinary, and those of all rows where kAlwaysWide<T>.
+#pragma once
+
+#include "opcast/kernel.h"
+#include "rows.h"
+#include "step.h"
+
+namespace opcast_ops {
+
+// Both gradients of one element.
+struct GateGradients {
+  float gate, value;
+};
+
+// Both gradients of a row in float, and whether all its elements are ordinary.
+template <class Form, int kWidth, class T>
+inline bool GateRowInFloat(const T* grad, const T* gate, int64_t n, T* to) {
+  using S = Step<kWidth, T>;
+  int32_t broken[S::kLanes] = {};
+  ForParts<S::kCount>(n, [&](int64_t i, auto count) {
+    S g, x, v;
+    g.Load(grad + i, count);
+    x.Load(gate + i, count);
+    v.Load(gate + n + i, count);
+    for (int k = 0; k < S::kVectors; ++k) {
+#pragma GCC unroll 1
+      for (int j = 0; j < S::kLanes; ++j) {
+        float &a = g.vectors[k].numbers[j], &b = x.vectors[k].numbers[j];
+        const float c = v.vectors[k].numbers[j];
+        broken[j] |= !Form::template IsOrdinary<T>(a, b, c);
+        const GateGradients both = Form::template Of<kWidth, T>(a, b, c);
+        a = both.gate, b = both.value;
+      }
+    }
+    g.Store(to + i, count);
+    x.Store(to + n + i, count);
+  });
+  return NoneOf(broken);
+}
+
+template <class Form, int kWidth, class T>
+inline void GateRowInDouble(const T* grad, const T* gate, int64_t n, T* to) {
+  ForLanes<kWidth>(n, [&](int64_t i, auto count) {
+    auto g = LoadSome<kWidth>(grad + i, count), x = LoadSome<kWidth>(gate + i, count);
+    const auto v = LoadSome<kWidth>(gate + n + i, count);
+#pragma GCC unroll 1
+    for (int j = 0; j < Lanes<kWidth>::kCount; ++j) {
+      const GateGradients both =
+          Form::template Wide<kWidth>(g.numbers[j], x.numbers[j], v.numbers[j]);
+      g.numbers[j] = both.gate, x.numbers[j] = both.value;
+    }
+    g.StoreSome(to + i, count);
+    x.StoreSome(to + n + i, count);
+  });
+}
+
+template <class Form, class A>
+inline opcast::Status GateRowsBackward(const A& a, const opcast::Launch& launch) {
+  using T = typename A::T;
+  const int64_t n = a.D;
+  const auto rows = [&a, n](int64_t begin, int64_t end, auto width) {
+    for (int64_t i = begin; i < end; ++i) {
+      const T *grad = a.grad_y + i * n, *x = a.x + i * 2 * n;
+      T* to = a.grad_x + i * 2 * n;
+      if constexpr (!Form::template kAlwaysWide<T>) {
+        if (GateRowInFloat<Form, width>(grad, x, n, to)) continue;
+      }
+      GateRowInDouble<Form, width>(grad, x, n, to);
+    }
+  };
+  opcast::ParallelFor(launch, a.batch, RowsPerChunk(2 * n), rows);
+  return opcast::Status::Ok();
+}
+
+}  // namespace opcast_ops

@@ -1,0 +1,72 @@
+// c = a @ b.T for b of 4 bits, (code - zero) * scale, dense rows. The differences are bfloat16
+// without loss; their products with a are summed in float within a group of columns (see
+// product_made.h). These sums times the scales are added in double, and rounded once. Bits depend
+// on the values and K only.
+#include "gemm_w4a16.gen.h"
+#include "product_made.h"
+
+namespace opcast_ops {
+namespace {
+
+// Differences are kDown times what they are, so that products with the largest floats have room.
+constexpr float kDown = 0x1p-8f;
+
+// to[k] = the difference of n codes, a multiple of 2, from the one that stands for zero.
+template <int kWidth>
+inline void Unpack(const uint8_t* codes, int64_t n, float zero, opcast::bf16* to) {
+  constexpr int64_t kPart = 128;
+  for (int64_t k = 0; k < n; k += kPart) {
+    const int64_t count = std::min(kPart, n - k);
+    uint8_t split[kPart] = {};
+    for (int64_t j = 0; j < count / 2; ++j) {
+      const uint8_t pair = codes[k / 2 + j];
+      split[2 * j] = pair & 15, split[2 * j + 1] = pair >> 4;
+    }
+    alignas(64) float wide[kPart];
+    for (int64_t j = 0; j < kPart; ++j) wide[j] = (static_cast<float>(split[j]) - zero) * kDown;
+    Narrow<kWidth>(wide, to + k, count, Exact());
+  }
+}
+
+// Adds the sums of columns from k on, which are in one group.
+template <class T>
+inline void AddScaled(const GemmW4a16Typed<T>& args, const Block& block, int64_t k,
+                      const Sums* panel, WideSums* sums) {
+  const int64_t groups = args.K / args.group_size;
+  const T* const scale = args.scale + block.j * groups + k / args.group_size;
+  double scales[kBlockColumns];
+  for (int64_t j = 0; j < block.columns; ++j)
+    scales[j] = static_cast<float>(scale[j * groups]) / double{kDown};
+  for (int64_t i = 0; i < block.rows; ++i) {
+    for (int64_t j = 0; j < block.columns; ++j) sums[i][j] += panel[i][j] * scales[j];
+  }
+}
+
+}  // namespace
+
+opcast::Status GemmW4a16(const GemmW4a16Args& args, const opcast::Launch& launch) {
+  return Visit(args, [&](const auto& a) {
+    const auto left = [&a, type = args.T](const PanelPart& part, opcast::bf16*, auto) {
+      return Factor{type, a.a + part.row * a.K + part.k, a.K};
+    };
+    const auto right = [&a](const PanelPart& part, opcast::bf16* space, auto width) {
+      const auto make = [&a](int64_t row, int64_t k, int64_t places, auto* to, auto width) {
+        constexpr float kZero = 8;
+        const int64_t group = (row * a.K + k) / a.group_size;
+        const float zero = a.zero == nullptr ? kZero : static_cast<float>(a.zero[group]);
+        Unpack<width>(a.b_packed + (row * a.K + k) / 2, places, zero, to);
+      };
+      return MakePanel(part, space, make, width);
+    };
+    const auto add = [&a](const Block& block, int64_t k, const Sums* panel, WideSums* sums) {
+      AddScaled(a, block, k, panel, sums);
+    };
+    const auto finish = [&a](const Block& block, const WideSums* sums, auto width) {
+      StoreSums<width>(block, sums, a.N, a.c);
+    };
+    ForMadeBlocks(launch, {a.batch, a.N, a.K}, a.group_size, left, right, add, finish);
+    return opcast::Status::Ok();
+  });
+}
+
+}  // namespace opcast_ops

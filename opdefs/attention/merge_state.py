@@ -1,0 +1,19 @@
+"""An independent formula, and log-sum-exps of which some are those of nothing."""
+
+import numpy as np
+
+
+def independent(torch, v_a, s_a, v_b, s_b):
+    s = torch.logaddexp(s_a, s_b)
+    parts = [
+        torch.where(part == -torch.inf, 0, torch.exp(part - s))[..., None] for part in (s_a, s_b)
+    ]
+    return torch.lerp(v_b * (parts[0] + parts[1] > 0), v_a, parts[0]), s
+
+
+def samples(rng, sizes):
+    def scores():
+        s = rng.standard_normal((sizes["N"], sizes["H"])) * 3
+        return np.where(rng.random(s.shape) < 0.2, -np.inf, s)
+
+    return {"s_a": scores(), "s_b": scores()}

@@ -1,0 +1,14 @@
+"""An independent formula, and log-sum-exps of which some are those of nothing."""
+
+import numpy as np
+
+
+def independent(torch, v_parts, s_parts):
+    s = torch.logsumexp(s_parts, dim=1)
+    weights = torch.nan_to_num(torch.softmax(s_parts, dim=1))
+    return torch.einsum("nshd,nsh->nhd", v_parts, weights), s
+
+
+def samples(rng, sizes):
+    s = rng.standard_normal((sizes["N"], sizes["S"], sizes["H"])) * 3
+    return {"s_parts": np.where(rng.random(s.shape) < 0.3, -np.inf, s)}

@@ -1,0 +1,67 @@
+"""The reference, an independent formula, and pages of which all sequences have some."""
+
+import numpy as np
+
+
+def reference(
+    q, k_cache, v_cache, kv_indptr, kv_indices, kv_last_page_len,
+    layout, sm_scale, window_left, soft_cap,
+):  # fmt: skip
+    group = q.shape[1] // k_cache.shape[2 if layout == "NHD" else 1]
+    if layout == "HND":
+        k_cache, v_cache = k_cache.swapaxes(1, 2), v_cache.swapaxes(1, 2)
+    o, lse = np.zeros((*q.shape[:2], v_cache.shape[3])), np.full(q.shape[:2], -np.inf)
+    for b in range(len(q)):
+        pages = kv_indices[kv_indptr[b] : kv_indptr[b + 1]]
+        count = (len(pages) - 1) * k_cache.shape[1] + kv_last_page_len[b] if len(pages) else 0
+        first = 0 if window_left is None else max(0, count - 1 - window_left)
+        k, v = (
+            x[pages].reshape(len(pages) * x.shape[1], *x.shape[2:])[first:count]
+            for x in (k_cache, v_cache)
+        )
+        for h in range(q.shape[1] if len(k) else 0):
+            s = k[:, h // group] @ q[b, h] * sm_scale
+            s = s if soft_cap is None else soft_cap * np.tanh(s / soft_cap)
+            largest = np.max(s)
+            if largest == -np.inf:
+                continue
+            p = np.exp(s - largest)
+            o[b, h] = p @ v[:, h // group] / np.sum(p)
+            lse[b, h] = largest + np.log(np.sum(p))
+    return o, lse
+
+
+def independent(
+    torch, q, k_cache, v_cache, kv_indptr, kv_indices, kv_last_page_len,
+    layout, sm_scale, window_left, soft_cap,
+):  # fmt: skip
+    caches = [x if layout == "NHD" else x.transpose(1, 2) for x in (k_cache, v_cache)]
+    o = q.new_zeros(*q.shape[:2], v_cache.shape[3])
+    lse = q.new_full(q.shape[:2], -torch.inf)
+    for b in range(len(q)):
+        pages = kv_indices[int(kv_indptr[b]) : int(kv_indptr[b + 1])]
+        unused = caches[0].shape[1] - int(kv_last_page_len[b])
+        count = max(0, len(pages) * caches[0].shape[1] - unused)
+        if count == 0:
+            continue
+        k, v = (x[pages.long()].flatten(0, 1)[:count].transpose(0, 1) for x in caches)
+        k, v = (x.repeat_interleave(q.shape[1] // len(x), 0) for x in (k, v))
+        scores = (q[b, :, None] @ k.transpose(1, 2))[:, 0] * sm_scale
+        if soft_cap is not None:
+            scores = soft_cap * torch.tanh(scores / soft_cap)
+        seen = torch.arange(count) >= count - 1 - (count if window_left is None else window_left)
+        scores = torch.where(seen, scores, -torch.inf)
+        lse[b] = torch.logsumexp(scores, -1)
+        if soft_cap is None:
+            attention = torch.nn.functional.scaled_dot_product_attention
+            o[b] = attention(q[b, :, None], k, v, attn_mask=seen[None], scale=sm_scale)[:, 0]
+        else:
+            o[b] = (torch.softmax(scores, -1)[:, None] @ v)[:, 0]
+    return o, lse
+
+
+def samples(rng, sizes):
+    cuts = np.sort(rng.integers(0, sizes["M"] + 1, sizes["B"] + 1))
+    if rng.random() < 0.5 and sizes["B"] > 0:
+        cuts = np.linspace(0, sizes["M"], sizes["B"] + 1).astype(int)
+    return {"kv_indptr": cuts}

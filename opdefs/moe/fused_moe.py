@@ -1,0 +1,39 @@
+"""The reference, an independent formula, and weights of the size that they have in models."""
+
+import numpy as np
+
+
+def reference(x, w1, w2, topk_weights, topk_ids, activation):
+    y = np.zeros(x.shape, x.dtype)
+    for e in range(len(w1)):
+        tokens, slots = np.nonzero(topk_ids == e)
+        gate, value = np.split(x[tokens] @ w1[e].T, 2, axis=-1)
+        if activation == "silu":
+            gate = gate / (1 + np.exp(-gate))
+        else:
+            gate = 0.5 * gate * (1 + np.tanh((2 / np.pi) ** 0.5 * (gate + 0.044715 * gate**3)))
+        np.add.at(y, tokens, topk_weights[tokens, slots, None] * ((gate * value) @ w2[e].T))
+    return y
+
+
+def independent(torch, x, w1, w2, topk_weights, topk_ids, activation):
+    functional = torch.nn.functional
+    known = (topk_ids >= 0) & (topk_ids < len(w1))
+    if not known.any():
+        return torch.zeros_like(x)
+    ids = torch.where(known, topk_ids, 0).long()
+    gate, value = torch.einsum("nd,nsid->nsi", x, w1[ids]).chunk(2, dim=-1)
+    gate = (
+        functional.silu(gate) if activation == "silu" else functional.gelu(gate, approximate="tanh")
+    )
+    weights = torch.where(known, topk_weights, 0)
+    return torch.einsum("ns,nsi,nsdi->nd", weights, gate * value, w2[ids])
+
+
+def samples(rng, sizes):
+    n, d, i, e, k = (sizes[name] for name in ("N", "D", "I", "E", "k"))
+    return {
+        "w1": rng.standard_normal((e, 2 * i, d)) / max(1, d) ** 0.5,
+        "w2": rng.standard_normal((e, d, i)) / max(1, i) ** 0.5,
+        "topk_ids": rng.integers(-1, e + 1, (n, k)),
+    }

@@ -1,0 +1,17 @@
+"""An independent formula, and a map that names no row twice."""
+
+import numpy as np
+
+
+def independent(torch, permuted, row_map, weights):
+    tokens, slots = torch.nonzero(row_map >= 0, as_tuple=True)
+    scatter = torch.zeros(len(row_map), len(permuted), dtype=permuted.dtype)
+    places = (tokens, row_map[tokens, slots].long())
+    return scatter.index_put(places, weights[tokens, slots], accumulate=True) @ permuted
+
+
+def samples(rng, sizes):
+    n, k, m = sizes["N"], sizes["k"], sizes["M"]
+    places = rng.permutation(max(m, n * k))[: n * k]
+    places = np.where((places >= m) | (rng.random(n * k) < 0.2), -1, places)
+    return {"row_map": places.reshape(n, k)}

@@ -1,0 +1,19 @@
+"""An independent formula: autograd of a product with a matrix of the weights."""
+
+import numpy as np
+
+
+def independent(torch, grad_y, permuted, row_map, weights):
+    permuted, weights = permuted.requires_grad_(), weights.requires_grad_()
+    tokens, slots = torch.nonzero(row_map >= 0, as_tuple=True)
+    scatter = torch.zeros(len(row_map), len(permuted), dtype=permuted.dtype)
+    places = (tokens, row_map[tokens, slots].long())
+    y = scatter.index_put(places, weights[tokens, slots], accumulate=True) @ permuted
+    return torch.autograd.grad(y, (permuted, weights), grad_y)
+
+
+def samples(rng, sizes):
+    n, k, m = sizes["N"], sizes["k"], sizes["M"]
+    places = rng.permutation(max(m, n * k))[: n * k]
+    places = np.where((places >= m) | (rng.random(n * k) < 0.2), -1, places)
+    return {"row_map": places.reshape(n, k)}

@@ -1,0 +1,15 @@
+"""An independent formula, and rows with equal numbers."""
+
+import numpy as np
+
+
+def independent(torch, x, k, largest):
+    order = torch.argsort(x + 0.0, dim=-1, descending=largest, stable=True)[..., :k]
+    return torch.gather(x, -1, order), order
+
+
+def samples(rng, sizes):
+    shape = (*sizes["*"], sizes["N"])
+    few = np.array([-np.inf, -1, -0.0, 0, 1, 2, np.inf])
+    x = np.where(rng.random(shape) < 0.3, rng.choice(few, shape), rng.standard_normal(shape))
+    return {"x": x}
