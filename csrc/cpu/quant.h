@@ -15,11 +15,12 @@
 namespace opcast_ops {
 
 // A number within the limits of Q. In int8, NaN become 0.
-template <class Q>
-inline float Limited(float value) {
-  const float most = Select(value > kMost<Q>, kMost<Q>, value);
-  const float limited = Select(most < -kMost<Q>, -kMost<Q>, most);
-  return std::is_same_v<Q, int8_t> ? Select(value == value, limited, 0.0f) : limited;
+template <class Q, class V>
+inline V Limited(V value) {
+  constexpr V kLimit = kMost<Q>;
+  const V most = Select(value > kLimit, kLimit, value);
+  const V limited = Select(most < -kLimit, -kLimit, most);
+  return std::is_same_v<Q, int8_t> ? Select(value == value, limited, V{0}) : limited;
 }
 
 // A number without digits behind the point; what it makes of numbers beyond 2^22 is as large.
@@ -30,12 +31,13 @@ template <int kWidth, class T, class Q>
 inline void Quantise(const T* x, int64_t n, float scale, Q* q) {
   if constexpr (std::is_same_v<Q, int8_t>) {
     const auto f = [=](float number) { return Limited<Q>(Whole(number / scale)); };
+    // Of what is not near an integer either, such as NaN, the double is right, too.
     const auto is_no_tie = [=](float number) {
       const float quotient = number / scale;
-      return __builtin_fabsf(quotient - Whole(quotient)) != 0.5f;
+      return __builtin_fabsf(quotient - Whole(quotient)) < 0.5f;
     };
     const auto wide = [divisor = double{scale}](double number) {
-      return Limited<Q>(static_cast<float>(Whole(number / divisor)));
+      return Limited<Q>(Whole(number / divisor));
     };
     MapEither<kWidth>(n, f, is_no_tie, wide, q, x);
   } else {
