@@ -53,10 +53,11 @@ format: $(VENV)/.installed ## Format all hand-written sources.
 lint: $(GOLANGCI_LINT) ## Run the Go linters (the first run compiles them: minutes).
 	$(GOLANGCI_LINT) run
 
+# Three tests of a package run beside each other, since most wait for interpreters that start. Ginkgo refuses the flag -parallel.
 test: cuda check build ## Run all tests; they need minutes.
 	$(GO) build -o build/ccache/ccache ./internal/ccache
 	cxx="$${CXX:-c++}"; PATH="$(CURDIR)/build/ccache:$$PATH" CXX="ccache $${cxx#ccache }" CCACHE_DIR="$(CURDIR)/build/ccache/objects" \
-		$(GO) test -json -count=1 -parallel=3 -timeout=60m ./... | $(GO) run ./internal/testsum
+		GOMAXPROCS=3 $(GO) test -json -count=1 -p=2 -timeout=60m ./... | $(GO) run ./internal/testsum
 
 conformance: build ## Run every op through every adaptor.
 	$(OPCAST) test --python $(VENV) --jobs 2

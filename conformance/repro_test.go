@@ -103,6 +103,19 @@ func rerun(t *testing.T, s *Session, op *opdef.Op, caller calls.Caller, id strin
 	return "", ""
 }
 
+// floats is the first op of which each call gives floats alone, as arrays.
+func floats(t *testing.T, p *opdef.Project) *opdef.Op {
+	t.Helper()
+	i := slices.IndexFunc(p.Ops, func(op *opdef.Op) bool {
+		return !op.HasLists() && op.Module != "" && !cases.SamplesPattern.MatchString(op.Module) &&
+			!slices.ContainsFunc(op.Inputs, func(a opdef.Arg) bool { return a.Type.Var == "" })
+	})
+	if i < 0 {
+		t.Fatal("no op of floats")
+	}
+	return p.Ops[i]
+}
+
 // failedElement finds the element, what was got and what was wanted in the text of a failure.
 var failedElement = regexp.MustCompile(`([a-z_]+\[[0-9, ]*\]): got (\S+), want (\S+) `)
 
@@ -111,7 +124,7 @@ var failedElement = regexp.MustCompile(`([a-z_]+\[[0-9, ]*\]): got (\S+), want (
 func TestReproducersRun(t *testing.T) {
 	s := reproducing(t, calls.BackendName, "numpy", calls.OpCallName)
 	s.Env.Oracle = wrongOracle{s.Env.Oracle}
-	op := s.Options.Project.Ops[0]
+	op := floats(t, s.Options.Project)
 	for _, r := range s.Processes {
 		t.Run(r.CallerName, func(t *testing.T) {
 			reason, said := rerun(t, s, op, r, "value")
@@ -147,7 +160,7 @@ func (wrongWords) RandomBatcher() calls.RandomBatcher { return nil }
 func TestRandomCallsAreRepeated(t *testing.T) {
 	s := reproducing(t, calls.BackendName, calls.NativeName)
 	s.Env.RandomCallsPerOp = 60
-	op := s.Options.Project.Ops[0]
+	op := floats(t, s.Options.Project)
 	if _, said := rerun(t, s, op, wrongWords{s.Env.Caller(calls.NativeName).(*worker.Process)}, "random-calls"); !strings.Contains(said, "raised TypeError: "+op.Name+": ") {
 		t.Errorf("the script raises no error of the op but says\n%s", said)
 	}
@@ -156,7 +169,7 @@ func TestRandomCallsAreRepeated(t *testing.T) {
 // The script of a transformation sends it again.
 func TestTransformationsAreRepeated(t *testing.T) {
 	s := reproducing(t, calls.BackendName, "torch")
-	op := s.Options.Project.Ops[0]
+	op := floats(t, s.Options.Project)
 	_, said := rerun(t, s, op, wrongTransformer{s.Env.Caller("torch").(*worker.Process)}, "vmap")
 	for _, want := range []string{"call 0, kernels started: {'" + op.Name + "': 1}", "result 0: "} {
 		if !strings.Contains(said, want) {

@@ -22,11 +22,13 @@ def dtypes(op: Op) -> list[str]:
 def inputs(op: Op, dtype: str) -> list[Values]:
     """Return arrays of the declared types, with all sizes alike and numbers around 0.
 
-    Integers are places in other arrays, so they are 0.
+    Integers are places in other arrays, so they are 0. Raises ValueError for lists, and for sizes that are not known.
     """
     rng = np.random.default_rng(op.kind)
     arrays: list[Values] = []
     for arg in op.inputs:
+        if arg.list:
+            raise ValueError(f"{op.name}: the sample knows no lists")
         kind = _dtype(op, arg.type, dtype)
         values = rng.standard_normal(_shape(op, arg.type))
         arrays.append(np.zeros_like(values, kind) if kind.kind in "iu" else values.astype(kind))

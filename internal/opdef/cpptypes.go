@@ -14,7 +14,7 @@ func (o *Op) CPPTypes() []CPPType {
 	op := names.Pascal(o.Name)
 	list := []CPPType{{op + "Args", "the struct of arguments of " + o.Name, op, ""}}
 	if len(o.DTypes) > 0 {
-		list = append(list, CPPType{op + "Types", "the struct of dtypes of " + o.Name, op, ""})
+		list = append(list, CPPType{op + "Typed", "the struct of arguments with types of " + o.Name, op, ""})
 	}
 	for _, a := range o.Attrs {
 		if len(a.OneOf) > 0 {
