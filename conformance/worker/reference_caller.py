@@ -16,6 +16,8 @@ import numpy as np
 from bound import memory
 from host import NDArray, strided
 from lists import spread
+from precisions import PRECISIONS, widen
+from slopes import risen, slopes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,12 +65,8 @@ class Reference:
             modules["jax"].config.update("jax_enable_x64", True)
         if "torch" in modules:
             arguments = {k: tensor(modules["torch"], v) for k, v in arguments.items()}
-        wanted = inspect.signature(function).parameters
         try:
-            with np.errstate(all="ignore"):
-                found: Any = function(
-                    **modules, **{k: v for k, v in arguments.items() if k in wanted}
-                )
+            found = accepting(function)({**arguments, **modules})
         except Exception as error:  # the author's text may raise anything
             return {"error": f"{type(error).__name__}: {error}", "outputs": []}, []
         return described(results_of(request, found))
@@ -80,10 +78,7 @@ class Reference:
         for name, tagged in request["results"].items():
             known[name] = self.argument(tagged, (None, "float64"), buffers)
         try:
-            function = self.module(request)["properties"]
-            wanted = inspect.signature(function).parameters
-            with np.errstate(all="ignore"):
-                function(**{k: v for k, v in known.items() if k in wanted})
+            accepting(self.module(request)["properties"])(known)
         except AssertionError as error:
             return {"error": str(error) or asserted(error)}, []
         except Exception as error:  # the author's text may raise anything
@@ -167,15 +162,8 @@ class Reference:
 
     def evaluation(self, request: Request) -> Callable[[Request], tuple[Any, ...]]:
         """Return a function from arguments by name to results."""
-        function = self.function(request)
-        wanted = inspect.signature(function).parameters
-
-        def evaluate(arguments: Request) -> tuple[Any, ...]:
-            with np.errstate(all="ignore"):
-                result: Any = function(**{k: v for k, v in arguments.items() if k in wanted})
-            return results_of(request, result)
-
-        return evaluate
+        call = accepting(self.function(request))
+        return lambda arguments: results_of(request, call(arguments))
 
     def function(self, request: Request) -> Callable[..., Any]:
         """Compile the body, or the module, of a reference."""
@@ -215,6 +203,17 @@ def results_of(request: Request, result: Any) -> tuple[Any, ...]:
     results: Any = result if isinstance(result, tuple) else (result,)  # pyright: ignore[reportUnknownVariableType]
     lists = request.get("lists")
     return tuple(spread(lists["results"], results)) if lists else results
+
+
+def accepting(function: Callable[..., Any]) -> Callable[[Request], Any]:
+    """Return what calls an author's function with those values that its parameters name."""
+    wanted = inspect.signature(function).parameters
+
+    def call(values: Request) -> Any:
+        with np.errstate(all="ignore"):
+            return function(**{k: v for k, v in values.items() if k in wanted})
+
+    return call
 
 
 def misfit(results: tuple[Any, ...], *, may_lack: bool) -> str:
@@ -279,59 +278,6 @@ def tensor(torch: Any, value: Any) -> Any:
     if not isinstance(value, np.ndarray):
         return value
     return torch.from_numpy(np.array(value))  # pyright: ignore[reportUnknownArgumentType]
-
-
-STEP = 2e-4
-"""Of differences: at it, the errors of rounding and of leaving out higher derivatives are about equal."""
-
-
-def risen(low: Any, high: Any) -> NDArray:
-    """Return by how much elements rise: not at all from an infinity to the same."""
-    a, b = np.asarray(low), np.asarray(high)
-    with np.errstate(invalid="ignore"):
-        return np.where(a == b, 0, b - a)
-
-
-def slopes(rise: Callable[[NDArray, NDArray], float], at: NDArray) -> list[bytes]:
-    """Return the gradient of a function and the distance between coarse and fine differences.
-
-    rise tells by how much the function rises from one array to another.
-    """
-    values, spread = np.zeros(at.shape), np.zeros(at.shape)
-    for index in np.ndindex(at.shape):
-        fine, coarse = (difference(rise, at, index, step) for step in (STEP, 2 * STEP))
-        values[index] = (4 * fine - coarse) / 3
-        spread[index] = abs(fine - coarse)
-    return [values.tobytes(), spread.tobytes()]
-
-
-def difference(
-    rise: Callable[[NDArray, NDArray], float], at: NDArray, index: tuple[int, ...], step: float
-) -> float:
-    """Return the central difference of a function with respect to one element."""
-    low, high = at.copy(), at.copy()
-    low[index] -= step
-    high[index] += step
-    return rise(low, high) / float(high[index] - low[index])
-
-
-PRECISIONS: dict[str, tuple[str | None, str]] = {
-    "float64": (None, "float64"),
-    "float32": (None, "float32"),
-    "longdouble": (None, "longdouble"),
-    "exact": ("object", "float64"),
-    "real": ("float64", "float64"),
-    "int64": ("int64", "float64"),
-    "real32": ("float32", "float32"),
-}
-"""The dtypes of integers that are no indices (None for their own), and of numbers of floating point."""
-
-
-def widen(array: NDArray, whole: str | None, real: str) -> NDArray:
-    """Return an array in the precision of the evaluation; booleans, and other integers, stay."""
-    if array.dtype.kind not in "iub":
-        return array.astype(real)
-    return array if whole is None or array.dtype.kind == "b" else array.astype(whole)
 
 
 def create(config: Request) -> Reference:

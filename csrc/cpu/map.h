@@ -82,6 +82,7 @@ inline bool CheckEach(int64_t n, Holds holds, Each each, const Xs*... x) {
   int64_t i = 0;
   for (; i + kCount <= n; i += kCount) check(i, Load<kWidth>(x + i)...);
   bool all = NoneOf(broken);
+#pragma GCC unroll 1
   for (; i < n; ++i) all &= holds(static_cast<float>(x[i])...);
   return all;
 }

@@ -52,6 +52,11 @@ func (n node) print(indent, tail string) string {
 	if one := indent + n.flat() + tail; len(one) <= lineLength || len(n.items) == 0 {
 		return one
 	}
+	return n.broken(indent, tail)
+}
+
+// broken prints one item per line with a comma after the last.
+func (n node) broken(indent, tail string) string {
 	var b strings.Builder
 	b.WriteString(indent + n.before + "\n")
 	for _, item := range n.items {
@@ -81,7 +86,7 @@ func assigned(indent, left string, names []string, value node) string {
 		value.before = left + " = " + value.before
 		return value.print(indent, "")
 	}
-	return exploded(indent, "(", names, ")") + " = " + strings.TrimPrefix(value.print(indent, ""), indent)
+	return node{"(", leaves(names), ")"}.broken(indent, " = "+strings.TrimPrefix(value.print(indent, ""), indent))
 }
 
 // listed is a statement that ends with a tuple, which has parentheses only where it is too long for one line.
@@ -89,7 +94,7 @@ func listed(indent, before string, items []string) string {
 	if one := indent + before + unpack(items); len(one) <= lineLength {
 		return one
 	}
-	return exploded(indent, before+"(", items, ")")
+	return node{before + "(", leaves(items), ")"}.broken(indent, "")
 }
 
 // returns is a return statement.
@@ -98,11 +103,6 @@ func returns(indent string, items []string) string {
 		return indent + "return " + items[0]
 	}
 	return listed(indent, "return ", items)
-}
-
-// exploded prints one item per line.
-func exploded(indent, before string, items []string, after string) string {
-	return indent + before + "\n" + indent + step + strings.Join(items, ",\n"+indent+step) + ",\n" + indent + after
 }
 
 // unpack prints names as a tuple without needless parentheses.

@@ -44,7 +44,8 @@ const memoryOfKernels = `
 `
 
 // Every op's kernels for CUDA give what the suite wants of kernels: values, shapes, dtypes, strides, empty arrays, and nothing
-// written that is not theirs. What surrounds a kernel is the same for all. They run on the emulator, so this says nothing of a GPU's tensor cores, streams and speed.
+// written that is not theirs. What surrounds a kernel is the same for all. They run on the emulator, so this says nothing of a
+// GPU's tensor cores, streams and speed.
 func TestCUDAKernelsOnTheEmulator(t *testing.T) {
 	t.Parallel()
 	python := borrowed(t)

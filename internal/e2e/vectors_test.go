@@ -19,8 +19,8 @@ var (
 const fewInstructions = 40
 
 // mostAlone is how many times as many instructions for single numbers as for vectors a body may have, of each precision. The ends
-// of rows need some, of up to 15 numbers, which the compiler may write out. Numbers of which a row has one, such as its weight or a limit for draws, are double.
-var mostAlone = map[string]int{"s": 5, "d": 8}
+// of rows need some. Numbers of which a row has one, such as its weight or a limit for draws, are double.
+var mostAlone = map[string]int{"s": 2, "d": 8}
 
 // A loop with one choice that the compiler makes a jump of computes number by number, ten times as slowly, and nothing else
 // tells. So the bodies for AVX2 and AVX-512 of kernels must not have many more instructions for single numbers than for vectors.
