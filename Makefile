@@ -24,8 +24,9 @@ FILES := git ls-files --cached --others --exclude-standard
 help: ## List these targets.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-quickstart: build ## Set everything up and run a real model through every adaptor.
+quickstart: build ## Set everything up and run real models through every adaptor.
 	$(BIN)/python examples/digits
+	$(BIN)/python examples/llama
 
 gen: opcast ## Generate the sources from opdefs/.
 	$(OPCAST) gen
