@@ -24,7 +24,9 @@ FILES := git ls-files --cached --others --exclude-standard
 help: ## List these targets.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-quickstart: build ## Set everything up and run real models through every adaptor.
+quickstart: ## Set everything up and run real models through every adaptor.
+	$(MAKE) --no-print-directory -j2 opcast $(VENV)/.installed
+	$(OPCAST) build --python $(VENV) --device cpu --native
 	$(BIN)/python examples/digits
 	$(BIN)/python examples/llama
 
@@ -32,7 +34,7 @@ gen: opcast ## Generate the sources from opdefs/.
 	$(OPCAST) gen
 
 build: opcast $(VENV)/.installed ## Build the libraries and link the packages into .venv.
-	$(OPCAST) build --python $(VENV)
+	OPCAST_CUDA_ARCH=$(CUDA_ARCH) $(OPCAST) build --python $(VENV)
 
 cuda: $(VENV)/.cuda ## Install a CUDA compiler into .venv; the next build uses it.
 
@@ -55,6 +57,7 @@ lint: $(GOLANGCI_LINT) ## Run the Go linters (the first run compiles them: minut
 	$(GOLANGCI_LINT) run
 
 # Three tests of a package run beside each other, since most wait for interpreters that start. Ginkgo refuses the flag -parallel.
+test: CUDA_ARCH = 90# each further one takes minutes; a release has those of opcast.toml
 test: cuda check build ## Run all tests; they need minutes.
 	$(GO) build -o build/ccache/ccache ./internal/ccache
 	cxx="$${CXX:-c++}"; PATH="$(CURDIR)/build/ccache:$$PATH" CXX="ccache $${cxx#ccache }" CCACHE_DIR="$(CURDIR)/build/ccache/objects" \

@@ -222,17 +222,23 @@ bool RunOnLent(Job& job, int64_t threads) {
 // What the environment asks for, else the widest.
 Simd ChooseSimd() {
   const Simd widest = WidestSimd();
+  if (widest < kNarrowest) {
+    throw std::runtime_error("this library was built by `opcast build --native` for machines with " +
+                             std::string(kSimdNames[static_cast<int>(kNarrowest)]) +
+                             "; this one has " + kSimdNames[static_cast<int>(widest)]);
+  }
   const std::string variable = VariableName("ISA");
   const char* const asked = std::getenv(variable.c_str());
   if (asked == nullptr || *asked == 0) return widest;
   std::string known;
   for (const Simd simd : {Simd::kBaseline, Simd::kAvx2, Simd::kAvx512, Simd::kAvx512Bf16}) {
+    if (simd < kNarrowest) continue;
     if (simd > widest) break;
     const char* const name = kSimdNames[static_cast<int>(simd)];
     if (std::strcmp(name, asked) == 0) return simd;
     known += (known.empty() ? "" : ", ") + std::string(name);
   }
-  throw std::invalid_argument(variable + ": expected an instruction set that this machine has (" +
+  throw std::invalid_argument(variable + ": expected an instruction set that this machine and library have (" +
                               known + "), got " + asked);
 }
 

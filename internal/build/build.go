@@ -31,6 +31,8 @@ type Options struct {
 	// Devices are those to build for, a part of the manifest's; empty means all of them, without those whose compiler
 	// lacks.
 	Devices []string
+	// Native compiles the loops of kernels for the CPU only for this machine's instruction set and wider ones.
+	Native bool
 	// Debug builds without optimisation and with debug information; Verbose shows the command lines.
 	Debug, Verbose bool
 	// Unlinked keeps the packages out of the environment.
@@ -119,7 +121,10 @@ func run(ctx context.Context, o Options, root *os.Root, ninja string) (*Result, 
 
 // gather looks at the machine: the compilers, the sources and the runtime. Notes say what is left out, and why.
 func gather(ctx context.Context, o Options, root *os.Root) (in inputs, notes []string, err error) {
-	in = inputs{project: o.Project, embedded: o.Runtime, env: o.Env, debug: o.Debug, environment: environmentText(o.Getenv)}
+	in = inputs{project: withArchs(o.Project, o.Getenv(ArchVariable)), embedded: o.Runtime, env: o.Env, debug: o.Debug, environment: environmentText(o.Getenv)}
+	if o.Native {
+		in.narrowest = narrowest()
+	}
 	if in.compiler, err = findCompiler(ctx, o.Getenv); err != nil {
 		return in, nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/pyenv"
 )
@@ -89,6 +90,20 @@ func findCudart(nvcc string) (string, error) {
 	return "", fmt.Errorf("the CUDA toolkit in %s has no libcudart_static.a", root)
 }
 
+// ArchVariable names the variable of the environment with the architectures to compile for instead of the manifest's, such as
+// those of the machine's own GPU: separated by commas.
+const ArchVariable = "OPCAST_CUDA_ARCH"
+
+// withArchs is a project whose manifest names these architectures, if there are any.
+func withArchs(p *opdef.Project, archs string) *opdef.Project {
+	if archs == "" {
+		return p
+	}
+	changed := *p
+	changed.Manifest.CUDA.Arch = strings.Split(archs, ",")
+	return &changed
+}
+
 var archPattern = regexp.MustCompile(`^([0-9]{2,3}[af]?)(\+PTX)?$`)
 
 // cudaArchs are the architectures that the manifest names, or the default.
@@ -104,7 +119,7 @@ func gencode(archs []string) (words []string, err error) {
 	for _, a := range archs {
 		parts := archPattern.FindStringSubmatch(a)
 		if parts == nil {
-			return nil, fmt.Errorf(`opcast.toml: arch %q is no CUDA architecture: expected for example "80" or "90+PTX"`, a)
+			return nil, fmt.Errorf(`arch %q of opcast.toml or %s is no CUDA architecture: expected for example "80" or "90+PTX"`, a, ArchVariable)
 		}
 		words = append(words, "-gencode", fmt.Sprintf("arch=compute_%s,code=sm_%s", parts[1], parts[1]))
 		if parts[2] != "" {

@@ -124,6 +124,9 @@ func (in inputs) cppFlags() []string {
 		flags = append(flags, "-O3", "-g0")
 	}
 	flags = append(flags, `-DOPCAST_COLLECTION="`+in.project.Manifest.Name+`"`)
+	if in.narrowest != "" {
+		flags = append(flags, "-DOPCAST_NARROWEST="+in.narrowest)
+	}
 	if in.cuda != nil {
 		archs := strings.Join(cudaArchs(&in.project.Manifest), ",")
 		flags = append(flags, "-DOPCAST_CUDA=1", `-DOPCAST_CUDA_ARCHS="`+archs+`"`)

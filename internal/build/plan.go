@@ -20,9 +20,11 @@ type inputs struct {
 	env      *pyenv.Env
 	compiler compiler
 	// cuda is nil when the library is built for the CPU only.
-	cuda    *cuda
-	debug   bool
-	runtime tree
+	cuda  *cuda
+	debug bool
+	// narrowest is the instruction set below which loops are not compiled, as parallel.h calls it; all are where it is empty.
+	narrowest string
+	runtime   tree
 	// embedded holds opcast's own runtime.
 	embedded fs.FS
 	// kernels are the author's units, backend those of the runtime and of the generator, handlers the libraries of frameworks.

@@ -12,7 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/opcast/opcast/internal/build"
 	"github.com/opcast/opcast/internal/elfcheck"
+	"github.com/opcast/opcast/internal/tooltest"
 )
 
 // One library has both devices. It loads and works without a driver, and a call on CUDA says what is wrong.
@@ -66,6 +68,11 @@ func rebuilds(t *testing.T, dir, python string) {
 	stdout, stderr := mustOpcast(t, "build", "-C", dir, "--python", python)
 	if !strings.Contains(stderr, "scale.cu") || !strings.Contains(stdout, "(1 op, sm_80, sm_90,") {
 		t.Errorf("after the architectures changed, build says %q\n%s", stdout, stderr)
+	}
+	cmd := command(t, dir, tooltest.Path(t), "build", "--python", python)
+	cmd.Env = append(os.Environ(), build.ArchVariable+"=89")
+	if stdout = run(t, cmd); !strings.Contains(stdout, "(1 op, sm_89, SHA") {
+		t.Errorf("for the architecture of the environment, build says %q", stdout)
 	}
 }
 

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -50,9 +51,34 @@ func TestUnknownInstructionSet(t *testing.T) {
 	t.Setenv("OPCAST_ISA", "neon")
 	const code = "import numpy, opcast_numpy; x = numpy.ones(3, 'f4'); opcast_numpy.eltwise_add(x, x)"
 	out, err := command(t, "", python(t), "-c", code).CombinedOutput()
-	const want = "OPCAST_ISA: expected an instruction set that this machine has (sse2"
+	const want = "OPCAST_ISA: expected an instruction set that this machine and library have (sse2"
 	if err == nil || !strings.Contains(string(out), want) || !strings.Contains(string(out), "got neon") {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// A native build has what this machine needs, and says so where something else is asked for.
+func TestNativeBuild(t *testing.T) {
+	t.Parallel()
+	if !cpu.X86.HasAVX2 {
+		t.Skip("this machine has nothing beyond the narrowest instruction set")
+	}
+	dir, python := demoProject(t), borrowed(t)
+	kernel := filepath.Join(dir, "csrc/cpu/scale.cc")
+	edit(t, kernel, "const opcast::Launch&)", "const opcast::Launch& launch)")
+	edit(t, kernel, "for (int64_t i = 0; i < args.N; ++i)", `opcast::ParallelFor(launch, args.N, 1024, [&](int64_t i, int64_t end) {
+    for (; i < end; ++i)`)
+	edit(t, kernel, "x[i] * kFactor;", "x[i] * kFactor; });")
+	mustOpcast(t, "build", "-C", dir, "--device", "cpu", "--native", "--python", python)
+	const code = "import numpy, demo_numpy; print(demo_numpy.scale(numpy.ones(3, 'f4')).sum())"
+	if out := run(t, command(t, "", python, "-c", code)); out != "3.0\n" {
+		t.Errorf("prints %q", out)
+	}
+	narrow := command(t, "", python, "-c", code)
+	narrow.Env = append(os.Environ(), "DEMO_ISA=sse2")
+	out, err := narrow.CombinedOutput()
+	if want := "DEMO_ISA: expected an instruction set that this machine and library have (avx"; err == nil || !strings.Contains(string(out), want) {
+		t.Errorf("with sse2: %v\n%s", err, out)
 	}
 }
 
