@@ -35,6 +35,8 @@ extern opcast::Op op_gemm_a8w8;
 extern opcast::Op op_gemm_a8w8_blockscale;
 extern opcast::Op op_gemm_backward;
 extern opcast::Op op_gemm_w4a16;
+extern opcast::Op op_group_norm;
+extern opcast::Op op_group_norm_backward;
 extern opcast::Op op_grouped_gemm;
 extern opcast::Op op_grouped_gemm_backward;
 extern opcast::Op op_grouped_topk;
@@ -64,6 +66,8 @@ extern opcast::Op op_silu_and_mul;
 extern opcast::Op op_silu_and_mul_backward;
 extern opcast::Op op_softmax;
 extern opcast::Op op_softmax_backward;
+extern opcast::Op op_swigluoai_and_mul;
+extern opcast::Op op_swigluoai_and_mul_backward;
 extern opcast::Op op_top_k_top_p_min_p_sampling_from_probs;
 extern opcast::Op op_topk;
 extern opcast::Op op_topk_softmax;
@@ -106,6 +110,8 @@ Op* const kOps[] = {
     &opcast_ops::op_gemm_a8w8_blockscale,
     &opcast_ops::op_gemm_backward,
     &opcast_ops::op_gemm_w4a16,
+    &opcast_ops::op_group_norm,
+    &opcast_ops::op_group_norm_backward,
     &opcast_ops::op_grouped_gemm,
     &opcast_ops::op_grouped_gemm_backward,
     &opcast_ops::op_grouped_topk,
@@ -135,11 +141,13 @@ Op* const kOps[] = {
     &opcast_ops::op_silu_and_mul_backward,
     &opcast_ops::op_softmax,
     &opcast_ops::op_softmax_backward,
+    &opcast_ops::op_swigluoai_and_mul,
+    &opcast_ops::op_swigluoai_and_mul_backward,
     &opcast_ops::op_top_k_top_p_min_p_sampling_from_probs,
     &opcast_ops::op_topk,
     &opcast_ops::op_topk_softmax,
     &opcast_ops::op_warp_bitonic_sort,
 };
-const int kOpCount = 66;
+const int kOpCount = 70;
 
 }  // namespace opcast

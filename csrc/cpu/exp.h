@@ -135,10 +135,14 @@ inline float Exp(float x) {
 // 1 + e^x for |x| <= 88, to 0.8 ulp, but 1.8 ulp where it is near 2^24: the sum of the powers of
 // two is exact below.
 template <int kWidth>
-inline float OnePlusExp(float x) {
-  const ExpParts parts = SplitExp<kWidth>(x);
+inline float OnePlusExp(const ExpParts& parts) {
   const float power = PowerOfTwo(parts.n);
   return Fma<kWidth>(parts.r * parts.slope, power, 1 + power);
+}
+
+template <int kWidth>
+inline float OnePlusExp(float x) {
+  return OnePlusExp<kWidth>(SplitExp<kWidth>(x));
 }
 
 // 2^n where `sum` is n + kWideRounder and n a normal exponent.

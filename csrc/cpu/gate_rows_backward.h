@@ -44,15 +44,15 @@ inline bool GateRowInFloat(const T* grad, const T* gate, int64_t n, T* to) {
   return NoneOf(broken);
 }
 
-template <class Form, int kWidth, class T>
-inline void GateRowInDouble(const T* grad, const T* gate, int64_t n, T* to) {
+template <int kWidth, class Form, class T>
+inline void GateRowInDouble(const Form& form, const T* grad, const T* gate, int64_t n, T* to) {
   ForLanes<kWidth>(n, [&](int64_t i, auto count) {
     auto g = LoadSome<kWidth>(grad + i, count), x = LoadSome<kWidth>(gate + i, count);
     const auto v = LoadSome<kWidth>(gate + n + i, count);
 #pragma GCC unroll 1
     for (int j = 0; j < Lanes<kWidth>::kCount; ++j) {
       const GateGradients both =
-          Form::template Wide<kWidth>(g.numbers[j], x.numbers[j], v.numbers[j]);
+          form.template Wide<kWidth>(g.numbers[j], x.numbers[j], v.numbers[j]);
       g.numbers[j] = both.gate, x.numbers[j] = both.value;
     }
     g.StoreSome(to + i, count);
@@ -71,7 +71,7 @@ inline opcast::Status GateRowsBackward(const A& a, const opcast::Launch& launch)
       if constexpr (!Form::template kAlwaysWide<T>) {
         if (GateRowInFloat<Form, width>(grad, x, n, to)) continue;
       }
-      GateRowInDouble<Form, width>(grad, x, n, to);
+      GateRowInDouble<width>(Form(), grad, x, n, to);
     }
   };
   opcast::ParallelFor(launch, a.batch, RowsPerChunk(2 * n), rows);

@@ -10,15 +10,19 @@
 
 namespace opcast_ops {
 
-// x * G(x), where part is G(-|x|). As infinity times zero, it is NaN for -infinity. A small x is
-// made larger first, since half of a denormal may be no float.
-OPCAST_DEVICE Scaled Gated(float x, Scaled part) {
+// x times a gate whose part is that of a number of x's sign. A small x is made larger first, since
+// half of a denormal may be no float.
+OPCAST_DEVICE Scaled TimesGate(float x, Scaled part) {
   const bool small = fabsf(x) < 0x1p-64f;
   const float larger = small ? x * 0x1p64f : x;
   const int power = small ? -64 : 0;
-  if (x < 0)
-    return {(x < -kLargest ? NAN : Clamp(larger, 200)) * part.fraction, part.power + power};
+  if (x < 0) return {larger * part.fraction, part.power + power};
   return {larger * (1 - part.Value()), power};
+}
+
+// x * G(x), where part is G(-|x|). As infinity times zero, it is NaN for -infinity.
+OPCAST_DEVICE Scaled Gated(float x, Scaled part) {
+  return TimesGate(x < -kLargest ? NAN : x < -200 ? -200 : x, part);
 }
 
 // The slope at x, where part is that at -|x|.
@@ -26,10 +30,10 @@ OPCAST_DEVICE Scaled SlopeOf(float x, Scaled part) {
   return x < 0 ? part : Scaled{1 - part.Value(), 0};
 }
 
-// a - zero, for a zero given in two parts.
-OPCAST_DEVICE float Beyond(float a, Pair zero) {
+// a + rest - zero, for a zero given in two parts.
+OPCAST_DEVICE float Beyond(float a, Pair zero, float rest = 0) {
   const Pair difference = Add(a, -zero.high);
-  return difference.high + (difference.low - zero.low);
+  return difference.high + (difference.low + (rest - zero.low));
 }
 
 // power * factor / divisor. The rounding errors on the way are found and made good.
@@ -41,20 +45,20 @@ OPCAST_DEVICE Scaled Divide(Power power, float factor, Pair divisor) {
   return {fmaf(fmaf(-quotient, divisor.low, rest), inverse, quotient), power.power};
 }
 
-// 1 / (1 + e^-x): x * Gate is silu.
+// 1 / (1 + e^-x): x * Gate is silu. The number a may have a rest, which is small beside it.
 struct Logistic {
-  OPCAST_DEVICE static Scaled Part(float a) {
-    const Power power = Exp(-a);
+  OPCAST_DEVICE static Scaled Part(float a, float rest = 0) {
+    const Power power = Exp(-a, -rest);
     return Divide(power, 1, Add(1, power.Value()));
   }
 
   // With E = e^-a, the slope is E h / (1 + E)^2, where h = 1 + E - a. From its zero at z, h is
   // -(a - z) - E(z) (1 - e^-(a - z)), two terms of one sign.
-  OPCAST_DEVICE static Scaled Slope(float a) {
+  OPCAST_DEVICE static Scaled Slope(float a, float rest = 0) {
     const float nearby = Clamp(a, 200);
-    const float beyond = Beyond(nearby, {0x1.474974p+0f, -0x1.bdf6fap-27f});
+    const float beyond = Beyond(nearby, {0x1.474974p+0f, -0x1.bdf6fap-27f}, rest);
     const float h = fmaf(kPowerAtZero, ExpLessOne(-beyond), -beyond);
-    const Power power = Exp(-nearby);
+    const Power power = Exp(-nearby, -rest);
     const Pair whole = Add(1, power.Value());
     return Divide(power, h, Multiply(whole, whole));
   }

@@ -56,11 +56,15 @@ OPCAST_DEVICE ShortGated ShortGatedOf(float x, float end, float above, float bel
 
 // Silu: the gate 1 / (1 + e^-x).
 struct ShortLogistic {
-  OPCAST_DEVICE static ShortGated Of(float x) {
-    constexpr float kEnd = 190;
-    const float fourth = ShortPowerOfTwo(-kLog2E / 4 * fminf(fabsf(x), kEnd));
+  static constexpr float kEnd = 190;
+
+  OPCAST_DEVICE static ShortGated Of(float x) { return Times(x, x, kEnd); }
+
+  // x times the gate of a number that has its sign. Below -end, x is -end.
+  OPCAST_DEVICE static ShortGated Times(float x, float number, float end) {
+    const float fourth = ShortPowerOfTwo(-kLog2E / 4 * fminf(fabsf(number), kEnd));
     const float root = fourth * fourth, inverse = ShortInverse(fmaf(root, root, 1));
-    return ShortGatedOf(x, kEnd, inverse, inverse, root);
+    return ShortGatedOf(x, end, inverse, inverse, root);
   }
 };
 

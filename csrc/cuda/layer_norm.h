@@ -144,23 +144,40 @@ constexpr float kLargeWeight = 0x1p10f;
 // A number nearer than this to the mean, beside that: the pair of it is not enough.
 constexpr float kNearMean = 0x1p-24f;
 
-template <class T, class W>
+// The scales and shifts of columns that all rows have in common.
+template <class W_>
+struct Columns {
+  using W = W_;
+  const W* weight;
+  const W* bias;  // or null
+
+  template <class T, bool kWhole>
+  OPCAST_DEVICE void Read(int64_t, int64_t begin, int64_t n, Floats<T>* weights,
+                          Floats<T>* shifts) const {
+    *weights = LoadFloats<T, kWhole>(weight, begin, n);
+    *shifts = LoadFloats<T, kWhole>(bias, begin, n);
+  }
+  OPCAST_DEVICE int64_t At(int64_t, int64_t column) const { return column; }
+};
+
+// Affine says which scale and shift an element of a row has.
+template <class T, class Affine>
 struct LayerNormRow {
   using Element = T;
+  using W = typename Affine::W;
   T* y;
   float* mean;  // or null
   float* rstd;  // or null
   const T* x;
-  const W* weight;
-  const W* bias;  // or null
+  Affine affine;
   NormSizes sizes;
 
   // Turns a vector's numbers into results; a mark for each that needs double.
   template <class Form>
-  OPCAST_DEVICE uint32_t Places(const Moments& moments, int64_t n, int64_t begin,
+  OPCAST_DEVICE uint32_t Places(const Moments& moments, int64_t row, int64_t n, int64_t begin,
                                 Floats<T>& values) const {
-    const Floats<T> weights = LoadFloats<T, Form::kWhole>(weight, begin, n);
-    const Floats<T> shifts = LoadFloats<T, Form::kWhole>(bias, begin, n);
+    Floats<T> weights, shifts;
+    affine.template Read<T, Form::kWhole>(row, begin, n, &weights, &shifts);
     const Pair center = Add(moments.base, moments.shift.high);
     const float rest = center.low + moments.shift.low;
     const float scale = moments.scale.high + moments.scale.low;
@@ -193,8 +210,9 @@ struct LayerNormRow {
       const int64_t j = begin + i / kSize * step + i % kSize;
       if ((marked & 1) == 0 || j >= n) continue;
       const double normal = (static_cast<float>(x[row * n + j]) - center) * scale;
-      const double shift = bias == nullptr ? 0.0f : static_cast<float>(bias[j]);
-      y[row * n + j] = Round<T>(normal * static_cast<float>(weight[j]) + shift);
+      const int64_t at = affine.At(row, j);
+      const double shift = affine.bias == nullptr ? 0.0f : static_cast<float>(affine.bias[at]);
+      y[row * n + j] = Round<T>(normal * static_cast<float>(affine.weight[at]) + shift);
     }
   }
 
@@ -210,7 +228,7 @@ struct LayerNormRow {
     uint32_t marked = 0;
     member.ForVectors<T, Form>([&](int k, int64_t at) {
       Floats<T> values = numbers.At(k, at);
-      marked |= (Places<Form>(moments, n, at, values) | all) << (k * values.kSize);
+      marked |= (Places<Form>(moments, row, n, at, values) | all) << (k * values.kSize);
       Store<Form::kWhole>(Narrow(values), y + row * n, at, n);
       if constexpr (Form::kVectors == 0) {
         if (marked != 0) Again(marked, moments, row, n, at, 0);

@@ -11,7 +11,8 @@ opcast::Status Layernorm2dCuda(const Layernorm2dArgs& args, const opcast::Launch
   return Visit(args, [&](const auto& a) {
     using T = typename std::decay_t<decltype(a)>::T;
     using W = typename std::decay_t<decltype(a)>::T;
-    const LayerNormRow<T, W> row{a.y, a.mean, a.rstd, a.x, a.weight, a.bias, NormSizes(a.eps, a.N)};
+    const LayerNormRow<T, Columns<W>> row{
+        a.y, a.mean, a.rstd, a.x, {a.weight, a.bias}, NormSizes(a.eps, a.N)};
     return ForRows<kFewerThreads>(a.M, a.N, AlignedRows<T>({a.y, a.x, a.weight, a.bias}, a.N),
                                   launch, row);
   });

@@ -55,7 +55,7 @@ func TestCUDAKernelsOnTheEmulator(t *testing.T) {
 	only := filepath.Join(dir, "only")
 	write(t, only, []byte(valuesOfKernels+memoryOfKernels))
 	t.Log(run(t, command(t, dir, tool, "test", "--no-build", "--only", only, "--python", python)))
-	t.Run("rows", func(t *testing.T) { compares(t, dir, rowsScript, "336") })
+	t.Run("rows", func(t *testing.T) { compares(t, dir, rowsScript, "378") })
 	t.Run("hostile", func(t *testing.T) { compares(t, dir, hostileScript, "1932") })
 	t.Run("products", func(t *testing.T) { compares(t, dir, productsScript, "16") })
 }

@@ -62,6 +62,8 @@ def compare(shape: tuple[int, int], like: Any) -> int:
         + check("layernorm2d_backward", [grad, x, weight, mean, rstd], sums=(1, 2))
         + check("silu_and_mul", [wide])
         + check("silu_and_mul_backward", [grad, wide])
+        + check("swigluoai_and_mul", [wide])
+        + check("swigluoai_and_mul_backward", [grad, wide])
         + check("gelu", [wide], approximate="tanh")
         + check("gelu_backward", [wide, wide], approximate="none")
     )

@@ -344,6 +344,28 @@ constexpr Input kGemmW4a16Inputs[] = {
 constexpr Attr kGemmW4a16Attrs[] = {
     {Attr::kInt, false},
 };
+constexpr Output kGroupNormOutputs[] = {{false, -1, -1}, {true, -1, -1}, {true, -1, -1}};
+constexpr Input kGroupNormInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {true, false, Stride::kDense, -1},
+};
+constexpr Attr kGroupNormAttrs[] = {
+    {Attr::kInt, false},
+    {Attr::kFloat, false},
+};
+constexpr Output kGroupNormBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}, {false, 5, -1}};
+constexpr Input kGroupNormBackwardInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+    {true, false, Stride::kDense, -1},
+};
+constexpr Attr kGroupNormBackwardAttrs[] = {
+    {Attr::kInt, false},
+};
 constexpr Output kGroupedGemmOutputs[] = {{false, -1, -1}};
 constexpr Input kGroupedGemmInputs[] = {
     {false, false, Stride::kDense, -1},
@@ -581,6 +603,23 @@ constexpr Output kSoftmaxBackwardOutputs[] = {{false, -1, -1}};
 constexpr Input kSoftmaxBackwardInputs[] = {
     {false, false, Stride::kDense, -1},
     {false, false, Stride::kDense, -1},
+};
+constexpr Output kSwigluoaiAndMulOutputs[] = {{false, -1, -1}};
+constexpr Input kSwigluoaiAndMulInputs[] = {
+    {false, false, Stride::kDense, -1},
+};
+constexpr Attr kSwigluoaiAndMulAttrs[] = {
+    {Attr::kFloat, false},
+    {Attr::kFloat, false},
+};
+constexpr Output kSwigluoaiAndMulBackwardOutputs[] = {{false, -1, -1}};
+constexpr Input kSwigluoaiAndMulBackwardInputs[] = {
+    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1},
+};
+constexpr Attr kSwigluoaiAndMulBackwardAttrs[] = {
+    {Attr::kFloat, false},
+    {Attr::kFloat, false},
 };
 constexpr Output kTopKTopPMinPSamplingFromProbsOutputs[] = {{false, -1, -1}};
 constexpr Input kTopKTopPMinPSamplingFromProbsInputs[] = {
@@ -948,12 +987,32 @@ const Op kOps[] = {
      kGemmW4a16Inputs, 4,
      kGemmW4a16Attrs, 1,
      0, 0},
+    {"group_norm",
+     0x95f30af1e6dca8e,
+     {
+         {"(Tensor x, Tensor weight, Tensor? bias, int num_groups, float eps) -> Tensor", Kernel<33, Form::kPlain>},
+         {"(Tensor x, Tensor weight, Tensor? bias, int num_groups, float eps) -> (Tensor, Tensor, Tensor)", Kernel<33, Form::kTrain>},
+         {"(Tensor x, Tensor weight, Tensor? bias, int num_groups, float eps, Tensor(o0!) y) -> ()", Kernel<33, Form::kInto>}, },
+     kGroupNormOutputs, 3,
+     kGroupNormInputs, 3,
+     kGroupNormAttrs, 2,
+     0, 0},
+    {"group_norm_backward",
+     0x4472402a340350fc,
+     {
+         {"(Tensor grad_y, Tensor x, Tensor weight, Tensor mean, Tensor rstd, Tensor? bias, int num_groups) -> (Tensor, Tensor, Tensor)", Kernel<34, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor grad_y, Tensor x, Tensor weight, Tensor mean, Tensor rstd, Tensor? bias, int num_groups, Tensor(o0!) grad_x, Tensor(o1!) grad_weight, Tensor(o2!)? grad_bias) -> ()", Kernel<34, Form::kInto>}, },
+     kGroupNormBackwardOutputs, 3,
+     kGroupNormBackwardInputs, 6,
+     kGroupNormBackwardAttrs, 1,
+     0, 2},
     {"grouped_gemm",
      0x248889616e68887d,
      {
-         {"(Tensor a, Tensor b, Tensor expert_offsets) -> Tensor", Kernel<33, Form::kPlain>},
+         {"(Tensor a, Tensor b, Tensor expert_offsets) -> Tensor", Kernel<35, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor a, Tensor b, Tensor expert_offsets, Tensor(o0!) c) -> ()", Kernel<33, Form::kInto>}, },
+         {"(Tensor a, Tensor b, Tensor expert_offsets, Tensor(o0!) c) -> ()", Kernel<35, Form::kInto>}, },
      kGroupedGemmOutputs, 1,
      kGroupedGemmInputs, 3,
      nullptr, 0,
@@ -961,9 +1020,9 @@ const Op kOps[] = {
     {"grouped_gemm_backward",
      0x4d59ff1b5aa9e7e6,
      {
-         {"(Tensor grad_c, Tensor a, Tensor b, Tensor expert_offsets) -> (Tensor, Tensor)", Kernel<34, Form::kPlain>},
+         {"(Tensor grad_c, Tensor a, Tensor b, Tensor expert_offsets) -> (Tensor, Tensor)", Kernel<36, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_c, Tensor a, Tensor b, Tensor expert_offsets, Tensor(o0!) grad_a, Tensor(o1!) grad_b) -> ()", Kernel<34, Form::kInto>}, },
+         {"(Tensor grad_c, Tensor a, Tensor b, Tensor expert_offsets, Tensor(o0!) grad_a, Tensor(o1!) grad_b) -> ()", Kernel<36, Form::kInto>}, },
      kGroupedGemmBackwardOutputs, 2,
      kGroupedGemmBackwardInputs, 4,
      nullptr, 0,
@@ -971,9 +1030,9 @@ const Op kOps[] = {
     {"grouped_topk",
      0x77740b860dbcaeb6,
      {
-         {"(Tensor scores, Tensor? bias, int k, int num_groups, int topk_groups, bool renormalize, float routed_scaling_factor, str scoring) -> (Tensor, Tensor)", Kernel<35, Form::kPlain>},
+         {"(Tensor scores, Tensor? bias, int k, int num_groups, int topk_groups, bool renormalize, float routed_scaling_factor, str scoring) -> (Tensor, Tensor)", Kernel<37, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor scores, Tensor? bias, int k, int num_groups, int topk_groups, bool renormalize, float routed_scaling_factor, str scoring, Tensor(o0!) weights, Tensor(o1!) ids) -> ()", Kernel<35, Form::kInto>}, },
+         {"(Tensor scores, Tensor? bias, int k, int num_groups, int topk_groups, bool renormalize, float routed_scaling_factor, str scoring, Tensor(o0!) weights, Tensor(o1!) ids) -> ()", Kernel<37, Form::kInto>}, },
      kGroupedTopkOutputs, 2,
      kGroupedTopkInputs, 2,
      kGroupedTopkAttrs, 6,
@@ -981,9 +1040,9 @@ const Op kOps[] = {
     {"layer_norm",
      0x61900c5114b80bcc,
      {
-         {"(Tensor x, Tensor weight, Tensor? bias, float eps) -> Tensor", Kernel<36, Form::kPlain>},
-         {"(Tensor x, Tensor weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)", Kernel<36, Form::kTrain>},
-         {"(Tensor x, Tensor weight, Tensor? bias, float eps, Tensor(o0!) y) -> ()", Kernel<36, Form::kInto>}, },
+         {"(Tensor x, Tensor weight, Tensor? bias, float eps) -> Tensor", Kernel<38, Form::kPlain>},
+         {"(Tensor x, Tensor weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)", Kernel<38, Form::kTrain>},
+         {"(Tensor x, Tensor weight, Tensor? bias, float eps, Tensor(o0!) y) -> ()", Kernel<38, Form::kInto>}, },
      kLayerNormOutputs, 3,
      kLayerNormInputs, 3,
      kLayerNormAttrs, 1,
@@ -991,9 +1050,9 @@ const Op kOps[] = {
     {"layer_norm_backward",
      0x31e58b7fe051c762,
      {
-         {"(Tensor grad_y, Tensor x, Tensor weight, Tensor mean, Tensor rstd, Tensor? bias) -> (Tensor, Tensor, Tensor)", Kernel<37, Form::kPlain>},
+         {"(Tensor grad_y, Tensor x, Tensor weight, Tensor mean, Tensor rstd, Tensor? bias) -> (Tensor, Tensor, Tensor)", Kernel<39, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor x, Tensor weight, Tensor mean, Tensor rstd, Tensor? bias, Tensor(o0!) grad_x, Tensor(o1!) grad_weight, Tensor(o2!)? grad_bias) -> ()", Kernel<37, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor x, Tensor weight, Tensor mean, Tensor rstd, Tensor? bias, Tensor(o0!) grad_x, Tensor(o1!) grad_weight, Tensor(o2!)? grad_bias) -> ()", Kernel<39, Form::kInto>}, },
      kLayerNormBackwardOutputs, 3,
      kLayerNormBackwardInputs, 6,
      nullptr, 0,
@@ -1001,9 +1060,9 @@ const Op kOps[] = {
     {"layernorm2d",
      0x3d65998f4efeafd9,
      {
-         {"(Tensor x, Tensor weight, Tensor bias, float eps) -> Tensor", Kernel<38, Form::kPlain>},
-         {"(Tensor x, Tensor weight, Tensor bias, float eps) -> (Tensor, Tensor, Tensor)", Kernel<38, Form::kTrain>},
-         {"(Tensor x, Tensor weight, Tensor bias, float eps, Tensor(o0!) y) -> ()", Kernel<38, Form::kInto>}, },
+         {"(Tensor x, Tensor weight, Tensor bias, float eps) -> Tensor", Kernel<40, Form::kPlain>},
+         {"(Tensor x, Tensor weight, Tensor bias, float eps) -> (Tensor, Tensor, Tensor)", Kernel<40, Form::kTrain>},
+         {"(Tensor x, Tensor weight, Tensor bias, float eps, Tensor(o0!) y) -> ()", Kernel<40, Form::kInto>}, },
      kLayernorm2dOutputs, 3,
      kLayernorm2dInputs, 3,
      kLayernorm2dAttrs, 1,
@@ -1011,9 +1070,9 @@ const Op kOps[] = {
     {"layernorm2d_backward",
      0x2094fc5d4a793427,
      {
-         {"(Tensor grad_y, Tensor x, Tensor weight, Tensor mean, Tensor rstd) -> (Tensor, Tensor, Tensor)", Kernel<39, Form::kPlain>},
+         {"(Tensor grad_y, Tensor x, Tensor weight, Tensor mean, Tensor rstd) -> (Tensor, Tensor, Tensor)", Kernel<41, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor x, Tensor weight, Tensor mean, Tensor rstd, Tensor(o0!) grad_x, Tensor(o1!) grad_weight, Tensor(o2!) grad_bias) -> ()", Kernel<39, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor x, Tensor weight, Tensor mean, Tensor rstd, Tensor(o0!) grad_x, Tensor(o1!) grad_weight, Tensor(o2!) grad_bias) -> ()", Kernel<41, Form::kInto>}, },
      kLayernorm2dBackwardOutputs, 3,
      kLayernorm2dBackwardInputs, 5,
      nullptr, 0,
@@ -1021,9 +1080,9 @@ const Op kOps[] = {
     {"merge_state",
      0x426fde737817b972,
      {
-         {"(Tensor v_a, Tensor s_a, Tensor v_b, Tensor s_b) -> (Tensor, Tensor)", Kernel<40, Form::kPlain>},
+         {"(Tensor v_a, Tensor s_a, Tensor v_b, Tensor s_b) -> (Tensor, Tensor)", Kernel<42, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor v_a, Tensor s_a, Tensor v_b, Tensor s_b, Tensor(o0!) v, Tensor(o1!) s) -> ()", Kernel<40, Form::kInto>}, },
+         {"(Tensor v_a, Tensor s_a, Tensor v_b, Tensor s_b, Tensor(o0!) v, Tensor(o1!) s) -> ()", Kernel<42, Form::kInto>}, },
      kMergeStateOutputs, 2,
      kMergeStateInputs, 4,
      nullptr, 0,
@@ -1031,9 +1090,9 @@ const Op kOps[] = {
     {"merge_states",
      0x766ce63d3068e70a,
      {
-         {"(Tensor v_parts, Tensor s_parts) -> (Tensor, Tensor)", Kernel<41, Form::kPlain>},
+         {"(Tensor v_parts, Tensor s_parts) -> (Tensor, Tensor)", Kernel<43, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor v_parts, Tensor s_parts, Tensor(o0!) v, Tensor(o1!) s) -> ()", Kernel<41, Form::kInto>}, },
+         {"(Tensor v_parts, Tensor s_parts, Tensor(o0!) v, Tensor(o1!) s) -> ()", Kernel<43, Form::kInto>}, },
      kMergeStatesOutputs, 2,
      kMergeStatesInputs, 2,
      nullptr, 0,
@@ -1041,9 +1100,9 @@ const Op kOps[] = {
     {"mla_prefill",
      0x690f975b60de60ad,
      {
-         {"(Tensor q, Tensor kv, Tensor cu_seqlens_q, Tensor cu_seqlens_k, float sm_scale, int kv_lora_rank, bool causal) -> (Tensor, Tensor)", Kernel<42, Form::kPlain>},
+         {"(Tensor q, Tensor kv, Tensor cu_seqlens_q, Tensor cu_seqlens_k, float sm_scale, int kv_lora_rank, bool causal) -> (Tensor, Tensor)", Kernel<44, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor q, Tensor kv, Tensor cu_seqlens_q, Tensor cu_seqlens_k, float sm_scale, int kv_lora_rank, bool causal, Tensor(o0!) o, Tensor(o1!) lse) -> ()", Kernel<42, Form::kInto>}, },
+         {"(Tensor q, Tensor kv, Tensor cu_seqlens_q, Tensor cu_seqlens_k, float sm_scale, int kv_lora_rank, bool causal, Tensor(o0!) o, Tensor(o1!) lse) -> ()", Kernel<44, Form::kInto>}, },
      kMlaPrefillOutputs, 2,
      kMlaPrefillInputs, 4,
      kMlaPrefillAttrs, 3,
@@ -1051,9 +1110,9 @@ const Op kOps[] = {
     {"moe_align_block_size",
      0x45cd52954f0adba8,
      {
-         {"(Tensor topk_ids, int num_experts, int block_size) -> (Tensor, Tensor, Tensor)", Kernel<43, Form::kPlain>},
+         {"(Tensor topk_ids, int num_experts, int block_size) -> (Tensor, Tensor, Tensor)", Kernel<45, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor topk_ids, int num_experts, int block_size, Tensor(o0!) sorted_ids, Tensor(o1!) expert_ids, Tensor(o2!) num_tokens_post_pad) -> ()", Kernel<43, Form::kInto>}, },
+         {"(Tensor topk_ids, int num_experts, int block_size, Tensor(o0!) sorted_ids, Tensor(o1!) expert_ids, Tensor(o2!) num_tokens_post_pad) -> ()", Kernel<45, Form::kInto>}, },
      kMoeAlignBlockSizeOutputs, 3,
      kMoeAlignBlockSizeInputs, 1,
      kMoeAlignBlockSizeAttrs, 2,
@@ -1061,9 +1120,9 @@ const Op kOps[] = {
     {"moe_permute",
      0x2800faa123865156,
      {
-         {"(Tensor x, Tensor topk_ids, int num_experts) -> (Tensor, Tensor, Tensor)", Kernel<44, Form::kPlain>},
+         {"(Tensor x, Tensor topk_ids, int num_experts) -> (Tensor, Tensor, Tensor)", Kernel<46, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, Tensor topk_ids, int num_experts, Tensor(o0!) permuted, Tensor(o1!) row_map, Tensor(o2!) expert_offsets) -> ()", Kernel<44, Form::kInto>}, },
+         {"(Tensor x, Tensor topk_ids, int num_experts, Tensor(o0!) permuted, Tensor(o1!) row_map, Tensor(o2!) expert_offsets) -> ()", Kernel<46, Form::kInto>}, },
      kMoePermuteOutputs, 3,
      kMoePermuteInputs, 2,
      kMoePermuteAttrs, 1,
@@ -1071,9 +1130,9 @@ const Op kOps[] = {
     {"moe_permute_backward",
      0x4a903e38719476a0,
      {
-         {"(Tensor row_map, Tensor grad_permuted) -> Tensor", Kernel<45, Form::kPlain>},
+         {"(Tensor row_map, Tensor grad_permuted) -> Tensor", Kernel<47, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor row_map, Tensor grad_permuted, Tensor(o0!) grad_x) -> ()", Kernel<45, Form::kInto>}, },
+         {"(Tensor row_map, Tensor grad_permuted, Tensor(o0!) grad_x) -> ()", Kernel<47, Form::kInto>}, },
      kMoePermuteBackwardOutputs, 1,
      kMoePermuteBackwardInputs, 2,
      nullptr, 0,
@@ -1081,9 +1140,9 @@ const Op kOps[] = {
     {"moe_unpermute",
      0x64ad1ff30df5374c,
      {
-         {"(Tensor permuted, Tensor row_map, Tensor weights) -> Tensor", Kernel<46, Form::kPlain>},
+         {"(Tensor permuted, Tensor row_map, Tensor weights) -> Tensor", Kernel<48, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor permuted, Tensor row_map, Tensor weights, Tensor(o0!) y) -> ()", Kernel<46, Form::kInto>}, },
+         {"(Tensor permuted, Tensor row_map, Tensor weights, Tensor(o0!) y) -> ()", Kernel<48, Form::kInto>}, },
      kMoeUnpermuteOutputs, 1,
      kMoeUnpermuteInputs, 3,
      nullptr, 0,
@@ -1091,9 +1150,9 @@ const Op kOps[] = {
     {"moe_unpermute_backward",
      0x228d62382db9ff98,
      {
-         {"(Tensor grad_y, Tensor permuted, Tensor row_map, Tensor weights) -> (Tensor, Tensor)", Kernel<47, Form::kPlain>},
+         {"(Tensor grad_y, Tensor permuted, Tensor row_map, Tensor weights) -> (Tensor, Tensor)", Kernel<49, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor permuted, Tensor row_map, Tensor weights, Tensor(o0!) grad_permuted, Tensor(o1!) grad_weights) -> ()", Kernel<47, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor permuted, Tensor row_map, Tensor weights, Tensor(o0!) grad_permuted, Tensor(o1!) grad_weights) -> ()", Kernel<49, Form::kInto>}, },
      kMoeUnpermuteBackwardOutputs, 2,
      kMoeUnpermuteBackwardInputs, 4,
      nullptr, 0,
@@ -1101,9 +1160,9 @@ const Op kOps[] = {
     {"paged_attention",
      0x21ea35b9d0c0d873,
      {
-         {"(Tensor q, Tensor k_cache, Tensor v_cache, Tensor block_tables, Tensor seq_lens, str layout, float? sm_scale, int? window_left, float? soft_cap) -> (Tensor, Tensor)", Kernel<48, Form::kPlain>},
+         {"(Tensor q, Tensor k_cache, Tensor v_cache, Tensor block_tables, Tensor seq_lens, str layout, float? sm_scale, int? window_left, float? soft_cap) -> (Tensor, Tensor)", Kernel<50, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor q, Tensor k_cache, Tensor v_cache, Tensor block_tables, Tensor seq_lens, str layout, float? sm_scale, int? window_left, float? soft_cap, Tensor(o0!) o, Tensor(o1!) lse) -> ()", Kernel<48, Form::kInto>}, },
+         {"(Tensor q, Tensor k_cache, Tensor v_cache, Tensor block_tables, Tensor seq_lens, str layout, float? sm_scale, int? window_left, float? soft_cap, Tensor(o0!) o, Tensor(o1!) lse) -> ()", Kernel<50, Form::kInto>}, },
      kPagedAttentionOutputs, 2,
      kPagedAttentionInputs, 5,
      kPagedAttentionAttrs, 4,
@@ -1111,9 +1170,9 @@ const Op kOps[] = {
     {"paged_decode_attention",
      0xbf1d8b925914479,
      {
-         {"(Tensor q, Tensor k_cache, Tensor v_cache, Tensor kv_indptr, Tensor kv_indices, Tensor kv_last_page_len, str layout, float? sm_scale, int? window_left, float? soft_cap) -> (Tensor, Tensor)", Kernel<49, Form::kPlain>},
+         {"(Tensor q, Tensor k_cache, Tensor v_cache, Tensor kv_indptr, Tensor kv_indices, Tensor kv_last_page_len, str layout, float? sm_scale, int? window_left, float? soft_cap) -> (Tensor, Tensor)", Kernel<51, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor q, Tensor k_cache, Tensor v_cache, Tensor kv_indptr, Tensor kv_indices, Tensor kv_last_page_len, str layout, float? sm_scale, int? window_left, float? soft_cap, Tensor(o0!) o, Tensor(o1!) lse) -> ()", Kernel<49, Form::kInto>}, },
+         {"(Tensor q, Tensor k_cache, Tensor v_cache, Tensor kv_indptr, Tensor kv_indices, Tensor kv_last_page_len, str layout, float? sm_scale, int? window_left, float? soft_cap, Tensor(o0!) o, Tensor(o1!) lse) -> ()", Kernel<51, Form::kInto>}, },
      kPagedDecodeAttentionOutputs, 2,
      kPagedDecodeAttentionInputs, 6,
      kPagedDecodeAttentionAttrs, 4,
@@ -1121,9 +1180,9 @@ const Op kOps[] = {
     {"per_tensor_quant",
      0x5cab37ac35b90335,
      {
-         {"(Tensor x, Tensor scale, ScalarType out_dtype) -> Tensor", Kernel<50, Form::kPlain>},
+         {"(Tensor x, Tensor scale, ScalarType out_dtype) -> Tensor", Kernel<52, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, Tensor scale, ScalarType out_dtype, Tensor(o0!) q) -> ()", Kernel<50, Form::kInto>}, },
+         {"(Tensor x, Tensor scale, ScalarType out_dtype, Tensor(o0!) q) -> ()", Kernel<52, Form::kInto>}, },
      kPerTensorQuantOutputs, 1,
      kPerTensorQuantInputs, 2,
      kPerTensorQuantAttrs, 1,
@@ -1131,9 +1190,9 @@ const Op kOps[] = {
     {"per_token_group_quant",
      0x5ba33a4a8bbb922f,
      {
-         {"(Tensor x, int group_size, ScalarType out_dtype) -> (Tensor, Tensor)", Kernel<51, Form::kPlain>},
+         {"(Tensor x, int group_size, ScalarType out_dtype) -> (Tensor, Tensor)", Kernel<53, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, int group_size, ScalarType out_dtype, Tensor(o0!) q, Tensor(o1!) scale) -> ()", Kernel<51, Form::kInto>}, },
+         {"(Tensor x, int group_size, ScalarType out_dtype, Tensor(o0!) q, Tensor(o1!) scale) -> ()", Kernel<53, Form::kInto>}, },
      kPerTokenGroupQuantOutputs, 2,
      kPerTokenGroupQuantInputs, 1,
      kPerTokenGroupQuantAttrs, 2,
@@ -1141,9 +1200,9 @@ const Op kOps[] = {
     {"per_token_quant",
      0x29720253c10977da,
      {
-         {"(Tensor x, ScalarType out_dtype) -> (Tensor, Tensor)", Kernel<52, Form::kPlain>},
+         {"(Tensor x, ScalarType out_dtype) -> (Tensor, Tensor)", Kernel<54, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, ScalarType out_dtype, Tensor(o0!) q, Tensor(o1!) scale) -> ()", Kernel<52, Form::kInto>}, },
+         {"(Tensor x, ScalarType out_dtype, Tensor(o0!) q, Tensor(o1!) scale) -> ()", Kernel<54, Form::kInto>}, },
      kPerTokenQuantOutputs, 2,
      kPerTokenQuantInputs, 1,
      kPerTokenQuantAttrs, 1,
@@ -1151,7 +1210,7 @@ const Op kOps[] = {
     {"reshape_and_cache",
      0x35395f8986ad0d8a,
      {
-         {"(Tensor key, Tensor value, Tensor(a2!) k_cache, Tensor(a3!) v_cache, Tensor slot_mapping, Tensor? k_scale, Tensor? v_scale, str layout) -> ()", Kernel<53, Form::kPlain>},
+         {"(Tensor key, Tensor value, Tensor(a2!) k_cache, Tensor(a3!) v_cache, Tensor slot_mapping, Tensor? k_scale, Tensor? v_scale, str layout) -> ()", Kernel<55, Form::kPlain>},
          {nullptr, nullptr},
          {nullptr, nullptr}, },
      nullptr, 0,
@@ -1161,9 +1220,9 @@ const Op kOps[] = {
     {"rms_norm",
      0x5f4334329676ff39,
      {
-         {"(Tensor x, Tensor weight, float eps) -> Tensor", Kernel<54, Form::kPlain>},
+         {"(Tensor x, Tensor weight, float eps) -> Tensor", Kernel<56, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, Tensor weight, float eps, Tensor(o0!) y) -> ()", Kernel<54, Form::kInto>}, },
+         {"(Tensor x, Tensor weight, float eps, Tensor(o0!) y) -> ()", Kernel<56, Form::kInto>}, },
      kRmsNormOutputs, 1,
      kRmsNormInputs, 2,
      kRmsNormAttrs, 1,
@@ -1171,9 +1230,9 @@ const Op kOps[] = {
     {"rms_norm_backward",
      0x1160ac8272390c9b,
      {
-         {"(Tensor grad_y, Tensor x, Tensor weight, float eps) -> (Tensor, Tensor)", Kernel<55, Form::kPlain>},
+         {"(Tensor grad_y, Tensor x, Tensor weight, float eps) -> (Tensor, Tensor)", Kernel<57, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor x, Tensor weight, float eps, Tensor(o0!) grad_x, Tensor(o1!) grad_weight) -> ()", Kernel<55, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor x, Tensor weight, float eps, Tensor(o0!) grad_x, Tensor(o1!) grad_weight) -> ()", Kernel<57, Form::kInto>}, },
      kRmsNormBackwardOutputs, 2,
      kRmsNormBackwardInputs, 3,
      kRmsNormBackwardAttrs, 1,
@@ -1181,9 +1240,9 @@ const Op kOps[] = {
     {"rope",
      0x76d9b69ed7d624c6,
      {
-         {"(Tensor q, Tensor k, Tensor positions, Tensor cos_sin_cache, bool interleave) -> (Tensor, Tensor)", Kernel<56, Form::kPlain>},
+         {"(Tensor q, Tensor k, Tensor positions, Tensor cos_sin_cache, bool interleave) -> (Tensor, Tensor)", Kernel<58, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor q, Tensor k, Tensor positions, Tensor cos_sin_cache, bool interleave, Tensor(o0!) q_rope, Tensor(o1!) k_rope) -> ()", Kernel<56, Form::kInto>}, },
+         {"(Tensor q, Tensor k, Tensor positions, Tensor cos_sin_cache, bool interleave, Tensor(o0!) q_rope, Tensor(o1!) k_rope) -> ()", Kernel<58, Form::kInto>}, },
      kRopeOutputs, 2,
      kRopeInputs, 4,
      kRopeAttrs, 1,
@@ -1191,9 +1250,9 @@ const Op kOps[] = {
     {"rope_backward",
      0x3437ad0fa068b585,
      {
-         {"(Tensor grad_q_rope, Tensor grad_k_rope, Tensor positions, Tensor cos_sin_cache, bool interleave) -> (Tensor, Tensor)", Kernel<57, Form::kPlain>},
+         {"(Tensor grad_q_rope, Tensor grad_k_rope, Tensor positions, Tensor cos_sin_cache, bool interleave) -> (Tensor, Tensor)", Kernel<59, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_q_rope, Tensor grad_k_rope, Tensor positions, Tensor cos_sin_cache, bool interleave, Tensor(o0!) grad_q, Tensor(o1!) grad_k) -> ()", Kernel<57, Form::kInto>}, },
+         {"(Tensor grad_q_rope, Tensor grad_k_rope, Tensor positions, Tensor cos_sin_cache, bool interleave, Tensor(o0!) grad_q, Tensor(o1!) grad_k) -> ()", Kernel<59, Form::kInto>}, },
      kRopeBackwardOutputs, 2,
      kRopeBackwardInputs, 4,
      kRopeBackwardAttrs, 1,
@@ -1201,9 +1260,9 @@ const Op kOps[] = {
     {"silu_and_mul",
      0x78c4b068d15a5c12,
      {
-         {"(Tensor x) -> Tensor", Kernel<58, Form::kPlain>},
+         {"(Tensor x) -> Tensor", Kernel<60, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, Tensor(o0!) y) -> ()", Kernel<58, Form::kInto>}, },
+         {"(Tensor x, Tensor(o0!) y) -> ()", Kernel<60, Form::kInto>}, },
      kSiluAndMulOutputs, 1,
      kSiluAndMulInputs, 1,
      nullptr, 0,
@@ -1211,9 +1270,9 @@ const Op kOps[] = {
     {"silu_and_mul_backward",
      0x337b71cdf021f77d,
      {
-         {"(Tensor grad_y, Tensor x) -> Tensor", Kernel<59, Form::kPlain>},
+         {"(Tensor grad_y, Tensor x) -> Tensor", Kernel<61, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor x, Tensor(o0!) grad_x) -> ()", Kernel<59, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor x, Tensor(o0!) grad_x) -> ()", Kernel<61, Form::kInto>}, },
      kSiluAndMulBackwardOutputs, 1,
      kSiluAndMulBackwardInputs, 2,
      nullptr, 0,
@@ -1221,9 +1280,9 @@ const Op kOps[] = {
     {"softmax",
      0x6514c651f2ad8d79,
      {
-         {"(Tensor x) -> Tensor", Kernel<60, Form::kPlain>},
+         {"(Tensor x) -> Tensor", Kernel<62, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, Tensor(o0!) y) -> ()", Kernel<60, Form::kInto>}, },
+         {"(Tensor x, Tensor(o0!) y) -> ()", Kernel<62, Form::kInto>}, },
      kSoftmaxOutputs, 1,
      kSoftmaxInputs, 1,
      nullptr, 0,
@@ -1231,19 +1290,39 @@ const Op kOps[] = {
     {"softmax_backward",
      0x69beef607b97ae9,
      {
-         {"(Tensor grad_y, Tensor y) -> Tensor", Kernel<61, Form::kPlain>},
+         {"(Tensor grad_y, Tensor y) -> Tensor", Kernel<63, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor y, Tensor(o0!) grad_x) -> ()", Kernel<61, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor y, Tensor(o0!) grad_x) -> ()", Kernel<63, Form::kInto>}, },
      kSoftmaxBackwardOutputs, 1,
      kSoftmaxBackwardInputs, 2,
      nullptr, 0,
      0, 0},
+    {"swigluoai_and_mul",
+     0x791a2c49e97d4a9,
+     {
+         {"(Tensor x, float alpha, float limit) -> Tensor", Kernel<64, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor x, float alpha, float limit, Tensor(o0!) y) -> ()", Kernel<64, Form::kInto>}, },
+     kSwigluoaiAndMulOutputs, 1,
+     kSwigluoaiAndMulInputs, 1,
+     kSwigluoaiAndMulAttrs, 2,
+     0, 0},
+    {"swigluoai_and_mul_backward",
+     0x2e42c8124c08674a,
+     {
+         {"(Tensor grad_y, Tensor x, float alpha, float limit) -> Tensor", Kernel<65, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor grad_y, Tensor x, float alpha, float limit, Tensor(o0!) grad_x) -> ()", Kernel<65, Form::kInto>}, },
+     kSwigluoaiAndMulBackwardOutputs, 1,
+     kSwigluoaiAndMulBackwardInputs, 2,
+     kSwigluoaiAndMulBackwardAttrs, 2,
+     0, 0},
     {"top_k_top_p_min_p_sampling_from_probs",
      0x57890b877ed2dff1,
      {
-         {"(Tensor probs, Tensor seed, Tensor? top_k, Tensor? top_p, Tensor? min_p) -> Tensor", Kernel<62, Form::kPlain>},
+         {"(Tensor probs, Tensor seed, Tensor? top_k, Tensor? top_p, Tensor? min_p) -> Tensor", Kernel<66, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor probs, Tensor seed, Tensor? top_k, Tensor? top_p, Tensor? min_p, Tensor(o0!) ids) -> ()", Kernel<62, Form::kInto>}, },
+         {"(Tensor probs, Tensor seed, Tensor? top_k, Tensor? top_p, Tensor? min_p, Tensor(o0!) ids) -> ()", Kernel<66, Form::kInto>}, },
      kTopKTopPMinPSamplingFromProbsOutputs, 1,
      kTopKTopPMinPSamplingFromProbsInputs, 5,
      nullptr, 0,
@@ -1251,9 +1330,9 @@ const Op kOps[] = {
     {"topk",
      0x335d5ecc6faf36ab,
      {
-         {"(Tensor x, int k, bool largest) -> (Tensor, Tensor)", Kernel<63, Form::kPlain>},
+         {"(Tensor x, int k, bool largest) -> (Tensor, Tensor)", Kernel<67, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, int k, bool largest, Tensor(o0!) values, Tensor(o1!) indices) -> ()", Kernel<63, Form::kInto>}, },
+         {"(Tensor x, int k, bool largest, Tensor(o0!) values, Tensor(o1!) indices) -> ()", Kernel<67, Form::kInto>}, },
      kTopkOutputs, 2,
      kTopkInputs, 1,
      kTopkAttrs, 2,
@@ -1261,9 +1340,9 @@ const Op kOps[] = {
     {"topk_softmax",
      0x6d1b429c00e3b7f4,
      {
-         {"(Tensor gating, int k, bool renormalize) -> (Tensor, Tensor)", Kernel<64, Form::kPlain>},
+         {"(Tensor gating, int k, bool renormalize) -> (Tensor, Tensor)", Kernel<68, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor gating, int k, bool renormalize, Tensor(o0!) weights, Tensor(o1!) ids) -> ()", Kernel<64, Form::kInto>}, },
+         {"(Tensor gating, int k, bool renormalize, Tensor(o0!) weights, Tensor(o1!) ids) -> ()", Kernel<68, Form::kInto>}, },
      kTopkSoftmaxOutputs, 2,
      kTopkSoftmaxInputs, 1,
      kTopkSoftmaxAttrs, 2,
@@ -1271,9 +1350,9 @@ const Op kOps[] = {
     {"warp_bitonic_sort",
      0x5323bf2df449a929,
      {
-         {"(Tensor x, bool is_descending) -> Tensor", Kernel<65, Form::kPlain>},
+         {"(Tensor x, bool is_descending) -> Tensor", Kernel<69, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, bool is_descending, Tensor(o0!) y) -> ()", Kernel<65, Form::kInto>}, },
+         {"(Tensor x, bool is_descending, Tensor(o0!) y) -> ()", Kernel<69, Form::kInto>}, },
      kWarpBitonicSortOutputs, 1,
      kWarpBitonicSortInputs, 1,
      kWarpBitonicSortAttrs, 1,

@@ -267,6 +267,26 @@ def gemm_w4a16(
     group_size: int = 128,
     out: ndarray | None = None,
 ) -> ndarray: ...
+def group_norm(
+    x: ndarray,
+    weight: ndarray,
+    bias: ndarray | None = None,
+    *,
+    num_groups: int,
+    eps: float = 1e-05,
+    out: ndarray | None = None,
+) -> ndarray: ...
+def group_norm_backward(
+    grad_y: ndarray,
+    x: ndarray,
+    weight: ndarray,
+    mean: ndarray,
+    rstd: ndarray,
+    bias: ndarray | None = None,
+    *,
+    num_groups: int,
+    out: tuple[ndarray, ndarray, ndarray | None] | None = None,
+) -> tuple[ndarray, ndarray, ndarray | None]: ...
 def grouped_gemm(
     a: ndarray,
     b: ndarray,
@@ -489,6 +509,21 @@ def silu_and_mul_backward(
 ) -> ndarray: ...
 def softmax(x: ndarray, *, out: ndarray | None = None) -> ndarray: ...
 def softmax_backward(grad_y: ndarray, y: ndarray, *, out: ndarray | None = None) -> ndarray: ...
+def swigluoai_and_mul(
+    x: ndarray,
+    *,
+    alpha: float = 1.702,
+    limit: float = 7.0,
+    out: ndarray | None = None,
+) -> ndarray: ...
+def swigluoai_and_mul_backward(
+    grad_y: ndarray,
+    x: ndarray,
+    *,
+    alpha: float = 1.702,
+    limit: float = 7.0,
+    out: ndarray | None = None,
+) -> ndarray: ...
 def top_k_top_p_min_p_sampling_from_probs(
     probs: ndarray,
     seed: ndarray,

@@ -215,6 +215,24 @@ def gemm_w4a16(
     *,
     group_size: int = 128,
 ) -> Array: ...
+def group_norm(
+    x: Array | NDArray[Any],
+    weight: Array | NDArray[Any],
+    bias: Array | NDArray[Any] | None = None,
+    *,
+    num_groups: int,
+    eps: float = 1e-05,
+) -> Array: ...
+def group_norm_backward(
+    grad_y: Array | NDArray[Any],
+    x: Array | NDArray[Any],
+    weight: Array | NDArray[Any],
+    mean: Array | NDArray[Any],
+    rstd: Array | NDArray[Any],
+    bias: Array | NDArray[Any] | None = None,
+    *,
+    num_groups: int,
+) -> tuple[Array, Array, Array | None]: ...
 def grouped_gemm(
     a: Array | NDArray[Any],
     b: Array | NDArray[Any],
@@ -395,6 +413,19 @@ def silu_and_mul(x: Array | NDArray[Any]) -> Array: ...
 def silu_and_mul_backward(grad_y: Array | NDArray[Any], x: Array | NDArray[Any]) -> Array: ...
 def softmax(x: Array | NDArray[Any]) -> Array: ...
 def softmax_backward(grad_y: Array | NDArray[Any], y: Array | NDArray[Any]) -> Array: ...
+def swigluoai_and_mul(
+    x: Array | NDArray[Any],
+    *,
+    alpha: float = 1.702,
+    limit: float = 7.0,
+) -> Array: ...
+def swigluoai_and_mul_backward(
+    grad_y: Array | NDArray[Any],
+    x: Array | NDArray[Any],
+    *,
+    alpha: float = 1.702,
+    limit: float = 7.0,
+) -> Array: ...
 def top_k_top_p_min_p_sampling_from_probs(
     probs: Array | NDArray[Any],
     seed: Array | NDArray[Any],

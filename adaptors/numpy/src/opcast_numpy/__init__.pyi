@@ -282,6 +282,26 @@ def gemm_w4a16(
     group_size: int = 128,
     out: NDArray[_T] | None = None,
 ) -> NDArray[_T]: ...
+def group_norm(
+    x: NDArray[_T],
+    weight: NDArray[_W],
+    bias: NDArray[_W] | None = None,
+    *,
+    num_groups: int,
+    eps: float = 1e-05,
+    out: NDArray[_T] | None = None,
+) -> NDArray[_T]: ...
+def group_norm_backward(
+    grad_y: NDArray[_T],
+    x: NDArray[_T],
+    weight: NDArray[_W],
+    mean: NDArray[np.float32],
+    rstd: NDArray[np.float32],
+    bias: NDArray[_W] | None = None,
+    *,
+    num_groups: int,
+    out: tuple[NDArray[_T], NDArray[_W], NDArray[_W] | None] | None = None,
+) -> tuple[NDArray[_T], NDArray[_W], NDArray[_W] | None]: ...
 def grouped_gemm(
     a: NDArray[_T],
     b: NDArray[_T],
@@ -507,6 +527,21 @@ def softmax_backward(
     grad_y: NDArray[_T],
     y: NDArray[_T],
     *,
+    out: NDArray[_T] | None = None,
+) -> NDArray[_T]: ...
+def swigluoai_and_mul(
+    x: NDArray[_T],
+    *,
+    alpha: float = 1.702,
+    limit: float = 7.0,
+    out: NDArray[_T] | None = None,
+) -> NDArray[_T]: ...
+def swigluoai_and_mul_backward(
+    grad_y: NDArray[_T],
+    x: NDArray[_T],
+    *,
+    alpha: float = 1.702,
+    limit: float = 7.0,
     out: NDArray[_T] | None = None,
 ) -> NDArray[_T]: ...
 def top_k_top_p_min_p_sampling_from_probs(

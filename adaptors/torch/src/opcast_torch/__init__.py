@@ -41,6 +41,8 @@ from ._ops.gemm_a8w8 import gemm_a8w8
 from ._ops.gemm_a8w8_blockscale import gemm_a8w8_blockscale
 from ._ops.gemm_backward import gemm_backward
 from ._ops.gemm_w4a16 import gemm_w4a16
+from ._ops.group_norm import group_norm
+from ._ops.group_norm_backward import group_norm_backward
 from ._ops.grouped_gemm import grouped_gemm
 from ._ops.grouped_gemm_backward import grouped_gemm_backward
 from ._ops.grouped_topk import grouped_topk
@@ -70,6 +72,8 @@ from ._ops.silu_and_mul import silu_and_mul
 from ._ops.silu_and_mul_backward import silu_and_mul_backward
 from ._ops.softmax import softmax
 from ._ops.softmax_backward import softmax_backward
+from ._ops.swigluoai_and_mul import swigluoai_and_mul
+from ._ops.swigluoai_and_mul_backward import swigluoai_and_mul_backward
 from ._ops.top_k_top_p_min_p_sampling_from_probs import top_k_top_p_min_p_sampling_from_probs
 from ._ops.topk import topk
 from ._ops.topk_softmax import topk_softmax
@@ -112,6 +116,8 @@ __all__ = [
     "gemm_a8w8_blockscale",
     "gemm_backward",
     "gemm_w4a16",
+    "group_norm",
+    "group_norm_backward",
     "grouped_gemm",
     "grouped_gemm_backward",
     "grouped_topk",
@@ -145,6 +151,8 @@ __all__ = [
     "silu_and_mul_backward",
     "softmax",
     "softmax_backward",
+    "swigluoai_and_mul",
+    "swigluoai_and_mul_backward",
     "top_k_top_p_min_p_sampling_from_probs",
     "topk",
     "topk_softmax",

@@ -252,6 +252,26 @@ def gemm_w4a16(
     group_size: int = 128,
     out: Tensor | None = None,
 ) -> Tensor: ...
+def group_norm(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    *,
+    num_groups: int,
+    eps: float = 1e-05,
+    out: Tensor | None = None,
+) -> Tensor: ...
+def group_norm_backward(
+    grad_y: Tensor,
+    x: Tensor,
+    weight: Tensor,
+    mean: Tensor,
+    rstd: Tensor,
+    bias: Tensor | None = None,
+    *,
+    num_groups: int,
+    out: tuple[Tensor, Tensor, Tensor | None] | None = None,
+) -> tuple[Tensor, Tensor, Tensor | None]: ...
 def grouped_gemm(
     a: Tensor,
     b: Tensor,
@@ -469,6 +489,21 @@ def silu_and_mul(x: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def silu_and_mul_backward(grad_y: Tensor, x: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def softmax(x: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def softmax_backward(grad_y: Tensor, y: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def swigluoai_and_mul(
+    x: Tensor,
+    *,
+    alpha: float = 1.702,
+    limit: float = 7.0,
+    out: Tensor | None = None,
+) -> Tensor: ...
+def swigluoai_and_mul_backward(
+    grad_y: Tensor,
+    x: Tensor,
+    *,
+    alpha: float = 1.702,
+    limit: float = 7.0,
+    out: Tensor | None = None,
+) -> Tensor: ...
 def top_k_top_p_min_p_sampling_from_probs(
     probs: Tensor,
     seed: Tensor,

@@ -45,6 +45,7 @@ from ._ops.rms_norm import rms_norm
 from ._ops.rope import rope
 from ._ops.silu_and_mul import silu_and_mul
 from ._ops.softmax import softmax
+from ._ops.swigluoai_and_mul import swigluoai_and_mul
 from ._ops.top_k_top_p_min_p_sampling_from_probs import top_k_top_p_min_p_sampling_from_probs
 from ._ops.topk import topk
 from ._ops.topk_softmax import topk_softmax
@@ -88,6 +89,7 @@ __all__ = [
     "SiluAndMul",
     "SiluMLP",
     "Softmax",
+    "SwigluoaiAndMul",
     "TanhGELU",
     "TopK",
     "TopKSoftmax",
@@ -1032,6 +1034,30 @@ class Softmax(_rt.Layer):
     def forward(self, x: Tensor) -> Tensor:
         """Call softmax."""
         return _rt.call(Softmax, self, x)
+
+
+@_rt.layer(
+    swigluoai_and_mul,
+    inputs=(None,),
+    attrs=(_rt.Arg("alpha", ("alpha",)), _rt.Arg("limit", ("limit",))),
+)
+class SwigluoaiAndMul(_rt.Layer):
+    """Gate every second number with the limited swish of the one before it, as gpt-oss does.
+
+    Attributes
+    ----------
+    alpha : float, default 1.702
+        Factor of the gate in the sigmoid. At least 0.
+    limit : float, default 7.0
+        Gates are at most this, and values at most this far from 0. At least 0.
+    """
+
+    has_backward = True
+    can_torch_compile = True
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Call swigluoai_and_mul."""
+        return _rt.call(SwigluoaiAndMul, self, x)
 
 
 @_rt.layer(

@@ -2345,6 +2345,222 @@ def gemm_w4a16(
     return specs, (group_size_,)
 
 
+def group_norm(
+    fw: Framework,
+    x_: Any,
+    weight_: Any,
+    bias_: Any,
+    num_groups_: Any,
+    eps_: Any,
+    out: tuple[Any, ...] | None = None,
+) -> tuple[_m.Specs, tuple[Any, ...]]:
+    """Check a call of group_norm."""
+    op = "group_norm"
+    _r.required(op, (("x", x_), ("weight", weight_)))
+    _r.arrays(fw, op, (("x", x_), ("weight", weight_), ("bias", bias_)))
+    num_groups_ = _r.as_int(op, "num_groups", num_groups_)
+    if not num_groups_ >= 1:
+        raise _r.at_least(op, "num_groups", "1", num_groups_)
+    eps_ = _r.as_float(op, "eps", eps_)
+    if not eps_ >= 0:
+        raise _r.at_least(op, "eps", "0", eps_)
+    _r.same_device(fw, op, "weight", weight_, "x", x_)
+    if bias_ is not None:
+        _r.same_device(fw, op, "bias", bias_, "x", x_)
+    T_ = x_t = fw.dtype(x_)
+    if x_t not in ("float32", "float16", "bfloat16"):
+        raise _r.dtype_in(op, "x", ("float32", "float16", "bfloat16"), x_t)
+    x_s = fw.shape(x_)
+    if len(x_s) != 3:
+        raise _r.rank(op, "x", 3, x_s)
+    B_ = x_s[0]
+    C_ = x_s[1]
+    S_ = x_s[2]
+    W_ = weight_t = fw.dtype(weight_)
+    if weight_t not in ("float32", "float16", "bfloat16"):
+        raise _r.dtype_in(op, "weight", ("float32", "float16", "bfloat16"), weight_t)
+    weight_s = fw.shape(weight_)
+    if len(weight_s) != 1:
+        raise _r.rank(op, "weight", 1, weight_s)
+    if weight_s[0] != C_:
+        raise _r.size(op, "weight", weight_s, 0, C_, (("C", C_, "x"),))
+    if bias_ is not None:
+        bias_t = fw.dtype(bias_)
+        if bias_t != W_:
+            raise _r.dtype_as(op, "bias", W_, "weight", bias_t)
+        bias_s = fw.shape(bias_)
+        if len(bias_s) != 1:
+            raise _r.rank(op, "bias", 1, bias_s)
+        if bias_s[0] != C_:
+            raise _r.size(op, "bias", bias_s, 0, C_, (("C", C_, "x"),))
+    if not (_a.mod(op, C_, num_groups_) == 0):
+        raise _r.require(
+            op,
+            "C % num_groups == 0",
+            (("C", C_, ""), ("num_groups", num_groups_, "")),
+        )
+    if not ((W_ == T_) or (W_ == "float32")):
+        raise _r.require(
+            op,
+            "W == T or W == f32",
+            (("T", T_, ""), ("W", W_, "")),
+            "cast x or weight",
+        )
+    specs: _m.Specs = (
+        ((B_, C_, S_), T_),
+        ((B_, num_groups_), "float32"),
+        ((B_, num_groups_), "float32"),
+    )
+    if out is not None:
+        _m.outputs(
+            fw,
+            op,
+            ("y",),
+            specs,
+            out,
+            (("x", x_), ("weight", weight_), ("bias", bias_)),
+            ("x",),
+        )
+    return specs, (num_groups_, eps_)
+
+
+def group_norm_backward(
+    fw: Framework,
+    grad_y_: Any,
+    x_: Any,
+    weight_: Any,
+    mean_: Any,
+    rstd_: Any,
+    bias_: Any,
+    num_groups_: Any,
+    out: tuple[Any, ...] | None = None,
+) -> tuple[_m.Specs, tuple[Any, ...]]:
+    """Check a call of group_norm_backward."""
+    op = "group_norm_backward"
+    _r.required(
+        op,
+        (("grad_y", grad_y_), ("x", x_), ("weight", weight_), ("mean", mean_), ("rstd", rstd_)),
+    )
+    _r.arrays(
+        fw,
+        op,
+        (
+            ("grad_y", grad_y_),
+            ("x", x_),
+            ("weight", weight_),
+            ("mean", mean_),
+            ("rstd", rstd_),
+            ("bias", bias_),
+        ),
+    )
+    num_groups_ = _r.as_int(op, "num_groups", num_groups_)
+    if not num_groups_ >= 1:
+        raise _r.at_least(op, "num_groups", "1", num_groups_)
+    _r.same_device(fw, op, "x", x_, "grad_y", grad_y_)
+    _r.same_device(fw, op, "weight", weight_, "grad_y", grad_y_)
+    _r.same_device(fw, op, "mean", mean_, "grad_y", grad_y_)
+    _r.same_device(fw, op, "rstd", rstd_, "grad_y", grad_y_)
+    if bias_ is not None:
+        _r.same_device(fw, op, "bias", bias_, "grad_y", grad_y_)
+    T_ = grad_y_t = fw.dtype(grad_y_)
+    if grad_y_t not in ("float32", "float16", "bfloat16"):
+        raise _r.dtype_in(op, "grad_y", ("float32", "float16", "bfloat16"), grad_y_t)
+    grad_y_s = fw.shape(grad_y_)
+    if len(grad_y_s) != 3:
+        raise _r.rank(op, "grad_y", 3, grad_y_s)
+    B_ = grad_y_s[0]
+    C_ = grad_y_s[1]
+    S_ = grad_y_s[2]
+    x_t = fw.dtype(x_)
+    if x_t != T_:
+        raise _r.dtype_as(op, "x", T_, "grad_y", x_t)
+    x_s = fw.shape(x_)
+    if len(x_s) != 3:
+        raise _r.rank(op, "x", 3, x_s)
+    if x_s[0] != B_:
+        raise _r.size(op, "x", x_s, 0, B_, (("B", B_, "grad_y"),))
+    if x_s[1] != C_:
+        raise _r.size(op, "x", x_s, 1, C_, (("C", C_, "grad_y"),))
+    if x_s[2] != S_:
+        raise _r.size(op, "x", x_s, 2, S_, (("S", S_, "grad_y"),))
+    W_ = weight_t = fw.dtype(weight_)
+    if weight_t not in ("float32", "float16", "bfloat16"):
+        raise _r.dtype_in(op, "weight", ("float32", "float16", "bfloat16"), weight_t)
+    weight_s = fw.shape(weight_)
+    if len(weight_s) != 1:
+        raise _r.rank(op, "weight", 1, weight_s)
+    if weight_s[0] != C_:
+        raise _r.size(op, "weight", weight_s, 0, C_, (("C", C_, "grad_y"),))
+    mean_t = fw.dtype(mean_)
+    if mean_t not in ("float32",):
+        raise _r.dtype_in(op, "mean", ("float32",), mean_t)
+    mean_s = fw.shape(mean_)
+    if len(mean_s) != 2:
+        raise _r.rank(op, "mean", 2, mean_s)
+    if mean_s[0] != B_:
+        raise _r.size(op, "mean", mean_s, 0, B_, (("B", B_, "grad_y"),))
+    if mean_s[1] != num_groups_:
+        raise _r.size(op, "mean", mean_s, 1, num_groups_, (("num_groups", num_groups_, ""),))
+    rstd_t = fw.dtype(rstd_)
+    if rstd_t not in ("float32",):
+        raise _r.dtype_in(op, "rstd", ("float32",), rstd_t)
+    rstd_s = fw.shape(rstd_)
+    if len(rstd_s) != 2:
+        raise _r.rank(op, "rstd", 2, rstd_s)
+    if rstd_s[0] != B_:
+        raise _r.size(op, "rstd", rstd_s, 0, B_, (("B", B_, "grad_y"),))
+    if rstd_s[1] != num_groups_:
+        raise _r.size(op, "rstd", rstd_s, 1, num_groups_, (("num_groups", num_groups_, ""),))
+    if bias_ is not None:
+        bias_t = fw.dtype(bias_)
+        if bias_t != W_:
+            raise _r.dtype_as(op, "bias", W_, "weight", bias_t)
+        bias_s = fw.shape(bias_)
+        if len(bias_s) != 1:
+            raise _r.rank(op, "bias", 1, bias_s)
+        if bias_s[0] != C_:
+            raise _r.size(op, "bias", bias_s, 0, C_, (("C", C_, "grad_y"),))
+    if not (_a.mod(op, C_, num_groups_) == 0):
+        raise _r.require(
+            op,
+            "C % num_groups == 0",
+            (("C", C_, ""), ("num_groups", num_groups_, "")),
+        )
+    if not ((W_ == T_) or (W_ == "float32")):
+        raise _r.require(
+            op,
+            "W == T or W == f32",
+            (("T", T_, ""), ("W", W_, "")),
+            "cast grad_y or weight",
+        )
+    specs: _m.Specs = (
+        ((B_, C_, S_), T_),
+        ((C_,), W_),
+        None if bias_ is None else ((C_,), W_),
+        ((4, B_, C_), "float64"),
+        ((2, B_, num_groups_), "float64"),
+    )
+    if out is not None:
+        _m.outputs(
+            fw,
+            op,
+            ("grad_x", "grad_weight", "grad_bias"),
+            specs,
+            out,
+            (
+                ("grad_y", grad_y_),
+                ("x", x_),
+                ("weight", weight_),
+                ("mean", mean_),
+                ("rstd", rstd_),
+                ("bias", bias_),
+            ),
+            ("grad_y", "weight", "weight"),
+            ("", "", "bias"),
+        )
+    return specs, (num_groups_,)
+
+
 def grouped_gemm(
     fw: Framework,
     a_: Any,
@@ -4402,6 +4618,82 @@ def softmax_backward(
     return specs, ()
 
 
+def swigluoai_and_mul(
+    fw: Framework,
+    x_: Any,
+    alpha_: Any,
+    limit_: Any,
+    out: tuple[Any, ...] | None = None,
+) -> tuple[_m.Specs, tuple[Any, ...]]:
+    """Check a call of swigluoai_and_mul."""
+    op = "swigluoai_and_mul"
+    _r.required(op, (("x", x_),))
+    _r.arrays(fw, op, (("x", x_),))
+    alpha_ = _r.as_float(op, "alpha", alpha_)
+    if not alpha_ >= 0:
+        raise _r.at_least(op, "alpha", "0", alpha_)
+    limit_ = _r.as_float(op, "limit", limit_)
+    if not limit_ >= 0:
+        raise _r.at_least(op, "limit", "0", limit_)
+    T_ = x_t = fw.dtype(x_)
+    if x_t not in ("float32", "float16", "bfloat16"):
+        raise _r.dtype_in(op, "x", ("float32", "float16", "bfloat16"), x_t)
+    x_s = fw.shape(x_)
+    if len(x_s) < 1:
+        raise _r.rank(op, "x", 1, x_s, "at least ")
+    batch = tuple(x_s[:-1])
+    D_ = _r.solve(op, "x", x_s, -1, 2, 0, "2*D")
+    specs: _m.Specs = (((*batch, D_), T_),)
+    if out is not None:
+        _m.outputs(fw, op, ("y",), specs, out, (("x", x_),), ("x",))
+    return specs, (alpha_, limit_)
+
+
+def swigluoai_and_mul_backward(
+    fw: Framework,
+    grad_y_: Any,
+    x_: Any,
+    alpha_: Any,
+    limit_: Any,
+    out: tuple[Any, ...] | None = None,
+) -> tuple[_m.Specs, tuple[Any, ...]]:
+    """Check a call of swigluoai_and_mul_backward."""
+    op = "swigluoai_and_mul_backward"
+    _r.required(op, (("grad_y", grad_y_), ("x", x_)))
+    _r.arrays(fw, op, (("grad_y", grad_y_), ("x", x_)))
+    alpha_ = _r.as_float(op, "alpha", alpha_)
+    if not alpha_ >= 0:
+        raise _r.at_least(op, "alpha", "0", alpha_)
+    limit_ = _r.as_float(op, "limit", limit_)
+    if not limit_ >= 0:
+        raise _r.at_least(op, "limit", "0", limit_)
+    _r.same_device(fw, op, "x", x_, "grad_y", grad_y_)
+    T_ = grad_y_t = fw.dtype(grad_y_)
+    if grad_y_t not in ("float32", "float16", "bfloat16"):
+        raise _r.dtype_in(op, "grad_y", ("float32", "float16", "bfloat16"), grad_y_t)
+    grad_y_s = fw.shape(grad_y_)
+    if len(grad_y_s) < 1:
+        raise _r.rank(op, "grad_y", 1, grad_y_s, "at least ")
+    batch = tuple(grad_y_s[:-1])
+    D_ = grad_y_s[-1]
+    x_t = fw.dtype(x_)
+    if x_t != T_:
+        raise _r.dtype_as(op, "x", T_, "grad_y", x_t)
+    x_s = fw.shape(x_)
+    if len(x_s) < 1:
+        raise _r.rank(op, "x", 1, x_s, "at least ")
+    if tuple(x_s[:-1]) != batch:
+        raise _r.batch(op, "x", batch, "grad_y", x_s)
+    if x_s[-1] != _a.fit(op, 2 * D_):
+        raise _r.size(op, "x", x_s, -1, _a.fit(op, 2 * D_), (("D", D_, "grad_y"),))
+    if _a.fit(op, 2 * D_) < 0:
+        raise _r.negative_size(op, "output grad_x", "2*D", _a.fit(op, 2 * D_))
+    specs: _m.Specs = (((*batch, _a.fit(op, 2 * D_)), T_),)
+    if out is not None:
+        _m.outputs(fw, op, ("grad_x",), specs, out, (("grad_y", grad_y_), ("x", x_)), ("grad_y",))
+    return specs, (alpha_, limit_)
+
+
 def top_k_top_p_min_p_sampling_from_probs(
     fw: Framework,
     probs_: Any,
@@ -5006,6 +5298,44 @@ def _flops_gemm_w4a16(
     return flops__
 
 
+def _flops_group_norm(
+    fw: Framework,
+    x_: Any,
+    weight_: Any,
+    bias_: Any,
+    num_groups_: Any,
+    eps_: Any,
+) -> int:
+    """Return how many operations a call of group_norm needs."""
+    op = "group_norm"
+    x_s = fw.shape(x_)
+    B_ = x_s[0]
+    C_ = x_s[1]
+    S_ = x_s[2]
+    flops__ = _a.fit(op, _a.fit(op, _a.fit(op, 8 * B_) * C_) * S_)
+    return flops__
+
+
+def _flops_group_norm_backward(
+    fw: Framework,
+    grad_y_: Any,
+    x_: Any,
+    weight_: Any,
+    mean_: Any,
+    rstd_: Any,
+    bias_: Any,
+    num_groups_: Any,
+) -> int:
+    """Return how many operations a call of group_norm_backward needs."""
+    op = "group_norm_backward"
+    grad_y_s = fw.shape(grad_y_)
+    B_ = grad_y_s[0]
+    C_ = grad_y_s[1]
+    S_ = grad_y_s[2]
+    flops__ = _a.fit(op, _a.fit(op, _a.fit(op, 16 * B_) * C_) * S_)
+    return flops__
+
+
 def _flops_grouped_gemm(
     fw: Framework,
     a_: Any,
@@ -5321,6 +5651,39 @@ def _flops_rope_backward(
     return flops__
 
 
+def _flops_swigluoai_and_mul(
+    fw: Framework,
+    x_: Any,
+    alpha_: Any,
+    limit_: Any,
+) -> int:
+    """Return how many operations a call of swigluoai_and_mul needs."""
+    op = "swigluoai_and_mul"
+    x_s = fw.shape(x_)
+    batch = tuple(x_s[:-1])
+    D_ = _r.solve(op, "x", x_s, -1, 2, 0, "2*D")
+    batch_ = math.prod(batch)
+    flops__ = _a.fit(op, _a.fit(op, 9 * batch_) * D_)
+    return flops__
+
+
+def _flops_swigluoai_and_mul_backward(
+    fw: Framework,
+    grad_y_: Any,
+    x_: Any,
+    alpha_: Any,
+    limit_: Any,
+) -> int:
+    """Return how many operations a call of swigluoai_and_mul_backward needs."""
+    op = "swigluoai_and_mul_backward"
+    grad_y_s = fw.shape(grad_y_)
+    batch = tuple(grad_y_s[:-1])
+    D_ = grad_y_s[-1]
+    batch_ = math.prod(batch)
+    flops__ = _a.fit(op, _a.fit(op, 16 * batch_) * D_)
+    return flops__
+
+
 def _flops_top_k_top_p_min_p_sampling_from_probs(
     fw: Framework,
     probs_: Any,
@@ -5361,6 +5724,8 @@ FLOPS: dict[str, Callable[..., int]] = {
     "gemm_a8w8_blockscale": _flops_gemm_a8w8_blockscale,
     "gemm_backward": _flops_gemm_backward,
     "gemm_w4a16": _flops_gemm_w4a16,
+    "group_norm": _flops_group_norm,
+    "group_norm_backward": _flops_group_norm_backward,
     "grouped_gemm": _flops_grouped_gemm,
     "grouped_gemm_backward": _flops_grouped_gemm_backward,
     "layer_norm": _flops_layer_norm,
@@ -5377,6 +5742,8 @@ FLOPS: dict[str, Callable[..., int]] = {
     "per_token_quant": _flops_per_token_quant,
     "rope": _flops_rope,
     "rope_backward": _flops_rope_backward,
+    "swigluoai_and_mul": _flops_swigluoai_and_mul,
+    "swigluoai_and_mul_backward": _flops_swigluoai_and_mul_backward,
     "top_k_top_p_min_p_sampling_from_probs": _flops_top_k_top_p_min_p_sampling_from_probs,
 }
 """How many operations calls need that meet the rules, of the ops that say so."""

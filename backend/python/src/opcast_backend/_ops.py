@@ -71,6 +71,8 @@ class OpKind(IntEnum):
     GemmA8w8Blockscale = 49
     GemmBackward = 16
     GemmW4a16 = 50
+    GroupNorm = 27
+    GroupNormBackward = 28
     GroupedGemm = 81
     GroupedGemmBackward = 82
     GroupedTopk = 75
@@ -100,6 +102,8 @@ class OpKind(IntEnum):
     SiluAndMulBackward = 12
     Softmax = 8
     SoftmaxBackward = 15
+    SwigluoaiAndMul = 30
+    SwigluoaiAndMulBackward = 31
     TopKTopPMinPSamplingFromProbs = 39
     Topk = 67
     TopkSoftmax = 74
@@ -1822,6 +1826,160 @@ OPS: dict[str, Op] = {
         kernels=(("gemm_w4a16", "cpu", False), ("gemm_w4a16_cuda", "cuda", False)),
         autocast="lower",
     ),
+    "group_norm": Op(
+        name="group_norm",
+        kind=OpKind.GroupNorm,
+        doc="Normalise groups of channels to mean 0 and variance 1, then scale and shift each channel.",
+        file="opdefs/norm/group_norm.toml",
+        schema=0x095F30AF1E6DCA8E,
+        dtypes={"T": ("float32", "float16", "bfloat16"), "W": ("float32", "float16", "bfloat16")},
+        devices=("cpu", "cuda"),
+        inputs=(
+            Arg(
+                "x",
+                "T[B, C, S]",
+                "Channels to normalise: the dims behind C are one, as x.flatten(2) makes them.",
+                dims=("B", "C", "S"),
+            ),
+            Arg("weight", "W[C]", "Scale of each channel.", dims=("C",)),
+            Arg("bias", "W[C]", "Added to each channel.", optional=True, dims=("C",)),
+        ),
+        attrs=(
+            Attr(
+                "num_groups",
+                "int",
+                "Into how many groups of neighbours the channels are divided.",
+                True,
+            ),
+            Attr("eps", "float", "Added to the variance.", False, 1e-05),
+        ),
+        outputs=(
+            Arg("y", "T[B, C, S]", "The normalised channels.", dims=("B", "C", "S")),
+            Arg(
+                "mean",
+                "f32[B, num_groups]",
+                "Mean of each group.",
+                saved=True,
+                dims=("B", "num_groups"),
+            ),
+            Arg(
+                "rstd",
+                "f32[B, num_groups]",
+                "1 / sqrt(variance + eps) of each group.",
+                saved=True,
+                dims=("B", "num_groups"),
+            ),
+        ),
+        parallel=("B",),
+        sums=(),
+        vmap=(("B", ("x",)),),
+        call="group_norm(x, weight, bias=None, *, num_groups, eps=1e-05) -> y",
+        facts=(
+            (
+                "gradient",
+                "group_norm_backward, with respect to x, weight and bias; mean and rstd saved for it; of first order, in reverse mode",
+            ),
+            ("vmap", "merged over x; a loop over slices when weight or bias is mapped"),
+            ("sharding", "along B; C, S and num_groups gathered"),
+            ("autocast", "weight and bias cast to the widest of their dtypes"),
+            ("copies", "x, weight and bias when not contiguous"),
+        ),
+        kernels=(("group_norm", "cpu", False), ("group_norm_cuda", "cuda", False)),
+        backward="group_norm_backward",
+    ),
+    "group_norm_backward": Op(
+        name="group_norm_backward",
+        kind=OpKind.GroupNormBackward,
+        doc="Gradients of group_norm, from the mean and the scale that it saved for each group.",
+        file="opdefs/norm/group_norm_backward.toml",
+        schema=0x4472402A340350FC,
+        dtypes={"T": ("float32", "float16", "bfloat16"), "W": ("float32", "float16", "bfloat16")},
+        devices=("cpu", "cuda"),
+        inputs=(
+            Arg(
+                "grad_y",
+                "T[B, C, S]",
+                "Gradient of the normalised channels.",
+                dims=("B", "C", "S"),
+            ),
+            Arg("x", "T[B, C, S]", "The channels that were normalised.", dims=("B", "C", "S")),
+            Arg("weight", "W[C]", "Scale of each channel.", dims=("C",)),
+            Arg("mean", "f32[B, num_groups]", "Mean of each group.", dims=("B", "num_groups")),
+            Arg(
+                "rstd",
+                "f32[B, num_groups]",
+                "1 / sqrt(variance + eps) of each group.",
+                dims=("B", "num_groups"),
+            ),
+            Arg(
+                "bias",
+                "W[C]",
+                "Whether there was a bias; its values do not matter.",
+                optional=True,
+                dims=("C",),
+            ),
+        ),
+        attrs=(
+            Attr(
+                "num_groups",
+                "int",
+                "Into how many groups of neighbours the channels are divided.",
+                True,
+            ),
+        ),
+        outputs=(
+            Arg("grad_x", "T[B, C, S]", "Gradient of the channels.", dims=("B", "C", "S")),
+            Arg(
+                "grad_weight",
+                "W[C]",
+                "Gradient of the scales, a sum over each channel.",
+                dims=("C",),
+            ),
+            Arg(
+                "grad_bias",
+                "W[C]",
+                "Gradient of the shifts, a sum over each channel.",
+                present_if="bias",
+                dims=("C",),
+            ),
+        ),
+        parallel=("B",),
+        sums=("B",),
+        vmap=(),
+        call="group_norm_backward(grad_y, x, weight, mean, rstd, bias=None, *, num_groups) -> grad_x, grad_weight, grad_bias",
+        facts=(
+            (
+                "gradient",
+                "none: it is the gradient of group_norm, and gradients are of first order",
+            ),
+            ("vmap", "a loop over slices"),
+            (
+                "sharding",
+                "along B; grad_weight and grad_bias summed over B; C, S and num_groups gathered",
+            ),
+            (
+                "autocast",
+                "grad_y and x cast to the widest of their dtypes; weight and bias cast to the widest of their dtypes",
+            ),
+            ("copies", "grad_y, x, weight, mean, rstd and bias when not contiguous"),
+        ),
+        kernels=(("group_norm_backward", "cpu", False), ("group_norm_backward_cuda", "cuda", True)),
+        scratch=(
+            Arg(
+                "sums",
+                "f64[4, B, C]",
+                "Sums over each channel of each sample.",
+                dims=("4", "B", "C"),
+            ),
+            Arg(
+                "factors",
+                "f64[2, B, num_groups]",
+                "What the gradients of a group have in common.",
+                dims=("2", "B", "num_groups"),
+            ),
+        ),
+        gradient_of="group_norm",
+    ),
     "grouped_gemm": Op(
         name="grouped_gemm",
         kind=OpKind.GroupedGemm,
@@ -3312,6 +3470,101 @@ OPS: dict[str, Op] = {
         ),
         kernels=(("softmax_backward", "cpu", False), ("softmax_backward_cuda", "cuda", False)),
         gradient_of="softmax",
+    ),
+    "swigluoai_and_mul": Op(
+        name="swigluoai_and_mul",
+        kind=OpKind.SwigluoaiAndMul,
+        doc="Gate every second number with the limited swish of the one before it, as gpt-oss does.",
+        file="opdefs/activation/swigluoai_and_mul.toml",
+        schema=0x0791A2C49E97D4A9,
+        dtypes={"T": ("float32", "float16", "bfloat16")},
+        devices=("cpu", "cuda"),
+        inputs=(
+            Arg(
+                "x",
+                "T[*, 2*D]",
+                "Gates and values in turn: columns 2i and 2i + 1.",
+                dims=("*", "2*D"),
+            ),
+        ),
+        attrs=(
+            Attr("alpha", "float", "Factor of the gate in the sigmoid.", False, 1.702),
+            Attr(
+                "limit",
+                "float",
+                "Gates are at most this, and values at most this far from 0.",
+                False,
+                7.0,
+            ),
+        ),
+        outputs=(
+            Arg("y", "T[*, D]", "(value + 1) * gate * sigmoid(alpha * gate).", dims=("*", "D")),
+        ),
+        parallel=("*",),
+        sums=(),
+        vmap=(("*", ("x",)),),
+        call="swigluoai_and_mul(x, *, alpha=1.702, limit=7.0) -> y",
+        facts=(
+            (
+                "gradient",
+                "swigluoai_and_mul_backward, with respect to x; of first order, in reverse mode",
+            ),
+            ("vmap", "merged"),
+            ("sharding", "along *; 2*D and D gathered"),
+            ("copies", "x when not contiguous"),
+        ),
+        kernels=(("swigluoai_and_mul", "cpu", False), ("swigluoai_and_mul_cuda", "cuda", False)),
+        backward="swigluoai_and_mul_backward",
+    ),
+    "swigluoai_and_mul_backward": Op(
+        name="swigluoai_and_mul_backward",
+        kind=OpKind.SwigluoaiAndMulBackward,
+        doc="Gradient of swigluoai_and_mul; 0 for what is beyond the limit.",
+        file="opdefs/activation/swigluoai_and_mul_backward.toml",
+        schema=0x2E42C8124C08674A,
+        dtypes={"T": ("float32", "float16", "bfloat16")},
+        devices=("cpu", "cuda"),
+        inputs=(
+            Arg("grad_y", "T[*, D]", "Gradient of the result.", dims=("*", "D")),
+            Arg(
+                "x",
+                "T[*, 2*D]",
+                "Gates and values in turn: columns 2i and 2i + 1.",
+                dims=("*", "2*D"),
+            ),
+        ),
+        attrs=(
+            Attr("alpha", "float", "Factor of the gate in the sigmoid.", False, 1.702),
+            Attr(
+                "limit",
+                "float",
+                "Gates are at most this, and values at most this far from 0.",
+                False,
+                7.0,
+            ),
+        ),
+        outputs=(
+            Arg("grad_x", "T[*, 2*D]", "Gradients of gates and values in turn.", dims=("*", "2*D")),
+        ),
+        parallel=("*",),
+        sums=(),
+        vmap=(("*", ("grad_y", "x")),),
+        call="swigluoai_and_mul_backward(grad_y, x, *, alpha=1.702, limit=7.0) -> grad_x",
+        facts=(
+            (
+                "gradient",
+                "none: it is the gradient of swigluoai_and_mul, and gradients are of first order",
+            ),
+            ("vmap", "merged"),
+            ("sharding", "along *; D and 2*D gathered"),
+            ("autocast", "grad_y and x cast to the widest of their dtypes"),
+            ("copies", "grad_y and x when not contiguous"),
+        ),
+        kernels=(
+            ("swigluoai_and_mul_backward", "cpu", False),
+            ("swigluoai_and_mul_backward_cuda", "cuda", False),
+        ),
+        gradient_of="swigluoai_and_mul",
     ),
     "top_k_top_p_min_p_sampling_from_probs": Op(
         name="top_k_top_p_min_p_sampling_from_probs",
