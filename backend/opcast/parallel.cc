@@ -223,9 +223,10 @@ bool RunOnLent(Job& job, int64_t threads) {
 Simd ChooseSimd() {
   const Simd widest = WidestSimd();
   if (widest < kNarrowest) {
-    throw std::runtime_error("this library was built by `opcast build --native` for machines with " +
-                             std::string(kSimdNames[static_cast<int>(kNarrowest)]) +
-                             "; this one has " + kSimdNames[static_cast<int>(widest)]);
+    throw std::runtime_error(
+        "this library was built by `opcast build --native` for machines with " +
+        std::string(kSimdNames[static_cast<int>(kNarrowest)]) + "; this one has " +
+        kSimdNames[static_cast<int>(widest)]);
   }
   const std::string variable = VariableName("ISA");
   const char* const asked = std::getenv(variable.c_str());
@@ -238,7 +239,8 @@ Simd ChooseSimd() {
     if (std::strcmp(name, asked) == 0) return simd;
     known += (known.empty() ? "" : ", ") + std::string(name);
   }
-  throw std::invalid_argument(variable + ": expected an instruction set that this machine and library have (" +
+  throw std::invalid_argument(variable +
+                              ": expected an instruction set that this machine and library have (" +
                               known + "), got " + asked);
 }
 

@@ -29,8 +29,8 @@ constexpr const char* kSimdNames[] = {"sse2", "avx2", "avx512", "avx512_bf16"};
 constexpr const char* kSimdNames[] = {"baseline", "", "", ""};
 #endif
 
-// The narrowest that bodies are compiled for: `opcast build --native` leaves out what its machine does
-// not need, which halves the time of the compiler.
+// The narrowest that bodies are compiled for: `opcast build --native` leaves out what its machine
+// does not need, which halves the time of the compiler.
 #if defined(OPCAST_NARROWEST)
 constexpr Simd kNarrowest = Simd::OPCAST_NARROWEST;
 #else

@@ -5,10 +5,12 @@ Exits 1 unless all adaptors give the same bits and at least 95 % of the held-out
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+sys.path.append(str(Path(__file__).parents[1]))  # where the examples share frameworks.py
 import data
 import frameworks
 import network

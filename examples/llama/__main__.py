@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).parents[1]))  # where the examples share frameworks.py
 import checkpoint
 import frameworks
 from batch import Request
@@ -54,7 +55,10 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python examples/llama", description=__doc__)
     parser.add_argument("prompts", nargs="*", default=PROMPTS, metavar="PROMPT")
     parser.add_argument(
-        "--framework", nargs="+", choices=frameworks.NAMES, default=frameworks.NAMES
+        "--framework",
+        nargs="+",
+        choices=frameworks.NAMES,
+        default=[name for name in frameworks.NAMES if not frameworks.why_not(name)],
     )
     parser.add_argument(
         "--model", type=Path, default=MODEL, metavar="FOLDER", help="as Hugging Face stores a Llama"

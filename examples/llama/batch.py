@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from frameworks import Values
+from checkpoint import Values
 
 PAGE = 16  # tokens
 

@@ -14,8 +14,8 @@ import batch
 import network
 import numpy as np
 from batch import PAGE, Batch, Request, Rows
-from checkpoint import Config
-from frameworks import Framework, Values
+from checkpoint import Config, Values
+from frameworks import Framework
 
 
 class Server:
@@ -103,7 +103,7 @@ class Server:
         arrays = {name: self._fw.array(values) for name, values in inputs.items()}
         with self._fw.inference():
             self._caches, ids = self._step(self._caches, self._weights, self._angles, arrays)
-        return np.asarray(ids).tolist()
+        return self._fw.values(ids).tolist()
 
     def _forward(self, caches: Any, w: Any, angles: Any, inputs: dict[str, Any]) -> tuple[Any, Any]:
         """Return the caches, which now have the batch's tokens, and the next token of each row."""

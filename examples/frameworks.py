@@ -1,7 +1,8 @@
-"""The frameworks: their adaptors, exact conversions from and to NumPy, and what runs here."""
+"""The frameworks of the examples: their adaptors, exact conversions from and to NumPy, and what runs here."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -25,15 +26,26 @@ class Framework:
     name: str
     device: str
     ops: ModuleType
+    xp: Any
+    """Its functions on arrays, which join some."""
     array: Callable[[Values], Any]
     values: Callable[[Any], Values]
+    compiled: Callable[[Callable[..., Any]], Callable[..., Any]]
+    """Prepares a function that is called often, and whose first argument is overwritten."""
+    inference: Callable[[], contextlib.AbstractContextManager[Any]]
+    """Computes without gradients."""
 
 
 def load(name: str) -> Framework:
     """Import a framework and its adaptor."""
-    array, values = _conversions(name, import_module(name))
+    library: Any = import_module(name)
+    array, values = _conversions(name, library)
     device = "cuda" if name == "cupy" else "cpu"
-    return Framework(name, device, import_module(f"opcast_{name}"), array, values)
+    xp = library.numpy if name == "jax" else library
+    compiled = _jitted if name == "jax" else _as_it_is
+    inference = library.inference_mode if name == "torch" else contextlib.nullcontext
+    ops = import_module(f"opcast_{name}")
+    return Framework(name, device, ops, xp, array, values, compiled, inference)
 
 
 def why_not(name: str) -> str:
@@ -67,3 +79,11 @@ def _torch(torch: Any) -> Conversions:
         return bits.view(str(tensor.dtype).removeprefix("torch."))
 
     return array, values
+
+
+def _jitted(function: Callable[..., Any]) -> Callable[..., Any]:
+    return import_module("jax").jit(function, donate_argnums=0)
+
+
+def _as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
+    return function
