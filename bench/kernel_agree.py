@@ -15,7 +15,7 @@ def check(peer: Any, ours: Any) -> None:
         if theirs.shape != own.shape or theirs.dtype != own.dtype:
             found = f"{theirs.dtype} {tuple(theirs.shape)}"
             raise ValueError(f"result {i} is {found}, ours {own.dtype} {tuple(own.shape)}")
-        off, length = _length(theirs.double() - own), _length(own)
+        off, length = _length(theirs.double() - own.double()), _length(own)
         if not off <= _CLOSE * length:
             raise ValueError(f"result {i} is {off / length:.1%} off")
 
