@@ -34,12 +34,22 @@ inline double Weigh(Part<T>* parts, int64_t count) {
     const double s = parts[i].s;
     if (!(s <= largest) && largest == largest) largest = s;
   }
-  const auto weight = [=](double s) {
-    const double less = s - largest;
-    return s == largest ? 1.0 : Exp<kVector>(less < kEnd ? kEnd : less);
-  };
-  for (int64_t i = 0; i < count; ++i) sum += weight(parts[i].s);
-  for (int64_t i = 0; i < count; ++i) parts[i].weight = weight(parts[i].s) / sum;
+  constexpr int64_t kCount = Lanes<kVector>::kCount;
+  for (int64_t first = 0; first < count; first += kCount) {
+    const int64_t some = std::min(kCount, count - first);
+    double powers[kCount] = {};
+    for (int64_t l = 0; l < some; ++l) powers[l] = parts[first + l].s;
+#pragma GCC unroll 1
+    for (int l = 0; l < kCount; ++l) {
+      const double less = Select(powers[l] == largest, 0.0, powers[l] - largest);
+      powers[l] = Exp<kVector>(Select(less < kEnd, kEnd, less));
+    }
+    for (int64_t l = 0; l < some; ++l) {
+      parts[first + l].weight = powers[l];
+      sum += powers[l];
+    }
+  }
+  for (int64_t i = 0; i < count; ++i) parts[i].weight /= sum;
   return largest + std::log(sum);
 }
 
@@ -71,10 +81,18 @@ inline Lanes<kVector> AddParts(const Part<T>* parts, int64_t count, int64_t at, 
   return narrow;
 }
 
+// Writes the sum of all parts for a row of n numbers.
+template <int kVector, class T>
+inline void WriteSums(const Part<T>* parts, int64_t count, int64_t n, T* v) {
+  constexpr int64_t kCount = Lanes<kVector>::kCount;
+  int64_t i = 0;
+  for (; i + kCount <= n; i += kCount) AddParts<kVector>(parts, count, i, kCount).Store(v + i);
+  if (i < n) AddParts<kVector>(parts, count, i, n - i).StoreSome(v + i, n - i);
+}
+
 // Writes what a row of n numbers is over all of `count` parts, and its log-sum-exp.
 template <int kVector, class T>
 inline void MergeRow(Part<T>* parts, int64_t count, int64_t n, T* v, float* s) {
-  constexpr int64_t kCount = Lanes<kVector>::kCount;
   if (count == 0) {
     std::fill_n(v, n, T(0.0f));
     *s = -std::numeric_limits<float>::infinity();
@@ -86,9 +104,7 @@ inline void MergeRow(Part<T>* parts, int64_t count, int64_t n, T* v, float* s) {
     return;
   }
   *s = Round<float>(Weigh<kVector>(parts, count));
-  int64_t i = 0;
-  for (; i + kCount <= n; i += kCount) AddParts<kVector>(parts, count, i, kCount).Store(v + i);
-  if (i < n) AddParts<kVector>(parts, count, i, n - i).StoreSome(v + i, n - i);
+  WriteSums<kVector>(parts, count, n, v);
 }
 
 // The parts of a row that are not empty, up to a number of parts.

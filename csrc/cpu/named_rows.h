@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "row_sums.h"
 #include "rows.h"
 
 namespace opcast_ops {
@@ -17,32 +18,22 @@ struct NamedRows {
   NamedRows<T> Of(int64_t i) const { return {matrix, columns, names + i * count, count}; }
 };
 
-// A vector of a sum over rows: weight(s) times the s-th row, added in order in float, with what
-// that loses, since terms may cancel.
+// A vector of a sum over rows: weight(s) times the s-th row, added in order in double, since terms
+// may cancel.
 template <int kWidth, class T, class Weight, class LoadFrom>
 inline Lanes<kWidth> SumOfVectors(const NamedRows<T>& rows, Weight weight, LoadFrom load) {
-  Lanes<kWidth> sum = {}, lost = {};
+  WideLanes<kWidth> sum;
   for (int64_t s = 0; s < rows.count; ++s) {
     if (rows.names[s] < 0) continue;
-    const Lanes<kWidth> x = load(rows.matrix + rows.names[s] * rows.columns);
-    const float factor = weight(s);
-#pragma GCC unroll 1
-    for (int l = 0; l < sum.kCount; ++l) {
-      const float term = factor * x.numbers[l], before = sum.numbers[l];
-      sum.numbers[l] = before + term;
-      lost.numbers[l] +=
-          Lack(before, term, sum.numbers[l]) + Fma<kWidth>(factor, x.numbers[l], -term);
-    }
+    const WideLanes<kWidth> x(load(rows.matrix + rows.names[s] * rows.columns));
+    Doubles<kWidth> factor;
+    factor.all = typename Doubles<kWidth>::Vector{} + double{weight(s)};
+    for (int half = 0; half < 2; ++half) MultiplyAdd(x.halves[half], factor, &sum.halves[half]);
   }
-#pragma GCC unroll 1
-  for (int l = 0; l < sum.kCount; ++l) {
-    const float both = sum.numbers[l] + lost.numbers[l];
-    sum.numbers[l] = Select(both == both, both, sum.numbers[l]);  // infinite, and lost NaN
-  }
-  return sum;
+  return sum.Narrow();
 }
 
-// y = the sum of weight(s) times the s-th row, added in order in float and rounded once.
+// y = the sum of weight(s) times the s-th row, added in order and rounded once.
 template <int kWidth, class T, class Y, class Weight>
 inline void SumRows(const NamedRows<T>& rows, Weight weight, Y* y) {
   constexpr int64_t kCount = Lanes<kWidth>::kCount;

@@ -1,7 +1,12 @@
 // ids[b] = a draw by inverse distribution, in the order of ids, from what three filters leave of
 // row b. All filters keep what is at least a number: that of top_k and of top_p is found digit by
 // digit, by how many probabilities, or how much of their sum, each next digit has. Sums are double.
+//
+// That of a small top_k is found by going over the row once, as in topk.cc; the other filters and
+// the draw then see only what it keeps.
 #include <cmath>
+#include <functional>
+#include <vector>
 
 #include "common/philox.h"
 #include "draw.h"
@@ -46,13 +51,66 @@ float Threshold(const float* x, int64_t n, float least, double goal) {
   return opcast::detail::FromBits(found);
 }
 
+constexpr int64_t kFew = 1024;  // a small top_k, at most
+constexpr int64_t kStep = 64;   // probabilities that are compared at once
+
+// Calls body(i) for the places of a row where larger(x[i]).
+template <int kWidth, class Larger, class Body>
+inline void ForLarger(const float* x, int64_t n, Larger larger, Body body) {
+  const auto is_not = [&larger](float number) { return !larger(number); };
+  for (int64_t i = 0; i < n; i += kStep) {
+    const int64_t count = std::min(kStep, n - i);
+    if (AllOf<kWidth>(count, is_not, x + i)) continue;
+    for (int64_t j = i; j < i + count; ++j) {
+      if (larger(x[j])) body(j);
+    }
+  }
+}
+
+// What Threshold<true> finds for a goal of at most kFew.
+template <int kWidth>
+inline float FewLargest(const float* x, int64_t n, int64_t goal) {
+  float best[2 * kFew + kStep];
+  float bound = 0;
+  int64_t count = 0;
+  const auto cut = [&best, &bound, &count, goal] {
+    std::nth_element(best, best + goal - 1, best + count, std::greater<>());
+    count = goal;
+    bound = best[goal - 1];
+  };
+  ForLarger<kWidth>(
+      x, n, [&bound](float number) { return number > bound; },
+      [&](int64_t i) {
+        best[count++] = x[i];
+        if (count == goal + kFew) cut();
+      });
+  if (count >= goal) cut();
+  if (bound > 0 || count == 0) return bound;
+  return *std::min_element(best, best + count);
+}
+
+// Probabilities that are left of a row, and their places.
+struct Left {
+  std::vector<float> numbers;
+  std::vector<int64_t> places;
+
+  template <int kWidth>
+  void Fill(const float* x, int64_t n, float least) {
+    numbers.clear();
+    places.clear();
+    const auto stays = [least](float number) { return (number > 0) & (number >= least); };
+    ForLarger<kWidth>(x, n, stays, [this, x](int64_t i) {
+      numbers.push_back(x[i]);
+      places.push_back(i);
+    });
+  }
+};
+
+// The place of a draw from what the other filters leave of n numbers of a row, of those from
+// `least` on.
 template <class Typed>
-int64_t DrawFromRow(const Typed& a, int64_t row, double uniform) {
-  const int64_t n = a.V;
-  const float* x = a.probs + row * n;
-  float least = 0;
-  if (a.top_k != nullptr && a.top_k[row] > 0 && a.top_k[row] < n)
-    least = Threshold<true>(x, n, 0, a.top_k[row]);
+int64_t DrawFrom(const Typed& a, int64_t row, double uniform, const float* x, int64_t n,
+                 float least) {
   if (a.top_p != nullptr && a.top_p[row] < 1) {
     const auto kept = [x, least](int64_t i) { return Select(x[i] >= least, x[i], 0.0f); };
     const double whole = Sum(n, [kept](int64_t i) { return double{kept(i)}; });
@@ -72,16 +130,32 @@ int64_t DrawFromRow(const Typed& a, int64_t row, double uniform) {
   return Draw(n, weight, uniform);
 }
 
+template <int kWidth, class Typed>
+inline int64_t DrawFromRow(const Typed& a, int64_t row, double uniform, Left* left) {
+  int64_t n = a.V;
+  const float* x = a.probs + row * n;
+  const int64_t most = a.top_k == nullptr || a.top_k[row] <= 0 ? n : a.top_k[row];
+  if (most <= std::min(kFew, n - 1)) {
+    left->Fill<kWidth>(x, n, FewLargest<kWidth>(x, n, most));
+    const auto count = static_cast<int64_t>(left->numbers.size());
+    const int64_t place = DrawFrom(a, row, uniform, left->numbers.data(), count, 0);
+    return place < 0 ? place : left->places[place];
+  }
+  return DrawFrom(a, row, uniform, x, n, most < n ? Threshold<true>(x, n, 0, most) : 0);
+}
+
 }  // namespace
 
 opcast::Status TopKTopPMinPSamplingFromProbs(const TopKTopPMinPSamplingFromProbsArgs& args,
                                              const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     const RandomStream stream(a.seed);
-    opcast::ParallelFor(launch, a.B, RowsPerChunk(a.V), [&](int64_t begin, int64_t end) {
+    const auto rows = [&](int64_t begin, int64_t end, auto width) {
+      Left left;
       for (int64_t row = begin; row < end; ++row)
-        a.ids[row] = static_cast<int32_t>(DrawFromRow(a, row, stream.UniformAt(row)));
-    });
+        a.ids[row] = static_cast<int32_t>(DrawFromRow<width>(a, row, stream.UniformAt(row), &left));
+    };
+    opcast::ParallelFor(launch, a.B, RowsPerChunk(a.V), rows);
     return opcast::Status::Ok();
   });
 }
