@@ -5,6 +5,7 @@
 #include <memory>
 #include <type_traits>
 
+#include "narrow_fp8.h"
 #include "opcast/kernel.h"
 #include "scalar.h"
 
@@ -133,8 +134,18 @@ __attribute__((target(OPCAST_AVX2))) inline void NarrowBlock(const float* from, 
   _mm_storeu_si128(reinterpret_cast<__m128i*>(to), pairs);
 }
 
+template <class T, class Nan>
+__attribute__((target(OPCAST_AVX512))) inline void NarrowBlock(const float* from, T* to,
+                                                               Wide<64> width, Nan nan) {
+  NarrowToFp8(OneNan(from, width, nan), to);
+}
+
 template <class T>
 constexpr bool kHasBlocks = std::is_same_v<T, opcast::f16> || std::is_same_v<T, opcast::bf16>;
+template <int kWidth, class T>
+constexpr bool kNarrowsBlocks =
+    (kWidth > 16 && kHasBlocks<T>) || (kWidth == 64 && (std::is_same_v<T, opcast::f8e4m3fn> ||
+                                                        std::is_same_v<T, opcast::f8e4m3fnuz>));
 #endif
 
 template <int kWidth, class T>
@@ -155,7 +166,7 @@ inline void Widen(const T* from, float* to, int64_t n) {
 template <int kWidth, class T, class Nan = AnyNan>
 inline void Narrow(const float* from, T* to, int64_t n, Nan nan = {}) {
 #if defined(__x86_64__)
-  if constexpr (kWidth > 16 && kHasBlocks<T>) {
+  if constexpr (kNarrowsBlocks<kWidth, T>) {
     constexpr int64_t kBlock = kWidth / sizeof(float);
     const int64_t blocks = n / kBlock;
 #pragma GCC unroll 8

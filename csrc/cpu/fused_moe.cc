@@ -54,7 +54,7 @@ void AddUp(const FusedMoeTyped<T>& args, const opcast::Launch& launch) {
     for (int64_t i = begin; i < end; ++i) {
       const float* const weights = args.topk_weights + i * args.k;
       const auto weight = [weights](int64_t s) { return weights[s]; };
-      SumRows<width>(rows.Of(i), weight, args.y + i * args.D);
+      SumRows<width>(rows.Of(i), weight, Passing(), args.y + i * args.D);
     }
   };
   opcast::ParallelFor(launch, args.N, RowsPerChunk(args.D * args.k), add);

@@ -10,13 +10,8 @@ opcast::Status MoePermuteBackward(const MoePermuteBackwardArgs& args,
   return Visit(args, [&](const auto& a) {
     using T = typename std::decay_t<decltype(a)>::T;
     const NamedRows<T> rows{a.grad_permuted, a.D, a.row_map, a.k};
-    opcast::ParallelFor(launch, a.N, RowsPerChunk(a.D * a.k),
-                        [&](int64_t begin, int64_t end, auto width) {
-                          const auto one = [](int64_t) { return 1.0f; };
-                          for (int64_t i = begin; i < end; ++i)
-                            SumRows<width>(rows.Of(i), one, a.grad_x + i * a.D);
-                        });
-    return opcast::Status::Ok();
+    const auto one_of = [](int64_t) { return [](int64_t) { return 1.0f; }; };
+    return SumTokens(launch, rows, a.N, one_of, a.grad_x);
   });
 }
 

@@ -9,14 +9,10 @@ opcast::Status MoeUnpermute(const MoeUnpermuteArgs& args, const opcast::Launch& 
   return Visit(args, [&](const auto& a) {
     using T = typename std::decay_t<decltype(a)>::T;
     const NamedRows<T> rows{a.permuted, a.D, a.row_map, a.k};
-    opcast::ParallelFor(
-        launch, a.N, RowsPerChunk(a.D * a.k), [&](int64_t begin, int64_t end, auto width) {
-          for (int64_t i = begin; i < end; ++i) {
-            const auto weight = [of_token = a.weights + i * a.k](int64_t s) { return of_token[s]; };
-            SumRows<width>(rows.Of(i), weight, a.y + i * a.D);
-          }
-        });
-    return opcast::Status::Ok();
+    const auto weight_of = [&a](int64_t i) {
+      return [of_token = a.weights + i * a.k](int64_t s) { return of_token[s]; };
+    };
+    return SumTokens(launch, rows, a.N, weight_of, a.y);
   });
 }
 

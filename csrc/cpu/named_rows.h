@@ -5,6 +5,7 @@
 
 #include "row_sums.h"
 #include "rows.h"
+#include "stream.h"
 
 namespace opcast_ops {
 
@@ -18,35 +19,82 @@ struct NamedRows {
   NamedRows<T> Of(int64_t i) const { return {matrix, columns, names + i * count, count}; }
 };
 
-// A vector of a sum over rows: weight(s) times the s-th row, added in order in double, since terms
-// may cancel.
-template <int kWidth, class T, class Weight, class LoadFrom>
-inline Lanes<kWidth> SumOfVectors(const NamedRows<T>& rows, Weight weight, LoadFrom load) {
-  WideLanes<kWidth> sum;
+// Vectors of a sum over rows: weight(s) times the s-th row, added in order in double, since terms
+// may cancel. load(row, v) gives vector v of a row.
+template <int kWidth, int kVectors, class T, class Weight, class LoadFrom>
+inline void SumVectors(const NamedRows<T>& rows, Weight weight, LoadFrom load,
+                       WideLanes<kWidth>* sums) {
   for (int64_t s = 0; s < rows.count; ++s) {
     if (rows.names[s] < 0) continue;
-    const WideLanes<kWidth> x(load(rows.matrix + rows.names[s] * rows.columns));
+    const T* const row = rows.matrix + rows.names[s] * rows.columns;
     Doubles<kWidth> factor;
     factor.all = typename Doubles<kWidth>::Vector{} + double{weight(s)};
-    for (int half = 0; half < 2; ++half) MultiplyAdd(x.halves[half], factor, &sum.halves[half]);
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      const WideLanes<kWidth> x(load(row, v));
+      MultiplyAdd(x.halves[0], factor, &sums[v].halves[0]);
+      MultiplyAdd(x.halves[1], factor, &sums[v].halves[1]);
+    }
   }
-  return sum.Narrow();
 }
+
+// What else SumRows does: rows that so many more names name are fetched meanwhile, since the CPU
+// cannot guess them, and the sum is stored past the cache. EndStream must follow then.
+struct Passing {
+  int64_t ahead = 0;
+  bool past = false;
+};
 
 // y = the sum of weight(s) times the s-th row, added in order and rounded once.
 template <int kWidth, class T, class Y, class Weight>
-inline void SumRows(const NamedRows<T>& rows, Weight weight, Y* y) {
-  constexpr int64_t kCount = Lanes<kWidth>::kCount;
+inline void SumRows(const NamedRows<T>& rows, Weight weight, Passing passing, Y* y) {
+  constexpr int kVectors = 4;
+  constexpr int64_t kCount = Lanes<kWidth>::kCount, kBytes = kVectors * kCount * sizeof(T);
+  const bool past = passing.past && BeforeStream<kWidth>(y) == 0;
   int64_t j = 0;
-  for (; j + kCount <= rows.columns; j += kCount)
-    SumOfVectors<kWidth>(rows, weight, [j](const T* row) {
-      return Load<kWidth>(row + j);
-    }).Store(y + j);
-  const int64_t rest = rows.columns - j;
-  if (rest == 0) return;
-  SumOfVectors<kWidth>(rows, weight, [=](const T* row) {
-    return LoadSome<kWidth>(row + j, rest);
-  }).StoreSome(y + j, rest);
+  for (; j + kVectors * kCount <= rows.columns; j += kVectors * kCount) {
+    for (int64_t s = rows.count; s < rows.count + passing.ahead; ++s) {
+      if (rows.names[s] < 0) continue;
+      const T* const next = rows.matrix + rows.names[s] * rows.columns + j;
+      for (int64_t i = 0; i < kBytes; i += 64) FetchToRead(reinterpret_cast<const char*>(next) + i);
+    }
+    WideLanes<kWidth> sums[kVectors];
+    const auto load = [j](const T* row, int v) { return Load<kWidth>(row + j + v * kCount); };
+    SumVectors<kWidth, kVectors>(rows, weight, load, sums);
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      if (past)
+        Stream(sums[v].Narrow(), y + j + v * kCount, AnyNan());
+      else
+        sums[v].Narrow().Store(y + j + v * kCount);
+    }
+  }
+  for (; j < rows.columns; j += kCount) {
+    const int64_t count = std::min(kCount, rows.columns - j);
+    WideLanes<kWidth> sum;
+    const auto load = [j, count](const T* row, int) { return LoadSome<kWidth>(row + j, count); };
+    SumVectors<kWidth, 1>(rows, weight, load, &sum);
+    sum.Narrow().StoreSome(y + j, count);
+  }
+}
+
+// The same for n tokens, whose names are one after the other; weight_of(i) gives the weight of
+// token i.
+template <class T, class WeightOf>
+inline opcast::Status SumTokens(const opcast::Launch& launch, const NamedRows<T>& rows, int64_t n,
+                                WeightOf weight_of, T* y) {
+  const int64_t columns = rows.columns;
+  const bool past =
+      n * columns > 0 && PastCache(launch, y, n * columns, 1 + static_cast<int>(rows.count));
+  const auto tokens = [&](int64_t begin, int64_t end, auto width) {
+    for (int64_t i = begin; i < end; ++i) {
+      const Passing passing{i + 1 < end ? rows.count : 0, past};
+      SumRows<width>(rows.Of(i), weight_of(i), passing, y + i * columns);
+    }
+    if (past) EndStream();
+  };
+  opcast::ParallelFor(launch, n, RowsPerChunk(columns * rows.count), tokens);
+  return opcast::Status::Ok();
 }
 
 }  // namespace opcast_ops

@@ -48,10 +48,7 @@ struct WideLanes {
   }
   Lanes<kWidth> Narrow() const {
     Lanes<kWidth> floats;
-    for (int k = 0; k < 2; ++k) {
-      const auto half = __builtin_convertvector(halves[k].all, typename Floats<kWidth / 2>::Vector);
-      std::memcpy(floats.numbers + k * Half::kCount, &half, sizeof half);
-    }
+    StoreFloats(halves[0], halves[1], floats.numbers);
     return floats;
   }
 

@@ -74,6 +74,27 @@ __attribute__((target(OPCAST_AVX512))) inline void MultiplyAdd(const Doubles<64>
 }
 #endif
 
+// to[i] = the numbers of two vectors, rounded. Stored by halves, they could not be loaded as one
+// vector before both have reached the cache.
+inline void StoreFloats(const Doubles<16>& low, const Doubles<16>& high, float* to) {
+  for (int i = 0; i < low.kCount; ++i) to[i] = static_cast<float>(low.all[i]);
+  for (int i = 0; i < low.kCount; ++i) to[low.kCount + i] = static_cast<float>(high.all[i]);
+}
+#if defined(__x86_64__)
+__attribute__((target(OPCAST_AVX2))) inline void StoreFloats(const Doubles<32>& low,
+                                                             const Doubles<32>& high, float* to) {
+  const __m256 first = _mm256_castps128_ps256(_mm256_cvtpd_ps(low.all));
+  _mm256_storeu_ps(to, _mm256_insertf128_ps(first, _mm256_cvtpd_ps(high.all), 1));
+}
+__attribute__((target(OPCAST_AVX512))) inline void StoreFloats(const Doubles<64>& low,
+                                                               const Doubles<64>& high, float* to) {
+  const __m256d first = _mm256_castps_pd(_mm512_maskz_cvtpd_ps(0xff, low.all)),
+                second = _mm256_castps_pd(_mm512_maskz_cvtpd_ps(0xff, high.all));
+  const __m512d both = _mm512_maskz_broadcast_f64x4(0xff, first);
+  _mm512_storeu_pd(to, _mm512_mask_broadcast_f64x4(both, 0xf0, second));
+}
+#endif
+
 // *root = the square root of each number: NaN for what is below 0.
 inline void Root(const Doubles<16>& x, Doubles<16>* root) {
   for (int i = 0; i < x.kCount; ++i) root->all[i] = __builtin_sqrt(x.all[i]);
