@@ -26,7 +26,11 @@ func (v *checkView) result(inputs code) []statement {
 	}
 	body := do("specs: _m.Specs = %s", tupleOf(specs))
 	body = append(body, v.given(inputs)...)
-	body = append(body, v.ruled(v.apart)...)
+	apart := v.ruled(v.apart)
+	if v.HasLists() && len(apart) > 0 { // pairs of arrays are many, and rarely near each other
+		apart = append(do("near = _m.may_meet(fw, %s)", inputs), block(codef("if near:"), apart)...)
+	}
+	body = append(body, apart...)
 	return append(body, do("return specs, %s", tupleOf(attrs))...)
 }
 

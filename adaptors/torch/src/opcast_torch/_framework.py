@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 DTYPES = {str(d)[len("torch.") :]: d for d in vars(torch).values() if isinstance(d, torch.dtype)}
 _NAMES = {dtype: name for name, dtype in DTYPES.items()}
+_PLAIN = {Tensor, Parameter}
 
 
 class _Framework:
@@ -47,14 +48,15 @@ class _Framework:
             self._check_written(op, name, value, stride)
 
     def _check_written(self, op: str, name: str, value: Tensor, stride: str) -> None:
-        backend.check_layout(op, name, _lie(value, 0), stride)
+        if type(value) not in _PLAIN or not value.is_contiguous():
+            backend.check_layout(op, name, _lie(value, 0), stride)
         if not compiling() and (value.is_neg() or value.is_conj()):  # compiled, it gets a copy
             raise ValueError(f"{op}: {name}: expected plain memory, got a lazily negated view")
 
     def memory(self, value: Tensor) -> backend.Memory | None:
         if compiling() or functorch() is not None:
             return None  # the result is computed apart and then copied
-        if any(type(n) is not int for n in (*value.shape, *value.stride())):
+        if not {*map(type, value.shape), *map(type, value.stride())} <= {int}:
             return None  # traced for more than one size
         return _lie(value, _address(value))  # without one, strides count still
 
@@ -75,12 +77,12 @@ class Casting(_Framework):
 
 def _lie(x: Tensor, address: int | None) -> backend.Memory:
     size = x.element_size()
-    return backend.Memory(address, size, tuple(x.shape), tuple(s * size for s in x.stride()))
+    return backend.Memory(address, size, tuple(x.shape), tuple([s * size for s in x.stride()]))
 
 
 def _address(x: Tensor) -> int | None:
     """Return where a tensor lies: None for one without memory, as those of transformations are."""
-    if type(x) not in {Tensor, Parameter}:  # a fake tensor has an address, too
+    if type(x) not in _PLAIN:  # a fake tensor has an address, too
         return None
     try:
         return x.data_ptr() or None

@@ -141,51 +141,63 @@ def adamw(
     if len(step_s) != 0:
         raise _r.rank(op, "step", 0, step_s)
     specs: _m.Specs = ()
-    for e, params_e in enumerate(params_):
-        _m.apart(
-            fw,
-            op,
-            f"params[{e}]",
-            params_e,
-            (
-                *_r.elements("params", params_, e),
-                *_r.elements("grads", grads_),
-                *_r.elements("exp_avg", exp_avg_),
-                *_r.elements("exp_avg_sq", exp_avg_sq_),
-                ("lr", lr_),
-                ("step", step_),
-            ),
-        )
-    for e, exp_avg_e in enumerate(exp_avg_):
-        _m.apart(
-            fw,
-            op,
-            f"exp_avg[{e}]",
-            exp_avg_e,
-            (
-                *_r.elements("params", params_),
-                *_r.elements("grads", grads_),
-                *_r.elements("exp_avg", exp_avg_, e),
-                *_r.elements("exp_avg_sq", exp_avg_sq_),
-                ("lr", lr_),
-                ("step", step_),
-            ),
-        )
-    for e, exp_avg_sq_e in enumerate(exp_avg_sq_):
-        _m.apart(
-            fw,
-            op,
-            f"exp_avg_sq[{e}]",
-            exp_avg_sq_e,
-            (
-                *_r.elements("params", params_),
-                *_r.elements("grads", grads_),
-                *_r.elements("exp_avg", exp_avg_),
-                *_r.elements("exp_avg_sq", exp_avg_sq_, e),
-                ("lr", lr_),
-                ("step", step_),
-            ),
-        )
+    near = _m.may_meet(
+        fw,
+        (
+            *_r.elements("params", params_),
+            *_r.elements("grads", grads_),
+            *_r.elements("exp_avg", exp_avg_),
+            *_r.elements("exp_avg_sq", exp_avg_sq_),
+            ("lr", lr_),
+            ("step", step_),
+        ),
+    )
+    if near:
+        for e, params_e in enumerate(params_):
+            _m.apart(
+                fw,
+                op,
+                f"params[{e}]",
+                params_e,
+                (
+                    *_r.elements("params", params_, e),
+                    *_r.elements("grads", grads_),
+                    *_r.elements("exp_avg", exp_avg_),
+                    *_r.elements("exp_avg_sq", exp_avg_sq_),
+                    ("lr", lr_),
+                    ("step", step_),
+                ),
+            )
+        for e, exp_avg_e in enumerate(exp_avg_):
+            _m.apart(
+                fw,
+                op,
+                f"exp_avg[{e}]",
+                exp_avg_e,
+                (
+                    *_r.elements("params", params_),
+                    *_r.elements("grads", grads_),
+                    *_r.elements("exp_avg", exp_avg_, e),
+                    *_r.elements("exp_avg_sq", exp_avg_sq_),
+                    ("lr", lr_),
+                    ("step", step_),
+                ),
+            )
+        for e, exp_avg_sq_e in enumerate(exp_avg_sq_):
+            _m.apart(
+                fw,
+                op,
+                f"exp_avg_sq[{e}]",
+                exp_avg_sq_e,
+                (
+                    *_r.elements("params", params_),
+                    *_r.elements("grads", grads_),
+                    *_r.elements("exp_avg", exp_avg_),
+                    *_r.elements("exp_avg_sq", exp_avg_sq_, e),
+                    ("lr", lr_),
+                    ("step", step_),
+                ),
+            )
     return specs, (beta1_, beta2_, eps_, weight_decay_)
 
 

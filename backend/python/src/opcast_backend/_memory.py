@@ -107,6 +107,17 @@ def distinct(fw: Framework, op: str, name: str, value: Any) -> None:
         raise expected(ValueError, op, name, "memory without overlap", _strides(memory))
 
 
+def may_meet(fw: Framework, named: tuple[tuple[str, Any], ...]) -> bool:
+    """Whether the ranges of bytes of any two arrays meet; if not, all arrays are apart."""
+    spans: list[tuple[int, int]] = []
+    for _, array in named:
+        memory = None if array is None else fw.memory(array)
+        if memory and memory.address is not None and 0 not in memory.shape:
+            spans.append(_span(memory.address, memory))
+    spans.sort()
+    return any(a[1] > b[0] for a, b in zip(spans, spans[1:]))
+
+
 def apart(
     fw: Framework, op: str, name: str, value: Any, others: tuple[tuple[str, Any], ...]
 ) -> None:
