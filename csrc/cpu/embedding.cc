@@ -13,7 +13,7 @@ opcast::Status Embedding(const EmbeddingArgs& args, const opcast::Launch& launch
     const bool past = a.batch > 0 && PastCache(launch, a.y, a.batch * n, 2);
     const auto rows = [&a, n, past](int64_t begin, int64_t end, auto width) {
       for (int64_t i = begin; i < end; ++i) {
-        if (i + 1 < end) FetchRow(a.weight + int64_t{a.ids[i + 1]} * n, n);
+        if (i + 1 < a.batch) FetchRow(a.weight + int64_t{a.ids[i + 1]} * n, n);
         CopyRow<width>(a.weight + int64_t{a.ids[i]} * n, n, past, a.y + i * n);
       }
       if (past) EndStream();

@@ -29,7 +29,7 @@ inline void SumVectors(const NamedRows<T>& rows, Weight weight, LoadFrom load,
     const T* const row = rows.matrix + rows.names[s] * rows.columns;
     Doubles<kWidth> factor;
     factor.all = typename Doubles<kWidth>::Vector{} + double{weight(s)};
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) {
       const WideLanes<kWidth> x(load(row, v));
       MultiplyAdd(x.halves[0], factor, &sums[v].halves[0]);
@@ -48,7 +48,7 @@ struct Passing {
 // y = the sum of weight(s) times the s-th row, added in order and rounded once.
 template <int kWidth, class T, class Y, class Weight>
 inline void SumRows(const NamedRows<T>& rows, Weight weight, Passing passing, Y* y) {
-  constexpr int kVectors = 4;
+  constexpr int kVectors = kWidth == 64 ? 8 : 4;  // as registers have room for
   constexpr int64_t kCount = Lanes<kWidth>::kCount, kBytes = kVectors * kCount * sizeof(T);
   const bool past = passing.past && BeforeStream<kWidth>(y) == 0;
   int64_t j = 0;
@@ -61,7 +61,7 @@ inline void SumRows(const NamedRows<T>& rows, Weight weight, Passing passing, Y*
     WideLanes<kWidth> sums[kVectors];
     const auto load = [j](const T* row, int v) { return Load<kWidth>(row + j + v * kCount); };
     SumVectors<kWidth, kVectors>(rows, weight, load, sums);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) {
       if (past)
         Stream(sums[v].Narrow(), y + j + v * kCount, AnyNan());
@@ -88,7 +88,7 @@ inline opcast::Status SumTokens(const opcast::Launch& launch, const NamedRows<T>
       n * columns > 0 && PastCache(launch, y, n * columns, 1 + static_cast<int>(rows.count));
   const auto tokens = [&](int64_t begin, int64_t end, auto width) {
     for (int64_t i = begin; i < end; ++i) {
-      const Passing passing{i + 1 < end ? rows.count : 0, past};
+      const Passing passing{i + 1 < n ? rows.count : 0, past};
       SumRows<width>(rows.Of(i), weight_of(i), passing, y + i * columns);
     }
     if (past) EndStream();
