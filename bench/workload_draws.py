@@ -174,8 +174,11 @@ def adamw(dtype: torch.dtype, label: str) -> Case:
 
     def with_jax() -> Any:
         jitted = _jax.jit(_adamw_lax, donate_argnums=(0, 2, 3))
-        given = [[_jnp.array(x) for x in xs] for xs in (params, grads, means, squares)]
-        p, g, m, v = given
+        copies = [
+            [_jnp.array(_jax.dlpack.from_dlpack(x)) for x in xs]
+            for xs in (params, grads, means, squares)
+        ]
+        p, g, m, v = copies
 
         def move() -> None:
             p[:], m[:], v[:] = _jax.block_until_ready(jitted(p, g, m, v, 5.0))
