@@ -15,6 +15,7 @@ import torch
 import workload_attention as attention
 import workload_draws as draws
 import workload_experts as experts
+import workload_groups as groups
 import workload_products as products
 import workload_quant as quant
 import workload_rows as rows
@@ -61,7 +62,11 @@ _MAKE: dict[str, Callable[[Call], Case]] = {
     "grouped_gemm": products.grouped_gemm,
     "grouped_gemm_backward": products.grouped_gemm_backward,
     "grouped_topk": experts.grouped_topk,
+    "group_norm": groups.group_norm,
+    "group_norm_backward": groups.group_norm_backward,
     "layer_norm": rows.layer_norm,
+    "swigluoai_and_mul": groups.gate,
+    "swigluoai_and_mul_backward": groups.gate,
     "layer_norm_backward": rows.layer_norm_backward,
     "merge_state": attention.merge_state,
     "merge_states": attention.merge_states,
