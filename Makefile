@@ -34,7 +34,7 @@ gen: opcast ## Generate the sources from opdefs/.
 	$(OPCAST) gen
 
 build: opcast $(VENV)/.installed ## Build the libraries and link the packages into .venv.
-	OPCAST_CUDA_ARCH=$(CUDA_ARCH) $(OPCAST) build --python $(VENV)
+	$(if $(CUDA_ARCH),OPCAST_CUDA_ARCH=$(CUDA_ARCH)) $(OPCAST) build --python $(VENV)
 
 cuda: $(VENV)/.cuda ## Install a CUDA compiler into .venv; the next build uses it.
 

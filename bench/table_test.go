@@ -1,11 +1,32 @@
 package bench
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/opcast/opcast/internal/opdef/load"
 )
+
+// TestEveryWorkloadHasPeers holds the list of workloads.py against the definitions: an op with workloads, or whose gradients it
+// has, is measured beside what users of other libraries write.
+func TestEveryWorkloadHasPeers(t *testing.T) {
+	project, findings, err := load.Load("..")
+	if err != nil || len(findings) > 0 {
+		t.Fatal(err, findings)
+	}
+	script, err := os.ReadFile("workload_run.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, op := range project.Ops {
+		if len(op.Workloads) > 0 && !bytes.Contains(script, []byte("\n    \""+op.Name+"\":")) {
+			t.Errorf("workload_run.py has no peers of %s", op.Name)
+		}
+	}
+}
 
 // TestTable holds the README's table of kernels against the results that are checked in. It needs no package of Python's.
 func TestTable(t *testing.T) {

@@ -31,10 +31,8 @@ if TYPE_CHECKING:
 
 _any: Any = torch
 _REST_S = 0.006  # as in kernel_run.py
-_SLOW_NS, _HOPELESS = (
-    3e8,
-    4.0,
-)  # a peer that takes so long, and so many times ours, is called no more
+# A peer that takes so long, and so many times ours, is called no more.
+_SLOW_NS, _HOPELESS = 3e8, 4.0
 _MAKE: dict[str, Callable[[Call], Case]] = {
     "chain_speculative_sampling": draws.chain_speculative_sampling,
     "cross_entropy": rows.cross_entropy,
@@ -127,7 +125,7 @@ def _cases(options: argparse.Namespace) -> Iterator[tuple[dict[str, Any], Callab
     prefixes, dtypes = options.ops.split(","), options.dtypes.split(",")
     for call in calls(prefixes, dtypes):
         named = {"op": call.op, "workload": call.label, "dtype": call.dtype}
-        yield named, partial(_MAKE[call.op], call)
+        yield named, partial(_made, call)
     if any("adamw".startswith(prefix) for prefix in prefixes):
         for name, dtype in _LISTS["adamw"].items():
             label = "47 arrays, 7.1 M numbers"
@@ -135,6 +133,10 @@ def _cases(options: argparse.Namespace) -> Iterator[tuple[dict[str, Any], Callab
                 {"op": "adamw", "workload": label, "dtype": name},
                 partial(draws.adamw, dtype, label),
             )
+
+
+def _made(call: Call) -> Case:
+    return _MAKE[call.op](call)
 
 
 def _time(case: Case, options: argparse.Namespace) -> dict[str, Any]:

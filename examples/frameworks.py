@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -50,6 +51,8 @@ def load(name: str) -> Framework:
 
 def why_not(name: str) -> str:
     """Return why the ops cannot run in a framework here; empty if they can."""
+    if importlib.util.find_spec(name) is None:
+        return "it is not installed"
     if name != "cupy":
         return ""
     if not import_module(name).is_available():

@@ -8,8 +8,8 @@
 
 namespace opcast_ops {
 
-// Gates and values within a limit that need not be a float. A float is beyond it where it is beyond
-// the largest float that is not.
+// Gates and values within a limit that need not be a float. A float is above the limit if it is
+// above the largest float that is not above it, so comparisons need no double.
 class Limits {
  public:
   explicit Limits(double limit)

@@ -22,7 +22,7 @@ inline void FetchRow(const T* row, int64_t n) {
 // Copies a row of n numbers, past the cache if wanted: EndStream must follow the last one of a
 // thread then.
 template <int kWidth, class T>
-inline void CopyRow(const T* from, int64_t n, bool past, T* to) {
+inline void CopyRow(const T* from, int64_t n, [[maybe_unused]] bool past, T* to) {
   auto bytes = static_cast<size_t>(n) * sizeof(T);
 #if defined(__x86_64__)
   if (past) {

@@ -10,7 +10,7 @@ opcast::Status Embedding(const EmbeddingArgs& args, const opcast::Launch& launch
   if (args.D == 0) return opcast::Status::Ok();
   return Visit(args, [&](const auto& a) {
     const int64_t n = a.D;
-    const bool past = a.batch > 0 && PastCache(launch, a.y, a.batch * n, 2);
+    const bool past = PastCache(launch, a.y, a.batch * n, 2);
     const auto rows = [&a, n, past](int64_t begin, int64_t end, auto width) {
       for (int64_t i = begin; i < end; ++i) {
         if (i + 1 < a.batch) FetchRow(a.weight + int64_t{a.ids[i + 1]} * n, n);

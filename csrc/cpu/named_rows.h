@@ -38,8 +38,8 @@ inline void SumVectors(const NamedRows<T>& rows, Weight weight, LoadFrom load,
   }
 }
 
-// What else SumRows does: rows that so many more names name are fetched meanwhile, since the CPU
-// cannot guess them, and the sum is stored past the cache. EndStream must follow then.
+// What else SumRows does: it prefetches the rows of the next `ahead` names, since the CPU cannot
+// guess them, and stores the sum past the cache, if wanted. EndStream must follow then.
 struct Passing {
   int64_t ahead = 0;
   bool past = false;
@@ -78,14 +78,13 @@ inline void SumRows(const NamedRows<T>& rows, Weight weight, Passing passing, Y*
   }
 }
 
-// The same for n tokens, whose names are one after the other; weight_of(i) gives the weight of
-// token i.
+// Calls SumRows for each of n tokens. The names of a token follow those of the one before it;
+// weight_of(i) gives the weights of token i.
 template <class T, class WeightOf>
 inline opcast::Status SumTokens(const opcast::Launch& launch, const NamedRows<T>& rows, int64_t n,
                                 WeightOf weight_of, T* y) {
   const int64_t columns = rows.columns;
-  const bool past =
-      n * columns > 0 && PastCache(launch, y, n * columns, 1 + static_cast<int>(rows.count));
+  const bool past = PastCache(launch, y, n * columns, 1 + static_cast<int>(rows.count));
   const auto tokens = [&](int64_t begin, int64_t end, auto width) {
     for (int64_t i = begin; i < end; ++i) {
       const Passing passing{i + 1 < n ? rows.count : 0, past};

@@ -74,8 +74,8 @@ __attribute__((target(OPCAST_AVX512))) inline void MultiplyAdd(const Doubles<64>
 }
 #endif
 
-// to[i] = the numbers of two vectors, rounded. Stored by halves, they could not be loaded as one
-// vector before both have reached the cache.
+// to[i] = the numbers of two vectors, rounded, stored as one vector: a load of what two stores
+// wrote waits until both have reached the cache.
 inline void StoreFloats(const Doubles<16>& low, const Doubles<16>& high, float* to) {
   for (int i = 0; i < low.kCount; ++i) to[i] = static_cast<float>(low.all[i]);
   for (int i = 0; i < low.kCount; ++i) to[low.kCount + i] = static_cast<float>(high.all[i]);

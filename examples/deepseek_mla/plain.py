@@ -104,4 +104,5 @@ def off(got: Values, want: Values) -> float:
     if got.shape != want.shape or not np.array_equal(got[~finite], want[~finite]):
         return np.inf
     most = np.max(np.abs(want[finite]), initial=1e-30)
-    return float(np.max(np.abs(got[finite] - want[finite]), initial=0) / most)
+    apart = float(np.max(np.abs(got[finite] - want[finite]), initial=0) / most)
+    return apart if np.isfinite(apart) else np.inf

@@ -1,4 +1,4 @@
-"""The sizes of the model: those of DeepSeek-V3 made smaller, but for rows of the cache."""
+"""The sizes of the model: rows of the cache and groups of experts as in DeepSeek's, all else smaller."""
 
 LATENT, ROTARY = 448, 64  # columns of a key; the cache has 8 bits for each latent one
 WIDTH = LATENT + ROTARY

@@ -41,7 +41,7 @@ def main() -> int:
     model = _transformers.LlamaForCausalLM.from_pretrained(folder, dtype=torch.float32)
     want = [_expected(model, prompt) for prompt in prompts]
     differ = False
-    for name in (name for name in frameworks.NAMES if not frameworks.why_not(name)):
+    for name in ("torch", "jax", "numpy"):
         for rows in (1, 3):  # alone, and in a batch that prompts join and leave
             got = _continued(name, folder, prompts, rows)
             wrong = sum(a != b for a, b in zip(got, want, strict=True))

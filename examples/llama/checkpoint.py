@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,14 @@ from typing import Any
 import ml_dtypes  # also teaches NumPy, and so safetensors, the name bfloat16
 import numpy as np
 from numpy.typing import NDArray
+from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file  # pyright: ignore[reportUnknownVariableType]
 from tokenizers import Tokenizer
 
 Values = NDArray[Any]
 
 ARCHITECTURE = {"model_type": "llama", "hidden_act": "silu"}
-WITHOUT = ("attention_bias", "mlp_bias")
+WITHOUT = ("attention_bias", "mlp_bias", "quantization_config")
 
 
 class ModelError(Exception):
@@ -47,7 +49,7 @@ class Config:
         """Return float32 cosines, then sines, of each position's head_dim / 2 angles."""
         steps = np.arange(0, self.head_dim, 2) / self.head_dim
         speeds = self.rope["rope_theta"] ** -steps
-        if self.rope.get("rope_type", "default") == "llama3":
+        if self.rope["rope_type"] == "llama3":
             speeds = _stretched(speeds, self.rope)
         angles = np.arange(self.positions)[:, None] * speeds
         return np.concatenate([np.cos(angles), np.sin(angles)], -1).astype(np.float32)
@@ -79,21 +81,24 @@ def read_config(folder: Path) -> Config:
     """Read config.json; raise ModelError if the model is no plain Llama."""
     path = folder / "config.json"
     try:
-        said: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        said: dict[str, Any] = dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, TypeError, ValueError) as error:
         raise ModelError(f"{path}: {error}") from error
     for key, want in ARCHITECTURE.items():
         if said.get(key, want) != want:
             raise ModelError(f"{path}: {key}: expected {want}, got {said[key]}")
     for key in WITHOUT:
         if said.get(key):
-            raise ModelError(f"{path}: {key}: biases are not supported")
+            raise ModelError(f"{path}: {key} is not supported")
     rope: dict[str, Any] = {"rope_theta": said.get("rope_theta", 10000.0)}
     rope |= said.get("rope_parameters") or said.get("rope_scaling") or {}  # the second is older
-    if (kind := rope.get("rope_type", "default")) not in {"default", "llama3"}:
-        raise ModelError(f"{path}: rope_type: expected default or llama3, got {kind}")
+    rope.setdefault("rope_type", rope.get("type", "default"))  # so do older files call it
+    if rope["rope_type"] not in {"default", "llama3"}:
+        raise ModelError(f"{path}: rope_type: expected default or llama3, got {rope['rope_type']}")
     try:
-        return _config(said, rope)
+        config = _config(said, rope)
+        config.angles()
+        return config
     except KeyError as error:
         raise ModelError(f"{path}: {error.args[0]} is missing") from error
 
@@ -121,7 +126,10 @@ def read_weights(folder: Path, config: Config, dtype: str = "float32") -> dict[s
     """Read the weights in a dtype; raise ModelError if they are not those of the config."""
     found: dict[str, Values] = {}
     for path in sorted(folder.glob("*.safetensors")):
-        found |= load_file(path)
+        try:
+            found |= load_file(path)
+        except (SafetensorError, KeyError, OSError) as error:
+            raise ModelError(f"{path}: {error}") from error
     weights: dict[str, Values] = {}
     for name, shape in config.shapes().items():
         if name not in found:
@@ -134,8 +142,11 @@ def read_weights(folder: Path, config: Config, dtype: str = "float32") -> dict[s
     return weights
 
 
-def write_weights(folder: Path, weights: dict[str, Any]) -> None:
-    """Write model.safetensors, in bfloat16."""
+def write(folder: Path, like: Path, weights: dict[str, Any]) -> None:
+    """Write a folder with these weights, in bfloat16, and what else the model of another folder has."""
+    for path in like.glob("*.json"):
+        if folder != like:
+            shutil.copy(path, folder)
     stored = {name: np.asarray(value).astype(ml_dtypes.bfloat16) for name, value in weights.items()}
     save_file(stored, folder / "model.safetensors", metadata={"format": "pt"})
 
@@ -143,9 +154,10 @@ def write_weights(folder: Path, weights: dict[str, Any]) -> None:
 def read_tokenizer(folder: Path) -> Any:
     """Read tokenizer.json."""
     path = folder / "tokenizer.json"
-    if not path.is_file():
-        raise ModelError(f"{path} is missing")
-    return Tokenizer.from_file(str(path))
+    try:
+        return Tokenizer.from_file(str(path))
+    except Exception as error:  # the library has no narrower one
+        raise ModelError(f"{path}: {error}") from error
 
 
 def _stretched(speeds: Values, rope: dict[str, Any]) -> Values:

@@ -54,10 +54,16 @@ class Server:
                 chosen = self._join(waiting, rows)
                 if any(chosen):
                     inputs = batch.of_prompts(chosen)
+                elif not any(rows):
+                    raise RuntimeError("another run of this server has all pages of the cache")
                 else:
                     chosen = list(rows)
                     inputs = batch.of_last_tokens(rows, -(-self._config.positions // PAGE))
                 tokens = self._next({**inputs, "seed": np.array([seed, step], np.int32)})
+                if any(
+                    request and token < 0 for request, token in zip(chosen, tokens, strict=True)
+                ):
+                    raise ValueError("the model gives no probabilities: its logits are not finite")
                 step += 1
                 for row, (request, token) in enumerate(zip(chosen, tokens, strict=True)):
                     if request:
@@ -74,10 +80,14 @@ class Server:
         for request in requests:
             if not request.prompt or request.most < 1:
                 raise ValueError("expected a prompt and a number of new tokens of at least 1")
+            if request.tokens:
+                raise ValueError("expected requests that have not run yet")
+            if not 0 <= min(request.prompt) <= max(request.prompt) < self._config.vocabulary:
+                raise ValueError(f"expected tokens below {self._config.vocabulary}, the vocabulary")
             if request.length > room:
                 raise ValueError(
                     f"a prompt of {len(request.prompt)} tokens and {request.most} new ones"
-                    f" are more than the {room} that fit"
+                    f" are more than the {room} that the model and the cache have room for"
                 )
 
     def _join(self, waiting: deque[Request], rows: Rows) -> Rows:

@@ -1,6 +1,6 @@
 """Train a small Llama on a play, in one framework: alone, on a mesh of devices, or in processes of torchrun.
 
-Prints the loss of every step. With --save, the weights are written beside the config.json that they fit.
+Prints the loss of every step, and the norm of all gradients.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import checkpoint
 import network
@@ -29,6 +29,16 @@ SEED, STEPS = 0, 1500
 Batches = Iterator[tuple[float, Values, Values]]
 
 
+class Step(NamedTuple):
+    """What a step of training gives."""
+
+    loss: float
+    norm: float
+    """Of the gradients of all weights."""
+    weights: dict[str, Any]
+    """After the step, as the framework has them."""
+
+
 def main() -> int:
     """Train and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -41,7 +51,7 @@ def main() -> int:
         help="jax: D simulated devices share each batch, and T of them each layer",
     )
     parser.add_argument("--steps", type=_count, default=STEPS, metavar="N")
-    parser.add_argument("--save", type=Path, metavar="FOLDER", help="write model.safetensors")
+    parser.add_argument("--save", type=Path, metavar="FOLDER", help="write the model")
     options = parser.parse_args()
     config = checkpoint.read_config(MODEL)
     if wrong := _fault(options, config):
@@ -49,14 +59,13 @@ def main() -> int:
     run = import_module(f"train_{options.framework}").run
     rank = int(os.environ.get("RANK", "0"))
     weights = initial(config)
-    for step, (loss, now) in enumerate(
-        run(config, weights, batches(options.steps), options.mesh), 1
-    ):
+    steps: Iterator[Step] = run(config, weights, batches(options.steps), options.mesh)
+    for number, step in enumerate(steps, start=1):
         if rank == 0:
-            print(f"step {step}: loss {loss:.6f}", flush=True)
-        weights = now
+            print(f"step {number}: loss {step.loss:.6f}, gradients {step.norm:.6f}", flush=True)
+        weights = step.weights
     if options.save:
-        checkpoint.write_weights(options.save, weights)
+        checkpoint.write(options.save.resolve(), MODEL.resolve(), weights)
     return 0
 
 
@@ -68,6 +77,8 @@ def _fault(options: argparse.Namespace, config: Config) -> str:
         return "--mesh: only jax simulates devices: start torch with torchrun --nproc-per-node"
     if options.framework == "jax" and processes > 1:
         return "expected torch under torchrun, got jax"
+    if options.save and not options.save.is_dir():
+        return f"--save: expected a folder, got {options.save}"
     if options.save and processes > 1:
         return "--save: expected one process, which has all weights"
     if SEQUENCES % (data * processes):

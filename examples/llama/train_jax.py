@@ -30,8 +30,8 @@ BATCH, WHOLE = PartitionSpec("data"), PartitionSpec()
 
 def run(
     config: Config, weights: dict[str, Values], batches: train.Batches, shape: tuple[int, int]
-) -> Iterator[tuple[float, dict[str, Any]]]:
-    """Yield the loss of each step and the weights after it."""
+) -> Iterator[train.Step]:
+    """Train, step by step."""
     _jax.config.update("jax_platforms", "cpu")
     _jax.config.update("jax_num_cpu_devices", shape[0] * shape[1])
     mesh = _jax.make_mesh(shape, ("data", "tensor"))
@@ -41,8 +41,8 @@ def run(
     step = _jax.jit(_step(config, mesh, places), donate_argnums=(0, 1))
     for number, (rate, ids, following) in enumerate(batches, start=1):
         batch = (_jax.device_put(part, NamedSharding(mesh, BATCH)) for part in (ids, following))
-        w, moments, loss = step(w, moments, *batch, (np.float32(rate), np.int32(number)))
-        yield float(loss), w
+        w, moments, loss, squares = step(w, moments, *batch, (np.float32(rate), np.int32(number)))
+        yield train.Step(float(loss), float(squares) ** 0.5, w)
 
 
 def _place(name: str) -> PartitionSpec:
@@ -62,7 +62,8 @@ def _step(config: Config, mesh: Any, places: dict[str, PartitionSpec]) -> Callab
 
     def step(w: Weights, moments: Any, ids: Any, following: Any, scale: Any) -> Any:
         value, gradients = _jax.value_and_grad(loss)(w, ids, following)
-        return *move(w, moments, gradients, scale), value
+        squares = sum((gradient**2).sum() for gradient in gradients.values())
+        return *move(w, moments, gradients, scale), value, squares
 
     return step
 

@@ -84,6 +84,10 @@ class AdamW:
         mine = [_mine(p.detach()) for p in parameters]
         self._mean, self._square = ([torch.zeros_like(p) for p in mine] for _ in range(2))
 
+    def squares(self) -> Tensor:
+        """Return the sum of squares of what this process has of the gradients."""
+        return torch.stack([_mine(p.grad).square().sum() for p in self._parameters]).sum()
+
     def step(self, number: int, rate: float) -> None:
         """Move the parameters along their gradients, and forget these."""
         lr, step = _torch.tensor(rate), _torch.tensor(number, dtype=torch.int32)
@@ -101,8 +105,8 @@ class AdamW:
 
 def run(
     config: Config, weights: dict[str, Values], batches: train.Batches, _mesh: tuple[int, int]
-) -> Iterator[tuple[float, dict[str, Any]]]:
-    """Yield the loss of each step and the weights after it."""
+) -> Iterator[train.Step]:
+    """Train, step by step."""
     w = {name: nn.Parameter(_torch.from_numpy(value)) for name, value in weights.items()}
     decoder = Decoder(config, w)
     with _processes() as (rank, count):
@@ -114,11 +118,13 @@ def run(
             mine = slice(rank * train.SEQUENCES // count, (rank + 1) * train.SEQUENCES // count)
             loss = decoder(*(_torch.from_numpy(part[mine]) for part in batch))
             loss.backward()
-            optimiser.step(number, rate)
-            mean = loss.detach() / count
+            sums = torch.stack([loss.detach() / count, optimiser.squares()])
             if count > 1:
-                dist.all_reduce(mean)
-            yield float(mean), {name: value.detach() for name, value in w.items()}
+                dist.all_reduce(sums)
+            optimiser.step(number, rate)
+            mean, squares = map(float, sums)
+            now = {name: value.detach() for name, value in w.items()}
+            yield train.Step(mean, squares**0.5, now)
 
 
 @contextlib.contextmanager

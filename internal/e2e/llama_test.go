@@ -56,12 +56,12 @@ func TestLlamaAgreesWithTransformers(t *testing.T) {
 	}
 }
 
-// Losses fall, and are the same with one process, with parameters split over two, and on meshes of 8 devices.
+// Losses fall, and they and the norms of gradients are the same with one process, with parameters split over two, and on meshes of 8 devices.
 func TestLlamaTraining(t *testing.T) {
 	t.Parallel()
 	alone := losses(t, llama(t, "train.py", "--steps", "6"))
-	if len(alone) != 6 || !(alone[5] < alone[0]-0.05) {
-		t.Fatalf("losses %v, want six that fall", alone)
+	if len(alone) != 12 || !(alone[10] < alone[0]-0.05) {
+		t.Fatalf("losses and gradients %v, want six of each, and losses that fall", alone)
 	}
 	script := filepath.Join("examples", "llama", "train.py")
 	split := command(t, root(t), python(t), "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", script, "--steps", "6")
@@ -76,7 +76,7 @@ func TestLlamaTraining(t *testing.T) {
 		}
 		for i, loss := range got {
 			if !(math.Abs(loss-alone[i]) <= 1e-5) {
-				t.Errorf("%s: step %d: loss %v, want %v of one process", name, i+1, loss, alone[i])
+				t.Errorf("%s: step %d: %v, want %v of one process", name, i/2+1, loss, alone[i])
 			}
 		}
 	}
@@ -86,14 +86,26 @@ func TestLlamaTraining(t *testing.T) {
 func TestLlamaUsage(t *testing.T) {
 	other := t.TempDir()
 	write(t, filepath.Join(other, "config.json"), []byte(`{"model_type": "mistral"}`))
+	config := read(t, filepath.Join(root(t), "examples", "llama", "model", "config.json"))
+	broken, stretched := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(broken, "config.json"), config)
+	write(t, filepath.Join(broken, "model.safetensors"), []byte("x"))
+	old := `{"rope_scaling": {"type": "linear", "factor": 2.0}}`
+	write(t, filepath.Join(stretched, "config.json"), []byte(old))
 	for _, c := range []struct {
 		script, options, want string
 	}{
-		{"", "--tokens 300", "a prompt of 3 tokens and 300 new ones are more than the 256 that fit"},
+		{"", "--tokens 300", "a prompt of 3 tokens and 300 new ones are more than the 256 that the model and the cache have room for"},
 		{"", "--tokens 0", "expected a prompt and a number of new tokens of at least 1"},
 		{"", "--temperature 0", "expected a temperature above 0, got 0.0"},
 		{"", "--model " + other, "model_type: expected llama, got mistral"},
 		{"", "--model nowhere", "No such file or directory: 'nowhere/config.json'"},
+		{"", "--seed 3000000000", "argument --seed: expected an int32, got 3000000000"},
+		{"", "--framework torch,mxnet", "argument --framework: expected some of torch, jax, numpy, cupy, got mxnet"},
+		{"", "--temperature 1e-300 --framework numpy", "the model gives no probabilities: its logits are not finite"},
+		{"", "--model " + broken, "model.safetensors: Error while deserializing header: header too small"},
+		{"", "--model " + stretched, "rope_type: expected default or llama3, got linear"},
+		{"train.py", "--save nowhere", "--save: expected a folder, got nowhere"},
 		{"train.py", "--mesh 4x2", "--mesh: only jax simulates devices: start torch with torchrun --nproc-per-node"},
 		{"train.py", "--framework jax --mesh 3x1", "expected a number of parts that divides 32 sequences, got 3"},
 		{"train.py", "--framework jax --mesh 1x4", "--mesh: expected a number that divides 2 heads, got 4"},
@@ -114,8 +126,8 @@ func llama(t *testing.T, script string, options ...string) string {
 	return run(t, command(t, root(t), words...))
 }
 
-// losses are those that a training prints, one for each step.
+// losses are what a training prints of each step: its loss, and the norm of its gradients.
 func losses(t *testing.T, out string) []float64 {
 	t.Helper()
-	return numbers(t, out, `(?m)^step \d+: loss (\S+)$`)
+	return numbers(t, out, `(?:step \d+: loss|, gradients) ([\d.]+)`)
 }
