@@ -61,7 +61,7 @@ test: CUDA_ARCH = 90# each further one takes minutes; a release has those of opc
 test: cuda check build ## Run all tests; they need minutes.
 	$(GO) build -o build/ccache/ccache ./internal/ccache
 	cxx="$${CXX:-c++}"; PATH="$(CURDIR)/build/ccache:$$PATH" CXX="ccache $${cxx#ccache }" CCACHE_DIR="$(CURDIR)/build/ccache/objects" \
-		GOMAXPROCS=3 $(GO) test -json -count=1 -p=2 -timeout=60m ./... | $(GO) run ./internal/testsum
+		OPCAST_CUDA_ARCH=$(CUDA_ARCH) GOMAXPROCS=3 $(GO) test -json -count=1 -p=2 -timeout=60m ./... | $(GO) run ./internal/testsum
 
 conformance: build ## Run every op through every adaptor.
 	$(OPCAST) test --python $(VENV) --jobs 2
