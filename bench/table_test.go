@@ -22,7 +22,8 @@ func TestEveryWorkloadHasPeers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, op := range project.Ops {
-		if len(op.Workloads) > 0 && !bytes.Contains(script, []byte("\n    \""+op.Name+"\":")) {
+		measured := len(op.Workloads) > 0 || op.GradientOf != nil && len(op.GradientOf.Workloads) > 0
+		if measured && !bytes.Contains(script, []byte("\n    \""+op.Name+"\":")) {
 			t.Errorf("workload_run.py has no peers of %s", op.Name)
 		}
 	}

@@ -54,8 +54,8 @@ class Call:
     @property
     def dtype(self) -> str:
         """The dtypes, as the definition names them."""
-        named = [str(self.values[v]) for v in ("T", "Q", "C", "O") if v in self.values]
-        return " ".join(dict.fromkeys(named)) or "f32"
+        named = [self.values.get(v) for v in ("T", "Q", "C", "O")]  # C may be a number of channels
+        return " ".join(dict.fromkeys(v for v in named if isinstance(v, str))) or "f32"
 
     @property
     def label(self) -> str:

@@ -60,6 +60,15 @@ def warp_bitonic_sort(call: Call) -> Case:
     return Case(call.op, call.label, [x], ops.warp_bitonic_sort, eager, lax)
 
 
+def _drawn(rows: Any, ids: Any, top_k: Any, top_p: Any, min_p: Any) -> Any:
+    """Draw from rows of probabilities that fall, and have these ids."""
+    rows = rows.masked_fill(torch.arange(rows.shape[1]) >= top_k[:, None], 0)
+    sums = rows.cumsum(-1)
+    gone = (sums - rows > top_p[:, None]) | (rows < rows[:, :1] * min_p[:, None])
+    chosen = torch.multinomial(rows.masked_fill(gone, 0), 1)
+    return ids.gather(1, chosen)[:, 0].int()
+
+
 def sampling(call: Call) -> Case:
     """Return the case of filtered draws, as SGLang computes them with PyTorch: on sorted rows.
 
@@ -67,21 +76,13 @@ def sampling(call: Call) -> Case:
     """
     b, v = call.size("B", "V")
 
-    def drawn(rows: Any, ids: Any, top_p: Any, min_p: Any) -> Any:
-        sums = rows.cumsum(-1)
-        gone = (sums - rows > top_p[:, None]) | (rows < rows[:, :1] * min_p[:, None])
-        chosen = torch.multinomial(rows.masked_fill(gone, 0), 1)
-        return ids.gather(1, chosen)[:, 0].int()
-
-    def eager(probs: Any, _: Any, top_k: Any, top_p: Any, min_p: Any) -> Any:
+    def eager(probs: Any, _: Any, *filters: Any) -> Any:
         rows, ids = probs.sort(-1, descending=True)
-        rows = rows.masked_fill(torch.arange(v) >= top_k[:, None], 0)
-        return drawn(rows, ids, top_p, min_p)
+        return _drawn(rows, ids, *filters)
 
-    def chosen(probs: Any, _: Any, top_k: Any, top_p: Any, min_p: Any) -> Any:
+    def chosen(probs: Any, _: Any, top_k: Any, *others: Any) -> Any:
         rows, ids = probs.topk(int(top_k.max()))
-        rows = rows.masked_fill(torch.arange(rows.shape[1]) >= top_k[:, None], 0)
-        return drawn(rows, ids, top_p, min_p)
+        return _drawn(rows, ids, top_k, *others)
 
     def lax(probs: Any, seed: Any, top_k: Any, top_p: Any, min_p: Any) -> Any:
         rows, ids = _jax.lax.top_k(probs, v)
@@ -149,11 +150,16 @@ def chain_speculative_sampling(call: Call) -> Case:
 _WIDTH, _FEED, _LAYERS, _WORDS = 256, 688, 5, 6000
 
 
-def adamw(dtype: torch.dtype, label: str) -> Case:
-    """Return the case of the parameters of a small Llama, of which all frameworks get the same."""
+def _shapes() -> list[tuple[int, ...]]:
+    """Return the shapes of the parameters of a small Llama."""
     square, feed = (_WIDTH, _WIDTH), (_FEED, _WIDTH)
     layer = [square] * 4 + [feed] * 2 + [feed[::-1], (_WIDTH,), (_WIDTH,)]
-    shapes = [(_WORDS, _WIDTH), *layer * _LAYERS, (_WIDTH,), (_WORDS, _WIDTH)]
+    return [(_WORDS, _WIDTH), *layer * _LAYERS, (_WIDTH,), (_WORDS, _WIDTH)]
+
+
+def adamw(dtype: torch.dtype, label: str) -> Case:
+    """Return the case of the parameters of a small Llama, of which all frameworks get the same."""
+    shapes = _shapes()
     params, grads = ([torch.randn(s).to(dtype) for s in shapes] for _ in range(2))
     means = [torch.zeros(s) for s in shapes]
     squares = [torch.zeros(s) for s in shapes]

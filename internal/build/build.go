@@ -121,7 +121,10 @@ func run(ctx context.Context, o Options, root *os.Root, ninja string) (*Result, 
 
 // gather looks at the machine: the compilers, the sources and the runtime. Notes say what is left out, and why.
 func gather(ctx context.Context, o Options, root *os.Root) (in inputs, notes []string, err error) {
-	in = inputs{project: withArchs(o.Project, o.Getenv(ArchVariable)), embedded: o.Runtime, env: o.Env, debug: o.Debug, environment: environmentText(o.Getenv)}
+	in = inputs{
+		project: withArchs(o.Project, o.Getenv(ArchVariable)), embedded: o.Runtime, env: o.Env, debug: o.Debug,
+		environment: environmentText(o.Getenv),
+	}
 	if o.Native {
 		in.narrowest = narrowest()
 	}
