@@ -58,6 +58,7 @@ def _run(threads: int, options: argparse.Namespace) -> list[dict[str, Any]]:
     """Measure in a process of its own; return the results of those that it came to."""
     with tempfile.TemporaryDirectory() as folder:
         to = Path(folder, "lines")
+        to.touch()
         command = [sys.executable, str(_HERE / "workload_run.py"), f"--threads={threads}"]
         command += [f"--{n}={getattr(options, n)}" for n in ("rounds", "seconds", "dtypes", "ops")]
         environment = {**os.environ, **_KEPT, "OMP_NUM_THREADS": str(threads)}

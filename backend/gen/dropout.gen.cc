@@ -14,6 +14,7 @@ namespace {
 
 constexpr opcast::Array kArrays[] = {
     opcast::Array::Output("y"),
+    opcast::Array::Saved("kept").Optional(),
     opcast::Array::Input("x"),
     opcast::Array::Input("seed"),
 };
@@ -28,12 +29,13 @@ constexpr opcast::Variant<DropoutArgs> kVariants[] = {
 };
 
 void run_dropout(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
-  const opcast::Call call("dropout", argv, count, 4, opcast::AllocatorOf(request));
-  call.Required({{1, "x"}, {2, "seed"}, {0, "y"}});
-  const opcast::Tensor x_ = call.Array(1, "x");
-  const opcast::Tensor seed_ = call.Array(2, "seed");
+  const opcast::Call call("dropout", argv, count, 5, opcast::AllocatorOf(request));
+  call.Required({{2, "x"}, {3, "seed"}, {0, "y"}});
+  const opcast::Tensor x_ = call.Array(2, "x");
+  const opcast::Tensor seed_ = call.Array(3, "seed");
   opcast::Tensor y_ = call.Array(0, "y");
-  const auto p_ = call.Float(3, "p");
+  opcast::Tensor kept_ = call.Array(1, "kept");
+  const auto p_ = call.Float(4, "p");
   call.AtLeast("p", p_, 0.0, "0");
   call.AtMost("p", p_, 1.0, "1");
   call.SameDevice(seed_, x_);
@@ -47,18 +49,28 @@ void run_dropout(const TVMFFIAny* argv, int32_t count, opcast::Request* request)
   call.Rank(seed_, 1);
   call.Size(seed_, 0, 2, {});
   call.Dense(seed_); call.Data(seed_);
+  call.OutputSize("output kept", "(N + 7) // 8", opcast::FloorDiv(opcast::Add(N_, 7), 8));
   call.Make(y_, T_, x_, nullptr, 0, {N_});
   call.DTypeAs(y_, T_, "x");
   call.SameDevice(y_, x_);
   call.OutputShape(y_, nullptr, 0, {N_});
   call.Dense(y_); call.Data(y_);
   call.Apart(y_, {&x_, &seed_});
-  if (y_.empty() && opcast::Launches(request)) return;
+  if (kept_) {
+    call.Make(kept_, opcast::DType::kU8, x_, nullptr, 0, {opcast::FloorDiv(opcast::Add(N_, 7), 8)});
+    call.DTypeIn(kept_, {opcast::DType::kU8});
+    call.SameDevice(kept_, x_);
+    call.OutputShape(kept_, nullptr, 0, {opcast::FloorDiv(opcast::Add(N_, 7), 8)});
+    call.Dense(kept_); call.Data(kept_);
+    call.Apart(kept_, {&x_, &seed_, &y_});
+  }
+  if (y_.empty() && kept_.empty() && opcast::Launches(request)) return;
   DropoutArgs values{};
   values.T = T_;
   values.S = S_;
   values.N = N_;
   values.y = y_.data();
+  values.kept = kept_.data<uint8_t>();
   values.x = x_.data();
   values.seed = seed_.data();
   values.p = p_;
@@ -68,7 +80,7 @@ void run_dropout(const TVMFFIAny* argv, int32_t count, opcast::Request* request)
 
 }  // namespace
 
-opcast::Op op_dropout("dropout", 36, 1091112020105910705, run_dropout, kVariants, kArrays, kAttrs, {});
+opcast::Op op_dropout("dropout", 36, 544372015244550900, run_dropout, kVariants, kArrays, kAttrs, {});
 
 }  // namespace opcast_ops
 

@@ -16,6 +16,7 @@ struct DropoutArgs {
   opcast::DType S;  // int32 or int64
   int64_t N;
   void* y;  // T[N]
+  uint8_t* kept;  // u8[(N + 7) // 8], null when no gradient is wanted
   const void* x;  // T[N]
   const void* seed;  // S[2]
   double p;

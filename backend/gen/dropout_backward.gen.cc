@@ -15,7 +15,7 @@ namespace {
 constexpr opcast::Array kArrays[] = {
     opcast::Array::Output("grad_x"),
     opcast::Array::Input("grad_y"),
-    opcast::Array::Input("seed"),
+    opcast::Array::Input("kept"),
 };
 
 constexpr opcast::Attr kAttrs[] = {
@@ -29,38 +29,36 @@ constexpr opcast::Variant<DropoutBackwardArgs> kVariants[] = {
 
 void run_dropout_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   const opcast::Call call("dropout_backward", argv, count, 4, opcast::AllocatorOf(request));
-  call.Required({{1, "grad_y"}, {2, "seed"}, {0, "grad_x"}});
+  call.Required({{1, "grad_y"}, {2, "kept"}, {0, "grad_x"}});
   const opcast::Tensor grad_y_ = call.Array(1, "grad_y");
-  const opcast::Tensor seed_ = call.Array(2, "seed");
+  const opcast::Tensor kept_ = call.Array(2, "kept");
   opcast::Tensor grad_x_ = call.Array(0, "grad_x");
   const auto p_ = call.Float(3, "p");
   call.AtLeast("p", p_, 0.0, "0");
   call.AtMost("p", p_, 1.0, "1");
-  call.SameDevice(seed_, grad_y_);
+  call.SameDevice(kept_, grad_y_);
   call.DTypeIn(grad_y_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
   const opcast::DType T_ = grad_y_.dtype();
   call.Rank(grad_y_, 1);
   const int64_t N_ = grad_y_.size(0);
   call.Dense(grad_y_); call.Data(grad_y_);
-  call.DTypeIn(seed_, {opcast::DType::kI32, opcast::DType::kI64});
-  const opcast::DType S_ = seed_.dtype();
-  call.Rank(seed_, 1);
-  call.Size(seed_, 0, 2, {});
-  call.Dense(seed_); call.Data(seed_);
+  call.DTypeIn(kept_, {opcast::DType::kU8});
+  call.Rank(kept_, 1);
+  call.Size(kept_, 0, opcast::FloorDiv(opcast::Add(N_, 7), 8), {{"N", N_, "grad_y"}});
+  call.Dense(kept_); call.Data(kept_);
   call.Make(grad_x_, T_, grad_y_, nullptr, 0, {N_});
   call.DTypeAs(grad_x_, T_, "grad_y");
   call.SameDevice(grad_x_, grad_y_);
   call.OutputShape(grad_x_, nullptr, 0, {N_});
   call.Dense(grad_x_); call.Data(grad_x_);
-  call.Apart(grad_x_, {&grad_y_, &seed_});
+  call.Apart(grad_x_, {&grad_y_, &kept_});
   if (grad_x_.empty() && opcast::Launches(request)) return;
   DropoutBackwardArgs values{};
   values.T = T_;
-  values.S = S_;
   values.N = N_;
   values.grad_x = grad_x_.data();
   values.grad_y = grad_y_.data();
-  values.seed = seed_.data();
+  values.kept = kept_.data<uint8_t>();
   values.p = p_;
   opcast::Dispatch(call, op_dropout_backward, kVariants, values, opcast::LaunchOn(grad_y_),
                    {request});
@@ -68,7 +66,7 @@ void run_dropout_backward(const TVMFFIAny* argv, int32_t count, opcast::Request*
 
 }  // namespace
 
-opcast::Op op_dropout_backward("dropout_backward", 37, 2142770852782658498, run_dropout_backward, kVariants, kArrays, kAttrs, {});
+opcast::Op op_dropout_backward("dropout_backward", 37, 2951415911154054928, run_dropout_backward, kVariants, kArrays, kAttrs, {});
 
 }  // namespace opcast_ops
 

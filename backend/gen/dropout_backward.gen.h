@@ -10,43 +10,36 @@
 
 namespace opcast_ops {
 
-// Gradient of dropout: that of the same numbers, scaled alike.
+// Gradient of dropout: that of the numbers that it kept, scaled alike.
 struct DropoutBackwardArgs {
   opcast::DType T;  // float32, float16 or bfloat16
-  opcast::DType S;  // int32 or int64
   int64_t N;
   void* grad_x;  // T[N]
   const void* grad_y;  // T[N]
-  const void* seed;  // S[2]
+  const uint8_t* kept;  // u8[(N + 7) // 8]
   double p;
 };
 
 // The same with types in place of dtypes, as Visit passes it.
-template <class T_, class S_>
+template <class T_>
 struct DropoutBackwardTyped : DropoutBackwardArgs {
   using T = T_;
-  using S = S_;
 
   T* grad_x;  // T[N]
   const T* grad_y;  // T[N]
-  const S* seed;  // S[2]
 
   explicit DropoutBackwardTyped(const DropoutBackwardArgs& args)
       : DropoutBackwardArgs(args),
         grad_x(static_cast<T*>(args.grad_x)),
-        grad_y(static_cast<const T*>(args.grad_y)),
-        seed(static_cast<const S*>(args.seed)) {}
+        grad_y(static_cast<const T*>(args.grad_y)) {}
 };
 
 // Calls f with the arguments, in which the call's dtypes are types, and returns what it returns.
 template <class F>
 opcast::Status Visit(const DropoutBackwardArgs& args, F&& f) {
-  if (args.T == opcast::DType::kF32 && args.S == opcast::DType::kI32) return f(DropoutBackwardTyped<float, int32_t>(args));
-  if (args.T == opcast::DType::kF32 && args.S == opcast::DType::kI64) return f(DropoutBackwardTyped<float, int64_t>(args));
-  if (args.T == opcast::DType::kF16 && args.S == opcast::DType::kI32) return f(DropoutBackwardTyped<opcast::f16, int32_t>(args));
-  if (args.T == opcast::DType::kF16 && args.S == opcast::DType::kI64) return f(DropoutBackwardTyped<opcast::f16, int64_t>(args));
-  if (args.T == opcast::DType::kBf16 && args.S == opcast::DType::kI32) return f(DropoutBackwardTyped<opcast::bf16, int32_t>(args));
-  if (args.T == opcast::DType::kBf16 && args.S == opcast::DType::kI64) return f(DropoutBackwardTyped<opcast::bf16, int64_t>(args));
+  if (args.T == opcast::DType::kF32) return f(DropoutBackwardTyped<float>(args));
+  if (args.T == opcast::DType::kF16) return f(DropoutBackwardTyped<opcast::f16>(args));
+  if (args.T == opcast::DType::kBf16) return f(DropoutBackwardTyped<opcast::bf16>(args));
   return opcast::Status::Error("dtype combination without a kernel");
 }
 

@@ -68,10 +68,13 @@ func (t *T) RunProbe(c *cases.Case, plain *calls.Result, group string, probe cal
 	return nil
 }
 
-// savesForBackward reports whether the gradient of an op needs inputs or outputs of the forward call.
+// savesForBackward reports whether the gradient of an op needs inputs of the forward call, or outputs that its caller gets:
+// nobody can overwrite what only the op itself has saved.
 func savesForBackward(op *opdef.Op) bool {
 	link := transform.GradientOf(op)
-	return link != nil && slices.ContainsFunc(link.Operands, func(o transform.Operand) bool { return o.From != transform.FromGrad })
+	return link != nil && slices.ContainsFunc(link.Operands, func(o transform.Operand) bool {
+		return o.From == transform.FromInput || o.From == transform.FromOutput && !op.Outputs[o.Index].Saved
+	})
 }
 
 // overwrittenWithPartners are the overwritten inputs whose dtype has to be that of another input.

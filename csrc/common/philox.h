@@ -16,24 +16,36 @@ struct RandomBlock {
   uint32_t at[4];
 };
 
+constexpr int kPhiloxRounds = 10;
+constexpr uint64_t kPhiloxFirst = 0xD2511F53, kPhiloxSecond = 0xCD9E8D57;
+
+// The words that a key has in a round.
+struct PhiloxKey {
+  uint32_t first, second;
+
+  OPCAST_HOST_DEVICE explicit PhiloxKey(uint64_t key)
+      : first(static_cast<uint32_t>(key)), second(static_cast<uint32_t>(key >> 32)) {}
+
+  OPCAST_HOST_DEVICE void Next() {
+    first += 0x9E3779B9;
+    second += 0xBB67AE85;
+  }
+};
+
 // The block of a key and a counter of 128 bits.
 OPCAST_HOST_DEVICE inline RandomBlock Philox(uint64_t key, uint64_t low, uint64_t high) {
-  constexpr uint64_t kFirst = 0xD2511F53, kSecond = 0xCD9E8D57;
-  constexpr uint32_t kGolden = 0x9E3779B9, kRoot = 0xBB67AE85;
   uint32_t x = static_cast<uint32_t>(low), y = static_cast<uint32_t>(low >> 32);
   uint32_t z = static_cast<uint32_t>(high), w = static_cast<uint32_t>(high >> 32);
-  uint32_t a = static_cast<uint32_t>(key), b = static_cast<uint32_t>(key >> 32);
+  PhiloxKey keys(key);
 #if !defined(__CUDACC__)  // which unrolls such loops by itself, and warns of the words
 #pragma GCC unroll 10
 #endif
-  for (int round = 0; round < 10; ++round) {
-    const uint64_t first = kFirst * x, second = kSecond * z;
-    x = static_cast<uint32_t>(second >> 32) ^ y ^ a;
-    z = static_cast<uint32_t>(first >> 32) ^ w ^ b;
+  for (int round = 0; round < kPhiloxRounds; ++round, keys.Next()) {
+    const uint64_t first = kPhiloxFirst * x, second = kPhiloxSecond * z;
+    x = static_cast<uint32_t>(second >> 32) ^ y ^ keys.first;
+    z = static_cast<uint32_t>(first >> 32) ^ w ^ keys.second;
     y = static_cast<uint32_t>(second);
     w = static_cast<uint32_t>(first);
-    a += kGolden;
-    b += kRoot;
   }
   return {{x, y, z, w}};
 }
@@ -50,6 +62,9 @@ class RandomStream {
   OPCAST_HOST_DEVICE explicit RandomStream(const I* seed)
       : key_(static_cast<uint64_t>(int64_t{seed[0]})),
         offset_(static_cast<uint64_t>(int64_t{seed[1]})) {}
+
+  OPCAST_HOST_DEVICE uint64_t Key() const { return key_; }
+  OPCAST_HOST_DEVICE uint64_t Offset() const { return offset_; }
 
   // Numbers 4 n to 4 n + 3.
   OPCAST_HOST_DEVICE RandomBlock BlockAt(int64_t n) const {

@@ -1,68 +1,41 @@
-// What dropout does to numbers, and to their gradients.
+// What dropout does to numbers, and to their gradients: a thread takes eight at a time, whose bits
+// are a byte.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
-#include "common/philox.h"
 #include "opcast/device.h"
 #include "vectors.h"
 
 namespace opcast_ops {
 
-constexpr int kDropThreads = 256;
+constexpr int kDropThreads = 256, kDropEach = 8;
 
-// Which numbers are kept: uniform integers from `least` on. They are multiplied by `scale`.
-template <class I>
-struct Drop {
-  const I* seed;
-  int32_t least;
-  float scale;
-};
-
-// to[i] = x[i] * scale for numbers that are kept, else 0: four for each thread.
-template <class T, class I>
-__global__ void __launch_bounds__(kDropThreads)
-    DropKernel(Drop<I> drop, int64_t n, bool aligned, const T* x, T* to) {
-  struct alignas(4 * sizeof(T)) Four {
-    T at[4];
-  };
-  const RandomStream stream(drop.seed);
-  const int64_t step = int64_t{gridDim.x} * kDropThreads;
-  for (int64_t i = int64_t{blockIdx.x} * kDropThreads + threadIdx.x; 4 * i < n; i += step) {
-    const RandomBlock block = stream.BlockAt(i);
-    const bool whole = aligned && 4 * i + 4 <= n;
-    Four four;
-    if (whole) {
-      four = *reinterpret_cast<const Four*>(x + 4 * i);
-    } else {
-      OPCAST_UNROLL
-      for (int e = 0; e < 4; ++e) four.at[e] = 4 * i + e < n ? x[4 * i + e] : static_cast<T>(0.0f);
-    }
-    OPCAST_UNROLL
-    for (int e = 0; e < 4; ++e) {
-      const float scaled = static_cast<float>(four.at[e]) * drop.scale;
-      four.at[e] = static_cast<T>(Uniform(block.at[e]) >= drop.least ? scaled : 0.0f);
-    }
-    if (whole) {
-      *reinterpret_cast<Four*>(to + 4 * i) = four;
-    } else {
-      OPCAST_UNROLL
-      for (int e = 0; e < 4; ++e) {
-        if (4 * i + e < n) to[4 * i + e] = four.at[e];
-      }
-    }
-  }
+inline float DropScale(double p) { return p < 1 ? static_cast<float>(1 / (1 - p)) : 0.0f; }
+inline int64_t DropTiles(int64_t n) {
+  return (n + kDropEach * kDropThreads - 1) / (kDropEach * kDropThreads);
 }
 
-template <class T, class I>
-opcast::Status DropAll(const opcast::Launch& launch, const I* seed, double p, int64_t n, const T* x,
-                       T* to) {
-  const Drop<I> drop{seed, static_cast<int32_t>(std::ceil(p * kUniforms)),
-                     p < 1 ? static_cast<float>(1 / (1 - p)) : 0.0f};
-  const int64_t tiles = (n + 4 * kDropThreads - 1) / (4 * kDropThreads);
-  return opcast::Start(DropKernel<T, I>, opcast::Blocks(tiles), kDropThreads, 0, launch, drop, n,
-                       Aligned({x, to}), x, to);
+// to[i] = x[i] * scale where bit i says so, else 0, for the n numbers that are left.
+template <class T>
+OPCAST_DEVICE void Keep(uint32_t bits, float scale, int64_t n, bool aligned, const T* x, T* to) {
+  constexpr int kVectors = kDropEach / Vector<T>::kSize;
+  Vector<T> vectors[kVectors];
+  const bool whole = aligned && n >= kDropEach;
+  OPCAST_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    const T* const from = x + v * Vector<T>::kSize;
+    if (whole) vectors[v] = *reinterpret_cast<const Vector<T>*>(from);
+    OPCAST_UNROLL
+    for (int e = 0; e < Vector<T>::kSize; ++e) {
+      const int i = v * Vector<T>::kSize + e;
+      if (!whole) vectors[v].at[e] = i < n ? from[e] : static_cast<T>(0.0f);
+      const float scaled = static_cast<float>(vectors[v].at[e]) * scale;
+      vectors[v].at[e] = static_cast<T>((bits >> i & 1) != 0 ? scaled : 0.0f);
+      if (!whole && i < n) to[i] = vectors[v].at[e];
+    }
+    if (whole) *reinterpret_cast<Vector<T>*>(to + v * Vector<T>::kSize) = vectors[v];
+  }
 }
 
 }  // namespace opcast_ops

@@ -5,7 +5,7 @@ import numpy as np
 
 def reference(x, seed, p):
     keep = uniforms(seed, len(x)) >= p
-    return np.where(keep, x / (1 - p if p < 1 else 1), 0)
+    return np.where(keep, x / (1 - p if p < 1 else 1), 0), np.packbits(keep, bitorder="little")
 
 
 def uniforms(seed, count):
@@ -24,7 +24,9 @@ def uniforms(seed, count):
 
 def independent(x, seed, p):
     kept = [uniform(seed, i) >= p for i in range(len(x))]
-    return np.array([value / (1 - p) if keep else 0 for value, keep in zip(x, kept, strict=True)])
+    y = np.array([value / (1 - p) if keep else 0 for value, keep in zip(x, kept, strict=True)])
+    bits = [sum(keep << i for i, keep in enumerate(kept[at : at + 8])) for at in range(0, len(x), 8)]
+    return y, np.array(bits, np.uint8)
 
 
 def uniform(seed, i):

@@ -60,7 +60,7 @@ constexpr Attr kCrossEntropyBackwardAttrs[] = {
 };
 constexpr Output kDequantizeOutputs[] = {{false, -1, -1}};
 constexpr Input kDequantizeInputs[] = {{false, false, -1}, {false, false, -1}};
-constexpr Output kDropoutOutputs[] = {{false, -1, -1}};
+constexpr Output kDropoutOutputs[] = {{false, -1, -1}, {true, -1, -1}};
 constexpr Input kDropoutInputs[] = {{false, false, -1}, {false, false, -1}};
 constexpr Attr kDropoutAttrs[] = {
     {"p", Attr::kFloat},
@@ -365,13 +365,13 @@ const Op kOps[] = {
      nullptr, 0,
      0, Handler<5, kDLCPU>, Handler<5, kDLCUDA>},
     {"dropout",
-     0xf246899f09259b1,
-     kDropoutOutputs, 1,
+     0x78dff76b250a2f4,
+     kDropoutOutputs, 2,
      kDropoutInputs, 2,
      kDropoutAttrs, 1,
      0, Handler<6, kDLCPU>, Handler<6, kDLCUDA>},
     {"dropout_backward",
-     0x1dbca6bcdb2bd3c2,
+     0x28f5892248c5f710,
      kDropoutBackwardOutputs, 1,
      kDropoutBackwardInputs, 2,
      kDropoutBackwardAttrs, 1,

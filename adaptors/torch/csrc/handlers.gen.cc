@@ -117,7 +117,7 @@ constexpr Input kDequantizeInputs[] = {
 constexpr Attr kDequantizeAttrs[] = {
     {Attr::kDType, true, 0, -1, {4, 16, 1}},
 };
-constexpr Output kDropoutOutputs[] = {{false, -1, -1}};
+constexpr Output kDropoutOutputs[] = {{false, -1, -1}, {true, -1, -1}};
 constexpr Input kDropoutInputs[] = {
     {false, false, Stride::kDense, -1},
     {false, false, Stride::kDense, -1},
@@ -718,21 +718,21 @@ const Op kOps[] = {
      kDequantizeAttrs, 1,
      0, 0},
     {"dropout",
-     0xf246899f09259b1,
+     0x78dff76b250a2f4,
      {
          {"(Tensor x, Tensor seed, float p) -> Tensor", Kernel<6, Form::kPlain>},
-         {nullptr, nullptr},
+         {"(Tensor x, Tensor seed, float p) -> (Tensor, Tensor)", Kernel<6, Form::kTrain>},
          {"(Tensor x, Tensor seed, float p, Tensor(o0!) y) -> ()", Kernel<6, Form::kInto>}, },
-     kDropoutOutputs, 1,
+     kDropoutOutputs, 2,
      kDropoutInputs, 2,
      kDropoutAttrs, 1,
      0, 0},
     {"dropout_backward",
-     0x1dbca6bcdb2bd3c2,
+     0x28f5892248c5f710,
      {
-         {"(Tensor grad_y, Tensor seed, float p) -> Tensor", Kernel<7, Form::kPlain>},
+         {"(Tensor grad_y, Tensor kept, float p) -> Tensor", Kernel<7, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor seed, float p, Tensor(o0!) grad_x) -> ()", Kernel<7, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor kept, float p, Tensor(o0!) grad_x) -> ()", Kernel<7, Form::kInto>}, },
      kDropoutBackwardOutputs, 1,
      kDropoutBackwardInputs, 2,
      kDropoutBackwardAttrs, 1,

@@ -78,7 +78,7 @@ def dropout(
 ) -> ndarray: ...
 def dropout_backward(
     grad_y: ndarray,
-    seed: ndarray,
+    kept: ndarray,
     *,
     p: float = 0.5,
     out: ndarray | None = None,

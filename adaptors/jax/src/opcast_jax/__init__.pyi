@@ -65,7 +65,7 @@ def dequantize(
 def dropout(x: Array | NDArray[Any], seed: Array | NDArray[Any], *, p: float = 0.5) -> Array: ...
 def dropout_backward(
     grad_y: Array | NDArray[Any],
-    seed: Array | NDArray[Any],
+    kept: Array | NDArray[Any],
     *,
     p: float = 0.5,
 ) -> Array: ...

@@ -83,7 +83,7 @@ def dropout(
 ) -> NDArray[_T]: ...
 def dropout_backward(
     grad_y: NDArray[_T],
-    seed: NDArray[Any],
+    kept: NDArray[np.uint8],
     *,
     p: float = 0.5,
     out: NDArray[_T] | None = None,

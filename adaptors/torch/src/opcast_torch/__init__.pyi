@@ -73,7 +73,7 @@ def dequantize(
 def dropout(x: Tensor, seed: Tensor, *, p: float = 0.5, out: Tensor | None = None) -> Tensor: ...
 def dropout_backward(
     grad_y: Tensor,
-    seed: Tensor,
+    kept: Tensor,
     *,
     p: float = 0.5,
     out: Tensor | None = None,

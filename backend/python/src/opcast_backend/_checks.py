@@ -600,7 +600,14 @@ def dropout(
         raise _r.rank(op, "seed", 1, seed_s)
     if seed_s[0] != 2:
         raise _r.size(op, "seed", seed_s, 0, 2, ())
-    specs: _m.Specs = (((N_,), T_),)
+    if _a.floordiv(op, _a.fit(op, N_ + 7), 8) < 0:
+        raise _r.negative_size(
+            op,
+            "output kept",
+            "(N + 7) // 8",
+            _a.floordiv(op, _a.fit(op, N_ + 7), 8),
+        )
+    specs: _m.Specs = (((N_,), T_), ((_a.floordiv(op, _a.fit(op, N_ + 7), 8),), "uint8"))
     if out is not None:
         _m.outputs(fw, op, ("y",), specs, out, (("x", x_), ("seed", seed_)), ("x",))
     return specs, (p_,)
@@ -609,20 +616,20 @@ def dropout(
 def dropout_backward(
     fw: Framework,
     grad_y_: Any,
-    seed_: Any,
+    kept_: Any,
     p_: Any,
     out: tuple[Any, ...] | None = None,
 ) -> tuple[_m.Specs, tuple[Any, ...]]:
     """Check a call of dropout_backward."""
     op = "dropout_backward"
-    _r.required(op, (("grad_y", grad_y_), ("seed", seed_)))
-    _r.arrays(fw, op, (("grad_y", grad_y_), ("seed", seed_)))
+    _r.required(op, (("grad_y", grad_y_), ("kept", kept_)))
+    _r.arrays(fw, op, (("grad_y", grad_y_), ("kept", kept_)))
     p_ = _r.as_float(op, "p", p_)
     if not p_ >= 0:
         raise _r.at_least(op, "p", "0", p_)
     if not p_ <= 1:
         raise _r.at_most(op, "p", "1", p_)
-    _r.same_device(fw, op, "seed", seed_, "grad_y", grad_y_)
+    _r.same_device(fw, op, "kept", kept_, "grad_y", grad_y_)
     T_ = grad_y_t = fw.dtype(grad_y_)
     if grad_y_t not in ("float32", "float16", "bfloat16"):
         raise _r.dtype_in(op, "grad_y", ("float32", "float16", "bfloat16"), grad_y_t)
@@ -630,14 +637,21 @@ def dropout_backward(
     if len(grad_y_s) != 1:
         raise _r.rank(op, "grad_y", 1, grad_y_s)
     N_ = grad_y_s[0]
-    seed_t = fw.dtype(seed_)
-    if seed_t not in ("int32", "int64"):
-        raise _r.dtype_in(op, "seed", ("int32", "int64"), seed_t)
-    seed_s = fw.shape(seed_)
-    if len(seed_s) != 1:
-        raise _r.rank(op, "seed", 1, seed_s)
-    if seed_s[0] != 2:
-        raise _r.size(op, "seed", seed_s, 0, 2, ())
+    kept_t = fw.dtype(kept_)
+    if kept_t not in ("uint8",):
+        raise _r.dtype_in(op, "kept", ("uint8",), kept_t)
+    kept_s = fw.shape(kept_)
+    if len(kept_s) != 1:
+        raise _r.rank(op, "kept", 1, kept_s)
+    if kept_s[0] != _a.floordiv(op, _a.fit(op, N_ + 7), 8):
+        raise _r.size(
+            op,
+            "kept",
+            kept_s,
+            0,
+            _a.floordiv(op, _a.fit(op, N_ + 7), 8),
+            (("N", N_, "grad_y"),),
+        )
     specs: _m.Specs = (((N_,), T_),)
     if out is not None:
         _m.outputs(
@@ -646,7 +660,7 @@ def dropout_backward(
             ("grad_x",),
             specs,
             out,
-            (("grad_y", grad_y_), ("seed", seed_)),
+            (("grad_y", grad_y_), ("kept", kept_)),
             ("grad_y",),
         )
     return specs, (p_,)
@@ -4973,7 +4987,7 @@ def _flops_dropout(
 def _flops_dropout_backward(
     fw: Framework,
     grad_y_: Any,
-    seed_: Any,
+    kept_: Any,
     p_: Any,
 ) -> int:
     """Return how many operations a call of dropout_backward needs."""

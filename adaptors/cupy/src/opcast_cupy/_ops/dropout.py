@@ -8,7 +8,7 @@ from cupy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("dropout", 0x0F246899F09259B1)
+_op = _rt.Op("dropout", 0x078DFF76B250A2F4)
 
 
 def dropout(

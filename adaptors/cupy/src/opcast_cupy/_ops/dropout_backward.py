@@ -8,36 +8,36 @@ from cupy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("dropout_backward", 0x1DBCA6BCDB2BD3C2)
+_op = _rt.Op("dropout_backward", 0x28F5892248C5F710)
 
 
 def dropout_backward(
     grad_y: ndarray = _rt.REQUIRED,
-    seed: ndarray = _rt.REQUIRED,
+    kept: ndarray = _rt.REQUIRED,
     *,
     p: float = 0.5,
     out: ndarray | None = None,
 ) -> ndarray:
-    """Gradient of dropout: that of the same numbers, scaled alike.
+    """Gradient of dropout: that of the numbers that it kept, scaled alike.
 
     Parameters
     ----------
     grad_y : cupy.ndarray
         Gradient of the result. ``T[N]``, T is float32, float16 or bfloat16. Copied if it is not
         contiguous.
-    seed : cupy.ndarray
-        Seed and offset of the random numbers: Philox4x32-10 with the seed as key and (i // 4,
-        offset) as counter. ``S[2]``, S is int32 or int64. Copied if it is not contiguous.
+    kept : cupy.ndarray
+        Bit i % 8 of byte i // 8 is 1 where x[i] was kept. ``u8[(N + 7) // 8]``, uint8. Copied if it
+        is not contiguous.
     p : float, default 0.5
-        The probability: x[i] is kept if the upper 24 bits of word i % 4, divided by 2^24, are p or
-        more. From 0 to 1.
+        The probability that dropout was called with. From 0 to 1.
     out : cupy.ndarray, optional
         Where to write: contiguous, never resized, apart from the inputs.
 
     Returns
     -------
     grad_x : cupy.ndarray
-        grad_y / (1 - p) where x is kept, else 0. ``T[N]``, T is float32, float16 or bfloat16.
+        grad_y / (1 - p) where x was kept, else 0; all 0 if p is 1. ``T[N]``, T is float32, float16
+        or bfloat16.
 
     Raises
     ------
@@ -50,10 +50,14 @@ def dropout_backward(
 
     Notes
     -----
-    The definition is opdefs/random/dropout_backward.toml, the reference
-    opdefs/random/dropout_backward.py.
+    The definition is opdefs/random/dropout_backward.toml. Up to rounding, the op computes, with xp
+    = numpy::
+
+        places = xp.arange(len(grad_y))
+        bits = kept[places // 8] >> (places % 8).astype(xp.uint8) & 1
+        return xp.where(bits == 1, grad_y / (1 - p), 0) if p < 1 else 0 * grad_y
     """
-    return _op.call((grad_y, seed), (p,), out)
+    return _op.call((grad_y, kept), (p,), out)
 
 
 _rt.publish(dropout_backward, required=2)

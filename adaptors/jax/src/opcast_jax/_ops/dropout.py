@@ -7,7 +7,7 @@ from jax import Array
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("dropout", 0x0F246899F09259B1)
+_op = _rt.Op("dropout", 0x078DFF76B250A2F4)
 _call = _op.jitted
 
 

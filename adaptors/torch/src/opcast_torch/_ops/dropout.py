@@ -9,7 +9,7 @@ from torch import Tensor
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("dropout", 0x0F246899F09259B1)
+_op = _rt.Op("dropout", 0x078DFF76B250A2F4)
 _direct = _op.direct
 
 
@@ -66,18 +66,18 @@ def dropout(
 
 
 def _forward(_ctx: Any, x: Any, seed: Any, p: Any) -> Any:
-    y = _op.inside(x, seed, p)
-    _ctx.save_for_backward(seed)
+    y, kept = _op.inside(x, seed, p)
+    _ctx.save_for_backward(kept)
     _ctx.attrs = (p,)
-    return y
+    return y, kept
 
 
-def _backward(_ctx: Any, grad_y: Any) -> Any:
-    (seed,) = _ctx.saved_tensors
+def _backward(_ctx: Any, grad_y: Any, _grad_kept: Any) -> Any:
+    (kept,) = _ctx.saved_tensors
     (p,) = _ctx.attrs
-    grad_x = _rt.ops["dropout_backward"].function(grad_y, seed, p=p)
+    grad_x = _rt.ops["dropout_backward"].function(grad_y, kept, p=p)
     return grad_x, None, None
 
 
-_op.differentiable(_forward, _backward)
+_op.differentiable(_forward, _backward, returned=1)
 _op.publish(dropout, required=2)
