@@ -1,5 +1,6 @@
 // y[i] = the sum over the slots s of weights[i, s] times the row that row_map[i, s] names, added in
-// order and rounded once.
+// order: in float for results of 16 bits where that costs less than a quarter of their last place
+// (see short_sums.h), else in double.
 #include "moe_unpermute.gen.h"
 #include "named_rows.h"
 

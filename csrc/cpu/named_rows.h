@@ -5,6 +5,7 @@
 
 #include "row_sums.h"
 #include "rows.h"
+#include "short_sums.h"
 #include "stream.h"
 
 namespace opcast_ops {
@@ -19,11 +20,16 @@ struct NamedRows {
   NamedRows<T> Of(int64_t i) const { return {matrix, columns, names + i * count, count}; }
 };
 
-// Vectors of a sum over rows: weight(s) times the s-th row, added in order in double, since terms
-// may cancel. load(row, v) gives vector v of a row.
+// The weights of a plain sum.
+struct Ones {
+  float operator()(int64_t) const { return 1; }
+};
+
+// result = vectors of a sum over rows: weight(s) times the s-th row, added in order in double,
+// since terms may cancel. load(row, v) gives vector v of a row.
 template <int kWidth, int kVectors, class T, class Weight, class LoadFrom>
-inline void SumVectors(const NamedRows<T>& rows, Weight weight, LoadFrom load,
-                       WideLanes<kWidth>* sums) {
+inline void SumWide(const NamedRows<T>& rows, Weight weight, LoadFrom load, Lanes<kWidth>* result) {
+  WideLanes<kWidth> sums[kVectors];
   for (int64_t s = 0; s < rows.count; ++s) {
     if (rows.names[s] < 0) continue;
     const T* const row = rows.matrix + rows.names[s] * rows.columns;
@@ -36,7 +42,53 @@ inline void SumVectors(const NamedRows<T>& rows, Weight weight, LoadFrom load,
       MultiplyAdd(x.halves[1], factor, &sums[v].halves[1]);
     }
   }
+#pragma GCC unroll 8
+  for (int v = 0; v < kVectors; ++v) result[v] = sums[v].Narrow();
 }
+
+#if defined(__x86_64__)
+// The same in float, for results of 16 bits Y, with what short_sums.h needs to judge them.
+template <int kWidth, int kVectors, class T, class Weight, class LoadFrom>
+inline void SumShort(const NamedRows<T>& rows, Weight weight, LoadFrom load,
+                     WatchedSums<kWidth>* sums) {
+  for (int64_t s = 0; s < rows.count; ++s) {
+    if (rows.names[s] < 0) continue;
+    const T* const row = rows.matrix + rows.names[s] * rows.columns;
+    Vector<kWidth> factor;
+    Fill(weight(s), &factor);
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) AddWatched(factor, load(row, v), &sums[v]);
+  }
+}
+
+// Stores what SumShort computes, and in double what it does not suffice for.
+template <int kWidth, int kVectors, class T, class Y, class Weight, class LoadFrom>
+inline void StoreMixed(const NamedRows<T>& rows, Weight weight, LoadFrom load, Y* y) {
+  WatchedSums<kWidth> sums[kVectors];
+  SumShort<kWidth, kVectors>(rows, weight, load, sums);
+  Lanes<kWidth> mixed[kVectors];
+  SumWide<kWidth, kVectors>(rows, weight, load, mixed);
+#pragma GCC unroll 8
+  for (int v = 0; v < kVectors; ++v) {
+    const uint32_t good = GoodLanes(sums[v], LeastSum<Y>(rows.count));
+    for (int j = 0; j < Lanes<kWidth>::kCount; ++j)
+      mixed[v].numbers[j] = Select((good >> j & 1) != 0, sums[v].sum[j], mixed[v].numbers[j]);
+    mixed[v].Store(y + v * Lanes<kWidth>::kCount);
+  }
+}
+
+// That, out of the way of the loops that seldom need it.
+template <int kVectors, class T, class Y, class Weight, class LoadFrom>
+__attribute__((noinline, flatten, target(OPCAST_AVX2))) void StoreMixed(
+    const NamedRows<T>& rows, Weight weight, LoadFrom load, Y* y, std::integral_constant<int, 32>) {
+  StoreMixed<32, kVectors>(rows, weight, load, y);
+}
+template <int kVectors, class T, class Y, class Weight, class LoadFrom>
+__attribute__((noinline, flatten, target(OPCAST_AVX512))) void StoreMixed(
+    const NamedRows<T>& rows, Weight weight, LoadFrom load, Y* y, std::integral_constant<int, 64>) {
+  StoreMixed<64, kVectors>(rows, weight, load, y);
+}
+#endif
 
 // What else SumRows does: it prefetches the rows of the next `ahead` names, since the CPU cannot
 // guess them, and stores the sum past the cache, if wanted. EndStream must follow then.
@@ -44,6 +96,44 @@ struct Passing {
   int64_t ahead = 0;
   bool past = false;
 };
+
+// Whether sums are float where that suffices.
+#if defined(__x86_64__)
+template <int kWidth, class Y>
+constexpr bool kShort = kWidth > 16 && sizeof(Y) == 2;
+#else
+template <int kWidth, class Y>
+constexpr bool kShort = false;
+#endif
+
+// Stores vectors of a sum over rows, rounded once.
+template <int kWidth, int kVectors, class T, class Y, class Weight, class LoadFrom>
+inline void StoreSum(const NamedRows<T>& rows, Weight weight, LoadFrom load, bool past, Y* y) {
+  Lanes<kWidth> sums[kVectors];
+#if defined(__x86_64__)
+  if constexpr (kShort<kWidth, Y>) {
+    WatchedSums<kWidth> watched[kVectors];
+    SumShort<kWidth, kVectors>(rows, weight, load, watched);
+    Verdict<kWidth> verdict;
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      Judge(watched[v], LeastSum<Y>(rows.count), v == 0, &verdict);
+      std::memcpy(sums[v].numbers, &watched[v].sum, kWidth);
+    }
+    const bool rounded_once = std::is_same_v<Weight, Ones> && rows.count <= 2;
+    if (!rounded_once && !AllGood(verdict))
+      return StoreMixed<kVectors>(rows, weight, load, y, std::integral_constant<int, kWidth>());
+  }
+#endif
+  if constexpr (!kShort<kWidth, Y>) SumWide<kWidth, kVectors>(rows, weight, load, sums);
+#pragma GCC unroll 8
+  for (int v = 0; v < kVectors; ++v) {
+    if (past)
+      Stream(sums[v], y + v * Lanes<kWidth>::kCount, AnyNan());
+    else
+      sums[v].Store(y + v * Lanes<kWidth>::kCount);
+  }
+}
 
 // y = the sum of weight(s) times the s-th row, added in order and rounded once.
 template <int kWidth, class T, class Y, class Weight>
@@ -58,23 +148,19 @@ inline void SumRows(const NamedRows<T>& rows, Weight weight, Passing passing, Y*
       const T* const next = rows.matrix + rows.names[s] * rows.columns + j;
       for (int64_t i = 0; i < kBytes; i += 64) FetchToRead(reinterpret_cast<const char*>(next) + i);
     }
-    WideLanes<kWidth> sums[kVectors];
     const auto load = [j](const T* row, int v) { return Load<kWidth>(row + j + v * kCount); };
-    SumVectors<kWidth, kVectors>(rows, weight, load, sums);
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) {
-      if (past)
-        Stream(sums[v].Narrow(), y + j + v * kCount, AnyNan());
-      else
-        sums[v].Narrow().Store(y + j + v * kCount);
-    }
+    StoreSum<kWidth, kVectors>(rows, weight, load, past, y + j);
   }
   for (; j < rows.columns; j += kCount) {
     const int64_t count = std::min(kCount, rows.columns - j);
-    WideLanes<kWidth> sum;
     const auto load = [j, count](const T* row, int) { return LoadSome<kWidth>(row + j, count); };
-    SumVectors<kWidth, 1>(rows, weight, load, &sum);
-    sum.Narrow().StoreSome(y + j, count);
+    if (count == kCount) {
+      StoreSum<kWidth, 1>(rows, weight, load, false, y + j);
+    } else {
+      Y all[kCount];
+      StoreSum<kWidth, 1>(rows, weight, load, false, all);
+      std::copy_n(all, count, y + j);
+    }
   }
 }
 

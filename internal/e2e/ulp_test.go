@@ -32,6 +32,11 @@ func TestLoopsOfKernels(t *testing.T) {
 	t.Log(run(t, command(t, "", kernelTest(t, "map"))))
 }
 
+// TestSumsOfRows holds sums that kernels compute in float, where that suffices, against sums in double.
+func TestSumsOfRows(t *testing.T) {
+	t.Log(run(t, command(t, "", kernelTest(t, "sums", "-I", ".."))))
+}
+
 // TestRandomNumbers holds the generator of random numbers against the known answers of its authors.
 func TestRandomNumbers(t *testing.T) {
 	t.Log(run(t, command(t, "", kernelTest(t, "philox"))))

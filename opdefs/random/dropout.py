@@ -25,7 +25,8 @@ def uniforms(seed, count):
 def independent(x, seed, p):
     kept = [uniform(seed, i) >= p for i in range(len(x))]
     y = np.array([value / (1 - p) if keep else 0 for value, keep in zip(x, kept, strict=True)])
-    bits = [sum(keep << i for i, keep in enumerate(kept[at : at + 8])) for at in range(0, len(x), 8)]
+    eights = [kept[at : at + 8] for at in range(0, len(x), 8)]
+    bits = [sum(keep << i for i, keep in enumerate(eight)) for eight in eights]
     return y, np.array(bits, np.uint8)
 
 

@@ -1,0 +1,96 @@
+// Holds weighted sums of rows against sums in double where terms cancel, for the vectors that this
+// machine has: results of 16 bits may be three quarters of their last place off. The exit code is 1
+// if one is farther off.
+#include <cmath>
+#include <cstdio>
+#include <random>
+#include <vector>
+
+#include "../cpu/named_rows.h"
+
+namespace {
+
+using namespace opcast_ops;
+
+constexpr int64_t kRows = 9, kColumns = 333;
+
+bool failed = false;
+
+// The distance of a number from the next one of its type.
+template <class T>
+double Place(double x) {
+  constexpr bool kHalf = std::is_same_v<T, opcast::f16>;
+  const int exponent = std::max(std::ilogb(x), kHalf ? -14 : -126);
+  return std::ldexp(1, exponent - (kHalf ? 10 : 7));
+}
+
+// Rows of which each other one nearly is the opposite of the one before it.
+template <class T>
+std::vector<T> Rows(std::mt19937* random, double scale) {
+  std::normal_distribution<float> normal;
+  std::vector<T> rows(kRows * kColumns);
+  for (int64_t i = 0; i < kRows * kColumns; ++i) {
+    const bool opposite = i / kColumns % 2 == 1;
+    const float x = normal(*random) * static_cast<float>(scale);
+    const float other = opposite ? static_cast<float>(rows[i - kColumns]) : 0;
+    rows[i] = Round<T>(opposite && i % 3 != 0 ? -other * (i % 3 == 1 ? 1 : 1.01f) : x);
+  }
+  return rows;
+}
+
+template <int kWidth, class T, class Weight>
+void TestSum(const std::vector<T>& matrix, int64_t count, Weight weight, const char* what) {
+  const int32_t names[] = {0, 1, -1, 2, 3, 8, 4, 5, 7};
+  std::vector<T> y(kColumns);
+  SumRows<kWidth>(NamedRows<T>{matrix.data(), kColumns, names, count}, weight, Passing(), y.data());
+  for (int64_t j = 0; j < kColumns; ++j) {
+    double sum = 0;
+    for (int64_t s = 0; s < count; ++s) {
+      if (names[s] < 0) continue;
+      const double x = static_cast<float>(matrix[names[s] * kColumns + j]);
+      sum += double{weight(s)} * x;
+    }
+    const double error = std::fabs(static_cast<float>(y[j]) - sum);
+    if (sum == 0 ? error == 0 : error <= 0.75 * Place<T>(sum)) continue;
+    failed = true;
+    std::printf("%s, %d bytes: %g instead of %g, the sum of %d\n", what, kWidth,
+                static_cast<double>(static_cast<float>(y[j])), sum, static_cast<int>(count));
+  }
+}
+
+template <int kWidth, class T>
+void TestSums(const char* what) {
+  std::mt19937 random(1);
+  const float weights[] = {0.3f, 0.3f, 1, 0.7f, 0.7f, 0.1f, 1e-3f, 1e-3f, 5};
+  for (double scale : {1.0, 1e-3, 30.0}) {
+    const auto rows = Rows<T>(&random, scale);
+    for (int64_t count = 0; count <= kRows; ++count) {
+      TestSum<kWidth>(rows, count, [&](int64_t s) { return weights[s]; }, what);
+      TestSum<kWidth>(rows, count, [&](int64_t s) { return weights[s] * 1e-36f; }, what);
+      TestSum<kWidth>(rows, count, [&](int64_t s) { return weights[kRows - 1 - s]; }, what);
+      TestSum<kWidth>(rows, count, Ones(), what);
+    }
+  }
+}
+
+template <int kWidth>
+void TestAll() {
+  TestSums<kWidth, opcast::f16>("float16");
+  TestSums<kWidth, opcast::bf16>("bfloat16");
+}
+
+#if defined(__x86_64__)
+__attribute__((flatten, target(OPCAST_AVX2))) void TestAvx2() { TestAll<32>(); }
+__attribute__((flatten, target(OPCAST_AVX512))) void TestAvx512() { TestAll<64>(); }
+#endif
+
+}  // namespace
+
+int main() {
+  TestAll<16>();
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) TestAvx2();
+  if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq")) TestAvx512();
+#endif
+  return failed ? 1 : 0;
+}
