@@ -2,7 +2,10 @@
 // without loss; their products with a are summed in float within a group of columns (see
 // product_made.h). These sums times the scales are added in double, and rounded once. Bits depend
 // on the values and K only.
+#include <new>
+
 #include "gemm_w4a16.gen.h"
+#include "product_codes.h"
 #include "product_made.h"
 
 namespace opcast_ops {
@@ -10,35 +13,11 @@ namespace {
 
 // Differences are kDown times what they are, so that products with the largest floats have room.
 constexpr float kDown = 0x1p-8f;
-
-#if defined(__x86_64__)
-// Looks up 32 codes in a table. Words of a vector get a code each: the upper code of a byte is
-// moved to the word behind.
-__attribute__((target(OPCAST_AVX512))) inline void LookUp(const uint8_t* codes,
-                                                          const opcast::bf16* table,
-                                                          opcast::bf16* to) {
-  const __m128i packed = _mm_loadu_si128(reinterpret_cast<const __m128i*>(codes));
-  const __m512i bytes = _mm512_maskz_cvtepu8_epi32(kAll, packed);
-  const __m512i both = _mm512_or_si512(bytes, _mm512_maskz_slli_epi32(kAll, bytes, 12));
-  const __m512i places = _mm512_and_si512(both, _mm512_set1_epi32(0x000f000f));
-  _mm512_storeu_si512(
-      to, _mm512_maskz_permutexvar_epi16(0xffffffff, places, _mm512_loadu_si512(table)));
-}
-#endif
+constexpr uint8_t kZero = 8;  // where no zeros are given
 
 // to[k] = the difference of n codes, a multiple of 2, from the one that stands for zero.
 template <int kWidth>
 inline void Unpack(const uint8_t* codes, int64_t n, float zero, opcast::bf16* to) {
-#if defined(__x86_64__)
-  if constexpr (kWidth == 64) {
-    constexpr int64_t kCodes = 16, kStep = 32;
-    float differences[kCodes];
-    for (int64_t j = 0; j < kCodes; ++j) differences[j] = (static_cast<float>(j) - zero) * kDown;
-    opcast::bf16 table[kStep] = {};
-    Narrow<kWidth>(differences, table, kCodes, Exact());
-    for (; n >= kStep; n -= kStep, codes += kStep / 2, to += kStep) LookUp(codes, table, to);
-  }
-#endif
   constexpr int64_t kPart = 128;
   for (int64_t k = 0; k < n; k += kPart) {
     const int64_t count = std::min(kPart, n - k);
@@ -51,6 +30,26 @@ inline void Unpack(const uint8_t* codes, int64_t n, float zero, opcast::bf16* to
     for (int64_t j = 0; j < kPart; ++j) wide[j] = (static_cast<float>(split[j]) - zero) * kDown;
     Narrow<kWidth>(wide, to + k, count, Exact());
   }
+}
+
+// A panel whose rows are made as they are needed, by what stands in `space`.
+template <class T>
+inline Factor CodeFactor([[maybe_unused]] const GemmW4a16Typed<T>& args,
+                         [[maybe_unused]] const PanelPart& part,
+                         [[maybe_unused]] opcast::bf16* space) {
+  Factor factor{opcast::DType::kBf16, nullptr, 0, false};
+#if defined(__x86_64__)
+  const int64_t groups = args.K / args.group_size,
+                first = part.row * groups + part.k / args.group_size;
+  const Codes codes{args.b_packed + (part.row * args.K + part.k) / 2,
+                    args.K / 2,
+                    args.zero == nullptr ? nullptr : args.zero + first,
+                    groups,
+                    kZero,
+                    kDown};
+  factor.strips = new (space) CodeStrips(codes);
+#endif
+  return factor;
 }
 
 // Adds the sums of columns from k on, which are in one group.
@@ -74,9 +73,10 @@ opcast::Status GemmW4a16(const GemmW4a16Args& args, const opcast::Launch& launch
     const auto left = [&a, type = args.T](const PanelPart& part, opcast::bf16*, auto) {
       return Factor{type, a.a + part.row * a.K + part.k, a.K};
     };
-    const auto right = [&a](const PanelPart& part, opcast::bf16* space, auto width) {
+    const bool pairs = args.T == opcast::DType::kBf16 && opcast::HasBf16Dot();
+    const auto right = [&a, pairs](const PanelPart& part, opcast::bf16* space, auto width) {
+      if (pairs) return CodeFactor(a, part, space);
       const auto make = [&a](int64_t row, int64_t k, int64_t places, auto* to, auto width) {
-        constexpr float kZero = 8;
         const int64_t group = (row * a.K + k) / a.group_size;
         const float zero = a.zero == nullptr ? kZero : static_cast<float>(a.zero[group]);
         Unpack<width>(a.b_packed + (row * a.K + k) / 2, places, zero, to);

@@ -14,6 +14,8 @@
 
 namespace opcast_ops {
 
+constexpr int kStripVectors = 2;  // of a strip: see product_spread.h
+
 // The dtypes that factors may have.
 template <class T>
 constexpr bool kIsFactor =
@@ -32,6 +34,19 @@ class LineMaker {
   ~LineMaker() = default;
 };
 
+struct Part;
+
+// Packs a factor across the depth that does not lie in memory, as pairs of bfloat16: see
+// product_spread.h.
+class StripMaker {
+ public:
+  // Packs a part in strips, with zeros where vectors reach beyond its rows.
+  virtual void Pack(const Part& part, float* to) const = 0;
+
+ protected:
+  ~StripMaker() = default;
+};
+
 // One factor of a product: rows whose elements are summed over along the depth.
 //
 // It lies in memory as lines of contiguous elements, either along the depth, a line for each row,
@@ -46,6 +61,7 @@ struct Factor {
   int64_t per_matrix = 0;
   int64_t first = 0;  // the line that counts as the first one
   LineMaker* maker = nullptr;
+  const StripMaker* strips = nullptr;
 
   // Element offset of a line.
   int64_t Offset(int64_t line) const {

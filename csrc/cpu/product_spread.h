@@ -88,19 +88,26 @@ class SpreadProduct {
       for (int64_t first = 0; first < block_.columns; first += ProductSpace::kSlab) {
         const int64_t columns = std::min(ProductSpace::kSlab, block_.columns - first);
         const Part part{block_.j + first, columns, k, places};
-        VisitSource<Element>(b_.type, [&](auto zero) {
-          PackStrips<kWidth, kColumns, Element, decltype(zero)>(b_, part, space_->b);
-        });
+        PackSlab(part);
         AddSlab(places, first, columns);
       }
     }
   }
 
  private:
-  static constexpr int kM = kWidth == 64 ? 8 : 4, kVectors = 2;
+  static constexpr int kM = kWidth == 64 ? 8 : 4, kVectors = kStripVectors;
   static constexpr int64_t kLanes = TileShape<kWidth>::kLanes, kColumns = kVectors * kLanes;
   static constexpr int64_t kPlaces = 128 * Element::kPerLane;  // of a panel
   static constexpr bool kMayLose = Element::kPerLane > 1;      // see product_pairs.h
+
+  void PackSlab(const Part& part) {
+    if constexpr (kMayLose) {
+      if (b_.strips != nullptr) return b_.strips->Pack(part, space_->b);
+    }
+    VisitSource<Element>(b_.type, [&](auto zero) {
+      PackStrips<kWidth, kColumns, Element, decltype(zero)>(b_, part, space_->b);
+    });
+  }
 
   // Finds what sums of the packed rows of a are large enough: see product_pairs.h.
   void Weigh(int64_t steps) {
