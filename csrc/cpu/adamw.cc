@@ -14,13 +14,31 @@ namespace {
 
 // The numbers of a step that are the same for all elements.
 struct Factors {
-  double beta1, beta2, eps, kept, rate, correction;
+  double beta1, new1, beta2, new2, eps, kept, rate, correction;
 
-  explicit Factors(const AdamwArgs& args) : beta1(args.beta1), beta2(args.beta2), eps(args.eps) {
-    const double lr = *args.lr, step = *args.step;
-    kept = 1 - lr * args.weight_decay;
-    rate = lr / (1 - std::pow(beta1, step));
-    correction = 1 / std::sqrt(1 - std::pow(beta2, step));
+  explicit Factors(const AdamwArgs& args)
+      : beta1(args.beta1),
+        new1(1 - beta1),
+        beta2(args.beta2),
+        new2(1 - beta2),
+        eps(args.eps),
+        kept(1 - *args.lr * args.weight_decay),
+        rate(*args.lr / (1 - std::pow(beta1, *args.step))),
+        correction(1 / std::sqrt(1 - std::pow(beta2, *args.step))) {}
+};
+
+// The same in the lanes of vectors.
+template <int kWidth>
+struct FactorLanes {
+  Doubles<kWidth> beta1, new1, beta2, new2, eps, kept, rate, correction;
+
+  explicit FactorLanes(const Factors& by) {
+    const auto fill = [](double x, Doubles<kWidth>* to) {
+      to->all = typename Doubles<kWidth>::Vector{} + x;
+    };
+    fill(by.beta1, &beta1), fill(by.new1, &new1), fill(by.beta2, &beta2), fill(by.new2, &new2);
+    fill(by.eps, &eps), fill(by.kept, &kept), fill(-by.rate, &rate);
+    fill(by.correction, &correction);
   }
 };
 
@@ -33,22 +51,27 @@ inline Doubles<kWidth> HalfOf(const Lanes<kWidth>& lanes, int half) {
 }
 
 template <int kWidth, class T>
-inline void Move(const Factors& by, int64_t n, T* params, const T* grads, float* means,
+inline void Move(const Factors& factors, int64_t n, T* params, const T* grads, float* means,
                  float* squares) {
+  const FactorLanes<kWidth> by(factors);
   ForLanes<kWidth>(n, [=](int64_t i, auto count) {
     const auto p = LoadSome<kWidth>(params + i, count), g = LoadSome<kWidth>(grads + i, count),
                m = LoadSome<kWidth>(means + i, count), v = LoadSome<kWidth>(squares + i, count);
     WideLanes<kWidth> moved, mean, square;
     for (int half = 0; half < 2; ++half) {
-      const auto grad = HalfOf<kWidth>(g, half).all;
-      auto& own_mean = mean.halves[half];
-      auto& own_square = square.halves[half];
-      own_mean.all = by.beta1 * HalfOf<kWidth>(m, half).all + (1 - by.beta1) * grad;
-      own_square.all = by.beta2 * HalfOf<kWidth>(v, half).all + (1 - by.beta2) * grad * grad;
-      Doubles<kWidth> root;
+      const Doubles<kWidth> grad = HalfOf<kWidth>(g, half);
+      Doubles<kWidth>&own_mean = mean.halves[half], &own_square = square.halves[half], scaled, root;
+      own_mean.all = by.beta1.all * HalfOf<kWidth>(m, half).all;
+      MultiplyAdd(by.new1, grad, &own_mean);
+      own_square.all = by.beta2.all * HalfOf<kWidth>(v, half).all;
+      scaled.all = by.new2.all * grad.all;
+      MultiplyAdd(scaled, grad, &own_square);
       Root(own_square, &root);
-      const auto step = by.rate * own_mean.all / (root.all * by.correction + by.eps);
-      moved.halves[half].all = by.kept * HalfOf<kWidth>(p, half).all - step;
+      Doubles<kWidth> divisor = by.eps, step;
+      MultiplyAdd(root, by.correction, &divisor);
+      step.all = by.rate.all * own_mean.all / divisor.all;
+      MultiplyAdd(by.kept, HalfOf<kWidth>(p, half), &step);
+      moved.halves[half] = step;
     }
     moved.Narrow().StoreSome(params + i, count);
     mean.Narrow().StoreSome(means + i, count);

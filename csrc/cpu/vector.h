@@ -90,8 +90,8 @@ __attribute__((target(OPCAST_AVX512))) inline void StoreFloats(const Doubles<64>
                                                                const Doubles<64>& high, float* to) {
   const __m256d first = _mm256_castps_pd(_mm512_maskz_cvtpd_ps(0xff, low.all)),
                 second = _mm256_castps_pd(_mm512_maskz_cvtpd_ps(0xff, high.all));
-  const __m512d both = _mm512_maskz_broadcast_f64x4(0xff, first);
-  _mm512_storeu_pd(to, _mm512_mask_broadcast_f64x4(both, 0xf0, second));
+  const __m512d both = _mm512_castpd256_pd512(first);
+  _mm512_storeu_pd(to, _mm512_maskz_insertf64x4(0xff, both, second, 1));
 }
 #endif
 

@@ -33,7 +33,8 @@ class _Framework:
         return _NAMES[value.dtype]
 
     def device(self, value: Tensor) -> str:
-        return value.device.type if value.device.type in {"cpu", "meta"} else str(value.device)
+        kind = (device := value.device).type
+        return kind if kind in {"cpu", "meta"} else str(device)
 
     def dtype_name(self, value: object) -> str | None:
         return _NAMES[value] if isinstance(value, torch.dtype) else None
@@ -56,7 +57,7 @@ class _Framework:
     def memory(self, value: Tensor) -> backend.Memory | None:
         if compiling() or functorch() is not None:
             return None  # the result is computed apart and then copied
-        if not {*map(type, value.shape), *map(type, value.stride())} <= {int}:
+        if type(value) not in _PLAIN and not {*map(type, (*value.shape, *value.stride()))} <= {int}:
             return None  # traced for more than one size
         return _lie(value, _address(value))  # without one, strides count still
 
@@ -77,7 +78,7 @@ class Casting(_Framework):
 
 def _lie(x: Tensor, address: int | None) -> backend.Memory:
     size = x.element_size()
-    return backend.Memory(address, size, tuple(x.shape), tuple([s * size for s in x.stride()]))
+    return backend.Memory(address, size, (*x.shape,), (*[s * size for s in x.stride()],))
 
 
 def _address(x: Tensor) -> int | None:

@@ -42,9 +42,14 @@ def _distinct(memory: Memory) -> bool:
 
 def _span(address: int, memory: Memory) -> tuple[int, int]:
     """Return the range of the bytes that the elements lie in."""
-    reach = [s * (n - 1) for s, n in zip(memory.strides, memory.shape)]
-    begin = address + sum(r for r in reach if r < 0)
-    return begin, address + sum(r for r in reach if r > 0) + memory.itemsize
+    begin, end = address, address + memory.itemsize
+    for stride, n in zip(memory.strides, memory.shape):
+        reach = stride * (n - 1)
+        if reach > 0:
+            end += reach
+        else:
+            begin += reach
+    return begin, end
 
 
 def _meet(steps: list[tuple[int, int]], distance: int) -> bool:

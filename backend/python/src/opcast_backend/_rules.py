@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numbers
 import operator
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ._advice import kind, kind_in
@@ -68,7 +69,13 @@ def lists(word: str, op: str, args: tuple[tuple[str, Any, str], ...]) -> None:
 
 def elements(name: str, values: Sequence[Any], skip: int = -1) -> list[tuple[str, Any]]:
     """Return the arrays of a list with their names, such as ``xs[1]``; all but number skip."""
-    return [(f"{name}[{i}]", x) for i, x in enumerate(values) if i != skip]
+    named = list(zip(_numbered(name, len(values)), values))
+    return named if skip < 0 else named[:skip] + named[skip + 1 :]
+
+
+@cache  # optimisers call with hundreds of arrays, always as many
+def _numbered(name: str, count: int) -> list[str]:
+    return [f"{name}[{i}]" for i in range(count)]
 
 
 def is_int(value: Any) -> bool:
