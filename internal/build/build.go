@@ -33,6 +33,8 @@ type Options struct {
 	Devices []string
 	// Native compiles the loops of kernels for the CPU only for this machine's instruction set and wider ones.
 	Native bool
+	// Portable links libraries that run on older systems than this one.
+	Portable bool
 	// Debug builds without optimisation and with debug information; Verbose shows the command lines.
 	Debug, Verbose bool
 	// Unlinked keeps the packages out of the environment.
@@ -131,12 +133,8 @@ func gather(ctx context.Context, o Options, root *os.Root) (in inputs, notes []s
 	if in.compiler, err = findCompiler(ctx, o.Getenv); err != nil {
 		return in, nil, err
 	}
-	var note string
-	if in.cuda, note, err = chooseCUDA(ctx, o); err != nil {
+	if in.cuda, notes, err = chooseCUDA(ctx, o); err != nil {
 		return in, nil, err
-	}
-	if note != "" {
-		notes = append(notes, note)
 	}
 	generated, err := glob(o.Project.Dir, "backend/gen/*.cc")
 	if err != nil {
@@ -159,26 +157,29 @@ func gather(ctx context.Context, o Options, root *os.Root) (in inputs, notes []s
 	if in.outside, err = outsideLibraries(ctx, in); err != nil {
 		return in, nil, err
 	}
+	if err := in.takeOldLibc(ctx, root, o.Portable); err != nil {
+		return in, nil, err
+	}
 	in.digest, err = in.sum()
 	return in, notes, err
 }
 
 // chooseCUDA finds the CUDA compiler if the build is to use one. It may lack, with a note, unless it was asked for.
-func chooseCUDA(ctx context.Context, o Options) (*cuda, string, error) {
+func chooseCUDA(ctx context.Context, o Options) (found *cuda, notes []string, err error) {
 	m := &o.Project.Manifest
 	devices := o.Devices
 	if len(devices) == 0 {
 		devices = m.Devices
 	}
 	if !slices.Contains(devices, "cuda") {
-		return nil, "", nil
+		return nil, nil, nil
 	}
-	found, err := findCUDA(ctx, o.Env, o.Getenv, m.CUDA.Toolkit)
+	found, err = findCUDA(ctx, o.Env, o.Getenv, m.CUDA.Toolkit)
 	var missing *pyenv.MissingError
 	if len(o.Devices) == 0 && o.Getenv("NVCC") == "" && errors.As(err, &missing) {
-		return nil, "CUDA was left out: " + missing.Error(), nil
+		return nil, []string{"CUDA was left out: " + missing.Error()}, nil
 	}
-	return found, "", err
+	return found, nil, err
 }
 
 // findUnits lists what is to be compiled: kernels, the runtime, and of the generated files those of C++.

@@ -11,8 +11,9 @@ import (
 )
 
 // check looks at the linked libraries: a library may export its entry points only and must find every other symbol in
-// the system's libraries or in libtvm_ffi. The libraries lie where the function says.
-func check(o Options, libraries []library, where func(library) string) (diag.List, error) {
+// the system's libraries or in libtvm_ffi. The libraries lie where the function says. The newer symbols are those that the system
+// has and the old one, for which a portable library is linked, lacks.
+func check(o Options, newer []string, libraries []library, where func(library) string) (diag.List, error) {
 	host, err := elfcheck.Read(o.Env.TVMLibrary)
 	if err != nil {
 		return nil, err
@@ -27,7 +28,18 @@ func check(o Options, libraries []library, where func(library) string) (diag.Lis
 			return nil, err
 		}
 		policy.ExportPrefix = l.exports
-		report(o.Project, l, lib.Check(policy), &findings)
+		if o.Portable {
+			policy.Standard = elfcheck.FindStandard(standard)
+		}
+		violations := lib.Check(policy)
+		violations.Undefined = slices.DeleteFunc(violations.Undefined, func(name string) bool {
+			_, isNew := slices.BinarySearch(newer, name)
+			if isNew {
+				violations.New = append(violations.New, name)
+			}
+			return isNew
+		})
+		report(o.Project, l, violations, &findings)
 	}
 	return findings, nil
 }
@@ -41,6 +53,10 @@ func report(p *opdef.Project, l library, violations elfcheck.Violations, finding
 	for _, library := range violations.Needed {
 		findings.Add(manifest, "B004", "name it in link if users have it, or link it statically",
 			"%s needs %s, which is no system library", l.name, library)
+	}
+	for _, symbol := range violations.New {
+		findings.Add(manifest, "B007", "use something older, or bring a definition of your own",
+			"%s uses %s, which %s lacks", l.name, symbol, standard)
 	}
 	for _, symbol := range violations.Undefined {
 		name := elfcheck.Demangle(symbol)

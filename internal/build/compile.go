@@ -99,7 +99,7 @@ func (j *job) outdated() (units []unit, libraries []library, err error) {
 // linkRecord is the record of a library that is linked from the objects in the build folder, without its digest.
 func (j *job) linkRecord(l library) (record, error) {
 	r := record{Key: j.plan.key("-o " + l.name + " " + l.exports + " " + j.plan.in.linkFlags(l)), Reads: map[string]string{}}
-	files := append(slices.Clone(j.plan.in.libraries), j.plan.in.outside...)
+	files := slices.Concat(j.plan.in.libraries, j.plan.in.outside, j.plan.in.stubs)
 	for _, s := range l.sources {
 		files = append(files, j.plan.object(s))
 	}
@@ -233,7 +233,7 @@ func (j *job) keep(made, place string, r record) error {
 
 // keepLibraries puts libraries without findings in place.
 func (j *job) keepLibraries(libraries []library) (diag.List, error) {
-	findings, err := check(j.o, libraries, func(l library) string { return j.plan.within(j.work(), l.output) })
+	findings, err := check(j.o, j.plan.in.newer, libraries, func(l library) string { return j.plan.within(j.work(), l.output) })
 	if err != nil || len(findings) > 0 {
 		return findings, err
 	}

@@ -84,7 +84,8 @@ func TestChooseCUDA(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := Options{Project: &opdef.Project{Manifest: manifest.Manifest{Devices: tt.devices}}, Devices: tt.chosen,
 				Env: &pyenv.Env{}, Getenv: func(string) string { return tt.named }}
-			got, note, err := chooseCUDA(t.Context(), o)
+			got, notes, err := chooseCUDA(t.Context(), o)
+			note := strings.Join(notes, "\n")
 			var missing *pyenv.MissingError
 			if (got != nil) != tt.found || errors.As(err, &missing) != tt.fails || !strings.HasPrefix(note, tt.note) || (note == "") != (tt.note == "") {
 				t.Errorf("got %v, note %q, error %v", got, note, err)

@@ -223,6 +223,9 @@ func (in inputs) usesFFI(source string) bool {
 func (in inputs) linkFlags(l library) string {
 	flags := []string{"-Wl,-soname," + l.name, "-pthread",
 		"-Wl,-z,nodelete"} // pool threads outlive every caller, so the code must too
+	if len(in.shim) > 0 {
+		flags = append(flags, portableWords...)
+	}
 	own := ninja.Escape(shellWords(append(flags, in.project.Manifest.Link...)...))
 	if h := in.handlersOf(l.sources[0]); h != nil {
 		own += h.link()
@@ -230,6 +233,9 @@ func (in inputs) linkFlags(l library) string {
 	if slices.ContainsFunc(l.sources, isCUDA) {
 		// The driver is opened when it is first needed, so that the library loads on machines without one.
 		own += " -L$cudart -lcudart_static -ldl -lrt"
+	}
+	if len(in.shim) > 0 {
+		own += " " + shellWords(formerLibraries...)
 	}
 	return own
 }

@@ -47,7 +47,7 @@ func environmentText(getenv func(string) string) string {
 
 // toolchain says which programs and packages a build uses.
 func (in inputs) toolchain() string {
-	text := in.compiler.identity
+	text := in.compiler.identity + in.portability()
 	if in.cuda != nil {
 		text += in.cuda.identity
 	}

@@ -55,15 +55,24 @@ func findLibrary(ctx context.Context, c compiler, folders []string, name string)
 				return []string{found}, nil
 			}
 		}
-		words := append(slices.Clone(c.words[1:]), "-print-file-name="+file)
-		out, err := exec.CommandContext(ctx, c.words[0], words...).Output()
-		if err != nil {
-			return nil, fmt.Errorf("ask %s for %s: %w", c.words[0], file, err)
-		}
-		// A name that comes back without a folder was not found; the linker will say so.
-		if found := strings.TrimSpace(string(out)); filepath.IsAbs(found) && isRegular(found) {
-			return []string{filepath.Clean(found)}, nil
+		// The linker will say that there is none.
+		if found, err := c.find(ctx, file); err != nil || found != "" {
+			return []string{found}, err
 		}
 	}
 	return nil, nil
+}
+
+// find asks the compiler where a file of the system's libraries is; the path is empty where there is none.
+func (c compiler) find(ctx context.Context, file string) (string, error) {
+	words := append(slices.Clone(c.words[1:]), "-print-file-name="+file)
+	out, err := exec.CommandContext(ctx, c.words[0], words...).Output()
+	if err != nil {
+		return "", fmt.Errorf("ask %s for %s: %w", c.words[0], file, err)
+	}
+	// A name that comes back without a folder was not found.
+	if found := strings.TrimSpace(string(out)); filepath.IsAbs(found) && isRegular(found) {
+		return filepath.Clean(found), nil
+	}
+	return "", nil
 }

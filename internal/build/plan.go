@@ -32,6 +32,10 @@ type inputs struct {
 	handlers         []handlers
 	// libraries are the files of the project that link names, outside the others that it names.
 	libraries, outside []string
+	// stubs are the files of the old C library that a portable build links with, shim the source among them; else there are none.
+	stubs, shim []string
+	// newer are the sorted symbols that only this machine's C library has.
+	newer []string
 	// headers are the third-party headers as they lie on this machine.
 	headers []Headers
 	// digest is that of all source files, environment what the compilers read from the environment.
@@ -67,14 +71,17 @@ func newPlan(in inputs) (*plan, error) {
 	if in.debug {
 		p.folder = "build/debug"
 	}
-	p.add(backendLibrary(in.project), "__tvm_ffi_", slices.Concat(in.backend, in.inLinkOrder()))
+	p.add(backendLibrary(in.project), "__tvm_ffi_", slices.Concat(in.backend, in.inLinkOrder(), in.shim))
 	for i := range in.handlers {
 		h := &in.handlers[i]
-		l := p.add(handlerLibrary(in.project, &h.Framework), h.exports(), h.sources)
+		l := p.add(handlerLibrary(in.project, &h.Framework), h.exports(), slices.Concat(h.sources, in.shim))
 		l.beside, l.families = h.Handlers.Beside(), h.Handlers.Symbols
 	}
 	for _, l := range p.libraries {
 		for _, s := range l.sources {
+			if in.isShim(s) && slices.ContainsFunc(p.units, func(u unit) bool { return u.source == s }) {
+				continue // all libraries share it
+			}
 			flags, err := in.unitFlags(s)
 			if err != nil {
 				return nil, err
@@ -159,7 +166,7 @@ func (p *plan) file(folder string, units []unit, libraries []library) *ninja.Fil
 			Outputs: []string{script(output)}, Rule: "exports", Vars: []ninja.Var{{Name: "prefix", Value: l.exports}},
 		}, ninja.Build{
 			Outputs: []string{output}, Rule: "link", Inputs: objects,
-			Implicit: slices.Concat([]string{script(output)}, p.in.libraries),
+			Implicit: slices.Concat([]string{script(output)}, p.in.libraries, p.in.stubs),
 			Vars:     []ninja.Var{{Name: "flags", Value: p.in.linkFlags(l)}},
 		})
 		file.Defaults = append(file.Defaults, output)

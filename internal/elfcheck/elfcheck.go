@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Symbol is an undefined symbol; Library is the one that its version names, if it has a version.
-type Symbol struct{ Name, Library string }
+// Symbol is an undefined symbol; if it has a version, Library is the one that has to define that.
+type Symbol struct{ Name, Version, Library string }
 
 // Library is the dynamic face of a shared library. Its lists are sorted.
 type Library struct {
@@ -79,7 +79,7 @@ func (l *Library) fill(f *elf.File) error {
 				l.Exports = append(l.Exports, s.Name)
 			}
 		case bind == elf.STB_GLOBAL:
-			l.Undefined = append(l.Undefined, Symbol{s.Name, s.Library})
+			l.Undefined = append(l.Undefined, Symbol{s.Name, s.Version, s.Library})
 		}
 	}
 	if l.Needed, err = f.ImportedLibraries(); err != nil {
@@ -115,6 +115,8 @@ type Policy struct {
 	Provided, Families []string
 	// Linked are further libraries, by name without version ("libfoo.so"), on which the author linked on purpose.
 	Linked []string
+	// Standard is a set of systems on which the library must load; nil is this one only.
+	Standard *Standard
 }
 
 // Linked are the libraries that flags for the linker name: "libfoo.so" of "-lfoo".
@@ -132,6 +134,8 @@ type Violations struct {
 	// Exports are names that should be hidden, Needed libraries that users may not have, Undefined the symbols that
 	// nobody will provide.
 	Exports, Needed, Undefined []string
+	// New are symbols that older systems lack, as "name@version".
+	New []string
 }
 
 // Check compares the library with the policy.
@@ -149,6 +153,9 @@ func (l *Library) Check(p Policy) Violations {
 		}
 	}
 	for _, s := range l.Undefined {
+		if p.Standard != nil && !p.Standard.Has(s.Version) {
+			found.New = append(found.New, s.Name+"@"+s.Version)
+		}
 		_, provided := slices.BinarySearch(p.Provided, s.Name)
 		known := func(family string) bool { return strings.HasPrefix(s.Name, family) }
 		if !provided && s.Library == "" && !slices.ContainsFunc(p.Families, known) {

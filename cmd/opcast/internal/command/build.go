@@ -36,10 +36,12 @@ func newBuildCmd(a *app) *cobra.Command {
 		"build for these devices: cpu,cuda (default: the manifest's that this machine has a compiler for)")
 	cmd.Flags().BoolVar(&jit, "jit", false, "compile nothing: put the sources into the package, which builds itself on import")
 	cmd.Flags().BoolVar(&o.Native, "native", false, "compile for the instruction set of this machine's CPU only, which halves the time")
+	cmd.Flags().BoolVar(&o.Portable, "portable", false, "link libraries that run on older systems, from glibc 2.28 on")
 	cmd.Flags().BoolVar(&o.Debug, "debug", false, "build without optimisation, with debug information")
 	cmd.Flags().BoolVarP(&o.Verbose, "verbose", "v", false, "show the compiler's command lines")
 	cmd.MarkFlagsMutuallyExclusive("jit", "debug")
 	cmd.MarkFlagsMutuallyExclusive("jit", "native")
+	cmd.MarkFlagsMutuallyExclusive("jit", "portable")
 	cmd.MarkFlagsMutuallyExclusive("jit", "device")
 	return cmd
 }
