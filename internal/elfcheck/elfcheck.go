@@ -5,8 +5,11 @@
 package elfcheck
 
 import (
+	"cmp"
 	"debug/elf"
 	"fmt"
+	"io"
+	"os"
 	"slices"
 	"strings"
 )
@@ -18,27 +21,79 @@ type Symbol struct{ Name, Version, Library string }
 type Library struct {
 	// Exports are the names that it defines for others.
 	Exports []string
-	// Undefined are the symbols that it must find elsewhere; weak ones may be absent and are left out.
-	Undefined []Symbol
+	// Undefined are the symbols that it must find elsewhere, Weak those that may be absent.
+	Undefined, Weak []Symbol
+	// Versions are those that other libraries must have.
+	Versions []Need
+	// Search are the folders in which the loader looks for what it needs (RPATH and RUNPATH), in their order.
+	Search []string
 	// Needed are the libraries that the loader opens with it.
 	Needed []string
 	// Name is what it calls itself (its SONAME), empty if it does not.
 	Name string
+	// Machine is the one that it is for, as in the names of wheels: "x86_64".
+	Machine string
+	// DeviceCode lists the CUDA code in it.
+	DeviceCode []string
+	// Type tells a shared library from a program and from an object file.
+	Type elf.Type
+	// Stripped says that it has no symbols for debuggers, ExecutableStack that it wants to run code on the stack.
+	Stripped, ExecutableStack bool
 }
 
 // Read opens a shared library. A file that is no ELF library, or a damaged one, is an error.
-func Read(path string) (lib *Library, err error) {
-	defer damaged(path, &err)
-	f, err := elf.Open(path)
+func Read(path string) (*Library, error) {
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	defer f.Close()
-	lib = &Library{}
-	if err := lib.fill(f); err != nil {
+	info, err := f.Stat()
+	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
+	return Parse(path, f, info.Size())
+}
+
+// Parse reads a shared library of some bytes. The name stands in errors.
+func Parse(name string, r io.ReaderAt, size int64) (lib *Library, err error) {
+	defer damaged(name, &err)
+	magic := make([]byte, len(elf.ELFMAG))
+	if _, err := r.ReadAt(magic, 0); err != nil || string(magic) != elf.ELFMAG {
+		return nil, fmt.Errorf("read %s: it is no ELF file", name)
+	}
+	f, err := elf.NewFile(io.NewSectionReader(r, 0, size))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w: %w", name, errDamaged, err)
+	}
+	defer f.Close()
+	lib = &Library{Machine: machine(f), Stripped: f.Section(".symtab") == nil, Type: f.Type}
+	for _, p := range f.Progs {
+		lib.ExecutableStack = lib.ExecutableStack || p.Type == elf.PT_GNU_STACK && p.Flags&elf.PF_X != 0
+	}
+	if f.Class != elf.ELFCLASS64 || f.Data != elf.ELFDATA2LSB {
+		return nil, fmt.Errorf("read %s: it is for %s, and only libraries of 64 bits, lowest byte first, can be read", name, lib.Machine)
+	}
+	m, err := newImage(f, r, size)
+	if err == nil {
+		err = lib.fill(m)
+	}
+	if err == nil {
+		lib.DeviceCode, err = deviceCode(f, r, size)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
 	return lib, nil
+}
+
+// machine is the machine of a file as wheels call it, or else as ELF does.
+func machine(f *elf.File) string {
+	names := map[elf.Machine]string{elf.EM_X86_64: "x86_64", elf.EM_386: "i686", elf.EM_AARCH64: "aarch64", elf.EM_PPC64: "ppc64le", elf.EM_S390: "s390x"}
+	if name, ok := names[f.Machine]; ok {
+		return name
+	}
+	return strings.TrimPrefix(f.Machine.String(), "EM_")
 }
 
 // Section returns the content of a section of an ELF file; it is empty where there is no such section.
@@ -67,34 +122,39 @@ func damaged(path string, err *error) {
 	}
 }
 
-func (l *Library) fill(f *elf.File) error {
-	symbols, err := f.DynamicSymbols()
-	if err != nil {
+func (l *Library) fill(m *image) (err error) {
+	if l.Needed, err = m.texts(elf.DT_NEEDED); err != nil {
 		return err
 	}
-	for _, s := range symbols {
-		switch bind := elf.ST_BIND(s.Info); {
-		case s.Section != elf.SHN_UNDEF:
-			if bind != elf.STB_LOCAL {
-				l.Exports = append(l.Exports, s.Name)
-			}
-		case bind == elf.STB_GLOBAL:
-			l.Undefined = append(l.Undefined, Symbol{s.Name, s.Version, s.Library})
+	for _, tag := range []elf.DynTag{elf.DT_RPATH, elf.DT_RUNPATH} {
+		paths, err := m.texts(tag)
+		if err != nil {
+			return err
+		}
+		for _, p := range paths {
+			l.Search = append(l.Search, strings.Split(p, ":")...)
 		}
 	}
-	if l.Needed, err = f.ImportedLibraries(); err != nil {
-		return err
-	}
-	names, err := f.DynString(elf.DT_SONAME)
+	names, err := m.texts(elf.DT_SONAME)
 	if err != nil {
 		return err
 	}
 	if len(names) > 0 {
 		l.Name = names[0]
 	}
+	if err := l.fillSymbols(m); err != nil {
+		return err
+	}
 	slices.Sort(l.Exports)
 	slices.Sort(l.Needed)
-	slices.SortFunc(l.Undefined, func(a, b Symbol) int { return strings.Compare(a.Name, b.Name) })
+	byName := func(a, b Symbol) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Version, b.Version))
+	}
+	slices.SortFunc(l.Undefined, byName)
+	slices.SortFunc(l.Weak, byName)
+	slices.SortFunc(l.Versions, func(a, b Need) int {
+		return cmp.Or(strings.Compare(a.Library, b.Library), strings.Compare(a.Version, b.Version))
+	})
 	return nil
 }
 

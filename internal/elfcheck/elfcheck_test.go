@@ -12,7 +12,7 @@ import (
 )
 
 // compile links C++ text into a shared library; undefined symbols are allowed.
-func compile(t *testing.T, source string, flags ...string) string {
+func compile(t testing.TB, source string, flags ...string) string {
 	t.Helper()
 	if _, err := exec.LookPath("c++"); err != nil {
 		t.Skip("no C++ compiler")

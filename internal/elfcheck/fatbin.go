@@ -1,8 +1,11 @@
 package elfcheck
 
 import (
+	"debug/elf"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 )
 
@@ -28,6 +31,25 @@ func DeviceCode(path string) (list []string, err error) {
 		return nil, err
 	}
 	return fatBinaries(data), nil
+}
+
+// deviceCode lists the CUDA code of a file. Where sections are stripped, all of it is searched.
+func deviceCode(f *elf.File, r io.ReaderAt, size int64) ([]string, error) {
+	section := f.Section(".nv_fatbin")
+	switch {
+	case len(f.Sections) == 0:
+		data := make([]byte, size)
+		if _, err := r.ReadAt(data, 0); err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		return fatBinaries(data), nil
+	case section == nil:
+		return nil, nil
+	case section.Flags&elf.SHF_COMPRESSED != 0 || section.FileSize > uint64(size):
+		return nil, damagedBy("section %s", section.Name)
+	}
+	data, err := section.Data()
+	return fatBinaries(data), err
 }
 
 // fatBinaries looks for fat binaries, each of which begins at a multiple of 8.
