@@ -117,6 +117,7 @@ func newRootCmd(a *app) *cobra.Command {
 		newReportCmd(a),
 		newNativeCallerCmd(a),
 		newExplainCmd(a),
+		newAuditCmd(a),
 	)
 	return root
 }

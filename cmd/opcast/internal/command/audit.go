@@ -1,0 +1,124 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/opcast/opcast/internal/audit"
+	"github.com/opcast/opcast/internal/diag"
+)
+
+func newAuditCmd(a *app) *cobra.Command {
+	var rules audit.Rules
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:   "audit FILE...",
+		Short: "Judge libraries and wheels: will they load on other machines, and leave the process alone",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, files []string) error {
+			var reports []*audit.Report
+			for _, file := range files {
+				report, err := audit.File(file, rules)
+				if err != nil {
+					return ExitError{Code: exitUsage, Err: err} // it is not there, or a word is unknown
+				}
+				reports = append(reports, report)
+			}
+			if asJSON {
+				return a.auditJSON(reports)
+			}
+			return a.auditText(reports, rules)
+		},
+	}
+	cmd.Flags().StringVar(&rules.Standard, "standard", audit.DefaultStandard, "systems on which they must load, as in the tags of wheels")
+	cmd.Flags().StringSliceVar(&rules.Needed, "allow", nil, "libraries that users have, such as libcublas.so")
+	cmd.Flags().StringSliceVar(&rules.Exports, "export", nil, "beginnings of names that may be exported, beside entry points")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
+	return cmd
+}
+
+// auditText prints what the files are, and then what is wrong with them.
+func (a *app) auditText(reports []*audit.Report, rules audit.Rules) error {
+	var all diag.List
+	libraries := 0
+	for _, r := range reports {
+		if w := r.Wheel; w != nil {
+			fmt.Fprintf(a.stdout, "%s: %s %s, %s, %s\n", r.File, w.Distribution, w.Version, count(w.Files, "file"), strings.Join(w.Tags, " "))
+		}
+		for _, lib := range r.Libraries {
+			a.printLibrary(lib)
+		}
+		libraries += len(r.Libraries)
+		all = append(all, r.Findings...)
+	}
+	if err := a.findings(all); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(a.stdout, "%s, no mistakes: %s for %s\n", count(len(reports), "file"), plural(libraries, "library", "libraries"), rules.Standard)
+	return err
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprint(n, " ", many)
+}
+
+// printLibrary prints the facts of a library, one kind on a line.
+func (a *app) printLibrary(lib audit.Facts) {
+	var versions, hosts []string
+	for _, word := range slices.Sorted(maps.Keys(lib.Versions)) {
+		versions = append(versions, word+"_"+lib.Versions[word])
+	}
+	for _, name := range slices.Sorted(maps.Keys(lib.Hosts)) {
+		hosts = append(hosts, fmt.Sprintf("%s (%s)", name, count(lib.Hosts[name], "symbol")))
+	}
+	stripped := ""
+	if lib.Stripped {
+		stripped = ", stripped"
+	}
+	fmt.Fprintf(a.stdout, "%s: %s, %s%s\n", lib.File, lib.Machine, count(lib.Exports, "export"), stripped)
+	for _, line := range []struct {
+		name  string
+		words []string
+	}{
+		{"versions", versions}, {"libraries", lib.Needed}, {"folders", lib.Search}, {"expects", hosts}, {"CUDA code", lib.DeviceCode},
+	} {
+		if len(line.words) > 0 {
+			fmt.Fprintf(a.stdout, "  %-10s %s\n", line.name, strings.Join(line.words, " "))
+		}
+	}
+}
+
+// auditJSON prints one object for each file.
+func (a *app) auditJSON(reports []*audit.Report) error {
+	type result struct {
+		*audit.Report
+		Findings []finding `json:"findings"`
+	}
+	results, wrong := []result{}, false
+	for _, r := range reports {
+		one := result{r, []finding{}}
+		for _, d := range r.Findings.Sorted() {
+			one.Findings = append(one.Findings, finding{d.File, d.Line, d.Col, d.Code, d.Text, d.Hint})
+			wrong = true
+		}
+		results = append(results, one)
+	}
+	enc := json.NewEncoder(a.stdout)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(results); err != nil {
+		return fmt.Errorf("print result: %w", err)
+	}
+	if wrong {
+		return ExitError{Code: exitFindings}
+	}
+	return nil
+}

@@ -1,0 +1,242 @@
+package audit
+
+import (
+	"cmp"
+	"debug/elf"
+	_ "embed" // for a table
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/elfcheck"
+	"github.com/opcast/opcast/internal/framework"
+)
+
+// machine is the one that standards speak of.
+const machine = "x86_64"
+
+// stableABI are the names that every CPython since 3.9 provides, as kernel-abi-check knows them: a test compares.
+//
+//go:embed stable_abi.txt
+var stableABI string
+
+// host is a program or framework that provides symbols to what it loads: their beginnings, and the library that has to be needed
+// for them, if there is one.
+type host struct {
+	name               string
+	symbols, libraries []string
+}
+
+// hosts are those that libraries of frameworks are made for.
+func hosts() []host {
+	all := []host{{name: "tvm-ffi", symbols: []string{"TVMFFI"}, libraries: []string{"libtvm_ffi.so"}}}
+	for _, fw := range framework.All() {
+		if len(fw.Handlers.Symbols) > 0 {
+			all = append(all, host{fw.Name, fw.Handlers.Symbols, fw.Handlers.Beside()})
+		}
+	}
+	return all
+}
+
+// entryPoints are the beginnings of the names that libraries export for those that load them.
+func entryPoints() []string {
+	all := []string{"__tvm_ffi_", "PyInit_"}
+	for _, fw := range framework.All() {
+		all = append(all, "opcast_"+fw.Name+"_")
+	}
+	return all
+}
+
+// judge collects what it finds in a report.
+type judge struct {
+	rules    Rules
+	standard *elfcheck.Standard
+	report   *Report
+	// inside are the names of libraries in the same wheel.
+	inside []string
+}
+
+// add reports a finding about a file.
+func (j *judge) add(file, code, hint, format string, args ...any) {
+	j.report.Findings.Add(diag.Pos{File: file}, code, hint, format, args...)
+}
+
+// library judges one library and returns it; nil if it cannot be read.
+func (j *judge) library(file string, r io.ReaderAt, size int64) *elfcheck.Library {
+	lib, err := elfcheck.Parse(path.Base(file), r, size)
+	if err != nil {
+		j.add(file, "A009", "build it again, or copy it again", "%v", err)
+		return nil
+	}
+	if lib.Machine != machine {
+		j.add(file, "A001", "build it on and for "+machine, "it is for %s, and what %s has is known for %s only", lib.Machine, j.standard.Name, machine)
+	}
+	if lib.Type != elf.ET_DYN {
+		j.add(file, "A001", "link it with -shared", "it is no shared library, but %v", lib.Type)
+	}
+	j.versions(file, lib)
+	foreign := j.needed(file, lib)
+	j.search(file, lib)
+	j.exports(file, lib)
+	counts := j.undefined(file, lib, foreign)
+	if lib.ExecutableStack {
+		j.add(file, "A008", "assembler sources need a section .note.GNU-stack; -Wl,-z,noexecstack decides for all",
+			"it wants to run code on the stack, which newer systems refuse")
+	}
+	j.report.Libraries = append(j.report.Libraries, Facts{
+		File: file, Name: lib.Name, Machine: lib.Machine, Needed: listed(lib.Needed), Search: listed(lib.Search),
+		Versions: highest(lib.Versions), Hosts: counts, Exports: len(lib.Exports), DeviceCode: listed(lib.DeviceCode), Stripped: lib.Stripped,
+	})
+	return lib
+}
+
+// listed is a list that is never null in JSON.
+func listed(list []string) []string { return append([]string{}, list...) }
+
+// versions reports versions of symbols that the standard lacks, with the symbols that need them.
+func (j *judge) versions(file string, lib *elfcheck.Library) {
+	for _, n := range lib.Versions {
+		if j.standard.Has(n.Version) {
+			continue
+		}
+		var users []string
+		for _, s := range slices.Concat(lib.Undefined, lib.Weak) {
+			if s.Version == n.Version && s.Library == n.Library {
+				users = append(users, elfcheck.Demangle(s.Name))
+			}
+		}
+		j.add(file, "A002", "link it with opcast build --portable, or on a system of "+j.standard.Name,
+			"it needs %s of %s (%s), which %s lacks", n.Version, n.Library, some(users), j.standard.Name)
+	}
+}
+
+// some are the first names of a list, and how many there are.
+func some(names []string) string {
+	const few = 3
+	if len(names) == 0 {
+		return "no symbol"
+	}
+	text := strings.Join(names[:min(few, len(names))], ", ")
+	if len(names) > few {
+		text += fmt.Sprintf(" and %d more", len(names)-few)
+	}
+	return text
+}
+
+func begins(name string) func(string) bool {
+	return func(prefix string) bool { return strings.HasPrefix(name, prefix) }
+}
+
+// needed reports libraries that users may not have, and says whether any may provide symbols that nobody else knows.
+func (j *judge) needed(file string, lib *elfcheck.Library) (foreign bool) {
+	for _, name := range lib.Needed {
+		ofHost := slices.ContainsFunc(hosts(), func(h host) bool { return slices.ContainsFunc(h.libraries, begins(name)) })
+		switch {
+		case slices.Contains(j.standard.Libraries, name) || ofHost:
+			continue
+		case slices.Contains(j.inside, name) || slices.ContainsFunc(j.rules.Needed, begins(name)):
+		case strings.HasPrefix(name, "libpython"):
+			j.add(file, "A003", "link it without -lpython: the interpreter has these symbols", "it needs %s, which is one interpreter's", name)
+		default:
+			j.add(file, "A003", "link it statically, or say --allow "+name+" if users have it",
+				"it needs %s, which %s does not have and no framework brings", name, j.standard.Name)
+		}
+		foreign = true
+	}
+	return foreign
+}
+
+// search reports folders in which other machines have something else, or nothing.
+func (j *judge) search(file string, lib *elfcheck.Library) {
+	for _, folder := range lib.Search {
+		if folder != "$ORIGIN" && !strings.HasPrefix(folder, "$ORIGIN/") && folder != "${ORIGIN}" && !strings.HasPrefix(folder, "${ORIGIN}/") {
+			j.add(file, "A004", "link it without -rpath, or take it out with patchelf --remove-rpath",
+				"its RUNPATH or RPATH has %q, a folder of the machine that built it", folder)
+		}
+	}
+}
+
+// exports reports names that other libraries in the process could take for theirs.
+func (j *judge) exports(file string, lib *elfcheck.Library) {
+	var leaked []string
+	for _, name := range lib.Exports {
+		if !slices.ContainsFunc(slices.Concat(entryPoints(), j.rules.Exports), begins(name)) {
+			leaked = append(leaked, elfcheck.Demangle(name))
+		}
+	}
+	if len(leaked) > 0 {
+		j.add(file, "A005", "compile with -fvisibility=hidden, and link with a version script; --export PREFIX allows names",
+			"it exports %s: no entry point of a framework, and another library may have the same name", some(leaked))
+	}
+}
+
+// undefined reports symbols that nobody defines, and counts the others that are expected from hosts. Where it needs a library that
+// nobody knows, that may have the rest.
+func (j *judge) undefined(file string, lib *elfcheck.Library, foreign bool) map[string]int {
+	counts, unstable, unknown := map[string]int{}, []string(nil), []string(nil)
+	all := hosts()
+	for _, s := range lib.Undefined {
+		i := slices.IndexFunc(all, func(h host) bool { return slices.ContainsFunc(h.symbols, begins(s.Name)) })
+		switch {
+		case s.Version != "":
+		case i >= 0:
+			counts[all[i].name]++
+		case strings.HasPrefix(s.Name, "Py") || strings.HasPrefix(s.Name, "_Py"):
+			counts["python"]++
+			if !slices.Contains(strings.Fields(stableABI), s.Name) {
+				unstable = append(unstable, s.Name)
+			}
+		default:
+			unknown = append(unknown, elfcheck.Demangle(s.Name))
+		}
+	}
+	if len(unstable) > 0 {
+		j.add(file, "A006", "compile with -DPy_LIMITED_API=0x03090000, or go through tvm-ffi",
+			"it uses %s, outside the stable ABI of Python 3.9, which binds it to one version of Python", some(unstable))
+	}
+	if len(unknown) > 0 && !foreign {
+		j.add(file, "A007", "link what defines it, or keep it out", "it uses %s, which no library defines that it needs", some(unknown))
+	}
+	return counts
+}
+
+// highest are the highest versions by the words before the underscore. Words that are no version, as of "CXXABI_TM_1", are lower
+// than numbers.
+func highest(needs []elfcheck.Need) map[string]string {
+	found := map[string]string{}
+	for _, n := range needs {
+		word, version, ok := strings.Cut(n.Version, "_")
+		if ok && (found[word] == "" || compareVersions(found[word], version) < 0) {
+			found[word] = version
+		}
+	}
+	return found
+}
+
+// compareVersions compares numbers with dots.
+func compareVersions(a, b string) int {
+	x, y := strings.Split(a, "."), strings.Split(b, ".")
+	for i := range min(len(x), len(y)) {
+		m, errM := strconv.Atoi(x[i])
+		n, errN := strconv.Atoi(y[i])
+		if errM != nil || errN != nil {
+			return cmp.Or(cmp.Compare(rank(errM), rank(errN)), strings.Compare(x[i], y[i]))
+		}
+		if c := cmp.Compare(m, n); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(len(x), len(y))
+}
+
+// rank is 0 for what is no number.
+func rank(err error) int {
+	if err != nil {
+		return 0
+	}
+	return 1
+}
