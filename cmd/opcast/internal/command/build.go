@@ -150,6 +150,11 @@ func (a *app) compile(ctx context.Context, o build.Options) (*build.Result, erro
 		return nil, err
 	}
 	defer lock.Release()
+	return a.compileUnder(ctx, lock, o)
+}
+
+// compileUnder is compile for who holds the lock of the project's folder already.
+func (a *app) compileUnder(ctx context.Context, lock *build.Lock, o build.Options) (*build.Result, error) {
 	project, err := a.load()
 	if err != nil {
 		return nil, err

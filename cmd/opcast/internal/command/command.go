@@ -115,6 +115,7 @@ func newRootCmd(a *app) *cobra.Command {
 		newMutantsCmd(a),
 		newMatrixCmd(a),
 		newReportCmd(a),
+		newWheelCmd(a),
 		newNativeCallerCmd(a),
 		newExplainCmd(a),
 		newAuditCmd(a),

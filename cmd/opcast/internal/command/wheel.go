@@ -1,0 +1,165 @@
+package command
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/opcast/opcast/internal/build"
+	"github.com/opcast/opcast/internal/pyenv"
+	"github.com/opcast/opcast/internal/safefile"
+	"github.com/opcast/opcast/internal/wheel"
+)
+
+// wheelFlags are the choices of the command line.
+type wheelFlags struct {
+	python, output string
+	devices        []string
+	programs       []string
+	json           bool
+}
+
+const wheelLong = `Build the collection and write its wheels: NAME-backend with the library, a package for each framework, and NAME, whose
+extras require the others. They need no compiler where they are installed.
+
+The bytes of the wheels follow from the sources and the compilers, not from the time or the folder.`
+
+func newWheelCmd(a *app) *cobra.Command {
+	var flags wheelFlags
+	cmd := &cobra.Command{
+		Use:   "wheel",
+		Short: "Write the wheels with which others install the collection",
+		Long:  wheelLong,
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return a.wheel(cmd.Context(), &flags) },
+	}
+	pythonFlag(cmd, &flags.python)
+	cmd.Flags().StringVarP(&flags.output, "output", "o", "", "folder of the wheels (default: dist in the project)")
+	cmd.Flags().StringSliceVar(&flags.devices, "device", nil, "build for these devices, as opcast build does")
+	cmd.Flags().StringArrayVar(&flags.programs, "script", nil, "put this static program into the wheel of NAME, as a command")
+	cmd.Flags().BoolVar(&flags.json, "json", false, "list the wheels as JSON")
+	return cmd
+}
+
+// wheel builds and writes the wheels. No other process changes the libraries meanwhile.
+func (a *app) wheel(ctx context.Context, flags *wheelFlags) error {
+	project, err := a.load()
+	if err != nil {
+		return err
+	}
+	if err := knownDevices(flags.devices, project.Manifest.Devices); err != nil {
+		return err
+	}
+	programs, err := readPrograms(flags.programs)
+	if err != nil {
+		return err
+	}
+	env, err := a.environment(ctx, flags.python, project.Dir)
+	if err != nil {
+		return err
+	}
+	lock, err := build.LockProject(ctx, a.dir, a.stderr)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	result, err := a.compileUnder(ctx, lock, build.Options{Env: env, Devices: flags.devices, Unlinked: true})
+	if err != nil {
+		return err
+	}
+	if project, err = a.load(); err != nil { // it may have changed while this build waited
+		return err
+	}
+	collection := wheel.Collection{Project: project, Files: os.DirFS(project.Dir), Programs: programs}
+	all, notes, err := collection.Distributions()
+	if missing := (*wheel.MissingLibraryError)(nil); errors.As(err, &missing) {
+		err = machineError(&pyenv.MissingError{Text: err.Error(), Command: env.InstallCommand(missing.Needs...)})
+	}
+	if err != nil {
+		return err
+	}
+	if err := a.notes(append(result.Notes, notes...)); err != nil {
+		return err
+	}
+	if flags.output == "" {
+		flags.output = filepath.Join(a.dir, "dist")
+	}
+	return a.writeWheels(all, flags)
+}
+
+// readPrograms reads the files of programs; each gives its command its name.
+func readPrograms(paths []string) (programs []wheel.File, err error) {
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return nil, ExitError{Code: exitUsage, Err: fmt.Errorf("--script: %w", err)}
+		}
+		programs = append(programs, wheel.File{Name: filepath.Base(path), Content: content})
+	}
+	return programs, nil
+}
+
+// wheelLine is what is told about a wheel.
+type wheelLine struct {
+	Path   string `json:"path"`
+	Size   int    `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+// writeWheels writes the archives and lists them. Wheels of the same versions that lie there go.
+func (a *app) writeWheels(all []*wheel.Distribution, flags *wheelFlags) error {
+	if err := os.MkdirAll(flags.output, 0o755); err != nil {
+		return fmt.Errorf("write wheels: %w", err)
+	}
+	var lines []wheelLine
+	err := safefile.In(flags.output, func(root *os.Root) error {
+		for _, d := range all {
+			content, err := d.Archive()
+			if err != nil {
+				return err
+			}
+			if err := replaceWheel(root, d, content); err != nil {
+				return err
+			}
+			path := filepath.Join(flags.output, d.FileName())
+			lines = append(lines, wheelLine{path, len(content), fmt.Sprintf("%x", sha256.Sum256(content))})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if flags.json {
+		return json.NewEncoder(a.stdout).Encode(lines)
+	}
+	for _, l := range lines {
+		if _, err := fmt.Fprintf(a.stdout, "%s (%d bytes, SHA-256 %s)\n", l.Path, l.Size, l.SHA256); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replaceWheel writes a wheel, and removes those of the same version that are for other platforms: installers would choose.
+func replaceWheel(root *os.Root, d *wheel.Distribution, content []byte) error {
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if name := entry.Name(); d.Replaces(name) && name != d.FileName() {
+			if err := safefile.Remove(root, name); err != nil {
+				return err
+			}
+		}
+	}
+	_, err = safefile.Write(root, d.FileName(), content)
+	return err
+}
