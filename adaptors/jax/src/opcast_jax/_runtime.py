@@ -41,11 +41,11 @@ def normal_ints(value: Any) -> bool:
     return type(value) is tuple and all(type(i) is int for i in items)
 
 
-_path = str(backend.library(Path(__file__).with_name("lib") / f"lib{NAME}_jax.so"))
+_path = backend.library(Path(__file__).with_name("lib") / f"lib{NAME}_jax.so")
 
 
 def _load() -> Any:
-    handlers = ctypes.CDLL(_path)
+    handlers = backend.opened(__package__, _path, ctypes.CDLL, "opcast_jax_bind")
     types = (ctypes.c_char_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int)
     handlers.opcast_jax_bind.argtypes = types
     handlers.opcast_jax_bind.restype = ctypes.c_void_p

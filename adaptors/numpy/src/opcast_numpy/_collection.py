@@ -7,6 +7,8 @@ import opcast_backend as backend
 
 __all__ = ["NAME", "NAMESPACE", "VIEWS", "backend"]
 
+backend.require_version(__package__, "0.1.0")
+
 NAME = "opcast"
 NAMESPACE = "opcast"
 

@@ -7,5 +7,7 @@ import opcast_backend as backend
 
 __all__ = ["NAME", "NAMESPACE", "backend"]
 
+backend.require_version(__package__, "0.1.0")
+
 NAME = "opcast"
 NAMESPACE = "opcast"

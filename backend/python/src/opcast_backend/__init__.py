@@ -21,6 +21,7 @@ from ._leading import leading, own_ranks, spread_axes
 from ._library import function, library_path, retype
 from ._lists import call as call_lists
 from ._lists import checker, flat, grouped, lengths, single
+from ._loading import opened, require_version
 from ._meta import Arg, Attr, Op, as_tuple, deprecated, publish
 from ._op_call import op_call
 from ._ops import LONG_NAMES, OPS, OpKind, __version__
@@ -66,12 +67,14 @@ __all__ = [
     "objects",
     "on_switch",
     "op_call",
+    "opened",
     "ops",
     "own_ranks",
     "publish",
     "refuse_device",
     "register_globals",
     "register_kernel",
+    "require_version",
     "reraise",
     "retype",
     "set_num_threads",

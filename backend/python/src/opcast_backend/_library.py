@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ._build import library
+from ._loading import opened
 from ._tvm_ffi import tvm_ffi
 
 NAME = (__package__ or "").removesuffix("_backend")
@@ -46,7 +47,7 @@ def _load() -> Any:
     # By these names, exceptions of registered kernels do not come: those travel as they are.
     tvm_ffi.register_error("builtins.KeyboardInterrupt", KeyboardInterrupt)
     tvm_ffi.register_error("builtins.SystemExit", SystemExit)
-    return tvm_ffi.load_module(str(_path))
+    return opened(__package__, _path, tvm_ffi.load_module, "__tvm_ffi__opcast_retype")
 
 
 module = _load()

@@ -8,6 +8,7 @@ streams are passed as numbers. So both are out of its sight, unless they were im
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 import threading
 from importlib import import_module
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["tvm_ffi"]
 
 _UNSEEN = ("torch", "cuda.bindings")
+_OLDEST = (0, 1, 13)  # older ones do not hand the exception of a registered kernel to its caller
 
 
 class _Unseen:
@@ -45,8 +47,26 @@ def unseen() -> Generator[None]:
 
 
 def _import() -> Any:
-    with unseen():
-        return import_module("tvm_ffi")
+    try:
+        with unseen():
+            module = import_module("tvm_ffi")
+    except ModuleNotFoundError as error:
+        if error.name != "tvm_ffi":
+            raise
+        raise _lacking("is not installed", error.name) from None
+    except (OSError, RuntimeError) as error:  # its own library
+        raise _lacking(f"cannot be used: {error}") from None
+    found = re.match(r"(\d+)\.(\d+)\.(\d+)", str(getattr(module, "__version__", "")))
+    if found and tuple(map(int, found.groups())) < _OLDEST:
+        raise _lacking(f"is version {found[0]}")
+    return module
+
+
+def _lacking(why: str, name: str | None = None) -> ImportError:
+    oldest = ".".join(map(str, _OLDEST))
+    kind = ImportError if name is None else ModuleNotFoundError
+    text = f"{__package__} needs apache-tvm-ffi of version {oldest} or later, which {why}: "
+    return kind(text + f"run `pip install 'apache-tvm-ffi>={oldest},<0.2'`", name=name)
 
 
 tvm_ffi: Any = _import()

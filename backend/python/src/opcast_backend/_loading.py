@@ -1,0 +1,123 @@
+"""Opening a shared library, after a look at whether that can go well.
+
+The system's loader reads what a file says of itself, and a file that lies ends the process: one that was cut off, for
+example. So a few facts are compared first. What is wrong with an installation is an ImportError with the remedy.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from ._ops import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")  # of an ELF file of 64 bits, as the next one
+_SEGMENT = struct.Struct("<IIQQQQQQ")
+_LIBRARY, _LOAD, _DYNAMIC = 3, 1, 2  # ET_DYN, PT_LOAD, PT_DYNAMIC
+_MACHINES = {3: "i386", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
+
+
+def opened(package: str | None, path: Path, load: Callable[[str], Any], *exports: str) -> Any:
+    """Return what a function makes of a library.
+
+    Parameters
+    ----------
+    package
+        The package that the library belongs to.
+    path
+        The library.
+    load
+        Loads it.
+    exports
+        Names that the library must have.
+
+    """
+    try:
+        _look(path)
+        loaded = load(str(path))
+        library = ctypes.CDLL(str(path))
+    except (OSError, RuntimeError) as error:
+        cause = error
+        while isinstance(cause.__cause__, OSError):  # PyTorch says only that it did not work
+            cause = cause.__cause__
+        raise _refused(package, path, str(cause).replace(f"{path}: ", "")) from None
+    for name in exports:
+        if not hasattr(library, name):
+            raise _refused(package, path, f"it is another library, without {name}")
+    return loaded
+
+
+def require_version(package: str | None, version: str) -> None:
+    """Refuse to serve a package of another version than this one."""
+    if version != __version__:
+        backend = str(__package__).replace("_", "-")
+        raise ImportError(
+            f"{package} {version} needs {backend} {version}, and {__version__} is installed:"
+            f" run `pip install {backend}=={version}`"
+        )
+
+
+def _refused(package: str | None, path: Path, why: str) -> ImportError:
+    distribution = str(package).replace("_", "-")
+    return ImportError(
+        f"{package}: {path} cannot be used: {why}: run `pip install --force-reinstall {distribution}`,"
+        " or `opcast build` in the project"
+    )
+
+
+def _look(path: Path) -> None:
+    """Raise an OSError for a file that is no library for this process, or only a part of one."""
+    with path.open("rb") as file:
+        machine, segments, end = _header(file)
+        own = _own_machine()
+        if own is not None and machine != own:
+            raise OSError(f"it is for {_machine(machine)}, and this Python for {_machine(own)}")
+        size = os.fstat(file.fileno()).st_size
+        file.seek(segments[0])
+        table = file.read(segments[1] * _SEGMENT.size)
+    kinds: set[int] = set()
+    for kind, _, offset, _, _, length, _, _ in _SEGMENT.iter_unpack(
+        table[: len(table) // _SEGMENT.size * _SEGMENT.size]
+    ):
+        kinds.add(kind)
+        end = max(end, offset + length)
+    if end > size:
+        raise OSError(f"it is damaged: {size} bytes of {end} are there")
+    if not kinds >= {_LOAD, _DYNAMIC}:
+        raise OSError("it is damaged: it does not say what to load")
+
+
+def _header(file: BinaryIO) -> tuple[int, tuple[int, int], int]:
+    """Return the machine, the place and number of the segments, and where the tables end."""
+    start = file.read(_HEADER.size)
+    if start[:4] != b"\x7fELF":
+        raise OSError("it is no shared library" if start else "it is empty")
+    if len(start) < _HEADER.size:
+        raise OSError(f"it is damaged: {len(start)} bytes are there")
+    _, kind, machine, _, _, segments, sections, _, _, _, many, size, count, _ = _HEADER.unpack(
+        start
+    )
+    if start[4:6] != b"\x02\x01":
+        raise OSError("it is no library of 64 bits, little-endian")
+    if kind != _LIBRARY:
+        raise OSError("it is no shared library")
+    return machine, (segments, many), max(segments + many * _SEGMENT.size, sections + size * count)
+
+
+def _own_machine() -> int | None:
+    try:
+        with Path("/proc/self/exe").open("rb") as file:
+            start = file.read(20)
+    except OSError:
+        return None
+    return int.from_bytes(start[18:20], "little") if start[:4] == b"\x7fELF" else None
+
+
+def _machine(number: int) -> str:
+    return _MACHINES.get(number, f"machine {number}")

@@ -1,0 +1,132 @@
+package e2e
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+)
+
+// strangers is a collection by somebody else: another license, a name of two words, a version that is not normal.
+const strangers = `
+-- opcast.toml --
+name = "my_kernels"
+version = "1.02.0rc1"
+license = "MIT"
+sources = ["csrc/*.cc"]
+[[files]]
+match = "**/*.cc"
+flags = ["-O0"]
+-- LICENSE.txt --
+Permission is hereby granted, free of charge.
+-- README.md --
+# My kernels
+-- opdefs/twice.toml --
+doc = "Double every value."
+kind = 0
+dtypes = { T = ["f32"] }
+inputs = [{ name = "x", type = "T[*]", doc = "Any values." }]
+outputs = [{ name = "y", type = "T[*]", doc = "2 * x." }]
+reference = "return 2 * x"
+-- csrc/twice.cc --
+#include "twice.gen.h"
+
+opcast::Status my_kernels_ops::Twice(const TwiceArgs& args, const opcast::Launch&) {
+  for (int64_t i = 0; i < args.batch; ++i) static_cast<float*>(args.y)[i] = 2 * static_cast<const float*>(args.x)[i];
+  return opcast::Status::Ok();
+}
+`
+
+// called calls the op through every framework that a wheel must serve without a compiler and without the project.
+const called = `
+import sys
+import jax, numpy as np, torch
+import my_kernels_backend, my_kernels_jax, my_kernels_numpy, my_kernels_torch
+x = np.arange(3, dtype=np.float32)
+for y in (my_kernels_numpy.twice(x), my_kernels_torch.twice(torch.from_numpy(x)), jax.jit(my_kernels_jax.twice)(x)):
+    assert np.asarray(y).tolist() == [0, 2, 4], y
+assert str(my_kernels_backend.library_path()).startswith(sys.prefix), my_kernels_backend.library_path()
+print("ok")
+`
+
+// wheelsOf writes the collection into a folder of its own and returns its wheels, by their names.
+func wheelsOf(t *testing.T, environment string) (dist string, wheels map[string][]byte) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, f := range txtar.Parse([]byte(strangers)).Files {
+		write(t, filepath.Join(dir, f.Name), f.Data)
+	}
+	mustOpcast(t, "wheel", "-C", dir, "--python", environment)
+	dist, wheels = filepath.Join(dir, "dist"), map[string][]byte{}
+	entries, err := os.ReadDir(dist)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		content, err := os.ReadFile(filepath.Join(dist, entry.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wheels[entry.Name()] = content
+	}
+	return dist, wheels
+}
+
+// pip is a command of the main environment's pip for another environment.
+func pip(t *testing.T, environment string, words ...string) *exec.Cmd {
+	t.Helper()
+	return command(t, t.TempDir(), append([]string{python(t), "-m", "pip", "--disable-pip-version-check", "--python", environment}, words...)...)
+}
+
+// Two builds in different folders give the same wheels; those please the judges, install without an index, and work without
+// a compiler. What is wrong with an installation is told in one sentence.
+func TestWheels(t *testing.T) {
+	t.Parallel()
+	builder := borrowed(t)
+	dist, wheels := wheelsOf(t, builder)
+	_, again := wheelsOf(t, builder)
+	var files []string
+	for name, content := range wheels {
+		files = append(files, filepath.Join(dist, name))
+		if !bytes.Equal(content, again[name]) {
+			t.Errorf("another folder gives another %s", name)
+		}
+	}
+	slices.Sort(files)
+	if len(files) != 6 || len(again) != 6 {
+		t.Errorf("wheels %q", files)
+	}
+	judgeWheels(t, files)
+	clean := borrowed(t)
+	run(t, pip(t, clean, "install", "--no-index", "--find-links", dist, "my_kernels[torch,jax,cupy,numpy]==1.2.0rc1"))
+	cmd := command(t, t.TempDir(), clean, "-P", "-c", called)
+	cmd.Env = []string{"PATH=", "HOME=" + t.TempDir()}
+	if out := run(t, cmd); out != "ok\n" {
+		t.Errorf("the installed packages print %q", out)
+	}
+	for _, framework := range [][]string{{"numpy", "99"}, {"jax", "99"}, {"torch", "2"}} {
+		words := append([]string{clean, "-P", filepath.Join(root(t), "internal/e2e/import_errors.py"), "my_kernels"}, framework...)
+		if out := run(t, command(t, t.TempDir(), words...)); out != "ok\n" {
+			t.Errorf("imports of broken installations:\n%s", out)
+		}
+	}
+}
+
+// judgeWheels has other people's programs look at wheels.
+func judgeWheels(t *testing.T, files []string) {
+	t.Helper()
+	bin := filepath.Dir(python(t))
+	run(t, command(t, root(t), append([]string{filepath.Join(bin, "twine"), "check", "--strict"}, files...)...))
+	for _, file := range files {
+		words := []string{filepath.Join(bin, "check-wheel-contents"), file}
+		if strings.HasPrefix(filepath.Base(file), "my_kernels-") {
+			words = append(words, "--ignore", "W007,W008") // it is empty: it only requires the others
+		}
+		run(t, command(t, root(t), words...))
+	}
+}
