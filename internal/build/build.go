@@ -52,6 +52,8 @@ type Result struct {
 	Library, SHA256 string
 	// DeviceCode lists what the library holds for other devices than the CPU: "sm_80", "compute_90".
 	DeviceCode []string
+	// CUDA is the version of the toolkit that made it, empty where CUDA was left out.
+	CUDA string
 	// Import is a shell command that imports the collection.
 	Import string
 	// Notes say what was left out, and why.
@@ -116,6 +118,7 @@ func run(ctx context.Context, o Options, root *os.Root, ninja string) (*Result, 
 	}
 	result.Notes = notes
 	if in.cuda != nil {
+		result.CUDA = in.cuda.version
 		result.DeviceCode, err = elfcheck.DeviceCode(local(o.Project.Dir, result.Library))
 	}
 	return result, nil, err

@@ -22,8 +22,8 @@ var defaultArchs = []string{"80", "90+PTX"}
 // cudaPackages are the wheels that make a CUDA compiler, for the commands that the tool proposes.
 var cudaPackages = []string{"nvidia-cuda-nvcc", "nvidia-cuda-crt", "nvidia-cuda-runtime", "nvidia-nvvm", "nvidia-cuda-cccl"}
 
-// cuda is a CUDA compiler: its program, the folder of its static runtime library and what tells it from any other.
-type cuda struct{ nvcc, libraries, identity string }
+// cuda is a CUDA compiler: its program, the folder of its static runtime library, what tells it from any other, and its version.
+type cuda struct{ nvcc, libraries, identity, version string }
 
 var releasePattern = regexp.MustCompile(`release [0-9]+\.[0-9]+, V([0-9.]+)`)
 
@@ -50,7 +50,7 @@ func findCUDA(ctx context.Context, env *pyenv.Env, getenv func(string) string, t
 	if err != nil {
 		return nil, &pyenv.MissingError{Text: err.Error(), Command: env.InstallCommand("nvidia-cuda-runtime")}
 	}
-	return &cuda{nvcc, libraries, text}, nil
+	return &cuda{nvcc, libraries, text, version}, nil
 }
 
 func locateNVCC(env *pyenv.Env, getenv func(string) string) (string, error) {

@@ -130,3 +130,64 @@ func judgeWheels(t *testing.T, files []string) {
 		run(t, command(t, root(t), words...))
 	}
 }
+
+// The library with code for GPUs is a wheel of its own, which lies beside the backend and serves in place of its library.
+func TestWheelsForCUDA(t *testing.T) {
+	t.Parallel()
+	dir, builder := demoProject(t), borrowed(t)
+	edit(t, filepath.Join(dir, "opcast.toml"), `["80", "90+PTX"]`, `["90"]`)
+	_, stderr := mustOpcast(t, "wheel", "-C", dir, "--python", builder)
+	if want := "note: the wheels hold no license"; !strings.Contains(stderr, want) {
+		t.Errorf("printed %s\nexpected %q in it", stderr, want)
+	}
+	variants, err := filepath.Glob(filepath.Join(dir, "dist", "demo_backend_cu[0-9]*-0.1.0-*.whl"))
+	if err != nil || len(variants) != 1 {
+		t.Fatalf("wheels for CUDA: %q (%v)", variants, err)
+	}
+	judgeWheels(t, variants)
+	variant, _, _ := strings.Cut(filepath.Base(variants[0]), "-")
+	clean := withoutTorchAlone(t)
+	install := func(requirement string) {
+		run(t, pip(t, clean, "install", "--no-index", "--find-links", filepath.Join(dir, "dist"), requirement))
+	}
+	says := func(script string) string {
+		return strings.TrimSpace(run(t, command(t, t.TempDir(), clean, "-P", "-c", script)))
+	}
+	const where = "import demo_numpy, demo_backend; print(demo_backend.library_path().parent.parent.name)"
+	install("demo[numpy]")
+	if got := says(where); got != "demo_backend" {
+		t.Errorf("without the wheel for CUDA: %s", got)
+	}
+	install("demo[" + strings.TrimPrefix(variant, "demo_backend_") + "]")
+	if got := says(where); got != variant {
+		t.Errorf("with the wheel for CUDA: %s", got)
+	}
+	refuses(t, clean, variant)
+}
+
+// refuses changes the installed wheel for CUDA so that it does not fit the backend.
+func refuses(t *testing.T, interpreter, variant string) {
+	t.Helper()
+	site := strings.TrimSpace(run(t, command(t, t.TempDir(), interpreter, "-c", "import sysconfig; print(sysconfig.get_path('platlib'))")))
+	refused := func(want string) {
+		t.Helper()
+		out, err := command(t, t.TempDir(), interpreter, "-P", "-c", "import demo_backend").CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "ImportError: "+want) {
+			t.Errorf("printed %s\nexpected %q", out, want)
+		}
+	}
+	edit(t, filepath.Join(site, variant, "__init__.py"), `"0.1.0"`, `"0.2.10"`)
+	refused(variant + " 0.2.10 needs demo-backend 0.2.10, and 0.1.0 is installed: run `pip install demo-backend==0.2.10`")
+	if err := os.CopyFS(filepath.Join(site, "demo_backend_cu99"), os.DirFS(filepath.Join(site, variant))); err != nil {
+		t.Fatal(err)
+	}
+	refused(variant + " and demo_backend_cu99 are both installed, and one library can serve: run `pip uninstall demo-backend-cu")
+}
+
+// withoutTorchAlone is like withoutTorch, for a test that installs something.
+func withoutTorchAlone(t *testing.T) string {
+	t.Helper()
+	fresh, _ := environment(t, python(t))
+	borrow(t, fresh, "import sys; sys.modules['torch'] = None\n")
+	return fresh
+}

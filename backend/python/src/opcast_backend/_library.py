@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._build import library
-from ._loading import opened
+from ._loading import opened, place
 from ._tvm_ffi import tvm_ffi
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 NAME = (__package__ or "").removesuffix("_backend")
 """Name of the collection."""
@@ -32,7 +34,8 @@ def no_device(kind: int, index: int) -> tuple[str, str] | None:
     return None
 
 
-_path = library(Path(__file__).with_name("lib") / f"lib{NAME}.so")
+_owner, _prebuilt = place(f"{NAME}_backend", f"lib{NAME}.so")
+_path = library(_prebuilt)
 
 
 def library_path() -> Path:
@@ -47,7 +50,7 @@ def _load() -> Any:
     # By these names, exceptions of registered kernels do not come: those travel as they are.
     tvm_ffi.register_error("builtins.KeyboardInterrupt", KeyboardInterrupt)
     tvm_ffi.register_error("builtins.SystemExit", SystemExit)
-    return opened(__package__, _path, tvm_ffi.load_module, "__tvm_ffi__opcast_retype")
+    return opened(_owner, _path, tvm_ffi.load_module, "__tvm_ffi__opcast_retype")
 
 
 module = _load()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -51,6 +52,25 @@ def opened(package: str | None, path: Path, load: Callable[[str], Any], *exports
         if not hasattr(library, name):
             raise _refused(package, path, f"it is another library, without {name}")
     return loaded
+
+
+def place(package: str, file: str) -> tuple[str, Path]:
+    """Return the package that has the backend's library, and where that lies.
+
+    It is the backend itself, or a package beside it with a library that has code for a version of CUDA, too.
+    """
+    home = Path(__file__).parent
+    found = sorted(home.parent.glob(f"{package}_cu*/lib/{file}"))
+    names = [path.parent.parent.name for path in found]
+    if not found:
+        return package, home / "lib" / file
+    if len(found) > 1:
+        raise ImportError(
+            f"{' and '.join(names)} are both installed, and one library can serve: run `pip uninstall"
+            f" {names[0].replace('_', '-')}`"
+        )
+    require_version(names[0], import_module(names[0]).__version__)
+    return names[0], found[0]
 
 
 def require_version(package: str | None, version: str) -> None:

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -70,28 +71,56 @@ func (a *app) wheel(ctx context.Context, flags *wheelFlags) error {
 		return err
 	}
 	defer lock.Release()
-	result, err := a.compileUnder(ctx, lock, build.Options{Env: env, Devices: flags.devices, Unlinked: true})
-	if err != nil {
-		return err
-	}
-	if project, err = a.load(); err != nil { // it may have changed while this build waited
-		return err
-	}
-	collection := wheel.Collection{Project: project, Files: os.DirFS(project.Dir), Programs: programs}
-	all, notes, err := collection.Distributions()
+	all, err := a.collect(ctx, lock, build.Options{Env: env, Devices: flags.devices, Unlinked: true}, programs)
 	if missing := (*wheel.MissingLibraryError)(nil); errors.As(err, &missing) {
 		err = machineError(&pyenv.MissingError{Text: err.Error(), Command: env.InstallCommand(missing.Needs...)})
 	}
 	if err != nil {
 		return err
 	}
-	if err := a.notes(append(result.Notes, notes...)); err != nil {
-		return err
-	}
 	if flags.output == "" {
 		flags.output = filepath.Join(a.dir, "dist")
 	}
 	return a.writeWheels(all, flags)
+}
+
+// collect builds, and makes the distributions. Whoever has no GPU need not load code for GPUs, so the backend has that of the CPU,
+// and the library of all devices is a distribution of its own.
+func (a *app) collect(ctx context.Context, lock *build.Lock, o build.Options, programs []wheel.File) ([]*wheel.Distribution, error) {
+	project, err := a.load() // it may have changed while this build waited
+	if err != nil {
+		return nil, err
+	}
+	devices := o.Devices
+	if len(devices) == 0 {
+		devices = project.Manifest.Devices
+	}
+	first, split := o, slices.Contains(devices, "cpu") && slices.Contains(devices, "cuda")
+	if split {
+		first.Devices = []string{"cpu"}
+	}
+	result, err := a.compileUnder(ctx, lock, first)
+	if err != nil {
+		return nil, err
+	}
+	collection := wheel.Collection{Project: project, Files: os.DirFS(project.Dir), Programs: programs}
+	all, notes, err := collection.Distributions()
+	notes = append(result.Notes, notes...)
+	if err == nil && split {
+		if result, err = a.compileUnder(ctx, lock, o); err != nil {
+			return nil, err
+		}
+		more := result.Notes
+		if result.CUDA != "" {
+			all, more, err = collection.CUDA(all, result.CUDA)
+		}
+		notes = append(notes, more...)
+	}
+	if err == nil && len(all[0].Licenses) == 0 {
+		notes = append(notes, "the wheels hold no license: the project's folder has no file such as LICENSE")
+	}
+	slices.Sort(notes)
+	return all, errors.Join(err, a.notes(slices.Compact(notes)))
 }
 
 // readPrograms reads the files of programs; each gives its command its name.
