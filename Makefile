@@ -19,7 +19,7 @@ export OPCAST_TEST_PYTHON := $(CURDIR)/$(BIN)/python
 # The repository's files, committed or not.
 FILES := git ls-files --cached --others --exclude-standard
 
-.PHONY: help quickstart gen build cuda check format lint test conformance sanitize ulp mutants matrix random fuzz bench benchpeers requirements clean opcast
+.PHONY: help quickstart gen build wheels cuda check format lint test conformance sanitize ulp mutants matrix random fuzz bench benchpeers requirements clean opcast
 
 help: ## List these targets.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,10 @@ gen: opcast ## Generate the sources from opdefs/.
 
 build: opcast $(VENV)/.installed ## Build the libraries and link the packages into .venv.
 	$(if $(CUDA_ARCH),OPCAST_CUDA_ARCH=$(CUDA_ARCH)) $(OPCAST) build --python $(VENV)
+
+wheels: opcast $(VENV)/.installed ## Write the wheels of the packages, and of the tool, into dist/.
+	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags='-s -w -buildid=' -o build/wheel/opcast ./cmd/opcast
+	$(OPCAST) wheel --python $(VENV) --script build/wheel/opcast
 
 cuda: $(VENV)/.cuda ## Install a CUDA compiler into .venv; the next build uses it.
 

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/tools/txtar"
+
+	"github.com/opcast/opcast/internal/tooltest"
 )
 
 // strangers is a collection by somebody else: another license, a name of two words, a version that is not normal.
@@ -61,7 +63,7 @@ func wheelsOf(t *testing.T, environment string) (dist string, wheels map[string]
 	for _, f := range txtar.Parse([]byte(strangers)).Files {
 		write(t, filepath.Join(dir, f.Name), f.Data)
 	}
-	mustOpcast(t, "wheel", "-C", dir, "--python", environment)
+	mustOpcast(t, "wheel", "-C", dir, "--python", environment, "--script", tooltest.Path(t))
 	dist, wheels = filepath.Join(dir, "dist"), map[string][]byte{}
 	entries, err := os.ReadDir(dist)
 	if err != nil {
@@ -109,6 +111,9 @@ func TestWheels(t *testing.T) {
 	if out := run(t, cmd); out != "ok\n" {
 		t.Errorf("the installed packages print %q", out)
 	}
+	if out := run(t, command(t, t.TempDir(), filepath.Join(filepath.Dir(clean), "opcast"), "--help")); !strings.Contains(out, "opcast [command]") {
+		t.Errorf("the installed command prints %s", out)
+	}
 	for _, framework := range [][]string{{"numpy", "99"}, {"jax", "99"}, {"torch", "2"}} {
 		words := append([]string{clean, "-P", filepath.Join(root(t), "internal/e2e/import_errors.py"), "my_kernels"}, framework...)
 		if out := run(t, command(t, t.TempDir(), words...)); out != "ok\n" {
@@ -124,7 +129,7 @@ func judgeWheels(t *testing.T, files []string) {
 	run(t, command(t, root(t), append([]string{filepath.Join(bin, "twine"), "check", "--strict"}, files...)...))
 	for _, file := range files {
 		words := []string{filepath.Join(bin, "check-wheel-contents"), file}
-		if strings.HasPrefix(filepath.Base(file), "my_kernels-") {
+		if name, _, _ := strings.Cut(filepath.Base(file), "-"); name == "my_kernels" || name == "demo" {
 			words = append(words, "--ignore", "W007,W008") // it is empty: it only requires the others
 		}
 		run(t, command(t, root(t), words...))
@@ -144,7 +149,11 @@ func TestWheelsForCUDA(t *testing.T) {
 	if err != nil || len(variants) != 1 {
 		t.Fatalf("wheels for CUDA: %q (%v)", variants, err)
 	}
-	judgeWheels(t, variants)
+	files, err := filepath.Glob(filepath.Join(dir, "dist", "*.whl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	judgeWheels(t, files)
 	variant, _, _ := strings.Cut(filepath.Base(variants[0]), "-")
 	clean := withoutTorchAlone(t)
 	install := func(requirement string) {

@@ -60,7 +60,7 @@ func (c *Collection) Distributions() (all []*Distribution, notes []string, err e
 		all = append(all, d)
 		extras = append(extras, Extra{Name: strings.ReplaceAll(name, "_", "-"), Requires: []string{d.exact()}})
 	}
-	whole, err := c.whole(backend, extras)
+	whole, err := c.whole(backend, extras, &notes)
 	return append(all, whole), notes, err
 }
 
@@ -127,35 +127,40 @@ func (c *Collection) tell(d *Distribution, handlers *framework.Handlers, notes *
 	if err != nil {
 		return err
 	}
-	if why != "" {
-		*notes = append(*notes, fmt.Sprintf("%s is for machines like this one: %s needs %s, which %s has not",
-			d.Name, path.Base(d.Files[i].Name), why, policy.name))
-	}
 	d.Platform = tag
+	d.excuse(path.Base(d.Files[i].Name), why, notes)
 	return nil
 }
 
+// excuse adds a note if a file of the distribution needs what only newer systems have.
+func (d *Distribution) excuse(file, why string, notes *[]string) {
+	if why != "" {
+		*notes = append(*notes, fmt.Sprintf("%s is for machines like this one: %s needs %s, which %s has not", d.Name, file, why, policy.name))
+	}
+}
+
 // whole is the distribution that users name: it has no module, and requires the others.
-func (c *Collection) whole(backend *Distribution, extras []Extra) (*Distribution, error) {
+func (c *Collection) whole(backend *Distribution, extras []Extra, notes *[]string) (*Distribution, error) {
 	m := &c.Project.Manifest
 	d := &Distribution{
 		Name: m.Name, Version: m.Version, License: m.License, RequiresPython: backend.RequiresPython,
 		Summary: "The ops of " + m.Name + " for " + titles(m.Adaptors), Extras: extras, Platform: anyPlatform,
 		Requires: []string{backend.exact()},
 	}
-	if err := c.programs(d); err != nil {
+	if err := c.programs(d, notes); err != nil {
 		return nil, err
 	}
 	return d, c.share(d)
 }
 
 // programs makes commands of the programs. A distribution with some does without the backend, which its extras require.
-func (c *Collection) programs(d *Distribution) error {
+func (c *Collection) programs(d *Distribution, notes *[]string) error {
 	for _, program := range c.Programs {
-		tag, err := programPlatform(program)
+		tag, why, err := programPlatform(program)
 		if err != nil {
 			return err
 		}
+		d.excuse(program.Name, why, notes)
 		d.Scripts, d.Platform, d.Requires = append(d.Scripts, program), tag, nil
 	}
 	return nil

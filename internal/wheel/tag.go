@@ -3,6 +3,7 @@ package wheel
 import (
 	"bytes"
 	"debug/elf"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -68,7 +69,7 @@ func excess(f *elf.File, provided []string) (string, error) {
 		}
 	}
 	symbols, err := f.ImportedSymbols()
-	if err != nil {
+	if err != nil && !errors.Is(err, elf.ErrNoSymbols) { // a static program has none
 		return "", err
 	}
 	worst, most := "", ""
@@ -96,15 +97,16 @@ func numbers(version string) (list []int) {
 }
 
 // programPlatform is the tag of a program. A static one needs nothing of a system, so it runs with every C library.
-func programPlatform(program File) (string, error) {
+func programPlatform(program File) (tag, why string, err error) {
+	if tag, why, err = platform(program, nil); err != nil || why != "" {
+		return tag, why, err
+	}
 	f, err := elf.NewFile(bytes.NewReader(program.Content))
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", program.Name, err)
+		return "", "", fmt.Errorf("%s: %w", program.Name, err)
 	}
-	static := !slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP })
-	machine := machines[f.Machine]
-	if !static || machine == "" {
-		return "", fmt.Errorf("%s: expected a static program for x86_64 or aarch64 (CGO_ENABLED=0 go build makes one)", program.Name)
+	if !slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP }) {
+		tag += ".musllinux_1_1_" + machines[f.Machine]
 	}
-	return fmt.Sprintf("manylinux_2_17_%s.manylinux2014_%[1]s.musllinux_1_1_%[1]s", machine), nil
+	return tag, "", nil
 }

@@ -25,7 +25,7 @@ func TestPlatformRefuses(t *testing.T) {
 		if _, _, err := platform(File{Name: "lib.so", Content: []byte(content)}, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("platform(%q): error %v, expected %q", content, err, want)
 		}
-		if _, err := programPlatform(File{Name: "tool", Content: []byte(content)}); err == nil {
+		if _, _, err := programPlatform(File{Name: "tool", Content: []byte(content)}); err == nil {
 			t.Errorf("programPlatform(%q) has no error", content)
 		}
 	}

@@ -44,7 +44,7 @@ func newWheelCmd(a *app) *cobra.Command {
 	pythonFlag(cmd, &flags.python)
 	cmd.Flags().StringVarP(&flags.output, "output", "o", "", "folder of the wheels (default: dist in the project)")
 	cmd.Flags().StringSliceVar(&flags.devices, "device", nil, "build for these devices, as opcast build does")
-	cmd.Flags().StringArrayVar(&flags.programs, "script", nil, "put this static program into the wheel of NAME, as a command")
+	cmd.Flags().StringArrayVar(&flags.programs, "script", nil, "put this program into the wheel of NAME, as a command")
 	cmd.Flags().BoolVar(&flags.json, "json", false, "list the wheels as JSON")
 	return cmd
 }
