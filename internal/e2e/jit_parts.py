@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import importlib
 import os
@@ -152,6 +153,26 @@ def trust(demo: Demo) -> None:
         demo.refused(f"the cache {demo.cache} belongs to user {owner}: set OPCAST_CACHE_DIR")
 
 
+def read_only(demo: Demo) -> None:
+    """Use what lies in a cache that cannot be written, and say what to do where nothing does."""
+    library = demo.library()
+    real = os.open
+
+    def opening(path: Any, *rest: Any, **named: Any) -> int:
+        if str(path).endswith(".lock"):
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+        return real(path, *rest, **named)
+
+    with mock.patch.object(os, "open", opening):
+        assert demo.library() == library
+        shutil.rmtree(library.parent)
+        folder = demo.cache / "demo"
+        demo.refused(f"nothing can be written into the cache {folder} (Read-only file system): set")
+    (demo.project / "file").touch()
+    with mock.patch.dict(os.environ, OPCAST_CACHE_DIR=str(demo.project / "file")):
+        demo.refused(f"nothing can be written into the cache {demo.project}/file")
+
+
 def locks(demo: Demo) -> None:
     """Lock a file, not what a link names, and keep its text."""
     demo.cache.mkdir()
@@ -175,7 +196,14 @@ def locks(demo: Demo) -> None:
         pass
 
 
-CHECKS: tuple[Callable[[Demo], None], ...] = (root_and_links, sweeping, environment, trust, locks)
+CHECKS: tuple[Callable[[Demo], None], ...] = (
+    root_and_links,
+    sweeping,
+    environment,
+    trust,
+    read_only,
+    locks,
+)
 failed = 0
 for check in CHECKS:
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import shutil
@@ -26,7 +27,10 @@ def folder(name: str) -> Path:
     except RuntimeError:
         raise ImportError("there is no home folder: set OPCAST_CACHE_DIR") from None
     for path in (root, root / name):
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise _unwritable(path, error) from None
         state = path.stat()
         if state.st_uid not in {os.geteuid(), 0}:  # root can write anywhere
             raise ImportError(
@@ -36,6 +40,13 @@ def folder(name: str) -> Path:
         if state.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             raise ImportError(f"others can write into the cache {path}: run chmod go-w {path}")
     return root / name
+
+
+def _unwritable(path: Path, error: OSError) -> ImportError:
+    return ImportError(
+        f"nothing can be written into the cache {path} ({error.strerror}): set OPCAST_CACHE_DIR to"
+        " a folder of your own"
+    )
 
 
 @contextlib.contextmanager
@@ -50,7 +61,12 @@ def locked(path: Path, waiting: Callable[[], None]) -> Generator[int]:
         Is called once by whoever waits for longer than a second.
 
     """
-    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        if error.errno not in {errno.EACCES, errno.EDQUOT, errno.ENOSPC, errno.EPERM, errno.EROFS}:
+            raise
+        raise _unwritable(path.parent, error) from None
     try:
         begin: float | None = time.monotonic()
         while True:
