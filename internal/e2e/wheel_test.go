@@ -47,12 +47,16 @@ opcast::Status my_kernels_ops::Twice(const TwiceArgs& args, const opcast::Launch
 // called calls the op through every framework that a wheel must serve without a compiler and without the project.
 const called = `
 import sys
+from importlib.metadata import files
 import jax, numpy as np, torch
 import my_kernels_backend, my_kernels_jax, my_kernels_numpy, my_kernels_torch
 x = np.arange(3, dtype=np.float32)
 for y in (my_kernels_numpy.twice(x), my_kernels_torch.twice(torch.from_numpy(x)), jax.jit(my_kernels_jax.twice)(x)):
     assert np.asarray(y).tolist() == [0, 2, 4], y
 assert str(my_kernels_backend.library_path()).startswith(sys.prefix), my_kernels_backend.library_path()
+for package in ("backend", "torch", "numpy"):
+    held = {str(f).partition(".dist-info/licenses/")[2] for f in files(f"my_kernels_{package}")}
+    assert {"LICENSE.txt", "opcast/LICENSE"} <= held, held
 print("ok")
 `
 
@@ -142,7 +146,7 @@ func TestWheelsForCUDA(t *testing.T) {
 	dir, builder := demoProject(t), borrowed(t)
 	edit(t, filepath.Join(dir, "opcast.toml"), `["80", "90+PTX"]`, `["90"]`)
 	_, stderr := mustOpcast(t, "wheel", "-C", dir, "--python", builder)
-	if want := "note: the wheels hold no license"; !strings.Contains(stderr, want) {
+	if want := "note: the wheels hold no license of yours"; !strings.Contains(stderr, want) {
 		t.Errorf("printed %s\nexpected %q in it", stderr, want)
 	}
 	variants, err := filepath.Glob(filepath.Join(dir, "dist", "demo_backend_cu[0-9]*-0.1.0-*.whl"))

@@ -1,6 +1,7 @@
 package wheel
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"path"
@@ -16,6 +17,8 @@ type Collection struct {
 	Project *opdef.Project
 	// Files are those of the project's folder.
 	Files fs.FS
+	// Runtime is the license of opcast's runtime, of which every package has a part.
+	Runtime []byte
 	// Programs become commands of the distribution with the collection's own name, instead of its requirement of the backend.
 	Programs []File
 }
@@ -105,6 +108,10 @@ func (c *Collection) share(d *Distribution) error {
 			}
 			d.Licenses = append(d.Licenses, File{Name: name, Content: content})
 		}
+	}
+	same := func(f File) bool { return bytes.Equal(f.Content, c.Runtime) }
+	if len(d.Files) > 0 && len(c.Runtime) > 0 && !slices.ContainsFunc(d.Licenses, same) {
+		d.Licenses = append(d.Licenses, File{Name: "opcast/LICENSE", Content: c.Runtime})
 	}
 	return nil
 }

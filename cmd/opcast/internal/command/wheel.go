@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/opcast/opcast"
 	"github.com/opcast/opcast/internal/build"
 	"github.com/opcast/opcast/internal/pyenv"
 	"github.com/opcast/opcast/internal/safefile"
@@ -103,7 +104,7 @@ func (a *app) collect(ctx context.Context, lock *build.Lock, o build.Options, pr
 	if err != nil {
 		return nil, err
 	}
-	collection := wheel.Collection{Project: project, Files: os.DirFS(project.Dir), Programs: programs}
+	collection := wheel.Collection{Project: project, Files: os.DirFS(project.Dir), Runtime: opcast.License, Programs: programs}
 	all, notes, err := collection.Distributions()
 	notes = append(result.Notes, notes...)
 	if err == nil && split {
@@ -116,8 +117,9 @@ func (a *app) collect(ctx context.Context, lock *build.Lock, o build.Options, pr
 		}
 		notes = append(notes, more...)
 	}
-	if err == nil && len(all[0].Licenses) == 0 {
-		notes = append(notes, "the wheels hold no license: the project's folder has no file such as LICENSE")
+	bare := func(d *wheel.Distribution) bool { return len(d.Licenses) == 0 }
+	if slices.ContainsFunc(all, bare) {
+		notes = append(notes, "the wheels hold no license of yours: the project's folder has no file such as LICENSE")
 	}
 	slices.Sort(notes)
 	return all, errors.Join(err, a.notes(slices.Compact(notes)))
