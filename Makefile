@@ -30,8 +30,9 @@ quickstart: ## Set everything up and run real models through every adaptor.
 	$(BIN)/python examples/digits
 	$(BIN)/python examples/llama
 
-gen: opcast ## Generate the sources from opdefs/.
+gen: opcast ## Generate the sources from opdefs/, and the page of diagnostics.
 	$(OPCAST) gen
+	$(OPCAST) explain --all >docs/diagnostics.md
 
 build: opcast $(VENV)/.installed ## Build the libraries and link the packages into .venv.
 	$(if $(CUDA_ARCH),OPCAST_CUDA_ARCH=$(CUDA_ARCH)) $(OPCAST) build --python $(VENV)
@@ -51,6 +52,7 @@ check: opcast $(VENV)/.installed ## Check formats, types, definitions and genera
 	$(BIN)/clang-format --dry-run -Werror $$($(FILES) '*.h' '*.cc' '*.cu')
 	$(OPCAST) check
 	$(OPCAST) gen --check
+	@$(OPCAST) explain --all | cmp -s - docs/diagnostics.md || { echo "docs/diagnostics.md is not up to date: run make gen" >&2; exit 1; }
 
 format: $(VENV)/.installed ## Format all hand-written sources.
 	gofmt -w $$($(FILES) '*.go')

@@ -8,6 +8,7 @@ import (
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/elfcheck"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/code"
 )
 
 // check looks at the linked libraries: a library may export its entry points only and must find every other symbol in
@@ -47,26 +48,26 @@ func check(o Options, newer []string, libraries []library, where func(library) s
 func report(p *opdef.Project, l library, violations elfcheck.Violations, findings *diag.List) {
 	manifest := diag.Pos{File: "opcast.toml"}
 	for _, name := range violations.Exports {
-		findings.Add(manifest, "B003", "give it internal linkage or hidden visibility",
+		findings.Add(manifest, code.Exported, "give it internal linkage or hidden visibility",
 			"%s exports %s, but only %s* may be seen outside", l.name, elfcheck.Demangle(name), l.exports)
 	}
 	for _, library := range violations.Needed {
-		findings.Add(manifest, "B004", "name it in link if users have it, or link it statically",
+		findings.Add(manifest, code.Needed, "name it in link if users have it, or link it statically",
 			"%s needs %s, which is no system library", l.name, library)
 	}
 	for _, symbol := range violations.New {
-		findings.Add(manifest, "B007", "use something older, or bring a definition of your own",
+		findings.Add(manifest, code.TooNew, "use something older, or bring a definition of your own",
 			"%s uses %s, which %s lacks", l.name, symbol, standard)
 	}
 	for _, symbol := range violations.Undefined {
 		name := elfcheck.Demangle(symbol)
 		if op, kernel, ok := kernelOf(p, name); ok {
-			findings.Add(kernelPos(op, kernel), "B001",
+			findings.Add(kernelPos(op, kernel), code.NoKernel,
 				fmt.Sprintf("define %s as backend/gen/%s.gen.h declares it, in a file that sources match", name, op.Name),
 				"kernel %s (%s) is declared but no source defines it", name, kernel.Name)
 			continue
 		}
-		findings.Add(manifest, "B002", "define it, or name its library in link; kernels may use no Python and no framework",
+		findings.Add(manifest, code.Undefined, "define it, or name its library in link; kernels may use no Python and no framework",
 			"%s uses %s, but no source and no library defines it", l.name, name)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/ninja"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/feature"
 )
 
@@ -53,7 +54,7 @@ func (in inputs) missingSources() (findings diag.List) {
 			return !isCUDA(source) && strings.TrimSuffix(path.Base(source), path.Ext(source)) == k.Name
 		}
 		if !slices.ContainsFunc(in.kernels, own) {
-			findings.Add(kernelPos(op, k), "B006", "define it in "+k.Name+".cc, and no other kernel there",
+			findings.Add(kernelPos(op, k), code.NoSource, "define it in "+k.Name+".cc, and no other kernel there",
 				"kernel %s asks for features of the CPU, and no source is named like it", k.Name)
 		}
 	})

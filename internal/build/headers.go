@@ -13,6 +13,7 @@ import (
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/ninja"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/opdef/tomldoc"
 	"github.com/opcast/opcast/internal/pyenv"
@@ -37,7 +38,7 @@ func FindHeaders(ctx context.Context, p *opdef.Project, env *pyenv.Env, runtime 
 	doc := tomldoc.Parse(manifest.File, p.ManifestText, &ignored)
 	report := func(h manifest.HeaderPackage, text string) {
 		where := tomldoc.Join(tomldoc.Join("headers", h.Name), h.Kind)
-		lacking.Add(doc.At(where), "B005", "", "headers of %s: %s", h.Name, text)
+		lacking.Add(doc.At(where), code.NoHeaders, "", "headers of %s: %s", h.Name, text)
 	}
 	for _, h := range p.Manifest.HeaderPackages() {
 		if info, err := os.Stat(local(p.Dir, h.Place)); h.Inside() && (err != nil || !info.IsDir()) {

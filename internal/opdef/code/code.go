@@ -1,7 +1,7 @@
-// Package code lists the codes of the diagnostics about definitions and manifests, such as "E014".
+// Package code lists the codes of diagnostics, such as "E014", and explains them.
 package code
 
-// Every kind of mistake has one code. The codes are documented in docs/diagnostics.md and never reused.
+// Every kind of mistake has one code, and every code an explanation. Codes are never reused.
 const (
 	Syntax      = "E001" // not TOML 1.0
 	UnknownKey  = "E002"
@@ -64,4 +64,13 @@ const (
 	Layer       = "E059" // a layer that cannot call the op
 	OnlyWide    = "N001" // a note: an input that only has dtypes of 64 bits
 	LSENote     = "N002" // a note: a log-sum-exp as an input whose convention no op of the collection gives
+
+	// Of the build.
+	NoKernel  = "B001" // a kernel without a definition in C++
+	Undefined = "B002" // a symbol that nothing defines
+	Exported  = "B003" // a symbol that should be hidden
+	Needed    = "B004" // a library that users may lack
+	NoHeaders = "B005" // headers that this machine lacks
+	NoSource  = "B006" // a kernel for features of the CPU without a source of its own
+	TooNew    = "B007" // something that older systems lack
 )

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/opcast/opcast/gen"
@@ -69,11 +68,8 @@ func (a *app) checkJSON(p *opdef.Project, diags diag.List) error {
 			result.Notes = append(result.Notes, finding{d.File, d.Line, d.Col, d.Code, d.Text, d.Hint})
 		}
 	}
-	enc := json.NewEncoder(a.stdout)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(result); err != nil {
-		return fmt.Errorf("print result: %w", err)
+	if err := a.printJSON(result); err != nil {
+		return err
 	}
 	if len(diags) > 0 {
 		return ExitError{Code: exitFindings}

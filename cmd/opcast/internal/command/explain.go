@@ -1,7 +1,7 @@
 package command
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
 	"regexp"
 	"slices"
@@ -11,46 +11,68 @@ import (
 	"github.com/opcast/opcast/gen"
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/rule"
 	"github.com/opcast/opcast/internal/transform"
 	"github.com/spf13/cobra"
 )
 
-func newExplainCmd(a *app) *cobra.Command {
-	asJSON := false
-	var flags runFlags
-	var shapes []string
-	cmd := &cobra.Command{
-		Use:   "explain OP [--shape INPUT=SHAPE[:DTYPE]] [INPUT=SHAPE[:DTYPE]...] [ATTR=VALUE...]",
-		Short: "Say how an op is called, what it does under grad, vmap and sharding, and which kernels take a call",
-		Long: `Say how an op is called, and what it does under grad, vmap and sharding.
+const explainLong = `Say what the code of a diagnostic means, why such a thing is refused, and how to write it instead:
+
+  opcast explain E015
+
+Or say how an op is called, and what it does under grad, vmap and sharding.
 
 With the shape of an input, say of every kernel whether it takes such a call, and if not, why:
 
-  opcast explain product --shape a=128x64:f16 b=32x64`,
-		Args: cobra.MinimumNArgs(1),
+  opcast explain product --shape a=128x64:f16 b=32x64`
+
+func newExplainCmd(a *app) *cobra.Command {
+	asJSON, all := false, false
+	var flags runFlags
+	var shapes []string
+	cmd := &cobra.Command{
+		Use:   "explain {CODE | OP [--shape INPUT=SHAPE[:DTYPE]] [INPUT=SHAPE[:DTYPE]...] [ATTR=VALUE...]}",
+		Short: "Say what a diagnostic means; or how an op is called and transformed, and which kernels take a call",
+		Long:  explainLong,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if all {
+				return cobra.NoArgs(cmd, args)
+			}
+			return cobra.MinimumNArgs(1)(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, op, err := a.loadOp(args[0])
-			if err != nil {
-				return err
-			}
-			words := slices.Concat(shapes, args[1:])
 			switch {
-			case len(words) > 0 && asJSON:
+			case all:
+				return a.explainCodes()
+			case code.Form.MatchString(args[0]):
+				return a.explainCode(args, asJSON)
+			case asJSON && len(shapes)+len(args) > 1:
 				return usage("--json goes without the words of a call")
-			case len(words) > 0:
-				return a.explainCall(cmd.Context(), p, op, words, flags)
-			case asJSON:
-				return a.explainJSON(op)
 			}
-			return a.explain(op)
+			return a.explainOp(cmd.Context(), args[0], slices.Concat(shapes, args[1:]), flags, asJSON)
 		},
 	}
 	pythonFlag(cmd, &flags.python)
 	cmd.Flags().StringVar(&flags.device, "device", "cpu", "where the call would run: cpu or cuda")
 	cmd.Flags().StringArrayVar(&shapes, "shape", nil, "shape and dtype of an input, for example x=128x64:bf16")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
+	cmd.Flags().BoolVar(&all, "all", false, "explain every code, as a page in Markdown")
 	return cmd
+}
+
+// explainOp explains an op, or with the words of a call, what its kernels say of it.
+func (a *app) explainOp(ctx context.Context, name string, words []string, flags runFlags, asJSON bool) error {
+	p, op, err := a.loadOp(name)
+	switch {
+	case err != nil:
+		return err
+	case len(words) > 0:
+		return a.explainCall(ctx, p, op, words, flags)
+	case asJSON:
+		return a.explainJSON(op)
+	}
+	return a.explain(op)
 }
 
 // loadOp loads the project, and returns an op of it.
@@ -199,11 +221,5 @@ func (a *app) explainJSON(op *opdef.Op) error {
 	for _, f := range transform.Facts(op) {
 		e.Text[f.Topic] = transform.Plain(f.Text)
 	}
-	enc := json.NewEncoder(a.stdout)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(e); err != nil {
-		return fmt.Errorf("print result: %w", err)
-	}
-	return nil
+	return a.printJSON(e)
 }

@@ -1,0 +1,60 @@
+package command
+
+import (
+	"fmt"
+
+	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef/code"
+)
+
+// explainCodes prints the page of all codes.
+func (a *app) explainCodes() error {
+	page, err := code.Page()
+	if err == nil {
+		_, err = fmt.Fprint(a.stdout, page)
+	}
+	return err
+}
+
+// explainCode prints what a code means. It needs no project.
+func (a *app) explainCode(args []string, asJSON bool) error {
+	if len(args) > 1 {
+		return usage("a code stands alone, got %q behind it", args[1])
+	}
+	e, ok := code.Explain(args[0])
+	if !ok {
+		var codes []string
+		for _, e := range code.All() {
+			codes = append(codes, e.Code)
+		}
+		return usage("there is no code %s (%s)", args[0], diag.DidYouMean(args[0], codes, "opcast explain --all has all of them"))
+	}
+	if !asJSON {
+		_, err := fmt.Fprint(a.stdout, e.Text())
+		return err
+	}
+	return a.printJSON(explainedCode{e.Code, e.Title, e.Why, exampleFiles(e.Wrong), exampleFiles(e.Right), e.Says})
+}
+
+// explainedCode is the explanation of a code in JSON. The texts are Markdown.
+type explainedCode struct {
+	Code  string        `json:"code"`
+	Title string        `json:"title"`
+	Why   string        `json:"why"`
+	Wrong []exampleFile `json:"wrong"`
+	Right []exampleFile `json:"right"`
+	Says  string        `json:"says"`
+}
+
+type exampleFile struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+func exampleFiles(list []code.Example) []exampleFile {
+	files := make([]exampleFile, len(list))
+	for i, f := range list {
+		files[i] = exampleFile(f)
+	}
+	return files
+}
