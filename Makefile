@@ -51,12 +51,14 @@ check: opcast $(VENV)/.installed ## Check formats, types, definitions and genera
 	$(BIN)/pyright
 	$(BIN)/clang-format --dry-run -Werror $$($(FILES) '*.h' '*.cc' '*.cu')
 	$(OPCAST) check
+	$(OPCAST) fmt --check
 	$(OPCAST) gen --check
 	@$(OPCAST) explain --all | cmp -s - docs/diagnostics.md || { echo "docs/diagnostics.md is not up to date: run make gen" >&2; exit 1; }
 
-format: $(VENV)/.installed ## Format all hand-written sources.
+format: opcast $(VENV)/.installed ## Format all hand-written sources.
 	gofmt -w $$($(FILES) '*.go')
 	$(BIN)/ruff format --quiet
+	$(OPCAST) fmt
 	$(BIN)/clang-format -i $$($(FILES) '*.h' '*.cc' '*.cu')
 
 lint: $(GOLANGCI_LINT) ## Run the Go linters (the first run compiles them: minutes).

@@ -108,6 +108,7 @@ func newRootCmd(a *app) *cobra.Command {
 		newInitCmd(a),
 		newNewCmd(a),
 		newCheckCmd(a),
+		newFmtCmd(a),
 		newGenCmd(a),
 		newBuildCmd(a),
 		newRunCmd(a),
@@ -135,12 +136,20 @@ func (a *app) load() (*opdef.Project, error) {
 
 // read reads the project; a folder that is none is a wrong use.
 func (a *app) read() (*opdef.Project, diag.List, error) {
+	if err := a.needProject(); err != nil {
+		return nil, nil, err
+	}
+	return load.Load(a.dir)
+}
+
+// needProject refuses a folder that is no project.
+func (a *app) needProject() error {
 	_, err := os.Stat(filepath.Join(a.dir, manifest.File))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		err = fmt.Errorf("%s is no project: it has no %s (name the project with -C, or begin one with opcast init)", a.dir, manifest.File)
-		return nil, nil, ExitError{Code: exitUsage, Err: err}
+		return ExitError{Code: exitUsage, Err: err}
 	}
-	return load.Load(a.dir)
+	return nil
 }
 
 // findings prints diagnostics and turns them into exit code 1.
