@@ -94,6 +94,15 @@ func (j *judge) library(file string, r io.ReaderAt, size int64) *elfcheck.Librar
 	return lib
 }
 
+// program judges a command: it must start, and what it exports is its own affair. A static one, which has nothing to judge,
+// reads as no library.
+func (j *judge) program(file string, r io.ReaderAt, size int64) {
+	if lib, err := elfcheck.Parse(path.Base(file), r, size); err == nil {
+		j.versions(file, lib)
+		j.needed(file, lib)
+	}
+}
+
 // listed is a list that is never null in JSON.
 func listed(list []string) []string { return append([]string{}, list...) }
 

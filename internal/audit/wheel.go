@@ -141,6 +141,10 @@ func (w *wheel) takeLibrary(name string, in io.Reader) error {
 	if err != nil {
 		return err
 	}
+	if isProgram(name) {
+		w.program(w.file+"/"+name, file, size)
+		return nil
+	}
 	w.libraries++
 	if lib := w.library(w.file+"/"+name, file, size); lib != nil {
 		if glibc := highest(lib.Versions)["GLIBC"]; w.glibc == "" || compareVersions(w.glibc, glibc) < 0 {
@@ -148,6 +152,12 @@ func (w *wheel) takeLibrary(name string, in io.Reader) error {
 		}
 	}
 	return nil
+}
+
+// isProgram says whether installers put a file of a wheel among the commands.
+func isProgram(name string) bool {
+	folder, _ := path.Split(name)
+	return strings.HasSuffix(folder, ".data/scripts/") && strings.Count(folder, "/") == 2
 }
 
 // infoFolder is the folder of metadata, empty if there is none or another one.

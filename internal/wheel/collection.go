@@ -142,7 +142,7 @@ func (c *Collection) tell(d *Distribution, handlers *framework.Handlers, notes *
 // excuse adds a note if a file of the distribution needs what only newer systems have.
 func (d *Distribution) excuse(file, why string, notes *[]string) {
 	if why != "" {
-		*notes = append(*notes, fmt.Sprintf("%s is for machines like this one: %s needs %s, which %s has not", d.Name, file, why, policy.name))
+		*notes = append(*notes, fmt.Sprintf("%s is for machines like this one: %s needs %s, which %s has not", d.Name, file, why, standard))
 	}
 }
 

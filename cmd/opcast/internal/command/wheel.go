@@ -25,7 +25,7 @@ type wheelFlags struct {
 	python, output string
 	devices        []string
 	programs       []string
-	json           bool
+	portable, json bool
 }
 
 const wheelLong = `Build the collection and write its wheels: NAME-backend with the library, a package for each framework, and NAME, whose
@@ -46,6 +46,7 @@ func newWheelCmd(a *app) *cobra.Command {
 	cmd.Flags().StringVarP(&flags.output, "output", "o", "", "folder of the wheels (default: dist in the project)")
 	cmd.Flags().StringSliceVar(&flags.devices, "device", nil, "build for these devices, as opcast build does")
 	cmd.Flags().StringArrayVar(&flags.programs, "script", nil, "put this program into the wheel of NAME, as a command")
+	cmd.Flags().BoolVar(&flags.portable, "portable", true, "link libraries that run on older systems, from glibc 2.28 on")
 	cmd.Flags().BoolVar(&flags.json, "json", false, "list the wheels as JSON")
 	return cmd
 }
@@ -72,7 +73,7 @@ func (a *app) wheel(ctx context.Context, flags *wheelFlags) error {
 		return err
 	}
 	defer lock.Release()
-	all, err := a.collect(ctx, lock, build.Options{Env: env, Devices: flags.devices, Unlinked: true}, programs)
+	all, err := a.collect(ctx, lock, build.Options{Env: env, Devices: flags.devices, Unlinked: true, Portable: flags.portable}, programs)
 	if missing := (*wheel.MissingLibraryError)(nil); errors.As(err, &missing) {
 		err = machineError(&pyenv.MissingError{Text: err.Error(), Command: env.InstallCommand(missing.Needs...)})
 	}
