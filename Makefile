@@ -30,9 +30,10 @@ quickstart: ## Set everything up and run real models through every adaptor.
 	$(BIN)/python examples/digits
 	$(BIN)/python examples/llama
 
-gen: opcast ## Generate the sources from opdefs/, and the page of diagnostics.
+gen: opcast ## Generate the sources from opdefs/, and the pages and schemas of the tool.
 	$(OPCAST) gen
 	$(OPCAST) explain --all >docs/diagnostics.md
+	for file in definition manifest; do $(OPCAST) schema $$file >docs/$$file.schema.json; done
 
 build: opcast $(VENV)/.installed ## Build the libraries and link the packages into .venv.
 	$(if $(CUDA_ARCH),OPCAST_CUDA_ARCH=$(CUDA_ARCH)) $(OPCAST) build --python $(VENV)
@@ -54,6 +55,8 @@ check: opcast $(VENV)/.installed ## Check formats, types, definitions and genera
 	$(OPCAST) fmt --check
 	$(OPCAST) gen --check
 	@$(OPCAST) explain --all | cmp -s - docs/diagnostics.md || { echo "docs/diagnostics.md is not up to date: run make gen" >&2; exit 1; }
+	@for file in definition manifest; do $(OPCAST) schema $$file | cmp -s - docs/$$file.schema.json || \
+		{ echo "docs/$$file.schema.json is not up to date: run make gen" >&2; exit 1; }; done
 
 format: opcast $(VENV)/.installed ## Format all hand-written sources.
 	gofmt -w $$($(FILES) '*.go')

@@ -106,13 +106,16 @@ func (c *checker) inputs() {
 	c.ellipsis()
 }
 
+// strides are the words of the key.
+var strides = []string{"last", "any"}
+
 // stride checks the key and takes the name that the generated struct gives to the strides.
 func (c *checker) stride(arg *opdef.Arg, path string) {
 	where := tomldoc.Join(path, "stride")
 	if !c.doc.Given(where) {
 		return
 	}
-	if arg.Stride != "last" && arg.Stride != "any" {
+	if !slices.Contains(strides, arg.Stride) {
 		c.report(where, code.Choice, `"last" (the last dim is dense) or "any"; leave it out for dense arrays`, "unknown stride %q", arg.Stride)
 	}
 	c.companion(arg, path, where, "layout")
@@ -199,6 +202,9 @@ func (c *checker) presentIf(path, name string) {
 	}
 }
 
+// The bases of log-sum-exps, and what they are of nothing.
+var lseBases, lseEmpties = []string{"e", "2"}, []string{"-inf", "inf", "0"}
+
 // lse checks a log-sum-exp's convention, both halves of which must be said.
 func (c *checker) lse(path string, raw *rawLSE) *opdef.LSE {
 	if raw == nil {
@@ -207,7 +213,7 @@ func (c *checker) lse(path string, raw *rawLSE) *opdef.LSE {
 	for _, key := range []struct {
 		name, value string
 		allowed     []string
-	}{{"base", raw.Base, []string{"e", "2"}}, {"empty", raw.Empty, []string{"-inf", "inf", "0"}}} {
+	}{{"base", raw.Base, lseBases}, {"empty", raw.Empty, lseEmpties}} {
 		if c.need(path, key.name) && !slices.Contains(key.allowed, key.value) {
 			c.report(tomldoc.Join(path, key.name), code.LSE, "", "%s is %q, expected %s", key.name, key.value, diag.OneOf(key.allowed))
 		}

@@ -109,6 +109,7 @@ func newRootCmd(a *app) *cobra.Command {
 		newNewCmd(a),
 		newCheckCmd(a),
 		newFmtCmd(a),
+		newSchemaCmd(a),
 		newGenCmd(a),
 		newBuildCmd(a),
 		newRunCmd(a),

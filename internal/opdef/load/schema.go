@@ -1,0 +1,56 @@
+package load
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/opcast/opcast/internal/dtype"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/manifest"
+	"github.com/opcast/opcast/internal/opdef/tomldoc"
+)
+
+// Schema is the JSON Schema of a definition: the keys and types that the loader reads, and its tables of words.
+func Schema() (map[string]any, error) {
+	var dtypes []string
+	for _, row := range dtype.Table {
+		if row.CPP != "" {
+			dtypes = append(dtypes, row.Short)
+		}
+	}
+	argument := map[string]any{"required": []string{"name", "type", "doc"}}
+	number := map[string]any{"type": []string{"number", "string"}}
+	words := map[string]any{"type": []string{"string", "array"}, "items": map[string]any{"type": "string"}}
+	plain := slices.DeleteFunc(slices.Clone(attrTypes), func(t string) bool { return t[len(t)-1] == ']' })
+	return tomldoc.Schema(reflect.TypeFor[rawOp](), "definition of an op", tomldoc.Rules{
+		"":                  {"required": []string{"doc", "kind"}},
+		"kind":              {"minimum": 0, "maximum": manifest.MaxKind},
+		"dtypes.*":          {"minItems": 1, "uniqueItems": true},
+		"dtypes.*[]":        {"enum": dtypes},
+		"inputs[]":          argument,
+		"inputs[].stride":   {"enum": strides},
+		"inputs[].min":      number,
+		"inputs[].max":      number,
+		"inputs[].lse":      {"required": []string{"base", "empty"}},
+		"outputs[].lse":     {"required": []string{"base", "empty"}},
+		"outputs[]":         argument,
+		"scratch[]":         {"required": []string{"name", "type"}},
+		"attrs[]":           argument,
+		"attrs[].type":      {"anyOf": []any{map[string]any{"enum": plain}, map[string]any{"pattern": intListPattern.String()}}},
+		"attrs[].min":       {"type": "number"},
+		"attrs[].max":       {"type": "number"},
+		"attrs[].one_of":    {"minItems": 1, "uniqueItems": true},
+		"inputs[].lse.base": {"enum": lseBases}, "inputs[].lse.empty": {"enum": lseEmpties},
+		"outputs[].lse.base": {"enum": lseBases}, "outputs[].lse.empty": {"enum": lseEmpties},
+		"autocast":           {"enum": opdef.Autocasts},
+		"since":              {"pattern": versionPattern.String()},
+		"deprecated":         {"pattern": deprecatedPattern.String()},
+		"tolerance.*":        {"required": []string{"rtol", "atol"}},
+		"tolerance.*.rtol":   {"minimum": 0},
+		"tolerance.*.atol":   {"minimum": 0},
+		"kernels[]":          {"required": []string{"name", "device"}},
+		"kernels[].device":   {"enum": manifest.Devices},
+		"kernels[].arch":     words,
+		"kernels[].dtypes.*": words,
+	})
+}
