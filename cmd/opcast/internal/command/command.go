@@ -122,6 +122,7 @@ func newRootCmd(a *app) *cobra.Command {
 		newNativeCallerCmd(a),
 		newExplainCmd(a),
 		newAuditCmd(a),
+		newExpandCmd(a),
 	)
 	return root
 }
