@@ -28,7 +28,7 @@ from ._state import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 __all__ = [
     "FAULT",
@@ -115,6 +115,8 @@ class Op(Forms):
             return self._traced(inputs, attrs, out)
         if any(stands_for_tensor(x) for x in inputs):
             return self._dispatch(inputs, attrs, out)
+        if self.info.lengths and self._plainly(inputs, attrs):
+            return self._run_unchecked(inputs, attrs)
         outs = backend.as_tuple(out)
         inputs, values = self._judged(inputs, attrs, outs)
         if self.info.lengths and wanted(inputs):
@@ -131,30 +133,49 @@ class Op(Forms):
     def _wrote(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...], out: Any) -> bool:
         """Whether a plain call wrote into given tensors at once: the registered op checks them."""
         outs = backend.as_tuple(out) or ()
-        if not direct() or functorch() is not None or _autocast.anywhere():
-            return False
-        if [type(v) for v in attrs] != self._plain:
+        if not self._plainly(inputs, attrs):
             return False
         for x in outs:
             if type(x) is not Tensor or x.requires_grad or x.is_meta or x.is_neg():
                 return False
-        for x in inputs:
-            if type(x) not in _TENSORS or (x.requires_grad and grad_enabled()):
-                return False
         try:
             self.overload.into(*inputs, *attrs, *outs)
         except FAULT as fault:
-            self._explain(fault, inputs, attrs, outs)
+            self._explain(fault, inputs, attrs, outs, outs)
         bump(outs)
         return True
 
-    def _explain(self, fault: Exception, inputs: Any, attrs: Any, outs: tuple[Any, ...]) -> None:
-        """Raise why a call into given tensors failed, in the words of the checks where they know."""
+    def _plainly(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> bool:
+        """Whether a call has nothing that its C++ does not see: modes, gradients, other types."""
+        if not direct() or functorch() is not None or _autocast.anywhere():
+            return False
+        if [type(v) for v in attrs] != self._plain:
+            return False
+        recorded = grad_enabled()
+        for x in inputs:
+            if type(x) not in _TENSORS or (x.requires_grad and recorded):
+                return False
+        return True
+
+    def _run_unchecked(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
+        """Call what knows no derivatives, whose checks in C++ suffice where they find nothing."""
+        written = [x for a, x in zip(self.info.inputs, inputs) if a.mutated]
+        try:
+            if any(x.is_meta or x.is_neg() for x in written):
+                inputs, attrs = self._judged(inputs, attrs, None)
+            return self._run(inputs, attrs, None)
+        except FAULT as fault:
+            self._explain(fault, inputs, attrs, None, written)
+
+    def _explain(
+        self, fault: Exception, inputs: Any, attrs: Any, outs: Any, written: Sequence[Any]
+    ) -> None:
+        """Raise why a call failed that was not checked, in the words of the checks where they know."""
         try:
             self._judged(inputs, attrs, outs)
         except Exception as error:
             raise error from None
-        bump(outs)  # the kernel may have begun
+        bump(written)  # the kernel may have begun
         backend.reraise(fault)
         raise fault
 
