@@ -53,6 +53,15 @@ func findCUDA(ctx context.Context, env *pyenv.Env, getenv func(string) string, t
 	return &cuda{nvcc, libraries, text, version}, nil
 }
 
+// FindCUDA finds the CUDA compiler that a build uses, and returns its version and its program.
+func FindCUDA(ctx context.Context, env *pyenv.Env, getenv func(string) string, toolkit string) (string, error) {
+	c, err := findCUDA(ctx, env, getenv, toolkit)
+	if err != nil {
+		return "", err
+	}
+	return releasePattern.FindStringSubmatch(c.identity)[1] + ", " + c.nvcc, nil
+}
+
 func locateNVCC(env *pyenv.Env, getenv func(string) string) (string, error) {
 	if named := getenv("NVCC"); named != "" {
 		path, err := exec.LookPath(named)

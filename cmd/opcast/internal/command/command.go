@@ -107,6 +107,7 @@ func newRootCmd(a *app) *cobra.Command {
 	root.AddCommand(
 		newInitCmd(a),
 		newNewCmd(a),
+		newDoctorCmd(a),
 		newCheckCmd(a),
 		newFmtCmd(a),
 		newSchemaCmd(a),

@@ -1,0 +1,74 @@
+package doctor
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/opcast/opcast/internal/framework"
+	"github.com/opcast/opcast/internal/opdef/manifest"
+	"github.com/opcast/opcast/internal/pyenv"
+)
+
+func TestOlder(t *testing.T) {
+	for _, tt := range []struct {
+		version, least string
+		want           bool
+	}{
+		{"2.10.0", "2.10", false}, {"2.9.1", "2.10", true}, {"2.15.0+cpu", "2.15", false}, {"2", "2.1", true}, {"2", "2.0", false},
+		{"3.0rc1", "2.9", false}, {"0.7.2", "0.7.2", false}, {"0.7.1", "0.7.2", true}, {"1.0", "", false},
+	} {
+		if got := older(tt.version, tt.least); got != tt.want {
+			t.Errorf("%s is older than %s: %v", tt.version, tt.least, got)
+		}
+	}
+}
+
+// A framework that is not installed, or too old, is absent, and the remedy installs it.
+func TestFrameworks(t *testing.T) {
+	torch, _ := framework.ByName("torch")
+	for name, tt := range map[string]struct{ version, state string }{
+		"none": {"", Absent}, "old": {"1.0", Absent}, "new": {"99.0", Works},
+	} {
+		env := &pyenv.Env{Python: "python", Packages: map[string]string{"torch": tt.version}}
+		got := frameworks(env, []string{"torch"})
+		if len(got) != 1 || got[0].State != tt.state || got[0].Subject != torch.Title || (got[0].Remedy == "") != (tt.state == Works) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func TestWritable(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		dir: Works, filepath.Join(dir, "not", "yet"): Works, file: Lacks, filepath.Join(file, "below"): Lacks,
+	} {
+		if got := writable("x", path, Lacks, "y"); got.State != want || (got.Remedy == "") != (want == Works) {
+			t.Errorf("%s: %+v", path, got)
+		}
+	}
+}
+
+// The environment of the tests has what every build needs, and a machine without it is told what to do.
+func TestLook(t *testing.T) {
+	python := os.Getenv("OPCAST_TEST_PYTHON")
+	if python == "" {
+		t.Skip("OPCAST_TEST_PYTHON is not set")
+	}
+	q := Query{Python: python, Dir: t.TempDir(), Manifest: manifest.Manifest{Adaptors: framework.Defaults()}, Getenv: os.Getenv}
+	for _, f := range Look(t.Context(), q) {
+		if f.State == Lacks {
+			t.Errorf("%+v", f)
+		}
+	}
+	q.Python, q.Getenv = "nowhere", func(name string) string { return map[string]string{"CXX": "no-such-compiler"}[name] }
+	lacks := slices.DeleteFunc(Look(t.Context(), q), func(f Finding) bool { return f.State != Lacks })
+	if len(lacks) != 2 || lacks[0].Subject != "C++ compiler" || lacks[1].Subject != "Python" {
+		t.Errorf("%+v", lacks)
+	}
+}
