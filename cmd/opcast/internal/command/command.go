@@ -124,6 +124,7 @@ func newRootCmd(a *app) *cobra.Command {
 		newExplainCmd(a),
 		newAuditCmd(a),
 		newExpandCmd(a),
+		newDiffCmd(a),
 	)
 	return root
 }

@@ -1,0 +1,158 @@
+package command
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/opcast/opcast/internal/breaking"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/load"
+	"github.com/opcast/opcast/internal/opdef/manifest"
+	"github.com/opcast/opcast/internal/opdef/projectfs"
+	"github.com/opcast/opcast/internal/safefile"
+	"github.com/opcast/opcast/internal/tempdir"
+	"github.com/spf13/cobra"
+)
+
+func newDiffCmd(a *app) *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:   "diff OLD [NEW]",
+		Short: "Say what the difference of two states of the collection breaks for callers and stored programs",
+		Long: `Compare two states of the collection, and exit with 1 if calls that worked are refused or mean something else.
+
+OLD and NEW are folders with a project, or revisions of the git repository that the project is in. Without NEW, the project is
+compared as it lies there:
+
+  opcast diff v0.1`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			old, err := a.state(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			name := a.dir
+			if len(args) == 2 {
+				name = args[1]
+			}
+			after, err := a.state(cmd.Context(), name)
+			if err != nil {
+				return err
+			}
+			return a.diff(breaking.Compare(old, after), asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
+	return cmd
+}
+
+func (a *app) diff(changes []breaking.Change, asJSON bool) error {
+	breaks := 0
+	for _, c := range changes {
+		if c.Breaks {
+			breaks++
+		}
+	}
+	switch {
+	case asJSON:
+		err := a.printJSON(struct {
+			Changes []breaking.Change `json:"changes"`
+		}{append([]breaking.Change{}, changes...)})
+		if err != nil {
+			return err
+		}
+	default:
+		for _, c := range changes {
+			words := []string{c.File, c.Op, map[bool]string{true: "breaks", false: "note"}[c.Breaks], c.Text}
+			if c.Op == "" {
+				words = append(words[:1], words[2:]...)
+			}
+			if _, err := fmt.Fprintln(a.stdout, strings.Join(words, ": ")); err != nil {
+				return err
+			}
+		}
+		if _, err := fmt.Fprintln(a.stdout, count(breaks, "break")); err != nil {
+			return err
+		}
+	}
+	if breaks > 0 {
+		return ExitError{Code: exitFindings}
+	}
+	return nil
+}
+
+// state loads a folder, or what a revision of git had in the project's place.
+func (a *app) state(ctx context.Context, name string) (*opdef.Project, error) {
+	if _, err := os.Stat(filepath.Join(name, manifest.File)); err == nil {
+		return a.loaded(name, name)
+	}
+	folder, err := tempdir.Make("", "opcast-diff")
+	if err != nil {
+		return nil, err
+	}
+	if err := a.extract(ctx, name, folder.Path); err != nil {
+		return nil, errors.Join(err, folder.Remove())
+	}
+	p, err := a.loaded(folder.Path, name)
+	return p, errors.Join(err, folder.Remove())
+}
+
+// loaded is the project in a folder, which the user knows under a name.
+func (a *app) loaded(dir, name string) (*opdef.Project, error) {
+	p, diags, err := load.Load(dir)
+	if err == nil && len(diags) > 0 {
+		fmt.Fprintf(a.stderr, "%s has mistakes:\n", name)
+		err = a.findings(diags)
+	}
+	return p, err
+}
+
+// extract writes the manifest and the definitions of a revision into a folder.
+func (a *app) extract(ctx context.Context, revision, dir string) error {
+	var stderr bytes.Buffer
+	git := func(words ...string) ([]byte, error) {
+		cmd := exec.CommandContext(ctx, "git", append([]string{"-C", a.dir}, words...)...)
+		cmd.Stderr = &stderr
+		return cmd.Output()
+	}
+	commit, err := git("rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
+	if err != nil {
+		return usage("%s is neither a folder with %s nor a revision of git", revision, manifest.File)
+	}
+	archive, err := git("archive", "--format=tar", strings.TrimSpace(string(commit)), manifest.File, projectfs.DefinitionsDir)
+	if err != nil {
+		return usage("revision %s has no project in %s: %s", revision, a.dir, strings.TrimSpace(stderr.String()))
+	}
+	return safefile.In(dir, func(root *os.Root) error { return unpack(root, archive) })
+}
+
+// unpack writes the regular files of an archive; links are none of a definition.
+func unpack(root *os.Root, archive []byte) error {
+	for files := tar.NewReader(bytes.NewReader(archive)); ; {
+		header, err := files.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read git's archive: %w", err)
+		}
+		if header.Typeflag != tar.TypeReg {
+			continue
+		}
+		text, err := io.ReadAll(files)
+		if err == nil {
+			_, err = safefile.Write(root, header.Name, text)
+		}
+		if err != nil {
+			return fmt.Errorf("unpack git's archive: %w", err)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package breaking
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// attrs compares what stands in the call by its name only, so that order does not matter.
+func (c *comparison) attrs(old, op *opdef.Op) {
+	for _, was := range old.Attrs {
+		i := slices.IndexFunc(op.Attrs, func(a opdef.Attr) bool { return a.Name == was.Name })
+		if i < 0 {
+			c.breaks("the attribute %s is gone", was.Name)
+			continue
+		}
+		c.attr(was, op.Attrs[i])
+	}
+	for _, is := range op.Attrs {
+		if slices.ContainsFunc(old.Attrs, func(a opdef.Attr) bool { return a.Name == is.Name }) {
+			continue
+		}
+		if is.HasDefault {
+			c.note("the attribute %s is new: calls mean what they did if its default does, and stored programs do not pass it", is.Name)
+		} else {
+			c.breaks("the attribute %s is new, and required", is.Name)
+		}
+	}
+}
+
+func (c *comparison) attr(was, is opdef.Attr) {
+	if was.Type != is.Type {
+		c.breaks("the attribute %s was of type %s, and is of type %s", is.Name, was.Type, is.Type)
+		return
+	}
+	switch {
+	case was.HasDefault && !is.HasDefault:
+		c.breaks("the attribute %s has no default any more", is.Name)
+	case was.HasDefault && standard(was, c.before) != standard(is, c.after):
+		c.breaks("the default of the attribute %s was %s, and is %s", is.Name, standard(was, sizes{}), standard(is, sizes{}))
+	case was.Optional && !is.Optional:
+		c.breaks("the attribute %s cannot be left empty any more", is.Name)
+	}
+	if narrower(was.Min, is.Min, 1) {
+		c.breaks("the attribute %s has to be at least %v", is.Name, is.Min)
+	}
+	if narrower(was.Max, is.Max, -1) {
+		c.breaks("the attribute %s has to be at most %v", is.Name, is.Max)
+	}
+	if len(was.OneOf) == 0 && len(is.OneOf) > 0 {
+		c.breaks("the attribute %s has to be one of %v", is.Name, is.OneOf)
+	} else if len(is.OneOf) > 0 {
+		for _, word := range without(was.OneOf, is.OneOf) {
+			c.breaks("the attribute %s cannot be %q any more", is.Name, word)
+		}
+	}
+	if was.Binds != is.Binds {
+		c.breaks("the attribute %s chooses another dtype", is.Name)
+	}
+}
+
+// standard is what a call means that leaves an attribute out, with the names of sizes, if there are any.
+func standard(a opdef.Attr, s sizes) string {
+	switch {
+	case a.DefaultExpr != nil && s.op == nil:
+		return a.DefaultExpr.Text
+	case a.DefaultExpr != nil:
+		return s.text(a.DefaultExpr)
+	case a.Optional && a.Default == nil:
+		return "nothing"
+	}
+	return fmt.Sprint(a.Default)
+}
+
+// narrower says whether a bound excludes what it did not: a minimum (sign 1) that grew, a maximum (sign -1) that shrank.
+func narrower(was, is any, sign float64) bool {
+	if is == nil || reflect.DeepEqual(was, is) {
+		return false
+	}
+	return was == nil || sign*opdef.NumberValue(is) > sign*opdef.NumberValue(was)
+}
