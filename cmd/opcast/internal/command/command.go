@@ -93,18 +93,17 @@ func Main(ctx context.Context, p Process, args []string) int {
 
 func newRootCmd(a *app) *cobra.Command {
 	root := &cobra.Command{
-		Use:               "opcast",
-		Short:             "Declare an op once, use it from PyTorch, JAX, CuPy and NumPy",
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		PersistentPreRun:  func(*cobra.Command, []string) { a.running = true },
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Use:              "opcast",
+		Short:            "Declare an op once, use it from PyTorch, JAX, CuPy and NumPy",
+		SilenceErrors:    true,
+		SilenceUsage:     true,
+		PersistentPreRun: func(*cobra.Command, []string) { a.running = true },
 	}
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.PersistentFlags().StringVarP(&a.dir, "dir", "C", ".", "folder of the project")
-	root.AddCommand(
+	root.AddCommand(a.completed([]*cobra.Command{
 		newInitCmd(a),
 		newNewCmd(a),
 		newDoctorCmd(a),
@@ -125,7 +124,7 @@ func newRootCmd(a *app) *cobra.Command {
 		newAuditCmd(a),
 		newExpandCmd(a),
 		newDiffCmd(a),
-	)
+	})...)
 	return root
 }
 
