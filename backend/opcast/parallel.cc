@@ -33,14 +33,42 @@ namespace {
 thread_local bool inside = false;
 
 // One parallel loop, on the stack of the thread that started it.
-struct Job {
-  Job(int64_t n, int64_t grain, Body body, void* closure)
-      : n(n), grain(grain), body(body), closure(closure) {}
+//
+// Each thread has a part of its own, so that it reads memory in one stretch: threads that took the
+// chunks in turns would get no more out of the memory than one. Who is done helps the others.
+class Job {
+ public:
+  Job(int64_t n, int64_t grain, Body body, void* closure, int64_t threads)
+      : n_(n),
+        grain_(grain),
+        body_(body),
+        closure_(closure),
+        parts_used_(std::min<int64_t>(threads, kParts)) {
+    const int64_t chunks = (n - 1) / grain + 1, each = chunks / parts_used_;
+    const int64_t larger = chunks % parts_used_;  // so many have one chunk more
+    for (int64_t p = 0, begin = 0; p < parts_used_; ++p) {
+      parts_[p].next.store(begin, std::memory_order_relaxed);
+      parts_[p].end = begin += each + (p < larger);
+    }
+  }
 
-  const int64_t n, grain;
-  const Body body;
-  void* const closure;
-  std::atomic<int64_t> next{0};
+  // Takes chunks until none is left.
+  void Work() {
+    const int64_t own = entered_.fetch_add(1, std::memory_order_relaxed);
+    for (int64_t p = own; p < own + parts_used_; ++p) {
+      Part& part = parts_[p % parts_used_];
+      for (int64_t chunk; (chunk = part.next.fetch_add(1, std::memory_order_relaxed)) < part.end;) {
+        if (failed.load(std::memory_order_relaxed)) return;
+        const int64_t begin = chunk * grain_;
+        try {
+          body_(closure_, begin, std::min(begin + grain_, n_));
+        } catch (...) {
+          if (!failed.exchange(true)) error = std::current_exception();
+        }
+      }
+    }
+  }
+
   std::atomic<bool> failed{false};
   std::exception_ptr error;  // the first; written once, by who sets `failed`
   // Guarded by the pool's mutex:
@@ -48,17 +76,21 @@ struct Job {
   int workers = 0;       // still in Work
   Job* after = nullptr;  // the next one in the pool's list
 
-  // Takes chunks until none is left.
-  void Work() {
-    for (int64_t begin; (begin = next.fetch_add(grain, std::memory_order_relaxed)) < n;) {
-      try {
-        body(closure, begin, std::min(begin + grain, n));
-      } catch (...) {
-        if (!failed.exchange(true)) error = std::current_exception();
-        next.store(n, std::memory_order_relaxed);
-      }
-    }
-  }
+ private:
+  static constexpr int64_t kParts = 64;  // more threads share them
+
+  // Chunks that are left, of a cache line of its own.
+  struct alignas(64) Part {
+    std::atomic<int64_t> next;
+    int64_t end;
+  };
+
+  const int64_t n_, grain_;
+  const Body body_;
+  void* const closure_;
+  const int64_t parts_used_;
+  std::atomic<int64_t> entered_{0};
+  Part parts_[kParts];
 };
 
 // Blocks the signals that come from elsewhere, in this thread, while it lives.
@@ -260,9 +292,9 @@ void RunChunks(int64_t n, int64_t grain, Body body, void* closure) {
     if (n > 0) body(closure, 0, n);
     return;
   }
-  Job job(n, grain, body, closure);
   const int64_t chunks = (n - 1) / grain + 1;
   const int64_t threads = inside ? 1 : std::min<int64_t>(chunks, NumThreads());
+  Job job(n, grain, body, closure, threads);
   const bool lent = threads > 1 && RunOnLent(job, threads);
   Pool* const pool = threads > 1 && !lent ? Pool::Get() : nullptr;
   if (pool != nullptr) {

@@ -2,7 +2,9 @@
 // p = (1 - lr * weight_decay) * p - lr / (1 - beta1^step) * m / (sqrt(v / (1 - beta2^step)) + eps):
 // AdamW as in "Decoupled weight decay regularization" (Loshchilov and Hutter, ICLR 2019), with the
 // order of PyTorch's. Computed in double, since what is added up may cancel, and rounded once.
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "adamw.gen.h"
 #include "row_sums.h"
@@ -84,13 +86,23 @@ inline void Move(const Factors& factors, int64_t n, T* params, const T* grads, f
 opcast::Status Adamw(const AdamwArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     const Factors by(args);
-    for (size_t k = 0; k < a.params.size(); ++k) {
-      const auto some = [&a, &by, k](int64_t begin, int64_t end, auto width) {
-        Move<width>(by, end - begin, a.params[k] + begin, a.grads[k] + begin, a.exp_avg[k] + begin,
+    // Chunks of all arrays are counted through: threads that met after each array would wait long.
+    constexpr int64_t kMost = kChunk / 4;
+    std::vector<int64_t> ends;
+    for (size_t k = 0; k < a.params.size(); ++k)
+      ends.push_back((k == 0 ? 0 : ends[k - 1]) + (a.batch[k] + kMost - 1) / kMost);
+    const auto some = [&](int64_t first, int64_t last, auto width) {
+      auto k =
+          static_cast<size_t>(std::upper_bound(ends.begin(), ends.end(), first) - ends.begin());
+      for (int64_t chunk = first; chunk < last; ++chunk) {
+        while (chunk >= ends[k]) ++k;
+        const int64_t begin = (chunk - (k == 0 ? 0 : ends[k - 1])) * kMost;
+        const int64_t n = std::min(kMost, a.batch[k] - begin);
+        Move<width>(by, n, a.params[k] + begin, a.grads[k] + begin, a.exp_avg[k] + begin,
                     a.exp_avg_sq[k] + begin);
-      };
-      opcast::ParallelFor(launch, a.batch[k], kChunk / 4, some);
-    }
+      }
+    };
+    opcast::ParallelFor(launch, ends.back(), 1, some);
     return opcast::Status::Ok();
   });
 }
