@@ -19,6 +19,7 @@ inline float DropScale(double p) { return p < 1 ? static_cast<float>(1 / (1 - p)
 template <int kWidth, class T>
 inline void Keep(uint64_t bits, float scale, int64_t n, const T* x, T* to) {
   constexpr int kLanes = Lanes<kWidth>::kCount;
+  if (scale == 0) bits = 0;  // p is 1: not even what is infinite has a product
   for (int64_t i = 0; i < n; i += kLanes, bits >>= kLanes) {
     const int64_t count = std::min<int64_t>(kLanes, n - i);
     const auto own = static_cast<uint32_t>(bits);
@@ -30,14 +31,17 @@ inline void Keep(uint64_t bits, float scale, int64_t n, const T* x, T* to) {
   }
 }
 
-// Calls step(i, n) for n numbers at a time, from number i on: a vector of bytes has as many bits as
-// a number of each lane of eight vectors, or fewer at the end.
+// Calls step(i, n) for n numbers at a time, from number i on: for kWidth of them, which are four
+// vectors of floats, or fewer at the end.
 template <int kWidth, class Step>
 inline void ForBits(int64_t begin, int64_t end, Step step) {
   int64_t i = begin;
   for (; i + kWidth <= end; i += kWidth) step(i, std::integral_constant<int64_t, kWidth>());
   if (i < end) step(i, end - i);
 }
+
+// Bits are copied from and to integers, whose lower bytes come first.
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 
 inline size_t BytesOfBits(int64_t bits) { return static_cast<size_t>((bits + 7) / 8); }
 

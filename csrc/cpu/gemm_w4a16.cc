@@ -1,7 +1,7 @@
 // c = a @ b.T for b of 4 bits, (code - zero) * scale, dense rows. The differences are bfloat16
 // without loss; their products with a are summed in float within a group of columns (see
 // product_made.h). These sums times the scales are added in double, and rounded once. Bits depend
-// on the values and K only.
+// on the values, K and group_size only.
 #include <new>
 
 #include "gemm_w4a16.gen.h"
@@ -32,7 +32,8 @@ inline void Unpack(const uint8_t* codes, int64_t n, float zero, opcast::bf16* to
   }
 }
 
-// A panel whose rows are made as they are needed, by what stands in `space`.
+// A panel whose rows are made as they are needed, by a maker in `space`, which has no other use
+// then. The maker holds nothing, so the next panel's may take its place.
 template <class T>
 inline Factor CodeFactor([[maybe_unused]] const GemmW4a16Typed<T>& args,
                          [[maybe_unused]] const PanelPart& part,
@@ -47,6 +48,8 @@ inline Factor CodeFactor([[maybe_unused]] const GemmW4a16Typed<T>& args,
                     groups,
                     kZero,
                     kDown};
+  static_assert(std::is_trivially_destructible_v<Codes> &&
+                sizeof(CodeStrips) < sizeof(PanelSpace::b));
   factor.strips = new (space) CodeStrips(codes);
 #endif
   return factor;
@@ -73,7 +76,7 @@ opcast::Status GemmW4a16(const GemmW4a16Args& args, const opcast::Launch& launch
     const auto left = [&a, type = args.T](const PanelPart& part, opcast::bf16*, auto) {
       return Factor{type, a.a + part.row * a.K + part.k, a.K};
     };
-    const bool pairs = args.T == opcast::DType::kBf16 && opcast::HasBf16Dot();
+    const bool pairs = TakePairs(args.T, opcast::DType::kBf16);
     const auto right = [&a, pairs](const PanelPart& part, opcast::bf16* space, auto width) {
       if (pairs) return CodeFactor(a, part, space);
       const auto make = [&a](int64_t row, int64_t k, int64_t places, auto* to, auto width) {

@@ -261,8 +261,7 @@ __attribute__((flatten, target(OPCAST_AVX512_BF16))) void MultiplyPairs(
 
 void Multiply(const Factor& a, const Factor& b, const Block& block, int64_t depth,
               ProductSpace* space, Width<64>) {
-  const bool both = a.type == opcast::DType::kBf16 && b.type == opcast::DType::kBf16;
-  (both && opcast::HasBf16Dot() ? MultiplyPairs : MultiplySingles)(a, b, block, depth, space);
+  (TakePairs(a.type, b.type) ? MultiplyPairs : MultiplySingles)(a, b, block, depth, space);
 }
 __attribute__((flatten, target(OPCAST_AVX512))) void Read(opcast::DType type, const void* from,
                                                           int64_t offset, int64_t n, float* to,

@@ -21,6 +21,11 @@ constexpr int64_t kPanel = 512;                           // places of the depth
 
 constexpr int64_t kProductsPerChunk = 1 << 20;  // some 20 microseconds of work
 
+// Whether factors of these dtypes are multiplied as pairs of bfloat16.
+inline bool TakePairs(opcast::DType a, opcast::DType b) {
+  return a == opcast::DType::kBf16 && b == opcast::DType::kBf16 && opcast::HasBf16Dot();
+}
+
 // The width of vectors that a body of ParallelFor gets.
 template <int kWidth>
 using Width = std::integral_constant<int, kWidth>;

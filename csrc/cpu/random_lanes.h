@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "common/philox.h"
+#include "convert.h"
 #include "vector.h"
 
 namespace opcast_ops {

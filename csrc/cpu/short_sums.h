@@ -3,7 +3,7 @@
 // Each step of a sum of n terms loses at most 2^-24 of what it has come to. So where the sum is at
 // least n 2^(d - 22) times the largest one on the way, less than a quarter of the last place of a
 // result of d digits is lost. Products below the smallest normal number lose more, and count for
-// nothing where the largest sum is above 2^-90, or where all are zero.
+// nothing where the largest sum is above 2^-90, or where fewer than 2^16 of them are all zero.
 #pragma once
 
 #include <cstdint>
@@ -68,7 +68,9 @@ __attribute__((target(OPCAST_AVX512))) inline uint32_t GoodLanes(const WatchedSu
   return finite & ~some;
 }
 
-// What says whether sums in several vectors are good, all of them.
+// What says whether sums in several vectors are good, all of them. The largest one is found by its
+// bits, where NaN are larger than all numbers: as floats, the numbers of the next vector would
+// replace a NaN, and with it what the vectors before had noted.
 template <int kWidth>
 struct Verdict {
   Vector<kWidth> lack, largest, smallest;  // of what is enough; of the largest sums on the way
@@ -79,14 +81,20 @@ __attribute__((target(OPCAST_AVX2))) inline void Judge(const WatchedSums<32>& su
   const __m256 magnitude = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), sums.sum);
   const __m256 lack = _mm256_fmsub_ps(sums.most, _mm256_set1_ps(least), magnitude);
   verdict->lack = first ? lack : _mm256_max_ps(verdict->lack, lack);
-  verdict->largest = first ? sums.most : _mm256_max_ps(verdict->largest, sums.most);
+  __m256i bits = _mm256_max_epi32(_mm256_castps_si256(sums.most), _mm256_castps_si256(magnitude));
+  if (!first) bits = _mm256_max_epi32(_mm256_castps_si256(verdict->largest), bits);
+  verdict->largest = _mm256_castsi256_ps(bits);
   verdict->smallest = first ? sums.most : _mm256_min_ps(verdict->smallest, sums.most);
 }
 __attribute__((target(OPCAST_AVX512))) inline void Judge(const WatchedSums<64>& sums, float least,
                                                          bool first, Verdict<64>* verdict) {
-  const __m512 lack = _mm512_fmsub_ps(sums.most, _mm512_set1_ps(least), _mm512_abs_ps(sums.sum));
+  const __m512 magnitude = _mm512_abs_ps(sums.sum);
+  const __m512 lack = _mm512_fmsub_ps(sums.most, _mm512_set1_ps(least), magnitude);
   verdict->lack = first ? lack : _mm512_maskz_max_ps(kAll, verdict->lack, lack);
-  verdict->largest = first ? sums.most : _mm512_maskz_max_ps(kAll, verdict->largest, sums.most);
+  const __m512i most = _mm512_castps_si512(sums.most);
+  __m512i bits = _mm512_maskz_max_epi32(kAll, most, _mm512_castps_si512(magnitude));
+  if (!first) bits = _mm512_maskz_max_epi32(kAll, _mm512_castps_si512(verdict->largest), bits);
+  verdict->largest = _mm512_castsi512_ps(bits);
   verdict->smallest = first ? sums.most : _mm512_maskz_min_ps(kAll, verdict->smallest, sums.most);
 }
 

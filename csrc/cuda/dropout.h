@@ -20,6 +20,7 @@ inline int64_t DropTiles(int64_t n) {
 template <class T>
 OPCAST_DEVICE void Keep(uint32_t bits, float scale, int64_t n, bool aligned, const T* x, T* to) {
   constexpr int kVectors = kDropEach / Vector<T>::kSize;
+  if (scale == 0) bits = 0;  // p is 1: not even what is infinite has a product
   Vector<T> vectors[kVectors];
   const bool whole = aligned && n >= kDropEach;
   OPCAST_UNROLL

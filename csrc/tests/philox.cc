@@ -1,10 +1,15 @@
-// Holds Philox against the known answers of its authors (kat_vectors of Random123). The exit code
-// is 1 if a word differs.
+// Holds Philox against the known answers of its authors (kat_vectors of Random123), and its vectors
+// against it. The exit code is 1 if a word differs.
 #include "../common/philox.h"
 
 #include <cstdio>
+#include <random>
+
+#include "../cpu/random_lanes.h"
 
 namespace {
+
+using namespace opcast_ops;
 
 struct Known {
   uint64_t key, low, high;
@@ -20,10 +25,45 @@ constexpr Known kKnown[] = {
      {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
 };
 
+// Whether vectors compare numbers in another way than the generator says, at places up to where
+// counters have more than 32 bits.
+template <int kWidth>
+bool LanesDiffer() {
+  std::mt19937_64 random(1);
+  constexpr int32_t kBounds[] = {0, 1, kUniforms / 2, kUniforms - 1, kUniforms};
+  bool differ = false;
+  for (int round = 0; round < 2000; ++round) {
+    const auto place = static_cast<int64_t>(random() >> (2 + random() % 60));
+    const int64_t n = round % 50 == 0 ? (int64_t{1} << 32) - 4 : place;
+    const int64_t seed[] = {static_cast<int64_t>(random()), static_cast<int64_t>(random())};
+    const RandomStream stream(seed);
+    const int32_t least =
+        round % 2 == 0 ? kBounds[random() % 5] : static_cast<int32_t>(random() % kUniforms);
+    const uint64_t bits = UniformLanes<kWidth>(stream).AtLeast(least, n);
+    for (int i = 0; i < kWidth; ++i) {
+      const bool expected = Uniform(stream.BlockAt(n + i / 4).at[i % 4]) >= least;
+      differ |= (bits >> i & 1) != expected;
+    }
+  }
+  if (differ) std::printf("vectors of %d bytes differ\n", kWidth);
+  return differ;
+}
+
+#if defined(__x86_64__)
+__attribute__((flatten, target(OPCAST_AVX2))) bool Avx2Differs() { return LanesDiffer<32>(); }
+__attribute__((flatten, target(OPCAST_AVX512))) bool Avx512Differs() { return LanesDiffer<64>(); }
+#endif
+
 }  // namespace
 
 int main() {
-  bool failed = false;
+  bool failed = LanesDiffer<16>();
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) failed |= Avx2Differs();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    failed |= Avx512Differs();
+#endif
   for (const Known& known : kKnown) {
     const opcast_ops::RandomBlock block = opcast_ops::Philox(known.key, known.low, known.high);
     const int64_t seed[] = {static_cast<int64_t>(known.key), static_cast<int64_t>(known.high)};

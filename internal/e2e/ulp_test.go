@@ -37,9 +37,9 @@ func TestSumsOfRows(t *testing.T) {
 	t.Log(run(t, command(t, "", kernelTest(t, "sums", "-I", ".."))))
 }
 
-// TestRandomNumbers holds the generator of random numbers against the known answers of its authors.
+// TestRandomNumbers holds the generator of random numbers against the known answers of its authors, and its vectors against it.
 func TestRandomNumbers(t *testing.T) {
-	t.Log(run(t, command(t, "", kernelTest(t, "philox"))))
+	t.Log(run(t, command(t, "", kernelTest(t, "philox", "-I", ".."))))
 }
 
 // kernelTest compiles a program that tests what kernels are made of.

@@ -57,8 +57,8 @@ class _Framework:
     def memory(self, value: Tensor) -> backend.Memory | None:
         if compiling() or functorch() is not None:
             return None  # the result is computed apart and then copied
-        if type(value) not in _PLAIN and not {*map(type, (*value.shape, *value.stride()))} <= {int}:
-            return None  # traced for more than one size
+        if not {*map(type, (*value.shape, *value.stride()))} <= {int}:
+            return None  # traced for more than one size, which tells by the sizes only
         return _lie(value, _address(value))  # without one, strides count still
 
 

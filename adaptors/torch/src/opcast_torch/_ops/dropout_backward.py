@@ -55,7 +55,7 @@ def dropout_backward(
 
         places = xp.arange(len(grad_y))
         bits = kept[places // 8] >> (places % 8).astype(xp.uint8) & 1
-        return xp.where(bits == 1, grad_y / (1 - p), 0) if p < 1 else 0 * grad_y
+        return xp.where((bits == 1) & (p < 1), grad_y / (1 - p if p < 1 else 1), 0)
     """
     if out is None and _rt.direct() and type(p) is float:
         try:
