@@ -7,6 +7,7 @@ their errors on, so here the overloads get the errors themselves back from the b
 from __future__ import annotations
 
 import ctypes
+import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,19 @@ def load() -> None:
     # Every call with work for several threads asks PyTorch how many it may use, so that kernels keep to
     # torch.set_num_threads, and to the one thread that each worker of a DataLoader has.
     backend.limit_threads(ctypes.cast(handlers.opcast_torch_threads, ctypes.c_void_p).value or 0)
+    _tag_caches()
+
+
+def _tag_caches() -> None:
+    """Keep torch.compile from taking graphs of other definitions out of its caches on the disk.
+
+    Their keys know an op by its name only. A cached graph calls the gradient op that the definition had
+    then, with the arguments of then.
+    """
+    schemas = sorted((op.name, op.schema) for op in backend.ops().values())
+    digest = hashlib.sha256(repr(schemas).encode()).hexdigest()[:16]
+    config: Any = torch.compiler.config
+    config.cache_key_tag += f"{NAMESPACE}:{digest} "
 
 
 def packet(op: str) -> Any:
