@@ -94,7 +94,7 @@ func compiler(ctx context.Context, q Query) Finding {
 
 // packages are those that every build and every test needs.
 func packages(env *pyenv.Env) (out []Finding) {
-	for _, name := range []string{"apache-tvm-ffi", "ninja", "numpy", "ml-dtypes"} {
+	for _, name := range pyenv.Required() {
 		version := env.Packages[name]
 		if name == "ninja" && env.Ninja == "" {
 			path, err := exec.LookPath("ninja")

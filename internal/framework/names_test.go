@@ -16,7 +16,6 @@ import (
 var named = map[string]string{
 	"gen/python/python.go":                     "views of ops that adaptor.toml chooses from",
 	"conformance/internal/fake/fake.go":        "a framework of the tests, which stands for others by their names",
-	"internal/pyenv/pyenv.go":                  "the tool computes with NumPy itself",
 	"internal/pyenv/missing.go":                "the tool computes with NumPy itself",
 	"cmd/opcast/internal/command/suite.go":     "the tool computes with NumPy itself",
 	"cmd/opcast/internal/command/runreport.go": "the tool computes with NumPy itself",

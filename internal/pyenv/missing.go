@@ -51,3 +51,6 @@ func installCommand(pip string, distributions ...string) string {
 	}
 	return strings.Join(words, " ")
 }
+
+// Required are the packages without which nothing can be built and tested.
+func Required() []string { return []string{"apache-tvm-ffi", "ninja", "numpy", "ml-dtypes"} }

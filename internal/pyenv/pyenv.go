@@ -108,7 +108,7 @@ func locate(q Query) (string, error) {
 		pip := filepath.Join(local, "bin", "python") + " -m pip"
 		return "", &MissingError{
 			Text:    "no Python environment: none is active, --python is not given and there is no " + local,
-			Command: "python3 -m venv " + local + " && " + installCommand(pip, "apache-tvm-ffi", "ninja", "numpy", "ml-dtypes"),
+			Command: "python3 -m venv " + local + " && " + installCommand(pip, Required()...),
 		}
 	}
 	return interpreter(local)
