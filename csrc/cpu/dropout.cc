@@ -2,8 +2,6 @@
 // and bits that say where. The product with 1 / (1 - p), a float, is float, and is rounded once.
 #include "dropout.h"
 
-#include <cmath>
-
 #include "dropout.gen.h"
 #include "random_lanes.h"
 
@@ -13,7 +11,7 @@ opcast::Status Dropout(const DropoutArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     const RandomStream stream(a.seed);
     const float scale = DropScale(a.p);
-    const auto least = static_cast<int32_t>(std::ceil(a.p * kUniforms));
+    const int32_t least = LeastKept(a.p);
     const auto some = [&a, &stream, scale, least](int64_t begin, int64_t end, auto width) {
       const UniformLanes<width> uniforms(stream);
       ForBits<width>(begin, end, [&](int64_t i, auto n) {

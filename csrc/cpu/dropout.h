@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "common/dropout.h"
 #include "lanes.h"
 #include "rows.h"
 
@@ -12,8 +13,6 @@ namespace opcast_ops {
 
 // A chunk's numbers begin with a byte of bits.
 constexpr int64_t kDropChunk = kChunk / 4;
-
-inline float DropScale(double p) { return p < 1 ? static_cast<float>(1 / (1 - p)) : 0; }
 
 // to[i] = x[i] * scale where bit i says so, else 0, for n numbers.
 template <int kWidth, class T>

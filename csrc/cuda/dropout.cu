@@ -2,9 +2,6 @@
 // and bits that say where. The product with 1 / (1 - p), a float, is float, and is rounded once.
 //
 // Registers: at most 64.
-#include <cmath>
-
-#include "common/philox.h"
 #include "dropout.gen.h"
 #include "dropout.h"
 
@@ -46,7 +43,7 @@ opcast::Status DropoutCuda(const DropoutArgs& args, const opcast::Launch& launch
   return Visit(args, [&](const auto& a) {
     using A = std::decay_t<decltype(a)>;
     using I = typename A::S;
-    const Drop<I> drop{a.seed, static_cast<int32_t>(std::ceil(a.p * kUniforms)), DropScale(a.p)};
+    const Drop<I> drop{a.seed, LeastKept(a.p), DropScale(a.p)};
     return opcast::Start(DropKernel<typename A::T, I>, opcast::Blocks(DropTiles(a.N)), kDropThreads,
                          0, launch, drop, a.N, Aligned({a.x, a.y}), a.x, a.y, a.kept);
   });

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "common/dropout.h"
 #include "opcast/device.h"
 #include "vectors.h"
 
@@ -11,7 +12,6 @@ namespace opcast_ops {
 
 constexpr int kDropThreads = 256, kDropEach = 8;
 
-inline float DropScale(double p) { return p < 1 ? static_cast<float>(1 / (1 - p)) : 0.0f; }
 inline int64_t DropTiles(int64_t n) {
   return (n + kDropEach * kDropThreads - 1) / (kDropEach * kDropThreads);
 }

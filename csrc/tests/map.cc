@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../cpu/rows.h"
+#include "widths.h"
 
 namespace {
 
@@ -108,18 +109,9 @@ void TestAll() {
   TestSums<kWidth, opcast::bf16>("sums of bfloat16");
 }
 
-#if defined(__x86_64__)
-__attribute__((flatten, target(OPCAST_AVX2))) void TestAvx2() { TestAll<32>(); }
-__attribute__((flatten, target(OPCAST_AVX512))) void TestAvx512() { TestAll<64>(); }
-#endif
-
 }  // namespace
 
 int main() {
-  TestAll<16>();
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) TestAvx2();
-  if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) TestAvx512();
-#endif
+  ForEachWidth([](auto width) { TestAll<width>(); });
   return failed ? 1 : 0;
 }

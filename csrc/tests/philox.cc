@@ -6,6 +6,7 @@
 #include <random>
 
 #include "../cpu/random_lanes.h"
+#include "widths.h"
 
 namespace {
 
@@ -49,21 +50,11 @@ bool LanesDiffer() {
   return differ;
 }
 
-#if defined(__x86_64__)
-__attribute__((flatten, target(OPCAST_AVX2))) bool Avx2Differs() { return LanesDiffer<32>(); }
-__attribute__((flatten, target(OPCAST_AVX512))) bool Avx512Differs() { return LanesDiffer<64>(); }
-#endif
-
 }  // namespace
 
 int main() {
-  bool failed = LanesDiffer<16>();
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) failed |= Avx2Differs();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-    failed |= Avx512Differs();
-#endif
+  bool failed = false;
+  ForEachWidth([&failed](auto width) { failed |= LanesDiffer<width>(); });
   for (const Known& known : kKnown) {
     const opcast_ops::RandomBlock block = opcast_ops::Philox(known.key, known.low, known.high);
     const int64_t seed[] = {static_cast<int64_t>(known.key), static_cast<int64_t>(known.high)};

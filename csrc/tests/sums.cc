@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "../cpu/named_rows.h"
+#include "widths.h"
 
 namespace {
 
 using namespace opcast_ops;
 
 constexpr int64_t kRows = 9, kColumns = 333;
+constexpr int32_t kNames[] = {0, 1, -1, 2, 3, 8, 4, 5, 7};
 
 bool failed = false;
 
@@ -40,14 +42,14 @@ std::vector<T> Rows(std::mt19937* random, double scale) {
 
 template <int kWidth, class T, class Weight>
 void TestSum(const std::vector<T>& matrix, int64_t count, Weight weight, const char* what) {
-  const int32_t names[] = {0, 1, -1, 2, 3, 8, 4, 5, 7};
   std::vector<T> y(kColumns);
-  SumRows<kWidth>(NamedRows<T>{matrix.data(), kColumns, names, count}, weight, Passing(), y.data());
+  SumRows<kWidth>(NamedRows<T>{matrix.data(), kColumns, kNames, count}, weight, Passing(),
+                  y.data());
   for (int64_t j = 0; j < kColumns; ++j) {
     double sum = 0;
     for (int64_t s = 0; s < count; ++s) {
-      if (names[s] < 0) continue;
-      const double x = static_cast<float>(matrix[names[s] * kColumns + j]);
+      if (kNames[s] < 0) continue;
+      const double x = static_cast<float>(matrix[kNames[s] * kColumns + j]);
       sum += double{weight(s)} * x;
     }
     const double error = std::fabs(static_cast<float>(y[j]) - sum);
@@ -62,20 +64,19 @@ void TestSum(const std::vector<T>& matrix, int64_t count, Weight weight, const c
 // beside others.
 template <int kWidth, class T, class Y>
 void TestColumns(const std::vector<T>& matrix, int64_t count, const char* what) {
-  const int32_t names[] = {0, 1, -1, 2, 3, 8, 4, 5, 7};
   const auto weight = [](int64_t) { return 1.0f; };
   std::vector<Y> y(kColumns + 64);
   Y* const begin = y.data() + (64 - reinterpret_cast<uintptr_t>(y.data()) % 64) / sizeof(Y);
   for (const bool past : {false, true}) {
     const Passing passing{0, past};
-    const NamedRows<T> rows{matrix.data(), kColumns, names, count};
+    const NamedRows<T> rows{matrix.data(), kColumns, kNames, count};
     SumRows<kWidth>(rows, weight, passing, begin);
     EndStream();
     for (int64_t j = 0; j < kColumns; ++j) {
       T column[kRows];
       for (int64_t i = 0; i < kRows; ++i) column[i] = matrix[i * kColumns + j];
       Y alone;
-      SumRows<kWidth>(NamedRows<T>{column, 1, names, count}, weight, Passing(), &alone);
+      SumRows<kWidth>(NamedRows<T>{column, 1, kNames, count}, weight, Passing(), &alone);
       if (std::memcmp(&alone, &begin[j], sizeof alone) == 0) continue;
       failed = true;
       std::printf("%s, %d bytes: column %d differs beside others, the sum of %d\n", what, kWidth,
@@ -129,21 +130,9 @@ void TestAll() {
   TestNeighbours<kWidth, float, opcast::bf16>("float to bfloat16");
 }
 
-#if defined(__x86_64__)
-__attribute__((flatten, target(OPCAST_AVX2))) void TestAvx2() { TestAll<32>(); }
-__attribute__((flatten, target(OPCAST_AVX512))) void TestAvx512() { TestAll<64>(); }
-#endif
-
 }  // namespace
 
 int main() {
-  TestAll<16>();
-#if defined(__x86_64__)
-  const bool fma = __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
-  if (__builtin_cpu_supports("avx2") && fma) TestAvx2();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-    TestAvx512();
-#endif
+  ForEachWidth([](auto width) { TestAll<width>(); });
   return failed ? 1 : 0;
 }
