@@ -17,7 +17,7 @@ constexpr uint8_t kZero = 8;  // where no zeros are given
 
 // to[k] = the difference of n codes, a multiple of 2, from the one that stands for zero.
 template <int kWidth>
-inline void Unpack(const uint8_t* codes, int64_t n, float zero, opcast::bf16* to) {
+inline void Unpack(const uint8_t* codes, int64_t n, uint8_t zero, opcast::bf16* to) {
   constexpr int64_t kPart = 128;
   for (int64_t k = 0; k < n; k += kPart) {
     const int64_t count = std::min(kPart, n - k);
@@ -27,9 +27,34 @@ inline void Unpack(const uint8_t* codes, int64_t n, float zero, opcast::bf16* to
       split[2 * j] = pair & 15, split[2 * j + 1] = pair >> 4;
     }
     alignas(64) float wide[kPart];
-    for (int64_t j = 0; j < kPart; ++j) wide[j] = (static_cast<float>(split[j]) - zero) * kDown;
+    for (int64_t j = 0; j < kPart; ++j) wide[j] = static_cast<float>(split[j] - zero) * kDown;
     Narrow<kWidth>(wide, to + k, count, Exact());
   }
+}
+
+// Makes rows of a panel, whose codes and zeros find(row, k, &zero) finds.
+template <int kWidth, class Find>
+inline Factor RowsOfCodes(const PanelPart& part, opcast::bf16* space, Find find) {
+#if defined(__x86_64__)
+  if constexpr (kWidth == 64) {
+    const CodeTable table(kDown);
+    const auto make = [&](int64_t row, int64_t k, int64_t places, auto* to, auto width) {
+      constexpr int64_t kStep = 32;
+      uint8_t zero;
+      const uint8_t* codes = find(row, k, &zero);
+      for (; places >= kStep; places -= kStep, codes += kStep / 2, to += kStep)
+        UnpackCodes(table, codes, zero, to);
+      Unpack<width>(codes, places, zero, to);
+    };
+    return MakePanel(part, space, make, Width<kWidth>());
+  }
+#endif
+  const auto make = [&](int64_t row, int64_t k, int64_t places, auto* to, auto width) {
+    uint8_t zero;
+    const uint8_t* const codes = find(row, k, &zero);
+    Unpack<width>(codes, places, zero, to);
+  };
+  return MakePanel(part, space, make, Width<kWidth>());
 }
 
 // A panel whose rows are made as they are needed, by a maker in `space`, which has no other use
@@ -79,12 +104,11 @@ opcast::Status GemmW4a16(const GemmW4a16Args& args, const opcast::Launch& launch
     const bool pairs = TakePairs(args.T, opcast::DType::kBf16);
     const auto right = [&a, pairs](const PanelPart& part, opcast::bf16* space, auto width) {
       if (pairs) return CodeFactor(a, part, space);
-      const auto make = [&a](int64_t row, int64_t k, int64_t places, auto* to, auto width) {
-        const int64_t group = (row * a.K + k) / a.group_size;
-        const float zero = a.zero == nullptr ? kZero : static_cast<float>(a.zero[group]);
-        Unpack<width>(a.b_packed + (row * a.K + k) / 2, places, zero, to);
-      };
-      return MakePanel(part, space, make, width);
+      return RowsOfCodes<width>(part, space, [&a](int64_t row, int64_t k, uint8_t* zero) {
+        const int64_t place = row * a.K + k;
+        *zero = a.zero == nullptr ? kZero : a.zero[place / a.group_size];
+        return a.b_packed + place / 2;
+      });
     };
     const auto add = [&a](const Block& block, int64_t k, const Sums* panel, WideSums* sums) {
       AddScaled(a, block, k, panel, sums);

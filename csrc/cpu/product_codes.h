@@ -37,6 +37,9 @@ class CodeTable {
     std::memcpy(&table_, table, sizeof table);
   }
 
+  // Whether differences from such a zero can be looked up.
+  static bool Has(uint8_t zero) { return zero <= -kLeast - 1; }
+
   // The numbers that pairs of differences stand for.
   __attribute__((target(OPCAST_AVX512))) void LookUp(const Vector<64>& differences,
                                                      Vector<64>* to) const {
@@ -89,6 +92,24 @@ __attribute__((target(OPCAST_AVX512))) inline void Differ(const Vector<64>& word
   *to = _mm512_castsi512_ps(_mm512_sub_epi16(codes, _mm512_castps_si512(zeros)));
 }
 
+// Writes what 32 codes of a row stand for.
+__attribute__((target(OPCAST_AVX512))) inline void UnpackCodes(const CodeTable& table,
+                                                               const uint8_t* codes, uint8_t zero,
+                                                               opcast::bf16* to) {
+  const __m128i packed = _mm_loadu_si128(reinterpret_cast<const __m128i*>(codes));
+  const __m512i bytes = _mm512_maskz_cvtepu8_epi32(kAll, packed);
+  const __m512i both = _mm512_or_si512(bytes, _mm512_maskz_slli_epi32(kAll, bytes, 12));
+  const __m512i places = _mm512_and_si512(both, _mm512_set1_epi32(0x000f000f));
+  const Vector<64> differences =
+      _mm512_castsi512_ps(_mm512_sub_epi16(places, _mm512_set1_epi16(zero)));
+  Vector<64> numbers;
+  if (CodeTable::Has(zero))
+    table.LookUp(differences, &numbers);
+  else
+    table.Convert(differences, &numbers);
+  std::memcpy(to, &numbers, sizeof numbers);
+}
+
 // Strips of a panel of codes.
 class CodeStrips final : public StripMaker {
  public:
@@ -106,7 +127,7 @@ class CodeStrips final : public StripMaker {
       for (int64_t r = 0; r < rows; ++r) {
         const uint8_t zero = ZeroOf(part.row + j + r);
         zeros[r] = zero * 0x10001u;
-        near &= zero <= -CodeTable::kLeast - 1;
+        near &= CodeTable::Has(zero);
       }
       Vector<64> all_zeros;
       std::memcpy(&all_zeros, zeros, sizeof zeros);
