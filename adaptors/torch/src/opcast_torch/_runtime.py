@@ -159,13 +159,16 @@ class Op(Forms):
 
     def _run_unchecked(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
         """Call what knows no derivatives, whose checks in C++ suffice where they find nothing."""
-        written = [x for a, x in zip(self.info.inputs, inputs) if a.mutated]
         try:
-            if any(x.is_meta or x.is_neg() for x in written):
+            if any(x.is_meta or x.is_neg() for x in self._written(inputs)):
                 inputs, attrs = self._judged(inputs, attrs, None)
             return self._run(inputs, attrs, None)
         except FAULT as fault:
-            self._explain(fault, inputs, attrs, None, written)
+            self._explain(fault, inputs, attrs, None, self._written(inputs))
+
+    def _written(self, inputs: tuple[Any, ...]) -> list[Any]:
+        """Return the inputs that the op overwrites."""
+        return [inputs[i] for i in self.overload.overwritten]
 
     def _explain(
         self, fault: Exception, inputs: Any, attrs: Any, outs: Any, written: Sequence[Any]
@@ -195,9 +198,7 @@ class Op(Forms):
             self._refuse_device(inputs)
         except Exception as error:
             raise error from None
-        bump(
-            [x for a, x in zip(self.info.inputs, inputs) if a.mutated]
-        )  # the kernel may have begun
+        bump(self._written(inputs))  # the kernel may have begun
         backend.reraise(fault)
         raise fault
 
@@ -239,7 +240,7 @@ class Op(Forms):
             bump(outs)
             return out
         made = backend.as_tuple(self.overload.compute(*inputs, *attrs)) or ()
-        written = [x for a, x in zip(self.info.inputs, inputs) if a.mutated]
+        written = self._written(inputs)
         bump(written)
         return _bare((*made, *written))
 
@@ -251,7 +252,7 @@ class Op(Forms):
         made = self.overload.results(call(*inputs, *self._dtypes(attrs)), inputs)
         outs = backend.as_tuple(out)
         if outs is None:
-            return _bare((*made, *(x for a, x in zip(self.info.inputs, inputs) if a.mutated)))
+            return _bare((*made, *self._written(inputs)))
         for given, result in zip(outs, made):
             if given is not None:
                 given.copy_(result)
