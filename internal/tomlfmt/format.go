@@ -33,9 +33,28 @@ func Format(src []byte) ([]byte, error) {
 	return []byte(out), nil
 }
 
+// decode reads TOML 1.0, which has no line breaks between the keys of an inline table. The library reads newer files, too.
 func decode(text string) (values map[string]any, err error) {
-	err = toml.Unmarshal([]byte(text), &values)
+	if err = toml.Unmarshal([]byte(text), &values); err == nil && tableBroken(lex(text)) {
+		err = errors.New("line break inside an inline table")
+	}
 	return values, err
+}
+
+// tableBroken says whether a line ends directly inside of { }.
+func tableBroken(tokens []token) bool {
+	var open []string
+	for _, t := range tokens {
+		switch {
+		case t.kind == newline && len(open) > 0 && open[len(open)-1] == "{":
+			return true
+		case t.kind == punct && strings.Contains("[{", t.text):
+			open = append(open, t.text)
+		case t.kind == punct && strings.Contains("]}", t.text) && len(open) > 0:
+			open = open[:len(open)-1]
+		}
+	}
+	return false
 }
 
 // printer prints tokens one after the other.
@@ -76,21 +95,14 @@ func (p *printer) blanks() (n int) {
 // table, above the comments that belong to it.
 func (p *printer) file() {
 	for p.blanks(); !p.done(); {
-		first := p.out.Len() == 0
-		start := p.next
-		for !p.done() && p.peek().kind == comment {
-			p.out.WriteString(p.take().text + "\n")
-			if p.blanks() > 1 && !p.done() {
-				p.out.WriteByte('\n')
-				start = p.next
-			}
+		above := p.comments()
+		if p.is("[") && p.out.Len() > 0 && !strings.HasSuffix(p.out.String(), "\n\n") {
+			p.out.WriteByte('\n')
 		}
+		p.out.WriteString(above)
 		switch {
 		case p.done():
 			return
-		case p.is("[") && !first:
-			p.separate(start)
-			p.header()
 		case p.is("["):
 			p.header()
 		default:
@@ -104,21 +116,16 @@ func (p *printer) file() {
 	}
 }
 
-// separate puts a blank line before the comments that began with a token, unless there is one.
-func (p *printer) separate(start int) {
-	text := p.out.String()
-	var above strings.Builder
-	for _, t := range p.tokens[start:p.next] {
-		if t.kind == comment {
-			above.WriteString(t.text + "\n")
+// comments prints comments up to the last blank line between them, and returns those that follow it.
+func (p *printer) comments() (above string) {
+	for !p.done() && p.peek().kind == comment {
+		above += p.take().text + "\n"
+		if p.blanks() > 1 && !p.done() {
+			p.out.WriteString(above + "\n")
+			above = ""
 		}
 	}
-	text = strings.TrimSuffix(text, above.String())
-	if text != "" && !strings.HasSuffix(text, "\n\n") {
-		text += "\n"
-	}
-	p.out.Reset()
-	p.out.WriteString(text + above.String())
+	return above
 }
 
 // header prints [name] or [[name]].
@@ -137,7 +144,7 @@ func (p *printer) remark() {
 }
 
 func (p *printer) keyValue(depth int) {
-	for !p.is("=") {
+	for !p.is("=") && !p.done() {
 		p.out.WriteString(p.take().text)
 	}
 	p.take()
@@ -173,7 +180,9 @@ func (p *printer) inlineTable(depth int) {
 		if !p.is(",") {
 			break
 		}
-		p.take()
+		if p.take(); p.is("}") { // a comma behind the last pair, which newer TOML allows
+			break
+		}
 		p.out.WriteString("," + strings.Repeat(" ", max(1, p.peek().gap)))
 	}
 	p.take()
