@@ -19,7 +19,7 @@ import (
 )
 
 // DefaultStandard is the set of systems that is meant where rules name none.
-const DefaultStandard = "manylinux_2_28"
+const DefaultStandard = elfcheck.DefaultStandard
 
 // Rules say what a library may do.
 type Rules struct {

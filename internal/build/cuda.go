@@ -59,7 +59,7 @@ func FindCUDA(ctx context.Context, env *pyenv.Env, getenv func(string) string, t
 	if err != nil {
 		return "", err
 	}
-	return releasePattern.FindStringSubmatch(c.identity)[1] + ", " + c.nvcc, nil
+	return c.version + ", " + c.nvcc, nil
 }
 
 func locateNVCC(env *pyenv.Env, getenv func(string) string) (string, error) {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/internal/elfcheck"
 	"github.com/opcast/opcast/internal/oldlibc"
 	"github.com/opcast/opcast/internal/pyenv"
 	"github.com/opcast/opcast/internal/safefile"
@@ -18,7 +19,7 @@ import (
 const stubFolder = "build/oldlibc"
 
 // standard is what a portable library runs on.
-const standard = "manylinux_2_28"
+const standard = elfcheck.DefaultStandard
 
 // portableWords link a library that runs on older systems: with the stubs, and with the C++ library inside, since the one of an
 // older system lacks functions that headers of today call. What nobody calls is left out again. The folder comes before those of

@@ -16,9 +16,12 @@ type Standard struct {
 	Libraries []string
 }
 
+// DefaultStandard is the one that libraries and wheels are made for, and judged by where nobody says another one.
+const DefaultStandard = "manylinux_2_28"
+
 // standards follow PEP 600 and auditwheel's lists for x86_64. A version that lacks in the list lacks in the library, too.
 var standards = []Standard{{
-	Name: "manylinux_2_28",
+	Name: DefaultStandard,
 	Versions: map[string]string{
 		"GLIBC": "2.2.5 2.2.6 2.3 2.3.2 2.3.3 2.3.4 2.4 2.5 2.6 2.7 2.8 2.9 2.10 2.11 2.12 2.13 2.14 2.15 2.16 2.17 2.18 2.22 2.23 " +
 			"2.24 2.25 2.26 2.27 2.28",

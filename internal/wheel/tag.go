@@ -14,7 +14,7 @@ import (
 const anyPlatform = "any"
 
 // standard is the set of systems on which wheels are to work.
-const standard = "manylinux_2_28"
+const standard = elfcheck.DefaultStandard
 
 // machines are the processors that tags can name.
 var machines = map[elf.Machine]string{elf.EM_X86_64: "x86_64", elf.EM_AARCH64: "aarch64"}

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -63,13 +62,6 @@ func (a *app) auditText(reports []*audit.Report, rules audit.Rules) error {
 	return err
 }
 
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprint(n, " ", many)
-}
-
 // printLibrary prints the facts of a library, one kind on a line.
 func (a *app) printLibrary(lib audit.Facts) {
 	var versions, hosts []string
@@ -104,18 +96,11 @@ func (a *app) auditJSON(reports []*audit.Report) error {
 	}
 	results, wrong := []result{}, false
 	for _, r := range reports {
-		one := result{r, []finding{}}
-		for _, d := range r.Findings.Sorted() {
-			one.Findings = append(one.Findings, finding{d.File, d.Line, d.Col, d.Code, d.Text, d.Hint})
-			wrong = true
-		}
-		results = append(results, one)
+		results = append(results, result{r, findingsOf(r.Findings)})
+		wrong = wrong || len(r.Findings) > 0
 	}
-	enc := json.NewEncoder(a.stdout)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(results); err != nil {
-		return fmt.Errorf("print result: %w", err)
+	if err := a.printJSON(results); err != nil {
+		return err
 	}
 	if wrong {
 		return ExitError{Code: exitFindings}

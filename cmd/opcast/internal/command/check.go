@@ -51,22 +51,25 @@ type finding struct {
 	Hint string `json:"hint,omitempty"`
 }
 
+func findingsOf(diags diag.List) []finding {
+	findings := []finding{}
+	for _, d := range diags.Sorted() {
+		findings = append(findings, finding{d.File, d.Line, d.Col, d.Code, d.Text, d.Hint})
+	}
+	return findings
+}
+
 func (a *app) checkJSON(p *opdef.Project, diags diag.List) error {
 	result := struct {
 		Ops         []string  `json:"ops"`
 		Diagnostics []finding `json:"diagnostics"`
 		Notes       []finding `json:"notes"`
-	}{[]string{}, []finding{}, []finding{}}
+	}{[]string{}, findingsOf(diags), []finding{}}
 	for _, op := range p.Ops {
 		result.Ops = append(result.Ops, op.Name)
 	}
-	for _, d := range diags.Sorted() {
-		result.Diagnostics = append(result.Diagnostics, finding{d.File, d.Line, d.Col, d.Code, d.Text, d.Hint})
-	}
 	if len(diags) == 0 {
-		for _, d := range gen.Notes(p).Sorted() {
-			result.Notes = append(result.Notes, finding{d.File, d.Line, d.Col, d.Code, d.Text, d.Hint})
-		}
+		result.Notes = findingsOf(gen.Notes(p))
 	}
 	if err := a.printJSON(result); err != nil {
 		return err

@@ -170,11 +170,13 @@ func (a *app) findings(diags diag.List) error {
 }
 
 // count formats a number of things.
-func count(n int, thing string) string {
+func count(n int, thing string) string { return plural(n, thing, thing+"s") }
+
+func plural(n int, one, many string) string {
 	if n != 1 {
-		thing += "s"
+		one = many
 	}
-	return fmt.Sprintf("%d %s", n, thing)
+	return fmt.Sprintf("%d %s", n, one)
 }
 
 // printJSON prints the result of --json.

@@ -44,18 +44,14 @@ func (a *app) formatStream() error {
 		return fmt.Errorf("read input: %w", err)
 	}
 	out, diags, err := formatted("-", data)
-	if err != nil || len(diags) > 0 {
-		return orFindings(err, a.findings(diags))
-	}
-	_, err = a.stdout.Write(out)
-	return err
-}
-
-func orFindings(err, findings error) error {
 	if err != nil {
 		return err
 	}
-	return findings
+	if err := a.findings(diags); err != nil {
+		return err
+	}
+	_, err = a.stdout.Write(out)
+	return err
 }
 
 // formatted is a file in the style, or what is wrong with it.

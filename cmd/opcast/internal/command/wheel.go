@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -169,7 +168,7 @@ func (a *app) writeWheels(all []*wheel.Distribution, flags *wheelFlags) error {
 		return err
 	}
 	if flags.json {
-		return json.NewEncoder(a.stdout).Encode(lines)
+		return a.printJSON(lines)
 	}
 	for _, l := range lines {
 		if _, err := fmt.Fprintf(a.stdout, "%s (%d bytes, SHA-256 %s)\n", l.Path, l.Size, l.SHA256); err != nil {
