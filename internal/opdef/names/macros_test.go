@@ -22,7 +22,7 @@ const headers = `array atomic cassert cctype cerrno cfloat climits cmath complex
 // listed is the version of GCC that wrote the list.
 const listed = "12.2.0"
 
-var macroPattern = regexp.MustCompile(`(?m)^#define (\w+)(?: |$)`)
+var macroPattern = regexp.MustCompile(`(?m)^#define (\w+)(?:[ (]|$)`)
 
 // TestMacros: no header defines a macro that a definition may use as a name. UPDATE=1 adds those of this compiler to the list,
 // which has those of others, too.
