@@ -215,7 +215,7 @@ func (s *Session) workerConfig(caller, adaptor string) worker.Config {
 	p := s.Options.Project
 	config := worker.Config{
 		Caller: caller + "_caller", Adaptor: adaptor, Collection: p.Manifest.Name, Namespace: p.Manifest.Unique(),
-		Paths:           []string{filepath.Join(p.Dir, "backend", "python", "src")},
+		Paths:           p.ImportFolders(p.Manifest.Adaptors...),
 		SingleFramework: caller != "chain", DTypes: worker.DTypes(), Device: s.Env.Device,
 		Root:    p.Dir,
 		Profile: cmp.Or(s.Options.Profile, check.ProfileCore),
@@ -224,10 +224,7 @@ func (s *Session) workerConfig(caller, adaptor string) worker.Config {
 	}
 	if f := s.Env.Foreign; f != nil {
 		config.Library, config.Callables = f.Library, f.Functions[adaptor]
-		config.Paths = paths(f, p)
-	}
-	for _, name := range p.Manifest.Adaptors {
-		config.Paths = append(config.Paths, filepath.Join(p.Dir, "adaptors", name, "src"))
+		config.Paths = append(paths(f, p), config.Paths...)
 	}
 	return config
 }

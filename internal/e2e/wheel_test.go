@@ -115,6 +115,8 @@ func TestWheels(t *testing.T) {
 	if out := run(t, cmd); out != "ok\n" {
 		t.Errorf("the installed packages print %q", out)
 	}
+	mustOpcast(t, "test", "-C", filepath.Dir(dist), "--installed", "--python", clean)
+	mustOpcast(t, "matrix", "-C", filepath.Dir(dist), "--wheels", dist, "--python", python(t), "--environment", "numpy oldest")
 	if out := run(t, command(t, t.TempDir(), filepath.Join(filepath.Dir(clean), "opcast"), "--help")); !strings.Contains(out, "opcast [command]") {
 		t.Errorf("the installed command prints %s", out)
 	}

@@ -38,6 +38,8 @@ type Environment struct {
 	Adaptors []string `toml:"adaptors"`
 	// Reason says why there cannot be such an environment.
 	Reason string `toml:"-"`
+	// wheels are files that are installed with what is required.
+	wheels []string
 }
 
 // Environments lists those of a project: for the bare library and for each adaptor the oldest and the newest versions
@@ -154,7 +156,7 @@ func readPackage(dir, collection string) (pack, error) {
 		out.python = found[1]
 	}
 	for _, d := range text.Project.Dependencies {
-		if !strings.HasPrefix(distribution(d), collection+"-") {
+		if !strings.HasPrefix(distribution(d), distribution(collection)+"-") {
 			out.requires = append(out.requires, d)
 		}
 	}

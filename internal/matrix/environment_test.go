@@ -15,14 +15,14 @@ import (
 func project(t *testing.T, extra string, requires map[string]string) *opdef.Project {
 	t.Helper()
 	p := &opdef.Project{Dir: t.TempDir()}
-	p.Manifest.Name = "demo"
+	p.Manifest.Name = "my_ops"
 	write(t, filepath.Join(p.Dir, "backend/python/pyproject.toml"),
 		"[project]\nrequires-python = \">=3.10\"\ndependencies = [\"apache-tvm-ffi>=0.1.13,<0.2\"]\n")
 	for _, name := range []string{"torch", "jax", "cupy", "numpy"} {
 		if deps, ok := requires[name]; ok {
 			p.Manifest.Adaptors = append(p.Manifest.Adaptors, name)
 			write(t, filepath.Join(p.Dir, "adaptors", name, "pyproject.toml"),
-				"[project]\nrequires-python = \">=3.10\"\ndependencies = [\"demo-backend==0.1.0\", "+deps+"]\n")
+				"[project]\nrequires-python = \">=3.10\"\ndependencies = [\"my_ops-backend==0.1.0\", "+deps+"]\n")
 		}
 	}
 	if extra != "" {

@@ -19,8 +19,11 @@ import (
 	"github.com/opcast/opcast/internal/tempdir"
 )
 
-// ErrUnknown means that an environment is asked for that there is not.
-var ErrUnknown = errors.New("unknown environment")
+// ErrUnknown means that an environment is asked for that there is not, ErrWheels that a folder has not the wheels to be tested.
+var (
+	ErrUnknown = errors.New("unknown environment")
+	ErrWheels  = errors.New("wheels")
+)
 
 // Options say what to run.
 type Options struct {
@@ -31,6 +34,9 @@ type Options struct {
 	Profile string
 	// Test is the command `opcast test` for the project, to which --python, --adaptor, --report and the ops are added.
 	Test []string
+	// Wheels is a folder with wheels of the project, which are installed and tested in place of the packages in its folder;
+	// empty for these.
+	Wheels string
 	// Names narrow the run to these environments, Ops to these ops; empty means all.
 	Names, Ops []string
 	// Pythons are the interpreters of the machine, ascending.
@@ -65,6 +71,11 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 	}
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return nil, fmt.Errorf("folder for environments: %w", err)
+	}
+	for i := range environments {
+		if environments[i].wheels, err = wheels(o, environments[i].Adaptors); err != nil {
+			return nil, err
+		}
 	}
 	started := time.Now()
 	r := &runner{options: o, Outcome: Outcome{Report: &report.Report{

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -155,6 +156,28 @@ func TestCommand(t *testing.T) {
 	want := "test --report " + filepath.Join(o.Dir, "report/one-two") + " --adaptor b,c a"
 	if len(words) != 8 || strings.Join(append(words[:1], words[3:]...), " ") != want {
 		t.Errorf("ran %q", words)
+	}
+}
+
+// Wheels of a folder are installed beside what is required; there must be one of each.
+func TestWheels(t *testing.T) {
+	o := options(t, `"x"`, leave(good))
+	o.Project.Manifest.Adaptors, o.Wheels = []string{"c"}, t.TempDir()
+	backend, c := filepath.Join(o.Wheels, "my_ops_backend-1-py3-none-any.whl"), filepath.Join(o.Wheels, "my_ops_c-1-py3-none-any.whl")
+	write(t, backend, "")
+	if _, err := Run(t.Context(), o); !errors.Is(err, ErrWheels) || !strings.Contains(err.Error(), "my_ops_c-*.whl in "+o.Wheels+", there are 0") {
+		t.Errorf("error %v", err)
+	}
+	write(t, c, "")
+	if got, err := wheels(o, []string{"b", "c"}); err != nil || !slices.Equal(got, []string{backend, c}) {
+		t.Errorf("%q, error %v", got, err)
+	}
+	if outcome, err := Run(t.Context(), o); err != nil || outcome.Broken {
+		t.Errorf("error %v", err)
+	}
+	write(t, filepath.Join(o.Wheels, "my_ops_c-2-py3-none-any.whl"), "")
+	if _, err := Run(t.Context(), o); !errors.Is(err, ErrWheels) {
+		t.Errorf("error %v", err)
 	}
 }
 

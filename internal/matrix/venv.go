@@ -39,7 +39,7 @@ func (r *runner) install(ctx context.Context, dir string, e Environment) (string
 		if _, err := r.output(ctx, dir, words...); err != nil {
 			return "", fmt.Errorf("make environment: %w", err)
 		}
-		err := r.uv(ctx, python, e, e.Requires...)
+		err := r.uv(ctx, python, e, slices.Concat(e.Requires, e.wheels)...)
 		if err == nil {
 			return python, nil
 		}
@@ -115,14 +115,17 @@ func (r *runner) verifyLibrary(ctx context.Context, python string, e Environment
 		Paths, Modules, Distributions []string
 		Library                       string
 	}{
-		Paths:   []string{filepath.Join(p.Dir, "backend", "python", "src")},
-		Modules: []string{p.Manifest.Name + "_backend"}, Library: "lib" + p.Manifest.Name + ".so",
+		Paths: []string{}, Modules: []string{p.Manifest.Name + "_backend"}, Library: "lib" + p.Manifest.Name + ".so",
 	}
+	var tested []string
 	for _, name := range p.Manifest.Adaptors {
 		if slices.Contains(e.Adaptors, name) {
-			question.Paths = append(question.Paths, filepath.Join(p.Dir, "adaptors", name, "src"))
+			tested = append(tested, name)
 			question.Modules = append(question.Modules, p.Manifest.Name+"_"+name)
 		}
+	}
+	if r.options.Wheels == "" {
+		question.Paths = p.ImportFolders(tested...)
 	}
 	for _, requirement := range e.Requires {
 		question.Distributions = append(question.Distributions, distribution(requirement))

@@ -23,12 +23,42 @@ type Project struct {
 	// ManifestText is the file from which Manifest was read.
 	ManifestText []byte
 	Ops          []*Op
+	// Installed is where the packages of the collection are installed that stand for those in Dir; nil for these.
+	Installed *Installed
 }
 
-// LibraryPath is where `opcast build` puts the collection's library.
+// Installed are packages in an environment: the folder that Python imports them from, and the library that they load.
+type Installed struct{ Site, Library string }
+
+// LibraryPath is where `opcast build` puts the collection's library, or the installed one.
 func (p *Project) LibraryPath() string {
+	if p.Installed != nil {
+		return p.Installed.Library
+	}
 	name := p.Manifest.Name
 	return filepath.Join(p.Dir, "backend", "python", "src", name+"_backend", "lib", "lib"+name+".so")
+}
+
+// ImportFolders are the folders from which Python imports the packages of the collection: that of the backend, and those of
+// adaptors. There are none for installed packages, which Python finds without being told.
+func (p *Project) ImportFolders(adaptors ...string) []string {
+	if p.Installed != nil {
+		return []string{}
+	}
+	folders := []string{filepath.Join(p.Dir, "backend", "python", "src")}
+	for _, name := range adaptors {
+		folders = append(folders, filepath.Join(p.Dir, "adaptors", name, "src"))
+	}
+	return folders
+}
+
+// HandlerFolder is where the libraries lie through which a framework calls the ops; few frameworks have one.
+func (p *Project) HandlerFolder(adaptor string) string {
+	folder := filepath.Join(p.Dir, "adaptors", adaptor, "src")
+	if p.Installed != nil {
+		folder = p.Installed.Site
+	}
+	return filepath.Join(folder, p.Manifest.Name+"_"+adaptor, "lib")
 }
 
 // Op is one definition.

@@ -44,7 +44,7 @@ func checkABI(t *check.T) error {
 	}
 	for _, name := range p.Manifest.Adaptors {
 		// Few adaptors have one; the pattern is right, so Glob has no error.
-		files, _ := filepath.Glob(filepath.Join(p.Dir, "adaptors", name, "src", "*", "lib", "*.so"))
+		files, _ := filepath.Glob(filepath.Join(p.HandlerFolder(name), "*.so"))
 		for _, file := range files {
 			policy := policy
 			policy.ExportPrefix = "opcast_" + name + "_"

@@ -39,6 +39,9 @@ func (a *app) current(ctx context.Context, p *opdef.Project, env *pyenv.Env, noB
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w: %s", conformance.ErrNotBuilt, p.LibraryPath())
 	}
+	if err != nil && p.Installed != nil {
+		return ExitError{Code: exitMachine, Err: fmt.Errorf("%w\n  run: %s", err, wheelRemedy)}
+	}
 	if err != nil {
 		return ExitError{Code: exitMachine, Err: errors.Join(why, fmt.Errorf("%w\n  run: opcast build", err))}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/opcast/opcast/internal/matrix"
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/pyenv"
 	"github.com/opcast/opcast/internal/safefile"
 )
@@ -20,6 +21,7 @@ import (
 // matrixFlags are the choices of the command line.
 type matrixFlags struct {
 	python, profile, report, markdown string
+	wheels                            string
 	environments                      []string
 	jobs                              int
 	noBuild                           bool
@@ -28,7 +30,8 @@ type matrixFlags struct {
 const matrixLong = `Run "opcast test" in throw-away Python environments: one each with the oldest and the newest supported versions of every
 framework, and one for every Python of this machine. They take gigabytes while they are needed.
 
-The library is built once, and all environments load it. The reports go to build/matrix/report.`
+The library is built once, and all environments load it. With --wheels, nothing is built: the wheels in a folder are installed into
+the environments, and tested there. The reports go to build/matrix/report.`
 
 func newMatrixCmd(a *app) *cobra.Command {
 	var flags matrixFlags
@@ -44,6 +47,7 @@ func newMatrixCmd(a *app) *cobra.Command {
 	jobsFlag(cmd, &flags.jobs)
 	reportFlag(cmd, &flags.report, "build/matrix/report")
 	noBuildFlag(cmd, &flags.noBuild)
+	cmd.Flags().StringVar(&flags.wheels, "wheels", "", "install and test the wheels in this folder, as opcast wheel wrote them")
 	markdownFlag(cmd, &flags.markdown, "write the table into this page, between the lines that are there for it")
 	return cmd
 }
@@ -58,7 +62,7 @@ func (a *app) matrix(ctx context.Context, ops []string, flags *matrixFlags) erro
 		return errNoSelf
 	}
 	outcome, err := matrix.Run(ctx, o)
-	if errors.Is(err, matrix.ErrUnknown) {
+	if errors.Is(err, matrix.ErrUnknown) || errors.Is(err, matrix.ErrWheels) {
 		return ExitError{Code: exitUsage, Err: err}
 	}
 	if err != nil {
@@ -104,7 +108,8 @@ func (a *app) matrixOptions(ctx context.Context, ops []string, flags *matrixFlag
 	if err != nil {
 		return o, err
 	}
-	if err := a.current(ctx, p, env, flags.noBuild); err != nil {
+	source, err := a.tested(ctx, p, env, flags)
+	if err != nil {
 		return o, err
 	}
 	uv, err := findUV(env)
@@ -121,9 +126,21 @@ func (a *app) matrixOptions(ctx context.Context, ops []string, flags *matrixFlag
 	return matrix.Options{
 		Project: p, UV: uv, Profile: flags.profile, Names: flags.environments, Ops: ops,
 		Pythons: matrix.Interpreters(ctx, os.Getenv),
-		Test:    []string{a.self, "test", "--no-build", "-C", dir, "--profile", flags.profile, "--jobs", strconv.Itoa(flags.jobs)},
+		Test:    []string{a.self, "test", source, "-C", dir, "--profile", flags.profile, "--jobs", strconv.Itoa(flags.jobs)},
+		Wheels:  flags.wheels,
 		Dir:     filepath.Join(dir, "build", "matrix"), Out: a.stdout, Environ: os.Environ(),
 	}, nil
+}
+
+// tested brings what the environments will have up to date, and returns the flag that says to `opcast test` where it is.
+func (a *app) tested(ctx context.Context, p *opdef.Project, env *pyenv.Env, flags *matrixFlags) (flag string, err error) {
+	if flags.wheels == "" {
+		return "--no-build", a.current(ctx, p, env, flags.noBuild)
+	}
+	if flags.wheels, err = filepath.Abs(flags.wheels); err != nil {
+		return "", fmt.Errorf("find the wheels: %w", err)
+	}
+	return "--installed", nil
 }
 
 // findUV looks for the program that makes environments beside the interpreter, then on the path.

@@ -30,10 +30,12 @@ type testFlags struct {
 	seed                            uint64
 	timeout                         time.Duration
 	verbose, lastFailed, noBuild    bool
-	fast, spread                    bool
+	fast, spread, installed         bool
 }
 
 const testLong = `Build, and prove the collection: call every op through every adaptor.
+
+With --installed, nothing is built: the packages are tested that are installed in the environment, such as wheels.
 
 The checks are made from the definitions; the float64 reference of each op is the judge. The folder build/report gets
 report.json, junit.xml, index.html and, for each failure, a script that repeats it.
@@ -63,6 +65,8 @@ func newTestCmd(a *app) *cobra.Command {
 	reportFlag(cmd, &flags.report, "build/report")
 	verboseFlag(cmd, &flags.verbose, "every check")
 	noBuildFlag(cmd, &flags.noBuild)
+	cmd.Flags().BoolVar(&flags.installed, "installed", false,
+		"test the packages that are installed in the environment instead of the project's; they must be made from the same sources")
 	flags.choices(cmd)
 	flags.others(cmd)
 	return cmd
@@ -133,6 +137,11 @@ func (a *app) testOptions(ctx context.Context, ops []string, flags *testFlags) (
 	if err != nil {
 		return o, err
 	}
+	if flags.installed {
+		if p.Installed, err = installedPackages(ctx, p, env); err != nil {
+			return o, err
+		}
+	}
 	o = conformance.Options{
 		Project: p, Python: env.Python, Ops: ops, Adaptors: flags.adaptors, Out: a.stdout, Verbose: flags.verbose,
 		Device: flags.device, Random: flags.random, RandomTotal: flags.randomTotal, Native: a.nativeCommand(),
@@ -141,7 +150,7 @@ func (a *app) testOptions(ctx context.Context, ops []string, flags *testFlags) (
 		WarmUp: flags.warmUp, Spread: flags.spread, Job: flags.job, Timeout: flags.timeout, Progress: terminal(a.stdout),
 	}
 	if flags.opdefs == "" && flags.library == "" && len(callables) == 0 {
-		o.Build = func(ctx context.Context) error { return a.current(ctx, p, env, flags.noBuild) }
+		o.Build = func(ctx context.Context) error { return a.current(ctx, p, env, flags.noBuild || flags.installed) }
 	}
 	if flags.opdefs == "" {
 		o.Stale = func(context.Context) ([]string, error) { return generated.Stale(p) }
@@ -154,6 +163,9 @@ func (a *app) testOptions(ctx context.Context, ops []string, flags *testFlags) (
 
 // check refuses values that no flag can have, and returns the functions to be tested.
 func (f *testFlags) check() ([]conformance.Callable, error) {
+	if f.installed && (f.opdefs != "" || f.library != "" || len(f.callables) > 0) {
+		return nil, usage("--installed tests the packages of a project, --opdefs, --library and --callable something else")
+	}
 	if f.fast {
 		f.profile = check.ProfileFast
 	}

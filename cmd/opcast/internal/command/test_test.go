@@ -52,6 +52,8 @@ func TestTestCommand(t *testing.T) {
 	}{
 		"not built":       {installed, []string{"--no-build"}, exitMachine, "the library is not built: "},
 		"what to run":     {installed, []string{"--no-build"}, exitMachine, "run: opcast build"},
+		"not installed":   {installed, []string{"--installed"}, exitMachine, "lacks toy-backend\n  run: opcast wheel, and install"},
+		"two sources":     {installed, []string{"--installed", "--opdefs", "."}, exitUsage, "--installed tests the packages of a project"},
 		"unknown op":      {installed, []string{"nonsense"}, exitUsage, `op "nonsense": unknown name`},
 		"unknown adaptor": {installed, []string{"--adaptor", "paddle"}, exitUsage, `adaptor "paddle": unknown name`},
 		"unknown device":  {installed, []string{"--device", "tpu"}, exitUsage, `unknown device "tpu": devices are cpu and cuda`},
