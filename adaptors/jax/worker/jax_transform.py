@@ -8,6 +8,7 @@ import jax_compose
 import jax_derivatives
 import jax_sharding
 import transform
+from bound import Unsupported
 from jax_gradients import floating, gradients, pulled, weighted
 
 if TYPE_CHECKING:
@@ -73,7 +74,11 @@ def export(task: Task) -> None:
     ]
     wrt = task.options["wrt"]
     program = jax.export.export(jax.jit(task.function), disabled_checks=allowed(task))(*specs)
-    loaded = jax.export.deserialize(program.serialize(vjp_order=1 if wrt else 0))
+    try:
+        text = program.serialize(vjp_order=1 if wrt else 0)
+    except ImportError as error:  # JAX does not require what it writes programs with
+        raise Unsupported(f"jax.export cannot write a program here: {error}") from None
+    loaded = jax.export.deserialize(text)
     task.facts["types"] = [f"{a.dtype}{list(a.shape)}" for a in loaded.out_avals]
 
     def call(arrays: Arrays) -> Any:
