@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/pyenv"
@@ -46,12 +47,12 @@ func addRecipe(to []Recipe, name string, in inputs, embedded fs.FS, generated []
 	if err != nil {
 		return nil, err
 	}
-	return append(to, Recipe{packageFolder(in.project) + "/recipes/" + name + ".ninja", []byte(p.portable)}), nil
+	return append(to, Recipe{path.Join(packageFolder(in.project), recipeFolder, name+".ninja"), []byte(p.portable)}), nil
 }
 
-// A package carries the sources that it builds itself from in packedFolder, and the headers of Python distributions in
-// packedHeaders.
-const packedFolder, packedHeaders = "source", "headers"
+// A package carries the sources that it builds itself from in packedFolder, the headers of Python distributions in
+// packedHeaders, and how it does that in recipeFolder.
+const packedFolder, packedHeaders, recipeFolder = "source", "headers", "recipes"
 
 // Pack copies the sources into the backend's package, which then builds itself wherever it is installed and imported,
 // and takes the libraries out of the packages. It returns the number of files. All is read before anything is replaced, and
@@ -60,25 +61,13 @@ const packedFolder, packedHeaders = "source", "headers"
 // The headers of Python distributions are copied, since who installs the package may have none of them, or others than
 // those with which the kernels were tested. Those of the system, and those in absolute folders, are not.
 func Pack(project *opdef.Project, embedded fs.FS, headers []Headers) (int, error) {
-	in := inputs{project: project, embedded: embedded}
-	var err error
-	if in.runtime, err = findRuntime(project.Dir, embedded); err != nil {
-		return 0, err
-	}
-	sources, err := in.files()
+	sources, carried, err := carry(project, embedded, headers)
 	if err != nil {
 		return 0, err
-	}
-	carried, err := carriedHeaders(headers)
-	if err != nil {
-		return 0, fmt.Errorf("pack headers: %w", err)
 	}
 	err = safefile.In(project.Dir, func(root *os.Root) error {
 		home := packageFolder(project)
-		files, err := readAll(root, sources)
-		if err == nil {
-			err = pack(root, files, path.Join(home, packedFolder))
-		}
+		err := pack(root, sources, path.Join(home, packedFolder))
 		if err == nil {
 			err = pack(root, carried, path.Join(home, packedHeaders))
 		}
@@ -93,6 +82,56 @@ func Pack(project *opdef.Project, embedded fs.FS, headers []Headers) (int, error
 		return nil
 	})
 	return len(sources) + len(carried), err
+}
+
+// Packed returns what Pack copies, and the recipes, by their paths in the backend's package.
+func Packed(project *opdef.Project, embedded fs.FS, headers []Headers) (map[string][]byte, error) {
+	sources, carried, err := carry(project, embedded, headers)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for name, text := range sources {
+		files[path.Join(packedFolder, name)] = text
+	}
+	for name, text := range carried {
+		files[path.Join(packedHeaders, name)] = text
+	}
+	err = safefile.In(project.Dir, func(root *os.Root) error {
+		home := packageFolder(project)
+		recipes, err := fs.Glob(root.FS(), path.Join(home, recipeFolder, "*.ninja"))
+		if err != nil {
+			return err
+		}
+		found, err := readAll(root, recipes)
+		for name, text := range found {
+			files[strings.TrimPrefix(name, home+"/")] = text
+		}
+		return err
+	})
+	return files, err
+}
+
+// carry reads the sources of a project and the headers of others that its package carries.
+func carry(project *opdef.Project, embedded fs.FS, headers []Headers) (sources, carried map[string][]byte, err error) {
+	in := inputs{project: project, embedded: embedded}
+	if in.runtime, err = findRuntime(project.Dir, embedded); err != nil {
+		return nil, nil, err
+	}
+	names, err := in.files()
+	if err != nil {
+		return nil, nil, err
+	}
+	if carried, err = carriedHeaders(headers); err != nil {
+		return nil, nil, fmt.Errorf("pack headers: %w", err)
+	}
+	err = safefile.In(project.Dir, func(root *os.Root) error {
+		if sources, err = readAll(root, names); err != nil {
+			return fmt.Errorf("pack sources: %w", err)
+		}
+		return nil
+	})
+	return sources, carried, err
 }
 
 // readAll reads files of the project.

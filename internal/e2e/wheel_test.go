@@ -60,13 +60,20 @@ for package in ("backend", "torch", "numpy"):
 print("ok")
 `
 
-// wheelsOf writes the collection into a folder of its own and returns its wheels, by their names.
-func wheelsOf(t *testing.T, environment string) (dist string, wheels map[string][]byte) {
+// strangersProject writes the collection into a folder of its own.
+func strangersProject(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, f := range txtar.Parse([]byte(strangers)).Files {
 		write(t, filepath.Join(dir, f.Name), f.Data)
 	}
+	return dir
+}
+
+// wheelsOf writes the collection into a folder of its own and returns its wheels, by their names.
+func wheelsOf(t *testing.T, environment string) (dist string, wheels map[string][]byte) {
+	t.Helper()
+	dir := strangersProject(t)
 	mustOpcast(t, "wheel", "-C", dir, "--python", environment, "--script", tooltest.Path(t))
 	dist, wheels = filepath.Join(dir, "dist"), map[string][]byte{}
 	entries, err := os.ReadDir(dist)
@@ -125,6 +132,35 @@ func TestWheels(t *testing.T) {
 		if out := run(t, command(t, t.TempDir(), words...)); out != "ok\n" {
 			t.Errorf("imports of broken installations:\n%s", out)
 		}
+	}
+}
+
+// A source distribution becomes an installed package without an index or opcast, and builds its library when it is imported.
+func TestSourceDistributions(t *testing.T) {
+	t.Parallel()
+	dir := strangersProject(t)
+	dist, again := filepath.Join(dir, "dist"), t.TempDir()
+	mustOpcast(t, "wheel", "-C", dir, "--python", borrowed(t), "--sdist")
+	mustOpcast(t, "wheel", "-C", dir, "--python", borrowed(t), "--sdist", "-o", again)
+	sources, err := filepath.Glob(filepath.Join(dist, "*.tar.gz"))
+	if err != nil || len(sources) != 5 {
+		t.Fatal(sources, err)
+	}
+	for _, file := range sources {
+		first, err := os.ReadFile(file)
+		second, other := os.ReadFile(filepath.Join(again, filepath.Base(file)))
+		if err != nil || other != nil || !bytes.Equal(first, second) {
+			t.Errorf("another build gives another %s: %v, %v", filepath.Base(file), err, other)
+		}
+	}
+	run(t, command(t, root(t), append([]string{filepath.Join(filepath.Dir(python(t)), "twine"), "check", "--strict"}, sources...)...))
+	fresh, install := environment(t, python(t))
+	install(pins(t, "apache-tvm-ffi", "ninja", "numpy", "ml_dtypes")...)
+	install(filepath.Join(dist, "my_kernels_backend-1.2.0rc1.tar.gz"), filepath.Join(dist, "my_kernels_numpy-1.2.0rc1.tar.gz"))
+	cmd := command(t, t.TempDir(), fresh, "-P", "-c", "import my_kernels_numpy as m, numpy as np; print(m.twice(np.ones(2, np.float32)))")
+	cmd.Env = append(os.Environ(), "MY_KERNELS_CACHE_DIR="+t.TempDir())
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "my_kernels: built libmy_kernels.so") || !strings.Contains(string(out), "[2. 2.]") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

@@ -20,30 +20,53 @@ type Memory struct {
 	Resident int64 `json:"resident"`
 }
 
-// mallinfo is the C struct that mallinfo2 returns, in its order.
-type mallinfo struct {
-	arena, free, small, mapped, mappedBytes, unused1, unused2, used, unused3, top uintptr
+// mallinfo is the C struct that mallinfo2 returns, in its order, and mallinfo before glibc 2.33, with numbers modulo 4 GiB.
+type mallinfo[T uintptr | uint32] struct {
+	_, _, _, _  T // arena, ordblks, smblks, hblks
+	mappedBytes T // hblkhd
+	_, _        T // usmblks, fsmblks
+	used        T // uordblks
+	_, _        T // fordblks, keepcost
+}
+
+// live is what malloc has given out, by the function of the C library that says so.
+func live[T uintptr | uint32](function string) (int64, error) {
+	var info func() mallinfo[T]
+	if err := register(&info, function); err != nil {
+		return 0, err
+	}
+	got := info()
+	return int64(got.used) + int64(got.mappedBytes), nil
+}
+
+// register makes a Go function of one of the C library.
+func register(function any, name string) error {
+	address, err := purego.Dlsym(purego.RTLD_DEFAULT, name)
+	if err != nil {
+		return fmt.Errorf("measure memory: the C library lacks %s: %w", name, err)
+	}
+	purego.RegisterFunc(function, address)
+	return nil
 }
 
 // Usage measures the memory of this process.
 func Usage() (Memory, error) {
 	var (
 		m    Memory
-		info func() mallinfo
 		trim func(pad uintptr) int32
 	)
-	for name, function := range map[string]any{"mallinfo2": &info, "malloc_trim": &trim} {
-		address, err := purego.Dlsym(purego.RTLD_DEFAULT, name)
-		if err != nil {
-			return m, fmt.Errorf("measure memory: glibc 2.33 or later is needed: %w", err)
-		}
-		purego.RegisterFunc(function, address)
+	err := register(&trim, "malloc_trim")
+	if err != nil {
+		return m, err
 	}
 	trim(0)
-	got := info()
-	m.Live = int64(got.used + got.mappedBytes)
-	var err error
-	m.Resident, err = resident("/proc/self/smaps", uint64(uintptr(unsafe.Pointer(&got))))
+	if m.Live, err = live[uintptr]("mallinfo2"); err != nil {
+		if m.Live, err = live[uint32]("mallinfo"); err != nil {
+			return m, err
+		}
+	}
+	here := new(byte)
+	m.Resident, err = resident("/proc/self/smaps", uint64(uintptr(unsafe.Pointer(here))))
 	return m, err
 }
 

@@ -73,3 +73,15 @@ VmFlags: rd ex mr mw me sd
 		t.Errorf("got %d, %v", got, err)
 	}
 }
+
+// An older C library has a function with narrower numbers, which says the same.
+func TestLive(t *testing.T) {
+	wide, err := live[uintptr]("mallinfo2")
+	if err != nil {
+		t.Skip(err)
+	}
+	narrow, err := live[uint32]("mallinfo")
+	if err != nil || max(wide-narrow, narrow-wide) > 1<<16 {
+		t.Errorf("%d and %d bytes, error %v", wide, narrow, err)
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/opcast/opcast"
+	"github.com/opcast/opcast/backend"
 	"github.com/opcast/opcast/internal/build"
 	"github.com/opcast/opcast/internal/pyenv"
 	"github.com/opcast/opcast/internal/safefile"
@@ -25,6 +26,7 @@ type wheelFlags struct {
 	devices        []string
 	programs       []string
 	portable, json bool
+	sources        bool
 }
 
 const wheelLong = `Build the collection and write its wheels: NAME-backend with the library, a package for each framework, and NAME, whose
@@ -46,6 +48,8 @@ func newWheelCmd(a *app) *cobra.Command {
 	cmd.Flags().StringSliceVar(&flags.devices, "device", nil, "build for these devices, as opcast build does")
 	cmd.Flags().StringArrayVar(&flags.programs, "script", nil, "put this program into the wheel of NAME, as a command")
 	cmd.Flags().BoolVar(&flags.portable, "portable", true, "link libraries that run on older systems, from glibc 2.28 on")
+	cmd.Flags().BoolVar(&flags.sources, "sdist", false,
+		"also write source distributions of the packages, which compile their library when they are imported")
 	cmd.Flags().BoolVar(&flags.json, "json", false, "list the wheels as JSON")
 	return cmd
 }
@@ -79,10 +83,34 @@ func (a *app) wheel(ctx context.Context, flags *wheelFlags) error {
 	if err != nil {
 		return err
 	}
+	var sources []wheel.Source
+	if flags.sources {
+		if sources, err = a.sources(ctx, flags.python); err != nil {
+			return err
+		}
+	}
 	if flags.output == "" {
 		flags.output = filepath.Join(a.dir, "dist")
 	}
-	return a.writeWheels(all, flags)
+	return a.writeWheels(all, sources, flags)
+}
+
+// sources makes the source distributions.
+func (a *app) sources(ctx context.Context, python string) ([]wheel.Source, error) {
+	project, err := a.load()
+	if err != nil {
+		return nil, err
+	}
+	headers, err := a.headers(ctx, project, python)
+	if err != nil {
+		return nil, err
+	}
+	packed, err := build.Packed(project, backend.FS, headers)
+	if err != nil {
+		return nil, err
+	}
+	collection := wheel.Collection{Project: project, Files: os.DirFS(project.Dir), Runtime: opcast.License}
+	return collection.Sources(packed)
 }
 
 // collect builds, and makes the distributions. Whoever has no GPU need not load code for GPUs, so the backend has that of the CPU,
@@ -137,7 +165,7 @@ func readPrograms(paths []string) (programs []wheel.File, err error) {
 	return programs, nil
 }
 
-// wheelLine is what is told about a wheel.
+// wheelLine is what is told about a wheel or a source distribution.
 type wheelLine struct {
 	Path   string `json:"path"`
 	Size   int    `json:"size"`
@@ -145,11 +173,14 @@ type wheelLine struct {
 }
 
 // writeWheels writes the archives and lists them. Wheels of the same versions that lie there go.
-func (a *app) writeWheels(all []*wheel.Distribution, flags *wheelFlags) error {
+func (a *app) writeWheels(all []*wheel.Distribution, sources []wheel.Source, flags *wheelFlags) error {
 	if err := os.MkdirAll(flags.output, 0o755); err != nil {
 		return fmt.Errorf("write wheels: %w", err)
 	}
 	var lines []wheelLine
+	tell := func(name string, content []byte) {
+		lines = append(lines, wheelLine{filepath.Join(flags.output, name), len(content), fmt.Sprintf("%x", sha256.Sum256(content))})
+	}
 	err := safefile.In(flags.output, func(root *os.Root) error {
 		for _, d := range all {
 			content, err := d.Archive()
@@ -159,8 +190,13 @@ func (a *app) writeWheels(all []*wheel.Distribution, flags *wheelFlags) error {
 			if err := replaceWheel(root, d, content); err != nil {
 				return err
 			}
-			path := filepath.Join(flags.output, d.FileName())
-			lines = append(lines, wheelLine{path, len(content), fmt.Sprintf("%x", sha256.Sum256(content))})
+			tell(d.FileName(), content)
+		}
+		for _, s := range sources {
+			if _, err := safefile.Write(root, s.Name, s.Content); err != nil {
+				return err
+			}
+			tell(s.Name, s.Content)
 		}
 		return nil
 	})
