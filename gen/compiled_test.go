@@ -80,6 +80,10 @@ func compileCPP(t *testing.T, p *opdef.Project, files []gen.File, env *pyenv.Env
 		t.Fatal(units, err)
 	}
 	command(t, slices.Concat(args, []string{"-include", common, "-fsyntax-only", kernels}, units)...)
+	callers := filepath.Join(p.Dir, "callers.cc")
+	write(t, callers, []byte("#include \""+p.Manifest.Name+"/ops.h\"\n"))
+	include := filepath.Join(p.Dir, "backend", "python", "src", p.Manifest.Name+"_backend", "include")
+	command(t, append(slices.Clone(args), "-I", include, "-fsyntax-only", callers)...)
 	if env.Includes["jaxlib"] != "" {
 		jax := filepath.Join(p.Dir, "adaptors", "jax", "csrc")
 		command(t, append(args, "-I", jax, "-I", "../adaptors/jax/csrc", "-isystem", env.Includes["jaxlib"], "-fsyntax-only", filepath.Join(jax, "handlers.gen.cc"))...)

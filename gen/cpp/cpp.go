@@ -26,7 +26,7 @@ func Emit(c *view.Collection) []view.Draft {
 		Ops               []*view.Compiled
 		DTypes            []dtype.DType
 	}{view.Header(), c.Project.Manifest.CPPNamespace(), c.Ops, dtype.Table}
-	return append(out,
+	return append(append(out, callers(c)...),
 		view.Draft{Template: "backend/register.cc.tmpl", Path: "backend/gen/register_all.gen.cc", Data: all},
 		view.Draft{Template: "backend/dtypes.h.tmpl", Path: "backend/gen/dtypes.gen.h", Data: all})
 }

@@ -20,6 +20,7 @@ func TestSplit(t *testing.T) {
 		{"one part", "(H + 2*p - d*(R - 1) - 1) // s + 1", 41, "_P1 = ((H + (2 * p)) - (d * (R - 1))) - 1\nP = (_P1 // s) + 1"},
 		{"two parts", "(H + 2*p) * (R - 3*d)", 24, "_P1 = H + (2 * p)\nP = _P1 * (R - (3 * d))"},
 		{"parts of parts", "(H + 2*p) * (R - 3*d)", 18, "_P1 = H + (2 * p)\n_P2 = R - (3 * d)\nP = _P1 * _P2"},
+		{"a word", `(H if mode == 'wide' else HHHH + 222) + 1`, 20, "_P1 = mode == \"wide\"\n_P2 = HHHH + 222\nP = (H if _P1 else _P2) + 1"},
 		{"no part", "HHHHHHHHHHHH + 1", 10, "P = HHHHHHHHHHHH + 1"},
 	}
 	for _, c := range cases {
@@ -29,6 +30,7 @@ func TestSplit(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := fastPrinter(func(name string) string { return name })
+			p.Word = func(_, word string) string { return quote(word) }
 			var lines []string
 			for _, part := range view.Split(p, "P", e, c.width) {
 				lines = append(lines, part.Name+" = "+p.Print(part.Expr))

@@ -28,7 +28,10 @@ func Split(p Printer, symbol string, e *expr.Expr, width int) []opdef.Let {
 func largest(p Printer, from []*expr.Expr, most, least int) *expr.Expr {
 	var found *expr.Expr
 	for _, e := range from {
-		if n := len(p.Print(e)); len(e.Args) == 0 || n <= least {
+		if len(e.Args) == 0 { // such as a word, which is nothing without what it is compared with
+			continue
+		}
+		if n := len(p.Print(e)); n <= least {
 			continue
 		} else if n > most {
 			e = largest(p, e.Args, most, least)
