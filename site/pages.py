@@ -119,7 +119,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         while items and text and column < items[-1] and not fence:
             items.pop()
         indent = " " * (4 * len(items) + max(0, column - (items[-1] if items else 0)))
-        if m := FENCE.match(text):
+        if (m := FENCE.match(text)) and (not fence or text == fence):
             # A fence wants blank lines around it, and the path of a file as its title.
             language, _, path = m[2].partition(" ")
             named = f'{indent}{m[1]}{language} title="{path}"' if path else indent + text

@@ -59,6 +59,8 @@ def blocks(page: str) -> list[Block]:
             body = textwrap.dedent("\n".join(inside)) + "\n"
             found.append(Block(m[2], m[3] or "", body, f"{page}:{number}", remarks, follows))
             remarks, follows = [], True
+        elif line.lstrip().startswith(("```", "~~~")):
+            raise ValueError(f"{page}:{number}: a fence has a language and a path at most")
         elif line.lstrip().startswith("<!--"):
             comment = line.strip()
             while not comment.endswith("-->"):

@@ -3,21 +3,21 @@
 Usage: python internal/e2e/blocks/run.py [FILE...], by default all pages of the repository.
 
 A `python` block runs by itself; its output is the `text` block right after it. A `console` block has
-commands after "$ " and their output, where "..." stands for any part of a line, or for lines. They run in a scratch folder. A block with a path after its
-language is a file: the same in the repository, or written into the scratch folder. Definitions are read by
-`opcast check`, which gets the keys that an example leaves out; C++ is compiled.
+commands after "$ " and their output, where "..." stands for any part of a line, or for lines. They run
+in a scratch folder, one for each page. A block with a path after its language is a file: the same in the
+repository, or written into the scratch folder. Definitions are read by `opcast check`, which gets the
+keys that an example leaves out; C++ is compiled.
 
 Comments above a block say the rest:
 
-    <!-- with              text around the block, in which a line "..." stands for the block
-    <!-- with PATH         a file of the scratch folder
-    <!-- commands fail -->         with exit status 1, some of them
-    <!-- part of PATH -->  the block is an excerpt of this file of the repository
-    <!-- run by TestName -->        the Go test that runs it
+    <!-- with                   text around the block, in which a line "..." stands for the block
+    <!-- with PATH              a file of the scratch folder
+    <!-- commands fail -->      some of them, with exit status 1
+    <!-- part of PATH -->       the block is an excerpt of this file of the repository
+    <!-- run by TestName -->    the Go test that runs it; "all blocks are run by" stands for a page
     <!-- not run: reason -->
 
-What is around commands are commands, too, which run before them and print nothing. What is around output is Python that
-prints it.
+Around commands stand other commands, which run before them; around output stands Python that prints it.
 
 A block that nothing runs, and that no comment excuses, is a fault. So is a block that is not true.
 """
