@@ -19,7 +19,7 @@ export OPCAST_TEST_PYTHON := $(CURDIR)/$(BIN)/python
 # The repository's files, committed or not.
 FILES := git ls-files --cached --others --exclude-standard
 
-.PHONY: help quickstart gen build wheels cuda check format lint test conformance sanitize ulp mutants matrix random fuzz bench benchpeers requirements clean opcast
+.PHONY: help quickstart gen build wheels cuda check format lint test conformance sanitize ulp mutants matrix random fuzz bench benchpeers site requirements clean opcast
 
 help: ## List these targets.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -109,10 +109,13 @@ benchpeers: $(VENV)/.installed ## Install further peers of the benchmarks into b
 	rm -rf build/bench/peers
 	$(BIN)/uv pip install --quiet --require-hashes --no-deps --python $(BIN)/python --target build/bench/peers -r requirements/bench.txt
 
+site: $(VENV)/.installed ## Build the documentation into build/site, to be read from there or from a server.
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict -f site/mkdocs.yaml
+
 # What is locked stays locked unless its line in the .in file changes; LOCK=--upgrade takes the newest of the rest.
 requirements: | $(VENV)/.installed ## Lock requirements/*.in again: all packages, with the hashes of their files.
-	for list in uv test lint cuda bench; do \
-		case $$list in lint | cuda) with="--constraints requirements/test.txt" ;; bench) with=--no-deps ;; *) with= ;; esac; \
+	for list in uv test lint docs cuda bench; do \
+		case $$list in lint | docs | cuda) with="--constraints requirements/test.txt" ;; bench) with=--no-deps ;; *) with= ;; esac; \
 		$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url $$with $(LOCK) \
 			--custom-compile-command 'make requirements' --output-file requirements/$$list.txt requirements/$$list.in; \
 	done
@@ -123,11 +126,11 @@ clean: ## Delete what was built; .venv stays.
 opcast:
 	$(GO) build -o $(OPCAST) ./cmd/opcast
 
-$(VENV)/.installed: requirements/uv.txt requirements/test.txt requirements/lint.txt
+$(VENV)/.installed: requirements/uv.txt requirements/test.txt requirements/lint.txt requirements/docs.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=...")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/uv.txt
-	$(BIN)/uv pip install --quiet --require-hashes --python $(BIN)/python -r requirements/test.txt -r requirements/lint.txt
+	$(BIN)/uv pip install --quiet --require-hashes --python $(BIN)/python $(foreach list,test lint docs,-r requirements/$(list).txt)
 	@# Workers write no bytecode, and tests start dozens of them: what they import is compiled once, here.
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -c 'import jax.export, torch._inductor.compile_fx, torch.distributed.tensor.debug'
 	touch $@

@@ -32,6 +32,15 @@ type page struct{ *view.Compiled }
 // Call is the op's signature as users of Python type it.
 func (v *page) Call() string { return python.Call(v.Op) }
 
+// Packages lists the packages that have the op.
+func (v *page) Packages() string {
+	var names []string
+	for _, adaptor := range v.Project.Manifest.Adaptors {
+		names = append(names, fmt.Sprintf("`%s_%s`", v.Project.Manifest.Name, adaptor))
+	}
+	return strings.Join(names, ", ")
+}
+
 // DTypeNames maps each dtype variable to its long names.
 func (v *page) DTypeNames() []string {
 	var out []string

@@ -13,7 +13,7 @@ import (
 	"github.com/opcast/opcast/internal/tvmffi"
 )
 
-// opcallSays is what the examples in C and Go print: a result, and an error.
+// opcallSays is what the examples in C, Go and Rust print: a result, and an error.
 const opcallSays = "ValueError: rms_norm: eps: expected at least 0, got -1\n"
 
 // opcallLibraries are libtvm_ffi, the collection's library and the folder of tvm-ffi's headers.
@@ -52,6 +52,20 @@ func TestOpCallC(t *testing.T) {
 	cmd := command(t, t.TempDir(), program)
 	if out, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "usage") {
 		t.Errorf("without a library: %v %s", err, out)
+	}
+}
+
+// The example in Rust compiles without a warning and without crates. Rust is nothing that the repository needs.
+func TestOpCallRust(t *testing.T) {
+	if _, err := exec.LookPath("rustc"); err != nil {
+		t.Skip("no rustc")
+	}
+	tvmFFI, library, _ := opcallLibraries(t)
+	source, program := filepath.Join(root(t), "examples", "rust", "main.rs"), filepath.Join(t.TempDir(), "main")
+	run(t, command(t, t.TempDir(), "rustc", "--edition", "2021", "-D", "warnings", "-o", program, source,
+		"-L", filepath.Dir(tvmFFI), "-C", "link-arg=-Wl,-rpath,"+filepath.Dir(tvmFFI)))
+	if got, want := run(t, command(t, t.TempDir(), program, library)), "[0.8320503, 1.1094004, 0.844317, 1.125756]\n"+opcallSays; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

@@ -11,11 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What the README and the page on errors show is what happens.
-func TestReadme(t *testing.T) {
+// What the pages show is what happens.
+func TestBlocks(t *testing.T) {
 	t.Parallel()
 	dir := root(t)
-	t.Log(run(t, command(t, dir, python(t), filepath.Join("examples", "check_readme.py"))))
+	t.Log(run(t, command(t, dir, python(t), filepath.Join("internal", "e2e", "blocks", "run.py"))))
 }
 
 // The targets that the Makefile declares as commands, but the tool itself, in their order.
