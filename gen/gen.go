@@ -13,6 +13,7 @@ import (
 	"github.com/opcast/opcast/adaptors"
 	"github.com/opcast/opcast/gen/cpp"
 	"github.com/opcast/opcast/gen/docs"
+	"github.com/opcast/opcast/gen/hub"
 	"github.com/opcast/opcast/gen/python"
 	"github.com/opcast/opcast/gen/templates"
 	"github.com/opcast/opcast/gen/view"
@@ -48,6 +49,21 @@ func Generate(p *opdef.Project) ([]File, error) {
 		}
 	}
 	return files, nil
+}
+
+// HubVariant renders what a variant of a kernel of the Hugging Face Hub has beside the packages of the collection, and instead of
+// some of their modules. Paths are relative to its folder; the identifier is also the namespace of the ops.
+func HubVariant(p *opdef.Project, id string) ([]File, error) {
+	return view.Render(hub.Variant(view.Prepare(p), id), templates.FS, adaptors.FS)
+}
+
+// HubRepository renders what lies beside the variants.
+func HubRepository(p *opdef.Project, r hub.Repository) ([]File, error) {
+	drafts, err := hub.Beside(view.Prepare(p), r)
+	if err != nil {
+		return nil, err
+	}
+	return view.Render(drafts, templates.FS, adaptors.FS)
 }
 
 // Signature is how an op is called and what it returns: "gelu(x, *, approximate) -> y".

@@ -1,6 +1,8 @@
-// Calls ops of a collection from C++: one with a list of arrays, and one that refuses what it gets. docs/calling.md explains it.
-#include <cstdio>
+// Calls ops of a collection from C++: one with a list of arrays, and one that refuses what it gets.
+// docs/calling.md explains it.
 #include <opcast/ops.h>
+
+#include <cstdio>
 #include <vector>
 
 namespace {
@@ -32,7 +34,8 @@ int main() {
   int32_t first = 1;
   const DLTensor lr{&rate, {kDLCPU, 0}, 0, {kDLFloat, 32, 1}, nullptr, nullptr, 0};
   const DLTensor step{&first, {kDLCPU, 0}, 0, {kDLInt, 32, 1}, nullptr, nullptr, 0};
-  opcast::adamw({&x.array}, {&gradient.array}, {&mean.array}, {&square.array}, &lr, &step, 0.9, 0.999, 0, 0);
+  opcast::adamw({&x.array}, {&gradient.array}, {&mean.array}, {&square.array}, &lr, &step, 0.9,
+                0.999, 0, 0);
   std::printf("%g %g\n", x.values[0], x.values[3]);
 
   try {

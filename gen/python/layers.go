@@ -92,7 +92,7 @@ func (l *layer) Declaration() string {
 	for _, s := range l.def.Expects {
 		var values []node
 		for _, v := range s.Values {
-			values = append(values, leaf(literal(v)))
+			values = append(values, leaf(Literal(v)))
 		}
 		expects = append(expects, tupleNode("", []node{leaf(quote(s.Name)), tupleNode("", values)}))
 	}
@@ -135,10 +135,10 @@ func (l *layer) argument(a opdef.LayerArg) node {
 		items = append(items, tupleNode("", quotes(a.Reads)))
 	}
 	if a.Absent != nil {
-		items = append(items, leaf("absent="+literal(a.Absent)))
+		items = append(items, leaf("absent="+Literal(a.Absent)))
 	}
 	if a.Value != nil {
-		items = append(items, leaf("value="+literal(a.Value)))
+		items = append(items, leaf("value="+Literal(a.Value)))
 	}
 	if a.Flat {
 		items = append(items, leaf("flat=True"))
@@ -153,8 +153,8 @@ func quotes(words []string) (out []node) {
 	return out
 }
 
-// literal is a value in Python.
-func literal(value any) string { return defaultValue(&opdef.Attr{HasDefault: true, Default: value}) }
+// Literal is a value of an attribute as Python writes it.
+func Literal(value any) string { return defaultValue(&opdef.Attr{HasDefault: true, Default: value}) }
 
 // Doc is the docstring of the class, without quotes and indentation.
 func (l *layer) Doc() []string {

@@ -18,6 +18,8 @@ type packageView struct {
 	Manifest *manifest.Manifest
 	FW       framework.Framework
 	Ops      []*function
+	// Inside says that the package lies beside the backend's inside another one, and not at the top.
+	Inside bool
 }
 
 func newPackageView(c *view.Collection, fw framework.Framework) *packageView {
@@ -53,6 +55,22 @@ func usualTitles() string {
 	}
 	last := len(titles) - 1
 	return strings.Join(titles[:last], ", ") + " and " + titles[last]
+}
+
+// Backend is how the package names that of the backend.
+func (v *packageView) Backend() string {
+	if v.Inside {
+		return ".." + v.Manifest.Name + "_backend"
+	}
+	return v.Manifest.Name + "_backend"
+}
+
+// ImportBackend begins the line that imports it.
+func (v *packageView) ImportBackend() string {
+	if v.Inside {
+		return "from .. import " + v.Manifest.Name + "_backend"
+	}
+	return "import " + v.Backend()
 }
 
 // Namespace is the name of the ops' torch.ops namespace and XLA targets.

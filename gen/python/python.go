@@ -60,3 +60,17 @@ func adaptorDir(c *view.Collection, name string) string {
 func backendDir(c *view.Collection) string {
 	return "backend/python/src/" + c.Project.Manifest.Name + "_backend"
 }
+
+// Inside gives the modules that differ in a package for a framework that lies beside the backend's inside another package. Their
+// paths are relative to that one, and the namespace takes the place of the manifest's.
+func Inside(c *view.Collection, fw framework.Framework, namespace string) []view.Draft {
+	project := *c.Project
+	project.Manifest.Namespace = namespace
+	all := newPackageView(&view.Collection{Project: &project, Ops: c.Ops}, fw)
+	all.Inside = true
+	dir := project.Manifest.Name + "_" + fw.Name
+	return []view.Draft{
+		{Template: "python/init.py.tmpl", Path: path.Join(dir, "__init__.py"), Data: all},
+		{Template: "python/collection.py.tmpl", Path: path.Join(dir, "_collection.py"), Data: all},
+	}
+}

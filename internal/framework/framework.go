@@ -50,6 +50,7 @@ type Framework struct {
 	// Layers makes the ops as modules, Handlers the C++ that the framework calls; without a template there are none.
 	Layers   Layers   `toml:"layers"`
 	Handlers Handlers `toml:"handlers"`
+	Hub      Hub      `toml:"hub"`
 }
 
 // Python says how the functions look.
@@ -115,9 +116,11 @@ func (h *Handlers) Beside() (names []string) {
 	return names
 }
 
-// Extra is a template that only some frameworks have.
-type Extra struct {
-	Template string `toml:"template"`
+// Hub says what the framework means to kernels of the Hugging Face Hub: the name by which its loader knows variants for the
+// framework, and the template of a script that measures a kernel. Both may be empty.
+type Hub struct {
+	Variant   string `toml:"variant"`
+	Benchmark string `toml:"benchmark"`
 }
 
 var namePattern = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
@@ -212,7 +215,7 @@ func (f *Framework) check(folders fs.FS) error {
 	if f.Order < 1 {
 		return fmt.Errorf("order is %d, expected its place in lists, from 1", f.Order)
 	}
-	for _, name := range []string{f.Ops.Template, f.Layers.Template, f.Handlers.Template} {
+	for _, name := range []string{f.Ops.Template, f.Layers.Template, f.Handlers.Template, f.Hub.Benchmark} {
 		if _, err := fs.Stat(folders, name); name != "" && err != nil {
 			return fmt.Errorf("there is no template %s", name)
 		}

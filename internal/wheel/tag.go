@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/opcast/opcast/internal/elfcheck"
 )
@@ -74,4 +75,14 @@ func programPlatform(program File) (tag, why string, err error) {
 		return "", "", wrongMachine(program, f.Machine.String())
 	}
 	return standard + "_" + machine + ".musllinux_1_1_" + machine, "", nil
+}
+
+// Machine is the processor that the distribution is for; empty for one without machine code.
+func (d *Distribution) Machine() string {
+	for _, machine := range machines {
+		if strings.HasSuffix(d.Platform, "_"+machine) {
+			return machine
+		}
+	}
+	return ""
 }

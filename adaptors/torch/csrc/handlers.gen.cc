@@ -25,9 +25,11 @@ __attribute__((weak)) int32_t aoti_torch_dtype_float8_e5m2fnuz();
 __attribute__((weak)) int32_t torch_dtype_float8_e8m0fnu();
 }
 
+// A copy of the library may have another name written here.
+const char opcast_torch_namespace[128] = "opcast";
+
 namespace opcast_torch {
 
-const char kNamespace[] = "opcast";
 const char kLibrary[] = "libopcast.so";
 
 const Type kTypes[] = {

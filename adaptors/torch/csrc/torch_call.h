@@ -12,6 +12,10 @@
 
 #include <cstdint>
 
+// The namespace of the ops. `opcast hub` writes another one into its copies of the library, so that
+// copies can be in one process; hence the room, and the name outside.
+extern "C" __attribute__((visibility("default"))) const char opcast_torch_namespace[128];
+
 namespace opcast_torch {
 
 // A boxed value, as PyTorch's stable ABI has it.
@@ -80,7 +84,6 @@ struct Type {
 };
 
 // Tables of handlers.gen.cc, and the collection's library.
-extern const char kNamespace[];
 extern const char kLibrary[];
 extern const Type kTypes[];
 extern const int kTypeCount;

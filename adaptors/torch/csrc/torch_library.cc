@@ -46,7 +46,8 @@ bool Each(const F& enter) {
 
 bool Define() {
   TorchLibraryHandle library = nullptr;
-  if (aoti_torch_library_init_fragment(kNamespace, __FILE__, __LINE__, &library) != 0) return false;
+  if (aoti_torch_library_init_fragment(opcast_torch_namespace, __FILE__, __LINE__, &library) != 0)
+    return false;
   return Each([library](const Entry& entry, const std::string& name) {
     return aoti_torch_library_def(library, (name + entry.signature).c_str()) == 0;
   });
@@ -54,7 +55,8 @@ bool Define() {
 
 bool Implement(const char* device) {
   TorchLibraryHandle library = nullptr;
-  if (aoti_torch_library_init_impl(kNamespace, device, __FILE__, __LINE__, &library) != 0) {
+  if (aoti_torch_library_init_impl(opcast_torch_namespace, device, __FILE__, __LINE__, &library) !=
+      0) {
     return false;
   }
   return Each([library](const Entry& entry, const std::string& name) {

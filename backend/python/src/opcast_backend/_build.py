@@ -20,9 +20,11 @@ from pathlib import Path
 
 from . import _cache, _content, _recipe, _tools
 
-_NAME = (__package__ or "").removesuffix("_backend")
+NAME = (__package__ or "").rpartition(".")[2].removesuffix("_backend")
+"""Name of the collection. The package may lie in another one."""
+
 _HOME = Path(__file__).parent
-_FORCE = f"{_NAME.upper()}_BUILD"
+_FORCE = f"{NAME.upper()}_BUILD"
 
 
 def library(prebuilt: Path) -> Path:
@@ -74,7 +76,7 @@ class _Build:
         self.whole = shlex.split(recipe.variable("whole"))
         self.sources = self.digest()
         self.key = self.build_key()
-        self.cache = _cache.folder(_NAME)
+        self.cache = _cache.folder(NAME)
         self.entry = self.cache / f"{self.key[:32]}-{name}"
 
     def build_key(self) -> str:
@@ -230,7 +232,7 @@ def _run_ninja(words: list[str], folder: Path, what: str, lock: int) -> None:
 def _say(text: str, end: str = "\n") -> None:
     if sys.stderr is not None:
         print(
-            f"{_NAME}: {text}\x1b[K" if end == "\r" else f"{_NAME}: {text}",
+            f"{NAME}: {text}\x1b[K" if end == "\r" else f"{NAME}: {text}",
             end=end,
             file=sys.stderr,
             flush=True,

@@ -6,7 +6,8 @@ import contextlib
 import threading
 from typing import TYPE_CHECKING
 
-from ._library import NAME, module, told
+from ._build import NAME
+from ._library import module, told
 from ._ops import OPS
 
 if TYPE_CHECKING:

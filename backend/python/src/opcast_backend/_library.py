@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from ._build import library
+from ._build import NAME, library
 from ._loading import opened, place
 from ._tvm_ffi import tvm_ffi
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-NAME = (__package__ or "").removesuffix("_backend")
-"""Name of the collection."""
 
 DEVICES = {"cpu": 1, "cuda": 2}
 """DLPack's numbers of the kinds of devices that kernels may be for."""

@@ -85,10 +85,10 @@ def require_version(package: str | None, version: str) -> None:
 
 def _refused(package: str | None, path: Path, why: str) -> ImportError:
     distribution = str(package).replace("_", "-")
-    return ImportError(
-        f"{package}: {path} cannot be used: {why}: run `pip install --force-reinstall {distribution}`,"
-        " or `opcast build` in the project"
-    )
+    remedy = f"run `pip install --force-reinstall {distribution}`, or `opcast build` in the project"
+    if "." in str(__package__):  # inside a kernel of a hub, which pip does not know
+        remedy = "download the kernel once more, or run `opcast hub` in the project"
+    return ImportError(f"{package}: {path} cannot be used: {why}: {remedy}")
 
 
 def _look(path: Path) -> None:

@@ -147,7 +147,7 @@ def publish(function: Callable[..., Any], required: int) -> None:
     result = _hint(signature.return_annotation)
     shown: Any = function
     shown.__signature__ = signature.replace(parameters=parameters, return_annotation=result)
-    shown.__module__ = function.__module__.partition(".")[0]
+    shown.__module__ = function.__module__.partition("._ops")[0]
 
 
 def _hint(annotation: Any) -> Any:

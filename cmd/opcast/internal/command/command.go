@@ -119,6 +119,7 @@ func newRootCmd(a *app) *cobra.Command {
 		newMatrixCmd(a),
 		newReportCmd(a),
 		newWheelCmd(a),
+		newHubCmd(a),
 		newNativeCallerCmd(a),
 		newExplainCmd(a),
 		newAuditCmd(a),

@@ -77,11 +77,8 @@ func (a *app) wheel(ctx context.Context, flags *wheelFlags) error {
 	}
 	defer lock.Release()
 	all, err := a.collect(ctx, lock, build.Options{Env: env, Devices: flags.devices, Unlinked: true, Portable: flags.portable}, programs)
-	if missing := (*wheel.MissingLibraryError)(nil); errors.As(err, &missing) {
-		err = machineError(&pyenv.MissingError{Text: err.Error(), Command: env.InstallCommand(missing.Needs...)})
-	}
 	if err != nil {
-		return err
+		return missingLibrary(err, env)
 	}
 	var sources []wheel.Source
 	if flags.sources {
@@ -113,6 +110,28 @@ func (a *app) sources(ctx context.Context, python string) ([]wheel.Source, error
 	return collection.Sources(packed)
 }
 
+// missingLibrary says how to get what a library needs that could not be built, if that is the error.
+func missingLibrary(err error, env *pyenv.Env) error {
+	if missing := (*wheel.MissingLibraryError)(nil); errors.As(err, &missing) {
+		return machineError(&pyenv.MissingError{Text: err.Error(), Command: env.InstallCommand(missing.Needs...)})
+	}
+	return err
+}
+
+// stages are the builds that give the library of the CPU alone, if that is among the devices, and then that of all devices, if
+// there are others.
+func stages(o build.Options, devices []string) []build.Options {
+	if len(o.Devices) > 0 {
+		devices = o.Devices
+	}
+	if !slices.Contains(devices, "cpu") || !slices.Contains(devices, "cuda") {
+		return []build.Options{o}
+	}
+	first := o
+	first.Devices = []string{"cpu"}
+	return []build.Options{first, o}
+}
+
 // collect builds, and makes the distributions. Whoever has no GPU need not load code for GPUs, so the backend has that of the CPU,
 // and the library of all devices is a distribution of its own.
 func (a *app) collect(ctx context.Context, lock *build.Lock, o build.Options, programs []wheel.File) ([]*wheel.Distribution, error) {
@@ -120,23 +139,16 @@ func (a *app) collect(ctx context.Context, lock *build.Lock, o build.Options, pr
 	if err != nil {
 		return nil, err
 	}
-	devices := o.Devices
-	if len(devices) == 0 {
-		devices = project.Manifest.Devices
-	}
-	first, split := o, slices.Contains(devices, "cpu") && slices.Contains(devices, "cuda")
-	if split {
-		first.Devices = []string{"cpu"}
-	}
-	result, err := a.compileUnder(ctx, lock, first)
+	builds := stages(o, project.Manifest.Devices)
+	result, err := a.compileUnder(ctx, lock, builds[0])
 	if err != nil {
 		return nil, err
 	}
 	collection := wheel.Collection{Project: project, Files: os.DirFS(project.Dir), Runtime: opcast.License, Programs: programs}
 	all, notes, err := collection.Distributions()
 	notes = append(result.Notes, notes...)
-	if err == nil && split {
-		if result, err = a.compileUnder(ctx, lock, o); err != nil {
+	if err == nil && len(builds) > 1 {
+		if result, err = a.compileUnder(ctx, lock, builds[1]); err != nil {
 			return nil, err
 		}
 		more := result.Notes
@@ -145,12 +157,16 @@ func (a *app) collect(ctx context.Context, lock *build.Lock, o build.Options, pr
 		}
 		notes = append(notes, more...)
 	}
-	bare := func(d *wheel.Distribution) bool { return len(d.Licenses) == 0 }
-	if slices.ContainsFunc(all, bare) {
+	if unlicensed(all) {
 		notes = append(notes, "the wheels hold no license of yours: the project's folder has no file such as LICENSE")
 	}
 	slices.Sort(notes)
 	return all, errors.Join(err, a.notes(slices.Compact(notes)))
+}
+
+// unlicensed says whether the project has no file with its license. Packages with files have at least that of opcast.
+func unlicensed(all []*wheel.Distribution) bool {
+	return slices.ContainsFunc(all, func(d *wheel.Distribution) bool { return len(d.Licenses) == 0 })
 }
 
 // readPrograms reads the files of programs; each gives its command its name.

@@ -1,0 +1,169 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/opcast/opcast"
+	"github.com/opcast/opcast/internal/build"
+	"github.com/opcast/opcast/internal/hub"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/manifest"
+	"github.com/opcast/opcast/internal/wheel"
+)
+
+// hubFlags are the choices of the command line.
+type hubFlags struct {
+	python, output string
+	devices        []string
+	portable, json bool
+}
+
+const hubLong = `Build the collection and write a kernel of it, which the package kernels of Hugging Face loads: a folder for each variant,
+with the library and the packages for the frameworks, and beside them a card and a benchmark.
+
+The bytes follow from the sources and the compilers, not from the time or the folder.`
+
+func newHubCmd(a *app) *cobra.Command {
+	var flags hubFlags
+	cmd := &cobra.Command{
+		Use:   "hub",
+		Short: "Write a kernel for the Hugging Face Hub",
+		Long:  hubLong,
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return a.hub(cmd.Context(), &flags) },
+	}
+	pythonFlag(cmd, &flags.python)
+	cmd.Flags().StringVarP(&flags.output, "output", "o", "", "folder of the kernel (default: dist/hub in the project)")
+	cmd.Flags().StringSliceVar(&flags.devices, "device", nil, "build for these devices, as opcast build does")
+	cmd.Flags().BoolVar(&flags.portable, "portable", true, "link libraries that run on older systems, from glibc 2.28 on")
+	cmd.Flags().BoolVar(&flags.json, "json", false, "list the variants as JSON")
+	return cmd
+}
+
+// hub builds and writes the kernel. No other process changes the libraries meanwhile.
+func (a *app) hub(ctx context.Context, flags *hubFlags) error {
+	project, err := a.load()
+	if err != nil {
+		return err
+	}
+	if err := knownDevices(flags.devices, project.Manifest.Devices); err != nil {
+		return err
+	}
+	if _, err := hub.New(project, hub.Source{}, ""); err != nil { // before anything is built
+		return err
+	}
+	if flags.output == "" {
+		flags.output = filepath.Join(a.dir, "dist", "hub")
+	}
+	if err := hub.Check(flags.output); err != nil {
+		return ExitError{Code: exitUsage, Err: fmt.Errorf("--output: %w", err)}
+	}
+	env, err := a.environment(ctx, flags.python, project.Dir)
+	if err != nil {
+		return err
+	}
+	lock, err := build.LockProject(ctx, a.dir, a.stderr)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	o := build.Options{Env: env, Devices: flags.devices, Unlinked: true, Portable: flags.portable}
+	kernel, variants, err := a.variants(ctx, lock, o)
+	if err != nil {
+		return err
+	}
+	beside, err := kernel.Beside(variants)
+	if err != nil {
+		return err
+	}
+	if err := hub.Write(flags.output, variants, beside); err != nil {
+		return err
+	}
+	return a.tellVariants(kernel, variants, flags)
+}
+
+// variants builds, and makes the variants. Git is asked behind the builds, which may have brought generated files up to date.
+func (a *app) variants(ctx context.Context, lock *build.Lock, o build.Options) (k *hub.Kernel, all []hub.Variant, err error) {
+	project, err := a.load() // it may have changed while this build waited
+	if err != nil {
+		return nil, nil, err
+	}
+	builds, err := a.hubBuilds(ctx, lock, o, project)
+	if err != nil {
+		return nil, nil, err
+	}
+	k, err = hub.New(project, hub.FindSource(ctx, project.Dir, manifest.File), o.Env.Packages["apache-tvm-ffi"])
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, b := range builds {
+		found, err := k.Variants(b)
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, found...)
+	}
+	return k, all, nil
+}
+
+// hubBuilds builds for the CPU, and once more if there are other devices and a compiler for them.
+func (a *app) hubBuilds(ctx context.Context, lock *build.Lock, o build.Options, project *opdef.Project) (all []hub.Build, err error) {
+	collection := wheel.Collection{Project: project, Files: os.DirFS(project.Dir), Runtime: opcast.License}
+	var notes []string
+	for _, stage := range stages(o, project.Manifest.Devices) {
+		result, err := a.compileUnder(ctx, lock, stage)
+		if err != nil {
+			return nil, err
+		}
+		packages, more, err := collection.Distributions()
+		if err != nil {
+			return nil, missingLibrary(err, o.Env)
+		}
+		notes = slices.Concat(notes, result.Notes, more)
+		if unlicensed(packages) {
+			notes = append(notes, "the kernel holds no license of yours: the project's folder has no file such as LICENSE")
+		}
+		if len(all) == 0 || result.CUDA != "" {
+			all = append(all, hub.Build{CUDA: result.CUDA, Code: result.DeviceCode, Packages: packages})
+		}
+	}
+	slices.Sort(notes)
+	return all, a.notes(slices.Compact(notes))
+}
+
+// variantLine is what is told about a variant.
+type variantLine struct {
+	Path    string `json:"path"`
+	Variant string `json:"variant"`
+	ID      string `json:"id"`
+	Files   int    `json:"files"`
+	Size    int    `json:"size"`
+}
+
+// tellVariants lists what was written, and says how others get it.
+func (a *app) tellVariants(k *hub.Kernel, variants []hub.Variant, flags *hubFlags) error {
+	var lines []variantLine
+	for _, v := range variants {
+		l := variantLine{filepath.Join(flags.output, hub.Folder, v.Name), v.Name, v.ID, len(v.Files), 0}
+		for _, f := range v.Files {
+			l.Size += len(f.Content)
+		}
+		lines = append(lines, l)
+	}
+	if flags.json {
+		return a.printJSON(lines)
+	}
+	for _, l := range lines {
+		if _, err := fmt.Fprintf(a.stdout, "%s (%s, %d bytes, %s)\n", l.Path, count(l.Files, "file"), l.Size, l.ID); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(a.stdout, "publish: hf upload OWNER/%s %s . --type kernel --revision v%d\n", k.Name, flags.output, k.Version)
+	return err
+}
