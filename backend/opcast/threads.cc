@@ -51,7 +51,11 @@ int Launch::Threads() const { return device_type == kCpu ? NumThreads() : 0; }
 
 int64_t Launch::CacheBytes() const {
   if (device_type != kCpu) return 0;
-  static const int64_t bytes = detail::LastCacheBytes("");
+  // Not a static with an initialiser: a process that forks meanwhile has a child that waits for it
+  // for ever.
+  static std::atomic<int64_t> known{-1};
+  int64_t bytes = known.load(std::memory_order_relaxed);
+  if (bytes < 0) known.store(bytes = detail::LastCacheBytes(""), std::memory_order_relaxed);
   return bytes;
 }
 

@@ -115,6 +115,9 @@ func (w *wheel) metadata() {
 
 var platformPattern = regexp.MustCompile(`^manylinux_([0-9]+)_([0-9]+)_(.+)$`)
 
+// otherLibrary is a platform with the C library musl.
+var otherLibrary = regexp.MustCompile(`^musllinux_[0-9]+_[0-9]+_(.+)$`)
+
 // older are the names of platforms from before PEP 600, with the glibc that they promise.
 var older = map[string]string{"manylinux1": "2.5", "manylinux2010": "2.12", "manylinux2014": "2.17"}
 
@@ -134,6 +137,11 @@ func (w *wheel) platforms() {
 	limit = strings.ReplaceAll(limit, "_", ".")
 	for _, platform := range strings.Split(w.name.platform, ".") {
 		glibc, on, ok := promised(platform)
+		if m := otherLibrary.FindStringSubmatch(platform); m != nil { // of another C library, for programs without one
+			if glibc, on, ok = limit, m[1], true; w.glibc != "" {
+				w.add(w.file, "W004", "leave it out of the tag", "its tag %s promises another C library, and it needs glibc %s", platform, w.glibc)
+			}
+		}
 		switch {
 		case platform == "any" && w.libraries == 0:
 		case platform == "any":

@@ -78,6 +78,7 @@ func read(t *testing.T, file string) []byte {
 func TestWheel(t *testing.T) {
 	good := read(t, samples["good"].build(t))
 	glibc := read(t, samples["new glibc"].build(t))
+	const both = "demo_backend-0.1.0-py3-none-manylinux_2_28_x86_64.musllinux_1_1_x86_64.whl"
 	old := read(t, samples["old glibc"].build(t))
 	set := func(name, text string) func(map[string]string) {
 		return func(files map[string]string) { files[name] = text }
@@ -119,6 +120,15 @@ func TestWheel(t *testing.T) {
 			delete(files, "demo_backend/lib/libdemo.so")
 			files[info+"WHEEL"] = "Root-Is-Purelib: true\nTag: py3-none-any\n"
 		}},
+		"every C library": {name: both, change: func(files map[string]string) {
+			delete(files, "demo_backend/lib/libdemo.so")
+			files["demo_backend-0.1.0.data/scripts/demo"] = string(good[:64])
+			files[info+"WHEEL"] = "Root-Is-Purelib: false\nTag: py3-none-manylinux_2_28_x86_64\nTag: py3-none-musllinux_1_1_x86_64\n"
+		}},
+		"one C library": {name: both, change: func(files map[string]string) {
+			files["demo_backend/lib/libdemo.so"] = string(old)
+			files[info+"WHEEL"] = "Root-Is-Purelib: false\nTag: py3-none-manylinux_2_28_x86_64\nTag: py3-none-musllinux_1_1_x86_64\n"
+		}, codes: []string{"W004"}, text: "promises another C library, and it needs glibc 2.28"},
 		"leads out": {change: set("../outside.py", ""), codes: []string{"W002", "W005"}},
 		"no metadata": {change: func(files map[string]string) {
 			delete(files, info+"METADATA")

@@ -154,6 +154,10 @@ func TestSourceDistributions(t *testing.T) {
 			t.Errorf("another build gives another %s: %v, %v", filepath.Base(file), err, other)
 		}
 	}
+	code, _, stderr := opcast(t, "wheel", "-C", dir, "--python", borrowed(t), "-o", again, "--script", filepath.Join(dir, "README.md"))
+	if code != 1 || !strings.Contains(stderr, "README.md is no program for Linux") {
+		t.Errorf("a script that is no program: exit code %d\n%s", code, stderr)
+	}
 	run(t, command(t, root(t), append([]string{filepath.Join(filepath.Dir(python(t)), "twine"), "check", "--strict"}, sources...)...))
 	fresh, install := environment(t, python(t))
 	install(pins(t, "apache-tvm-ffi", "ninja", "numpy", "ml_dtypes")...)

@@ -64,7 +64,10 @@ func (c *Collection) Distributions() (all []*Distribution, notes []string, err e
 		extras = append(extras, Extra{Name: strings.ReplaceAll(name, "_", "-"), Requires: []string{d.exact()}})
 	}
 	whole, err := c.whole(backend, extras, &notes)
-	return append(all, whole), notes, err
+	if err != nil {
+		return nil, nil, err
+	}
+	return append(all, whole), notes, nil
 }
 
 // exact requires this version of the distribution and no other.

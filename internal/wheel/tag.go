@@ -65,7 +65,7 @@ func programPlatform(program File) (tag, why string, err error) {
 	}()
 	f, err := elf.NewFile(bytes.NewReader(program.Content))
 	if err != nil {
-		return "", "", fmt.Errorf("%s: %w", program.Name, err)
+		return "", "", fmt.Errorf("%s is no program for Linux: %w", program.Name, err)
 	}
 	if slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_DYNAMIC }) {
 		return platform(program, nil)

@@ -146,14 +146,19 @@ func (a *app) collect(ctx context.Context, lock *build.Lock, o build.Options, pr
 	}
 	collection := wheel.Collection{Project: project, Files: os.DirFS(project.Dir), Runtime: opcast.License, Programs: programs}
 	all, notes, err := collection.Distributions()
+	if err != nil {
+		return nil, err
+	}
 	notes = append(result.Notes, notes...)
-	if err == nil && len(builds) > 1 {
+	if len(builds) > 1 {
 		if result, err = a.compileUnder(ctx, lock, builds[1]); err != nil {
 			return nil, err
 		}
 		more := result.Notes
 		if result.CUDA != "" {
-			all, more, err = collection.CUDA(all, result.CUDA)
+			if all, more, err = collection.CUDA(all, result.CUDA); err != nil {
+				return nil, err
+			}
 		}
 		notes = append(notes, more...)
 	}
@@ -161,7 +166,7 @@ func (a *app) collect(ctx context.Context, lock *build.Lock, o build.Options, pr
 		notes = append(notes, "the wheels hold no license of yours: the project's folder has no file such as LICENSE")
 	}
 	slices.Sort(notes)
-	return all, errors.Join(err, a.notes(slices.Compact(notes)))
+	return all, a.notes(slices.Compact(notes))
 }
 
 // unlicensed says whether the project has no file with its license. Packages with files have at least that of opcast.
