@@ -14,7 +14,7 @@ func (c *comparison) inputs(old, op *opdef.Op) {
 	for _, in := range op.Inputs {
 		if !slices.Contains(before, in.Name) {
 			if in.Optional {
-				c.note("the input %s is new, and may be left out", in.Name)
+				c.breaks("the input %s is new: calls may leave it out, but stored programs and callers in C fail", in.Name)
 			} else {
 				c.breaks("the input %s is new, and required", in.Name)
 			}
@@ -28,6 +28,12 @@ func (c *comparison) inputs(old, op *opdef.Op) {
 		is := op.Inputs[i]
 		if was.Optional && !is.Optional {
 			c.breaks("the input %s is required now", is.Name)
+		}
+		if !was.Optional && is.Optional {
+			c.breaks("the input %s may be left out now: stored programs do not say whether they pass it", is.Name)
+		}
+		if looser(was.Stride) > looser(is.Stride) {
+			c.breaks("the input %s has to be denser: stride was %q, and is %q", is.Name, was.Stride, is.Stride)
 		}
 		if was.Mutated != is.Mutated {
 			c.breaks("the input %s is %s now", is.Name, map[bool]string{true: "overwritten", false: "not overwritten"}[is.Mutated])
@@ -43,6 +49,27 @@ func (c *comparison) inputs(old, op *opdef.Op) {
 		}
 		c.convention("input", was, is)
 	}
+}
+
+// looser orders what a definition allows strides to be: from dense arrays, over dense rows, to any.
+func looser(stride string) int { return slices.Index([]string{"", "last", "any"}, stride) }
+
+// between compares arrays that no caller sees, but stored programs and callers in C pass.
+func (c *comparison) between(what string, was, is []opdef.Arg) {
+	types := func(args []opdef.Arg) (out []string) {
+		for _, a := range args {
+			out = append(out, a.Name+" "+a.Type.Text)
+		}
+		return out
+	}
+	if a, b := types(was), types(is); len(a) != len(b) || !slices.Equal(opdef.ArgNames(was), opdef.ArgNames(is)) {
+		c.breaks("%s was %v, and is %v: stored programs and callers in C fail", what, a, b)
+	}
+}
+
+// savedOutputs are those for the gradient.
+func savedOutputs(op *opdef.Op) []opdef.Arg {
+	return slices.DeleteFunc(slices.Clone(op.Outputs), func(a opdef.Arg) bool { return !a.Saved })
 }
 
 // outputs compares the results. Saved ones are between an op and its gradient, and no caller sees them.

@@ -8,8 +8,18 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 )
 
-// attrs compares what stands in the call by its name only, so that order does not matter.
+// attrs compares what stands in the call by its name, and by its place where a program in C calls.
 func (c *comparison) attrs(old, op *opdef.Op) {
+	names := func(op *opdef.Op) (out []string) {
+		for i := range op.Attrs {
+			out = append(out, op.Attrs[i].Name)
+		}
+		return out
+	}
+	before, after := names(old), names(op)
+	if was, is := without(before, without(before, after)), without(after, without(after, before)); !slices.Equal(was, is) {
+		c.breaks("the attributes have another order: %v, and %v; callers in C pass them by their places", was, is)
+	}
 	for _, was := range old.Attrs {
 		i := slices.IndexFunc(op.Attrs, func(a opdef.Attr) bool { return a.Name == was.Name })
 		if i < 0 {
@@ -23,7 +33,7 @@ func (c *comparison) attrs(old, op *opdef.Op) {
 			continue
 		}
 		if is.HasDefault {
-			c.note("the attribute %s is new: calls mean what they did if its default does, and stored programs do not pass it", is.Name)
+			c.breaks("the attribute %s is new: calls that leave it out get its default, but stored programs and callers in C fail", is.Name)
 		} else {
 			c.breaks("the attribute %s is new, and required", is.Name)
 		}

@@ -9,6 +9,7 @@ package breaking
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/opcast/opcast/internal/opdef"
@@ -73,6 +74,9 @@ func (c *comparison) manifest(before, after *opdef.Project) {
 	for _, word := range without(before.Manifest.Adaptors, after.Manifest.Adaptors) {
 		c.breaks("there is no package for %s any more", word)
 	}
+	for _, arch := range without(before.Manifest.CUDA.Arch, after.Manifest.CUDA.Arch) {
+		c.breaks("the library has no code for the architecture %s any more", arch)
+	}
 	for _, word := range without(before.Manifest.Devices, after.Manifest.Devices) {
 		c.breaks("the ops do not run on %s any more", word)
 	}
@@ -96,6 +100,8 @@ func (c *comparison) compare(old, op *opdef.Op) {
 	c.inputs(old, op)
 	c.attrs(old, op)
 	c.outputs(old, op)
+	c.between("what is saved for the gradient", savedOutputs(old), savedOutputs(op))
+	c.between("the scratch", old.Scratch, op.Scratch)
 	c.dtypes(old, op)
 	c.requirements(old, op)
 	c.behaviour(old, op)
@@ -115,21 +121,64 @@ func (c *comparison) behaviour(old, op *opdef.Op) {
 	if a, b := cmp.Or(old.Autocast, opdef.Autocasts[0]), cmp.Or(op.Autocast, opdef.Autocasts[0]); a != b {
 		c.breaks("autocast was %q, and is %q: results have another dtype under it", a, b)
 	}
-	for _, l := range old.Layers {
-		if !slices.ContainsFunc(op.Layers, func(other opdef.Layer) bool { return other.Name == l.Name }) {
-			c.breaks("there is no layer %s any more", l.Name)
-		}
-	}
-	for _, k := range old.KernelList() {
-		if !slices.ContainsFunc(op.KernelList(), func(other opdef.Kernel) bool { return other.Name == k.Name }) {
-			c.note("there is no kernel %s any more, which some callers may force", k.Name)
-		}
-	}
+	c.layers(old, op)
+	c.kernels(old, op)
 	if old.Reference != op.Reference || old.ReferenceModule != op.ReferenceModule {
 		c.note("the reference has another text: see whether results do")
 	}
 	if old.Deprecated == "" && op.Deprecated != "" {
 		c.note("the op is deprecated: %s", op.Deprecated)
+	}
+}
+
+// layers compares the modules for which the op stands.
+func (c *comparison) layers(old, op *opdef.Op) {
+	for _, was := range old.Layers {
+		i := slices.IndexFunc(op.Layers, func(other opdef.Layer) bool { return other.Name == was.Name })
+		if i < 0 {
+			c.breaks("there is no layer %s any more", was.Name)
+			continue
+		}
+		is := op.Layers[i]
+		for _, class := range without(was.Classes, is.Classes) {
+			c.breaks("the layer %s does not stand for %s any more", was.Name, class)
+		}
+		if !reflect.DeepEqual(settings(was, is), settings(is, was)) {
+			c.note("the layer %s reads modules in another way: see whether it still takes those that it took", was.Name)
+		}
+	}
+}
+
+// settings is what a layer takes from a module, but for arguments of the op that another layer does not know.
+func settings(l, other opdef.Layer) opdef.Layer {
+	unknown := func(all []opdef.LayerArg) func(opdef.LayerArg) bool {
+		return func(a opdef.LayerArg) bool {
+			return !slices.ContainsFunc(all, func(b opdef.LayerArg) bool { return a.Name == b.Name })
+		}
+	}
+	l.Inputs = slices.DeleteFunc(slices.Clone(l.Inputs), unknown(other.Inputs))
+	l.Attrs = slices.DeleteFunc(slices.Clone(l.Attrs), unknown(other.Attrs))
+	l.Classes, l.Implied = nil, false
+	return l
+}
+
+// kernels compares where the op runs.
+func (c *comparison) kernels(old, op *opdef.Op) {
+	var devices []string
+	for _, k := range op.KernelList() {
+		devices = append(devices, k.Device)
+	}
+	for _, k := range old.KernelList() {
+		i := slices.IndexFunc(op.KernelList(), func(other opdef.Kernel) bool { return other.Name == k.Name })
+		switch {
+		case !slices.Contains(devices, k.Device):
+			c.breaks("the op has no kernel for %s any more", k.Device)
+			devices = append(devices, k.Device) // said once
+		case i < 0:
+			c.note("there is no kernel %s any more, which some callers may force", k.Name)
+		case op.KernelList()[i].Arch != k.Arch:
+			c.note("the kernel %s is for the architecture %q, and was for %q", k.Name, op.KernelList()[i].Arch, k.Arch)
+		}
 	}
 }
 

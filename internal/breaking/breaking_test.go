@@ -78,7 +78,7 @@ func TestCompare(t *testing.T) {
 		"order":          {[]string{`"x",     `, `"weight",`, `"weight",`, `"x",`}, "breaks: the inputs have another order: [x weight bias], and [weight x bias]"},
 		"renamed input":  {[]string{`"weight",`, `"factor",`}, "breaks: the input weight is gone"},
 		"required":       {[]string{" optional = true,", ""}, "breaks: the input bias is required now"},
-		"new input":      {[]string{"]\nattrs", "  { name = \"more\", type = \"T[N]\", optional = true, doc = \"More.\" },\n]\nattrs"}, "note: the input more is new, and may be left out"},
+		"new input":      {[]string{"]\nattrs", "  { name = \"more\", type = \"T[N]\", optional = true, doc = \"More.\" },\n]\nattrs"}, "breaks: the input more is new: calls may leave it out, but stored programs"},
 		"inserted":       {[]string{"  { name = \"weight\"", "  { name = \"more\", type = \"T[N]\", doc = \"More.\" },\n  { name = \"weight\""}, "breaks: a new input stands before old ones"},
 		"overwritten":    {[]string{`"T[*, N]", doc`, `"T[*, N]", mutated = true, doc`}, "breaks: the input x is overwritten now"},
 		"shape":          {[]string{`"W[N]"`, `"W[2*N]"`}, "breaks: the input weight was W[N], and is W[2*N]"},
@@ -88,7 +88,7 @@ func TestCompare(t *testing.T) {
 		"tied":           {[]string{", W = [\"f32\", \"f16\"]", "", "W[N]", "T[N]"}, "breaks: x and weight need the same dtype now"},
 		"result's dtype": {[]string{`"T[*, P]"`, `"W[*, P]"`}, "breaks: y has not the dtype of x any more"},
 		"attribute":      {[]string{"  { name = \"mode\", type = \"str\", default = \"a\", one_of = [\"a\", \"b\"], doc = \"How.\" },\n", ""}, "breaks: the attribute mode is gone"},
-		"new attribute":  {[]string{"]\nlet", "  { name = \"more\", type = \"int\", default = 1, doc = \"More.\" },\n]\nlet"}, "note: the attribute more is new: calls"},
+		"new attribute":  {[]string{"]\nlet", "  { name = \"more\", type = \"int\", default = 1, doc = \"More.\" },\n]\nlet"}, "breaks: the attribute more is new: calls"},
 		"needed":         {[]string{"]\nlet", "  { name = \"more\", type = \"int\", doc = \"More.\" },\n]\nlet"}, "breaks: the attribute more is new, and required"},
 		"type":           {[]string{`"int", default = "N + 1"`, `"float", default = "N + 1"`}, "breaks: the attribute size was of type int, and is of type float"},
 		"default":        {[]string{"1e-6", "1e-5"}, "breaks: the default of the attribute eps was 1e-06, and is 1e-05"},
@@ -107,6 +107,10 @@ func TestCompare(t *testing.T) {
 		"autocast":       {[]string{"kind = 3", "kind = 3\nautocast = \"lower\""}, `breaks: autocast was "widest", and is "lower"`},
 		"reference":      {[]string{"return x, x", "return x, 2 * x"}, "note: the reference has another text"},
 		"deprecated":     {[]string{"kind = 3", "kind = 3\ndeprecated = \"use y; removed in 0.5\""}, "note: the op is deprecated: use y; removed in 0.5"},
+		"places":         {[]string{`"size", type = "int", default = "N + 1"`, `"mode", type = "str", default = "a", one_of = ["a", "b"]`, `"mode", type = "str", default = "a", one_of = ["a", "b"]`, `"size", type = "int", default = "N + 1"`}, "breaks: the attributes have another order: [eps size mode], and [eps mode size]"},
+		"scratch":        {[]string{"]\nreference", "]\nscratch = [{ name = \"work\", type = \"f32[N]\", doc = \"Sums.\" }]\nreference"}, "breaks: the scratch was [], and is [work f32[N]]"},
+		"no kernel":      {[]string{"reference =", "kernels = [{ name = \"scale\", device = \"cpu\" }]\nreference ="}, "breaks: the op has no kernel for cuda any more"},
+		"architecture":   {[]string{"reference =", "kernels = [{ name = \"scale\", device = \"cpu\" }, { name = \"scale_cuda\", device = \"cuda\", arch = \">=90\" }]\nreference ="}, `note: the kernel scale_cuda is for the architecture ">=90"`},
 		"kernel":         {[]string{"reference =", "kernels = [{ name = \"fast\", device = \"cpu\" }, { name = \"scale_cuda\", device = \"cuda\" }]\nreference ="}, "note: there is no kernel scale any more"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -120,6 +124,36 @@ func TestCompare(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What the old collection allowed or had, and the new one has not.
+func TestCompareLosses(t *testing.T) {
+	saving := project(t)
+	saving.Ops[0].Outputs = append(saving.Ops[0].Outputs, opdef.Arg{Name: "rstd", Saved: true})
+	for want, before := range map[string]*opdef.Project{
+		"breaks: the input bias may be left out now":                          project(t, " optional = true,", ""),
+		"breaks: what is saved for the gradient was":                          saving,
+		`breaks: the input x has to be denser: stride was "any", and is ""`:   project(t, `"T[*, N]", doc`, `"T[*, N]", stride = "any", doc`),
+		"breaks: the library has no code for the architecture 80 any more":    project(t, "adaptors =", "cuda.arch = [\"80\"]\nadaptors ="),
+		"breaks: the layer ScaleLayer does not stand for LlamaScale any more": layered(t, opdef.Layer{Name: "ScaleLayer", Classes: []string{"LlamaScale"}}),
+		"note: the layer ScaleLayer reads modules in another way":             layered(t, opdef.Layer{Name: "ScaleLayer", Ignores: []string{"inplace"}}),
+	} {
+		var got []string
+		for _, c := range Compare(before, layered(t, opdef.Layer{Name: "ScaleLayer"})) {
+			got = append(got, map[bool]string{true: "breaks: ", false: "note: "}[c.Breaks]+c.Text)
+		}
+		if !strings.Contains(strings.Join(got, "\n"), want) {
+			t.Errorf("got %q, want %s", got, want)
+		}
+	}
+}
+
+// layered is the collection with an op that stands for a module.
+func layered(t *testing.T, layer opdef.Layer) *opdef.Project {
+	t.Helper()
+	p := project(t)
+	p.Ops[0].Layers = []opdef.Layer{layer}
+	return p
 }
 
 // A gradient that is gone, and an op that is new.

@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/opdef"
@@ -83,7 +84,13 @@ func (c *Collection) read(folder string) (*Distribution, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", folder, err)
 	}
-	return d, c.share(d)
+	if err := c.share(d); err != nil {
+		return nil, err
+	}
+	if !utf8.ValidString(d.Readme) {
+		return nil, fmt.Errorf("%s: the description of the wheel, README.md, is not UTF-8, which installers demand", folder)
+	}
+	return d, nil
 }
 
 // licenseFiles are the usual names of licenses in the folder of a project.

@@ -172,3 +172,19 @@ func TestReadProject(t *testing.T) {
 		t.Errorf("distribution %+v", d)
 	}
 }
+
+// Installers read the description as UTF-8, and refuse a wheel in which it is none.
+func TestReadme(t *testing.T) {
+	files := fstest.MapFS{
+		"backend/python/pyproject.toml": {Data: []byte("[project]\nname = \"demo-backend\"\nversion = \"0.1.0\"\n")},
+		"README.md":                     {Data: []byte("caf\xe9")},
+	}
+	c := Collection{Files: files}
+	if _, err := c.read("backend/python"); err == nil || !strings.Contains(err.Error(), "README.md, is not UTF-8") {
+		t.Errorf("error %v", err)
+	}
+	files["README.md"].Data = []byte("café")
+	if d, err := c.read("backend/python"); err != nil || d.Readme != "café" {
+		t.Errorf("%+v, error %v", d, err)
+	}
+}
