@@ -8,6 +8,7 @@ import inspect
 import io
 import json
 import subprocess
+import sys
 import tempfile
 import textwrap
 import threading
@@ -101,7 +102,8 @@ def compile_cpp(block: Block, shell: Shell) -> str:
 
 def compile_c(block: Block, shell: Shell) -> str:
     """Compile a source with the header of tvm-ffi."""
-    flags = subprocess.check_output(["tvm-ffi-config", "--cflags"], text=True).split()
+    config = [sys.executable, "-m", "tvm_ffi.config", "--cflags"]
+    flags = subprocess.check_output(config, text=True).split()
     source = shell.write("example.c", block.completed())
     code, said = shell.start(["cc", "-std=c11", "-Wall", "-fsyntax-only", *flags, str(source)])
     if code:
