@@ -1,7 +1,7 @@
 package cpp
 
 import (
-	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -19,11 +19,11 @@ func callers(c *view.Collection) []view.Draft {
 	for _, op := range c.Ops {
 		all.Ops = append(all.Ops, &callerView{&opView{op}})
 	}
-	folder := "backend/python/src/" + name + "_backend/"
+	folder := c.Project.BackendFolder()
 	return []view.Draft{
-		{Template: "backend/ops.h.tmpl", Path: folder + "include/" + name + "/ops.h", Data: all},
-		{Template: "backend/config.cmake.tmpl", Path: folder + "cmake/" + name + "Config.cmake", Data: all},
-		{Template: "backend/version.cmake.tmpl", Path: folder + "cmake/" + name + "ConfigVersion.cmake", Data: all},
+		{Template: "backend/ops.h.tmpl", Path: path.Join(folder, "include", name, "ops.h"), Data: all},
+		{Template: "backend/config.cmake.tmpl", Path: path.Join(folder, "cmake", name+"Config.cmake"), Data: all},
+		{Template: "backend/version.cmake.tmpl", Path: path.Join(folder, "cmake", name+"ConfigVersion.cmake"), Data: all},
 	}
 }
 
@@ -96,7 +96,7 @@ func literal(a *opdef.Attr) string {
 		}
 		return "{" + strings.Join(items, ", ") + "}"
 	}
-	return strings.TrimSuffix(strings.TrimPrefix(defaultOf(a), ".Default("), ")")
+	return scalar(a.Default)
 }
 
 // Declared are the parameters as the function declares them.
@@ -126,7 +126,7 @@ func (v *callerView) Packed() []string {
 		}
 	}
 	for _, a := range v.ABIAttrs() {
-		out = append(out, fmt.Sprintf("Value(%s)", a.Name))
+		out = append(out, "Value("+a.Name+")")
 	}
 	for _, a := range v.Scratch {
 		out = append(out, "Array("+a.Name+")")

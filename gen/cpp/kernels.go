@@ -178,10 +178,6 @@ func defaultOf(a *opdef.Attr) string {
 	switch d := a.Default.(type) {
 	case nil:
 		return ""
-	case int64:
-		value = intLiteral(d)
-	case string:
-		value = stringLiteral(d)
 	case []int64:
 		value = listName(a)
 		if len(d) == 0 {
@@ -190,12 +186,23 @@ func defaultOf(a *opdef.Attr) string {
 		if a.Len > 0 && uniform(d) {
 			value = intLiteral(d[0])
 		}
-	case float64:
-		value = view.Decimal(strconv.FormatFloat(d, 'g', -1, 64))
-	default: // bool
-		value = fmt.Sprint(d)
+	default:
+		value = scalar(d)
 	}
 	return ".Default(" + value + ")"
+}
+
+// scalar is the literal of an attribute's value that is no list.
+func scalar(value any) string {
+	switch v := value.(type) {
+	case int64:
+		return intLiteral(v)
+	case string:
+		return stringLiteral(v)
+	case float64:
+		return view.Decimal(strconv.FormatFloat(v, 'g', -1, 64))
+	}
+	return fmt.Sprint(value) // bool
 }
 
 // uniform says whether one integer stands for the list.

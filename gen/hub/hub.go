@@ -9,6 +9,7 @@ import (
 	"github.com/opcast/opcast/gen/python"
 	"github.com/opcast/opcast/gen/view"
 	"github.com/opcast/opcast/internal/framework"
+	"github.com/opcast/opcast/internal/rule"
 )
 
 // variantView is a kernel as its templates see it.
@@ -54,10 +55,7 @@ func (v *variantView) Titles() string {
 	for _, fw := range v.Adaptors {
 		titles = append(titles, fw.Title)
 	}
-	if last := len(titles) - 1; last > 0 {
-		return strings.Join(titles[:last], ", ") + " or " + titles[last]
-	}
-	return strings.Join(titles, "")
+	return rule.Or(titles)
 }
 
 // Layers is the framework that has the ops as modules, nil if there is none.

@@ -18,7 +18,7 @@ func checks(c *view.Collection) view.Draft {
 		all.Ops, all.Chooses = append(all.Ops, v), all.Chooses || len(v.hoisted()) > 0
 		all.Computes = all.Computes || calls(ofArithmetic, slices.Concat(v.body(), v.flopBody()))
 	}
-	return view.Draft{Template: "checks/checks.py.tmpl", Path: path.Join(backendDir(c), "_checks.py"), Data: all}
+	return view.Draft{Template: "checks/checks.py.tmpl", Path: path.Join(c.Project.BackendFolder(), "_checks.py"), Data: all}
 }
 
 // checksView is what the template of the checks sees.

@@ -41,20 +41,9 @@ func (v *packageView) Name() string {
 // Description is the line that package indexes show.
 func (v *packageView) Description() string {
 	if v.FW.Name == "" {
-		return "Kernels of " + v.Manifest.Name + ", called by its packages for " + usualTitles()
+		return "Kernels of " + v.Manifest.Name + ", called by its packages for " + framework.Titles(framework.Defaults())
 	}
 	return "The ops of " + v.Manifest.Name + " for " + v.FW.Title
-}
-
-// usualTitles names the frameworks for which a collection has packages unless it says otherwise.
-func usualTitles() string {
-	var titles []string
-	for _, name := range framework.Defaults() {
-		fw, _ := framework.ByName(name)
-		titles = append(titles, fw.Title)
-	}
-	last := len(titles) - 1
-	return strings.Join(titles[:last], ", ") + " and " + titles[last]
 }
 
 // Backend is how the package names that of the backend.

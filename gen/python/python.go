@@ -47,18 +47,13 @@ func Adaptor(c *view.Collection, fw framework.Framework) ([]view.Draft, error) {
 func Backend(c *view.Collection) []view.Draft {
 	all := newPackageView(c, framework.Framework{})
 	return append(references(c), checks(c),
-		view.Draft{Template: "python/metadata.py.tmpl", Path: path.Join(backendDir(c), "_ops.py"), Data: all},
+		view.Draft{Template: "python/metadata.py.tmpl", Path: path.Join(c.Project.BackendFolder(), "_ops.py"), Data: all},
 		view.Draft{Template: "python/pyproject.toml.tmpl", Path: "backend/python/pyproject.toml", Data: all})
 }
 
 // adaptorDir is the source folder of an adaptor's package.
 func adaptorDir(c *view.Collection, name string) string {
 	return path.Join("adaptors", name, "src", c.Project.Manifest.Name+"_"+name)
-}
-
-// backendDir is the source folder of the backend's package.
-func backendDir(c *view.Collection) string {
-	return "backend/python/src/" + c.Project.Manifest.Name + "_backend"
 }
 
 // Inside gives the modules that differ in a package for a framework that lies beside the backend's inside another package. Their

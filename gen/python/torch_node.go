@@ -61,18 +61,18 @@ func (v *torchOp) kept() []string {
 
 // KeepAttrs is the statement that keeps the attrs that the gradient op needs, or "".
 func (v *torchOp) KeepAttrs() string {
-	if len(attrNames(v.Gradient)) == 0 {
+	if len(v.Gradient.AttrNames()) == 0 {
 		return ""
 	}
-	return listed(step, "_ctx.attrs = ", attrNames(v.Gradient))
+	return listed(step, "_ctx.attrs = ", v.Gradient.AttrNames())
 }
 
 // RestoreAttrs is the statement that finds them again, or "".
 func (v *torchOp) RestoreAttrs() string {
-	if len(attrNames(v.Gradient)) == 0 {
+	if len(v.Gradient.AttrNames()) == 0 {
 		return ""
 	}
-	return unpacking(step, attrNames(v.Gradient), leaf("_ctx.attrs"))
+	return unpacking(step, v.Gradient.AttrNames(), leaf("_ctx.attrs"))
 }
 
 // Backward is the head of the function that differentiates a node. Nothing leads back through what is saved.
@@ -118,7 +118,7 @@ func (v *torchOp) Gradients() string {
 // calls is the statement that calls an op's public function and names its results.
 func (v *torchOp) calls(owner string, op *opdef.Op) string {
 	args := opdef.ArgNames(op.Inputs)
-	for _, name := range attrNames(op) {
+	for _, name := range op.AttrNames() {
 		args = append(args, name+"="+name)
 	}
 	names, before, function := opdef.ArgNames(op.Outputs), "", owner+".function"
@@ -134,12 +134,4 @@ func nodeHead(name string, args []string) string {
 		items = append(items, a+": Any")
 	}
 	return bracketed("", "def "+name+"(", items, ") -> Any:")
-}
-
-func attrNames(op *opdef.Op) []string {
-	var out []string
-	for _, a := range op.Attrs {
-		out = append(out, a.Name)
-	}
-	return out
 }

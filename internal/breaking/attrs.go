@@ -10,13 +10,7 @@ import (
 
 // attrs compares what stands in the call by its name, and by its place where a program in C calls.
 func (c *comparison) attrs(old, op *opdef.Op) {
-	names := func(op *opdef.Op) (out []string) {
-		for i := range op.Attrs {
-			out = append(out, op.Attrs[i].Name)
-		}
-		return out
-	}
-	before, after := names(old), names(op)
+	before, after := old.AttrNames(), op.AttrNames()
 	if was, is := without(before, without(before, after)), without(after, without(after, before)); !slices.Equal(was, is) {
 		c.breaks("the attributes have another order: %v, and %v; callers in C pass them by their places", was, is)
 	}

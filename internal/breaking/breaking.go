@@ -1,8 +1,8 @@
 // Package breaking compares two states of a collection and finds what the callers of the old one, and programs that it stored,
 // would trip over.
 //
-// What has to stay: names and numbers of ops, names and order of inputs, results and their order, what a call may pass and what
-// a call that leaves something out means. What kernels do inside may change, and so may texts. Expressions are compared as they
+// What has to stay: names and numbers of ops, names and order of inputs and attributes, results and their order, what a call may
+// pass and what a call that leaves something out means, and the arrays that only stored programs and callers in C pass. What kernels do inside may change, and so may texts. Expressions are compared as they
 // are written, but for the names of sizes: one that was written otherwise counts as another one.
 package breaking
 

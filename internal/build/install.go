@@ -44,14 +44,9 @@ func install(o Options, root *os.Root, p *plan) (*Result, error) {
 	return result, nil
 }
 
-// packageFolder is the backend's Python package.
-func packageFolder(p *opdef.Project) string {
-	return "backend/python/src/" + p.Manifest.Name + "_backend"
-}
-
 // backendLibrary is where the backend's library lies in its package.
 func backendLibrary(p *opdef.Project) string {
-	return packageFolder(p) + "/lib/lib" + p.Manifest.Name + ".so"
+	return p.BackendFolder() + "/lib/lib" + p.Manifest.Name + ".so"
 }
 
 // installed are the libraries that may be in the packages: the backend, and the handlers of frameworks.

@@ -47,7 +47,7 @@ func addRecipe(to []Recipe, name string, in inputs, embedded fs.FS, generated []
 	if err != nil {
 		return nil, err
 	}
-	return append(to, Recipe{path.Join(packageFolder(in.project), recipeFolder, name+".ninja"), []byte(p.portable)}), nil
+	return append(to, Recipe{path.Join(in.project.BackendFolder(), recipeFolder, name+".ninja"), []byte(p.portable)}), nil
 }
 
 // A package carries the sources that it builds itself from in packedFolder, the headers of Python distributions in
@@ -66,7 +66,7 @@ func Pack(project *opdef.Project, embedded fs.FS, headers []Headers) (int, error
 		return 0, err
 	}
 	err = safefile.In(project.Dir, func(root *os.Root) error {
-		home := packageFolder(project)
+		home := project.BackendFolder()
 		err := pack(root, sources, path.Join(home, packedFolder))
 		if err == nil {
 			err = pack(root, carried, path.Join(home, packedHeaders))
@@ -98,7 +98,7 @@ func Packed(project *opdef.Project, embedded fs.FS, headers []Headers) (map[stri
 		files[path.Join(packedHeaders, name)] = text
 	}
 	err = safefile.In(project.Dir, func(root *os.Root) error {
-		home := packageFolder(project)
+		home := project.BackendFolder()
 		recipes, err := fs.Glob(root.FS(), path.Join(home, recipeFolder, "*.ninja"))
 		if err != nil {
 			return err

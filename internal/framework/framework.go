@@ -11,6 +11,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/pelletier/go-toml/v2"
@@ -221,4 +222,17 @@ func (f *Framework) check(folders fs.FS) error {
 		}
 	}
 	return nil
+}
+
+// Titles names frameworks in a sentence: "PyTorch, JAX and NumPy".
+func Titles(names []string) string {
+	var titles []string
+	for _, name := range names {
+		fw, _ := ByName(name)
+		titles = append(titles, fw.Title)
+	}
+	if last := len(titles) - 1; last > 0 {
+		return strings.Join(titles[:last], ", ") + " and " + titles[last]
+	}
+	return strings.Join(titles, "")
 }

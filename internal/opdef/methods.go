@@ -91,6 +91,15 @@ func (o *Op) ParallelDims() []string {
 	return append(dims, slices.DeleteFunc(slices.Clone(o.Parallel), IsLead)...)
 }
 
+// AttrNames lists the names of the attributes.
+func (o *Op) AttrNames() []string {
+	names := make([]string, len(o.Attrs))
+	for i := range o.Attrs {
+		names[i] = o.Attrs[i].Name
+	}
+	return names
+}
+
 // ArgNames lists the names of arguments.
 func ArgNames(args []Arg) []string {
 	names := make([]string, len(args))

@@ -35,9 +35,11 @@ func (p *Project) LibraryPath() string {
 	if p.Installed != nil {
 		return p.Installed.Library
 	}
-	name := p.Manifest.Name
-	return filepath.Join(p.Dir, "backend", "python", "src", name+"_backend", "lib", "lib"+name+".so")
+	return filepath.Join(p.Dir, filepath.FromSlash(p.BackendFolder()), "lib", "lib"+p.Manifest.Name+".so")
 }
+
+// BackendFolder is that of the backend's Python package, relative to Dir and with slashes.
+func (p *Project) BackendFolder() string { return "backend/python/src/" + p.Manifest.Name + "_backend" }
 
 // ImportFolders are the folders from which Python imports the packages of the collection: that of the backend, and those of
 // adaptors. There are none for installed packages, which Python finds without being told.

@@ -45,7 +45,7 @@ func GradientOf(op *opdef.Op) *Gradient {
 	if op.Gradient == nil {
 		return nil
 	}
-	g := &Gradient{Op: op.Gradient, Attrs: attrNames(op.Gradient)}
+	g := &Gradient{Op: op.Gradient, Attrs: op.Gradient.AttrNames()}
 	prefix := op.GradPrefix()
 	for _, in := range g.Op.Inputs {
 		g.Operands = append(g.Operands, operand(op, in.Name, FromGrad))
@@ -71,7 +71,7 @@ func TangentOf(op *opdef.Op) *Tangent {
 	if op.Tangent == nil {
 		return nil
 	}
-	t := &Tangent{Op: op.Tangent, Attrs: attrNames(op.Tangent)}
+	t := &Tangent{Op: op.Tangent, Attrs: op.Tangent.AttrNames()}
 	prefix := op.TangentPrefix()
 	for _, in := range t.Op.Inputs {
 		t.Operands = append(t.Operands, operand(op, in.Name, FromTangent))
@@ -99,14 +99,6 @@ func operand(op *opdef.Op, name string, other Source) Operand {
 
 func index(args []opdef.Arg, name string) int {
 	return slices.IndexFunc(args, func(a opdef.Arg) bool { return a.Name == name })
-}
-
-func attrNames(op *opdef.Op) []string {
-	var out []string
-	for _, a := range op.Attrs {
-		out = append(out, a.Name)
-	}
-	return out
 }
 
 // Differentiable lists the inputs of op that have a gradient, NotDifferentiable the others.

@@ -161,7 +161,7 @@ func (c *Collection) whole(backend *Distribution, extras []Extra, notes *[]strin
 	m := &c.Project.Manifest
 	d := &Distribution{
 		Name: m.Name, Version: m.Version, License: m.License, RequiresPython: backend.RequiresPython,
-		Summary: "The ops of " + m.Name + " for " + titles(m.Adaptors), Extras: extras, Platform: anyPlatform,
+		Summary: "The ops of " + m.Name + " for " + framework.Titles(m.Adaptors), Extras: extras, Platform: anyPlatform,
 		Requires: []string{backend.exact()},
 	}
 	if err := c.programs(d, notes); err != nil {
@@ -181,17 +181,4 @@ func (c *Collection) programs(d *Distribution, notes *[]string) error {
 		d.Scripts, d.Platform, d.Requires = append(d.Scripts, program), tag, nil
 	}
 	return nil
-}
-
-// titles names frameworks in a sentence.
-func titles(names []string) string {
-	var list []string
-	for _, name := range names {
-		fw, _ := framework.ByName(name)
-		list = append(list, fw.Title)
-	}
-	if last := len(list) - 1; last > 0 {
-		return strings.Join(list[:last], ", ") + " and " + list[last]
-	}
-	return strings.Join(list, "")
 }
