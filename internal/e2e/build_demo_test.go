@@ -69,13 +69,19 @@ opcast::Status demo_ops::ScaleBlock(const ScaleArgs& args, const opcast::Launch&
 }
 `
 
+// unpack writes the files of an archive into a folder.
+func unpack(t *testing.T, dir, archive string) {
+	t.Helper()
+	for _, f := range txtar.Parse([]byte(archive)).Files {
+		write(t, filepath.Join(dir, f.Name), f.Data)
+	}
+}
+
 // demoProject lays the demo out and returns its folder.
 func demoProject(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, f := range txtar.Parse([]byte(demo)).Files {
-		write(t, filepath.Join(dir, f.Name), f.Data)
-	}
+	unpack(t, dir, demo)
 	return dir
 }
 

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"golang.org/x/tools/txtar"
 )
 
 // pair is a project of two ops for the CPU.
@@ -68,9 +66,7 @@ opcast::Status pair_ops::Copy(const CopyArgs& args, const opcast::Launch&) {
 func pairProject(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, f := range txtar.Parse([]byte(pair)).Files {
-		write(t, filepath.Join(dir, f.Name), f.Data)
-	}
+	unpack(t, dir, pair)
 	return dir
 }
 

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/tools/txtar"
-
 	"github.com/opcast/opcast/internal/tooltest"
 )
 
@@ -122,9 +120,7 @@ func commit(t *testing.T, dir string) string {
 func hubProject(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	for _, f := range txtar.Parse([]byte(hubOps)).Files {
-		write(t, filepath.Join(dir, f.Name), f.Data)
-	}
+	unpack(t, dir, hubOps)
 	git(t, dir, "init", "--quiet")
 	return dir
 }
@@ -268,9 +264,7 @@ print(Path(kernel.__file__).parent.name, kernels.get_loaded_kernels()[0].metadat
 func TestHubForCUDA(t *testing.T) {
 	t.Parallel()
 	builder, dir := borrowed(t), hubProject(t)
-	for _, f := range txtar.Parse([]byte(hubCUDA)).Files {
-		write(t, filepath.Join(dir, f.Name), f.Data)
-	}
+	unpack(t, dir, hubCUDA)
 	if err := os.Remove(filepath.Join(dir, "opdefs", "scaled_backward.toml")); err != nil {
 		t.Fatal(err)
 	}

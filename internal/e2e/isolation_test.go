@@ -2,11 +2,8 @@ package e2e
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"golang.org/x/tools/txtar"
 )
 
 // marked is a collection whose op says which one it is: it adds a number to its input.
@@ -62,9 +59,7 @@ func TestCollectionsAreIsolated(t *testing.T) {
 	for i, name := range []string{"alpha", "alpha", "beta"} {
 		dir, number := t.TempDir(), fmt.Sprint(i+1)
 		names := strings.NewReplacer("NAMESPACE", name+"_"+number, "NAME", name, "NUMBER", number)
-		for _, f := range txtar.Parse([]byte(names.Replace(marked))).Files {
-			write(t, filepath.Join(dir, f.Name), f.Data)
-		}
+		unpack(t, dir, names.Replace(marked))
 		mustOpcast(t, "build", "-C", dir, "--python", environment)
 		words = append(words, name, dir, number)
 	}

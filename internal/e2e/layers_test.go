@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/tools/txtar"
-
 	"github.com/opcast/opcast/internal/framework"
 )
 
@@ -124,9 +122,7 @@ opcast::Status guest_ops::AffineBackward(const AffineBackwardArgs& args, const o
 func TestLayersOfStrangers(t *testing.T) {
 	t.Parallel()
 	dir, interpreter := t.TempDir(), borrowed(t)
-	for _, f := range txtar.Parse([]byte(strangersLayers)).Files {
-		write(t, filepath.Join(dir, f.Name), f.Data)
-	}
+	unpack(t, dir, strangersLayers)
 	mustOpcast(t, "build", "-C", dir, "--python", interpreter)
 	script := filepath.Join(root(t), "internal", "e2e", "testdata", "layers_guest.py")
 	if told := run(t, command(t, dir, interpreter, "-W", "ignore", script)); !strings.HasSuffix(told, "holds\n") {

@@ -3,11 +3,8 @@ package e2e
 import (
 	_ "embed"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"golang.org/x/tools/txtar"
 )
 
 //go:embed pykernel_references.py
@@ -73,9 +70,7 @@ opcast::Status gamma_ops::Pool(const PoolArgs&, const opcast::Launch&) { return 
 func TestReferencesAreKernels(t *testing.T) {
 	t.Parallel()
 	environment, dir := borrowed(t), t.TempDir()
-	for _, f := range txtar.Parse([]byte(gpuOnly)).Files {
-		write(t, filepath.Join(dir, f.Name), f.Data)
-	}
+	unpack(t, dir, gpuOnly)
 	mustOpcast(t, "build", "-C", dir, "--python", environment)
 	cmd := command(t, t.TempDir(), environment, "-P", "-c", pykernelReferences)
 	cmd.Env = append(os.Environ(), "JAX_PLATFORMS=cpu")

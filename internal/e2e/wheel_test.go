@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/tools/txtar"
-
 	"github.com/opcast/opcast/internal/tooltest"
 )
 
@@ -64,9 +62,7 @@ print("ok")
 func strangersProject(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, f := range txtar.Parse([]byte(strangers)).Files {
-		write(t, filepath.Join(dir, f.Name), f.Data)
-	}
+	unpack(t, dir, strangers)
 	return dir
 }
 

@@ -42,6 +42,11 @@ type Environment struct {
 	wheels []string
 }
 
+// packages are the adaptors among those who are tested: of the others, none has a package of its own.
+func (e *Environment) packages(p *opdef.Project) []string {
+	return slices.DeleteFunc(slices.Clone(p.Manifest.Adaptors), func(name string) bool { return !slices.Contains(e.Adaptors, name) })
+}
+
 // Environments lists those of a project: for the bare library and for each adaptor the oldest and the newest versions
 // that its package says to support, the cheapest adaptors under every Python found, and what the project adds.
 func Environments(p *opdef.Project, pythons []Interpreter) ([]Environment, error) {

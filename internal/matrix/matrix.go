@@ -73,7 +73,8 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 		return nil, fmt.Errorf("folder for environments: %w", err)
 	}
 	for i := range environments {
-		if environments[i].wheels, err = wheels(o, environments[i].Adaptors); err != nil {
+		e := &environments[i]
+		if e.wheels, err = wheels(o, e.packages(o.Project)); err != nil {
 			return nil, err
 		}
 	}

@@ -169,7 +169,7 @@ func TestWheels(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	write(t, c, "")
-	if got, err := wheels(o, []string{"b", "c"}); err != nil || !slices.Equal(got, []string{backend, c}) {
+	if got, err := wheels(o, (&Environment{Adaptors: []string{"b", "c"}}).packages(o.Project)); err != nil || !slices.Equal(got, []string{backend, c}) {
 		t.Errorf("%q, error %v", got, err)
 	}
 	if outcome, err := Run(t.Context(), o); err != nil || outcome.Broken {

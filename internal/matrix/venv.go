@@ -117,15 +117,12 @@ func (r *runner) verifyLibrary(ctx context.Context, python string, e Environment
 	}{
 		Paths: []string{}, Modules: []string{p.Manifest.Name + "_backend"}, Library: "lib" + p.Manifest.Name + ".so",
 	}
-	var tested []string
-	for _, name := range p.Manifest.Adaptors {
-		if slices.Contains(e.Adaptors, name) {
-			tested = append(tested, name)
-			question.Modules = append(question.Modules, p.Manifest.Name+"_"+name)
-		}
+	adaptors := e.packages(p)
+	for _, name := range adaptors {
+		question.Modules = append(question.Modules, p.Manifest.Name+"_"+name)
 	}
 	if r.options.Wheels == "" {
-		question.Paths = p.ImportFolders(tested...)
+		question.Paths = p.ImportFolders(adaptors...)
 	}
 	for _, requirement := range e.Requires {
 		question.Distributions = append(question.Distributions, distribution(requirement))

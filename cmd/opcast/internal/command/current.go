@@ -39,11 +39,12 @@ func (a *app) current(ctx context.Context, p *opdef.Project, env *pyenv.Env, noB
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w: %s", conformance.ErrNotBuilt, p.LibraryPath())
 	}
-	if err != nil && p.Installed != nil {
-		return ExitError{Code: exitMachine, Err: fmt.Errorf("%w\n  run: %s", err, wheelRemedy)}
-	}
 	if err != nil {
-		return ExitError{Code: exitMachine, Err: errors.Join(why, fmt.Errorf("%w\n  run: opcast build", err))}
+		remedy := "opcast build"
+		if p.Installed != nil {
+			remedy = wheelRemedy
+		}
+		return ExitError{Code: exitMachine, Err: errors.Join(why, fmt.Errorf("%w\n  run: %s", err, remedy))}
 	}
 	if why != nil {
 		return a.notes([]string{fmt.Sprintf("nothing was built, and the library is up to date: %v", why)})

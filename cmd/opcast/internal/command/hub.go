@@ -3,26 +3,16 @@ package command
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
 
-	"github.com/opcast/opcast"
 	"github.com/opcast/opcast/internal/build"
 	"github.com/opcast/opcast/internal/hub"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/manifest"
-	"github.com/opcast/opcast/internal/wheel"
 )
-
-// hubFlags are the choices of the command line.
-type hubFlags struct {
-	python, output string
-	devices        []string
-	portable, json bool
-}
 
 const hubLong = `Build the collection and write a kernel of it, which the package kernels of Hugging Face loads: a folder for each variant,
 with the library and the packages for the frameworks, and beside them a card and a benchmark.
@@ -30,7 +20,7 @@ with the library and the packages for the frameworks, and beside them a card and
 The bytes follow from the sources and the compilers, not from the time or the folder.`
 
 func newHubCmd(a *app) *cobra.Command {
-	var flags hubFlags
+	var flags shipFlags
 	cmd := &cobra.Command{
 		Use:   "hub",
 		Short: "Write a kernel for the Hugging Face Hub",
@@ -38,16 +28,12 @@ func newHubCmd(a *app) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return a.hub(cmd.Context(), &flags) },
 	}
-	pythonFlag(cmd, &flags.python)
-	cmd.Flags().StringVarP(&flags.output, "output", "o", "", "folder of the kernel (default: dist/hub in the project)")
-	cmd.Flags().StringSliceVar(&flags.devices, "device", nil, "build for these devices, as opcast build does")
-	cmd.Flags().BoolVar(&flags.portable, "portable", true, "link libraries that run on older systems, from glibc 2.28 on")
-	cmd.Flags().BoolVar(&flags.json, "json", false, "list the variants as JSON")
+	flags.add(cmd, "folder of the kernel (default: dist/hub in the project)", "list the variants as JSON")
 	return cmd
 }
 
 // hub builds and writes the kernel. No other process changes the libraries meanwhile.
-func (a *app) hub(ctx context.Context, flags *hubFlags) error {
+func (a *app) hub(ctx context.Context, flags *shipFlags) error {
 	project, err := a.load()
 	if err != nil {
 		return err
@@ -64,16 +50,11 @@ func (a *app) hub(ctx context.Context, flags *hubFlags) error {
 	if err := hub.Check(flags.output); err != nil {
 		return ExitError{Code: exitUsage, Err: fmt.Errorf("--output: %w", err)}
 	}
-	env, err := a.environment(ctx, flags.python, project.Dir)
-	if err != nil {
-		return err
-	}
-	lock, err := build.LockProject(ctx, a.dir, a.stderr)
+	o, lock, err := a.ship(ctx, flags, project.Dir)
 	if err != nil {
 		return err
 	}
 	defer lock.Release()
-	o := build.Options{Env: env, Devices: flags.devices, Unlinked: true, Portable: flags.portable}
 	kernel, variants, err := a.variants(ctx, lock, o)
 	if err != nil {
 		return err
@@ -114,23 +95,23 @@ func (a *app) variants(ctx context.Context, lock *build.Lock, o build.Options) (
 
 // hubBuilds builds for the CPU, and once more if there are other devices and a compiler for them.
 func (a *app) hubBuilds(ctx context.Context, lock *build.Lock, o build.Options, project *opdef.Project) (all []hub.Build, err error) {
-	collection := wheel.Collection{Project: project, Files: os.DirFS(project.Dir), Runtime: opcast.License}
+	collection := packages(project)
 	var notes []string
 	for _, stage := range stages(o, project.Manifest.Devices) {
 		result, err := a.compileUnder(ctx, lock, stage)
 		if err != nil {
 			return nil, err
 		}
-		packages, more, err := collection.Distributions()
+		distributions, more, err := collection.Distributions()
 		if err != nil {
 			return nil, missingLibrary(err, o.Env)
 		}
 		notes = slices.Concat(notes, result.Notes, more)
-		if unlicensed(packages) {
+		if unlicensed(distributions) {
 			notes = append(notes, "the kernel holds no license of yours: the project's folder has no file such as LICENSE")
 		}
 		if len(all) == 0 || result.CUDA != "" {
-			all = append(all, hub.Build{CUDA: result.CUDA, Code: result.DeviceCode, Packages: packages})
+			all = append(all, hub.Build{CUDA: result.CUDA, Code: result.DeviceCode, Packages: distributions})
 		}
 	}
 	slices.Sort(notes)
@@ -147,7 +128,7 @@ type variantLine struct {
 }
 
 // tellVariants lists what was written, and says how others get it.
-func (a *app) tellVariants(k *hub.Kernel, variants []hub.Variant, flags *hubFlags) error {
+func (a *app) tellVariants(k *hub.Kernel, variants []hub.Variant, flags *shipFlags) error {
 	var lines []variantLine
 	for _, v := range variants {
 		l := variantLine{filepath.Join(flags.output, hub.Folder, v.Name), v.Name, v.ID, len(v.Files), 0}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/opcast/opcast"
 	"github.com/opcast/opcast/backend"
 	"github.com/opcast/opcast/internal/build"
 	"github.com/opcast/opcast/internal/pyenv"
@@ -22,11 +21,9 @@ import (
 
 // wheelFlags are the choices of the command line.
 type wheelFlags struct {
-	python, output string
-	devices        []string
-	programs       []string
-	portable, json bool
-	sources        bool
+	shipFlags
+	programs []string
+	sources  bool
 }
 
 const wheelLong = `Build the collection and write its wheels: NAME-backend with the library, a package for each framework, and NAME, whose
@@ -43,14 +40,10 @@ func newWheelCmd(a *app) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return a.wheel(cmd.Context(), &flags) },
 	}
-	pythonFlag(cmd, &flags.python)
-	cmd.Flags().StringVarP(&flags.output, "output", "o", "", "folder of the wheels (default: dist in the project)")
-	cmd.Flags().StringSliceVar(&flags.devices, "device", nil, "build for these devices, as opcast build does")
+	flags.add(cmd, "folder of the wheels (default: dist in the project)", "list the wheels as JSON")
 	cmd.Flags().StringArrayVar(&flags.programs, "script", nil, "put this program into the wheel of NAME, as a command")
-	cmd.Flags().BoolVar(&flags.portable, "portable", true, "link libraries that run on older systems, from glibc 2.28 on")
 	cmd.Flags().BoolVar(&flags.sources, "sdist", false,
 		"also write source distributions of the packages, which compile their library when they are imported")
-	cmd.Flags().BoolVar(&flags.json, "json", false, "list the wheels as JSON")
 	return cmd
 }
 
@@ -67,18 +60,14 @@ func (a *app) wheel(ctx context.Context, flags *wheelFlags) error {
 	if err != nil {
 		return err
 	}
-	env, err := a.environment(ctx, flags.python, project.Dir)
-	if err != nil {
-		return err
-	}
-	lock, err := build.LockProject(ctx, a.dir, a.stderr)
+	o, lock, err := a.ship(ctx, &flags.shipFlags, project.Dir)
 	if err != nil {
 		return err
 	}
 	defer lock.Release()
-	all, err := a.collect(ctx, lock, build.Options{Env: env, Devices: flags.devices, Unlinked: true, Portable: flags.portable}, programs)
+	all, err := a.collect(ctx, lock, o, programs)
 	if err != nil {
-		return missingLibrary(err, env)
+		return missingLibrary(err, o.Env)
 	}
 	var sources []wheel.Source
 	if flags.sources {
@@ -106,7 +95,7 @@ func (a *app) sources(ctx context.Context, python string) ([]wheel.Source, error
 	if err != nil {
 		return nil, err
 	}
-	collection := wheel.Collection{Project: project, Files: os.DirFS(project.Dir), Runtime: opcast.License}
+	collection := packages(project)
 	return collection.Sources(packed)
 }
 
@@ -144,7 +133,8 @@ func (a *app) collect(ctx context.Context, lock *build.Lock, o build.Options, pr
 	if err != nil {
 		return nil, err
 	}
-	collection := wheel.Collection{Project: project, Files: os.DirFS(project.Dir), Runtime: opcast.License, Programs: programs}
+	collection := packages(project)
+	collection.Programs = programs
 	all, notes, err := collection.Distributions()
 	if err != nil {
 		return nil, err

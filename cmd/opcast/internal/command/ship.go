@@ -1,0 +1,44 @@
+package command
+
+import (
+	"context"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/opcast/opcast"
+	"github.com/opcast/opcast/internal/build"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/wheel"
+)
+
+// shipFlags are the choices that the commands share which build a collection for others.
+type shipFlags struct {
+	python, output string
+	devices        []string
+	portable, json bool
+}
+
+// add declares them: where the results go, and what --json lists.
+func (f *shipFlags) add(cmd *cobra.Command, output, list string) {
+	pythonFlag(cmd, &f.python)
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", output)
+	cmd.Flags().StringSliceVar(&f.devices, "device", nil, "build for these devices, as opcast build does")
+	cmd.Flags().BoolVar(&f.portable, "portable", true, "link libraries that run on older systems, from glibc 2.28 on")
+	cmd.Flags().BoolVar(&f.json, "json", false, list)
+}
+
+// ship finds the environment to build in, and keeps other processes from the libraries until the lock is released.
+func (a *app) ship(ctx context.Context, f *shipFlags, dir string) (o build.Options, lock *build.Lock, err error) {
+	env, err := a.environment(ctx, f.python, dir)
+	if err != nil {
+		return o, nil, err
+	}
+	lock, err = build.LockProject(ctx, a.dir, a.stderr)
+	return build.Options{Env: env, Devices: f.devices, Unlinked: true, Portable: f.portable}, lock, err
+}
+
+// packages are those of a project whose libraries have been built.
+func packages(project *opdef.Project) wheel.Collection {
+	return wheel.Collection{Project: project, Files: os.DirFS(project.Dir), Runtime: opcast.License}
+}
