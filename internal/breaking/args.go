@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/expr"
 )
 
 // inputs compares what stands in the call by its place, and may stand there by its name.
@@ -44,11 +45,25 @@ func (c *comparison) inputs(old, op *opdef.Op) {
 		if c.before.shapes[was.Name] != c.after.shapes[is.Name] {
 			c.breaks("the input %s was %s, and is %s", is.Name, was.Type.Text, is.Type.Text)
 		}
-		if c.before.text(was.Min) != c.after.text(is.Min) || c.before.text(was.Max) != c.after.text(is.Max) || !was.Sorted && is.Sorted {
+		if c.tighter(was.Min, is.Min, 1) || c.tighter(was.Max, is.Max, -1) || !was.Sorted && is.Sorted {
 			c.breaks("the contents of the input %s have to keep to other limits", is.Name)
 		}
 		c.convention("input", was, is)
 	}
+}
+
+// tighter says whether a limit of contents excludes what the old one did not: a minimum (sign 1) that grew, a maximum (sign -1) that
+// shrank, or one that depends on the call in another way.
+func (c *comparison) tighter(was, is *expr.Expr, sign int) bool {
+	switch {
+	case is == nil || c.before.text(was) == c.after.text(is):
+		return false
+	case was == nil:
+		return true
+	}
+	a, err := was.EvalExact(nil)
+	b, other := is.EvalExact(nil)
+	return err != nil || other != nil || b.Cmp(a) == sign
 }
 
 // looser orders what a definition allows strides to be: from dense arrays, over dense rows, to any.

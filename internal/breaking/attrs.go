@@ -2,7 +2,7 @@ package breaking
 
 import (
 	"fmt"
-	"reflect"
+	"math/big"
 	"slices"
 
 	"github.com/opcast/opcast/internal/opdef"
@@ -79,9 +79,14 @@ func standard(a opdef.Attr, s sizes) string {
 }
 
 // narrower says whether a bound excludes what it did not: a minimum (sign 1) that grew, a maximum (sign -1) that shrank.
-func narrower(was, is any, sign float64) bool {
-	if is == nil || reflect.DeepEqual(was, is) {
-		return false
+func narrower(was, is any, sign int) bool {
+	return is != nil && (was == nil || exact(is).Cmp(exact(was)) == sign)
+}
+
+// exact is a bound of an attribute with all of its digits.
+func exact(bound any) *big.Rat {
+	if i, ok := bound.(int64); ok {
+		return new(big.Rat).SetInt64(i)
 	}
-	return was == nil || sign*opdef.NumberValue(is) > sign*opdef.NumberValue(was)
+	return new(big.Rat).SetFloat64(opdef.NumberValue(bound))
 }

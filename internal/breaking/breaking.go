@@ -2,8 +2,9 @@
 // would trip over.
 //
 // What has to stay: names and numbers of ops, names and order of inputs and attributes, results and their order, what a call may
-// pass and what a call that leaves something out means, and the arrays that only stored programs and callers in C pass. What kernels do inside may change, and so may texts. Expressions are compared as they
-// are written, but for the names of sizes: one that was written otherwise counts as another one.
+// pass and what a call that leaves something out means, and the arrays that only stored programs and callers in C pass. What kernels
+// do inside may change, and so may texts and the names of sizes and dtype variables. Expressions are not solved: one that computes
+// the same in another way counts as another one.
 package breaking
 
 import (

@@ -69,7 +69,13 @@ func TestCompare(t *testing.T) {
 		"nothing":        {nil, ""},
 		"text":           {[]string{"Rows.", "Lines."}, ""},
 		"name of a size": {[]string{"N", "M", "P", "Q"}, ""},
-		"name of dtypes": {[]string{"T = [", "V = [", "T[", "V[", "T !=", "V !="}, "breaks: calls have to keep V != f16 or P > 3"},
+		"name of dtypes": {[]string{"T = [", "V = [", "T[", "V[", "T !=", "V !="}, ""},
+		"let inline":     {[]string{"let.P = \"N + 1\"\n", "", "P > 3", "N+1 > 3", "P]", "N+1]"}, ""},
+		"spaces":         {[]string{"N % 2 == 0", "0==N%2", `"N + 1", doc`, `"1+N", doc`}, ""},
+		"conjunction":    {[]string{`"N % 2 == 0", "T`, `"N % 2 == 0 and (T`, `P > 3"]`, `P > 3)"]`}, ""},
+		"looser":         {[]string{" min = 0, doc = \"Factors", " min = -1, doc = \"Factors"}, ""},
+		"loose":          {[]string{" min = 0, doc = \"Factors", " doc = \"Factors"}, ""},
+		"limit of sizes": {[]string{" min = 0, doc = \"Factors", " min = 0, max = \"N\", doc = \"Factors"}, "breaks: the contents of the input weight"},
 		"collection":     {[]string{`"demo"`, `"demo2"`}, "breaks: the collection was named demo"},
 		"adaptor":        {[]string{`, "jax"`, ""}, "breaks: there is no package for jax any more"},
 		"device":         {[]string{`, "cuda"`, ""}, "breaks: the ops do not run on cuda any more"},
@@ -144,6 +150,28 @@ func TestCompareLosses(t *testing.T) {
 		}
 		if !strings.Contains(strings.Join(got, "\n"), want) {
 			t.Errorf("got %q, want %s", got, want)
+		}
+	}
+}
+
+// Two dtypes become a variable, and back; numbers that float64 cannot tell apart.
+func TestCompareExactly(t *testing.T) {
+	for _, tt := range []struct {
+		before, after []string
+		want          string
+	}{
+		{[]string{"W = [\"f32\", \"f16\"]", "W = [\"f32\"]"}, nil, ""},
+		{[]string{", W = [\"f32\", \"f16\"]", "", "W[N]", "f32[N]"}, nil, ""},
+		{[]string{"T = [\"f32\", \"f16\"], ", "", "T[", "f32[", ", \"T != f16 or P > 3\"", ""}, []string{", \"T != f16 or P > 3\"", ""}, ""},
+		{[]string{"\"T[*, P]", "\"f32[*, P]"}, nil, "breaks: y is f16 now where x is f16"},
+		{[]string{`default = "N + 1"`, "max = 9223372036854775807"}, []string{`default = "N + 1"`, "max = 9223372036854775806"}, "breaks: the attribute size has to be at most 9223372036854775806"},
+	} {
+		var got []string
+		for _, c := range Compare(project(t, tt.before...), project(t, tt.after...)) {
+			got = append(got, map[bool]string{true: "breaks: ", false: "note: "}[c.Breaks]+c.Text)
+		}
+		if text := strings.Join(got, "\n"); (tt.want == "") != (text == "") || !strings.HasPrefix(text, tt.want) {
+			t.Errorf("%q to %q: got %q, want %s", tt.before, tt.after, got, tt.want)
 		}
 	}
 }

@@ -1,12 +1,10 @@
 package command
 
 import (
-	"archive/tar"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -127,32 +125,26 @@ func (a *app) extract(ctx context.Context, revision, dir string) error {
 	if err != nil {
 		return usage("%s is neither a folder with %s nor a revision of git", revision, manifest.File)
 	}
-	archive, err := git("archive", "--format=tar", strings.TrimSpace(string(commit)), manifest.File, projectfs.DefinitionsDir)
-	if err != nil {
+	// Not git archive, which leaves out what .gitattributes marks with export-ignore.
+	list, err := git("ls-tree", "-r", "-z", strings.TrimSpace(string(commit)), "--", manifest.File, projectfs.DefinitionsDir)
+	if err != nil || len(list) == 0 {
 		return usage("revision %s has no project in %s: %s", revision, a.dir, strings.TrimSpace(stderr.String()))
 	}
-	return safefile.In(dir, func(root *os.Root) error { return unpack(root, archive) })
-}
-
-// unpack writes the regular files of an archive; links are none of a definition.
-func unpack(root *os.Root, archive []byte) error {
-	for files := tar.NewReader(bytes.NewReader(archive)); ; {
-		header, err := files.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
+	return safefile.In(dir, func(root *os.Root) error {
+		for line := range strings.SplitSeq(strings.TrimRight(string(list), "\x00"), "\x00") {
+			about, name, _ := strings.Cut(line, "\t")
+			words := strings.Fields(about) // mode, type and object
+			if !strings.HasPrefix(about, "100") {
+				continue // a link, which is none of a definition
+			}
+			text, err := git("cat-file", "blob", words[2])
+			if err == nil {
+				_, err = safefile.Write(root, name, text)
+			}
+			if err != nil {
+				return fmt.Errorf("copy %s of revision %s: %w: %s", name, revision, err, strings.TrimSpace(stderr.String()))
+			}
 		}
-		if err != nil {
-			return fmt.Errorf("read git's archive: %w", err)
-		}
-		if header.Typeflag != tar.TypeReg {
-			continue
-		}
-		text, err := io.ReadAll(files)
-		if err == nil {
-			_, err = safefile.Write(root, header.Name, text)
-		}
-		if err != nil {
-			return fmt.Errorf("unpack git's archive: %w", err)
-		}
-	}
+		return nil
+	})
 }
