@@ -93,7 +93,9 @@ def compile_cpp(block: Block, shell: Shell) -> str:
     code, said = shell.start(["opcast", "gen"])
     if code == 0:
         runtime, ours = ROOT / "backend", shell.folder / "backend/gen"
-        options = ["-std=c++17", "-Wall", "-fsyntax-only", f"-I{runtime}", f"-I{ours}"]
+        options = ["-x", "c++", "-std=c++17", "-Wall", "-fsyntax-only", f"-I{runtime}", f"-I{ours}"]
+        if source.suffix == ".cu":  # not every machine has nvcc
+            options += ["-DOPCAST_EMULATOR", f"-I{runtime / 'tests/emulator'}"]
         code, said = shell.start(["c++", *options, str(source)])
     if code:
         raise BlockError(f"{block.where}: {said}")
@@ -133,10 +135,11 @@ def check_op_page(block: Block, shell: Shell) -> str:
 
 
 def check_part(block: Block, source: str) -> None:
-    """Look for the lines of a block in a file, where functions have annotations and docstrings, too."""
+    """Look for the lines of a block in a file, where a function may have annotations and a docstring, too."""
     whole = [line.strip() for line in (ROOT / source).read_text(encoding="utf-8").splitlines()]
-    part = [x.strip() for x in block.text.splitlines() if not x.startswith("def ")]
-    if not any(whole[i : i + len(part)] == part for i in range(len(whole))):
+    lines = block.text.splitlines()
+    parts = [[x.strip() for x in lines], [x.strip() for x in lines if not x.startswith("def ")]]
+    if not any(whole[i : i + len(part)] == part for part in parts for i in range(len(whole))):
         raise BlockError(f"{block.where}: {source} has no such lines")
 
 
