@@ -61,3 +61,52 @@ func (v *handlerOp) HandlerKind(a *opdef.Attr) string {
 	}
 	return map[string]string{"int": "kInt", "float": "kFloat", "bool": "kBool", "str": "kString"}[a.Type]
 }
+
+// HandlerAttrs initialises the attributes there: name, kind, and the default that every call has which leaves them out.
+func (v *handlerOp) HandlerAttrs() (rows []string) {
+	for _, a := range v.ABIAttrs() {
+		row := fmt.Sprintf("{%q, Attr::%s", a.Name, v.HandlerKind(a))
+		if !a.MayBeNone() {
+			row += v.handlerDefault(a)
+		}
+		rows = append(rows, row+"}")
+	}
+	return rows
+}
+
+// handlerDefault is the end of a row: fixed, integer, number, text, list and its length, as far as one is needed.
+func (v *handlerOp) handlerDefault(a *opdef.Attr) string {
+	switch value := a.Default.(type) {
+	case nil:
+		return ""
+	case []int64:
+		if len(value) == 0 {
+			return ", true"
+		}
+		return fmt.Sprintf(", true, 0, 0, nullptr, %s, %d", v.handlerList(a), len(value))
+	case string:
+		return ", true, 0, 0, " + stringLiteral(value)
+	case bool:
+		return fmt.Sprintf(", true, %t", value)
+	}
+	if a.Type == "float" {
+		return ", true, 0, " + scalar(a.Default)
+	}
+	return ", true, " + scalar(a.Default)
+}
+
+// HandlerLists declare the lists that are defaults.
+func (v *handlerOp) HandlerLists() (lines []string) {
+	for _, a := range v.ABIAttrs() {
+		if list, ok := a.Default.([]int64); ok && len(list) > 0 && !a.MayBeNone() {
+			items := make([]string, len(list))
+			for i, n := range list {
+				items[i] = intLiteral(n)
+			}
+			lines = append(lines, fmt.Sprintf("constexpr int64_t %s[] = {%s};", v.handlerList(a), strings.Join(items, ", ")))
+		}
+	}
+	return lines
+}
+
+func (v *handlerOp) handlerList(a *opdef.Attr) string { return "k" + v.Pascal() + "_" + a.Name }

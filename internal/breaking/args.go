@@ -15,7 +15,7 @@ func (c *comparison) inputs(old, op *opdef.Op) {
 	for _, in := range op.Inputs {
 		if !slices.Contains(before, in.Name) {
 			if in.Optional {
-				c.breaks("the input %s is new: calls may leave it out, but stored programs and callers in C fail", in.Name)
+				c.breaks("the input %s is new: calls, and programs that JAX stored, may leave it out, but callers in C fail", in.Name)
 			} else {
 				c.breaks("the input %s is new, and required", in.Name)
 			}
@@ -29,9 +29,6 @@ func (c *comparison) inputs(old, op *opdef.Op) {
 		is := op.Inputs[i]
 		if was.Optional && !is.Optional {
 			c.breaks("the input %s is required now", is.Name)
-		}
-		if !was.Optional && is.Optional {
-			c.breaks("the input %s may be left out now: stored programs do not say whether they pass it", is.Name)
 		}
 		if looser(was.Stride) > looser(is.Stride) {
 			c.breaks("the input %s has to be denser: stride was %q, and is %q", is.Name, was.Stride, is.Stride)
@@ -77,9 +74,14 @@ func (c *comparison) between(what string, was, is []opdef.Arg) {
 		}
 		return out
 	}
-	if !slices.Equal(opdef.ArgNames(was), opdef.ArgNames(is)) {
-		c.breaks("%s was %v, and is %v: stored programs and callers in C fail", what, types(was), types(is))
+	if slices.Equal(opdef.ArgNames(was), opdef.ArgNames(is)) {
+		return
 	}
+	fails := "stored programs and callers in C fail"
+	if len(was) == 0 && len(is) > 0 && is[0].Saved {
+		fails = "callers in C fail" // a stored program wants none
+	}
+	c.breaks("%s was %v, and is %v: %s", what, types(was), types(is), fails)
 }
 
 // savedOutputs are those for the gradient.

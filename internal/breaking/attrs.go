@@ -27,7 +27,7 @@ func (c *comparison) attrs(old, op *opdef.Op) {
 			continue
 		}
 		if is.HasDefault {
-			c.breaks("the attribute %s is new: calls that leave it out get its default, but stored programs and callers in C fail", is.Name)
+			c.breaks("the attribute %s is new: calls, and programs that JAX stored, get its default, but callers in C fail", is.Name)
 		} else {
 			c.breaks("the attribute %s is new, and required", is.Name)
 		}

@@ -31,44 +31,47 @@ namespace {
 
 constexpr Input kAdamwInputs[] = {{false, true, 0}, {false, false, 1}, {false, true, 2}, {false, true, 3}, {false, false, -1}, {false, false, -1}};
 constexpr Attr kAdamwAttrs[] = {
-    {"beta1", Attr::kFloat},
-    {"beta2", Attr::kFloat},
-    {"eps", Attr::kFloat},
-    {"weight_decay", Attr::kFloat},
+    {"beta1", Attr::kFloat, true, 0, 0.9},
+    {"beta2", Attr::kFloat, true, 0, 0.999},
+    {"eps", Attr::kFloat, true, 0, 1e-08},
+    {"weight_decay", Attr::kFloat, true, 0, 0.01},
 };
 constexpr Output kChainSpeculativeSamplingOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kChainSpeculativeSamplingInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}};
 constexpr Output kConv2dOutputs[] = {{false, -1, -1}};
 constexpr Input kConv2dInputs[] = {{false, false, -1}, {false, false, -1}, {true, false, -1}};
+constexpr int64_t kConv2d_stride[] = {1, 1};
+constexpr int64_t kConv2d_padding[] = {0, 0};
+constexpr int64_t kConv2d_dilation[] = {1, 1};
 constexpr Attr kConv2dAttrs[] = {
-    {"stride", Attr::kInts},
-    {"padding", Attr::kInts},
-    {"dilation", Attr::kInts},
-    {"groups", Attr::kInt},
+    {"stride", Attr::kInts, true, 0, 0, nullptr, kConv2d_stride, 2},
+    {"padding", Attr::kInts, true, 0, 0, nullptr, kConv2d_padding, 2},
+    {"dilation", Attr::kInts, true, 0, 0, nullptr, kConv2d_dilation, 2},
+    {"groups", Attr::kInt, true, 1},
 };
 constexpr Output kCrossEntropyOutputs[] = {{false, -1, -1}, {true, -1, -1}};
 constexpr Input kCrossEntropyInputs[] = {{false, false, -1}, {false, false, -1}};
 constexpr Attr kCrossEntropyAttrs[] = {
-    {"ignore_index", Attr::kInt},
-    {"label_smoothing", Attr::kFloat},
+    {"ignore_index", Attr::kInt, true, -100},
+    {"label_smoothing", Attr::kFloat, true, 0, 0.0},
 };
 constexpr Output kCrossEntropyBackwardOutputs[] = {{false, -1, -1}};
 constexpr Input kCrossEntropyBackwardInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}};
 constexpr Attr kCrossEntropyBackwardAttrs[] = {
-    {"ignore_index", Attr::kInt},
-    {"label_smoothing", Attr::kFloat},
+    {"ignore_index", Attr::kInt, true, -100},
+    {"label_smoothing", Attr::kFloat, true, 0, 0.0},
 };
 constexpr Output kDequantizeOutputs[] = {{false, -1, -1}};
 constexpr Input kDequantizeInputs[] = {{false, false, -1}, {false, false, -1}};
 constexpr Output kDropoutOutputs[] = {{false, -1, -1}, {true, -1, -1}};
 constexpr Input kDropoutInputs[] = {{false, false, -1}, {false, false, -1}};
 constexpr Attr kDropoutAttrs[] = {
-    {"p", Attr::kFloat},
+    {"p", Attr::kFloat, true, 0, 0.5},
 };
 constexpr Output kDropoutBackwardOutputs[] = {{false, -1, -1}};
 constexpr Input kDropoutBackwardInputs[] = {{false, false, -1}, {false, false, -1}};
 constexpr Attr kDropoutBackwardAttrs[] = {
-    {"p", Attr::kFloat},
+    {"p", Attr::kFloat, true, 0, 0.5},
 };
 constexpr Output kEltwiseAddOutputs[] = {{false, -1, -1}};
 constexpr Input kEltwiseAddInputs[] = {{false, false, -1}, {false, false, -1}};
@@ -85,7 +88,7 @@ constexpr Input kEmbeddingBackwardInputs[] = {{false, false, -1}, {false, false,
 constexpr Output kFlashAttnVarlenOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kFlashAttnVarlenInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {true, false, -1}};
 constexpr Attr kFlashAttnVarlenAttrs[] = {
-    {"causal", Attr::kBool},
+    {"causal", Attr::kBool, true, false},
     {"sm_scale", Attr::kFloat},
     {"window_left", Attr::kInt},
     {"soft_cap", Attr::kFloat},
@@ -93,7 +96,7 @@ constexpr Attr kFlashAttnVarlenAttrs[] = {
 constexpr Output kFlashAttnVarlenBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}, {false, -1, -1}, {false, 9, -1}};
 constexpr Input kFlashAttnVarlenBackwardInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {true, false, -1}};
 constexpr Attr kFlashAttnVarlenBackwardAttrs[] = {
-    {"causal", Attr::kBool},
+    {"causal", Attr::kBool, true, false},
     {"sm_scale", Attr::kFloat},
     {"window_left", Attr::kInt},
     {"soft_cap", Attr::kFloat},
@@ -107,27 +110,27 @@ constexpr Output kFlashMlaSparseDecodeOutputs[] = {{false, -1, -1}, {false, -1, 
 constexpr Input kFlashMlaSparseDecodeInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {true, false, -1}};
 constexpr Attr kFlashMlaSparseDecodeAttrs[] = {
     {"sm_scale", Attr::kFloat},
-    {"fp8", Attr::kString},
+    {"fp8", Attr::kString, true, 0, 0, "e4m3fnuz"},
 };
 constexpr Output kFlashMlaSparseDecodeSplitkOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kFlashMlaSparseDecodeSplitkInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {true, false, -1}};
 constexpr Attr kFlashMlaSparseDecodeSplitkAttrs[] = {
-    {"num_splits", Attr::kInt},
+    {"num_splits", Attr::kInt, true, 0},
     {"sm_scale", Attr::kFloat},
-    {"fp8", Attr::kString},
+    {"fp8", Attr::kString, true, 0, 0, "e4m3fnuz"},
 };
 constexpr Input kFusedAddLayerNormInputs[] = {{false, true, -1}, {false, true, -1}, {false, false, -1}, {true, false, -1}};
 constexpr Attr kFusedAddLayerNormAttrs[] = {
-    {"eps", Attr::kFloat},
+    {"eps", Attr::kFloat, true, 0, 1e-05},
 };
 constexpr Input kFusedAddRmsNormInputs[] = {{false, true, -1}, {false, true, -1}, {false, false, -1}};
 constexpr Attr kFusedAddRmsNormAttrs[] = {
-    {"eps", Attr::kFloat},
+    {"eps", Attr::kFloat, true, 0, 1e-06},
 };
 constexpr Output kFusedMoeOutputs[] = {{false, -1, -1}};
 constexpr Input kFusedMoeInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}};
 constexpr Attr kFusedMoeAttrs[] = {
-    {"activation", Attr::kString},
+    {"activation", Attr::kString, true, 0, 0, "silu"},
 };
 constexpr Output kGeluOutputs[] = {{false, -1, -1}};
 constexpr Input kGeluInputs[] = {{false, false, -1}};
@@ -150,8 +153,8 @@ constexpr Input kGeluTanhAndMulBackwardInputs[] = {{false, false, -1}, {false, f
 constexpr Output kGemmOutputs[] = {{false, -1, -1}};
 constexpr Input kGemmInputs[] = {{false, false, -1}, {false, false, -1}, {true, false, -1}};
 constexpr Attr kGemmAttrs[] = {
-    {"alpha", Attr::kFloat},
-    {"activation", Attr::kString},
+    {"alpha", Attr::kFloat, true, 0, 1.0},
+    {"activation", Attr::kString, true, 0, 0, "none"},
 };
 constexpr Output kGemmA8w8Outputs[] = {{false, -1, -1}};
 constexpr Input kGemmA8w8Inputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {true, false, -1}};
@@ -160,19 +163,19 @@ constexpr Input kGemmA8w8BlockscaleInputs[] = {{false, false, -1}, {false, false
 constexpr Output kGemmBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}, {false, 3, -1}};
 constexpr Input kGemmBackwardInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {true, false, -1}};
 constexpr Attr kGemmBackwardAttrs[] = {
-    {"alpha", Attr::kFloat},
-    {"activation", Attr::kString},
+    {"alpha", Attr::kFloat, true, 0, 1.0},
+    {"activation", Attr::kString, true, 0, 0, "none"},
 };
 constexpr Output kGemmW4a16Outputs[] = {{false, -1, -1}};
 constexpr Input kGemmW4a16Inputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {true, false, -1}};
 constexpr Attr kGemmW4a16Attrs[] = {
-    {"group_size", Attr::kInt},
+    {"group_size", Attr::kInt, true, 128},
 };
 constexpr Output kGroupNormOutputs[] = {{false, -1, -1}, {true, -1, -1}, {true, -1, -1}};
 constexpr Input kGroupNormInputs[] = {{false, false, -1}, {false, false, -1}, {true, false, -1}};
 constexpr Attr kGroupNormAttrs[] = {
     {"num_groups", Attr::kInt},
-    {"eps", Attr::kFloat},
+    {"eps", Attr::kFloat, true, 0, 1e-05},
 };
 constexpr Output kGroupNormBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}, {false, 5, -1}};
 constexpr Input kGroupNormBackwardInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {true, false, -1}};
@@ -189,21 +192,21 @@ constexpr Attr kGroupedTopkAttrs[] = {
     {"k", Attr::kInt},
     {"num_groups", Attr::kInt},
     {"topk_groups", Attr::kInt},
-    {"renormalize", Attr::kBool},
-    {"routed_scaling_factor", Attr::kFloat},
-    {"scoring", Attr::kString},
+    {"renormalize", Attr::kBool, true, true},
+    {"routed_scaling_factor", Attr::kFloat, true, 0, 1.0},
+    {"scoring", Attr::kString, true, 0, 0, "sigmoid"},
 };
 constexpr Output kLayerNormOutputs[] = {{false, -1, -1}, {true, -1, -1}, {true, -1, -1}};
 constexpr Input kLayerNormInputs[] = {{false, false, -1}, {false, false, -1}, {true, false, -1}};
 constexpr Attr kLayerNormAttrs[] = {
-    {"eps", Attr::kFloat},
+    {"eps", Attr::kFloat, true, 0, 1e-05},
 };
 constexpr Output kLayerNormBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}, {false, 5, -1}};
 constexpr Input kLayerNormBackwardInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {true, false, -1}};
 constexpr Output kLayernorm2dOutputs[] = {{false, -1, -1}, {true, -1, -1}, {true, -1, -1}};
 constexpr Input kLayernorm2dInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}};
 constexpr Attr kLayernorm2dAttrs[] = {
-    {"eps", Attr::kFloat},
+    {"eps", Attr::kFloat, true, 0, 1e-05},
 };
 constexpr Output kLayernorm2dBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}, {false, -1, -1}};
 constexpr Input kLayernorm2dBackwardInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}};
@@ -215,8 +218,8 @@ constexpr Output kMlaPrefillOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kMlaPrefillInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}};
 constexpr Attr kMlaPrefillAttrs[] = {
     {"sm_scale", Attr::kFloat},
-    {"kv_lora_rank", Attr::kInt},
-    {"causal", Attr::kBool},
+    {"kv_lora_rank", Attr::kInt, true, 512},
+    {"causal", Attr::kBool, true, false},
 };
 constexpr Output kMoeAlignBlockSizeOutputs[] = {{false, -1, -1}, {false, -1, -1}, {false, -1, -1}};
 constexpr Input kMoeAlignBlockSizeInputs[] = {{false, false, -1}};
@@ -238,7 +241,7 @@ constexpr Input kMoeUnpermuteBackwardInputs[] = {{false, false, -1}, {false, fal
 constexpr Output kPagedAttentionOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kPagedAttentionInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}};
 constexpr Attr kPagedAttentionAttrs[] = {
-    {"layout", Attr::kString},
+    {"layout", Attr::kString, true, 0, 0, "NHD"},
     {"sm_scale", Attr::kFloat},
     {"window_left", Attr::kInt},
     {"soft_cap", Attr::kFloat},
@@ -246,7 +249,7 @@ constexpr Attr kPagedAttentionAttrs[] = {
 constexpr Output kPagedDecodeAttentionOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kPagedDecodeAttentionInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}};
 constexpr Attr kPagedDecodeAttentionAttrs[] = {
-    {"layout", Attr::kString},
+    {"layout", Attr::kString, true, 0, 0, "NHD"},
     {"sm_scale", Attr::kFloat},
     {"window_left", Attr::kInt},
     {"soft_cap", Attr::kFloat},
@@ -256,33 +259,33 @@ constexpr Input kPerTensorQuantInputs[] = {{false, false, -1}, {false, false, -1
 constexpr Output kPerTokenGroupQuantOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kPerTokenGroupQuantInputs[] = {{false, false, -1}};
 constexpr Attr kPerTokenGroupQuantAttrs[] = {
-    {"group_size", Attr::kInt},
+    {"group_size", Attr::kInt, true, 128},
 };
 constexpr Output kPerTokenQuantOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kPerTokenQuantInputs[] = {{false, false, -1}};
 constexpr Input kReshapeAndCacheInputs[] = {{false, false, -1}, {false, false, -1}, {false, true, -1}, {false, true, -1}, {false, false, -1}, {true, false, -1}, {true, false, -1}};
 constexpr Attr kReshapeAndCacheAttrs[] = {
-    {"layout", Attr::kString},
+    {"layout", Attr::kString, true, 0, 0, "NHD"},
 };
 constexpr Output kRmsNormOutputs[] = {{false, -1, -1}};
 constexpr Input kRmsNormInputs[] = {{false, false, -1}, {false, false, -1}};
 constexpr Attr kRmsNormAttrs[] = {
-    {"eps", Attr::kFloat},
+    {"eps", Attr::kFloat, true, 0, 1e-06},
 };
 constexpr Output kRmsNormBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kRmsNormBackwardInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}};
 constexpr Attr kRmsNormBackwardAttrs[] = {
-    {"eps", Attr::kFloat},
+    {"eps", Attr::kFloat, true, 0, 1e-06},
 };
 constexpr Output kRopeOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kRopeInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}};
 constexpr Attr kRopeAttrs[] = {
-    {"interleave", Attr::kBool},
+    {"interleave", Attr::kBool, true, false},
 };
 constexpr Output kRopeBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kRopeBackwardInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}};
 constexpr Attr kRopeBackwardAttrs[] = {
-    {"interleave", Attr::kBool},
+    {"interleave", Attr::kBool, true, false},
 };
 constexpr Output kSiluAndMulOutputs[] = {{false, -1, -1}};
 constexpr Input kSiluAndMulInputs[] = {{false, false, -1}};
@@ -295,14 +298,14 @@ constexpr Input kSoftmaxBackwardInputs[] = {{false, false, -1}, {false, false, -
 constexpr Output kSwigluoaiAndMulOutputs[] = {{false, -1, -1}};
 constexpr Input kSwigluoaiAndMulInputs[] = {{false, false, -1}};
 constexpr Attr kSwigluoaiAndMulAttrs[] = {
-    {"alpha", Attr::kFloat},
-    {"limit", Attr::kFloat},
+    {"alpha", Attr::kFloat, true, 0, 1.702},
+    {"limit", Attr::kFloat, true, 0, 7.0},
 };
 constexpr Output kSwigluoaiAndMulBackwardOutputs[] = {{false, -1, -1}};
 constexpr Input kSwigluoaiAndMulBackwardInputs[] = {{false, false, -1}, {false, false, -1}};
 constexpr Attr kSwigluoaiAndMulBackwardAttrs[] = {
-    {"alpha", Attr::kFloat},
-    {"limit", Attr::kFloat},
+    {"alpha", Attr::kFloat, true, 0, 1.702},
+    {"limit", Attr::kFloat, true, 0, 7.0},
 };
 constexpr Output kTopKTopPMinPSamplingFromProbsOutputs[] = {{false, -1, -1}};
 constexpr Input kTopKTopPMinPSamplingFromProbsInputs[] = {{false, false, -1}, {false, false, -1}, {true, false, -1}, {true, false, -1}, {true, false, -1}};
@@ -310,18 +313,18 @@ constexpr Output kTopkOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kTopkInputs[] = {{false, false, -1}};
 constexpr Attr kTopkAttrs[] = {
     {"k", Attr::kInt},
-    {"largest", Attr::kBool},
+    {"largest", Attr::kBool, true, true},
 };
 constexpr Output kTopkSoftmaxOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kTopkSoftmaxInputs[] = {{false, false, -1}};
 constexpr Attr kTopkSoftmaxAttrs[] = {
     {"k", Attr::kInt},
-    {"renormalize", Attr::kBool},
+    {"renormalize", Attr::kBool, true, false},
 };
 constexpr Output kWarpBitonicSortOutputs[] = {{false, -1, -1}};
 constexpr Input kWarpBitonicSortInputs[] = {{false, false, -1}};
 constexpr Attr kWarpBitonicSortAttrs[] = {
-    {"is_descending", Attr::kBool},
+    {"is_descending", Attr::kBool, true, true},
 };
 
 }  // namespace

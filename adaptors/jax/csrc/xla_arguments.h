@@ -34,8 +34,8 @@ class Arguments {
     values_.Reserve(most);
     tensors_.Reserve(most);
     strides_.Reserve(Dims(frame) + 2 * int64_t{op_.attr_count});
-    return Flags(frame.attrs) && Lengths(frame.attrs) && Outputs(frame.rets) &&
-           Inputs(frame.args) && Attributes(frame.attrs) && Scratch(frame.rets) &&
+    return Lengths(frame.attrs) && Flags(frame) && Outputs(frame.rets) && Inputs(frame.args) &&
+           Attributes(frame.attrs) && Scratch(frame.rets) &&
            (next_result_ == frame.rets.size || Fail("too many results"));
   }
 
@@ -74,28 +74,20 @@ class Arguments {
 
   int64_t Repeats(int list) const { return list < 0 ? 1 : lengths_[list]; }
 
-  // Reads which inputs are given and whether saved outputs are wanted.
-  bool Flags(const XLA_FFI_Attrs& attrs) {
+  // Reads which inputs are given and whether saved outputs are wanted. A program that was stored
+  // before the op had optional inputs gives the first ones, and wants none of the outputs that were
+  // saved later.
+  bool Flags(const XLA_FFI_CallFrame& frame) {
+    const int present = Find(frame.attrs, kPresent), saved = Find(frame.attrs, kSaved);
     int64_t mask = 0;
-    bool masked = false;
+    if (present >= 0 && !Scalar(frame.attrs, present, XLA_FFI_DataType_S64, &mask)) return false;
+    int64_t left = frame.args.size;
     for (int i = 0; i < op_.input_count; ++i) {
-      if (op_.inputs[i].optional && !masked) {
-        if (!Flag(attrs, kPresent, XLA_FFI_DataType_S64, &mask)) return false;
-        masked = true;
-      }
-      given_[i] = !op_.inputs[i].optional || (mask >> i & 1) != 0;
+      const bool there = present < 0 ? left > 0 : (mask >> i & 1) != 0;
+      given_[i] = !op_.inputs[i].optional || there;
+      left -= Repeats(op_.inputs[i].list);
     }
-    // Saved outputs stand last.
-    return op_.output_count == 0 || !op_.outputs[op_.output_count - 1].saved ||
-           Flag(attrs, kSaved, XLA_FFI_DataType_PRED, &saved_);
-  }
-
-  template <class T>
-  bool Flag(const XLA_FFI_Attrs& attrs, const char* name, XLA_FFI_DataType type, T* out) {
-    const int at = Find(attrs, name);
-    if (at >= 0) return Scalar(attrs, at, type, out);
-    fault_ = std::string("RuntimeError: ") + op_.name + ": the attribute " + name + " is missing";
-    return false;
+    return saved < 0 || Scalar(frame.attrs, saved, XLA_FFI_DataType_PRED, &saved_);
   }
 
   bool Outputs(const XLA_FFI_Rets& rets) {
@@ -197,7 +189,7 @@ class Arguments {
     for (int i = 0; i < op_.attr_count; ++i) {
       const int at = Find(attrs, op_.attrs[i].name);
       if (at < 0) {
-        Push(kTVMFFINone);
+        if (!Default(op_.attrs[i])) return false;
       } else if (!Attribute(attrs, at, op_.attrs[i].kind)) {
         return false;
       }
@@ -225,6 +217,30 @@ class Arguments {
     return Fail("unknown kind of attribute");
   }
 
+  // What stands for an attribute that the program does not have: None where the export knows.
+  bool Default(const Attr& attr) {
+    if (!attr.fixed) {
+      Push(kTVMFFINone);
+      return true;
+    }
+    switch (attr.kind) {
+      case Attr::kInt:
+        Push(kTVMFFIInt).v_int64 = attr.integer;
+        return true;
+      case Attr::kFloat:
+        Push(kTVMFFIFloat).v_float64 = attr.number;
+        return true;
+      case Attr::kBool:
+        Push(kTVMFFIBool).v_int64 = attr.integer;
+        return true;
+      case Attr::kString:
+        return Text(attr.text, std::strlen(attr.text));
+      case Attr::kInts:
+        return Integers(attr.list, attr.count);
+    }
+    return Fail("unknown kind of attribute");
+  }
+
   template <class T>
   bool Scalar(const XLA_FFI_Attrs& attrs, int at, XLA_FFI_DataType type, T* out) {
     const auto* scalar = static_cast<const XLA_FFI_Scalar*>(attrs.attrs[at]);
@@ -238,22 +254,30 @@ class Arguments {
   bool String(const XLA_FFI_Attrs& attrs, int at) {
     if (attrs.types[at] != XLA_FFI_AttrType_STRING) return Fail("an attribute has the wrong type");
     const auto* span = static_cast<const XLA_FFI_ByteSpan*>(attrs.attrs[at]);
-    const TVMFFIByteArray bytes = {span->ptr, span->len};
+    return Text(span->ptr, span->len);
+  }
+
+  bool Text(const char* text, size_t length) {
+    const TVMFFIByteArray bytes = {text, length};
     return TVMFFIStringFromByteArray(&bytes, &Push(kTVMFFINone)) == 0 || Fail("out of memory");
   }
 
-  // Integers travel as a one-dimensional tensor over XLA's memory.
   bool Ints(const XLA_FFI_Attrs& attrs, int at) {
     const auto* array = static_cast<const XLA_FFI_Array*>(attrs.attrs[at]);
     if (attrs.types[at] != XLA_FFI_AttrType_ARRAY || array->dtype != XLA_FFI_DataType_S64) {
       return Fail("an attribute has the wrong type");
     }
+    return Integers(static_cast<const int64_t*>(array->data), static_cast<int64_t>(array->size));
+  }
+
+  // Integers travel as a one-dimensional tensor over memory that is there.
+  bool Integers(const int64_t* list, int64_t count) {
     if (dims_ + 2 > strides_.size()) return Fail("too many dimensions");
     DLTensor* t = &tensors_[tensor_count_++];
     int64_t* shape = &strides_[dims_];
-    shape[0] = static_cast<int64_t>(array->size);
+    shape[0] = count;
     shape[1] = 1;
-    *t = {array->data, {kDLCPU, 0}, 1, {kDLInt, 64, 1}, shape, shape + 1, 0};
+    *t = {const_cast<int64_t*>(list), {kDLCPU, 0}, 1, {kDLInt, 64, 1}, shape, shape + 1, 0};
     dims_ += 2;
     Push(kTVMFFIDLTensorPtr).v_ptr = t;
     return true;

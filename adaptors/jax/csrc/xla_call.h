@@ -13,11 +13,18 @@
 namespace opcast_jax {
 
 // An attribute of an op, in the order of the export's parameters. It may be absent: its default
-// depends on sizes.
+// depends on sizes, or the program was stored before the op had the attribute.
 struct Attr {
   enum Kind { kInt, kFloat, kBool, kString, kInts };
   const char* name;
   Kind kind;
+  // The default, if it is the same in every call: the members below say it.
+  bool fixed = false;
+  int64_t integer = 0;
+  double number = 0;
+  const char* text = nullptr;
+  const int64_t* list = nullptr;
+  int count = 0;
 };
 
 // An input of an op. What the op overwrites is a result too, which XLA keeps in the same memory.
@@ -40,9 +47,9 @@ struct Output {
 // which is a result only because XLA allocates those, or none of it; its operands are the inputs
 // that are given.
 // Bit i of the attribute kPresent says that input i is given; without optional inputs there is no
-// such attribute. The arrays of a list are operands and results one by one; the attribute kLengths
-// says how many each list has. The attribute kSaved says whether the saved outputs are wanted;
-// without saved outputs there is none.
+// such attribute, and a stored program may be older than the first of them. The arrays of a list
+// are operands and results one by one; the attribute kLengths says how many each list has. The
+// attribute kSaved says whether the saved outputs are wanted: not by programs without it.
 struct Op {
   const char* name;
   int64_t schema;
