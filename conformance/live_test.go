@@ -121,10 +121,10 @@ the run took 1 min 30 s
 func TestChecksOfTheReport(t *testing.T) {
 	list := Checks()
 	s := &Session{cells: []cell{
-		{checks: []check.Check{{ID: "alone", Group: check.GroupValues, Doc: "d"}, definitions.Checks()[0]}}, {checks: []check.Check{list[3], list[1], list[3]}},
+		{checks: []check.Check{{ID: "alone", Group: check.GroupValues, Doc: "d"}, definitions.Checks()[0]}}, {checks: []check.Check{list[3], list[2], list[3]}},
 	}}
 	got := s.catalogue()
-	want := []string{list[1].ID, list[3].ID, definitions.Checks()[0].ID, "alone"}
+	want := []string{list[2].ID, list[3].ID, definitions.Checks()[0].ID, "alone"}
 	profiles := map[string]string{list[3].ID: check.ProfileFast, definitions.Checks()[0].ID: check.ProfileFast}
 	for i, id := range want {
 		profile := cmp.Or(profiles[id], check.ProfileCore)

@@ -132,7 +132,7 @@ func (p *Printer) closing(r *report.Report) {
 	for _, text := range worstErrors(r.ULPs) {
 		p.line("%s", text)
 	}
-	for _, text := range r.Changes.Lines() {
+	for _, text := range slices.Concat(r.Changes.Lines(), noteLines(r.Results)) {
 		p.line("%s", text)
 	}
 	if len(r.Results) > 0 {
@@ -148,6 +148,22 @@ func (p *Printer) closing(r *report.Report) {
 		p.line("%s", text)
 	}
 	p.line("%s", r.Summary())
+}
+
+// notesShown is how many notes a run lists.
+const notesShown = 5
+
+// noteLines are what checks of definitions could not show, though nothing failed: such as a condition that no call breaks.
+func noteLines(results []report.Result) (lines []string) {
+	for _, r := range results {
+		if r.Adaptor == calls.DefinitionName && r.Status == report.Pass && r.Reason != "" {
+			lines = append(lines, fmt.Sprintf("note: %s: %s", r.Op, r.Reason))
+		}
+	}
+	if more := len(lines) - notesShown; more > 0 {
+		lines = append(lines[:notesShown], fmt.Sprintf("and %d more notes, which the report lists", more))
+	}
+	return lines
 }
 
 // slowest tells how long the checks took together, and which of them took most.

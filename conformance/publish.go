@@ -109,12 +109,34 @@ func (s *Session) write(r *report.Report) (report.Summary, error) {
 		if text := randomLine(r.Random); text != "" {
 			s.Printer.line("%s", text)
 		}
+		if s.Options.Profile == check.ProfileFast {
+			s.Printer.line("%s", untried(Checks()))
+		}
 		s.Printer.closing(r)
 	}
 	if unwritten != nil {
 		return summary, fmt.Errorf("%w: %w", ErrUnwritten, unwritten)
 	}
 	return summary, nil
+}
+
+// untried says what the fast profile leaves out.
+func untried(checks []check.Check) string {
+	tried, left := map[string]bool{}, 0
+	for i := range checks {
+		if checks[i].Profile == check.ProfileFast {
+			tried[checks[i].Group] = true
+		} else {
+			left++
+		}
+	}
+	var groups []string
+	for i := range checks {
+		if g := checks[i].Group; !tried[g] && !slices.Contains(groups, g) {
+			groups = append(groups, g)
+		}
+	}
+	return fmt.Sprintf("the fast profile left out %d of %d checks, among them all of: %s", left, len(checks), strings.Join(groups, ", "))
 }
 
 // machine is what else results may depend on.

@@ -29,7 +29,7 @@ func HardPlans(op *opdef.Op, d DTypes) []Plan {
 	for _, s := range Symbols(op) {
 		sizes[s] = hardSize
 	}
-	large := Plan{Name: "hard", DTypes: d, Batch: []int64{2}, Sizes: sizes}
+	large := settled(op, Plan{Name: "hard", DTypes: d, Batch: []int64{2}, Sizes: sizes})
 	if _, err := New(op, large); err != nil {
 		large = BasePlan(d)
 	}
@@ -68,6 +68,7 @@ func HardSumPlans(op *opdef.Op, d DTypes) []Plan {
 			if first := dims[0].Expr; first != nil && slices.Contains(Symbols(op), first.Text) {
 				p.Sizes[first.Text] = hardRows
 			}
+			p = settled(op, p)
 			same := func(have Plan) bool { return maps.Equal(have.Sizes, p.Sizes) }
 			if slices.Contains(Symbols(op), s) && !slices.ContainsFunc(plans, same) {
 				plans = append(plans, p)

@@ -94,5 +94,5 @@ func LongPlans(op *opdef.Op, d DTypes) []Plan {
 	if op.HasBatch() {
 		plans = append(plans, Plan{Name: "long", DTypes: d, Batch: []int64{longSize}})
 	}
-	return plans
+	return settledPlans(op, plans)
 }

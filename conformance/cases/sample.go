@@ -219,7 +219,7 @@ func ValuePlans(op *opdef.Op, d DTypes) []Plan {
 		for _, s := range Symbols(op) {
 			p.Sizes[s] = size
 		}
-		plans = append(plans, p)
+		plans = append(plans, settled(op, p))
 	}
 	for _, a := range op.Inputs {
 		if a.Optional {
@@ -234,11 +234,12 @@ func ValuePlans(op *opdef.Op, d DTypes) []Plan {
 // BaseOnly is the one plan of checks in which sizes, attributes and contents do not matter.
 func BaseOnly(d DTypes) []Plan { return []Plan{BasePlan(d)} }
 
-// SizePlans gives each symbol each of its sizes in turn, then the leading dims.
+// SizePlans gives each symbol each of its sizes in turn, or the nearest ones that conditions allow, and the sizes at which
+// conditions change; then the leading dims.
 func SizePlans(op *opdef.Op, d DTypes) []Plan {
 	var plans []Plan
 	for _, s := range Symbols(op) {
-		for _, n := range sweepSizes(op, s) {
+		for _, n := range slices.Concat(sweepSizes(op, s), boundSizes(op, s)) {
 			plans = append(plans, Plan{Name: "sizes", DTypes: d, Batch: []int64{2}, Sizes: map[string]int64{s: n}})
 		}
 	}
@@ -247,7 +248,7 @@ func SizePlans(op *opdef.Op, d DTypes) []Plan {
 			plans = append(plans, Plan{Name: "sizes", DTypes: d, Batch: []int64{n}})
 		}
 	}
-	return plans
+	return settledPlans(op, plans)
 }
 
 // RankPlans vary the number of leading dims.

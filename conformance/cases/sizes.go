@@ -51,13 +51,14 @@ func Symbols(op *opdef.Op) []string {
 	return out
 }
 
-// Candidates are the sizes to try for a symbol: what the definition prefers, or the base sizes starting at the i-th.
+// Candidates are the sizes to try for a symbol: what the definition prefers, or the base sizes starting at the i-th, and then
+// those of which its conditions speak.
 func Candidates(op *opdef.Op, symbol string, i int) []int64 {
 	if preferred := SampleSizes(op, symbol); preferred != nil {
 		return preferred
 	}
 	i %= len(baseSizes)
-	return slices.Concat(baseSizes[i:], baseSizes[:i])
+	return slices.Concat(baseSizes[i:], baseSizes[:i], spokenSizes(op, symbol))
 }
 
 // SampleSizes are the sizes that the definition asks the suite to use for a symbol.

@@ -62,7 +62,7 @@ func Meeting(op *opdef.Op, p Plan) (*Case, error) {
 // NumbersAround are the numbers in a condition above a limit, and those beside them: there it may change.
 func NumbersAround(e *expr.Expr, above int64) (numbers []int64) {
 	e.Walk(func(n *expr.Expr) {
-		if n.Op == expr.OpConst && n.Value > above && n.Value <= 1<<12 {
+		if n.Op == expr.OpConst && n.Value > above && n.Value <= 1<<16 {
 			numbers = append(numbers, n.Value-1, n.Value, n.Value+1)
 		}
 	})

@@ -65,7 +65,7 @@ func mention(op *opdef.Op, e *expr.Expr, names map[string]bool) {
 func findChoice(c *cases.Case, program *rule.Program, number int, attrs []string) *Change {
 	r := program.Rules[number]
 	input := c.Op.InputIndex(r.Arg)
-	for k, values := range combinations(c.Op, attrs, rulesNumbers(r)) {
+	for k, values := range combinations(c.Op, attrs, rulesNumbers(c.Op, r)) {
 		p := cases.BasePlan(c.DTypes)
 		p.Batch, p.Leads, p.Attrs = c.Batch, c.Leads, maps.Clone(c.Attrs)
 		maps.Copy(p.Attrs, values)
@@ -106,10 +106,10 @@ func breaks(program *rule.Program, number int, c *cases.Case) bool {
 }
 
 // rulesNumbers are numbers at which what a rule says may change.
-func rulesNumbers(r rule.Rule) (numbers []int64) {
+func rulesNumbers(op *opdef.Op, r rule.Rule) (numbers []int64) {
 	for _, e := range []*expr.Expr{r.When, r.Coef, r.Const, r.Expr} {
 		if e != nil {
-			numbers = append(numbers, numbersAround(e)...)
+			numbers = append(numbers, numbersAround(op, e)...)
 		}
 	}
 	slices.Sort(numbers)

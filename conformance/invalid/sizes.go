@@ -58,7 +58,7 @@ func put(call *calls.Call, other *cases.Case) {
 // findBroken searches for a call that the test accepts: with the dtypes of the case, else, for a condition that mentions
 // dtypes, with some that a condition excludes. An attr that chooses a dtype stays as it is.
 func findBroken(c *cases.Case, r rule.Rule, test func(*cases.Case) bool) *cases.Case {
-	numbers := numbersAround(r.Expr)
+	numbers := numbersAround(c.Op, r.Expr)
 	if bad := findSizes(c, numbers, test); bad != nil || r.Hint == "" {
 		return bad
 	}
@@ -76,9 +76,26 @@ func findBroken(c *cases.Case, r rule.Rule, test func(*cases.Case) bool) *cases.
 	return nil
 }
 
-// numbersAround are small numbers, and those at which a condition may change.
-func numbersAround(e *expr.Expr) []int64 {
-	return append([]int64{1, 2, 3, 4, 0}, cases.NumbersAround(e, 4)...)
+// numbersAround are small numbers, those at which a condition may change, and the next ones to them that other conditions want:
+// "N <= 4096" is broken by 4098 where N is even.
+func numbersAround(op *opdef.Op, e *expr.Expr) []int64 {
+	numbers := append([]int64{1, 2, 3, 4, 0}, cases.NumbersAround(e, 4)...)
+	for _, other := range op.Requires {
+		other.Walk(func(n *expr.Expr) {
+			if n.Op != expr.OpMod || n.Args[1].Op != expr.OpConst || n.Args[1].Value < 2 {
+				return
+			}
+			for _, around := range cases.NumbersAround(e, 4) {
+				multiple := around / n.Args[1].Value * n.Args[1].Value
+				for _, m := range []int64{multiple, multiple + n.Args[1].Value} {
+					if !slices.Contains(numbers, m) {
+						numbers = append(numbers, m)
+					}
+				}
+			}
+		})
+	}
+	return numbers
 }
 
 // findSizes searches the numbers, and for attrs also the values of their sweep, for a call that the test accepts.
