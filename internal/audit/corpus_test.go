@@ -197,14 +197,3 @@ func TestFacts(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
-
-func TestCompareVersions(t *testing.T) {
-	ordered := []string{"FLOAT128", "1.3", "1.3.9", "1.3.11", "2.2.5", "2.17", "2.28"}
-	for i, a := range ordered {
-		for j, b := range ordered {
-			if got := compareVersions(a, b); (got < 0) != (i < j) || (got > 0) != (i > j) {
-				t.Errorf("compareVersions(%s, %s) = %d", a, b, got)
-			}
-		}
-	}
-}

@@ -1,19 +1,18 @@
 package audit
 
 import (
-	"cmp"
 	"debug/elf"
 	_ "embed" // for a table
 	"fmt"
 	"io"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/elfcheck"
 	"github.com/opcast/opcast/internal/framework"
+	"github.com/opcast/opcast/internal/version"
 )
 
 // machine is the one that standards speak of.
@@ -218,34 +217,10 @@ func (j *judge) undefined(file string, lib *elfcheck.Library, foreign bool) map[
 func highest(needs []elfcheck.Need) map[string]string {
 	found := map[string]string{}
 	for _, n := range needs {
-		word, version, ok := strings.Cut(n.Version, "_")
-		if ok && (found[word] == "" || compareVersions(found[word], version) < 0) {
-			found[word] = version
+		word, number, ok := strings.Cut(n.Version, "_")
+		if ok && (found[word] == "" || version.Older(found[word], number)) {
+			found[word] = number
 		}
 	}
 	return found
-}
-
-// compareVersions compares numbers with dots.
-func compareVersions(a, b string) int {
-	x, y := strings.Split(a, "."), strings.Split(b, ".")
-	for i := range min(len(x), len(y)) {
-		m, errM := strconv.Atoi(x[i])
-		n, errN := strconv.Atoi(y[i])
-		if errM != nil || errN != nil {
-			return cmp.Or(cmp.Compare(rank(errM), rank(errN)), strings.Compare(x[i], y[i]))
-		}
-		if c := cmp.Compare(m, n); c != 0 {
-			return c
-		}
-	}
-	return cmp.Compare(len(x), len(y))
-}
-
-// rank is 0 for what is no number.
-func rank(err error) int {
-	if err != nil {
-		return 0
-	}
-	return 1
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/opcast/opcast/internal/version"
 )
 
 // wheelName is what the name of a wheel says; sets of tags are lists with dots.
@@ -150,9 +152,9 @@ func (w *wheel) platforms() {
 			w.add(w.file, "W004", "give it the tag "+w.standard.Name+"_"+machine, "its tag %s is none that package indexes take for Linux", platform)
 		case on != machine:
 			w.add(w.file, "W004", "build it on and for "+machine, "its tag is for %s", on)
-		case compareVersions(glibc, limit) > 0:
+		case version.Older(limit, glibc):
 			w.add(w.file, "W004", "link with opcast build --portable", "its tag asks for glibc %s, and %s has %s", glibc, w.standard.Name, limit)
-		case w.glibc != "" && compareVersions(w.glibc, glibc) > 0:
+		case w.glibc != "" && version.Older(glibc, w.glibc):
 			w.add(w.file, "W004", "give it the tag manylinux_"+strings.ReplaceAll(w.glibc, ".", "_")+"_"+machine,
 				"its tag promises glibc %s, and its libraries need %s", glibc, w.glibc)
 		}

@@ -13,6 +13,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/opcast/opcast/internal/version"
 )
 
 // maxContents is the number of bytes that the files of a wheel may have in all. Hostile archives of some kilobytes claim more.
@@ -147,7 +149,7 @@ func (w *wheel) takeLibrary(name string, in io.Reader) error {
 	}
 	w.libraries++
 	if lib := w.library(w.file+"/"+name, file, size); lib != nil {
-		if glibc := highest(lib.Versions)["GLIBC"]; w.glibc == "" || compareVersions(w.glibc, glibc) < 0 {
+		if glibc := highest(lib.Versions)["GLIBC"]; w.glibc == "" || version.Older(w.glibc, glibc) {
 			w.glibc = glibc
 		}
 	}
