@@ -95,9 +95,16 @@ func (a *app) variants(ctx context.Context, lock *build.Lock, o build.Options) (
 
 // hubBuilds builds for the CPU, and once more if there are other devices and a compiler for them.
 func (a *app) hubBuilds(ctx context.Context, lock *build.Lock, o build.Options, project *opdef.Project) (all []hub.Build, err error) {
-	collection := packages(project)
+	collection, root, err := packages(project)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }() // it was read only
 	var notes []string
-	for _, stage := range stages(o, project.Manifest.Devices) {
+	for i, stage := range stages(o, project.Manifest.Devices) {
+		if i > 0 {
+			a.announce(ctx, stage, &project.Manifest)
+		}
 		result, err := a.compileUnder(ctx, lock, stage)
 		if err != nil {
 			return nil, err
