@@ -40,7 +40,7 @@ build: opcast $(VENV)/.installed ## Build the libraries and link the packages in
 
 wheels: opcast $(VENV)/.installed ## Write the wheels of the packages, and of the tool, into dist/.
 	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags='-s -w -buildid=' -o build/wheel/opcast ./cmd/opcast
-	$(OPCAST) wheel --python $(VENV) --script build/wheel/opcast
+	$(if $(CUDA_ARCH),OPCAST_CUDA_ARCH=$(CUDA_ARCH)) $(OPCAST) wheel --python $(VENV) $(if $(DEVICE),--device $(DEVICE)) --script build/wheel/opcast
 
 cuda: $(VENV)/.cuda ## Install a CUDA compiler into .venv; the next build uses it.
 

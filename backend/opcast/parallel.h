@@ -99,9 +99,12 @@ inline bool HasBf16Dot() { return detail::BestSimd() == detail::Simd::kAvx512Bf1
 // Calls f(begin, end) for consecutive chunks of [0, n), each `grain` long but the last, on several
 // threads, and returns when all are done. f may take a third argument, a std::integral_constant
 // with the width in bytes of the vectors that it is being compiled for. The chunks depend on n and
-// grain only, so what f computes from its range does not depend on the number of threads. One chunk
-// runs in the caller without touching the pool; so does everything inside another ParallelFor. When
-// f throws, no more chunks begin and the first exception is rethrown here.
+// grain only, so what f computes from its range does not depend on the number of threads. When f
+// throws, no more chunks begin and the first exception is rethrown here.
+//
+// A loop of one chunk is a call of f in the caller, and what f calls is as free as the caller. A
+// loop of several chunks shares them out, and every loop inside of one of these runs in the thread
+// of that chunk alone.
 //
 // At most NumThreads() of threads.h take part, the caller included.
 template <class F>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
@@ -18,20 +19,30 @@ constexpr int kCpu = 1;  // kDLCPU
 std::atomic<int> setting{0};  // 0: nobody has set or needed it yet
 std::atomic<ThreadLimit> framework{nullptr};
 
-int DefaultThreads() {
-  const char* text = std::getenv(VariableName("NUM_THREADS").c_str());
-  const long count = text == nullptr ? 0 : std::strtol(text, nullptr, 10);
-  if (count >= 1 && count <= kMaxThreads) return static_cast<int>(count);
-  return std::min(detail::AvailableCpus(), kMaxThreads);
+// What the environment asks for; 0 if it says nothing, or nothing that can be meant.
+int AskedThreads(const char* text) {
+  if (text == nullptr || *text == 0) return 0;
+  char* end = nullptr;
+  const long count = std::strtol(text, &end, 10);
+  return *end == 0 && count >= 1 && count <= kMaxThreads ? static_cast<int>(count) : 0;
 }
 
-// A call that finds no memory for the default works alone.
+// A call that finds no memory for the default works alone. A kernel may ask, so what the
+// environment says wrongly is no error of a call, but told, by the thread whose number counts.
 int Setting() noexcept {
   int count = setting.load(std::memory_order_relaxed);
   if (count > 0) return count;
   try {
-    const int found = DefaultThreads();
-    return setting.compare_exchange_strong(count, found) ? found : count;
+    const std::string variable = VariableName("NUM_THREADS");
+    const char* const text = std::getenv(variable.c_str());
+    const int asked = AskedThreads(text);
+    const int found = asked > 0 ? asked : std::min(detail::AvailableCpus(), kMaxThreads);
+    if (!setting.compare_exchange_strong(count, found)) return count;
+    if (asked == 0 && text != nullptr && *text != 0) {
+      std::fprintf(stderr, "%s: expected a number from 1 to %d, got %s: %d is used\n",
+                   variable.c_str(), kMaxThreads, text, found);
+    }
+    return found;
   } catch (...) {
     return 1;
   }

@@ -344,8 +344,36 @@ void TestLent() {
   });
 }
 
+// What a process prints to stderr that asks twice for the number of threads.
+std::string Told(const char* value) {
+  std::array<int, 2> ends{};
+  CHECK(pipe(ends.data()) == 0);
+  InChild(0, [&] {
+    setenv("TEST_NUM_THREADS", value, 1);
+    dup2(ends[1], 2);
+    return opcast::NumThreads() == opcast::NumThreads();
+  });
+  close(ends[1]);
+  std::array<char, 256> text{};
+  const ssize_t length = read(ends[0], text.data(), text.size());
+  close(ends[0]);
+  return std::string(text.data(), length > 0 ? static_cast<size_t>(length) : 0);
+}
+
+// A number that cannot be meant is told once. This comes before the process has a number.
+void TestEnvironment() {
+  for (const char* good : {"", "1", "4096"}) CHECK(Told(good).empty());
+  for (const std::string bad : {"0", "-1", "4097", "four", "4x", "4,2", "99999999999999999999"}) {
+    const std::string text = Told(bad.c_str());
+    const std::string start =
+        "TEST_NUM_THREADS: expected a number from 1 to 4096, got " + bad + ": ";
+    CHECK(text.rfind(start, 0) == 0 && text.find('\n') == text.size() - 1);
+  }
+}
+
 int main() {
   alarm(120);
+  TestEnvironment();
   setenv("TEST_NUM_THREADS", "4", 1);  // OPCAST_COLLECTION is "test"
   TestSetting();
   TestWakes();

@@ -68,8 +68,7 @@ func (v *packageView) Namespace() string { return v.Manifest.Unique() }
 // Dependencies are the distributions that the package needs.
 func (v *packageView) Dependencies() []string {
 	if v.FW.Name == "" {
-		// Older ones do not hand the exception of a registered kernel to its caller.
-		return []string{"apache-tvm-ffi>=0.1.13,<0.2"}
+		return []string{framework.TVMFFI}
 	}
 	return append([]string{v.Manifest.Name + "-backend==" + v.Manifest.Version}, v.FW.Requires...)
 }

@@ -33,7 +33,8 @@ type Rules struct {
 
 // Facts are what a library is, whether or not that is in order.
 type Facts struct {
-	// File is the path or the name in the wheel, Name what the library calls itself.
+	// File is the path or the name in the wheel, Name what the library calls itself. As in all that a file's author chose, control
+	// characters and the like are written as "\x1b".
 	File string `json:"file"`
 	Name string `json:"name"`
 	// Machine is the one that it is for, as in the tags of wheels.
@@ -111,8 +112,8 @@ func Library(name string, r io.ReaderAt, size int64, rules Rules) (*Report, erro
 	if err != nil {
 		return nil, err
 	}
-	report := &Report{File: name, Libraries: []Facts{}}
+	report := &Report{File: diag.Printable(name), Libraries: []Facts{}}
 	j := judge{rules: rules, standard: standard, report: report}
-	j.library(name, r, size)
+	j.library(name, "", r, size)
 	return report, nil
 }

@@ -1,19 +1,18 @@
 package audit
 
 import (
-	"cmp"
 	"debug/elf"
 	_ "embed" // for a table
-	"fmt"
+	"errors"
 	"io"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/elfcheck"
 	"github.com/opcast/opcast/internal/framework"
+	"github.com/opcast/opcast/internal/version"
 )
 
 // machine is the one that standards speak of.
@@ -56,30 +55,31 @@ type judge struct {
 	rules    Rules
 	standard *elfcheck.Standard
 	report   *Report
-	// inside are the names of libraries in the same wheel.
-	inside []string
+	// inside are the libraries in the same wheel: the folders of installations in which their names lie.
+	inside map[string][]string
 }
 
 // add reports a finding about a file.
 func (j *judge) add(file, code, hint, format string, args ...any) {
-	j.report.Findings.Add(diag.Pos{File: file}, code, hint, format, args...)
+	j.report.Findings.Add(diag.Pos{File: diag.Printable(file)}, code, hint, format, args...)
 }
 
-// library judges one library and returns it; nil if it cannot be read.
-func (j *judge) library(file string, r io.ReaderAt, size int64) *elfcheck.Library {
+// library judges one library and returns it; nil if it cannot be read. The folder is the one in an installation in which it lies.
+func (j *judge) library(file, folder string, r io.ReaderAt, size int64) *elfcheck.Library {
 	lib, err := elfcheck.Parse(path.Base(file), r, size)
 	if err != nil {
 		j.add(file, "A009", "build it again, or copy it again", "%v", err)
 		return nil
 	}
-	if lib.Machine != machine {
-		j.add(file, "A001", "build it on and for "+machine, "it is for %s, and what %s has is known for %s only", lib.Machine, j.standard.Name, machine)
-	}
-	if lib.Type != elf.ET_DYN {
+	j.machine(file, lib.Header)
+	switch {
+	case lib.Program:
+		j.add(file, "A001", "link it with -shared", "it is no shared library, but a program")
+	case lib.Type != elf.ET_DYN:
 		j.add(file, "A001", "link it with -shared", "it is no shared library, but %v", lib.Type)
 	}
 	j.versions(file, lib)
-	foreign := j.needed(file, lib)
+	foreign := j.needed(file, folder, lib)
 	j.search(file, lib)
 	j.exports(file, lib)
 	counts := j.undefined(file, lib, foreign)
@@ -88,71 +88,74 @@ func (j *judge) library(file string, r io.ReaderAt, size int64) *elfcheck.Librar
 			"it wants to run code on the stack, which newer systems refuse")
 	}
 	j.report.Libraries = append(j.report.Libraries, Facts{
-		File: file, Name: lib.Name, Machine: lib.Machine, Needed: listed(lib.Needed), Search: listed(lib.Search),
+		File: diag.Printable(file), Name: shown(lib.Name), Machine: lib.Machine, Needed: listed(lib.Needed), Search: listed(lib.Search),
 		Versions: highest(lib.Versions), Hosts: counts, Exports: len(lib.Exports), DeviceCode: listed(lib.DeviceCode), Stripped: lib.Stripped,
 	})
 	return lib
 }
 
-// program judges a command: it must start, and what it exports is its own affair. A static one, which has nothing to judge,
-// reads as no library.
-func (j *judge) program(file string, r io.ReaderAt, size int64) {
-	if lib, err := elfcheck.Parse(path.Base(file), r, size); err == nil {
-		j.versions(file, lib)
-		j.needed(file, lib)
+// machine reports a library or program for another machine.
+func (j *judge) machine(file string, h elfcheck.Header) {
+	if h.Machine != machine {
+		j.add(file, "A001", "build it on and for "+machine, "it is for %s, and what %s has is known for %s only", h.Machine, j.standard.Name, machine)
 	}
 }
 
-// listed is a list that is never null in JSON.
-func listed(list []string) []string { return append([]string{}, list...) }
+// program judges a command: it must start, and what it exports is its own affair. A static one has no more to judge than its machine.
+func (j *judge) program(file, folder string, r io.ReaderAt, size int64) *elfcheck.Library {
+	if header, err := elfcheck.ReadHeader(r); err == nil && header.Machine != machine {
+		j.machine(file, header)
+		return nil
+	}
+	lib, err := elfcheck.Parse(path.Base(file), r, size)
+	if errors.Is(err, elfcheck.ErrStatic) {
+		return nil
+	}
+	if err != nil {
+		j.add(file, "A009", "build it again, or copy it again", "%v", err)
+		return nil
+	}
+	j.versions(file, lib)
+	j.needed(file, folder, lib)
+	return lib
+}
 
 // versions reports versions of symbols that the standard lacks, with the symbols that need them.
 func (j *judge) versions(file string, lib *elfcheck.Library) {
-	for _, n := range lib.Versions {
-		if j.standard.Has(n.Version) {
-			continue
-		}
-		var users []string
-		for _, s := range slices.Concat(lib.Undefined, lib.Weak) {
-			if s.Version == n.Version && s.Library == n.Library {
-				users = append(users, elfcheck.Demangle(s.Name))
+	users := map[elfcheck.Need][]string{}
+	for _, symbols := range [][]elfcheck.Symbol{lib.Undefined, lib.Weak} {
+		for _, s := range symbols {
+			if need := (elfcheck.Need{Library: s.Library, Version: s.Version}); !j.standard.Has(s.Version) {
+				users[need] = append(users[need], s.Name)
 			}
 		}
-		j.add(file, "A002", "link it with opcast build --portable, or on a system of "+j.standard.Name,
-			"it needs %s of %s (%s), which %s lacks", n.Version, n.Library, some(users), j.standard.Name)
 	}
-}
-
-// some are the first names of a list, and how many there are.
-func some(names []string) string {
-	const few = 3
-	if len(names) == 0 {
-		return "no symbol"
+	for _, n := range lib.Versions {
+		if !j.standard.Has(n.Version) {
+			j.add(file, "A002", "link it with opcast build --portable, or on a system of "+j.standard.Name,
+				"it needs %s of %s (%s), which %s lacks", shown(n.Version), shown(n.Library), some(users[n]), j.standard.Name)
+		}
 	}
-	text := strings.Join(names[:min(few, len(names))], ", ")
-	if len(names) > few {
-		text += fmt.Sprintf(" and %d more", len(names)-few)
-	}
-	return text
-}
-
-func begins(name string) func(string) bool {
-	return func(prefix string) bool { return strings.HasPrefix(name, prefix) }
 }
 
 // needed reports libraries that users may not have, and says whether any may provide symbols that nobody else knows.
-func (j *judge) needed(file string, lib *elfcheck.Library) (foreign bool) {
+func (j *judge) needed(file, folder string, lib *elfcheck.Library) (foreign bool) {
+	all := hosts()
 	for _, name := range lib.Needed {
-		ofHost := slices.ContainsFunc(hosts(), func(h host) bool { return slices.ContainsFunc(h.libraries, begins(name)) })
+		ofHost := slices.ContainsFunc(all, func(h host) bool { return slices.ContainsFunc(h.libraries, begins(name)) })
+		lies, inside := j.inside[name]
 		switch {
 		case slices.Contains(j.standard.Libraries, name) || ofHost:
 			continue
-		case slices.Contains(j.inside, name) || slices.ContainsFunc(j.rules.Needed, begins(name)):
+		case slices.ContainsFunc(j.rules.Needed, begins(name)) || reached(folder, lib.Search, lies):
+		case inside:
+			j.add(file, "A003", "link it with -Wl,-rpath,'"+origin(folder, lies[0])+"', or say --allow "+shown(name)+" if the package loads that first",
+				"it needs %s, which lies in %s, and its RUNPATH does not lead there", shown(name), shown(lies[0]))
 		case strings.HasPrefix(name, "libpython"):
-			j.add(file, "A003", "link it without -lpython: the interpreter has these symbols", "it needs %s, which is one interpreter's", name)
+			j.add(file, "A003", "link it without -lpython: the interpreter has these symbols", "it needs %s, which is one interpreter's", shown(name))
 		default:
-			j.add(file, "A003", "link it statically, or say --allow "+name+" if users have it",
-				"it needs %s, which %s does not have and no framework brings", name, j.standard.Name)
+			j.add(file, "A003", "link it statically, or say --allow "+shown(name)+" if users have it",
+				"it needs %s, which %s does not have and no framework brings", shown(name), j.standard.Name)
 		}
 		foreign = true
 	}
@@ -162,9 +165,9 @@ func (j *judge) needed(file string, lib *elfcheck.Library) (foreign bool) {
 // search reports folders in which other machines have something else, or nothing.
 func (j *judge) search(file string, lib *elfcheck.Library) {
 	for _, folder := range lib.Search {
-		if folder != "$ORIGIN" && !strings.HasPrefix(folder, "$ORIGIN/") && folder != "${ORIGIN}" && !strings.HasPrefix(folder, "${ORIGIN}/") {
+		if _, ok := fromOrigin(folder); !ok {
 			j.add(file, "A004", "link it without -rpath, or take it out with patchelf --remove-rpath",
-				"its RUNPATH or RPATH has %q, a folder of the machine that built it", folder)
+				"its RUNPATH or RPATH has \"%s\", a folder of the machine that built it", shown(folder))
 		}
 	}
 }
@@ -172,9 +175,10 @@ func (j *judge) search(file string, lib *elfcheck.Library) {
 // exports reports names that other libraries in the process could take for theirs.
 func (j *judge) exports(file string, lib *elfcheck.Library) {
 	var leaked []string
+	known := slices.Concat(entryPoints(), j.rules.Exports)
 	for _, name := range lib.Exports {
-		if !slices.ContainsFunc(slices.Concat(entryPoints(), j.rules.Exports), begins(name)) {
-			leaked = append(leaked, elfcheck.Demangle(name))
+		if !slices.ContainsFunc(known, begins(name)) {
+			leaked = append(leaked, name)
 		}
 	}
 	if len(leaked) > 0 {
@@ -187,7 +191,8 @@ func (j *judge) exports(file string, lib *elfcheck.Library) {
 // nobody knows, that may have the rest.
 func (j *judge) undefined(file string, lib *elfcheck.Library, foreign bool) map[string]int {
 	counts, unstable, unknown := map[string]int{}, []string(nil), []string(nil)
-	all := hosts()
+	all, stable := hosts(), strings.Fields(stableABI)
+	slices.Sort(stable)
 	for _, s := range lib.Undefined {
 		i := slices.IndexFunc(all, func(h host) bool { return slices.ContainsFunc(h.symbols, begins(s.Name)) })
 		switch {
@@ -196,11 +201,11 @@ func (j *judge) undefined(file string, lib *elfcheck.Library, foreign bool) map[
 			counts[all[i].name]++
 		case strings.HasPrefix(s.Name, "Py") || strings.HasPrefix(s.Name, "_Py"):
 			counts["python"]++
-			if !slices.Contains(strings.Fields(stableABI), s.Name) {
+			if _, ok := slices.BinarySearch(stable, s.Name); !ok {
 				unstable = append(unstable, s.Name)
 			}
 		default:
-			unknown = append(unknown, elfcheck.Demangle(s.Name))
+			unknown = append(unknown, s.Name)
 		}
 	}
 	if len(unstable) > 0 {
@@ -213,39 +218,15 @@ func (j *judge) undefined(file string, lib *elfcheck.Library, foreign bool) map[
 	return counts
 }
 
-// highest are the highest versions by the words before the underscore. Words that are no version, as of "CXXABI_TM_1", are lower
+// highest are the highest versions, as they may be shown, by the words before the underscore. Words that are no version, as of "CXXABI_TM_1", are lower
 // than numbers.
 func highest(needs []elfcheck.Need) map[string]string {
 	found := map[string]string{}
 	for _, n := range needs {
-		word, version, ok := strings.Cut(n.Version, "_")
-		if ok && (found[word] == "" || compareVersions(found[word], version) < 0) {
-			found[word] = version
+		word, number, ok := strings.Cut(shown(n.Version), "_")
+		if ok && (found[word] == "" || version.Older(found[word], number)) {
+			found[word] = number
 		}
 	}
 	return found
-}
-
-// compareVersions compares numbers with dots.
-func compareVersions(a, b string) int {
-	x, y := strings.Split(a, "."), strings.Split(b, ".")
-	for i := range min(len(x), len(y)) {
-		m, errM := strconv.Atoi(x[i])
-		n, errN := strconv.Atoi(y[i])
-		if errM != nil || errN != nil {
-			return cmp.Or(cmp.Compare(rank(errM), rank(errN)), strings.Compare(x[i], y[i]))
-		}
-		if c := cmp.Compare(m, n); c != 0 {
-			return c
-		}
-	}
-	return cmp.Compare(len(x), len(y))
-}
-
-// rank is 0 for what is no number.
-func rank(err error) int {
-	if err != nil {
-		return 0
-	}
-	return 1
 }

@@ -115,6 +115,14 @@ func withArchs(p *opdef.Project, archs string) *opdef.Project {
 
 var archPattern = regexp.MustCompile(`^([0-9]{2,3}[af]?)(\+PTX)?$`)
 
+// Archs are the CUDA architectures that a build compiles for.
+func Archs(m *manifest.Manifest, getenv func(string) string) []string {
+	if named := getenv(ArchVariable); named != "" {
+		return strings.Split(named, ",")
+	}
+	return cudaArchs(m)
+}
+
 // cudaArchs are the architectures that the manifest names, or the default.
 func cudaArchs(m *manifest.Manifest) []string {
 	if len(m.CUDA.Arch) > 0 {

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Pos is a place in a file. Line and Col count from 1; zero means unknown.
@@ -60,6 +62,15 @@ func (l *List) Add(pos Pos, code, hint, format string, args ...any) {
 func (l *List) AddNote(pos Pos, code, hint, format string, args ...any) {
 	l.Add(pos, code, hint, format, args...)
 	(*l)[len(*l)-1].Note = true
+}
+
+// Printable is a text as it may be shown: what is no character that can be seen is written as in a string of Go, "\x1b".
+func Printable(text string) string {
+	if !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		quoted := strconv.Quote(text)
+		text = strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(quoted[1 : len(quoted)-1])
+	}
+	return text
 }
 
 func oneLine(text string) string {

@@ -28,6 +28,17 @@ b.toml:2:3: error: unknown key "dok" [E002]
 	}
 }
 
+func TestPrintable(t *testing.T) {
+	for text, want := range map[string]string{
+		"libdemo.so": "libdemo.so", "Größe \"x\" \\d": "Größe \"x\" \\d", "\x1b[31mred\n": `\x1b[31mred\n`, "a\xffb": `a\xffb`,
+		"\u202egnp\u009b": `\u202egnp\u009b`, "q\"\\\t": `q"\\t`, "": "",
+	} {
+		if got := Printable(text); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
 type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, errors.New("disk full") }

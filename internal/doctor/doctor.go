@@ -18,6 +18,7 @@ import (
 	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/pyenv"
+	"github.com/opcast/opcast/internal/version"
 )
 
 // The states of a finding.
@@ -106,10 +107,23 @@ func packages(env *pyenv.Env) (out []Finding) {
 			out = append(out, Finding{name, Lacks, "not installed", env.InstallCommand(name)})
 			continue
 		}
-		out = append(out, Finding{name, Works, version, ""})
+		f := Finding{name, Works, version, ""}
+		if required, bounds := split(framework.TVMFFI); name == required && !inside(version, bounds) {
+			f = Finding{name, Lacks, version + ", and packages need " + bounds, env.InstallCommand(name)}
+		}
+		out = append(out, f)
 	}
 	return out
 }
+
+// split takes a requirement apart: the distribution and the bounds of its versions.
+func split(requirement string) (distribution, bounds string) {
+	end := strings.IndexAny(requirement+">", "<>=!~")
+	return requirement[:end], requirement[end:]
+}
+
+// inside says whether a version is within bounds. Installers know more kinds of versions than doctor, which says nothing of those.
+func inside(have, bounds string) bool { return !version.Valid(have) || version.Satisfies(have, bounds) }
 
 // frameworks are those of the project's adaptors.
 func frameworks(env *pyenv.Env, adaptors []string) (out []Finding) {
@@ -118,21 +132,37 @@ func frameworks(env *pyenv.Env, adaptors []string) (out []Finding) {
 		if !ok {
 			continue
 		}
-		f := unlisted(env, fw)
-		for _, requirement := range fw.Requires {
-			distribution, least, _ := strings.Cut(requirement, ">=")
-			switch have := env.Packages[distribution]; {
-			case have == "":
-				f = Finding{fw.Title, Absent, "no " + distribution + ": nothing can be tested in it", env.InstallCommand(distribution)}
-			case older(have, least):
-				f = Finding{fw.Title, Absent, distribution + " " + have + " is older than " + least, env.InstallCommand(distribution)}
-			case f.State == Works:
-				f.Text = strings.TrimPrefix(f.Text+", "+distribution+" "+have, ", ")
-			}
-		}
-		out = append(out, f)
+		out = append(out, required(env, unlisted(env, fw), fw.Requires))
 	}
 	return out
+}
+
+// required adds to a finding what is there of the distributions that packages require, or which of them are absent or of another
+// version.
+func required(env *pyenv.Env, f Finding, requirements []string) Finding {
+	var there, absent, others, remedy []string
+	for _, requirement := range requirements {
+		distribution, bounds := split(requirement)
+		switch have := env.Packages[distribution]; {
+		case have == "":
+			absent, remedy = append(absent, distribution), append(remedy, distribution)
+		case !inside(have, bounds):
+			others, remedy = append(others, distribution+" "+have+", and it needs "+bounds), append(remedy, distribution)
+		default:
+			there = append(there, distribution+" "+have)
+		}
+	}
+	switch {
+	case len(remedy) == 0 && f.State == Works:
+		f.Text = strings.TrimPrefix(f.Text+", "+strings.Join(there, ", "), ", ")
+	case f.State != Works: // its own distribution is absent, without which the others help nobody
+	default:
+		if len(absent) > 0 {
+			others = append(others, "no "+strings.Join(absent, " and no ")+": nothing can be tested in it")
+		}
+		f = Finding{f.Subject, Absent, strings.Join(others, "; "), env.InstallCommand(remedy...)}
+	}
+	return f
 }
 
 // unlisted is what is known before the distributions that a framework's packages require are looked for. One that has a note has

@@ -11,20 +11,6 @@ import (
 	"github.com/opcast/opcast/internal/pyenv"
 )
 
-func TestOlder(t *testing.T) {
-	for _, tt := range []struct {
-		version, least string
-		want           bool
-	}{
-		{"2.10.0", "2.10", false}, {"2.9.1", "2.10", true}, {"2.15.0+cpu", "2.15", false}, {"2", "2.1", true}, {"2", "2.0", false},
-		{"3.0rc1", "2.9", false}, {"0.7.2", "0.7.2", false}, {"0.7.1", "0.7.2", true}, {"1.0", "", false},
-	} {
-		if got := older(tt.version, tt.least); got != tt.want {
-			t.Errorf("%s is older than %s: %v", tt.version, tt.least, got)
-		}
-	}
-}
-
 // A framework that is not installed, or too old, is absent, and the remedy installs it.
 func TestFrameworks(t *testing.T) {
 	torch, _ := framework.ByName("torch")
@@ -35,6 +21,42 @@ func TestFrameworks(t *testing.T) {
 		got := frameworks(env, []string{"torch"})
 		if len(got) != 1 || got[0].State != tt.state || got[0].Subject != torch.Title || (got[0].Remedy == "") != (tt.state == Works) {
 			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// Everything that is missing is named, and the remedy brings all of it.
+func TestRequirements(t *testing.T) {
+	jax, _ := framework.ByName("jax")
+	cupy, _ := framework.ByName("cupy")
+	for name, tt := range map[string]struct {
+		adaptor      string
+		packages     map[string]string
+		text, remedy string
+	}{
+		"both": {"jax", nil, "no jax and no numpy: nothing can be tested in it", "python -m pip install jax==" + jax.Pins["jax"] + " numpy==2.4.6"},
+		"one":  {"jax", map[string]string{"numpy": "2.4.6"}, "no jax: nothing can be tested in it", "python -m pip install jax==" + jax.Pins["jax"]},
+		"old and none": {"jax", map[string]string{"jax": "0.7.1"}, "jax 0.7.1, and it needs >=0.7.2; no numpy: nothing can be tested in it",
+			"python -m pip install jax==" + jax.Pins["jax"] + " numpy==2.4.6"},
+		"own":       {"cupy", nil, "not installed: nothing can be tested in it", cupy.Note},
+		"another's": {"cupy", map[string]string{"cupy-cuda13x": "14.2.0"}, "no numpy: nothing can be tested in it", "python -m pip install numpy==2.4.6"},
+	} {
+		got := frameworks(&pyenv.Env{Python: "python", Packages: tt.packages}, []string{tt.adaptor})
+		if len(got) != 1 || got[0].Text != tt.text || got[0].Remedy != tt.remedy {
+			t.Errorf("%s: %+v, want %q and %q", name, got, tt.text, tt.remedy)
+		}
+	}
+}
+
+// A tvm-ffi that packages do not accept does not count as there.
+func TestRuntime(t *testing.T) {
+	for have, want := range map[string]string{
+		"0.1.13": Works, "0.1.15.post2": Works, "0.1.9": Lacks, "0.1.13rc1": Lacks, "0.2.0": Lacks, "": Lacks, "unknown": Works,
+	} {
+		env := &pyenv.Env{Python: "python", Packages: map[string]string{"apache-tvm-ffi": have, "numpy": "2.4.6", "ml-dtypes": "0.6.0"}}
+		got := packages(env)[0]
+		if got.Subject != "apache-tvm-ffi" || got.State != want || (got.Remedy == "") != (want == Works) {
+			t.Errorf("%q: %+v", have, got)
 		}
 	}
 }

@@ -50,6 +50,7 @@ def check_variant(folder: Path) -> None:
     assert str(metadata.name) == "tiny-ops"
     assert metadata.provenance.kernel.commit == COMMITS[metadata.version - 1]
     assert not metadata.provenance.dirty
+    assert metadata.provenance.kernel_builder.version.startswith("opcast 0."), metadata.provenance
 
 
 def works(kernel: Any, factor: int) -> None:

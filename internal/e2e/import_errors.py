@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import sysconfig
@@ -43,6 +44,18 @@ def foreign(_: bytes) -> bytes:
     return next((Path(numpy.__file__).parent / "fft").glob("*.so")).read_bytes()
 
 
+def elsewhere(content: bytes) -> bytes:
+    """Return a library whose dynamic section lies where nothing is loaded."""
+    (segments,), (count,) = (
+        struct.unpack_from("<Q", content, 32),
+        struct.unpack_from("<H", content, 56),
+    )
+    for at in range(segments, segments + count * 56, 56):
+        if content[at] == 2:  # PT_DYNAMIC
+            content = patched(at + 16, *struct.pack("<Q", 1 << 40))(content)
+    return content
+
+
 DAMAGES: list[tuple[Callable[[bytes], bytes], str]] = [
     (cut(0), "it is empty"),
     (cut(3), "it is no shared library"),
@@ -57,6 +70,9 @@ DAMAGES: list[tuple[Callable[[bytes], bytes], str]] = [
         lambda content: content[:64] + bytes(len(content) - 64),
         "it is damaged: it does not say what",
     ),
+    (patched(32, *[255] * 8), "it is damaged: "),
+    (patched(54, 10, 0), "it is damaged: its segments have descriptions of 10 bytes"),
+    (elsewhere, "it is damaged: what it says of itself lies outside of it"),
     (patched(4, 1), "it is no library of 64 bits"),
     (patched(16, 2), "it is no shared library"),
     (patched(18, 183), "it is for aarch64, and this Python for x86_64"),
@@ -77,6 +93,8 @@ def trial(package: str, change: Callable[[Path], None], expected: str) -> str:
         }
         words = [sys.executable, "-c", f"import {ADAPTOR}"]
         got = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    if expected == "ok" and got.returncode == 0:
+        return ""
     last = got.stderr.strip().splitlines()[-1:]
     if got.returncode == 1 and last and expected in last[0] and "Error: " in last[0]:
         return ""
@@ -121,6 +139,26 @@ def fake(package: str, content: str) -> Callable[[Path], None]:
     return change
 
 
+VARIANTS: list[tuple[tuple[str, str], str]] = [
+    (("cu99", ""), "cu99/lib/"),
+    (("cu99", "syntax error"), "cannot be used: its package is damaged ("),
+    (("cu99", '__version__ = "0"'), "0 needs "),
+    # Not for CUDA: the backend's own library serves.
+    (("custom", "raise ValueError"), "ok"),
+    (("cu13_more", "raise ValueError"), "ok"),
+]
+
+
+def beside(package: str, content: str) -> Callable[[Path], None]:
+    """Return a change: another package beside the backend, which has its library."""
+
+    def change(backend: Path) -> None:
+        fake(package, content)(backend)
+        shutil.copytree(backend / "lib", backend.parent / package / "lib")
+
+    return change
+
+
 def trials() -> list[str]:
     """Run all trials and return what was wrong."""
     wrong: list[str] = []
@@ -133,6 +171,8 @@ def trials() -> list[str]:
     wrong.append(trial(package, absent, f"{package}/lib/{name} is missing"))
     version = text("_ops.py", '__version__ = "', '__version__ = "9')
     wrong.append(trial(BACKEND, version, f"run `pip install {BACKEND.replace('_', '-')}=="))
+    for variant, expected in VARIANTS if not handlers else []:
+        wrong.append(trial(BACKEND, beside(f"{BACKEND}_{variant[0]}", variant[1]), expected))
     needs = f"{BACKEND} needs apache-tvm-ffi of version 0.1.13 or later, which "
     remedy = "run `pip install 'apache-tvm-ffi>=0.1.13,<0.2'`"
     for content, expected in (

@@ -151,7 +151,7 @@ func TestSourceDistributions(t *testing.T) {
 		}
 	}
 	code, _, stderr := opcast(t, "wheel", "-C", dir, "--python", borrowed(t), "-o", again, "--script", filepath.Join(dir, "README.md"))
-	if code != 1 || !strings.Contains(stderr, "README.md is no program for Linux") {
+	if code != 2 || !strings.Contains(stderr, "README.md is no program for Linux") {
 		t.Errorf("a script that is no program: exit code %d\n%s", code, stderr)
 	}
 	run(t, command(t, root(t), append([]string{filepath.Join(filepath.Dir(python(t)), "twine"), "check", "--strict"}, sources...)...))

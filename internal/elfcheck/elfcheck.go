@@ -19,6 +19,7 @@ type Symbol struct{ Name, Version, Library string }
 
 // Library is the dynamic face of a shared library. Its lists are sorted.
 type Library struct {
+	Header
 	// Exports are the names that it defines for others.
 	Exports []string
 	// Undefined are the symbols that it must find elsewhere, Weak those that may be absent.
@@ -31,12 +32,11 @@ type Library struct {
 	Needed []string
 	// Name is what it calls itself (its SONAME), empty if it does not.
 	Name string
-	// Machine is the one that it is for, as in the names of wheels: "x86_64".
-	Machine string
 	// DeviceCode lists the CUDA code in it.
 	DeviceCode []string
-	// Type tells a shared library from a program and from an object file.
-	Type elf.Type
+	// Program says that it is to be started: its addresses are fixed, or it says so, or it names a loader and not itself, as the C
+	// library does, which is both. No loader takes a program for a library.
+	Program bool
 	// Stripped says that it has no symbols for debuggers, ExecutableStack that it wants to run code on the stack.
 	Stripped, ExecutableStack bool
 }
@@ -58,42 +58,42 @@ func Read(path string) (*Library, error) {
 // Parse reads a shared library of some bytes. The name stands in errors.
 func Parse(name string, r io.ReaderAt, size int64) (lib *Library, err error) {
 	defer damaged(name, &err)
-	magic := make([]byte, len(elf.ELFMAG))
-	if _, err := r.ReadAt(magic, 0); err != nil || string(magic) != elf.ELFMAG {
-		return nil, fmt.Errorf("read %s: it is no ELF file", name)
+	lib = &Library{}
+	if lib.Header, err = ReadHeader(r); err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	f, err := elf.NewFile(io.NewSectionReader(r, 0, size))
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w: %w", name, errDamaged, err)
-	}
-	defer f.Close()
-	lib = &Library{Machine: machine(f), Stripped: f.Section(".symtab") == nil, Type: f.Type}
-	for _, p := range f.Progs {
-		lib.ExecutableStack = lib.ExecutableStack || p.Type == elf.PT_GNU_STACK && p.Flags&elf.PF_X != 0
-	}
-	if f.Class != elf.ELFCLASS64 || f.Data != elf.ELFDATA2LSB {
+	if !lib.wide {
 		return nil, fmt.Errorf("read %s: it is for %s, and only libraries of 64 bits, lowest byte first, can be read", name, lib.Machine)
 	}
-	m, err := newImage(f, r, size)
-	if err == nil {
-		err = lib.fill(m)
-	}
-	if err == nil {
-		lib.DeviceCode, err = deviceCode(f, r, size)
-	}
-	if err != nil {
+	if err := lib.read(r, size); err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	return lib, nil
 }
 
-// machine is the machine of a file as wheels call it, or else as ELF does.
-func machine(f *elf.File) string {
-	names := map[elf.Machine]string{elf.EM_X86_64: "x86_64", elf.EM_386: "i686", elf.EM_AARCH64: "aarch64", elf.EM_PPC64: "ppc64le", elf.EM_S390: "s390x"}
-	if name, ok := names[f.Machine]; ok {
-		return name
+// read reads all but the header.
+func (l *Library) read(r io.ReaderAt, size int64) error {
+	t, err := readTables(r, size)
+	if err != nil {
+		return err
 	}
-	return strings.TrimPrefix(f.Machine.String(), "EM_")
+	hasTable := func(s elf.Section64) bool { return elf.SectionType(s.Type) == elf.SHT_SYMTAB }
+	l.Stripped = !slices.ContainsFunc(t.sections, hasTable)
+	interpreted := false
+	for _, p := range t.segments {
+		l.ExecutableStack = l.ExecutableStack || elf.ProgType(p.Type) == elf.PT_GNU_STACK && elf.ProgFlag(p.Flags)&elf.PF_X != 0
+		interpreted = interpreted || elf.ProgType(p.Type) == elf.PT_INTERP
+	}
+	m, err := newImage(t.segments, r, size)
+	if err != nil {
+		return err
+	}
+	if err := l.fill(m); err != nil {
+		return err
+	}
+	l.Program = l.Type == elf.ET_EXEC || elf.DynFlag1(m.value(elf.DT_FLAGS_1))&elf.DF_1_PIE != 0 || interpreted && l.Name == ""
+	l.DeviceCode, err = deviceCode(&t, r, size)
+	return err
 }
 
 // Section returns the content of a section of an ELF file; it is empty where there is no such section.

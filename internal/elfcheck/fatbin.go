@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"os"
 	"slices"
 )
 
@@ -26,60 +28,98 @@ const (
 // DeviceCode lists the CUDA code in a library, sorted: "sm_90" is machine code for that architecture, "compute_90" code
 // that newer ones can take, too. A library without any gives an empty list.
 func DeviceCode(path string) (list []string, err error) {
-	data, err := Section(path, ".nv_fatbin")
+	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
-	return fatBinaries(data), nil
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	t, err := readTables(f, info.Size())
+	if err == nil {
+		list, err = deviceCode(&t, f, info.Size())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return list, nil
 }
 
 // deviceCode lists the CUDA code of a file. Where sections are stripped, all of it is searched.
-func deviceCode(f *elf.File, r io.ReaderAt, size int64) ([]string, error) {
-	section := f.Section(".nv_fatbin")
+func deviceCode(t *tables, r io.ReaderAt, size int64) ([]string, error) {
+	if len(t.sections) == 0 {
+		return fatBinaries(r, size)
+	}
+	section, err := t.section(r, size, ".nv_fatbin")
 	switch {
-	case len(f.Sections) == 0:
-		data := make([]byte, size)
-		if _, err := r.ReadAt(data, 0); err != nil && !errors.Is(err, io.EOF) {
+	case section == nil:
+		return nil, err
+	case elf.SectionType(section.Type) == elf.SHT_NOBITS:
+		return nil, nil
+	case elf.SectionFlag(section.Flags)&elf.SHF_COMPRESSED != 0 || section.Off > uint64(size) || section.Size > uint64(size)-section.Off:
+		return nil, damagedBy("section .nv_fatbin")
+	}
+	return fatBinaries(io.NewSectionReader(r, int64(section.Off), int64(section.Size)), int64(section.Size))
+}
+
+// fatBinaries looks for fat binaries, each of which begins at a multiple of 8. It holds a part of the code at a time, which may be
+// larger than the memory.
+func fatBinaries(r io.ReaderAt, size int64) ([]string, error) {
+	found := map[string]bool{}
+	window := make([]byte, min(size, 1<<20))
+	for at := int64(0); size-at >= minFatHeader; {
+		part := window[:min(int64(len(window)), size-at)]
+		if _, err := r.ReadAt(part, at); err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
-		return fatBinaries(data), nil
-	case section == nil:
-		return nil, nil
-	case section.Flags&elf.SHF_COMPRESSED != 0 || section.FileSize > uint64(size):
-		return nil, damagedBy("section %s", section.Name)
-	}
-	data, err := section.Data()
-	return fatBinaries(data), err
-}
-
-// fatBinaries looks for fat binaries, each of which begins at a multiple of 8.
-func fatBinaries(data []byte) []string {
-	var found []string
-	for len(data) >= minFatHeader {
-		if binary.LittleEndian.Uint32(data) != fatMagic {
-			data = data[8:]
-			continue
+		i := fatHeader(part)
+		if at += int64(i); len(part)-i < minFatHeader {
+			continue // the next part begins there; this one was the last if nothing was passed over
 		}
-		header := max(minFatHeader, int(binary.LittleEndian.Uint16(data[fatHeaderSize:])))
-		data = data[min(len(data), header):]
-		found = append(found, fatEntries(data)...)
+		header := max(minFatHeader, int64(binary.LittleEndian.Uint16(part[i+fatHeaderSize:])))
+		var err error
+		if at, err = fatEntries(r, at+header, size, found); err != nil {
+			return nil, err
+		}
 	}
-	slices.Sort(found)
-	return slices.Compact(found)
+	return slices.Sorted(maps.Keys(found)), nil
 }
 
-// fatEntries reads the entries at the beginning of data, up to whatever is none.
-func fatEntries(data []byte) (found []string) {
-	prefixes := map[uint16]string{kindPTX: "compute_", kindELF: "sm_"}
-	for len(data) >= entryArch+4 {
-		prefix := prefixes[binary.LittleEndian.Uint16(data[entryKind:])]
-		header := uint64(binary.LittleEndian.Uint32(data[entryHeaderSize:]))
-		size := binary.LittleEndian.Uint64(data[entrySize:])
-		if prefix == "" || header < entryArch+4 || size > uint64(len(data)) || header+size > uint64(len(data)) {
+// fatHeader is the place of the first header in a part, or where the next part has to begin.
+func fatHeader(part []byte) int {
+	i := 0
+	for ; i+minFatHeader <= len(part); i += 8 {
+		if binary.LittleEndian.Uint32(part[i:]) == fatMagic {
 			break
 		}
-		found = append(found, fmt.Sprint(prefix, binary.LittleEndian.Uint32(data[entryArch:])))
-		data = data[header+size:]
 	}
-	return found
+	return i
+}
+
+// manyKinds is more kinds of code than there are: CUDA has had some dozens of architectures.
+const manyKinds = 1 << 10
+
+// fatEntries reads the entries from a place on, up to whatever is none, and says where they end.
+func fatEntries(r io.ReaderAt, at, size int64, found map[string]bool) (end int64, err error) {
+	prefixes := map[uint16]string{kindPTX: "compute_", kindELF: "sm_"}
+	entry := make([]byte, entryArch+4)
+	for size-at >= int64(len(entry)) {
+		if _, err := r.ReadAt(entry, at); err != nil && !errors.Is(err, io.EOF) {
+			return 0, err
+		}
+		prefix := prefixes[binary.LittleEndian.Uint16(entry[entryKind:])]
+		header := uint64(binary.LittleEndian.Uint32(entry[entryHeaderSize:]))
+		code := binary.LittleEndian.Uint64(entry[entrySize:])
+		if rest := uint64(size - at); prefix == "" || header < entryArch+4 || code > rest || header+code > rest {
+			break
+		}
+		found[fmt.Sprint(prefix, binary.LittleEndian.Uint32(entry[entryArch:]))] = true
+		if len(found) > manyKinds {
+			return 0, damagedBy("it has CUDA code for more than %d architectures", manyKinds)
+		}
+		at += int64(header + code)
+	}
+	return at, nil
 }

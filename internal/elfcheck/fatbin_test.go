@@ -1,6 +1,7 @@
 package elfcheck
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
 	"slices"
@@ -32,11 +33,24 @@ func TestFatBinaries(t *testing.T) {
 		fatBinary(fatEntry(2, 80, 24), fatEntry(1, 90, 8)), make([]byte, 16),
 		fatBinary(fatEntry(2, 90, 40), fatEntry(2, 80, 0)))
 	want := []string{"compute_90", "sm_80", "sm_90"}
-	if diff := cmp.Diff(want, fatBinaries(section)); diff != "" {
+	search := func(data []byte) []string {
+		got, err := fatBinaries(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	if diff := cmp.Diff(want, search(section)); diff != "" {
 		t.Errorf("code (-want +got):\n%s", diff)
 	}
-	if got := fatBinaries(make([]byte, 100)); len(got) > 0 {
+	if got := search(make([]byte, 100)); len(got) > 0 {
 		t.Errorf("code in zeros: %q", got)
+	}
+	// A header and an entry may lie across the parts that are read at a time.
+	for _, before := range []int{1<<20 - 64, 1<<20 - 16, 1<<20 - 8, 1 << 20, 1<<21 - 24} {
+		if diff := cmp.Diff(want, search(slices.Concat(make([]byte, before), section))); diff != "" {
+			t.Errorf("code behind %d bytes (-want +got):\n%s", before, diff)
+		}
 	}
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 2000 { // damage ends in some answer
@@ -46,7 +60,7 @@ func TestFatBinaries(t *testing.T) {
 				bad[rng.IntN(len(bad))] = byte(rng.Uint32())
 			}
 		}
-		fatBinaries(bad)
+		search(bad)
 	}
 }
 

@@ -11,6 +11,9 @@ const symbolSize, relocationSize, needSize, needAuxSize = 24, 24, 16, 16
 // maxVersions is the number of versions that symbols can name.
 const maxVersions = 1 << 15
 
+// maxSymbols is the number of symbols that are read; the largest libraries of frameworks have some hundred thousand.
+const maxSymbols = 1 << 21
+
 // symbolCount is the number of dynamic symbols. No entry says it: the hash tables know those that are defined, and relocations name
 // the others, in so far as the loader will ever look for them.
 func (m *image) symbolCount() (uint64, error) {
@@ -30,15 +33,15 @@ func (m *image) symbolCount() (uint64, error) {
 		n = max(n, hashed)
 	}
 	for _, t := range [][2]elf.DynTag{{elf.DT_RELA, elf.DT_RELASZ}, {elf.DT_JMPREL, elf.DT_PLTRELSZ}} { //nolint:misspell // the names are ELF's
-		table, err := m.at(m.value(t[0]), m.value(t[1]))
 		if m.value(t[0]) == 0 {
 			continue
 		}
+		err := m.each(m.value(t[0]), m.value(t[1])/relocationSize, relocationSize, func(_ uint64, entry []byte) error {
+			n = max(n, uint64(binary.LittleEndian.Uint32(entry[12:]))+1)
+			return nil
+		})
 		if err != nil {
 			return 0, err
-		}
-		for ; len(table) >= relocationSize; table = table[relocationSize:] {
-			n = max(n, uint64(binary.LittleEndian.Uint32(table[12:]))+1)
 		}
 	}
 	return n, nil
@@ -53,13 +56,13 @@ func (m *image) hashedSymbols(address uint64) (uint64, error) {
 	}
 	buckets, first, filter := uint64(binary.LittleEndian.Uint32(head)), uint64(binary.LittleEndian.Uint32(head[4:])), uint64(binary.LittleEndian.Uint32(head[8:]))
 	start := address + 16 + 8*filter
-	table, err := m.at(start, 4*buckets)
+	last := uint64(0)
+	err = m.each(start, buckets, 4, func(_ uint64, entry []byte) error {
+		last = max(last, uint64(binary.LittleEndian.Uint32(entry)))
+		return nil
+	})
 	if err != nil {
 		return 0, err
-	}
-	last := uint64(0)
-	for ; len(table) >= 4; table = table[4:] {
-		last = max(last, uint64(binary.LittleEndian.Uint32(table)))
 	}
 	if last < first {
 		return first, nil // empty buckets
@@ -147,26 +150,27 @@ func (l *Library) fillSymbols(m *image) error {
 	if err != nil {
 		return err
 	}
-	table, err := m.table(m.value(elf.DT_SYMTAB), count, symbolSize)
-	if err != nil {
-		return err
+	if count > maxSymbols {
+		return damagedBy("it has %d symbols", count)
 	}
-	versions := make([]byte, 2*count)
+	versions := make([]uint16, count)
 	if address := m.value(elf.DT_VERSYM); address != 0 {
-		if versions, err = m.table(address, count, 2); err != nil {
+		err := m.each(address, count, 2, func(i uint64, entry []byte) error {
+			versions[i] = binary.LittleEndian.Uint16(entry) & (maxVersions - 1)
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 	}
-	for i := range count {
-		symbol := table[i*symbolSize:]
+	return m.each(m.value(elf.DT_SYMTAB), count, symbolSize, func(i uint64, symbol []byte) error {
 		name, err := m.strings.at(uint64(binary.LittleEndian.Uint32(symbol)))
 		if err != nil {
 			return err
 		}
-		need := needs[binary.LittleEndian.Uint16(versions[2*i:])&(maxVersions-1)]
-		l.add(name, elf.ST_BIND(symbol[4]), elf.SectionIndex(binary.LittleEndian.Uint16(symbol[6:])), need)
-	}
-	return nil
+		l.add(name, elf.ST_BIND(symbol[4]), elf.SectionIndex(binary.LittleEndian.Uint16(symbol[6:])), needs[versions[i]])
+		return nil
+	})
 }
 
 // add sorts a symbol in.

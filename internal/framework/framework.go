@@ -22,6 +22,9 @@ import (
 // File is the name of the description in a framework's folder.
 const File = "adaptor.toml"
 
+// TVMFFI is what the package of every backend requires. Older ones do not hand the exception of a registered kernel to its caller.
+const TVMFFI = "apache-tvm-ffi>=0.1.13,<0.2"
+
 // Framework is what the tool has to know about a framework.
 type Framework struct {
 	// Name is the name of its folder, of its adaptor in opcast.toml and in paths; Title is its name in prose.

@@ -35,17 +35,17 @@ type Kernel struct {
 	Version int
 	// Source says which sources it is made of.
 	Source Source
-	// TVMFFI is the version of tvm-ffi that it is made with.
-	TVMFFI string
+	// TVMFFI is the version of tvm-ffi that it is made with, Tool the name and version of what makes it.
+	TVMFFI, Tool string
 }
 
 // namePattern are the names that kernels can have.
 var namePattern = regexp.MustCompile(`^[a-z][-a-z0-9]*[a-z0-9]$`)
 
 // New makes the kernel of a project, or says why it can be none.
-func New(p *opdef.Project, source Source, tvmFFI string) (*Kernel, error) {
+func New(p *opdef.Project, source Source, tvmFFI, tool string) (*Kernel, error) {
 	m := &p.Manifest
-	k := &Kernel{Project: p, Name: strings.ReplaceAll(m.Name, "_", "-"), Source: source, TVMFFI: tvmFFI}
+	k := &Kernel{Project: p, Name: strings.ReplaceAll(m.Name, "_", "-"), Source: source, TVMFFI: tvmFFI, Tool: tool}
 	if !namePattern.MatchString(k.Name) {
 		return nil, fmt.Errorf("%s cannot be the name of a kernel, which has two characters or more", k.Name)
 	}

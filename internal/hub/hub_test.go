@@ -14,7 +14,7 @@ import (
 
 func kernel(t *testing.T, source Source) *Kernel {
 	t.Helper()
-	k, err := New(&opdef.Project{Manifest: manifest.Manifest{Name: "my_ops", Version: "3.1rc1", License: "MIT"}}, source, "0.1.15.post2")
+	k, err := New(&opdef.Project{Manifest: manifest.Manifest{Name: "my_ops", Version: "3.1rc1", License: "MIT"}}, source, "0.1.15.post2", "opcast 0.1.0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("CUDA %q is called %s, want %s", version, got, want)
 		}
 	}
-	if _, err := New(&opdef.Project{Manifest: manifest.Manifest{Name: "k", Version: "1.0"}}, Source{}, ""); err == nil {
+	if _, err := New(&opdef.Project{Manifest: manifest.Manifest{Name: "k", Version: "1.0"}}, Source{}, "", ""); err == nil {
 		t.Error("a name of one letter passes")
 	}
 }
@@ -51,6 +51,14 @@ func TestIdentifiers(t *testing.T) {
 		if first == second || strings.Contains(first, "ab12ab1") || strings.HasSuffix(first, "_dirty") != k.Source.Dirty {
 			t.Errorf("%s and %s for other contents", first, second)
 		}
+	}
+}
+
+// The metadata name the commit and the version of the tool.
+func TestProvenance(t *testing.T) {
+	got, err := kernel(t, Source{Commit: "ab12"}).metadata("x", Build{}, nil)
+	if err != nil || !strings.Contains(string(got), `"version": "opcast 0.1.0"`) || !strings.Contains(string(got), `"commit": "ab12"`) {
+		t.Errorf("%s, %v", got, err)
 	}
 }
 

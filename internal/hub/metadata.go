@@ -61,7 +61,7 @@ func (k *Kernel) metadata(id string, b Build, files []File) ([]byte, error) {
 	}
 	if k.Source.Commit != "" {
 		m.Provenance = &provenance{}
-		m.Provenance.Builder.Version = "opcast"
+		m.Provenance.Builder.Version = k.Tool
 		m.Provenance.Kernel.Commit, m.Provenance.Kernel.Dirty = k.Source.Commit, k.Source.Dirty
 	}
 	var out bytes.Buffer

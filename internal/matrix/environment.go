@@ -15,6 +15,7 @@ import (
 
 	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/version"
 )
 
 // File is where a project adds environments to those that follow from the requirements of its packages.
@@ -95,7 +96,7 @@ func derived(p *opdef.Project, pythons []Interpreter) ([]Environment, error) {
 		all = append(all, pair(name, requires, []string{name})...)
 	}
 	for _, series := range seriesOf(pythons) {
-		if backend.python != "" && older(series, backend.python) {
+		if backend.python != "" && version.Older(series, backend.python) {
 			continue
 		}
 		all = append(all, Environment{Name: "Python " + series, Python: series, Requires: base, Adaptors: light})

@@ -155,17 +155,6 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-func TestCompare(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"3.9", "3.10", -1}, {"3.10", "3.10", 0}, {"3.11.10", "3.11.9", 1}, {"3.11", "3.11.2", -1}} {
-		if got := compare(c.a, c.b); got != c.want {
-			t.Errorf("compare(%s, %s) = %d, want %d", c.a, c.b, got, c.want)
-		}
-	}
-}
-
 func TestDistribution(t *testing.T) {
 	for requirement, want := range map[string]string{
 		"torch>=2.10": "torch", "Ml_DTypes": "ml-dtypes", "jax[cuda12] >= 1": "jax", "apache-tvm-ffi>=0.1.13,<0.2": "apache-tvm-ffi",

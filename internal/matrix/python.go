@@ -1,14 +1,14 @@
 package matrix
 
 import (
-	"cmp"
 	"context"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/opcast/opcast/internal/version"
 )
 
 // Interpreter is a CPython of this machine: its version ("3.12.1"), its series ("3.12") and its program.
@@ -42,7 +42,7 @@ func Interpreters(ctx context.Context, getenv func(string) string) []Interpreter
 			}
 		}
 	}
-	slices.SortFunc(found, func(a, b Interpreter) int { return compare(a.Version, b.Version) })
+	slices.SortFunc(found, func(a, b Interpreter) int { return version.Compare(a.Version, b.Version) })
 	return found
 }
 
@@ -77,19 +77,4 @@ func candidates(e Environment, pythons []Interpreter) []Interpreter {
 		slices.Reverse(out)
 	}
 	return out
-}
-
-func older(a, b string) bool { return compare(a, b) < 0 }
-
-// compare orders versions by their numbers.
-func compare(a, b string) int {
-	x, y := strings.Split(a, "."), strings.Split(b, ".")
-	for i := range min(len(x), len(y)) {
-		m, _ := strconv.Atoi(x[i])
-		n, _ := strconv.Atoi(y[i])
-		if c := cmp.Compare(m, n); c != 0 {
-			return c
-		}
-	}
-	return cmp.Compare(len(x), len(y))
 }

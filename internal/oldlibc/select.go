@@ -4,8 +4,9 @@ import (
 	"debug/elf"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/opcast/opcast/internal/version"
 )
 
 // symbol is what a library defines: a function, or an object of a size.
@@ -15,33 +16,24 @@ type symbol struct {
 	size          uint64
 }
 
-// number is the version of the C library in the name of a version of symbols: 2 and 2005 of "GLIBC_2.2.5". Names of other kinds
-// have none.
-func number(version string) (n [3]int, ok bool) {
-	text, ok := strings.CutPrefix(version, "GLIBC_")
-	if !ok {
-		return n, false
-	}
-	for i, part := range strings.SplitN(text, ".", len(n)) {
-		var err error
-		if n[i], err = strconv.Atoi(part); err != nil {
-			return n, false
-		}
-	}
-	return n, true
+// number is the version of the C library in the name of a version of symbols: "2.2.5" of "GLIBC_2.2.5". Names of other kinds have
+// none.
+func number(symbols string) (text string, ok bool) {
+	text, ok = strings.CutPrefix(symbols, "GLIBC_")
+	return text, ok && version.Valid(text)
 }
 
 // before compares versions of the C library.
 func before(a, b string) bool {
 	x, _ := number(a)
 	y, _ := number(b)
-	return slices.Compare(x[:], y[:]) < 0
+	return version.Older(x, y)
 }
 
 // isOld says whether a version existed already.
-func isOld(version string) bool {
-	_, ok := number(version)
-	return ok && !before("GLIBC_"+Version, version)
+func isOld(symbols string) bool {
+	_, ok := number(symbols)
+	return ok && !before("GLIBC_"+Version, symbols)
 }
 
 // collection is what the libraries of this machine define: the old symbols by the libraries that had them then, each with the
@@ -95,9 +87,9 @@ func (c *collection) collect(library, path string) error {
 
 // moved says whether the version with which libc has a symbol today is one of those in which glibc took the other libraries
 // into it, from 2.32 to 2.34. A symbol that libc always had did not change then.
-func moved(version string) bool {
-	_, known := number(version)
-	return known && !before(version, "GLIBC_2.32") && !before("GLIBC_2.34", version)
+func moved(symbols string) bool {
+	_, known := number(symbols)
+	return known && !before(symbols, "GLIBC_2.32") && !before("GLIBC_2.34", symbols)
 }
 
 // formerly is the library that had a symbol before it came to libc.

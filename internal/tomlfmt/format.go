@@ -2,13 +2,16 @@
 //
 // Only white space and commas behind the last element of an array change. Comments, the order of keys, the form of strings
 // and numbers, and the author's choice of lines stay, and so do spaces that align columns and comments. Formatting twice is
-// formatting once.
+// formatting once. Lines end as on Unix, also those inside of strings.
 package tomlfmt
 
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -19,7 +22,8 @@ var errMeaning = errors.New("the formatted file would mean something else; pleas
 
 // Format returns the file in the style. A file that is no TOML is an error.
 func Format(src []byte) ([]byte, error) {
-	text := strings.TrimPrefix(string(src), "\ufeff")
+	// In TOML, "\r" stands before "\n" only, and readers may take the two for one also inside of strings.
+	text := strings.ReplaceAll(strings.TrimPrefix(string(src), "\ufeff"), "\r\n", "\n")
 	before, err := decode(text)
 	if err != nil {
 		return nil, fmt.Errorf("read TOML: %w", err)
@@ -27,34 +31,36 @@ func Format(src []byte) ([]byte, error) {
 	p := &printer{tokens: lex(text)}
 	p.file()
 	out := p.out.String()
-	if after, err := decode(out); err != nil || !reflect.DeepEqual(before, after) {
+	if after, err := decode(out); err != nil || !same(before, after) {
 		return nil, errors.Join(errMeaning, err)
 	}
 	return []byte(out), nil
 }
 
-// decode reads TOML 1.0, which has no line breaks between the keys of an inline table. The library reads newer files, too.
+// decode reads TOML 1.0. The library reads newer files, too.
 func decode(text string) (values map[string]any, err error) {
-	if err = toml.Unmarshal([]byte(text), &values); err == nil && tableBroken(lex(text)) {
-		err = errors.New("line break inside an inline table")
+	if err = toml.Unmarshal([]byte(text), &values); err == nil {
+		if _, what := Newer(text); what != "" {
+			err = errors.New(what)
+		}
 	}
 	return values, err
 }
 
-// tableBroken says whether a line ends directly inside of { }.
-func tableBroken(tokens []token) bool {
-	var open []string
-	for _, t := range tokens {
-		switch {
-		case t.kind == newline && len(open) > 0 && open[len(open)-1] == "{":
-			return true
-		case t.kind == punct && strings.Contains("[{", t.text):
-			open = append(open, t.text)
-		case t.kind == punct && strings.Contains("]}", t.text) && len(open) > 0:
-			open = open[:len(open)-1]
-		}
+// same says whether two values are equal, with numbers that are undefined equal to themselves.
+func same(a, b any) bool {
+	switch x := a.(type) {
+	case float64:
+		y, ok := b.(float64)
+		return ok && (x == y || math.IsNaN(x) && math.IsNaN(y))
+	case []any:
+		y, ok := b.([]any)
+		return ok && slices.EqualFunc(x, y, same)
+	case map[string]any:
+		y, ok := b.(map[string]any)
+		return ok && maps.EqualFunc(x, y, same)
 	}
-	return false
+	return reflect.DeepEqual(a, b)
 }
 
 // printer prints tokens one after the other.

@@ -1,8 +1,10 @@
 package tomlfmt
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -23,6 +25,8 @@ func TestFormat(t *testing.T) {
 		"strings":    {"a=\"#[,]\"\nb='\\'\nc = \"\"\"\n  x = [1,2]  \n\n\n\"quoted\"\\\"\"\"\"\"\"\nd='''\n''''\n", "a = \"#[,]\"\nb = '\\'\nc = \"\"\"\n  x = [1,2]  \n\n\n\"quoted\"\\\"\"\"\"\"\"\nd = '''\n''''\n"},
 		"dates":      {"a=1979-05-27 07:32:00Z\nb = [1979-05-27, -1.5e+3,+inf]\n", "a = 1979-05-27 07:32:00Z\nb = [1979-05-27, -1.5e+3, +inf]\n"},
 		"windows":    {"\ufeffa = 1\r\n\r\n\r\nb = 2 # two\r\n", "a = 1\n\nb = 2 # two\n"},
+		"mixed":      {"a = \"\"\"x\r\ny\nz\"\"\"\r\nb = '''\r\n1'''\n", "a = \"\"\"x\ny\nz\"\"\"\nb = '''\n1'''\n"},
+		"undefined":  {"a=nan\nb = [-nan, {c=+nan}]\n", "a = nan\nb = [-nan, { c = +nan }]\n"},
 		"columns":    {"a = [\n{ n = 1,   m = 2},\n  {n=111,m=2}\n]\n", "a = [\n  { n = 1,   m = 2 },\n  { n = 111, m = 2 },\n]\n"},
 		"no content": {"", ""},
 		"remark":     {"a = [\n  1,\n] # end\n", "a = [\n  1,\n] # end\n"},
@@ -39,6 +43,31 @@ func TestFormat(t *testing.T) {
 	}
 	if _, err := Format([]byte("a = [")); err == nil {
 		t.Error("what is no TOML is formatted")
+	}
+}
+
+// What TOML 1.1 has and TOML 1.0 has not is found, and nothing else.
+func TestNewer(t *testing.T) {
+	for src, want := range map[string]string{
+		"a = { b = 1,\n c = 2 }":        "14 line break inside an inline table",
+		"a = [{ b = [\n1],\n\nc = 2 }]": "18 line break inside an inline table",
+		"a = { b = 1\n}":                "12 line break inside an inline table",
+		"a = { # one\n b = 1 }":         "6 comment inside an inline table",
+		"a = { b = 1, }":                "11 comma behind the last key of an inline table",
+		"a = \"x\\e\"":                  `6 escape \e`,
+		"a = \"\"\"x\\\\\\x41\"\"\"":    `10 escape \x`,
+		"a = 07:32":                     "4 time without seconds",
+		"a = [1979-05-27T07:32Z]":       "5 time without seconds",
+		"a = 1979-05-27 07:32-01:00":    "15 time without seconds",
+		"a = { b = [ # one\n1,\n], c = 2 }\nd = [1,]\ne = '\\e'\nf = \"\\\\e\"\ng = 1979-05-27 07:32:00.5Z\nh = {}\n\"07:32\" = 07:32:00": "",
+	} {
+		at, what := Newer(src)
+		if got := strings.TrimPrefix(fmt.Sprintf("%d %s", at, what), "0 "); got != want {
+			t.Errorf("%q: %q, want %q", src, got, want)
+		}
+		if _, err := Format([]byte(src)); (err == nil) != (want == "") {
+			t.Errorf("%q: error %v", src, err)
+		}
 	}
 }
 

@@ -12,11 +12,11 @@ const (
 	punct // one of [ ] { } = ,
 )
 
-// token is a piece of a file, with the number of spaces before it.
+// token is a piece of a file, with the number of spaces before it, and its place.
 type token struct {
-	kind kind
-	text string
-	gap  int
+	kind    kind
+	text    string
+	gap, at int
 }
 
 // lex splits a file that is known to be TOML. The parser has refused everything that would not end here.
@@ -46,7 +46,7 @@ func lex(src string) []token {
 		if k == comment {
 			piece = strings.TrimRight(piece, " \t\r")
 		}
-		out = append(out, token{k, piece, gap})
+		out = append(out, token{k, piece, gap, i})
 		gap, i = 0, end
 	}
 	return out

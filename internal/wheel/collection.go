@@ -2,6 +2,7 @@ package wheel
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -99,9 +100,11 @@ var licenseFiles = []string{"LICENSE*", "LICENCE*", "COPYING*", "NOTICE*"}
 // share adds the project's README, where the distribution has none, and its licenses.
 func (c *Collection) share(d *Distribution) error {
 	if d.Readme == "" {
-		if text, err := fs.ReadFile(c.Files, "README.md"); err == nil {
-			d.Readme = string(text)
+		text, err := fs.ReadFile(c.Files, "README.md")
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
 		}
+		d.Readme = string(text)
 	}
 	for _, pattern := range licenseFiles {
 		found, err := fs.Glob(c.Files, pattern)
@@ -109,7 +112,11 @@ func (c *Collection) share(d *Distribution) error {
 			return err
 		}
 		for _, name := range found {
-			if info, err := fs.Stat(c.Files, name); err != nil || !info.Mode().IsRegular() {
+			info, err := fs.Stat(c.Files, name)
+			if err != nil {
+				return err
+			}
+			if !info.Mode().IsRegular() {
 				continue // a folder of licenses, for example
 			}
 			content, err := fs.ReadFile(c.Files, name)

@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/pelletier/go-toml/v2"
 )
@@ -69,14 +70,19 @@ func readProject(folder fs.FS) (*Distribution, error) {
 // addPackages adds the modules of every package below a folder, and of its other files those that fit one of the patterns.
 func (d *Distribution) addPackages(source fs.FS, patterns []string) error {
 	return fs.WalkDir(source, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.IsDir() {
+		if err != nil {
 			return err
 		}
-		if name == "." {
+		if entry.Type()&fs.ModeSymlink != 0 {
+			return refuseLink(source, name)
+		}
+		if name == "." || !entry.IsDir() {
 			return nil
 		}
-		if _, err := fs.Stat(source, path.Join(name, "__init__.py")); err != nil {
+		if _, err := fs.Stat(source, path.Join(name, "__init__.py")); errors.Is(err, fs.ErrNotExist) {
 			return fs.SkipDir // no package, and no part of one that Python would find
+		} else if err != nil {
+			return err
 		}
 		found, err := members(source, name, patterns)
 		for _, file := range found {
@@ -90,11 +96,27 @@ func (d *Distribution) addPackages(source fs.FS, patterns []string) error {
 	})
 }
 
+// refuseLink reports a link to a package: other installers follow it or not, and it may lead to a folder above.
+func refuseLink(source fs.FS, name string) error {
+	switch _, err := fs.Stat(source, path.Join(name, "__init__.py")); {
+	case err == nil:
+		return fmt.Errorf("%s is a link to a package: move the folder here", name)
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
+		return nil // a file, or a folder that is no package
+	default:
+		return err
+	}
+}
+
 // members are the files of one package. Hidden ones are drafts of an editor.
 func members(source fs.FS, name string, patterns []string) (files []string, err error) {
 	for _, pattern := range append([]string{"*.py"}, patterns...) {
 		if slices.ContainsFunc(carried, func(folder string) bool { return strings.HasPrefix(pattern, folder) }) {
 			continue
+		}
+		// Glob passes over folders that cannot be read.
+		if _, err := fs.Stat(source, path.Join(name, path.Dir(pattern))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
 		}
 		found, err := fs.Glob(source, path.Join(name, pattern))
 		if err != nil {

@@ -56,6 +56,19 @@ func excess(l *elfcheck.Library, provided []string) string {
 	return ""
 }
 
+// CheckPrograms says what keeps programs from becoming commands, before anything is built for them.
+func CheckPrograms(programs []File) error {
+	for i, program := range programs {
+		if _, _, err := programPlatform(program); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(programs[:i], func(other File) bool { return other.Name == program.Name }) {
+			return fmt.Errorf("two programs are called %s", program.Name)
+		}
+	}
+	return nil
+}
+
 // programPlatform is the tag of a program. A static one needs nothing of a system, so it runs with every C library.
 func programPlatform(program File) (tag, why string, err error) {
 	defer func() { // debug/elf is not hardened against damaged files

@@ -19,6 +19,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/opcast/opcast/internal/framework"
 )
 
 // File is an entry of a wheel. Its name has slashes.
@@ -79,6 +81,21 @@ func (d *Distribution) FileName() string { return d.stem() + "-" + d.tag() + ".w
 // Replaces says whether a file of this name holds the same version of the same distribution, for whatever platform.
 func (d *Distribution) Replaces(name string) bool {
 	return strings.HasPrefix(name, d.stem()+"-") && path.Ext(name) == ".whl"
+}
+
+// Of says whether a file of this name is a wheel or a source distribution of a collection, whatever its version and its platform.
+func Of(collection, name string) bool {
+	distribution, _, ok := strings.Cut(name, "-")
+	if !ok || path.Ext(name) != ".whl" && !strings.HasSuffix(name, ".tar.gz") {
+		return false
+	}
+	part, ok := strings.CutPrefix(distribution, escaped(collection))
+	if !ok || part == "" {
+		return ok
+	}
+	name, ok = strings.CutPrefix(part, "_")
+	_, known := framework.ByName(name)
+	return ok && (known || name == "backend" || strings.HasPrefix(name, "backend_cu"))
 }
 
 // Archive returns the wheel's bytes. Files come in the order of their names, then what describes them, as installers like it.

@@ -5,14 +5,19 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/opcast/opcast/internal/safefile"
 )
 
 // example has every kind of entry, in no order.
@@ -130,6 +135,79 @@ func TestReplaces(t *testing.T) {
 		if got := d.Replaces(name); got != want {
 			t.Errorf("Replaces(%s) = %t", name, got)
 		}
+	}
+}
+
+func TestOf(t *testing.T) {
+	for name, want := range map[string]bool{
+		"my_ops-0.1.0-py3-none-any.whl": true, "my_ops_backend-0.0.9.tar.gz": true, "my_ops_jax-1-py3-none-any.whl": true,
+		"my_ops_backend_cu13-0.1.0-py3-none-linux_x86_64.whl": true, "my_ops_more-0.1.0-py3-none-any.whl": false,
+		"my_ops_jax": false, "my_opsjax-1.tar.gz": false, "numpy-2.0-py3-none-any.whl": false, "my_ops-0.1.0.zip": false, "": false,
+	} {
+		if got := Of("my_ops", name); got != want {
+			t.Errorf("Of(%s) = %t", name, got)
+		}
+	}
+}
+
+// Programs are judged before a build.
+func TestCheckPrograms(t *testing.T) {
+	program := File{Name: "tool", Content: []byte("\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 9) + "\x02\x00\x3e\x00\x01\x00\x00\x00" +
+		strings.Repeat("\x00", 28) + "\x40\x00\x38\x00\x00\x00\x40\x00\x00\x00\x00\x00")}
+	other := program
+	other.Name = "other"
+	for want, programs := range map[string][]File{
+		"":                                {program, other},
+		"two programs are called tool":    {program, other, program},
+		"script is no program for Linux:": {program, {Name: "script", Content: []byte("#!/bin/sh\n")}},
+	} {
+		if err := CheckPrograms(programs); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, expected %q", err, want)
+		}
+	}
+}
+
+// What a link brings from outside of the project is refused, with the link's name, and a linked package is not left out silently.
+func TestLinks(t *testing.T) {
+	const pyproject = "[project]\nname = \"demo-backend\"\nversion = \"0.1.0\"\n[tool.setuptools.packages.find]\nwhere = [\"src\"]\n" +
+		"[tool.setuptools.package-data]\n\"*\" = [\"lib/*.so\"]\n"
+	for link, tt := range map[string]struct{ to, want string }{
+		"backend/python/src/demo/x.py":        {"OUT/secret", "backend/python/src/demo/x.py is a link that leads out of"},
+		"backend/python/src/demo/lib":         {"OUT", "backend/python/src/demo/lib is a link that leads out of"},
+		"backend/python/src/other":            {"OUT", "backend/python/src/other is a link that leads out of"},
+		"backend/python/src/again":            {"demo", "again is a link to a package: move the folder here"},
+		"backend/python/src/demo/sub":         {"..", ""},
+		"backend/python/src/demo/y.py":        {"__init__.py", ""},
+		"backend/python/src/none/__init__.py": {"OUT/secret", "none/__init__.py is a link that leads out of"},
+		"LICENSE":                             {"OUT/secret", "LICENSE is a link that leads out of"},
+		"README.md":                           {"OUT/secret", "README.md is a link that leads out of"},
+		"backend/python/README.md":            {"OUT/secret", "README.md is a link that leads out of"},
+	} {
+		t.Run(link, func(t *testing.T) {
+			dir, outside := t.TempDir(), t.TempDir()
+			write := func(path, text string) {
+				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write(filepath.Join(outside, "secret"), "secret")
+			write(filepath.Join(dir, "backend/python/pyproject.toml"), pyproject)
+			write(filepath.Join(dir, "backend/python/src/demo/__init__.py"), "")
+			path := filepath.Join(dir, link)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.Symlink(strings.Replace(tt.to, "OUT", outside, 1), path)); err != nil {
+				t.Fatal(err)
+			}
+			root, err := os.OpenRoot(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer root.Close()
+			c := Collection{Files: safefile.FS(root)}
+			_, err = c.read("backend/python")
+			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want %q", err, tt.want)
+			}
+		})
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/github/go-spdx/v2/spdxexp"
+
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/opdef/code"
@@ -69,20 +71,22 @@ func (c *checker) identity() {
 		name, value string
 		required    bool
 		pattern     *regexp.Regexp
+		longest     int
 		hint        string
 	}{
-		{"version", c.manifest.Version, true, releasePattern, `for example "0.1.0"`},
-		{"license", c.manifest.License, true, licensePattern, `an SPDX expression, for example "Apache-2.0"`},
-		{"requires-opcast", c.manifest.RequiresOpcast, false, requiresPattern, `for example ">=0.1"`},
+		{"version", c.manifest.Version, true, releasePattern, names.MaxLength, `for example "0.1.0"`},
+		{"license", c.manifest.License, true, licensePattern, longestLicense, licenseHint},
+		{"requires-opcast", c.manifest.RequiresOpcast, false, requiresPattern, names.MaxLength, `for example ">=0.1"`},
 	} {
 		given := c.doc.Has(key.name)
 		switch {
 		case !given && key.required:
 			c.report("", code.Missing, key.hint, "missing key %q", key.name)
-		case given && !c.doc.Tainted(key.name) && (!key.pattern.MatchString(key.value) || len(key.value) > names.MaxLength):
+		case given && !c.doc.Tainted(key.name) && (!key.pattern.MatchString(key.value) || len(key.value) > key.longest):
 			c.report(key.name, code.Manifest, key.hint, "%q is no valid %s", key.value, key.name)
 		}
 	}
+	c.license()
 	if !c.doc.Has("name") {
 		c.report("", code.Missing, names.SnakeHint, "missing key %q", "name")
 	}
@@ -92,6 +96,22 @@ func (c *checker) identity() {
 				c.report(key.name, mistake.Code, mistake.Hint, "%s", mistake.Text)
 			}
 		}
+	}
+}
+
+// longestLicense is the length of the longest expression: parts of a collection can have many licenses.
+const longestLicense = 500
+
+const licenseHint = `an SPDX expression, for example "Apache-2.0", "MIT OR ISC", or "LicenseRef-Name" for a license of your own`
+
+// license checks that indexes of packages will take the license.
+func (c *checker) license() {
+	text := c.manifest.License
+	if !c.doc.Has("license") || c.doc.Tainted("license") || !licensePattern.MatchString(text) || len(text) > longestLicense {
+		return // that is told, or nothing is to be told
+	}
+	if ok, _ := spdxexp.ValidateLicenses([]string{text}); !ok {
+		c.report("license", code.Manifest, licenseHint, "%q is no SPDX expression: indexes refuse packages with such a license", text)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/opdef/code"
+	"github.com/opcast/opcast/internal/tomlfmt"
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 )
@@ -68,8 +69,18 @@ func Parse(file string, data []byte, diags *diag.List) *Document {
 		d.diags.Add(d.pos(0), code.Syntax, "", "%s", strings.TrimPrefix(err.Error(), "toml: "))
 		return nil
 	}
+	if at, what := tomlfmt.Newer(string(data)); what != "" { // Python's tomllib must read these files, too
+		d.diags.Add(d.pos(at), code.Syntax, newerHints[what], "%s, which TOML 1.0 does not have", what)
+	}
 	newIndexer(d).run()
 	return d
+}
+
+// newerHints say what to write instead of what is new.
+var newerHints = map[string]string{
+	"line break inside an inline table":            "write the table on one line, or as a [table] of its own",
+	"comment inside an inline table":               "write the comment above the line of the table",
+	"comma behind the last key of an inline table": "leave it out",
 }
 
 func (d *Document) pos(offset int) diag.Pos {
@@ -246,17 +257,8 @@ func (x *indexer) value(path string, n *unstable.Node, near diag.Pos, depth int)
 	}
 }
 
-// inlineTable refuses line breaks between keys: TOML 1.0 has none, and Python's tomllib must read these files too.
 func (x *indexer) inlineTable(path string, n *unstable.Node, depth int) {
-	end := n.Raw.Offset
 	for it := n.Children(); it.Next(); {
-		entry := it.Node()
-		if gap := x.data[end:entry.Raw.Offset]; bytes.IndexByte(gap, '\n') >= 0 {
-			x.diags.Add(x.pos(int(entry.Raw.Offset)), code.Syntax, "write the table on one line, or as a [table] of its own",
-				"line break inside an inline table")
-			return
-		}
-		end = entry.Raw.Offset + entry.Raw.Length
-		x.keyValue(path, entry, depth)
+		x.keyValue(path, it.Node(), depth)
 	}
 }

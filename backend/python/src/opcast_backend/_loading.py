@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import struct
 from importlib import import_module
 from pathlib import Path
@@ -60,7 +61,9 @@ def place(package: str, file: str) -> tuple[str, Path]:
     It is the backend itself, or a package beside it with a library that has code for a version of CUDA, too.
     """
     home = Path(__file__).parent
-    found = sorted(home.parent.glob(f"{package}_cu*/lib/{file}"))
+    variant = re.compile(re.escape(package) + "_cu[0-9]+")
+    beside = home.parent.glob(f"{package}_cu[0-9]*/lib/{file}")
+    found = sorted(path for path in beside if variant.fullmatch(path.parent.parent.name))
     names = [path.parent.parent.name for path in found]
     if not found:
         return package, home / "lib" / file
@@ -69,7 +72,12 @@ def place(package: str, file: str) -> tuple[str, Path]:
             f"{' and '.join(names)} are both installed, and one library can serve: run `pip uninstall"
             f" {names[0].replace('_', '-')}`"
         )
-    require_version(names[0], import_module(names[0]).__version__)
+    try:
+        version = import_module(names[0]).__version__
+    except (AttributeError, ImportError, OSError, SyntaxError, ValueError) as error:
+        why = f"its package is damaged ({error})"
+        raise _refused(names[0], found[0], why) from None
+    require_version(names[0], version)
     return names[0], found[0]
 
 
@@ -99,18 +107,24 @@ def _look(path: Path) -> None:
         if own is not None and machine != own:
             raise OSError(f"it is for {_machine(machine)}, and this Python for {_machine(own)}")
         size = os.fstat(file.fileno()).st_size
+        if end > size:
+            raise OSError(f"it is damaged: {size} bytes of {end} are there")
         file.seek(segments[0])
         table = file.read(segments[1] * _SEGMENT.size)
-    kinds: set[int] = set()
-    for kind, _, offset, _, _, length, _, _ in _SEGMENT.iter_unpack(
-        table[: len(table) // _SEGMENT.size * _SEGMENT.size]
-    ):
-        kinds.add(kind)
-        end = max(end, offset + length)
-    if end > size:
-        raise OSError(f"it is damaged: {size} bytes of {end} are there")
-    if not kinds >= {_LOAD, _DYNAMIC}:
+    loaded: list[tuple[int, int]] = []
+    dynamic: list[tuple[int, int]] = []
+    for kind, _, offset, address, _, length, memory, _ in _SEGMENT.iter_unpack(table):
+        if offset + length > size:
+            raise OSError(f"it is damaged: {size} bytes of {offset + length} are there")
+        if kind == _LOAD:
+            loaded.append((address, address + min(length, memory)))
+        elif kind == _DYNAMIC:
+            dynamic.append((address, address + length))
+    if not loaded or not dynamic:
         raise OSError("it is damaged: it does not say what to load")
+    # The system's loader reads these without a look at where they lie.
+    if not all(any(a <= begin and end <= b for a, b in loaded) for begin, end in dynamic):
+        raise OSError("it is damaged: what it says of itself lies outside of it")
 
 
 def _header(file: BinaryIO) -> tuple[int, tuple[int, int], int]:
@@ -120,13 +134,14 @@ def _header(file: BinaryIO) -> tuple[int, tuple[int, int], int]:
         raise OSError("it is no shared library" if start else "it is empty")
     if len(start) < _HEADER.size:
         raise OSError(f"it is damaged: {len(start)} bytes are there")
-    _, kind, machine, _, _, segments, sections, _, _, _, many, size, count, _ = _HEADER.unpack(
-        start
-    )
+    header = _HEADER.unpack(start)
+    _, kind, machine, _, _, segments, sections, _, _, each, many, size, count, _ = header
     if start[4:6] != b"\x02\x01":
         raise OSError("it is no library of 64 bits, little-endian")
     if kind != _LIBRARY:
         raise OSError("it is no shared library")
+    if many and each != _SEGMENT.size:
+        raise OSError(f"it is damaged: its segments have descriptions of {each} bytes")
     return machine, (segments, many), max(segments + many * _SEGMENT.size, sections + size * count)
 
 

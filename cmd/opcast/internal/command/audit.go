@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,18 +21,7 @@ func newAuditCmd(a *app) *cobra.Command {
 		Short: "Judge libraries and wheels: will they load on other machines, and leave the process alone",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, files []string) error {
-			var reports []*audit.Report
-			for _, file := range files {
-				report, err := audit.File(file, rules)
-				if err != nil {
-					return ExitError{Code: exitUsage, Err: err} // it is not there, or a word is unknown
-				}
-				reports = append(reports, report)
-			}
-			if asJSON {
-				return a.auditJSON(reports)
-			}
-			return a.auditText(reports, rules)
+			return a.audit(files, rules, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&rules.Standard, "standard", audit.DefaultStandard, "systems on which they must load, as in the tags of wheels")
@@ -39,6 +29,31 @@ func newAuditCmd(a *app) *cobra.Command {
 	cmd.Flags().StringSliceVar(&rules.Exports, "export", nil, "beginnings of names that may be exported, beside entry points")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	return cmd
+}
+
+// audit judges files. One that cannot be read keeps no other from being judged, and decides the exit code.
+func (a *app) audit(files []string, rules audit.Rules, asJSON bool) error {
+	var reports []*audit.Report
+	var missing error
+	for _, file := range files {
+		report, err := audit.File(file, rules)
+		if errors.Is(err, audit.ErrUnknownStandard) {
+			return ExitError{Code: exitUsage, Err: err}
+		}
+		if missing = errors.Join(missing, err); err == nil {
+			reports = append(reports, report)
+		}
+	}
+	print := func() error { return a.auditText(reports, rules) }
+	if asJSON {
+		print = func() error { return a.auditJSON(reports) }
+	}
+	if len(reports) > 0 || asJSON {
+		if err := print(); missing == nil || err != nil && !errors.As(err, &ExitError{}) {
+			return err
+		}
+	}
+	return ExitError{Code: exitUsage, Err: missing}
 }
 
 // auditText prints what the files are, and then what is wrong with them.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/opcast/opcast"
 	"github.com/opcast/opcast/conformance"
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/opdef"
@@ -95,6 +96,7 @@ func newRootCmd(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:              "opcast",
 		Short:            "Declare an op once, use it from PyTorch, JAX, CuPy and NumPy",
+		Version:          opcast.Version,
 		SilenceErrors:    true,
 		SilenceUsage:     true,
 		PersistentPreRun: func(*cobra.Command, []string) { a.running = true },

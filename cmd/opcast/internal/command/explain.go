@@ -11,7 +11,6 @@ import (
 	"github.com/opcast/opcast/gen"
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/rule"
 	"github.com/opcast/opcast/internal/transform"
 	"github.com/spf13/cobra"
@@ -45,7 +44,7 @@ func newExplainCmd(a *app) *cobra.Command {
 			switch {
 			case all:
 				return a.explainCodes()
-			case code.Form.MatchString(args[0]):
+			case a.meansCode(args[0]):
 				return a.explainCode(args, asJSON)
 			case asJSON && len(shapes)+len(args) > 1:
 				return usage("--json goes without the words of a call")

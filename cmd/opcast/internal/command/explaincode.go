@@ -2,8 +2,11 @@ package command
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
 )
 
@@ -16,12 +19,24 @@ func (a *app) explainCodes() error {
 	return err
 }
 
+// meansCode says whether a word is a code. In small letters, it is one unless the project has an op of that name.
+func (a *app) meansCode(word string) bool {
+	if code.Form.MatchString(word) {
+		return true
+	}
+	if _, ok := code.Explain(strings.ToUpper(word)); !ok {
+		return false
+	}
+	p, _, err := a.read()
+	return err != nil || p == nil || !slices.ContainsFunc(p.Ops, func(op *opdef.Op) bool { return op.Name == word })
+}
+
 // explainCode prints what a code means. It needs no project.
 func (a *app) explainCode(args []string, asJSON bool) error {
 	if len(args) > 1 {
 		return usage("a code stands alone, got %q behind it", args[1])
 	}
-	e, ok := code.Explain(args[0])
+	e, ok := code.Explain(strings.ToUpper(args[0]))
 	if !ok {
 		var codes []string
 		for _, e := range code.All() {

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -86,17 +88,16 @@ func (a *app) formatFiles(files []string, check bool) error {
 		names = append([]string{manifest.File}, tree.Definitions(&diags)...)
 	}
 	changed := 0
+	var unread error
 	for _, name := range names {
 		differs, found, err := a.formatFile(tree, name, check)
-		if err != nil {
-			return err
-		}
+		unread = errors.Join(unread, err)
 		if diags = append(diags, found...); differs {
 			changed++
 		}
 	}
-	if err := a.findings(diags); err != nil {
-		return err
+	if err := a.findings(diags); err != nil || unread != nil {
+		return cmp.Or(unread, err)
 	}
 	if !check {
 		_, err := fmt.Fprintf(a.stdout, "%s changed\n", count(changed, "file"))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/opcast/opcast"
 	"github.com/opcast/opcast/internal/build"
 	"github.com/opcast/opcast/internal/hub"
 	"github.com/opcast/opcast/internal/opdef"
@@ -41,7 +42,7 @@ func (a *app) hub(ctx context.Context, flags *shipFlags) error {
 	if err := knownDevices(flags.devices, project.Manifest.Devices); err != nil {
 		return err
 	}
-	if _, err := hub.New(project, hub.Source{}, ""); err != nil { // before anything is built
+	if _, err := hub.New(project, hub.Source{}, "", ""); err != nil { // before anything is built
 		return err
 	}
 	if flags.output == "" {
@@ -79,7 +80,7 @@ func (a *app) variants(ctx context.Context, lock *build.Lock, o build.Options) (
 	if err != nil {
 		return nil, nil, err
 	}
-	k, err = hub.New(project, hub.FindSource(ctx, project.Dir, manifest.File), o.Env.Packages["apache-tvm-ffi"])
+	k, err = hub.New(project, hub.FindSource(ctx, project.Dir, manifest.File), o.Env.Packages["apache-tvm-ffi"], "opcast "+opcast.Version)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -95,9 +96,16 @@ func (a *app) variants(ctx context.Context, lock *build.Lock, o build.Options) (
 
 // hubBuilds builds for the CPU, and once more if there are other devices and a compiler for them.
 func (a *app) hubBuilds(ctx context.Context, lock *build.Lock, o build.Options, project *opdef.Project) (all []hub.Build, err error) {
-	collection := packages(project)
+	collection, root, err := packages(project)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }() // it was read only
 	var notes []string
-	for _, stage := range stages(o, project.Manifest.Devices) {
+	for i, stage := range stages(o, project.Manifest.Devices) {
+		if i > 0 {
+			a.announce(ctx, stage, &project.Manifest)
+		}
 		result, err := a.compileUnder(ctx, lock, stage)
 		if err != nil {
 			return nil, err

@@ -2,13 +2,17 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/opcast/opcast"
 	"github.com/opcast/opcast/internal/build"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/manifest"
+	"github.com/opcast/opcast/internal/safefile"
 	"github.com/opcast/opcast/internal/wheel"
 )
 
@@ -38,7 +42,20 @@ func (a *app) ship(ctx context.Context, f *shipFlags, dir string) (o build.Optio
 	return build.Options{Env: env, Devices: f.devices, Unlinked: true, Portable: f.portable}, lock, err
 }
 
-// packages are those of a project whose libraries have been built.
-func packages(project *opdef.Project) wheel.Collection {
-	return wheel.Collection{Project: project, Files: os.DirFS(project.Dir), Runtime: opcast.License}
+// packages are those of a project whose libraries have been built. They have no file from outside of its folder, which is to be
+// closed.
+func packages(project *opdef.Project) (wheel.Collection, *os.Root, error) {
+	root, err := os.OpenRoot(project.Dir)
+	if err != nil {
+		return wheel.Collection{}, nil, fmt.Errorf("open project: %w", err)
+	}
+	return wheel.Collection{Project: project, Files: safefile.FS(root), Runtime: opcast.License}, root, nil
+}
+
+// announce says that a build for all devices begins, if there is a compiler for GPUs: it takes minutes.
+func (a *app) announce(ctx context.Context, o build.Options, m *manifest.Manifest) {
+	if _, err := build.FindCUDA(ctx, o.Env, os.Getenv, m.CUDA.Toolkit); err == nil {
+		fmt.Fprintf(a.stderr, "compiling for CUDA (%s): --device cpu leaves it out, and $%s names other architectures\n",
+			strings.Join(build.Archs(m, os.Getenv), ", "), build.ArchVariable)
+	}
 }

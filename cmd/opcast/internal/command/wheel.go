@@ -65,38 +65,41 @@ func (a *app) wheel(ctx context.Context, flags *wheelFlags) error {
 		return err
 	}
 	defer lock.Release()
-	all, err := a.collect(ctx, lock, o, programs)
+	c, err := a.collect(ctx, lock, o, programs)
 	if err != nil {
 		return missingLibrary(err, o.Env)
 	}
-	var sources []wheel.Source
+	defer func() { _ = c.root.Close() }() // it was read only
 	if flags.sources {
-		if sources, err = a.sources(ctx, flags.python); err != nil {
+		if c.sources, err = a.sources(ctx, c, flags.python); err != nil {
 			return err
 		}
 	}
 	if flags.output == "" {
 		flags.output = filepath.Join(a.dir, "dist")
 	}
-	return a.writeWheels(all, sources, flags)
+	return a.writeWheels(c, flags)
+}
+
+// shipment is a collection that has been built, and what is made of it.
+type shipment struct {
+	wheel.Collection
+	root    *os.Root
+	wheels  []*wheel.Distribution
+	sources []wheel.Source
 }
 
 // sources makes the source distributions.
-func (a *app) sources(ctx context.Context, python string) ([]wheel.Source, error) {
-	project, err := a.load()
+func (a *app) sources(ctx context.Context, c *shipment, python string) ([]wheel.Source, error) {
+	headers, err := a.headers(ctx, c.Project, python)
 	if err != nil {
 		return nil, err
 	}
-	headers, err := a.headers(ctx, project, python)
+	packed, err := build.Packed(c.Project, backend.FS, headers)
 	if err != nil {
 		return nil, err
 	}
-	packed, err := build.Packed(project, backend.FS, headers)
-	if err != nil {
-		return nil, err
-	}
-	collection := packages(project)
-	return collection.Sources(packed)
+	return c.Sources(packed)
 }
 
 // missingLibrary says how to get what a library needs that could not be built, if that is the error.
@@ -123,40 +126,57 @@ func stages(o build.Options, devices []string) []build.Options {
 
 // collect builds, and makes the distributions. Whoever has no GPU need not load code for GPUs, so the backend has that of the CPU,
 // and the library of all devices is a distribution of its own.
-func (a *app) collect(ctx context.Context, lock *build.Lock, o build.Options, programs []wheel.File) ([]*wheel.Distribution, error) {
+func (a *app) collect(ctx context.Context, lock *build.Lock, o build.Options, programs []wheel.File) (c *shipment, err error) {
 	project, err := a.load() // it may have changed while this build waited
 	if err != nil {
 		return nil, err
 	}
+	c = &shipment{}
+	if c.Collection, c.root, err = packages(project); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			_ = c.root.Close() // what went wrong is known
+		}
+	}()
+	c.Programs = programs
 	builds := stages(o, project.Manifest.Devices)
 	result, err := a.compileUnder(ctx, lock, builds[0])
 	if err != nil {
 		return nil, err
 	}
-	collection := packages(project)
-	collection.Programs = programs
-	all, notes, err := collection.Distributions()
+	all, notes, err := c.Distributions()
 	if err != nil {
 		return nil, err
 	}
-	notes = append(result.Notes, notes...)
+	c.wheels, notes = all, append(result.Notes, notes...)
 	if len(builds) > 1 {
-		if result, err = a.compileUnder(ctx, lock, builds[1]); err != nil {
+		more, err := a.collectCUDA(ctx, lock, builds[1], c)
+		if err != nil {
 			return nil, err
-		}
-		more := result.Notes
-		if result.CUDA != "" {
-			if all, more, err = collection.CUDA(all, result.CUDA); err != nil {
-				return nil, err
-			}
 		}
 		notes = append(notes, more...)
 	}
-	if unlicensed(all) {
+	if unlicensed(c.wheels) {
 		notes = append(notes, "the wheels hold no license of yours: the project's folder has no file such as LICENSE")
 	}
 	slices.Sort(notes)
-	return all, a.notes(slices.Compact(notes))
+	return c, a.notes(slices.Compact(notes))
+}
+
+// collectCUDA builds for GPUs, too, where there is a compiler for them, and adds that distribution.
+func (a *app) collectCUDA(ctx context.Context, lock *build.Lock, o build.Options, c *shipment) (notes []string, err error) {
+	a.announce(ctx, o, &c.Project.Manifest)
+	result, err := a.compileUnder(ctx, lock, o)
+	if err != nil {
+		return nil, err
+	}
+	if result.CUDA == "" {
+		return result.Notes, nil
+	}
+	c.wheels, notes, err = c.CUDA(c.wheels, result.CUDA)
+	return append(notes, result.Notes...), err
 }
 
 // unlicensed says whether the project has no file with its license. Packages with files have at least that of opcast.
@@ -173,6 +193,9 @@ func readPrograms(paths []string) (programs []wheel.File, err error) {
 		}
 		programs = append(programs, wheel.File{Name: filepath.Base(path), Content: content})
 	}
+	if err := wheel.CheckPrograms(programs); err != nil {
+		return nil, ExitError{Code: exitUsage, Err: fmt.Errorf("--script: %w", err)}
+	}
 	return programs, nil
 }
 
@@ -184,7 +207,7 @@ type wheelLine struct {
 }
 
 // writeWheels writes the archives and lists them. Wheels of the same versions that lie there go.
-func (a *app) writeWheels(all []*wheel.Distribution, sources []wheel.Source, flags *wheelFlags) error {
+func (a *app) writeWheels(c *shipment, flags *wheelFlags) error {
 	if err := os.MkdirAll(flags.output, 0o755); err != nil {
 		return fmt.Errorf("write wheels: %w", err)
 	}
@@ -193,7 +216,7 @@ func (a *app) writeWheels(all []*wheel.Distribution, sources []wheel.Source, fla
 		lines = append(lines, wheelLine{filepath.Join(flags.output, name), len(content), fmt.Sprintf("%x", sha256.Sum256(content))})
 	}
 	err := safefile.In(flags.output, func(root *os.Root) error {
-		for _, d := range all {
+		for _, d := range c.wheels {
 			content, err := d.Archive()
 			if err != nil {
 				return err
@@ -203,13 +226,13 @@ func (a *app) writeWheels(all []*wheel.Distribution, sources []wheel.Source, fla
 			}
 			tell(d.FileName(), content)
 		}
-		for _, s := range sources {
+		for _, s := range c.sources {
 			if _, err := safefile.Write(root, s.Name, s.Content); err != nil {
 				return err
 			}
 			tell(s.Name, s.Content)
 		}
-		return nil
+		return a.noteStale(root, c.Project.Manifest.Name, lines)
 	})
 	if err != nil {
 		return err
@@ -223,6 +246,23 @@ func (a *app) writeWheels(all []*wheel.Distribution, sources []wheel.Source, fla
 		}
 	}
 	return nil
+}
+
+// noteStale tells of archives of the collection that lie there and were not written now: of other versions, or of packages that it
+// no longer has. Installers would take them, and so would who uploads the folder. They stay, since they may be releases.
+func (a *app) noteStale(root *os.Root, collection string, written []wheelLine) error {
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return err
+	}
+	var stale []string
+	for _, entry := range entries {
+		isWritten := func(l wheelLine) bool { return filepath.Base(l.Path) == entry.Name() }
+		if wheel.Of(collection, entry.Name()) && !slices.ContainsFunc(written, isWritten) {
+			stale = append(stale, "the folder also has "+entry.Name()+", which was not written now: installers may take it, so remove what is obsolete")
+		}
+	}
+	return a.notes(stale)
 }
 
 // replaceWheel writes a wheel, and removes those of the same version that are for other platforms: installers would choose.
