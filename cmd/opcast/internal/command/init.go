@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,7 +16,6 @@ import (
 	shellquote "github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
-	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/opdef/names"
 	"github.com/opcast/opcast/internal/safefile"
@@ -50,13 +50,19 @@ var kernelFolders = map[string]struct{ folder, ending string }{"cpu": {"csrc/cpu
 
 // initFlags are the choices of the command line.
 type initFlags struct {
-	name    string
-	devices []string
-	empty   bool
+	name          string
+	devices, from []string
+	// chosen are the devices if somebody named them.
+	chosen []string
+	empty  bool
 }
 
 const initLong = `Begin a collection of ops: a manifest, an example op with its kernels, README.md, .gitignore, a workflow for GitHub, and settings
-with which editors complete and check definitions. Files that exist are left alone.`
+with which editors complete and check definitions. Files that exist are left alone.
+
+With --from, the ops are drafts of what files of the project declare, of an extension that you have: bindings (TORCH_LIBRARY,
+PYBIND11_MODULE, TVM_FFI_DLL_EXPORT_TYPED_FUNC), or functions on raw pointers. Nothing of the files is run. What could not be read,
+and what you have to decide, is told with its line. In a project that exists, ops are added.`
 
 func newInitCmd(a *app) *cobra.Command {
 	var flags initFlags
@@ -65,7 +71,10 @@ func newInitCmd(a *app) *cobra.Command {
 		Short: "Begin a collection of ops",
 		Long:  initLong,
 		Args:  cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("device") {
+				flags.chosen = flags.devices
+			}
 			dir := a.dir
 			if len(args) == 1 && filepath.IsAbs(args[0]) {
 				dir = args[0]
@@ -78,6 +87,7 @@ func newInitCmd(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&flags.name, "name", "", "name of the collection and its packages (default: follows from the folder's name)")
 	cmd.Flags().StringSliceVar(&flags.devices, "device", []string{"cpu", "cuda"}, "what the kernels run on")
 	cmd.Flags().BoolVar(&flags.empty, "empty", false, "begin without the example op")
+	cmd.Flags().StringArrayVar(&flags.from, "from", nil, "draft ops from this file of an extension: bindings, or functions on raw pointers; once for each file")
 	return cmd
 }
 
@@ -93,12 +103,18 @@ func (a *app) initProject(dir string, flags *initFlags) error {
 	if err := names.CheckCollection(name); err != nil {
 		return ExitError{Code: exitUsage, Err: fmt.Errorf("%w; choose one with --name", err)}
 	}
-	if err := a.layProject(abs, newCollection{Name: name, Namespace: name + "_ops", Devices: flags.devices}, flags.empty); err != nil {
-		return err
-	}
 	next := []string{"opcast build", "opcast test"}
-	if flags.empty {
-		next = []string{"opcast new OP"}
+	c := newCollection{Name: name, Namespace: name + "_ops", Devices: flags.devices}
+	switch {
+	case len(flags.from) > 0:
+		next, err = []string{"opcast build"}, a.initFrom(abs, name, flags)
+	case flags.empty:
+		next, err = []string{"opcast new OP"}, a.layProject(abs, c, nil)
+	default:
+		err = a.layExample(abs, c)
+	}
+	if err != nil {
+		return err
 	}
 	if dir != "." {
 		next = append([]string{"cd " + shellquote.Join(dir)}, next...)
@@ -119,81 +135,27 @@ func initDevices(devices []string) error {
 	return nil
 }
 
-// newCollection fills the templates of `opcast init`.
-type newCollection struct {
-	Name string
-	// Namespace is that of the project's kernels in C++.
-	Namespace string
-	Devices   []string
-	// Example is the op that the collection begins with; "" if there is none.
-	Example string
-}
-
-// Sources are the globs of the manifest.
-func (c newCollection) Sources() (globs []string) {
+// layExample lays a collection with the example op.
+func (a *app) layExample(dir string, c newCollection) error {
+	c.Example = exampleOp
+	files := map[string]string{"opdefs/" + exampleOp + ".toml": exampleTemplate}
 	for _, device := range c.Devices {
-		globs = append(globs, kernelFolders[device].folder+"/*"+kernelFolders[device].ending)
+		files[kernelFile(exampleOp, device)] = map[string]string{"cpu": exampleKernelTemplate, "cuda": exampleCUDATemplate}[device]
 	}
-	return globs
-}
-
-// NewKernels are the files of kernels that `opcast new softplus` writes.
-func (c newCollection) NewKernels() (files []string) {
-	for _, device := range c.Devices {
-		files = append(files, kernelFile("softplus", device))
-	}
-	return files
-}
-
-func kernelFile(op, device string) string {
-	return kernelFolders[device].folder + "/" + op + kernelFolders[device].ending
-}
-
-// CUDAFunc is the example's kernel for GPUs in C++: it has the op's name if it is the only one.
-func (c newCollection) CUDAFunc() string { return cudaFunc(exampleOp, c.Devices) }
-
-func cudaFunc(op string, devices []string) string {
-	if devices[0] == "cuda" {
-		return names.Pascal(op)
-	}
-	return names.Pascal(op + "_cuda")
-}
-
-// adaptors are those that a manifest has which names none.
-func adaptors() (list []framework.Framework) {
-	for _, fw := range framework.All() {
-		if fw.Default {
-			list = append(list, fw)
+	for name, text := range files {
+		rendered, err := render(name, text, c)
+		if err != nil {
+			return err
 		}
+		files[name] = rendered
 	}
-	return list
+	return a.layProject(dir, c, files)
 }
 
-// Frameworks are the titles of the frameworks in a sentence.
-func (c newCollection) Frameworks() string {
-	var titles []string
-	for _, fw := range adaptors() {
-		titles = append(titles, fw.Title)
-	}
-	last := len(titles) - 1
-	return strings.Join(titles[:last], ", ") + " and " + titles[last]
-}
-
-// Extra is a framework whose adaptor the README installs.
-func (c newCollection) Extra() string { return adaptors()[0].Name }
-
-// Install are the words behind `pip install`.
-func (c newCollection) Install() string {
-	var list []string
-	for _, fw := range adaptors() {
-		list = append(list, fw.Name)
-	}
-	return requirements(list)
-}
-
-// layProject writes the files of a collection that the folder does not have yet, and generates.
-func (a *app) layProject(dir string, c newCollection, empty bool) error {
-	files := map[string]string{
+// layProject writes the files of a collection that the folder does not have yet, and those of its ops, and generates.
+func (a *app) layProject(dir string, c newCollection, ops map[string]string) error {
+	files := map[string]string{}
+	for name, text := range map[string]string{
 		manifest.File:             manifestTemplate,
 		".gitignore":              gitignoreTemplate,
 		"README.md":               readmeTemplate,
@@ -201,13 +163,12 @@ func (a *app) layProject(dir string, c newCollection, empty bool) error {
 		".clangd":                 clangdTemplate,
 		".vscode/extensions.json": extensionsTemplate,
 		workflowFile:              workflowTemplate,
-	}
-	if !empty {
-		c.Example = exampleOp
-		files["opdefs/"+exampleOp+".toml"] = exampleTemplate
-		for _, device := range c.Devices {
-			files[kernelFile(exampleOp, device)] = map[string]string{"cpu": exampleKernelTemplate, "cuda": exampleCUDATemplate}[device]
+	} {
+		rendered, err := render(name, text, c)
+		if err != nil {
+			return err
 		}
+		files[name] = rendered
 	}
 	for name := range schemas {
 		text, err := schemaText(name)
@@ -216,15 +177,21 @@ func (a *app) layProject(dir string, c newCollection, empty bool) error {
 		}
 		files[".taplo/"+name+".schema.json"] = text
 	}
+	maps.Copy(files, ops)
 	if err := a.keepOthers(dir, files); err != nil {
 		return err
 	}
-	if err := a.create(dir, files, c); err != nil {
+	if err := a.place(dir, files); err != nil {
 		return err
 	}
 	if err := layFolders(dir, c.Devices); err != nil {
 		return err
 	}
+	return a.generateIn(dir)
+}
+
+// generateIn generates in a folder that may be another than that of the command line.
+func (a *app) generateIn(dir string) error {
 	p, err := (&app{dir: dir, stderr: a.stderr}).load()
 	if err != nil {
 		return err

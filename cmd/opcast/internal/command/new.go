@@ -1,11 +1,11 @@
 package command
 
 import (
-	"bytes"
 	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -100,48 +100,57 @@ func matches(globs []string, name string) bool {
 
 // create writes the rendered files below dir and lists them. If one of them exists already, it writes nothing.
 func (a *app) create(dir string, files map[string]string, data any) error {
-	paths := make([]string, 0, len(files))
+	rendered := map[string]string{}
+	for name, text := range files {
+		content, err := render(name, text, data)
+		if err != nil {
+			return err
+		}
+		rendered[name] = content
+	}
+	return a.place(dir, rendered)
+}
+
+// render fills a template.
+func render(name, text string, data any) (string, error) {
+	t, err := template.New(name).Option("missingkey=error").Funcs(template.FuncMap{"quoted": quoted}).Parse(text)
+	if err != nil {
+		return "", fmt.Errorf("parse template: %w", err)
+	}
+	var out strings.Builder
+	if err := t.Execute(&out, data); err != nil {
+		return "", fmt.Errorf("render %s: %w", name, err)
+	}
+	return out.String(), nil
+}
+
+// place writes files below dir, and none outside, and lists them. If one of them exists already, it writes nothing.
+func (a *app) place(dir string, files map[string]string) error {
+	paths := slices.Sorted(maps.Keys(files))
 	var taken []string
-	for name := range files {
-		paths = append(paths, name)
+	for _, name := range paths {
 		if info, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name))); err == nil && (info.Size() > 0 || !info.Mode().IsRegular()) {
 			taken = append(taken, name)
 		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("look for file: %w", err)
 		}
 	}
-	slices.Sort(paths)
-	slices.Sort(taken)
 	if len(taken) > 0 {
 		return ExitError{Code: exitUsage, Err: fmt.Errorf("nothing written: %s exists already", strings.Join(taken, ", "))}
-	}
-	for _, name := range paths {
-		if err := writeTemplate(dir, name, files[name], data); err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintln(a.stdout, "wrote", name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// writeTemplate writes a file below dir, and none outside.
-func writeTemplate(dir, file, text string, data any) error {
-	t, err := template.New(file).Option("missingkey=error").Funcs(template.FuncMap{"quoted": quoted}).Parse(text)
-	if err != nil {
-		return fmt.Errorf("parse template: %w", err)
-	}
-	var out bytes.Buffer
-	if err := t.Execute(&out, data); err != nil {
-		return fmt.Errorf("render %s: %w", file, err)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("make folder: %w", err)
 	}
 	return safefile.In(dir, func(root *os.Root) error {
-		_, err := safefile.Write(root, file, out.Bytes())
-		return err
+		for _, name := range paths {
+			if _, err := safefile.Write(root, name, []byte(files[name])); err != nil {
+				return err
+			}
+			if _, err := fmt.Fprintln(a.stdout, "wrote", name); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
