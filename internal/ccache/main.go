@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 )
 
@@ -20,6 +21,10 @@ func main() {
 		os.Exit(2)
 	}
 	words, dir := os.Args[1:], os.Getenv("CCACHE_DIR")
+	// PyTorch calls "ccache", "ccache c++", ... where CXX is "ccache c++".
+	if compiler, again := strings.CutPrefix(words[0], "ccache "); again {
+		words[0] = compiler
+	}
 	if u, ok := parse(words); ok && dir != "" && os.Getenv("CCACHE_DISABLE") == "" && u.compile(dir) == nil {
 		return
 	}

@@ -111,6 +111,16 @@ func TestCache(t *testing.T) {
 	}
 }
 
+// TestWrapped: PyTorch takes the words of CXX for one program.
+func TestWrapped(t *testing.T) {
+	p := newProject(t, t.TempDir())
+	cmd := exec.Command(os.Args[0], "ccache c++", "-c", "unit.cc", "-o", "unit.o")
+	cmd.Dir, cmd.Env = p.dir, append(os.Environ(), "CCACHE_TEST=1", "CCACHE_DIR="+p.cache)
+	if text, err := cmd.CombinedOutput(); err != nil || p.entries() != 1 {
+		t.Errorf("%v, %d entries: %s", err, p.entries(), text)
+	}
+}
+
 // What is not the silent compilation of one unit is the compiler's: its words, its exit code, and nothing in the cache.
 func TestCompilerSpeaks(t *testing.T) {
 	for name, tt := range map[string]struct {

@@ -1,6 +1,7 @@
 package pyenv
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/opcast/opcast/internal/framework"
@@ -40,6 +41,22 @@ func pin(distribution string) string {
 	}
 	return pins[distribution]
 }
+
+// Pinned names the distributions of requirements, each once and in order, in the versions that the project is tested with. A
+// requirement whose distribution has none stays as it is.
+func Pinned(requirements ...string) (pinned []string) {
+	for _, r := range requirements {
+		name := r[:len(r)-len(strings.TrimLeft(r, nameLetters))]
+		if v := pin(name); v != "" {
+			r = name + "==" + v
+		}
+		pinned = append(pinned, r)
+	}
+	slices.Sort(pinned)
+	return slices.Compact(pinned)
+}
+
+const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 
 func installCommand(pip string, distributions ...string) string {
 	words := []string{pip, "install"}

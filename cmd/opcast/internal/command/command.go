@@ -108,6 +108,7 @@ func newRootCmd(a *app) *cobra.Command {
 	root.AddCommand(a.completed([]*cobra.Command{
 		newInitCmd(a),
 		newNewCmd(a),
+		newCICmd(a),
 		newDoctorCmd(a),
 		newCheckCmd(a),
 		newFmtCmd(a),

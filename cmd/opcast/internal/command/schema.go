@@ -1,23 +1,38 @@
 package command
 
 import (
+	"io"
+	"strings"
+
 	"github.com/opcast/opcast/internal/opdef/load"
 	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/spf13/cobra"
 )
 
+var schemas = map[string]func() (map[string]any, error){"definition": load.Schema, "manifest": manifest.Schema}
+
 func newSchemaCmd(a *app) *cobra.Command {
-	schemas := map[string]func() (map[string]any, error){"definition": load.Schema, "manifest": manifest.Schema}
 	return &cobra.Command{
 		Use:   "schema {definition | manifest}",
 		Short: "Print the JSON Schema of a file, for editors that complete and check TOML",
 		Args:  cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs), ValidArgs: []string{"definition", "manifest"},
 		RunE: func(_ *cobra.Command, args []string) error {
-			schema, err := schemas[args[0]]()
-			if err != nil {
-				return err
+			text, err := schemaText(args[0])
+			if err == nil {
+				_, err = io.WriteString(a.stdout, text)
 			}
-			return a.printJSON(schema)
+			return err
 		},
 	}
+}
+
+// schemaText is a schema as a file.
+func schemaText(name string) (string, error) {
+	schema, err := schemas[name]()
+	if err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	err = (&app{stdout: &text}).printJSON(schema)
+	return text.String(), err
 }

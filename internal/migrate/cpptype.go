@@ -1,0 +1,187 @@
+package migrate
+
+import (
+	"slices"
+	"strings"
+)
+
+// scalarKinds are the types of C++ and of the frameworks' C++ that are one attribute, without namespaces.
+var scalarKinds = map[string]Kind{
+	"int": Int, "long": Int, "short": Int, "unsigned": Int, "signed": Int, "size_t": Int, "ssize_t": Int, "ptrdiff_t": Int,
+	"int8_t": Int, "int16_t": Int, "int32_t": Int, "int64_t": Int, "uint8_t": Int, "uint16_t": Int, "uint32_t": Int, "uint64_t": Int,
+	"SymInt": Int, "float": Float, "double": Float, "Scalar": Float, "bool": Bool, "string": Str, "string_view": Str, "String": Str,
+	"ScalarType": DType, "Dtype": DType, "DLDataType": DType,
+	"cudaStream_t": Stream, "CUstream": Stream, "CUstream_st": Stream,
+	"Tensor": Array, "TensorView": Array, "TensorBase": Array,
+	"TensorList": List, "ITensorListRef": List, "IntArrayRef": Ints, "SymIntArrayRef": Ints, "Shape": Ints, "ShapeView": Ints,
+}
+
+// elements are the dtypes of the elements behind a pointer.
+var elements = map[string]string{
+	"float": "f32", "double": "f64", "half": "f16", "__half": "f16", "Half": "f16", "float16_t": "f16",
+	"__nv_bfloat16": "bf16", "nv_bfloat16": "bf16", "BFloat16": "bf16", "bfloat16": "bf16", "bfloat16_t": "bf16",
+	"int": "i32", "int32_t": "i32", "int64_t": "i64", "long": "i64", "int8_t": "i8", "int16_t": "i16", "short": "i16",
+	"uint8_t": "u8", "uint16_t": "u16", "uint32_t": "u32", "uint64_t": "u64", "size_t": "u64", "bool": "bool",
+	"__nv_fp8_e4m3": "f8e4m3fn", "__nv_fp8_e5m2": "f8e5m2", "Float8_e4m3fn": "f8e4m3fn", "Float8_e5m2": "f8e5m2",
+}
+
+// ignored are words in a declaration that say nothing about what a parameter is.
+var ignored = []string{"const", "volatile", "struct", "class", "typename", "__restrict__", "__restrict", "restrict", "__grid_constant__", "constexpr"}
+
+// cppParam reads one parameter of a declaration. Template names the parameters of the function's template.
+func cppParam(tokens []token, template []string) Param {
+	p := Param{}
+	if parts := split(tokens, "="); len(parts) > 1 {
+		tokens, p.Default = parts[0], joined(parts[1])
+	}
+	tokens, array := withoutBrackets(tokens)
+	if n := len(tokens); n > 1 && tokens[n-1].kind == word && !slices.Contains(ignored, tokens[n-1].text) && !tokens[n-1].isTypeAfter(tokens[n-2]) {
+		p.Name, tokens = tokens[n-1].text, tokens[:n-1]
+	}
+	p.Type = joined(tokens)
+	if array {
+		tokens = append(slices.Clone(tokens), token{text: "*"})
+		p.Type = joined(tokens)
+	}
+	p.classify(tokens, template)
+	return p
+}
+
+// isTypeAfter says whether a word belongs to the type that the token before it begins: `unsigned int`, `at::Tensor`.
+func (t token) isTypeAfter(before token) bool {
+	if before.text == "::" {
+		return true
+	}
+	_, scalar := scalarKinds[t.text]
+	return scalar && before.kind == word && (slices.Contains(ignored, before.text) || scalarKinds[before.text] == Int)
+}
+
+// withoutBrackets drops the [] behind a name, and attributes in front.
+func withoutBrackets(tokens []token) (rest []token, array bool) {
+	for len(tokens) > 0 && tokens[0].text == "[" {
+		tokens = tokens[min(len(tokens), closing(tokens, 0)+1):]
+	}
+	for i, t := range tokens {
+		if t.kind == punctuation && t.text == "[" {
+			return tokens[:i], true
+		}
+	}
+	return tokens, false
+}
+
+// classify finds out what a type is.
+func (p *Param) classify(tokens []token, template []string) {
+	base, inner, stars, reference := typeParts(tokens)
+	constant := len(tokens) > 0 && slices.ContainsFunc(tokens, func(t token) bool { return t.text == "const" })
+	switch {
+	case slices.ContainsFunc(tokens, func(t token) bool { return t.text == "(" }):
+		p.Kind = Other // a function
+	case inner != nil && stars == 0:
+		p.generic(base, inner, constant, reference, template)
+	case stars == 1 && scalarKinds[base] != Stream && inner == nil:
+		p.pointer(base, constant, template)
+	case stars == 0:
+		p.Kind = scalarKinds[base]
+	case stars == 1 && base == "CUstream_st":
+		p.Kind = Stream
+	}
+	if p.Kind == Array && !p.Pointer {
+		p.Const = constant && base != "Tensor" // a const Tensor& may be written all the same
+		p.Written = reference && !constant
+	}
+}
+
+// pointer is one to elements of a dtype.
+func (p *Param) pointer(base string, constant bool, template []string) {
+	elem, known := elements[base]
+	switch {
+	case slices.Contains(template, base):
+		elem = base
+	case base == "void":
+		elem = ""
+	case base == "char" && constant:
+		p.Kind = Str
+		return
+	case !known:
+		return
+	}
+	p.Kind, p.Pointer, p.Elem, p.Const, p.Written = Array, true, elem, constant, !constant
+}
+
+// generic is a type with arguments, such as std::optional<at::Tensor>.
+func (p *Param) generic(base string, inner []token, constant, reference bool, template []string) {
+	args := split(inner, ",")
+	if len(args) == 0 {
+		return
+	}
+	of := Param{}
+	of.classify(args[0], template)
+	switch base {
+	case "optional", "Optional", "OptionalRef", "OptionalArrayRef", "optional_ref":
+		*p = Param{Name: p.Name, Type: p.Type, Default: p.Default, Kind: of.Kind, Elem: of.Elem, Len: of.Len, Optional: true}
+		p.Written = of.Kind == Array && reference && !constant
+		if base == "OptionalArrayRef" {
+			p.Kind = Ints
+		}
+	case "vector", "ArrayRef", "Array", "HeaderOnlyArrayRef", "array", "initializer_list":
+		p.Kind = map[Kind]Kind{Array: List, Int: Ints}[of.Kind]
+		if base == "array" && len(args) == 2 && len(args[1]) == 1 {
+			p.Len = wholeNumber(args[1][0].text)
+		}
+	}
+}
+
+// typeParts are the last name of a type, the arguments behind it, how many * it has, and whether it has a &.
+func typeParts(tokens []token) (base string, inner []token, stars int, reference bool) {
+	for i := 0; i < len(tokens); i++ {
+		switch t := tokens[i]; {
+		case t.kind == word && !slices.Contains(ignored, t.text):
+			if scalarKinds[base] != Int || scalarKinds[t.text] != Int { // `unsigned int` and `long long` are integers
+				base, inner = t.text, nil
+			}
+		case t.text == "<":
+			end := closingAngle(tokens, i)
+			if end < 0 {
+				return base, inner, stars, reference
+			}
+			inner, i = tokens[i+1:end], end
+		case t.text == "*":
+			stars++
+		case t.text == "&":
+			reference = true
+		}
+	}
+	return base, inner, stars, reference
+}
+
+// results are what a function returns. Numbers are kept: an op cannot return them, which the draft says.
+func cppResults(tokens []token) []Param {
+	base, inner, stars, _ := typeParts(tokens)
+	if stars == 0 && (base == "tuple" || base == "pair") {
+		var all []Param
+		for _, part := range split(inner, ",") {
+			p := Param{Type: joined(part)}
+			p.classify(part, nil)
+			all = append(all, p)
+		}
+		return all
+	}
+	p := Param{Type: joined(tokens)}
+	p.classify(tokens, nil)
+	if p.Type == "" || stars == 0 && base == "void" {
+		return nil
+	}
+	return []Param{p}
+}
+
+// wholeNumber is a number without a sign, or 0.
+func wholeNumber(s string) int {
+	n := 0
+	for _, c := range strings.TrimRight(s, "uUlL") {
+		if c < '0' || c > '9' || n > 1<<20 {
+			return 0
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n
+}

@@ -1,0 +1,179 @@
+package migrate
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// torchLibraries reads the blocks of TORCH_LIBRARY and its relatives: TORCH_LIBRARY_FRAGMENT, TORCH_LIBRARY_IMPL, and those that
+// projects and PyTorch's stable ABI name like them.
+func (r *reader) torchLibraries(f *file) {
+	for i := 0; i < len(f.tokens); i++ {
+		name := f.tokens[i].text
+		if f.tokens[i].kind != word || !strings.Contains(name, "TORCH_LIBRARY") || !f.is(i+1, "(") {
+			continue
+		}
+		end := closing(f.tokens, i+1)
+		if !f.is(end+1, "{") {
+			continue
+		}
+		args := split(f.tokens[min(i+2, end):end], ",")
+		if len(args) == 0 || len(args[len(args)-1]) == 0 {
+			continue
+		}
+		device := ""
+		if strings.HasSuffix(name, "IMPL") && len(args) == 3 {
+			device = joined(args[1])
+		}
+		last := args[len(args)-1]
+		r.library(f, end+1, last[len(last)-1].text, device)
+		i = closing(f.tokens, end+1)
+	}
+}
+
+// library reads the block that begins at an index, in which the library has a name.
+func (r *reader) library(f *file, open int, library, device string) {
+	r.others(f, open, library)
+	end := closing(f.tokens, open)
+	for i := open; i < end; i++ {
+		if !f.is(i, library) || !f.is(i+1, ".") || i+2 >= end {
+			continue
+		}
+		method, at := f.tokens[i+2].text, i+3
+		if f.is(at, "<") {
+			if close := closingAngle(f.tokens, at); close > 0 {
+				at = close + 1
+			}
+		}
+		if !f.is(at, "(") {
+			continue
+		}
+		stop := closing(f.tokens, at)
+		args := split(f.tokens[min(at+1, stop):stop], ",")
+		switch method {
+		case "def":
+			r.schemaDef(f, i, args)
+		case "impl":
+			r.implementation(args, device)
+		case "doc", "set_python_module", "import_":
+		default:
+			r.noteAt(f, i, "not read: %s.%s: only def and impl declare ops", library, method)
+		}
+		i = stop
+	}
+}
+
+// others notes what else a block of registrations calls: macros, and functions that get the library. Both may register more.
+func (r *reader) others(f *file, open int, library string) {
+	start := open + 1
+	for i := start; i < closing(f.tokens, open); i++ {
+		t := f.tokens[i]
+		if t.kind != punctuation {
+			continue
+		}
+		switch t.text {
+		case ";", "}":
+			start = i + 1
+		case "(":
+			end := closing(f.tokens, i)
+			name := joined(f.tokens[start:i])
+			if qualifiedName.MatchString(name) && !slices.Contains(statements, name) && (capitals.MatchString(name) || slices.ContainsFunc(f.tokens[i:end], func(t token) bool {
+				return t.kind == word && t.text == library
+			})) {
+				r.noteAt(f, start, "not read: %s(...): what that registers is known to the compiler only", name)
+			}
+			i = end
+		case "{":
+			i = closing(f.tokens, i)
+			start = i + 1
+		}
+	}
+}
+
+// statements look like calls.
+var statements = []string{"if", "for", "while", "switch", "return", "static_assert"}
+
+var qualifiedName = regexp.MustCompile(`^\w+(::\w+)*$`)
+
+// schemaDef reads m.def("schema") and m.def("name", function).
+func (r *reader) schemaDef(f *file, at int, args [][]token) {
+	if len(args) == 0 {
+		return
+	}
+	written, ok := stringOf(args[0])
+	if !ok {
+		r.noteAt(f, at, "not read: %s: its first argument is no string", shortened(args))
+		return
+	}
+	if !strings.Contains(written, "(") {
+		r.boundFunction(f, at, written, args[1:])
+		return
+	}
+	fn, err := schema(written)
+	if err != nil {
+		r.noteAt(f, at, "not read: %q: %v", written, err)
+		return
+	}
+	fn.File, fn.Line, fn.Device = f.Name, f.line(at), r.deviceOf(f)
+	if len(args) > 1 {
+		r.find(args[1])
+	}
+	r.functions = append(r.functions, fn)
+}
+
+// implementation reads m.impl("name", torch::kCUDA, &f), or m.impl("name", &f) in a block for one device.
+func (r *reader) implementation(args [][]token, device string) {
+	if len(args) < 2 {
+		return
+	}
+	r.find(args[len(args)-1])
+	name, _ := stringOf(args[0])
+	if len(args) > 2 {
+		device = joined(args[1])
+	}
+	for i := range r.functions {
+		if fn := &r.functions[i]; fn.Name == name && strings.Contains(strings.ToUpper(device), "CUDA") {
+			fn.Device = "cuda"
+		} else if fn.Name == name && strings.Contains(strings.ToUpper(device), "CPU") {
+			fn.Device = "cpu"
+		}
+	}
+}
+
+// deviceOf is what a file is for, as far as its name and its words tell.
+func (r *reader) deviceOf(f *file) string {
+	if strings.HasSuffix(f.Name, ".cu") || strings.HasSuffix(f.Name, ".cuh") {
+		return "cuda"
+	}
+	return "cpu"
+}
+
+// stringOf is the string that tokens are: literals one after the other, also within a macro such as TORCH_SELECTIVE_SCHEMA.
+func stringOf(tokens []token) (string, bool) {
+	if len(tokens) > 2 && tokens[0].kind == word && tokens[1].text == "(" {
+		tokens = tokens[2 : len(tokens)-1]
+	}
+	var b strings.Builder
+	for _, t := range tokens {
+		if t.kind != text {
+			return "", false
+		}
+		b.WriteString(t.text)
+	}
+	return b.String(), len(tokens) > 0
+}
+
+// shortened are the arguments of a call, as far as a line of the terminal shows them.
+func shortened(args [][]token) string {
+	const longest = 60
+	words := make([]string, len(args))
+	for i, a := range args {
+		words[i] = joined(a)
+	}
+	all := []rune("def(" + strings.Join(words, ", ") + ")")
+	if len(all) > longest {
+		return string(all[:longest]) + "..."
+	}
+	return string(all)
+}
