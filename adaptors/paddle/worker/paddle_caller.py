@@ -17,6 +17,30 @@ BARE = ("uint16", "uint32", "uint64")
 """Dtypes that PaddlePaddle can name, but has no functions for."""
 
 
+class Numbered:
+    """Exports a tensor with the number of its device.
+
+    Parameters
+    ----------
+    array
+        The tensor.
+
+    """
+
+    def __init__(self, array: Any) -> None:
+        """Keep the tensor."""
+        self.array = array
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """Export the tensor."""
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Return DLPack's device type and id."""
+        kind, index = self.array.__dlpack_device__()
+        return kind, index or 0
+
+
 class Paddle(Caller):
     """Calls with paddle.Tensor, eagerly."""
 
@@ -110,6 +134,10 @@ class Paddle(Caller):
         del result
         if self.place != "cpu":
             self.paddle.device.synchronize()
+
+    def offer(self, array: Any) -> Any:
+        """Give the host the number 0: PaddlePaddle says None, which JAX refuses."""
+        return Numbered(array)
 
     def probe_parameter(self, call: Bound) -> Any:
         """Pass parameters, with gradients off."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
+import paddle
 from paddle import Tensor
 
 from ._autograd import Node, refusal, wanted
@@ -20,9 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 REQUIRED: Any = None
-publish = backend.publish
 
 _ops: dict[str, Op] = {}
+
+
+def publish(function: Callable[..., Any], required: int) -> None:
+    """Show a generated function as ``backend.publish`` does; programs call it as it is, and it refuses their variables."""
+    backend.publish(function, required)
+    paddle.jit.not_to_static(function)
 
 
 class Op:
