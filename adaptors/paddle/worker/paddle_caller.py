@@ -156,13 +156,53 @@ class Paddle(Caller):
         def turned(x: Any) -> Any:
             if not x.size:
                 return x
-            size, dense = x.element_size(), x.contiguous()
+            size, dense = x.element_size(), x.clone()
             data = np.frombuffer(elements(dense), f"u{size}")[::-1].copy()
             flat = self.paddle.from_dlpack(data.view(np.uint8)).view(x.dtype)
             strides = [-s for s in dense.strides]
             return flat.as_strided(x.shape, strides, (x.size - 1) * size).to(x.place)
 
         return call.map(turned)()
+
+    def probe_views_stay(self, call: Bound) -> Any:
+        """Pass views that may have to be copied: they stay where they are."""
+
+        def view(x: Any) -> Any:
+            wide = self.paddle.empty([*x.shape, 2], dtype=x.dtype)
+            strides = [2 * s for s in x.clone().strides]
+            made = wide.as_strided(x.shape, strides, x.element_size())
+            return self.paddle.assign(x, made) if x.size else x
+
+        changed = call.map(lambda x: x)
+        for i, x in enumerate(call.args):
+            if isinstance(x, self.kind) and i not in call.mutated:
+                changed.args[i] = view(x)
+        before = [(self.span(x), list(x.strides)) for x in changed.arrays()]
+        result = changed()
+        if before != [(self.span(x), list(x.strides)) for x in changed.arrays()]:
+            raise AssertionError("moved an argument")
+        return result
+
+    def probe_no_memory(self, call: Bound) -> Any:
+        """Pass a row so often that no machine holds the results: the rows themselves take no memory."""
+        if not self.backend:
+            raise Unsupported("the allocations are not those of the package")
+        op = self.info(call.op)
+        many = [x is not None and "*" in i.dims for x, i in zip(call.args, op.inputs)]
+        if any(i.mutated for i in op.inputs) or not any("*" in o.dims for o in op.outputs):
+            raise Unsupported("no results with leading dims of their own")
+        rows = 1 << 46
+        args = [
+            x.as_strided([rows, *x.shape], [0, *x.strides]) if is_many and x.size else x
+            for x, is_many in zip(call.args, many)
+        ]
+        try:
+            call.function(*args, **call.kwargs)
+        except Exception as error:
+            if str(error) != f"{call.op}: out of memory" or type(error) is not MemoryError:
+                raise AssertionError(f"want out of memory, got {error!r}") from error
+            return call()
+        raise AssertionError(f"computed {rows} rows")
 
     def probe_sparse(self, call: Bound) -> Any:
         """Pass sparse tensors."""
@@ -177,8 +217,11 @@ class Paddle(Caller):
 
 
 def elements(array: Any) -> bytes:
-    """Return the elements of a tensor in row-major order; a view as bytes would lose the tensor's offset."""
-    dense = array.cpu().contiguous()
+    """Return the elements of a tensor in row-major order.
+
+    A view as bytes would lose the tensor's offset, and ``contiguous`` would move the tensor.
+    """
+    dense = array.cpu() if array.is_contiguous() else array.cpu().clone()
     return ctypes.string_at(dense.data_ptr(), dense.size * dense.element_size())
 
 

@@ -81,15 +81,15 @@ def empty(op: str, like: Any, specs: Iterable[Any]) -> list[Any]:
         shape, name = spec
         if name not in DTYPES:
             raise NotImplementedError(f"{op}: PaddlePaddle has no tensors of dtype {name}")
-        try:
-            made.append(paddle.empty(shape, dtype=DTYPES[name], device=place))
-        except (MemoryError, OverflowError, ValueError) as error:  # the latter two for absurd sizes
-            raise MemoryError(f"{op}: out of memory") from error
+        made.append(paddle.empty(shape, dtype=DTYPES[name], device=place))
     return made
 
 
 def dense(x: Any, stride: str) -> Any:
-    """Return an input as a kernel that takes such strides can read it, copied only where it has to be."""
+    """Return an input as a kernel that takes such strides can read it, copied only where it has to be.
+
+    The copy is a clone: ``Tensor.contiguous`` would move the tensor itself, away from what it is a view of.
+    """
     if x.is_contiguous() or stride == "any":
         return x
-    return x if stride and (x.strides[-1] == 1 or x.shape[-1] == 1) else x.contiguous()
+    return x if stride and (x.strides[-1] == 1 or x.shape[-1] == 1) else x.clone()

@@ -99,19 +99,23 @@ class Op:
         """Run the kernel; return all outputs, None for those that are saved unless they are wanted."""
         info, like = self.info, inputs[0]
         made, scratch = specs[: len(info.outputs)], specs[len(info.outputs) :]
-        if given:
-            rest = iter(given)
-            outs = [None if a.saved else next(rest) for a in info.outputs]
-        else:
-            needed = [s if saving or not a.saved else None for s, a in zip(made, info.outputs)]
-            outs = empty(info.name, like, needed)
         kind = "cpu" if like.place.is_cpu_place() else "cuda"
         if not self._takes_scratch[kind]:
             scratch = [None for _ in scratch]
-        work = empty(info.name, like, scratch)  # freed in the order of the stream
-        arrays = [
-            x if x is None or a.mutated else dense(x, a.stride) for x, a in zip(inputs, info.inputs)
-        ]
+        try:
+            if given:
+                rest = iter(given)
+                outs = [None if a.saved else next(rest) for a in info.outputs]
+            else:
+                needed = [s if saving or not a.saved else None for s, a in zip(made, info.outputs)]
+                outs = empty(info.name, like, needed)
+            work = empty(info.name, like, scratch)  # freed in the order of the stream
+            arrays = [
+                x if x is None or a.mutated else dense(x, a.stride)
+                for x, a in zip(inputs, info.inputs)
+            ]
+        except (MemoryError, OverflowError, ValueError) as error:  # the latter two for absurd sizes
+            raise MemoryError(f"{info.name}: out of memory") from error
         written = given or [x for x, a in zip(inputs, info.inputs) if a.mutated]
         try:
             self._run(*info.lengths, *outs, *arrays, *values, *work)
