@@ -132,7 +132,7 @@ $(VENV)/.installed: requirements/uv.txt requirements/test.txt requirements/lint.
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/uv.txt
 	$(BIN)/uv pip install --quiet --require-hashes --python $(BIN)/python $(foreach list,test lint docs,-r requirements/$(list).txt)
 	@# Workers write no bytecode, and tests start dozens of them: what they import is compiled once, here.
-	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -c 'import jax.export, torch._inductor.compile_fx, torch.distributed.tensor.debug'
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -W ignore -c 'import jax.export, paddle, torch._inductor.compile_fx, torch.distributed.tensor.debug'
 	touch $@
 
 $(VENV)/.cuda: requirements/cuda.txt $(VENV)/.installed

@@ -1,4 +1,4 @@
-// Command opcast turns op definitions into packages for PyTorch, JAX, CuPy and NumPy.
+// Command opcast turns op definitions into packages for PyTorch, JAX, CuPy, NumPy and PaddlePaddle.
 package main
 
 import (

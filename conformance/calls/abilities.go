@@ -26,6 +26,7 @@ const (
 	FeatureShapesOnly     = "shapes without arrays"
 	FeatureSymbolicExport = "export with symbolic sizes"
 	FeatureWrappedErrors  = "errors wrapped by transformations"
+	FeatureQuotedErrors   = "errors quoted by backward passes"
 )
 
 // Informed is a caller whose worker has told what it is and what it can do.

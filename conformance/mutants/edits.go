@@ -161,12 +161,15 @@ func (b *Sandbox) judgeSeparately(ctx context.Context, mutants []*mutate.Mutant,
 
 // affectedOps are the ops that a mutant may show in.
 func (b *Sandbox) affectedOps(x *mutate.Mutant) []*opdef.Op {
+	names := b.ops
 	if x.Op != "" {
-		return []*opdef.Op{b.op(x.Op)}
+		names = []string{x.Op}
 	}
-	return slices.DeleteFunc(slices.Clone(b.Project.Ops), func(op *opdef.Op) bool {
-		return !slices.Contains(b.ops, op.Name)
-	})
+	ops := make([]*opdef.Op, len(names))
+	for i, name := range names {
+		ops[i] = b.op(name)
+	}
+	return ops
 }
 
 // ready opens a session with a caller, whose files are sound now.

@@ -48,7 +48,7 @@ class Chain:
                     return {
                         "unsupported": f"{caller.word} hands no {dtype} over through DLPack"
                     }, []
-            passed = second.receive(result)
+            passed = second.receive(first.offer(result))
             reply["from"], reply["to"] = first.span(result)[0], second.span(passed)[0]
             fresh = [
                 bytearray(b) for b in blobs

@@ -41,7 +41,7 @@ func (v *packageView) Name() string {
 // Description is the line that package indexes show.
 func (v *packageView) Description() string {
 	if v.FW.Name == "" {
-		return "Kernels of " + v.Manifest.Name + ", called by its packages for " + framework.Titles(framework.Defaults())
+		return "Kernels of " + v.Manifest.Name + ", called by its packages for " + framework.Titles(v.Manifest.Adaptors)
 	}
 	return "The ops of " + v.Manifest.Name + " for " + v.FW.Title
 }

@@ -173,7 +173,7 @@ func unlisted(env *pyenv.Env, fw framework.Framework) Finding {
 		return f
 	}
 	for _, name := range slices.Sorted(maps.Keys(env.Packages)) {
-		if own := fw.Packages[0]; name == own || strings.HasPrefix(name, own+"-") {
+		if fw.Owns(name) {
 			f.Text = name + " " + env.Packages[name]
 			return f
 		}

@@ -1,9 +1,11 @@
 package doctor
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/opcast/opcast/internal/framework"
@@ -92,5 +94,26 @@ func TestLook(t *testing.T) {
 	lacks := slices.DeleteFunc(Look(t.Context(), q), func(f Finding) bool { return f.State != Lacks })
 	if len(lacks) != 2 || lacks[0].Subject != "C++ compiler" || lacks[1].Subject != "Python" {
 		t.Errorf("%+v", lacks)
+	}
+}
+
+// A framework that its package cannot require is there under any of its own names.
+func TestUnlisted(t *testing.T) {
+	for _, fw := range framework.All() {
+		if fw.Note == "" {
+			continue
+		}
+		env := &pyenv.Env{Python: "python", Packages: map[string]string{"numpy": "99.0", "ml-dtypes": "99.0"}}
+		if got := frameworks(env, []string{fw.Name}); len(got) != 1 || got[0].State != Absent || got[0].Remedy != fw.Note {
+			t.Errorf("without: %+v", got)
+		}
+		for _, own := range append(slices.Collect(maps.Keys(fw.Pins)), fw.Packages[0]) {
+			for _, name := range []string{own, own + "-gpu"} {
+				env.Packages = map[string]string{"numpy": "99.0", "ml-dtypes": "99.0", name: "99.0"}
+				if got := frameworks(env, []string{fw.Name}); len(got) != 1 || got[0].State != Works || !strings.HasPrefix(got[0].Text, name+" 99.0") {
+					t.Errorf("with %s: %+v", name, got)
+				}
+			}
+		}
 	}
 }

@@ -42,7 +42,7 @@ func derivativesProject(t *testing.T) string {
 namespace = "inference"
 version = "0.1.0"
 license = "MIT"
-adaptors = ["torch", "jax"]
+adaptors = ["torch", "jax", "paddle"]
 sources = ["csrc/cpu/*.cc"]
 `))
 	return dir
@@ -62,7 +62,7 @@ func TestDerivatives(t *testing.T) {
 	if n := strings.Count(told, " agree"); n < 20 {
 		t.Errorf("only %d ways agree", n)
 	}
-	words := []string{"-C", dir, "--adaptor", "torch,jax", "--only", only(t, "value", "gradient", "tangent", "grad-second", "forward-mode")}
+	words := []string{"-C", dir, "--adaptor", "torch,jax,paddle", "--only", only(t, "value", "gradient", "tangent", "grad-second", "forward-mode")}
 	if wrong, printed := wrongWith(t, interpreter, words); len(wrong) > 0 {
 		t.Errorf("failed: %q\n%s", wrong, printed)
 	}
@@ -70,7 +70,7 @@ func TestDerivatives(t *testing.T) {
 	if told := run(t, command(t, dir, interpreter, "-c", empty)); !strings.Contains(told, "square: x: expected at least 1 array, got 0") {
 		t.Errorf("an empty list in PyTorch's registry: %s", told) // the kernel in C++ has no array to ask for the device
 	}
-	blamed := []string{"-C", dir, "--adaptor", "torch,jax,backend", "--only", only(t, "value", "dynamic", "no-device", "errors", "precedence", "error-agreement", "dtensor", "vmap", "not-copied", "warnings"), "bend_forward", "nothing", "square", "shade", "hollow"}
+	blamed := []string{"-C", dir, "--adaptor", "torch,jax,paddle,backend", "--only", only(t, "value", "dynamic", "no-device", "errors", "precedence", "error-agreement", "dtensor", "vmap", "not-copied", "warnings"), "bend_forward", "nothing", "square", "shade", "hollow"}
 	if wrong, printed := wrongWith(t, interpreter, blamed); len(wrong) > 0 {
 		t.Errorf("failed: %q\n%s", wrong, printed)
 	}

@@ -21,6 +21,7 @@ import numpy as np
 
 # Partly untyped.
 jax: Any = import_module("jax")
+paddle: Any = import_module("paddle")
 kernels: Any = import_module("kernels")
 rust: Any = import_module("kernels._rust")
 checker: Any = import_module("kernel_abi_check")
@@ -64,11 +65,15 @@ def works(kernel: Any, factor: int) -> None:
         return kernel.scaled(v).sum()
 
     assert np.array_equal(jax.grad(total)(x), np.full_like(X, factor))
+    p = paddle.to_tensor(X, stop_gradient=False)
+    kernel.scaled(p).sum().backward()
+    assert np.array_equal(p.grad.numpy(), np.full_like(X, factor))
     assert {"scaled", "scaled_backward", "layers", "ops"} <= set(kernel.__all__)
     try:
         kernel.scaled([1.0])
     except TypeError as error:
-        assert str(error) == "scaled: expected an array of PyTorch, JAX or NumPy, got list", error
+        expected = "an array of PyTorch, JAX, NumPy or PaddlePaddle"
+        assert str(error) == f"scaled: expected {expected}, got list", error
     else:
         raise AssertionError("a list passed")
     if HAS_TORCH:

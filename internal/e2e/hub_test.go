@@ -17,7 +17,7 @@ const hubOps = `
 name = "tiny_ops"
 version = "1.2.0"
 license = "MIT"
-adaptors = ["torch", "jax", "numpy"]
+adaptors = ["torch", "jax", "numpy", "paddle"]
 sources = ["csrc/*.cc"]
 [[files]]
 match = "**/*.cc"

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/opcast/opcast/internal/framework"
 )
 
 // The packages can be installed into an environment that has never seen the repository, and work there.
@@ -15,7 +17,11 @@ func TestInstalledPackages(t *testing.T) {
 	// A copy, so that the build leaves nothing in the repository.
 	copies := t.TempDir()
 	var packages []string
-	for _, p := range []string{"backend/python", "adaptors/numpy", "adaptors/torch", "adaptors/jax", "adaptors/cupy"} {
+	folders := []string{"backend/python"}
+	for _, name := range framework.Names() {
+		folders = append(folders, "adaptors/"+name)
+	}
+	for _, p := range folders {
 		target := filepath.Join(copies, strings.ReplaceAll(p, "/", "-"))
 		if err := os.CopyFS(target, os.DirFS(filepath.Join(root(t), p))); err != nil {
 			t.Fatal(err)
@@ -23,10 +29,8 @@ func TestInstalledPackages(t *testing.T) {
 		packages = append(packages, target)
 	}
 	install(packages...)
-	for _, script := range []string{
-		"import opcast_torch as m", "import opcast_jax as m", "import opcast_numpy as m", "import opcast_cupy as m",
-	} {
-		check := script + "\nimport sys\nassert m.__file__.startswith(sys.prefix), m.__file__\nassert m.ops\n"
+	for _, name := range framework.Names() {
+		check := "import opcast_" + name + " as m\nimport sys\nassert m.__file__.startswith(sys.prefix), m.__file__\nassert m.ops\n"
 		run(t, command(t, t.TempDir(), fresh, "-P", "-c", check))
 	}
 	if got, want := smoke(t, fresh), smokeOf(t, main); got != want {

@@ -6,6 +6,7 @@ import ctypes
 from types import SimpleNamespace
 from typing import Any
 
+import array_api_strict as xp
 import ml_dtypes
 import numpy as np
 import opcast_backend as backend
@@ -197,6 +198,15 @@ def immutable() -> None:
         assert (y == [[0, 2]]).all(), y
 
 
-for test in (devices, paddle, immutable):
+def strict() -> None:
+    """Read and write arrays of array-api-strict, of which each device that it pretends to have is the host."""
+    for device in (None, xp.Device("device1")):
+        x = xp.asarray([[-1, 2]], dtype=xp.float32, device=device)
+        y = xp.zeros((1, 2), dtype=xp.float32)
+        expect("", "eltwise_relu", [x], [y])
+        assert (np.from_dlpack(y) == [[0, 2]]).all(), y
+
+
+for test in (devices, paddle, immutable, strict):
     test()
 print(len(done), "checks")

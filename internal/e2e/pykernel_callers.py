@@ -9,11 +9,13 @@ import ml_dtypes
 import numpy as np
 import opcast_jax
 import opcast_numpy
+import opcast_paddle
 import opcast_torch
 
 # Partly untyped.
 jax: Any = import_module("jax")
 jnp: Any = import_module("jax.numpy")
+paddle: Any = import_module("paddle")
 torch: Any = import_module("torch")
 
 DTYPES = (np.dtype("float32"), np.dtype("float16"), np.dtype(ml_dtypes.bfloat16))
@@ -69,6 +71,14 @@ def jax_jit(op: str, *arrays: Any, **attrs: Any) -> Any:
     """Call through JAX, compiled."""
     function = getattr(opcast_jax, op)
     return np.asarray(jax.jit(partial(function, **attrs))(*map(jnp.asarray, arrays)))
+
+
+@caller
+def paddle_(op: str, *arrays: Any, **attrs: Any) -> Any:
+    """Call through PaddlePaddle, on the memory of the arrays."""
+    tensors = [paddle.from_dlpack(_tensor(a)) for a in arrays]
+    result = getattr(opcast_paddle, op)(*tensors, **attrs)
+    return _array(torch.from_dlpack(result[0] if isinstance(result, tuple) else result))
 
 
 def expect(

@@ -37,8 +37,10 @@ import jax
 import my_kernels_backend
 import my_kernels_jax
 import my_kernels_numpy
+import my_kernels_paddle
 import my_kernels_torch
 import numpy as np
+import paddle
 import torch
 from numpy.typing import NDArray
 
@@ -51,7 +53,8 @@ def loss(x: jax.Array) -> jax.Array:
 
 doubled: NDArray[np.generic] = my_kernels_numpy.twice(np.ones(3, np.float32))
 print(doubled, jax.jit(loss)(jax.numpy.ones(3)), Double()(torch.ones(3)))
-print(my_kernels_backend.library_path(), my_kernels_backend.get_num_threads())
+tripled: paddle.Tensor = 3 * my_kernels_paddle.twice(paddle.ones([3]))
+print(tripled, my_kernels_backend.library_path(), my_kernels_backend.get_num_threads())
 `
 	mistaken = `import my_kernels_torch
 my_kernels_torch.twice("text")

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/tooltest"
 )
 
@@ -18,6 +19,7 @@ const strangers = `
 name = "my_kernels"
 version = "1.02.0rc1"
 license = "MIT"
+adaptors = ["torch", "jax", "cupy", "numpy", "paddle"]
 sources = ["csrc/*.cc"]
 [[files]]
 match = "**/*.cc"
@@ -46,13 +48,14 @@ opcast::Status my_kernels_ops::Twice(const TwiceArgs& args, const opcast::Launch
 const called = `
 import sys
 from importlib.metadata import files
-import jax, numpy as np, torch
-import my_kernels_backend, my_kernels_jax, my_kernels_numpy, my_kernels_torch
+import jax, numpy as np, paddle, torch
+import my_kernels_backend, my_kernels_jax, my_kernels_numpy, my_kernels_paddle, my_kernels_torch
 x = np.arange(3, dtype=np.float32)
-for y in (my_kernels_numpy.twice(x), my_kernels_torch.twice(torch.from_numpy(x)), jax.jit(my_kernels_jax.twice)(x)):
+t, p = torch.from_numpy(x), paddle.to_tensor(x)
+for y in (my_kernels_numpy.twice(x), my_kernels_torch.twice(t), jax.jit(my_kernels_jax.twice)(x), my_kernels_paddle.twice(p)):
     assert np.asarray(y).tolist() == [0, 2, 4], y
 assert str(my_kernels_backend.library_path()).startswith(sys.prefix), my_kernels_backend.library_path()
-for package in ("backend", "torch", "numpy"):
+for package in ("backend", "torch", "numpy", "paddle"):
     held = {str(f).partition(".dist-info/licenses/")[2] for f in files(f"my_kernels_{package}")}
     assert {"LICENSE.txt", "opcast/LICENSE"} <= held, held
 print("ok")
@@ -107,12 +110,15 @@ func TestWheels(t *testing.T) {
 		}
 	}
 	slices.Sort(files)
-	if len(files) != 6 || len(again) != 6 {
+	if want := len(framework.Names()) + 2; len(files) != want || len(again) != want { // the backend's, and the one of requirements
 		t.Errorf("wheels %q", files)
+	}
+	if name := "my_kernels_paddle-1.2.0rc1-py3-none-any.whl"; wheels[name] == nil {
+		t.Errorf("there is no %s among %q", name, files)
 	}
 	judgeWheels(t, files)
 	clean := borrowed(t)
-	run(t, pip(t, clean, "install", "--no-index", "--find-links", dist, "my_kernels[torch,jax,cupy,numpy]==1.2.0rc1"))
+	run(t, pip(t, clean, "install", "--no-index", "--find-links", dist, "my_kernels["+strings.Join(framework.Names(), ",")+"]==1.2.0rc1"))
 	cmd := command(t, t.TempDir(), clean, "-P", "-c", called)
 	cmd.Env = []string{"PATH=", "HOME=" + t.TempDir()}
 	if out := run(t, cmd); out != "ok\n" {
@@ -140,7 +146,7 @@ func TestSourceDistributions(t *testing.T) {
 	mustOpcast(t, "wheel", "-C", dir, "--python", borrowed(t), "--sdist")
 	mustOpcast(t, "wheel", "-C", dir, "--python", borrowed(t), "--sdist", "-o", again)
 	sources, err := filepath.Glob(filepath.Join(dist, "*.tar.gz"))
-	if err != nil || len(sources) != 5 {
+	if err != nil || len(sources) != len(framework.Names())+1 {
 		t.Fatal(sources, err)
 	}
 	for _, file := range sources {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -162,6 +163,17 @@ func ByName(name string) (Framework, bool) {
 		return Framework{}, false
 	}
 	return All()[i], true
+}
+
+// Owns reports whether a distribution is the framework's own: its name is that of the framework's first package or of one that
+// is pinned, or begins with it and says for which device it is.
+func (f *Framework) Owns(distribution string) bool {
+	for _, own := range append(slices.Collect(maps.Keys(f.Pins)), f.Packages[0]) {
+		if distribution == own || strings.HasPrefix(distribution, own+"-") {
+			return true
+		}
+	}
+	return false
 }
 
 // Worker holds the Python files with which the conformance suite calls the framework. False means that there are none.

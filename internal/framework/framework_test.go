@@ -66,6 +66,17 @@ func TestRead(t *testing.T) {
 	}
 }
 
+func TestOwns(t *testing.T) {
+	f := Framework{Packages: []string{"tea", "spoon"}, Pins: map[string]string{"teatea": "1"}}
+	for name, want := range map[string]bool{
+		"tea": true, "tea-cuda13x": true, "teatea": true, "teatea-gpu": true, "spoon": false, "teapot": false, "numpy": false,
+	} {
+		if f.Owns(name) != want {
+			t.Errorf("Owns(%q) is not %v", name, want)
+		}
+	}
+}
+
 func TestOrder(t *testing.T) {
 	file := func(order string) *fstest.MapFile {
 		return &fstest.MapFile{Data: []byte(strings.Replace(good, "7", order, 1))}

@@ -85,7 +85,7 @@ func derived(p *opdef.Project, pythons []Interpreter) ([]Environment, error) {
 			return nil, err
 		}
 		fw, _ := framework.ByName(name)
-		if lacks := unlisted(fw, adaptor.requires); lacks != "" {
+		if lacks := unlisted(&fw, slices.Concat(adaptor.requires, fw.Suite)); lacks != "" {
 			all = append(all, Environment{Name: name, Adaptors: []string{name}, Reason: lacks})
 			continue
 		}
@@ -112,14 +112,9 @@ func pair(name string, requires, adaptors []string) []Environment {
 	}
 }
 
-// unlisted says why the requirements of a package do not bring its framework; empty where they do.
-func unlisted(fw framework.Framework, requires []string) string {
-	for _, r := range requires {
-		if slices.Contains(fw.Packages, distribution(r)) {
-			return ""
-		}
-	}
-	if len(fw.Packages) == 0 {
+// unlisted says why what an environment gets does not bring a framework; empty where it does.
+func unlisted(fw *framework.Framework, requires []string) string {
+	if len(fw.Packages) == 0 || slices.ContainsFunc(requires, func(r string) bool { return fw.Owns(distribution(r)) }) {
 		return ""
 	}
 	reason := "the requirements of its package do not bring " + fw.Title

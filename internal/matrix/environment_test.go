@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/opdef"
 )
 
@@ -18,7 +19,7 @@ func project(t *testing.T, extra string, requires map[string]string) *opdef.Proj
 	p.Manifest.Name = "my_ops"
 	write(t, filepath.Join(p.Dir, "backend/python/pyproject.toml"),
 		"[project]\nrequires-python = \">=3.10\"\ndependencies = [\"apache-tvm-ffi>=0.1.13,<0.2\"]\n")
-	for _, name := range []string{"torch", "jax", "cupy", "numpy"} {
+	for _, name := range framework.Names() {
 		if deps, ok := requires[name]; ok {
 			p.Manifest.Adaptors = append(p.Manifest.Adaptors, name)
 			write(t, filepath.Join(p.Dir, "adaptors", name, "pyproject.toml"),
@@ -87,6 +88,13 @@ adaptors = ["torch"]
 			"numpy oldest: lowest " + base + " for numpy",
 			"numpy newest: " + base + " for numpy",
 			"Python 3.11: 3.11 " + base + " for backend,native,op_call,numpy",
+		}},
+		{"one that is not listed, but that the suite brings", "", map[string]string{"paddle": `"numpy>=2.1"`}, []string{
+			"backend oldest: lowest " + base + " for backend,native,op_call",
+			"backend newest: " + base + " for backend,native,op_call",
+			"paddle oldest: lowest " + base + " paddlepaddle>=3.3 setuptools>=77 for paddle",
+			"paddle newest: " + base + " paddlepaddle>=3.3 setuptools>=77 for paddle",
+			"Python 3.11: 3.11 " + base + " for backend,native,op_call",
 		}},
 		{"nothing but its own", "defaults = false\n" + own, nil, []string{"torch 2.12: 3.12 torch==2.12.* numpy for torch"}},
 		{"its own, too", own, nil, []string{

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/conformance/check"
@@ -106,7 +107,8 @@ func ExpectLaunches(t *check.T, name string, r *calls.Transformed, call int, wan
 	}
 }
 
-// ExpectNotImplemented expects a call to raise NotImplementedError with one of some beginnings of its text.
+// ExpectNotImplemented expects a call to raise NotImplementedError with one of some beginnings of its text. Backward passes of
+// some frameworks raise an error of their own that quotes it.
 func ExpectNotImplemented(t *check.T, name string, r *calls.Transformed, call int, texts ...string) {
 	if call >= len(r.Calls) {
 		t.Fail(nil, name, "made %d calls, want more than %d", len(r.Calls), call)
@@ -115,11 +117,8 @@ func ExpectNotImplemented(t *check.T, name string, r *calls.Transformed, call in
 	switch e := r.Calls[call].Error; {
 	case e == nil:
 		t.Fail(nil, name, "returned a result, want NotImplementedError: %s", texts[0])
-	case e.Class != "NotImplementedError" || !slices.ContainsFunc(texts, func(s string) bool { return beginsWith(e.Text, s) }):
+	case calls.HasFeature(t.Caller, calls.FeatureQuotedErrors) && slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(e.Text, "NotImplementedError: "+s) }):
+	case e.Class != "NotImplementedError" || !slices.ContainsFunc(texts, func(s string) bool { return strings.HasPrefix(e.Text, s) }):
 		t.Fail(nil, name, "raised\n  %s: %s\nwant\n  NotImplementedError: %s", e.Class, e.Text, texts[0])
 	}
-}
-
-func beginsWith(text, start string) bool {
-	return len(text) >= len(start) && text[:len(start)] == start
 }

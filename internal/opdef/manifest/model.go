@@ -11,7 +11,7 @@ type Manifest struct {
 	Name, Version, License, Namespace string
 	// RequiresOpcast bounds the version of the tool.
 	RequiresOpcast string `toml:"requires-opcast"`
-	// Adaptors and Devices default to all four adaptors and to cpu.
+	// Adaptors and Devices default to those of the frameworks that say so, and to cpu.
 	Adaptors, Devices []string
 	// Sources are globs of kernel files; Include, Defines and Link extend the compiler's command lines.
 	Sources, Include, Defines, Link []string

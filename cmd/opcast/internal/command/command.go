@@ -17,6 +17,7 @@ import (
 	"github.com/opcast/opcast"
 	"github.com/opcast/opcast/conformance"
 	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/load"
 	"github.com/opcast/opcast/internal/opdef/manifest"
@@ -95,7 +96,7 @@ func Main(ctx context.Context, p Process, args []string) int {
 func newRootCmd(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:              "opcast",
-		Short:            "Declare an op once, use it from PyTorch, JAX, CuPy and NumPy",
+		Short:            "Declare an op once, use it from " + framework.Titles(framework.Names()),
 		Version:          opcast.Version,
 		SilenceErrors:    true,
 		SilenceUsage:     true,

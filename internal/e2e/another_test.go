@@ -14,16 +14,16 @@ import (
 	"github.com/opcast/opcast/internal/report"
 )
 
-// fifth is a framework that opcast does not have. docs/adaptors.md says which files it takes.
-const fifth = "array_api_strict"
+// another is a framework that opcast does not have. docs/adaptors.md says which files it takes.
+const another = "array_api_strict"
 
 // A framework is one folder of adaptors and no other change of the tool: the folder is laid over the sources, and what is
 // built so generates an adaptor that keeps every promise of the suite.
-func TestFifthFramework(t *testing.T) {
+func TestAnotherFramework(t *testing.T) {
 	t.Parallel()
 	interpreter := borrowed(t)
-	tool, project := fifthTool(t), fifthProject(t)
-	if code, _, text := opcast(t, "-C", project, "gen"); code != 1 || !strings.Contains(text, `unknown entry "`+fifth+`" of adaptors`) {
+	tool, project := anotherTool(t), anotherProject(t)
+	if code, _, text := opcast(t, "-C", project, "gen"); code != 1 || !strings.Contains(text, `unknown entry "`+another+`" of adaptors`) {
 		t.Fatalf("the tool without it: exit code %d\n%s", code, text)
 	}
 	call := func(args ...string) (string, error) {
@@ -32,31 +32,31 @@ func TestFifthFramework(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"gen"}, {"gen", "--check"}, {"build", "--python", interpreter},
-		{"test", "--python", interpreter, "--adaptor", fifth, "--adaptor", "numpy", "--report", "report"},
+		{"test", "--python", interpreter, "--adaptor", another, "--adaptor", "numpy", "--report", "report"},
 	} {
 		if text, err := call(args...); err != nil {
 			t.Fatalf("opcast %s: %v\n%s", strings.Join(args, " "), err, text)
 		}
 	}
 	judge(t, filepath.Join(project, "report", "report.json"))
-	spoilFifth(t, project)
-	text, err := call("test", "affine", "--python", interpreter, "--adaptor", fifth)
-	if err == nil || !strings.Contains(text, "affine, "+fifth+": Aliasing: out") {
+	spoilAnother(t, project)
+	text, err := call("test", "affine", "--python", interpreter, "--adaptor", another)
+	if err == nil || !strings.Contains(text, "affine, "+another+": Aliasing: out") {
 		t.Errorf("an adaptor that copies where it must write was not found: %v\n%s", err, text)
 	}
 }
 
-// fifthTool builds the tool with the framework's folder laid over its sources. It may replace nothing.
-func fifthTool(t *testing.T) string {
+// anotherTool builds the tool with the framework's folder laid over its sources. It may replace nothing.
+func anotherTool(t *testing.T) string {
 	t.Helper()
-	added := filepath.Join("testdata", "fifth")
+	folder := filepath.Join("testdata", "another")
 	overlay := struct{ Replace map[string]string }{map[string]string{}}
-	err := filepath.WalkDir(added, func(file string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(folder, func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		name, _ := filepath.Rel(added, file) // the walk begins there
-		if !strings.HasPrefix(name, "adaptors/"+fifth+"/") {
+		name, _ := filepath.Rel(folder, file) // the walk begins there
+		if !strings.HasPrefix(name, "adaptors/"+another+"/") {
 			t.Errorf("%s is not in the framework's folder", name)
 		}
 		if _, err := os.Stat(filepath.Join(root(t), name)); err == nil {
@@ -79,10 +79,10 @@ func fifthTool(t *testing.T) string {
 	return tool
 }
 
-// fifthProject lays out a project with an adaptor for the framework.
-func fifthProject(t *testing.T) string {
+// anotherProject lays out a project with an adaptor for the framework.
+func anotherProject(t *testing.T) string {
 	t.Helper()
-	archive, err := txtar.ParseFile("testdata/fifth.txtar")
+	archive, err := txtar.ParseFile("testdata/another.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func judge(t *testing.T, file string) {
 		switch {
 		case result.Status.Bad():
 			t.Errorf("%s, %s, %s: %s", result.Op, result.Adaptor, result.Check, result.Reason)
-		case result.Status == report.Pass && result.Adaptor == fifth:
+		case result.Status == report.Pass && result.Adaptor == another:
 			passed[result.Group]++
 		}
 	}
@@ -114,15 +114,15 @@ func judge(t *testing.T, file string) {
 			t.Errorf("nothing passed in the group %s: %v", group, passed)
 		}
 	}
-	if version := r.Adaptors[fifth]; !slices.Contains(pins(t, "array-api-strict"), "array-api-strict=="+version) {
+	if version := r.Adaptors[another]; !slices.Contains(pins(t, "array-api-strict"), "array-api-strict=="+version) {
 		t.Errorf("the report names version %q", version)
 	}
 }
 
-// spoilFifth makes the adaptor forget out=.
-func spoilFifth(t *testing.T, project string) {
+// spoilAnother makes the adaptor forget out=.
+func spoilAnother(t *testing.T, project string) {
 	t.Helper()
-	runtime := filepath.Join(project, "adaptors", fifth, "src", "toy_"+fifth, "_runtime.py")
+	runtime := filepath.Join(project, "adaptors", another, "src", "toy_"+another, "_runtime.py")
 	edit(t, runtime, "outs = given or _allocate(returned)", "outs = _allocate(returned)")
 	// Without its first line it is the project's own file, which gen leaves as it is.
 	_, own, _ := strings.Cut(string(read(t, runtime)), "\n")
