@@ -26,6 +26,7 @@ help: ## List these targets.
 
 quickstart: ## Set everything up and run real models through every adaptor.
 	$(MAKE) --no-print-directory -j2 opcast $(VENV)/.installed
+	cp $(OPCAST) $(BIN)/opcast
 	$(OPCAST) build --python $(VENV) --device cpu --native
 	$(BIN)/python examples/digits
 	$(BIN)/python examples/llama

@@ -21,6 +21,7 @@ import (
 	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/conformance/check"
 	"github.com/opcast/opcast/conformance/checks/random"
+	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/report"
 )
@@ -195,11 +196,26 @@ func (o *Options) randomCalls() int {
 	return cmp.Or((o.RandomTotal+ops-1)/ops, o.Random, random.CallsPerOp)
 }
 
+// meant asks for the name that an unknown one may stand for.
+func meant(name string, known []string) string {
+	if near := diag.Nearest(name, known); near != "" {
+		return fmt.Sprintf(": did you mean %q?", near)
+	}
+	return ""
+}
+
+func opNames(ops []*opdef.Op) (names []string) {
+	for _, op := range ops {
+		names = append(names, op.Name)
+	}
+	return names
+}
+
 // Selection applies the options' filters.
 func Selection(o Options, f *check.ForeignCode) (ops []*opdef.Op, adaptors []string, err error) {
 	for _, name := range o.Ops {
 		if !slices.ContainsFunc(o.Project.Ops, func(op *opdef.Op) bool { return op.Name == name }) {
-			return nil, nil, fmt.Errorf("op %q: %w", name, ErrUnknown)
+			return nil, nil, fmt.Errorf("op %q: %w%s", name, ErrUnknown, meant(name, opNames(o.Project.Ops)))
 		}
 	}
 	for _, op := range o.Project.Ops {
@@ -218,7 +234,7 @@ func Selection(o Options, f *check.ForeignCode) (ops []*opdef.Op, adaptors []str
 	}
 	for _, name := range o.Adaptors {
 		if !slices.Contains(have, name) {
-			return nil, nil, fmt.Errorf("adaptor %q: %w", name, ErrUnknown)
+			return nil, nil, fmt.Errorf("adaptor %q: %w%s", name, ErrUnknown, meant(name, have))
 		}
 	}
 	for _, name := range have {

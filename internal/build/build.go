@@ -116,7 +116,7 @@ func run(ctx context.Context, o Options, root *os.Root, ninja string) (*Result, 
 	if err != nil {
 		return nil, nil, err
 	}
-	result.Notes = notes
+	result.Notes = append(notes, result.Notes...)
 	if in.cuda != nil {
 		result.CUDA = in.cuda.version
 		result.DeviceCode, err = elfcheck.DeviceCode(local(o.Project.Dir, result.Library))

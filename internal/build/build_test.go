@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -156,6 +157,14 @@ func TestBuildInstalls(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(d.Project.Dir, "build/compile_commands.json")); err != nil {
 		t.Error(err)
+	}
+	// A namesake that was there is told of, once.
+	write(t, filepath.Join(d.Env.Site, "_demo_editable.pth"), "/elsewhere/backend/python/src\n")
+	for _, want := range []bool{true, false} {
+		again, _, _, err := d.build()
+		if err != nil || slices.ContainsFunc(again.Notes, func(n string) bool { return strings.Contains(n, "in /elsewhere/backend/python/src until now") }) != want {
+			t.Errorf("notes %q (%v), a namesake told of: want %t", again.Notes, err, want)
+		}
 	}
 	d.compiled()
 	after, err := os.Stat(installed)

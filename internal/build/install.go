@@ -36,8 +36,12 @@ func install(o Options, root *os.Root, p *plan) (*Result, error) {
 		}
 	}
 	if !o.Unlinked {
-		if err := link(o); err != nil {
+		note, err := link(o)
+		if err != nil {
 			return nil, err
+		}
+		if note != "" {
+			result.Notes = append(result.Notes, note)
 		}
 	}
 	result.Import = importCommand(o)
@@ -60,24 +64,29 @@ func installed(p *opdef.Project) []string {
 	return files
 }
 
-// link makes the environment find the packages where they are, as `pip install --editable` would.
-func link(o Options) error {
+// link makes the environment find the packages where they are, as `pip install --editable` would. The note is about another
+// project of the same name whose packages it found there until now.
+func link(o Options) (note string, err error) {
 	folders := []string{local(o.Project.Dir, "backend/python/src")}
 	for _, a := range o.Project.Manifest.Adaptors {
 		folders = append(folders, local(o.Project.Dir, "adaptors/"+a+"/src"))
 	}
 	file := "_" + o.Project.Manifest.Name + "_editable.pth"
-	err := safefile.In(o.Env.Site, func(site *os.Root) error {
+	err = safefile.In(o.Env.Site, func(site *os.Root) error {
+		before, _ := site.ReadFile(file) // there may be none
+		if first, _, _ := strings.Cut(string(before), "\n"); first != "" && first != folders[0] {
+			note = fmt.Sprintf("%s found the packages of %s in %s until now, and finds this project's", o.Env.Python, o.Project.Manifest.Name, first)
+		}
 		_, err := safefile.Write(site, file, []byte(strings.Join(folders, "\n")+"\n"))
 		return err
 	})
 	if err != nil {
-		return &pyenv.MissingError{
+		return "", &pyenv.MissingError{
 			Text:    fmt.Sprintf("the packages cannot be linked into %s: %v", o.Env.Site, err),
 			Command: "python3 -m venv .venv   (then pass --python .venv)",
 		}
 	}
-	return nil
+	return note, nil
 }
 
 // importCommand imports the first adaptor whose framework is installed, or else the backend.

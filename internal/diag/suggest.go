@@ -2,6 +2,7 @@ package diag
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -18,7 +19,8 @@ func DidYouMean(word string, candidates []string, otherwise string) string {
 }
 
 // Nearest returns the candidate that a misspelt word most likely means, or "". Of two that are equally near it prefers
-// the one with the same first letter.
+// the one with the same first letter. Where none is near, the only one that begins in the same way is meant: "attrs" by
+// "attributes".
 func Nearest(word string, candidates []string) string {
 	best, bound := "", min(len(word), max(1, len(word)/3)+1)
 	for _, c := range candidates {
@@ -30,8 +32,18 @@ func Nearest(word string, candidates []string) string {
 			best, bound = c, d
 		}
 	}
-	return best
+	if best != "" || len(word) < sameStart {
+		return best
+	}
+	alike := slices.DeleteFunc(slices.Clone(candidates), func(c string) bool { return !strings.HasPrefix(c, word[:sameStart]) })
+	if len(alike) == 1 {
+		return alike[0]
+	}
+	return ""
 }
+
+// sameStart is how many letters words begin with that begin in the same way.
+const sameStart = 4
 
 // distance is the number of edits between a and b: a character more, less or other, or two neighbours swapped.
 func distance(a, b string) int {

@@ -12,6 +12,12 @@ func TestNearest(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", word, got, want)
 		}
 	}
+	if got := Nearest("attributes", []string{"inputs", "attrs", "outputs"}); got != "attrs" {
+		t.Errorf("attributes: %q", got)
+	}
+	if got := Nearest("backed", []string{"backward", "backends"}); got == "" || Nearest("backups123", []string{"backward", "backends"}) != "" {
+		t.Errorf("backed: %q", got)
+	}
 	if got := Nearest("b16", []string{"u16", "bf16"}); got != "bf16" {
 		t.Errorf("got %q", got)
 	}

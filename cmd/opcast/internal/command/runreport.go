@@ -34,8 +34,8 @@ func (r *run) report(ctx context.Context, dir string, timing runner.Timing, call
 		}
 	}
 	if timing.Median > 0 {
-		fmt.Fprintf(&text, "time: %s (fastest %s of %d calls), %.3g GB/s\n",
-			roundDuration(timing.Median), roundDuration(timing.Fastest), r.flags.repeat, float64(call.Moved())/timing.Median.Seconds()/1e9)
+		fmt.Fprintf(&text, "time: %s (fastest %s of %d calls), %.3g GB/s%s\n", roundDuration(timing.Median),
+			roundDuration(timing.Fastest), r.flags.repeat, float64(call.Moved())/timing.Median.Seconds()/1e9, r.operations(timing.Median))
 	}
 	if _, err := fmt.Fprint(r.stdout, text.String()); err != nil {
 		return err
@@ -56,6 +56,18 @@ func verdict(v trial.Verdict) string {
 	}
 	return fmt.Sprintf("%s, at most %.3g ulp off, %.2g of the allowed %s: at %s got %v, want %v",
 		state, v.ULPs, v.Share, v.Allowed, rule.List(v.Index), v.Got, v.Want)
+}
+
+// operations is how many operations a call makes per second, where the definition says how many it has.
+func (r *run) operations(each time.Duration) string {
+	if r.op.Flops == nil {
+		return ""
+	}
+	n, err := r.trial.Case.Flops()
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf(", %.3g GFLOP/s", float64(n)/each.Seconds()/1e9)
 }
 
 // roundDuration rounds a duration to three digits.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -245,7 +246,9 @@ func (a *app) writeWheels(c *shipment, flags *wheelFlags) error {
 			return err
 		}
 	}
-	return nil
+	m := &c.Project.Manifest
+	_, err = fmt.Fprintf(a.stdout, "try: pip install --find-links %s '%s[%s]==%s'\n", flags.output, m.Name, strings.Join(m.Adaptors, ","), m.Version)
+	return err
 }
 
 // noteStale tells of archives of the collection that lie there and were not written now: of other versions, or of packages that it
