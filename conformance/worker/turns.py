@@ -58,7 +58,9 @@ class Timed:
 
     def warm(self) -> float:
         """Run it until it is warm, and set how often a stretch runs it; return the time of one run."""
-        once = min(self.stretch(1), self.stretch(1))
+        once = self.stretch(1)
+        if once < ENDLESS:
+            once = min(once, self.stretch(1))
         while once * self.number < STRETCH:
             self.number *= 2
             once = self.stretch(self.number)
@@ -91,11 +93,15 @@ def run(calls: list[Timed], rounds: int, seconds: float, rest: float) -> list[in
 
     Sample i of all calls comes from round i.
     """
-    once = [call.warm() for call in calls]
-    limit = max(HOPELESS * once[0], ENDLESS)
-    slow = [i for i, t in enumerate(once) if i > 1 and t > limit]
-    for i in slow:
-        calls[i].samples.append(once[i])
+    limit = max(HOPELESS * calls[0].warm(), ENDLESS)
+    calls[1].warm()
+    slow: list[int] = []
+    for i, call in enumerate(calls[2:], 2):
+        if (once := call.stretch(1)) > limit:
+            slow.append(i)
+            call.samples.append(once)
+        else:
+            call.warm()
     order = [i for i in range(len(calls)) if i not in slow]
     shuffle = random.Random(0).shuffle  # what ran before has an influence
     end = time.monotonic() + seconds

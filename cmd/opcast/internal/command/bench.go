@@ -104,10 +104,13 @@ func (a *app) bench(ctx context.Context, names []string, flags *benchFlags) erro
 	if errors.Is(err, timing.ErrMissing) {
 		return ExitError{Code: exitMachine, Err: err}
 	}
-	if result == nil {
+	if err != nil && result != nil { // what there is may be of use, and is no result to keep or to compare
+		return errors.Join(err, result.WriteTable(a.stdout))
+	}
+	if err != nil {
 		return err
 	}
-	return errors.Join(err, a.benchTold(result, old, folder, flags))
+	return a.benchTold(result, old, folder, flags)
 }
 
 // older reads the result to compare with, before it may be written over.
