@@ -46,8 +46,15 @@ type slot struct {
 	Valid int     `json:"valid"`
 }
 
+// maxBytes is what the arrays of a workload may need together: they are made here, and exist three times in a worker for a
+// moment.
+const maxBytes = 2 << 30
+
 // made is the call of a workload, with contents as the suite makes them.
 func (r *run) made(w workload.Call) (*cases.Case, error) {
+	if bytes, err := w.Bytes(); err == nil && bytes > maxBytes {
+		return nil, fmt.Errorf("its arrays need %.3g GiB, at most %d can be measured", float64(bytes)/(1<<30), maxBytes>>30)
+	}
 	wanted := trial.Request{
 		Shapes: map[string][]int64{}, DTypes: map[string]string{}, Attrs: map[string]any{}, Device: r.Device,
 		Sampler: r.samplers[baseName(w.Op)],

@@ -67,12 +67,17 @@ func times(far float64) string {
 	return bench.Digits(far) + " times"
 }
 
-// dtypes are those of the variables of a definition, or else of the first input, by their short names.
+// dtypes are those of the variables of a definition, or else of the first input of floating point, by their short names.
 func dtypes(c *cases.Case) string {
 	var list []string
 	for _, v := range c.Op.DTypes {
 		if short := c.DTypes[v.Name]; !slices.Contains(list, short) {
 			list = append(list, short)
+		}
+	}
+	for i := range c.Op.Inputs {
+		if d := c.DType(c.Op.Inputs[i].Type); len(list) == 0 && ndarray.IsFloat(d) {
+			list = append(list, d.Short)
 		}
 	}
 	if len(list) == 0 {

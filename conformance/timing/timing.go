@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"time"
 
 	"github.com/opcast/opcast/conformance/cases"
@@ -128,17 +129,19 @@ func (r *run) start(ctx context.Context) error {
 func (r *run) all(ctx context.Context) error {
 	for _, op := range r.Ops {
 		for _, w := range workload.Calls(op) {
+			fmt.Fprintf(r.Progress, "%s %s: %v\n", op.Name, w.Name, w)
 			made, err := r.made(w)
 			if err != nil {
 				r.result.LeftOut = append(r.result.LeftOut, bench.LeftOut{Op: op.Name, Workload: w.Name, Reason: err.Error()})
 				continue
 			}
 			for _, p := range r.processes {
-				fmt.Fprintf(r.Progress, "%s %s through %s, threads: %d\n", op.Name, w.Name, p.adaptor, p.threads)
+				fmt.Fprintf(r.Progress, "  through %s, threads: %d\n", p.adaptor, p.threads)
 				if err := r.measure(ctx, p, w, made); err != nil {
 					return err
 				}
 			}
+			debug.FreeOSMemory() // or two large workloads would lie there at a time
 		}
 	}
 	return nil
