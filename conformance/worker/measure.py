@@ -29,6 +29,8 @@ class Peer:
     ----------
     name, function
         What it is.
+    call
+        The function with its arguments, which a compiler may have made: it is made once.
     error
         Why it is not measured.
     distance
@@ -38,6 +40,7 @@ class Peer:
 
     name: str
     function: Any
+    call: Any = None
     error: str = ""
     distance: str = ""
     slow: bool = False
@@ -145,18 +148,18 @@ def answer(caller: Caller, request: Request, blobs: list[bytes]) -> Answer:
 def measured(caller: Caller, request: Request, arguments: Arguments) -> Request:
     """Hold the peers against the op, and time all that agree."""
     device = caller.config["device"]
-    want = results(caller, request, arguments.op()())
+    call = arguments.op()
+    want = results(caller, request, call())
     peers, failed = named(caller, request)
     for peer in peers:
         judge(arguments, want, peer)
     want.clear()
     eager = device == "cpu"
-    call = arguments.op()
     copy = turns.Copy(request["threads"]) if eager else copy_there(caller)
     timed = [turns.Timed(c, caller.wait, eager) for c in (call, copy)]
     accepted = [peer for peer in peers if not peer.error and close(request, peer)]
     for peer in accepted:
-        peer.timed = turns.Timed(arguments.peer(peer.function), caller.wait, eager)
+        peer.timed = turns.Timed(peer.call, caller.wait, eager)
         timed.append(peer.timed)
     rest = turns.REST if request["threads"] > 1 and eager else 0.0
     slow = turns.run(timed, request["rounds"], request["seconds"], rest)
@@ -197,7 +200,8 @@ def judge(arguments: Arguments, want: list[NDArray | None], peer: Peer) -> None:
     """Call a peer once and note how far its results are from the op's."""
     caller, request = arguments.caller, arguments.request
     try:
-        got = results(caller, request, arguments.peer(peer.function)())
+        peer.call = arguments.peer(peer.function)
+        got = results(caller, request, peer.call())
         if len(got) != len(want):
             raise ValueError(f"expected {len(want)} results, got {len(got)}")
         farthest = 0.0
