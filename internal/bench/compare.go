@@ -73,6 +73,19 @@ func (r *Result) Since(old *Result) *Comparison {
 	return out
 }
 
+// Confirm takes over, from a second run, the rows that are slower than in an older one and were faster this time: where memory
+// came to lie, and what else ran, differs from process to process, and no spread within one of them tells.
+func (r *Result) Confirm(again, old *Result) {
+	for _, worse := range r.Since(old).Worse() {
+		for i := range again.Rows {
+			j := slices.IndexFunc(r.Rows, func(x Row) bool { return x.Key == worse.Key })
+			if again.Rows[i].Key == worse.Key && again.Rows[i].BesideCopy.Median < r.Rows[j].BesideCopy.Median {
+				r.Rows[j] = again.Rows[i]
+			}
+		}
+	}
+}
+
 // has says whether the run has measured an op through a caller at all.
 func (r *Result) has(k Key) bool {
 	return slices.ContainsFunc(r.Rows, func(x Row) bool { return x.Op == k.Op && x.Caller == k.Caller && x.Threads == k.Threads })

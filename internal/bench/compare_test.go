@@ -83,3 +83,17 @@ func TestSinceOthers(t *testing.T) {
 		t.Errorf("got %+v", compared)
 	}
 }
+
+// A row that was slow once is not slow; one that stays so is.
+func TestConfirm(t *testing.T) {
+	now := slowed(slowed(sample(), 0, 1.5), 1, 1.5)
+	again := slowed(slowed(sample(), 0, 1.01), 1, 1.6)
+	now.Confirm(again, sample())
+	worse := now.Since(sample()).Worse()
+	if len(worse) != 1 || worse[0].Op != "gather<b>" || worse[0].Copy > 1.51 {
+		t.Errorf("got %v", worse)
+	}
+	if now.Rows[0].Time != again.Rows[0].Time || len(now.Rows) != 2 {
+		t.Errorf("got %+v", now.Rows)
+	}
+}

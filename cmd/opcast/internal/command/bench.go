@@ -101,6 +101,9 @@ func (a *app) bench(ctx context.Context, names []string, flags *benchFlags) erro
 		return err
 	}
 	result, err := timing.Run(ctx, o)
+	if err == nil && old != nil {
+		err = confirmed(ctx, o, result, old)
+	}
 	if errors.Is(err, timing.ErrMissing) {
 		return ExitError{Code: exitMachine, Err: err}
 	}
@@ -111,6 +114,23 @@ func (a *app) bench(ctx context.Context, names []string, flags *benchFlags) erro
 		return err
 	}
 	return a.benchTold(result, old, folder, flags)
+}
+
+// confirmed measures the ops again that have become slower, so that only what is slower twice is told.
+func confirmed(ctx context.Context, o timing.Options, result, old *bench.Result) error {
+	slower := map[string]bool{}
+	for _, change := range result.Since(old).Worse() {
+		slower[change.Op] = true
+	}
+	if len(slower) == 0 {
+		return nil
+	}
+	o.Ops = slices.DeleteFunc(slices.Clone(o.Ops), func(op *opdef.Op) bool { return !slower[op.Name] })
+	again, err := timing.Run(ctx, o)
+	if err == nil {
+		result.Confirm(again, old)
+	}
+	return err
 }
 
 // older reads the result to compare with, before it may be written over.
