@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import opcast_torch
 import torch
 from kernel_case import Case, like
+from kernel_peers import peer
 from torch.nn import functional
 
 if TYPE_CHECKING:
@@ -22,20 +23,10 @@ _jax: Any = jax
 _jnp: Any = jnp
 _nn: Any = jax.nn
 
-
-def rms_lax(x: Any, w: Any) -> Any:
-    """Return normalised rows, as JAX's users write it."""
-    wide = x.astype(_jnp.float32)
-    scale = _jax.lax.rsqrt((wide * wide).mean(-1, keepdims=True) + 1e-6)
-    return (wide * scale * w.astype(_jnp.float32)).astype(x.dtype)
-
-
-def layer_lax(x: Any, w: Any, b: Any) -> Any:
-    """Return centred and normalised rows, as JAX's users write it."""
-    wide = x.astype(_jnp.float32)
-    centred = wide - wide.mean(-1, keepdims=True)
-    scale = _jax.lax.rsqrt((centred * centred).mean(-1, keepdims=True) + 1e-5)
-    return (centred * scale * w + b).astype(x.dtype)
+# What users of JAX write.
+rms_lax = peer("rms_norm", "jax", eps=1e-6)
+layer_lax = peer("layer_norm", "jax", eps=1e-5)
+gated_lax = peer("silu_and_mul", "jax")
 
 
 def halves(x: Any) -> tuple[Any, Any]:
@@ -48,12 +39,6 @@ def gated(x: torch.Tensor) -> torch.Tensor:
     """Return what PyTorch's users write for silu_and_mul."""
     gate, value = halves(x)
     return _torch.silu(gate) * value
-
-
-def gated_lax(x: Any) -> Any:
-    """Return what JAX's users write for silu_and_mul."""
-    gate, value = halves(x)
-    return _nn.silu(gate) * value
 
 
 def _gated_out(y: torch.Tensor, x: torch.Tensor) -> torch.Tensor:

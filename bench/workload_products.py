@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import torch
 from kernel_case import Case
 from kernel_gradients import tape, transposed
+from kernel_peers import peer
 from kernel_rows import ops
 from torch.nn import functional
 
@@ -19,10 +20,7 @@ if TYPE_CHECKING:
 _torch: Any = functional
 _jax: Any = jax
 _jnp: Any = jnp
-
-
-def _linear_lax(a: Any, b: Any) -> Any:
-    return _jax.lax.dot_general(a, b, (((1,), (1,)), ((), ())))
+_linear_lax = peer("gemm", "jax", bias=None)
 
 
 def gemm(call: Call) -> Case:

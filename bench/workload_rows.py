@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
+import kernel_gradients
+import kernel_rows
 import torch
 from kernel_case import Case
 from kernel_gradients import tape, transposed
@@ -103,6 +107,16 @@ def fused_add_layer_norm(call: Call) -> Case:
     x, w, b = _norm(call)
     arrays = [x, torch.randn_like(x), w, b]
     return Case(call.op, call.label, arrays, ops.fused_add_layer_norm, eager, lax)
+
+
+def measured(call: Call) -> Case:
+    """Return the case of an op that ``kernels.py`` measures, too."""
+    rows, n = prod(call.lead), call.values["D" if "D" in call.values else "N"]
+    for group in kernel_rows.cases, kernel_gradients.cases:
+        for case in group(rows, n, call.torch("T")):
+            if case.op == call.op:
+                return replace(case, shape=call.label)
+    raise LookupError(call.op)
 
 
 def rope(call: Call) -> Case:

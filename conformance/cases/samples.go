@@ -16,6 +16,7 @@ var (
 	SamplesPattern     = regexp.MustCompile(`(?m)^def samples\(`)
 	IndependentPattern = regexp.MustCompile(`(?m)^def independent\(`)
 	PropertiesPattern  = regexp.MustCompile(`(?m)^def properties\(`)
+	PeersPattern       = regexp.MustCompile(`(?m)^def peers\(`)
 )
 
 // Sampler runs the samples of an op's author for sizes, attrs and leading dims by name.

@@ -206,7 +206,7 @@ func ReferenceRequest(c *cases.Case, precision string) (map[string]any, *calls.P
 		}
 	}
 	for i := range c.Op.Attrs {
-		give(c.Op.Attrs[i].Name, p.Value(referenceAttr(c, i)))
+		give(c.Op.Attrs[i].Name, p.Value(AttrValue(c, i)))
 	}
 	for _, l := range c.Op.Lets {
 		v, _ := c.Int(l.Name)
@@ -222,8 +222,8 @@ func ReferenceRequest(c *cases.Case, precision string) (map[string]any, *calls.P
 	}, p
 }
 
-// referenceAttr is the value that the reference sees: defaults filled in, expressions computed, dtypes by name.
-func referenceAttr(c *cases.Case, i int) any {
+// AttrValue is the value of an attr that the reference sees: defaults filled in, expressions computed, dtypes by name.
+func AttrValue(c *cases.Case, i int) any {
 	a := &c.Op.Attrs[i]
 	v, given := c.Attrs[a.Name]
 	switch {

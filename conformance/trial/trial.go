@@ -18,11 +18,13 @@ import (
 	"github.com/opcast/opcast/conformance"
 	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/conformance/oracle"
+	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/rpc"
 	"github.com/opcast/opcast/internal/rule"
 	"github.com/opcast/opcast/internal/safefile"
+	"github.com/opcast/opcast/internal/workload"
 )
 
 // Request says which call of an op somebody wants to try; what it leaves out is chosen as for a case of the suite.
@@ -36,6 +38,30 @@ type Request struct {
 	Kernel, Device string
 	// NoData arrays have no elements behind their shapes.
 	NoData bool
+	// Sampler makes contents in the author's place; nil means that they are random.
+	Sampler cases.Sampler
+}
+
+// Take takes over what a workload says.
+func (w *Request) Take(call workload.Call) error {
+	w.Without = append(w.Without, call.Without...)
+	maps.Copy(w.Attrs, call.Attrs)
+	for _, a := range call.Op.Attrs {
+		if short, chosen := call.DTypes[a.Binds]; chosen {
+			w.Attrs[a.Name] = cases.DType(dtype.LongName(short))
+		}
+	}
+	for _, in := range call.Op.Inputs {
+		if !call.Given(in.Name) {
+			continue
+		}
+		shape, err := call.Shape(in.Type)
+		if err != nil {
+			return fmt.Errorf("%s: workload %s: %w", call.Op.Name, call.Name, err)
+		}
+		w.Shapes[in.Name], w.DTypes[in.Name] = shape, call.DType(in.Type)
+	}
+	return nil
 }
 
 // Names says whether the request has a shape or a dtype for an input.
@@ -61,7 +87,7 @@ func New(op *opdef.Op, w Request) (*Call, error) {
 	maps.Copy(attrs.Attrs, w.Attrs)
 	attrs.RequiredAttrs() // they may choose dims, so that sizes follow from them
 	w.Attrs = attrs.Attrs
-	p := cases.Plan{Name: "run", DTypes: chosen, Attrs: w.Attrs, Without: w.Without, Batch: cases.BaseBatch, Unbounded: true, NoData: w.NoData}
+	p := cases.Plan{Name: "run", DTypes: chosen, Attrs: w.Attrs, Without: w.Without, Batch: cases.BaseBatch, Unbounded: true, NoData: w.NoData, Sampler: w.Sampler}
 	p.Sizes, p.Batch = w.bindSizes(op, p)
 	p.Leads = w.leads(op, p.Batch)
 	if err := w.affordable(op, p); err != nil {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import attributes
@@ -226,6 +227,18 @@ class Caller(Abilities):
     def wait(self, result: Any) -> None:
         """Wait until a result is there; frameworks that return before override this."""
         del result
+
+    def use_threads(self, number: int) -> None:
+        """Compute with so many threads; frameworks that do not go by the CPUs of their process override this."""
+        del number
+
+    def owned(self, array: Any) -> Any:
+        """Return a copy of an array in memory that the framework itself has allocated."""
+        return array.copy()
+
+    def prepared(self, function: Callable[..., Any], settings: Request) -> Callable[..., Any]:
+        """Return a function of arrays alone, as users call it who want it fast."""
+        return partial(function, **settings) if settings else function
 
     def attempt(self, request: Request, call: Bound) -> tuple[list[Any], Request]:
         """Call once; return the results and an answer with error and number of launches."""

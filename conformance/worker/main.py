@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import children
 import compare
+import measure
 import probes
 import signature
 import threads
@@ -49,6 +50,7 @@ HANDLERS: dict[str, Handler] = {
     "child": children.answer,
     "start child": children.begin,
     "describe": signature.answer,
+    "measure": measure.answer,
     "threads": threads.answer,
     "time": compare.answer,
     "transform": transform,
@@ -78,6 +80,8 @@ def main() -> None:
     faulthandler.enable()
     faulthandler.register(signal.SIGUSR1, all_threads=True)
     config = json.loads(sys.argv[1])
+    if cpus := config.get("cpus"):  # frameworks count them when they are imported
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cpus])
     os.environ.update(config.get("environ", {}))
     sys.path[:0] = [str(Path(__file__).parent), *config["paths"]]
     worker = probes.create(config)

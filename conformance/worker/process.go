@@ -41,6 +41,8 @@ type Config struct {
 	Device string `json:"device"`
 	// Profile is that of the run: a process prepares for the checks that it has.
 	Profile string `json:"profile"`
+	// CPUs, if not zero, is on how many CPUs the process may run.
+	CPUs int `json:"cpus,omitempty"`
 	// Warm is how many plain calls come before each check.
 	Warm int `json:"warm,omitempty"`
 	// Environ are variables that are set before anything is imported.

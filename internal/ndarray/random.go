@@ -30,14 +30,19 @@ func Random(rng *rand.Rand, d dtype.DType, shape []int64, c Contents) *Array {
 	if !IsFloat(d) {
 		return c.integers(rng, d, shape)
 	}
-	values := make([]float64, Count(shape))
-	for i := range values {
-		values[i] = c.draw(rng, d)
-	}
 	if c.Sorted {
+		values := make([]float64, Count(shape))
+		for i := range values {
+			values[i] = c.draw(rng, d)
+		}
 		slices.Sort(values)
+		return FromFloats(d, shape, values)
 	}
-	return FromFloats(d, shape, values)
+	a := New(d, shape)
+	for i := range a.Len() { // one by one: float64 of weights of a large model might not fit into memory
+		PutFloat(d, a.Data, i, c.draw(rng, d))
+	}
+	return a
 }
 
 // integers draws offsets from the lowest integer, which fit 64 bits whatever the signs of the ends.

@@ -84,7 +84,7 @@ type Op struct {
 	// neighbouring <op>.py instead; exactly one of the two is set.
 	Reference, ReferenceModule string
 	// Module is the whole text of the neighbouring <op>.py, empty if there is none: beside a reference it may define
-	// samples and independent.
+	// samples, independent, properties and peers.
 	Module  string
 	Samples map[string][]any
 	// Workloads are calls of real models, and Flops how many operations a call needs; nil where nobody says.

@@ -32,3 +32,18 @@ def independent(torch, logits, target, ignore_index, label_smoothing):
 def samples(rng, sizes):
     target = rng.integers(0, sizes["V"], sizes["*"])
     return {"target": np.where(rng.random(sizes["*"]) < 0.2, sizes["ignore_index"], target)}
+
+
+def eager(torch, logits, target, ignore_index, label_smoothing):
+    # The cast is part of what users write: losses are computed in float32.
+    return torch.nn.functional.cross_entropy(
+        logits.float(),
+        target,
+        ignore_index=ignore_index,
+        label_smoothing=label_smoothing,
+        reduction="none",
+    )
+
+
+def peers(framework):
+    return {"torch": {"torch": eager}}.get(framework)

@@ -6,14 +6,18 @@ import importlib
 import os
 import sys
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from abilities import Script
 from bound import Bound, Request, Unsupported, refused_singly
 from caller import Caller
 from host import describe, numpy_dtype, strided
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 RECORDING = "--xla_gpu_enable_command_buffer=FUSION,CUSTOM_CALL --xla_gpu_graph_min_graph_size=1"
 """Has XLA record even short programs, with custom calls in them, as CUDA graphs."""
@@ -87,7 +91,8 @@ class Jax(Caller):
         self.programs: dict[str, Any] = {}
         self.jax: Any = importlib.import_module("jax")
         importlib.import_module("jax.export")  # older versions do not import it by themselves
-        self.jax.config.update("jax_num_cpu_devices", 8)  # to spread arrays over
+        if self.config["profile"] != "bench":  # whose pool of threads would be for as many devices
+            self.jax.config.update("jax_num_cpu_devices", 8)  # to spread arrays over
         # Filtering takes longer than the wrong call.
         self.jax.config.update("jax_traceback_filtering", "off")
         try:
@@ -102,7 +107,7 @@ class Jax(Caller):
         if kind != "cpu":
             os.environ.setdefault("XLA_FLAGS", RECORDING)
             return {}
-        if "callables" in self.config:  # functions under test may be all XLA's
+        if "callables" in self.config or self.config["profile"] == "bench":  # all may be XLA's
             return {}
         known = [int(n) for n in version("jaxlib").split(".")[:2]] < [0, 11]
         flags = [*OPTIMISATIONS.items(), *([EMITTERS] if known else [])]
@@ -155,6 +160,14 @@ class Jax(Caller):
     def wait(self, result: Any) -> None:
         """Wait for a program to end."""
         self.jax.block_until_ready(result)
+
+    def owned(self, array: Any) -> Any:
+        """Return a copy."""
+        return self.jax.numpy.array(array, copy=True)
+
+    def prepared(self, function: Callable[..., Any], settings: Request) -> Callable[..., Any]:
+        """Return the function under jit."""
+        return self.jax.jit(partial(function, **settings))
 
     def invoke(self, call: Bound, mode: str) -> Any:
         """Call eagerly or under an outer jit, and wait."""

@@ -54,7 +54,7 @@ class Torch(Caller):
 
     def ready(self) -> None:
         """Fork the second rank of DTensor, and import what it needs before: its process would import the same again."""
-        if self.config["device"] == "cpu" and self.config["profile"] != "fast":
+        if self.config["device"] == "cpu" and self.config["profile"] not in {"fast", "bench"}:
             importlib.import_module("torch._dynamo")
             importlib.import_module("torch.distributed.tensor")
             self.ranks = torch_rank.Ranks(self, torch_transform.answer)
@@ -123,6 +123,14 @@ class Torch(Caller):
         del result
         if self.config["device"] != "cpu":
             self.torch.cuda.synchronize()
+
+    def use_threads(self, number: int) -> None:
+        """Compute with so many threads."""
+        self.torch.set_num_threads(number)
+
+    def owned(self, array: Any) -> Any:
+        """Return a copy."""
+        return array.clone()
 
     def fake(self) -> Any:
         """Return a mode under which tensors have no memory."""

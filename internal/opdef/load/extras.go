@@ -16,7 +16,7 @@ var (
 	versionPattern    = regexp.MustCompile(`^[0-9]+\.[0-9]+(\.[0-9]+)?$`)
 	deprecatedPattern = regexp.MustCompile(`^use [A-Za-z0-9_ .,()-]+; removed in [0-9]+\.[0-9]+(\.[0-9]+)?$`)
 	returnPattern     = regexp.MustCompile(`(?m)(^|[:;])\s*return\b`)
-	modulePattern     = regexp.MustCompile(`(?m)^def (reference|samples|independent)\(`)
+	modulePattern     = regexp.MustCompile(`(?m)^def (reference|samples|independent|properties|peers)\(`)
 	functionPattern   = regexp.MustCompile(`(?m)^def reference\(`)
 )
 
@@ -37,7 +37,7 @@ func (c *checker) reference(module string) {
 	case !given && !defined:
 		c.report("", code.RefText, "define it: def reference(x): ...", "%s.py has no function reference", c.op.Name)
 	case module != "" && !modulePattern.MatchString(module):
-		c.report("", code.RefText, "define one, or delete the file", "%s.py defines none of reference, samples and independent", c.op.Name)
+		c.report("", code.RefText, "define one, or delete the file", "%s.py defines none of reference, samples, independent, properties and peers", c.op.Name)
 	case c.doc.Given("reference"):
 		c.referenceText(c.raw.Reference)
 	}

@@ -119,6 +119,7 @@ func newRootCmd(a *app) *cobra.Command {
 		newRunCmd(a),
 		newTestCmd(a),
 		newCompareCmd(a),
+		newBenchCmd(a),
 		newMutantsCmd(a),
 		newMatrixCmd(a),
 		newReportCmd(a),

@@ -14,7 +14,7 @@ func (a *app) completed(commands []*cobra.Command) []*cobra.Command {
 		switch name := cmd.Name(); name {
 		case "expand", "explain", "run":
 			cmd.ValidArgsFunction = a.completeOps(1, name == "explain")
-		case "matrix", "mutants", "test":
+		case "bench", "matrix", "mutants", "test":
 			cmd.ValidArgsFunction = a.completeOps(1<<10, false)
 		}
 	}

@@ -2,8 +2,6 @@ package command
 
 import (
 	"cmp"
-	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -216,22 +214,5 @@ func (f runFlags) useWorkload(op *opdef.Op, w *trial.Request) error {
 		}
 		return usage("--workload: %s has no workload %q (%s)", op.Name, f.workload, there)
 	}
-	w.Without = append(w.Without, call.Without...)
-	maps.Copy(w.Attrs, call.Attrs)
-	for _, a := range op.Attrs {
-		if short, chosen := call.DTypes[a.Binds]; chosen {
-			w.Attrs[a.Name] = cases.DType(dtype.LongName(short))
-		}
-	}
-	for _, in := range call.Op.Inputs {
-		if !call.Given(in.Name) {
-			continue
-		}
-		shape, err := call.Shape(in.Type)
-		if err != nil {
-			return fmt.Errorf("%s: workload %s: %w", op.Name, f.workload, err)
-		}
-		w.Shapes[in.Name], w.DTypes[in.Name] = shape, call.DType(in.Type)
-	}
-	return nil
+	return w.Take(call)
 }

@@ -1,0 +1,258 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/opcast/opcast/conformance/timing"
+	"github.com/opcast/opcast/internal/bench"
+	"github.com/opcast/opcast/internal/opdef"
+)
+
+// benchFlags are the choices of the command line.
+type benchFlags struct {
+	python, device, report    string
+	json, compare, markdown   string
+	adaptors                  []string
+	threads                   []int
+	rounds                    int
+	seconds                   float64
+	noBuild, adaptorsAreAsked bool
+}
+
+const benchLong = `Build, and measure the workloads of the definitions through the adaptors that are installed.
+
+What an op is measured beside, its author says: peers(framework) in the file OP.py beside the definition returns functions by
+name. Ops, peers and a copy through memory take turns. The folder build/bench gets bench.json and the page index.html.
+
+With --compare, the exit code is 1 if a row has become slower than in an older bench.json, beside the copy and beside peers.`
+
+func newBenchCmd(a *app) *cobra.Command {
+	var flags benchFlags
+	cmd := &cobra.Command{
+		Use:   "bench [OP...]",
+		Short: "Build, and measure workloads beside the peers that definitions name",
+		Long:  benchLong,
+		RunE: func(cmd *cobra.Command, ops []string) error {
+			flags.adaptorsAreAsked = cmd.Flags().Changed("adaptor")
+			return a.bench(cmd.Context(), ops, &flags)
+		},
+	}
+	pythonFlag(cmd, &flags.python)
+	testDeviceFlag(cmd, &flags.device)
+	noBuildFlag(cmd, &flags.noBuild)
+	set := cmd.Flags()
+	set.StringSliceVar(&flags.adaptors, "adaptor", nil, "call the ops only through these adaptors")
+	set.IntSliceVar(&flags.threads, "threads", nil, "measure with these numbers of threads, each in processes of its own (default 1 and all CPUs)")
+	set.IntVar(&flags.rounds, "rounds", 20, "take at most this many samples of everything")
+	set.Float64Var(&flags.seconds, "seconds", 1, "begin no further round of a row after this time; at least three are made")
+	reportFlag(cmd, &flags.report, "build/bench")
+	set.StringVar(&flags.json, "json", "", "write the result into this file, too")
+	set.StringVar(&flags.compare, "compare", "", "say which rows are slower than in this older result")
+	markdownFlag(cmd, &flags.markdown, "write the table into this page, between the lines that are there for it")
+	return cmd
+}
+
+// check refuses values that no flag can have.
+func (f *benchFlags) check() error {
+	err := cmp.Or(oneOf("device", f.device, "cpu", "cuda"), atLeast("rounds", f.rounds, 1), reportFolder(f.report))
+	if err == nil && !(f.seconds >= 0) {
+		err = usage("--seconds %v: expected a number of seconds", f.seconds)
+	}
+	if f.threads == nil {
+		f.threads = []int{1, runtime.NumCPU()}
+	}
+	for _, n := range f.threads {
+		if n < 1 || n > runtime.NumCPU() {
+			err = cmp.Or(err, usage("--threads %d: expected a number from 1 to %d, the CPUs of this machine", n, runtime.NumCPU()))
+		}
+	}
+	slices.Sort(f.threads)
+	f.threads = slices.Compact(f.threads)
+	if f.device != "cpu" {
+		f.threads = f.threads[:1] // those of the host matter little there
+	}
+	return err
+}
+
+// bench measures and tells.
+func (a *app) bench(ctx context.Context, names []string, flags *benchFlags) error {
+	if err := flags.check(); err != nil {
+		return err
+	}
+	old, err := flags.older()
+	if err != nil {
+		return err
+	}
+	o, err := a.benchOptions(ctx, names, flags)
+	if err != nil {
+		return err
+	}
+	folder, err := reportIn(o.Project, flags.report, "build/bench")
+	if err != nil {
+		return err
+	}
+	result, err := timing.Run(ctx, o)
+	if err == nil && old != nil {
+		err = confirmed(ctx, o, result, old)
+	}
+	if errors.Is(err, timing.ErrMissing) {
+		return ExitError{Code: exitMachine, Err: err}
+	}
+	if err != nil && result != nil { // what there is may be of use, and is no result to keep or to compare
+		return errors.Join(err, result.WriteTable(a.stdout))
+	}
+	if err != nil {
+		return err
+	}
+	return a.benchTold(result, old, folder, flags)
+}
+
+// confirmed measures the ops again that have become slower, so that only what is slower twice is told.
+func confirmed(ctx context.Context, o timing.Options, result, old *bench.Result) error {
+	slower := map[string]bool{}
+	for _, change := range result.Since(old).Worse() {
+		slower[change.Op] = true
+	}
+	if len(slower) == 0 {
+		return nil
+	}
+	o.Ops = slices.DeleteFunc(slices.Clone(o.Ops), func(op *opdef.Op) bool { return !slower[op.Name] })
+	again, err := timing.Run(ctx, o)
+	if err == nil {
+		result.Confirm(again, old)
+	}
+	return err
+}
+
+// older reads the result to compare with, before it may be written over.
+func (f *benchFlags) older() (*bench.Result, error) {
+	if f.compare == "" {
+		return nil, nil
+	}
+	old, err := bench.Read(f.compare)
+	if err != nil {
+		return nil, ExitError{Code: exitUsage, Err: fmt.Errorf("--compare: %w", err)}
+	}
+	return old, nil
+}
+
+// benchOptions reads the flags, and brings the library up to date.
+func (a *app) benchOptions(ctx context.Context, names []string, flags *benchFlags) (o timing.Options, err error) {
+	p, err := a.load()
+	if err != nil {
+		return o, err
+	}
+	ops := p.Ops
+	if len(names) > 0 {
+		ops = nil
+	}
+	for _, name := range names {
+		op, err := findOp(p, name)
+		if err != nil {
+			return o, err
+		}
+		if !slices.Contains(ops, op) {
+			ops = append(ops, op)
+		}
+	}
+	adaptors := p.Manifest.Adaptors
+	if flags.adaptorsAreAsked {
+		adaptors = flags.adaptors
+	}
+	for _, name := range adaptors {
+		if !slices.Contains(p.Manifest.Adaptors, name) {
+			return o, usage("unknown adaptor %q: the adaptors of opcast.toml are %s", name, strings.Join(p.Manifest.Adaptors, ", "))
+		}
+	}
+	o = timing.Options{
+		Project: p, Ops: ops, Adaptors: adaptors, Wanted: flags.adaptorsAreAsked, Device: flags.device, Threads: flags.threads,
+		Rounds: flags.rounds, Seconds: flags.seconds, Environ: os.Environ(), Progress: a.stderr,
+	}
+	if !slices.ContainsFunc(ops, func(op *opdef.Op) bool { return len(op.Workloads) > 0 }) {
+		return o, nil // without a build, too, there is nothing to measure
+	}
+	env, err := a.suiteEnvironment(ctx, flags.python, p.Dir)
+	if err != nil {
+		return o, err
+	}
+	o.Python = env.Python
+	return o, a.current(ctx, p, env, flags.noBuild)
+}
+
+// benchTold prints and writes what was measured. The exit code says whether an op failed, or has become slower.
+func (a *app) benchTold(result, old *bench.Result, folder string, flags *benchFlags) error {
+	if err := result.WriteTable(a.stdout); err != nil {
+		return err
+	}
+	if len(result.Rows) == 0 {
+		return errors.New("nothing was measured")
+	}
+	var compared *bench.Comparison
+	if old != nil {
+		compared = result.Since(old)
+	}
+	if err := result.WriteFiles(folder, compared); err != nil {
+		return err
+	}
+	if err := flags.write(result); err != nil {
+		return err
+	}
+	worse := 0
+	if compared != nil {
+		worse = len(compared.Worse())
+		if err := a.printComparison(compared); err != nil {
+			return err
+		}
+	}
+	if worse > 0 || result.Failed() {
+		return ExitError{Code: exitFindings}
+	}
+	return nil
+}
+
+// write writes the files that the flags name.
+func (f *benchFlags) write(result *bench.Result) error {
+	if f.json != "" {
+		text, err := result.JSON()
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(f.json, text, 0o644); err != nil {
+			return fmt.Errorf("write result: %w", err)
+		}
+	}
+	if f.markdown == "" {
+		return nil
+	}
+	err := result.WriteMarkdown(f.markdown)
+	if errors.Is(err, bench.ErrNoPlace) {
+		return ExitError{Code: exitUsage, Err: err}
+	}
+	return err
+}
+
+// printComparison says what has become slower.
+func (a *app) printComparison(c *bench.Comparison) error {
+	var lines []string
+	if c.OtherMachine {
+		lines = append(lines, "note: the older result comes from another machine")
+	}
+	for _, key := range c.Gone {
+		lines = append(lines, fmt.Sprintf("gone: %v", key))
+	}
+	for _, change := range c.Worse() {
+		lines = append(lines, fmt.Sprintf("slower: %v", change))
+	}
+	lines = append(lines, fmt.Sprintf("%s compared, %d slower", count(len(c.Changes), "row"), len(c.Worse())))
+	_, err := fmt.Fprintln(a.stdout, strings.Join(lines, "\n"))
+	return err
+}

@@ -1,0 +1,200 @@
+package timing
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/oracle"
+	"github.com/opcast/opcast/conformance/trial"
+	"github.com/opcast/opcast/internal/bench"
+	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rpc"
+	"github.com/opcast/opcast/internal/workload"
+)
+
+// request asks a worker to time a call.
+type request struct {
+	calls.WireCall
+	Do string `json:"do"`
+	// Names are those of the inputs, and Attributes the values of all attributes, also of those that the call leaves out:
+	// peers need not know defaults.
+	Names      []string                `json:"names"`
+	Attributes map[string]calls.Tagged `json:"attributes"`
+	// Text is the author's module, File its name.
+	Text     string  `json:"text"`
+	File     string  `json:"file"`
+	Slots    []slot  `json:"slots"`
+	Farthest float64 `json:"farthest"`
+	Threads  int     `json:"threads"`
+	Rounds   int     `json:"rounds"`
+	Seconds  float64 `json:"seconds"`
+}
+
+// slot says how far a result may be off, and which result counts its rows that mean anything; -1 for none.
+type slot struct {
+	ULPs  float64 `json:"ulps"`
+	Abs   float64 `json:"abs"`
+	Rel   float64 `json:"rel"`
+	Valid int     `json:"valid"`
+}
+
+// maxBytes is what the arrays of a workload may need together: they are made here, and exist three times in a worker for a
+// moment.
+const maxBytes = 2 << 30
+
+// made is the call of a workload, with contents as the suite makes them.
+func (r *run) made(w workload.Call) (*cases.Case, error) {
+	if bytes, err := w.Bytes(); err == nil && bytes > maxBytes {
+		return nil, fmt.Errorf("its arrays need %.3g GiB, at most %d can be measured", float64(bytes)/(1<<30), maxBytes>>30)
+	}
+	wanted := trial.Request{
+		Shapes: map[string][]int64{}, DTypes: map[string]string{}, Attrs: map[string]any{}, Device: r.Device,
+		Sampler: r.samplers[baseName(w.Op)],
+	}
+	if err := wanted.Take(w); err != nil {
+		return nil, err
+	}
+	made, err := trial.New(w.Op, wanted)
+	if err != nil {
+		return nil, err
+	}
+	return made.Case, nil
+}
+
+// baseName is the name of an op, also of one that stands for calls with lists of certain lengths.
+func baseName(op *opdef.Op) string {
+	if op.InstanceOf != nil {
+		return op.InstanceOf.Name
+	}
+	return op.Name
+}
+
+// newRequest packs a call.
+func (r *run) newRequest(p *process, c *cases.Case) (request, [][]byte) {
+	wire, blobs := calls.PublicCall(calls.New(c))
+	q := request{
+		WireCall: wire, Do: "measure", Attributes: map[string]calls.Tagged{}, Slots: slots(c), Farthest: Farthest,
+		Threads: p.threads, Rounds: r.Rounds, Seconds: r.Seconds,
+		File: filepath.Join(r.Project.Dir, strings.TrimSuffix(c.Op.File, ".toml")+".py"),
+	}
+	for _, in := range c.Op.Inputs {
+		if in.In == "" || in.At == 0 {
+			q.Names = append(q.Names, firstOf(in.In, in.Name))
+		}
+	}
+	packer := &calls.Packer{}
+	for i := range c.Op.Attrs {
+		a := &c.Op.Attrs[i]
+		v := oracle.AttrValue(c, i)
+		if long, isText := v.(string); isText && a.Type == "dtype" {
+			v = cases.DType(long)
+		}
+		q.Attributes[a.Name] = packer.Value(v)
+	}
+	if cases.PeersPattern.MatchString(c.Op.Module) {
+		q.Text = c.Op.Module
+	}
+	return q, blobs
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// slots describe what a call returns.
+func slots(c *cases.Case) []slot {
+	judged := *c
+	judged.Inputs = nil
+	for _, in := range c.Inputs {
+		judged.Inputs = append(judged.Inputs, beginning(in))
+	}
+	var out []slot
+	places := map[string]int{}
+	for i, s := range cases.Slots(c.Op) {
+		if s.Output >= 0 && s.Saved {
+			continue
+		}
+		places[s.Name] = len(out)
+		t := oracle.ToleranceOf(&judged, i)
+		out = append(out, slot{t.ULPs, t.Abs, t.Rel, -1})
+	}
+	for _, arg := range c.Op.Returned() {
+		if at, counted := places[arg.Valid]; counted {
+			out[places[arg.Name]].Valid = at
+		}
+	}
+	return out
+}
+
+// most is how many elements of an input are looked at to know how large they are.
+const most = 1 << 16
+
+// beginning is an array of the first elements of another one, which follow each other in memory.
+func beginning(a *ndarray.Array) *ndarray.Array {
+	if a == nil || a.Len() <= most {
+		return a
+	}
+	size := ndarray.ItemSize(a.DType)
+	part, err := ndarray.Of(a.DType, []int64{most}, a.Data[a.Offset*size:][:most*size])
+	if err != nil {
+		return a
+	}
+	return part
+}
+
+// answer is what a worker tells.
+type answer struct {
+	Unsupported   string
+	Error         *calls.CallError
+	Samples, Copy []float64
+	Copied        float64
+	Failed        string
+	Peers         []peer
+}
+
+// peer is what a worker tells about a peer.
+type peer struct {
+	Name, Error, Distance string
+	Slow                  bool
+	Samples               []float64
+}
+
+// measure has one process time a call, and notes the row, or why there is none.
+func (r *run) measure(ctx context.Context, p *process, w workload.Call, c *cases.Case) error {
+	left := bench.LeftOut{Op: baseName(w.Op), Workload: w.Name, Caller: p.adaptor, Threads: p.threads}
+	q, blobs := r.newRequest(p, c)
+	m, err := p.Worker.CallWithin(ctx, limit+time.Duration(r.Seconds*float64(time.Second)), q, blobs)
+	if crash := (*rpc.CrashError)(nil); errors.As(err, &crash) && ctx.Err() == nil {
+		left.Reason, left.Failed = crash.Reason, true
+		r.result.LeftOut = append(r.result.LeftOut, left)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var a answer
+	if err := json.Unmarshal(m.Header, &a); err != nil {
+		return fmt.Errorf("read times: %w", err)
+	}
+	if a.Unsupported != "" || a.Error != nil {
+		left.Reason, left.Failed = a.Unsupported, a.Error != nil
+		if a.Error != nil {
+			left.Reason = a.Error.String()
+		}
+		r.result.LeftOut = append(r.result.LeftOut, left)
+		return nil
+	}
+	r.result.Rows = append(r.result.Rows, row(p, w, c, &a))
+	return nil
+}

@@ -1,0 +1,157 @@
+// Package timing measures the workloads of definitions: each op as its adaptors call it, beside the peers that its author
+// names.
+//
+// It makes the calls, asks workers to time them, and hands on what they answer as a result of package bench.
+package timing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"time"
+
+	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/oracle"
+	"github.com/opcast/opcast/conformance/worker"
+	"github.com/opcast/opcast/internal/bench"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/rpc"
+	"github.com/opcast/opcast/internal/tempdir"
+	"github.com/opcast/opcast/internal/workload"
+)
+
+// Farthest is how far the results of a peer may lie from those of the op, as a multiple of what the definition allows those
+// to be off: the root mean square over all elements of a result. Peers round in other places, and no definition knows where.
+const Farthest = 4
+
+// Options say what to measure.
+type Options struct {
+	Project *opdef.Project
+	Python  string
+	// Ops are those to measure; those without workloads are named in the result.
+	Ops []*opdef.Op
+	// Adaptors call them. One that is Wanted must be there.
+	Adaptors []string
+	Wanted   bool
+	Device   string
+	// Threads are numbers of threads, each of which has processes of its own.
+	Threads []int
+	// Rounds is how many samples are taken at most, and Seconds how long a row may take samples.
+	Rounds  int
+	Seconds float64
+	// Environ is the environment of the workers, and Progress gets a line for each call.
+	Environ  []string
+	Progress io.Writer
+}
+
+// ErrMissing means that an adaptor that was asked for cannot be used here.
+var ErrMissing = errors.New("cannot be used here")
+
+// limit is how long a worker may take for one row, beside the time for samples: peers are compiled, and called once however
+// slow they are.
+const limit = 10 * time.Minute
+
+// run is a run in progress.
+type run struct {
+	Options
+	temp      *tempdir.Folder
+	processes []*process
+	workers   []*rpc.Worker
+	samplers  map[string]cases.Sampler
+	result    *bench.Result
+}
+
+// Run measures. If the context ends, the result has what was measured until then, and comes with an error.
+func Run(ctx context.Context, o Options) (result *bench.Result, err error) {
+	r := &run{Options: o, result: &bench.Result{
+		Schema: bench.Schema, Collection: o.Project.Manifest.Name, Version: o.Project.Manifest.Version,
+		Date: time.Now().UTC().Format(time.RFC3339), Machine: machine(o.Device), Versions: map[string]string{},
+		Rows: []bench.Row{}, LeftOut: []bench.LeftOut{},
+	}}
+	if r.temp, err = tempdir.Make("", "opcast-bench"); err != nil {
+		return nil, fmt.Errorf("worker folder: %w", err)
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	if err := worker.WriteFiles(r.temp.Path); err != nil {
+		return nil, err
+	}
+	if r.measurable() == 0 {
+		return r.result, nil
+	}
+	if err := r.start(ctx); err != nil {
+		return nil, err
+	}
+	return r.result, r.all(ctx)
+}
+
+// measurable notes the ops without workloads and counts the others.
+func (r *run) measurable() int {
+	n := 0
+	for _, op := range r.Ops {
+		if len(op.Workloads) > 0 {
+			n++
+			continue
+		}
+		r.result.LeftOut = append(r.result.LeftOut, bench.LeftOut{Op: op.Name, Reason: "the definition has no workloads"})
+	}
+	return n
+}
+
+// start brings up the oracle, which makes authors' samples, and a process for each caller and number of threads.
+func (r *run) start(ctx context.Context) error {
+	reference, err := r.worker(worker.Config{Caller: "reference_caller", Paths: []string{}}, nil)
+	if err != nil {
+		return err
+	}
+	judge := &oracle.Python{Worker: reference}
+	r.samplers = judge.Samplers(ctx, r.Ops)
+	for _, adaptor := range r.Adaptors {
+		for _, threads := range r.Threads {
+			missing, err := r.startProcess(ctx, adaptor, threads)
+			if err != nil {
+				return err
+			}
+			if missing != "" && r.Wanted {
+				return fmt.Errorf("%s %w: %s", adaptor, ErrMissing, missing)
+			}
+			if missing != "" {
+				r.result.LeftOut = append(r.result.LeftOut, bench.LeftOut{Caller: adaptor, Reason: missing})
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// all measures every workload through every process.
+func (r *run) all(ctx context.Context) error {
+	for _, op := range r.Ops {
+		for _, w := range workload.Calls(op) {
+			fmt.Fprintf(r.Progress, "%s %s: %v\n", op.Name, w.Name, w)
+			made, err := r.made(w)
+			if err != nil {
+				r.result.LeftOut = append(r.result.LeftOut, bench.LeftOut{Op: op.Name, Workload: w.Name, Reason: err.Error()})
+				continue
+			}
+			for _, p := range r.processes {
+				fmt.Fprintf(r.Progress, "  through %s, threads: %d\n", p.adaptor, p.threads)
+				if err := r.measure(ctx, p, w, made); err != nil {
+					return err
+				}
+			}
+			debug.FreeOSMemory() // or two large workloads would lie there at a time
+		}
+	}
+	return nil
+}
+
+// close ends the workers and deletes their files.
+func (r *run) close() error {
+	var errs []error
+	for _, w := range r.workers {
+		errs = append(errs, w.Close())
+	}
+	return errors.Join(append(errs, r.temp.Remove())...)
+}

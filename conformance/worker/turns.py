@@ -1,0 +1,162 @@
+"""Times calls from microseconds to seconds in interleaved rounds."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import random
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from mmap import mmap
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+STRETCH = 300_000
+"""Nanoseconds that a stretch of calls takes at least: long enough for the clock, short enough to meet one state of the machine."""
+
+SLOW = 5_000_000
+"""One call of so many nanoseconds is a sample; of others, the fastest of three stretches, since others may meet another program."""
+
+REST = 0.006
+"""Seconds before a sample in which threads of another call stop to wait for more work, which they do by running in circles."""
+
+LEAST = 3
+"""Rounds, however long they take: as many as quartiles need."""
+
+HOPELESS, ENDLESS = 4.0, 100_000_000
+"""A peer that takes so many times as long as the op, and so many nanoseconds, gives one sample."""
+
+COPIED = 1 << 27
+"""Bytes of the copy through memory: more than caches hold."""
+
+
+@dataclass
+class Timed:
+    """A call, and the nanoseconds that it took in each round.
+
+    Attributes
+    ----------
+    call
+        Makes the call.
+    wait
+        Waits for a result, after each call or after a stretch of them.
+    eager
+        Whether each call is waited for: else the results of many calls would be in memory at a time.
+
+    """
+
+    call: Callable[[], Any]
+    wait: Callable[[Any], None]
+    eager: bool
+    samples: list[float] = field(default_factory=list[float])
+    number: int = 1
+
+    def warm(self) -> float:
+        """Run it until it is warm, and set how often a stretch runs it; return the time of one run."""
+        once = self.stretch(1)
+        if once < ENDLESS:
+            once = min(once, self.stretch(1))
+        while once * self.number < STRETCH:
+            self.number *= 2
+            once = self.stretch(self.number)
+        return once
+
+    def sample(self) -> float:
+        """Return nanoseconds per call."""
+        first = self.stretch(self.number)
+        if first > SLOW:
+            return first
+        return min(first, self.stretch(self.number), self.stretch(self.number))
+
+    def stretch(self, number: int) -> float:
+        """Return nanoseconds per call of a number of calls in a row."""
+        call, wait, clock = self.call, self.wait, time.perf_counter_ns
+        times, result = range(number), None
+        begin = clock()
+        if self.eager:
+            for _ in times:
+                wait(call())
+        else:
+            for _ in times:
+                result = call()
+            wait(result)
+        return (clock() - begin) / number
+
+
+def run(calls: list[Timed], rounds: int, seconds: float, rest: float) -> list[int]:
+    """Fill the samples of calls: the op, the copy and peers. Return which are too slow to be sampled again.
+
+    Sample i of all calls comes from round i.
+    """
+    limit = max(HOPELESS * calls[0].warm(), ENDLESS)
+    calls[1].warm()
+    slow: list[int] = []
+    for i, call in enumerate(calls[2:], 2):
+        if (once := call.stretch(1)) > limit:
+            slow.append(i)
+            call.samples.append(once)
+        else:
+            call.warm()
+    order = [i for i in range(len(calls)) if i not in slow]
+    shuffle = random.Random(0).shuffle  # what ran before has an influence
+    end = time.monotonic() + seconds
+    gc.collect()
+    gc.disable()
+    try:
+        for done in range(rounds):
+            if done >= LEAST and time.monotonic() > end:
+                break
+            shuffle(order)
+            for i in order:
+                time.sleep(rest)
+                calls[i].samples.append(calls[i].sample())
+    finally:
+        gc.enable()
+    return slow
+
+
+class Copy:
+    """A copy through the memory of the host, shared by threads.
+
+    Parameters
+    ----------
+    threads
+        How many.
+
+    """
+
+    def __init__(self, threads: int) -> None:
+        """Allocate memory that goes back to the system with the object."""
+        size = COPIED // threads
+        whole = [np.frombuffer(mmap(-1, COPIED), np.uint8) for _ in range(2)]
+        for array in whole:
+            array.fill(1)  # pages that were never written are all the same one
+        self.parts = [
+            (whole[1][i * size : (i + 1) * size], whole[0][i * size : (i + 1) * size])
+            for i in range(threads)
+        ]
+        self.pool = ThreadPoolExecutor(threads)
+
+    def __call__(self) -> None:
+        """Copy."""
+        if len(self.parts) == 1:
+            np.copyto(*self.parts[0])
+            return
+        for part in [self.pool.submit(np.copyto, *pair) for pair in self.parts]:
+            part.result()
+
+    def close(self) -> None:
+        """End the threads."""
+        self.pool.shutdown()
+
+
+def release() -> None:
+    """Give free memory back: processes of other frameworks wait for their turn, and this one was told to keep it."""
+    gc.collect()
+    if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):
+        trim(0)

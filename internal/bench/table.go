@@ -1,0 +1,146 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// Columns are the heads of the table. Ratios come first: they say something on any machine.
+var Columns = []string{"op", "workload", "dtype", "caller", "threads", "ratio", "beside", "time", "spread", "GB/s", "GFLOP/s"}
+
+// Cells are a row of the table. What is not known is "-".
+func (r *Row) Cells() []string {
+	ratio, beside := "-", "-"
+	if best := r.Best(); best != nil {
+		ratio, beside = fmt.Sprintf("%.2f", best.Ratio.Median), best.Name
+	}
+	return []string{
+		r.Op, r.Workload, r.DType, r.Caller, fmt.Sprint(r.Threads), ratio, beside,
+		Duration(r.Time.Median), r.Time.Quartiles(), known(r.Bandwidth()), known(r.Rate()),
+	}
+}
+
+func known(v float64, ok bool) string {
+	if !ok {
+		return "-"
+	}
+	return Digits(v)
+}
+
+// WriteTable prints the rows, and below them the copy, peers that are not counted and what was left out.
+func (r *Result) WriteTable(w io.Writer) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	if len(r.Rows) > 0 {
+		fmt.Fprintln(table, strings.Join(Columns, "\t"))
+	}
+	for i := range r.Rows {
+		fmt.Fprintln(table, strings.Join(r.Rows[i].Cells(), "\t"))
+	}
+	if err := table.Flush(); err != nil {
+		return fmt.Errorf("print table: %w", err)
+	}
+	for _, line := range r.Notes() {
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return fmt.Errorf("print table: %w", err)
+		}
+	}
+	return nil
+}
+
+// Notes are lines about what the table does not say.
+func (r *Result) Notes() []string {
+	var lines []string
+	for _, c := range r.Copies() {
+		lines = append(lines, fmt.Sprintf("a copy through memory: %s GB/s with %s", Digits(c.Speed.Median), threads(c.Threads)))
+	}
+	for _, row := range r.Rows {
+		for _, p := range row.Peers {
+			if p.Missing != "" {
+				lines = append(lines, fmt.Sprintf("%v: without %s: %s", row.Key, p.Name, p.Missing))
+			}
+		}
+	}
+	for _, l := range r.LeftOut {
+		lines = append(lines, "left out: "+l.String())
+	}
+	return lines
+}
+
+// CopySpeed is how fast the copy through memory was with a number of threads.
+type CopySpeed struct {
+	Threads int
+	Speed   Spread
+}
+
+// Copies are the medians over all rows, by the number of threads.
+func (r *Result) Copies() []CopySpeed {
+	samples := map[int][]float64{}
+	var numbers []int
+	for _, row := range r.Rows {
+		if samples[row.Threads] == nil {
+			numbers = append(numbers, row.Threads)
+		}
+		samples[row.Threads] = append(samples[row.Threads], row.Copy.Median)
+	}
+	slices.Sort(numbers)
+	var out []CopySpeed
+	for _, n := range numbers {
+		out = append(out, CopySpeed{n, SpreadOf(samples[n])})
+	}
+	return out
+}
+
+// The lines of a page between which the table stands.
+const (
+	Begin = "<!-- bench: written by opcast bench --markdown -->"
+	End   = "<!-- bench: end -->"
+)
+
+// ErrNoPlace means that a page lacks these lines.
+var ErrNoPlace = errors.New("no place for the table")
+
+// Markdown is the table, with a line about the machine before it.
+func (r *Result) Markdown() string {
+	var b strings.Builder
+	day, _, _ := strings.Cut(r.Date, "T")
+	fmt.Fprintf(&b, "On %s, %s, %d CPUs", day, r.Machine.CPU, r.Machine.CPUs)
+	for _, name := range slices.Sorted(maps.Keys(r.Versions)) {
+		fmt.Fprintf(&b, ", %s %s", name, r.Versions[name])
+	}
+	b.WriteString(".\n")
+	for _, c := range r.Copies() {
+		fmt.Fprintf(&b, "A copy through memory reaches %s GB/s with %s.\n", Digits(c.Speed.Median), threads(c.Threads))
+	}
+	b.WriteString("\n| " + strings.Join(Columns, " | ") + " |\n|" + strings.Repeat("---|", len(Columns)) + "\n")
+	for i := range r.Rows {
+		cells := r.Rows[i].Cells()
+		for j := range cells {
+			cells[j] = strings.ReplaceAll(cells[j], "|", `\|`)
+		}
+		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
+	}
+	return b.String()
+}
+
+// WriteMarkdown puts the table into a page, between the lines that are there for it.
+func (r *Result) WriteMarkdown(path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("write table: %w", err)
+	}
+	before, rest, found := strings.Cut(string(text), Begin+"\n")
+	_, after, ended := strings.Cut(rest, End)
+	if !found || !ended {
+		return fmt.Errorf("write table: %w: %s lacks the lines %s and %s", ErrNoPlace, path, Begin, End)
+	}
+	if err := os.WriteFile(path, []byte(before+Begin+"\n"+r.Markdown()+End+after), 0o644); err != nil {
+		return fmt.Errorf("write table: %w", err)
+	}
+	return nil
+}
