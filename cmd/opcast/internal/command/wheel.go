@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	shellquote "github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
 	"github.com/opcast/opcast/backend"
@@ -247,7 +248,11 @@ func (a *app) writeWheels(c *shipment, flags *wheelFlags) error {
 		}
 	}
 	m := &c.Project.Manifest
-	_, err = fmt.Fprintf(a.stdout, "try: pip install --find-links %s '%s[%s]==%s'\n", flags.output, m.Name, strings.Join(m.Adaptors, ","), m.Version)
+	what := m.Name
+	if len(m.Adaptors) > 0 {
+		what += "[" + strings.Join(m.Adaptors, ",") + "]"
+	}
+	_, err = fmt.Fprintln(a.stdout, "try: pip install", shellquote.Join("--find-links", flags.output, what+"=="+m.Version))
 	return err
 }
 
