@@ -40,13 +40,22 @@ func (c *comparison) inputs(old, op *opdef.Op) {
 			c.breaks("the input %s is %s now", is.Name, map[bool]string{true: "a list of arrays", false: "one array"}[is.List])
 		}
 		if c.before.shapes[was.Name] != c.after.shapes[is.Name] {
-			c.breaks("the input %s was %s, and is %s", is.Name, was.Type.Text, is.Type.Text)
+			c.reshaped("input", was, is)
 		}
 		if c.tighter(was.Min, is.Min, 1) || c.tighter(was.Max, is.Max, -1) || !was.Sorted && is.Sorted {
 			c.breaks("the contents of the input %s have to keep to other limits", is.Name)
 		}
 		c.convention("input", was, is)
 	}
+}
+
+// reshaped reports an argument whose shape means something else, also where it reads as before.
+func (c *comparison) reshaped(what string, was, is opdef.Arg) {
+	if was.Type.Text == is.Type.Text {
+		c.breaks("the %s %s is %s as before, with another size", what, is.Name, is.Type.Text)
+		return
+	}
+	c.breaks("the %s %s was %s, and is %s", what, is.Name, was.Type.Text, is.Type.Text)
 }
 
 // tighter says whether a limit of contents excludes what the old one did not: a minimum (sign 1) that grew, a maximum (sign -1) that
@@ -105,7 +114,7 @@ func (c *comparison) outputs(old, op *opdef.Op) {
 		}
 		b := is[i]
 		if c.before.shapes[a.Name] != c.after.shapes[b.Name] {
-			c.breaks("the output %s was %s, and is %s", b.Name, a.Type.Text, b.Type.Text)
+			c.reshaped("output", a, b)
 		}
 		if a.PresentIf != b.PresentIf {
 			c.breaks("the output %s exists under another condition", b.Name)

@@ -1,6 +1,7 @@
 package breaking
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
@@ -43,7 +44,7 @@ func (c *comparison) attr(was, is opdef.Attr) {
 	case was.HasDefault && !is.HasDefault:
 		c.breaks("the attribute %s has no default any more", is.Name)
 	case was.HasDefault && standard(was, c.before) != standard(is, c.after):
-		c.breaks("the default of the attribute %s was %s, and is %s", is.Name, standard(was, sizes{}), standard(is, sizes{}))
+		c.breaks("the default of the attribute %s was %s, and is %s", is.Name, standard(was, nil), standard(is, nil))
 	case was.Optional && !is.Optional:
 		c.breaks("the attribute %s cannot be left empty any more", is.Name)
 	}
@@ -60,22 +61,27 @@ func (c *comparison) attr(was, is opdef.Attr) {
 			c.breaks("the attribute %s cannot be %q any more", is.Name, word)
 		}
 	}
-	if was.Binds != is.Binds {
+	if (was.Binds == "") != (is.Binds == "") || c.before.names[was.Binds] != c.after.names[is.Binds] {
 		c.breaks("the attribute %s chooses another dtype", is.Name)
 	}
 }
 
-// standard is what a call means that leaves an attribute out, with the names of sizes, if there are any.
-func standard(a opdef.Attr, s sizes) string {
+// standard is what a call means that leaves an attribute out: as the author wrote it, or with the names of sizes, if there are any.
+func standard(a opdef.Attr, s *sizes) string {
 	switch {
-	case a.DefaultExpr != nil && s.op == nil:
+	case a.DefaultExpr != nil && s == nil:
 		return a.DefaultExpr.Text
 	case a.DefaultExpr != nil:
 		return s.text(a.DefaultExpr)
 	case a.Optional && a.Default == nil:
 		return "nothing"
+	case s == nil:
+		return fmt.Sprint(a.Default)
 	}
-	return fmt.Sprint(a.Default)
+	if v, ok := a.Default.(string); ok && a.Binds != "" { // a dtype variable, or a dtype
+		return fmt.Sprintf("%q", cmp.Or(s.names[v], v))
+	}
+	return fmt.Sprintf("%#v", a.Default)
 }
 
 // narrower says whether a bound excludes what it did not: a minimum (sign 1) that grew, a maximum (sign -1) that shrank.

@@ -29,7 +29,7 @@ type Change struct {
 // comparison collects the changes of one op, or of the manifest.
 type comparison struct {
 	op, file      string
-	before, after sizes
+	before, after *sizes
 	changes       []Change
 }
 

@@ -160,6 +160,12 @@ func TestCompareExactly(t *testing.T) {
 		want          string
 	}{
 		{[]string{" optional = true,", ""}, nil, ""},
+		// A dtype becomes a variable beside several sizes; variables that an attribute binds get other names.
+		{several("f32", ""), several("T", `dtypes = { T = ["f32", "f16"] }`), ""},
+		{chosen("O", "T"), chosen("P", "U"), ""},
+		{[]string{"let.P = \"N + 1\"", "let.P = \"N + 2\""}, nil, "breaks: the output y is T[*, P] as before, with another size"},
+		{[]string{"\"a\", one_of = [\"a\", \"b\"]", "\"nothing\""}, []string{"default = \"a\", one_of = [\"a\", \"b\"]", "optional = true"}, "breaks: the default of the attribute mode was nothing"},
+		{[]string{"default = \"a\", one_of = [\"a\", \"b\"]", "optional = true"}, []string{"\"a\", one_of = [\"a\", \"b\"]", "\"nothing\""}, "breaks: the default of the attribute mode was nothing"},
 		{[]string{"W = [\"f32\", \"f16\"]", "W = [\"f32\"]"}, nil, ""},
 		{[]string{", W = [\"f32\", \"f16\"]", "", "W[N]", "f32[N]"}, nil, ""},
 		{[]string{"T = [\"f32\", \"f16\"], ", "", "T[", "f32[", ", \"T != f16 or P > 3\"", ""}, []string{", \"T != f16 or P > 3\"", ""}, ""},
@@ -174,6 +180,20 @@ func TestCompareExactly(t *testing.T) {
 			t.Errorf("%q to %q: got %q, want %s", tt.before, tt.after, got, tt.want)
 		}
 	}
+}
+
+// several replaces the definition by one with two sizes.
+func several(dtype, head string) []string {
+	return []string{scale, "doc = \"Add.\"\nkind = 3\n" + head + "\ninputs = [{ name = \"x\", type = \"f32[N]\", doc = \"X.\" }, { name = \"w\", type = \"" + dtype +
+		"[M]\", doc = \"W.\" }]\noutputs = [{ name = \"y\", type = \"" + dtype + "[M]\", doc = \"Y.\" }]\nreference = \"return w\"\n"}
+}
+
+// chosen replaces it by one whose result has a dtype that an attribute chooses.
+func chosen(out, in string) []string {
+	list := ` = ["f32", "f16"]`
+	return []string{scale, "doc = \"Cast.\"\nkind = 3\ndtypes = { " + in + list + ", " + out + list + " }\ninputs = [{ name = \"x\", type = \"" + in +
+		"[N]\", doc = \"X.\" }]\nattrs = [{ name = \"out_dtype\", type = \"dtype\", binds = \"" + out + "\", default = \"" + in +
+		"\", doc = \"D.\" }]\noutputs = [{ name = \"y\", type = \"" + out + "[N]\", doc = \"Y.\" }]\nreference = \"return x\"\n"}
 }
 
 // layered is the collection with an op that stands for a module.

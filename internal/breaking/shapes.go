@@ -17,10 +17,11 @@ type sizes struct {
 	op     *opdef.Op
 	names  map[string]string
 	shapes map[string]string
+	count  int // of sizes that have names
 }
 
-func sizesOf(op *opdef.Op) sizes {
-	s := sizes{op, map[string]string{}, map[string]string{}}
+func sizesOf(op *opdef.Op) *sizes {
+	s := &sizes{op: op, names: map[string]string{}, shapes: map[string]string{}}
 	for _, a := range slices.Concat(op.Inputs, op.Outputs) {
 		var dims []string
 		for _, d := range a.Type.Dims {
@@ -43,7 +44,7 @@ func sizesOf(op *opdef.Op) sizes {
 }
 
 // nameSizes names what an expression in a type reads and nothing else explains.
-func (s sizes) nameSizes(e *expr.Expr) {
+func (s *sizes) nameSizes(e *expr.Expr) {
 	e.Walk(func(n *expr.Expr) {
 		if n.Name == "" || s.names[n.Name] != "" || s.known(n.Name) {
 			return
@@ -52,21 +53,22 @@ func (s sizes) nameSizes(e *expr.Expr) {
 			s.nameSizes(s.op.Lets[i].Expr)
 			return
 		}
-		s.names[n.Name] = fmt.Sprintf("$%d", len(s.names))
+		s.count++
+		s.names[n.Name] = fmt.Sprintf("$%d", s.count)
 	})
 }
 
 // known says whether a name is that of an argument, which callers know.
-func (s sizes) known(name string) bool {
+func (s *sizes) known(name string) bool {
 	return s.op.InputIndex(name) >= 0 || slices.Contains(s.op.AttrNames(), name)
 }
 
-func (s sizes) let(name string) int {
+func (s *sizes) let(name string) int {
 	return slices.IndexFunc(s.op.Lets, func(l opdef.Let) bool { return l.Name == name })
 }
 
 // text is what an expression means; it is empty where there is none.
-func (s sizes) text(e *expr.Expr) string {
+func (s *sizes) text(e *expr.Expr) string {
 	if e == nil {
 		return ""
 	}
@@ -88,12 +90,16 @@ var commutative = []expr.Op{expr.OpAdd, expr.OpMul, expr.OpMin, expr.OpMax, expr
 
 // requirements compares conditions, each part of a conjunction by itself.
 func (c *comparison) requirements(old, op *opdef.Op) {
-	kept := map[string]bool{}
+	kept, read := map[string]bool{}, map[string]bool{}
 	for _, was := range conjuncts(old.Requires) {
-		kept[c.before.text(was)] = true
+		kept[c.before.text(was)], read[was.Text] = true, true
 	}
 	for _, is := range conjuncts(op.Requires) {
-		if !kept[c.after.text(is)] {
+		switch {
+		case kept[c.after.text(is)]:
+		case read[is.Text]:
+			c.breaks("the condition %s means something else", is.Text)
+		default:
 			c.breaks("calls have to keep %s", is.Text)
 		}
 	}
