@@ -73,14 +73,17 @@ func (r *Result) Since(old *Result) *Comparison {
 	return out
 }
 
-// Confirm takes over, from a second run, the rows that are slower than in an older one and were faster this time: where memory
-// came to lie, and what else ran, differs from process to process, and no spread within one of them tells.
+// Confirm takes over, from a second run, the rows that are slower than in an older one and were not this time: where memory came to
+// lie, and what else ran, differs from process to process, and no spread within one of them tells.
 func (r *Result) Confirm(again, old *Result) {
+	twice := again.Since(old).Worse()
 	for _, worse := range r.Since(old).Worse() {
+		if slices.ContainsFunc(twice, func(c Change) bool { return c.Key == worse.Key }) {
+			continue
+		}
 		for i := range again.Rows {
-			j := slices.IndexFunc(r.Rows, func(x Row) bool { return x.Key == worse.Key })
-			if again.Rows[i].Key == worse.Key && again.Rows[i].BesideCopy.Median < r.Rows[j].BesideCopy.Median {
-				r.Rows[j] = again.Rows[i]
+			if again.Rows[i].Key == worse.Key {
+				r.Rows[slices.IndexFunc(r.Rows, func(x Row) bool { return x.Key == worse.Key })] = again.Rows[i]
 			}
 		}
 	}

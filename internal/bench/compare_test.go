@@ -1,6 +1,9 @@
 package bench_test
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -95,5 +98,28 @@ func TestConfirm(t *testing.T) {
 	}
 	if now.Rows[0].Time != again.Rows[0].Time || len(now.Rows) != 2 {
 		t.Errorf("got %+v", now.Rows)
+	}
+	// A second run with wide spreads is not slower, though its median is higher.
+	now, again = slowed(sample(), 0, 1.5), slowed(sample(), 0, 1.6)
+	again.Rows[0].BesideCopy.Low = sample().Rows[0].BesideCopy.Low
+	if now.Confirm(again, sample()); len(now.Since(sample()).Worse()) != 0 {
+		t.Errorf("got %v", now.Since(sample()).Worse())
+	}
+}
+
+// What no run has written is refused, not compared.
+func TestReadRefusesOddRows(t *testing.T) {
+	for name, row := range map[string]string{
+		"no copy":       `{"op":"f","peers":[]}`,
+		"a ratio alone": `{"op":"f","beside_copy":{"low":1,"median":1,"high":1},"peers":[{"name":"a","ratio":{"low":1,"median":1,"high":1}}]}`,
+		"upside down":   `{"op":"f","beside_copy":{"low":3,"median":2,"high":1}}`,
+	} {
+		path := filepath.Join(t.TempDir(), "old.json")
+		if err := os.WriteFile(path, []byte(`{"schema":1,"rows":[`+row+`]}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bench.Read(path); !errors.Is(err, bench.ErrNoResult) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

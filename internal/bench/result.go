@@ -172,7 +172,22 @@ func Read(path string) (*Result, error) {
 	if r.Schema != Schema {
 		return nil, fmt.Errorf("%s: %w of schema %d: it has schema %d", path, ErrNoResult, Schema, r.Schema)
 	}
+	for i := range r.Rows {
+		if !r.Rows[i].sound() {
+			return nil, fmt.Errorf("%s: %w: its row of %v has spreads that no run measures", path, ErrNoResult, r.Rows[i].Key)
+		}
+	}
 	return r, nil
+}
+
+// sound says whether a row has what comparisons divide by.
+func (r *Row) sound() bool {
+	for _, p := range r.Peers {
+		if (p.Time == nil) != (p.Ratio == nil) || p.Time != nil && !(p.Time.positive() && p.Ratio.positive()) {
+			return false
+		}
+	}
+	return r.BesideCopy.positive()
 }
 
 // JSON is the text of the file.

@@ -13,6 +13,9 @@ type Spread struct {
 	High   float64 `json:"high"`
 }
 
+// positive says whether it can be one of times or ratios.
+func (s Spread) positive() bool { return s.Low > 0 && s.Low <= s.Median && s.Median <= s.High }
+
 // SpreadOf summarises samples, of which there is at least one.
 func SpreadOf(samples []float64) Spread {
 	sorted := slices.Sorted(slices.Values(samples))

@@ -246,6 +246,9 @@ func (a *app) printComparison(c *bench.Comparison) error {
 	if c.OtherMachine {
 		lines = append(lines, "note: the older result comes from another machine")
 	}
+	if len(c.Changes) == 0 {
+		lines = append(lines, "note: the older result has nothing that was measured now")
+	}
 	for _, key := range c.Gone {
 		lines = append(lines, fmt.Sprintf("gone: %v", key))
 	}
