@@ -20,8 +20,8 @@ type Changes struct {
 	root   *os.Root
 }
 
-// generatedDirs are the folders in which a file with the marker belongs to the generator.
-var generatedDirs = []string{"backend/gen", "backend/python", "adaptors", "docs/ops"}
+// GeneratedDirs are the folders in which a file with the marker belongs to the generator.
+var GeneratedDirs = []string{"backend/gen", "backend/python", "adaptors", "docs/ops"}
 
 // Compare finds what is missing, different or left over below dir. Every access stays inside dir, whatever symbolic
 // links the project holds. Close the result when done.
@@ -43,7 +43,7 @@ func Compare(dir string, files []File) (*Changes, error) {
 		}
 		c.Write = append(c.Write, f)
 	}
-	for _, d := range generatedDirs {
+	for _, d := range GeneratedDirs {
 		if err := c.leftOver(d, wanted); err != nil {
 			return nil, errors.Join(err, root.Close())
 		}

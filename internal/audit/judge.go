@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	_ "embed" // for a table
 	"errors"
+	"fmt"
 	"io"
 	"path"
 	"slices"
@@ -57,11 +58,30 @@ type judge struct {
 	report   *Report
 	// inside are the libraries in the same wheel: the folders of installations in which their names lie.
 	inside map[string][]string
+	// alike are the findings about a file under a code: how many there were, and which one stands for those that are too many.
+	alike map[[2]string]struct{ count, rest int }
 }
+
+// mostAlike is how many findings about a file under one code are kept: whoever made the file may have made millions.
+const mostAlike = 50
 
 // add reports a finding about a file.
 func (j *judge) add(file, code, hint, format string, args ...any) {
-	j.report.Findings.Add(diag.Pos{File: diag.Printable(file)}, code, hint, format, args...)
+	if j.alike == nil {
+		j.alike = map[[2]string]struct{ count, rest int }{}
+	}
+	key, list := [2]string{file, code}, &j.report.Findings
+	n := j.alike[key]
+	switch n.count++; {
+	case n.count <= mostAlike:
+		list.Add(diag.Pos{File: diag.Printable(file)}, code, hint, format, args...)
+	case n.count == mostAlike+1:
+		n.rest = len(*list)
+		list.Add(diag.Pos{File: diag.Printable(file)}, code, "", "and 1 more like these")
+	default:
+		(*list)[n.rest].Text = fmt.Sprintf("and %d more like these", n.count-mostAlike)
+	}
+	j.alike[key] = n
 }
 
 // library judges one library and returns it; nil if it cannot be read. The folder is the one in an installation in which it lies.

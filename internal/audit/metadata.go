@@ -59,6 +59,10 @@ func (w *wheel) record() {
 	lines.FieldsPerRecord, lines.ReuseRecord = -1, true
 	listed := map[string]bool{name: true, name + ".jws": true, name + ".p7s": true}
 	for {
+		if len(listed) > mostRecorded {
+			w.add(w.file, "W002", "build it again", "its RECORD lists more than %d files", mostRecorded)
+			return
+		}
 		line, err := lines.Read()
 		if errors.Is(err, io.EOF) {
 			break
@@ -82,6 +86,9 @@ func (w *wheel) record() {
 		}
 	}
 }
+
+// mostRecorded is how many files a RECORD may list. That of PyTorch lists some 15,000.
+const mostRecorded = 1 << 18
 
 // recorded compares a line of the list: the name, the digest and the size.
 func (w *wheel) recorded(line []string) {

@@ -183,7 +183,7 @@ func Read(path string) (*Result, error) {
 // sound says whether a row has what comparisons divide by.
 func (r *Row) sound() bool {
 	for _, p := range r.Peers {
-		if (p.Time == nil) != (p.Ratio == nil) || p.Time != nil && !(p.Time.positive() && p.Ratio.positive()) {
+		if (p.Time == nil) != (p.Ratio == nil) || p.Time != nil && (!p.Time.positive() || !p.Ratio.positive()) {
 			return false
 		}
 	}

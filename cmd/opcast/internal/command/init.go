@@ -16,6 +16,7 @@ import (
 	shellquote "github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
+	"github.com/opcast/opcast/gen"
 	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/opdef/names"
 	"github.com/opcast/opcast/internal/safefile"
@@ -58,7 +59,8 @@ type initFlags struct {
 }
 
 const initLong = `Begin a collection of ops: a manifest, an example op with its kernels, README.md, .gitignore, a workflow for GitHub, and settings
-with which editors complete and check definitions. Files that exist are left alone.
+with which editors complete and check definitions. Files that exist are left alone; a folder is refused that has some where generated
+ones would lie.
 
 With --from, the ops are drafts of what files of the project declare, of an extension that you have: bindings (TORCH_LIBRARY,
 PYBIND11_MODULE, TVM_FFI_DLL_EXPORT_TYPED_FUNC), or functions on raw pointers. Nothing of the files is run. What could not be read,
@@ -103,6 +105,9 @@ func (a *app) initProject(dir string, flags *initFlags) error {
 	if err := names.CheckCollection(name); err != nil {
 		return ExitError{Code: exitUsage, Err: fmt.Errorf("%w; choose one with --name", err)}
 	}
+	if err := unclaimed(abs); err != nil {
+		return err
+	}
 	next := []string{"opcast build", "opcast test"}
 	c := newCollection{Name: name, Namespace: name + "_ops", Devices: flags.devices}
 	switch {
@@ -121,6 +126,20 @@ func (a *app) initProject(dir string, flags *initFlags) error {
 	}
 	_, err = fmt.Fprintln(a.stdout, "next:", strings.Join(next, " && "))
 	return err
+}
+
+// unclaimed refuses a folder that is no project and has files where generated ones would lie: gen replaces what is there.
+func unclaimed(dir string) error {
+	if _, err := os.Lstat(filepath.Join(dir, manifest.File)); err == nil {
+		return nil
+	}
+	for _, folder := range gen.GeneratedDirs {
+		entries, err := os.ReadDir(filepath.Join(dir, filepath.FromSlash(folder)))
+		if err == nil && len(entries) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return usage("nothing written: %s exists already, and opcast generates what lies there: begin in another folder, or move it", folder)
+		}
+	}
+	return nil
 }
 
 func initDevices(devices []string) error {
