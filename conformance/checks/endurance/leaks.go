@@ -46,27 +46,34 @@ func checkLeaks(seconds float64) func(*check.T) error {
 // ProcessState is what a process has after a round of calls.
 type ProcessState struct{ Blocks, Live, References int64 }
 
-// checkGrowth repeats one call.
+// checkGrowth repeats one call, and once more if anything grew: a leak grows again, what threads of the framework clear away late
+// does not.
 func checkGrowth(t *check.T, call *calls.Call, name string, seconds float64, raises bool) error {
 	call = call.Clone()
 	call.Probe, call.Options = GroupEnduranceProbes+".leaks", map[string]any{"calls": int64(leakCalls), "seconds": seconds}
-	result, err := t.CallAsIs(t.Caller, call, name)
-	if err != nil {
-		return err
-	}
-	if result.Error != nil {
-		t.Fail(call, name, "raised %s\n%s", result.Error, result.Error.Trace)
-		return nil
-	}
-	notes, err := readLeaks(result.Notes)
-	if err != nil {
-		return err
+	var notes leakNotes
+	var grown []string
+	for range 2 {
+		result, err := t.CallAsIs(t.Caller, call, name)
+		if err != nil {
+			return err
+		}
+		if result.Error != nil {
+			t.Fail(call, name, "raised %s\n%s", result.Error, result.Error.Trace)
+			return nil
+		}
+		if notes, err = readLeaks(result.Notes); err != nil {
+			return err
+		}
+		if grown = Growth(notes.States, notes.Calls, calls.AbilitiesOf(t.Caller).LeakRate); len(grown) == 0 {
+			break
+		}
 	}
 	t.CurrentRow().Note = notes.Unseen
 	if (notes.Raised != "") != raises {
 		t.Fail(call, name, "when repeated, it raised %q", notes.Raised)
 	}
-	for _, what := range Growth(notes.States, notes.Calls, calls.AbilitiesOf(t.Caller).LeakRate) {
+	for _, what := range grown {
 		t.Fail(call, name, "%s over %d calls", what, notes.Calls)
 	}
 	return nil
