@@ -16,6 +16,7 @@ import (
 
 	"github.com/opcast/opcast/backend"
 	"github.com/opcast/opcast/internal/build"
+	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/pyenv"
 	"github.com/opcast/opcast/internal/safefile"
 	"github.com/opcast/opcast/internal/wheel"
@@ -247,12 +248,16 @@ func (a *app) writeWheels(c *shipment, flags *wheelFlags) error {
 			return err
 		}
 	}
-	m := &c.Project.Manifest
+	return a.sayHowToInstall(&c.Project.Manifest, flags.output)
+}
+
+// sayHowToInstall prints the command that takes the wheels from their folder.
+func (a *app) sayHowToInstall(m *manifest.Manifest, folder string) error {
 	what := m.Name
 	if len(m.Adaptors) > 0 {
 		what += "[" + strings.Join(m.Adaptors, ",") + "]"
 	}
-	_, err = fmt.Fprintln(a.stdout, "try: pip install", shellquote.Join("--find-links", flags.output, what+"=="+m.Version))
+	_, err := fmt.Fprintln(a.stdout, "try: pip install", shellquote.Join("--find-links", folder, what+"=="+m.Version))
 	return err
 }
 
