@@ -44,6 +44,8 @@ type op struct {
 	// why says why the author's function cannot be called; "" if it can.
 	why  string
 	used map[string]bool
+	// next is how many numbers are taken behind a name.
+	next map[string]int
 	// renamed says which names are others in the op, notes what else the draft changed or left out.
 	renamed, notes []string
 }
@@ -75,7 +77,7 @@ type attribute struct {
 func Drafts(functions []Function, files []Source, p Project) (drafts []Draft, notes []Note) {
 	var ops []*op
 	for _, fn := range functions {
-		o := &op{fn: fn, sizes: map[int]string{}, members: map[int]string{}, used: map[string]bool{}}
+		o := &op{fn: fn, sizes: map[int]string{}, members: map[int]string{}, used: map[string]bool{}, next: map[string]int{}}
 		o.name = opName(fn.Name)
 		if why := o.build(); why != "" {
 			notes = append(notes, Note{fn.File, fn.Line, fmt.Sprintf("%s: not drafted: %s", fn.Name, why)})
@@ -123,8 +125,14 @@ var (
 	sizeLike   = regexp.MustCompile(`(?i)^(n|m|k|b|s|t|h|d|c|w|l|nnz)$|(^|_)(rows?|cols?|columns?|batch|batches|tokens?|hidden|heads?|width|height|channels?|size|len|length|count|numel|num|n|dims?|features?|seqlen|elements?)(_|$)`)
 )
 
+// longestList is how many parameters a function has at most that is drafted.
+const longestList = 256
+
 // build finds out what the function's parameters are in an op. It returns why the function is none, or "".
 func (o *op) build() string {
+	if n := len(o.fn.Params); n > longestList {
+		return fmt.Sprintf("it has %d parameters, and a draft at most %d", n, longestList)
+	}
 	if why := o.returns(); why != "" {
 		return why
 	}
