@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/opcast/opcast/internal/migrate"
 	"github.com/opcast/opcast/internal/opdef"
@@ -27,6 +29,9 @@ func (a *app) initFrom(dir, name string, flags *initFlags) error {
 	functions, notes := migrate.Read(sources)
 	target, existing := migrate.Project{Namespace: name + "_ops", Devices: flags.chosen}, (*opdef.Project)(nil)
 	if _, err := os.Stat(filepath.Join(dir, manifest.File)); err == nil {
+		if flags.shaping != "" {
+			return usage("--%s: %s exists already, and says so itself", flags.shaping, manifest.File)
+		}
 		if existing, err = (&app{dir: dir, stderr: a.stderr}).load(); err != nil {
 			return err
 		}
@@ -118,6 +123,9 @@ func readSources(dir string, paths []string) (sources []migrate.Source, err erro
 		if err != nil || !filepath.IsLocal(name) {
 			return nil, usage("--from: %s is outside of the project's folder, %s", path, dir)
 		}
+		if err := sourceName(filepath.ToSlash(name)); err != nil {
+			return nil, usage("--from: %w", err)
+		}
 		err = safefile.In(dir, func(root *os.Root) error {
 			text, err := readSource(root, filepath.ToSlash(name))
 			sources = append(sources, migrate.Source{Name: filepath.ToSlash(name), Text: text})
@@ -128,6 +136,20 @@ func readSources(dir string, paths []string) (sources []migrate.Source, err erro
 		}
 	}
 	return sources, nil
+}
+
+// sourceName says why a file cannot be one of the sources in the manifest, which are patterns, or compiled beside kernels.
+func sourceName(name string) error {
+	odd := func(r rune) bool {
+		return unicode.IsControl(r) || names.Invisible(r) || r == utf8.RuneError || strings.ContainsRune(`"\*?[`, r)
+	}
+	switch {
+	case strings.ContainsFunc(name, odd):
+		return fmt.Errorf(`rename %q: a source in %s has none of " \ * ? [ in its name, and no character that cannot be seen`, name, manifest.File)
+	case strings.HasSuffix(name, ".c"):
+		return fmt.Errorf("%s is in C, and sources are in C++: rename it to %[1]sc", name)
+	}
+	return nil
 }
 
 // readSource reads a file that is not larger than what is read.
@@ -151,5 +173,5 @@ func readSource(root *os.Root, name string) (string, error) {
 	} else if strings.ContainsRune(text.String(), 0) {
 		return "", fmt.Errorf("%s is no text in UTF-8: it has bytes that are zero", name)
 	}
-	return text.String(), nil
+	return strings.TrimPrefix(text.String(), "\ufeff"), nil
 }
