@@ -35,7 +35,8 @@ var integral = []string{"unsigned", "signed", "short", "long", "int", "char"}
 func cppParam(tokens []token, template []string) Param {
 	p := Param{}
 	if parts := split(tokens, "="); len(parts) > 1 {
-		tokens, p.Default = parts[0], joined(parts[1])
+		tokens = parts[0]
+		p.setDefault(parts[1])
 	}
 	tokens, array := withoutBrackets(tokens)
 	if n := len(tokens); n > 1 && tokens[n-1].kind == word && !slices.Contains(ignored, tokens[n-1].text) && !tokens[n-1].isTypeAfter(tokens[n-2]) {
@@ -129,7 +130,7 @@ func (p *Param) generic(base string, inner []token, constant, reference bool, te
 	of.classify(args[0], template)
 	switch base {
 	case "optional", "Optional", "OptionalRef", "OptionalArrayRef", "optional_ref":
-		*p = Param{Name: p.Name, Type: p.Type, Default: p.Default, Kind: of.Kind, Elem: of.Elem, Len: of.Len, Optional: true}
+		p.Kind, p.Elem, p.Len, p.Optional = of.Kind, of.Elem, of.Len, true
 		p.Written = of.Kind == Array && reference && !constant
 		if base == "OptionalArrayRef" {
 			p.Kind = Ints

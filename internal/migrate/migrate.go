@@ -9,6 +9,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/opcast/opcast/internal/opdef/names"
 )
 
 // MaxSize is the size of the largest file that is read, in bytes.
@@ -61,6 +66,20 @@ type Param struct {
 	Len int
 	// Default is the default as it is written, "" if there is none.
 	Default string
+	// quoted says that the default stands in quotes, and whole that text is what they hold.
+	quoted, whole bool
+	text          string
+}
+
+// setDefault takes the default as it is written.
+func (p *Param) setDefault(tokens []token) {
+	p.Default, p.text = joined(tokens), ""
+	p.quoted = len(tokens) > 0 && !slices.ContainsFunc(tokens, func(t token) bool { return !t.quoted })
+	p.whole = p.quoted
+	for _, t := range tokens {
+		p.whole = p.whole && !t.escaped && utf8.ValidString(t.text) && !strings.ContainsFunc(t.text, func(r rune) bool { return unicode.IsControl(r) || names.Invisible(r) })
+		p.text += t.text
+	}
 }
 
 // Function is what an extension says of one function.

@@ -93,7 +93,7 @@ func (r *reader) extras(fn *Function, args [][]token) {
 		}
 		p := &fn.Params[next]
 		if p.Name = name; len(parts) > 1 {
-			p.Default = joined(parts[1])
+			p.setDefault(parts[1])
 		}
 		next++
 	}
