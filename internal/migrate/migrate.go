@@ -8,6 +8,7 @@ package migrate
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -116,6 +117,8 @@ type reader struct {
 	instances map[string][]string
 	// registered are the names of functions that some registration mentions.
 	registered map[string]bool
+	// devices are those for which functions are registered, by name in the order of the sources.
+	devices map[string][]string
 	// macros are those that are noted, behind the name of their file.
 	macros map[string]bool
 }
@@ -124,6 +127,7 @@ func newReader() *reader {
 	return &reader{
 		declared: map[string][]*cFunction{}, inHeader: map[string]bool{}, first: map[string]*cFunction{},
 		instances: map[string][]string{}, registered: map[string]bool{}, macros: map[string]bool{},
+		devices: map[string][]string{},
 	}
 }
 
@@ -146,6 +150,7 @@ func Read(sources []Source) ([]Function, []Note) {
 		r.tvmFFI(f)
 		f.binds = len(r.functions)+len(r.notes) > before
 	}
+	r.placed()
 	for _, f := range r.files {
 		r.pointers(f)
 	}
@@ -175,11 +180,25 @@ func (r *reader) unique() {
 			r.note(kept[i].File, kept[i].Line, "%s: drafted from %s:%d, whose call is known", kept[i].Name, f.File, f.Line)
 			kept[i] = f
 		default:
-			r.note(f.File, f.Line, "%s: not read again: %s:%d has the same name; an overload for other dtypes is a dtype variable of one op",
-				f.Name, kept[i].File, kept[i].Line)
+			r.note(f.File, f.Line, "%s: not read again: %s", f.Name, sameOp(&kept[i], &f))
 		}
 	}
 	r.functions = kept
+}
+
+var deviceWords = regexp.MustCompile(`cpu|cuda|gpu|host`)
+
+// sameOp says why one of two functions that would be one op is not drafted.
+func sameOp(drafted, other *Function) string {
+	is := fmt.Sprintf("%s:%d", drafted.File, drafted.Line)
+	words := func(f *Function) []string { return deviceWords.FindAllString(strings.ToLower(f.Name), -1) }
+	switch {
+	case drafted.Device != other.Device || !slices.Equal(words(drafted), words(other)):
+		return fmt.Sprintf("it and %s of %s seem to be kernels of one op for two devices, of which that is drafted: you add the other", drafted.Name, is)
+	case drafted.Name == other.Name:
+		return is + " has the same name; an overload for other dtypes is a dtype variable of one op"
+	}
+	return fmt.Sprintf("it would be the op %s, as %s of %s is: rename one of them", other.OpName(), drafted.Name, is)
 }
 
 // empty says of each file in which nothing was found what would have been.

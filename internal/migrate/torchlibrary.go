@@ -132,11 +132,27 @@ func (r *reader) implementation(args [][]token, device string) {
 	if len(args) > 2 {
 		device = joined(args[1])
 	}
+	for _, known := range []string{"cuda", "cpu"} {
+		if strings.Contains(strings.ToUpper(device), strings.ToUpper(known)) {
+			name = name[strings.LastIndexByte(name, ':')+1:]
+			name, _, _ = strings.Cut(name, ".") // an overload
+			r.devices[name] = append(r.devices[name], known)
+			return
+		}
+	}
+}
+
+// placed gives functions the devices for which they are registered, which may stand before what declares them.
+func (r *reader) placed() {
 	for i := range r.functions {
-		if fn := &r.functions[i]; fn.Name == name && strings.Contains(strings.ToUpper(device), "CUDA") {
-			fn.Device = "cuda"
-		} else if fn.Name == name && strings.Contains(strings.ToUpper(device), "CPU") {
-			fn.Device = "cpu"
+		fn := &r.functions[i]
+		devices := r.devices[fn.Name]
+		if len(devices) == 0 {
+			continue
+		}
+		fn.Device = devices[0]
+		if other := slices.IndexFunc(devices, func(d string) bool { return d != fn.Device }); other >= 0 {
+			r.note(fn.File, fn.Line, "%s: drafted for %s only, and registered for %s, too: one op has a kernel for each, which you add", fn.Name, fn.Device, devices[other])
 		}
 	}
 }

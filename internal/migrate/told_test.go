@@ -1,0 +1,50 @@
+package migrate
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestTold: what is lost is told, and what is told is so.
+func TestTold(t *testing.T) {
+	long := strings.Repeat("a_very_long_name_", 6)
+	for _, tt := range []struct {
+		name, source string
+		// drafts are names of ops with their devices, notes what is told beside decisions.
+		drafts string
+		notes  []string
+	}{
+		{"registered before it is declared", `TORCH_LIBRARY_IMPL(a, CUDA, m) { m.impl("a::f", &g); } TORCH_LIBRARY(a, m) { m.def("f.out(Tensor x) -> Tensor"); }`, "f:cuda", nil},
+		{"two devices", `TORCH_LIBRARY(a, m) { m.def("f(Tensor x) -> Tensor"); m.impl("f", torch::kCPU, &g); m.impl("f", torch::kCUDA, &h); }`, "f:cpu",
+			[]string{"f: drafted for cpu only, and registered for cuda, too"}},
+		{"two functions", "void softmax_cpu(float* y, const float* x, int n); void softmax_gpu(float* y, const float* x, int n);", "softmax:cpu",
+			[]string{"softmax_gpu: not read again: it and softmax_cpu of a.h:1 seem to be kernels of one op for two devices"}},
+		{"a stream", "void f(float* y, const float* x, int n); void f(float* y, const float* x, int n, cudaStream_t s);", "f:cpu",
+			[]string{"f: not read again: it and f of a.h:1 seem to be kernels of one op for two devices"}},
+		{"an overload", "void f(float* y, const float* x, int n); void f(double* y, const double* x, int n);", "f:cpu",
+			[]string{"f: not read again: a.h:1 has the same name; an overload"}},
+		{"a launcher", "void f(float* y, const float* x, int n); void launch_f(double* y, const double* x, int n);", "f:cpu",
+			[]string{"launch_f: not read again: it would be the op f, as f of a.h:1 is: rename one of them"}},
+		{"long names", "void " + long + "a(float* y, const float* x, int n); void " + long + "b(float* y, const float* x, int n);", "op_averylongnameaverylongnameavery:cpu",
+			[]string{long + "b: not read again: it would be the op op_averylongname"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			sources := []Source{{"a.h", tt.source}}
+			functions, notes := Read(sources)
+			drafts, _ := Drafts(functions, sources, Project{Namespace: "demo_ops"})
+			var got []string
+			for _, d := range drafts {
+				got = append(got, d.Name+":"+d.Device)
+			}
+			if strings.Join(got, " ") != tt.drafts || len(notes) != len(tt.notes) {
+				t.Errorf("drafts %v, notes %v", got, notes)
+			}
+			for _, want := range tt.notes {
+				if !slices.ContainsFunc(notes, func(n Note) bool { return strings.HasPrefix(n.Text, want) }) {
+					t.Errorf("not told: %s\n%v", want, notes)
+				}
+			}
+		})
+	}
+}
