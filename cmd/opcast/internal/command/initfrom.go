@@ -38,6 +38,7 @@ func (a *app) initFrom(dir, name string, flags *initFlags) error {
 		functions, notes = withoutTaken(functions, notes, existing.Ops)
 		target = migrate.Project{Namespace: existing.Manifest.CPPNamespace(), Devices: existing.Manifest.Devices, Kind: existing.FreeKind()}
 	}
+	target.Taken = func(file, op string) bool { return holdsOther(dir, file, op) }
 	drafts, more := migrate.Drafts(functions, sources, target)
 	for _, n := range migrate.Sorted(append(notes, more...)) {
 		if _, err := fmt.Fprintln(a.stderr, n); err != nil {
@@ -55,6 +56,20 @@ func (a *app) initFrom(dir, name string, flags *initFlags) error {
 		return a.addDrafts(dir, files, drafts, existing)
 	}
 	return a.layProject(dir, collectionOf(name, flags.chosen, drafts), files)
+}
+
+// holdsOther says whether a file exists that is no kernel of an op.
+func holdsOther(dir, file, op string) bool {
+	if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(file))); err != nil {
+		return false // nothing is there, or who writes the kernel says why nothing can be
+	}
+	kernel := false
+	err := safefile.In(dir, func(root *os.Root) error {
+		text, err := readSource(root, file)
+		kernel = text == "" || strings.Contains(text, `"`+op+`.gen.h"`)
+		return err
+	})
+	return err != nil || !kernel
 }
 
 // collectionOf is a collection with the devices and the files that drafts need.
@@ -107,7 +122,7 @@ func draftFiles(drafts []migrate.Draft) (map[string]string, error) {
 			return nil, fmt.Errorf("draft %s: %w", d.Name, err)
 		}
 		files["opdefs/"+d.Name+".toml"] = string(text)
-		files[kernelFile(d.Name, d.Device)] = d.Kernel
+		files[d.File] = d.Kernel
 	}
 	return files, nil
 }
