@@ -119,6 +119,8 @@ type reader struct {
 	registered map[string]bool
 	// devices are those for which functions are registered, by name in the order of the sources.
 	devices map[string][]string
+	// lost are functions of which only a part is read, which is told unless another part is.
+	lost []lostFunction
 	// macros are those that are noted, behind the name of their file.
 	macros map[string]bool
 }
@@ -141,6 +143,9 @@ func Read(sources []Source) ([]Function, []Note) {
 		for _, t := range torn {
 			r.note(s.Name, t.line, "the %s that begins here does not end, and what stands behind it may not be read", t.what)
 		}
+		if i := unpaired(tokens); i >= 0 {
+			r.noteAt(f, i, "the %s here has no counterpart, and what stands behind it may not be read", tokens[i].text)
+		}
 		r.declarations(f)
 	}
 	for _, f := range r.files {
@@ -155,6 +160,7 @@ func Read(sources []Source) ([]Function, []Note) {
 		r.pointers(f)
 	}
 	r.unique()
+	r.tellLost()
 	r.empty()
 	slices.SortStableFunc(r.functions, func(a, b Function) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
 	return r.functions, r.notes

@@ -16,7 +16,7 @@ func (r *reader) pybind(f *file) {
 		}
 		stop := closing(f.tokens, end+1)
 		for k := end + 1; k < stop; k++ {
-			if f.is(k, ".", "def", "(") {
+			if f.is(k, ".", "def", "(") || f.is(k, "->", "def", "(") {
 				k = r.pybindDef(f, k)
 			}
 		}
