@@ -111,12 +111,8 @@ func (r *reader) declaration(f *file, scopes []scope, tokens []token, at int, bo
 			c.scope = append(c.scope, strings.Split(s.name, "::")...)
 		}
 	}
-	if len(tokens) > 1 && tokens[0].text == "template" && tokens[1].text != "<" {
-		r.instance(f, at, tokens[1:])
+	if r.instantiates(f, at, tokens) {
 		return
-	}
-	if len(tokens) > 2 && tokens[0].text == "template" && tokens[1].text == "<" && tokens[2].text == ">" {
-		r.instance(f, at, tokens[3:]) // a call finds what is specialised as it finds what is instantiated
 	}
 	tokens = c.head(tokens)
 	open := parameterList(tokens)
@@ -228,6 +224,21 @@ func parameterList(tokens []token) int {
 		}
 	}
 	return -1
+}
+
+// instantiates reads instances of templates. A call finds what is specialised as it finds what is instantiated.
+func (r *reader) instantiates(f *file, at int, tokens []token) bool {
+	switch {
+	case len(tokens) < 2 || tokens[0].text != "template":
+		return false
+	case tokens[1].text != "<":
+		r.instance(f, at, tokens[1:])
+		return true
+	case len(tokens) > 2 && tokens[2].text == ">":
+		r.instance(f, at, tokens[3:])
+		return true
+	}
+	return false
 }
 
 // instance reads `template void f<float>(...)`.

@@ -33,6 +33,7 @@ func TestTold(t *testing.T) {
 		{"a template", "template <class T> void f(T* y, const T* x, int n); template <> void f<float>(float* y, const float* x, int n) { }", "f:cpu", nil},
 		{"an arrow", `TORCH_LIBRARY(a, m) { m->def("f(Tensor x) -> Tensor"); }`, "f:cpu", nil},
 		{"a chain", `TORCH_LIBRARY(a, m) { m.def("f(Tensor x) -> Tensor").def("g(Tensor x) -> Tensor").impl("g", torch::kCUDA, &k); }`, "f:cpu g:cuda", nil},
+		{"a chain of a class", `TORCH_LIBRARY(a, m) { m.class_<P>("P").def("g(Tensor x) -> Tensor"); }`, "", []string{"not read: m.class_: only def"}},
 		{"an open brace", "namespace a { void f(float* y, const float* x, int n); void g() { ", "f:cpu", []string{"the { here has no counterpart"}},
 		{"a brace too many", "void f(float* y, const float* x, int n); } ", "f:cpu", []string{"the } here has no counterpart"}},
 		{"long names", "void " + long + "a(float* y, const float* x, int n); void " + long + "b(float* y, const float* x, int n);", "op_averylongnameaverylongnameavery:cpu",

@@ -68,6 +68,7 @@ func (r *reader) registrationsAt(f *file, dot, end int, library, device string) 
 		case "doc", "set_python_module", "import_":
 		default:
 			r.noteAt(f, dot, "not read: %s.%s: only def and impl declare ops", library, method)
+			return stop // what follows are methods of a class
 		}
 		dot = stop + 1
 	}
