@@ -127,6 +127,9 @@ func (o *op) instantiated(param string) []string {
 			continue
 		}
 		name := strings.TrimSpace(parts[i])
+		if base, _, _, _ := typeParts(lex(name)); strings.HasSuffix(base, "_t") && strings.Contains(name, " ") { // unsigned char
+			name = base
+		}
 		if elem := elements[name[strings.LastIndexByte(name, ':')+1:]]; elem != "" && o.held(name) && !slices.Contains(list, elem) {
 			list = append(list, elem)
 		}

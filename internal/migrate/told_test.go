@@ -58,3 +58,14 @@ func TestTold(t *testing.T) {
 		})
 	}
 }
+
+// TestInstances: a template is drafted for the dtypes that its instances name, in words as well.
+func TestInstances(t *testing.T) {
+	sources := []Source{{"a.h", "template <class T> void f(T* y, const T* x, int n); template void f<unsigned char>(unsigned char*, const unsigned char*, int);" +
+		"template void f<unsigned int>(unsigned*, const unsigned*, int); template void f<long long>(long long*, const long long*, int);"}}
+	functions, _ := Read(sources)
+	drafts, _ := Drafts(functions, sources, Project{Namespace: "demo_ops"})
+	if len(drafts) != 1 || !strings.Contains(drafts[0].Definition, `dtypes = { T = ["u8", "u32"] }`) {
+		t.Errorf("got %v", drafts)
+	}
+}
