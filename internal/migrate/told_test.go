@@ -33,6 +33,8 @@ func TestTold(t *testing.T) {
 		{"a template", "template <class T> void f(T* y, const T* x, int n); template <> void f<float>(float* y, const float* x, int n) { }", "f:cpu", nil},
 		{"an arrow", `TORCH_LIBRARY(a, m) { m->def("f(Tensor x) -> Tensor"); }`, "f:cpu", nil},
 		{"a chain", `TORCH_LIBRARY(a, m) { m.def("f(Tensor x) -> Tensor").def("g(Tensor x) -> Tensor").impl("g", torch::kCUDA, &k); }`, "f:cpu g:cuda", nil},
+		{"a chain of pybind11", `at::Tensor g(at::Tensor x); PYBIND11_MODULE(a, m) { m.def("f", &g).def("h", &g); py::class_<P>(m, "P").def("k", &P::k).def("l", &P::l); }`,
+			"f:cpu h:cpu", []string{`not read: def("k", &P::k): a method`, `not read: def("l", &P::l): a method`}},
 		{"a chain of a class", `TORCH_LIBRARY(a, m) { m.class_<P>("P").def("g(Tensor x) -> Tensor"); }`, "", []string{"not read: m.class_: only def"}},
 		{"an open brace", "namespace a { void f(float* y, const float* x, int n); void g() { ", "f:cpu", []string{"the { here has no counterpart"}},
 		{"a brace too many", "void f(float* y, const float* x, int n); } ", "f:cpu", []string{"the } here has no counterpart"}},
