@@ -31,7 +31,7 @@ func drawn(r *rand.Rand, i int) (form int, text string) {
 		{"at::Tensor", "const at::Tensor&", "at::Tensor&", "std::optional<at::Tensor>", "c10::optional<at::Tensor>&", "at::TensorList", "int64_t", "double",
 			"std::optional<double>", "bool", "std::string", "at::IntArrayRef", "std::vector<int64_t>", "at::ScalarType", "std::optional<at::ScalarType>"},
 		{"float*", "const float*", "T*", "const T*", "void*", "const void*", "const int*", "int64_t*", "const half*", "uint8_t*", "const double*", "int", "int64_t", "float",
-			"bool", "const char*", "cudaStream_t", "std::string", "Config&", "at::IntArrayRef"},
+			"bool", "const char*", "unsigned*", "unsigned long", "const unsigned char*", "cudaStream_t", "std::string", "Config&", "at::IntArrayRef"},
 	}[form]
 	var params []string
 	for range 1 + r.IntN(6) {

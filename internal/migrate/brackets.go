@@ -23,6 +23,29 @@ func pair(tokens []token) {
 	}
 }
 
+// unpaired is the first bracket that nothing closes, or else the first that closes none, or -1.
+func unpaired(tokens []token) int {
+	extra := -1
+	opened := 0
+	for i, t := range tokens {
+		if t.kind != punctuation {
+			continue
+		}
+		switch t.text {
+		case "(", "[", "{":
+			if t.close == 0 {
+				return i
+			}
+			opened++
+		case ")", "]", "}":
+			if opened--; opened < 0 && extra < 0 {
+				extra = i
+			}
+		}
+	}
+	return extra
+}
+
 // closing is the index of the token that closes the bracket at an index, or the number of tokens.
 func closing(tokens []token, at int) int {
 	if at < len(tokens) && tokens[at].close > 0 {

@@ -9,7 +9,7 @@ import (
 var scalarKinds = map[string]Kind{
 	"int": Int, "long": Int, "short": Int, "unsigned": Int, "signed": Int, "size_t": Int, "ssize_t": Int, "ptrdiff_t": Int,
 	"int8_t": Int, "int16_t": Int, "int32_t": Int, "int64_t": Int, "uint8_t": Int, "uint16_t": Int, "uint32_t": Int, "uint64_t": Int,
-	"SymInt": Int, "float": Float, "double": Float, "Scalar": Float, "bool": Bool, "string": Str, "string_view": Str, "String": Str,
+	"SymInt": Int, "float": Float, "double": Float, "long double": Float, "Scalar": Float, "bool": Bool, "string": Str, "string_view": Str, "String": Str,
 	"ScalarType": DType, "Dtype": DType, "DLDataType": DType,
 	"cudaStream_t": Stream, "CUstream": Stream, "CUstream_st": Stream,
 	"Tensor": Array, "TensorView": Array, "TensorBase": Array,
@@ -28,11 +28,15 @@ var elements = map[string]string{
 // ignored are words in a declaration that say nothing about what a parameter is.
 var ignored = []string{"const", "volatile", "struct", "class", "typename", "__restrict__", "__restrict", "restrict", "__grid_constant__", "constexpr"}
 
+// integral are the words of which the names of integers are made.
+var integral = []string{"unsigned", "signed", "short", "long", "int", "char"}
+
 // cppParam reads one parameter of a declaration. Template names the parameters of the function's template.
 func cppParam(tokens []token, template []string) Param {
 	p := Param{}
 	if parts := split(tokens, "="); len(parts) > 1 {
-		tokens, p.Default = parts[0], joined(parts[1])
+		tokens = parts[0]
+		p.setDefault(parts[1])
 	}
 	tokens, array := withoutBrackets(tokens)
 	if n := len(tokens); n > 1 && tokens[n-1].kind == word && !slices.Contains(ignored, tokens[n-1].text) && !tokens[n-1].isTypeAfter(tokens[n-2]) {
@@ -53,6 +57,7 @@ func (t token) isTypeAfter(before token) bool {
 		return true
 	}
 	_, scalar := scalarKinds[t.text]
+	scalar = scalar || slices.Contains(integral, t.text)
 	return scalar && before.kind == word && (slices.Contains(ignored, before.text) || scalarKinds[before.text] == Int)
 }
 
@@ -72,7 +77,14 @@ func withoutBrackets(tokens []token) (rest []token, array bool) {
 // classify finds out what a type is.
 func (p *Param) classify(tokens []token, template []string) {
 	base, inner, stars, reference := typeParts(tokens)
-	constant := len(tokens) > 0 && slices.ContainsFunc(tokens, func(t token) bool { return t.text == "const" })
+	// Behind the last *, const is said of the pointer, and not of what it points to.
+	pointed := tokens
+	for i, t := range tokens {
+		if t.text == "*" && stars == 1 {
+			pointed = tokens[:i]
+		}
+	}
+	constant := contains(pointed, "const")
 	switch {
 	case slices.ContainsFunc(tokens, func(t token) bool { return t.text == "(" }):
 		p.Kind = Other // a function
@@ -118,7 +130,7 @@ func (p *Param) generic(base string, inner []token, constant, reference bool, te
 	of.classify(args[0], template)
 	switch base {
 	case "optional", "Optional", "OptionalRef", "OptionalArrayRef", "optional_ref":
-		*p = Param{Name: p.Name, Type: p.Type, Default: p.Default, Kind: of.Kind, Elem: of.Elem, Len: of.Len, Optional: true}
+		p.Kind, p.Elem, p.Len, p.Optional = of.Kind, of.Elem, of.Len, true
 		p.Written = of.Kind == Array && reference && !constant
 		if base == "OptionalArrayRef" {
 			p.Kind = Ints
@@ -133,11 +145,16 @@ func (p *Param) generic(base string, inner []token, constant, reference bool, te
 
 // typeParts are the last name of a type, the arguments behind it, how many * it has, and whether it has a &.
 func typeParts(tokens []token) (base string, inner []token, stars int, reference bool) {
+	var integers []string
 	for i := 0; i < len(tokens); i++ {
 		switch t := tokens[i]; {
 		case t.kind == word && !slices.Contains(ignored, t.text):
-			if scalarKinds[base] != Int || scalarKinds[t.text] != Int { // `unsigned int` and `long long` are integers
-				base, inner = t.text, nil
+			base, inner = t.text, nil
+			if slices.Contains(integral, t.text) {
+				integers = append(integers, t.text)
+				base = integer(integers)
+			} else if t.text == "double" && slices.Contains(integers, "long") {
+				base = "long double"
 			}
 		case t.text == "<":
 			end := closingAngle(tokens, i)
@@ -154,7 +171,31 @@ func typeParts(tokens []token) (base string, inner []token, stars int, reference
 	return base, inner, stars, reference
 }
 
-// results are what a function returns. Numbers are kept: an op cannot return them, which the draft says.
+// integer is the type that words such as `unsigned long int` name together, under the name that elements knows.
+func integer(words []string) string {
+	unsigned := slices.Contains(words, "unsigned")
+	size := "32"
+	switch {
+	case slices.Contains(words, "char") && !unsigned && !slices.Contains(words, "signed"):
+		return "char"
+	case slices.Contains(words, "char"):
+		size = "8"
+	case slices.Contains(words, "short"):
+		size = "16"
+	case slices.Contains(words, "long") && !unsigned:
+		return "long" // `long long` has the size of int64_t, but is another type
+	case slices.Contains(words, "long"):
+		size = "64"
+	case !unsigned:
+		return "int"
+	}
+	if unsigned {
+		return "uint" + size + "_t"
+	}
+	return "int" + size + "_t"
+}
+
+// cppResults are what a function returns. Numbers are kept: an op cannot return them, which the draft says.
 func cppResults(tokens []token) []Param {
 	base, inner, stars, _ := typeParts(tokens)
 	if stars == 0 && (base == "tuple" || base == "pair") {

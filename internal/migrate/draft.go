@@ -16,6 +16,8 @@ type Project struct {
 	Devices []string
 	// Kind is the first free number.
 	Kind int
+	// Taken says whether a kernel of an op cannot be written into a file, because that holds something else; nil if none is taken.
+	Taken func(file, op string) bool
 }
 
 // Draft is a definition and a kernel, which a person completes.
@@ -23,6 +25,8 @@ type Draft struct {
 	Name, Device string
 	// Definition and Kernel are the texts of the files.
 	Definition, Kernel string
+	// File is where the kernel is written.
+	File string
 	// Source is the author's file that the kernel needs compiled beside it, "" if none is known.
 	Source string
 }
@@ -42,8 +46,12 @@ type op struct {
 	// members are the names in the struct of arguments, by the index of the parameter.
 	members map[int]string
 	// why says why the author's function cannot be called; "" if it can.
-	why  string
+	why string
+	// file is where the kernel is written.
+	file string
 	used map[string]bool
+	// next is how many numbers are taken behind a name.
+	next map[string]int
 	// renamed says which names are others in the op, notes what else the draft changed or left out.
 	renamed, notes []string
 }
@@ -75,7 +83,7 @@ type attribute struct {
 func Drafts(functions []Function, files []Source, p Project) (drafts []Draft, notes []Note) {
 	var ops []*op
 	for _, fn := range functions {
-		o := &op{fn: fn, sizes: map[int]string{}, members: map[int]string{}, used: map[string]bool{}}
+		o := &op{fn: fn, sizes: map[int]string{}, members: map[int]string{}, used: map[string]bool{}, next: map[string]int{}}
 		o.name = opName(fn.Name)
 		if why := o.build(); why != "" {
 			notes = append(notes, Note{fn.File, fn.Line, fmt.Sprintf("%s: not drafted: %s", fn.Name, why)})
@@ -87,9 +95,12 @@ func Drafts(functions []Function, files []Source, p Project) (drafts []Draft, no
 	if devices == nil {
 		devices = devicesOf(ops, func(o *op) string { return o.fn.Device })
 	}
-	for i, o := range ops {
+	for _, o := range ops {
 		o.callable(files, devices)
-		d := Draft{Name: o.name, Device: o.fn.Device, Kernel: o.kernel(p.Namespace), Definition: o.definition(p.Kind+i, len(devices) > 1)}
+	}
+	placeKernels(ops, p)
+	for i, o := range ops {
+		d := Draft{Name: o.name, Device: o.fn.Device, File: o.file, Kernel: o.kernel(p.Namespace), Definition: o.definition(p.Kind+i, len(devices) > 1)}
 		if o.why == "" {
 			d.Source = o.source()
 		}
@@ -123,8 +134,14 @@ var (
 	sizeLike   = regexp.MustCompile(`(?i)^(n|m|k|b|s|t|h|d|c|w|l|nnz)$|(^|_)(rows?|cols?|columns?|batch|batches|tokens?|hidden|heads?|width|height|channels?|size|len|length|count|numel|num|n|dims?|features?|seqlen|elements?)(_|$)`)
 )
 
+// longestList is how many parameters a function has at most that is drafted.
+const longestList = 256
+
 // build finds out what the function's parameters are in an op. It returns why the function is none, or "".
 func (o *op) build() string {
+	if n := len(o.fn.Params); n > longestList {
+		return fmt.Sprintf("it has %d parameters, and a draft at most %d", n, longestList)
+	}
 	if why := o.returns(); why != "" {
 		return why
 	}
@@ -256,7 +273,7 @@ func (o *op) sortInputs() {
 func (o *op) told() []string {
 	first := "decide the shapes, the dtypes and the reference in opdefs/" + o.name + ".toml"
 	if o.why != "" {
-		first += ", and write " + o.kernelPath() + ": " + o.why
+		first += ", and write " + o.file + ": " + o.why
 	}
 	if len(o.renamed) > 0 {
 		o.notes = append(o.notes, "names that are taken, or none, are others: "+strings.Join(o.renamed, ", "))

@@ -69,6 +69,7 @@ func (r *reader) declarations(f *file) {
 				continue
 			}
 			r.declaration(f, scopes, f.tokens[start:i], start, true)
+			r.members(f, f.tokens[start:i], i)
 			i = closing(f.tokens, i)
 			start = i + 1
 			if start < len(f.tokens) && f.tokens[start].text == ";" { // behind a class
@@ -110,14 +111,16 @@ func (r *reader) declaration(f *file, scopes []scope, tokens []token, at int, bo
 			c.scope = append(c.scope, strings.Split(s.name, "::")...)
 		}
 	}
-	if len(tokens) > 1 && tokens[0].text == "template" && tokens[1].text != "<" {
-		r.instance(tokens[1:])
+	if r.instantiates(f, at, tokens) {
 		return
 	}
 	tokens = c.head(tokens)
 	open := parameterList(tokens)
 	if open == 1 && capitals.MatchString(tokens[0].text) {
 		r.macro(f, at, tokens[0].text)
+	}
+	if open > 3 && tokens[open-2].text == "::" {
+		r.qualified(f, at, tokens, open)
 	}
 	if open < 1 || tokens[open-1].kind != word || open > 1 && tokens[open-2].text == "::" {
 		return
@@ -223,14 +226,30 @@ func parameterList(tokens []token) int {
 	return -1
 }
 
+// instantiates reads instances of templates. A call finds what is specialised as it finds what is instantiated.
+func (r *reader) instantiates(f *file, at int, tokens []token) bool {
+	switch {
+	case len(tokens) < 2 || tokens[0].text != "template":
+		return false
+	case tokens[1].text != "<":
+		r.instance(f, at, tokens[1:])
+		return true
+	case len(tokens) > 2 && tokens[2].text == ">":
+		r.instance(f, at, tokens[3:])
+		return true
+	}
+	return false
+}
+
 // instance reads `template void f<float>(...)`.
-func (r *reader) instance(tokens []token) {
+func (r *reader) instance(f *file, at int, tokens []token) {
 	open := slices.IndexFunc(tokens, func(t token) bool { return t.text == "<" })
 	if open < 1 || tokens[open-1].kind != word {
 		return
 	}
 	if end := closingAngle(tokens, open); end > 0 {
 		name := tokens[open-1].text
+		r.lose(f, at, name, "no file has the template of "+name+": read the file that declares it, too")
 		r.instances[name] = append(r.instances[name], joined(tokens[open+1:end]))
 	}
 }

@@ -27,3 +27,16 @@ func TestLarge(t *testing.T) {
 		})
 	}
 }
+
+// TestManyParameters: a list that does end has names that repeat, and is drafted up to a number of parameters.
+func TestManyParameters(t *testing.T) {
+	for n, drafted := range map[int]int{10: 1, longestList - 1: 1, longestList: 0, 100000: 0} {
+		sources := []Source{{"a.h", "void f(" + strings.Repeat("float*x,", n) + "int n);"}}
+		begin := time.Now()
+		functions, _ := Read(sources)
+		drafts, notes := Drafts(functions, sources, Project{Namespace: "demo_ops"})
+		if took := time.Since(begin); len(drafts) != drafted || len(notes) == 0 || took > 5*time.Second {
+			t.Errorf("%d parameters: %d drafts, %d notes, %v", n, len(drafts), len(notes), took)
+		}
+	}
+}

@@ -10,11 +10,34 @@ import (
 	"github.com/opcast/opcast/internal/opdef/names"
 )
 
-func (o *op) kernelPath() string {
+// kernelPath is where a kernel is written if nothing else lies there.
+func (o *op) kernelPath(name string) string {
 	if o.fn.Device == "cuda" {
-		return "csrc/cuda/" + o.name + ".cu"
+		return "csrc/cuda/" + name + ".cu"
 	}
-	return "csrc/cpu/" + o.name + ".cc"
+	return "csrc/cpu/" + name + ".cc"
+}
+
+// placeKernels gives each kernel a file. One with the op's name may hold the author's function, which stays there.
+func placeKernels(ops []*op, p Project) {
+	used := map[string]bool{}
+	for _, o := range ops {
+		if path := o.kernelPath(o.name); p.Taken == nil || !p.Taken(path, o.name) {
+			o.file, used[path] = path, true
+		}
+	}
+	for _, o := range ops {
+		for i := 1; o.file == ""; i++ {
+			name := o.name + "_op"
+			if i > 1 {
+				name = fmt.Sprintf("%s_op_%d", o.name, i)
+			}
+			if path := o.kernelPath(name); !used[path] && !p.Taken(path, o.name) {
+				o.file, used[path] = path, true
+				o.notes = append(o.notes, fmt.Sprintf("its kernel is %s: %s exists", path, o.kernelPath(o.name)))
+			}
+		}
+	}
 }
 
 var framework = regexp.MustCompile(`(?m)^\s*#\s*include\s*[<"](torch|ATen|c10|pybind11|Python\.h)`)
@@ -76,7 +99,7 @@ func (o *op) kernel(namespace string) string {
 			b.WriteString("#include <cuda_runtime.h>\n\n")
 		}
 		if c := o.fn.C; isHeader(c.file.Name) {
-			up := strings.Repeat("../", strings.Count(o.kernelPath(), "/"))
+			up := strings.Repeat("../", strings.Count(o.file, "/"))
 			fmt.Fprintf(&b, "#include \"%s%s\"\n", up, path.Clean(c.file.Name))
 		}
 	}
@@ -88,7 +111,7 @@ func (o *op) kernel(namespace string) string {
 	if o.why != "" {
 		fmt.Fprintf(&b, "opcast::Status %s(const %[1]sArgs&, const opcast::Launch&) {\n", names.Pascal(o.name))
 		fmt.Fprintf(&b, "  return opcast::Status::Error(\"%s is a draft: let it do what %s of %s, line %d, does\");\n}\n",
-			o.kernelPath(), cppText(o.fn.Name), cppText(o.fn.File), o.fn.Line)
+			o.file, cppText(o.fn.Name), cppText(o.fn.File), o.fn.Line)
 	} else {
 		b.WriteString(o.calling())
 	}

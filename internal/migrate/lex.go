@@ -21,6 +21,8 @@ type token struct {
 	line int
 	// spaced says that white space stands before it.
 	spaced bool
+	// quoted says that it stands in quotes, escaped that its text is not what they hold.
+	quoted, escaped bool
 	// close is how far the bracket is that closes this one; 0 if none does.
 	close int
 }
@@ -166,6 +168,9 @@ func (l *lexer) directive() {
 
 var escapes = strings.NewReplacer(`\n`, " ", `\t`, " ", `\"`, `"`, "\\\r\n", "", "\\\n", "", `\\`, `\`)
 
+// plainEscapes are those behind which the character stands that is meant.
+var plainEscapes = strings.NewReplacer(`\"`, "", `\\`, "")
+
 // quoted reads a string or a character; one that does not end, ends with its line.
 func (l *lexer) quoted(end byte, kind tokenKind) {
 	line, i := l.line, 1
@@ -182,10 +187,12 @@ func (l *lexer) quoted(end byte, kind tokenKind) {
 	if strings.HasPrefix(l.rest, string(end)) {
 		l.take(1)
 	}
+	escaped := strings.Contains(plainEscapes.Replace(content), `\`)
 	if kind == text {
 		content = escapes.Replace(content)
 	}
 	l.add(kind, line, content)
+	l.tokens[len(l.tokens)-1].quoted, l.tokens[len(l.tokens)-1].escaped = true, escaped
 }
 
 func (l *lexer) number() {
@@ -235,4 +242,5 @@ func (l *lexer) raw(i int) {
 		l.torn = append(l.torn, tornLine{line, "string"})
 	}
 	l.add(text, line, strings.TrimSuffix(all[i+open+1:], end))
+	l.tokens[len(l.tokens)-1].quoted = true
 }

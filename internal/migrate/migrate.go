@@ -8,7 +8,13 @@ package migrate
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/opcast/opcast/internal/opdef/names"
 )
 
 // MaxSize is the size of the largest file that is read, in bytes.
@@ -61,6 +67,20 @@ type Param struct {
 	Len int
 	// Default is the default as it is written, "" if there is none.
 	Default string
+	// quoted says that the default stands in quotes, and whole that text is what they hold.
+	quoted, whole bool
+	text          string
+}
+
+// setDefault takes the default as it is written.
+func (p *Param) setDefault(tokens []token) {
+	p.Default, p.text = joined(tokens), ""
+	p.quoted = len(tokens) > 0 && !slices.ContainsFunc(tokens, func(t token) bool { return !t.quoted })
+	p.whole = p.quoted
+	for _, t := range tokens {
+		p.whole = p.whole && !t.escaped && utf8.ValidString(t.text) && !strings.ContainsFunc(t.text, func(r rune) bool { return unicode.IsControl(r) || names.Invisible(r) })
+		p.text += t.text
+	}
 }
 
 // Function is what an extension says of one function.
@@ -97,6 +117,10 @@ type reader struct {
 	instances map[string][]string
 	// registered are the names of functions that some registration mentions.
 	registered map[string]bool
+	// devices are those for which functions are registered, by name in the order of the sources.
+	devices map[string][]string
+	// lost are functions of which only a part is read, which is told unless another part is.
+	lost []lostFunction
 	// macros are those that are noted, behind the name of their file.
 	macros map[string]bool
 }
@@ -105,6 +129,7 @@ func newReader() *reader {
 	return &reader{
 		declared: map[string][]*cFunction{}, inHeader: map[string]bool{}, first: map[string]*cFunction{},
 		instances: map[string][]string{}, registered: map[string]bool{}, macros: map[string]bool{},
+		devices: map[string][]string{},
 	}
 }
 
@@ -118,6 +143,9 @@ func Read(sources []Source) ([]Function, []Note) {
 		for _, t := range torn {
 			r.note(s.Name, t.line, "the %s that begins here does not end, and what stands behind it may not be read", t.what)
 		}
+		if i := unpaired(tokens); i >= 0 {
+			r.noteAt(f, i, "the %s here has no counterpart, and what stands behind it may not be read", tokens[i].text)
+		}
 		r.declarations(f)
 	}
 	for _, f := range r.files {
@@ -127,10 +155,12 @@ func Read(sources []Source) ([]Function, []Note) {
 		r.tvmFFI(f)
 		f.binds = len(r.functions)+len(r.notes) > before
 	}
+	r.placed()
 	for _, f := range r.files {
 		r.pointers(f)
 	}
 	r.unique()
+	r.tellLost()
 	r.empty()
 	slices.SortStableFunc(r.functions, func(a, b Function) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
 	return r.functions, r.notes
@@ -156,11 +186,25 @@ func (r *reader) unique() {
 			r.note(kept[i].File, kept[i].Line, "%s: drafted from %s:%d, whose call is known", kept[i].Name, f.File, f.Line)
 			kept[i] = f
 		default:
-			r.note(f.File, f.Line, "%s: not read again: %s:%d has the same name; an overload for other dtypes is a dtype variable of one op",
-				f.Name, kept[i].File, kept[i].Line)
+			r.note(f.File, f.Line, "%s: not read again: %s", f.Name, sameOp(&kept[i], &f))
 		}
 	}
 	r.functions = kept
+}
+
+var deviceWords = regexp.MustCompile(`cpu|cuda|gpu|host`)
+
+// sameOp says why one of two functions that would be one op is not drafted.
+func sameOp(drafted, other *Function) string {
+	is := fmt.Sprintf("%s:%d", drafted.File, drafted.Line)
+	words := func(f *Function) []string { return deviceWords.FindAllString(strings.ToLower(f.Name), -1) }
+	switch {
+	case drafted.Device != other.Device || !slices.Equal(words(drafted), words(other)):
+		return fmt.Sprintf("it and %s of %s seem to be kernels of one op for two devices, of which that is drafted: you add the other", drafted.Name, is)
+	case drafted.Name == other.Name:
+		return is + " has the same name; an overload for other dtypes is a dtype variable of one op"
+	}
+	return fmt.Sprintf("it would be the op %s, as %s of %s is: rename one of them", other.OpName(), drafted.Name, is)
 }
 
 // empty says of each file in which nothing was found what would have been.

@@ -50,8 +50,9 @@ func (o *op) free(wanted string) string {
 		}
 	}
 	base := name
-	for i := 2; o.used[name] || names.WhyReserved(name) != ""; i++ {
-		name = fmt.Sprintf("%s_%d", base, i)
+	for i := o.next[base]; o.used[name] || names.WhyReserved(name) != ""; i++ {
+		name = fmt.Sprintf("%s_%d", base, i+2)
+		o.next[base] = i + 1
 	}
 	o.used[name] = true
 	if wanted != "" && name != wanted {

@@ -16,8 +16,11 @@ func (r *reader) pybind(f *file) {
 		}
 		stop := closing(f.tokens, end+1)
 		for k := end + 1; k < stop; k++ {
-			if f.is(k, ".", "def", "(") {
-				k = r.pybindDef(f, k)
+			if f.is(k, ".", "def", "(") || f.is(k, "->", "def", "(") {
+				module := f.tokens[k-1].kind == word // and not py::class_<T>(m, "T").def(...)
+				for k = r.pybindDef(f, k, module); f.is(k+1, ".", "def", "("); {
+					k = r.pybindDef(f, k+1, module)
+				}
 			}
 		}
 		if args := split(f.tokens[i+2:end], ","); len(args) == 2 {
@@ -28,11 +31,11 @@ func (r *reader) pybind(f *file) {
 }
 
 // pybindDef reads m.def("name", &f, "doc", py::arg("x") = 1) at the index of the dot, and returns the index of its end.
-func (r *reader) pybindDef(f *file, dot int) int {
+func (r *reader) pybindDef(f *file, dot int, module bool) int {
 	end := closing(f.tokens, dot+2)
 	args := split(f.tokens[dot+3:min(end, len(f.tokens))], ",")
-	switch before := f.tokens[dot-1]; {
-	case before.kind != word: // py::class_<T>(m, "T").def(...)
+	switch {
+	case !module:
 		r.noteAt(f, dot, "not read: %s: a method of a class is no op", shortened(args))
 	case len(args) < 2:
 		r.noteAt(f, dot, "not read: %s: it names no function", shortened(args))
@@ -93,7 +96,7 @@ func (r *reader) extras(fn *Function, args [][]token) {
 		}
 		p := &fn.Params[next]
 		if p.Name = name; len(parts) > 1 {
-			p.Default = joined(parts[1])
+			p.setDefault(parts[1])
 		}
 		next++
 	}

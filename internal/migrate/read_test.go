@@ -75,6 +75,10 @@ func TestDeclarations(t *testing.T) {
 			"x:array a:int b:int c:float=1.0 d:bool=false e:str g:dtype", ":array"},
 		{"pointers", "int f(float* y, const float* __restrict__ x, const int8_t w[], void const* v, const char* mode, float** rows, cudaStream_t s, CUstream_st* t);",
 			"y:array<f32>! x:array<f32> w:array<i8> v:array mode:str rows:other s:stream t:stream", ":int"},
+		{"const pointers", "void f(float* const y, const float* const x, float const* w, float* const __restrict__ z, const float* const* rows, char* const c);",
+			"y:array<f32>! x:array<f32> w:array<f32> z:array<f32>! rows:other c:other", ""},
+		{"signs", "void f(unsigned char* a, const signed char* b, unsigned* c, unsigned int const* d, short unsigned* e, unsigned long long* g, unsigned long int* h, signed* i, long long* j, long double* k, unsigned char l, const unsigned char);",
+			"a:array<u8>! b:array<i8> c:array<u32>! d:array<u32> e:array<u16>! g:array<u64>! h:array<u64>! i:array<i32>! j:array<i64>! k:other l:int :int", ""},
 		{"template", "template <typename T, class W>\nAPI_EXPORT void f(T* y, const W* w, size_t n);", "y:array<T>! w:array<W> n:int", ""},
 		{"attributes of C++", "[[nodiscard]] __attribute__((visibility(\"default\"))) static inline int f(const half *x, void (*g)(int, float));", "x:array<f16> :other", ":int"},
 	} {

@@ -72,7 +72,7 @@ func schemaParam(tokens []token) (Param, error) {
 	}
 	p := Param{}
 	if at := slices.IndexFunc(tokens, func(t token) bool { return t.text == "=" }); at >= 0 {
-		p.Default = joined(tokens[at+1:])
+		p.setDefault(tokens[at+1:])
 		tokens = tokens[:at]
 	}
 	if n := len(tokens); n > 1 && tokens[n-1].kind == word && tokens[n-2].text != "." && tokens[n-2].text != "::" {

@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -126,6 +127,9 @@ func (o *op) instantiated(param string) []string {
 			continue
 		}
 		name := strings.TrimSpace(parts[i])
+		if base, _, _, _ := typeParts(lex(name)); strings.HasSuffix(base, "_t") && strings.Contains(name, " ") { // unsigned char
+			name = base
+		}
 		if elem := elements[name[strings.LastIndexByte(name, ':')+1:]]; elem != "" && o.held(name) && !slices.Contains(list, elem) {
 			list = append(list, elem)
 		}
@@ -216,11 +220,11 @@ func (o *op) attribute(i int, p Param) {
 	}
 	if p.Kind == DType {
 		o.dtypeAttribute(a, p)
-	} else if p.Default != "" && !absent(p.Default) {
-		if value, ok := literal(p.Kind, p.Len, p.Default); ok {
+	} else if p.Default != "" && (!p.Optional || p.quoted || !absent(p.Default)) {
+		if value, ok := p.literal(); ok {
 			a.value, a.optional = value, false
 		} else {
-			o.notes = append(o.notes, fmt.Sprintf("%s has no default here: %s is no value that a definition can hold", a.name, p.Default))
+			o.notes = append(o.notes, fmt.Sprintf("%s has no default here: %s is no value that a definition can hold", a.name, oneLine(p.Default)))
 		}
 	}
 	o.attrs = append(o.attrs, a)
@@ -237,13 +241,19 @@ func (o *op) dtypeAttribute(a *attribute, p Param) {
 // absent says whether a default means that there is no value.
 func absent(value string) bool {
 	value = value[strings.LastIndexByte(value, ':')+1:]
-	return value == "None" || value == "nullopt" || value == "none()" || value == "{}"
+	return value == "None" || value == "nullopt" || value == "none()" || value == "nullptr" || value == "NULL" || value == "{}"
 }
 
-// literal is a default as TOML has it.
-func literal(kind Kind, length int, value string) (string, bool) {
-	value = strings.TrimSpace(value)
-	switch kind {
+// octal is a number that C++ reads in base 8, and Python not at all.
+var octal = regexp.MustCompile(`^[-+]?0[0-9]+[uUlL]*$`)
+
+// literal is the default as TOML has it.
+func (p *Param) literal() (string, bool) {
+	value := strings.TrimSpace(p.Default)
+	if p.quoted != (p.Kind == Str) || octal.MatchString(value) && p.Kind != Str {
+		return "", false
+	}
+	switch p.Kind {
 	case Int:
 		n, err := strconv.ParseInt(strings.TrimRight(value, "lLuU"), 10, 64)
 		return strconv.FormatInt(n, 10), err == nil
@@ -258,9 +268,9 @@ func literal(kind Kind, length int, value string) (string, bool) {
 		value = strings.ToLower(value)
 		return value, value == "true" || value == "false"
 	case Str:
-		return tomlString(strings.Trim(value, `"'`)), true
+		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(p.text) + `"`, p.whole
 	case Ints:
-		return integers(length, value)
+		return integers(p.Len, value)
 	}
 	return "", false
 }
@@ -269,7 +279,7 @@ func literal(kind Kind, length int, value string) (string, bool) {
 func integers(length int, value string) (string, bool) {
 	var list []string
 	for _, word := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune("[]{}(), ", r) }) {
-		if _, err := strconv.ParseInt(word, 10, 64); err != nil {
+		if _, err := strconv.ParseInt(word, 10, 64); err != nil || octal.MatchString(word) {
 			return "", false
 		}
 		list = append(list, word)

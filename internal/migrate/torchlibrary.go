@@ -37,31 +37,42 @@ func (r *reader) library(f *file, open int, library, device string) {
 	r.others(f, open, library)
 	end := closing(f.tokens, open)
 	for i := open; i < end; i++ {
-		if !f.is(i, library) || !f.is(i+1, ".") || i+2 >= end {
-			continue
+		if f.is(i, library) && (f.is(i+1, ".") || f.is(i+1, "->")) {
+			i = r.registrationsAt(f, i+1, end, library, device)
 		}
-		method, at := f.tokens[i+2].text, i+3
+	}
+}
+
+// registrationsAt reads m.def(...).impl(...) from the index of a dot on, and returns the index of its end.
+func (r *reader) registrationsAt(f *file, dot, end int, library, device string) int {
+	for f.is(dot, ".") || f.is(dot, "->") {
+		if dot+1 >= end {
+			break
+		}
+		method, at := f.tokens[dot+1].text, dot+2
 		if f.is(at, "<") {
 			if close := closingAngle(f.tokens, at); close > 0 {
 				at = close + 1
 			}
 		}
 		if !f.is(at, "(") {
-			continue
+			break
 		}
 		stop := closing(f.tokens, at)
 		args := split(f.tokens[min(at+1, stop):stop], ",")
 		switch method {
 		case "def":
-			r.schemaDef(f, i, args)
+			r.schemaDef(f, dot, args)
 		case "impl":
 			r.implementation(args, device)
 		case "doc", "set_python_module", "import_":
 		default:
-			r.noteAt(f, i, "not read: %s.%s: only def and impl declare ops", library, method)
+			r.noteAt(f, dot, "not read: %s.%s: only def and impl declare ops", library, method)
+			return stop // what follows are methods of a class
 		}
-		i = stop
+		dot = stop + 1
 	}
+	return dot - 1
 }
 
 // others notes what else a block of registrations calls: macros, and functions that get the library. Both may register more.
@@ -132,11 +143,27 @@ func (r *reader) implementation(args [][]token, device string) {
 	if len(args) > 2 {
 		device = joined(args[1])
 	}
+	for _, known := range []string{"cuda", "cpu"} {
+		if strings.Contains(strings.ToUpper(device), strings.ToUpper(known)) {
+			name = name[strings.LastIndexByte(name, ':')+1:]
+			name, _, _ = strings.Cut(name, ".") // an overload
+			r.devices[name] = append(r.devices[name], known)
+			return
+		}
+	}
+}
+
+// placed gives functions the devices for which they are registered, which may stand before what declares them.
+func (r *reader) placed() {
 	for i := range r.functions {
-		if fn := &r.functions[i]; fn.Name == name && strings.Contains(strings.ToUpper(device), "CUDA") {
-			fn.Device = "cuda"
-		} else if fn.Name == name && strings.Contains(strings.ToUpper(device), "CPU") {
-			fn.Device = "cpu"
+		fn := &r.functions[i]
+		devices := r.devices[fn.Name]
+		if len(devices) == 0 {
+			continue
+		}
+		fn.Device = devices[0]
+		if other := slices.IndexFunc(devices, func(d string) bool { return d != fn.Device }); other >= 0 {
+			r.note(fn.File, fn.Line, "%s: drafted for %s only, and registered for %s, too: one op has a kernel for each, which you add", fn.Name, fn.Device, devices[other])
 		}
 	}
 }

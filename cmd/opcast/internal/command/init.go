@@ -56,6 +56,8 @@ type initFlags struct {
 	// chosen are the devices if somebody named them.
 	chosen []string
 	empty  bool
+	// shaping is a flag that somebody gave and that means nothing for a project that exists; "" if there is none.
+	shaping string
 }
 
 const initLong = `Begin a collection of ops: a manifest, an example op with its kernels, README.md, .gitignore, a workflow for GitHub, and settings
@@ -76,6 +78,11 @@ func newInitCmd(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("device") {
 				flags.chosen = flags.devices
+			}
+			for _, flag := range []string{"name", "device", "empty"} {
+				if cmd.Flags().Changed(flag) {
+					flags.shaping = flag
+				}
 			}
 			dir := a.dir
 			if len(args) == 1 && filepath.IsAbs(args[0]) {
@@ -143,9 +150,12 @@ func unclaimed(dir string) error {
 }
 
 func initDevices(devices []string) error {
-	for _, device := range devices {
+	for i, device := range devices {
 		if _, known := kernelFolders[device]; !known {
 			return usage("unknown device %q: devices are cpu and cuda", device)
+		}
+		if slices.Contains(devices[:i], device) {
+			return usage("--device: %s is named twice", device)
 		}
 	}
 	if len(devices) == 0 {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/opcast/opcast/internal/migrate"
 	"github.com/opcast/opcast/internal/opdef"
@@ -27,12 +29,16 @@ func (a *app) initFrom(dir, name string, flags *initFlags) error {
 	functions, notes := migrate.Read(sources)
 	target, existing := migrate.Project{Namespace: name + "_ops", Devices: flags.chosen}, (*opdef.Project)(nil)
 	if _, err := os.Stat(filepath.Join(dir, manifest.File)); err == nil {
+		if flags.shaping != "" {
+			return usage("--%s: %s exists already, and says so itself", flags.shaping, manifest.File)
+		}
 		if existing, err = (&app{dir: dir, stderr: a.stderr}).load(); err != nil {
 			return err
 		}
 		functions, notes = withoutTaken(functions, notes, existing.Ops)
 		target = migrate.Project{Namespace: existing.Manifest.CPPNamespace(), Devices: existing.Manifest.Devices, Kind: existing.FreeKind()}
 	}
+	target.Taken = func(file, op string) bool { return holdsOther(dir, file, op) }
 	drafts, more := migrate.Drafts(functions, sources, target)
 	for _, n := range migrate.Sorted(append(notes, more...)) {
 		if _, err := fmt.Fprintln(a.stderr, n); err != nil {
@@ -50,6 +56,20 @@ func (a *app) initFrom(dir, name string, flags *initFlags) error {
 		return a.addDrafts(dir, files, drafts, existing)
 	}
 	return a.layProject(dir, collectionOf(name, flags.chosen, drafts), files)
+}
+
+// holdsOther says whether a file exists that is no kernel of an op.
+func holdsOther(dir, file, op string) bool {
+	if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(file))); err != nil {
+		return false // nothing is there, or who writes the kernel says why nothing can be
+	}
+	kernel := false
+	err := safefile.In(dir, func(root *os.Root) error {
+		text, err := readSource(root, file)
+		kernel = text == "" || strings.Contains(text, `"`+op+`.gen.h"`)
+		return err
+	})
+	return err != nil || !kernel
 }
 
 // collectionOf is a collection with the devices and the files that drafts need.
@@ -102,7 +122,7 @@ func draftFiles(drafts []migrate.Draft) (map[string]string, error) {
 			return nil, fmt.Errorf("draft %s: %w", d.Name, err)
 		}
 		files["opdefs/"+d.Name+".toml"] = string(text)
-		files[kernelFile(d.Name, d.Device)] = d.Kernel
+		files[d.File] = d.Kernel
 	}
 	return files, nil
 }
@@ -118,6 +138,9 @@ func readSources(dir string, paths []string) (sources []migrate.Source, err erro
 		if err != nil || !filepath.IsLocal(name) {
 			return nil, usage("--from: %s is outside of the project's folder, %s", path, dir)
 		}
+		if err := sourceName(filepath.ToSlash(name)); err != nil {
+			return nil, usage("--from: %w", err)
+		}
 		err = safefile.In(dir, func(root *os.Root) error {
 			text, err := readSource(root, filepath.ToSlash(name))
 			sources = append(sources, migrate.Source{Name: filepath.ToSlash(name), Text: text})
@@ -128,6 +151,20 @@ func readSources(dir string, paths []string) (sources []migrate.Source, err erro
 		}
 	}
 	return sources, nil
+}
+
+// sourceName says why a file cannot be one of the sources in the manifest, which are patterns, or compiled beside kernels.
+func sourceName(name string) error {
+	odd := func(r rune) bool {
+		return unicode.IsControl(r) || names.Invisible(r) || r == utf8.RuneError || strings.ContainsRune(`"\*?[`, r)
+	}
+	switch {
+	case strings.ContainsFunc(name, odd):
+		return fmt.Errorf(`rename %q: a source in %s has none of " \ * ? [ in its name, and no character that cannot be seen`, name, manifest.File)
+	case strings.HasSuffix(name, ".c"):
+		return fmt.Errorf("%s is in C, and sources are in C++: rename it to %[1]sc", name)
+	}
+	return nil
 }
 
 // readSource reads a file that is not larger than what is read.
@@ -151,5 +188,5 @@ func readSource(root *os.Root, name string) (string, error) {
 	} else if strings.ContainsRune(text.String(), 0) {
 		return "", fmt.Errorf("%s is no text in UTF-8: it has bytes that are zero", name)
 	}
-	return text.String(), nil
+	return strings.TrimPrefix(text.String(), "\ufeff"), nil
 }
