@@ -196,26 +196,20 @@ func (o *Options) randomCalls() int {
 	return cmp.Or((o.RandomTotal+ops-1)/ops, o.Random, random.CallsPerOp)
 }
 
-// meant asks for the name that an unknown one may stand for.
-func meant(name string, known []string) string {
-	if near := diag.Nearest(name, known); near != "" {
-		return fmt.Sprintf(": did you mean %q?", near)
+// unknown is the error about a name that the project does not have, with the one that may be meant.
+func unknown(what, name string, known []string) error {
+	err := fmt.Errorf("%s %q: %w", what, name, ErrUnknown)
+	if hint := diag.DidYouMean(name, known, ""); hint != "" {
+		err = fmt.Errorf("%w: %s", err, hint)
 	}
-	return ""
-}
-
-func opNames(ops []*opdef.Op) (names []string) {
-	for _, op := range ops {
-		names = append(names, op.Name)
-	}
-	return names
+	return err
 }
 
 // Selection applies the options' filters.
 func Selection(o Options, f *check.ForeignCode) (ops []*opdef.Op, adaptors []string, err error) {
 	for _, name := range o.Ops {
 		if !slices.ContainsFunc(o.Project.Ops, func(op *opdef.Op) bool { return op.Name == name }) {
-			return nil, nil, fmt.Errorf("op %q: %w%s", name, ErrUnknown, meant(name, opNames(o.Project.Ops)))
+			return nil, nil, unknown("op", name, o.Project.OpNames())
 		}
 	}
 	for _, op := range o.Project.Ops {
@@ -234,7 +228,7 @@ func Selection(o Options, f *check.ForeignCode) (ops []*opdef.Op, adaptors []str
 	}
 	for _, name := range o.Adaptors {
 		if !slices.Contains(have, name) {
-			return nil, nil, fmt.Errorf("adaptor %q: %w%s", name, ErrUnknown, meant(name, have))
+			return nil, nil, unknown("adaptor", name, have)
 		}
 	}
 	for _, name := range have {

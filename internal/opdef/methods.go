@@ -209,6 +209,15 @@ func IntValue(v any) (int64, bool) {
 	return 0, false
 }
 
+// OpNames are the names of the ops, in their order.
+func (p *Project) OpNames() []string {
+	names := make([]string, len(p.Ops))
+	for i, op := range p.Ops {
+		names[i] = op.Name
+	}
+	return names
+}
+
 // FreeKind returns the smallest kind above all that are or were in use.
 func (p *Project) FreeKind() int {
 	used := slices.Clone(p.Manifest.Retired)

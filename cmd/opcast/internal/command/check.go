@@ -64,10 +64,7 @@ func (a *app) checkJSON(p *opdef.Project, diags diag.List) error {
 		Ops         []string  `json:"ops"`
 		Diagnostics []finding `json:"diagnostics"`
 		Notes       []finding `json:"notes"`
-	}{[]string{}, findingsOf(diags), []finding{}}
-	for _, op := range p.Ops {
-		result.Ops = append(result.Ops, op.Name)
-	}
+	}{p.OpNames(), findingsOf(diags), []finding{}}
 	if len(diags) == 0 {
 		result.Notes = findingsOf(gen.Notes(p))
 	}

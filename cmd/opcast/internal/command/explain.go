@@ -86,17 +86,12 @@ func (a *app) loadOp(name string) (*opdef.Project, *opdef.Op, error) {
 
 // findOp returns the op of a name; another name is a wrong use.
 func findOp(p *opdef.Project, name string) (*opdef.Op, error) {
-	var names []string
 	for _, op := range p.Ops {
 		if op.Name == name {
 			return op, nil
 		}
-		names = append(names, op.Name)
 	}
-	hint := "opcast check --json lists the ops"
-	if near := diag.Nearest(name, names); near != "" {
-		hint = fmt.Sprintf("did you mean %q?", near)
-	}
+	hint := diag.DidYouMean(name, p.OpNames(), "opcast check --json lists the ops")
 	return nil, ExitError{Code: exitUsage, Err: fmt.Errorf("there is no op %q (%s)", name, hint)}
 }
 
