@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/worker"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/report"
 )
@@ -145,15 +146,8 @@ func machine() map[string]string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		out["opcast"] = info.Main.Version
 	}
-	text, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return out
-	}
-	for line := range strings.Lines(string(text)) {
-		if name, value, found := strings.Cut(line, ":"); found && strings.TrimSpace(name) == "model name" {
-			out["processor"] = strings.TrimSpace(value)
-			break
-		}
+	if name := worker.Processor()["model name"]; name != "" {
+		out["processor"] = name
 	}
 	return out
 }

@@ -1,14 +1,10 @@
 package timing
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/opcast/opcast/conformance/worker"
 	"github.com/opcast/opcast/internal/bench"
@@ -71,16 +67,7 @@ func (r *run) worker(config worker.Config, environ []string) (*rpc.Worker, error
 // machine describes where the run takes place.
 func machine(device string) bench.Machine {
 	m := bench.Machine{CPU: runtime.GOARCH, CPUs: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH, Device: device}
-	data, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return m // on other systems, the architecture says something, too
-	}
-	found := map[string]string{}
-	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
-		if key, value, ok := strings.Cut(lines.Text(), ":"); ok {
-			found[strings.TrimSpace(key)] = strings.TrimSpace(value)
-		}
-	}
+	found := worker.Processor() // where the system tells nothing, the architecture says something, too
 	if name := found["model name"]; name != "" {
 		m.CPU = fmt.Sprintf("%s, family %s, model %s", name, found["cpu family"], found["model"])
 	}

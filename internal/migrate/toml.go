@@ -20,30 +20,27 @@ func (o *op) definition(kind int, explicit bool) string {
 	if len(vars) > 0 {
 		fmt.Fprintf(&b, "dtypes = { %s } # decide\n", strings.Join(vars, ", "))
 	}
-	b.WriteString("inputs = [\n")
-	for _, a := range o.inputs {
-		b.WriteString(a.line(o.fn.Name))
-	}
-	b.WriteString("]\n")
+	writeList(&b, "inputs", o.inputs, o.fn.Name)
 	if len(o.attrs) > 0 {
-		b.WriteString("attrs = [\n")
-		for _, a := range o.attrs {
-			b.WriteString(a.line(o.fn.Name))
-		}
-		b.WriteString("]\n")
+		writeList(&b, "attrs", o.attrs, o.fn.Name)
 	}
 	if len(o.outputs) > 0 {
-		b.WriteString("outputs = [\n")
-		for _, a := range o.outputs {
-			b.WriteString(a.line(o.fn.Name))
-		}
-		b.WriteString("]\n")
+		writeList(&b, "outputs", o.outputs, o.fn.Name)
 	}
 	fmt.Fprintf(&b, "# decide: what it computes, in NumPy\nreference = \"\"\"\nraise NotImplementedError(\"opdefs/%s.toml does not say yet what %[1]s computes\")\nreturn None\n\"\"\"\n", o.name)
 	if explicit {
 		fmt.Fprintf(&b, "\n[[kernels]]\nname = %q\ndevice = %q\n", o.name, o.fn.Device)
 	}
 	return b.String()
+}
+
+// writeList writes a key with a line for each of its entries.
+func writeList[T interface{ line(function string) string }](b *strings.Builder, key string, list []T, function string) {
+	fmt.Fprintf(b, "%s = [\n", key)
+	for _, entry := range list {
+		b.WriteString(entry.line(function))
+	}
+	b.WriteString("]\n")
 }
 
 // line is an array in the definition.
