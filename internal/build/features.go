@@ -17,30 +17,32 @@ import (
 // A kernel for the CPU that asks for features has a source file of its own, which is named like the kernel: the compiler may
 // use the features everywhere in it. No other kernel may stand there, since it would run on CPUs without them.
 
-// featuresOf are the features with which a source is compiled, as compilers name them.
-func (in inputs) featuresOf(source string) (names []string) {
-	if !slices.Contains(in.kernels, source) || isCUDA(source) {
-		return nil
-	}
-	stem := strings.TrimSuffix(path.Base(source), path.Ext(source))
+// sourceFeatures are the features with which sources are compiled, as compilers name them; most have none.
+func (in inputs) sourceFeatures() map[string][]string {
+	asked := map[string][]string{}
 	eachFeatured(in.project, func(_ *opdef.Op, k opdef.Kernel) {
-		if k.Name != stem {
-			return
-		}
 		for _, word := range k.Features {
 			name, _ := feature.Lookup(word)
-			names = append(names, name)
+			asked[k.Name] = append(asked[k.Name], name)
 		}
 	})
-	slices.Sort(names)
-	return slices.Compact(names)
+	features := map[string][]string{}
+	for _, source := range in.kernels {
+		if names := asked[stem(source)]; len(names) > 0 && !isCUDA(source) {
+			features[source] = slices.Compact(slices.Sorted(slices.Values(names)))
+		}
+	}
+	return features
 }
+
+// stem is the name of a source file, without folder and suffix.
+func stem(source string) string { return strings.TrimSuffix(path.Base(source), path.Ext(source)) }
 
 // eachFeatured visits the kernels that ask for features.
 func eachFeatured(p *opdef.Project, visit func(*opdef.Op, opdef.Kernel)) {
 	for _, op := range p.Ops {
-		for _, k := range op.KernelList() {
-			if len(k.Features) > 0 {
+		for _, k := range op.Kernels { // one that is not declared asks for none
+			if len(k.Features) > 0 && slices.Contains(op.Devices, k.Device) {
 				visit(op, k)
 			}
 		}
@@ -50,9 +52,7 @@ func eachFeatured(p *opdef.Project, visit func(*opdef.Op, opdef.Kernel)) {
 // missingSources are findings about kernels that ask for features and have no source file of their own.
 func (in inputs) missingSources() (findings diag.List) {
 	eachFeatured(in.project, func(op *opdef.Op, k opdef.Kernel) {
-		own := func(source string) bool {
-			return !isCUDA(source) && strings.TrimSuffix(path.Base(source), path.Ext(source)) == k.Name
-		}
+		own := func(source string) bool { return !isCUDA(source) && stem(source) == k.Name }
 		if !slices.ContainsFunc(in.kernels, own) {
 			findings.Add(kernelPos(op, k), code.NoSource, "define it in "+k.Name+".cc, and no other kernel there",
 				"kernel %s asks for features of the CPU, and no source is named like it", k.Name)
@@ -65,14 +65,14 @@ func (in inputs) missingSources() (findings diag.List) {
 // that several objects have, the linker keeps the first, so the others never run code for features that the CPU lacks.
 func (in inputs) inLinkOrder() []string {
 	return slices.SortedStableFunc(slices.Values(in.kernels), func(a, b string) int {
-		return cmp.Compare(feature.Rank(in.featuresOf(a)), feature.Rank(in.featuresOf(b)))
+		return cmp.Compare(feature.Rank(in.features[a]), feature.Rank(in.features[b]))
 	})
 }
 
 // usedFeatures are those for which any source is compiled.
 func (in inputs) usedFeatures() (names []string) {
-	for _, source := range in.kernels {
-		names = append(names, in.featuresOf(source)...)
+	for _, asked := range in.features {
+		names = append(names, asked...)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

@@ -20,6 +20,7 @@ func TestFeatures(t *testing.T) {
 		{Name: "dot", Device: "cpu"},
 	}}}
 	in.kernels = []string{"csrc/a/dot_bf16.cc", "csrc/dot.cc", "csrc/dot_avx2.cpp", "csrc/dot_avx2.cu", "csrc/zero.cc"}
+	in.features = in.sourceFeatures()
 	want := []string{"csrc/dot.cc", "csrc/dot_avx2.cu", "csrc/zero.cc", "csrc/dot_avx2.cpp", "csrc/a/dot_bf16.cc"}
 	if diff := cmp.Diff(want, in.inLinkOrder()); diff != "" {
 		t.Errorf("order (-want +got):\n%s", diff)

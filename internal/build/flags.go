@@ -193,7 +193,7 @@ func (in inputs) unitFlags(source string) (string, error) {
 	case path.Base(source) == "build_id.cc":
 		parts = append(parts, `-DOPCAST_BUILD_ID='"$build_id"' -DOPCAST_SOURCES='"$sources"'`)
 	}
-	for _, name := range in.featuresOf(source) {
+	for _, name := range in.features[source] {
 		parts = append(parts, "$"+featureVar(name))
 	}
 	if own = append(in.errorFlags(source), own...); len(own) > 0 {

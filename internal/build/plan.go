@@ -30,6 +30,8 @@ type inputs struct {
 	// kernels are the author's units, backend those of the runtime and of the generator, handlers the libraries of frameworks.
 	kernels, backend []string
 	handlers         []handlers
+	// features are those of the CPU with which sources are compiled. newPlan fills them in.
+	features map[string][]string
 	// libraries are the files of the project that link names, outside the others that it names.
 	libraries, outside []string
 	// stubs are the files of the old C library that a portable build links with, shim the source among them; else there are none.
@@ -67,6 +69,7 @@ type library struct {
 type unit struct{ source, object, flags, key string }
 
 func newPlan(in inputs) (*plan, error) {
+	in.features = in.sourceFeatures()
 	p := &plan{in: in, folder: "build/release"}
 	if in.debug {
 		p.folder = "build/debug"
