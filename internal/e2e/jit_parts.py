@@ -54,6 +54,7 @@ class Demo:
             "_build.py",
             "_cache.py",
             "_content.py",
+            "_find.py",
             "_headers.py",
             "_recipe.py",
             "_tools.py",
@@ -66,6 +67,7 @@ class Demo:
         package = types.ModuleType("demo_backend")  # the package itself would load a library
         package.__path__ = [str(self.package)]
         sys.modules["demo_backend"] = package
+        self.finder: Any = importlib.import_module("demo_backend._find")
         self.module: Any = importlib.import_module("demo_backend._build")
         self.cached: Any = importlib.import_module("demo_backend._cache")
 
@@ -79,7 +81,7 @@ class Demo:
 
     def library(self) -> Path:
         """Return the library, built if need be."""
-        return self.module.library(self.package / "lib/libdemo.so")
+        return self.finder.library(self.package / "lib/libdemo.so")
 
     def refused(self, why: str) -> None:
         """Check the error of an import."""

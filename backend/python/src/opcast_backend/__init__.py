@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from . import _checks as checks
 from . import _explain
 from . import _memory as _written
-from ._build import library
 from ._dtypes import dtype_name
 from ._faults import again, faithful, reraise
+from ._find import library
 from ._globals import objects, register_globals
 from ._kernels import devices, find, kernels, on_switch, refuse_device, use_kernel
 from ._leading import leading, own_ranks, spread_axes

@@ -19,40 +19,20 @@ import time
 from pathlib import Path
 
 from . import _cache, _content, _recipe, _tools
-
-NAME = (__package__ or "").rpartition(".")[2].removesuffix("_backend")
-"""Name of the collection. The package may lie in another one."""
+from ._find import NAME
 
 _HOME = Path(__file__).parent
-_FORCE = f"{NAME.upper()}_BUILD"
 
 
-def library(prebuilt: Path) -> Path:
-    """Return the path of a library of the package: the prebuilt one, or one that is built now.
-
-    Parameters
-    ----------
-    prebuilt
-        Where ``opcast build`` or a wheel puts it. ``<NAME>_BUILD=1`` disregards that.
-
-    """
-    forced = os.environ.get(_FORCE, "")
-    if forced not in {"", "0", "1"}:
-        raise ImportError(f"{_FORCE}: expected 0 or 1, got {forced}")
-    if forced != "1" and prebuilt.is_file():
-        return prebuilt
+def built(name: str) -> Path | None:
+    """Return a library that is built now or lies in the cache; None if the package cannot build it."""
     try:
-        if found := _built(prebuilt.name):
-            return found
+        return _built(name)
     except (ImportError, OSError, subprocess.SubprocessError) as error:
-        raise ImportError(f"{__package__}: {prebuilt.name} cannot be built: {error}") from None
-    raise ImportError(
-        f"{__package__}: {prebuilt} is missing: run `opcast build` in the project or install a wheel"
-    )
+        raise ImportError(f"{__package__}: {name} cannot be built: {error}") from None
 
 
 def _built(name: str) -> Path | None:
-    """Return the library in the cache, or None for a package that cannot build it."""
     if not (_HOME / "recipes" / "cpu.ninja").is_file():
         return None
     recipe = _recipe.find()

@@ -6,7 +6,7 @@ import contextlib
 import threading
 from typing import TYPE_CHECKING
 
-from ._build import NAME
+from ._find import NAME
 from ._library import module, told
 from ._ops import OPS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from ._build import NAME, library
+from ._find import NAME, library
 from ._loading import opened, place
 from ._tvm_ffi import tvm_ffi
 
