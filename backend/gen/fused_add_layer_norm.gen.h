@@ -48,13 +48,9 @@ struct FusedAddLayerNormTyped : FusedAddLayerNormArgs {
 template <class F>
 opcast::Status Visit(const FusedAddLayerNormArgs& args, F&& f) {
   if (args.T == opcast::DType::kF32 && args.W == opcast::DType::kF32) return f(FusedAddLayerNormTyped<float, float>(args));
-  if (args.T == opcast::DType::kF32 && args.W == opcast::DType::kF16) return f(FusedAddLayerNormTyped<float, opcast::f16>(args));
-  if (args.T == opcast::DType::kF32 && args.W == opcast::DType::kBf16) return f(FusedAddLayerNormTyped<float, opcast::bf16>(args));
   if (args.T == opcast::DType::kF16 && args.W == opcast::DType::kF32) return f(FusedAddLayerNormTyped<opcast::f16, float>(args));
   if (args.T == opcast::DType::kF16 && args.W == opcast::DType::kF16) return f(FusedAddLayerNormTyped<opcast::f16, opcast::f16>(args));
-  if (args.T == opcast::DType::kF16 && args.W == opcast::DType::kBf16) return f(FusedAddLayerNormTyped<opcast::f16, opcast::bf16>(args));
   if (args.T == opcast::DType::kBf16 && args.W == opcast::DType::kF32) return f(FusedAddLayerNormTyped<opcast::bf16, float>(args));
-  if (args.T == opcast::DType::kBf16 && args.W == opcast::DType::kF16) return f(FusedAddLayerNormTyped<opcast::bf16, opcast::f16>(args));
   if (args.T == opcast::DType::kBf16 && args.W == opcast::DType::kBf16) return f(FusedAddLayerNormTyped<opcast::bf16, opcast::bf16>(args));
   return opcast::Status::Error("dtype combination without a kernel");
 }

@@ -63,28 +63,16 @@ template <class F>
 opcast::Status Visit(const ReshapeAndCacheArgs& args, F&& f) {
   if (args.T == opcast::DType::kF32 && args.C == opcast::DType::kF32 && args.I == opcast::DType::kI64) return f(ReshapeAndCacheTyped<float, float, int64_t>(args));
   if (args.T == opcast::DType::kF32 && args.C == opcast::DType::kF32 && args.I == opcast::DType::kI32) return f(ReshapeAndCacheTyped<float, float, int32_t>(args));
-  if (args.T == opcast::DType::kF32 && args.C == opcast::DType::kF16 && args.I == opcast::DType::kI64) return f(ReshapeAndCacheTyped<float, opcast::f16, int64_t>(args));
-  if (args.T == opcast::DType::kF32 && args.C == opcast::DType::kF16 && args.I == opcast::DType::kI32) return f(ReshapeAndCacheTyped<float, opcast::f16, int32_t>(args));
-  if (args.T == opcast::DType::kF32 && args.C == opcast::DType::kBf16 && args.I == opcast::DType::kI64) return f(ReshapeAndCacheTyped<float, opcast::bf16, int64_t>(args));
-  if (args.T == opcast::DType::kF32 && args.C == opcast::DType::kBf16 && args.I == opcast::DType::kI32) return f(ReshapeAndCacheTyped<float, opcast::bf16, int32_t>(args));
   if (args.T == opcast::DType::kF32 && args.C == opcast::DType::kF8e4m3fn && args.I == opcast::DType::kI64) return f(ReshapeAndCacheTyped<float, opcast::f8e4m3fn, int64_t>(args));
   if (args.T == opcast::DType::kF32 && args.C == opcast::DType::kF8e4m3fn && args.I == opcast::DType::kI32) return f(ReshapeAndCacheTyped<float, opcast::f8e4m3fn, int32_t>(args));
   if (args.T == opcast::DType::kF32 && args.C == opcast::DType::kF8e4m3fnuz && args.I == opcast::DType::kI64) return f(ReshapeAndCacheTyped<float, opcast::f8e4m3fnuz, int64_t>(args));
   if (args.T == opcast::DType::kF32 && args.C == opcast::DType::kF8e4m3fnuz && args.I == opcast::DType::kI32) return f(ReshapeAndCacheTyped<float, opcast::f8e4m3fnuz, int32_t>(args));
-  if (args.T == opcast::DType::kF16 && args.C == opcast::DType::kF32 && args.I == opcast::DType::kI64) return f(ReshapeAndCacheTyped<opcast::f16, float, int64_t>(args));
-  if (args.T == opcast::DType::kF16 && args.C == opcast::DType::kF32 && args.I == opcast::DType::kI32) return f(ReshapeAndCacheTyped<opcast::f16, float, int32_t>(args));
   if (args.T == opcast::DType::kF16 && args.C == opcast::DType::kF16 && args.I == opcast::DType::kI64) return f(ReshapeAndCacheTyped<opcast::f16, opcast::f16, int64_t>(args));
   if (args.T == opcast::DType::kF16 && args.C == opcast::DType::kF16 && args.I == opcast::DType::kI32) return f(ReshapeAndCacheTyped<opcast::f16, opcast::f16, int32_t>(args));
-  if (args.T == opcast::DType::kF16 && args.C == opcast::DType::kBf16 && args.I == opcast::DType::kI64) return f(ReshapeAndCacheTyped<opcast::f16, opcast::bf16, int64_t>(args));
-  if (args.T == opcast::DType::kF16 && args.C == opcast::DType::kBf16 && args.I == opcast::DType::kI32) return f(ReshapeAndCacheTyped<opcast::f16, opcast::bf16, int32_t>(args));
   if (args.T == opcast::DType::kF16 && args.C == opcast::DType::kF8e4m3fn && args.I == opcast::DType::kI64) return f(ReshapeAndCacheTyped<opcast::f16, opcast::f8e4m3fn, int64_t>(args));
   if (args.T == opcast::DType::kF16 && args.C == opcast::DType::kF8e4m3fn && args.I == opcast::DType::kI32) return f(ReshapeAndCacheTyped<opcast::f16, opcast::f8e4m3fn, int32_t>(args));
   if (args.T == opcast::DType::kF16 && args.C == opcast::DType::kF8e4m3fnuz && args.I == opcast::DType::kI64) return f(ReshapeAndCacheTyped<opcast::f16, opcast::f8e4m3fnuz, int64_t>(args));
   if (args.T == opcast::DType::kF16 && args.C == opcast::DType::kF8e4m3fnuz && args.I == opcast::DType::kI32) return f(ReshapeAndCacheTyped<opcast::f16, opcast::f8e4m3fnuz, int32_t>(args));
-  if (args.T == opcast::DType::kBf16 && args.C == opcast::DType::kF32 && args.I == opcast::DType::kI64) return f(ReshapeAndCacheTyped<opcast::bf16, float, int64_t>(args));
-  if (args.T == opcast::DType::kBf16 && args.C == opcast::DType::kF32 && args.I == opcast::DType::kI32) return f(ReshapeAndCacheTyped<opcast::bf16, float, int32_t>(args));
-  if (args.T == opcast::DType::kBf16 && args.C == opcast::DType::kF16 && args.I == opcast::DType::kI64) return f(ReshapeAndCacheTyped<opcast::bf16, opcast::f16, int64_t>(args));
-  if (args.T == opcast::DType::kBf16 && args.C == opcast::DType::kF16 && args.I == opcast::DType::kI32) return f(ReshapeAndCacheTyped<opcast::bf16, opcast::f16, int32_t>(args));
   if (args.T == opcast::DType::kBf16 && args.C == opcast::DType::kBf16 && args.I == opcast::DType::kI64) return f(ReshapeAndCacheTyped<opcast::bf16, opcast::bf16, int64_t>(args));
   if (args.T == opcast::DType::kBf16 && args.C == opcast::DType::kBf16 && args.I == opcast::DType::kI32) return f(ReshapeAndCacheTyped<opcast::bf16, opcast::bf16, int32_t>(args));
   if (args.T == opcast::DType::kBf16 && args.C == opcast::DType::kF8e4m3fn && args.I == opcast::DType::kI64) return f(ReshapeAndCacheTyped<opcast::bf16, opcast::f8e4m3fn, int64_t>(args));

@@ -58,15 +58,17 @@ inline void Call(void* closure, int64_t begin, int64_t end) {
 }
 
 // One loop body for each vector width. `flatten` inlines the loop into a function that the compiler
-// may vectorise with wider instructions than the rest of the library. The build never contracts a
+// may vectorise with wider instructions than the rest of the library. For the narrowest of several
+// the compiler decides what to inline, for that takes it far less time: SSE2 has no instruction for
+// much of what is inlined. The build never contracts a
 // multiplication and an addition, and compilers do not reassociate: so only loops that ask for the
 // width can give other bits for another one.
 template <class F>
 struct Bodies {
-  __attribute__((flatten)) static void Baseline(void* closure, int64_t begin, int64_t end) {
+#if defined(__x86_64__) && !defined(__CUDACC__)
+  static void Baseline(void* closure, int64_t begin, int64_t end) {
     Call<F, 16>(closure, begin, end);
   }
-#if defined(__x86_64__) && !defined(__CUDACC__)
   __attribute__((flatten, target(OPCAST_AVX2))) static void Avx2(void* closure, int64_t begin,
                                                                  int64_t end) {
     Call<F, 32>(closure, begin, end);
@@ -86,6 +88,9 @@ struct Bodies {
     return Avx512;
   }
 #else
+  __attribute__((flatten)) static void Baseline(void* closure, int64_t begin, int64_t end) {
+    Call<F, 16>(closure, begin, end);
+  }
   static Body Best() { return Baseline; }
 #endif
 };

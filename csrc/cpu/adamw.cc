@@ -2,6 +2,8 @@
 // p = (1 - lr * weight_decay) * p - lr / (1 - beta1^step) * m / (sqrt(v / (1 - beta2^step)) + eps):
 // AdamW as in "Decoupled weight decay regularization" (Loshchilov and Hutter, ICLR 2019), with the
 // order of PyTorch's. Computed in double, since what is added up may cancel, and rounded once.
+#include "common/standard.h"
+
 #include <algorithm>
 #include <cmath>
 #include <vector>

@@ -3,6 +3,8 @@
 // target_probs has more than draft_probs where a token was refused, from target_probs behind the
 // last (Leviathan et al., "Fast inference from transformers via speculative decoding", ICML 2023).
 // Products, differences and sums are double.
+#include "common/standard.h"
+
 #include "chain_speculative_sampling.gen.h"
 #include "common/philox.h"
 #include "draw.h"

@@ -5,6 +5,8 @@
 // where the tap lies beside the image. Lines are copied for the pixels that are packed at a time,
 // unless they lie in the image as they are. Sums are float and begin with the bias. Bits of an
 // image depend on it and on the filters only.
+#include "common/standard.h"
+
 #include <algorithm>
 
 #include "conv2d.gen.h"

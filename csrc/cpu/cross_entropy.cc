@@ -3,6 +3,8 @@
 // logit and the sum of exponentials are brought along from part to part of a row. Exponentials are
 // float, to an ulp; their sum, its logarithm and all differences are double, so that small losses
 // are right to float's last digits too. Rounded once.
+#include "common/standard.h"
+
 #include <cmath>
 
 #include "cross_entropy.gen.h"

@@ -3,6 +3,8 @@
 // has a difference that may cancel: it is computed in double, the others in float, for float32 with
 // what the difference of two floats loses. With smoothing, or a gradient near the ends of float's
 // range, all is double. Rounded once.
+#include "common/standard.h"
+
 #include <cmath>
 
 #include "cross_entropy_backward.gen.h"

@@ -1,5 +1,7 @@
 // x = q times the scale of its group of columns, dense rows. The product is rounded to float, and
 // then to x.
+#include "common/standard.h"
+
 #include "convert_fp8.h"
 #include "dequantize.gen.h"
 #include "rows.h"

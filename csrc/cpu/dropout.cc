@@ -1,5 +1,7 @@
 // y[i] = x[i] / (1 - p) where number i of the stream is p or more, else 0 (see common/philox.h),
 // and bits that say where. The product with 1 / (1 - p), a float, is float, and is rounded once.
+#include "common/standard.h"
+
 #include "dropout.h"
 
 #include "dropout.gen.h"

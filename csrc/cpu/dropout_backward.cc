@@ -1,5 +1,7 @@
 // grad_x[i] = grad_y[i] / (1 - p) where bit i says that dropout kept number i, else 0: what dropout
 // does to x.
+#include "common/standard.h"
+
 #include "dropout.h"
 #include "dropout_backward.gen.h"
 

@@ -1,5 +1,7 @@
 // c = a + b, dense. The float sum of two 16-bit numbers is exact enough that rounding it gives the
 // correctly rounded sum.
+#include "common/standard.h"
+
 #include "eltwise_add.gen.h"
 #include "map.h"
 #include "rows.h"

@@ -1,4 +1,6 @@
 // grad_a = grad_b = grad_c, dense: two copies, bit for bit, in one pass over grad_c.
+#include "common/standard.h"
+
 #include <cstring>
 
 #include "eltwise_add_backward.gen.h"

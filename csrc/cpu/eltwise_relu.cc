@@ -1,4 +1,6 @@
 // y = max(x, 0), dense. Exact; NaN stays NaN.
+#include "common/standard.h"
+
 #include "eltwise_relu.gen.h"
 #include "map.h"
 #include "rows.h"

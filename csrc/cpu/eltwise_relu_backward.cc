@@ -1,4 +1,6 @@
 // grad_x = grad_y, or 0 where y <= 0, dense. Bit for bit; where y is NaN the gradient passes.
+#include "common/standard.h"
+
 #include "eltwise_relu_backward.gen.h"
 #include "rows.h"
 

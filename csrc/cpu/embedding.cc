@@ -1,5 +1,7 @@
 // y[i] = weight[ids[i]]: copies of whole rows, dense. While a row is copied, the next one is
 // fetched: ids name rows in any order.
+#include "common/standard.h"
+
 #include "copy_rows.h"
 #include "embedding.gen.h"
 #include "rows.h"

@@ -2,6 +2,8 @@
 // one id are a linked list, from the first to the last: so bits depend on their order only, and no
 // thread writes to another one's row. Sums are double, rounded once; a row with one place is
 // copied.
+#include "common/standard.h"
+
 #include <cstring>
 #include <memory>
 

@@ -1,6 +1,8 @@
 // o = softmax(sm_scale * q @ k.T) @ v and the logarithm of the softmax's denominator, for each
 // sequence and head, over the keys that a query sees: see attention.h for the algorithm and its
 // precision. A task has a block of the rows of the heads that share keys.
+#include "common/standard.h"
+
 #include "attention.h"
 #include "flash_attn_varlen.gen.h"
 #include "sequences.h"

@@ -6,6 +6,8 @@
 // A task has the heads of a sequence that share keys, so that no two tasks add to one sum: blocks
 // of keys in order, and for each blocks of rows in order. Products are those of product.h, sums
 // float, exponents and sums for sinks double; results are rounded once.
+#include "common/standard.h"
+
 #include <cmath>
 #include <memory>
 

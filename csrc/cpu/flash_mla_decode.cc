@@ -3,6 +3,8 @@
 //
 // flash_mla_splits.h says how, and in which precision. How a sequence is split depends on its
 // length only, so bits depend neither on the other sequences nor on the number of threads.
+#include "common/standard.h"
+
 #include "flash_mla_decode.gen.h"
 #include "flash_mla_splits.h"
 

@@ -2,6 +2,8 @@
 // bias[j] with the mean and the population variance of h[i], and residual becomes h; rows with
 // contiguous elements. The sum that is normalised is double, since differences to the mean may
 // cancel, and each result is rounded once. See layer_norm.h.
+#include "common/standard.h"
+
 #include <memory>
 
 #include "fused_add_layer_norm.gen.h"

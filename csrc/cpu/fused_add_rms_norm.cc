@@ -1,6 +1,8 @@
 // With h = x + residual: x[i, j] becomes h[i, j] / sqrt(mean(h[i]^2) + eps) * weight[j] and
 // residual becomes h; rows with contiguous elements. The sum is a float, so that its rounding to a
 // dtype of 16 bits does not enter the norm. See rms_norm.cc.
+#include "common/standard.h"
+
 #include "convert.h"
 #include "fused_add_rms_norm.gen.h"
 #include "map.h"

@@ -2,6 +2,8 @@
 // and w1[e] @ x[t] = g, v. Rows are grouped by expert, multiplied, gated, multiplied again, and
 // added up for each token in the order of its slots. All that is between x and y is float and is
 // not rounded to fewer digits; see product.h for the products.
+#include "common/standard.h"
+
 #include "fused_moe.gen.h"
 #include "gelu.h"
 #include "grouped_product.h"

@@ -1,6 +1,8 @@
 // y = x * F(x), dense; F is the normal distribution function ("none") or its tanh approximation
 // ("tanh"). Computed in float and rounded once; arguments of the exponential have two parts, so
 // that the negative tail is right to 4 ulp. No form subtracts nearly equal numbers.
+#include "common/standard.h"
+
 #include "gelu.h"
 
 #include "gelu.gen.h"

@@ -3,6 +3,8 @@
 // slopes have a zero near -0.75, around which they keep their relative precision. Computed in
 // float, for float32 with what products lose, and where a part of that leaves the range of floats
 // in double. Rounded once.
+#include "common/standard.h"
+
 #include "gelu_backward.gen.h"
 #include "gelu_slope.h"
 #include "map.h"

@@ -2,6 +2,8 @@
 // their products are summed in float, in panels of the depth, and the panels in double (see
 // product_made.h), so that sums of integers are exact. The rest is double and rounded once. Bits
 // depend on the values and K only.
+#include "common/standard.h"
+
 #include "gemm_a8w8.gen.h"
 #include "product_made.h"
 

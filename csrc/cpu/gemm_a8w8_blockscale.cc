@@ -1,6 +1,8 @@
 // c = a @ b.T for FP8 numbers, each times its block's scale, dense rows. FP8 numbers are bfloat16
 // without loss; the products of 128 columns are summed in float (see product_made.h). These sums
 // times the scales are added in double, and rounded once. Bits depend on the values and K only.
+#include "common/standard.h"
+
 #include "gemm_a8w8_blockscale.gen.h"
 #include "product_made.h"
 

@@ -6,6 +6,8 @@
 // precise as the sums that it is taken at. Products are summed in float, in panels of the depth
 // (see product.h), grad_bias in double, and rounded once. Bits depend on the values
 // and on the lengths of the sums only.
+#include "common/standard.h"
+
 #include <memory>
 
 #include "gate.h"

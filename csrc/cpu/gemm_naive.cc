@@ -1,6 +1,8 @@
 // c = activation(alpha * a @ b.T + bias), a and b with contiguous rows, as the formula says: one
 // sum after the other, in double, rounded once. It takes every call, and is what the others are
 // measured by.
+#include "common/standard.h"
+
 #include <algorithm>
 #include <cmath>
 

@@ -1,6 +1,8 @@
 // c = activation(alpha * a @ b.T + bias), a and b with contiguous rows. Products are summed in
 // float, in panels of the depth (see product.h); the rest is computed in double and rounded once.
 // Bits depend on the values and K only.
+#include "common/standard.h"
+
 #include "gate.h"
 #include "gemm.gen.h"
 #include "product.h"

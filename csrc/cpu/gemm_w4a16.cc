@@ -2,6 +2,8 @@
 // without loss; their products with a are summed in float within a group of columns (see
 // product_made.h). These sums times the scales are added in double, and rounded once. Bits depend
 // on the values, K and group_size only.
+#include "common/standard.h"
+
 #include <new>
 
 #include "gemm_w4a16.gen.h"

@@ -1,6 +1,8 @@
 // y[b, c, s] = (x[b, c, s] - mean) / sqrt(variance + eps) * weight[c] + bias[c] with the mean and
 // the population variance of the group of channel c in sample b, dense arrays. A group is a row of
 // memory, so its moments and what follows from them are those of layer_norm.h, also in precision.
+#include "common/standard.h"
+
 #include "group_norm.gen.h"
 #include "layer_norm.h"
 

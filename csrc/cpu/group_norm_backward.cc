@@ -4,6 +4,8 @@
 //
 // In double, since differences cancel and sums have terms of both signs; rounded once. A channel's
 // sums serve both: times its weight, they are part of its group's means.
+#include "common/standard.h"
+
 #include <cmath>
 #include <memory>
 

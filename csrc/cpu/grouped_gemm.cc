@@ -1,6 +1,8 @@
 // c[rows of e] = a[rows of e] @ b[e].T for each expert e, dense; other rows of c are zero. Products
 // are summed in float, in panels of the depth (see product.h), and rounded once. Bits depend on the
 // values and K only.
+#include "common/standard.h"
+
 #include "grouped_gemm.gen.h"
 #include "grouped_product.h"
 

@@ -2,6 +2,8 @@
 // for each expert e, dense; other rows of grad_a are zero. Products are summed in float, in panels
 // of the depth (see product.h), and rounded once. Bits depend on the values and the lengths of the
 // sums only.
+#include "common/standard.h"
+
 #include "grouped_gemm_backward.gen.h"
 #include "grouped_product.h"
 

@@ -2,6 +2,8 @@
 // their scores, dense rows. A group is as good as its best two scores and biases together, or, if
 // there is no bias, as its best score. Computed in double and rounded once, so that scores which
 // differ are told apart.
+#include "common/standard.h"
+
 #include "grouped_topk.gen.h"
 #include "scores.h"
 

@@ -1,10 +1,18 @@
 // y[i, j] = (x[i, j] - mean) / sqrt(variance + eps) * weight[j] + bias[j] with the mean and the
 // population variance of row i, dense rows; see layer_norm.h.
+#include "common/standard.h"
+
 #include "layer_norm.h"
 
 #include "layer_norm.gen.h"
 
 namespace opcast_ops {
+
+namespace layer_norm {
+OPCAST_LAYER_NORM(float);
+OPCAST_LAYER_NORM(opcast::f16);
+OPCAST_LAYER_NORM(opcast::bf16);
+}  // namespace layer_norm
 
 opcast::Status LayerNorm(const LayerNormArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {

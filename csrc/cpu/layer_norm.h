@@ -198,7 +198,7 @@ inline void Rows(const A& a, bool past, bool tame, int64_t i, int64_t count) {
 
 // All `count` rows; bias may be null.
 template <class A>
-inline opcast::Status ForAll(const A& given, int64_t count, const opcast::Launch& launch) {
+opcast::Status ForAll(const A& given, int64_t count, const opcast::Launch& launch) {
   const bool past = PastCache(launch, given.y, count * given.N, 2);
   const auto rows = [&given, past](int64_t begin, int64_t end, auto width) {
     const RowOrZeros<typename A::W> bias(given.bias, given.N);
@@ -211,6 +211,13 @@ inline opcast::Status ForAll(const A& given, int64_t count, const opcast::Launch
   opcast::ParallelFor(launch, count, RowsPerChunk(given.N), rows);
   return opcast::Status::Ok();
 }
+
+// layer_norm.cc has these, for layernorm2d.cc, too.
+#define OPCAST_LAYER_NORM(T) \
+  template opcast::Status ForAll(const Arrays<T, T>&, int64_t, const opcast::Launch&)
+extern OPCAST_LAYER_NORM(float);
+extern OPCAST_LAYER_NORM(opcast::f16);
+extern OPCAST_LAYER_NORM(opcast::bf16);
 
 }  // namespace layer_norm
 }  // namespace opcast_ops

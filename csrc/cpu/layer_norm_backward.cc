@@ -1,10 +1,18 @@
 // The gradients of layer_norm, from the mean and 1 / sqrt(variance + eps) of each row; see
 // layer_norm_backward.h.
+#include "common/standard.h"
+
 #include "layer_norm_backward.h"
 
 #include "layer_norm_backward.gen.h"
 
 namespace opcast_ops {
+
+namespace layer_norm {
+OPCAST_LAYER_NORM_BACKWARD(float);
+OPCAST_LAYER_NORM_BACKWARD(opcast::f16);
+OPCAST_LAYER_NORM_BACKWARD(opcast::bf16);
+}  // namespace layer_norm
 
 opcast::Status LayerNormBackward(const LayerNormBackwardArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {

@@ -196,7 +196,7 @@ inline bool InFloat(const T* grad, const T* x, const float* weight, float heavie
 }
 
 template <class A>
-inline opcast::Status BackwardOfAll(const A& a, int64_t count, const opcast::Launch& launch) {
+opcast::Status BackwardOfAll(const A& a, int64_t count, const opcast::Launch& launch) {
   using T = typename A::T;
   using W = typename A::W;
   const int64_t n = a.N;
@@ -231,6 +231,13 @@ inline opcast::Status BackwardOfAll(const A& a, int64_t count, const opcast::Lau
   SumRows(launch, count, n, 2 * n, rows, store);
   return opcast::Status::Ok();
 }
+
+// layer_norm_backward.cc has these, for layernorm2d_backward.cc, too.
+#define OPCAST_LAYER_NORM_BACKWARD(T) \
+  template opcast::Status BackwardOfAll(const BackwardArrays<T, T>&, int64_t, const opcast::Launch&)
+extern OPCAST_LAYER_NORM_BACKWARD(float);
+extern OPCAST_LAYER_NORM_BACKWARD(opcast::f16);
+extern OPCAST_LAYER_NORM_BACKWARD(opcast::bf16);
 
 }  // namespace layer_norm
 }  // namespace opcast_ops

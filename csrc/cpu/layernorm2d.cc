@@ -1,5 +1,7 @@
 // y[i, j] = (x[i, j] - mean) / sqrt(variance + eps) * weight[j] + bias[j] with the mean and the
 // population variance of row i, dense rows; see layer_norm.h.
+#include "common/standard.h"
+
 #include "layer_norm.h"
 #include "layernorm2d.gen.h"
 

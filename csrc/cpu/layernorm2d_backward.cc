@@ -1,5 +1,7 @@
 // The gradients of layernorm2d, from the mean and 1 / sqrt(variance + eps) of each row; see
 // layer_norm_backward.h.
+#include "common/standard.h"
+
 #include "layer_norm_backward.h"
 #include "layernorm2d_backward.gen.h"
 

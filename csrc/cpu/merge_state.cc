@@ -1,6 +1,8 @@
 // v = (e^s_a v_a + e^s_b v_b) / (e^s_a + e^s_b) and s = log(e^s_a + e^s_b) for each row, dense
 // rows: see merge.h for the precision. A part whose log-sum-exp is -inf is not read. The weights of
 // a vector of rows are made at once.
+#include "common/standard.h"
+
 #include "merge.h"
 #include "merge_state.gen.h"
 #include "rows.h"

@@ -1,5 +1,7 @@
 // v = the sum of e^s v over the parts, divided by that of e^s, and s its logarithm, for each row:
 // see merge.h for the precision. Parts whose log-sum-exp is -inf are not read.
+#include "common/standard.h"
+
 #include "merge.h"
 #include "merge_states.gen.h"
 #include "rows.h"

@@ -4,6 +4,8 @@
 // Rows are taken in steps, as in attention_step.h, which says in which precision. All heads of a
 // query see the same rows, so a task has one query and some of its heads; how many makes no
 // difference to the bits. Queries and rows are copied as floats; zeros fill them up.
+#include "common/standard.h"
+
 #include "common/mla_prefill.h"
 
 #include <algorithm>

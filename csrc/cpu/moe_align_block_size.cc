@@ -1,6 +1,8 @@
 // sorted_ids = the items (token * k + slot) by expert, in whole blocks for each; expert_ids = the
 // expert of each block. Integers only. One thread: to count and to place some 10^5 items takes less
 // than a tenth of a millisecond.
+#include "common/standard.h"
+
 #include "experts.h"
 #include "moe_align_block_size.gen.h"
 

@@ -1,5 +1,7 @@
 // permuted = the rows of x by expert, one for each slot of a token; row_map = where they went. Rows
 // are copied as they are; one thread finds their places.
+#include "common/standard.h"
+
 #include "moe_permute.gen.h"
 #include "permuted_rows.h"
 

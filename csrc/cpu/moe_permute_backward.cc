@@ -1,6 +1,8 @@
 // grad_x[i] = the sum of the rows of grad_permuted that row_map names for token i, added in order:
 // in float for results of 16 bits where that costs less than a quarter of their last place (see
 // short_sums.h), else in double.
+#include "common/standard.h"
+
 #include "moe_permute_backward.gen.h"
 #include "named_rows.h"
 

@@ -1,6 +1,8 @@
 // y[i] = the sum over the slots s of weights[i, s] times the row that row_map[i, s] names, added in
 // order: in float for results of 16 bits where that costs less than a quarter of their last place
 // (see short_sums.h), else in double.
+#include "common/standard.h"
+
 #include "moe_unpermute.gen.h"
 #include "named_rows.h"
 

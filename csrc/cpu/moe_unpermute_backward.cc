@@ -1,6 +1,8 @@
 // For the row that row_map[i, s] names: its gradient is weights[i, s] * grad_y[i], and that of
 // weights[i, s] is the sum of row * grad_y[i], in double and rounded once. Other rows get zeros
 // first.
+#include "common/standard.h"
+
 #include "moe_unpermute_backward.gen.h"
 #include "rows.h"
 

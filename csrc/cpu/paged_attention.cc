@@ -1,5 +1,7 @@
 // o = softmax(sm_scale * q @ k.T) @ v and the logarithm of the softmax's denominator, for each
 // sequence over the pages in its row of block_tables: see paged.h.
+#include "common/standard.h"
+
 #include "paged.h"
 #include "paged_attention.gen.h"
 

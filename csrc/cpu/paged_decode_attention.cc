@@ -1,5 +1,7 @@
 // o = softmax(sm_scale * q @ k.T) @ v and the logarithm of the softmax's denominator, for each
 // sequence over the pages that kv_indices lists for it: see paged.h.
+#include "common/standard.h"
+
 #include "paged.h"
 #include "paged_decode_attention.gen.h"
 

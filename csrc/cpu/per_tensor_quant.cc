@@ -1,4 +1,6 @@
 // q = x / scale, dense arrays. See quant.h.
+#include "common/standard.h"
+
 #include "per_tensor_quant.gen.h"
 #include "quant.h"
 

@@ -1,5 +1,7 @@
 // q = x over the scale of its group of columns, which is the group's largest magnitude over the
 // largest number of Q; dense rows. A group with NaN or infinities has such a scale. See quant.h.
+#include "common/standard.h"
+
 #include "per_token_group_quant.gen.h"
 #include "quant.h"
 

@@ -1,5 +1,7 @@
 // q = x over the scale of its row, which is the row's largest magnitude over the largest number of
 // Q; dense rows. A row with NaN or infinities has such a scale. See quant.h.
+#include "common/standard.h"
+
 #include "per_token_quant.gen.h"
 #include "quant.h"
 

@@ -1,4 +1,6 @@
 // The blocks of product.h, compiled once for all kernels.
+#include "common/standard.h"
+
 #include "product.h"
 
 #include <memory>

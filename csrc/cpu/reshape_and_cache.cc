@@ -3,6 +3,8 @@
 // What keeps its dtype and has no scale is copied bit by bit. Else quotients are float, rounded
 // once; for FP8, what is beyond the largest number becomes that, as in vLLM. Slots below 0 and
 // beyond the last one are skipped.
+#include "common/standard.h"
+
 #include <algorithm>
 #include <cstring>
 

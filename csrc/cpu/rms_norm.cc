@@ -1,6 +1,8 @@
 // y[i, j] = x[i, j] / sqrt(mean(x[i]^2) + eps) * weight[j], dense rows. Computed in float and
 // rounded once; in double where a part of that leaves the range of floats, although the result need
 // not.
+#include "common/standard.h"
+
 #include "map.h"
 #include "norm.h"
 #include "rms_norm.gen.h"

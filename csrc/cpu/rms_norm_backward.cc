@@ -6,6 +6,8 @@
 // rest is float, in which products of two of them are exact: so the difference may cancel. Rows
 // that might leave the range of floats, and float32, also of the weight alone, are computed in
 // double. Rounded once.
+#include "common/standard.h"
+
 #include <cmath>
 
 #include "columns.h"

@@ -21,8 +21,7 @@ class Angles {
  public:
   explicit Angles(int64_t width) : width_(width), space_(2 * width) {}
 
-  template <class I>
-  void Read(const Turns<I>& turns, int64_t token) {
+  void Read(const Turns& turns, int64_t token) {
     const int64_t half = width_ / 2;
     const float* const cosines = turns.Cosines(token);
     const float *const sines = cosines + half, sign = turns.back ? -1.0f : 1.0f;
@@ -74,9 +73,9 @@ inline void TurnHeads(const Heads<T>& heads, const Angles& angles, int64_t token
 }
 
 // Turns the heads of two arrays, of `columns` each.
-template <class T, class I>
+template <class T>
 opcast::Status Turn(const opcast::Launch& launch, int64_t tokens, int64_t columns,
-                    const Turns<I>& turns, const Heads<T>& first, const Heads<T>& second) {
+                    const Turns& turns, const Heads<T>& first, const Heads<T>& second) {
   const auto rows = [&](int64_t begin, int64_t end, auto width) {
     Angles angles(turns.width);
     const std::unique_ptr<T[]> swapped(turns.interleave ? new T[turns.width] : nullptr);
@@ -90,5 +89,13 @@ opcast::Status Turn(const opcast::Launch& launch, int64_t tokens, int64_t column
   opcast::ParallelFor(launch, tokens, RowsPerChunk(numbers), rows);
   return opcast::Status::Ok();
 }
+
+// rope.cc has these, for rope_backward.cc, too.
+#define OPCAST_TURN(T)                                                                \
+  template opcast::Status Turn(const opcast::Launch&, int64_t, int64_t, const Turns&, \
+                               const Heads<T>&, const Heads<T>&)
+extern OPCAST_TURN(float);
+extern OPCAST_TURN(opcast::f16);
+extern OPCAST_TURN(opcast::bf16);
 
 }  // namespace opcast_ops

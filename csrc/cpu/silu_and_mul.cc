@@ -1,6 +1,8 @@
 // y[i, j] = silu(x[i, j]) * x[i, D + j], dense rows. Computed in float as gate * value / (1 +
 // exp(-gate)) and rounded once; elements for which a part of that leaves the range of floats,
 // although the result need not, are computed in double.
+#include "common/standard.h"
+
 #include "gate.h"
 #include "gate_rows.h"
 #include "silu_and_mul.gen.h"

@@ -1,6 +1,8 @@
 // grad_x[i, j] = grad_y[i, j] * x[i, D + j] * silu'(x[i, j]) and grad_x[i, D + j] = grad_y[i, j] *
 // silu(x[i, j]), dense rows. Computed in float, for float32 with what products lose; rows in which
 // a part of that leaves the range of floats in double. Rounded once.
+#include "common/standard.h"
+
 #include "gate.h"
 #include "gate_rows_backward.h"
 #include "silu_and_mul_backward.gen.h"

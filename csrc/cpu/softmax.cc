@@ -2,6 +2,8 @@
 // in double but for sums of four; for float32 the exponential also gets what the difference of two
 // floats loses, so that small probabilities are right too, and 1 / sum is two floats. A row that
 // holds NaN or +inf, or nothing but -inf, becomes NaN.
+#include "common/standard.h"
+
 #include <cmath>
 
 #include "exp.h"

@@ -3,6 +3,8 @@
 // difference and its product with y are rounded to float. For 16 bits, grad_y * y is exact in
 // float, and is kept: what is subtracted from it is the sum times y, and then it is rounded to
 // float and to its dtype.
+#include "common/standard.h"
+
 #include "map.h"
 #include "row_sums.h"
 #include "rows.h"

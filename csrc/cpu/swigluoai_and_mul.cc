@@ -5,6 +5,8 @@
 // Computed in float, where the sigmoid's argument has two parts, and rounded once; elements for
 // which a part of that leaves the range of floats, although the result need not, are computed in
 // double.
+#include "common/standard.h"
+
 #include "common/swigluoai.h"
 #include "exp.h"
 #include "gate_rows.h"

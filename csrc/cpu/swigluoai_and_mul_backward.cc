@@ -5,6 +5,8 @@
 //
 // Computed in double, since the slope has a zero, which is at no float in particular for any alpha;
 // rounded once.
+#include "common/standard.h"
+
 #include "gate.h"
 #include "gate_rows_backward.h"
 #include "neighbours.h"

@@ -4,6 +4,8 @@
 //
 // That of a small top_k is found by going over the row once, as in topk.cc; the other filters and
 // the draw then see only what it keeps.
+#include "common/standard.h"
+
 #include <cmath>
 #include <functional>
 #include <vector>

@@ -5,6 +5,8 @@
 // is full, the better half stays, and its last number is a bound for what follows. Most vectors
 // have nothing beyond the bound, and take one comparison. So the time is linear in N, also where
 // each number is better than those before it.
+#include "common/standard.h"
+
 #include <algorithm>
 #include <functional>
 #include <limits>

@@ -1,6 +1,8 @@
 // ids[i] = the k largest of row i of gating, dense rows; weights[i] = their softmax over the row,
 // divided by their sum if asked. Logits are compared as they are. Computed in double and rounded
 // once: exponentials of differences of floats would lose up to 64 ulp.
+#include "common/standard.h"
+
 #include "scores.h"
 #include "topk_softmax.gen.h"
 

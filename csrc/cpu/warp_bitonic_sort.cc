@@ -5,6 +5,8 @@
 // does not depend on their contents: Batcher's merge exchange, for any length (Knuth, The Art of
 // Computer Programming 3, 5.2.2, algorithm M). Other rows are sorted by one byte of the keys after
 // the other, the lowest first, which takes the same time for all contents.
+#include "common/standard.h"
+
 #include <algorithm>
 #include <cstring>
 

@@ -12,9 +12,9 @@ namespace opcast_ops {
 constexpr int kTurnThreads = 256;
 
 // A block per token; a thread has a pair of columns, or a column that is copied, at a time.
-template <class T, class I>
+template <class T>
 __global__ void __launch_bounds__(kTurnThreads)
-    TurnKernel(int64_t tokens, int64_t columns, Turns<I> turns, Heads<T> heads) {
+    TurnKernel(int64_t tokens, int64_t columns, Turns turns, Heads<T> heads) {
   const int64_t half = turns.width / 2, items = columns - half;
   for (int64_t token = blockIdx.x; token < tokens; token += gridDim.x) {
     const float* const cosines = turns.Cosines(token);
@@ -37,18 +37,18 @@ __global__ void __launch_bounds__(kTurnThreads)
   }
 }
 
-template <class T, class I>
+template <class T>
 opcast::Status Turn(const opcast::Launch& launch, int64_t tokens, int64_t columns,
-                    const Turns<I>& turns, const Heads<T>& heads) {
+                    const Turns& turns, const Heads<T>& heads) {
   if (heads.count == 0 || columns == 0) return opcast::Status::Ok();
-  return opcast::Start(TurnKernel<T, I>, opcast::Blocks(tokens), kTurnThreads, 0, launch, tokens,
+  return opcast::Start(TurnKernel<T>, opcast::Blocks(tokens), kTurnThreads, 0, launch, tokens,
                        columns, turns, heads);
 }
 
 // The same for two arrays.
-template <class T, class I>
+template <class T>
 opcast::Status Turn(const opcast::Launch& launch, int64_t tokens, int64_t columns,
-                    const Turns<I>& turns, const Heads<T>& first, const Heads<T>& second) {
+                    const Turns& turns, const Heads<T>& first, const Heads<T>& second) {
   const opcast::Status status = Turn(launch, tokens, columns, turns, first);
   return status.ok() ? Turn(launch, tokens, columns, turns, second) : status;
 }

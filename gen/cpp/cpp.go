@@ -4,6 +4,8 @@ package cpp
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/opcast/opcast/gen/view"
@@ -181,26 +183,36 @@ func (v *opView) attrType(a *opdef.Attr) string {
 }
 
 // combination is one branch of Visit.
-type combination struct{ Condition, Types string }
+type combination struct {
+	Condition, Types string
+	dtypes           map[string]string // the short names that the variables stand for
+}
 
-// Combinations are the declared dtype combinations, one Visit branch each. Those with a dtype that has no C++ type have none.
+// with is the combination with one more variable.
+func (c combination) with(variable, dtype string) combination {
+	dtypes := maps.Clone(c.dtypes)
+	dtypes[variable] = dtype
+	return combination{
+		join(c.Condition, " && ", "args."+variable+" == "+enumerator(dtype)), join(c.Types, ", ", typeName(dtype)), dtypes,
+	}
+}
+
+// Combinations are the declared dtype combinations, one Visit branch each. Those with a dtype that has no C++ type have
+// none, nor have those that a condition refuses: no call gets as far, and each branch compiles a kernel.
 func (v *opView) Combinations() []combination {
-	out := []combination{{}}
+	out := []combination{{dtypes: map[string]string{}}}
 	for _, d := range v.DTypes {
 		var next []combination
 		for _, c := range out {
 			for _, s := range d.OneOf {
-				if typeName(s) == "" {
-					continue
+				if typeName(s) != "" {
+					next = append(next, c.with(d.Name, s))
 				}
-				next = append(next, combination{
-					join(c.Condition, " && ", "args."+d.Name+" == "+enumerator(s)), join(c.Types, ", ", typeName(s)),
-				})
 			}
 		}
 		out = next
 	}
-	return out
+	return slices.DeleteFunc(out, func(c combination) bool { return v.Excludes(c.dtypes) })
 }
 
 func join(a, sep, b string) string {

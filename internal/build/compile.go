@@ -120,6 +120,7 @@ func (j *job) begin(units []unit, libraries []library) (time.Time, error) {
 	}
 	build := j.plan.file(j.work(), units, libraries)
 	build.Vars = append(j.plan.in.machine(j.plan.id), build.Vars...)
+	j.plan.precompile(build, j.work(), units)
 	text, err := build.Text()
 	if err != nil {
 		return time.Time{}, err
