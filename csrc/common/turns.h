@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "opcast/minifloat.h"
+#include "numbers.h"
 
 namespace opcast_ops {
 
@@ -16,19 +16,8 @@ struct Heads {
   T* to;
 };
 
-// Integers of 64 or 32 bits. Whoever reads few of them needs no code of its own for each.
-struct Positions {
-  const void* numbers;
-  bool are_long;
-
-  OPCAST_HOST_DEVICE int64_t operator[](int64_t i) const {
-    return are_long ? static_cast<const int64_t*>(numbers)[i]
-                    : static_cast<const int32_t*>(numbers)[i];
-  }
-};
-
 struct Turns {
-  Positions positions;
+  Numbers positions;
   int64_t count;       // positions that the cache has
   const float* cache;  // `width` numbers for each of them: cosines, then sines
   int64_t width;       // columns that are turned

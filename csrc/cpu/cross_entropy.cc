@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "common/numbers.h"
 #include "cross_entropy.gen.h"
 #include "exp.h"
 #include "row_sums.h"
@@ -60,11 +61,11 @@ struct RowSums {
   }
 };
 
-template <int kWidth, class Typed>
-inline void OfRow(const Typed& a, int64_t row) {
-  const int64_t n = a.V, target = a.target[row];
-  const auto* x = a.logits + row * n;
-  RowSums<kWidth, typename Typed::T> sums;
+template <int kWidth, class T>
+inline void OfRow(const CrossEntropyArgs& a, const T* logits, int64_t row) {
+  const int64_t n = a.V, target = Numbers{a.target, a.I == opcast::DType::kI64}[row];
+  const T* x = logits + row * n;
+  RowSums<kWidth, T> sums;
   for (int64_t i = 0; i < n; i += kPart) {
     const int64_t count = std::min(kPart, n - i);
     sums.Add(x + i, count);
@@ -83,16 +84,19 @@ inline void OfRow(const Typed& a, int64_t row) {
   }
 }
 
+template <class T>
+opcast::Status OfAll(const CrossEntropyArgs& a, const T* logits, const opcast::Launch& launch) {
+  const auto rows = [&a, logits](int64_t begin, int64_t end, auto width) {
+    for (int64_t i = begin; i < end; ++i) OfRow<width>(a, logits, i);
+  };
+  opcast::ParallelFor(launch, a.batch, RowsPerChunk(a.V), rows);
+  return opcast::Status::Ok();
+}
+
 }  // namespace
 
 opcast::Status CrossEntropy(const CrossEntropyArgs& args, const opcast::Launch& launch) {
-  return Visit(args, [&](const auto& a) {
-    const auto rows = [&a](int64_t begin, int64_t end, auto width) {
-      for (int64_t i = begin; i < end; ++i) OfRow<width>(a, i);
-    };
-    opcast::ParallelFor(launch, a.batch, RowsPerChunk(a.V), rows);
-    return opcast::Status::Ok();
-  });
+  return Visit(args, [&](const auto& a) { return OfAll(args, a.logits, launch); });
 }
 
 }  // namespace opcast_ops

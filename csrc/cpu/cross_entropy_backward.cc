@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "common/numbers.h"
 #include "cross_entropy_backward.gen.h"
 #include "exp.h"
 #include "map.h"
@@ -43,12 +44,12 @@ inline double PartInDouble(double x, double lse, double grad, double less) {
   return grad * (Select(d > kFar, kInf, Select(d < -kFar, 0.0, e)) - less);
 }
 
-template <int kWidth, class Typed>
-inline void OfRow(const Typed& a, bool past, int64_t row) {
-  using T = typename Typed::T;
-  const int64_t n = a.V, target = a.target[row];
-  const T* x = a.logits + row * n;
-  T* to = a.grad_logits + row * n;
+template <int kWidth, class T>
+inline void OfRow(const CrossEntropyBackwardArgs& a, const T* logits, T* grad_logits, bool past,
+                  int64_t row) {
+  const int64_t n = a.V, target = Numbers{a.target, a.I == opcast::DType::kI64}[row];
+  const T* x = logits + row * n;
+  T* to = grad_logits + row * n;
   const float lse = a.lse[row], grad = a.grad_loss[row];
   const double even = a.label_smoothing / static_cast<double>(n);
   if (target == a.ignore_index || target < 0 || target >= n) {
@@ -67,18 +68,22 @@ inline void OfRow(const Typed& a, bool past, int64_t row) {
   to[target] = Round<T>(grad * (hot - even - (1 - a.label_smoothing)));
 }
 
+template <class T>
+opcast::Status OfAll(const CrossEntropyBackwardArgs& a, const T* logits, T* grad_logits,
+                     const opcast::Launch& launch) {
+  const bool past = PastCache(launch, grad_logits, a.batch * a.V, 2);
+  const auto rows = [&a, logits, grad_logits, past](int64_t begin, int64_t end, auto width) {
+    for (int64_t i = begin; i < end; ++i) OfRow<width>(a, logits, grad_logits, past, i);
+  };
+  opcast::ParallelFor(launch, a.batch, RowsPerChunk(a.V), rows);
+  return opcast::Status::Ok();
+}
+
 }  // namespace
 
 opcast::Status CrossEntropyBackward(const CrossEntropyBackwardArgs& args,
                                     const opcast::Launch& launch) {
-  return Visit(args, [&](const auto& a) {
-    const bool past = PastCache(launch, a.grad_logits, a.batch * a.V, 2);
-    const auto rows = [&a, past](int64_t begin, int64_t end, auto width) {
-      for (int64_t i = begin; i < end; ++i) OfRow<width>(a, past, i);
-    };
-    opcast::ParallelFor(launch, a.batch, RowsPerChunk(a.V), rows);
-    return opcast::Status::Ok();
-  });
+  return Visit(args, [&](const auto& a) { return OfAll(args, a.logits, a.grad_logits, launch); });
 }
 
 }  // namespace opcast_ops

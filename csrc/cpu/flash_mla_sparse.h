@@ -36,30 +36,33 @@ struct TokenRows {
   }
 };
 
-// A call of such an op. A position has place * K to place * K + counts[place] of the list.
-template <class Args>
+// A call of such an op. A position has place * most to place * most + counts[place] of the list.
 struct SparseCall : MlaCall {
-  using Fp8 = decltype(Args::fp8);
-
-  const Args& args;
+  const uint8_t* cache;
+  bool is_fnuz;  // which FP8 the cache has
+  const int32_t *tokens, *counts;
+  int64_t most;
   int64_t splits;  // of each position; 0 means that they follow from the length
 
   Sequence At(int64_t b) const {
     constexpr int64_t kShortest = 256;  // rows of a split at least
-    const int64_t length = args.counts[b];
+    const int64_t length = counts[b];
     const int64_t chosen = std::clamp<int64_t>(length / kShortest, 1, most_splits);
-    return {b * args.K, length, splits > 0 ? splits : chosen};
+    return {b * most, length, splits > 0 ? splits : chosen};
   }
 
   template <class F>
   void WithRows(F f) const {
-    const int64_t count = positions * args.K;
-    if (args.fp8 == Fp8::kE4m3fn)
-      f(TokenRows<opcast::f8e4m3fn>{args.kv_packed, args.tokens, count});
+    const int64_t count = positions * most;
+    if (is_fnuz)
+      f(TokenRows<opcast::f8e4m3fnuz>{cache, tokens, count});
     else
-      f(TokenRows<opcast::f8e4m3fnuz>{args.kv_packed, args.tokens, count});
+      f(TokenRows<opcast::f8e4m3fn>{cache, tokens, count});
   }
 };
+
+// flash_mla_sparse_decode.cc has this, for the other op, too.
+extern template opcast::Status RunCall(const SparseCall&, const opcast::Launch&);
 
 // Lists the tokens of all positions; 0 fills up what is left of a list.
 template <class Args>
@@ -88,7 +91,9 @@ opcast::Status RunSparse(const Args& args, const opcast::Launch& launch, int64_t
   ListTokens(args, launch);
   const MlaCall call{args.q,        args.B * args.S, args.H,        group,  most_splits,
                      args.sm_scale, args.o_part,     args.lse_part, args.o, args.lse};
-  return RunCall(SparseCall<Args>{call, args, splits}, launch);
+  const bool is_fnuz = args.fp8 == decltype(args.fp8)::kE4m3fnuz;
+  return RunCall(
+      SparseCall{call, args.kv_packed, is_fnuz, args.tokens, args.counts, args.K, splits}, launch);
 }
 
 }  // namespace opcast_ops

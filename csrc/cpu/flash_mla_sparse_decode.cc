@@ -10,6 +10,8 @@
 
 namespace opcast_ops {
 
+template opcast::Status RunCall(const SparseCall&, const opcast::Launch&);
+
 opcast::Status FlashMlaSparseDecode(const FlashMlaSparseDecodeArgs& args,
                                     const opcast::Launch& launch) {
   const int64_t heads = args.B * args.S * args.H, threads = std::max(launch.Threads(), 1);

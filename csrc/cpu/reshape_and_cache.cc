@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "common/numbers.h"
 #include "map.h"
 #include "reshape_and_cache.gen.h"
 #include "rows.h"
@@ -54,33 +55,34 @@ inline void WriteRow(const T* from, int64_t n, const float* scale, C* to) {
   }
 }
 
-int64_t Slot(const ReshapeAndCacheArgs& args, int64_t n) {
-  if (args.I == opcast::DType::kI64) return static_cast<const int64_t*>(args.slot_mapping)[n];
-  return static_cast<const int32_t*>(args.slot_mapping)[n];
+template <class T, class C>
+void Write(const ReshapeAndCacheArgs& args, const opcast::Launch& launch) {
+  const bool nhd = args.layout == ReshapeAndCacheLayout::kNHD;
+  const Places keys(nhd, args.S, args.k_cache_layout, args.key_layout);
+  const Places values(nhd, args.S, args.v_cache_layout, args.value_layout);
+  const Numbers slots{args.slot_mapping, args.I == opcast::DType::kI64};
+  const auto *key = static_cast<const T*>(args.key), *value = static_cast<const T*>(args.value);
+  auto *k_cache = static_cast<C*>(args.k_cache), *v_cache = static_cast<C*>(args.v_cache);
+  const auto write = [&](int64_t begin, int64_t end, auto vector) {
+    for (int64_t n = begin; n < end; ++n) {
+      const int64_t slot = slots[n];
+      if (slot < 0 || slot >= args.P * args.S) continue;
+      for (int64_t h = 0; h < args.H; ++h) {
+        WriteRow<vector>(key + keys.From(n, h), args.D, args.k_scale, k_cache + keys.To(slot, h));
+        WriteRow<vector>(value + values.From(n, h), args.D, args.v_scale,
+                         v_cache + values.To(slot, h));
+      }
+    }
+  };
+  opcast::ParallelFor(launch, args.N, RowsPerChunk(2 * args.H * args.D), write);
 }
 
 }  // namespace
 
 opcast::Status ReshapeAndCache(const ReshapeAndCacheArgs& args, const opcast::Launch& launch) {
-  const bool nhd = args.layout == ReshapeAndCacheLayout::kNHD;
-  const Places keys(nhd, args.S, args.k_cache_layout, args.key_layout);
-  const Places values(nhd, args.S, args.v_cache_layout, args.value_layout);
   return Visit(args, [&](const auto& a) {
-    using T = typename std::decay_t<decltype(a)>::T;
-    using C = typename std::decay_t<decltype(a)>::C;
-    const auto write = [&](int64_t begin, int64_t end, auto vector) {
-      for (int64_t n = begin; n < end; ++n) {
-        const int64_t slot = Slot(args, n);
-        if (slot < 0 || slot >= args.P * args.S) continue;
-        for (int64_t h = 0; h < args.H; ++h) {
-          WriteRow<vector, T, C>(a.key + keys.From(n, h), args.D, args.k_scale,
-                                 a.k_cache + keys.To(slot, h));
-          WriteRow<vector, T, C>(a.value + values.From(n, h), args.D, args.v_scale,
-                                 a.v_cache + values.To(slot, h));
-        }
-      }
-    };
-    opcast::ParallelFor(launch, args.N, RowsPerChunk(2 * args.H * args.D), write);
+    using A = std::decay_t<decltype(a)>;
+    Write<typename A::T, typename A::C>(args, launch);
     return opcast::Status::Ok();
   });
 }
