@@ -120,10 +120,15 @@ func (j *job) begin(units []unit, libraries []library) (time.Time, error) {
 	}
 	build := j.plan.file(j.work(), units, libraries)
 	build.Vars = append(j.plan.in.machine(j.plan.id), build.Vars...)
-	j.plan.precompile(build, j.work(), units)
+	files := j.plan.precompile(build, j.work(), units)
 	text, err := build.Text()
 	if err != nil {
 		return time.Time{}, err
+	}
+	for name, text := range files {
+		if _, err := safefile.Write(j.root, name, []byte(text)); err != nil {
+			return time.Time{}, err
+		}
 	}
 	for _, u := range units {
 		if err := safefile.MkdirAll(j.root, path.Dir(u.object)); err != nil {
@@ -192,6 +197,9 @@ func (j *job) keepObject(u unit, made string, files []string, began time.Time) e
 	r := record{Key: u.key, Reads: map[string]string{}}
 	for _, f := range files {
 		name := j.look.place.name(f)
+		if strings.HasPrefix(name, j.work()+"/") {
+			continue // what only includes a header, to compile that
+		}
 		file := j.look.place.file(name)
 		when, err := changed(file)
 		if errors.Is(err, fs.ErrNotExist) {

@@ -20,12 +20,12 @@ const leastSharing = 6
 // The name is that which the units give it.
 type header struct{ name, file, flags string }
 
-// precompile adds to a build file the headers that many of its units include first. GCC takes the compiled form where it
-// finds it in a folder before the header's own; what comes out is the same. Clang takes none that a command line does not
-// name.
-func (p *plan) precompile(file *ninja.File, folder string, units []unit) {
+// precompile adds to a build file the headers that many of its units include first, and returns the files that these need,
+// by their paths. GCC takes the compiled form where it finds it in a folder before the header's own; what comes out is the
+// same. Clang takes none that a command line does not name.
+func (p *plan) precompile(file *ninja.File, folder string, units []unit) (files map[string]string) {
 	if p.in.compiler.clang || slices.Contains(caches, path.Base(p.in.compiler.words[0])) {
-		return
+		return nil
 	}
 	sharing := map[header][]string{}
 	for _, u := range units {
@@ -37,9 +37,11 @@ func (p *plan) precompile(file *ninja.File, folder string, units []unit) {
 	shared := slices.SortedFunc(maps.Keys(sharing), func(a, b header) int {
 		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.flags, b.flags))
 	})
+	files = map[string]string{}
 	for i, h := range shared {
 		dir := path.Join(folder, fmt.Sprint("headers", i))
-		compiled := path.Join(dir, h.name+".gch")
+		compiled, including := path.Join(dir, h.name+".gch"), dir+".h"
+		files[including] = `#include "` + h.name + "\"\n" // alone, a header would be warned about for its "#pragma once"
 		for j := range file.Builds {
 			if b := &file.Builds[j]; slices.Contains(sharing[h], b.Outputs[0]) {
 				// Without -fpch-deps, nobody would know what was in the header.
@@ -47,11 +49,11 @@ func (p *plan) precompile(file *ninja.File, folder string, units []unit) {
 			}
 		}
 		file.Builds = append(file.Builds, ninja.Build{
-			Outputs: []string{compiled}, Rule: "compile", Inputs: []string{h.file},
-			// Each header would be warned about for its "#pragma once"; the units warn about the rest.
-			Vars: []ninja.Var{{Name: "flags", Value: h.flags + " -w -x c++-header"}},
+			Outputs: []string{compiled}, Rule: "compile", Inputs: []string{including},
+			Vars: []ninja.Var{{Name: "flags", Value: h.flags + " -x c++-header"}, {Name: "description", Value: "compile " + ninja.Escape(h.file)}},
 		})
 	}
+	return files
 }
 
 // caches stand before the compiler and keep what it makes, for which they need to see what it reads.

@@ -55,3 +55,19 @@ func TestSharedHeadersComeFirst(t *testing.T) {
 		t.Error("a header was compiled that is not the first thing in its sources")
 	}
 }
+
+// What the compiler warns about in the header is an error where warnings are. That nobody uses a function is none.
+func TestSharedHeadersWarn(t *testing.T) {
+	t.Parallel()
+	d := sharing(t, "")
+	d.Project.Manifest.Build.Werror = true
+	d.write("include/deep.h", "#pragma once\ninline int Deep(int a, unsigned b) { return a < b ? 1 : a; }\n")
+	_, _, log, err := d.build()
+	if err == nil || !strings.Contains(log, "sign-compare") {
+		t.Errorf("build: %v, want a warning as an error:\n%s", err, log)
+	}
+	d.write("include/deep.h", "#pragma once\nstatic int Unused(int a) { return a; }\ninline int Deep(int a, int b) { return a < b ? b : Unused(a); }\n")
+	if units := d.compiled(); !slices.Contains(units, "shared.h") {
+		t.Errorf("compiled %v", units)
+	}
+}
