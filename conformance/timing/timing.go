@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/opcast/opcast/conformance/cases"
@@ -30,6 +31,10 @@ const Farthest = 4
 type Options struct {
 	Project *opdef.Project
 	Python  string
+	// Suites say what is measured: workloads, calls, or both.
+	Suites []string
+	// Command is what the result says that it comes from.
+	Command string
 	// Ops are those to measure; those without workloads are named in the result.
 	Ops []*opdef.Op
 	// Adaptors call them. One that is Wanted must be there.
@@ -68,7 +73,7 @@ func Run(ctx context.Context, o Options) (result *bench.Result, err error) {
 	r := &run{Options: o, result: &bench.Result{
 		Schema: bench.Schema, Collection: o.Project.Manifest.Name, Version: o.Project.Manifest.Version,
 		Date: time.Now().UTC().Format(time.RFC3339), Machine: machine(o.Device), Versions: map[string]string{},
-		Rows: []bench.Row{}, LeftOut: []bench.LeftOut{},
+		Rows: []bench.Row{}, LeftOut: []bench.LeftOut{}, Commands: []string{o.Command},
 	}}
 	if r.temp, err = tempdir.Make("", "opcast-bench"); err != nil {
 		return nil, fmt.Errorf("worker folder: %w", err)
@@ -77,14 +82,30 @@ func Run(ctx context.Context, o Options) (result *bench.Result, err error) {
 	if err := worker.WriteFiles(r.temp.Path); err != nil {
 		return nil, err
 	}
-	if r.measurable() == 0 {
+	workloads, ofCalls := slices.Contains(o.Suites, Workloads), slices.Contains(o.Suites, Calls)
+	if workloads && r.measurable() == 0 {
+		workloads = false
+	}
+	if !workloads && !ofCalls {
 		return r.result, nil
 	}
 	if err := r.start(ctx); err != nil {
 		return nil, err
 	}
-	return r.result, r.all(ctx)
+	if ofCalls {
+		err = r.allCalls(ctx)
+	}
+	if workloads && err == nil {
+		err = r.all(ctx)
+	}
+	return r.result, err
 }
+
+// What can be measured.
+const (
+	Workloads = "workloads"
+	Calls     = "calls"
+)
 
 // measurable notes the ops without workloads and counts the others.
 func (r *run) measurable() int {

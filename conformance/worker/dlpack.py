@@ -66,9 +66,10 @@ def _release(managed: Any) -> None:
 
 RELEASE = DELETER(_release)
 
-new_capsule: Any = ctypes.pythonapi.PyCapsule_New
-new_capsule.restype = ctypes.py_object
-new_capsule.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+# A prototype of our own: what hangs at ctypes.pythonapi is everybody's, and other packages set other types there.
+new_capsule: Any = ctypes.PYFUNCTYPE(
+    ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
+)(("PyCapsule_New", ctypes.pythonapi))
 
 
 class Array:

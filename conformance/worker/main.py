@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import children
 import compare
 import measure
+import overhead
 import probes
 import signature
 import threads
@@ -51,6 +52,7 @@ HANDLERS: dict[str, Handler] = {
     "start child": children.begin,
     "describe": signature.answer,
     "measure": measure.answer,
+    "overhead": overhead.answer,
     "threads": threads.answer,
     "time": compare.answer,
     "transform": transform,

@@ -126,7 +126,7 @@ func TestMarkdown(t *testing.T) {
 	}
 	r := sample()
 	r.Rows[0].Peers[1].Name = "a|b"
-	if err := r.WriteMarkdown(path); err != nil {
+	if err := r.WriteMarkdown(path, nil); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(path)
@@ -149,14 +149,14 @@ A copy through memory reaches 30.0 GB/s with 2 threads.
 	if err := os.WriteFile(path, []byte("nothing"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.WriteMarkdown(path); !errors.Is(err, bench.ErrNoPlace) {
+	if err := r.WriteMarkdown(path, nil); !errors.Is(err, bench.ErrNoPlace) {
 		t.Errorf("a page without a place: %v", err)
 	}
 }
 
 func TestFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "build", "bench")
-	if err := sample().WriteFiles(dir, nil); err != nil {
+	if err := sample().WriteFiles(dir, bench.Told{}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := bench.Read(filepath.Join(dir, bench.File))

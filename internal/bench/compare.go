@@ -30,6 +30,8 @@ func (c Change) String() string {
 // Comparison is what has become of the rows of an older run.
 type Comparison struct {
 	Changes []Change
+	// Figures are those of both runs that can be compared.
+	Figures []FigureChange
 	// Gone are rows that only the older run has, of ops and callers that the newer one has measured.
 	Gone []Key
 	// OtherMachine says that the runs took place on different machines.
@@ -70,12 +72,14 @@ func (r *Result) Since(old *Result) *Comparison {
 			out.Gone = append(out.Gone, before.Key)
 		}
 	}
+	out.Figures = r.figuresSince(old)
 	return out
 }
 
 // Confirm takes over, from a second run, the rows that are slower than in an older one and were not this time: where memory came to
 // lie, and what else ran, differs from process to process, and no spread within one of them tells.
 func (r *Result) Confirm(again, old *Result) {
+	r.confirmFigures(again, old)
 	twice := again.Since(old).Worse()
 	for _, worse := range r.Since(old).Worse() {
 		if slices.ContainsFunc(twice, func(c Change) bool { return c.Key == worse.Key }) {

@@ -36,26 +36,36 @@ type view struct {
 	Roofline *roofline
 	Worse    []string
 	Compared bool
+	// Budgets are lines of a table.
+	Budgets       [][]string
+	BudgetColumns []string
+	Tally         string
 }
 
-// HTML is one self-contained page, without scripts: plots of ratios and of rates, the table, and what was left out. The
-// comparison may be nil.
-func (r *Result) HTML(compared *Comparison) ([]byte, error) {
+// Told is what stands beside a result: a comparison with another one, and what became of budgets. Both may be absent.
+type Told struct {
+	Compared *Comparison
+	Judged   []Judgement
+}
+
+// HTML is one self-contained page, without scripts: budgets, plots of ratios and of rates, tables, and what was left out.
+func (r *Result) HTML(told Told) ([]byte, error) {
 	style, err := pageFiles.ReadFile("page/page.css")
 	if err != nil {
 		return nil, fmt.Errorf("write page: %w", err)
 	}
 	v := view{
 		Result: r, Style: template.CSS(style), Columns: Columns, Ratios: newDots(r.Rows), Roofline: newRoofline(r),
-		Compared: compared != nil,
+		Compared: told.Compared != nil, BudgetColumns: BudgetColumns,
 	}
 	for i := range r.Rows {
 		v.Cells = append(v.Cells, r.Rows[i].Cells())
 	}
-	if compared != nil {
-		for _, c := range compared.Worse() {
-			v.Worse = append(v.Worse, c.String())
-		}
+	for i := range told.Judged {
+		v.Budgets, v.Tally = append(v.Budgets, told.Judged[i].Cells()), Tally(told.Judged)
+	}
+	if told.Compared != nil {
+		v.Worse = told.Compared.Lines()
 	}
 	var text bytes.Buffer
 	if err := page.Execute(&text, v); err != nil {
@@ -65,12 +75,12 @@ func (r *Result) HTML(compared *Comparison) ([]byte, error) {
 }
 
 // WriteFiles writes the result and the page into a folder. Each file is the old one or the new one at any time.
-func (r *Result) WriteFiles(dir string, compared *Comparison) error {
+func (r *Result) WriteFiles(dir string, told Told) error {
 	text, err := r.JSON()
 	if err != nil {
 		return err
 	}
-	html, err := r.HTML(compared)
+	html, err := r.HTML(told)
 	if err != nil {
 		return err
 	}

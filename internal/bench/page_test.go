@@ -29,7 +29,7 @@ func writePage(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	now := slowed(manyRows(), 0, 1.5)
-	if err := now.WriteFiles(dir, now.Since(manyRows())); err != nil {
+	if err := now.WriteFiles(dir, bench.Told{Compared: now.Since(manyRows())}); err != nil {
 		t.Fatal(err)
 	}
 	return filepath.Join(dir, bench.Page)
@@ -56,12 +56,12 @@ func TestPageText(t *testing.T) {
 func TestPageWithout(t *testing.T) {
 	r := sample()
 	r.Rows = r.Rows[1:]
-	page, err := r.HTML(nil)
+	page, err := r.HTML(bench.Told{})
 	if text := string(page); err != nil || strings.Contains(text, "<svg") || !strings.Contains(text, "gather&lt;b&gt;") {
 		t.Error(err, text)
 	}
 	r.Rows = nil
-	if _, err := r.HTML(r.Since(sample())); err != nil {
+	if _, err := r.HTML(bench.Told{Compared: r.Since(sample())}); err != nil {
 		t.Error(err)
 	}
 }

@@ -24,7 +24,11 @@ type Result struct {
 	Machine Machine `json:"machine"`
 	// Versions are those of Python and of the frameworks, by name.
 	Versions map[string]string `json:"versions"`
-	Rows     []Row             `json:"rows"`
+	// Commands are those that measured; a result that was put together has several.
+	Commands []string `json:"commands,omitempty"`
+	Rows     []Row    `json:"rows"`
+	// Figures are numbers that are about no workload.
+	Figures []Figure `json:"figures,omitempty"`
 	// LeftOut is what was to be measured and was not.
 	LeftOut []LeftOut `json:"left_out"`
 }
@@ -175,6 +179,11 @@ func Read(path string) (*Result, error) {
 	for i := range r.Rows {
 		if !r.Rows[i].sound() {
 			return nil, fmt.Errorf("%s: %w: its row of %v has spreads that no run measures", path, ErrNoResult, r.Rows[i].Key)
+		}
+	}
+	for i := range r.Figures {
+		if f := &r.Figures[i]; f.Name == "" || f.Value != nil && !f.Value.counted() {
+			return nil, fmt.Errorf("%s: %w: its figure %q has a spread that no run measures", path, ErrNoResult, f.Name)
 		}
 	}
 	return r, nil

@@ -16,6 +16,9 @@ type Spread struct {
 // positive says whether it can be one of times or ratios.
 func (s Spread) positive() bool { return s.Low > 0 && s.Low <= s.Median && s.Median <= s.High }
 
+// counted says whether it can be one of anything that is measured: a count may be zero.
+func (s Spread) counted() bool { return s.Low >= 0 && s.Low <= s.Median && s.Median <= s.High }
+
 // SpreadOf summarises samples, of which there is at least one.
 func SpreadOf(samples []float64) Spread {
 	sorted := slices.Sorted(slices.Values(samples))

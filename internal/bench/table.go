@@ -45,6 +45,15 @@ func (r *Result) WriteTable(w io.Writer) error {
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("print table: %w", err)
 	}
+	for _, t := range r.Tables() {
+		fmt.Fprintln(table, strings.Join(t.Columns, "\t"))
+		for _, cells := range t.Rows {
+			fmt.Fprintln(table, strings.Join(cells, "\t"))
+		}
+		if err := table.Flush(); err != nil {
+			return fmt.Errorf("print figures: %w", err)
+		}
+	}
 	for _, line := range r.Notes() {
 		if _, err := fmt.Fprintln(w, line); err != nil {
 			return fmt.Errorf("print table: %w", err)
@@ -64,6 +73,11 @@ func (r *Result) Notes() []string {
 			if p.Missing != "" {
 				lines = append(lines, fmt.Sprintf("%v: without %s: %s", row.Key, p.Name, p.Missing))
 			}
+		}
+	}
+	for _, f := range r.Figures {
+		if f.Missing != "" {
+			lines = append(lines, fmt.Sprintf("not measured: %s: %s", f.Name, f.Missing))
 		}
 	}
 	for _, l := range r.LeftOut {
@@ -105,8 +119,8 @@ const (
 // ErrNoPlace means that a page lacks these lines.
 var ErrNoPlace = errors.New("no place for the table")
 
-// Markdown is the table, with a line about the machine before it.
-func (r *Result) Markdown() string {
+// Markdown is the table of budgets, or without any that of rows and figures, with a line about the machine before it.
+func (r *Result) Markdown(judged []Judgement) string {
 	var b strings.Builder
 	day, _, _ := strings.Cut(r.Date, "T")
 	fmt.Fprintf(&b, "On %s, %s, %d CPUs", day, r.Machine.CPU, r.Machine.CPUs)
@@ -117,19 +131,41 @@ func (r *Result) Markdown() string {
 	for _, c := range r.Copies() {
 		fmt.Fprintf(&b, "A copy through memory reaches %s GB/s with %s.\n", Digits(c.Speed.Median), threads(c.Threads))
 	}
-	b.WriteString("\n| " + strings.Join(Columns, " | ") + " |\n|" + strings.Repeat("---|", len(Columns)) + "\n")
-	for i := range r.Rows {
-		cells := r.Rows[i].Cells()
+	if len(judged) > 0 {
+		var cells [][]string
+		for i := range judged {
+			cells = append(cells, judged[i].Cells())
+		}
+		markdownTable(&b, BudgetColumns, cells)
+		b.WriteString("\n" + Tally(judged) + ".\n")
+		return b.String() // what they are about is in the file
+	}
+	if len(r.Rows) > 0 {
+		var cells [][]string
+		for i := range r.Rows {
+			cells = append(cells, r.Rows[i].Cells())
+		}
+		markdownTable(&b, Columns, cells)
+	}
+	for _, t := range r.Tables() {
+		markdownTable(&b, t.Columns, t.Rows)
+	}
+	return b.String()
+}
+
+// markdownTable writes a table after an empty line.
+func markdownTable(b *strings.Builder, columns []string, rows [][]string) {
+	b.WriteString("\n| " + strings.Join(columns, " | ") + " |\n|" + strings.Repeat("---|", len(columns)) + "\n")
+	for _, cells := range rows {
 		for j := range cells {
 			cells[j] = strings.ReplaceAll(cells[j], "|", `\|`)
 		}
 		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 	}
-	return b.String()
 }
 
 // WriteMarkdown puts the table into a page, between the lines that are there for it.
-func (r *Result) WriteMarkdown(path string) error {
+func (r *Result) WriteMarkdown(path string, judged []Judgement) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("write table: %w", err)
@@ -139,7 +175,7 @@ func (r *Result) WriteMarkdown(path string) error {
 	if !found || !ended {
 		return fmt.Errorf("write table: %w: %s lacks the lines %s and %s", ErrNoPlace, path, Begin, End)
 	}
-	if err := os.WriteFile(path, []byte(before+Begin+"\n"+r.Markdown()+End+after), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(before+Begin+"\n"+r.Markdown(judged)+End+after), 0o644); err != nil {
 		return fmt.Errorf("write table: %w", err)
 	}
 	return nil

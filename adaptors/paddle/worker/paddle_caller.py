@@ -135,6 +135,10 @@ class Paddle(Caller):
         if self.place != "cpu":
             self.paddle.device.synchronize()
 
+    def owned(self, array: Any) -> Any:
+        """Return a copy."""
+        return array.clone()
+
     def offer(self, array: Any) -> Any:
         """Give the host the number 0: PaddlePaddle says None, which JAX refuses."""
         return Numbered(array)

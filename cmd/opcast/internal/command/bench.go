@@ -15,13 +15,18 @@ import (
 	"github.com/opcast/opcast/conformance/timing"
 	"github.com/opcast/opcast/internal/bench"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/pyenv"
 )
+
+// benchSuites are what can be measured.
+var benchSuites = []string{timing.Workloads, timing.Calls, costSuite}
 
 // benchFlags are the choices of the command line.
 type benchFlags struct {
 	python, device, report    string
 	json, compare, markdown   string
-	adaptors                  []string
+	budgets                   string
+	adaptors, suites          []string
 	threads                   []int
 	rounds                    int
 	seconds                   float64
@@ -33,6 +38,11 @@ const benchLong = `Build, and measure the workloads of the definitions through t
 What an op is measured beside, its author says: peers(framework) in the file OP.py beside the definition returns functions by
 name. Ops, peers and a copy through memory take turns. The folder build/bench gets bench.json and the page index.html.
 
+--suite calls measures what a call of tiny arrays costs beside the bare call of tvm-ffi, and counts what Python runs in it;
+--suite cost what the collection costs its author: lines, seconds of builds and of imports, bytes.
+
+With --budgets, the arguments are results: they are put together, and held against the budgets of a file.
+
 With --compare, the exit code is 1 if a row has become slower than in an older bench.json, beside the copy and beside peers.`
 
 func newBenchCmd(a *app) *cobra.Command {
@@ -42,6 +52,9 @@ func newBenchCmd(a *app) *cobra.Command {
 		Short: "Build, and measure workloads beside the peers that definitions name",
 		Long:  benchLong,
 		RunE: func(cmd *cobra.Command, ops []string) error {
+			if flags.budgets != "" {
+				return a.judge(ops, &flags)
+			}
 			flags.adaptorsAreAsked = cmd.Flags().Changed("adaptor")
 			return a.bench(cmd.Context(), ops, &flags)
 		},
@@ -50,6 +63,8 @@ func newBenchCmd(a *app) *cobra.Command {
 	testDeviceFlag(cmd, &flags.device)
 	noBuildFlag(cmd, &flags.noBuild)
 	set := cmd.Flags()
+	set.StringSliceVar(&flags.suites, "suite", []string{timing.Workloads}, "measure these: "+strings.Join(benchSuites, ", "))
+	set.StringVar(&flags.budgets, "budgets", "", "measure nothing: hold results, which are the arguments, against the budgets of this file")
 	set.StringSliceVar(&flags.adaptors, "adaptor", nil, "call the ops only through these adaptors")
 	set.IntSliceVar(&flags.threads, "threads", nil, "measure with these numbers of threads, each in processes of its own (default 1 and all CPUs)")
 	set.IntVar(&flags.rounds, "rounds", 20, "take at most this many samples of everything")
@@ -66,6 +81,9 @@ func (f *benchFlags) check() error {
 	err := cmp.Or(oneOf("device", f.device, "cpu", "cuda"), atLeast("rounds", f.rounds, 1), reportFolder(f.report))
 	if err == nil && !(f.seconds >= 0) {
 		err = usage("--seconds %v: expected a number of seconds", f.seconds)
+	}
+	for _, suite := range f.suites {
+		err = cmp.Or(err, oneOf("suite", suite, benchSuites...))
 	}
 	if f.threads == nil {
 		f.threads = []int{1, runtime.NumCPU()}
@@ -92,7 +110,7 @@ func (a *app) bench(ctx context.Context, names []string, flags *benchFlags) erro
 	if err != nil {
 		return err
 	}
-	o, err := a.benchOptions(ctx, names, flags)
+	o, env, err := a.benchOptions(ctx, names, flags)
 	if err != nil {
 		return err
 	}
@@ -103,6 +121,11 @@ func (a *app) bench(ctx context.Context, names []string, flags *benchFlags) erro
 	result, err := timing.Run(ctx, o)
 	if err == nil && old != nil {
 		err = confirmed(ctx, o, result, old)
+	}
+	if err == nil && slices.Contains(flags.suites, costSuite) {
+		var figures []bench.Figure
+		figures, err = a.costs(ctx, o, env)
+		result.Figures = append(result.Figures, figures...)
 	}
 	if errors.Is(err, timing.ErrMissing) {
 		return ExitError{Code: exitMachine, Err: err}
@@ -119,9 +142,14 @@ func (a *app) bench(ctx context.Context, names []string, flags *benchFlags) erro
 // confirmed measures the ops again that have become slower, so that only what is slower twice is told.
 func confirmed(ctx context.Context, o timing.Options, result, old *bench.Result) error {
 	slower := map[string]bool{}
-	for _, change := range result.Since(old).Worse() {
+	compared := result.Since(old)
+	for _, change := range compared.Worse() {
 		slower[change.Op] = true
 	}
+	for _, change := range compared.WorseFigures() {
+		slower[change.After.Op()] = true
+	}
+	delete(slower, "") // of what no op decides
 	if len(slower) == 0 {
 		return nil
 	}
@@ -146,10 +174,10 @@ func (f *benchFlags) older() (*bench.Result, error) {
 }
 
 // benchOptions reads the flags, and brings the library up to date.
-func (a *app) benchOptions(ctx context.Context, names []string, flags *benchFlags) (o timing.Options, err error) {
+func (a *app) benchOptions(ctx context.Context, names []string, flags *benchFlags) (o timing.Options, env *pyenv.Env, err error) {
 	p, err := a.load()
 	if err != nil {
-		return o, err
+		return o, nil, err
 	}
 	ops := p.Ops
 	if len(names) > 0 {
@@ -158,7 +186,7 @@ func (a *app) benchOptions(ctx context.Context, names []string, flags *benchFlag
 	for _, name := range names {
 		op, err := findOp(p, name)
 		if err != nil {
-			return o, err
+			return o, nil, err
 		}
 		if !slices.Contains(ops, op) {
 			ops = append(ops, op)
@@ -170,22 +198,23 @@ func (a *app) benchOptions(ctx context.Context, names []string, flags *benchFlag
 	}
 	for _, name := range adaptors {
 		if !slices.Contains(p.Manifest.Adaptors, name) {
-			return o, usage("unknown adaptor %q: the adaptors of opcast.toml are %s", name, strings.Join(p.Manifest.Adaptors, ", "))
+			return o, nil, usage("unknown adaptor %q: the adaptors of opcast.toml are %s", name, strings.Join(p.Manifest.Adaptors, ", "))
 		}
 	}
 	o = timing.Options{
 		Project: p, Ops: ops, Adaptors: adaptors, Wanted: flags.adaptorsAreAsked, Device: flags.device, Threads: flags.threads,
+		Suites: flags.suites, Command: strings.Join(append([]string{"opcast"}, os.Args[1:]...), " "),
 		Rounds: flags.rounds, Seconds: flags.seconds, Environ: os.Environ(), Progress: a.stderr,
 	}
-	if !slices.ContainsFunc(ops, func(op *opdef.Op) bool { return len(op.Workloads) > 0 }) {
-		return o, nil // without a build, too, there is nothing to measure
+	hasWorkloads := slices.ContainsFunc(ops, func(op *opdef.Op) bool { return len(op.Workloads) > 0 })
+	if !hasWorkloads && slices.Equal(flags.suites, []string{timing.Workloads}) {
+		return o, nil, nil // without a build, too, there is nothing to measure
 	}
-	env, err := a.suiteEnvironment(ctx, flags.python, p.Dir)
-	if err != nil {
-		return o, err
+	if env, err = a.suiteEnvironment(ctx, flags.python, p.Dir); err != nil {
+		return o, nil, err
 	}
 	o.Python = env.Python
-	return o, a.current(ctx, p, env, flags.noBuild)
+	return o, env, a.current(ctx, p, env, flags.noBuild)
 }
 
 // benchTold prints and writes what was measured. The exit code says whether an op failed, or has become slower.
@@ -193,22 +222,22 @@ func (a *app) benchTold(result, old *bench.Result, folder string, flags *benchFl
 	if err := result.WriteTable(a.stdout); err != nil {
 		return err
 	}
-	if len(result.Rows) == 0 {
+	if len(result.Rows) == 0 && len(result.Figures) == 0 {
 		return errors.New("nothing was measured")
 	}
 	var compared *bench.Comparison
 	if old != nil {
 		compared = result.Since(old)
 	}
-	if err := result.WriteFiles(folder, compared); err != nil {
+	if err := result.WriteFiles(folder, bench.Told{Compared: compared}); err != nil {
 		return err
 	}
-	if err := flags.write(result); err != nil {
+	if err := flags.write(result, nil); err != nil {
 		return err
 	}
 	worse := 0
 	if compared != nil {
-		worse = len(compared.Worse())
+		worse = len(compared.Lines())
 		if err := a.printComparison(compared); err != nil {
 			return err
 		}
@@ -220,7 +249,7 @@ func (a *app) benchTold(result, old *bench.Result, folder string, flags *benchFl
 }
 
 // write writes the files that the flags name.
-func (f *benchFlags) write(result *bench.Result) error {
+func (f *benchFlags) write(result *bench.Result, judged []bench.Judgement) error {
 	if f.json != "" {
 		text, err := result.JSON()
 		if err != nil {
@@ -233,7 +262,7 @@ func (f *benchFlags) write(result *bench.Result) error {
 	if f.markdown == "" {
 		return nil
 	}
-	err := result.WriteMarkdown(f.markdown)
+	err := result.WriteMarkdown(f.markdown, judged)
 	if errors.Is(err, bench.ErrNoPlace) {
 		return ExitError{Code: exitUsage, Err: err}
 	}
@@ -246,7 +275,7 @@ func (a *app) printComparison(c *bench.Comparison) error {
 	if c.OtherMachine {
 		lines = append(lines, "note: the older result comes from another machine")
 	}
-	if len(c.Changes) == 0 {
+	if len(c.Changes)+len(c.Figures) == 0 {
 		lines = append(lines, "note: the older result has nothing that was measured now")
 	}
 	for _, key := range c.Gone {
@@ -255,7 +284,15 @@ func (a *app) printComparison(c *bench.Comparison) error {
 	for _, change := range c.Worse() {
 		lines = append(lines, fmt.Sprintf("slower: %v", change))
 	}
-	lines = append(lines, fmt.Sprintf("%s compared, %d slower", count(len(c.Changes), "row"), len(c.Worse())))
+	if len(c.Changes) > 0 || len(c.Figures) == 0 {
+		lines = append(lines, fmt.Sprintf("%s compared, %d slower", count(len(c.Changes), "row"), len(c.Worse())))
+	}
+	for _, figure := range c.WorseFigures() {
+		lines = append(lines, fmt.Sprintf("worse: %v", figure))
+	}
+	if len(c.Figures) > 0 {
+		lines = append(lines, fmt.Sprintf("%s compared, %d worse", count(len(c.Figures), "figure"), len(c.WorseFigures())))
+	}
 	_, err := fmt.Fprintln(a.stdout, strings.Join(lines, "\n"))
 	return err
 }

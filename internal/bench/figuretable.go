@@ -1,0 +1,81 @@
+package bench
+
+import (
+	"slices"
+	"strings"
+)
+
+// Table is one of figures: the last words of names are the heads of columns.
+type Table struct {
+	Suite   string
+	Columns []string
+	Rows    [][]string
+}
+
+// Tables are those of the figures, one for each first word of their names.
+func (r *Result) Tables() []Table {
+	var out []Table
+	for i := range r.Figures {
+		f := &r.Figures[i]
+		suite, row, column := f.words()
+		at := slices.IndexFunc(out, func(t Table) bool { return t.Suite == suite })
+		if at < 0 {
+			at = len(out)
+			out = append(out, Table{Suite: suite, Columns: []string{suite}})
+		}
+		out[at].set(row, column, f.cell())
+	}
+	for i := range out {
+		out[i].fill()
+	}
+	return out
+}
+
+// words are the first word of a name, what stands in the middle, and the last one.
+func (f *Figure) words() (first, middle, last string) {
+	first, rest, found := strings.Cut(f.Name, "/")
+	if !found {
+		return first, "", "value"
+	}
+	if at := strings.LastIndex(rest, "/"); at >= 0 {
+		return first, rest[:at], rest[at+1:]
+	}
+	return first, rest, "value"
+}
+
+// cell is the value, with quartiles if they differ. What is counted, the head of the column says.
+func (f *Figure) cell() string {
+	if f.Exact && f.Value != nil && f.Unit != Bytes && f.Unit != Ratio {
+		return number(f.Value.Median)
+	}
+	if q := f.Quartiles(); q != "-" {
+		return f.String() + " (" + q + ")"
+	}
+	return f.String()
+}
+
+func (t *Table) set(row, column, text string) {
+	c := slices.Index(t.Columns, column)
+	if c < 1 {
+		c = len(t.Columns)
+		t.Columns = append(t.Columns, column)
+	}
+	at := slices.IndexFunc(t.Rows, func(cells []string) bool { return cells[0] == row })
+	if at < 0 {
+		at = len(t.Rows)
+		t.Rows = append(t.Rows, []string{row})
+	}
+	for len(t.Rows[at]) <= c {
+		t.Rows[at] = append(t.Rows[at], "-")
+	}
+	t.Rows[at][c] = text
+}
+
+// fill gives every row as many cells as there are columns.
+func (t *Table) fill() {
+	for i := range t.Rows {
+		for len(t.Rows[i]) < len(t.Columns) {
+			t.Rows[i] = append(t.Rows[i], "-")
+		}
+	}
+}
