@@ -31,7 +31,7 @@ func many(b *testing.B, n int) *opdef.Project {
 
 // BenchmarkGenerate renders every file of collections of growing size.
 func BenchmarkGenerate(b *testing.B) {
-	for _, n := range []int{10, 100, 1000} {
+	for _, n := range []int{10, 100, 1000, 10_000} {
 		b.Run(fmt.Sprintf("ops=%d", n), func(b *testing.B) {
 			project := many(b, n)
 			size := 0

@@ -28,11 +28,11 @@ def rows(x: Any, weight: Any) -> list[Row]:
     jitted, chain = partial(_split, names), partial(_chain_split, names)
     rest = "the rest: XLA's custom call and our handler"
     return [
-        Row("jax: opcast under jit", _call(_jax.jit(ours), names), peer, 1.0, jitted, rest),
+        Row("jax: opcast under jit", _call(_jax.jit(ours), names), peer, jitted, rest),
         Row(peer, _call(_jax.jit(jax_peers.rms_norm), names)),
         Row("jax: opcast, not under jit", _call(ours, names), peer, split=eager),
         Row("jax: native operations under jit", _call(_jax.jit(jax_peers.native), names), peer),
-        Row("jax: opcast, per op inside a jit", _chain(ours, names), inner, 1.0, chain, rest),
+        Row("jax: opcast, per op inside a jit", _chain(ours, names), inner, chain, rest),
         Row(inner, _chain(jax_peers.rms_norm, names)),
         *_gradients(names["x"]),
     ]

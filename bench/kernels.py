@@ -18,6 +18,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import figures
 import kernel_table
 
 _HERE = Path(__file__).parent
@@ -44,9 +45,10 @@ def main() -> int:
     parser.add_argument("--dtypes", help="such as float32,bfloat16")
     parser.add_argument("--ops", default="", help="only those whose name begins with this")
     parser.add_argument("--json", type=Path, help="file for the results")
+    parser.add_argument("--figures", type=Path, help="file for the ratios, as opcast bench has it")
     parser.add_argument("--markdown", type=Path, help="file with the table, such as README.md")
     options = parser.parse_args()
-    if options.json or not options.markdown:
+    if options.json or options.figures or not options.markdown:
         _measure(options)
     if options.markdown:
         kernel_table.write(options.markdown, options.json or _RESULTS)
@@ -59,9 +61,28 @@ def _measure(options: argparse.Namespace) -> None:
         if getattr(options, name) is None:
             setattr(options, name, value)
     runs = [_run(int(number), options) for number in options.threads.split(",")]
+    if options.figures:
+        lines = [line for run in runs for line in run[1:]]
+        figures.write(options.figures, map(_figure, lines))
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         options.json.write_text(_written(runs), encoding="utf-8")
+
+
+def _figure(line: dict[str, Any]) -> figures.Figure:
+    """Return the ratio of a result to its fastest peer."""
+    name, threads = kernel_table.name(line), line["threads"]
+    words = (line[key] for key in ("op", "dtype", "shape", "mode"))
+    what = f"{' '.join(words)}, threads: {threads}"
+    if "ratio" not in line:
+        failed = line.get("failed", {})
+        why = "; ".join(f"{who}: {reason}" for who, reason in failed.items())
+        missing = why or "it has no peer here"
+        return figures.Figure(name, what, "ratio", better="more", missing=missing)
+    low, high = line["ratio_quartiles"]
+    spread = low, line["ratio"], high
+    beside = line["beside"]
+    return figures.Figure(name, what, "ratio", spread=spread, beside=beside, better="more")
 
 
 def _run(threads: int, options: argparse.Namespace) -> list[dict[str, Any]]:

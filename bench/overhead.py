@@ -7,7 +7,9 @@ fast path consists of. A verdict has a question mark where the budget lies betwe
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
+import figures
 from row import Row
 from rows import rows
 from stopwatch import Call, Spread, measure, ratio
@@ -21,6 +23,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=_ROUNDS, help="samples per line")
     parser.add_argument("--split", action="store_true", help="take every fast path apart")
+    parser.add_argument("--figures", type=Path, help="write the figures into this file, too")
     options = parser.parse_args()
     lines = rows()
     samples = dict(zip([r.what for r in lines], measure([r.call for r in lines], options.rounds)))
@@ -34,6 +37,8 @@ def main() -> None:
         if row.budget is not None and spread and spread.median > row.budget:
             missed.append(row)
         print(_line(row, Spread.of(samples[row.what]), spread))
+    if options.figures:
+        figures.write(options.figures, [f for row in lines for f in _figures(row, samples)])
     for row in lines:
         if row.split and (row in missed or options.split):
             _print_split(row, options.rounds)
@@ -49,6 +54,16 @@ def _line(row: Row, time: Spread, spread: Spread | None) -> str:
     verdict = "holds" if spread.median <= row.budget else "misses"
     unsure = "?" if spread.low <= row.budget <= spread.high else ""
     return text + f"{row.budget:8.1f}  {verdict}{unsure}"
+
+
+def _figures(row: Row, samples: dict[str, list[float]]) -> list[figures.Figure]:
+    """Return the time of a line in nanoseconds, and its ratio to the peer."""
+    own = samples[row.what]
+    time = figures.Figure(f"{row.name}/time", row.what, "ns", [1000 * us for us in own])
+    if not row.peer:
+        return [time]
+    ratios = [a / b for a, b in zip(own, samples[row.peer], strict=True)]
+    return [time, figures.Figure(f"{row.name}/ratio", row.what, "ratio", ratios, beside=row.peer)]
 
 
 def _range(spread: Spread) -> str:

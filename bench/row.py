@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import figures
 from stopwatch import Call
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ class Row:
         How.
     peer
         The line it is compared with, or an empty string.
-    budget
-        The largest ratio to the peer that is accepted, or None for the peers themselves.
     split
         Returns what explains the time: parts of the call, each by itself. A line with a budget has
         one.
@@ -40,9 +39,18 @@ class Row:
     what: str
     call: Call
     peer: str = ""
-    budget: float | None = None
     split: Callable[[], list[Call]] | None = None
     rest: str = REST
 
     def __post_init__(self) -> None:
         assert self.budget is None or self.split, f"{self.what}: a budget needs a split"
+
+    @property
+    def name(self) -> str:
+        """The words that begin the names of its figures."""
+        return f"overhead/{figures.slug(self.what)}"
+
+    @property
+    def budget(self) -> float | None:
+        """The largest ratio to the peer that is accepted, or None for the peers themselves."""
+        return figures.budget(f"{self.name}/ratio")

@@ -58,7 +58,7 @@ def _calls(names: dict[str, Any]) -> list[Row]:
     split = partial(fastpath.parts, ours, {**names, "eps": 1e-6, "out": None})
     native, repeat = _torch.nn.functional.rms_norm, "f(y, x, weight, 100)"
     return [
-        row("torch: opcast", ours, budget=1.1, peer=_WRAPPED, split=split),
+        row("torch: opcast", ours, peer=_WRAPPED, split=split),
         row(_WRAPPED, _behind(ours, registered.default)),
         row(_PEER, registered.default, peer=""),
         row("torch: C++ TORCH_LIBRARY op, not .default", registered),
@@ -100,7 +100,7 @@ def _compiled(names: dict[str, Any]) -> list[Row]:
     ours = call(chain(opcast_torch.rms_norm))
     theirs = call(chain(partial(_positional, registered.default)))
     return [
-        Row("torch.compile, per call: opcast", ours, peer, 1.2, parts.copy, "what the graph adds"),
+        Row("torch.compile, per call: opcast", ours, peer, parts.copy, "what the graph adds"),
         Row(peer, theirs),
     ]
 
@@ -124,7 +124,7 @@ def _watched(names: dict[str, Any]) -> list[Row]:
         calls = [Call(code, {"f": f, **names, **more}, per=100) for f in both.values()]
         whats = [f"torch, under {way}: {who}" for who in both]
         parts = [Call("f(x, weight)", {"f": ours, **names}, label="the call that nobody watches")]
-        rows.append(Row(whats[0], calls[0], whats[1], 2.0, parts.copy, f"what {way} adds"))
+        rows.append(Row(whats[0], calls[0], whats[1], parts.copy, f"what {way} adds"))
         rows.append(Row(whats[1], calls[1]))
     return rows
 
@@ -151,7 +151,7 @@ def _gradients(op: str, names: dict[str, Any], peers: dict[str, Any]) -> list[Ro
     calls = [Call(code, {"f": f, **common}) for f in (ours, *peers.values())]
     split = partial(_split, op, names, common)
     return [
-        Row(f"torch fwd + bwd {op}: opcast", calls[0], first, 1.1, split, _REST),
+        Row(f"torch fwd + bwd {op}: opcast", calls[0], first, split, _REST),
         Row(first, calls[1]),
         *(Row(what, call, first) for what, call in zip(others, calls[2:])),
     ]

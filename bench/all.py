@@ -1,0 +1,133 @@
+"""Run all benchmarks and print which budgets hold; ``make bench`` does.
+
+What a part prints is in build/bench/parts, and what it measured beside it. All together are the result
+build/bench/bench.json and the page build/bench/index.html. A part that fails is told, and its figures
+are not measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import figures
+from figures import ROOT, Figure
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_HERE = Path(__file__).parent
+_PARTS = ROOT / "build" / "bench" / "parts"
+_OPCAST = ROOT / "build" / "bin" / "opcast"
+_BUDGETS = _HERE / "budgets.toml"
+_TAIL = 15
+
+
+@dataclass(frozen=True)
+class Part:
+    """A benchmark.
+
+    Parameters
+    ----------
+    name
+        Its word on the command line.
+    command
+        What runs it; the file for figures is appended.
+
+    """
+
+    name: str
+    command: Sequence[str | Path]
+
+    @property
+    def result(self) -> Path:
+        """The file for its figures."""
+        return _PARTS / f"{self.name}.json"
+
+    def run(self) -> int:
+        """Run it and return its exit code."""
+        self.result.unlink(missing_ok=True)
+        with self.result.with_suffix(".log").open("w", encoding="utf-8") as log:
+            command = [*self.command, self.result]
+            return subprocess.run(command, stdout=log, stderr=log, cwd=ROOT, check=False).returncode
+
+
+def parts() -> list[Part]:
+    """Return all benchmarks. Workloads come first: the budgets' table names their machine."""
+    cost = _PARTS / "cost.json"
+    found = [
+        Part("workloads", _suite("workloads", "torch,jax", 2, rounds=8, seconds=0.25)),
+        Part("kernels", [*_script("kernels.py"), "--quick", "--threads", "2", "--figures"]),
+        Part("overhead", [*_script("overhead.py"), "--rounds", "8", "--figures"]),
+        Part("calls", _suite("calls", "torch,jax,numpy", 1, rounds=15, seconds=0.15)),
+        Part("cost", _suite("cost", "torch,jax,numpy", 1)),
+        Part("author", [*_script("author.py"), "--cost", cost, "--figures"]),
+        Part("generator", [*_script("generator.py"), "--figures"]),
+        Part("suite", [*_script("suite.py"), "--figures"]),
+    ]
+    if (_HERE / "llama.py").exists():
+        found.append(Part("llama", [*_script("llama.py"), "--figures"]))
+    return found
+
+
+def _script(name: str) -> list[str | Path]:
+    return [sys.executable, _HERE / name]
+
+
+def _suite(
+    suite: str, adaptors: str, threads: int, rounds: int = 20, seconds: float = 1.0
+) -> list[str | Path]:
+    """Return the command for a suite of opcast bench."""
+    command: list[str | Path] = [_OPCAST, "bench", "--suite", suite, "--adaptor", adaptors]
+    command += ["--python", sys.executable, "--no-build", "--threads", str(threads)]
+    command += ["--rounds", str(rounds), "--seconds", str(seconds)]
+    return [*command, "--report", _PARTS / suite, "--json"]
+
+
+def main() -> int:
+    """Measure, and hold the figures against the budgets."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", help="run these parts: " + ",".join(p.name for p in parts()))
+    options = parser.parse_args()
+    _PARTS.mkdir(parents=True, exist_ok=True)
+    wanted = [p for p in parts() if options.only is None or p.name in options.only.split(",")]
+    begin = time.monotonic()
+    for i, part in enumerate(wanted, 1):
+        print(f"{i}/{len(wanted)} {part.name} ...", end="", flush=True)
+        started = time.monotonic()
+        code = part.run()
+        print(f" {time.monotonic() - started:.0f} s", flush=True)
+        if code or not part.result.exists():
+            log = part.result.with_suffix(".log")
+            text = log.read_text(encoding="utf-8").splitlines()[-_TAIL:]
+            print(f"  ended with {code}: {log}", *text, sep="\n  ")
+    _time(time.monotonic() - begin, len(wanted) == len(parts()))
+    return _judge()
+
+
+def _time(seconds: float, whole: bool) -> None:
+    """Write how long all has taken, if it was all."""
+    result = _PARTS / "all.json"
+    if whole:
+        figures.write(result, [Figure("bench/all/wall", "make bench", "s", [seconds])])
+    print(f"{seconds / 60:.1f} minutes in all\n")
+
+
+def _judge() -> int:
+    """Print the table of budgets from all results that are there, and write the whole."""
+    found = [part.result for part in parts() if part.result.exists()]
+    found += [p for p in [_PARTS / "all.json"] if p.exists()]
+    if not found:
+        return 1
+    command = [_OPCAST, "bench", "--budgets", _BUDGETS, *found]
+    code = subprocess.run(command, cwd=ROOT, check=False).returncode
+    return 0 if code == 1 else code  # a missed budget is told; nothing fails for a slow machine
+
+
+if __name__ == "__main__":
+    sys.exit(main())
