@@ -1,8 +1,9 @@
-"""Measure what the same op costs its author as an extension of PyTorch, and as bindings in Python.
+"""Measure what the same op costs its author as an extension of PyTorch, and as other bindings.
 
-The extension is compiled from nothing and after an edit, by PyTorch's own ``cpp_extension``. The
-peers in peers/ call the function that the collection's library exports, so that their lines, seconds
-and bytes are those of the binding alone: an extension with a kernel in it has more of all.
+The extension, peers/rms_norm_author.cc and author_torch.py, has kernels and gradients for the CPU, and gives
+the results of the collection's op. It is compiled from nothing and after an edit, by PyTorch's own
+``cpp_extension``. The other peers call the function that the collection's library exports, so that their
+lines are those of the binding alone.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ import figures
 from figures import Figure
 from peers import jax_peers, torch_peers
 
-_SOURCE = Path(__file__).with_name("peers") / "rms_norm_torch.cc"
+_PEERS = Path(__file__).with_name("peers")
+_SOURCE = _PEERS / "rms_norm_author.cc"
 _EXTENSION = "opcast_author_peer"
 _REPEAT = 5
 _IMPORT = """
@@ -51,21 +53,19 @@ def main() -> None:
 
 
 def _lines() -> list[Figure]:
-    """Return how long the bindings by hand are: of an op with its gradient, and without."""
-    text = _SOURCE.read_text(encoding="utf-8")
-    # The last function and the module for pybind11 belong to other benchmarks.
-    torch_library = (
-        text.split("// Calls the exported function")[0] + text.split("}  // namespace")[1]
-    )
+    """Return how long the sources are: of the extension, and of bindings without a kernel."""
+    texts = [_SOURCE, _PEERS / "author_torch.py"]
     gradient = [f"_rms_norm{end}" for end in ("", "_fake", "_gradients", "_gradients_fake")]
     parts = {
-        "torch_library": torch_library.split("PYBIND11_MODULE", maxsplit=1)[0],
-        "torch_function": _source(torch_peers, "RmsNorm", "rms_norm"),
-        "torch_custom_op": _source(torch_peers, *gradient, "_keep", "_differentiate"),
-        "jax_tvm_ffi": _source(jax_peers, "_target", "rms_norm"),
+        "torch_extension": "\n".join(path.read_text(encoding="utf-8") for path in texts),
+        "stable_abi_without_kernel": (_PEERS / "rms_norm_stable.cc").read_text(encoding="utf-8"),
+        "xla_ffi_without_kernel": (_PEERS / "rms_norm_xla.cc").read_text(encoding="utf-8"),
+        "torch_function_without_kernel": _source(torch_peers, "RmsNorm", "rms_norm"),
+        "custom_op_without_kernel": _source(torch_peers, *gradient, "_keep", "_differentiate"),
+        "jax_tvm_ffi_without_kernel": _source(jax_peers, "_target", "rms_norm"),
     }
     return [
-        Figure(f"author/{name}/lines", f"the binding {name}", "lines", [_count(code)], exact=True)
+        Figure(f"author/{name}/lines", f"lines: {name}", "lines", [_count(code)], exact=True)
         for name, code in parts.items()
     ]
 
@@ -88,10 +88,11 @@ def _extension(cost: Path | None) -> list[Figure]:
         with source.open("a", encoding="utf-8") as file:
             file.write("// An edit.\n")
         seconds["edited"] = _compiled(source)
+        _compare(folder)
         library = next(Path(folder).glob("*.so"))
         size = library.stat().st_size
         imports = [_import(folder) for _ in range(_REPEAT)]
-    place, what = "author/torch_library", "an extension of PyTorch with one op"
+    place, what = "author/torch_extension", "an extension of PyTorch with one op"
     found = [
         Figure(f"{place}/{how}", f"{what}: build, {how}", "s", [s]) for how, s in seconds.items()
     ]
@@ -110,15 +111,31 @@ def _extension(cost: Path | None) -> list[Figure]:
 def _compiled(source: Path) -> float:
     """Return the seconds in which the extension is built, without those in which PyTorch is imported."""
     code = (
-        "import sys, time; import tvm_ffi; from torch.utils import cpp_extension;"
+        "import sys, time; from torch.utils import cpp_extension;"
         " begin = time.perf_counter();"
         " cpp_extension.load(name=sys.argv[1], sources=[sys.argv[2]], build_directory=sys.argv[3],"
-        ' extra_include_paths=tvm_ffi.libinfo.include_paths(), extra_cflags=["-O2"]);'
+        ' extra_cflags=["-O2"]);'
         " print(time.perf_counter() - begin)"
     )
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # where ninja is
     command = [sys.executable, "-c", code, _EXTENSION, str(source), str(source.parent)]
     return _printed(command, {**os.environ, "PATH": path})
+
+
+def _compare(folder: str) -> None:
+    """Hold the extension against the op of the collection, in a process of its own."""
+    code = (
+        "import sys, torch; sys.path[:0] = sys.argv[1:3]; __import__(sys.argv[3])\n"
+        "import author_torch, opcast_torch\n"
+        "for dtype in torch.float32, torch.bfloat16:\n"
+        "    x, w = (torch.randn(n, dtype=dtype, requires_grad=True) for n in ((4, 64), (64,)))\n"
+        "    got, want = (m.rms_norm(x, w) for m in (author_torch, opcast_torch))\n"
+        "    torch.testing.assert_close(got, want)\n"
+        "    grads = [torch.autograd.grad(y.sum(), [x, w]) for y in (got, want)]\n"
+        "    torch.testing.assert_close(*grads)\n"
+        "print(0)"
+    )
+    _printed([sys.executable, "-c", code, folder, str(_PEERS), _EXTENSION], {**os.environ})
 
 
 def _import(folder: str) -> float:

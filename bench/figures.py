@@ -107,6 +107,20 @@ def write(path: Path, figures: Iterable[Figure]) -> None:
     path.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
+def adopt(path: Path) -> None:
+    """Turn a list of figures with ``name``, ``value``, ``low``, ``high``, ``unit`` and ``what`` into a result."""
+    text = path.read_text(encoding="utf-8")
+    if text.startswith("["):
+        write(path, map(_adopted, json.loads(text)))
+
+
+def _adopted(figure: dict[str, Any]) -> Figure:
+    """Return a figure of which more is better; a ratio has the unit x."""
+    spread = figure["low"], figure["value"], figure["high"]
+    unit = "ratio" if figure["unit"] == "x" else figure["unit"]
+    return Figure(figure["name"], figure["what"], unit, spread=spread, better="more")
+
+
 def _local(word: str) -> str:
     """Return a word of the command line without the folder of the repository."""
     return word.replace(f"{ROOT}/", "")

@@ -27,13 +27,16 @@ def rows(x: Any, weight: Any) -> list[Row]:
     eager = partial(fastpath.parts, ours, arguments)
     jitted, chain = partial(_split, names), partial(_chain_split, names)
     rest = "the rest: XLA's custom call and our handler"
+    by_hand = "jax: XLA FFI handler by hand"
     return [
         Row("jax: opcast under jit", _call(_jax.jit(ours), names), peer, jitted, rest),
         Row(peer, _call(_jax.jit(jax_peers.rms_norm), names)),
+        Row(by_hand, _call(_jax.jit(jax_peers.rms_norm_by_hand), names), peer),
         Row("jax: opcast, not under jit", _call(ours, names), peer, split=eager),
         Row("jax: native operations under jit", _call(_jax.jit(jax_peers.native), names), peer),
         Row("jax: opcast, per op inside a jit", _chain(ours, names), inner, chain, rest),
         Row(inner, _chain(jax_peers.rms_norm, names)),
+        Row(f"{by_hand}, per op inside a jit", _chain(jax_peers.rms_norm_by_hand, names), inner),
         *_gradients(names["x"]),
     ]
 

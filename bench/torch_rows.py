@@ -47,6 +47,7 @@ def rows(x: Any, weight: Any) -> list[Row]:
 
 def _calls(names: dict[str, Any]) -> list[Row]:
     module = extension.load()
+    extension.load_stable()
     ours: Any = opcast_torch.rms_norm
     made = {**names, "y": _torch.empty(SHAPE), "eps": 1e-6}
     registered: Any = _torch.ops.opcast_bench.rms_norm
@@ -62,6 +63,7 @@ def _calls(names: dict[str, Any]) -> list[Row]:
         row(_WRAPPED, _behind(ours, registered.default)),
         row(_PEER, registered.default, peer=""),
         row("torch: C++ TORCH_LIBRARY op, not .default", registered),
+        row("torch: C++ op of the stable ABI", _torch.ops.opcast_bench_stable.rms_norm.default),
         row("torch: pybind11 function", module.rms_norm),
         row("torch: torch.library.custom_op", torch_peers.custom_op),
         row("torch: F.rms_norm", native, "f(x, (16,), weight, 1e-6)"),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import os
+import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,26 +14,63 @@ import opcast_backend
 import tvm_ffi
 from torch.utils import cpp_extension
 
-_ROOT = Path(__file__).parents[2]
+_HERE = Path(__file__).parent
+_BUILT = Path(__file__).parents[2] / "build" / "bench"
 _load: Any = vars(cpp_extension)["load"]
 _libinfo: Any = tvm_ffi.libinfo
 
 
+@cache
 def load() -> Any:
     """Return the extension module, bound to the exported rms_norm; it also registers the torch op."""
-    folder = _ROOT / "build" / "bench"
+    module = _compiled("opcast_bench_peers", "rms_norm_torch.cc")
+    module.bind(_kernel())
+    return module
+
+
+@cache
+def load_stable() -> None:
+    """Register the torch op that is written for the stable ABI."""
+    _compiled("opcast_bench_stable", "rms_norm_stable.cc", is_python_module=False)
+    (library,) = (_BUILT / "opcast_bench_stable").glob("*.so")
+    ctypes.CDLL(str(library)).opcast_bench_bind(ctypes.c_void_p(_kernel()))
+
+
+@cache
+def load_xla(include: str) -> ctypes.CDLL:
+    """Return the library with the handler for XLA, whose headers are in a folder."""
+    source, built = _HERE / "rms_norm_xla.cc", _BUILT / "rms_norm_xla.so"
+    if not built.exists() or built.stat().st_mtime < source.stat().st_mtime:
+        _BUILT.mkdir(parents=True, exist_ok=True)
+        headers = [f"-isystem{folder}" for folder in (include, *_libinfo.include_paths())]
+        options = ["-std=c++17", "-O2", "-fPIC", "-shared", str(source), "-o", str(built)]
+        subprocess.run([os.environ.get("CXX", "c++"), *headers, *options], check=True)
+    library = ctypes.CDLL(str(built))
+    library.opcast_bench_bind(ctypes.c_void_p(_kernel()))
+    return library
+
+
+def _compiled(name: str, source: str, **more: Any) -> Any:
+    """Return what PyTorch makes of a file."""
+    folder = _BUILT / name
     folder.mkdir(parents=True, exist_ok=True)
     ninja = Path(sys.executable).parent  # what ran `make` may have no active environment
     os.environ["PATH"] = f"{ninja}{os.pathsep}{os.environ['PATH']}"
     if not any(folder.glob("*.so")):
-        print("compiling the C++ peers into build/bench, once", file=sys.stderr)
-    module = _load(
-        name="opcast_bench_peers",
-        sources=[str(Path(__file__).with_name("rms_norm_torch.cc"))],
+        print(f"compiling {source} into build/bench, once", file=sys.stderr)
+    return _load(
+        name=name,
+        sources=[str(_HERE / source)],
         extra_include_paths=_libinfo.include_paths(),
         extra_cflags=["-O2"],
         build_directory=str(folder),
+        **more,
     )
+
+
+def _kernel() -> int:
+    """Return the address of the exported function."""
     library = ctypes.CDLL(str(opcast_backend.library_path()))
-    module.bind(ctypes.cast(library["__tvm_ffi_rms_norm"], ctypes.c_void_p).value)
-    return module
+    address = ctypes.cast(library["__tvm_ffi_rms_norm"], ctypes.c_void_p).value
+    assert address is not None, "the library exports the function"
+    return address

@@ -1,13 +1,16 @@
-"""The peers for JAX: the same functions registered with jax-tvm-ffi."""
+"""The peers for JAX: the same functions registered with jax-tvm-ffi, and one by a handler in C++."""
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module  # the package has no types
 from typing import Any
 
 import jax
 import numpy as np
 import opcast_backend
+
+from . import extension
 
 _jax: Any = jax
 _register: Any = import_module("jax_tvm_ffi").register_ffi_target
@@ -27,6 +30,22 @@ def rms_norm(x: Any, weight: Any, eps: float = 1e-6) -> Any:
     """Call the function through jax-tvm-ffi."""
     result = jax.ShapeDtypeStruct(x.shape, x.dtype)
     call = _jax.ffi.ffi_call(_RMS_NORM, result, vmap_method="sequential")
+    return call(x, weight, eps=np.float64(eps))
+
+
+@cache
+def _handler() -> str:
+    """Register the handler in rms_norm_xla.cc and return its name."""
+    library = extension.load_xla(_jax.ffi.include_dir())
+    capsule = _jax.ffi.pycapsule(library.opcast_bench_rms_norm)
+    _jax.ffi.register_ffi_target("opcast_bench.xla", capsule, platform="cpu")
+    return "opcast_bench.xla"
+
+
+def rms_norm_by_hand(x: Any, weight: Any, eps: float = 1e-6) -> Any:
+    """Call the function through a handler of XLA's FFI that is written by hand."""
+    result = jax.ShapeDtypeStruct(x.shape, x.dtype)
+    call = _jax.ffi.ffi_call(_handler(), result, vmap_method="sequential")
     return call(x, weight, eps=np.float64(eps))
 
 

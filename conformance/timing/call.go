@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -46,14 +47,45 @@ type slot struct {
 	Valid int     `json:"valid"`
 }
 
-// maxBytes is what the arrays of a workload may need together: they are made here, and exist three times in a worker for a
-// moment.
+// maxBytes is what the arrays of a workload may need together.
 const maxBytes = 2 << 30
+
+// copies is how often the arrays of a workload may exist at a time: here, on their way, in the worker, and as what peers make
+// of them.
+const copies = 8
+
+// affordable refuses a workload whose arrays would fill the memory, so that the system would end some process.
+func affordable(bytes int64) error {
+	gib := float64(bytes) / (1 << 30)
+	if bytes > maxBytes {
+		return fmt.Errorf("its arrays need %.3g GiB, at most %d can be measured", gib, maxBytes>>30)
+	}
+	if free, known := available(); known && bytes > free/copies {
+		return fmt.Errorf("its arrays need %.3g GiB, and %d times as much is not free in memory", gib, copies)
+	}
+	return nil
+}
+
+// available is how much memory the system can give away; false where it does not say.
+func available() (bytes int64, known bool) {
+	text, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0, false
+	}
+	_, rest, found := strings.Cut(string(text), "MemAvailable:")
+	var kib int64
+	if _, err := fmt.Sscan(rest, &kib); !found || err != nil {
+		return 0, false
+	}
+	return kib << 10, true
+}
 
 // made is the call of a workload, with contents as the suite makes them.
 func (r *run) made(w workload.Call) (*cases.Case, error) {
-	if bytes, err := w.Bytes(); err == nil && bytes > maxBytes {
-		return nil, fmt.Errorf("its arrays need %.3g GiB, at most %d can be measured", float64(bytes)/(1<<30), maxBytes>>30)
+	if bytes, err := w.Bytes(); err == nil {
+		if err := affordable(bytes); err != nil {
+			return nil, err
+		}
 	}
 	wanted := trial.Request{
 		Shapes: map[string][]int64{}, DTypes: map[string]string{}, Attrs: map[string]any{}, Device: r.Device,

@@ -112,6 +112,19 @@ func TestContentsDecide(t *testing.T) {
 	}
 }
 
+// Arrays that fill the memory are refused, before some process of the machine has to end.
+func TestAffordable(t *testing.T) {
+	if err := affordable(1 << 20); err != nil {
+		t.Error(err)
+	}
+	if err := affordable(3 << 30); err == nil {
+		t.Error("more than can be measured")
+	}
+	if free, known := available(); known && (free <= 0 || free > 1<<50) {
+		t.Errorf("%d bytes are free", free)
+	}
+}
+
 func TestMachine(t *testing.T) {
 	if m := machine("cpu"); m.CPU == "" || m.CPUs < 1 || m.Device != "cpu" {
 		t.Errorf("got %+v", m)
