@@ -18,8 +18,8 @@ import (
 // row sums up what a worker has measured.
 func row(p *process, w workload.Call, c *cases.Case, a *answer) bench.Row {
 	out := bench.Row{
-		Key:  bench.Key{Op: baseName(w.Op), Workload: w.Name, DType: dtypes(c), Caller: p.adaptor, Threads: p.threads},
-		Call: w.String(), Rounds: len(a.Samples), Time: bench.SpreadOf(a.Samples),
+		Key:   bench.Key{Op: baseName(w.Op), Workload: w.Name, DType: dtypes(c), Caller: p.adaptor, Threads: p.threads},
+		Swept: (*bench.Swept)(w.Swept), Call: w.String(), Rounds: len(a.Samples), Time: bench.SpreadOf(a.Samples),
 		Copy: bench.SpreadOf(a.Copy).Inverse(a.Copied), BesideCopy: bench.Ratios(a.Samples, a.Copy), Peers: []bench.Peer{},
 	}
 	if bytes, err := w.Bytes(); err == nil && !contentsDecide(w.Op) {

@@ -34,6 +34,7 @@ type view struct {
 	Cells    [][]string
 	Ratios   *dots
 	Roofline *roofline
+	Sweeps   []*curves
 	Worse    []string
 	Compared bool
 	// Budgets are lines of a table.
@@ -55,7 +56,7 @@ func (r *Result) HTML(told Told) ([]byte, error) {
 		return nil, fmt.Errorf("write page: %w", err)
 	}
 	v := view{
-		Result: r, Style: template.CSS(style), Columns: Columns, Ratios: newDots(r.Rows), Roofline: newRoofline(r),
+		Result: r, Style: template.CSS(style), Columns: Columns, Ratios: newDots(r.Rows), Roofline: newRoofline(r), Sweeps: newCurves(r.Rows),
 		Compared: told.Compared != nil, BudgetColumns: BudgetColumns,
 	}
 	for i := range r.Rows {

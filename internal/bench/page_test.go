@@ -52,6 +52,30 @@ func TestPageText(t *testing.T) {
 	}
 }
 
+// Rows that differ in one size make one plot, in which peers come and go. They are not among the ratios.
+func TestPageSweep(t *testing.T) {
+	r := sample()
+	first := r.Rows[0]
+	r.Rows = nil
+	for _, n := range []int64{64, 0, 4096} {
+		row := first
+		row.Workload, row.Swept = fmt.Sprintf("step(N=%d)", n), &bench.Swept{Workload: "step", Size: "N", Value: n}
+		if n == 0 {
+			row.Peers = nil
+		}
+		r.Rows = append(r.Rows, row)
+	}
+	page, err := r.HTML(bench.Told{})
+	text := string(page)
+	for what, want := range map[string]int{
+		`<section class="sweep">`: 1, `<polyline class="curve own"`: 1, `<circle class="point"`: 3 + 3, `id="ratios"`: 0, "N = 0: ": 1, "NaN": 0, "Inf": 0,
+	} {
+		if got := strings.Count(text, what); err != nil || got != want {
+			t.Errorf("%s: got %d, want %d (%v)", what, got, want, err)
+		}
+	}
+}
+
 // A run without peers and without operations has a table and no plots; one without rows has not even that.
 func TestPageWithout(t *testing.T) {
 	r := sample()

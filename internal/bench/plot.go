@@ -35,6 +35,11 @@ func (a axis) At(v float64) float64 {
 	return a.from + min(max(share, 0), 1)*(a.to-a.from)
 }
 
+// value is what stands at a place.
+func (a axis) value(at float64) float64 {
+	return a.low * math.Pow(a.high/a.low, (at-a.from)/(a.to-a.from))
+}
+
 // Tick is a value with a line and a label.
 type Tick struct {
 	At   float64
@@ -89,7 +94,7 @@ func newDots(rows []Row) *dots {
 	values := []float64{0.5, 2}
 	var shown []*Row
 	for i := range rows {
-		if rows[i].Best() == nil {
+		if rows[i].Best() == nil || rows[i].Swept != nil {
 			continue
 		}
 		shown = append(shown, &rows[i])

@@ -67,6 +67,8 @@ func threads(n int) string {
 // Row is one call, measured.
 type Row struct {
 	Key
+	// Swept says which size of which workload has been varied; nil for workloads as they are.
+	Swept *Swept `json:"swept,omitempty"`
 	// Call says what the workload is made of.
 	Call   string `json:"call"`
 	Rounds int    `json:"rounds"`
@@ -81,6 +83,13 @@ type Row struct {
 	Bytes *int64 `json:"bytes"`
 	Flops *int64 `json:"flops"`
 	Peers []Peer `json:"peers"`
+}
+
+// Swept is a workload in which a size has another value.
+type Swept struct {
+	Workload string `json:"workload"`
+	Size     string `json:"size"`
+	Value    int64  `json:"value"`
 }
 
 // Peer is something else that computes the same, measured in the same rounds.

@@ -19,6 +19,14 @@ type Workload struct {
 	DTypes   map[string]string
 	Attrs    map[string]any
 	Without  []string
+	// Swept says that it is made from one of the definition, whose workloads have none.
+	Swept *Swept
+}
+
+// Swept is a workload of a definition in which a size has another value.
+type Swept struct {
+	Workload, Size string
+	Value          int64
 }
 
 // Batch stands for the product of the leading dims in flops, as in kernels.

@@ -15,7 +15,6 @@ import (
 	"github.com/opcast/opcast/conformance/timing"
 	"github.com/opcast/opcast/internal/bench"
 	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/pyenv"
 )
 
 // benchSuites are what can be measured.
@@ -26,7 +25,7 @@ type benchFlags struct {
 	python, device, report    string
 	json, compare, markdown   string
 	budgets                   string
-	adaptors, suites          []string
+	adaptors, suites, sweeps  []string
 	threads                   []int
 	rounds                    int
 	seconds                   float64
@@ -64,6 +63,7 @@ func newBenchCmd(a *app) *cobra.Command {
 	noBuildFlag(cmd, &flags.noBuild)
 	set := cmd.Flags()
 	set.StringSliceVar(&flags.suites, "suite", []string{timing.Workloads}, "measure these: "+strings.Join(benchSuites, ", "))
+	set.StringArrayVar(&flags.sweeps, "sweep", nil, "measure workloads with these values of a size: N=64:4096 doubles, N=1,100 lists")
 	set.StringVar(&flags.budgets, "budgets", "", "measure nothing: hold results, which are the arguments, against the budgets of this file")
 	set.StringSliceVar(&flags.adaptors, "adaptor", nil, "call the ops only through these adaptors")
 	set.IntSliceVar(&flags.threads, "threads", nil, "measure with these numbers of threads, each in processes of its own (default 1 and all CPUs)")
@@ -171,50 +171,6 @@ func (f *benchFlags) older() (*bench.Result, error) {
 		return nil, ExitError{Code: exitUsage, Err: fmt.Errorf("--compare: %w", err)}
 	}
 	return old, nil
-}
-
-// benchOptions reads the flags, and brings the library up to date.
-func (a *app) benchOptions(ctx context.Context, names []string, flags *benchFlags) (o timing.Options, env *pyenv.Env, err error) {
-	p, err := a.load()
-	if err != nil {
-		return o, nil, err
-	}
-	ops := p.Ops
-	if len(names) > 0 {
-		ops = nil
-	}
-	for _, name := range names {
-		op, err := findOp(p, name)
-		if err != nil {
-			return o, nil, err
-		}
-		if !slices.Contains(ops, op) {
-			ops = append(ops, op)
-		}
-	}
-	adaptors := p.Manifest.Adaptors
-	if flags.adaptorsAreAsked {
-		adaptors = flags.adaptors
-	}
-	for _, name := range adaptors {
-		if !slices.Contains(p.Manifest.Adaptors, name) {
-			return o, nil, usage("unknown adaptor %q: the adaptors of opcast.toml are %s", name, strings.Join(p.Manifest.Adaptors, ", "))
-		}
-	}
-	o = timing.Options{
-		Project: p, Ops: ops, Adaptors: adaptors, Wanted: flags.adaptorsAreAsked, Device: flags.device, Threads: flags.threads,
-		Suites: flags.suites, Command: strings.Join(append([]string{"opcast"}, os.Args[1:]...), " "),
-		Rounds: flags.rounds, Seconds: flags.seconds, Environ: os.Environ(), Progress: a.stderr,
-	}
-	hasWorkloads := slices.ContainsFunc(ops, func(op *opdef.Op) bool { return len(op.Workloads) > 0 })
-	if !hasWorkloads && slices.Equal(flags.suites, []string{timing.Workloads}) {
-		return o, nil, nil // without a build, too, there is nothing to measure
-	}
-	if env, err = a.suiteEnvironment(ctx, flags.python, p.Dir); err != nil {
-		return o, nil, err
-	}
-	o.Python = env.Python
-	return o, env, a.current(ctx, p, env, flags.noBuild)
 }
 
 // benchTold prints and writes what was measured. The exit code says whether an op failed, or has become slower.
