@@ -7,6 +7,7 @@ import (
 
 	"github.com/opcast/opcast/gen/python"
 	"github.com/opcast/opcast/gen/view"
+	"github.com/opcast/opcast/internal/bench"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/rule"
 	"github.com/opcast/opcast/internal/transform"
@@ -16,8 +17,12 @@ import (
 // Emit gives a page per op and their index.
 func Emit(c *view.Collection) []view.Draft {
 	var out []view.Draft
+	var all measured
+	if text := c.Project.Measured; text != nil {
+		all.result, all.err = bench.Parse(opdef.MeasuredFile, text)
+	}
 	for _, op := range c.Ops {
-		out = append(out, view.Draft{Template: "docs/op.md.tmpl", Path: "docs/ops/" + op.Name + ".md", Data: &page{op}})
+		out = append(out, view.Draft{Template: "docs/op.md.tmpl", Path: "docs/ops/" + op.Name + ".md", Data: &page{op, &all}})
 	}
 	index := struct {
 		Header string
@@ -27,7 +32,16 @@ func Emit(c *view.Collection) []view.Draft {
 }
 
 // page is an op as its page shows it.
-type page struct{ *view.Compiled }
+type page struct {
+	*view.Compiled
+	all *measured
+}
+
+// measured is the result that the project keeps, or why it cannot be read; neither where there is none.
+type measured struct {
+	result *bench.Result
+	err    error
+}
 
 // Call is the op's signature as users of Python type it.
 func (v *page) Call() string { return python.Call(v.Op) }
@@ -134,6 +148,24 @@ func (v *page) WorkloadRows() ([]string, error) {
 		out = append(out, fmt.Sprintf("`%s` | `%s` | %sB | %s", c.Name, c, amount(bytes), operations))
 	}
 	return out, nil
+}
+
+// Measured is the table of what was measured of the op; empty where that is nothing.
+func (v *page) Measured() (string, error) {
+	if v.all.result == nil {
+		return "", v.all.err
+	}
+	one := *v.all.result
+	one.Figures, one.Rows = nil, nil
+	for _, row := range v.all.result.Rows {
+		if row.Op == v.Name && row.Swept == nil {
+			one.Rows = append(one.Rows, row)
+		}
+	}
+	if len(one.Rows) == 0 {
+		return "", nil
+	}
+	return strings.TrimSpace(one.Markdown(nil)), nil
 }
 
 // amount is a number in powers of a thousand: "12.3 G".

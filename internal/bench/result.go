@@ -178,6 +178,11 @@ func Read(path string) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoResult, err)
 	}
+	return Parse(path, data)
+}
+
+// Parse reads a result from the text of a file.
+func Parse(path string, data []byte) (*Result, error) {
 	r := &Result{}
 	if err := json.Unmarshal(data, r); err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrNoResult, err)

@@ -119,15 +119,20 @@ const (
 // ErrNoPlace means that a page lacks these lines.
 var ErrNoPlace = errors.New("no place for the table")
 
+// Where is a sentence about when and where it was measured.
+func (r *Result) Where() string {
+	day, _, _ := strings.Cut(r.Date, "T")
+	text := fmt.Sprintf("On %s, %s, %d CPUs", day, r.Machine.CPU, r.Machine.CPUs)
+	for _, name := range slices.Sorted(maps.Keys(r.Versions)) {
+		text += fmt.Sprintf(", %s %s", name, r.Versions[name])
+	}
+	return text + "."
+}
+
 // Markdown is the table of budgets, or without any that of rows and figures, with a line about the machine before it.
 func (r *Result) Markdown(judged []Judgement) string {
 	var b strings.Builder
-	day, _, _ := strings.Cut(r.Date, "T")
-	fmt.Fprintf(&b, "On %s, %s, %d CPUs", day, r.Machine.CPU, r.Machine.CPUs)
-	for _, name := range slices.Sorted(maps.Keys(r.Versions)) {
-		fmt.Fprintf(&b, ", %s %s", name, r.Versions[name])
-	}
-	b.WriteString(".\n")
+	b.WriteString(r.Where() + "\n")
 	for _, c := range r.Copies() {
 		fmt.Fprintf(&b, "A copy through memory reaches %s GB/s with %s.\n", Digits(c.Speed.Median), threads(c.Threads))
 	}

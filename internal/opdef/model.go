@@ -23,9 +23,14 @@ type Project struct {
 	// ManifestText is the file from which Manifest was read.
 	ManifestText []byte
 	Ops          []*Op
+	// Measured is what MeasuredFile holds, a result of opcast bench that the pages of ops show; nil if there is none.
+	Measured []byte
 	// Installed is where the packages of the collection are installed that stand for those in Dir; nil for these.
 	Installed *Installed
 }
+
+// MeasuredFile is where a project keeps the result of opcast bench that its pages of ops show.
+const MeasuredFile = "bench/measured.json"
 
 // Installed are packages in an environment: the folder that Python imports them from, and the library that they load.
 type Installed struct{ Site, Library string }

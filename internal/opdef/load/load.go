@@ -41,6 +41,11 @@ func Load(dir string) (*opdef.Project, diag.List, error) {
 		p.Manifest = manifest.Check(doc, t.Leaves, &diags)
 	}
 	p.ManifestText = data
+	if t.Exists(opdef.MeasuredFile) {
+		if p.Measured, err = t.ReadLarge(opdef.MeasuredFile); err != nil {
+			return nil, nil, fmt.Errorf("read what was measured: %w", err)
+		}
+	}
 	definitions(p, t, &diags)
 	if len(diags) == 0 {
 		for _, op := range p.Ops {

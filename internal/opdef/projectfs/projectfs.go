@@ -47,8 +47,16 @@ func (t *Tree) Exists(name string) bool {
 	return err == nil
 }
 
+// MaxLarge is the size in bytes of the largest file that ReadLarge returns.
+const MaxLarge = 16 << 20
+
 // Read returns the contents of a regular file of at most MaxFile bytes.
-func (t *Tree) Read(name string) ([]byte, error) {
+func (t *Tree) Read(name string) ([]byte, error) { return t.read(name, MaxFile) }
+
+// ReadLarge returns the contents of a regular file of at most MaxLarge bytes.
+func (t *Tree) ReadLarge(name string) ([]byte, error) { return t.read(name, MaxLarge) }
+
+func (t *Tree) read(name string, most int64) ([]byte, error) {
 	info, err := t.root.Stat(name)
 	if err != nil {
 		return nil, plain(err)
@@ -61,12 +69,12 @@ func (t *Tree) Read(name string) ([]byte, error) {
 		return nil, plain(err)
 	}
 	defer func() { _ = f.Close() }()
-	data, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err != nil {
 		return nil, plain(err)
 	}
-	if len(data) > MaxFile {
-		return nil, fmt.Errorf("the file is larger than %d KiB", MaxFile>>10)
+	if int64(len(data)) > most {
+		return nil, fmt.Errorf("the file is larger than %d KiB", most>>10)
 	}
 	return data, nil
 }
