@@ -77,6 +77,7 @@ def parts() -> list[Part]:
     found = [
         Part("overhead", [*_script("overhead.py"), "--rounds", "60", "--figures"]),
         Part("calls", _suite("calls", "torch,jax,numpy", 1, rounds=15, seconds=0.15)),
+        Part("instructions", [*_script("instructions.py"), "--figures"]),
         Part("generator", [*_script("generator.py"), "--figures"]),
         Part("suite", [*_script("suite.py"), "--figures"]),
         Part("cost", _suite("cost", "torch,jax,numpy", 1)),

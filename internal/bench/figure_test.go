@@ -56,6 +56,10 @@ not measured: alone: no compiler
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Error(diff)
 	}
+	page, err := r.HTML(bench.Told{})
+	if err != nil || !strings.Contains(string(page), "<h2>call</h2>") || !strings.Contains(string(page), "<td>scale/torch</td><td>1.20 (1.10-1.30)</td><td>2</td>") {
+		t.Errorf("%v\n%s", err, page)
+	}
 	text := r.Markdown(nil)
 	for _, line := range []string{"| call | ratio | frames |", "| scale/torch | 1.20 (1.10-1.30) | 2 |", "| library | 3.00 MiB |"} {
 		if !strings.Contains(text, line+"\n") {
