@@ -102,7 +102,8 @@ inline void MergeRows(const MergeStateTyped<T>& a, bool past, int64_t begin, int
                          {a.v_b + i * n, a.s_b[i], weights.b[i - first]}};
       if (parts[0].s == kEmpty || parts[1].s == kEmpty) {
         if (parts[0].s == kEmpty) std::swap(parts[0], parts[1]);
-        MergeRow<kWidth>(parts, parts[0].s == kEmpty ? 0 : 1, n, a.v + i * n, a.s + i);
+        MergeRow<kWidth>(parts, parts[0].s == kEmpty ? 0 : 1, n, weights.s[i - first], a.v + i * n,
+                         a.s + i);
       } else {
         a.s[i] = Round<float>(weights.s[i - first]);
         WriteBoth<kWidth>(parts, n, past, a.v + i * n);
