@@ -11,6 +11,7 @@
 #include "adamw.gen.h"
 #include "row_sums.h"
 #include "rows.h"
+#include "stream.h"
 #include "walk.h"
 
 namespace opcast_ops {
@@ -54,11 +55,19 @@ inline Doubles<kWidth> HalfOf(const Lanes<kWidth>& lanes, int half) {
   return wide;
 }
 
+// How many elements ahead of the work memory is fetched: square roots and quotients take so long
+// that the CPU itself does not come to loads that are far enough away.
+constexpr int64_t kAhead = 512;
+
 template <int kWidth, class T>
 inline void Move(const Factors& factors, int64_t n, T* params, const T* grads, float* means,
                  float* squares) {
   const FactorLanes<kWidth> by(factors);
   ForLanes<kWidth>(n, [=](int64_t i, auto count) {
+    FetchToWrite(params + i + kAhead);
+    FetchToRead(grads + i + kAhead);
+    FetchToWrite(means + i + kAhead);
+    FetchToWrite(squares + i + kAhead);
     const auto p = LoadSome<kWidth>(params + i, count), g = LoadSome<kWidth>(grads + i, count),
                m = LoadSome<kWidth>(means + i, count), v = LoadSome<kWidth>(squares + i, count);
     WideLanes<kWidth> moved, mean, square;

@@ -25,24 +25,50 @@ inline std::unique_ptr<double[]> InDouble(const W* row, int64_t n) {
   return wide;
 }
 
+// A row's sums, kept for the pass after that over their mean: as doubles, so that no number is
+// converted twice. `sums` has room for a vector more than n.
 template <int kWidth, class T>
-inline void Row(T* x, T* residual, const double* weight, const double* bias, int64_t n,
-                double eps) {
-  const T* const both[] = {x, residual};
-  const layer_norm::Moments row = layer_norm::MomentsOf<kWidth>(both, n, eps);
+inline layer_norm::Moments AddRow(const T* x, T* residual, int64_t n, double eps, double* sums) {
+  constexpr int64_t kCount = Lanes<kWidth>::kCount;
+  const double first =
+      n == 0 ? 0 : static_cast<double>(static_cast<float>(x[0])) + static_cast<float>(residual[0]);
+  const double base = std::isfinite(first) ? first : 0;
+  WideLanes<kWidth> distances, squares;
+  ForLanes<kWidth>(n, [&](int64_t i, auto count) {
+    WideLanes<kWidth> sum(LoadSome<kWidth>(x + i, count));
+    const WideLanes<kWidth> other(LoadSome<kWidth>(residual + i, count));
+    for (int k = 0; k < 2; ++k) sum.halves[k].all += other.halves[k].all;
+    sum.Narrow().StoreSome(residual + i, count);
+    sum.Store(sums + i, count);
+    if (count < kCount) {
+      std::fill(sums + i + count, sums + i + kCount, base);
+      sum.Load(sums + i, kCount);
+    }
+    sum.Subtract(base);
+    for (int k = 0; k < 2; ++k) distances.halves[k].all += sum.halves[k].all;
+    squares.AddProduct(sum, sum);
+  });
+  const double total = distances.Total(), count = static_cast<double>(n);
+  const double rest = squares.Total() - total * total / count;
+  const double variance = (rest < 0 ? 0 : rest) / count;
+  return {base + total / count, variance, 1 / std::sqrt(variance + eps)};
+}
+
+template <int kWidth, class T>
+inline void Row(T* x, T* residual, const double* weight, const double* bias, int64_t n, double eps,
+                double* sums) {
+  const layer_norm::Moments row = AddRow<kWidth>(x, residual, n, eps, sums);
   ForLanes<kWidth>(n, [=](int64_t i, auto count) {
-    WideLanes<kWidth> sum(LoadSome<kWidth>(x + i, count)), weights, normal;
-    const WideLanes<kWidth> stream(LoadSome<kWidth>(residual + i, count));
+    WideLanes<kWidth> sum, weights, normal;
+    sum.Load(sums + i, count);
     weights.Load(weight + i, count);
     normal.Load(bias + i, count);
     for (int k = 0; k < 2; ++k) {
-      sum.halves[k].all += stream.halves[k].all;
       Doubles<kWidth> scaled;
       scaled.all = (sum.halves[k].all - row.mean) * row.rstd;
       MultiplyAdd(scaled, weights.halves[k], &normal.halves[k]);
     }
     normal.Narrow().StoreSome(x + i, count);
-    sum.Narrow().StoreSome(residual + i, count);
   });
 }
 
@@ -52,9 +78,10 @@ opcast::Status FusedAddLayerNorm(const FusedAddLayerNormArgs& args, const opcast
   return Visit(args, [&](const auto& a) {
     const auto rows = [&a](int64_t begin, int64_t end, auto width) {
       const auto weight = InDouble<width>(a.weight, a.N), bias = InDouble<width>(a.bias, a.N);
+      const std::unique_ptr<double[]> sums(new double[a.N + Lanes<width>::kCount]);
       for (int64_t i = begin; i < end; ++i)
         Row<width>(a.x + a.x_layout.Batch(i), a.residual + a.residual_layout.Batch(i), weight.get(),
-                   bias.get(), a.N, a.eps);
+                   bias.get(), a.N, a.eps, sums.get());
     };
     opcast::ParallelFor(launch, a.batch, RowsPerChunk(a.N), rows);
     return opcast::Status::Ok();

@@ -1,7 +1,7 @@
 // Merging states of attention: what it is over several parts of the keys, with the log-sum-exp of
 // each part's scores.
 //
-// Weights are those of a softmax of the log-sum-exps. All is double, since parts may cancel:
+// Weights are those of a softmax of the log-sum-exps. All here is double, since parts may cancel:
 // products are added in order and rounded once. Bits depend neither on the other rows nor on how
 // many empty parts there are.
 #pragma once
@@ -13,7 +13,7 @@
 #include <memory>
 
 #include "exp.h"
-#include "lanes.h"
+#include "row_sums.h"
 
 namespace opcast_ops {
 
@@ -25,106 +25,75 @@ struct Part {
   double weight = 0;
 };
 
-// Makes weights of parts, and returns the log-sum-exp of all; NaN if one is NaN.
-template <int kVector, class T>
-inline double Weigh(Part<T>* parts, int64_t count) {
-  constexpr double kEnd = -700;  // below, a weight is zero as a float
-  double largest = -std::numeric_limits<double>::infinity(), sum = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    const double s = parts[i].s;
-    if (!(s <= largest) && largest == largest) largest = s;
+// The sum of all parts for kVectors vectors of a row, of which load(row, v) gives vector v.
+template <int kVector, int kVectors, class T, class LoadFrom>
+inline void SumParts(const Part<T>* parts, int64_t count, LoadFrom load, Lanes<kVector>* results) {
+  using Half = Doubles<kVector>;
+  WideLanes<kVector> sums[kVectors];
+#pragma GCC unroll 4
+  for (int k = 0; k < kVectors; ++k) {
+    sums[k] = WideLanes<kVector>(load(parts[0].v, k));
+    for (Half& half : sums[k].halves) half.all *= parts[0].weight;
   }
-  constexpr int64_t kCount = Lanes<kVector>::kCount;
-  for (int64_t first = 0; first < count; first += kCount) {
-    const int64_t some = std::min(kCount, count - first);
-    double powers[kCount] = {};
-    for (int64_t l = 0; l < some; ++l) powers[l] = parts[first + l].s;
-#pragma GCC unroll 1
-    for (int l = 0; l < kCount; ++l) {
-      const double less = Select(powers[l] == largest, 0.0, powers[l] - largest);
-      powers[l] = Exp<kVector>(Select(less < kEnd, kEnd, less));
-    }
-    for (int64_t l = 0; l < some; ++l) {
-      parts[first + l].weight = powers[l];
-      sum += powers[l];
+  for (int64_t i = 1; i < count; ++i) {
+    Half weight;
+    weight.all = typename Half::Vector{} + parts[i].weight;
+#pragma GCC unroll 4
+    for (int k = 0; k < kVectors; ++k) {
+      const WideLanes<kVector> next(load(parts[i].v, k));
+      MultiplyAdd(weight, next.halves[0], &sums[k].halves[0]);
+      MultiplyAdd(weight, next.halves[1], &sums[k].halves[1]);
     }
   }
-  for (int64_t i = 0; i < count; ++i) parts[i].weight /= sum;
-  return largest + std::log(sum);
+#pragma GCC unroll 4
+  for (int k = 0; k < kVectors; ++k) results[k] = sums[k].Narrow();
 }
 
-// The n numbers from `at` on of a part, times its weight, or added to sums.
+// Stores the first n numbers of a vector, past the cache if wanted: see stream.h. `to` must be a
+// place that Stream can begin at then.
 template <int kVector, class T>
-inline void AddPart(const Part<T>& part, int64_t at, int64_t n, bool first,
-                    Lanes<kVector, double>* sums) {
-  const Lanes<kVector> next = LoadSome<kVector>(part.v + at, n);
-  const double weight = part.weight;
-  if (first) {
-#pragma GCC unroll 1
-    for (int j = 0; j < next.kCount; ++j) sums->numbers[j] = weight * next.numbers[j];
-  } else {
-#pragma GCC unroll 1
-    for (int j = 0; j < next.kCount; ++j)
-      sums->numbers[j] = Fma<kVector>(weight, double{next.numbers[j]}, sums->numbers[j]);
-  }
-}
-
-// The sum of all parts for n numbers, at most those of one vector.
-template <int kVector, class T>
-inline Lanes<kVector> AddParts(const Part<T>* parts, int64_t count, int64_t at, int64_t n) {
-  Lanes<kVector, double> sums;
-  AddPart<kVector>(parts[0], at, n, true, &sums);
-  for (int64_t i = 1; i < count; ++i) AddPart<kVector>(parts[i], at, n, false, &sums);
-  Lanes<kVector> narrow;
-#pragma GCC unroll 1
-  for (int j = 0; j < narrow.kCount; ++j) narrow.numbers[j] = static_cast<float>(sums.numbers[j]);
-  return narrow;
+inline void StoreSums(const Lanes<kVector>& sums, bool past, T* to, int64_t n) {
+  if (past && n == Lanes<kVector>::kCount)
+    Stream(sums, to, AnyNan());
+  else
+    sums.StoreSome(to, n);
 }
 
 // Writes the sum of all parts for a row of n numbers.
 template <int kVector, class T>
-inline void WriteSums(const Part<T>* parts, int64_t count, int64_t n, T* v) {
+inline void WriteSums(const Part<T>* parts, int64_t count, int64_t n, bool past, T* v) {
+  constexpr int kVectors = 4;
   constexpr int64_t kCount = Lanes<kVector>::kCount;
+  Lanes<kVector> sums[kVectors];
   int64_t i = 0;
-  for (; i + kCount <= n; i += kCount) AddParts<kVector>(parts, count, i, kCount).Store(v + i);
-  if (i < n) AddParts<kVector>(parts, count, i, n - i).StoreSome(v + i, n - i);
+  for (; i + kVectors * kCount <= n; i += kVectors * kCount) {
+    const auto load = [i](const T* row, int k) { return Load<kVector>(row + i + k * kCount); };
+    SumParts<kVector, kVectors>(parts, count, load, sums);
+#pragma GCC unroll 4
+    for (int k = 0; k < kVectors; ++k) StoreSums(sums[k], past, v + i + k * kCount, kCount);
+  }
+  for (; i < n; i += kCount) {
+    const int64_t some = std::min(kCount, n - i);
+    const auto load = [i, some](const T* row, int) { return LoadSome<kVector>(row + i, some); };
+    SumParts<kVector, 1>(parts, count, load, sums);
+    StoreSums(sums[0], past, v + i, some);
+  }
 }
 
-// Writes what a row of n numbers is over all of `count` parts, and its log-sum-exp.
+// Writes what a row of n numbers is over all of `count` parts, which have their weights, and its
+// log-sum-exp, which is that of the scores unless fewer than two parts are there.
 template <int kVector, class T>
-inline void MergeRow(Part<T>* parts, int64_t count, int64_t n, T* v, float* s) {
+inline void MergeRow(const Part<T>* parts, int64_t count, int64_t n, double lse, T* v, float* s) {
   if (count == 0) {
     std::fill_n(v, n, T(0.0f));
     *s = -std::numeric_limits<float>::infinity();
-    return;
-  }
-  if (count == 1 && !std::isnan(parts->s)) {
+  } else if (count == 1 && !std::isnan(parts->s)) {
     if (n > 0) std::memcpy(v, parts->v, static_cast<size_t>(n) * sizeof(T));
     *s = parts->s;
-    return;
+  } else {
+    *s = Round<float>(lse);
+    WriteSums<kVector>(parts, count, n, false, v);
   }
-  *s = Round<float>(Weigh<kVector>(parts, count));
-  WriteSums<kVector>(parts, count, n, v);
 }
-
-// The parts of a row that are not empty, up to a number of parts.
-template <class T>
-class Parts {
- public:
-  explicit Parts(int64_t most) : parts_(new Part<T>[most]) {}
-
-  void Clear() { count_ = 0; }
-  void Add(const T* v, float s) {
-    if (s != -std::numeric_limits<float>::infinity()) parts_[count_++] = {v, s};
-  }
-  template <int kVector>
-  void Merge(int64_t n, T* v, float* s) {
-    MergeRow<kVector>(parts_.get(), count_, n, v, s);
-  }
-
- private:
-  const std::unique_ptr<Part<T>[]> parts_;
-  int64_t count_ = 0;
-};
 
 }  // namespace opcast_ops

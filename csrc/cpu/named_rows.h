@@ -106,32 +106,61 @@ template <int kWidth, class Y>
 constexpr bool kShort = false;
 #endif
 
+#if defined(__x86_64__)
+// The sums of all rows in float, and whether those are as good as in double.
+template <int kWidth, int kVectors, class Y, class T, class Weight, class LoadFrom>
+inline bool SumInFloat(const NamedRows<T>& rows, Weight weight, LoadFrom load,
+                       Lanes<kWidth>* sums) {
+  WatchedSums<kWidth> watched[kVectors];
+  SumShort<kWidth, kVectors>(rows, weight, load, watched);
+  Verdict<kWidth> verdict;
+#pragma GCC unroll 8
+  for (int v = 0; v < kVectors; ++v) {
+    Judge(watched[v], LeastSum<Y>(rows.count), v == 0, &verdict);
+    std::memcpy(sums[v].numbers, &watched[v].sum, kWidth);
+  }
+  return AllGood(verdict);
+}
+
+// The same for two rows: see AddPair.
+template <int kWidth, int kVectors, class T, class Weight, class LoadFrom>
+inline bool SumPair(const NamedRows<T>& rows, Weight weight, LoadFrom load, Lanes<kWidth>* sums) {
+  const T *const a = rows.matrix + rows.names[0] * rows.columns, *const b =
+                                                                     rows.matrix +
+                                                                     rows.names[1] * rows.columns;
+  Vector<kWidth> of_a, of_b, most = {};
+  Fill(weight(0), &of_a);
+  Fill(weight(1), &of_b);
+#pragma GCC unroll 8
+  for (int v = 0; v < kVectors; ++v) {
+    sums[v] = load(a, v);
+    AddPair(of_a, of_b, load(b, v), &sums[v], &most);
+  }
+  return AllFinite(most);
+}
+#endif
+
 // Stores vectors of a sum over rows, rounded once.
 template <int kWidth, int kVectors, class T, class Y, class Weight, class LoadFrom>
 inline void StoreSum(const NamedRows<T>& rows, Weight weight, LoadFrom load, bool past, Y* y) {
   Lanes<kWidth> sums[kVectors];
 #if defined(__x86_64__)
   if constexpr (kShort<kWidth, Y>) {
-    WatchedSums<kWidth> watched[kVectors];
-    SumShort<kWidth, kVectors>(rows, weight, load, watched);
-    Verdict<kWidth> verdict;
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) {
-      Judge(watched[v], LeastSum<Y>(rows.count), v == 0, &verdict);
-      std::memcpy(sums[v].numbers, &watched[v].sum, kWidth);
-    }
-    const bool rounded_once = std::is_same_v<Weight, Ones> && rows.count <= 2;
-    if (!rounded_once && !AllGood(verdict))
+    const bool pair = rows.count == 2 && rows.names[0] >= 0 && rows.names[1] >= 0;
+    const bool good = pair ? SumPair<kWidth, kVectors>(rows, weight, load, sums)
+                           : SumInFloat<kWidth, kVectors, Y>(rows, weight, load, sums);
+    if (!good)
       return StoreMixed<kVectors>(rows, weight, load, y, std::integral_constant<int, kWidth>());
   }
 #endif
   if constexpr (!kShort<kWidth, Y>) SumWide<kWidth, kVectors>(rows, weight, load, sums);
+  constexpr std::conditional_t<kShort<kWidth, Y>, NoNan, AnyNan> kNan = {};
 #pragma GCC unroll 8
   for (int v = 0; v < kVectors; ++v) {
     if (past)
-      Stream(sums[v], y + v * Lanes<kWidth>::kCount, AnyNan());
+      Stream(sums[v], y + v * Lanes<kWidth>::kCount, kNan);
     else
-      sums[v].Store(y + v * Lanes<kWidth>::kCount);
+      sums[v].Store(y + v * Lanes<kWidth>::kCount, kNan);
   }
 }
 

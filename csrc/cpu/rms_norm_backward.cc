@@ -33,18 +33,34 @@ struct Factors {
         share(scale * scale * (row.along / static_cast<double>(n))) {}
 };
 
-// kExact says that floats have room for products of two.
-template <int kWidth, bool kExact, class T>
+// kBits is how many bits both arrays and the weight have at most: floats have room for products of
+// two of 12 bits, and of three of 8, which are raised above what is denormal.
+template <int kWidth, int kBits, class T>
 inline Sums SumsOf(const T* grad, const T* x, const float* weight, int64_t n) {
+  constexpr float kUp = kBits <= 8 ? 0x1p64f : 1;
   WideLanes<kWidth> squares, along;
   ForLanes<kWidth>(n, [&](int64_t i, auto count) {
     const auto g = LoadSome<kWidth>(grad + i, count), v = LoadSome<kWidth>(x + i, count),
                w = LoadSome<kWidth>(weight + i, count);
-    squares.Add(WideProduct<kWidth, kExact>(v, v));
-    along.AddProduct(WideProduct<kWidth, kExact>(g, w), WideLanes<kWidth>(v));
+    squares.Add(WideProduct<kWidth, (kBits <= 12)>(v, v));
+    if constexpr (kBits <= 8) {
+      Lanes<kWidth> terms;
+#pragma GCC unroll 1
+      for (int j = 0; j < Lanes<kWidth>::kCount; ++j)
+        terms.numbers[j] = g.numbers[j] * w.numbers[j] * kUp * v.numbers[j];
+      along.Add(WideLanes<kWidth>(terms));
+    } else {
+      along.AddProduct(WideProduct<kWidth, (kBits <= 12)>(g, w), WideLanes<kWidth>(v));
+    }
   });
-  return {squares.Total(), along.Total()};
+  return {squares.Total(), along.Total() / kUp};
 }
+
+// The bits of both that count.
+template <class T, class W>
+constexpr int kBitsOf = std::is_same_v<W, float>                                  ? 24
+                        : std::is_same_v<T, opcast::bf16> && std::is_same_v<W, T> ? 8
+                                                                                  : 12;
 
 // Whether a row of 16 bits has no step that leaves the range of floats, where the result does not;
 // a step that falls below it makes less than half of the last place of the result.
@@ -97,6 +113,7 @@ inline void InDouble(const T* grad, const T* x, const float* weight, int64_t n,
 
 opcast::Status RmsNormBackward(const RmsNormBackwardArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
     using W = typename std::decay_t<decltype(a)>::W;
     const int64_t n = a.N;
     const auto rows = [&a, n](int64_t first, int64_t last, double* totals, auto width) {
@@ -108,14 +125,14 @@ opcast::Status RmsNormBackward(const RmsNormBackwardArgs& args, const opcast::La
         const auto *grad = a.grad_y + i * n, *x = a.x + i * n;
         auto* grad_x = a.grad_x + i * n;
         if constexpr (!std::is_same_v<W, float>) {  // nor is T then
-          const Sums row = SumsOf<width, true>(grad, x, weight, n);
+          const Sums row = SumsOf<width, kBitsOf<T, W>>(grad, x, weight, n);
           const Factors factors(row, n, a.eps);
           if (IsTame(factors, n, Most(grad, n), heaviest)) {
             InFloat<width>(grad, x, weight, n, factors, grad_x, sums.OfRow());
             continue;
           }
         }
-        const Factors factors(SumsOf<width, false>(grad, x, weight, n), n, a.eps);
+        const Factors factors(SumsOf<width, 24>(grad, x, weight, n), n, a.eps);
         InDouble<width>(grad, x, weight, n, factors, grad_x, totals);
       }
       sums.Flush();

@@ -42,6 +42,40 @@ __attribute__((target(OPCAST_AVX512))) inline void AddWatched(const Vector<64>& 
   sums->most = _mm512_maskz_range_ps(kAll, sums->most, sums->sum, kLargestMagnitude);
 }
 
+// *sum = *sum * a + x * b, as good as in double however much cancels: the product that is rounded
+// gets back what it lacks. *most is the largest magnitude so far, by its bits: see Verdict.
+__attribute__((target(OPCAST_AVX2))) inline void AddPair(const Vector<32>& a, const Vector<32>& b,
+                                                         const Lanes<32>& x, Lanes<32>* sum,
+                                                         Vector<32>* most) {
+  const __m256 other = _mm256_load_ps(x.numbers), product = _mm256_mul_ps(other, b);
+  const __m256 all = _mm256_add_ps(_mm256_fmadd_ps(_mm256_load_ps(sum->numbers), a, product),
+                                   _mm256_fmsub_ps(other, b, product));
+  const __m256 magnitude = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), all);
+  *most = _mm256_castsi256_ps(
+      _mm256_max_epi32(_mm256_castps_si256(*most), _mm256_castps_si256(magnitude)));
+  _mm256_store_ps(sum->numbers, all);
+}
+__attribute__((target(OPCAST_AVX512))) inline void AddPair(const Vector<64>& a, const Vector<64>& b,
+                                                           const Lanes<64>& x, Lanes<64>* sum,
+                                                           Vector<64>* most) {
+  const __m512 other = _mm512_load_ps(x.numbers), product = _mm512_mul_ps(other, b);
+  const __m512 all = _mm512_add_ps(_mm512_fmadd_ps(_mm512_load_ps(sum->numbers), a, product),
+                                   _mm512_fmsub_ps(other, b, product));
+  *most = _mm512_castsi512_ps(_mm512_maskz_max_epi32(kAll, _mm512_castps_si512(*most),
+                                                     _mm512_castps_si512(_mm512_abs_ps(all))));
+  _mm512_store_ps(sum->numbers, all);
+}
+
+// Whether the largest magnitude is finite.
+__attribute__((target(OPCAST_AVX2))) inline bool AllFinite(const Vector<32>& most) {
+  const __m256 infinite = _mm256_set1_ps(std::numeric_limits<float>::infinity());
+  return _mm256_movemask_ps(_mm256_cmp_ps(most, infinite, _CMP_LT_OQ)) == 0xff;
+}
+__attribute__((target(OPCAST_AVX512))) inline bool AllFinite(const Vector<64>& most) {
+  const __m512 infinite = _mm512_set1_ps(std::numeric_limits<float>::infinity());
+  return _mm512_cmp_ps_mask(most, infinite, _CMP_LT_OQ) == kAll;
+}
+
 constexpr float kFaintSum = 0x1p-90f, kHugeSum = 0x1p126f;
 
 // A bit for each lane: whether the sum is as good as one in double, for a result that needs it to

@@ -1,8 +1,9 @@
 // grad_x[i, j] = y[i, j] * (grad_y[i, j] - sum of grad_y * y over row i), dense rows. The sum is a
 // double, and is subtracted as two floats, since the difference may cancel. For float32, the
 // difference and its product with y are rounded to float. For 16 bits, grad_y * y is exact in
-// float, and is kept: what is subtracted from it is the sum times y, and then it is rounded to
-// float and to its dtype.
+// float: what is subtracted from it is the sum times y, and then it is rounded to float and to its
+// dtype. A row is read twice, the second time from the cache; results that are too many for the
+// cache go past it.
 #include "common/standard.h"
 
 #include "map.h"
@@ -16,40 +17,55 @@ namespace {
 
 template <class T>
 struct Row {
-  int64_t n, to_next;  // how far the next row is, or 0
+  int64_t n, to_next;  // how far the next row is, or 0 where it need not be fetched
+  bool past;           // the cache go its results: see stream.h
   const T *grad, *y;
   T* grad_x;
 };
 
-// The sum of grad * y.
+template <class T>
+__attribute__((always_inline)) inline void FetchNext(const Row<T>& row, int64_t i) {
+  FetchToRead(row.grad + row.to_next + i);
+  FetchToRead(row.y + row.to_next + i);
+}
+
+// The sum of grad * y, also where products leave the range of floats.
 template <int kWidth, class T>
 inline double SumInDouble(const Row<T>& row) {
   WideLanes<kWidth> sum;
   ForLanes<kWidth>(row.n, [&](int64_t i, auto count) {
-    FetchToWrite(row.grad_x + i);
     sum.AddProduct(WideLanes<kWidth>(LoadSome<kWidth>(row.grad + i, count)),
                    WideLanes<kWidth>(LoadSome<kWidth>(row.y + i, count)));
   });
   return sum.Total();
 }
 
-// The same for 16 bits, but for products that leave the range of floats. Keeps the products.
+// The same where they do not: what the products of float32 lack as floats is added as floats, which
+// takes less time than to widen both factors. There are two sums, since an addition has to wait for
+// the one before.
 template <int kWidth, class T>
-inline double SumOfProducts(const Row<T>& row, float* products) {
-  using S = Step<kWidth, T>;
-  WideLanes<kWidth> sum;
+inline double SumOfProducts(const Row<T>& row) {
+  using S = Step<kWidth, T, 2>;
+  WideLanes<kWidth> sums[2];
+  Lanes<kWidth> lack = {};
   ForParts<S::kCount>(row.n, [&](int64_t i, auto count) {
-    FetchToWrite(row.grad_x + i);
     S g, p;
     g.Load(row.grad + i, count);
     p.Load(row.y + i, count);
-    for (int v = 0; v < S::kVectors; ++v) {
+    for (int v = 0; v < 2; ++v) {
       const auto product = Product(g.vectors[v], p.vectors[v]);
-      product.Keep(products + i + v * S::kLanes, S::kLanes);
-      sum.Add(WideLanes<kWidth>(product));
+      sums[v].Add(WideLanes<kWidth>(product));
+      if constexpr (std::is_same_v<T, float>) {
+#pragma GCC unroll 1
+        for (int j = 0; j < S::kLanes; ++j)
+          lack.numbers[j] +=
+              Fma<kWidth>(g.vectors[v].numbers[j], p.vectors[v].numbers[j], -product.numbers[j]);
+      }
     }
   });
-  return sum.Total();
+  sums[0].Add(sums[1]);
+  sums[0].Add(WideLanes<kWidth>(lack));
+  return sums[0].Total();
 }
 
 // grad_x of a row for a sum that IsOrdinary or 0, so that no number of the row is infinite.
@@ -57,28 +73,30 @@ template <int kWidth>
 inline void Gradients(const Row<float>& row, double sum) {
   const TwoFloats parts(sum);
   ForLanes<kWidth>(row.n, [=](int64_t i, auto count) {
-    FetchToRead(row.grad + row.to_next + i);
-    FetchToRead(row.y + row.to_next + i);
+    if (row.to_next > 0) FetchNext(row, i);
     const auto g = LoadSome<kWidth>(row.grad + i, count);
     auto p = LoadSome<kWidth>(row.y + i, count);
 #pragma GCC unroll 1
     for (int j = 0; j < p.kCount; ++j) p.numbers[j] *= parts.SubtractFrom(g.numbers[j]);
-    p.StoreSome(row.grad_x + i, count, NoNan());
+    if (row.past && count == p.kCount)
+      Stream(p, row.grad_x + i, NoNan());
+    else
+      p.StoreSome(row.grad_x + i, count, NoNan());
   });
 }
 
 // The same for 16 bits.
 template <int kWidth, class T>
-inline void Gradients(const Row<T>& row, double sum, const float* products) {
+inline void Gradients(const Row<T>& row, double sum) {
   using S = Step<kWidth, T>;
   const TwoFloats parts(sum);
   ForParts<S::kCount>(row.n, [=](int64_t i, auto count) {
-    FetchToRead(row.grad + row.to_next + i);
-    FetchToRead(row.y + row.to_next + i);
-    S p;
+    if (row.to_next > 0) FetchNext(row, i);
+    S g, p;
+    g.Load(row.grad + i, count);
     p.Load(row.y + i, count);
     for (int v = 0; v < S::kVectors; ++v) {
-      const auto product = Load<kWidth>(products + i + v * S::kLanes);
+      const auto product = Product(g.vectors[v], p.vectors[v]);
       float* const numbers = p.vectors[v].numbers;
 #pragma GCC unroll 1
       for (int j = 0; j < S::kLanes; ++j) {
@@ -86,7 +104,10 @@ inline void Gradients(const Row<T>& row, double sum, const float* products) {
         numbers[j] = Fma<kWidth>(-numbers[j], parts.low, rest);
       }
     }
-    p.Store(row.grad_x + i, count);
+    if (row.past && count == S::kCount)
+      p.Stream(row.grad_x + i);
+    else
+      p.Store(row.grad_x + i, count);
   });
 }
 
@@ -102,22 +123,13 @@ inline bool IsOrdinary(double sum) {
   return __builtin_fabs(sum) > 0x1p-90 && __builtin_fabs(sum) < 0x1p100;
 }
 
-// One row; `products` has room for a step more than its numbers.
-template <int kWidth>
-inline void OfRow(const Row<float>& row, float*) {
-  const double sum = SumInDouble<kWidth>(row);
+template <int kWidth, class T>
+inline void OfRow(const Row<T>& row) {
+  double sum = 0;
+  if constexpr (!std::is_same_v<T, float> || kFuses<kWidth>) sum = SumOfProducts<kWidth>(row);
+  if (!IsOrdinary(sum)) sum = SumInDouble<kWidth>(row);
   if (sum == 0 || IsOrdinary(sum))
     Gradients<kWidth>(row, sum);
-  else
-    GradientsInDouble<kWidth>(row, sum);
-}
-template <int kWidth, class T>
-inline void OfRow(const Row<T>& row, float* products) {
-  double sum = SumOfProducts<kWidth>(row, products);
-  if (IsOrdinary(sum)) return Gradients<kWidth>(row, sum, products);
-  sum = SumInDouble<kWidth>(row);
-  if (sum == 0)
-    Gradients<kWidth>(row, 0, products);
   else
     GradientsInDouble<kWidth>(row, sum);
 }
@@ -128,12 +140,17 @@ opcast::Status SoftmaxBackward(const SoftmaxBackwardArgs& args, const opcast::La
   return Visit(args, [&](const auto& a) {
     using T = typename std::decay_t<decltype(a)>::T;
     const int64_t n = a.N;
-    const auto rows = [&a, n](int64_t begin, int64_t end, auto width) {
-      const FloatSpace products(std::is_same_v<T, float> ? 0 : n + Step<width, T>::kCount);
+    const bool many = ExceedsCache<T>(launch, a.batch * n, 3);
+    const bool past = many && HasPage(a.grad_x + a.batch * n - 1);
+    const auto rows = [&a, n, many, past](int64_t begin, int64_t end, auto width) {
+      constexpr uintptr_t kBytes = Step<width, T>::kCount * sizeof(T);
       for (int64_t i = begin; i < end; ++i) {
-        const int64_t at = i * n, to_next = i + 1 < end ? n : 0;
-        OfRow<width>(Row<T>{n, to_next, a.grad_y + at, a.y + at, a.grad_x + at}, products.Floats());
+        const int64_t at = i * n, to_next = many && i + 1 < end ? n : 0;
+        T* const to = a.grad_x + at;
+        const bool aligned = reinterpret_cast<uintptr_t>(to) % kBytes == 0;
+        OfRow<width>(Row<T>{n, to_next, past && aligned, a.grad_y + at, a.y + at, to});
       }
+      if (past) EndStream();
     };
     opcast::ParallelFor(launch, a.batch, RowsPerChunk(n), rows);
     return opcast::Status::Ok();

@@ -1,21 +1,23 @@
 // Steps over a row of floats or of numbers of 16 bits, where none of the results is NaN.
 //
-// A step over bfloat16 takes two vectors, of the even and of the odd numbers. A pair of them is 32
-// bits, of which each becomes a float by one instruction, while loading neighbours takes two.
+// A step over 16 bits takes two vectors, so that a whole vector is stored. Those of bfloat16 are of
+// the even and of the odd numbers: a pair of them is 32 bits, of which each becomes a float by one
+// instruction, while loading neighbours takes two.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
 
+#include "stream.h"
 #include "walk.h"
 
 namespace opcast_ops {
 
-template <int kWidth, class T>
+template <int kWidth, class T, int kVectors_ = sizeof(T) == 2 ? 2 : 1>
 struct Step {
   static constexpr bool kPairs = std::is_same_v<T, opcast::bf16>;
-  static constexpr int kLanes = Lanes<kWidth>::kCount, kVectors = kPairs ? 2 : 1;
+  static constexpr int kLanes = Lanes<kWidth>::kCount, kVectors = kVectors_;
   static constexpr int64_t kCount = kVectors * kLanes;
 
   Lanes<kWidth> vectors[kVectors];
@@ -28,7 +30,7 @@ struct Step {
       std::memcpy(vectors[0].numbers, &even, sizeof even);
       std::memcpy(vectors[1].numbers, &odd, sizeof odd);
     } else {
-      vectors[0] = opcast_ops::Load<kWidth>(from);
+      for (int v = 0; v < kVectors; ++v) vectors[v] = opcast_ops::Load<kWidth>(from + v * kLanes);
     }
   }
   void Store(T* to) const {
@@ -40,7 +42,17 @@ struct Step {
       even = even >> 16 | (odd & kUpper);
       std::memcpy(to, &even, sizeof even);
     } else {
-      vectors[0].Store(to, NoNan());
+      for (int v = 0; v < kVectors; ++v) vectors[v].Store(to + v * kLanes, NoNan());
+    }
+  }
+  // The same past the cache, to a place that is a multiple of its bytes: see stream.h.
+  void Stream(T* to) const {
+    if constexpr (kPairs) {
+      alignas(64) T all[kCount];
+      Store(all);
+      StreamAll(all, to);
+    } else {
+      for (int v = 0; v < kVectors; ++v) opcast_ops::Stream(vectors[v], to + v * kLanes, NoNan());
     }
   }
 

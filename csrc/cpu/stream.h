@@ -30,13 +30,18 @@ inline bool HasPage(const void* place) {
 #endif
 }
 
+// Whether so many arrays of n elements do not stay in the cache.
+template <class T>
+inline bool ExceedsCache(const opcast::Launch& launch, int64_t n, int arrays) {
+  const int64_t cache = launch.CacheBytes();
+  return cache > 0 && arrays * n * static_cast<int64_t>(sizeof(T)) > cache / 2;
+}
+
 // Whether a result of n elements had better be stored past the cache, in a call that reads and
 // writes so many arrays like it.
 template <class T>
 inline bool PastCache(const opcast::Launch& launch, const T* result, int64_t n, int arrays) {
-  const int64_t cache = launch.CacheBytes();
-  const int64_t bytes = arrays * n * static_cast<int64_t>(sizeof(T));
-  return cache > 0 && bytes > cache / 2 && HasPage(result + n - 1);
+  return ExceedsCache<T>(launch, n, arrays) && HasPage(result + n - 1);
 }
 
 // Brings memory that is needed soon towards the CPU. Between rows, the CPU cannot guess it itself.
@@ -75,16 +80,22 @@ inline int64_t BeforeStream(const T* array) {
   return static_cast<int64_t>(-reinterpret_cast<uintptr_t>(array) % kBytes / sizeof(T));
 }
 
+// Copies a vector's worth of elements, past the cache.
+template <class T, int kCount>
+inline void StreamAll(const T (&all)[kCount], T* to) {
+#if defined(__x86_64__)
+  StreamBytes(all, to, Bytes<sizeof all>());
+#else
+  std::memcpy(to, all, sizeof all);
+#endif
+}
+
 // What Lanes::Store does, past the cache.
 template <int kWidth, class T, class Nan>
 inline void Stream(const Lanes<kWidth>& lanes, T* to, Nan nan) {
-#if defined(__x86_64__)
   alignas(kWidth) T all[Lanes<kWidth>::kCount];
   lanes.Store(all, nan);
-  StreamBytes(all, to, Bytes<sizeof all>());
-#else
-  lanes.Store(to, nan);
-#endif
+  StreamAll(all, to);
 }
 
 // Must follow the last Stream of a thread, before others read what it wrote.
