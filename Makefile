@@ -105,6 +105,7 @@ bench: build ## Measure what the documentation states.
 	$(GO) test -run='^$$' -bench=. ./bench
 	$(BIN)/python bench/overhead.py
 	$(BIN)/python bench/kernels.py --quick
+	$(BIN)/python bench/llama.py --quick
 	$(OPCAST) bench rms_norm softmax silu_and_mul layer_norm gemm cross_entropy topk --python $(VENV) --no-build --adaptor torch,jax
 
 benchpeers: $(VENV)/.installed ## Install further peers of the benchmarks into build/bench/peers (half a gigabyte).
