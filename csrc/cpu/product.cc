@@ -18,7 +18,7 @@ class Product {
       : a_(a),
         b_(b),
         block_(block),
-        plain_(block.rows <= kFew),
+        plain_(block.rows <= kFewRows && b.layout == nullptr),
         group_(plain_ && block.rows <= kFewest ? block.rows : kM),
         padded_((block.rows + group_ - 1) / group_ * group_),
         space_(space) {}
@@ -48,7 +48,6 @@ class Product {
   static constexpr int64_t kNumbers = kLanes * Element::kPerLane;  // of a vector
   static constexpr int64_t kPlaces = kPanel * Element::kPerLane;   // of a panel
   static constexpr bool kMayLose = Element::kPerLane > 1;          // see product_pairs.h
-  static constexpr int64_t kFew = 16;    // rows of a for which b need not be packed
   static constexpr int64_t kFewest = 2;  // rows of a that are a group of their own
   static constexpr int64_t kSlab = ProductSpace::kSlab;
 
@@ -142,17 +141,21 @@ class Product {
   }
   template <class T, int kRows, int kColumns>
   void AddPlainRows(int64_t k, int64_t end) {
-    for (int64_t j = 0; j < block_.columns; j += kColumns) {
-      for (int64_t at = k; at < end; at += kPlaces) {
-        const int64_t places = std::min(kPlaces, end - at);
-        PlainRows<kWidth, kColumns, T> b;
-        b.ahead = at + places < end ? kPlaces : kColumns * b_.stride + k - at;
-        for (int64_t r = 0; r < kColumns; ++r) {
-          const int64_t row = block_.j + std::min(j + r, block_.columns - 1);
-          b.rows[r] = static_cast<const T*>(b_.data) + b_.Offset(row) + at;
-        }
-        AddPlainPanel<kRows>(at - k, places, j, b);
-      }
+    int64_t j = 0;
+    for (; j + kColumns <= block_.columns; j += kColumns)
+      AddPlainGroup<T, kRows, kColumns>(k, end, j);
+    for (; j < block_.columns; ++j) AddPlainGroup<T, kRows, 1>(k, end, j);
+  }
+
+  // Adds the products with kColumns rows of b. While it reads a panel, it asks for the next one: of
+  // these rows, or of as many behind them if less than half a panel is left of these.
+  template <class T, int kRows, int kColumns>
+  void AddPlainGroup(int64_t k, int64_t end, int64_t j) {
+    const T* const first = static_cast<const T*>(b_.data) + b_.Offset(block_.j + j);
+    PlainRows<kWidth, kColumns, T> b(first + k, b_.stride);
+    for (int64_t at = k; at < end; at += kPlaces, b.Skip(kPlaces)) {
+      b.LookAhead(at + kPlaces + kPlaces / 2 < end ? kPlaces : kColumns * b_.stride);
+      AddPlainPanel<kRows>(at - k, std::min(kPlaces, end - at), j, b);
     }
   }
 
@@ -163,7 +166,7 @@ class Product {
     const int64_t steps = places / kNumbers, over = places % kNumbers;
     float rest[kColumns * kLanes];
     for (int64_t r = 0; r < kColumns && over > 0; ++r)
-      Element::template Copy<kWidth>(b.rows[r] + steps * kNumbers, over, rest + r * kLanes);
+      Element::template Copy<kWidth>(b.Row(r) + steps * kNumbers, over, rest + r * kLanes);
     const PackedRows<kWidth, kColumns> last{rest};
     PackedRows<kWidth, kRows> a{PanelOfA(offset)};
     for (int64_t i = 0; i < block_.rows; i += kRows) {

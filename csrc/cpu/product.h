@@ -19,6 +19,10 @@ namespace opcast_ops {
 constexpr int64_t kBlockRows = 128, kBlockColumns = 256;  // of the result that one task computes
 constexpr int64_t kPanel = 512;                           // places of the depth packed at a time
 
+// Rows of a for which b is read as it lies in memory. Reading it takes the time then, so that a
+// block is narrow: there should be some for all threads.
+constexpr int64_t kFewRows = 16, kFewRowsColumns = 128;
+
 constexpr int64_t kProductsPerChunk = 1 << 20;  // some 20 microseconds of work
 
 // Whether factors of these dtypes are multiplied as pairs of bfloat16.
@@ -39,28 +43,32 @@ struct Block {
 class Blocks {
  public:
   Blocks(int64_t rows, int64_t columns, int64_t depth)
-      : rows_(rows), columns_(columns), depth_(depth) {}
+      : rows_(rows),
+        columns_(columns),
+        depth_(depth),
+        width_(rows <= kFewRows ? kFewRowsColumns : kBlockColumns) {}
 
   int64_t Depth() const { return depth_; }
   int64_t Count() const { return Down() * Across(); }
-  int64_t Across() const { return (columns_ + kBlockColumns - 1) / kBlockColumns; }
+  int64_t Across() const { return (columns_ + width_ - 1) / width_; }
 
   // How many of them make up a chunk of work.
   int64_t PerChunk() const {
-    const int64_t products = std::min(kBlockRows, rows_) * std::min(kBlockColumns, columns_) *
+    const int64_t products = std::clamp(rows_, kFewRows, kBlockRows) * std::min(width_, columns_) *
                              std::max<int64_t>(1, depth_);
     return std::max<int64_t>(1, kProductsPerChunk / std::max<int64_t>(1, products));
   }
 
   Block At(int64_t index) const {
-    const int64_t i = index / Across() * kBlockRows, j = index % Across() * kBlockColumns;
-    return {i, std::min(kBlockRows, rows_ - i), j, std::min(kBlockColumns, columns_ - j)};
+    const int64_t i = index / Across() * kBlockRows, j = index % Across() * width_;
+    return {i, std::min(kBlockRows, rows_ - i), j, std::min(width_, columns_ - j)};
   }
 
  private:
   int64_t Down() const { return (rows_ + kBlockRows - 1) / kBlockRows; }
 
   const int64_t rows_, columns_, depth_;
+  const int64_t width_;  // columns of a block
 };
 
 // Memory for the products of one thread.

@@ -185,7 +185,7 @@ __attribute__((noinline, flatten, target(OPCAST_AVX512_BF16))) void Settle(
     int64_t rows, int64_t columns, const Weights& of_a, const Add& add, const WeighRow& weigh,
     Totals<kM, kN>* totals) {
   Tile<kWidth, kM, kN> tile;
-  Totals<kM, kN> exact;
+  Totals<kM, kN> exact = {};
   bool computed = false;
   for (int j = 0; j < columns; ++j) {
     typename Element::Magnitudes of_b;

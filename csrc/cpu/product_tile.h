@@ -78,27 +78,49 @@ struct PackedRows {
   }
 };
 
-// A group of rows as they lie in memory, numbers of T. What will be read `ahead` numbers further on
-// is asked for early: machines do so by themselves only after some accesses to each page of a row.
+// A group of rows as they lie in memory, numbers of T, the same distance apart. What will be read
+// `ahead` bytes further on is asked for early: machines do so by themselves only after some
+// accesses to each page of a row.
 template <int kWidth, int kGroup, class T>
-struct PlainRows {
-  static constexpr int kLanes = TileShape<kWidth>::kLanes;
-  static constexpr int kSecondLevel = 2;  // of the caches
+class PlainRows {
+ public:
+  PlainRows(const T* first, int64_t stride)
+      : low_(reinterpret_cast<const char*>(first)),
+        high_(reinterpret_cast<const char*>(first + (kGroup > kHalf ? kHalf * stride : 0))),
+        stride_(stride * kSize) {}
 
-  const T* rows[kGroup];
-  int64_t ahead;
-  int64_t k = 0;
+  const T* Row(int row) const {
+    return reinterpret_cast<const T*>((row < kHalf ? low_ : high_) + row % kHalf * stride_);
+  }
 
   template <class Element>
   void Load(int row, Vector<kWidth>* to) const {
-    const T* const from = rows[row] + k;
-    __builtin_prefetch(from + ahead, 0, kSecondLevel);
+    const T* const from = Row(row);
+    __builtin_prefetch(reinterpret_cast<const char*>(from) + ahead_, 0, kFirstLevel);
     Element::template Copy<kWidth>(from, kLanes * Element::kPerLane, reinterpret_cast<float*>(to));
   }
   template <class Element>
   void Next() {
-    k += kLanes * Element::kPerLane;
+    Skip(kLanes * Element::kPerLane);
+    // Else compilers count with a pointer for each row, more than there are registers.
+    __asm__("" : "+r"(low_), "+r"(high_));
   }
+
+  void Skip(int64_t numbers) {
+    low_ += numbers * kSize;
+    high_ += numbers * kSize;
+  }
+  void LookAhead(int64_t numbers) { ahead_ = numbers * kSize; }
+
+ private:
+  static constexpr int kLanes = TileShape<kWidth>::kLanes, kHalf = 4;
+  static constexpr int kFirstLevel = 3;  // of the caches
+  static constexpr int64_t kSize = sizeof(T);
+
+  const char* low_;   // of the first kHalf rows
+  const char* high_;  // of those behind them
+  int64_t stride_;    // bytes from one to the next
+  int64_t ahead_ = 0;
 };
 
 template <class Element, int kM, int kN, int kWidth, class A, class B, size_t... kIndex>
@@ -118,7 +140,7 @@ struct Totals {
   // Adds them to sums.
   void AddTo(int64_t rows, int64_t columns, float* sums, int64_t stride) const {
     constexpr int kAtOnce = 4;
-    if (rows >= kM && columns >= kN) {
+    if (kN % kAtOnce == 0 && rows >= kM && columns >= kN) {
       for (int t = 0; t < kM * kN; t += kAtOnce) {
         *reinterpret_cast<Vector<16>*>(sums + t / kN * stride + t % kN) +=
             *reinterpret_cast<const Vector<16>*>(all + t);
@@ -134,12 +156,20 @@ struct Totals {
 // The same in lanes, while products are added.
 template <int kWidth, int kM, int kN>
 class Tile {
+  // Places in lanes_ are constants, so that compilers keep them in registers.
+  static constexpr auto kAllSums = std::make_index_sequence<kM * kN>();
+
  public:
+  Tile() { Clear(kAllSums); }
+
   // Adds the products of so many steps of the depth.
   template <class Element = Singles, class A, class B>
   void Add(A a, B b, int64_t steps) {
+    Vector<kWidth> lanes[kM * kN];  // compilers keep these in registers all the time
+    Copy(lanes_, lanes, kAllSums);
     for (; steps > 0; --steps, a.template Next<Element>(), b.template Next<Element>())
-      AddProducts<Element, kM, kN, kWidth>(a, b, lanes_, kAllSums);
+      AddProducts<Element, kM, kN, kWidth>(a, b, lanes, kAllSums);
+    Copy(lanes, lanes_, kAllSums);
   }
 
   // Adds up the lanes.
@@ -149,10 +179,16 @@ class Tile {
   }
 
  private:
-  // Places in lanes_ are constants, so that compilers keep them in registers.
-  static constexpr auto kAllSums = std::make_index_sequence<kM * kN>();
+  template <size_t... kIndex>
+  void Clear(std::index_sequence<kIndex...>) {
+    ((lanes_[kIndex] = Vector<kWidth>{}), ...);
+  }
+  template <size_t... kIndex>
+  static void Copy(const Vector<kWidth>* from, Vector<kWidth>* to, std::index_sequence<kIndex...>) {
+    ((to[kIndex] = from[kIndex]), ...);
+  }
 
-  Vector<kWidth> lanes_[kM * kN] = {};
+  Vector<kWidth> lanes_[kM * kN];
 };
 
 }  // namespace opcast_ops

@@ -1,0 +1,143 @@
+"""Measure tokens per second of the llama example, beside transformers and a model in plain jax.numpy.
+
+The model has the shapes of SmolLM2-135M, fewer layers, and random weights. Prints, for each dtype and batch,
+the ratio of the speeds (above 1, the example is faster) with quartiles, and tokens per second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from stopwatch import Spread, ratio
+
+_HERE = Path(__file__).parent
+_BUILT = _HERE.parent / "build" / "bench"
+
+_PROMPT = 128  # tokens
+_NAMES = {"bfloat16": "bf16", "float32": "f32"}
+
+# What is measured beside what, and the least ratio that must hold; None where nothing must.
+_RATIOS: list[tuple[str, str, str, str, float | None]] = [
+    ("torch", "decode", "eager", "transformers' LlamaForCausalLM, eager", 1.5),
+    ("torch", "decode", "compiled", "the same under torch.compile, with a static cache", 1.0),
+    ("jax", "decode", "jit", "a model in jax.numpy, one jax.jit for each step", 1.0),
+    ("torch", "prefill", "eager", "transformers' LlamaForCausalLM, eager", None),
+    ("jax", "prefill", "jit", "a model in jax.numpy, one jax.jit for each step", None),
+]
+
+Line = dict[str, Any]
+Figure = dict[str, Any]
+
+
+def main() -> int:
+    """Measure and print; return 0 whatever the figures are."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    add = parser.add_argument
+    add("--quick", action="store_true", help="one dtype, one batch, two layers, few rounds")
+    add("--threads", type=int, default=len(os.sched_getaffinity(0)), help="of all that is measured")
+    add("--layers", type=int, default=8)
+    add("--dtypes", default="f32,bf16")
+    add("--batches", default="1,4", help="numbers of prompts")
+    add("--tokens", type=int, default=32, help="how many follow each prompt")
+    add("--rounds", type=int, default=7, help="how often each text is continued by everyone")
+    add("--runners", default="torch,eager,compiled,jax,jit", help="such as torch,eager")
+    add("--json", type=Path, help="file for the figures")
+    options = parser.parse_args()
+    if options.quick:
+        options.layers, options.dtypes, options.batches, options.rounds = 2, "f32", "1", 5
+    long = {short: name for name, short in _NAMES.items()}
+    lines = [line for short in options.dtypes.split(",") for line in _run(long[short], options)]
+    figures = [*_least(lines), *_compared(lines), *_speeds(lines, options.tokens)]
+    _print(figures)
+    if options.json:
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        rows = ",\n".join(json.dumps(figure, ensure_ascii=False) for figure in figures)
+        options.json.write_text(f"[\n{rows}\n]\n", encoding="utf-8")
+    return 0
+
+
+def _run(dtype: str, options: argparse.Namespace) -> list[Line]:
+    """Measure a dtype in a process of its own, since threads and compilers belong to processes."""
+    model = _BUILT / f"llama-{options.layers}"
+    with tempfile.TemporaryDirectory() as folder:
+        to = Path(folder, "lines")
+        command = [sys.executable, str(_HERE / "llama_run.py"), f"--model={model}", f"--to={to}"]
+        names = ("threads", "layers", "rounds", "tokens", "batches", "runners")
+        command += [f"--{name}={getattr(options, name)}" for name in names]
+        environment = {
+            **os.environ,
+            "OMP_NUM_THREADS": str(options.threads),
+            "TORCHINDUCTOR_CACHE_DIR": str(_BUILT / "inductor"),
+        }
+        command += [f"--dtype={dtype}", f"--prompt={_PROMPT}"]
+        subprocess.run(command, env=environment, check=True)
+        return [json.loads(line) for line in to.read_text(encoding="utf-8").splitlines()]
+
+
+def _compared(lines: Sequence[Line]) -> Iterator[Figure]:
+    """Yield the ratios of each case."""
+    for ours, part, peer, what, _ in _RATIOS:
+        for case, mine, theirs in _pairs(lines, ours, peer):
+            spread = ratio(theirs[f"{part}_s"], mine[f"{part}_s"])
+            name = f"llama/{ours}/{part}_vs_{peer}/{case}"
+            yield _figure(name, spread, "x", f"beside {what}")
+
+
+def _least(lines: Sequence[Line]) -> Iterator[Figure]:
+    """Yield the least of each ratio over all cases."""
+    all_of = list(_compared(lines))
+    for ours, part, peer, what, _ in _RATIOS:
+        name = f"llama/{ours}/{part}_vs_{peer}"
+        of_cases = [figure for figure in all_of if figure["name"].startswith(f"{name}/")]
+        if of_cases:
+            least = min(of_cases, key=lambda figure: figure["value"])
+            case = least["name"].removeprefix(f"{name}/")
+            yield {**least, "name": name, "what": f"beside {what}; the least, {case}"}
+
+
+def _pairs(lines: Sequence[Line], ours: str, peer: str) -> Iterator[tuple[str, Line, Line]]:
+    for mine in lines:
+        for theirs in lines:
+            if (mine["runner"], theirs["runner"]) == (ours, peer) and _case(mine) == _case(theirs):
+                yield _case(mine), mine, theirs
+
+
+def _speeds(lines: Sequence[Line], tokens: int) -> Iterator[Figure]:
+    """Yield tokens per second, of all prompts together."""
+    for line in lines:
+        for part, count in (("prefill", _PROMPT), ("decode", tokens - 1)):
+            spread = Spread.of([line["rows"] * count / seconds for seconds in line[f"{part}_s"]])
+            name = f"llama/{line['runner']}/{part}/{_case(line)}"
+            yield _figure(name, spread, "tokens/s", f"{part} of {line['rows']} prompts")
+
+
+def _case(line: Line) -> str:
+    return f"{_NAMES[line['dtype']]}/batch_{line['rows']}"
+
+
+def _figure(name: str, spread: Spread, unit: str, what: str) -> Figure:
+    low, median, high = (float(f"{part:.4g}") for part in (spread.low, spread.median, spread.high))
+    return {"name": name, "value": median, "low": low, "high": high, "unit": unit, "what": what}
+
+
+def _print(figures: Sequence[Figure]) -> None:
+    limits = {f"llama/{o}/{part}_vs_{peer}": limit for o, part, peer, _, limit in _RATIOS}
+    for figure in figures:
+        spread = f"{figure['low']:g} to {figure['high']:g}"
+        verdict = ""
+        if limit := limits.get(figure["name"]):
+            verdict = f", {'holds' if figure['value'] >= limit else 'misses'} {limit:g}"
+        line = f"{figure['value']:>8g} {figure['unit']:9}{spread:>18}  {figure['name']}"
+        print(f"{line:88}{figure['what']}{verdict}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
