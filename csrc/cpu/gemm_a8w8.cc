@@ -1,10 +1,12 @@
 // c = a @ b.T * a_scale * b_scale + bias, dense rows. Numbers of 8 bits are bfloat16 without loss;
 // their products are summed in float, in panels of the depth, and the panels in double (see
-// product_made.h), so that sums of integers are exact. The rest is double and rounded once. Bits
-// depend on the values and K only.
+// product_made.h), so that sums of integers are exact. Machines that multiply bytes compute those
+// as integers: see product_int8.h. The rest is double and rounded once. Bits depend on the values
+// and K only.
 #include "common/standard.h"
 
 #include "gemm_a8w8.gen.h"
+#include "product_int8.h"
 #include "product_made.h"
 
 namespace opcast_ops {
@@ -31,8 +33,17 @@ opcast::Status GemmA8w8(const GemmA8w8Args& args, const opcast::Launch& launch) 
     const auto finish = [&a](const Block& block, const WideSums* sums, auto width) {
       Finish<width>(a, block, sums);
     };
-    ForMadeBlocks(launch, {a.batch, a.N, a.K}, a.K, BytePanels(a.a, a.K), BytePanels(a.b, a.K),
-                  AddPanel, finish);
+    const Blocks blocks(a.batch, a.N, a.K);
+#if defined(__x86_64__)
+    if constexpr (std::is_same_v<std::decay_t<decltype(*a.a)>, int8_t>) {
+      if (HasInt8Dot()) {
+        ForInt8Blocks(launch, blocks, a.a, a.b, finish);
+        return opcast::Status::Ok();
+      }
+    }
+#endif
+    ForMadeBlocks(launch, blocks, a.K, BytePanels(a.a, a.K), BytePanels(a.b, a.K), AddPanel,
+                  finish);
     return opcast::Status::Ok();
   });
 }
