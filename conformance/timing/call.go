@@ -50,18 +50,22 @@ type slot struct {
 // maxBytes is what the arrays of a workload may need together.
 const maxBytes = 2 << 30
 
-// copies is how often the arrays of a workload may exist at a time: here, on their way, in the worker, and as what peers make
-// of them.
-const copies = 8
+// How often the arrays of a workload may exist at a time: here, on their way, in the worker, and as what peers make of them.
+// What authors' samples make has 64 bits, in the process that makes it and here.
+const copies, copiesOfSamples = 8, 14
 
 // affordable refuses a workload whose arrays would fill the memory, so that the system would end some process.
-func affordable(bytes int64) error {
+func affordable(bytes int64, sampled bool) error {
+	times := int64(copies)
+	if sampled {
+		times = copiesOfSamples
+	}
 	gib := float64(bytes) / (1 << 30)
 	if bytes > maxBytes {
 		return fmt.Errorf("its arrays need %.3g GiB, at most %d can be measured", gib, maxBytes>>30)
 	}
-	if free, known := available(); known && bytes > free/copies {
-		return fmt.Errorf("its arrays need %.3g GiB, and %d times as much is not free in memory", gib, copies)
+	if free, known := available(); known && bytes > free/times {
+		return fmt.Errorf("its arrays need %.3g GiB, and %d times as much is not free in memory", gib, times)
 	}
 	return nil
 }
@@ -83,7 +87,7 @@ func available() (bytes int64, known bool) {
 // made is the call of a workload, with contents as the suite makes them.
 func (r *run) made(w workload.Call) (*cases.Case, error) {
 	if bytes, err := w.Bytes(); err == nil {
-		if err := affordable(bytes); err != nil {
+		if err := affordable(bytes, r.samplers[baseName(w.Op)] != nil); err != nil {
 			return nil, err
 		}
 	}

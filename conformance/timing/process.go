@@ -28,7 +28,7 @@ func (r *run) startProcess(ctx context.Context, adaptor string, threads int) (mi
 	w, err := r.worker(worker.Config{
 		Caller: adaptor + "_caller", Adaptor: adaptor, Paths: p.ImportFolders(p.Manifest.Adaptors...),
 		SingleFramework: true, CPUs: threads,
-	}, []string{fmt.Sprintf("OMP_NUM_THREADS=%d", threads)})
+	}, append(slices.Clone(kept), fmt.Sprintf("OMP_NUM_THREADS=%d", threads)))
 	if err != nil {
 		return "", err
 	}
@@ -57,7 +57,7 @@ func (r *run) worker(config worker.Config, environ []string) (*rpc.Worker, error
 	if err != nil {
 		return nil, err
 	}
-	started.Env = slices.Concat(r.Environ, kept, environ)
+	started.Env = slices.Concat(r.Environ, environ)
 	started.Attempts = 3
 	w := rpc.New(started)
 	r.workers = append(r.workers, w)

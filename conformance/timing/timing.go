@@ -156,6 +156,7 @@ func (r *run) all(ctx context.Context) error {
 				r.result.LeftOut = append(r.result.LeftOut, bench.LeftOut{Op: op.Name, Workload: w.Name, Reason: err.Error()})
 				continue
 			}
+			debug.FreeOSMemory() // of what contents were made from
 			for _, p := range r.processes {
 				fmt.Fprintf(r.Progress, "  through %s, threads: %d\n", p.adaptor, p.threads)
 				if err := r.measure(ctx, p, w, made); err != nil {

@@ -114,10 +114,10 @@ func TestContentsDecide(t *testing.T) {
 
 // Arrays that fill the memory are refused, before some process of the machine has to end.
 func TestAffordable(t *testing.T) {
-	if err := affordable(1 << 20); err != nil {
+	if err := affordable(1<<20, true); err != nil {
 		t.Error(err)
 	}
-	if err := affordable(3 << 30); err == nil {
+	if err := affordable(3<<30, false); err == nil {
 		t.Error("more than can be measured")
 	}
 	if free, known := available(); known && (free <= 0 || free > 1<<50) {
