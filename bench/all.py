@@ -74,7 +74,7 @@ class Part:
 def parts() -> list[Part]:
     """Return all benchmarks. Frameworks are by themselves, since some workloads fill a gigabyte."""
     cost = _PARTS / "cost.json"
-    found = [
+    return [
         Part("overhead", [*_script("overhead.py"), "--rounds", "60", "--figures"]),
         Part("calls", _suite("calls", "torch,jax,numpy", 1, rounds=15, seconds=0.15)),
         Part("instructions", [*_script("instructions.py"), "--figures"]),
@@ -82,13 +82,11 @@ def parts() -> list[Part]:
         Part("suite", [*_script("suite.py"), "--figures"]),
         Part("cost", _suite("cost", "torch,jax,numpy", 1)),
         Part("author", [*_script("author.py"), "--cost", cost, "--figures"]),
+        Part("llama", [*_script("llama.py"), "--rounds", "5", "--json"]),
         Part("kernels", [*_script("kernels.py"), "--quick", "--threads", "2", "--figures"]),
         Part("workloads-torch", _suite("workloads", "torch", 2, rounds=6, seconds=0.15)),
         Part("workloads-jax", _suite("workloads", "jax", 2, rounds=6, seconds=0.15)),
     ]
-    if (_HERE / "llama.py").exists():
-        found.insert(-3, Part("llama", [*_script("llama.py"), "--json"]))
-    return found
 
 
 def _script(name: str) -> list[str | Path]:
