@@ -10,10 +10,17 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 from checkpoint import Config
 
 Array = Any
 Weights = Mapping[str, Array]
+
+# Weights that meet the same tokens. Training has them one by one, serving joins them.
+JOINED = {
+    "self_attn.qkv_proj.weight": [f"self_attn.{name}_proj.weight" for name in "qkv"],
+    "mlp.gate_up_proj.weight": [f"mlp.{name}_proj.weight" for name in ("gate", "up")],
+}
 
 EMBEDDING, FINAL_NORM, HEAD = "model.embed_tokens.weight", "model.norm.weight", "lm_head.weight"
 
@@ -46,17 +53,33 @@ def block(
     """
     tokens = x.shape[0]
     y = ops.rms_norm(x, w["input_layernorm.weight"], eps=config.eps)
-    q, k, v = (
-        ops.gemm(y, w[f"self_attn.{name}_proj.weight"]).reshape(tokens, -1, config.head_dim)
-        for name in "qkv"
-    )
+    qkv = _products(ops, xp, w, y, "self_attn.qkv_proj.weight").reshape(tokens, -1, config.head_dim)
+    kv_heads = qkv.shape[1] * config.kv_heads // (config.heads + 2 * config.kv_heads)
+    q, k, v = qkv[:, : -2 * kv_heads], qkv[:, -2 * kv_heads : -kv_heads], qkv[:, -kv_heads:]
     q, k = ops.rope(q, k, *rotation)
     o = attend(q, k, v).reshape(tokens, -1)
     x = ops.eltwise_add(x, total(ops.gemm(o, w["self_attn.o_proj.weight"])))
     y = ops.rms_norm(x, w["post_attention_layernorm.weight"], eps=config.eps)
-    gate_and_up = [ops.gemm(y, w[f"mlp.{name}_proj.weight"]) for name in ("gate", "up")]
-    y = ops.silu_and_mul(xp.concatenate(gate_and_up, -1))
+    y = ops.silu_and_mul(_products(ops, xp, w, y, "mlp.gate_up_proj.weight"))
     return ops.eltwise_add(x, total(ops.gemm(y, w["mlp.down_proj.weight"])))
+
+
+def joined(w: Weights) -> dict[str, Array]:
+    """Return NumPy's weights with those in one that meet the same tokens: one product is faster than three."""
+    result = dict(w)
+    for name in w:
+        for whole, parts in JOINED.items():
+            if name.endswith(parts[0]):
+                start = name.removesuffix(parts[0])
+                result[start + whole] = np.concatenate([result.pop(start + part) for part in parts])
+    return result
+
+
+def _products(ops: ModuleType, xp: Any, w: Weights, y: Array, whole: str) -> Array:
+    """Return the products of y with some weights, side by side: with one if they have been joined."""
+    if whole in w:
+        return ops.gemm(y, w[whole])
+    return xp.concatenate([ops.gemm(y, w[part]) for part in JOINED[whole]], -1)
 
 
 def logits(ops: ModuleType, w: Weights, x: Array, temperature: float = 1.0) -> Array:

@@ -34,7 +34,8 @@ class Server:
         if not temperature > 0:
             raise ValueError(f"expected a temperature above 0, got {temperature}")
         self._fw, self._config, self._temperature = framework, config, temperature
-        self._weights = {name: framework.array(value) for name, value in weights.items()}
+        joined = network.joined(weights)
+        self._weights = {name: framework.array(value) for name, value in joined.items()}
         self._angles = framework.array(config.angles())
         shape = (pages, PAGE, config.kv_heads, config.head_dim)
         dtype = weights[network.EMBEDDING].dtype
