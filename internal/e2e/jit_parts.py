@@ -56,6 +56,7 @@ class Demo:
             "_content.py",
             "_find.py",
             "_headers.py",
+            "_name.py",
             "_recipe.py",
             "_tools.py",
         ):

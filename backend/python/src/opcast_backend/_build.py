@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 from . import _cache, _content, _recipe, _tools
-from ._find import NAME
+from ._name import NAME
 
 _HOME = Path(__file__).parent
 

@@ -10,11 +10,10 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from ._name import NAME
+
 if TYPE_CHECKING:
     from pathlib import Path
-
-NAME = (__package__ or "").rpartition(".")[2].removesuffix("_backend")
-"""Name of the collection. The package may lie in another one."""
 
 _FORCE = f"{NAME.upper()}_BUILD"
 

@@ -6,8 +6,8 @@ import contextlib
 import threading
 from typing import TYPE_CHECKING
 
-from ._find import NAME
 from ._library import module, told
+from ._name import NAME
 from ._ops import OPS
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from ._find import NAME, library
+from ._find import library
 from ._loading import opened, place
+from ._name import NAME
 from ._tvm_ffi import tvm_ffi
 
 if TYPE_CHECKING:
