@@ -67,7 +67,7 @@ class Part:
                 return "the end of the time"
             finally:
                 if run.poll() is None:  # a signal, or no time: nothing that it started stays
-                    os.killpg(run.pid, signal.SIGTERM)
+                    os.killpg(run.pid, signal.SIGKILL)
                     run.wait()
 
 
@@ -111,6 +111,7 @@ def main() -> int:
     _PARTS.mkdir(parents=True, exist_ok=True)
     wanted = [p for p in parts() if options.only is None or p.name in options.only.split(",")]
     begin = time.monotonic()
+    failed: list[str] = []
     for i, part in enumerate(wanted, 1):
         print(f"{i}/{len(wanted)} {part.name} ...", end="", flush=True)
         started = time.monotonic()
@@ -119,18 +120,23 @@ def main() -> int:
         if not code and part.result.exists():
             figures.adopt(part.result)
         else:
+            part.result.unlink(missing_ok=True)
+            failed.append(part.name)
             log = part.result.with_suffix(".log")
             text = log.read_text(encoding="utf-8").splitlines()[-_TAIL:]
             print(f"  ended by {code}: {log}", *text, sep="\n  ")
-    _time(time.monotonic() - begin, len(wanted) == len(parts()))
+    _time(time.monotonic() - begin, failed, len(wanted) == len(parts()))
     return _judge()
 
 
-def _time(seconds: float, whole: bool) -> None:
-    """Write how long all has taken, if it was all."""
+def _time(seconds: float, failed: Sequence[str], whole: bool) -> None:
+    """Write how long all has taken, if it was all and came to its end."""
+    samples, lacking = ([], f"without {', '.join(failed)}") if failed else ([seconds], "")
+    figure = Figure("bench/all/wall", "make bench", "s", samples, missing=lacking)
     result = _PARTS / "all.json"
+    result.unlink(missing_ok=True)
     if whole:
-        figures.write(result, [Figure("bench/all/wall", "make bench", "s", [seconds])])
+        figures.write(result, [figure])
     print(f"{seconds / 60:.1f} minutes in all\n")
 
 

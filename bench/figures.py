@@ -176,5 +176,10 @@ def budget(name: str) -> float | None:
 
 
 def _matches(patterns: Iterable[str], name: str) -> bool:
-    parts = (".*".join(map(re.escape, pattern.split("*"))) for pattern in patterns)
-    return any(re.fullmatch(part, name) for part in parts)
+    return any(re.fullmatch(_expression(pattern), name) for pattern in patterns)
+
+
+def _expression(pattern: str) -> str:
+    """Return the regular expression of a pattern, in which ``*`` stops at slashes and ``**`` does not."""
+    parts = re.split(r"(\*\*|\*)", pattern)
+    return "".join({"*": "[^/]*", "**": ".*"}.get(part, re.escape(part)) for part in parts)

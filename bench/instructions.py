@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -47,7 +48,13 @@ def _counted() -> float:
         program = Path(folder, "instructions")
         library = Path(_libinfo.find_libtvm_ffi())
         headers = [f"-isystem{path}" for path in _libinfo.include_paths()]
-        command = [os.environ.get("CXX", "c++"), "-std=c++17", "-O2", *headers, str(_SOURCE)]
+        command = [
+            *shlex.split(os.environ.get("CXX", "c++")),
+            "-std=c++17",
+            "-O2",
+            *headers,
+            str(_SOURCE),
+        ]
         command += [
             "-Wl,--no-as-needed",
             str(library),

@@ -1,4 +1,4 @@
-"""Writes the README's table of kernels from a file of results; needs nothing but Python."""
+"""Writes the table of kernels in README.md from a file of results; needs nothing but Python."""
 
 from __future__ import annotations
 

@@ -46,7 +46,9 @@ def main() -> int:
     parser.add_argument("--ops", default="", help="only those whose name begins with this")
     parser.add_argument("--json", type=Path, help="file for the results")
     parser.add_argument("--figures", type=Path, help="file for the ratios, as opcast bench has it")
-    parser.add_argument("--markdown", type=Path, help="file with the table, such as README.md")
+    parser.add_argument(
+        "--markdown", type=Path, help="file with the table, such as bench/README.md"
+    )
     options = parser.parse_args()
     if options.json or options.figures or not options.markdown:
         _measure(options)

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from figures import budget
 from stopwatch import Spread, ratio
 
 _HERE = Path(__file__).parent
@@ -24,13 +25,13 @@ _BUILT = _HERE.parent / "build" / "bench"
 _PROMPT = 128  # tokens
 _NAMES = {"bfloat16": "bf16", "float32": "f32"}
 
-# What is measured beside what, and the least ratio that must hold; None where nothing must.
-_RATIOS: list[tuple[str, str, str, str, float | None]] = [
-    ("torch", "decode", "eager", "transformers' LlamaForCausalLM, eager", 1.5),
-    ("torch", "decode", "compiled", "the same under torch.compile, with a static cache", 1.0),
-    ("jax", "decode", "jit", "a model in jax.numpy, one jax.jit for each step", 1.0),
-    ("torch", "prefill", "eager", "transformers' LlamaForCausalLM, eager", None),
-    ("jax", "prefill", "jit", "a model in jax.numpy, one jax.jit for each step", None),
+# What is measured beside what.
+_RATIOS = [
+    ("torch", "decode", "eager", "transformers' LlamaForCausalLM, eager"),
+    ("torch", "decode", "compiled", "the same under torch.compile, with a static cache"),
+    ("jax", "decode", "jit", "a model in jax.numpy, one jax.jit for each step"),
+    ("torch", "prefill", "eager", "transformers' LlamaForCausalLM, eager"),
+    ("jax", "prefill", "jit", "a model in jax.numpy, one jax.jit for each step"),
 ]
 
 Line = dict[str, Any]
@@ -84,7 +85,7 @@ def _run(dtype: str, options: argparse.Namespace) -> list[Line]:
 
 def _compared(lines: Sequence[Line]) -> Iterator[Figure]:
     """Yield the ratios of each case."""
-    for ours, part, peer, what, _ in _RATIOS:
+    for ours, part, peer, what in _RATIOS:
         for case, mine, theirs in _pairs(lines, ours, peer):
             spread = ratio(theirs[f"{part}_s"], mine[f"{part}_s"])
             name = f"llama/{ours}/{part}_vs_{peer}/{case}"
@@ -94,7 +95,7 @@ def _compared(lines: Sequence[Line]) -> Iterator[Figure]:
 def _least(lines: Sequence[Line]) -> Iterator[Figure]:
     """Yield the least of each ratio over all cases."""
     all_of = list(_compared(lines))
-    for ours, part, peer, what, _ in _RATIOS:
+    for ours, part, peer, what in _RATIOS:
         name = f"llama/{ours}/{part}_vs_{peer}"
         of_cases = [figure for figure in all_of if figure["name"].startswith(f"{name}/")]
         if of_cases:
@@ -129,11 +130,10 @@ def _figure(name: str, spread: Spread, unit: str, what: str) -> Figure:
 
 
 def _print(figures: Sequence[Figure]) -> None:
-    limits = {f"llama/{o}/{part}_vs_{peer}": limit for o, part, peer, _, limit in _RATIOS}
     for figure in figures:
         spread = f"{figure['low']:g} to {figure['high']:g}"
         verdict = ""
-        if limit := limits.get(figure["name"]):
+        if limit := budget(figure["name"]):
             verdict = f", {'holds' if figure['value'] >= limit else 'misses'} {limit:g}"
         line = f"{figure['value']:>8g} {figure['unit']:9}{spread:>18}  {figure['name']}"
         print(f"{line:88}{figure['what']}{verdict}")

@@ -71,7 +71,11 @@ func Signature(op *opdef.Op) string { return python.Signature(op) }
 
 // emit asks every emitter for its files.
 func emit(c *view.Collection) ([]view.Draft, error) {
-	drafts := slices.Concat(cpp.Emit(c), docs.Emit(c), python.Backend(c))
+	pages, err := docs.Emit(c)
+	if err != nil {
+		return nil, err
+	}
+	drafts := slices.Concat(cpp.Emit(c), pages, python.Backend(c))
 	for _, name := range c.Project.Manifest.Adaptors {
 		fw, ok := framework.ByName(name)
 		if !ok {

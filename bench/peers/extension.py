@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shlex
 import subprocess
 import sys
 from functools import cache
@@ -44,7 +45,8 @@ def load_xla(include: str) -> ctypes.CDLL:
         _BUILT.mkdir(parents=True, exist_ok=True)
         headers = [f"-isystem{folder}" for folder in (include, *_libinfo.include_paths())]
         options = ["-std=c++17", "-O2", "-fPIC", "-shared", str(source), "-o", str(built)]
-        subprocess.run([os.environ.get("CXX", "c++"), *headers, *options], check=True)
+        compiler = shlex.split(os.environ.get("CXX", "c++"))
+        subprocess.run([*compiler, *headers, *options], check=True)
     library = ctypes.CDLL(str(built))
     library.opcast_bench_bind(ctypes.c_void_p(_kernel()))
     return library

@@ -15,32 +15,30 @@ import (
 )
 
 // Emit gives a page per op and their index.
-func Emit(c *view.Collection) []view.Draft {
+func Emit(c *view.Collection) ([]view.Draft, error) {
 	var out []view.Draft
-	var all measured
-	if text := c.Project.Measured; text != nil {
-		all.result, all.err = bench.Parse(opdef.MeasuredFile, text)
+	var measured *bench.Result
+	err := c.Project.NotMeasured
+	if text := c.Project.Measured; err == nil && text != nil {
+		measured, err = bench.Parse(opdef.MeasuredFile, text)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("pages of ops: %w (`opcast bench --json %s` writes it)", err, opdef.MeasuredFile)
 	}
 	for _, op := range c.Ops {
-		out = append(out, view.Draft{Template: "docs/op.md.tmpl", Path: "docs/ops/" + op.Name + ".md", Data: &page{op, &all}})
+		out = append(out, view.Draft{Template: "docs/op.md.tmpl", Path: "docs/ops/" + op.Name + ".md", Data: &page{op, measured}})
 	}
 	index := struct {
 		Header string
 		Ops    []*view.Compiled
 	}{view.Header(), c.Ops}
-	return append(out, view.Draft{Template: "docs/index.md.tmpl", Path: "docs/ops/index.md", Data: index})
+	return append(out, view.Draft{Template: "docs/index.md.tmpl", Path: "docs/ops/index.md", Data: index}), nil
 }
 
-// page is an op as its page shows it.
+// page is an op as its page shows it, with the result that the project keeps; nil if it keeps none.
 type page struct {
 	*view.Compiled
-	all *measured
-}
-
-// measured is the result that the project keeps, or why it cannot be read; neither where there is none.
-type measured struct {
-	result *bench.Result
-	err    error
+	measured *bench.Result
 }
 
 // Call is the op's signature as users of Python type it.
@@ -151,21 +149,21 @@ func (v *page) WorkloadRows() ([]string, error) {
 }
 
 // Measured is the table of what was measured of the op; empty where that is nothing.
-func (v *page) Measured() (string, error) {
-	if v.all.result == nil {
-		return "", v.all.err
+func (v *page) Measured() string {
+	if v.measured == nil {
+		return ""
 	}
-	one := *v.all.result
+	one := *v.measured
 	one.Figures, one.Rows = nil, nil
-	for _, row := range v.all.result.Rows {
+	for _, row := range v.measured.Rows {
 		if row.Op == v.Name && row.Swept == nil {
 			one.Rows = append(one.Rows, row)
 		}
 	}
 	if len(one.Rows) == 0 {
-		return "", nil
+		return ""
 	}
-	return strings.TrimSpace(one.Markdown(nil)), nil
+	return strings.TrimSpace(one.Markdown(nil))
 }
 
 // amount is a number in powers of a thousand: "12.3 G".

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -16,7 +17,7 @@ import (
 type Budget struct {
 	// Text says what is promised, without the limit.
 	Text string `toml:"text"`
-	// Figures are names, in which * stands for any text; Except are those that are not meant.
+	// Figures are names, in which * stands for any text without a slash, and ** for any text; Except are those that are not meant.
 	Figures []string `toml:"figures"`
 	Except  []string `toml:"except"`
 	// Exactly one of the limits is there.
@@ -35,7 +36,7 @@ const (
 )
 
 // ErrBudgets means that a file of budgets has a mistake.
-var ErrBudgets = errors.New("no budgets")
+var ErrBudgets = errors.New("a mistake in the budgets")
 
 // ReadBudgets reads the budgets of a file.
 func ReadBudgets(path string) ([]Budget, error) {
@@ -51,6 +52,10 @@ func ReadBudgets(path string) ([]Budget, error) {
 		unknown := (*toml.StrictMissingError)(nil)
 		if errors.As(err, &unknown) {
 			return nil, fmt.Errorf("%s: %w: unknown key\n%s", path, ErrBudgets, unknown.String())
+		}
+		if at := (*toml.DecodeError)(nil); errors.As(err, &at) {
+			line, _ := at.Position()
+			path = fmt.Sprintf("%s:%d: %s", path, line, strings.Join(at.Key(), "."))
 		}
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrBudgets, err)
 	}
@@ -94,11 +99,8 @@ func (b *Budget) meant(name string) bool { return matches(b.Figures, name) && !m
 
 func matches(patterns []string, name string) bool {
 	for _, p := range patterns {
-		parts := strings.Split(p, "*")
-		for i := range parts {
-			parts[i] = regexp.QuoteMeta(parts[i])
-		}
-		if found, err := regexp.MatchString("^"+strings.Join(parts, ".*")+"$", name); err == nil && found {
+		pattern := strings.NewReplacer(`\*\*`, ".*", `\*`, "[^/]*").Replace(regexp.QuoteMeta(p))
+		if found, err := regexp.MatchString("^"+pattern+"$", name); err == nil && found {
 			return true
 		}
 	}
@@ -112,9 +114,10 @@ type Judgement struct {
 	Value  *Spread
 	Unit   string
 	Reason string
-	// Measured is how many figures it is about, and Missed how many of them do not hold. Worst is the name of the worst.
-	Measured, Missed int
-	Worst            string
+	// Measured is how many figures count, Missed how many of them do not hold, and Lacking how many were not measured. Worst is
+	// the name of the worst.
+	Measured, Missed, Lacking int
+	Worst                     string
 }
 
 // Judge holds the figures of a run against budgets.
@@ -132,42 +135,50 @@ func (b *Budget) judge(figures []Figure) Judgement {
 	var values []Spread
 	for i := range figures {
 		f := &figures[i]
-		if !b.meant(f.Name) {
-			continue
-		}
-		j.Unit = f.Unit
-		if f.Value == nil {
-			if j.Reason == "" {
-				j.Reason = f.Missing
-			}
-			continue
-		}
-		values = append(values, *f.Value)
-		if !b.holds(f.Value.Median) {
-			j.Missed++
-		}
-		if j.Value == nil || b.worse(f.Value.Median, j.Value.Median) {
-			j.Value, j.Worst = f.Value, f.Name
+		switch {
+		case !b.meant(f.Name):
+		case f.Value == nil:
+			j.Lacking++
+			j.Unit, j.Reason = cmp.Or(j.Unit, f.Unit), cmp.Or(j.Reason, f.Name+": "+f.Missing)
+		case j.Value != nil && f.Unit != j.Unit:
+			return Judgement{Budget: *b, Reason: fmt.Sprintf("%s is in %s, and %s in %s", f.Name, f.Unit, j.Worst, j.Unit)}
+		default:
+			j.take(f)
+			values = append(values, *f.Value)
 		}
 	}
 	j.Measured = len(values)
 	if b.Take == mean && len(values) > 0 {
 		j.Value, j.Worst = geometric(values), ""
 	}
-	if j.Value == nil && j.Reason == "" {
-		j.Reason = b.Absent
+	if j.Value == nil {
+		j.Reason = cmp.Or(j.Reason, b.Absent)
 	}
 	return j
 }
 
+// take counts a figure.
+func (j *Judgement) take(f *Figure) {
+	j.Unit = f.Unit
+	if !j.holds(f.Value.Median) {
+		j.Missed++
+	}
+	if j.Value == nil || j.worse(f.Value.Median, j.Value.Median) {
+		j.Value, j.Worst = f.Value, f.Name
+	}
+}
+
+// geometric is the mean of ratios and times, which are above 0; a 0 counts as the least that is.
 func geometric(values []Spread) *Spread {
 	var low, median, high float64
 	for _, v := range values {
-		low, median, high = low+math.Log(v.Low), median+math.Log(v.Median), high+math.Log(v.High)
+		low, median, high = low+logarithm(v.Low), median+logarithm(v.Median), high+logarithm(v.High)
 	}
 	n := float64(len(values))
 	return &Spread{math.Exp(low / n), math.Exp(median / n), math.Exp(high / n)}
 }
+
+func logarithm(v float64) float64 { return math.Log(max(v, math.SmallestNonzeroFloat64)) }
 
 // limit is the number that is promised.
 func (b *Budget) limit() float64 {
@@ -186,12 +197,18 @@ func (b *Budget) worse(v, than float64) bool {
 
 func (b *Budget) holds(v float64) bool { return !b.worse(v, b.limit()) }
 
-// Holds says whether what was promised was measured.
-func (j *Judgement) Holds() bool { return j.Value != nil && j.holds(j.Value.Median) }
+// Holds says whether what was promised was measured, all of it.
+func (j *Judgement) Holds() bool { return j.Value != nil && j.Lacking == 0 && j.holds(j.Value.Median) }
 
-// percent writes a share; of small ones with a digit more.
+// Misses says whether what was measured is not what was promised.
+func (j *Judgement) Misses() bool { return j.Value != nil && !j.holds(j.Value.Median) }
+
+// percent writes a share; of small ones with more digits.
 func percent(share float64) string {
-	if share < 0.1 {
+	switch {
+	case share < 0.001:
+		return fmt.Sprintf("%.2g", share*100)
+	case share < 0.1:
 		return fmt.Sprintf("%.1f", share*100)
 	}
 	return fmt.Sprintf("%.0f", share*100)
@@ -206,17 +223,20 @@ func (j *Judgement) Verdict() string {
 		return "not measured: " + j.Reason
 	}
 	text := "holds"
-	if !j.Holds() {
+	if j.Misses() {
 		text = fmt.Sprintf("misses by %s %%", percent(math.Abs(j.Value.Median/j.limit()-1)))
 	}
 	if j.Value.Low < j.limit() && j.limit() < j.Value.High {
 		text += "?"
 	}
-	if j.Take == each && j.Measured > 1 {
-		text += fmt.Sprintf(", %d of %d hold", j.Measured-j.Missed, j.Measured)
+	if j.Take == each && j.Measured+j.Lacking > 1 {
+		text += fmt.Sprintf(", %d of %d hold", j.Measured-j.Missed, j.Measured+j.Lacking)
 	}
 	if j.Missed > 0 && j.Take == each && j.Measured > 1 {
 		text += ", the worst: " + j.Worst
+	}
+	if j.Lacking > 0 {
+		text += fmt.Sprintf(", %d not measured: %s", j.Lacking, j.Reason)
 	}
 	return text
 }

@@ -39,16 +39,16 @@ func WriteBudgets(w io.Writer, judged []Judgement) error {
 	return err
 }
 
-// Tally says how many budgets hold. One that was not measured does not.
+// Tally says how many budgets hold. One that was not measured as a whole does not.
 func Tally(judged []Judgement) string {
 	hold, missed := 0, 0
 	for i := range judged {
 		switch {
 		case judged[i].Holds():
 			hold++
-		case judged[i].Value != nil:
+		case judged[i].Misses():
 			missed++
 		}
 	}
-	return fmt.Sprintf("%d of %d budgets hold, %d are missed, %d were not measured", hold, len(judged), missed, len(judged)-hold-missed)
+	return fmt.Sprintf("%d of %d budgets hold, %d are missed, %d were not measured as a whole", hold, len(judged), missed, len(judged)-hold-missed)
 }

@@ -99,6 +99,9 @@ func (r *Result) AllFigures() []Figure {
 	out := slices.Clone(r.Figures)
 	for i := range r.Rows {
 		row := &r.Rows[i]
+		if len(row.Peers) == 0 {
+			continue // nobody has named one
+		}
 		f := Figure{
 			Name: row.figureName(), What: row.title(), Unit: Ratio, Better: More, Missing: "it has no peer that can be used here",
 		}
@@ -116,7 +119,8 @@ func (r *Row) figureName() string {
 	return fmt.Sprintf("workload/%s/%s/%s/%s/%d", r.Op, r.Workload, dtype, r.Caller, r.Threads)
 }
 
-// Join puts results together, such as those of several suites. What the first says of the machine counts.
+// Join puts results together, such as those of several suites. What the first says of the machine counts. Of rows or figures of one
+// name the last one counts.
 func Join(results []*Result) *Result {
 	out := *results[0]
 	out.Versions = maps.Clone(out.Versions)
@@ -125,11 +129,30 @@ func Join(results []*Result) *Result {
 	}
 	out.Rows, out.LeftOut, out.Figures, out.Commands = []Row{}, []LeftOut{}, nil, nil
 	for _, r := range results {
-		out.Rows, out.LeftOut = append(out.Rows, r.Rows...), append(out.LeftOut, r.LeftOut...)
-		out.Figures, out.Commands = append(out.Figures, r.Figures...), append(out.Commands, r.Commands...)
+		for _, row := range r.Rows {
+			out.Rows = slices.DeleteFunc(out.Rows, func(one Row) bool { return one.Key == row.Key })
+			out.Rows = append(out.Rows, row)
+		}
+		named := map[string]bool{}
+		for _, f := range r.Figures {
+			named[f.Name] = true
+		}
+		out.Figures = slices.DeleteFunc(out.Figures, func(one Figure) bool { return named[one.Name] })
+		out.Figures = append(out.Figures, r.Figures...)
+		out.Commands, out.LeftOut = united(out.Commands, r.Commands), united(out.LeftOut, r.LeftOut)
 		maps.Copy(out.Versions, r.Versions)
 		out.Date = min(out.Date, r.Date)
 		out.Collection, out.Version = cmp.Or(out.Collection, r.Collection), cmp.Or(out.Version, r.Version)
 	}
 	return &out
+}
+
+// united adds what is not there.
+func united[T comparable](to, more []T) []T {
+	for _, one := range more {
+		if !slices.Contains(to, one) {
+			to = append(to, one)
+		}
+	}
+	return to
 }

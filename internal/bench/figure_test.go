@@ -86,18 +86,18 @@ at_most = 1.5
 
 [[budget]]
 text = "kernels, each"
-figures = ["workload/*", "kernel/*"]
+figures = ["workload/**", "kernel/*/ratio"]
 at_least = 1.0
 
 [[budget]]
 text = "kernels, mean"
-figures = ["kernel/*"]
+figures = ["kernel/**"]
 take = "mean"
 at_least = 2.0
 
 [[budget]]
 text = "on a GPU"
-figures = ["cuda/*"]
+figures = ["cuda/**"]
 at_least = 0.9
 absent = "no GPU"
 
@@ -128,8 +128,8 @@ a call         ≤ 1.50    1.20      1.10-1.60  holds?
 kernels, each  ≥ 1.00    0.50      0.49-0.51  misses by 50 %, 1 of 3 hold, the worst: workload/scale/model_step/f32/torch/1
 kernels, mean  ≥ 2.00    1.79      1.67-1.90  misses by 11 %
 on a GPU       ≥ 0.9     -         -          not measured: no GPU
-imports        ≤ 300 ms  -         -          not measured: no jax
-1 of 5 budgets hold, 2 are missed, 2 were not measured
+imports        ≤ 300 ms  -         -          not measured: import/jax/time: no jax
+1 of 5 budgets hold, 2 are missed, 2 were not measured as a whole
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Error(diff)
@@ -140,10 +140,43 @@ imports        ≤ 300 ms  -         -          not measured: no jax
 	}
 }
 
+// What is missing is told, and does not hold; numbers of different kinds are not compared.
+func TestBudgetsInPart(t *testing.T) {
+	list, err := budgets(t, `
+budget = [
+  { text = "some", figures = ["call/*/ratio"], at_most = 4 },
+  { text = "mixed", figures = ["call/a/*"], at_most = 4 },
+  { text = "zero", figures = ["count/*"], at_most = 4, take = "mean" },
+  { text = "near", figures = ["near/*"], at_most = 60 },
+]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := measured(
+		figure("call/a/ratio", bench.Ratio, 2, 2, 2), bench.Figure{Name: "call/b/ratio", Unit: bench.Ratio, Missing: "it crashed"},
+		figure("call/a/time", bench.Seconds, 1, 1, 1), exact("count/a", 0), figure("near/a", bench.Seconds, 60.01, 60.01, 60.01),
+	)
+	var got []string
+	judged := r.Judge(list)
+	for i := range judged {
+		got = append(got, judged[i].Verdict())
+	}
+	want := []string{
+		"holds, 1 of 2 hold, 1 not measured: call/b/ratio: it crashed", "not measured: call/a/time is in s, and call/a/ratio in ratio",
+		"holds", "misses by 0.017 %",
+	}
+	if diff := cmp.Diff(want, got); diff != "" || judged[0].Holds() {
+		t.Errorf("%v %s", judged[0].Holds(), diff)
+	}
+	if tally := bench.Tally(judged); tally != "1 of 4 budgets hold, 1 are missed, 2 were not measured as a whole" {
+		t.Error(tally)
+	}
+}
+
 func TestBudgetMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                    "it has no [[budget]]",
-		"[[budget]]\ntext = 1":                "no budgets",
+		"[[budget]]\ntext = 1":                ":2: budget.text: a mistake in the budgets",
 		"[[budget]]\nfigures = ['a']":         "text: expected what is promised",
 		"[[budget]]\ntext = 'a'":              "figures: expected names of figures",
 		"[[budget]]\ntext='a'\nlimit=1":       "unknown key",
@@ -197,7 +230,7 @@ func TestFiguresSince(t *testing.T) {
 func TestJoin(t *testing.T) {
 	first, second := sample(), measured(exact("a/b", 1))
 	second.Versions = map[string]string{"jax": "0.10"}
-	got := bench.Join([]*bench.Result{first, second})
+	got := bench.Join([]*bench.Result{first, second, second, first}) // once each
 	if len(got.Rows) != 2 || len(got.Figures) != 1 || got.Versions["jax"] != "0.10" || got.Versions["torch"] != "2.15.0" || len(first.Versions) != 2 {
 		t.Errorf("got %+v", got)
 	}

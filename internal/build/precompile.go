@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -24,7 +25,7 @@ type header struct{ name, file, flags string }
 // by their paths. GCC takes the compiled form where it finds it in a folder before the header's own; what comes out is the
 // same. Clang takes none that a command line does not name.
 func (p *plan) precompile(file *ninja.File, folder string, units []unit) (files map[string]string) {
-	if p.in.compiler.clang || slices.Contains(caches, path.Base(p.in.compiler.words[0])) {
+	if p.in.compiler.clang || p.in.compiler.cached() {
 		return nil
 	}
 	sharing := map[header][]string{}
@@ -56,8 +57,19 @@ func (p *plan) precompile(file *ninja.File, folder string, units []unit) (files 
 	return files
 }
 
-// caches stand before the compiler and keep what it makes, for which they need to see what it reads.
-var caches = []string{"ccache", "sccache"}
+// cached says whether a cache stands before the compiler and keeps what it makes, for which it needs to see what is read. Its
+// name may be a word of the command, or what the name of the compiler is a link to.
+func (c compiler) cached() bool {
+	return slices.ContainsFunc(c.words, func(word string) bool {
+		names := []string{word}
+		if found, err := exec.LookPath(word); err == nil {
+			if program, err := filepath.EvalSymlinks(found); err == nil {
+				names = append(names, program)
+			}
+		}
+		return slices.ContainsFunc(names, func(n string) bool { return slices.Contains([]string{"ccache", "sccache"}, filepath.Base(n)) })
+	})
+}
 
 // blank is what may stand before a unit's first directive, without a meaning.
 const blank = `(?:\s|//[^\n]*\n|/\*(?s:.*?)\*/)*`

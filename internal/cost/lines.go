@@ -71,7 +71,7 @@ func (m *measurement) typical() (file *kernelFile, op string, found bool) {
 				ops = append(ops, name)
 			}
 		}
-		if len(ops) > 0 {
+		if len(ops) == 1 {
 			list = append(list, one{&m.kernels[i], ops[0]})
 		}
 	}
@@ -100,7 +100,7 @@ func definitionLines(text string) int {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if quotes != "" {
-			if strings.HasSuffix(line, quotes) {
+			if strings.Contains(line, quotes) {
 				quotes = ""
 			}
 			continue
@@ -109,7 +109,7 @@ func definitionLines(text string) int {
 		if strings.TrimSpace(key) == "reference" {
 			value = strings.TrimSpace(value)
 			for _, q := range []string{`"""`, "'''"} {
-				if rest, opened := strings.CutPrefix(value, q); opened && !strings.HasSuffix(rest, q) {
+				if rest, opened := strings.CutPrefix(value, q); opened && !strings.Contains(rest, q) {
 					quotes = q
 				}
 			}

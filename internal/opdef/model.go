@@ -23,8 +23,10 @@ type Project struct {
 	// ManifestText is the file from which Manifest was read.
 	ManifestText []byte
 	Ops          []*Op
-	// Measured is what MeasuredFile holds, a result of opcast bench that the pages of ops show; nil if there is none.
-	Measured []byte
+	// Measured is what MeasuredFile holds, a result of opcast bench that the pages of ops show; nil if there is none. NotMeasured is
+	// why it cannot be read.
+	Measured    []byte
+	NotMeasured error
 	// Installed is where the packages of the collection are installed that stand for those in Dir; nil for these.
 	Installed *Installed
 }

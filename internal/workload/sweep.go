@@ -33,6 +33,9 @@ func ParseSweep(text string) (Sweep, error) {
 		if err != nil || n < 0 || s.Size == "" || doubled && n == 0 {
 			return s, fmt.Errorf("%q: expected a size and its values, such as N=64:4096, which doubles, or N=1,100", text)
 		}
+		if slices.Contains(s.Values, n) && !doubled {
+			return s, fmt.Errorf("%q: %d stands there twice", text, n)
+		}
 		s.Values = append(s.Values, n)
 	}
 	if doubled {

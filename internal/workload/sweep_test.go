@@ -13,7 +13,7 @@ import (
 func TestParseSweep(t *testing.T) {
 	for text, want := range map[string][]int64{
 		"N=64:512": {64, 128, 256, 512}, "N=3:20": {3, 6, 12}, "N=7:7": {7}, "N=8:4": {8}, "N=1, 100,0": {1, 100, 0}, "*=5": {5},
-		"N": nil, "N=": nil, "=4": nil, "N=0:8": nil, "N=-1": nil, "N=a": nil, "N=1:2:3": nil, "N=1:1e9": nil, "N=4:": nil,
+		"N": nil, "N=": nil, "=4": nil, "N=0:8": nil, "N=-1": nil, "N=a": nil, "N=1:2:3": nil, "N=1:1e9": nil, "N=4:": nil, "N=1,2,1": nil,
 		"N=" + strings.Repeat("1,", 64) + "1": nil,
 	} {
 		s, err := workload.ParseSweep(text)

@@ -43,7 +43,7 @@ func Load(dir string) (*opdef.Project, diag.List, error) {
 	p.ManifestText = data
 	if t.Exists(opdef.MeasuredFile) {
 		if p.Measured, err = t.ReadLarge(opdef.MeasuredFile); err != nil {
-			return nil, nil, fmt.Errorf("read what was measured: %w", err)
+			p.NotMeasured = fmt.Errorf("read %s: %w", opdef.MeasuredFile, err) // which concerns pages only
 		}
 	}
 	definitions(p, t, &diags)

@@ -52,7 +52,7 @@ func (a *app) judged(result, old *bench.Result, budgets []bench.Budget, flags *b
 	}
 	missed := 0
 	for i := range told.Judged {
-		if j := &told.Judged[i]; j.Value != nil && !j.Holds() {
+		if told.Judged[i].Misses() {
 			missed++
 		}
 	}
