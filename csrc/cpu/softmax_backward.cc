@@ -40,31 +40,19 @@ inline double SumInDouble(const Row<T>& row) {
   return sum.Total();
 }
 
-// The same where they do not: what the products of float32 lack as floats is added as floats, which
-// takes less time than to widen both factors. There are two sums, since an addition has to wait for
-// the one before.
+// The same for 16 bits where they do not, as floats. There are two sums, since an addition has to
+// wait for the one before.
 template <int kWidth, class T>
 inline double SumOfProducts(const Row<T>& row) {
   using S = Step<kWidth, T, 2>;
   WideLanes<kWidth> sums[2];
-  Lanes<kWidth> lack = {};
   ForParts<S::kCount>(row.n, [&](int64_t i, auto count) {
     S g, p;
     g.Load(row.grad + i, count);
     p.Load(row.y + i, count);
-    for (int v = 0; v < 2; ++v) {
-      const auto product = Product(g.vectors[v], p.vectors[v]);
-      sums[v].Add(WideLanes<kWidth>(product));
-      if constexpr (std::is_same_v<T, float>) {
-#pragma GCC unroll 1
-        for (int j = 0; j < S::kLanes; ++j)
-          lack.numbers[j] +=
-              Fma<kWidth>(g.vectors[v].numbers[j], p.vectors[v].numbers[j], -product.numbers[j]);
-      }
-    }
+    for (int v = 0; v < 2; ++v) sums[v].Add(WideLanes<kWidth>(Product(g.vectors[v], p.vectors[v])));
   });
   sums[0].Add(sums[1]);
-  sums[0].Add(WideLanes<kWidth>(lack));
   return sums[0].Total();
 }
 
@@ -126,7 +114,7 @@ inline bool IsOrdinary(double sum) {
 template <int kWidth, class T>
 inline void OfRow(const Row<T>& row) {
   double sum = 0;
-  if constexpr (!std::is_same_v<T, float> || kFuses<kWidth>) sum = SumOfProducts<kWidth>(row);
+  if constexpr (!std::is_same_v<T, float>) sum = SumOfProducts<kWidth>(row);
   if (!IsOrdinary(sum)) sum = SumInDouble<kWidth>(row);
   if (sum == 0 || IsOrdinary(sum))
     Gradients<kWidth>(row, sum);
