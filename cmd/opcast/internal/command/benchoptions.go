@@ -33,7 +33,7 @@ func (a *app) benchOptions(ctx context.Context, names []string, flags *benchFlag
 	}
 	o = timing.Options{
 		Project: p, Ops: ops, Adaptors: adaptors, Wanted: flags.adaptorsAreAsked, Device: flags.device, Threads: flags.threads,
-		Suites: flags.suites, Command: strings.Join(append([]string{"opcast"}, os.Args[1:]...), " "),
+		Suites: flags.suites, Command: strings.ReplaceAll(strings.Join(append([]string{"opcast"}, os.Args[1:]...), " "), p.Dir+"/", ""),
 		Rounds: flags.rounds, Seconds: flags.seconds, Environ: os.Environ(), Progress: a.stderr,
 	}
 	hasWorkloads := slices.ContainsFunc(ops, func(op *opdef.Op) bool { return len(op.Workloads) > 0 })
