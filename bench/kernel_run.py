@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import figures
 import kernel_gradients
 import kernel_machine
 import kernel_others
@@ -78,7 +79,7 @@ def _ends(threads: int) -> dict[str, Any]:
         "copy_in_cache_gb_per_s": round(kernel_machine.copy(small * threads), 1),
         "fma_gflop_per_s": round(kernel_machine.fma_peak(threads), 1),
         "machine": kernel_machine.describe(),
-        "versions": kernel_machine.versions(),
+        "versions": figures.versions(),
         "commit": kernel_machine.commit(),
     }
 

@@ -210,18 +210,9 @@ type peer struct {
 func (r *run) measure(ctx context.Context, p *process, w workload.Call, c *cases.Case) error {
 	left := bench.LeftOut{Op: baseName(w.Op), Workload: w.Name, Caller: p.adaptor, Threads: p.threads}
 	q, blobs := r.newRequest(p, c)
-	m, err := p.Worker.CallWithin(ctx, limit+time.Duration(r.Seconds*float64(time.Second)), q, blobs)
-	if crash := (*rpc.CrashError)(nil); errors.As(err, &crash) && ctx.Err() == nil {
-		left.Reason, left.Failed = crash.Reason, true
-		r.result.LeftOut = append(r.result.LeftOut, left)
-		return nil
-	}
-	if err != nil {
-		return err
-	}
 	var a answer
-	if err := json.Unmarshal(m.Header, &a); err != nil {
-		return fmt.Errorf("read times: %w", err)
+	if answered, err := r.ask(ctx, p, left, q, blobs, &a); !answered {
+		return err
 	}
 	if a.Unsupported != "" || a.Error != nil {
 		left.Reason, left.Failed = a.Unsupported, a.Error != nil
@@ -233,4 +224,21 @@ func (r *run) measure(ctx context.Context, p *process, w workload.Call, c *cases
 	}
 	r.result.Rows = append(r.result.Rows, row(p, w, c, &a))
 	return nil
+}
+
+// ask has a process measure, and reads what it answers. A crash is noted as what was left out.
+func (r *run) ask(ctx context.Context, p *process, left bench.LeftOut, q any, blobs [][]byte, answer any) (answered bool, err error) {
+	m, err := p.Worker.CallWithin(ctx, limit+time.Duration(r.Seconds*float64(time.Second)), q, blobs)
+	if crash := (*rpc.CrashError)(nil); errors.As(err, &crash) && ctx.Err() == nil {
+		left.Reason, left.Failed = crash.Reason, true
+		r.result.LeftOut = append(r.result.LeftOut, left)
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if err := json.Unmarshal(m.Header, answer); err != nil {
+		return false, fmt.Errorf("read times: %w", err)
+	}
+	return true, nil
 }

@@ -2,10 +2,7 @@ package timing
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"time"
 
 	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/conformance/cases"
@@ -13,7 +10,6 @@ import (
 	"github.com/opcast/opcast/internal/bench"
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/rpc"
 )
 
 // overheadRequest asks a worker what a call costs beside the bare one of the same export.
@@ -97,18 +93,9 @@ func (r *run) overhead(ctx context.Context, p *process, op *opdef.Op, c *cases.C
 		r.result.LeftOut = append(r.result.LeftOut, left)
 		return nil
 	}
-	m, err := p.Worker.CallWithin(ctx, limit+time.Duration(r.Seconds*float64(time.Second)), q, blobs)
-	if crash := (*rpc.CrashError)(nil); errors.As(err, &crash) && ctx.Err() == nil {
-		left.Reason, left.Failed = crash.Reason, true
-		r.result.LeftOut = append(r.result.LeftOut, left)
-		return nil
-	}
-	if err != nil {
-		return err
-	}
 	var a overheads
-	if err := json.Unmarshal(m.Header, &a); err != nil {
-		return fmt.Errorf("read times: %w", err)
+	if answered, err := r.ask(ctx, p, left, q, blobs, &a); !answered {
+		return err
 	}
 	switch {
 	case a.Error != nil:

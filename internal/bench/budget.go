@@ -94,17 +94,16 @@ func (b *Budget) complete() error {
 	return nil
 }
 
-// meant says whether a budget is about a figure.
-func (b *Budget) meant(name string) bool { return matches(b.Figures, name) && !matches(b.Except, name) }
-
-func matches(patterns []string, name string) bool {
+// anyOf is an expression for the names that a pattern stands for; without patterns, for no name.
+func anyOf(patterns []string) *regexp.Regexp {
+	var out []string
 	for _, p := range patterns {
-		pattern := strings.NewReplacer(`\*\*`, ".*", `\*`, "[^/]*").Replace(regexp.QuoteMeta(p))
-		if found, err := regexp.MatchString("^"+pattern+"$", name); err == nil && found {
-			return true
-		}
+		out = append(out, strings.NewReplacer(`\*\*`, ".*", `\*`, "[^/]*").Replace(regexp.QuoteMeta(p)))
 	}
-	return false
+	if len(out) == 0 {
+		return regexp.MustCompile(`[^\s\S]`)
+	}
+	return regexp.MustCompile("^(?:" + strings.Join(out, "|") + ")$")
 }
 
 // Judgement is what has become of a budget.
@@ -132,11 +131,12 @@ func (r *Result) Judge(budgets []Budget) []Judgement {
 
 func (b *Budget) judge(figures []Figure) Judgement {
 	j := Judgement{Budget: *b}
+	wanted, excepted := anyOf(b.Figures), anyOf(b.Except)
 	var values []Spread
 	for i := range figures {
 		f := &figures[i]
 		switch {
-		case !b.meant(f.Name):
+		case !wanted.MatchString(f.Name) || excepted.MatchString(f.Name):
 		case f.Value == nil:
 			j.Lacking++
 			j.Unit, j.Reason = cmp.Or(j.Unit, f.Unit), cmp.Or(j.Reason, f.Name+": "+f.Missing)

@@ -9,13 +9,10 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"github.com/opcast/opcast/backend"
 	"github.com/opcast/opcast/conformance/mutants"
 	"github.com/opcast/opcast/conformance/timing"
 	"github.com/opcast/opcast/internal/bench"
-	"github.com/opcast/opcast/internal/build"
 	"github.com/opcast/opcast/internal/cost"
-	"github.com/opcast/opcast/internal/opdef/load"
 	"github.com/opcast/opcast/internal/pyenv"
 	"github.com/opcast/opcast/internal/tempdir"
 )
@@ -39,7 +36,7 @@ func (a *app) costs(ctx context.Context, o timing.Options, env *pyenv.Env) (figu
 	}
 	return cost.Measure(ctx, cost.Options{
 		Project: o.Project, Ops: o.Ops, Python: env.Python, Environ: o.Environ, Copy: dir, Repeat: 3, Progress: a.stderr,
-		Build: func(ctx context.Context, dir string) error { return a.buildHost(ctx, env, dir) },
+		Build: func(ctx context.Context, dir string) error { return a.buildCopy(ctx, env, dir, io.Discard, "cpu") },
 		Test: func(ctx context.Context, dir, op string) error {
 			test := exec.CommandContext(ctx, a.self, "test", op, "--fast", "--no-build", "--adaptor", "backend", "--python", env.Python)
 			test.Dir = dir
@@ -50,22 +47,4 @@ func (a *app) costs(ctx context.Context, o timing.Options, env *pyenv.Env) (figu
 			return nil
 		},
 	})
-}
-
-// buildHost compiles a copy of the project for the host, and links it into no environment.
-func (a *app) buildHost(ctx context.Context, env *pyenv.Env, dir string) error {
-	project, findings, err := load.Load(dir)
-	if err != nil {
-		return err
-	}
-	if err := a.findings(findings); err != nil {
-		return err
-	}
-	_, findings, err = build.Run(ctx, build.Options{
-		Project: project, Env: env, Runtime: backend.FS, Devices: []string{"cpu"}, Getenv: os.Getenv, Log: io.Discard, Unlinked: true,
-	})
-	if err != nil {
-		return machineError(err)
-	}
-	return a.findings(findings)
 }

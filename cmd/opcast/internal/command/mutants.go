@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -63,7 +64,7 @@ func (a *app) mutants(ctx context.Context, ops []string, flags *mutantsFlags) er
 		Mutants: flags.selected, Out: a.stdout, Verbose: flags.verbose,
 		ReportDir: folder, Markdown: flags.markdown,
 		Prepare: func(ctx context.Context) error { return a.current(ctx, p, env, false) },
-		Build:   func(ctx context.Context, dir string) error { return a.buildCopy(ctx, env, dir) },
+		Build:   func(ctx context.Context, dir string) error { return a.buildCopy(ctx, env, dir, a.stderr) },
 	})
 	if errors.Is(err, mutants.ErrSurvived) {
 		return ExitError{Code: exitFindings, Err: err}
@@ -71,8 +72,9 @@ func (a *app) mutants(ctx context.Context, ops []string, flags *mutantsFlags) er
 	return a.suiteError(err)
 }
 
-// buildCopy compiles a copy of the project in a folder, as it is.
-func (a *app) buildCopy(ctx context.Context, env *pyenv.Env, dir string) error {
+// buildCopy compiles a copy of the project in a folder, as it is, for the given devices or for all, and links it into no
+// environment.
+func (a *app) buildCopy(ctx context.Context, env *pyenv.Env, dir string, log io.Writer, devices ...string) error {
 	project, findings, err := load.Load(dir)
 	if err != nil {
 		return err
@@ -81,7 +83,7 @@ func (a *app) buildCopy(ctx context.Context, env *pyenv.Env, dir string) error {
 		return err
 	}
 	_, findings, err = build.Run(ctx, build.Options{
-		Project: project, Env: env, Runtime: backend.FS, Getenv: os.Getenv, Log: a.stderr, Unlinked: true,
+		Project: project, Env: env, Runtime: backend.FS, Devices: devices, Getenv: os.Getenv, Log: log, Unlinked: true,
 	})
 	if err != nil {
 		return machineError(err)
