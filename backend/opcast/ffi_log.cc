@@ -95,7 +95,7 @@ std::string Arguments(const Call& call, const Op& op) {
 
 }  // namespace
 
-void LogLaunch(const Call& call, const Op& op, const char* kernel, const Launch& launch) {
+void LogLaunch(const Call& call, const Op& op, const std::string& kernel, const Launch& launch) {
   if (log_mode.load(std::memory_order_relaxed) == Log::kUnread) {
     log_mode.store(Read(call), std::memory_order_relaxed);
     if (log_mode.load(std::memory_order_relaxed) == Log::kOff) return;

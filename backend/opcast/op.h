@@ -30,8 +30,9 @@ namespace opcast {
 // What a kernel says about a call.
 struct KernelAnswer {
   std::string name;
-  int device;          // DLDeviceType
-  std::string reason;  // why it does not take the call; empty if it does
+  int device;            // DLDeviceType
+  std::string reason;    // why it does not take the call; empty if it does
+  std::string params{};  // those that the call would give it: "[rows=64]"; empty without any
 };
 
 // A scratch array that a call needs.
@@ -64,6 +65,12 @@ inline bool Launches(const Request* request) {
 inline const Allocator* AllocatorOf(const Request* request) {
   return request == nullptr ? nullptr : request->allocator;
 }
+
+// The number by which a kernel that is built in is forced: its index, and if certain parameters are
+// asked for, so many times kMostKernels as their number, counted from 1.
+constexpr int kMostKernels = 256;
+constexpr int KernelOf(int forced) { return forced < 0 ? forced : forced % kMostKernels; }
+constexpr int ChoiceOf(int forced) { return forced < 0 ? -1 : forced / kMostKernels - 1; }
 
 // An op of the library.
 class Op {
@@ -123,11 +130,14 @@ class Op {
   int AttrCount() const;
   // The index of a kernel that is built in, or -1.
   int BuiltIn(std::string_view kernel) const;
+  // The number by which a kernel that is built in is forced, or -1. The name may ask for
+  // parameters, "product[rows=64,step=2]"; those that it leaves out have their first values.
+  int Number(std::string_view kernel) const;
   // The names of all kernels in dispatch order, registered ones before those that are built in.
   std::vector<std::string> KernelNames() const;
 
-  // The only kernel that may run: an index in kernels, the id of a registered one, or negative. It
-  // is forced by Force, or by the environment variable <NAME>_KERNEL_<OP>.
+  // The only kernel that may run: the number of one that is built in, the id of a registered one,
+  // or negative. It is forced by Force, or by the environment variable <NAME>_KERNEL_<OP>.
   int Forced() {
     const int kernel = forced_.load(std::memory_order_acquire);
     return kernel == kUnread ? ReadForced() : kernel;

@@ -135,12 +135,19 @@ struct Attr {
   }
 };
 
+// A number that a kernel takes beside its arguments, and the values that it can have. See tuned.h.
+struct Param {
+  const char* name;
+  Table<int64_t> values;
+};
+
 // A kernel of an op, without its types.
 struct KernelInfo {
   const char* name;
   int device;    // DLDeviceType
   bool scratch;  // takes the op's scratch; else it gets null pointers
   bool built;    // is in this library
+  Table<Param> params{};
 };
 
 // The kernels of an op, without their types: a view of the rows that dispatch reads.

@@ -114,7 +114,7 @@ std::string Refusal(const Kernel& kernel, const Call& call, const Launch& launch
 
 void Run(const Kernel& kernel, const Call& call, const Launch& launch) {
   if (__builtin_expect(log_mode.load(std::memory_order_relaxed) != Log::kOff, false))
-    LogLaunch(call, *kernel.op, kernel.name.c_str(), launch);
+    LogLaunch(call, *kernel.op, kernel.name, launch);
   const OnDevice device(call, launch);
   const FpEnv environment;
   kernel.op->calls.fetch_add(1, std::memory_order_relaxed);

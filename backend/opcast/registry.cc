@@ -9,6 +9,8 @@
 
 #include "opcast/archs.h"
 #include "opcast/environment.h"
+#include "opcast/parallel.h"
+#include "opcast/tuned.h"
 
 #if OPCAST_CUDA && !defined(OPCAST_CUDA_ARCHS)
 #error "define OPCAST_CUDA_ARCHS as the architectures that were compiled, such as 80,90+PTX"
@@ -19,6 +21,44 @@ namespace {
 
 void AddOnce(std::vector<std::string>* list, const std::string& item) {
   if (std::find(list->begin(), list->end(), item) == list->end()) list->push_back(item);
+}
+
+// What the parameters of a kernel can be: "[rows=64|128,step=1|2]".
+std::string Values(const KernelInfo& kernel) {
+  std::string text;
+  for (const Param& p : kernel.params) {
+    text += (text.empty() ? "[" : ",") + std::string(p.name) + "=";
+    for (const int64_t& value : p.values)
+      text += (&value == p.values.begin() ? "" : "|") + std::to_string(value);
+  }
+  return text.empty() ? text : text + "]";
+}
+
+// Sets the place of a value in the list of a parameter, from "rows=64"; false if there is no such.
+bool Place(const KernelInfo& kernel, std::string_view text, std::vector<int>* places) {
+  for (int i = 0; i < kernel.params.size(); ++i) {
+    const Param& p = kernel.params[i];
+    for (int k = 0; k < p.values.size(); ++k) {
+      if (text != std::string(p.name) + "=" + std::to_string(p.values[k])) continue;
+      (*places)[static_cast<size_t>(i)] = k;
+      return true;
+    }
+  }
+  return false;
+}
+
+// The number of the choice that "rows=64,step=2" asks for, or -1.
+int ChoiceNamed(const KernelInfo& kernel, std::string_view text) {
+  std::vector<int> places(static_cast<size_t>(kernel.params.size()), 0);
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(','), text.size());
+    if (!Place(kernel, text.substr(0, end), &places)) return -1;
+    text = text.substr(std::min(end + 1, text.size()));
+  }
+  int choice = 0;
+  for (int i = 0; i < kernel.params.size(); ++i)
+    choice = choice * kernel.params[i].values.size() + places[static_cast<size_t>(i)];
+  return kernel.params.size() == 0 ? -1 : choice;
 }
 
 }  // namespace
@@ -36,6 +76,24 @@ int Op::BuiltIn(std::string_view kernel) const {
   return -1;
 }
 
+int Op::Number(std::string_view kernel) const {
+  const size_t bracket = kernel.find('[');
+  const int index = BuiltIn(kernel.substr(0, bracket));
+  if (index < 0 || bracket == kernel.npos) return index;
+  if (kernel.back() != ']') return -1;
+  const std::string_view text = kernel.substr(bracket + 1, kernel.size() - bracket - 2);
+  const int choice = ChoiceNamed(kernels[index], text);
+  return choice < 0 ? -1 : index + kMostKernels * (choice + 1);
+}
+
+std::string ParamsText(const KernelInfo& kernel, int choice) {
+  std::string text;
+  for (int i = 0; i < kernel.params.size(); ++i)
+    text += (i == 0 ? "[" : ",") + std::string(kernel.params[i].name) + "=" +
+            std::to_string(ValueIn(kernel.params, choice, i));
+  return text.empty() ? text : text + "]";
+}
+
 std::vector<std::string> Op::KernelNames() const {
   std::vector<std::string> names;
   for (const Registration& r : Registrations(*this)) names.push_back(r.name);
@@ -44,11 +102,14 @@ std::vector<std::string> Op::KernelNames() const {
 }
 
 void Op::UseNumber(const std::string& kernel, const std::function<void(int)>& use) const {
-  const int index = BuiltIn(kernel);
-  if (index >= 0) return use(index);
+  const int number = Number(kernel);
+  if (number >= 0) return use(number);
   if (UseRegistered(*this, kernel, use)) return;
-  throw Fault{"ValueError", std::string(name) + ": no kernel '" + kernel +
-                                "', available: " + Join(KernelNames(), ",")};
+  std::vector<std::string> names;
+  for (const Registration& r : Registrations(*this)) names.push_back(r.name);
+  for (int i = 0; i < kernels.size(); ++i) names.push_back(kernels[i].name + Values(kernels[i]));
+  throw Fault{"ValueError",
+              std::string(name) + ": no kernel '" + kernel + "', available: " + Join(names, ",")};
 }
 
 int Op::ReadForced() {
@@ -118,6 +179,20 @@ std::string Join(const std::vector<std::string>& items, const char* separator) {
   std::string text;
   for (const std::string& item : items) text += (text.empty() ? "" : separator) + item;
   return text;
+}
+
+int TunedArch(const Launch& launch) {
+  if (launch.device_type != kDLCPU) return launch.arch;
+#if defined(__x86_64__)
+  return static_cast<int>(detail::BestSimd());
+#else
+  return kOtherCpus;
+#endif
+}
+
+std::string ArchName(const Launch& launch) {
+  if (launch.device_type != kDLCPU) return "sm_" + std::to_string(launch.arch);
+  return detail::kSimdNames[static_cast<int>(detail::BestSimd())];
 }
 
 void* StreamOf(DLDevice device) { return TVMFFIEnvGetStream(device.device_type, device.device_id); }
@@ -223,7 +298,7 @@ void Refuse(const Call& call, Op& op, const Launch& launch, int forced,
       AddOnce(&available, DeviceKind(a.device));
       some = some || a.device == launch.device_type;
     }
-    const bool meant = forced >= 0 ? index == forced : a.device == launch.device_type;
+    const bool meant = forced >= 0 ? index == KernelOf(forced) : a.device == launch.device_type;
     // One that takes the call was registered after it began.
     if (meant && !a.reason.empty()) reasons.push_back(a.name + ": " + a.reason);
   }

@@ -27,10 +27,12 @@ struct Variant : KernelInfo {
   // gives none: it composes no text.
   using Predicate = bool (*)(const Args&, const Launch&, Reason* why);
   using Query = int64_t (*)(const Args&, const Launch&);
+  // The number of the parameters that were best for the measured call nearest to this one.
+  using Chooser = int (*)(const Args&, const Launch&);
 
   // A null launcher stands for a kernel that is not built into this library.
   constexpr Variant(const char* name, int device, Launcher launch)
-      : KernelInfo{name, device, false, launch != nullptr}, launch(launch) {}
+      : KernelInfo{name, device, false, launch != nullptr, {}}, launch(launch) {}
 
   // Scratch pointers are null in a call of the predicate.
   constexpr Variant Supported(Predicate predicate) const {
@@ -49,13 +51,25 @@ struct Variant : KernelInfo {
     return v;
   }
 
+  // Takes parameters. Without a chooser, nothing was measured: then they have their first values.
+  constexpr Variant WithParams(Table<Param> list, Chooser chooser) const {
+    Variant v = *this;
+    v.params = list;
+    v.choose = chooser;
+    return v;
+  }
+
   Predicate supported = nullptr;    // null for a kernel that takes every call on its device
   Query query_workspace = nullptr;  // bytes of scratch that it will use, or null
+  Chooser choose = nullptr;         // of its parameters, or null
   Launcher launch;
 };
 
 // The name of a device type without an index: "cuda".
 std::string DeviceKind(int device_type);
+
+// The parameters of a choice: "[rows=64,step=2]"; empty for a kernel without any.
+std::string ParamsText(const KernelInfo& kernel, int choice);
 
 // The kinds of the devices with a kernel in this library, and one more.
 std::vector<std::string> BuiltDevices(int more = -1);
@@ -115,7 +129,7 @@ bool NeedsFeature(const char* feature, Reason* why);
 // Whether launches are written to stderr: <NAME>_LOG=calls, read with the first launch.
 enum class Log { kUnread, kOff, kCalls };
 extern std::atomic<Log> log_mode;
-[[gnu::cold]] void LogLaunch(const Call& call, const Op& op, const char* kernel,
+[[gnu::cold]] void LogLaunch(const Call& call, const Op& op, const std::string& kernel,
                              const Launch& launch);
 
 // A text in quotes, on one line whatever it holds.
@@ -133,6 +147,14 @@ std::string Quoted(std::string_view text);
 std::vector<KernelAnswer> AllAnswers(const Call& call, Op& op, const Launch& launch,
                                      const std::vector<KernelAnswer>& built_in);
 
+// The number of the parameters with which a kernel runs: those that are asked for, or measured
+// ones.
+template <class Args>
+int Chosen(const Variant<Args>& v, int forced, const Args& args, const Launch& launch) {
+  if (ChoiceOf(forced) >= 0) return ChoiceOf(forced);
+  return v.choose == nullptr ? 0 : v.choose(args, launch);
+}
+
 template <class Args, size_t N>
 std::vector<KernelAnswer> AnswersOf(const Variant<Args> (&variants)[N], const Args& args,
                                     const Launch& launch, const std::string& broken = "") {
@@ -141,7 +163,8 @@ std::vector<KernelAnswer> AnswersOf(const Variant<Args> (&variants)[N], const Ar
     Reason reason = Unfit(v.device, v.built, launch);
     if (reason.empty()) reason = broken;
     if (reason.empty() && v.supported != nullptr) v.supported(args, launch, &reason);
-    answers.push_back({v.name, v.device, reason});
+    const std::string params = reason.empty() ? ParamsText(v, Chosen(v, -1, args, launch)) : "";
+    answers.push_back({v.name, v.device, reason, params});
   }
   return answers;
 }
@@ -192,6 +215,7 @@ template <class Args, size_t N>
 [[gnu::always_inline]] inline void Dispatch(const Call& call, Op& op,
                                             const Variant<Args> (&variants)[N], const Args& args,
                                             Launch launch, const Work& work) {
+  static_assert(N <= kMostKernels);
   if (!Launches(work.request)) return Answer(call, op, variants, args, launch, work);
   if (launch.device_type != kDLCPU) PrepareGpu(call, &launch);
   int forced = op.Forced();
@@ -203,9 +227,10 @@ template <class Args, size_t N>
   }
   for (int i = 0; i < static_cast<int>(N); ++i) {
     const Variant<Args>& v = variants[i];
-    if ((forced >= 0 && forced != i) || !Takes(v, args, launch)) continue;
+    if ((forced >= 0 && KernelOf(forced) != i) || !Takes(v, args, launch)) continue;
+    if (v.params.size() != 0) launch.choice = Chosen(v, forced, args, launch);
     if (__builtin_expect(log_mode.load(std::memory_order_relaxed) != Log::kOff, false))
-      LogLaunch(call, op, v.name, launch);
+      LogLaunch(call, op, v.name + ParamsText(v, launch.choice), launch);
     if (work.count != 0 || launch.device_type != kDLCPU)
       return RunWith(work, call, op, v, args, launch);
     return Run(call, op, v, args, launch);

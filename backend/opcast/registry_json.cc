@@ -62,7 +62,9 @@ std::string ToJson(const std::vector<KernelAnswer>& answers) {
   json.Bracket('[');
   for (const KernelAnswer& a : answers) {
     json.Bracket('{').Key("name").Text(a.name).Key("device").Text(DeviceKind(a.device));
-    json.Key("reason").Text(a.reason).Bracket('}');
+    json.Key("reason").Text(a.reason);
+    if (!a.params.empty()) json.Key("params").Text(a.params);
+    json.Bracket('}');
   }
   return json.Bracket(']').text();
 }

@@ -34,7 +34,7 @@ class JsonWriter {
 std::string ToJson(const std::vector<std::string>& names);
 
 // [{"name": "fast", "device": "cpu", "reason": ""}]: no reason means that the kernel takes the
-// call.
+// call. One with parameters also says which it would get: "params": "[rows=64]".
 std::string ToJson(const std::vector<KernelAnswer>& answers);
 
 // [{"name": "part", "dtype": "float32", "code": 2, "bits": 32, "shape": [2, 4]}]: code and bits are

@@ -3,6 +3,7 @@
 #include "opcast/registry.h"
 #include "opcast/registry_json.h"
 #include "opcast/threads.h"
+#include "opcast/tuned.h"
 
 namespace opcast {
 namespace {
@@ -29,6 +30,16 @@ void Kernels(const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
 void Devices(const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
   const Call call("_opcast_devices", args, count, 0);
   *result = StringValue(ToJson(BuiltDevices())).Release();
+}
+
+// The architecture of a device by which what is measured is kept: "avx2", "sm_90".
+void Arch(const TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
+  const Call call("_opcast_arch", args, count, 2);
+  const int64_t type = call.Int(0, "device_type"), number = call.Int(1, "device_id");
+  CheckDevice(call, "device_type", type, "device_id", number);
+  Launch launch{static_cast<int>(type), static_cast<int>(number), nullptr};
+  if (type != kDLCPU) PrepareGpu(call, &launch);
+  *result = StringValue(ArchName(launch)).Release();
 }
 
 void Force(const TVMFFIAny* args, int32_t count, TVMFFIAny*) {
@@ -89,6 +100,7 @@ OPCAST_META(schema, Schema)
 OPCAST_META(calls, Calls)
 OPCAST_META(kernels, Kernels)
 OPCAST_META(devices, Devices)
+OPCAST_META(arch, Arch)
 OPCAST_META(force, Force)
 OPCAST_META(retype, Retype)
 OPCAST_META(get_num_threads, GetNumThreads)

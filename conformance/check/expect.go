@@ -22,14 +22,7 @@ func (t *T) EachRow(body func(d cases.DTypes) error) error {
 		choices = choices[:min(len(choices), 1)]
 	}
 	for i, d := range choices {
-		kernels := cases.KernelsFor(t.Op, t.Env.Device, d)
-		if t.Env.Foreign != nil {
-			kernels = []string{""} // what runs is for its author to choose
-		}
-		if t.fewerDTypes && !calls.IsBare(t.Caller) {
-			kernels = kernels[i%len(kernels):][:1]
-		}
-		for _, kernel := range kernels {
+		for _, kernel := range t.rowKernels(d, i) {
 			t.StartRow(kernel, d.String())
 			if err := Proceed(body(d)); err != nil {
 				return err
@@ -37,6 +30,34 @@ func (t *T) EachRow(body func(d cases.DTypes) error) error {
 		}
 	}
 	return nil
+}
+
+// rowKernels are the kernels that have rows of their own for a choice of dtypes, which is number i of those that are tried.
+// A kernel with parameters has one as calls get it. The library's own callers also ask for its parameters: all in turn where
+// they try all dtypes, else one.
+func (t *T) rowKernels(d cases.DTypes, i int) []string {
+	kernels := cases.KernelsFor(t.Op, t.Env.Device, d)
+	switch {
+	case t.Env.Foreign != nil:
+		return []string{""} // what runs is for its author to choose
+	case !calls.IsBare(t.Caller) && t.fewerDTypes:
+		return kernels[i%len(kernels):][:1]
+	case !calls.IsBare(t.Caller):
+		return kernels
+	}
+	for _, k := range cases.KernelsOn(t.Op, t.Env.Device) {
+		choices := k.Choices()
+		if !cases.AcceptsDTypes(&k, d) || len(choices) == 0 {
+			continue
+		}
+		if t.fewerDTypes {
+			choices = choices[i%len(choices):][:1]
+		}
+		for _, choice := range choices {
+			kernels = append(kernels, k.WithParams(choice))
+		}
+	}
+	return kernels
 }
 
 // EachCase runs a body for every plan of every choice of dtypes.

@@ -13,7 +13,7 @@ import (
 // RowKernel is the kernel of the present row; nil where dispatch chooses.
 func (t *T) RowKernel() *opdef.Kernel {
 	list := cases.KernelsOn(t.Op, t.Env.Device)
-	if i := slices.IndexFunc(list, func(k opdef.Kernel) bool { return k.Name == t.kernel }); i >= 0 {
+	if i := slices.IndexFunc(list, func(k opdef.Kernel) bool { return k.Name == opdef.WithoutParams(t.kernel) }); i >= 0 {
 		return &list[i]
 	}
 	return nil
@@ -38,7 +38,7 @@ func (t *T) Of(op *opdef.Op) *T {
 
 // ForcedKernel is the kernel that calls of the present row are restricted to; empty where there is but one.
 func (t *T) ForcedKernel() string {
-	if len(cases.KernelsOn(t.Op, t.Env.Device)) < 2 {
+	if len(cases.KernelsOn(t.Op, t.Env.Device)) < 2 && t.kernel == opdef.WithoutParams(t.kernel) {
 		return ""
 	}
 	return t.kernel
@@ -84,7 +84,7 @@ func (t *T) ExpectKernelsReached() {
 
 // kernelRefusalText is the beginning of the error with which the kernel of the present row refuses a call.
 func (t *T) kernelRefusalText() string {
-	return t.Op.Name + ": no kernel takes this call on " + t.Env.Device + ": " + t.kernel + ": "
+	return t.Op.Name + ": no kernel takes this call on " + t.Env.Device + ": " + opdef.WithoutParams(t.kernel) + ": "
 }
 
 // Declined is the error of a call that the kernel of the present row does not run although the definition does not exclude it;

@@ -70,18 +70,11 @@ type run struct {
 
 // Run measures. If the context ends, the result has what was measured until then, and comes with an error.
 func Run(ctx context.Context, o Options) (result *bench.Result, err error) {
-	r := &run{Options: o, result: &bench.Result{
-		Schema: bench.Schema, Collection: o.Project.Manifest.Name, Version: o.Project.Manifest.Version,
-		Date: time.Now().UTC().Format(time.RFC3339), Machine: machine(o.Device), Versions: map[string]string{},
-		Rows: []bench.Row{}, LeftOut: []bench.LeftOut{}, Commands: []string{o.Command},
-	}}
-	if r.temp, err = tempdir.Make("", "opcast-bench"); err != nil {
-		return nil, fmt.Errorf("worker folder: %w", err)
-	}
-	defer func() { err = errors.Join(err, r.close()) }()
-	if err := worker.WriteFiles(r.temp.Path); err != nil {
+	r, err := begun(o)
+	if err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, r.close()) }()
 	workloads, ofCalls := slices.Contains(o.Suites, Workloads), slices.Contains(o.Suites, Calls)
 	if workloads && r.measurable() == 0 {
 		workloads = false
@@ -99,6 +92,23 @@ func Run(ctx context.Context, o Options) (result *bench.Result, err error) {
 		err = r.all(ctx)
 	}
 	return r.result, err
+}
+
+// begun is a run that nothing has started of yet. It is to be closed.
+func begun(o Options) (*run, error) {
+	r := &run{Options: o, result: &bench.Result{
+		Schema: bench.Schema, Collection: o.Project.Manifest.Name, Version: o.Project.Manifest.Version,
+		Date: time.Now().UTC().Format(time.RFC3339), Machine: machine(o.Device), Versions: map[string]string{},
+		Rows: []bench.Row{}, LeftOut: []bench.LeftOut{}, Commands: []string{o.Command},
+	}}
+	var err error
+	if r.temp, err = tempdir.Make("", "opcast-bench"); err != nil {
+		return nil, fmt.Errorf("worker folder: %w", err)
+	}
+	if err := worker.WriteFiles(r.temp.Path); err != nil {
+		return nil, errors.Join(err, r.close())
+	}
+	return r, nil
 }
 
 // What can be measured.

@@ -23,6 +23,7 @@ import overhead
 import probes
 import signature
 import threads
+import tune
 from caller import Caller
 from frames import receive, send
 
@@ -56,6 +57,7 @@ HANDLERS: dict[str, Handler] = {
     "threads": threads.answer,
     "time": compare.answer,
     "transform": transform,
+    "tune": tune.answer,
     # Of the process that has several frameworks.
     "chain": own("chain"),
     # Of the oracle.

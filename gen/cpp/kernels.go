@@ -19,6 +19,8 @@ import (
 type kernel struct {
 	opdef.Kernel
 	Function, DLDevice, Supports string
+	// Chooser is the generated function that chooses parameters; "" where nothing was measured.
+	Chooser string
 }
 
 var dlDevices = map[string]string{"cpu": "kDLCPU", "cuda": "kDLCUDA", "rocm": "kDLROCM"}
@@ -30,6 +32,9 @@ func (v *opView) Variants() []kernel {
 		c := kernel{Kernel: k, Function: view.Pascal(k.Name), DLDevice: dlDevices[k.Device]}
 		if k.When != nil || len(k.DTypes) > 0 || k.Supported || c.ArchTest() != "" || len(k.Features) > 0 {
 			c.Supports = "Supports" + c.Function
+		}
+		if len(v.TunedCalls(c)) > 0 {
+			c.Chooser = "Choose" + c.Function
 		}
 		out = append(out, c)
 	}
@@ -57,7 +62,7 @@ func (k kernel) Built() string {
 
 // Row is the kernel's row in the table of variants of an op.
 func (k kernel) Row(op string) string {
-	row := fmt.Sprintf("opcast::Variant<%sArgs>(%q, %s, %s(%s))", op, k.Name, k.DLDevice, k.Guard(), k.Function)
+	row := fmt.Sprintf("opcast::Variant<%sArgs>(%q, %s, %s(%s))", op, k.Name, k.DLDevice, k.Guard(), k.Launcher())
 	if k.Supports != "" {
 		row += ".Supported(" + k.Supports + ")"
 	}
@@ -66,6 +71,9 @@ func (k kernel) Row(op string) string {
 	}
 	if k.Scratch {
 		row += ".WithScratch()"
+	}
+	if len(k.Params) > 0 {
+		row += fmt.Sprintf(".WithParams(%s, %s)", k.ParamsTable(), cmp.Or(k.Chooser, "nullptr"))
 	}
 	return row
 }

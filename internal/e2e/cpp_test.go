@@ -65,6 +65,8 @@ func TestCPPOpCall(t *testing.T) { exportsTest(t, "op_call_test.cc", "kernels") 
 
 func TestCPPMake(t *testing.T) { exportsTest(t, "make_test.cc", "kernels") }
 
+func TestCPPTuned(t *testing.T) { exportsTest(t, "tuned_test.cc", "params") }
+
 // Devices that there cannot be are refused everywhere, with a GPU and without.
 func TestCPPDevices(t *testing.T) {
 	exportsTest(t, "device_test.cc", "kernels")
@@ -95,7 +97,7 @@ func TestGeneratedCPPCompiles(t *testing.T) {
 	backend, include := filepath.Join(root(t), "backend"), tvmInclude(t)
 	for _, golden := range goldens {
 		name := strings.TrimSuffix(filepath.Base(golden), ".txtar")
-		if name == "writes" || name == "kernels" {
+		if name == "writes" || name == "kernels" || name == "params" {
 			continue // run above
 		}
 		t.Run(name, func(t *testing.T) {

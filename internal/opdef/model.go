@@ -27,6 +27,8 @@ type Project struct {
 	// why it cannot be read.
 	Measured    []byte
 	NotMeasured error
+	// Tuned are the parameters of kernels that were measured, one file for each architecture, in the order of these.
+	Tuned []Tuned
 	// Installed is where the packages of the collection are installed that stand for those in Dir; nil for these.
 	Installed *Installed
 }
@@ -226,6 +228,8 @@ type Kernel struct {
 	// Supported and QueryWorkspace say that the author writes a predicate, and a function that tells how much of the
 	// scratch a call uses.
 	Supported, QueryWorkspace bool
+	// Params are numbers of the kernel that nothing but its speed and its rounding depends on.
+	Params []Param
 }
 
 // StepKind says what a Step does.

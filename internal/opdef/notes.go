@@ -37,6 +37,19 @@ func WideNotes(p *Project, who string) (list diag.List) {
 	return list
 }
 
+// TunedNotes notes the measured parameters that are about no call of the project any more: nothing uses them.
+func TunedNotes(p *Project) (list diag.List) {
+	for i := range p.Tuned {
+		file := &p.Tuned[i]
+		for k := range file.Rows {
+			if why := file.Rows[k].Unfit(p, ArchDevice(file.Arch)); why != "" {
+				list.AddNote(diag.Pos{File: file.File(), Line: 1, Col: 1}, code.TunedNote, "run `opcast tune` on such a machine", "%s", why)
+			}
+		}
+	}
+	return list
+}
+
 // LSENotes notes the inputs that are log-sum-exps of another convention than all that the collection gives.
 func LSENotes(p *Project) (list diag.List) {
 	given := map[string]bool{}

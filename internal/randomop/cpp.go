@@ -60,7 +60,11 @@ func (op *Op) entries(b *strings.Builder, name string) {
 			fault = "false"
 		}
 		function := names.Pascal(k.name)
-		fmt.Fprintf(b, "opcast::Status %s(const %sArgs& args, const opcast::Launch&) {\n  return Run%s(args, %s, %t);\n}\n\n", function, name, name, fault, k.scratch)
+		parameter := ""
+		if len(k.params) > 0 {
+			parameter, fault = ", const "+function+"Params& params", "("+fault+" || "+k.strange()+")"
+		}
+		fmt.Fprintf(b, "opcast::Status %s(const %sArgs& args, const opcast::Launch&%s) {\n  return Run%s(args, %s, %t);\n}\n\n", function, name, parameter, name, fault, k.scratch)
 		if k.even != "" {
 			fmt.Fprintf(b, "const char* %sSupported(const %sArgs& args, const opcast::Launch&) {\n  return args.%s %% 2 == 0 ? nullptr : \"%s is odd\";\n}\n\n",
 				function, name, k.even, k.even)
@@ -69,6 +73,19 @@ func (op *Op) entries(b *strings.Builder, name string) {
 			fmt.Fprintf(b, "int64_t %sWorkspace(const %sArgs& args, const opcast::Launch&) {\n  return args.%s_size;\n}\n\n", function, name, op.scratch[0].name)
 		}
 	}
+}
+
+// strange is the condition under which the kernel has got parameters that it cannot have.
+func (k *kernel) strange() string {
+	var wrong []string
+	for i, values := range k.params {
+		var all []string
+		for _, value := range values {
+			all = append(all, fmt.Sprintf("params.p%d != %d", i, value))
+		}
+		wrong = append(wrong, "("+strings.Join(all, " && ")+")")
+	}
+	return strings.Join(wrong, " || ")
 }
 
 // use writes into the scratch. One that should begin as zeros and does not spoils the result.

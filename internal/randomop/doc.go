@@ -18,7 +18,7 @@
 //	scratch                                          zeroed or not, several; kernels without; query_workspace
 //	parallel, sums                                   leading and named dims, also dims that some results do not depend on
 //	backward, forward                                of first and second order, with optional and integer inputs
-//	kernels                                          when, supported, scratch, query_workspace, dtypes
+//	kernels                                          when, supported, scratch, query_workspace, dtypes, params
 //	flops, workloads                                 of all sizes, dtypes and required attributes
 //	reference                                        in the definition
 //

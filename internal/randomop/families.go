@@ -2,6 +2,7 @@ package randomop
 
 import (
 	"fmt"
+	"hash/fnv"
 	"slices"
 )
 
@@ -122,6 +123,22 @@ func (d *Drawer) kernels() {
 		op.kernels = append(op.kernels, k)
 	}
 	op.kernels = append(op.kernels, plain(op.Name))
+	for i := range op.kernels {
+		op.kernels[i].draw()
+	}
+}
+
+// draw gives every third kernel parameters. It asks the name, so that the draws after it are as they are without parameters.
+func (k *kernel) draw() {
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(k.name + k.keys)) // which never fails
+	sum := int(hash.Sum32() % 3000)
+	if sum%3 != 0 {
+		return
+	}
+	for i := range 1 + sum%2 {
+		k.params = append(k.params, []int{sum - 1500, 2000 + i, -9000}[:3-i])
+	}
 }
 
 // when is a condition of a kernel.

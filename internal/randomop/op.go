@@ -45,6 +45,8 @@ type scratch struct {
 type kernel struct {
 	name, keys, even   string
 	workspace, scratch bool
+	// params are the values of its parameters, of which it has as many.
+	params [][]int
 }
 
 // arg is an input or an output.

@@ -37,6 +37,9 @@ func (op *Op) TOML() string {
 	b.WriteString("reference = '''\n" + op.reference() + "'''\n")
 	for _, k := range op.kernels {
 		fmt.Fprintf(&b, "[[kernels]]\nname = %q\ndevice = \"cpu\"\n%s", k.name, k.keys)
+		for i, values := range k.params {
+			fmt.Fprintf(&b, "params.p%d = [%s]\n", i, strings.Trim(strings.ReplaceAll(fmt.Sprint(values), " ", ", "), "[]"))
+		}
 	}
 	return b.String()
 }

@@ -62,8 +62,11 @@ const (
 	Valid       = "E057" // rows that something counts which cannot
 	List        = "E058" // a list of arrays where there can be none
 	Layer       = "E059" // a layer that cannot call the op
+	Params      = "E060" // parameters of a kernel
+	Tuned       = "E061" // what is no file of measured parameters
 	OnlyWide    = "N001" // a note: an input that only has dtypes of 64 bits
 	LSENote     = "N002" // a note: a log-sum-exp as an input whose convention no op of the collection gives
+	TunedNote   = "N003" // a note: measured parameters that no longer fit the definitions
 
 	// Of the build.
 	NoKernel  = "B001" // a kernel without a definition in C++

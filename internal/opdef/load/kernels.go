@@ -38,6 +38,7 @@ func (c *checker) kernels() {
 		}
 		k.Arch, k.Features = c.arch(tomldoc.Join(path, "arch"), raw)
 		k.When = c.when(tomldoc.Join(path, "when"), raw.When)
+		k.Params = c.params(tomldoc.Join(path, "params"), raw.Params)
 		c.op.Kernels = append(c.op.Kernels, k)
 	}
 	if len(c.op.Kernels) > 0 && c.combinations <= maxCombinations {

@@ -47,6 +47,7 @@ func Load(dir string) (*opdef.Project, diag.List, error) {
 		}
 	}
 	definitions(p, t, &diags)
+	tuned(p, t, &diags)
 	if len(diags) == 0 {
 		for _, op := range p.Ops {
 			needKernel(op, &diags)

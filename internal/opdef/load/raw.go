@@ -70,4 +70,5 @@ type rawKernel struct {
 	Scratch        *bool
 	Supported      bool
 	QueryWorkspace bool `toml:"query_workspace"`
+	Params         map[string][]int
 }

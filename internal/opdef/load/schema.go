@@ -23,17 +23,16 @@ func Schema() (map[string]any, error) {
 	words := map[string]any{"type": []string{"string", "array"}, "items": map[string]any{"type": "string"}}
 	plain := slices.DeleteFunc(slices.Clone(attrTypes), func(t string) bool { return t[len(t)-1] == ']' })
 	return tomldoc.Schema(reflect.TypeFor[rawOp](), "definition of an op", tomldoc.Rules{
-		"":                  {"required": []string{"doc", "kind"}},
-		"kind":              {"minimum": 0, "maximum": manifest.MaxKind},
-		"dtypes.*":          {"minItems": 1, "uniqueItems": true},
-		"dtypes.*[]":        {"enum": dtypes},
-		"inputs[]":          argument,
-		"inputs[].stride":   {"enum": strides},
-		"inputs[].min":      number,
-		"inputs[].max":      number,
-		"inputs[].lse":      {"required": []string{"base", "empty"}},
-		"outputs[].lse":     {"required": []string{"base", "empty"}},
-		"outputs[]":         argument,
+		"":                {"required": []string{"doc", "kind"}},
+		"kind":            {"minimum": 0, "maximum": manifest.MaxKind},
+		"dtypes.*":        {"minItems": 1, "uniqueItems": true},
+		"dtypes.*[]":      {"enum": dtypes},
+		"inputs[].stride": {"enum": strides},
+		"inputs[].min":    number,
+		"inputs[].max":    number,
+		"inputs[].lse":    {"required": []string{"base", "empty"}},
+		"outputs[].lse":   {"required": []string{"base", "empty"}},
+		"inputs[]":        argument, "outputs[]": argument,
 		"scratch[]":         {"required": []string{"name", "type"}},
 		"attrs[]":           argument,
 		"attrs[].type":      {"anyOf": []any{map[string]any{"enum": plain}, map[string]any{"pattern": intListPattern.String()}}},
@@ -52,5 +51,6 @@ func Schema() (map[string]any, error) {
 		"kernels[].device":   {"enum": manifest.Devices},
 		"kernels[].arch":     words,
 		"kernels[].dtypes.*": words,
+		"kernels[].params.*": {"minItems": 2, "uniqueItems": true},
 	})
 }

@@ -119,6 +119,12 @@ func (t *Tree) Definitions(diags *diag.List) []string {
 	return files
 }
 
+// Files lists what a glob matches, in order.
+func (t *Tree) Files(glob string) []string {
+	matches, _ := fs.Glob(t.root.FS(), glob) // a glob of the program's own is sound
+	return matches
+}
+
 // Family returns the folder of a definition, relative to that of all definitions; it is empty where they are the same.
 func (t *Tree) Family(file string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(path.Dir(file), t.definitions), "/")

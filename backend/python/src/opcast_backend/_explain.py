@@ -62,7 +62,8 @@ def _kernels(op: Op, given: dict[str, Any], named: dict[str, Any]) -> list[str]:
     missing = [a.name for a in op.inputs if not (a.optional or a.name in given)]
     missing += [a.name for a in op.attrs if a.required and a.name not in named]
     if not missing:
-        return [f"{v.name} on {v.device}: {v.reason or 'yes'}" for v in variants(op, given, named)]
+        answers = variants(op, given, named)
+        return [f"{v.name}{v.params} on {v.device}: {v.reason or 'yes'}" for v in answers]
     own = [(name, device) for of, name, device in reversed(registered) if of == op.name]
     return [f"{name} on {device}" for name, device in [*own, *(k[:2] for k in op.kernels)]]
 

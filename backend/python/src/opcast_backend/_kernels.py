@@ -77,10 +77,11 @@ def use_kernel(op: str, name: str) -> Generator[None]:
     op
         Name of the op.
     name
-        One of ``kernels(op)``.
+        One of ``kernels(op)``. A kernel with parameters may be asked to use some, as
+        ``product[rows=64]``; those that are left out have their first values.
 
     """
-    if name not in kernels(op):
+    if name.partition("[")[0] not in kernels(op):
         raise ValueError(f"{op}: expected one of the kernels {', '.join(kernels(op))}, got {name}")
     stack = _forced.setdefault(op, [])
     change(op, lambda: stack.append(name))

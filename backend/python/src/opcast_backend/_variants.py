@@ -28,6 +28,9 @@ class Variant(NamedTuple):
     reason: str
     """Why it does not take the call; empty if it does."""
 
+    params: str = ""
+    """The parameters with which it would run, as ``[rows=64]``; empty for one without any."""
+
 
 class _Framework:
     """The rules' view of anything that has a shape and a dtype, of whatever framework."""

@@ -120,6 +120,7 @@ func newRootCmd(a *app) *cobra.Command {
 		newTestCmd(a),
 		newCompareCmd(a),
 		newBenchCmd(a),
+		newTuneCmd(a),
 		newMutantsCmd(a),
 		newMatrixCmd(a),
 		newReportCmd(a),
