@@ -66,7 +66,13 @@ opcast::Status Visit(const GemmArgs& args, F&& f) {
 
 opcast::Status GemmF16Tc(const GemmArgs& args, const opcast::Launch& launch);
 opcast::Status GemmSimt(const GemmArgs& args, const opcast::Launch& launch);
-opcast::Status GemmTiled(const GemmArgs& args, const opcast::Launch& launch);
+
+// What speed and rounding of gemm_tiled depend on; opcast tune measures which are best for a call.
+struct GemmTiledParams {
+  int64_t few_rows;  // 16, 32 or 64
+  int64_t columns;  // 256 or 128
+};
+opcast::Status GemmTiled(const GemmArgs& args, const opcast::Launch& launch, const GemmTiledParams& params);
 opcast::Status GemmNaive(const GemmArgs& args, const opcast::Launch& launch);
 
 }  // namespace opcast_ops

@@ -37,14 +37,16 @@ inline void Finish(const GemmTyped<T, O>& args, const Block& block, const Sums* 
 
 }  // namespace
 
-opcast::Status GemmTiled(const GemmArgs& args, const opcast::Launch& launch) {
+opcast::Status GemmTiled(const GemmArgs& args, const opcast::Launch& launch,
+                         const GemmTiledParams& params) {
+  const Cut cut{params.few_rows, params.columns};
   return Visit(args, [&](const auto& a) {
     const Factor left{args.T, a.a, a.a_layout.Stride(-2), true, &a.a_layout, a.M};
     const Factor right{args.T, a.b, a.b_layout.Stride(-2)};
     const auto finish = [&a](const Block& block, const Sums* sums, auto width) {
       Finish<width>(a, block, sums);
     };
-    ForBlocks(launch, {a.batch * a.M, a.N, a.K}, left, right, Clear, finish);
+    ForBlocks(launch, {a.batch * a.M, a.N, a.K, cut}, left, right, Clear, finish);
     return opcast::Status::Ok();
   });
 }

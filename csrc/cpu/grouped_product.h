@@ -49,6 +49,7 @@ void ForGroups(const opcast::Launch& launch, const RowGroups& groups, const Bloc
                           Block block = like.At(index % across);
                           block.i = place.i;
                           block.rows = std::min(kBlockRows, groups.Rows(place.group) - place.i);
+                          block.few = block.rows <= kFewRows;
                           Factor left = a, right = b;
                           left.first = begin;
                           right.first = place.group * lines;

@@ -18,7 +18,7 @@ class Product {
       : a_(a),
         b_(b),
         block_(block),
-        plain_(block.rows <= kFewRows && b.layout == nullptr),
+        plain_(block.few && b.layout == nullptr),
         group_(plain_ && block.rows <= kFewest ? block.rows : kM),
         padded_((block.rows + group_ - 1) / group_ * group_),
         space_(space) {}

@@ -37,16 +37,24 @@ using Width = std::integral_constant<int, kWidth>;
 // A block of a result: rows i to i + rows, columns j to j + columns.
 struct Block {
   int64_t i, rows, j, columns;
+  bool few = rows <= kFewRows;  // rows: b is read as it lies in memory
+};
+
+// How a result is cut: up to how many rows are few, and how many columns a block has where they are
+// more, at most kBlockColumns.
+struct Cut {
+  int64_t few_rows = kFewRows, columns = kBlockColumns;
 };
 
 // A result cut into blocks, counted along its rows.
 class Blocks {
  public:
-  Blocks(int64_t rows, int64_t columns, int64_t depth)
+  Blocks(int64_t rows, int64_t columns, int64_t depth, const Cut& cut = {})
       : rows_(rows),
         columns_(columns),
         depth_(depth),
-        width_(rows <= kFewRows ? kFewRowsColumns : kBlockColumns) {}
+        few_(cut.few_rows),
+        width_(rows <= few_ ? kFewRowsColumns : cut.columns) {}
 
   int64_t Depth() const { return depth_; }
   int64_t Count() const { return Down() * Across(); }
@@ -61,13 +69,15 @@ class Blocks {
 
   Block At(int64_t index) const {
     const int64_t i = index / Across() * kBlockRows, j = index % Across() * width_;
-    return {i, std::min(kBlockRows, rows_ - i), j, std::min(width_, columns_ - j)};
+    const int64_t rows = std::min(kBlockRows, rows_ - i);
+    return {i, rows, j, std::min(width_, columns_ - j), rows <= few_};
   }
 
  private:
   int64_t Down() const { return (rows_ + kBlockRows - 1) / kBlockRows; }
 
   const int64_t rows_, columns_, depth_;
+  const int64_t few_;
   const int64_t width_;  // columns of a block
 };
 

@@ -116,7 +116,7 @@ func (v *page) ResultRow(a opdef.Arg) string {
 func (v *page) KernelNames() string {
 	var names []string
 	for _, k := range v.KernelList() {
-		names = append(names, k.Name)
+		names = append(names, k.WithValues())
 	}
 	return strings.Join(names, ", ")
 }

@@ -44,6 +44,18 @@ func (k *Kernel) WithParams(choice []int64) string {
 	return k.Name + "[" + strings.Join(parts, ",") + "]"
 }
 
+// WithValues is the kernel's name with what its parameters can be: "product[rows=64|128,step=1|2]".
+func (k *Kernel) WithValues() string {
+	if len(k.Params) == 0 {
+		return k.Name
+	}
+	parts := make([]string, len(k.Params))
+	for i, p := range k.Params {
+		parts[i] = p.Name + "=" + strings.ReplaceAll(strings.Trim(fmt.Sprint(p.Values), "[]"), " ", "|")
+	}
+	return k.Name + "[" + strings.Join(parts, ",") + "]"
+}
+
 // WithoutParams is the kernel's own name in one that WithParams makes.
 func WithoutParams(name string) string {
 	name, _, _ = strings.Cut(name, "[")

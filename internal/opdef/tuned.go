@@ -135,8 +135,9 @@ func (r *TunedRow) Unfit(p *Project, device string) string {
 	if at < 0 {
 		return fmt.Sprintf("%s has no kernel %s for %s", r.Op, r.Kernel, device)
 	}
-	if !slices.ContainsFunc(op.Workloads, func(w Workload) bool { return w.Name == r.Workload }) {
-		return fmt.Sprintf("%s has no workload %s", r.Op, r.Workload)
+	name, _, _ := strings.Cut(r.Workload, "(") // behind which a sweep names the value of a size
+	if !slices.ContainsFunc(op.Workloads, func(w Workload) bool { return w.Name == name }) {
+		return fmt.Sprintf("%s has no workload %s", r.Op, name)
 	}
 	for _, d := range op.DTypes {
 		if !slices.Contains(d.OneOf, r.DTypes[d.Name]) {

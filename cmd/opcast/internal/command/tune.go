@@ -23,6 +23,7 @@ import (
 // tuneFlags are the choices of the command line.
 type tuneFlags struct {
 	python, device string
+	sweeps         []string
 	threads        int
 	rounds         int
 	seconds        float64
@@ -47,6 +48,7 @@ func newTuneCmd(a *app) *cobra.Command {
 	testDeviceFlag(cmd, &flags.device)
 	noBuildFlag(cmd, &flags.noBuild)
 	set := cmd.Flags()
+	set.StringArrayVar(&flags.sweeps, "sweep", nil, "measure workloads with these values of a size: N=64:4096 doubles, N=1,100 lists")
 	set.IntVar(&flags.threads, "threads", runtime.NumCPU(), "measure with this number of threads")
 	set.IntVar(&flags.rounds, "rounds", 20, "take at most this many samples of every choice")
 	set.Float64Var(&flags.seconds, "seconds", 3, "begin no further round of a workload after this time; at least three are made")
@@ -74,7 +76,7 @@ func (a *app) tune(ctx context.Context, names []string, flags *tuneFlags) error 
 	if err != nil {
 		return err
 	}
-	ops, err := tunable(p, names, flags.device)
+	ops, err := tunable(p, names, flags)
 	if err != nil {
 		return err
 	}
@@ -99,8 +101,9 @@ func (a *app) tune(ctx context.Context, names []string, flags *tuneFlags) error 
 }
 
 // tunable are the ops of the names, or all, that have a kernel with parameters for the device.
-func tunable(p *opdef.Project, names []string, device string) ([]*opdef.Op, error) {
-	ops, err := chosen(p, names, nil)
+func tunable(p *opdef.Project, names []string, flags *tuneFlags) ([]*opdef.Op, error) {
+	device := flags.device
+	ops, err := chosen(p, names, flags.sweeps)
 	if err != nil {
 		return nil, err
 	}
