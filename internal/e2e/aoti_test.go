@@ -8,6 +8,7 @@ import (
 
 // A program that PyTorch compiled ahead of time runs in C++, in a process without Python, and computes the same bits.
 func TestAheadOfTime(t *testing.T) {
+	t.Parallel()
 	interpreter, dir, testdata := python(t), t.TempDir(), filepath.Join(root(t), "internal", "e2e", "testdata")
 	env := tvm(t)
 	torch := filepath.Dir(env.Includes["torch"])

@@ -12,6 +12,7 @@ import (
 
 // Functions in Python need no library.
 func TestCallables(t *testing.T) {
+	t.Parallel()
 	tool := tooltest.Path(t)
 	folder := filepath.Join("internal", "e2e", "testdata", "others")
 	for function, fails := range map[string][]string{
@@ -38,6 +39,7 @@ func TestCallables(t *testing.T) {
 
 // What docs/others.md says of the frameworks' own functions, in short: the checks that its table names fail, and no other.
 func TestFrameworkFunctions(t *testing.T) {
+	t.Parallel()
 	tool := tooltest.Path(t)
 	folder := filepath.Join("examples", "callables")
 	checks := []string{"value", "magnitudes", "special-values", "errors", "pairs"}

@@ -18,21 +18,39 @@ import (
 
 // The runtime's tests are plain programs that end with "ok N checks": one for what kernels see, one for the rules on
 // tensors as a C caller sends them.
-func TestCPPRuntime(t *testing.T) { cppTest(t, "runtime_test.cc", kernelSide, program{}) }
+func TestCPPRuntime(t *testing.T) {
+	t.Parallel()
+	cppTest(t, "runtime_test.cc", kernelSide, program{})
+}
 
-func TestCPPExact(t *testing.T) { cppTest(t, "exact_test.cc", kernelSide, program{}) }
+func TestCPPExact(t *testing.T) {
+	t.Parallel()
+	cppTest(t, "exact_test.cc", kernelSide, program{})
+}
 
 func TestCPPThreads(t *testing.T) {
 	cppTest(t, "threads_test.cc", kernelSide, program{link: []string{"-ldl"}})
 }
 
-func TestCPPRules(t *testing.T) { rulesTest(t, "ffi_test.cc") }
+func TestCPPRules(t *testing.T) {
+	t.Parallel()
+	rulesTest(t, "ffi_test.cc")
+}
 
-func TestCPPOverlap(t *testing.T) { rulesTest(t, "ffi_overlap_test.cc") }
+func TestCPPOverlap(t *testing.T) {
+	t.Parallel()
+	rulesTest(t, "ffi_overlap_test.cc")
+}
 
-func TestCPPLeading(t *testing.T) { rulesTest(t, "ffi_leading_test.cc") }
+func TestCPPLeading(t *testing.T) {
+	t.Parallel()
+	rulesTest(t, "ffi_leading_test.cc")
+}
 
-func TestCPPLists(t *testing.T) { rulesTest(t, "ffi_list_test.cc") }
+func TestCPPLists(t *testing.T) {
+	t.Parallel()
+	rulesTest(t, "ffi_list_test.cc")
+}
 
 func rulesTest(t *testing.T, name string) {
 	t.Helper()
@@ -55,26 +73,46 @@ func tvm(t *testing.T) *pyenv.Env {
 }
 
 // Generated exports run with tvm-ffi itself. Every golden of the generator compiles.
-func TestCPPExports(t *testing.T) { exportsTest(t, "export_test.cc", "writes") }
+func TestCPPExports(t *testing.T) {
+	t.Parallel()
+	exportsTest(t, "export_test.cc", "writes")
+}
 
-func TestCPPRegistry(t *testing.T) { exportsTest(t, "registry_test.cc", "kernels") }
+func TestCPPRegistry(t *testing.T) {
+	t.Parallel()
+	exportsTest(t, "registry_test.cc", "kernels")
+}
 
-func TestCPPRegistered(t *testing.T) { exportsTest(t, "registered_test.cc", "kernels") }
+func TestCPPRegistered(t *testing.T) {
+	t.Parallel()
+	exportsTest(t, "registered_test.cc", "kernels")
+}
 
-func TestCPPOpCall(t *testing.T) { exportsTest(t, "op_call_test.cc", "kernels") }
+func TestCPPOpCall(t *testing.T) {
+	t.Parallel()
+	exportsTest(t, "op_call_test.cc", "kernels")
+}
 
-func TestCPPMake(t *testing.T) { exportsTest(t, "make_test.cc", "kernels") }
+func TestCPPMake(t *testing.T) {
+	t.Parallel()
+	exportsTest(t, "make_test.cc", "kernels")
+}
 
-func TestCPPTuned(t *testing.T) { exportsTest(t, "tuned_test.cc", "params") }
+func TestCPPTuned(t *testing.T) {
+	t.Parallel()
+	exportsTest(t, "tuned_test.cc", "params")
+}
 
 // Devices that there cannot be are refused everywhere, with a GPU and without.
 func TestCPPDevices(t *testing.T) {
+	t.Parallel()
 	exportsTest(t, "device_test.cc", "kernels")
 	exportsTest(t, "device_test.cc", "kernels", "-DOPCAST_CUDA=1", `-DOPCAST_CUDA_ARCHS="80,90"`)
 }
 
 // The same dispatch in a library for CUDA, on a stand-in for the GPU.
 func TestCPPRegistryCUDA(t *testing.T) {
+	t.Parallel()
 	exportsTest(t, "registry_test.cc", "kernels", "-DOPCAST_CUDA=1", `-DOPCAST_CUDA_ARCHS="80,90"`)
 }
 
@@ -90,6 +128,7 @@ func exportsTest(t *testing.T, test, golden string, flags ...string) {
 }
 
 func TestGeneratedCPPCompiles(t *testing.T) {
+	t.Parallel()
 	goldens, err := filepath.Glob(filepath.Join(root(t), "gen", "testdata", "*.txtar"))
 	if err != nil || len(goldens) == 0 {
 		t.Fatalf("no goldens: %v", err)
@@ -194,6 +233,7 @@ func cppTest(t *testing.T, test string, wanted func(name string) bool, p program
 
 // A kernel that counts dims from the beginning does not compile, or ends without optimisation.
 func TestCPPStride(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	source, program := filepath.Join(dir, "stride.cc"), filepath.Join(dir, "stride")
 	write(t, source, []byte(`#include "opcast/layout.h"

@@ -50,6 +50,7 @@ sources = ["csrc/cpu/*.cc"]
 
 // Hessians, double backward and forward mode are right wherever the definitions name the ops, and a wrong one is found.
 func TestDerivatives(t *testing.T) {
+	t.Parallel()
 	dir, interpreter := derivativesProject(t), borrowed(t)
 	mustOpcast(t, "build", "-C", dir, "--python", interpreter)
 	script := filepath.Join(root(t), "internal", "e2e", "testdata", "derivatives.py")

@@ -18,7 +18,10 @@ import (
 )
 
 // The example checks itself: accuracy, and equal bits in every adaptor.
-func TestDigits(t *testing.T) { t.Log(digits(t)) }
+func TestDigits(t *testing.T) {
+	t.Parallel()
+	t.Log(digits(t))
+}
 
 // The network learns in both frameworks, and a batch that is split gives the losses of one that is not.
 func TestDigitsTraining(t *testing.T) {

@@ -15,6 +15,7 @@ var explainScript string
 
 // The backend explains its ops in the words of the command line, and knows which arguments of a call are copied.
 func TestExplain(t *testing.T) {
+	t.Parallel()
 	project, findings, err := load.Load(root(t))
 	if err != nil || len(findings) > 0 {
 		t.Fatal(findings, err)

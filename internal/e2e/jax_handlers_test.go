@@ -11,6 +11,7 @@ import (
 // The XLA handlers run against stand-ins for XLA, tvm-ffi and an op: that is all of the JAX adaptor's way to a GPU that
 // can run without one.
 func TestXLAHandlers(t *testing.T) {
+	t.Parallel()
 	env, err := pyenv.Find(t.Context(), pyenv.Query{Python: python(t), Getenv: os.Getenv})
 	if err != nil {
 		t.Fatal(err)

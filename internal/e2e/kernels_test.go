@@ -12,6 +12,7 @@ var kernelsScript string
 
 // Large gradients are right, and have the same bits whatever the number of threads.
 func TestLargeGradients(t *testing.T) {
+	t.Parallel()
 	bits := map[string]string{}
 	for _, threads := range []string{"1", "2", "5"} {
 		cmd := command(t, t.TempDir(), python(t), "-P", "-c", kernelsScript)
@@ -28,6 +29,7 @@ var hostileScript string
 
 // Rows that are hard for floats give what formulas in long double give, with every instruction set of the machine.
 func TestHostileRows(t *testing.T) {
+	t.Parallel()
 	compareWithEach(t, "1932", hostileScript, "opcast_numpy")
 }
 
@@ -36,6 +38,7 @@ var slopesScript string
 
 // Gradients of gates are right to the last place, next to the zeros of slopes and where results are large.
 func TestSlopesOfGates(t *testing.T) {
+	t.Parallel()
 	compareWithEach(t, "1080000", slopesScript)
 }
 

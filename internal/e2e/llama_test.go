@@ -13,6 +13,7 @@ import (
 
 // The decoder writes words of the play that it was trained on, the same ones in each framework.
 func TestLlama(t *testing.T) {
+	t.Parallel()
 	out := llama(t, "", "--tokens", "60")
 	const verdict = "torch, jax and numpy give the same tokens.\n"
 	text, found := strings.CutSuffix(out, verdict)
@@ -42,6 +43,7 @@ func TestLlama(t *testing.T) {
 
 // Greedy tokens are those of transformers, with the example's model and with one that it was not written for.
 func TestLlamaAgreesWithTransformers(t *testing.T) {
+	t.Parallel()
 	tokenizer := filepath.Join(root(t), "examples", "llama", "model", "tokenizer.json")
 	random := t.TempDir()
 	made := run(t, command(t, root(t), python(t), filepath.Join("internal", "e2e", "llama_random.py"), random, tokenizer))

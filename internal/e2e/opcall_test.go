@@ -32,6 +32,7 @@ func opcallLibraries(t *testing.T) (tvmFFI, library, include string) {
 
 // The example in C compiles without a warning, is short, and runs without Python.
 func TestOpCallC(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("cc"); err != nil {
 		t.Skip("no C compiler")
 	}
@@ -57,6 +58,7 @@ func TestOpCallC(t *testing.T) {
 
 // The example in Rust compiles without a warning and without crates. Rust is nothing that the repository needs.
 func TestOpCallRust(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("rustc"); err != nil {
 		t.Skip("no rustc")
 	}
@@ -71,6 +73,7 @@ func TestOpCallRust(t *testing.T) {
 
 // The example in Go runs without cgo, copied out of the repository into a module of its own.
 func TestOpCallGo(t *testing.T) {
+	t.Parallel()
 	tvmFFI, library, _ := opcallLibraries(t)
 	dir := t.TempDir()
 	source, err := os.ReadFile(filepath.Join(root(t), "examples", "go", "main.go"))
@@ -106,6 +109,7 @@ var opcallScript string
 
 // Arrays of any framework, on their own and mixed, give the same bits; wrong calls are refused in the words of the op.
 func TestOpCallPython(t *testing.T) {
+	t.Parallel()
 	t.Log(run(t, command(t, t.TempDir(), python(t), "-P", "-c", opcallScript)))
 }
 
@@ -114,6 +118,7 @@ var opcallForeignScript string
 
 // Arrays of frameworks that are not installed, and devices that there cannot be.
 func TestOpCallForeign(t *testing.T) {
+	t.Parallel()
 	t.Log(run(t, command(t, t.TempDir(), python(t), "-P", "-c", opcallForeignScript)))
 }
 

@@ -115,6 +115,7 @@ func explained(t *testing.T, r *report.Report, reasons ...string) {
 
 // Wrong uses are told before anything starts.
 func TestOthersMisused(t *testing.T) {
+	t.Parallel()
 	tool := tooltest.Path(t)
 	folder := filepath.Join("internal", "e2e", "testdata", "others")
 	definitions := []string{"--opdefs", filepath.Join(folder, "opdefs")}
@@ -146,6 +147,7 @@ func TestOthersMisused(t *testing.T) {
 
 // A run in parts says what a run in one says; what failed last is run alone.
 func TestPartsOfARun(t *testing.T) {
+	t.Parallel()
 	tool := tooltest.Path(t)
 	folder := filepath.Join("internal", "e2e", "testdata", "others")
 	words := []string{
@@ -198,6 +200,7 @@ func statuses(r *report.Report) []string {
 
 // The first step of a migration: values and times of both, and the exit code that of ours.
 func TestCompare(t *testing.T) {
+	t.Parallel()
 	tool := tooltest.Path(t)
 	file := filepath.Join("internal", "e2e", "testdata", "others", "relu.py")
 	code, printed, r := reported(t, tool, "compare", "eltwise_relu", "numpy:"+file+":relu")
@@ -218,6 +221,7 @@ func TestCompare(t *testing.T) {
 
 // What becomes of theirs is told, and is neither a failure nor a pass; ours is judged all the same.
 func TestCompareWithBadKernels(t *testing.T) {
+	t.Parallel()
 	tool := tooltest.Path(t)
 	file := filepath.Join("internal", "e2e", "testdata", "others", "relu.py")
 	for function, told := range map[string]string{"raises": "raised RuntimeError: not today", "too_much": "elements differ", "dies": "the process died"} {
@@ -243,6 +247,7 @@ func TestCompareWithBadKernels(t *testing.T) {
 
 // The suite is part of the command, which needs no Go.
 func TestSuiteNeedsNoGo(t *testing.T) {
+	t.Parallel()
 	folder := filepath.Join(root(t), "internal", "e2e", "testdata", "others")
 	cmd := exec.CommandContext(t.Context(), tooltest.Path(t), "test", "--python", python(t), "--report", t.TempDir(), "--jobs", "2",
 		"--opdefs", filepath.Join(folder, "opdefs"), "--callable", "numpy:weigh="+filepath.Join(folder, "functions.py")+":weigh")

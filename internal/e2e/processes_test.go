@@ -85,6 +85,7 @@ func near(a, b []float64) error {
 
 // A step on four devices is the same in one process and in two.
 func TestTwoProcessesAgreeWithOne(t *testing.T) {
+	t.Parallel()
 	one := processes(t, 1, 1, "")[0]
 	for _, got := range processes(t, 2, 2, "") {
 		if got.Devices != 4 || got.Gathers != 0 {
@@ -107,6 +108,7 @@ func TestTwoProcessesAgreeWithOne(t *testing.T) {
 // A second process finds a program for one device in the persistent cache. One for several devices is compiled anew: its
 // partitioning rules are Python functions, which no other process has. The numbers are right in any case.
 func TestPersistentCache(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ devices, hits, misses int }{{1, 1, 0}, {2, 0, 1}} {
 		cache := t.TempDir()
 		first, second := processes(t, 1, test.devices, cache)[0], processes(t, 1, test.devices, cache)[0]

@@ -8,19 +8,29 @@ import (
 )
 
 // Kernels registered from Python are reached by every adaptor, and their exceptions by every caller.
-func TestRegisteredKernels(t *testing.T) { pykernel(t, "pykernel_calls.py") }
+func TestRegisteredKernels(t *testing.T) {
+	t.Parallel()
+	pykernel(t, "pykernel_calls.py")
+}
 
 // They are reached with every dtype and by every kind of call.
-func TestRegisteredKernelsOnEveryPath(t *testing.T) { pykernel(t, "pykernel_paths.py") }
+func TestRegisteredKernelsOnEveryPath(t *testing.T) {
+	t.Parallel()
+	pykernel(t, "pykernel_paths.py")
+}
 
 // They come, go and run in threads of ours, of PyTorch and of XLA at once.
 func TestRegisteredKernelsInThreads(t *testing.T) { pykernel(t, "pykernel_threads.py") }
 
 // What they raise arrives, whatever its class and text are, and whatever signals come meanwhile.
-func TestRegisteredKernelsRaise(t *testing.T) { pykernel(t, "pykernel_raised.py") }
+func TestRegisteredKernelsRaise(t *testing.T) {
+	t.Parallel()
+	pykernel(t, "pykernel_raised.py")
+}
 
 // A process ends well while they are registered and in use.
 func TestRegisteredKernelsAtExit(t *testing.T) {
+	t.Parallel()
 	for _, how := range []string{"idle", "xla", "late", "daemon", "failing", "atexit"} {
 		t.Run(how, func(t *testing.T) { pykernel(t, "pykernel_exit.py", how) })
 	}
@@ -40,6 +50,7 @@ func pykernel(t *testing.T, script string, args ...string) {
 
 // The examples run; Triton's interpreter runs the one for GPUs.
 func TestKernelExamples(t *testing.T) {
+	t.Parallel()
 	for file, want := range map[string]string{
 		"in_numpy.py": "kernels: in_numpy, rms_norm", "in_triton.py": "torch.bfloat16 on cpu: ",
 	} {

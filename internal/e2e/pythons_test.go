@@ -22,6 +22,7 @@ const oldest, newest = 11, 14
 
 // One library file serves every Python: the same bytes come out of each as out of the main environment.
 func TestEveryPython(t *testing.T) {
+	t.Parallel()
 	main := python(t)
 	library := filepath.Join(root(t), "backend/python/src/opcast_backend/lib/libopcast.so")
 	content, err := os.ReadFile(library)

@@ -15,6 +15,7 @@ import (
 // A function that does nothing wrong fails nothing, however its results lie; and an author's module that cannot be imported
 // is told as a failure of its check, in the author's words alone.
 func TestSame(t *testing.T) {
+	t.Parallel()
 	tool := tooltest.Path(t)
 	others := filepath.Join("internal", "e2e", "testdata", "others")
 	function := []string{"--callable", "numpy:same=" + filepath.Join(others, "copies.py") + ":same"}

@@ -12,6 +12,7 @@ import (
 // TestFunctionsOfFloat holds the functions that kernels are made of against the C library's, for some floats; `make ulp`
 // tries all.
 func TestFunctionsOfFloat(t *testing.T) {
+	t.Parallel()
 	for name, options := range map[string]string{"sse2": "", "fma": "-mavx2 -mfma -mf16c"} {
 		t.Run(name, func(t *testing.T) {
 			if name == "fma" && !cpu.X86.HasFMA {
@@ -24,21 +25,25 @@ func TestFunctionsOfFloat(t *testing.T) {
 
 // TestNumbersOfEightBits holds the conversions that kernels have for vectors against the runtime's.
 func TestNumbersOfEightBits(t *testing.T) {
+	t.Parallel()
 	t.Log(run(t, command(t, "", kernelTest(t, "fp8"))))
 }
 
 // TestLoopsOfKernels holds the loops and sums that kernels share against plain ones.
 func TestLoopsOfKernels(t *testing.T) {
+	t.Parallel()
 	t.Log(run(t, command(t, "", kernelTest(t, "map"))))
 }
 
 // TestSumsOfRows holds sums that kernels compute in float, where that suffices, against sums in double.
 func TestSumsOfRows(t *testing.T) {
+	t.Parallel()
 	t.Log(run(t, command(t, "", kernelTest(t, "sums", "-I", ".."))))
 }
 
 // TestRandomNumbers holds the generator of random numbers against the known answers of its authors, and its vectors against it.
 func TestRandomNumbers(t *testing.T) {
+	t.Parallel()
 	t.Log(run(t, command(t, "", kernelTest(t, "philox", "-I", ".."))))
 }
 

@@ -25,6 +25,7 @@ var mostAlone = map[string]int{"s": 2, "d": 8}
 // A loop with one choice that the compiler makes a jump of computes number by number, ten times as slowly, and nothing else
 // tells. So the bodies for AVX2 and AVX-512 of kernels must not have many more instructions for single numbers than for vectors.
 func TestBodiesOfKernelsComputeWithVectors(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("objdump"); err != nil {
 		t.Skip("objdump is not on PATH, which comes with binutils")
 	}
