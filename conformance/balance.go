@@ -11,6 +11,40 @@ import (
 // It keeps what goes through one framework together as long as the parts stay about equal.
 const firstOp = 12
 
+// split cuts the cells where fewer frameworks call than there are processes, as for one op through one framework: parts get the
+// checks in turn. What needs no framework of its own stays whole, since it takes little time.
+func split(cells []cell, n int) []cell {
+	heavy := func(c cell) bool { return c.caller.Name() != calls.DefinitionName && !calls.IsBare(c.caller) }
+	count := 0
+	for _, c := range cells {
+		if heavy(c) {
+			count++
+		}
+	}
+	if count == 0 || count >= n {
+		return cells
+	}
+	parts := (n + count - 1) / count
+	var out []cell
+	for _, c := range cells {
+		if !heavy(c) {
+			out = append(out, c)
+			continue
+		}
+		for part := range parts {
+			piece := c
+			piece.checks = nil
+			for i := part; i < len(c.checks); i += parts {
+				piece.checks = append(piece.checks, c.checks[i])
+			}
+			if len(piece.checks) > 0 {
+				out = append(out, piece)
+			}
+		}
+	}
+	return out
+}
+
 // balance distributes cells over at most n parts of about the same duration: the longest first, each to the part that has
 // least so far. What never ran counts like the mean of its caller, or a second.
 func balance(cells []cell, n int, known map[[2]string]float64) [][]cell {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -170,6 +171,37 @@ func TestBalance(t *testing.T) {
 	}
 	if parts := balance(cells[:1], 8, nil); len(parts) != 1 {
 		t.Errorf("one cell makes %d parts", len(parts))
+	}
+}
+
+// One op through one framework is shared between processes by its checks; what has several frameworks stays whole.
+func TestSplit(t *testing.T) {
+	op := fake.Toy(t).Ops[:1]
+	callers := []calls.Caller{calls.Definition{}, calls.StubCaller{CallerName: "torch"}}
+	cells, err := (&choice{}).cells(op, callers, nil)
+	if err != nil || len(cells) != 2 {
+		t.Fatal(cells, err)
+	}
+	for jobs, want := range map[int][]int{1: {2}, 2: {2, 1}, 3: {2, 1, 1}} {
+		var got []int
+		seen := map[pattern]bool{}
+		for _, part := range balance(split(cells, jobs), jobs, map[[2]string]float64{{op[0].Name, "torch"}: 30}) {
+			got = append(got, len(part))
+			for spec := range specsOf(part) {
+				if seen[spec] {
+					t.Errorf("%d jobs: %v is in two parts", jobs, spec)
+				}
+				seen[spec] = true
+			}
+		}
+		slices.SortFunc(got, func(a, b int) int { return b - a })
+		if !slices.Equal(got, want) || len(seen) != len(specsOf(cells)) {
+			t.Errorf("%d jobs: got parts of %d cells with %d specs, want %d with %d", jobs, got, len(seen), want, len(specsOf(cells)))
+		}
+	}
+	more, err := (&choice{}).cells(op, append(callers, calls.StubCaller{CallerName: "jax"}), nil)
+	if err != nil || len(split(more, 2)) != len(more) {
+		t.Errorf("got %d cells, %v", len(split(more, 2)), err)
 	}
 }
 

@@ -72,7 +72,7 @@ func (s *Session) runJobs(ctx context.Context, adaptors []string) (report.Summar
 	}
 	defer func() { _ = temp.Remove() }() // else the next run does
 	folder := temp.Path
-	parts := balance(s.cells, s.Options.Jobs, weights(s.Options.ReportDir))
+	parts := balance(split(s.cells, s.Options.Jobs), s.Options.Jobs, weights(s.Options.ReportDir))
 	errs := make([]error, len(parts))
 	var wait sync.WaitGroup
 	for i, part := range parts {
