@@ -2,9 +2,13 @@ package view
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"text/template"
 
 	"github.com/Masterminds/sprig/v3"
@@ -40,15 +44,27 @@ func Render(drafts []Draft, from ...fs.FS) ([]File, error) {
 			return nil, err
 		}
 	}
-	var out []File
-	for _, d := range drafts {
-		var b bytes.Buffer
-		if err := all.ExecuteTemplate(&b, d.Template, d.Data); err != nil {
-			return nil, fmt.Errorf("render %s: %w", d.Path, err)
-		}
-		out = append(out, File{Path: path.Clean(d.Path), Content: b.Bytes()})
+	out, errs := make([]File, len(drafts)), make([]error, len(drafts))
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) { // what templates see, they only read
+		wait.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(drafts)); i = next.Add(1) - 1 {
+				out[i], errs[i] = fill(all, &drafts[i])
+			}
+		})
 	}
-	return out, nil
+	wait.Wait()
+	return out, errors.Join(errs...)
+}
+
+// fill makes one file.
+func fill(all *template.Template, d *Draft) (File, error) {
+	var b bytes.Buffer
+	if err := all.ExecuteTemplate(&b, d.Template, d.Data); err != nil {
+		return File{}, fmt.Errorf("render %s: %w", d.Path, err)
+	}
+	return File{Path: path.Clean(d.Path), Content: b.Bytes()}, nil
 }
 
 // parse loads every template under its path in a file system, which is then also its name in error messages.
