@@ -57,13 +57,14 @@ func (m *measurement) kernelLines(op *opdef.Op) int {
 	return n
 }
 
-// typical is the file of middling length that is about one op, and that op; false where there is none.
+// typical is the file of middling length that is about one op, and that op. Where every file is about several ops, it is one of
+// these, with the first of its ops; false where no file is about any.
 func (m *measurement) typical() (file *kernelFile, op string, found bool) {
 	type one struct {
 		file *kernelFile
 		op   string
 	}
-	var list []one
+	var list, mixed []one
 	for i := range m.kernels {
 		var ops []string
 		for _, name := range m.Project.OpNames() {
@@ -71,9 +72,16 @@ func (m *measurement) typical() (file *kernelFile, op string, found bool) {
 				ops = append(ops, name)
 			}
 		}
-		if len(ops) == 1 {
+		switch len(ops) {
+		case 0:
+		case 1:
 			list = append(list, one{&m.kernels[i], ops[0]})
+		default:
+			mixed = append(mixed, one{&m.kernels[i], ops[0]})
 		}
+	}
+	if len(list) == 0 {
+		list = mixed
 	}
 	if len(list) == 0 {
 		return nil, "", false
