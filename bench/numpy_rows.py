@@ -8,7 +8,7 @@ from typing import Any
 import fastpath
 import numpy as np
 import opcast_numpy
-from peers import torch_peers
+from peers import extension, torch_peers
 from row import Row
 from stopwatch import Call
 
@@ -27,9 +27,13 @@ def rows(x: Any, weight: Any) -> list[Row]:
     arguments = {**names, "eps": 1e-6, "out": None}
     split = partial(fastpath.parts, ours, arguments)
     split_given = partial(fastpath.parts, ours, {**arguments, "out": y})
+    by_hand = extension.load_nanobind()
+    bound = {"f": by_hand and by_hand.rms_norm, **made}
+    others = [Row("numpy: nanobind, output given", Call("f(y, x, weight, eps)", bound), peer)]
     return [
         Row("numpy: opcast", fresh, peer, split),
         Row(peer, Call("f(y, x, weight, eps)", bare)),
         Row("numpy: opcast, out=", given, peer, split_given),
         Row("numpy: native", Call(native, {"sqrt": np.sqrt, "mean": np.mean, **made}), peer),
+        *(others if by_hand else []),
     ]

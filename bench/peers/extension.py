@@ -8,7 +8,9 @@ import shlex
 import subprocess
 import sys
 from functools import cache
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from sysconfig import get_path
 from typing import Any
 
 import opcast_backend
@@ -40,16 +42,40 @@ def load_stable() -> None:
 @cache
 def load_xla(include: str) -> ctypes.CDLL:
     """Return the library with the handler for XLA, whose headers are in a folder."""
-    source, built = _HERE / "rms_norm_xla.cc", _BUILT / "rms_norm_xla.so"
-    if not built.exists() or built.stat().st_mtime < source.stat().st_mtime:
-        _BUILT.mkdir(parents=True, exist_ok=True)
-        headers = [f"-isystem{folder}" for folder in (include, *_libinfo.include_paths())]
-        options = ["-std=c++17", "-O2", "-fPIC", "-shared", str(source), "-o", str(built)]
-        compiler = shlex.split(os.environ.get("CXX", "c++"))
-        subprocess.run([*compiler, *headers, *options], check=True)
+    built = _shared("rms_norm_xla", [_HERE / "rms_norm_xla.cc"], [include])
     library = ctypes.CDLL(str(built))
     library.opcast_bench_bind(ctypes.c_void_p(_kernel()))
     return library
+
+
+@cache
+def load_nanobind() -> Any:
+    """Return the module that nanobind makes, bound to the exported rms_norm; None unless `make benchpeers` installed it."""
+    folder = _BUILT / "peers" / "nanobind"
+    if not folder.exists():
+        return None
+    name = "opcast_bench_nanobind"
+    include = [folder / "include", folder / "ext" / "robin_map" / "include", get_path("include")]
+    sources = [_HERE / "rms_norm_nanobind.cc", folder / "src" / "nb_combined.cpp"]
+    built = _shared(name, sources, include)
+    spec: Any = spec_from_file_location(name, built)
+    module: Any = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.bind(_kernel())
+    return module
+
+
+def _shared(name: str, sources: list[Path], include: list[Any]) -> Path:
+    """Compile a shared library, unless it is newer than the first of its sources."""
+    built = _BUILT / f"{name}.so"
+    if built.exists() and built.stat().st_mtime > sources[0].stat().st_mtime:
+        return built
+    _BUILT.mkdir(parents=True, exist_ok=True)
+    headers = [f"-isystem{folder}" for folder in (*include, *_libinfo.include_paths())]
+    options = ["-std=c++17", "-O2", "-fPIC", "-shared", *map(str, sources), "-o", str(built)]
+    compiler = shlex.split(os.environ.get("CXX", "c++"))
+    subprocess.run([*compiler, "-fno-strict-aliasing", *headers, *options], check=True)
+    return built
 
 
 def _compiled(name: str, source: str, **more: Any) -> Any:
