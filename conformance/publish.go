@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/conformance/check"
 	"github.com/opcast/opcast/conformance/worker"
 	"github.com/opcast/opcast/internal/opdef"
@@ -37,7 +39,7 @@ func (s *Session) report() (*report.Report, error) {
 	r := &report.Report{
 		Schema: report.Schema, SuiteVersion: check.Version, Collection: s.Options.Project.Manifest.Name,
 		Device: s.Env.Device, Adaptors: map[string]string{}, Results: s.results,
-		Environment: machine(), Started: s.started.UTC().Format(time.RFC3339Nano), Seconds: time.Since(s.started).Seconds(),
+		Environment: machine(s.Env.Device), Started: s.started.UTC().Format(time.RFC3339Nano), Seconds: time.Since(s.started).Seconds(),
 		Timings: s.timings, Checks: s.catalogue(), Random: s.Env.RandomTallies.List,
 	}
 	if s.Env.Errors != nil {
@@ -141,7 +143,7 @@ func untried(checks []check.Check) string {
 }
 
 // machine is what else results may depend on.
-func machine() map[string]string {
+func machine(device string) map[string]string {
 	out := map[string]string{"system": runtime.GOOS + "/" + runtime.GOARCH, "cores": strconv.Itoa(runtime.NumCPU())}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		out["opcast"] = info.Main.Version
@@ -149,7 +151,30 @@ func machine() map[string]string {
 	if name := worker.Processor()["model name"]; name != "" {
 		out["processor"] = name
 	}
+	if name := gpu(cases.KindOf(device)); name != "" {
+		out["gpu"] = name
+	}
 	return out
+}
+
+// namers are the commands with which drivers of GPUs name them, by kinds of devices.
+var namers = map[string][]string{
+	"cuda": {"nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader", "--id=0"},
+	"rocm": {"rocm-smi", "--showproductname", "--csv"},
+}
+
+// gpu is what the driver says of a GPU, in one line; empty where it is not asked, or does not answer.
+func gpu(kind string) string {
+	words := namers[kind]
+	if words == nil {
+		return ""
+	}
+	out, err := exec.Command(words[0], words[1:]...).Output()
+	if err != nil {
+		return ""
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
 }
 
 func fileDigest(path string) (string, error) {

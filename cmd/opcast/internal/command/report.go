@@ -27,11 +27,11 @@ BEFORE and AFTER are folders with a report.json, as --report DIR leaves it. The 
 
 func newReportCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "report", Short: "Merge or compare reports of opcast test", Args: cobra.NoArgs,
+		Use: "report", Short: "Merge or compare reports of opcast test, or tell what ran where", Args: cobra.NoArgs,
 		// Without this, a misspelt subcommand would print help and succeed.
-		RunE: func(*cobra.Command, []string) error { return usage("report: expected merge or diff") },
+		RunE: func(*cobra.Command, []string) error { return usage("report: expected merge, diff or support") },
 	}
-	cmd.AddCommand(newReportMergeCmd(a), newReportDiffCmd(a))
+	cmd.AddCommand(newReportMergeCmd(a), newReportDiffCmd(a), newReportSupportCmd(a))
 	return cmd
 }
 

@@ -118,3 +118,28 @@ func TestReportDiff(t *testing.T) {
 		})
 	}
 }
+
+func TestReportSupport(t *testing.T) {
+	good, bad := shardReport(t, "aa", "value", report.Pass), shardReport(t, "bb", "value", report.Fail)
+	page := filepath.Join(t.TempDir(), "page.md")
+	if err := os.WriteFile(page, []byte(report.SupportBegin+"\n"+report.SupportEnd+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := start(t, "report", "support", good, "--markdown", page)
+	if code != 0 || !strings.Contains(stdout, "| cpu | unknown |  | numpy | – | 1 | 0 | 0 |") {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	if code, stdout, _ := start(t, "report", "support", bad, "--markdown", page); code != 0 || !strings.Contains(stdout, "| 0 | 1 | 0 |") {
+		t.Errorf("exit code %d\n%s", code, stdout)
+	}
+	if text, err := os.ReadFile(page); err != nil || strings.Count(string(text), "numpy") != 1 || !strings.Contains(string(text), "| 0 | 1 | 0 |") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	for says, args := range map[string][]string{
+		"report.json: no such file": {t.TempDir()}, "requires at least 1 arg": nil, "no place for the table": {good, "--markdown", good + "/report.json"},
+	} {
+		if code, _, stderr := start(t, append([]string{"report", "support"}, args...)...); code != exitUsage || !strings.Contains(stderr, says) {
+			t.Errorf("%q: exit code %d\n%s", args, code, stderr)
+		}
+	}
+}
