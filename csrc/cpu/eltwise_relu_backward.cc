@@ -1,8 +1,11 @@
 // grad_x = grad_y, or 0 where y <= 0, dense. Bit for bit; where y is NaN the gradient passes.
 #include "common/standard.h"
 
+#include <cstring>
+
 #include "eltwise_relu_backward.gen.h"
 #include "rows.h"
+#include "stream.h"
 
 namespace opcast_ops {
 namespace {
@@ -36,6 +39,29 @@ inline Bits Mask(Bits y) {
   return static_cast<Bits>(0 - static_cast<Bits>(positive | negative_nan));
 }
 
+// The gradients of n elements, whole vectors past the cache if they are to be.
+template <int kWidth, class T, class Bits>
+inline void Pass(bool past, int64_t n, const Bits* grad_y, const Bits* y, Bits* grad_x) {
+  constexpr int64_t kCount = kWidth / static_cast<int64_t>(sizeof(Bits));
+  const auto pass = [=](int64_t begin, int64_t end) {
+#pragma GCC unroll 1
+    for (int64_t i = begin; i < end; ++i) grad_x[i] = static_cast<Bits>(grad_y[i] & Mask<T>(y[i]));
+  };
+  if (!past) return pass(0, n);
+  const auto lies = -reinterpret_cast<uintptr_t>(grad_x) % kWidth / sizeof(Bits);
+  int64_t i = std::min(n, static_cast<int64_t>(lies));
+  pass(0, i);
+  for (; i + kCount <= n; i += kCount) {
+    alignas(kWidth) Bits all[kCount];
+#pragma GCC unroll 1
+    for (int64_t j = 0; j < kCount; ++j)
+      all[j] = static_cast<Bits>(grad_y[i + j] & Mask<T>(y[i + j]));
+    StreamAll(all, grad_x + i);
+  }
+  pass(i, n);
+  EndStream();
+}
+
 }  // namespace
 
 opcast::Status EltwiseReluBackward(const EltwiseReluBackwardArgs& args,
@@ -46,10 +72,11 @@ opcast::Status EltwiseReluBackward(const EltwiseReluBackwardArgs& args,
     const Bits* grad_y = static_cast<const Bits*>(args.grad_y);
     const Bits* y = static_cast<const Bits*>(args.y);
     Bits* grad_x = static_cast<Bits*>(args.grad_x);
-    opcast::ParallelFor(launch, a.batch, kChunk, [=](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i)
-        grad_x[i] = static_cast<Bits>(grad_y[i] & Mask<T>(y[i]));
-    });
+    const bool past = PastCache(launch, a.grad_x, a.batch, 3);
+    const auto chunk = [=](int64_t begin, int64_t end, auto width) {
+      Pass<width, T>(past, end - begin, grad_y + begin, y + begin, grad_x + begin);
+    };
+    opcast::ParallelFor(launch, a.batch, kChunk, chunk);
     return opcast::Status::Ok();
   });
 }

@@ -30,11 +30,12 @@ inline bool HasPage(const void* place) {
 #endif
 }
 
-// Whether so many arrays of n elements do not stay in the cache.
+// Whether so many arrays of n elements do not stay in the cache: one thread reaches memory almost
+// as fast as the cache, several together do not, and had better share all of it.
 template <class T>
 inline bool ExceedsCache(const opcast::Launch& launch, int64_t n, int arrays) {
-  const int64_t cache = launch.CacheBytes();
-  return cache > 0 && arrays * n * static_cast<int64_t>(sizeof(T)) > cache / 2;
+  const int64_t cache = launch.CacheBytes(), bytes = arrays * n * static_cast<int64_t>(sizeof(T));
+  return cache > 0 && bytes > cache / 2 && (bytes > cache || launch.Threads() == 1);
 }
 
 // Whether a result of n elements had better be stored past the cache, in a call that reads and
