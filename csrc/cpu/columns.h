@@ -50,10 +50,10 @@ class FloatSums {
  public:
   FloatSums(int64_t count, double* sums) : count_(count), sums_(sums), own_(new float[count]()) {}
 
-  // Where to add the next row.
-  float* OfRow() {
-    if (rows_ == kMostRows) Flush();
-    ++rows_;
+  // Where to add the next rows, of which there may be kMostRows at most.
+  float* OfRows(int count) {
+    if (rows_ + count > kMostRows) Flush();
+    rows_ += count;
     return own_.get();
   }
 

@@ -127,46 +127,60 @@ inline void InDouble(const T* grad, const T* x, const float* weight, int64_t n, 
   });
 }
 
-// The same in float, as long as no difference is below `least`: the result of `count` elements, a
-// multiple of a vector.
-template <int kWidth, class T>
-inline bool Block(const T* grad, const T* x, const float* weight, int64_t n, int64_t count,
-                  const Factors& factors, float least, T* grad_x, float* sums) {
+// What float needs of a row of 16 bits. Where a difference is below `least`, float has lost too
+// much.
+struct FloatFactors {
+  float mean = 0, rstd = 0, shift = 0, along = 0, least = 0;
+};
+
+// The same in float: the results of `count` columns, a multiple of a vector but for the last ones.
+// Says for which of the rows no difference is too small.
+template <int kWidth, int kRows, class T>
+inline void Block(const T* grad, const T* x, const float* weight, int64_t n, int64_t count,
+                  const FloatFactors* rows, T* grad_x, float* sums, bool (&holds)[kRows]) {
   constexpr int kCount = Lanes<kWidth>::kCount;
-  const auto mean = static_cast<float>(factors.mean), rstd = static_cast<float>(factors.rstd),
-             shift = static_cast<float>(factors.shift), along = static_cast<float>(factors.along);
-  int32_t small[kCount] = {};
-  ForLanes<kWidth>(count, [&, mean, rstd, shift, along](int64_t i, auto count) {
-    const auto g = LoadSome<kWidth>(grad + i, count), v = LoadSome<kWidth>(x + i, count),
-               w = LoadSome<kWidth>(weight + i, count);
+  int32_t small[kRows][kCount] = {};
+  ForLanes<kWidth>(count, [&](int64_t i, auto count) {
+    const auto w = LoadSome<kWidth>(weight + i, count);
     auto to_weight = LoadSome<kWidth>(sums + i, count),
          to_bias = LoadSome<kWidth>(sums + n + i, count);
-    Lanes<kWidth> result;
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) {
+      const FloatFactors f = rows[r];
+      const auto g = LoadSome<kWidth>(grad + r * n + i, count),
+                 v = LoadSome<kWidth>(x + r * n + i, count);
+      Lanes<kWidth> result;
 #pragma GCC unroll 1
-    for (int j = 0; j < kCount; ++j) {
-      const float own = g.numbers[j], distance = v.numbers[j] - mean;
-      const float rest = Fma<kWidth>(-distance, along, own * w.numbers[j] - shift);
-      small[j] |= !(__builtin_fabsf(rest) >= least);
-      result.numbers[j] = rstd * rest;
-      to_weight.numbers[j] = Fma<kWidth>(own * distance, rstd, to_weight.numbers[j]);
-      to_bias.numbers[j] += own;
+      for (int j = 0; j < kCount; ++j) {
+        const float own = g.numbers[j], distance = v.numbers[j] - f.mean;
+        const float rest = Fma<kWidth>(-distance, f.along, own * w.numbers[j] - f.shift);
+        small[r][j] |= !(__builtin_fabsf(rest) >= f.least);
+        result.numbers[j] = f.rstd * rest;
+        to_weight.numbers[j] = Fma<kWidth>(own * distance, f.rstd, to_weight.numbers[j]);
+        to_bias.numbers[j] += own;
+      }
+      result.StoreSome(grad_x + r * n + i, count, NoNan());
     }
-    result.StoreSome(grad_x + i, count, NoNan());
     to_weight.Keep(sums + i, count);
     to_bias.Keep(sums + n + i, count);
   });
-  return NoneOf(small);
+  for (int r = 0; r < kRows; ++r) holds[r] = NoneOf(small[r]);
 }
 
-// The same for a row of 16 bits, in float but for blocks in which differences cancel.
-template <int kWidth, class T>
-inline void Row(const T* grad, const T* x, const float* weight, int64_t n, const Factors& factors,
-                float least, T* grad_x, float* sums) {
+// The same for rows of 16 bits, in float but for blocks in which differences cancel.
+template <int kWidth, int kRows, class T>
+inline void Rows(const T* grad, const T* x, const float* weight, int64_t n, const Factors* factors,
+                 const FloatFactors* floats, T* grad_x, float* sums) {
   constexpr int64_t kBlock = 128;
   for (int64_t i = 0; i < n; i += kBlock) {
     const int64_t count = std::min(kBlock, n - i);
-    if (!Block<kWidth>(grad + i, x + i, weight + i, n, count, factors, least, grad_x + i, sums + i))
-      Gradients<kWidth>(grad + i, x + i, weight + i, count, factors, grad_x + i);
+    bool holds[kRows];
+    Block<kWidth>(grad + i, x + i, weight + i, n, count, floats, grad_x + i, sums + i, holds);
+    for (int r = 0; r < kRows; ++r) {
+      const int64_t at = r * n + i;
+      if (!holds[r])
+        Gradients<kWidth>(grad + at, x + at, weight + i, count, factors[r], grad_x + at);
+    }
   }
 }
 
@@ -181,23 +195,61 @@ inline bool IsTame(const T* grad, int64_t n, double farthest, double rstd, float
   return Most(grad, n) < 0x1p50f && z < 0x1p14 && rstd * (2 + z * z) < 0x1p16;
 }
 
-// A row of 16 bits in float, as InDouble does it, if that IsTame.
+// Finds the factors of a row of 16 bits; says whether it IsTame.
 template <int kWidth, class T>
-inline bool InFloat(const T* grad, const T* x, const float* weight, float heaviest, int64_t n,
-                    double mean, double rstd, T* grad_x, FloatSums<kWidth>* sums) {
+inline bool FindFactors(const T* grad, const T* x, const float* weight, float heaviest, int64_t n,
+                        double mean, double rstd, Factors* factors, FloatFactors* floats) {
   const double farthest = Most(x, n) + std::fabs(mean);
   if (!IsTame(grad, n, farthest, std::fabs(rstd), heaviest)) return false;
-  const Factors factors = FactorsOf<kWidth, true>(grad, x, weight, n, mean, rstd);
-  if (!std::isfinite(factors.shift) || !std::isfinite(factors.along)) return false;
-  const double terms = std::fabs(factors.shift) + 2 * farthest * std::fabs(factors.along);
-  const auto least = static_cast<float>(0x1p-10 * terms);
-  Row<kWidth>(grad, x, weight, n, factors, least, grad_x, sums->OfRow());
+  *factors = FactorsOf<kWidth, true>(grad, x, weight, n, mean, rstd);
+  if (!std::isfinite(factors->shift) || !std::isfinite(factors->along)) return false;
+  // bfloat16 has three bits less to lose.
+  constexpr double kLeast = std::is_same_v<T, opcast::f16> ? 0x1p-10 : 0x1p-13;
+  const double terms = std::fabs(factors->shift) + 2 * farthest * std::fabs(factors->along);
+  *floats = {static_cast<float>(mean), static_cast<float>(rstd), static_cast<float>(factors->shift),
+             static_cast<float>(factors->along), static_cast<float>(kLeast * terms)};
   return true;
+}
+
+constexpr int kRowsTogether = 4;
+
+// Up to kRowsTogether rows in double.
+template <int kWidth, class T>
+inline void RowsInDouble(const T* grad, const T* x, const float* weight, int64_t n, int64_t rows,
+                         const float* mean, const float* rstd, T* grad_x, double* totals) {
+  Factors factors[kRowsTogether];
+  for (int64_t r = 0; r < rows; ++r)
+    factors[r] = FactorsInDouble<kWidth>(grad + r * n, x + r * n, weight, n, mean[r], rstd[r]);
+  InDouble<kWidth>(grad, x, weight, n, rows, factors, grad_x, totals);
+}
+
+// The same for rows of 16 bits, in float where that IsTame.
+template <int kWidth, class T>
+inline void ShortRows(const T* grad, const T* x, const float* weight, float heaviest, int64_t n,
+                      int64_t rows, const float* mean, const float* rstd, T* grad_x,
+                      FloatSums<kWidth>* sums, double* totals) {
+  Factors factors[kRowsTogether];
+  FloatFactors floats[kRowsTogether];
+  bool tame[kRowsTogether];
+  int64_t tamed = 0;
+  for (int64_t r = 0; r < rows; ++r) {
+    tame[r] = FindFactors<kWidth>(grad + r * n, x + r * n, weight, heaviest, n, mean[r], rstd[r],
+                                  factors + r, floats + r);
+    tamed += tame[r];
+  }
+  if (tamed == kRowsTogether)
+    return Rows<kWidth, kRowsTogether>(grad, x, weight, n, factors, floats, grad_x,
+                                       sums->OfRows(kRowsTogether));
+  for (int64_t r = 0; r < rows; ++r, grad += n, x += n, grad_x += n) {
+    if (tame[r])
+      Rows<kWidth, 1>(grad, x, weight, n, factors + r, floats + r, grad_x, sums->OfRows(1));
+    else
+      RowsInDouble<kWidth>(grad, x, weight, n, 1, mean + r, rstd + r, grad_x, totals);
+  }
 }
 
 template <class A>
 opcast::Status BackwardOfAll(const A& a, int64_t count, const opcast::Launch& launch) {
-  using T = typename A::T;
   using W = typename A::W;
   const int64_t n = a.N;
   const auto rows = [&a, n](int64_t first, int64_t last, double* totals, auto width) {
@@ -205,20 +257,16 @@ opcast::Status BackwardOfAll(const A& a, int64_t count, const opcast::Launch& la
     const float* weight = weight_row.Read(a.weight);
     const float heaviest = Most(a.weight, n);
     FloatSums<width> sums(2 * n, totals);
-    constexpr int64_t kRows = std::is_same_v<W, float> ? 4 : 1;  // so may T be
-    for (int64_t i = first; i < last; i += kRows) {
+    for (int64_t i = first; i < last; i += kRowsTogether) {
       const auto *grad = a.grad_y + i * n, *x = a.x + i * n;
-      T* grad_x = a.grad_x + i * n;
-      if constexpr (kRows == 1) {
-        const double mean = a.mean[i], rstd = a.rstd[i];
-        if (InFloat<width>(grad, x, weight, heaviest, n, mean, rstd, grad_x, &sums)) continue;
+      const float *mean = a.mean + i, *rstd = a.rstd + i;
+      const int64_t together = std::min<int64_t>(kRowsTogether, last - i);
+      if constexpr (std::is_same_v<W, float>) {  // so may T be
+        RowsInDouble<width>(grad, x, weight, n, together, mean, rstd, a.grad_x + i * n, totals);
+      } else {
+        ShortRows<width>(grad, x, weight, heaviest, n, together, mean, rstd, a.grad_x + i * n,
+                         &sums, totals);
       }
-      const int64_t together = std::min(kRows, last - i);
-      Factors factors[kRows];
-      for (int64_t r = 0; r < together; ++r)
-        factors[r] = FactorsInDouble<width>(grad + r * n, x + r * n, weight, n, a.mean[i + r],
-                                            a.rstd[i + r]);
-      InDouble<width>(grad, x, weight, n, together, factors, grad_x, totals);
     }
     sums.Flush();
   };

@@ -128,7 +128,7 @@ opcast::Status RmsNormBackward(const RmsNormBackwardArgs& args, const opcast::La
           const Sums row = SumsOf<width, kBitsOf<T, W>>(grad, x, weight, n);
           const Factors factors(row, n, a.eps);
           if (IsTame(factors, n, Most(grad, n), heaviest)) {
-            InFloat<width>(grad, x, weight, n, factors, grad_x, sums.OfRow());
+            InFloat<width>(grad, x, weight, n, factors, grad_x, sums.OfRows(1));
             continue;
           }
         }
