@@ -64,16 +64,21 @@ __attribute__((target(OPCAST_AVX512))) inline __m512i UpperHalves() {
 __attribute__((target(OPCAST_AVX512))) inline void WidenBlock(const opcast::bf16* from, float* to,
                                                               Wide<64>) {
   const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
-  _mm512_storeu_si512(to, _mm512_maskz_permutexvar_epi16(0xaaaaaaaa, BothHalves(),
-                                                         _mm512_maskz_broadcast_i64x4(0xff, bits)));
+  const __m512i wide = _mm512_maskz_cvtepu16_epi32(kAll, bits);
+  _mm512_storeu_si512(to, _mm512_maskz_slli_epi32(kAll, wide, 16));
 }
 __attribute__((target(OPCAST_AVX512))) inline __m512 OneNan(const float* from, Wide<64>, NoNan) {
   return _mm512_loadu_ps(from);
 }
 __attribute__((target(OPCAST_AVX512))) inline __m512 OneNan(const float* from, Wide<64>, AnyNan) {
-  const __m512 x = _mm512_loadu_ps(from);
+  constexpr int kKeepNan = 0x11111100;  // both kinds of NaN become `nan`, all else stays
   const __m512 nan = _mm512_set1_ps(std::numeric_limits<float>::quiet_NaN());
-  return _mm512_mask_mov_ps(x, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), nan);
+  return _mm512_fixupimm_ps(nan, _mm512_loadu_ps(from), _mm512_set1_epi32(kKeepNan), 0);
+}
+template <class Nan>
+__attribute__((target(OPCAST_AVX512))) inline void NarrowBlock(const float* from, float* to,
+                                                               Wide<64> width, Nan nan) {
+  _mm512_storeu_ps(to, OneNan(from, width, nan));
 }
 template <class Nan>
 __attribute__((target(OPCAST_AVX512))) inline void NarrowBlock(const float* from, opcast::f16* to,
@@ -88,9 +93,9 @@ __attribute__((target(OPCAST_AVX512))) inline void NarrowBlock(const float* from
                                                                Wide<64> width, Nan nan) {
   __m512i wide = _mm512_castps_si512(OneNan(from, width, nan));
   if constexpr (!std::is_same_v<Nan, Exact>) {
-    const __mmask16 odd = _mm512_test_epi32_mask(wide, _mm512_set1_epi32(1 << 16));
-    wide = _mm512_add_epi32(wide, _mm512_set1_epi32(0x7fff));
-    wide = _mm512_mask_add_epi32(wide, odd, wide, _mm512_set1_epi32(1));
+    const __m512i odd =
+        _mm512_and_epi32(_mm512_maskz_srli_epi32(kAll, wide, 16), _mm512_set1_epi32(1));
+    wide = _mm512_add_epi32(wide, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
   }
   const __m512i bits = _mm512_maskz_permutexvar_epi16(0xffffffff, UpperHalves(), wide);
   std::memcpy(to, &bits, sizeof bits / 2);

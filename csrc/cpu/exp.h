@@ -38,12 +38,15 @@ inline float ExpSlope(float r) {
                             0.5f, 1);
 }
 
-// e^r - 1 for |r| < 0.35, to 1 ulp: the same polynomial but for the roundings.
+// e^r - 1 for |r| < 0.35, to 1 ulp: the same polynomial but for the roundings, in parts that do not
+// wait for each other.
 template <int kWidth>
 inline float ExpLessOne(float r) {
-  const float rest =
-      Polynomial<kWidth>(r, 0x1.6db4e8p-10f, 0x1.123bdep-7f, 0x1.55545ep-5f, 0x1.55548ep-3f, 0.5f);
-  return Fma<kWidth>(r * r, rest, r);
+  const float square = r * r;
+  const float first = Fma<kWidth>(0x1.55548ep-3f, r, 0.5f),
+              last = Fma<kWidth>(0x1.123bdep-7f, r, 0x1.55545ep-5f);
+  const float rest = Fma<kWidth>(Fma<kWidth>(0x1.6db4e8p-10f, square, last), square, first);
+  return Fma<kWidth>(square, rest, r);
 }
 
 // (x + low) * (1 + rest), where x and low are the parts of one number.

@@ -45,7 +45,7 @@ inline float Gated(float x, float s, float low = 0) {
 template <int kWidth>
 inline float Sigmoid(float x) {
   const float e = Exp<kWidth>(-__builtin_fabsf(x));
-  return Select(x < 0, e, 1.0f) / (1 + e);
+  return SelectBySign(x, e, 1) / (1 + e);
 }
 
 // e^-s for 0 <= s <= 87 as (1 + rest) * power, with its power of two, and 1 / (1 + e^-s): what the
@@ -65,7 +65,7 @@ struct Decay {
   // where these are next to each other, too.
   float Above(float near, float at) const {
     const float far = Fma<kWidth>(rest, power, power - at);
-    return Select(__builtin_fabsf(near) < 0.35f, at * ExpLessOne<kWidth>(near), far);
+    return SelectBySign(__builtin_fabsf(near) - 0.35f, at * ExpLessOne<kWidth>(near), far);
   }
 
   // factor * (high + low) * gate^2 * e^-s to 3 ulp, where `lost` is what factor lacks.

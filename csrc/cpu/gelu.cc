@@ -28,7 +28,7 @@ inline float GeluExact(float x) {
   const float half = -0.5f * a, square = half * a, factor = u * p;
   const Reduced e = Reduce<kWidth>(square, Fma<kWidth>(half, a, -square));
   const float tail = Fma<kWidth>(factor, ExpLessOne<kWidth>(e.r), factor);
-  return Ramp(x) - ScaleDown(tail, e.n);
+  return OrSign(Ramp(x) - ScaleDown(tail, e.n), x);
 }
 
 // x * (1 + tanh u) / 2 = x * sigmoid(2 u) to 4 ulp of float: x / (1 + e^-2u), divided by a power of

@@ -6,8 +6,8 @@
 
 namespace opcast_ops {
 
-// x F(x) is this minus |x| F(-|x|).
-inline float Ramp(float x) { return Select(x < 0, x - x, x); }  // NaN for -inf
+// x F(x) is this minus |x| F(-|x|), with the sign of x: x, or 0 below; NaN for -inf.
+inline float Ramp(float x) { return x - SelectBySign(x, x, 0); }
 
 // The binary logarithm of F(-a), of which nothing is lost that results of a dtype could show: they
 // are 0 beyond kEnd, or near enough to x. As powers of two, the polynomials have relative errors of
@@ -45,9 +45,9 @@ struct LogTailOfFactor {
 template <int kWidth, class Tail>
 inline float GeluShort(float x) {
   const float a = Magnitude(x, Tail::kEnd);
-  const auto parts = SplitPower<kWidth>(Polynomial<kWidth>(a, Tail::kPolynomial));
+  const auto parts = SplitPower<kWidth>(SplitPolynomial<kWidth>(a, Tail::kPolynomial));
   const float tail = ScaleDown(parts.template Fraction<kWidth>(), parts.n);
-  return Fma<kWidth>(a, -tail, Ramp(x));
+  return OrSign(Fma<kWidth>(a, -tail, Ramp(x)), x);
 }
 
 // x * (1 + tanh u) / 2 = x * sigmoid(2 u) for results of 16 bits.

@@ -55,7 +55,7 @@ struct TanhSlope<opcast::bf16> {
 template <int kWidth, class Slope>
 inline float LowerShort(float grad, float a) {
   constexpr TwoFloats kZero(Slope::kZero);
-  const auto parts = SplitPower<kWidth>(Polynomial<kWidth>(a, Slope::kLogarithm));
+  const auto parts = SplitPower<kWidth>(SplitPolynomial<kWidth>(a, Slope::kLogarithm));
   const float root = parts.template Fraction<kWidth>() * PowerOfTwo(parts.n);
   return grad * root * (((kZero.high - a) + kZero.low) * root);
 }
@@ -128,7 +128,7 @@ inline float Gradient(float grad, float x) {
     lower = Slope::template Lower<kWidth>(grad, a);
   else
     lower = LowerShort<kWidth, Slope>(grad, a);
-  return Select(x < 0, lower, grad - lower);
+  return SelectBySign(x, lower, grad - lower);
 }
 
 // Whether that holds, and makes no NaN. For results of 16 bits, what follows from a slope below

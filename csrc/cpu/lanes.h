@@ -31,6 +31,10 @@ struct Lanes {
   void Store(T* to, Nan nan = {}) const {
     if constexpr (!std::is_same_v<T, float>) {
       Narrow<kWidth>(numbers, to, kCount, nan);
+#if defined(__x86_64__)
+    } else if constexpr (Nan::value && kWidth == 64) {
+      NarrowBlock(numbers, to, Wide<kWidth>(), nan);
+#endif
     } else if constexpr (Nan::value) {
 #pragma GCC unroll 1
       for (int j = 0; j < kCount; ++j) to[j] = Round<float>(numbers[j]);

@@ -47,7 +47,7 @@ inline void WriteRow(const T* from, int64_t n, const float* scale, C* to) {
     constexpr float kMost = std::is_same_v<C, opcast::f8e4m3fn> ? 448 : 240;
     const auto quotient = [divisor](float x) {
       const float y = x / divisor;
-      return __builtin_copysignf(Magnitude(y, kMost), y);
+      return Select(y == y, __builtin_copysignf(Magnitude(y, kMost), y), y);
     };
     constexpr int64_t kCount = Lanes<kVector>::kCount;
     for (int64_t i = 0; i < n; i += kCount)

@@ -49,7 +49,7 @@ struct Long {
     const float factor = grad * gate, upper = factor * decay.gate;
     const float left = decay.gate * Fma<kWidth>(-upper, decay.sum, factor);
     const float falling = TimesOnePlus<kWidth>(upper, left, decay.rest) * decay.power;
-    return {Select(gate < 0, lower, product - lower), Select(gate < 0, falling, upper + left)};
+    return {SelectBySign(gate, lower, product - lower), SelectBySign(gate, falling, upper + left)};
   }
 };
 
