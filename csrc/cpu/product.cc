@@ -106,17 +106,17 @@ class Product {
       const auto weigh = [=](int row, auto* magnitudes) {
         Weigh<Element, kWidth>(b, row, steps, magnitudes);
       };
-      AddTile<kM, kN>(offset, i, first + j, add, weigh);
+      AddTile<kM, kN>(offset, i, first + j, 1, add, weigh);
     }
   }
 
-  // Adds to the sums from row i and column j of the block on what add adds to a tile. weigh weighs
-  // a row of b.
+  // Adds to the sums from row i and column j of the block on, of columns so far apart, what add
+  // adds to a tile. weigh weighs a row of b.
   template <int kRows, int kColumns, class Add, class Weigh>
-  void AddTile([[maybe_unused]] int64_t offset, int64_t i, int64_t j, Add add,
+  void AddTile([[maybe_unused]] int64_t offset, int64_t i, int64_t j, int64_t apart, Add add,
                [[maybe_unused]] Weigh weigh) {
     const int64_t rows = std::min<int64_t>(kRows, block_.rows - i);
-    const int64_t columns = std::min<int64_t>(kColumns, block_.columns - j);
+    const int64_t columns = std::min<int64_t>(kColumns, (block_.columns - j - 1) / apart + 1);
     Tile<kWidth, kRows, kColumns> tile;
     Totals<kRows, kColumns> totals;
     add(Element(), &tile);
@@ -128,41 +128,47 @@ class Product {
         Settle<kWidth, Element>(rows, columns, of_a, add, weigh, &totals);
     }
 #endif
-    totals.AddTo(rows, columns, &space_->sums[i][j], kBlockColumns);
+    totals.AddTo(rows, columns, &space_->sums[i][j], kBlockColumns, apart);
   }
 
   // The same for few rows of a, without packing b.
   template <class T>
   void AddPlain(int64_t k, int64_t end) {
-    constexpr int kStreams = 8;  // memory is faster with so many rows of b than with fewer
-    if (block_.rows == 1) return AddPlainRows<T, 1, kStreams>(k, end);
-    if (block_.rows == 2) return AddPlainRows<T, 2, kWidth == 64 ? kStreams : kN>(k, end);
-    AddPlainRows<T, kM, kN>(k, end);
-  }
-  template <class T, int kRows, int kColumns>
-  void AddPlainRows(int64_t k, int64_t end) {
-    int64_t j = 0;
-    for (; j + kColumns <= block_.columns; j += kColumns)
-      AddPlainGroup<T, kRows, kColumns>(k, end, j);
-    for (; j < block_.columns; ++j) AddPlainGroup<T, kRows, 1>(k, end, j);
+    if (block_.rows == 1) return AddPlainRows<T, 1>(k, end);
+    if (block_.rows == 2) return AddPlainRows<T, 2>(k, end);
+    AddPlainRows<T, kM>(k, end);
   }
 
-  // Adds the products with kColumns rows of b. While it reads a panel, it asks for the next one: of
-  // these rows, or of as many behind them if less than half a panel is left of these.
-  template <class T, int kRows, int kColumns>
-  void AddPlainGroup(int64_t k, int64_t end, int64_t j) {
+  // One or two rows of a take those of b from as many parts of the block at once as a group has:
+  // each part is then one stream through memory, which machines fetch ahead by themselves. Rows
+  // next to each other, each left behind after a page or so, come a sixth slower. More rows of a
+  // meet a panel of b several times, and had better ask for the next one meanwhile.
+  template <class T, int kRows>
+  void AddPlainRows(int64_t k, int64_t end) {
+    constexpr bool kAsk = kRows > kFewest;
+    const int64_t groups = block_.columns / kN, apart = kAsk ? 1 : groups;
+    for (int64_t g = 0; g < groups; ++g)
+      AddPlainGroup<T, kRows, kN, kAsk>(k, end, kAsk ? g * kN : g, apart);
+    for (int64_t j = groups * kN; j < block_.columns; ++j)
+      AddPlainGroup<T, kRows, 1, kAsk>(k, end, j, 1);
+  }
+
+  // Adds the products with kColumns rows of b, which are so many rows apart. While it reads a
+  // panel, it may ask for the next one: of these rows, or of as many behind them if less than half
+  // a panel is left of these.
+  template <class T, int kRows, int kColumns, bool kAsk>
+  void AddPlainGroup(int64_t k, int64_t end, int64_t j, int64_t apart) {
     const T* const first = static_cast<const T*>(b_.data) + b_.Offset(block_.j + j);
-    PlainRows<kWidth, kColumns, T> b(first + k, b_.stride);
+    PlainRows<kWidth, kColumns, T, kAsk> b(first + k, apart * b_.stride);
     for (int64_t at = k; at < end; at += kPlaces, b.Skip(kPlaces)) {
       b.LookAhead(at + kPlaces + kPlaces / 2 < end ? kPlaces : kColumns * b_.stride);
-      AddPlainPanel<kRows>(at - k, std::min(kPlaces, end - at), j, b);
+      AddPlainPanel<kRows, kColumns>(at - k, std::min(kPlaces, end - at), j, apart, b);
     }
   }
 
   // Adds the products of a packed panel of a and of rows of b.
-  template <int kRows, int kColumns, class T>
-  void AddPlainPanel(int64_t offset, int64_t places, int64_t j,
-                     const PlainRows<kWidth, kColumns, T>& b) {
+  template <int kRows, int kColumns, class Rows>
+  void AddPlainPanel(int64_t offset, int64_t places, int64_t j, int64_t apart, const Rows& b) {
     const int64_t steps = places / kNumbers, over = places % kNumbers;
     float rest[kColumns * kLanes];
     for (int64_t r = 0; r < kColumns && over > 0; ++r)
@@ -179,7 +185,7 @@ class Product {
         Weigh<Element, kWidth>(b, row, steps, magnitudes);
         if (over > 0) Weigh<Element, kWidth>(last, row, 1, magnitudes);
       };
-      AddTile<kRows, kColumns>(offset, i, j, add, weigh);
+      AddTile<kRows, kColumns>(offset, i, j, apart, add, weigh);
       a.at = end.at + (over > 0 ? kRows * kLanes : 0);
     }
   }

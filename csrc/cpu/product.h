@@ -19,9 +19,13 @@ namespace opcast_ops {
 constexpr int64_t kBlockRows = 128, kBlockColumns = 256;  // of the result that one task computes
 constexpr int64_t kPanel = 512;                           // places of the depth packed at a time
 
-// Rows of a for which b is read as it lies in memory. Reading it takes the time then, so that a
-// block is narrow: there should be some for all threads.
-constexpr int64_t kFewRows = 16, kFewRowsColumns = 128;
+// Rows of a for which b is read as it lies in memory. Reading it takes the time then: there should
+// be blocks for all threads, and in each long stretches of memory.
+constexpr int64_t kFewRows = 16, kFewRowsBlocks = 32, kNarrowest = 64;
+inline int64_t ColumnsForFewRows(int64_t columns) {
+  constexpr int64_t kLine = 16;  // floats of the result that threads had better not share
+  return std::clamp(columns / kFewRowsBlocks / kLine * kLine, kNarrowest, kBlockColumns);
+}
 
 constexpr int64_t kProductsPerChunk = 1 << 20;  // some 20 microseconds of work
 
@@ -54,7 +58,7 @@ class Blocks {
         columns_(columns),
         depth_(depth),
         few_(cut.few_rows),
-        width_(rows <= few_ ? kFewRowsColumns : cut.columns) {}
+        width_(rows <= few_ ? ColumnsForFewRows(columns) : cut.columns) {}
 
   int64_t Depth() const { return depth_; }
   int64_t Count() const { return Down() * Across(); }

@@ -78,48 +78,38 @@ struct PackedRows {
   }
 };
 
-// A group of rows as they lie in memory, numbers of T, the same distance apart. What will be read
-// `ahead` bytes further on is asked for early: machines do so by themselves only after some
-// accesses to each page of a row.
-template <int kWidth, int kGroup, class T>
+// A group of rows as they lie in memory, numbers of T, the same distance apart. With kAsk, what
+// will be read `ahead` numbers further on is asked for early: machines do so by themselves only
+// after some accesses to each page of a row.
+template <int kWidth, int kGroup, class T, bool kAsk>
 class PlainRows {
  public:
-  PlainRows(const T* first, int64_t stride)
-      : low_(reinterpret_cast<const char*>(first)),
-        high_(reinterpret_cast<const char*>(first + (kGroup > kHalf ? kHalf * stride : 0))),
-        stride_(stride * kSize) {}
+  PlainRows(const T* first, int64_t stride) : first_(first), stride_(stride) {}
 
-  const T* Row(int row) const {
-    return reinterpret_cast<const T*>((row < kHalf ? low_ : high_) + row % kHalf * stride_);
-  }
+  const T* Row(int row) const { return first_ + row * stride_; }
 
   template <class Element>
   void Load(int row, Vector<kWidth>* to) const {
     const T* const from = Row(row);
-    __builtin_prefetch(reinterpret_cast<const char*>(from) + ahead_, 0, kFirstLevel);
+    if constexpr (kAsk) __builtin_prefetch(from + ahead_, 0, kFirstLevel);
     Element::template Copy<kWidth>(from, kLanes * Element::kPerLane, reinterpret_cast<float*>(to));
   }
   template <class Element>
   void Next() {
     Skip(kLanes * Element::kPerLane);
     // Else compilers count with a pointer for each row, more than there are registers.
-    __asm__("" : "+r"(low_), "+r"(high_));
+    __asm__("" : "+r"(first_));
   }
 
-  void Skip(int64_t numbers) {
-    low_ += numbers * kSize;
-    high_ += numbers * kSize;
-  }
-  void LookAhead(int64_t numbers) { ahead_ = numbers * kSize; }
+  void Skip(int64_t numbers) { first_ += numbers; }
+  void LookAhead(int64_t numbers) { ahead_ = numbers; }
 
  private:
-  static constexpr int kLanes = TileShape<kWidth>::kLanes, kHalf = 4;
+  static constexpr int kLanes = TileShape<kWidth>::kLanes;
   static constexpr int kFirstLevel = 3;  // of the caches
-  static constexpr int64_t kSize = sizeof(T);
 
-  const char* low_;   // of the first kHalf rows
-  const char* high_;  // of those behind them
-  int64_t stride_;    // bytes from one to the next
+  const T* first_;
+  int64_t stride_;
   int64_t ahead_ = 0;
 };
 
@@ -137,10 +127,10 @@ template <int kM, int kN>
 struct Totals {
   float all[kM * kN];
 
-  // Adds them to sums.
-  void AddTo(int64_t rows, int64_t columns, float* sums, int64_t stride) const {
+  // Adds them to sums, in columns so far apart.
+  void AddTo(int64_t rows, int64_t columns, float* sums, int64_t stride, int64_t apart = 1) const {
     constexpr int kAtOnce = 4;
-    if (kN % kAtOnce == 0 && rows >= kM && columns >= kN) {
+    if (kN % kAtOnce == 0 && rows >= kM && columns >= kN && apart == 1) {
       for (int t = 0; t < kM * kN; t += kAtOnce) {
         *reinterpret_cast<Vector<16>*>(sums + t / kN * stride + t % kN) +=
             *reinterpret_cast<const Vector<16>*>(all + t);
@@ -148,7 +138,7 @@ struct Totals {
       return;
     }
     for (int i = 0; i < kM && i < rows; ++i) {
-      for (int j = 0; j < kN && j < columns; ++j) sums[i * stride + j] += all[i * kN + j];
+      for (int j = 0; j < kN && j < columns; ++j) sums[i * stride + j * apart] += all[i * kN + j];
     }
   }
 };
