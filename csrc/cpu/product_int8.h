@@ -33,42 +33,15 @@ struct Int8Rows {
   int64_t depth;
 };
 
-constexpr int64_t kInt8Tile = 4;    // rows and columns whose sums are in registers
-constexpr int64_t kInt8Group = 32;  // of a that are multiplied by all columns of a block
-constexpr int64_t kInt8Step = 64;   // places that an instruction takes
-constexpr int64_t kInt8Slab =
-    64;  // columns whose panel stays in the second cache, with all rows of a
-constexpr int64_t kInt8Panel = 2048;  // places: a few rows of a panel stay in the nearest cache
+constexpr int64_t kInt8Tile = 4;      // rows and columns whose sums are in registers
+constexpr int64_t kInt8Step = 64;     // places that an instruction takes
+constexpr int64_t kInt8Panel = 2048;  // places: rows of a tile stay in the nearest cache
+static_assert(kBlockRows * kInt8Panel <= static_cast<int64_t>(sizeof(PanelSpace::a)));
 
-// The places of a panel: about kInt8Panel, since a short one would take as long to add up.
+// The places of a panel: as many in each, since a short one would take as long to add up.
 inline int64_t Int8PanelOf(int64_t depth) {
-  const int64_t panels = std::max<int64_t>(1, (depth + kInt8Panel / 4) / kInt8Panel);
+  const int64_t panels = std::max<int64_t>(1, (depth - 1) / kInt8Panel + 1);
   return ((depth - 1) / panels / kInt8Step + 1) * kInt8Step;
-}
-
-using Int8Sums = int32_t[kInt8Tile];  // of a row of a tile
-
-// Where the rows of a tile begin; of fewer than kInt8Tile, the last one stands for the others.
-struct Int8Tile {
-  const int8_t* rows[kInt8Tile];
-
-  Int8Tile(const Int8Rows& all, int64_t first, int64_t count, int64_t k) {
-    for (int64_t r = 0; r < kInt8Tile; ++r)
-      rows[r] = all.at + (first + std::min(r, count - 1)) * all.depth + k;
-  }
-};
-
-// Rows, and how many bytes behind them are those to be fetched.
-struct Int8Ahead {
-  const int8_t* const* rows;
-  int64_t bytes;
-};
-
-// Loads the numbers of a step, zeros in place of those that the mask leaves out.
-template <bool kAll>
-__attribute__((target(OPCAST_AVX512_VNNI))) inline __m512i LoadInt8(const int8_t* from,
-                                                                    __mmask64 mask) {
-  return kAll ? _mm512_loadu_si512(from) : _mm512_maskz_loadu_epi8(mask, from);
 }
 
 // Adds four products to each of 16 sums. Compilers move sums from register to register around the
@@ -102,94 +75,97 @@ __attribute__((target(OPCAST_AVX512_VNNI))) inline __m512i AddInt8Lanes(__m512i*
   return all[0];
 }
 
-// Adds the products of (b[j] + 128) and a[i] at the 64 places from k on, or those in the mask.
-template <bool kAll>
-__attribute__((target(OPCAST_AVX512_VNNI))) inline void AddInt8Step(
-    const Int8Tile& a, const Int8Tile& b, int64_t k, __mmask64 mask,
-    __m512i (&sums)[kInt8Tile * kInt8Tile]) {
+// The rows of a tile, packed: the places of a step of all of them follow each other, zeros for what
+// is missing. So they lie on lines of the cache, and not all on the same few, as rows a multiple of
+// 4096 bytes apart would.
+//
+// With kFlip, each number plus 128, and the same places of the next tile are asked for; else
+// sums[r] is 128 times the sum of a row.
+template <bool kFlip>
+__attribute__((target(OPCAST_AVX512_VNNI))) inline void PackInt8(const Int8Rows& from,
+                                                                 int64_t first, int64_t count,
+                                                                 int64_t k, int64_t places,
+                                                                 int8_t* to, int32_t* sums) {
   const __m512i signs = _mm512_set1_epi32(static_cast<int>(0x80808080));
-  __m512i right[kInt8Tile];
-#pragma GCC unroll 4
-  for (int64_t j = 0; j < kInt8Tile; ++j)
-    right[j] = _mm512_xor_si512(LoadInt8<kAll>(b.rows[j] + k, mask), signs);
-#pragma GCC unroll 4
-  for (int64_t i = 0; i < kInt8Tile; ++i) {
-    const __m512i left = LoadInt8<kAll>(a.rows[i] + k, mask);
-#pragma GCC unroll 4
-    for (int64_t j = 0; j < kInt8Tile; ++j) AddProducts(right[j], left, &sums[i * kInt8Tile + j]);
-  }
-}
-
-// sums[i][j] = the sum over so many places of (b[j] + 128) * a[i]. Asks for places of kAhead more
-// rows, since the CPU cannot guess them.
-template <int kAhead>
-__attribute__((target(OPCAST_AVX512_VNNI))) inline void MultiplyInt8(
-    const Int8Tile& a, const Int8Tile& b, int64_t places, const Int8Ahead& ahead, Int8Sums* sums) {
-  __m512i all[kInt8Tile * kInt8Tile];
-#pragma GCC unroll 16
-  for (int v = 0; v < kInt8Tile * kInt8Tile; ++v) all[v] = _mm512_setzero_si512();
-  int64_t k = 0;
-  for (; k + kInt8Step <= places; k += kInt8Step) {
-#pragma GCC unroll 4
-    for (int64_t j = 0; j < kAhead; ++j)
-      _mm_prefetch(reinterpret_cast<const char*>(ahead.rows[j]) + ahead.bytes + k, _MM_HINT_T1);
-    AddInt8Step<true>(a, b, k, 0, all);
-  }
-  if (k < places) AddInt8Step<false>(a, b, k, ~(~__mmask64{1} << (places - k - 1)), all);
-  const __m512i total = AddInt8Lanes(all);
-  std::memcpy(sums, &total, sizeof total);
-}
-
-// 128 times the sum of each of a block's rows of a, at so many places from k on.
-__attribute__((target(OPCAST_AVX512_VNNI))) inline void SumInt8Rows(const Int8Rows& a,
-                                                                    const Block& block, int64_t k,
-                                                                    int64_t places, int32_t* sums) {
-  for (int64_t i = 0; i < block.rows; ++i) {
-    const int8_t* const row = a.at + (block.i + i) * a.depth + k;
-    int32_t sum = 0;
-    for (int64_t p = 0; p < places; ++p) sum += row[p];
-    sums[i] = 128 * sum;
-  }
-}
-
-// Adds the products of a block's rows at these places. sums are those of its first row, from the
-// first column on.
-inline void AddInt8Panel(const Int8Rows& a, const Int8Rows& b, const Block& block, int64_t k,
-                         int64_t places, const int32_t* of_rows, double* sums) {
-  for (int64_t j = 0; j < block.columns; j += kInt8Tile) {
-    const int64_t columns = std::min(kInt8Tile, block.columns - j);
-    const Int8Tile right(b, block.j + j, columns, k);
-    for (int64_t i = 0; i < block.rows; i += kInt8Tile) {
-      const int64_t rows = std::min(kInt8Tile, block.rows - i);
-      Int8Sums tile[kInt8Tile];
-      const Int8Tile left(a, block.i + i, rows, k);
-      // The next columns are fetched by all tiles of these together, if there are enough.
-      const int64_t next = kInt8Tile * b.depth;
-      if (block.rows > (kInt8Tile - 1) * kInt8Tile)
-        MultiplyInt8<1>(left, right, places, {right.rows + i / kInt8Tile % kInt8Tile, next}, tile);
-      else
-        MultiplyInt8<kInt8Tile>(left, right, places, {right.rows, next}, tile);
-      for (int64_t r = 0; r < rows; ++r) {
-        for (int64_t c = 0; c < columns; ++c)
-          sums[(i + r) * kBlockColumns + j + c] += tile[r][c] - of_rows[i + r];
+  const __m512i ones = _mm512_set1_epi32(0x01010101);
+  for (int64_t r = 0; r < kInt8Tile; ++r) {
+    const int8_t* const row = from.at + (first + r) * from.depth + k;
+    __m512i sum[kInt8Tile * kInt8Tile] = {};
+    for (int64_t p = 0; p < places; p += kInt8Step) {
+      const int64_t left = std::min(kInt8Step, places - p);
+      const __mmask64 mask = r < count ? ~(~__mmask64{1} << (left - 1)) : 0;
+      __m512i bytes = _mm512_maskz_loadu_epi8(mask, row + p);
+      if constexpr (kFlip) {
+        _mm_prefetch(reinterpret_cast<const char*>(row + p + kInt8Tile * from.depth), _MM_HINT_T1);
+        bytes = _mm512_xor_si512(bytes, signs);
+      } else {
+        AddProducts(ones, bytes, sum);
       }
+      _mm512_store_si512(to + (p / kInt8Step * kInt8Tile + r) * kInt8Step, bytes);
+    }
+    if constexpr (!kFlip) {
+      const __m512i total = AddInt8Lanes(sum);
+      std::memcpy(sums + r, &total, sizeof *sums);
+      sums[r] *= 128;
     }
   }
 }
 
-// Those of all panels.
-inline void AddInt8Block(const Int8Rows& a, const Int8Rows& b, const Block& block, WideSums* sums) {
+// Adds to sums[i][j] the sum over so many steps of packed rows of a[i] * (b[j] + 128), less
+// of_rows[i].
+__attribute__((target(OPCAST_AVX512_VNNI))) inline void MultiplyInt8(const int8_t* a,
+                                                                     const int8_t* b, int64_t steps,
+                                                                     const int32_t* of_rows,
+                                                                     int64_t rows, int64_t columns,
+                                                                     double* sums) {
+  __m512i all[kInt8Tile * kInt8Tile];
+#pragma GCC unroll 16
+  for (int v = 0; v < kInt8Tile * kInt8Tile; ++v) all[v] = _mm512_setzero_si512();
+  for (; steps > 0; --steps, a += kInt8Tile * kInt8Step, b += kInt8Tile * kInt8Step) {
+    __m512i right[kInt8Tile];
+#pragma GCC unroll 4
+    for (int64_t j = 0; j < kInt8Tile; ++j) right[j] = _mm512_load_si512(b + j * kInt8Step);
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < kInt8Tile; ++i) {
+      const __m512i left = _mm512_load_si512(a + i * kInt8Step);
+#pragma GCC unroll 4
+      for (int64_t j = 0; j < kInt8Tile; ++j) AddProducts(right[j], left, &all[i * kInt8Tile + j]);
+    }
+  }
+  alignas(64) int32_t tile[kInt8Tile][kInt8Tile];
+  _mm512_store_si512(tile, AddInt8Lanes(all));
+  if (rows == kInt8Tile && columns == kInt8Tile) {
+    for (int64_t r = 0; r < kInt8Tile; ++r, sums += kBlockColumns) {
+      const __m128i whole = _mm_sub_epi32(_mm_load_si128(reinterpret_cast<const __m128i*>(tile[r])),
+                                          _mm_set1_epi32(of_rows[r]));
+      _mm256_storeu_pd(sums, _mm256_add_pd(_mm256_loadu_pd(sums), _mm256_cvtepi32_pd(whole)));
+    }
+    return;
+  }
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t c = 0; c < columns; ++c) sums[r * kBlockColumns + c] += tile[r][c] - of_rows[r];
+  }
+}
+
+// Adds the products of a block.
+inline void AddInt8Block(const Int8Rows& a, const Int8Rows& b, const Block& block,
+                         PanelSpace* space) {
+  auto *const left = reinterpret_cast<int8_t*>(space->a),
+              *right = reinterpret_cast<int8_t*>(space->b);
   const int64_t panel = Int8PanelOf(a.depth);
   for (int64_t k = 0; k < a.depth; k += panel) {
     const int64_t places = std::min(panel, a.depth - k);
-    int32_t of_rows[kBlockRows];
-    SumInt8Rows(a, block, k, places, of_rows);
-    for (int64_t j = 0; j < block.columns; j += kInt8Slab) {
-      for (int64_t i = 0; i < block.rows; i += kInt8Group) {
-        const Block part{block.i + i, std::min(kInt8Group, block.rows - i), block.j + j,
-                         std::min(kInt8Slab, block.columns - j)};
-        AddInt8Panel(a, b, part, k, places, of_rows + i, &sums[i][j]);
-      }
+    const int64_t steps = (places - 1) / kInt8Step + 1;
+    int32_t of_rows[kBlockRows + kInt8Tile];
+    for (int64_t i = 0; i < block.rows; i += kInt8Tile)
+      PackInt8<false>(a, block.i + i, block.rows - i, k, places, left + i * steps * kInt8Step,
+                      of_rows + i);
+    for (int64_t j = 0; j < block.columns; j += kInt8Tile) {
+      const int64_t columns = std::min(kInt8Tile, block.columns - j);
+      PackInt8<true>(b, block.j + j, columns, k, places, right, nullptr);
+      for (int64_t i = 0; i < block.rows; i += kInt8Tile)
+        MultiplyInt8(left + i * steps * kInt8Step, right, steps, of_rows + i,
+                     std::min(kInt8Tile, block.rows - i), columns, &space->sums[i][j]);
     }
   }
 }
@@ -200,12 +176,12 @@ void ForInt8Blocks(const opcast::Launch& launch, const Blocks& blocks, const int
                    const int8_t* b, Finish finish) {
   const Int8Rows left{a, blocks.Depth()}, right{b, blocks.Depth()};
   const auto body = [&](int64_t first, int64_t last, auto width) {
-    WideSums* const sums = PanelsOfThread()->sums;
+    PanelSpace* const space = PanelsOfThread();
     for (int64_t index = first; index < last; ++index) {
       const Block block = blocks.At(index);
-      for (int64_t i = 0; i < block.rows; ++i) std::fill_n(sums[i], block.columns, 0.0);
-      AddInt8Block(left, right, block, sums);
-      finish(block, sums, width);
+      for (int64_t i = 0; i < block.rows; ++i) std::fill_n(space->sums[i], block.columns, 0.0);
+      AddInt8Block(left, right, block, space);
+      finish(block, space->sums, width);
     }
   };
   opcast::ParallelFor(launch, blocks.Count(), blocks.PerChunk(), body);
