@@ -61,19 +61,26 @@ inline void SumShort(const NamedRows<T>& rows, Weight weight, LoadFrom load,
   }
 }
 
-// Stores what SumShort computes, and in double what it does not suffice for.
+// Stores what SumShort computes, and in double what it does not suffice for: in one vector of
+// several, as a rule.
 template <int kWidth, int kVectors, class T, class Y, class Weight, class LoadFrom>
 inline void StoreMixed(const NamedRows<T>& rows, Weight weight, LoadFrom load, Y* y) {
+  constexpr int kLanes = Lanes<kWidth>::kCount;
   WatchedSums<kWidth> sums[kVectors];
   SumShort<kWidth, kVectors>(rows, weight, load, sums);
-  Lanes<kWidth> mixed[kVectors];
-  SumWide<kWidth, kVectors>(rows, weight, load, mixed);
-#pragma GCC unroll 8
+#pragma GCC unroll 1
   for (int v = 0; v < kVectors; ++v) {
     const uint32_t good = GoodLanes(sums[v], LeastSum<Y>(rows.count));
-    for (int j = 0; j < Lanes<kWidth>::kCount; ++j)
-      mixed[v].numbers[j] = Select((good >> j & 1) != 0, sums[v].sum[j], mixed[v].numbers[j]);
-    mixed[v].Store(y + v * Lanes<kWidth>::kCount);
+    Lanes<kWidth> mixed;
+    std::memcpy(mixed.numbers, &sums[v].sum, kWidth);
+    if (good != (uint32_t{1} << kLanes) - 1) {
+      Lanes<kWidth> wide;
+      const auto load_one = [=](const T* row, int) { return load(row, v); };
+      SumWide<kWidth, 1>(rows, weight, load_one, &wide);
+      for (int j = 0; j < kLanes; ++j)
+        mixed.numbers[j] = Select((good >> j & 1) != 0, mixed.numbers[j], wide.numbers[j]);
+    }
+    mixed.Store(y + v * kLanes);
   }
 }
 
