@@ -35,6 +35,8 @@ type Options struct {
 	Ops, Adaptors []string
 	// Device is "cpu", which is also meant by nothing, or "cuda".
 	Device string
+	// Driver is the folder of the driver of an emulated device; empty stands for the machine's.
+	Driver string
 	// Native is the command that runs native.Serve with the argument that is appended; empty leaves that caller out.
 	Native []string
 	// Random is the number of random calls for each op, RandomTotal that for all ops together, which goes first; zero stands

@@ -154,9 +154,6 @@ func (s *Session) startNative(ctx context.Context) error {
 	case len(s.Options.Native) == 0:
 		r.Missing = "this program cannot start itself to call from Go"
 		return nil
-	case s.Env.Device != "cpu":
-		r.Missing = "the caller in Go has memory of the host only"
-		return nil
 	case s.Processes[i].Missing != "":
 		r.Missing = s.Processes[i].Missing // such as a library that cannot be loaded
 		return nil
@@ -168,13 +165,14 @@ func (s *Session) startNative(ctx context.Context) error {
 	}
 	config, err := json.Marshal(native.Config{
 		TVM: s.Processes[i].TVM, Library: s.library(), Foreign: s.Env.Foreign != nil, Dir: s.Options.Project.Dir, Reached: reached,
+		Device: s.Env.Device,
 	})
 	if err != nil {
 		return fmt.Errorf("native caller: %w", err)
 	}
 	r.Worker = s.newWorker(rpc.Config{
 		Command: append(slices.Clone(s.Options.Native), string(config)), Dir: s.Temp,
-		Env:           append(os.Environ(), s.Options.Project.Manifest.Variable(zeroInvalid)+"=1"),
+		Env:           append(s.environ(), s.Options.Project.Manifest.Variable(zeroInvalid)+"=1"),
 		StartDeadline: worker.StartDeadline, Memory: rpc.Allowance(),
 	})
 	return r.Start(ctx)
@@ -240,7 +238,24 @@ func (s *Session) workerWith(config worker.Config) (*rpc.Worker, error) {
 		return nil, err
 	}
 	started.Attempts = s.attempts
+	started.Env = s.environ()
 	return s.newWorker(started), nil
+}
+
+// environ is the environment of the processes that call. With an emulated device they find its driver before a GPU's.
+func (s *Session) environ() []string {
+	environ := os.Environ()
+	if s.Options.Driver == "" {
+		return environ
+	}
+	const variable = "LD_LIBRARY_PATH="
+	path := s.Options.Driver
+	for _, v := range environ {
+		if before, ok := strings.CutPrefix(v, variable); ok && before != "" {
+			path += string(os.PathListSeparator) + before
+		}
+	}
+	return append(environ, variable+path)
 }
 
 // expectations loads the known failures.

@@ -34,6 +34,7 @@
 
 #include "opcast/device_layout.h"
 #include "opcast/kernel.h"
+#include "opcast/start.h"
 
 #if defined(OPCAST_EMULATOR)
 #include "emulator.h"
@@ -65,6 +66,19 @@ inline unsigned Blocks(int64_t tiles) {
   return static_cast<unsigned>(tiles < kMost ? tiles : kMost);
 }
 
+// The same with options, which not every GPU knows.
+//
+//   opcast::StartOptions options;
+//   options.cluster = 2;
+//   return opcast::Start(options, PairsKernel, 2 * Blocks(tiles), 256, 0, launch, c, a, n);
+template <class... Parameters, class... Values>
+Status Start(const StartOptions& options, void (*kernel)(Parameters...), dim3 grid, dim3 block,
+             size_t shared, const Launch& launch, const Values&... values) {
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return Status::Ok();
+  return device::Start(options, kernel, grid, block, shared, launch,
+                       static_cast<Parameters>(values)...);
+}
+
 // Starts a kernel on the launch's stream, on the current device. A grid without blocks starts
 // nothing. `shared` is the size in bytes of what DynamicShared gives.
 //
@@ -72,8 +86,7 @@ inline unsigned Blocks(int64_t tiles) {
 template <class... Parameters, class... Values>
 Status Start(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared,
              const Launch& launch, const Values&... values) {
-  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return Status::Ok();
-  return device::Start(kernel, grid, block, shared, launch, static_cast<Parameters>(values)...);
+  return Start(StartOptions{}, kernel, grid, block, shared, launch, values...);
 }
 
 // The number of threads that run together; a block's threads are cut into warps in order.
@@ -95,6 +108,10 @@ OPCAST_DEVICE bool WarpAny(bool yes) { return device::WarpAny(yes); }
 
 // Waits for the other lanes; what each wrote to memory before is seen by all.
 OPCAST_DEVICE void SyncWarp() { device::SyncWarp(); }
+
+// In a kernel that was started with StartOptions::overlaps, waits until all that comes before it on
+// the stream has ended and can be read.
+OPCAST_DEVICE void WaitForEarlier() { device::WaitForEarlier(); }
 
 // Combines the values of `width` neighbouring lanes, lane l with lane l ^ width / 2 first; each
 // gets the result, with the same bits if op is commutative.

@@ -5,9 +5,8 @@
 #include <cuda_runtime.h>
 #include <mma.h>
 
-#include <string>
-
 #include "opcast/kernel.h"
+#include "opcast/start_cuda.h"
 #include "opcast/types.h"
 
 namespace opcast::device {
@@ -15,31 +14,18 @@ namespace opcast::device {
 constexpr int kWarp = 32;
 constexpr unsigned kAllLanes = 0xffffffff;
 
-template <class... Parameters>
-Status Start(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared,
-             const Launch& launch, Parameters... values) {
-  const void* const function = reinterpret_cast<const void*>(kernel);
-  constexpr size_t kUnasked = 48 << 10;  // larger blocks of shared memory must be asked for
-  cudaError_t error = cudaSuccess;
-  if (shared > kUnasked)
-    error = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 static_cast<int>(shared));
-  if (error == cudaSuccess) {
-    void* arguments[] = {const_cast<void*>(static_cast<const void*>(&values))...};
-    error = cudaLaunchKernel(function, grid, block, arguments, shared,
-                             static_cast<cudaStream_t>(launch.stream));
-  }
-  if (error == cudaSuccess) return Status::Ok();
-  cudaGetLastError();  // or the caller's framework would find our error in its next call
-  return Status::Error(std::string("kernel launch: ") + cudaGetErrorString(error));
-}
-
 template <class T>
 __device__ __forceinline__ T ShuffleXor(T value, int mask, int width) {
   return __shfl_xor_sync(kAllLanes, value, mask, width);
 }
 __device__ __forceinline__ bool WarpAny(bool yes) { return __any_sync(kAllLanes, yes); }
 __device__ __forceinline__ void SyncWarp() { __syncwarp(); }
+
+__device__ __forceinline__ void WaitForEarlier() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();
+#endif
+}
 
 __device__ __forceinline__ void Narrow(float first, float second, float* to) {
   to[0] = first;

@@ -54,7 +54,11 @@ class Tensor {
     const DLDataType& t = tensor_->dtype;
     return t.lanes == 1 ? static_cast<DType>(t.code << 8 | t.bits) : kNoDType;
   }
-  DLDevice device() const { return tensor_->device; }
+  // Managed memory is that of a GPU for whoever computes with it.
+  DLDevice device() const {
+    const DLDevice d = tensor_->device;
+    return d.device_type == kDLCUDAManaged ? DLDevice{kDLCUDA, d.device_id} : d;
+  }
   int rank() const { return tensor_->ndim; }
   const int64_t* shape() const { return tensor_->shape; }
   const int64_t* strides() const { return strides_; }

@@ -20,8 +20,8 @@ struct Properties {
 // Asks the driver once per device; a failure is asked for again, since a driver may come up later.
 Properties PropertiesOf(int device);
 
-// Makes a device the current one of this thread, if status() is ok, and restores the caller's when
-// it goes.
+// Makes a device the current one of this thread, if status() is ok, and exactly what was current
+// before, be it nothing, when it goes. A context of the caller's on that device stays current.
 class DeviceGuard {
  public:
   explicit DeviceGuard(int device);
@@ -32,13 +32,17 @@ class DeviceGuard {
 
  private:
   Status status_ = Status::Ok();
-  int saved_ = -1;  // negative: nothing to restore
+  bool changed_ = false;
+  void* before_ = nullptr;  // what to restore then: of CUDA the context, which may be null
 };
+
+// Whether work on the stream becomes part of a graph instead of being done. The device is current.
+Status Captures(void* stream, bool* yes);
 
 // Zeroes memory in the order of the stream; a graph that is being captured learns of it.
 Status Zero(void* data, size_t bytes, void* stream);
 
-// Copies from the device and waits for it: for debugging only.
+// Copies from the device and waits for it: for debugging only. Refuses while a graph is captured.
 Status Read(void* host, const void* device, size_t bytes, void* stream);
 
 }  // namespace opcast::gpu

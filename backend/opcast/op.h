@@ -12,16 +12,23 @@
 #include "opcast/ffi.h"
 #include "opcast/op_table.h"
 
-// The devices for which kernels are compiled into this library; the CPU always is one.
+// The devices for which kernels are compiled into this library.
+#ifndef OPCAST_CPU
+#define OPCAST_CPU 1
+#endif
 #ifndef OPCAST_CUDA
 #define OPCAST_CUDA 0
+#endif
+#if OPCAST_CPU
+#define OPCAST_ON_CPU(function) function
+#else
+#define OPCAST_ON_CPU(function) nullptr
 #endif
 #if OPCAST_CUDA
 #define OPCAST_ON_CUDA(function) function
 #else
 #define OPCAST_ON_CUDA(function) nullptr
 #endif
-#define OPCAST_ON_CPU(function) function
 #define OPCAST_ROCM 0  // definitions know it, the build does not yet
 #define OPCAST_ON_ROCM(function) nullptr
 

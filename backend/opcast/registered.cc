@@ -112,10 +112,25 @@ std::string Refusal(const Kernel& kernel, const Call& call, const Launch& launch
   return CallPredicate({kernel.supported, kernel.name, "predicate"}, call, *kernel.op, launch);
 }
 
+// A graph would call nothing of Python's when it is replayed, and go on with what the function has
+// launched after the kernel is removed. It may also wait or allocate, which breaks a capture.
+void RefuseInCapture([[maybe_unused]] const Kernel& kernel, [[maybe_unused]] const Call& call,
+                     [[maybe_unused]] const Launch& launch) {
+#if OPCAST_CUDA
+  if (launch.device_type != kDLCUDA) return;
+  bool captures = false;
+  const Status status = gpu::Captures(launch.stream, &captures);
+  if (!status.ok()) call.Throw("RuntimeError", status.text());
+  if (captures)
+    call.Throw("RuntimeError", kernel.name + ": a registered kernel cannot be captured in a graph");
+#endif
+}
+
 void Run(const Kernel& kernel, const Call& call, const Launch& launch) {
   if (__builtin_expect(log_mode.load(std::memory_order_relaxed) != Log::kOff, false))
     LogLaunch(call, *kernel.op, kernel.name, launch);
   const OnDevice device(call, launch);
+  RefuseInCapture(kernel, call, launch);
   const FpEnv environment;
   kernel.op->calls.fetch_add(1, std::memory_order_relaxed);
   CallKernel({kernel.function, kernel.name, "kernel"}, call, *kernel.op, launch);

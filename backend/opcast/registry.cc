@@ -243,7 +243,7 @@ bool BuiltFor([[maybe_unused]] const Launch& launch) {
 
 Reason Unfit(int device, bool built, const Launch& launch) {
   if (device != launch.device_type) return "is for " + DeviceKind(device);
-  if (!built && device == kDLCPU)
+  if (!built && device == kDLCPU && OPCAST_CPU != 0)
     return "asks for features of x86-64, and this library is for another CPU";
   if (!built)
     return "not built into this library: run opcast build --device " +

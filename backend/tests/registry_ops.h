@@ -72,11 +72,15 @@ const char* busy = nullptr;  // why the device cannot become the current one
 namespace opcast::gpu {
 
 Properties PropertiesOf(int) { return device; }
-DeviceGuard::DeviceGuard(int number) : saved_(number) {
+DeviceGuard::DeviceGuard(int) {
   ++guarded, ++guards;
   if (busy != nullptr) status_ = Status::Error(busy);
 }
 DeviceGuard::~DeviceGuard() { --guarded; }
+Status Captures(void*, bool* yes) {
+  *yes = false;
+  return Status::Ok();
+}
 Status Zero(void* at, size_t bytes, void*) {
   ++cleared;
   std::memset(at, 0, bytes);

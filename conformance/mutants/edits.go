@@ -68,7 +68,7 @@ func (b *Sandbox) Rounds(list []*mutate.Mutant) [][]*mutate.Mutant {
 	var out [][]*mutate.Mutant
 	var families []map[string]bool
 	for _, x := range list {
-		if x.Op == "" || x.Operator.Unsupported != "" {
+		if x.Op == "" {
 			out, families = append(out, []*mutate.Mutant{x}), append(families, nil)
 			continue
 		}
@@ -96,10 +96,6 @@ func (b *Sandbox) family(name string) string {
 
 // round plants mutants, judges each of them and takes them out again. It returns those that another caller may notice.
 func (b *Sandbox) round(ctx context.Context, mutants []*mutate.Mutant, caller string) (left []*mutate.Mutant, err error) {
-	if reason := mutants[0].Operator.Unsupported; reason != "" {
-		b.record(mutants[0], report.Mutant{Verdict: report.NotRun, Reason: reason})
-		return nil, nil
-	}
 	if err := b.edit(mutants, true); err != nil {
 		return nil, err
 	}

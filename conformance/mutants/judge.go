@@ -24,10 +24,6 @@ func (b *Sandbox) runSwitched(ctx context.Context, list []*mutate.Mutant) error 
 		return err
 	}
 	for _, x := range list {
-		if x.Operator.Unsupported != "" {
-			b.record(x, report.Mutant{Verdict: report.NotRun, Reason: x.Operator.Unsupported})
-			continue
-		}
 		if err := b.activate(x.Number); err != nil {
 			return err
 		}

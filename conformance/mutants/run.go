@@ -33,8 +33,10 @@ type Options struct {
 	Seed uint64
 	// Prepare brings the project's own library up to date, once the options are known to be right; nil leaves it as it is.
 	Prepare func(ctx context.Context) error
-	// Build compiles the project in a folder, which holds its generated files already.
-	Build func(ctx context.Context, dir string) error
+	// Build compiles the project in a folder, which holds its generated files already, for the host or the emulated device.
+	Build func(ctx context.Context, dir string, emulated bool) error
+	// Driver is the folder of the driver that a build for the emulated device leaves in the folder of a project.
+	Driver func(dir string) string
 	// Budget bounds the time for the checks of one mutant beside those that should notice; zero means 10 s.
 	Budget time.Duration
 	// Out gets progress, survivors and the table; Verbose adds a line per mutant.
@@ -78,7 +80,7 @@ func Run(ctx context.Context, o Options) ([]report.Mutant, error) {
 	var wait sync.WaitGroup
 	errs := make([]error, 2)
 	if len(o.Adaptors) == 0 || slices.Contains(o.Adaptors, calls.BackendName) {
-		wait.Go(func() { errs[0] = m.judgeLibrary(ctx) })
+		wait.Go(func() { errs[0] = errors.Join(m.judgeLibrary(ctx, false), m.judgeLibrary(ctx, true)) })
 	}
 	adaptors = slices.DeleteFunc(adaptors, func(name string) bool { return !slices.Contains(o.Project.Manifest.Adaptors, name) })
 	if len(adaptors) > 0 {
@@ -114,9 +116,10 @@ func (m *Runner) logf(format string, args ...any) {
 	fmt.Fprintf(m.options.Out, format+"\n", args...)
 }
 
-// judgeLibrary judges the mutants in C++.
-func (m *Runner) judgeLibrary(ctx context.Context) error {
+// judgeLibrary judges the mutants in C++ that show on the host, or those that show on the emulated device.
+func (m *Runner) judgeLibrary(ctx context.Context, emulated bool) error {
 	b, err := m.newSandbox()
+	b.emulated = emulated
 	defer b.close(ctx)
 	if err != nil {
 		return err
@@ -125,8 +128,14 @@ func (m *Runner) judgeLibrary(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("plant mutants: %w", err)
 	}
-	list := m.selected(all, "")
+	list := slices.DeleteFunc(m.selected(all, ""), func(x *mutate.Mutant) bool { return x.Operator.Emulated != emulated })
 	if len(list) == 0 {
+		return nil
+	}
+	if emulated && !slices.Contains(b.Project.Manifest.Devices, "cuda") {
+		for _, x := range list {
+			b.record(x, report.Mutant{Verdict: report.NotRun, Reason: "the project has no kernels for CUDA"})
+		}
 		return nil
 	}
 	if err := b.activate(0); err != nil {
@@ -134,7 +143,7 @@ func (m *Runner) judgeLibrary(ctx context.Context) error {
 	}
 	m.planned.Add(int64(len(list)))
 	m.logf("%d mutants in C++: building a library that has them", len(list))
-	if err := m.options.Build(ctx, b.dir); err != nil {
+	if err := m.options.Build(ctx, b.dir, emulated); err != nil {
 		return fmt.Errorf("build the mutants: %w", err)
 	}
 	return b.runSwitched(ctx, list)

@@ -27,6 +27,8 @@ type Sandbox struct {
 	temp    *tempdir.Folder
 	Project *opdef.Project
 	session *conformance.Session
+	// emulated says that calls are made on the emulated device.
+	emulated bool
 	// finalCaller says that no other caller will look at what the present one does not notice.
 	finalCaller bool
 	// clean says that no process has seen a mutant that may spoil memory.
@@ -87,6 +89,9 @@ func (b *Sandbox) open(ctx context.Context, callers ...string) error {
 	}
 	o := conformance.Options{
 		Project: b.Project, Python: b.options.Python, Native: b.options.Native, Ops: b.options.Ops, Seed: b.options.Seed, Out: io.Discard,
+	}
+	if b.emulated {
+		o.Device, o.Driver = "cuda", b.options.Driver(b.dir)
 	}
 	b.session = &conformance.Session{Options: o, Ops: cases.TestedOps(b.Project.Ops), Printer: &conformance.Printer{Out: io.Discard}}
 	if err := b.session.Open(ctx, callers); err != nil {

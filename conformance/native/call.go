@@ -10,6 +10,7 @@ import (
 
 	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/conformance/checks/random"
+	"github.com/opcast/opcast/internal/cudadriver"
 	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/tvmffi"
@@ -24,6 +25,8 @@ type Call struct {
 	Blobs   [][]byte
 	// Arrays are those of the call by their numbers.
 	Arrays map[int]*Array
+	// memory is where the arrays are, if that is not the host.
+	memory *cudadriver.Mirror
 }
 
 // Array is an array of a call in this process.
@@ -36,7 +39,8 @@ type Array struct {
 var ErrInexpressible = errors.New("cannot be passed from Go")
 
 // answer makes the call and describes what came of it, as the workers in Python do.
-func (n *Call) answer() (any, [][]byte, error) {
+func (n *Call) answer() (reply any, blobs [][]byte, err error) {
+	defer func() { err = errors.Join(err, n.memory.Close()) }()
 	args, err := n.Arguments()
 	if errors.Is(err, ErrInexpressible) {
 		return map[string]any{"unsupported": err.Error()}, nil, nil
@@ -56,11 +60,14 @@ func (n *Call) answer() (any, [][]byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	reply := map[string]any{"error": nil, "calls": after - before, "outputs": []any{}, "arrays": []any{}}
-	if raised != nil {
-		reply["error"] = calls.CallError{Class: raised.Kind, Text: raised.Text}
+	if err := n.memory.Close(); err != nil {
+		return nil, nil, err
 	}
-	return reply, n.Results(reply, raised != nil), nil
+	answer := map[string]any{"error": nil, "calls": after - before, "outputs": []any{}, "arrays": []any{}}
+	if raised != nil {
+		answer["error"] = calls.CallError{Class: raised.Kind, Text: raised.Text}
+	}
+	return answer, n.Results(answer, raised != nil), nil
 }
 
 // Arguments are those of the export: outputs, inputs and attrs, scratch.
@@ -156,10 +163,14 @@ func (n *Call) array(raw any) (*tvmffi.Tensor, error) {
 		DType: tvmffi.DType{Code: uint8(spec.DLPack[0]), Bits: uint8(spec.DLPack[1]), Lanes: 1},
 		Shape: spec.Shape, Strides: spec.Strides, ByteOffset: uint64(spec.Offset) * uint64(spec.DLPack[1]/8),
 	}
-	if data := n.Blobs[spec.Blob]; len(data) > 0 {
-		t.Data = unsafe.Pointer(&data[0])
+	memory := n.memory
+	if spec.Device != "" { // of a device that is not under test: nobody may look at it
+		memory = nil
 	}
-	if spec.Device == "cuda:0" {
+	if t.Data, err = memory.Place(n.Blobs[spec.Blob]); err != nil {
+		return nil, err
+	}
+	if spec.Device == cuda || spec.Device == "" && n.memory != nil {
 		t.Device = tvmffi.Device{Type: 2}
 	}
 	if n.foreign && t.Data != nil { // as frameworks do: few authors look at offsets
@@ -240,10 +251,21 @@ func (n *Call) described(v calls.Tagged, isOutput bool, place int) (map[string]a
 		view := &ndarray.Array{DType: d, Shape: a.spec.Shape, Strides: a.spec.Strides, Offset: a.spec.Offset, Data: n.Blobs[a.spec.Blob]}
 		return map[string]any{
 			"dtype": a.spec.DType, "shape": a.spec.Shape, "strides": a.spec.Strides, "span": n.span(a.spec),
-			"device": "cpu", "data": true, "given": given, "same": a.spec.Index,
+			"device": n.device(), "data": true, "given": given, "same": a.spec.Index,
 		}, view.Bytes()
 	}
 	return map[string]any{"none": true}, nil
+}
+
+// cuda is the name of the only device beside the host.
+const cuda = "cuda:0"
+
+// device is the name of the one under test.
+func (n *Call) device() string {
+	if n.memory != nil {
+		return cuda
+	}
+	return "cpu"
 }
 
 // span is the memory of an array, first address and the one after the last.

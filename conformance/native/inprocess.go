@@ -5,17 +5,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"unsafe"
 
 	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/conformance/checks/random"
+	"github.com/opcast/opcast/internal/cudadriver"
 	"github.com/opcast/opcast/internal/tvmffi"
 )
 
 // inProcess calls the library in this very process, where random calls are too many for messages: the process that calls
 // from Go is one of its own, and the suite survives it.
-type inProcess struct{ library *tvmffi.Library }
+type inProcess struct {
+	library *tvmffi.Library
+	// driver is that of the device under test, nil for the host.
+	driver *cudadriver.Driver
+}
 
 // Name is that of the caller for which the calls are made.
 func (p *inProcess) Name() string { return calls.NativeName }
@@ -28,9 +32,13 @@ func (p *inProcess) Probes(group string) []calls.Probe { return probes[group] }
 
 // Call makes a call with copies of all memory, so that the call remains as it is. It reports no outputs: whoever wants to
 // look at them looks at the buffers.
-func (p *inProcess) Call(_ context.Context, call *calls.Call) (*calls.Result, error) {
-	c := &copied{tensors: map[*calls.Tensor]*tvmffi.Tensor{}, memory: map[*byte][]byte{}}
+func (p *inProcess) Call(_ context.Context, call *calls.Call) (result *calls.Result, err error) {
+	c := &copied{tensors: map[*calls.Tensor]*tvmffi.Tensor{}, memory: map[*byte][]byte{}, mirror: p.driver.Mirror()}
+	defer func() { err = errors.Join(err, c.mirror.Close()) }()
 	args, unsupported := c.arguments(call)
+	if c.err != nil {
+		return nil, c.err
+	}
 	if unsupported != "" {
 		return &calls.Result{Unsupported: unsupported}, nil
 	}
@@ -38,7 +46,7 @@ func (p *inProcess) Call(_ context.Context, call *calls.Call) (*calls.Result, er
 	if err != nil {
 		return nil, err
 	}
-	result := &calls.Result{}
+	result = &calls.Result{}
 	_, err = p.library.Call(call.Op.Name, args...)
 	var raised *tvmffi.Error
 	switch {
@@ -48,6 +56,7 @@ func (p *inProcess) Call(_ context.Context, call *calls.Call) (*calls.Result, er
 		return nil, fmt.Errorf("native caller: %w", err)
 	}
 	after, err := p.launches(call.Op.Name)
+	err = errors.Join(err, c.mirror.Close())
 	result.Launches = after - before
 	for _, t := range call.Tensors() {
 		result.Buffers = append(result.Buffers, c.of(t.Data))
@@ -68,6 +77,9 @@ func (p *inProcess) launches(op string) (int64, error) {
 type copied struct {
 	tensors map[*calls.Tensor]*tvmffi.Tensor
 	memory  map[*byte][]byte
+	// mirror is where the copies are on the device, and err why they are not.
+	mirror *cudadriver.Mirror
+	err    error
 }
 
 // of is the copy of memory.
@@ -121,10 +133,14 @@ func (c *copied) tensor(t *calls.Tensor) any {
 		DType: tvmffi.DType{Code: uint8(t.DType.Code), Bits: uint8(t.DType.Bits), Lanes: 1},
 		Shape: cases.OrEmpty(t.Shape), Strides: cases.OrEmpty(t.Strides), ByteOffset: uint64(t.Offset) * uint64(t.DType.Bits/8),
 	}
-	if data := c.of(t.Data); len(data) > 0 {
-		out.Data = unsafe.Pointer(&data[0])
+	place := c.mirror
+	if t.Device != "" { // of a device that is not under test: nobody may look at it
+		place = nil
 	}
-	if t.Device == "cuda:0" {
+	var err error
+	out.Data, err = place.Place(c.of(t.Data))
+	c.err = errors.Join(c.err, err)
+	if t.Device == cuda || t.Device == "" && c.mirror != nil {
 		out.Device = tvmffi.Device{Type: 2}
 	}
 	c.tensors[t] = out

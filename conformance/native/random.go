@@ -16,7 +16,6 @@ import (
 	"github.com/opcast/opcast/conformance/checks/random"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/load"
-	"github.com/opcast/opcast/internal/tvmffi"
 )
 
 // randomRequest asks the process that calls from Go for random calls of an op.
@@ -28,9 +27,10 @@ type randomRequest struct {
 
 // randomServer makes random calls in the process that calls from Go.
 type randomServer struct {
-	library *tvmffi.Library
-	dir     string
-	project *opdef.Project
+	caller inProcess
+	// dir is that of the project, device the one under test.
+	dir, device string
+	project     *opdef.Project
 	// now is the randomizer of the last request, whose valid call may serve the next one, too.
 	now *random.Generator
 	// reached is the memory that tells the suite which call is being made.
@@ -78,7 +78,7 @@ func (s *randomServer) prepare(ctx context.Context, request randomRequest) error
 		return fmt.Errorf("native caller: no op %q in %s", request.Op, s.dir)
 	}
 	t := &check.T{
-		Ctx: ctx, Env: &check.Environment{Project: s.project, Device: "cpu"}, Op: cases.Tested(s.project.Ops[i]), Caller: &inProcess{s.library},
+		Ctx: ctx, Env: &check.Environment{Project: s.project, Device: s.device}, Op: cases.Tested(s.project.Ops[i]), Caller: &s.caller,
 	}
 	var err error
 	s.now, err = random.NewGenerator(t, request.Seed)

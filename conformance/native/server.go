@@ -11,6 +11,7 @@ import (
 	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/conformance/check"
 	"github.com/opcast/opcast/conformance/checks/random"
+	"github.com/opcast/opcast/internal/cudadriver"
 	"github.com/opcast/opcast/internal/rpc"
 	"github.com/opcast/opcast/internal/tvmffi"
 )
@@ -23,6 +24,8 @@ type Config struct {
 	// Dir is that of the project, from which random calls are made, and Reached a file for the number of the present one.
 	Dir     string `json:"dir"`
 	Reached string `json:"reached"`
+	// Device is the one under test.
+	Device string `json:"device"`
 	// Foreign says that the library was made by hand: it does not tell of kernels.
 	Foreign bool `json:"foreign,omitempty"`
 }
@@ -43,7 +46,13 @@ func Serve(config string, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	server := &server{library: library, foreign: c.Foreign, random: randomServer{library: library, dir: c.Dir}}
+	server := &server{library: library, foreign: c.Foreign}
+	if c.Device == cuda {
+		if server.driver, err = cudadriver.Open(); err != nil {
+			return err
+		}
+	}
+	server.random = randomServer{caller: inProcess{library, server.driver}, dir: c.Dir, device: c.Device}
 	if c.Reached != "" {
 		if server.random.reached, err = SharedPage(c.Reached); err != nil {
 			return err
@@ -60,7 +69,9 @@ func Serve(config string, in io.Reader, out io.Writer) error {
 type server struct {
 	library *tvmffi.Library
 	foreign bool
-	random  randomServer
+	// driver is that of the device under test, nil for the host.
+	driver *cudadriver.Driver
+	random randomServer
 }
 
 func (s *server) answer(m rpc.Message) (any, [][]byte, error) {
@@ -90,7 +101,7 @@ func (s *server) answer(m rpc.Message) (any, [][]byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	n := &Call{library: s.library, foreign: s.foreign, Wire: w, Blobs: m.Blobs, Arrays: map[int]*Array{}}
+	n := &Call{library: s.library, foreign: s.foreign, Wire: w, Blobs: m.Blobs, Arrays: map[int]*Array{}, memory: s.driver.Mirror()}
 	return n.answer()
 }
 

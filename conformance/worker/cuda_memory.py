@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 from functools import cache
 from typing import Any
 
@@ -20,7 +21,10 @@ class Driver:
             self.library = ctypes.CDLL("libcuda.so.1")
         except OSError as error:
             raise Unsupported(f"no CUDA device: {error}") from None
+        self.emulated = hasattr(self.library, "cuEmulatorCalls")
         self.device, self.context = ctypes.c_int(), ctypes.c_void_p()
+        self.threads = threading.local()  # those that have the context
+        self.threads.ready = True
         try:
             self("cuInit", 0)
             self("cuDeviceGet", ctypes.byref(self.device), 0)
@@ -30,7 +34,10 @@ class Driver:
             raise Unsupported(f"no CUDA device: {error}") from None
 
     def __call__(self, name: str, *args: Any) -> None:
-        """Call a function that returns a code of errors."""
+        """Call a function that returns a code of errors, in a thread that has a context."""
+        if not hasattr(self.threads, "ready"):
+            self.library.cuCtxSetCurrent(self.context)
+            self.threads.ready = True
         code = getattr(self.library, name)(*args)
         if code != SUCCESS:
             text = ctypes.c_char_p()

@@ -117,6 +117,9 @@ func run(ctx context.Context, o Options, root *os.Root, ninja string) (*Result, 
 		return nil, nil, err
 	}
 	result.Notes = append(notes, result.Notes...)
+	if in.emulated {
+		result.DeviceCode = []string{"emulated CUDA"}
+	}
 	if in.cuda != nil {
 		result.CUDA = in.cuda.version
 		result.DeviceCode, err = elfcheck.DeviceCode(local(o.Project.Dir, result.Library))
@@ -128,8 +131,9 @@ func run(ctx context.Context, o Options, root *os.Root, ninja string) (*Result, 
 func gather(ctx context.Context, o Options, root *os.Root) (in inputs, notes []string, err error) {
 	in = inputs{
 		project: withArchs(o.Project, o.Getenv(ArchVariable)), embedded: o.Runtime, env: o.Env, debug: o.Debug,
-		environment: environmentText(o.Getenv),
+		environment: environmentText(o.Getenv), emulated: slices.Contains(o.Devices, Emulated),
 	}
+	in.withoutCPU = in.emulated && !slices.Contains(o.Devices, "cpu")
 	if o.Native {
 		in.narrowest = narrowest()
 	}
@@ -205,8 +209,12 @@ func (in *inputs) findUnits(embedded fs.FS, generated []string) error {
 		}
 	}
 	in.takeHandlers(generated)
-	if in.cuda != nil {
+	if in.onCUDA() {
 		in.backend, in.kernels = append(in.backend, in.runtime.cuda...), append(in.kernels, cu...)
+	}
+	if in.emulated {
+		_, library := in.runtime.splitEmulator()
+		in.backend = append(in.backend, library...)
 	}
 	return nil
 }

@@ -51,6 +51,9 @@ func eachFeatured(p *opdef.Project, visit func(*opdef.Op, opdef.Kernel)) {
 
 // missingSources are findings about kernels that ask for features and have no source file of their own.
 func (in inputs) missingSources() (findings diag.List) {
+	if in.withoutCPU {
+		return nil
+	}
 	eachFeatured(in.project, func(op *opdef.Op, k opdef.Kernel) {
 		own := func(source string) bool { return !isCUDA(source) && stem(source) == k.Name }
 		if !slices.ContainsFunc(in.kernels, own) {

@@ -23,7 +23,7 @@ func (in inputs) errorFlags(source string) []string {
 	switch {
 	case slices.Contains(in.kernels, source) && !in.project.Manifest.Build.Werror:
 		return nil
-	case isCUDA(source):
+	case in.nvccTakes(source):
 		return append([]string{"-Werror", "all-warnings"}, hostWords([]string{"-Werror"})...)
 	}
 	return []string{"-Werror"}
@@ -127,7 +127,10 @@ func (in inputs) cppFlags() []string {
 	if in.narrowest != "" {
 		flags = append(flags, "-DOPCAST_NARROWEST="+in.narrowest)
 	}
-	if in.cuda != nil {
+	if in.withoutCPU {
+		flags = append(flags, "-DOPCAST_CPU=0")
+	}
+	if in.onCUDA() {
 		archs := strings.Join(cudaArchs(&in.project.Manifest), ",")
 		flags = append(flags, "-DOPCAST_CUDA=1", `-DOPCAST_CUDA_ARCHS="`+archs+`"`)
 	}
@@ -171,7 +174,7 @@ func (in inputs) unitFlags(source string) (string, error) {
 	manifest := &in.project.Manifest
 	archs, own := cudaArchs(manifest), []string(nil)
 	for _, f := range manifest.Files {
-		if matcher(f.Match)(source) {
+		if matcher(f.Match)(source) && !in.isEmulated(source) {
 			own = append(own, f.Flags...)
 			if len(f.Arch) > 0 {
 				archs = f.Arch
@@ -180,6 +183,8 @@ func (in inputs) unitFlags(source string) (string, error) {
 	}
 	parts := []string{"$common"}
 	switch {
+	case in.isEmulated(source):
+		parts = append(parts, shellWords(in.emulatedFlags()...))
 	case isCUDA(source):
 		words, err := gencode(archs)
 		if err != nil {
@@ -230,7 +235,10 @@ func (in inputs) linkFlags(l library) string {
 	if h := in.handlersOf(l.sources[0]); h != nil {
 		own += h.link()
 	}
-	if slices.ContainsFunc(l.sources, isCUDA) {
+	if in.emulated {
+		own += " -ldl"
+	}
+	if slices.ContainsFunc(l.sources, in.nvccTakes) {
 		// The driver is opened when it is first needed, so that the library loads on machines without one.
 		own += " -L$cudart -lcudart_static -ldl -lrt"
 	}

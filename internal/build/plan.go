@@ -22,6 +22,10 @@ type inputs struct {
 	// cuda is nil when the library is built for the CPU only.
 	cuda  *cuda
 	debug bool
+	// emulated says that kernels for CUDA run on the emulated device.
+	emulated bool
+	// withoutCPU leaves the kernels for the CPU out of the library, so that they need not be there.
+	withoutCPU bool
 	// narrowest is the instruction set below which loops are not compiled, as parallel.h calls it; all are where it is empty.
 	narrowest string
 	runtime   tree
@@ -74,11 +78,18 @@ func newPlan(in inputs) (*plan, error) {
 	if in.debug {
 		p.folder = "build/debug"
 	}
+	if in.emulated {
+		p.folder = emulatedFolder
+	}
 	p.add(backendLibrary(in.project), "__tvm_ffi_", slices.Concat(in.backend, in.inLinkOrder(), in.shim))
 	for i := range in.handlers {
 		h := &in.handlers[i]
 		l := p.add(handlerLibrary(in.project, &h.Framework), h.exports(), slices.Concat(h.sources, in.shim))
 		l.beside, l.families = h.Handlers.Beside(), h.Handlers.Symbols
+	}
+	if in.emulated {
+		driver, _ := in.runtime.splitEmulator()
+		p.add(driverFolder+"/libcuda.so.1", driverPrefix, slices.Concat(driver, in.shim))
 	}
 	for _, l := range p.libraries {
 		for _, s := range l.sources {
@@ -150,7 +161,7 @@ func (p *plan) file(folder string, units []unit, libraries []library) *ninja.Fil
 	made := map[string]string{}
 	for _, u := range units {
 		rule := "compile"
-		if isCUDA(u.source) {
+		if p.in.nvccTakes(u.source) {
 			rule = "nvcc"
 		}
 		made[u.object] = p.within(folder, u.object)
@@ -227,7 +238,7 @@ func (p *plan) compileCommands() ([]byte, error) {
 	entries, vars := []entry{}, append(p.in.machine(p.id), p.in.flags()...)
 	for _, u := range p.units {
 		compiler := "$cxx"
-		if isCUDA(u.source) {
+		if p.in.nvccTakes(u.source) {
 			compiler = "$nvcc"
 		}
 		command := fmt.Sprintf("%s %s -c %s -o %s", ninja.Expand(compiler, vars), ninja.Expand(u.flags, vars),

@@ -5,16 +5,17 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"slices"
 
 	"github.com/opcast/opcast/internal/safefile"
 )
 
-// tree is the C++ part of a runtime: root is its include folder, sources are its units and cuda those of nvcc, all
-// relative to the project.
+// tree is the C++ part of a runtime: root is its include folder, sources are its units, cuda those of nvcc and emulator those of
+// the emulated device, all relative to the project.
 type tree struct {
-	root          string
-	sources, cuda []string
+	root                    string
+	sources, cuda, emulator []string
 }
 
 // laidOut is where opcast's runtime lies in a project that has none of its own.
@@ -28,7 +29,9 @@ func findRuntime(dir string, embedded fs.FS) (t tree, err error) {
 	if _, err := fs.Stat(files, "opcast"); err != nil {
 		t.root, files = laidOut, embedded
 	}
-	for pattern, units := range map[string]*[]string{"opcast/*.cc": &t.sources, "opcast/*" + cudaSuffix: &t.cuda} {
+	for pattern, units := range map[string]*[]string{
+		"opcast/*.cc": &t.sources, "opcast/*" + cudaSuffix: &t.cuda, "emulator/*.cc": &t.emulator,
+	} {
 		found, err := fs.Glob(files, pattern)
 		if err != nil {
 			return t, fmt.Errorf("find the runtime: %w", err)
@@ -94,22 +97,27 @@ func StaleRuntime(dir string, embedded fs.FS) (stale []string, err error) {
 func compareRuntime(root *os.Root, embedded fs.FS) (write map[string][]byte, remove []string, err error) {
 	write = map[string][]byte{}
 	wanted := map[string]bool{}
-	files, err := fs.Glob(embedded, "opcast/*")
-	for _, name := range files {
-		content, err := fs.ReadFile(embedded, name)
+	for _, folder := range []string{"opcast", "emulator"} {
+		files, err := fs.Glob(embedded, folder+"/*")
 		if err != nil {
 			return nil, nil, err
 		}
-		target := laidOut + "/" + name
-		if wanted[target] = true; !safefile.Holds(root, target, content) {
-			write[target] = content
+		for _, name := range files {
+			content, err := fs.ReadFile(embedded, name)
+			if err != nil {
+				return nil, nil, err
+			}
+			target := laidOut + "/" + name
+			if wanted[target] = true; !safefile.Holds(root, target, content) {
+				write[target] = content
+			}
+		}
+		present, _ := fs.ReadDir(root.FS(), path.Join(laidOut, folder))
+		for _, entry := range present {
+			if name := path.Join(laidOut, folder, entry.Name()); !wanted[name] {
+				remove = append(remove, name)
+			}
 		}
 	}
-	present, _ := fs.ReadDir(root.FS(), laidOut+"/opcast")
-	for _, entry := range present {
-		if name := laidOut + "/opcast/" + entry.Name(); !wanted[name] {
-			remove = append(remove, name)
-		}
-	}
-	return write, remove, err
+	return write, remove, nil
 }

@@ -77,11 +77,13 @@ func TestFindSourcesErrors(t *testing.T) {
 // A project with a runtime of its own, as this repository is, uses that; stale embedded files go away.
 func TestFindRuntime(t *testing.T) {
 	dir := t.TempDir()
-	embedded := fstest.MapFS{"opcast/kernel.h": {Data: []byte("1")}, "opcast/a.cc": {Data: []byte("1")}, "opcast/b.cu": {}}
+	embedded := fstest.MapFS{
+		"opcast/kernel.h": {Data: []byte("1")}, "opcast/a.cc": {Data: []byte("1")}, "opcast/b.cu": {}, "emulator/c.cc": {},
+	}
 	gone := filepath.Join(dir, "build/runtime/opcast/gone.cc")
 	write(t, gone, "")
 	got, err := findRuntime(dir, embedded)
-	want := tree{"build/runtime", []string{"build/runtime/opcast/a.cc"}, []string{"build/runtime/opcast/b.cu"}}
+	want := tree{"build/runtime", []string{"build/runtime/opcast/a.cc"}, []string{"build/runtime/opcast/b.cu"}, []string{"build/runtime/emulator/c.cc"}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(tree{})); diff != "" || err != nil {
 		t.Errorf("embedded: %v (-want +got):\n%s", err, diff)
 	}
@@ -93,7 +95,7 @@ func TestFindRuntime(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, "backend/opcast/b.cc"), "")
 	got, err = findRuntime(dir, nil)
-	want = tree{"backend", []string{"backend/opcast/b.cc"}, nil}
+	want = tree{"backend", []string{"backend/opcast/b.cc"}, nil, nil}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(tree{})); diff != "" || err != nil {
 		t.Errorf("own: %v (-want +got):\n%s", err, diff)
 	}

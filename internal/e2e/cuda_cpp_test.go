@@ -33,8 +33,8 @@ func TestCUDAGates(t *testing.T) {
 // emulatorProgram compiles a test with the emulator.
 func emulatorProgram(t *testing.T, args ...string) string {
 	t.Helper()
-	return cppProgram(t, append([]string{"-DOPCAST_EMULATOR", "-I", "backend/tests/emulator",
-		"backend/tests/emulator/emulator.cc", "backend/tests/emulator/fiber.cc"}, args...)...)
+	return cppProgram(t, append([]string{"-DOPCAST_EMULATOR", "-I", "backend/emulator", "backend/tests/direct_runtime.cc",
+		"backend/emulator/emulator.cc", "backend/emulator/fiber.cc"}, args...)...)
 }
 
 // Without a GPU, what the runtime asks of one comes back with the driver's text.

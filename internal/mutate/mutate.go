@@ -39,8 +39,8 @@ type Operator struct {
 	Dirty bool `toml:"dirty"`
 	// Equivalent are the places whose mutants no call can tell from the original, in any project.
 	Equivalent []Equivalent `toml:"equivalent"`
-	// Unsupported says why its mutants cannot be run.
-	Unsupported string `toml:"unsupported"`
+	// Emulated says that its mutants show on a GPU only: they are judged on the emulated device.
+	Emulated bool `toml:"emulated"`
 }
 
 // Equivalent says of a place that a mutant there does what the original does.

@@ -95,7 +95,7 @@ def compile_cpp(block: Block, shell: Shell) -> str:
         runtime, ours = ROOT / "backend", shell.folder / "backend/gen"
         options = ["-x", "c++", "-std=c++17", "-Wall", "-fsyntax-only", f"-I{runtime}", f"-I{ours}"]
         if source.suffix == ".cu":  # not every machine has nvcc
-            options += ["-DOPCAST_EMULATOR", f"-I{runtime / 'tests/emulator'}"]
+            options += ["-DOPCAST_EMULATOR", f"-I{runtime / 'emulator'}"]
         code, said = shell.start(["c++", *options, str(source)])
     if code:
         raise BlockError(f"{block.where}: {said}")

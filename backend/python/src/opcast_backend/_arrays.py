@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
 _CPU = (1, 0)  # DLPack's number, and an index
+_CUDA, _MANAGED = 2, 13  # DLPack's numbers of a GPU's memory, and of memory that the host shares
 _VERSIONED = (1, 0)  # DLPack capsules of this version say whether memory is read-only
 
 
@@ -157,6 +158,8 @@ def _checked(kind: int, index: int) -> tuple[int, int]:
     wrong = no_device(kind, index)
     if wrong is not None:
         raise Refused(ValueError, *wrong)
+    if kind == _MANAGED:
+        kind = _CUDA  # whose kernels take it
     return _CPU if kind == _CPU[0] else (kind, index)
 
 

@@ -33,7 +33,8 @@ func newBuildCmd(a *app) *cobra.Command {
 	}
 	pythonFlag(cmd, &python)
 	cmd.Flags().StringSliceVar(&o.Devices, "device", nil,
-		"build for these devices: cpu,cuda (default: the manifest's that this machine has a compiler for)")
+		"build for these devices: cpu,cuda (default: the manifest's that this machine has a compiler for); "+
+			"emulated is CUDA on an emulated device, which needs no GPU and no nvcc")
 	cmd.Flags().BoolVar(&jit, "jit", false, "compile nothing: put the sources into the package, which builds itself on import")
 	cmd.Flags().BoolVar(&o.Native, "native", false, "compile for the instruction set of this machine's CPU only, which halves the time")
 	cmd.Flags().BoolVar(&o.Portable, "portable", false, "link libraries that run on older systems, from glibc 2.28 on")
@@ -109,6 +110,9 @@ func machineError(err error) error {
 // knownDevices refuses devices that the manifest does not name.
 func knownDevices(chosen, manifest []string) error {
 	for _, device := range chosen {
+		if device == build.Emulated {
+			device = "cuda"
+		}
 		if !slices.Contains(manifest, device) {
 			err := fmt.Errorf("--device %s: the devices of opcast.toml are %s", device, strings.Join(manifest, ", "))
 			return ExitError{Code: exitUsage, Err: err}

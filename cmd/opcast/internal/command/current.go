@@ -23,11 +23,11 @@ func noBuildFlag(cmd *cobra.Command, noBuild *bool) {
 }
 
 // current brings the library up to date before it is judged: what yesterday's library does proves nothing. Where nothing can
-// be built, or shall not be, the library must have been made from the sources as they are.
-func (a *app) current(ctx context.Context, p *opdef.Project, env *pyenv.Env, noBuild bool) error {
+// be built, or shall not be, the library must have been made from the sources as they are. Without devices, all are built for.
+func (a *app) current(ctx context.Context, p *opdef.Project, env *pyenv.Env, noBuild bool, devices ...string) error {
 	var why error
 	if !noBuild {
-		result, err := a.compile(ctx, build.Options{Env: env})
+		result, err := a.compile(ctx, build.Options{Env: env, Devices: devices})
 		if err == nil {
 			return a.notes(result.Notes)
 		}

@@ -64,7 +64,13 @@ func (a *app) mutants(ctx context.Context, ops []string, flags *mutantsFlags) er
 		Mutants: flags.selected, Out: a.stdout, Verbose: flags.verbose,
 		ReportDir: folder, Markdown: flags.markdown,
 		Prepare: func(ctx context.Context) error { return a.current(ctx, p, env, false) },
-		Build:   func(ctx context.Context, dir string) error { return a.buildCopy(ctx, env, dir, a.stderr) },
+		Build: func(ctx context.Context, dir string, emulated bool) error {
+			if emulated {
+				return a.buildCopy(ctx, env, dir, a.stderr, build.Emulated)
+			}
+			return a.buildCopy(ctx, env, dir, a.stderr)
+		},
+		Driver: build.DriverIn,
 	})
 	if errors.Is(err, mutants.ErrSurvived) {
 		return ExitError{Code: exitFindings, Err: err}

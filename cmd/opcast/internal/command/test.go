@@ -11,8 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/opcast/opcast/conformance"
+	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/conformance/check"
 	"github.com/opcast/opcast/conformance/worker"
+	"github.com/opcast/opcast/internal/build"
 	"github.com/opcast/opcast/internal/generated"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/load"
@@ -55,7 +57,7 @@ func newTestCmd(a *app) *cobra.Command {
 		RunE:  func(cmd *cobra.Command, ops []string) error { return a.test(cmd, ops, &flags) },
 	}
 	pythonFlag(cmd, &flags.python)
-	testDeviceFlag(cmd, &flags.device)
+	cmd.Flags().StringVar(&flags.device, "device", "cpu", "put the arrays on this device: cpu, cuda, or emulated, which is CUDA without a GPU")
 	profileFlag(cmd, &flags.profile)
 	cmd.Flags().BoolVar(&flags.fast, "fast", false, "short for --profile fast")
 	jobsFlag(cmd, &flags.jobs)
@@ -149,8 +151,13 @@ func (a *app) testOptions(ctx context.Context, ops []string, flags *testFlags) (
 		Shard: flags.shard, LastFailed: flags.lastFailed, Seed: flags.seed, ReportDir: flags.report, Jobs: flags.jobs,
 		WarmUp: flags.warmUp, Spread: flags.spread, Job: flags.job, Timeout: flags.timeout, Progress: terminal(a.stdout),
 	}
+	if flags.device == build.Emulated {
+		emulate(&o)
+	}
 	if flags.opdefs == "" && flags.library == "" && len(callables) == 0 {
-		o.Build = func(ctx context.Context) error { return a.current(ctx, p, env, flags.noBuild || flags.installed) }
+		o.Build = func(ctx context.Context) error {
+			return a.current(ctx, p, env, flags.noBuild || flags.installed, devicesFor(flags.device)...)
+		}
 	}
 	if flags.opdefs == "" {
 		o.Stale = func(context.Context) ([]string, error) { return generated.Stale(p) }
@@ -159,6 +166,22 @@ func (a *app) testOptions(ctx context.Context, ops []string, flags *testFlags) (
 	}
 	o.ReportDir = cmp.Or(flags.report, filepath.Join("build", "report")) // definitions in a folder belong to no project
 	return o, nil
+}
+
+// emulate has the callers that need no framework find the driver of the emulated device: a framework has no memory there.
+func emulate(o *conformance.Options) {
+	o.Device, o.Driver = "cuda", build.DriverIn(o.Project.Dir)
+	if len(o.Adaptors) == 0 {
+		o.Adaptors = []string{calls.BackendName, calls.NativeName, calls.OpCallName}
+	}
+}
+
+// devicesFor are the devices for which the library is built that is tested on one; none stands for the manifest's.
+func devicesFor(device string) []string {
+	if device == build.Emulated {
+		return []string{build.Emulated}
+	}
+	return nil
 }
 
 // check refuses values that no flag can have, and returns the functions to be tested.
@@ -170,7 +193,7 @@ func (f *testFlags) check() ([]conformance.Callable, error) {
 		f.profile = check.ProfileFast
 	}
 	err := cmp.Or(
-		oneOf("device", f.device, "cpu", "cuda"), oneOf("profile", f.profile, "fast", "core", "extended"),
+		oneOf("device", f.device, "cpu", "cuda", build.Emulated), oneOf("profile", f.profile, "fast", "core", "extended"),
 		atLeast("jobs", f.jobs, 1), atLeast("random", f.random, 0), atLeast("random-total", f.randomTotal, 0), atLeast("warm-up", f.warmUp, 0),
 		positive("timeout", f.timeout), reportFolder(f.report),
 	)

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "fiber.h"
+#include "opcast/fpenv.h"
 
 namespace opcast::device {
 namespace {
@@ -130,6 +131,7 @@ const void* Peer(int lane) {
 }
 
 void Run(dim3 grid, dim3 size, size_t shared, const std::function<void()>& body) {
+  const FpEnv environment;  // a GPU's does not depend on which thread waits for it
   static thread_local Block blocks;
   block = &blocks;
   block->count = static_cast<int>(size.x * size.y * size.z);

@@ -11,10 +11,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <type_traits>
 
-#include "opcast/launch.h"
+#include "opcast/start_cuda.h"
+#include "run.h"
 
 #define __global__
 #define __device__
@@ -24,11 +24,6 @@
 #define __launch_bounds__(...)
 // Blocks of a thread of the process run one at a time.
 #define __shared__ static thread_local
-
-struct dim3 {
-  unsigned x, y, z;
-  constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
-};
 
 namespace opcast::device {
 
@@ -68,16 +63,6 @@ void Narrow(float first, float second, T* to) {
 
 void* DynamicShared();
 
-// Runs body() for every thread of the grid.
-void Run(dim3 grid, dim3 block, size_t shared, const std::function<void()>& body);
-
-template <class... Parameters>
-Status Start(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared, const Launch&,
-             Parameters... values) {
-  Run(grid, block, shared, [&] { kernel(values...); });
-  return Status::Ok();
-}
-
 template <class T>
 T Received(int lane) {
   T value;
@@ -101,6 +86,7 @@ inline bool WarpAny(bool yes) {
 }
 
 inline void SyncWarp() { WaitForWarp("SyncWarp"); }
+inline void WaitForEarlier() {}  // a kernel begins when the one before it has ended
 
 // The emulator copies at once: a kernel that does not wait is not found out.
 inline void CopyAsync(void* shared, const void* global) { std::memcpy(shared, global, 16); }
