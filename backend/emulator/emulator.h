@@ -25,9 +25,15 @@
 // Blocks of a thread of the process run one at a time.
 #define __shared__ static thread_local
 
+// The threads of a warp: 32 as on NVIDIA's GPUs and AMD's RDNA, or 64 as on AMD's CDNA.
+#ifndef OPCAST_EMULATOR_WARP
+#define OPCAST_EMULATOR_WARP 32
+#endif
+
 namespace opcast::device {
 
-constexpr int kWarp = 32;
+constexpr int kWarp = OPCAST_EMULATOR_WARP;
+constexpr size_t kMostShared = kWarp == 64 ? 64 << 10 : 99 << 10;
 
 // What a thread of a kernel knows of itself.
 struct Place {

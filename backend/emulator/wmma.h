@@ -1,7 +1,7 @@
 // Warp-wide matrix products for the emulator, with the names of CUDA's.
 //
 // CUDA does not say which lane holds which element of a fragment; here lane l holds the elements l,
-// l + 32, ... in row-major order.
+// l + kWarp, ... in row-major order.
 #pragma once
 
 #include "emulator.h"

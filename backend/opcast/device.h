@@ -92,6 +92,9 @@ Status Start(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared
 // The number of threads that run together; a block's threads are cut into warps in order.
 constexpr int kWarp = device::kWarp;
 
+// Bytes of shared memory that a block can have on each GPU for which there is code.
+constexpr size_t kMostShared = device::kMostShared;
+
 // The lane of the calling thread, in blocks of one dimension.
 OPCAST_DEVICE int Lane() { return static_cast<int>(threadIdx.x) % kWarp; }
 

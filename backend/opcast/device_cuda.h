@@ -12,6 +12,7 @@
 namespace opcast::device {
 
 constexpr int kWarp = 32;
+constexpr size_t kMostShared = 99 << 10;  // sm_86 has the least
 constexpr unsigned kAllLanes = 0xffffffff;
 
 template <class T>

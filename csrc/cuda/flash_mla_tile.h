@@ -13,9 +13,9 @@ using opcast::kWarp;
 constexpr int kWidth = 512, kPlain = 448, kRotary = kWidth - kPlain;  // columns of a row
 constexpr int kTile = 64, kTiles = kWidth / kTile;  // columns of one scale; the last has none
 constexpr int kScales = kTiles - 1;
-constexpr int kRows = 32;   // rows in shared memory
-constexpr int kHeads = 16;  // of a block
-constexpr int kPart = 16;   // rows and columns of a fragment
+constexpr int kRows = opcast::kMostShared < (96 << 10) ? 16 : 32;  // rows in shared memory
+constexpr int kHeads = 16;                                         // of a block
+constexpr int kPart = 16;                                          // rows and columns of a fragment
 constexpr int kWarps = 4, kThreads = kWarps * kWarp;
 constexpr int kWarpTiles = kTiles / kWarps;          // tiles of columns of a warp
 constexpr int kAcross = kWarpTiles * kTile / kPart;  // fragments of a warp's sums

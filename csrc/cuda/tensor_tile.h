@@ -1,7 +1,8 @@
 // Sums of products of two matrices of 16 bits on tensor cores, for kernels that differ in how their
 // factors lie and in where the sums go.
 //
-// A block computes 128 by 128 elements, each of its 8 warps 64 by 32. The hardware adds up a pass
+// A block computes 128 by 128 elements. Its 8 warps of 32 threads compute 64 by 32 of them each, or
+// its 4 warps of 64 threads 64 by 64. The hardware adds up a pass
 // of terms in float; passes are then added in order. The length of a pass depends on the number of
 // terms only, so bits do not depend on whether a block computes all passes of a tile, or each pass
 // has a block of its own and a second kernel adds them: the way to fill a GPU where there are few
@@ -19,14 +20,15 @@ namespace opcast_ops {
 
 constexpr int kTensorTile = 128;  // rows and columns of a block
 constexpr int kTensorStep = 32;   // terms in shared memory at a time, twice: next ones arrive
-constexpr int kTensorThreads = 256;
-constexpr int kTensorPass = 512;       // terms of a pass, at least
-constexpr int64_t kMostPasses = 8;     // as in the scratch of the definition
-constexpr int64_t kFewTiles = 16;      // as there: with more, passes get no blocks of their own
-constexpr int kPart = 16;              // rows and columns of a fragment
-constexpr int kDown = 4, kAcross = 2;  // fragments of a warp
-constexpr int kSumLine = kPart + 4;    // sums of a fragment on their way to memory
-constexpr int kNumbers = 8;            // in 16 bytes
+constexpr int kTensorThreads = 256, kTensorWarps = kTensorThreads / opcast::kWarp;
+constexpr int kTensorPass = 512;    // terms of a pass, at least
+constexpr int64_t kMostPasses = 8;  // as in the scratch of the definition
+constexpr int64_t kFewTiles = 16;   // as there: with more, passes get no blocks of their own
+constexpr int kPart = 16;           // rows and columns of a fragment
+// Fragments of a warp, of which there are two below each other.
+constexpr int kDown = kTensorTile / kPart / 2, kAcross = kTensorTile / kPart / (kTensorWarps / 2);
+constexpr int kSumLine = kPart + 4;  // sums of a fragment on their way to memory
+constexpr int kNumbers = 8;          // in 16 bytes
 
 // Where a line's successor begins in shared memory, for different banks. Lines have the terms of a
 // row, or a term of all rows: as the factor lies in memory.

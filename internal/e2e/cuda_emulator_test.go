@@ -2,6 +2,7 @@ package e2e
 
 import (
 	_ "embed"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,7 +13,7 @@ import (
 	"github.com/opcast/opcast/internal/tooltest"
 )
 
-// emulated is the manifest of a collection whose only kernels are those for CUDA.
+// emulated is the manifest of a collection whose only kernels are those for CUDA, with warps of so many threads.
 const emulated = `
 name = "emulated"
 namespace = "opcast"
@@ -22,6 +23,7 @@ adaptors = ["numpy"]
 devices = ["cpu", "cuda"]
 sources = ["csrc/cuda/*.cu"]
 include = ["csrc"]
+defines = ["OPCAST_EMULATOR_WARP=%d"]
 [cuda]
 arch = ["80", "90"]
 `
@@ -44,7 +46,7 @@ const memoryOfKernels = `
 func TestCUDAKernelsOnTheEmulator(t *testing.T) {
 	t.Parallel()
 	python := borrowed(t)
-	dir := emulatedProject(t)
+	dir := emulatedProject(t, 32)
 	tool := tooltest.Path(t)
 	run(t, command(t, dir, tool, "build", "--device", "emulated", "--python", python))
 	only := filepath.Join(dir, "only")
@@ -53,6 +55,18 @@ func TestCUDAKernelsOnTheEmulator(t *testing.T) {
 	t.Run("rows", func(t *testing.T) { compares(t, dir, rowsScript, "378") })
 	t.Run("hostile", func(t *testing.T) { compares(t, dir, hostileScript, "1932") })
 	t.Run("products", func(t *testing.T) { compares(t, dir, productsScript, "16") })
+}
+
+// On AMD's GPUs, 64 threads run together: then each thread of a row has other columns, and fewer warps share a block's work.
+func TestCUDAKernelsOfWideWarps(t *testing.T) {
+	t.Parallel()
+	python := borrowed(t)
+	dir := emulatedProject(t, 64)
+	tool := tooltest.Path(t)
+	run(t, command(t, dir, tool, "build", "--device", "emulated", "--python", python))
+	only := filepath.Join(dir, "only")
+	write(t, only, []byte("* backend value\n"))
+	t.Log(run(t, command(t, dir, tool, "test", "--device", "emulated", "--no-build", "--only", only, "--python", python)))
 }
 
 // surroundingsOfKernels are the checks of what is around a kernel on a GPU.
@@ -83,10 +97,10 @@ func compares(t *testing.T, emulated, script, want string) {
 }
 
 // emulatedProject lays out a project with this repository's definitions and its kernels for CUDA.
-func emulatedProject(t *testing.T) string {
+func emulatedProject(t *testing.T, warp int) string {
 	t.Helper()
 	dir, repository := t.TempDir(), root(t)
-	write(t, filepath.Join(dir, "opcast.toml"), []byte(emulated))
+	write(t, filepath.Join(dir, "opcast.toml"), fmt.Appendf(nil, emulated, warp))
 	for _, folder := range []string{"opdefs", "csrc/cuda", "csrc/common"} {
 		if err := os.CopyFS(filepath.Join(dir, folder), os.DirFS(filepath.Join(repository, folder))); err != nil {
 			t.Fatal(err)
