@@ -147,11 +147,14 @@ func gather(ctx context.Context, o Options, root *os.Root) (in inputs, notes []s
 	if err != nil {
 		return in, nil, err
 	}
-	handlers, lacking, err := findHandlers(o)
-	if err != nil {
-		return in, nil, err
+	var handlers []string
+	if !in.withoutCPU { // no framework has an emulated device
+		found, lacking, err := findHandlers(o)
+		if err != nil {
+			return in, nil, err
+		}
+		handlers, notes = found, append(notes, lacking...)
 	}
-	notes = append(notes, lacking...)
 	if err := in.findUnits(o.Runtime, append(generated, handlers...)); err != nil {
 		return in, nil, err
 	}

@@ -55,6 +55,7 @@ func TestCUDAKernelsOnTheEmulator(t *testing.T) {
 	t.Run("rows", func(t *testing.T) { compares(t, dir, rowsScript, "378") })
 	t.Run("hostile", func(t *testing.T) { compares(t, dir, hostileScript, "1932") })
 	t.Run("products", func(t *testing.T) { compares(t, dir, productsScript, "16") })
+	t.Run("device", func(t *testing.T) { compares(t, dir, deviceScript, "47") })
 }
 
 // On AMD's GPUs, 64 threads run together: then each thread of a row has other columns, and fewer warps share a block's work.
@@ -80,6 +81,9 @@ const surroundingsOfKernels = `
 //go:embed cuda_rows.py
 var rowsScript string
 
+//go:embed emulated_device.py
+var deviceScript string
+
 //go:embed cuda_products.py
 var productsScript string
 
@@ -90,7 +94,7 @@ func compares(t *testing.T, emulated, script, want string) {
 	folders := []string{filepath.Join(root(t), "internal", "e2e"), filepath.Join(root(t), "conformance", "worker"),
 		filepath.Join(emulated, "backend", "python", "src")}
 	cmd.Env = append(os.Environ(), "PYTHONSAFEPATH=1", "PYTHONPATH="+strings.Join(folders, string(os.PathListSeparator)),
-		"LD_LIBRARY_PATH="+build.DriverIn(emulated))
+		"LD_LIBRARY_PATH="+build.DriverIn(emulated), "OPCAST_EMULATED_DEVICES=90,80,75")
 	if got := strings.TrimSpace(run(t, cmd)); got != want {
 		t.Errorf("compared %s arrays, want %s", got, want)
 	}

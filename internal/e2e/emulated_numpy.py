@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import re
 from functools import partial
 from typing import Any
 
@@ -16,7 +17,7 @@ from cuda_memory import Buffer
 from dlpack import CUDA, Array
 
 backend: Any = importlib.import_module("emulated_backend")
-CODES = {"i": 0, "u": 1, "f": 2, "b": 6}
+tvm_ffi: Any = importlib.import_module("tvm_ffi")
 ALIGNMENT = 64
 
 
@@ -30,10 +31,16 @@ def placed(x: Any) -> Array:
     before = first % ALIGNMENT // size * size
     held = ctypes.string_at(first, high - low) if x.size else b""
     data = bytearray(before) + held
-    code = 4 if x.dtype.name == "bfloat16" else CODES[x.dtype.kind]
+    dtype = tvm_ffi.dtype(x.dtype.name)
     place = (before - low) // size
     return Array(
-        data, (code, 8 * size), list(x.shape), steps, place, (CUDA, 0), Buffer(bytes(data))
+        data,
+        (dtype.type_code, dtype.bits),
+        list(x.shape),
+        steps,
+        place,
+        (CUDA, 0),
+        Buffer(bytes(data)),
     )
 
 
@@ -47,6 +54,17 @@ def taken(on_device: Array, like: Any) -> Any:
     )
 
 
+def missing(call: partial[None]) -> re.Match[str] | None:
+    """Make a call; return the dtype and shape of a scratch array that it lacks, which its error tells."""
+    try:
+        return call()
+    except ValueError as error:
+        found = re.search(r"expected a scratch array (\w+)\[(.*)\], got None", str(error))
+        if found is None:
+            raise
+        return found
+
+
 def call(name: str, *arrays: Any, **attrs: Any) -> Any:
     """Call an op; what its results look like is asked of the kernels for the CPU."""
     made: Any = getattr(ours, name)(*[a if a is None else a.copy() for a in arrays], **attrs)
@@ -54,7 +72,9 @@ def call(name: str, *arrays: Any, **attrs: Any) -> Any:
     inputs = [None if a is None else placed(a) for a in arrays]
     written = [x for x, arg in zip(inputs, backend.ops()[name].inputs) if arg.mutated and x]
     outputs = [placed(np.zeros_like(y)) for y in likes[: len(likes) - len(written)]]
-    backend.op_call(name, inputs, outputs, attrs)
+    scratch: list[Array] = []
+    while wanted := missing(partial(backend.op_call, name, inputs, outputs, attrs, scratch)):
+        scratch.append(placed(np.zeros([int(n) for n in wanted[2].split(",")], wanted[1])))
     results = [taken(x, y) for x, y in zip([*outputs, *written], likes, strict=True)]
     return results[0] if len(results) == 1 else tuple(results)
 
