@@ -54,9 +54,12 @@ func (s *Session) report() (*report.Report, error) {
 			return nil, err
 		}
 	}
+	if s.Options.Driver != "" { // no GPU of the machine has a part in it
+		r.Device, r.Environment = "emulated", machine("cpu")
+	}
 	for _, process := range s.Processes {
 		r.Adaptors[process.CallerName] = process.Version
-		if process.Hardware != "" {
+		if process.Hardware != "" && s.Options.Driver == "" {
 			r.Device = fmt.Sprintf("%s (%s)", s.Env.Device, process.Hardware)
 		}
 		if process.Python != "" {

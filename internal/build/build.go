@@ -143,19 +143,12 @@ func gather(ctx context.Context, o Options, root *os.Root) (in inputs, notes []s
 	if in.cuda, notes, err = chooseCUDA(ctx, o); err != nil {
 		return in, nil, err
 	}
-	generated, err := glob(o.Project.Dir, "backend/gen/*.cc")
+	generated, lacking, err := in.generatedUnits(o)
 	if err != nil {
 		return in, nil, err
 	}
-	var handlers []string
-	if !in.withoutCPU { // no framework has an emulated device
-		found, lacking, err := findHandlers(o)
-		if err != nil {
-			return in, nil, err
-		}
-		handlers, notes = found, append(notes, lacking...)
-	}
-	if err := in.findUnits(o.Runtime, append(generated, handlers...)); err != nil {
+	notes = append(notes, lacking...)
+	if err := in.findUnits(o.Runtime, generated); err != nil {
 		return in, nil, err
 	}
 	if len(in.kernels) == 0 {
@@ -172,6 +165,16 @@ func gather(ctx context.Context, o Options, root *os.Root) (in inputs, notes []s
 	}
 	in.digest, err = in.sum()
 	return in, notes, err
+}
+
+// generatedUnits are the units that the generator made: those of the backend, and of the frameworks that can use the library.
+// Notes say which frameworks are left out.
+func (in *inputs) generatedUnits(o Options) (units, notes []string, err error) {
+	if units, err = glob(o.Project.Dir, "backend/gen/*.cc"); err != nil || in.withoutCPU {
+		return units, nil, err // no framework has an emulated device
+	}
+	handlers, notes, err := findHandlers(o)
+	return append(units, handlers...), notes, err
 }
 
 // chooseCUDA finds the CUDA compiler if the build is to use one. It may lack, with a note, unless it was asked for.
