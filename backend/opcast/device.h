@@ -10,8 +10,8 @@
 //   threadIdx, blockIdx, blockDim, gridDim, __syncthreads(), __launch_bounds__ as usual, and
 //   everything else through this file: Start, not <<<>>>; ShuffleXor, not __shfl_xor_sync; wmma
 //   from opcast::wmma; DynamicShared, not `extern __shared__`. So the same source compiles with
-//   nvcc, later with hipcc, and with g++ for the emulator in backend/tests/emulator:
-//   g++ -x c++ -std=c++17 -ffp-contract=off -DOPCAST_EMULATOR -Ibackend/tests/emulator ...
+//   nvcc, later with hipcc, and with g++ for the emulator in backend/emulator, as
+//   `opcast build --device emulated` does.
 // - Numbers are float, double, opcast::f16 and opcast::bf16; convert by static_cast to and from
 //   float. Functions are those of <cmath> for float (fmaf, sqrtf, fabsf, ...).
 // - Sources are compiled with -fmad=false: the compiler contracts nothing. Write fmaf where you

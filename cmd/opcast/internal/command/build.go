@@ -110,9 +110,6 @@ func machineError(err error) error {
 // knownDevices refuses devices that the manifest does not name.
 func knownDevices(chosen, manifest []string) error {
 	for _, device := range chosen {
-		if device == build.Emulated {
-			device = "cuda"
-		}
 		if !slices.Contains(manifest, device) {
 			err := fmt.Errorf("--device %s: the devices of opcast.toml are %s", device, strings.Join(manifest, ", "))
 			return ExitError{Code: exitUsage, Err: err}
@@ -121,13 +118,22 @@ func knownDevices(chosen, manifest []string) error {
 	return nil
 }
 
+// unemulated are devices with CUDA in the place of the emulated device.
+func unemulated(devices []string) []string {
+	out := slices.Clone(devices)
+	if i := slices.Index(out, build.Emulated); i >= 0 {
+		out[i] = "cuda"
+	}
+	return out
+}
+
 // build brings generated files and libraries up to date, and says so; o holds the choices of the command line.
 func (a *app) build(ctx context.Context, python string, o build.Options) error {
 	project, err := a.load()
 	if err != nil {
 		return err
 	}
-	if err := knownDevices(o.Devices, project.Manifest.Devices); err != nil {
+	if err := knownDevices(unemulated(o.Devices), project.Manifest.Devices); err != nil {
 		return err
 	}
 	if o.Env, err = a.environment(ctx, python, project.Dir); err != nil {
