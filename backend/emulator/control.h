@@ -12,7 +12,6 @@ extern "C" {
 
 // The launch of a kernel. The driver keeps `closure` until it has run for the last time.
 struct EmulatedLaunch {
-  const char* kernel;          // for messages
   unsigned grid[3], block[3];  // blocks, and threads of each
   unsigned cluster[3];         // blocks that run together; all 1 for none
   size_t shared;               // bytes of shared memory, and the most that the kernel has asked for

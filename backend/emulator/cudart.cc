@@ -115,7 +115,6 @@ cudaError_t Launch(const cudaLaunchConfig_t& config, const void* kernel,
                    const std::vector<const void*>& pointers, std::function<void()> body) {
   const dim3 grid = config.gridDim, block = config.blockDim;
   EmulatedLaunch launch = {};
-  launch.kernel = "a kernel";
   Fill(launch.grid, grid.x, grid.y, grid.z);
   Fill(launch.block, block.x, block.y, block.z);
   Fill(launch.cluster, 1, 1, 1);

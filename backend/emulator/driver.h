@@ -140,8 +140,8 @@ class Opened {
   const int device_;
 };
 void Unmap(const Memory& memory);
-// Ends the program if bytes around the memory have changed.
-void CheckAround(const Memory& memory, const std::string& what);
+// Ends the program if a kernel has changed bytes around the memory.
+void CheckAround(const Memory& memory);
 
 // Streams. Null is the default stream of the current context.
 CUresult Enqueue(CUstream stream, EmulatedTask task);

@@ -45,15 +45,14 @@ bool MayReach(const void* pointer, int device) {
 }
 
 EmulatedTask TaskOf(const EmulatedLaunch& l, int device) {
-  const std::string what = l.kernel;
   const std::vector<const void*> pointers(l.pointers, l.pointers + l.pointer_count);
   const std::shared_ptr<void> closure(l.closure, l.destroy);
-  return {what, [=, run = l.run]() -> CUresult {
+  return {"kernel", [=, run = l.run]() -> CUresult {
             for (const void* p : pointers)
               if (!MayReach(p, device)) return CUDA_ERROR_ILLEGAL_ADDRESS;
             run(closure.get());
             for (const void* p : pointers)
-              if (p != nullptr) CheckAround(*Find(reinterpret_cast<uintptr_t>(p), 0), what);
+              if (p != nullptr) CheckAround(*Find(reinterpret_cast<uintptr_t>(p), 0));
             return CUDA_SUCCESS;
           }};
 }

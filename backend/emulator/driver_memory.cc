@@ -74,13 +74,12 @@ Memory* Find(uintptr_t address, size_t bytes) {
 
 void Unmap(const Memory& m) { munmap(m.pages, m.page_bytes + 2 * kPage); }
 
-void CheckAround(const Memory& m, const std::string& what) {
+void CheckAround(const Memory& m) {
   Around(m, [&](const char* from, const char* to) {
     for (const char* at = from; at < to; ++at) {
       if (*at == kCanary) continue;
-      std::fprintf(stderr, "emulated device: %s: wrote byte %lld of memory of %zu bytes\n",
-                   what.c_str(), static_cast<long long>(at - reinterpret_cast<char*>(m.begin)),
-                   m.bytes);
+      std::fprintf(stderr, "emulated device: a kernel wrote byte %lld of memory of %zu bytes\n",
+                   static_cast<long long>(at - reinterpret_cast<char*>(m.begin)), m.bytes);
       std::abort();
     }
   });

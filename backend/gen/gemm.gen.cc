@@ -42,9 +42,11 @@ constexpr opcast::Param kParamsGemmTiled[] = {
     {"columns", kValuesGemmTiled_columns},
 };
 
+#if OPCAST_CPU
 opcast::Status LaunchGemmTiled(const GemmArgs& args, const opcast::Launch& launch) {
   return GemmTiled(args, launch, {opcast::ValueIn(kParamsGemmTiled, launch.choice, 0), opcast::ValueIn(kParamsGemmTiled, launch.choice, 1)});
 }
+#endif
 
 constexpr opcast::Variant<GemmArgs> kVariants[] = {
     opcast::Variant<GemmArgs>("gemm_f16_tc", kDLCUDA, OPCAST_ON_CUDA(GemmF16Tc)).Supported(SupportsGemmF16Tc),

@@ -120,7 +120,7 @@ bool NeedsFeature(const char* feature, Reason* why);
 // Kernels that ask for features of x86-64 are in no library for other CPUs.
 #if defined(__x86_64__)
 #define OPCAST_CPU_HAS(feature) (__builtin_cpu_supports(feature) != 0)
-#define OPCAST_ON_X86_64(function) function
+#define OPCAST_ON_X86_64(function) OPCAST_ON_CPU(function)
 #else
 #define OPCAST_CPU_HAS(feature) false
 #define OPCAST_ON_X86_64(function) nullptr

@@ -10,6 +10,28 @@
 
 namespace opcast::device {
 
+// Writes the attributes that the options ask for, three at most, and returns how many there are.
+inline unsigned Attributes(const StartOptions& options, cudaLaunchAttribute* to) {
+  unsigned count = 0;
+  if (options.cluster > 1) {
+    cudaLaunchAttribute& a = to[count++];
+    a.id = cudaLaunchAttributeClusterDimension;
+    a.val.clusterDim.x = options.cluster;
+    a.val.clusterDim.y = a.val.clusterDim.z = 1;
+  }
+  if (options.cooperative) {
+    cudaLaunchAttribute& a = to[count++];
+    a.id = cudaLaunchAttributeCooperative;
+    a.val.cooperative = 1;
+  }
+  if (options.overlaps) {
+    cudaLaunchAttribute& a = to[count++];
+    a.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    a.val.programmaticStreamSerializationAllowed = 1;
+  }
+  return count;
+}
+
 template <class... Parameters>
 Status Start(const StartOptions& options, void (*kernel)(Parameters...), dim3 grid, dim3 block,
              size_t shared, const Launch& launch, Parameters... values) {
@@ -27,22 +49,7 @@ Status Start(const StartOptions& options, void (*kernel)(Parameters...), dim3 gr
     config.dynamicSmemBytes = shared;
     config.stream = static_cast<cudaStream_t>(launch.stream);
     config.attrs = attributes;
-    if (options.cluster > 1) {
-      cudaLaunchAttribute& a = attributes[config.numAttrs++];
-      a.id = cudaLaunchAttributeClusterDimension;
-      a.val.clusterDim.x = options.cluster;
-      a.val.clusterDim.y = a.val.clusterDim.z = 1;
-    }
-    if (options.cooperative) {
-      cudaLaunchAttribute& a = attributes[config.numAttrs++];
-      a.id = cudaLaunchAttributeCooperative;
-      a.val.cooperative = 1;
-    }
-    if (options.overlaps) {
-      cudaLaunchAttribute& a = attributes[config.numAttrs++];
-      a.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-      a.val.programmaticStreamSerializationAllowed = 1;
-    }
+    config.numAttrs = Attributes(options, attributes);
     error = cudaLaunchKernelEx(&config, kernel, values...);
   }
   if (error == cudaSuccess) return Status::Ok();

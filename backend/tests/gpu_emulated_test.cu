@@ -75,6 +75,22 @@ void TestStreams() {
   CHECK(copy == Floats(kCount, 0), "an event does not order streams");
 }
 
+void TestRecord() {
+  opcast::gpu::PropertiesOf(0);
+  Use(0);
+  float* const x = Allocate();
+  const CUstream stream = Stream();
+  cuEmulatorBeginRecord();
+  CHECK(Add(On(0, stream), x, x, 1).ok(), "launch");
+  DO(cuStreamSynchronize(stream));
+  CHECK(cuMemFree_v2(1) == CUDA_ERROR_INVALID_VALUE, "freed what is no memory");
+  const std::string want =
+      "cuInit\ncuCtxGetCurrent\ncuEmulatorLaunch\ncuStreamSynchronize\n  kernel on device 0\n"
+      "cuMemFree_v2\n! cuMemFree_v2\n";
+  const std::string got = cuEmulatorReadRecord();
+  CHECK(got == want, got);
+}
+
 // What a GPU would refuse or stumble over.
 void TestMisuse() {
   float* const memory[] = {(Use(0), Allocate()), (Use(1), Allocate())};
@@ -184,7 +200,7 @@ void TestOptions() {
 
 int main() {
   void (*const tests[])() = {
-      TestProperties, TestGuard,   TestStreams, TestMisuse,        TestFreed,
+      TestProperties, TestGuard,   TestStreams, TestRecord,        TestMisuse,  TestFreed,
       TestHostMemory, TestManaged, TestCapture, TestWaitInCapture, TestOptions,
   };
   for (const auto test : tests) InChild("a test", [=] { return test(), int64_t{0}; });

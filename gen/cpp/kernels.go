@@ -49,13 +49,10 @@ func (k kernel) Guard() string {
 	return "OPCAST_ON_" + strings.ToUpper(k.Device)
 }
 
-// Built is the condition of the preprocessor for that, "" where it always holds.
+// Built is the condition of the preprocessor for that.
 func (k kernel) Built() string {
-	switch {
-	case len(k.Features) > 0:
-		return "defined(__x86_64__)"
-	case k.Device == "cpu":
-		return ""
+	if len(k.Features) > 0 {
+		return "OPCAST_CPU && defined(__x86_64__)"
 	}
 	return "OPCAST_" + strings.ToUpper(k.Device)
 }
