@@ -89,7 +89,7 @@ Status Start(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared
   return Start(StartOptions{}, kernel, grid, block, shared, launch, values...);
 }
 
-// The number of threads that run together; a block's threads are cut into warps in order.
+// The number of threads that run together, 32 or 64; a block's threads are cut into warps in order.
 constexpr int kWarp = device::kWarp;
 
 // Bytes of shared memory that a block can have on each GPU for which there is code.

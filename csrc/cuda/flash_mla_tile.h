@@ -54,6 +54,8 @@ struct Shared {
   float factors[kHeads];  // of what was summed before; in the end, the sums of weights
 };
 
+static_assert(sizeof(Shared) <= opcast::kMostShared);
+
 // Copies queries; those of heads that are not there are zero.
 OPCAST_DEVICE void ReadQueries(const MlaCall& call, int64_t b, int64_t first, Shared& shared) {
   OPCAST_NO_UNROLL

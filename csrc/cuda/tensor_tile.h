@@ -42,6 +42,7 @@ struct TensorStage {
       std::max(kTensorTile * kTensorLine<true>, kTensorStep* kTensorLine<false>);
   T a[kSize], b[kSize];
 };
+static_assert(2 * sizeof(TensorStage<opcast::bf16>) <= opcast::kMostShared);
 
 // A factor is a RowFactor or a ColumnFactor (see gemm_parts.h).
 template <class Factor>
