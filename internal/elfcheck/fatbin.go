@@ -25,8 +25,8 @@ const (
 	kindPTX, kindELF = 1, 2
 )
 
-// DeviceCode lists the CUDA code in a library, sorted: "sm_90" is machine code for that architecture, "compute_90" code
-// that newer ones can take, too. A library without any gives an empty list.
+// DeviceCode lists the code of GPUs in a library, sorted: "sm_90" is machine code for that architecture of CUDA, "compute_90"
+// code that newer ones can take, too, and "gfx90a" machine code for one of AMD's. A library without any gives an empty list.
 func DeviceCode(path string) (list []string, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -47,21 +47,53 @@ func DeviceCode(path string) (list []string, err error) {
 	return list, nil
 }
 
-// deviceCode lists the CUDA code of a file. Where sections are stripped, all of it is searched.
-func deviceCode(t *tables, r io.ReaderAt, size int64) ([]string, error) {
-	if len(t.sections) == 0 {
-		return fatBinaries(r, size)
+// The sections with the code of GPUs.
+const cudaSection, hipSection = ".nv_fatbin", ".hip_fatbin"
+
+// deviceCode lists the code of GPUs in a file. Where sections are stripped, all of it is searched.
+func deviceCode(t *tables, r io.ReaderAt, size int64) (list []string, err error) {
+	for name, search := range map[string]func(io.ReaderAt, int64) ([]string, error){cudaSection: fatBinaries, hipSection: gfxCode} {
+		part := io.NewSectionReader(r, 0, size)
+		if len(t.sections) > 0 {
+			if part, err = codeSection(t, r, size, name); part == nil || err != nil {
+				if err != nil {
+					return nil, err
+				}
+				continue
+			}
+		}
+		found, err := search(part, part.Size())
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, found...)
 	}
-	section, err := t.section(r, size, ".nv_fatbin")
+	slices.Sort(list)
+	return list, nil
+}
+
+// codeSection is the content of a section; nil if there is none.
+func codeSection(t *tables, r io.ReaderAt, size int64, name string) (*io.SectionReader, error) {
+	section, err := t.section(r, size, name)
 	switch {
 	case section == nil:
 		return nil, err
 	case elf.SectionType(section.Type) == elf.SHT_NOBITS:
-		return nil, nil
+		return nil, nil //nolint:nilnil // it has no content
 	case elf.SectionFlag(section.Flags)&elf.SHF_COMPRESSED != 0 || section.Off > uint64(size) || section.Size > uint64(size)-section.Off:
-		return nil, damagedBy("section .nv_fatbin")
+		return nil, damagedBy("section %s", name)
 	}
-	return fatBinaries(io.NewSectionReader(r, int64(section.Off), int64(section.Size)), int64(section.Size))
+	return io.NewSectionReader(r, int64(section.Off), int64(section.Size)), nil
+}
+
+// gfxCode lists the architectures of the code for AMD's GPUs.
+func gfxCode(r io.ReaderAt, size int64) ([]string, error) {
+	parts, err := offloadBundles(r, size)
+	found := map[string]bool{}
+	for _, part := range parts {
+		found[part.arch] = true
+	}
+	return slices.Sorted(maps.Keys(found)), err
 }
 
 // fatBinaries looks for fat binaries, each of which begins at a multiple of 8. It holds a part of the code at a time, which may be
