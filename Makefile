@@ -51,7 +51,7 @@ check: opcast $(VENV)/.installed ## Check formats, types, definitions and genera
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
 	$(BIN)/pyright
-	$(BIN)/clang-format --dry-run -Werror $$($(FILES) '*.h' '*.cc' '*.cu')
+	$(BIN)/clang-format --dry-run -Werror $$($(FILES) '*.h' '*.cc' '*.cu' '*.hip')
 	$(OPCAST) check
 	$(OPCAST) fmt --check
 	$(OPCAST) gen --check
@@ -63,7 +63,7 @@ format: opcast $(VENV)/.installed ## Format all hand-written sources.
 	gofmt -w $$($(FILES) '*.go')
 	$(BIN)/ruff format --quiet
 	$(OPCAST) fmt
-	$(BIN)/clang-format -i $$($(FILES) '*.h' '*.cc' '*.cu')
+	$(BIN)/clang-format -i $$($(FILES) '*.h' '*.cc' '*.cu' '*.hip')
 
 lint: $(GOLANGCI_LINT) ## Run the Go linters (the first run compiles them: minutes).
 	$(GOLANGCI_LINT) run

@@ -8,7 +8,7 @@ import "embed"
 // CUDA run without a GPU, python/ the hand-written part of the backend's Python package. What was generated for this
 // repository's ops lies beside it; package gen leaves that out.
 //
-//go:embed emulator/*.h emulator/*.cc opcast/*.h opcast/*.cc opcast/*.cu python/src/opcast_backend/*.py python/src/opcast_backend/py.typed
+//go:embed emulator/*.h emulator/*.cc opcast/*.h opcast/*.cc opcast/*.cu opcast/*.hip python/src/opcast_backend/*.py python/src/opcast_backend/py.typed
 var FS embed.FS
 
 // Runner holds, in its folder runner, the program that runs one call without Python.

@@ -158,7 +158,9 @@ func TestPlantedOps(t *testing.T) {
 
 func deprecate(op *opdef.Op) { op.Deprecated = "use norm; removed in 0.5" }
 
-func onlyCUDA(op *opdef.Op) { op.Kernels = []opdef.Kernel{{Name: "affine_cuda", Device: "cuda"}} }
+func onlyCUDA(op *opdef.Op) {
+	op.Kernels = []opdef.Kernel{{Name: "affine_cuda", Devices: []string{"cuda"}}}
+}
 
 func missingKernel(_ *calls.Call, r *calls.Result) {
 	r.Error = &calls.CallError{Class: "NotImplementedError", Text: "affine: no kernel for device cpu, available: cuda"}

@@ -56,7 +56,7 @@ func TestCovering(t *testing.T) {
 	}
 	two := *op
 	two.Kernels = []opdef.Kernel{
-		{Name: "narrow", Device: "cpu", DTypes: map[string][]string{"T": {"f16"}, "O": {"f32"}}}, {Name: "any", Device: "cpu"},
+		{Name: "narrow", Devices: []string{"cpu"}, DTypes: map[string][]string{"T": {"f16"}, "O": {"f32"}}}, {Name: "any", Devices: []string{"cpu"}},
 	}
 	shown := false
 	for _, d := range cases.CoveringDTypes(&two, "cpu") {

@@ -70,7 +70,7 @@ func TestSamplesMeetConditions(t *testing.T) {
 // An attr is chosen where no size would do.
 func TestSamplesMeetConditionsOnAttrs(t *testing.T) {
 	op := *fake.Conv(t)
-	k := opdef.Kernel{Name: "grouped", Device: "cpu", When: condition(t, "groups == 2 and C % 4 == 0")}
+	k := opdef.Kernel{Name: "grouped", Devices: []string{"cpu"}, When: condition(t, "groups == 2 and C % 4 == 0")}
 	c, err := cases.ForKernel(&op, &k, cases.BasePlan(cases.DTypes{"T": "f32", "O": "f32"}))
 	if err != nil || c.Attrs["groups"] != int64(2) || c.Sizes["C"]%4 != 0 {
 		t.Errorf("got %v, %v", c, err)
@@ -124,7 +124,7 @@ func TestUnreachedKernels(t *testing.T) {
 func TestOtherDevicesAreListed(t *testing.T) {
 	op := raggedWith(t, "plain", func(*opdef.Kernel) {})
 	op.Devices = []string{"cpu", "cuda"}
-	op.Kernels = append(op.Kernels, opdef.Kernel{Name: "warps", Device: "cuda"})
+	op.Kernels = append(op.Kernels, opdef.Kernel{Name: "warps", Devices: []string{"cuda"}})
 	caller := &fake.Framework{CallerName: calls.BackendName}
 	c := &check.T{
 		Ctx: t.Context(), Op: op, Caller: caller,

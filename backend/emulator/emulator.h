@@ -30,11 +30,6 @@
 #define OPCAST_EMULATOR_WARP 32
 #endif
 
-// The threads of a warp: 32 as on NVIDIA's GPUs and AMD's RDNA, or 64 as on AMD's CDNA.
-#ifndef OPCAST_EMULATOR_WARP
-#define OPCAST_EMULATOR_WARP 32
-#endif
-
 namespace opcast::device {
 
 constexpr int kWarp = OPCAST_EMULATOR_WARP;

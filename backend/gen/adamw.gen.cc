@@ -31,7 +31,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<AdamwArgs> kVariants[] = {
     opcast::Variant<AdamwArgs>("adamw", kDLCPU, OPCAST_ON_CPU(Adamw)),
-    opcast::Variant<AdamwArgs>("adamw_cuda", kDLCUDA, OPCAST_ON_CUDA(AdamwCuda)),
+    opcast::Variant<AdamwArgs>("adamw_cuda", opcast::kGpu, OPCAST_ON_GPU(AdamwCuda)),
 };
 
 void run_adamw(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -23,7 +23,7 @@ constexpr opcast::Array kArrays[] = {
 
 constexpr opcast::Variant<ChainSpeculativeSamplingArgs> kVariants[] = {
     opcast::Variant<ChainSpeculativeSamplingArgs>("chain_speculative_sampling", kDLCPU, OPCAST_ON_CPU(ChainSpeculativeSampling)),
-    opcast::Variant<ChainSpeculativeSamplingArgs>("chain_speculative_sampling_cuda", kDLCUDA, OPCAST_ON_CUDA(ChainSpeculativeSamplingCuda)),
+    opcast::Variant<ChainSpeculativeSamplingArgs>("chain_speculative_sampling_cuda", opcast::kGpu, OPCAST_ON_GPU(ChainSpeculativeSamplingCuda)),
 };
 
 void run_chain_speculative_sampling(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -28,7 +28,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<Conv2dArgs> kVariants[] = {
     opcast::Variant<Conv2dArgs>("conv2d", kDLCPU, OPCAST_ON_CPU(Conv2d)),
-    opcast::Variant<Conv2dArgs>("conv2d_cuda", kDLCUDA, OPCAST_ON_CUDA(Conv2dCuda)),
+    opcast::Variant<Conv2dArgs>("conv2d_cuda", opcast::kGpu, OPCAST_ON_GPU(Conv2dCuda)),
 };
 
 void run_conv2d(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

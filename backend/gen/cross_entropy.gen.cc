@@ -26,7 +26,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<CrossEntropyArgs> kVariants[] = {
     opcast::Variant<CrossEntropyArgs>("cross_entropy", kDLCPU, OPCAST_ON_CPU(CrossEntropy)),
-    opcast::Variant<CrossEntropyArgs>("cross_entropy_cuda", kDLCUDA, OPCAST_ON_CUDA(CrossEntropyCuda)),
+    opcast::Variant<CrossEntropyArgs>("cross_entropy_cuda", opcast::kGpu, OPCAST_ON_GPU(CrossEntropyCuda)),
 };
 
 void run_cross_entropy(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

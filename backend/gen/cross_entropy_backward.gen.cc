@@ -27,7 +27,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<CrossEntropyBackwardArgs> kVariants[] = {
     opcast::Variant<CrossEntropyBackwardArgs>("cross_entropy_backward", kDLCPU, OPCAST_ON_CPU(CrossEntropyBackward)),
-    opcast::Variant<CrossEntropyBackwardArgs>("cross_entropy_backward_cuda", kDLCUDA, OPCAST_ON_CUDA(CrossEntropyBackwardCuda)),
+    opcast::Variant<CrossEntropyBackwardArgs>("cross_entropy_backward_cuda", opcast::kGpu, OPCAST_ON_GPU(CrossEntropyBackwardCuda)),
 };
 
 void run_cross_entropy_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -26,7 +26,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<DequantizeArgs> kVariants[] = {
     opcast::Variant<DequantizeArgs>("dequantize", kDLCPU, OPCAST_ON_CPU(Dequantize)),
-    opcast::Variant<DequantizeArgs>("dequantize_cuda", kDLCUDA, OPCAST_ON_CUDA(DequantizeCuda)),
+    opcast::Variant<DequantizeArgs>("dequantize_cuda", opcast::kGpu, OPCAST_ON_GPU(DequantizeCuda)),
 };
 
 void run_dequantize(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -25,7 +25,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<DropoutArgs> kVariants[] = {
     opcast::Variant<DropoutArgs>("dropout", kDLCPU, OPCAST_ON_CPU(Dropout)),
-    opcast::Variant<DropoutArgs>("dropout_cuda", kDLCUDA, OPCAST_ON_CUDA(DropoutCuda)),
+    opcast::Variant<DropoutArgs>("dropout_cuda", opcast::kGpu, OPCAST_ON_GPU(DropoutCuda)),
 };
 
 void run_dropout(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -24,7 +24,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<DropoutBackwardArgs> kVariants[] = {
     opcast::Variant<DropoutBackwardArgs>("dropout_backward", kDLCPU, OPCAST_ON_CPU(DropoutBackward)),
-    opcast::Variant<DropoutBackwardArgs>("dropout_backward_cuda", kDLCUDA, OPCAST_ON_CUDA(DropoutBackwardCuda)),
+    opcast::Variant<DropoutBackwardArgs>("dropout_backward_cuda", opcast::kGpu, OPCAST_ON_GPU(DropoutBackwardCuda)),
 };
 
 void run_dropout_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

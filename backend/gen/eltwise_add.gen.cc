@@ -20,7 +20,7 @@ constexpr opcast::Array kArrays[] = {
 
 constexpr opcast::Variant<EltwiseAddArgs> kVariants[] = {
     opcast::Variant<EltwiseAddArgs>("eltwise_add", kDLCPU, OPCAST_ON_CPU(EltwiseAdd)),
-    opcast::Variant<EltwiseAddArgs>("eltwise_add_cuda", kDLCUDA, OPCAST_ON_CUDA(EltwiseAddCuda)),
+    opcast::Variant<EltwiseAddArgs>("eltwise_add_cuda", opcast::kGpu, OPCAST_ON_GPU(EltwiseAddCuda)),
 };
 
 void run_eltwise_add(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -20,7 +20,7 @@ constexpr opcast::Array kArrays[] = {
 
 constexpr opcast::Variant<EltwiseAddBackwardArgs> kVariants[] = {
     opcast::Variant<EltwiseAddBackwardArgs>("eltwise_add_backward", kDLCPU, OPCAST_ON_CPU(EltwiseAddBackward)),
-    opcast::Variant<EltwiseAddBackwardArgs>("eltwise_add_backward_cuda", kDLCUDA, OPCAST_ON_CUDA(EltwiseAddBackwardCuda)),
+    opcast::Variant<EltwiseAddBackwardArgs>("eltwise_add_backward_cuda", opcast::kGpu, OPCAST_ON_GPU(EltwiseAddBackwardCuda)),
 };
 
 void run_eltwise_add_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -19,7 +19,7 @@ constexpr opcast::Array kArrays[] = {
 
 constexpr opcast::Variant<EltwiseReluArgs> kVariants[] = {
     opcast::Variant<EltwiseReluArgs>("eltwise_relu", kDLCPU, OPCAST_ON_CPU(EltwiseRelu)),
-    opcast::Variant<EltwiseReluArgs>("eltwise_relu_cuda", kDLCUDA, OPCAST_ON_CUDA(EltwiseReluCuda)),
+    opcast::Variant<EltwiseReluArgs>("eltwise_relu_cuda", opcast::kGpu, OPCAST_ON_GPU(EltwiseReluCuda)),
 };
 
 void run_eltwise_relu(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -20,7 +20,7 @@ constexpr opcast::Array kArrays[] = {
 
 constexpr opcast::Variant<EltwiseReluBackwardArgs> kVariants[] = {
     opcast::Variant<EltwiseReluBackwardArgs>("eltwise_relu_backward", kDLCPU, OPCAST_ON_CPU(EltwiseReluBackward)),
-    opcast::Variant<EltwiseReluBackwardArgs>("eltwise_relu_backward_cuda", kDLCUDA, OPCAST_ON_CUDA(EltwiseReluBackwardCuda)),
+    opcast::Variant<EltwiseReluBackwardArgs>("eltwise_relu_backward_cuda", opcast::kGpu, OPCAST_ON_GPU(EltwiseReluBackwardCuda)),
 };
 
 void run_eltwise_relu_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -20,7 +20,7 @@ constexpr opcast::Array kArrays[] = {
 
 constexpr opcast::Variant<EmbeddingArgs> kVariants[] = {
     opcast::Variant<EmbeddingArgs>("embedding", kDLCPU, OPCAST_ON_CPU(Embedding)),
-    opcast::Variant<EmbeddingArgs>("embedding_cuda", kDLCUDA, OPCAST_ON_CUDA(EmbeddingCuda)),
+    opcast::Variant<EmbeddingArgs>("embedding_cuda", opcast::kGpu, OPCAST_ON_GPU(EmbeddingCuda)),
 };
 
 void run_embedding(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -26,7 +26,7 @@ constexpr opcast::Array kScratch[] = {
 
 constexpr opcast::Variant<EmbeddingBackwardArgs> kVariants[] = {
     opcast::Variant<EmbeddingBackwardArgs>("embedding_backward", kDLCPU, OPCAST_ON_CPU(EmbeddingBackward)).WithScratch(),
-    opcast::Variant<EmbeddingBackwardArgs>("embedding_backward_cuda", kDLCUDA, OPCAST_ON_CUDA(EmbeddingBackwardCuda)).WithScratch(),
+    opcast::Variant<EmbeddingBackwardArgs>("embedding_backward_cuda", opcast::kGpu, OPCAST_ON_GPU(EmbeddingBackwardCuda)).WithScratch(),
 };
 
 void run_embedding_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -32,7 +32,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<FlashAttnVarlenArgs> kVariants[] = {
     opcast::Variant<FlashAttnVarlenArgs>("flash_attn_varlen", kDLCPU, OPCAST_ON_CPU(FlashAttnVarlen)),
-    opcast::Variant<FlashAttnVarlenArgs>("flash_attn_varlen_cuda", kDLCUDA, OPCAST_ON_CUDA(FlashAttnVarlenCuda)),
+    opcast::Variant<FlashAttnVarlenArgs>("flash_attn_varlen_cuda", opcast::kGpu, OPCAST_ON_GPU(FlashAttnVarlenCuda)),
 };
 
 void run_flash_attn_varlen(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

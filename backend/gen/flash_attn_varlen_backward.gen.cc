@@ -44,7 +44,7 @@ constexpr opcast::Array kScratch[] = {
 
 constexpr opcast::Variant<FlashAttnVarlenBackwardArgs> kVariants[] = {
     opcast::Variant<FlashAttnVarlenBackwardArgs>("flash_attn_varlen_backward", kDLCPU, OPCAST_ON_CPU(FlashAttnVarlenBackward)).WithScratch(),
-    opcast::Variant<FlashAttnVarlenBackwardArgs>("flash_attn_varlen_backward_cuda", kDLCUDA, OPCAST_ON_CUDA(FlashAttnVarlenBackwardCuda)).WithScratch(),
+    opcast::Variant<FlashAttnVarlenBackwardArgs>("flash_attn_varlen_backward_cuda", opcast::kGpu, OPCAST_ON_GPU(FlashAttnVarlenBackwardCuda)).WithScratch(),
 };
 
 void run_flash_attn_varlen_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -32,12 +32,12 @@ constexpr opcast::Array kScratch[] = {
 };
 
 bool SupportsFlashMlaDecodeCuda([[maybe_unused]] const FlashMlaDecodeArgs& args, [[maybe_unused]] const opcast::Launch& launch, [[maybe_unused]] opcast::Reason* why) {
-  if (!(launch.arch >= 80)) return opcast::NeedsArch(">=80", launch, why);
+  if (!(OPCAST_ROCM || launch.arch >= 80)) return opcast::NeedsArch(">=80", launch, why);
   return true;
 }
 
 constexpr opcast::Variant<FlashMlaDecodeArgs> kVariants[] = {
-    opcast::Variant<FlashMlaDecodeArgs>("flash_mla_decode_cuda", kDLCUDA, OPCAST_ON_CUDA(FlashMlaDecodeCuda)).Supported(SupportsFlashMlaDecodeCuda).Workspace(OPCAST_ON_CUDA(FlashMlaDecodeCudaWorkspace)).WithScratch(),
+    opcast::Variant<FlashMlaDecodeArgs>("flash_mla_decode_cuda", opcast::kGpu, OPCAST_ON_GPU(FlashMlaDecodeCuda)).Supported(SupportsFlashMlaDecodeCuda).Workspace(OPCAST_ON_GPU(FlashMlaDecodeCudaWorkspace)).WithScratch(),
     opcast::Variant<FlashMlaDecodeArgs>("flash_mla_decode", kDLCPU, OPCAST_ON_CPU(FlashMlaDecode)).WithScratch(),
 };
 

@@ -34,12 +34,12 @@ constexpr opcast::Array kScratch[] = {
 };
 
 bool SupportsFlashMlaSparseDecodeCuda([[maybe_unused]] const FlashMlaSparseDecodeArgs& args, [[maybe_unused]] const opcast::Launch& launch, [[maybe_unused]] opcast::Reason* why) {
-  if (!(launch.arch >= 80)) return opcast::NeedsArch(">=80", launch, why);
+  if (!(OPCAST_ROCM || launch.arch >= 80)) return opcast::NeedsArch(">=80", launch, why);
   return true;
 }
 
 constexpr opcast::Variant<FlashMlaSparseDecodeArgs> kVariants[] = {
-    opcast::Variant<FlashMlaSparseDecodeArgs>("flash_mla_sparse_decode_cuda", kDLCUDA, OPCAST_ON_CUDA(FlashMlaSparseDecodeCuda)).Supported(SupportsFlashMlaSparseDecodeCuda).WithScratch(),
+    opcast::Variant<FlashMlaSparseDecodeArgs>("flash_mla_sparse_decode_cuda", opcast::kGpu, OPCAST_ON_GPU(FlashMlaSparseDecodeCuda)).Supported(SupportsFlashMlaSparseDecodeCuda).WithScratch(),
     opcast::Variant<FlashMlaSparseDecodeArgs>("flash_mla_sparse_decode", kDLCPU, OPCAST_ON_CPU(FlashMlaSparseDecode)).WithScratch(),
 };
 

@@ -35,12 +35,12 @@ constexpr opcast::Array kScratch[] = {
 };
 
 bool SupportsFlashMlaSparseDecodeSplitkCuda([[maybe_unused]] const FlashMlaSparseDecodeSplitkArgs& args, [[maybe_unused]] const opcast::Launch& launch, [[maybe_unused]] opcast::Reason* why) {
-  if (!(launch.arch >= 80)) return opcast::NeedsArch(">=80", launch, why);
+  if (!(OPCAST_ROCM || launch.arch >= 80)) return opcast::NeedsArch(">=80", launch, why);
   return true;
 }
 
 constexpr opcast::Variant<FlashMlaSparseDecodeSplitkArgs> kVariants[] = {
-    opcast::Variant<FlashMlaSparseDecodeSplitkArgs>("flash_mla_sparse_decode_splitk_cuda", kDLCUDA, OPCAST_ON_CUDA(FlashMlaSparseDecodeSplitkCuda)).Supported(SupportsFlashMlaSparseDecodeSplitkCuda).WithScratch(),
+    opcast::Variant<FlashMlaSparseDecodeSplitkArgs>("flash_mla_sparse_decode_splitk_cuda", opcast::kGpu, OPCAST_ON_GPU(FlashMlaSparseDecodeSplitkCuda)).Supported(SupportsFlashMlaSparseDecodeSplitkCuda).WithScratch(),
     opcast::Variant<FlashMlaSparseDecodeSplitkArgs>("flash_mla_sparse_decode_splitk", kDLCPU, OPCAST_ON_CPU(FlashMlaSparseDecodeSplitk)).WithScratch(),
 };
 

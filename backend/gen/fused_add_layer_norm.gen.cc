@@ -25,7 +25,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<FusedAddLayerNormArgs> kVariants[] = {
     opcast::Variant<FusedAddLayerNormArgs>("fused_add_layer_norm", kDLCPU, OPCAST_ON_CPU(FusedAddLayerNorm)),
-    opcast::Variant<FusedAddLayerNormArgs>("fused_add_layer_norm_cuda", kDLCUDA, OPCAST_ON_CUDA(FusedAddLayerNormCuda)),
+    opcast::Variant<FusedAddLayerNormArgs>("fused_add_layer_norm_cuda", opcast::kGpu, OPCAST_ON_GPU(FusedAddLayerNormCuda)),
 };
 
 void run_fused_add_layer_norm(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

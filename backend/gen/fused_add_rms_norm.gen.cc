@@ -24,7 +24,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<FusedAddRmsNormArgs> kVariants[] = {
     opcast::Variant<FusedAddRmsNormArgs>("fused_add_rms_norm", kDLCPU, OPCAST_ON_CPU(FusedAddRmsNorm)),
-    opcast::Variant<FusedAddRmsNormArgs>("fused_add_rms_norm_cuda", kDLCUDA, OPCAST_ON_CUDA(FusedAddRmsNormCuda)),
+    opcast::Variant<FusedAddRmsNormArgs>("fused_add_rms_norm_cuda", opcast::kGpu, OPCAST_ON_GPU(FusedAddRmsNormCuda)),
 };
 
 void run_fused_add_rms_norm(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

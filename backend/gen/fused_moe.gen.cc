@@ -36,7 +36,7 @@ constexpr opcast::Array kScratch[] = {
 
 constexpr opcast::Variant<FusedMoeArgs> kVariants[] = {
     opcast::Variant<FusedMoeArgs>("fused_moe", kDLCPU, OPCAST_ON_CPU(FusedMoe)).WithScratch(),
-    opcast::Variant<FusedMoeArgs>("fused_moe_cuda", kDLCUDA, OPCAST_ON_CUDA(FusedMoeCuda)).WithScratch(),
+    opcast::Variant<FusedMoeArgs>("fused_moe_cuda", opcast::kGpu, OPCAST_ON_GPU(FusedMoeCuda)).WithScratch(),
 };
 
 void run_fused_moe(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

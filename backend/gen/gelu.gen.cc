@@ -23,7 +23,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<GeluArgs> kVariants[] = {
     opcast::Variant<GeluArgs>("gelu", kDLCPU, OPCAST_ON_CPU(Gelu)),
-    opcast::Variant<GeluArgs>("gelu_cuda", kDLCUDA, OPCAST_ON_CUDA(GeluCuda)),
+    opcast::Variant<GeluArgs>("gelu_cuda", opcast::kGpu, OPCAST_ON_GPU(GeluCuda)),
 };
 
 void run_gelu(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

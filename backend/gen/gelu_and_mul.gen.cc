@@ -19,7 +19,7 @@ constexpr opcast::Array kArrays[] = {
 
 constexpr opcast::Variant<GeluAndMulArgs> kVariants[] = {
     opcast::Variant<GeluAndMulArgs>("gelu_and_mul", kDLCPU, OPCAST_ON_CPU(GeluAndMul)),
-    opcast::Variant<GeluAndMulArgs>("gelu_and_mul_cuda", kDLCUDA, OPCAST_ON_CUDA(GeluAndMulCuda)),
+    opcast::Variant<GeluAndMulArgs>("gelu_and_mul_cuda", opcast::kGpu, OPCAST_ON_GPU(GeluAndMulCuda)),
 };
 
 void run_gelu_and_mul(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -20,7 +20,7 @@ constexpr opcast::Array kArrays[] = {
 
 constexpr opcast::Variant<GeluAndMulBackwardArgs> kVariants[] = {
     opcast::Variant<GeluAndMulBackwardArgs>("gelu_and_mul_backward", kDLCPU, OPCAST_ON_CPU(GeluAndMulBackward)),
-    opcast::Variant<GeluAndMulBackwardArgs>("gelu_and_mul_backward_cuda", kDLCUDA, OPCAST_ON_CUDA(GeluAndMulBackwardCuda)),
+    opcast::Variant<GeluAndMulBackwardArgs>("gelu_and_mul_backward_cuda", opcast::kGpu, OPCAST_ON_GPU(GeluAndMulBackwardCuda)),
 };
 
 void run_gelu_and_mul_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -24,7 +24,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<GeluBackwardArgs> kVariants[] = {
     opcast::Variant<GeluBackwardArgs>("gelu_backward", kDLCPU, OPCAST_ON_CPU(GeluBackward)),
-    opcast::Variant<GeluBackwardArgs>("gelu_backward_cuda", kDLCUDA, OPCAST_ON_CUDA(GeluBackwardCuda)),
+    opcast::Variant<GeluBackwardArgs>("gelu_backward_cuda", opcast::kGpu, OPCAST_ON_GPU(GeluBackwardCuda)),
 };
 
 void run_gelu_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

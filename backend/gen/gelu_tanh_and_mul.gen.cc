@@ -19,7 +19,7 @@ constexpr opcast::Array kArrays[] = {
 
 constexpr opcast::Variant<GeluTanhAndMulArgs> kVariants[] = {
     opcast::Variant<GeluTanhAndMulArgs>("gelu_tanh_and_mul", kDLCPU, OPCAST_ON_CPU(GeluTanhAndMul)),
-    opcast::Variant<GeluTanhAndMulArgs>("gelu_tanh_and_mul_cuda", kDLCUDA, OPCAST_ON_CUDA(GeluTanhAndMulCuda)),
+    opcast::Variant<GeluTanhAndMulArgs>("gelu_tanh_and_mul_cuda", opcast::kGpu, OPCAST_ON_GPU(GeluTanhAndMulCuda)),
 };
 
 void run_gelu_tanh_and_mul(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -20,7 +20,7 @@ constexpr opcast::Array kArrays[] = {
 
 constexpr opcast::Variant<GeluTanhAndMulBackwardArgs> kVariants[] = {
     opcast::Variant<GeluTanhAndMulBackwardArgs>("gelu_tanh_and_mul_backward", kDLCPU, OPCAST_ON_CPU(GeluTanhAndMulBackward)),
-    opcast::Variant<GeluTanhAndMulBackwardArgs>("gelu_tanh_and_mul_backward_cuda", kDLCUDA, OPCAST_ON_CUDA(GeluTanhAndMulBackwardCuda)),
+    opcast::Variant<GeluTanhAndMulBackwardArgs>("gelu_tanh_and_mul_backward_cuda", opcast::kGpu, OPCAST_ON_GPU(GeluTanhAndMulBackwardCuda)),
 };
 
 void run_gelu_tanh_and_mul_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

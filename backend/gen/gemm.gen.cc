@@ -29,7 +29,8 @@ constexpr opcast::Attr kAttrs[] = {
 };
 
 bool SupportsGemmF16Tc([[maybe_unused]] const GemmArgs& args, [[maybe_unused]] const opcast::Launch& launch, [[maybe_unused]] opcast::Reason* why) {
-  if (!(launch.arch >= 80)) return opcast::NeedsArch(">=80", launch, why);
+  if (!(OPCAST_ROCM || launch.arch >= 80)) return opcast::NeedsArch(">=80", launch, why);
+  if (!(!OPCAST_ROCM || launch.arch == 0x90a || launch.arch == 0x942)) return opcast::NeedsArch("gfx90a or gfx942", launch, why);
   if (!(args.T == opcast::DType::kF16 || args.T == opcast::DType::kBf16)) return opcast::Declines("needs T to be float16 or bfloat16", why);
   return true;
 }
@@ -49,8 +50,8 @@ opcast::Status LaunchGemmTiled(const GemmArgs& args, const opcast::Launch& launc
 #endif
 
 constexpr opcast::Variant<GemmArgs> kVariants[] = {
-    opcast::Variant<GemmArgs>("gemm_f16_tc", kDLCUDA, OPCAST_ON_CUDA(GemmF16Tc)).Supported(SupportsGemmF16Tc),
-    opcast::Variant<GemmArgs>("gemm_simt", kDLCUDA, OPCAST_ON_CUDA(GemmSimt)),
+    opcast::Variant<GemmArgs>("gemm_f16_tc", opcast::kGpu, OPCAST_ON_GPU(GemmF16Tc)).Supported(SupportsGemmF16Tc),
+    opcast::Variant<GemmArgs>("gemm_simt", opcast::kGpu, OPCAST_ON_GPU(GemmSimt)),
     opcast::Variant<GemmArgs>("gemm_tiled", kDLCPU, OPCAST_ON_CPU(LaunchGemmTiled)).WithParams(kParamsGemmTiled, nullptr),
     opcast::Variant<GemmArgs>("gemm_naive", kDLCPU, OPCAST_ON_CPU(GemmNaive)),
 };

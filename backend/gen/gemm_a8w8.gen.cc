@@ -29,7 +29,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<GemmA8w8Args> kVariants[] = {
     opcast::Variant<GemmA8w8Args>("gemm_a8w8", kDLCPU, OPCAST_ON_CPU(GemmA8w8)),
-    opcast::Variant<GemmA8w8Args>("gemm_a8w8_cuda", kDLCUDA, OPCAST_ON_CUDA(GemmA8w8Cuda)),
+    opcast::Variant<GemmA8w8Args>("gemm_a8w8_cuda", opcast::kGpu, OPCAST_ON_GPU(GemmA8w8Cuda)),
 };
 
 void run_gemm_a8w8(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

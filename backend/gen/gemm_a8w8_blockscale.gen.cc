@@ -28,7 +28,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<GemmA8w8BlockscaleArgs> kVariants[] = {
     opcast::Variant<GemmA8w8BlockscaleArgs>("gemm_a8w8_blockscale", kDLCPU, OPCAST_ON_CPU(GemmA8w8Blockscale)),
-    opcast::Variant<GemmA8w8BlockscaleArgs>("gemm_a8w8_blockscale_cuda", kDLCUDA, OPCAST_ON_CUDA(GemmA8w8BlockscaleCuda)),
+    opcast::Variant<GemmA8w8BlockscaleArgs>("gemm_a8w8_blockscale_cuda", opcast::kGpu, OPCAST_ON_GPU(GemmA8w8BlockscaleCuda)),
 };
 
 void run_gemm_a8w8_blockscale(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

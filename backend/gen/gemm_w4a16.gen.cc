@@ -26,7 +26,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<GemmW4a16Args> kVariants[] = {
     opcast::Variant<GemmW4a16Args>("gemm_w4a16", kDLCPU, OPCAST_ON_CPU(GemmW4a16)),
-    opcast::Variant<GemmW4a16Args>("gemm_w4a16_cuda", kDLCUDA, OPCAST_ON_CUDA(GemmW4a16Cuda)),
+    opcast::Variant<GemmW4a16Args>("gemm_w4a16_cuda", opcast::kGpu, OPCAST_ON_GPU(GemmW4a16Cuda)),
 };
 
 void run_gemm_w4a16(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

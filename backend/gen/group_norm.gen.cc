@@ -28,7 +28,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<GroupNormArgs> kVariants[] = {
     opcast::Variant<GroupNormArgs>("group_norm", kDLCPU, OPCAST_ON_CPU(GroupNorm)),
-    opcast::Variant<GroupNormArgs>("group_norm_cuda", kDLCUDA, OPCAST_ON_CUDA(GroupNormCuda)),
+    opcast::Variant<GroupNormArgs>("group_norm_cuda", opcast::kGpu, OPCAST_ON_GPU(GroupNormCuda)),
 };
 
 void run_group_norm(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -35,7 +35,7 @@ constexpr opcast::Array kScratch[] = {
 
 constexpr opcast::Variant<GroupNormBackwardArgs> kVariants[] = {
     opcast::Variant<GroupNormBackwardArgs>("group_norm_backward", kDLCPU, OPCAST_ON_CPU(GroupNormBackward)),
-    opcast::Variant<GroupNormBackwardArgs>("group_norm_backward_cuda", kDLCUDA, OPCAST_ON_CUDA(GroupNormBackwardCuda)).WithScratch(),
+    opcast::Variant<GroupNormBackwardArgs>("group_norm_backward_cuda", opcast::kGpu, OPCAST_ON_GPU(GroupNormBackwardCuda)).WithScratch(),
 };
 
 void run_group_norm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -21,7 +21,7 @@ constexpr opcast::Array kArrays[] = {
 
 constexpr opcast::Variant<GroupedGemmArgs> kVariants[] = {
     opcast::Variant<GroupedGemmArgs>("grouped_gemm", kDLCPU, OPCAST_ON_CPU(GroupedGemm)),
-    opcast::Variant<GroupedGemmArgs>("grouped_gemm_cuda", kDLCUDA, OPCAST_ON_CUDA(GroupedGemmCuda)),
+    opcast::Variant<GroupedGemmArgs>("grouped_gemm_cuda", opcast::kGpu, OPCAST_ON_GPU(GroupedGemmCuda)),
 };
 
 void run_grouped_gemm(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

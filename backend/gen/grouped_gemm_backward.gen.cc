@@ -23,7 +23,7 @@ constexpr opcast::Array kArrays[] = {
 
 constexpr opcast::Variant<GroupedGemmBackwardArgs> kVariants[] = {
     opcast::Variant<GroupedGemmBackwardArgs>("grouped_gemm_backward", kDLCPU, OPCAST_ON_CPU(GroupedGemmBackward)),
-    opcast::Variant<GroupedGemmBackwardArgs>("grouped_gemm_backward_cuda", kDLCUDA, OPCAST_ON_CUDA(GroupedGemmBackwardCuda)),
+    opcast::Variant<GroupedGemmBackwardArgs>("grouped_gemm_backward_cuda", opcast::kGpu, OPCAST_ON_GPU(GroupedGemmBackwardCuda)),
 };
 
 void run_grouped_gemm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

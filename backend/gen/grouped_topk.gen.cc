@@ -34,7 +34,7 @@ constexpr opcast::Array kScratch[] = {
 };
 
 constexpr opcast::Variant<GroupedTopkArgs> kVariants[] = {
-    opcast::Variant<GroupedTopkArgs>("grouped_topk_cuda", kDLCUDA, OPCAST_ON_CUDA(GroupedTopkCuda)).WithScratch(),
+    opcast::Variant<GroupedTopkArgs>("grouped_topk_cuda", opcast::kGpu, OPCAST_ON_GPU(GroupedTopkCuda)).WithScratch(),
     opcast::Variant<GroupedTopkArgs>("grouped_topk", kDLCPU, OPCAST_ON_CPU(GroupedTopk)),
 };
 

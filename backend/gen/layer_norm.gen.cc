@@ -27,7 +27,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<LayerNormArgs> kVariants[] = {
     opcast::Variant<LayerNormArgs>("layer_norm", kDLCPU, OPCAST_ON_CPU(LayerNorm)),
-    opcast::Variant<LayerNormArgs>("layer_norm_cuda", kDLCUDA, OPCAST_ON_CUDA(LayerNormCuda)),
+    opcast::Variant<LayerNormArgs>("layer_norm_cuda", opcast::kGpu, OPCAST_ON_GPU(LayerNormCuda)),
 };
 
 void run_layer_norm(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -30,7 +30,7 @@ constexpr opcast::Array kScratch[] = {
 
 constexpr opcast::Variant<LayerNormBackwardArgs> kVariants[] = {
     opcast::Variant<LayerNormBackwardArgs>("layer_norm_backward", kDLCPU, OPCAST_ON_CPU(LayerNormBackward)),
-    opcast::Variant<LayerNormBackwardArgs>("layer_norm_backward_cuda", kDLCUDA, OPCAST_ON_CUDA(LayerNormBackwardCuda)).WithScratch(),
+    opcast::Variant<LayerNormBackwardArgs>("layer_norm_backward_cuda", opcast::kGpu, OPCAST_ON_GPU(LayerNormBackwardCuda)).WithScratch(),
 };
 
 void run_layer_norm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -27,7 +27,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<Layernorm2dArgs> kVariants[] = {
     opcast::Variant<Layernorm2dArgs>("layernorm2d", kDLCPU, OPCAST_ON_CPU(Layernorm2d)),
-    opcast::Variant<Layernorm2dArgs>("layernorm2d_cuda", kDLCUDA, OPCAST_ON_CUDA(Layernorm2dCuda)),
+    opcast::Variant<Layernorm2dArgs>("layernorm2d_cuda", opcast::kGpu, OPCAST_ON_GPU(Layernorm2dCuda)),
 };
 
 void run_layernorm2d(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

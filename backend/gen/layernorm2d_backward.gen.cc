@@ -29,7 +29,7 @@ constexpr opcast::Array kScratch[] = {
 
 constexpr opcast::Variant<Layernorm2dBackwardArgs> kVariants[] = {
     opcast::Variant<Layernorm2dBackwardArgs>("layernorm2d_backward", kDLCPU, OPCAST_ON_CPU(Layernorm2dBackward)),
-    opcast::Variant<Layernorm2dBackwardArgs>("layernorm2d_backward_cuda", kDLCUDA, OPCAST_ON_CUDA(Layernorm2dBackwardCuda)).WithScratch(),
+    opcast::Variant<Layernorm2dBackwardArgs>("layernorm2d_backward_cuda", opcast::kGpu, OPCAST_ON_GPU(Layernorm2dBackwardCuda)).WithScratch(),
 };
 
 void run_layernorm2d_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -23,7 +23,7 @@ constexpr opcast::Array kArrays[] = {
 
 constexpr opcast::Variant<MergeStateArgs> kVariants[] = {
     opcast::Variant<MergeStateArgs>("merge_state", kDLCPU, OPCAST_ON_CPU(MergeState)),
-    opcast::Variant<MergeStateArgs>("merge_state_cuda", kDLCUDA, OPCAST_ON_CUDA(MergeStateCuda)),
+    opcast::Variant<MergeStateArgs>("merge_state_cuda", opcast::kGpu, OPCAST_ON_GPU(MergeStateCuda)),
 };
 
 void run_merge_state(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

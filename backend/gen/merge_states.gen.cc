@@ -21,7 +21,7 @@ constexpr opcast::Array kArrays[] = {
 
 constexpr opcast::Variant<MergeStatesArgs> kVariants[] = {
     opcast::Variant<MergeStatesArgs>("merge_states", kDLCPU, OPCAST_ON_CPU(MergeStates)),
-    opcast::Variant<MergeStatesArgs>("merge_states_cuda", kDLCUDA, OPCAST_ON_CUDA(MergeStatesCuda)),
+    opcast::Variant<MergeStatesArgs>("merge_states_cuda", opcast::kGpu, OPCAST_ON_GPU(MergeStatesCuda)),
 };
 
 void run_merge_states(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

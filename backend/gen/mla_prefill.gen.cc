@@ -29,7 +29,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<MlaPrefillArgs> kVariants[] = {
     opcast::Variant<MlaPrefillArgs>("mla_prefill", kDLCPU, OPCAST_ON_CPU(MlaPrefill)),
-    opcast::Variant<MlaPrefillArgs>("mla_prefill_cuda", kDLCUDA, OPCAST_ON_CUDA(MlaPrefillCuda)),
+    opcast::Variant<MlaPrefillArgs>("mla_prefill_cuda", opcast::kGpu, OPCAST_ON_GPU(MlaPrefillCuda)),
 };
 
 void run_mla_prefill(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -30,7 +30,7 @@ constexpr opcast::Array kScratch[] = {
 
 constexpr opcast::Variant<MoeAlignBlockSizeArgs> kVariants[] = {
     opcast::Variant<MoeAlignBlockSizeArgs>("moe_align_block_size", kDLCPU, OPCAST_ON_CPU(MoeAlignBlockSize)).WithScratch(),
-    opcast::Variant<MoeAlignBlockSizeArgs>("moe_align_block_size_cuda", kDLCUDA, OPCAST_ON_CUDA(MoeAlignBlockSizeCuda)).WithScratch(),
+    opcast::Variant<MoeAlignBlockSizeArgs>("moe_align_block_size_cuda", opcast::kGpu, OPCAST_ON_GPU(MoeAlignBlockSizeCuda)).WithScratch(),
 };
 
 void run_moe_align_block_size(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -30,7 +30,7 @@ constexpr opcast::Array kScratch[] = {
 
 constexpr opcast::Variant<MoePermuteArgs> kVariants[] = {
     opcast::Variant<MoePermuteArgs>("moe_permute", kDLCPU, OPCAST_ON_CPU(MoePermute)).WithScratch(),
-    opcast::Variant<MoePermuteArgs>("moe_permute_cuda", kDLCUDA, OPCAST_ON_CUDA(MoePermuteCuda)).WithScratch(),
+    opcast::Variant<MoePermuteArgs>("moe_permute_cuda", opcast::kGpu, OPCAST_ON_GPU(MoePermuteCuda)).WithScratch(),
 };
 
 void run_moe_permute(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -20,7 +20,7 @@ constexpr opcast::Array kArrays[] = {
 
 constexpr opcast::Variant<MoePermuteBackwardArgs> kVariants[] = {
     opcast::Variant<MoePermuteBackwardArgs>("moe_permute_backward", kDLCPU, OPCAST_ON_CPU(MoePermuteBackward)),
-    opcast::Variant<MoePermuteBackwardArgs>("moe_permute_backward_cuda", kDLCUDA, OPCAST_ON_CUDA(MoePermuteBackwardCuda)),
+    opcast::Variant<MoePermuteBackwardArgs>("moe_permute_backward_cuda", opcast::kGpu, OPCAST_ON_GPU(MoePermuteBackwardCuda)),
 };
 
 void run_moe_permute_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

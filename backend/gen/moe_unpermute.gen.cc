@@ -21,7 +21,7 @@ constexpr opcast::Array kArrays[] = {
 
 constexpr opcast::Variant<MoeUnpermuteArgs> kVariants[] = {
     opcast::Variant<MoeUnpermuteArgs>("moe_unpermute", kDLCPU, OPCAST_ON_CPU(MoeUnpermute)),
-    opcast::Variant<MoeUnpermuteArgs>("moe_unpermute_cuda", kDLCUDA, OPCAST_ON_CUDA(MoeUnpermuteCuda)),
+    opcast::Variant<MoeUnpermuteArgs>("moe_unpermute_cuda", opcast::kGpu, OPCAST_ON_GPU(MoeUnpermuteCuda)),
 };
 
 void run_moe_unpermute(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

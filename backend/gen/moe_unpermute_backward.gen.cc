@@ -23,7 +23,7 @@ constexpr opcast::Array kArrays[] = {
 
 constexpr opcast::Variant<MoeUnpermuteBackwardArgs> kVariants[] = {
     opcast::Variant<MoeUnpermuteBackwardArgs>("moe_unpermute_backward", kDLCPU, OPCAST_ON_CPU(MoeUnpermuteBackward)),
-    opcast::Variant<MoeUnpermuteBackwardArgs>("moe_unpermute_backward_cuda", kDLCUDA, OPCAST_ON_CUDA(MoeUnpermuteBackwardCuda)),
+    opcast::Variant<MoeUnpermuteBackwardArgs>("moe_unpermute_backward_cuda", opcast::kGpu, OPCAST_ON_GPU(MoeUnpermuteBackwardCuda)),
 };
 
 void run_moe_unpermute_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

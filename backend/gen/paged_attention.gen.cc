@@ -31,7 +31,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<PagedAttentionArgs> kVariants[] = {
     opcast::Variant<PagedAttentionArgs>("paged_attention", kDLCPU, OPCAST_ON_CPU(PagedAttention)),
-    opcast::Variant<PagedAttentionArgs>("paged_attention_cuda", kDLCUDA, OPCAST_ON_CUDA(PagedAttentionCuda)),
+    opcast::Variant<PagedAttentionArgs>("paged_attention_cuda", opcast::kGpu, OPCAST_ON_GPU(PagedAttentionCuda)),
 };
 
 void run_paged_attention(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

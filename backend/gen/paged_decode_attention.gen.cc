@@ -32,7 +32,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<PagedDecodeAttentionArgs> kVariants[] = {
     opcast::Variant<PagedDecodeAttentionArgs>("paged_decode_attention", kDLCPU, OPCAST_ON_CPU(PagedDecodeAttention)),
-    opcast::Variant<PagedDecodeAttentionArgs>("paged_decode_attention_cuda", kDLCUDA, OPCAST_ON_CUDA(PagedDecodeAttentionCuda)),
+    opcast::Variant<PagedDecodeAttentionArgs>("paged_decode_attention_cuda", opcast::kGpu, OPCAST_ON_GPU(PagedDecodeAttentionCuda)),
 };
 
 void run_paged_decode_attention(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

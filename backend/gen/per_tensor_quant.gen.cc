@@ -26,7 +26,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<PerTensorQuantArgs> kVariants[] = {
     opcast::Variant<PerTensorQuantArgs>("per_tensor_quant", kDLCPU, OPCAST_ON_CPU(PerTensorQuant)),
-    opcast::Variant<PerTensorQuantArgs>("per_tensor_quant_cuda", kDLCUDA, OPCAST_ON_CUDA(PerTensorQuantCuda)),
+    opcast::Variant<PerTensorQuantArgs>("per_tensor_quant_cuda", opcast::kGpu, OPCAST_ON_GPU(PerTensorQuantCuda)),
 };
 
 void run_per_tensor_quant(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -27,7 +27,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<PerTokenGroupQuantArgs> kVariants[] = {
     opcast::Variant<PerTokenGroupQuantArgs>("per_token_group_quant", kDLCPU, OPCAST_ON_CPU(PerTokenGroupQuant)),
-    opcast::Variant<PerTokenGroupQuantArgs>("per_token_group_quant_cuda", kDLCUDA, OPCAST_ON_CUDA(PerTokenGroupQuantCuda)),
+    opcast::Variant<PerTokenGroupQuantArgs>("per_token_group_quant_cuda", opcast::kGpu, OPCAST_ON_GPU(PerTokenGroupQuantCuda)),
 };
 
 void run_per_token_group_quant(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -26,7 +26,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<PerTokenQuantArgs> kVariants[] = {
     opcast::Variant<PerTokenQuantArgs>("per_token_quant", kDLCPU, OPCAST_ON_CPU(PerTokenQuant)),
-    opcast::Variant<PerTokenQuantArgs>("per_token_quant_cuda", kDLCUDA, OPCAST_ON_CUDA(PerTokenQuantCuda)),
+    opcast::Variant<PerTokenQuantArgs>("per_token_quant_cuda", opcast::kGpu, OPCAST_ON_GPU(PerTokenQuantCuda)),
 };
 
 void run_per_token_quant(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

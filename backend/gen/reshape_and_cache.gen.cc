@@ -28,7 +28,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<ReshapeAndCacheArgs> kVariants[] = {
     opcast::Variant<ReshapeAndCacheArgs>("reshape_and_cache", kDLCPU, OPCAST_ON_CPU(ReshapeAndCache)),
-    opcast::Variant<ReshapeAndCacheArgs>("reshape_and_cache_cuda", kDLCUDA, OPCAST_ON_CUDA(ReshapeAndCacheCuda)),
+    opcast::Variant<ReshapeAndCacheArgs>("reshape_and_cache_cuda", opcast::kGpu, OPCAST_ON_GPU(ReshapeAndCacheCuda)),
 };
 
 void run_reshape_and_cache(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -24,7 +24,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<RmsNormArgs> kVariants[] = {
     opcast::Variant<RmsNormArgs>("rms_norm", kDLCPU, OPCAST_ON_CPU(RmsNorm)),
-    opcast::Variant<RmsNormArgs>("rms_norm_cuda", kDLCUDA, OPCAST_ON_CUDA(RmsNormCuda)),
+    opcast::Variant<RmsNormArgs>("rms_norm_cuda", opcast::kGpu, OPCAST_ON_GPU(RmsNormCuda)),
 };
 
 void run_rms_norm(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

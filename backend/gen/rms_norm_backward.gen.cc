@@ -30,7 +30,7 @@ constexpr opcast::Array kScratch[] = {
 
 constexpr opcast::Variant<RmsNormBackwardArgs> kVariants[] = {
     opcast::Variant<RmsNormBackwardArgs>("rms_norm_backward", kDLCPU, OPCAST_ON_CPU(RmsNormBackward)),
-    opcast::Variant<RmsNormBackwardArgs>("rms_norm_backward_cuda", kDLCUDA, OPCAST_ON_CUDA(RmsNormBackwardCuda)).WithScratch(),
+    opcast::Variant<RmsNormBackwardArgs>("rms_norm_backward_cuda", opcast::kGpu, OPCAST_ON_GPU(RmsNormBackwardCuda)).WithScratch(),
 };
 
 void run_rms_norm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -27,7 +27,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<RopeArgs> kVariants[] = {
     opcast::Variant<RopeArgs>("rope", kDLCPU, OPCAST_ON_CPU(Rope)),
-    opcast::Variant<RopeArgs>("rope_cuda", kDLCUDA, OPCAST_ON_CUDA(RopeCuda)),
+    opcast::Variant<RopeArgs>("rope_cuda", opcast::kGpu, OPCAST_ON_GPU(RopeCuda)),
 };
 
 void run_rope(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -27,7 +27,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<RopeBackwardArgs> kVariants[] = {
     opcast::Variant<RopeBackwardArgs>("rope_backward", kDLCPU, OPCAST_ON_CPU(RopeBackward)),
-    opcast::Variant<RopeBackwardArgs>("rope_backward_cuda", kDLCUDA, OPCAST_ON_CUDA(RopeBackwardCuda)),
+    opcast::Variant<RopeBackwardArgs>("rope_backward_cuda", opcast::kGpu, OPCAST_ON_GPU(RopeBackwardCuda)),
 };
 
 void run_rope_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

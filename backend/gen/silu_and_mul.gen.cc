@@ -19,7 +19,7 @@ constexpr opcast::Array kArrays[] = {
 
 constexpr opcast::Variant<SiluAndMulArgs> kVariants[] = {
     opcast::Variant<SiluAndMulArgs>("silu_and_mul", kDLCPU, OPCAST_ON_CPU(SiluAndMul)),
-    opcast::Variant<SiluAndMulArgs>("silu_and_mul_cuda", kDLCUDA, OPCAST_ON_CUDA(SiluAndMulCuda)),
+    opcast::Variant<SiluAndMulArgs>("silu_and_mul_cuda", opcast::kGpu, OPCAST_ON_GPU(SiluAndMulCuda)),
 };
 
 void run_silu_and_mul(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

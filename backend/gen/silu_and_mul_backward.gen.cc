@@ -20,7 +20,7 @@ constexpr opcast::Array kArrays[] = {
 
 constexpr opcast::Variant<SiluAndMulBackwardArgs> kVariants[] = {
     opcast::Variant<SiluAndMulBackwardArgs>("silu_and_mul_backward", kDLCPU, OPCAST_ON_CPU(SiluAndMulBackward)),
-    opcast::Variant<SiluAndMulBackwardArgs>("silu_and_mul_backward_cuda", kDLCUDA, OPCAST_ON_CUDA(SiluAndMulBackwardCuda)),
+    opcast::Variant<SiluAndMulBackwardArgs>("silu_and_mul_backward_cuda", opcast::kGpu, OPCAST_ON_GPU(SiluAndMulBackwardCuda)),
 };
 
 void run_silu_and_mul_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -19,7 +19,7 @@ constexpr opcast::Array kArrays[] = {
 
 constexpr opcast::Variant<SoftmaxArgs> kVariants[] = {
     opcast::Variant<SoftmaxArgs>("softmax", kDLCPU, OPCAST_ON_CPU(Softmax)),
-    opcast::Variant<SoftmaxArgs>("softmax_cuda", kDLCUDA, OPCAST_ON_CUDA(SoftmaxCuda)),
+    opcast::Variant<SoftmaxArgs>("softmax_cuda", opcast::kGpu, OPCAST_ON_GPU(SoftmaxCuda)),
 };
 
 void run_softmax(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -20,7 +20,7 @@ constexpr opcast::Array kArrays[] = {
 
 constexpr opcast::Variant<SoftmaxBackwardArgs> kVariants[] = {
     opcast::Variant<SoftmaxBackwardArgs>("softmax_backward", kDLCPU, OPCAST_ON_CPU(SoftmaxBackward)),
-    opcast::Variant<SoftmaxBackwardArgs>("softmax_backward_cuda", kDLCUDA, OPCAST_ON_CUDA(SoftmaxBackwardCuda)),
+    opcast::Variant<SoftmaxBackwardArgs>("softmax_backward_cuda", opcast::kGpu, OPCAST_ON_GPU(SoftmaxBackwardCuda)),
 };
 
 void run_softmax_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

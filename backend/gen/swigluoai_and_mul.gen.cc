@@ -24,7 +24,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<SwigluoaiAndMulArgs> kVariants[] = {
     opcast::Variant<SwigluoaiAndMulArgs>("swigluoai_and_mul", kDLCPU, OPCAST_ON_CPU(SwigluoaiAndMul)),
-    opcast::Variant<SwigluoaiAndMulArgs>("swigluoai_and_mul_cuda", kDLCUDA, OPCAST_ON_CUDA(SwigluoaiAndMulCuda)),
+    opcast::Variant<SwigluoaiAndMulArgs>("swigluoai_and_mul_cuda", opcast::kGpu, OPCAST_ON_GPU(SwigluoaiAndMulCuda)),
 };
 
 void run_swigluoai_and_mul(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

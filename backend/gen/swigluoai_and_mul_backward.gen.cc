@@ -25,7 +25,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<SwigluoaiAndMulBackwardArgs> kVariants[] = {
     opcast::Variant<SwigluoaiAndMulBackwardArgs>("swigluoai_and_mul_backward", kDLCPU, OPCAST_ON_CPU(SwigluoaiAndMulBackward)),
-    opcast::Variant<SwigluoaiAndMulBackwardArgs>("swigluoai_and_mul_backward_cuda", kDLCUDA, OPCAST_ON_CUDA(SwigluoaiAndMulBackwardCuda)),
+    opcast::Variant<SwigluoaiAndMulBackwardArgs>("swigluoai_and_mul_backward_cuda", opcast::kGpu, OPCAST_ON_GPU(SwigluoaiAndMulBackwardCuda)),
 };
 
 void run_swigluoai_and_mul_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

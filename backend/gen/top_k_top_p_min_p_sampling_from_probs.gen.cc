@@ -23,7 +23,7 @@ constexpr opcast::Array kArrays[] = {
 
 constexpr opcast::Variant<TopKTopPMinPSamplingFromProbsArgs> kVariants[] = {
     opcast::Variant<TopKTopPMinPSamplingFromProbsArgs>("top_k_top_p_min_p_sampling_from_probs", kDLCPU, OPCAST_ON_CPU(TopKTopPMinPSamplingFromProbs)),
-    opcast::Variant<TopKTopPMinPSamplingFromProbsArgs>("top_k_top_p_min_p_sampling_from_probs_cuda", kDLCUDA, OPCAST_ON_CUDA(TopKTopPMinPSamplingFromProbsCuda)),
+    opcast::Variant<TopKTopPMinPSamplingFromProbsArgs>("top_k_top_p_min_p_sampling_from_probs_cuda", opcast::kGpu, OPCAST_ON_GPU(TopKTopPMinPSamplingFromProbsCuda)),
 };
 
 void run_top_k_top_p_min_p_sampling_from_probs(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

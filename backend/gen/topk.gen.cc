@@ -28,7 +28,7 @@ constexpr opcast::Array kScratch[] = {
 };
 
 constexpr opcast::Variant<TopkArgs> kVariants[] = {
-    opcast::Variant<TopkArgs>("topk_cuda", kDLCUDA, OPCAST_ON_CUDA(TopkCuda)).WithScratch(),
+    opcast::Variant<TopkArgs>("topk_cuda", opcast::kGpu, OPCAST_ON_GPU(TopkCuda)).WithScratch(),
     opcast::Variant<TopkArgs>("topk", kDLCPU, OPCAST_ON_CPU(Topk)),
 };
 

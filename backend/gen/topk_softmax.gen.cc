@@ -25,7 +25,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<TopkSoftmaxArgs> kVariants[] = {
     opcast::Variant<TopkSoftmaxArgs>("topk_softmax", kDLCPU, OPCAST_ON_CPU(TopkSoftmax)),
-    opcast::Variant<TopkSoftmaxArgs>("topk_softmax_cuda", kDLCUDA, OPCAST_ON_CUDA(TopkSoftmaxCuda)),
+    opcast::Variant<TopkSoftmaxArgs>("topk_softmax_cuda", opcast::kGpu, OPCAST_ON_GPU(TopkSoftmaxCuda)),
 };
 
 void run_topk_softmax(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

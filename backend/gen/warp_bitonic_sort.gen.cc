@@ -23,7 +23,7 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Variant<WarpBitonicSortArgs> kVariants[] = {
     opcast::Variant<WarpBitonicSortArgs>("warp_bitonic_sort", kDLCPU, OPCAST_ON_CPU(WarpBitonicSort)),
-    opcast::Variant<WarpBitonicSortArgs>("warp_bitonic_sort_cuda", kDLCUDA, OPCAST_ON_CUDA(WarpBitonicSortCuda)),
+    opcast::Variant<WarpBitonicSortArgs>("warp_bitonic_sort_cuda", opcast::kGpu, OPCAST_ON_GPU(WarpBitonicSortCuda)),
 };
 
 void run_warp_bitonic_sort(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

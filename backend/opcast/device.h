@@ -10,13 +10,13 @@
 //   threadIdx, blockIdx, blockDim, gridDim, __syncthreads(), __launch_bounds__ as usual, and
 //   everything else through this file: Start, not <<<>>>; ShuffleXor, not __shfl_xor_sync; wmma
 //   from opcast::wmma; DynamicShared, not `extern __shared__`. So the same source compiles with
-//   nvcc, later with hipcc, and with g++ for the emulator in backend/emulator, as
+//   nvcc, with hipcc, and with g++ for the emulator in backend/emulator, as
 //   `opcast build --device emulated` does.
 // - Numbers are float, double, opcast::f16 and opcast::bf16; convert by static_cast to and from
 //   float. Functions are those of <cmath> for float (fmaf, sqrtf, fabsf, ...).
-// - Sources are compiled with -fmad=false: the compiler contracts nothing. Write fmaf where you
-//   want it. So a kernel that uses only + - * / fmaf sqrtf and conversions gives the same bits on
-//   the emulator.
+// - Sources are compiled with -fmad=false, or -ffp-contract=off for HIP: the compiler contracts
+//   nothing. Write fmaf where you want it. So a kernel that uses only + - * / fmaf sqrtf and
+//   conversions gives the same bits on the emulator.
 // - Each kernel has __launch_bounds__: no GPU starts it with more threads, nor does the emulator.
 // - All threads of a block reach each __syncthreads(), all lanes of a warp each shuffle. The
 //   emulator ends the program where that is not so.
@@ -40,8 +40,10 @@
 #include "emulator.h"
 #elif defined(__CUDACC__)
 #include "opcast/device_cuda.h"
+#elif defined(__HIPCC__)
+#include "opcast/device_hip.h"
 #else
-#error "a GPU kernel is compiled by nvcc, or with OPCAST_EMULATOR for the emulator"
+#error "a GPU kernel is compiled by nvcc or hipcc, or with OPCAST_EMULATOR for the emulator"
 #endif
 
 // A function that kernels call.
@@ -89,7 +91,8 @@ Status Start(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared
   return Start(StartOptions{}, kernel, grid, block, shared, launch, values...);
 }
 
-// The number of threads that run together, 32 or 64; a block's threads are cut into warps in order.
+// The number of threads that run together, 32 or 64 (on AMD's gfx9); a block's threads are cut into
+// warps in order.
 constexpr int kWarp = device::kWarp;
 
 // Bytes of shared memory that a block can have on each GPU for which there is code.

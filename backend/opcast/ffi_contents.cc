@@ -105,8 +105,8 @@ class Elements {
     const DLDevice device = t_.device();
     const auto* data = static_cast<const char*>(t_.data());
     if (device.device_type == kDLCPU) return data;
-#if OPCAST_CUDA
-    if (device.device_type == kDLCUDA) {
+#if OPCAST_GPU
+    if (device.device_type == kGpu) {
       int64_t low = 0, high = 0;
       for (int d = 0; d < t_.rank(); ++d) {
         const int64_t reach = (t_.size(d) - 1) * t_.strides()[d];
@@ -114,7 +114,7 @@ class Elements {
       }
       const auto size = static_cast<int64_t>(t_.item_size());
       copy_.resize(static_cast<size_t>((high - low + 1) * size));
-      const OnDevice on(call, {kDLCUDA, device.device_id, nullptr});
+      const OnDevice on(call, {kGpu, device.device_id, nullptr});
       const Status status =
           gpu::Read(copy_.data(), data + low * size, copy_.size(), StreamOf(device));
       if (!status.ok()) call.Throw("RuntimeError", status.text());

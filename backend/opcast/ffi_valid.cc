@@ -19,9 +19,9 @@ int64_t Count(const Call& call, const Tensor& t) {
   Status status = Status::Ok();
   if (t.device().device_type == kDLCPU) {
     std::memcpy(to, t.data(), bytes);
-#if OPCAST_CUDA
-  } else if (t.device().device_type == kDLCUDA) {
-    const OnDevice on(call, {kDLCUDA, t.device().device_id, nullptr});
+#if OPCAST_GPU
+  } else if (t.device().device_type == kGpu) {
+    const OnDevice on(call, {kGpu, t.device().device_id, nullptr});
     status = gpu::Read(to, t.data(), bytes, StreamOf(t.device()));
 #endif
   }
@@ -34,9 +34,9 @@ void Zero(const Call& call, const Tensor& t, size_t begin, size_t bytes) {
   Status status = Status::Ok();
   if (t.device().device_type == kDLCPU) {
     std::memset(data, 0, bytes);
-#if OPCAST_CUDA
-  } else if (t.device().device_type == kDLCUDA) {
-    const OnDevice on(call, {kDLCUDA, t.device().device_id, nullptr});
+#if OPCAST_GPU
+  } else if (t.device().device_type == kGpu) {
+    const OnDevice on(call, {kGpu, t.device().device_id, nullptr});
     status = gpu::Zero(data, bytes, StreamOf(t.device()));
 #endif
   }

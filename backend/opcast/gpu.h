@@ -1,5 +1,5 @@
-// What the FFI side asks of a GPU. It needs no header of the vendor; gpu_<vendor>.cu implements it
-// in libraries that are built for one.
+// What the FFI side asks of a GPU. It needs no header of the vendor; gpu_cuda.cu and gpu_hip.hip
+// implement it in libraries that are built for one.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace opcast::gpu {
 
-// What a device is: its architecture, 90 for sm_90, and its number of multiprocessors. Or why there
-// is no such device, in the driver's words; then both are 0.
+// What a device is: its architecture, 90 for sm_90 and 0x90a for gfx90a, and its number of
+// multiprocessors. Or why there is no such device, in the driver's words; then both are 0.
 struct Properties {
   int arch = 0;
   int sm_count = 0;

@@ -12,7 +12,7 @@ struct Launch {
   int device_type;
   int device_id;
   void* stream;
-  int arch = 0;      // 90 for sm_90, 0 on the CPU
+  int arch = 0;      // 90 for sm_90, 0x90a for gfx90a, 0 on the CPU
   int choice = 0;    // number of the parameters that dispatch gives to a kernel with some
   int sm_count = 0;  // streaming multiprocessors of a GPU, or its compute units; 0 on the CPU
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(__HIPCC__)
 #define OPCAST_HOST_DEVICE __host__ __device__
 #else
 #define OPCAST_HOST_DEVICE
@@ -21,13 +21,13 @@ constexpr uint32_t kQuietNan = 0x7fc00000;
 
 OPCAST_HOST_DEVICE inline uint32_t Bits(float value) {
   uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
+  __builtin_memcpy(&bits, &value, sizeof bits);
   return bits;
 }
 
 OPCAST_HOST_DEVICE inline float FromBits(uint32_t bits) {
   float value;
-  std::memcpy(&value, &bits, sizeof value);
+  __builtin_memcpy(&value, &bits, sizeof value);
   return value;
 }
 

@@ -29,10 +29,30 @@
 #else
 #define OPCAST_ON_CUDA(function) nullptr
 #endif
-#define OPCAST_ROCM 0  // definitions know it, the build does not yet
+#ifndef OPCAST_ROCM
+#define OPCAST_ROCM 0
+#endif
+#if OPCAST_ROCM
+#define OPCAST_ON_ROCM(function) function
+#else
 #define OPCAST_ON_ROCM(function) nullptr
+#endif
+
+// A source that compiles for both has the same functions for each, so a library has only one.
+#if OPCAST_CUDA && OPCAST_ROCM
+#error "a library has kernels for CUDA or for ROCm"
+#endif
+#define OPCAST_GPU (OPCAST_CUDA || OPCAST_ROCM)
+#if OPCAST_GPU
+#define OPCAST_ON_GPU(function) function
+#else
+#define OPCAST_ON_GPU(function) nullptr
+#endif
 
 namespace opcast {
+
+// The GPUs of this library; CUDA's in one without any, which can be built with those, too.
+constexpr DLDeviceType kGpu = OPCAST_ROCM ? kDLROCM : kDLCUDA;
 
 // What a kernel says about a call.
 struct KernelAnswer {

@@ -65,7 +65,7 @@ inline void Call(void* closure, int64_t begin, int64_t end) {
 // width can give other bits for another one.
 template <class F>
 struct Bodies {
-#if defined(__x86_64__) && !defined(__CUDACC__)
+#if defined(__x86_64__) && !defined(__CUDACC__) && !defined(__HIPCC__)
   static void Baseline(void* closure, int64_t begin, int64_t end) {
     Call<F, 16>(closure, begin, end);
   }

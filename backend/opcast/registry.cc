@@ -4,6 +4,7 @@
 #include <tvm/ffi/extra/c_env_api.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -14,6 +15,9 @@
 
 #if OPCAST_CUDA && !defined(OPCAST_CUDA_ARCHS)
 #error "define OPCAST_CUDA_ARCHS as the architectures that were compiled, such as 80,90+PTX"
+#endif
+#if OPCAST_ROCM && !defined(OPCAST_ROCM_ARCHS)
+#error "define OPCAST_ROCM_ARCHS as the architectures that were compiled, such as gfx90a,gfx942"
 #endif
 
 namespace opcast {
@@ -191,33 +195,52 @@ int TunedArch(const Launch& launch) {
 }
 
 std::string ArchName(const Launch& launch) {
-  if (launch.device_type != kDLCPU) return "sm_" + std::to_string(launch.arch);
+  char text[16];
+  std::snprintf(text, sizeof text, launch.device_type == kDLROCM ? "gfx%x" : "sm_%d", launch.arch);
+  if (launch.device_type != kDLCPU) return text;
   return detail::kSimdNames[static_cast<int>(detail::BestSimd())];
 }
 
 void* StreamOf(DLDevice device) { return TVMFFIEnvGetStream(device.device_type, device.device_id); }
 
-#if OPCAST_CUDA
+#if OPCAST_GPU
 namespace {
 
 std::string Unusable(int device, const std::string& why) {
-  return DeviceName({kDLCUDA, device}) + " cannot be used: " + why;
+  return DeviceName({kGpu, device}) + " cannot be used: " + why;
+}
+
+#if OPCAST_CUDA
+constexpr Archs kBuilt(OPCAST_CUDA_ARCHS);
+constexpr const char *kBuiltText = OPCAST_CUDA_ARCHS, *kBuiltTable = "[cuda]";
+#else
+constexpr Archs kBuilt(OPCAST_ROCM_ARCHS);
+constexpr const char *kBuiltText = OPCAST_ROCM_ARCHS, *kBuiltTable = "[rocm]";
+#endif
+
+// "sm_80, sm_90+PTX" for the list "80,90+PTX".
+std::string BuiltArchs() {
+  const std::string begin = OPCAST_CUDA ? "sm_" : "";
+  std::string text = begin;
+  for (const char* c = kBuiltText; *c != '\0'; ++c)
+    text += *c == ',' ? ", " + begin : std::string(1, *c);
+  return text;
 }
 
 }  // namespace
 #endif
 
 OnDevice::OnDevice([[maybe_unused]] const Call& call, [[maybe_unused]] const Launch& launch) {
-#if OPCAST_CUDA
-  if (launch.device_type != kDLCUDA) return;
+#if OPCAST_GPU
+  if (launch.device_type != kGpu) return;
   const Status& status = guard_.emplace(launch.device_id).status();
   if (!status.ok()) call.Throw("RuntimeError", Unusable(launch.device_id, status.text()));
 #endif
 }
 
 std::string ReadDevice([[maybe_unused]] Launch* launch) {
-#if OPCAST_CUDA
-  if (launch->device_type == kDLCUDA) {
+#if OPCAST_GPU
+  if (launch->device_type == kGpu) {
     const gpu::Properties found = gpu::PropertiesOf(launch->device_id);
     launch->arch = found.arch;
     launch->sm_count = found.sm_count;
@@ -233,8 +256,7 @@ void PrepareGpu(const Call& call, Launch* launch) {
 }
 
 bool BuiltFor([[maybe_unused]] const Launch& launch) {
-#if OPCAST_CUDA
-  constexpr Archs kBuilt(OPCAST_CUDA_ARCHS);
+#if OPCAST_GPU
   return kBuilt.RunOn(launch.arch);
 #else
   return true;
@@ -248,13 +270,10 @@ Reason Unfit(int device, bool built, const Launch& launch) {
   if (!built)
     return "not built into this library: run opcast build --device " +
            Join(BuiltDevices(device), ",");
-#if OPCAST_CUDA
+#if OPCAST_GPU
   if (launch.arch != 0 && !BuiltFor(launch)) {
-    std::string built_for;
-    for (const char c : std::string(OPCAST_CUDA_ARCHS))
-      built_for += c == ',' ? ", sm_" : std::string(1, c);
-    return "built for sm_" + built_for + "; this device is sm_" + std::to_string(launch.arch) +
-           ": add it to [cuda] arch";
+    return "built for " + BuiltArchs() + "; this device is " + ArchName(launch) + ": add it to " +
+           kBuiltTable + " arch";
   }
 #endif
   return "";
@@ -262,8 +281,7 @@ Reason Unfit(int device, bool built, const Launch& launch) {
 
 bool NeedsArch(const char* wanted, const Launch& launch, Reason* why) {
   if (why != nullptr) {
-    *why = std::string("needs an architecture ") + wanted + "; this device is sm_" +
-           std::to_string(launch.arch);
+    *why = std::string("needs an architecture ") + wanted + "; this device is " + ArchName(launch);
   }
   return false;
 }

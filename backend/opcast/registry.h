@@ -9,7 +9,7 @@
 #include "opcast/op.h"
 #include "opcast/registered.h"
 #include "opcast/registry_scratch.h"
-#if OPCAST_CUDA
+#if OPCAST_GPU
 #include "opcast/gpu.h"
 #endif
 
@@ -97,7 +97,7 @@ class OnDevice {
   OnDevice(const Call& call, const Launch& launch);
 
  private:
-#if OPCAST_CUDA
+#if OPCAST_GPU
   std::optional<gpu::DeviceGuard> guard_;
 #endif
 };
@@ -172,8 +172,8 @@ std::vector<KernelAnswer> AnswersOf(const Variant<Args> (&variants)[N], const Ar
 template <class Args>
 bool Takes(const Variant<Args>& v, const Args& args, const Launch& launch) {
   if (v.device != launch.device_type || v.launch == nullptr) return false;
-#if OPCAST_CUDA
-  if (launch.device_type == kDLCUDA && !BuiltFor(launch)) return false;
+#if OPCAST_GPU
+  if (launch.device_type == kGpu && !BuiltFor(launch)) return false;
 #endif
   return v.supported == nullptr || v.supported(args, launch, nullptr);
 }

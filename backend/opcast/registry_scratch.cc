@@ -6,7 +6,7 @@
 #include <cstring>
 #include <new>
 
-#if OPCAST_CUDA
+#if OPCAST_GPU
 #include "opcast/gpu.h"
 #endif
 
@@ -31,8 +31,8 @@ int64_t Bytes(const Scratch& s) {
 }
 
 void Zero(const Call& call, void* data, int64_t bytes, const Launch& launch) {
-#if OPCAST_CUDA
-  if (launch.device_type == kDLCUDA) {
+#if OPCAST_GPU
+  if (launch.device_type == kGpu) {
     const Status status = gpu::Zero(data, static_cast<size_t>(bytes), launch.stream);
     if (!status.ok()) call.Throw("RuntimeError", status.text());
     return;

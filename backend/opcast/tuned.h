@@ -49,7 +49,7 @@ constexpr int kOtherCpus = 4;
 // The number of the architecture on which a launch runs: of a CPU, the instruction set of loops.
 int TunedArch(const Launch& launch);
 
-// Its name: "avx2", "sm_90".
+// Its name: "avx2", "sm_90", "gfx90a".
 std::string ArchName(const Launch& launch);
 
 // Whether what was measured on one architecture is of use for another one, which has all that the

@@ -26,6 +26,12 @@ using bf16 = __nv_bfloat16;
 
 #else
 
+#if defined(__HIPCC__)
+
+using f16 = _Float16;  // GPUs compute with it, and so do CPUs with a compiler that knows HIP
+
+#else
+
 // IEEE binary16.
 struct f16 {
   uint16_t bits;
@@ -45,19 +51,21 @@ struct f16 {
   }
 };
 
+#endif
+
 // The upper half of a float.
 struct bf16 {
   uint16_t bits;
 
   bf16() = default;
-  explicit bf16(float value) {
+  OPCAST_HOST_DEVICE explicit bf16(float value) {
     const uint32_t wide = detail::Bits(value);
     const uint32_t rounded = (wide + 0x7fff + (wide >> 16 & 1)) >> 16;
     const uint32_t nan =
         wide >> 16 | 0x40;  // keeps the sign, and a set mantissa bit though the payload is cut
     bits = static_cast<uint16_t>((wide & 0x7fffffff) > detail::kFloatInf ? nan : rounded);
   }
-  operator float() const { return detail::FromBits(uint32_t{bits} << 16); }
+  OPCAST_HOST_DEVICE operator float() const { return detail::FromBits(uint32_t{bits} << 16); }
 };
 
 #endif

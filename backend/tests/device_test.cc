@@ -19,6 +19,8 @@ static_assert(Runs("80", 80) && Runs("80", 86) && !Runs("86", 80) && !Runs("80",
 static_assert(Runs("80,90", 90) && !Runs("", 80));
 static_assert(Runs("80+PTX", 120) && !Runs("90+PTX", 80));
 static_assert(Runs("90a", 90) && !Runs("100a", 103) && Runs("75,100f", 103));
+static_assert(Runs("gfx90a,gfx942:xnack-", 0x942) && Runs("gfx90a:sramecc+", 0x90a));
+static_assert(!Runs("gfx90a", 0x90c) && !Runs("gfx90a", 0x942) && Runs("gfx1100", 0x1100));
 
 constexpr int64_t kLast = 2147483647;
 

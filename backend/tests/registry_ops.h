@@ -1,6 +1,6 @@
 // The op of gen/testdata/kernels.txtar for registry_test.cc and op_call_test.cc: kernels that write
-// down what they get, and calls of it. With OPCAST_CUDA the GPU is a stand-in whose memory is that
-// of the CPU.
+// down what they get, and calls of it. With OPCAST_CUDA or OPCAST_ROCM, the GPU is a stand-in whose
+// memory is that of the CPU.
 #pragma once
 
 #include <cstring>
@@ -59,7 +59,7 @@ Status TallyAny(const TallyArgs& args, const Launch& l) { return See("any", args
 
 }  // namespace probe_ops
 
-#if OPCAST_CUDA
+#if OPCAST_GPU
 
 namespace {
 
@@ -106,6 +106,10 @@ Status TallyCuda(const TallyArgs& args, const Launch& l) {
   if (guarded != 1) return Status::Error("wrong device");
   return See("cuda", args, l);
 }
+#if OPCAST_ROCM
+Status TallyMatrix(const TallyArgs& args, const Launch& l) { return See("matrix", args, l); }
+const char* TallyMatrixSupported(const TallyArgs&, const Launch&) { return nullptr; }
+#endif
 
 }  // namespace probe_ops
 

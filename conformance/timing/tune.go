@@ -55,7 +55,7 @@ func Tune(ctx context.Context, o Options) (out *TuneResult, err error) {
 	for _, op := range o.Ops {
 		for i := range op.Kernels {
 			k := &op.Kernels[i]
-			if len(k.Params) == 0 || k.Device != cases.KindOf(o.Device) {
+			if len(k.Params) == 0 || !k.On(cases.KindOf(o.Device)) {
 				continue
 			}
 			if err := r.tuneKernel(ctx, op, k, out); err != nil {

@@ -18,19 +18,33 @@ import (
 // takes every call on its device.
 type kernel struct {
 	opdef.Kernel
-	Function, DLDevice, Supports string
+	Function, Supports string
 	// Chooser is the generated function that chooses parameters; "" where nothing was measured.
 	Chooser string
 }
 
-var dlDevices = map[string]string{"cpu": "kDLCPU", "cuda": "kDLCUDA", "rocm": "kDLROCM"}
+// DLDevice is the kernel's device. Of two GPUs, it is that of the library.
+func (k kernel) DLDevice() string {
+	if len(k.Devices) > 1 {
+		return "opcast::kGpu"
+	}
+	return "kDL" + strings.ToUpper(k.Devices[0])
+}
+
+// guard is the end of the macros that tell for which devices a library is built.
+func (k kernel) guard() string {
+	if len(k.Devices) > 1 {
+		return "GPU"
+	}
+	return strings.ToUpper(k.Devices[0])
+}
 
 // Variants are the kernels of the op in dispatch order.
 func (v *opView) Variants() []kernel {
 	var out []kernel
 	for _, k := range v.KernelList() {
-		c := kernel{Kernel: k, Function: view.Pascal(k.Name), DLDevice: dlDevices[k.Device]}
-		if k.When != nil || len(k.DTypes) > 0 || k.Supported || c.ArchTest() != "" || len(k.Features) > 0 {
+		c := kernel{Kernel: k, Function: view.Pascal(k.Name)}
+		if k.When != nil || len(k.DTypes) > 0 || k.Supported || len(c.ArchTests()) > 0 || len(k.Features) > 0 {
 			c.Supports = "Supports" + c.Function
 		}
 		if len(v.TunedCalls(c)) > 0 {
@@ -46,7 +60,7 @@ func (k kernel) Guard() string {
 	if len(k.Features) > 0 {
 		return "OPCAST_ON_X86_64"
 	}
-	return "OPCAST_ON_" + strings.ToUpper(k.Device)
+	return "OPCAST_ON_" + k.guard()
 }
 
 // Built is the condition of the preprocessor for that.
@@ -54,12 +68,12 @@ func (k kernel) Built() string {
 	if len(k.Features) > 0 {
 		return "OPCAST_CPU && defined(__x86_64__)"
 	}
-	return "OPCAST_" + strings.ToUpper(k.Device)
+	return "OPCAST_" + k.guard()
 }
 
 // Row is the kernel's row in the table of variants of an op.
 func (k kernel) Row(op string) string {
-	row := fmt.Sprintf("opcast::Variant<%sArgs>(%q, %s, %s(%s))", op, k.Name, k.DLDevice, k.Guard(), k.Launcher())
+	row := fmt.Sprintf("opcast::Variant<%sArgs>(%q, %s, %s(%s))", op, k.Name, k.DLDevice(), k.Guard(), k.Launcher())
 	if k.Supports != "" {
 		row += ".Supported(" + k.Supports + ")"
 	}
@@ -77,17 +91,26 @@ func (k kernel) Row(op string) string {
 
 var cudaArch = regexp.MustCompile(`^(\D*?) ?(\d+)[a-z]?$`)
 
-// ArchTest is the condition on the device's architecture; "" for none.
-func (k kernel) ArchTest() string {
-	m := cudaArch.FindStringSubmatch(k.Arch)
-	if k.Device != "cuda" || m == nil {
-		return ""
+// ArchTests are the conditions on the device's architecture, each with the words for what is wanted. A device of one vendor
+// is not asked for what is wanted of the other's.
+func (k kernel) ArchTests() (tests []field) {
+	both := func(unasked, test string) string {
+		if len(k.Devices) > 1 {
+			return unasked + " || " + test
+		}
+		return test
 	}
-	sign := m[1]
-	if sign == "" {
-		sign = "=="
+	if m := cudaArch.FindStringSubmatch(k.Arch); m != nil && k.On("cuda") {
+		tests = append(tests, field{Name: k.Arch, Value: both("OPCAST_ROCM", "launch.arch "+cmp.Or(m[1], "==")+" "+m[2])})
 	}
-	return "launch.arch " + sign + " " + m[2]
+	var any []string
+	for _, arch := range k.GFX {
+		any = append(any, "launch.arch == 0x"+strings.TrimPrefix(arch, "gfx"))
+	}
+	if len(any) > 0 && k.On("rocm") {
+		tests = append(tests, field{Name: rule.Or(k.GFX), Value: both("!OPCAST_ROCM", strings.Join(any, " || "))})
+	}
+	return tests
 }
 
 // FeatureTests are the conditions on the CPU, each with the author's name of the feature.

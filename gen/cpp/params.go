@@ -71,13 +71,14 @@ func (v *opView) TunedCalls(k kernel) []string {
 	}
 	var calls []call
 	for _, file := range v.Project.Tuned {
-		if opdef.ArchDevice(file.Arch) != k.Device {
+		device := opdef.ArchDevice(file.Arch)
+		if !k.On(device) {
 			continue
 		}
 		rows := file.Fitting(v.Project)
 		for i := range rows {
 			if r := &rows[i]; r.Op == v.Name && r.Kernel == k.Name {
-				number := archNumber(k.Device, file.Arch)
+				number := archNumber(device, file.Arch)
 				calls = append(calls, call{number, v.tunedCall(&k.Kernel, r, number, file.Arch)})
 			}
 		}

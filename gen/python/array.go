@@ -105,7 +105,7 @@ func (v *packageView) Views() []dtype.DType {
 
 // takesScratch says whether some kernel for a device works in the op's scratch.
 func takesScratch(op *opdef.Op, device string) bool {
-	return slices.ContainsFunc(op.KernelList(), func(k opdef.Kernel) bool { return k.Device == device && k.Scratch })
+	return slices.ContainsFunc(op.KernelList(), func(k opdef.Kernel) bool { return k.On(device) && k.Scratch })
 }
 
 // noScratch is the statement that leaves all scratch out.

@@ -16,7 +16,7 @@ func (v *function) Meta() string {
 		dtypes = append(dtypes, tupleNode(quote(d.Name)+": ", quoted(rule.Long(d.OneOf))))
 	}
 	devices := slices.DeleteFunc(slices.Clone(v.Devices), func(device string) bool {
-		return !slices.ContainsFunc(v.KernelList(), func(k opdef.Kernel) bool { return k.Device == device })
+		return !slices.ContainsFunc(v.KernelList(), func(k opdef.Kernel) bool { return k.On(device) })
 	})
 	items := []node{
 		leaf("name=" + quote(v.Name)),
@@ -147,8 +147,10 @@ func ownDims(op *opdef.Op, a *opdef.Arg) []string {
 func metaKernels(op *opdef.Op) []node {
 	var out []node
 	for _, k := range op.KernelList() {
-		items := quoted([]string{k.Name, k.Device})
-		out = append(out, tupleNode("", append(items, leaf(boolText(k.Scratch)))))
+		for _, device := range k.Devices {
+			items := quoted([]string{k.Name, device})
+			out = append(out, tupleNode("", append(items, leaf(boolText(k.Scratch)))))
+		}
 	}
 	return out
 }

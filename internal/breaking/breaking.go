@@ -12,8 +12,10 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/manifest"
 )
 
 // Change is a difference that callers may notice.
@@ -75,7 +77,8 @@ func (c *comparison) manifest(before, after *opdef.Project) {
 	for _, word := range without(before.Manifest.Adaptors, after.Manifest.Adaptors) {
 		c.breaks("there is no package for %s any more", word)
 	}
-	for _, arch := range without(before.Manifest.CUDA.Arch, after.Manifest.CUDA.Arch) {
+	archs := func(m *manifest.Manifest) []string { return slices.Concat(m.CUDA.Arch, m.ROCm.Arch) }
+	for _, arch := range without(archs(&before.Manifest), archs(&after.Manifest)) {
 		c.breaks("the library has no code for the architecture %s any more", arch)
 	}
 	for _, word := range without(before.Manifest.Devices, after.Manifest.Devices) {
@@ -163,22 +166,30 @@ func settings(l, other opdef.Layer) opdef.Layer {
 	return l
 }
 
+// archText is what a kernel asks of GPUs.
+func archText(k opdef.Kernel) string {
+	return strings.Join(slices.DeleteFunc(append([]string{k.Arch}, k.GFX...), func(a string) bool { return a == "" }), " or ")
+}
+
 // kernels compares where the op runs.
 func (c *comparison) kernels(old, op *opdef.Op) {
 	var devices []string
 	for _, k := range op.KernelList() {
-		devices = append(devices, k.Device)
+		devices = append(devices, k.Devices...)
 	}
 	for _, k := range old.KernelList() {
+		gone := slices.DeleteFunc(k.Devices, func(device string) bool { return slices.Contains(devices, device) })
+		for _, device := range gone {
+			c.breaks("the op has no kernel for %s any more", device)
+		}
+		devices = append(devices, gone...) // said once
 		i := slices.IndexFunc(op.KernelList(), func(other opdef.Kernel) bool { return other.Name == k.Name })
 		switch {
-		case !slices.Contains(devices, k.Device):
-			c.breaks("the op has no kernel for %s any more", k.Device)
-			devices = append(devices, k.Device) // said once
+		case len(gone) > 0:
 		case i < 0:
 			c.note("there is no kernel %s any more, which some callers may force", k.Name)
-		case op.KernelList()[i].Arch != k.Arch:
-			c.note("the kernel %s is for the architecture %q, and was for %q", k.Name, op.KernelList()[i].Arch, k.Arch)
+		case archText(op.KernelList()[i]) != archText(k):
+			c.note("the kernel %s is for the architecture %q, and was for %q", k.Name, archText(op.KernelList()[i]), archText(k))
 		}
 	}
 }

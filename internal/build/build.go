@@ -31,6 +31,8 @@ type Options struct {
 	// Devices are those to build for, a part of the manifest's; empty means all of them, without those whose compiler
 	// lacks.
 	Devices []string
+	// Except are devices of the manifest for which nothing is built, and that are not missed.
+	Except []string
 	// Native compiles the loops of kernels for the CPU only for this machine's instruction set and wider ones.
 	Native bool
 	// Portable links libraries that run on older systems than this one.
@@ -122,6 +124,8 @@ func run(ctx context.Context, o Options, root *os.Root, ninja string) (*Result, 
 	}
 	if in.cuda != nil {
 		result.CUDA = in.cuda.version
+	}
+	if in.cuda != nil || in.hip != nil {
 		result.DeviceCode, err = elfcheck.DeviceCode(local(o.Project.Dir, result.Library))
 	}
 	return result, nil, err
@@ -140,7 +144,7 @@ func gather(ctx context.Context, o Options, root *os.Root) (in inputs, notes []s
 	if in.compiler, err = findCompiler(ctx, o.Getenv); err != nil {
 		return in, nil, err
 	}
-	if in.cuda, notes, err = chooseCUDA(ctx, o); err != nil {
+	if in.cuda, in.hip, notes, err = chooseGPU(ctx, o); err != nil {
 		return in, nil, err
 	}
 	generated, lacking, err := in.generatedUnits(o)
@@ -177,17 +181,20 @@ func (in *inputs) generatedUnits(o Options) (units, notes []string, err error) {
 	return append(units, handlers...), notes, err
 }
 
+// devices are those to build for, if their compilers are there.
+func (o *Options) devices() []string {
+	if len(o.Devices) > 0 {
+		return o.Devices
+	}
+	return slices.DeleteFunc(slices.Clone(o.Project.Manifest.Devices), func(d string) bool { return slices.Contains(o.Except, d) })
+}
+
 // chooseCUDA finds the CUDA compiler if the build is to use one. It may lack, with a note, unless it was asked for.
 func chooseCUDA(ctx context.Context, o Options) (found *cuda, notes []string, err error) {
-	m := &o.Project.Manifest
-	devices := o.Devices
-	if len(devices) == 0 {
-		devices = m.Devices
-	}
-	if !slices.Contains(devices, "cuda") {
+	if !slices.Contains(o.devices(), "cuda") {
 		return nil, nil, nil
 	}
-	found, err = findCUDA(ctx, o.Env, o.Getenv, m.CUDA.Toolkit)
+	found, err = findCUDA(ctx, o.Env, o.Getenv, o.Project.Manifest.CUDA.Toolkit)
 	var missing *pyenv.MissingError
 	if len(o.Devices) == 0 && o.Getenv("NVCC") == "" && errors.As(err, &missing) {
 		return nil, []string{"CUDA was left out: " + missing.Error()}, nil
@@ -198,17 +205,17 @@ func chooseCUDA(ctx context.Context, o Options) (found *cuda, notes []string, er
 // findUnits lists what is to be compiled: kernels, the runtime, and of the generated files those of C++.
 func (in *inputs) findUnits(embedded fs.FS, generated []string) error {
 	dir, m := in.project.Dir, &in.project.Manifest
-	cpp, cu, err := findSources(dir, m.Sources)
+	found, err := findSources(dir, m.Sources)
 	if err != nil {
 		return err
 	}
-	if len(cu) > 0 && !slices.Contains(m.Devices, "cuda") {
-		return fmt.Errorf(`%s is a CUDA source, but devices in opcast.toml do not name "cuda"`, cu[0])
+	if err := found.match(m.Devices); err != nil {
+		return err
 	}
 	if in.runtime, err = findRuntime(dir, embedded); err != nil {
 		return err
 	}
-	in.backend, in.kernels, in.libraries = slices.Clone(in.runtime.sources), cpp, in.linked()
+	in.backend, in.kernels, in.libraries = slices.Clone(in.runtime.sources), found.cpp, in.linked()
 	for _, f := range generated {
 		if slices.Contains(cppSuffixes, path.Ext(f)) && path.Dir(f) == "backend/gen" {
 			in.backend = append(in.backend, f)
@@ -216,7 +223,10 @@ func (in *inputs) findUnits(embedded fs.FS, generated []string) error {
 	}
 	in.takeHandlers(generated)
 	if in.onCUDA() {
-		in.backend, in.kernels = append(in.backend, in.runtime.cuda...), append(in.kernels, cu...)
+		in.backend, in.kernels = append(in.backend, in.runtime.cuda...), append(in.kernels, found.cuda...)
+	}
+	if in.hip != nil {
+		in.backend, in.kernels = append(in.backend, in.runtime.hip...), slices.Concat(in.kernels, found.cuda, found.hip)
 	}
 	if in.emulated {
 		_, library := in.runtime.splitEmulator()

@@ -40,11 +40,14 @@ func (t tree) splitEmulator() (driver, library []string) {
 
 // isEmulated says whether a unit is a kernel or a part of the runtime that nvcc would compile, or belongs to the emulator.
 func (in inputs) isEmulated(source string) bool {
-	return in.emulated && (isCUDA(source) || slices.Contains(in.runtime.emulator, source))
+	return in.emulated && (path.Ext(source) == cudaSuffix || slices.Contains(in.runtime.emulator, source))
 }
 
 // nvccTakes says whether nvcc compiles a unit.
-func (in inputs) nvccTakes(source string) bool { return isCUDA(source) && !in.emulated }
+func (in inputs) nvccTakes(source string) bool {
+	rule, _ := in.compilerOf(source)
+	return rule == nvccRule
+}
 
 // onCUDA says whether the library has code for CUDA, for which device ever.
 func (in inputs) onCUDA() bool { return in.cuda != nil || in.emulated }

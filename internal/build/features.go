@@ -28,7 +28,7 @@ func (in inputs) sourceFeatures() map[string][]string {
 	})
 	features := map[string][]string{}
 	for _, source := range in.kernels {
-		if names := asked[stem(source)]; len(names) > 0 && !isCUDA(source) {
+		if names := asked[stem(source)]; len(names) > 0 && !forGPU(source) {
 			features[source] = slices.Compact(slices.Sorted(slices.Values(names)))
 		}
 	}
@@ -42,7 +42,7 @@ func stem(source string) string { return strings.TrimSuffix(path.Base(source), p
 func eachFeatured(p *opdef.Project, visit func(*opdef.Op, opdef.Kernel)) {
 	for _, op := range p.Ops {
 		for _, k := range op.Kernels { // one that is not declared asks for none
-			if len(k.Features) > 0 && slices.Contains(op.Devices, k.Device) {
+			if len(k.Features) > 0 && slices.Contains(op.Devices, "cpu") {
 				visit(op, k)
 			}
 		}
@@ -55,7 +55,7 @@ func (in inputs) missingSources() (findings diag.List) {
 		return nil
 	}
 	eachFeatured(in.project, func(op *opdef.Op, k opdef.Kernel) {
-		own := func(source string) bool { return !isCUDA(source) && stem(source) == k.Name }
+		own := func(source string) bool { return !forGPU(source) && stem(source) == k.Name }
 		if !slices.ContainsFunc(in.kernels, own) {
 			findings.Add(kernelPos(op, k), code.NoSource, "define it in "+k.Name+".cc, and no other kernel there",
 				"kernel %s asks for features of the CPU, and no source is named like it", k.Name)

@@ -15,9 +15,9 @@ import (
 func TestFeatures(t *testing.T) {
 	in := sampleInputs()
 	in.project.Ops = []*opdef.Op{{Name: "dot", Devices: []string{"cpu"}, Kernels: []opdef.Kernel{
-		{Name: "dot_bf16", Device: "cpu", Features: []string{"avx512_bf16", "fma"}},
-		{Name: "dot_avx2", Device: "cpu", Features: []string{"avx2"}},
-		{Name: "dot", Device: "cpu"},
+		{Name: "dot_bf16", Devices: []string{"cpu"}, Features: []string{"avx512_bf16", "fma"}},
+		{Name: "dot_avx2", Devices: []string{"cpu"}, Features: []string{"avx2"}},
+		{Name: "dot", Devices: []string{"cpu"}},
 	}}}
 	in.kernels = []string{"csrc/a/dot_bf16.cc", "csrc/dot.cc", "csrc/dot_avx2.cpp", "csrc/dot_avx2.cu", "csrc/zero.cc"}
 	in.features = in.sourceFeatures()

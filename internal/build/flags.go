@@ -51,6 +51,9 @@ func (in inputs) machine(id string) []ninja.Var {
 		vars = append(vars, words("nvcc", in.cuda.nvcc), words("nvcc_flags", in.compiler.nvccFlags()...),
 			words("cudart", in.cuda.libraries))
 	}
+	if in.hip != nil {
+		vars = append(vars, words("hipcc", in.hip.words...))
+	}
 	return append(vars, in.featureVars()...)
 }
 
@@ -112,6 +115,9 @@ func (in inputs) flags() []ninja.Var {
 		}
 		vars = append(vars, ninja.Var{Name: "cuda", Value: "$nvcc_flags " + ninja.Escape(shellWords(in.nvccFlags()...)) + nvccHeaders})
 	}
+	if in.hip != nil {
+		vars = append(vars, ninja.Var{Name: "hip", Value: "-ffile-prefix-map=$project=. " + ninja.Escape(shellWords(in.hipFlags()...)) + headers})
+	}
 	return vars
 }
 
@@ -133,6 +139,9 @@ func (in inputs) cppFlags() []string {
 	if in.onCUDA() {
 		archs := strings.Join(cudaArchs(&in.project.Manifest), ",")
 		flags = append(flags, "-DOPCAST_CUDA=1", `-DOPCAST_CUDA_ARCHS="`+archs+`"`)
+	}
+	if in.hip != nil {
+		flags = append(flags, "-DOPCAST_ROCM=1", `-DOPCAST_ROCM_ARCHS="`+strings.Join(in.hip.archs, ",")+`"`)
 	}
 	for _, f := range in.projectFlags() {
 		flags = append(flags, f[0]+f[1])
@@ -174,7 +183,7 @@ func (in inputs) unitFlags(source string) (string, error) {
 	manifest := &in.project.Manifest
 	archs, own := cudaArchs(manifest), []string(nil)
 	for _, f := range manifest.Files {
-		if matcher(f.Match)(source) && !in.isEmulated(source) {
+		if matcher(f.Match)(source) && !in.isEmulated(source) && (in.hip == nil || path.Ext(source) != cudaSuffix) { // those are nvcc's
 			own = append(own, f.Flags...)
 			if len(f.Arch) > 0 {
 				archs = f.Arch
@@ -185,7 +194,9 @@ func (in inputs) unitFlags(source string) (string, error) {
 	switch {
 	case in.isEmulated(source):
 		parts = append(parts, shellWords(in.emulatedFlags()...))
-	case isCUDA(source):
+	case forGPU(source) && in.hip != nil:
+		parts = []string{"$hip"}
+	case forGPU(source):
 		words, err := gencode(archs)
 		if err != nil {
 			return "", err
@@ -207,7 +218,10 @@ func (in inputs) unitFlags(source string) (string, error) {
 	return strings.Join(parts, " "), nil
 }
 
-func isCUDA(source string) bool { return path.Ext(source) == cudaSuffix }
+// forGPU says whether a source is one of a compiler for GPUs.
+func forGPU(source string) bool {
+	return slices.Contains([]string{cudaSuffix, hipSuffix}, path.Ext(source))
+}
 
 // ffiUnits are the beginnings of the names of the runtime's units that speak tvm-ffi.
 var ffiUnits = []string{"ffi", "objects", "op_call", "registered", "registry"}
@@ -238,7 +252,10 @@ func (in inputs) linkFlags(l library) string {
 	if in.emulated {
 		own += " -ldl"
 	}
-	if slices.ContainsFunc(l.sources, in.nvccTakes) {
+	switch gpu := slices.ContainsFunc(l.sources, forGPU); {
+	case gpu && in.hip != nil:
+		own += " -ldl" // with which HIP's runtime is opened when it is first needed
+	case gpu && !in.emulated:
 		// The driver is opened when it is first needed, so that the library loads on machines without one.
 		own += " -L$cudart -lcudart_static -ldl -lrt"
 	}

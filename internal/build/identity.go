@@ -51,6 +51,9 @@ func (in inputs) toolchain() string {
 	if in.cuda != nil {
 		text += in.cuda.identity
 	}
+	if in.hip != nil {
+		text += in.hip.identity
+	}
 	for _, d := range in.distributions() {
 		text += d + " " + in.env.Packages[d] + "\n"
 	}

@@ -19,8 +19,9 @@ type inputs struct {
 	project  *opdef.Project
 	env      *pyenv.Env
 	compiler compiler
-	// cuda is nil when the library is built for the CPU only.
+	// cuda and hip are nil when the library is built for the CPU only; one of them always is.
 	cuda  *cuda
+	hip   *hip
 	debug bool
 	// emulated says that kernels for CUDA run on the emulated device.
 	emulated bool
@@ -135,6 +136,10 @@ func (p *plan) key(flags string) string {
 		nowhere.cuda = &cuda{nvcc: "nvcc", libraries: "cudart"}
 		tools += p.in.cuda.identity
 	}
+	if p.in.hip != nil {
+		nowhere.hip = &hip{words: []string{"hipcc"}, archs: p.in.hip.archs}
+		tools += p.in.hip.identity
+	}
 	return key(tools, p.in.environment, fmt.Sprint(rules(p.in)), ninja.Expand(flags, append(nowhere.machine(p.id), p.in.flags()...)))
 }
 
@@ -160,10 +165,7 @@ func (p *plan) file(folder string, units []unit, libraries []library) *ninja.Fil
 	}
 	made := map[string]string{}
 	for _, u := range units {
-		rule := "compile"
-		if p.in.nvccTakes(u.source) {
-			rule = "nvcc"
-		}
+		rule, _ := p.in.compilerOf(u.source)
 		made[u.object] = p.within(folder, u.object)
 		file.Builds = append(file.Builds, ninja.Build{
 			Outputs: []string{made[u.object]}, Rule: rule, Inputs: []string{u.source},
@@ -196,7 +198,21 @@ func (p *plan) file(folder string, units []unit, libraries []library) *ninja.Fil
 // within is where a file of the build folder lies in another folder.
 func (p *plan) within(folder, file string) string { return folder + strings.TrimPrefix(file, p.folder) }
 
-// rules are the commands of a build file; nvcc's stands only where it is needed.
+// compilerOf is the rule for a source, and the variable with the compiler's command.
+func (in inputs) compilerOf(source string) (rule, command string) {
+	switch {
+	case !forGPU(source) || in.isEmulated(source):
+		return "compile", "$cxx"
+	case in.hip != nil:
+		return "hip", "$hipcc"
+	}
+	return nvccRule, "$nvcc"
+}
+
+// nvccRule is the name of the rule for units that nvcc compiles.
+const nvccRule = "nvcc"
+
+// rules are the commands of a build file; those for GPUs stand only where they are needed.
 func rules(in inputs) []ninja.Rule {
 	compile := func(name, command string) ninja.Rule {
 		return ninja.Rule{Name: name, Vars: []ninja.Var{
@@ -209,6 +225,9 @@ func rules(in inputs) []ninja.Rule {
 	all := []ninja.Rule{compile("compile", "$cxx")}
 	if in.cuda != nil {
 		all = append(all, compile("nvcc", "$nvcc -frandom-seed=$in")) // names of kernels would differ from run to run
+	}
+	if in.hip != nil {
+		all = append(all, compile("hip", "$hipcc"))
 	}
 	return append(all,
 		ninja.Rule{Name: "exports", Vars: []ninja.Var{
@@ -237,10 +256,7 @@ func (p *plan) compileCommands() ([]byte, error) {
 	}
 	entries, vars := []entry{}, append(p.in.machine(p.id), p.in.flags()...)
 	for _, u := range p.units {
-		compiler := "$cxx"
-		if p.in.nvccTakes(u.source) {
-			compiler = "$nvcc"
-		}
+		_, compiler := p.in.compilerOf(u.source)
 		command := fmt.Sprintf("%s %s -c %s -o %s", ninja.Expand(compiler, vars), ninja.Expand(u.flags, vars),
 			shellWords(u.source), shellWords(u.object))
 		entries = append(entries, entry{p.in.project.Dir, command, u.source, u.object})

@@ -80,7 +80,7 @@ var firstInclude = regexp.MustCompile(`^` + blank + `#\s*include\s*"([^"\n]+)"`)
 // put before that.
 func (in inputs) firstHeader(u unit) (header, bool) {
 	text, err := in.source(u.source)
-	if err != nil || isCUDA(u.source) {
+	if err != nil || forGPU(u.source) {
 		return header{}, false
 	}
 	m := firstInclude.FindSubmatch(text)

@@ -11,11 +11,11 @@ import (
 	"github.com/opcast/opcast/internal/safefile"
 )
 
-// tree is the C++ part of a runtime: root is its include folder, sources are its units, cuda those of nvcc and emulator those of
-// the emulated device, all relative to the project.
+// tree is the C++ part of a runtime: root is its include folder, sources are its units, cuda those of nvcc, hip those of a compiler
+// for HIP and emulator those of the emulated device, all relative to the project.
 type tree struct {
-	root                    string
-	sources, cuda, emulator []string
+	root                         string
+	sources, cuda, hip, emulator []string
 }
 
 // laidOut is where opcast's runtime lies in a project that has none of its own.
@@ -30,7 +30,7 @@ func findRuntime(dir string, embedded fs.FS) (t tree, err error) {
 		t.root, files = laidOut, embedded
 	}
 	for pattern, units := range map[string]*[]string{
-		"opcast/*.cc": &t.sources, "opcast/*" + cudaSuffix: &t.cuda, "emulator/*.cc": &t.emulator,
+		"opcast/*.cc": &t.sources, "opcast/*" + cudaSuffix: &t.cuda, "opcast/*" + hipSuffix: &t.hip, "emulator/*.cc": &t.emulator,
 	} {
 		found, err := fs.Glob(files, pattern)
 		if err != nil {

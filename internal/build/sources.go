@@ -19,7 +19,7 @@ var cppSuffixes = []string{".cc", ".cpp", ".cxx"}
 
 // textSuffixes are the files that can change what a compiler makes.
 var textSuffixes = []string{
-	".c", ".cc", ".cpp", ".cu", ".cuh", ".cxx", ".def", ".h", ".hh", ".hpp", ".hxx", ".inc", ".inl", ".ipp", ".tpp",
+	".c", ".cc", ".cpp", ".cu", ".cuh", ".cxx", ".def", ".h", ".hh", ".hip", ".hpp", ".hxx", ".inc", ".inl", ".ipp", ".tpp",
 }
 
 // IsSource says whether a compiler reads files of that name: sources and headers that are not hidden. Editors keep locks
@@ -29,29 +29,47 @@ func IsSource(name string) bool {
 	return !strings.HasPrefix(name, ".") && slices.Contains(textSuffixes, path.Ext(name))
 }
 
-// cudaSuffix is the suffix of the files that nvcc takes.
-const cudaSuffix = ".cu"
+// cudaSuffix is the suffix of the files that nvcc and compilers for HIP take, hipSuffix of those that only the latter do.
+const cudaSuffix, hipSuffix = ".cu", ".hip"
 
-// findSources lists the kernel files that the globs match, sorted: those of the C++ compiler and those of nvcc. Headers
-// among them are left to the compilers.
-func findSources(dir string, globs []string) (cpp, cu []string, err error) {
+// kernelFiles are the sources of kernels, sorted: those of the C++ compiler, and those of the two suffixes of GPUs.
+type kernelFiles struct{ cpp, cuda, hip []string }
+
+// findSources lists the kernel files that the globs match. Headers among them are left to the compilers.
+func findSources(dir string, globs []string) (found kernelFiles, err error) {
 	for _, g := range globs {
 		files, err := glob(dir, g)
 		if err != nil {
-			return nil, nil, err
+			return found, err
 		}
 		for _, f := range files {
 			switch suffix := path.Ext(f); {
 			case slices.Contains(cppSuffixes, suffix):
-				cpp = append(cpp, f)
+				found.cpp = append(found.cpp, f)
 			case suffix == cudaSuffix:
-				cu = append(cu, f)
+				found.cuda = append(found.cuda, f)
+			case suffix == hipSuffix:
+				found.hip = append(found.hip, f)
 			}
 		}
 	}
-	slices.Sort(cpp)
-	slices.Sort(cu)
-	return slices.Compact(cpp), slices.Compact(cu), nil
+	for _, list := range []*[]string{&found.cpp, &found.cuda, &found.hip} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+	return found, nil
+}
+
+// match finds sources for GPUs that no build would compile.
+func (found kernelFiles) match(devices []string) error {
+	rocm := slices.Contains(devices, "rocm")
+	if len(found.cuda) > 0 && !rocm && !slices.Contains(devices, "cuda") {
+		return fmt.Errorf(`%s is a CUDA source, but devices in opcast.toml do not name "cuda"`, found.cuda[0])
+	}
+	if len(found.hip) > 0 && !rocm {
+		return fmt.Errorf(`%s is a source for AMD's GPUs, but devices in opcast.toml do not name "rocm"`, found.hip[0])
+	}
+	return nil
 }
 
 // folders are those that hold the project's sources and headers, which are all that a build reads beside the packages

@@ -78,12 +78,15 @@ func TestFindSourcesErrors(t *testing.T) {
 func TestFindRuntime(t *testing.T) {
 	dir := t.TempDir()
 	embedded := fstest.MapFS{
-		"opcast/kernel.h": {Data: []byte("1")}, "opcast/a.cc": {Data: []byte("1")}, "opcast/b.cu": {}, "emulator/c.cc": {},
+		"opcast/kernel.h": {Data: []byte("1")}, "opcast/a.cc": {Data: []byte("1")}, "opcast/b.cu": {}, "opcast/c.hip": {}, "emulator/d.cc": {},
 	}
 	gone := filepath.Join(dir, "build/runtime/opcast/gone.cc")
 	write(t, gone, "")
 	got, err := findRuntime(dir, embedded)
-	want := tree{"build/runtime", []string{"build/runtime/opcast/a.cc"}, []string{"build/runtime/opcast/b.cu"}, []string{"build/runtime/emulator/c.cc"}}
+	want := tree{
+		"build/runtime", []string{"build/runtime/opcast/a.cc"}, []string{"build/runtime/opcast/b.cu"}, []string{"build/runtime/opcast/c.hip"},
+		[]string{"build/runtime/emulator/d.cc"},
+	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(tree{})); diff != "" || err != nil {
 		t.Errorf("embedded: %v (-want +got):\n%s", err, diff)
 	}
@@ -95,7 +98,7 @@ func TestFindRuntime(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, "backend/opcast/b.cc"), "")
 	got, err = findRuntime(dir, nil)
-	want = tree{"backend", []string{"backend/opcast/b.cc"}, nil, nil}
+	want = tree{"backend", []string{"backend/opcast/b.cc"}, nil, nil, nil}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(tree{})); diff != "" || err != nil {
 		t.Errorf("own: %v (-want +got):\n%s", err, diff)
 	}

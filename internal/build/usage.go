@@ -12,32 +12,34 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/opcast/opcast/internal/elfcheck"
 	"github.com/opcast/opcast/internal/ninja"
 	"github.com/opcast/opcast/internal/safefile"
 )
 
-// Usage is what one kernel function takes of a GPU of one architecture, as the CUDA compiler says.
+// Usage is what one kernel function takes of a GPU of one architecture, as the CUDA compiler says, or the code for AMD's.
 type Usage struct {
-	// Source is the file, Arch the architecture ("sm_80"), Kernel the function.
+	// Source is the file, Arch the architecture ("sm_80", "gfx90a"), Kernel the function.
 	Source, Arch, Kernel string
-	// Registers are those of a thread. Local is its memory in bytes beside them, for arrays that are indexed and for
-	// registers that did not suffice; spilling those writes SpillStores and reads SpillLoads bytes.
-	Registers, Local, SpillStores, SpillLoads int
+	// Registers are those of a thread, Scalars those that threads of AMD's GPUs share. Local is a thread's memory in bytes beside
+	// them, for arrays that are indexed and for registers that did not suffice; spilling those writes SpillStores and reads
+	// SpillLoads bytes, or concerns so many Spilled registers.
+	Registers, Scalars, Local, SpillStores, SpillLoads, Spilled int
 	// Shared is the block's shared memory in bytes, without what is given when it starts.
 	Shared int
-	// Instructions are those of the whole function, with some that fill it up.
-	Instructions int
+	// Instructions are those of the whole function, with some that fill it up; AMD's differ in length, which is in Bytes.
+	Instructions, Bytes int
 }
 
-// Usages compiles the sources that include a header once more, for each of their architectures, and says what their
+// Usages compiles the sources that include a header once more, for each of the architectures of a device, and says what their
 // kernels take. The generated files are up to date.
-func Usages(ctx context.Context, o Options, header string) (list []Usage, err error) {
+func Usages(ctx context.Context, o Options, device, header string) (list []Usage, err error) {
 	root, err := os.OpenRoot(o.Project.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("open project: %w", err)
 	}
 	defer func() { _ = root.Close() }() // nothing is written through the folder itself
-	p, err := planForCUDA(ctx, o, root)
+	p, err := planFor(ctx, o, root, device)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +50,7 @@ func Usages(ctx context.Context, o Options, header string) (list []Usage, err er
 	defer func() { err = errors.Join(err, safefile.RemoveAll(root, work)) }()
 	include := regexp.MustCompile(`(?m)^\s*#\s*include\s*"` + regexp.QuoteMeta(header) + `"`)
 	for _, u := range p.units {
-		if !isCUDA(u.source) {
+		if !forGPU(u.source) {
 			continue
 		}
 		text, err := os.ReadFile(local(o.Project.Dir, u.source))
@@ -67,9 +69,9 @@ func Usages(ctx context.Context, o Options, header string) (list []Usage, err er
 	return list, nil
 }
 
-// planForCUDA is the plan of a build for CUDA alone.
-func planForCUDA(ctx context.Context, o Options, root *os.Root) (*plan, error) {
-	o.Devices = []string{"cuda"}
+// planFor is the plan of a build for one device.
+func planFor(ctx context.Context, o Options, root *os.Root, device string) (*plan, error) {
+	o.Devices = []string{device}
 	in, _, err := gather(ctx, o, root)
 	if err != nil {
 		return nil, err
@@ -84,19 +86,20 @@ var codeOption = regexp.MustCompile(` -gencode arch=compute_(\w+),code=sm_\w+`)
 
 // usages compiles one unit for each of its architectures to a file. PTX is compiled on the machine that runs it.
 func (p *plan) usages(ctx context.Context, u unit, file string) (list []Usage, err error) {
+	if p.in.hip != nil {
+		return p.gfxUsages(ctx, u, file)
+	}
 	vars := append(p.in.machine(p.id), p.in.flags()...)
 	flags := " " + ninja.Expand(u.flags, vars)
 	for _, option := range codeOption.FindAllStringSubmatch(flags, -1) {
 		words := regexp.MustCompile(` -gencode \S+`).ReplaceAllString(flags, "")
 		command := fmt.Sprintf("%s%s -arch=sm_%s -cubin -Xptxas -v %s -o %s", ninja.Expand("$nvcc", vars), words, option[1],
 			shellWords(u.source), shellWords(file))
-		cmd := exec.CommandContext(ctx, "sh", "-c", command)
-		cmd.Dir = p.in.project.Dir
-		out, err := cmd.CombinedOutput()
+		out, err := p.compileAgain(ctx, u, command)
 		if err != nil {
-			return nil, fmt.Errorf("compile %s: %w\n%s", u.source, err, out)
+			return nil, err
 		}
-		used := parseUsages(string(out))
+		used := parseUsages(out)
 		if err := countInstructions(used, local(p.in.project.Dir, file)); err != nil {
 			return nil, fmt.Errorf("read code of %s: %w", u.source, err)
 		}
@@ -106,6 +109,32 @@ func (p *plan) usages(ctx context.Context, u unit, file string) (list []Usage, e
 		list = append(list, used...)
 	}
 	return list, nil
+}
+
+// compileAgain runs a command for a unit, and returns what it prints.
+func (p *plan) compileAgain(ctx context.Context, u unit, command string) (string, error) {
+	cmd := exec.CommandContext(ctx, "sh", "-c", command)
+	cmd.Dir = p.in.project.Dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("compile %s: %w\n%s", u.source, err, out)
+	}
+	return string(out), nil
+}
+
+// gfxUsages compiles one unit for AMD's GPUs to a file, whose code tells what its kernels take.
+func (p *plan) gfxUsages(ctx context.Context, u unit, file string) (list []Usage, err error) {
+	vars := append(p.in.machine(p.id), p.in.flags()...)
+	command := fmt.Sprintf("%s %s -c %s -o %s", ninja.Expand("$hipcc", vars), ninja.Expand(u.flags, vars), shellWords(u.source), shellWords(file))
+	if _, err := p.compileAgain(ctx, u, command); err != nil {
+		return nil, err
+	}
+	kernels, err := elfcheck.GFXKernels(local(p.in.project.Dir, file))
+	for _, k := range kernels {
+		list = append(list, Usage{Source: u.source, Arch: k.Arch, Kernel: k.Name, Registers: k.Registers, Scalars: k.Scalars,
+			Local: k.Scratch, Spilled: k.Spilled, Shared: k.Shared, Bytes: k.Code})
+	}
+	return list, err
 }
 
 // What ptxas -v says of a kernel, in this order; functions that a kernel calls have properties, too, but no entry.

@@ -61,6 +61,9 @@ func Look(ctx context.Context, q Query) []Finding {
 		findings = append(findings, frameworks(env, q.Manifest.Adaptors)...)
 		findings = append(findings, cuda(ctx, q, env))
 	}
+	if slices.Contains(q.Manifest.Devices, "rocm") {
+		findings = append(findings, hip(ctx, q))
+	}
 	findings = append(findings, gpu(ctx))
 	return append(findings, writable("build folder", filepath.Join(q.Dir, "build"), Lacks, "make it writable, or work in a copy"), cache(q))
 }
@@ -187,6 +190,14 @@ func cuda(ctx context.Context, q Query, env *pyenv.Env) Finding {
 		return failed("CUDA compiler", Absent, err)
 	}
 	return Finding{"CUDA compiler", Works, version, ""}
+}
+
+func hip(ctx context.Context, q Query) Finding {
+	version, err := build.FindHIP(ctx, q.Getenv, &q.Manifest)
+	if err != nil {
+		return failed("HIP compiler", Absent, err)
+	}
+	return Finding{"HIP compiler", Works, version, ""}
 }
 
 // gpu asks the driver's own program, which is installed with it.

@@ -1,7 +1,8 @@
-"""Call the demo's op on the CPU and on a CUDA device that this machine may not have."""
+"""Call the demo's op on the CPU and on a GPU of a kind, which this machine may not have."""
 
 import ctypes
 import importlib
+import sys
 from typing import Any
 
 import numpy as np
@@ -37,27 +38,30 @@ new_capsule.restype = ctypes.py_object
 new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 
 
-class OnCUDA:
+KIND = DLDeviceType.kDLROCM if sys.argv[1:] == ["rocm"] else DLDeviceType.kDLCUDA
+
+
+class OnGPU:
     """Four float32 at an address that no device knows."""
 
     def __init__(self, address: int) -> None:
         self.shape = (ctypes.c_int64 * 1)(4)
         self.strides = (ctypes.c_int64 * 1)(1)
-        tensor = DLTensor(address, 2, 0, 1, 2, 32, 1, self.shape, self.strides, 0)
+        tensor = DLTensor(address, int(KIND), 0, 1, 2, 32, 1, self.shape, self.strides, 0)
         self.managed = Managed(tensor, None, None)
 
     def __dlpack__(self, **_: Any) -> Any:
         return new_capsule(ctypes.addressof(self.managed), b"dltensor", None)
 
     def __dlpack_device__(self) -> "tuple[int, int]":
-        return (int(DLDeviceType.kDLCUDA), 0)
+        return (int(KIND), 0)
 
 
 made: Any = importlib.import_module("demo_numpy")
 backend: Any = importlib.import_module("demo_backend")
 tvm: Any = tvm_ffi  # partly untyped
 print(made.scale(np.arange(4, dtype=np.float32)))
-tensors = [OnCUDA(0x10000000), OnCUDA(0x20000000)]
+tensors = [OnGPU(0x10000000), OnGPU(0x20000000)]
 module = tvm.load_module(str(backend.library_path()))
 try:
     module["scale"](*[tvm.from_dlpack(t) for t in tensors])

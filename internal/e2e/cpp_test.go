@@ -116,6 +116,11 @@ func TestCPPRegistryCUDA(t *testing.T) {
 	exportsTest(t, "registry_test.cc", "kernels", "-DOPCAST_CUDA=1", `-DOPCAST_CUDA_ARCHS="80,90"`)
 }
 
+// A library for AMD's GPUs has code for exactly the architectures that it names.
+func TestCPPRegistryROCm(t *testing.T) {
+	exportsTest(t, "rocm_test.cc", "kernels", "-DOPCAST_ROCM=1", `-DOPCAST_ROCM_ARCHS="gfx90a,gfx908"`)
+}
+
 func exportsTest(t *testing.T, test, golden string, flags ...string) {
 	t.Helper()
 	dir, env := generated(t, golden), tvm(t)

@@ -7,27 +7,40 @@ import (
 	"github.com/opcast/opcast/internal/opdef/names"
 )
 
-// KernelList returns the declared kernels for the manifest's devices. An op that declares none has one kernel for every
-// device: of its own name on the first, and with the device's name at the end on the others, since all are functions in
-// one namespace.
+// KernelList returns the declared kernels for the manifest's devices, of which each names those that it is for. An op that
+// declares none has one kernel for the CPU and one for GPUs: of its own name for what the manifest lists first, and with the
+// device's name at the end for the other, since all are functions in one namespace.
 func (o *Op) KernelList() []Kernel {
+	if len(o.Kernels) == 0 {
+		return o.impliedKernels()
+	}
 	var list []Kernel
 	for _, k := range o.Kernels {
-		if slices.Contains(o.Devices, k.Device) {
+		k.Devices = slices.DeleteFunc(slices.Clone(k.Devices), func(device string) bool { return !slices.Contains(o.Devices, device) })
+		if len(k.Devices) > 0 {
 			list = append(list, k)
-		}
-	}
-	if len(o.Kernels) == 0 {
-		for i, device := range o.Devices {
-			name := o.Name
-			if i > 0 {
-				name += "_" + device
-			}
-			list = append(list, Kernel{Name: name, Device: device, Scratch: len(o.Scratch) > 0})
 		}
 	}
 	return list
 }
+
+func (o *Op) impliedKernels() (list []Kernel) {
+	for _, device := range o.Devices {
+		if i := slices.IndexFunc(list, func(k Kernel) bool { return !k.On("cpu") }); i >= 0 && device != "cpu" {
+			list[i].Devices = append(list[i].Devices, device)
+			continue
+		}
+		name := o.Name
+		if len(list) > 0 {
+			name += "_" + device
+		}
+		list = append(list, Kernel{Name: name, Devices: []string{device}, Scratch: len(o.Scratch) > 0})
+	}
+	return list
+}
+
+// On says whether the kernel is for a device.
+func (k *Kernel) On(device string) bool { return slices.Contains(k.Devices, device) }
 
 // Functions are the C++ functions that the author of a kernel writes.
 func (k Kernel) Functions() []string {

@@ -216,8 +216,12 @@ type Tolerance struct{ RTol, ATol float64 }
 
 // Kernel is one variant of an op.
 type Kernel struct {
-	// Arch is the architecture of a GPU.
-	Name, Device, Arch string
+	Name string
+	// Devices are those that it is for: one, or those of GPUs whose compilers take one source.
+	Devices []string
+	// Arch is the architecture that it asks of NVIDIA's GPUs, ">=90"; GFX are those of AMD's that it is for, or none for all.
+	Arch string
+	GFX  []string
 	// Features are what a kernel for the CPU asks of it, as the author names them.
 	Features []string
 	// DTypes narrows dtype variables to the listed short names.

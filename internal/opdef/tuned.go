@@ -131,7 +131,7 @@ func (r *TunedRow) Unfit(p *Project, device string) string {
 		return "no op is named " + r.Op
 	}
 	op := p.Ops[at]
-	at = slices.IndexFunc(op.Kernels, func(k Kernel) bool { return k.Name == r.Kernel && k.Device == device })
+	at = slices.IndexFunc(op.Kernels, func(k Kernel) bool { return k.Name == r.Kernel && k.On(device) })
 	if at < 0 {
 		return fmt.Sprintf("%s has no kernel %s for %s", r.Op, r.Kernel, device)
 	}

@@ -133,7 +133,8 @@ void* opcast_jax_bind(const char* op, int64_t schema, void* function, int device
   for (int i = 0; i < opcast_jax::kOpCount; ++i) {
     if (std::strcmp(kOps[i].name, op) != 0 || kOps[i].schema != schema) continue;
     opcast_jax::functions[i] = reinterpret_cast<TVMFFISafeCallType>(function);
-    return reinterpret_cast<void*>(device == kDLCPU ? kOps[i].on_cpu : kOps[i].on_cuda);
+    XLA_FFI_Handler* const on_gpu = device == kDLROCM ? kOps[i].on_rocm : kOps[i].on_cuda;
+    return reinterpret_cast<void*>(device == kDLCPU ? kOps[i].on_cpu : on_gpu);
   }
   return nullptr;
 }

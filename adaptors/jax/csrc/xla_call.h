@@ -62,6 +62,7 @@ struct Op {
   int scratch_count;
   XLA_FFI_Handler* on_cpu;
   XLA_FFI_Handler* on_cuda;
+  XLA_FFI_Handler* on_rocm;
 };
 
 inline constexpr char kPresent[] = "_present";

@@ -24,6 +24,13 @@ const std::vector<Number>& Numbers() {
   return all;
 }
 
+// PyTorch calls AMD's GPUs "cuda", too. This library is built with its collection, for the same.
+#if defined(OPCAST_ROCM)
+constexpr DLDeviceType kGpu = kDLROCM;
+#else
+constexpr DLDeviceType kGpu = kDLCUDA;
+#endif
+
 }  // namespace
 
 DLDataType TypeOf(int32_t number) {
@@ -65,7 +72,7 @@ bool Array::Make(const DLTensor& wanted) {
     strides[static_cast<size_t>(d)] = step;
     step *= wanted.shape[d] > 1 ? wanted.shape[d] : 1;
   }
-  const bool cuda = wanted.device.device_type == kDLCUDA;
+  const bool cuda = wanted.device.device_type == kGpu;
   if (aoti_torch_empty_strided(wanted.ndim, wanted.shape, strides.begin(), NumberOf(wanted.dtype),
                                cuda ? aoti_torch_device_type_cuda() : aoti_torch_device_type_cpu(),
                                cuda ? wanted.device.device_id : 0, &tensor_) != 0) {
@@ -111,7 +118,7 @@ void Array::Look(bool dense) {
   Ok(aoti_torch_get_data_ptr(tensor_, &view.data), "data");
   view.ndim = static_cast<int32_t>(rank);
   view.dtype = TypeOf(number);
-  view.device = {device == aoti_torch_device_type_cuda() ? kDLCUDA : kDLCPU, index < 0 ? 0 : index};
+  view.device = {device == aoti_torch_device_type_cuda() ? kGpu : kDLCPU, index < 0 ? 0 : index};
 }
 
 }  // namespace opcast_torch

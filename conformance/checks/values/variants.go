@@ -2,6 +2,7 @@ package values
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/conformance/cases"
@@ -47,7 +48,7 @@ func CheckVariants(t *check.T) error {
 func reportOtherKernels(t *check.T) {
 	for _, k := range cases.OtherKernels(t.Op, t.Env.Device) {
 		t.StartRow(k.Name, "")
-		t.CurrentRow().Unsupported = "is for " + k.Device + "; the device under test is " + t.Env.Device
+		t.CurrentRow().Unsupported = "is for " + strings.Join(k.Devices, " and ") + "; the device under test is " + t.Env.Device
 	}
 }
 
@@ -55,7 +56,7 @@ func reportOtherKernels(t *check.T) {
 func variantDTypes(op *opdef.Op, k *opdef.Kernel) []cases.DTypes {
 	var out []cases.DTypes
 	seen := map[bool]bool{}
-	for _, d := range cases.SupportedDTypes(op, k.Device) {
+	for _, d := range cases.SupportedDTypes(op, k.Devices[0]) {
 		if fits := cases.AcceptsDTypes(k, d); !seen[fits] {
 			seen[fits] = true
 			out = append(out, d)

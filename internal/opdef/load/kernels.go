@@ -1,7 +1,6 @@
 package load
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -9,34 +8,26 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/expr"
-	"github.com/opcast/opcast/internal/opdef/feature"
-	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/opdef/names"
 	"github.com/opcast/opcast/internal/opdef/tomldoc"
-)
-
-// An arch is ">=90" or "gfx942".
-var (
-	archPattern     = regexp.MustCompile(`^((>=|<=|==|>|<)? ?[0-9]{2,3}[a-z]?|[a-z][a-z0-9_]*)$`)
-	cudaArchPattern = regexp.MustCompile(`^(>=|<=|==|>|<)? ?([0-9]{2,3})[a-z]?$`)
 )
 
 func (c *checker) kernels() {
 	for i, raw := range c.raw.Kernels {
 		path := tomldoc.Element("kernels", i)
 		k := opdef.Kernel{
-			Name: raw.Name, Device: raw.Device, DTypes: c.kernelDTypes(path, raw.DTypes),
+			Name: raw.Name, DTypes: c.kernelDTypes(path, raw.DTypes),
 			Scratch:   len(c.op.Scratch) > 0 && (raw.Scratch == nil || *raw.Scratch),
 			Supported: raw.Supported, QueryWorkspace: raw.QueryWorkspace,
+		}
+		if c.need(path, "device") {
+			k.Devices = c.kernelDevices(tomldoc.Join(path, "device"), raw.Device)
 		}
 		if c.need(path, "name") {
 			c.kernelName(path, k)
 		}
 		c.kernelScratch(path, k)
-		if c.need(path, "device") && !slices.Contains(manifest.Devices, raw.Device) {
-			c.report(tomldoc.Join(path, "device"), code.Kernel, "devices are "+diag.OneOf(manifest.Devices), "unknown device %q", raw.Device)
-		}
-		k.Arch, k.Features = c.arch(tomldoc.Join(path, "arch"), raw)
+		c.arch(tomldoc.Join(path, "arch"), raw.Arch, &k)
 		k.When = c.when(tomldoc.Join(path, "when"), raw.When)
 		k.Params = c.params(tomldoc.Join(path, "params"), raw.Params)
 		c.op.Kernels = append(c.op.Kernels, k)
@@ -58,7 +49,7 @@ func (c *checker) kernelName(path string, k opdef.Kernel) {
 	for _, other := range c.op.Kernels {
 		switch {
 		case names.Pascal(other.Name) == names.Pascal(k.Name):
-			c.report(where, code.Kernel, "name one of them "+k.Name+"_"+k.Device, "two kernels are named %s", k.Name)
+			c.report(where, code.Kernel, "name one of them "+k.Name+"_"+strings.Join(k.Devices, "_"), "two kernels are named %s", k.Name)
 		case slices.ContainsFunc(k.Functions(), func(f string) bool { return slices.Contains(other.Functions(), f) }):
 			c.report(where, code.Kernel, "rename one of them", "a function of kernel %s is called like one of %s", k.Name, other.Name)
 		}
@@ -76,47 +67,6 @@ func (c *checker) kernelScratch(path string, k opdef.Kernel) {
 			c.diags.Add(c.doc.KeyAt(where), code.KernelWork, "", "query_workspace: the kernel takes no scratch")
 		}
 	}
-}
-
-// arch reads what a kernel asks of its device: the architecture of a GPU, or features of the CPU.
-func (c *checker) arch(where string, raw rawKernel) (arch string, features []string) {
-	if !c.doc.Given(where) {
-		return "", nil
-	}
-	if raw.Device == "cpu" {
-		return "", c.features(where, raw.Arch)
-	}
-	arch, isText := raw.Arch.(string)
-	switch {
-	case !isText || !archPattern.MatchString(arch):
-		c.report(where, code.Kernel, `for example ">=90" or "gfx942"`, "%s is no architecture", tomldoc.Show(raw.Arch))
-	case raw.Device == "cuda" && !cudaArchPattern.MatchString(arch):
-		c.report(where, code.Kernel, `for example ">=90" or "90"`, "%q is no architecture of CUDA", arch)
-	}
-	return arch, nil
-}
-
-// features reads one name of a feature of the CPU, or a list of them.
-func (c *checker) features(where string, value any) (words []string) {
-	list, isList := value.([]any)
-	if !isList {
-		list = []any{value}
-	}
-	for i, v := range list {
-		at := where
-		if isList {
-			at = tomldoc.Element(where, i)
-		}
-		word, isText := v.(string)
-		if _, known := feature.Lookup(word); !known || !isText {
-			c.report(at, code.Kernel, feature.Hint(word), "%s is no feature of a CPU", tomldoc.Show(v))
-		}
-		words = append(words, word)
-	}
-	if len(list) == 0 {
-		c.report(where, code.Kernel, "leave it out for all CPUs", "arch is empty")
-	}
-	return words
 }
 
 // kernelDTypes reads the narrowed dtype variables, each one name or a list.

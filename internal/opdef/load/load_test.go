@@ -154,7 +154,7 @@ func TestModel(t *testing.T) {
 
 func TestDefaultKernels(t *testing.T) {
 	op := load(t, with("x: T[N]", "y: T[N]", ""))
-	want := []opdef.Kernel{{Name: "demo", Device: "cpu"}, {Name: "demo_cuda", Device: "cuda"}}
+	want := []opdef.Kernel{{Name: "demo", Devices: []string{"cpu"}}, {Name: "demo_cuda", Devices: []string{"cuda"}}}
 	if diff := cmp.Diff(want, op.KernelList()); diff != "" {
 		t.Error(diff)
 	}

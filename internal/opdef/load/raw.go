@@ -63,8 +63,8 @@ type rawAttr struct {
 type rawTolerance struct{ RTol, ATol *float64 }
 
 type rawKernel struct {
-	Name, Device   string
-	Arch           any
+	Name           string
+	Device, Arch   any
 	DTypes         map[string]any
 	When           string
 	Scratch        *bool

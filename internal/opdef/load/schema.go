@@ -48,9 +48,15 @@ func Schema() (map[string]any, error) {
 		"tolerance.*.rtol":   {"minimum": 0},
 		"tolerance.*.atol":   {"minimum": 0},
 		"kernels[]":          {"required": []string{"name", "device"}},
-		"kernels[].device":   {"enum": manifest.Devices},
+		"kernels[].device":   oneOrMore(manifest.Devices),
 		"kernels[].arch":     words,
 		"kernels[].dtypes.*": words,
 		"kernels[].params.*": {"minItems": 2, "uniqueItems": true},
 	})
+}
+
+// oneOrMore describes a word, or a list of different ones.
+func oneOrMore(words []string) map[string]any {
+	word := map[string]any{"enum": words}
+	return map[string]any{"anyOf": []any{word, map[string]any{"type": "array", "items": word, "minItems": 1, "uniqueItems": true}}}
 }

@@ -195,6 +195,7 @@ func (c *checker) build() {
 	}
 	c.options("link", c.manifest.Link)
 	c.options(tomldoc.Join("cuda", "flags"), c.manifest.CUDA.Flags)
+	c.options(tomldoc.Join("rocm", "flags"), c.manifest.ROCm.Flags)
 	for i, f := range c.manifest.Files {
 		c.options(tomldoc.Join(tomldoc.Element("files", i), "flags"), f.Flags)
 	}

@@ -15,9 +15,10 @@ type Manifest struct {
 	Adaptors, Devices []string
 	// Sources are globs of kernel files; Include, Defines and Link extend the compiler's command lines.
 	Sources, Include, Defines, Link []string
-	// Build says how all sources are compiled, CUDA how those of CUDA are.
+	// Build says how all sources are compiled, CUDA and ROCm how those for GPUs are.
 	Build Build
 	CUDA  CUDA
+	ROCm  ROCm
 	// Files gives some of the sources options of their own.
 	Files []FileFlags
 	// Headers maps the name of a third-party header package to where it comes from.
@@ -48,6 +49,12 @@ type CUDA struct {
 	Arch, Flags []string
 	// Toolkit is the version of nvcc, or the beginning of it.
 	Toolkit string
+}
+
+// ROCm is the [rocm] table of a manifest.
+type ROCm struct {
+	// Arch lists the architectures, such as "gfx90a"; Flags are more options of the compiler.
+	Arch, Flags []string
 }
 
 // FileFlags gives some of the sources flags or architectures of their own.

@@ -25,6 +25,7 @@ publish = backend.publish
 
 _cupy: Any = cupy  # untyped
 _ndarray: Any = _cupy.ndarray
+_GPU = "rocm" if _cupy.cuda.runtime.is_hip else "cuda"
 
 
 @cache
@@ -50,7 +51,7 @@ class _Framework:
         return _name(value.dtype)
 
     def device(self, value: Any) -> str:
-        return f"cuda:{value.device.id}"
+        return f"{_GPU}:{value.device.id}"
 
     def dtype_name(self, value: object) -> str | None:
         try:
@@ -138,7 +139,7 @@ class Op:
         self.info = backend.ops()[name]
         self.check: Callable[..., Any] = getattr(backend.checks, name)
         self._run: Callable[..., Any] = backend.faithful(backend.function(name, schema))
-        self._takes_scratch = self.info.takes_scratch("cuda")
+        self._takes_scratch = self.info.takes_scratch(_GPU)
 
     def single(self, counts: tuple[int, ...]) -> Op:
         """Return the form for single arrays, of an op whose lists have so many."""
@@ -168,7 +169,7 @@ class Op:
             arrays = [_input(x, arg) for x, arg in zip(inputs, self.info.inputs)]
             read = map(_tensor, arrays)
             stream = _cupy.cuda.get_current_stream().ptr
-            with tvm_ffi.use_raw_stream(tvm_ffi.device("cuda", device.id), stream):
+            with tvm_ffi.use_raw_stream(tvm_ffi.device(_GPU, device.id), stream):
                 self._run(
                     *self.info.lengths,
                     *map(_tensor, outs),

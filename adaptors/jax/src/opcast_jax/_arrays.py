@@ -86,7 +86,9 @@ def _devices(array: Any) -> list[str]:
 
 
 def _name(device: Any) -> str:
-    kind = "cuda" if device.platform == "gpu" else device.platform
+    kind = device.platform
+    if kind == "gpu":
+        kind = "rocm" if "rocm" in device.client.platform_version else "cuda"
     single = kind == "cpu" and len(_jax.devices("cpu")) == 1
     return kind if single else f"{kind}:{device.id}"
 

@@ -29,7 +29,7 @@ publish = backend.publish
 
 # The platforms of XLA, each with DLPack's number for its devices. A call for which there is no kernel is
 # refused by the library, since kernels may be registered for any device.
-_PLATFORMS = {"cpu": 1, "CUDA": 2}
+_PLATFORMS = {"cpu": 1, "CUDA": 2, "ROCM": 10}
 
 ARRAY: Any = Array  # untyped, since an argument may be anything
 _jax: Any = jax  # partly untyped

@@ -18,6 +18,7 @@ _NAMES: dict[Any, str] = {
     d: str(d).rpartition(".")[2] for d in vars(paddle).values() if isinstance(d, _dtype)
 }
 # PaddlePaddle can name wider unsigned integers, but has no functions for them, not even to make one.
+GPU = "rocm" if paddle.device.is_compiled_with_rocm() else "cuda"
 DTYPES = {n: d for d, n in _NAMES.items() if n not in {"uint16", "uint32", "uint64"}}
 
 
@@ -37,7 +38,7 @@ class _Framework:
         place = value.place
         if place.is_cpu_place():
             return "cpu"
-        return f"cuda:{place.gpu_device_id()}" if place.is_gpu_place() else str(place)
+        return f"{GPU}:{place.gpu_device_id()}" if place.is_gpu_place() else str(place)
 
     def dtype_name(self, value: object) -> str | None:
         return _NAMES[value] if isinstance(value, _dtype) else None

@@ -15,7 +15,7 @@ from paddle import Tensor
 
 from ._autograd import Node, refusal, wanted
 from ._collection import backend
-from ._framework import FRAMEWORK, dense, empty, refuse_layout
+from ._framework import FRAMEWORK, GPU, dense, empty, refuse_layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +47,7 @@ class Op:
         self.info = backend.ops()[name]
         self.check: Callable[..., Any] = getattr(backend.checks, name)
         self._run: Callable[..., Any] = backend.faithful(backend.function(name, schema))
-        self._takes_scratch = {kind: self.info.takes_scratch(kind) for kind in ("cpu", "cuda")}
+        self._takes_scratch = {kind: self.info.takes_scratch(kind) for kind in ("cpu", GPU)}
         self._node: Any = None
         if self.info.backward or self.info.derived_from:
             self._node = Node(self.info, self._compute, self._differentiate)
@@ -99,7 +99,7 @@ class Op:
         """Run the kernel; return all outputs, None for those that are saved unless they are wanted."""
         info, like = self.info, inputs[0]
         made, scratch = specs[: len(info.outputs)], specs[len(info.outputs) :]
-        kind = "cpu" if like.place.is_cpu_place() else "cuda"
+        kind = "cpu" if like.place.is_cpu_place() else GPU
         if not self._takes_scratch[kind]:
             scratch = [None for _ in scratch]
         try:

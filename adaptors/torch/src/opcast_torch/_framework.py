@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 DTYPES = {str(d)[len("torch.") :]: d for d in vars(torch).values() if isinstance(d, torch.dtype)}
 _NAMES = {dtype: name for name, dtype in DTYPES.items()}
 _PLAIN = {Tensor, Parameter}
+# What its devices of the type "cuda" are, which also AMD's are.
+GPU = "rocm" if torch.version.hip else "cuda"
 
 
 class _Framework:
@@ -34,7 +36,9 @@ class _Framework:
 
     def device(self, value: Tensor) -> str:
         kind = (device := value.device).type
-        return kind if kind in {"cpu", "meta"} else str(device)
+        if kind in {"cpu", "meta"}:
+            return kind
+        return f"{GPU}:{device.index}" if kind == "cuda" else str(device)
 
     def dtype_name(self, value: object) -> str | None:
         return _NAMES[value] if isinstance(value, torch.dtype) else None

@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.nn import Module
 
 from ._collection import backend
+from ._framework import FRAMEWORK
 from ._layers import MARK, Arg, Layer, specs, twin
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def _reason(spec: Spec, module: Module, gradients: bool, dtypes: set[Any]) -> st
                 raise spec.error(TypeError, name, "a module", type(module).__name__ + " without it")
         for x in arrays:
             if x is not None and not x.is_meta:
-                backend.refuse_device(spec.info, str(x.device) if x.device.index else x.device.type)
+                backend.refuse_device(spec.info, FRAMEWORK.device(x).removesuffix(":0"))
     except (TypeError, ValueError, NotImplementedError) as error:
         return str(error)
     return _wrong_dtype(spec, {x.dtype for x in arrays if x is not None} or dtypes)

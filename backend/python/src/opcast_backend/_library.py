@@ -13,7 +13,7 @@ from ._tvm_ffi import tvm_ffi
 if TYPE_CHECKING:
     from pathlib import Path
 
-DEVICES = {"cpu": 1, "cuda": 2}
+DEVICES = {"cpu": 1, "cuda": 2, "rocm": 10}
 """DLPack's numbers of the kinds of devices that kernels may be for."""
 
 _TYPES = {*range(1, 5), *range(7, 19)}

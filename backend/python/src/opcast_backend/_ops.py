@@ -118,7 +118,7 @@ OPS: dict[str, Op] = {
         file="opdefs/optimiser/adamw.toml",
         schema=0x4C11B0E519FEAC73,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg(
                 "params",
@@ -179,7 +179,11 @@ OPS: dict[str, Op] = {
             ("autocast", "grads cast to the widest dtype of params and grads"),
             ("copies", "grads, lr and step when not contiguous"),
         ),
-        kernels=(("adamw", "cpu", False), ("adamw_cuda", "cuda", False)),
+        kernels=(
+            ("adamw", "cpu", False),
+            ("adamw_cuda", "cuda", False),
+            ("adamw_cuda", "rocm", False),
+        ),
     ),
     "chain_speculative_sampling": Op(
         name="chain_speculative_sampling",
@@ -188,7 +192,7 @@ OPS: dict[str, Op] = {
         file="opdefs/sampling/chain_speculative_sampling.toml",
         schema=0x083817B26CFCE76D,
         dtypes={"I": ("int32", "int64")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg(
                 "draft_probs",
@@ -238,6 +242,7 @@ OPS: dict[str, Op] = {
         kernels=(
             ("chain_speculative_sampling", "cpu", False),
             ("chain_speculative_sampling_cuda", "cuda", False),
+            ("chain_speculative_sampling_cuda", "rocm", False),
         ),
     ),
     "conv2d": Op(
@@ -247,7 +252,7 @@ OPS: dict[str, Op] = {
         file="opdefs/conv/conv2d.toml",
         schema=0x7E51506B58A6CEC0,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("x", "T[B, C, H, W]", "Images.", dims=("B", "C", "H", "W")),
             Arg("weight", "T[O, C//groups, R, S]", "Filters.", dims=("O", "C//groups", "R", "S")),
@@ -271,7 +276,11 @@ OPS: dict[str, Op] = {
             ("autocast", "x, weight and bias cast to the dtype of autocast"),
             ("copies", "x, weight and bias when not contiguous"),
         ),
-        kernels=(("conv2d", "cpu", False), ("conv2d_cuda", "cuda", False)),
+        kernels=(
+            ("conv2d", "cpu", False),
+            ("conv2d_cuda", "cuda", False),
+            ("conv2d_cuda", "rocm", False),
+        ),
         autocast="lower",
     ),
     "cross_entropy": Op(
@@ -281,7 +290,7 @@ OPS: dict[str, Op] = {
         file="opdefs/loss/cross_entropy.toml",
         schema=0x5D4BB6C204337378,
         dtypes={"T": ("float32", "float16", "bfloat16"), "I": ("int32", "int64")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg(
                 "logits",
@@ -324,7 +333,11 @@ OPS: dict[str, Op] = {
             ("autocast", "logits cast to float32; target cast to float32"),
             ("copies", "logits and target when not contiguous"),
         ),
-        kernels=(("cross_entropy", "cpu", False), ("cross_entropy_cuda", "cuda", False)),
+        kernels=(
+            ("cross_entropy", "cpu", False),
+            ("cross_entropy_cuda", "cuda", False),
+            ("cross_entropy_cuda", "rocm", False),
+        ),
         autocast="float32",
         backward="cross_entropy_backward",
     ),
@@ -335,7 +348,7 @@ OPS: dict[str, Op] = {
         file="opdefs/loss/cross_entropy_backward.toml",
         schema=0x7B5F3759003DA4D1,
         dtypes={"T": ("float32", "float16", "bfloat16"), "I": ("int32", "int64")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("grad_loss", "f32[*]", "Gradient of the loss of each row.", dims=("*",)),
             Arg("logits", "T[*, V]", "The logits.", dims=("*", "V")),
@@ -382,6 +395,7 @@ OPS: dict[str, Op] = {
         kernels=(
             ("cross_entropy_backward", "cpu", False),
             ("cross_entropy_backward_cuda", "cuda", False),
+            ("cross_entropy_backward_cuda", "rocm", False),
         ),
         autocast="float32",
         gradient_of="cross_entropy",
@@ -396,7 +410,7 @@ OPS: dict[str, Op] = {
             "Q": ("int8", "float8_e4m3fn", "float8_e4m3fnuz"),
             "O": ("float32", "float16", "bfloat16"),
         },
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("q", "Q[*, N]", "Quantised rows.", dims=("*", "N")),
             Arg(
@@ -418,7 +432,11 @@ OPS: dict[str, Op] = {
             ("sharding", "along *; N and G gathered"),
             ("copies", "q and scale when not contiguous"),
         ),
-        kernels=(("dequantize", "cpu", False), ("dequantize_cuda", "cuda", False)),
+        kernels=(
+            ("dequantize", "cpu", False),
+            ("dequantize_cuda", "cuda", False),
+            ("dequantize_cuda", "rocm", False),
+        ),
     ),
     "dropout": Op(
         name="dropout",
@@ -427,7 +445,7 @@ OPS: dict[str, Op] = {
         file="opdefs/random/dropout.toml",
         schema=0x078DFF76B250A2F4,
         dtypes={"T": ("float32", "float16", "bfloat16"), "S": ("int32", "int64")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg(
                 "x",
@@ -474,7 +492,11 @@ OPS: dict[str, Op] = {
             ("sharding", "N and (N + 7) // 8 gathered"),
             ("copies", "x and seed when not contiguous"),
         ),
-        kernels=(("dropout", "cpu", False), ("dropout_cuda", "cuda", False)),
+        kernels=(
+            ("dropout", "cpu", False),
+            ("dropout_cuda", "cuda", False),
+            ("dropout_cuda", "rocm", False),
+        ),
         backward="dropout_backward",
     ),
     "dropout_backward": Op(
@@ -484,7 +506,7 @@ OPS: dict[str, Op] = {
         file="opdefs/random/dropout_backward.toml",
         schema=0x28F5892248C5F710,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("grad_y", "T[N]", "Gradient of the result.", dims=("N",)),
             Arg(
@@ -513,7 +535,11 @@ OPS: dict[str, Op] = {
             ("sharding", "N and (N + 7) // 8 gathered"),
             ("copies", "grad_y and kept when not contiguous"),
         ),
-        kernels=(("dropout_backward", "cpu", False), ("dropout_backward_cuda", "cuda", False)),
+        kernels=(
+            ("dropout_backward", "cpu", False),
+            ("dropout_backward_cuda", "cuda", False),
+            ("dropout_backward_cuda", "rocm", False),
+        ),
         gradient_of="dropout",
     ),
     "eltwise_add": Op(
@@ -523,7 +549,7 @@ OPS: dict[str, Op] = {
         file="opdefs/elementwise/eltwise_add.toml",
         schema=0x05822FD78837A92B,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("a", "T[*]", "Left summand.", dims=("*",)),
             Arg("b", "T[*]", "Right summand.", dims=("*",)),
@@ -544,7 +570,11 @@ OPS: dict[str, Op] = {
             ("autocast", "a and b cast to the widest of their dtypes"),
             ("copies", "a and b when not contiguous"),
         ),
-        kernels=(("eltwise_add", "cpu", False), ("eltwise_add_cuda", "cuda", False)),
+        kernels=(
+            ("eltwise_add", "cpu", False),
+            ("eltwise_add_cuda", "cuda", False),
+            ("eltwise_add_cuda", "rocm", False),
+        ),
         backward="eltwise_add_backward",
     ),
     "eltwise_add_backward": Op(
@@ -554,7 +584,7 @@ OPS: dict[str, Op] = {
         file="opdefs/elementwise/eltwise_add_backward.toml",
         schema=0x473B82A510F91040,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(Arg("grad_c", "T[*]", "Gradient of the sum.", dims=("*",)),),
         attrs=(),
         outputs=(
@@ -577,6 +607,7 @@ OPS: dict[str, Op] = {
         kernels=(
             ("eltwise_add_backward", "cpu", False),
             ("eltwise_add_backward_cuda", "cuda", False),
+            ("eltwise_add_backward_cuda", "rocm", False),
         ),
         gradient_of="eltwise_add",
     ),
@@ -587,7 +618,7 @@ OPS: dict[str, Op] = {
         file="opdefs/elementwise/eltwise_relu.toml",
         schema=0x3E405474BD522881,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(Arg("x", "T[*]", "Any values.", dims=("*",)),),
         attrs=(),
         outputs=(Arg("y", "T[*]", "max(x, 0).", dims=("*",)),),
@@ -604,7 +635,11 @@ OPS: dict[str, Op] = {
             ("sharding", "along *"),
             ("copies", "x when not contiguous"),
         ),
-        kernels=(("eltwise_relu", "cpu", False), ("eltwise_relu_cuda", "cuda", False)),
+        kernels=(
+            ("eltwise_relu", "cpu", False),
+            ("eltwise_relu_cuda", "cuda", False),
+            ("eltwise_relu_cuda", "rocm", False),
+        ),
         backward="eltwise_relu_backward",
     ),
     "eltwise_relu_backward": Op(
@@ -614,7 +649,7 @@ OPS: dict[str, Op] = {
         file="opdefs/elementwise/eltwise_relu_backward.toml",
         schema=0x482D5A6FBEF3C77F,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("grad_y", "T[*]", "Gradient of the result.", dims=("*",)),
             Arg("y", "T[*]", "The result.", dims=("*",)),
@@ -638,6 +673,7 @@ OPS: dict[str, Op] = {
         kernels=(
             ("eltwise_relu_backward", "cpu", False),
             ("eltwise_relu_backward_cuda", "cuda", False),
+            ("eltwise_relu_backward_cuda", "rocm", False),
         ),
         gradient_of="eltwise_relu",
     ),
@@ -648,7 +684,7 @@ OPS: dict[str, Op] = {
         file="opdefs/embedding/embedding.toml",
         schema=0x7AE79660787A6FEB,
         dtypes={"I": ("int32", "int64"), "T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("ids", "I[*]", "Which rows to take.", dims=("*",)),
             Arg("weight", "T[V, D]", "The table.", dims=("V", "D")),
@@ -668,7 +704,11 @@ OPS: dict[str, Op] = {
             ("sharding", "along * and D; V gathered"),
             ("copies", "ids and weight when not contiguous"),
         ),
-        kernels=(("embedding", "cpu", False), ("embedding_cuda", "cuda", False)),
+        kernels=(
+            ("embedding", "cpu", False),
+            ("embedding_cuda", "cuda", False),
+            ("embedding_cuda", "rocm", False),
+        ),
         backward="embedding_backward",
     ),
     "embedding_backward": Op(
@@ -678,7 +718,7 @@ OPS: dict[str, Op] = {
         file="opdefs/embedding/embedding_backward.toml",
         schema=0x2D05580F03B085AE,
         dtypes={"T": ("float32", "float16", "bfloat16"), "I": ("int32", "int64")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("grad_y", "T[*, D]", "Gradient of the rows that were looked up.", dims=("*", "D")),
             Arg("ids", "I[*]", "Which rows were taken.", dims=("*",)),
@@ -704,7 +744,11 @@ OPS: dict[str, Op] = {
             ("autocast", "grad_y and weight cast to the widest of their dtypes"),
             ("copies", "grad_y, ids and weight when not contiguous"),
         ),
-        kernels=(("embedding_backward", "cpu", True), ("embedding_backward_cuda", "cuda", True)),
+        kernels=(
+            ("embedding_backward", "cpu", True),
+            ("embedding_backward_cuda", "cuda", True),
+            ("embedding_backward_cuda", "rocm", True),
+        ),
         scratch=(
             Arg(
                 "first",
@@ -728,7 +772,7 @@ OPS: dict[str, Op] = {
         file="opdefs/attention/flash_attn_varlen.toml",
         schema=0x2840271446467A6D,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg(
                 "q",
@@ -807,7 +851,11 @@ OPS: dict[str, Op] = {
                 "cu_seqlens_q, cu_seqlens_k and sinks when not contiguous; q, k and v when the last dimension is not contiguous",
             ),
         ),
-        kernels=(("flash_attn_varlen", "cpu", False), ("flash_attn_varlen_cuda", "cuda", False)),
+        kernels=(
+            ("flash_attn_varlen", "cpu", False),
+            ("flash_attn_varlen_cuda", "cuda", False),
+            ("flash_attn_varlen_cuda", "rocm", False),
+        ),
         autocast="lower",
         backward="flash_attn_varlen_backward",
     ),
@@ -818,7 +866,7 @@ OPS: dict[str, Op] = {
         file="opdefs/attention/flash_attn_varlen_backward.toml",
         schema=0x70098BD325058157,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("grad_o", "T[Tq, Hq, Dv]", "Gradient of the attention.", dims=("Tq", "Hq", "Dv")),
             Arg("grad_lse", "f32[Tq, Hq]", "Gradient of the log-sum-exps.", dims=("Tq", "Hq")),
@@ -901,6 +949,7 @@ OPS: dict[str, Op] = {
         kernels=(
             ("flash_attn_varlen_backward", "cpu", True),
             ("flash_attn_varlen_backward_cuda", "cuda", True),
+            ("flash_attn_varlen_backward_cuda", "rocm", True),
         ),
         scratch=(
             Arg(
@@ -932,7 +981,7 @@ OPS: dict[str, Op] = {
         file="opdefs/attention/flash_mla_decode.toml",
         schema=0x593DD7CEB2182BA2,
         dtypes={"F": ("float8_e4m3fn", "float8_e4m3fnuz")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg(
                 "q",
@@ -978,7 +1027,11 @@ OPS: dict[str, Op] = {
             ("sharding", "along H; B, T and B + 1 gathered"),
             ("copies", "q, kv_nope, kv_rope, kv_scale and kv_indptr when not contiguous"),
         ),
-        kernels=(("flash_mla_decode_cuda", "cuda", True), ("flash_mla_decode", "cpu", True)),
+        kernels=(
+            ("flash_mla_decode_cuda", "cuda", True),
+            ("flash_mla_decode_cuda", "rocm", True),
+            ("flash_mla_decode", "cpu", True),
+        ),
         scratch=(
             Arg(
                 "o_part",
@@ -996,7 +1049,7 @@ OPS: dict[str, Op] = {
         file="opdefs/attention/flash_mla_sparse_decode.toml",
         schema=0x533AF0D6BE647626,
         dtypes={},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg(
                 "q",
@@ -1059,6 +1112,7 @@ OPS: dict[str, Op] = {
         ),
         kernels=(
             ("flash_mla_sparse_decode_cuda", "cuda", True),
+            ("flash_mla_sparse_decode_cuda", "rocm", True),
             ("flash_mla_sparse_decode", "cpu", True),
         ),
         scratch=(
@@ -1080,7 +1134,7 @@ OPS: dict[str, Op] = {
         file="opdefs/attention/flash_mla_sparse_decode_splitk.toml",
         schema=0x4020D058EAEAC601,
         dtypes={},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg(
                 "q",
@@ -1150,6 +1204,7 @@ OPS: dict[str, Op] = {
         ),
         kernels=(
             ("flash_mla_sparse_decode_splitk_cuda", "cuda", True),
+            ("flash_mla_sparse_decode_splitk_cuda", "rocm", True),
             ("flash_mla_sparse_decode_splitk", "cpu", True),
         ),
         scratch=(
@@ -1181,7 +1236,7 @@ OPS: dict[str, Op] = {
         file="opdefs/norm/fused_add_layer_norm.toml",
         schema=0x444B687A8B356F27,
         dtypes={"T": ("float32", "float16", "bfloat16"), "W": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg(
                 "x",
@@ -1225,6 +1280,7 @@ OPS: dict[str, Op] = {
         kernels=(
             ("fused_add_layer_norm", "cpu", False),
             ("fused_add_layer_norm_cuda", "cuda", False),
+            ("fused_add_layer_norm_cuda", "rocm", False),
         ),
     ),
     "fused_add_rms_norm": Op(
@@ -1234,7 +1290,7 @@ OPS: dict[str, Op] = {
         file="opdefs/norm/fused_add_rms_norm.toml",
         schema=0x05C78E83B8457AD3,
         dtypes={"T": ("float32", "float16", "bfloat16"), "W": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg(
                 "x",
@@ -1273,7 +1329,11 @@ OPS: dict[str, Op] = {
             ),
             ("copies", "weight when not contiguous"),
         ),
-        kernels=(("fused_add_rms_norm", "cpu", False), ("fused_add_rms_norm_cuda", "cuda", False)),
+        kernels=(
+            ("fused_add_rms_norm", "cpu", False),
+            ("fused_add_rms_norm_cuda", "cuda", False),
+            ("fused_add_rms_norm_cuda", "rocm", False),
+        ),
     ),
     "fused_moe": Op(
         name="fused_moe",
@@ -1282,7 +1342,7 @@ OPS: dict[str, Op] = {
         file="opdefs/moe/fused_moe.toml",
         schema=0x6D440EDA183A9690,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("x", "T[N, D]", "A row for each token.", dims=("N", "D")),
             Arg(
@@ -1337,7 +1397,11 @@ OPS: dict[str, Op] = {
             ("autocast", "x, w1 and w2 cast to the dtype of autocast"),
             ("copies", "x, w1, w2, topk_weights and topk_ids when not contiguous"),
         ),
-        kernels=(("fused_moe", "cpu", True), ("fused_moe_cuda", "cuda", True)),
+        kernels=(
+            ("fused_moe", "cpu", True),
+            ("fused_moe_cuda", "cuda", True),
+            ("fused_moe_cuda", "rocm", True),
+        ),
         scratch=(
             Arg("counts", "i32[E]", "How many rows each expert has.", dims=("E",)),
             Arg("offsets", "i32[E + 1]", "Where the rows of each expert begin.", dims=("E + 1",)),
@@ -1360,7 +1424,7 @@ OPS: dict[str, Op] = {
         file="opdefs/activation/gelu.toml",
         schema=0x548CDAC58E12B0F5,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(Arg("x", "T[*]", "Any values.", dims=("*",)),),
         attrs=(
             Attr(
@@ -1382,7 +1446,11 @@ OPS: dict[str, Op] = {
             ("sharding", "along *"),
             ("copies", "x when not contiguous"),
         ),
-        kernels=(("gelu", "cpu", False), ("gelu_cuda", "cuda", False)),
+        kernels=(
+            ("gelu", "cpu", False),
+            ("gelu_cuda", "cuda", False),
+            ("gelu_cuda", "rocm", False),
+        ),
         backward="gelu_backward",
     ),
     "gelu_and_mul": Op(
@@ -1392,7 +1460,7 @@ OPS: dict[str, Op] = {
         file="opdefs/activation/gelu_and_mul.toml",
         schema=0x3EFF1445EDC93B31,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(Arg("x", "T[*, 2*D]", "Gate columns, then value columns.", dims=("*", "2*D")),),
         attrs=(),
         outputs=(Arg("y", "T[*, D]", "gelu(gate) * value.", dims=("*", "D")),),
@@ -1409,7 +1477,11 @@ OPS: dict[str, Op] = {
             ("sharding", "along *; 2*D and D gathered"),
             ("copies", "x when not contiguous"),
         ),
-        kernels=(("gelu_and_mul", "cpu", False), ("gelu_and_mul_cuda", "cuda", False)),
+        kernels=(
+            ("gelu_and_mul", "cpu", False),
+            ("gelu_and_mul_cuda", "cuda", False),
+            ("gelu_and_mul_cuda", "rocm", False),
+        ),
         backward="gelu_and_mul_backward",
     ),
     "gelu_and_mul_backward": Op(
@@ -1419,7 +1491,7 @@ OPS: dict[str, Op] = {
         file="opdefs/activation/gelu_and_mul_backward.toml",
         schema=0x1BAEE023A745DAA8,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("grad_y", "T[*, D]", "Gradient of the result.", dims=("*", "D")),
             Arg("x", "T[*, 2*D]", "Gate columns, then value columns.", dims=("*", "2*D")),
@@ -1450,6 +1522,7 @@ OPS: dict[str, Op] = {
         kernels=(
             ("gelu_and_mul_backward", "cpu", False),
             ("gelu_and_mul_backward_cuda", "cuda", False),
+            ("gelu_and_mul_backward_cuda", "rocm", False),
         ),
         gradient_of="gelu_and_mul",
     ),
@@ -1460,7 +1533,7 @@ OPS: dict[str, Op] = {
         file="opdefs/activation/gelu_backward.toml",
         schema=0x7AAC9C010B90C1B5,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("grad_y", "T[*]", "Gradient of the result.", dims=("*",)),
             Arg("x", "T[*]", "The argument.", dims=("*",)),
@@ -1486,7 +1559,11 @@ OPS: dict[str, Op] = {
             ("autocast", "grad_y and x cast to the widest of their dtypes"),
             ("copies", "grad_y and x when not contiguous"),
         ),
-        kernels=(("gelu_backward", "cpu", False), ("gelu_backward_cuda", "cuda", False)),
+        kernels=(
+            ("gelu_backward", "cpu", False),
+            ("gelu_backward_cuda", "cuda", False),
+            ("gelu_backward_cuda", "rocm", False),
+        ),
         gradient_of="gelu",
     ),
     "gelu_tanh_and_mul": Op(
@@ -1496,7 +1573,7 @@ OPS: dict[str, Op] = {
         file="opdefs/activation/gelu_tanh_and_mul.toml",
         schema=0x619650301837B339,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(Arg("x", "T[*, 2*D]", "Gate columns, then value columns.", dims=("*", "2*D")),),
         attrs=(),
         outputs=(Arg("y", "T[*, D]", "gelu(gate) * value.", dims=("*", "D")),),
@@ -1513,7 +1590,11 @@ OPS: dict[str, Op] = {
             ("sharding", "along *; 2*D and D gathered"),
             ("copies", "x when not contiguous"),
         ),
-        kernels=(("gelu_tanh_and_mul", "cpu", False), ("gelu_tanh_and_mul_cuda", "cuda", False)),
+        kernels=(
+            ("gelu_tanh_and_mul", "cpu", False),
+            ("gelu_tanh_and_mul_cuda", "cuda", False),
+            ("gelu_tanh_and_mul_cuda", "rocm", False),
+        ),
         backward="gelu_tanh_and_mul_backward",
     ),
     "gelu_tanh_and_mul_backward": Op(
@@ -1523,7 +1604,7 @@ OPS: dict[str, Op] = {
         file="opdefs/activation/gelu_tanh_and_mul_backward.toml",
         schema=0x662259592092C369,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("grad_y", "T[*, D]", "Gradient of the result.", dims=("*", "D")),
             Arg("x", "T[*, 2*D]", "Gate columns, then value columns.", dims=("*", "2*D")),
@@ -1554,6 +1635,7 @@ OPS: dict[str, Op] = {
         kernels=(
             ("gelu_tanh_and_mul_backward", "cpu", False),
             ("gelu_tanh_and_mul_backward_cuda", "cuda", False),
+            ("gelu_tanh_and_mul_backward_cuda", "rocm", False),
         ),
         gradient_of="gelu_tanh_and_mul",
     ),
@@ -1564,7 +1646,7 @@ OPS: dict[str, Op] = {
         file="opdefs/matmul/gemm.toml",
         schema=0x54BBBCC74789BBAA,
         dtypes={"T": ("float32", "float16", "bfloat16"), "O": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("a", "T[*, M, K]", "Left matrices.", stride="last", dims=("*", "M", "K")),
             Arg(
@@ -1608,7 +1690,9 @@ OPS: dict[str, Op] = {
         ),
         kernels=(
             ("gemm_f16_tc", "cuda", False),
+            ("gemm_f16_tc", "rocm", False),
             ("gemm_simt", "cuda", False),
+            ("gemm_simt", "rocm", False),
             ("gemm_tiled", "cpu", False),
             ("gemm_naive", "cpu", False),
         ),
@@ -1625,7 +1709,7 @@ OPS: dict[str, Op] = {
             "Q": ("int8", "float8_e4m3fn", "float8_e4m3fnuz"),
             "O": ("float32", "float16", "bfloat16"),
         },
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("a", "Q[*, K]", "Quantised left rows.", dims=("*", "K")),
             Arg(
@@ -1654,7 +1738,11 @@ OPS: dict[str, Op] = {
             ("autocast", "a and b cast to the widest of their dtypes"),
             ("copies", "a, b, a_scale, b_scale and bias when not contiguous"),
         ),
-        kernels=(("gemm_a8w8", "cpu", False), ("gemm_a8w8_cuda", "cuda", False)),
+        kernels=(
+            ("gemm_a8w8", "cpu", False),
+            ("gemm_a8w8_cuda", "cuda", False),
+            ("gemm_a8w8_cuda", "rocm", False),
+        ),
     ),
     "gemm_a8w8_blockscale": Op(
         name="gemm_a8w8_blockscale",
@@ -1663,7 +1751,7 @@ OPS: dict[str, Op] = {
         file="opdefs/matmul/gemm_a8w8_blockscale.toml",
         schema=0x10AA60F5844AC042,
         dtypes={"Q": ("float8_e4m3fn", "float8_e4m3fnuz"), "O": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("a", "Q[*, K]", "Quantised left rows.", dims=("*", "K")),
             Arg(
@@ -1701,6 +1789,7 @@ OPS: dict[str, Op] = {
         kernels=(
             ("gemm_a8w8_blockscale", "cpu", False),
             ("gemm_a8w8_blockscale_cuda", "cuda", False),
+            ("gemm_a8w8_blockscale_cuda", "rocm", False),
         ),
     ),
     "gemm_backward": Op(
@@ -1710,7 +1799,7 @@ OPS: dict[str, Op] = {
         file="opdefs/matmul/gemm_backward.toml",
         schema=0x47B0E99BB12FB256,
         dtypes={"O": ("float32", "float16", "bfloat16"), "T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("grad_c", "O[*, M, N]", "Gradient of the product.", dims=("*", "M", "N")),
             Arg("a", "T[*, M, K]", "Left matrices.", stride="last", dims=("*", "M", "K")),
@@ -1769,7 +1858,9 @@ OPS: dict[str, Op] = {
         ),
         kernels=(
             ("gemm_backward_tc", "cuda", True),
+            ("gemm_backward_tc", "rocm", True),
             ("gemm_backward_cuda", "cuda", True),
+            ("gemm_backward_cuda", "rocm", True),
             ("gemm_backward", "cpu", False),
         ),
         scratch=(
@@ -1795,7 +1886,7 @@ OPS: dict[str, Op] = {
         file="opdefs/matmul/gemm_w4a16.toml",
         schema=0x0FB9E1CA32D607A4,
         dtypes={"T": ("bfloat16", "float16", "float32")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("a", "T[*, K]", "Left rows.", dims=("*", "K")),
             Arg(
@@ -1831,7 +1922,11 @@ OPS: dict[str, Op] = {
             ("autocast", "a and scale cast to the dtype of autocast"),
             ("copies", "a, b_packed, scale and zero when not contiguous"),
         ),
-        kernels=(("gemm_w4a16", "cpu", False), ("gemm_w4a16_cuda", "cuda", False)),
+        kernels=(
+            ("gemm_w4a16", "cpu", False),
+            ("gemm_w4a16_cuda", "cuda", False),
+            ("gemm_w4a16_cuda", "rocm", False),
+        ),
         autocast="lower",
     ),
     "group_norm": Op(
@@ -1841,7 +1936,7 @@ OPS: dict[str, Op] = {
         file="opdefs/norm/group_norm.toml",
         schema=0x095F30AF1E6DCA8E,
         dtypes={"T": ("float32", "float16", "bfloat16"), "W": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg(
                 "x",
@@ -1892,7 +1987,11 @@ OPS: dict[str, Op] = {
             ("autocast", "weight and bias cast to the widest of their dtypes"),
             ("copies", "x, weight and bias when not contiguous"),
         ),
-        kernels=(("group_norm", "cpu", False), ("group_norm_cuda", "cuda", False)),
+        kernels=(
+            ("group_norm", "cpu", False),
+            ("group_norm_cuda", "cuda", False),
+            ("group_norm_cuda", "rocm", False),
+        ),
         backward="group_norm_backward",
     ),
     "group_norm_backward": Op(
@@ -1902,7 +2001,7 @@ OPS: dict[str, Op] = {
         file="opdefs/norm/group_norm_backward.toml",
         schema=0x4472402A340350FC,
         dtypes={"T": ("float32", "float16", "bfloat16"), "W": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg(
                 "grad_y",
@@ -1971,7 +2070,11 @@ OPS: dict[str, Op] = {
             ),
             ("copies", "grad_y, x, weight, mean, rstd and bias when not contiguous"),
         ),
-        kernels=(("group_norm_backward", "cpu", False), ("group_norm_backward_cuda", "cuda", True)),
+        kernels=(
+            ("group_norm_backward", "cpu", False),
+            ("group_norm_backward_cuda", "cuda", True),
+            ("group_norm_backward_cuda", "rocm", True),
+        ),
         scratch=(
             Arg(
                 "sums",
@@ -1995,7 +2098,7 @@ OPS: dict[str, Op] = {
         file="opdefs/moe/grouped_gemm.toml",
         schema=0x248889616E68887D,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("a", "T[M, K]", "Rows, grouped by expert.", dims=("M", "K")),
             Arg(
@@ -2029,7 +2132,11 @@ OPS: dict[str, Op] = {
             ("autocast", "a and b cast to the dtype of autocast"),
             ("copies", "a, b and expert_offsets when not contiguous"),
         ),
-        kernels=(("grouped_gemm", "cpu", False), ("grouped_gemm_cuda", "cuda", False)),
+        kernels=(
+            ("grouped_gemm", "cpu", False),
+            ("grouped_gemm_cuda", "cuda", False),
+            ("grouped_gemm_cuda", "rocm", False),
+        ),
         autocast="lower",
         backward="grouped_gemm_backward",
     ),
@@ -2040,7 +2147,7 @@ OPS: dict[str, Op] = {
         file="opdefs/moe/grouped_gemm_backward.toml",
         schema=0x4D59FF1B5AA9E7E6,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("grad_c", "T[M, N]", "Gradient of the products.", dims=("M", "N")),
             Arg("a", "T[M, K]", "Rows, grouped by expert.", dims=("M", "K")),
@@ -2092,6 +2199,7 @@ OPS: dict[str, Op] = {
         kernels=(
             ("grouped_gemm_backward", "cpu", False),
             ("grouped_gemm_backward_cuda", "cuda", False),
+            ("grouped_gemm_backward_cuda", "rocm", False),
         ),
         gradient_of="grouped_gemm",
     ),
@@ -2102,7 +2210,7 @@ OPS: dict[str, Op] = {
         file="opdefs/moe/grouped_topk.toml",
         schema=0x77740B860DBCAEB6,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg(
                 "scores",
@@ -2163,7 +2271,11 @@ OPS: dict[str, Op] = {
             ("sharding", "along N; E and k gathered"),
             ("copies", "scores and bias when not contiguous"),
         ),
-        kernels=(("grouped_topk_cuda", "cuda", True), ("grouped_topk", "cpu", False)),
+        kernels=(
+            ("grouped_topk_cuda", "cuda", True),
+            ("grouped_topk_cuda", "rocm", True),
+            ("grouped_topk", "cpu", False),
+        ),
         scratch=(
             Arg("compared", "f64[N, E]", "Scores and bias.", dims=("N", "E")),
             Arg(
@@ -2181,7 +2293,7 @@ OPS: dict[str, Op] = {
         file="opdefs/norm/layer_norm.toml",
         schema=0x61900C5114B80BCC,
         dtypes={"T": ("float32", "float16", "bfloat16"), "W": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("x", "T[*, N]", "Rows to normalise.", dims=("*", "N")),
             Arg("weight", "W[N]", "Scale of each column.", dims=("N",)),
@@ -2207,7 +2319,11 @@ OPS: dict[str, Op] = {
             ("autocast", "weight and bias cast to the widest of their dtypes"),
             ("copies", "x, weight and bias when not contiguous"),
         ),
-        kernels=(("layer_norm", "cpu", False), ("layer_norm_cuda", "cuda", False)),
+        kernels=(
+            ("layer_norm", "cpu", False),
+            ("layer_norm_cuda", "cuda", False),
+            ("layer_norm_cuda", "rocm", False),
+        ),
         backward="layer_norm_backward",
     ),
     "layer_norm_backward": Op(
@@ -2217,7 +2333,7 @@ OPS: dict[str, Op] = {
         file="opdefs/norm/layer_norm_backward.toml",
         schema=0x31E58B7FE051C762,
         dtypes={"T": ("float32", "float16", "bfloat16"), "W": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("grad_y", "T[*, N]", "Gradient of the normalised rows.", dims=("*", "N")),
             Arg("x", "T[*, N]", "The rows that were normalised.", dims=("*", "N")),
@@ -2261,7 +2377,11 @@ OPS: dict[str, Op] = {
             ),
             ("copies", "grad_y, x, weight, mean, rstd and bias when not contiguous"),
         ),
-        kernels=(("layer_norm_backward", "cpu", False), ("layer_norm_backward_cuda", "cuda", True)),
+        kernels=(
+            ("layer_norm_backward", "cpu", False),
+            ("layer_norm_backward_cuda", "cuda", True),
+            ("layer_norm_backward_cuda", "rocm", True),
+        ),
         scratch=(
             Arg("partials", "f32[256, 2, N]", "Sums over groups of rows.", dims=("256", "2", "N")),
         ),
@@ -2274,7 +2394,7 @@ OPS: dict[str, Op] = {
         file="opdefs/norm/layernorm2d.toml",
         schema=0x3D65998F4EFEAFD9,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("x", "T[M, N]", "Rows to normalise.", dims=("M", "N")),
             Arg("weight", "T[N]", "Scale of each column.", dims=("N",)),
@@ -2300,7 +2420,11 @@ OPS: dict[str, Op] = {
             ("autocast", "x, weight and bias cast to the widest of their dtypes"),
             ("copies", "x, weight and bias when not contiguous"),
         ),
-        kernels=(("layernorm2d", "cpu", False), ("layernorm2d_cuda", "cuda", False)),
+        kernels=(
+            ("layernorm2d", "cpu", False),
+            ("layernorm2d_cuda", "cuda", False),
+            ("layernorm2d_cuda", "rocm", False),
+        ),
         backward="layernorm2d_backward",
     ),
     "layernorm2d_backward": Op(
@@ -2310,7 +2434,7 @@ OPS: dict[str, Op] = {
         file="opdefs/norm/layernorm2d_backward.toml",
         schema=0x2094FC5D4A793427,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("grad_y", "T[M, N]", "Gradient of the normalised rows.", dims=("M", "N")),
             Arg("x", "T[M, N]", "The rows that were normalised.", dims=("M", "N")),
@@ -2341,6 +2465,7 @@ OPS: dict[str, Op] = {
         kernels=(
             ("layernorm2d_backward", "cpu", False),
             ("layernorm2d_backward_cuda", "cuda", True),
+            ("layernorm2d_backward_cuda", "rocm", True),
         ),
         scratch=(
             Arg("partials", "f32[256, 2, N]", "Sums over groups of rows.", dims=("256", "2", "N")),
@@ -2354,7 +2479,7 @@ OPS: dict[str, Op] = {
         file="opdefs/attention/merge_state.toml",
         schema=0x426FDE737817B972,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("v_a", "T[N, H, D]", "Attention over one part of the keys.", dims=("N", "H", "D")),
             Arg(
@@ -2392,7 +2517,11 @@ OPS: dict[str, Op] = {
             ("autocast", "v_a and v_b cast to the widest of their dtypes"),
             ("copies", "v_a, s_a, v_b and s_b when not contiguous"),
         ),
-        kernels=(("merge_state", "cpu", False), ("merge_state_cuda", "cuda", False)),
+        kernels=(
+            ("merge_state", "cpu", False),
+            ("merge_state_cuda", "cuda", False),
+            ("merge_state_cuda", "rocm", False),
+        ),
     ),
     "merge_states": Op(
         name="merge_states",
@@ -2401,7 +2530,7 @@ OPS: dict[str, Op] = {
         file="opdefs/attention/merge_states.toml",
         schema=0x766CE63D3068E70A,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg(
                 "v_parts",
@@ -2436,7 +2565,11 @@ OPS: dict[str, Op] = {
             ("sharding", "along N, H and D; S gathered"),
             ("copies", "v_parts and s_parts when not contiguous"),
         ),
-        kernels=(("merge_states", "cpu", False), ("merge_states_cuda", "cuda", False)),
+        kernels=(
+            ("merge_states", "cpu", False),
+            ("merge_states_cuda", "cuda", False),
+            ("merge_states_cuda", "rocm", False),
+        ),
     ),
     "mla_prefill": Op(
         name="mla_prefill",
@@ -2445,7 +2578,7 @@ OPS: dict[str, Op] = {
         file="opdefs/attention/mla_prefill.toml",
         schema=0x690F975B60DE60AD,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg(
                 "q",
@@ -2511,7 +2644,11 @@ OPS: dict[str, Op] = {
             ("autocast", "q and kv cast to the dtype of autocast"),
             ("copies", "q, kv, cu_seqlens_q and cu_seqlens_k when not contiguous"),
         ),
-        kernels=(("mla_prefill", "cpu", False), ("mla_prefill_cuda", "cuda", False)),
+        kernels=(
+            ("mla_prefill", "cpu", False),
+            ("mla_prefill_cuda", "cuda", False),
+            ("mla_prefill_cuda", "rocm", False),
+        ),
         autocast="lower",
     ),
     "moe_align_block_size": Op(
@@ -2521,7 +2658,7 @@ OPS: dict[str, Op] = {
         file="opdefs/moe/moe_align_block_size.toml",
         schema=0x45CD52954F0ADBA8,
         dtypes={},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg(
                 "topk_ids",
@@ -2567,6 +2704,7 @@ OPS: dict[str, Op] = {
         kernels=(
             ("moe_align_block_size", "cpu", True),
             ("moe_align_block_size_cuda", "cuda", True),
+            ("moe_align_block_size_cuda", "rocm", True),
         ),
         scratch=(
             Arg(
@@ -2584,7 +2722,7 @@ OPS: dict[str, Op] = {
         file="opdefs/moe/moe_permute.toml",
         schema=0x2800FAA123865156,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("x", "T[N, D]", "A row for each token.", dims=("N", "D")),
             Arg(
@@ -2628,7 +2766,11 @@ OPS: dict[str, Op] = {
             ("sharding", "along D; N, k, N*k and num_experts + 1 gathered"),
             ("copies", "x and topk_ids when not contiguous"),
         ),
-        kernels=(("moe_permute", "cpu", True), ("moe_permute_cuda", "cuda", True)),
+        kernels=(
+            ("moe_permute", "cpu", True),
+            ("moe_permute_cuda", "cuda", True),
+            ("moe_permute_cuda", "rocm", True),
+        ),
         scratch=(
             Arg(
                 "counts",
@@ -2646,7 +2788,7 @@ OPS: dict[str, Op] = {
         file="opdefs/moe/moe_permute_backward.toml",
         schema=0x4A903E38719476A0,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg(
                 "row_map",
@@ -2681,6 +2823,7 @@ OPS: dict[str, Op] = {
         kernels=(
             ("moe_permute_backward", "cpu", False),
             ("moe_permute_backward_cuda", "cuda", False),
+            ("moe_permute_backward_cuda", "rocm", False),
         ),
         gradient_of="moe_permute",
     ),
@@ -2691,7 +2834,7 @@ OPS: dict[str, Op] = {
         file="opdefs/moe/moe_unpermute.toml",
         schema=0x64AD1FF30DF5374C,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("permuted", "T[M, D]", "Rows by expert.", dims=("M", "D")),
             Arg(
@@ -2724,7 +2867,11 @@ OPS: dict[str, Op] = {
             ("sharding", "along D; M, N and k gathered"),
             ("copies", "permuted, row_map and weights when not contiguous"),
         ),
-        kernels=(("moe_unpermute", "cpu", False), ("moe_unpermute_cuda", "cuda", False)),
+        kernels=(
+            ("moe_unpermute", "cpu", False),
+            ("moe_unpermute_cuda", "cuda", False),
+            ("moe_unpermute_cuda", "rocm", False),
+        ),
         backward="moe_unpermute_backward",
     ),
     "moe_unpermute_backward": Op(
@@ -2734,7 +2881,7 @@ OPS: dict[str, Op] = {
         file="opdefs/moe/moe_unpermute_backward.toml",
         schema=0x228D62382DB9FF98,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("grad_y", "T[N, D]", "Gradient of the sums.", dims=("N", "D")),
             Arg("permuted", "T[M, D]", "Rows by expert.", dims=("M", "D")),
@@ -2778,6 +2925,7 @@ OPS: dict[str, Op] = {
         kernels=(
             ("moe_unpermute_backward", "cpu", False),
             ("moe_unpermute_backward_cuda", "cuda", False),
+            ("moe_unpermute_backward_cuda", "rocm", False),
         ),
         gradient_of="moe_unpermute",
     ),
@@ -2788,7 +2936,7 @@ OPS: dict[str, Op] = {
         file="opdefs/attention/paged_attention.toml",
         schema=0x21EA35B9D0C0D873,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg(
                 "q",
@@ -2863,7 +3011,11 @@ OPS: dict[str, Op] = {
                 "block_tables and seq_lens when not contiguous; q, k_cache and v_cache when the last dimension is not contiguous",
             ),
         ),
-        kernels=(("paged_attention", "cpu", False), ("paged_attention_cuda", "cuda", False)),
+        kernels=(
+            ("paged_attention", "cpu", False),
+            ("paged_attention_cuda", "cuda", False),
+            ("paged_attention_cuda", "rocm", False),
+        ),
         autocast="lower",
     ),
     "paged_decode_attention": Op(
@@ -2873,7 +3025,7 @@ OPS: dict[str, Op] = {
         file="opdefs/attention/paged_decode_attention.toml",
         schema=0x0BF1D8B925914479,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg(
                 "q",
@@ -2957,6 +3109,7 @@ OPS: dict[str, Op] = {
         kernels=(
             ("paged_decode_attention", "cpu", False),
             ("paged_decode_attention_cuda", "cuda", False),
+            ("paged_decode_attention_cuda", "rocm", False),
         ),
         autocast="lower",
     ),
@@ -2970,7 +3123,7 @@ OPS: dict[str, Op] = {
             "T": ("float32", "float16", "bfloat16"),
             "Q": ("int8", "float8_e4m3fn", "float8_e4m3fnuz"),
         },
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("x", "T[*]", "Numbers to quantise.", dims=("*",)),
             Arg("scale", "f32[1]", "What a step of q stands for.", dims=("1",)),
@@ -2994,7 +3147,11 @@ OPS: dict[str, Op] = {
             ("sharding", "along *"),
             ("copies", "x and scale when not contiguous"),
         ),
-        kernels=(("per_tensor_quant", "cpu", False), ("per_tensor_quant_cuda", "cuda", False)),
+        kernels=(
+            ("per_tensor_quant", "cpu", False),
+            ("per_tensor_quant_cuda", "cuda", False),
+            ("per_tensor_quant_cuda", "rocm", False),
+        ),
     ),
     "per_token_group_quant": Op(
         name="per_token_group_quant",
@@ -3006,7 +3163,7 @@ OPS: dict[str, Op] = {
             "T": ("float32", "float16", "bfloat16"),
             "Q": ("int8", "float8_e4m3fn", "float8_e4m3fnuz"),
         },
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(Arg("x", "T[*, N]", "Rows to quantise.", dims=("*", "N")),),
         attrs=(
             Attr("group_size", "int", "Columns that share a scale.", False, 128),
@@ -3039,6 +3196,7 @@ OPS: dict[str, Op] = {
         kernels=(
             ("per_token_group_quant", "cpu", False),
             ("per_token_group_quant_cuda", "cuda", False),
+            ("per_token_group_quant_cuda", "rocm", False),
         ),
     ),
     "per_token_quant": Op(
@@ -3051,7 +3209,7 @@ OPS: dict[str, Op] = {
             "T": ("float32", "float16", "bfloat16"),
             "Q": ("int8", "float8_e4m3fn", "float8_e4m3fnuz"),
         },
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(Arg("x", "T[*, N]", "Rows to quantise.", dims=("*", "N")),),
         attrs=(Attr("out_dtype", "dtype", "Dtype of q.", True),),
         outputs=(
@@ -3078,7 +3236,11 @@ OPS: dict[str, Op] = {
             ("sharding", "along *; N gathered"),
             ("copies", "x when not contiguous"),
         ),
-        kernels=(("per_token_quant", "cpu", False), ("per_token_quant_cuda", "cuda", False)),
+        kernels=(
+            ("per_token_quant", "cpu", False),
+            ("per_token_quant_cuda", "cuda", False),
+            ("per_token_quant_cuda", "rocm", False),
+        ),
     ),
     "reshape_and_cache": Op(
         name="reshape_and_cache",
@@ -3091,7 +3253,7 @@ OPS: dict[str, Op] = {
             "C": ("float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e4m3fnuz"),
             "I": ("int64", "int32"),
         },
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("key", "T[N, H, D]", "Keys of the tokens.", stride="last", dims=("N", "H", "D")),
             Arg(
@@ -3164,7 +3326,11 @@ OPS: dict[str, Op] = {
                 "slot_mapping, k_scale and v_scale when not contiguous; key and value when the last dimension is not contiguous",
             ),
         ),
-        kernels=(("reshape_and_cache", "cpu", False), ("reshape_and_cache_cuda", "cuda", False)),
+        kernels=(
+            ("reshape_and_cache", "cpu", False),
+            ("reshape_and_cache_cuda", "cuda", False),
+            ("reshape_and_cache_cuda", "rocm", False),
+        ),
     ),
     "rms_norm": Op(
         name="rms_norm",
@@ -3173,7 +3339,7 @@ OPS: dict[str, Op] = {
         file="opdefs/norm/rms_norm.toml",
         schema=0x5F4334329676FF39,
         dtypes={"T": ("float32", "float16", "bfloat16"), "W": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("x", "T[*, N]", "Rows to normalise.", dims=("*", "N")),
             Arg("weight", "W[N]", "Scale of each column.", dims=("N",)),
@@ -3193,7 +3359,11 @@ OPS: dict[str, Op] = {
             ("sharding", "along *; N gathered"),
             ("copies", "x and weight when not contiguous"),
         ),
-        kernels=(("rms_norm", "cpu", False), ("rms_norm_cuda", "cuda", False)),
+        kernels=(
+            ("rms_norm", "cpu", False),
+            ("rms_norm_cuda", "cuda", False),
+            ("rms_norm_cuda", "rocm", False),
+        ),
         backward="rms_norm_backward",
     ),
     "rms_norm_backward": Op(
@@ -3203,7 +3373,7 @@ OPS: dict[str, Op] = {
         file="opdefs/norm/rms_norm_backward.toml",
         schema=0x1160AC8272390C9B,
         dtypes={"T": ("float32", "float16", "bfloat16"), "W": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("grad_y", "T[*, N]", "Gradient of the normalised rows.", dims=("*", "N")),
             Arg("x", "T[*, N]", "The rows that were normalised.", dims=("*", "N")),
@@ -3225,7 +3395,11 @@ OPS: dict[str, Op] = {
             ("autocast", "grad_y and x cast to the widest of their dtypes"),
             ("copies", "grad_y, x and weight when not contiguous"),
         ),
-        kernels=(("rms_norm_backward", "cpu", False), ("rms_norm_backward_cuda", "cuda", True)),
+        kernels=(
+            ("rms_norm_backward", "cpu", False),
+            ("rms_norm_backward_cuda", "cuda", True),
+            ("rms_norm_backward_cuda", "rocm", True),
+        ),
         scratch=(Arg("partials", "f32[256, N]", "Sums over groups of rows.", dims=("256", "N")),),
         gradient_of="rms_norm",
     ),
@@ -3236,7 +3410,7 @@ OPS: dict[str, Op] = {
         file="opdefs/rotary/rope.toml",
         schema=0x76D9B69ED7D624C6,
         dtypes={"T": ("float32", "float16", "bfloat16"), "I": ("int32", "int64")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("q", "T[N, Hq, D]", "Queries of each token.", stride="last", dims=("N", "Hq", "D")),
             Arg(
@@ -3297,7 +3471,11 @@ OPS: dict[str, Op] = {
                 "positions and cos_sin_cache when not contiguous; q and k when the last dimension is not contiguous",
             ),
         ),
-        kernels=(("rope", "cpu", False), ("rope_cuda", "cuda", False)),
+        kernels=(
+            ("rope", "cpu", False),
+            ("rope_cuda", "cuda", False),
+            ("rope_cuda", "rocm", False),
+        ),
         backward="rope_backward",
     ),
     "rope_backward": Op(
@@ -3307,7 +3485,7 @@ OPS: dict[str, Op] = {
         file="opdefs/rotary/rope_backward.toml",
         schema=0x3437AD0FA068B585,
         dtypes={"T": ("float32", "float16", "bfloat16"), "I": ("int32", "int64")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg(
                 "grad_q_rope",
@@ -3356,7 +3534,11 @@ OPS: dict[str, Op] = {
             ("autocast", "grad_q_rope and grad_k_rope cast to the widest of their dtypes"),
             ("copies", "grad_q_rope, grad_k_rope, positions and cos_sin_cache when not contiguous"),
         ),
-        kernels=(("rope_backward", "cpu", False), ("rope_backward_cuda", "cuda", False)),
+        kernels=(
+            ("rope_backward", "cpu", False),
+            ("rope_backward_cuda", "cuda", False),
+            ("rope_backward_cuda", "rocm", False),
+        ),
         gradient_of="rope",
     ),
     "silu_and_mul": Op(
@@ -3366,7 +3548,7 @@ OPS: dict[str, Op] = {
         file="opdefs/activation/silu_and_mul.toml",
         schema=0x78C4B068D15A5C12,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(Arg("x", "T[*, 2*D]", "Gate columns, then value columns.", dims=("*", "2*D")),),
         attrs=(),
         outputs=(Arg("y", "T[*, D]", "silu(gate) * value.", dims=("*", "D")),),
@@ -3383,7 +3565,11 @@ OPS: dict[str, Op] = {
             ("sharding", "along *; 2*D and D gathered"),
             ("copies", "x when not contiguous"),
         ),
-        kernels=(("silu_and_mul", "cpu", False), ("silu_and_mul_cuda", "cuda", False)),
+        kernels=(
+            ("silu_and_mul", "cpu", False),
+            ("silu_and_mul_cuda", "cuda", False),
+            ("silu_and_mul_cuda", "rocm", False),
+        ),
         backward="silu_and_mul_backward",
     ),
     "silu_and_mul_backward": Op(
@@ -3393,7 +3579,7 @@ OPS: dict[str, Op] = {
         file="opdefs/activation/silu_and_mul_backward.toml",
         schema=0x337B71CDF021F77D,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("grad_y", "T[*, D]", "Gradient of the result.", dims=("*", "D")),
             Arg("x", "T[*, 2*D]", "Gate columns, then value columns.", dims=("*", "2*D")),
@@ -3424,6 +3610,7 @@ OPS: dict[str, Op] = {
         kernels=(
             ("silu_and_mul_backward", "cpu", False),
             ("silu_and_mul_backward_cuda", "cuda", False),
+            ("silu_and_mul_backward_cuda", "rocm", False),
         ),
         gradient_of="silu_and_mul",
     ),
@@ -3434,7 +3621,7 @@ OPS: dict[str, Op] = {
         file="opdefs/norm/softmax.toml",
         schema=0x6514C651F2AD8D79,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(Arg("x", "T[*, N]", "Logits; a row of only -inf gives NaN.", dims=("*", "N")),),
         attrs=(),
         outputs=(Arg("y", "T[*, N]", "Probabilities: every row sums to 1.", dims=("*", "N")),),
@@ -3448,7 +3635,11 @@ OPS: dict[str, Op] = {
             ("sharding", "along *; N gathered"),
             ("copies", "x when not contiguous"),
         ),
-        kernels=(("softmax", "cpu", False), ("softmax_cuda", "cuda", False)),
+        kernels=(
+            ("softmax", "cpu", False),
+            ("softmax_cuda", "cuda", False),
+            ("softmax_cuda", "rocm", False),
+        ),
         backward="softmax_backward",
     ),
     "softmax_backward": Op(
@@ -3458,7 +3649,7 @@ OPS: dict[str, Op] = {
         file="opdefs/norm/softmax_backward.toml",
         schema=0x069BEEF607B97AE9,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("grad_y", "T[*, N]", "Gradient of the probabilities.", dims=("*", "N")),
             Arg("y", "T[*, N]", "The probabilities.", dims=("*", "N")),
@@ -3476,7 +3667,11 @@ OPS: dict[str, Op] = {
             ("autocast", "grad_y and y cast to the widest of their dtypes"),
             ("copies", "grad_y and y when not contiguous"),
         ),
-        kernels=(("softmax_backward", "cpu", False), ("softmax_backward_cuda", "cuda", False)),
+        kernels=(
+            ("softmax_backward", "cpu", False),
+            ("softmax_backward_cuda", "cuda", False),
+            ("softmax_backward_cuda", "rocm", False),
+        ),
         gradient_of="softmax",
     ),
     "swigluoai_and_mul": Op(
@@ -3486,7 +3681,7 @@ OPS: dict[str, Op] = {
         file="opdefs/activation/swigluoai_and_mul.toml",
         schema=0x0791A2C49E97D4A9,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg(
                 "x",
@@ -3521,7 +3716,11 @@ OPS: dict[str, Op] = {
             ("sharding", "along *; 2*D and D gathered"),
             ("copies", "x when not contiguous"),
         ),
-        kernels=(("swigluoai_and_mul", "cpu", False), ("swigluoai_and_mul_cuda", "cuda", False)),
+        kernels=(
+            ("swigluoai_and_mul", "cpu", False),
+            ("swigluoai_and_mul_cuda", "cuda", False),
+            ("swigluoai_and_mul_cuda", "rocm", False),
+        ),
         backward="swigluoai_and_mul_backward",
     ),
     "swigluoai_and_mul_backward": Op(
@@ -3531,7 +3730,7 @@ OPS: dict[str, Op] = {
         file="opdefs/activation/swigluoai_and_mul_backward.toml",
         schema=0x2E42C8124C08674A,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("grad_y", "T[*, D]", "Gradient of the result.", dims=("*", "D")),
             Arg(
@@ -3571,6 +3770,7 @@ OPS: dict[str, Op] = {
         kernels=(
             ("swigluoai_and_mul_backward", "cpu", False),
             ("swigluoai_and_mul_backward_cuda", "cuda", False),
+            ("swigluoai_and_mul_backward_cuda", "rocm", False),
         ),
         gradient_of="swigluoai_and_mul",
     ),
@@ -3581,7 +3781,7 @@ OPS: dict[str, Op] = {
         file="opdefs/sampling/top_k_top_p_min_p_sampling_from_probs.toml",
         schema=0x57890B877ED2DFF1,
         dtypes={"S": ("int32", "int64")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg(
                 "probs",
@@ -3639,6 +3839,7 @@ OPS: dict[str, Op] = {
         kernels=(
             ("top_k_top_p_min_p_sampling_from_probs", "cpu", False),
             ("top_k_top_p_min_p_sampling_from_probs_cuda", "cuda", False),
+            ("top_k_top_p_min_p_sampling_from_probs_cuda", "rocm", False),
         ),
     ),
     "topk": Op(
@@ -3648,7 +3849,7 @@ OPS: dict[str, Op] = {
         file="opdefs/sort/topk.toml",
         schema=0x335D5ECC6FAF36AB,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg(
                 "x",
@@ -3686,7 +3887,7 @@ OPS: dict[str, Op] = {
             ("sharding", "along *; N and k gathered"),
             ("copies", "x when not contiguous"),
         ),
-        kernels=(("topk_cuda", "cuda", True), ("topk", "cpu", False)),
+        kernels=(("topk_cuda", "cuda", True), ("topk_cuda", "rocm", True), ("topk", "cpu", False)),
         scratch=(
             Arg("ranks", "u64[*, k]", "What is found, before it is in order.", dims=("*", "k")),
         ),
@@ -3698,7 +3899,7 @@ OPS: dict[str, Op] = {
         file="opdefs/moe/topk_softmax.toml",
         schema=0x6D1B429C00E3B7F4,
         dtypes={"T": ("float32", "float16", "bfloat16")},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg(
                 "gating",
@@ -3741,7 +3942,11 @@ OPS: dict[str, Op] = {
             ("sharding", "along N; E and k gathered"),
             ("copies", "gating when not contiguous"),
         ),
-        kernels=(("topk_softmax", "cpu", False), ("topk_softmax_cuda", "cuda", False)),
+        kernels=(
+            ("topk_softmax", "cpu", False),
+            ("topk_softmax_cuda", "cuda", False),
+            ("topk_softmax_cuda", "rocm", False),
+        ),
     ),
     "warp_bitonic_sort": Op(
         name="warp_bitonic_sort",
@@ -3750,7 +3955,7 @@ OPS: dict[str, Op] = {
         file="opdefs/sort/warp_bitonic_sort.toml",
         schema=0x5323BF2DF449A929,
         dtypes={},
-        devices=("cpu", "cuda"),
+        devices=("cpu", "cuda", "rocm"),
         inputs=(Arg("x", "f32[*, L]", "Rows of any length.", dims=("*", "L")),),
         attrs=(
             Attr("is_descending", "bool", "Whether the largest number comes first.", False, True),
@@ -3766,6 +3971,10 @@ OPS: dict[str, Op] = {
             ("sharding", "along *; L gathered"),
             ("copies", "x when not contiguous"),
         ),
-        kernels=(("warp_bitonic_sort", "cpu", False), ("warp_bitonic_sort_cuda", "cuda", False)),
+        kernels=(
+            ("warp_bitonic_sort", "cpu", False),
+            ("warp_bitonic_sort_cuda", "cuda", False),
+            ("warp_bitonic_sort_cuda", "rocm", False),
+        ),
     ),
 }

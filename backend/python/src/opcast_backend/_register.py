@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from ._meta import Attr, Op
     from ._views import Framework
 
-_FRAMEWORKS = {"cpu": ("numpy", "torch", "dlpack"), "cuda": ("torch", "cupy", "dlpack")}
+_ON_GPUS = ("torch", "cupy", "dlpack")
+_FRAMEWORKS = {"cpu": ("numpy", "torch", "dlpack"), "cuda": _ON_GPUS, "rocm": _ON_GPUS}
 # Seconds that the end of the process waits for calls of registered kernels.
 _PATIENCE = 10.0
 
@@ -87,7 +88,7 @@ def register_kernel(
     name
         A name that no kernel of the op has.
     device
-        Kind of device that it runs on: ``cpu`` or ``cuda``.
+        Kind of device that it runs on: ``cpu``, ``cuda`` or ``rocm``.
     supported
         Asked with the same arguments before each call, with ``ArraySpec`` for the arrays: None or
         True if the kernel takes the call, else the reason or False.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _checks
@@ -32,6 +33,18 @@ class Variant(NamedTuple):
     """The parameters with which it would run, as ``[rows=64]``; empty for one without any."""
 
 
+def _gpu(framework: str, device: Any) -> str:
+    """Return what a framework's GPUs are: ``rocm`` where it was built for AMD's, else ``cuda``."""
+    module: Any = sys.modules.get(framework)
+    if framework == "jax":
+        amd = "rocm" in getattr(getattr(device, "client", None), "platform_version", "")
+    elif framework == "cupy":
+        amd = bool(module and module.cuda.runtime.is_hip)
+    else:
+        amd = bool(module and module.version.hip)
+    return "rocm" if amd else "cuda"
+
+
 class _Framework:
     """The rules' view of anything that has a shape and a dtype, of whatever framework."""
 
@@ -50,8 +63,10 @@ class _Framework:
         device: Any = getattr(value, "device", "cpu")
         kind = getattr(device, "platform", None) or getattr(device, "type", None)  # JAX, PyTorch
         if kind is None:  # NumPy says it in words, and CuPy has no other kind
-            return f"cuda:{device.id}" if hasattr(device, "id") else "cpu"
-        kind = {"gpu": "cuda"}.get(kind, kind)
+            return f"{_gpu('cupy', device)}:{device.id}" if hasattr(device, "id") else "cpu"
+        kind = (
+            _gpu("jax" if kind == "gpu" else "torch", device) if kind in {"gpu", "cuda"} else kind
+        )
         index = getattr(device, "id", None) or getattr(device, "index", None) or 0
         return kind if kind == "cpu" else f"{kind}:{index}"
 

@@ -115,6 +115,9 @@ func knownDevices(chosen, manifest []string) error {
 			return ExitError{Code: exitUsage, Err: err}
 		}
 	}
+	if slices.Contains(chosen, "cuda") && slices.Contains(chosen, "rocm") {
+		return usage("--device cuda,rocm: a library has kernels for the GPUs of one vendor")
+	}
 	return nil
 }
 

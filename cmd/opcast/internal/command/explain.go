@@ -111,7 +111,7 @@ func (a *app) explain(op *opdef.Op) error {
 		fmt.Fprintf(w, "%s\t%s\n", f.Topic, transform.Plain(f.Text))
 	}
 	for _, k := range op.KernelList() {
-		fmt.Fprintf(w, "kernel\t%s on %s\n", k.WithValues(), k.Device)
+		fmt.Fprintf(w, "kernel\t%s on %s\n", k.WithValues(), strings.Join(k.Devices, " and "))
 	}
 	fmt.Fprintf(w, "definition\t%s\n", op.File)
 	if err := w.Flush(); err != nil {
@@ -210,7 +210,9 @@ func (a *app) explainJSON(op *opdef.Op) error {
 		e.Copies = append(e.Copies, explainedCopy{in.Name, unless})
 	}
 	for _, k := range op.KernelList() {
-		e.Kernels = append(e.Kernels, explainedKernel{k.Name, k.Device})
+		for _, device := range k.Devices {
+			e.Kernels = append(e.Kernels, explainedKernel{k.Name, device})
+		}
 	}
 	for _, f := range transform.Facts(op) {
 		e.Text[f.Topic] = transform.Plain(f.Text)

@@ -42,6 +42,9 @@ func (a *app) hub(ctx context.Context, flags *shipFlags) error {
 	if err := knownDevices(flags.devices, project.Manifest.Devices); err != nil {
 		return err
 	}
+	if slices.Contains(flags.devices, "rocm") {
+		return usage("--device rocm: there is no variant for it yet")
+	}
 	if _, err := hub.New(project, hub.Source{}, "", ""); err != nil { // before anything is built
 		return err
 	}

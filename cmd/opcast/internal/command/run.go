@@ -28,7 +28,6 @@ type runFlags struct {
 	repeat       int
 	timeout      time.Duration
 	debug, watch bool
-	ptxas        bool
 }
 
 func newRunCmd(a *app) *cobra.Command {
@@ -46,11 +45,10 @@ without Python, each array between memory that nobody may touch. The reference's
 only when the call or the reference changes.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if flags.ptxas && len(args) > 1 {
-				return usage("--ptxas: %s: no call is made, so it has no arguments", args[1])
-			}
-			if flags.ptxas {
-				return a.printUsages(cmd.Context(), args[0], flags.python)
+			for flag, device := range usageDevices {
+				if given, _ := cmd.Flags().GetBool(flag); given {
+					return a.printUsages(cmd.Context(), args, flag, device, flags.python)
+				}
 			}
 			if flags.watch {
 				return a.watch(cmd.Context(), args[0], args[1:], flags)
@@ -67,8 +65,9 @@ only when the call or the reference changes.`,
 	cmd.Flags().DurationVar(&flags.timeout, "timeout", 30*time.Second, "how long one call, and the reference, may take; 0 means no limit")
 	cmd.Flags().BoolVar(&flags.debug, "debug", false, "build without optimisation, with debug information")
 	cmd.Flags().BoolVar(&flags.watch, "watch", false, "run again whenever a source file changes")
-	cmd.Flags().BoolVar(&flags.ptxas, "ptxas", false, "make no call: print the registers, memory and instructions of its kernels for CUDA")
-	cmd.MarkFlagsMutuallyExclusive("tool", "watch", "ptxas")
+	cmd.Flags().Bool("ptxas", false, "make no call: print the registers, memory and instructions of its kernels for CUDA")
+	cmd.Flags().Bool("gfx", false, "make no call: print the registers, memory and size of its kernels for AMD's GPUs")
+	cmd.MarkFlagsMutuallyExclusive("tool", "watch", "ptxas", "gfx")
 	return cmd
 }
 

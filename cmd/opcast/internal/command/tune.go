@@ -109,7 +109,7 @@ func tunable(p *opdef.Project, names []string, flags *tuneFlags) ([]*opdef.Op, e
 	}
 	without := func(op *opdef.Op) bool {
 		return !slices.ContainsFunc(op.Kernels, func(k opdef.Kernel) bool {
-			return len(k.Params) > 0 && k.Device == cases.KindOf(device)
+			return len(k.Params) > 0 && k.On(cases.KindOf(device))
 		})
 	}
 	if i := slices.IndexFunc(ops, without); len(names) > 0 && i >= 0 {

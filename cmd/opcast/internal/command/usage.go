@@ -14,8 +14,15 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 )
 
-// printUsages prints what the CUDA compiler says of an op's kernels. It runs none of them.
-func (a *app) printUsages(ctx context.Context, name, python string) error {
+// usageDevices are the devices of the flags that ask what kernels take.
+var usageDevices = map[string]string{"ptxas": "cuda", "gfx": "rocm"}
+
+// printUsages prints what an op's kernels take of the GPUs of a device. It runs none of them.
+func (a *app) printUsages(ctx context.Context, args []string, flag, device, python string) error {
+	name := args[0]
+	if len(args) > 1 {
+		return usage("--%s: %s: no call is made, so it has no arguments", flag, args[1])
+	}
 	lock, err := build.LockProject(ctx, a.dir, a.stderr)
 	if err != nil {
 		return err
@@ -25,8 +32,8 @@ func (a *app) printUsages(ctx context.Context, name, python string) error {
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(op.KernelList(), func(k opdef.Kernel) bool { return k.Device == "cuda" }) {
-		return usage("--ptxas: %s has no kernel for cuda", name)
+	if !slices.ContainsFunc(op.KernelList(), func(k opdef.Kernel) bool { return k.On(device) }) {
+		return usage("--%s: %s has no kernel for %s", flag, name, device)
 	}
 	env, err := a.environment(ctx, python, p.Dir)
 	if err != nil {
@@ -36,16 +43,27 @@ func (a *app) printUsages(ctx context.Context, name, python string) error {
 		return err
 	}
 	o := build.Options{Project: p, Env: env, Runtime: backend.FS, Lock: lock, Getenv: os.Getenv, Log: a.stderr}
-	list, err := build.Usages(ctx, o, name+".gen.h")
+	list, err := build.Usages(ctx, o, device, name+".gen.h")
 	if err != nil {
 		return machineError(err)
 	}
+	return a.usageTable(device, list, readable(ctx, list))
+}
+
+// usageTable has a line for each kernel function.
+func (a *app) usageTable(device string, list []build.Usage, names []string) error {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "arch\tregisters\tlocal\tspilled\tshared\tinstructions\tsource\tkernel")
-	names := readable(ctx, list)
+	if device == "rocm" {
+		fmt.Fprintln(w, "arch\tregisters\tscalars\tlocal\tspilled\tshared\tbytes\tsource\tkernel")
+	} else {
+		fmt.Fprintln(w, "arch\tregisters\tlocal\tspilled\tshared\tinstructions\tsource\tkernel")
+	}
 	for i, u := range list {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\n", u.Arch, u.Registers, u.Local, u.SpillStores+u.SpillLoads, u.Shared,
-			u.Instructions, u.Source, names[i])
+		numbers := []any{u.Arch, u.Registers, u.Local, u.SpillStores + u.SpillLoads, u.Shared, u.Instructions, u.Source, names[i]}
+		if device == "rocm" {
+			numbers = []any{u.Arch, u.Registers, u.Scalars, u.Local, u.Spilled, u.Shared, u.Bytes, u.Source, names[i]}
+		}
+		fmt.Fprintf(w, strings.Repeat("%v\t", len(numbers)-1)+"%v\n", numbers...)
 	}
 	return w.Flush()
 }

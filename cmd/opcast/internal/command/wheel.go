@@ -113,11 +113,15 @@ func missingLibrary(err error, env *pyenv.Env) error {
 	return err
 }
 
-// stages are the builds that give the library of the CPU alone, if that is among the devices, and then that of all devices, if
-// there are others.
+// stages are the builds that give the library of the CPU alone, if that is among the devices, and then that with CUDA, if it is,
+// too. There is one for ROCm if that is asked for.
 func stages(o build.Options, devices []string) []build.Options {
 	if len(o.Devices) > 0 {
 		devices = o.Devices
+	}
+	o.Except = []string{"rocm"}
+	if slices.Contains(o.Devices, "rocm") {
+		o.Except = nil
 	}
 	if !slices.Contains(devices, "cpu") || !slices.Contains(devices, "cuda") {
 		return []build.Options{o}

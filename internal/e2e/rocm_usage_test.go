@@ -1,0 +1,43 @@
+package e2e
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/opcast/opcast/internal/opdef/load"
+)
+
+// rocmSample are ops whose kernels between them use all that device.h has: reductions, shuffles, tensor cores and shared memory.
+var rocmSample = []string{"eltwise_add", "flash_mla_decode", "gemm", "rms_norm", "topk"}
+
+// Kernels for CUDA compile for AMD's GPUs, with no more shared memory than these have, and no registers in memory. A sample is
+// compiled here; EVERY_KERNEL=1 compiles all, which takes minutes.
+func TestUsageOfROCmKernels(t *testing.T) {
+	t.Parallel()
+	needHIP(t)
+	dir, python := root(t), python(t)
+	project, findings, err := load.Load(dir)
+	if err != nil || len(findings) > 0 {
+		t.Fatal(err, findings)
+	}
+	for _, op := range project.Ops {
+		if !slices.Contains(rocmSample, op.Name) && os.Getenv("EVERY_KERNEL") == "" {
+			continue
+		}
+		stdout, _ := mustOpcast(t, "run", op.Name, "--gfx", "-C", dir, "--python", python)
+		lines := strings.Split(strings.TrimSpace(stdout), "\n")
+		if len(lines) < 2 {
+			t.Errorf("%s: no kernel\n%s", op.Name, stdout)
+		}
+		for _, line := range lines[1:] {
+			fields := strings.Fields(line) // arch, registers, scalars, local, spilled, shared, bytes, source, name
+			shared, err := strconv.Atoi(fields[5])
+			if err != nil || !strings.HasPrefix(fields[0], "gfx9") || fields[4] != "0" || shared > 64<<10 {
+				t.Errorf("%s: %s", op.Name, line)
+			}
+		}
+	}
+}
