@@ -119,16 +119,23 @@ func run(ctx context.Context, o Options, root *os.Root, ninja string) (*Result, 
 		return nil, nil, err
 	}
 	result.Notes = append(notes, result.Notes...)
-	if in.emulated {
-		result.DeviceCode = []string{"emulated CUDA"}
-	}
-	if in.cuda != nil {
-		result.CUDA = in.cuda.version
-	}
-	if in.cuda != nil || in.hip != nil {
-		result.DeviceCode, err = elfcheck.DeviceCode(local(o.Project.Dir, result.Library))
-	}
+	err = in.tellGPU(result, o.Project.Dir)
 	return result, nil, err
+}
+
+// tellGPU says in a result for which GPUs the library has code.
+func (in *inputs) tellGPU(result *Result, dir string) (err error) {
+	switch {
+	case in.emulated:
+		result.DeviceCode = []string{"emulated CUDA"}
+		return nil
+	case in.cuda != nil:
+		result.CUDA = in.cuda.version
+	case in.hip == nil:
+		return nil
+	}
+	result.DeviceCode, err = elfcheck.DeviceCode(local(dir, result.Library))
+	return err
 }
 
 // gather looks at the machine: the compilers, the sources and the runtime. Notes say what is left out, and why.
