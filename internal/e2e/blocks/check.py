@@ -28,7 +28,18 @@ DEFINITION = {
     "reference": '"return x"',
 }
 MANIFEST = {"name": '"demo"', "version": '"0.1.0"', "license": '"Apache-2.0"'}
-MORE = {"adaptors", "build", "cuda", "devices", "files", "headers", "link", "namespace", "sources"}
+MORE = {
+    "adaptors",
+    "build",
+    "cuda",
+    "devices",
+    "files",
+    "headers",
+    "link",
+    "namespace",
+    "rocm",
+    "sources",
+}
 
 output = threading.Lock()  # the output of Python is that of one block at a time
 
