@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "opcast/kernel.h"
+#include "opcast/start.h"
 #include "opcast/types.h"
 
 #if !defined(OPCAST_ROCM_WARP)
@@ -21,15 +22,16 @@ static_assert(kWarp == __AMDGCN_WAVEFRONT_SIZE__);
 #endif
 constexpr size_t kMostShared = 64 << 10;
 
-// Calls HIP, which is opened at run time; in gpu_hip.hip.
-Status StartKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared,
-                   void* stream);
+// Calls HIP, which is opened at run time; in gpu_hip.hip. There are no clusters, and kernels of a
+// stream do not overlap.
+Status StartKernel(const StartOptions& options, const void* kernel, dim3 grid, dim3 block,
+                   void** arguments, size_t shared, void* stream);
 
 template <class... Parameters>
-Status Start(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared,
-             const Launch& launch, Parameters... values) {
+Status Start(const StartOptions& options, void (*kernel)(Parameters...), dim3 grid, dim3 block,
+             size_t shared, const Launch& launch, Parameters... values) {
   void* arguments[] = {const_cast<void*>(static_cast<const void*>(&values))...};
-  return StartKernel(reinterpret_cast<const void*>(kernel), grid, block, arguments, shared,
+  return StartKernel(options, reinterpret_cast<const void*>(kernel), grid, block, arguments, shared,
                      launch.stream);
 }
 
@@ -60,6 +62,8 @@ __device__ __forceinline__ void SyncWarp() {
   __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");
   __builtin_amdgcn_wave_barrier();
 }
+
+__device__ __forceinline__ void WaitForEarlier() {}  // it has ended
 
 template <class T>
 __device__ __forceinline__ void Narrow(float first, float second, T* to) {

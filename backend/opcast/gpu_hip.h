@@ -14,6 +14,9 @@ using RegisterKernel = void (*)(void** unit, const void* function, char* device_
 using RegisterVariable = void (*)(void** unit, void* variable, char* name, char* device_name,
                                   int external, size_t size, int constant, int global);
 
+using LaunchCooperative = hipError_t (*)(const void* kernel, dim3 grid, dim3 block,
+                                         void** arguments, unsigned shared, hipStream_t stream);
+
 // The functions of HIP that are used here.
 struct Runtime {
   RegisterUnit register_unit;
@@ -26,7 +29,9 @@ struct Runtime {
   decltype(&hipMemsetAsync) memset_async;
   decltype(&hipMemcpyAsync) memcpy_async;
   decltype(&hipStreamSynchronize) stream_synchronize;
+  decltype(&hipStreamIsCapturing) stream_is_capturing;
   decltype(&hipLaunchKernel) launch_kernel;
+  LaunchCooperative launch_cooperative;
   decltype(&hipGetLastError) get_last_error;
   decltype(&hipGetErrorString) get_error_string;
 };

@@ -7,6 +7,7 @@
 
 #include "opcast/gpu.h"
 #include "opcast/gpu_hip.h"
+#include "opcast/start.h"
 
 namespace opcast::gpu {
 namespace {
@@ -62,16 +63,33 @@ Properties PropertiesOf(int device) {
   return found;
 }
 
+// A thread's device is a number, so what was current is restored without a trace.
 DeviceGuard::DeviceGuard(int device) {
   int current = device;
   status_ = With([&](const Runtime& r) { return r.get_device(&current); });
   if (!status_.ok() || current == device) return;
   status_ = With([&](const Runtime& r) { return r.set_device(device); });
-  if (status_.ok()) saved_ = current;
+  changed_ = status_.ok();
+  before_ = reinterpret_cast<void*>(static_cast<intptr_t>(current));
 }
 
 DeviceGuard::~DeviceGuard() {
-  if (saved_ >= 0) With([&](const Runtime& r) { return r.set_device(saved_); });
+  const int before = static_cast<int>(reinterpret_cast<intptr_t>(before_));
+  if (changed_) With([&](const Runtime& r) { return r.set_device(before); });
+}
+
+Status Captures(void* stream, bool* yes) {
+  hipStreamCaptureStatus state = hipStreamCaptureStatusNone;
+  const auto on = static_cast<hipStream_t>(stream);
+  bool others = false;  // a stream captures for which the default stream, which this is, would wait
+  const Status status = With([&](const Runtime& r) {
+    const hipError_t error = r.stream_is_capturing(on, &state);
+    others = error == hipErrorStreamCaptureImplicit;
+    if (others) (void)r.get_last_error();
+    return others ? hipSuccess : error;
+  });
+  *yes = others || state != hipStreamCaptureStatusNone;
+  return status;
 }
 
 Status Zero(void* data, size_t bytes, void* stream) {
@@ -80,6 +98,11 @@ Status Zero(void* data, size_t bytes, void* stream) {
 }
 
 Status Read(void* host, const void* device, size_t bytes, void* stream) {
+  bool captures = false;
+  const Status asked = Captures(stream, &captures);
+  if (!asked.ok()) return asked;
+  if (captures)  // to wait now would break the capture
+    return Status::Error("what an array holds cannot be read while a graph is captured");
   const auto on = static_cast<hipStream_t>(stream);
   return With([&](const Runtime& r) {
     const hipError_t error = r.memcpy_async(host, device, bytes, hipMemcpyDeviceToHost, on);
@@ -91,11 +114,14 @@ Status Read(void* host, const void* device, size_t bytes, void* stream) {
 
 namespace opcast::device {
 
-Status StartKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared,
-                   void* stream) {
+Status StartKernel(const StartOptions& options, const void* kernel, dim3 grid, dim3 block,
+                   void** arguments, size_t shared, void* stream) {
+  if (options.cluster > 1) return Status::Error("kernel launch: AMD's GPUs have no clusters");
   const auto on = static_cast<hipStream_t>(stream);
   const Status status = gpu::With([&](const gpu::Runtime& r) {
-    return r.launch_kernel(kernel, grid, block, arguments, shared, on);
+    return options.cooperative ? r.launch_cooperative(kernel, grid, block, arguments,
+                                                      static_cast<unsigned>(shared), on)
+                               : r.launch_kernel(kernel, grid, block, arguments, shared, on);
   });
   return status.ok() ? status : Status::Error("kernel launch: " + status.text());
 }

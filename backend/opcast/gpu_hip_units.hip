@@ -93,7 +93,9 @@ const Runtime* LoadRuntime(std::string* why) {
   OPCAST_FIND(memset_async, hipMemsetAsync);
   OPCAST_FIND(memcpy_async, hipMemcpyAsync);
   OPCAST_FIND(stream_synchronize, hipStreamSynchronize);
+  OPCAST_FIND(stream_is_capturing, hipStreamIsCapturing);
   OPCAST_FIND(launch_kernel, hipLaunchKernel);
+  OPCAST_FIND(launch_cooperative, hipLaunchCooperativeKernel);
   OPCAST_FIND(get_last_error, hipGetLastError);
   OPCAST_FIND(get_error_string, hipGetErrorString);
   if (!lacking.empty()) *why = LoadedRuntime() + " has no function " + lacking;

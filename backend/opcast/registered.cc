@@ -116,8 +116,8 @@ std::string Refusal(const Kernel& kernel, const Call& call, const Launch& launch
 // launched after the kernel is removed. It may also wait or allocate, which breaks a capture.
 void RefuseInCapture([[maybe_unused]] const Kernel& kernel, [[maybe_unused]] const Call& call,
                      [[maybe_unused]] const Launch& launch) {
-#if OPCAST_CUDA
-  if (launch.device_type != kDLCUDA) return;
+#if OPCAST_GPU
+  if (launch.device_type != kGpu) return;
   bool captures = false;
   const Status status = gpu::Captures(launch.stream, &captures);
   if (!status.ok()) call.Throw("RuntimeError", status.text());

@@ -74,6 +74,13 @@ hipError_t hipLaunchKernel(const void*, dim3 grid, dim3 block, void** arguments,
        std::to_string(shared) + " " + std::to_string(**reinterpret_cast<int**>(arguments)));
   return block.x > 1024 ? hipErrorInvalidConfiguration : hipSuccess;
 }
+hipError_t hipLaunchCooperativeKernel(const void*, dim3, dim3, void**, unsigned, hipStream_t) {
+  return Done("cooperative");
+}
+hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus* state) {
+  *state = stream == nullptr ? hipStreamCaptureStatusNone : hipStreamCaptureStatusActive;
+  return hipSuccess;
+}
 hipError_t hipGetLastError() { return Done("last error"); }
 const char* hipGetErrorString(hipError_t error) {
   return error == hipErrorInvalidConfiguration ? "too many threads" : "no such device";

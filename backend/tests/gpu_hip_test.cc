@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "opcast/gpu.h"
+#include "opcast/start.h"
 
 // As a compiled unit calls them when the library is loaded.
 extern "C" {
@@ -19,8 +20,8 @@ void __hipRegisterVar(void** unit, void* variable, char* name, char* device_name
                       int);
 }
 namespace opcast::device {
-Status StartKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared,
-                   void* stream);
+Status StartKernel(const StartOptions& options, const void* kernel, dim3 grid, dim3 block,
+                   void** arguments, size_t shared, void* stream);
 }
 
 namespace {
@@ -47,10 +48,10 @@ const bool registered = [] {
   return true;
 }();
 
-opcast::Status Launch(unsigned threads) {
+opcast::Status Launch(unsigned threads, const opcast::StartOptions& options = {}) {
   int value = 7;
   void* arguments[] = {&value};
-  return opcast::device::StartKernel(scale, 5, threads, arguments, 64, nullptr);
+  return opcast::device::StartKernel(options, scale, 5, threads, arguments, 64, nullptr);
 }
 
 void TestNone() {
@@ -98,6 +99,15 @@ void TestFake() {
   CHECK(opcast::gpu::Zero(bytes, 4, nullptr).ok() && bytes[0] == 0, "Zero");
   Calls();
   CHECK(Launch(256).ok() && Calls() == "launch 5 256 64 7;", "launch");
+  opcast::StartOptions options;
+  options.cooperative = options.overlaps = true;
+  CHECK(Launch(256, options).ok() && Calls() == "cooperative;", "cooperative launch");
+  options.cluster = 2;
+  CHECK(!Launch(256, options).ok() && Calls().empty(), "a cluster");
+  bool captures = true;
+  CHECK(opcast::gpu::Captures(nullptr, &captures).ok() && !captures, "no capture");
+  CHECK(opcast::gpu::Captures(bytes, &captures).ok() && captures, "a capture");
+  CHECK(!opcast::gpu::Read(copy, bytes, 4, bytes).ok() && Calls().empty(), "Read in a capture");
   CHECK(Launch(2048).text() == "kernel launch: too many threads", Launch(2048).text());
   Calls();
   Launch(2048);
