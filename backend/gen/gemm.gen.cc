@@ -43,6 +43,33 @@ constexpr opcast::Param kParamsGemmTiled[] = {
     {"columns", kValuesGemmTiled_columns},
 };
 
+constexpr opcast::TunedCall<2, 4> kTunedGemmTiled[] = {
+    {3, {opcast::DType::kBf16, opcast::DType::kBf16}, {opcast::LogOfSize(1), opcast::LogOfSize(1), opcast::LogOfSize(14336), opcast::LogOfSize(4096)}, 0},  // avx512_bf16: llama_8b_down_prefill(M=1)
+    {3, {opcast::DType::kBf16, opcast::DType::kBf16}, {opcast::LogOfSize(1), opcast::LogOfSize(8), opcast::LogOfSize(14336), opcast::LogOfSize(4096)}, 0},  // avx512_bf16: llama_8b_down_prefill(M=8)
+    {3, {opcast::DType::kBf16, opcast::DType::kBf16}, {opcast::LogOfSize(1), opcast::LogOfSize(16), opcast::LogOfSize(14336), opcast::LogOfSize(4096)}, 0},  // avx512_bf16: llama_8b_down_prefill(M=16)
+    {3, {opcast::DType::kBf16, opcast::DType::kBf16}, {opcast::LogOfSize(1), opcast::LogOfSize(24), opcast::LogOfSize(14336), opcast::LogOfSize(4096)}, 2},  // avx512_bf16: llama_8b_down_prefill(M=24)
+    {3, {opcast::DType::kBf16, opcast::DType::kBf16}, {opcast::LogOfSize(1), opcast::LogOfSize(32), opcast::LogOfSize(14336), opcast::LogOfSize(4096)}, 4},  // avx512_bf16: llama_8b_down_prefill(M=32)
+    {3, {opcast::DType::kBf16, opcast::DType::kBf16}, {opcast::LogOfSize(1), opcast::LogOfSize(48), opcast::LogOfSize(14336), opcast::LogOfSize(4096)}, 5},  // avx512_bf16: llama_8b_down_prefill(M=48)
+    {3, {opcast::DType::kBf16, opcast::DType::kBf16}, {opcast::LogOfSize(1), opcast::LogOfSize(64), opcast::LogOfSize(14336), opcast::LogOfSize(4096)}, 4},  // avx512_bf16: llama_8b_down_prefill(M=64)
+    {3, {opcast::DType::kBf16, opcast::DType::kBf16}, {opcast::LogOfSize(1), opcast::LogOfSize(96), opcast::LogOfSize(14336), opcast::LogOfSize(4096)}, 0},  // avx512_bf16: llama_8b_down_prefill(M=96)
+    {3, {opcast::DType::kBf16, opcast::DType::kBf16}, {opcast::LogOfSize(1), opcast::LogOfSize(128), opcast::LogOfSize(14336), opcast::LogOfSize(4096)}, 0},  // avx512_bf16: llama_8b_down_prefill(M=128)
+    {3, {opcast::DType::kBf16, opcast::DType::kBf16}, {opcast::LogOfSize(1), opcast::LogOfSize(256), opcast::LogOfSize(14336), opcast::LogOfSize(4096)}, 0},  // avx512_bf16: llama_8b_down_prefill(M=256)
+    {3, {opcast::DType::kBf16, opcast::DType::kBf16}, {opcast::LogOfSize(1), opcast::LogOfSize(1), opcast::LogOfSize(4096), opcast::LogOfSize(6144)}, 0},  // avx512_bf16: llama_8b_qkv_decode(M=1)
+    {3, {opcast::DType::kBf16, opcast::DType::kBf16}, {opcast::LogOfSize(1), opcast::LogOfSize(8), opcast::LogOfSize(4096), opcast::LogOfSize(6144)}, 0},  // avx512_bf16: llama_8b_qkv_decode(M=8)
+    {3, {opcast::DType::kBf16, opcast::DType::kBf16}, {opcast::LogOfSize(1), opcast::LogOfSize(16), opcast::LogOfSize(4096), opcast::LogOfSize(6144)}, 0},  // avx512_bf16: llama_8b_qkv_decode(M=16)
+    {3, {opcast::DType::kBf16, opcast::DType::kBf16}, {opcast::LogOfSize(1), opcast::LogOfSize(24), opcast::LogOfSize(4096), opcast::LogOfSize(6144)}, 3},  // avx512_bf16: llama_8b_qkv_decode(M=24)
+    {3, {opcast::DType::kBf16, opcast::DType::kBf16}, {opcast::LogOfSize(1), opcast::LogOfSize(32), opcast::LogOfSize(4096), opcast::LogOfSize(6144)}, 5},  // avx512_bf16: llama_8b_qkv_decode(M=32)
+    {3, {opcast::DType::kBf16, opcast::DType::kBf16}, {opcast::LogOfSize(1), opcast::LogOfSize(48), opcast::LogOfSize(4096), opcast::LogOfSize(6144)}, 5},  // avx512_bf16: llama_8b_qkv_decode(M=48)
+    {3, {opcast::DType::kBf16, opcast::DType::kBf16}, {opcast::LogOfSize(1), opcast::LogOfSize(64), opcast::LogOfSize(4096), opcast::LogOfSize(6144)}, 4},  // avx512_bf16: llama_8b_qkv_decode(M=64)
+    {3, {opcast::DType::kBf16, opcast::DType::kBf16}, {opcast::LogOfSize(1), opcast::LogOfSize(96), opcast::LogOfSize(4096), opcast::LogOfSize(6144)}, 0},  // avx512_bf16: llama_8b_qkv_decode(M=96)
+    {3, {opcast::DType::kBf16, opcast::DType::kBf16}, {opcast::LogOfSize(1), opcast::LogOfSize(128), opcast::LogOfSize(4096), opcast::LogOfSize(6144)}, 0},  // avx512_bf16: llama_8b_qkv_decode(M=128)
+    {3, {opcast::DType::kBf16, opcast::DType::kBf16}, {opcast::LogOfSize(1), opcast::LogOfSize(256), opcast::LogOfSize(4096), opcast::LogOfSize(6144)}, 0},  // avx512_bf16: llama_8b_qkv_decode(M=256)
+};
+
+int ChooseGemmTiled(const GemmArgs& args, const opcast::Launch& launch) {
+  return opcast::NearestTuned(kTunedGemmTiled, launch, {args.T, args.O}, {args.batch, args.M, args.K, args.N});
+}
+
 #if OPCAST_CPU
 opcast::Status LaunchGemmTiled(const GemmArgs& args, const opcast::Launch& launch) {
   return GemmTiled(args, launch, {opcast::ValueIn(kParamsGemmTiled, launch.choice, 0), opcast::ValueIn(kParamsGemmTiled, launch.choice, 1)});
@@ -52,7 +79,7 @@ opcast::Status LaunchGemmTiled(const GemmArgs& args, const opcast::Launch& launc
 constexpr opcast::Variant<GemmArgs> kVariants[] = {
     opcast::Variant<GemmArgs>("gemm_f16_tc", opcast::kGpu, OPCAST_ON_GPU(GemmF16Tc)).Supported(SupportsGemmF16Tc),
     opcast::Variant<GemmArgs>("gemm_simt", opcast::kGpu, OPCAST_ON_GPU(GemmSimt)),
-    opcast::Variant<GemmArgs>("gemm_tiled", kDLCPU, OPCAST_ON_CPU(LaunchGemmTiled)).WithParams(kParamsGemmTiled, nullptr),
+    opcast::Variant<GemmArgs>("gemm_tiled", kDLCPU, OPCAST_ON_CPU(LaunchGemmTiled)).WithParams(kParamsGemmTiled, ChooseGemmTiled),
     opcast::Variant<GemmArgs>("gemm_naive", kDLCPU, OPCAST_ON_CPU(GemmNaive)),
 };
 
