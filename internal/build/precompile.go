@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/opcast/opcast/internal/ninja"
 )
@@ -43,6 +44,9 @@ func (p *plan) precompile(file *ninja.File, folder string, units []unit) (files 
 		dir := path.Join(folder, fmt.Sprint("headers", i))
 		compiled, including := path.Join(dir, h.name+".gch"), dir+".h"
 		files[including] = `#include "` + h.name + "\"\n" // alone, a header would be warned about for its "#pragma once"
+		// Where a unit includes the header again, by way of another one, GCC takes the compiled form for no sign that there is
+		// none, and wants a file beside it.
+		files[path.Join(dir, h.name)] = `#include "` + upFrom(path.Dir(path.Join(dir, h.name))) + h.file + "\"\n"
 		for j := range file.Builds {
 			if b := &file.Builds[j]; slices.Contains(sharing[h], b.Outputs[0]) {
 				// Without -fpch-deps, nobody would know what was in the header.
@@ -56,6 +60,9 @@ func (p *plan) precompile(file *ninja.File, folder string, units []unit) (files 
 	}
 	return files
 }
+
+// upFrom leads from a folder of the project to the project.
+func upFrom(folder string) string { return strings.Repeat("../", strings.Count(folder, "/")+1) }
 
 // cached says whether a cache stands before the compiler and keeps what it makes, for which it needs to see what is read. Its
 // name may be a word of the command, or what the name of the compiler is a link to.

@@ -44,6 +44,28 @@ func TestSharedHeaders(t *testing.T) {
 	}
 }
 
+// A unit may include the header again, by way of another one: it is one header still, for guards and for what is built again.
+func TestSharedHeadersTwice(t *testing.T) {
+	t.Parallel()
+	for _, guard := range []string{"#pragma once\n%s", "#ifndef SHARED\n#define SHARED\n%s#endif\n"} {
+		d := sharing(t, "#include \"shared.h\"\n#include \"more.h\"\n")
+		d.write("include/shared.h", fmt.Sprintf(guard, "#include \"deep.h\"\n#include <algorithm>\nstruct Once { int x; };\n"))
+		d.write("include/more.h", "#pragma once\n#include \"shared.h\"\ninline int More(Once once) { return once.x; }\n")
+		if units := d.compiled(); !slices.Contains(units, "shared.h") {
+			t.Fatalf("compiled %v", units)
+		}
+		for _, header := range []string{"include/shared.h", "include/deep.h"} {
+			d.write(header, string(d.read(header))+"// edited\n")
+			if units := d.compiled(); len(units) != leastSharing+1 {
+				t.Errorf("after an edit of %s, %v were compiled, want shared.h and %d units", header, units, leastSharing)
+			}
+		}
+		if units := d.compiled(); len(units) > 0 {
+			t.Errorf("without an edit, %v were compiled", units)
+		}
+	}
+}
+
 // What stands before the include may change what it means. The library is the same as with the shared header.
 func TestSharedHeadersComeFirst(t *testing.T) {
 	t.Parallel()
