@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import children
+import choices
 import compare
 import measure
 import overhead
 import probes
 import signature
 import threads
-import tune
 from caller import Caller
 from frames import receive, send
 
@@ -57,7 +57,7 @@ HANDLERS: dict[str, Handler] = {
     "threads": threads.answer,
     "time": compare.answer,
     "transform": transform,
-    "tune": tune.answer,
+    "tune": choices.answer,
     # Of the process that has several frameworks.
     "chain": own("chain"),
     # Of the oracle.
