@@ -154,30 +154,22 @@ func machine(device string) map[string]string {
 	if name := worker.Processor()["model name"]; name != "" {
 		out["processor"] = name
 	}
-	if name := gpu(cases.KindOf(device)); name != "" {
+	if name := gpu(device); name != "" {
 		out["gpu"] = name
 	}
 	return out
 }
 
-// namers are the commands with which drivers of GPUs name them, by kinds of devices.
-var namers = map[string][]string{
-	"cuda": {"nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader", "--id=0"},
-	"rocm": {"rocm-smi", "--showproductname", "--csv"},
-}
-
-// gpu is what the driver says of a GPU, in one line; empty where it is not asked, or does not answer.
-func gpu(kind string) string {
-	words := namers[kind]
-	if words == nil {
+// gpu is what NVIDIA's driver says of a GPU and of itself; empty for other devices, and where there is no answer.
+func gpu(device string) string {
+	if cases.KindOf(device) != "cuda" {
 		return ""
 	}
-	out, err := exec.Command(words[0], words[1:]...).Output()
+	out, err := exec.Command("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader", "--id=0").Output()
 	if err != nil {
 		return ""
 	}
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	return strings.TrimSpace(lines[len(lines)-1])
+	return strings.TrimSpace(string(out))
 }
 
 func fileDigest(path string) (string, error) {
