@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -160,12 +161,14 @@ func machine(device string) map[string]string {
 	return out
 }
 
-// gpu is what NVIDIA's driver says of a GPU and of itself; empty for other devices, and where there is no answer.
+// gpu is how NVIDIA's driver calls the first GPU; empty for other devices, and where there is no answer.
 func gpu(device string) string {
 	if cases.KindOf(device) != "cuda" {
 		return ""
 	}
-	out, err := exec.Command("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader", "--id=0").Output()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second) // a driver that hangs shall not cost the report
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "nvidia-smi", "--query-gpu=name", "--format=csv,noheader", "--id=0").Output()
 	if err != nil {
 		return ""
 	}

@@ -84,7 +84,7 @@ func (s *Session) cell(run context.Context, c cell, at types.CodeLocation) {
 func (s *Session) run(
 	ctx context.Context, op *opdef.Op, caller calls.Caller, missing string, c *check.Check,
 ) (results []report.Result) {
-	t := &check.T{Ctx: ctx, Env: &s.Env, Op: op, Caller: caller, Started: time.Now()}
+	t := &check.T{Ctx: ctx, Env: &s.Env, Op: op, Caller: caller, Check: c.ID, Started: time.Now()}
 	defer func() {
 		if broken := recover(); broken != nil {
 			results = t.Results(c, fmt.Errorf("panic: %v\n%s", broken, debug.Stack()))

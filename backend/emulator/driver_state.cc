@@ -1,4 +1,5 @@
 // The state of the emulated driver, what every call of it begins with, and what tests say to it.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -56,7 +57,7 @@ std::vector<Device> Standard() {
   const char* const named = std::getenv("OPCAST_EMULATED_DEVICES");
   std::vector<Device> devices;
   for (const int arch : ArchsOf(named == nullptr ? "90,80" : named))
-    devices.push_back({arch, kMostMultiprocessors - static_cast<int>(devices.size())});
+    devices.push_back({arch, std::max(1, kMostMultiprocessors - static_cast<int>(devices.size()))});
   return devices;
 }
 

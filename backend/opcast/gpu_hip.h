@@ -14,6 +14,13 @@ using RegisterKernel = void (*)(void** unit, const void* function, char* device_
 using RegisterVariable = void (*)(void** unit, void* variable, char* name, char* device_name,
                                   int external, size_t size, int constant, int global);
 
+using RegisterManaged = void (*)(void** unit, void** variable, void* begin, const char* name,
+                                 size_t size, unsigned alignment);
+using RegisterTexture = void (*)(void** unit, void* variable, char* name, char* device_name,
+                                 int type, int normal, int external);
+using RegisterSurface = void (*)(void** unit, void* variable, char* name, char* device_name,
+                                 int type, int external);
+
 using LaunchCooperative = hipError_t (*)(const void* kernel, dim3 grid, dim3 block,
                                          void** arguments, unsigned shared, hipStream_t stream);
 
@@ -22,6 +29,9 @@ struct Runtime {
   RegisterUnit register_unit;
   RegisterKernel register_kernel;
   RegisterVariable register_variable;
+  RegisterManaged register_managed;
+  RegisterTexture register_texture;
+  RegisterSurface register_surface;
   decltype(&hipGetDeviceCount) get_device_count;
   decltype(&hipGetDeviceProperties) get_device_properties;
   decltype(&hipGetDevice) get_device;

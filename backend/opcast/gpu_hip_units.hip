@@ -86,6 +86,9 @@ const Runtime* LoadRuntime(std::string* why) {
   OPCAST_FIND(register_unit, __hipRegisterFatBinary);
   OPCAST_FIND(register_kernel, __hipRegisterFunction);
   OPCAST_FIND(register_variable, __hipRegisterVar);
+  OPCAST_FIND(register_managed, __hipRegisterManagedVar);
+  OPCAST_FIND(register_texture, __hipRegisterTexture);
+  OPCAST_FIND(register_surface, __hipRegisterSurface);
   OPCAST_FIND(get_device_count, hipGetDeviceCount);
   OPCAST_FIND(get_device_properties, hipGetDeviceProperties);
   OPCAST_FIND(get_device, hipGetDevice);
@@ -149,6 +152,30 @@ void __hipRegisterVar(void** unit, void* variable, char* name, char* device_name
       [=](const opcast::gpu::Runtime& runtime, void** taken) {
         runtime.register_variable(taken, variable, name, device_name, external, size, constant,
                                   global);
+      });
+}
+
+void __hipRegisterManagedVar(void** unit, void** variable, void* begin, const char* name,
+                             size_t size, unsigned alignment) {
+  reinterpret_cast<opcast::gpu::Unit*>(unit)->contents.push_back(
+      [=](const opcast::gpu::Runtime& runtime, void** taken) {
+        runtime.register_managed(taken, variable, begin, name, size, alignment);
+      });
+}
+
+void __hipRegisterTexture(void** unit, void* variable, char* name, char* device_name, int type,
+                          int normal, int external) {
+  reinterpret_cast<opcast::gpu::Unit*>(unit)->contents.push_back(
+      [=](const opcast::gpu::Runtime& runtime, void** taken) {
+        runtime.register_texture(taken, variable, name, device_name, type, normal, external);
+      });
+}
+
+void __hipRegisterSurface(void** unit, void* variable, char* name, char* device_name, int type,
+                          int external) {
+  reinterpret_cast<opcast::gpu::Unit*>(unit)->contents.push_back(
+      [=](const opcast::gpu::Runtime& runtime, void** taken) {
+        runtime.register_surface(taken, variable, name, device_name, type, external);
       });
 }
 

@@ -44,7 +44,9 @@ bool Place(const KernelInfo& kernel, std::string_view text, std::vector<int>* pl
     const Param& p = kernel.params[i];
     for (int k = 0; k < p.values.size(); ++k) {
       if (text != std::string(p.name) + "=" + std::to_string(p.values[k])) continue;
-      (*places)[static_cast<size_t>(i)] = k;
+      int& place = (*places)[static_cast<size_t>(i)];
+      if (place >= 0) return false;  // named twice
+      place = k;
       return true;
     }
   }
@@ -53,16 +55,16 @@ bool Place(const KernelInfo& kernel, std::string_view text, std::vector<int>* pl
 
 // The number of the choice that "rows=64,step=2" asks for, or -1.
 int ChoiceNamed(const KernelInfo& kernel, std::string_view text) {
-  std::vector<int> places(static_cast<size_t>(kernel.params.size()), 0);
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(','), text.size());
-    if (!Place(kernel, text.substr(0, end), &places)) return -1;
-    text = text.substr(std::min(end + 1, text.size()));
+  std::vector<int> places(static_cast<size_t>(kernel.params.size()), -1);
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    if (!Place(kernel, text.substr(at, end - at), &places)) return -1;
+    at = end + 1;
   }
   int choice = 0;
   for (int i = 0; i < kernel.params.size(); ++i)
-    choice = choice * kernel.params[i].values.size() + places[static_cast<size_t>(i)];
-  return kernel.params.size() == 0 ? -1 : choice;
+    choice = choice * kernel.params[i].values.size() + std::max(places[static_cast<size_t>(i)], 0);
+  return choice;
 }
 
 }  // namespace

@@ -41,6 +41,15 @@ void __hipRegisterFunction(void** unit, const void*, char* name, const char*, un
 void __hipRegisterVar(void**, void*, char* name, char*, int, size_t, int, int) {
   Note(std::string("variable ") + name);
 }
+void __hipRegisterManagedVar(void**, void**, void*, const char* name, size_t, unsigned) {
+  Note(std::string("managed ") + name);
+}
+void __hipRegisterTexture(void**, void*, char* name, char*, int, int, int) {
+  Note(std::string("texture ") + name);
+}
+void __hipRegisterSurface(void**, void*, char* name, char*, int, int) {
+  Note(std::string("surface ") + name);
+}
 hipError_t hipGetDeviceCount(int* count) {
   *count = 2;
   return hipSuccess;

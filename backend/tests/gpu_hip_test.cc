@@ -18,6 +18,11 @@ void __hipRegisterFunction(void** unit, const void* function, char* device_funct
                            int*);
 void __hipRegisterVar(void** unit, void* variable, char* name, char* device_name, int, size_t, int,
                       int);
+void __hipRegisterManagedVar(void** unit, void** variable, void* begin, const char* name, size_t,
+                             unsigned);
+void __hipRegisterTexture(void** unit, void* variable, char* name, char* device_name, int, int,
+                          int);
+void __hipRegisterSurface(void** unit, void* variable, char* name, char* device_name, int, int);
 }
 namespace opcast::device {
 Status StartKernel(const StartOptions& options, const void* kernel, dim3 grid, dim3 block,
@@ -37,7 +42,7 @@ void Check(bool ok, int line, const std::string& detail) {
 #define CHECK(ok, detail) Check(ok, __LINE__, detail)
 
 char first_code[] = "first", second_code[] = "second", scale[] = "scale", shift[] = "shift",
-     table[] = "table";
+     table[] = "table", picture[] = "picture";
 const bool registered = [] {
   void** const first = __hipRegisterFatBinary(first_code);
   void** const second = __hipRegisterFatBinary(second_code);
@@ -45,6 +50,9 @@ const bool registered = [] {
                         nullptr);
   __hipRegisterFunction(first, scale, scale, scale, 0, nullptr, nullptr, nullptr, nullptr, nullptr);
   __hipRegisterVar(first, table, table, table, 0, 4, 0, 0);
+  __hipRegisterManagedVar(second, nullptr, nullptr, "shared", 4, 4);
+  __hipRegisterTexture(second, nullptr, picture, picture, 0, 0, 0);
+  __hipRegisterSurface(second, nullptr, picture, picture, 0, 0);
   return true;
 }();
 
@@ -81,7 +89,9 @@ void TestFake() {
   CHECK(first.arch == 0x942 && first.sm_count == 304, first.error);
   // Units are handed over before anything else, each with what is its own.
   const std::string begin = Calls();
-  CHECK(begin == "unit first;kernel scale;variable table;unit second;kernel shift;properties 0;",
+  CHECK(begin ==
+            "unit first;kernel scale;variable table;unit second;kernel shift;"
+            "managed shared;texture picture;surface picture;properties 0;",
         begin);
   CHECK(opcast::gpu::PropertiesOf(0).arch == 0x942 && Calls().empty(), "asked twice");
   CHECK(opcast::gpu::PropertiesOf(1).arch == 0x90a, "the second device");

@@ -87,11 +87,12 @@ void Forcing() {
   Expect(Run(4), "256 -1");
   Expect(Force("blend_rows[ahead=-1]"), "");
   Expect(Run(4), "64 -1");
-  Expect(Force("blend_rows[]"), "");
+  Expect(Force("blend_rows[rows=64,ahead=0]"), "");
   Expect(Run(4), "64 0");
   for (const char* wrong :
        {"blend_rows[rows=3]", "blend_rows[step=64]", "blend_rows[rows=64", "blend_rows[rows=64,]]",
-        "blend_rows[rows=64]x", "blend[rows=64]", "blend_rows[,]", "blend_rows[64]"}) {
+        "blend_rows[rows=64]x", "blend[rows=64]", "blend_rows[,]", "blend_rows[]",
+        "blend_rows[rows=64,rows=64]", "blend_rows[rows=64,]", "blend_rows[64]"}) {
     Expect(Force(wrong), "ValueError: blend: no kernel '" + std::string(wrong) +
                              "', available: blend_rows[rows=64|128|256,ahead=0|-1],"
                              "blend_cuda[threads=128|256]");

@@ -24,6 +24,9 @@ func (c *Case) Acceptance(k *opdef.Kernel) expr.Truth {
 	return out
 }
 
+// Refuses reports whether the definition says that a kernel does not take a call.
+func (c *Case) Refuses(k *opdef.Kernel) bool { return c.Acceptance(k) == expr.KnownFalse }
+
 // whenSizes are tried beside the usual ones where a kernel has a condition on sizes.
 var whenSizes = []int64{16, 32, 64, 128, 256}
 

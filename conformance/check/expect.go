@@ -45,13 +45,17 @@ func (t *T) rowKernels(d cases.DTypes, i int) []string {
 	case !calls.IsBare(t.Caller):
 		return kernels
 	}
+	turn := 0 // in which checks try choices, also those of an op with one choice of dtypes
+	for _, letter := range []byte(t.Check) {
+		turn += int(letter)
+	}
 	for _, k := range cases.KernelsOn(t.Op, t.Env.Device) {
 		choices := k.Choices()
 		if !cases.AcceptsDTypes(&k, d) || len(choices) == 0 {
 			continue
 		}
 		if t.fewerDTypes {
-			choices = choices[i%len(choices):][:1]
+			choices = choices[(i+turn)%len(choices):][:1]
 		}
 		for _, choice := range choices {
 			kernels = append(kernels, k.WithParams(choice))

@@ -18,6 +18,8 @@ type T struct {
 	Started time.Time
 	Op      *opdef.Op
 	Caller  calls.Caller
+	// Check is the ID of the check that runs.
+	Check string
 	// kernel and dtypes are those of the present row.
 	kernel, dtypes string
 	Rows           []Row

@@ -96,6 +96,9 @@ func (r *run) tuneKernel(ctx context.Context, op *opdef.Op, k *opdef.Kernel, out
 			r.result.LeftOut = append(r.result.LeftOut, bench.LeftOut{Op: op.Name, Workload: w.Name, Reason: err.Error()})
 			continue
 		}
+		if c.Refuses(k) {
+			continue // another kernel runs it
+		}
 		fmt.Fprintf(r.Progress, "%s by %s, %s: %v\n", op.Name, k.Name, w.Name, w)
 		a, err := r.askTuned(ctx, k, w, c)
 		if err != nil {
@@ -148,12 +151,21 @@ func (a *tuneAnswer) row(k *opdef.Kernel, w workload.Call, c *cases.Case) opdef.
 		row.DTypes[d.Name] = c.DTypes[d.Name]
 	}
 	for _, size := range tunedSizes(c.Op) {
-		row.Sizes[size], _ = w.Int(size)
+		if row.Sizes[size], _ = w.Int(size); !bound(w, size) {
+			row.Sizes[size] = 0 // as kernels get it
+		}
 	}
 	for i, value := range k.Choices()[best] {
 		row.Params[k.Params[i].Name] = value
 	}
 	return row
+}
+
+// bound says whether an input that a call has tells a size: the product of leading dims always is.
+func bound(w workload.Call, size string) bool {
+	return size == opdef.Batch || slices.ContainsFunc(w.Op.Steps, func(s opdef.Step) bool {
+		return s.Kind == opdef.BindSize && s.Symbol == size && w.Given(w.Op.Inputs[s.Input].Name)
+	})
 }
 
 // tunedSizes are those of the op as it is declared: of one that stands for lists of certain lengths, too.

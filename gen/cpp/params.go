@@ -70,6 +70,9 @@ func (v *opView) TunedCalls(k kernel) []string {
 		text string
 	}
 	var calls []call
+	if len(k.Params) == 0 {
+		return nil
+	}
 	for _, file := range v.Project.Tuned {
 		device := opdef.ArchDevice(file.Arch)
 		if !k.On(device) {

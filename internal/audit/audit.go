@@ -48,7 +48,7 @@ type Facts struct {
 	Hosts map[string]int `json:"hosts"`
 	// Exports is the number of names that it exports.
 	Exports int `json:"exports"`
-	// DeviceCode lists the CUDA code in it: "sm_90", "compute_90".
+	// DeviceCode lists the code for GPUs in it: "sm_90", "compute_90", "gfx90a".
 	DeviceCode []string `json:"device_code"`
 	// Stripped says that it has no symbols for debuggers.
 	Stripped bool `json:"stripped"`

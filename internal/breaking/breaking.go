@@ -188,6 +188,8 @@ func (c *comparison) kernels(old, op *opdef.Op) {
 		case len(gone) > 0:
 		case i < 0:
 			c.note("there is no kernel %s any more, which some callers may force", k.Name)
+		case op.KernelList()[i].WithValues() != k.WithValues():
+			c.note("the kernel %s may be asked for other parameters: %s, and before %s", k.Name, op.KernelList()[i].WithValues(), k.WithValues())
 		case archText(op.KernelList()[i]) != archText(k):
 			c.note("the kernel %s is for the architecture %q, and was for %q", k.Name, archText(op.KernelList()[i]), archText(k))
 		}

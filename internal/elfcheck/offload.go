@@ -14,8 +14,9 @@ const (
 	bundleHeader    = len(bundleMagic) + 8
 	bundleEntry     = 24 // offset, size and length of what follows, the name
 	bundleAlignment = 4096
-	mostEntries     = 1 << 10 // more than there are architectures
-	longestTarget   = 1 << 10
+	mostEntries     = 1 << 8 // more than there are architectures
+	longestTarget   = 1 << 8
+	mostCode        = 1 << 14 // entries of a library: a unit has a handful
 )
 
 // offloaded is code in a bundle: the architecture, "gfx90a:xnack-", and its place in the file.
@@ -42,8 +43,8 @@ func offloadBundles(r io.ReaderAt, size int64) (list []offloaded, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if list = append(list, found...); len(list) > 1<<20 {
-			return nil, damagedBy("it has more than %d bundles of code", 1<<20)
+		if list = append(list, found...); len(list) > mostCode {
+			return nil, damagedBy("it has more than %d pieces of code", mostCode)
 		}
 	}
 	return list, nil

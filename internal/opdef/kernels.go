@@ -54,6 +54,15 @@ func (k Kernel) Functions() []string {
 	return list
 }
 
+// Generated are the C++ names that are generated for a kernel with parameters, among those that authors may give.
+func (k Kernel) Generated() []string {
+	if len(k.Params) == 0 {
+		return nil
+	}
+	name := names.Pascal(k.Name)
+	return []string{name + "Params", "Launch" + name, "Choose" + name}
+}
+
 // SupportedFunction is the C++ name of the author's predicate.
 func (k Kernel) SupportedFunction() string { return names.Pascal(k.Name) + "Supported" }
 

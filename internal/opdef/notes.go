@@ -40,9 +40,10 @@ func WideNotes(p *Project, who string) (list diag.List) {
 // TunedNotes notes the measured parameters that are about no call of the project any more: nothing uses them.
 func TunedNotes(p *Project) (list diag.List) {
 	for i := range p.Tuned {
-		file := &p.Tuned[i]
+		file, said := &p.Tuned[i], map[string]bool{}
 		for k := range file.Rows {
-			if why := file.Rows[k].Unfit(p, ArchDevice(file.Arch)); why != "" {
+			if why := file.Rows[k].Unfit(p, ArchDevice(file.Arch)); why != "" && !said[why] {
+				said[why] = true
 				list.AddNote(diag.Pos{File: file.File(), Line: 1, Col: 1}, code.TunedNote, "run `opcast tune` on such a machine", "%s", why)
 			}
 		}

@@ -3,7 +3,9 @@ package opdef
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"path"
 	"regexp"
@@ -81,8 +83,19 @@ func ParseTuned(text []byte) (*Tuned, error) {
 	if err := decoder.Decode(&f); err != nil {
 		return nil, fmt.Errorf("expected what `opcast tune` writes: %w", err)
 	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("expected what `opcast tune` writes: something stands behind it")
+	}
 	if f.Schema != tunedSchema {
 		return nil, fmt.Errorf("expected schema %d, got %d", tunedSchema, f.Schema)
+	}
+	seen := map[string]bool{}
+	for i := range f.Rows {
+		key := fmt.Sprintf("%q", f.Rows[i].key())
+		if seen[key] {
+			return nil, fmt.Errorf("two rows are about %s by %s, %s", f.Rows[i].Op, f.Rows[i].Kernel, f.Rows[i].Workload)
+		}
+		seen[key] = true
 	}
 	return &Tuned{Arch: f.Arch, Machine: f.Machine, Date: f.Date, Rows: f.Rows}, nil
 }
@@ -90,6 +103,9 @@ func ParseTuned(text []byte) (*Tuned, error) {
 // cpuArchs are the instruction sets that loops on the CPU are compiled for, each with what the one before it has; the last is
 // that of CPUs other than x86-64.
 var cpuArchs = []string{"sse2", "avx2", "avx512", "avx512_bf16", "baseline"}
+
+// sweptSize is the name of a workload with another value of a size: "step(N=64)".
+var sweptSize = regexp.MustCompile(`^\w+\((\w+|\*|\.\.\.)=\d+\)$`)
 
 var gpuArch = regexp.MustCompile(`^(sm_[1-9][0-9]{1,2}|gfx[0-9a-f]{3,4})$`)
 
@@ -135,7 +151,10 @@ func (r *TunedRow) Unfit(p *Project, device string) string {
 	if at < 0 {
 		return fmt.Sprintf("%s has no kernel %s for %s", r.Op, r.Kernel, device)
 	}
-	name, _, _ := strings.Cut(r.Workload, "(") // behind which a sweep names the value of a size
+	name, _, swept := strings.Cut(r.Workload, "(") // behind which a sweep names the value of a size
+	if swept && !sweptSize.MatchString(r.Workload) {
+		return fmt.Sprintf("%s: %q names no workload", r.Op, r.Workload)
+	}
 	if !slices.ContainsFunc(op.Workloads, func(w Workload) bool { return w.Name == name }) {
 		return fmt.Sprintf("%s has no workload %s", r.Op, name)
 	}

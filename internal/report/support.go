@@ -20,7 +20,7 @@ const (
 var ErrNoPlace = errors.New("no place for the table")
 
 // supportHead is the head of the table.
-const supportHead = "| device | hardware | date | caller | version | passed | failed | skipped |\n|---|---|---|---|---|---|---|---|\n"
+const supportHead = "| device | hardware | date | caller | version | ops | passed | failed | skipped |\n|---|---|---|---|---|---|---|---|---|\n"
 
 // Hardware is what the results of the report were computed on: the name of the GPU, or the processor.
 func (r *Report) Hardware() string {
@@ -34,12 +34,15 @@ func (r *Report) Hardware() string {
 }
 
 // Support has a line of a table for each caller of the reports with results that passed or failed: device, hardware, date, caller,
-// its version, and numbers of results.
+// its version, and numbers of ops and results. Of runs that were interrupted there is none.
 func Support(reports []*Report) [][]string {
 	var rows [][]string
 	for _, r := range reports {
+		if r.Interrupted != nil {
+			continue
+		}
 		date, _, _ := strings.Cut(r.Started, "T")
-		by, names := map[string]*Counts{}, []string(nil)
+		by, names, ops := map[string]*Counts{}, []string(nil), map[[2]string]bool{}
 		for i := range r.Results {
 			name := r.Results[i].Adaptor
 			if by[name] == nil {
@@ -47,12 +50,19 @@ func Support(reports []*Report) [][]string {
 				names = append(names, name)
 			}
 			by[name].Add(&r.Results[i])
+			ops[[2]string{name, r.Results[i].Op}] = true
 		}
 		slices.Sort(names)
 		for _, name := range names {
 			if c := by[name]; name != "definition" && c.Passed+c.Failed > 0 {
 				row := []string{r.Device, r.Hardware(), date, name, cmp.Or(r.Adaptors[name], "–")}
-				for _, n := range []int{c.Passed, c.Failed, c.Skipped + c.Unsupported} {
+				count := 0
+				for key := range ops {
+					if key[0] == name {
+						count++
+					}
+				}
+				for _, n := range []int{count, c.Passed, c.Failed, c.Skipped + c.Unsupported} {
 					row = append(row, strconv.Itoa(n))
 				}
 				rows = append(rows, row)
@@ -92,8 +102,9 @@ func WriteSupport(path string, rows [][]string) error {
 	lines := slices.DeleteFunc(strings.Split(strings.TrimPrefix(old, supportHead), "\n"), func(line string) bool {
 		return line == "" || slices.ContainsFunc(added, func(other string) bool { return sameRun(line, other) })
 	})
-	for _, line := range added {
-		if line != "" {
+	for i, line := range added {
+		later := added[i+1:]
+		if line != "" && !slices.ContainsFunc(later, func(other string) bool { return sameRun(line, other) }) {
 			lines = append(lines, line)
 		}
 	}

@@ -27,9 +27,11 @@ func TestWriteSupport(t *testing.T) {
 	if err := os.WriteFile(page, []byte("before\n"+SupportBegin+"\n"+SupportEnd+"\nafter\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	interrupted := ran("cpu", "", "2026-11-09T10:00:00Z")
+	interrupted.Interrupted = &Interruption{}
 	for _, reports := range [][]*Report{
 		{ran("cpu", "", "2026-11-01T10:00:00Z")}, {ran("cuda", "A | GPU", "2026-11-02T10:00:00Z"), ran("emulated", "", "2026-11-02T10:00:00Z")},
-		{ran("cpu", "", "2026-11-03T10:00:00Z")}, {ran("cuda", "", "2026-11-04T10:00:00Z")},
+		{ran("cpu", "", "2026-11-02T10:00:00Z"), ran("cpu", "", "2026-11-03T10:00:00Z"), interrupted}, {ran("cuda", "", "2026-11-04T10:00:00Z")},
 	} {
 		if err := WriteSupport(page, Support(reports)); err != nil {
 			t.Fatal(err)
@@ -37,10 +39,10 @@ func TestWriteSupport(t *testing.T) {
 	}
 	text, err := os.ReadFile(page)
 	want := "before\n" + SupportBegin + "\n" + supportHead +
-		"| cpu | A processor | 2026-11-03 | torch | 2.15 | 1 | 0 | 1 |\n" +
-		"| cuda | A \\| GPU | 2026-11-02 | torch | 2.15 | 1 | 0 | 1 |\n" +
-		"| cuda | unknown | 2026-11-04 | torch | 2.15 | 1 | 0 | 1 |\n" +
-		"| emulated | A processor | 2026-11-02 | torch | 2.15 | 1 | 0 | 1 |\n" + SupportEnd + "\nafter\n"
+		"| cpu | A processor | 2026-11-03 | torch | 2.15 | 1 | 1 | 0 | 1 |\n" +
+		"| cuda | A \\| GPU | 2026-11-02 | torch | 2.15 | 1 | 1 | 0 | 1 |\n" +
+		"| cuda | unknown | 2026-11-04 | torch | 2.15 | 1 | 1 | 0 | 1 |\n" +
+		"| emulated | A processor | 2026-11-02 | torch | 2.15 | 1 | 1 | 0 | 1 |\n" + SupportEnd + "\nafter\n"
 	if err != nil || string(text) != want {
 		t.Errorf("got\n%s\nwant\n%s", text, want)
 	}

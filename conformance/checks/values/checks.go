@@ -18,6 +18,7 @@ func Checks() []check.Check {
 		contentsCheck,
 		propertiesCheck,
 		variantsCheck,
+		paramsCheck,
 		savedCheck,
 		splitCheck,
 		shapeCheck,

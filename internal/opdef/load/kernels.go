@@ -23,13 +23,13 @@ func (c *checker) kernels() {
 		if c.need(path, "device") {
 			k.Devices = c.kernelDevices(tomldoc.Join(path, "device"), raw.Device)
 		}
+		k.Params = c.params(tomldoc.Join(path, "params"), raw.Params)
 		if c.need(path, "name") {
 			c.kernelName(path, k)
 		}
 		c.kernelScratch(path, k)
 		c.arch(tomldoc.Join(path, "arch"), raw.Arch, &k)
 		k.When = c.when(tomldoc.Join(path, "when"), raw.When)
-		k.Params = c.params(tomldoc.Join(path, "params"), raw.Params)
 		c.op.Kernels = append(c.op.Kernels, k)
 	}
 	if len(c.op.Kernels) > 0 && c.combinations <= maxCombinations {
@@ -50,10 +50,16 @@ func (c *checker) kernelName(path string, k opdef.Kernel) {
 		switch {
 		case names.Pascal(other.Name) == names.Pascal(k.Name):
 			c.report(where, code.Kernel, "name one of them "+k.Name+"_"+strings.Join(k.Devices, "_"), "two kernels are named %s", k.Name)
-		case slices.ContainsFunc(k.Functions(), func(f string) bool { return slices.Contains(other.Functions(), f) }):
+		case sharesName(k, other) || sharesName(other, k):
 			c.report(where, code.Kernel, "rename one of them", "a function of kernel %s is called like one of %s", k.Name, other.Name)
 		}
 	}
+}
+
+// sharesName says whether a function of a kernel is called like one of another, or like what is generated for that.
+func sharesName(k, other opdef.Kernel) bool {
+	taken := append(other.Functions(), other.Generated()...)
+	return slices.ContainsFunc(k.Functions(), func(f string) bool { return slices.Contains(taken, f) })
 }
 
 func (c *checker) kernelScratch(path string, k opdef.Kernel) {

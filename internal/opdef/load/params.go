@@ -2,6 +2,7 @@ package load
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/opcast/opcast/internal/opdef"
@@ -50,6 +51,9 @@ func (c *checker) param(path string, p opdef.Param) {
 		c.report(path, code.Params, "a constant of the kernel needs no parameter", "%s: expected two values or more, got %d", p.Name, len(p.Values))
 	}
 	for i, value := range p.Values {
+		if value == math.MinInt64 { // which no literal of C++ is
+			c.report(tomldoc.Element(path, i), code.Params, "", "%s: expected a value above %d", p.Name, value)
+		}
 		if c.doc.Given(tomldoc.Element(path, i)) && slices.Contains(p.Values[:i], value) {
 			c.report(tomldoc.Element(path, i), code.Params, "", "%s has the value %d twice", p.Name, value)
 			return

@@ -95,7 +95,7 @@ func (a *app) printLibrary(lib audit.Facts) {
 		name  string
 		words []string
 	}{
-		{"versions", versions}, {"libraries", lib.Needed}, {"folders", lib.Search}, {"expects", hosts}, {"CUDA code", lib.DeviceCode},
+		{"versions", versions}, {"libraries", lib.Needed}, {"folders", lib.Search}, {"expects", hosts}, {"GPU code", lib.DeviceCode},
 	} {
 		if len(line.words) > 0 {
 			fmt.Fprintf(a.stdout, "  %-10s %s\n", line.name, strings.Join(line.words, " "))

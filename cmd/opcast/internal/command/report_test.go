@@ -126,13 +126,13 @@ func TestReportSupport(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, stdout, stderr := start(t, "report", "support", good, "--markdown", page)
-	if code != 0 || !strings.Contains(stdout, "| cpu | unknown |  | numpy | – | 1 | 0 | 0 |") {
+	if code != 0 || !strings.Contains(stdout, "| cpu | unknown |  | numpy | – | 1 | 1 | 0 | 0 |") {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
-	if code, stdout, _ := start(t, "report", "support", bad, "--markdown", page); code != 0 || !strings.Contains(stdout, "| 0 | 1 | 0 |") {
+	if code, stdout, _ := start(t, "report", "support", bad, "--markdown", page); code != 0 || !strings.Contains(stdout, "| 1 | 0 | 1 | 0 |") {
 		t.Errorf("exit code %d\n%s", code, stdout)
 	}
-	if text, err := os.ReadFile(page); err != nil || strings.Count(string(text), "numpy") != 1 || !strings.Contains(string(text), "| 0 | 1 | 0 |") {
+	if text, err := os.ReadFile(page); err != nil || strings.Count(string(text), "numpy") != 1 || !strings.Contains(string(text), "| 1 | 0 | 1 | 0 |") {
 		t.Errorf("%v\n%s", err, text)
 	}
 	for says, args := range map[string][]string{
