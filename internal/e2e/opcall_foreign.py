@@ -15,6 +15,7 @@ from opcast_backend._kernels import BUILT
 
 LAST = 2**31 - 1
 TYPES = {1, 2, 3, 4, *range(7, 19)}
+DRIVERS = {"cuda": {2, 13}, "rocm": {10}}  # types of devices, with managed memory
 done: list[str] = []
 
 pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
@@ -65,7 +66,7 @@ def devices() -> None:
     for kind in range(-3, 21):
         for number in (*range(-7, 4), 4095, 4096, LAST):
             device, refused = (kind, number), wrong(kind, number)
-            if kind == 2 and not refused and "cuda" in BUILT:
+            if not refused and any(kind in DRIVERS.get(name, ()) for name in BUILT):
                 continue  # such a library asks the driver, and may find the device
             somewhere = "" if kind == 1 else "NotImplementedError: eltwise_relu: no kernel for ..."
             for told in (device, (1, 0)):  # who lies to us may have a kernel to itself
