@@ -175,10 +175,10 @@ constexpr Output kOutputs[] = {{false, -1, -1}, {true, -1, -1}};
 constexpr Input kInputs[] = {{false, false, -1}, {true, false, -1}, {false, true, -1}};
 constexpr Output kListOutputs[] = {{false, -1, 0}};
 constexpr Input kListInputs[] = {{false, true, 0}, {false, false, -1}};
-const Op kOps[] = {
-    {"op", 7, kOutputs, 2, kInputs, 3, nullptr, 0, 2, Handler<0, kDLCPU>, Handler<0, kDLCUDA>},
-    {"lists", 7, kListOutputs, 1, kListInputs, 2, nullptr, 0, 0, Handler<1, kDLCPU>,
-     Handler<1, kDLCUDA>}};
+const Op kOps[] = {{"op", 7, kOutputs, 2, kInputs, 3, nullptr, 0, 2, Handler<0, kDLCPU>,
+                    Handler<0, kDLCUDA>, Handler<0, kDLROCM>},
+                   {"lists", 7, kListOutputs, 1, kListInputs, 2, nullptr, 0, 0, Handler<1, kDLCPU>,
+                    Handler<1, kDLCUDA>, Handler<1, kDLROCM>}};
 const int kOpCount = 2;
 TVMFFISafeCallType functions[2];
 

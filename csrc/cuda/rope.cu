@@ -20,7 +20,7 @@ opcast::Status RopeCuda(const RopeArgs& args, const opcast::Launch& launch) {
                                     a.q_rope};
     const Heads<typename Args::T> k{a.k, a.k_layout.Stride(-3), a.k_layout.Stride(-2), a.Hk,
                                     a.k_rope};
-    return Turn(launch, a.N, a.D, turns, q, k);
+    return StartTurn(launch, a.N, a.D, turns, q, k);
   });
 }
 

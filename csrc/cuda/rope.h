@@ -38,8 +38,8 @@ __global__ void __launch_bounds__(kTurnThreads)
 }
 
 template <class T>
-opcast::Status Turn(const opcast::Launch& launch, int64_t tokens, int64_t columns,
-                    const Turns& turns, const Heads<T>& heads) {
+opcast::Status StartTurn(const opcast::Launch& launch, int64_t tokens, int64_t columns,
+                         const Turns& turns, const Heads<T>& heads) {
   if (heads.count == 0 || columns == 0) return opcast::Status::Ok();
   return opcast::Start(TurnKernel<T>, opcast::Blocks(tokens), kTurnThreads, 0, launch, tokens,
                        columns, turns, heads);
@@ -47,10 +47,10 @@ opcast::Status Turn(const opcast::Launch& launch, int64_t tokens, int64_t column
 
 // The same for two arrays.
 template <class T>
-opcast::Status Turn(const opcast::Launch& launch, int64_t tokens, int64_t columns,
-                    const Turns& turns, const Heads<T>& first, const Heads<T>& second) {
-  const opcast::Status status = Turn(launch, tokens, columns, turns, first);
-  return status.ok() ? Turn(launch, tokens, columns, turns, second) : status;
+opcast::Status StartTurn(const opcast::Launch& launch, int64_t tokens, int64_t columns,
+                         const Turns& turns, const Heads<T>& first, const Heads<T>& second) {
+  const opcast::Status status = StartTurn(launch, tokens, columns, turns, first);
+  return status.ok() ? StartTurn(launch, tokens, columns, turns, second) : status;
 }
 
 }  // namespace opcast_ops

@@ -17,7 +17,7 @@ opcast::Status RopeBackwardCuda(const RopeBackwardArgs& args, const opcast::Laun
                       true};
     const Heads<typename Args::T> q{a.grad_q_rope, a.Hq * a.D, a.D, a.Hq, a.grad_q};
     const Heads<typename Args::T> k{a.grad_k_rope, a.Hk * a.D, a.D, a.Hk, a.grad_k};
-    return Turn(launch, a.N, a.D, turns, q, k);
+    return StartTurn(launch, a.N, a.D, turns, q, k);
   });
 }
 
