@@ -111,7 +111,9 @@ func (a *app) explain(op *opdef.Op) error {
 		fmt.Fprintf(w, "%s\t%s\n", f.Topic, transform.Plain(f.Text))
 	}
 	for _, k := range op.KernelList() {
-		fmt.Fprintf(w, "kernel\t%s on %s\n", k.WithValues(), strings.Join(k.Devices, " and "))
+		for _, device := range k.Devices {
+			fmt.Fprintf(w, "kernel\t%s on %s\n", k.Name, device)
+		}
 	}
 	fmt.Fprintf(w, "definition\t%s\n", op.File)
 	if err := w.Flush(); err != nil {
