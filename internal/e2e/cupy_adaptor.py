@@ -68,7 +68,9 @@ def _spy(op: str, kernel: Any) -> Any:
 def _install() -> Any:
     """Import the adaptor over the stand-in."""
     cupy: Any = types.ModuleType("cupy")
-    runtime = types.SimpleNamespace(getDeviceCount=lambda: 1, CUDARuntimeError=RuntimeError)
+    runtime = types.SimpleNamespace(
+        getDeviceCount=lambda: 1, CUDARuntimeError=RuntimeError, is_hip=False
+    )
     stream = types.SimpleNamespace(ptr=_STREAM)
     cupy.ndarray, cupy.empty = _Array, _empty
     cupy.cuda = types.SimpleNamespace(runtime=runtime, get_current_stream=lambda: stream)
