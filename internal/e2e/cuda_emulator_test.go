@@ -45,13 +45,7 @@ const memoryOfKernels = `
 // written that is not theirs. They run on the emulated device, so this says nothing of a GPU's tensor cores and speed.
 func TestCUDAKernelsOnTheEmulator(t *testing.T) {
 	t.Parallel()
-	python := borrowed(t)
-	dir := emulatedProject(t, 32)
-	tool := tooltest.Path(t)
-	run(t, command(t, dir, tool, "build", "--device", "emulated", "--python", python))
-	only := filepath.Join(dir, "only")
-	write(t, only, []byte(valuesOfKernels+memoryOfKernels+surroundingsOfKernels))
-	t.Log(run(t, command(t, dir, tool, "test", "--device", "emulated", "--no-build", "--only", only, "--python", python)))
+	dir := testedOnTheEmulator(t, 32, valuesOfKernels+memoryOfKernels+surroundingsOfKernels)
 	t.Run("rows", func(t *testing.T) { compares(t, dir, rowsScript, "378") })
 	t.Run("hostile", func(t *testing.T) { compares(t, dir, hostileScript, "1932") })
 	t.Run("products", func(t *testing.T) { compares(t, dir, productsScript, "16") })
@@ -61,13 +55,20 @@ func TestCUDAKernelsOnTheEmulator(t *testing.T) {
 // On AMD's GPUs, 64 threads run together: then each thread of a row has other columns, and fewer warps share a block's work.
 func TestCUDAKernelsOfWideWarps(t *testing.T) {
 	t.Parallel()
-	python := borrowed(t)
-	dir := emulatedProject(t, 64)
-	tool := tooltest.Path(t)
+	testedOnTheEmulator(t, 64, "* backend value\n")
+}
+
+// testedOnTheEmulator builds the kernels for CUDA for warps of so many threads, runs the checks on the emulated device, and returns
+// the project's folder.
+func testedOnTheEmulator(t *testing.T, warp int, checks string) (dir string) {
+	t.Helper()
+	python, tool := borrowed(t), tooltest.Path(t)
+	dir = emulatedProject(t, warp)
 	run(t, command(t, dir, tool, "build", "--device", "emulated", "--python", python))
 	only := filepath.Join(dir, "only")
-	write(t, only, []byte("* backend value\n"))
+	write(t, only, []byte(checks))
 	t.Log(run(t, command(t, dir, tool, "test", "--device", "emulated", "--no-build", "--only", only, "--python", python)))
+	return dir
 }
 
 // surroundingsOfKernels are the checks of what is around a kernel on a GPU.
