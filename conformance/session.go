@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -240,22 +239,6 @@ func (s *Session) workerWith(config worker.Config) (*rpc.Worker, error) {
 	started.Attempts = s.attempts
 	started.Env = s.environ()
 	return s.newWorker(started), nil
-}
-
-// environ is the environment of the processes that call. With an emulated device they find its driver before a GPU's.
-func (s *Session) environ() []string {
-	environ := os.Environ()
-	if s.Options.Driver == "" {
-		return environ
-	}
-	const variable = "LD_LIBRARY_PATH="
-	path := s.Options.Driver
-	for _, v := range environ {
-		if before, ok := strings.CutPrefix(v, variable); ok && before != "" {
-			path += string(os.PathListSeparator) + before
-		}
-	}
-	return append(environ, variable+path)
 }
 
 // expectations loads the known failures.

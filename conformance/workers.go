@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"cmp"
+	"os"
 	"strings"
 
 	"github.com/opcast/opcast/conformance/worker"
@@ -27,4 +28,20 @@ func (s *Session) stacks(pid int) string {
 		return "  " + err.Error()
 	}
 	return strings.Join(found, "\n  and\n")
+}
+
+// environ is the environment of the processes that call. With an emulated device they find its driver before a GPU's.
+func (s *Session) environ() []string {
+	environ := os.Environ()
+	if s.Options.Driver == "" {
+		return environ
+	}
+	const variable = "LD_LIBRARY_PATH="
+	path := s.Options.Driver
+	for _, v := range environ {
+		if before, ok := strings.CutPrefix(v, variable); ok && before != "" {
+			path += string(os.PathListSeparator) + before
+		}
+	}
+	return append(environ, variable+path)
 }
