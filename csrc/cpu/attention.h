@@ -6,8 +6,8 @@
 // weights and values are added to what there is, made smaller whenever a larger score comes.
 // Products are those of product.h; the largest score, what scores lack to it, and sums of weights
 // are double, all else is float, rounded once. Steps begin at multiples of their length, and a row
-// adds nothing for keys that it does not see: its bits depend neither on the other rows nor on the
-// number of threads.
+// adds zeros for keys that it does not see, which change no bit: it depends neither on the other
+// rows nor on the number of threads.
 #pragma once
 
 #include <cmath>
@@ -84,7 +84,7 @@ class Attention {
       columns_ = std::min(kBlockColumns, queries_.columns - column_);
       Begin();
       for (int64_t at = begin / kStepKeys * kStepKeys; at < end; at += kStepKeys)
-        Step(at, std::min(kStepKeys, queries_.sight.keys - at));
+        Step(at, std::min(kStepKeys, end - at));
       for (int64_t r = 0; r < rows; ++r) Finish(r);
       column_ += columns_;
     } while (column_ < queries_.columns);

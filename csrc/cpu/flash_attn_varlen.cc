@@ -19,6 +19,7 @@ struct DenseKeys {
   StepFactors operator()(int64_t first, int64_t) const {
     StepFactors step{k, v};
     step.k.first = step.v.first = first;
+    step.k.turned = true;
     return step;
   }
 };

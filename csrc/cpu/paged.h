@@ -28,9 +28,13 @@ struct PagedRows {
         pages(pages),
         slots(slots) {}
 
-  const char* At(const int32_t* table, int64_t key) const {
-    const int64_t at = std::clamp<int64_t>(table[key / slots], 0, pages - 1);
-    return data + at * page + key % slots * slot;
+  // Writes where so many rows from a key on lie.
+  void Find(const int32_t* table, int64_t key, int64_t count, const char** rows) const {
+    int64_t listed = key / slots, at = key % slots;  // divisions cost more than copying a row
+    for (int64_t i = 0; i < count; ++listed, at = 0) {
+      const char* const begin = data + std::clamp<int64_t>(table[listed], 0, pages - 1) * page;
+      for (; at < slots && i < count; ++at, ++i) rows[i] = begin + at * slot;
+    }
   }
 };
 
@@ -38,12 +42,13 @@ struct PagedRows {
 class PagedKeys : public LineMaker {
  public:
   PagedKeys(opcast::DType type, const PagedRows& k, const PagedRows& v, const int32_t* table,
-            int64_t depth, int64_t columns)
+            int64_t keys, int64_t depth, int64_t columns)
       : type_(type),
         bytes_(type == opcast::DType::kF32 ? 4 : 2),
         k_(k),
         v_(v),
         table_(table),
+        keys_(keys),
         depth_(depth),
         columns_(columns) {}
 
@@ -52,28 +57,40 @@ class PagedKeys : public LineMaker {
     const int64_t line = depth_ * bytes_;
     if (copies.size() < static_cast<size_t>(kStepKeys * line))
       copies.resize(static_cast<size_t>(kStepKeys * line));
+    const char* from[kStepKeys + kAhead];
+    const int64_t known = std::min(count + kAhead, keys_ - first);
+    k_.Find(table_, first, known, from);
+    v_.Find(table_, first, count, values_);
     for (int64_t i = 0; i < count && line > 0; ++i) {
-      std::memcpy(copies.data() + i * line, k_.At(table_, first + i), static_cast<size_t>(line));
-      const char* const values = v_.At(table_, first + i);
-      for (int64_t j = 0; j < columns_ * bytes_; j += 64) FetchToRead(values + j);
+      Fetch(from[std::min(i + kAhead, known - 1)], line);
+      std::memcpy(copies.data() + i * line, from[i], static_cast<size_t>(line));
     }
-    first_ = first;
+    count_ = count;
     StepFactors step{{type_, copies.data(), depth_}, {type_, nullptr, 0, false}};
     step.v.maker = this;
     return step;
   }
 
-  const void* Line(int64_t line, int64_t row, int64_t, void*) override {
-    return v_.At(table_, first_ + line) + row * bytes_;
+  const void* Line(int64_t line, int64_t row, int64_t rows, void*) override {
+    Fetch(values_[std::min(line + kAhead, count_ - 1)] + row * bytes_, rows * bytes_);
+    return values_[line] + row * bytes_;
   }
 
  private:
+  // No machine guesses where the next row lies. So many rows are on their way at a time.
+  static constexpr int64_t kAhead = 8;
+
+  static void Fetch(const char* row, int64_t bytes) {
+    for (int64_t i = 0; i < bytes; i += 64) FetchToRead(row + i);
+  }
+
   const opcast::DType type_;
   const int64_t bytes_;
   const PagedRows k_, v_;
   const int32_t* const table_;
-  const int64_t depth_, columns_;
-  int64_t first_ = 0;
+  const int64_t keys_, depth_, columns_;
+  const char* values_[kStepKeys];  // of the keys of a step
+  int64_t count_ = 0;
 };
 
 // Pages of a sequence, and how many keys it has.
@@ -94,7 +111,7 @@ opcast::Status AttendPages(const Args& args, bool nhd, const opcast::Launch& lau
       if (args.P == 0 || args.S == 0) pages.keys = 0;
       const PagedRows k(args.k_cache, args.k_cache_layout, nhd, bytes, head, args.P, args.S);
       const PagedRows v(args.v_cache, args.v_cache_layout, nhd, bytes, head, args.P, args.S);
-      PagedKeys keys(args.T, k, v, pages.pages, args.D, args.Dv);
+      PagedKeys keys(args.T, k, v, pages.pages, pages.keys, args.D, args.Dv);
       const void* const q = ElementAt(args.T, args.q, b * token + first * q_head);
       const Queries queries{{args.T, q, q_head},
                             group,

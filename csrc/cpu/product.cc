@@ -202,7 +202,7 @@ class Product {
 template <int kWidth, class Element>
 inline void RunEither(const Factor& a, const Factor& b, const Block& block, int64_t depth,
                       ProductSpace* space) {
-  if (b.along) return Product<kWidth, Element>(a, b, block, space).Run(depth);
+  if (b.along && !b.turned) return Product<kWidth, Element>(a, b, block, space).Run(depth);
   SpreadProduct<kWidth, Element>(a, b, block, space).Run(depth);
 }
 

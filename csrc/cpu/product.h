@@ -4,8 +4,9 @@
 // the depth at a time, so that the inner kernels meet one kind of factor: floats, or pairs of
 // bfloat16 where both factors are bfloat16 and the machine has instructions for them. Where b lies
 // along the depth, so must a, and a panel's terms go to lanes, which are added pairwise
-// (product_tile.h); where b lies across it, they are added in order (product_spread.h). Sums are
-// float, panels are added one after the other. So bits depend on the values and the depth only.
+// (product_tile.h); where b lies across it or is turned, they are added in order
+// (product_spread.h). Sums are float, panels are added one after the other. So bits depend on the
+// values and the depth only.
 #pragma once
 
 #include <algorithm>

@@ -62,6 +62,9 @@ struct Factor {
   int64_t first = 0;  // the line that counts as the first one
   LineMaker* maker = nullptr;
   const StripMaker* strips = nullptr;
+  // Of a right factor that lies along the depth: to multiply as if it lay across it. This is faster
+  // where many rows meet a short depth, since no lanes are added up.
+  bool turned = false;
 
   // Element offset of a line.
   int64_t Offset(int64_t line) const {

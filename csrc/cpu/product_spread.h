@@ -1,5 +1,5 @@
-// Products whose right factor lies across the depth: each line of it, times a number of each row of
-// the left one, is added to the sums (see spread_tile.h).
+// Products whose right factor lies across the depth, or is turned so: each line of it, times a
+// number of each row of the left one, is added to the sums (see spread_tile.h).
 //
 // A panel of the depth is taken in stretches, whose sums are added one after the other. So the
 // order of a sum depends on the depth only.
@@ -9,6 +9,11 @@
 #include "spread_tile.h"
 
 namespace opcast_ops {
+
+template <int kWidth>
+inline Vector<kWidth>* AsVector(float* numbers) {
+  return reinterpret_cast<Vector<kWidth>*>(numbers);
+}
 
 // Packs lines of a part of a factor in strips of kColumns columns, one line after the other. What
 // is missing of the last vector is zero.
@@ -24,11 +29,15 @@ inline void PackStrips(const Factor& factor, const Part& part, float* to) {
       const int64_t k = s * kLines + l;
       lines[l] = k < part.depth ? factor.Across(part.k + k, part.row, part.rows, made[l]) : none;
     }
-    for (int64_t j = 0; j < part.rows; j += kLanes) {
-      auto* const at = reinterpret_cast<Vector<kWidth>*>(to + j / kColumns * kColumns * steps +
-                                                         s * kColumns + j % kColumns);
+    float* strip = to + s * kColumns;
+    int64_t j = 0;
+    for (; j + kColumns <= part.rows; j += kColumns, strip += kColumns * steps) {
+      for (int64_t v = 0; v < kColumns; v += kLanes)
+        Element::template CopyLines<kWidth>(lines, j + v, AsVector<kWidth>(strip + v));
+    }
+    for (; j < part.rows; j += kLanes, strip += kLanes) {
       if (j + kLanes <= part.rows) {
-        Element::template CopyLines<kWidth>(lines, j, at);
+        Element::template CopyLines<kWidth>(lines, j, AsVector<kWidth>(strip));
         continue;
       }
       T rest[kLines][kLanes] = {};
@@ -37,7 +46,46 @@ inline void PackStrips(const Factor& factor, const Part& part, float* to) {
         std::copy_n(lines[l] + j, part.rows - j, rest[l]);
         rests[l] = rest[l];
       }
-      Element::template CopyLines<kWidth>(rests, 0, at);
+      Element::template CopyLines<kWidth>(rests, 0, AsVector<kWidth>(strip));
+    }
+  }
+}
+
+// Fills a square with numbers of as many rows of a factor that lies along the depth.
+template <int kWidth, class Element, class T, size_t... kRow>
+inline void LoadSquare(const Factor& factor, int64_t row, int64_t k, Vector<kWidth>* square,
+                       std::index_sequence<kRow...>) {
+  constexpr int64_t kNumbers = sizeof...(kRow) * Element::kPerLane;
+  const T* const from = static_cast<const T*>(factor.data) + k;
+  (Element::template Copy<kWidth>(from + factor.Offset(row + kRow), kNumbers,
+                                  reinterpret_cast<float*>(&square[kRow])),
+   ...);
+}
+
+// The same as PackStrips for such a factor: squares of it are transposed.
+template <int kWidth, int kColumns, class Element, class T>
+inline void PackTurned(const Factor& factor, const Part& part, float* to) {
+  constexpr int64_t kLanes = TileShape<kWidth>::kLanes, kNumbers = kLanes * Element::kPerLane;
+  const int64_t lines = (part.depth + Element::kPerLane - 1) / Element::kPerLane;
+  for (int64_t j = 0; j < part.rows; j += kLanes) {
+    float* const strip = to + j / kColumns * kColumns * lines + j % kColumns;
+    const int64_t rows = std::min(kLanes, part.rows - j);
+    for (int64_t line = 0; line < lines; line += kLanes) {
+      Vector<kWidth> square[kLanes];
+      const int64_t k = line * Element::kPerLane, left = part.depth - k;
+      if (rows == kLanes && left >= kNumbers) {
+        LoadSquare<kWidth, Element, T>(factor, part.row + j, part.k + k, square,
+                                       std::make_index_sequence<kLanes>());
+      } else {
+        const T* const from = static_cast<const T*>(factor.data) + part.k + k;
+        std::memset(static_cast<void*>(square), 0, sizeof square);
+        for (int64_t r = 0; r < rows; ++r)
+          Element::template Copy<kWidth>(from + factor.Offset(part.row + j + r), left,
+                                         reinterpret_cast<float*>(&square[r]));
+      }
+      Transpose<kWidth>(square);
+      for (int64_t l = 0; l < std::min(kLanes, lines - line); ++l)
+        *AsVector<kWidth>(strip + (line + l) * kColumns) = square[l];
     }
   }
 }
@@ -95,7 +143,7 @@ class SpreadProduct {
   }
 
  private:
-  static constexpr int kM = kWidth == 64 ? 8 : 4, kVectors = kStripVectors;
+  static constexpr int kM = kWidth == 64 ? 8 : 4, kFewRows = 2, kVectors = kStripVectors;
   static constexpr int64_t kLanes = TileShape<kWidth>::kLanes, kColumns = kVectors * kLanes;
   static constexpr int64_t kPlaces = 128 * Element::kPerLane;  // of a panel
   static constexpr bool kMayLose = Element::kPerLane > 1;      // see product_pairs.h
@@ -105,7 +153,9 @@ class SpreadProduct {
       if (b_.strips != nullptr) return b_.strips->Pack(part, space_->b);
     }
     VisitSource<Element>(b_.type, [&](auto zero) {
-      PackStrips<kWidth, kColumns, Element, decltype(zero)>(b_, part, space_->b);
+      using T = decltype(zero);
+      if (b_.along) return PackTurned<kWidth, kColumns, Element, T>(b_, part, space_->b);
+      PackStrips<kWidth, kColumns, Element, T>(b_, part, space_->b);
     });
   }
 
@@ -138,26 +188,35 @@ class SpreadProduct {
 
   template <int kParts>
   void AddStrip(int64_t stride, const float* strip, int64_t lines, int64_t j) {
-    for (int64_t i = 0; i < block_.rows; i += kM) {
-      const float* at[kM];
-      for (int64_t r = 0; r < kM; ++r)
-        at[r] = space_->a + std::min(i + r, block_.rows - 1) * stride;
-      SpreadTile<kWidth, kM, kParts> tile;
-      tile.template Add<Element>(at, strip, kColumns, lines);
-#if defined(__x86_64__)
-      if constexpr (kMayLose) {
-        float enough[kM];
-        for (int r = 0; r < kM; ++r) enough[r] = space_->enough_a[std::min(i + r, block_.rows - 1)];
-        if (!tile.All([&](int row, const auto& sums) { return LargeLanes(sums, enough[row]); })) {
-          Vector<kWidth> sums[kM * kParts];
-          tile.Store(sums);
-          Settle<Element, kM, kParts>(at, strip, kColumns, lines, enough, sums);
-          tile.Load(sums);
-        }
-      }
-#endif
-      tile.AddTo(&space_->sums[i][j], kBlockColumns);
+    for (int64_t i = 0; i < block_.rows; i += kM) AddRows<kM, kParts>(i, stride, strip, lines, j);
+  }
+
+  // Adds the products of up to kRows rows from i on; those behind the last one are computed, too.
+  template <int kRows, int kParts>
+  void AddRows(int64_t i, int64_t stride, const float* strip, int64_t lines, int64_t j) {
+    if constexpr (kRows > kFewRows) {
+      if (block_.rows - i <= kRows / 2)
+        return AddRows<kRows / 2, kParts>(i, stride, strip, lines, j);
     }
+    const float* at[kRows];
+    for (int64_t r = 0; r < kRows; ++r)
+      at[r] = space_->a + std::min(i + r, block_.rows - 1) * stride;
+    SpreadTile<kWidth, kRows, kParts> tile;
+    tile.template Add<Element>(at, strip, kColumns, lines);
+#if defined(__x86_64__)
+    if constexpr (kMayLose) {
+      float enough[kRows];
+      for (int r = 0; r < kRows; ++r)
+        enough[r] = space_->enough_a[std::min(i + r, block_.rows - 1)];
+      if (!tile.All([&](int row, const auto& sums) { return LargeLanes(sums, enough[row]); })) {
+        Vector<kWidth> sums[kRows * kParts];
+        tile.Store(sums);
+        Settle<Element, kRows, kParts>(at, strip, kColumns, lines, enough, sums);
+        tile.Load(sums);
+      }
+    }
+#endif
+    tile.AddTo(&space_->sums[i][j], kBlockColumns);
   }
 
   const Factor& a_;
