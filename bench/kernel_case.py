@@ -50,6 +50,8 @@ class Case:
     others
         What makes the calls of further peers, by their names, per mode: a peer without
         arrays for its results stands under ``fresh`` only.
+    fresh
+        Whether it is called with fresh results although there are no arrays for them.
 
     """
 
@@ -65,6 +67,7 @@ class Case:
     flops: int = 0
     traffic: int = 0
     others: dict[str, dict[str, Build]] = field(default_factory=_no_others)
+    fresh: bool = False
 
     @property
     def bytes(self) -> int:
@@ -73,6 +76,8 @@ class Case:
 
     def modes(self) -> list[str]:
         """Return how the op can be called: with fresh results and with arrays for them, or in place."""
+        if self.fresh:
+            return ["fresh"]
         return ["fresh", "out"] if self.out else ["in place"]
 
     def call(self, mode: str) -> Callable[[], Any]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import figures
 import kernel_gradients
 import kernel_machine
+import kernel_models
 import kernel_others
 import kernel_products
 import kernel_rows
@@ -95,6 +96,7 @@ def _cases(options: argparse.Namespace) -> Iterator[Case]:
                     if case.op.startswith(options.ops):
                         yield case
         yield from kernel_products.cases(dtype, options.ops, few=options.few)
+        yield from kernel_models.cases(dtype, options.ops)
 
 
 def _named(case: Case, mode: str, threads: int) -> dict[str, Any]:

@@ -17,6 +17,7 @@ _FOLDER = Path(__file__).parents[1] / "build" / "bench" / "peers" / "vllm"
 _registry: Any = torch.ops
 _ops: Any = _registry._C
 _BLOCK = 16
+_ISA = "vec16"  # for blocks of this many slots
 
 
 def load() -> None:
@@ -31,6 +32,9 @@ def add(case: Case) -> None:
         case.others["in place"][NAME] = lambda: _fused(case.arrays)
     elif case.op == "flash_mla_decode":
         case.others["fresh"][NAME] = lambda: _decode(case.arrays)
+    elif case.op in _STEPS:
+        step = _STEPS[case.op]
+        case.others["fresh"][NAME] = lambda: step(case.arrays)
     elif case.op in _WRITES:
         write, (y,) = _WRITES[case.op], case.out
         case.others["out"][NAME] = lambda: lambda: write(y, *case.arrays)
@@ -88,3 +92,77 @@ def _decode(arrays: list[torch.Tensor]) -> Callable[[], Any]:
         return out
 
     return call
+
+
+def _attention(
+    arrays: list[torch.Tensor], limits: torch.Tensor, counts: torch.Tensor, table: torch.Tensor
+) -> Callable[[], Any]:
+    """Return a causal call over a cache in vLLM's own order, in which its server keeps keys and values."""
+    q, *plain = arrays
+    pages, size, hk, _ = plain[0].shape
+    caches = [torch.empty(pages, hk, size, x.shape[3], dtype=x.dtype) for x in plain]
+    rows = [x.flatten(0, 1) for x in plain]
+    _ops.cpu_attn_reshape_and_cache(*rows, *caches, torch.arange(pages * size), _ISA)
+    hq, d = q.shape[1:]
+    plan = _ops.get_scheduler_metadata(
+        len(counts), hq, hk, d, counts, q.dtype, limits, True, -1, _ISA, True, None
+    )
+
+    def call() -> torch.Tensor:
+        out = torch.empty_like(q)
+        _ops.cpu_attention_with_kv_cache(
+            q,
+            *caches,
+            out,
+            limits,
+            counts,
+            d**-0.5,
+            True,
+            None,
+            -1,
+            table,
+            0.0,
+            plan,
+            None,
+            None,
+        )
+        return out
+
+    return call
+
+
+def _paged(arrays: list[torch.Tensor]) -> Callable[[], Any]:
+    q, k_cache, v_cache, table = arrays
+    b, each = table.shape
+    counts = torch.full((b,), each * k_cache.shape[1], dtype=torch.int32)
+    return _attention([q, k_cache, v_cache], torch.arange(b + 1, dtype=torch.int32), counts, table)
+
+
+def _prefill(arrays: list[torch.Tensor]) -> Callable[[], Any]:
+    """Return a call over one sequence, whose keys and values are in the cache already."""
+    q, k, v = arrays
+    caches = [x.view(-1, _BLOCK, *x.shape[1:]) for x in (k, v)]
+    limits, counts = torch.tensor([0, len(q)]).int(), torch.tensor([len(k)]).int()
+    return _attention([q, *caches], limits, counts, torch.arange(len(k) // _BLOCK).int()[None])
+
+
+def _experts(arrays: list[torch.Tensor]) -> Callable[[], Any]:
+    """Return a call with matrices in vLLM's order, which it makes when a model is loaded."""
+    x, *plain, weights, ids = arrays
+    packed = [torch.empty_like(w) for w in plain]
+    for w, to in zip(plain, packed):
+        _ops.prepack_moe_weight(w, to, "vec")
+
+    def call() -> torch.Tensor:
+        out = torch.empty_like(x)
+        _ops.cpu_fused_moe(out, x, *packed, None, None, weights, ids, False, "silu", "vec")
+        return out
+
+    return call
+
+
+_STEPS: dict[str, Callable[[list[torch.Tensor]], Callable[[], Any]]] = {
+    "flash_attn_varlen": _prefill,
+    "fused_moe": _experts,
+    "paged_attention": _paged,
+}
