@@ -4,11 +4,11 @@ package backend
 
 import "embed"
 
-// FS holds the runtime under its paths in this folder: opcast/ is the C++ runtime, emulator/ the device on which kernels for
-// CUDA run without a GPU, python/ the hand-written part of the backend's Python package. What was generated for this
+// FS holds the runtime under its paths in this folder: opcast/ is the C++ runtime, emulator/ the devices on which kernels
+// for GPUs run without one, python/ the hand-written part of the backend's Python package. What was generated for this
 // repository's ops lies beside it; package gen leaves that out.
 //
-//go:embed emulator/*.h emulator/*.cc opcast/*.h opcast/*.cc opcast/*.cu opcast/*.hip python/src/opcast_backend/*.py python/src/opcast_backend/py.typed
+//go:embed emulator/*.h emulator/hip/*.h emulator/*.cc opcast/*.h opcast/*.cc opcast/*.cu opcast/*.hip python/src/opcast_backend/*.py python/src/opcast_backend/py.typed
 var FS embed.FS
 
 // Runner holds, in its folder runner, the program that runs one call without Python.

@@ -43,7 +43,7 @@ type CompareOptions struct {
 	Python string
 	// Functions are existing functions, each of which does what its op says.
 	Functions []Callable
-	// Device is "cpu", which is also meant by nothing, or "cuda".
+	// Device is "cpu", which is also meant by nothing, "cuda" or "rocm".
 	Device string
 	// Seed makes the random inputs; zero stands for the fixed one.
 	Seed uint64

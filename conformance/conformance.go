@@ -33,7 +33,7 @@ type Options struct {
 	Python string
 	// Ops and Adaptors narrow the run; empty means all.
 	Ops, Adaptors []string
-	// Device is "cpu", which is also meant by nothing, or "cuda".
+	// Device is "cpu", which is also meant by nothing, "cuda" or "rocm".
 	Device string
 	// Driver is the folder of the driver of an emulated device; empty stands for the machine's.
 	Driver string
@@ -247,8 +247,8 @@ func Selection(o Options, f *check.ForeignCode) (ops []*opdef.Op, adaptors []str
 
 // device is the name of the device under test in messages.
 func (o *Options) device() string {
-	if o.Device == "cuda" {
-		return "cuda:0"
+	if o.Device == "" || o.Device == "cpu" {
+		return "cpu"
 	}
-	return "cpu"
+	return o.Device + ":0"
 }

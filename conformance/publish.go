@@ -56,12 +56,13 @@ func (s *Session) report() (*report.Report, error) {
 		}
 	}
 	if s.Options.Driver != "" { // no GPU of the machine has a part in it
-		r.Device, r.Environment = "emulated", machine("cpu")
+		r.Device, r.Environment = report.EmulatedDevice(cases.KindOf(s.Env.Device)), machine("cpu")
 	}
 	for _, process := range s.Processes {
 		r.Adaptors[process.CallerName] = process.Version
 		if process.Hardware != "" && s.Options.Driver == "" {
 			r.Device = fmt.Sprintf("%s (%s)", s.Env.Device, process.Hardware)
+			r.Environment["gpu"] = cmp.Or(r.Environment["gpu"], process.Hardware)
 		}
 		if process.Python != "" {
 			r.Environment["python"] = process.Python

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cuda.h"
+#include "dim3.h"
 
 enum cudaError_t : int {
   cudaSuccess = 0,
@@ -15,11 +16,6 @@ enum cudaError_t : int {
 };
 
 typedef CUstream cudaStream_t;
-
-struct dim3 {
-  unsigned x, y, z;
-  constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
-};
 
 enum cudaDeviceAttr : int {
   cudaDevAttrMultiProcessorCount = CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,

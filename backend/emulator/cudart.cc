@@ -103,12 +103,6 @@ void Take(const cudaLaunchAttribute& a, EmulatedLaunch* launch) {
   }
 }
 
-struct Closure {
-  dim3 grid, block;
-  size_t shared;
-  std::function<void()> body;
-};
-
 }  // namespace
 
 cudaError_t Launch(const cudaLaunchConfig_t& config, const void* kernel,
@@ -125,12 +119,7 @@ cudaError_t Launch(const cudaLaunchConfig_t& config, const void* kernel,
   launch.pointer_count = static_cast<int>(pointers.size());
   const cudaError_t error = Context();
   if (error != cudaSuccess) return error;
-  launch.closure = new Closure{grid, block, config.dynamicSmemBytes, std::move(body)};
-  launch.run = [](void* closure) {
-    const auto& c = *static_cast<const Closure*>(closure);
-    opcast::device::Run(c.grid, c.block, c.shared, c.body);
-  };
-  launch.destroy = [](void* closure) { delete static_cast<Closure*>(closure); };
+  opcast::device::Bind(std::move(body), &launch);
   return ASK(cuEmulatorLaunch, &launch, config.stream);
 }
 

@@ -41,12 +41,25 @@ CUresult Entry::Return(CUresult code) const {
 
 namespace {
 
-// The architectures that a text such as "90,80" lists.
+// The devices if the environment names none.
+#if OPCAST_ROCM
+constexpr char kUsual[] = OPCAST_ROCM_ARCHS;
+#else
+constexpr char kUsual[] = "90,80";
+#endif
+
+// The architectures that a text such as "90,80" or "gfx90a:xnack+,gfx942" lists; the latter are
+// hexadecimal, and what follows a colon does not count.
 std::vector<int> ArchsOf(const char* text) {
   std::vector<int> archs;
-  for (char* end = nullptr; *text != '\0'; text = *end == ',' ? end + 1 : end) {
-    archs.push_back(static_cast<int>(std::strtol(text, &end, 10)));
+  while (*text != '\0') {
+    const bool amd = std::strncmp(text, "gfx", 3) == 0;
+    char* end = nullptr;
+    text += amd ? 3 : 0;
+    archs.push_back(static_cast<int>(std::strtol(text, &end, amd ? 16 : 10)));
     if (end == text) std::abort();
+    text = end + std::strcspn(end, ",");
+    text += *text == ',' ? 1 : 0;
   }
   return archs;
 }
@@ -56,7 +69,7 @@ std::vector<Device> Standard() {
   constexpr int kMostMultiprocessors = 8;
   const char* const named = std::getenv("OPCAST_EMULATED_DEVICES");
   std::vector<Device> devices;
-  for (const int arch : ArchsOf(named == nullptr ? "90,80" : named))
+  for (const int arch : ArchsOf(named == nullptr ? kUsual : named))
     devices.push_back({arch, std::max(1, kMostMultiprocessors - static_cast<int>(devices.size()))});
   return devices;
 }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "fiber.h"
 #include "opcast/fpenv.h"
@@ -155,6 +156,22 @@ void Run(dim3 grid, dim3 size, size_t shared, const std::function<void()>& body)
     RunBlock();
   }
   ::operator delete(block->shared, alignment);
+}
+
+void Bind(std::function<void()> body, EmulatedLaunch* launch) {
+  struct Closure {
+    dim3 grid, block;
+    size_t shared;
+    std::function<void()> body;
+  };
+  const auto dims = [](const unsigned (&n)[3]) { return dim3(n[0], n[1], n[2]); };
+  launch->closure =
+      new Closure{dims(launch->grid), dims(launch->block), launch->shared, std::move(body)};
+  launch->run = [](void* closure) {
+    const auto& c = *static_cast<const Closure*>(closure);
+    Run(c.grid, c.block, c.shared, c.body);
+  };
+  launch->destroy = [](void* closure) { delete static_cast<Closure*>(closure); };
 }
 
 }  // namespace opcast::device

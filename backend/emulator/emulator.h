@@ -13,8 +13,12 @@
 #include <cstring>
 #include <type_traits>
 
-#include "opcast/start_cuda.h"
 #include "run.h"
+#if OPCAST_ROCM
+#include "start_hip.h"
+#else
+#include "opcast/start_cuda.h"
+#endif
 
 #define __global__
 #define __device__
@@ -33,7 +37,11 @@
 namespace opcast::device {
 
 constexpr int kWarp = OPCAST_EMULATOR_WARP;
+#if OPCAST_ROCM
+constexpr size_t kMostShared = 64 << 10;
+#else
 constexpr size_t kMostShared = kWarp == 64 ? 64 << 10 : 99 << 10;
+#endif
 
 // What a thread of a kernel knows of itself.
 struct Place {

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "opcast/kernel.h"
-#include "opcast/start.h"
+#include "opcast/start_hip.h"
 #include "opcast/types.h"
 
 #if !defined(OPCAST_ROCM_WARP)
@@ -21,11 +21,6 @@ constexpr int kWarp = OPCAST_ROCM_WARP;
 static_assert(kWarp == __AMDGCN_WAVEFRONT_SIZE__);
 #endif
 constexpr size_t kMostShared = 64 << 10;
-
-// Calls HIP, which is opened at run time; in gpu_hip.hip. There are no clusters, and kernels of a
-// stream do not overlap.
-Status StartKernel(const StartOptions& options, const void* kernel, dim3 grid, dim3 block,
-                   void** arguments, size_t shared, void* stream);
 
 template <class... Parameters>
 Status Start(const StartOptions& options, void (*kernel)(Parameters...), dim3 grid, dim3 block,

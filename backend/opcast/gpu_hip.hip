@@ -7,7 +7,7 @@
 
 #include "opcast/gpu.h"
 #include "opcast/gpu_hip.h"
-#include "opcast/start.h"
+#include "opcast/start_hip.h"
 
 namespace opcast::gpu {
 namespace {

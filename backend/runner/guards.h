@@ -158,7 +158,7 @@ inline void TellFaults() {
 }
 
 inline std::unique_ptr<Memory> MemoryOf(DLDevice device, bool guards) {
-  if (device.device_type != kDLCPU) return std::make_unique<CudaMemory>(device.device_id, guards);
+  if (device.device_type != kDLCPU) return std::make_unique<GpuMemory>(device, guards);
   if (!guards) return std::make_unique<HostMemory>();
   TellFaults();
   return std::make_unique<GuardedMemory>();

@@ -56,31 +56,36 @@ class HostMemory : public Memory {
   void Read(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
 };
 
-// CUDA through its driver library, which is opened only for a case on a GPU.
-class CudaMemory : public Memory {
+// A GPU through the library of its vendor, which is opened only for a case on a GPU: CUDA's driver,
+// or HIP, which has the same functions under other names.
+class GpuMemory : public Memory {
  public:
-  CudaMemory(int device, bool guards) try : margin_(guards ? kMargin : 0) {
-    driver_ = dlopen("libcuda.so.1", RTLD_NOW);
-    if (driver_ == nullptr) throw Lacks("no CUDA driver on this machine");
-    int handle = 0;
-    Do<int(unsigned)>("cuInit", 0);
-    Do<int(int*, int)>("cuDeviceGet", &handle, device);
-    Do<int(void**, int)>("cuDevicePrimaryCtxRetain", &context_, handle);
-    Do<int(void*)>("cuCtxSetCurrent", context_);
-    Do<int(void**, unsigned)>("cuStreamCreate", &stream_, 0);
+  GpuMemory(DLDevice device, bool guards) try
+      : hip_(device.device_type == kDLROCM), margin_(guards ? kMargin : 0) {
+    Open();
+    Do<int(unsigned)>("cuInit", "hipInit", 0);
+    if (hip_) {
+      Do<int(int)>("", "hipSetDevice", device.device_id);
+    } else {
+      int handle = 0;
+      Do<int(int*, int)>("cuDeviceGet", "", &handle, device.device_id);
+      Do<int(void**, int)>("cuDevicePrimaryCtxRetain", "", &context_, handle);
+      Do<int(void*)>("cuCtxSetCurrent", "", context_);
+    }
+    Do<int(void**, unsigned)>("cuStreamCreate", "hipStreamCreateWithFlags", &stream_, 0);
   } catch (const std::runtime_error& e) {
     throw Lacks(e.what());
   }
   void* Allocate(const Array& array) override {
     const size_t bytes = array.bytes(), all = bytes + 2 * margin_;
     uintptr_t memory = 0;
-    Do<int(uintptr_t*, size_t)>("cuMemAlloc_v2", &memory, all == 0 ? size_t{1} : all);
+    Do<int(uintptr_t*, size_t)>("cuMemAlloc_v2", "hipMalloc", &memory, all == 0 ? size_t{1} : all);
     memory += margin_;
     arrays_.push_back({array.name, memory, bytes});
     return reinterpret_cast<void*>(memory);
   }
   void Free(void* memory) override {
-    Do<int(uintptr_t)>("cuMemFree_v2", reinterpret_cast<uintptr_t>(memory) - margin_);
+    Do<int(uintptr_t)>("cuMemFree_v2", "hipFree", reinterpret_cast<uintptr_t>(memory) - margin_);
   }
   void Watch() override {
     const std::string canary(margin_, kCanary);
@@ -97,16 +102,16 @@ class CudaMemory : public Memory {
   }
   void Write(void* to, const void* from, size_t bytes) override {
     if (bytes == 0) return;
-    Do<int(uintptr_t, const void*, size_t)>("cuMemcpyHtoD_v2", reinterpret_cast<uintptr_t>(to),
-                                            from, bytes);
+    Do<int(uintptr_t, const void*, size_t)>("cuMemcpyHtoD_v2", "hipMemcpyHtoD",
+                                            reinterpret_cast<uintptr_t>(to), from, bytes);
   }
   void Read(void* to, const void* from, size_t bytes) override {
     if (bytes == 0) return;
-    Do<int(void*, uintptr_t, size_t)>("cuMemcpyDtoH_v2", to, reinterpret_cast<uintptr_t>(from),
-                                      bytes);
+    Do<int(void*, uintptr_t, size_t)>("cuMemcpyDtoH_v2", "hipMemcpyDtoH", to,
+                                      reinterpret_cast<uintptr_t>(from), bytes);
   }
   void* stream() override { return stream_; }
-  void Wait() override { Do<int(void*)>("cuStreamSynchronize", stream_); }
+  void Wait() override { Do<int(void*)>("cuStreamSynchronize", "hipStreamSynchronize", stream_); }
 
  private:
   struct Place {
@@ -126,18 +131,30 @@ class CudaMemory : public Memory {
     }
   }
 
+  void Open() {
+    const std::vector<const char*> hip = {"libamdhip64.so.7", "libamdhip64.so.6",
+                                          "libamdhip64.so.5", "libamdhip64.so"};
+    for (const char* const name : hip_ ? hip : std::vector<const char*>{"libcuda.so.1"}) {
+      driver_ = dlopen(name, RTLD_NOW);
+      if (driver_ != nullptr) return;
+    }
+    throw Lacks(hip_ ? "no HIP runtime on this machine" : "no CUDA driver on this machine");
+  }
+
+  // Calls a function by the name that it has in CUDA or in HIP.
   template <class Signature, class... Args>
-  void Do(const char* name, Args... args) {
+  void Do(const char* cuda, const char* hip, Args... args) {
+    const char* const name = hip_ ? hip : cuda;
     auto* function = reinterpret_cast<Signature*>(dlsym(driver_, name));
     const int code = function == nullptr ? -1 : function(args...);
     if (code != 0) {
-      throw std::runtime_error(std::string(name) + " failed with CUDA error " +
-                               std::to_string(code));
+      throw std::runtime_error(std::string(name) + " failed with error " + std::to_string(code));
     }
   }
 
   // What a kernel that runs over by some rows still hits; allocations stay aligned.
   static constexpr size_t kMargin = 1 << 20;
+  const bool hip_;
   const size_t margin_;
   std::vector<Place> arrays_;
   void* driver_ = nullptr;

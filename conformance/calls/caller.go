@@ -11,7 +11,7 @@ import (
 type WorkerInfo struct {
 	Version, Missing, Word, Python string
 	// TVM is the path of libtvm_ffi, Built the devices for which the library has kernels, and Driver says that the
-	// machine has a CUDA device, Hardware what its maker calls the device under test: the bare backend tells.
+	// machine has a GPU of their kind, Hardware what its maker calls the device under test: the bare backend tells.
 	TVM      string
 	Built    []string
 	Driver   bool

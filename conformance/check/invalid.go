@@ -44,7 +44,7 @@ func (t *T) InvalidCalls(caller calls.Caller) (*calls.Call, []invalid.Change, er
 		}
 	}
 	// A call that writes nothing needs no kernel.
-	if calls.IsBare(caller) && len(cases.OtherKernels(t.Op, t.Env.Device)) == 0 && !c.Empty() {
+	if calls.IsBare(caller) && len(cases.OtherKernels(t.Op, t.Env.Device)) == 0 && !c.Empty() && !t.standsIn(caller) {
 		out = append(out, invalid.WithoutKernelChange(t.Op, t.Env.Device))
 	}
 	out = slices.DeleteFunc(out, func(f invalid.Change) bool { return t.Env.Foreign.tolerates(f) })
@@ -55,6 +55,12 @@ func (t *T) InvalidCalls(caller calls.Caller) (*calls.Call, []invalid.Change, er
 		return strings.Compare(a.Arg+a.Kind, b.Arg+b.Kind)
 	})
 	return call, out, nil
+}
+
+// standsIn says whether the reference would answer calls on the host: that is what Python's packages have where a collection has no
+// kernels for the CPU.
+func (t *T) standsIn(caller calls.Caller) bool {
+	return t.Env.Device != "cpu" && caller.Name() != calls.NativeName && !slices.Contains(t.Env.Project.Manifest.Devices, "cpu")
 }
 
 // invalidChanges are the changes of a valid call that may make it invalid.

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,9 +10,10 @@ import (
 	"unsafe"
 
 	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/conformance/checks/random"
-	"github.com/opcast/opcast/internal/cudadriver"
 	"github.com/opcast/opcast/internal/dtype"
+	"github.com/opcast/opcast/internal/gpudriver"
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/tvmffi"
 )
@@ -25,8 +27,9 @@ type Call struct {
 	Blobs   [][]byte
 	// Arrays are those of the call by their numbers.
 	Arrays map[int]*Array
-	// memory is where the arrays are, if that is not the host.
-	memory *cudadriver.Mirror
+	// memory is where the arrays are, if that is not the host, and device the name of the device under test.
+	memory *gpudriver.Mirror
+	device string
 }
 
 // Array is an array of a call in this process.
@@ -170,9 +173,7 @@ func (n *Call) array(raw any) (*tvmffi.Tensor, error) {
 	if t.Data, err = memory.Place(n.Blobs[spec.Blob]); err != nil {
 		return nil, err
 	}
-	if spec.Device == cuda || spec.Device == "" && n.memory != nil {
-		t.Device = tvmffi.Device{Type: 2}
-	}
+	t.Device = deviceOf(cmp.Or(spec.Device, n.device))
 	if n.foreign && t.Data != nil { // as frameworks do: few authors look at offsets
 		t.Data, t.ByteOffset = unsafe.Add(t.Data, t.ByteOffset), 0
 	}
@@ -251,21 +252,15 @@ func (n *Call) described(v calls.Tagged, isOutput bool, place int) (map[string]a
 		view := &ndarray.Array{DType: d, Shape: a.spec.Shape, Strides: a.spec.Strides, Offset: a.spec.Offset, Data: n.Blobs[a.spec.Blob]}
 		return map[string]any{
 			"dtype": a.spec.DType, "shape": a.spec.Shape, "strides": a.spec.Strides, "span": n.span(a.spec),
-			"device": n.device(), "data": true, "given": given, "same": a.spec.Index,
+			"device": n.device, "data": true, "given": given, "same": a.spec.Index,
 		}, view.Bytes()
 	}
 	return map[string]any{"none": true}, nil
 }
 
-// cuda is the name of the only device beside the host.
-const cuda = "cuda:0"
-
-// device is the name of the one under test.
-func (n *Call) device() string {
-	if n.memory != nil {
-		return cuda
-	}
-	return "cpu"
+// deviceOf is the first device of a kind, by its name in messages.
+func deviceOf(name string) tvmffi.Device {
+	return tvmffi.Device{Type: tvmffi.Kinds[cases.KindOf(name)]}
 }
 
 // span is the memory of an array, first address and the one after the last.

@@ -53,7 +53,7 @@ func (s *server) repeatCall(m calls.ConcurrentCall, blobs [][]byte, repeat int) 
 		if err != nil {
 			return nil, nil, err
 		}
-		n := &Call{library: s.library, foreign: s.foreign, Wire: w, Arrays: map[int]*Array{}, memory: s.driver.Mirror()}
+		n := &Call{library: s.library, foreign: s.foreign, Wire: w, Arrays: map[int]*Array{}, memory: s.driver.Mirror(), device: s.device}
 		for _, blob := range blobs[m.From:m.To] {
 			n.Blobs = append(n.Blobs, slices.Clone(blob))
 		}

@@ -2,6 +2,7 @@ package native
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,7 @@ import (
 	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/conformance/checks/random"
-	"github.com/opcast/opcast/internal/cudadriver"
+	"github.com/opcast/opcast/internal/gpudriver"
 	"github.com/opcast/opcast/internal/tvmffi"
 )
 
@@ -18,7 +19,8 @@ import (
 type inProcess struct {
 	library *tvmffi.Library
 	// driver is that of the device under test, nil for the host.
-	driver *cudadriver.Driver
+	driver *gpudriver.Driver
+	device string
 }
 
 // Name is that of the caller for which the calls are made.
@@ -33,7 +35,7 @@ func (p *inProcess) Probes(group string) []calls.Probe { return probes[group] }
 // Call makes a call with copies of all memory, so that the call remains as it is. It reports no outputs: whoever wants to
 // look at them looks at the buffers.
 func (p *inProcess) Call(_ context.Context, call *calls.Call) (result *calls.Result, err error) {
-	c := &copied{tensors: map[*calls.Tensor]*tvmffi.Tensor{}, memory: map[*byte][]byte{}, mirror: p.driver.Mirror()}
+	c := &copied{tensors: map[*calls.Tensor]*tvmffi.Tensor{}, memory: map[*byte][]byte{}, mirror: p.driver.Mirror(), device: p.device}
 	defer func() { err = errors.Join(err, c.mirror.Close()) }()
 	args, unsupported := c.arguments(call)
 	if c.err != nil {
@@ -77,8 +79,9 @@ func (p *inProcess) launches(op string) (int64, error) {
 type copied struct {
 	tensors map[*calls.Tensor]*tvmffi.Tensor
 	memory  map[*byte][]byte
-	// mirror is where the copies are on the device, and err why they are not.
-	mirror *cudadriver.Mirror
+	// mirror is where the copies are on the device, device its name, and err why they are not.
+	mirror *gpudriver.Mirror
+	device string
 	err    error
 }
 
@@ -140,9 +143,7 @@ func (c *copied) tensor(t *calls.Tensor) any {
 	var err error
 	out.Data, err = place.Place(c.of(t.Data))
 	c.err = errors.Join(c.err, err)
-	if t.Device == cuda || t.Device == "" && c.mirror != nil {
-		out.Device = tvmffi.Device{Type: 2}
-	}
+	out.Device = deviceOf(cmp.Or(t.Device, c.device))
 	c.tensors[t] = out
 	return out
 }

@@ -2,6 +2,7 @@ package native
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,9 +10,10 @@ import (
 	"runtime"
 
 	"github.com/opcast/opcast/conformance/calls"
+	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/conformance/check"
 	"github.com/opcast/opcast/conformance/checks/random"
-	"github.com/opcast/opcast/internal/cudadriver"
+	"github.com/opcast/opcast/internal/gpudriver"
 	"github.com/opcast/opcast/internal/rpc"
 	"github.com/opcast/opcast/internal/tvmffi"
 )
@@ -46,13 +48,13 @@ func Serve(config string, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	server := &server{library: library, foreign: c.Foreign}
-	if c.Device == cuda {
-		if server.driver, err = cudadriver.Open(); err != nil {
+	server := &server{library: library, foreign: c.Foreign, device: cmp.Or(c.Device, "cpu")}
+	if server.device != "cpu" {
+		if server.driver, err = gpudriver.Open(cases.KindOf(server.device)); err != nil {
 			return err
 		}
 	}
-	server.random = randomServer{caller: inProcess{library, server.driver}, dir: c.Dir, device: c.Device}
+	server.random = randomServer{caller: inProcess{library, server.driver, server.device}, dir: c.Dir, device: c.Device}
 	if c.Reached != "" {
 		if server.random.reached, err = SharedPage(c.Reached); err != nil {
 			return err
@@ -70,7 +72,8 @@ type server struct {
 	library *tvmffi.Library
 	foreign bool
 	// driver is that of the device under test, nil for the host.
-	driver *cudadriver.Driver
+	driver *gpudriver.Driver
+	device string
 	random randomServer
 }
 
@@ -101,7 +104,7 @@ func (s *server) answer(m rpc.Message) (any, [][]byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	n := &Call{library: s.library, foreign: s.foreign, Wire: w, Blobs: m.Blobs, Arrays: map[int]*Array{}, memory: s.driver.Mirror()}
+	n := &Call{library: s.library, foreign: s.foreign, Wire: w, Blobs: m.Blobs, Arrays: map[int]*Array{}, memory: s.driver.Mirror(), device: s.device}
 	return n.answer()
 }
 

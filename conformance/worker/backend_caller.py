@@ -9,11 +9,11 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-import cuda_memory
+import gpu_memory
 import numpy as np
 from bound import Bound, Request, Unsupported
 from caller import Caller
-from dlpack import CPU, CUDA, Array
+from dlpack import Array, named, placed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ class Backend(Caller):
     def prepare(self) -> str:
         """Import tvm-ffi, without torch: the backend needs no framework."""
         if self.config["device"] != "cpu":
-            cuda_memory.driver()
+            gpu_memory.driver(self.config["device"])
         Array.moved = (
             "library" in self.config
         )  # few authors look at offsets, which no framework passes
@@ -41,9 +41,9 @@ class Backend(Caller):
         if not self.missing:
             hello["tvm"] = str(importlib.import_module("tvm_ffi.libinfo").find_libtvm_ffi())
             hello["built"] = self.built()
-            hello["driver"] = cuda_memory.available()
+            hello["driver"] = gpu_memory.available("rocm" if "rocm" in hello["built"] else "cuda")
             if self.config["device"] != "cpu":
-                hello["hardware"] = cuda_memory.driver().name()
+                hello["hardware"] = gpu_memory.driver(self.config["device"]).name()
         return hello
 
     def built(self) -> list[str]:
@@ -61,18 +61,14 @@ class Backend(Caller):
         if spec.get("readonly"):
             raise Unsupported("a DLPack tensor of the unversioned ABI is never read-only")
         place = spec.get("device") or self.config["device"]
-        device = (CUDA, 0) if place == "cuda:0" else (CPU, 0)
-        memory = None
-        if place == self.config["device"] == "cuda:0":
-            memory = self.copied(data)
-        return Array(
-            data, spec["dlpack"], spec["shape"], spec["strides"], spec["offset"], device, memory
-        )
+        memory = self.copied(data) if place == self.config["device"] != "cpu" else None
+        shape, strides, offset = spec["shape"], spec["strides"], spec["offset"]
+        return Array(data, spec["dlpack"], shape, strides, offset, placed(place), memory)
 
     def copied(self, data: bytearray) -> Any:
         """Return the copy of a buffer on the device: arrays over one buffer share it there, too."""
         if id(data) not in self.copies:
-            self.copies[id(data)] = cuda_memory.Buffer(data)
+            self.copies[id(data)] = gpu_memory.driver(self.config["device"]).buffer(data)
         return self.copies[id(data)]
 
     def contents(self, array: Any, data: bytearray) -> bytes:
@@ -106,7 +102,7 @@ class Backend(Caller):
             "shape": array.shape,
             "strides": array.strides,
             "span": array.span(),
-            "device": "cpu" if array.device[0] == CPU else f"cuda:{array.device[1]}",
+            "device": named(array.device),
             "data": True,
         }, elements.tobytes()
 

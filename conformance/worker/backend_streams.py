@@ -6,7 +6,8 @@ import ctypes
 import importlib
 from typing import TYPE_CHECKING, Any
 
-import cuda_memory
+import dlpack
+import gpu_memory
 from bound import Report
 from dlpack import Array
 from streams import results, substituted
@@ -21,26 +22,37 @@ DELAY, ROUNDS = 256 << 20, 60
 
 
 class Streams:
-    """Probes of the order of work on the device."""
+    """Probes of the order of work on the device.
+
+    Parameters
+    ----------
+    device
+        The device under test.
+
+    """
+
+    def __init__(self, device: str) -> None:
+        """Keep the driver of the device."""
+        self.driver, self.place = gpu_memory.driver(device), dlpack.placed(device)
 
     def stream(self) -> ctypes.c_void_p:
         """Return a new stream that does not wait for the default one."""
         stream = ctypes.c_void_p()
-        cuda_memory.driver()("cuStreamCreate", ctypes.byref(stream), NON_BLOCKING)
+        self.driver("cuStreamCreate", ctypes.byref(stream), NON_BLOCKING)
         return stream
 
     def call(self, call: Bound, stream: ctypes.c_void_p) -> list[Any]:
         """Call on a stream."""
         tvm_ffi: Any = importlib.import_module("tvm_ffi")
-        with tvm_ffi.use_raw_stream(tvm_ffi.device("cuda", 0), stream.value):
+        with tvm_ffi.use_raw_stream(tvm_ffi.device(*self.place), stream.value):
             return results(call())
 
     def probe_side_stream(self, call: Bound) -> Any:
         """Call on a side stream, right behind the producer of the arguments."""
-        driver, stream = cuda_memory.driver(), self.stream()
-        changed, pairs = substituted(call, zeros)
+        driver, stream = self.driver, self.stream()
+        changed, pairs = substituted(call, self.zeros)
         if not driver.emulated:  # which runs a stream when something waits for it, and not before
-            busy = cuda_memory.Buffer(bytes(DELAY))
+            busy = driver.buffer(bytes(DELAY))
             size = ctypes.c_size_t(DELAY)
             for _ in range(ROUNDS):
                 driver("cuMemsetD8Async", busy.pointer, ctypes.c_ubyte(0), size, stream)
@@ -51,8 +63,8 @@ class Streams:
 
     def probe_graph_replayed(self, call: Bound) -> Any:
         """Capture a call in a graph, give its arguments other contents, and replay it twice."""
-        driver, stream = cuda_memory.driver(), self.stream()
-        changed, pairs = substituted(call, zeros)
+        driver, stream = self.driver, self.stream()
+        changed, pairs = substituted(call, self.zeros)
         self.call(changed, stream)
         driver.finish()
         graph, ready = ctypes.c_void_p(), ctypes.c_void_p()
@@ -71,11 +83,10 @@ class Streams:
             replays.append([b"" if r is None else bytes(r.contents()) for r in made])
         return Report(made, {"the second replay agrees": replays[0] == replays[1]})
 
-
-def zeros(x: Array) -> Array:
-    """Return an array like another one over memory of its own that is full of zeros."""
-    memory = cuda_memory.Buffer(bytes(len(x.data)))
-    return Array(x.data, x.dtype, x.shape, x.strides, x.offset, x.device, memory)
+    def zeros(self, x: Array) -> Array:
+        """Return an array like another one over memory of its own that is full of zeros."""
+        memory = self.driver.buffer(bytes(len(x.data)))
+        return Array(x.data, x.dtype, x.shape, x.strides, x.offset, x.device, memory)
 
 
 def fill(pairs: list[tuple[Any, Any]], stream: ctypes.c_void_p) -> None:
@@ -86,6 +97,5 @@ def fill(pairs: list[tuple[Any, Any]], stream: ctypes.c_void_p) -> None:
 
 
 def create(caller: Caller) -> Streams:
-    """Return the probes; they need nothing from the caller."""
-    del caller
-    return Streams()
+    """Return the probes, on the caller's device."""
+    return Streams(caller.config["device"])

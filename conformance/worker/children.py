@@ -125,7 +125,7 @@ def begin(caller: Caller, request: Request, blobs: list[bytes]) -> Answer:
         if method == "fork" and caller.unforkable:
             raise Unsupported(caller.unforkable)
         if method == "fork" and caller.config["device"] != "cpu":
-            raise Unsupported("a CUDA context does not survive a fork")
+            raise Unsupported("what a process has of a GPU does not survive a fork")
         if method not in children:
             children[method] = ChildProcess(caller, method)
     except Unsupported as error:

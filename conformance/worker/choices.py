@@ -30,11 +30,11 @@ def answer(caller: Caller, request: Request, blobs: list[bytes]) -> Answer:
         caller.use_threads(request["threads"])
         call = measure.Arguments(caller, request, blobs).op()
         call()  # an error of the call itself is none of a choice
-        kind = dlpack.CUDA if caller.config["device"] == "cuda" else dlpack.CPU
+        kind, number = dlpack.placed(caller.config["device"])
         choices = [Choice(caller, request["op"], kernel, call) for kernel in request["kernels"]]
         rest = turns.REST if request["threads"] > 1 and kind == dlpack.CPU else 0.0
         run(choices, request["rounds"], request["seconds"], rest)
-        arch: str = caller.native["_opcast_arch"](kind, 0)
+        arch: str = caller.native["_opcast_arch"](kind, number)
         return {"arch": arch, "samples": [c.samples for c in choices]}, []
     except Unsupported as error:
         return {"unsupported": str(error)}, []

@@ -7,10 +7,22 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cuda_memory import Buffer
+    from gpu_memory import Buffer
 
-CPU, CUDA = 1, 2
+CPU, CUDA, ROCM = 1, 2, 10
+KINDS = {"cpu": CPU, "cuda": CUDA, "rocm": ROCM}
 INT64S = ctypes.POINTER(ctypes.c_int64)
+
+
+def placed(device: str) -> tuple[int, int]:
+    """Return DLPack's type and id of the first device of a kind, such as "cuda:0"."""
+    return KINDS[device.partition(":")[0]], 0
+
+
+def named(device: tuple[int, int]) -> str:
+    """Return the name of a device of DLPack's."""
+    kind = next(name for name, number in KINDS.items() if number == device[0])
+    return kind if device[0] == CPU else f"{kind}:{device[1]}"
 
 
 class Device(ctypes.Structure):

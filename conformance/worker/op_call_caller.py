@@ -6,7 +6,7 @@ import importlib
 import os
 from typing import TYPE_CHECKING, Any, cast
 
-import cuda_memory
+import gpu_memory
 import numpy as np
 from backend_caller import Backend
 from bound import Bound, Request
@@ -31,9 +31,8 @@ class OpCall(Backend):
     def prepare(self) -> str:
         """Return tvm-ffi's version; other frameworks are imported by the probes that need them."""
         if self.config["device"] != "cpu":
-            cuda_memory.driver()
-        kind = self.config["device"].partition(":")[0]
-        os.environ.setdefault("JAX_PLATFORMS", kind)
+            gpu_memory.driver(self.config["device"])
+        os.environ.setdefault("JAX_PLATFORMS", gpu_memory.kind_of(self.config["device"]))
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # the device is shared
         return importlib.import_module("tvm_ffi").__version__
 

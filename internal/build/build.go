@@ -126,8 +126,8 @@ func run(ctx context.Context, o Options, root *os.Root, ninja string) (*Result, 
 // tellGPU says in a result for which GPUs the library has code.
 func (in *inputs) tellGPU(result *Result, dir string) (err error) {
 	switch {
-	case in.emulated:
-		result.DeviceCode = []string{"emulated CUDA"}
+	case in.emulated != nil:
+		result.DeviceCode = []string{map[string]string{"cuda": "emulated CUDA", "rocm": "emulated ROCm"}[in.emulated.of]}
 		return nil
 	case in.cuda != nil:
 		result.CUDA = in.cuda.version
@@ -142,9 +142,9 @@ func (in *inputs) tellGPU(result *Result, dir string) (err error) {
 func gather(ctx context.Context, o Options, root *os.Root) (in inputs, notes []string, err error) {
 	in = inputs{
 		project: withArchs(o.Project, o.Getenv(ArchVariable)), embedded: o.Runtime, env: o.Env, debug: o.Debug,
-		environment: environmentText(o.Getenv), emulated: slices.Contains(o.Devices, Emulated),
+		environment: environmentText(o.Getenv), emulated: emulationIn(o.Devices),
 	}
-	in.withoutCPU = in.emulated && !slices.Contains(o.Devices, "cpu")
+	in.withoutCPU = in.emulated != nil && !slices.Contains(o.Devices, "cpu")
 	if o.Native {
 		in.narrowest = narrowest()
 	}
@@ -153,6 +153,11 @@ func gather(ctx context.Context, o Options, root *os.Root) (in inputs, notes []s
 	}
 	if in.cuda, in.hip, notes, err = chooseGPU(ctx, o); err != nil {
 		return in, nil, err
+	}
+	if in.emulates("rocm") {
+		if in.emulatedGFX, err = emulatedArchs(o.Project.Manifest.ROCm.Arch, o.Getenv); err != nil {
+			return in, nil, err
+		}
 	}
 	generated, lacking, err := in.generatedUnits(o)
 	if err != nil {
@@ -232,11 +237,11 @@ func (in *inputs) findUnits(embedded fs.FS, generated []string) error {
 	if in.onCUDA() {
 		in.backend, in.kernels = append(in.backend, in.runtime.cuda...), append(in.kernels, found.cuda...)
 	}
-	if in.hip != nil {
+	if in.onROCm() {
 		in.backend, in.kernels = append(in.backend, in.runtime.hip...), slices.Concat(in.kernels, found.cuda, found.hip)
 	}
-	if in.emulated {
-		_, library := in.runtime.splitEmulator()
+	if in.emulated != nil {
+		_, library := in.emulated.split(in.runtime.emulator)
 		in.backend = append(in.backend, library...)
 	}
 	return nil

@@ -28,7 +28,7 @@ func check(o Options, newer []string, libraries []library, where func(library) s
 		if err != nil {
 			return nil, err
 		}
-		policy.ExportPrefix = l.exports
+		policy.ExportPrefixes = l.exports
 		if o.Portable {
 			policy.Standard = elfcheck.FindStandard(standard)
 		}
@@ -49,7 +49,7 @@ func report(p *opdef.Project, l library, violations elfcheck.Violations, finding
 	manifest := diag.Pos{File: "opcast.toml"}
 	for _, name := range violations.Exports {
 		findings.Add(manifest, code.Exported, "give it internal linkage or hidden visibility",
-			"%s exports %s, but only %s* may be seen outside", l.name, elfcheck.Demangle(name), l.exports)
+			"%s exports %s, but only %s* may be seen outside", l.name, elfcheck.Demangle(name), strings.Join(l.exports, "* and "))
 	}
 	for _, library := range violations.Needed {
 		findings.Add(manifest, code.Needed, "name it in link if users have it, or link it statically",

@@ -98,7 +98,7 @@ func (j *job) outdated() (units []unit, libraries []library, err error) {
 
 // linkRecord is the record of a library that is linked from the objects in the build folder, without its digest.
 func (j *job) linkRecord(l library) (record, error) {
-	r := record{Key: j.plan.key("-o " + l.name + " " + l.exports + " " + j.plan.in.linkFlags(l)), Reads: map[string]string{}}
+	r := record{Key: j.plan.key("-o " + l.name + " " + l.patterns() + " " + j.plan.in.linkFlags(l)), Reads: map[string]string{}}
 	files := slices.Concat(j.plan.in.libraries, j.plan.in.outside, j.plan.in.stubs)
 	for _, s := range l.sources {
 		files = append(files, j.plan.object(s))

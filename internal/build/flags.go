@@ -140,8 +140,8 @@ func (in inputs) cppFlags() []string {
 		archs := strings.Join(cudaArchs(&in.project.Manifest), ",")
 		flags = append(flags, "-DOPCAST_CUDA=1", `-DOPCAST_CUDA_ARCHS="`+archs+`"`)
 	}
-	if in.hip != nil {
-		flags = append(flags, "-DOPCAST_ROCM=1", `-DOPCAST_ROCM_ARCHS="`+strings.Join(in.hip.archs, ",")+`"`)
+	if in.onROCm() {
+		flags = append(flags, "-DOPCAST_ROCM=1", `-DOPCAST_ROCM_ARCHS="`+strings.Join(in.gfx(), ",")+`"`)
 	}
 	for _, f := range in.projectFlags() {
 		flags = append(flags, f[0]+f[1])
@@ -249,13 +249,13 @@ func (in inputs) linkFlags(l library) string {
 	if h := in.handlersOf(l.sources[0]); h != nil {
 		own += h.link()
 	}
-	if in.emulated {
+	if in.emulated != nil {
 		own += " -ldl"
 	}
 	switch gpu := slices.ContainsFunc(l.sources, forGPU); {
 	case gpu && in.hip != nil:
 		own += " -ldl" // with which HIP's runtime is opened when it is first needed
-	case gpu && !in.emulated:
+	case gpu && in.emulated == nil:
 		// The driver is opened when it is first needed, so that the library loads on machines without one.
 		own += " -L$cudart -lcudart_static -ldl -lrt"
 	}

@@ -88,9 +88,8 @@ func locateHIP(getenv func(string) string) ([]string, error) {
 
 var gfxPattern = regexp.MustCompile(`^gfx[0-9a-f]{3,4}(:(xnack|sramecc)[+-])*$`)
 
-// chooseArchs are the architectures to compile for: those of the environment or the manifest, else those of the usual ones that
-// the compiler knows.
-func (h *hip) chooseArchs(ctx context.Context, named []string, getenv func(string) string) ([]string, error) {
+// namedArchs are the architectures that the environment or the manifest names; none if neither does.
+func namedArchs(named []string, getenv func(string) string) ([]string, error) {
 	if text := getenv(GFXVariable); text != "" {
 		named = strings.Split(text, ",")
 	}
@@ -102,8 +101,14 @@ func (h *hip) chooseArchs(ctx context.Context, named []string, getenv func(strin
 	if i := slices.IndexFunc(named, func(a string) bool { return isGFX9(a) != isGFX9(named[0]) }); i >= 0 {
 		return nil, fmt.Errorf("a library is for wavefronts of 64 threads or for those of 32: not for both %s and %s", named[0], named[i])
 	}
-	if len(named) > 0 {
-		return named, nil
+	return named, nil
+}
+
+// chooseArchs are the architectures to compile for: those that are named, else those of the usual ones that the compiler knows.
+func (h *hip) chooseArchs(ctx context.Context, named []string, getenv func(string) string) ([]string, error) {
+	named, err := namedArchs(named, getenv)
+	if err != nil || len(named) > 0 {
+		return named, err
 	}
 	var says error
 	known := slices.DeleteFunc(slices.Clone(usualGFX), func(arch string) bool {
@@ -120,9 +125,18 @@ func (h *hip) chooseArchs(ctx context.Context, named []string, getenv func(strin
 	return known, nil
 }
 
+// emulatedArchs are the architectures for which an emulated device stands: those that are named, else the usual ones.
+func emulatedArchs(named []string, getenv func(string) string) ([]string, error) {
+	named, err := namedArchs(named, getenv)
+	if err == nil && len(named) == 0 {
+		named = usualGFX
+	}
+	return named, err
+}
+
 // wave is the number of threads that run together on the architectures.
-func (h *hip) wave() int {
-	if isGFX9(h.archs[0]) {
+func wave(archs []string) int {
+	if isGFX9(archs[0]) {
 		return 64
 	}
 	return 32
@@ -145,7 +159,7 @@ func (in inputs) hipFlags() []string {
 	for _, arch := range in.hip.archs {
 		flags = append(flags, "--offload-arch="+arch)
 	}
-	flags = append(flags, `-DOPCAST_COLLECTION="`+in.project.Manifest.Name+`"`, "-DOPCAST_ROCM=1", fmt.Sprint("-DOPCAST_ROCM_WARP=", in.hip.wave()))
+	flags = append(flags, `-DOPCAST_COLLECTION="`+in.project.Manifest.Name+`"`, "-DOPCAST_ROCM=1", fmt.Sprint("-DOPCAST_ROCM_WARP=", wave(in.hip.archs)))
 	for _, f := range in.projectFlags() {
 		flags = append(flags, f[0]+f[1])
 	}
@@ -159,7 +173,7 @@ func chooseGPU(ctx context.Context, o Options) (cuda *cuda, hip *hip, notes []st
 	switch {
 	case err != nil || !slices.Contains(o.devices(), "rocm"):
 		return cuda, nil, notes, err
-	case cuda != nil || slices.Contains(o.Devices, Emulated):
+	case cuda != nil || emulationIn(o.Devices) != nil:
 		const note = "ROCm was left out: a library has kernels for the GPUs of one vendor\n  run: opcast build --device cpu,rocm"
 		return cuda, nil, append(notes, note), nil
 	}

@@ -58,7 +58,7 @@ func TestFindHIP(t *testing.T) {
 			switch {
 			case tt.wave == 0 && (err == nil || !strings.Contains(err.Error(), tt.want)):
 				t.Errorf("error %v, want %q in it", err, tt.want)
-			case tt.wave != 0 && (err != nil || strings.Join(got.archs, " ") != tt.want || got.wave() != tt.wave || got.version != "6.1"):
+			case tt.wave != 0 && (err != nil || strings.Join(got.archs, " ") != tt.want || wave(got.archs) != tt.wave || got.version != "6.1"):
 				t.Errorf("got %+v, %v, want %s", got, err, tt.want)
 			}
 		})

@@ -23,8 +23,10 @@ type inputs struct {
 	cuda  *cuda
 	hip   *hip
 	debug bool
-	// emulated says that kernels for CUDA run on the emulated device.
-	emulated bool
+	// emulated is the device in software on which kernels for GPUs run, nil where they run on GPUs; emulatedGFX are AMD's
+	// architectures for which it stands.
+	emulated    *emulation
+	emulatedGFX []string
 	// withoutCPU leaves the kernels for the CPU out of the library, so that they need not be there.
 	withoutCPU bool
 	// narrowest is the instruction set below which loops are not compiled, as parallel.h calls it; all are where it is empty.
@@ -62,10 +64,10 @@ type plan struct {
 
 // library is one output.
 type library struct {
-	// name is the file's name in the build folder (output) and in the package (installed); exports is the prefix of everything
-	// that it exports.
-	name, output, installed, exports string
-	sources                          []string
+	// name is the file's name in the build folder (output) and in the package (installed).
+	name, output, installed string
+	// exports are the prefixes of everything that it exports.
+	exports, sources []string
 	// beside are libraries of a framework that it needs, families the beginnings of the names that these provide.
 	beside, families []string
 }
@@ -79,18 +81,18 @@ func newPlan(in inputs) (*plan, error) {
 	if in.debug {
 		p.folder = "build/debug"
 	}
-	if in.emulated {
-		p.folder = emulatedFolder
+	if in.emulated != nil {
+		p.folder = in.emulated.folder()
 	}
-	p.add(backendLibrary(in.project), "__tvm_ffi_", slices.Concat(in.backend, in.inLinkOrder(), in.shim))
+	p.add(backendLibrary(in.project), []string{"__tvm_ffi_"}, slices.Concat(in.backend, in.inLinkOrder(), in.shim))
 	for i := range in.handlers {
 		h := &in.handlers[i]
-		l := p.add(handlerLibrary(in.project, &h.Framework), h.exports(), slices.Concat(h.sources, in.shim))
+		l := p.add(handlerLibrary(in.project, &h.Framework), []string{h.exports()}, slices.Concat(h.sources, in.shim))
 		l.beside, l.families = h.Handlers.Beside(), h.Handlers.Symbols
 	}
-	if in.emulated {
-		driver, _ := in.runtime.splitEmulator()
-		p.add(driverFolder+"/libcuda.so.1", driverPrefix, slices.Concat(driver, in.shim))
+	if e := in.emulated; e != nil {
+		driver, _ := e.split(in.runtime.emulator)
+		p.add(e.driverFolder()+"/"+e.driver, e.exports, slices.Concat(driver, in.shim))
 	}
 	for _, l := range p.libraries {
 		for _, s := range l.sources {
@@ -143,12 +145,15 @@ func (p *plan) key(flags string) string {
 	return key(tools, p.in.environment, fmt.Sprint(rules(p.in)), ninja.Expand(flags, append(nowhere.machine(p.id), p.in.flags()...)))
 }
 
+// patterns are the prefixes of what the library exports in a version script, which writes a star behind the last.
+func (l *library) patterns() string { return strings.Join(l.exports, "*; ") }
+
 // path is a file of the build folder, relative to the project.
 func (p *plan) path(name string) string { return path.Join(p.folder, name) }
 
 func (p *plan) object(source string) string { return p.path("obj/" + source + ".o") }
 
-func (p *plan) add(installed, exports string, sources []string) *library {
+func (p *plan) add(installed string, exports, sources []string) *library {
 	name := path.Base(installed)
 	p.libraries = append(p.libraries, library{name: name, output: p.path(name), installed: installed, exports: exports, sources: sources})
 	return &p.libraries[len(p.libraries)-1]
@@ -179,7 +184,7 @@ func (p *plan) file(folder string, units []unit, libraries []library) *ninja.Fil
 		}
 		output := p.within(folder, l.output)
 		file.Builds = append(file.Builds, ninja.Build{
-			Outputs: []string{script(output)}, Rule: "exports", Vars: []ninja.Var{{Name: "prefix", Value: l.exports}},
+			Outputs: []string{script(output)}, Rule: "exports", Vars: []ninja.Var{{Name: "prefix", Value: shellWords(l.patterns())}},
 		}, ninja.Build{
 			Outputs: []string{output}, Rule: "link", Inputs: objects,
 			Implicit: slices.Concat([]string{script(output)}, p.in.libraries, p.in.stubs),

@@ -97,12 +97,16 @@ func StaleRuntime(dir string, embedded fs.FS) (stale []string, err error) {
 func compareRuntime(root *os.Root, embedded fs.FS) (write map[string][]byte, remove []string, err error) {
 	write = map[string][]byte{}
 	wanted := map[string]bool{}
-	for _, folder := range []string{"opcast", "emulator"} {
+	folders := []string{"opcast", "emulator", "emulator/hip"}
+	for _, folder := range folders {
 		files, err := fs.Glob(embedded, folder+"/*")
 		if err != nil {
 			return nil, nil, err
 		}
 		for _, name := range files {
+			if slices.Contains(folders, name) {
+				continue
+			}
 			content, err := fs.ReadFile(embedded, name)
 			if err != nil {
 				return nil, nil, err
@@ -114,7 +118,8 @@ func compareRuntime(root *os.Root, embedded fs.FS) (write map[string][]byte, rem
 		}
 		present, _ := fs.ReadDir(root.FS(), path.Join(laidOut, folder))
 		for _, entry := range present {
-			if name := path.Join(laidOut, folder, entry.Name()); !wanted[name] {
+			name := path.Join(laidOut, folder, entry.Name())
+			if !wanted[name] && !slices.Contains(folders, path.Join(folder, entry.Name())) {
 				remove = append(remove, name)
 			}
 		}

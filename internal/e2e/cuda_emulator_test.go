@@ -95,7 +95,7 @@ func compares(t *testing.T, emulated, script, want string) {
 	folders := []string{filepath.Join(root(t), "internal", "e2e"), filepath.Join(root(t), "conformance", "worker"),
 		filepath.Join(emulated, "backend", "python", "src")}
 	cmd.Env = append(os.Environ(), "PYTHONSAFEPATH=1", "PYTHONPATH="+strings.Join(folders, string(os.PathListSeparator)),
-		"LD_LIBRARY_PATH="+build.DriverIn(emulated), "OPCAST_EMULATED_DEVICES=90,80,75")
+		"LD_LIBRARY_PATH="+build.DriverIn(emulated, build.Emulated), "OPCAST_EMULATED_DEVICES=90,80,75")
 	if got := strings.TrimSpace(run(t, cmd)); got != want {
 		t.Errorf("compared %s arrays, want %s", got, want)
 	}

@@ -12,8 +12,8 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from cuda_memory import Buffer, driver
 from dlpack import Array
+from gpu_memory import Buffer, Driver, driver_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +38,11 @@ def refused(call: Callable[[], object]) -> str:
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     return "no error"
+
+
+def driver() -> Driver:
+    """Return the driver, which is opened when it is first needed."""
+    return driver_of("cuda")
 
 
 def context(device: int) -> ctypes.c_void_p:
@@ -71,7 +76,7 @@ class Managed(Buffer):
 
     def __init__(self, data: bytes) -> None:
         """Allocate and fill the memory."""
-        self.size, self.pointer = len(data), ctypes.c_uint64()
+        self.size, self.driver, self.pointer = len(data), driver(), ctypes.c_uint64()
         size = ctypes.c_size_t(self.size)
         driver()("cuMemAllocManaged", ctypes.byref(self.pointer), size, 1)
         self.write(data)
@@ -79,7 +84,8 @@ class Managed(Buffer):
 
 def placed(x: Any, device: tuple[int, int] = (CUDA, 0)) -> Array:
     """Return an array of the current context like one of NumPy."""
-    memory = (Managed if device[0] == MANAGED else Buffer)(x.tobytes())
+    data = x.tobytes()
+    memory = Managed(data) if device[0] == MANAGED else driver().buffer(data)
     steps = [step // x.itemsize for step in x.strides]
     dtype = FLOAT if x.dtype == np.float32 else (0, 8 * x.itemsize)
     return Array(bytearray(x.tobytes()), dtype, list(x.shape), steps, 0, device, memory)

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import opcast_numpy as ours
-from cuda_memory import Buffer
 from dlpack import CUDA, Array
+from gpu_memory import driver_of
 
 backend: Any = importlib.import_module("emulated_backend")
 tvm_ffi: Any = importlib.import_module("tvm_ffi")
@@ -40,7 +40,7 @@ def placed(x: Any) -> Array:
         steps,
         place,
         (CUDA, 0),
-        Buffer(bytes(data)),
+        driver_of("cuda").buffer(bytes(data)),
     )
 
 

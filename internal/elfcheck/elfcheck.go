@@ -169,8 +169,8 @@ func isSystem(library string) bool {
 
 // Policy is what a library may do.
 type Policy struct {
-	// ExportPrefix begins every exported name.
-	ExportPrefix string
+	// ExportPrefixes begin the exported names.
+	ExportPrefixes []string
 	// Provided are the sorted symbols of the host process, Families the beginnings of names of others.
 	Provided, Families []string
 	// Linked are further libraries, by name without version ("libfoo.so"), on which the author linked on purpose.
@@ -202,7 +202,8 @@ type Violations struct {
 func (l *Library) Check(p Policy) Violations {
 	var found Violations
 	for _, name := range l.Exports {
-		if !strings.HasPrefix(name, p.ExportPrefix) {
+		begins := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
+		if !slices.ContainsFunc(p.ExportPrefixes, begins) {
 			found.Exports = append(found.Exports, name)
 		}
 	}

@@ -44,7 +44,7 @@ func TestCheck(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := lib.Check(Policy{ExportPrefix: "demo_", Provided: []string{"TVMFFIOther", "TVMFFIThing"}})
+	got := lib.Check(Policy{ExportPrefixes: []string{"demo_"}, Provided: []string{"TVMFFIOther", "TVMFFIThing"}})
 	if !slices.Contains(got.Exports, "leaked") || slices.Contains(got.Exports, "demo_run") {
 		t.Errorf("exports: %q", got.Exports)
 	}

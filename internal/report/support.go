@@ -22,12 +22,23 @@ var ErrNoPlace = errors.New("no place for the table")
 // supportHead is the head of the table.
 const supportHead = "| device | hardware | date | caller | version | ops | passed | failed | skipped |\n|---|---|---|---|---|---|---|---|---|\n"
 
+// emulatedDevice begins what reports call devices in software.
+const emulatedDevice = "emulated"
+
+// EmulatedDevice is what reports call a device in software: by its kind, unless that is the first that there was.
+func EmulatedDevice(kind string) string {
+	if kind == "cuda" {
+		return emulatedDevice
+	}
+	return emulatedDevice + "-" + kind
+}
+
 // Hardware is what the results of the report were computed on: the name of the GPU, or the processor.
 func (r *Report) Hardware() string {
 	if name := r.Environment["gpu"]; r.Device != "cpu" && name != "" {
 		return name
 	}
-	if r.Device != "cpu" && r.Device != "emulated" {
+	if r.Device != "cpu" && !strings.HasPrefix(r.Device, emulatedDevice) {
 		return "unknown"
 	}
 	return cmp.Or(r.Environment["processor"], "unknown")

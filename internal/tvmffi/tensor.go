@@ -8,6 +8,9 @@ import (
 // Device is a DLPack device.
 type Device struct{ Type, ID int32 }
 
+// Kinds are DLPack's numbers of kinds of devices, by their names in messages.
+var Kinds = map[string]int32{"cpu": 1, "cuda": 2, "rocm": 10}
+
 // CPU is the host.
 var CPU = Device{Type: 1}
 

@@ -9,6 +9,7 @@ import numpy as np
 from abilities import Script
 from bound import Request, Unsupported
 from caller import Caller
+from gpu_memory import WORDS, kind_of, vendor
 from host import numpy_dtype
 
 
@@ -24,16 +25,18 @@ class CuPy(Caller):
     def prepare(self) -> str:
         """Import cupy and return its version; without a device there is nothing to call."""
         if self.config["device"] == "cpu":
-            raise Unsupported("its arrays lie on CUDA devices: opcast test --device cuda")
+            raise Unsupported("its arrays lie on GPUs: opcast test --device cuda, or rocm")
         self.cupy: Any = importlib.import_module("cupy")
         self.kind = self.cupy.ndarray
         runtime = self.cupy.cuda.runtime
+        vendor(self.config["device"], "cupy", is_rocm=runtime.is_hip)
+        self.gpu = kind_of(self.config["device"])
         try:
             count = runtime.getDeviceCount()
         except runtime.CUDARuntimeError as error:
-            raise Unsupported(f"no CUDA device: {error}") from None
+            raise Unsupported(f"no {WORDS[self.gpu]} device: {error}") from None
         if count == 0:
-            raise Unsupported("no CUDA device")
+            raise Unsupported(f"no {WORDS[self.gpu]} device")
         return self.cupy.__version__
 
     def make(self, spec: Request, data: bytearray) -> Any:
@@ -74,7 +77,7 @@ class CuPy(Caller):
             "shape": list(array.shape),
             "strides": [s // array.dtype.itemsize for s in array.strides],
             "span": self.span(array),
-            "device": f"cuda:{array.device.id}",
+            "device": f"{self.gpu}:{array.device.id}",
             "data": True,
         }, array.get().tobytes()
 

@@ -14,6 +14,7 @@ import numpy as np
 from abilities import Script
 from bound import Bound, Request, Unsupported, refused_singly
 from caller import Caller
+from gpu_memory import WORDS, kind_of
 from host import describe, numpy_dtype, strided
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class Jax(Caller):
         """Import jax for the device and return its version; torch is kept out of its process."""
         if self.config["alone"]:
             sys.modules["torch"] = None  # pyright: ignore[reportArgumentType]
-        kind = self.config["device"].partition(":")[0]
+        kind = kind_of(self.config["device"])
         os.environ.setdefault("JAX_PLATFORMS", "cpu" if kind == "cpu" else f"{kind},cpu")
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # the device is shared
         self.usual = self.flags(kind)
@@ -98,7 +99,7 @@ class Jax(Caller):
         try:
             self.device = self.jax.devices(kind)[0]
         except RuntimeError as error:
-            raise Unsupported(f"no CUDA device: {error}") from None
+            raise Unsupported(f"no {WORDS[kind]} device: {error}") from None
         self.kind = self.jax.Array
         return self.jax.__version__
 
@@ -143,7 +144,8 @@ class Jax(Caller):
             described: Request = {"dtype": np.dtype(array.dtype).name, "shape": list(array.shape)}
             return {**described, "strides": [], "span": (0, 0), "device": "cpu", "data": False}, b""
         described, data = describe(np.asarray(array))
-        places = {"cpu" if d.platform == "cpu" else f"cuda:{d.id}" for d in array.devices()}
+        gpu = kind_of(self.config["device"])
+        places = {"cpu" if d.platform == "cpu" else f"{gpu}:{d.id}" for d in array.devices()}
         return {**described, "span": self.span(array), "device": ", ".join(sorted(places))}, data
 
     def contents(self, array: Any, data: bytearray) -> bytes:

@@ -12,6 +12,7 @@ import numpy as np
 from abilities import Script
 from bound import Bound, Request, Unsupported, refusal
 from caller import Caller
+from gpu_memory import WORDS, kind_of, vendor
 
 BARE = ("uint16", "uint32", "uint64")
 """Dtypes that PaddlePaddle can name, but has no functions for."""
@@ -61,13 +62,14 @@ class Paddle(Caller):
             warnings.filterwarnings("ignore", "No ccache found")  # for extensions of PaddlePaddle
             self.paddle: Any = importlib.import_module("paddle")
         self.kind = self.paddle.Tensor
+        self.gpu = kind_of(self.config["device"])
         if self.config["device"] != "cpu":
             self.elsewhere = "cpu"
-            if (
-                not self.paddle.is_compiled_with_cuda()
-                or not self.paddle.device.cuda.device_count()
-            ):
-                raise Unsupported("no CUDA device: PaddlePaddle sees none")
+            is_rocm: bool = self.paddle.is_compiled_with_rocm()
+            vendor(self.config["device"], "PaddlePaddle", is_rocm=is_rocm)
+            compiled = is_rocm or self.paddle.is_compiled_with_cuda()
+            if not compiled or not self.paddle.device.cuda.device_count():
+                raise Unsupported(f"no {WORDS[self.gpu]} device: PaddlePaddle sees none")
         self.place = "cpu" if self.config["device"] == "cpu" else "gpu:0"
         self.paddle.set_device(self.place)
         return self.paddle.__version__
@@ -113,7 +115,7 @@ class Paddle(Caller):
             "shape": list(array.shape),
             "strides": list(array.strides),
             "span": self.span(array),
-            "device": "cpu" if place.is_cpu_place() else f"cuda:{place.gpu_device_id()}",
+            "device": "cpu" if place.is_cpu_place() else f"{self.gpu}:{place.gpu_device_id()}",
             "data": True,
         }
         return described, elements(array)

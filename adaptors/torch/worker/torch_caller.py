@@ -14,6 +14,7 @@ import torch_transform
 from abilities import Script
 from bound import Bound, Request, Unsupported, expecting, refusal, refused_singly
 from caller import Caller
+from gpu_memory import WORDS, kind_of, vendor
 from torch_aliasing import functional, tensors, warm, watcher
 
 
@@ -48,8 +49,9 @@ class Torch(Caller):
         self.kind = self.torch.Tensor
         self.torch.set_num_threads(1)
         self.elsewhere = "meta" if self.config["device"] == "cpu" else "cpu"
+        vendor(self.config["device"], "torch", is_rocm=bool(self.torch.version.hip))
         if self.config["device"] != "cpu" and not self.torch.cuda.is_available():
-            raise Unsupported("no CUDA device: torch sees none")
+            raise Unsupported(f"no {WORDS[kind_of(self.config['device'])]} device: torch sees none")
         return self.torch.__version__
 
     def ready(self) -> None:
@@ -66,7 +68,7 @@ class Torch(Caller):
         if spec.get("readonly"):
             raise Unsupported("torch has no read-only tensors")
         dtype, shape = self.dtype(spec["dtype"]), spec["shape"]
-        place = spec.get("device") or self.config["device"]
+        place = (spec.get("device") or self.config["device"]).replace("rocm", "cuda")
         if place == "meta" or not data:
             return self.torch.empty(shape, dtype=dtype, device=place)
         flat = self.buffer(data, place).view(dtype)
@@ -102,13 +104,18 @@ class Torch(Caller):
             "shape": list(array.shape),
             "strides": list(array.stride()),
             "span": self.span(array) if real else (0, 0),
-            "device": str(array.device),
+            "device": self.place(array.device),
             "data": real,
         }
         if not real or not array.numel():
             return described, b""
         dense = array.resolve_conj().resolve_neg().contiguous().reshape(-1)
         return described, dense.view(self.torch.uint8).cpu().numpy().tobytes()
+
+    def place(self, device: Any) -> str:
+        """Return the name of a device: AMD's GPUs are called cuda by PyTorch, too."""
+        kind = kind_of(self.config["device"])
+        return str(device) if kind == "cpu" else str(device).replace("cuda", kind)
 
     def span(self, array: Any) -> tuple[int, int]:
         """Return the addresses of a tensor."""

@@ -142,7 +142,7 @@ def autocast(task: Task) -> None:
     def call(arrays: Arrays) -> Any:
         wanted = [arrays.inputs[i].requires_grad_() for i in task.options["wrt"]]
         with torch.autocast(
-            task.caller.config["device"].partition(":")[0],
+            "cpu" if task.caller.config["device"] == "cpu" else "cuda",
             dtype=task.caller.dtype(task.options["dtype"]),
         ):
             results = task.function(*arrays.inputs)

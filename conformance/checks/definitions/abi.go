@@ -34,7 +34,7 @@ func checkABI(t *check.T) error {
 		return err
 	}
 	p := t.Env.Project
-	policy := elfcheck.Policy{ExportPrefix: exportPrefix, Provided: host.Exports, Linked: elfcheck.Linked(p.Manifest.Link)}
+	policy := elfcheck.Policy{ExportPrefixes: []string{exportPrefix}, Provided: host.Exports, Linked: elfcheck.Linked(p.Manifest.Link)}
 	lib, err := checkLibrary(t, p.LibraryPath(), policy)
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func checkABI(t *check.T) error {
 		files, _ := filepath.Glob(filepath.Join(p.HandlerFolder(name), "*.so"))
 		for _, file := range files {
 			policy := policy
-			policy.ExportPrefix = "opcast_" + name + "_"
+			policy.ExportPrefixes = []string{"opcast_" + name + "_"}
 			if fw, ok := framework.ByName(name); ok {
 				policy.Linked, policy.Families = append(policy.Linked, fw.Handlers.Beside()...), fw.Handlers.Symbols
 			}
@@ -69,9 +69,9 @@ func checkLibrary(t *check.T, file string, policy elfcheck.Policy) (*elfcheck.Li
 	name := filepath.Base(file)
 	violations := lib.Check(policy)
 	for what, list := range map[string][]string{
-		"exports beside " + policy.ExportPrefix + "*: ": violations.Exports,
-		"needs, though no system has it: ":              violations.Needed,
-		"uses, though nobody defines it: ":              violations.Undefined,
+		"exports beside " + strings.Join(policy.ExportPrefixes, ", ") + "*: ": violations.Exports,
+		"needs, though no system has it: ":                                    violations.Needed,
+		"uses, though nobody defines it: ":                                    violations.Undefined,
 	} {
 		if len(list) > 0 {
 			t.Fail(nil, name, "%s%s", what, strings.Join(list, ", "))

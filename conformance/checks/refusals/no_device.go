@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/conformance/calls"
-	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/conformance/check"
 	"github.com/opcast/opcast/conformance/invalid"
 	"github.com/opcast/opcast/internal/rule"
@@ -19,16 +18,20 @@ var noDeviceCheck = check.Check{
 	Run:     checkNoDevice,
 }
 
-// checkNoDevice calls with arrays of the backend's other device. A library without kernels for it says which it has; one
+// checkNoDevice calls with arrays on a GPU of the kind that the library is built for, else of CUDA. A library without kernels for it says which it has; one
 // with such kernels, on a machine without that device, says that it cannot be used. Their memory is never looked at.
 func checkNoDevice(t *check.T) error {
 	backend, ok := t.Caller.(calls.Informed)
-	const device = "cuda:0"
-	switch {
-	case !ok:
+	if !ok {
 		return check.Skip("the caller does not tell what the library has")
-	case t.Env.Device != "cpu" || backend.Info().Driver:
-		return check.Skip("the machine has a CUDA device")
+	}
+	kind := "cuda"
+	if slices.Contains(backend.Info().Built, "rocm") {
+		kind = "rocm"
+	}
+	device := kind + ":0"
+	if t.Env.Device != "cpu" || backend.Info().Driver {
+		return check.Skip("the machine has a device of the kind %s", kind)
 	}
 	c, err := t.ValidCase()
 	if err != nil {
@@ -41,12 +44,13 @@ func checkNoDevice(t *check.T) error {
 	if err != nil {
 		return err
 	}
-	call = invalid.WithoutKernelChange(t.Op, t.Env.Device).Apply(call)
+	call = call.Clone()
+	call.MoveTo(device)
 	result, err := t.Call(call, device)
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(backend.Info().Built, cases.KindOf(device)) {
+	if !slices.Contains(backend.Info().Built, kind) {
 		t.ExpectError(call, device, result, invalid.WithoutKernelChange(t.Op, t.Env.Device).Expected)
 		return nil
 	}

@@ -78,7 +78,7 @@ func newBenchCmd(a *app) *cobra.Command {
 
 // check refuses values that no flag can have.
 func (f *benchFlags) check() error {
-	err := cmp.Or(oneOf("device", f.device, "cpu", "cuda"), atLeast("rounds", f.rounds, 1), reportFolder(f.report))
+	err := cmp.Or(oneOf("device", f.device, testDevices...), atLeast("rounds", f.rounds, 1), reportFolder(f.report))
 	if err == nil && !(f.seconds >= 0) {
 		err = usage("--seconds %v: expected a number of seconds", f.seconds)
 	}

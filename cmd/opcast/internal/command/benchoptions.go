@@ -44,7 +44,7 @@ func (a *app) benchOptions(ctx context.Context, names []string, flags *benchFlag
 		return o, nil, err
 	}
 	o.Python = env.Python
-	return o, env, a.current(ctx, p, env, flags.noBuild)
+	return o, env, a.current(ctx, p, env, flags.noBuild, devicesFor(p, flags.device)...)
 }
 
 // chosen are the ops of the names, or all, with the workloads that sweeps make.

@@ -34,7 +34,7 @@ func newBuildCmd(a *app) *cobra.Command {
 	pythonFlag(cmd, &python)
 	cmd.Flags().StringSliceVar(&o.Devices, "device", nil,
 		"build for these devices: cpu,cuda (default: the manifest's that this machine has a compiler for); "+
-			"emulated is CUDA on an emulated device, which needs no GPU and no nvcc")
+			"emulated and emulated-rocm are CUDA and ROCm on an emulated device, which needs no GPU and no compiler for GPUs")
 	cmd.Flags().BoolVar(&jit, "jit", false, "compile nothing: put the sources into the package, which builds itself on import")
 	cmd.Flags().BoolVar(&o.Native, "native", false, "compile for the instruction set of this machine's CPU only, which halves the time")
 	cmd.Flags().BoolVar(&o.Portable, "portable", false, "link libraries that run on older systems, from glibc 2.28 on")
@@ -121,11 +121,11 @@ func knownDevices(chosen, manifest []string) error {
 	return nil
 }
 
-// unemulated are devices with CUDA in the place of the emulated device.
+// unemulated are devices with those of the manifest in the place of emulated ones.
 func unemulated(devices []string) []string {
 	out := slices.Clone(devices)
-	if i := slices.Index(out, build.Emulated); i >= 0 {
-		out[i] = "cuda"
+	for i, d := range out {
+		out[i], _ = build.Unemulated(d)
 	}
 	return out
 }

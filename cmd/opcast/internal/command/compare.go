@@ -49,7 +49,7 @@ func newCompareCmd(a *app) *cobra.Command {
 
 func (a *app) compare(ctx context.Context, args []string, flags *compareFlags) error {
 	functions, err := comparisons(args)
-	if err = cmp.Or(err, oneOf("device", flags.device, "cpu", "cuda"), reportFolder(flags.report)); err != nil {
+	if err = cmp.Or(err, oneOf("device", flags.device, testDevices...), reportFolder(flags.report)); err != nil {
 		return err
 	}
 	p, err := a.load()
@@ -66,8 +66,10 @@ func (a *app) compare(ctx context.Context, args []string, flags *compareFlags) e
 	}
 	summary, err := conformance.Compare(ctx, conformance.CompareOptions{
 		Project: p, Python: env.Python, Functions: functions, Device: flags.device, Seed: flags.seed,
-		Build: func(ctx context.Context) error { return a.current(ctx, p, env, flags.noBuild) },
-		Out:   a.stdout, Verbose: flags.verbose, ReportDir: folder,
+		Build: func(ctx context.Context) error {
+			return a.current(ctx, p, env, flags.noBuild, devicesFor(p, flags.device)...)
+		},
+		Out: a.stdout, Verbose: flags.verbose, ReportDir: folder,
 	})
 	if err != nil {
 		return a.suiteError(err)

@@ -53,7 +53,7 @@ func newExplainCmd(a *app) *cobra.Command {
 		},
 	}
 	pythonFlag(cmd, &flags.python)
-	cmd.Flags().StringVar(&flags.device, "device", "cpu", "where the call would run: cpu or cuda")
+	cmd.Flags().StringVar(&flags.device, "device", "cpu", "where the call would run: cpu, cuda or rocm")
 	cmd.Flags().StringArrayVar(&shapes, "shape", nil, "shape and dtype of an input, for example x=128x64:bf16")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	cmd.Flags().BoolVar(&all, "all", false, "explain every code, as a page in Markdown")

@@ -47,7 +47,7 @@ func kernelAnswers(library *tvmffi.Library, made *trial.Call, device string) ([]
 	if lists := calls.ListsOf(op); lists != nil {
 		first += len(lists.Lengths)
 	}
-	call := []any{op.Name, deviceTypes[device], 0}
+	call := []any{op.Name, int(tvmffi.Kinds[device]), 0}
 	for i, argument := range arguments {
 		switch array, given := argument.(*ndarray.Array); {
 		case given:

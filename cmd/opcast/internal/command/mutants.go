@@ -70,7 +70,7 @@ func (a *app) mutants(ctx context.Context, ops []string, flags *mutantsFlags) er
 			}
 			return a.buildCopy(ctx, env, dir, a.stderr)
 		},
-		Driver: build.DriverIn,
+		Driver: func(dir string) string { return build.DriverIn(dir, build.Emulated) },
 	})
 	if errors.Is(err, mutants.ErrSurvived) {
 		return ExitError{Code: exitFindings, Err: err}

@@ -19,6 +19,7 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/pyenv"
 	"github.com/opcast/opcast/internal/runner"
+	"github.com/opcast/opcast/internal/tvmffi"
 )
 
 // runFlags are the choices of the command line.
@@ -59,7 +60,7 @@ only when the call or the reference changes.`,
 	pythonFlag(cmd, &flags.python)
 	cmd.Flags().StringVar(&flags.workload, "workload", "", "begin with the named call of the definition")
 	cmd.Flags().StringVar(&flags.kernel, "kernel", "", "the only kernel that may run")
-	cmd.Flags().StringVar(&flags.device, "device", "cpu", "cpu or cuda")
+	cmd.Flags().StringVar(&flags.device, "device", "cpu", "cpu, cuda or rocm")
 	cmd.Flags().StringVar(&flags.tool, "tool", "", "run under "+strings.Join(runner.Tools(), ", "))
 	cmd.Flags().IntVar(&flags.repeat, "repeat", 50, "number of timed calls")
 	cmd.Flags().DurationVar(&flags.timeout, "timeout", 30*time.Second, "how long one call, and the reference, may take; 0 means no limit")
@@ -71,17 +72,14 @@ only when the call or the reference changes.`,
 	return cmd
 }
 
-// deviceTypes are DLPack's numbers.
-var deviceTypes = map[string]int{"cpu": 1, "cuda": 2}
-
 // check refuses values that the flags do not have.
 func (f runFlags) check(op *opdef.Op) error {
 	var kernels []string
 	for _, k := range op.KernelList() {
 		kernels = append(kernels, k.Name)
 	}
-	if deviceTypes[f.device] == 0 {
-		return usage("--device: expected cpu or cuda, got %q", f.device)
+	if tvmffi.Kinds[f.device] == 0 {
+		return usage("--device: expected cpu, cuda or rocm, got %q", f.device)
 	}
 	if f.kernel != "" && !slices.Contains(kernels, f.kernel) {
 		return usage("--kernel: expected one of %s, got %q", strings.Join(kernels, ", "), f.kernel)
@@ -135,7 +133,7 @@ func (a *app) prepare(ctx context.Context, p *opdef.Project, op *opdef.Op, words
 		return nil, err
 	}
 	debug := flags.debug || flags.tool == "gdb" || flags.tool == "valgrind"
-	result, err := a.compile(ctx, build.Options{Env: r.env, Debug: debug})
+	result, err := a.compile(ctx, build.Options{Env: r.env, Debug: debug, Devices: devicesFor(p, flags.device)})
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +205,7 @@ func (r *run) program(ctx context.Context) (string, error) {
 func (r *run) call() (*runner.Call, error) {
 	c := &runner.Call{
 		TVMLibrary: r.env.TVMLibrary, Library: r.library, Op: r.op.Name, Kernel: r.flags.kernel,
-		DeviceType: deviceTypes[r.flags.device], Repeat: r.flags.repeat, Guarded: r.flags.tool == "",
+		DeviceType: int(tvmffi.Kinds[r.flags.device]), Repeat: r.flags.repeat, Guarded: r.flags.tool == "",
 	}
 	if r.flags.tool != "" {
 		c.Repeat = 0

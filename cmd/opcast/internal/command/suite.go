@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/opcast/opcast/conformance"
+	"github.com/opcast/opcast/internal/build"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/pyenv"
 	"github.com/opcast/opcast/internal/safefile"
@@ -23,8 +24,23 @@ import (
 
 // The flags below belong to several of the commands that run the conformance suite. Each command declares those that it uses.
 
+// testDevices are those on which the suite puts arrays.
+var testDevices = []string{"cpu", "cuda", "rocm"}
+
 func testDeviceFlag(cmd *cobra.Command, device *string) {
-	cmd.Flags().StringVar(device, "device", "cpu", "put the arrays on this device: cpu or cuda")
+	cmd.Flags().StringVar(device, "device", "cpu", "put the arrays on this device: cpu, cuda or rocm")
+}
+
+// devicesFor are the devices for which the library is built that is called on one; none stands for the manifest's, of whose GPUs
+// those of CUDA come first.
+func devicesFor(p *opdef.Project, device string) []string {
+	switch _, emulated := build.Unemulated(device); {
+	case emulated:
+		return []string{device}
+	case device == "rocm":
+		return slices.DeleteFunc(slices.Clone(p.Manifest.Devices), func(d string) bool { return d == "cuda" })
+	}
+	return nil
 }
 
 func profileFlag(cmd *cobra.Command, profile *string) {

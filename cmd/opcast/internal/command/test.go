@@ -57,7 +57,7 @@ func newTestCmd(a *app) *cobra.Command {
 		RunE:  func(cmd *cobra.Command, ops []string) error { return a.test(cmd, ops, &flags) },
 	}
 	pythonFlag(cmd, &flags.python)
-	cmd.Flags().StringVar(&flags.device, "device", "cpu", "put the arrays on this device: cpu, cuda, or emulated, which is CUDA without a GPU")
+	cmd.Flags().StringVar(&flags.device, "device", "cpu", "put the arrays on this device: cpu, cuda, rocm, or emulated or emulated-rocm, which are CUDA and ROCm without a GPU")
 	profileFlag(cmd, &flags.profile)
 	cmd.Flags().BoolVar(&flags.fast, "fast", false, "short for --profile fast")
 	jobsFlag(cmd, &flags.jobs)
@@ -151,12 +151,10 @@ func (a *app) testOptions(ctx context.Context, ops []string, flags *testFlags) (
 		Shard: flags.shard, LastFailed: flags.lastFailed, Seed: flags.seed, ReportDir: flags.report, Jobs: flags.jobs,
 		WarmUp: flags.warmUp, Spread: flags.spread, Job: flags.job, Timeout: flags.timeout, Progress: terminal(a.stdout),
 	}
-	if flags.device == build.Emulated {
-		emulate(&o)
-	}
+	emulate(&o)
 	if flags.opdefs == "" && flags.library == "" && len(callables) == 0 {
 		o.Build = func(ctx context.Context) error {
-			return a.current(ctx, p, env, flags.noBuild || flags.installed, devicesFor(flags.device)...)
+			return a.current(ctx, p, env, flags.noBuild || flags.installed, devicesFor(p, flags.device)...)
 		}
 	}
 	if flags.opdefs == "" {
@@ -168,20 +166,17 @@ func (a *app) testOptions(ctx context.Context, ops []string, flags *testFlags) (
 	return o, nil
 }
 
-// emulate has the callers that need no framework find the driver of the emulated device: a framework has no memory there.
+// emulate has the callers that need no framework find the driver of an emulated device, if the tests are to run on one: a framework
+// has no memory there.
 func emulate(o *conformance.Options) {
-	o.Device, o.Driver = "cuda", build.DriverIn(o.Project.Dir)
+	device, emulated := build.Unemulated(o.Device)
+	if !emulated {
+		return
+	}
+	o.Device, o.Driver = device, build.DriverIn(o.Project.Dir, o.Device)
 	if len(o.Adaptors) == 0 {
 		o.Adaptors = []string{calls.BackendName, calls.NativeName, calls.OpCallName}
 	}
-}
-
-// devicesFor are the devices for which the library is built that is tested on one; none stands for the manifest's.
-func devicesFor(device string) []string {
-	if device == build.Emulated {
-		return []string{build.Emulated}
-	}
-	return nil
 }
 
 // check refuses values that no flag can have, and returns the functions to be tested.
@@ -193,7 +188,7 @@ func (f *testFlags) check() ([]conformance.Callable, error) {
 		f.profile = check.ProfileFast
 	}
 	err := cmp.Or(
-		oneOf("device", f.device, "cpu", "cuda", build.Emulated), oneOf("profile", f.profile, "fast", "core", "extended"),
+		oneOf("device", f.device, append(testDevices, build.Emulated, build.EmulatedROCm)...), oneOf("profile", f.profile, "fast", "core", "extended"),
 		atLeast("jobs", f.jobs, 1), atLeast("random", f.random, 0), atLeast("random-total", f.randomTotal, 0), atLeast("warm-up", f.warmUp, 0),
 		positive("timeout", f.timeout), reportFolder(f.report),
 	)

@@ -56,7 +56,7 @@ func TestTestCommand(t *testing.T) {
 		"two sources":     {installed, []string{"--installed", "--opdefs", "."}, exitUsage, "--installed tests the packages of a project"},
 		"unknown op":      {installed, []string{"nonsense"}, exitUsage, `op "nonsense": unknown name`},
 		"unknown adaptor": {installed, []string{"--adaptor", "paddle"}, exitUsage, `adaptor "paddle": unknown name`},
-		"unknown device":  {installed, []string{"--device", "tpu"}, exitUsage, `unknown device "tpu": devices are cpu, cuda and emulated`},
+		"unknown device":  {installed, []string{"--device", "tpu"}, exitUsage, `unknown device "tpu": devices are cpu, cuda, rocm, emulated and emulated-rocm`},
 		"no last run":     {installed, []string{"--last-failed", "--report", "nowhere"}, exitUsage, "there is no last run"},
 		"no spec":         {installed, []string{"--only", os.DevNull}, exitUsage, "nothing is chosen"},
 		"unknown caller":  {installed, []string{"--callable", "native:affine=m:f"}, exitUsage, `adaptor "native" of m:f: unknown name`},

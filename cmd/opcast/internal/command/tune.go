@@ -57,7 +57,7 @@ func newTuneCmd(a *app) *cobra.Command {
 
 // check refuses values that no flag can have.
 func (f *tuneFlags) check() error {
-	err := cmp.Or(oneOf("device", f.device, "cpu", "cuda"), atLeast("rounds", f.rounds, 1))
+	err := cmp.Or(oneOf("device", f.device, testDevices...), atLeast("rounds", f.rounds, 1))
 	if err == nil && !(f.seconds >= 0) {
 		err = usage("--seconds %v: expected a number of seconds", f.seconds)
 	}
@@ -84,7 +84,7 @@ func (a *app) tune(ctx context.Context, names []string, flags *tuneFlags) error 
 	if err != nil {
 		return err
 	}
-	if err := a.current(ctx, p, env, flags.noBuild); err != nil {
+	if err := a.current(ctx, p, env, flags.noBuild, devicesFor(p, flags.device)...); err != nil {
 		return err
 	}
 	result, err := timing.Tune(ctx, timing.Options{
