@@ -1,7 +1,6 @@
 // HIP's runtime on the emulated driver, whose library it is a part of.
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 
 #include "driver.h"
@@ -70,6 +69,7 @@ constexpr int kFirstNarrow = 0x1000;
 
 hipError_t Launch(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared,
                   hipStream_t stream, bool cooperative) {
+  const std::lock_guard<std::recursive_mutex> lock(TheState().mutex);
   const auto found = Kernels().find(kernel);
   if (found == Kernels().end()) return Keep(hipErrorInvalidDeviceFunction);
   EmulatedLaunch launch = {};
@@ -153,11 +153,12 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device) {
   if (code != CUDA_SUCCESS) return Keep(code);
   const emulator::Device& found = emulator::At(device);
   const std::string arch = emulator::ArchOf(found);
+  const bool wide = found.arch < emulator::kFirstNarrow;
   *properties = {};
   emulator::Copy("emulated " + arch, properties->name, sizeof properties->name);
-  emulator::Copy(arch + ":sramecc+:xnack-", properties->gcnArchName,
+  emulator::Copy(arch + (wide ? ":sramecc+:xnack-" : ""), properties->gcnArchName,
                  sizeof properties->gcnArchName);
-  properties->warpSize = found.arch < emulator::kFirstNarrow ? 64 : 32;
+  properties->warpSize = wide ? 64 : 32;
   properties->multiProcessorCount = found.sm_count;
   properties->sharedMemPerBlock = emulator::kMostShared;
   return hipSuccess;

@@ -38,7 +38,7 @@ type Machine struct {
 	CPU    string `json:"cpu"`
 	CPUs   int    `json:"cpus"`
 	System string `json:"system"`
-	// Device is where arrays lay: "cpu" or "cuda".
+	// Device is where arrays lay: "cpu", "cuda" or "rocm".
 	Device string `json:"device"`
 }
 

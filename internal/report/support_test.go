@@ -31,6 +31,7 @@ func TestWriteSupport(t *testing.T) {
 	interrupted.Interrupted = &Interruption{}
 	for _, reports := range [][]*Report{
 		{ran("cpu", "", "2026-11-01T10:00:00Z")}, {ran("cuda", "A | GPU", "2026-11-02T10:00:00Z"), ran("emulated", "", "2026-11-02T10:00:00Z")},
+		{ran(EmulatedDevice("rocm"), "", "2026-11-02T10:00:00Z")},
 		{ran("cpu", "", "2026-11-02T10:00:00Z"), ran("cpu", "", "2026-11-03T10:00:00Z"), interrupted}, {ran("cuda", "", "2026-11-04T10:00:00Z")},
 	} {
 		if err := WriteSupport(page, Support(reports)); err != nil {
@@ -42,7 +43,8 @@ func TestWriteSupport(t *testing.T) {
 		"| cpu | A processor | 2026-11-03 | torch | 2.15 | 1 | 1 | 0 | 1 |\n" +
 		"| cuda | A \\| GPU | 2026-11-02 | torch | 2.15 | 1 | 1 | 0 | 1 |\n" +
 		"| cuda | unknown | 2026-11-04 | torch | 2.15 | 1 | 1 | 0 | 1 |\n" +
-		"| emulated | A processor | 2026-11-02 | torch | 2.15 | 1 | 1 | 0 | 1 |\n" + SupportEnd + "\nafter\n"
+		"| emulated | A processor | 2026-11-02 | torch | 2.15 | 1 | 1 | 0 | 1 |\n" +
+		"| emulated-rocm | A processor | 2026-11-02 | torch | 2.15 | 1 | 1 | 0 | 1 |\n" + SupportEnd + "\nafter\n"
 	if err != nil || string(text) != want {
 		t.Errorf("got\n%s\nwant\n%s", text, want)
 	}
