@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Tests and measures a collection on a machine with a CUDA device that has neither Go nor a compiler nor this repository's environment.
+# Tests and measures a collection on a machine with a GPU that has neither Go nor a compiler nor this repository's environment.
 #
-#   conformance/gpu.sh pack [-C PROJECT] OUT.tar.gz   where the project is built for cpu,cuda
+#   conformance/gpu.sh pack [-C PROJECT] OUT.tar.gz   where the project is built for cpu,cuda, or for cpu,rocm
 #   ./gpu.sh run                                      in the unpacked folder, on the other machine
 #
 # The bundle holds an opcast that needs nothing but glibc, the project with its libraries and packages, and the tvm-ffi and ml_dtypes wheels for
 # the other machine's Python (PYTHON_VERSION, default 3.12). That machine brings Python with torch, jax and cupy; what it
 # lacks of them is reported as skipped. It runs the suite, then the fast checks of the bare callers under compute-sanitizer where
 # that is installed, then the workloads of the definitions. report/ keeps the report, the versions and figures:
-# opcast report support report --markdown README.md tells where the project was packed what ran here. The suite cannot put
-# arrays on AMD's devices yet.
+# opcast report support report --markdown README.md tells where the project was packed what ran here. The GPUs are AMD's if the
+# machine has their driver and no GPU of NVIDIA's; DEVICE=rocm or DEVICE=cuda says so.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -41,8 +41,24 @@ version_of() {
   "$here/../.venv/bin/python" -c 'import sys; from importlib.metadata import version; print(version(sys.argv[1]))' "$1"
 }
 
+# The kind of the machine's GPUs. AMD's driver shows itself as /dev/kfd, also for the graphics of a CPU beside a GPU of NVIDIA's.
+kind_of_gpu() {
+  if [[ -e /dev/kfd ]] && ! nvidia-smi --list-gpus >/dev/null 2>&1; then echo rocm; else echo cuda; fi
+}
+
+# The machine's GPUs as their vendor's tools tell of them.
+describe_gpus() {
+  case $1 in
+    rocm)
+      rocm-smi --showproductname --showdriverversion 2>/dev/null || amd-smi static --asic --driver 2>/dev/null || echo 'no rocm-smi and no amd-smi'
+      rocminfo 2>/dev/null | grep -E '^ *Name: +gfx' | sort | uniq -c || echo 'no rocminfo'
+      ;;
+    *) nvidia-smi --query-gpu=name,driver_version,compute_cap --format=csv || echo 'no nvidia-smi' ;;
+  esac
+}
+
 run() {
-  local python=${PYTHON:-python3} code=0
+  local python=${PYTHON:-python3} device=${DEVICE:-$(kind_of_gpu)} code=0
   cd "$here"
   "$python" -m venv --system-site-packages venv
   for wheel in wheels/*.whl; do
@@ -55,14 +71,14 @@ run() {
   mkdir -p report
   {
     date -u +%Y-%m-%d
-    nvidia-smi --query-gpu=name,driver_version,compute_cap --format=csv || echo 'no nvidia-smi'
+    describe_gpus "$device"
     venv/bin/python --version
     venv/bin/python -m pip list --format=freeze | grep -iE '^(torch|jax|jaxlib|cupy|numpy|ml.dtypes|apache-tvm-ffi|triton)' || true
   } | tee report/machine.txt
-  ./opcast -C project test --no-build --python venv --device cuda "$@" | tee report/log.txt || code=$?
+  ./opcast -C project test --no-build --python venv --device "$device" "$@" | tee report/log.txt || code=$?
   cp -r project/build/report/. report/ 2>/dev/null || true
-  sanitized || code=$?
-  ./opcast -C project bench --no-build --python venv --device cuda --json "$here/report/bench.json" | tee report/bench.txt || code=$?
+  if [[ $device == cuda ]]; then sanitized || code=$?; fi # the tools are NVIDIA's
+  ./opcast -C project bench --no-build --python venv --device "$device" --json "$here/report/bench.json" | tee report/bench.txt || code=$?
   return "$code"
 }
 
@@ -83,5 +99,5 @@ sanitized() {
 case ${1:-} in
   pack) shift && pack "$@" ;;
   run) shift && run "$@" ;;
-  *) sed -n '2,14s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2 ;;
+  *) sed -n '2,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2 ;;
 esac
