@@ -213,14 +213,24 @@ func missingResults(cells []cell, results []report.Result) []report.Result {
 // runGinkgo runs the tree. The suite prints its own progress and failures; Ginkgo's text appears only if its flags ask
 // for it.
 func runGinkgo(o Options) {
-	suite, reporter := ginkgo.GinkgoConfiguration()
-	suite.FailOnEmpty = true
+	suite, reporter := configuration()
 	if !reporter.Verbose && !reporter.VeryVerbose {
 		console := formatter.ColorableStdOut
 		formatter.ColorableStdOut = io.Discard
 		defer func() { formatter.ColorableStdOut = console }()
 	}
 	ginkgo.RunSpecs(testFailer{o.T}, o.Project.Manifest.Name+" "+filepath.Base(o.Project.Dir), suite, reporter)
+}
+
+// configuration is that of Ginkgo's flags, where there are any. Its hour for a run is no limit here: each check has its own, and a
+// collection may need hours.
+func configuration() (types.SuiteConfig, types.ReporterConfig) {
+	suite, reporter := ginkgo.GinkgoConfiguration()
+	suite.FailOnEmpty = true
+	if suite.Timeout == types.NewDefaultSuiteConfig().Timeout {
+		suite.Timeout = 0
+	}
+	return suite, reporter
 }
 
 // testFailer passes failures on to a Go test, if there is one; outside, the summary tells.

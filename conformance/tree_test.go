@@ -26,3 +26,9 @@ func TestHold(t *testing.T) {
 		})
 	}
 }
+
+func TestRunsHaveNoLimit(t *testing.T) {
+	if suite, _ := configuration(); suite.Timeout != 0 {
+		t.Errorf("Ginkgo ends a run after %v; each check has a limit of its own", suite.Timeout)
+	}
+}
