@@ -3,6 +3,8 @@ package command
 import (
 	"strings"
 	"testing"
+
+	"github.com/opcast/opcast/cmd/opcast/internal/app"
 )
 
 func TestMutantsUsage(t *testing.T) {
@@ -11,10 +13,10 @@ func TestMutantsUsage(t *testing.T) {
 		code   int
 		stderr string
 	}{
-		"unknown op":      {[]string{"nonsense"}, exitUsage, `op "nonsense": unknown name`},
-		"unknown adaptor": {[]string{"--adaptor", "nonsense"}, exitUsage, `adaptor "nonsense": unknown name`},
-		"definitions":     {[]string{"--opdefs", "x"}, exitUsage, "unknown flag: --opdefs"},
-		"jobs":            {[]string{"--jobs", "2"}, exitUsage, "unknown flag: --jobs"},
+		"unknown op":      {[]string{"nonsense"}, app.ExitUsage, `op "nonsense": unknown name`},
+		"unknown adaptor": {[]string{"--adaptor", "nonsense"}, app.ExitUsage, `adaptor "nonsense": unknown name`},
+		"definitions":     {[]string{"--opdefs", "x"}, app.ExitUsage, "unknown flag: --opdefs"},
+		"jobs":            {[]string{"--jobs", "2"}, app.ExitUsage, "unknown flag: --jobs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, _, stderr := start(t, append([]string{"-C", toy, "mutants", "--python", fakePython(t, installed)}, test.args...)...)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/opcast/opcast/cmd/opcast/internal/app"
 	"github.com/opcast/opcast/internal/report"
 )
 
@@ -35,8 +36,8 @@ func shardReport(t *testing.T, library, check string, status report.Status) stri
 // A subcommand that does not exist is no success: scripts that compare two runs look at the exit code only.
 func TestReportSubcommands(t *testing.T) {
 	for _, args := range [][]string{{"report"}, {"report", "dif", "a", "b"}} {
-		if code, _, stderr := start(t, args...); code != exitUsage || !strings.Contains(stderr, "report") {
-			t.Errorf("%v: exit code %d, want %d:\n%s", args, code, exitUsage, stderr)
+		if code, _, stderr := start(t, args...); code != app.ExitUsage || !strings.Contains(stderr, "report") {
+			t.Errorf("%v: exit code %d, want %d:\n%s", args, code, app.ExitUsage, stderr)
 		}
 	}
 }
@@ -50,12 +51,12 @@ func TestReportMerge(t *testing.T) {
 		says string
 	}{
 		"passed":       {[]string{good, "-o", out + "1"}, 0, "1 passed, 0 failed, 0 skipped"},
-		"failed":       {[]string{good, bad, "-o", out}, exitFindings, "1 passed, 1 failed, 0 skipped"},
-		"another run":  {[]string{good, other, "-o", out + "2"}, exitUsage, "reports of different runs: the library is"},
-		"no report":    {[]string{t.TempDir(), "-o", out + "3"}, exitUsage, "report.json: no such file"},
-		"no folder":    {[]string{"-o", out + "4"}, exitUsage, "requires at least 1 arg"},
-		"no place":     {[]string{good}, exitUsage, "-o DIR"},
-		"into its own": {[]string{bad, good, "-o", bad}, exitFindings, "1 passed, 1 failed, 0 skipped"},
+		"failed":       {[]string{good, bad, "-o", out}, app.ExitFindings, "1 passed, 1 failed, 0 skipped"},
+		"another run":  {[]string{good, other, "-o", out + "2"}, app.ExitUsage, "reports of different runs: the library is"},
+		"no report":    {[]string{t.TempDir(), "-o", out + "3"}, app.ExitUsage, "report.json: no such file"},
+		"no folder":    {[]string{"-o", out + "4"}, app.ExitUsage, "requires at least 1 arg"},
+		"no place":     {[]string{good}, app.ExitUsage, "-o DIR"},
+		"into its own": {[]string{bad, good, "-o", bad}, app.ExitFindings, "1 passed, 1 failed, 0 skipped"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, stdout, stderr := start(t, append([]string{"report", "merge"}, test.args...)...)
@@ -87,13 +88,13 @@ func TestReportMergeInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, stdout, _ := start(t, "report", "merge", whole, part, "-o", out)
-	if want := "interrupted by SIGINT: 3 checks did not run\n2 passed, 0 failed, 0 skipped\n"; code != exitFindings || !strings.HasSuffix(stdout, want) {
-		t.Errorf("exit code %d, want %d and the end %q:\n%s", code, exitFindings, want, stdout)
+	if want := "interrupted by SIGINT: 3 checks did not run\n2 passed, 0 failed, 0 skipped\n"; code != app.ExitFindings || !strings.HasSuffix(stdout, want) {
+		t.Errorf("exit code %d, want %d and the end %q:\n%s", code, app.ExitFindings, want, stdout)
 	}
-	if code, stdout, _ := start(t, "report", "diff", out, whole); code != exitFindings || !strings.Contains(stdout, "attrs: pass, then –") {
+	if code, stdout, _ := start(t, "report", "diff", out, whole); code != app.ExitFindings || !strings.Contains(stdout, "attrs: pass, then –") {
 		t.Errorf("diff: exit code %d:\n%s", code, stdout)
 	}
-	if code, stdout, _ := start(t, "report", "merge", out, "-o", t.TempDir()); code != exitFindings || !strings.Contains(stdout, "3 checks did not run") {
+	if code, stdout, _ := start(t, "report", "merge", out, "-o", t.TempDir()); code != app.ExitFindings || !strings.Contains(stdout, "3 checks did not run") {
 		t.Errorf("merged again: exit code %d:\n%s", code, stdout)
 	}
 }
@@ -106,9 +107,9 @@ func TestReportDiff(t *testing.T) {
 		says string
 	}{
 		"the same":  {[]string{good, good}, 0, "0 results with another status"},
-		"different": {[]string{good, bad}, exitFindings, "add, numpy: Values: value: pass, then fail\n1 result with another status"},
-		"no report": {[]string{good, t.TempDir()}, exitUsage, "report.json: no such file"},
-		"one only":  {[]string{good}, exitUsage, "accepts 2 arg"},
+		"different": {[]string{good, bad}, app.ExitFindings, "add, numpy: Values: value: pass, then fail\n1 result with another status"},
+		"no report": {[]string{good, t.TempDir()}, app.ExitUsage, "report.json: no such file"},
+		"one only":  {[]string{good}, app.ExitUsage, "accepts 2 arg"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, stdout, stderr := start(t, append([]string{"report", "diff"}, test.args...)...)
@@ -138,7 +139,7 @@ func TestReportSupport(t *testing.T) {
 	for says, args := range map[string][]string{
 		"report.json: no such file": {t.TempDir()}, "requires at least 1 arg": nil, "no place for the table": {good, "--markdown", good + "/report.json"},
 	} {
-		if code, _, stderr := start(t, append([]string{"report", "support"}, args...)...); code != exitUsage || !strings.Contains(stderr, says) {
+		if code, _, stderr := start(t, append([]string{"report", "support"}, args...)...); code != app.ExitUsage || !strings.Contains(stderr, says) {
 			t.Errorf("%q: exit code %d\n%s", args, code, stderr)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/opcast/opcast/cmd/opcast/internal/app"
 )
 
 // toy is a project that was never built.
@@ -50,36 +52,36 @@ func TestTestCommand(t *testing.T) {
 		code     int
 		stderr   string
 	}{
-		"not built":       {installed, []string{"--no-build"}, exitMachine, "the library is not built: "},
-		"what to run":     {installed, []string{"--no-build"}, exitMachine, "run: opcast build"},
-		"not installed":   {installed, []string{"--installed"}, exitMachine, "lacks toy-backend\n  run: opcast wheel, and install"},
-		"two sources":     {installed, []string{"--installed", "--opdefs", "."}, exitUsage, "--installed tests the packages of a project"},
-		"unknown op":      {installed, []string{"nonsense"}, exitUsage, `op "nonsense": unknown name`},
-		"unknown adaptor": {installed, []string{"--adaptor", "paddle"}, exitUsage, `adaptor "paddle": unknown name`},
-		"unknown device":  {installed, []string{"--device", "tpu"}, exitUsage, `unknown device "tpu": devices are cpu, cuda, rocm, emulated and emulated-rocm`},
-		"no last run":     {installed, []string{"--last-failed", "--report", "nowhere"}, exitUsage, "there is no last run"},
-		"no spec":         {installed, []string{"--only", os.DevNull}, exitUsage, "nothing is chosen"},
-		"unknown caller":  {installed, []string{"--callable", "native:affine=m:f"}, exitUsage, `adaptor "native" of m:f: unknown name`},
-		"no file":         {installed, []string{"--only", "nowhere"}, exitUsage, "open nowhere: no such file"},
-		"no known":        {installed, []string{"--known", "nowhere"}, exitUsage, "open nowhere: no such file"},
-		"no TOML":         {installed, []string{"--known", "test_test.go"}, exitUsage, "wrong file: test_test.go: toml: "},
-		"no folder":       {installed, []string{"--report", "test_test.go"}, exitUsage, "expected a folder, it is a file"},
-		"below no folder": {installed, []string{"--report", "test_test.go/x"}, exitUsage, "expected a folder, it is a file"},
-		"no report":       {installed, []string{"--last-failed", "--report", garbage(t)}, exitUsage, "last run: wrong file: "},
-		"no jobs":         {installed, []string{"--jobs", "0"}, exitUsage, "--jobs 0: expected at least 1"},
-		"minus jobs":      {installed, []string{"--jobs=-1"}, exitUsage, "--jobs -1: expected at least 1"},
-		"minus random":    {installed, []string{"--random=-5"}, exitUsage, "--random -5: expected at least 0"},
-		"minus total":     {installed, []string{"--random-total=-5"}, exitUsage, "--random-total -5: expected at least 0"},
+		"not built":       {installed, []string{"--no-build"}, app.ExitMachine, "the library is not built: "},
+		"what to run":     {installed, []string{"--no-build"}, app.ExitMachine, "run: opcast build"},
+		"not installed":   {installed, []string{"--installed"}, app.ExitMachine, "lacks toy-backend\n  run: opcast wheel, and install"},
+		"two sources":     {installed, []string{"--installed", "--opdefs", "."}, app.ExitUsage, "--installed tests the packages of a project"},
+		"unknown op":      {installed, []string{"nonsense"}, app.ExitUsage, `op "nonsense": unknown name`},
+		"unknown adaptor": {installed, []string{"--adaptor", "paddle"}, app.ExitUsage, `adaptor "paddle": unknown name`},
+		"unknown device":  {installed, []string{"--device", "tpu"}, app.ExitUsage, `unknown device "tpu": devices are cpu, cuda, rocm, emulated and emulated-rocm`},
+		"no last run":     {installed, []string{"--last-failed", "--report", "nowhere"}, app.ExitUsage, "there is no last run"},
+		"no spec":         {installed, []string{"--only", os.DevNull}, app.ExitUsage, "nothing is chosen"},
+		"unknown caller":  {installed, []string{"--callable", "native:affine=m:f"}, app.ExitUsage, `adaptor "native" of m:f: unknown name`},
+		"no file":         {installed, []string{"--only", "nowhere"}, app.ExitUsage, "open nowhere: no such file"},
+		"no known":        {installed, []string{"--known", "nowhere"}, app.ExitUsage, "open nowhere: no such file"},
+		"no TOML":         {installed, []string{"--known", "test_test.go"}, app.ExitUsage, "wrong file: test_test.go: toml: "},
+		"no folder":       {installed, []string{"--report", "test_test.go"}, app.ExitUsage, "expected a folder, it is a file"},
+		"below no folder": {installed, []string{"--report", "test_test.go/x"}, app.ExitUsage, "expected a folder, it is a file"},
+		"no report":       {installed, []string{"--last-failed", "--report", garbage(t)}, app.ExitUsage, "last run: wrong file: "},
+		"no jobs":         {installed, []string{"--jobs", "0"}, app.ExitUsage, "--jobs 0: expected at least 1"},
+		"minus jobs":      {installed, []string{"--jobs=-1"}, app.ExitUsage, "--jobs -1: expected at least 1"},
+		"minus random":    {installed, []string{"--random=-5"}, app.ExitUsage, "--random -5: expected at least 0"},
+		"minus total":     {installed, []string{"--random-total=-5"}, app.ExitUsage, "--random-total -5: expected at least 0"},
 		"no itself":       {installed, []string{"--jobs", "2"}, 1, "cannot start itself again"},
-		"two profiles":    {installed, []string{"--fast", "--profile", "core"}, exitUsage, "--fast stands for --profile fast: give one of them"},
-		"no profile":      {installed, []string{"--profile", "quick"}, exitUsage, `unknown profile "quick": profiles are fast, core and extended`},
-		"no time":         {installed, []string{"--timeout", "-1s"}, exitUsage, "--timeout -1s: expected a duration such as 30s"},
-		"no comparison":   {installed, []string{"--against", "numpy:m:f"}, exitUsage, "unknown flag: --against"},
-		"no mutants":      {installed, []string{"--mutants"}, exitUsage, "unknown flag: --mutants"},
-		"no matrix":       {installed, []string{"--matrix"}, exitUsage, "unknown flag: --matrix"},
-		"no library":      {installed, []string{"--library", "nowhere.so"}, exitMachine, "library cannot be tested here: stat "},
-		"a folder":        {installed, []string{"--library", "."}, exitMachine, " is a folder"},
-		"no numpy":        {`"apache-tvm-ffi": "1", "ml-dtypes": "1"`, nil, exitMachine, "pip install numpy"},
+		"two profiles":    {installed, []string{"--fast", "--profile", "core"}, app.ExitUsage, "--fast stands for --profile fast: give one of them"},
+		"no profile":      {installed, []string{"--profile", "quick"}, app.ExitUsage, `unknown profile "quick": profiles are fast, core and extended`},
+		"no time":         {installed, []string{"--timeout", "-1s"}, app.ExitUsage, "--timeout -1s: expected a duration such as 30s"},
+		"no comparison":   {installed, []string{"--against", "numpy:m:f"}, app.ExitUsage, "unknown flag: --against"},
+		"no mutants":      {installed, []string{"--mutants"}, app.ExitUsage, "unknown flag: --mutants"},
+		"no matrix":       {installed, []string{"--matrix"}, app.ExitUsage, "unknown flag: --matrix"},
+		"no library":      {installed, []string{"--library", "nowhere.so"}, app.ExitMachine, "library cannot be tested here: stat "},
+		"a folder":        {installed, []string{"--library", "."}, app.ExitMachine, " is a folder"},
+		"no numpy":        {`"apache-tvm-ffi": "1", "ml-dtypes": "1"`, nil, app.ExitMachine, "pip install numpy"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := append([]string{"-C", toy, "test", "--python", fakePython(t, test.packages)}, test.args...)

@@ -1,0 +1,72 @@
+package judge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/opcast/opcast/backend"
+	"github.com/opcast/opcast/cmd/opcast/internal/app"
+	"github.com/opcast/opcast/conformance"
+	"github.com/opcast/opcast/internal/build"
+	"github.com/opcast/opcast/internal/generated"
+	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/pyenv"
+)
+
+func noBuildFlag(cmd *cobra.Command, noBuild *bool) {
+	cmd.Flags().BoolVar(noBuild, "no-build", false,
+		"do not build first: take the library as it is, and refuse one that was made from other sources")
+}
+
+// current brings the library up to date before it is judged: what yesterday's library does proves nothing. Where nothing can
+// be built, or shall not be, the library must have been made from the sources as they are. Without devices, all are built for.
+func (a commands) current(ctx context.Context, p *opdef.Project, env *pyenv.Env, noBuild bool, devices ...string) error {
+	var why error
+	if !noBuild {
+		result, err := a.Compile(ctx, build.Options{Env: env, Devices: devices})
+		if err == nil {
+			return a.Notes(result.Notes)
+		}
+		if why = err; !cannotBuild(err) {
+			return err
+		}
+	}
+	err := a.verify(p)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: %s", conformance.ErrNotBuilt, p.LibraryPath())
+	}
+	if err != nil {
+		remedy := "opcast build"
+		if p.Installed != nil {
+			remedy = wheelRemedy
+		}
+		return app.ExitError{Code: app.ExitMachine, Err: errors.Join(why, fmt.Errorf("%w\n  run: %s", err, remedy))}
+	}
+	if why != nil {
+		return a.Notes([]string{fmt.Sprintf("nothing was built, and the library is up to date: %v", why)})
+	}
+	return nil
+}
+
+// verify looks whether the library was made from the sources, and these from the definitions.
+func (a commands) verify(p *opdef.Project) error {
+	if err := build.Verify(p, backend.FS); err != nil {
+		return err
+	}
+	stale, err := generated.Stale(p)
+	if err == nil && len(stale) > 0 {
+		err = fmt.Errorf("%s was generated from other definitions than those that are here", stale[0])
+	}
+	return err
+}
+
+// cannotBuild says whether a build failed for want of a tool, or because nothing can be written.
+func cannotBuild(err error) bool {
+	missing := (*pyenv.MissingError)(nil)
+	return errors.As(err, &missing) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+}
