@@ -20,6 +20,7 @@ import (
 	"github.com/opcast/opcast/backend"
 	"github.com/opcast/opcast/gen"
 	"github.com/opcast/opcast/internal/build"
+	"github.com/opcast/opcast/internal/build/compiler"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/pyenv"
 )
@@ -59,7 +60,7 @@ func TestAcceptedCompiles(t *testing.T) {
 // compileCPP compiles the C++ of a project: every unit, and one that sees all headers and defines the kernels.
 func compileCPP(t *testing.T, p *opdef.Project, files []gen.File, env *pyenv.Env) {
 	t.Helper()
-	compiler, err := build.FindCompiler(t.Context(), os.Getenv)
+	cxx, err := compiler.FindCXX(t.Context(), os.Getenv)
 	if err != nil {
 		t.Skip(err)
 	}
@@ -70,7 +71,7 @@ func compileCPP(t *testing.T, p *opdef.Project, files []gen.File, env *pyenv.Env
 	generated := filepath.Join(p.Dir, "backend", "gen")
 	kernels := filepath.Join(p.Dir, "csrc", "kernels.cc")
 	write(t, kernels, kernelUnit(p))
-	args := slices.Concat(compiler.Words, buildOptions(t, p, files), []string{"-I", backendDir, "-I", generated, "-isystem", env.TVMInclude})
+	args := slices.Concat(cxx.Words, buildOptions(t, p, files), []string{"-I", backendDir, "-I", generated, "-isystem", env.TVMInclude})
 	common := filepath.Join(p.Dir, "common.h")
 	write(t, common, []byte("#include <algorithm>\n#include <array>\n#include <cmath>\n#include <string_view>\n"+
 		"#include \"opcast/kernel.h\"\n#include \"opcast/registry.h\"\n"))

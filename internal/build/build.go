@@ -12,9 +12,10 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 
+	"github.com/opcast/opcast/internal/build/compiler"
+	"github.com/opcast/opcast/internal/build/tree"
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/elfcheck"
 	"github.com/opcast/opcast/internal/opdef"
@@ -130,32 +131,32 @@ func (in *inputs) tellGPU(result *Result, dir string) (err error) {
 		result.DeviceCode = []string{map[string]string{"cuda": "emulated CUDA", "rocm": "emulated ROCm"}[in.emulated.of]}
 		return nil
 	case in.cuda != nil:
-		result.CUDA = in.cuda.version
+		result.CUDA = in.cuda.Version
 	case in.hip == nil:
 		return nil
 	}
-	result.DeviceCode, err = elfcheck.DeviceCode(local(dir, result.Library))
+	result.DeviceCode, err = elfcheck.DeviceCode(tree.Local(dir, result.Library))
 	return err
 }
 
 // gather looks at the machine: the compilers, the sources and the runtime. Notes say what is left out, and why.
 func gather(ctx context.Context, o Options, root *os.Root) (in inputs, notes []string, err error) {
 	in = inputs{
-		project: withArchs(o.Project, o.Getenv(ArchVariable)), embedded: o.Runtime, env: o.Env, debug: o.Debug,
-		environment: environmentText(o.Getenv), emulated: emulationIn(o.Devices),
+		project: withArchs(o.Project, o.Getenv(compiler.ArchVariable)), embedded: o.Runtime, env: o.Env, debug: o.Debug,
+		environment: compiler.EnvironmentText(o.Getenv), emulated: emulationIn(o.Devices),
 	}
 	in.withoutCPU = in.emulated != nil && !slices.Contains(o.Devices, "cpu")
 	if o.Native {
 		in.narrowest = narrowest()
 	}
-	if in.compiler, err = findCompiler(ctx, o.Getenv); err != nil {
+	if in.compiler, err = compiler.FindCXX(ctx, o.Getenv); err != nil {
 		return in, nil, err
 	}
 	if in.cuda, in.hip, notes, err = chooseGPU(ctx, o); err != nil {
 		return in, nil, err
 	}
 	if in.emulates("rocm") {
-		if in.emulatedGFX, err = emulatedArchs(o.Project.Manifest.ROCm.Arch, o.Getenv); err != nil {
+		if in.emulatedGFX, err = compiler.EmulatedArchs(o.Project.Manifest.ROCm.Arch, o.Getenv); err != nil {
 			return in, nil, err
 		}
 	}
@@ -170,7 +171,7 @@ func gather(ctx context.Context, o Options, root *os.Root) (in inputs, notes []s
 	if len(in.kernels) == 0 {
 		return in, nil, fmt.Errorf("opcast.toml: sources %q match no C++ file", o.Project.Manifest.Sources)
 	}
-	if err := layRuntime(root, in.runtime, o.Runtime); err != nil {
+	if err := in.runtime.Lay(root, o.Runtime); err != nil {
 		return in, nil, err
 	}
 	if in.outside, err = outsideLibraries(ctx, in); err != nil {
@@ -186,7 +187,7 @@ func gather(ctx context.Context, o Options, root *os.Root) (in inputs, notes []s
 // generatedUnits are the units that the generator made: those of the backend, and of the frameworks that can use the library.
 // Notes say which frameworks are left out.
 func (in *inputs) generatedUnits(o Options) (units, notes []string, err error) {
-	if units, err = glob(o.Project.Dir, "backend/gen/*.cc"); err != nil || in.withoutCPU {
+	if units, err = tree.Glob(o.Project.Dir, "backend/gen/*.cc"); err != nil || in.withoutCPU {
 		return units, nil, err // no framework has an emulated device
 	}
 	handlers, notes, err := findHandlers(o)
@@ -201,51 +202,35 @@ func (o *Options) devices() []string {
 	return slices.DeleteFunc(slices.Clone(o.Project.Manifest.Devices), func(d string) bool { return slices.Contains(o.Except, d) })
 }
 
-// chooseCUDA finds the CUDA compiler if the build is to use one. It may lack, with a note, unless it was asked for.
-func chooseCUDA(ctx context.Context, o Options) (found *cuda, notes []string, err error) {
-	if !slices.Contains(o.devices(), "cuda") {
-		return nil, nil, nil
-	}
-	found, err = findCUDA(ctx, o.Env, o.Getenv, o.Project.Manifest.CUDA.Toolkit)
-	var missing *pyenv.MissingError
-	if len(o.Devices) == 0 && o.Getenv("NVCC") == "" && errors.As(err, &missing) {
-		return nil, []string{"CUDA was left out: " + missing.Error()}, nil
-	}
-	return found, nil, err
-}
-
 // findUnits lists what is to be compiled: kernels, the runtime, and of the generated files those of C++.
 func (in *inputs) findUnits(embedded fs.FS, generated []string) error {
 	dir, m := in.project.Dir, &in.project.Manifest
-	found, err := findSources(dir, m.Sources)
+	found, err := tree.FindSources(dir, m.Sources)
 	if err != nil {
 		return err
 	}
-	if err := found.match(m.Devices); err != nil {
+	if err := found.Match(m.Devices); err != nil {
 		return err
 	}
-	if in.runtime, err = findRuntime(dir, embedded); err != nil {
+	if in.runtime, err = tree.FindRuntime(dir, embedded); err != nil {
 		return err
 	}
-	in.backend, in.kernels, in.libraries = slices.Clone(in.runtime.sources), found.cpp, in.linked()
+	in.backend, in.kernels, in.libraries = slices.Clone(in.runtime.Sources), found.CPP, in.linked()
 	for _, f := range generated {
-		if slices.Contains(cppSuffixes, path.Ext(f)) && path.Dir(f) == "backend/gen" {
+		if slices.Contains(tree.CPPSuffixes, path.Ext(f)) && path.Dir(f) == "backend/gen" {
 			in.backend = append(in.backend, f)
 		}
 	}
 	in.takeHandlers(generated)
 	if in.onCUDA() {
-		in.backend, in.kernels = append(in.backend, in.runtime.cuda...), append(in.kernels, found.cuda...)
+		in.backend, in.kernels = append(in.backend, in.runtime.CUDA...), append(in.kernels, found.CUDA...)
 	}
 	if in.onROCm() {
-		in.backend, in.kernels = append(in.backend, in.runtime.hip...), slices.Concat(in.kernels, found.cuda, found.hip)
+		in.backend, in.kernels = append(in.backend, in.runtime.HIP...), slices.Concat(in.kernels, found.CUDA, found.HIP)
 	}
 	if in.emulated != nil {
-		_, library := in.emulated.split(in.runtime.emulator)
+		_, library := in.emulated.split(in.runtime.Emulator)
 		in.backend = append(in.backend, library...)
 	}
 	return nil
 }
-
-// local is the path of a file of the project in the folder dir on this machine.
-func local(dir, path string) string { return filepath.Join(dir, filepath.FromSlash(path)) }

@@ -15,6 +15,7 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/pyenv"
+	"github.com/opcast/opcast/internal/tooltest"
 )
 
 // demo is a project of one op on a toy runtime: small enough to compile in a moment, and it needs neither tvm-ffi nor
@@ -52,11 +53,11 @@ func newDemo(t *testing.T) *demo {
 	}
 	dir, site := t.TempDir(), t.TempDir()
 	for name, text := range demoFiles {
-		write(t, filepath.Join(dir, name), text)
+		tooltest.Write(t, filepath.Join(dir, name), text)
 	}
-	write(t, filepath.Join(site, "site", "README.txt"), "")
-	write(t, filepath.Join(site, "include", "ffi.h"), "#include \"opcast/kernel.h\"\nextern \"C\" int TVMFFIHost();\n")
-	write(t, filepath.Join(site, "host.cc"), "extern \"C\" int TVMFFIHost() { return 0; }\n")
+	tooltest.Write(t, filepath.Join(site, "site", "README.txt"), "")
+	tooltest.Write(t, filepath.Join(site, "include", "ffi.h"), "#include \"opcast/kernel.h\"\nextern \"C\" int TVMFFIHost();\n")
+	tooltest.Write(t, filepath.Join(site, "host.cc"), "extern \"C\" int TVMFFIHost() { return 0; }\n")
 	host := filepath.Join(site, "libhost.so")
 	if out, err := exec.Command("c++", "-shared", "-fPIC", "-o", host, filepath.Join(site, "host.cc")).CombinedOutput(); err != nil {
 		t.Skipf("no C++ compiler: %v\n%s", err, out)
@@ -99,7 +100,9 @@ func (d *demo) compiled() (units []string) {
 	return units
 }
 
-func (d *demo) write(name, text string) { write(d.t, filepath.Join(d.Project.Dir, name), text) }
+func (d *demo) write(name, text string) {
+	tooltest.Write(d.t, filepath.Join(d.Project.Dir, name), text)
+}
 
 func TestBuildIsIncremental(t *testing.T) {
 	d := newDemo(t)
@@ -131,7 +134,7 @@ func TestBuildIsIncremental(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, header, string(text)+"// edited\n")
+	tooltest.Write(t, header, string(text)+"// edited\n")
 	if got := strings.Join(d.compiled(), " "); got != "scale.gen.cc" {
 		t.Errorf("a new tvm-ffi compiled %q, want what includes its header", got)
 	}
@@ -159,7 +162,7 @@ func TestBuildInstalls(t *testing.T) {
 		t.Error(err)
 	}
 	// A namesake that was there is told of, once.
-	write(t, filepath.Join(d.Env.Site, "_demo_editable.pth"), "/elsewhere/backend/python/src\n")
+	tooltest.Write(t, filepath.Join(d.Env.Site, "_demo_editable.pth"), "/elsewhere/backend/python/src\n")
 	for _, want := range []bool{true, false} {
 		again, _, _, err := d.build()
 		if err != nil || slices.ContainsFunc(again.Notes, func(n string) bool { return strings.Contains(n, "in /elsewhere/backend/python/src until now") }) != want {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/internal/build/tree"
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/elfcheck"
 	"github.com/opcast/opcast/internal/opdef"
@@ -24,7 +25,7 @@ func check(o Options, newer []string, libraries []library, where func(library) s
 	for _, l := range libraries {
 		policy := elfcheck.Policy{Provided: host.Exports, Linked: elfcheck.Linked(manifest.Link), Families: l.families}
 		policy.Linked = append(policy.Linked, l.beside...)
-		lib, err := elfcheck.Read(local(o.Project.Dir, where(l)))
+		lib, err := elfcheck.Read(tree.Local(o.Project.Dir, where(l)))
 		if err != nil {
 			return nil, err
 		}

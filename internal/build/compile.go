@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/opcast/opcast/internal/build/tree"
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/safefile"
 )
@@ -104,7 +105,7 @@ func (j *job) linkRecord(l library) (record, error) {
 		files = append(files, j.plan.object(s))
 	}
 	for _, f := range files {
-		digest, err := j.look.of(j.look.place.file(f))
+		digest, err := j.look.Of(j.look.place.file(f))
 		if err != nil {
 			return r, err
 		}
@@ -140,7 +141,7 @@ func (j *job) begin(units []unit, libraries []library) (time.Time, error) {
 	if _, err := safefile.Write(j.root, file, []byte(text)); err != nil {
 		return time.Time{}, err
 	}
-	return changed(local(j.o.Project.Dir, file))
+	return changed(tree.Local(j.o.Project.Dir, file))
 }
 
 // changed is when a file's content or place changed last. Programs can set other times of a file, but not this one.
@@ -212,7 +213,7 @@ func (j *job) keepObject(u unit, made string, files []string, began time.Time) e
 			j.touched = name
 			return nil
 		}
-		if r.Reads[name], err = j.look.of(file); err != nil {
+		if r.Reads[name], err = j.look.Of(file); err != nil {
 			return err
 		}
 		asked, err := j.look.asks(file)
@@ -225,7 +226,7 @@ func (j *job) keepObject(u unit, made string, files []string, began time.Time) e
 	r.Asks = slices.Compact(r.Asks)
 	r.Namesakes = j.look.namesakes(r)
 	var err error
-	if r.SHA256, err = fileDigest(local(j.o.Project.Dir, made)); err != nil {
+	if r.SHA256, err = tree.FileDigest(tree.Local(j.o.Project.Dir, made)); err != nil {
 		return fmt.Errorf("read object: %w", err)
 	}
 	return j.keep(made, u.object, r)
@@ -252,7 +253,7 @@ func (j *job) keepLibraries(libraries []library) (diag.List, error) {
 			return nil, err
 		}
 		made := j.plan.within(j.work(), l.output)
-		if r.SHA256, err = fileDigest(local(j.o.Project.Dir, made)); err != nil {
+		if r.SHA256, err = tree.FileDigest(tree.Local(j.o.Project.Dir, made)); err != nil {
 			return nil, fmt.Errorf("read library: %w", err)
 		}
 		if err := j.keep(made, l.output, r); err != nil {

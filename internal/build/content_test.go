@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/opcast/opcast/internal/tooltest"
 )
 
 // object is where the demo's kernel is compiled to.
@@ -49,9 +51,9 @@ func TestContentDecides(t *testing.T) {
 		}, "other.cc"},
 		{"a source with a newer time only", func() { age(t, d.path("csrc/other.cc"), time.Hour) }, ""},
 		{"a source and back again", func() { d.write("csrc/other.cc", other) }, "other.cc"},
-		{"half an object", func() { write(t, d.path(object), string(d.read(object)[:100])) }, "other.cc"},
+		{"half an object", func() { tooltest.Write(t, d.path(object), string(d.read(object)[:100])) }, "other.cc"},
 		{"an object of something else", func() {
-			write(t, d.path(object), string(d.read("build/release/obj/csrc/scale.cc.o")))
+			tooltest.Write(t, d.path(object), string(d.read("build/release/obj/csrc/scale.cc.o")))
 		}, "other.cc"},
 		{"no object", func() { remove(t, d.path(object)) }, "other.cc"},
 		{"options of the compiler", func() { d.set(map[string]string{"CXX": "c++ -DEXTRA=4"}) }, "all"},
@@ -70,7 +72,7 @@ func TestContentDecides(t *testing.T) {
 		{"an environment with other headers", func() {
 			include := filepath.Join(extra, "include")
 			d.Env.TVMInclude = include
-			write(t, filepath.Join(include, "ffi.h"), "#include \"opcast/kernel.h\"\nextern \"C\" int TVMFFIHost();\n// newer\n")
+			tooltest.Write(t, filepath.Join(include, "ffi.h"), "#include \"opcast/kernel.h\"\nextern \"C\" int TVMFFIHost();\n// newer\n")
 		}, "scale.gen.cc"},
 		{"the header itself", func() {
 			d.write("include/factor.h", "#pragma once\ninline int Factor() { return 3; }\n")
@@ -110,7 +112,7 @@ func TestLibrariesOfOthers(t *testing.T) {
 	d := newDemo(t)
 	dir := t.TempDir()
 	archive := func(value string) {
-		write(t, filepath.Join(dir, "one.c"), "int one(void) { return "+value+"; }\n")
+		tooltest.Write(t, filepath.Join(dir, "one.c"), "int one(void) { return "+value+"; }\n")
 		for _, words := range [][]string{{"cc", "-fPIC", "-c", "one.c"}, {"ar", "rcsD", "libone.a", "one.o"}} {
 			cmd := exec.Command(words[0], words[1:]...)
 			cmd.Dir = dir
@@ -164,7 +166,7 @@ func TestEditWhileCompiling(t *testing.T) {
 	d := newDemo(t)
 	script := filepath.Join(t.TempDir(), "slow")
 	// It compiles what there is, and then somebody saves another text, once.
-	write(t, script, `#!/bin/sh
+	tooltest.Write(t, script, `#!/bin/sh
 c++ "$@" || exit
 case "$*" in *other.cc*) if [ -e `+d.path("next.txt")+` ]; then mv `+d.path("next.txt")+" "+d.path("csrc/other.cc")+`; fi ;; esac
 `)

@@ -5,6 +5,9 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/opcast/opcast/internal/build/compiler"
+	"github.com/opcast/opcast/internal/build/tree"
 )
 
 // Emulated is the name among devices that stands for CUDA on an emulated device: the C++ compiler makes the kernels, and beside the
@@ -71,7 +74,9 @@ func (e *emulation) driverFolder() string { return e.folder() + "/driver" }
 
 // DriverIn is the folder of the driver that a build for an emulated device leaves in the project in a folder. A process that has it
 // in its LD_LIBRARY_PATH finds that driver under the name of a GPU's.
-func DriverIn(dir, emulated string) string { return local(dir, emulationOf(emulated).driverFolder()) }
+func DriverIn(dir, emulated string) string {
+	return tree.Local(dir, emulationOf(emulated).driverFolder())
+}
 
 // split tells the units of the driver from those of the library.
 func (e *emulation) split(units []string) (driver, library []string) {
@@ -90,7 +95,7 @@ func (e *emulation) split(units []string) (driver, library []string) {
 // isEmulated says whether a unit is a kernel or a part of the runtime that a compiler for GPUs would compile, or belongs to the
 // emulator.
 func (in inputs) isEmulated(source string) bool {
-	return in.emulated != nil && (forGPU(source) || slices.Contains(in.runtime.emulator, source))
+	return in.emulated != nil && (forGPU(source) || slices.Contains(in.runtime.Emulator, source))
 }
 
 // nvccTakes says whether nvcc compiles a unit.
@@ -108,7 +113,7 @@ func (in inputs) emulates(device string) bool { return in.emulated != nil && in.
 // gfx are AMD's architectures that the library is for.
 func (in inputs) gfx() []string {
 	if in.hip != nil {
-		return in.hip.archs
+		return in.hip.Archs
 	}
 	return in.emulatedGFX
 }
@@ -116,9 +121,9 @@ func (in inputs) gfx() []string {
 // emulatedFlags compile a unit for the emulated device. What the manifest says of flags for GPUs is meant for their compilers, and
 // optimisation changes no bit. "unroll" is a pragma of nvcc's.
 func (in inputs) emulatedFlags() []string {
-	flags := []string{"-x", "c++", "-O1", "-DOPCAST_EMULATOR", "-I" + in.runtime.root + "/emulator", "-Wno-unknown-pragmas"}
+	flags := []string{"-x", "c++", "-O1", "-DOPCAST_EMULATOR", "-I" + in.runtime.Root + "/emulator", "-Wno-unknown-pragmas"}
 	if in.emulates("rocm") {
-		flags = append(flags, fmt.Sprint("-DOPCAST_EMULATOR_WARP=", wave(in.gfx())))
+		flags = append(flags, fmt.Sprint("-DOPCAST_EMULATOR_WARP=", compiler.Wave(in.gfx())))
 	}
 	return flags
 }

@@ -4,18 +4,20 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/opcast/opcast/backend"
+	"github.com/opcast/opcast/internal/build/tree"
 )
 
 // The emulator's units make the driver or a part of the library, and a runtime is left out that is another vendor's.
 func TestEmulations(t *testing.T) {
-	runtime, err := findRuntime(t.TempDir(), backend.FS)
+	runtime, err := tree.FindRuntime(t.TempDir(), backend.FS)
 	if err != nil {
 		t.Fatal(err)
 	}
 	in := func(names ...string) (out []string) {
 		for _, name := range names {
-			out = append(out, laidOut+"/emulator/"+name+".cc")
+			out = append(out, tree.LaidOut+"/emulator/"+name+".cc")
 		}
 		return out
 	}
@@ -27,7 +29,7 @@ func TestEmulations(t *testing.T) {
 		Emulated:     {"cuda", in(driver...), in("cudart", "emulator", "fiber")},
 		EmulatedROCm: {"rocm", in(append(driver, "hip_runtime")...), in("emulator", "fiber")},
 	} {
-		driver, library := emulationOf(device).split(runtime.emulator)
+		driver, library := emulationOf(device).split(runtime.Emulator)
 		if diff := cmp.Diff([][]string{want.driver, want.library}, [][]string{driver, library}); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", device, diff)
 		}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/internal/build/compiler"
+	"github.com/opcast/opcast/internal/build/tree"
 	"github.com/opcast/opcast/internal/ninja"
 )
 
@@ -24,7 +26,7 @@ func (in inputs) errorFlags(source string) []string {
 	case slices.Contains(in.kernels, source) && !in.project.Manifest.Build.Werror:
 		return nil
 	case in.nvccTakes(source):
-		return append([]string{"-Werror", "all-warnings"}, hostWords([]string{"-Werror"})...)
+		return append([]string{"-Werror", "all-warnings"}, compiler.HostWords([]string{"-Werror"})...)
 	}
 	return []string{"-Werror"}
 }
@@ -35,7 +37,7 @@ func (in inputs) machine(id string) []ninja.Var {
 	words := func(name string, words ...string) ninja.Var {
 		return ninja.Var{Name: name, Value: ninja.Escape(shellWords(words...))}
 	}
-	vars := []ninja.Var{words("cxx", in.compiler.words...), words("cxx_flags", in.compiler.flags()...),
+	vars := []ninja.Var{words("cxx", in.compiler.Words...), words("cxx_flags", in.compiler.Flags()...),
 		words("project", in.project.Dir), words("build_id", id),
 		words("sources", in.digest), words("tvm_ffi", in.env.TVMInclude)}
 	for _, h := range in.handlers {
@@ -48,30 +50,13 @@ func (in inputs) machine(id string) []ninja.Var {
 		vars = append(vars, words("nvcc_headers", in.headerWords(true)...))
 	}
 	if in.cuda != nil {
-		vars = append(vars, words("nvcc", in.cuda.nvcc), words("nvcc_flags", in.compiler.nvccFlags()...),
-			words("cudart", in.cuda.libraries))
+		vars = append(vars, words("nvcc", in.cuda.NVCC), words("nvcc_flags", in.compiler.NVCCFlags()...),
+			words("cudart", in.cuda.Libraries))
 	}
 	if in.hip != nil {
-		vars = append(vars, words("hipcc", in.hip.words...))
+		vars = append(vars, words("hipcc", in.hip.Words...))
 	}
 	return append(vars, in.featureVars()...)
-}
-
-// gnuFlags are what only GCC gets. Without -fno-gnu-unique, two collections in one process would share statics; clang
-// never makes such symbols and does not know the flag.
-var gnuFlags = []string{"-fno-gnu-unique"}
-
-// flags and nvccFlags are the options that depend on the compiler.
-func (c compiler) flags() []string {
-	if c.clang {
-		return nil
-	}
-	return gnuFlags
-}
-
-func (c compiler) nvccFlags() []string {
-	program, options := c.hostCompiler()
-	return append([]string{"-ccbin", program}, hostWords(append(options, c.flags()...))...)
 }
 
 // system are the options for headers of a package, by the variable with their folder; they keep the environment's path out of
@@ -87,12 +72,12 @@ func (in inputs) flags() []ninja.Var {
 	}
 	vars := []ninja.Var{
 		// For packages that build themselves; folders, suffixes, linked and environment say what makes a library stale.
-		{Name: "gnu_flags", Value: shellWords(gnuFlags...)},
-		{Name: "environment", Value: shellWords(environment...)},
+		{Name: "gnu_flags", Value: shellWords(compiler.GNUFlags...)},
+		{Name: "environment", Value: shellWords(compiler.Environment...)},
 		{Name: "distributions", Value: shellWords(in.distributions()...)},
 		{Name: "modules", Value: shellWords(in.modules()...)},
 		{Name: "folders", Value: ninja.Escape(shellWords(in.folders()...))},
-		{Name: "suffixes", Value: shellWords(textSuffixes...)},
+		{Name: "suffixes", Value: shellWords(tree.TextSuffixes...)},
 		{Name: "common", Value: "$cxx_flags -ffile-prefix-map=$project=. " + ninja.Escape(shellWords(in.cppFlags()...)) + headers},
 		{Name: "ffi", Value: tvm},
 	}
@@ -137,7 +122,7 @@ func (in inputs) cppFlags() []string {
 		flags = append(flags, "-DOPCAST_CPU=0")
 	}
 	if in.onCUDA() {
-		archs := strings.Join(cudaArchs(&in.project.Manifest), ",")
+		archs := strings.Join(compiler.CUDAArchs(&in.project.Manifest), ",")
 		flags = append(flags, "-DOPCAST_CUDA=1", `-DOPCAST_CUDA_ARCHS="`+archs+`"`)
 	}
 	if in.onROCm() {
@@ -157,7 +142,7 @@ func (in inputs) nvccFlags() []string {
 	} else {
 		flags = append(flags, "-O3")
 	}
-	flags = append(flags, hostWords(baseFlags)...)
+	flags = append(flags, compiler.HostWords(baseFlags)...)
 	flags = append(flags, `-DOPCAST_COLLECTION="`+in.project.Manifest.Name+`"`, "-DOPCAST_CUDA=1")
 	for _, f := range in.projectFlags() {
 		// To nvcc a comma separates two macros or two folders.
@@ -168,7 +153,7 @@ func (in inputs) nvccFlags() []string {
 
 // projectFlags are the include folders and the macros: an option and its value each.
 func (in inputs) projectFlags() (flags [][2]string) {
-	for _, dir := range append([]string{in.runtime.root, "backend/gen"}, in.project.Manifest.Include...) {
+	for _, dir := range append([]string{in.runtime.Root, "backend/gen"}, in.project.Manifest.Include...) {
 		flags = append(flags, [2]string{"-I", dir})
 	}
 	for _, define := range in.project.Manifest.Defines {
@@ -181,9 +166,9 @@ func (in inputs) projectFlags() (flags [][2]string) {
 // no CUDA header.
 func (in inputs) unitFlags(source string) (string, error) {
 	manifest := &in.project.Manifest
-	archs, own := cudaArchs(manifest), []string(nil)
+	archs, own := compiler.CUDAArchs(manifest), []string(nil)
 	for _, f := range manifest.Files {
-		if matcher(f.Match)(source) && !in.isEmulated(source) && (in.hip == nil || path.Ext(source) != cudaSuffix) { // those are nvcc's
+		if tree.Matcher(f.Match)(source) && !in.isEmulated(source) && (in.hip == nil || path.Ext(source) != tree.CUDASuffix) { // those are nvcc's
 			own = append(own, f.Flags...)
 			if len(f.Arch) > 0 {
 				archs = f.Arch
@@ -197,7 +182,7 @@ func (in inputs) unitFlags(source string) (string, error) {
 	case forGPU(source) && in.hip != nil:
 		parts = []string{"$hip"}
 	case forGPU(source):
-		words, err := gencode(archs)
+		words, err := compiler.Gencode(archs)
 		if err != nil {
 			return "", err
 		}
@@ -220,7 +205,7 @@ func (in inputs) unitFlags(source string) (string, error) {
 
 // forGPU says whether a source is one of a compiler for GPUs.
 func forGPU(source string) bool {
-	return slices.Contains([]string{cudaSuffix, hipSuffix}, path.Ext(source))
+	return slices.Contains([]string{tree.CUDASuffix, tree.HIPSuffix}, path.Ext(source))
 }
 
 // ffiUnits are the beginnings of the names of the runtime's units that speak tvm-ffi.

@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/opcast/opcast/internal/build/tree"
 	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/ninja"
 	"github.com/opcast/opcast/internal/opdef"
@@ -70,7 +71,7 @@ func findHandlers(o Options) (files, notes []string, err error) {
 				fw.Title, fw.Handlers.Distribution, o.Env.InstallCommand(fw.Handlers.Needs...)))
 			continue
 		}
-		sources, err := glob(o.Project.Dir, handlerFolder(&fw)+"/*.cc")
+		sources, err := tree.Glob(o.Project.Dir, handlerFolder(&fw)+"/*.cc")
 		if err != nil {
 			return nil, nil, err
 		}
@@ -104,7 +105,7 @@ func (in *inputs) takeHandlers(files []string) {
 	for _, fw := range withHandlers(in.project) {
 		h := handlers{Framework: fw}
 		for _, f := range files {
-			if path.Dir(f) == handlerFolder(&fw) && slices.Contains(cppSuffixes, path.Ext(f)) {
+			if path.Dir(f) == handlerFolder(&fw) && slices.Contains(tree.CPPSuffixes, path.Ext(f)) {
 				h.sources = append(h.sources, f)
 			}
 		}

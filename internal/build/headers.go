@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/internal/build/tree"
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/ninja"
 	"github.com/opcast/opcast/internal/opdef"
@@ -41,7 +42,7 @@ func FindHeaders(ctx context.Context, p *opdef.Project, env *pyenv.Env, runtime 
 		lacking.Add(doc.At(where), code.NoHeaders, "", "headers of %s: %s", h.Name, text)
 	}
 	for _, h := range p.Manifest.HeaderPackages() {
-		if info, err := os.Stat(local(p.Dir, h.Place)); h.Inside() && (err != nil || !info.IsDir()) {
+		if info, err := os.Stat(tree.Local(p.Dir, h.Place)); h.Inside() && (err != nil || !info.IsDir()) {
 			report(h, "the project has no folder "+h.Place)
 		}
 	}
@@ -174,7 +175,7 @@ func carriedHeaders(headers []Headers) (map[string][]byte, error) {
 			continue
 		}
 		for _, name := range h.Files {
-			text, err := os.ReadFile(local(h.Folders[0], name))
+			text, err := os.ReadFile(tree.Local(h.Folders[0], name))
 			if err != nil {
 				return nil, err
 			}

@@ -8,7 +8,9 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/opcast/opcast/internal/build/tree"
 	"github.com/opcast/opcast/internal/opdef/manifest"
+	"github.com/opcast/opcast/internal/tooltest"
 )
 
 // A header without a warning option's blessing: with -Wall it would be an error, if it were not one of others.
@@ -40,11 +42,11 @@ func withHeaders(t *testing.T, headers map[string]manifest.Header) *demo {
 func site(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "fit", "include", "fit", "Foreign"), foreign)
+	tooltest.Write(t, filepath.Join(dir, "fit", "include", "fit", "Foreign"), foreign)
 	info := filepath.Join(dir, "fit_headers-1.2.dist-info")
-	write(t, filepath.Join(info, "METADATA"), "Metadata-Version: 2.1\nName: fit-headers\nVersion: 1.2\n")
-	write(t, filepath.Join(info, "LICENSE"), "free\n")
-	write(t, filepath.Join(info, "RECORD"), "fit/include/fit/Foreign,,\nfit/__init__.py,,\nfit_headers-1.2.dist-info/LICENSE,,\nfit_headers-1.2.dist-info/METADATA,,\n")
+	tooltest.Write(t, filepath.Join(info, "METADATA"), "Metadata-Version: 2.1\nName: fit-headers\nVersion: 1.2\n")
+	tooltest.Write(t, filepath.Join(info, "LICENSE"), "free\n")
+	tooltest.Write(t, filepath.Join(info, "RECORD"), "fit/include/fit/Foreign,,\nfit/__init__.py,,\nfit_headers-1.2.dist-info/LICENSE,,\nfit_headers-1.2.dist-info/METADATA,,\n")
 	t.Setenv("PYTHONPATH", dir)
 	return dir
 }
@@ -59,7 +61,7 @@ func TestHeaders(t *testing.T) {
 	folder := site(t)
 	inside := filepath.Join(folder, "fit", "include")
 	t.Setenv("PKG_CONFIG_PATH", folder)
-	write(t, filepath.Join(folder, "fitting.pc"), "Name: fitting\nDescription: headers\nVersion: 1\nCflags: -I"+inside+"\n")
+	tooltest.Write(t, filepath.Join(folder, "fitting.pc"), "Name: fitting\nDescription: headers\nVersion: 1\nCflags: -I"+inside+"\n")
 	for name, header := range map[string]manifest.Header{
 		"pip": {Pip: "fit-headers"}, "folder": {Pip: "fit-headers", Include: "fit/include"}, "path": {Path: "third/party/"},
 		"absolute": {Path: inside}, "system": {System: "fitting"},
@@ -73,7 +75,7 @@ func TestHeaders(t *testing.T) {
 			if name == "path" {
 				file = d.path("third/party/fit/Foreign")
 			}
-			write(t, file, foreign)
+			tooltest.Write(t, file, foreign)
 			d.includes("fit/Foreign")
 			if got := d.compiled(); len(got) != 4 {
 				t.Errorf("compiled %q", got)
@@ -81,7 +83,7 @@ func TestHeaders(t *testing.T) {
 			if strings.Contains(d.log.String(), "NeverCalled") {
 				t.Errorf("a warning about a header of others:\n%s", d.log.String())
 			}
-			write(t, file, strings.Replace(foreign, "5", "6", 1))
+			tooltest.Write(t, file, strings.Replace(foreign, "5", "6", 1))
 			if got := strings.Join(d.compiled(), " "); got != "other.cc" {
 				t.Errorf("an edited header compiles %q", got)
 			}
@@ -110,7 +112,7 @@ func TestHeadersLack(t *testing.T) {
 			}
 		})
 	}
-	write(t, filepath.Join(folder, "fit_headers-1.2.dist-info", "RECORD"), "a/include/x.h,,\nb/include/x.h,,\n")
+	tooltest.Write(t, filepath.Join(folder, "fit_headers-1.2.dist-info", "RECORD"), "a/include/x.h,,\nb/include/x.h,,\n")
 	d := withHeaders(t, map[string]manifest.Header{"fit": {Pip: "fit-headers"}})
 	_, findings, _, err := d.build()
 	const want = "has several folders include: a/include, b/include; say with include which folder has the headers"
@@ -128,7 +130,7 @@ func TestPackHeaders(t *testing.T) {
 	if err != nil || len(lacking) > 0 {
 		t.Fatal(err, lacking)
 	}
-	if err := LayRuntime(d.Project.Dir, d.Runtime); err != nil {
+	if err := tree.LayRuntime(d.Project.Dir, d.Runtime); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Pack(d.Project, d.Runtime, found); err != nil {

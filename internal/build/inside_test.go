@@ -7,13 +7,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/opcast/opcast/internal/build/tree"
+	"github.com/opcast/opcast/internal/tooltest"
 )
 
 // TestBuildStaysInside: whatever a project links, building it changes nothing outside.
 func TestBuildStaysInside(t *testing.T) {
 	outside := t.TempDir()
 	for _, name := range []string{"opcast/kept.h", "lib/kept.so", "kept.txt"} {
-		write(t, filepath.Join(outside, name), "kept")
+		tooltest.Write(t, filepath.Join(outside, name), "kept")
 	}
 	before := snapshot(t, outside)
 	for _, link := range []string{
@@ -56,11 +59,11 @@ func TestBuildStaysInside(t *testing.T) {
 func TestPackReadsInside(t *testing.T) {
 	d := newDemo(t)
 	secret := filepath.Join(t.TempDir(), "secret.h")
-	write(t, secret, "secret")
+	tooltest.Write(t, secret, "secret")
 	if err := os.Symlink(secret, d.path("csrc/secret.h")); err != nil {
 		t.Fatal(err)
 	}
-	if err := LayRuntime(d.Project.Dir, demoRuntime); err != nil {
+	if err := tree.LayRuntime(d.Project.Dir, demoRuntime); err != nil {
 		t.Fatal(err)
 	}
 	_, err := Pack(d.Project, demoRuntime, nil)

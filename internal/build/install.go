@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/internal/build/tree"
 	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/pyenv"
@@ -24,7 +25,7 @@ func install(o Options, root *os.Root, p *plan) (*Result, error) {
 		}
 	}
 	for i, l := range slices.Backward(p.libraries) { // the backend, whose digest is looked at, comes last
-		content, err := os.ReadFile(local(o.Project.Dir, l.output))
+		content, err := os.ReadFile(tree.Local(o.Project.Dir, l.output))
 		if err != nil {
 			return nil, fmt.Errorf("install %s: %w", l.name, err)
 		}
@@ -32,7 +33,7 @@ func install(o Options, root *os.Root, p *plan) (*Result, error) {
 			return nil, err
 		}
 		if i == 0 {
-			result.SHA256 = contentDigest(content)
+			result.SHA256 = tree.ContentDigest(content)
 		}
 	}
 	if !o.Unlinked {
@@ -67,9 +68,9 @@ func installed(p *opdef.Project) []string {
 // link makes the environment find the packages where they are, as `pip install --editable` would. The note is about another
 // project of the same name whose packages it found there until now.
 func link(o Options) (note string, err error) {
-	folders := []string{local(o.Project.Dir, "backend/python/src")}
+	folders := []string{tree.Local(o.Project.Dir, "backend/python/src")}
 	for _, a := range o.Project.Manifest.Adaptors {
-		folders = append(folders, local(o.Project.Dir, "adaptors/"+a+"/src"))
+		folders = append(folders, tree.Local(o.Project.Dir, "adaptors/"+a+"/src"))
 	}
 	file := "_" + o.Project.Manifest.Name + "_editable.pth"
 	err = safefile.In(o.Env.Site, func(site *os.Root) error {

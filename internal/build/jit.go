@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/internal/build/compiler"
+	"github.com/opcast/opcast/internal/build/tree"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/pyenv"
 	"github.com/opcast/opcast/internal/safefile"
@@ -27,10 +29,10 @@ type Recipe struct {
 // names it. The generated files are given by their paths. A project without sources has no recipe yet.
 func Recipes(project *opdef.Project, embedded fs.FS, generated []string) ([]Recipe, error) {
 	// The machine of a recipe is nobody's.
-	in := inputs{project: project, embedded: embedded, env: &pyenv.Env{}, compiler: compiler{words: []string{"c++"}}}
+	in := inputs{project: project, embedded: embedded, env: &pyenv.Env{}, compiler: compiler.CXX{Words: []string{"c++"}}}
 	recipes, err := addRecipe(nil, "cpu", in, embedded, generated)
 	if err == nil && slices.Contains(project.Manifest.Devices, "cuda") {
-		in.cuda = &cuda{}
+		in.cuda = &compiler.CUDA{}
 		recipes, err = addRecipe(recipes, "cuda", in, embedded, generated)
 	}
 	return recipes, err
@@ -50,9 +52,8 @@ func addRecipe(to []Recipe, name string, in inputs, embedded fs.FS, generated []
 	return append(to, Recipe{path.Join(in.project.BackendFolder(), recipeFolder, name+".ninja"), []byte(p.portable)}), nil
 }
 
-// A package carries the sources that it builds itself from in packedFolder, the headers of Python distributions in
-// packedHeaders, and how it does that in recipeFolder.
-const packedFolder, packedHeaders, recipeFolder = "source", "headers", "recipes"
+// recipeFolder is where a package has what says how it builds itself.
+const recipeFolder = "recipes"
 
 // Pack copies the sources into the backend's package, which then builds itself wherever it is installed and imported,
 // and takes the libraries out of the packages. It returns the number of files. All is read before anything is replaced, and
@@ -67,9 +68,9 @@ func Pack(project *opdef.Project, embedded fs.FS, headers []Headers) (int, error
 	}
 	err = safefile.In(project.Dir, func(root *os.Root) error {
 		home := project.BackendFolder()
-		err := pack(root, sources, path.Join(home, packedFolder))
+		err := pack(root, sources, path.Join(home, tree.PackedSources))
 		if err == nil {
-			err = pack(root, carried, path.Join(home, packedHeaders))
+			err = pack(root, carried, path.Join(home, tree.PackedHeaders))
 		}
 		if err != nil {
 			return fmt.Errorf("pack sources: %w", err)
@@ -92,10 +93,10 @@ func Packed(project *opdef.Project, embedded fs.FS, headers []Headers) (map[stri
 	}
 	files := map[string][]byte{}
 	for name, text := range sources {
-		files[path.Join(packedFolder, name)] = text
+		files[path.Join(tree.PackedSources, name)] = text
 	}
 	for name, text := range carried {
-		files[path.Join(packedHeaders, name)] = text
+		files[path.Join(tree.PackedHeaders, name)] = text
 	}
 	err = safefile.In(project.Dir, func(root *os.Root) error {
 		home := project.BackendFolder()
@@ -115,7 +116,7 @@ func Packed(project *opdef.Project, embedded fs.FS, headers []Headers) (map[stri
 // carry reads the sources of a project and the headers of others that its package carries.
 func carry(project *opdef.Project, embedded fs.FS, headers []Headers) (sources, carried map[string][]byte, err error) {
 	in := inputs{project: project, embedded: embedded}
-	if in.runtime, err = findRuntime(project.Dir, embedded); err != nil {
+	if in.runtime, err = tree.FindRuntime(project.Dir, embedded); err != nil {
 		return nil, nil, err
 	}
 	names, err := in.files()

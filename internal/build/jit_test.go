@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/manifest"
+	"github.com/opcast/opcast/internal/tooltest"
 )
 
 // packed is a project with all that may lie in one beside its sources, and the files that a package carries of it.
@@ -21,7 +23,7 @@ func packed(t *testing.T, m manifest.Manifest) (*opdef.Project, func() []string)
 		"backend/gen/scale.gen.cc", "backend/python/src/demo_backend/__init__.py", "backend/python/src/demo_backend/lib/libdemo.so",
 		"csrc/scale.cc", "csrc/notes.txt", "root.cc", "root.h", "third/libx.a", "third/liby.a",
 	} {
-		write(t, filepath.Join(dir, f), f)
+		tooltest.Write(t, filepath.Join(dir, f), f)
 	}
 	for link, target := range map[string]string{"csrc/linked": "../third", "csrc/.#scale.cc": "me@here:1", "csrc/gone.h": "nowhere"} {
 		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
@@ -83,7 +85,7 @@ func TestPackFails(t *testing.T) {
 	}
 	want := files()
 	library := filepath.Join(project.Dir, "backend/python/src/demo_backend/lib/libdemo.so")
-	write(t, library, "library")
+	tooltest.Write(t, library, "library")
 	if err := os.Remove(filepath.Join(project.Dir, manifest.File)); err != nil {
 		t.Fatal(err)
 	}

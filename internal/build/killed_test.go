@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/opcast/opcast/internal/tooltest"
 )
 
 // TestKilledBuild: after `kill -9` of a build, its compilers end or keep the lock, so that they cannot overwrite what a
@@ -21,7 +23,7 @@ func TestKilledBuild(t *testing.T) {
 	dir := t.TempDir()
 	begun := filepath.Join(dir, "begun")
 	script := filepath.Join(dir, "slow")
-	write(t, script, "#!/bin/sh\ntrap '' INT\ncase \"$*\" in *other.cc*) : > "+begun+"; sleep 1 ;; esac\nc++ \"$@\"\n")
+	tooltest.Write(t, script, "#!/bin/sh\ntrap '' INT\ncase \"$*\" in *other.cc*) : > "+begun+"; sleep 1 ;; esac\nc++ \"$@\"\n")
 	if err := os.Chmod(script, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +99,7 @@ func TestKilledNinja(t *testing.T) {
 	d := newDemo(t)
 	dir := t.TempDir()
 	begun, script := filepath.Join(dir, "begun"), filepath.Join(dir, "slow")
-	write(t, script, "#!/bin/sh\ncase \"$*\" in *other.cc*) : > "+begun+"; sleep 1 ;; esac\nc++ \"$@\"\n")
+	tooltest.Write(t, script, "#!/bin/sh\ncase \"$*\" in *other.cc*) : > "+begun+"; sleep 1 ;; esac\nc++ \"$@\"\n")
 	if err := os.Chmod(script, 0o755); err != nil {
 		t.Fatal(err)
 	}

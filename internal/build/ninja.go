@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/opcast/opcast/internal/pyenv"
 )
 
 // errFailed is all there is to say after ninja and the compiler have spoken.
@@ -71,4 +73,20 @@ func readDependencies(ctx context.Context, dir, program, file string) (map[strin
 		}
 	}
 	return reads, nil
+}
+
+// findNinja returns the environment's ninja or the one on PATH, and an error that names every package that a build
+// lacks.
+func findNinja(env *pyenv.Env) (program string, err error) {
+	lacking := env.Lacking("apache-tvm-ffi")
+	if program = env.Ninja; program == "" {
+		// The package may be installed, but elsewhere: an environment can borrow from another.
+		if program, err = exec.LookPath("ninja"); err != nil {
+			lacking = append(lacking, "ninja")
+		}
+	}
+	if len(lacking) > 0 {
+		return "", env.Missing(lacking...)
+	}
+	return program, nil
 }

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/opcast/opcast/internal/build/tree"
 )
 
 // place names the files that compilers read, so that a copy of the project, or another environment, has the same names: what
@@ -32,7 +34,7 @@ func newPlace(in inputs) place {
 		add("$"+h.Handlers.Package, in.env.Includes[h.Handlers.Package])
 	}
 	if in.cuda != nil {
-		add("$cuda", filepath.Dir(filepath.Dir(in.cuda.nvcc)))
+		add("$cuda", filepath.Dir(filepath.Dir(in.cuda.NVCC)))
 	}
 	for _, h := range in.headers {
 		for i, folder := range h.Folders {
@@ -64,12 +66,12 @@ func (p place) file(name string) string {
 	if filepath.IsAbs(name) {
 		return name
 	}
-	return local(p.project, name)
+	return tree.Local(p.project, name)
 }
 
 // look is what is known of files at one time.
 type look struct {
-	digests
+	tree.Digests
 	place place
 	// headers are those of the project, by their names without folders.
 	headers map[string][]string
@@ -78,7 +80,7 @@ type look struct {
 }
 
 func newLook(in inputs) (*look, error) {
-	l := &look{digests: digests{}, place: newPlace(in), headers: map[string][]string{}, asked: map[string][]string{}}
+	l := &look{Digests: tree.Digests{}, place: newPlace(in), headers: map[string][]string{}, asked: map[string][]string{}}
 	files, err := in.files()
 	for _, f := range files {
 		l.headers[path.Base(f)] = append(l.headers[path.Base(f)], f)

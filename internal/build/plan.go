@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/internal/build/compiler"
+	"github.com/opcast/opcast/internal/build/tree"
 	"github.com/opcast/opcast/internal/ninja"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/pyenv"
@@ -18,10 +20,10 @@ import (
 type inputs struct {
 	project  *opdef.Project
 	env      *pyenv.Env
-	compiler compiler
+	compiler compiler.CXX
 	// cuda and hip are nil when the library is built for the CPU only; one of them always is.
-	cuda  *cuda
-	hip   *hip
+	cuda  *compiler.CUDA
+	hip   *compiler.HIP
 	debug bool
 	// emulated is the device in software on which kernels for GPUs run, nil where they run on GPUs; emulatedGFX are AMD's
 	// architectures for which it stands.
@@ -31,7 +33,7 @@ type inputs struct {
 	withoutCPU bool
 	// narrowest is the instruction set below which loops are not compiled, as parallel.h calls it; all are where it is empty.
 	narrowest string
-	runtime   tree
+	runtime   tree.Runtime
 	// embedded holds opcast's own runtime.
 	embedded fs.FS
 	// kernels are the author's units, backend those of the runtime and of the generator, handlers the libraries of frameworks.
@@ -91,7 +93,7 @@ func newPlan(in inputs) (*plan, error) {
 		l.beside, l.families = h.Handlers.Beside(), h.Handlers.Symbols
 	}
 	if e := in.emulated; e != nil {
-		driver, _ := e.split(in.runtime.emulator)
+		driver, _ := e.split(in.runtime.Emulator)
 		p.add(e.driverFolder()+"/"+e.driver, e.exports, slices.Concat(driver, in.shim))
 	}
 	for _, l := range p.libraries {
@@ -110,7 +112,7 @@ func newPlan(in inputs) (*plan, error) {
 	if p.portable, err = p.file(p.folder, p.units, p.libraries).Text(); err != nil {
 		return nil, err
 	}
-	p.id = key(p.portable, in.toolchain(), in.environment, in.digest)[:idLength]
+	p.id = tree.Key(p.portable, in.toolchain(), in.environment, in.digest)[:idLength]
 	for i := range p.units {
 		u := &p.units[i]
 		u.key = p.key(u.flags)
@@ -133,16 +135,16 @@ func (p *plan) key(flags string) string {
 		nowhere.env.Includes[h.Handlers.Package] = h.Handlers.Package
 	}
 	nowhere.headers = withoutPlace(p.in.headers)
-	tools := p.in.compiler.identity
+	tools := p.in.compiler.Identity
 	if p.in.cuda != nil {
-		nowhere.cuda = &cuda{nvcc: "nvcc", libraries: "cudart"}
-		tools += p.in.cuda.identity
+		nowhere.cuda = &compiler.CUDA{NVCC: "nvcc", Libraries: "cudart"}
+		tools += p.in.cuda.Identity
 	}
 	if p.in.hip != nil {
-		nowhere.hip = &hip{words: []string{"hipcc"}, archs: p.in.hip.archs}
-		tools += p.in.hip.identity
+		nowhere.hip = &compiler.HIP{Words: []string{"hipcc"}, Archs: p.in.hip.Archs}
+		tools += p.in.hip.Identity
 	}
-	return key(tools, p.in.environment, fmt.Sprint(rules(p.in)), ninja.Expand(flags, append(nowhere.machine(p.id), p.in.flags()...)))
+	return tree.Key(tools, p.in.environment, fmt.Sprint(rules(p.in)), ninja.Expand(flags, append(nowhere.machine(p.id), p.in.flags()...)))
 }
 
 // patterns are the prefixes of what the library exports in a version script, which writes a star behind the last.
@@ -268,4 +270,19 @@ func (p *plan) compileCommands() ([]byte, error) {
 	}
 	text, err := json.MarshalIndent(entries, "", "  ")
 	return append(text, '\n'), err
+}
+
+// toolchain says which programs and packages a build uses.
+func (in inputs) toolchain() string {
+	text := in.compiler.Identity + in.portability()
+	if in.cuda != nil {
+		text += in.cuda.Identity
+	}
+	if in.hip != nil {
+		text += in.hip.Identity
+	}
+	for _, d := range in.distributions() {
+		text += d + " " + in.env.Packages[d] + "\n"
+	}
+	return text
 }

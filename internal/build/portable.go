@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/internal/build/tree"
 	"github.com/opcast/opcast/internal/elfcheck"
 	"github.com/opcast/opcast/internal/oldlibc"
 	"github.com/opcast/opcast/internal/pyenv"
@@ -35,7 +36,7 @@ func (in *inputs) takeOldLibc(ctx context.Context, root *os.Root, portable bool)
 	if !portable {
 		return nil
 	}
-	find := func(name string) (string, error) { return in.compiler.find(ctx, name) }
+	find := func(name string) (string, error) { return in.compiler.Find(ctx, name) }
 	made, err := oldlibc.Make(find)
 	if errors.Is(err, oldlibc.ErrCannot) {
 		return &pyenv.MissingError{Text: "--portable: " + err.Error()}
@@ -49,7 +50,7 @@ func (in *inputs) takeOldLibc(ctx context.Context, root *os.Root, portable bool)
 	}
 	if archive == "" {
 		return &pyenv.MissingError{
-			Text:    "--portable: " + in.compiler.words[0] + " finds no libstdc++.a, the C++ library that is linked into a portable library",
+			Text:    "--portable: " + in.compiler.Words[0] + " finds no libstdc++.a, the C++ library that is linked into a portable library",
 			Command: "apt-get install g++, dnf install libstdc++-static   (or your system's equivalent)",
 		}
 	}
@@ -74,5 +75,5 @@ func (in inputs) portability() string {
 	if len(in.shim) == 0 {
 		return ""
 	}
-	return "portable " + strings.Join(slices.Concat(portableWords, formerLibraries), " ") + " " + contentDigest(oldlibc.Shim) + "\n"
+	return "portable " + strings.Join(slices.Concat(portableWords, formerLibraries), " ") + " " + tree.ContentDigest(oldlibc.Shim) + "\n"
 }

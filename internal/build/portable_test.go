@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/internal/elfcheck"
+	"github.com/opcast/opcast/internal/tooltest"
 )
 
 // modernKernel calls what has a new version on a new system, throws and prints.
@@ -109,7 +110,7 @@ func TestPortableRefuses(t *testing.T) {
 	for lacking, want := range map[string]string{"libc.so.6": "is not glibc", "libstdc++.a": "no libstdc++.a"} {
 		d := newPortable(t)
 		program := filepath.Join(t.TempDir(), "c++")
-		write(t, program, "#!/bin/sh\ncase \"$*\" in *-print-file-name="+lacking+"*) echo "+lacking+";; *) exec c++ \"$@\";; esac\n")
+		tooltest.Write(t, program, "#!/bin/sh\ncase \"$*\" in *-print-file-name="+lacking+"*) echo "+lacking+";; *) exec c++ \"$@\";; esac\n")
 		if err := os.Chmod(program, 0o755); err != nil {
 			t.Fatal(err)
 		}

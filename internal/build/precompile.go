@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/internal/build/tree"
 	"github.com/opcast/opcast/internal/ninja"
 )
 
@@ -26,7 +26,7 @@ type header struct{ name, file, flags string }
 // by their paths. GCC takes the compiled form where it finds it in a folder before the header's own; what comes out is the
 // same. Clang takes none that a command line does not name.
 func (p *plan) precompile(file *ninja.File, folder string, units []unit) (files map[string]string) {
-	if p.in.compiler.clang || p.in.compiler.cached() {
+	if p.in.compiler.Clang || p.in.compiler.Cached() {
 		return nil
 	}
 	sharing := map[header][]string{}
@@ -64,20 +64,6 @@ func (p *plan) precompile(file *ninja.File, folder string, units []unit) (files 
 // upFrom leads from a folder of the project to the project.
 func upFrom(folder string) string { return strings.Repeat("../", strings.Count(folder, "/")+1) }
 
-// cached says whether a cache stands before the compiler and keeps what it makes, for which it needs to see what is read. Its
-// name may be a word of the command, or what the name of the compiler is a link to.
-func (c compiler) cached() bool {
-	return slices.ContainsFunc(c.words, func(word string) bool {
-		names := []string{word}
-		if found, err := exec.LookPath(word); err == nil {
-			if program, err := filepath.EvalSymlinks(found); err == nil {
-				names = append(names, program)
-			}
-		}
-		return slices.ContainsFunc(names, func(n string) bool { return slices.Contains([]string{"ccache", "sccache"}, filepath.Base(n)) })
-	})
-}
-
 // blank is what may stand before a unit's first directive, without a meaning.
 const blank = `(?:\s|//[^\n]*\n|/\*(?s:.*?)\*/)*`
 
@@ -95,11 +81,11 @@ func (in inputs) firstHeader(u unit) (header, bool) {
 		return header{}, false
 	}
 	name := string(m[1])
-	if isRegular(local(in.project.Dir, path.Join(path.Dir(u.source), name))) {
+	if tree.IsRegular(tree.Local(in.project.Dir, path.Join(path.Dir(u.source), name))) {
 		return header{}, false
 	}
 	for _, flag := range in.projectFlags() {
-		if file := path.Join(flag[1], name); flag[0] == "-I" && isRegular(local(in.project.Dir, file)) {
+		if file := path.Join(flag[1], name); flag[0] == "-I" && tree.IsRegular(tree.Local(in.project.Dir, file)) {
 			return header{name, file, u.flags}, true
 		}
 	}

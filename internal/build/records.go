@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/opcast/opcast/internal/build/tree"
 	"github.com/opcast/opcast/internal/safefile"
 )
 
@@ -54,11 +55,11 @@ func (r records) fresh(file, key string, look *look) (bool, error) {
 	if !ok || made.Key != key {
 		return false, nil
 	}
-	if digest, err := look.of(local(look.place.project, file)); err != nil || digest != made.SHA256 {
+	if digest, err := look.Of(tree.Local(look.place.project, file)); err != nil || digest != made.SHA256 {
 		return false, err
 	}
 	for name, want := range made.Reads {
-		if digest, err := look.of(look.place.file(name)); err != nil || digest != want {
+		if digest, err := look.Of(look.place.file(name)); err != nil || digest != want {
 			return false, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/opcast/opcast/internal/build/tree"
 	"github.com/opcast/opcast/internal/elfcheck"
 	"github.com/opcast/opcast/internal/opdef"
 )
@@ -21,7 +22,7 @@ const sourcesSection = ".opcast"
 func Verify(project *opdef.Project, embedded fs.FS) error {
 	in := inputs{project: project, embedded: embedded}
 	var err error
-	if in.runtime, err = findRuntime(project.Dir, embedded); err != nil {
+	if in.runtime, err = tree.FindRuntime(project.Dir, embedded); err != nil {
 		return err
 	}
 	want, err := in.sum()

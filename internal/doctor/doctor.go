@@ -14,7 +14,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/opcast/opcast/internal/build"
+	"github.com/opcast/opcast/internal/build/compiler"
 	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/pyenv"
@@ -51,7 +51,7 @@ type Query struct {
 
 // Look finds out what the machine has, in the order in which a new user needs it.
 func Look(ctx context.Context, q Query) []Finding {
-	findings := []Finding{system(), compiler(ctx, q)}
+	findings := []Finding{system(), cxx(ctx, q)}
 	env, err := pyenv.Find(ctx, pyenv.Query{Python: q.Python, Dir: q.Dir, Getenv: q.Getenv})
 	if err != nil {
 		findings = append(findings, failed("Python", Lacks, err))
@@ -85,8 +85,8 @@ func system() Finding {
 	return Finding{"system", Works, text, ""}
 }
 
-func compiler(ctx context.Context, q Query) Finding {
-	c, err := build.FindCompiler(ctx, q.Getenv)
+func cxx(ctx context.Context, q Query) Finding {
+	c, err := compiler.FindCXX(ctx, q.Getenv)
 	if err != nil {
 		return failed("C++ compiler", Lacks, err)
 	}
@@ -185,19 +185,19 @@ func unlisted(env *pyenv.Env, fw framework.Framework) Finding {
 }
 
 func cuda(ctx context.Context, q Query, env *pyenv.Env) Finding {
-	version, err := build.FindCUDA(ctx, env, q.Getenv, q.Manifest.CUDA.Toolkit)
+	c, err := compiler.FindCUDA(ctx, env, q.Getenv, q.Manifest.CUDA.Toolkit)
 	if err != nil {
 		return failed("CUDA compiler", Absent, err)
 	}
-	return Finding{"CUDA compiler", Works, version, ""}
+	return Finding{"CUDA compiler", Works, c.Name(), ""}
 }
 
 func hip(ctx context.Context, q Query) Finding {
-	version, err := build.FindHIP(ctx, q.Getenv, &q.Manifest)
+	c, err := compiler.FindHIP(ctx, q.Getenv, &q.Manifest)
 	if err != nil {
 		return failed("HIP compiler", Absent, err)
 	}
-	return Finding{"HIP compiler", Works, version, ""}
+	return Finding{"HIP compiler", Works, c.Name(), ""}
 }
 
 // gpu asks the driver's own program, which is installed with it.

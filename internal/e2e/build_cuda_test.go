@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/opcast/opcast/internal/build"
+	"github.com/opcast/opcast/internal/build/compiler"
 	"github.com/opcast/opcast/internal/elfcheck"
 	"github.com/opcast/opcast/internal/tooltest"
 )
@@ -70,7 +70,7 @@ func rebuilds(t *testing.T, dir, python string) {
 		t.Errorf("after the architectures changed, build says %q\n%s", stdout, stderr)
 	}
 	cmd := command(t, dir, tooltest.Path(t), "build", "--python", python)
-	cmd.Env = append(os.Environ(), build.ArchVariable+"=89")
+	cmd.Env = append(os.Environ(), compiler.ArchVariable+"=89")
 	if stdout = run(t, cmd); !strings.Contains(stdout, "(1 op, sm_89, SHA") {
 		t.Errorf("for the architecture of the environment, build says %q", stdout)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/build"
+	"github.com/opcast/opcast/internal/build/compiler"
 	"github.com/opcast/opcast/internal/elfcheck"
 	"github.com/opcast/opcast/internal/tooltest"
 )
@@ -103,7 +103,7 @@ func refusals(t *testing.T, dir, python string) {
 	}{
 		{"cuda,rocm", "", "a library has kernels for the GPUs of one vendor", 2},
 		{"rocm", "HIPCC=/no/hipcc", "no HIP compiler: $HIPCC names /no/hipcc, which is no program", 3},
-		{"rocm", build.GFXVariable + "=90", `arch "90" of [rocm] in opcast.toml or OPCAST_ROCM_ARCH is no architecture of AMD's`, 1},
+		{"rocm", compiler.GFXVariable + "=90", `arch "90" of [rocm] in opcast.toml or OPCAST_ROCM_ARCH is no architecture of AMD's`, 1},
 	} {
 		cmd := command(t, dir, tooltest.Path(t), "build", "--device", bad.devices, "--python", python)
 		cmd.Env = append(os.Environ(), bad.env)

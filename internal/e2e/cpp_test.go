@@ -11,7 +11,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/opcast/opcast/gen"
-	"github.com/opcast/opcast/internal/build"
+	"github.com/opcast/opcast/internal/build/compiler"
 	"github.com/opcast/opcast/internal/opdef/load"
 	"github.com/opcast/opcast/internal/pyenv"
 )
@@ -223,7 +223,7 @@ func cppTest(t *testing.T, test string, wanted func(name string) bool, p program
 			sources = append(sources, unit)
 		}
 	}
-	cxx := compiler(t)
+	cxx := cxxWords(t)
 	flags := append([]string{"-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread", "-ffp-contract=off",
 		`-DOPCAST_COLLECTION="test"`, "-I", backend, "-I", filepath.Join(backend, "gen")}, p.flags...)
 	linker := slices.Concat(cxx, []string{"-pthread", "-o", filepath.Join(dir, "test")})
@@ -251,7 +251,7 @@ int main() { const int64_t sizes[] = {2, 3}; return Stride({2, sizes, sizes, 1})
 		{"-O0 -DDIM=0", "opcast: Stride(0) of an array with 2 dimensions: expected -2 to -1"},
 		{"-O0 -DDIM=-3", "opcast: Stride(-3) of an array with 2 dimensions: expected -2 to -1"},
 	} {
-		words := slices.Concat(compiler(t), strings.Fields(test.flags), []string{"-std=c++17", "-I", filepath.Join(root(t), "backend"), source, "-o", program})
+		words := slices.Concat(cxxWords(t), strings.Fields(test.flags), []string{"-std=c++17", "-I", filepath.Join(root(t), "backend"), source, "-o", program})
 		out, err := command(t, dir, words...).CombinedOutput()
 		if err == nil {
 			out, err = command(t, dir, program).CombinedOutput()
@@ -262,10 +262,10 @@ int main() { const int64_t sizes[] = {2, 3}; return Stride({2, sizes, sizes, 1})
 	}
 }
 
-// compiler is the command of the C++ compiler.
-func compiler(t *testing.T) []string {
+// cxxWords are the command of the C++ compiler.
+func cxxWords(t *testing.T) []string {
 	t.Helper()
-	found, err := build.FindCompiler(t.Context(), os.Getenv)
+	found, err := compiler.FindCXX(t.Context(), os.Getenv)
 	if err != nil {
 		t.Skip(err)
 	}

@@ -18,7 +18,7 @@ func quickCompiler(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return filepath.Join(sharedFolder(t, "compiler", func(dir string) {
-		words := strings.NewReplacer("REAL", strings.Join(compiler(t), " "), "KEPT", dir)
+		words := strings.NewReplacer("REAL", strings.Join(cxxWords(t), " "), "KEPT", dir)
 		write(t, filepath.Join(dir, "cxx"), []byte(words.Replace(string(script))))
 		if err := os.Chmod(filepath.Join(dir, "cxx"), 0o755); err != nil {
 			t.Fatal(err)

@@ -189,7 +189,7 @@ func (j *jit) killed() {
 
 func (j *jit) otherCompiler() {
 	wrapper := filepath.Join(j.t.TempDir(), "cxx")
-	write(j.t, wrapper, []byte("#!/bin/sh\nexec "+strings.Join(compiler(j.t), " ")+" \"$@\"\n"))
+	write(j.t, wrapper, []byte("#!/bin/sh\nexec "+strings.Join(cxxWords(j.t), " ")+" \"$@\"\n"))
 	if err := os.Chmod(wrapper, 0o755); err != nil {
 		j.t.Fatal(err)
 	}

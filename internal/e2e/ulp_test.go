@@ -52,7 +52,7 @@ func kernelTest(t *testing.T, name string, options ...string) (program string) {
 	t.Helper()
 	dir := filepath.Join(root(t), "csrc", "tests")
 	program = filepath.Join(t.TempDir(), name)
-	words := slices.Concat(compiler(t), options, []string{"-std=c++17", "-O3", "-Wall", "-Wextra", "-Werror",
+	words := slices.Concat(cxxWords(t), options, []string{"-std=c++17", "-O3", "-Wall", "-Wextra", "-Werror",
 		"-ffp-contract=off", "-I", "../../backend", "-I", "../../backend/gen", name + ".cc", "-o", program})
 	run(t, command(t, dir, words...))
 	return program

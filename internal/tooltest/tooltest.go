@@ -1,4 +1,4 @@
-// Package tooltest builds the command opcast for tests that start it as a program.
+// Package tooltest builds the command opcast for tests that start it as a program, and makes compilers that only say what they are.
 package tooltest
 
 import (

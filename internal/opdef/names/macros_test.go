@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/build"
+	"github.com/opcast/opcast/internal/build/compiler"
 	"github.com/opcast/opcast/internal/opdef/names"
 )
 
@@ -27,7 +27,7 @@ var macroPattern = regexp.MustCompile(`(?m)^#define (\w+)(?:[ (]|$)`)
 // TestMacros: no header defines a macro that a definition may use as a name. UPDATE=1 adds those of this compiler to the list,
 // which has those of others, too.
 func TestMacros(t *testing.T) {
-	compiler, err := build.FindCompiler(t.Context(), os.Getenv)
+	cxx, err := compiler.FindCXX(t.Context(), os.Getenv)
 	if err != nil {
 		t.Skip(err)
 	}
@@ -41,8 +41,8 @@ func TestMacros(t *testing.T) {
 	}
 	var found []string
 	for _, source := range []string{text.String(), text.String() + "#include \"opcast/kernel.h\"\n"} {
-		args := append(slices.Clone(compiler.Words[1:]), "-std=c++17", "-pthread", "-I", "../../../backend", "-I", "../../../backend/gen", "-dM", "-E", "-x", "c++", "-")
-		cmd := exec.CommandContext(t.Context(), compiler.Words[0], args...)
+		args := append(slices.Clone(cxx.Words[1:]), "-std=c++17", "-pthread", "-I", "../../../backend", "-I", "../../../backend/gen", "-dM", "-E", "-x", "c++", "-")
+		cmd := exec.CommandContext(t.Context(), cxx.Words[0], args...)
 		cmd.Stdin = strings.NewReader(source)
 		out, err := cmd.Output()
 		if err != nil {
@@ -66,7 +66,7 @@ func TestMacros(t *testing.T) {
 	}
 	slices.Sort(missing)
 	missing = slices.Compact(missing)
-	if version, err := exec.Command(compiler.Words[0], "-dumpfullversion").Output(); os.Getenv("UPDATE") == "" &&
+	if version, err := exec.Command(cxx.Words[0], "-dumpfullversion").Output(); os.Getenv("UPDATE") == "" &&
 		(err != nil || strings.TrimSpace(string(version)) != listed) {
 		t.Skipf("the list is that of GCC %s; this compiler has more, which UPDATE=1 adds: %s", listed, strings.Join(missing, " "))
 	}

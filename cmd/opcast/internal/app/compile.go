@@ -8,6 +8,7 @@ import (
 	"github.com/opcast/opcast/backend"
 	"github.com/opcast/opcast/gen"
 	"github.com/opcast/opcast/internal/build"
+	"github.com/opcast/opcast/internal/build/tree"
 	"github.com/opcast/opcast/internal/generated"
 	"github.com/opcast/opcast/internal/opdef"
 )
@@ -58,7 +59,7 @@ func (a *App) Generate(p *opdef.Project) (int, error) {
 	}
 	err = errors.Join(changes.Apply(), changes.Close())
 	if err == nil {
-		err = build.LayRuntime(p.Dir, backend.FS)
+		err = tree.LayRuntime(p.Dir, backend.FS)
 	}
 	if err == nil && !changes.Empty() {
 		err = gen.Notes(p).Print(a.Stderr)

@@ -10,6 +10,7 @@ import (
 	"github.com/opcast/opcast/backend"
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
 	"github.com/opcast/opcast/internal/build"
+	"github.com/opcast/opcast/internal/build/tree"
 	"github.com/opcast/opcast/internal/opdef"
 )
 
@@ -56,7 +57,7 @@ func (a commands) checkGenerated(p *opdef.Project) error {
 	if err := changes.Close(); err != nil {
 		return fmt.Errorf("close project: %w", err)
 	}
-	runtime, err := build.StaleRuntime(p.Dir, backend.FS)
+	runtime, err := tree.StaleRuntime(p.Dir, backend.FS)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/conformance/trial"
 	"github.com/opcast/opcast/internal/build"
+	"github.com/opcast/opcast/internal/build/compiler"
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/pyenv"
@@ -181,7 +182,7 @@ func (r *run) do(ctx context.Context) error {
 
 // program compiles the runner when it has to.
 func (r *run) program(ctx context.Context) (string, error) {
-	compiler, err := build.FindCompiler(ctx, os.Getenv)
+	cxx, err := compiler.FindCXX(ctx, os.Getenv)
 	if err != nil {
 		return "", err
 	}
@@ -191,7 +192,7 @@ func (r *run) program(ctx context.Context) (string, error) {
 	}
 	defer lock.Release()
 	c := runner.Compiler{
-		Words: compiler.Words, Key: compiler.Key + r.env.Packages["apache-tvm-ffi"], Include: r.env.TVMInclude,
+		Words: cxx.Words, Key: cxx.Key(os.Getenv) + r.env.Packages["apache-tvm-ffi"], Include: r.env.TVMInclude,
 		Source: backend.Runner,
 	}
 	return c.Program(ctx, filepath.Join(r.project.Dir, "build", "run"), r.Stderr)

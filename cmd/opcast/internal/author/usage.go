@@ -12,6 +12,7 @@ import (
 	"github.com/opcast/opcast/backend"
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
 	"github.com/opcast/opcast/internal/build"
+	"github.com/opcast/opcast/internal/build/compiler"
 	"github.com/opcast/opcast/internal/opdef"
 )
 
@@ -52,7 +53,7 @@ func (a commands) printUsages(ctx context.Context, args []string, flag, device, 
 }
 
 // usageTable has a line for each kernel function.
-func (a commands) usageTable(device string, list []build.Usage, names []string) error {
+func (a commands) usageTable(device string, list []compiler.Usage, names []string) error {
 	w := tabwriter.NewWriter(a.Stdout, 0, 0, 2, ' ', 0)
 	if device == "rocm" {
 		fmt.Fprintln(w, "arch\tregisters\tscalars\tlocal\tspilled\tshared\tbytes\tsource\tkernel")
@@ -70,7 +71,7 @@ func (a commands) usageTable(device string, list []build.Usage, names []string) 
 }
 
 // readable are the names of the kernels as their authors know them, if the compiler's c++filt is there.
-func readable(ctx context.Context, list []build.Usage) []string {
+func readable(ctx context.Context, list []compiler.Usage) []string {
 	mangled := make([]string, len(list))
 	for i, u := range list {
 		mangled[i] = u.Kernel

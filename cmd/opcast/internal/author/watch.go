@@ -14,7 +14,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
-	"github.com/opcast/opcast/internal/build"
+	"github.com/opcast/opcast/internal/build/tree"
 )
 
 // settle is how long the folders must be quiet before the next run: editors write a file in several steps.
@@ -102,5 +102,5 @@ func isSource(event fsnotify.Event) bool {
 	name := filepath.Base(event.Name)
 	definition := slices.Contains([]string{".toml", ".py"}, filepath.Ext(name))
 	byHand := !strings.HasPrefix(name, ".") && !strings.Contains(name, ".gen.")
-	return !event.Has(fsnotify.Chmod) && byHand && (definition || build.IsSource(name))
+	return !event.Has(fsnotify.Chmod) && byHand && (definition || tree.IsSource(name))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/opcast/opcast"
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
 	"github.com/opcast/opcast/internal/build"
+	"github.com/opcast/opcast/internal/build/compiler"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/pyenv"
@@ -58,9 +59,9 @@ func packages(project *opdef.Project) (wheel.Collection, *os.Root, error) {
 
 // announce says that a build for all devices begins, if there is a compiler for GPUs: it takes minutes.
 func (a commands) announce(ctx context.Context, o build.Options, m *manifest.Manifest) {
-	if _, err := build.FindCUDA(ctx, o.Env, os.Getenv, m.CUDA.Toolkit); err == nil {
+	if _, err := compiler.FindCUDA(ctx, o.Env, os.Getenv, m.CUDA.Toolkit); err == nil {
 		fmt.Fprintf(a.Stderr, "compiling for CUDA (%s): --device cpu leaves it out, and $%s names other architectures\n",
-			strings.Join(build.Archs(m, os.Getenv), ", "), build.ArchVariable)
+			strings.Join(compiler.Archs(m, os.Getenv), ", "), compiler.ArchVariable)
 	}
 }
 

@@ -1,8 +1,7 @@
-package build
+package compiler
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	shellquote "github.com/kballard/go-shellquote"
+
 	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/pyenv"
 )
@@ -18,12 +18,12 @@ import (
 // usualGFX are built where the manifest names none, if the compiler knows them: CDNA 2 and 3.
 var usualGFX = []string{"gfx90a", "gfx942"}
 
-// hip is a compiler for AMD's GPUs: the words that start its command, what tells it from any other, its version, and the
+// HIP is a compiler for AMD's GPUs: the words that start its command, what tells it from any other, its version, and the
 // architectures to compile for.
-type hip struct {
-	words             []string
-	identity, version string
-	archs             []string
+type HIP struct {
+	Words             []string
+	Identity, version string
+	Archs             []string
 }
 
 // GFXVariable names the variable of the environment with AMD's architectures to compile for instead of the manifest's, separated
@@ -36,8 +36,8 @@ var hipVariables = []string{"HIPCC_COMPILE_FLAGS_APPEND", "HIP_CLANG_PATH", "HIP
 // installedHIP is where ROCm's own packages put the compiler, which need not be on PATH.
 const installedHIP = "/opt/rocm/bin/hipcc"
 
-// findHIP takes $HIPCC if it is set, which may also be clang with options, else the hipcc on PATH, else that of ROCm's packages.
-func findHIP(ctx context.Context, getenv func(string) string, m *manifest.Manifest) (*hip, error) {
+// FindHIP takes $HIPCC if it is set, which may also be clang with options, else the hipcc on PATH, else that of ROCm's packages.
+func FindHIP(ctx context.Context, getenv func(string) string, m *manifest.Manifest) (*HIP, error) {
 	words, err := locateHIP(getenv)
 	if err != nil {
 		return nil, err
@@ -50,18 +50,14 @@ func findHIP(ctx context.Context, getenv func(string) string, m *manifest.Manife
 	for _, name := range hipVariables {
 		text += name + "=" + getenv(name) + "\n"
 	}
-	h := &hip{words: words, identity: text, version: strings.TrimPrefix(version, "HIP version: ")}
-	h.archs, err = h.chooseArchs(ctx, m.ROCm.Arch, getenv)
+	h := &HIP{Words: words, Identity: text, version: strings.TrimPrefix(version, "HIP version: ")}
+	h.Archs, err = h.chooseArchs(ctx, m.ROCm.Arch, getenv)
 	return h, err
 }
 
-// FindHIP finds the compiler for AMD's GPUs that a build uses, and returns its version, its program and the architectures.
-func FindHIP(ctx context.Context, getenv func(string) string, m *manifest.Manifest) (string, error) {
-	h, err := findHIP(ctx, getenv, m)
-	if err != nil {
-		return "", err
-	}
-	return h.version + ", " + strings.Join(h.words, " ") + ", for " + strings.Join(h.archs, " and "), nil
+// Name is the compiler's version, its command and the architectures.
+func (h *HIP) Name() string {
+	return h.version + ", " + strings.Join(h.Words, " ") + ", for " + strings.Join(h.Archs, " and ")
 }
 
 func locateHIP(getenv func(string) string) ([]string, error) {
@@ -105,28 +101,28 @@ func namedArchs(named []string, getenv func(string) string) ([]string, error) {
 }
 
 // chooseArchs are the architectures to compile for: those that are named, else those of the usual ones that the compiler knows.
-func (h *hip) chooseArchs(ctx context.Context, named []string, getenv func(string) string) ([]string, error) {
+func (h *HIP) chooseArchs(ctx context.Context, named []string, getenv func(string) string) ([]string, error) {
 	named, err := namedArchs(named, getenv)
 	if err != nil || len(named) > 0 {
 		return named, err
 	}
 	var says error
 	known := slices.DeleteFunc(slices.Clone(usualGFX), func(arch string) bool {
-		words := append(h.words[1:len(h.words):len(h.words)], "-x", "hip", "--offload-arch="+arch, "-c", "-o", os.DevNull, os.DevNull)
-		out, err := exec.CommandContext(ctx, h.words[0], words...).CombinedOutput()
+		words := append(h.Words[1:len(h.Words):len(h.Words)], "-x", "hip", "--offload-arch="+arch, "-c", "-o", os.DevNull, os.DevNull)
+		out, err := exec.CommandContext(ctx, h.Words[0], words...).CombinedOutput()
 		if err != nil {
 			says = fmt.Errorf("%w\n%s", err, out)
 		}
 		return err != nil
 	})
 	if len(known) == 0 {
-		return nil, &pyenv.MissingError{Text: fmt.Sprintf("%s compiles for none of %s: %v", h.words[0], strings.Join(usualGFX, " and "), says)}
+		return nil, &pyenv.MissingError{Text: fmt.Sprintf("%s compiles for none of %s: %v", h.Words[0], strings.Join(usualGFX, " and "), says)}
 	}
 	return known, nil
 }
 
-// emulatedArchs are the architectures for which an emulated device stands: those that are named, else the usual ones.
-func emulatedArchs(named []string, getenv func(string) string) ([]string, error) {
+// EmulatedArchs are the architectures for which an emulated device stands: those that are named, else the usual ones.
+func EmulatedArchs(named []string, getenv func(string) string) ([]string, error) {
 	named, err := namedArchs(named, getenv)
 	if err == nil && len(named) == 0 {
 		named = usualGFX
@@ -134,8 +130,8 @@ func emulatedArchs(named []string, getenv func(string) string) ([]string, error)
 	return named, err
 }
 
-// wave is the number of threads that run together on the architectures.
-func wave(archs []string) int {
+// Wave is the number of threads that run together on the architectures.
+func Wave(archs []string) int {
 	if isGFX9(archs[0]) {
 		return 64
 	}
@@ -146,41 +142,4 @@ func wave(archs []string) int {
 func isGFX9(arch string) bool {
 	name, _, _ := strings.Cut(arch, ":")
 	return len(name) == len("gfx90a")
-}
-
-// hipFlags are the compiler's options of all units for AMD's GPUs.
-func (in inputs) hipFlags() []string {
-	flags := append([]string{"-x", "hip", "-std=c++17", "-fuse-cuid=none"}, baseFlags...) // ids would follow from the folder
-	if in.debug {
-		flags = append(flags, "-O0", "-g")
-	} else {
-		flags = append(flags, "-O3", "-g0")
-	}
-	for _, arch := range in.hip.archs {
-		flags = append(flags, "--offload-arch="+arch)
-	}
-	flags = append(flags, `-DOPCAST_COLLECTION="`+in.project.Manifest.Name+`"`, "-DOPCAST_ROCM=1", fmt.Sprint("-DOPCAST_ROCM_WARP=", wave(in.hip.archs)))
-	for _, f := range in.projectFlags() {
-		flags = append(flags, f[0]+f[1])
-	}
-	return slices.Concat(flags, in.systemWords(), in.project.Manifest.ROCm.Flags)
-}
-
-// chooseGPU finds the compilers for GPUs. A library has kernels for those of one vendor, since a source that compiles for both has
-// the same functions for each: CUDA where the manifest leaves the choice. A compiler may lack, with a note, unless it was asked for.
-func chooseGPU(ctx context.Context, o Options) (cuda *cuda, hip *hip, notes []string, err error) {
-	cuda, notes, err = chooseCUDA(ctx, o)
-	switch {
-	case err != nil || !slices.Contains(o.devices(), "rocm"):
-		return cuda, nil, notes, err
-	case cuda != nil || emulationIn(o.Devices) != nil:
-		const note = "ROCm was left out: a library has kernels for the GPUs of one vendor\n  run: opcast build --device cpu,rocm"
-		return cuda, nil, append(notes, note), nil
-	}
-	hip, err = findHIP(ctx, o.Getenv, &o.Project.Manifest)
-	var missing *pyenv.MissingError
-	if len(o.Devices) == 0 && o.Getenv("HIPCC") == "" && errors.As(err, &missing) {
-		return nil, nil, append(notes, "ROCm was left out: "+missing.Error()), nil
-	}
-	return nil, hip, notes, err
 }

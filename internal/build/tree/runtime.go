@@ -1,4 +1,4 @@
-package build
+package tree
 
 import (
 	"fmt"
@@ -11,33 +11,33 @@ import (
 	"github.com/opcast/opcast/internal/safefile"
 )
 
-// tree is the C++ part of a runtime: root is its include folder, sources are its units, cuda those of nvcc, hip those of a compiler
-// for HIP and emulator those of the emulated device, all relative to the project.
-type tree struct {
-	root                         string
-	sources, cuda, hip, emulator []string
+// Runtime is the C++ part of a runtime: Root is its include folder, Sources are its units, CUDA those of nvcc, HIP those of a compiler
+// for HIP and Emulator those of the emulated device, all relative to the project.
+type Runtime struct {
+	Root                         string
+	Sources, CUDA, HIP, Emulator []string
 }
 
-// laidOut is where opcast's runtime lies in a project that has none of its own.
-const laidOut = "build/runtime"
+// LaidOut is where opcast's runtime lies in a project that has none of its own.
+const LaidOut = "build/runtime"
 
-// findRuntime returns the project's own runtime if it has one, as opcast's repository does, and otherwise opcast's,
+// FindRuntime returns the project's own runtime if it has one, as opcast's repository does, and otherwise opcast's,
 // which LayRuntime puts below build/runtime.
-func findRuntime(dir string, embedded fs.FS) (t tree, err error) {
-	t.root = "backend"
-	files := os.DirFS(local(dir, t.root))
+func FindRuntime(dir string, embedded fs.FS) (t Runtime, err error) {
+	t.Root = "backend"
+	files := os.DirFS(Local(dir, t.Root))
 	if _, err := fs.Stat(files, "opcast"); err != nil {
-		t.root, files = laidOut, embedded
+		t.Root, files = LaidOut, embedded
 	}
 	for pattern, units := range map[string]*[]string{
-		"opcast/*.cc": &t.sources, "opcast/*" + cudaSuffix: &t.cuda, "opcast/*" + hipSuffix: &t.hip, "emulator/*.cc": &t.emulator,
+		"opcast/*.cc": &t.Sources, "opcast/*" + CUDASuffix: &t.CUDA, "opcast/*" + HIPSuffix: &t.HIP, "emulator/*.cc": &t.Emulator,
 	} {
 		found, err := fs.Glob(files, pattern)
 		if err != nil {
 			return t, fmt.Errorf("find the runtime: %w", err)
 		}
 		for _, f := range found {
-			*units = append(*units, t.root+"/"+f)
+			*units = append(*units, t.Root+"/"+f)
 		}
 	}
 	return t, nil
@@ -45,16 +45,16 @@ func findRuntime(dir string, embedded fs.FS) (t tree, err error) {
 
 // LayRuntime puts opcast's runtime where the project's units look for it, unless the project has its own.
 func LayRuntime(dir string, embedded fs.FS) error {
-	t, err := findRuntime(dir, embedded)
+	t, err := FindRuntime(dir, embedded)
 	if err != nil {
 		return err
 	}
-	return safefile.In(dir, func(root *os.Root) error { return layRuntime(root, t, embedded) })
+	return safefile.In(dir, func(root *os.Root) error { return t.Lay(root, embedded) })
 }
 
-// layRuntime makes the folder of the runtime hold the embedded files and nothing else.
-func layRuntime(root *os.Root, t tree, embedded fs.FS) error {
-	if t.root != laidOut {
+// Lay makes the folder of the runtime hold the embedded files and nothing else.
+func (t Runtime) Lay(root *os.Root, embedded fs.FS) error {
+	if t.Root != LaidOut {
 		return nil
 	}
 	write, remove, err := compareRuntime(root, embedded)
@@ -77,12 +77,12 @@ func layRuntime(root *os.Root, t tree, embedded fs.FS) error {
 // StaleRuntime lists the files of the runtime that differ from the embedded ones, are missing or left over. A runtime that
 // was not laid out yet has none.
 func StaleRuntime(dir string, embedded fs.FS) (stale []string, err error) {
-	t, err := findRuntime(dir, embedded)
-	if err != nil || t.root != laidOut {
+	t, err := FindRuntime(dir, embedded)
+	if err != nil || t.Root != LaidOut {
 		return nil, err
 	}
 	err = safefile.In(dir, func(root *os.Root) error {
-		if _, err := root.Stat(laidOut); err != nil {
+		if _, err := root.Stat(LaidOut); err != nil {
 			return nil //nolint:nilerr // there is none, or none that can be read
 		}
 		write, remove, err := compareRuntime(root, embedded)
@@ -111,14 +111,14 @@ func compareRuntime(root *os.Root, embedded fs.FS) (write map[string][]byte, rem
 			if err != nil {
 				return nil, nil, err
 			}
-			target := laidOut + "/" + name
+			target := LaidOut + "/" + name
 			if wanted[target] = true; !safefile.Holds(root, target, content) {
 				write[target] = content
 			}
 		}
-		present, _ := fs.ReadDir(root.FS(), path.Join(laidOut, folder))
+		present, _ := fs.ReadDir(root.FS(), path.Join(LaidOut, folder))
 		for _, entry := range present {
-			name := path.Join(laidOut, folder, entry.Name())
+			name := path.Join(LaidOut, folder, entry.Name())
 			if !wanted[name] && !slices.Contains(folders, path.Join(folder, entry.Name())) {
 				remove = append(remove, name)
 			}

@@ -1,4 +1,4 @@
-package build
+package compiler
 
 import (
 	"testing"
@@ -25,7 +25,7 @@ ptxas info    : Used 7 registers, 360 bytes cmem[0]
 		{Arch: "sm_80", Kernel: "_Z3addPf", Registers: 22, Local: 8, SpillStores: 12, SpillLoads: 16, Shared: 384},
 		{Arch: "sm_80", Kernel: "_Z3mulPf", Registers: 7},
 	}
-	if diff := cmp.Diff(want, parseUsages(text)); diff != "" {
+	if diff := cmp.Diff(want, ParseUsages(text)); diff != "" {
 		t.Errorf("usages (-want +got):\n%s", diff)
 	}
 }

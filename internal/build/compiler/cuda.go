@@ -1,4 +1,4 @@
-package build
+package compiler
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/pyenv"
 )
@@ -22,14 +21,14 @@ var defaultArchs = []string{"80", "90+PTX"}
 // cudaPackages are the wheels that make a CUDA compiler, for the commands that the tool proposes.
 var cudaPackages = []string{"nvidia-cuda-nvcc", "nvidia-cuda-crt", "nvidia-cuda-runtime", "nvidia-nvvm", "nvidia-cuda-cccl"}
 
-// cuda is a CUDA compiler: its program, the folder of its static runtime library, what tells it from any other, and its version.
-type cuda struct{ nvcc, libraries, identity, version string }
+// CUDA is a CUDA compiler: its program, the folder of its static runtime library, what tells it from any other, and its version.
+type CUDA struct{ NVCC, Libraries, Identity, Version string }
 
 var releasePattern = regexp.MustCompile(`release [0-9]+\.[0-9]+, V([0-9.]+)`)
 
-// findCUDA takes $NVCC if it is set, else the nvcc on PATH, else the one of the environment's compiler wheels. The
+// FindCUDA takes $NVCC if it is set, else the nvcc on PATH, else the one of the environment's compiler wheels. The
 // toolkit is the version that the manifest wants, or a beginning of it.
-func findCUDA(ctx context.Context, env *pyenv.Env, getenv func(string) string, toolkit string) (*cuda, error) {
+func FindCUDA(ctx context.Context, env *pyenv.Env, getenv func(string) string, toolkit string) (*CUDA, error) {
 	nvcc, err := locateNVCC(env, getenv)
 	if err != nil {
 		return nil, err
@@ -50,17 +49,11 @@ func findCUDA(ctx context.Context, env *pyenv.Env, getenv func(string) string, t
 	if err != nil {
 		return nil, &pyenv.MissingError{Text: err.Error(), Command: env.InstallCommand("nvidia-cuda-runtime")}
 	}
-	return &cuda{nvcc, libraries, text, version}, nil
+	return &CUDA{nvcc, libraries, text, version}, nil
 }
 
-// FindCUDA finds the CUDA compiler that a build uses, and returns its version and its program.
-func FindCUDA(ctx context.Context, env *pyenv.Env, getenv func(string) string, toolkit string) (string, error) {
-	c, err := findCUDA(ctx, env, getenv, toolkit)
-	if err != nil {
-		return "", err
-	}
-	return c.version + ", " + c.nvcc, nil
-}
+// Name is the compiler's version and its program.
+func (c *CUDA) Name() string { return c.Version + ", " + c.NVCC }
 
 func locateNVCC(env *pyenv.Env, getenv func(string) string) (string, error) {
 	if named := getenv("NVCC"); named != "" {
@@ -103,16 +96,6 @@ func findCudart(nvcc string) (string, error) {
 // those of the machine's own GPU: separated by commas.
 const ArchVariable = "OPCAST_CUDA_ARCH"
 
-// withArchs is a project whose manifest names these architectures, if there are any.
-func withArchs(p *opdef.Project, archs string) *opdef.Project {
-	if archs == "" {
-		return p
-	}
-	changed := *p
-	changed.Manifest.CUDA.Arch = strings.Split(archs, ",")
-	return &changed
-}
-
 var archPattern = regexp.MustCompile(`^([0-9]{2,3}[af]?)(\+PTX)?$`)
 
 // Archs are the CUDA architectures that a build compiles for.
@@ -120,19 +103,19 @@ func Archs(m *manifest.Manifest, getenv func(string) string) []string {
 	if named := getenv(ArchVariable); named != "" {
 		return strings.Split(named, ",")
 	}
-	return cudaArchs(m)
+	return CUDAArchs(m)
 }
 
-// cudaArchs are the architectures that the manifest names, or the default.
-func cudaArchs(m *manifest.Manifest) []string {
+// CUDAArchs are the architectures that the manifest names, or the default.
+func CUDAArchs(m *manifest.Manifest) []string {
 	if len(m.CUDA.Arch) > 0 {
 		return m.CUDA.Arch
 	}
 	return defaultArchs
 }
 
-// gencode turns architectures ("80", "90+PTX") into nvcc's options.
-func gencode(archs []string) (words []string, err error) {
+// Gencode turns architectures ("80", "90+PTX") into nvcc's options.
+func Gencode(archs []string) (words []string, err error) {
 	for _, a := range archs {
 		parts := archPattern.FindStringSubmatch(a)
 		if parts == nil {
@@ -146,8 +129,8 @@ func gencode(archs []string) (words []string, err error) {
 	return words, nil
 }
 
-// hostWords hands the host compiler's options through nvcc.
-func hostWords(flags []string) (words []string) {
+// HostWords hands the host compiler's options through nvcc.
+func HostWords(flags []string) (words []string) {
 	for _, f := range flags {
 		words = append(words, "-Xcompiler", f)
 	}
@@ -156,8 +139,8 @@ func hostWords(flags []string) (words []string) {
 
 // hostCompiler is the program that nvcc calls for host code, which must be one word, and the options that came with it.
 // A launcher such as ccache stays outside.
-func (c compiler) hostCompiler() (program string, options []string) {
-	words := withoutLauncher(c.words)
+func (c CXX) hostCompiler() (program string, options []string) {
+	words := withoutLauncher(c.Words)
 	return words[0], words[1:]
 }
 
