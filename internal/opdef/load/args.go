@@ -6,6 +6,7 @@ import (
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
+	"github.com/opcast/opcast/internal/opdef/raw"
 	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
 
@@ -106,16 +107,13 @@ func (c *checker) inputs() {
 	c.ellipsis()
 }
 
-// strides are the words of the key.
-var strides = []string{"last", "any"}
-
 // stride checks the key and takes the name that the generated struct gives to the strides.
 func (c *checker) stride(arg *opdef.Arg, path string) {
 	where := tomldoc.Join(path, "stride")
 	if !c.doc.Given(where) {
 		return
 	}
-	if !slices.Contains(strides, arg.Stride) {
+	if !slices.Contains(raw.Strides, arg.Stride) {
 		c.report(where, code.Choice, `"last" (the last dim is dense) or "any"; leave it out for dense arrays`, "unknown stride %q", arg.Stride)
 	}
 	c.companion(arg, path, where, "layout")
@@ -202,23 +200,20 @@ func (c *checker) presentIf(path, name string) {
 	}
 }
 
-// The bases of log-sum-exps, and what they are of nothing.
-var lseBases, lseEmpties = []string{"e", "2"}, []string{"-inf", "inf", "0"}
-
 // lse checks a log-sum-exp's convention, both halves of which must be said.
-func (c *checker) lse(path string, raw *rawLSE) *opdef.LSE {
-	if raw == nil {
+func (c *checker) lse(path string, given *raw.LSE) *opdef.LSE {
+	if given == nil {
 		return nil
 	}
 	for _, key := range []struct {
 		name, value string
 		allowed     []string
-	}{{"base", raw.Base, lseBases}, {"empty", raw.Empty, lseEmpties}} {
+	}{{"base", given.Base, raw.LSEBases}, {"empty", given.Empty, raw.LSEEmpties}} {
 		if c.need(path, key.name) && !slices.Contains(key.allowed, key.value) {
 			c.report(tomldoc.Join(path, key.name), code.LSE, "", "%s is %q, expected %s", key.name, key.value, diag.OneOf(key.allowed))
 		}
 	}
-	return &opdef.LSE{Base: raw.Base, Empty: raw.Empty}
+	return &opdef.LSE{Base: given.Base, Empty: given.Empty}
 }
 
 func (c *checker) scratch() {

@@ -2,8 +2,6 @@ package load
 
 import (
 	"fmt"
-	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,13 +11,9 @@ import (
 	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/opdef/names"
+	"github.com/opcast/opcast/internal/opdef/raw"
 	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
-
-var intListPattern = regexp.MustCompile(`^int\[([1-9][0-9]?)?\]$`)
-
-// attrTypes are the types of attributes; "int[N]" stands for any length.
-var attrTypes = []string{"int", "float", "bool", "str", "dtype", "int[]", "int[N]"}
 
 func (c *checker) attrs() {
 	c.op.Attrs = make([]opdef.Attr, len(c.raw.Attrs))
@@ -43,17 +37,17 @@ func (c *checker) attrs() {
 
 // attrType checks the type and sets Len.
 func (c *checker) attrType(a *opdef.Attr, path string) bool {
-	if m := intListPattern.FindStringSubmatch(a.Type); m != nil {
+	if m := raw.IntListPattern.FindStringSubmatch(a.Type); m != nil {
 		a.Len = -1
 		if m[1] != "" {
 			a.Len, _ = strconv.Atoi(m[1])
 		}
 		return true
 	}
-	if slices.Contains(attrTypes, a.Type) && a.Type != "int[N]" {
+	if slices.Contains(raw.AttrTypes, a.Type) && a.Type != "int[N]" {
 		return true
 	}
-	c.report(tomldoc.Join(path, "type"), code.AttrType, diag.DidYouMean(a.Type, attrTypes, "types are "+diag.OneOf(attrTypes)), "unknown attribute type %q", a.Type)
+	c.report(tomldoc.Join(path, "type"), code.AttrType, diag.DidYouMean(a.Type, raw.AttrTypes, "types are "+diag.OneOf(raw.AttrTypes)), "unknown attribute type %q", a.Type)
 	c.open = true
 	return false
 }
@@ -74,7 +68,7 @@ func (c *checker) bound(a *opdef.Attr, path, key string, value any) any {
 			return float64(v)
 		}
 	case float64:
-		if a.Type == "float" && finite(v) {
+		if a.Type == "float" && raw.Finite(v) {
 			return v
 		}
 	}
@@ -87,8 +81,6 @@ func (c *checker) bound(a *opdef.Attr, path, key string, value any) any {
 	c.report(where, code.MinMax, hint, "%s: %v does not fit %s attribute", key, value, diag.Indefinite(a.Type))
 	return nil
 }
-
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // oneOf checks the allowed strings. They become C++ enumerators, hence their form.
 func (c *checker) oneOf(a *opdef.Attr, path string) {
@@ -141,13 +133,13 @@ func (c *checker) attrDefault(a *opdef.Attr, path string, value any) {
 		a.DefaultExpr = e
 		return
 	}
-	converted, ok := convert(a, value)
+	converted, ok := raw.Convert(a, value)
 	if !ok {
 		c.report(where, code.Default, absentHint(fmt.Sprint(value), ""), "default of %s attribute cannot be %s", diag.Indefinite(a.Type), tomldoc.Show(value))
 		return
 	}
 	a.Default = converted
-	if mistake := outside(a, converted); mistake != "" {
+	if mistake := raw.Outside(a, converted); mistake != "" {
 		c.report(where, code.Range, "", "default %s", mistake)
 	}
 }

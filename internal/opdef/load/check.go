@@ -2,22 +2,25 @@ package load
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
+	"github.com/opcast/opcast/internal/opdef/collection"
 	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/opdef/layer"
 	"github.com/opcast/opcast/internal/opdef/names"
+	"github.com/opcast/opcast/internal/opdef/raw"
 	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
 
 // checker turns one raw definition into an Op and reports what is wrong with it.
 type checker struct {
 	doc   *tomldoc.Document
-	raw   rawOp
+	raw   raw.Op
 	op    *opdef.Op
 	diags *diag.List
 	// names holds everything that shares the namespace of sizes, except the sizes themselves.
@@ -76,7 +79,7 @@ func checkOp(op *opdef.Op, doc *tomldoc.Document, module string, diags *diag.Lis
 	c.samples()
 	c.workloads()
 	c.tolerance()
-	layer.Check(op, c.raw.Layers, doc, layer.Values{Convert: convert, Outside: outside}, diags)
+	layer.Check(op, c.raw.Layers, doc, layer.Values{Convert: raw.Convert, Outside: raw.Outside}, diags)
 }
 
 func (c *checker) report(path, code, hint, format string, args ...any) {
@@ -95,7 +98,7 @@ func (c *checker) header() {
 	c.needDoc("", "the op", c.raw.Doc)
 	c.op.Doc, c.op.Backward, c.op.Forward = c.raw.Doc, c.raw.Backward, c.raw.Forward
 	c.op.Since, c.op.Deprecated, c.op.Autocast = c.raw.Since, c.raw.Deprecated, c.raw.Autocast
-	c.op.Kind = noKind
+	c.op.Kind = collection.NoKind
 	if c.doc.Given("kind") {
 		c.op.Kind = *c.raw.Kind
 	} else if c.doc.Tainted("kind") {
@@ -105,10 +108,10 @@ func (c *checker) header() {
 	if c.doc.Given("autocast") && !slices.Contains(opdef.Autocasts, c.raw.Autocast) {
 		c.report("autocast", code.Choice, `"lower", "widest" or "float32"`, "unknown autocast %q", c.raw.Autocast)
 	}
-	if c.doc.Given("since") && !versionPattern.MatchString(c.raw.Since) {
+	if c.doc.Given("since") && !raw.VersionPattern.MatchString(c.raw.Since) {
 		c.report("since", code.Version, `for example "0.2"`, "since: %q is not a version", c.raw.Since)
 	}
-	if c.doc.Given("deprecated") && !deprecatedPattern.MatchString(c.raw.Deprecated) {
+	if c.doc.Given("deprecated") && !raw.DeprecatedPattern.MatchString(c.raw.Deprecated) {
 		c.report("deprecated", code.Version, `write "use NAME; removed in VERSION"`,
 			"deprecated: %q does not say what to use and when it is removed", c.raw.Deprecated)
 	}
@@ -168,3 +171,6 @@ func (c *checker) checkName(name string, pos diag.Pos) bool {
 	}
 	return true
 }
+
+// keys returns the sorted keys of a map.
+func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

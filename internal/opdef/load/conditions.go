@@ -7,6 +7,7 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/expr"
+	"github.com/opcast/opcast/internal/opdef/raw"
 	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
 
@@ -107,7 +108,7 @@ func (c *checker) contents(path string, value any, in *opdef.Arg) *expr.Expr {
 	case string:
 		text = v
 	case int64, float64:
-		if !finite(opdef.NumberValue(v)) {
+		if !raw.Finite(opdef.NumberValue(v)) {
 			c.report(path, code.MinMax, "leave it out", "%s: a bound must be finite", path)
 			return nil
 		}

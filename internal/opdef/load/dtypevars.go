@@ -9,6 +9,7 @@ import (
 	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
+	"github.com/opcast/opcast/internal/opdef/raw"
 	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
 
@@ -94,7 +95,7 @@ func (c *checker) carried(name, attr string) {
 // asksFor says whether a condition or a kernel mentions a dtype variable.
 func (c *checker) asksFor(name string) bool {
 	word := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`)
-	return slices.ContainsFunc(c.raw.Require, word.MatchString) || slices.ContainsFunc(c.raw.Kernels, func(k rawKernel) bool {
+	return slices.ContainsFunc(c.raw.Require, word.MatchString) || slices.ContainsFunc(c.raw.Kernels, func(k raw.Kernel) bool {
 		_, narrowed := k.DTypes[name]
 		return narrowed || word.MatchString(k.When)
 	})

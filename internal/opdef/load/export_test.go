@@ -5,6 +5,7 @@ import (
 
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/opdef/collection"
 	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/opdef/projectfs"
 	"github.com/opcast/opcast/internal/opdef/tomldoc"
@@ -38,7 +39,7 @@ func loadText(project *projectfs.Tree, text string, forward ...*opdef.Op) (*opde
 	op := &opdef.Op{Name: "demo", File: "opdefs/demo.toml", Devices: []string{"cpu"}}
 	checkOp(op, doc, "", &diags)
 	p.Ops = append([]*opdef.Op{op}, forward...)
-	checkProject(p, &diags)
+	collection.Check(p, &diags)
 	return op, slices.DeleteFunc(diags.Sorted(), func(d diag.Diagnostic) bool { return d.File != op.File })
 }
 

@@ -9,15 +9,14 @@ import (
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/expr"
+	"github.com/opcast/opcast/internal/opdef/raw"
 	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
 
 var (
-	versionPattern    = regexp.MustCompile(`^[0-9]+\.[0-9]+(\.[0-9]+)?$`)
-	deprecatedPattern = regexp.MustCompile(`^use [A-Za-z0-9_ .,()-]+; removed in [0-9]+\.[0-9]+(\.[0-9]+)?$`)
-	returnPattern     = regexp.MustCompile(`(?m)(^|[:;])\s*return\b`)
-	modulePattern     = regexp.MustCompile(`(?m)^def (reference|samples|independent|properties|peers)\(`)
-	functionPattern   = regexp.MustCompile(`(?m)^def reference\(`)
+	returnPattern   = regexp.MustCompile(`(?m)(^|[:;])\s*return\b`)
+	modulePattern   = regexp.MustCompile(`(?m)^def (reference|samples|independent|properties|peers)\(`)
+	functionPattern = regexp.MustCompile(`(?m)^def reference\(`)
 )
 
 // reference takes the op's meaning from the key or from the neighbouring Python file.
@@ -90,12 +89,12 @@ func (c *checker) sample(path, name string, attr *opdef.Attr, value any) (any, b
 	if attr == nil {
 		attr = &opdef.Attr{Type: "int", Min: int64(0)}
 	}
-	converted, ok := convert(attr, value)
+	converted, ok := raw.Convert(attr, value)
 	if !ok {
 		c.report(path, code.Samples, "", "samples.%s: %s is no value of type %s", name, tomldoc.Show(value), attr.Type)
 		return nil, false
 	}
-	mistake := outside(attr, converted)
+	mistake := raw.Outside(attr, converted)
 	if word, isText := converted.(string); isText && attr.Type == "dtype" && !slices.Contains(c.raw.DTypes[attr.Binds], word) {
 		mistake = tomldoc.Show(value) + " is not allowed for " + attr.Binds
 	}

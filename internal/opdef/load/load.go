@@ -13,6 +13,7 @@ import (
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/code"
+	"github.com/opcast/opcast/internal/opdef/collection"
 	"github.com/opcast/opcast/internal/opdef/manifest"
 	"github.com/opcast/opcast/internal/opdef/names"
 	"github.com/opcast/opcast/internal/opdef/projectfs"
@@ -90,7 +91,7 @@ func definitions(p *opdef.Project, t *projectfs.Tree, diags *diag.List) {
 		}
 	}
 	slices.SortStableFunc(p.Ops, func(a, b *opdef.Op) int { return strings.Compare(a.Name, b.Name) })
-	checkProject(p, diags)
+	collection.Check(p, diags)
 }
 
 // loadOp reads one definition; it is nil where the file cannot be read at all.

@@ -15,13 +15,14 @@ import (
 	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/load"
 	"github.com/opcast/opcast/internal/opdef/manifest"
+	"github.com/opcast/opcast/internal/opdef/raw"
 	"github.com/opcast/opcast/internal/randomop"
 )
 
 // TestSchema: the schemas take what the loader takes, which are the repository's files, the right examples of all codes and
 // definitions that are made up, and refuse what only the loader's tables of keys, types and words refuse.
 func TestSchema(t *testing.T) {
-	definition, project := compiled(t, "definition", load.Schema), compiled(t, "manifest", manifest.Schema)
+	definition, project := compiled(t, "definition", raw.Schema), compiled(t, "manifest", manifest.Schema)
 	files := slices.Concat(glob(t, "../../../opdefs/*/*.toml"), glob(t, "../../../*/*/opdefs/*.toml"))
 	for _, file := range files {
 		expect(t, definition, file, read(t, file), true)
@@ -55,7 +56,7 @@ func TestSchema(t *testing.T) {
 
 // TestSchemaFiles: docs has the schemas as they are; make gen writes them.
 func TestSchemaFiles(t *testing.T) {
-	for name, schema := range map[string]func() (map[string]any, error){"definition": load.Schema, "manifest": manifest.Schema} {
+	for name, schema := range map[string]func() (map[string]any, error){"definition": raw.Schema, "manifest": manifest.Schema} {
 		var want bytes.Buffer
 		enc := json.NewEncoder(&want)
 		enc.SetIndent("", "  ")

@@ -33,29 +33,3 @@ func (c *checker) memberNames() {
 		report(name, c.doc.At("inputs"))
 	}
 }
-
-// checkTypes finds types of the generated C++ that two ops share, or that a kernel has as its name.
-func checkTypes(p *opdef.Project, diags *diag.List) {
-	first := map[string]opdef.CPPType{}
-	for _, op := range p.Ops {
-		for _, t := range op.CPPTypes() {
-			other, taken := first[t.Name]
-			switch {
-			case !taken:
-				first[t.Name] = t
-			case other.Op != t.Op: // ops of one name are reported already
-				start := diag.Pos{File: op.File, Line: 1, Col: 1}
-				diags.Add(start, code.Duplicate, "rename one of them", "in C++ %s is called %s, as %s is", t.What, t.Name, other.What)
-			}
-		}
-	}
-	for _, op := range p.Ops {
-		for i, k := range op.Kernels {
-			for _, function := range k.Functions() {
-				if t, taken := first[function]; taken {
-					diags.Add(op.Pos[tomldoc.Element("kernels", i)], code.Kernel, "rename the kernel", "in C++ %s is called %s, as a function of kernel %s is", t.What, t.Name, k.Name)
-				}
-			}
-		}
-	}
-}

@@ -9,6 +9,7 @@ import (
 	"github.com/opcast/opcast/internal/opdef/code"
 	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/opdef/names"
+	"github.com/opcast/opcast/internal/opdef/raw"
 	"github.com/opcast/opcast/internal/opdef/tomldoc"
 )
 
@@ -58,13 +59,13 @@ func (c *checker) workloadKey(w *opdef.Workload, path, key string, value any) bo
 	input := c.op.InputIndex(key)
 	switch {
 	case c.op.HasBatch() && key == c.op.Lead():
-		list, ok := convert(&opdef.Attr{Type: "int[]", Len: -1, Min: int64(0)}, value)
+		list, ok := raw.Convert(&opdef.Attr{Type: "int[]", Len: -1, Min: int64(0)}, value)
 		w.Batch, _ = list.([]int64)
 		return c.workloadValue(path, key, "a list of sizes", value, ok)
 	case input >= 0 && c.op.Inputs[input].List:
 		return c.workloadLength(w, path, key, value)
 	case c.perElement[key]:
-		list, ok := convert(&opdef.Attr{Type: "int[]", Len: -1, Min: int64(0)}, value)
+		list, ok := raw.Convert(&opdef.Attr{Type: "int[]", Len: -1, Min: int64(0)}, value)
 		w.Elements[key], _ = list.([]int64)
 		return c.workloadValue(path, key, "a list with a size for each array", value, ok && len(w.Elements[key]) > 0)
 	case c.sizes[key]:
@@ -76,9 +77,9 @@ func (c *checker) workloadKey(w *opdef.Workload, path, key string, value any) bo
 		w.DTypes[key] = short
 		return c.workloadValue(path, key, diag.OneOf(c.raw.DTypes[key]), value, ok && slices.Contains(c.raw.DTypes[key], short))
 	case known.attr != nil && known.attr.Type != "dtype":
-		converted, ok := convert(known.attr, value)
+		converted, ok := raw.Convert(known.attr, value)
 		w.Attrs[key] = converted
-		if mistake := outside(known.attr, converted); ok && mistake != "" {
+		if mistake := raw.Outside(known.attr, converted); ok && mistake != "" {
 			c.report(path, code.Workload, "", "%s: %s", key, mistake)
 			return false
 		}

@@ -7,11 +7,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
-	"github.com/opcast/opcast/internal/opdef/load"
 	"github.com/opcast/opcast/internal/opdef/manifest"
+	"github.com/opcast/opcast/internal/opdef/raw"
 )
 
-var schemas = map[string]func() (map[string]any, error){"definition": load.Schema, "manifest": manifest.Schema}
+var schemas = map[string]func() (map[string]any, error){"definition": raw.Schema, "manifest": manifest.Schema}
 
 func newSchemaCmd(a commands) *cobra.Command {
 	return &cobra.Command{

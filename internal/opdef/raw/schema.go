@@ -1,4 +1,4 @@
-package load
+package raw
 
 import (
 	"reflect"
@@ -21,13 +21,13 @@ func Schema() (map[string]any, error) {
 	argument := map[string]any{"required": []string{"name", "type", "doc"}}
 	number := map[string]any{"type": []string{"number", "string"}}
 	words := map[string]any{"type": []string{"string", "array"}, "items": map[string]any{"type": "string"}}
-	plain := slices.DeleteFunc(slices.Clone(attrTypes), func(t string) bool { return t[len(t)-1] == ']' })
-	return tomldoc.Schema(reflect.TypeFor[rawOp](), "definition of an op", tomldoc.Rules{
+	plain := slices.DeleteFunc(slices.Clone(AttrTypes), func(t string) bool { return t[len(t)-1] == ']' })
+	return tomldoc.Schema(reflect.TypeFor[Op](), "definition of an op", tomldoc.Rules{
 		"":                {"required": []string{"doc", "kind"}},
 		"kind":            {"minimum": 0, "maximum": manifest.MaxKind},
 		"dtypes.*":        {"minItems": 1, "uniqueItems": true},
 		"dtypes.*[]":      {"enum": dtypes},
-		"inputs[].stride": {"enum": strides},
+		"inputs[].stride": {"enum": Strides},
 		"inputs[].min":    number,
 		"inputs[].max":    number,
 		"inputs[].lse":    {"required": []string{"base", "empty"}},
@@ -35,15 +35,15 @@ func Schema() (map[string]any, error) {
 		"inputs[]":        argument, "outputs[]": argument,
 		"scratch[]":         {"required": []string{"name", "type"}},
 		"attrs[]":           argument,
-		"attrs[].type":      {"anyOf": []any{map[string]any{"enum": plain}, map[string]any{"pattern": intListPattern.String()}}},
+		"attrs[].type":      {"anyOf": []any{map[string]any{"enum": plain}, map[string]any{"pattern": IntListPattern.String()}}},
 		"attrs[].min":       {"type": "number"},
 		"attrs[].max":       {"type": "number"},
 		"attrs[].one_of":    {"minItems": 1, "uniqueItems": true},
-		"inputs[].lse.base": {"enum": lseBases}, "inputs[].lse.empty": {"enum": lseEmpties},
-		"outputs[].lse.base": {"enum": lseBases}, "outputs[].lse.empty": {"enum": lseEmpties},
+		"inputs[].lse.base": {"enum": LSEBases}, "inputs[].lse.empty": {"enum": LSEEmpties},
+		"outputs[].lse.base": {"enum": LSEBases}, "outputs[].lse.empty": {"enum": LSEEmpties},
 		"autocast":           {"enum": opdef.Autocasts},
-		"since":              {"pattern": versionPattern.String()},
-		"deprecated":         {"pattern": deprecatedPattern.String()},
+		"since":              {"pattern": VersionPattern.String()},
+		"deprecated":         {"pattern": DeprecatedPattern.String()},
 		"tolerance.*":        {"required": []string{"rtol", "atol"}},
 		"tolerance.*.rtol":   {"minimum": 0},
 		"tolerance.*.atol":   {"minimum": 0},

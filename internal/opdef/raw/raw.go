@@ -1,58 +1,66 @@
-package load
+// Package raw is what files say before they are checked: the keys of definitions, the words that these take, and values. Schema
+// describes all of it to editors.
+package raw
 
 import "github.com/opcast/opcast/internal/opdef/layer"
 
 // The raw types mirror the files key by key. `any` stands where a key takes values of several types.
 
-type rawOp struct {
+// Op is the file of a definition.
+type Op struct {
 	Doc               string
 	Kind              *int
 	DTypes            map[string][]string
-	Inputs            []rawInput
-	Attrs             []rawAttr
-	Outputs           []rawOutput
+	Inputs            []Input
+	Attrs             []Attr
+	Outputs           []Output
 	Let               map[string]string
 	Require           []string
-	Scratch           []rawScratch
+	Scratch           []Scratch
 	Parallel, Sums    []string
 	Reference         string
 	Backward, Forward string
 	Samples           map[string][]any
 	Workloads         map[string]map[string]any
 	Flops             string
-	Tolerance         map[string]rawTolerance
+	Tolerance         map[string]Tolerance
 	Deterministic     *bool
 	Autocast          string
 	Since, Deprecated string
-	Kernels           []rawKernel
+	Kernels           []Kernel
 	Layers            []layer.Raw
 }
 
-type rawInput struct {
+// Input is an element of inputs.
+type Input struct {
 	Name, Type, Doc         string
 	Optional, Mutated, List bool
 	Stride                  string
 	Min, Max                any
 	Sorted                  bool
-	LSE                     *rawLSE
+	LSE                     *LSE
 }
 
-type rawOutput struct {
+// Output is an element of outputs.
+type Output struct {
 	Name, Type, Doc string
 	Saved           bool
 	PresentIf       string `toml:"present_if"`
 	Valid, List     string
-	LSE             *rawLSE
+	LSE             *LSE
 }
 
-type rawLSE struct{ Base, Empty string }
+// LSE says that an argument is a log-sum-exp.
+type LSE struct{ Base, Empty string }
 
-type rawScratch struct {
+// Scratch is an element of scratch.
+type Scratch struct {
 	Name, Type, Doc string
 	Zeroed          bool
 }
 
-type rawAttr struct {
+// Attr is an element of attrs.
+type Attr struct {
 	Name, Type, Doc   string
 	Optional          bool
 	Default, Min, Max any
@@ -60,9 +68,11 @@ type rawAttr struct {
 	Binds             string
 }
 
-type rawTolerance struct{ RTol, ATol *float64 }
+// Tolerance is a value of tolerance.
+type Tolerance struct{ RTol, ATol *float64 }
 
-type rawKernel struct {
+// Kernel is an element of kernels.
+type Kernel struct {
 	Name           string
 	Device, Arch   any
 	DTypes         map[string]any

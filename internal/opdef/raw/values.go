@@ -1,16 +1,16 @@
-package load
+package raw
 
 import (
 	"fmt"
-	"maps"
+	"math"
 	"slices"
 
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/opdef"
 )
 
-// convert turns a TOML value into a value of the attribute. Integers widen to float, and one integer to int[N].
-func convert(a *opdef.Attr, value any) (any, bool) {
+// Convert turns a TOML value into a value of the attribute. Integers widen to float, and one integer to int[N].
+func Convert(a *opdef.Attr, value any) (any, bool) {
 	switch v := value.(type) {
 	case int64:
 		switch {
@@ -22,7 +22,7 @@ func convert(a *opdef.Attr, value any) (any, bool) {
 			return slices.Repeat([]int64{v}, a.Len), true
 		}
 	case float64:
-		return v, a.Type == "float" && finite(v)
+		return v, a.Type == "float" && Finite(v)
 	case bool:
 		return v, a.Type == "bool"
 	case string:
@@ -45,8 +45,8 @@ func convertList(a *opdef.Attr, values []any) (any, bool) {
 	return list, a.Len == -1 || a.Len > 0 && a.Len == len(list)
 }
 
-// outside says how a converted value breaks the attribute's range or list, or "".
-func outside(a *opdef.Attr, value any) string {
+// Outside says how a converted value breaks the attribute's range or list, or "".
+func Outside(a *opdef.Attr, value any) string {
 	numbers := []any{value}
 	switch v := value.(type) {
 	case string:
@@ -73,5 +73,5 @@ func outside(a *opdef.Attr, value any) string {
 	return ""
 }
 
-// keys returns the sorted keys of a map.
-func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+// Finite says whether a value is a number: neither NaN nor infinite.
+func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
