@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/gen/python/layout"
 	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/opdef"
 )
@@ -22,11 +23,11 @@ func (v *arrayOp) Fast() bool {
 
 // Guard is the condition under which the kernel may be called at once.
 func (v *arrayOp) Guard() string {
-	var conditions []boolean
+	var conditions []layout.Boolean
 	if v.HasOut() {
-		absent := test("out is None")
+		absent := layout.Test("out is None")
 		if v.givenOut() {
-			absent = anyOf([]boolean{absent, test("type(out) is _rt.ndarray")})
+			absent = layout.AnyOf([]layout.Boolean{absent, layout.Test("type(out) is _rt.ndarray")})
 		}
 		conditions = append(conditions, absent)
 	}
@@ -36,13 +37,13 @@ func (v *arrayOp) Guard() string {
 		if a.Type != "dtype" {
 			continue
 		}
-		named := test("isinstance(" + a.Name + ", _rt.DTYPES)") // names go through the checks: NumPy has others
+		named := layout.Test("isinstance(" + a.Name + ", _rt.DTYPES)") // names go through the checks: NumPy has others
 		if a.HasDefault {
-			named = anyOf([]boolean{test(a.Name + " is None"), named})
+			named = layout.AnyOf([]layout.Boolean{layout.Test(a.Name + " is None"), named})
 		}
 		conditions = append(conditions, named)
 	}
-	return ifHead("    ", allOf(conditions))
+	return layout.IfHead("    ", layout.AllOf(conditions))
 }
 
 // givenOut says that a given result may go to the kernel at once: a single one, whose dtype the kernel can judge.
@@ -86,7 +87,7 @@ func (v *arrayOp) empty(out *opdef.Arg, indent int) string {
 		shape = twin + ".shape"
 	}
 	args := []string{shape, v.fastDType(out.Type)}
-	return bracketed(strings.Repeat(" ", indent), out.Name+" = _rt.empty(", args, ")")[indent:]
+	return layout.Bracketed(strings.Repeat(" ", indent), out.Name+" = _rt.empty(", args, ")")[indent:]
 }
 
 // Call is the call of the kernel.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/gen/python/layout"
 	"github.com/opcast/opcast/gen/view"
 	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/rule"
@@ -66,7 +67,9 @@ func (v *checkView) arguments() []string {
 }
 
 // Lines is the function's body.
-func (v *checkView) Lines() []string { return view.Wrap(lines(v.body()), step, lineLength) }
+func (v *checkView) Lines() []string {
+	return view.Wrap(lines(v.body()), layout.Step, layout.LineLength)
+}
 
 // body are the statements of each rule, then the specs.
 func (v *checkView) body() []statement {
@@ -84,7 +87,7 @@ func (v *checkView) body() []statement {
 	return joinGiven(dropUnused(append(out, v.result(tupleOf(all))...)))
 }
 
-func quotedTuple(items []string) string { return tupleNode("", quoted(items)).flat() }
+func quotedTuple(items []string) string { return layout.TupleNode("", quoted(items)).Flat() }
 
 func (v *checkView) expr(e *expr.Expr) (c code) {
 	c.text = v.printer(noting(&c, v.symbol)).Print(e)
@@ -168,9 +171,9 @@ func (v *checkView) size(r rule.Rule) []statement {
 		return v.let(r)
 	case rule.Require:
 		if r.Hint != "" {
-			return raise(codef("not (%s)", v.expr(r.Expr)), "_r.require(op, %s, %s, %q)", quote(r.Form), v.why(r.Why, false), r.Hint)
+			return raise(codef("not (%s)", v.expr(r.Expr)), "_r.require(op, %s, %s, %q)", layout.Quote(r.Form), v.why(r.Why, false), r.Hint)
 		}
-		return raise(codef("not (%s)", v.expr(r.Expr)), "_r.require(op, %s, %s)", quote(r.Form), v.why(r.Why, false))
+		return raise(codef("not (%s)", v.expr(r.Expr)), "_r.require(op, %s, %s)", layout.Quote(r.Form), v.why(r.Why, false))
 	case rule.Layout:
 		if r.Mutated {
 			return do("fw.check_mutated(op, %s, %s, %q)", v.label(r.Arg), arg, r.Stride)
@@ -190,7 +193,7 @@ func (v *checkView) size(r rule.Rule) []statement {
 // let computes a size, in several lines if it is long.
 func (v *checkView) let(r rule.Rule) []statement {
 	var out []statement
-	for _, part := range view.Split(v.printer(func(s string) string { return v.symbol(s).text }), r.Symbol, r.Expr, lineLength-len(step)) {
+	for _, part := range view.Split(v.printer(func(s string) string { return v.symbol(s).text }), r.Symbol, r.Expr, layout.LineLength-len(layout.Step)) {
 		out = append(out, set(alone(v.expr(part.Expr), part.Expr), variable(part.Name))...)
 	}
 	return out

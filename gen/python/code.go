@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/gen/python/layout"
 	"github.com/opcast/opcast/gen/view"
 	"github.com/opcast/opcast/internal/opdef/expr"
 )
@@ -45,7 +46,7 @@ func commaSeparated(items []code) code {
 
 // tupleOf is a tuple of pieces.
 func tupleOf(items []code) code {
-	return code{tuple(texts(items)), commaSeparated(items).reads}
+	return code{layout.Tuple(texts(items)), commaSeparated(items).reads}
 }
 
 func texts(items []code) []string {
@@ -138,7 +139,7 @@ func lines(body []statement) []string {
 	var out []string
 	for _, s := range body {
 		out = append(out, strings.Join(append(slices.Clone(s.targets), s.text), " = "))
-		out = append(out, view.Indent(step, lines(s.body))...)
+		out = append(out, view.Indent(layout.Step, lines(s.body))...)
 	}
 	return out
 }

@@ -6,13 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/gen/python/layout"
 	"github.com/opcast/opcast/gen/view"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/rule"
 )
 
 // docWidth is the length of a docstring's line without its indentation.
-const docWidth = lineLength - 4
+const docWidth = layout.LineLength - 4
 
 // Doc is the function's docstring in NumPy style, without quotes and indentation. It is the same for every framework but
 // for the type of the arrays.

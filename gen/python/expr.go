@@ -1,6 +1,7 @@
 package python
 
 import (
+	"github.com/opcast/opcast/gen/python/layout"
 	"github.com/opcast/opcast/gen/view"
 	"github.com/opcast/opcast/internal/opdef/expr"
 	"github.com/opcast/opcast/internal/rule"
@@ -29,6 +30,6 @@ func wordOf(v *view.Compiled) func(name, word string) string {
 		if _, isVar := v.Program.DTypeOf[name]; isVar {
 			word = rule.Long([]string{word})[0]
 		}
-		return quote(word)
+		return layout.Quote(word)
 	}
 }

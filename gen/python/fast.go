@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/gen/python/layout"
 	"github.com/opcast/opcast/gen/view"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/expr"
@@ -66,14 +67,14 @@ func (v *function) fastLead() string {
 		}
 		shapes = append(shapes, shape)
 	}
-	return bracketed(strings.Repeat(" ", fastDepth), "_lead = _rt.backend.leading(", shapes, ")")[fastDepth:]
+	return layout.Bracketed(strings.Repeat(" ", fastDepth), "_lead = _rt.backend.leading(", shapes, ")")[fastDepth:]
 }
 
 // fastLet computes a named size.
 func (v *function) fastLet(l opdef.Let) []statement {
 	var out []statement
 	name := func(symbol string) string { return v.fastSymbol(symbol).text }
-	for _, part := range view.Split(v.fastPrinter(name), l.Name, l.Expr, lineLength-fastDepth) {
+	for _, part := range view.Split(v.fastPrinter(name), l.Name, l.Expr, layout.LineLength-fastDepth) {
 		out = append(out, set(alone(v.fastExpr(part.Expr), part.Expr), v.fastSymbol(part.Name))...)
 	}
 	return out
@@ -207,7 +208,7 @@ func fastPrinter(name func(string) string) view.Printer {
 // fastDType prints the dtype of an output as the framework's object.
 func (v *function) fastDType(t opdef.Type) string {
 	if t.Var == "" {
-		return quote(rule.Long([]string{t.DType})[0])
+		return layout.Quote(rule.Long([]string{t.DType})[0])
 	}
 	for i := range v.Attrs {
 		a := &v.Attrs[i]
@@ -218,7 +219,7 @@ func (v *function) fastDType(t opdef.Type) string {
 			return a.Name
 		}
 		name, _ := a.Default.(string)
-		value := quote(rule.Long([]string{name})[0])
+		value := layout.Quote(rule.Long([]string{name})[0])
 		if from := v.Program.DTypeOf[name]; from != "" {
 			value = from + ".dtype"
 		}
@@ -229,7 +230,7 @@ func (v *function) fastDType(t opdef.Type) string {
 
 // kernelCall calls the kernel.
 func (v *function) kernelCall() string {
-	return bracketed(strings.Repeat(" ", fastDepth), "_kernel(", v.kernelArgs(), ")")[fastDepth:]
+	return layout.Bracketed(strings.Repeat(" ", fastDepth), "_kernel(", v.kernelArgs(), ")")[fastDepth:]
 }
 
 // kernelArgs are the arguments of the export: outputs, inputs, attrs, scratch. Nobody wants a gradient, so none is saved
@@ -256,5 +257,5 @@ func (v *function) resultsAt(depth int) string {
 	if len(results) == 0 {
 		results = []string{"None"}
 	}
-	return returns(strings.Repeat(" ", depth), results)
+	return layout.Returns(strings.Repeat(" ", depth), results)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/opcast/opcast/gen/python/layout"
 	"github.com/opcast/opcast/gen/view"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/rule"
@@ -16,13 +17,13 @@ func (v *checksView) CountsBatch() bool {
 
 // FlopTable is the table of the functions that count operations.
 func (v *checksView) FlopTable() string {
-	var items []node
+	var items []layout.Node
 	for _, op := range v.Ops {
 		if op.Flops != nil {
-			items = append(items, leaf(fmt.Sprintf("%q: _flops_%s", op.Name, op.Name)))
+			items = append(items, layout.Leaf(fmt.Sprintf("%q: _flops_%s", op.Name, op.Name)))
 		}
 	}
-	return node{"FLOPS: dict[str, Callable[..., int]] = {", items, "}"}.print("", "")
+	return layout.List("FLOPS: dict[str, Callable[..., int]] = {", items, "}").Print("", "")
 }
 
 func (v *checkView) countsBatch() bool {
@@ -35,7 +36,9 @@ func (v *checkView) FlopParameters() string {
 }
 
 // FlopLines is the body of that function. Its calls meet the rules, so of these only what gives values to sizes remains.
-func (v *checkView) FlopLines() []string { return view.Wrap(lines(v.flopBody()), step, lineLength) }
+func (v *checkView) FlopLines() []string {
+	return view.Wrap(lines(v.flopBody()), layout.Step, layout.LineLength)
+}
 
 // flopBody are the statements of that function; none where nobody says how many operations there are.
 func (v *checkView) flopBody() []statement {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/gen/python/layout"
 	"github.com/opcast/opcast/gen/python/stub"
 	"github.com/opcast/opcast/gen/view"
 	"github.com/opcast/opcast/internal/framework"
@@ -34,13 +35,13 @@ func (v *function) Required() int {
 // Def is the head of the function.
 func (v *function) Def() string {
 	hint := v.FW.Python.Hint
-	return bracketed("", "def "+v.Name+"(", v.parameters(hint, hint, " = _rt.REQUIRED", "Any"), ") -> "+v.result(hint)+":")
+	return layout.Bracketed("", "def "+v.Name+"(", v.parameters(hint, hint, " = _rt.REQUIRED", "Any"), ") -> "+v.result(hint)+":")
 }
 
 // Stub is the function's true signature for type checkers.
 func (v *function) Stub() string {
 	array, result := v.FW.Stub.Array, v.FW.Stub.Result
-	return bracketed("", "def "+v.Name+"(", v.parameters(array, result, "", v.FW.Stub.DType), ") -> "+v.result(result)+": ...")
+	return layout.Bracketed("", "def "+v.Name+"(", v.parameters(array, result, "", v.FW.Stub.DType), ") -> "+v.result(result)+": ...")
 }
 
 func (v *function) parameters(array, result, required, dtype string) []string {
@@ -69,10 +70,10 @@ func (v *function) parameters(array, result, required, dtype string) []string {
 	if v.HasOut() {
 		const none = "| None = None"
 		hint := "out: " + strings.TrimSuffix(v.result(result), " | None")
-		if len(step+hint+" "+none+",") <= lineLength {
+		if len(layout.Step+hint+" "+none+",") <= layout.LineLength {
 			out = append(out, hint+" "+none)
 		} else {
-			out = append(out, hint+"\n"+step+none)
+			out = append(out, hint+"\n"+layout.Step+none)
 		}
 	}
 	return out
@@ -130,12 +131,12 @@ func (v *function) General(more ...string) string {
 	if v.HasOut() {
 		more = append(more, "out")
 	}
-	return node{"return _op.call(", append(v.tuples(), leaves(more)...), ")"}.print(step, "")
+	return layout.List("return _op.call(", append(v.tuples(), layout.Leaves(more)...), ")").Print(layout.Step, "")
 }
 
 // tuples are the tuple of all inputs and that of all attrs.
-func (v *function) tuples() []node {
-	return []node{tupleNode("", leaves(v.inputNames())), tupleNode("", leaves(v.attrNames(allAttrs, "")))}
+func (v *function) tuples() []layout.Node {
+	return []layout.Node{layout.TupleNode("", layout.Leaves(v.inputNames())), layout.TupleNode("", layout.Leaves(v.attrNames(allAttrs, "")))}
 }
 
 func (v *function) inputNames() []string { return opdef.ArgNames(v.Inputs) }
@@ -153,12 +154,12 @@ func (v *function) attrNames(keep func(*opdef.Attr) bool, suffix string) []strin
 func allAttrs(*opdef.Attr) bool { return true }
 
 // each formats a condition for every input; an absent optional one meets it.
-func (v *function) each(format string) []boolean {
-	var out []boolean
+func (v *function) each(format string) []layout.Boolean {
+	var out []layout.Boolean
 	for _, a := range v.Inputs {
-		condition := test(fmt.Sprintf(format, a.Name))
+		condition := layout.Test(fmt.Sprintf(format, a.Name))
 		if a.Optional {
-			condition = anyOf([]boolean{test(a.Name + " is None"), condition})
+			condition = layout.AnyOf([]layout.Boolean{layout.Test(a.Name + " is None"), condition})
 		}
 		out = append(out, condition)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/opcast/opcast/gen/python/layout"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/rule"
 )
@@ -19,29 +20,29 @@ func (v *jaxOp) Guard() string {
 	for i := range v.Attrs {
 		conditions = append(conditions, v.staticGuard(&v.Attrs[i])...)
 	}
-	return ifHead("    ", allOf(conditions))
+	return layout.IfHead("    ", layout.AllOf(conditions))
 }
 
 // staticGuard says whether an attr needs no normalising. Dtypes pass by their long names only: their objects have many forms.
-func (v *jaxOp) staticGuard(a *opdef.Attr) []boolean {
+func (v *jaxOp) staticGuard(a *opdef.Attr) []layout.Boolean {
 	kind, _, _ := strings.Cut(a.Type, "[")
 	if a.Type == "dtype" {
 		kind = "str"
 	}
-	conditions := []boolean{test(fmt.Sprintf("type(%s) is %s", a.Name, kind))}
+	conditions := []layout.Boolean{layout.Test(fmt.Sprintf("type(%s) is %s", a.Name, kind))}
 	for _, d := range v.DTypes {
 		if a.Binds == d.Name {
-			conditions = append(conditions, test(a.Name+" in "+quotedTuple(rule.Long(d.OneOf))))
+			conditions = append(conditions, layout.Test(a.Name+" in "+quotedTuple(rule.Long(d.OneOf))))
 		}
 	}
 	switch {
 	case a.Len != 0:
-		conditions = []boolean{test(fmt.Sprintf("_rt.normal_ints(%s)", a.Name))}
+		conditions = []layout.Boolean{layout.Test(fmt.Sprintf("_rt.normal_ints(%s)", a.Name))}
 	case a.Type == "float":
-		conditions = append(conditions, test(fmt.Sprintf("abs(%s) > 0", a.Name)))
+		conditions = append(conditions, layout.Test(fmt.Sprintf("abs(%s) > 0", a.Name)))
 	}
 	if a.MayBeNone() || a.Type == "dtype" && a.HasDefault {
-		return []boolean{anyOf([]boolean{test(a.Name + " is None"), allOf(conditions)})}
+		return []layout.Boolean{layout.AnyOf([]layout.Boolean{layout.Test(a.Name + " is None"), layout.AllOf(conditions)})}
 	}
 	return conditions
 }
@@ -49,5 +50,5 @@ func (v *jaxOp) staticGuard(a *opdef.Attr) []boolean {
 // Call calls the jitted function: inputs, then all attrs.
 func (v *jaxOp) Call() string {
 	args := append(v.inputNames(), v.attrNames(allAttrs, "")...)
-	return bracketed("            ", "return _call(", args, ")")
+	return layout.Bracketed("            ", "return _call(", args, ")")
 }

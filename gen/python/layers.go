@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/gen/python/layout"
 	"github.com/opcast/opcast/gen/view"
 	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/opdef"
@@ -37,13 +38,13 @@ func (v *layersView) All() string {
 	var names, others []string
 	for _, l := range v.Layers {
 		if name := l.Class(); len(name) > 1 && name == strings.ToUpper(name) {
-			names = append(names, quote(name))
+			names = append(names, layout.Quote(name))
 		} else {
-			others = append(others, quote(name))
+			others = append(others, layout.Quote(name))
 		}
 	}
 	names = append(names, others...)
-	return bracketed("", "__all__ = [", names, "]")
+	return layout.Bracketed("", "__all__ = [", names, "]")
 }
 
 // Ops are the names of the functions that the layers call, in order.
@@ -66,20 +67,20 @@ type layer struct {
 func (l *layer) Class() string { return l.def.Name }
 
 // HasBackward says whether gradients go through the layer.
-func (l *layer) HasBackward() string { return boolText(l.Gradient != nil) }
+func (l *layer) HasBackward() string { return layout.BoolText(l.Gradient != nil) }
 
 // Declaration is the call that says what the layer stands in for.
 func (l *layer) Declaration() string {
-	items := []node{leaf(l.Name)}
-	add := func(key string, list []node) {
+	items := []layout.Node{layout.Leaf(l.Name)}
+	add := func(key string, list []layout.Node) {
 		if len(list) > 0 {
-			items = append(items, tupleNode(key+"=", list))
+			items = append(items, layout.TupleNode(key+"=", list))
 		}
 	}
-	var inputs, attrs, expects []node
+	var inputs, attrs, expects []layout.Node
 	for _, a := range l.def.Inputs {
 		if a.Data {
-			inputs = append(inputs, leaf("None"))
+			inputs = append(inputs, layout.Leaf("None"))
 		} else {
 			inputs = append(inputs, l.argument(a))
 		}
@@ -90,16 +91,16 @@ func (l *layer) Declaration() string {
 		}
 	}
 	for _, s := range l.def.Expects {
-		var values []node
+		var values []layout.Node
 		for _, v := range s.Values {
-			values = append(values, leaf(Literal(v)))
+			values = append(values, layout.Leaf(Literal(v)))
 		}
-		expects = append(expects, tupleNode("", []node{leaf(quote(s.Name)), tupleNode("", values)}))
+		expects = append(expects, layout.TupleNode("", []layout.Node{layout.Leaf(layout.Quote(s.Name)), layout.TupleNode("", values)}))
 	}
 	add("inputs", inputs)
 	add("attrs", attrs)
 	if l.def.Module != "" {
-		items = append(items, leaf("module="+quote(l.def.Module)))
+		items = append(items, layout.Leaf("module="+layout.Quote(l.def.Module)))
 	}
 	add("classes", quotes(l.def.Classes))
 	add("expects", expects)
@@ -107,48 +108,48 @@ func (l *layer) Declaration() string {
 	items = append(items, l.shapes()...)
 	add("joins", quotes(l.def.Joins))
 	if l.def.Then != "" {
-		items = append(items, leaf("then="+quote(l.def.Then)))
+		items = append(items, layout.Leaf("then="+layout.Quote(l.def.Then)))
 	}
-	return node{"@_rt.layer(", items, ")"}.print("", "")
+	return layout.List("@_rt.layer(", items, ")").Print("", "")
 }
 
 // shapes says how the data of a module becomes that of the op.
-func (l *layer) shapes() (items []node) {
+func (l *layer) shapes() (items []layout.Node) {
 	x := &l.Inputs[0]
 	if l.def.Rows {
 		own := len(slices.DeleteFunc(slices.Clone(x.Type.Dims), opdef.Dim.Leading))
-		items = append(items, leaf(fmt.Sprintf("behind=%d", own-1)))
+		items = append(items, layout.Leaf(fmt.Sprintf("behind=%d", own-1)))
 		if x.Type.Lead() != "" {
-			items = append(items, leaf("leading=True"))
+			items = append(items, layout.Leaf("leading=True"))
 		}
 	}
 	if l.def.Trailing != "" {
-		items = append(items, leaf("trailing="+quote(l.def.Trailing)))
+		items = append(items, layout.Leaf("trailing="+layout.Quote(l.def.Trailing)))
 	}
 	return items
 }
 
 // argument says where an argument of the op comes from that the caller of the layer does not give.
-func (l *layer) argument(a opdef.LayerArg) node {
-	items := []node{leaf(quote(a.Name))}
+func (l *layer) argument(a opdef.LayerArg) layout.Node {
+	items := []layout.Node{layout.Leaf(layout.Quote(a.Name))}
 	if len(a.Reads) > 0 {
-		items = append(items, tupleNode("", quotes(a.Reads)))
+		items = append(items, layout.TupleNode("", quotes(a.Reads)))
 	}
 	if a.Absent != nil {
-		items = append(items, leaf("absent="+Literal(a.Absent)))
+		items = append(items, layout.Leaf("absent="+Literal(a.Absent)))
 	}
 	if a.Value != nil {
-		items = append(items, leaf("value="+Literal(a.Value)))
+		items = append(items, layout.Leaf("value="+Literal(a.Value)))
 	}
 	if a.Flat {
-		items = append(items, leaf("flat=True"))
+		items = append(items, layout.Leaf("flat=True"))
 	}
-	return node{"_rt.Arg(", items, ")"}
+	return layout.List("_rt.Arg(", items, ")")
 }
 
-func quotes(words []string) (out []node) {
+func quotes(words []string) (out []layout.Node) {
 	for _, w := range words {
-		out = append(out, leaf(quote(w)))
+		out = append(out, layout.Leaf(layout.Quote(w)))
 	}
 	return out
 }
@@ -215,11 +216,11 @@ func (l *layer) Head() string {
 		}
 		return ": Tensor"
 	}
-	return bracketed("    ", "def forward(", append([]string{"self"}, l.data(hint)...), ") -> "+l.result("Tensor")+":")
+	return layout.Bracketed("    ", "def forward(", append([]string{"self"}, l.data(hint)...), ") -> "+l.result("Tensor")+":")
 }
 
 // Call is the call of the op.
 func (l *layer) Call() string {
 	args := append([]string{l.Class(), "self"}, l.data(func(*opdef.Arg) string { return "" })...)
-	return bracketed("        ", "return _rt.call(", args, ")")
+	return layout.Bracketed("        ", "return _rt.call(", args, ")")
 }

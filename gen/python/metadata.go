@@ -3,6 +3,7 @@ package python
 import (
 	"slices"
 
+	"github.com/opcast/opcast/gen/python/layout"
 	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/rule"
@@ -11,57 +12,57 @@ import (
 
 // Meta is the op's entry in the table of metadata.
 func (v *function) Meta() string {
-	var dtypes []node
+	var dtypes []layout.Node
 	for _, d := range v.DTypes {
-		dtypes = append(dtypes, tupleNode(quote(d.Name)+": ", quoted(rule.Long(d.OneOf))))
+		dtypes = append(dtypes, layout.TupleNode(layout.Quote(d.Name)+": ", quoted(rule.Long(d.OneOf))))
 	}
 	devices := slices.DeleteFunc(slices.Clone(v.Devices), func(device string) bool {
 		return !slices.ContainsFunc(v.KernelList(), func(k opdef.Kernel) bool { return k.On(device) })
 	})
-	items := []node{
-		leaf("name=" + quote(v.Name)),
-		leaf("kind=OpKind." + v.Pascal()),
-		leaf("doc=" + quote(v.Op.Doc)),
-		leaf("file=" + quote(v.File)),
-		leaf("schema=" + v.PyHash()),
-		{"dtypes={", dtypes, "}"},
-		tupleNode("devices=", quoted(devices)),
-		tupleNode("inputs=", metaArgs(v.Op, v.Inputs)),
-		tupleNode("attrs=", metaAttrs(v.Attrs)),
-		tupleNode("outputs=", metaArgs(v.Op, v.Outputs)),
-		tupleNode("parallel=", quoted(v.ParallelDims())),
-		tupleNode("sums=", quoted(v.Sums)),
-		tupleNode("vmap=", metaMerges(v.Op)),
-		leaf("call=" + quote(Signature(v.Op))),
-		tupleNode("facts=", metaFacts(v.Op)),
-		tupleNode("kernels=", metaKernels(v.Op)),
+	items := []layout.Node{
+		layout.Leaf("name=" + layout.Quote(v.Name)),
+		layout.Leaf("kind=OpKind." + v.Pascal()),
+		layout.Leaf("doc=" + layout.Quote(v.Op.Doc)),
+		layout.Leaf("file=" + layout.Quote(v.File)),
+		layout.Leaf("schema=" + v.PyHash()),
+		layout.List("dtypes={", dtypes, "}"),
+		layout.TupleNode("devices=", quoted(devices)),
+		layout.TupleNode("inputs=", metaArgs(v.Op, v.Inputs)),
+		layout.TupleNode("attrs=", metaAttrs(v.Attrs)),
+		layout.TupleNode("outputs=", metaArgs(v.Op, v.Outputs)),
+		layout.TupleNode("parallel=", quoted(v.ParallelDims())),
+		layout.TupleNode("sums=", quoted(v.Sums)),
+		layout.TupleNode("vmap=", metaMerges(v.Op)),
+		layout.Leaf("call=" + layout.Quote(Signature(v.Op))),
+		layout.TupleNode("facts=", metaFacts(v.Op)),
+		layout.TupleNode("kernels=", metaKernels(v.Op)),
 	}
 	if len(v.Scratch) > 0 {
-		items = append(items, tupleNode("scratch=", metaArgs(v.Op, v.Scratch)))
+		items = append(items, layout.TupleNode("scratch=", metaArgs(v.Op, v.Scratch)))
 	}
 	if v.Autocast != "" && v.Autocast != opdef.Autocasts[0] {
-		items = append(items, leaf("autocast="+quote(v.Autocast)))
+		items = append(items, layout.Leaf("autocast="+layout.Quote(v.Autocast)))
 	}
 	items = append(items, v.links()...)
-	return node{quote(v.Name) + ": Op(", items, ")"}.print("    ", ",")
+	return layout.List(layout.Quote(v.Name)+": Op(", items, ")").Print("    ", ",")
 }
 
 // links name the ops of derivatives, and the op of which this one is a derivative.
-func (v *function) links() []node {
-	var out []node
+func (v *function) links() []layout.Node {
+	var out []layout.Node
 	for _, link := range []struct {
 		key string
 		to  *opdef.Op
 	}{{"backward", v.Gradient}, {"gradient_of", v.GradientOf}, {"forward", v.Tangent}, {"tangent_of", v.TangentOf}} {
 		if link.to != nil {
-			out = append(out, leaf(link.key+"="+quote(link.to.Name)))
+			out = append(out, layout.Leaf(link.key+"="+layout.Quote(link.to.Name)))
 		}
 	}
 	if prefix := v.GradPrefix(); v.Gradient != nil && prefix != "grad_" {
-		out = append(out, leaf("grad_prefix="+quote(prefix)))
+		out = append(out, layout.Leaf("grad_prefix="+layout.Quote(prefix)))
 	}
 	if prefix := v.TangentPrefix(); v.Tangent != nil && prefix != "tangent_" {
-		out = append(out, leaf("tangent_prefix="+quote(prefix)))
+		out = append(out, layout.Leaf("tangent_prefix="+layout.Quote(prefix)))
 	}
 	return out
 }
@@ -74,35 +75,35 @@ func (v *packageView) HasAttrs() bool {
 	return slices.ContainsFunc(v.Ops, func(op *function) bool { return len(op.Attrs) > 0 })
 }
 
-func quoted(texts []string) []node {
-	out := make([]node, len(texts))
+func quoted(texts []string) []layout.Node {
+	out := make([]layout.Node, len(texts))
 	for i, t := range texts {
-		out[i] = leaf(quote(t))
+		out[i] = layout.Leaf(layout.Quote(t))
 	}
 	return out
 }
 
-func metaAttrs(attrs []opdef.Attr) []node {
-	var out []node
+func metaAttrs(attrs []opdef.Attr) []layout.Node {
+	var out []layout.Node
 	for i := range attrs {
 		a := &attrs[i]
-		items := []string{quote(a.Name), quote(a.Type), quote(a.Doc), boolText(!a.HasDefault)}
+		items := []string{layout.Quote(a.Name), layout.Quote(a.Type), layout.Quote(a.Doc), layout.BoolText(!a.HasDefault)}
 		if value := defaultValue(a); value != "None" {
 			items = append(items, value)
 		}
-		nodes := leaves(items)
+		nodes := layout.Leaves(items)
 		if len(a.OneOf) > 0 {
-			nodes = append(nodes, tupleNode("one_of=", quoted(a.OneOf)))
+			nodes = append(nodes, layout.TupleNode("one_of=", quoted(a.OneOf)))
 		}
-		out = append(out, node{"Attr(", nodes, ")"})
+		out = append(out, layout.List("Attr(", nodes, ")"))
 	}
 	return out
 }
 
-func metaArgs(op *opdef.Op, args []opdef.Arg) []node {
-	var out []node
+func metaArgs(op *opdef.Op, args []opdef.Arg) []layout.Node {
+	var out []layout.Node
 	for _, a := range args {
-		items := []string{quote(a.Name), quote(a.Type.Text), quote(a.Doc)}
+		items := []string{layout.Quote(a.Name), layout.Quote(a.Type.Text), layout.Quote(a.Doc)}
 		for _, flag := range []struct {
 			name string
 			set  bool
@@ -112,22 +113,22 @@ func metaArgs(op *opdef.Op, args []opdef.Arg) []node {
 			}
 		}
 		if a.Stride != "" {
-			items = append(items, "stride="+quote(a.Stride))
+			items = append(items, "stride="+layout.Quote(a.Stride))
 		}
 		if own := ownDims(op, &a); len(own) > 0 {
 			items = append(items, "own="+quotedTuple(own))
 		}
 		if a.Per != "" {
-			items = append(items, "per="+quote(a.Per))
+			items = append(items, "per="+layout.Quote(a.Per))
 		}
 		if a.PresentIf != "" {
-			items = append(items, "present_if="+quote(a.PresentIf))
+			items = append(items, "present_if="+layout.Quote(a.PresentIf))
 		}
-		nodes := leaves(items)
+		nodes := layout.Leaves(items)
 		if len(a.Dims()) > 0 {
-			nodes = append(nodes, tupleNode("dims=", quoted(a.Dims())))
+			nodes = append(nodes, layout.TupleNode("dims=", quoted(a.Dims())))
 		}
-		out = append(out, node{"Arg(", nodes, ")"})
+		out = append(out, layout.List("Arg(", nodes, ")"))
 	}
 	return out
 }
@@ -144,31 +145,31 @@ func ownDims(op *opdef.Op, a *opdef.Arg) []string {
 	return out
 }
 
-func metaKernels(op *opdef.Op) []node {
-	var out []node
+func metaKernels(op *opdef.Op) []layout.Node {
+	var out []layout.Node
 	for _, k := range op.KernelList() {
 		for _, device := range k.Devices {
 			items := quoted([]string{k.Name, device})
-			out = append(out, tupleNode("", append(items, leaf(boolText(k.Scratch)))))
+			out = append(out, layout.TupleNode("", append(items, layout.Leaf(layout.BoolText(k.Scratch)))))
 		}
 	}
 	return out
 }
 
 // metaMerges lists the ways to map a call without a loop: a dim, and the inputs that have it.
-func metaMerges(op *opdef.Op) []node {
-	var out []node
+func metaMerges(op *opdef.Op) []layout.Node {
+	var out []layout.Node
 	for _, m := range transform.Merges(op) {
-		out = append(out, tupleNode("", []node{leaf(quote(m.Dim)), tupleNode("", quoted(m.Inputs))}))
+		out = append(out, layout.TupleNode("", []layout.Node{layout.Leaf(layout.Quote(m.Dim)), layout.TupleNode("", quoted(m.Inputs))}))
 	}
 	return out
 }
 
 // metaFacts are the texts of the op's page on transformations.
-func metaFacts(op *opdef.Op) []node {
-	var out []node
+func metaFacts(op *opdef.Op) []layout.Node {
+	var out []layout.Node
 	for _, f := range transform.Facts(op) {
-		out = append(out, tupleNode("", quoted([]string{f.Topic, transform.Plain(f.Text)})))
+		out = append(out, layout.TupleNode("", quoted([]string{f.Topic, transform.Plain(f.Text)})))
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/gen/python/layout"
 	"github.com/opcast/opcast/gen/python/stub"
 	"github.com/opcast/opcast/gen/view"
 	"github.com/opcast/opcast/internal/framework"
@@ -84,9 +85,9 @@ func (v *packageView) All() string {
 	}
 	slices.Sort(names)
 	for i, n := range names {
-		names[i] = quote(n)
+		names[i] = layout.Quote(n)
 	}
-	return bracketed("", "__all__ = [", names, "]")
+	return layout.Bracketed("", "__all__ = [", names, "]")
 }
 
 // HasLayers says whether the package also has the ops as modules.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/gen/python/layout"
 	"github.com/opcast/opcast/gen/view"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/rule"
@@ -63,7 +64,7 @@ func (v *referenceView) Body() []string {
 	}
 	lines := strings.Split(strings.Trim(v.Reference, "\n"), "\n")
 	for i, l := range lines {
-		lines[i] = strings.TrimRight(step+l, " ")
+		lines[i] = strings.TrimRight(layout.Step+l, " ")
 	}
 	return lines
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/opcast/opcast/gen/python/layout"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/rule"
 )
@@ -57,9 +58,9 @@ func defaultValue(a *opdef.Attr) string {
 	}
 	switch value := a.Default.(type) {
 	case bool:
-		return boolText(value)
+		return layout.BoolText(value)
 	case string:
-		return quote(value)
+		return layout.Quote(value)
 	case float64:
 		return floatText(value)
 	case []int64:
@@ -67,7 +68,7 @@ func defaultValue(a *opdef.Attr) string {
 		for _, i := range value {
 			items = append(items, strconv.FormatInt(i, 10))
 		}
-		return tuple(items)
+		return layout.Tuple(items)
 	}
 	return fmt.Sprint(a.Default)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/opcast/opcast/gen/python/layout"
 	"github.com/opcast/opcast/gen/view"
 	"github.com/opcast/opcast/internal/opdef/expr"
 )
@@ -30,7 +31,7 @@ func TestSplit(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := fastPrinter(func(name string) string { return name })
-			p.Word = func(_, word string) string { return quote(word) }
+			p.Word = func(_, word string) string { return layout.Quote(word) }
 			var lines []string
 			for _, part := range view.Split(p, "P", e, c.width) {
 				lines = append(lines, part.Name+" = "+p.Print(part.Expr))

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/gen/python/layout"
 	"github.com/opcast/opcast/internal/opdef"
 )
 
@@ -14,46 +15,46 @@ type torchOp struct{ function }
 // Guard is the condition under which the registered op may be called at once. Attributes have to be of the very types that
 // PyTorch's schema names, since it converts others, or refuses them, in its own way.
 func (v *torchOp) Guard() string {
-	var conditions []boolean
+	var conditions []layout.Boolean
 	if v.HasOut() {
-		conditions = append(conditions, test("out is None"))
+		conditions = append(conditions, layout.Test("out is None"))
 	}
-	conditions = append(conditions, test("_rt.direct()"))
+	conditions = append(conditions, layout.Test("_rt.direct()"))
 	for i := range v.Attrs {
 		a := &v.Attrs[i]
 		conditions = append(conditions, plainAttr(a))
 	}
-	return ifHead("    ", allOf(conditions))
+	return layout.IfHead("    ", layout.AllOf(conditions))
 }
 
 // plainAttr asks whether an attr is of the type that the schema names.
-func plainAttr(a *opdef.Attr) boolean {
-	var right boolean
+func plainAttr(a *opdef.Attr) layout.Boolean {
+	var right layout.Boolean
 	switch {
 	case a.Type == "dtype":
-		right = test("isinstance(" + a.Name + ", _rt.torch.dtype)")
+		right = layout.Test("isinstance(" + a.Name + ", _rt.torch.dtype)")
 	case a.Len != 0:
-		right = test(fmt.Sprintf("(%s := _rt.ints(%s, %d)) is not None", fastInts(a.Name), a.Name, max(a.Len, 0)))
+		right = layout.Test(fmt.Sprintf("(%s := _rt.ints(%s, %d)) is not None", fastInts(a.Name), a.Name, max(a.Len, 0)))
 	default:
-		right = test("type(" + a.Name + ") is " + a.Type)
+		right = layout.Test("type(" + a.Name + ") is " + a.Type)
 	}
 	if a.MayBeNone() || a.Type == "dtype" && a.HasDefault {
-		return anyOf([]boolean{test(a.Name + " is None"), right})
+		return layout.AnyOf([]layout.Boolean{layout.Test(a.Name + " is None"), right})
 	}
 	return right
 }
 
 // Untracked is the condition that no derivative is wanted. The inputs are asked first: what is no tensor has no answer.
 func (v *torchOp) Untracked() string {
-	var tracked []boolean
+	var tracked []layout.Boolean
 	for _, a := range v.Inputs {
-		condition := test(a.Name + ".requires_grad")
+		condition := layout.Test(a.Name + ".requires_grad")
 		if a.Optional {
-			condition = allOf([]boolean{test(a.Name + " is not None"), condition})
+			condition = layout.AllOf([]layout.Boolean{layout.Test(a.Name + " is not None"), condition})
 		}
 		tracked = append(tracked, condition)
 	}
-	return ifHead("            ", anyOf([]boolean{not(anyOf(tracked)), test("not _rt.grad_enabled()")}))
+	return layout.IfHead("            ", layout.AnyOf([]layout.Boolean{layout.Not(layout.AnyOf(tracked)), layout.Test("not _rt.grad_enabled()")}))
 }
 
 // Node says whether a call becomes a node of a graph of gradients where they are wanted. An op that computes a derivative is
@@ -68,16 +69,16 @@ func (v *torchOp) Raw() []string {
 	var absent []string
 	for _, out := range v.Returned() {
 		if out.PresentIf != "" {
-			absent = append(absent, "if "+out.PresentIf+" is None:", step+out.Name+" = None")
+			absent = append(absent, "if "+out.PresentIf+" is None:", layout.Step+out.Name+" = None")
 		}
 	}
 	if len(absent) == 0 && len(v.Mutated()) == 0 {
-		return []string{bracketed(indent, "return _direct(", v.rawArguments(), ")")[depth:]}
+		return []string{layout.Bracketed(indent, "return _direct(", v.rawArguments(), ")")[depth:]}
 	}
-	call := node{"_direct(", leaves(v.rawArguments()), ")"}
-	first := call.print(indent, "")
+	call := layout.List("_direct(", layout.Leaves(v.rawArguments()), ")")
+	first := call.Print(indent, "")
 	if outs := opdef.ArgNames(v.Returned()); len(outs) > 0 {
-		first = assignment(indent, outs, call)
+		first = layout.Assignment(indent, outs, call)
 	}
 	lines := append([]string{first[depth:]}, v.bumps()...)
 	return append(append(lines, absent...), v.resultsAt(depth)[depth:])
@@ -99,13 +100,13 @@ func (v *torchOp) rawArguments() []string {
 
 // Differentiable is the statement that makes a node of the call.
 func (v *torchOp) Differentiable() string {
-	return bracketed(strings.Repeat(" ", 12), "return _op.node(", v.rawArguments(), ")")[12:]
+	return layout.Bracketed(strings.Repeat(" ", 12), "return _op.node(", v.rawArguments(), ")")[12:]
 }
 
 // bumps are the statements that count the changes of the inputs that the op overwrites.
 func (v *torchOp) bumps() []string {
 	if mutated := v.Mutated(); len(mutated) > 0 {
-		return []string{"_rt.bump(" + tuple(opdef.ArgNames(mutated)) + ")"}
+		return []string{"_rt.bump(" + layout.Tuple(opdef.ArgNames(mutated)) + ")"}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/gen/python/layout"
 	"github.com/opcast/opcast/internal/opdef"
 )
 
@@ -19,14 +20,14 @@ func (v *torchOp) Forward() string {
 func (v *torchOp) Compute() string {
 	outs := opdef.ArgNames(v.Outputs)
 	if slices.ContainsFunc(v.Outputs, func(a opdef.Arg) bool { return a.PresentIf != "" }) {
-		return unpacking(step, outs, node{"_op.compute(", v.tuples(), ")"})
+		return layout.Unpacking(layout.Step, outs, layout.List("_op.compute(", v.tuples(), ")"))
 	}
-	return assignment(step, outs, node{"_op.inside(", leaves(append(v.inputNames(), v.attrNames(allAttrs, "")...)), ")"})
+	return layout.Assignment(layout.Step, outs, layout.List("_op.inside(", layout.Leaves(append(v.inputNames(), v.attrNames(allAttrs, "")...)), ")"))
 }
 
 // Failed is the statement that tells the runtime what the fast path has met.
 func (v *torchOp) Failed() string {
-	return node{"_op.failed(", append([]node{leaf("_fault")}, v.tuples()...), ")"}.print(strings.Repeat(step, 3), "")
+	return layout.List("_op.failed(", append([]layout.Node{layout.Leaf("_fault")}, v.tuples()...), ")").Print(strings.Repeat(layout.Step, 3), "")
 }
 
 // Made are the outputs that a node returns. What is saved for the gradient op is among them: else a derivative of the gradient
@@ -34,7 +35,7 @@ func (v *torchOp) Failed() string {
 func (v *torchOp) Made() []string { return opdef.ArgNames(v.Outputs) }
 
 // Return is the statement that returns them.
-func (v *torchOp) Return() string { return returns(step, v.Made()) }
+func (v *torchOp) Return() string { return layout.Returns(layout.Step, v.Made()) }
 
 // Saves says whether a node returns more than a call does.
 func (v *torchOp) Saves() bool { return len(v.Made()) > len(v.Returned()) }
@@ -44,15 +45,15 @@ func (v *torchOp) Save() string {
 	if len(v.kept()) == 0 {
 		return ""
 	}
-	return bracketed(step, "_ctx.save_for_backward(", v.kept(), ")")
+	return layout.Bracketed(layout.Step, "_ctx.save_for_backward(", v.kept(), ")")
 }
 
 // Restore is the statement that finds them again. It stands there for none, too: once they are freed, PyTorch says so.
 func (v *torchOp) Restore() string {
 	if len(v.kept()) == 0 {
-		return step + "_ = _ctx.saved_tensors"
+		return layout.Step + "_ = _ctx.saved_tensors"
 	}
-	return unpacking(step, v.kept(), leaf("_ctx.saved_tensors"))
+	return layout.Unpacking(layout.Step, v.kept(), layout.Leaf("_ctx.saved_tensors"))
 }
 
 func (v *torchOp) kept() []string {
@@ -64,7 +65,7 @@ func (v *torchOp) KeepAttrs() string {
 	if len(v.Gradient.AttrNames()) == 0 {
 		return ""
 	}
-	return listed(step, "_ctx.attrs = ", v.Gradient.AttrNames())
+	return layout.Listed(layout.Step, "_ctx.attrs = ", v.Gradient.AttrNames())
 }
 
 // RestoreAttrs is the statement that finds them again, or "".
@@ -72,7 +73,7 @@ func (v *torchOp) RestoreAttrs() string {
 	if len(v.Gradient.AttrNames()) == 0 {
 		return ""
 	}
-	return unpacking(step, v.Gradient.AttrNames(), leaf("_ctx.attrs"))
+	return layout.Unpacking(layout.Step, v.Gradient.AttrNames(), layout.Leaf("_ctx.attrs"))
 }
 
 // Backward is the head of the function that differentiates a node. Nothing leads back through what is saved.
@@ -112,7 +113,7 @@ func (v *torchOp) Gradients() string {
 	for range v.Attrs {
 		items = append(items, "None")
 	}
-	return returns(step, items)
+	return layout.Returns(layout.Step, items)
 }
 
 // calls is the statement that calls an op's public function and names its results.
@@ -122,10 +123,10 @@ func (v *torchOp) calls(owner string, op *opdef.Op) string {
 		args = append(args, name+"="+name)
 	}
 	names, before, function := opdef.ArgNames(op.Outputs), "", owner+".function"
-	if len(step+strings.Join(names, ", ")+" = "+function+"(") > lineLength {
-		before, function = step+"_function = "+function+"\n", "_function" // ruff format would break the line in the subscript
+	if len(layout.Step+strings.Join(names, ", ")+" = "+function+"(") > layout.LineLength {
+		before, function = layout.Step+"_function = "+function+"\n", "_function" // ruff format would break the line in the subscript
 	}
-	return before + assignment(step, names, node{function + "(", leaves(args), ")"})
+	return before + layout.Assignment(layout.Step, names, layout.List(function+"(", layout.Leaves(args), ")"))
 }
 
 func nodeHead(name string, args []string) string {
@@ -133,5 +134,5 @@ func nodeHead(name string, args []string) string {
 	for _, a := range args {
 		items = append(items, a+": Any")
 	}
-	return bracketed("", "def "+name+"(", items, ") -> Any:")
+	return layout.Bracketed("", "def "+name+"(", items, ") -> Any:")
 }
