@@ -66,7 +66,7 @@ func Compare(ctx context.Context, o CompareOptions) (report.Summary, error) {
 	if err != nil {
 		return report.Summary{}, err
 	}
-	defer s.Printer.stop()
+	defer s.Printer.Stop()
 	summary, err := s.compare(ctx, o.Functions)
 	if s.interrupted != nil {
 		s.Kill()
@@ -99,7 +99,7 @@ func (s *Session) compare(ctx context.Context, functions []Callable) (report.Sum
 		if ctx.Err() != nil {
 			continue // it only counts
 		}
-		s.Printer.line("%s of %s against %s", c.op.Name, c.ours.CallerName, c.theirs.label)
+		s.Printer.Line("%s of %s against %s", c.op.Name, c.ours.CallerName, c.theirs.label)
 		if err := s.compareOp(ctx, c); err != nil {
 			return report.Summary{}, err
 		}
@@ -249,7 +249,7 @@ func (s *Session) timeBoth(ctx context.Context, c *comparison, made *cases.Case)
 		return fmt.Errorf("read times: %w", err)
 	}
 	if answer.Unsupported != "" || answer.Error != nil {
-		s.Printer.line("note: %s: not measured: %s%v", made.Name, answer.Unsupported, answer.Error)
+		s.Printer.Line("note: %s: not measured: %s%v", made.Name, answer.Unsupported, answer.Error)
 		return nil
 	}
 	s.timings = append(s.timings, report.Timing{
@@ -264,10 +264,10 @@ func (s *Session) timeBoth(ctx context.Context, c *comparison, made *cases.Case)
 func (s *Session) printComparisons(c *comparison, theirs []report.Result) {
 	for _, r := range theirs {
 		if r.Reason != "" {
-			s.Printer.line("%s: %s", r.DType, r.Reason)
+			s.Printer.Line("%s: %s", r.DType, r.Reason)
 		}
 	}
-	s.Printer.line("\nlargest error in ulp of the float64 reference%28s%10s%10s", "ours", "theirs", "allowed")
+	s.Printer.Line("\nlargest error in ulp of the float64 reference%28s%10s%10s", "ours", "theirs", "allowed")
 	ulps := s.Env.Errors.Results()
 	for _, u := range ulps {
 		if u.Op != c.op.Name || u.Adaptor != c.ours.CallerName {
@@ -275,15 +275,15 @@ func (s *Session) printComparisons(c *comparison, theirs []report.Result) {
 		}
 		for _, other := range ulps {
 			if other.Op == u.Op && other.Adaptor == c.theirs.label && other.Output == u.Output && other.DType == u.DType {
-				s.Printer.line("  %-60s%10.3g%10.3g  %s", u.Output+", "+u.DType, u.Worst, other.Worst, u.Allowed)
+				s.Printer.Line("  %-60s%10.3g%10.3g  %s", u.Output+", "+u.DType, u.Worst, other.Worst, u.Allowed)
 			}
 		}
 	}
-	s.Printer.line("\ntime of a call in microseconds%43s%10s%10s", "ours", "theirs", "ratio")
+	s.Printer.Line("\ntime of a call in microseconds%43s%10s%10s", "ours", "theirs", "ratio")
 	for _, t := range s.timings {
 		if t.Op == c.op.Name && t.Adaptor == c.theirs.label {
-			s.Printer.line("  %-60s%10.1f%10.1f%10.2f", t.Case, t.Ours, t.Theirs, t.Ratio)
+			s.Printer.Line("  %-60s%10.1f%10.1f%10.2f", t.Case, t.Ours, t.Theirs, t.Ratio)
 		}
 	}
-	s.Printer.line("")
+	s.Printer.Line("")
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/conformance/check"
 	"github.com/opcast/opcast/conformance/checks/random"
+	"github.com/opcast/opcast/conformance/progress"
 	"github.com/opcast/opcast/internal/diag"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/report"
@@ -117,7 +118,7 @@ func Run(ctx context.Context, o Options) (report.Summary, error) {
 	if err != nil {
 		return report.Summary{}, err
 	}
-	defer s.Printer.stop()
+	defer s.Printer.Stop()
 	if o.Jobs > 1 && s.job == nil {
 		return s.runJobs(ctx, adaptors)
 	}
@@ -141,7 +142,7 @@ const startAttempts = 3
 
 // newSession reads the options.
 func newSession(o Options) (*Session, []string, error) {
-	s := &Session{Options: o, started: time.Now(), attempts: startAttempts, Printer: &Printer{Out: o.Out, verbose: o.Verbose}}
+	s := &Session{Options: o, started: time.Now(), attempts: startAttempts, Printer: &progress.Printer{Out: o.Out, Verbose: o.Verbose}}
 	s.Env = newEnvironment(o)
 	var err error
 	if s.Env.Foreign, err = newForeign(o); err != nil {

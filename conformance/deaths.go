@@ -7,6 +7,7 @@ import (
 
 	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/progress"
 	"github.com/opcast/opcast/internal/opdef"
 )
 
@@ -54,7 +55,7 @@ func (d *deaths) note(op *opdef.Op, caller calls.Caller, c *check.Check, t *chec
 	}
 	k := key(op, caller, hung)
 	if d.count[k]++; d.count[k] == 1 {
-		d.first[k] = specName(op.Name, caller.Name(), c.ID)
+		d.first[k] = progress.SpecName(op.Name, caller.Name(), c.ID)
 	}
 }
 

@@ -174,12 +174,12 @@ func (s *Session) readMessages(out io.Reader) error {
 			s.showOnce(e.Line)
 		}
 		if e.Spec != "" {
-			s.Printer.running(e.Spec)
+			s.Printer.Running(e.Spec)
 		}
 		if len(e.Results) == 0 {
 			continue
 		}
-		s.Printer.finished(e.Results)
+		s.Printer.Finished(e.Results)
 		if first := e.Results[0]; len(cell) > 0 && (cell[0].Op != first.Op || cell[0].Adaptor != first.Adaptor) {
 			s.showCell(cell)
 			cell = nil
@@ -201,7 +201,7 @@ func (s *Session) showOnce(line string) {
 	defer s.mu.Unlock()
 	if !slices.Contains(s.notes, line) {
 		s.notes = append(s.notes, line)
-		s.Printer.line("%s", line)
+		s.Printer.Line("%s", line)
 	}
 }
 

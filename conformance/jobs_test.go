@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/conformance/internal/fake"
+	"github.com/opcast/opcast/conformance/progress"
 )
 
 // A job that left no report says why, whatever its exit code; one that found failures has told them.
@@ -19,7 +20,7 @@ func TestJobsEnd(t *testing.T) {
 		"exit 0":                      "",
 		`echo of a check >&2; touch "$4/report.json"; exit 1`: "",
 	} {
-		s := &Session{Options: Options{Command: []string{"sh", "-c", script, "job"}}, Printer: &Printer{Out: io.Discard}}
+		s := &Session{Options: Options{Command: []string{"sh", "-c", script, "job"}}, Printer: &progress.Printer{Out: io.Discard}}
 		err := s.runJob(t.Context(), t.TempDir(), nil)
 		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", script, err, want)
@@ -31,7 +32,7 @@ func TestJobsEnd(t *testing.T) {
 func TestJobsWithoutReport(t *testing.T) {
 	o := Options{Project: fake.Toy(t), Jobs: 2, Command: []string{"sh", "-c", "echo the reason >&2; exit 1"}, ReportDir: t.TempDir()}
 	o.Callables = []Callable{{"numpy", "affine", "m:f"}, {"torch", "affine", "m:f"}}
-	s := &Session{Options: o, Ops: o.Project.Ops, Printer: &Printer{Out: io.Discard}}
+	s := &Session{Options: o, Ops: o.Project.Ops, Printer: &progress.Printer{Out: io.Discard}}
 	var err error
 	if s.Env.Foreign, err = newForeign(o); err != nil {
 		t.Fatal(err)

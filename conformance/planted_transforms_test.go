@@ -14,6 +14,7 @@ import (
 	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/conformance/check"
 	"github.com/opcast/opcast/conformance/checks/transforms"
+	"github.com/opcast/opcast/conformance/progress"
 	"github.com/opcast/opcast/conformance/worker"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/load"
@@ -139,7 +140,7 @@ func realSession(t *testing.T) *Session {
 	}
 	names := []string{calls.BackendName, "jax", "torch"}
 	options := Options{Project: project, Python: interpreter, Adaptors: names}
-	s := &Session{Options: options, Ops: project.Ops, Printer: &Printer{Out: t.Output()}}
+	s := &Session{Options: options, Ops: project.Ops, Printer: &progress.Printer{Out: t.Output()}}
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/conformance/check"
+	"github.com/opcast/opcast/conformance/progress"
 	"github.com/opcast/opcast/conformance/worker"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/report"
@@ -32,7 +33,7 @@ func (s *Session) record(results []report.Result) {
 		s.job.send(jobMessage{Results: results})
 		return
 	}
-	s.Printer.results(results)
+	s.Printer.Results(results)
 }
 
 // report is the run so far.
@@ -109,18 +110,18 @@ func (s *Session) write(r *report.Report) (report.Summary, error) {
 	var unwritten error // which is no reason to keep quiet about what was found
 	if s.Options.ReportDir != "" {
 		if unwritten = r.WriteFiles(s.Options.ReportDir); unwritten == nil && s.job == nil {
-			s.Printer.line("report: %s", check.Relative(s.Options.Project.Dir, filepath.Join(s.Options.ReportDir, "index.html")))
+			s.Printer.Line("report: %s", check.Relative(s.Options.Project.Dir, filepath.Join(s.Options.ReportDir, "index.html")))
 		}
 	}
 	summary := r.Summary()
 	if s.job == nil {
-		if text := randomLine(r.Random); text != "" {
-			s.Printer.line("%s", text)
+		if text := progress.RandomLine(r.Random); text != "" {
+			s.Printer.Line("%s", text)
 		}
 		if s.Options.Profile == check.ProfileFast {
-			s.Printer.line("%s", untried(Checks()))
+			s.Printer.Line("%s", untried(Checks()))
 		}
-		s.Printer.closing(r)
+		s.Printer.Closing(r)
 	}
 	if unwritten != nil {
 		return summary, fmt.Errorf("%w: %w", ErrUnwritten, unwritten)

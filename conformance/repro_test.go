@@ -13,6 +13,7 @@ import (
 	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/conformance/oracle"
+	"github.com/opcast/opcast/conformance/progress"
 	"github.com/opcast/opcast/conformance/worker"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/load"
@@ -67,7 +68,7 @@ func reproducing(t *testing.T, adaptors ...string) *Session {
 	s := &Session{
 		Options: Options{Project: project, Python: python, ReportDir: t.TempDir(), Adaptors: adaptors,
 			Native: []string{tooltest.Path(t), "native-caller"}},
-		Printer: &Printer{Out: io.Discard}, Ops: project.Ops,
+		Printer: &progress.Printer{Out: io.Discard}, Ops: project.Ops,
 	}
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/opcast/opcast/conformance/known"
 	"github.com/opcast/opcast/conformance/native"
 	"github.com/opcast/opcast/conformance/oracle"
+	"github.com/opcast/opcast/conformance/progress"
 	"github.com/opcast/opcast/conformance/worker"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/report"
@@ -31,7 +32,7 @@ type Session struct {
 	Ops     []*opdef.Op
 	choice  choice
 	cells   []cell
-	Printer *Printer
+	Printer *progress.Printer
 	started time.Time
 	// Temp is a folder for the time of the session, which temp removes.
 	Temp string
@@ -80,7 +81,7 @@ func (s *Session) Open(ctx context.Context, adaptors []string) error {
 	s.Env.Replay = check.ReplayInfo{Python: s.Options.Python, Always: len(s.Options.Callables) > 0, Config: func(name string) worker.Config {
 		return s.workerConfig(name, name)
 	}}
-	s.Printer.line("starting workers: %s", strings.Join(adaptors, ", "))
+	s.Printer.Line("starting workers: %s", strings.Join(adaptors, ", "))
 	if err := s.start(ctx, adaptors); err != nil {
 		return err
 	}
@@ -185,7 +186,7 @@ func (s *Session) connect() error {
 			if slices.Contains(s.Options.Adaptors, r.CallerName) || r.CallerName == calls.BackendName || s.Env.Foreign.Callables() {
 				return fmt.Errorf("%s %w: %s", r.CallerName, ErrMissing, r.Missing)
 			}
-			s.Printer.line("note: %s: %s", r.CallerName, r.Missing)
+			s.Printer.Line("note: %s: %s", r.CallerName, r.Missing)
 			continue
 		}
 		s.Env.Callers = append(s.Env.Callers, r)

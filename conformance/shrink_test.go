@@ -13,6 +13,7 @@ import (
 	"github.com/opcast/opcast/conformance/checks/random"
 	"github.com/opcast/opcast/conformance/internal/fake"
 	"github.com/opcast/opcast/conformance/oracle"
+	"github.com/opcast/opcast/conformance/progress"
 	"github.com/opcast/opcast/internal/dtype"
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/report"
@@ -112,7 +113,7 @@ func TestMeasured(t *testing.T) {
 		t.Errorf("the worst is %+v", u)
 	}
 	want := "error of affine, fake (T = float16): 512 ulp, 5.12e+04 % of the allowed 1 ulp: y[2] is 4 for 3"
-	if lines := worstErrors(list); len(lines) != 1 || lines[0] != want {
+	if lines := progress.WorstErrors(list); len(lines) != 1 || lines[0] != want {
 		t.Errorf("got %q", lines)
 	}
 }

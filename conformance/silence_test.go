@@ -12,13 +12,14 @@ import (
 	"github.com/opcast/opcast/conformance/check"
 	"github.com/opcast/opcast/conformance/internal/fake"
 	"github.com/opcast/opcast/conformance/oracle"
+	"github.com/opcast/opcast/conformance/progress"
 	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/report"
 )
 
 // A job that hangs ends, with all that it started; one that tells something now and then may take its time.
 func TestSilentJob(t *testing.T) {
-	s := &Session{Printer: &Printer{Out: io.Discard}}
+	s := &Session{Printer: &progress.Printer{Out: io.Discard}}
 	began := time.Now()
 	err := s.follow(t.Context(), []string{"sh", "-c", "sleep 60; exit 0"}, t.TempDir(), 100*time.Millisecond)
 	if err == nil || !errors.Is(err, errStalled) || time.Since(began) > 30*time.Second {

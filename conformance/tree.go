@@ -73,7 +73,7 @@ func (s *Session) cell(run context.Context, c cell, at types.CodeLocation) {
 					ginkgo.AbortSuite("interrupted")
 				}
 				s.record(results)
-				s.Printer.finished(results)
+				s.Printer.Finished(results)
 				reportOutcome(results)
 			})
 		}
@@ -183,7 +183,7 @@ func (s *Session) fillHoles(ctx context.Context) {
 	}
 	holes := missingResults(s.cells, s.results)
 	if len(holes) > 0 {
-		s.Printer.line("ERROR %d checks did not run, the first is %s, %s: %s",
+		s.Printer.Line("ERROR %d checks did not run, the first is %s, %s: %s",
 			len(holes), holes[0].Op, holes[0].Adaptor, holes[0].Title())
 	}
 	s.results = append(s.results, holes...)

@@ -13,6 +13,7 @@ import (
 	"github.com/opcast/opcast/conformance"
 	"github.com/opcast/opcast/conformance/calls"
 	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/progress"
 	"github.com/opcast/opcast/internal/mutate"
 	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/load"
@@ -93,7 +94,7 @@ func (b *Sandbox) open(ctx context.Context, callers ...string) error {
 	if b.emulated {
 		o.Device, o.Driver = "cuda", b.options.Driver(b.dir)
 	}
-	b.session = &conformance.Session{Options: o, Ops: cases.TestedOps(b.Project.Ops), Printer: &conformance.Printer{Out: io.Discard}}
+	b.session = &conformance.Session{Options: o, Ops: cases.TestedOps(b.Project.Ops), Printer: &progress.Printer{Out: io.Discard}}
 	if err := b.session.Open(ctx, callers); err != nil {
 		return fmt.Errorf("start %v on the mutants: %w", callers, err)
 	}

@@ -1,4 +1,5 @@
-package conformance
+// Package progress shows a run of the suite while it runs, on a terminal and elsewhere, and what it came to.
+package progress
 
 import (
 	"cmp"
@@ -19,7 +20,7 @@ import (
 // drawn again and again, stands for the former.
 type Printer struct {
 	Out     io.Writer
-	verbose bool
+	Verbose bool
 
 	mu      sync.Mutex
 	cell    string
@@ -33,7 +34,8 @@ type Printer struct {
 	watching chan struct{}
 }
 
-func (p *Printer) line(format string, args ...any) {
+// Line prints a line.
+func (p *Printer) Line(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.flush()
@@ -50,8 +52,8 @@ func (p *Printer) print(format string, args ...any) {
 	fmt.Fprint(p.Out, text)
 }
 
-// results shows the results of one spec.
-func (p *Printer) results(results []report.Result) {
+// Results shows the results of one spec.
+func (p *Printer) Results(results []report.Result) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, r := range results {
@@ -63,7 +65,7 @@ func (p *Printer) results(results []report.Result) {
 		p.seconds += r.Seconds
 		if r.Status.Bad() {
 			p.failure(&r)
-		} else if p.verbose {
+		} else if p.Verbose {
 			reason := r.Reason
 			if reason != "" {
 				reason = " (" + reason + ")"
@@ -78,7 +80,7 @@ const failureLines = 16
 
 // failure shows a failure, if nothing was said of its cause yet. Who asks for everything gets it.
 func (p *Printer) failure(r *report.Result) {
-	if p.told[r.CauseKey()] && !p.verbose {
+	if p.told[r.CauseKey()] && !p.Verbose {
 		return
 	}
 	if p.told == nil {
@@ -86,7 +88,7 @@ func (p *Printer) failure(r *report.Result) {
 	}
 	p.told[r.CauseKey()] = true
 	lines := strings.Split(r.Reason, "\n")
-	if more := len(lines) - failureLines; more > 1 && !p.verbose {
+	if more := len(lines) - failureLines; more > 1 && !p.Verbose {
 		lines = append(lines[:failureLines], fmt.Sprintf("… %d more lines in the report", more))
 	}
 	p.print("%s %s:%d: %s, %s: %s\n    %s\n",
@@ -119,35 +121,35 @@ func causeLines(causes []report.Cause) []string {
 
 // flush ends the line of the present op and adaptor. The live line has no place for it, but who asks for everything gets it.
 func (p *Printer) flush() {
-	if p.cell != "" && (p.live == nil || p.verbose) {
+	if p.cell != "" && (p.live == nil || p.Verbose) {
 		p.print("%s %-40s %6.1f s\n", p.cell, p.sum, p.seconds)
 	}
 	p.cell, p.sum, p.seconds = "", report.Summary{}, 0
 }
 
-// closing shows what a run came to: counts by group, the worst errors, where the time went, and the counts that tools read.
-func (p *Printer) closing(r *report.Report) {
-	p.stop()
-	p.line("\n%s", strings.TrimSuffix(r.Table(), "\n"))
-	for _, text := range worstErrors(r.ULPs) {
-		p.line("%s", text)
+// Closing shows what a run came to: counts by group, the worst errors, where the time went, and the counts that tools read.
+func (p *Printer) Closing(r *report.Report) {
+	p.Stop()
+	p.Line("\n%s", strings.TrimSuffix(r.Table(), "\n"))
+	for _, text := range WorstErrors(r.ULPs) {
+		p.Line("%s", text)
 	}
 	for _, text := range slices.Concat(r.Changes.Lines(), noteLines(r.Results)) {
-		p.line("%s", text)
+		p.Line("%s", text)
 	}
 	if len(r.Results) > 0 {
-		p.line("%s", slowest(r.Results))
+		p.Line("%s", slowest(r.Results))
 	}
 	if r.Seconds > 0 {
-		p.line("the run took %s", report.Duration(r.Seconds))
+		p.Line("the run took %s", report.Duration(r.Seconds))
 	}
 	for _, text := range causeLines(r.Causes) {
-		p.line("%s", text)
+		p.Line("%s", text)
 	}
 	if text := r.InterruptionText(); text != "" {
-		p.line("%s", text)
+		p.Line("%s", text)
 	}
-	p.line("%s", r.Summary())
+	p.Line("%s", r.Summary())
 }
 
 // notesShown is how many notes a run lists.
@@ -181,8 +183,8 @@ func slowest(results []report.Result) string {
 	return fmt.Sprintf("checks took %.0f s: %s, …", total, strings.Join(parts, ", "))
 }
 
-// randomLine says what random calls of all ops came to; empty where there were none.
-func randomLine(list []report.Random) string {
+// RandomLine says what random calls of all ops came to; empty where there were none.
+func RandomLine(list []report.Random) string {
 	var sum calls.RandomTally
 	live, resident := int64(0), int64(0)
 	for _, r := range list {
@@ -203,8 +205,8 @@ func randomLine(list []report.Random) string {
 // worstShown is how many of the worst errors a run prints.
 const worstShown = 3
 
-// worstErrors tells which results came closest to their tolerances, one of each op.
-func worstErrors(all []report.ULPs) []string {
+// WorstErrors tells which results came closest to their tolerances, one of each op.
+func WorstErrors(all []report.ULPs) []string {
 	sorted := slices.SortedStableFunc(slices.Values(all), func(a, b report.ULPs) int { return cmp.Compare(b.Share, a.Share) })
 	var out []string
 	seen := map[string]bool{}

@@ -1,4 +1,4 @@
-package conformance
+package progress
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ func TestLongSpecs(t *testing.T) {
 	p.began("add numpy value", start)
 	p.began("add numpy attrs", start)
 	p.mu.Unlock()
-	p.finished([]report.Result{{Op: "add", Adaptor: "numpy", Check: "attrs"}})
+	p.Finished([]report.Result{{Op: "add", Adaptor: "numpy", Check: "attrs"}})
 	for second := range 130 {
 		p.tellLong(start.Add(time.Duration(second) * time.Second))
 	}

@@ -1,14 +1,11 @@
-package conformance
+package progress
 
 import (
 	"bytes"
-	"cmp"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/opcast/opcast/conformance/check"
-	"github.com/opcast/opcast/conformance/checks/definitions"
 	"github.com/opcast/opcast/internal/report"
 )
 
@@ -47,11 +44,11 @@ func TestPrinterShowsControls(t *testing.T) {
 		var out bytes.Buffer
 		p := &Printer{Out: &out}
 		if live {
-			p.start(1, time.Now())
+			p.Start(1, time.Now())
 		}
-		p.line("note: %s", "\x1b[2J")
-		p.results([]report.Result{{Op: "add", Adaptor: "numpy", Check: "value", Status: report.Fail, Reason: "\x1b]0;owned\x07\nmore"}})
-		p.stop()
+		p.Line("note: %s", "\x1b[2J")
+		p.Results([]report.Result{{Op: "add", Adaptor: "numpy", Check: "value", Status: report.Fail, Reason: "\x1b]0;owned\x07\nmore"}})
+		p.Stop()
 		for _, text := range []string{`note: \x1b[2J`, `\x1b]0;owned\x07` + "\n    more"} {
 			if !strings.Contains(out.String(), text) {
 				t.Errorf("live %v: %q is missing in %q", live, text, out.String())
@@ -67,13 +64,13 @@ func TestPrinterShowsControls(t *testing.T) {
 func TestPrinterOnTerminal(t *testing.T) {
 	var out bytes.Buffer
 	p := &Printer{Out: &out}
-	p.start(2, time.Now())
-	p.running("add numpy value")
-	p.results(printed)
-	p.finished(printed)
-	p.line("a note")
-	p.stop()
-	p.stop()
+	p.Start(2, time.Now())
+	p.Running("add numpy value")
+	p.Results(printed)
+	p.Finished(printed)
+	p.Line("a note")
+	p.Stop()
+	p.Stop()
 	text := out.String()
 	parts := strings.Split(text, eraseLine)
 	for _, want := range []string{"FAIL add.toml:1: add, numpy: Values: attrs\n    y[0]\n      more\n" + cutLines, "a note\n" + cutLines} {
@@ -96,10 +93,10 @@ func TestPrinterOnTerminal(t *testing.T) {
 func TestPrinterPlain(t *testing.T) {
 	var out bytes.Buffer
 	p := &Printer{Out: &out}
-	p.running("add numpy value")
-	p.results(printed)
-	p.finished(printed)
-	p.closing(&report.Report{Results: printed, Seconds: 90})
+	p.Running("add numpy value")
+	p.Results(printed)
+	p.Finished(printed)
+	p.Closing(&report.Report{Results: printed, Seconds: 90})
 	want := `FAIL add.toml:1: add, numpy: Values: attrs
     y[0]
       more
@@ -114,22 +111,5 @@ the run took 1 min 30 s
 `
 	if got := out.String(); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
-	}
-}
-
-// The catalogue has what ran, in the order of the suite; what is in none of its lists comes last.
-func TestChecksOfTheReport(t *testing.T) {
-	list := Checks()
-	s := &Session{cells: []cell{
-		{checks: []check.Check{{ID: "alone", Group: check.GroupValues, Doc: "d"}, definitions.Checks()[0]}}, {checks: []check.Check{list[3], list[2], list[3]}},
-	}}
-	got := s.catalogue()
-	want := []string{list[2].ID, list[3].ID, definitions.Checks()[0].ID, "alone"}
-	profiles := map[string]string{list[3].ID: check.ProfileFast, definitions.Checks()[0].ID: check.ProfileFast}
-	for i, id := range want {
-		profile := cmp.Or(profiles[id], check.ProfileCore)
-		if len(got) != len(want) || got[i].ID != id || got[i].Doc == "" || got[i].Profile != profile {
-			t.Fatalf("got %v, want %v", got, want)
-		}
 	}
 }

@@ -1,4 +1,4 @@
-package conformance
+package progress
 
 import (
 	"maps"
@@ -15,8 +15,8 @@ const patience = 30 * time.Second
 // openSpec is a spec that runs: since when, and when to tell about it.
 type openSpec struct{ since, tell time.Time }
 
-// specName is how progress names a check of an op through an adaptor; --only takes it.
-func specName(op, adaptor, check string) string { return op + " " + adaptor + " " + check }
+// SpecName is how progress names a check of an op through an adaptor; --only takes it.
+func SpecName(op, adaptor, check string) string { return op + " " + adaptor + " " + check }
 
 // began notes that a spec runs.
 func (p *Printer) began(spec string, now time.Time) {
@@ -26,8 +26,8 @@ func (p *Printer) began(spec string, now time.Time) {
 	p.open[spec] = &openSpec{now, now.Add(patience)}
 }
 
-// watch tells, from now on, which specs take long.
-func (p *Printer) watch() {
+// Watch tells, from now on, which specs take long.
+func (p *Printer) Watch() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	end := make(chan struct{})

@@ -1,11 +1,10 @@
-package conformance
+package progress
 
 import (
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/opcast/opcast/conformance/check"
 	"github.com/opcast/opcast/internal/report"
 )
 
@@ -47,8 +46,8 @@ func (l *liveLine) text(now time.Time) string {
 		strings.Repeat("─", barWidth-part), l.done, l.total, counts, seconds/60, seconds%60, l.spec, wrapLines)
 }
 
-// start draws the live line of a run of so many specs from now on.
-func (p *Printer) start(total int, started time.Time) {
+// Start draws the live line of a run of so many specs from now on.
+func (p *Printer) Start(total int, started time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l := &liveLine{started: started, total: total, stop: make(chan struct{})}
@@ -75,37 +74,8 @@ func (p *Printer) draw() {
 	}
 }
 
-// began says which spec runs now. A job tells the process that has the terminal.
-func (s *Session) began(c cell, current *check.Check) {
-	spec := specName(c.op.Name, c.caller.Name(), current.ID)
-	if s.job != nil {
-		s.job.send(jobMessage{Spec: spec})
-	}
-	s.Printer.running(spec)
-}
-
-// startProgress draws the live line from now on, where there is a terminal. Elsewhere, it tells which specs take long.
-func (s *Session) startProgress() {
-	switch {
-	case s.job != nil: // the process that started it does
-	case s.Options.Progress:
-		s.Printer.start(s.specCount(), s.started)
-	default:
-		s.Printer.watch()
-	}
-}
-
-// specCount is the number of specs of the run.
-func (s *Session) specCount() int {
-	n := 0
-	for _, c := range s.cells {
-		n += len(c.checks)
-	}
-	return n
-}
-
-// running says which spec has begun.
-func (p *Printer) running(spec string) {
+// Running says which spec has begun.
+func (p *Printer) Running(spec string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.began(spec, time.Now())
@@ -114,12 +84,12 @@ func (p *Printer) running(spec string) {
 	}
 }
 
-// finished counts the results of a spec.
-func (p *Printer) finished(results []report.Result) {
+// Finished counts the results of a spec.
+func (p *Printer) Finished(results []report.Result) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(results) > 0 {
-		delete(p.open, specName(results[0].Op, results[0].Adaptor, results[0].Check))
+		delete(p.open, SpecName(results[0].Op, results[0].Adaptor, results[0].Check))
 	}
 	if p.live == nil {
 		return
@@ -130,8 +100,8 @@ func (p *Printer) finished(results []report.Result) {
 	}
 }
 
-// stop takes the live line away.
-func (p *Printer) stop() {
+// Stop takes the live line away.
+func (p *Printer) Stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.watching != nil {
