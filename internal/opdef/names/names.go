@@ -51,7 +51,7 @@ var reserved = reservedNames([][2]string{
 	{"a function of expressions", "aligned ceildiv"},
 	{"a parameter of references", "xp"},
 	{"a field of every argument struct", "batch"},
-	{"a C++ type that generated code uses", "int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t"},
+	{"a C++ type that generated code uses", "DLTensor int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t"},
 })
 
 // reservedOps are the names of a package that are no op.
