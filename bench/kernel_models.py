@@ -31,6 +31,7 @@ def cases(dtype: torch.dtype, prefix: str) -> Iterator[Case]:
             if call.op == op and call.torch("T") == dtype:
                 case = make(call)
                 case.fresh = True
+                case.lax = None  # JAX gathers what these ops read where it lies: seconds a call
                 case.shape = call.workload
                 if call.divided > 1:
                     case.shape += f", 1 of {call.divided} tokens"
