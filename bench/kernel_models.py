@@ -34,5 +34,5 @@ def cases(dtype: torch.dtype, prefix: str) -> Iterator[Case]:
                 case.lax = None  # JAX gathers what these ops read where it lies: seconds a call
                 case.shape = call.workload
                 if call.divided > 1:
-                    case.shape += f", 1 of {call.divided} tokens"
+                    case.shape += f", tokens divided by {call.divided}"
                 yield case

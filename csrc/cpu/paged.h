@@ -42,15 +42,14 @@ struct PagedRows {
 class PagedKeys : public LineMaker {
  public:
   PagedKeys(opcast::DType type, const PagedRows& k, const PagedRows& v, const int32_t* table,
-            int64_t keys, int64_t depth, int64_t columns)
+            int64_t keys, int64_t depth)
       : type_(type),
         bytes_(type == opcast::DType::kF32 ? 4 : 2),
         k_(k),
         v_(v),
         table_(table),
         keys_(keys),
-        depth_(depth),
-        columns_(columns) {}
+        depth_(depth) {}
 
   StepFactors operator()(int64_t first, int64_t count) {
     thread_local std::vector<char> copies;  // fresh memory would cost more than many a step
@@ -88,7 +87,7 @@ class PagedKeys : public LineMaker {
   const int64_t bytes_;
   const PagedRows k_, v_;
   const int32_t* const table_;
-  const int64_t keys_, depth_, columns_;
+  const int64_t keys_, depth_;
   const char* values_[kStepKeys];  // of the keys of a step
   int64_t count_ = 0;
 };
@@ -111,7 +110,7 @@ opcast::Status AttendPages(const Args& args, bool nhd, const opcast::Launch& lau
       if (args.P == 0 || args.S == 0) pages.keys = 0;
       const PagedRows k(args.k_cache, args.k_cache_layout, nhd, bytes, head, args.P, args.S);
       const PagedRows v(args.v_cache, args.v_cache_layout, nhd, bytes, head, args.P, args.S);
-      PagedKeys keys(args.T, k, v, pages.pages, pages.keys, args.D, args.Dv);
+      PagedKeys keys(args.T, k, v, pages.pages, pages.keys, args.D);
       const void* const q = ElementAt(args.T, args.q, b * token + first * q_head);
       const Queries queries{{args.T, q, q_head},
                             group,

@@ -63,7 +63,8 @@ struct Factor {
   LineMaker* maker = nullptr;
   const StripMaker* strips = nullptr;
   // Of a right factor that lies along the depth: to multiply as if it lay across it. This is faster
-  // where many rows meet a short depth, since no lanes are added up.
+  // where many rows meet a short depth, since no lanes are added up, and slower for a few: who
+  // needs the same bits for every number of rows has to choose.
   bool turned = false;
 
   // Element offset of a line.

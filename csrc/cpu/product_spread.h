@@ -143,7 +143,7 @@ class SpreadProduct {
   }
 
  private:
-  static constexpr int kM = kWidth == 64 ? 8 : 4, kFewRows = 2, kVectors = kStripVectors;
+  static constexpr int kM = kWidth == 64 ? 8 : 4, kFewest = 2, kVectors = kStripVectors;
   static constexpr int64_t kLanes = TileShape<kWidth>::kLanes, kColumns = kVectors * kLanes;
   static constexpr int64_t kPlaces = 128 * Element::kPerLane;  // of a panel
   static constexpr bool kMayLose = Element::kPerLane > 1;      // see product_pairs.h
@@ -194,7 +194,7 @@ class SpreadProduct {
   // Adds the products of up to kRows rows from i on; those behind the last one are computed, too.
   template <int kRows, int kParts>
   void AddRows(int64_t i, int64_t stride, const float* strip, int64_t lines, int64_t j) {
-    if constexpr (kRows > kFewRows) {
+    if constexpr (kRows > kFewest) {
       if (block_.rows - i <= kRows / 2)
         return AddRows<kRows / 2, kParts>(i, stride, strip, lines, j);
     }
