@@ -1,9 +1,9 @@
 // What only an emulated device can do: be set up, fail when asked to, and tell what was asked of
 // it. Tests find these functions in its libcuda.so.1, beside those of the driver API.
 //
-// $OPCAST_EMULATED_DEVICES lists the architectures of its devices: "90,80" for sm_90 and sm_80,
-// which it is if it is not set, or "gfx90a,gfx942". The library for AMD's devices has one for each
-// architecture that the build names, if it is not set. Device k has 8 - k multiprocessors.
+// $OPCAST_EMULATED_DEVICES lists the architectures of its devices: "90,80" for sm_90 and sm_80, or
+// "gfx90a,gfx942". Without it there are the former, or in the library for AMD's devices one for
+// each architecture of the build. Device k has 8 - k multiprocessors.
 #pragma once
 
 #include "cuda.h"

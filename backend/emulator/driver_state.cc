@@ -1,5 +1,6 @@
 // The state of the emulated driver, what every call of it begins with, and what tests say to it.
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -43,21 +44,29 @@ namespace {
 
 // The devices if the environment names none.
 #if OPCAST_ROCM
+constexpr bool kAMD = true;
 constexpr char kUsual[] = OPCAST_ROCM_ARCHS;
 #else
+constexpr bool kAMD = false;
 constexpr char kUsual[] = "90,80";
 #endif
+constexpr char kVariable[] = "OPCAST_EMULATED_DEVICES";
 
 // The architectures that a text such as "90,80" or "gfx90a:xnack+,gfx942" lists; the latter are
 // hexadecimal, and what follows a colon does not count.
 std::vector<int> ArchsOf(const char* text) {
+  const char* const all = text;
   std::vector<int> archs;
   while (*text != '\0') {
     const bool amd = std::strncmp(text, "gfx", 3) == 0;
     char* end = nullptr;
     text += amd ? 3 : 0;
     archs.push_back(static_cast<int>(std::strtol(text, &end, amd ? 16 : 10)));
-    if (end == text) std::abort();
+    if (end == text || amd != kAMD) {
+      std::fprintf(stderr, "%s: expected architectures such as %s, got %s\n", kVariable, kUsual,
+                   all);
+      std::abort();
+    }
     text = end + std::strcspn(end, ",");
     text += *text == ',' ? 1 : 0;
   }
@@ -67,7 +76,7 @@ std::vector<int> ArchsOf(const char* text) {
 // The devices that the environment names, or two.
 std::vector<Device> Standard() {
   constexpr int kMostMultiprocessors = 8;
-  const char* const named = std::getenv("OPCAST_EMULATED_DEVICES");
+  const char* const named = std::getenv(kVariable);
   std::vector<Device> devices;
   for (const int arch : ArchsOf(named == nullptr ? kUsual : named))
     devices.push_back({arch, std::max(1, kMostMultiprocessors - static_cast<int>(devices.size()))});

@@ -33,7 +33,7 @@ type emulation struct {
 var emulations = []emulation{
 	{name: Emulated, of: "cuda", driver: "libcuda.so.1", exports: []string{"cu"}, drivers: []string{"driver_"}, not: []string{"hip_"}},
 	{
-		name: EmulatedROCm, of: "rocm", driver: "libamdhip64.so.7", exports: []string{"hip", "__hip"},
+		name: EmulatedROCm, of: "rocm", driver: "libamdhip64.so.7", exports: []string{"hip", "__hip", "cuEmulator"},
 		drivers: []string{"driver_", "hip_"}, not: []string{"cudart."},
 	},
 }
