@@ -178,32 +178,6 @@ func (s *Session) startNative(ctx context.Context) error {
 	return r.Start(ctx)
 }
 
-// connect lists who can call, and prepares the process that has several frameworks.
-func (s *Session) connect() error {
-	var frameworks []string
-	for _, r := range s.Processes {
-		if r.Missing != "" {
-			if slices.Contains(s.Options.Adaptors, r.CallerName) || r.CallerName == calls.BackendName || s.Env.Foreign.Callables() {
-				return fmt.Errorf("%s %w: %s", r.CallerName, ErrMissing, r.Missing)
-			}
-			s.Printer.Line("note: %s: %s", r.CallerName, r.Missing)
-			continue
-		}
-		s.Env.Callers = append(s.Env.Callers, r)
-		if !calls.IsBare(r) {
-			frameworks = append(frameworks, r.CallerName)
-		}
-	}
-	if len(frameworks) < 2 || s.Env.Foreign != nil {
-		return nil
-	}
-	config := s.workerConfig("chain", "")
-	config.Adaptors = frameworks
-	chain, err := s.workerWith(config)
-	s.Env.Chain = &worker.ChainProcess{Worker: chain, Adaptors: frameworks} // starts with its first call
-	return err
-}
-
 // zeroInvalid is the variable with which a library zeroes the rows that mean nothing, so that whatever compares results need
 // not know them.
 const zeroInvalid = "ZERO_INVALID"

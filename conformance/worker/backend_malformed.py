@@ -60,7 +60,7 @@ class Malformed:
     def probe_devices(self, call: Bound) -> Any:
         """Pass devices that do not exist; the number of the host means nothing, so memory has to lie there."""
         host = ((1, -1), (1, 7)) if all(a.memory is None for a in call.arrays()) else ()
-        for kind, number in ((0, 0), (99, 0), *host, (2, 1 << 20)):
+        for kind, number in ((0, 0), (99, 0), *host, (2, 1 << 20), (10, 1 << 20)):
             each(call, lambda a, d=(kind, number): changed(a, device=Device(*d)))
 
 

@@ -18,8 +18,9 @@ var noDeviceCheck = check.Check{
 	Run:     checkNoDevice,
 }
 
-// checkNoDevice calls with arrays on a GPU of the kind that the library is built for, else of CUDA. A library without kernels for it says which it has; one
-// with such kernels, on a machine without that device, says that it cannot be used. Their memory is never looked at.
+// checkNoDevice calls with arrays on a GPU of the kind that the library is built for, else of CUDA. A library without kernels for
+// it says which it has; one with such kernels, on a machine without that device, says that it cannot be used. Their memory is never
+// looked at.
 func checkNoDevice(t *check.T) error {
 	backend, ok := t.Caller.(calls.Informed)
 	if !ok {

@@ -130,7 +130,11 @@ func (a commands) prepare(ctx context.Context, p *opdef.Project, op *opdef.Op, w
 		return nil, err
 	}
 	debug := flags.debug || flags.tool == "gdb" || flags.tool == "valgrind"
-	result, err := a.Compile(ctx, build.Options{Env: r.env, Debug: debug, Devices: app.DevicesFor(p, flags.device)})
+	devices, err := app.DevicesFor(p, flags.device)
+	if err != nil {
+		return nil, err
+	}
+	result, err := a.Compile(ctx, build.Options{Env: r.env, Debug: debug, Devices: devices})
 	if err != nil {
 		return nil, err
 	}

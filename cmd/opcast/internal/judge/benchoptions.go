@@ -45,7 +45,7 @@ func (a commands) benchOptions(ctx context.Context, names []string, flags *bench
 		return o, nil, err
 	}
 	o.Python = env.Python
-	return o, env, a.current(ctx, p, env, flags.noBuild, app.DevicesFor(p, flags.device)...)
+	return o, env, a.current(ctx, p, env, flags.noBuild, flags.device)
 }
 
 // chosen are the ops of the names, or all, with the workloads that sweeps make.

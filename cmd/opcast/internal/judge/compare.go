@@ -68,7 +68,7 @@ func (a commands) compare(ctx context.Context, args []string, flags *compareFlag
 	summary, err := conformance.Compare(ctx, conformance.CompareOptions{
 		Project: p, Python: env.Python, Functions: functions, Device: flags.device, Seed: flags.seed,
 		Build: func(ctx context.Context) error {
-			return a.current(ctx, p, env, flags.noBuild, app.DevicesFor(p, flags.device)...)
+			return a.current(ctx, p, env, flags.noBuild, flags.device)
 		},
 		Out: a.Stdout, Verbose: flags.verbose, ReportDir: folder,
 	})

@@ -24,9 +24,12 @@ func noBuildFlag(cmd *cobra.Command, noBuild *bool) {
 }
 
 // current brings the library up to date before it is judged: what yesterday's library does proves nothing. Where nothing can
-// be built, or shall not be, the library must have been made from the sources as they are. Without devices, all are built for.
-func (a commands) current(ctx context.Context, p *opdef.Project, env *pyenv.Env, noBuild bool, devices ...string) error {
-	var why error
+// be built, or shall not be, the library must have been made from the sources as they are.
+func (a commands) current(ctx context.Context, p *opdef.Project, env *pyenv.Env, noBuild bool, device string) error {
+	devices, why := app.DevicesFor(p, device)
+	if why != nil {
+		return why
+	}
 	if !noBuild {
 		result, err := a.Compile(ctx, build.Options{Env: env, Devices: devices})
 		if err == nil {

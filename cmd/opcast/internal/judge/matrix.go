@@ -136,7 +136,7 @@ func (a commands) matrixOptions(ctx context.Context, ops []string, flags *matrix
 // tested brings what the environments will have up to date, and returns the flag that says to `opcast test` where it is.
 func (a commands) tested(ctx context.Context, p *opdef.Project, env *pyenv.Env, flags *matrixFlags) (flag string, err error) {
 	if flags.wheels == "" {
-		return "--no-build", a.current(ctx, p, env, flags.noBuild)
+		return "--no-build", a.current(ctx, p, env, flags.noBuild, "cpu")
 	}
 	if flags.wheels, err = filepath.Abs(flags.wheels); err != nil {
 		return "", fmt.Errorf("find the wheels: %w", err)

@@ -64,7 +64,7 @@ func (a commands) mutants(ctx context.Context, ops []string, flags *mutantsFlags
 		Project: p, Python: env.Python, Native: a.nativeCommand(), Ops: ops, Adaptors: flags.adaptors, Seed: flags.seed,
 		Mutants: flags.selected, Out: a.Stdout, Verbose: flags.verbose,
 		ReportDir: folder, Markdown: flags.markdown,
-		Prepare: func(ctx context.Context) error { return a.current(ctx, p, env, false) },
+		Prepare: func(ctx context.Context) error { return a.current(ctx, p, env, false, "cpu") },
 		Build: func(ctx context.Context, dir string, emulated bool) error {
 			if emulated {
 				return a.buildCopy(ctx, env, dir, a.Stderr, build.Emulated)

@@ -155,7 +155,7 @@ func (a commands) testOptions(ctx context.Context, ops []string, flags *testFlag
 	emulate(&o)
 	if flags.opdefs == "" && flags.library == "" && len(callables) == 0 {
 		o.Build = func(ctx context.Context) error {
-			return a.current(ctx, p, env, flags.noBuild || flags.installed, app.DevicesFor(p, flags.device)...)
+			return a.current(ctx, p, env, flags.noBuild || flags.installed, flags.device)
 		}
 	}
 	if flags.opdefs == "" {

@@ -85,7 +85,7 @@ func (a commands) tune(ctx context.Context, names []string, flags *tuneFlags) er
 	if err != nil {
 		return err
 	}
-	if err := a.current(ctx, p, env, flags.noBuild, app.DevicesFor(p, flags.device)...); err != nil {
+	if err := a.current(ctx, p, env, flags.noBuild, flags.device); err != nil {
 		return err
 	}
 	result, err := timing.Tune(ctx, timing.Options{

@@ -31,7 +31,7 @@ func newBuildCmd(a commands) *cobra.Command {
 	}
 	app.PythonFlag(cmd, &python)
 	cmd.Flags().StringSliceVar(&o.Devices, "device", nil,
-		"build for these devices: cpu,cuda (default: the manifest's that this machine has a compiler for); "+
+		"build for these devices: cpu,cuda or cpu,rocm (default: the manifest's that this machine has a compiler for); "+
 			"emulated and emulated-rocm are CUDA and ROCm on an emulated device, which needs no GPU and no compiler for GPUs")
 	cmd.Flags().BoolVar(&jit, "jit", false, "compile nothing: put the sources into the package, which builds itself on import")
 	cmd.Flags().BoolVar(&o.Native, "native", false, "compile for the instruction set of this machine's CPU only, which halves the time")
@@ -101,7 +101,7 @@ func (a commands) build(ctx context.Context, python string, o build.Options) err
 	if err != nil {
 		return err
 	}
-	if err := knownDevices(unemulated(o.Devices), project.Manifest.Devices); err != nil {
+	if err := app.KnownDevices(unemulated(o.Devices), project.Manifest.Devices); err != nil {
 		return err
 	}
 	if o.Env, err = a.Environment(ctx, python, project.Dir); err != nil {

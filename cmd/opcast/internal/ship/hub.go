@@ -40,7 +40,7 @@ func (a commands) hub(ctx context.Context, flags *shipFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := knownDevices(flags.devices, project.Manifest.Devices); err != nil {
+	if err := app.KnownDevices(flags.devices, project.Manifest.Devices); err != nil {
 		return err
 	}
 	if slices.Contains(flags.devices, "rocm") {

@@ -95,17 +95,3 @@ func stages(o build.Options, devices []string) []build.Options {
 	first.Devices = []string{"cpu"}
 	return []build.Options{first, o}
 }
-
-// knownDevices refuses devices that the manifest does not name.
-func knownDevices(chosen, manifest []string) error {
-	for _, device := range chosen {
-		if !slices.Contains(manifest, device) {
-			err := fmt.Errorf("--device %s: the devices of opcast.toml are %s", device, strings.Join(manifest, ", "))
-			return app.ExitError{Code: app.ExitUsage, Err: err}
-		}
-	}
-	if slices.Contains(chosen, "cuda") && slices.Contains(chosen, "rocm") {
-		return app.Usage("--device cuda,rocm: a library has kernels for the GPUs of one vendor")
-	}
-	return nil
-}

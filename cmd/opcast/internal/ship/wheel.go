@@ -55,7 +55,7 @@ func (a commands) wheel(ctx context.Context, flags *wheelFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := knownDevices(flags.devices, project.Manifest.Devices); err != nil {
+	if err := app.KnownDevices(flags.devices, project.Manifest.Devices); err != nil {
 		return err
 	}
 	programs, err := readPrograms(flags.programs)
