@@ -1,10 +1,10 @@
 package python
 
 import (
-	"github.com/opcast/opcast/gen/view"
-
 	"strings"
 	"testing"
+
+	"github.com/opcast/opcast/gen/view"
 )
 
 func TestDocTextBreaksLines(t *testing.T) {
