@@ -43,7 +43,9 @@ def vendor(device: str, framework: str, *, is_rocm: bool) -> None:
     """Refuse a framework that was built for GPUs of another vendor than that of the device under test."""
     kind, built = kind_of(device), "rocm" if is_rocm else "cuda"
     if kind not in {"cpu", built}:
-        raise Unsupported(f"no {WORDS[kind]} device: this {framework} is not built for {WORDS[kind]}")
+        raise Unsupported(
+            f"no {WORDS[kind]} device: this {framework} is not built for {WORDS[kind]}"
+        )
 
 
 class Driver:
