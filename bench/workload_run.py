@@ -33,7 +33,7 @@ _any: Any = torch
 _REST_S = 0.006  # as in kernel_run.py
 # A peer that takes so long, and so many times ours, is called no more.
 _SLOW_NS, _HOPELESS = 3e8, 4.0
-_MAKE: dict[str, Callable[[Call], Case]] = {
+MAKE: dict[str, Callable[[Call], Case]] = {
     "chain_speculative_sampling": draws.chain_speculative_sampling,
     "cross_entropy": rows.cross_entropy,
     "cross_entropy_backward": rows.cross_entropy_backward,
@@ -142,7 +142,7 @@ def _cases(options: argparse.Namespace) -> Iterator[tuple[dict[str, Any], Callab
 
 
 def _made(call: Call) -> Case:
-    return _MAKE[call.op](call)
+    return MAKE[call.op](call)
 
 
 def _time(case: Case, options: argparse.Namespace) -> dict[str, Any]:
