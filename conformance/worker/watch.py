@@ -13,6 +13,7 @@ import bound
 import lists
 import numpy as np
 from bound import Bound, Report, Request, Unsupported
+from gpu_memory import kind_of
 from lists import leaves
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class KernelView:
         if outs is None:
             outs = call.args[:first]
         outs = [*outs] if isinstance(outs, (tuple, list)) else [outs]  # pyright: ignore[reportUnknownArgumentType]
-        kind = self.caller.config["device"].partition(":")[0]
+        kind = kind_of(self.caller.config["device"])
         with register(call.op, kernel, name="watching", device=kind, framework="dlpack"):
             result = self.caller.invoke(call, "eager")
         # A missing array at the end may be left out.

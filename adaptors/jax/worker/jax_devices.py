@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bound import Bound, Report, Unsupported, expecting
+from gpu_memory import kind_of
 
 if TYPE_CHECKING:
     from caller import Caller
@@ -25,7 +26,7 @@ class Devices:
         """Keep the framework and its devices."""
         self.jax: Any = vars(caller)["jax"]
         self.kind: Any = caller.kind
-        self.all: list[Any] = self.jax.devices(caller.config["device"].partition(":")[0])
+        self.all: list[Any] = self.jax.devices(kind_of(caller.config["device"]))
 
     def second(self) -> Any:
         """Return the second device."""
