@@ -83,18 +83,32 @@ void* Find(int index) {
   return result.v_ptr;
 }
 
+using GetStream = AOTITorchError (*)(int32_t, void**);
+
+// PyTorch's function for the current stream of a GPU; null where PyTorch is built without one.
+// libtorch_cuda or libtorch_hip has it, which this library cannot link, since neither need be
+// there. Python loads them for itself, so that the global scope does not have them either, but
+// libtorch depends on them.
+GetStream FindGetStream() {
+  void* torch = dlopen("libtorch.so", RTLD_LAZY | RTLD_NOLOAD);
+  void* found =
+      dlsym(torch == nullptr ? RTLD_DEFAULT : torch, "aoti_torch_get_current_cuda_stream");
+  if (torch != nullptr) dlclose(torch);  // as many references as before
+  return reinterpret_cast<GetStream>(found);
+}
+
 // Makes PyTorch's current stream the one that exports find in tvm-ffi's environment, as long as
 // this lives.
 class CurrentStream {
  public:
   explicit CurrentStream(DLDevice device) : device_(device) {
     if (device_.device_type == kDLCPU) return;
-    using Get = AOTITorchError (*)(int32_t, void**);
-    // libtorch_cuda has it, which need not be there.
-    static const Get get =
-        reinterpret_cast<Get>(dlsym(RTLD_DEFAULT, "aoti_torch_get_current_cuda_stream"));
+    static const GetStream get = FindGetStream();
+    if (get == nullptr) {  // on another stream, the op would not wait for what it reads
+      throw std::runtime_error("RuntimeError: PyTorch's current stream was not found");
+    }
     void* stream = nullptr;
-    if (get != nullptr) Ok(get(device_.device_id, &stream), "RuntimeError: no current stream");
+    Ok(get(device_.device_id, &stream), "RuntimeError: no current stream");
     if (TVMFFIEnvSetStream(device_.device_type, device_.device_id, stream, &before_) != 0) Raise();
     set_ = true;
   }
@@ -155,6 +169,11 @@ extern "C" __attribute__((visibility("default"))) bool opcast_torch_bind(void* f
                               reinterpret_cast<TVMFFISafeCallType>(make), nullptr};
   opcast_torch::FindLent(reinterpret_cast<TVMFFISafeCallType>(lent));
   return opcast_torch::Registered();
+}
+
+// Where the streams of GPUs come from, for tests on machines that have none.
+extern "C" __attribute__((visibility("default"))) void* opcast_torch_stream_getter() {
+  return reinterpret_cast<void*>(opcast_torch::FindGetStream());
 }
 
 // How many threads PyTorch lets an op use: set_limit of the collection takes the address.
