@@ -20,6 +20,8 @@ import tvm_ffi
 _STREAM = 7
 _entered: list[str] = []
 _calls: list[tuple[str, Any]] = []
+_captured: list[bool] = []  # one entry while a graph is captured
+_temporary: list[tuple[int, ...]] = []  # shapes of what was then allocated in the graph
 _tvm_ffi: Any = tvm_ffi
 
 
@@ -28,6 +30,19 @@ class _Device:
 
     def __enter__(self) -> None:
         _entered.append("device")
+
+    def __exit__(self, *_: object) -> None:
+        _entered.pop()
+
+
+class _GraphMemory:
+    """What ``cupy.cuda.using_allocator(cupy.cuda.malloc_async)`` returns."""
+
+    def __init__(self, allocator: str) -> None:
+        assert allocator == "malloc_async", allocator
+
+    def __enter__(self) -> None:
+        _entered.append("graph")
 
     def __exit__(self, *_: object) -> None:
         _entered.pop()
@@ -52,12 +67,16 @@ def _empty(shape: Any, dtype: Any) -> Any:
     if "float8" in np.dtype(dtype).name:  # as CuPy 14.2 says it
         raise ValueError(f"Unsupported dtype {dtype}")
     array = np.empty(shape, dtype)
+    if "graph" in _entered:
+        _temporary.append(array.shape)
     array.view(np.uint8).fill(0xA5)
     return array.view(_Array)
 
 
 def _spy(op: str, kernel: Any) -> Any:
     def run(*args: Any) -> Any:
+        given = [a for a in args if isinstance(a, _tvm_ffi.Tensor)]
+        assert all(s >= 0 for a in given for s in a.strides), (op, "strides below 0")
         stream = _tvm_ffi.get_raw_stream(_tvm_ffi.device("cuda", 0))
         _calls.append((op, (list(_entered), stream)))
         return kernel(*args)
@@ -71,9 +90,14 @@ def _install() -> Any:
     runtime = types.SimpleNamespace(
         getDeviceCount=lambda: 1, CUDARuntimeError=RuntimeError, is_hip=False
     )
-    stream = types.SimpleNamespace(ptr=_STREAM)
+    stream = types.SimpleNamespace(ptr=_STREAM, is_capturing=lambda: bool(_captured))
     cupy.ndarray, cupy.empty = _Array, _empty
-    cupy.cuda = types.SimpleNamespace(runtime=runtime, get_current_stream=lambda: stream)
+    cupy.cuda = types.SimpleNamespace(
+        runtime=runtime,
+        get_current_stream=lambda: stream,
+        using_allocator=_GraphMemory,
+        malloc_async="malloc_async",
+    )
     sys.modules["cupy"] = cupy
     patched: Any = backend
     function = backend.function
@@ -125,9 +149,30 @@ def _cases() -> list[tuple[str, tuple[Any, ...], dict[str, Any]]]:
     ]
 
 
+def _capture(ours: Any) -> None:
+    """While a graph is captured, scratch is the graph's, and results are not."""
+    ops = backend.ops()
+    name, arrays = next((name, arrays) for name, arrays, _ in _cases() if ops[name].scratch)
+    _captured.append(True)
+    getattr(ours, name)(*map(_on_device, arrays))
+    _captured.clear()
+    assert len(_temporary) == len(ops[name].scratch), (name, _temporary)
+    _calls.clear()
+
+
+def _reversed(ours: Any) -> None:
+    """CuPy hands on negative strides wrongly: such arrays are copied, also where a kernel could read them."""
+    a, b = _floats(4, 5), _floats(6, 5)
+    got = ours.gemm(_on_device(a)[::-1], _on_device(b))
+    _same("reversed", got, expected.gemm(np.ascontiguousarray(a[::-1]), b))
+    _calls.clear()
+
+
 def main() -> None:
     """Compare every case with the NumPy adaptor."""
     ours = _install()
+    _capture(ours)
+    _reversed(ours)
     for op, arrays, attrs in _cases():
         given = [_on_device(a) for a in arrays]
         want = getattr(expected, op)(*[a if a is None else a.copy() for a in arrays], **attrs)

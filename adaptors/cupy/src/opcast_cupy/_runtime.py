@@ -5,6 +5,7 @@ Every call runs on CuPy's current stream of the arrays' device; nothing waits fo
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from copy import copy
 from functools import cache
 from importlib import import_module
@@ -85,8 +86,11 @@ def _dtype(value: Any) -> np.dtype[Any]:
 
 
 def _readable(a: Any, stride: str) -> bool:
-    """Whether a kernel that takes such strides can read the array where it lies."""
-    if a.flags.c_contiguous or stride == "" or any(s % a.itemsize for s in a.strides):
+    """Whether a kernel that takes such strides can read the array where it lies.
+
+    CuPy divides strides by the item size as if both had no sign before it hands them on.
+    """
+    if a.flags.c_contiguous or stride == "" or any(s < 0 or s % a.itemsize for s in a.strides):
         return a.flags.c_contiguous
     return stride == "any" or a.strides[-1] == a.itemsize or a.shape[-1] == 1
 
@@ -107,6 +111,16 @@ def _bits(a: Any) -> Any:
 def _allocate(specs: Iterable[Any]) -> list[Any]:
     """Return new arrays of these shapes and dtypes, None for absent ones."""
     return [s and _empty(*s) for s in specs]
+
+
+def _temporaries(stream: Any) -> Any:
+    """Where memory comes from that is freed with the call: from the graph, while one is captured.
+
+    CuPy's pool would give a freed block to others, and each replay of the graph would overwrite it.
+    """
+    if _GPU == "cuda" and stream.is_capturing():
+        return _cupy.cuda.using_allocator(_cupy.cuda.malloc_async)
+    return nullcontext()
 
 
 def _empty(shape: tuple[int, ...], dtype: str) -> Any:
@@ -165,11 +179,12 @@ class Op:
         device = inputs[0].device
         with device:
             outs = given or _allocate(returned)
-            work = _allocate(scratch)  # freed in the order of the stream, after the kernel's work
-            arrays = [_input(x, arg) for x, arg in zip(inputs, self.info.inputs)]
+            stream = _cupy.cuda.get_current_stream()
+            with _temporaries(stream):  # freed in the order of the stream, after the kernel's work
+                work = _allocate(scratch)
+                arrays = [_input(x, arg) for x, arg in zip(inputs, self.info.inputs)]
             read = map(_tensor, arrays)
-            stream = _cupy.cuda.get_current_stream().ptr
-            with tvm_ffi.use_raw_stream(tvm_ffi.device(_GPU, device.id), stream):
+            with tvm_ffi.use_raw_stream(tvm_ffi.device(_GPU, device.id), stream.ptr):
                 self._run(
                     *self.info.lengths,
                     *map(_tensor, outs),
