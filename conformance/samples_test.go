@@ -8,6 +8,7 @@ import (
 
 	"github.com/opcast/opcast/conformance/cases"
 	"github.com/opcast/opcast/conformance/internal/fake"
+	"github.com/opcast/opcast/internal/ndarray"
 	"github.com/opcast/opcast/internal/opdef"
 )
 
@@ -57,5 +58,12 @@ func TestSamplesReachCalls(t *testing.T) {
 	}
 	if !first.Sampled["x"] || first.Sampled["indptr"] {
 		t.Errorf("made: %v", first.Sampled)
+	}
+	for _, layout := range ndarray.Layouts { // what a permutation was made for may not bear the same element twice
+		view := first.LaidOut(0, layout)
+		all := cases.LaidOutCases(first, layout.Name)
+		if changed := all[len(all)-1].Inputs[0] != first.Inputs[0]; (view == nil) != layout.Repeats || changed == layout.Repeats {
+			t.Errorf("%s: made %v, changed %v", layout.Name, view != nil, changed)
+		}
 	}
 }

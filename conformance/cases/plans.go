@@ -84,6 +84,15 @@ func RankZeroPlans(op *opdef.Op, d DTypes) []Plan {
 	return []Plan{p}
 }
 
+// LaidOut is an input of the case in a layout; nil where it has no such layout. Contents that an author made are not repeated:
+// they may have to differ, such as places that are written.
+func (c *Case) LaidOut(i int, layout ndarray.Layout) *ndarray.Array {
+	if layout.Repeats && c.Sampled[c.Op.Inputs[i].Name] {
+		return nil
+	}
+	return layout.Apply(c.Inputs[i])
+}
+
 // LaidOutCases are a case and, where that is possible, it with inputs of other layouts, one layout at a time; inputs that
 // are overwritten keep theirs.
 func LaidOutCases(c *Case, layouts ...string) []*Case {
@@ -98,7 +107,7 @@ func LaidOutCases(c *Case, layouts ...string) []*Case {
 			if in == nil || c.Op.Inputs[i].Mutated {
 				continue
 			}
-			if a := layout.Apply(in); a != nil {
+			if a := c.LaidOut(i, layout); a != nil {
 				view.Inputs[i] = a
 			}
 		}

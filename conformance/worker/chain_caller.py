@@ -38,6 +38,8 @@ class Chain:
         first, second = self.callers[request["first"]], self.callers[request["second"]]
         buffers = [bytearray(b) for b in blobs]
         for caller in (first, second):
+            if caller.missing:
+                return {"unsupported": caller.missing}, []
             caller.copies.clear()
         reply: Request = {"error": None, "calls": 0, "outputs": [], "arrays": []}
         try:

@@ -71,7 +71,8 @@ class CuPy(Caller):
         return numpy_dtype(name)
 
     def read(self, array: Any) -> tuple[Request, bytes]:
-        """Describe an array and return its elements."""
+        """Describe an array and return its elements, as integers: CuPy copies none of dtypes that it knows by name only."""
+        elements = array.view(f"u{array.dtype.itemsize}")
         return {
             "dtype": array.dtype.name,
             "shape": list(array.shape),
@@ -79,7 +80,7 @@ class CuPy(Caller):
             "span": self.span(array),
             "device": f"{self.gpu}:{array.device.id}",
             "data": True,
-        }, array.get().tobytes()
+        }, elements.get().tobytes()
 
     def contents(self, array: Any, data: bytearray) -> bytes:
         """Return the present bytes of the buffer behind an array."""

@@ -18,6 +18,9 @@ SIZE, ROUNDS = 4096, 40
 RUNS = 4
 """Of a compiled program: XLA records a command buffer after the first and updates it afterwards."""
 
+RECORDED = {"xla_gpu_graph_min_graph_size": 1}
+"""Has XLA record a short program."""
+
 
 class Streams:
     """Probes of the order of work on the device.
@@ -60,7 +63,7 @@ class Streams:
             every = [results(replace(call, args=args)()) for _ in range(3)]
             return [r for made in every for r in made if r is not None]
 
-        compiled = jax.jit(program)
+        compiled = jax.jit(program, compiler_options=RECORDED)
         inputs = [
             {i: a for i, a in enumerate(c.args) if isinstance(a, call.kind)} for c in (zeros, call)
         ]

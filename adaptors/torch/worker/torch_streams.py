@@ -29,10 +29,14 @@ class Streams:
         """Keep the framework."""
         self.torch: Any = vars(caller)["torch"]
 
-    def late(self, call: Bound, stream: Any, cycles: int = CYCLES) -> list[Any]:
-        """Fill the arguments after a delay on a stream, call there without waiting; return copies of the results."""
+    def late(self, call: Bound, stream: Any, held: list[Any], cycles: int = CYCLES) -> list[Any]:
+        """Fill the arguments after a delay on a stream, call there without waiting; return copies of the results.
+
+        What the stream is still to use is in ``held``: PyTorch would give it to others before.
+        """
         cuda = self.torch.cuda
         changed, pairs = substituted(call, self.torch.zeros_like)
+        held.append(pairs)
         cuda.synchronize()
         with cuda.stream(stream):
             cuda._sleep(cycles)
@@ -40,19 +44,23 @@ class Streams:
                 new.copy_(old)
             return [None if r is None else r.clone() for r in results(changed())]
 
+    def calls(self, call: Bound, streams: int) -> list[list[Any]]:
+        """Call on so many streams at once, the first of which is busy for longest; return their results."""
+        held: list[Any] = []
+        every = [self.torch.cuda.Stream() for _ in range(streams)]
+        try:
+            return [self.late(call, s, held, CYCLES // (1 + i)) for i, s in enumerate(every)]
+        finally:
+            self.torch.cuda.synchronize()
+            held.clear()
+
     def probe_side_stream(self, call: Bound) -> Any:
         """Call on a side stream, right behind the producer of the arguments."""
-        stream = self.torch.cuda.Stream()
-        made = self.late(call, stream)
-        stream.synchronize()
-        return made
+        return self.calls(call, 1)[0]
 
     def probe_two_streams(self, call: Bound) -> Any:
-        """Call on two streams at once, the first of which is busy for longer."""
-        streams = [self.torch.cuda.Stream() for _ in range(2)]
-        first, second = (self.late(call, s, CYCLES // (1 + i)) for i, s in enumerate(streams))
-        for stream in streams:
-            stream.synchronize()
+        """Call on two streams at once."""
+        first, second = self.calls(call, 2)
         return Report(first, {"the other stream agrees": self.same(first, second)})
 
     def probe_graph_replayed(self, call: Bound) -> Any:

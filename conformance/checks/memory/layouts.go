@@ -31,7 +31,7 @@ func checkLayout(layout ndarray.Layout) func(t *check.T) error {
 				if in == nil {
 					continue
 				}
-				view := layout.Apply(in)
+				view := c.LaidOut(i, layout)
 				if view == nil {
 					continue
 				}

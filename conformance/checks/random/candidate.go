@@ -259,17 +259,14 @@ func drawAttr(from *Choices, op *opdef.Op, a *opdef.Attr) any {
 	return nil
 }
 
-// layOut gives an input a layout, or leaves it dense. Contents that an author made are not repeated.
+// layOut gives an input a layout, or leaves it dense.
 func layOut(from *Choices, c *cases.Case, i int) *cases.Case {
 	at := from.UpTo(2 * int64(len(ndarray.Layouts)))
 	if at == 0 || at > int64(len(ndarray.Layouts)) || c.Inputs[i] == nil {
 		return c
 	}
 	layout := ndarray.Layouts[at-1]
-	if layout.Repeats && c.Sampled[c.Op.Inputs[i].Name] {
-		return c
-	}
-	if view := layout.Apply(c.Inputs[i]); view != nil {
+	if view := c.LaidOut(i, layout); view != nil {
 		return c.With(i, view, c.Op.Inputs[i].Name+" "+layout.Name)
 	}
 	return c
