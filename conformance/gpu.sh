@@ -2,7 +2,8 @@
 # Tests and measures a collection on a machine with a GPU that has neither Go nor a compiler nor this repository's environment.
 #
 #   conformance/gpu.sh pack [-C PROJECT] OUT.tar.gz   where the project is built for cpu,cuda, or for cpu,rocm
-#   ./gpu.sh run                                      in the unpacked folder, on the other machine
+#   ./gpu.sh run                                      in the unpacked folder, on the other machine: all that follows
+#   ./gpu.sh test|sanitize|bench [ARGUMENT...]        one of its parts, with more arguments for opcast
 #
 # The bundle holds an opcast that needs nothing but glibc, the project with its libraries and packages, and the tvm-ffi and ml_dtypes wheels for
 # the other machine's Python (PYTHON_VERSION, default 3.12). That machine brings Python with torch, jax and cupy; what it
@@ -57,14 +58,16 @@ describe_gpus() {
   esac
 }
 
-run() {
-  local python=${PYTHON:-python3} device=${DEVICE:-$(kind_of_gpu)} code=0
-  cd "$here"
+# An environment that sees the packages of the machine's Python, which may be one of an environment itself.
+prepare() {
+  local python=${PYTHON:-python3}
+  [[ ! -e venv/ready ]] || return 0
   "$python" -m venv --system-site-packages venv
+  "$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))' >"$(venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/outer.pth"
   for wheel in wheels/*.whl; do
     # One that the machine has already stays, unless it is tvm-ffi, whose version the library depends on.
     case $wheel in
-      */apache_tvm_ffi-*) venv/bin/python -m pip install --quiet --no-deps --no-index --force-reinstall "$wheel" ;;
+      */apache_tvm_ffi-*) venv/bin/python -m pip install --quiet --no-deps --no-index --ignore-installed "$wheel" ;;
       *) venv/bin/python -c 'import ml_dtypes' 2>/dev/null || venv/bin/python -m pip install --quiet --no-deps --no-index "$wheel" ;;
     esac
   done
@@ -75,29 +78,77 @@ run() {
     venv/bin/python --version
     venv/bin/python -m pip list --format=freeze | grep -iE '^(torch|jax|jaxlib|cupy|numpy|ml.dtypes|apache-tvm-ffi|triton)' || true
   } | tee report/machine.txt
-  ./opcast -C project test --no-build --python venv --device "$device" "$@" | tee report/log.txt || code=$?
+  touch venv/ready
+}
+
+# The suite, with its report.
+tested() {
+  local code=0
+  ./opcast -C project test --no-build --python venv --device "$device" "$@" | tee -i report/log.txt || code=$?
   cp -r project/build/report/. report/ 2>/dev/null || true
-  if [[ $device == cuda ]]; then sanitized || code=$?; fi # the tools are NVIDIA's
-  ./opcast -C project bench --no-build --python venv --device "$device" --json "$here/report/bench.json" | tee report/bench.txt || code=$?
   return "$code"
 }
 
-# The fast checks of a caller without a framework, under NVIDIA's tools: what they find is in the log, and in the exit code.
+# The fast checks of a caller without a framework, under NVIDIA's tools: what they find is in the logs, and in the exit code.
+# They look at the workers, which are programs of Python: opcast itself is linked statically, and hides its children from them.
 sanitized() {
   local tool code=0
+  if [[ $device != cuda ]]; then return 0; fi # the tools are NVIDIA's
   if ! command -v compute-sanitizer >/dev/null; then
     echo "no compute-sanitizer on this machine" | tee report/sanitizer.txt
     return 0
   fi
-  for tool in memcheck synccheck racecheck; do
-    compute-sanitizer --tool "$tool" --target-processes all --error-exitcode 86 ./opcast -C project test --fast --no-build --python venv \
-      --device cuda --adaptor backend --report build/sanitized 2>&1 | tee -a report/sanitizer.txt || code=$?
+  for tool in ${TOOLS:-memcheck synccheck racecheck}; do
+    mkdir -p "report/$tool"
+    {
+      echo '#!/usr/bin/env bash'
+      # Errors that functions of the driver return are handled, such as what they say about an address of the host.
+      printf 'watched=(compute-sanitizer --tool %q --report-api-errors no --log-file %q)\n' "$tool" "$here/report/$tool/%p.txt"
+      printf 'python=%q\n' "$here/venv/bin/python"
+      echo 'if [[ ${2:-} == */main.py ]]; then exec "${watched[@]}" "$python" "$@"; fi'
+      echo 'exec "$python" "$@"'
+    } >watched-python
+    chmod +x watched-python
+    ./opcast -C project test --fast --no-build --python ./watched-python --timeout 10m --device cuda --adaptor backend \
+      --report build/sanitized "$@" 2>&1 | tee -i "report/$tool/log.txt" || code=$?
+    if ! grep -l 'SUMMARY: ' "report/$tool/"[0-9]*.txt >/dev/null; then
+      echo "$tool: it watched no process" && code=86
+    elif grep -H '^=========' "report/$tool/"[0-9]*.txt | grep -vE '(COMPUTE-SANITIZER|before first instrumented API call|SUMMARY: 0 [a-z]+( displayed \(0 errors, 0 warnings\))?)$'; then
+      echo "$tool: see report/$tool" && code=86
+    else
+      echo "$tool: nothing found"
+    fi
   done
+  return "$code"
+}
+
+# The workloads of the definitions.
+measured() {
+  ./opcast -C project bench --no-build --python venv --device "$device" --json "$here/report/bench.json" "$@" | tee -i report/bench.txt
+}
+
+# All parts: each runs, whatever the others find.
+run() {
+  local code=0
+  tested "$@" || code=$?
+  sanitized || code=$?
+  measured || code=$?
   return "$code"
 }
 
 case ${1:-} in
   pack) shift && pack "$@" ;;
-  run) shift && run "$@" ;;
-  *) sed -n '2,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2 ;;
+  run | test | sanitize | bench)
+    cd "$here"
+    device=${DEVICE:-$(kind_of_gpu)}
+    prepare
+    part=$1 && shift
+    case $part in
+      run) run "$@" ;;
+      test) tested "$@" ;;
+      sanitize) sanitized "$@" ;;
+      bench) measured "$@" ;;
+    esac
+    ;;
+  *) sed -n '2,14s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2 ;;
 esac
