@@ -2,12 +2,10 @@ package conformance
 
 import (
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -157,24 +155,10 @@ func machine(device string) map[string]string {
 	if name := worker.Processor()["model name"]; name != "" {
 		out["processor"] = name
 	}
-	if name := gpu(device); name != "" {
+	if name := worker.GPU(cases.KindOf(device)); name != "" {
 		out["gpu"] = name
 	}
 	return out
-}
-
-// gpu is how NVIDIA's driver calls the first GPU; empty for other devices, and where there is no answer.
-func gpu(device string) string {
-	if cases.KindOf(device) != "cuda" {
-		return ""
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second) // a driver that hangs shall not cost the report
-	defer cancel()
-	out, err := exec.CommandContext(ctx, "nvidia-smi", "--query-gpu=name", "--format=csv,noheader", "--id=0").Output()
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(out))
 }
 
 func fileDigest(path string) (string, error) {

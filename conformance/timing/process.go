@@ -71,5 +71,6 @@ func machine(device string) bench.Machine {
 	if name := found["model name"]; name != "" {
 		m.CPU = fmt.Sprintf("%s, family %s, model %s", name, found["cpu family"], found["model"])
 	}
+	m.GPU = worker.GPU(device)
 	return m
 }

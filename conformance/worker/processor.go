@@ -1,8 +1,11 @@
 package worker
 
 import (
+	"context"
 	"os"
+	"os/exec"
 	"strings"
+	"time"
 )
 
 // Processor is what the system tells of its first processor, such as "model name"; empty where it does not.
@@ -20,4 +23,18 @@ func Processor() map[string]string {
 		fields[strings.TrimSpace(name)] = strings.TrimSpace(value)
 	}
 	return fields
+}
+
+// GPU is how NVIDIA's driver calls the first GPU; empty for other kinds of devices, and where there is no answer.
+func GPU(kind string) string {
+	if kind != "cuda" {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second) // a driver that hangs shall not cost the report
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "nvidia-smi", "--query-gpu=name", "--format=csv,noheader", "--id=0").Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
 }

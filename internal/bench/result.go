@@ -40,6 +40,17 @@ type Machine struct {
 	System string `json:"system"`
 	// Device is where arrays lay: "cpu", "cuda" or "rocm".
 	Device string `json:"device"`
+	// GPU is its name, where the device is one and its driver tells.
+	GPU string `json:"gpu,omitempty"`
+}
+
+// Hardware names the processor, and the GPU that was measured.
+func (m *Machine) Hardware() string {
+	text := fmt.Sprintf("%s, %d CPUs", m.CPU, m.CPUs)
+	if m.GPU != "" {
+		return m.GPU + ", " + text
+	}
+	return text
 }
 
 // Key says what a row is about. No two rows of a run have the same.

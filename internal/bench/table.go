@@ -122,7 +122,7 @@ var ErrNoPlace = errors.New("no place for the table")
 // Where is a sentence about when and where it was measured.
 func (r *Result) Where() string {
 	day, _, _ := strings.Cut(r.Date, "T")
-	text := fmt.Sprintf("On %s, %s, %d CPUs", day, r.Machine.CPU, r.Machine.CPUs)
+	text := fmt.Sprintf("On %s, %s", day, r.Machine.Hardware())
 	for _, name := range slices.Sorted(maps.Keys(r.Versions)) {
 		text += fmt.Sprintf(", %s %s", name, r.Versions[name])
 	}
