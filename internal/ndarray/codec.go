@@ -68,19 +68,24 @@ func (f format) magnitude(v float64) uint64 {
 		return 0
 	}
 	limit := f.top + 1
-	code := limit
-	if !math.IsInf(v, 0) {
-		e := max(math.Ilogb(v), f.minExp())
-		mantissa := uint64(math.RoundToEven(math.Ldexp(v, f.man-e)))
-		code = min(uint64(e-f.minExp())<<f.man+mantissa, limit)
-	}
-	if code < limit {
+	if code := f.rounded(v); code < limit {
 		return code
 	}
 	if f.over == toNaN {
 		return f.nan
 	}
 	return limit // the code after the largest number is infinity
+}
+
+// rounded is the code that v > 0 would have in a format without a largest number.
+func (f format) rounded(v float64) uint64 {
+	bits := math.Float64bits(v)
+	if int(bits>>52)-1023 < f.minExp() {
+		return uint64(math.RoundToEven(math.Ldexp(v, f.man-f.minExp())))
+	}
+	// In the bits of float64, mantissas that are rounded up to the next power of two carry into the exponent.
+	drop := 52 - f.man
+	return (bits+1<<(drop-1)-1+bits>>drop&1)>>drop - uint64(1023-f.bias)<<f.man
 }
 
 // exponent encodes v >= 0 where there is nothing but an exponent: no zero, no infinity.
@@ -110,18 +115,16 @@ func (f format) decode(code uint64) float64 {
 	if code&f.sign() != 0 {
 		sign = -1
 	}
+	if exponent := rest >> f.man; exponent > 0 && rest <= f.top {
+		return sign * math.Float64frombits((exponent+uint64(1023-f.bias))<<52|rest<<(52-f.man)&(1<<52-1))
+	}
 	switch {
 	case rest > f.top && f.over == toInf && rest == f.top+1:
 		return math.Inf(int(sign))
 	case rest > f.top:
 		return math.NaN()
 	}
-	exponent, mantissa := int(rest>>f.man), rest&(1<<f.man-1)
-	if exponent > 0 {
-		mantissa |= 1 << f.man
-		exponent--
-	}
-	return sign * math.Ldexp(float64(mantissa), exponent+f.minExp()-f.man)
+	return sign * math.Ldexp(float64(rest), f.minExp()-f.man) // less than the smallest normal number
 }
 
 // IsFloat reports whether the element type is a floating-point type.

@@ -1,6 +1,7 @@
 package ndarray
 
 import (
+	"cmp"
 	"hash/fnv"
 	"math"
 	"math/big"
@@ -30,17 +31,18 @@ func Random(rng *rand.Rand, d dtype.DType, shape []int64, c Contents) *Array {
 	if !IsFloat(d) {
 		return c.integers(rng, d, shape)
 	}
+	draw := c.drawer(rng, d)
 	if c.Sorted {
 		values := make([]float64, Count(shape))
 		for i := range values {
-			values[i] = c.draw(rng, d)
+			values[i] = draw()
 		}
 		slices.Sort(values)
 		return FromFloats(d, shape, values)
 	}
 	a := New(d, shape)
 	for i := range a.Len() { // one by one: float64 of weights of a large model might not fit into memory
-		PutFloat(d, a.Data, i, c.draw(rng, d))
+		PutFloat(d, a.Data, i, draw())
 	}
 	return a
 }
@@ -127,17 +129,20 @@ func ceil(v *big.Rat) *big.Int {
 	return q.Neg(q)
 }
 
-func (c Contents) draw(rng *rand.Rand, d dtype.DType) float64 {
-	scale := c.Scale
-	if scale == 0 {
-		scale = 1
-	}
+// drawer draws normal numbers within the range; those of an open one are still to be rounded.
+func (c Contents) drawer(rng *rand.Rand, d dtype.DType) func() float64 {
+	scale := cmp.Or(c.Scale, 1)
 	low, high := c.FloatEnds()
-	v := Round(d, rng.NormFloat64()*scale)
-	if v < low {
-		v = 2*low - v // reflected, so that the values keep their spread
+	if c.Min == nil && c.Max == nil {
+		return func() float64 { return rng.NormFloat64() * scale }
 	}
-	return min(v, high)
+	return func() float64 {
+		v := Round(d, rng.NormFloat64()*scale)
+		if v < low {
+			v = 2*low - v // reflected, so that the values keep their spread
+		}
+		return min(v, high)
+	}
 }
 
 // FloatEnds are the ends of a range as numbers of floating point, infinite where it is open.
