@@ -203,7 +203,7 @@ func TestCompare(t *testing.T) {
 	t.Parallel()
 	tool := tooltest.Path(t)
 	file := filepath.Join("internal", "e2e", "testdata", "others", "relu.py")
-	code, printed, r := reported(t, tool, "compare", "eltwise_relu", "numpy:"+file+":relu")
+	code, printed, r := reported(t, tool, "compare", "--no-build", "eltwise_relu", "numpy:"+file+":relu")
 	if code != 0 || len(r.Timings) == 0 {
 		t.Fatalf("exit code %d\n%s", code, printed)
 	}
@@ -225,7 +225,7 @@ func TestCompareWithBadKernels(t *testing.T) {
 	tool := tooltest.Path(t)
 	file := filepath.Join("internal", "e2e", "testdata", "others", "relu.py")
 	for function, told := range map[string]string{"raises": "raised RuntimeError: not today", "too_much": "elements differ", "dies": "the process died"} {
-		code, printed, r := reported(t, tool, "compare", "eltwise_relu", "numpy:"+file+":"+function)
+		code, printed, r := reported(t, tool, "compare", "--no-build", "eltwise_relu", "numpy:"+file+":"+function)
 		if code != 0 {
 			t.Errorf("%s: exit code %d\n%s", function, code, printed)
 			continue
