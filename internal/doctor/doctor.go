@@ -64,7 +64,7 @@ func Look(ctx context.Context, q Query) []Finding {
 	if slices.Contains(q.Manifest.Devices, "rocm") {
 		findings = append(findings, hip(ctx, q))
 	}
-	findings = append(findings, gpu(ctx))
+	findings = append(findings, gpus(ctx, q.Manifest.Devices, os.DirFS("/"))...)
 	return append(findings, writable("build folder", filepath.Join(q.Dir, "build"), Lacks, "make it writable, or work in a copy"), cache(q))
 }
 
@@ -198,15 +198,6 @@ func hip(ctx context.Context, q Query) Finding {
 		return failed("HIP compiler", Absent, err)
 	}
 	return Finding{"HIP compiler", Works, c.Name(), ""}
-}
-
-// gpu asks the driver's own program, which is installed with it.
-func gpu(ctx context.Context) Finding {
-	out, err := exec.CommandContext(ctx, "nvidia-smi", "--query-gpu=name,compute_cap", "--format=csv,noheader").Output()
-	if lines := strings.Fields(string(out)); err != nil || len(lines) == 0 {
-		return Finding{"GPU", Absent, "nvidia-smi finds none: kernels for CUDA are compiled at most", "install NVIDIA's driver, if there is a GPU"}
-	}
-	return Finding{"GPU", Works, strings.Join(strings.Split(strings.TrimSpace(string(out)), "\n"), "; "), ""}
 }
 
 // cache is where packages that build themselves put their libraries.

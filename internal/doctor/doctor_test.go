@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/opdef/manifest"
@@ -115,5 +116,27 @@ func TestUnlisted(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// What the kernel tells of AMD's GPUs is read for manifests that name them; processors among its nodes are none.
+func TestGPUsOfAMD(t *testing.T) {
+	node := func(version string) *fstest.MapFile {
+		return &fstest.MapFile{Data: []byte("cpu_cores_count 0\ngfx_target_version " + version + "\nvendor_id 4098\n")}
+	}
+	const nodes = "sys/class/kfd/kfd/topology/nodes/"
+	machine := fstest.MapFS{
+		nodes + "0/properties": node("0"), nodes + "1/properties": node("90010"), nodes + "2/properties": node("90402"),
+		nodes + "3/properties": node("110001"), nodes + "4/properties": node("x"),
+	}
+	got := gpus(t.Context(), []string{"cpu", "rocm"}, machine)
+	if len(got) != 1 || got[0].State != Works || got[0].Text != "gfx90a; gfx942; gfx1101" {
+		t.Errorf("%+v", got)
+	}
+	if got := gpus(t.Context(), []string{"rocm", "cuda"}, fstest.MapFS{}); len(got) != 2 || got[1].State != Absent || got[1].Remedy == "" {
+		t.Errorf("%+v", got)
+	}
+	if got := gpus(t.Context(), []string{"cpu"}, machine); len(got) != 1 || got[0].Subject != "GPU" {
+		t.Errorf("%+v", got)
 	}
 }

@@ -48,7 +48,9 @@ var (
 const exampleOp = "example_relu"
 
 // kernelFolders are where kernels for a device are written, and how their files end.
-var kernelFolders = map[string]struct{ folder, ending string }{"cpu": {"csrc/cpu", ".cc"}, "cuda": {"csrc/cuda", ".cu"}}
+var kernelFolders = map[string]struct{ folder, ending string }{
+	"cpu": {"csrc/cpu", ".cc"}, "cuda": {"csrc/cuda", ".cu"}, "rocm": {"csrc/rocm", ".hip"},
+}
 
 // initFlags are the choices of the command line.
 type initFlags struct {
@@ -153,14 +155,14 @@ func unclaimed(dir string) error {
 func initDevices(devices []string) error {
 	for i, device := range devices {
 		if _, known := kernelFolders[device]; !known {
-			return app.Usage("unknown device %q: devices are cpu and cuda", device)
+			return app.Usage("unknown device %q: devices are %s", device, strings.Join(manifest.Devices, ", "))
 		}
 		if slices.Contains(devices[:i], device) {
 			return app.Usage("--device: %s is named twice", device)
 		}
 	}
 	if len(devices) == 0 {
-		return app.Usage("--device: name cpu, cuda or both")
+		return app.Usage("--device: name some of %s", strings.Join(manifest.Devices, ", "))
 	}
 	return nil
 }
@@ -169,8 +171,11 @@ func initDevices(devices []string) error {
 func (a commands) layExample(dir string, c newCollection) error {
 	c.Example = exampleOp
 	files := map[string]string{"opdefs/" + exampleOp + ".toml": exampleTemplate}
-	for _, device := range c.Devices {
-		files[kernelFile(exampleOp, device)] = map[string]string{"cpu": exampleKernelTemplate, "cuda": exampleCUDATemplate}[device]
+	for _, device := range withKernels(c.Devices) {
+		files[kernelFile(exampleOp, device)] = exampleCUDATemplate
+		if device == "cpu" {
+			files[kernelFile(exampleOp, device)] = exampleKernelTemplate
+		}
 	}
 	for name, text := range files {
 		rendered, err := render(name, text, c)
@@ -214,7 +219,7 @@ func (a commands) layProject(dir string, c newCollection, ops map[string]string)
 	if err := a.place(dir, files); err != nil {
 		return err
 	}
-	if err := layFolders(dir, c.Devices); err != nil {
+	if err := layFolders(dir, withKernels(c.Devices)); err != nil {
 		return err
 	}
 	return a.generateIn(dir)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/framework"
+	"github.com/opcast/opcast/internal/opdef"
 	"github.com/opcast/opcast/internal/opdef/names"
 )
 
@@ -22,7 +23,7 @@ type newCollection struct {
 
 // Sources are the globs of the manifest.
 func (c newCollection) Sources() (globs []string) {
-	for _, device := range c.Devices {
+	for _, device := range withKernels(c.Devices) {
 		globs = append(globs, kernelFolders[device].folder+"/*"+kernelFolders[device].ending)
 	}
 	slices.Sort(c.More)
@@ -31,7 +32,7 @@ func (c newCollection) Sources() (globs []string) {
 
 // NewKernels are the files of kernels that `opcast new softplus` writes.
 func (c newCollection) NewKernels() (files []string) {
-	for _, device := range c.Devices {
+	for _, device := range withKernels(c.Devices) {
 		files = append(files, kernelFile("softplus", device))
 	}
 	return files
@@ -41,14 +42,28 @@ func kernelFile(op, device string) string {
 	return kernelFolders[device].folder + "/" + op + kernelFolders[device].ending
 }
 
-// CUDAFunc is the example's kernel for GPUs in C++: it has the op's name if it is the only one.
-func (c newCollection) CUDAFunc() string { return cudaFunc(exampleOp, c.Devices) }
-
-func cudaFunc(op string, devices []string) string {
-	if devices[0] == "cuda" {
-		return names.Pascal(op)
+// withKernels are the devices with sources of their own: those for CUDA are compiled for AMD's GPUs, too.
+func withKernels(devices []string) []string {
+	if !slices.Contains(devices, "cuda") {
+		return devices
 	}
-	return names.Pascal(op + "_cuda")
+	return slices.DeleteFunc(slices.Clone(devices), func(device string) bool { return device == "rocm" })
+}
+
+// CPUFunc is the example's kernel for the CPU in C++.
+func (c newCollection) CPUFunc() string { return kernelFunc(exampleOp, c.Devices, true) }
+
+// GPUFunc is that for GPUs.
+func (c newCollection) GPUFunc() string { return kernelFunc(exampleOp, c.Devices, false) }
+
+// kernelFunc is what the kernel for the CPU or that for GPUs is called of an op that declares none; "" without such a device.
+func kernelFunc(op string, devices []string, cpu bool) string {
+	for _, k := range (&opdef.Op{Name: op, Devices: devices}).KernelList() {
+		if k.On("cpu") == cpu {
+			return names.Pascal(k.Name)
+		}
+	}
+	return ""
 }
 
 // adaptors are those that a manifest has which names none.

@@ -33,8 +33,8 @@ var cudaKernelTemplate string
 
 // newOp fills the templates of `opcast new`.
 type newOp struct {
-	// Name is the op's name, Func that of its types in C++, and of its kernel for the CPU; CUDAFunc is that for GPUs.
-	Name, Func, CUDAFunc string
+	// Name is the op's name, Func that of its types in C++, CPUFunc and GPUFunc those of its kernels.
+	Name, Func, CPUFunc, GPUFunc string
 	// Namespace is that of the project's kernels in C++.
 	Namespace string
 	Kind      int
@@ -63,18 +63,20 @@ func (a commands) newOp(name string) error {
 		return app.ExitError{Code: app.ExitUsage, Err: fmt.Errorf("op %s exists in %s", p.Ops[i].Name, p.Ops[i].File)}
 	}
 	data := newOp{
-		Name: name, Func: names.Pascal(name), CUDAFunc: cudaFunc(name, p.Manifest.Devices),
+		Name: name, Func: names.Pascal(name),
+		CPUFunc: kernelFunc(name, p.Manifest.Devices, true), GPUFunc: kernelFunc(name, p.Manifest.Devices, false),
 		Namespace: p.Manifest.CPPNamespace(), Kind: p.FreeKind(),
 	}
 	files := map[string]string{"opdefs/" + name + ".toml": opTemplate}
 	var unused []string
-	for device, text := range map[string]string{"cpu": kernelTemplate, "cuda": cudaKernelTemplate} {
-		if slices.Contains(p.Manifest.Devices, device) {
-			kernel := kernelFile(name, device)
-			files[kernel] = text
-			if !matches(p.Manifest.Sources, kernel) {
-				unused = append(unused, kernel)
-			}
+	for _, device := range withKernels(p.Manifest.Devices) {
+		kernel := kernelFile(name, device)
+		files[kernel] = cudaKernelTemplate
+		if device == "cpu" {
+			files[kernel] = kernelTemplate
+		}
+		if !matches(p.Manifest.Sources, kernel) {
+			unused = append(unused, kernel)
 		}
 	}
 	if err := a.create(p.Dir, files, data); err != nil {
