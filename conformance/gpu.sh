@@ -2,8 +2,8 @@
 # Tests and measures a collection on a machine with a GPU that has neither Go nor a compiler nor this repository's environment.
 #
 #   conformance/gpu.sh pack [-C PROJECT] OUT.tar.gz   where the project is built for cpu,cuda, or for cpu,rocm
-#   ./gpu.sh run                                      in the unpacked folder, on the other machine: all that follows
-#   ./gpu.sh test|sanitize|bench [ARGUMENT...]        one of its parts, with more arguments for opcast
+#   ./gpu.sh run                                      in the unpacked folder, on the other machine: the three parts below
+#   ./gpu.sh test|sanitize|bench [ARGUMENT...]        one part, with more arguments for opcast; TOOLS="memcheck" for fewer sanitizers
 #
 # The bundle holds an opcast that needs nothing but glibc, the project with its libraries and packages, and the tvm-ffi and ml_dtypes wheels for
 # the other machine's Python (PYTHON_VERSION, default 3.12). That machine brings Python with torch, jax and cupy; what it
@@ -60,10 +60,14 @@ describe_gpus() {
 
 # An environment that sees the packages of the machine's Python, which may be one of an environment itself.
 prepare() {
-  local python=${PYTHON:-python3}
-  [[ ! -e venv/ready ]] || return 0
+  local python=${PYTHON:-python3} made
+  mkdir -p report
+  made=$(command -v "$python" && sha256sum wheels/*)
+  if [[ $(cat venv/made 2>/dev/null) == "$made" ]]; then return 0; fi
+  rm -rf venv
   "$python" -m venv --system-site-packages venv
-  "$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))' >"$(venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/outer.pth"
+  "$python" -c 'import sysconfig; print(*{sysconfig.get_path(p) for p in ("purelib", "platlib")}, sep="\n")' \
+    >"$(venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/outer.pth"
   for wheel in wheels/*.whl; do
     # One that the machine has already stays, unless it is tvm-ffi, whose version the library depends on.
     case $wheel in
@@ -71,14 +75,13 @@ prepare() {
       *) venv/bin/python -c 'import ml_dtypes' 2>/dev/null || venv/bin/python -m pip install --quiet --no-deps --no-index "$wheel" ;;
     esac
   done
-  mkdir -p report
   {
     date -u +%Y-%m-%d
     describe_gpus "$device"
     venv/bin/python --version
     venv/bin/python -m pip list --format=freeze | grep -iE '^(torch|jax|jaxlib|cupy|numpy|ml.dtypes|apache-tvm-ffi|triton)' || true
   } | tee report/machine.txt
-  touch venv/ready
+  echo "$made" >venv/made
 }
 
 # The suite, with its report.
@@ -99,7 +102,7 @@ sanitized() {
     return 0
   fi
   for tool in ${TOOLS:-memcheck synccheck racecheck}; do
-    mkdir -p "report/$tool"
+    rm -rf "report/$tool" && mkdir -p "report/$tool" # without the logs of an earlier run
     {
       echo '#!/usr/bin/env bash'
       # Errors that functions of the driver return are handled, such as what they say about an address of the host.
@@ -111,10 +114,10 @@ sanitized() {
     chmod +x watched-python
     ./opcast -C project test --fast --no-build --python ./watched-python --timeout 10m --device cuda --adaptor backend \
       --report build/sanitized "$@" 2>&1 | tee -i "report/$tool/log.txt" || code=$?
-    if ! grep -l 'SUMMARY: ' "report/$tool/"[0-9]*.txt >/dev/null; then
-      echo "$tool: it watched no process" && code=86
-    elif grep -H '^=========' "report/$tool/"[0-9]*.txt | grep -vE '(COMPUTE-SANITIZER|before first instrumented API call|SUMMARY: 0 [a-z]+( displayed \(0 errors, 0 warnings\))?)$'; then
+    if grep -H '^=========' "report/$tool/"[0-9]*.txt | grep -vE '(COMPUTE-SANITIZER|before first instrumented API call|SUMMARY: 0 [a-z]+( displayed \(0 errors, 0 warnings\))?)$'; then
       echo "$tool: see report/$tool" && code=86
+    elif ! grep -qs 'SUMMARY: ' "report/$tool/"[0-9]*.txt; then
+      echo "$tool: it watched no process" && code=86
     else
       echo "$tool: nothing found"
     fi

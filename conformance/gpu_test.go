@@ -2,7 +2,9 @@ package conformance_test
 
 import (
 	"errors"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -19,5 +21,55 @@ func TestGPUScript(t *testing.T) {
 	}
 	if strings.Contains(string(out), "set -euo") {
 		t.Errorf("the usage holds code:\n%s", out)
+	}
+}
+
+// The sanitizers watch the workers, tell what they find in the exit code, and say so if they watched none. Their logs of earlier runs
+// count no more.
+func TestGPUScriptSanitizes(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "bin") + string(os.PathListSeparator) + os.Getenv("PATH")
+	for name, text := range map[string]string{
+		"bin/nvidia-smi": "#!/bin/bash\necho a GPU\n",
+		// Its arguments: --tool NAME --report-api-errors no --log-file FILE PROGRAM...
+		"bin/compute-sanitizer": "#!/bin/bash\nlog=${6/\\%p/$$}\nprintf '%s\\n' '========= COMPUTE-SANITIZER' \"$FOUND\" >\"$log\"\nexec \"${@:7}\"\n",
+		// As opcast does: workers are started by the interpreter that --python names, which the tool asks for other things, too.
+		"opcast":               "#!/bin/bash\nwhile [[ $1 != --python ]]; do shift; done\n\"$2\" -c 'print(\"asked\")'\n\"$2\" -B \"$WORKER\"\n",
+		"main.py":              "print('a worker')\n",
+		"wheels/ml_dtypes.whl": "",
+	} {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	script, err := os.ReadFile("gpu.sh")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "gpu.sh"), script, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		found, worker, want string
+		code                int
+	}{
+		{"========= ERROR SUMMARY: 0 errors", "main.py", "memcheck: nothing found", 0},
+		{"========= Invalid __global__ write of size 4 bytes", "main.py", "Invalid __global__ write", 86}, // of a process that was ended
+		{"========= Invalid __global__ write of size 4 bytes\n========= ERROR SUMMARY: 1 error", "main.py", "Invalid __global__ write", 86},
+		{"========= ERROR SUMMARY: 0 errors", "other.py", "it watched no process", 86},
+		{"========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)", "main.py", "memcheck: nothing found", 0},
+	} {
+		worker := filepath.Join(dir, test.worker)
+		cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "gpu.sh"), "sanitize")
+		cmd.Env = append(os.Environ(), "PATH="+path, "PYTHON="+python(t), "DEVICE=cuda", "TOOLS=memcheck", "FOUND="+test.found, "WORKER="+worker)
+		out, _ := cmd.CombinedOutput() // the code says more
+		code := cmd.ProcessState.ExitCode()
+		if test.worker == "main.py" && !strings.Contains(string(out), "a worker") || code != test.code || !strings.Contains(string(out), test.want) {
+			t.Errorf("%s, %s: exit code %d, want %d with %q\n%s", test.found, test.worker, code, test.code, test.want, out)
+		}
 	}
 }

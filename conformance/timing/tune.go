@@ -1,6 +1,7 @@
 package timing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,7 +52,7 @@ func Tune(ctx context.Context, o Options) (out *TuneResult, err error) {
 	if err := r.startFirst(ctx); err != nil {
 		return nil, err
 	}
-	out = &TuneResult{Tuned: opdef.Tuned{Machine: r.result.Machine.CPU, Date: r.result.Date[:len("2006-01-02")]}}
+	out = &TuneResult{Tuned: opdef.Tuned{Machine: cmp.Or(r.result.Machine.GPU, r.result.Machine.CPU), Date: r.result.Date[:len("2006-01-02")]}}
 	for _, op := range o.Ops {
 		for i := range op.Kernels {
 			k := &op.Kernels[i]
