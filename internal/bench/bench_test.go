@@ -74,7 +74,7 @@ func sample() *bench.Result {
 	alone.Op, alone.Threads = "gather<b>", 2
 	return &bench.Result{
 		Schema: bench.Schema, Collection: "demo", Version: "0.1.0", Date: "2026-11-26T10:00:00Z",
-		Machine:  bench.Machine{CPU: "a CPU, family 6, model 1", CPUs: 2, System: "linux/amd64", Device: "cpu"},
+		Machine:  bench.Machine{GPU: "NVIDIA H200", CPU: "a CPU, family 6, model 1", CPUs: 2, System: "linux/amd64", Device: "cpu"},
 		Versions: map[string]string{"torch": "2.15.0", "Python": "3.11.2"},
 		Rows: []bench.Row{
 			{
@@ -134,7 +134,7 @@ func TestMarkdown(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "before\n" + bench.Begin + `
-On 2026-11-26, a CPU, family 6, model 1, 2 CPUs, Python 3.11.2, torch 2.15.0.
+On 2026-11-26, NVIDIA H200, a CPU, family 6, model 1, 2 CPUs, Python 3.11.2, torch 2.15.0.
 A copy through memory reaches 20.0 GB/s with 1 thread.
 A copy through memory reaches 30.0 GB/s with 2 threads.
 

@@ -165,6 +165,14 @@ def _reversed(ours: Any) -> None:
     a, b = _floats(4, 5), _floats(6, 5)
     got = ours.gemm(_on_device(a)[::-1], _on_device(b))
     _same("reversed", got, expected.gemm(np.ascontiguousarray(a[::-1]), b))
+    rows = [_on_device(_floats(3, 8))[::-1] for _ in range(2)]
+    try:
+        ours.fused_add_rms_norm(*rows, _on_device(_floats(8)))
+    except ValueError as error:
+        want = "fused_add_rms_norm: x: expected strides of at least 0, got strides [-8, 1]"
+        assert str(error) == want, error
+    else:
+        raise AssertionError("overwrote reversed rows")
     _calls.clear()
 
 

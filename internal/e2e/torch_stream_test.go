@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The library for PyTorch finds the function that tells the current stream of a GPU wherever PyTorch has one, in a
-// process of Python as in one that links PyTorch. It calls nothing: this machine needs no GPU.
+// In a process of Python, the library for PyTorch finds the function that tells the current stream of a GPU if this PyTorch has
+// one. It is not called, so that no GPU is needed.
 func TestStreamOfPyTorch(t *testing.T) {
 	t.Parallel()
 	script := filepath.Join(root(t), "internal", "e2e", "torch_stream.py")

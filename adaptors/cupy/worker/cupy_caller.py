@@ -71,7 +71,7 @@ class CuPy(Caller):
         return numpy_dtype(name)
 
     def read(self, array: Any) -> tuple[Request, bytes]:
-        """Describe an array and return its elements, as integers: CuPy copies none of dtypes that it knows by name only."""
+        """Describe an array and return its elements, as integers: CuPy cannot copy float8."""
         elements = array.view(f"u{array.dtype.itemsize}")
         return {
             "dtype": array.dtype.name,

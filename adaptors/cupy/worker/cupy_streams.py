@@ -40,30 +40,26 @@ class Streams:
         for new, old in pairs:
             bits(new)[...] = bits(old)
 
-    def late(self, call: Bound, stream: Any, held: list[Any], rounds: int = ROUNDS) -> list[Any]:
-        """Fill the arguments after a delay on a stream, call there without waiting; return copies of the results.
-
-        What the stream is still to use is in ``held``: the pool would give it to others before.
-        """
-        changed, pairs = substituted(call, self.zeros)
-        busy = self.cupy.ones(WIDTH, "f4")
-        held += [pairs, busy]
-        self.cupy.cuda.Device().synchronize()
-        with stream:
-            for _ in range(rounds):
-                self.cupy.sin(busy, out=busy)
-            self.fill(pairs)
-            return [None if r is None else bits(r).copy().view(r.dtype) for r in results(changed())]
-
     def calls(self, call: Bound, streams: int) -> list[list[Any]]:
-        """Call on so many streams at once, the first of which is busy for longest; return their results."""
-        held: list[Any] = []
-        every = [self.cupy.cuda.Stream(non_blocking=True) for _ in range(streams)]
+        """Call on so many streams at once, the first of which is busy for longest; return copies of the results.
+
+        On each stream, the arguments are filled after a delay, and the call is made right behind, without waiting.
+        """
+        cupy = self.cupy
+        every = [cupy.cuda.Stream(non_blocking=True) for _ in range(streams)]
+        made = [(*substituted(call, self.zeros), cupy.ones(WIDTH, "f4")) for _ in every]
+        cupy.cuda.Device().synchronize()
+        got: list[list[Any]] = []
         try:
-            return [self.late(call, s, held, ROUNDS // (1 + i)) for i, s in enumerate(every)]
-        finally:
-            self.cupy.cuda.Device().synchronize()
-            held.clear()
+            for i, (stream, (changed, pairs, busy)) in enumerate(zip(every, made)):
+                with stream:
+                    for _ in range(ROUNDS // (1 + i)):
+                        cupy.sin(busy, out=busy)
+                    self.fill(pairs)
+                    got.append([copied(r) for r in results(changed())])
+        finally:  # the pool would give what the streams still use to others
+            cupy.cuda.Device().synchronize()
+        return got
 
     def probe_side_stream(self, call: Bound) -> Any:
         """Call on a side stream, right behind the producer of the arguments."""
@@ -90,16 +86,19 @@ class Streams:
                 self.fill(pairs)
                 graph.launch(stream)
                 stream.synchronize()
-                replays.append(
-                    [None if r is None else bits(r).copy().view(r.dtype) for r in captured]
-                )
+                replays.append([copied(r) for r in captured])
             stream.synchronize()
         return Report(replays[0], {"the second replay agrees": same(*replays)})
 
 
 def bits(x: Any) -> Any:
-    """Return an array as integers of its width: CuPy copies no elements of dtypes that it knows by name only."""
+    """Return an array as integers of its width: CuPy cannot copy dtypes, such as float8, that it knows by name only."""
     return x.view(f"u{x.dtype.itemsize}")
+
+
+def copied(x: Any) -> Any:
+    """Return a copy of a result; None stands for one that does not exist."""
+    return None if x is None else bits(x).copy().view(x.dtype)
 
 
 def same(first: list[Any], second: list[Any]) -> bool:

@@ -102,7 +102,7 @@ class Jax(Caller):
         # Filtering takes longer than the wrong call.
         self.jax.config.update("jax_traceback_filtering", "off")
         if kind != "cpu":
-            self.leak_rate = 112  # JAX 0.11 keeps 96 bytes of each program that it runs on a GPU, also of its own
+            self.leak_rate = 112  # JAX 0.11 keeps 96 bytes of every program that it runs on a GPU, even without an op of ours
         try:
             self.device = self.jax.devices(kind)[0]
         except RuntimeError as error:

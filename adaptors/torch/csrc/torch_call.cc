@@ -90,10 +90,11 @@ using GetStream = AOTITorchError (*)(int32_t, void**);
 // there. Python loads them for itself, so that the global scope does not have them either, but
 // libtorch depends on them.
 GetStream FindGetStream() {
+  constexpr char kName[] = "aoti_torch_get_current_cuda_stream";
   void* torch = dlopen("libtorch.so", RTLD_LAZY | RTLD_NOLOAD);
-  void* found =
-      dlsym(torch == nullptr ? RTLD_DEFAULT : torch, "aoti_torch_get_current_cuda_stream");
+  void* found = torch == nullptr ? nullptr : dlsym(torch, kName);
   if (torch != nullptr) dlclose(torch);  // as many references as before
+  if (found == nullptr) found = dlsym(RTLD_DEFAULT, kName);
   return reinterpret_cast<GetStream>(found);
 }
 

@@ -29,30 +29,26 @@ class Streams:
         """Keep the framework."""
         self.torch: Any = vars(caller)["torch"]
 
-    def late(self, call: Bound, stream: Any, held: list[Any], cycles: int = CYCLES) -> list[Any]:
-        """Fill the arguments after a delay on a stream, call there without waiting; return copies of the results.
+    def calls(self, call: Bound, streams: int) -> list[list[Any]]:
+        """Call on so many streams at once, the first of which is busy for longest; return copies of the results.
 
-        What the stream is still to use is in ``held``: PyTorch would give it to others before.
+        On each stream, the arguments are filled after a delay, and the call is made right behind, without waiting.
         """
         cuda = self.torch.cuda
-        changed, pairs = substituted(call, self.torch.zeros_like)
-        held.append(pairs)
+        every = [cuda.Stream() for _ in range(streams)]
+        made = [substituted(call, self.torch.zeros_like) for _ in every]
         cuda.synchronize()
-        with cuda.stream(stream):
-            cuda._sleep(cycles)
-            for new, old in pairs:
-                new.copy_(old)
-            return [None if r is None else r.clone() for r in results(changed())]
-
-    def calls(self, call: Bound, streams: int) -> list[list[Any]]:
-        """Call on so many streams at once, the first of which is busy for longest; return their results."""
-        held: list[Any] = []
-        every = [self.torch.cuda.Stream() for _ in range(streams)]
+        got: list[list[Any]] = []
         try:
-            return [self.late(call, s, held, CYCLES // (1 + i)) for i, s in enumerate(every)]
-        finally:
-            self.torch.cuda.synchronize()
-            held.clear()
+            for i, (stream, (changed, pairs)) in enumerate(zip(every, made)):
+                with cuda.stream(stream):
+                    cuda._sleep(CYCLES // (1 + i))
+                    for new, old in pairs:
+                        new.copy_(old)
+                    got.append([None if r is None else r.clone() for r in results(changed())])
+        finally:  # PyTorch would reuse the memory that the streams still work with
+            cuda.synchronize()
+        return got
 
     def probe_side_stream(self, call: Bound) -> Any:
         """Call on a side stream, right behind the producer of the arguments."""

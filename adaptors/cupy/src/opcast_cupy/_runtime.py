@@ -64,7 +64,7 @@ class _Framework:
         self.check_mutated(op, name, value, "")
 
     def check_mutated(self, op: str, name: str, value: Any, stride: str) -> None:
-        backend.check_layout(op, name, self.memory(value), stride)
+        backend.check_layout(op, name, self.memory(value), stride, signed=False)  # see _readable
 
     def memory(self, value: Any) -> Any:
         return backend.Memory(value.data.ptr, value.itemsize, value.shape, value.strides)
@@ -118,9 +118,13 @@ def _temporaries(stream: Any) -> Any:
 
     CuPy's pool would give a freed block to others, and each replay of the graph would overwrite it.
     """
-    if _GPU == "cuda" and stream.is_capturing():
-        return _cupy.cuda.using_allocator(_cupy.cuda.malloc_async)
-    return nullcontext()
+    if _GPU != "cuda":  # CuPy captures no graphs on AMD's GPUs
+        return nullcontext()
+    try:
+        capturing = stream.is_capturing()
+    except _cupy.cuda.runtime.CUDARuntimeError:  # the call will say what is wrong with the stream
+        capturing = False
+    return _cupy.cuda.using_allocator(_cupy.cuda.malloc_async) if capturing else nullcontext()
 
 
 def _empty(shape: tuple[int, ...], dtype: str) -> Any:

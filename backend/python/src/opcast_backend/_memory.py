@@ -94,11 +94,13 @@ def fits(memory: Memory, stride: str) -> bool:
     return True
 
 
-def check_layout(op: str, name: str, memory: Memory, stride: str) -> None:
-    """Refuse strides that the kernels do not take."""
+def check_layout(op: str, name: str, memory: Memory, stride: str, *, signed: bool = True) -> None:
+    """Refuse strides that the kernels do not take, and negative ones if the framework cannot hand them on."""
     if not fits(memory, stride):
         what = "a contiguous last dimension" if stride else "contiguous memory"
         raise expected(ValueError, op, name, what, _strides(memory))
+    if not signed and any(s < 0 for s in memory.strides):
+        raise expected(ValueError, op, name, "strides of at least 0", _strides(memory))
 
 
 def _strides(memory: Memory) -> str:
