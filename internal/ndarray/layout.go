@@ -17,6 +17,7 @@ var Layouts = []Layout{
 	{"stepped", false, stepped},
 	{"expanded", true, expanded},
 	{"reversed", false, reversed},
+	{"flipped", false, flipped},
 }
 
 // gap fills the bytes between the elements: NaN in every float type, so that a kernel which reads them shows.
@@ -106,6 +107,18 @@ func reversed(a *Array) *Array {
 		strides[i] = -strides[i]
 	}
 	return view(a, strides, a.Len()-1, a.Len())
+}
+
+// flipped stores rows backwards, each of them forwards: only the last dimension has its usual stride.
+func flipped(a *Array) *Array {
+	if a.Rank() < 2 || a.Len() < 2 || a.Len() == a.Shape[a.Rank()-1] {
+		return nil
+	}
+	strides, row := DenseStrides(a.Shape), a.Shape[a.Rank()-1]
+	for i := range strides[:len(strides)-1] {
+		strides[i] = -strides[i]
+	}
+	return view(a, strides, a.Len()-row, a.Len())
 }
 
 // Guarded returns an array of the given bytes with guard elements before and after it, all of one byte.

@@ -20,7 +20,7 @@ var outputStridesCheck = check.Check{
 // is overwritten, and what a framework says without computing is the same.
 func checkOutputStrides(t *check.T) error {
 	return t.EachOptionalPlan(func(c *cases.Case) error {
-		return check.ForEach(cases.LaidOutCases(c, "transposed", "sliced", "stepped", "expanded", "reversed"), func(view *cases.Case) error {
+		return check.ForEach(cases.LaidOutCases(c, "transposed", "sliced", "stepped", "expanded", "reversed", "flipped"), func(view *cases.Case) error {
 			if _, fakes := t.Caller.(calls.Transformer); fakes && Transforms(t.Op, t.Caller) == nil {
 				return expectFakeMetadata(t, view)
 			}
