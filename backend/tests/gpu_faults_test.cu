@@ -48,6 +48,7 @@ int64_t FailAt(int64_t n, int64_t count, Before before) {
   const int64_t made = cuEmulatorCalls() - calls;
   const std::string fault =
       kNames[static_cast<int>(before)] + ("after fault " + std::to_string(n) + ": ");
+  CHECK(cudaGetLastError() == cudaSuccess, fault + "an error stays");
   if (n >= count - (before == Before::kOwn ? 0 : 1)) {
     CHECK(status.ok() && host == Floats(kCount, 2), fault + status.text());
   } else {
@@ -64,19 +65,15 @@ int64_t FailAt(int64_t n, int64_t count, Before before) {
   return made;
 }
 
-// The functions of the driver that a call makes with a context current, as a line each.
-bool Asks(Before before, const std::string& function) {
-  const int64_t found = InChild("a record", [&] {
-    Use(1);
-    float *const x = Allocate(), *const y = Allocate();
-    Make(before);
-    Floats host(kCount);
-    cuEmulatorBeginRecord();
-    CHECK(Call(y, x, host.data()).ok(), "a call");
-    const std::string record = std::string("\n") + cuEmulatorReadRecord();
-    return int64_t{record.find("\n" + function + "\n") != std::string::npos};
-  });
-  return found != 0;
+// The guard asks of which device a current context is; with nothing current there is no such call
+// to fail.
+void TestGuard(Before before) {
+  Make(before);
+  cuEmulatorBeginRecord();
+  CHECK(opcast::gpu::DeviceGuard(1).status().ok(), "a guard");
+  const bool asks =
+      std::string(cuEmulatorReadRecord()).find("\ncuCtxGetDevice\n") != std::string::npos;
+  CHECK(asks == (before != Before::kNothing), "what the guard asks");
 }
 
 }  // namespace
@@ -87,7 +84,7 @@ int main() {
     const int64_t calls = InChild("no fault", [=] { return FailAt(1000, 0, before); });
     for (int64_t n = 0; n < calls; ++n, ++faults)
       InChild("a fault", [=] { return FailAt(n, calls, before); });
-    CHECK(Asks(before, "cuCtxGetDevice") == (before != Before::kNothing), "what the guard asks");
+    InChild("a guard", [=] { return TestGuard(before), int64_t{0}; });
   }
   return Finish(", " + std::to_string(faults) + " faults");
 }

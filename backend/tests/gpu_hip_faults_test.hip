@@ -76,11 +76,16 @@ struct Calls {
   }
 };
 
-// The functions of a list, as bits, that a record has as refused. HIP's names may end otherwise.
+// The functions of a list, as bits, that a record has as refused. HIP's header means another name
+// by some, such as hipGetDevicePropertiesR0600.
 int64_t Refused(const std::string& record, const std::vector<std::string>& functions) {
   int64_t bits = 0;
-  for (size_t i = 0; i < functions.size(); ++i)
-    bits |= int64_t{record.find("! " + functions[i]) != std::string::npos} << i;
+  for (size_t i = 0; i < functions.size(); ++i) {
+    const auto in_record = [&](const std::string& ending) {
+      return record.find("! " + functions[i] + ending + "\n") != std::string::npos;
+    };
+    bits |= int64_t{in_record("") || in_record("R0600")} << i;
+  }
   return bits;
 }
 

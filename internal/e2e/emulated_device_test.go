@@ -31,7 +31,9 @@ func TestEmulatedDevice(t *testing.T) {
 // Each call of the driver that the runtime makes fails once.
 func TestEmulatedDeviceFails(t *testing.T) {
 	d := newEmulatedDevice(t)
-	t.Log(run(t, d.program(t, "gpu_faults_test.cu", "backend/opcast")))
+	if out := run(t, d.program(t, "gpu_faults_test.cu", "backend/opcast")); !strings.HasSuffix(out, " 107 faults\n") {
+		t.Errorf("printed %q", out)
+	}
 }
 
 // plantedAroundKernels are mistakes in the runtime that the test of the emulated device must find.
@@ -59,7 +61,9 @@ func TestEmulatedHIPFails(t *testing.T) {
 			program.Args = append(program.Args, name)
 		}
 	}
-	t.Log(run(t, program))
+	if out := run(t, program); !strings.HasSuffix(out, " 132 faults\n") {
+		t.Errorf("printed %q", out)
+	}
 }
 
 // emulatedDevice is an emulated driver, compiled, and the objects of tests that do not change.
