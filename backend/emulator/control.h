@@ -32,8 +32,8 @@ void cuEmulatorFail(int64_t after, CUresult code);
 int64_t cuEmulatorCalls();
 
 // What was done since the record was begun or last read: a line for each driver call, "! " before
-// those that were refused, and one for each piece of work when it runs. The text stays until the
-// next call.
+// those that were refused, and one for each piece of work when it runs. A function of HIP's comes
+// after the driver calls that it makes, and in the same way. The text stays until the next call.
 void cuEmulatorBeginRecord();
 const char* cuEmulatorReadRecord();
 

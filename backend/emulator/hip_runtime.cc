@@ -12,11 +12,16 @@ namespace {
 thread_local hipError_t last = hipSuccess;
 thread_local int chosen = 0;  // in HIP a thread has a device, and no context
 
-hipError_t Keep(hipError_t error) {
+// Remembers the error of a function, and notes that it ends.
+hipError_t Keep(hipError_t error, const char* function = __builtin_FUNCTION()) {
+  const std::lock_guard<std::recursive_mutex> lock(TheState().mutex);
   if (error != hipSuccess) last = error;
+  Note((error == hipSuccess ? "" : "! ") + std::string(function));
   return error;
 }
-hipError_t Keep(CUresult code) { return Keep(static_cast<hipError_t>(static_cast<int>(code))); }
+hipError_t Keep(CUresult code, const char* function = __builtin_FUNCTION()) {
+  return Keep(static_cast<hipError_t>(static_cast<int>(code)), function);
+}
 
 // What libraries have handed over.
 std::map<const void*, const EmulatedKernel*>& Kernels() {
@@ -43,9 +48,9 @@ CUresult Context() {
 
 // Calls what acts on the device of the thread.
 template <class F>
-hipError_t There(F act) {
+hipError_t There(F act, const char* function = __builtin_FUNCTION()) {
   const CUresult code = Context();
-  return Keep(code == CUDA_SUCCESS ? act() : code);
+  return Keep(code == CUDA_SUCCESS ? act() : code, function);
 }
 
 CUdeviceptr Address(const void* memory) { return reinterpret_cast<CUdeviceptr>(memory); }
@@ -68,10 +73,11 @@ constexpr size_t kMostShared = 64 << 10;
 constexpr int kFirstNarrow = 0x1000;
 
 hipError_t Launch(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared,
-                  hipStream_t stream, bool cooperative) {
+                  hipStream_t stream, bool cooperative,
+                  const char* function = __builtin_FUNCTION()) {
   const std::lock_guard<std::recursive_mutex> lock(TheState().mutex);
   const auto found = Kernels().find(kernel);
-  if (found == Kernels().end()) return Keep(hipErrorInvalidDeviceFunction);
+  if (found == Kernels().end()) return Keep(hipErrorInvalidDeviceFunction, function);
   EmulatedLaunch launch = {};
   const auto fill = [](unsigned (&to)[3], dim3 n) { to[0] = n.x, to[1] = n.y, to[2] = n.z; };
   fill(launch.grid, grid);
@@ -80,13 +86,14 @@ hipError_t Launch(const void* kernel, dim3 grid, dim3 block, void** arguments, s
   launch.shared = shared;
   launch.most_shared = kMostShared;
   launch.cooperative = cooperative;
-  return There([&] {
+  const auto start = [&] {
     std::vector<const void*> pointers;
     found->second->fill(arguments, &launch, &pointers);
     launch.pointers = pointers.data();
     launch.pointer_count = static_cast<int>(pointers.size());
     return cuEmulatorLaunch(&launch, stream);
-  });
+  };
+  return There(start, function);
 }
 
 // Clang finds textures and the like in units for HIP. Those for the emulator have kernels only.
@@ -161,7 +168,7 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device) {
   properties->warpSize = wide ? 64 : 32;
   properties->multiProcessorCount = found.sm_count;
   properties->sharedMemPerBlock = emulator::kMostShared;
-  return hipSuccess;
+  return Keep(hipSuccess);
 }
 
 hipError_t hipDeviceGetName(char* name, int length, hipDevice_t device) {
@@ -218,7 +225,8 @@ hipError_t hipMemcpyAsync(void* to, const void* from, size_t bytes, hipMemcpyKin
 }
 
 hipError_t hipMemsetAsync(void* memory, int value, size_t bytes, hipStream_t stream) {
-  return hipMemsetD8Async(memory, static_cast<unsigned char>(value), bytes, stream);
+  const auto byte = static_cast<unsigned char>(value);
+  return There([&] { return cuMemsetD8Async(Address(memory), byte, bytes, stream); });
 }
 
 hipError_t hipMemsetD8Async(hipDeviceptr_t memory, unsigned char value, size_t bytes,

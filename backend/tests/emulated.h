@@ -25,7 +25,8 @@ inline void Check(bool ok, int line, const std::string& detail) {
   std::printf("line %d: failed: %s\n", line, detail.c_str());
 }
 #define CHECK(ok, detail) ::emulated::Check(ok, __LINE__, detail)
-#define DO(call) ::emulated::Check((call) == CUDA_SUCCESS, __LINE__, #call)
+// Of the driver and of HIP, whose codes are other enumerations; 0 is no error in both.
+#define DO(call) ::emulated::Check(static_cast<int>(call) == 0, __LINE__, #call)
 
 static __global__ void __launch_bounds__(32) AddKernel(float* y, const float* x, float value) {
   y[threadIdx.x] = x[threadIdx.x] + value;

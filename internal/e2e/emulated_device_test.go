@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -30,7 +31,9 @@ func TestEmulatedDevice(t *testing.T) {
 // Each call of the driver that the runtime makes fails once.
 func TestEmulatedDeviceFails(t *testing.T) {
 	d := newEmulatedDevice(t)
-	t.Log(run(t, d.program(t, "gpu_faults_test.cu", "backend/opcast")))
+	if out := run(t, d.program(t, "gpu_faults_test.cu", "backend/opcast")); !strings.HasSuffix(out, " 107 faults\n") {
+		t.Errorf("printed %q", out)
+	}
 }
 
 // plantedAroundKernels are mistakes in the runtime that the test of the emulated device must find.
@@ -46,30 +49,70 @@ var plantedAroundKernels = map[string]struct{ file, was, is, found string }{
 	"an error that stays":      {"start_cuda.h", "  cudaGetLastError();  // or", "  // or", "a refused launch leaves an error"},
 }
 
-// emulatedDevice is the emulated driver, compiled, and the objects of tests that do not change.
-type emulatedDevice struct{ dir string }
+// Each call of HIP that the runtime for AMD's GPUs makes fails, and each of its functions that returns an error does so at least once.
+func TestEmulatedHIPFails(t *testing.T) {
+	units, err := os.ReadFile(filepath.Join(root(t), "backend", "opcast", "gpu_hip_units.hip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := newEmulatedHIP(t).program(t, "gpu_hip_faults_test.hip", "backend/opcast")
+	for _, found := range regexp.MustCompile(`OPCAST_FIND\(\w+, (hip\w+)\)`).FindAllSubmatch(units, -1) {
+		if name := string(found[1]); name != "hipGetLastError" && name != "hipGetErrorString" {
+			program.Args = append(program.Args, name)
+		}
+	}
+	if out := run(t, program); !strings.HasSuffix(out, " 132 faults\n") {
+		t.Errorf("printed %q", out)
+	}
+}
+
+// emulatedDevice is an emulated driver, compiled, and the objects of tests that do not change.
+type emulatedDevice struct {
+	dir, driver    string
+	runtime, flags []string
+}
 
 func newEmulatedDevice(t *testing.T) emulatedDevice {
 	t.Helper()
-	return emulatedDevice{sharedFolder(t, "emulated-device", func(dir string) {
+	return newEmulation(t, emulatedDevice{driver: "libcuda.so.1", runtime: []string{"gpu_cuda.cu"}}, []string{"cudart", "emulator", "fiber"})
+}
+
+// newEmulatedHIP is the same for AMD's GPUs, of which there are a gfx90a and a gfx942.
+func newEmulatedHIP(t *testing.T) emulatedDevice {
+	t.Helper()
+	return newEmulation(t, emulatedDevice{
+		driver: "libamdhip64.so.7", runtime: []string{"gpu_hip.hip", "gpu_hip_units.hip"},
+		flags: []string{"-DOPCAST_ROCM=1", `-DOPCAST_ROCM_ARCHS="gfx90a,gfx942"`},
+	}, []string{"emulator", "fiber"}, filepath.Join(root(t), "backend/emulator/hip_runtime.cc"))
+}
+
+// newEmulation compiles the driver, of which some units are part beside the usual ones, and the objects.
+func newEmulation(t *testing.T, d emulatedDevice, objects []string, units ...string) emulatedDevice {
+	t.Helper()
+	d.dir = sharedFolder(t, "emulated-"+d.driver, func(dir string) {
 		build := func(output string, args ...string) {
 			words := append([]string{"c++", "-std=c++17", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fPIC", "-pthread", "-I", "backend",
 				"-I", "backend/gen", "-I", "backend/emulator", "-DOPCAST_EMULATOR", "-o", filepath.Join(dir, output)}, args...)
-			run(t, command(t, root(t), words...))
+			run(t, command(t, root(t), append(words, d.flags...)...))
 		}
-		build("libcuda.so.1", append([]string{"-shared", "-Wl,-soname,libcuda.so.1"}, glob(t, filepath.Join(root(t), "backend/emulator/driver_*.cc"))...)...)
-		for _, unit := range []string{"cudart", "emulator", "fiber"} {
+		units = append(units, glob(t, filepath.Join(root(t), "backend/emulator/driver_*.cc"))...)
+		build(d.driver, append([]string{"-shared", "-Wl,-soname," + d.driver}, units...)...)
+		for _, unit := range objects {
 			build(unit+".o", "-c", "backend/emulator/"+unit+".cc")
 		}
-	})}
+	})
+	return d
 }
 
 // program compiles a test with the runtime in a folder.
 func (d emulatedDevice) program(t *testing.T, test, runtime string) *exec.Cmd {
 	t.Helper()
-	in := func(name string) string { return filepath.Join(d.dir, name) }
-	program := cppProgram(t, "-DOPCAST_EMULATOR", "-iquote", filepath.Dir(runtime), "-I", "backend/emulator", "-x", "c++",
-		filepath.Join(runtime, "gpu_cuda.cu"), filepath.Join("backend/tests", test), "-x", "none",
-		in("cudart.o"), in("emulator.o"), in("fiber.o"), in("libcuda.so.1"), "-Wl,-rpath,"+d.dir, "-ldl")
+	words := append([]string{"-DOPCAST_EMULATOR", "-iquote", filepath.Dir(runtime), "-I", "backend/emulator", "-x", "c++"}, d.flags...)
+	for _, unit := range d.runtime {
+		words = append(words, filepath.Join(runtime, unit))
+	}
+	words = append(words, filepath.Join("backend/tests", test), "-x", "none")
+	words = append(words, glob(t, filepath.Join(d.dir, "*.o"))...)
+	program := cppProgram(t, append(words, filepath.Join(d.dir, d.driver), "-Wl,-rpath,"+d.dir, "-ldl")...)
 	return command(t, root(t), program)
 }

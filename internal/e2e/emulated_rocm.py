@@ -1,4 +1,4 @@
-"""Calls of a collection on emulated devices of AMD's: which kernel runs where, and what a thread's device is afterwards.
+"""Calls of a collection on emulated devices of AMD's: which kernel runs where, what a thread's device is afterwards, captures.
 
 Prints how many things were looked at.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ from dlpack import ROCM, Array
 from gpu_memory import driver_of
 
 backend: Any = importlib.import_module("waves_backend")
+tvm_ffi: Any = importlib.import_module("tvm_ffi")
 driver = driver_of("rocm")
+NON_BLOCKING, RELAXED = 1, 2
 KERNELS = ("total_wide", "total")
 """Those that run on the devices: only one is for the architecture of the first."""
 looked = 0
@@ -48,13 +51,57 @@ def placed(values: list[float], shape: list[int], strides: list[int], device: in
     return Array(data, (2, 32), shape, strides, 0, (ROCM, device), memory)
 
 
-def error(y: Array, x: Array) -> str:
+def error(y: Any, x: Any) -> str:
     """Call the op, and return its error."""
     try:
         backend.op_call("total", [x], [y])
     except Exception as refused:
         return str(refused)
     return ""
+
+
+def captured(y: Any, x: Any, *, on_default: bool = False) -> tuple[str, int, int]:
+    """Call the op while a graph is captured.
+
+    Parameters
+    ----------
+    y, x
+        Arrays of tvm-ffi's, which has a stream for a thread.
+    on_default
+        Whether the call is on the default stream, which would wait for the one that is captured.
+
+    Returns
+    -------
+        The error of the call, HIP's error that it leaves, and what the end of the capture says.
+
+    """
+    stream, graph = ctypes.c_void_p(), ctypes.c_void_p()
+    driver("cuStreamCreate", ctypes.byref(stream), 0 if on_default else NON_BLOCKING)
+    driver("cuStreamBeginCapture_v2", stream, RELAXED)
+    there = tvm_ffi.use_raw_stream(tvm_ffi.device("rocm", 0), stream.value)
+    with nullcontext() if on_default else there:
+        why = error(y, x)
+    left = driver.library.hipGetLastError()
+    code = driver.library.hipStreamEndCapture(stream, ctypes.byref(graph))
+    return why, left, code
+
+
+def captures() -> None:
+    """Capture a call of a kernel of ours, and of a registered one, which a graph would not replay."""
+    use(0)
+    held = placed([0, 0], [2], [1], 0)
+    x, y = tvm_ffi.from_dlpack(placed([1, 2, 4, 8], [2, 2], [2, 1], 0)), tvm_ffi.from_dlpack(held)
+    expect(captured(y, x), ("", 0, 0))
+    expect(np.frombuffer(bytes(held.contents()), np.float32).tolist(), [0, 0])
+
+    def kernel(y: Any, x: Any) -> None:
+        del x, y
+
+    with backend.register_kernel("total", kernel, name="mine", device="rocm", framework="dlpack"):
+        expect(error(y, x), "")
+        why = "total: mine: a registered kernel cannot be captured in a graph"
+        expect(captured(y, x), (why, 0, 0))
+        expect(captured(y, x, on_default=True), (why, 0, 0))
 
 
 for device, kernel in enumerate(KERNELS):
@@ -78,4 +125,5 @@ expect(
     "total: rocm:2 cannot be used: invalid device ordinal",
 )
 expect(driver.library.hipGetLastError(), 0)
+captures()
 print(looked)

@@ -16,10 +16,31 @@ import (
 //go:embed emulated_rocm.py
 var emulatedROCmScript string
 
-// plantedAroundHIP are mistakes in the runtime for AMD's GPUs: one that the suite must find, and one for the script.
-var plantedAroundHIP = [][2]string{
-	{"r.launch_kernel(kernel, grid, block, arguments, shared, on)", "r.launch_kernel(kernel, grid, block, arguments, shared, on ? nullptr : on)"},
-	{"if (changed_) With(", "if (false) With("},
+//go:embed emulated_rocm_faults.py
+var emulatedROCmFaultsScript string
+
+// plantedAroundHIP are mistakes in the runtime for AMD's GPUs, what must find each, and what that prints then.
+var plantedAroundHIP = map[string]struct{ was, is, by, found string }{
+	"wrong stream":       {"block, arguments, shared, on);\n  });", "block, arguments, shared, on ? nullptr : on);\n  });", "suite", "got NaN, want the same bits as"},
+	"guard not restored": {"if (changed_) With(", "if (false) With(", "calls", "got 0, want 1"},
+	"wrong device":       {"r.set_device(device)", "r.set_device(0 * device)", "calls", "got 'total: kernel launch: an illegal memory access"},
+	"another architecture": {
+		"static_cast<int>(std::strtol(name + 3, nullptr, 16))", "1 + static_cast<int>(std::strtol(name + 3, nullptr, 16))",
+		"calls", "this device is gfx90b",
+	},
+	"wait in a capture": {
+		"    return options.cooperative", "    r.stream_synchronize(on);\n    return options.cooperative",
+		"calls", "operation failed due to a previous error during capture",
+	},
+	"capture that is not noticed": {
+		"*yes = others || state != hipStreamCaptureStatusNone", "*yes = others", "calls", "got ('', 0, 0), want ('total: mine: a registered kernel",
+	},
+	"capture on the default stream": {
+		"others = error == hipErrorStreamCaptureImplicit", "others = error == hipErrorNoDevice",
+		"calls", "would make the legacy stream depend on a capturing blocking stream",
+	},
+	"error that stays":                  {"(void)runtime.get_last_error();", "(void)runtime;", "faults", "got 999, want 0"},
+	"error that stays after a question": {"if (others) (void)r.get_last_error();", "", "calls", "in a graph', 906, 0), want"},
 }
 
 // checksOfROCm are those that tell how a library treats a device: whose arrays it takes, on which stream it works, what it refuses.
@@ -56,20 +77,35 @@ func TestEmulatedROCm(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	everyPassed(t, filepath.Join(dir, "build", "report", "report.json"), checksOfROCm)
-	if out, err := emulatedROCmCalls(t, dir, python); err != nil || out != "40" {
+	calls := func() (string, error) { return emulatedROCmCalls(t, dir, python, emulatedROCmScript) }
+	faults := func() (string, error) { return emulatedROCmCalls(t, dir, python, emulatedROCmFaultsScript) }
+	if out, err := calls(); err != nil || out != "52" {
 		t.Errorf("the calls print %q, %v", out, err)
 	}
-
-	for _, fault := range plantedAroundHIP {
-		edit(t, filepath.Join(dir, "backend", "opcast", "gpu_hip.hip"), fault[0], fault[1])
+	want := "108 hipGetDevice hipGetDeviceCount hipGetDevicePropertiesR0600 hipLaunchKernel hipSetDevice hipStreamIsCapturing"
+	if out, err := faults(); err != nil || out != want {
+		t.Errorf("the calls with faults print %q, %v; want %q", out, err, want)
 	}
-	make_()
 	write(t, only, []byte("* backend side-stream\n"))
-	if out, err := test("--only", only); err == nil || !strings.Contains(out, "got NaN, want the same bits as") {
-		t.Errorf("a kernel on another stream is not found: %v\n%s", err, out)
+	suite := func() (string, error) { return test("--only", only) }
+	foundAroundHIP(t, dir, make_, map[string]func() (string, error){"suite": suite, "calls": calls, "faults": faults})
+}
+
+// foundAroundHIP builds the project with each mistake alone, and expects what must find it to do so.
+func foundAroundHIP(t *testing.T, dir string, build func(), finders map[string]func() (string, error)) {
+	t.Helper()
+	file := filepath.Join(dir, "backend", "opcast", "gpu_hip.hip")
+	right, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if out, err := emulatedROCmCalls(t, dir, python); err == nil || !strings.Contains(out, "AssertionError: got 0, want 1") {
-		t.Errorf("a device that is not restored is not found: %v\n%s", err, out)
+	for name, fault := range plantedAroundHIP {
+		write(t, file, right)
+		edit(t, file, fault.was, fault.is)
+		build()
+		if out, err := finders[fault.by](); err == nil || !strings.Contains(out, fault.found) {
+			t.Errorf("%s: printed %q, error %v; want it to fail with %q", name, out, err, fault.found)
+		}
 	}
 }
 
@@ -105,10 +141,10 @@ func wavesProject(t *testing.T) string {
 	return dir
 }
 
-// emulatedROCmCalls runs the script and returns what it prints.
-func emulatedROCmCalls(t *testing.T, dir, python string) (string, error) {
+// emulatedROCmCalls runs a script and returns what it prints.
+func emulatedROCmCalls(t *testing.T, dir, python, script string) (string, error) {
 	t.Helper()
-	cmd := command(t, dir, python, "-c", emulatedROCmScript)
+	cmd := command(t, dir, python, "-c", script)
 	folders := []string{filepath.Join(root(t), "conformance", "worker"), filepath.Join(dir, "backend", "python", "src")}
 	cmd.Env = append(os.Environ(), "PYTHONSAFEPATH=1", "PYTHONPATH="+strings.Join(folders, string(os.PathListSeparator)),
 		"LD_LIBRARY_PATH="+build.DriverIn(dir, build.EmulatedROCm))
