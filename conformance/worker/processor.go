@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"cmp"
 	"context"
 	"os"
 	"os/exec"
@@ -33,8 +32,7 @@ func GPU(kind string) string {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second) // a driver that hangs shall not cost the report
 	defer cancel()
-	first, _, _ := strings.Cut(cmp.Or(os.Getenv("CUDA_VISIBLE_DEVICES"), "0"), ",") // a number, or the name of a GPU
-	out, err := exec.CommandContext(ctx, "nvidia-smi", "--query-gpu=name", "--format=csv,noheader", "--id="+first).Output()
+	out, err := exec.CommandContext(ctx, "nvidia-smi", "--query-gpu=name", "--format=csv,noheader", "--id=0").Output()
 	if err != nil {
 		return ""
 	}
