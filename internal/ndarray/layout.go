@@ -98,27 +98,25 @@ func expanded(a *Array) *Array {
 }
 
 // reversed stores every dimension backwards, with negative strides.
-func reversed(a *Array) *Array {
-	if a.Rank() == 0 || a.Len() < 2 {
-		return nil
-	}
-	strides := DenseStrides(a.Shape)
-	for i := range strides {
-		strides[i] = -strides[i]
-	}
-	return view(a, strides, a.Len()-1, a.Len())
-}
+func reversed(a *Array) *Array { return backwards(a, a.Rank()) }
 
 // flipped stores rows backwards, each of them forwards: only the last dimension has its usual stride.
-func flipped(a *Array) *Array {
-	if a.Rank() < 2 || a.Len() < 2 || a.Len() == a.Shape[a.Rank()-1] {
+func flipped(a *Array) *Array { return backwards(a, a.Rank()-1) }
+
+// backwards stores the first dimensions backwards; nil where none of them is longer than 1.
+func backwards(a *Array, dims int) *Array {
+	if a.Len() == 0 {
 		return nil
 	}
-	strides, row := DenseStrides(a.Shape), a.Shape[a.Rank()-1]
-	for i := range strides[:len(strides)-1] {
+	strides, first := DenseStrides(a.Shape), int64(0)
+	for i := range dims {
+		first += strides[i] * (a.Shape[i] - 1)
 		strides[i] = -strides[i]
 	}
-	return view(a, strides, a.Len()-row, a.Len())
+	if first == 0 {
+		return nil
+	}
+	return view(a, strides, first, a.Len())
 }
 
 // Guarded returns an array of the given bytes with guard elements before and after it, all of one byte.

@@ -170,13 +170,8 @@ func initDevices(devices []string) error {
 // layExample lays a collection with the example op.
 func (a commands) layExample(dir string, c newCollection) error {
 	c.Example = exampleOp
-	files := map[string]string{"opdefs/" + exampleOp + ".toml": exampleTemplate}
-	for _, device := range withKernels(c.Devices) {
-		files[kernelFile(exampleOp, device)] = exampleCUDATemplate
-		if device == "cpu" {
-			files[kernelFile(exampleOp, device)] = exampleKernelTemplate
-		}
-	}
+	files := kernelFiles(exampleOp, c.Devices, exampleKernelTemplate, exampleCUDATemplate)
+	files["opdefs/"+exampleOp+".toml"] = exampleTemplate
 	for name, text := range files {
 		rendered, err := render(name, text, c)
 		if err != nil {

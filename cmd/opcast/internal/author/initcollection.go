@@ -42,6 +42,18 @@ func kernelFile(op, device string) string {
 	return kernelFolders[device].folder + "/" + op + kernelFolders[device].ending
 }
 
+// kernelFiles are the templates of an op's kernels by the files that they become.
+func kernelFiles(op string, devices []string, cpu, gpu string) map[string]string {
+	files := map[string]string{}
+	for _, device := range withKernels(devices) {
+		files[kernelFile(op, device)] = gpu
+		if device == "cpu" {
+			files[kernelFile(op, device)] = cpu
+		}
+	}
+	return files
+}
+
 // withKernels are the devices with sources of their own: those for CUDA are compiled for AMD's GPUs, too.
 func withKernels(devices []string) []string {
 	if !slices.Contains(devices, "cuda") {

@@ -67,18 +67,14 @@ func (a commands) newOp(name string) error {
 		CPUFunc: kernelFunc(name, p.Manifest.Devices, true), GPUFunc: kernelFunc(name, p.Manifest.Devices, false),
 		Namespace: p.Manifest.CPPNamespace(), Kind: p.FreeKind(),
 	}
-	files := map[string]string{"opdefs/" + name + ".toml": opTemplate}
+	files := kernelFiles(name, p.Manifest.Devices, kernelTemplate, cudaKernelTemplate)
 	var unused []string
-	for _, device := range withKernels(p.Manifest.Devices) {
-		kernel := kernelFile(name, device)
-		files[kernel] = cudaKernelTemplate
-		if device == "cpu" {
-			files[kernel] = kernelTemplate
-		}
+	for kernel := range files {
 		if !matches(p.Manifest.Sources, kernel) {
 			unused = append(unused, kernel)
 		}
 	}
+	files["opdefs/"+name+".toml"] = opTemplate
 	if err := a.create(p.Dir, files, data); err != nil {
 		return err
 	}
