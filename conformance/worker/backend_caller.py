@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import gpu_memory
 import numpy as np
-from bound import Bound, Request, Unsupported
+from bound import Bound, Memory, Request, Unsupported
 from caller import Caller
 from dlpack import Array, named, placed
 
@@ -53,7 +53,7 @@ class Backend(Caller):
         except AttributeError:  # a library without other devices
             return ["cpu"]
 
-    def make(self, spec: Request, data: bytearray) -> Array:
+    def make(self, spec: Request, data: Memory) -> Array:
         """Build a DLPack tensor over data, or over its copy on the device under test.
 
         A host address stands for memory of a device that is not under test: nobody may look at it.
@@ -65,13 +65,13 @@ class Backend(Caller):
         shape, strides, offset = spec["shape"], spec["strides"], spec["offset"]
         return Array(data, spec["dlpack"], shape, strides, offset, placed(place), memory)
 
-    def copied(self, data: bytearray) -> Any:
+    def copied(self, data: Memory) -> Any:
         """Return the copy of a buffer on the device: arrays over one buffer share it there, too."""
-        if id(data) not in self.copies:
-            self.copies[id(data)] = gpu_memory.driver(self.config["device"]).buffer(data)
-        return self.copies[id(data)]
+        if data.on_device is None:
+            data.on_device = gpu_memory.driver(self.config["device"]).buffer(data)
+        return data.on_device
 
-    def contents(self, array: Any, data: bytearray) -> bytes:
+    def contents(self, array: Any, data: Memory) -> bytes:
         """Return the present bytes of the buffer behind an array."""
         del data
         return bytes(array.contents())

@@ -149,7 +149,18 @@ def refused_singly(call: Bound, change: Callable[[Any], Any], *words: str) -> An
     return call()
 
 
-def memory(spec: Request, buffers: list[bytearray]) -> bytearray:
+class Memory(bytearray):
+    """The memory behind arrays, and its copy on the device under test, which these arrays share."""
+
+    on_device: Any = None
+
+
+def memories(blobs: list[bytes]) -> list[Memory]:
+    """Return the memory of a call's arrays: a copy of the bytes that came with it."""
+    return [Memory(b) for b in blobs]
+
+
+def memory(spec: Request, buffers: list[Memory]) -> Memory:
     """Return the buffer of an array."""
     blob: int = spec["blob"]
     return buffers[blob]

@@ -11,7 +11,17 @@ import attributes
 import foreign
 import warm
 from abilities import Abilities
-from bound import Answer, Bound, Report, Request, Unsupported, describe_error, memory
+from bound import (
+    Answer,
+    Bound,
+    Memory,
+    Report,
+    Request,
+    Unsupported,
+    describe_error,
+    memories,
+    memory,
+)
 from lists import single
 
 if TYPE_CHECKING:
@@ -39,7 +49,6 @@ class Caller(Abilities):
         self.config = config
         self.lists: Request | None = None  # of the request that is being answered
         self.groups: dict[str, Any] = {"special": self}
-        self.copies: dict[int, Any] = {}  # of buffers, on the device under test
         self.missing = self.version = ""
         self.native: Any
         self.backend: Any = None
@@ -81,7 +90,7 @@ class Caller(Abilities):
     def ready(self) -> None:
         """Do what has to come before the first call, in a process that answers the suite's requests."""
 
-    def make(self, spec: Request, data: bytearray) -> Any:
+    def make(self, spec: Request, data: Memory) -> Any:
         """Build an array over data with exactly the given dtype, shape, strides and offset."""
         raise NotImplementedError
 
@@ -97,7 +106,7 @@ class Caller(Abilities):
         """Return the first address of an array's memory and the one after its last."""
         raise NotImplementedError
 
-    def contents(self, array: Any, data: bytearray) -> bytes:
+    def contents(self, array: Any, data: Memory) -> bytes:
         """Return the present bytes of the buffer behind an array that was made over data."""
         del array
         return bytes(data)
@@ -173,12 +182,11 @@ class Caller(Abilities):
         The blobs of the answer are the results, then the memory behind each array argument.
         """
         self.lists = request["lists"]
-        buffers = [bytearray(b) for b in blobs]
-        self.copies.clear()
+        buffers = memories(blobs)
         made: list[tuple[Any, Request]] = []
 
         def own(spec: Request) -> Any:
-            return self.make(spec, memory(spec, [bytearray(b) for b in blobs]))
+            return self.make(spec, memory(spec, memories(blobs)))
 
         def array(spec: Request) -> Any:
             twin = next((a for a, s in made if s["index"] == spec["twin"]), None)

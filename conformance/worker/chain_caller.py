@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from bound import Bound, describe_error, memory
+from bound import Bound, describe_error, memories, memory
 
 if TYPE_CHECKING:
-    from bound import Answer, Request
+    from bound import Answer, Memory, Request
     from caller import Caller
 
 
@@ -36,11 +36,10 @@ class Chain:
     def chain(self, request: Request, blobs: list[bytes]) -> Answer:
         """Call in the first framework, hand the result over, call in the second."""
         first, second = self.callers[request["first"]], self.callers[request["second"]]
-        buffers = [bytearray(b) for b in blobs]
+        buffers = memories(blobs)
         for caller in (first, second):
             if caller.missing:
                 return {"unsupported": caller.missing}, []
-            caller.copies.clear()
         reply: Request = {"error": None, "calls": 0, "outputs": [], "arrays": []}
         try:
             result = outputs(run(first, request, buffers, {}))[request["take"]]
@@ -52,9 +51,7 @@ class Chain:
                     }, []
             passed = second.receive(first.offer(result))
             reply["from"], reply["to"] = first.span(result)[0], second.span(passed)[0]
-            fresh = [
-                bytearray(b) for b in blobs
-            ]  # the result may lie in the memory of the first call
+            fresh = memories(blobs)  # the result may lie in the memory of the first call
             final = run(second, request, fresh, {request["feed"]: passed})
         except Exception as error:  # whatever is raised is the answer
             return {**reply, "error": describe_error(error)}, []
@@ -66,7 +63,7 @@ class Chain:
         return reply, answer
 
 
-def run(caller: Caller, request: Request, buffers: list[bytearray], given: dict[int, Any]) -> Any:
+def run(caller: Caller, request: Request, buffers: list[Memory], given: dict[int, Any]) -> Any:
     """Call the op in one framework; given replaces arguments by position."""
 
     def value(tagged: Request) -> Any:

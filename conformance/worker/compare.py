@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import foreign
-from bound import Answer, Bound, Request, Unsupported, describe_error, memory
+from bound import Answer, Bound, Request, Unsupported, describe_error, memories, memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,8 +44,7 @@ def answer(caller: Caller, request: Request, blobs: list[bytes]) -> Answer:
 
 def bound(caller: Caller, request: Request, blobs: list[bytes]) -> Bound:
     """Return the call of a request."""
-    buffers = [bytearray(b) for b in blobs]
-    caller.copies.clear()
+    buffers = memories(blobs)
 
     def value(tagged: Request) -> Any:
         return caller.untag(tagged, lambda spec: caller.make(spec, memory(spec, buffers)))

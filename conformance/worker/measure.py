@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import turns
-from bound import Answer, Request, Unsupported, describe_error, memory
+from bound import Answer, Memory, Request, Unsupported, describe_error, memories, memory
 from distance import distance
 from host import NDArray, numpy_dtype
 from lists import grouped, spread
@@ -72,8 +72,7 @@ class Arguments:
 
     def __init__(self, caller: Caller, request: Request, blobs: list[bytes]) -> None:
         """Make them in memory that the framework itself has allocated."""
-        buffers = [bytearray(b) for b in blobs]
-        caller.copies.clear()
+        buffers = memories(blobs)
 
         def array(spec: Request) -> Any:
             return caller.owned(caller.make(spec, memory(spec, buffers)))
@@ -179,7 +178,7 @@ def measured(caller: Caller, request: Request, arguments: Arguments) -> Request:
 def copy_there(caller: Caller) -> Callable[[], Any]:
     """Return the copy of an array on the device under test."""
     spec = {"dtype": "uint8", "dlpack": [1, 8], "shape": [turns.COPIED], "strides": [1]}
-    array = caller.make({**spec, "offset": 0, "blob": 0}, bytearray(turns.COPIED))
+    array = caller.make({**spec, "offset": 0, "blob": 0}, Memory(turns.COPIED))
     return lambda: caller.owned(array)
 
 

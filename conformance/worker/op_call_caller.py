@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import gpu_memory
 import numpy as np
 from backend_caller import Backend
-from bound import Bound, Request
+from bound import Bound, Memory, Request
 from dlpack import Array
 from host import NDArray, describe, span, strided
 from lists import grouped
@@ -41,7 +41,7 @@ class OpCall(Backend):
         del collection
         return self.backend
 
-    def make(self, spec: Request, data: bytearray) -> Any:
+    def make(self, spec: Request, data: Memory) -> Any:
         """Build every second array with NumPy."""
         plain = self.config["device"] == "cpu" and not spec.get("device")
         if not plain or (spec["index"] % 2 == 0 and not spec.get("readonly")):
@@ -54,7 +54,7 @@ class OpCall(Backend):
         """Describe an array of either kind."""
         return describe(array) if isinstance(array, np.ndarray) else super().read(array)  # pyright: ignore[reportUnknownArgumentType]
 
-    def contents(self, array: Any, data: bytearray) -> bytes:
+    def contents(self, array: Any, data: Memory) -> bytes:
         """Return the present bytes of the buffer behind an array of either kind."""
         return bytes(data) if isinstance(array, np.ndarray) else super().contents(array, data)  # pyright: ignore[reportUnknownArgumentType]
 

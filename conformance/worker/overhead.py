@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import measure
 import turns
-from bound import Answer, Request, Unsupported, describe_error, memory
+from bound import Answer, Request, Unsupported, describe_error, memories, memory
 from dlpack import CPU, Array
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def eager(arguments: measure.Arguments) -> Callable[[], Any]:
 
 def export(caller: Caller, request: Request, blobs: list[bytes]) -> Callable[[], Any]:
     """Return the call of the export with tensors of tvm-ffi, which it reads as they are."""
-    buffers = [bytearray(b) for b in blobs]
+    buffers = memories(blobs)
     take = importlib.import_module("tvm_ffi").from_dlpack
 
     def array(spec: Request) -> Any:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from bound import memory
+from bound import memories, memory
 from host import NDArray, strided
 from lists import spread
 from precisions import PRECISIONS, widen
@@ -22,7 +22,7 @@ from slopes import risen, slopes
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bound import Answer, Request
+    from bound import Answer, Memory, Request
 
 
 class Reference:
@@ -76,7 +76,7 @@ class Reference:
     def properties(self, request: Request, blobs: list[bytes]) -> Answer:
         """Let an author's function look at the arguments and results of a call, and say what it asserts in vain."""
         known = self.arguments(request, blobs)
-        buffers = [bytearray(b) for b in blobs]
+        buffers = memories(blobs)
         for name, tagged in request["results"].items():
             known[name] = self.argument(tagged, (None, "float64"), buffers)
         try:
@@ -117,7 +117,7 @@ class Reference:
         Central differences with one step and with twice the step combine to one of order four; their distance
         tells kinks. Answers values and distances for each wanted input.
         """
-        buffers = [bytearray(b) for b in blobs]
+        buffers = memories(blobs)
         weights = [
             strided(v["array"], memory(v["array"], buffers)) if "array" in v else None
             for v in request["cotangents"]
@@ -143,7 +143,7 @@ class Reference:
     def arguments(self, request: Request, blobs: list[bytes]) -> Request:
         """Return the arguments of a reference by name."""
         arguments: Request = {}
-        buffers = [bytearray(b) for b in blobs]
+        buffers = memories(blobs)
         whole, real = PRECISIONS[request["precision"]]
         assert real != "longdouble" or np.finfo(real).nmant > 52, "longdouble is float64 here"
         for name in request["order"]:
@@ -152,7 +152,7 @@ class Reference:
         return arguments
 
     def argument(
-        self, tagged: Request, precisions: tuple[str | None, str], buffers: list[bytearray]
+        self, tagged: Request, precisions: tuple[str | None, str], buffers: list[Memory]
     ) -> Any:
         """Return one argument of a reference."""
         ((kind, value),) = tagged.items()

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import warm
-from bound import Answer, Request, Unsupported, describe_error, memory
+from bound import Answer, Memory, Request, Unsupported, describe_error, memories, memory
 from lists import leaves
 
 if TYPE_CHECKING:
@@ -105,10 +105,9 @@ def answer(
 ) -> Answer:
     """Do what a request asks for."""
     caller.lists = request["lists"]
-    buffers = [bytearray(b) for b in blobs]
-    caller.copies.clear()
+    buffers = memories(blobs)
 
-    def value(tagged: Request, buffers: list[bytearray] = buffers) -> Any:
+    def value(tagged: Request, buffers: list[Memory] = buffers) -> Any:
         if "array" in tagged:
             return caller.make(tagged["array"], memory(tagged["array"], buffers))
         return caller.untag(tagged, partial(value, buffers=buffers))
@@ -138,7 +137,7 @@ def answer(
 
 def apart(task: Task, call: Request, value: Any, blobs: list[bytes]) -> Callable[[], Any]:
     """Return a plain call of the op on arrays of its own."""
-    buffers = [bytearray(b) for b in blobs]
+    buffers = memories(blobs)
     return partial(task.function, *[value(v, buffers) for v in call["inputs"]])
 
 

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 )
@@ -17,4 +18,12 @@ func TestNumberOfThreads(t *testing.T) {
 			run(t, cmd)
 		})
 	}
+}
+
+// The suite's own calls in several threads do not take each other's arrays on a device.
+func TestCallsInThreadsKeepTheirMemory(t *testing.T) {
+	t.Parallel()
+	cmd := command(t, t.TempDir(), python(t), filepath.Join(root(t), "internal", "e2e", "device_memory.py"))
+	cmd.Env = append(os.Environ(), "PYTHONSAFEPATH=1", "PYTHONPATH="+filepath.Join(root(t), "conformance", "worker"))
+	run(t, cmd)
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from abilities import Script
-from bound import Request, Unsupported
+from bound import Memory, Request, Unsupported
 from caller import Caller
 from gpu_memory import WORDS, kind_of, vendor
 from host import numpy_dtype
@@ -39,7 +39,7 @@ class CuPy(Caller):
             raise Unsupported(f"no {WORDS[self.gpu]} device")
         return self.cupy.__version__
 
-    def make(self, spec: Request, data: bytearray) -> Any:
+    def make(self, spec: Request, data: Memory) -> Any:
         """Build an array on the device with the given strides and offset."""
         if spec.get("readonly"):
             raise Unsupported("CuPy has no read-only arrays")
@@ -60,11 +60,11 @@ class CuPy(Caller):
         del result
         self.cupy.cuda.Device().synchronize()
 
-    def copied(self, data: bytearray) -> Any:
+    def copied(self, data: Memory) -> Any:
         """Return the copy of a buffer on the device: arrays over one buffer share it there, too."""
-        if id(data) not in self.copies:
-            self.copies[id(data)] = self.cupy.asarray(np.frombuffer(data, np.uint8))
-        return self.copies[id(data)]
+        if data.on_device is None:
+            data.on_device = self.cupy.asarray(np.frombuffer(data, np.uint8))
+        return data.on_device
 
     def dtype(self, name: str) -> Any:
         """Return CuPy's dtype."""
@@ -82,7 +82,7 @@ class CuPy(Caller):
             "data": True,
         }, elements.get().tobytes()
 
-    def contents(self, array: Any, data: bytearray) -> bytes:
+    def contents(self, array: Any, data: Memory) -> bytes:
         """Return the present bytes of the buffer behind an array."""
         if not data:
             return b""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from abilities import Script
-from bound import Bound, Request, Unsupported, refusal
+from bound import Bound, Memory, Request, Unsupported, refusal
 from caller import Caller
 from gpu_memory import WORDS, kind_of, vendor
 
@@ -74,7 +74,7 @@ class Paddle(Caller):
         self.paddle.set_device(self.place)
         return self.paddle.__version__
 
-    def make(self, spec: Request, data: bytearray) -> Any:
+    def make(self, spec: Request, data: Memory) -> Any:
         """Build a tensor over data."""
         if spec.get("readonly"):
             raise Unsupported("PaddlePaddle has no read-only tensors")
@@ -85,18 +85,18 @@ class Paddle(Caller):
         start = spec["offset"] * flat.element_size()
         return flat.as_strided(spec["shape"], spec["strides"], start)
 
-    def buffer(self, data: bytearray, place: str) -> Any:
+    def buffer(self, data: Memory, place: str) -> Any:
         """Return a buffer as bytes on a device; tensors over one buffer share its copy there, too."""
         host = self.paddle.from_dlpack(np.frombuffer(data, np.uint8))
         if place == "cpu":
             return host
-        if id(data) not in self.copies:
-            self.copies[id(data)] = host.to(place)
-        return self.copies[id(data)]
+        if data.on_device is None:
+            data.on_device = host.to(place)
+        return data.on_device
 
-    def contents(self, array: Any, data: bytearray) -> bytes:
+    def contents(self, array: Any, data: Memory) -> bytes:
         """Return the present bytes of the buffer behind a tensor."""
-        copy = self.copies.get(id(data))
+        copy = data.on_device
         return bytes(data) if copy is None else copy.numpy().tobytes()
 
     def dtype(self, name: str) -> Any:

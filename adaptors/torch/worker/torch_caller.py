@@ -12,7 +12,7 @@ import torch_aliasing
 import torch_rank
 import torch_transform
 from abilities import Script
-from bound import Bound, Request, Unsupported, expecting, refusal, refused_singly
+from bound import Bound, Memory, Request, Unsupported, expecting, refusal, refused_singly
 from caller import Caller
 from gpu_memory import WORDS, kind_of, vendor
 from torch_aliasing import functional, tensors, warm, watcher
@@ -61,7 +61,7 @@ class Torch(Caller):
             importlib.import_module("torch.distributed.tensor")
             self.ranks = torch_rank.Ranks(self, torch_transform.answer)
 
-    def make(self, spec: Request, data: bytearray) -> Any:
+    def make(self, spec: Request, data: Memory) -> Any:
         """Build a tensor over data."""
         if min(spec["strides"], default=0) < 0:
             raise Unsupported("torch has no negative strides")
@@ -74,18 +74,18 @@ class Torch(Caller):
         flat = self.buffer(data, place).view(dtype)
         return flat.as_strided(shape, spec["strides"], spec["offset"])
 
-    def buffer(self, data: bytearray, place: str) -> Any:
+    def buffer(self, data: Memory, place: str) -> Any:
         """Return a buffer as bytes on a device; arrays over one buffer share its copy there, too."""
         host = self.torch.frombuffer(data, dtype=self.torch.uint8)
         if place == "cpu":
             return host
-        if id(data) not in self.copies:
-            self.copies[id(data)] = host.to(place)
-        return self.copies[id(data)]
+        if data.on_device is None:
+            data.on_device = host.to(place)
+        return data.on_device
 
-    def contents(self, array: Any, data: bytearray) -> bytes:
+    def contents(self, array: Any, data: Memory) -> bytes:
         """Return the present bytes of the buffer behind a tensor."""
-        copy = self.copies.get(id(data))
+        copy = data.on_device
         return bytes(data) if copy is None else copy.cpu().numpy().tobytes()
 
     def dtype(self, name: str) -> Any:
