@@ -2,6 +2,7 @@ package mutate_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,8 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/opcast/opcast/internal/build/compiler"
 	"github.com/opcast/opcast/internal/framework"
 	"github.com/opcast/opcast/internal/mutate"
+	"github.com/opcast/opcast/internal/pyenv"
 )
 
 // sample is generated C++ in small.
@@ -119,8 +122,47 @@ func TestEdit(t *testing.T) {
 
 // TestOperators plants all mutants into this repository: a template that no operator matches any more shows here.
 func TestOperators(t *testing.T) {
-	root, dir := filepath.Join("..", ".."), t.TempDir()
-	var ops []string
+	root := filepath.Join("..", "..")
+	dir, ops := copied(t, root)
+	planted, err := mutate.Plant(mutate.Source{Dir: dir, Ops: ops, Switch: filepath.Join(dir, "mutant")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	edits, err := mutate.Edits(mutate.Source{Dir: root, Name: "opcast", Ops: ops, Adaptors: framework.Names()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	used := map[string]bool{}
+	streams := 0
+	for _, m := range slices.Concat(planted, edits) {
+		if seen[m.ID] {
+			t.Errorf("two mutants are called %s", m.ID)
+		}
+		seen[m.ID] = true
+		used[m.Operator.Doc+m.Operator.Pattern] = true
+		if len(m.Operator.Expect) == 0 || m.Operator.Doc == "" {
+			t.Errorf("%s: no check is expected to notice, or nothing says what error is planted", m.ID)
+		}
+		if m.Operator.Kind == "wrong-stream" {
+			streams++
+		}
+	}
+	if streams != len(ops) {
+		t.Errorf("%d kernels on the wrong stream, want one for each of %d ops", streams, len(ops))
+	}
+	for _, o := range append(operators(t, true), operators(t, false)...) {
+		unknown := strings.HasSuffix(o.Doc, ": a bool") || strings.HasSuffix(o.Doc, ": a broadcast") // which no op here has
+		if !used[o.Doc+o.Pattern] && !unknown {
+			t.Errorf("operator %s, %s: %q has no place in this repository", o.Kind, o.Doc, o.Pattern)
+		}
+	}
+}
+
+// copied is a folder with this repository's generated C++, and the ops that it is about.
+func copied(t *testing.T, root string) (dir string, ops []string) {
+	t.Helper()
+	dir = t.TempDir()
 	files, err := filepath.Glob(filepath.Join(root, "backend", "gen", "*.gen.cc"))
 	if err != nil || len(files) == 0 {
 		t.Fatal(err, len(files))
@@ -133,31 +175,50 @@ func TestOperators(t *testing.T) {
 			ops = append(ops, op)
 		}
 	}
-	planted, err := mutate.Plant(mutate.Source{Dir: dir, Ops: ops, Switch: filepath.Join(dir, "mutant")})
+	return dir, ops
+}
+
+// TestPlantedCompiles: what is planted into ops with lists compiles, and into the first op without one.
+func TestPlantedCompiles(t *testing.T) {
+	python := os.Getenv("OPCAST_TEST_PYTHON")
+	if python == "" {
+		t.Skip("OPCAST_TEST_PYTHON names no Python with tvm-ffi")
+	}
+	t.Parallel()
+	env, err := pyenv.Find(t.Context(), pyenv.Query{Python: python, Getenv: os.Getenv})
 	if err != nil {
 		t.Fatal(err)
 	}
-	edits, err := mutate.Edits(mutate.Source{Dir: root, Name: "opcast", Ops: ops, Adaptors: framework.Names()})
+	cxx, err := compiler.FindCXX(t.Context(), os.Getenv)
 	if err != nil {
+		t.Skip(err)
+	}
+	root := filepath.Join("..", "..")
+	dir, ops := copied(t, root)
+	if _, err := mutate.Plant(mutate.Source{Dir: dir, Ops: ops, Switch: filepath.Join(dir, "mutant")}); err != nil {
 		t.Fatal(err)
 	}
-	seen := map[string]bool{}
-	used := map[string]bool{}
-	for _, m := range slices.Concat(planted, edits) {
-		if seen[m.ID] {
-			t.Errorf("two mutants are called %s", m.ID)
+	generated := filepath.Join(dir, "backend", "gen")
+	args := slices.Concat(cxx.Words[1:], []string{"-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
+		"-I", generated, "-I", filepath.Join(root, "backend"), "-isystem", env.TVMInclude})
+	lists, plain := 0, 0
+	for _, op := range ops {
+		unit := filepath.Join(generated, op+".gen.cc")
+		text, err := os.ReadFile(unit)
+		if err != nil {
+			t.Fatal(err)
 		}
-		seen[m.ID] = true
-		used[m.Operator.Doc+m.Operator.Pattern] = true
-		if len(m.Operator.Expect) == 0 || m.Operator.Doc == "" {
-			t.Errorf("%s: no check is expected to notice, or nothing says what error is planted", m.ID)
+		if strings.Contains(string(text), "opcast::Tensors ") {
+			lists++
+		} else if plain++; plain > 1 {
+			continue
+		}
+		if out, err := exec.CommandContext(t.Context(), cxx.Words[0], append(args, unit)...).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", op, err, out)
 		}
 	}
-	for _, o := range append(operators(t, true), operators(t, false)...) {
-		unknown := strings.HasSuffix(o.Doc, ": a bool") || strings.HasSuffix(o.Doc, ": a broadcast") // which no op here has
-		if !used[o.Doc+o.Pattern] && !unknown {
-			t.Errorf("operator %s, %s: %q has no place in this repository", o.Kind, o.Doc, o.Pattern)
-		}
+	if lists == 0 || plain == 0 {
+		t.Errorf("%d ops with lists, %d without", lists, plain)
 	}
 }
 
