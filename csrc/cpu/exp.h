@@ -99,6 +99,14 @@ inline ExpParts SplitPower(float x) {
   return {r, slope, RoundedBy(shifted)};
 }
 
+// The same with a relative error of 1e-4: for results of bfloat16.
+template <int kWidth>
+inline ExpParts SplitRoughPower(float x) {
+  const float shifted = x + kRounder, r = x - (shifted - kRounder);
+  const float slope = Polynomial<kWidth>(r, 0x1.c2a218p-5f, 0x1.f00c4cp-3f, 0x1.62f5fap-1f);
+  return {r, slope, RoundedBy(shifted)};
+}
+
 // The same with a relative error of 2e-7, and below 2e-8 for the power of -0.1558: silu' of the
 // float16 next to its zero has the most to lose from it.
 template <int kWidth>
@@ -116,15 +124,18 @@ inline float PowerOfTwo(int32_t n, int32_t more = 0) {
   return opcast::detail::FromBits(exponent << 23);
 }
 
+// y * 2^(n + more), where y and that are normal numbers, without a product.
+inline float TimesPower(float y, int32_t n, int32_t more) {
+  const uint32_t power = static_cast<uint32_t>(n) + static_cast<uint32_t>(more);
+  return opcast::detail::FromBits(opcast::detail::Bits(y) + (power << 23));
+}
+
 // y * 2^n for |n| <= 252. The power is applied in two factors, since n leaves the range of normal
 // exponents before the result does.
 inline float Scale(float y, int32_t n) {
   const int32_t half = n >> 1;
   return y * PowerOfTwo(half) * PowerOfTwo(n - half);
 }
-
-// The same for -190 <= n <= 63.
-inline float ScaleDown(float y, int32_t n) { return y * PowerOfTwo(n, 64) * 0x1p-64f; }
 
 // e^x, to 0.92 ulp: 0, denormal or infinite where that is the float nearest to it.
 template <int kWidth>

@@ -9,19 +9,17 @@ namespace opcast_ops {
 constexpr double kSqrt8OverPi = 0x1.9884533d43651p0, kGeluCubic = 0.044715;
 
 // That argument for |x| <= 11.5, as x times a slope of two parts, so that large ones are right to a
-// small part of 1.
+// small part of 1. kLinear has so few digits that its difference from the slope is exact.
 template <int kWidth>
 inline Reduced GeluArgument(float x) {
   constexpr double kCubic = kGeluCubic * kSqrt8OverPi;
-  constexpr float kLinear = static_cast<float>(kSqrt8OverPi), kThird = static_cast<float>(kCubic);
+  constexpr float kLinear = 0x1.98846p0f, kThird = static_cast<float>(kCubic);
   constexpr float kLinearLow = static_cast<float>(kSqrt8OverPi - kLinear);
   constexpr float kThirdLow = static_cast<float>(kCubic - kThird);
   const float square = x * x, square_low = Fma<kWidth>(x, x, -square);
-  const float third = square * kThird, third_low = Fma<kWidth>(square, kThird, -third);
-  const float slope = third + kLinear;
-  const float low =
-      Lack(third, kLinear, slope) +
-      Fma<kWidth>(square, kThirdLow, Fma<kWidth>(square_low, kThird, third_low + kLinearLow));
+  const float slope = Fma<kWidth>(square, kThird, kLinear);
+  const float lost = Fma<kWidth>(square, kThird, kLinear - slope) + kLinearLow;
+  const float low = Fma<kWidth>(square_low, kThird, Fma<kWidth>(square, kThirdLow, lost));
   const float shifted = Fma<kWidth>(x * slope, kLog2E, kRounder), n = shifted - kRounder;
   const float rest = Fma<kWidth>(x, low, n * -kLn2Low);
   return {Fma<kWidth>(x, slope, n * -kLn2High) + rest, RoundedBy(shifted)};

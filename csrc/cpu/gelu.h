@@ -11,12 +11,13 @@ inline float Ramp(float x) { return x - SelectBySign(x, x, 0); }
 
 // The binary logarithm of F(-a), of which nothing is lost that results of a dtype could show: they
 // are 0 beyond kEnd, or near enough to x. As powers of two, the polynomials have relative errors of
-// 4e-5 and 1.6e-4.
+// 4e-5 and 6.4e-4. A rough power of two is enough for bfloat16.
 template <class T>
 struct LogTail;
 template <>
 struct LogTail<opcast::f16> {
   static constexpr float kEnd = 5.9f;
+  static constexpr bool kRough = false;
 
   static constexpr float kPolynomial[] = {0x1.8c04eep-16f, -0x1.45a4c2p-11f, 0x1.db8c1p-8f,
                                           -0x1.a4afacp-5f, -0x1.d82134p-2f,  -0x1.2677e8p+0f,
@@ -25,16 +26,18 @@ struct LogTail<opcast::f16> {
 template <>
 struct LogTail<opcast::bf16> {
   static constexpr float kEnd = 13.7f;
+  static constexpr bool kRough = true;
 
-  static constexpr float kPolynomial[] = {0x1.99ffb4p-26f,  -0x1.a4b6a2p-20f, 0x1.734424p-15f,
-                                          -0x1.73e502p-11f, 0x1.d94666p-8f,   -0x1.9b3916p-5f,
-                                          -0x1.dace94p-2f,  -0x1.26068ep+0f,  -0x1.000f08p+0f};
+  static constexpr float kPolynomial[] = {-0x1.2db57ap-22f, 0x1.0f488cp-16f, -0x1.9a071ep-12f,
+                                          0x1.56e3eep-8f,   -0x1.64368ep-5f, -0x1.e61f5cp-2f,
+                                          -0x1.24448cp+0f,  -0x1.003c9p+0f};
 };
 
 // The same where the result is a factor of others, so that nothing is lost before a F(-a) is 0 as a
 // float: within 6e-5.
 struct LogTailOfFactor {
   static constexpr float kEnd = 14.2f;
+  static constexpr bool kRough = false;
 
   static constexpr float kPolynomial[] = {
       -0x1.a00a1ep-30f, 0x1.f5b530p-24f, -0x1.08bc90p-18f, 0x1.432be8p-14f, -0x1.fe1beap-11f,
@@ -45,8 +48,11 @@ struct LogTailOfFactor {
 template <int kWidth, class Tail>
 inline float GeluShort(float x) {
   const float a = Magnitude(x, Tail::kEnd);
-  const auto parts = SplitPower<kWidth>(SplitPolynomial<kWidth>(a, Tail::kPolynomial));
-  const float tail = ScaleDown(parts.template Fraction<kWidth>(), parts.n);
+  const float logarithm = SplitPolynomial<kWidth>(a, Tail::kPolynomial);
+  const auto parts =
+      Tail::kRough ? SplitRoughPower<kWidth>(logarithm) : SplitPower<kWidth>(logarithm);
+  // The power of two comes in two parts, since n leaves the range of exponents before x F(x) is 0.
+  const float tail = TimesPower(parts.template Fraction<kWidth>(), parts.n, 64) * 0x1p-64f;
   return OrSign(Fma<kWidth>(a, -tail, Ramp(x)), x);
 }
 

@@ -50,6 +50,16 @@ inline float Magnitude(float x, float most) {
   return bits::FromBits(static_cast<uint32_t>(all < bound ? all : bound));
 }
 
+// x, but at least `least` and at most `most`, for least < 0 < most; NaN become one of these. Seen
+// as integers, numbers with a sign are below all others, or, without a sign, above them.
+inline float Clamp(float x, float least, float most) {
+  namespace bits = opcast::detail;
+  const auto all = static_cast<int32_t>(bits::Bits(x));
+  const auto bound = static_cast<int32_t>(bits::Bits(most));
+  const auto below = static_cast<uint32_t>(all < bound ? all : bound);
+  return bits::FromBits(below < bits::Bits(least) ? below : bits::Bits(least));
+}
+
 // The one rounding of a result, float or double. All NaN become one: which of its operands' NaN an
 // instruction hands on depends on the order that the compiler gave them, here in a vector loop and
 // there in its scalar rest.
