@@ -124,7 +124,8 @@ inline float PowerOfTwo(int32_t n, int32_t more = 0) {
   return opcast::detail::FromBits(exponent << 23);
 }
 
-// y * 2^(n + more), where y and that are normal numbers, without a product.
+// y * 2^(n + more), where y and the result are normal numbers: neither 0 nor NaN nor infinite. The
+// power itself may leave the range of floats.
 inline float TimesPower(float y, int32_t n, int32_t more) {
   const uint32_t power = static_cast<uint32_t>(n) + static_cast<uint32_t>(more);
   return opcast::detail::FromBits(opcast::detail::Bits(y) + (power << 23));

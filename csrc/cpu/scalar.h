@@ -51,7 +51,7 @@ inline float Magnitude(float x, float most) {
 }
 
 // x, but at least `least` and at most `most`, for least < 0 < most; NaN become one of these. Seen
-// as integers, numbers with a sign are below all others, or, without a sign, above them.
+// as signed integers, negative numbers are below all others; as unsigned ones, above them.
 inline float Clamp(float x, float least, float most) {
   namespace bits = opcast::detail;
   const auto all = static_cast<int32_t>(bits::Bits(x));
