@@ -67,9 +67,7 @@ class Backend(Caller):
 
     def copied(self, data: Memory) -> Any:
         """Return the copy of a buffer on the device: arrays over one buffer share it there, too."""
-        if data.on_device is None:
-            data.on_device = gpu_memory.driver(self.config["device"]).buffer(data)
-        return data.on_device
+        return data.copied(lambda: gpu_memory.driver(self.config["device"]).buffer(data))
 
     def contents(self, array: Any, data: Memory) -> bytes:
         """Return the present bytes of the buffer behind an array."""

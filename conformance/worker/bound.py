@@ -154,6 +154,12 @@ class Memory(bytearray):
 
     on_device: Any = None
 
+    def copied(self, copy: Callable[[], Any]) -> Any:
+        """Return the copy on the device, which the first call makes."""
+        if self.on_device is None:
+            self.on_device = copy()
+        return self.on_device
+
 
 def memories(blobs: list[bytes]) -> list[Memory]:
     """Return the memory of a call's arrays: a copy of the bytes that came with it."""

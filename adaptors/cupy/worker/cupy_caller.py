@@ -62,9 +62,7 @@ class CuPy(Caller):
 
     def copied(self, data: Memory) -> Any:
         """Return the copy of a buffer on the device: arrays over one buffer share it there, too."""
-        if data.on_device is None:
-            data.on_device = self.cupy.asarray(np.frombuffer(data, np.uint8))
-        return data.on_device
+        return data.copied(lambda: self.cupy.asarray(np.frombuffer(data, np.uint8)))
 
     def dtype(self, name: str) -> Any:
         """Return CuPy's dtype."""

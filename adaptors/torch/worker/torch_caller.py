@@ -79,9 +79,7 @@ class Torch(Caller):
         host = self.torch.frombuffer(data, dtype=self.torch.uint8)
         if place == "cpu":
             return host
-        if data.on_device is None:
-            data.on_device = host.to(place)
-        return data.on_device
+        return data.copied(lambda: host.to(place))
 
     def contents(self, array: Any, data: Memory) -> bytes:
         """Return the present bytes of the buffer behind a tensor."""
