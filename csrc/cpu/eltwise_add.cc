@@ -13,7 +13,7 @@ opcast::Status EltwiseAdd(const EltwiseAddArgs& args, const opcast::Launch& laun
     const Stores<> stores = {PastCache(launch, a.c, a.batch, 3)};
     const auto chunk = [&a, stores](int64_t begin, int64_t end, auto width) {
       const auto sum = [](float left, float right) { return left + right; };
-      MapTo<width>(stores, end - begin, sum, a.c + begin, a.a + begin, a.b + begin);
+      MoveTo<width>(stores, end - begin, sum, a.c + begin, a.a + begin, a.b + begin);
     };
     opcast::ParallelFor(launch, a.batch, kChunk, chunk);
     return opcast::Status::Ok();

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "eltwise_add_backward.gen.h"
+#include "map.h"
 #include "rows.h"
 
 namespace opcast_ops {
@@ -32,7 +33,7 @@ opcast::Status EltwiseAddBackward(const EltwiseAddBackwardArgs& args,
     const auto* from = reinterpret_cast<const char*>(a.grad_c);
     auto *left = reinterpret_cast<char*>(a.grad_a), *right = reinterpret_cast<char*>(a.grad_b);
     const auto chunk = [=](int64_t begin, int64_t end, auto width) {
-      CopyTwice<width>(from + begin, end - begin, left + begin, right + begin);
+      CopyTwice<kWidthToMove<width, float>>(from + begin, end - begin, left + begin, right + begin);
     };
     opcast::ParallelFor(launch, a.batch * kSize, kChunk * kSize, chunk);
     return opcast::Status::Ok();

@@ -12,7 +12,7 @@ opcast::Status EltwiseRelu(const EltwiseReluArgs& args, const opcast::Launch& la
     const Stores<Exact> stores = {PastCache(launch, a.y, a.batch, 2)};
     const auto chunk = [&a, stores](int64_t begin, int64_t end, auto width) {
       const auto positive = [](float x) { return x < 0 ? 0 : x; };
-      MapTo<width>(stores, end - begin, positive, a.y + begin, a.x + begin);
+      MoveTo<width>(stores, end - begin, positive, a.y + begin, a.x + begin);
     };
     opcast::ParallelFor(launch, a.batch, kChunk, chunk);
     return opcast::Status::Ok();

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "eltwise_relu_backward.gen.h"
+#include "map.h"
 #include "rows.h"
 #include "stream.h"
 
@@ -47,19 +48,24 @@ inline void Pass(bool past, int64_t n, const Bits* grad_y, const Bits* y, Bits* 
 #pragma GCC unroll 1
     for (int64_t i = begin; i < end; ++i) grad_x[i] = static_cast<Bits>(grad_y[i] & Mask<T>(y[i]));
   };
-  if (!past) return pass(0, n);
-  const auto lies = -reinterpret_cast<uintptr_t>(grad_x) % kWidth / sizeof(Bits);
-  int64_t i = std::min(n, static_cast<int64_t>(lies));
-  pass(0, i);
+  int64_t i = 0;
+  if (past) {
+    const auto lies = -reinterpret_cast<uintptr_t>(grad_x) % kWidth / sizeof(Bits);
+    i = std::min(n, static_cast<int64_t>(lies));
+    pass(0, i);
+  }
   for (; i + kCount <= n; i += kCount) {
     alignas(kWidth) Bits all[kCount];
 #pragma GCC unroll 1
     for (int64_t j = 0; j < kCount; ++j)
       all[j] = static_cast<Bits>(grad_y[i + j] & Mask<T>(y[i + j]));
-    StreamAll(all, grad_x + i);
+    if (past)
+      StreamAll(all, grad_x + i);
+    else
+      std::memcpy(grad_x + i, all, sizeof all);
   }
   pass(i, n);
-  EndStream();
+  if (past) EndStream();
 }
 
 }  // namespace
@@ -74,7 +80,7 @@ opcast::Status EltwiseReluBackward(const EltwiseReluBackwardArgs& args,
     Bits* grad_x = static_cast<Bits*>(args.grad_x);
     const bool past = PastCache(launch, a.grad_x, a.batch, 3);
     const auto chunk = [=](int64_t begin, int64_t end, auto width) {
-      Pass<width, T>(past, end - begin, grad_y + begin, y + begin, grad_x + begin);
+      Pass<kWidthToMove<width, T>, T>(past, end - begin, grad_y + begin, y + begin, grad_x + begin);
     };
     opcast::ParallelFor(launch, a.batch, kChunk, chunk);
     return opcast::Status::Ok();

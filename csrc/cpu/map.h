@@ -56,6 +56,28 @@ inline void MapTo(Stores<Nan> stores, int64_t n, F f, Y* y, const Xs*... x) {
   MapRest<kWidth>(n - i, f, y + i, x + i...);
   if (stores.past) EndStream();
 }
+// The width of vectors, in bytes, for functions of elements of type T that take no time beside
+// memory. Some machines with AVX-512 move 32 bytes at a time faster than 64.
+template <int kWidth, class T>
+constexpr int kWidthToMove = sizeof(T) == 4 ? std::min(kWidth, 32) : kWidth;
+
+// MapTo for such a function: four vectors at a time, for which the loop itself would take as long.
+template <int kWidth, class Y, class F, class Nan, class... Xs>
+inline void MoveTo(Stores<Nan> stores, int64_t n, F f, Y* y, const Xs*... x) {
+  constexpr int kNarrow = kWidthToMove<kWidth, Y>;
+  constexpr int64_t kCount = Lanes<kNarrow>::kCount, kStep = 4 * kCount;
+  int64_t i = 0;
+  for (; !stores.past && i + kStep <= n; i += kStep) {
+#pragma GCC unroll 4
+    for (int64_t k = i; k < i + kStep; k += kCount) {
+      Lanes<kNarrow> result;
+      MapLanes(f, &result, Load<kNarrow>(x + k)...);
+      result.Store(y + k, stores.nan);
+    }
+  }
+  MapTo<kNarrow>(stores, n - i, f, y + i, x + i...);
+}
+
 template <int kWidth, class Y, class F, class... Xs>
 inline void Map(int64_t n, F f, Y* y, const Xs*... x) {
   MapTo<kWidth>(Stores<>(), n, f, y, x...);
