@@ -35,11 +35,10 @@ void Group(const A& a, bool past, bool tame, int64_t group, const W* bias) {
     ChannelsBy<std::decay_t<decltype(by)>, kWidth>(a, past, by, group * n, a.weight + first,
                                                    bias + first);
   };
-  constexpr bool kFloat = std::is_same_v<W, float>;  // so may T be
-  if (!kFloat && tame && layer_norm::IsShort(moments))
-    channels_by(layer_norm::Short<kWidth>(moments));
+  if (tame && layer_norm::IsShort(moments))
+    channels_by(layer_norm::Quick<kWidth, W>(moments));
   else
-    channels_by(layer_norm::Wide<kWidth, AnyNan>(moments));
+    channels_by(layer_norm::Wide<kWidth>(moments));
 }
 
 template <class A>
