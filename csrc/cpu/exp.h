@@ -13,6 +13,7 @@ constexpr float kRounder = 0x1.8p23f;
 constexpr double kWideRounder = 0x1.8p52;
 
 constexpr float kLog2E = 0x1.715476p0f;
+constexpr double kWideLog2E = 0x1.71547652b82fep0;
 
 // The integer whose sum with kRounder is `sum`.
 inline int32_t RoundedBy(float sum) {
@@ -173,15 +174,32 @@ inline double PowerOfTwo(double sum) {
 // is below 1e-14 of it.
 template <int kWidth>
 inline double Exp(double x) {
-  constexpr double kLog2E = 0x1.71547652b82fep0, kLn2High = 0x1.62e42fefa39efp-1,
-                   kLn2Low = 0x1.abc9e3b39803fp-56;
-  const double shifted = Fma<kWidth>(x, kLog2E, kWideRounder);
+  constexpr double kLn2High = 0x1.62e42fefa39efp-1, kLn2Low = 0x1.abc9e3b39803fp-56;
+  const double shifted = Fma<kWidth>(x, kWideLog2E, kWideRounder);
   const double n = shifted - kWideRounder;
   const double r = Fma<kWidth>(n, -kLn2Low, Fma<kWidth>(n, -kLn2High, x));
   const double fraction =
       Polynomial<kWidth>(r, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040,
                          1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1, 1);
   return fraction * PowerOfTwo(shifted);
+}
+
+// y * 2^n where `sum` is n + kWideRounder, and y and the result are normal numbers.
+inline double TimesPower(double y, double sum) {
+  uint64_t bits, power;
+  std::memcpy(&bits, &y, sizeof bits);
+  std::memcpy(&power, &sum, sizeof power);
+  bits += power << 52;
+  std::memcpy(&y, &bits, sizeof y);
+  return y;
+}
+
+// 2^-x for 0 <= x <= 1000 by a polynomial for |x| <= 0.5 whose coefficients begin with that of the
+// highest power.
+template <int kWidth, class... Vs>
+inline double PowerOfMinus(double x, Vs... coefficients) {
+  const double shifted = kWideRounder - x, r = x + (shifted - kWideRounder);
+  return TimesPower(Polynomial<kWidth>(r, coefficients...), shifted);
 }
 
 // log(1 + x) for 0 <= x <= 1, in double, with a relative error below 1e-15: twice the inverse
