@@ -86,6 +86,9 @@ func (n number) text(d dtype.DType) string {
 // representable is about rounded numbers: those beyond the largest one of a type without infinities have none.
 func (n number) representable(d dtype.DType) bool {
 	if !ndarray.IsInteger(d) {
+		if ndarray.IsFloat(d) && !ndarray.IsUnsigned(d) && math.Abs(n.value) <= ndarray.Max(d) {
+			return true // without rounding
+		}
 		return d.Short == "bool" || math.IsNaN(n.value) || !math.IsNaN(ndarray.Round(d, n.value))
 	}
 	whole := n.integer()

@@ -25,9 +25,11 @@ type format struct {
 	unsigned bool
 	// oneNaN marks formats whose only NaN has the code of minus zero.
 	oneNaN bool
+	max    float64 // the largest finite number
 }
 
-var formats = map[string]format{
+// formats are those of dtypes, by the DLPack code and the bytes of an element: there is a look into it for every number.
+var formats = byCode(map[string]format{
 	"f16":        {exp: 5, man: 10, bias: 15, nan: 0x7e00, top: 0x7bff},
 	"bf16":       {exp: 8, man: 7, bias: 127, nan: 0x7fc0, top: 0x7f7f},
 	"f32":        {exp: 8, man: 23, bias: 127, nan: 0x7fc00000, top: 0x7f7fffff},
@@ -36,7 +38,19 @@ var formats = map[string]format{
 	"f8e5m2":     {exp: 5, man: 2, bias: 15, nan: 0x7e, top: 0x7b},
 	"f8e5m2fnuz": {exp: 5, man: 2, bias: 16, over: toNaN, nan: 0x80, top: 0x7f, oneNaN: true},
 	"f8e8m0fnu":  {exp: 8, man: 0, bias: 127, over: toNaN, nan: 0xff, top: 0xfe, unsigned: true},
+})
+
+func byCode(named map[string]format) (table [32][17]*format) {
+	for short, f := range named {
+		d, _ := dtype.Lookup(short)
+		f.max = f.decode(f.top)
+		table[d.Code][d.Bits/8] = &f
+	}
+	return table
 }
+
+// formatOf is nil for integers and float64.
+func formatOf(d dtype.DType) *format { return formats[d.Code][d.Bits/8] }
 
 // minExp is the exponent of the smallest normal number.
 func (f format) minExp() int { return 1 - f.bias }
@@ -129,19 +143,18 @@ func (f format) decode(code uint64) float64 {
 
 // IsFloat reports whether the element type is a floating-point type.
 func IsFloat(d dtype.DType) bool {
-	_, small := formats[d.Short]
-	return small || d.Short == "f64"
+	return formatOf(d) != nil || d.Short == "f64"
 }
 
 // PutFloat stores v, rounded to the element type, as element i of data. Integers are truncated to their width.
 func PutFloat(d dtype.DType, data []byte, i int64, v float64) {
 	var code uint64
-	switch f, ok := formats[d.Short]; {
+	switch f := formatOf(d); {
 	case d.Short == "f64":
 		code = math.Float64bits(v)
 	case d.Short == "f32":
 		code = uint64(math.Float32bits(float32(v)))
-	case ok:
+	case f != nil:
 		code = f.encode(v)
 	case d.Short == "bool":
 		if v != 0 {
@@ -158,12 +171,12 @@ func PutFloat(d dtype.DType, data []byte, i int64, v float64) {
 // GetFloat reads element i of data.
 func GetFloat(d dtype.DType, data []byte, i int64) float64 {
 	code := getBits(data, ItemSize(d), i)
-	switch f, ok := formats[d.Short]; {
+	switch f := formatOf(d); {
 	case d.Short == "f64":
 		return math.Float64frombits(code)
 	case d.Short == "f32":
 		return float64(math.Float32frombits(uint32(code)))
-	case ok:
+	case f != nil:
 		return f.decode(code)
 	case d.Code == 0: // signed: the sign bit is that of the element's width
 		shift := 64 - d.Bits

@@ -11,28 +11,39 @@ import (
 // it is the spacing of the denormals.
 func Spacing(d dtype.DType, v float64) float64 {
 	man, low := 52, -1022
-	if f, ok := formats[d.Short]; ok {
+	if f := formatOf(d); f != nil {
 		man, low = f.man, f.minExp()
 	}
 	if v == 0 || math.IsNaN(v) {
-		return math.Ldexp(1, low-man)
+		return power(low - man)
 	}
 	if math.IsInf(v, 0) {
 		v = Max(d)
 	}
-	return math.Ldexp(1, max(math.Ilogb(v), low)-man)
+	return power(max(math.Ilogb(v), low) - man)
+}
+
+// power is 2 to an exponent.
+func power(exponent int) float64 {
+	if exponent < -1022 {
+		return math.Ldexp(1, exponent)
+	}
+	return math.Float64frombits(uint64(exponent+1023) << 52)
 }
 
 // Max is the largest finite number of the float type.
 func Max(d dtype.DType) float64 {
-	if f, ok := formats[d.Short]; ok {
-		return f.decode(f.top)
+	if f := formatOf(d); f != nil {
+		return f.max
 	}
 	return math.MaxFloat64
 }
 
 // IsUnsigned reports whether the float type has no sign: then it has no zero either.
-func IsUnsigned(d dtype.DType) bool { return formats[d.Short].unsigned }
+func IsUnsigned(d dtype.DType) bool {
+	f := formatOf(d)
+	return f != nil && f.unsigned
+}
 
 // Tiny is the smallest positive number of the float type.
 func Tiny(d dtype.DType) float64 { return Spacing(d, 0) }
@@ -43,7 +54,7 @@ func Tiny(d dtype.DType) float64 { return Spacing(d, 0) }
 // format that has no infinity.
 func Error(d dtype.DType, got, want float64) (distance, spacing float64) {
 	spacing = Spacing(d, want)
-	if f, ok := formats[d.Short]; ok && f.over == toNaN && math.IsNaN(got) && !math.IsNaN(want) {
+	if f := formatOf(d); f != nil && f.over == toNaN && math.IsNaN(got) && !math.IsNaN(want) {
 		got = math.Copysign(math.Inf(1), want)
 	}
 	switch {
