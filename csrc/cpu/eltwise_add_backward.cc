@@ -32,6 +32,7 @@ opcast::Status EltwiseAddBackward(const EltwiseAddBackwardArgs& args,
     constexpr int64_t kSize = sizeof(typename std::decay_t<decltype(a)>::T);
     const auto* from = reinterpret_cast<const char*>(a.grad_c);
     auto *left = reinterpret_cast<char*>(a.grad_a), *right = reinterpret_cast<char*>(a.grad_b);
+    // As wide as for float: bytes are moved, whatever they stand for.
     const auto chunk = [=](int64_t begin, int64_t end, auto width) {
       CopyTwice<kWidthToMove<width, float>>(from + begin, end - begin, left + begin, right + begin);
     };

@@ -194,8 +194,8 @@ inline double TimesPower(double y, double sum) {
   return y;
 }
 
-// 2^-x for 0 <= x <= 1000 by a polynomial for |x| <= 0.5 whose coefficients begin with that of the
-// highest power.
+// 2^-x for 0 <= x <= 1000 by a polynomial that is 2^-r for |r| <= 0.5, whose coefficients begin
+// with that of the highest power.
 template <int kWidth, class... Vs>
 inline double PowerOfMinus(double x, Vs... coefficients) {
   const double shifted = kWideRounder - x, r = x + (shifted - kWideRounder);

@@ -46,8 +46,8 @@ inline float Sigmoid(float x) {
   return SelectBySign(x, e, 1) / (1 + e);
 }
 
-// e^-s for 0 <= s <= 87 as (1 + rest) * power, with its power of two, and 1 / (1 + e^-s): what the
-// slopes of gates are made of in float.
+// e^-s for 0 <= s <= 87 as (1 + rest) * power, with its power of two, and 1 / (1 + e^-s): what
+// silu's slope is made of in float.
 template <int kWidth>
 struct Decay {
   float rest, power, value, sum, gate;

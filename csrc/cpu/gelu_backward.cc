@@ -1,8 +1,8 @@
 // grad_x = grad_y * slope(x), dense; the slope is F(x) + x f(x) with the normal distribution
 // function F and its density f ("none"), or the derivative of gelu's tanh form ("tanh"). Both
 // slopes have a zero near -0.75, around which they keep their relative precision. Computed in
-// float, for float32 with what products lose or partly in double, and where a part of that leaves
-// the range of floats all in double.
+// float: for float32, "none" adds again what products lose, and "tanh" takes the sum that has the
+// zero in double. Numbers for which that leaves the range of floats are all in double.
 #include "common/standard.h"
 
 #include "gelu_backward.gen.h"

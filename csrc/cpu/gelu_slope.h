@@ -60,9 +60,9 @@ inline float LowerShort(float grad, float a) {
   return grad * root * (((kZero.high - a) + kZero.low) * root);
 }
 
-// grad * slope(-a) for float32: (kZero - a) * exp(-a^2 / 2) times a polynomial. That in t = (a
-// - 3.5) / (a + 3.5) is that of least relative error, 6e-9, for a <= kEnd, and the argument of the
-// exponential has two parts.
+// grad * slope(-a) for float32: grad * (kZero - a) * exp(-a^2 / 2) times a polynomial. Its argument
+// is t = (a - 3.5) / (a + 3.5), and its relative error is the least for a <= kEnd, 6e-9. The
+// argument of the exponential has two parts.
 template <>
 struct ExactSlope<float> {
   static constexpr float kEnd = 13, kMostBeyond = 0;

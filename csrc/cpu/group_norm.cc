@@ -26,8 +26,7 @@ void ChannelsBy(const A& a, bool past, const F& by, int64_t at, const W* weight,
 template <int kWidth, class A, class W>
 void Group(const A& a, bool past, bool tame, int64_t group, const W* bias) {
   const int64_t channels = a.C / a.num_groups, n = channels * a.S;
-  const typename A::T* const row[] = {a.x + group * n};
-  const Moments moments = layer_norm::MomentsOf<kWidth>(row, n, a.eps);
+  const Moments moments = layer_norm::MomentsOf<kWidth>(a.x + group * n, n, a.eps);
   if (a.mean != nullptr) a.mean[group] = Round<float>(moments.mean);
   if (a.rstd != nullptr) a.rstd[group] = Round<float>(moments.rstd);
   const int64_t first = group % a.num_groups * channels;
@@ -35,10 +34,11 @@ void Group(const A& a, bool past, bool tame, int64_t group, const W* bias) {
     ChannelsBy<std::decay_t<decltype(by)>, kWidth>(a, past, by, group * n, a.weight + first,
                                                    bias + first);
   };
-  if (tame && layer_norm::IsShort(moments))
-    channels_by(layer_norm::Quick<kWidth, W>(moments));
+  constexpr bool kFloat = std::is_same_v<W, float>;  // so may T be
+  if (!kFloat && tame && layer_norm::IsShort(moments))
+    channels_by(layer_norm::Short<kWidth>(moments));
   else
-    channels_by(layer_norm::Wide<kWidth>(moments));
+    channels_by(layer_norm::Wide<kWidth, AnyNan>(moments));
 }
 
 template <class A>

@@ -1,11 +1,11 @@
 // (x - mean) / sqrt(variance + eps) * weight + bias for dense rows, with the mean and the
 // population variance of a row: what the layer norms share.
 //
-// Both come from one pass over the row; where the mean is so large that the variance cancels, from
-// another one over the differences to the row's first number: what cancels then is at most n times
-// as large as the variance. In double, since the last sum may cancel; for 16 bits, also of weight
-// and bias, what follows the moments is in parts of floats where that loses nothing that counts.
-// Rounded once, as are the mean and 1 / sqrt(variance + eps) that a gradient needs.
+// Both come from one pass over the row. Where the mean is larger than the deviation, the variance
+// cancels; then another pass takes the distances to the row's first number, of which n times as
+// much as the variance cancels at most. In double, since the last sum may cancel; for 16 bits, also
+// of weight and bias, what follows the moments is in parts of floats where that loses nothing that
+// counts. Rounded once, as are the mean and 1 / sqrt(variance + eps) that a gradient needs.
 #pragma once
 
 #include <cmath>
@@ -54,10 +54,11 @@ struct Moments {
   double mean, variance, rstd;
 };
 
-// The sum and the sum of squares of n numbers, less `base` each.
+// The sums of x - base and of (x - base)^2 over a row.
 struct Sums {
   double all[2], base;
 
+  // The sum of (x - mean)^2.
   double Squares(double count) const { return all[1] - all[0] * all[0] / count; }
   Moments Of(double count, double eps) const {
     const double squares = Squares(count), variance = (squares < 0 ? 0 : squares) / count;
@@ -65,59 +66,47 @@ struct Sums {
   }
 };
 
-// Adds a vector to a sum. Multiplies by 1, since conversions keep those units busy that only add.
+// Adds a vector to both. Multiplies by 1, since conversions keep those units busy that only add.
 template <class V>
-inline void AddMoments(const V& x, V* sums) {
+inline void AddBoth(const V& distance, V* sums) {
   V one;
   one.all = typename V::Vector{} + 1;
-  MultiplyAdd(x, one, sums);
-  MultiplyAdd(x, x, sums + 1);
+  MultiplyAdd(distance, one, sums);
+  MultiplyAdd(distance, distance, sums + 1);
 }
 
-// The sum of one vector of each row.
-template <int kInputs, class V>
-inline V Together(const V* x) {
-  V sum = x[0];
-#pragma GCC unroll 2
-  for (int k = 1; k < kInputs; ++k) sum.all += x[k].all;
-  return sum;
-}
-
-// The moments of the sums of kInputs rows of n numbers, less the first one.
-template <int kWidth, int kInputs, class T>
-inline Moments MomentsOfDistances(const T* const (&rows)[kInputs], int64_t n, double eps) {
-  double first = 0;
-  for (int k = 0; k < kInputs && n > 0; ++k) first += static_cast<float>(rows[k][0]);
-  if (!std::isfinite(first)) first = 0;
-  const auto pad = static_cast<float>(Round<T>(first / kInputs));
-  const double base = double{pad} * kInputs;  // the first sum, or next to it
-  const auto add = [base](const auto* x, auto* sums) {
-    auto distance = Together<kInputs>(x);
-    distance.all -= base;
-    AddMoments(distance, sums);
+// The moments of a row of n numbers, from their distances to the first one.
+template <int kWidth, class T>
+inline Moments MomentsOfDistances(const T* row, int64_t n, double eps) {
+  float pad = n > 0 ? static_cast<float>(row[0]) : 0;
+  if (!std::isfinite(pad)) pad = 0;
+  const auto add = [pad](const auto* x, auto* sums) {
+    auto distance = x[0];
+    distance.all -= pad;
+    AddBoth(distance, sums);
   };
-  Sums sums{{}, base};
-  DoubleSums<kWidth>(n, rows, add, sums.all, pad);
+  Sums sums{{}, pad};
+  DoubleSums<kWidth>(n, {row}, add, sums.all, pad);
   return sums.Of(static_cast<double>(n), eps);
 }
 
-// Those of the sums of kInputs rows of n numbers, in double.
-template <int kWidth, int kInputs, class T>
-inline Moments MomentsOf(const T* const (&rows)[kInputs], int64_t n, double eps) {
-  constexpr double kMost = 1024;  // as many times may the mean's square be as large as the variance
+// The moments of a row of n numbers, in double.
+template <int kWidth, class T>
+inline Moments MomentsOf(const T* row, int64_t n, double eps) {
   const double count = static_cast<double>(n);
-  const auto add = [](const auto* x, auto* sums) { AddMoments(Together<kInputs>(x), sums); };
   Sums sums{};
-  DoubleSums<kWidth>(n, rows, add, sums.all);
-  if (sums.all[0] * sums.all[0] / count < kMost * sums.Squares(count)) return sums.Of(count, eps);
-  return MomentsOfDistances<kWidth>(rows, n, eps);
+  DoubleSums<kWidth>(n, {row}, [](const auto* x, auto* sums) { AddBoth(x[0], sums); }, sums.all);
+  // Beyond, rounding errors would count where a bias cancels the result.
+  const bool mean_is_small = sums.all[0] * sums.all[0] / count < sums.Squares(count);
+  if (mean_is_small) return sums.Of(count, eps);
+  return MomentsOfDistances<kWidth>(row, n, eps);
 }
 
 // (x - mean) * rstd * weight + bias.
-template <int kWidth>
+template <int kWidth, class Nan>
 struct Wide {
   using Number = double;
-  static constexpr AnyNan kNan = {};
+  static constexpr Nan kNan = {};
 
   explicit Wide(const Moments& row) : mean(row.mean), rstd(row.rstd) {}
 
@@ -126,21 +115,6 @@ struct Wide {
   }
 
   double mean, rstd;
-};
-
-// The same where IsShort holds, so that mean * rstd is small; there is no NaN then.
-template <int kWidth>
-struct Fused {
-  using Number = double;
-  static constexpr NoNan kNan = {};
-
-  explicit Fused(const Moments& row) : rstd(row.rstd), shift(-row.mean * row.rstd) {}
-
-  double operator()(double x, double weight, double bias) const {
-    return Fma<kWidth>(Fma<kWidth>(x, rstd, shift), weight, bias);
-  }
-
-  double rstd, shift;
 };
 
 // The same for x and weights of at most 11 bits. Mean and rstd are sums of two floats, of which the
@@ -181,10 +155,6 @@ struct Short {
   float mean_high, rstd_high, rstd_low, shift;
 };
 
-// The quicker one for weights of this type.
-template <int kWidth, class W>
-using Quick = std::conditional_t<std::is_same_v<W, float>, Fused<kWidth>, Short<kWidth>>;
-
 constexpr int64_t kMostRows = 4;
 
 // y[r][j] = by[r](x[r][j], weight[j], bias[j]) for kMostRows consecutive rows, which share the
@@ -220,25 +190,26 @@ inline void NormaliseBy(const A& a, bool past, const Moments* rows, int64_t i, i
     MapTo<kWidth>(Stores<AnyNan>{past}, a.N, F(rows[r]), y, x, a.weight, a.bias);
 }
 
-// The same; `is_short` says whether Quick holds.
+// The same; `is_short` says whether Short holds. There is no NaN then.
 template <int kWidth, class A>
 inline void Normalise(const A& a, bool past, bool is_short, const Moments* rows, int64_t i,
                       int64_t count) {
+  constexpr bool kFloat = std::is_same_v<typename A::W, float>;  // so may T be
+  using Quick = std::conditional_t<kFloat, Wide<kWidth, NoNan>, Short<kWidth>>;
   if (is_short)
-    NormaliseBy<Quick<kWidth, typename A::W>, kWidth>(a, past, rows, i, count);
+    NormaliseBy<Quick, kWidth>(a, past, rows, i, count);
   else
-    NormaliseBy<Wide<kWidth>, kWidth>(a, past, rows, i, count);
+    NormaliseBy<Wide<kWidth, AnyNan>, kWidth>(a, past, rows, i, count);
 }
 
-// Rows i to i + count, at most kMostRows. `tame` says whether Quick holds for weight and bias.
+// Rows i to i + count, at most kMostRows. `tame` says whether Short holds for weight and bias.
 template <int kWidth, class A>
 inline void Rows(const A& a, bool past, bool tame, int64_t i, int64_t count) {
   Moments rows[kMostRows];
   bool is_short[kMostRows];
   bool alike = true;
   for (int64_t r = 0; r < count; ++r) {
-    const typename A::T* const row[] = {a.x + (i + r) * a.N};
-    rows[r] = MomentsOf<kWidth>(row, a.N, a.eps);
+    rows[r] = MomentsOf<kWidth>(a.x + (i + r) * a.N, a.N, a.eps);
     is_short[r] = tame && IsShort(rows[r]);
     alike &= is_short[r] == is_short[0];
     if (a.mean != nullptr) a.mean[i + r] = Round<float>(rows[r].mean);

@@ -56,12 +56,14 @@ inline void MapTo(Stores<Nan> stores, int64_t n, F f, Y* y, const Xs*... x) {
   MapRest<kWidth>(n - i, f, y + i, x + i...);
   if (stores.past) EndStream();
 }
+
 // The width of vectors, in bytes, for functions of elements of type T that take no time beside
 // memory. Some machines with AVX-512 move 32 bytes at a time faster than 64.
 template <int kWidth, class T>
 constexpr int kWidthToMove = sizeof(T) == 4 ? std::min(kWidth, 32) : kWidth;
 
-// MapTo for such a function: four vectors at a time, for which the loop itself would take as long.
+// MapTo for such a function. Four vectors per step, since counting and jumping would take as long
+// as the work otherwise.
 template <int kWidth, class Y, class F, class Nan, class... Xs>
 inline void MoveTo(Stores<Nan> stores, int64_t n, F f, Y* y, const Xs*... x) {
   constexpr int kNarrow = kWidthToMove<kWidth, Y>;

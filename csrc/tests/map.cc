@@ -36,10 +36,13 @@ bool SameBits(const T& a, const T& b) {
 }
 
 template <int kWidth, class Y, class X>
-bool MapsAt(bool past, int64_t n, int place, const X* x, const X* z, Y* y) {
+bool MapsAt(bool moves, bool past, int64_t n, int place, const X* x, const X* z, Y* y) {
   const auto f = [](float x, float z) { return Fma<kWidth>(x, z, 1); };
   for (int i = 0; i < kMost + 66; ++i) y[i] = Y(kGuard);
-  MapTo<kWidth>(Stores<>{past}, n, f, y + place, x + place, z + place);
+  if (moves)
+    MoveTo<kWidth>(Stores<>{past}, n, f, y + place, x + place, z + place);
+  else
+    MapTo<kWidth>(Stores<>{past}, n, f, y + place, x + place, z + place);
   bool same = true;
   for (int i = 0; i < kMost + 66; ++i) {
     const float whole = f(static_cast<float>(x[i]), static_cast<float>(z[i]));
@@ -59,7 +62,9 @@ void TestMaps(const char* what) {
   for (int place : {0, 1, 2, 7, 31, 63})
     for (int64_t n = 0; n <= kMost; ++n)
       for (bool past : {false, true})
-        Check(MapsAt<kWidth>(past, n, place, x.data(), z.data(), y.data()), what, kWidth, n, place);
+        for (bool moves : {false, true})
+          Check(MapsAt<kWidth>(moves, past, n, place, x.data(), z.data(), y.data()), what, kWidth,
+                n, place);
 }
 
 // Whether a sum is near the plain one, and the checks of elements see each of them.

@@ -43,6 +43,7 @@ def of_kind(kind: int, x: Any) -> Any:
         x * 10.0 ** rng.uniform(-42, -36, x.shape),
         x * 2.0 ** rng.uniform(-140, 120, x.shape),
         x * 2.0 ** (140.0 * (x > 1.3) - 90),
+        x + 5,
     ]
     return kinds[kind]
 
@@ -55,7 +56,7 @@ def rounded(x: Any, like: Any) -> Any:
 
 def numbers(shape: tuple[int, ...], like: Any) -> Any:
     """Return numbers of one of the kinds."""
-    x = of_kind(int(rng.integers(9)), rng.standard_normal(shape))
+    x = of_kind(int(rng.integers(10)), rng.standard_normal(shape))
     return rounded(x, like)
 
 
@@ -98,6 +99,13 @@ def opposed(x: Any, weight: Any, eps: float) -> tuple[Any, Any]:
     got = ops.layernorm2d(x, weight, bias, eps=eps)
     want = layernorm(wide(x), wide(weight), wide(bias), eps)
     return without(got, want, abs(wide(bias)) * 2.0**-40)
+
+
+def centred(rows: int, weight: Any, eps: float) -> tuple[Any, Any]:
+    """Call layernorm2d without a bias where the mean may be one of the numbers, and its result 0."""
+    x = np.round(3 * rng.standard_normal((rows, len(weight))) + 5).astype(weight.dtype)
+    got = ops.layernorm2d(x, weight, np.zeros_like(weight), eps=eps)
+    return got, layernorm(wide(x), wide(weight), Wide(0), eps)
 
 
 def without(got: Any, want: Any, small: Any) -> tuple[Any, Any]:
@@ -152,6 +160,7 @@ def compare(rows: int, n: int, like: Any, eps: float) -> int:
             ops.layernorm2d(x, weight, bias, eps=eps),
             layernorm(exact[0], exact[2], exact[3], eps),
         )
+        + check("layernorm2d", *centred(rows, weight, eps))
         # Of float32, no digits would be left.
         + (check("layernorm2d", *opposed(x, weight, eps)) if weight.dtype.itemsize == 2 else 0)
         + check("softmax_backward", *softmax_backward(rows, n + 1, like))
