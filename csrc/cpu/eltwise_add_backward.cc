@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "eltwise_add_backward.gen.h"
-#include "map.h"
 #include "rows.h"
 
 namespace opcast_ops {
@@ -32,9 +31,8 @@ opcast::Status EltwiseAddBackward(const EltwiseAddBackwardArgs& args,
     constexpr int64_t kSize = sizeof(typename std::decay_t<decltype(a)>::T);
     const auto* from = reinterpret_cast<const char*>(a.grad_c);
     auto *left = reinterpret_cast<char*>(a.grad_a), *right = reinterpret_cast<char*>(a.grad_b);
-    // As wide as for float: bytes are moved, whatever they stand for.
     const auto chunk = [=](int64_t begin, int64_t end, auto width) {
-      CopyTwice<kWidthToMove<width, float>>(from + begin, end - begin, left + begin, right + begin);
+      CopyTwice<width>(from + begin, end - begin, left + begin, right + begin);
     };
     opcast::ParallelFor(launch, a.batch * kSize, kChunk * kSize, chunk);
     return opcast::Status::Ok();
