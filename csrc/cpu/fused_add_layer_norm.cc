@@ -48,10 +48,8 @@ inline layer_norm::Moments AddRow(const T* x, T* residual, int64_t n, double eps
     for (int k = 0; k < 2; ++k) distances.halves[k].all += sum.halves[k].all;
     squares.AddProduct(sum, sum);
   });
-  const double total = distances.Total(), count = static_cast<double>(n);
-  const double rest = squares.Total() - total * total / count;
-  const double variance = (rest < 0 ? 0 : rest) / count;
-  return {base + total / count, variance, 1 / std::sqrt(variance + eps)};
+  const layer_norm::Sums both{{distances.Total(), squares.Total()}, base};
+  return both.Of(static_cast<double>(n), eps);
 }
 
 template <int kWidth, class T>

@@ -56,6 +56,10 @@ inline void MapTo(Stores<Nan> stores, int64_t n, F f, Y* y, const Xs*... x) {
   MapRest<kWidth>(n - i, f, y + i, x + i...);
   if (stores.past) EndStream();
 }
+template <int kWidth, class Y, class F, class... Xs>
+inline void Map(int64_t n, F f, Y* y, const Xs*... x) {
+  MapTo<kWidth>(Stores<>(), n, f, y, x...);
+}
 
 // The width of vectors, in bytes, for functions of elements of type T that take no time beside
 // memory. Some machines with AVX-512 move 32 bytes at a time faster than 64.
@@ -78,11 +82,6 @@ inline void MoveTo(Stores<Nan> stores, int64_t n, F f, Y* y, const Xs*... x) {
     }
   }
   MapTo<kNarrow>(stores, n - i, f, y + i, x + i...);
-}
-
-template <int kWidth, class Y, class F, class... Xs>
-inline void Map(int64_t n, F f, Y* y, const Xs*... x) {
-  MapTo<kWidth>(Stores<>(), n, f, y, x...);
 }
 
 // Whether no flag is set.
