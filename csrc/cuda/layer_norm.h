@@ -40,7 +40,7 @@ struct Moments {
   // Takes the sums over a row; says whether they cancel too much.
   OPCAST_DEVICE bool Take(const Pair (&sums)[2], const NormSizes& sizes, Pair* variance) {
     total = Settle(sums[0]);
-    shift = Settle(Multiply(total, sizes.share));
+    shift = sizes.Mean(total);
     sum.squares = Settle(sums[1]);
     const Pair square = Multiply(shift, shift);
     *variance =

@@ -47,7 +47,7 @@ func TestCUDAKernelsOnTheEmulator(t *testing.T) {
 	t.Parallel()
 	dir := testedOnTheEmulator(t, 32, valuesOfKernels+memoryOfKernels+surroundingsOfKernels)
 	t.Run("rows", func(t *testing.T) { compares(t, dir, rowsScript, "378") })
-	t.Run("hostile", func(t *testing.T) { compares(t, dir, hostileScript, "1932") })
+	t.Run("hostile", func(t *testing.T) { compares(t, dir, hostileScript, hostileArrays) })
 	t.Run("products", func(t *testing.T) { compares(t, dir, productsScript, "16") })
 	t.Run("device", func(t *testing.T) { compares(t, dir, deviceScript, "47") })
 }
