@@ -13,7 +13,8 @@ namespace opcast::detail {
 // One parallel loop, on the stack of the thread that started it.
 //
 // Each thread has a part of its own, so that it reads memory in one stretch: threads that took the
-// chunks in turns would get no more out of the memory than one. Who is done helps the others.
+// chunks in turns would get no more out of the memory than one. Who is done helps the others. Where
+// a thread has the same part in each call, it finds in its caches what it left there.
 class Job {
  public:
   // Of n elements in chunks of `grain`, of which there are so many, for at most so many threads.
@@ -31,9 +32,9 @@ class Job {
     }
   }
 
-  // Takes chunks until none is left.
-  void Work() {
-    const int64_t own = entered_.fetch_add(1, std::memory_order_relaxed);
+  // Takes chunks until none is left, those of the thread's own part first; threads are numbered
+  // from 0 on.
+  void Work(int64_t own) {
     for (int64_t p = own; p < own + parts_used_; ++p) {
       Part& part = parts_[p % parts_used_];
       for (int64_t chunk; (chunk = part.next.fetch_add(1, std::memory_order_relaxed)) < part.end;) {
@@ -68,7 +69,6 @@ class Job {
   const Body body_;
   void* const closure_;
   const int64_t parts_used_;
-  std::atomic<int64_t> entered_{0};
   Part parts_[kParts];
 };
 

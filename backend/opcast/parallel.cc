@@ -70,7 +70,7 @@ class Pool {
       for (int i = 0; i < workers; ++i) work_.notify_one();
     }
     inside = true;
-    job.Work();
+    job.Work(0);
     inside = false;
     std::unique_lock<std::mutex> lock(mutex_);
     Remove(&job);
@@ -108,9 +108,10 @@ class Pool {
       work_.wait(lock, [this] { return first_ != nullptr; });
       Job* const job = first_;
       ++job->workers;
+      const int own = job->places;
       if (--job->places == 0) Remove(job);
       lock.unlock();
-      job->Work();
+      job->Work(own);
       lock.lock();
       Remove(job);  // nothing is left to take, or Work would not have returned
       if (--job->workers == 0) done_.notify_all();
@@ -181,11 +182,11 @@ Simd WidestSimd() {
 bool RunOnLent(Job& job, int64_t threads) {
   const LentThreads run = *Lent();
   if (run == nullptr || forked.load(std::memory_order_relaxed)) return false;
-  const auto part = [](int64_t, int64_t, void* data) {
+  const auto part = [](int64_t begin, int64_t, void* data) {
     const FpEnv environment;
     const bool before = inside;  // a framework may run several parts in the caller's thread
     inside = true;
-    static_cast<Job*>(data)->Work();
+    static_cast<Job*>(data)->Work(begin);
     inside = before;
   };
   return run(0, threads, 1, part, &job) == 0;
@@ -240,7 +241,7 @@ void RunChunks(int64_t n, int64_t grain, Body body, void* closure) {
   if (pool != nullptr) {
     pool->Run(job, static_cast<int>(threads) - 1);
   } else {
-    job.Work();  // what is left, or all
+    job.Work(0);  // what is left, or all
   }
   if (job.error) std::rethrow_exception(job.error);
 }
