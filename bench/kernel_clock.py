@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_STRETCH_NS = 300_000  # long enough for the clock
+_STRETCH_NS = 1_000_000  # long enough for the clock
 _SLOW_NS = (
     5_000_000  # one call of this kind makes a sample; of others, the fastest of three stretches
 )
@@ -27,12 +28,11 @@ class Timed:
     number: int = 1
 
     def warm(self) -> float:
-        """Run it until it is warm, and set how often a stretch runs it; return the time of one run."""
-        once = self._stretch(1)
-        once = min(once, self._stretch(1))
-        while once * self.number < _STRETCH_NS:
-            self.number *= 2
-            once = self._stretch(self.number)
+        """Run it until it is warm; return the least time of one run."""
+        number, once = 1, min(self._stretch(1) for _ in range(_LEAST))
+        while once * number < _STRETCH_NS:
+            number *= 2
+            once = min(once, self._stretch(number))
         return once
 
     def sample(self) -> float:
@@ -58,12 +58,19 @@ def measure(calls: list[Timed], rounds: int, seconds: float, rest_s: float) -> i
     threads that wait for more work of the call before stop doing so. Of peers that are far
     slower than the fastest no more than one sample is taken.
     """
-    once = [call.warm() for call in calls]
+    once: list[float] = []
+    for call in calls:
+        time.sleep(rest_s)
+        once.append(call.warm())
     limit = min(once[1:], default=0) * _HOPELESS
     alive = [i for i, t in enumerate(once) if i == 0 or t <= limit]
     for i, t in enumerate(once):
         if i not in alive:
             calls[i].samples.append(t)
+    # The same for all: calls after a rest find the arrays in memory, those behind them in the cache.
+    number = math.ceil(_STRETCH_NS / min(once[i] for i in alive))
+    for i in alive:
+        calls[i].number = number
     shuffle = random.Random(0).shuffle  # what ran before has an influence
     end = time.monotonic() + seconds
     for done in range(rounds):

@@ -25,7 +25,7 @@ _HERE = Path(__file__).parent
 _BUILT = _HERE.parent / "build" / "bench"
 _RESULTS = _HERE / "results" / "cpu.json"
 _MOST_ENDS = 10
-_QUICK = {"rounds": 3, "seconds": 0.2, "shapes": "512x4096", "dtypes": "float32,bfloat16"}
+_QUICK = {"rounds": 7, "seconds": 0.6, "shapes": "512x4096", "dtypes": "float32,bfloat16"}
 _WHOLE = {
     "rounds": 10,
     "seconds": 0.6,

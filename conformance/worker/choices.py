@@ -72,8 +72,7 @@ class Choice(turns.Timed):
 
 def run(choices: list[Choice], rounds: int, seconds: float, rest: float) -> None:
     """Fill the samples: sample i of all choices that have one comes from round i."""
-    for choice in choices:
-        choice.warm()
+    turns.alike(choices, [choice.warm() for choice in choices])
     running = list(choices)
     shuffle = random.Random(0).shuffle  # what ran before has an influence
     end = time.monotonic() + seconds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import math
 import random
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -14,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-STRETCH = 300_000
+STRETCH = 1_000_000
 """Nanoseconds that a stretch of calls takes at least: long enough for the clock, short enough to meet one state of the machine."""
 
 SLOW = 5_000_000
@@ -57,13 +58,13 @@ class Timed:
     number: int = 1
 
     def warm(self) -> float:
-        """Run it until it is warm, and set how often a stretch runs it; return the time of one run."""
-        once = self.stretch(1)
+        """Run it until it is warm; return the least nanoseconds of one run."""
+        number, once = 1, self.stretch(1)
         if once < ENDLESS:
-            once = min(once, self.stretch(1))
-        while once * self.number < STRETCH:
-            self.number *= 2
-            once = self.stretch(self.number)
+            once = min(once, self.stretch(1), self.stretch(1))
+        while once * number < STRETCH:
+            number *= 2
+            once = min(once, self.stretch(number))
         return once
 
     def sample(self) -> float:
@@ -88,20 +89,34 @@ class Timed:
         return (clock() - begin) / number
 
 
+def alike(calls: Sequence[Timed], once: Sequence[float]) -> None:
+    """Let stretches of all consist of as many calls, as far as they stay short, by the nanoseconds of one run of each.
+
+    The first calls after a rest find arrays in memory, those behind them in the cache: with another number of them, one
+    would be told faster than the other for that alone.
+    """
+    number = math.ceil(STRETCH / min(once))
+    for call, nanoseconds in zip(calls, once, strict=True):
+        call.number = max(1, min(number, int(SLOW / nanoseconds)))
+
+
 def run(calls: list[Timed], rounds: int, seconds: float, rest: float) -> list[int]:
     """Fill the samples of calls: the op, the copy and peers. Return which are too slow to be sampled again.
 
     Sample i of all calls comes from round i.
     """
-    limit = max(HOPELESS * calls[0].warm(), ENDLESS)
-    calls[1].warm()
+    once = {0: calls[0].warm()}
+    limit = max(HOPELESS * once[0], ENDLESS)
+    alike(calls[1:2], [calls[1].warm()])
     slow: list[int] = []
     for i, call in enumerate(calls[2:], 2):
-        if (once := call.stretch(1)) > limit:
+        time.sleep(rest)
+        if (first := call.stretch(1)) > limit:
             slow.append(i)
-            call.samples.append(once)
+            call.samples.append(first)
         else:
-            call.warm()
+            once[i] = call.warm()
+    alike([calls[i] for i in once], list(once.values()))
     order = [i for i in range(len(calls)) if i not in slow]
     shuffle = random.Random(0).shuffle  # what ran before has an influence
     end = time.monotonic() + seconds
