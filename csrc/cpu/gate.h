@@ -66,16 +66,16 @@ struct Decay {
     return SelectBySign(__builtin_fabsf(near) - 0.35f, at * ExpLessOne<kWidth>(near), far);
   }
 
-  // factor * (high + low) * gate^2 * e^-s to 3 ulp, where `lost` is what factor lacks.
-  float Falling(float factor, float lost, float high, float low) const {
+  // factor * (high + low) * gate^2 * e^-s to 3 ulp.
+  float Falling(float factor, float high, float low) const {
     const float square = Fma<kWidth>(value, value + 2, 1);
     const float value_low = Fma<kWidth>(rest, power, power - value);
     const float square_low =
         Fma<kWidth>(sum + sum, value_low, Fma<kWidth>(value, value + 2, 1 - square));
     const float inverse = gate * gate, slope = high * inverse, product = factor * slope;
     const float left = Fma<kWidth>(-slope, square_low, Fma<kWidth>(-slope, square, high));
-    lost = Fma<kWidth>(lost, slope, Fma<kWidth>(factor, slope, -product));
-    lost = Fma<kWidth>(factor, inverse * (left + low), lost);
+    const float lost =
+        Fma<kWidth>(factor, inverse * (left + low), Fma<kWidth>(factor, slope, -product));
     return TimesOnePlus<kWidth>(product, lost, rest) * power;
   }
 };

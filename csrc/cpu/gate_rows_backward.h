@@ -2,11 +2,13 @@
 // grad_y[i, j] * x[i, D + j] * gate'(x[i, j]) and grad_x[i, D + j] = grad_y[i, j] * gate(x[i, j]).
 //
 // A form of them has, for results of T: Of<kWidth, T>(grad, gate, value) in float; IsOrdinary<T>
-// (grad, gate, value), which says where that holds: no part of it is infinite, or NaN; and
-// Wide<kWidth>(grad, gate, value) in double, which all elements of a row are computed by if one is
-// not ordinary, and those of all rows where kAlwaysWide<T>.
+// (grad, gate, value), which says where that holds, as a condition or as a number that is negative
+// elsewhere: no part of it is infinite, or NaN; and Wide<kWidth>(grad, gate, value) in double,
+// which all elements of a row are computed by if one is not ordinary, and those of all rows where
+// kAlwaysWide<T>.
 #pragma once
 
+#include "map.h"
 #include "opcast/kernel.h"
 #include "rows.h"
 #include "step.h"
@@ -33,7 +35,7 @@ inline bool GateRowInFloat(const T* grad, const T* gate, int64_t n, T* to) {
       for (int j = 0; j < S::kLanes; ++j) {
         float &a = g.vectors[k].numbers[j], &b = x.vectors[k].numbers[j];
         const float c = v.vectors[k].numbers[j];
-        broken[j] |= !Form::template IsOrdinary<T>(a, b, c);
+        broken[j] |= AsSign(Form::template IsOrdinary<T>(a, b, c));
         const GateGradients both = Form::template Of<kWidth, T>(a, b, c);
         a = both.gate, b = both.value;
       }
@@ -41,7 +43,7 @@ inline bool GateRowInFloat(const T* grad, const T* gate, int64_t n, T* to) {
     g.Store(to + i, count);
     x.Store(to + n + i, count);
   });
-  return NoneOf(broken);
+  return NoneNegative(broken);
 }
 
 template <int kWidth, class Form, class T>

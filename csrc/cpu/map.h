@@ -92,6 +92,14 @@ inline bool NoneOf(const int32_t (&flags)[kCount]) {
   return any == 0;
 }
 
+// Whether no number is negative.
+template <int kCount>
+inline bool NoneNegative(const int32_t (&numbers)[kCount]) {
+  int32_t any = 0;
+  for (int j = 0; j < kCount; ++j) any |= numbers[j];
+  return any >= 0;
+}
+
 // Whether holds(x[i]...) for all n elements. Calls each(i, lanes of x...) for every whole vector.
 template <int kWidth, class Holds, class Each, class... Xs>
 inline bool CheckEach(int64_t n, Holds holds, Each each, const Xs*... x) {

@@ -49,6 +49,19 @@ inline Integer Smaller(Integer a, Integer b) {
   return a < b ? a : b;
 }
 
+// The bits of x as an integer that is negative where the sign of x is set.
+inline int32_t SignBits(float x) { return static_cast<int32_t>(opcast::detail::Bits(x)); }
+
+// A number that is negative where |x| is above `most`, or x is NaN.
+inline int32_t SignOfMore(float x, float most) {
+  return SignBits(most) - SignBits(__builtin_fabsf(x));
+}
+
+// A condition as a number that is negative where it does not hold. What is made of SignBits is one
+// from the start, and takes no comparison, for which AVX-512 machines have the units that multiply.
+inline int32_t AsSign(bool holds) { return int32_t{holds} - 1; }
+inline int32_t AsSign(int32_t sign) { return sign; }
+
 // |x|, but at most `most`, which NaN become, too: integers say the same of numbers without a sign.
 inline float Magnitude(float x, float most) {
   namespace bits = opcast::detail;
