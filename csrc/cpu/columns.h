@@ -11,8 +11,8 @@
 namespace opcast_ops {
 
 // Calls add(first, last, sums, width) for groups of consecutive rows of a matrix of n columns; it
-// adds the rows' part to `count` sums, one row after the other; width is that of ParallelFor's
-// bodies. Then calls store(begin, end, totals) for ranges of the sums.
+// writes what the rows add up to, one after the other, to `count` sums; width is that of
+// ParallelFor's bodies. Then calls store(begin, end, totals) for ranges of the sums.
 //
 // The groups' sums are added in order. The groups depend on the shape only, so that bits do not
 // depend on the number of threads; their number is bounded, so that the sums take little memory
@@ -28,9 +28,7 @@ void SumRows(const opcast::Launch& launch, int64_t rows, int64_t n, int64_t coun
   const std::unique_ptr<double[]> sums(new double[groups * count]);
   opcast::ParallelFor(launch, groups, 1, [&](int64_t begin, int64_t end, auto width) {
     for (int64_t group = begin; group < end; ++group) {
-      double* const own = sums.get() + group * count;
-      std::fill(own, own + count, 0.0);
-      add(group * size, std::min(rows, (group + 1) * size), own, width);
+      add(group * size, std::min(rows, (group + 1) * size), sums.get() + group * count, width);
     }
   });
   opcast::ParallelFor(launch, count, kChunk / groups, [&](int64_t begin, int64_t end) {
@@ -43,24 +41,37 @@ void SumRows(const opcast::Launch& launch, int64_t rows, int64_t n, int64_t coun
   });
 }
 
-// Sums over the rows of a group in float, for a few rows at a time, which then go to sums in
-// double.
+// Sums over the rows of a group, in double or, for a few rows at a time, in float. None is written
+// before it is needed, since that takes as long as a row or two.
 template <int kWidth>
-class FloatSums {
+class RowSums {
  public:
-  FloatSums(int64_t count, double* sums) : count_(count), sums_(sums), own_(new float[count]()) {}
+  RowSums(int64_t count, double* sums) : count_(count), sums_(sums), own_(new float[count]) {}
 
-  // Where to add the next rows, of which there may be kMostRows at most.
-  float* OfRows(int count) {
+  // Where to add the next rows in double.
+  double* InDouble() {
+    if (!begun_) std::fill(sums_, sums_ + count_, 0.0);
+    begun_ = true;
+    return sums_;
+  }
+
+  // Where to add the next rows in float, of which there may be kMostRows at most.
+  float* InFloat(int count) {
     if (rows_ + count > kMostRows) Flush();
+    if (rows_ == 0) std::fill(own_.get(), own_.get() + count_, 0.0f);
     rows_ += count;
     return own_.get();
   }
 
   // Must follow the last row.
   void Flush() {
-    for (int64_t j = 0; j < count_; ++j) sums_[j] += own_[j];
-    std::fill(own_.get(), own_.get() + count_, 0.0f);
+    if (rows_ == 0 || begun_) {
+      double* const sums = InDouble();
+      for (int64_t j = 0; rows_ > 0 && j < count_; ++j) sums[j] += own_[j];
+    } else {
+      for (int64_t j = 0; j < count_; ++j) sums_[j] = 0.0 + own_[j];  // as above, also for -0
+      begun_ = true;
+    }
     rows_ = 0;
   }
 
@@ -70,7 +81,8 @@ class FloatSums {
   const int64_t count_;
   double* const sums_;
   const std::unique_ptr<float[]> own_;
-  int rows_ = 0;
+  int rows_ = 0;        // that are in own_
+  bool begun_ = false;  // whether sums_ has numbers
 };
 
 }  // namespace opcast_ops

@@ -154,7 +154,7 @@ inline void Block(const T* grad, const T* x, const float* weight, int64_t n, int
       for (int j = 0; j < kCount; ++j) {
         const float own = g.numbers[j], distance = v.numbers[j] - f.mean;
         const float rest = Fma<kWidth>(-distance, f.along, own * w.numbers[j] - f.shift);
-        small[r][j] |= !(__builtin_fabsf(rest) >= f.least);
+        small[r][j] |= SignBits(__builtin_fabsf(rest) - f.least);
         result.numbers[j] = f.rstd * rest;
         to_weight.numbers[j] = Fma<kWidth>(own * distance, f.rstd, to_weight.numbers[j]);
         to_bias.numbers[j] += own;
@@ -164,7 +164,7 @@ inline void Block(const T* grad, const T* x, const float* weight, int64_t n, int
     to_weight.Keep(sums + i, count);
     to_bias.Keep(sums + n + i, count);
   });
-  for (int r = 0; r < kRows; ++r) holds[r] = NoneOf(small[r]);
+  for (int r = 0; r < kRows; ++r) holds[r] = NoneNegative(small[r]);
 }
 
 // The same for rows of 16 bits, in float but for blocks in which differences cancel.
@@ -227,7 +227,7 @@ inline void RowsInDouble(const T* grad, const T* x, const float* weight, int64_t
 template <int kWidth, class T>
 inline void ShortRows(const T* grad, const T* x, const float* weight, float heaviest, int64_t n,
                       int64_t rows, const float* mean, const float* rstd, T* grad_x,
-                      FloatSums<kWidth>* sums, double* totals) {
+                      RowSums<kWidth>* sums) {
   Factors factors[kRowsTogether];
   FloatFactors floats[kRowsTogether];
   bool tame[kRowsTogether];
@@ -239,12 +239,12 @@ inline void ShortRows(const T* grad, const T* x, const float* weight, float heav
   }
   if (tamed == kRowsTogether)
     return Rows<kWidth, kRowsTogether>(grad, x, weight, n, factors, floats, grad_x,
-                                       sums->OfRows(kRowsTogether));
+                                       sums->InFloat(kRowsTogether));
   for (int64_t r = 0; r < rows; ++r, grad += n, x += n, grad_x += n) {
     if (tame[r])
-      Rows<kWidth, 1>(grad, x, weight, n, factors + r, floats + r, grad_x, sums->OfRows(1));
+      Rows<kWidth, 1>(grad, x, weight, n, factors + r, floats + r, grad_x, sums->InFloat(1));
     else
-      RowsInDouble<kWidth>(grad, x, weight, n, 1, mean + r, rstd + r, grad_x, totals);
+      RowsInDouble<kWidth>(grad, x, weight, n, 1, mean + r, rstd + r, grad_x, sums->InDouble());
   }
 }
 
@@ -256,16 +256,17 @@ opcast::Status BackwardOfAll(const A& a, int64_t count, const opcast::Launch& la
     FloatRow<width, W> weight_row(n);
     const float* weight = weight_row.Read(a.weight);
     const float heaviest = Most(a.weight, n);
-    FloatSums<width> sums(2 * n, totals);
+    RowSums<width> sums(2 * n, totals);
     for (int64_t i = first; i < last; i += kRowsTogether) {
       const auto *grad = a.grad_y + i * n, *x = a.x + i * n;
       const float *mean = a.mean + i, *rstd = a.rstd + i;
       const int64_t together = std::min<int64_t>(kRowsTogether, last - i);
       if constexpr (std::is_same_v<W, float>) {  // so may T be
-        RowsInDouble<width>(grad, x, weight, n, together, mean, rstd, a.grad_x + i * n, totals);
+        RowsInDouble<width>(grad, x, weight, n, together, mean, rstd, a.grad_x + i * n,
+                            sums.InDouble());
       } else {
         ShortRows<width>(grad, x, weight, heaviest, n, together, mean, rstd, a.grad_x + i * n,
-                         &sums, totals);
+                         &sums);
       }
     }
     sums.Flush();

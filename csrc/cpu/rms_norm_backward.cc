@@ -120,7 +120,7 @@ opcast::Status RmsNormBackward(const RmsNormBackwardArgs& args, const opcast::La
       FloatRow<width, W> weight_row(n);
       const float* weight = weight_row.Read(a.weight);
       const float heaviest = Most(a.weight, n);
-      FloatSums<width> sums(n, totals);
+      RowSums<width> sums(n, totals);
       for (int64_t i = first; i < last; ++i) {
         const auto *grad = a.grad_y + i * n, *x = a.x + i * n;
         auto* grad_x = a.grad_x + i * n;
@@ -128,12 +128,12 @@ opcast::Status RmsNormBackward(const RmsNormBackwardArgs& args, const opcast::La
           const Sums row = SumsOf<width, kBitsOf<T, W>>(grad, x, weight, n);
           const Factors factors(row, n, a.eps);
           if (IsTame(factors, n, Most(grad, n), heaviest)) {
-            InFloat<width>(grad, x, weight, n, factors, grad_x, sums.OfRows(1));
+            InFloat<width>(grad, x, weight, n, factors, grad_x, sums.InFloat(1));
             continue;
           }
         }
         const Factors factors(SumsOf<width, 24>(grad, x, weight, n), n, a.eps);
-        InDouble<width>(grad, x, weight, n, factors, grad_x, totals);
+        InDouble<width>(grad, x, weight, n, factors, grad_x, sums.InDouble());
       }
       sums.Flush();
     };
