@@ -12,9 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _STRETCH_NS = 1_000_000  # long enough for the clock
-_SLOW_NS = (
-    5_000_000  # one call of this kind makes a sample; of others, the fastest of three stretches
-)
+_SLOW_NS = 5_000_000  # a sample is one call if all take longer, else the fastest of three stretches
 _LEAST = 3  # rounds, however long they take
 _HOPELESS = 3.0  # times as slow as the fastest peer: no further samples
 
@@ -26,6 +24,7 @@ class Timed:
     call: Callable[[], Any]
     samples: list[float] = field(default_factory=list[float])
     number: int = 1
+    stretches: int = 1
 
     def warm(self) -> float:
         """Run it until it is warm; return the least time of one run."""
@@ -37,10 +36,7 @@ class Timed:
 
     def sample(self) -> float:
         """Return nanoseconds per call."""
-        first = self._stretch(self.number)
-        if first > _SLOW_NS:
-            return first
-        return min(first, self._stretch(self.number), self._stretch(self.number))
+        return min(self._stretch(self.number) for _ in range(self.stretches))
 
     def _stretch(self, number: int) -> float:
         call, clock = self.call, time.perf_counter_ns
@@ -68,9 +64,10 @@ def measure(calls: list[Timed], rounds: int, seconds: float, rest_s: float) -> i
         if i not in alive:
             calls[i].samples.append(t)
     # The same for all: calls after a rest find the arrays in memory, those behind them in the cache.
-    number = math.ceil(_STRETCH_NS / min(once[i] for i in alive))
+    fastest = min(once[i] for i in alive)
     for i in alive:
-        calls[i].number = number
+        calls[i].number = math.ceil(_STRETCH_NS / fastest)
+        calls[i].stretches = 1 if fastest > _SLOW_NS else 3
     shuffle = random.Random(0).shuffle  # what ran before has an influence
     end = time.monotonic() + seconds
     for done in range(rounds):

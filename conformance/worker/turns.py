@@ -21,7 +21,8 @@ STRETCH = 1_000_000
 """Nanoseconds that a stretch of calls takes at least: long enough for the clock, short enough to meet one state of the machine."""
 
 SLOW = 5_000_000
-"""One call of so many nanoseconds is a sample; of others, the fastest of three stretches, since others may meet another program."""
+"""Nanoseconds of a call that is a sample by itself, if the others take as long; else one is the fastest of three stretches,
+since others may meet another program."""
 
 REST = 0.006
 """Seconds before a sample in which threads of another call stop to wait for more work, which they do by running in circles."""
@@ -56,6 +57,7 @@ class Timed:
     eager: bool
     samples: list[float] = field(default_factory=list[float])
     number: int = 1
+    stretches: int = 1
 
     def warm(self) -> float:
         """Run it until it is warm; return the least nanoseconds of one run."""
@@ -69,10 +71,7 @@ class Timed:
 
     def sample(self) -> float:
         """Return nanoseconds per call."""
-        first = self.stretch(self.number)
-        if first > SLOW:
-            return first
-        return min(first, self.stretch(self.number), self.stretch(self.number))
+        return min(self.stretch(self.number) for _ in range(self.stretches))
 
     def stretch(self, number: int) -> float:
         """Return nanoseconds per call of a number of calls in a row."""
@@ -90,14 +89,16 @@ class Timed:
 
 
 def alike(calls: Sequence[Timed], once: Sequence[float]) -> None:
-    """Let stretches of all consist of as many calls, as far as they stay short, by the nanoseconds of one run of each.
+    """Let samples of all consist of as many calls, as far as they stay short, by the nanoseconds of one run of each.
 
     The first calls after a rest find arrays in memory, those behind them in the cache: with another number of them, one
     would be told faster than the other for that alone.
     """
-    number = math.ceil(STRETCH / min(once))
+    fastest = min(once)
+    number = math.ceil(STRETCH / fastest)
     for call, nanoseconds in zip(calls, once, strict=True):
         call.number = max(1, min(number, int(SLOW / nanoseconds)))
+        call.stretches = 1 if fastest > SLOW or nanoseconds > HOPELESS * SLOW else 3
 
 
 def run(calls: list[Timed], rounds: int, seconds: float, rest: float) -> list[int]:

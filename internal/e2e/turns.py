@@ -1,4 +1,4 @@
-"""How many calls the stretches of a benchmark make, by a clock that only calls move on."""
+"""How many stretches the samples of a benchmark have, and of how many calls, by a clock that only calls move on."""
 
 from __future__ import annotations
 
@@ -6,7 +6,15 @@ from typing import Any
 
 import turns
 
-MICROSECONDS = {"op": 300, "copy": 9_000, "peer": 500, "slow": 2_000, "slower": 200_000}
+MICROSECONDS = {
+    "op": 300,
+    "copy": 9_000,
+    "peer": 500,
+    "slow": 2_000,
+    "slower": 8_000,
+    "far slower": 30_000,
+    "hopeless": 200_000,
+}
 
 
 class Clock:
@@ -42,7 +50,7 @@ def main() -> None:
     }
     slow = turns.run(list(timed.values()), rounds=3, seconds=1, rest=turns.REST)
     for name, one in timed.items():
-        print(name, one.number, [ns / 1_000 for ns in one.samples])
+        print(name, one.stretches, one.number, [ns / 1_000 for ns in one.samples])
     print([list(timed)[i] for i in slow])
 
 
