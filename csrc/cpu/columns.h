@@ -10,8 +10,8 @@
 
 namespace opcast_ops {
 
-// Calls add(first, last, sums, width) for groups of consecutive rows of a matrix of n columns; it
-// writes what the rows add up to, one after the other, to `count` sums; width is that of
+// Calls add(first, last, sums, width) for groups of consecutive rows of a matrix of n columns. It
+// must write all `count` sums of the group, and adds its rows in order; width is that of
 // ParallelFor's bodies. Then calls store(begin, end, totals) for ranges of the sums.
 //
 // The groups' sums are added in order. The groups depend on the shape only, so that bits do not
@@ -65,13 +65,14 @@ class RowSums {
 
   // Must follow the last row.
   void Flush() {
-    if (rows_ == 0 || begun_) {
-      double* const sums = InDouble();
-      for (int64_t j = 0; rows_ > 0 && j < count_; ++j) sums[j] += own_[j];
+    if (rows_ == 0) {
+      InDouble();  // a group may have no rows at all
+    } else if (begun_) {
+      for (int64_t j = 0; j < count_; ++j) sums_[j] += own_[j];
     } else {
       for (int64_t j = 0; j < count_; ++j) sums_[j] = 0.0 + own_[j];  // as above, also for -0
-      begun_ = true;
     }
+    begun_ = true;
     rows_ = 0;
   }
 

@@ -1,11 +1,10 @@
 // The gradients of y[i, j] = gate(x[i, j]) * x[i, D + j] (see gate_rows.h): grad_x[i, j] =
 // grad_y[i, j] * x[i, D + j] * gate'(x[i, j]) and grad_x[i, D + j] = grad_y[i, j] * gate(x[i, j]).
 //
-// A form of them has, for results of T: Of<kWidth, T>(grad, gate, value) in float; IsOrdinary<T>
-// (grad, gate, value), which says where that holds, as a condition or as a number that is negative
-// elsewhere: no part of it is infinite, or NaN; and Wide<kWidth>(grad, gate, value) in double,
-// which all elements of a row are computed by if one is not ordinary, and those of all rows where
-// kAlwaysWide<T>.
+// A form of them has, for results of T: Of<kWidth, T>(grad, gate, value) in float; SignOfBeyond<T>
+// (grad, gate, value), a number that is negative where that does not hold, since a part of it is
+// infinite, or NaN; and Wide<kWidth>(grad, gate, value) in double, which all elements of a row are
+// computed by if one is beyond float, and those of all rows where kAlwaysWide<T>.
 #pragma once
 
 #include "map.h"
@@ -20,7 +19,7 @@ struct GateGradients {
   float gate, value;
 };
 
-// Both gradients of a row in float, and whether all its elements are ordinary.
+// Both gradients of a row in float, and whether none of its elements is beyond float.
 template <class Form, int kWidth, class T>
 inline bool GateRowInFloat(const T* grad, const T* gate, int64_t n, T* to) {
   using S = Step<kWidth, T>;
@@ -35,7 +34,7 @@ inline bool GateRowInFloat(const T* grad, const T* gate, int64_t n, T* to) {
       for (int j = 0; j < S::kLanes; ++j) {
         float &a = g.vectors[k].numbers[j], &b = x.vectors[k].numbers[j];
         const float c = v.vectors[k].numbers[j];
-        broken[j] |= AsSign(Form::template IsOrdinary<T>(a, b, c));
+        broken[j] |= Form::template SignOfBeyond<T>(a, b, c);
         const GateGradients both = Form::template Of<kWidth, T>(a, b, c);
         a = both.gate, b = both.value;
       }

@@ -1,6 +1,7 @@
 // y = x * F(x), dense; F is the normal distribution function ("none") or its tanh approximation
-// ("tanh"). Computed in float and rounded once; arguments of the exponential have two parts, so
-// that the negative tail is right to 4 ulp. No form subtracts nearly equal numbers.
+// ("tanh"). Computed in float and rounded once; arguments of the exponential are as exact as if
+// they had two parts, so that the negative tail is right to 4 ulp. No form subtracts nearly equal
+// numbers.
 #include "common/standard.h"
 
 #include "gelu.h"
@@ -20,7 +21,8 @@ namespace {
 // the polynomial of ExpLessOne, so that no number has to be halved.
 template <int kWidth>
 inline float GeluExact(float x) {
-  constexpr float kEnd = 14.5f, kNear = 3.766875f;  // beyond kEnd, a F(-a) is 0
+  constexpr float kEnd = 14.5f;       // beyond, a F(-a) is 0
+  constexpr float kNear = 3.766875f;  // the polynomial loses least of its constants' roundings here
   const float a = Magnitude(x, kEnd);
   const float u = a / (a + kNear);
 

@@ -68,9 +68,10 @@ struct GeluGateGradients {
   static constexpr bool kAlwaysWide = Gate::template kAlwaysWide<T>;
 
   template <class T>
-  static bool IsOrdinary(float grad, float gate, float value) {
-    return opcast_ops::IsOrdinary<T, typename Gelu::template Slope<T>>(grad * value, gate) &
-           Gate::template IsOrdinary<T>(gate, grad);
+  static int32_t SignOfBeyond(float grad, float gate, float value) {
+    return SignUnless(
+        opcast_ops::IsOrdinary<T, typename Gelu::template Slope<T>>(grad * value, gate) &
+        Gate::template IsOrdinary<T>(gate, grad));
   }
   template <int kWidth, class T>
   static GateGradients Of(float grad, float gate, float value) {

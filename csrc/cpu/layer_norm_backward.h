@@ -208,7 +208,7 @@ inline bool FindFactors(const T* grad, const T* x, const float* weight, float he
   const double terms = std::fabs(factors->shift) + 2 * farthest * std::fabs(factors->along);
   *floats = {static_cast<float>(mean), static_cast<float>(rstd), static_cast<float>(factors->shift),
              static_cast<float>(factors->along), static_cast<float>(kLeast * terms)};
-  return true;
+  return std::isfinite(floats->along) && std::isfinite(floats->least);  // or steps may be NaN
 }
 
 constexpr int kRowsTogether = 4;

@@ -57,10 +57,9 @@ inline int32_t SignOfMore(float x, float most) {
   return SignBits(most) - SignBits(__builtin_fabsf(x));
 }
 
-// A condition as a number that is negative where it does not hold. What is made of SignBits is one
-// from the start, and takes no comparison, for which AVX-512 machines have the units that multiply.
-inline int32_t AsSign(bool holds) { return int32_t{holds} - 1; }
-inline int32_t AsSign(int32_t sign) { return sign; }
+// A number that is negative where a condition does not hold. Made of SignBits, it takes no
+// comparison: AVX-512 machines have the same units for comparisons and for multiplications.
+inline int32_t SignUnless(bool holds) { return int32_t{holds} - 1; }
 
 // |x|, but at most `most`, which NaN become, too: integers say the same of numbers without a sign.
 inline float Magnitude(float x, float most) {

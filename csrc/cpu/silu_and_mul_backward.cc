@@ -1,6 +1,6 @@
 // grad_x[i, j] = grad_y[i, j] * x[i, D + j] * silu'(x[i, j]) and grad_x[i, D + j] = grad_y[i, j] *
-// silu(x[i, j]), dense rows. Computed in float, for float32 with what products lose; rows in which
-// a part of that leaves the range of floats in double. Rounded once.
+// silu(x[i, j]), dense rows. Computed in float, the slope for float32 with what its products lose;
+// rows in which a part of that leaves the range of floats in double. Rounded once.
 #include "common/standard.h"
 
 #include "gate.h"
@@ -25,7 +25,7 @@ struct Short {
   }
 };
 
-// For float32, to 3.7 ulp.
+// For float32, to 3.8 ulp.
 //
 // silu'(a) is 1 - silu'(-a). With e = exp(-a), silu'(-a) is e * (1 + e - a) / (1 + e)^2, and
 // 1 + e - a is z - a + e - exp(-z) with the zero z of that.
@@ -57,7 +57,7 @@ struct Silu {
   using Float = std::conditional_t<std::is_same_v<T, float>, Long, Short>;
 
   template <class T>
-  static int32_t IsOrdinary(float grad, float gate, float value) {
+  static int32_t SignOfBeyond(float grad, float gate, float value) {
     constexpr float kMost = Float<T>::kMost;
     return SignOfMore(grad * value, kMost) | SignOfMore(grad * gate, kMost) |
            SignBits(gate - Float<T>::kLeast);

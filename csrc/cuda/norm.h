@@ -15,19 +15,21 @@ namespace opcast_ops {
 
 // What a norm knows of all rows.
 struct NormSizes {
-  Pair eps, count, share;  // n and 1 / n
+  Pair eps;
+  Pair count, share;  // n and 1 / n
 
   NormSizes(double eps, int64_t n)
       : eps(PairOf(eps)),
         count(PairOf(static_cast<double>(n))),
         share(PairOf(1 / static_cast<double>(n))) {}
 
-  // A sum over n. It is exact if it is a float: then a number that is the mean has no distance from
-  // it. The product with 1 / n alone is not.
+  // A sum over n. For n up to 2^24, it is exact if it is a float: then a number that is the mean
+  // has no distance from it. The product with 1 / n alone is not.
   OPCAST_DEVICE Pair Mean(Pair sum) const {
     const float near = Settle(Multiply(sum, share)).high;
     if (!(fabsf(near) <= kLargest)) return {near, 0};
     const Pair whole = Multiply({near, 0}, count);
+    if (!(fabsf(whole.high) <= kLargest)) return {near, 0};
     return {near, (((sum.high - whole.high) - whole.low) + sum.low) * share.high};
   }
 };

@@ -1,4 +1,4 @@
-"""Hold the gradients of gelu and silu_and_mul against formulas in long double.
+"""Hold the gradients of gelu, silu_and_mul and layernorm2d against formulas in long double.
 
 The slopes have a zero, and tails that become denormal. Gradients are such that results lie just below a power of two,
 where a unit of the last place is smallest beside them, and as large as floats are. Prints how many numbers were compared.
@@ -93,6 +93,17 @@ def hard() -> None:
     check("gradient of gates", got[:, :1], want)
 
 
+def steep() -> None:
+    """Expect numbers of layernorm2d_backward where a factor of a row leaves the range of floats."""
+    for n in (2, 16, 300):
+        x, grad = np.ones((4, n), np.float16), np.full((4, n), 1024, np.float16)
+        x[:, 0] = 0
+        mean, rstd = np.zeros(4, np.float32), np.full(4, 1.9375 * 2.0**59, np.float32)
+        grad_x = ops.layernorm2d_backward(grad, x, np.ones(n, np.float16), mean, rstd)[0]
+        assert np.all(grad_x[:, 0] == 0), (n, grad_x)
+        assert np.all(np.isneginf(grad_x[:, 1:])), (n, grad_x)
+
+
 compared = 0
 for like in (np.float32, np.float16, ml_dtypes.bfloat16):
     x, value = places(like), rng.standard_normal(COUNT).astype(like)
@@ -115,4 +126,5 @@ for like in (np.float32, np.float16, ml_dtypes.bfloat16):
 # Next to where the form in float ends, on both sides.
 large(np.array([-9.96, -9.872, -9.5, -3, -0.2, 0.2, 3, 9.96, 10, 11.5, 1e3], np.float32))
 hard()
+steep()
 print(compared)
