@@ -28,11 +28,11 @@ class Timed:
 
     def warm(self) -> float:
         """Run it until it is warm; return the least time of one run."""
-        number, once = 1, min(self._stretch(1) for _ in range(_LEAST))
-        while once * number < _STRETCH_NS:
+        number, once = 1, min(self._stretch(1) for _ in range(3))
+        while max(once, 1) * number < _STRETCH_NS:
             number *= 2
             once = min(once, self._stretch(number))
-        return once
+        return max(once, 1)
 
     def sample(self) -> float:
         """Return nanoseconds per call."""
@@ -66,7 +66,7 @@ def measure(calls: list[Timed], rounds: int, seconds: float, rest_s: float) -> i
     # The same for all: calls after a rest find the arrays in memory, those behind them in the cache.
     fastest = min(once[i] for i in alive)
     for i in alive:
-        calls[i].number = math.ceil(_STRETCH_NS / fastest)
+        calls[i].number = max(1, min(math.ceil(_STRETCH_NS / fastest), int(_SLOW_NS / once[i])))
         calls[i].stretches = 1 if fastest > _SLOW_NS else 3
     shuffle = random.Random(0).shuffle  # what ran before has an influence
     end = time.monotonic() + seconds

@@ -53,6 +53,7 @@ class Job {
   std::exception_ptr error;  // the first; written once, by who sets `failed`
   // Guarded by the pool's mutex:
   int places = 0;        // how many workers may still join
+  bool all = false;      // whether all that have started may
   int workers = 0;       // still in Work
   Job* after = nullptr;  // the next one in the pool's list
 

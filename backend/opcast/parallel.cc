@@ -62,7 +62,7 @@ class Pool {
       const std::lock_guard<std::mutex> lock(mutex_);
       workers = job.places = Start(workers);
       if (workers > 0) Append(&job);
-      all = workers == workers_;
+      all = job.all = workers == workers_;
     }
     if (all) {
       work_.notify_all();
@@ -104,11 +104,12 @@ class Pool {
     const FpEnv environment;
     inside = true;
     std::unique_lock<std::mutex> lock(mutex_);
+    const int number = ++numbered_;
     for (;;) {
       work_.wait(lock, [this] { return first_ != nullptr; });
       Job* const job = first_;
       ++job->workers;
-      const int own = job->places;
+      const int own = job->all ? number : job->places;  // one part for each thread
       if (--job->places == 0) Remove(job);
       lock.unlock();
       job->Work(own);
@@ -135,6 +136,7 @@ class Pool {
   std::condition_variable work_, done_;
   Job* first_ = nullptr;  // of those that workers may join, oldest first
   int workers_ = 0;       // that have started
+  int numbered_ = 0;      // of these, which have a number
   int patience_ = 0;
 };
 

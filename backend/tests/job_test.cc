@@ -2,9 +2,16 @@
 // line and the exit code is 1.
 #include "opcast/job.h"
 
+#include <unistd.h>
+
+#include <atomic>
 #include <cstdio>
 #include <set>
+#include <thread>
 #include <vector>
+
+#include "opcast/kernel.h"
+#include "opcast/threads.h"
 
 namespace {
 
@@ -42,10 +49,29 @@ void TestParts() {
   }
 }
 
+// Of two threads that both take part, the caller has the first half each time.
+void TestHalves() {
+  opcast::SetNumThreads(2);
+  const std::thread::id caller = std::this_thread::get_id();
+  for (int loop = 0; loop < 200; ++loop) {
+    std::atomic<int64_t> first[2] = {{-1}, {-1}};
+    const opcast::Launch launch{1, 0, nullptr};
+    opcast::ParallelFor(launch, 100, 10, [&](int64_t begin, int64_t) {
+      const int own = std::this_thread::get_id() == caller ? 0 : 1;
+      int64_t none = -1;
+      if (!first[own].compare_exchange_strong(none, begin)) return;
+      while (first[1 - own] < 0) std::this_thread::yield();
+    });
+    CHECK(first[0] == 0 && first[1] == 50);
+  }
+}
+
 }  // namespace
 
 int main() {
+  alarm(120);
   TestParts();
+  TestHalves();
   if (failures > 0) return 1;
   std::printf("ok %d checks\n", checks);
 }

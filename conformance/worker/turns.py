@@ -64,10 +64,10 @@ class Timed:
         number, once = 1, self.stretch(1)
         if once < ENDLESS:
             once = min(once, self.stretch(1), self.stretch(1))
-        while once * number < STRETCH:
+        while max(once, 1) * number < STRETCH:
             number *= 2
             once = min(once, self.stretch(number))
-        return once
+        return max(once, 1)
 
     def sample(self) -> float:
         """Return nanoseconds per call."""
@@ -89,10 +89,10 @@ class Timed:
 
 
 def alike(calls: Sequence[Timed], once: Sequence[float]) -> None:
-    """Let samples of all consist of as many calls, as far as they stay short, by the nanoseconds of one run of each.
+    """Let samples of all consist of the same number of calls, as far as that is short for each.
 
-    The first calls after a rest find arrays in memory, those behind them in the cache: with another number of them, one
-    would be told faster than the other for that alone.
+    ``once`` has the nanoseconds of one run of each. The first calls after a rest find arrays in memory, those behind them
+    in the cache: with another number of calls, one would be told faster than the other for that alone.
     """
     fastest = min(once)
     number = math.ceil(STRETCH / fastest)
@@ -112,7 +112,7 @@ def run(calls: list[Timed], rounds: int, seconds: float, rest: float) -> list[in
     slow: list[int] = []
     for i, call in enumerate(calls[2:], 2):
         time.sleep(rest)
-        if (first := call.stretch(1)) > limit:
+        if (first := call.stretch(1)) > limit and (first := min(first, call.stretch(1))) > limit:
             slow.append(i)
             call.samples.append(first)
         else:
