@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
-COPIED = ("opcast.toml", "opdefs", "csrc", "backend", "adaptors", "docs")
+COPIED = ("opcast.toml", "opdefs", "tune", "bench", "csrc", "backend", "adaptors", "docs")
 PYTHON = ROOT / ".venv" / "bin" / "python"
 
 
@@ -46,7 +46,7 @@ KINDS = {
             "ASAN_OPTIONS": "detect_leaks=0",
             "UBSAN_OPTIONS": "print_stacktrace=1",
         },
-        "volatile char* planted = new char[n]; planted[n] = 1; delete[] planted;",
+        "volatile char* planted = new char[n_]; planted[n_] = 1; delete[] planted;",
         ("backend", "native"),
     ),
     "thread": Kind(
@@ -57,7 +57,7 @@ KINDS = {
         {"TSAN_OPTIONS": "die_after_fork=0:report_signal_unsafe=0"},
         # GCC instruments no variable whose address stays in the function, so all write a member of the job. The pause
         # keeps the calling thread from taking all chunks before another one wakes.
-        "*const_cast<volatile int64_t*>(&n) = n;"
+        "*const_cast<volatile int64_t*>(&n_) = n_;"
         " timespec pause{0, 5000000}; nanosleep(&pause, nullptr);",
         (
             "backend",
@@ -65,7 +65,7 @@ KINDS = {
     ),
 }
 
-PLACE = "      try {\n        body("  # where a thread of the pool takes a chunk
+PLACE = "        try {\n          body_("  # where a thread takes a chunk
 OPTIMISED = "-O3 -g0"
 GROWN = "random calls: the process grew by 0 bytes of malloc and by"
 
@@ -231,21 +231,21 @@ class Run:
 
     def plant(self) -> bool:
         """Plant an error into the copy, and see that it is reported."""
-        pool = self.folder / "backend/opcast/parallel.cc"
-        text = pool.read_text()
+        job = self.folder / "backend/opcast/job.h"
+        text = job.read_text()
         if text.count(PLACE) != 1:
-            raise SystemExit("sanitize: the place for the planted error is gone from parallel.cc")
-        pool.write_text(text.replace(PLACE, f"      {self.kind.planted}\n{PLACE}"))
+            raise SystemExit("sanitize: the place for the planted error is gone from job.h")
+        job.write_text(text.replace(PLACE, f"        {self.kind.planted}\n{PLACE}"))
         try:
             built = self.build()
         finally:
-            pool.write_text(text)
+            job.write_text(text)
         if not built:
             return False
         # Of all checks, these make the most calls that several threads share.
         checks = "* backend leaks\n* backend sizes\n* backend threads\n"
         _, reports = self.suite(checks, self.options.ops)
-        return any("parallel.cc" in report.read_text(errors="replace") for report in reports)
+        return any("job.h" in report.read_text(errors="replace") for report in reports)
 
 
 def main() -> int:
