@@ -57,14 +57,13 @@ class Pool {
 
   // Runs the job on this thread and on so many workers, or on those that there are.
   void Run(Job& job, int workers) {
-    bool all;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       workers = job.places = Start(workers);
       if (workers > 0) Append(&job);
-      all = job.all = workers == workers_;
+      job.all = workers == workers_;
     }
-    if (all) {
+    if (job.all) {
       work_.notify_all();
     } else {
       for (int i = 0; i < workers; ++i) work_.notify_one();
