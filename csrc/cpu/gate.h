@@ -8,14 +8,22 @@ namespace opcast_ops {
 // gelu's tanh form is x * sigmoid(kSqrt8OverPi * (x + kGeluCubic * x^3)).
 constexpr double kSqrt8OverPi = 0x1.9884533d43651p0, kGeluCubic = 0.044715;
 
+// Its parts as floats. kLinear has so few digits that its difference from a slope, the sum of
+// kLinear and a product with kThird, is exact.
+struct GeluArgumentParts {
+  static constexpr double kCubic = kGeluCubic * kSqrt8OverPi;
+  static constexpr float kLinear = 0x1.98846p0f, kThird = static_cast<float>(kCubic);
+  static constexpr float kLinearLow = static_cast<float>(kSqrt8OverPi - kLinear);
+  static constexpr float kThirdLow = static_cast<float>(kCubic - kThird);
+};
+
 // That argument for |x| <= 11.5, as x times a slope of two parts, so that large ones are right to a
-// small part of 1. kLinear has so few digits that its difference from the slope is exact.
+// small part of 1.
 template <int kWidth>
 inline Reduced GeluArgument(float x) {
-  constexpr double kCubic = kGeluCubic * kSqrt8OverPi;
-  constexpr float kLinear = 0x1.98846p0f, kThird = static_cast<float>(kCubic);
-  constexpr float kLinearLow = static_cast<float>(kSqrt8OverPi - kLinear);
-  constexpr float kThirdLow = static_cast<float>(kCubic - kThird);
+  constexpr float kLinear = GeluArgumentParts::kLinear, kThird = GeluArgumentParts::kThird;
+  constexpr float kLinearLow = GeluArgumentParts::kLinearLow;
+  constexpr float kThirdLow = GeluArgumentParts::kThirdLow;
   const float square = x * x, square_low = Fma<kWidth>(x, x, -square);
   const float slope = Fma<kWidth>(square, kThird, kLinear);
   const float lost = Fma<kWidth>(square, kThird, kLinear - slope) + kLinearLow;

@@ -6,7 +6,7 @@
 #include "common/standard.h"
 
 #include "gelu_backward.gen.h"
-#include "gelu_slope.h"
+#include "gelu_slope_vector.h"
 #include "map.h"
 #include "rows.h"
 
@@ -17,7 +17,7 @@ namespace {
 template <int kWidth, class Slope, class Wide, class T>
 inline void Gradients(int64_t n, Wide wide, T* to, const T* grad, const T* x) {
   const auto slow = [=](double grad, double x) { return grad * wide(x).slope; };
-  MapEither<kWidth>(n, Gradient<kWidth, T, Slope>, IsOrdinary<T, Slope>, slow, to, grad, x);
+  MapEither<kWidth>(n, GradientOf<kWidth, T, Slope>(), IsOrdinary<T, Slope>, slow, to, grad, x);
 }
 
 }  // namespace

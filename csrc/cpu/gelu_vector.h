@@ -1,9 +1,9 @@
 // gelu in vectors of AVX-512, by pieces.
 #pragma once
 
+#include "exp_vector.h"
 #include "gelu.h"
 #include "map.h"
-#include "pieces.h"
 
 namespace opcast_ops {
 
@@ -111,28 +111,6 @@ struct LogPieces<opcast::f16> {
          -0x1.836372p+4f, -0x1.836372p+4f, -0x1.000004p+4f, -0x1.0007a2p+4f, -0x1.003b3cp+4f,
          -0x1.00d3a4p+4f}}}};
 };
-
-// 2^(k / 16) without k / 16 in the bits from the exponent down.
-inline constexpr Table kSixteenths = {
-    {0x1p+0f, 0x1.fb5586p-1f, 0x1.f72b84p-1f, 0x1.f387a6p-1f, 0x1.f06fep-1f, 0x1.edea64p-1f,
-     0x1.ebfdaep-1f, 0x1.eab07ep-1f, 0x1.ea09e6p-1f, 0x1.ea1148p-1f, 0x1.eace54p-1f, 0x1.ec4918p-1f,
-     0x1.ee89fap-1f, 0x1.f199bep-1f, 0x1.f5818ep-1f, 0x1.fa4afap-1f}};
-
-// 2^(n / 16) where `sum` is n + kRounder.
-__attribute__((target(OPCAST_AVX512))) inline __m512 TwoToSixteenths(__m512 sum) {
-  constexpr int kMantissa = 23, kSixteen = 4;
-  const __m512i n = _mm512_castps_si512(sum);
-  const __m512i exponent = _mm512_maskz_slli_epi32(kAll, n, kMantissa - kSixteen);
-  const __m512i fraction = _mm512_castps_si512(Find(kSixteenths, n));
-  return _mm512_castsi512_ps(_mm512_add_epi32(fraction, exponent));
-}
-
-// Magnitude of scalar.h.
-__attribute__((target(OPCAST_AVX512))) inline __m512 Magnitude(__m512 x, float most) {
-  const __m512i all = _mm512_and_epi32(_mm512_castps_si512(x), _mm512_set1_epi32(0x7fffffff));
-  const __m512i bound = _mm512_castps_si512(_mm512_set1_ps(most));
-  return _mm512_castsi512_ps(_mm512_maskz_min_epi32(kAll, all, bound));
-}
 
 // x, or -0 below 0; NaN for -inf. All NaN become one.
 __attribute__((target(OPCAST_AVX512))) inline __m512 Ramp(__m512 x) {

@@ -137,14 +137,27 @@ inline bool MapAndCheck(int64_t n, F f, Holds holds, Y* y, const Xs*... x) {
   return all;
 }
 
+// f(x...) where that holds(x...), and wide(x...) elsewhere.
+template <class F, class Holds, class Wide>
+struct Either {
+  F f;
+  Holds holds;
+  Wide wide;
+};
+template <int kWidth, class F, class Holds, class Wide, class... Arrays>
+inline void MapLanes(const Either<F, Holds, Wide>& either, Lanes<kWidth>* y, const Arrays&... x) {
+  MapLanes(either.f, y, x...);
+#pragma GCC unroll 1
+  for (int j = 0; j < Lanes<kWidth>::kCount; ++j)
+    y->numbers[j] = Select(either.holds(x.numbers[j]...), y->numbers[j],
+                           static_cast<float>(either.wide(x.numbers[j]...)));
+}
+
 // y[i] = f(x[i]...) where that holds(x[i]...), as in MapAndCheck, and wide(x[i]...) elsewhere.
 template <int kWidth, class F, class Holds, class Wide, class Y, class... Xs>
 inline void MapEither(int64_t n, F f, Holds holds, Wide wide, Y* y, const Xs*... x) {
   if (MapAndCheck<kWidth>(n, f, holds, y, x...)) return;
-  const auto either = [=](auto... x) {
-    return Select(holds(x...), f(x...), static_cast<float>(wide(x...)));
-  };
-  Map<kWidth>(n, either, y, x...);
+  Map<kWidth>(n, Either<F, Holds, Wide>{f, holds, wide}, y, x...);
 }
 
 }  // namespace opcast_ops

@@ -1,0 +1,48 @@
+// The exponential function in vectors of AVX-512: a table of 16 powers of two leaves a shorter
+// polynomial than that of exp.h (see pieces.h).
+#pragma once
+
+#include "exp.h"
+#include "pieces.h"
+
+#if defined(__x86_64__)
+namespace opcast_ops {
+
+// ln 2 / 16; the product of the first part with an integer of 12 bits is exact.
+constexpr float kSixteenthHigh = 0x1.62ep-5f, kSixteenthLow = 0x1.0bfbe8p-19f;
+
+// 2^(k / 16) without k / 16 in the bits from the exponent down.
+inline constexpr Table kSixteenths = {
+    {0x1p+0f, 0x1.fb5586p-1f, 0x1.f72b84p-1f, 0x1.f387a6p-1f, 0x1.f06fep-1f, 0x1.edea64p-1f,
+     0x1.ebfdaep-1f, 0x1.eab07ep-1f, 0x1.ea09e6p-1f, 0x1.ea1148p-1f, 0x1.eace54p-1f, 0x1.ec4918p-1f,
+     0x1.ee89fap-1f, 0x1.f199bep-1f, 0x1.f5818ep-1f, 0x1.fa4afap-1f}};
+
+// 2^(n / 16) where `sum` is n + kRounder.
+__attribute__((target(OPCAST_AVX512))) inline __m512 TwoToSixteenths(__m512 sum) {
+  constexpr int kMantissa = 23, kSixteen = 4;
+  const __m512i n = _mm512_castps_si512(sum);
+  const __m512i exponent = _mm512_maskz_slli_epi32(kAll, n, kMantissa - kSixteen);
+  const __m512i fraction = _mm512_castps_si512(Find(kSixteenths, n));
+  return _mm512_castsi512_ps(_mm512_add_epi32(fraction, exponent));
+}
+
+// Magnitude of scalar.h.
+__attribute__((target(OPCAST_AVX512))) inline __m512 Magnitude(__m512 x, float most) {
+  const __m512i all = _mm512_and_epi32(_mm512_castps_si512(x), _mm512_set1_epi32(0x7fffffff));
+  const __m512i bound = _mm512_castps_si512(_mm512_set1_ps(most));
+  return _mm512_castsi512_ps(_mm512_maskz_min_epi32(kAll, all, bound));
+}
+
+// e^x as power * (1 + rest), where x is n ln 2 / 16 + r, and `sum` is n + kRounder: the power has a
+// rounding, the rest an error of 2e-9.
+struct PowerAndRest {
+  __m512 power, rest;
+};
+__attribute__((target(OPCAST_AVX512))) inline PowerAndRest SplitExp(__m512 sum, __m512 r) {
+  const __m512 bend =
+      _mm512_fmadd_ps(r, _mm512_set1_ps(0x1.555748p-3f), _mm512_set1_ps(0x1.00022ap-1f));
+  return {TwoToSixteenths(sum), _mm512_fmadd_ps(r * r, bend, r)};
+}
+
+}  // namespace opcast_ops
+#endif
