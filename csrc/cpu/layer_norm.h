@@ -177,6 +177,37 @@ inline void NormaliseTogether(const F* by, int64_t n, const T* x, const W* weigh
     MapRest<kWidth>(n - j, by[r], y + r * n + j, x + r * n + j, weight + j, bias + j);
 }
 
+// The same for float32, of which Wide<kWidth, NoNan> makes the same bits. In vectors of doubles,
+// which are read one by one: to take a vector of floats apart keeps those units busy that convert.
+template <int kWidth>
+inline void NormaliseTogether(const Wide<kWidth, NoNan>* by, int64_t n, const float* x,
+                              const float* weight, const float* bias, float* y) {
+  using V = Doubles<kWidth>;
+  constexpr int kHalf = V::kCount;
+  int64_t j = 0;
+  for (; j + 2 * kHalf <= n; j += 2 * kHalf) {
+    V weights[2], biases[2];
+    for (int h = 0; h < 2; ++h) {
+      weights[h].Load(weight + j + h * kHalf);
+      biases[h].Load(bias + j + h * kHalf);
+    }
+#pragma GCC unroll 4
+    for (int64_t r = 0; r < kMostRows; ++r) {
+      V results[2];
+      for (int h = 0; h < 2; ++h) {
+        V number;
+        number.Load(x + r * n + j + h * kHalf);
+        results[h] = biases[h];
+        number.all = (number.all - by[r].mean) * by[r].rstd;
+        MultiplyAdd(number, weights[h], &results[h]);
+      }
+      StoreFloats(results[0], results[1], y + r * n + j);
+    }
+  }
+  for (int64_t r = 0; r < kMostRows; ++r)
+    MapRest<kWidth>(n - j, by[r], y + r * n + j, x + r * n + j, weight + j, bias + j);
+}
+
 // Rows i to i + count computed by F.
 template <class F, int kWidth, class A>
 inline void NormaliseBy(const A& a, bool past, const Moments* rows, int64_t i, int64_t count) {
