@@ -105,8 +105,9 @@ __attribute__((target(OPCAST_AVX2))) inline void WidenBlock(const opcast::f16* f
                                                             Wide<32>) {
   _mm256_storeu_ps(to, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
 }
-__attribute__((target(OPCAST_AVX2))) inline void WidenBlock(const opcast::bf16* from, float* to,
-                                                            Wide<32>) {
+// Of AVX2 alone, so that it becomes part of loops for AVX-512 as well.
+__attribute__((target("avx2"))) inline void WidenBlock(const opcast::bf16* from, float* to,
+                                                       Wide<32>) {
   const __m128i bits = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
   const __m256i wide = _mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16);
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), wide);

@@ -46,10 +46,8 @@ inline Factors FactorsOf(const T* grad, const T* x, const float* weight, int64_t
                          double rstd) {
   WideLanes<kWidth> shift, along;
   ForLanes<kWidth>(n, [&](int64_t i, auto count) {
-    const auto g = LoadSome<kWidth>(grad + i, count), v = LoadSome<kWidth>(x + i, count),
-               w = LoadSome<kWidth>(weight + i, count);
-    const auto weighted = WideProduct<kWidth, kExact>(g, w);
-    WideLanes<kWidth> distance(v);
+    const auto weighted = WideProduct<kWidth, kExact>(grad + i, weight + i, count);
+    WideLanes<kWidth> distance = WidenSome<kWidth>(x + i, count);
     distance.Subtract(mean);
     shift.Add(weighted);
     along.AddProduct(weighted, distance);

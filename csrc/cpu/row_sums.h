@@ -88,6 +88,39 @@ inline WideLanes<kWidth> WideProduct(const Lanes<kWidth>& x, const Lanes<kWidth>
   }
 }
 
+// The same of numbers in memory, `count` as walk.h gives it; and such numbers alone. A whole vector
+// of bfloat16 is read in halves for AVX-512, each of which becomes a vector of doubles: to take a
+// vector of floats apart keeps those units busy that convert.
+template <int kWidth, class T, class Count>
+constexpr bool kReadsHalves =
+    kWidth == 64 && std::is_same_v<T, opcast::bf16> && !std::is_same_v<Count, int64_t>;
+template <int kWidth, class T, class Count>
+inline WideLanes<kWidth> WidenSome(const T* x, Count count) {
+  if constexpr (kReadsHalves<kWidth, T, Count>) {
+    WideLanes<kWidth> wide;
+    for (auto& half : wide.halves) {
+      half.Load(Load<kWidth / 2>(x).numbers);
+      x += half.kCount;
+    }
+    return wide;
+  } else {
+    return WideLanes<kWidth>(LoadSome<kWidth>(x, count));
+  }
+}
+template <int kWidth, bool kExact, class T, class W, class Count>
+inline WideLanes<kWidth> WideProduct(const T* x, const W* y, Count count) {
+  if constexpr (kExact && kReadsHalves<kWidth, T, Count>) {
+    WideLanes<kWidth> product;
+    for (auto& half : product.halves) {
+      half.Load(Product(Load<kWidth / 2>(x), Load<kWidth / 2>(y)).numbers);
+      x += half.kCount, y += half.kCount;
+    }
+    return product;
+  } else {
+    return WideProduct<kWidth, kExact>(LoadSome<kWidth>(x, count), LoadSome<kWidth>(y, count));
+  }
+}
+
 // The largest magnitude of n numbers, or NaN if one of them is.
 template <class T>
 inline float Most(const T* x, int64_t n) {
