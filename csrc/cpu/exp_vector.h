@@ -17,6 +17,12 @@ inline constexpr Table kSixteenths = {
      0x1.ebfdaep-1f, 0x1.eab07ep-1f, 0x1.ea09e6p-1f, 0x1.ea1148p-1f, 0x1.eace54p-1f, 0x1.ec4918p-1f,
      0x1.ee89fap-1f, 0x1.f199bep-1f, 0x1.f5818ep-1f, 0x1.fa4afap-1f}};
 
+// What a rounding takes from these, as a part of them.
+inline constexpr Table kSixteenthsLow = {
+    {0, 0x1.8d96d4p-25f, -0x1.9c0c22p-27f, 0x1.964904p-25f, 0x1.125002p-25f, 0x1.370be4p-25f,
+     -0x1.0a355p-25f, -0x1.00d8acp-27f, 0x1.26055cp-26f, -0x1.05cb44p-25f, 0x1.67a1cap-28f,
+     0x1.a3b5e4p-28f, -0x1.f9c304p-27f, -0x1.6961b4p-28f, -0x1.a5217cp-28f, 0x1.61428ep-28f}};
+
 // 2^(n / 16) where `sum` is n + kRounder.
 __attribute__((target(OPCAST_AVX512))) inline __m512 TwoToSixteenths(__m512 sum) {
   constexpr int kMantissa = 23, kSixteen = 4;
@@ -33,15 +39,23 @@ __attribute__((target(OPCAST_AVX512))) inline __m512 Magnitude(__m512 x, float m
   return _mm512_castsi512_ps(_mm512_maskz_min_epi32(kAll, all, bound));
 }
 
-// e^x as power * (1 + rest), where x is n ln 2 / 16 + r, and `sum` is n + kRounder: the power has a
-// rounding, the rest an error of 2e-9.
+// SignOfMore of scalar.h.
+__attribute__((target(OPCAST_AVX512))) inline __m512i SignsOfMore(__m512 x, float most) {
+  const __m512i all = _mm512_and_epi32(_mm512_castps_si512(x), _mm512_set1_epi32(0x7fffffff));
+  return _mm512_sub_epi32(_mm512_castps_si512(_mm512_set1_ps(most)), all);
+}
+
+// e^x as power * (1 + rest), where x is n ln 2 / 16 + r, and `sum` is n + kRounder: the rest
+// has an error of 2e-9, and what the power lacks.
 struct PowerAndRest {
   __m512 power, rest;
 };
 __attribute__((target(OPCAST_AVX512))) inline PowerAndRest SplitExp(__m512 sum, __m512 r) {
   const __m512 bend =
       _mm512_fmadd_ps(r, _mm512_set1_ps(0x1.555748p-3f), _mm512_set1_ps(0x1.00022ap-1f));
-  return {TwoToSixteenths(sum), _mm512_fmadd_ps(r * r, bend, r)};
+  const __m512 rest =
+      _mm512_fmadd_ps(r * r, bend, r + Find(kSixteenthsLow, _mm512_castps_si512(sum)));
+  return {TwoToSixteenths(sum), rest};
 }
 
 }  // namespace opcast_ops

@@ -19,6 +19,21 @@ struct GateGradients {
   float gate, value;
 };
 
+// The gradients of a vector in float, which take the places of grad and gate; `broken` becomes
+// negative where they do not hold. Forms may have another one for some vectors.
+template <class Form, class T, int kWidth>
+inline void GateLanes(Form, const T*, Lanes<kWidth>* grad, Lanes<kWidth>* gate,
+                      const Lanes<kWidth>& value, int32_t* broken) {
+#pragma GCC unroll 1
+  for (int j = 0; j < Lanes<kWidth>::kCount; ++j) {
+    float &a = grad->numbers[j], &b = gate->numbers[j];
+    const float c = value.numbers[j];
+    broken[j] |= Form::template SignOfBeyond<T>(a, b, c);
+    const GateGradients both = Form::template Of<kWidth, T>(a, b, c);
+    a = both.gate, b = both.value;
+  }
+}
+
 // Both gradients of a row in float, and whether none of its elements is beyond float.
 template <class Form, int kWidth, class T>
 inline bool GateRowInFloat(const T* grad, const T* gate, int64_t n, T* to) {
@@ -29,16 +44,8 @@ inline bool GateRowInFloat(const T* grad, const T* gate, int64_t n, T* to) {
     g.Load(grad + i, count);
     x.Load(gate + i, count);
     v.Load(gate + n + i, count);
-    for (int k = 0; k < S::kVectors; ++k) {
-#pragma GCC unroll 1
-      for (int j = 0; j < S::kLanes; ++j) {
-        float &a = g.vectors[k].numbers[j], &b = x.vectors[k].numbers[j];
-        const float c = v.vectors[k].numbers[j];
-        broken[j] |= Form::template SignOfBeyond<T>(a, b, c);
-        const GateGradients both = Form::template Of<kWidth, T>(a, b, c);
-        a = both.gate, b = both.value;
-      }
-    }
+    for (int k = 0; k < S::kVectors; ++k)
+      GateLanes(Form(), grad, &g.vectors[k], &x.vectors[k], v.vectors[k], broken);
     g.Store(to + i, count);
     x.Store(to + n + i, count);
   });

@@ -49,10 +49,10 @@ struct CentredPieces {
   Table middle;
   Pieces<kDegree> around;
 
-  __attribute__((target(OPCAST_AVX512))) __m512 At(__m512 x) const {
-    const __m512i places = PlaceOf(x);
+  __attribute__((target(OPCAST_AVX512))) __m512 At(__m512 x, __m512i places) const {
     return around.At(x - Find(middle, places), places);
   }
+  __attribute__((target(OPCAST_AVX512))) __m512 At(__m512 x) const { return At(x, PlaceOf(x)); }
 };
 
 }  // namespace opcast_ops

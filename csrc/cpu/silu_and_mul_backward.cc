@@ -6,6 +6,7 @@
 #include "gate.h"
 #include "gate_rows_backward.h"
 #include "silu_and_mul_backward.gen.h"
+#include "silu_slope_vector.h"
 
 namespace opcast_ops {
 namespace {
@@ -73,6 +74,32 @@ struct Silu {
             static_cast<float>(grad * (gate * sigmoid))};
   }
 };
+
+#if defined(__x86_64__)
+// The same as Long, SignOfBeyond included.
+__attribute__((target(OPCAST_AVX512))) inline void GateLanes(Silu, const float*, Lanes<64>* grads,
+                                                             Lanes<64>* gates,
+                                                             const Lanes<64>& values,
+                                                             int32_t* broken) {
+  const __m512 grad = _mm512_load_ps(grads->numbers), gate = _mm512_load_ps(gates->numbers);
+  const __m512 value = _mm512_load_ps(values.numbers);
+  const __m512 product = grad * value, low = _mm512_fmsub_ps(grad, value, product);
+  const __m512 by_gate = grad * gate;
+  const __m512i beyond = SignsOfMore(product, Long::kMost) | SignsOfMore(by_gate, Long::kMost) |
+                         _mm512_castps_si512(gate - Long::kLeast);
+  _mm512_storeu_si512(broken, _mm512_loadu_si512(broken) | beyond);
+
+  const __m512 a = Magnitude(gate, -Long::kLeast);
+  const PowerAndRest exp = ExpOfMinus(a);
+  const __m512 lower = TimesSiluSlope(product, low, a, exp);
+  const __m512 sum = 1 + _mm512_fmadd_ps(exp.power, exp.rest, exp.power), upper = by_gate / sum;
+  const __mmask16 negative = _mm512_movepi32_mask(_mm512_castps_si512(gate));
+  const __m512 falling = _mm512_fmadd_ps(upper, exp.rest, upper) * exp.power;
+  _mm512_store_ps(grads->numbers,
+                  _mm512_mask_sub_ps(lower, _knot_mask16(negative), product, lower));
+  _mm512_store_ps(gates->numbers, _mm512_mask_blend_ps(negative, upper, falling));
+}
+#endif
 
 }  // namespace
 
