@@ -23,10 +23,16 @@ __attribute__((target(OPCAST_AVX512))) inline __m512 Find(const Table& table, __
 // Which of the pieces [0, 1/4), [1/4, 1/2), [1/2, 3/4), [3/4, 1), [1, 3/2), ... [13, 15) has a: two
 // bits of the exponent of the float a + 1 and the two behind them. So tables begin with [1, 3/2),
 // and these four are last.
-__attribute__((target(OPCAST_AVX512))) inline __m512i PlaceOf(__m512 a) {
+__attribute__((target(OPCAST_AVX512))) inline __m512i PlaceFrom(__m512 sum) {
   constexpr int kMantissa = 23, kOfPlace = 2;
-  const __m512i bits = _mm512_castps_si512(a + _mm512_set1_ps(1));
-  return _mm512_maskz_srli_epi32(kAll, bits, kMantissa - kOfPlace);
+  return _mm512_maskz_srli_epi32(kAll, _mm512_castps_si512(sum), kMantissa - kOfPlace);
+}
+__attribute__((target(OPCAST_AVX512))) inline __m512i PlaceOf(__m512 a) {
+  return PlaceFrom(a + _mm512_set1_ps(1));
+}
+// The same for pieces that are 1 / scale times as long.
+__attribute__((target(OPCAST_AVX512))) inline __m512i PlaceOf(__m512 a, float scale) {
+  return PlaceFrom(_mm512_fmadd_ps(a, _mm512_set1_ps(scale), _mm512_set1_ps(1)));
 }
 
 // A polynomial for each piece, whose coefficients begin with that of the highest power.

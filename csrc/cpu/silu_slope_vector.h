@@ -69,7 +69,7 @@ __attribute__((target(OPCAST_AVX512))) inline __m512 TimesSiluSlope(__m512 produ
                                                                     const PowerAndRest& exp) {
   const SlopeOfSilu& of = kSiluSlope;
   const __m512 nearby = Magnitude(a, of.kEnd);
-  const __m512i places = PlaceOf(nearby * of.kScale);
+  const __m512i places = PlaceOf(nearby, of.kScale);
   const __m512 zero = (Find(of.zero, places) - a) + Find(of.zero_low, places);
   const __m512 h = of.rest.At(nearby, places), top = product * zero, factor = top * h;
   // What the roundings take from the product.
