@@ -20,6 +20,7 @@ import kernel_models
 import kernel_others
 import kernel_products
 import kernel_rows
+import kernel_table
 import torch
 from kernel_agree import check
 from kernel_clock import Timed, measure
@@ -116,7 +117,7 @@ def _time(case: Case, mode: str, options: argparse.Namespace) -> dict[str, Any]:
     peers, failed = _build(case, mode)
     rest = _REST_S if options.threads > 1 else 0.0
     rounds = measure([ours, *peers.values()], options.rounds, options.seconds, rest)
-    low, middle, high = _quartiles(ours.samples)
+    low, middle, high = kernel_table.quartiles(ours.samples)
     line: dict[str, Any] = {
         "us": _us(middle),
         "us_quartiles": [_us(low), _us(high)],
@@ -126,11 +127,8 @@ def _time(case: Case, mode: str, options: argparse.Namespace) -> dict[str, Any]:
     if case.flops:
         line["gflop_per_s"] = round(case.flops / middle, 1)
     line["peers_us"] = {name: _us(statistics.median(t.samples)) for name, t in peers.items()}
-    raced = {n: _ratios(ours, t) for n, t in peers.items() if len(t.samples) == rounds}
-    if raced:
-        line["beside"] = min(raced, key=lambda name: raced[name][1])
-        low, middle, high = raced[line["beside"]]
-        line |= {"ratio": round(middle, 3), "ratio_quartiles": [round(low, 3), round(high, 3)]}
+    line["ratios"] = {n: _ratios(ours, t) for n, t in peers.items() if len(t.samples) == rounds}
+    line |= kernel_table.rated(line["ratios"])
     return line | {"failed": failed} if failed else line
 
 
@@ -165,13 +163,9 @@ def _us(nanoseconds: float) -> float:
     return float(f"{nanoseconds / 1e3:.4g}")
 
 
-def _quartiles(samples: list[float]) -> list[float]:
-    return statistics.quantiles(samples, n=4, method="inclusive")
-
-
 def _ratios(ours: Timed, peer: Timed) -> list[float]:
-    """Return the quartiles of the ratios within rounds."""
-    return _quartiles([b / a for a, b in zip(ours.samples, peer.samples, strict=True)])
+    """Return the ratios within rounds."""
+    return [b / a for a, b in zip(ours.samples, peer.samples, strict=True)]
 
 
 def _headline(state: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-// gelu in vectors of AVX-512, by pieces.
+// gelu, and the same in vectors of AVX-512, by pieces (see pieces.h).
 #pragma once
 
 #include "exp_vector.h"
@@ -39,8 +39,8 @@ inline float GeluExact(float x) {
 
 #if defined(__x86_64__)
 // a F(-a) exp(a^2 / 2) for 0 <= a <= 14.6, with a relative error of 9e-8 below 1/4, and of 4e-8
-// elsewhere: what of the polynomials' errors is left where a number of each piece was chosen as its
-// middle whose value is next to a float.
+// elsewhere. The middle of a piece is a number for which this is next to a float, so that rounding
+// the constant takes little.
 inline constexpr CentredPieces<5> kGeluTail = {
     {{0x1.42617cp+0f, 0x1.c1d6ep+0f, 0x1.213e82p+1f, 0x1.5f04acp+1f, 0x1.c28f08p+1f, 0x1.2113bep+2f,
       0x1.611ee2p+2f, 0x1.a10c0ap+2f, 0x1.00b2eap+3f, 0x1.411782p+3f, 0x1.7f6042p+3f,
@@ -119,7 +119,7 @@ __attribute__((target(OPCAST_AVX512))) inline __m512 Ramp(__m512 x) {
   return _mm512_fixupimm_ps(nan, x, _mm512_set1_epi32(kRules), 0);
 }
 
-// x F(x) to 3.9 ulp; all NaN become one. Its argument in the exponential, -a^2, is n ln 2 / 8 + r.
+// x F(x) to 3.1 ulp; all NaN become one. As in GeluExact, but -a^2 is n ln 2 / 8 + r.
 __attribute__((target(OPCAST_AVX512))) inline __m512 GeluExactVector(__m512 x) {
   constexpr float kEnd = 14.5f;                                 // beyond, a F(-a) is 0
   constexpr float kShift = kRounder + 64 * 16;                  // as in GeluExact
@@ -139,7 +139,7 @@ __attribute__((target(OPCAST_AVX512))) inline __m512 GeluExactVector(__m512 x) {
   return _mm512_fmadd_ps(tail, _mm512_set1_ps(-0x1p-65f), Ramp(x));
 }
 
-// The same for results of 16 bits.
+// The same for results of 16 bits, to 0.6 ulp.
 template <class T>
 __attribute__((target(OPCAST_AVX512))) inline __m512 GeluShortVector(__m512 x) {
   constexpr int kUp = 16;  // F(-a) leaves the range of floats before a F(-a) is 0

@@ -76,7 +76,7 @@ struct Silu {
 };
 
 #if defined(__x86_64__)
-// The same as Long, SignOfBeyond included.
+// What Long and SignOfBeyond say, to 3.3 ulp.
 __attribute__((target(OPCAST_AVX512))) inline void GateLanes(Silu, const float*, Lanes<64>* grads,
                                                              Lanes<64>* gates,
                                                              const Lanes<64>& values,

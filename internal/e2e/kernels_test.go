@@ -39,10 +39,10 @@ func TestHostileRows(t *testing.T) {
 //go:embed slopes.py
 var slopesScript string
 
-// Gradients of gates are right to the last place, next to the zeros of slopes and where results are large.
+// gelu and gradients of gates are right to the last place, next to the zeros of slopes and where results are large.
 func TestSlopesOfGates(t *testing.T) {
 	t.Parallel()
-	compareWithEach(t, "1080000", slopesScript)
+	compareWithEach(t, "1440000", slopesScript)
 }
 
 // compareWithEach runs a script with every instruction set of the machine. The script compares and prints how often.

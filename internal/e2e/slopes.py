@@ -1,9 +1,10 @@
-"""Hold the gradients of gelu, silu_and_mul and layernorm2d against formulas in long double.
+"""Hold gelu, and the gradients of gelu, silu_and_mul and layernorm2d, against formulas in double and long double.
 
 The slopes have a zero, and tails that become denormal. Gradients are such that results lie just below a power of two,
 where a unit of the last place is smallest beside them, and as large as floats are. Prints how many numbers were compared.
 """
 
+import math
 from typing import Any
 
 import ml_dtypes
@@ -30,6 +31,11 @@ def tanh_slope(x: Any) -> Any:
     argument = ROOT * (x + CUBIC * x * x * x)
     gate, rest = 1 / (1 + np.exp(-argument)), 1 / (1 + np.exp(argument))
     return gate * (1 + x * rest * ROOT * (1 + 3 * CUBIC * x * x))
+
+
+def gelu(x: Any) -> Any:
+    """Return x times the normal distribution function."""
+    return x * np.array([math.erfc(-v / math.sqrt(2)) / 2 for v in x.tolist()])
 
 
 def places(like: Any) -> Any:
@@ -108,6 +114,7 @@ compared = 0
 for like in (np.float32, np.float16, ml_dtypes.bfloat16):
     x, value = places(like), rng.standard_normal(COUNT).astype(like)
     wide, factor = x.astype(Wide), value.astype(Wide)
+    check("gelu", ops.gelu(x, approximate="none"), gelu(x.astype(np.float64)))
     slope = tanh_slope(wide)
     grad = just_below(slope, like)
     check(
@@ -121,7 +128,7 @@ for like in (np.float32, np.float16, ml_dtypes.bfloat16):
     exact = grad.astype(Wide)
     check("gradient of gates", found[:, :100].reshape(-1), exact * factor * slope)
     check("gradient of values", found[:, 100:].reshape(-1), exact * whole)
-    compared += 3 * COUNT
+    compared += 4 * COUNT
 
 # Next to where the form in float ends, on both sides.
 large(np.array([-9.96, -9.872, -9.5, -3, -0.2, 0.2, 3, 9.96, 10, 11.5, 1e3], np.float32))
