@@ -8,19 +8,18 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import statistics
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import figures
 import kernel_gradients
+import kernel_lines
 import kernel_machine
 import kernel_models
 import kernel_others
 import kernel_products
 import kernel_rows
-import kernel_table
 import torch
 from kernel_agree import check
 from kernel_clock import Timed, measure
@@ -68,7 +67,7 @@ def main() -> None:
                 died = line | {"failed": {"opcast or a peer": "the process ended"}}
                 print(json.dumps(died), file=file, flush=True)  # the next line takes its place
                 line |= _time(case, mode, options)
-                print(_text(line), flush=True)
+                print(kernel_lines.text(kernel_lines.told(line)), flush=True)
                 print(json.dumps(line), file=file, flush=True)
 
 
@@ -108,28 +107,18 @@ def _named(case: Case, mode: str, threads: int) -> dict[str, Any]:
 
 
 def _time(case: Case, mode: str, options: argparse.Namespace) -> dict[str, Any]:
-    """Return the result of a case: times, and ratios to the peers within rounds."""
+    """Return the samples of a case, ours and those of peers in the same rounds, and what failed."""
     ours = Timed(case.call(mode))
     try:
         ours.call()
     except Exception as error:  # one case that fails must not end the rest
-        return {"failed": {"opcast": _reason(error)}}
+        return {"failed": {kernel_lines.OURS: _reason(error)}}
     peers, failed = _build(case, mode)
     rest = _REST_S if options.threads > 1 else 0.0
-    rounds = measure([ours, *peers.values()], options.rounds, options.seconds, rest)
-    low, middle, high = kernel_table.quartiles(ours.samples)
-    line: dict[str, Any] = {
-        "us": _us(middle),
-        "us_quartiles": [_us(low), _us(high)],
-        "rounds": rounds,
-    }
-    line["gb_per_s"] = round(case.bytes / middle, 2)
-    if case.flops:
-        line["gflop_per_s"] = round(case.flops / middle, 1)
-    line["peers_us"] = {name: _us(statistics.median(t.samples)) for name, t in peers.items()}
-    line["ratios"] = {n: _ratios(ours, t) for n, t in peers.items() if len(t.samples) == rounds}
-    line |= kernel_table.rated(line["ratios"])
-    return line | {"failed": failed} if failed else line
+    measure([ours, *peers.values()], options.rounds, options.seconds, rest)
+    timed = {kernel_lines.OURS: ours, **peers}
+    samples = {who: call.samples for who, call in timed.items()}
+    return {"flops": case.flops, "samples": samples, "failed": failed}
 
 
 def _build(case: Case, mode: str) -> tuple[dict[str, Timed], dict[str, str]]:
@@ -159,29 +148,12 @@ def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {text}"[:200]
 
 
-def _us(nanoseconds: float) -> float:
-    return float(f"{nanoseconds / 1e3:.4g}")
-
-
-def _ratios(ours: Timed, peer: Timed) -> list[float]:
-    """Return the ratios within rounds."""
-    return [b / a for a, b in zip(ours.samples, peer.samples, strict=True)]
-
-
 def _headline(state: dict[str, Any]) -> str:
     ends = f"copy {state['copy_gb_per_s']} GB/s, in cache {state['copy_in_cache_gb_per_s']} GB/s"
     head = f"{'op':24}{'dtype':10}{'shape':>20} {'mode':9}"
     head += f"{'µs':>10}{'GB/s':>7}{'GFLOP/s':>8}{'ratio':>7}  beside"
     left = "".join(f"\nleft out: {name}: {why}" for name, why in state["left_out"].items())
     return f"{left}\nthreads: {state['threads']}; {ends}, FMA {state['fma_gflop_per_s']} GFLOP/s\n{head}"
-
-
-def _text(line: dict[str, Any]) -> str:
-    text = f"{line['op']:24}{line['dtype']:10}{line['shape']:>20} {line['mode']:9}"
-    if "us" in line:
-        ratio = f"{line['ratio']:7.2f}  {line['beside']}" if "ratio" in line else f"{'-':>7}"
-        text += f"{line['us']:10.1f}{line['gb_per_s']:7.1f}{line.get('gflop_per_s', ''):>8}{ratio}"
-    return text + "".join(f"; without {name}" for name in line.get("failed", {}))
 
 
 if __name__ == "__main__":

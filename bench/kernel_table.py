@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import statistics
 from typing import TYPE_CHECKING, Any
 
 import figures
@@ -34,21 +33,6 @@ def budget(line: dict[str, Any]) -> float:
     limit = figures.budget(name(line | {"mode": "fresh"}))
     assert limit is not None, f"budgets.toml has no line about {name(line)}"
     return limit
-
-
-def rated(ratios: dict[str, list[float]]) -> dict[str, Any]:
-    """Return what a result says of ratios to peers: those to the fastest one."""
-    spreads = {peer: quartiles(given) for peer, given in ratios.items()}
-    if not spreads:
-        return {}
-    beside = min(spreads, key=lambda peer: spreads[peer][1])
-    low, middle, high = (round(ratio, 3) for ratio in spreads[beside])
-    return {"beside": beside, "ratio": middle, "ratio_quartiles": [low, high]}
-
-
-def quartiles(samples: list[float]) -> list[float]:
-    """Return the quartiles of at least two numbers."""
-    return statistics.quantiles(samples, n=4, method="inclusive")
 
 
 def write(path: Path, results: Path) -> None:

@@ -2,10 +2,10 @@
 
 Prints for each op, dtype, shape and mode the median time, the bytes and operations per second, and the
 ratio to the fastest peer of the same rounds: above 1, ours is faster. Where arrays lie in memory makes
-up to a tenth of a difference, and stays while a process lives: ratios are those of the rounds of
-several processes. ``--json`` also writes them to a
-file. ``--markdown`` writes their table into another one; without ``--json`` nothing is measured, and the
-table is that of the results that are checked in.
+up to a tenth of a difference, and stays while a process lives: with ``--quick``, three processes measure
+one after the other, and a result is made of the samples of all. ``--json`` also writes them to a file.
+``--markdown`` writes their table into another one; without ``--json`` nothing is measured, and the table
+is that of the results that are checked in.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import figures
+import kernel_lines
 import kernel_table
 
 _HERE = Path(__file__).parent
@@ -48,7 +49,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--threads", default="1,2", help="numbers of threads, one after the other")
     parser.add_argument("--quick", action="store_true", help="few shapes and samples")
-    parser.add_argument("--processes", type=int, help="that measure one after the other")
+    parser.add_argument("--processes", type=int, help="whose samples make a result")
     parser.add_argument("--rounds", type=int, help="samples per call, at most")
     parser.add_argument("--seconds", type=float, help="time per case after which rounds end")
     parser.add_argument("--shapes", help="of rows: 64x1024,512x4096")
@@ -84,7 +85,7 @@ def _measure(options: argparse.Namespace) -> None:
 def _figure(line: dict[str, Any]) -> figures.Figure:
     """Return the ratio of a result to its fastest peer."""
     name, threads = kernel_table.name(line), line["threads"]
-    what = f"{' '.join(_case(line))}, threads: {threads}"
+    what = f"{' '.join(kernel_lines.case(line))}, threads: {threads}"
     if "ratio" not in line:
         failed = line.get("failed", {})
         why = "; ".join(f"{who}: {reason}" for who, reason in failed.items())
@@ -97,21 +98,13 @@ def _figure(line: dict[str, Any]) -> figures.Figure:
 
 
 def _runs(threads: int, options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Measure with a number of threads, in several processes; return the first one's lines with the ratios of all."""
-    runs = [_run(threads, options) for _ in range(options.processes)]
-    lines = next((run for run in runs if run), [])
-    for line in lines[1:]:
-        ratios: dict[str, list[float]] = {}
-        for other in (other for run in runs for other in run[1:] if _case(other) == _case(line)):
-            for peer, given in other.get("ratios", {}).items():
-                ratios.setdefault(peer, []).extend(given)
-        line.pop("ratios", None)
-        line |= kernel_table.rated(ratios)
-    return lines
-
-
-def _case(line: dict[str, Any]) -> tuple[str, ...]:
-    return line["op"], line["dtype"], line["shape"], line["mode"]
+    """Measure with a number of threads; return what the first process says of itself, and lines of all together."""
+    runs = [run for run in (_run(threads, options) for _ in range(options.processes)) if run]
+    lines = [kernel_lines.told(line) for line in kernel_lines.pooled([run[1:] for run in runs])]
+    if len(runs) > 1:
+        print(f"\nthreads: {threads}, {len(runs)} processes together")
+        print("\n".join(map(kernel_lines.text, lines)), flush=True)
+    return [runs[0][0], *lines] if runs else []
 
 
 def _run(threads: int, options: argparse.Namespace) -> list[dict[str, Any]]:
@@ -125,7 +118,7 @@ def _run(threads: int, options: argparse.Namespace) -> list[dict[str, Any]]:
         code, lines = _process(threads, options, len(found))
         head = head or (lines[0] if lines else {})
         for line in lines[1:]:  # the later one of two is the result
-            found[_case(line)] = line
+            found[kernel_lines.case(line)] = line
         if code == 0:
             break
         print(f"with {threads} threads a process ended early, with {code}", file=sys.stderr)

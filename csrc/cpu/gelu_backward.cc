@@ -2,7 +2,8 @@
 // function F and its density f ("none"), or the derivative of gelu's tanh form ("tanh"). Both
 // slopes have a zero near -0.75, around which they keep their relative precision. Computed in
 // float: for float32, "none" adds again what products lose, and "tanh" takes the sum that has the
-// zero in double. Numbers for which that leaves the range of floats are all in double.
+// zero in double, but for AVX-512 (see gelu_slope_vector.h). Numbers for which that leaves the
+// range of floats are all in double.
 #include "common/standard.h"
 
 #include "gelu_backward.gen.h"

@@ -7,7 +7,8 @@
 
 namespace opcast_ops {
 
-// What map.h calls to get a gradient: for float32 and vectors of 64 bytes the below.
+// What map.h calls to get a gradient: for the tanh form in float32 and vectors of 64 bytes, the
+// function of vectors below.
 template <int kWidth, class T, class Slope>
 struct GradientOf {
   float operator()(float grad, float x) const { return Gradient<kWidth, T, Slope>(grad, x); }

@@ -119,7 +119,7 @@ __attribute__((target(OPCAST_AVX512))) inline __m512 Ramp(__m512 x) {
   return _mm512_fixupimm_ps(nan, x, _mm512_set1_epi32(kRules), 0);
 }
 
-// x F(x) to 3.1 ulp; all NaN become one. As in GeluExact, but -a^2 is n ln 2 / 8 + r.
+// x F(x) to 3.2 ulp; all NaN become one. As in GeluExact, but -a^2 is n ln 2 / 8 + r.
 __attribute__((target(OPCAST_AVX512))) inline __m512 GeluExactVector(__m512 x) {
   constexpr float kEnd = 14.5f;                                 // beyond, a F(-a) is 0
   constexpr float kShift = kRounder + 64 * 16;                  // as in GeluExact
@@ -146,7 +146,7 @@ __attribute__((target(OPCAST_AVX512))) inline __m512 GeluShortVector(__m512 x) {
   constexpr float kShift = kRounder + kUp * 16;
   const __m512 a = Magnitude(x, LogPieces<T>::kEnd), logarithm = LogPieces<T>::kOf.At(a);
   const __m512 shifted = logarithm + kShift, r = logarithm - (shifted - kShift);
-  // 2^(r / 16) = 1 + r * slope, but for 3e-4, or 1e-6 where the slope has a slope.
+  // 2^(r / 16) = 1 + r * slope, but for 3e-4, or 2e-6 where the slope has a slope.
   __m512 slope = _mm512_set1_ps(0x1.62e43p-5f);
   if (!std::is_same_v<T, opcast::bf16>)
     slope = _mm512_fmadd_ps(r, _mm512_set1_ps(0x1.ebfbdep-11f), slope);
@@ -157,7 +157,7 @@ __attribute__((target(OPCAST_AVX512))) inline __m512 GeluShortVector(__m512 x) {
 }
 #endif
 
-// What map.h calls: for vectors of 64 bytes the above, else the functions of one number.
+// What map.h calls: for vectors of 64 bytes the functions above, else those of one number.
 template <int kWidth, class T>
 struct GeluOf {
   float operator()(float x) const {

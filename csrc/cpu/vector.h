@@ -59,7 +59,7 @@ __attribute__((target(OPCAST_AVX512))) inline void LoadFloats(const float* from,
 
 // *sum += a * b, rounded once where the machine can.
 inline void MultiplyAdd(const Doubles<16>& a, const Doubles<16>& b, Doubles<16>* sum) {
-  sum->all += a.all * b.all;
+  for (int i = 0; i < a.kCount; ++i) sum->all[i] = Fma<16>(a.all[i], b.all[i], sum->all[i]);
 }
 #if defined(__x86_64__)
 __attribute__((target(OPCAST_AVX2))) inline void MultiplyAdd(const Doubles<32>& a,

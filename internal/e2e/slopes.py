@@ -81,7 +81,7 @@ def large(x: Any) -> None:
 
 
 def hard() -> None:
-    """Call with numbers for which forms that leave out a product of two errors are beyond 4 units."""
+    """Call with numbers for which forms that leave out errors of products and sums are beyond 4 units."""
     grad, x, gate, factor, value = (
         np.full((1, 1), float.fromhex(text), np.float32)
         for text in (
@@ -97,6 +97,10 @@ def hard() -> None:
     want = factor.astype(Wide) * value.astype(Wide) * silu(gate.astype(Wide))[1]
     got = ops.silu_and_mul_backward(factor, np.concatenate([gate, value], axis=1))
     check("gradient of gates", got[:, :1], want)
+    for texts in ("0x1.3f9efcp-4", "-0x1.a677ap+3"), ("0x1.fc01c4p+4", "-0x1.0d0c4ap+2"):
+        grad, gate = (np.full((1, 1), float.fromhex(text), np.float32) for text in texts)
+        got = ops.silu_and_mul_backward(grad, np.concatenate([gate, gate], axis=1))
+        check("gradient of values", got[:, 1:], grad.astype(Wide) * silu(gate.astype(Wide))[0])
 
 
 def steep() -> None:
@@ -127,7 +131,9 @@ for like in (np.float32, np.float16, ml_dtypes.bfloat16):
     found = ops.silu_and_mul_backward(grad.reshape(rows), pairs)
     exact = grad.astype(Wide)
     check("gradient of gates", found[:, :100].reshape(-1), exact * factor * slope)
-    check("gradient of values", found[:, 100:].reshape(-1), exact * whole)
+    grad = just_below(whole, like)
+    found = ops.silu_and_mul_backward(grad.reshape(rows), pairs)
+    check("gradient of values", found[:, 100:].reshape(-1), grad.astype(Wide) * whole)
     compared += 4 * COUNT
 
 # Next to where the form in float ends, on both sides.
