@@ -26,13 +26,17 @@ def pooled(runs: list[list[Line]]) -> list[Line]:
 
 def _together(lines: list[Line]) -> Line:
     """Return one line for a case: what failed in any process is told."""
-    whole = next((line for line in lines if "samples" in line), lines[0]) | {"failed": {}}
     samples: dict[str, list[float]] = {}
+    failed: dict[str, str] = {}
     for line in lines:
-        whole["failed"] |= line.get("failed", {})
+        failed |= line.get("failed", {})
         for who, given in line.get("samples", {}).items():
             samples.setdefault(who, []).extend(given)
-    return whole | {"samples": samples} if samples else whole
+    whole: Line = {
+        **next((line for line in lines if "samples" in line), lines[0]),
+        "failed": failed,
+    }
+    return {**whole, "samples": samples} if samples else whole
 
 
 def told(line: Line) -> Line:
