@@ -9,7 +9,10 @@ namespace opcast_ops {
 
 opcast::Status EltwiseRelu(const EltwiseReluArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
-    const Stores<Exact> stores = {PastCache(launch, a.y, a.batch, 2)};
+    using T = typename std::decay_t<decltype(a)>::T;
+    // A float stays as it is, NaN included.
+    using Nan = std::conditional_t<std::is_same_v<T, float>, NoNan, Exact>;
+    const Stores<Nan> stores = {PastCache(launch, a.y, a.batch, 2)};
     const auto chunk = [&a, stores](int64_t begin, int64_t end, auto width) {
       const auto positive = [](float x) { return x < 0 ? 0 : x; };
       MoveTo<width>(stores, end - begin, positive, a.y + begin, a.x + begin);
