@@ -32,17 +32,20 @@ __attribute__((target(OPCAST_AVX512))) inline __m512 TwoToSixteenths(__m512 sum)
   return _mm512_castsi512_ps(_mm512_add_epi32(fraction, exponent));
 }
 
+// The bits of |x|.
+__attribute__((target(OPCAST_AVX512))) inline __m512i MagnitudeBits(__m512 x) {
+  return _mm512_and_epi32(_mm512_castps_si512(x), _mm512_set1_epi32(0x7fffffff));
+}
+
 // Magnitude of scalar.h.
 __attribute__((target(OPCAST_AVX512))) inline __m512 Magnitude(__m512 x, float most) {
-  const __m512i all = _mm512_and_epi32(_mm512_castps_si512(x), _mm512_set1_epi32(0x7fffffff));
   const __m512i bound = _mm512_castps_si512(_mm512_set1_ps(most));
-  return _mm512_castsi512_ps(_mm512_maskz_min_epi32(kAll, all, bound));
+  return _mm512_castsi512_ps(_mm512_maskz_min_epi32(kAll, MagnitudeBits(x), bound));
 }
 
 // SignOfMore of scalar.h.
 __attribute__((target(OPCAST_AVX512))) inline __m512i SignsOfMore(__m512 x, float most) {
-  const __m512i all = _mm512_and_epi32(_mm512_castps_si512(x), _mm512_set1_epi32(0x7fffffff));
-  return _mm512_sub_epi32(_mm512_castps_si512(_mm512_set1_ps(most)), all);
+  return _mm512_sub_epi32(_mm512_castps_si512(_mm512_set1_ps(most)), MagnitudeBits(x));
 }
 
 // e^x as power * (1 + rest), where x is n ln 2 / 16 + r, and `sum` is n + kRounder: the rest
@@ -56,6 +59,13 @@ __attribute__((target(OPCAST_AVX512))) inline PowerAndRest SplitExp(__m512 sum, 
   const __m512 rest =
       _mm512_fmadd_ps(r * r, bend, r + Find(kSixteenthsLow, _mm512_castps_si512(sum)));
   return {TwoToSixteenths(sum), rest};
+}
+
+// (x + low) * y * e^z, where exp is e^z: what the first product's rounding takes is added again.
+__attribute__((target(OPCAST_AVX512))) inline __m512 TimesExp(__m512 x, __m512 low, __m512 y,
+                                                              const PowerAndRest& exp) {
+  const __m512 factor = x * y, lost = _mm512_fmadd_ps(low, y, _mm512_fmsub_ps(x, y, factor));
+  return (factor + _mm512_fmadd_ps(factor, exp.rest, lost)) * exp.power;
 }
 
 }  // namespace opcast_ops

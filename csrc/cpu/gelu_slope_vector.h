@@ -71,11 +71,8 @@ __attribute__((target(OPCAST_AVX512))) inline __m512 TanhGradientVector(__m512 g
   const __m512 a = Magnitude(x, TanhSlope<float>::kEnd);
   const PowerAndRest exp = ExpOfTanhForm(a);
   const __m512 zero = (kZero.high - a) + kZero.low;
-  const __m512 h = kTanhSlope.At(a), top = grad * zero, factor = top * h;
-  // What the two roundings take from the product.
-  const __m512 lost =
-      _mm512_fmadd_ps(_mm512_fmsub_ps(grad, zero, top), h, _mm512_fmsub_ps(top, h, factor));
-  const __m512 lower = (factor + _mm512_fmadd_ps(factor, exp.rest, lost)) * exp.power;
+  const __m512 top = grad * zero, top_low = _mm512_fmsub_ps(grad, zero, top);
+  const __m512 lower = TimesExp(top, top_low, kTanhSlope.At(a), exp);
   const __mmask16 upper = _knot_mask16(_mm512_movepi32_mask(_mm512_castps_si512(x)));
   return _mm512_mask_sub_ps(lower, upper, grad, lower);
 }

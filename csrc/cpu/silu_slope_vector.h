@@ -71,11 +71,9 @@ __attribute__((target(OPCAST_AVX512))) inline __m512 TimesSiluSlope(__m512 produ
   const __m512 nearby = Magnitude(a, of.kEnd);
   const __m512i places = PlaceOf(nearby, of.kScale);
   const __m512 zero = (Find(of.zero, places) - a) + Find(of.zero_low, places);
-  const __m512 h = of.rest.At(nearby, places), top = product * zero, factor = top * h;
-  // What the roundings take from the product.
+  const __m512 top = product * zero;
   const __m512 top_low = _mm512_fmadd_ps(low, zero, _mm512_fmsub_ps(product, zero, top));
-  const __m512 lost = _mm512_fmadd_ps(top_low, h, _mm512_fmsub_ps(top, h, factor));
-  return (factor + _mm512_fmadd_ps(factor, exp.rest, lost)) * exp.power;
+  return TimesExp(top, top_low, of.rest.At(nearby, places), exp);
 }
 
 }  // namespace opcast_ops

@@ -54,11 +54,13 @@ __attribute__((always_inline)) inline void FetchToWrite(void* place) {
   __builtin_prefetch(place, 1, 2);
 }
 
-// Brings the beginning of the next page, or of the one behind it if that one is near, towards the
-// CPU, which looks ahead within a page alone.
+// The bytes within which CPUs look ahead by themselves, whatever pages the system has.
 constexpr uintptr_t kPage = 4096;
-template <class Fetch, class T>
-__attribute__((always_inline)) inline void FetchPage(Fetch fetch, T* place) {
+
+// Brings the beginning of the next page, or of the one behind it if that one is near, towards the
+// CPU: `fetch` is one of the functions above.
+template <class Fetch>
+__attribute__((always_inline)) inline void FetchPage(Fetch fetch, const void* place) {
   constexpr uintptr_t kLine = 64, kLines = 4, kAtLeast = 1024;  // bytes ahead
   const uintptr_t page = (reinterpret_cast<uintptr_t>(place) + kPage + kAtLeast) & ~(kPage - 1);
 #pragma GCC unroll 4
