@@ -61,6 +61,15 @@ __attribute__((target(OPCAST_AVX512))) inline PowerAndRest SplitExp(__m512 sum, 
   return {TwoToSixteenths(sum), rest};
 }
 
+// 2^up e^x for |x| <= 200, in the same parts.
+__attribute__((target(OPCAST_AVX512))) inline PowerAndRest SplitExp(__m512 x, int32_t up) {
+  const float rounder = kRounder + static_cast<float>(up * 16);
+  const __m512 sum = _mm512_fmadd_ps(x, _mm512_set1_ps(16 * kLog2E), _mm512_set1_ps(rounder));
+  const __m512 n = sum - rounder;
+  const __m512 r = _mm512_fnmadd_ps(n, _mm512_set1_ps(kSixteenthHigh), x);
+  return SplitExp(sum, _mm512_fnmadd_ps(n, _mm512_set1_ps(kSixteenthLow), r));
+}
+
 // (x + low) * y * e^z, where exp is e^z: what the first product's rounding takes is added again.
 __attribute__((target(OPCAST_AVX512))) inline __m512 TimesExp(__m512 x, __m512 low, __m512 y,
                                                               const PowerAndRest& exp) {

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "exp.h"
+#include "exp_vector.h"
 #include "map.h"
 #include "rows.h"
 #include "softmax.gen.h"
@@ -17,8 +17,8 @@ namespace {
 template <class T>
 struct Row {
   int64_t n;
-  const T *x, *next;  // the next row, or the same
-  T* y;
+  const T *x, *next_x;  // of the next row, or the same
+  T *y, *next_y;
 };
 
 constexpr float kEnd = -104;  // results of at most the exponential are 0
@@ -34,10 +34,24 @@ inline float Weight(float x, float max) {
 
 // e^x 2^(kUp - shift), at least that of `end`.
 template <int kWidth>
-inline float NearWeight(float x, float end, int32_t shift) {
-  const auto parts = SplitExp<kWidth>(x < end ? end : x);
-  return parts.template Fraction<kWidth>() * PowerOfTwo(parts.n, kUp - shift);
+struct NearWeight {
+  float end;
+  int32_t shift;
+
+  float operator()(float x) const {
+    const auto parts = SplitExp<kWidth>(x < end ? end : x);
+    return parts.template Fraction<kWidth>() * PowerOfTwo(parts.n, kUp - shift);
+  }
+};
+#if defined(__x86_64__)
+__attribute__((target(OPCAST_AVX512))) inline void MapLanes(const NearWeight<64>& f, Lanes<64>* y,
+                                                            const Lanes<64>& x) {
+  const __m512 end = _mm512_set1_ps(f.end), numbers = _mm512_load_ps(x.numbers);
+  // Of a number and NaN, this is the second.
+  const PowerAndRest exp = SplitExp(_mm512_maskz_max_ps(kAll, end, numbers), kUp - f.shift);
+  _mm512_store_ps(y->numbers, _mm512_fmadd_ps(exp.power, exp.rest, exp.power));
 }
+#endif
 
 // 2^(kUp + d) with a relative error of 2e-5, at least that of e^kEnd.
 template <int kWidth>
@@ -47,13 +61,13 @@ inline float ShortWeight(float d) {
   return parts.template Fraction<kWidth>() * PowerOfTwo(parts.n, kUp);
 }
 
-// weights[j] = f(x[j]) for a row; returns their sum. Fetches its result, and the next row.
+// weights[j] = f(x[j]) for a row; returns their sum. Fetches what the next row needs.
 template <int kWidth, class F, class T>
 inline double Summed(const Row<T>& row, F f, float* weights) {
   const auto store = [=](int64_t j, const Lanes<kWidth>& lanes, int64_t count) {
     lanes.Keep(weights + j, count);
-    FetchToWrite(row.y + j);
-    FetchToRead(row.next + j);
+    FetchToWrite(row.next_y + j);
+    FetchToRead(row.next_x + j);
   };
   return MapAndSum<kWidth>(row.n, f, [](Floats<kWidth>*) {}, store, row.x);
 }
@@ -65,8 +79,7 @@ inline double Weights(const Row<float>& row, float max, float* weights) {
   if (__builtin_fabsf(max) <= 88) {
     const auto shift = static_cast<int32_t>(max * kLog2E);
     const float end = max + kEnd;
-    const auto f = [=](float x) { return NearWeight<kWidth>(x, end, shift); };
-    return Summed<kWidth>(row, f, weights);
+    return Summed<kWidth>(row, NearWeight<kWidth>{end, shift}, weights);
   }
   return Summed<kWidth>(row, [max](float x) { return Weight<kWidth>(x, max); }, weights);
 }
@@ -104,11 +117,16 @@ opcast::Status Softmax(const SoftmaxArgs& args, const opcast::Launch& launch) {
     using T = typename std::decay_t<decltype(a)>::T;
     const int64_t n = a.N;
     const bool past = PastCache(launch, a.y, a.batch * n, 2);
-    const auto rows = [&a, n, past](int64_t begin, int64_t end, auto width) {
-      const FloatSpace weights(n);
+    // Results of as many bits have room for the weights, unless they are to pass by the cache.
+    const bool apart = past || !std::is_same_v<T, float>;
+    const auto rows = [&a, n, past, apart](int64_t begin, int64_t end, auto width) {
+      const FloatSpace space(apart ? n : 0);
       for (int64_t i = begin; i < end; ++i) {
-        const T* x = a.x + i * n;
-        Normalise<width, T>(past, {n, x, i + 1 < end ? x + n : x, a.y + i * n}, weights.Floats());
+        const int64_t at = i * n, next = i + 1 < end ? at + n : at;
+        const Row<T> row = {n, a.x + at, a.x + next, a.y + at, a.y + next};
+        float* weights = space.Floats();
+        if constexpr (std::is_same_v<T, float>) weights = apart ? weights : row.y;
+        Normalise<width>(past, row, weights);
       }
     };
     opcast::ParallelFor(launch, a.batch, RowsPerChunk(n), rows);
