@@ -11,38 +11,27 @@
 namespace opcast_ops {
 namespace {
 
-// A dtype as bits: their integer and the infinity. Looking at bits saves the conversion of 16-bit
-// numbers to float.
+// Numbers of 16 bits as integers, which saves their conversion to float.
+using Bits = uint16_t;
+
 template <class T>
-struct Format;
-template <>
-struct Format<float> {
-  using Bits = uint32_t;
-  static constexpr Bits kInfinity = 0x7f800000;
-};
-template <>
-struct Format<opcast::f16> {
-  using Bits = uint16_t;
-  static constexpr Bits kInfinity = 0x7c00;
-};
-template <>
-struct Format<opcast::bf16> {
-  using Bits = uint16_t;
-  static constexpr Bits kInfinity = 0x7f80;
-};
+constexpr Bits kInfinity = std::is_same_v<T, opcast::f16> ? 0x7c00 : 0x7f80;
 
 // All bits if the number is positive or NaN, none if it is at most 0.
-template <class T, class Bits>
+template <class T>
 inline Bits Mask(Bits y) {
-  constexpr Bits kSign = Bits{1} << (8 * sizeof(Bits) - 1);
+  constexpr Bits kSign = 0x8000;
   const bool positive = static_cast<Bits>(y - 1) < static_cast<Bits>(kSign - 1);
-  const bool negative_nan = y > static_cast<Bits>(kSign | Format<T>::kInfinity);
+  const bool negative_nan = y > static_cast<Bits>(kSign | kInfinity<T>);
   return static_cast<Bits>(0 - static_cast<Bits>(positive | negative_nan));
 }
 
 // The gradients of n elements, whole vectors past the cache if they are to be.
-template <int kWidth, class T, class Bits>
-inline void Pass(bool past, int64_t n, const Bits* grad_y, const Bits* y, Bits* grad_x) {
+template <int kWidth, class T>
+inline void Pass(bool past, int64_t n, const T* from, const T* result, T* to) {
+  const Bits *grad_y = reinterpret_cast<const Bits*>(from),
+             *y = reinterpret_cast<const Bits*>(result);
+  Bits* grad_x = reinterpret_cast<Bits*>(to);
   constexpr int64_t kCount = kWidth / static_cast<int64_t>(sizeof(Bits));
   const auto pass = [=](int64_t begin, int64_t end) {
 #pragma GCC unroll 1
@@ -68,19 +57,20 @@ inline void Pass(bool past, int64_t n, const Bits* grad_y, const Bits* y, Bits* 
   if (past) EndStream();
 }
 
+template <int kWidth>
+inline void Pass(bool past, int64_t n, const float* grad_y, const float* y, float* grad_x) {
+  const auto f = [](float grad, float y) { return y <= 0 ? 0 : grad; };
+  MoveTo<kWidth>(Stores<NoNan>{past}, n, f, grad_x, grad_y, y);
+}
+
 }  // namespace
 
 opcast::Status EltwiseReluBackward(const EltwiseReluBackwardArgs& args,
                                    const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
-    using T = typename std::decay_t<decltype(a)>::T;
-    using Bits = typename Format<T>::Bits;
-    const Bits* grad_y = static_cast<const Bits*>(args.grad_y);
-    const Bits* y = static_cast<const Bits*>(args.y);
-    Bits* grad_x = static_cast<Bits*>(args.grad_x);
     const bool past = PastCache(launch, a.grad_x, a.batch, 3);
-    const auto chunk = [=](int64_t begin, int64_t end, auto width) {
-      Pass<kWidthToMove<width, T>, T>(past, end - begin, grad_y + begin, y + begin, grad_x + begin);
+    const auto chunk = [&a, past](int64_t begin, int64_t end, auto width) {
+      Pass<width>(past, end - begin, a.grad_y + begin, a.y + begin, a.grad_x + begin);
     };
     opcast::ParallelFor(launch, a.batch, kChunk, chunk);
     return opcast::Status::Ok();

@@ -40,6 +40,7 @@ inline bool GateRowInFloat(const T* grad, const T* gate, int64_t n, T* to) {
   using S = Step<kWidth, T>;
   int32_t broken[S::kLanes] = {};
   ForParts<S::kCount>(n, [&](int64_t i, auto count) {
+    for (const T* from : {grad, gate, gate + n}) FetchSoon(from + i);
     S g, x, v;
     g.Load(grad + i, count);
     x.Load(gate + i, count);

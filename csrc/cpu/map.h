@@ -67,18 +67,16 @@ template <int kWidth, class T>
 constexpr int kWidthToMove = sizeof(T) == 4 ? std::min(kWidth, 32) : kWidth;
 
 // MapTo for such a function. Four vectors per step, since counting and jumping would take as long
-// as the work otherwise. A page is fetched before it is needed: 5 % of the time beyond L2.
+// as the work otherwise. To know where pages lie saves a tenth where a CPU does not remember them
+// all: from 12 MiB per CPU on with Zen 4.
 template <int kWidth, class Y, class F, class Nan, class... Xs>
 inline void MoveTo(Stores<Nan> stores, int64_t n, F f, Y* y, const Xs*... x) {
   constexpr int kNarrow = kWidthToMove<kWidth, Y>;
   constexpr int64_t kCount = Lanes<kNarrow>::kCount, kStep = 4 * kCount;
-  constexpr int64_t kOfPage = kPage / sizeof(Y);
   int64_t i = 0;
   for (; !stores.past && i + kStep <= n; i += kStep) {
-    if (i % kOfPage == 0 && n - i > kOfPage) {
-      (FetchPage(FetchToRead, x + i), ...);
-      FetchPage(FetchToWrite, y + i);
-    }
+    (FetchPage(FetchToRead, x, i), ...);
+    FetchPage(FetchToWrite, y, i);
 #pragma GCC unroll 4
     for (int64_t k = i; k < i + kStep; k += kCount) {
       Lanes<kNarrow> result;

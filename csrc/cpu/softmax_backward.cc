@@ -29,11 +29,14 @@ __attribute__((always_inline)) inline void FetchNext(const Row<T>& row, int64_t 
   FetchToRead(row.y + row.to_next + i);
 }
 
-// The sum of grad * y, also where products leave the range of floats.
+// The sum of grad * y, also where products leave the range of floats. Fetches what a row needs.
 template <int kWidth, class T>
 inline double SumInDouble(const Row<T>& row) {
   WideLanes<kWidth> sum;
   ForLanes<kWidth>(row.n, [&](int64_t i, auto count) {
+    FetchPage(FetchToRead, row.grad, i);
+    FetchPage(FetchToRead, row.y, i);
+    FetchPage(FetchToWrite, row.grad_x, i);
     sum.AddProduct(WideLanes<kWidth>(LoadSome<kWidth>(row.grad + i, count)),
                    WideLanes<kWidth>(LoadSome<kWidth>(row.y + i, count)));
   });
