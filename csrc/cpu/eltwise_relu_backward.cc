@@ -28,9 +28,9 @@ inline Bits Mask(Bits y) {
 
 // The gradients of n elements, whole vectors past the cache if they are to be.
 template <int kWidth, class T>
-inline void Pass(bool past, int64_t n, const T* from, const T* result, T* to) {
-  const Bits *grad_y = reinterpret_cast<const Bits*>(from),
-             *y = reinterpret_cast<const Bits*>(result);
+inline void Pass(bool past, int64_t n, const T* grads, const T* results, T* to) {
+  const Bits *grad_y = reinterpret_cast<const Bits*>(grads),
+             *y = reinterpret_cast<const Bits*>(results);
   Bits* grad_x = reinterpret_cast<Bits*>(to);
   constexpr int64_t kCount = kWidth / static_cast<int64_t>(sizeof(Bits));
   const auto pass = [=](int64_t begin, int64_t end) {
@@ -59,7 +59,7 @@ inline void Pass(bool past, int64_t n, const T* from, const T* result, T* to) {
 
 template <int kWidth>
 inline void Pass(bool past, int64_t n, const float* grad_y, const float* y, float* grad_x) {
-  const auto f = [](float grad, float y) { return y <= 0 ? 0 : grad; };
+  const auto f = [](float grad, float result) { return result <= 0 ? 0 : grad; };
   MoveTo<kWidth>(Stores<NoNan>{past}, n, f, grad_x, grad_y, y);
 }
 

@@ -61,7 +61,8 @@ __attribute__((target(OPCAST_AVX512))) inline PowerAndRest SplitExp(__m512 sum, 
   return {TwoToSixteenths(sum), rest};
 }
 
-// 2^up e^x for |x| <= 200, in the same parts.
+// 2^up e^x in the same parts, for |x| <= 200 where that is a normal number. The product with n, of
+// 13 bits, is not rounded before the difference.
 __attribute__((target(OPCAST_AVX512))) inline PowerAndRest SplitExp(__m512 x, int32_t up) {
   const float rounder = kRounder + static_cast<float>(up * 16);
   const __m512 sum = _mm512_fmadd_ps(x, _mm512_set1_ps(16 * kLog2E), _mm512_set1_ps(rounder));

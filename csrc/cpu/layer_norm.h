@@ -174,7 +174,7 @@ inline void NormaliseTogether(const F* by, int64_t n, const T* x, const W* weigh
     }
   }
   for (int64_t r = 0; r < kMostRows; ++r)
-    MapRest<kWidth>(n - j, by[r], y + r * n + j, x + r * n + j, weight + j, bias + j);
+    MapRest<kWidth>(F::kNan, n - j, by[r], y + r * n + j, x + r * n + j, weight + j, bias + j);
 }
 
 // The same for float32, of which Wide<kWidth, NoNan> makes the same bits. In vectors of doubles,
@@ -205,7 +205,7 @@ inline void NormaliseTogether(const Wide<kWidth, NoNan>* by, int64_t n, const fl
     }
   }
   for (int64_t r = 0; r < kMostRows; ++r)
-    MapRest<kWidth>(n - j, by[r], y + r * n + j, x + r * n + j, weight + j, bias + j);
+    MapRest<kWidth>(NoNan(), n - j, by[r], y + r * n + j, x + r * n + j, weight + j, bias + j);
 }
 
 // Rows i to i + count computed by F.

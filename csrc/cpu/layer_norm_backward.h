@@ -132,7 +132,7 @@ struct FloatFactors {
 };
 
 // The same in float: the results of `count` columns, a multiple of a vector but for the last ones.
-// Says for which of the rows no difference is too small. Fetches as many rows behind these.
+// Says for which of the rows no difference is too small. Fetches the next rows, too.
 template <int kWidth, int kRows, class T>
 inline void Block(const T* grad, const T* x, const float* weight, int64_t n, int64_t count,
                   const FloatFactors* rows, T* grad_x, float* sums, bool (&holds)[kRows]) {
@@ -147,8 +147,10 @@ inline void Block(const T* grad, const T* x, const float* weight, int64_t n, int
       const FloatFactors f = rows[r];
       const auto g = LoadSome<kWidth>(grad + r * n + i, count),
                  v = LoadSome<kWidth>(x + r * n + i, count);
-      FetchToRead(grad + (r + kRows) * n + i);
-      FetchToRead(x + (r + kRows) * n + i);
+      if constexpr (kRows > 1) {
+        FetchToRead(grad + (r + kRows) * n + i);
+        FetchToRead(x + (r + kRows) * n + i);
+      }
       Lanes<kWidth> result;
 #pragma GCC unroll 1
       for (int j = 0; j < kCount; ++j) {

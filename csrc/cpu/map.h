@@ -20,12 +20,12 @@ inline void MapLanes(F f, Lanes<kWidth>* y, const Arrays&... x) {
 
 // The same for `n` elements of each array, fewer than a vector has: zeros take the place of the
 // others, so that a number gives the same bits wherever it stands.
-template <int kWidth, class Y, class F, class... Xs>
-inline void MapRest(int64_t n, F f, Y* y, const Xs*... x) {
+template <int kWidth, class Nan, class Y, class F, class... Xs>
+inline void MapRest(Nan nan, int64_t n, F f, Y* y, const Xs*... x) {
   if (n == 0) return;
   Lanes<kWidth> result;
   MapLanes(f, &result, LoadSome<kWidth>(x, n)...);
-  result.StoreSome(y, n);
+  result.StoreSome(y, n, nan);
 }
 
 // How results are stored.
@@ -43,7 +43,7 @@ inline void MapTo(Stores<Nan> stores, int64_t n, F f, Y* y, const Xs*... x) {
   int64_t i = 0;
   if (stores.past) {
     i = std::min(n, BeforeStream<kWidth>(y));
-    MapRest<kWidth>(i, f, y, x...);
+    MapRest<kWidth>(stores.nan, i, f, y, x...);
   }
   for (; i + kCount <= n; i += kCount) {
     Lanes<kWidth> result;
@@ -53,7 +53,7 @@ inline void MapTo(Stores<Nan> stores, int64_t n, F f, Y* y, const Xs*... x) {
     else
       result.Store(y + i, stores.nan);
   }
-  MapRest<kWidth>(n - i, f, y + i, x + i...);
+  MapRest<kWidth>(stores.nan, n - i, f, y + i, x + i...);
   if (stores.past) EndStream();
 }
 template <int kWidth, class Y, class F, class... Xs>
@@ -136,7 +136,7 @@ inline bool MapAndCheck(int64_t n, F f, Holds holds, Y* y, const Xs*... x) {
   };
   const bool all = CheckEach<kWidth>(n, holds, map, x...);
   const int64_t whole = n - n % Lanes<kWidth>::kCount;
-  MapRest<kWidth>(n - whole, f, y + whole, x + whole...);
+  MapRest<kWidth>(NoNan(), n - whole, f, y + whole, x + whole...);
   return all;
 }
 

@@ -51,7 +51,7 @@ inline void WriteRow(const T* from, int64_t n, const float* scale, C* to) {
     };
     constexpr int64_t kCount = Lanes<kVector>::kCount;
     for (int64_t i = 0; i < n; i += kCount)
-      MapRest<kVector>(std::min(kCount, n - i), quotient, to + i, from + i);
+      MapRest<kVector>(AnyNan(), std::min(kCount, n - i), quotient, to + i, from + i);
   }
 }
 

@@ -47,7 +47,7 @@ struct NearWeight {
 __attribute__((target(OPCAST_AVX512))) inline void MapLanes(const NearWeight<64>& f, Lanes<64>* y,
                                                             const Lanes<64>& x) {
   const __m512 end = _mm512_set1_ps(f.end), numbers = _mm512_load_ps(x.numbers);
-  // Of a number and NaN, this is the second.
+  // Where one operand is NaN, the instruction gives the second: so NaN stay.
   const PowerAndRest exp = SplitExp(_mm512_maskz_max_ps(kAll, end, numbers), kUp - f.shift);
   _mm512_store_ps(y->numbers, _mm512_fmadd_ps(exp.power, exp.rest, exp.power));
 }
@@ -94,7 +94,7 @@ inline double Weights(const Row<T>& row, float max, float* weights) {
   return Summed<kWidth>(row, f, weights);
 }
 
-// y of a row; `weights` has room for its numbers.
+// y of a row; `weights` has room for its numbers, and may be y.
 template <int kWidth, class T>
 inline void Normalise(bool past, const Row<T>& row, float* weights) {
   const double sum = Weights<kWidth>(row, Max<kWidth>(row.n, row.x), weights);
@@ -117,7 +117,8 @@ opcast::Status Softmax(const SoftmaxArgs& args, const opcast::Launch& launch) {
     using T = typename std::decay_t<decltype(a)>::T;
     const int64_t n = a.N;
     const bool past = PastCache(launch, a.y, a.batch * n, 2);
-    // Results of as many bits have room for the weights, unless they are to pass by the cache.
+    // A row of float results has room for its weights; but what goes past the cache must not be
+    // brought into it.
     const bool apart = past || !std::is_same_v<T, float>;
     const auto rows = [&a, n, past, apart](int64_t begin, int64_t end, auto width) {
       const FloatSpace space(apart ? n : 0);

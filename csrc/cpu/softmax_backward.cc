@@ -29,7 +29,7 @@ __attribute__((always_inline)) inline void FetchNext(const Row<T>& row, int64_t 
   FetchToRead(row.y + row.to_next + i);
 }
 
-// The sum of grad * y, also where products leave the range of floats. Fetches what a row needs.
+// The sum of grad * y, also where products leave the range of floats. Fetches pages ahead.
 template <int kWidth, class T>
 inline double SumInDouble(const Row<T>& row) {
   WideLanes<kWidth> sum;

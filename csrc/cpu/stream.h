@@ -55,22 +55,19 @@ __attribute__((always_inline)) inline void FetchToWrite(void* place) {
 }
 
 // Brings what a loop reads soon, behind `place`, next to the CPU. CPUs look ahead by themselves,
-// but where each step takes long, they see too few steps to wait for none.
+// but not far enough where each step takes long.
 __attribute__((always_inline)) inline void FetchSoon(const void* place) {
   constexpr int kAhead = 512;  // bytes
   __builtin_prefetch(static_cast<const char*>(place) + kAhead, 0, 3);
 }
 
-// The bytes within which CPUs look ahead by themselves, whatever pages the system has.
-constexpr int64_t kPage = 4096;
-
 // For each step i of a loop over an array: once in a page, fetches the first line of the page after
 // the next one, so that the CPU has found out where that page lies when the loop comes to it.
 template <class Fetch, class T>
 __attribute__((always_inline)) inline void FetchPage(Fetch fetch, const T* array, int64_t i) {
-  constexpr int64_t kCount = kPage / sizeof(T);
-  const auto page = (reinterpret_cast<uintptr_t>(array + i) + 2 * kPage) & -uintptr_t{kPage};
-  if (i % kCount == 0) fetch(reinterpret_cast<void*>(page));
+  constexpr uintptr_t kPage = 4096;  // the smallest one; systems with larger ones need less of this
+  const uintptr_t page = (reinterpret_cast<uintptr_t>(array + i) + 2 * kPage) & ~(kPage - 1);
+  if (i % static_cast<int64_t>(kPage / sizeof(T)) == 0) fetch(reinterpret_cast<void*>(page));
 }
 
 #if defined(__x86_64__)

@@ -1,6 +1,7 @@
 // Holds the loops of map.h and the sums of rows.h against plain ones, for the vectors that this
 // machine has: all numbers of elements around those of a vector, at some places in memory, through
 // the cache and past it. The exit code is 1 if something differs.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <vector>
@@ -67,6 +68,22 @@ void TestMaps(const char* what) {
                 n, place);
 }
 
+// Numbers that stay as they are keep the bits of a NaN, wherever it stands.
+template <int kWidth>
+void TestNan() {
+  constexpr uint32_t kSignalling = 0xffa12345;
+  std::vector<uint32_t> x(kMost, kSignalling), y(kMost + 1);
+  const auto same = [](float x) { return x; };
+  for (int64_t n = 0; n <= kMost; ++n)
+    for (bool past : {false, true}) {
+      std::fill(y.begin(), y.end(), 0);
+      MoveTo<kWidth>(Stores<NoNan>{past}, n, same, reinterpret_cast<float*>(y.data() + 1),
+                     reinterpret_cast<const float*>(x.data()));
+      const bool kept = std::count(y.begin(), y.end(), kSignalling) == n;
+      Check(kept, "NaN of floats that stay", kWidth, n, 1);
+    }
+}
+
 // Whether a sum is near the plain one, and the checks of elements see each of them.
 template <int kWidth, class T>
 void TestSums(const char* what) {
@@ -109,6 +126,7 @@ void TestAll() {
   TestMaps<kWidth, opcast::bf16, opcast::bf16>("bfloat16 to bfloat16");
   TestMaps<kWidth, opcast::bf16, float>("floats to bfloat16");
   TestMaps<kWidth, float, opcast::bf16>("bfloat16 to floats");
+  TestNan<kWidth>();
   TestSums<kWidth, float>("sums of floats");
   TestSums<kWidth, opcast::f16>("sums of float16");
   TestSums<kWidth, opcast::bf16>("sums of bfloat16");
