@@ -84,6 +84,24 @@ func available() (bytes int64, known bool) {
 	return kib << 10, true
 }
 
+// madeOf is what is called for a workload: it, or when rehearsing the smallest call of its kind.
+func (r *run) madeOf(w workload.Call) (workload.Call, *cases.Case, error) {
+	if !r.Rehearse {
+		c, err := r.made(w)
+		return w, c, err
+	}
+	for most := int64(smallest); ; most *= 2 {
+		small := w.Small(most)
+		if c, err := r.made(small); err == nil || most > largest {
+			return small, c, err
+		}
+	}
+}
+
+// Sizes of rehearsals are at most the smallest number, or a multiple of it that is no larger than the largest, so that what
+// definitions require holds.
+const smallest, largest = 4, 1 << 12
+
 // made is the call of a workload, with contents as the suite makes them.
 func (r *run) made(w workload.Call) (*cases.Case, error) {
 	if bytes, err := w.Bytes(); err == nil {
@@ -195,8 +213,29 @@ type answer struct {
 	Error         *calls.CallError
 	Samples, Copy []float64
 	Copied        float64
-	Failed        string
-	Peers         []peer
+	onGPU
+	Failed string
+	Peers  []peer
+}
+
+// onGPU is what a worker tells beside times on a GPU; empty on the host.
+type onGPU struct {
+	Peak, Host []float64
+	Eager      string
+}
+
+// row is what a row, or a peer of it, says about that.
+func (g onGPU) row() bench.OnGPU {
+	out := bench.OnGPU{Eager: g.Eager}
+	if len(g.Peak) > 0 {
+		peak := bench.SpreadOf(g.Peak)
+		out.Peak = &peak
+	}
+	if len(g.Host) > 0 {
+		host := bench.SpreadOf(g.Host)
+		out.Host = &host
+	}
+	return out
 }
 
 // peer is what a worker tells about a peer.
@@ -204,6 +243,7 @@ type peer struct {
 	Name, Error, Distance string
 	Slow                  bool
 	Samples               []float64
+	onGPU
 }
 
 // measure has one process time a call, and notes the row, or why there is none.
@@ -222,8 +262,15 @@ func (r *run) measure(ctx context.Context, p *process, w workload.Call, c *cases
 		r.result.LeftOut = append(r.result.LeftOut, left)
 		return nil
 	}
-	r.result.Rows = append(r.result.Rows, row(p, w, c, &a))
-	return nil
+	one := row(p, w, c, &a)
+	if r.Device != "cpu" {
+		one.Device = r.Device
+	}
+	r.result.Rows = append(r.result.Rows, one)
+	if r.Keep == nil {
+		return nil
+	}
+	return r.Keep(r.result)
 }
 
 // ask has a process measure, and reads what it answers. A crash is noted as what was left out.

@@ -20,7 +20,12 @@ type process struct {
 }
 
 // profile is what workers are told that they are for: they prepare no checks, and leave compilers as users have them.
-const profile = "bench"
+func (r *run) profile() string {
+	if r.Rehearse {
+		return "rehearsal"
+	}
+	return "bench"
+}
 
 // startProcess starts a process; missing says why there is none.
 func (r *run) startProcess(ctx context.Context, adaptor string, threads int) (missing string, err error) {
@@ -52,7 +57,7 @@ var kept = []string{"MALLOC_MMAP_MAX_=0", "MALLOC_TRIM_THRESHOLD_=1099511627776"
 func (r *run) worker(config worker.Config, environ []string) (*rpc.Worker, error) {
 	p := r.Project
 	config.Collection, config.Namespace, config.Root = p.Manifest.Name, p.Manifest.Unique(), p.Dir
-	config.DTypes, config.Device, config.Profile = worker.DTypes(), r.Device, profile
+	config.DTypes, config.Device, config.Profile = worker.DTypes(), r.Device, r.profile()
 	started, err := worker.Command(r.Python, r.temp.Path, config)
 	if err != nil {
 		return nil, err
@@ -64,8 +69,8 @@ func (r *run) worker(config worker.Config, environ []string) (*rpc.Worker, error
 	return w, nil
 }
 
-// machine describes where the run takes place.
-func machine(device string) bench.Machine {
+// Machine describes where the run takes place.
+func Machine(device string) bench.Machine {
 	m := bench.Machine{CPU: runtime.GOARCH, CPUs: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH, Device: device}
 	found := worker.Processor() // where the system tells nothing, the architecture says something, too
 	if name := found["model name"]; name != "" {

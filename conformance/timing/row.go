@@ -20,7 +20,7 @@ func row(p *process, w workload.Call, c *cases.Case, a *answer) bench.Row {
 	out := bench.Row{
 		Key:   bench.Key{Op: baseName(w.Op), Workload: w.Name, DType: dtypes(c), Caller: p.adaptor, Threads: p.threads},
 		Swept: (*bench.Swept)(w.Swept), Call: w.String(), Rounds: len(a.Samples), Time: bench.SpreadOf(a.Samples),
-		Copy: bench.SpreadOf(a.Copy).Inverse(a.Copied), BesideCopy: bench.Ratios(a.Samples, a.Copy), Peers: []bench.Peer{},
+		Copy: bench.SpreadOf(a.Copy).Inverse(a.Copied), BesideCopy: bench.Ratios(a.Samples, a.Copy), Peers: []bench.Peer{}, OnGPU: a.row(),
 	}
 	if bytes, err := w.Bytes(); err == nil && !contentsDecide(w.Op) {
 		out.Bytes = &bytes
@@ -39,7 +39,7 @@ func row(p *process, w workload.Call, c *cases.Case, a *answer) bench.Row {
 
 // judged is a peer with its times, or with the reason why it does not count.
 func judged(one peer, ours []float64) bench.Peer {
-	out := bench.Peer{Name: one.Name, Slow: one.Slow, Missing: one.Error}
+	out := bench.Peer{Name: one.Name, Slow: one.Slow, Missing: one.Error, OnGPU: one.row()}
 	if out.Missing != "" {
 		return out
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -46,6 +47,12 @@ type Options struct {
 	// Rounds is how many samples are taken at most, and Seconds how long a row may take samples.
 	Rounds  int
 	Seconds float64
+	// Rehearse has small arrays on the host go through all that a measurement on a GPU does. Its times mean nothing.
+	Rehearse bool
+	// Before holds rows of an earlier run, which are kept and not measured again; nil if there was none. Keep gets the result after
+	// each row.
+	Before *bench.Result
+	Keep   func(*bench.Result) error
 	// Environ is the environment of the workers, and Progress gets a line for each call.
 	Environ  []string
 	Progress io.Writer
@@ -98,9 +105,14 @@ func Run(ctx context.Context, o Options) (result *bench.Result, err error) {
 func begun(o Options) (*run, error) {
 	r := &run{Options: o, result: &bench.Result{
 		Schema: bench.Schema, Collection: o.Project.Manifest.Name, Version: o.Project.Manifest.Version,
-		Date: time.Now().UTC().Format(time.RFC3339), Machine: machine(o.Device), Versions: map[string]string{},
+		Date: time.Now().UTC().Format(time.RFC3339), Machine: Machine(o.Device), Versions: map[string]string{},
 		Rows: []bench.Row{}, LeftOut: []bench.LeftOut{}, Commands: []string{o.Command},
 	}}
+	if before := o.Before; before != nil {
+		r.result.Rows, r.result.Date = slices.Clone(before.Rows), before.Date
+		r.result.Commands = append(slices.Clone(before.Commands), o.Command)
+		maps.Copy(r.result.Versions, before.Versions)
+	}
 	var err error
 	if r.temp, err = tempdir.Make("", "opcast-bench"); err != nil {
 		return nil, fmt.Errorf("worker folder: %w", err)
@@ -160,14 +172,18 @@ func (r *run) start(ctx context.Context) error {
 func (r *run) all(ctx context.Context) error {
 	for _, op := range r.Ops {
 		for _, w := range workload.Calls(op) {
+			missing := slices.DeleteFunc(slices.Clone(r.processes), func(p *process) bool { return r.has(p, w) })
+			if len(missing) == 0 {
+				continue
+			}
 			fmt.Fprintf(r.Progress, "%s %s: %v\n", op.Name, w.Name, w)
-			made, err := r.made(w)
+			w, made, err := r.madeOf(w)
 			if err != nil {
 				r.result.LeftOut = append(r.result.LeftOut, bench.LeftOut{Op: op.Name, Workload: w.Name, Reason: err.Error()})
 				continue
 			}
 			debug.FreeOSMemory() // of what contents were made from
-			for _, p := range r.processes {
+			for _, p := range missing {
 				fmt.Fprintf(r.Progress, "  through %s, threads: %d\n", p.adaptor, p.threads)
 				if err := r.measure(ctx, p, w, made); err != nil {
 					return err
@@ -177,6 +193,13 @@ func (r *run) all(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// has says whether an earlier run has measured a call.
+func (r *run) has(p *process, w workload.Call) bool {
+	return slices.ContainsFunc(r.result.Rows, func(row bench.Row) bool {
+		return row.Op == baseName(w.Op) && row.Workload == w.Name && row.Caller == p.adaptor && row.Threads == p.threads
+	})
 }
 
 // close ends the workers and deletes their files.

@@ -126,7 +126,7 @@ func TestAffordable(t *testing.T) {
 }
 
 func TestMachine(t *testing.T) {
-	if m := machine("cpu"); m.CPU == "" || m.CPUs < 1 || m.Device != "cpu" {
+	if m := Machine("cpu"); m.CPU == "" || m.CPUs < 1 || m.Device != "cpu" {
 		t.Errorf("got %+v", m)
 	}
 	if text := (bench.Key{Op: "a", Workload: "b", Caller: "c", Threads: 2}).String(); text != "a b through c, 2 threads" {

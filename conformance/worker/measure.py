@@ -4,58 +4,20 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import math
-from dataclasses import dataclass, field
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+import gpu_clock
 import turns
 from bound import Answer, Memory, Request, Unsupported, describe_error, memories, memory
-from distance import distance
-from host import NDArray, numpy_dtype
-from lists import grouped, spread
+from lists import grouped
+from timed_peers import close, judge, named, results
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from caller import Caller
-
-
-@dataclass
-class Peer:
-    """A function of the author's and what became of it.
-
-    Attributes
-    ----------
-    name, function
-        What it is.
-    call
-        The function with its arguments, which a compiler may have made: it is made once.
-    error
-        Why it is not measured.
-    distance
-        How far its results are from the op's, as text, since it may be infinite.
-
-    """
-
-    name: str
-    function: Any
-    call: Any = None
-    error: str = ""
-    distance: str = ""
-    slow: bool = False
-    timed: turns.Timed | None = field(default=None)
-
-    def told(self) -> Request:
-        """Return it for the answer."""
-        samples = self.timed.samples if self.timed else []
-        return {
-            "name": self.name,
-            "error": self.error,
-            "distance": self.distance,
-            "slow": self.slow,
-            "samples": samples,
-        }
+    from timed_peers import Peer
 
 
 class Arguments:
@@ -84,6 +46,16 @@ class Arguments:
         self.arrays = [value(v) for v in request["args"]]
         self.settings = {name: value(request["kwargs"][name]) for name in request["order"]}
         self.attributes = {name: value(v) for name, v in request["attributes"].items()}
+
+    def copied(self) -> Arguments:
+        """Return arguments with the same contents elsewhere."""
+        other = copy(self)
+        other.arrays = [a if a is None else self.caller.owned(a) for a in self.arrays]
+        return other
+
+    def size(self) -> int:
+        """Return the bytes of all arrays."""
+        return sum(int(a.nbytes) for a in self.arrays if a is not None)
 
     def positional(self) -> list[Any]:
         """Return the arrays of one function by position, lists as lists."""
@@ -146,33 +118,114 @@ def answer(caller: Caller, request: Request, blobs: list[bytes]) -> Answer:
 
 def measured(caller: Caller, request: Request, arguments: Arguments) -> Request:
     """Hold the peers against the op, and time all that agree."""
-    device = caller.config["device"]
+    clock = gpu_clock.clock_of(caller)
+    timing = HostTiming(caller, request, arguments)
+    if clock is not None:
+        timing = GpuTiming(caller, request, arguments, clock)
     call = arguments.op()
     want = results(caller, request, call())
-    peers, failed = named(caller, request)
+    peers, failed = named(caller, request, clock)
     for peer in peers:
         judge(arguments, want, peer)
     want.clear()
-    eager = device == "cpu"
-    copy = turns.Copy(request["threads"]) if eager else copy_there(caller)
-    timed = [turns.Timed(c, caller.wait, eager) for c in (call, copy)]
+    timed = [timing.op(call), timing.copy()]
     accepted = [peer for peer in peers if not peer.error and close(request, peer)]
     for peer in accepted:
-        peer.timed = turns.Timed(peer.call, caller.wait, eager)
+        peer.timed = timing.peer(peer)
         timed.append(peer.timed)
-    rest = turns.REST if request["threads"] > 1 and eager else 0.0
-    slow = turns.run(timed, request["rounds"], request["seconds"], rest)
-    if isinstance(copy, turns.Copy):
-        copy.close()
-    for i in slow:
+    for i in turns.run(timed, request["rounds"], request["seconds"], timing.rest):
         accepted[i - 2].slow = True
     return {
         "samples": timed[0].samples,
         "copy": timed[1].samples,
-        "copied": 2 * turns.COPIED,
+        "copied": 2 * timing.copied,
+        **timing.close(timed[0]),
         "peers": [peer.told() for peer in peers],
         "failed": failed,
     }
+
+
+class HostTiming:
+    """How calls are timed by the clock of the host.
+
+    Parameters
+    ----------
+    caller, request, arguments
+        What is called.
+
+    """
+
+    copied = turns.COPIED
+    """Bytes of the array that is copied."""
+
+    def __init__(self, caller: Caller, request: Request, arguments: Arguments) -> None:
+        """Make nothing yet."""
+        self.caller, self.request, self.arguments = caller, request, arguments
+        self.eager = caller.config["device"] == "cpu"
+        self.rest = turns.REST if request["threads"] > 1 and self.eager else 0.0
+        self.host_copy: turns.Copy | None = None
+
+    def op(self, call: Callable[[], Any]) -> turns.Timed:
+        """Return the call of the op, to be timed."""
+        return turns.Timed(call, self.caller.wait, self.eager)
+
+    def peer(self, peer: Peer) -> turns.Timed:
+        """Return the call of a peer, to be timed."""
+        return turns.Timed(peer.call, self.caller.wait, self.eager)
+
+    def copy(self) -> turns.Timed:
+        """Return the copy through memory, to be timed."""
+        call: Any = copy_there(self.caller)
+        if self.eager:
+            call = self.host_copy = turns.Copy(self.request["threads"])
+        return turns.Timed(call, self.caller.wait, self.eager)
+
+    def close(self, op: turns.Timed) -> Request:
+        """Release what was made; return what else is known about the op."""
+        del op
+        if self.host_copy is not None:
+            self.host_copy.close()
+        return {}
+
+
+class GpuTiming(HostTiming):
+    """How calls are timed by events on a GPU, over several sets of arguments.
+
+    Parameters
+    ----------
+    caller, request, arguments
+        What is called.
+    clock
+        Of the framework.
+
+    """
+
+    def __init__(
+        self, caller: Caller, request: Request, arguments: Arguments, clock: gpu_clock.Clock
+    ) -> None:
+        """Copy the arguments as often as they take turns."""
+        super().__init__(caller, request, arguments)
+        self.clock, self.copied, self.rest = clock, clock.copied, 0.0
+        self.others = [arguments.copied() for _ in range(gpu_clock.sets_of(arguments.size()) - 1)]
+
+    def op(self, call: Callable[[], Any]) -> turns.Timed:
+        """Return the call of the op, to be timed."""
+        return gpu_clock.replayed(self.clock, [call, *(other.op() for other in self.others)])
+
+    def peer(self, peer: Peer) -> turns.Timed:
+        """Return the call of a peer, to be timed."""
+        calls = [other.peer(peer.function) for other in self.others]
+        return gpu_clock.replayed(self.clock, [peer.call, *calls])
+
+    def copy(self) -> turns.Timed:
+        """Return the copy through memory, to be timed."""
+        return gpu_clock.replayed(self.clock, [self.clock.copy()])
+
+    def close(self, op: turns.Timed) -> Request:
+        """Return what is known beside the times of the op: the ceiling of products, and what a call costs the host."""
+        self.others.clear()
+        about = gpu_clock.told(op) if isinstance(op, gpu_clock.Replayed) else {}
+        return {**about, "peak": gpu_clock.peak(self.clock)}
 
 
 def copy_there(caller: Caller) -> Callable[[], Any]:
@@ -180,69 +233,3 @@ def copy_there(caller: Caller) -> Callable[[], Any]:
     spec = {"dtype": "uint8", "dlpack": [1, 8], "shape": [turns.COPIED], "strides": [1]}
     array = caller.make({**spec, "offset": 0, "blob": 0}, Memory(turns.COPIED))
     return lambda: caller.owned(array)
-
-
-def named(caller: Caller, request: Request) -> tuple[list[Peer], str]:
-    """Return the peers for the framework, or why there are none."""
-    if not request["text"]:
-        return [], ""
-    try:
-        scope: Request = {"xp": np, "np": np}
-        exec(compile(request["text"], request["file"], "exec"), scope)
-        found: Any = scope["peers"](caller.config["adaptor"]) or {}
-        return [Peer(str(name), function) for name, function in dict(found).items()], ""
-    except (Exception, SystemExit) as error:  # the author's module may raise anything, or end
-        return [], reason(error)
-
-
-def judge(arguments: Arguments, want: list[NDArray | None], peer: Peer) -> None:
-    """Call a peer once and note how far its results are from the op's."""
-    caller, request = arguments.caller, arguments.request
-    try:
-        peer.call = arguments.peer(peer.function)
-        got = results(caller, request, peer.call())
-        if len(got) != len(want):
-            raise ValueError(f"expected {len(want)} results, got {len(got)}")
-        farthest = 0.0
-        for ours, theirs, slot in zip(want, got, request["slots"]):
-            if ours is None or theirs is None:  # the peer does not say it
-                continue
-            rows = meant(want, slot)
-            farthest = max(farthest, distance(ours[rows], theirs[rows], slot))
-        peer.distance = repr(farthest)
-    except (Exception, SystemExit) as error:  # of what the author has written
-        peer.error = reason(error)
-
-
-def meant(want: list[Any], slot: Request) -> Any:
-    """Return which rows of a result mean anything: all, or as many as another result says."""
-    counter: Any = want[slot["valid"]] if slot["valid"] >= 0 else None
-    return ... if counter is None else slice(int(np.ravel(counter)[0]))
-
-
-def close(request: Request, peer: Peer) -> bool:
-    """Say whether the results of a peer are near enough: of others nobody wants to know the time."""
-    return float(peer.distance or math.inf) <= request["farthest"]
-
-
-def results(caller: Caller, request: Request, result: Any) -> list[NDArray | None]:
-    """Return the results of a call as arrays of the host, those of lists one by one."""
-    caller.wait(result)
-    lists = request["lists"]
-    several = isinstance(result, tuple if lists else (tuple, list))
-    values: list[Any] = [*result] if several else [result]
-    if lists:
-        values = spread(lists["results"], values)
-    return [None if v is None else on_host(caller, v) for v in values]
-
-
-def on_host(caller: Caller, array: Any) -> NDArray:
-    """Return an array of the framework as one of the host."""
-    described, data = caller.read(array)
-    return np.frombuffer(data, numpy_dtype(described["dtype"])).reshape(described["shape"])
-
-
-def reason(error: BaseException) -> str:
-    """Return an error in one line."""
-    text = str(error).strip().split("\n", 1)[0]
-    return f"{type(error).__name__}: {text}"[:300]

@@ -99,11 +99,17 @@ func (r *Result) AllFigures() []Figure {
 	out := slices.Clone(r.Figures)
 	for i := range r.Rows {
 		row := &r.Rows[i]
+		if share, known := row.Roof(); known && row.Device != "" {
+			out = append(out, Figure{
+				Name: row.figureName("roof"), What: row.title() + ", as a part of what the copy or the matrix product reaches", Unit: Ratio,
+				Better: More, Value: &Spread{share, share, share},
+			})
+		}
 		if len(row.Peers) == 0 {
 			continue // nobody has named one
 		}
 		f := Figure{
-			Name: row.figureName(), What: row.title(), Unit: Ratio, Better: More, Missing: "it has no peer that can be used here",
+			Name: row.figureName("peer"), What: row.title(), Unit: Ratio, Better: More, Missing: "it has no peer that can be used here",
 		}
 		if best := row.Best(); best != nil {
 			f.Value, f.Beside, f.Missing = best.Ratio, best.Name, ""
@@ -113,9 +119,12 @@ func (r *Result) AllFigures() []Figure {
 	return out
 }
 
-// figureName is what budgets call the ratio of a row.
-func (r *Row) figureName() string {
+// figureName is what budgets call the ratio of a row: to the fastest peer, or on a GPU also to the roof.
+func (r *Row) figureName(to string) string {
 	dtype := strings.ReplaceAll(r.DType, " ", "+")
+	if r.Device != "" {
+		return fmt.Sprintf("%s/%s/%s/%s/%s/%s", r.Device, to, r.Op, r.Workload, dtype, r.Caller)
+	}
 	return fmt.Sprintf("workload/%s/%s/%s/%s/%d", r.Op, r.Workload, dtype, r.Caller, r.Threads)
 }
 

@@ -56,7 +56,7 @@ func (r *Result) HTML(told Told) ([]byte, error) {
 		return nil, fmt.Errorf("write page: %w", err)
 	}
 	v := view{
-		Result: r, Style: template.CSS(style), Columns: Columns, Ratios: newDots(r.Rows), Roofline: newRoofline(r), Sweeps: newCurves(r.Rows),
+		Result: r, Style: template.CSS(style), Columns: r.Columns(), Ratios: newDots(r.Rows), Roofline: newRoofline(r), Sweeps: newCurves(r.Rows),
 		Compared: told.Compared != nil, BudgetColumns: BudgetColumns,
 	}
 	for i := range r.Rows {

@@ -61,10 +61,15 @@ type Key struct {
 	// Caller is the adaptor.
 	Caller  string `json:"caller"`
 	Threads int    `json:"threads"`
+	// Device is the kind of GPU that computed: "cuda" or "rocm"; empty for the CPU.
+	Device string `json:"device,omitempty"`
 }
 
 // String names a row in sentences.
 func (k Key) String() string {
+	if k.Device != "" {
+		return fmt.Sprintf("%s %s through %s, on %s", k.Op, k.Workload, k.Caller, k.Device)
+	}
 	return fmt.Sprintf("%s %s through %s, %s", k.Op, k.Workload, k.Caller, threads(k.Threads))
 }
 
@@ -93,7 +98,19 @@ type Row struct {
 	// where the definition does not say.
 	Bytes *int64 `json:"bytes"`
 	Flops *int64 `json:"flops"`
+	// OnGPU is measured on GPUs only.
+	OnGPU
 	Peers []Peer `json:"peers"`
+}
+
+// OnGPU is what is measured of a call on a GPU beside its time there.
+type OnGPU struct {
+	// Peak is how fast a large matrix product of bfloat16 was, in operations per nanosecond, which is GFLOP/s.
+	Peak *Spread `json:"peak_gflops,omitempty"`
+	// Host is what an eager call costs the host, in nanoseconds, without waiting for the GPU.
+	Host *Spread `json:"host_ns,omitempty"`
+	// Eager says why the calls were not captured in a graph; their time then includes the gaps between launches.
+	Eager string `json:"eager,omitempty"`
 }
 
 // Swept is a workload in which a size has another value.
@@ -112,6 +129,7 @@ type Peer struct {
 	// Slow says that it took so long that there is one sample.
 	Slow    bool   `json:"slow,omitempty"`
 	Missing string `json:"missing,omitempty"`
+	OnGPU
 }
 
 // LeftOut says what was not measured, and why. Without a workload, it is about all of the op; without an op, about a caller.
@@ -162,6 +180,19 @@ func (r *Row) Bandwidth() (float64, bool) { return rate(r.Bytes, r.Time) }
 
 // Rate is in operations per nanosecond, which is GFLOP/s; false where nobody knows the operations.
 func (r *Row) Rate() (float64, bool) { return rate(r.Flops, r.Time) }
+
+// Roof is the part of the hardware's limit that a call reaches: of the copy's bandwidth, or of the rate of the large matrix
+// product, whichever is more. False where neither is known.
+func (r *Row) Roof() (float64, bool) {
+	share, known := 0.0, false
+	if v, ok := r.Bandwidth(); ok && r.Copy.Median > 0 {
+		share, known = v/r.Copy.Median, true
+	}
+	if v, ok := r.Rate(); ok && r.Peak != nil {
+		share, known = max(share, v/r.Peak.Median), true
+	}
+	return share, known
+}
 
 func rate(amount *int64, time Spread) (float64, bool) {
 	if amount == nil || time.Median <= 0 {

@@ -14,17 +14,52 @@ import (
 // Columns are the heads of the table. Ratios come first: they say something on any machine.
 var Columns = []string{"op", "workload", "dtype", "caller", "threads", "ratio", "beside", "time", "spread", "GB/s", "GFLOP/s"}
 
+// GPUColumns are the heads of the table of calls on GPUs.
+var GPUColumns = []string{"op", "workload", "dtype", "caller", "ratio", "beside", "time", "spread", "GB/s", "of copy", "TFLOP/s", "of product", "host"}
+
+// Columns are the heads of the table of the rows.
+func (r *Result) Columns() []string {
+	if len(r.Rows) > 0 && r.Rows[0].Device != "" {
+		return GPUColumns
+	}
+	return Columns
+}
+
 // Cells are a row of the table. What is not known is "-".
 func (r *Row) Cells() []string {
 	ratio, beside := "-", "-"
 	if best := r.Best(); best != nil {
 		ratio, beside = fmt.Sprintf("%.2f", best.Ratio.Median), best.Name
 	}
+	if r.Device != "" {
+		return append([]string{r.Op, r.Workload, r.DType, r.Caller, ratio, beside, Duration(r.Time.Median), r.Time.Quartiles()}, r.gpuCells()...)
+	}
 	return []string{
 		r.Op, r.Workload, r.DType, r.Caller, fmt.Sprint(r.Threads), ratio, beside,
 		Duration(r.Time.Median), r.Time.Quartiles(), known(r.Bandwidth()), known(r.Rate()),
 	}
 }
+
+// gpuCells are the columns that only GPUs have: rates, their parts of what the copy and the large matrix product reach in the same
+// rounds, and the time of an eager call on the host.
+func (r *Row) gpuCells() []string {
+	cells := []string{"-", "-", "-", "-", "-"}
+	if v, ok := r.Bandwidth(); ok {
+		cells[0], cells[1] = Digits(v), share(v/r.Copy.Median)
+	}
+	if v, ok := r.Rate(); ok {
+		cells[2] = Digits(v / 1000)
+		if r.Peak != nil {
+			cells[3] = share(v / r.Peak.Median)
+		}
+	}
+	if r.Host != nil {
+		cells[4] = Duration(r.Host.Median)
+	}
+	return cells
+}
+
+func share(part float64) string { return fmt.Sprintf("%.3g %%", 100*part) }
 
 func known(v float64, ok bool) string {
 	if !ok {
@@ -37,7 +72,7 @@ func known(v float64, ok bool) string {
 func (r *Result) WriteTable(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if len(r.Rows) > 0 {
-		fmt.Fprintln(table, strings.Join(Columns, "\t"))
+		fmt.Fprintln(table, strings.Join(r.Columns(), "\t"))
 	}
 	for i := range r.Rows {
 		fmt.Fprintln(table, strings.Join(r.Rows[i].Cells(), "\t"))
@@ -150,7 +185,7 @@ func (r *Result) Markdown(judged []Judgement) string {
 		for i := range r.Rows {
 			cells = append(cells, r.Rows[i].Cells())
 		}
-		markdownTable(&b, Columns, cells)
+		markdownTable(&b, r.Columns(), cells)
 	}
 	for _, t := range r.Tables() {
 		markdownTable(&b, t.Columns, t.Rows)

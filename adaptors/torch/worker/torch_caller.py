@@ -56,7 +56,11 @@ class Torch(Caller):
 
     def ready(self) -> None:
         """Fork the second rank of DTensor, and import what it needs before: its process would import the same again."""
-        if self.config["device"] == "cpu" and self.config["profile"] not in {"fast", "bench"}:
+        if self.config["device"] == "cpu" and self.config["profile"] not in {
+            "fast",
+            "bench",
+            "rehearsal",
+        }:
             importlib.import_module("torch._dynamo")
             importlib.import_module("torch.distributed.tensor")
             self.ranks = torch_rank.Ranks(self, torch_transform.answer)

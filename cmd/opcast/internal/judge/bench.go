@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -31,6 +32,7 @@ type benchFlags struct {
 	rounds                    int
 	seconds                   float64
 	noBuild, adaptorsAreAsked bool
+	resume, rehearse          bool
 }
 
 const benchLong = `Build, and measure the workloads of the definitions through the adaptors that are installed.
@@ -71,6 +73,8 @@ func newBenchCmd(a commands) *cobra.Command {
 	set.IntVar(&flags.rounds, "rounds", 20, "take at most this many samples of everything")
 	set.Float64Var(&flags.seconds, "seconds", 1, "begin no further round of a row after this time; at least three are made")
 	reportFlag(cmd, &flags.report, "build/bench")
+	set.BoolVar(&flags.resume, "resume", false, "keep the rows of the result that is there, and write each new one at once: for runs that may be cut short")
+	set.BoolVar(&flags.rehearse, "rehearse", false, "run small arrays on the CPU through all steps of a measurement on a GPU; the times mean nothing")
 	set.StringVar(&flags.json, "json", "", "write the result into this file, too")
 	set.StringVar(&flags.compare, "compare", "", "say which rows are slower than in this older result")
 	markdownFlag(cmd, &flags.markdown, "write the table into this page, between the lines that are there for it")
@@ -96,7 +100,7 @@ func (f *benchFlags) check() error {
 	}
 	slices.Sort(f.threads)
 	f.threads = slices.Compact(f.threads)
-	if f.device != "cpu" {
+	if f.device != "cpu" || f.rehearse {
 		f.threads = f.threads[:1] // those of the host matter little there
 	}
 	return err
@@ -119,6 +123,9 @@ func (a commands) bench(ctx context.Context, names []string, flags *benchFlags) 
 	if err != nil {
 		return err
 	}
+	if err := flags.resumed(&o, folder); err != nil {
+		return err
+	}
 	result, err := timing.Run(ctx, o)
 	if err == nil && old != nil {
 		err = confirmed(ctx, o, result, old)
@@ -138,6 +145,29 @@ func (a commands) bench(ctx context.Context, names []string, flags *benchFlags) 
 		return err
 	}
 	return a.benchTold(result, old, folder, flags)
+}
+
+// resumed has the run keep the rows that an earlier one has written into the folder, and write its own one by one.
+func (f *benchFlags) resumed(o *timing.Options, folder string) error {
+	if !f.resume {
+		return nil
+	}
+	path := filepath.Join(folder, bench.File)
+	before, err := bench.Read(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return app.ExitError{Code: app.ExitUsage, Err: fmt.Errorf("--resume: %w", err)}
+	}
+	if here := timing.Machine(o.Device); before != nil && before.Machine != here {
+		return app.Usage("--resume: %s was measured on %s, this is %s", path, before.Machine.Hardware(), here.Hardware())
+	}
+	o.Before = before
+	o.Keep = func(r *bench.Result) error {
+		if err := r.WriteFiles(folder, bench.Told{}); err != nil {
+			return err
+		}
+		return f.write(r, nil)
+	}
+	return nil
 }
 
 // confirmed measures the ops again that have become slower, so that only what is slower twice is told.

@@ -35,7 +35,7 @@ func (a commands) benchOptions(ctx context.Context, names []string, flags *bench
 	o = timing.Options{
 		Project: p, Ops: ops, Adaptors: adaptors, Wanted: flags.adaptorsAreAsked, Device: flags.device, Threads: flags.threads,
 		Suites: flags.suites, Command: strings.ReplaceAll(strings.Join(append([]string{"opcast"}, os.Args[1:]...), " "), p.Dir+"/", ""),
-		Rounds: flags.rounds, Seconds: flags.seconds, Environ: os.Environ(), Progress: a.Stderr,
+		Rehearse: flags.rehearse, Rounds: flags.rounds, Seconds: flags.seconds, Environ: os.Environ(), Progress: a.Stderr,
 	}
 	hasWorkloads := slices.ContainsFunc(ops, func(op *opdef.Op) bool { return len(op.Workloads) > 0 })
 	if !hasWorkloads && slices.Equal(flags.suites, []string{timing.Workloads}) {
