@@ -3,12 +3,15 @@
 #
 #   conformance/gpu.sh pack [-C PROJECT] OUT.tar.gz   where the project is built for cpu,cuda, or for cpu,rocm
 #   ./gpu.sh run                                      in the unpacked folder, on the other machine: the three parts below
-#   ./gpu.sh test|sanitize|bench [ARGUMENT...]        one part, with more arguments for opcast; TOOLS="memcheck" for fewer sanitizers
+#   ./gpu.sh test|sanitize|measure [ARGUMENT...]      one part, with more arguments for opcast; TOOLS="memcheck" for fewer sanitizers
+#   ./gpu.sh measure --rehearse                       the same steps with small arrays, on a machine without a GPU
 #
 # The bundle holds an opcast that needs nothing but glibc, the project with its libraries and packages, and the tvm-ffi and ml_dtypes wheels for
 # the other machine's Python (PYTHON_VERSION, default 3.12). That machine brings Python with torch, jax and cupy; what it
 # lacks of them is reported as skipped. It runs the suite, then the fast checks of the bare callers under compute-sanitizer where
-# that is installed, then the workloads of the definitions. report/ keeps the report, the versions and figures:
+# that is installed, then measures the workloads of the definitions through PyTorch, in minutes: what was slowest in the results of
+# earlier runs (bench/gpu/*.json in the project) comes first, each row is written to report/measure.json at once, and a run that was cut
+# short goes on where it ended. report/ keeps the report, the versions and figures:
 # opcast report support report --markdown README.md tells where the project was packed what ran here. The GPUs are AMD's if the
 # machine has their driver and no GPU of NVIDIA's; DEVICE=rocm or DEVICE=cuda says so.
 set -euo pipefail
@@ -127,7 +130,31 @@ sanitized() {
 
 # The workloads of the definitions.
 measured() {
-  ./opcast -C project bench --no-build --python venv --device "$device" --json "$here/report/bench.json" "$@" | tee -i report/bench.txt
+  local on=(--device "$device") ops
+  if [[ " $* " == *' --rehearse '* ]]; then on=(); fi
+  mapfile -t ops < <(slowest_first)
+  ./opcast -C project bench --no-build --python venv "${on[@]}" --adaptor torch --resume --report build/measured \
+    --json "$here/report/measure.json" "$@" "${ops[@]}" | tee -i report/measure.txt
+}
+
+# The ops with workloads: first those that no result has, then by how little of the hardware's limits they reached.
+slowest_first() {
+  venv/bin/python - project <<'PYTHON'
+import json, pathlib, sys, tomllib
+
+project = pathlib.Path(sys.argv[1])
+share = {}
+for file in sorted(project.glob("bench/gpu/*.json")):
+    for row in json.loads(file.read_text()).get("rows", []):
+        time, found = row["time_ns"]["median"], []
+        if row["bytes"]:
+            found.append(row["bytes"] / time / row["copy_gbs"]["median"])
+        if row["flops"] and row.get("peak_gflops"):
+            found.append(row["flops"] / time / row["peak_gflops"]["median"])
+        share[row["op"]] = min(share.get(row["op"], 1e9), max(found, default=1e9))
+ops = [d.stem for d in sorted(project.glob("opdefs/**/*.toml")) if "workloads" in tomllib.loads(d.read_text())]
+print(*sorted(ops, key=lambda op: share.get(op, 0)), sep="\n")
+PYTHON
 }
 
 # All parts: each runs, whatever the others find.
@@ -141,7 +168,7 @@ run() {
 
 case ${1:-} in
   pack) shift && pack "$@" ;;
-  run | test | sanitize | bench)
+  run | test | sanitize | measure)
     cd "$here"
     device=${DEVICE:-$(kind_of_gpu)}
     prepare
@@ -150,8 +177,8 @@ case ${1:-} in
       run) run "$@" ;;
       test) tested "$@" ;;
       sanitize) sanitized "$@" ;;
-      bench) measured "$@" ;;
+      measure) measured "$@" ;;
     esac
     ;;
-  *) sed -n '2,14s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2 ;;
+  *) sed -n '2,17s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2 ;;
 esac

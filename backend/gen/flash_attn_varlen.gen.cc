@@ -30,9 +30,19 @@ constexpr opcast::Attr kAttrs[] = {
     opcast::Attr::Float("soft_cap").OrNone(),
 };
 
+bool SupportsFlashAttnVarlenMma([[maybe_unused]] const FlashAttnVarlenArgs& args, [[maybe_unused]] const opcast::Launch& launch, [[maybe_unused]] opcast::Reason* why) {
+  if (!(launch.arch >= 80)) return opcast::NeedsArch(">=80", launch, why);
+  if (!(args.T == opcast::DType::kF16 || args.T == opcast::DType::kBf16)) return opcast::Declines("needs T to be float16 or bfloat16", why);
+#if OPCAST_CUDA
+  if (const char* reason = FlashAttnVarlenMmaSupported(args, launch)) return opcast::Declines(reason, why);
+#endif
+  return true;
+}
+
 constexpr opcast::Variant<FlashAttnVarlenArgs> kVariants[] = {
-    opcast::Variant<FlashAttnVarlenArgs>("flash_attn_varlen", kDLCPU, OPCAST_ON_CPU(FlashAttnVarlen)),
+    opcast::Variant<FlashAttnVarlenArgs>("flash_attn_varlen_mma", kDLCUDA, OPCAST_ON_CUDA(FlashAttnVarlenMma)).Supported(SupportsFlashAttnVarlenMma),
     opcast::Variant<FlashAttnVarlenArgs>("flash_attn_varlen_cuda", opcast::kGpu, OPCAST_ON_GPU(FlashAttnVarlenCuda)),
+    opcast::Variant<FlashAttnVarlenArgs>("flash_attn_varlen", kDLCPU, OPCAST_ON_CPU(FlashAttnVarlen)),
 };
 
 void run_flash_attn_varlen(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

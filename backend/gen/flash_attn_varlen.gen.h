@@ -64,7 +64,10 @@ opcast::Status Visit(const FlashAttnVarlenArgs& args, F&& f) {
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
-opcast::Status FlashAttnVarlen(const FlashAttnVarlenArgs& args, const opcast::Launch& launch);
+opcast::Status FlashAttnVarlenMma(const FlashAttnVarlenArgs& args, const opcast::Launch& launch);
+// Null for a call that the kernel takes, else the reason for which it does not; it reads no array.
+const char* FlashAttnVarlenMmaSupported(const FlashAttnVarlenArgs& args, const opcast::Launch& launch);
 opcast::Status FlashAttnVarlenCuda(const FlashAttnVarlenArgs& args, const opcast::Launch& launch);
+opcast::Status FlashAttnVarlen(const FlashAttnVarlenArgs& args, const opcast::Launch& launch);
 
 }  // namespace opcast_ops

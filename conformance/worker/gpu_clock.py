@@ -46,8 +46,8 @@ class Clock(Protocol):
         """Capture calls in a graph, with results that do not share memory; return what replays it."""
         ...
 
-    def copy(self) -> Callable[[], Any]:
-        """Return a copy of an array of ``copied`` bytes on the device."""
+    def copies(self) -> Sequence[Callable[[], Any]]:
+        """Return ways to move ``copied`` bytes from one array on the device to another; the fastest counts."""
         ...
 
     def product(self) -> tuple[Callable[[], Any], float] | None:
@@ -166,6 +166,12 @@ def told(timed: Replayed) -> Request:
     if timed.replay is None and not timed.eager_because:
         return {}  # it was too slow to be captured
     return {"host": timed.host(), "eager": timed.eager_because}
+
+
+def fastest_copy(clock: Clock) -> Replayed:
+    """Return the copy through the device's memory that takes least time."""
+    ways = [replayed(clock, [way]) for way in clock.copies()]
+    return min(ways, key=Replayed.warm)
 
 
 def peak(clock: Clock) -> list[float]:

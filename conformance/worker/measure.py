@@ -219,7 +219,7 @@ class GpuTiming(HostTiming):
 
     def copy(self) -> turns.Timed:
         """Return the copy through memory, to be timed."""
-        return gpu_clock.replayed(self.clock, [self.clock.copy()])
+        return gpu_clock.fastest_copy(self.clock)
 
     def close(self, op: turns.Timed) -> Request:
         """Return what is known beside the times of the op: the ceiling of products, and what a call costs the host."""

@@ -55,10 +55,11 @@ class Clock:
             ]  # all at a time, so that none is written over in a cache
         return graph.replay
 
-    def copy(self) -> Callable[[], Any]:
-        """Return a copy of an array of ``copied`` bytes on the device."""
-        array = self.torch.ones(self.copied, dtype=self.torch.uint8, device=self.device)
-        return array.clone
+    def copies(self) -> Sequence[Callable[[], Any]]:
+        """Return ways to move ``copied`` bytes: the driver's copy, and kernels. In graphs, the driver's may be the slower one."""
+        array = self.torch.ones(self.copied // 4, dtype=self.torch.float32, device=self.device)
+        other = self.torch.empty_like(array)
+        return array.clone, lambda: other.copy_(array), lambda: self.torch.neg(array, out=other)
 
     def product(self) -> tuple[Callable[[], Any], float]:
         """Return a large matrix product and its operations: random numbers, since zeros are faster."""

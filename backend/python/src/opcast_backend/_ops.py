@@ -852,9 +852,10 @@ OPS: dict[str, Op] = {
             ),
         ),
         kernels=(
-            ("flash_attn_varlen", "cpu", False),
+            ("flash_attn_varlen_mma", "cuda", False),
             ("flash_attn_varlen_cuda", "cuda", False),
             ("flash_attn_varlen_cuda", "rocm", False),
+            ("flash_attn_varlen", "cpu", False),
         ),
         autocast="lower",
         backward="flash_attn_varlen_backward",
