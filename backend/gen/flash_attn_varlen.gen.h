@@ -64,7 +64,12 @@ opcast::Status Visit(const FlashAttnVarlenArgs& args, F&& f) {
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
-opcast::Status FlashAttnVarlenMma(const FlashAttnVarlenArgs& args, const opcast::Launch& launch);
+
+// What speed and rounding of flash_attn_varlen_mma depend on; opcast tune measures which are best for a call.
+struct FlashAttnVarlenMmaParams {
+  int64_t queries;  // 128 or 64
+};
+opcast::Status FlashAttnVarlenMma(const FlashAttnVarlenArgs& args, const opcast::Launch& launch, const FlashAttnVarlenMmaParams& params);
 // Null for a call that the kernel takes, else the reason for which it does not; it reads no array.
 const char* FlashAttnVarlenMmaSupported(const FlashAttnVarlenArgs& args, const opcast::Launch& launch);
 opcast::Status FlashAttnVarlenCuda(const FlashAttnVarlenArgs& args, const opcast::Launch& launch);

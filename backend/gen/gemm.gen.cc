@@ -28,12 +28,34 @@ constexpr opcast::Attr kAttrs[] = {
     opcast::Attr::DTypeOf("out_dtype", "c", kChoices_out_dtype),
 };
 
+bool SupportsGemmRows([[maybe_unused]] const GemmArgs& args, [[maybe_unused]] const opcast::Launch& launch, [[maybe_unused]] opcast::Reason* why) {
+  if (!(launch.arch >= 80)) return opcast::NeedsArch(">=80", launch, why);
+  if (!(args.T == opcast::DType::kF16 || args.T == opcast::DType::kBf16)) return opcast::Declines("needs T to be float16 or bfloat16", why);
+  if (!(opcast::Mod(args.K, 32) == 0)) return opcast::Declines("needs K % 32 == 0", why);
+#if OPCAST_CUDA
+  if (const char* reason = GemmRowsSupported(args, launch)) return opcast::Declines(reason, why);
+#endif
+  return true;
+}
+
 bool SupportsGemmF16Tc([[maybe_unused]] const GemmArgs& args, [[maybe_unused]] const opcast::Launch& launch, [[maybe_unused]] opcast::Reason* why) {
   if (!(OPCAST_ROCM || launch.arch >= 80)) return opcast::NeedsArch(">=80", launch, why);
   if (!(!OPCAST_ROCM || launch.arch == 0x90a || launch.arch == 0x942)) return opcast::NeedsArch("gfx90a or gfx942", launch, why);
   if (!(args.T == opcast::DType::kF16 || args.T == opcast::DType::kBf16)) return opcast::Declines("needs T to be float16 or bfloat16", why);
   return true;
 }
+
+constexpr int64_t kValuesGemmRows_columns[] = {32, 16};
+
+constexpr opcast::Param kParamsGemmRows[] = {
+    {"columns", kValuesGemmRows_columns},
+};
+
+#if OPCAST_CUDA
+opcast::Status LaunchGemmRows(const GemmArgs& args, const opcast::Launch& launch) {
+  return GemmRows(args, launch, {opcast::ValueIn(kParamsGemmRows, launch.choice, 0)});
+}
+#endif
 
 constexpr int64_t kValuesGemmTiled_few_rows[] = {16, 32, 64};
 constexpr int64_t kValuesGemmTiled_columns[] = {256, 128};
@@ -77,6 +99,7 @@ opcast::Status LaunchGemmTiled(const GemmArgs& args, const opcast::Launch& launc
 #endif
 
 constexpr opcast::Variant<GemmArgs> kVariants[] = {
+    opcast::Variant<GemmArgs>("gemm_rows", kDLCUDA, OPCAST_ON_CUDA(LaunchGemmRows)).Supported(SupportsGemmRows).WithParams(kParamsGemmRows, nullptr),
     opcast::Variant<GemmArgs>("gemm_f16_tc", opcast::kGpu, OPCAST_ON_GPU(GemmF16Tc)).Supported(SupportsGemmF16Tc),
     opcast::Variant<GemmArgs>("gemm_simt", opcast::kGpu, OPCAST_ON_GPU(GemmSimt)),
     opcast::Variant<GemmArgs>("gemm_tiled", kDLCPU, OPCAST_ON_CPU(LaunchGemmTiled)).WithParams(kParamsGemmTiled, ChooseGemmTiled),

@@ -64,6 +64,14 @@ opcast::Status Visit(const GemmArgs& args, F&& f) {
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
+
+// What speed and rounding of gemm_rows depend on; opcast tune measures which are best for a call.
+struct GemmRowsParams {
+  int64_t columns;  // 32 or 16
+};
+opcast::Status GemmRows(const GemmArgs& args, const opcast::Launch& launch, const GemmRowsParams& params);
+// Null for a call that the kernel takes, else the reason for which it does not; it reads no array.
+const char* GemmRowsSupported(const GemmArgs& args, const opcast::Launch& launch);
 opcast::Status GemmF16Tc(const GemmArgs& args, const opcast::Launch& launch);
 opcast::Status GemmSimt(const GemmArgs& args, const opcast::Launch& launch);
 

@@ -53,7 +53,15 @@ opcast::Status Visit(const GemmA8w8BlockscaleArgs& args, F&& f) {
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
-opcast::Status GemmA8w8Blockscale(const GemmA8w8BlockscaleArgs& args, const opcast::Launch& launch);
+
+// What speed and rounding of gemm_a8w8_blockscale_mma depend on; opcast tune measures which are best for a call.
+struct GemmA8w8BlockscaleMmaParams {
+  int64_t columns;  // 32 or 16
+};
+opcast::Status GemmA8w8BlockscaleMma(const GemmA8w8BlockscaleArgs& args, const opcast::Launch& launch, const GemmA8w8BlockscaleMmaParams& params);
+// Null for a call that the kernel takes, else the reason for which it does not; it reads no array.
+const char* GemmA8w8BlockscaleMmaSupported(const GemmA8w8BlockscaleArgs& args, const opcast::Launch& launch);
 opcast::Status GemmA8w8BlockscaleCuda(const GemmA8w8BlockscaleArgs& args, const opcast::Launch& launch);
+opcast::Status GemmA8w8Blockscale(const GemmA8w8BlockscaleArgs& args, const opcast::Launch& launch);
 
 }  // namespace opcast_ops

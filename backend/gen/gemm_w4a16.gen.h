@@ -49,7 +49,15 @@ opcast::Status Visit(const GemmW4a16Args& args, F&& f) {
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
-opcast::Status GemmW4a16(const GemmW4a16Args& args, const opcast::Launch& launch);
+
+// What speed and rounding of gemm_w4a16_mma depend on; opcast tune measures which are best for a call.
+struct GemmW4a16MmaParams {
+  int64_t columns;  // 32 or 16
+};
+opcast::Status GemmW4a16Mma(const GemmW4a16Args& args, const opcast::Launch& launch, const GemmW4a16MmaParams& params);
+// Null for a call that the kernel takes, else the reason for which it does not; it reads no array.
+const char* GemmW4a16MmaSupported(const GemmW4a16Args& args, const opcast::Launch& launch);
 opcast::Status GemmW4a16Cuda(const GemmW4a16Args& args, const opcast::Launch& launch);
+opcast::Status GemmW4a16(const GemmW4a16Args& args, const opcast::Launch& launch);
 
 }  // namespace opcast_ops

@@ -1,5 +1,9 @@
-// The kernel of attention_tile.h for sequences of different lengths: which queries a block has, its
-// loop over tiles of keys, and its results.
+// Attention on tensor cores for sequences of different lengths (see attention_tile.h): which
+// queries a block has, its loop over tiles of keys, and its results.
+//
+// A block has kWarps * 16 queries of one head. Keys and values come by cp.async, two tiles of 64 of
+// each. Registers: at most 255. Shared memory: 4 KiB for each warp and 4 * 64 rows of kDepth
+// numbers, so 80 or 96 KiB for kDepth = 128.
 #pragma once
 
 #include "attention_tile.h"
@@ -10,17 +14,17 @@ namespace opcast_ops {
 template <class T>
 using TiledCall = AttentionCall<T, DenseSequences<T>>;
 
-// The queries of a block: `count` from `first` on of sequence `b`. Sequence b has the blocks from
-// Begin(b) / kTileQueries + b on, of which there are always enough, so that nobody has to add up
-// lengths.
-struct TileOfQueries {
-  int64_t b, begin, first, count;
+// The queries of a block: `count` from `first` on of sequence b, which begins at query `begin`.
+// Sequence b has the blocks from Begin(b) / kQueries + b on, of which there are always enough, so
+// that nobody has to add up lengths.
+template <int kQueries>
+struct QueriesOfBlock {
+  int64_t b = -1, begin = 0, first = 0, count = 0;
 
   OPCAST_DEVICE static int64_t FirstBlock(const Offsets& queries, int64_t b) {
-    return queries.Begin(b) / kTileQueries + b;
+    return queries.Begin(b) / kQueries + b;
   }
-  OPCAST_DEVICE TileOfQueries(const Offsets& queries, int64_t block)
-      : b(-1), begin(0), first(0), count(0) {
+  OPCAST_DEVICE QueriesOfBlock(const Offsets& queries, int64_t block) {
     int64_t high = queries.sequences;
     while (high - b > 1) {
       const int64_t middle = (b + high) / 2;
@@ -28,21 +32,21 @@ struct TileOfQueries {
     }
     if (b < 0) return;
     begin = queries.Begin(b);
-    first = (block - FirstBlock(queries, b)) * kTileQueries;
+    first = (block - FirstBlock(queries, b)) * kQueries;
     const int64_t left = queries.Length(b) - first;
-    count = left < 0 ? 0 : left < kTileQueries ? left : kTileQueries;
+    count = left < 0 ? 0 : left < kQueries ? left : kQueries;
   }
 };
 
-// Zeros for queries of the block's rows that belong to no sequence.
+// Zeros for those of so many queries from `first` on that belong to no sequence.
 template <class T>
-OPCAST_DEVICE void WriteOutside(const TiledCall<T>& call, int64_t block, int64_t head) {
+OPCAST_DEVICE void WriteOutside(const TiledCall<T>& call, int64_t first, int count, int64_t head) {
   const Offsets& queries = call.source.queries;
   const int64_t begin = queries.sequences > 0 ? queries.Begin(0) : call.queries;
   const int64_t end = queries.sequences > 0 ? queries.Begin(queries.sequences) : 0;
-  const int warp = static_cast<int>(threadIdx.x) / opcast::kWarp;
-  for (int i = warp; i < kTileQueries; i += kTileThreads / opcast::kWarp) {
-    const int64_t query = block * kTileQueries + i;
+  for (int i = static_cast<int>(threadIdx.x) / opcast::kWarp; i < count;
+       i += static_cast<int>(blockDim.x) / opcast::kWarp) {
+    const int64_t query = first + i;
     if (query >= call.queries || (query >= begin && query < end)) continue;
     const int64_t row = query * call.heads + head;
     for (int64_t c = opcast::Lane(); c < call.columns; c += opcast::kWarp)
@@ -51,109 +55,156 @@ OPCAST_DEVICE void WriteOutside(const TiledCall<T>& call, int64_t block, int64_t
   }
 }
 
-// Writes the results of the warp's queries; `rows` is the warp's part of shared memory.
+// Writes the results of the first `count` of a warp's queries, whose first one is `query`. They go
+// through shared memory, so that each thread writes 16 bytes.
 template <class T, int kDepth>
-OPCAST_DEVICE void WriteTile(const TiledCall<T>& call, const TileOfQueries& tile, int64_t head,
-                             TileRows* state, const float (&sums)[kDepth / 8][4],
-                             const SwizzledRows<T, kDepth>& rows, int warp_row) {
+OPCAST_DEVICE void WriteRows(const TiledCall<T>& call, int64_t query, int64_t count, int64_t head,
+                             const TileRows& state, const float (&sums)[kDepth / 8][4],
+                             const SwizzledRows<T, kDepth>& rows) {
   const int lane = opcast::Lane(), g = lane / 4, t = lane % 4;
-  const auto add = [](float a, float b) { return a + b; };
   OPCAST_UNROLL
   for (int half = 0; half < 2; ++half) {
-    const float sum = opcast::WarpReduce(state->sum[half], add, 4),
-                factor = sum == 0 ? 1.0f : 1 / sum;
-    const int i = warp_row + g + half * 8;
+    const auto add = [](float a, float b) { return a + b; };
+    const float sum = opcast::WarpReduce(state.sum[half], add, 4);
+    const float factor = sum == 0 ? 1.0f : 1 / sum;
+    const int i = g + half * 8;
     OPCAST_UNROLL
     for (int n = 0; n < kDepth / 8; ++n)
       opcast::Narrow(sums[n][2 * half] * factor, sums[n][2 * half + 1] * factor,
                      rows.At(i, n) + 2 * t);
-    if (t == 0 && i < tile.count)
-      call.lse[(tile.begin + tile.first + i) * call.heads + head] =
-          sum == 0 ? -INFINITY : fmaf(state->largest[half], kLn2, logf(sum));
+    if (t == 0 && i < count)
+      call.lse[(query + i) * call.heads + head] =
+          sum == 0 ? -INFINITY : fmaf(state.largest[half], kLn2, logf(sum));
   }
   opcast::SyncWarp();
   constexpr int kParts = kDepth / 8;
   OPCAST_UNROLL
   for (int n = 0; n < kWarpQueries * kParts / opcast::kWarp; ++n) {
-    const int place = n * opcast::kWarp + lane, i = warp_row + place / kParts,
-              part = place % kParts;
-    if (i < tile.count && part * 8 < call.columns) {
-      T* const to = call.o + ((tile.begin + tile.first + i) * call.heads + head) * call.columns;
-      *reinterpret_cast<uint4*>(to + part * 8) = *reinterpret_cast<const uint4*>(rows.At(i, part));
-    }
+    const int i = (n * opcast::kWarp + lane) / kParts, part = (n * opcast::kWarp + lane) % kParts;
+    if (i >= count || part * 8 >= call.columns) continue;
+    T* const to = call.o + ((query + i) * call.heads + head) * call.columns + part * 8;
+    *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(rows.At(i, part));
   }
 }
 
-template <class T, int kDepth, bool kCapped>
-__global__ void __launch_bounds__(kTileThreads, 1) TiledAttentionKernel(TiledCall<T> call) {
-  T* const shared = opcast::DynamicShared<T>();
-  const SwizzledRows<T, kDepth> queries{shared};
-  const auto stage = [&](int n) {
-    return SwizzledRows<T, kDepth>{shared + kTileRoom + n * kTileKeys * kDepth};
-  };
-  const int64_t block =
-      call.sight.causal ? gridDim.x - 1 - blockIdx.x : blockIdx.x;  // the longest begin
-  const int64_t head = blockIdx.y;
-  WriteOutside(call, block, head);
-  const TileOfQueries tile(call.source.queries, block);
-  if (tile.count == 0) return;
+// The tiles of keys that a block goes over, and where they come to lie in shared memory.
+template <class T, int kDepth, int kThreads>
+struct TilesOfKeys {
+  DenseKeys<T> keys;
+  int64_t begin, end;  // what some query sees, from a multiple of kTileKeys on
+  int depth, columns;
+  T* shared;
 
-  const auto keys = call.source.KeysOf(tile.b, head / call.group);
-  const TileSight sight{call.sight, keys.count};
-  const int64_t place =
-      tile.first + keys.count - call.source.queries.Length(tile.b);  // of the first query
-  const int64_t last = place + tile.count - 1;
-  const int64_t begin = call.sight.Begin(place) / kTileKeys * kTileKeys,
-                end = call.sight.End(last, keys.count);
-  const int depth = static_cast<int>(call.depth), columns = static_cast<int>(call.columns);
-  const auto fetch = [&](const T* from, int64_t distance, int64_t key, int width, int n) {
+  OPCAST_DEVICE SwizzledRows<T, kDepth> Keys(int at) const {
+    return {shared + at * kTileKeys * kDepth};
+  }
+  OPCAST_DEVICE SwizzledRows<T, kDepth> Values(int at) const { return Keys(2 + at); }
+
+  OPCAST_DEVICE void FetchKeys(int64_t key, int at) const {
     if (key < end)
-      stage(n).template Fetch<kTileKeys>(from + key * distance, distance, keys.count - key, width);
+      Keys(at).template Fetch<kTileKeys, kThreads>(static_cast<int>(threadIdx.x), keys.K(key),
+                                                   keys.k_token, keys.count - key, depth);
     opcast::CommitCopies();
-  };
-  queries.template Fetch<kTileQueries>(
-      call.q + (tile.begin + tile.first) * call.q_token + head * call.q_head, call.q_token,
-      tile.count, depth);
-  fetch(keys.k, keys.k_token, begin, depth, 0);
-  fetch(keys.v, keys.v_token, begin, columns, 2);
-  opcast::WaitCopies<1>();
-  __syncthreads();
+  }
+  OPCAST_DEVICE void FetchValues(int64_t key, int at) const {
+    if (key < end)
+      Values(at).template Fetch<kTileKeys, kThreads>(static_cast<int>(threadIdx.x), keys.V(key),
+                                                     keys.v_token, keys.count - key, columns);
+    opcast::CommitCopies();
+  }
+};
 
-  const int lane = opcast::Lane(),
-            warp_row = static_cast<int>(threadIdx.x) / opcast::kWarp * kWarpQueries;
+// Adds the values of a tile which some query does not see as a whole.
+template <class T, int kDepth, int kThreads>
+OPCAST_DEVICE void AddPart(const float (&weights)[kKeyParts][4], const TileSight& sight,
+                           const SwizzledRows<T, kDepth>& values, float* room,
+                           float (&sums)[kDepth / 8][4]) {
+  if (__syncthreads_or(HasNoNumbers<false, kThreads>(values))) {
+    AddNoNumbers(weights, sight, values, room, sums);
+    __syncthreads();
+    HasNoNumbers<true, kThreads>(values);
+    __syncthreads();
+  }
+  AddValues(weights, values, sums);
+}
+
+// Goes over the tiles. The first of the warp's queries has this place among the keys; `first` and
+// `last` are those of the block's queries.
+template <bool kCapped, class T, int kDepth, int kThreads>
+OPCAST_DEVICE void AttendTiles(const TilesOfKeys<T, kDepth, kThreads>& tiles,
+                               const SightAndScores& sight, int64_t place, int64_t first,
+                               int64_t last, const uint32_t (&q)[kDepth / 16][4], float* room,
+                               TileRows* state, float (&sums)[kDepth / 8][4]) {
+  const ScoreScale scale(sight);
+  const int64_t own = place + opcast::Lane() / 4;
+  int at = 0;
+  OPCAST_NO_UNROLL
+  for (int64_t key = tiles.begin; key < tiles.end; key += kTileKeys, at ^= 1) {
+    opcast::WaitCopies<1>();
+    __syncthreads();
+    tiles.FetchKeys(key + kTileKeys, at ^ 1);
+    float scores[kKeyParts][4];
+    Multiply(q, tiles.Keys(at), scores);
+    if (kCapped) scale.Cap(scores);
+    const bool whole =
+        key >= sight.Begin(last) && key + kTileKeys <= sight.End(first, tiles.keys.count);
+    const TileSight seen(sight, own, key, tiles.keys.count);
+    if (!whole) seen.Hide(scores);
+    state->Weigh(scale.factor, scores, sums);
+    opcast::WaitCopies<1>();
+    __syncthreads();
+    tiles.FetchValues(key + kTileKeys, at ^ 1);
+    if (whole)
+      AddValues(scores, tiles.Values(at), sums);
+    else
+      AddPart<T, kDepth, kThreads>(scores, seen, tiles.Values(at), room, sums);
+  }
+}
+
+template <class T, int kDepth, bool kCapped, int kWarps>
+__global__ void __launch_bounds__(kWarps * 32, 8 / kWarps) TiledAttentionKernel(TiledCall<T> call) {
+  constexpr int kQueries = kWarps * kWarpQueries, kThreads = kWarps * 32;
+  constexpr int kWarpRoom = kWarpQueries * kTileKeys * 2;  // for queries, weights in float, results
+  const int64_t head = blockIdx.x % static_cast<unsigned>(call.heads);
+  const int64_t blocks = gridDim.x / static_cast<unsigned>(call.heads);
+  int64_t block = blockIdx.x / static_cast<unsigned>(call.heads);
+  if (call.sight.causal) block = blocks - 1 - block;  // the longest first
+  WriteOutside(call, block * kQueries, kQueries, head);
+  const QueriesOfBlock<kQueries> own(call.source.queries, block);
+  if (own.count == 0) return;
+
+  T* const shared = opcast::DynamicShared<T>();
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = opcast::Lane();
+  const DenseKeys<T> keys = call.source.KeysOf(own.b, head / call.group);
+  const int64_t first = own.first + keys.count - call.source.queries.Length(own.b);
+  const int64_t last = first + own.count - 1;
+  const TilesOfKeys<T, kDepth, kThreads> tiles{keys,
+                                               call.sight.Begin(first) / kTileKeys * kTileKeys,
+                                               call.sight.End(last, keys.count),
+                                               static_cast<int>(call.depth),
+                                               static_cast<int>(call.columns),
+                                               shared + kWarps * kWarpRoom};
+  const SwizzledRows<T, kDepth> queries{shared + warp * kWarpRoom};
+  const int64_t query = own.begin + own.first + warp * kWarpQueries;
+  const int64_t count = own.count - warp * kWarpQueries;
+  queries.template Fetch<kWarpQueries, 32>(lane, call.q + query * call.q_token + head * call.q_head,
+                                           call.q_token, count, tiles.depth);
+  tiles.FetchKeys(tiles.begin, 0);
+  tiles.FetchValues(tiles.begin, 0);
+  opcast::WaitCopies<1>();
+  opcast::SyncWarp();
   uint32_t q[kDepth / 16][4];
   OPCAST_UNROLL
   for (int k = 0; k < kDepth / 16; ++k)
-    LoadMatrices(q[k], queries.Address(warp_row + (lane & 15), 2 * k + (lane >> 4)));
+    LoadMatrices(q[k], queries.Address(lane & 15, 2 * k + (lane >> 4)));
   const float sink = call.sinks == nullptr ? -INFINITY : call.sinks[head] * kLog2E;
-  const float one =
-      sink == -INFINITY || lane % 4 != 0 ? 0.0f : 1 + (sink - sink);  // NaN for infinity
+  const float one = sink == -INFINITY || lane % 4 != 0 ? 0.0f : 1 + (sink - sink);  // NaN for inf
   TileRows state{{sink, sink}, {one, one}};
   float sums[kDepth / 8][4] = {};
-  float* const room = reinterpret_cast<float*>(shared) + warp_row * kTileKeys;
-  const int64_t own = place + warp_row + lane / 4;
-  int at = 0;
-  OPCAST_NO_UNROLL
-  for (int64_t key = begin; key < end; key += kTileKeys, at ^= 1) {
-    opcast::WaitCopies<1>();
-    __syncthreads();
-    fetch(keys.k, keys.k_token, key + kTileKeys, depth, at ^ 1);
-    float scores[kKeyParts][4];
-    Multiply<T, kDepth>(q, stage(at), scores);
-    Scale<kCapped>(call.sight, scores);
-    const bool whole = sight.Whole(place, last, key);
-    if (!whole) Hide(sight, own, key, scores);
-    Weigh(scores, &state, sums);
-    opcast::WaitCopies<1>();
-    __syncthreads();
-    const bool odd = !whole && __syncthreads_or(HasNoNumber<T, kDepth>(stage(2 + at)));
-    fetch(keys.v, keys.v_token, key + kTileKeys, columns, 2 + (at ^ 1));
-    if (odd)
-      AddSeen<T, kDepth>(scores, sight, own, key, stage(2 + at), room, sums);
-    else
-      AddTile<T, kDepth>(scores, stage(2 + at), sums);
-  }
-  WriteTile<T, kDepth>(call, tile, head, &state, sums, queries, warp_row);
+  AttendTiles<kCapped>(tiles, call.sight, first + warp * kWarpQueries, first, last, q,
+                       reinterpret_cast<float*>(queries.base), &state, sums);
+  opcast::SyncWarp();
+  WriteRows(call, query, count, head, state, sums, queries);
 }
 
 }  // namespace opcast_ops

@@ -1,8 +1,7 @@
-// flash_attn_varlen on tensor cores, for numbers of 16 bits on sm_80 and newer. A block has 128
-// queries of one head and takes keys 64 at a time: see attention_tile.h. Products: 16 x 8 x 16, one
-// for scores and two for values.
+// flash_attn_varlen on tensor cores, for numbers of 16 bits on sm_80 and newer: see
+// attention_tiles.h. A block has 64 or 128 queries.
 //
-// Registers: at most 255. Shared memory: 64 or 96 KiB.
+// Registers: at most 255.
 #include "flash_attn_varlen.gen.h"
 
 #if defined(__CUDACC__)
@@ -15,8 +14,8 @@ namespace opcast_ops {
 
 namespace {
 
-template <class T, int kDepth>
-opcast::Status AttendTiles(const FlashAttnVarlenTyped<T>& a, const opcast::Launch& launch) {
+template <class T, int kDepth, int kWarps>
+opcast::Status AttendTiled(const FlashAttnVarlenTyped<T>& a, const opcast::Launch& launch) {
   const opcast::Layout& q = a.q_layout;
   const TiledCall<T> call{SequencesOf<T>(a),
                           SightOf(a.causal, a.window_left, a.sm_scale, a.soft_cap),
@@ -31,12 +30,20 @@ opcast::Status AttendTiles(const FlashAttnVarlenTyped<T>& a, const opcast::Launc
                           a.Hq / a.Hk,
                           a.D,
                           a.Dv};
-  const dim3 grid(static_cast<unsigned>(a.Tq / kTileQueries + a.B + 1),
-                  static_cast<unsigned>(a.Hq));
-  const size_t shared = sizeof(T) * (kTileRoom + 4 * kTileKeys * kDepth);
-  const auto kernel = call.sight.capped ? TiledAttentionKernel<T, kDepth, true>
-                                        : TiledAttentionKernel<T, kDepth, false>;
-  return opcast::Start(kernel, grid, kTileThreads, shared, launch, call);
+  const auto kernel = call.sight.capped ? TiledAttentionKernel<T, kDepth, true, kWarps>
+                                        : TiledAttentionKernel<T, kDepth, false, kWarps>;
+  const size_t shared =
+      sizeof(T) * (kWarps * kWarpQueries * kTileKeys * 2 + 4 * kTileKeys * kDepth);
+  const int64_t blocks = (a.Tq / (kWarps * kWarpQueries) + a.B + 1) * a.Hq;
+  return opcast::Start(kernel, static_cast<unsigned>(blocks), kWarps * 32, shared, launch, call);
+}
+
+template <class T>
+opcast::Status AttendAny(const FlashAttnVarlenArgs& args, const opcast::Launch& launch, bool wide) {
+  const FlashAttnVarlenTyped<T> a(args);
+  if (a.D <= 64 && a.Dv <= 64)
+    return wide ? AttendTiled<T, 64, 8>(a, launch) : AttendTiled<T, 64, 4>(a, launch);
+  return wide ? AttendTiled<T, 128, 8>(a, launch) : AttendTiled<T, 128, 4>(a, launch);
 }
 
 // Whether rows that begin at a multiple of 16 bytes, a pointer and distances, are cut into whole
@@ -52,7 +59,7 @@ bool InParts(const void* pointer, std::initializer_list<int64_t> distances) {
 const char* FlashAttnVarlenMmaSupported(const FlashAttnVarlenArgs& a, const opcast::Launch&) {
   if (a.D % 8 != 0 || a.Dv % 8 != 0 || a.D > 128 || a.Dv > 128)
     return "D and Dv are not multiples of 8 up to 128";
-  if (a.Hq > 65535) return "there are more than 65535 heads";
+  if ((a.Tq / 64 + a.B + 1) * a.Hq >= int64_t{1} << 31) return "there are too many queries";
   if (!InParts(a.q, {a.q_layout.Stride(-3), a.q_layout.Stride(-2)}) || !InParts(a.o, {}) ||
       !InParts(a.k, {a.k_layout.Stride(-3), a.k_layout.Stride(-2)}) ||
       !InParts(a.v, {a.v_layout.Stride(-3), a.v_layout.Stride(-2)}))
@@ -60,16 +67,11 @@ const char* FlashAttnVarlenMmaSupported(const FlashAttnVarlenArgs& a, const opca
   return nullptr;
 }
 
-opcast::Status FlashAttnVarlenMma(const FlashAttnVarlenArgs& args, const opcast::Launch& launch) {
-  const bool narrow = args.D <= 64 && args.Dv <= 64;
-  if (args.T == opcast::DType::kF16) {
-    const FlashAttnVarlenTyped<opcast::f16> a(args);
-    return narrow ? AttendTiles<opcast::f16, 64>(a, launch)
-                  : AttendTiles<opcast::f16, 128>(a, launch);
-  }
-  const FlashAttnVarlenTyped<opcast::bf16> a(args);
-  return narrow ? AttendTiles<opcast::bf16, 64>(a, launch)
-                : AttendTiles<opcast::bf16, 128>(a, launch);
+opcast::Status FlashAttnVarlenMma(const FlashAttnVarlenArgs& args, const opcast::Launch& launch,
+                                  const FlashAttnVarlenMmaParams& params) {
+  const bool wide = params.queries == 128;
+  if (args.T == opcast::DType::kF16) return AttendAny<opcast::f16>(args, launch, wide);
+  return AttendAny<opcast::bf16>(args, launch, wide);
 }
 
 #else  // the emulator, which does not know these instructions
@@ -78,7 +80,8 @@ const char* FlashAttnVarlenMmaSupported(const FlashAttnVarlenArgs&, const opcast
   return "this machine lacks tensor cores as nvcc knows them";
 }
 
-opcast::Status FlashAttnVarlenMma(const FlashAttnVarlenArgs&, const opcast::Launch&) {
+opcast::Status FlashAttnVarlenMma(const FlashAttnVarlenArgs&, const opcast::Launch&,
+                                  const FlashAttnVarlenMmaParams&) {
   return opcast::Status::Error("this machine lacks tensor cores as nvcc knows them");
 }
 

@@ -28,19 +28,20 @@ OPCAST_DEVICE uint32_t SharedAddress(const void* pointer) {
 OPCAST_DEVICE void LoadMatrices(uint32_t (&to)[4], uint32_t address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(address));
+               : "r"(address)
+               : "memory");
 }
 OPCAST_DEVICE void LoadTransposed(uint32_t (&to)[4], uint32_t address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(address));
+               : "r"(address)
+               : "memory");
 }
 
 // c += a * b, added up in float.
 OPCAST_DEVICE void AddProduct(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1,
                               opcast::bf16) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
       "{%8, %9}, "
       "{%0, %1, %2, %3};"
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
@@ -48,8 +49,7 @@ OPCAST_DEVICE void AddProduct(float (&c)[4], const uint32_t (&a)[4], uint32_t b0
 }
 OPCAST_DEVICE void AddProduct(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1,
                               opcast::f16) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
       "%9}, "
       "{%0, %1, %2, %3};"
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
@@ -59,7 +59,8 @@ OPCAST_DEVICE void AddProduct(float (&c)[4], const uint32_t (&a)[4], uint32_t b0
 // Copies the first `bytes` of 16 bytes to shared memory, and zeros for the others. Nothing is read
 // for 0 bytes.
 OPCAST_DEVICE void CopyOrZero(uint32_t to, const void* from, int bytes) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes)
+               : "memory");
 }
 
 // 2^x, within 2 ulp; 0 for -inf.

@@ -1690,6 +1690,7 @@ OPS: dict[str, Op] = {
             ),
         ),
         kernels=(
+            ("gemm_rows", "cuda", False),
             ("gemm_f16_tc", "cuda", False),
             ("gemm_f16_tc", "rocm", False),
             ("gemm_simt", "cuda", False),
@@ -1740,9 +1741,10 @@ OPS: dict[str, Op] = {
             ("copies", "a, b, a_scale, b_scale and bias when not contiguous"),
         ),
         kernels=(
-            ("gemm_a8w8", "cpu", False),
+            ("gemm_a8w8_mma", "cuda", False),
             ("gemm_a8w8_cuda", "cuda", False),
             ("gemm_a8w8_cuda", "rocm", False),
+            ("gemm_a8w8", "cpu", False),
         ),
     ),
     "gemm_a8w8_blockscale": Op(
@@ -1788,9 +1790,10 @@ OPS: dict[str, Op] = {
             ("copies", "a, b, a_scale and b_scale when not contiguous"),
         ),
         kernels=(
-            ("gemm_a8w8_blockscale", "cpu", False),
+            ("gemm_a8w8_blockscale_mma", "cuda", False),
             ("gemm_a8w8_blockscale_cuda", "cuda", False),
             ("gemm_a8w8_blockscale_cuda", "rocm", False),
+            ("gemm_a8w8_blockscale", "cpu", False),
         ),
     ),
     "gemm_backward": Op(
@@ -1924,9 +1927,10 @@ OPS: dict[str, Op] = {
             ("copies", "a, b_packed, scale and zero when not contiguous"),
         ),
         kernels=(
-            ("gemm_w4a16", "cpu", False),
+            ("gemm_w4a16_mma", "cuda", False),
             ("gemm_w4a16_cuda", "cuda", False),
             ("gemm_w4a16_cuda", "rocm", False),
+            ("gemm_w4a16", "cpu", False),
         ),
         autocast="lower",
     ),
