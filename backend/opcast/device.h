@@ -152,7 +152,10 @@ OPCAST_DEVICE void WaitCopies() {
 }
 
 // Warp-wide matrix products as in CUDA: fragment, fill_fragment, load_matrix_sync, mma_sync,
-// store_matrix_sync. Guard kernels that use it by `arch` in the definition.
+// store_matrix_sync. Guard kernels that use it by `arch` in the definition. Factors of 16 bits,
+// which are summed in float, load fast from shared memory. Beyond CUDA's names, such a fragment of
+// sums says where its elements are: sums.ForEach(f) calls f(element, row, column) for those of the
+// lane.
 namespace wmma = device::wmma;
 
 }  // namespace opcast

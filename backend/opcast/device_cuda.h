@@ -3,11 +3,11 @@
 
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
-#include <mma.h>
 
 #include "opcast/kernel.h"
 #include "opcast/start_cuda.h"
 #include "opcast/types.h"
+#include "opcast/wmma_cuda.h"
 
 namespace opcast::device {
 
@@ -56,7 +56,5 @@ template <int kPending>
 __device__ __forceinline__ void WaitCopies() {
   __pipeline_wait_prior(kPending);
 }
-
-namespace wmma = nvcuda::wmma;
 
 }  // namespace opcast::device

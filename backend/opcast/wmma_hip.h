@@ -26,6 +26,18 @@ struct fragment {
   static_assert(m == kSide && n == kSide && k == kSide);
   static constexpr int num_elements = kOf;
   T x[num_elements];
+
+  // Calls f(element, row, column) for each element of the calling lane.
+  template <class F>
+  __device__ __forceinline__ void ForEach(F f) {
+    const int beside = WarpLane() % kSide, first = WarpLane() / kSide * kOf;
+    for (int e = 0; e < kOf; ++e) {
+      if constexpr (std::is_same_v<Use, matrix_a>)
+        f(x[e], beside, first + e);
+      else
+        f(x[e], first + e, beside);
+    }
+  }
 };
 
 template <class Fragment, class T>
@@ -34,36 +46,33 @@ __device__ __forceinline__ void fill_fragment(Fragment& f, T value) {
 }
 
 namespace detail {
-// Calls f(element, offset) for each element of the calling lane of a matrix in memory.
-template <class Use, class T, class Layout, class F>
-__device__ __forceinline__ void ForEach(fragment<Use, kSide, kSide, kSide, T, Layout>& fragment,
-                                        unsigned stride, bool rows, F f) {
-  const int beside = WarpLane() % kSide, first = WarpLane() / kSide * kOf;
-  for (int e = 0; e < kOf; ++e) {
-    const bool left = std::is_same_v<Use, matrix_a>;
-    const int row = left ? beside : first + e, column = left ? first + e : beside;
-    f(fragment.x[e], rows ? int64_t{row} * stride + column : int64_t{column} * stride + row);
-  }
+__device__ __forceinline__ int64_t Offset(int row, int column, unsigned stride, bool rows) {
+  return rows ? int64_t{row} * stride + column : int64_t{column} * stride + row;
 }
 }  // namespace detail
 
 template <class Use, class T, class Layout>
 __device__ __forceinline__ void load_matrix_sync(fragment<Use, kSide, kSide, kSide, T, Layout>& f,
                                                  const T* from, unsigned stride) {
-  detail::ForEach(f, stride, std::is_same_v<Layout, row_major>,
-                  [&](T& x, int64_t at) { x = from[at]; });
+  constexpr bool kRows = std::is_same_v<Layout, row_major>;
+  f.ForEach(
+      [&](T& x, int row, int column) { x = from[detail::Offset(row, column, stride, kRows)]; });
 }
 template <class T>
 __device__ __forceinline__ void load_matrix_sync(fragment<accumulator, kSide, kSide, kSide, T>& f,
                                                  const T* from, unsigned stride, layout_t layout) {
-  detail::ForEach(f, stride, layout == mem_row_major, [&](T& x, int64_t at) { x = from[at]; });
+  f.ForEach([&](T& x, int row, int column) {
+    x = from[detail::Offset(row, column, stride, layout == mem_row_major)];
+  });
 }
 template <class T>
 __device__ __forceinline__ void store_matrix_sync(
     T* to, const fragment<accumulator, kSide, kSide, kSide, T>& f, unsigned stride,
     layout_t layout) {
   auto copy = f;
-  detail::ForEach(copy, stride, layout == mem_row_major, [&](T& x, int64_t at) { to[at] = x; });
+  copy.ForEach([&](T& x, int row, int column) {
+    to[detail::Offset(row, column, stride, layout == mem_row_major)] = x;
+  });
 }
 
 #if defined(__gfx90a__) || defined(__gfx940__) || defined(__gfx941__) || defined(__gfx942__)

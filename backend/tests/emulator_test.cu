@@ -84,12 +84,13 @@ __global__ void Product(const T* a, const T* b, float* c) {
   wmma::load_matrix_sync(right, b, 16);
   wmma::mma_sync(sum, left, right, sum);
   wmma::store_matrix_sync(c, sum, 16, wmma::mem_row_major);
+  sum.ForEach([&](float& x, int row, int column) { c[256 + row * 16 + column] = x; });
 }
 
 template <class T>
 void TestProduct() {
   std::vector<T> a(256), b(256);
-  std::vector<float> c(256);
+  std::vector<float> c(512);
   for (int i = 0; i < 256; ++i) {
     a[i] = static_cast<T>(static_cast<float>(i % 7));
     b[i] = static_cast<T>(static_cast<float>(i % 5 - 2));
@@ -99,7 +100,7 @@ void TestProduct() {
     float want = 1;
     for (int k = 0; k < 16; ++k)
       want += static_cast<float>(a[i / 16 * 16 + k]) * static_cast<float>(b[i % 16 * 16 + k]);
-    CHECK(c[i] == want);
+    CHECK(c[i] == want && c[256 + i] == want);
   }
 }
 

@@ -112,19 +112,10 @@ struct Head {
 };
 
 // Multiplies the warp's sums by the heads' factors, if there are any.
-OPCAST_DEVICE void Rescale(float* space, const Shared& shared, Sums (&sums)[kAcross]) {
+OPCAST_DEVICE void Rescale(const Shared& shared, Sums (&sums)[kAcross]) {
   if (!opcast::WarpAny(shared.factors[opcast::Lane() % kHeads] != 1)) return;
   OPCAST_UNROLL
-  for (Sums& s : sums) {
-    wmma::store_matrix_sync(space, s, kScoreLine, wmma::mem_row_major);
-    opcast::SyncWarp();
-    OPCAST_NO_UNROLL
-    for (int e = opcast::Lane(); e < kPart * kPart; e += kWarp)
-      space[e / kPart * kScoreLine + e % kPart] *= shared.factors[e / kPart];
-    opcast::SyncWarp();
-    wmma::load_matrix_sync(s, space, kScoreLine, wmma::mem_row_major);
-    opcast::SyncWarp();
-  }
+  for (Sums& s : sums) s.ForEach([&](float& x, int head, int) { x *= shared.factors[head]; });
 }
 
 // Adds the rows times their weights to the warp's columns.
@@ -198,7 +189,7 @@ OPCAST_DEVICE void Attend(const Call& call, int64_t b, int64_t split, int64_t fi
     __syncthreads();
     head.Weigh(count, call.scale, shared);
     __syncthreads();
-    Rescale(space, shared, sums);
+    Rescale(shared, sums);
     AddRows(warp, shared, sums);
     __syncthreads();
   }
