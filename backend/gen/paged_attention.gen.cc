@@ -29,13 +29,18 @@ constexpr opcast::Attr kAttrs[] = {
     opcast::Attr::Float("soft_cap").OrNone(),
 };
 
+constexpr opcast::Array kScratch[] = {
+    opcast::Array::Scratch("sums"),
+    opcast::Array::Scratch("states"),
+};
+
 constexpr opcast::Variant<PagedAttentionArgs> kVariants[] = {
+    opcast::Variant<PagedAttentionArgs>("paged_attention_cuda", opcast::kGpu, OPCAST_ON_GPU(PagedAttentionCuda)).WithScratch(),
     opcast::Variant<PagedAttentionArgs>("paged_attention", kDLCPU, OPCAST_ON_CPU(PagedAttention)),
-    opcast::Variant<PagedAttentionArgs>("paged_attention_cuda", opcast::kGpu, OPCAST_ON_GPU(PagedAttentionCuda)),
 };
 
 void run_paged_attention(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
-  const opcast::Call call("paged_attention", argv, count, 11, opcast::AllocatorOf(request));
+  const opcast::Call call("paged_attention", argv, count, 13, opcast::AllocatorOf(request));
   call.Required({{2, "q"}, {3, "k_cache"}, {4, "v_cache"}, {5, "block_tables"}, {6, "seq_lens"}, {0, "o"}, {1, "lse"}});
   const opcast::Tensor q_ = call.Array(2, "q");
   const opcast::Tensor k_cache_ = call.Array(3, "k_cache");
@@ -44,6 +49,8 @@ void run_paged_attention(const TVMFFIAny* argv, int32_t count, opcast::Request* 
   const opcast::Tensor seq_lens_ = call.Array(6, "seq_lens");
   opcast::Tensor o_ = call.Array(0, "o");
   opcast::Tensor lse_ = call.Array(1, "lse");
+  const opcast::Tensor sums_ = call.Array(11, "sums");
+  const opcast::Tensor states_ = call.Array(12, "states");
   int64_t S_ = 0;
   int64_t Hk_ = 0;
   const auto layout_ = static_cast<PagedAttentionLayout>(call.Choice(7, "layout", {"NHD", "HND"}));
@@ -99,8 +106,11 @@ void run_paged_attention(const TVMFFIAny* argv, int32_t count, opcast::Request* 
   call.Rank(seq_lens_, 1);
   call.Size(seq_lens_, 0, B_, {{"B", B_, "q"}});
   call.Dense(seq_lens_); call.Data(seq_lens_);
+  const int64_t chunks_ = opcast::CeilDiv(opcast::Mul(M_, S_), 256);
   call.Require(Hk_ > 0, "Hk > 0", {{"Hk", Hk_, nullptr}});
   call.Require(opcast::Mod(Hq_, Hk_) == 0, "Hq % Hk == 0", {{"Hk", Hk_, nullptr}, {"Hq", Hq_, nullptr}});
+  call.OutputSize("scratch sums", "B*chunks", opcast::Mul(B_, chunks_));
+  call.OutputSize("scratch states", "B*chunks", opcast::Mul(B_, chunks_));
   call.Make(o_, T_, q_, nullptr, 0, {B_, Hq_, Dv_});
   call.DTypeAs(o_, T_, "q");
   call.SameDevice(o_, q_);
@@ -113,6 +123,20 @@ void run_paged_attention(const TVMFFIAny* argv, int32_t count, opcast::Request* 
   call.OutputShape(lse_, nullptr, 0, {B_, Hq_});
   call.Dense(lse_); call.Data(lse_);
   call.Apart(lse_, {&q_, &k_cache_, &v_cache_, &block_tables_, &seq_lens_, &o_});
+  if (sums_) {
+    call.DTypeIn(sums_, {opcast::DType::kF32});
+    call.SameDevice(sums_, q_);
+    call.OutputShape(sums_, nullptr, 0, {opcast::Mul(B_, chunks_), Hq_, Dv_});
+    call.Dense(sums_); call.Data(sums_);
+    call.Apart(sums_, {&q_, &k_cache_, &v_cache_, &block_tables_, &seq_lens_, &o_, &lse_});
+  }
+  if (states_) {
+    call.DTypeIn(states_, {opcast::DType::kF32});
+    call.SameDevice(states_, q_);
+    call.OutputShape(states_, nullptr, 0, {opcast::Mul(B_, chunks_), Hq_, 2});
+    call.Dense(states_); call.Data(states_);
+    call.Apart(states_, {&q_, &k_cache_, &v_cache_, &block_tables_, &seq_lens_, &o_, &lse_, &sums_});
+  }
   if (o_.empty() && lse_.empty() && opcast::Launches(request)) return;
   if (opcast::Launches(request) && opcast::Debugging(call)) {
     call.ValuesAtLeast(block_tables_, 0, "0", {});
@@ -131,6 +155,7 @@ void run_paged_attention(const TVMFFIAny* argv, int32_t count, opcast::Request* 
   values.Hk = Hk_;
   values.Dv = Dv_;
   values.M = M_;
+  values.chunks = chunks_;
   values.o = o_.data();
   values.lse = lse_.data<float>();
   values.q = q_.data();
@@ -145,13 +170,19 @@ void run_paged_attention(const TVMFFIAny* argv, int32_t count, opcast::Request* 
   values.sm_scale = sm_scale_;
   values.window_left = window_left_;
   values.soft_cap = soft_cap_;
+  const std::array<int64_t, 3> sums_sizes = {opcast::Mul(B_, chunks_), Hq_, Dv_};
+  const std::array<int64_t, 3> states_sizes = {opcast::Mul(B_, chunks_), Hq_, 2};
+  const opcast::Scratch scratch[] = {
+      opcast::Scratch{"sums", opcast::DType::kF32, &sums_, &values.sums}.Sizes(sums_sizes),
+      opcast::Scratch{"states", opcast::DType::kF32, &states_, &values.states}.Sizes(states_sizes),
+  };
   opcast::Dispatch(call, op_paged_attention, kVariants, values, opcast::LaunchOn(q_),
-                   {request});
+                   {request, scratch, 2});
 }
 
 }  // namespace
 
-opcast::Op op_paged_attention("paged_attention", 62, 2443824819989436531, run_paged_attention, kVariants, kArrays, kAttrs, {});
+opcast::Op op_paged_attention("paged_attention", 62, 1470360558240725528, run_paged_attention, kVariants, kArrays, kAttrs, kScratch);
 
 }  // namespace opcast_ops
 

@@ -23,6 +23,7 @@ struct PagedAttentionArgs {
   int64_t Hk;
   int64_t Dv;
   int64_t M;
+  int64_t chunks;
   void* o;  // T[B, Hq, Dv]
   float* lse;  // f32[B, Hq]
   const void* q;  // T[B, Hq, D]
@@ -37,6 +38,8 @@ struct PagedAttentionArgs {
   double sm_scale;
   std::optional<int64_t> window_left;  // absent unless given
   std::optional<double> soft_cap;  // absent unless given
+  float* sums;  // f32[B*chunks, Hq, Dv], scratch, null for kernels that take none
+  float* states;  // f32[B*chunks, Hq, 2], scratch, null for kernels that take none
 };
 
 // The same with types in place of dtypes, as Visit passes it.
@@ -66,7 +69,7 @@ opcast::Status Visit(const PagedAttentionArgs& args, F&& f) {
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
-opcast::Status PagedAttention(const PagedAttentionArgs& args, const opcast::Launch& launch);
 opcast::Status PagedAttentionCuda(const PagedAttentionArgs& args, const opcast::Launch& launch);
+opcast::Status PagedAttention(const PagedAttentionArgs& args, const opcast::Launch& launch);
 
 }  // namespace opcast_ops

@@ -30,13 +30,18 @@ constexpr opcast::Attr kAttrs[] = {
     opcast::Attr::Float("soft_cap").OrNone(),
 };
 
+constexpr opcast::Array kScratch[] = {
+    opcast::Array::Scratch("sums"),
+    opcast::Array::Scratch("states"),
+};
+
 constexpr opcast::Variant<PagedDecodeAttentionArgs> kVariants[] = {
+    opcast::Variant<PagedDecodeAttentionArgs>("paged_decode_attention_cuda", opcast::kGpu, OPCAST_ON_GPU(PagedDecodeAttentionCuda)).WithScratch(),
     opcast::Variant<PagedDecodeAttentionArgs>("paged_decode_attention", kDLCPU, OPCAST_ON_CPU(PagedDecodeAttention)),
-    opcast::Variant<PagedDecodeAttentionArgs>("paged_decode_attention_cuda", opcast::kGpu, OPCAST_ON_GPU(PagedDecodeAttentionCuda)),
 };
 
 void run_paged_decode_attention(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
-  const opcast::Call call("paged_decode_attention", argv, count, 12, opcast::AllocatorOf(request));
+  const opcast::Call call("paged_decode_attention", argv, count, 14, opcast::AllocatorOf(request));
   call.Required({{2, "q"}, {3, "k_cache"}, {4, "v_cache"}, {5, "kv_indptr"}, {6, "kv_indices"}, {7, "kv_last_page_len"}, {0, "o"}, {1, "lse"}});
   const opcast::Tensor q_ = call.Array(2, "q");
   const opcast::Tensor k_cache_ = call.Array(3, "k_cache");
@@ -46,6 +51,8 @@ void run_paged_decode_attention(const TVMFFIAny* argv, int32_t count, opcast::Re
   const opcast::Tensor kv_last_page_len_ = call.Array(7, "kv_last_page_len");
   opcast::Tensor o_ = call.Array(0, "o");
   opcast::Tensor lse_ = call.Array(1, "lse");
+  const opcast::Tensor sums_ = call.Array(12, "sums");
+  const opcast::Tensor states_ = call.Array(13, "states");
   int64_t S_ = 0;
   int64_t Hk_ = 0;
   const auto layout_ = static_cast<PagedDecodeAttentionLayout>(call.Choice(8, "layout", {"NHD", "HND"}));
@@ -107,6 +114,8 @@ void run_paged_decode_attention(const TVMFFIAny* argv, int32_t count, opcast::Re
   call.Dense(kv_last_page_len_); call.Data(kv_last_page_len_);
   call.Require(Hk_ > 0, "Hk > 0", {{"Hk", Hk_, nullptr}});
   call.Require(opcast::Mod(Hq_, Hk_) == 0, "Hq % Hk == 0", {{"Hk", Hk_, nullptr}, {"Hq", Hq_, nullptr}});
+  call.OutputSize("scratch sums", "M*S // 256 + B", opcast::Add(opcast::FloorDiv(opcast::Mul(M_, S_), 256), B_));
+  call.OutputSize("scratch states", "M*S // 256 + B", opcast::Add(opcast::FloorDiv(opcast::Mul(M_, S_), 256), B_));
   call.Make(o_, T_, q_, nullptr, 0, {B_, Hq_, Dv_});
   call.DTypeAs(o_, T_, "q");
   call.SameDevice(o_, q_);
@@ -119,6 +128,20 @@ void run_paged_decode_attention(const TVMFFIAny* argv, int32_t count, opcast::Re
   call.OutputShape(lse_, nullptr, 0, {B_, Hq_});
   call.Dense(lse_); call.Data(lse_);
   call.Apart(lse_, {&q_, &k_cache_, &v_cache_, &kv_indptr_, &kv_indices_, &kv_last_page_len_, &o_});
+  if (sums_) {
+    call.DTypeIn(sums_, {opcast::DType::kF32});
+    call.SameDevice(sums_, q_);
+    call.OutputShape(sums_, nullptr, 0, {opcast::Add(opcast::FloorDiv(opcast::Mul(M_, S_), 256), B_), Hq_, Dv_});
+    call.Dense(sums_); call.Data(sums_);
+    call.Apart(sums_, {&q_, &k_cache_, &v_cache_, &kv_indptr_, &kv_indices_, &kv_last_page_len_, &o_, &lse_});
+  }
+  if (states_) {
+    call.DTypeIn(states_, {opcast::DType::kF32});
+    call.SameDevice(states_, q_);
+    call.OutputShape(states_, nullptr, 0, {opcast::Add(opcast::FloorDiv(opcast::Mul(M_, S_), 256), B_), Hq_, 2});
+    call.Dense(states_); call.Data(states_);
+    call.Apart(states_, {&q_, &k_cache_, &v_cache_, &kv_indptr_, &kv_indices_, &kv_last_page_len_, &o_, &lse_, &sums_});
+  }
   if (o_.empty() && lse_.empty() && opcast::Launches(request)) return;
   if (opcast::Launches(request) && opcast::Debugging(call)) {
     call.ValuesAtLeast(kv_indptr_, 0, "0", {});
@@ -155,13 +178,19 @@ void run_paged_decode_attention(const TVMFFIAny* argv, int32_t count, opcast::Re
   values.sm_scale = sm_scale_;
   values.window_left = window_left_;
   values.soft_cap = soft_cap_;
+  const std::array<int64_t, 3> sums_sizes = {opcast::Add(opcast::FloorDiv(opcast::Mul(M_, S_), 256), B_), Hq_, Dv_};
+  const std::array<int64_t, 3> states_sizes = {opcast::Add(opcast::FloorDiv(opcast::Mul(M_, S_), 256), B_), Hq_, 2};
+  const opcast::Scratch scratch[] = {
+      opcast::Scratch{"sums", opcast::DType::kF32, &sums_, &values.sums}.Sizes(sums_sizes),
+      opcast::Scratch{"states", opcast::DType::kF32, &states_, &values.states}.Sizes(states_sizes),
+  };
   opcast::Dispatch(call, op_paged_decode_attention, kVariants, values, opcast::LaunchOn(q_),
-                   {request});
+                   {request, scratch, 2});
 }
 
 }  // namespace
 
-opcast::Op op_paged_decode_attention("paged_decode_attention", 61, 860707293515302009, run_paged_decode_attention, kVariants, kArrays, kAttrs, {});
+opcast::Op op_paged_decode_attention("paged_decode_attention", 61, 6716161216003340431, run_paged_decode_attention, kVariants, kArrays, kAttrs, kScratch);
 
 }  // namespace opcast_ops
 

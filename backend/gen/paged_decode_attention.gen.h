@@ -38,6 +38,8 @@ struct PagedDecodeAttentionArgs {
   double sm_scale;
   std::optional<int64_t> window_left;  // absent unless given
   std::optional<double> soft_cap;  // absent unless given
+  float* sums;  // f32[M*S // 256 + B, Hq, Dv], scratch, null for kernels that take none
+  float* states;  // f32[M*S // 256 + B, Hq, 2], scratch, null for kernels that take none
 };
 
 // The same with types in place of dtypes, as Visit passes it.
@@ -67,7 +69,7 @@ opcast::Status Visit(const PagedDecodeAttentionArgs& args, F&& f) {
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
-opcast::Status PagedDecodeAttention(const PagedDecodeAttentionArgs& args, const opcast::Launch& launch);
 opcast::Status PagedDecodeAttentionCuda(const PagedDecodeAttentionArgs& args, const opcast::Launch& launch);
+opcast::Status PagedDecodeAttention(const PagedDecodeAttentionArgs& args, const opcast::Launch& launch);
 
 }  // namespace opcast_ops

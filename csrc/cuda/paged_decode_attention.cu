@@ -1,7 +1,7 @@
 // o = softmax(sm_scale * q @ k.T) @ v and the logarithm of the softmax's denominator, for each
 // sequence over the pages that kv_indices lists for it: see paged.h.
 //
-// Registers: at most 64.
+// Registers: at most 168.
 #include "paged.h"
 #include "paged_decode_attention.gen.h"
 
@@ -22,6 +22,10 @@ struct ListedPages {
     const int64_t pages = Begin(b + 1) - Begin(b), last = last_lengths[b];
     if (pages <= 0) return 0;
     return (pages - 1) * slots + (last < 0 ? 0 : last < slots ? last : slots);
+  }
+  // Each sequence ends with a chunk that may not be full.
+  OPCAST_DEVICE int64_t FirstPart(int64_t b, int64_t slots) const {
+    return Begin(b) * slots / kChunk + b;
   }
 };
 

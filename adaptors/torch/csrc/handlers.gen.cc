@@ -1160,7 +1160,7 @@ const Op kOps[] = {
      nullptr, 0,
      0, 0},
     {"paged_attention",
-     0x21ea35b9d0c0d873,
+     0x1467c5232daefa18,
      {
          {"(Tensor q, Tensor k_cache, Tensor v_cache, Tensor block_tables, Tensor seq_lens, str layout, float? sm_scale, int? window_left, float? soft_cap) -> (Tensor, Tensor)", Kernel<50, Form::kPlain>},
          {nullptr, nullptr},
@@ -1168,9 +1168,9 @@ const Op kOps[] = {
      kPagedAttentionOutputs, 2,
      kPagedAttentionInputs, 5,
      kPagedAttentionAttrs, 4,
-     0, 0},
+     0, 2},
     {"paged_decode_attention",
-     0xbf1d8b925914479,
+     0x5d34990ace22788f,
      {
          {"(Tensor q, Tensor k_cache, Tensor v_cache, Tensor kv_indptr, Tensor kv_indices, Tensor kv_last_page_len, str layout, float? sm_scale, int? window_left, float? soft_cap) -> (Tensor, Tensor)", Kernel<51, Form::kPlain>},
          {nullptr, nullptr},
@@ -1178,7 +1178,7 @@ const Op kOps[] = {
      kPagedDecodeAttentionOutputs, 2,
      kPagedDecodeAttentionInputs, 6,
      kPagedDecodeAttentionAttrs, 4,
-     0, 0},
+     0, 2},
     {"per_tensor_quant",
      0x5cab37ac35b90335,
      {

@@ -3756,6 +3756,7 @@ def paged_attention(
         raise _r.rank(op, "block_tables", 2, block_tables_s)
     if block_tables_s[0] != B_:
         raise _r.size(op, "block_tables", block_tables_s, 0, B_, (("B", B_, "q"),))
+    M_ = block_tables_s[1]
     seq_lens_t = fw.dtype(seq_lens_)
     if seq_lens_t not in ("int32",):
         raise _r.dtype_in(op, "seq_lens", ("int32",), seq_lens_t)
@@ -3764,11 +3765,21 @@ def paged_attention(
         raise _r.rank(op, "seq_lens", 1, seq_lens_s)
     if seq_lens_s[0] != B_:
         raise _r.size(op, "seq_lens", seq_lens_s, 0, B_, (("B", B_, "q"),))
+    chunks_ = _a.ceildiv(op, _a.fit(op, M_ * S_), 256)
     if not (Hk_ > 0):
         raise _r.require(op, "Hk > 0", (("Hk", Hk_, ""),))
     if not (_a.mod(op, Hq_, Hk_) == 0):
         raise _r.require(op, "Hq % Hk == 0", (("Hk", Hk_, ""), ("Hq", Hq_, "")))
-    specs: _m.Specs = (((B_, Hq_, Dv_), T_), ((B_, Hq_), "float32"))
+    if _a.fit(op, B_ * chunks_) < 0:
+        raise _r.negative_size(op, "scratch sums", "B*chunks", _a.fit(op, B_ * chunks_))
+    if _a.fit(op, B_ * chunks_) < 0:
+        raise _r.negative_size(op, "scratch states", "B*chunks", _a.fit(op, B_ * chunks_))
+    specs: _m.Specs = (
+        ((B_, Hq_, Dv_), T_),
+        ((B_, Hq_), "float32"),
+        ((_a.fit(op, B_ * chunks_), Hq_, Dv_), "float32"),
+        ((_a.fit(op, B_ * chunks_), Hq_, 2), "float32"),
+    )
     if out is not None:
         _m.outputs(
             fw,
@@ -3906,6 +3917,7 @@ def paged_decode_attention(
     kv_indices_s = fw.shape(kv_indices_)
     if len(kv_indices_s) != 1:
         raise _r.rank(op, "kv_indices", 1, kv_indices_s)
+    M_ = kv_indices_s[0]
     kv_last_page_len_t = fw.dtype(kv_last_page_len_)
     if kv_last_page_len_t not in ("int32",):
         raise _r.dtype_in(op, "kv_last_page_len", ("int32",), kv_last_page_len_t)
@@ -3918,7 +3930,26 @@ def paged_decode_attention(
         raise _r.require(op, "Hk > 0", (("Hk", Hk_, ""),))
     if not (_a.mod(op, Hq_, Hk_) == 0):
         raise _r.require(op, "Hq % Hk == 0", (("Hk", Hk_, ""), ("Hq", Hq_, "")))
-    specs: _m.Specs = (((B_, Hq_, Dv_), T_), ((B_, Hq_), "float32"))
+    if _a.fit(op, _a.floordiv(op, _a.fit(op, M_ * S_), 256) + B_) < 0:
+        raise _r.negative_size(
+            op,
+            "scratch sums",
+            "M*S // 256 + B",
+            _a.fit(op, _a.floordiv(op, _a.fit(op, M_ * S_), 256) + B_),
+        )
+    if _a.fit(op, _a.floordiv(op, _a.fit(op, M_ * S_), 256) + B_) < 0:
+        raise _r.negative_size(
+            op,
+            "scratch states",
+            "M*S // 256 + B",
+            _a.fit(op, _a.floordiv(op, _a.fit(op, M_ * S_), 256) + B_),
+        )
+    specs: _m.Specs = (
+        ((B_, Hq_, Dv_), T_),
+        ((B_, Hq_), "float32"),
+        ((_a.fit(op, _a.floordiv(op, _a.fit(op, M_ * S_), 256) + B_), Hq_, Dv_), "float32"),
+        ((_a.fit(op, _a.floordiv(op, _a.fit(op, M_ * S_), 256) + B_), Hq_, 2), "float32"),
+    )
     if out is not None:
         _m.outputs(
             fw,

@@ -2939,7 +2939,7 @@ OPS: dict[str, Op] = {
         kind=OpKind.PagedAttention,
         doc="Decode attention over a paged cache, whose pages a table lists for each sequence.",
         file="opdefs/attention/paged_attention.toml",
-        schema=0x21EA35B9D0C0D873,
+        schema=0x1467C5232DAEFA18,
         dtypes={"T": ("float32", "float16", "bfloat16")},
         devices=("cpu", "cuda", "rocm"),
         inputs=(
@@ -3017,9 +3017,23 @@ OPS: dict[str, Op] = {
             ),
         ),
         kernels=(
+            ("paged_attention_cuda", "cuda", True),
+            ("paged_attention_cuda", "rocm", True),
             ("paged_attention", "cpu", False),
-            ("paged_attention_cuda", "cuda", False),
-            ("paged_attention_cuda", "rocm", False),
+        ),
+        scratch=(
+            Arg(
+                "sums",
+                "f32[B*chunks, Hq, Dv]",
+                "Weighted values of each chunk of 256 keys.",
+                dims=("B*chunks", "Hq", "Dv"),
+            ),
+            Arg(
+                "states",
+                "f32[B*chunks, Hq, 2]",
+                "Its largest score, and the sum of the weights relative to that.",
+                dims=("B*chunks", "Hq", "2"),
+            ),
         ),
         autocast="lower",
     ),
@@ -3028,7 +3042,7 @@ OPS: dict[str, Op] = {
         kind=OpKind.PagedDecodeAttention,
         doc="Decode attention over a paged cache, whose pages are listed sequence by sequence.",
         file="opdefs/attention/paged_decode_attention.toml",
-        schema=0x0BF1D8B925914479,
+        schema=0x5D34990ACE22788F,
         dtypes={"T": ("float32", "float16", "bfloat16")},
         devices=("cpu", "cuda", "rocm"),
         inputs=(
@@ -3112,9 +3126,23 @@ OPS: dict[str, Op] = {
             ),
         ),
         kernels=(
+            ("paged_decode_attention_cuda", "cuda", True),
+            ("paged_decode_attention_cuda", "rocm", True),
             ("paged_decode_attention", "cpu", False),
-            ("paged_decode_attention_cuda", "cuda", False),
-            ("paged_decode_attention_cuda", "rocm", False),
+        ),
+        scratch=(
+            Arg(
+                "sums",
+                "f32[M*S // 256 + B, Hq, Dv]",
+                "Weighted values of each chunk of 256 keys.",
+                dims=("M*S // 256 + B", "Hq", "Dv"),
+            ),
+            Arg(
+                "states",
+                "f32[M*S // 256 + B, Hq, 2]",
+                "Its largest score, and the sum of the weights relative to that.",
+                dims=("M*S // 256 + B", "Hq", "2"),
+            ),
         ),
         autocast="lower",
     ),

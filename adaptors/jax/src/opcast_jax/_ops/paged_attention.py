@@ -7,7 +7,7 @@ from jax import Array
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("paged_attention", 0x21EA35B9D0C0D873)
+_op = _rt.Op("paged_attention", 0x1467C5232DAEFA18)
 _call = _op.jitted
 
 

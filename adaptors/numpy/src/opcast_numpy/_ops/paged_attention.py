@@ -7,7 +7,7 @@ from numpy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("paged_attention", 0x21EA35B9D0C0D873)
+_op = _rt.Op("paged_attention", 0x1467C5232DAEFA18)
 _kernel = _op.kernel
 
 
@@ -89,6 +89,7 @@ def paged_attention(
             _v_cache_shape = v_cache.shape
             o = _rt.empty((_q_shape[0], _q_shape[1], _v_cache_shape[3]), q.dtype)
             lse = _rt.empty((_q_shape[0], _q_shape[1]), "float32")
+            sums = states = None
             _kernel(
                 o,
                 lse,
@@ -101,6 +102,8 @@ def paged_attention(
                 sm_scale,
                 window_left,
                 soft_cap,
+                sums,
+                states,
             )
             return o, lse
         except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong

@@ -7,7 +7,7 @@ from numpy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("paged_decode_attention", 0x0BF1D8B925914479)
+_op = _rt.Op("paged_decode_attention", 0x5D34990ACE22788F)
 _kernel = _op.kernel
 
 
@@ -94,6 +94,7 @@ def paged_decode_attention(
             _v_cache_shape = v_cache.shape
             o = _rt.empty((_q_shape[0], _q_shape[1], _v_cache_shape[3]), q.dtype)
             lse = _rt.empty((_q_shape[0], _q_shape[1]), "float32")
+            sums = states = None
             _kernel(
                 o,
                 lse,
@@ -107,6 +108,8 @@ def paged_decode_attention(
                 sm_scale,
                 window_left,
                 soft_cap,
+                sums,
+                states,
             )
             return o, lse
         except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong

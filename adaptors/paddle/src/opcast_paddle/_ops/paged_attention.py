@@ -8,7 +8,7 @@ from paddle import Tensor
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("paged_attention", 0x21EA35B9D0C0D873)
+_op = _rt.Op("paged_attention", 0x1467C5232DAEFA18)
 
 
 def paged_attention(

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("paged_decode_attention", 0x0BF1D8B925914479)
+_op = _rt.Op("paged_decode_attention", 0x5D34990ACE22788F)
 _direct = _op.direct
 
 

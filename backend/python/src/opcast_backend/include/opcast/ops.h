@@ -1222,7 +1222,9 @@ extern "C" int __tvm_ffi_paged_attention(void*, const TVMFFIAny*, int32_t, TVMFF
 // sm_scale: Scale of the scores.
 // window_left: How many keys before the last one a query sees.
 // soft_cap: Where to limit scores: they become soft_cap * tanh(score / soft_cap).
-inline void paged_attention(DLTensor* o, DLTensor* lse, const DLTensor* q, const DLTensor* k_cache, const DLTensor* v_cache, const DLTensor* block_tables, const DLTensor* seq_lens, const char* layout = "NHD", std::optional<double> sm_scale = std::nullopt, std::optional<int64_t> window_left = std::nullopt, std::optional<double> soft_cap = std::nullopt) {
+// sums: f32[B*chunks, Hq, Dv], scratch, null for kernels that take none. Weighted values of each chunk of 256 keys.
+// states: f32[B*chunks, Hq, 2], scratch, null for kernels that take none. Its largest score, and the sum of the weights relative to that.
+inline void paged_attention(DLTensor* o, DLTensor* lse, const DLTensor* q, const DLTensor* k_cache, const DLTensor* v_cache, const DLTensor* block_tables, const DLTensor* seq_lens, const char* layout = "NHD", std::optional<double> sm_scale = std::nullopt, std::optional<int64_t> window_left = std::nullopt, std::optional<double> soft_cap = std::nullopt, DLTensor* sums = nullptr, DLTensor* states = nullptr) {
   internal_::Call call_;
   call_.Array(o);
   call_.Array(lse);
@@ -1235,6 +1237,8 @@ inline void paged_attention(DLTensor* o, DLTensor* lse, const DLTensor* q, const
   call_.Value(sm_scale);
   call_.Value(window_left);
   call_.Value(soft_cap);
+  call_.Array(sums);
+  call_.Array(states);
   call_.Run(&__tvm_ffi_paged_attention);
 }
 
@@ -1254,7 +1258,9 @@ extern "C" int __tvm_ffi_paged_decode_attention(void*, const TVMFFIAny*, int32_t
 // sm_scale: Scale of the scores.
 // window_left: How many keys before the last one a query sees.
 // soft_cap: Where to limit scores: they become soft_cap * tanh(score / soft_cap).
-inline void paged_decode_attention(DLTensor* o, DLTensor* lse, const DLTensor* q, const DLTensor* k_cache, const DLTensor* v_cache, const DLTensor* kv_indptr, const DLTensor* kv_indices, const DLTensor* kv_last_page_len, const char* layout = "NHD", std::optional<double> sm_scale = std::nullopt, std::optional<int64_t> window_left = std::nullopt, std::optional<double> soft_cap = std::nullopt) {
+// sums: f32[M*S // 256 + B, Hq, Dv], scratch, null for kernels that take none. Weighted values of each chunk of 256 keys.
+// states: f32[M*S // 256 + B, Hq, 2], scratch, null for kernels that take none. Its largest score, and the sum of the weights relative to that.
+inline void paged_decode_attention(DLTensor* o, DLTensor* lse, const DLTensor* q, const DLTensor* k_cache, const DLTensor* v_cache, const DLTensor* kv_indptr, const DLTensor* kv_indices, const DLTensor* kv_last_page_len, const char* layout = "NHD", std::optional<double> sm_scale = std::nullopt, std::optional<int64_t> window_left = std::nullopt, std::optional<double> soft_cap = std::nullopt, DLTensor* sums = nullptr, DLTensor* states = nullptr) {
   internal_::Call call_;
   call_.Array(o);
   call_.Array(lse);
@@ -1268,6 +1274,8 @@ inline void paged_decode_attention(DLTensor* o, DLTensor* lse, const DLTensor* q
   call_.Value(sm_scale);
   call_.Value(window_left);
   call_.Value(soft_cap);
+  call_.Array(sums);
+  call_.Array(states);
   call_.Run(&__tvm_ffi_paged_decode_attention);
 }
 
