@@ -2,6 +2,7 @@ package conformance_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -70,6 +71,48 @@ func TestGPUScriptSanitizes(t *testing.T) {
 		code := cmd.ProcessState.ExitCode()
 		if test.worker == "main.py" && !strings.Contains(string(out), "a worker") || code != test.code || !strings.Contains(string(out), test.want) {
 			t.Errorf("%s, %s: exit code %d, want %d with %q\n%s", test.found, test.worker, code, test.code, test.want, out)
+		}
+	}
+}
+
+// Measurements begin with what no result has, then with what reached least of the hardware's limits. A rehearsal needs no device.
+func TestGPUScriptMeasures(t *testing.T) {
+	dir := t.TempDir()
+	row := `{"op": %q, "time_ns": {"median": 10}, "copy_gbs": {"median": 100}, "bytes": %d, "flops": null}`
+	workloads := "[workloads]\nw = {}\n"
+	for name, text := range map[string]string{
+		"opcast":                       "#!/bin/bash\necho \"$@\"\n",
+		"wheels/ml_dtypes.whl":         "",
+		"project/opdefs/a/fast.toml":   workloads,
+		"project/opdefs/a/slow.toml":   workloads,
+		"project/opdefs/new.toml":      workloads,
+		"project/opdefs/without.toml":  "doc = 'none'\n",
+		"project/bench/gpu/here.json":  `{"rows": [` + fmt.Sprintf(row, "fast", 900) + "," + fmt.Sprintf(row, "slow", 100) + "]}",
+		"project/bench/gpu/there.json": `{"rows": [` + fmt.Sprintf(row, "fast", 800) + "]}",
+	} {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	script, err := os.ReadFile("gpu.sh")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "gpu.sh"), script, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for words, want := range map[string]string{
+		"--rounds 3": "--device cuda --adaptor torch --resume --report build/measured --json " + dir + "/report/measure.json --rounds 3 new slow fast",
+		"--rehearse": "--python venv --adaptor torch --resume --report build/measured --json " + dir + "/report/measure.json --rehearse new slow fast",
+	} {
+		cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "gpu.sh"), append([]string{"measure"}, strings.Fields(words)...)...)
+		cmd.Env = append(os.Environ(), "PYTHON="+python(t), "DEVICE=cuda")
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("%s: %v, want %s\n%s", words, err, want, out)
 		}
 	}
 }

@@ -60,13 +60,19 @@ func TestDistance(t *testing.T) {
 	if err := worker.WriteFiles(dir); err != nil {
 		t.Fatal(err)
 	}
-	python, err := filepath.Abs(cmp.Or(os.Getenv("OPCAST_TEST_PYTHON"), filepath.Join("..", "..", ".venv", "bin", "python")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := exec.CommandContext(t.Context(), python, "-B", "-c", distances)
+	run := exec.CommandContext(t.Context(), python(t), "-B", "-c", distances)
 	run.Dir = dir
 	if out, err := run.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
+}
+
+// python is the interpreter of the tests.
+func python(t *testing.T) string {
+	t.Helper()
+	path, err := filepath.Abs(cmp.Or(os.Getenv("OPCAST_TEST_PYTHON"), filepath.Join("..", "..", ".venv", "bin", "python")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

@@ -21,18 +21,14 @@ func (a commands) judge(files []string, flags *benchFlags) error {
 	if err != nil {
 		return err
 	}
-	var results []*bench.Result
-	for _, file := range files {
-		one, err := bench.Read(file)
-		if err != nil {
-			return app.ExitError{Code: app.ExitUsage, Err: err}
-		}
-		results = append(results, one)
+	result, err := readResults(files)
+	if err != nil {
+		return err
 	}
 	if err := reportFolder(flags.report); err != nil {
 		return err
 	}
-	return a.judged(bench.Join(results), old, budgets, flags)
+	return a.judged(result, old, budgets, flags)
 }
 
 // judged prints and writes what has become of the budgets.

@@ -28,11 +28,11 @@ BEFORE and AFTER are folders with a report.json, as --report DIR leaves it. The 
 
 func newReportCmd(a commands) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "report", Short: "Merge or compare reports of opcast test, or tell what ran where", Args: cobra.NoArgs,
+		Use: "report", Short: "Merge or compare reports of opcast test, or print what ran where and how fast", Args: cobra.NoArgs,
 		// Without this, a misspelt subcommand would print help and succeed.
-		RunE: func(*cobra.Command, []string) error { return app.Usage("report: expected merge, diff or support") },
+		RunE: func(*cobra.Command, []string) error { return app.Usage("report: expected merge, diff, support or bench") },
 	}
-	cmd.AddCommand(newReportMergeCmd(a), newReportDiffCmd(a), newReportSupportCmd(a))
+	cmd.AddCommand(newReportMergeCmd(a), newReportDiffCmd(a), newReportSupportCmd(a), newReportBenchCmd(a))
 	return cmd
 }
 
