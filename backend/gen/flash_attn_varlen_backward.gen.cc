@@ -42,9 +42,19 @@ constexpr opcast::Array kScratch[] = {
     opcast::Array::Scratch("sink_sums"),
 };
 
+bool SupportsFlashAttnVarlenBackwardMma([[maybe_unused]] const FlashAttnVarlenBackwardArgs& args, [[maybe_unused]] const opcast::Launch& launch, [[maybe_unused]] opcast::Reason* why) {
+  if (!(launch.arch >= 80)) return opcast::NeedsArch(">=80", launch, why);
+  if (!(args.T == opcast::DType::kF16 || args.T == opcast::DType::kBf16)) return opcast::Declines("needs T to be float16 or bfloat16", why);
+#if OPCAST_CUDA
+  if (const char* reason = FlashAttnVarlenBackwardMmaSupported(args, launch)) return opcast::Declines(reason, why);
+#endif
+  return true;
+}
+
 constexpr opcast::Variant<FlashAttnVarlenBackwardArgs> kVariants[] = {
-    opcast::Variant<FlashAttnVarlenBackwardArgs>("flash_attn_varlen_backward", kDLCPU, OPCAST_ON_CPU(FlashAttnVarlenBackward)).WithScratch(),
+    opcast::Variant<FlashAttnVarlenBackwardArgs>("flash_attn_varlen_backward_mma", kDLCUDA, OPCAST_ON_CUDA(FlashAttnVarlenBackwardMma)).Supported(SupportsFlashAttnVarlenBackwardMma).WithScratch(),
     opcast::Variant<FlashAttnVarlenBackwardArgs>("flash_attn_varlen_backward_cuda", opcast::kGpu, OPCAST_ON_GPU(FlashAttnVarlenBackwardCuda)).WithScratch(),
+    opcast::Variant<FlashAttnVarlenBackwardArgs>("flash_attn_varlen_backward", kDLCPU, OPCAST_ON_CPU(FlashAttnVarlenBackward)).WithScratch(),
 };
 
 void run_flash_attn_varlen_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {

@@ -81,7 +81,10 @@ opcast::Status Visit(const FlashAttnVarlenBackwardArgs& args, F&& f) {
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
-opcast::Status FlashAttnVarlenBackward(const FlashAttnVarlenBackwardArgs& args, const opcast::Launch& launch);
+opcast::Status FlashAttnVarlenBackwardMma(const FlashAttnVarlenBackwardArgs& args, const opcast::Launch& launch);
+// Null for a call that the kernel takes, else the reason for which it does not; it reads no array.
+const char* FlashAttnVarlenBackwardMmaSupported(const FlashAttnVarlenBackwardArgs& args, const opcast::Launch& launch);
 opcast::Status FlashAttnVarlenBackwardCuda(const FlashAttnVarlenBackwardArgs& args, const opcast::Launch& launch);
+opcast::Status FlashAttnVarlenBackward(const FlashAttnVarlenBackwardArgs& args, const opcast::Launch& launch);
 
 }  // namespace opcast_ops

@@ -36,13 +36,16 @@ struct SwizzledRows {
   template <int kRows, int kThreads>
   OPCAST_DEVICE void Fetch(int thread, const T* from, int64_t distance, int64_t rows,
                            int columns) const {
-    constexpr int kParts = kDepth / 8;
+    constexpr int kParts = kDepth / 8, kStep = kThreads / kParts;  // rows at a time
+    static_assert(kThreads % kParts == 0 && kRows % kStep == 0);
+    thread = Anew(thread);
+    const int first = thread / kParts, part = thread % kParts;
+    const int bytes = part * 8 < columns ? 16 : 0;
+    from += first * distance + part * 8;
     OPCAST_UNROLL
-    for (int n = 0; n < kRows * kParts / kThreads; ++n) {
-      const int row = (n * kThreads + thread) / kParts, part = (n * kThreads + thread) % kParts;
-      const bool there = row < rows && part * 8 < columns;
-      CopyOrZero(Address(row, part), there ? from + row * distance + part * 8 : from,
-                 there ? 16 : 0);
+    for (int n = 0; n < kRows / kStep; ++n, from += kStep * distance) {
+      const int row = first + n * kStep;
+      CopyOrZero(Address(row, part), from, row < rows ? bytes : 0);
     }
   }
 };
@@ -51,7 +54,8 @@ struct SwizzledRows {
 template <class T, int kDepth>
 OPCAST_DEVICE void Multiply(const uint32_t (&q)[kDepth / 16][4],
                             const SwizzledRows<T, kDepth>& keys, float (&scores)[kKeyParts][4]) {
-  const int lane = opcast::Lane(), row = (lane & 7) + ((lane >> 4) << 3), part = (lane >> 3) & 1;
+  const int lane = Anew(opcast::Lane()), row = (lane & 7) + ((lane >> 4) << 3),
+            part = (lane >> 3) & 1;
   OPCAST_UNROLL
   for (int n = 0; n < kKeyParts; ++n) {
     OPCAST_UNROLL
@@ -175,7 +179,7 @@ OPCAST_DEVICE void Split(const float (&weights)[kKeyParts][4], int k, uint32_t (
 template <class T, int kDepth>
 OPCAST_DEVICE void AddValues(const float (&weights)[kKeyParts][4],
                              const SwizzledRows<T, kDepth>& values, float (&sums)[kDepth / 8][4]) {
-  const int lane = opcast::Lane(), row = lane & 15, part = lane >> 4;
+  const int lane = Anew(opcast::Lane()), row = lane & 15, part = lane >> 4;
   OPCAST_UNROLL
   for (int k = 0; k < kTileKeys / 16; ++k) {
     uint32_t high[4], low[4];

@@ -8,8 +8,8 @@
 // the sequence only. All is float, rounded once, sums for sinks double.
 //
 // Registers: at most 96.
+#include "attention_backward.h"
 #include "flash_attn_varlen_backward.gen.h"
-#include "sequences.h"
 
 namespace opcast_ops {
 namespace {
@@ -19,34 +19,21 @@ struct Bond {
   float weight, grad;  // of the values, and of the product
 };
 
-template <class T>
-struct BackwardCall {
-  DenseSequences<T> source;
-  SightAndScores sight;
-  const T *q, *o, *grad_o;
-  int64_t q_token, q_head;
-  const float *grad_lse, *lse, *sinks;
-  T *grad_q, *grad_k, *grad_v;
-  float *grad_sinks, *deltas;
-  int64_t queries, keys, heads, key_heads, depth, columns;
-
-  OPCAST_DEVICE int64_t Group() const { return heads / key_heads; }
-  OPCAST_DEVICE const T* Q(int64_t query, int64_t head) const {
-    return q + query * q_token + head * q_head;
-  }
-
-  template <bool kWhole>
-  OPCAST_DEVICE Bond Of(int64_t query, int64_t head, const T* k, const T* v) const {
-    const int64_t row = query * heads + head;
-    if (lse[row] == -INFINITY) return {0, 0};
-    const float product = Dot<kWhole>(Q(query, head), k, depth), score = sight.Score(product);
-    const float less = score - lse[row];
-    const float weight = less > 100 ? INFINITY : Exp(less).Value();
-    const float of_weight = Dot<kWhole>(grad_o + row * columns, v, columns) - deltas[row];
-    const float tangent = sight.capped ? score / sight.cap : 0;
-    return {weight, weight * of_weight * ((1 - tangent) * (1 + tangent)) * sight.scale};
-  }
-};
+template <bool kWhole, class T>
+OPCAST_DEVICE Bond BondOf(const BackwardCall<T>& call, int64_t query, int64_t head, const T* k,
+                          const T* v) {
+  const int64_t row = query * call.heads + head;
+  const float lse = call.lse[row];
+  if (lse == -INFINITY) return {0, 0};
+  const SightAndScores& sight = call.sight;
+  const float score = sight.Score(Dot<kWhole>(call.Q(query, head), k, call.depth));
+  const float less = score - lse;
+  const float weight = less > 100 ? INFINITY : Exp(less).Value();
+  const float of_weight =
+      Dot<kWhole>(call.grad_o + row * call.columns, v, call.columns) - call.deltas[row];
+  const float tangent = sight.capped ? score / sight.cap : 0;
+  return {weight, weight * of_weight * ((1 - tangent) * (1 + tangent)) * sight.scale};
+}
 
 // Adds n numbers from `column` on, times a factor, to the lane's columns.
 template <class T>
@@ -76,22 +63,6 @@ OPCAST_DEVICE void WriteLine(const float (&sums)[kAttentionAcross], int64_t colu
   }
 }
 
-template <class T>
-__global__ void __launch_bounds__(kAttentionThreads) DeltaKernel(BackwardCall<T> call) {
-  const int64_t rows = call.queries * call.heads, step = int64_t{gridDim.x} * kAttentionWarps;
-  for (int64_t row = int64_t{blockIdx.x} * kAttentionWarps + threadIdx.x / opcast::kWarp;
-       row < rows; row += step) {
-    float sum = 0;
-    OPCAST_NO_UNROLL
-    for (int64_t j = opcast::Lane(); j < call.columns; j += opcast::kWarp) {
-      const int64_t at = row * call.columns + j;
-      sum = fmaf(static_cast<float>(call.grad_o[at]), static_cast<float>(call.o[at]), sum);
-    }
-    sum = opcast::WarpReduce(sum, [](float a, float b) { return a + b; });
-    if (opcast::Lane() == 0) call.deltas[row] = sum - call.grad_lse[row];
-  }
-}
-
 template <bool kWhole, class T>
 __global__ void __launch_bounds__(kAttentionThreads) QueryKernel(BackwardCall<T> call) {
   __shared__ float shared[kAttentionWarps][opcast::kWarp];
@@ -108,7 +79,7 @@ __global__ void __launch_bounds__(kAttentionThreads) QueryKernel(BackwardCall<T>
       for (int64_t first = call.sight.Begin(at.place); first < end; first += opcast::kWarp) {
         const int64_t key = first + opcast::Lane();
         grads[opcast::Lane()] =
-            key < end ? call.template Of<kWhole>(query, head, at.keys.K(key), at.keys.V(key)).grad
+            key < end ? BondOf<kWhole>(call, query, head, at.keys.K(key), at.keys.V(key)).grad
                       : 0.0f;
         opcast::SyncWarp();
         float sums[kAttentionAcross] = {};
@@ -164,7 +135,7 @@ __global__ void __launch_bounds__(kAttentionThreads) KeyKernel(BackwardCall<T> c
       for (int64_t first = 0; first < count; first += opcast::kWarp) {
         const int64_t own = first + opcast::Lane();
         bonds[opcast::Lane()] =
-            own < count ? call.template Of<kWhole>(query(own), of_group(own), k, v) : Bond{0, 0};
+            own < count ? BondOf<kWhole>(call, query(own), of_group(own), k, v) : Bond{0, 0};
         opcast::SyncWarp();
         float grad_k[kAttentionAcross] = {}, grad_v[kAttentionAcross] = {};
         OPCAST_NO_UNROLL
@@ -184,36 +155,18 @@ __global__ void __launch_bounds__(kAttentionThreads) KeyKernel(BackwardCall<T> c
   }
 }
 
-// A warp for each head.
-template <class T>
-__global__ void __launch_bounds__(opcast::kWarp) SinkKernel(BackwardCall<T> call) {
-  for (int64_t head = blockIdx.x; head < call.heads; head += gridDim.x) {
-    double sum = 0;
-    OPCAST_NO_UNROLL
-    for (int64_t query = opcast::Lane(); query < call.queries; query += opcast::kWarp) {
-      const int64_t row = query * call.heads + head;
-      if (call.lse[row] == -INFINITY || !call.source.At(query, 0).there) continue;
-      const double less = static_cast<double>(call.sinks[head]) - call.lse[row];
-      sum -= exp(less) * call.deltas[row];
-    }
-    sum = opcast::WarpReduce(sum, [](double a, double b) { return a + b; });
-    if (opcast::Lane() == 0) call.grad_sinks[head] = static_cast<float>(sum);
-  }
-}
-
 template <bool kWhole, class T>
 opcast::Status StartAll(const BackwardCall<T>& call, const opcast::Launch& launch) {
   const auto tiles = [](int64_t rows) {
     return opcast::Blocks((rows + kAttentionWarps - 1) / kAttentionWarps);
   };
   const dim3 rows = tiles(call.queries * call.heads), keys = tiles(call.keys * call.key_heads);
-  opcast::Status status = opcast::Start(DeltaKernel<T>, rows, kAttentionThreads, 0, launch, call);
+  opcast::Status status = StartDeltas<kWhole, opcast::kWarp>(call, launch);
   if (status.ok())
     status = opcast::Start(QueryKernel<kWhole, T>, rows, kAttentionThreads, 0, launch, call);
   if (status.ok())
     status = opcast::Start(KeyKernel<kWhole, T>, keys, kAttentionThreads, 0, launch, call);
-  if (!status.ok() || call.sinks == nullptr) return status;
-  return opcast::Start(SinkKernel<T>, opcast::Blocks(call.heads), opcast::kWarp, 0, launch, call);
+  return status.ok() ? StartSinks(call, launch) : status;
 }
 
 }  // namespace
@@ -222,22 +175,12 @@ opcast::Status FlashAttnVarlenBackwardCuda(const FlashAttnVarlenBackwardArgs& ar
                                            const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     using T = typename std::decay_t<decltype(a)>::T;
-    const int64_t q_token = a.q_layout.Stride(-3), q_head = a.q_layout.Stride(-2);
-    const DenseSequences<T> source = SequencesOf<T>(a);
-    const BackwardCall<T> call{source,   SightOf(a.causal, a.window_left, a.sm_scale, a.soft_cap),
-                               a.q,      a.o,
-                               a.grad_o, q_token,
-                               q_head,   a.grad_lse,
-                               a.lse,    a.sinks,
-                               a.grad_q, a.grad_k,
-                               a.grad_v, a.grad_sinks,
-                               a.deltas, a.Tq,
-                               a.Tk,     a.Hq,
-                               a.Hk,     a.D,
-                               a.Dv};
-    const bool whole = AlignedRows<T>({a.q, a.k}, a.D) && AlignedRows<T>({a.v, a.grad_o}, a.Dv) &&
-                       AllWhole<T>({q_token, q_head, source.k_token, source.k_head, source.v_token,
-                                    source.v_head});
+    const BackwardCall<T> call = BackwardCallOf<T>(a);
+    const DenseSequences<T>& source = call.source;
+    const bool whole = AlignedRows<T>({a.q, a.k}, a.D) &&
+                       AlignedRows<T>({a.v, a.o, a.grad_o}, a.Dv) &&
+                       AllWhole<T>({call.q_token, call.q_head, source.k_token, source.k_head,
+                                    source.v_token, source.v_head});
     return whole ? StartAll<true>(call, launch) : StartAll<false>(call, launch);
   });
 }

@@ -24,6 +24,13 @@ OPCAST_DEVICE uint32_t SharedAddress(const void* pointer) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
+// A number as if nobody knew it before: addresses that follow from it are computed where they are
+// needed, and take no registers throughout a loop.
+OPCAST_DEVICE int Anew(int number) {
+  asm volatile("" : "+r"(number));
+  return number;
+}
+
 // Four matrices; lanes 8i to 8i+7 give the addresses of the rows of matrix i.
 OPCAST_DEVICE void LoadMatrices(uint32_t (&to)[4], uint32_t address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"

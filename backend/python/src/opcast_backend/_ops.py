@@ -948,9 +948,10 @@ OPS: dict[str, Op] = {
             ),
         ),
         kernels=(
-            ("flash_attn_varlen_backward", "cpu", True),
+            ("flash_attn_varlen_backward_mma", "cuda", True),
             ("flash_attn_varlen_backward_cuda", "cuda", True),
             ("flash_attn_varlen_backward_cuda", "rocm", True),
+            ("flash_attn_varlen_backward", "cpu", True),
         ),
         scratch=(
             Arg(
