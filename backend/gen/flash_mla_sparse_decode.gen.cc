@@ -89,6 +89,7 @@ void run_flash_mla_sparse_decode(const TVMFFIAny* argv, int32_t count, opcast::R
     call.Size(topk_length_, 0, B_, {{"B", B_, "q"}});
     call.Dense(topk_length_); call.Data(topk_length_);
   }
+  const int64_t splits_ = std::max<int64_t>(1, std::min<int64_t>(opcast::FloorDiv(K_, 256), 8));
   call.Make(o_, opcast::DType::kBf16, q_, nullptr, 0, {B_, S_, H_, 512});
   call.DTypeIn(o_, {opcast::DType::kBf16});
   call.SameDevice(o_, q_);
@@ -118,14 +119,14 @@ void run_flash_mla_sparse_decode(const TVMFFIAny* argv, int32_t count, opcast::R
   if (o_part_) {
     call.DTypeIn(o_part_, {opcast::DType::kF32});
     call.SameDevice(o_part_, q_);
-    call.OutputShape(o_part_, nullptr, 0, {B_, S_, H_, 512});
+    call.OutputShape(o_part_, nullptr, 0, {splits_, B_, S_, H_, 512});
     call.Dense(o_part_); call.Data(o_part_);
     call.Apart(o_part_, {&q_, &kv_packed_, &indices_, &topk_length_, &o_, &lse_, &tokens_, &counts_});
   }
   if (lse_part_) {
     call.DTypeIn(lse_part_, {opcast::DType::kF32});
     call.SameDevice(lse_part_, q_);
-    call.OutputShape(lse_part_, nullptr, 0, {B_, S_, H_});
+    call.OutputShape(lse_part_, nullptr, 0, {splits_, B_, S_, H_});
     call.Dense(lse_part_); call.Data(lse_part_);
     call.Apart(lse_part_, {&q_, &kv_packed_, &indices_, &topk_length_, &o_, &lse_, &tokens_, &counts_, &o_part_});
   }
@@ -142,6 +143,7 @@ void run_flash_mla_sparse_decode(const TVMFFIAny* argv, int32_t count, opcast::R
   values.NB = NB_;
   values.PS = PS_;
   values.K = K_;
+  values.splits = splits_;
   values.o = o_.data<opcast::bf16>();
   values.lse = lse_.data<float>();
   values.q = q_.data<opcast::bf16>();
@@ -152,8 +154,8 @@ void run_flash_mla_sparse_decode(const TVMFFIAny* argv, int32_t count, opcast::R
   values.fp8 = fp8_;
   const std::array<int64_t, 3> tokens_sizes = {B_, S_, K_};
   const std::array<int64_t, 2> counts_sizes = {B_, S_};
-  const std::array<int64_t, 4> o_part_sizes = {B_, S_, H_, 512};
-  const std::array<int64_t, 3> lse_part_sizes = {B_, S_, H_};
+  const std::array<int64_t, 5> o_part_sizes = {splits_, B_, S_, H_, 512};
+  const std::array<int64_t, 4> lse_part_sizes = {splits_, B_, S_, H_};
   const opcast::Scratch scratch[] = {
       opcast::Scratch{"tokens", opcast::DType::kI32, &tokens_, &values.tokens}.Sizes(tokens_sizes),
       opcast::Scratch{"counts", opcast::DType::kI32, &counts_, &values.counts}.Sizes(counts_sizes),
@@ -166,7 +168,7 @@ void run_flash_mla_sparse_decode(const TVMFFIAny* argv, int32_t count, opcast::R
 
 }  // namespace
 
-opcast::Op op_flash_mla_sparse_decode("flash_mla_sparse_decode", 68, 5997370658905159206, run_flash_mla_sparse_decode, kVariants, kArrays, kAttrs, kScratch);
+opcast::Op op_flash_mla_sparse_decode("flash_mla_sparse_decode", 68, 8857402606304173296, run_flash_mla_sparse_decode, kVariants, kArrays, kAttrs, kScratch);
 
 }  // namespace opcast_ops
 

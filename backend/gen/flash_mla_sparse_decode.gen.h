@@ -20,6 +20,7 @@ struct FlashMlaSparseDecodeArgs {
   int64_t NB;
   int64_t PS;
   int64_t K;
+  int64_t splits;
   opcast::bf16* o;  // bf16[B, S, H, 512]
   float* lse;  // f32[B, S, H]
   const opcast::bf16* q;  // bf16[B, S, H, 512]
@@ -30,8 +31,8 @@ struct FlashMlaSparseDecodeArgs {
   FlashMlaSparseDecodeFp8 fp8;
   int32_t* tokens;  // i32[B, S, K], scratch
   int32_t* counts;  // i32[B, S], scratch
-  float* o_part;  // f32[B, S, H, 512], scratch
-  float* lse_part;  // f32[B, S, H], scratch
+  float* o_part;  // f32[splits, B, S, H, 512], scratch
+  float* lse_part;  // f32[splits, B, S, H], scratch
 };
 
 opcast::Status FlashMlaSparseDecodeCuda(const FlashMlaSparseDecodeArgs& args, const opcast::Launch& launch);

@@ -18,6 +18,7 @@
 #include <cstdint>
 
 #include "attention.h"
+#include "divide.h"
 #include "exp.h"
 #include "opcast/device.h"
 #include "vectors.h"
@@ -60,16 +61,6 @@ struct ChunkShared {
   float weights[kChunk][kHeads];
   float sums[kTeams][kHeads][kTeam * 8];
 };
-
-// n / by and the rest; quick if both have 32 bits, as they mostly do.
-struct Divided {
-  int64_t quotient, rest;
-};
-OPCAST_DEVICE Divided Divide(int64_t n, int64_t by) {
-  if ((static_cast<uint64_t>(n | by) >> 32) != 0) return {n / by, n % by};
-  const uint32_t quotient = static_cast<uint32_t>(n) / static_cast<uint32_t>(by);
-  return {quotient, static_cast<uint32_t>(n) - quotient * static_cast<uint32_t>(by)};
-}
 
 // Adds up each of the first `left` sums over the lanes of a team. Lane l then has those from
 // l * left / kTeam on, in the first places; of fewer than kTeam sums, several lanes have the same.

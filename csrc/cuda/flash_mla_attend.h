@@ -8,6 +8,8 @@
 // bfloat16, each of which has a product; that is 16 bits of it. All else is float, rounded once.
 #pragma once
 
+#include "divide.h"
+#include "flash_mla_rows.h"
 #include "flash_mla_tile.h"
 #include "vectors.h"
 
@@ -44,7 +46,25 @@ OPCAST_DEVICE void Score(int warp, Shared& shared) {
   }
 }
 
-// A thread's part of a head: its rows are those with its number, plus multiples of kHeadThreads.
+// What a thread has of each line with a number per row: kOwnRows of them.
+template <class T>
+struct alignas(kOwnRows * sizeof(T)) OwnRows {
+  T at[kOwnRows];
+};
+
+OPCAST_DEVICE OwnRows<bf16> Rounded(const OwnRows<float>& numbers) {
+  OwnRows<bf16> rounded;
+  if constexpr (kOwnRows == 1) {
+    rounded.at[0] = static_cast<bf16>(numbers.at[0]);
+  } else {
+    OPCAST_UNROLL
+    for (int i = 0; i < kOwnRows; i += 2)
+      opcast::Narrow(numbers.at[i], numbers.at[i + 1], &rounded.at[i]);
+  }
+  return rounded;
+}
+
+// A thread's part of a head.
 struct Head {
   float base = -INFINITY;  // weights are e^(score - base)
   float sum = 0;           // of the thread's weights
@@ -54,33 +74,48 @@ struct Head {
   // small. All that is lost is below 2^-90 of the largest one.
   OPCAST_DEVICE void ScaleDown(Shared& shared) {
     constexpr float kMost = 0x1p90f, kFactor = 0x1p36f;
+    constexpr int kSize = Vector<bf16>::kSize, kStep = kHeadThreads * kSize;
     bf16* const q = shared.q + threadIdx.x / kHeadThreads * kLine;
+    const int own = threadIdx.x % kHeadThreads * kSize;
     float most = 0;
-    OPCAST_NO_UNROLL
-    for (int c = threadIdx.x % kHeadThreads; c < kWidth; c += kHeadThreads)
-      most = fmaxf(most, fabsf(static_cast<float>(q[c])));
+    OPCAST_UNROLL
+    for (int c = 0; c < kWidth; c += kStep) {
+      const Floats<bf16> part = Widen(Load<true>(q, own + c, kWidth));
+      OPCAST_UNROLL
+      for (const float x : part.at) most = fmaxf(most, fabsf(x));
+    }
     most = opcast::WarpReduce(most, [](float a, float b) { return fmaxf(a, b); }, kHeadThreads);
     if (most <= kMost) return;
     factor = kFactor;
     OPCAST_NO_UNROLL
-    for (int c = threadIdx.x % kHeadThreads; c < kWidth; c += kHeadThreads)
-      q[c] = static_cast<bf16>(static_cast<float>(q[c]) / kFactor);
+    for (int c = 0; c < kWidth; c += kStep) {
+      Floats<bf16> part = Widen(Load<true>(q, own + c, kWidth));
+      OPCAST_UNROLL
+      for (float& x : part.at) x /= kFactor;
+      Store<true>(Narrow(part), q, own + c, kWidth);
+    }
   }
 
-  // Writes the weights of the rows, of which `count` are there.
+  // Writes the weights of the rows, of which up to `count` are there.
   OPCAST_DEVICE void Weigh(int count, float sm_scale, Shared& shared) {
     const int head = threadIdx.x / kHeadThreads, own = threadIdx.x % kHeadThreads;
-    float scores[kOwnRows], most = -INFINITY;
+    using Line = OwnRows<float>;
+    Line scores{};
+    OPCAST_UNROLL
+    for (int tile = 0; tile < kTiles; ++tile) {
+      const Line scales = Scales(shared, tile, own);
+      const float* const line = shared.scores + (tile * kHeads + head) * kScoreLine;
+      const Line parts = reinterpret_cast<const Line*>(line)[own];
+      OPCAST_UNROLL
+      for (int i = 0; i < kOwnRows; ++i)
+        scores.at[i] = fmaf(parts.at[i], scales.at[i], scores.at[i]);
+    }
+    float most = -INFINITY;
     OPCAST_UNROLL
     for (int i = 0; i < kOwnRows; ++i) {
-      const int row = own + i * kHeadThreads;
-      float score = 0;
-      OPCAST_UNROLL
-      for (int tile = 0; tile < kTiles; ++tile)
-        score = fmaf(shared.scores[(tile * kHeads + head) * kScoreLine + row],
-                     shared.scales[row * kTiles + tile], score);
-      scores[i] = row < count ? sm_scale * score * factor : -INFINITY;
-      most = fmaxf(most, scores[i]);
+      const bool there = own * kOwnRows + i < count;
+      scores.at[i] = there ? sm_scale * scores.at[i] * factor : -INFINITY;
+      most = fmaxf(most, scores.at[i]);
     }
     most = opcast::WarpReduce(most, [](float a, float b) { return fmaxf(a, b); }, kHeadThreads);
     const bool moves = most > base + kSlack;  // also from -inf to what is finite
@@ -89,24 +124,36 @@ struct Head {
     sum *= shrink;
     if (own == 0) shared.factors[head] = shrink;
     OPCAST_UNROLL
-    for (int i = 0; i < kOwnRows; ++i) {
+    for (float& score : scores.at) {
       // While all scores are -inf, weights are zero.
-      const float weight = expf(scores[i] - (base == -INFINITY ? 0.0f : base));
-      sum += weight;
-      WriteWeight(weight, head, own + i * kHeadThreads, shared);
+      score = expf(score - (base == -INFINITY ? 0.0f : base));
+      sum += score;
     }
+    WriteWeights(scores, head, own, shared);
   }
 
  private:
-  OPCAST_DEVICE static void WriteWeight(float weight, int head, int row, Shared& shared) {
+  OPCAST_DEVICE static OwnRows<float> Scales(const Shared& shared, int tile, int own) {
+    return reinterpret_cast<const OwnRows<float>*>(shared.scales + tile * kRows)[own];
+  }
+
+  OPCAST_DEVICE static void WriteWeights(const OwnRows<float>& weights, int head, int own,
+                                         Shared& shared) {
     OPCAST_UNROLL
     for (int tile = 0; tile < kTiles; ++tile) {
-      const float scaled = weight * shared.scales[row * kTiles + tile];
-      const bf16 high = static_cast<bf16>(scaled);
-      const float rest = scaled - static_cast<float>(high);
-      bf16* const to = shared.weights + (tile * 2 * kHeads + head) * kWeightLine + row;
-      to[0] = high;
-      to[kHeads * kWeightLine] = static_cast<bf16>(fabsf(rest) <= kLargest ? rest : 0.0f);
+      const OwnRows<float> scales = Scales(shared, tile, own);
+      OwnRows<float> scaled, rest;
+      OPCAST_UNROLL
+      for (int i = 0; i < kOwnRows; ++i) scaled.at[i] = weights.at[i] * scales.at[i];
+      const OwnRows<bf16> high = Rounded(scaled);
+      OPCAST_UNROLL
+      for (int i = 0; i < kOwnRows; ++i) {
+        const float less = scaled.at[i] - static_cast<float>(high.at[i]);
+        rest.at[i] = fabsf(less) <= kLargest ? less : 0.0f;
+      }
+      bf16* const line = shared.weights + (tile * 2 * kHeads + head) * kWeightLine;
+      reinterpret_cast<OwnRows<bf16>*>(line)[own] = high;
+      reinterpret_cast<OwnRows<bf16>*>(line + kHeads * kWeightLine)[own] = Rounded(rest);
     }
   }
 };
@@ -144,19 +191,26 @@ OPCAST_DEVICE void AddRows(int warp, const Shared& shared, Sums (&sums)[kAcross]
 }
 
 // Writes the warp's columns of partial results: means of the rows.
-OPCAST_DEVICE void WritePart(const MlaCall& call, int64_t place, int64_t heads, int warp,
-                             float* space, const Shared& shared, Sums (&sums)[kAcross]) {
+OPCAST_DEVICE void WritePart(const MlaCall& call, int64_t place, int heads, int warp,
+                             Shared& shared, Sums (&sums)[kAcross]) {
+  constexpr int kSize = Vector<float>::kSize, kOver = kPart / kSize;  // lanes of a line
+  float* const space = shared.scores + warp * kWarpTiles * kHeads * kScoreLine;
+  const unsigned lane = opcast::Lane(), column = lane % kOver * kSize;
+  float* const to = call.o_part + place * kWidth + warp * kAcross * kPart + column;
   OPCAST_UNROLL
   for (int n = 0; n < kAcross; ++n) {
     wmma::store_matrix_sync(space, sums[n], kScoreLine, wmma::mem_row_major);
     opcast::SyncWarp();
     OPCAST_NO_UNROLL
-    for (int e = opcast::Lane(); e < kPart * kPart; e += kWarp) {
-      const int head = e / kPart;
-      const float sum = shared.factors[head], value = space[head * kScoreLine + e % kPart];
-      if (head < heads)
-        call.o_part[(place + head) * kWidth + (warp * kAcross + n) * kPart + e % kPart] =
-            sum == 0 ? value : value / sum;  // all scores are -inf: a weight of zero
+    for (int head = lane / kOver; head < heads; head += kWarp / kOver) {
+      Vector<float> means = Load<true>(space, head * kScoreLine + column, kHeads * kScoreLine);
+      OPCAST_UNROLL
+      for (float& mean : means.at) mean *= shared.factors[head];
+      const int at = head * kWidth + n * kPart;
+      if (call.aligned)
+        Store<true>(means, to, at, kHeads * kWidth);
+      else
+        Store<false>(means, to, at, kHeads * kWidth);
     }
     opcast::SyncWarp();
   }
@@ -166,28 +220,33 @@ OPCAST_DEVICE void WritePart(const MlaCall& call, int64_t place, int64_t heads, 
 template <class Call>
 OPCAST_DEVICE void Attend(const Call& call, int64_t b, int64_t split, int64_t first_head,
                           Shared& shared) {
-  const int64_t begin = call.Begin(b), length = call.Length(b);
-  const int64_t splits = call.Splits(length);
+  const uint32_t length = static_cast<uint32_t>(call.Length(b));
+  const uint32_t splits = static_cast<uint32_t>(call.Splits(length));
   if (split >= splits) return;
-  const int64_t first = begin + length * split / splits;
-  const int64_t last = begin + length * (split + 1) / splits;
+  const uint32_t own = static_cast<uint32_t>(split), longer = length % splits;
+  const int rows = static_cast<int>(length / splits + (own < longer));
+  const int64_t first = call.Begin(b) + length / splits * own + (own < longer ? own : longer);
+  const int64_t place = (split * call.positions + b) * call.heads + first_head;
+  const int heads =
+      static_cast<int>(call.heads - first_head < kHeads ? call.heads - first_head : kHeads);
   const int warp = threadIdx.x / kWarp;
-  float* const space = shared.scores + warp * kWarpTiles * kHeads * kScoreLine;
+  Head head;
+  RowParts next;
+  ReadQueries(call, b, first_head, shared);
+  __syncthreads();
+  next.Read(call, first, rows);
+  head.ScaleDown(shared);
   Sums sums[kAcross];
   OPCAST_UNROLL
   for (Sums& s : sums) wmma::fill_fragment(s, 0.0f);
-  Head head;
-  ReadQueries(call, b, first_head, shared);
-  __syncthreads();
-  head.ScaleDown(shared);
   OPCAST_NO_UNROLL
-  for (int64_t row = first; row < last; row += kRows) {
-    const int count = last - row < kRows ? static_cast<int>(last - row) : kRows;
-    call.ReadRows(row, count, shared);
+  for (int row = 0; row < rows; row += kRows) {
+    next.Write<typename Call::Code>(shared);
     __syncthreads();
     Score(warp, shared);
+    if (row + kRows < rows) next.Read(call, first + row + kRows, rows - row - kRows);
     __syncthreads();
-    head.Weigh(count, call.scale, shared);
+    head.Weigh(rows - row, call.scale, shared);
     __syncthreads();
     Rescale(shared, sums);
     AddRows(warp, shared, sums);
@@ -195,26 +254,24 @@ OPCAST_DEVICE void Attend(const Call& call, int64_t b, int64_t split, int64_t fi
   }
   const float sum =
       opcast::WarpReduce(head.sum, [](float a, float b) { return a + b; }, kHeadThreads);
-  const int own = threadIdx.x / kHeadThreads;
-  const int64_t place = (split * call.positions + b) * call.heads + first_head;
   if (threadIdx.x % kHeadThreads == 0) {
-    shared.factors[own] = sum;
-    if (first_head + own < call.heads)
-      call.lse_part[place + own] = sum == 0 ? -INFINITY : head.base + logf(sum);
+    const int one = threadIdx.x / kHeadThreads;
+    shared.factors[one] = sum == 0 ? 1.0f : 1 / sum;  // all scores are -inf: weights of zero
+    if (one < heads) call.lse_part[place + one] = sum == 0 ? -INFINITY : head.base + logf(sum);
   }
   __syncthreads();
-  WritePart(call, place, call.heads - first_head, warp, space, shared, sums);
+  WritePart(call, place, heads, warp, shared, sums);
   __syncthreads();  // the next tile overwrites what is shared
 }
 
 template <class Call>
-__global__ void __launch_bounds__(kThreads, 1) AttendKernel(Call call) {
+__global__ void __launch_bounds__(kThreads, 2) AttendKernel(Call call) {
   Shared& shared = *opcast::DynamicShared<Shared>();
   const int64_t across = (call.heads + kHeads - 1) / kHeads;
   const int64_t tiles = call.positions * call.most_splits * across;
   for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-    const int64_t head = tile % across * kHeads, split = tile / across % call.most_splits;
-    Attend(call, tile / across / call.most_splits, split, head, shared);
+    const Divided head = Divide(tile, across), split = Divide(head.quotient, call.most_splits);
+    Attend(call, split.quotient, split.rest, head.rest * kHeads, shared);
   }
 }
 
@@ -223,7 +280,7 @@ template <class Call>
 __global__ void __launch_bounds__(kThreads) CombineKernel(Call call) {
   const int64_t step = call.positions * call.heads;
   for (int64_t place = blockIdx.x; place < step; place += gridDim.x) {
-    const int64_t b = place / call.heads;
+    const int64_t b = Divide(place, call.heads).quotient;
     const int64_t length = call.Length(b), splits = length == 0 ? 0 : call.Splits(length);
     float largest = -INFINITY, sum = 0, sums[kWidth / kThreads] = {};
     for (int64_t s = 0; s < splits; ++s) largest = fmaxf(largest, call.lse_part[place + s * step]);

@@ -2,8 +2,6 @@
 // are the tokens that its indices name, without those that are masked, which a kernel lists first.
 #pragma once
 
-#include <cstring>
-
 #include "common/flash_mla_token.h"
 #include "count.h"
 #include "flash_mla_attend.h"
@@ -33,18 +31,13 @@ static __global__ void __launch_bounds__(kThreads) ListKernel(ListArgs args) {
   }
 }
 
-// Eight bytes of a token. Tokens lie eight bytes apart, or a multiple of that.
-struct alignas(8) Eight {
-  uint8_t at[8];
-};
-
 template <class F>
 struct SparseCall : MlaCall {
+  using Code = F;
   const uint8_t* cache;
   const int32_t *tokens, *counts;
   int64_t most;    // tokens of a position
   int64_t splits;  // of a position; 0 means that they follow from the length
-  bool aligned;
 
   OPCAST_DEVICE int64_t Begin(int64_t b) const { return b * most; }
   OPCAST_DEVICE int64_t Length(int64_t b) const { return counts[b]; }
@@ -52,52 +45,16 @@ struct SparseCall : MlaCall {
     return splits > 0 ? splits : SplitsFor(length);
   }
 
-  OPCAST_DEVICE Eight Read(const uint8_t* from) const {
-    if (aligned) return *reinterpret_cast<const Eight*>(from);
-    Eight eight;
-    OPCAST_UNROLL
-    for (int i = 0; i < 8; ++i) eight.at[i] = from[i];
-    return eight;
+  // Tokens lie eight bytes apart, or a multiple of that.
+  static_assert(kTokenBytes % 8 == 0 && kRotaryAt == kPlain && kScalesAt == kRowParts * 8);
+  OPCAST_DEVICE int64_t Place(int64_t row) const { return tokens[row] * kTokenBytes; }
+  OPCAST_DEVICE const uint8_t* Part(int64_t place, int part) const {
+    return cache + place + part * 8;
   }
-
-  OPCAST_DEVICE void ReadRows(int64_t first, int count, Shared& shared) const {
-    constexpr int kParts = kScalesAt / 8;
-    OPCAST_NO_UNROLL
-    for (int n = threadIdx.x; n < kRows * kParts; n += kThreads) {
-      const int i = n / kParts, part = n % kParts, at = part * 8;
-      bf16* const to = shared.rows + i * kLine;
-      const bool there = i < count;
-      const Eight bytes = there ? Read(cache + tokens[first + i] * kTokenBytes + at) : Eight{};
-      if (at < kRotaryAt) {
-        OPCAST_UNROLL
-        for (int k = 0; k < 8; ++k) {
-          F code;
-          code.bits = there ? bytes.at[k] : 0;
-          to[at + k] = static_cast<bf16>(static_cast<float>(code));
-        }
-      } else {
-        OPCAST_UNROLL
-        for (int k = 0; k < 8; k += 2) {
-          const uint32_t bits = bytes.at[k] | uint32_t{bytes.at[k + 1]} << 8;
-          to[kPlain + (at - kRotaryAt + k) / 2] =
-              static_cast<bf16>(opcast::detail::FromBits(bits << 16));
-        }
-      }
-    }
-    ReadScales(first, count, shared);
-  }
-
- private:
-  OPCAST_DEVICE void ReadScales(int64_t first, int count, Shared& shared) const {
-    OPCAST_NO_UNROLL
-    for (int n = threadIdx.x; n < kRows * kTiles; n += kThreads) {
-      const int i = n / kTiles, tile = n % kTiles;
-      opcast::f8e8m0fnu scale;
-      scale.bits = 127;
-      if (tile < kScales && i < count)
-        scale.bits = cache[tokens[first + i] * kTokenBytes + kScalesAt + tile];
-      shared.scales[n] = i < count ? static_cast<float>(scale) : 0.0f;
-    }
+  OPCAST_DEVICE float Scale(int64_t place, int tile) const {
+    opcast::f8e8m0fnu scale;
+    scale.bits = cache[place + kScalesAt + tile];
+    return static_cast<float>(scale);
   }
 };
 
@@ -110,16 +67,17 @@ opcast::Status StartSparse(const Args& a, int64_t splits, int64_t most_splits,
   const opcast::Status status =
       opcast::Start(ListKernel, opcast::Blocks(positions), kThreads, 0, launch, list);
   if (!status.ok()) return status;
+  const bool aligned =
+      Aligned({a.q, a.o_part}) && reinterpret_cast<uintptr_t>(a.kv_packed) % 8 == 0;
   const MlaCall call{a.q,      positions,  a.H, most_splits, static_cast<float>(a.sm_scale),
-                     a.o_part, a.lse_part, a.o, a.lse};
-  const bool aligned = reinterpret_cast<uintptr_t>(a.kv_packed) % sizeof(Eight) == 0;
+                     a.o_part, a.lse_part, a.o, a.lse,       aligned};
   using Fp8 = decltype(a.fp8);
   if (a.fp8 == Fp8::kE4m3fn) {
     using Call = SparseCall<opcast::f8e4m3fn>;
-    return StartCall(Call{call, a.kv_packed, a.tokens, a.counts, a.K, splits, aligned}, launch);
+    return StartCall(Call{call, a.kv_packed, a.tokens, a.counts, a.K, splits}, launch);
   }
   using Call = SparseCall<opcast::f8e4m3fnuz>;
-  return StartCall(Call{call, a.kv_packed, a.tokens, a.counts, a.K, splits, aligned}, launch);
+  return StartCall(Call{call, a.kv_packed, a.tokens, a.counts, a.K, splits}, launch);
 }
 
 }  // namespace opcast_ops

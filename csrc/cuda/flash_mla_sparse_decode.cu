@@ -3,7 +3,7 @@
 //
 // flash_mla_attend.h says how, and in which precision.
 //
-// Registers: at most 208.
+// Registers: at most 128.
 #include "flash_mla_sparse.h"
 #include "flash_mla_sparse_decode.gen.h"
 
@@ -11,7 +11,7 @@ namespace opcast_ops {
 
 opcast::Status FlashMlaSparseDecodeCuda(const FlashMlaSparseDecodeArgs& args,
                                         const opcast::Launch& launch) {
-  return StartSparse(args, 1, 1, launch);
+  return StartSparse(args, args.splits, args.splits, launch);
 }
 
 }  // namespace opcast_ops

@@ -3,7 +3,7 @@
 //
 // flash_mla_attend.h says how, and in which precision.
 //
-// Registers: at most 208.
+// Registers: at most 128.
 #include "flash_mla_sparse.h"
 #include "flash_mla_sparse_decode_splitk.gen.h"
 

@@ -451,7 +451,7 @@ const Op kOps[] = {
      2, Handler<16, kDLCPU>, Handler<16, kDLCUDA>,
      Handler<16, kDLROCM>},
     {"flash_mla_sparse_decode",
-     0x533af0d6be647626,
+     0x7aebd0bded611cf0,
      kFlashMlaSparseDecodeOutputs, 2,
      kFlashMlaSparseDecodeInputs, 4,
      kFlashMlaSparseDecodeAttrs, 2,

@@ -830,7 +830,7 @@ const Op kOps[] = {
      kFlashMlaDecodeAttrs, 1,
      0, 2},
     {"flash_mla_sparse_decode",
-     0x533af0d6be647626,
+     0x7aebd0bded611cf0,
      {
          {"(Tensor q, Tensor kv_packed, Tensor indices, Tensor? topk_length, float? sm_scale, str fp8) -> (Tensor, Tensor)", Kernel<17, Form::kPlain>},
          {nullptr, nullptr},

@@ -1395,13 +1395,14 @@ def flash_mla_sparse_decode(
             raise _r.rank(op, "topk_length", 1, topk_length_s)
         if topk_length_s[0] != B_:
             raise _r.size(op, "topk_length", topk_length_s, 0, B_, (("B", B_, "q"),))
+    splits_ = max(1, min(_a.floordiv(op, K_, 256), 8))
     specs: _m.Specs = (
         ((B_, S_, H_, 512), "bfloat16"),
         ((B_, S_, H_), "float32"),
         ((B_, S_, K_), "int32"),
         ((B_, S_), "int32"),
-        ((B_, S_, H_, 512), "float32"),
-        ((B_, S_, H_), "float32"),
+        ((splits_, B_, S_, H_, 512), "float32"),
+        ((splits_, B_, S_, H_), "float32"),
     )
     if out is not None:
         _m.outputs(

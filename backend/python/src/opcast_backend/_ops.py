@@ -1049,7 +1049,7 @@ OPS: dict[str, Op] = {
         kind=OpKind.FlashMlaSparseDecode,
         doc="One decoding step of multi-head latent attention over chosen tokens of a packed FP8 cache.",
         file="opdefs/attention/flash_mla_sparse_decode.toml",
-        schema=0x533AF0D6BE647626,
+        schema=0x7AEBD0BDED611CF0,
         dtypes={},
         devices=("cpu", "cuda", "rocm"),
         inputs=(
@@ -1125,8 +1125,18 @@ OPS: dict[str, Op] = {
                 dims=("B", "S", "K"),
             ),
             Arg("counts", "i32[B, S]", "How many there are.", dims=("B", "S")),
-            Arg("o_part", "f32[B, S, H, 512]", "Means of the tokens.", dims=("B", "S", "H", "512")),
-            Arg("lse_part", "f32[B, S, H]", "Their log-sum-exps.", dims=("B", "S", "H")),
+            Arg(
+                "o_part",
+                "f32[splits, B, S, H, 512]",
+                "Means of each part of the tokens.",
+                dims=("splits", "B", "S", "H", "512"),
+            ),
+            Arg(
+                "lse_part",
+                "f32[splits, B, S, H]",
+                "Their log-sum-exps.",
+                dims=("splits", "B", "S", "H"),
+            ),
         ),
     ),
     "flash_mla_sparse_decode_splitk": Op(

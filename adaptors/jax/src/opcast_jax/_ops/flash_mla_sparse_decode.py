@@ -7,7 +7,7 @@ from jax import Array
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("flash_mla_sparse_decode", 0x533AF0D6BE647626)
+_op = _rt.Op("flash_mla_sparse_decode", 0x7AEBD0BDED611CF0)
 _call = _op.jitted
 
 

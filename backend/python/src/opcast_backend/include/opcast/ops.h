@@ -486,8 +486,8 @@ extern "C" int __tvm_ffi_flash_mla_sparse_decode(void*, const TVMFFIAny*, int32_
 // fp8: The format of the codes, as AMD or NVIDIA have it.
 // tokens: i32[B, S, K], scratch. Tokens of each position that are not masked.
 // counts: i32[B, S], scratch. How many there are.
-// o_part: f32[B, S, H, 512], scratch. Means of the tokens.
-// lse_part: f32[B, S, H], scratch. Their log-sum-exps.
+// o_part: f32[splits, B, S, H, 512], scratch. Means of each part of the tokens.
+// lse_part: f32[splits, B, S, H], scratch. Their log-sum-exps.
 inline void flash_mla_sparse_decode(DLTensor* o, DLTensor* lse, const DLTensor* q, const DLTensor* kv_packed, const DLTensor* indices, const DLTensor* topk_length = nullptr, std::optional<double> sm_scale = std::nullopt, const char* fp8 = "e4m3fnuz", DLTensor* tokens = nullptr, DLTensor* counts = nullptr, DLTensor* o_part = nullptr, DLTensor* lse_part = nullptr) {
   internal_::Call call_;
   call_.Array(o);
