@@ -77,3 +77,20 @@ def samples(rng, sizes):
         return cuts
 
     return {"cu_seqlens_q": offsets(sizes["Tq"]), "cu_seqlens_k": offsets(sizes["Tk"])}
+
+
+def one_sequence(torch, q, k, v, causal, sm_scale):
+    # Queries and keys of one sequence that fills the arrays, as the workload has it.
+    heads = (x.transpose(0, 1)[None] for x in (q, k, v))
+    attention = torch.nn.functional.scaled_dot_product_attention
+    o = attention(*heads, is_causal=causal, scale=sm_scale, enable_gqa=True)
+    return o[0].transpose(0, 1), None
+
+
+def kernel(flashinfer, q, k, v, causal, sm_scale):
+    attention = flashinfer.single_prefill_with_kv_cache
+    return attention(q, k, v, causal=causal, sm_scale=sm_scale), None
+
+
+def peers(framework):
+    return {"torch": {"torch": one_sequence, "flashinfer": kernel}}.get(framework)

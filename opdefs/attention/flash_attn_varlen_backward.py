@@ -85,3 +85,37 @@ def samples(rng, sizes):
         return cuts
 
     return {"cu_seqlens_q": offsets(sizes["Tq"]), "cu_seqlens_k": offsets(sizes["Tk"])}
+
+
+def eager(torch, grad_o, grad_lse, q, k, v, o, lse, causal, sm_scale):
+    # Of one sequence that fills the arrays, as the workload has it.
+    group = q.shape[1] // k.shape[1]
+    q_h, grad_h = (x.unflatten(1, (-1, group)).permute(1, 2, 0, 3) for x in (q, grad_o))
+    k_h, v_h = (x.transpose(0, 1)[:, None].expand(-1, group, -1, -1) for x in (k, v))
+    deltas = ((grad_o * o).sum(-1, dtype=torch.float32) - grad_lse).T.unflatten(0, (-1, group))
+    p = torch.exp((q_h @ k_h.mT).float() * sm_scale - lse.T.unflatten(0, (-1, group))[..., None])
+    p = p.tril(len(k) - len(q)) if causal else p
+    grad_s = (p * ((grad_h @ v_h.mT) - deltas[..., None]) * sm_scale).to(q.dtype)
+    grad_q = (grad_s @ k_h).permute(2, 0, 1, 3).flatten(1, 2)
+    grad_k, grad_v = (
+        (x.mT @ y).sum(1).transpose(0, 1) for x, y in ((grad_s, q_h), (p.to(q.dtype), grad_h))
+    )
+    return grad_q, grad_k, grad_v, None
+
+
+def flash(torch, grad_o, grad_lse, q, k, v, cu_seqlens_q, cu_seqlens_k, o, lse, causal, sm_scale):
+    # What autograd calls for scaled_dot_product_attention on a GPU. It takes no grad_lse, which only adds to the product of
+    # grad_o and o: so does this change of o.
+    wide = grad_o.float()
+    share = grad_lse[..., None] / (wide * wide).sum(-1, keepdim=True)
+    o = torch.addcmul(o.float(), wide, share, value=-1).to(o.dtype)
+    state = torch.zeros(2, dtype=torch.uint64, device=q.device)
+    grads = torch.ops.aten._flash_attention_backward(
+        grad_o, q, k, v, o, lse.T.contiguous(), cu_seqlens_q, cu_seqlens_k, len(q), len(k),
+        0.0, causal, state, state[:0], scale=sm_scale,
+    )  # fmt: skip
+    return *grads[:3], None
+
+
+def peers(framework):
+    return {"torch": {"torch": eager, "torch, flash": flash}}.get(framework)

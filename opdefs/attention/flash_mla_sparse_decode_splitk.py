@@ -77,3 +77,24 @@ def samples(rng, sizes):
         "kv_packed": packed.reshape(sizes["NB"], sizes["PS"], TOKEN),
         "indices": indices.astype(np.int32),
     }
+
+
+def eager(torch, q, kv_packed, indices, topk_length, sm_scale, fp8):
+    tokens = kv_packed.flatten(0, 1)
+    there = (indices >= 0) & (indices < len(tokens))
+    if topk_length is not None:
+        places = torch.arange(indices.shape[-1], device=q.device)
+        there &= places < topk_length[:, None, None]
+    rows = tokens[torch.where(there, indices, 0)]
+    plain = rows[..., :448].view(getattr(torch, "float8_" + fp8)).float().unflatten(-1, (7, 64))
+    scales = rows[..., 576:583].view(torch.float8_e8m0fnu).float()
+    rotary = rows[..., 448:576].contiguous().view(torch.bfloat16)
+    kv = torch.cat([(plain * scales[..., None]).to(q.dtype).flatten(-2), rotary], dim=-1)
+    scores = (q @ kv.mT).float() * sm_scale
+    scores = scores.masked_fill(~there[:, :, None], -torch.inf)
+    weights = torch.softmax(scores, dim=-1).nan_to_num(0)  # a position may have no tokens
+    return weights.to(q.dtype) @ kv, None
+
+
+def peers(framework):
+    return {"torch": {"torch": eager}}.get(framework)

@@ -12,3 +12,13 @@ def independent(torch, v_parts, s_parts):
 def samples(rng, sizes):
     s = rng.standard_normal((sizes["N"], sizes["S"], sizes["H"])) * 3
     return {"s_parts": np.where(rng.random(s.shape) < 0.3, -np.inf, s)}
+
+
+def eager(torch, v_parts, s_parts):
+    s = torch.logsumexp(s_parts, dim=1)
+    weights = torch.exp(s_parts - s[:, None]).nan_to_num(0)
+    return torch.einsum("nsh,nshd->nhd", weights.to(v_parts.dtype), v_parts), s
+
+
+def peers(framework):
+    return {"torch": {"torch": eager}}.get(framework)

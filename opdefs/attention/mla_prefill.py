@@ -35,3 +35,25 @@ def independent(torch, q, kv, cu_seqlens_q, cu_seqlens_k, sm_scale, kv_lora_rank
         scores = (some @ rows.T * sm_scale).masked_fill(~seen, -torch.inf)
         lse[first:end] = torch.logsumexp(scores, dim=-1).transpose(0, 1)
     return o, lse
+
+
+def eager(torch, q, kv, sm_scale, kv_lora_rank, causal):
+    # One sequence that fills the arrays, as in the workload.
+    scores = torch.nn.functional.linear(q, kv).float() * sm_scale
+    if causal:
+        hidden = torch.ones(len(q), len(kv), dtype=torch.bool, device=q.device)
+        hidden = hidden.triu(1 + len(kv) - len(q))[:, None]
+        scores = scores.masked_fill(hidden, -torch.inf)
+    return torch.softmax(scores, dim=-1).to(q.dtype) @ kv[:, :kv_lora_rank], None
+
+
+def attention(torch, q, kv, sm_scale, kv_lora_rank, causal):
+    # The same with equal numbers of queries and keys.
+    k = kv.expand(1, q.shape[1], -1, -1)
+    heads = q.transpose(0, 1)[None], k, k[..., :kv_lora_rank]
+    attention = torch.nn.functional.scaled_dot_product_attention
+    return attention(*heads, is_causal=causal, scale=sm_scale)[0].transpose(0, 1), None
+
+
+def peers(framework):
+    return {"torch": {"torch": eager, "torch, attention": attention}}.get(framework)

@@ -53,3 +53,20 @@ def independent(
         else:
             o[b] = (torch.softmax(scores, -1)[:, None] @ v)[:, 0]
     return o, lse
+
+
+def eager(torch, q, k_cache, v_cache, block_tables, seq_lens, layout, sm_scale):
+    pages = (x[block_tables] for x in (k_cache, v_cache))
+    k, v = (
+        (x if layout == "NHD" else x.transpose(2, 3)).flatten(1, 2).transpose(1, 2) for x in pages
+    )
+    seen = torch.arange(k.shape[2], device=q.device) < seq_lens[:, None]
+    # The heads that share keys become the rows of one head: no kernel has both a mask and groups.
+    heads = q.unflatten(1, (k.shape[1], -1))
+    attention = torch.nn.functional.scaled_dot_product_attention
+    o = attention(heads, k, v, attn_mask=seen[:, None, None], scale=sm_scale)
+    return torch.where(seen[:, :1, None], o.flatten(1, 2), 0), None
+
+
+def peers(framework):
+    return {"torch": {"torch": eager}}.get(framework)

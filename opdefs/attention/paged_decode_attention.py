@@ -65,3 +65,23 @@ def samples(rng, sizes):
     if rng.random() < 0.5 and sizes["B"] > 0:
         cuts = np.linspace(0, sizes["M"], sizes["B"] + 1).astype(int)
     return {"kv_indptr": cuts}
+
+
+def eager(torch, q, k_cache, v_cache, kv_indices, kv_last_page_len, layout, sm_scale):
+    # Sequences of equally many pages, as in the workload; only the last page of each may be partly filled.
+    tables = kv_indices.view(len(q), -1)
+    pages = (x[tables] for x in (k_cache, v_cache))
+    k, v = (
+        (x if layout == "NHD" else x.transpose(2, 3)).flatten(1, 2).transpose(1, 2) for x in pages
+    )
+    unused = k.shape[2] // tables.shape[1] - kv_last_page_len[:, None]
+    seen = torch.arange(k.shape[2], device=q.device) < k.shape[2] - unused
+    # The heads that share keys become the rows of one head: no kernel has both a mask and groups.
+    heads = q.unflatten(1, (k.shape[1], -1))
+    attention = torch.nn.functional.scaled_dot_product_attention
+    o = attention(heads, k, v, attn_mask=seen[:, None, None], scale=sm_scale)
+    return o.flatten(1, 2), None
+
+
+def peers(framework):
+    return {"torch": {"torch": eager}}.get(framework)

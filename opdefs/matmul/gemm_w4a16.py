@@ -17,3 +17,14 @@ def samples(rng, sizes):
         "b_packed": rng.integers(0, 256, (sizes["N"], sizes["K"] // 2)),
         "zero": rng.integers(1, 16, groups),
     }
+
+
+def eager(torch, a, b_packed, scale, zero, group_size):
+    codes = torch.stack([b_packed & 15, b_packed >> 4], dim=-1).to(a.dtype)
+    zeros = 8 if zero is None else zero.to(a.dtype)[..., None]
+    b = (codes.view(*scale.shape, group_size) - zeros) * scale[..., None]
+    return torch.nn.functional.linear(a, b.flatten(1))
+
+
+def peers(framework):
+    return {"torch": {"torch": eager}}.get(framework)

@@ -49,3 +49,26 @@ def independent(
     if renormalize:
         weights = weights / (weights.sum(-1, keepdim=True) + 1e-20)
     return weights * routed_scaling_factor, ids
+
+
+def eager(
+    torch, scores, bias, k, num_groups, topk_groups, renormalize, routed_scaling_factor, scoring
+):
+    # Of equal scores, any expert is right: ids are computed and not compared.
+    scores = scores.float()
+    values = scores.sigmoid() if scoring == "sigmoid" else scores.softmax(-1)
+    groups = (values if bias is None else values + bias).unflatten(-1, (num_groups, -1))
+    count = 1 if bias is None else min(2, groups.shape[-1])
+    chosen = groups.topk(count).values.sum(-1).topk(topk_groups, sorted=False).indices
+    others = torch.ones(groups.shape[:2], dtype=torch.bool, device=groups.device)
+    others = others.scatter_(1, chosen, False)
+    ids = groups.masked_fill(others[..., None], -torch.inf).flatten(1).topk(k).indices
+    weights = values.gather(1, ids)
+    if renormalize:
+        weights = weights / (weights.sum(-1, keepdim=True) + 1e-20)
+    ids.int()
+    return weights * routed_scaling_factor, None
+
+
+def peers(framework):
+    return {"torch": {"torch": eager}}.get(framework)

@@ -19,3 +19,25 @@ def independent(torch, topk_ids, num_experts, block_size, S):
 
 def samples(rng, sizes):
     return {"topk_ids": rng.integers(-1, sizes["num_experts"] + 1, (sizes["N"], sizes["k"]))}
+
+
+def eager(torch, topk_ids, num_experts, block_size):
+    items, device = topk_ids.flatten(), topk_ids.device
+    items = items.where((items >= 0) & (items < num_experts), num_experts)
+    items, order = torch.sort(items, stable=True)
+    offsets = torch.searchsorted(items, torch.arange(num_experts + 1, device=device).int())
+    padded = (offsets.diff() + block_size - 1) // block_size * block_size
+    ends = torch.nn.functional.pad(padded.cumsum(0), (1, 0))
+    length = len(items) + num_experts * (block_size - 1)
+    # What is left out goes to one more place, behind the last one.
+    places = torch.arange(len(items), device=device) + (ends - offsets)[items]
+    places = places.where(items < num_experts, length)
+    sorted_ids = torch.full((length + 1,), len(items), dtype=torch.int32, device=device)
+    sorted_ids[places] = order.int().where(items < num_experts, len(items))
+    blocks = torch.arange(0, length, block_size, device=device)
+    expert_ids = torch.searchsorted(ends[1:], blocks, right=True, out_int32=True)
+    return sorted_ids[:-1], expert_ids.where(expert_ids < num_experts, -1), ends[-1:].int()
+
+
+def peers(framework):
+    return {"torch": {"torch": eager}}.get(framework)

@@ -14,3 +14,20 @@ def independent(torch, x, topk_ids, num_experts):
 
 def samples(rng, sizes):
     return {"topk_ids": rng.integers(-1, sizes["num_experts"] + 1, (sizes["N"], sizes["k"]))}
+
+
+def eager(torch, x, topk_ids, num_experts):
+    items, device = topk_ids.flatten(), x.device
+    items = items.where((items >= 0) & (items < num_experts), num_experts)
+    items, order = torch.sort(items, stable=True)
+    known = items < num_experts
+    permuted = x[order // topk_ids.shape[1]].masked_fill(~known[:, None], 0)
+    places = torch.arange(len(items), dtype=torch.int32, device=device).where(known, -1)
+    row_map = torch.empty_like(places).scatter_(0, order, places)
+    experts = torch.arange(num_experts + 1, dtype=torch.int32, device=device)
+    ends = torch.searchsorted(items, experts, out_int32=True)
+    return permuted, row_map.view(topk_ids.shape), ends
+
+
+def peers(framework):
+    return {"torch": {"torch": eager}}.get(framework)

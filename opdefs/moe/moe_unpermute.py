@@ -15,3 +15,12 @@ def samples(rng, sizes):
     places = rng.permutation(max(m, n * k))[: n * k]
     places = np.where((places >= m) | (rng.random(n * k) < 0.2), -1, places)
     return {"row_map": places.reshape(n, k)}
+
+
+def eager(torch, permuted, row_map, weights):
+    weights = weights.masked_fill(row_map < 0, 0).to(permuted.dtype)
+    return torch.bmm(weights[:, None], permuted[row_map.clamp(min=0)])[:, 0]
+
+
+def peers(framework):
+    return {"torch": {"torch": eager}}.get(framework)

@@ -14,3 +14,18 @@ def samples(rng, sizes):
     logits = rng.standard_normal((sizes["N"], sizes["E"]))
     ties = rng.random(logits.shape) < 0.3
     return {"gating": np.where(ties, np.round(logits), logits)}
+
+
+def eager(torch, gating, k, renormalize):
+    # Of equal logits, any expert is right: ids are computed and not compared.
+    if renormalize:
+        logits, ids = torch.topk(gating, k)
+        weights = torch.softmax(logits, dim=-1, dtype=torch.float32)
+    else:
+        weights, ids = torch.topk(torch.softmax(gating, dim=-1, dtype=torch.float32), k)
+    ids.int()
+    return weights, None
+
+
+def peers(framework):
+    return {"torch": {"torch": eager}}.get(framework)

@@ -7,3 +7,12 @@ def independent(torch, x, weight, bias, num_groups, eps):
     if x.numel():  # PyTorch refuses empty channels
         x = torch.nn.functional.group_norm(x, num_groups, weight, bias, eps)
     return x, mean, (variance + eps).rsqrt()
+
+
+def eager(torch, x, weight, bias, num_groups, eps):
+    bias = None if bias is None else bias.to(x.dtype)
+    return torch.nn.functional.group_norm(x, num_groups, weight.to(x.dtype), bias, eps)
+
+
+def peers(framework):
+    return {"torch": {"torch": eager}}.get(framework)

@@ -8,3 +8,17 @@ def independent(torch, x, group_size, out_dtype):
     scale = scale.masked_fill(scale == 0, 1)
     q = torch.clamp(groups / scale, -most, most).flatten(-2)
     return q.round().nan_to_num(0) if out_dtype == "int8" else q, scale.squeeze(-1)
+
+
+def eager(torch, x, group_size, out_dtype):
+    kind = torch.iinfo if out_dtype == torch.int8 else torch.finfo
+    most = kind(out_dtype).max
+    groups = x.unflatten(-1, (-1, group_size))
+    scale = groups.abs().amax(-1, keepdim=True).float() / most
+    scale = scale.masked_fill(scale == 0, 1)
+    q = (groups / scale).clamp(-most, most).flatten(-2)
+    return (q.round() if out_dtype == torch.int8 else q).to(out_dtype), scale[..., 0]
+
+
+def peers(framework):
+    return {"torch": {"torch": eager}}.get(framework)

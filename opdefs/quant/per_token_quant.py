@@ -8,3 +8,16 @@ def independent(torch, x, out_dtype):
     scale = scale.masked_fill(scale == 0, 1)
     q = torch.clamp(x / scale, -most, most)
     return q.round().nan_to_num(0) if out_dtype == "int8" else q, scale
+
+
+def eager(torch, x, out_dtype):
+    kind = torch.iinfo if out_dtype == torch.int8 else torch.finfo
+    most = kind(out_dtype).max
+    scale = x.abs().amax(-1, keepdim=True).float() / most
+    scale = scale.masked_fill(scale == 0, 1)
+    q = (x / scale).clamp(-most, most)
+    return (q.round() if out_dtype == torch.int8 else q).to(out_dtype), scale
+
+
+def peers(framework):
+    return {"torch": {"torch": eager}}.get(framework)

@@ -33,3 +33,28 @@ def independent(torch, q, k, positions, cos_sin_cache, interleave):
         return torch.cat([result, x[..., width:]], dim=-1)
 
     return turned(q), turned(k)
+
+
+def eager(torch, q, k, positions, cos_sin_cache, interleave):
+    cos, sin = cos_sin_cache[positions][:, None].to(q.dtype).chunk(2, dim=-1)
+    width = cos_sin_cache.shape[1]
+
+    def turned(x):
+        pairs = x[..., :width]
+        a, b = (pairs[..., ::2], pairs[..., 1::2]) if interleave else pairs.chunk(2, dim=-1)
+        parts = [a * cos - b * sin, b * cos + a * sin]
+        result = torch.stack(parts, dim=-1).flatten(-2) if interleave else torch.cat(parts, dim=-1)
+        return result if width == x.shape[-1] else torch.cat([result, x[..., width:]], dim=-1)
+
+    return turned(q), turned(k)
+
+
+def kernel(flashinfer, q, k, positions, cos_sin_cache, interleave):
+    found = flashinfer.apply_rope_with_cos_sin_cache(
+        positions, q.flatten(1), k.flatten(1), q.shape[-1], cos_sin_cache, is_neox=not interleave
+    )
+    return [x.unflatten(1, (-1, q.shape[-1])) for x in found]
+
+
+def peers(framework):
+    return {"torch": {"torch": eager, "flashinfer": kernel}}.get(framework)

@@ -81,3 +81,28 @@ def uniform(seed, i):
         counter = [first % 2**32, other_low, second % 2**32, low]
         keys = [keys[0] + 0x9E3779B9, keys[1] + 0xBB67AE85]
     return counter[i % 4] // 256 / 2**24
+
+
+def eager(torch, draft_probs, draft_token_ids, target_probs):
+    count, steps = draft_token_ids.shape
+    ids = draft_token_ids[..., None].long()
+    draft, target = (
+        draft_probs.gather(-1, ids)[..., 0],
+        target_probs[:, :-1].gather(-1, ids)[..., 0],
+    )
+    fine = torch.rand(count, steps, device=ids.device) * draft < target
+    accepted = fine.int().cumprod(-1).sum(-1, keepdim=True)
+    rows = torch.arange(count, device=ids.device)[:, None]
+    left = target_probs[rows, accepted][:, 0]
+    drawn = draft_probs[rows, accepted.clamp(max=steps - 1)][:, 0]
+    left = torch.where(accepted < steps, (left - drawn).clamp(min=0), left)
+    # The draw of torch.multinomial, which waits for the device.
+    last = (left / torch.empty_like(left).exponential_()).argmax(-1, keepdim=True)
+    tokens = torch.nn.functional.pad(draft_token_ids, (0, 1)).scatter(1, accepted, last.int())
+    tokens.masked_fill(torch.arange(steps + 1, device=ids.device) > accepted, -1)
+    accepted.int()
+    return None, None
+
+
+def peers(framework):
+    return {"torch": {"torch, other numbers": eager}}.get(framework)

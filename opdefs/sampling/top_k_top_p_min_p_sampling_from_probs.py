@@ -84,3 +84,23 @@ def uniform(seed, i):
         counter = [first % 2**32, other_low, second % 2**32, low]
         keys = [keys[0] + 0x9E3779B9, keys[1] + 0xBB67AE85]
     return counter[i % 4] // 256 / 2**24
+
+
+def eager(torch, probs, top_k, top_p, min_p):
+    rows, ids = torch.sort(probs, dim=-1, descending=True)
+    if top_k is not None:
+        rank = torch.arange(rows.shape[-1], device=rows.device)
+        rows = rows.masked_fill((rank >= top_k[:, None]) & (top_k > 0)[:, None], 0)
+    sums, kept = rows.cumsum(-1), rows
+    if top_p is not None:
+        kept = kept.masked_fill(sums - rows > top_p[:, None] * sums[:, -1:], 0)
+    if min_p is not None:
+        kept = kept.masked_fill(rows < min_p[:, None] * rows[:, :1], 0)
+    # The draw of torch.multinomial, which waits for the device.
+    chosen = (kept / torch.empty_like(kept).exponential_()).argmax(-1, keepdim=True)
+    ids.gather(-1, chosen)[:, 0].int()
+    return (None,)
+
+
+def peers(framework):
+    return {"torch": {"torch, other numbers": eager}}.get(framework)

@@ -47,12 +47,12 @@ class Clock:
     def captured(self, calls: Sequence[Callable[[], Any]]) -> Callable[[], Any]:
         """Capture calls in a graph, with results that do not share memory; return what replays it."""
         cuda = self.torch.cuda
-        graph, results = cuda.CUDAGraph(), []
+        graph = cuda.CUDAGraph()
         cuda.synchronize()
+        results: list[Any] = []  # all at a time, so that none is written over in a cache
         with cuda.graph(graph):
-            results += [
-                call() for call in calls
-            ]  # all at a time, so that none is written over in a cache
+            results.extend(call() for call in calls)
+        results.clear()
         return graph.replay
 
     def copies(self) -> Sequence[Callable[[], Any]]:

@@ -30,7 +30,9 @@ func newReportCmd(a commands) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "report", Short: "Merge or compare reports of opcast test, or print what ran where and how fast", Args: cobra.NoArgs,
 		// Without this, a misspelt subcommand would print help and succeed.
-		RunE: func(*cobra.Command, []string) error { return app.Usage("report: expected merge, diff, support or bench") },
+		RunE: func(*cobra.Command, []string) error {
+			return app.Usage("report: expected merge, diff, support or bench")
+		},
 	}
 	cmd.AddCommand(newReportMergeCmd(a), newReportDiffCmd(a), newReportSupportCmd(a), newReportBenchCmd(a))
 	return cmd
