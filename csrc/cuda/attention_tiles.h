@@ -7,36 +7,12 @@
 #pragma once
 
 #include "attention_tile.h"
-#include "sequences.h"
+#include "sequence_tiles.h"
 
 namespace opcast_ops {
 
 template <class T>
 using TiledCall = AttentionCall<T, DenseSequences<T>>;
-
-// The queries of a block: `count` from `first` on of sequence b, which begins at query `begin`.
-// Sequence b has the blocks from Begin(b) / kQueries + b on, of which there are always enough, so
-// that nobody has to add up lengths.
-template <int kQueries>
-struct QueriesOfBlock {
-  int64_t b = -1, begin = 0, first = 0, count = 0;
-
-  OPCAST_DEVICE static int64_t FirstBlock(const Offsets& queries, int64_t b) {
-    return queries.Begin(b) / kQueries + b;
-  }
-  OPCAST_DEVICE QueriesOfBlock(const Offsets& queries, int64_t block) {
-    int64_t high = queries.sequences;
-    while (high - b > 1) {
-      const int64_t middle = (b + high) / 2;
-      (FirstBlock(queries, middle) <= block ? b : high) = middle;
-    }
-    if (b < 0) return;
-    begin = queries.Begin(b);
-    first = (block - FirstBlock(queries, b)) * kQueries;
-    const int64_t left = queries.Length(b) - first;
-    count = left < 0 ? 0 : left < kQueries ? left : kQueries;
-  }
-};
 
 // Zeros for those of so many queries from `first` on that belong to no sequence.
 template <class T>
@@ -170,7 +146,7 @@ __global__ void __launch_bounds__(kWarps * 32, 8 / kWarps) TiledAttentionKernel(
   int64_t block = blockIdx.x / static_cast<unsigned>(call.heads);
   if (call.sight.causal) block = blocks - 1 - block;  // the longest first
   WriteOutside(call, block * kQueries, kQueries, head);
-  const QueriesOfBlock<kQueries> own(call.source.queries, block);
+  const TileOfRows<kQueries> own(call.source.queries, block);
   if (own.count == 0) return;
 
   T* const shared = opcast::DynamicShared<T>();

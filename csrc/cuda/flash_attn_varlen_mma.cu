@@ -34,7 +34,7 @@ opcast::Status AttendTiled(const FlashAttnVarlenTyped<T>& a, const opcast::Launc
                                         : TiledAttentionKernel<T, kDepth, false, kWarps>;
   const size_t shared =
       sizeof(T) * (kWarps * kWarpQueries * kTileKeys * 2 + 4 * kTileKeys * kDepth);
-  const int64_t blocks = (a.Tq / (kWarps * kWarpQueries) + a.B + 1) * a.Hq;
+  const int64_t blocks = TilesOf<kWarps * kWarpQueries>(a.Tq, a.B) * a.Hq;
   return opcast::Start(kernel, static_cast<unsigned>(blocks), kWarps * 32, shared, launch, call);
 }
 
