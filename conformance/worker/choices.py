@@ -8,9 +8,9 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import dlpack
-import measure
 import turns
 from bound import Answer, Request, Unsupported, describe_error
+from timed_arguments import Arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ def answer(caller: Caller, request: Request, blobs: list[bytes]) -> Answer:
     """Return the nanoseconds of every round for each choice; those of choices that fell behind end after the first rounds."""
     try:
         caller.use_threads(request["threads"])
-        call = measure.Arguments(caller, request, blobs).op()
+        call = Arguments(caller, request, blobs).op()
         call()  # an error of the call itself is none of a choice
         kind, number = dlpack.placed(caller.config["device"])
         choices = [Choice(caller, request["op"], kernel, call) for kernel in request["kernels"]]

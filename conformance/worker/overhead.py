@@ -8,10 +8,10 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import measure
 import turns
 from bound import Answer, Request, Unsupported, describe_error, memories, memory
 from dlpack import CPU, Array
+from timed_arguments import Arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +31,7 @@ def answer(caller: Caller, request: Request, blobs: list[bytes]) -> Answer:
         caller.use_threads(request["threads"])
         if caller.config["device"] != "cpu":
             raise Unsupported("the bare call has arrays of the host")
-        arguments = measure.Arguments(caller, request, blobs[: request["own"]])
+        arguments = Arguments(caller, request, blobs[: request["own"]])
         call = arguments.op()
         bare = export(caller, request["bare"], blobs[request["own"] :])
         plain = eager(arguments)
@@ -45,7 +45,7 @@ def answer(caller: Caller, request: Request, blobs: list[bytes]) -> Answer:
         return {"error": describe_error(error)}, []
 
 
-def eager(arguments: measure.Arguments) -> Callable[[], Any]:
+def eager(arguments: Arguments) -> Callable[[], Any]:
     """Return the call of the generated function itself, which no compiler of the framework's has replaced."""
     function = getattr(arguments.caller.package, arguments.request["op"])
     return partial(function, *arguments.positional(), **arguments.settings)

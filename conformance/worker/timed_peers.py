@@ -16,7 +16,7 @@ from lists import spread
 if TYPE_CHECKING:
     from bound import Request
     from caller import Caller
-    from measure import Arguments
+    from timed_arguments import Arguments
 
 
 @dataclass
