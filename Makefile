@@ -72,9 +72,9 @@ lint: $(GOLANGCI_LINT) ## Run the Go linters (the first run compiles them: minut
 # package that takes longest begins: at the end it would have one processor to itself.
 test: CUDA_ARCH = 90# each further one takes minutes; a release has those of opcast.toml
 test: cuda check build ## Run all tests; they need minutes.
-	$(GO) build -o build/ccache/ccache ./internal/ccache
+	$(GO) build -o build/ccache/ccache ./internal/testkit/ccache
 	cxx="$${CXX:-c++}"; PATH="$(CURDIR)/build/ccache:$$PATH" CXX="ccache $${cxx#ccache }" CCACHE_DIR="$(CURDIR)/build/ccache/objects" \
-		OPCAST_CUDA_ARCH=$(CUDA_ARCH) GOMAXPROCS=3 $(GO) test -json -count=1 -p=2 -timeout=80m ./internal/e2e ./... | $(GO) run ./internal/testsum
+		OPCAST_CUDA_ARCH=$(CUDA_ARCH) GOMAXPROCS=3 $(GO) test -json -count=1 -p=2 -timeout=80m ./internal/e2e ./... | $(GO) run ./internal/testkit/testsum
 
 conformance: build ## Run every op through every adaptor.
 	$(OPCAST) test --python $(VENV) --jobs 2
@@ -99,8 +99,8 @@ random: build ## Make a million random calls of the library; about two minutes.
 		--random-total 1000000 --report build/random
 
 fuzz: ## Fuzz the loader of definitions for half an hour, then expressions.
-	$(GO) test ./internal/opdef/load -run='^$$' -fuzz=FuzzLoad -fuzztime=30m
-	$(GO) test ./internal/opdef/expr -run='^$$' -fuzz=FuzzExpr -fuzztime=10m
+	$(GO) test ./internal/language/opdef/load -run='^$$' -fuzz=FuzzLoad -fuzztime=30m
+	$(GO) test ./internal/language/opdef/expr -run='^$$' -fuzz=FuzzExpr -fuzztime=10m
 
 bench: build ## Measure what is promised, within 20 minutes, and print which budgets hold.
 	GO="$(GO)" $(BIN)/python bench/all.py

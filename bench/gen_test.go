@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/gen"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/opdef/load"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/language/opdef/load"
 )
 
 // many is a project of n ops: the repository's own, over and over under new names.

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/opcast/opcast/internal/opdef/load"
+	"github.com/opcast/opcast/internal/language/opdef/load"
 )
 
 // TestEveryWorkloadHasPeers holds the list of workloads.py against the definitions: an op with workloads, or whose gradients it

@@ -2,254 +2,85 @@
 //
 // The suite is made from the definitions: it knows no op by name, so it serves any project. Go makes the inputs, keeps one
 // long-lived Python process per framework, and compares bytes itself: no framework judges itself. The oracle is the
-// definition's reference in float64. Each check is one value beside its body, in a package
-// below conformance/checks; each runs for every op through every adaptor, as
-// one Ginkgo spec, and every such combination has a result in the report. A missing one is a failure.
+// definition's reference in float64.
+//
+// This package is what programs use. Its parts are below internal: run has the run of the suite, checks a file per check.
 package conformance
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"slices"
-	"sync"
-	"time"
 
-	"github.com/opcast/opcast/conformance/calls"
-	"github.com/opcast/opcast/conformance/cases"
-	"github.com/opcast/opcast/conformance/check"
-	"github.com/opcast/opcast/conformance/checks/random"
-	"github.com/opcast/opcast/conformance/progress"
-	"github.com/opcast/opcast/internal/diag"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/report"
+	"github.com/opcast/opcast/conformance/internal/calls"
+	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/mutants"
+	"github.com/opcast/opcast/conformance/internal/native"
+	"github.com/opcast/opcast/conformance/internal/run"
+	"github.com/opcast/opcast/conformance/internal/worker"
+	"github.com/opcast/opcast/internal/results/report"
 )
 
-// Options say what to test.
-type Options struct {
-	Project *opdef.Project
-	// Python is the interpreter of the environment with the frameworks.
-	Python string
-	// Ops and Adaptors narrow the run; empty means all.
-	Ops, Adaptors []string
-	// Device is "cpu", which is also meant by nothing, "cuda" or "rocm".
-	Device string
-	// Driver is the folder of the driver of an emulated device; empty stands for the machine's.
-	Driver string
-	// Native is the command that runs native.Serve with the argument that is appended; empty leaves that caller out.
-	Native []string
-	// Random is the number of random calls for each op, RandomTotal that for all ops together, which goes first; zero stands
-	// for a few.
-	Random, RandomTotal int
-	// Out gets progress, failures and the closing summary; Verbose adds a line per check.
-	Out     io.Writer
-	Verbose bool
-	// ReportDir gets report.json, junit.xml, index.html and the failing cases; empty writes none.
-	ReportDir string
-	// Stale returns the generated files of the project that are out of date; nil leaves that check out.
-	Stale func(context.Context) ([]string, error)
-	// Build brings the library up to date. It is called once, when the rest of the options is known to be right; nil leaves the
-	// library as it is.
-	Build func(context.Context) error
-	// Profile is the largest profile of checks that runs: "fast", empty or "core", or "extended".
-	Profile string
-	// Spread tries checks that follow from what is generated of a definition with some of the ops only, which together have
-	// every trait of the definitions.
-	Spread bool
-	// WarmUp is how many plain calls come before each check, with the same arguments.
-	WarmUp int
-	// Library is the library under test; empty stands for the one that `opcast build` makes.
-	Library string
-	// Callables are functions that stand for an adaptor's op; with them only their ops and adaptors are tested.
-	Callables []Callable
-	// Known and Only are files: known failures (empty: the project's own), and the specs to run (empty: all).
-	Known, Only string
-	// Shard is "i/n", the i-th of n parts of the specs, counted from 1; empty means all.
-	Shard string
-	// LastFailed runs only what failed in the report that is in ReportDir.
-	LastFailed bool
-	// Seed makes the random inputs; zero stands for the fixed one.
-	Seed uint64
-	// Timeout is how long a plain call may take; zero stands for worker.CallLimit.
-	Timeout time.Duration
-	// Jobs is the number of processes that share the run; more than one need Command, the command line of this run, to which
-	// flags are appended.
-	Jobs    int
-	Command []string
-	// Job is the file of the part that this process runs of such a run.
-	Job string
-	// Progress says that Out is a terminal, on which a line can be redrawn.
-	Progress bool
-	// T is told about failures in a Go test; nil outside of one.
-	T interface{ Fail() }
+// Names of callers that need no framework: the bare backend, the same called from Go, and op_call.
+const (
+	BackendName = calls.BackendName
+	NativeName  = calls.NativeName
+	OpCallName  = calls.OpCallName
+)
+
+// ProfileFast is the smallest profile of checks.
+const ProfileFast = check.ProfileFast
+
+// CallLimit is how long a plain call may take, if the options say nothing else.
+const CallLimit = worker.CallLimit
+
+// Options say what to test, Callable which function stands for an adaptor's op, and CompareOptions what to compare.
+type (
+	Options        = run.Options
+	Callable       = run.Callable
+	CompareOptions = run.CompareOptions
+	MutantOptions  = mutants.Options
+)
+
+// Why a run did not begin, or did not end.
+var (
+	// ErrNotBuilt means that the library under test does not exist.
+	ErrNotBuilt = run.ErrNotBuilt
+	// ErrUnknown means that the options name an op or adaptor that the project does not have.
+	ErrUnknown = run.ErrUnknown
+	// ErrUsage means that the options choose nothing.
+	ErrUsage = run.ErrUsage
+	// ErrInput means that a file which the options name cannot be used.
+	ErrInput = run.ErrInput
+	// ErrUnwritten means that the report could not be written.
+	ErrUnwritten = run.ErrUnwritten
+	// ErrMissing means that an adaptor which the options name cannot be used on this machine.
+	ErrMissing = run.ErrMissing
+	// ErrNothing means that nothing had to run.
+	ErrNothing = run.ErrNothing
+	// ErrInterrupted means that the context ended before all had run.
+	ErrInterrupted = run.ErrInterrupted
+	// ErrSurvived means that the suite did not notice a mutant.
+	ErrSurvived = mutants.ErrSurvived
+)
+
+// Run tests the collection of a project. The summary counts results; an error means that the suite could not run, or was
+// interrupted. Ginkgo allows one run per process.
+func Run(ctx context.Context, o Options) (report.Summary, error) { return run.Run(ctx, o) }
+
+// Compare holds functions of frameworks against the ops of a project.
+func Compare(ctx context.Context, o CompareOptions) (report.Summary, error) {
+	return run.Compare(ctx, o)
 }
 
-// Callable is a Python function that does what an op says: a kernel that exists already, or a framework's own function.
-type Callable struct {
-	Adaptor, Op string
-	// Target is "package.module:function" or "path/to/file.py:function".
-	Target string
+// Mutants plants errors into copies of a project and returns which of them the suite notices.
+func Mutants(ctx context.Context, o MutantOptions) ([]report.Mutant, error) {
+	return mutants.Run(ctx, o)
 }
 
-// ErrNotBuilt means that the library under test does not exist.
-var ErrNotBuilt = errors.New("the library is not built")
+// CopyProject copies what a project is built from.
+func CopyProject(from, to string) error { return mutants.CopyProject(from, to) }
 
-// ErrUnknown means that the options name an op or adaptor that the project does not have.
-var ErrUnknown = errors.New("unknown name")
-
-// ErrUsage means that the options choose nothing, so that a run would prove nothing.
-var ErrUsage = errors.New("nothing is chosen")
-
-// ErrInput means that a file which the options name cannot be used.
-var ErrInput = errors.New("wrong file")
-
-// ErrUnwritten means that the report could not be written, such as on a disk that is full.
-var ErrUnwritten = errors.New("the report is missing or old")
-
-// ErrMissing means that an adaptor which the options name cannot be used on this machine.
-var ErrMissing = errors.New("cannot be tested here")
-
-// Run tests the collection of a project. The summary counts results; an error means that the suite could not run, or that
-// the context ended before all had run, which is ErrInterrupted. Ginkgo allows one run per process.
-func Run(ctx context.Context, o Options) (report.Summary, error) {
-	s, adaptors, err := newSession(o)
-	if err != nil {
-		return report.Summary{}, err
-	}
-	defer s.Printer.Stop()
-	if o.Jobs > 1 && s.job == nil {
-		return s.runJobs(ctx, adaptors)
-	}
-	s.early = true
-	if err := s.Open(ctx, adaptors); err != nil {
-		return report.Summary{}, errors.Join(err, s.Close())
-	}
-	s.startProgress()
-	s.specs(ctx)
-	runGinkgo(o)
-	s.fillHoles(ctx)
-	summary, err := s.publish()
-	if s.interrupted != nil {
-		s.Kill()
-	}
-	return summary, errors.Join(err, s.Close(), s.ending())
-}
-
-// startAttempts is how often in a row the process of a caller may end while it starts, before its other checks are skipped.
-const startAttempts = 3
-
-// newSession reads the options.
-func newSession(o Options) (*Session, []string, error) {
-	s := &Session{Options: o, started: time.Now(), attempts: startAttempts, Printer: &progress.Printer{Out: o.Out, Verbose: o.Verbose}}
-	s.Env = newEnvironment(o)
-	var err error
-	if s.Env.Foreign, err = newForeign(o); err != nil {
-		return nil, nil, err
-	}
-	var adaptors []string
-	if s.Ops, adaptors, err = Selection(o, s.Env.Foreign); err != nil {
-		return nil, nil, err
-	}
-	if o.Spread {
-		s.spread = newSpread(s.Ops)
-	}
-	if s.job, err = readJob(o); err != nil {
-		return nil, nil, err
-	}
-	if s.job != nil { // the process that started it has read the other choices: its report is not that of the last run
-		s.choice = choice{job: s.job.Specs}
-		s.Printer.Out = s.job
-		return s, adaptors, nil
-	}
-	if s.choice, err = newChoice(o); err == nil {
-		err = s.choice.checkPatterns(o.Project.Ops, allCallers(o.Project, s.Env.Foreign), s.Env.Foreign)
-	}
-	if err == nil { // before workers start, of which each needs seconds
-		err = s.expectations(adaptors)
-	}
-	return s, adaptors, err
-}
-
-// newEnvironment is what all specs share, as far as the options tell.
-func newEnvironment(o Options) check.Environment {
-	return check.Environment{
-		Project: o.Project, Device: o.device(), StaleFiles: askedOnce(o.Stale), RandomCallsPerOp: o.randomCalls(), Seed: o.Seed,
-	}
-}
-
-// askedOnce keeps the answer for the checks of all ops: to generate all files takes seconds where there are many.
-func askedOnce(stale func(context.Context) ([]string, error)) func(context.Context) ([]string, error) {
-	if stale == nil {
-		return nil
-	}
-	var once sync.Once
-	var files []string
-	var err error
-	return func(ctx context.Context) ([]string, error) {
-		once.Do(func() { files, err = stale(ctx) })
-		return files, err
-	}
-}
-
-// CallsPerOp is the number of random calls for each op.
-func (o *Options) randomCalls() int {
-	ops := max(cmp.Or(len(o.Ops), len(o.Project.Ops)), 1)
-	return cmp.Or((o.RandomTotal+ops-1)/ops, o.Random, random.CallsPerOp)
-}
-
-// unknown is the error about a name that the project does not have, with the one that may be meant.
-func unknown(what, name string, known []string) error {
-	err := fmt.Errorf("%s %q: %w", what, name, ErrUnknown)
-	if hint := diag.DidYouMean(name, known, ""); hint != "" {
-		err = fmt.Errorf("%w: %s", err, hint)
-	}
-	return err
-}
-
-// Selection applies the options' filters.
-func Selection(o Options, f *check.ForeignCode) (ops []*opdef.Op, adaptors []string, err error) {
-	for _, name := range o.Ops {
-		if !slices.ContainsFunc(o.Project.Ops, func(op *opdef.Op) bool { return op.Name == name }) {
-			return nil, nil, unknown("op", name, o.Project.OpNames())
-		}
-	}
-	for _, op := range o.Project.Ops {
-		if len(o.Ops) == 0 || slices.Contains(o.Ops, op.Name) {
-			ops = append(ops, cases.Tested(op))
-		}
-	}
-	have := callerNames(f, o.Project)
-	if f.Callables() && len(o.Ops) == 0 {
-		ops = ops[:0]
-		for _, op := range o.Project.Ops {
-			if f.Has(op, calls.DefinitionName) {
-				ops = append(ops, cases.Tested(op))
-			}
-		}
-	}
-	for _, name := range o.Adaptors {
-		if !slices.Contains(have, name) {
-			return nil, nil, unknown("adaptor", name, have)
-		}
-	}
-	for _, name := range have {
-		if o.Profile == check.ProfileFast && len(o.Adaptors) == 0 && (name == calls.NativeName || name == calls.OpCallName) {
-			continue // they call what the bare backend calls
-		}
-		// The bare backend is what the others are compared with, so it always starts.
-		if len(o.Adaptors) == 0 || slices.Contains(o.Adaptors, name) || name == calls.BackendName && !f.Callables() {
-			adaptors = append(adaptors, name)
-		}
-	}
-	return ops, adaptors, nil
-}
-
-// device is the name of the device under test in messages.
-func (o *Options) device() string {
-	if o.Device == "" || o.Device == "cpu" {
-		return "cpu"
-	}
-	return o.Device + ":0"
+// ServeNative answers the suite's calls from Go, in a process of its own.
+func ServeNative(config string, in io.Reader, out io.Writer) error {
+	return native.Serve(config, in, out)
 }

@@ -14,10 +14,10 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/gen"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/opdef/load"
-	"github.com/opcast/opcast/internal/opdef/names"
-	"github.com/opcast/opcast/internal/randomop"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/language/opdef/load"
+	"github.com/opcast/opcast/internal/language/opdef/names"
+	"github.com/opcast/opcast/internal/testkit/randomop"
 )
 
 // TestAcceptedGenerates: whatever check accepts can be generated. The definitions are made up at random, half of them by

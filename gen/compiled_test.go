@@ -21,8 +21,8 @@ import (
 	"github.com/opcast/opcast/gen"
 	"github.com/opcast/opcast/internal/build"
 	"github.com/opcast/opcast/internal/build/compiler"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/pyenv"
+	"github.com/opcast/opcast/internal/build/pyenv"
+	"github.com/opcast/opcast/internal/language/opdef"
 )
 
 // TestAcceptedCompiles: what is generated from accepted definitions compiles, as C++ with the options of a build and as

@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/opcast/opcast/internal/randomop"
+	"github.com/opcast/opcast/internal/testkit/randomop"
 )
 
 // made is a name that package randomop gives, with the prefixes and the suffix that it has in derivatives, lets and kernels.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/opcast/opcast/internal/dtype"
+	"github.com/opcast/opcast/internal/language/dtype"
 )
 
 // drawn is a definition that is made up at random, as the text of its file.

@@ -1,5 +1,5 @@
 // Package gen turns a validated project into source text: the C++ of the backend, the Python of the adaptors, the
-// pages of the docs. Each language has a package of its own: cpp, python and docs; what they share is in view.
+// pages of the docs. Each language has a package of its own below internal: cpp, python and docs; what they share is in view.
 //
 // Generate is pure: it reads nothing but the model and its embedded templates and returns files in memory, so that
 // writing, comparing and testing share one path. Output depends on the definitions only: no date, no version, no path.
@@ -11,14 +11,14 @@ import (
 	"slices"
 
 	"github.com/opcast/opcast/adaptors"
-	"github.com/opcast/opcast/gen/cpp"
-	"github.com/opcast/opcast/gen/docs"
-	"github.com/opcast/opcast/gen/hub"
-	"github.com/opcast/opcast/gen/python"
-	"github.com/opcast/opcast/gen/templates"
-	"github.com/opcast/opcast/gen/view"
-	"github.com/opcast/opcast/internal/framework"
-	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/gen/internal/cpp"
+	"github.com/opcast/opcast/gen/internal/docs"
+	"github.com/opcast/opcast/gen/internal/hub"
+	"github.com/opcast/opcast/gen/internal/python"
+	"github.com/opcast/opcast/gen/internal/templates"
+	"github.com/opcast/opcast/gen/internal/view"
+	"github.com/opcast/opcast/internal/language/framework"
+	"github.com/opcast/opcast/internal/language/opdef"
 )
 
 // File is one generated file.
@@ -26,6 +26,9 @@ type File = view.File
 
 // Marker stands in the first lines of every generated file.
 const Marker = view.Marker
+
+// Repository says what the repository of a kernel of the Hugging Face Hub holds.
+type Repository = hub.Repository
 
 // Generate renders every file of the project, sorted by path.
 func Generate(p *opdef.Project) ([]File, error) {
@@ -58,7 +61,7 @@ func HubVariant(p *opdef.Project, id string) ([]File, error) {
 }
 
 // HubRepository renders what lies beside the variants.
-func HubRepository(p *opdef.Project, r hub.Repository) ([]File, error) {
+func HubRepository(p *opdef.Project, r Repository) ([]File, error) {
 	drafts, err := hub.Beside(view.Prepare(p), r)
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 	"github.com/opcast/opcast/backend"
 	"github.com/opcast/opcast/gen"
 	"github.com/opcast/opcast/internal/build"
-	"github.com/opcast/opcast/internal/opdef/load"
+	"github.com/opcast/opcast/internal/language/opdef/load"
 )
 
 // TestGolden renders each project of testdata/*.txtar (files below in/) and compares the files below want/.

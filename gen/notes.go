@@ -1,9 +1,9 @@
 package gen
 
 import (
-	"github.com/opcast/opcast/internal/diag"
-	"github.com/opcast/opcast/internal/framework"
-	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/language/diag"
+	"github.com/opcast/opcast/internal/language/framework"
+	"github.com/opcast/opcast/internal/language/opdef"
 )
 
 // Notes are what is no mistake, but has consequences that its author may not expect.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/opcast/opcast/adaptors"
 	"github.com/opcast/opcast/backend"
-	"github.com/opcast/opcast/internal/opdef/manifest"
+	"github.com/opcast/opcast/internal/language/opdef/manifest"
 )
 
 // runtimeFiles copies the hand-written Python runtime, and the C++ of the XLA calls, into the project under its own name.

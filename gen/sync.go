@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/opcast/opcast/internal/safefile"
+	"github.com/opcast/opcast/internal/system/safefile"
 )
 
 // Changes is how a project's generated files differ from what its definitions say.

@@ -15,12 +15,12 @@ import (
 	"slices"
 
 	"github.com/opcast/opcast/internal/build/compiler"
+	"github.com/opcast/opcast/internal/build/pyenv"
 	"github.com/opcast/opcast/internal/build/tree"
-	"github.com/opcast/opcast/internal/diag"
-	"github.com/opcast/opcast/internal/elfcheck"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/pyenv"
-	"github.com/opcast/opcast/internal/safefile"
+	"github.com/opcast/opcast/internal/language/diag"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/system/elfcheck"
+	"github.com/opcast/opcast/internal/system/safefile"
 )
 
 // Options are the inputs of a build.

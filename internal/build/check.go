@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/build/tree"
-	"github.com/opcast/opcast/internal/diag"
-	"github.com/opcast/opcast/internal/elfcheck"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/opdef/code"
+	"github.com/opcast/opcast/internal/language/diag"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/language/opdef/code"
+	"github.com/opcast/opcast/internal/system/elfcheck"
 )
 
 // check looks at the linked libraries: a library may export its entry points only and must find every other symbol in

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/opcast/opcast/internal/build/tree"
-	"github.com/opcast/opcast/internal/diag"
-	"github.com/opcast/opcast/internal/safefile"
+	"github.com/opcast/opcast/internal/language/diag"
+	"github.com/opcast/opcast/internal/system/safefile"
 )
 
 // job brings the libraries of a plan up to date.

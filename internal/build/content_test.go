@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/opcast/opcast/internal/tooltest"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 // object is where the demo's kernel is compiled to.

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/opcast/opcast/internal/diag"
-	"github.com/opcast/opcast/internal/ninja"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/opdef/code"
-	"github.com/opcast/opcast/internal/opdef/feature"
+	"github.com/opcast/opcast/internal/language/diag"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/language/opdef/code"
+	"github.com/opcast/opcast/internal/language/opdef/feature"
+	"github.com/opcast/opcast/internal/system/ninja"
 )
 
 // A kernel for the CPU that asks for features has a source file of its own, which is named like the kernel: the compiler may

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/opcast/opcast/internal/ninja"
-	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/system/ninja"
 )
 
 // Sources of kernels that ask for features are compiled for them and linked last: of an inline function in several objects,

@@ -9,7 +9,7 @@ import (
 
 	"github.com/opcast/opcast/internal/build/compiler"
 	"github.com/opcast/opcast/internal/build/tree"
-	"github.com/opcast/opcast/internal/ninja"
+	"github.com/opcast/opcast/internal/system/ninja"
 )
 
 // baseFlags compile every unit. Without -ffp-contract=off, two compilers would round differently; -fmad=false says the

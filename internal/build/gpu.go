@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/build/compiler"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/pyenv"
+	"github.com/opcast/opcast/internal/build/pyenv"
+	"github.com/opcast/opcast/internal/language/opdef"
 )
 
 // withArchs is a project whose manifest names these architectures, if there are any.

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/opcast/opcast/internal/build/tree"
-	"github.com/opcast/opcast/internal/framework"
-	"github.com/opcast/opcast/internal/ninja"
-	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/language/framework"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/system/ninja"
 )
 
 // handlers are the library through which a framework calls exports from C++, without Python: the framework, and the sources.

@@ -10,14 +10,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/internal/build/pyenv"
 	"github.com/opcast/opcast/internal/build/tree"
-	"github.com/opcast/opcast/internal/diag"
-	"github.com/opcast/opcast/internal/ninja"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/opdef/code"
-	"github.com/opcast/opcast/internal/opdef/manifest"
-	"github.com/opcast/opcast/internal/opdef/tomldoc"
-	"github.com/opcast/opcast/internal/pyenv"
+	"github.com/opcast/opcast/internal/language/diag"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/language/opdef/code"
+	"github.com/opcast/opcast/internal/language/opdef/manifest"
+	"github.com/opcast/opcast/internal/language/opdef/tomldoc"
+	"github.com/opcast/opcast/internal/system/ninja"
 )
 
 // Headers are third-party headers as they lie on this machine.

@@ -9,8 +9,8 @@ import (
 	"testing/fstest"
 
 	"github.com/opcast/opcast/internal/build/tree"
-	"github.com/opcast/opcast/internal/opdef/manifest"
-	"github.com/opcast/opcast/internal/tooltest"
+	"github.com/opcast/opcast/internal/language/opdef/manifest"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 // A header without a warning option's blessing: with -Wall it would be an error, if it were not one of others.

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/build/tree"
-	"github.com/opcast/opcast/internal/opdef/manifest"
+	"github.com/opcast/opcast/internal/language/opdef/manifest"
 )
 
 // folders are those that hold the project's sources and headers, which are all that a build reads beside the packages

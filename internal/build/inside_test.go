@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/internal/build/tree"
-	"github.com/opcast/opcast/internal/tooltest"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 // TestBuildStaysInside: whatever a project links, building it changes nothing outside.

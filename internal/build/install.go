@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/internal/build/pyenv"
 	"github.com/opcast/opcast/internal/build/tree"
-	"github.com/opcast/opcast/internal/framework"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/pyenv"
-	"github.com/opcast/opcast/internal/safefile"
+	"github.com/opcast/opcast/internal/language/framework"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/system/safefile"
 )
 
 // install copies the libraries into the Python packages and links the packages into the environment.

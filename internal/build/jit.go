@@ -11,10 +11,10 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/build/compiler"
+	"github.com/opcast/opcast/internal/build/pyenv"
 	"github.com/opcast/opcast/internal/build/tree"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/pyenv"
-	"github.com/opcast/opcast/internal/safefile"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/system/safefile"
 )
 
 // Recipe is a build that a package without a library does itself when it is imported: build.ninja without what differs

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/opcast/opcast/internal/tooltest"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 // TestKilledBuild: after `kill -9` of a build, its compilers end or keep the lock, so that they cannot overwrite what a

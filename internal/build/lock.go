@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/opcast/opcast/internal/safefile"
+	"github.com/opcast/opcast/internal/system/safefile"
 )
 
 // Lock keeps other processes out of a folder. It is the kernel's: it ends when the process has ended that took it, and all

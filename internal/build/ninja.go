@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/opcast/opcast/internal/pyenv"
+	"github.com/opcast/opcast/internal/build/pyenv"
 )
 
 // errFailed is all there is to say after ninja and the compiler have spoken.

@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/build/compiler"
+	"github.com/opcast/opcast/internal/build/pyenv"
 	"github.com/opcast/opcast/internal/build/tree"
-	"github.com/opcast/opcast/internal/ninja"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/pyenv"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/system/ninja"
 )
 
 // inputs is all that a plan depends on. Paths are relative to the project, with slashes.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/pyenv"
+	"github.com/opcast/opcast/internal/build/pyenv"
 )
 
 func TestBuildNamesWhatIsMissing(t *testing.T) {

@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/internal/build/pyenv"
 	"github.com/opcast/opcast/internal/build/tree"
-	"github.com/opcast/opcast/internal/elfcheck"
-	"github.com/opcast/opcast/internal/oldlibc"
-	"github.com/opcast/opcast/internal/pyenv"
-	"github.com/opcast/opcast/internal/safefile"
+	"github.com/opcast/opcast/internal/system/elfcheck"
+	"github.com/opcast/opcast/internal/system/oldlibc"
+	"github.com/opcast/opcast/internal/system/safefile"
 )
 
 // stubFolder holds the stubs of the old C library that a portable build links with.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/elfcheck"
-	"github.com/opcast/opcast/internal/tooltest"
+	"github.com/opcast/opcast/internal/system/elfcheck"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 // modernKernel calls what has a new version on a new system, throws and prints.

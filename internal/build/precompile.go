@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/build/tree"
-	"github.com/opcast/opcast/internal/ninja"
+	"github.com/opcast/opcast/internal/system/ninja"
 )
 
 // leastSharing is the number of units for which compiling a header ahead pays: it takes a second, and saves each unit a

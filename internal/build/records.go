@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/opcast/opcast/internal/build/tree"
-	"github.com/opcast/opcast/internal/safefile"
+	"github.com/opcast/opcast/internal/system/safefile"
 )
 
 // record says what a file was made from. The file is used again only if all of that, and the file, are the same.

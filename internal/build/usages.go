@@ -11,9 +11,9 @@ import (
 
 	"github.com/opcast/opcast/internal/build/compiler"
 	"github.com/opcast/opcast/internal/build/tree"
-	"github.com/opcast/opcast/internal/elfcheck"
-	"github.com/opcast/opcast/internal/ninja"
-	"github.com/opcast/opcast/internal/safefile"
+	"github.com/opcast/opcast/internal/system/elfcheck"
+	"github.com/opcast/opcast/internal/system/ninja"
+	"github.com/opcast/opcast/internal/system/safefile"
 )
 
 // Usages compiles the sources that include a header once more, for each of the architectures of a device, and says what their

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/build/tree"
-	"github.com/opcast/opcast/internal/elfcheck"
-	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/system/elfcheck"
 )
 
 // ErrOtherSources means that a library was made from other sources than those of the project.

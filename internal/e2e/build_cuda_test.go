@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/opcast/opcast/internal/build/compiler"
-	"github.com/opcast/opcast/internal/elfcheck"
-	"github.com/opcast/opcast/internal/tooltest"
+	"github.com/opcast/opcast/internal/system/elfcheck"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 // One library has both devices. It loads and works without a driver, and a call on CUDA says what is wrong.

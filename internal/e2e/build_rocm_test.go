@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/internal/build/compiler"
-	"github.com/opcast/opcast/internal/elfcheck"
-	"github.com/opcast/opcast/internal/tooltest"
+	"github.com/opcast/opcast/internal/system/elfcheck"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 // needHIP skips a test where there is no compiler for AMD's GPUs.

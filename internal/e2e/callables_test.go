@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/tooltest"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 // Functions in Python need no library.

@@ -6,11 +6,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/opcast/opcast/conformance/cases"
-	"github.com/opcast/opcast/internal/dtype"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/opdef/expr"
-	"github.com/opcast/opcast/internal/opdef/load"
+	"github.com/opcast/opcast/internal/language/dtype"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/language/opdef/expr"
+	"github.com/opcast/opcast/internal/language/opdef/load"
 )
 
 // call is one call of an op on small arrays.
@@ -76,7 +75,7 @@ func calls(t *testing.T) string {
 // isPlain says whether arrays of any sizes and contents in their ranges make a call: no lists, conditions, or contents with
 // structure, and no dims that an attribute chooses.
 func isPlain(op *opdef.Op) bool {
-	if op.HasLists() || len(op.Requires) > 0 || cases.SamplesPattern.MatchString(op.Module) {
+	if op.HasLists() || len(op.Requires) > 0 || op.Defines("samples") {
 		return false
 	}
 	for _, a := range op.Inputs {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/opcast/opcast/gen"
 	"github.com/opcast/opcast/internal/build/compiler"
-	"github.com/opcast/opcast/internal/opdef/load"
-	"github.com/opcast/opcast/internal/pyenv"
+	"github.com/opcast/opcast/internal/build/pyenv"
+	"github.com/opcast/opcast/internal/language/opdef/load"
 )
 
 // The runtime's tests are plain programs that end with "ok N checks": one for what kernels see, one for the rules on

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/internal/build"
-	"github.com/opcast/opcast/internal/tooltest"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 // emulated is the manifest of a collection whose only kernels are those for CUDA, with warps of so many threads.

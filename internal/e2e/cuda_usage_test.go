@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/opdef/load"
+	"github.com/opcast/opcast/internal/language/opdef/load"
 )
 
 // elementBudget is the most instructions per element for the kernels of an op that a pattern finds.

@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/tools/txtar"
 
-	"github.com/opcast/opcast/internal/report"
-	"github.com/opcast/opcast/internal/tooltest"
+	"github.com/opcast/opcast/internal/results/report"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 // derivativesProject lays out the ops of the example that compute an op's derivatives, of every order and mode, and some

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/opcast/opcast/internal/build/compiler"
-	"github.com/opcast/opcast/internal/faultinject"
-	"github.com/opcast/opcast/internal/tooltest"
+	"github.com/opcast/opcast/internal/testkit/faultinject"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 // shared is a folder of what several tests use. It lives as long as the test program.

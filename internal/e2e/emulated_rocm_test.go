@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/internal/build"
-	"github.com/opcast/opcast/internal/report"
-	"github.com/opcast/opcast/internal/tooltest"
+	"github.com/opcast/opcast/internal/results/report"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 //go:embed emulated_rocm.py

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/opcast/opcast/internal/opdef/load"
+	"github.com/opcast/opcast/internal/language/opdef/load"
 )
 
 //go:embed explain.py

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/tooltest"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 // quickCompiler is a program that compiles what all projects of the tests under faults share once.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/tooltest"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 // Whenever a process is killed, with compilers that live on, cannot write, or finds a poor machine while a package builds

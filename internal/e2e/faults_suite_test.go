@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/opcast/opcast/internal/tooltest"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 // Whenever `opcast test` is killed or cannot write, the next one, of sources that were edited meanwhile, gives the results of a

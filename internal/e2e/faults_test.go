@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/opcast/opcast/internal/faultinject"
+	"github.com/opcast/opcast/internal/testkit/faultinject"
 )
 
 // faults is one command on one project, and what must be in the end.

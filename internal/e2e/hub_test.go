@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/tooltest"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 // hubOps is a stranger's collection with a gradient and a layer.

@@ -18,7 +18,7 @@ func imports(t *testing.T, shared string, others ...string) (string, error) {
 // another one.
 func TestNoImportCircles(t *testing.T) {
 	for shared, others := range map[string]string{
-		"conformance/worker": "adaptors/*/worker", "backend/python/src": "adaptors/*/src",
+		"conformance/internal/worker": "adaptors/*/worker", "backend/python/src": "adaptors/*/src",
 	} {
 		folders, err := filepath.Glob(filepath.Join(root(t), others))
 		if err != nil || len(folders) == 0 {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/report"
+	"github.com/opcast/opcast/internal/results/report"
 )
 
 // TestInferenceTypes: type checkers have nothing to say against what is generated, in their strictest mode. The collection has

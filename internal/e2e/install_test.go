@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/framework"
+	"github.com/opcast/opcast/internal/language/framework"
 )
 
 // The packages can be installed into an environment that has never seen the repository, and work there.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/opcast/opcast/internal/report"
+	"github.com/opcast/opcast/internal/results/report"
 )
 
 // Processes whose command is killed end by themselves, though what they call hangs. The next run removes what is left of

@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/opcast/opcast/internal/report"
-	"github.com/opcast/opcast/internal/tooltest"
+	"github.com/opcast/opcast/internal/results/report"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 // definition is an op that needs no library: functions stand for it.

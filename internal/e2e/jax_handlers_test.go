@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/opcast/opcast/internal/pyenv"
+	"github.com/opcast/opcast/internal/build/pyenv"
 )
 
 // The XLA handlers run against stand-ins for XLA, tvm-ffi and an op: that is all of the JAX adaptor's way to a GPU that

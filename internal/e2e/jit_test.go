@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/opcast/opcast/internal/elfcheck"
+	"github.com/opcast/opcast/internal/system/elfcheck"
 )
 
 // jit is a project that was generated and never built, and a cache of its own.

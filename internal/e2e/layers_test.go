@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/framework"
+	"github.com/opcast/opcast/internal/language/framework"
 )
 
 // Layers can be constructed, lend their forward and stand in for the modules of whole models; what they do not honour they

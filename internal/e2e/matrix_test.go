@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/matrix"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/opdef/load"
-	"github.com/opcast/opcast/internal/report"
-	"github.com/opcast/opcast/internal/tooltest"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/language/opdef/load"
+	"github.com/opcast/opcast/internal/results/report"
+	"github.com/opcast/opcast/internal/ship/matrix"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 // TestMatrix runs the smallest op with the oldest versions of what is quickly installed. PyTorch has gigabytes: make matrix

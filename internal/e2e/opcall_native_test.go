@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/opcast/opcast/internal/tvmffi"
+	"github.com/opcast/opcast/internal/system/tvmffi"
 )
 
 // opcallFloats is a dense float32 array; its elements do not matter.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/pyenv"
-	"github.com/opcast/opcast/internal/tvmffi"
+	"github.com/opcast/opcast/internal/build/pyenv"
+	"github.com/opcast/opcast/internal/system/tvmffi"
 )
 
 // opcallSays is what the examples in C, Go and Rust print: a result, and an error.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/report"
+	"github.com/opcast/opcast/internal/results/report"
 )
 
 // A kernel that calls a library of others takes calls where the library is found, and says what it needs elsewhere. The suite

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/report"
-	"github.com/opcast/opcast/internal/tooltest"
+	"github.com/opcast/opcast/internal/results/report"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 // tested runs `opcast test` and returns its exit code, what it printed, and its report.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/opcast/opcast/internal/matrix"
+	"github.com/opcast/opcast/internal/ship/matrix"
 )
 
 //go:embed smoke.py

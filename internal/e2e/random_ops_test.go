@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/opdef/load"
-	"github.com/opcast/opcast/internal/randomop"
-	"github.com/opcast/opcast/internal/report"
-	"github.com/opcast/opcast/internal/tooltest"
+	"github.com/opcast/opcast/internal/language/opdef/load"
+	"github.com/opcast/opcast/internal/results/report"
+	"github.com/opcast/opcast/internal/testkit/randomop"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 // TestRandomOps: the suite has nothing to say against ops that are made up and whose kernels are right, and finds each whose

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/opdef/load"
+	"github.com/opcast/opcast/internal/language/opdef/load"
 )
 
 // rocmSample are ops whose kernels between them use all that device.h has: reductions, shuffles, tensor cores and shared memory.

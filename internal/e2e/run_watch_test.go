@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/tooltest"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 // `opcast run --watch` says after each change of a file whether the kernel is right now, also of one that does not

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/report"
-	"github.com/opcast/opcast/internal/tooltest"
+	"github.com/opcast/opcast/internal/results/report"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 // A function that does nothing wrong fails nothing, however its results lie; and an author's module that cannot be imported

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/framework"
-	"github.com/opcast/opcast/internal/tooltest"
+	"github.com/opcast/opcast/internal/language/framework"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 // strangers is a collection by somebody else: another license, a name of two words, a version that is not normal.

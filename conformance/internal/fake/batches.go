@@ -4,12 +4,12 @@ import (
 	"context"
 	"slices"
 
-	"github.com/opcast/opcast/conformance/calls"
-	"github.com/opcast/opcast/conformance/cases"
-	"github.com/opcast/opcast/conformance/check"
-	"github.com/opcast/opcast/conformance/checks/random"
-	"github.com/opcast/opcast/internal/rpc"
-	"github.com/opcast/opcast/internal/tvmffi"
+	"github.com/opcast/opcast/conformance/internal/calls"
+	"github.com/opcast/opcast/conformance/internal/cases"
+	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/checks/random"
+	"github.com/opcast/opcast/internal/system/rpc"
+	"github.com/opcast/opcast/internal/system/tvmffi"
 )
 
 // BatchingFramework is a framework whose process makes random calls by itself.

@@ -3,7 +3,7 @@ package fake
 import (
 	"math/big"
 
-	"github.com/opcast/opcast/conformance/cases"
+	"github.com/opcast/opcast/conformance/internal/cases"
 )
 
 // ToyIntegers are the results of the toy op of integers without overflow, one list per slot; nil for the other ops.

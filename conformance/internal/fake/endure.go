@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/opcast/opcast/conformance/calls"
-	"github.com/opcast/opcast/conformance/checks/endurance"
-	"github.com/opcast/opcast/conformance/oracle"
-	"github.com/opcast/opcast/conformance/worker"
-	"github.com/opcast/opcast/internal/rpc"
+	"github.com/opcast/opcast/conformance/internal/calls"
+	"github.com/opcast/opcast/conformance/internal/checks/endurance"
+	"github.com/opcast/opcast/conformance/internal/oracle"
+	"github.com/opcast/opcast/conformance/internal/worker"
+	"github.com/opcast/opcast/internal/system/rpc"
 )
 
 // ThreadGone marks a result that never comes.

@@ -3,10 +3,10 @@ package fake
 import (
 	"fmt"
 
-	"github.com/opcast/opcast/conformance/calls"
-	"github.com/opcast/opcast/conformance/cases"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/rule"
+	"github.com/opcast/opcast/conformance/internal/calls"
+	"github.com/opcast/opcast/conformance/internal/cases"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/language/rule"
 )
 
 // gather gives the scaled arrays, their rows one after the other, how many there are of each, and the new totals.

@@ -3,8 +3,8 @@ package fake
 import (
 	"math"
 
-	"github.com/opcast/opcast/conformance/calls"
-	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/conformance/internal/calls"
+	"github.com/opcast/opcast/internal/language/ndarray"
 )
 
 // Nudge moves the last element of the result by six spacings: more than float32 may be off.

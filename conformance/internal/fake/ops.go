@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/opcast/opcast/conformance/cases"
-	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/conformance/internal/cases"
+	"github.com/opcast/opcast/internal/language/opdef"
 )
 
 // ToyValues are the results of a toy op, one list per slot, nil for what does not exist. round is applied to every

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/opcast/opcast/conformance/calls"
-	"github.com/opcast/opcast/conformance/cases"
-	"github.com/opcast/opcast/conformance/check"
-	"github.com/opcast/opcast/internal/ndarray"
+	"github.com/opcast/opcast/conformance/internal/calls"
+	"github.com/opcast/opcast/conformance/internal/cases"
+	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/internal/language/ndarray"
 )
 
 // farCall is the call that a probe of distant rows makes; other calls stay as they are.

@@ -1,11 +1,11 @@
 package fake
 
 import (
-	"github.com/opcast/opcast/conformance/calls"
-	"github.com/opcast/opcast/conformance/cases"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/opdef/expr"
-	"github.com/opcast/opcast/internal/rule"
+	"github.com/opcast/opcast/conformance/internal/calls"
+	"github.com/opcast/opcast/conformance/internal/cases"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/language/opdef/expr"
+	"github.com/opcast/opcast/internal/language/rule"
 )
 
 // ragged sums the rows of each sequence; round is applied to every intermediate result.

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/opcast/opcast/internal/opdef/manifest"
-	"github.com/opcast/opcast/internal/pyenv"
+	"github.com/opcast/opcast/internal/build/pyenv"
+	"github.com/opcast/opcast/internal/language/opdef/manifest"
 )
 
 // defaultArchs are built where the manifest names none: Ampere, Hopper, and PTX for whatever comes later.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/pyenv"
-	"github.com/opcast/opcast/internal/tooltest"
+	"github.com/opcast/opcast/internal/build/pyenv"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 func TestFindCUDA(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 
 	shellquote "github.com/kballard/go-shellquote"
 
+	"github.com/opcast/opcast/internal/build/pyenv"
 	"github.com/opcast/opcast/internal/build/tree"
-	"github.com/opcast/opcast/internal/pyenv"
 )
 
 // CXX is a C++ compiler: the words that start its command, and what tells it from any other (identity.go).

@@ -11,8 +11,8 @@ import (
 
 	shellquote "github.com/kballard/go-shellquote"
 
-	"github.com/opcast/opcast/internal/opdef/manifest"
-	"github.com/opcast/opcast/internal/pyenv"
+	"github.com/opcast/opcast/internal/build/pyenv"
+	"github.com/opcast/opcast/internal/language/opdef/manifest"
 )
 
 // usualGFX are built where the manifest names none, if the compiler knows them: CDNA 2 and 3.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/opdef/manifest"
-	"github.com/opcast/opcast/internal/tooltest"
+	"github.com/opcast/opcast/internal/language/opdef/manifest"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 func TestFindHIP(t *testing.T) {

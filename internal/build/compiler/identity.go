@@ -6,8 +6,8 @@ import (
 	"os/exec"
 	"strings"
 
+	"github.com/opcast/opcast/internal/build/pyenv"
 	"github.com/opcast/opcast/internal/build/tree"
-	"github.com/opcast/opcast/internal/pyenv"
 )
 
 // Environment are the variables that change what compilers and linkers make.

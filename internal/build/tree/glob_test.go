@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/opcast/opcast/internal/tooltest"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 func TestGlob(t *testing.T) {

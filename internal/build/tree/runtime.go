@@ -8,7 +8,7 @@ import (
 	"path"
 	"slices"
 
-	"github.com/opcast/opcast/internal/safefile"
+	"github.com/opcast/opcast/internal/system/safefile"
 )
 
 // Runtime is the C++ part of a runtime: Root is its include folder, Sources are its units, CUDA those of nvcc, HIP those of a compiler

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/opcast/opcast/internal/tooltest"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 // A project with a runtime of its own, as this repository is, uses that; stale embedded files go away.

@@ -11,10 +11,10 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/opcast/opcast/internal/diag"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/opdef/load"
-	"github.com/opcast/opcast/internal/opdef/manifest"
+	"github.com/opcast/opcast/internal/language/diag"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/language/opdef/load"
+	"github.com/opcast/opcast/internal/language/opdef/manifest"
 )
 
 // App is what the commands share: the program's path and streams, and the global flags.

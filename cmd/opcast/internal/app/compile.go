@@ -8,9 +8,9 @@ import (
 	"github.com/opcast/opcast/backend"
 	"github.com/opcast/opcast/gen"
 	"github.com/opcast/opcast/internal/build"
+	"github.com/opcast/opcast/internal/build/generated"
 	"github.com/opcast/opcast/internal/build/tree"
-	"github.com/opcast/opcast/internal/generated"
-	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/language/opdef"
 )
 
 // Compile generates and builds in the environment of o; nothing but mistakes and the compiler's words are printed. The

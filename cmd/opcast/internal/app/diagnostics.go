@@ -1,6 +1,6 @@
 package app
 
-import "github.com/opcast/opcast/internal/diag"
+import "github.com/opcast/opcast/internal/language/diag"
 
 // Finding is a diagnostic in JSON.
 type Finding struct {

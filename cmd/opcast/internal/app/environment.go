@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/opcast/opcast/internal/build"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/pyenv"
+	"github.com/opcast/opcast/internal/build/pyenv"
+	"github.com/opcast/opcast/internal/language/opdef"
 )
 
 // PythonFlag adds the flag with which every command takes its Python environment.

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/internal/build"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/opdef/manifest"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/language/opdef/manifest"
 )
 
 // A library is built for the device on which it is called: it has kernels for the GPUs of one vendor.

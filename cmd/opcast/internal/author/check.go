@@ -7,9 +7,9 @@ import (
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
 	"github.com/opcast/opcast/gen"
-	"github.com/opcast/opcast/internal/diag"
-	"github.com/opcast/opcast/internal/generated"
-	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/build/generated"
+	"github.com/opcast/opcast/internal/language/diag"
+	"github.com/opcast/opcast/internal/language/opdef"
 )
 
 func newCheckCmd(a commands) *cobra.Command {

@@ -13,13 +13,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
-	"github.com/opcast/opcast/internal/breaking"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/opdef/load"
-	"github.com/opcast/opcast/internal/opdef/manifest"
-	"github.com/opcast/opcast/internal/opdef/projectfs"
-	"github.com/opcast/opcast/internal/safefile"
-	"github.com/opcast/opcast/internal/tempdir"
+	"github.com/opcast/opcast/internal/language/breaking"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/language/opdef/load"
+	"github.com/opcast/opcast/internal/language/opdef/manifest"
+	"github.com/opcast/opcast/internal/language/opdef/projectfs"
+	"github.com/opcast/opcast/internal/system/safefile"
+	"github.com/opcast/opcast/internal/system/tempdir"
 )
 
 func newDiffCmd(a commands) *cobra.Command {

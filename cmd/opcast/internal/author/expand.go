@@ -12,8 +12,8 @@ import (
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
 	"github.com/opcast/opcast/gen"
-	"github.com/opcast/opcast/internal/diag"
-	"github.com/opcast/opcast/internal/opdef/names"
+	"github.com/opcast/opcast/internal/language/diag"
+	"github.com/opcast/opcast/internal/language/opdef/names"
 )
 
 func newExpandCmd(a commands) *cobra.Command {

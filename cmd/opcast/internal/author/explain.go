@@ -12,9 +12,9 @@ import (
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
 	"github.com/opcast/opcast/gen"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/rule"
-	"github.com/opcast/opcast/internal/transform"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/language/rule"
+	"github.com/opcast/opcast/internal/language/transform"
 )
 
 const explainLong = `Say what the code of a diagnostic means, why such a thing is refused, and how to write it instead:

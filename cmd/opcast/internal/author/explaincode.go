@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
-	"github.com/opcast/opcast/internal/diag"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/opdef/code"
+	"github.com/opcast/opcast/internal/language/diag"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/language/opdef/code"
 )
 
 // explainCodes prints the page of all codes.

@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"text/tabwriter"
 
-	"github.com/opcast/opcast/conformance/calls"
-	"github.com/opcast/opcast/conformance/trial"
-	"github.com/opcast/opcast/internal/ndarray"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/runner"
-	"github.com/opcast/opcast/internal/tvmffi"
+	"github.com/opcast/opcast/cmd/opcast/internal/runner"
+	"github.com/opcast/opcast/conformance"
+	"github.com/opcast/opcast/internal/language/ndarray"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/system/tvmffi"
 )
 
 // explainCall prints every kernel of an op with yes, or the reason for which it does not take the call. The library is
@@ -37,14 +36,14 @@ func (a commands) explainCall(ctx context.Context, p *opdef.Project, op *opdef.O
 }
 
 // kernelAnswers asks the library, which gets the shape and the dtype of every array.
-func kernelAnswers(library *tvmffi.Library, made *trial.Call, device string) ([]runner.Answer, error) {
+func kernelAnswers(library *tvmffi.Library, made *conformance.Trial, device string) ([]runner.Answer, error) {
 	arguments, err := exportArguments(made, func(_ string, _ runner.Role, array *ndarray.Array) any { return array })
 	if err != nil {
 		return nil, err
 	}
 	op := made.Case.Op
 	first, last := len(op.Outputs)+len(op.Inputs), len(arguments)-len(op.Scratch) // of the attributes, and after them
-	if lists := calls.ListsOf(op); lists != nil {
+	if lists := conformance.ListsOf(op); lists != nil {
 		first += len(lists.Lengths)
 	}
 	call := []any{op.Name, int(tvmffi.Kinds[device]), 0}

@@ -13,12 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
-	"github.com/opcast/opcast/internal/diag"
-	"github.com/opcast/opcast/internal/opdef/manifest"
-	"github.com/opcast/opcast/internal/opdef/projectfs"
-	"github.com/opcast/opcast/internal/opdef/tomldoc"
-	"github.com/opcast/opcast/internal/safefile"
-	"github.com/opcast/opcast/internal/tomlfmt"
+	"github.com/opcast/opcast/internal/language/diag"
+	"github.com/opcast/opcast/internal/language/opdef/manifest"
+	"github.com/opcast/opcast/internal/language/opdef/projectfs"
+	"github.com/opcast/opcast/internal/language/opdef/tomldoc"
+	"github.com/opcast/opcast/internal/language/tomlfmt"
+	"github.com/opcast/opcast/internal/system/safefile"
 )
 
 func newFmtCmd(a commands) *cobra.Command {

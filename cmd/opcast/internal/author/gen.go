@@ -11,7 +11,7 @@ import (
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
 	"github.com/opcast/opcast/internal/build"
 	"github.com/opcast/opcast/internal/build/tree"
-	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/language/opdef"
 )
 
 func newGenCmd(a commands) *cobra.Command {

@@ -18,9 +18,9 @@ import (
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
 	"github.com/opcast/opcast/gen"
-	"github.com/opcast/opcast/internal/opdef/manifest"
-	"github.com/opcast/opcast/internal/opdef/names"
-	"github.com/opcast/opcast/internal/safefile"
+	"github.com/opcast/opcast/internal/language/opdef/manifest"
+	"github.com/opcast/opcast/internal/language/opdef/names"
+	"github.com/opcast/opcast/internal/system/safefile"
 )
 
 var (

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/opcast/opcast/internal/framework"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/opdef/names"
+	"github.com/opcast/opcast/internal/language/framework"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/language/opdef/names"
 )
 
 // newCollection fills the templates of `opcast init`.

@@ -13,12 +13,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
-	"github.com/opcast/opcast/internal/migrate"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/opdef/manifest"
-	"github.com/opcast/opcast/internal/opdef/names"
-	"github.com/opcast/opcast/internal/safefile"
-	"github.com/opcast/opcast/internal/tomlfmt"
+	"github.com/opcast/opcast/internal/language/migrate"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/language/opdef/manifest"
+	"github.com/opcast/opcast/internal/language/opdef/names"
+	"github.com/opcast/opcast/internal/language/tomlfmt"
+	"github.com/opcast/opcast/internal/system/safefile"
 )
 
 // initFrom drafts ops from files of the project. A folder that is no project becomes one; one that is gets more ops.

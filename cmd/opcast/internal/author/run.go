@@ -12,15 +12,14 @@ import (
 
 	"github.com/opcast/opcast/backend"
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
-	"github.com/opcast/opcast/conformance/calls"
-	"github.com/opcast/opcast/conformance/trial"
+	"github.com/opcast/opcast/cmd/opcast/internal/runner"
+	"github.com/opcast/opcast/conformance"
 	"github.com/opcast/opcast/internal/build"
 	"github.com/opcast/opcast/internal/build/compiler"
-	"github.com/opcast/opcast/internal/ndarray"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/pyenv"
-	"github.com/opcast/opcast/internal/runner"
-	"github.com/opcast/opcast/internal/tvmffi"
+	"github.com/opcast/opcast/internal/build/pyenv"
+	"github.com/opcast/opcast/internal/language/ndarray"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/system/tvmffi"
 )
 
 // runFlags are the choices of the command line.
@@ -123,7 +122,7 @@ func (a commands) prepare(ctx context.Context, p *opdef.Project, op *opdef.Op, w
 		return nil, err
 	}
 	r := &run{commands: a, project: p, op: op, flags: flags}
-	if r.trial, err = trial.New(op, wanted); err != nil {
+	if r.trial, err = conformance.NewTrial(op, wanted); err != nil {
 		return nil, err
 	}
 	if r.env, err = a.Environment(ctx, flags.python, p.Dir); err != nil {
@@ -148,7 +147,7 @@ type run struct {
 	project *opdef.Project
 	op      *opdef.Op
 	env     *pyenv.Env
-	trial   *trial.Call
+	trial   *conformance.Trial
 	flags   runFlags
 	// library is the built collection.
 	library string
@@ -223,7 +222,7 @@ func (r *run) call() (*runner.Call, error) {
 
 // exportArguments arranges a call as its export takes it: outputs, inputs, attrs, scratch, and
 // before them how many arrays each list has. wrap makes the arrays; absent arguments are nil.
-func exportArguments(made *trial.Call, wrap func(string, runner.Role, *ndarray.Array) any) (list []any, err error) {
+func exportArguments(made *conformance.Trial, wrap func(string, runner.Role, *ndarray.Array) any) (list []any, err error) {
 	op := made.Case.Op
 	results, err := made.Results()
 	if err != nil {
@@ -233,7 +232,7 @@ func exportArguments(made *trial.Call, wrap func(string, runner.Role, *ndarray.A
 	if err != nil {
 		return nil, err
 	}
-	if lists := calls.ListsOf(op); lists != nil {
+	if lists := conformance.ListsOf(op); lists != nil {
 		for _, length := range lists.Lengths {
 			list = append(list, length)
 		}

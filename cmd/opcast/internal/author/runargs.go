@@ -7,17 +7,16 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
-	"github.com/opcast/opcast/conformance/cases"
-	"github.com/opcast/opcast/conformance/trial"
-	"github.com/opcast/opcast/internal/diag"
-	"github.com/opcast/opcast/internal/dtype"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/workload"
+	"github.com/opcast/opcast/conformance"
+	"github.com/opcast/opcast/internal/language/diag"
+	"github.com/opcast/opcast/internal/language/dtype"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/language/workload"
 )
 
 // parseRequest reads the words of a command line that describe a call: INPUT=SHAPE[:DTYPE] and ATTR=VALUE.
-func parseRequest(op *opdef.Op, words []string, flags runFlags) (trial.Request, error) {
-	w := trial.Request{
+func parseRequest(op *opdef.Op, words []string, flags runFlags) (conformance.TrialRequest, error) {
+	w := conformance.TrialRequest{
 		Shapes: map[string][]int64{}, DTypes: map[string]string{}, Attrs: map[string]any{},
 		Kernel: flags.kernel, Device: flags.device,
 	}
@@ -56,7 +55,7 @@ func nearestArgument(op *opdef.Op, name string) string {
 }
 
 // setInputs reads the shape of an input, or those of the arrays of a list: "128x4096,7:bf16".
-func setInputs(w *trial.Request, in *opdef.Arg, value string) error {
+func setInputs(w *conformance.TrialRequest, in *opdef.Arg, value string) error {
 	if !in.List {
 		return setInput(w, in, value)
 	}
@@ -75,7 +74,7 @@ func setInputs(w *trial.Request, in *opdef.Arg, value string) error {
 }
 
 // instance is the op for lists of the wanted lengths: as many arrays as have a shape, else two.
-func instance(op *opdef.Op, w *trial.Request) (*opdef.Op, error) {
+func instance(op *opdef.Op, w *conformance.TrialRequest) (*opdef.Op, error) {
 	if !op.HasLists() {
 		return op, nil
 	}
@@ -95,11 +94,11 @@ func instance(op *opdef.Op, w *trial.Request) (*opdef.Op, error) {
 			lengths[first] = n
 		}
 	}
-	return op.Instance(func(list string) int { return cmp.Or(lengths[list], cases.TestedLength) }), nil
+	return op.Instance(func(list string) int { return cmp.Or(lengths[list], conformance.ListLength) }), nil
 }
 
 // setInput reads "128x4096:bf16", "128x4096", ":bf16" or "none". The shape of a number is "()".
-func setInput(w *trial.Request, in *opdef.Arg, value string) error {
+func setInput(w *conformance.TrialRequest, in *opdef.Arg, value string) error {
 	if value == "none" {
 		if !in.Optional {
 			return app.Usage("%s: expected a shape, got none: it is not optional", in.Name)
@@ -136,7 +135,7 @@ func setInput(w *trial.Request, in *opdef.Arg, value string) error {
 }
 
 // setAttr reads a value, or "none": then the attribute is not given, whatever a workload says, unless "none" is one of its words.
-func setAttr(w *trial.Request, a *opdef.Attr, text string) (err error) {
+func setAttr(w *conformance.TrialRequest, a *opdef.Attr, text string) (err error) {
 	word := a.Type == "str" && (len(a.OneOf) == 0 || slices.Contains(a.OneOf, text))
 	switch {
 	case text != "none" || word:
@@ -161,7 +160,7 @@ func attrValue(a *opdef.Attr, text string) (any, error) {
 		if !known {
 			return nil, app.Usage("%s: unknown dtype %q", a.Name, text)
 		}
-		return cases.DType(d.Long), nil
+		return conformance.DType(d.Long), nil
 	case a.Len != 0:
 		var list []int64
 		list, err = integers(text)
@@ -199,7 +198,7 @@ func integers(text string) ([]int64, error) {
 
 // useWorkload begins with the shapes, dtypes and attributes of a named call, if the flags name one. The words of the
 // command line change them.
-func (f runFlags) useWorkload(op *opdef.Op, w *trial.Request) error {
+func (f runFlags) useWorkload(op *opdef.Op, w *conformance.TrialRequest) error {
 	if f.workload == "" {
 		return nil
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/opcast/opcast/conformance/trial"
-	"github.com/opcast/opcast/internal/opdef/load"
+	"github.com/opcast/opcast/conformance"
+	"github.com/opcast/opcast/internal/language/opdef/load"
 )
 
 const limited = `doc = "Copy x, limited."
@@ -52,19 +52,19 @@ func TestParseRequest(t *testing.T) {
 	half := map[string]string{"x": "f16", "bias": "f16"}
 	for words, test := range map[string]struct {
 		workload string
-		want     trial.Request
+		want     conformance.TrialRequest
 		err      string
 	}{
-		"": {"with", trial.Request{Shapes: eight, DTypes: half,
+		"": {"with", conformance.TrialRequest{Shapes: eight, DTypes: half,
 			Attrs: map[string]any{"scale": 2.0, "power": int64(3), "cap": 1.5, "mode": "relu"}}, ""},
-		"power=none cap=none mode=none": {"with", trial.Request{Shapes: eight, DTypes: half,
+		"power=none cap=none mode=none": {"with", conformance.TrialRequest{Shapes: eight, DTypes: half,
 			Attrs: map[string]any{"scale": 2.0, "mode": "none"}}, ""},
-		"bias=none": {"with", trial.Request{Shapes: map[string][]int64{"x": {8}}, DTypes: map[string]string{"x": "f16"}, Without: []string{"bias"},
+		"bias=none": {"with", conformance.TrialRequest{Shapes: map[string][]int64{"x": {8}}, DTypes: map[string]string{"x": "f16"}, Without: []string{"bias"},
 			Attrs: map[string]any{"scale": 2.0, "power": int64(3), "cap": 1.5, "mode": "relu"}}, ""},
-		"bias=8": {"without", trial.Request{Shapes: eight, DTypes: map[string]string{"x": "f16"}, Without: []string{},
+		"bias=8": {"without", conformance.TrialRequest{Shapes: eight, DTypes: map[string]string{"x": "f16"}, Without: []string{},
 			Attrs: map[string]any{"scale": 2.0, "power": int64(1), "mode": "relu"}}, ""},
-		"scale=none": {"with", trial.Request{}, "scale: expected a value of type float, got none: it has no default"},
-		"power=two":  {"with", trial.Request{}, `power: expected a value of type int, got "two"`},
+		"scale=none": {"with", conformance.TrialRequest{}, "scale: expected a value of type float, got none: it has no default"},
+		"power=two":  {"with", conformance.TrialRequest{}, `power: expected a value of type int, got "two"`},
 	} {
 		got, err := parseRequest(p.Ops[0], strings.Fields(words), runFlags{workload: test.workload})
 		if test.err != "" {

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
-	"github.com/opcast/opcast/conformance/trial"
-	"github.com/opcast/opcast/internal/rule"
-	"github.com/opcast/opcast/internal/runner"
+	"github.com/opcast/opcast/cmd/opcast/internal/runner"
+	"github.com/opcast/opcast/conformance"
+	"github.com/opcast/opcast/internal/language/rule"
 )
 
 // report prints what ran, how right it is and how long it took. A result beyond its bound is a finding.
@@ -50,7 +50,7 @@ func (r *run) report(ctx context.Context, dir string, timing runner.Timing, call
 	return nil
 }
 
-func verdict(v trial.Verdict) string {
+func verdict(v conformance.Verdict) string {
 	state := "ok"
 	if v.Bad > 0 {
 		state = fmt.Sprintf("WRONG, %d of %d elements", v.Bad, v.Len)

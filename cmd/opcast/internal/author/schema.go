@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
-	"github.com/opcast/opcast/internal/opdef/manifest"
-	"github.com/opcast/opcast/internal/opdef/raw"
+	"github.com/opcast/opcast/internal/language/opdef/manifest"
+	"github.com/opcast/opcast/internal/language/opdef/raw"
 )
 
 var schemas = map[string]func() (map[string]any, error){"definition": raw.Schema, "manifest": manifest.Schema}

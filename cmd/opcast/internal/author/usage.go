@@ -13,7 +13,7 @@ import (
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
 	"github.com/opcast/opcast/internal/build"
 	"github.com/opcast/opcast/internal/build/compiler"
-	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/internal/language/opdef"
 )
 
 // usageDevices are the devices of the flags that ask what kernels take.

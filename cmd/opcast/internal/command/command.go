@@ -16,8 +16,8 @@ import (
 	"github.com/opcast/opcast/cmd/opcast/internal/judge"
 	"github.com/opcast/opcast/cmd/opcast/internal/ship"
 	"github.com/opcast/opcast/conformance"
-	"github.com/opcast/opcast/internal/framework"
-	"github.com/opcast/opcast/internal/report"
+	"github.com/opcast/opcast/internal/language/framework"
+	"github.com/opcast/opcast/internal/results/report"
 )
 
 // Process is what the commands know of the process that they run in.

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
-	"github.com/opcast/opcast/internal/opdef/code"
-	"github.com/opcast/opcast/internal/opdef/load"
+	"github.com/opcast/opcast/internal/language/opdef/code"
+	"github.com/opcast/opcast/internal/language/opdef/load"
 )
 
 // completed gives the commands that take ops their completion: names of ops, and for explain the codes.

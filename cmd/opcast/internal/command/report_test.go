@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
-	"github.com/opcast/opcast/internal/report"
+	"github.com/opcast/opcast/internal/results/report"
 )
 
 // shardReport writes a part of a run with the result of one check, and what repeats it.

@@ -14,13 +14,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
-	"github.com/opcast/opcast/conformance/timing"
-	"github.com/opcast/opcast/internal/bench"
-	"github.com/opcast/opcast/internal/opdef"
+	"github.com/opcast/opcast/conformance"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/results/bench"
 )
 
 // benchSuites are what can be measured.
-var benchSuites = []string{timing.Workloads, timing.Calls, costSuite}
+var benchSuites = []string{conformance.BenchWorkloads, conformance.BenchCalls, costSuite}
 
 // benchFlags are the choices of the command line.
 type benchFlags struct {
@@ -65,7 +65,7 @@ func newBenchCmd(a commands) *cobra.Command {
 	testDeviceFlag(cmd, &flags.device)
 	noBuildFlag(cmd, &flags.noBuild)
 	set := cmd.Flags()
-	set.StringSliceVar(&flags.suites, "suite", []string{timing.Workloads}, "measure these: "+strings.Join(benchSuites, ", "))
+	set.StringSliceVar(&flags.suites, "suite", []string{conformance.BenchWorkloads}, "measure these: "+strings.Join(benchSuites, ", "))
 	set.StringArrayVar(&flags.sweeps, "sweep", nil, "measure workloads with these values of a size: N=64:4096 doubles, N=1,100 lists")
 	set.StringVar(&flags.budgets, "budgets", "", "measure nothing: hold results, which are the arguments, against the budgets of this file")
 	set.StringSliceVar(&flags.adaptors, "adaptor", nil, "call the ops only through these adaptors")
@@ -126,7 +126,7 @@ func (a commands) bench(ctx context.Context, names []string, flags *benchFlags) 
 	if err := flags.resumed(&o, folder); err != nil {
 		return err
 	}
-	result, err := timing.Run(ctx, o)
+	result, err := conformance.Bench(ctx, o)
 	if err == nil && old != nil {
 		err = confirmed(ctx, o, result, old)
 	}
@@ -135,7 +135,7 @@ func (a commands) bench(ctx context.Context, names []string, flags *benchFlags) 
 		figures, err = a.costs(ctx, o, env)
 		result.Figures = append(result.Figures, figures...)
 	}
-	if errors.Is(err, timing.ErrMissing) {
+	if errors.Is(err, conformance.ErrNoTiming) {
 		return app.ExitError{Code: app.ExitMachine, Err: err}
 	}
 	if err != nil && result != nil { // what there is may be of use, and is no result to keep or to compare
@@ -148,7 +148,7 @@ func (a commands) bench(ctx context.Context, names []string, flags *benchFlags) 
 }
 
 // resumed has the run keep the rows that an earlier one has written into the folder, and write its own one by one.
-func (f *benchFlags) resumed(o *timing.Options, folder string) error {
+func (f *benchFlags) resumed(o *conformance.BenchOptions, folder string) error {
 	if !f.resume {
 		return nil
 	}
@@ -157,7 +157,7 @@ func (f *benchFlags) resumed(o *timing.Options, folder string) error {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return app.ExitError{Code: app.ExitUsage, Err: fmt.Errorf("--resume: %w", err)}
 	}
-	if here := timing.Machine(o.Device); before != nil && before.Machine != here {
+	if here := conformance.Machine(o.Device); before != nil && before.Machine != here {
 		return app.Usage("--resume: %s was measured on %s, this is %s", path, before.Machine.Hardware(), here.Hardware())
 	}
 	o.Before = before
@@ -171,7 +171,7 @@ func (f *benchFlags) resumed(o *timing.Options, folder string) error {
 }
 
 // confirmed measures the ops again that have become slower, so that only what is slower twice is told.
-func confirmed(ctx context.Context, o timing.Options, result, old *bench.Result) error {
+func confirmed(ctx context.Context, o conformance.BenchOptions, result, old *bench.Result) error {
 	slower := map[string]bool{}
 	compared := result.Since(old)
 	for _, change := range compared.Worse() {
@@ -185,7 +185,7 @@ func confirmed(ctx context.Context, o timing.Options, result, old *bench.Result)
 		return nil
 	}
 	o.Ops = slices.DeleteFunc(slices.Clone(o.Ops), func(op *opdef.Op) bool { return !slower[op.Name] })
-	again, err := timing.Run(ctx, o)
+	again, err := conformance.Bench(ctx, o)
 	if err == nil {
 		result.Confirm(again, old)
 	}

@@ -9,26 +9,25 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"github.com/opcast/opcast/conformance/mutants"
-	"github.com/opcast/opcast/conformance/timing"
-	"github.com/opcast/opcast/internal/bench"
-	"github.com/opcast/opcast/internal/cost"
-	"github.com/opcast/opcast/internal/pyenv"
-	"github.com/opcast/opcast/internal/tempdir"
+	"github.com/opcast/opcast/conformance"
+	"github.com/opcast/opcast/internal/build/cost"
+	"github.com/opcast/opcast/internal/build/pyenv"
+	"github.com/opcast/opcast/internal/results/bench"
+	"github.com/opcast/opcast/internal/system/tempdir"
 )
 
 // costSuite is the suite that measures what a collection costs its author.
 const costSuite = "cost"
 
 // costs measures a copy of the collection.
-func (a commands) costs(ctx context.Context, o timing.Options, env *pyenv.Env) (figures []bench.Figure, err error) {
+func (a commands) costs(ctx context.Context, o conformance.BenchOptions, env *pyenv.Env) (figures []bench.Figure, err error) {
 	temp, err := tempdir.Make("", "opcast-cost")
 	if err != nil {
 		return nil, fmt.Errorf("folder for a copy: %w", err)
 	}
 	defer func() { err = errors.Join(err, temp.Remove()) }()
 	dir := filepath.Join(temp.Path, "copy")
-	if err := mutants.CopyProject(o.Project.Dir, dir); err != nil {
+	if err := conformance.CopyProject(o.Project.Dir, dir); err != nil {
 		return nil, err
 	}
 	if err := os.RemoveAll(filepath.Join(dir, "build")); err != nil {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
-	"github.com/opcast/opcast/internal/bench"
+	"github.com/opcast/opcast/internal/results/bench"
 )
 
 // judge puts results together and holds them against budgets. The exit code says whether one is missed; one that was not

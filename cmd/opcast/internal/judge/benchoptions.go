@@ -7,14 +7,14 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
-	"github.com/opcast/opcast/conformance/timing"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/pyenv"
-	"github.com/opcast/opcast/internal/workload"
+	"github.com/opcast/opcast/conformance"
+	"github.com/opcast/opcast/internal/build/pyenv"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/language/workload"
 )
 
 // benchOptions reads the flags, and brings the library up to date.
-func (a commands) benchOptions(ctx context.Context, names []string, flags *benchFlags) (o timing.Options, env *pyenv.Env, err error) {
+func (a commands) benchOptions(ctx context.Context, names []string, flags *benchFlags) (o conformance.BenchOptions, env *pyenv.Env, err error) {
 	p, err := a.Load()
 	if err != nil {
 		return o, nil, err
@@ -32,13 +32,13 @@ func (a commands) benchOptions(ctx context.Context, names []string, flags *bench
 			return o, nil, app.Usage("unknown adaptor %q: the adaptors of opcast.toml are %s", name, strings.Join(p.Manifest.Adaptors, ", "))
 		}
 	}
-	o = timing.Options{
+	o = conformance.BenchOptions{
 		Project: p, Ops: ops, Adaptors: adaptors, Wanted: flags.adaptorsAreAsked, Device: flags.device, Threads: flags.threads,
 		Suites: flags.suites, Command: strings.ReplaceAll(strings.Join(append([]string{"opcast"}, os.Args[1:]...), " "), p.Dir+"/", ""),
 		Rehearse: flags.rehearse, Rounds: flags.rounds, Seconds: flags.seconds, Environ: os.Environ(), Progress: a.Stderr,
 	}
 	hasWorkloads := slices.ContainsFunc(ops, func(op *opdef.Op) bool { return len(op.Workloads) > 0 })
-	if !hasWorkloads && slices.Equal(flags.suites, []string{timing.Workloads}) {
+	if !hasWorkloads && slices.Equal(flags.suites, []string{conformance.BenchWorkloads}) {
 		return o, nil, nil // without a build, too, there is nothing to measure
 	}
 	if env, err = a.suiteEnvironment(ctx, flags.python, p.Dir); err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
 	"github.com/opcast/opcast/conformance"
 	"github.com/opcast/opcast/internal/build"
-	"github.com/opcast/opcast/internal/generated"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/pyenv"
+	"github.com/opcast/opcast/internal/build/generated"
+	"github.com/opcast/opcast/internal/build/pyenv"
+	"github.com/opcast/opcast/internal/language/opdef"
 )
 
 func noBuildFlag(cmd *cobra.Command, noBuild *bool) {

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/pyenv"
+	"github.com/opcast/opcast/internal/build/pyenv"
+	"github.com/opcast/opcast/internal/language/opdef"
 )
 
 const wheelRemedy = "opcast wheel, and install the wheels that it writes"

@@ -10,10 +10,10 @@ import (
 
 	"github.com/opcast/opcast/backend"
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
-	"github.com/opcast/opcast/conformance/mutants"
+	"github.com/opcast/opcast/conformance"
 	"github.com/opcast/opcast/internal/build"
-	"github.com/opcast/opcast/internal/opdef/load"
-	"github.com/opcast/opcast/internal/pyenv"
+	"github.com/opcast/opcast/internal/build/pyenv"
+	"github.com/opcast/opcast/internal/language/opdef/load"
 )
 
 // mutantsFlags are the choices of the command line.
@@ -60,7 +60,7 @@ func (a commands) mutants(ctx context.Context, ops []string, flags *mutantsFlags
 	if err != nil {
 		return err
 	}
-	_, err = mutants.Run(ctx, mutants.Options{
+	_, err = conformance.Mutants(ctx, conformance.MutantOptions{
 		Project: p, Python: env.Python, Native: a.nativeCommand(), Ops: ops, Adaptors: flags.adaptors, Seed: flags.seed,
 		Mutants: flags.selected, Out: a.Stdout, Verbose: flags.verbose,
 		ReportDir: folder, Markdown: flags.markdown,
@@ -73,7 +73,7 @@ func (a commands) mutants(ctx context.Context, ops []string, flags *mutantsFlags
 		},
 		Driver: func(dir string) string { return build.DriverIn(dir, build.Emulated) },
 	})
-	if errors.Is(err, mutants.ErrSurvived) {
+	if errors.Is(err, conformance.ErrSurvived) {
 		return app.ExitError{Code: app.ExitFindings, Err: err}
 	}
 	return a.suiteError(err)

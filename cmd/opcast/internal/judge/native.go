@@ -3,7 +3,7 @@ package judge
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/opcast/opcast/conformance/native"
+	"github.com/opcast/opcast/conformance"
 )
 
 // nativeCaller is the hidden command with which the suite starts this program to call a library from Go.
@@ -14,7 +14,7 @@ func newNativeCallerCmd(a commands) *cobra.Command {
 		Use: nativeCaller + " CONFIG", Short: "Serve calls of a library for the conformance suite", Hidden: true,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return native.Serve(args[0], a.Stdin, a.Stdout)
+			return conformance.ServeNative(args[0], a.Stdin, a.Stdout)
 		},
 	}
 }

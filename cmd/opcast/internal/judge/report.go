@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
-	"github.com/opcast/opcast/internal/report"
+	"github.com/opcast/opcast/internal/results/report"
 )
 
 const mergeLong = `Make one report of those of the parts of a run, such as "opcast test --shard 1/2" and "--shard 2/2".

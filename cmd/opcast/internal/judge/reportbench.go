@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
-	"github.com/opcast/opcast/internal/bench"
+	"github.com/opcast/opcast/internal/results/bench"
 )
 
 const reportBenchLong = `Print the table of results of opcast bench, such as those that conformance/gpu.sh brings from a machine with a GPU.

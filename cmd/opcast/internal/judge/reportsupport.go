@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
-	"github.com/opcast/opcast/internal/report"
+	"github.com/opcast/opcast/internal/results/report"
 )
 
 const supportLong = `Print a table of what ran where: a line for each device, hardware and caller of the reports.

@@ -12,14 +12,11 @@ import (
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
 	"github.com/opcast/opcast/conformance"
-	"github.com/opcast/opcast/conformance/calls"
-	"github.com/opcast/opcast/conformance/check"
-	"github.com/opcast/opcast/conformance/worker"
 	"github.com/opcast/opcast/internal/build"
-	"github.com/opcast/opcast/internal/generated"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/opdef/load"
-	"github.com/opcast/opcast/internal/opdef/manifest"
+	"github.com/opcast/opcast/internal/build/generated"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/language/opdef/load"
+	"github.com/opcast/opcast/internal/language/opdef/manifest"
 )
 
 // testFlags are the choices of the command line.
@@ -63,7 +60,7 @@ func newTestCmd(a commands) *cobra.Command {
 	cmd.Flags().BoolVar(&flags.fast, "fast", false, "short for --profile fast")
 	jobsFlag(cmd, &flags.jobs)
 	seedFlag(cmd, &flags.seed)
-	cmd.Flags().DurationVar(&flags.timeout, "timeout", worker.CallLimit,
+	cmd.Flags().DurationVar(&flags.timeout, "timeout", conformance.CallLimit,
 		"how long one call may take; what compiles or makes many calls gets four times as long")
 	reportFlag(cmd, &flags.report, "build/report")
 	verboseFlag(cmd, &flags.verbose, "every check")
@@ -176,7 +173,7 @@ func emulate(o *conformance.Options) {
 	}
 	o.Device, o.Driver = device, build.DriverIn(o.Project.Dir, o.Device)
 	if len(o.Adaptors) == 0 {
-		o.Adaptors = []string{calls.BackendName, calls.NativeName, calls.OpCallName}
+		o.Adaptors = []string{conformance.BackendName, conformance.NativeName, conformance.OpCallName}
 	}
 }
 
@@ -186,7 +183,7 @@ func (f *testFlags) check() ([]conformance.Callable, error) {
 		return nil, app.Usage("--installed tests the packages of a project, --opdefs, --library and --callable something else")
 	}
 	if f.fast {
-		f.profile = check.ProfileFast
+		f.profile = conformance.ProfileFast
 	}
 	err := cmp.Or(
 		oneOf("device", f.device, append(testDevices, build.Emulated, build.EmulatedROCm)...), oneOf("profile", f.profile, "fast", "core", "extended"),

@@ -14,11 +14,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
-	"github.com/opcast/opcast/conformance/cases"
-	"github.com/opcast/opcast/conformance/timing"
-	"github.com/opcast/opcast/internal/bench"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/safefile"
+	"github.com/opcast/opcast/conformance"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/results/bench"
+	"github.com/opcast/opcast/internal/system/safefile"
 )
 
 // tuneFlags are the choices of the command line.
@@ -88,11 +87,11 @@ func (a commands) tune(ctx context.Context, names []string, flags *tuneFlags) er
 	if err := a.current(ctx, p, env, flags.noBuild, flags.device); err != nil {
 		return err
 	}
-	result, err := timing.Tune(ctx, timing.Options{
+	result, err := conformance.Tune(ctx, conformance.BenchOptions{
 		Project: p, Ops: ops, Adaptors: p.Manifest.Adaptors, Device: flags.device, Threads: []int{flags.threads}, Python: env.Python,
 		Rounds: flags.rounds, Seconds: flags.seconds, Environ: os.Environ(), Progress: a.Stderr,
 	})
-	if errors.Is(err, timing.ErrMissing) {
+	if errors.Is(err, conformance.ErrNoTiming) {
 		return app.ExitError{Code: app.ExitMachine, Err: err}
 	}
 	if err != nil {
@@ -110,7 +109,7 @@ func tunable(p *opdef.Project, names []string, flags *tuneFlags) ([]*opdef.Op, e
 	}
 	without := func(op *opdef.Op) bool {
 		return !slices.ContainsFunc(op.Kernels, func(k opdef.Kernel) bool {
-			return len(k.Params) > 0 && k.On(cases.KindOf(device))
+			return len(k.Params) > 0 && k.On(conformance.KindOf(device))
 		})
 	}
 	if i := slices.IndexFunc(ops, without); len(names) > 0 && i >= 0 {
@@ -124,7 +123,7 @@ func tunable(p *opdef.Project, names []string, flags *tuneFlags) ([]*opdef.Op, e
 }
 
 // tuned writes the rows into the file of the architecture, and prints them.
-func (a commands) tuned(p *opdef.Project, result *timing.TuneResult) error {
+func (a commands) tuned(p *opdef.Project, result *conformance.TuneResult) error {
 	for _, left := range result.LeftOut {
 		fmt.Fprintf(a.Stdout, "left out: %v\n", left)
 	}

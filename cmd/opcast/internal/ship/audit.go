@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
-	"github.com/opcast/opcast/internal/audit"
-	"github.com/opcast/opcast/internal/diag"
+	"github.com/opcast/opcast/internal/language/diag"
+	"github.com/opcast/opcast/internal/ship/audit"
 )
 
 func newAuditCmd(a commands) *cobra.Command {

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
-	"github.com/opcast/opcast/internal/diag"
-	"github.com/opcast/opcast/internal/doctor"
-	"github.com/opcast/opcast/internal/opdef/manifest"
-	"github.com/opcast/opcast/internal/opdef/tomldoc"
+	"github.com/opcast/opcast/internal/build/doctor"
+	"github.com/opcast/opcast/internal/language/diag"
+	"github.com/opcast/opcast/internal/language/opdef/manifest"
+	"github.com/opcast/opcast/internal/language/opdef/tomldoc"
 )
 
 func newDoctorCmd(a commands) *cobra.Command {

@@ -11,9 +11,9 @@ import (
 	"github.com/opcast/opcast"
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
 	"github.com/opcast/opcast/internal/build"
-	"github.com/opcast/opcast/internal/hub"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/opdef/manifest"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/language/opdef/manifest"
+	"github.com/opcast/opcast/internal/ship/hub"
 )
 
 const hubLong = `Build the collection and write a kernel of it, which the package kernels of Hugging Face loads: a folder for each variant,

@@ -14,11 +14,11 @@ import (
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
 	"github.com/opcast/opcast/internal/build"
 	"github.com/opcast/opcast/internal/build/compiler"
-	"github.com/opcast/opcast/internal/opdef"
-	"github.com/opcast/opcast/internal/opdef/manifest"
-	"github.com/opcast/opcast/internal/pyenv"
-	"github.com/opcast/opcast/internal/safefile"
-	"github.com/opcast/opcast/internal/wheel"
+	"github.com/opcast/opcast/internal/build/pyenv"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/language/opdef/manifest"
+	"github.com/opcast/opcast/internal/ship/wheel"
+	"github.com/opcast/opcast/internal/system/safefile"
 )
 
 // shipFlags are the choices that the commands share which build a collection for others.

@@ -16,9 +16,9 @@ import (
 	"github.com/opcast/opcast/backend"
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
 	"github.com/opcast/opcast/internal/build"
-	"github.com/opcast/opcast/internal/opdef/manifest"
-	"github.com/opcast/opcast/internal/safefile"
-	"github.com/opcast/opcast/internal/wheel"
+	"github.com/opcast/opcast/internal/language/opdef/manifest"
+	"github.com/opcast/opcast/internal/ship/wheel"
+	"github.com/opcast/opcast/internal/system/safefile"
 )
 
 // wheelFlags are the choices of the command line.

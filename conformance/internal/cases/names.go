@@ -1,0 +1,43 @@
+package cases
+
+import (
+	"github.com/opcast/opcast/internal/language/opdef"
+)
+
+// Int makes a case the environment of expressions: sizes, lets, int and bool attrs.
+func (c *Case) Int(name string) (int64, bool) {
+	if v, ok := c.Sizes[name]; ok {
+		return v, true
+	}
+	for _, l := range c.Op.Lets {
+		if l.Name == name {
+			v, err := l.Expr.Eval(c)
+			return v, err == nil
+		}
+	}
+	return opdef.IntValue(c.Attr(name))
+}
+
+// List returns an int list attr, or what a size is for each array of a list.
+func (c *Case) List(name string) ([]int64, bool) {
+	if list, isSize := c.Op.Elements(name, c.Int); isSize {
+		return list, true
+	}
+	v, ok := c.Attr(name).([]int64)
+	return v, ok
+}
+
+// Float returns the value of a float attr.
+func (c *Case) Float(name string) (float64, bool) { return c.Op.FloatValue(c.Attrs, name) }
+
+// Word returns the value of a str attr, or the short name of the dtype of a variable.
+func (c *Case) Word(name string) (string, bool) {
+	if short, isVar := c.DTypes[name]; isVar {
+		return short, true
+	}
+	v, ok := c.Attr(name).(string)
+	return v, ok
+}
+
+// Attr is the value that an attr takes in the call; nil where the backend computes it.
+func (c *Case) Attr(name string) any { return c.Op.AttrValue(c.Attrs, name) }

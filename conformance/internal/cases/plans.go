@@ -1,0 +1,117 @@
+package cases
+
+import (
+	"slices"
+
+	"github.com/opcast/opcast/internal/language/dtype"
+	"github.com/opcast/opcast/internal/language/ndarray"
+	"github.com/opcast/opcast/internal/language/opdef"
+)
+
+// DenormalPlan has inputs below the smallest normal number of every dtype of the op.
+func DenormalPlan(op *opdef.Op, d DTypes) Plan {
+	p := BasePlan(d)
+	p.Name, p.Scale = "denormal", 1
+	for _, f := range Floats(op, d) {
+		p.Scale = min(p.Scale, 40*ndarray.Tiny(f))
+	}
+	return p
+}
+
+// Floats are the floating-point dtypes of an op's arguments.
+func Floats(op *opdef.Op, d DTypes) []dtype.DType {
+	c := &Case{Op: op, DTypes: d}
+	var out []dtype.DType
+	for _, a := range slices.Concat(op.Inputs, op.Outputs) {
+		if f := c.DType(a.Type); ndarray.IsFloat(f) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// OptionalPlans are a plan with all optional inputs and one without each. What a framework would make of a call that gives
+// nothing back without that input, such as a program without results, is left open.
+func OptionalPlans(op *opdef.Op, d DTypes) []Plan {
+	plans := []Plan{BasePlan(d)}
+	for _, in := range op.Inputs {
+		if in.Optional && givesWithout(op, in.Name) {
+			p := BasePlan(d)
+			p.Without = []string{in.Name}
+			plans = append(plans, p)
+		}
+	}
+	if op.Broadcasts() { // another input has all dims
+		p := BasePlan(d)
+		p.Shift = 1
+		plans = append(plans, p)
+	}
+	return plans
+}
+
+// ZeroPlans make each symbol and each leading dim zero in turn.
+func ZeroPlans(op *opdef.Op, d DTypes) []Plan {
+	var plans []Plan
+	for _, s := range Symbols(op) {
+		plans = append(plans, Plan{Name: "zero", DTypes: d, Batch: []int64{2}, Sizes: map[string]int64{s: 0}})
+	}
+	if op.HasBatch() {
+		for _, batch := range [][]int64{{0}, {2, 0}, {0, 3}} {
+			plans = append(plans, Plan{Name: "zero", DTypes: d, Batch: batch})
+		}
+	}
+	for _, p := range LeadPlans(op, d, []int64{0}, []int64{0, 3}) {
+		if slices.Contains(joined(p.Leads), 0) { // else no input has the dim that is empty
+			plans = append(plans, p)
+		}
+	}
+	return plans
+}
+
+// givesWithout reports whether a call without an input still gives something back.
+func givesWithout(op *opdef.Op, input string) bool {
+	given := func(i int) bool { return op.Inputs[i].Name != input }
+	return slices.ContainsFunc(Slots(op), func(s Slot) bool { return !s.Saved && Exists(s, op, given) })
+}
+
+// RankZeroPlans is a plan without leading dims, for an op that has such.
+func RankZeroPlans(op *opdef.Op, d DTypes) []Plan {
+	if !op.HasBatch() {
+		return nil
+	}
+	p := BasePlan(d)
+	p.Batch = []int64{}
+	return []Plan{p}
+}
+
+// LaidOut is an input of the case in a layout; nil where it has no such layout. Contents that an author made are not repeated:
+// they may have to differ, such as places that are written.
+func (c *Case) LaidOut(i int, layout ndarray.Layout) *ndarray.Array {
+	if layout.Repeats && c.Sampled[c.Op.Inputs[i].Name] {
+		return nil
+	}
+	return layout.Apply(c.Inputs[i])
+}
+
+// LaidOutCases are a case and, where that is possible, it with inputs of other layouts, one layout at a time; inputs that
+// are overwritten keep theirs.
+func LaidOutCases(c *Case, layouts ...string) []*Case {
+	out := []*Case{c}
+	for _, layout := range ndarray.Layouts {
+		if !slices.Contains(layouts, layout.Name) {
+			continue
+		}
+		view := *c
+		view.Inputs, view.Name = slices.Clone(c.Inputs), c.Name+", "+layout.Name
+		for i, in := range c.Inputs {
+			if in == nil || c.Op.Inputs[i].Mutated {
+				continue
+			}
+			if a := c.LaidOut(i, layout); a != nil {
+				view.Inputs[i] = a
+			}
+		}
+		out = append(out, &view)
+	}
+	return out
+}

@@ -1,0 +1,293 @@
+package cases
+
+import (
+	"math"
+	"slices"
+
+	"github.com/opcast/opcast/internal/language/dtype"
+	"github.com/opcast/opcast/internal/language/opdef"
+)
+
+// DType is a dtype attr's value, by long name.
+type DType string
+
+// SupportedDTypes lists the choices of dtype variables that some kernel of the device covers.
+func SupportedDTypes(op *opdef.Op, device string) []DTypes {
+	return slices.DeleteFunc(DeclaredDTypes(op), func(d DTypes) bool { return len(KernelsFor(op, device, d)) == 0 })
+}
+
+// DeclaredDTypes lists the choices of dtype variables that no condition excludes, the last variable turning fastest.
+func DeclaredDTypes(op *opdef.Op) []DTypes {
+	return slices.DeleteFunc(allDTypes(op), func(d DTypes) bool { return op.Excludes(d) })
+}
+
+// ExcludedDTypes lists the choices of dtype variables that a condition excludes.
+func ExcludedDTypes(op *opdef.Op) []DTypes {
+	return slices.DeleteFunc(allDTypes(op), func(d DTypes) bool { return !op.Excludes(d) })
+}
+
+func allDTypes(op *opdef.Op) []DTypes {
+	all := []DTypes{{}}
+	for _, v := range op.DTypes {
+		var next []DTypes
+		for _, have := range all {
+			for _, short := range v.OneOf {
+				more := DTypes{v.Name: short}
+				for k, d := range have {
+					more[k] = d
+				}
+				next = append(next, more)
+			}
+		}
+		all = next
+	}
+	return all
+}
+
+// CoveringDTypes are the fewest of the combinations, found greedily, that show every dtype of every variable and every
+// kernel.
+func CoveringDTypes(op *opdef.Op, device string) []DTypes {
+	all, seen := SupportedDTypes(op, device), map[string]bool{}
+	var out []DTypes
+	for {
+		best, most := DTypes(nil), 0
+		for _, d := range all {
+			if n := len(newlyCovered(op, device, d, seen)); n > most {
+				best, most = d, n
+			}
+		}
+		if best == nil {
+			break
+		}
+		for _, what := range newlyCovered(op, device, best, seen) {
+			seen[what] = true
+		}
+		out = append(out, best)
+	}
+	if len(out) == 0 {
+		return all // no variables: the one choice there is
+	}
+	return out
+}
+
+// newlyCovered are the dtypes and kernels of a choice that have not been seen.
+func newlyCovered(op *opdef.Op, device string, d DTypes, seen map[string]bool) []string {
+	what := KernelsFor(op, device, d)
+	for name, short := range d {
+		what = append(what, name+"="+short)
+	}
+	return slices.DeleteFunc(what, func(s string) bool { return seen[s] })
+}
+
+// KernelsFor names the kernels of the device that cover a choice of dtypes.
+func KernelsFor(op *opdef.Op, device string, d DTypes) []string {
+	var names []string
+	for _, k := range KernelsOn(op, device) {
+		if AcceptsDTypes(&k, d) {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
+
+// AttrValues are the values that an attr takes in a sweep; the first is a safe one.
+func AttrValues(op *opdef.Op, a *opdef.Attr) []any {
+	if preferred := op.Samples[a.Name]; preferred != nil && a.Type != "dtype" {
+		return preferred
+	}
+	return RangeValues(op, a)
+}
+
+// RangeValues are values from all over the declared range.
+func RangeValues(op *opdef.Op, a *opdef.Attr) []any {
+	switch {
+	case len(a.OneOf) > 0:
+		return anys(a.OneOf)
+	case a.Type == "bool":
+		return []any{false, true}
+	case a.Type == "dtype":
+		return dtypeValues(op, a)
+	case a.Type == "int":
+		return intValues(a)
+	case a.Type == "float":
+		return floatValues(a)
+	case a.Len > 0:
+		return tupleValues(a)
+	case a.Len < 0:
+		return listValues(a)
+	}
+	return []any{""}
+}
+
+// listValues are lists of different lengths, one without elements among them.
+func listValues(a *opdef.Attr) []any {
+	var all []int64
+	for _, v := range intValues(a) {
+		all = append(all, v.(int64))
+	}
+	return []any{[]int64{all[0], all[len(all)-1]}, all[:1], []int64{}, append(slices.Clone(all), all[0])}
+}
+
+func anys[T any](items []T) []any {
+	out := make([]any, len(items))
+	for i, v := range items {
+		out[i] = v
+	}
+	return out
+}
+
+// dtypeValues are the dtypes of the variable that the attr binds; float32 stands for an attr that binds none.
+func dtypeValues(op *opdef.Op, a *opdef.Attr) []any {
+	if a.Binds == "" {
+		return []any{DType("float32")}
+	}
+	var out []any
+	for _, v := range op.DTypes {
+		if v.Name == a.Binds {
+			for _, short := range v.OneOf {
+				out = append(out, DType(dtype.LongName(short)))
+			}
+		}
+	}
+	return out
+}
+
+func intValues(a *opdef.Attr) []any {
+	low, hasLow := a.Min.(int64)
+	high, hasHigh := a.Max.(int64)
+	switch {
+	case hasLow && low == 0 && (!hasHigh || high > 0): // zero may make arrays empty, which most checks cannot use
+		if !hasHigh {
+			high = further
+		}
+		return []any{int64(1), low, high}
+	case hasLow && hasHigh:
+		return slices.Compact([]any{low, min(low+1, high), high})
+	case hasLow:
+		return []any{low, low + 1, low + further}
+	case hasHigh:
+		return []any{high, high - 1, high - further}
+	}
+	return []any{int64(1), int64(0), int64(2), int64(further)}
+}
+
+// further is how far from a bound a value is tried where there is no other bound: kernels often have a case of their own for
+// the first few.
+const further = 5
+
+func floatValues(a *opdef.Attr) []any {
+	low, hasLow := ToFloat(a.Min)
+	high, hasHigh := ToFloat(a.Max)
+	switch {
+	case hasLow && hasHigh:
+		return []any{low, (low + high) / 2, high}
+	case hasLow:
+		return []any{low, low + 0.5}
+	case hasHigh:
+		return []any{high, high - 0.5}
+	}
+	return []any{1.0, 0.0, -0.75}
+}
+
+// ToFloat is the value of a number of any type; false where there is none.
+func ToFloat(v any) (float64, bool) {
+	switch n := v.(type) {
+	case int64:
+		return float64(n), true
+	case float64:
+		return n, true
+	}
+	return math.NaN(), false
+}
+
+// BaseBatch is what the leading dims are where a check does not care.
+var BaseBatch = []int64{2, 3}
+
+// BasePlan is the plan from which the checks depart.
+func BasePlan(d DTypes) Plan { return Plan{Name: "base", DTypes: d, Batch: BaseBatch} }
+
+// ValuePlans are the calls whose values every kernel and dtype is judged by: small and odd, one past a tile, long rows. Where
+// an author's predicate decides, also sizes that most predicates like.
+func ValuePlans(op *opdef.Op, d DTypes) []Plan {
+	plans := []Plan{BasePlan(d)}
+	sizes := []int64{13, 129}
+	if slices.ContainsFunc(op.Kernels, func(k opdef.Kernel) bool { return k.Supported }) {
+		sizes = append(sizes, 64, 8) // of many dims, the smaller one is not too large
+	}
+	for _, size := range sizes {
+		p := Plan{Name: "even", DTypes: d, Batch: []int64{3}, Sizes: map[string]int64{}}
+		for _, s := range Symbols(op) {
+			p.Sizes[s] = size
+		}
+		plans = append(plans, settled(op, p))
+	}
+	for _, a := range op.Inputs {
+		if a.Optional {
+			p := BasePlan(d)
+			p.Without = []string{a.Name}
+			plans = append(plans, p)
+		}
+	}
+	return plans
+}
+
+// BaseOnly is the one plan of checks in which sizes, attributes and contents do not matter.
+func BaseOnly(d DTypes) []Plan { return []Plan{BasePlan(d)} }
+
+// SizePlans gives each symbol each of its sizes in turn, or the nearest ones that conditions allow, and the sizes at which
+// conditions change; then the leading dims.
+func SizePlans(op *opdef.Op, d DTypes) []Plan {
+	var plans []Plan
+	for _, s := range Symbols(op) {
+		for _, n := range slices.Concat(sweepSizes(op, s), boundSizes(op, s)) {
+			plans = append(plans, Plan{Name: "sizes", DTypes: d, Batch: []int64{2}, Sizes: map[string]int64{s: n}})
+		}
+	}
+	if op.HasBatch() {
+		for _, n := range standardSizes {
+			plans = append(plans, Plan{Name: "sizes", DTypes: d, Batch: []int64{n}})
+		}
+	}
+	return settledPlans(op, plans)
+}
+
+// RankPlans vary the number of leading dims.
+func RankPlans(op *opdef.Op, d DTypes) []Plan {
+	if !op.HasBatch() {
+		return nil
+	}
+	var plans []Plan
+	for _, batch := range [][]int64{{}, {4}, {2, 3}, {2, 1, 3}, {1, 2, 1, 2}} {
+		plans = append(plans, Plan{Name: "rank", DTypes: d, Batch: batch})
+	}
+	return append(plans, LeadPlans(op, d, []int64{4}, []int64{2, 3}, []int64{2, 3, 2, 3})...)
+}
+
+// AttrPlans give each attr each of its values in turn, explicitly.
+func AttrPlans(op *opdef.Op, d DTypes) []Plan {
+	var plans []Plan
+	for i := range op.Attrs {
+		a := &op.Attrs[i]
+		if a.Binds != "" {
+			continue // the dtype combinations sweep these
+		}
+		for _, v := range AttrValues(op, a) {
+			p := BasePlan(d)
+			p.Attrs = map[string]any{a.Name: v}
+			plans = append(plans, p)
+		}
+	}
+	return plans
+}
+
+// All turns plans into calls, whose contents the sampler makes. A plan that the definition's conditions exclude is left out.
+func All(op *opdef.Op, plans []Plan, s Sampler) []*Case {
+	var out []*Case
+	for _, p := range plans {
+		p.Sampler = s
+		if c, err := New(op, p); err == nil {
+			out = append(out, c)
+		}
+	}
+	return out
+}

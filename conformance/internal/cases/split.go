@@ -1,0 +1,83 @@
+package cases
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/opcast/opcast/internal/language/ndarray"
+	"github.com/opcast/opcast/internal/language/opdef"
+)
+
+// SplitDims are the dimensions along which an op promises to be independent, or to sum up.
+func SplitDims(op *opdef.Op) []string {
+	dims := op.ParallelDims()
+	for _, d := range op.Sums {
+		if !slices.Contains(dims, d) {
+			dims = append(dims, d)
+		}
+	}
+	return dims
+}
+
+// AxisOf finds the dimension of a type that is exactly the named one (of leading dims the first); -1 if there is none. Splitting needs
+// one leading dimension.
+func AxisOf(t opdef.Type, dim string) int {
+	return slices.IndexFunc(t.Dims, func(d opdef.Dim) bool { return d.Is(dim) })
+}
+
+// Slice is the part of an array between two indices of an axis.
+func Slice(a *ndarray.Array, axis int, from, to int64) *ndarray.Array {
+	shape := slices.Clone(a.Shape)
+	shape[axis] = to - from
+	view := &ndarray.Array{
+		DType: a.DType, Shape: shape, Strides: a.Strides, Offset: a.Offset + from*a.Strides[axis], Data: a.Data,
+	}
+	return view.Dense()
+}
+
+// Part is the call on the part of every input that has the dimension.
+func (c *Case) Part(dim string, from, to int64) (*Case, error) {
+	out := *c
+	out.Name = fmt.Sprintf("%s, %s from %d to %d", c.Name, dim, from, to)
+	if opdef.IsLead(dim) {
+		out.Batch = []int64{to - from}
+	} else {
+		out.Sizes = maps.Clone(c.Sizes)
+		out.Sizes[dim] = to - from
+	}
+	out.Inputs = slices.Clone(c.Inputs)
+	for i, in := range c.Inputs {
+		if in == nil {
+			continue
+		}
+		arg := &c.Op.Inputs[i]
+		axis := AxisOf(arg.Type, dim)
+		switch {
+		case opdef.IsLead(dim):
+			axis = c.FirstAxis(arg)
+		case axis > 0 && arg.Type.Lead() != "":
+			axis += len(c.Lead(arg)) - 1
+		}
+		if axis >= 0 {
+			out.Inputs[i] = Slice(in, axis, from, to)
+		}
+	}
+	out.Leads = maps.Clone(c.Leads)
+	maps.DeleteFunc(out.Leads, func(_ string, lead []int64) bool { return slices.Equal(lead, c.Batch) })
+	return &out, nil
+}
+
+// Scratch are zeroed arrays for the work space of a call.
+func (c *Case) Scratch() ([]*ndarray.Array, error) {
+	var out []*ndarray.Array
+	for i := range c.Op.Scratch {
+		s := &c.Op.Scratch[i]
+		shape, err := c.ShapeOf(s)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Name, err)
+		}
+		out = append(out, c.zeros(c.DType(s.Type), shape))
+	}
+	return out, nil
+}

@@ -1,0 +1,15 @@
+package batching
+
+import "github.com/opcast/opcast/conformance/internal/check"
+
+// Checks are about vmap.
+func Checks() []check.Check {
+	return []check.Check{
+		vmapCheck,
+		vmapNestedCheck,
+		vmapEmptyCheck,
+		scanCheck,
+		vmapOfGradCheck,
+		gradOfVmapCheck,
+	}
+}

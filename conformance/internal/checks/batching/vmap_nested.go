@@ -1,0 +1,40 @@
+package batching
+
+import (
+	"slices"
+
+	"github.com/opcast/opcast/conformance/internal/cases"
+	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+)
+
+var vmapNestedCheck = check.Check{
+	ID: "vmap-nested", Group: check.GroupTransform, Generated: true,
+	Doc:     "two maps over different arguments give the stacked results",
+	Through: check.ThroughAdaptors,
+	Needs:   transforms.Transforms,
+	Foreign: check.TransformsGenerated,
+	Run:     checkMapNested,
+}
+
+// checkMapNested maps all inputs twice, and each input in a level of its own.
+func checkMapNested(t *check.T) error {
+	return t.EachOptionalPlan(func(c *cases.Case) error {
+		n := len(cases.GivenInputs(c))
+		all := slices.Repeat([]any{0}, n)
+		if err := check.Proceed(expectMapped(t, c, level{2, all}, level{3, all})); err != nil {
+			return err
+		}
+		for place := range n {
+			one, others := make([]any, n), slices.Repeat([]any{-1}, n)
+			one[place], others[place] = 0, nil
+			if n == 1 {
+				others = all
+			}
+			if err := check.Proceed(expectMapped(t, c, level{2, others}, level{3, one})); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,36 @@
+package batching
+
+import (
+	"fmt"
+
+	"github.com/opcast/opcast/conformance/internal/calls"
+	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+)
+
+var vmapOfGradCheck = check.Check{
+	ID: "vmap-of-grad", Group: check.GroupTransform, Generated: true,
+	Doc:     "mapped gradients are the gradients of the slices, compiled or not",
+	Through: check.ThroughAdaptors,
+	Needs:   transforms.Differentiates,
+	Foreign: check.TransformsGenerated,
+	Run:     checkMapOfGrad,
+}
+
+// checkMapOfGrad maps the gradient: every slice has gradients of its own, of inputs that are not mapped, too.
+func checkMapOfGrad(t *check.T) error {
+	return everyMap(t, func(x *composed) error {
+		want := x.m.stacked(x.gradients, x.gradients[0])
+		for _, compile := range x.compositions() {
+			name := fmt.Sprintf("%s, compiled: %v", x.m.describe(), compile)
+			r, err := transforms.SendTransformation(t, name, &calls.Transformation{
+				Method: "per example", Call: calls.New(x.m.base), Calls: []calls.Arrays{x.arguments}, Options: x.options(compile),
+			})
+			if err != nil {
+				return err
+			}
+			transforms.ExpectArrays(t, name, r, 0, want)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,27 @@
+package definitions
+
+import "github.com/opcast/opcast/conformance/internal/check"
+
+var upToDateCheck = check.Check{
+	ID: "up-to-date", Group: check.GroupAcross,
+	Doc:     "generated files are what the definitions give",
+	Through: check.ThroughDefinition,
+	Foreign: check.ComparedWithBackend,
+	Run:     checkUpToDate,
+}
+
+// checkUpToDate reports generated files that differ from what the definition gives today.
+func checkUpToDate(t *check.T) error {
+	if t.Env.StaleFiles == nil {
+		return check.Skip("the generator is not at hand")
+	}
+	files, err := t.Env.StaleFiles(t.Ctx)
+	if err != nil {
+		return err
+	}
+	t.CurrentRow().Checked++
+	for _, file := range files {
+		t.Fail(nil, file, "is not what the definitions give: run `opcast gen`")
+	}
+	return nil
+}

@@ -1,0 +1,16 @@
+package endurance
+
+import "github.com/opcast/opcast/conformance/internal/check"
+
+// Checks are about what surrounds a call: other threads, child processes, memory that stays.
+func Checks() []check.Check {
+	return []check.Check{
+		threadsCheck,
+		threadCountCheck,
+		forkCheck,
+		spawnCheck,
+		leaksCheck,
+		leaksAllCheck,
+		copiesCheck,
+	}
+}

@@ -1,0 +1,75 @@
+package gradients
+
+import (
+	"fmt"
+
+	"github.com/opcast/opcast/conformance/internal/cases"
+	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+	"github.com/opcast/opcast/internal/language/opdef"
+)
+
+var checkpointCheck = check.Check{
+	ID: "checkpoint", Group: check.GroupTransform, Generated: true,
+	Doc:     "computing the results again in the backward pass changes no bit",
+	Through: check.ThroughAdaptors,
+	Needs:   transforms.Differentiates,
+	Foreign: check.TransformsGenerated,
+	Run:     checkCheckpoint,
+}
+
+// checkCheckpoint counts launches, too: the forward kernel runs again.
+func checkCheckpoint(t *check.T) error {
+	return t.EachOptionalPlan(func(c *cases.Case) error {
+		p, err := transforms.Prepare(t, c, true, "checkpoint")
+		if err != nil {
+			return err
+		}
+		r, err := transforms.SendTransformation(t, c.Name, transforms.Request("checkpoint", nil, p))
+		if err != nil {
+			return err
+		}
+		for i := range 2 { // torch: both kinds; JAX: eager, and under jit
+			name := fmt.Sprintf("%s, way %d", c.Name, i)
+			if transforms.ExpectArrays(t, name, r, i, p.Expected()) {
+				transforms.ExpectLaunches(t, name, r, i, map[string]int64{gradientOp(t.Op): 1})
+			}
+		}
+		return nil
+	})
+}
+
+var checkpointSavedCheck = check.Check{
+	ID: "checkpoint-saved", Group: check.GroupTransform, Generated: true,
+	Doc:     "what a policy saves is not computed again in the backward pass",
+	Through: check.ThroughAdaptors,
+	Needs:   transforms.Differentiates,
+	Foreign: check.TransformsGenerated,
+	Run:     checkCheckpointSaved,
+}
+
+// checkCheckpointSaved counts launches: a policy can only save what it sees.
+func checkCheckpointSaved(t *check.T) error {
+	return t.EachOptionalPlan(func(c *cases.Case) error {
+		p, err := transforms.Prepare(t, c, true, "checkpoint-saved")
+		if err != nil {
+			return err
+		}
+		r, err := transforms.SendTransformation(t, c.Name, transforms.Request("saved", nil, p))
+		if err != nil {
+			return err
+		}
+		if transforms.ExpectArrays(t, c.Name, r, 0, p.Expected()) {
+			transforms.ExpectLaunches(t, c.Name, r, 0, p.Launches())
+		}
+		return nil
+	})
+}
+
+// gradientOp is the name under which launches of the gradient are counted.
+func gradientOp(op *opdef.Op) string {
+	if op.Gradient == nil {
+		return ""
+	}
+	return op.Gradient.Name
+}

@@ -1,0 +1,46 @@
+package gradients
+
+import (
+	"github.com/opcast/opcast/conformance/internal/cases"
+	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+	"github.com/opcast/opcast/internal/language/ndarray"
+)
+
+// gradientOf differentiates by all inputs in the given way and compares with the gradient op.
+func gradientOf(t *check.T, c *cases.Case, way string, options map[string]any) error {
+	p, err := transforms.Prepare(t, c, true, "grad")
+	if err != nil {
+		return err
+	}
+	return gradients(t, c.Name, way, options, p)
+}
+
+// gradients sends a prepared call and expects results, gradients and one launch of each.
+func gradients(t *check.T, name, way string, options map[string]any, p *transforms.PreparedCall) error {
+	r, err := transforms.SendTransformation(t, name, transforms.Request(way, options, p))
+	if err != nil {
+		return err
+	}
+	if transforms.ExpectArrays(t, name, r, 0, p.Expected()) {
+		transforms.ExpectLaunches(t, name, r, 0, p.Launches())
+	}
+	return nil
+}
+
+// Beginnings of the texts with which derivatives are refused.
+const (
+	noGradient    = "%s: no gradient is defined: "
+	noForwardMode = "%s: no forward-mode derivative is defined: use reverse mode"
+)
+
+// floatingInputs are the places, among the given inputs, of those of floating point.
+func floatingInputs(c *cases.Case) []int {
+	out := []int{}
+	for place, i := range cases.GivenInputs(c) {
+		if ndarray.IsFloat(c.Inputs[i].DType) {
+			out = append(out, place)
+		}
+	}
+	return out
+}

@@ -1,0 +1,141 @@
+package gradients
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/opcast/opcast/conformance/internal/calls"
+	"github.com/opcast/opcast/conformance/internal/cases"
+	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+	"github.com/opcast/opcast/internal/language/ndarray"
+)
+
+var forwardModeCheck = check.Check{
+	ID: "forward-mode", Group: check.GroupTransform, Generated: true,
+	Doc:     "tangents, of gradients too, have the bits of the op that is named for them in every spelling; without one, NotImplementedError is raised",
+	Through: check.ThroughAdaptors,
+	Needs:   transforms.Transforms,
+	Foreign: check.TransformsGenerated,
+	Run:     checkForwardMode,
+}
+
+// checkForwardMode asks for tangents of the results, and of the gradients.
+func checkForwardMode(t *check.T) error {
+	return t.EachOptionalPlan(func(c *cases.Case) error {
+		switch {
+		case len(floatingInputs(c)) == 0:
+			return t.Inexpressible("no input of this call has a tangent: none is of floating point")
+		case t.Op.Tangent == nil:
+			return noTangents(t, c)
+		}
+		moved := transforms.MovedInputs(c)
+		if err := check.Proceed(tangents(t, c, moved)); err != nil {
+			return err
+		}
+		for k := 0; len(moved) > 1 && k < len(moved); k++ {
+			if err := check.Proceed(tangents(t, c, moved[k:k+1])); err != nil {
+				return err
+			}
+		}
+		if t.Op.Gradient == nil {
+			return nil
+		}
+		return tangentsOfGradients(t, c)
+	})
+}
+
+// noTangents expects every spelling to refuse.
+func noTangents(t *check.T, c *cases.Case) error {
+	r, err := transforms.SendTransformation(t, c.Name, &calls.Transformation{
+		Method: "forward mode", Call: calls.New(c), Calls: []calls.Arrays{{Inputs: calls.InputTensors(c)}}, Options: map[string]any{"wrt": floatingInputs(c)},
+	})
+	if err != nil {
+		return err
+	}
+	texts := []string{fmt.Sprintf(noForwardMode, t.Op.Name)}
+	if t.Op.Gradient == nil { // then it may say that there is no derivative at all
+		texts = append(texts, fmt.Sprintf(noGradient, t.Op.Name))
+	}
+	return refusesEach(t, c.Name, r, texts...)
+}
+
+func refusesEach(t *check.T, name string, r *calls.Transformed, texts ...string) error {
+	var facts struct{ Spellings []string }
+	if err := transforms.ReadFacts(r, &facts); err != nil {
+		return err
+	}
+	for i, spelling := range facts.Spellings {
+		transforms.ExpectNotImplemented(t, name+", "+spelling, r, i, texts...)
+	}
+	return nil
+}
+
+// tangents moves the inputs at some places and compares with the op of tangents.
+func tangents(t *check.T, c *cases.Case, places []int) error {
+	moving := tangentsAt(c, places)
+	results, moved, err := transforms.BareTangent(t, c, moving)
+	if err != nil {
+		return err
+	}
+	name := fmt.Sprintf("%s, tangents of inputs %v", c.Name, places)
+	r, err := sendTangents(t, name, c, nil, map[string]any{"wrt": places}, given(moving))
+	if err != nil {
+		return err
+	}
+	return gaveEach(t, name, r, slices.Concat(results, given(moved)))
+}
+
+// tangentsAt are random tangents of the inputs at places among the given ones, and nil for the others.
+func tangentsAt(c *cases.Case, places []int) []*ndarray.Array {
+	moving, all := make([]*ndarray.Array, len(c.Inputs)), transforms.RandomLike("tangents of "+c.Op.Name, c.Inputs)
+	for _, place := range places {
+		i := cases.GivenInputs(c)[place]
+		moving[i] = all[i]
+	}
+	return moving
+}
+
+// tangentsOfGradients moves inputs and cotangents of the gradients, as forward over reverse mode does.
+func tangentsOfGradients(t *check.T, c *cases.Case) error {
+	cotangents, err := transforms.RandomCotangents(t, c, "moved")
+	if err != nil {
+		return err
+	}
+	g, err := transforms.NewGradients(t, c, cotangents)
+	if err != nil {
+		return err
+	}
+	wrt, name := transforms.DifferentiableInputs(c), c.Name+", tangents of gradients"
+	moving, along := tangentsAt(c, wrt), transforms.RandomLike("tangents of cotangents of "+c.Op.Name, cotangents)
+	options := map[string]any{"wrt": wrt, "gradients": true}
+	r, err := sendTangents(t, name, c, cotangents, options, slices.Concat(given(moving), floating(along)))
+	if err != nil {
+		return err
+	}
+	if back := t.Op.Gradient; back.Tangent == nil {
+		return refusesEach(t, name, r, fmt.Sprintf(noForwardMode, back.Name), fmt.Sprintf(noGradient, back.Name))
+	}
+	moved, err := g.Moved(t, moving, along)
+	if err != nil {
+		return err
+	}
+	return gaveEach(t, name, r, slices.Concat(g.At(g.Values(), wrt), g.At(moved, wrt)))
+}
+
+// sendTangents asks for what a function gives and its tangents, which come after the arrays of the call.
+func sendTangents(
+	t *check.T, name string, c *cases.Case, cotangents []*ndarray.Array, options map[string]any, tangents []*ndarray.Array,
+) (*calls.Transformed, error) {
+	return transforms.SendTransformation(t, name, &calls.Transformation{
+		Method: "tangents", Call: calls.New(c), Options: options,
+		Calls: []calls.Arrays{
+			{Inputs: calls.InputTensors(c), Cotangents: calls.TensorsOf(cotangents)}, {Inputs: calls.TensorsOf(tangents)},
+		},
+	})
+}
+
+// given are the arrays that exist.
+func given(arrays []*ndarray.Array) []*ndarray.Array {
+	return slices.DeleteFunc(slices.Clone(arrays), func(a *ndarray.Array) bool { return a == nil })
+}

@@ -1,0 +1,36 @@
+package gradients
+
+import (
+	"fmt"
+
+	"github.com/opcast/opcast/conformance/internal/cases"
+	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+)
+
+var gradSomeCheck = check.Check{
+	ID: "grad-some", Group: check.GroupTransform, Generated: true,
+	Doc:     "gradients of some inputs are those of all",
+	Through: check.ThroughAdaptors,
+	Needs:   transforms.Differentiates,
+	Foreign: check.TransformsGenerated,
+	Run:     checkGradSome,
+}
+
+// checkGradSome differentiates by each input alone.
+func checkGradSome(t *check.T) error {
+	return t.EachOptionalPlan(func(c *cases.Case) error {
+		whole, err := transforms.Prepare(t, c, true, "grad")
+		if err != nil {
+			return err
+		}
+		for k, place := range whole.Wrt {
+			p := *whole
+			p.Wrt, p.Gradients = []int{place}, whole.Gradients[k:k+1]
+			if err := check.Proceed(gradients(t, fmt.Sprintf("%s, by input %d", c.Name, place), "grad", nil, &p)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

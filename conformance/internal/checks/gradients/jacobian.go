@@ -1,0 +1,99 @@
+package gradients
+
+import (
+	"slices"
+
+	"github.com/opcast/opcast/conformance/internal/calls"
+	"github.com/opcast/opcast/conformance/internal/cases"
+	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/checks/batching"
+	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+	"github.com/opcast/opcast/internal/language/ndarray"
+	"github.com/opcast/opcast/internal/language/opdef"
+)
+
+var jacobianCheck = check.Check{
+	ID: "jacobian", Group: check.GroupTransform, Generated: true,
+	Doc:     "jacrev gives the gradients of every element",
+	Through: check.ThroughAdaptors,
+	Needs:   transforms.Differentiates,
+	Foreign: check.TransformsGenerated,
+	Run:     checkJacobian,
+}
+
+// jacobianPlan is small: its gradient is computed once for each element of a result.
+func jacobianPlan(op *opdef.Op, d cases.DTypes, without []string) cases.Plan {
+	p := cases.Plan{Name: "jacobian", DTypes: d, Batch: []int64{2}, Sizes: map[string]int64{}, Without: without}
+	for _, s := range cases.Symbols(op) {
+		p.Sizes[s] = 3
+	}
+	return p
+}
+
+// checkJacobian compares every row of the Jacobian of the first result of floating point with a gradient.
+func checkJacobian(t *check.T) error {
+	d, err := t.FirstDTypes()
+	if err != nil {
+		return err
+	}
+	for _, p := range cases.OptionalPlans(t.Op, d) {
+		c, err := t.NewCase(jacobianPlan(t.Op, d, p.Without))
+		if err != nil {
+			return check.Skip("no small sizes satisfy the definition")
+		}
+		if err := check.Proceed(jacobianOf(t, c)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func jacobianOf(t *check.T, c *cases.Case) error {
+	basis, err := transforms.RandomCotangents(t, c, "jacobian")
+	if err != nil {
+		return err
+	}
+	var rows [][]*ndarray.Array
+	of := firstFloating(basis)
+	for i := range basis[of].Len() {
+		one := []*ndarray.Array{}
+		for k, ct := range basis {
+			zeros := make([]float64, ct.Len())
+			if k == of {
+				zeros[i] = 1
+			}
+			one = append(one, ndarray.FromFloats(ct.DType, ct.Shape, zeros))
+		}
+		_, gradients, err := transforms.BareGradient(t, c, one)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, transforms.GradientsAt(c, gradients, transforms.DifferentiableInputs(c)))
+	}
+	var want []*ndarray.Array
+	for k, like := range rows[0] {
+		whole := transforms.Stack(batching.Column(rows, k), like, 0)
+		whole.Shape = slices.Concat(basis[of].Shape, like.Shape)
+		whole.Strides = ndarray.DenseStrides(whole.Shape)
+		want = append(want, whole)
+	}
+	r, err := transforms.SendTransformation(t, c.Name, &calls.Transformation{
+		Method: "jacobian", Call: calls.New(c), Calls: []calls.Arrays{{Inputs: calls.InputTensors(c)}}, Options: map[string]any{"wrt": transforms.DifferentiableInputs(c), "of": of},
+	})
+	if err != nil {
+		return err
+	}
+	return gaveEach(t, c.Name, r, want)
+}
+
+// gaveEach expects the same arrays from every spelling that the worker tried.
+func gaveEach(t *check.T, name string, r *calls.Transformed, want []*ndarray.Array) error {
+	var facts struct{ Spellings []string }
+	if err := transforms.ReadFacts(r, &facts); err != nil {
+		return err
+	}
+	for i, spelling := range facts.Spellings {
+		transforms.ExpectArrays(t, name+", "+spelling, r, i, want)
+	}
+	return nil
+}

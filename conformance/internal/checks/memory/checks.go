@@ -1,0 +1,23 @@
+package memory
+
+import "github.com/opcast/opcast/conformance/internal/check"
+
+// Checks are about where arrays lie and what happens to them there.
+func Checks() []check.Check {
+	list := []check.Check{
+		inputsUnchangedCheck,
+		mutatedCheck,
+		sideBySideCheck,
+		freshOutputsCheck,
+		sameObjectCheck,
+		versionCheck,
+		staleCheck,
+		gradientWrittenCheck,
+		unwritableCheck,
+		donationCheck,
+		scratchCheck,
+		outCheck,
+	}
+	list = append(list, layoutChecks()...)
+	return append(list, misalignedCheck, notCopiedCheck, farApartCheck)
+}

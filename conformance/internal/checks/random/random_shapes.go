@@ -1,0 +1,10 @@
+package random
+
+import "github.com/opcast/opcast/conformance/internal/check"
+
+var randomShapesCheck = check.Check{
+	ID: "random-shapes", Group: check.GroupShapes, Generated: true,
+	Doc:     "random sizes, ranks, dtypes, attrs, layouts and optional inputs give what the reference gives; a failing call is shrunk",
+	Foreign: check.Judges,
+	Run:     checkRandomShapes(1),
+}

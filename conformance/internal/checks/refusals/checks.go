@@ -1,0 +1,22 @@
+package refusals
+
+import "github.com/opcast/opcast/conformance/internal/check"
+
+// Checks are about calls that must be refused.
+func Checks() []check.Check {
+	return []check.Check{
+		errorsCheck,
+		callShapeCheck,
+		listsCheck,
+		precedenceCheck,
+		sideEffectsCheck,
+		warningsCheck,
+		malformedCheck,
+		opCallCheck,
+		noDeviceCheck,
+		noKernelCheck,
+		devicesCheck,
+		specialInputsCheck,
+		contentsRefusedCheck,
+	}
+}

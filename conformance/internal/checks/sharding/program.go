@@ -1,0 +1,126 @@
+package sharding
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/opcast/opcast/conformance/internal/calls"
+	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/checks/batching"
+	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+	"github.com/opcast/opcast/internal/language/ndarray"
+	"github.com/opcast/opcast/internal/language/rule"
+	"github.com/opcast/opcast/internal/language/transform"
+)
+
+// checkShardedProgram compiles for divided arrays and judges program, parts and values.
+func checkShardedProgram(t *check.T, s *sharding, explicit bool) error {
+	if explicit && s.C.Empty() {
+		return t.Inexpressible("XLA gives every device all of a result without elements, which JAX then cannot read")
+	}
+	name := fmt.Sprintf("%s, explicit: %v", s.C.Name, explicit)
+	r, err := transforms.SendTransformation(t, name, transforms.Request("sharded", s.options(explicit), s.PreparedCall))
+	if err != nil {
+		return err
+	}
+	var facts struct {
+		HLO    []string
+		Shards [][][][]int64
+	}
+	if err := transforms.ReadFacts(r, &facts); err != nil {
+		return err
+	}
+	if !expectShardedValues(t, name, r, 0, s) {
+		return nil
+	}
+	collectives(t, name, facts.HLO[0], s)
+	for i, arg := range s.arrays() {
+		want, err := s.local(arg)
+		if err != nil {
+			return err
+		}
+		for _, shard := range facts.Shards[0][i] {
+			if !IsPart(shard, want) {
+				t.Fail(nil, name, "array %d has parts %s, want %s", i, rule.List(shard), rule.List(want))
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// IsPart reports whether a device has the part of an array that it should have. Of an array without elements XLA may give all
+// of it to every device.
+func IsPart(got, want []int64) bool {
+	return slices.Equal(got, want) || slices.Contains(got, 0) && slices.Contains(want, 0)
+}
+
+// expectShardedValues compares with one device: bits, but for what is a sum over the devices.
+func expectShardedValues(t *check.T, name string, r *calls.Transformed, call int, s *sharding) bool {
+	want, sums := s.Expected(), s.sums()
+	for i := range want {
+		if sums[i] {
+			want[i] = nil
+		}
+	}
+	if !transforms.ExpectArrays(t, name, r, call, want) {
+		return false
+	}
+	for i, whole := range s.Expected() {
+		if !sums[i] {
+			continue
+		}
+		if text := nearSum(fmt.Sprintf("array %d", i), r.Calls[call].Outputs[i].Array, whole); text != "" {
+			t.Fail(nil, name, "%s", text)
+			return false
+		}
+	}
+	return true
+}
+
+// nearSum compares a sum that was made in another order with the whole one.
+func nearSum(name string, got, want *ndarray.Array) string {
+	if rule.List(got.Shape) != rule.List(want.Shape) || got.DType.Long != want.DType.Long {
+		return fmt.Sprintf("%s: got %s%s, want %s%s", name, got.DType.Long, rule.List(got.Shape), want.DType.Long, rule.List(want.Shape))
+	}
+	largest := 0.0
+	for _, v := range want.Floats() {
+		largest = max(largest, v, -v)
+	}
+	allowed := batching.SumSpacings * 8 * ndarray.Spacing(got.DType, largest)
+	values := want.Floats()
+	for i, v := range got.Floats() {
+		if d := v - values[i]; !(max(d, -d) <= allowed) {
+			return fmt.Sprintf("%s%s: got %v, want %v", name, rule.List(got.Index(int64(i))), v, values[i])
+		}
+	}
+	return ""
+}
+
+// A collective in the text of a compiled program: "%name = shape all-reduce(...)".
+var collective = regexp.MustCompile(`\b(all-reduce|all-gather|reduce-scatter|all-to-all|collective-permute|collective-broadcast)(?:-start)?\(`)
+
+// collectives expects none but an all-reduce for what is a sum over the devices: one, or one for each of these arrays.
+func collectives(t *check.T, name, hlo string, s *sharding) {
+	for dim := range s.axes {
+		if s.C.Op.Gradient != nil && len(s.Wrt) > 0 && roleOf(s.C.Op.Gradient, dim).Role == transform.Gathered {
+			return // the gradient has to gather
+		}
+	}
+	counts := map[string]int{}
+	for _, found := range collective.FindAllStringSubmatch(hlo, -1) {
+		counts[found[1]]++
+	}
+	sums := 0
+	for _, isSum := range s.sums() {
+		if isSum {
+			sums++
+		}
+	}
+	reduces := counts["all-reduce"]
+	delete(counts, "all-reduce")
+	if len(counts) > 0 || reduces > sums || sums > 0 && reduces == 0 {
+		t.Fail(nil, name, "the program has %d all-reduces and %v, want 1 to %d and no others", reduces, counts, sums)
+	}
+}

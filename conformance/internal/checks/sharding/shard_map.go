@@ -1,0 +1,65 @@
+package sharding
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/opcast/opcast/conformance/internal/calls"
+	"github.com/opcast/opcast/conformance/internal/cases"
+	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+)
+
+var shardMapCheck = check.Check{
+	ID: "shard-map", Group: check.GroupTransform, Generated: true,
+	Doc:      "inside jax.shard_map, in a loop, and differentiated, parts give the bits of the whole",
+	Through:  check.ThroughAdaptors,
+	HostOnly: "needs several devices, which are simulated on the host",
+	Needs:    transforms.Offers("sharding", transforms.Transforms),
+	Foreign:  check.TransformsGenerated,
+	Run:      checkShardMap,
+}
+
+// checkShardMap gives the op the parts.
+func checkShardMap(t *check.T) error {
+	return eachDividable(t, 4, func(s *sharding) error {
+		if slices.Contains(s.sums()[:len(s.Results)], true) {
+			return nil // inside of shard_map, summing over the devices is the user's business
+		}
+		if s.keepsResults() {
+			return nil // that such a result is the same everywhere, JAX cannot see: all results of a call vary alike
+		}
+		r, err := transforms.SendTransformation(t, s.C.Name, transforms.Request("shard_map", s.options(false), s.PreparedCall))
+		if err != nil {
+			return err
+		}
+		transforms.ExpectArrays(t, s.C.Name+", in a loop", r, 0, s.Results)
+		if len(s.Wrt) > 0 {
+			shardMapGradients(t, s, r)
+		}
+		return nil
+	})
+}
+
+// keepsResults reports whether some result does not depend on what is divided.
+func (s *sharding) keepsResults() bool {
+	return slices.ContainsFunc(s.C.Returned(), func(result cases.Slot) bool {
+		for dim := range s.axes {
+			if !result.Has(dim) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// shardMapGradients compares gradients through shard_map: what is not divided is summed over the devices, in some order.
+func shardMapGradients(t *check.T, s *sharding, r *calls.Transformed) {
+	name := s.C.Name + ", gradients"
+	got, ok := transforms.ArraysOf(t, name, r, 1, len(s.Expected()))
+	for i := 0; ok && i < len(got); i++ {
+		if text := nearSum(fmt.Sprintf("array %d", i), got[i].Array, s.Expected()[i]); text != "" {
+			t.Fail(nil, name, "%s", text)
+		}
+	}
+}

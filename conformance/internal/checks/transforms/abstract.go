@@ -1,0 +1,66 @@
+package transforms
+
+import (
+	"github.com/opcast/opcast/conformance/internal/calls"
+	"github.com/opcast/opcast/conformance/internal/cases"
+	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/internal/language/ndarray"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/language/rule"
+)
+
+var abstractCheck = check.Check{
+	ID: "abstract", Group: check.GroupTransform, Generated: true,
+	Doc:     "without data, shapes, dtypes, strides and devices are those of real results",
+	Through: check.ThroughAdaptors,
+	Needs:   Transforms,
+	Foreign: check.TransformsGenerated,
+	Run:     checkAbstract,
+}
+
+// checkAbstract asks for results without data.
+func checkAbstract(t *check.T) error {
+	return t.EachOptionalPlan(func(c *cases.Case) error {
+		if calls.HasFeature(t.Caller, calls.FeatureShapesOnly) {
+			return evalShape(t, c)
+		}
+		return check.ForEach(cases.LaidOutCases(c, "transposed"), func(c *cases.Case) error { return expectFakeMetadata(t, c) })
+	})
+}
+
+// evalShape compares what jax.eval_shape says with real results and gradients.
+func evalShape(t *check.T, c *cases.Case) error {
+	p, err := Prepare(t, c, true, "shape")
+	if err != nil {
+		return err
+	}
+	r, err := SendTransformation(t, c.Name, Request("eval_shape", nil, p))
+	if err != nil {
+		return err
+	}
+	for call, want := range [][]*ndarray.Array{p.Results, p.Gradients} {
+		if len(want) == 0 {
+			continue
+		}
+		got, ok := ArraysOf(t, c.Name, r, call, len(want))
+		for i := 0; ok && i < len(got); i++ {
+			if a, b := got[i].DType.Long+rule.List(got[i].Shape), want[i].DType.Long+rule.List(want[i].Shape); a != b || !got[i].Abstract {
+				t.Fail(nil, c.Name, "array %d: got %s, want %s without data", i, a, b)
+			}
+		}
+	}
+	return nil
+}
+
+// Offers holds where a framework that transforms has a feature.
+func Offers(feature string, also func(*opdef.Op, calls.Caller) error) func(*opdef.Op, calls.Caller) error {
+	return func(op *opdef.Op, caller calls.Caller) error {
+		if err := Transforms(op, caller); err != nil {
+			return err
+		}
+		if !calls.HasFeature(caller, feature) {
+			return check.Unsupported("%s has no %s", caller.Name(), feature)
+		}
+		return also(op, caller)
+	}
+}

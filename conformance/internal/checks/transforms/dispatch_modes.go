@@ -1,0 +1,53 @@
+package transforms
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/opcast/opcast/conformance/internal/cases"
+	"github.com/opcast/opcast/conformance/internal/check"
+)
+
+var dispatchModesCheck = check.Check{
+	ID: "dispatch-modes", Group: check.GroupTransform, Generated: true,
+	Doc:     "dispatch modes see the op, and its gradient, by name",
+	Through: check.ThroughAdaptors,
+	Needs:   Offers("dispatch modes", Transforms),
+	Foreign: check.TransformsGenerated,
+	Run:     checkModes,
+}
+
+// checkModes records the ops that a call runs.
+func checkModes(t *check.T) error {
+	return t.EachOptionalPlan(func(c *cases.Case) error {
+		p, err := Prepare(t, c, true, "modes")
+		if err != nil {
+			return err
+		}
+		r, err := SendTransformation(t, c.Name, Request("modes", nil, p))
+		if err != nil {
+			return err
+		}
+		var facts struct {
+			Forward, Gradient []string
+			Debug             *string // the log of DebugMode, where this release has it
+		}
+		if err := ReadFacts(r, &facts); err != nil {
+			return err
+		}
+		seen := func(names []string, op string) {
+			if !slices.ContainsFunc(names, func(n string) bool { return registered(n, op) }) {
+				t.Fail(nil, c.Name, "a dispatch mode saw %v, not %s", names, op)
+			}
+		}
+		seen(facts.Forward, t.Op.Name)
+		if facts.Debug != nil && !strings.Contains(*facts.Debug, "::"+t.Op.Name) {
+			t.Fail(nil, c.Name, "DebugMode saw %q, not %s", *facts.Debug, t.Op.Name)
+		}
+		seen(facts.Gradient, t.Op.Name)
+		if t.Op.Gradient != nil {
+			seen(facts.Gradient, t.Op.Gradient.Name)
+		}
+		return nil
+	})
+}

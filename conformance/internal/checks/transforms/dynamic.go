@@ -1,0 +1,33 @@
+package transforms
+
+import (
+	"github.com/opcast/opcast/conformance/internal/calls"
+	"github.com/opcast/opcast/conformance/internal/check"
+)
+
+var dynamicCheck = check.Check{
+	ID: "dynamic", Group: check.GroupTransform, Generated: true,
+	Doc:     "one program serves every size of the leading and parallel dims",
+	Through: check.ThroughAdaptors,
+	Needs:   varies,
+	Foreign: check.TransformsGenerated,
+	Run:     checkDynamic,
+}
+
+// checkDynamic calls one program with several sizes.
+func checkDynamic(t *check.T) error {
+	return eachVaried(t, func(list []*PreparedCall, dims []string) error {
+		if calls.HasFeature(t.Caller, calls.FeatureSymbolicExport) {
+			return exported(t, list, dims)
+		}
+		name := list[0].C.Name
+		r, err := SendTransformation(t, name, Request("jit", map[string]any{"backend": "aot_eager", "dynamic": true}, list...))
+		if err != nil {
+			return err
+		}
+		for i, made := range list {
+			ExpectArrays(t, made.C.Name, r, i, made.Expected())
+		}
+		return compiledOnce(t, name, r)
+	})
+}

@@ -1,0 +1,73 @@
+package transforms
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/opcast/opcast/conformance/internal/calls"
+	"github.com/opcast/opcast/conformance/internal/cases"
+	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/internal/language/opdef"
+)
+
+var opcheckCheck = check.Check{
+	ID: "opcheck", Group: check.GroupTransform, Generated: true,
+	Doc:     "PyTorch's own tests of custom ops pass, every one",
+	Through: check.ThroughAdaptors,
+	Needs:   Offers("opcheck", Transforms),
+	Foreign: check.TransformsGenerated,
+	Run:     checkOpcheck,
+}
+
+// The tests of torch.library.opcheck. The one of autograd applies only where a gradient is wanted.
+var opcheckTests = []string{"test_schema", "test_faketensor", "test_aot_dispatch_dynamic", "test_autograd_registration"}
+
+// checkOpcheck runs PyTorch's tests on dense and on transposed inputs.
+func checkOpcheck(t *check.T) error {
+	return t.EachOptionalPlan(func(c *cases.Case) error {
+		p, err := Prepare(t, c, true, "opcheck")
+		if err != nil {
+			return err
+		}
+		x := Request("opcheck", nil, p)
+		for _, view := range cases.LaidOutCases(c, "transposed")[1:] {
+			x.Calls = append(x.Calls, calls.Arrays{Inputs: calls.InputTensors(view), Cotangents: p.Arguments.Cotangents})
+		}
+		r, err := SendTransformation(t, c.Name, x)
+		if err != nil {
+			return err
+		}
+		var facts struct{ Opcheck map[string]map[string]string }
+		if err := ReadFacts(r, &facts); err != nil {
+			return err
+		}
+		ops := []*opdef.Op{t.Op}
+		if t.Op.Gradient != nil {
+			ops = append(ops, t.Op.Gradient)
+		}
+		for _, op := range ops {
+			expectOpcheck(t, c.Name, op, facts.Opcheck, op == t.Op && op.Gradient != nil)
+		}
+		return nil
+	})
+}
+
+// expectOpcheck expects success of every test of every overload of an op.
+func expectOpcheck(t *check.T, name string, op *opdef.Op, found map[string]map[string]string, differentiated bool) {
+	overloads := 0
+	for _, overload := range slices.Sorted(maps.Keys(found)) {
+		if !registered(overload, op.Name) {
+			continue
+		}
+		overloads++
+		for _, test := range opcheckTests {
+			outcome := found[overload][test]
+			if outcome != "SUCCESS" && (differentiated || test != "test_autograd_registration") {
+				t.Fail(nil, name, "%s: %s: %q", overload, test, outcome)
+			}
+		}
+	}
+	if overloads == 0 {
+		t.Fail(nil, name, "no overload of %s ran, only %v", op.Name, slices.Sorted(maps.Keys(found)))
+	}
+}

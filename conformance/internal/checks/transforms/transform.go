@@ -1,0 +1,124 @@
+package transforms
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/opcast/opcast/conformance/internal/calls"
+	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/oracle"
+	"github.com/opcast/opcast/internal/language/ndarray"
+	"github.com/opcast/opcast/internal/language/opdef"
+)
+
+// Transforms holds where a framework has transformations.
+func Transforms(_ *opdef.Op, caller calls.Caller) error {
+	if _, ok := caller.(calls.Transformer); !ok || !calls.HasFeature(caller, calls.FeatureTransforms) {
+		return check.Unsupported("%s has no transformations", caller.Name())
+	}
+	return nil
+}
+
+// Differentiates holds where moreover the op has a gradient.
+func Differentiates(op *opdef.Op, caller calls.Caller) error {
+	if err := Transforms(op, caller); err != nil {
+		return err
+	}
+	return check.SkipUnless(op.Gradient != nil, "the op has no gradient")
+}
+
+// SendTransformation sends a transformation. The error is ErrAccounted where the framework cannot express it, where it
+// raised and where the process died.
+func SendTransformation(t *check.T, name string, x *calls.Transformation) (*calls.Transformed, error) {
+	framework, ok := t.Caller.(calls.Transformer)
+	if !ok {
+		return nil, fmt.Errorf("%s transforms nothing", t.Caller.Name())
+	}
+	x.Kernel = t.ForcedKernel()
+	t.LastTransformation = x
+	r, err := framework.Transform(t.Ctx, x)
+	if err != nil {
+		return nil, t.Crashed(nil, name, err)
+	}
+	if r.Unsupported != "" {
+		return nil, t.Inexpressible(r.Unsupported)
+	}
+	t.CurrentRow().Checked++
+	if r.Error != nil {
+		t.FailBecause("raises "+r.Error.Class+": "+r.Error.Text, nil, name, "raised %s: %s\n%s", r.Error.Class, r.Error.Text, r.Error.Trace)
+		return nil, check.ErrAccounted
+	}
+	return r, nil
+}
+
+// ReadFacts reads what a framework tells beside results.
+func ReadFacts(r *calls.Transformed, into any) error {
+	if err := json.Unmarshal(r.Facts, into); err != nil {
+		return fmt.Errorf("facts: %w", err)
+	}
+	return nil
+}
+
+// ExpectArrays expects a call of a transformed op to have given arrays with these bits, in order. An entry that is nil is not
+// compared.
+func ExpectArrays(t *check.T, name string, r *calls.Transformed, call int, want []*ndarray.Array) bool {
+	got, ok := ArraysOf(t, name, r, call, len(want))
+	for i := 0; ok && i < len(want); i++ {
+		if want[i] == nil {
+			continue
+		}
+		if got[i].Array == nil {
+			t.Fail(nil, name, "array %d is missing", i)
+			ok = false
+		} else if text := oracle.SameBits(fmt.Sprintf("array %d", i), got[i].Array, want[i]); text != "" {
+			t.Fail(nil, name, "%s", text)
+			ok = false
+		}
+	}
+	return ok
+}
+
+// ArraysOf are the arrays that a call gave, if it gave that many.
+func ArraysOf(t *check.T, name string, r *calls.Transformed, call, count int) ([]calls.Output, bool) {
+	if call >= len(r.Calls) {
+		t.Fail(nil, name, "made %d calls, want more than %d", len(r.Calls), call)
+		return nil, false
+	}
+	c := &r.Calls[call]
+	if c.Error != nil {
+		t.Fail(nil, name, "raised %s: %s\n%s", c.Error.Class, c.Error.Text, c.Error.Trace)
+		return nil, false
+	}
+	if len(c.Outputs) != count {
+		t.Fail(nil, name, "gave %d arrays, want %d", len(c.Outputs), count)
+		return nil, false
+	}
+	return c.Outputs, true
+}
+
+// ExpectLaunches expects numbers of kernel launches.
+func ExpectLaunches(t *check.T, name string, r *calls.Transformed, call int, want map[string]int64) {
+	for op, n := range want {
+		if got := r.Calls[call].Launches[op]; got != n {
+			t.Fail(nil, name, "started %d kernels of %s, want %d", got, op, n)
+		}
+	}
+}
+
+// ExpectNotImplemented expects a call to raise NotImplementedError with one of some beginnings of its text. Backward passes of
+// some frameworks raise an error of their own that quotes it.
+func ExpectNotImplemented(t *check.T, name string, r *calls.Transformed, call int, texts ...string) {
+	if call >= len(r.Calls) {
+		t.Fail(nil, name, "made %d calls, want more than %d", len(r.Calls), call)
+		return
+	}
+	switch e := r.Calls[call].Error; {
+	case e == nil:
+		t.Fail(nil, name, "returned a result, want NotImplementedError: %s", texts[0])
+	case calls.HasFeature(t.Caller, calls.FeatureQuotedErrors) && slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(e.Text, "NotImplementedError: "+s) }):
+	case e.Class != "NotImplementedError" || !slices.ContainsFunc(texts, func(s string) bool { return strings.HasPrefix(e.Text, s) }):
+		t.Fail(nil, name, "raised\n  %s: %s\nwant\n  NotImplementedError: %s", e.Class, e.Text, texts[0])
+	}
+}

@@ -1,0 +1,98 @@
+package transforms
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/opcast/opcast/conformance/internal/calls"
+	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/invalid"
+	"github.com/opcast/opcast/internal/language/rule"
+)
+
+var transformedErrorsCheck = check.Check{
+	ID: "transformed-errors", Group: check.GroupTransform, Generated: true,
+	Doc:     "invalid calls raise their class and text under every transformation that keeps them",
+	Through: check.ThroughAdaptors,
+	Needs:   Transforms,
+	Foreign: check.TransformsGenerated,
+	Run:     checkTransformedErrors,
+}
+
+// transformedKinds are the sorts of changes that transformations keep. They make arrays of their own:
+// layouts and overlaps that calls refuse are lost on the way.
+var transformedKinds = []int{
+	invalid.PhaseAttr, invalid.PhaseInput + invalid.PhaseOfDType, invalid.PhaseInput + invalid.PhaseOfRank, invalid.PhaseInput + invalid.PhaseOfDims, invalid.PhaseRequire,
+}
+
+// checkTransformedErrors makes an invalid call of each sort under every transformation: each costs several compilations.
+func checkTransformedErrors(t *check.T) error {
+	call, changes, err := t.InvalidCalls(t.Caller)
+	if err != nil {
+		return err
+	}
+	program := rule.Compile(t.Op)
+	seen := map[int]bool{}
+	for _, f := range changes {
+		wrong := f.Apply(call)
+		if seen[f.Sort()] || !slices.Contains(transformedKinds, f.Sort()) || !transformable(wrong) ||
+			invalid.ExpectedError(program, wrong, t.Caller, t.Env.Device) == nil {
+			continue
+		}
+		seen[f.Sort()] = true
+		if err := check.Proceed(callInvalid(t, f, wrong)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// transformable reports whether an invalid call has arrays, on the device under test, in all its places, and no output.
+func transformable(call *calls.Call) bool {
+	for _, v := range call.Tensors() {
+		if v.Device != "" || v.ReadOnly {
+			return false
+		}
+	}
+	for i, v := range call.Inputs {
+		if _, ok := v.(*calls.Tensor); !ok && (v != nil || !call.Op.Inputs[i].Optional) {
+			return false
+		}
+	}
+	return len(call.Out) == 0 && call.Extra == nil
+}
+
+// keepsText are the transformations that put their own class around an error; the text is in theirs.
+var keepsText = []string{"compile(fullgraph)", "export"}
+
+// callInvalid makes one invalid call.
+func callInvalid(t *check.T, f invalid.Change, wrong *calls.Call) error {
+	var inputs []*calls.Tensor
+	for _, v := range wrong.Inputs {
+		if x, ok := v.(*calls.Tensor); ok {
+			inputs = append(inputs, x)
+		}
+	}
+	name := f.Arg + " " + f.Kind
+	r, err := SendTransformation(t, name, &calls.Transformation{Method: "errors", Call: wrong, Calls: []calls.Arrays{{Inputs: inputs}}})
+	if err != nil {
+		return err
+	}
+	var facts struct{ Ways []string }
+	if err := ReadFacts(r, &facts); err != nil {
+		return err
+	}
+	for i, way := range facts.Ways {
+		switch e := r.Calls[i].Error; {
+		case e == nil:
+			t.Fail(nil, name+", "+way, "returned a result, want %s: %s", f.Expected.Class, f.Expected.Text)
+		case calls.HasFeature(t.Caller, calls.FeatureWrappedErrors) && slices.Contains(keepsText, way):
+			if !strings.Contains(e.Text, f.Expected.Text) {
+				t.Fail(nil, name+", "+way, "raised\n  %s: %s\nwant the text %s", e.Class, e.Text, f.Expected.Text)
+			}
+		case e.Class != f.Expected.Class || e.Text != f.Expected.Text:
+			t.Fail(nil, name+", "+way, "raised\n  %s: %s\nwant\n  %s: %s", e.Class, e.Text, f.Expected.Class, f.Expected.Text)
+		}
+	}
+	return nil
+}

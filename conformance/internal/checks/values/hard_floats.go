@@ -1,0 +1,65 @@
+package values
+
+import (
+	"slices"
+
+	"github.com/opcast/opcast/conformance/internal/calls"
+	"github.com/opcast/opcast/conformance/internal/cases"
+	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/oracle"
+	"github.com/opcast/opcast/internal/language/ndarray"
+	"github.com/opcast/opcast/internal/language/opdef"
+)
+
+var hardFloatsCheck = check.Check{
+	ID: "hard-floats", Group: check.GroupValues, Generated: true, Profile: check.ProfileFast,
+	Doc:   "long sums, differences that cancel, and products that leave the range of float32 on the way give what the reference gives",
+	Needs: hasFreeFloats,
+	Foreign: check.Foreign{
+		Judged:    true,
+		Functions: "about inputs that are chosen against float32, in which functions of frameworks compute",
+	},
+	Run: check.WithKernelsOnly(checkHardFloats),
+}
+
+// hasFreeFloats holds where some input may hold any numbers of floating point. What compiles for each of many shapes takes long
+// to show of a kernel what other callers show.
+func hasFreeFloats(op *opdef.Op, caller calls.Caller) error {
+	if calls.HasFeature(caller, calls.FeatureTransforms) {
+		return check.Skip("shown by callers that compile nothing")
+	}
+	free := func(in opdef.Arg) bool { return cases.MayHoldAny(op, &in, ndarray.IsFloat) }
+	return check.SkipUnless(slices.ContainsFunc(op.Inputs, free), "no input of floats is without a range")
+}
+
+// checkHardFloats makes calls with floats at which kernels fail that compute in too little precision or range.
+func checkHardFloats(t *check.T) error {
+	return t.EachRow(func(d cases.DTypes) error {
+		if c, err := t.NewCase(cases.BasePlan(d)); err == nil && !oracle.NeedsDigits(c) {
+			t.CurrentRow().Unsupported = "each result is a sum of products, or has a tolerance of its own: what it may be off is made for random numbers"
+			return nil
+		}
+		err := check.ForEach(t.CasesOf(cases.HardPlans(t.Op, d)), func(c *cases.Case) error {
+			return check.ForEach(c.Hard(), func(h *cases.Case) error { return expectHard(t, h) })
+		})
+		if err != nil {
+			return err
+		}
+		err = check.ForEach(t.CasesOf(cases.HardSumPlans(t.Op, d)), func(c *cases.Case) error {
+			return check.ForEach(c.HardSums(), func(h *cases.Case) error { return expectHard(t, h) })
+		})
+		return orUndecided(t, err, "of such inputs, the reference in float64 decides nothing, or there are none")
+	})
+}
+
+// expectHard makes a call if there is a verdict about its results.
+func expectHard(t *check.T, c *cases.Case) error {
+	want, err := oracle.Certain(t.Ctx, t.Env.Oracle, c)
+	if isUndecided(want, err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return expectDecided(t, c, want)
+}

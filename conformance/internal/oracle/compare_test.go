@@ -1,0 +1,63 @@
+package oracle_test
+
+import (
+	"math"
+	"math/big"
+	"strings"
+	"testing"
+
+	"github.com/opcast/opcast/conformance/internal/oracle"
+	"github.com/opcast/opcast/internal/language/dtype"
+	"github.com/opcast/opcast/internal/language/ndarray"
+)
+
+// Of a value that the dtype of the result does not have, only what a conversion may make of it is accepted.
+func TestUnrepresentableValues(t *testing.T) {
+	for _, test := range []struct {
+		dtype     string
+		want, got float64
+		right     bool
+	}{
+		{"i8", math.NaN(), 5, true}, {"i8", math.Inf(1), -128, true}, {"u8", 1.5e17, 3, true}, {"i8", -129, 127, true},
+		{"i8", 127, 5, false}, {"u8", -1, 255, true}, {"i64", 0x1p63, 0, true}, {"i64", -0x1p63, 0, false}, {"bool", 7, 1, true},
+		{"f8e4m3fn", math.Inf(1), math.NaN(), true}, {"f8e4m3fn", math.Inf(1), 448, true}, {"f8e4m3fn", math.Inf(1), -448, false},
+		{"f8e4m3fn", -1e9, -448, true}, {"f8e4m3fn", 1e9, 1, false}, {"f8e4m3fn", 1, math.NaN(), false}, {"f8e4m3fn", math.NaN(), 448, false},
+		{"f8e4m3fnuz", math.Inf(-1), math.NaN(), true}, {"f8e4m3fnuz", math.Inf(-1), -240, true},
+		{"f8e8m0fnu", 0, 0x1p-127, true}, {"f8e8m0fnu", -3, 4, true}, {"f8e8m0fnu", 4, 16, false}, {"f8e8m0fnu", math.Inf(1), math.NaN(), true},
+		{"f8e5m2", math.Inf(1), 57344, false}, {"f16", math.Inf(1), math.NaN(), false}, {"f32", math.NaN(), 0, false},
+	} {
+		d := dtype.Must(test.dtype)
+		got := ndarray.FromFloats(d, []int64{1}, []float64{test.got})
+		text := oracle.Compare("y", got, oracle.Expected{Shape: []int64{1}, Values: []float64{test.want}}, oracle.Tolerance{ULPs: 1})
+		if (text == "") != test.right {
+			t.Errorf("%s, %v for %v: %q", test.dtype, test.got, test.want, text)
+		}
+	}
+}
+
+// Integers are compared with all of their digits, as far as the reference has them.
+func TestLargeIntegers(t *testing.T) {
+	large := func(v int64, off int64) *big.Int { return new(big.Int).Add(big.NewInt(v), big.NewInt(off)) }
+	for _, test := range []struct {
+		name      string
+		got, want *big.Int
+		float     bool
+		contains  string
+	}{
+		{"equal", large(1<<62, 1), large(1<<62, 1), false, ""},
+		{"off by one", large(1<<62, 1), large(1<<62, 0), false, "got 4611686018427387905, want 4611686018427387904"},
+		{"a reference in float64", large(1<<62, 1), large(1<<62, 0), true, ""},
+		{"far from one", large(1<<62, 1<<40), large(1<<62, 0), true, "got 4611687117939015680, want 4611686018427387904"},
+		{"a small one", large(-388, 0), large(-389, 0), false, "got -388, want -389"},
+	} {
+		value, _ := new(big.Float).SetInt(test.want).Float64()
+		want := oracle.Expected{Shape: []int64{1}, Values: []float64{value}, Integers: []*big.Int{test.want}}
+		if test.float {
+			want.Integers = nil
+		}
+		text := oracle.Compare("y", ndarray.FromInts(dtype.Must("i64"), []int64{1}, []*big.Int{test.got}), want, oracle.Tolerance{})
+		if (text == "") != (test.contains == "") || !strings.Contains(text, test.contains) {
+			t.Errorf("%s: %q", test.name, text)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package oracle
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"github.com/opcast/opcast/internal/language/dtype"
+	"github.com/opcast/opcast/internal/language/ndarray"
+)
+
+// Expected is the reference's answer for one slot; Absent where it is None.
+type Expected struct {
+	Shape  []int64
+	Values []float64
+	// Integers are the values where they are integers of which float64 lacks some; else nil.
+	Integers []*big.Int
+	Absent   bool
+	// Open are the elements of which nothing is demanded; nil for none.
+	Open []bool
+}
+
+// ExpectedOf are the elements of an array, as an answer.
+func ExpectedOf(a *ndarray.Array) Expected {
+	e := Expected{Shape: a.Shape, Values: a.Floats()}
+	if ndarray.IsWide(a.DType) {
+		e.Integers = a.Ints()
+	}
+	return e
+}
+
+// Rounded is the answer as an array of an element type.
+func (e Expected) Rounded(d dtype.DType) *ndarray.Array {
+	if e.Integers != nil && ndarray.IsInteger(d) {
+		return ndarray.FromInts(d, e.Shape, e.Integers)
+	}
+	return ndarray.FromFloats(d, e.Shape, e.Values)
+}
+
+// Representable reports whether an element type has a number for element i of the answer, after rounding.
+func (e Expected) Representable(d dtype.DType, i int) bool { return e.number(i).representable(d) }
+
+func (e Expected) number(i int) number {
+	if e.Integers != nil {
+		return number{e.Values[i], e.Integers[i]}
+	}
+	return number{value: e.Values[i]}
+}
+
+// zero sets the elements from one on to zero.
+func (e *Expected) zero(from int) {
+	clear(e.Values[from:])
+	for i := from; i < len(e.Integers); i++ {
+		e.Integers[i] = new(big.Int)
+	}
+}
+
+// number is an element; exact is its value where it is an integer that float64 may lack.
+type number struct {
+	value float64
+	exact *big.Int
+}
+
+// elements are those of a result.
+func elements(a *ndarray.Array) []number {
+	out := make([]number, 0, a.Len())
+	wide := ndarray.IsWide(a.DType)
+	a.Positions(func(at int64) {
+		n := number{value: ndarray.GetFloat(a.DType, a.Data, at)}
+		if wide {
+			n.exact = ndarray.GetInt(a.DType, a.Data, at)
+		}
+		out = append(out, n)
+	})
+	return out
+}
+
+// text is the number as messages print it.
+func (n number) text(d dtype.DType) string {
+	if n.exact != nil {
+		return n.exact.String()
+	}
+	return ndarray.FloatText(d, n.value)
+}
+
+// representable is about rounded numbers: those beyond the largest one of a type without infinities have none.
+func (n number) representable(d dtype.DType) bool {
+	if !ndarray.IsInteger(d) {
+		if ndarray.IsFloat(d) && !ndarray.IsUnsigned(d) && math.Abs(n.value) <= ndarray.Max(d) {
+			return true // without rounding
+		}
+		return d.Short == "bool" || math.IsNaN(n.value) || !math.IsNaN(ndarray.Round(d, n.value))
+	}
+	whole := n.integer()
+	low, high := ndarray.IntRange(d)
+	return whole != nil && whole.Cmp(low) >= 0 && whole.Cmp(high) <= 0
+}
+
+// integer is the number without what follows its point; nil for NaN and infinities.
+func (n number) integer() *big.Int {
+	switch {
+	case n.exact != nil:
+		return n.exact
+	case math.IsNaN(n.value) || math.IsInf(n.value, 0):
+		return nil
+	}
+	whole, _ := big.NewFloat(n.value).Int(nil)
+	return whole
+}
+
+// judgeInteger compares with an integer. What a reference computes in float64 beyond 2^53 is not exact, and neither is the
+// comparison with it.
+func judgeInteger(got, want number) elementError {
+	f := elementError{Got: got, Want: want, Spacing: 1}
+	if got.integer() == nil || want.integer() == nil { // NaN or an infinity, which is no integer
+		f.Distance, f.Share, f.Excess = math.Inf(1), math.Inf(1), math.Inf(1)
+		return f
+	}
+	off := new(big.Int).Sub(got.integer(), want.integer())
+	if off.Sign() == 0 && (want.exact != nil || want.value == math.Trunc(want.value)) {
+		return f
+	}
+	f.Distance, _ = new(big.Float).SetInt(off.Abs(off)).Float64()
+	f.Distance = max(f.Distance, math.Abs(want.value-math.Trunc(want.value)))
+	if want.exact == nil && math.Abs(want.value) > ndarray.FloatExact && f.Distance <= independentOfRounding*math.Abs(want.value) {
+		f.Distance = 0
+		return f
+	}
+	f.Share, f.Excess = math.Inf(1), math.Inf(1)
+	return f
+}
+
+// independentOfRounding is the error of a reference that computes large integers in float64, relative to them.
+const independentOfRounding = 1e-9
+
+// WrongNumber is an element of an array that is beyond what a tolerance allows, for tests of the comparison.
+type WrongNumber struct {
+	Kind, Text string
+	Array      *ndarray.Array
+}
+
+// NextInteger is the rounded answer with another integer as element at, one that a comparison must refuse.
+func (e Expected) NextInteger(d dtype.DType, at int64) WrongNumber {
+	bad, v := e.Rounded(d), e.number(int(at)).integer()
+	step := big.NewInt(1)
+	if e.Integers == nil && math.Abs(e.Values[at]) > ndarray.FloatExact {
+		step, _ = big.NewFloat(4 * independentOfRounding * math.Abs(e.Values[at])).Int(nil)
+	}
+	kind, next := "above", new(big.Int).Add(v, step)
+	if _, high := ndarray.IntRange(d); next.Cmp(high) > 0 {
+		kind, next = "below", new(big.Int).Sub(v, step)
+	}
+	ndarray.PutInt(d, bad.Data, at, next)
+	return WrongNumber{kind, fmt.Sprintf("%v for %v", next, v), bad}
+}

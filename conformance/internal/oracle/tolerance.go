@@ -1,0 +1,123 @@
+package oracle
+
+import (
+	"math"
+
+	"github.com/opcast/opcast/conformance/internal/cases"
+	"github.com/opcast/opcast/internal/language/dtype"
+	"github.com/opcast/opcast/internal/language/ndarray"
+	"github.com/opcast/opcast/internal/language/opdef"
+)
+
+// Contraction is the number of products that an element of an output sums up: the shortest extent, among the inputs, of
+// the dimensions whose symbols the output lacks; 0 where nothing is contracted. scale is the size of such a product.
+func Contraction(c *cases.Case, result cases.Slot) (length int64, scale float64) {
+	kept := map[string]bool{}
+	for _, d := range result.Type.Dims {
+		kept["*"] = kept["*"] || d.Leading()
+		if d.Expr != nil {
+			for _, s := range c.Op.Needs(d.Expr) {
+				kept[s] = true
+			}
+		}
+	}
+	scale = 1
+	for i, in := range c.Op.Inputs {
+		if c.Inputs[i] == nil {
+			continue
+		}
+		n, contracted := contractedExtent(c, in.Type, kept)
+		if !contracted {
+			continue
+		}
+		scale *= magnitude(c.Inputs[i].Floats())
+		if length == 0 || n < length {
+			length = n
+		}
+	}
+	for _, v := range c.Attrs {
+		if f, ok := v.(float64); ok {
+			scale *= max(1, math.Abs(f))
+		}
+	}
+	return length, scale
+}
+
+// contractedExtent is the extent of the dimensions of an input whose symbols the output does not keep.
+func contractedExtent(c *cases.Case, t opdef.Type, kept map[string]bool) (n int64, contracted bool) {
+	n = 1
+	for _, d := range t.Dims {
+		switch {
+		case d.Leading() && !kept["*"]:
+			contracted = true
+			n *= ndarray.Count(c.Batch)
+		case d.Expr != nil && keepsNone(kept, c, c.Op.Needs(d.Expr)):
+			contracted = true
+			size, _ := d.Expr.Eval(c) // it was evaluated for the input's shape
+			n *= size
+		}
+	}
+	return n, contracted
+}
+
+// keepsNone reports whether a dim has sizes of its own and the output has none of them.
+func keepsNone(kept map[string]bool, c *cases.Case, names []string) bool {
+	any := false
+	for _, s := range names {
+		if kept[s] {
+			return false
+		}
+		_, isSize := c.Sizes[s]
+		any = any || isSize
+	}
+	return any
+}
+
+// magnitude is the root mean square of the finite values, 1 if there are none.
+func magnitude(values []float64) float64 {
+	sum, n := 0.0, 0
+	for _, v := range values {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			sum += v * v
+			n++
+		}
+	}
+	if n == 0 {
+		return 1
+	}
+	return math.Sqrt(sum / float64(n))
+}
+
+// Tolerance is the largest allowed distance between a result and the reference: ULPs spacings of the dtype plus Abs plus
+// Rel times the reference.
+type Tolerance struct{ ULPs, Abs, Rel float64 }
+
+// ToleranceOf derives the bound of the result in a slot: one spacing for narrow floats and four for float32 and
+// float64, plus rounding errors of a sum where something is contracted. Integers are exact. A tolerance in the
+// definition replaces it.
+func ToleranceOf(c *cases.Case, at int) Tolerance {
+	result := cases.Slots(c.Op)[at]
+	d := c.DType(result.Type)
+	if t, ok := c.Op.Tolerance[d.Short]; ok {
+		return Tolerance{Abs: t.ATol, Rel: t.RTol}
+	}
+	if d.ULP == 0 {
+		return Tolerance{}
+	}
+	b := Tolerance{ULPs: 4}
+	if d.Bits <= 16 {
+		b.ULPs = 1
+	}
+	if length, scale := Contraction(c, result); length > 0 {
+		b.Abs = unitError(d) * math.Sqrt(float64(length)) * scale
+	}
+	return b
+}
+
+// unitError is the error of one product of a sum, with room for the order of the sum.
+func unitError(d dtype.DType) float64 {
+	if d.Bits == 64 {
+		return 1e-14
+	}
+	return 1e-5
+}

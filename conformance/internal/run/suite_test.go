@@ -1,0 +1,64 @@
+package run_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/opcast/opcast/conformance/internal/run"
+	"github.com/opcast/opcast/internal/build/generated"
+	"github.com/opcast/opcast/internal/language/opdef/load"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
+)
+
+// python is the interpreter of the environment with the frameworks.
+func python(t *testing.T) string {
+	t.Helper()
+	path := os.Getenv("OPCAST_TEST_PYTHON")
+	if path == "" {
+		path = filepath.Join("..", ".venv", "bin", "python")
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Fatalf("%v: run `make build`", err)
+	}
+	return path
+}
+
+func TestMain(m *testing.M) { os.Exit(tooltest.Run(m)) }
+
+// TestConformance runs the suite on this repository's collection with the environment in .venv, or that of
+// OPCAST_TEST_PYTHON. Ginkgo's flags select specs: go test ./conformance -ginkgo.label-filter='adaptor:jax'.
+func TestConformance(t *testing.T) {
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	project, findings, err := load.Load(root)
+	if err != nil || len(findings) > 0 {
+		t.Fatal(err, findings)
+	}
+	summary, err := run.Run(t.Context(), run.Options{
+		Project: project, Python: python(t), Out: os.Stdout, Verbose: testing.Verbose(),
+		Spread:    true,
+		ReportDir: filepath.Join(root, "build", "report"), T: t, Native: []string{tooltest.Path(t), "native-caller"},
+		Stale: func(context.Context) ([]string, error) { return generated.Stale(project) },
+	})
+	if errors.Is(err, run.ErrNotBuilt) {
+		t.Fatalf("%v: run `make build`", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Ginkgo's closing line, by which `make test` counts the results.
+	fmt.Printf("-- %d Passed | %d Failed | 0 Pending | %d Skipped\n", summary.Passed, summary.Failed, summary.Skipped)
+	if !summary.OK() {
+		t.Errorf("%s", summary)
+	}
+}

@@ -1,0 +1,29 @@
+package conformance
+
+import (
+	"github.com/opcast/opcast/conformance/internal/calls"
+	"github.com/opcast/opcast/conformance/internal/cases"
+	"github.com/opcast/opcast/conformance/internal/trial"
+	"github.com/opcast/opcast/internal/language/opdef"
+)
+
+// TrialRequest says which call of an op somebody wants to try, Trial is the call, and Verdict what is to be said of a result.
+type (
+	TrialRequest = trial.Request
+	Trial        = trial.Call
+	Verdict      = trial.Verdict
+	// DType is the value of an attribute that chooses a dtype.
+	DType = cases.DType
+)
+
+// ListLength is the length of a list of arrays if nobody says another one.
+const ListLength = cases.TestedLength
+
+// NewTrial makes the call that is wanted. Shapes that fit no call give the error that the call would raise.
+func NewTrial(op *opdef.Op, w TrialRequest) (*Trial, error) { return trial.New(op, w) }
+
+// ListsOf says which arguments and results of an op are lists; nil if none is.
+func ListsOf(op *opdef.Op) *calls.Lists { return calls.ListsOf(op) }
+
+// KindOf is the kind of a device by its name: "cuda" of "cuda:0".
+func KindOf(device string) string { return cases.KindOf(device) }

@@ -1,0 +1,190 @@
+package python
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/opcast/opcast/gen/internal/python/layout"
+	"github.com/opcast/opcast/gen/internal/python/stub"
+	"github.com/opcast/opcast/gen/internal/view"
+	"github.com/opcast/opcast/internal/language/framework"
+	"github.com/opcast/opcast/internal/language/opdef"
+)
+
+// function is an op as its Python function shows it.
+type function struct {
+	*view.Compiled
+	FW framework.Framework
+}
+
+// PyHash is the schema hash as ruff format writes it.
+func (v *function) PyHash() string { return fmt.Sprintf("0x%016X", v.Hash()) }
+
+// Required counts the inputs that a call must give.
+func (v *function) Required() int {
+	n := 0
+	for _, a := range v.Inputs {
+		if !a.Optional {
+			n++
+		}
+	}
+	return n
+}
+
+// Def is the head of the function.
+func (v *function) Def() string {
+	hint := v.FW.Python.Hint
+	return layout.Bracketed("", "def "+v.Name+"(", v.parameters(hint, hint, " = _rt.REQUIRED", "Any"), ") -> "+v.result(hint)+":")
+}
+
+// Stub is the function's true signature for type checkers.
+func (v *function) Stub() string {
+	array, result := v.FW.Stub.Array, v.FW.Stub.Result
+	return layout.Bracketed("", "def "+v.Name+"(", v.parameters(array, result, "", v.FW.Stub.DType), ") -> "+v.result(result)+": ...")
+}
+
+func (v *function) parameters(array, result, required, dtype string) []string {
+	var out []string
+	for _, a := range v.Inputs {
+		hint := stub.Array(array, v.Op, &a)
+		switch {
+		case a.Optional:
+			out = append(out, a.Name+": "+hint+" | None = None")
+		case a.List:
+			out = append(out, a.Name+": Sequence["+hint+"]"+required)
+		default:
+			out = append(out, a.Name+": "+hint+required)
+		}
+	}
+	if len(v.Attrs) > 0 || v.HasOut() {
+		out = append(out, "*")
+	}
+	for i := range v.Attrs {
+		hint := parameter(&v.Attrs[i], dtype)
+		if choices := v.Attrs[i].OneOf; required == "" && len(choices) > 0 { // the stub: in the module, Literal is not imported
+			hint = strings.Replace(hint, ": str", ": "+stub.Choice(choices), 1)
+		}
+		out = append(out, hint)
+	}
+	if v.HasOut() {
+		const none = "| None = None"
+		hint := "out: " + strings.TrimSuffix(v.result(result), " | None")
+		if len(layout.Step+hint+" "+none+",") <= layout.LineLength {
+			out = append(out, hint+" "+none)
+		} else {
+			out = append(out, hint+"\n"+layout.Step+none)
+		}
+	}
+	return out
+}
+
+// HasOut says whether the function takes arrays for its results.
+func (v *function) HasOut() bool { return v.FW.Python.Out && v.TakesOut() }
+
+// result is the annotation of what the function returns.
+func (v *function) result(hint string) string {
+	var types []string
+	for _, a := range v.Op.Results() {
+		hint := stub.Array(hint, v.Op, &a)
+		switch {
+		case a.PresentIf != "" || a.Optional:
+			types = append(types, hint+" | None")
+		case a.List:
+			types = append(types, "list["+hint+"]")
+		default:
+			types = append(types, hint)
+		}
+	}
+	switch len(types) {
+	case 0:
+		return "None"
+	case 1:
+		return types[0]
+	}
+	return "tuple[" + strings.Join(types, ", ") + "]"
+}
+
+// Imports are the lines that bring in what the annotations name, with an empty line between groups.
+func (v *function) Imports() []string {
+	var out []string
+	if v.HasLists() || slices.ContainsFunc(v.Attrs, func(a opdef.Attr) bool { return a.Len != 0 }) {
+		out = append(out, "from collections.abc import Sequence")
+	}
+	if slices.ContainsFunc(v.Attrs, func(a opdef.Attr) bool { return a.Type == "dtype" }) {
+		out = append(out, "from typing import Any")
+	}
+	if len(out) > 0 {
+		out = append(out, "")
+	}
+	return append(out, v.FW.Python.Import)
+}
+
+// Docstring is the function's docstring, indented, with its quotes.
+func (v *function) Docstring() string {
+	text := strings.Join(v.Doc(), "\n    ")
+	return strings.ReplaceAll(`    """`+text+"\n    \"\"\"", "\n    \n", "\n\n")
+}
+
+// General is the statement that makes the general call; more arguments follow the inputs and the attrs.
+func (v *function) General(more ...string) string {
+	if v.HasOut() {
+		more = append(more, "out")
+	}
+	return layout.List("return _op.call(", append(v.tuples(), layout.Leaves(more)...), ")").Print(layout.Step, "")
+}
+
+// tuples are the tuple of all inputs and that of all attrs.
+func (v *function) tuples() []layout.Node {
+	return []layout.Node{layout.TupleNode("", layout.Leaves(v.inputNames())), layout.TupleNode("", layout.Leaves(v.attrNames(allAttrs, "")))}
+}
+
+func (v *function) inputNames() []string { return opdef.ArgNames(v.Inputs) }
+
+func (v *function) attrNames(keep func(*opdef.Attr) bool, suffix string) []string {
+	var out []string
+	for i := range v.Attrs {
+		if keep(&v.Attrs[i]) {
+			out = append(out, v.Attrs[i].Name+suffix)
+		}
+	}
+	return out
+}
+
+func allAttrs(*opdef.Attr) bool { return true }
+
+// each formats a condition for every input; an absent optional one meets it.
+func (v *function) each(format string) []layout.Boolean {
+	var out []layout.Boolean
+	for _, a := range v.Inputs {
+		condition := layout.Test(fmt.Sprintf(format, a.Name))
+		if a.Optional {
+			condition = layout.AnyOf([]layout.Boolean{layout.Test(a.Name + " is None"), condition})
+		}
+		out = append(out, condition)
+	}
+	return out
+}
+
+func parameter(a *opdef.Attr, dtypeHint string) string {
+	hint := a.Type
+	switch {
+	case a.Type == "dtype":
+		hint = dtypeHint
+		if a.HasDefault && dtypeHint != "Any" {
+			hint += " | None"
+		}
+	case a.Len != 0:
+		hint = "Sequence[int]"
+		if a.Len > 0 {
+			hint = "int | Sequence[int]"
+		}
+	}
+	if a.MayBeNone() {
+		hint += " | None"
+	}
+	if !a.HasDefault {
+		return a.Name + ": " + hint
+	}
+	return a.Name + ": " + hint + " = " + defaultValue(a)
+}

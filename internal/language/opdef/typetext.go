@@ -1,0 +1,73 @@
+package opdef
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/opcast/opcast/internal/language/opdef/expr"
+)
+
+// wordPattern is the form of a dtype and of a dtype variable, right or not.
+var wordPattern = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
+
+// ParseType parses "T[*, 2*D]". The dtype stays in Var, whether it is a variable or not; the error is an *expr.SyntaxError.
+func ParseType(text string) (Type, error) {
+	t := Type{Text: strings.Join(strings.Fields(text), " ")}
+	before, _, _ := strings.Cut(text, "[")
+	name := len(before)
+	t.Var = strings.TrimSpace(before)
+	if !wordPattern.MatchString(t.Var) {
+		return t, &expr.SyntaxError{Text: fmt.Sprintf("expected a dtype, got %q", t.Var), Hint: `a type is "dtype[dims]", for example "T[*, N]"`}
+	}
+	if name == len(text) {
+		return t, &expr.SyntaxError{Col: name, Text: `expected "[" after the dtype`, Hint: fmt.Sprintf(`write "%s[]" for a scalar`, t.Var)}
+	}
+	closing := strings.TrimRight(text, " \t\r\n")
+	if !strings.HasSuffix(closing, "]") || len(closing) == name+1 {
+		return t, &expr.SyntaxError{Col: len(text), Text: `expected "]" at the end`}
+	}
+	return t, parseDims(&t, text[:len(closing)-1], name+1)
+}
+
+// parseDims splits text[start:] at its outer commas and parses each part.
+func parseDims(t *Type, text string, start int) error {
+	if strings.TrimSpace(text[start:]) == "" {
+		return nil
+	}
+	for depth, i := 0, start; i <= len(text); i++ {
+		switch {
+		case i < len(text) && strings.IndexByte("([", text[i]) >= 0:
+			depth++
+		case i < len(text) && strings.IndexByte(")]", text[i]) >= 0:
+			depth--
+		case i == len(text) || text[i] == ',' && depth == 0:
+			dim, err := parseDim(text[start:i], start)
+			if err != nil {
+				return err
+			}
+			t.Dims = append(t.Dims, dim)
+			start = i + 1
+		}
+	}
+	return nil
+}
+
+func parseDim(text string, col int) (Dim, error) {
+	switch strings.TrimSpace(text) {
+	case "":
+		return Dim{}, &expr.SyntaxError{Col: col, Text: "expected a dimension between the commas"}
+	case "*":
+		return Dim{Star: true}, nil
+	case "...":
+		return Dim{Ellipsis: true}, nil
+	}
+	e, err := expr.Parse(text)
+	if syntax := (*expr.SyntaxError)(nil); errors.As(err, &syntax) {
+		syntax.Col += col
+		return Dim{}, syntax
+	}
+	e.Walk(func(n *expr.Expr) { n.Col += col })
+	return Dim{Expr: e}, nil
+}

@@ -1,0 +1,61 @@
+package rule
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/language/opdef/expr"
+)
+
+// carried emits the rules on outputs that tell dtypes which attributes choose, where inputs or conditions depend on them.
+func (p *Program) carried() {
+	for _, v := range p.Op.DTypes {
+		mentions := func(e *expr.Expr) bool { return slices.Contains(e.Symbols(), v.Name) }
+		shares := func(a opdef.Arg) bool { return a.Type.Var == v.Name }
+		if p.DTypeOf[v.Name] != "" && (slices.ContainsFunc(p.Op.Requires, mentions) || slices.ContainsFunc(p.Op.Inputs, shares)) {
+			p.add(Rule{Kind: Carried, Arg: Carrier(p.Op, v.Name).Name, Var: v.Name, Allowed: p.choices(v.Name)})
+		}
+	}
+}
+
+// castHint says what to do about dtypes that a condition refuses: "cast x", or "" for a condition on sizes and attributes.
+func (p *Program) castHint(e *expr.Expr) string {
+	var casts, attrs []string
+	for _, s := range e.Symbols() {
+		switch from := p.DTypeOf[s]; {
+		case from == "":
+		case p.Op.InputIndex(from) >= 0:
+			casts = append(casts, from)
+		default:
+			attrs = append(attrs, from)
+		}
+	}
+	var hints []string
+	if len(casts) > 0 {
+		hints = append(hints, "cast "+Or(casts))
+	}
+	if len(attrs) > 0 {
+		hints = append(hints, "give another "+Or(attrs))
+	}
+	return strings.Join(hints, " or ")
+}
+
+// Why lists the symbols of e with the arguments that bind them.
+func (p *Program) Why(e *expr.Expr) []Origin {
+	var out []Origin
+	for _, s := range e.Symbols() {
+		of := p.Origin[s]
+		if list := p.Op.Whole().ListOf(s); list != "" {
+			first := s
+			if p.Op.InstanceOf != nil {
+				first = opdef.ElementName(s, 0)
+			}
+			if of = ""; p.Origin[first] != "" {
+				of = list
+			}
+		}
+		out = append(out, Origin{Name: s, Of: of})
+	}
+	return out
+}

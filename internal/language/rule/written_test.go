@@ -1,0 +1,153 @@
+package rule_test
+
+import (
+	"testing"
+
+	"github.com/opcast/opcast/internal/language/rule"
+)
+
+// update writes two of its inputs, one of them strided, and has outputs that need not exist.
+const update = `doc = "Update x."
+kind = 0
+dtypes = { T = ["f32", "f16"] }
+inputs = [
+  { name = "x", type = "T[*, N]", mutated = true, stride = "last", doc = "In and out." },
+  { name = "state", type = "T[N]", mutated = true, doc = "In and out." },
+  { name = "step", type = "T[*, N]", doc = "In." },
+  { name = "bias", type = "T[N + K]", optional = true, doc = "In." },
+]
+outputs = [
+  { name = "norm", type = "T[*]", doc = "Out." },
+  { name = "total", type = "T[K - 2]", present_if = "bias", doc = "Out." },
+]
+reference = "return x"
+`
+
+func updateCall() rule.Call {
+	return rule.Call{
+		Framework: "numpy.ndarray",
+		Inputs:    map[string]rule.Value{"x": array("float32", 3, 4), "state": array("float32", 4), "step": array("float32", 3, 4)},
+		Attrs:     map[string]any{},
+	}
+}
+
+func TestWrittenGoldenText(t *testing.T) {
+	op := loadOp(t, update)
+	if f := rule.Check(op, updateCall()); f != nil {
+		t.Fatalf("valid call: %v", f)
+	}
+	change := func(name string, edit func(*rule.Value)) func(*rule.Call) {
+		return func(c *rule.Call) {
+			v := c.Inputs[name]
+			edit(&v)
+			c.Inputs[name] = v
+		}
+	}
+	strides := func(name string, s ...int64) func(*rule.Call) {
+		return change(name, func(v *rule.Value) { v.Strides = s })
+	}
+	bias := func(c *rule.Call) { c.Inputs["bias"] = array("float32", 9) }
+	both := func(edits ...func(*rule.Call)) func(*rule.Call) {
+		return func(c *rule.Call) {
+			for _, edit := range edits {
+				edit(c)
+			}
+		}
+	}
+	place := func(name string, offset int64) func(*rule.Call) {
+		return change(name, func(v *rule.Value) { v.Buffer, v.Offset = "b", offset })
+	}
+	out := func(names ...string) func(*rule.Call) {
+		return func(c *rule.Call) {
+			c.Out = map[string]rule.Value{}
+			for _, name := range names {
+				c.Out[name] = map[string]rule.Value{"norm": array("float32", 3), "total": array("float32", 3)}[name]
+			}
+		}
+	}
+	for _, tc := range []struct {
+		name  string
+		wrong func(*rule.Call)
+		want  string
+	}{
+		{"read-only", change("x", func(v *rule.Value) { v.ReadOnly = true }), "ValueError: window: x: expected writable memory, got a read-only array"},
+		{"not dense", strides("state", 2), "ValueError: window: state: expected contiguous memory, got strides [2]"},
+		{"last dim", strides("x", 4, 2), "ValueError: window: x: expected a contiguous last dimension, got strides [4, 2]"},
+		{"within itself", strides("x", 0, 1), "ValueError: window: x: expected memory without overlap, got strides [0, 1]"},
+		{"rows that share columns", strides("x", 3, 1), "ValueError: window: x: expected memory without overlap, got strides [3, 1]"},
+		{"overlap", both(place("x", 0), place("step", 4)), "ValueError: window: x: expected memory apart from step, got overlapping memory"},
+		{"overlap of two written", both(place("x", 0), place("state", 8)), "ValueError: window: x: expected memory apart from state, got overlapping memory"},
+		{"overlap of a later one", both(place("state", 0), place("step", 2)), "ValueError: window: state: expected memory apart from step, got overlapping memory"},
+		{"column halves", both(strides("x", 8, 1), strides("step", 8, 1), place("x", 0), place("step", 4)), ""},
+		{"absent output", both(bias, out("norm")), "ValueError: window: total: expected an array (as bias), got None"},
+		{"needless output", out("norm", "total"), "ValueError: window: total: expected None (as bias), got an array"},
+		{"both outputs", both(bias, out("norm", "total")), ""},
+		{"no output needed", out("norm"), ""},
+		{"negative size of an absent output", func(c *rule.Call) { c.Inputs["bias"] = array("float32", 5) },
+			"ValueError: window: output total would have a negative dimension: K - 2 = -1"},
+		{"strided output", both(bias, out("norm", "total"), func(c *rule.Call) {
+			v := c.Out["norm"]
+			v.Strides = []int64{2}
+			c.Out["norm"] = v
+		}), "ValueError: window: norm: expected contiguous memory, got strides [2]"},
+		{"output over an input", both(out("norm"), place("step", 10), func(c *rule.Call) {
+			v := c.Out["norm"]
+			v.Buffer, v.Offset = "b", 8
+			c.Out["norm"] = v
+		}), "ValueError: window: norm: expected memory apart from step, got overlapping memory"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			call := updateCall()
+			tc.wrong(&call)
+			got := ""
+			if f := rule.Check(op, call); f != nil {
+				got = f.Class + ": " + f.Text
+			}
+			if got != tc.want {
+				t.Errorf("got  %s\nwant %s", got, tc.want)
+			}
+		})
+	}
+}
+
+// TestSavedTogether: saved outputs are given all or none.
+func TestSavedTogether(t *testing.T) {
+	op := loadOp(t, `doc = "Normalise."
+kind = 0
+dtypes = { T = ["f32"] }
+inputs = [{ name = "x", type = "T[M, N]", doc = "In." }]
+outputs = [
+  { name = "y", type = "T[M, N]", doc = "Out." },
+  { name = "mean", type = "f32[M]", saved = true, doc = "Saved." },
+  { name = "rstd", type = "f32[M]", saved = true, doc = "Saved." },
+]
+backward = "window_backward"
+reference = "return x"
+`, `doc = "Gradient."
+kind = 1
+dtypes = { T = ["f32"] }
+inputs = [{ name = "grad_y", type = "T[M, N]", doc = "In." }, { name = "mean", type = "f32[M]", doc = "In." }]
+outputs = [{ name = "grad_x", type = "T[M, N]", doc = "Out." }]
+reference = "return grad_y"
+`)
+	call := func(given ...string) rule.Call {
+		c := rule.Call{Framework: "array", Inputs: map[string]rule.Value{"x": array("float32", 2, 3)}, Out: map[string]rule.Value{"y": array("float32", 2, 3)}}
+		for _, name := range given {
+			c.Out[name] = array("float32", 2)
+		}
+		return c
+	}
+	for want, c := range map[string]rule.Call{
+		"window: rstd: expected an array (as mean), got None": call("mean"),
+		"window: rstd: expected None (as mean), got an array": call("rstd"),
+	} {
+		if f := rule.Check(op, c); f == nil || f.Class != "ValueError" || f.Text != want {
+			t.Errorf("got %v, want %s", f, want)
+		}
+	}
+	for _, c := range []rule.Call{call(), call("mean", "rstd")} {
+		if f := rule.Check(op, c); f != nil {
+			t.Error(f)
+		}
+	}
+}
