@@ -8,7 +8,7 @@ import (
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/conformance/internal/checks/sharding"
-	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 	"github.com/opcast/opcast/conformance/internal/checks/values"
 	"github.com/opcast/opcast/conformance/internal/fake"
 	"github.com/opcast/opcast/conformance/internal/invalid"
@@ -132,7 +132,7 @@ func declined(t *testing.T, wrap func(*calls.CallError)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := transforms.BareCall(one, c); err == nil || check.Proceed(err) != nil || one.CurrentRow().Unsupported != "needs luck" {
+	if _, err := transformed.BareCall(one, c); err == nil || check.Proceed(err) != nil || one.CurrentRow().Unsupported != "needs luck" {
 		t.Errorf("got %v, unsupported %q", err, one.CurrentRow().Unsupported)
 	}
 }

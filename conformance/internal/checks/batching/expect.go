@@ -6,7 +6,7 @@ import (
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 	"github.com/opcast/opcast/internal/language/ndarray"
 )
 
@@ -22,7 +22,7 @@ func mappedByLoop(t *check.T, m *mapping) (*mappedCall, error) {
 	if err != nil {
 		return nil, err
 	}
-	like, err := transforms.BareCall(t, m.base)
+	like, err := transformed.BareCall(t, m.base)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func mappedByLoop(t *check.T, m *mapping) (*mappedCall, error) {
 	}
 	results := [][]*ndarray.Array{}
 	for _, part := range parts {
-		made, err := transforms.BareCall(t, part)
+		made, err := transformed.BareCall(t, part)
 		if err != nil {
 			return nil, err
 		}
@@ -43,7 +43,7 @@ func mappedByLoop(t *check.T, m *mapping) (*mappedCall, error) {
 
 // expectMapped maps the call of a case and expects what a loop over the bare backend gives.
 func expectMapped(t *check.T, c *cases.Case, levels ...level) error {
-	p := cases.Plan{Name: "map", DTypes: c.DTypes, Batch: c.Batch, Leads: c.Leads, Sizes: c.Sizes, Attrs: c.Attrs, Without: AbsentInputs(c)}
+	p := cases.Plan{Name: "map", DTypes: c.DTypes, Batch: c.Batch, Leads: c.Leads, Sizes: c.Sizes, Attrs: c.Attrs, Without: transformed.AbsentInputs(c)}
 	m, err := newMapping(t, p, levels...)
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func expectMapped(t *check.T, c *cases.Case, levels ...level) error {
 	for _, l := range levels {
 		axes = append(axes, l.axes)
 	}
-	r, err := transforms.SendTransformation(t, m.describe(), &calls.Transformation{
+	r, err := transformed.SendTransformation(t, m.describe(), &calls.Transformation{
 		Method: "vmap", Call: calls.New(m.base), Calls: []calls.Arrays{x.arguments}, Options: map[string]any{"levels": axes},
 	})
 	if err != nil {
@@ -64,8 +64,8 @@ func expectMapped(t *check.T, c *cases.Case, levels ...level) error {
 	}
 	if name := m.overwritten(); name != "" {
 		expectMapRefusal(t, m.describe(), r, name)
-	} else if transforms.ExpectArrays(t, m.describe(), r, 0, x.want) && !m.repeats() {
-		transforms.ExpectLaunches(t, m.describe(), r, 0, map[string]int64{t.Op.Name: m.launches()})
+	} else if transformed.ExpectArrays(t, m.describe(), r, 0, x.want) && !m.repeats() {
+		transformed.ExpectLaunches(t, m.describe(), r, 0, map[string]int64{t.Op.Name: m.launches()})
 	}
 	return nil
 }
@@ -78,15 +78,4 @@ func expectMapRefusal(t *check.T, name string, r *calls.Transformed, input strin
 	} else if e.Class != "ValueError" || e.Text != want {
 		t.Fail(nil, name, "raised\n  %s: %s\nwant\n  ValueError: %s", e.Class, e.Text, want)
 	}
-}
-
-// AbsentInputs names the optional inputs that a case leaves out.
-func AbsentInputs(c *cases.Case) []string {
-	var out []string
-	for i, in := range c.Inputs {
-		if in == nil {
-			out = append(out, c.Op.Inputs[i].Name)
-		}
-	}
-	return out
 }

@@ -5,8 +5,8 @@ import (
 
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/checks/transforms"
 	"github.com/opcast/opcast/conformance/internal/oracle"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 	"github.com/opcast/opcast/internal/language/ndarray"
 	"github.com/opcast/opcast/internal/language/rule"
 )
@@ -15,7 +15,7 @@ var gradOfVmapCheck = check.Check{
 	ID: "grad-of-vmap", Group: check.GroupTransform, Generated: true,
 	Doc:     "gradients of mapped calls are those of the slices, summed where an input is not mapped",
 	Through: check.ThroughAdaptors,
-	Needs:   transforms.Differentiates,
+	Needs:   transformed.Differentiates,
 	Foreign: check.TransformsGenerated,
 	Run:     checkGradOfMap,
 }
@@ -25,7 +25,7 @@ func checkGradOfMap(t *check.T) error {
 	return everyMap(t, func(x *composed) error {
 		for _, compile := range x.compositions() {
 			name := fmt.Sprintf("%s, compiled: %v", x.m.describe(), compile)
-			r, err := transforms.SendTransformation(t, name, &calls.Transformation{
+			r, err := transformed.SendTransformation(t, name, &calls.Transformation{
 				Method: "of mapped", Call: calls.New(x.m.base), Calls: []calls.Arrays{x.arguments}, Options: x.options(compile),
 			})
 			if err != nil {
@@ -39,8 +39,8 @@ func checkGradOfMap(t *check.T) error {
 
 // expectSums expects the bits of the slices for mapped inputs, and their sum for the others.
 func expectSums(t *check.T, name string, x *composed, r *calls.Transformed) {
-	wrt := transforms.DifferentiableInputs(x.m.base)
-	got, ok := transforms.ArraysOf(t, name, r, 0, len(wrt))
+	wrt := transformed.DifferentiableInputs(x.m.base)
+	got, ok := transformed.ArraysOf(t, name, r, 0, len(wrt))
 	if !ok {
 		return
 	}
@@ -50,21 +50,12 @@ func expectSums(t *check.T, name string, x *composed, r *calls.Transformed) {
 		if x.m.levels[0].axes[place] != nil {
 			text = oracle.SameBits(fmt.Sprintf("gradient %d", k), got[k].Array, stacked[k])
 		} else {
-			text = compareSum(fmt.Sprintf("gradient %d", k), got[k].Array, Column(x.gradients, k))
+			text = compareSum(fmt.Sprintf("gradient %d", k), got[k].Array, transformed.Column(x.gradients, k))
 		}
 		if text != "" {
 			t.Fail(nil, name, "%s", text)
 		}
 	}
-}
-
-// Column is the i-th array of every row.
-func Column(rows [][]*ndarray.Array, k int) []*ndarray.Array {
-	var out []*ndarray.Array
-	for _, r := range rows {
-		out = append(out, r[k])
-	}
-	return out
 }
 
 // compareSum compares an array with the sum of its parts, which were rounded before they were added: each addition may
@@ -81,13 +72,10 @@ func compareSum(name string, got *ndarray.Array, parts []*ndarray.Array) string 
 		return fmt.Sprintf("%s: got %s%s, want %s%s", name, got.DType.Long, rule.List(got.Shape), parts[0].DType.Long, rule.List(parts[0].Shape))
 	}
 	for i, v := range got.Floats() {
-		allowed := SumSpacings * float64(len(parts)) * ndarray.Spacing(got.DType, reach[i])
+		allowed := transformed.SumSpacings * float64(len(parts)) * ndarray.Spacing(got.DType, reach[i])
 		if d := v - want[i]; !(max(d, -d) <= allowed) {
 			return fmt.Sprintf("%s%s: got %v, want %v, the sum over %d parts", name, rule.List(got.Index(int64(i))), v, want[i], len(parts))
 		}
 	}
 	return ""
 }
-
-// SumSpacings is how many spacings each summand may cost: its own sum is the kernel's, with another order.
-const SumSpacings = 8

@@ -7,7 +7,7 @@ import (
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 	"github.com/opcast/opcast/internal/language/ndarray"
 )
 
@@ -23,7 +23,7 @@ type composed struct {
 
 // compose prepares a map of one level; cotangents are mapped along axis 0.
 func compose(t *check.T, c *cases.Case, axes []any) (*composed, error) {
-	p := cases.Plan{Name: "compose", DTypes: c.DTypes, Batch: c.Batch, Leads: c.Leads, Sizes: c.Sizes, Attrs: c.Attrs, Without: AbsentInputs(c)}
+	p := cases.Plan{Name: "compose", DTypes: c.DTypes, Batch: c.Batch, Leads: c.Leads, Sizes: c.Sizes, Attrs: c.Attrs, Without: transformed.AbsentInputs(c)}
 	m, err := newMapping(t, p, level{3, axes})
 	if err != nil {
 		return nil, err
@@ -37,17 +37,17 @@ func compose(t *check.T, c *cases.Case, axes []any) (*composed, error) {
 	}
 	var cotangents [][]*ndarray.Array
 	for i, part := range out.parts {
-		ct, err := transforms.RandomCotangents(t, part, fmt.Sprint("compose ", i))
+		ct, err := transformed.RandomCotangents(t, part, fmt.Sprint("compose ", i))
 		if err != nil {
 			return nil, err
 		}
-		results, gradients, err := transforms.BareGradient(t, part, ct)
+		results, gradients, err := transformed.BareGradient(t, part, ct)
 		if err != nil {
 			return nil, err
 		}
 		cotangents = append(cotangents, ct)
 		out.results = append(out.results, results)
-		out.gradients = append(out.gradients, transforms.GradientsAt(part, gradients, transforms.DifferentiableInputs(c)))
+		out.gradients = append(out.gradients, transformed.GradientsAt(part, gradients, transformed.DifferentiableInputs(c)))
 	}
 	out.arguments.Cotangents = calls.TensorsOf(m.stacked(cotangents, cotangents[0]))
 	return out, nil
@@ -56,7 +56,7 @@ func compose(t *check.T, c *cases.Case, axes []any) (*composed, error) {
 // options tell the way about levels and places; every cotangent is mapped.
 func (x *composed) options(compile bool) map[string]any {
 	axes := slices.Concat(x.m.levels[0].axes, slices.Repeat([]any{0}, len(x.arguments.Cotangents)))
-	return map[string]any{"levels": [][]any{axes}, "wrt": transforms.DifferentiableInputs(x.m.base), "compile": compile}
+	return map[string]any{"levels": [][]any{axes}, "wrt": transformed.DifferentiableInputs(x.m.base), "compile": compile}
 }
 
 // compositions say whether a composed transformation is compiled, too: that of a map over all inputs is.
@@ -72,7 +72,7 @@ func everyMap(t *check.T, body func(x *composed) error) error {
 	return t.EachOptionalPlan(func(c *cases.Case) error {
 		n := len(cases.GivenInputs(c))
 		maps := [][]any{slices.Repeat([]any{0}, n)}
-		for _, place := range transforms.DifferentiableInputs(c) {
+		for _, place := range transformed.DifferentiableInputs(c) {
 			one := make([]any, n)
 			one[place] = 0
 			if n > 1 {

@@ -8,7 +8,7 @@ import (
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 	"github.com/opcast/opcast/internal/language/ndarray"
 	"github.com/opcast/opcast/internal/language/transform"
 )
@@ -96,7 +96,7 @@ func (m *mapping) argument(place int, path []int64) (*ndarray.Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	return transforms.Stack(parts, like, axis), nil
+	return transformed.Stack(parts, like, axis), nil
 }
 
 // arguments are all stacked inputs.
@@ -148,7 +148,7 @@ func (m *mapping) stacked(results [][]*ndarray.Array, like []*ndarray.Array) []*
 		for _, r := range results {
 			parts = append(parts, r[k])
 		}
-		whole := transforms.Stack(parts, l, 0)
+		whole := transformed.Stack(parts, l, 0)
 		shape := []int64{}
 		for _, level := range m.levels {
 			shape = append(shape, level.size)

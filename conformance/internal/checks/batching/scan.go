@@ -6,14 +6,14 @@ import (
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 )
 
 var scanCheck = check.Check{
 	ID: "scan", Group: check.GroupTransform, Generated: true,
 	Doc:     "loops and their gradients give what the single calls give",
 	Through: check.ThroughAdaptors,
-	Needs:   transforms.Offers("scan", transforms.Transforms),
+	Needs:   transformed.Offers("scan", transformed.Transforms),
 	Foreign: check.TransformsGenerated,
 	Run:     checkScan,
 }
@@ -30,21 +30,21 @@ func checkScan(t *check.T) error {
 			return err
 		}
 		name := x.m.describe()
-		r, err := transforms.SendTransformation(t, name, &calls.Transformation{
+		r, err := transformed.SendTransformation(t, name, &calls.Transformation{
 			Method: "scan", Call: calls.New(c), Calls: []calls.Arrays{x.arguments}, Options: x.options(false),
 		})
 		if err != nil {
 			return err
 		}
-		transforms.ExpectArrays(t, name+", loop", r, 0, x.m.stacked(x.results, x.results[0]))
-		transforms.ExpectArrays(t, name+", gradient of the loop", r, 1, x.m.stacked(x.gradients, x.gradients[0]))
+		transformed.ExpectArrays(t, name+", loop", r, 0, x.m.stacked(x.results, x.results[0]))
+		transformed.ExpectArrays(t, name+", gradient of the loop", r, 1, x.m.stacked(x.gradients, x.gradients[0]))
 		return nil
 	})
 }
 
 // loop is checkScan for an op without a gradient.
 func loop(t *check.T, c *cases.Case, axes []any) error {
-	p := cases.Plan{Name: "loop", DTypes: c.DTypes, Batch: c.Batch, Leads: c.Leads, Sizes: c.Sizes, Attrs: c.Attrs, Without: AbsentInputs(c)}
+	p := cases.Plan{Name: "loop", DTypes: c.DTypes, Batch: c.Batch, Leads: c.Leads, Sizes: c.Sizes, Attrs: c.Attrs, Without: transformed.AbsentInputs(c)}
 	m, err := newMapping(t, p, level{3, axes})
 	if err != nil {
 		return err
@@ -53,12 +53,12 @@ func loop(t *check.T, c *cases.Case, axes []any) error {
 	if err != nil {
 		return err
 	}
-	r, err := transforms.SendTransformation(t, m.describe(), &calls.Transformation{
+	r, err := transformed.SendTransformation(t, m.describe(), &calls.Transformation{
 		Method: "scan", Call: calls.New(c), Calls: []calls.Arrays{x.arguments}, Options: map[string]any{"wrt": []int{}},
 	})
 	if err != nil {
 		return err
 	}
-	transforms.ExpectArrays(t, m.describe(), r, 0, x.want)
+	transformed.ExpectArrays(t, m.describe(), r, 0, x.want)
 	return nil
 }

@@ -5,14 +5,14 @@ import (
 
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 )
 
 var vmapCheck = check.Check{
 	ID: "vmap", Group: check.GroupTransform, Generated: true,
 	Doc:     "an op that is mapped over any of its arguments, along the first or last axis, gives the stacked results, by one launch where the definition says merged",
 	Through: check.ThroughAdaptors,
-	Needs:   transforms.Transforms,
+	Needs:   transformed.Transforms,
 	Foreign: check.TransformsGenerated,
 	Run:     checkMap,
 }

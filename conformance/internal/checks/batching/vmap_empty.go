@@ -5,14 +5,14 @@ import (
 
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 )
 
 var vmapEmptyCheck = check.Check{
 	ID: "vmap-empty", Group: check.GroupTransform, Generated: true,
 	Doc:     "a map over nothing gives empty results and launches nothing",
 	Through: check.ThroughAdaptors,
-	Needs:   transforms.Transforms,
+	Needs:   transformed.Transforms,
 	Foreign: check.TransformsGenerated,
 	Run:     checkMapEmpty,
 }

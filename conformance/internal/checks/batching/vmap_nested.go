@@ -5,14 +5,14 @@ import (
 
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 )
 
 var vmapNestedCheck = check.Check{
 	ID: "vmap-nested", Group: check.GroupTransform, Generated: true,
 	Doc:     "two maps over different arguments give the stacked results",
 	Through: check.ThroughAdaptors,
-	Needs:   transforms.Transforms,
+	Needs:   transformed.Transforms,
 	Foreign: check.TransformsGenerated,
 	Run:     checkMapNested,
 }

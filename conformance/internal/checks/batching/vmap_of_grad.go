@@ -5,14 +5,14 @@ import (
 
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 )
 
 var vmapOfGradCheck = check.Check{
 	ID: "vmap-of-grad", Group: check.GroupTransform, Generated: true,
 	Doc:     "mapped gradients are the gradients of the slices, compiled or not",
 	Through: check.ThroughAdaptors,
-	Needs:   transforms.Differentiates,
+	Needs:   transformed.Differentiates,
 	Foreign: check.TransformsGenerated,
 	Run:     checkMapOfGrad,
 }
@@ -23,13 +23,13 @@ func checkMapOfGrad(t *check.T) error {
 		want := x.m.stacked(x.gradients, x.gradients[0])
 		for _, compile := range x.compositions() {
 			name := fmt.Sprintf("%s, compiled: %v", x.m.describe(), compile)
-			r, err := transforms.SendTransformation(t, name, &calls.Transformation{
+			r, err := transformed.SendTransformation(t, name, &calls.Transformation{
 				Method: "per example", Call: calls.New(x.m.base), Calls: []calls.Arrays{x.arguments}, Options: x.options(compile),
 			})
 			if err != nil {
 				return err
 			}
-			transforms.ExpectArrays(t, name, r, 0, want)
+			transformed.ExpectArrays(t, name, r, 0, want)
 		}
 		return nil
 	})

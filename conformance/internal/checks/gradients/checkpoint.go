@@ -5,7 +5,7 @@ import (
 
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 	"github.com/opcast/opcast/internal/language/opdef"
 )
 
@@ -13,7 +13,7 @@ var checkpointCheck = check.Check{
 	ID: "checkpoint", Group: check.GroupTransform, Generated: true,
 	Doc:     "computing the results again in the backward pass changes no bit",
 	Through: check.ThroughAdaptors,
-	Needs:   transforms.Differentiates,
+	Needs:   transformed.Differentiates,
 	Foreign: check.TransformsGenerated,
 	Run:     checkCheckpoint,
 }
@@ -21,18 +21,18 @@ var checkpointCheck = check.Check{
 // checkCheckpoint counts launches, too: the forward kernel runs again.
 func checkCheckpoint(t *check.T) error {
 	return t.EachOptionalPlan(func(c *cases.Case) error {
-		p, err := transforms.Prepare(t, c, true, "checkpoint")
+		p, err := transformed.Prepare(t, c, true, "checkpoint")
 		if err != nil {
 			return err
 		}
-		r, err := transforms.SendTransformation(t, c.Name, transforms.Request("checkpoint", nil, p))
+		r, err := transformed.SendTransformation(t, c.Name, transformed.Request("checkpoint", nil, p))
 		if err != nil {
 			return err
 		}
 		for i := range 2 { // torch: both kinds; JAX: eager, and under jit
 			name := fmt.Sprintf("%s, way %d", c.Name, i)
-			if transforms.ExpectArrays(t, name, r, i, p.Expected()) {
-				transforms.ExpectLaunches(t, name, r, i, map[string]int64{gradientOp(t.Op): 1})
+			if transformed.ExpectArrays(t, name, r, i, p.Expected()) {
+				transformed.ExpectLaunches(t, name, r, i, map[string]int64{gradientOp(t.Op): 1})
 			}
 		}
 		return nil
@@ -43,7 +43,7 @@ var checkpointSavedCheck = check.Check{
 	ID: "checkpoint-saved", Group: check.GroupTransform, Generated: true,
 	Doc:     "what a policy saves is not computed again in the backward pass",
 	Through: check.ThroughAdaptors,
-	Needs:   transforms.Differentiates,
+	Needs:   transformed.Differentiates,
 	Foreign: check.TransformsGenerated,
 	Run:     checkCheckpointSaved,
 }
@@ -51,16 +51,16 @@ var checkpointSavedCheck = check.Check{
 // checkCheckpointSaved counts launches: a policy can only save what it sees.
 func checkCheckpointSaved(t *check.T) error {
 	return t.EachOptionalPlan(func(c *cases.Case) error {
-		p, err := transforms.Prepare(t, c, true, "checkpoint-saved")
+		p, err := transformed.Prepare(t, c, true, "checkpoint-saved")
 		if err != nil {
 			return err
 		}
-		r, err := transforms.SendTransformation(t, c.Name, transforms.Request("saved", nil, p))
+		r, err := transformed.SendTransformation(t, c.Name, transformed.Request("saved", nil, p))
 		if err != nil {
 			return err
 		}
-		if transforms.ExpectArrays(t, c.Name, r, 0, p.Expected()) {
-			transforms.ExpectLaunches(t, c.Name, r, 0, p.Launches())
+		if transformed.ExpectArrays(t, c.Name, r, 0, p.Expected()) {
+			transformed.ExpectLaunches(t, c.Name, r, 0, p.Launches())
 		}
 		return nil
 	})

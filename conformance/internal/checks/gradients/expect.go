@@ -3,13 +3,13 @@ package gradients
 import (
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 	"github.com/opcast/opcast/internal/language/ndarray"
 )
 
 // gradientOf differentiates by all inputs in the given way and compares with the gradient op.
 func gradientOf(t *check.T, c *cases.Case, way string, options map[string]any) error {
-	p, err := transforms.Prepare(t, c, true, "grad")
+	p, err := transformed.Prepare(t, c, true, "grad")
 	if err != nil {
 		return err
 	}
@@ -17,13 +17,13 @@ func gradientOf(t *check.T, c *cases.Case, way string, options map[string]any) e
 }
 
 // gradients sends a prepared call and expects results, gradients and one launch of each.
-func gradients(t *check.T, name, way string, options map[string]any, p *transforms.PreparedCall) error {
-	r, err := transforms.SendTransformation(t, name, transforms.Request(way, options, p))
+func gradients(t *check.T, name, way string, options map[string]any, p *transformed.PreparedCall) error {
+	r, err := transformed.SendTransformation(t, name, transformed.Request(way, options, p))
 	if err != nil {
 		return err
 	}
-	if transforms.ExpectArrays(t, name, r, 0, p.Expected()) {
-		transforms.ExpectLaunches(t, name, r, 0, p.Launches())
+	if transformed.ExpectArrays(t, name, r, 0, p.Expected()) {
+		transformed.ExpectLaunches(t, name, r, 0, p.Launches())
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 	"github.com/opcast/opcast/internal/language/ndarray"
 )
 
@@ -15,7 +15,7 @@ var forwardModeCheck = check.Check{
 	ID: "forward-mode", Group: check.GroupTransform, Generated: true,
 	Doc:     "tangents, of gradients too, have the bits of the op that is named for them in every spelling; without one, NotImplementedError is raised",
 	Through: check.ThroughAdaptors,
-	Needs:   transforms.Transforms,
+	Needs:   transformed.Transforms,
 	Foreign: check.TransformsGenerated,
 	Run:     checkForwardMode,
 }
@@ -29,7 +29,7 @@ func checkForwardMode(t *check.T) error {
 		case t.Op.Tangent == nil:
 			return noTangents(t, c)
 		}
-		moved := transforms.MovedInputs(c)
+		moved := transformed.MovedInputs(c)
 		if err := check.Proceed(tangents(t, c, moved)); err != nil {
 			return err
 		}
@@ -47,7 +47,7 @@ func checkForwardMode(t *check.T) error {
 
 // noTangents expects every spelling to refuse.
 func noTangents(t *check.T, c *cases.Case) error {
-	r, err := transforms.SendTransformation(t, c.Name, &calls.Transformation{
+	r, err := transformed.SendTransformation(t, c.Name, &calls.Transformation{
 		Method: "forward mode", Call: calls.New(c), Calls: []calls.Arrays{{Inputs: calls.InputTensors(c)}}, Options: map[string]any{"wrt": floatingInputs(c)},
 	})
 	if err != nil {
@@ -62,11 +62,11 @@ func noTangents(t *check.T, c *cases.Case) error {
 
 func refusesEach(t *check.T, name string, r *calls.Transformed, texts ...string) error {
 	var facts struct{ Spellings []string }
-	if err := transforms.ReadFacts(r, &facts); err != nil {
+	if err := transformed.ReadFacts(r, &facts); err != nil {
 		return err
 	}
 	for i, spelling := range facts.Spellings {
-		transforms.ExpectNotImplemented(t, name+", "+spelling, r, i, texts...)
+		transformed.ExpectNotImplemented(t, name+", "+spelling, r, i, texts...)
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ func refusesEach(t *check.T, name string, r *calls.Transformed, texts ...string)
 // tangents moves the inputs at some places and compares with the op of tangents.
 func tangents(t *check.T, c *cases.Case, places []int) error {
 	moving := tangentsAt(c, places)
-	results, moved, err := transforms.BareTangent(t, c, moving)
+	results, moved, err := transformed.BareTangent(t, c, moving)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func tangents(t *check.T, c *cases.Case, places []int) error {
 
 // tangentsAt are random tangents of the inputs at places among the given ones, and nil for the others.
 func tangentsAt(c *cases.Case, places []int) []*ndarray.Array {
-	moving, all := make([]*ndarray.Array, len(c.Inputs)), transforms.RandomLike("tangents of "+c.Op.Name, c.Inputs)
+	moving, all := make([]*ndarray.Array, len(c.Inputs)), transformed.RandomLike("tangents of "+c.Op.Name, c.Inputs)
 	for _, place := range places {
 		i := cases.GivenInputs(c)[place]
 		moving[i] = all[i]
@@ -98,16 +98,16 @@ func tangentsAt(c *cases.Case, places []int) []*ndarray.Array {
 
 // tangentsOfGradients moves inputs and cotangents of the gradients, as forward over reverse mode does.
 func tangentsOfGradients(t *check.T, c *cases.Case) error {
-	cotangents, err := transforms.RandomCotangents(t, c, "moved")
+	cotangents, err := transformed.RandomCotangents(t, c, "moved")
 	if err != nil {
 		return err
 	}
-	g, err := transforms.NewGradients(t, c, cotangents)
+	g, err := transformed.NewGradients(t, c, cotangents)
 	if err != nil {
 		return err
 	}
-	wrt, name := transforms.DifferentiableInputs(c), c.Name+", tangents of gradients"
-	moving, along := tangentsAt(c, wrt), transforms.RandomLike("tangents of cotangents of "+c.Op.Name, cotangents)
+	wrt, name := transformed.DifferentiableInputs(c), c.Name+", tangents of gradients"
+	moving, along := tangentsAt(c, wrt), transformed.RandomLike("tangents of cotangents of "+c.Op.Name, cotangents)
 	options := map[string]any{"wrt": wrt, "gradients": true}
 	r, err := sendTangents(t, name, c, cotangents, options, slices.Concat(given(moving), floating(along)))
 	if err != nil {
@@ -127,7 +127,7 @@ func tangentsOfGradients(t *check.T, c *cases.Case) error {
 func sendTangents(
 	t *check.T, name string, c *cases.Case, cotangents []*ndarray.Array, options map[string]any, tangents []*ndarray.Array,
 ) (*calls.Transformed, error) {
-	return transforms.SendTransformation(t, name, &calls.Transformation{
+	return transformed.SendTransformation(t, name, &calls.Transformation{
 		Method: "tangents", Call: calls.New(c), Options: options,
 		Calls: []calls.Arrays{
 			{Inputs: calls.InputTensors(c), Cotangents: calls.TensorsOf(cotangents)}, {Inputs: calls.TensorsOf(tangents)},

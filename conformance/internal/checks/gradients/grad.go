@@ -3,14 +3,14 @@ package gradients
 import (
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 )
 
 var gradCheck = check.Check{
 	ID: "grad", Group: check.GroupTransform,
 	Doc:     "gradients have the bits of the gradient op fed with the cotangent, with and without each optional input",
 	Through: check.ThroughAdaptors,
-	Needs:   transforms.Differentiates,
+	Needs:   transformed.Differentiates,
 	Foreign: check.TransformsGenerated,
 	Run:     check.WithFewerDTypes(checkGrad),
 }

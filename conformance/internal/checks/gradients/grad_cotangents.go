@@ -6,7 +6,7 @@ import (
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 	"github.com/opcast/opcast/internal/language/ndarray"
 )
 
@@ -14,7 +14,7 @@ var gradCotangentsCheck = check.Check{
 	ID: "grad-cotangents", Group: check.GroupTransform, Generated: true,
 	Doc:     "cotangents with strides, expanded or made by the framework give the same gradients",
 	Through: check.ThroughAdaptors,
-	Needs:   transforms.Differentiates,
+	Needs:   transformed.Differentiates,
 	Foreign: check.TransformsGenerated,
 	Run:     checkCotangents,
 }
@@ -22,7 +22,7 @@ var gradCotangentsCheck = check.Check{
 // checkCotangents gives cotangents every layout that the framework has, and lets it make one itself.
 func checkCotangents(t *check.T) error {
 	return t.EachOptionalPlan(func(c *cases.Case) error {
-		p, err := transforms.Prepare(t, c, true, "grad")
+		p, err := transformed.Prepare(t, c, true, "grad")
 		if err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func firstFloating(arrays []*ndarray.Array) int {
 }
 
 // laidOutCotangent gives the first cotangent strides.
-func laidOutCotangent(t *check.T, whole *transforms.PreparedCall, layout ndarray.Layout) error {
+func laidOutCotangent(t *check.T, whole *transformed.PreparedCall, layout ndarray.Layout) error {
 	var dense []*ndarray.Array
 	for _, ct := range whole.Arguments.Cotangents {
 		dense = append(dense, ct.Array)
@@ -52,7 +52,7 @@ func laidOutCotangent(t *check.T, whole *transforms.PreparedCall, layout ndarray
 	laidOut := slices.Clone(dense)
 	dense[first], laidOut[first] = view.Dense(), view
 	p := *whole
-	if err := transforms.Differentiated(t, &p, dense); err != nil {
+	if err := transformed.Differentiated(t, &p, dense); err != nil {
 		return err
 	}
 	p.Arguments.Cotangents = calls.TensorsOf(laidOut)
@@ -60,7 +60,7 @@ func laidOutCotangent(t *check.T, whole *transforms.PreparedCall, layout ndarray
 }
 
 // ownCotangent differentiates the sum of the first result of floating point: the cotangent is one everywhere, without memory of its own.
-func ownCotangent(t *check.T, whole *transforms.PreparedCall) error {
+func ownCotangent(t *check.T, whole *transformed.PreparedCall) error {
 	ones, summed := []*ndarray.Array{}, false
 	for _, ct := range whole.Arguments.Cotangents {
 		value := 0.0
@@ -70,7 +70,7 @@ func ownCotangent(t *check.T, whole *transforms.PreparedCall) error {
 		ones = append(ones, ndarray.FromFloats(ct.DType, ct.Shape, slices.Repeat([]float64{value}, int(ct.Len()))))
 	}
 	p := *whole
-	if err := transforms.Differentiated(t, &p, ones); err != nil {
+	if err := transformed.Differentiated(t, &p, ones); err != nil {
 		return err
 	}
 	return gradients(t, p.C.Name+", gradient of the sum", "grad", map[string]any{"sum": true}, &p)

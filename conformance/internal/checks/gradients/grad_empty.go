@@ -3,7 +3,7 @@ package gradients
 import (
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 	"github.com/opcast/opcast/internal/language/ndarray"
 )
 
@@ -11,7 +11,7 @@ var gradEmptyCheck = check.Check{
 	ID: "grad-empty", Group: check.GroupTransform, Generated: true,
 	Doc:     "gradients of calls with an empty dimension have the right shapes, zeros where nothing is summed, and no launch for nothing",
 	Through: check.ThroughAdaptors,
-	Needs:   transforms.Differentiates,
+	Needs:   transformed.Differentiates,
 	Foreign: check.TransformsGenerated,
 	Run:     checkGradEmpty,
 }
@@ -24,27 +24,27 @@ func checkGradEmpty(t *check.T) error {
 		return err
 	}
 	for _, c := range t.CasesOf(cases.ZeroPlans(t.Op, d)) {
-		p, err := transforms.Prepare(t, c, true, "empty")
+		p, err := transformed.Prepare(t, c, true, "empty")
 		if err != nil {
 			return err
 		}
-		r, err := transforms.SendTransformation(t, c.Name, transforms.Request("grad", nil, p))
+		r, err := transformed.SendTransformation(t, c.Name, transformed.Request("grad", nil, p))
 		if err != nil {
 			return err
 		}
-		if transforms.ExpectArrays(t, c.Name, r, 0, p.Expected()) {
+		if transformed.ExpectArrays(t, c.Name, r, 0, p.Expected()) {
 			forward := int64(1) // to save something, should the results be empty
 			if c.Empty() {
 				forward = 0
 			}
-			transforms.ExpectLaunches(t, c.Name, r, 0, map[string]int64{t.Op.Name: forward, t.Op.Gradient.Name: launchesOf(p)})
+			transformed.ExpectLaunches(t, c.Name, r, 0, map[string]int64{t.Op.Name: forward, t.Op.Gradient.Name: launchesOf(p)})
 		}
 	}
 	return nil
 }
 
 // launchesOf is the number of kernels that compute the gradients: none if all are empty, before sums along broadcast dims.
-func launchesOf(p *transforms.PreparedCall) int64 {
+func launchesOf(p *transformed.PreparedCall) int64 {
 	given := cases.GivenInputs(p.C)
 	for _, place := range p.Wrt {
 		shape, err := p.C.Shape(p.C.Op.Inputs[given[place]].Type)

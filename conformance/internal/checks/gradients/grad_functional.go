@@ -3,14 +3,14 @@ package gradients
 import (
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 )
 
 var gradFunctionalCheck = check.Check{
 	ID: "grad-functional", Group: check.GroupTransform, Generated: true,
 	Doc:     "torch.func.vjp gives the same gradients",
 	Through: check.ThroughAdaptors,
-	Needs:   transforms.Offers("torch.func", transforms.Differentiates),
+	Needs:   transformed.Offers("torch.func", transformed.Differentiates),
 	Foreign: check.TransformsGenerated,
 	Run:     checkVJP,
 }

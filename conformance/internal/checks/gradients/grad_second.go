@@ -7,7 +7,7 @@ import (
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 	"github.com/opcast/opcast/internal/language/ndarray"
 	"github.com/opcast/opcast/internal/language/opdef"
 )
@@ -16,7 +16,7 @@ var gradSecondCheck = check.Check{
 	ID: "grad-second", Group: check.GroupTransform, Generated: true,
 	Doc:     "gradients of gradients have the bits of the op that is named for them; one that is not defined raises NotImplementedError, when it is asked for and not before",
 	Through: check.ThroughAdaptors,
-	Needs:   transforms.Transforms,
+	Needs:   transformed.Transforms,
 	Foreign: check.TransformsGenerated,
 	Run:     checkSecond,
 }
@@ -28,7 +28,7 @@ func checkSecond(t *check.T) error {
 		if len(floatingInputs(c)) == 0 || !slices.ContainsFunc(t.Op.Results(), func(a opdef.Arg) bool { return ndarray.IsFloat(c.DType(a.Type)) }) {
 			return t.Inexpressible("nothing can be differentiated: no input, or no result, of this call is of floating point")
 		}
-		cotangents, err := transforms.RandomCotangents(t, c, "second")
+		cotangents, err := transformed.RandomCotangents(t, c, "second")
 		if err != nil {
 			return err
 		}
@@ -40,44 +40,44 @@ func checkSecond(t *check.T) error {
 			Options: map[string]any{"wrt": floatingInputs(c)},
 		}
 		if t.Op.Gradient != nil {
-			x.Options["wrt"] = transforms.DifferentiableInputs(c)
+			x.Options["wrt"] = transformed.DifferentiableInputs(c)
 		}
-		r, err := transforms.SendTransformation(t, c.Name, x)
+		r, err := transformed.SendTransformation(t, c.Name, x)
 		if err != nil {
 			return err
 		}
 		if t.Op.Gradient == nil {
 			var facts struct{ Advice string } // what to do about it, in the framework's terms
-			if err := transforms.ReadFacts(r, &facts); err != nil {
+			if err := transformed.ReadFacts(r, &facts); err != nil {
 				return err
 			}
-			transforms.ExpectNotImplemented(t, c.Name, r, 0, noGradientOf(t.Op, facts.Advice))
+			transformed.ExpectNotImplemented(t, c.Name, r, 0, noGradientOf(t.Op, facts.Advice))
 			return nil
 		}
-		_, all, err := transforms.BareGradient(t, c, cotangents)
+		_, all, err := transformed.BareGradient(t, c, cotangents)
 		if err != nil {
 			return err
 		}
-		transforms.ExpectArrays(t, c.Name+", with a graph of the gradients", r, 0, transforms.GradientsAt(c, all, transforms.DifferentiableInputs(c)))
-		transforms.ExpectNotImplemented(t, c.Name+", second derivative", r, 1, noGradientOf(t.Op.Gradient, ""))
+		transformed.ExpectArrays(t, c.Name+", with a graph of the gradients", r, 0, transformed.GradientsAt(c, all, transformed.DifferentiableInputs(c)))
+		transformed.ExpectNotImplemented(t, c.Name+", second derivative", r, 1, noGradientOf(t.Op.Gradient, ""))
 		return nil
 	})
 }
 
 // gradientsOfGradients differentiates the gradients by inputs and cotangents, in every spelling.
 func gradientsOfGradients(t *check.T, c *cases.Case, cotangents []*ndarray.Array) error {
-	g, err := transforms.NewGradients(t, c, cotangents)
+	g, err := transformed.NewGradients(t, c, cotangents)
 	if err != nil {
 		return err
 	}
-	weights := transforms.RandomLike("weights of "+c.Op.Name, g.Values())
+	weights := transformed.RandomLike("weights of "+c.Op.Name, g.Values())
 	inputs, through, err := g.Again(t, weights)
 	if err != nil {
 		return err
 	}
-	wrt := transforms.DifferentiableInputs(c)
-	want := slices.Concat(g.At(g.Values(), wrt), transforms.GradientsAt(c, inputs, wrt), floating(through))
-	r, err := transforms.SendTransformation(t, c.Name, &calls.Transformation{
+	wrt := transformed.DifferentiableInputs(c)
+	want := slices.Concat(g.At(g.Values(), wrt), transformed.GradientsAt(c, inputs, wrt), floating(through))
+	r, err := transformed.SendTransformation(t, c.Name, &calls.Transformation{
 		Method: "gradients of gradients", Call: calls.New(c),
 		Calls: []calls.Arrays{
 			{Inputs: calls.InputTensors(c), Cotangents: calls.TensorsOf(cotangents)}, {Inputs: calls.TensorsOf(g.At(weights, wrt))},

@@ -5,14 +5,14 @@ import (
 
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 )
 
 var gradSomeCheck = check.Check{
 	ID: "grad-some", Group: check.GroupTransform, Generated: true,
 	Doc:     "gradients of some inputs are those of all",
 	Through: check.ThroughAdaptors,
-	Needs:   transforms.Differentiates,
+	Needs:   transformed.Differentiates,
 	Foreign: check.TransformsGenerated,
 	Run:     checkGradSome,
 }
@@ -20,7 +20,7 @@ var gradSomeCheck = check.Check{
 // checkGradSome differentiates by each input alone.
 func checkGradSome(t *check.T) error {
 	return t.EachOptionalPlan(func(c *cases.Case) error {
-		whole, err := transforms.Prepare(t, c, true, "grad")
+		whole, err := transformed.Prepare(t, c, true, "grad")
 		if err != nil {
 			return err
 		}

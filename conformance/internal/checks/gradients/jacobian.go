@@ -6,8 +6,7 @@ import (
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/checks/batching"
-	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 	"github.com/opcast/opcast/internal/language/ndarray"
 	"github.com/opcast/opcast/internal/language/opdef"
 )
@@ -16,7 +15,7 @@ var jacobianCheck = check.Check{
 	ID: "jacobian", Group: check.GroupTransform, Generated: true,
 	Doc:     "jacrev gives the gradients of every element",
 	Through: check.ThroughAdaptors,
-	Needs:   transforms.Differentiates,
+	Needs:   transformed.Differentiates,
 	Foreign: check.TransformsGenerated,
 	Run:     checkJacobian,
 }
@@ -49,7 +48,7 @@ func checkJacobian(t *check.T) error {
 }
 
 func jacobianOf(t *check.T, c *cases.Case) error {
-	basis, err := transforms.RandomCotangents(t, c, "jacobian")
+	basis, err := transformed.RandomCotangents(t, c, "jacobian")
 	if err != nil {
 		return err
 	}
@@ -64,21 +63,21 @@ func jacobianOf(t *check.T, c *cases.Case) error {
 			}
 			one = append(one, ndarray.FromFloats(ct.DType, ct.Shape, zeros))
 		}
-		_, gradients, err := transforms.BareGradient(t, c, one)
+		_, gradients, err := transformed.BareGradient(t, c, one)
 		if err != nil {
 			return err
 		}
-		rows = append(rows, transforms.GradientsAt(c, gradients, transforms.DifferentiableInputs(c)))
+		rows = append(rows, transformed.GradientsAt(c, gradients, transformed.DifferentiableInputs(c)))
 	}
 	var want []*ndarray.Array
 	for k, like := range rows[0] {
-		whole := transforms.Stack(batching.Column(rows, k), like, 0)
+		whole := transformed.Stack(transformed.Column(rows, k), like, 0)
 		whole.Shape = slices.Concat(basis[of].Shape, like.Shape)
 		whole.Strides = ndarray.DenseStrides(whole.Shape)
 		want = append(want, whole)
 	}
-	r, err := transforms.SendTransformation(t, c.Name, &calls.Transformation{
-		Method: "jacobian", Call: calls.New(c), Calls: []calls.Arrays{{Inputs: calls.InputTensors(c)}}, Options: map[string]any{"wrt": transforms.DifferentiableInputs(c), "of": of},
+	r, err := transformed.SendTransformation(t, c.Name, &calls.Transformation{
+		Method: "jacobian", Call: calls.New(c), Calls: []calls.Arrays{{Inputs: calls.InputTensors(c)}}, Options: map[string]any{"wrt": transformed.DifferentiableInputs(c), "of": of},
 	})
 	if err != nil {
 		return err
@@ -89,11 +88,11 @@ func jacobianOf(t *check.T, c *cases.Case) error {
 // gaveEach expects the same arrays from every spelling that the worker tried.
 func gaveEach(t *check.T, name string, r *calls.Transformed, want []*ndarray.Array) error {
 	var facts struct{ Spellings []string }
-	if err := transforms.ReadFacts(r, &facts); err != nil {
+	if err := transformed.ReadFacts(r, &facts); err != nil {
 		return err
 	}
 	for i, spelling := range facts.Spellings {
-		transforms.ExpectArrays(t, name+", "+spelling, r, i, want)
+		transformed.ExpectArrays(t, name+", "+spelling, r, i, want)
 	}
 	return nil
 }

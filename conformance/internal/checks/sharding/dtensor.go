@@ -7,9 +7,8 @@ import (
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/checks/batching"
-	"github.com/opcast/opcast/conformance/internal/checks/transforms"
 	"github.com/opcast/opcast/conformance/internal/oracle"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 	"github.com/opcast/opcast/internal/language/ndarray"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/transform"
@@ -20,7 +19,7 @@ var dtensorCheck = check.Check{
 	Doc:      "DTensors on two processes have the placements that the definition gives, forward and backward, and the right values",
 	Through:  check.ThroughAdaptors,
 	HostOnly: "needs several devices, which are simulated on the host",
-	Needs:    transforms.Offers("DTensor", transforms.Transforms),
+	Needs:    transformed.Offers("DTensor", transformed.Transforms),
 	Foreign:  check.TransformsGenerated,
 	Run:      checkDTensor,
 }
@@ -33,7 +32,7 @@ func checkDTensor(t *check.T) error {
 			return check.Skip("no dim stands alone")
 		}
 		for _, dim := range dims {
-			s, err := newSharding(t, c.DTypes, map[string]string{dim: "i"}, []int64{2}, batching.AbsentInputs(c), true)
+			s, err := newSharding(t, c.DTypes, map[string]string{dim: "i"}, []int64{2}, transformed.AbsentInputs(c), true)
 			if err != nil {
 				return err
 			}
@@ -47,7 +46,7 @@ func checkDTensor(t *check.T) error {
 
 // placement is how DTensor calls the way in which an argument with these dims is divided.
 func placement(c *cases.Case, a *opdef.Arg, dim string) string {
-	if at := transforms.AxisIn(c, a, dim); at >= 0 {
+	if at := transformed.AxisIn(c, a, dim); at >= 0 {
 		return fmt.Sprintf("S(%d)", at)
 	}
 	return "R"
@@ -67,12 +66,12 @@ func callWithDTensors(t *check.T, s *sharding, dim string) error {
 		}
 		cotangents = append(cotangents, place)
 	}
-	r, err := transforms.SendTransformation(t, s.C.Name, transforms.Request("dtensor", map[string]any{"inputs": inputs, "cotangents": cotangents}, s.PreparedCall))
+	r, err := transformed.SendTransformation(t, s.C.Name, transformed.Request("dtensor", map[string]any{"inputs": inputs, "cotangents": cotangents}, s.PreparedCall))
 	if err != nil {
 		return err
 	}
 	if overwrites(s.C, dim) && roleOf(t.Op, dim).Role == transform.Gathered {
-		transforms.ExpectNotImplemented(t, s.C.Name, r, 0, t.Op.Name+": ") // what is put together first is a copy: it cannot be overwritten
+		transformed.ExpectNotImplemented(t, s.C.Name, r, 0, t.Op.Name+": ") // what is put together first is a copy: it cannot be overwritten
 		return nil
 	}
 	if !expectDTensorValues(t, s, r) {
@@ -85,7 +84,7 @@ func callWithDTensors(t *check.T, s *sharding, dim string) error {
 func overwrites(c *cases.Case, dim string) bool {
 	return slices.ContainsFunc(cases.GivenInputs(c), func(i int) bool {
 		in := &c.Op.Inputs[i]
-		return in.Mutated && transforms.AxisIn(c, in, dim) >= 0
+		return in.Mutated && transformed.AxisIn(c, in, dim) >= 0
 	})
 }
 
@@ -95,7 +94,7 @@ func expectPlacements(t *check.T, s *sharding, r *calls.Transformed, want []stri
 		Placements        [][]string
 		Forward, Backward map[string]int
 	}
-	if err := transforms.ReadFacts(r, &facts); err != nil {
+	if err := transformed.ReadFacts(r, &facts); err != nil {
 		return err
 	}
 	for i, w := range want {
@@ -115,7 +114,7 @@ func expectPlacements(t *check.T, s *sharding, r *calls.Transformed, want []stri
 // expectDTensorValues compares the whole arrays: bits where nothing was summed over the processes.
 func expectDTensorValues(t *check.T, s *sharding, r *calls.Transformed) bool {
 	sums, ok := s.sums(), true
-	got, counted := transforms.ArraysOf(t, s.C.Name, r, 0, len(s.Expected()))
+	got, counted := transformed.ArraysOf(t, s.C.Name, r, 0, len(s.Expected()))
 	for i := 0; counted && i < len(got); i++ {
 		compare := func(name string, a, b *ndarray.Array) string { return oracle.SameBits(name, a, b) }
 		if sums[i] {

@@ -2,12 +2,12 @@ package sharding
 
 import (
 	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 )
 
 // expectOneDeviceValues calls in a way that divides arrays, and expects what one device gives.
 func expectOneDeviceValues(t *check.T, name, way string, s *sharding, explicit bool) error {
-	r, err := transforms.SendTransformation(t, name, transforms.Request(way, s.options(explicit), s.PreparedCall))
+	r, err := transformed.SendTransformation(t, name, transformed.Request(way, s.options(explicit), s.PreparedCall))
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,7 @@ import (
 
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/checks/batching"
-	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 	"github.com/opcast/opcast/internal/language/ndarray"
 	"github.com/opcast/opcast/internal/language/rule"
 	"github.com/opcast/opcast/internal/language/transform"
@@ -20,7 +19,7 @@ func checkShardedProgram(t *check.T, s *sharding, explicit bool) error {
 		return t.Inexpressible("XLA gives every device all of a result without elements, which JAX then cannot read")
 	}
 	name := fmt.Sprintf("%s, explicit: %v", s.C.Name, explicit)
-	r, err := transforms.SendTransformation(t, name, transforms.Request("sharded", s.options(explicit), s.PreparedCall))
+	r, err := transformed.SendTransformation(t, name, transformed.Request("sharded", s.options(explicit), s.PreparedCall))
 	if err != nil {
 		return err
 	}
@@ -28,7 +27,7 @@ func checkShardedProgram(t *check.T, s *sharding, explicit bool) error {
 		HLO    []string
 		Shards [][][][]int64
 	}
-	if err := transforms.ReadFacts(r, &facts); err != nil {
+	if err := transformed.ReadFacts(r, &facts); err != nil {
 		return err
 	}
 	if !expectShardedValues(t, name, r, 0, s) {
@@ -64,7 +63,7 @@ func expectShardedValues(t *check.T, name string, r *calls.Transformed, call int
 			want[i] = nil
 		}
 	}
-	if !transforms.ExpectArrays(t, name, r, call, want) {
+	if !transformed.ExpectArrays(t, name, r, call, want) {
 		return false
 	}
 	for i, whole := range s.Expected() {
@@ -88,7 +87,7 @@ func nearSum(name string, got, want *ndarray.Array) string {
 	for _, v := range want.Floats() {
 		largest = max(largest, v, -v)
 	}
-	allowed := batching.SumSpacings * 8 * ndarray.Spacing(got.DType, largest)
+	allowed := transformed.SumSpacings * 8 * ndarray.Spacing(got.DType, largest)
 	values := want.Floats()
 	for i, v := range got.Floats() {
 		if d := v - values[i]; !(max(d, -d) <= allowed) {

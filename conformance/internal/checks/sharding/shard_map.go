@@ -7,7 +7,7 @@ import (
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 )
 
 var shardMapCheck = check.Check{
@@ -15,7 +15,7 @@ var shardMapCheck = check.Check{
 	Doc:      "inside jax.shard_map, in a loop, and differentiated, parts give the bits of the whole",
 	Through:  check.ThroughAdaptors,
 	HostOnly: "needs several devices, which are simulated on the host",
-	Needs:    transforms.Offers("sharding", transforms.Transforms),
+	Needs:    transformed.Offers("sharding", transformed.Transforms),
 	Foreign:  check.TransformsGenerated,
 	Run:      checkShardMap,
 }
@@ -29,11 +29,11 @@ func checkShardMap(t *check.T) error {
 		if s.keepsResults() {
 			return nil // that such a result is the same everywhere, JAX cannot see: all results of a call vary alike
 		}
-		r, err := transforms.SendTransformation(t, s.C.Name, transforms.Request("shard_map", s.options(false), s.PreparedCall))
+		r, err := transformed.SendTransformation(t, s.C.Name, transformed.Request("shard_map", s.options(false), s.PreparedCall))
 		if err != nil {
 			return err
 		}
-		transforms.ExpectArrays(t, s.C.Name+", in a loop", r, 0, s.Results)
+		transformed.ExpectArrays(t, s.C.Name+", in a loop", r, 0, s.Results)
 		if len(s.Wrt) > 0 {
 			shardMapGradients(t, s, r)
 		}
@@ -56,7 +56,7 @@ func (s *sharding) keepsResults() bool {
 // shardMapGradients compares gradients through shard_map: what is not divided is summed over the devices, in some order.
 func shardMapGradients(t *check.T, s *sharding, r *calls.Transformed) {
 	name := s.C.Name + ", gradients"
-	got, ok := transforms.ArraysOf(t, name, r, 1, len(s.Expected()))
+	got, ok := transformed.ArraysOf(t, name, r, 1, len(s.Expected()))
 	for i := 0; ok && i < len(got); i++ {
 		if text := nearSum(fmt.Sprintf("array %d", i), got[i].Array, s.Expected()[i]); text != "" {
 			t.Fail(nil, name, "%s", text)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/rule"
 	"github.com/opcast/opcast/internal/language/transform"
@@ -18,7 +18,7 @@ var shardingCheck = check.Check{
 	Doc:      "on 2, 4 and 8 devices: no collective along a parallel dim, sums by one all-reduce, local parts, the bits of one device",
 	Through:  check.ThroughAdaptors,
 	HostOnly: "needs several devices, which are simulated on the host",
-	Needs:    transforms.Offers("sharding", transforms.Transforms),
+	Needs:    transformed.Offers("sharding", transformed.Transforms),
 	Foreign:  check.TransformsGenerated,
 	Run:      checkSharding(false),
 }
@@ -77,7 +77,7 @@ func (s *sharding) broadcast(in *opdef.Arg) bool {
 
 // sharding is a call whose arrays are divided along dims.
 type sharding struct {
-	*transforms.PreparedCall
+	*transformed.PreparedCall
 	// axes maps dims to mesh axes; "*" and "..." are the first leading dim.
 	axes map[string]string
 	mesh []int64
@@ -138,7 +138,7 @@ func (s *sharding) local(a *opdef.Arg) ([]int64, error) {
 
 // arrays are the results, then for the gradients that are wanted the inputs, which have their shapes.
 func (s *sharding) arrays() []*opdef.Arg {
-	out := transforms.ResultArgs(s.C)
+	out := transformed.ResultArgs(s.C)
 	given := cases.GivenInputs(s.C)
 	for _, place := range s.Wrt {
 		out = append(out, &s.C.Op.Inputs[given[place]])
@@ -152,7 +152,7 @@ func (s *sharding) options(explicit bool) map[string]any {
 	for _, i := range cases.GivenInputs(s.C) {
 		inputs = append(inputs, s.partition(&s.C.Op.Inputs[i]))
 	}
-	for _, t := range transforms.ResultArgs(s.C) {
+	for _, t := range transformed.ResultArgs(s.C) {
 		outputs = append(outputs, s.partition(t))
 	}
 	options := map[string]any{"mesh": s.mesh, "explicit": explicit, "inputs": inputs, "cotangents": [][]string{}, "outputs": outputs}
@@ -167,7 +167,7 @@ func (s *sharding) cotangentPartitions() [][]string {
 	divided := sharding{s.PreparedCall, maps.Clone(s.axes), s.mesh}
 	maps.DeleteFunc(divided.axes, func(dim, _ string) bool { return roleOf(s.C.Op, dim).Role == transform.Gathered })
 	out := [][]string{}
-	for _, t := range transforms.ResultArgs(s.C) {
+	for _, t := range transformed.ResultArgs(s.C) {
 		out = append(out, divided.partition(t))
 	}
 	return out
@@ -212,7 +212,7 @@ func newSharding(t *check.T, d cases.DTypes, axes map[string]string, mesh []int6
 	if err != nil {
 		return nil, check.ErrAccounted // the definition's conditions fix these sizes
 	}
-	p, err := transforms.Prepare(t, c, gradients, "spread")
+	p, err := transformed.Prepare(t, c, gradients, "spread")
 	if err != nil {
 		return nil, err
 	}

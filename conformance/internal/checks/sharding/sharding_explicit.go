@@ -2,7 +2,7 @@ package sharding
 
 import (
 	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 )
 
 var shardingExplicitCheck = check.Check{
@@ -10,7 +10,7 @@ var shardingExplicitCheck = check.Check{
 	Doc:      "what sharding says also holds with explicit axes",
 	Through:  check.ThroughAdaptors,
 	HostOnly: "needs several devices, which are simulated on the host",
-	Needs:    transforms.Offers("sharding", transforms.Transforms),
+	Needs:    transformed.Offers("sharding", transformed.Transforms),
 	Foreign:  check.TransformsGenerated,
 	Run:      checkSharding(true),
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/checks/transforms"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/transform"
 )
@@ -16,7 +16,7 @@ var shardingGatheredCheck = check.Check{
 	Doc:      "along any other dim, and along one of two that share an axis, parts are put together first and results are right",
 	Through:  check.ThroughAdaptors,
 	HostOnly: "needs several devices, which are simulated on the host",
-	Needs:    transforms.Offers("sharding", transforms.Transforms),
+	Needs:    transformed.Offers("sharding", transformed.Transforms),
 	Foreign:  check.TransformsGenerated,
 	Run:      checkGathered,
 }

@@ -4,8 +4,8 @@ import (
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 	"github.com/opcast/opcast/internal/language/ndarray"
-	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/rule"
 )
 
@@ -13,7 +13,7 @@ var abstractCheck = check.Check{
 	ID: "abstract", Group: check.GroupTransform, Generated: true,
 	Doc:     "without data, shapes, dtypes, strides and devices are those of real results",
 	Through: check.ThroughAdaptors,
-	Needs:   Transforms,
+	Needs:   transformed.Transforms,
 	Foreign: check.TransformsGenerated,
 	Run:     checkAbstract,
 }
@@ -30,11 +30,11 @@ func checkAbstract(t *check.T) error {
 
 // evalShape compares what jax.eval_shape says with real results and gradients.
 func evalShape(t *check.T, c *cases.Case) error {
-	p, err := Prepare(t, c, true, "shape")
+	p, err := transformed.Prepare(t, c, true, "shape")
 	if err != nil {
 		return err
 	}
-	r, err := SendTransformation(t, c.Name, Request("eval_shape", nil, p))
+	r, err := transformed.SendTransformation(t, c.Name, transformed.Request("eval_shape", nil, p))
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func evalShape(t *check.T, c *cases.Case) error {
 		if len(want) == 0 {
 			continue
 		}
-		got, ok := ArraysOf(t, c.Name, r, call, len(want))
+		got, ok := transformed.ArraysOf(t, c.Name, r, call, len(want))
 		for i := 0; ok && i < len(got); i++ {
 			if a, b := got[i].DType.Long+rule.List(got[i].Shape), want[i].DType.Long+rule.List(want[i].Shape); a != b || !got[i].Abstract {
 				t.Fail(nil, c.Name, "array %d: got %s, want %s without data", i, a, b)
@@ -50,17 +50,4 @@ func evalShape(t *check.T, c *cases.Case) error {
 		}
 	}
 	return nil
-}
-
-// Offers holds where a framework that transforms has a feature.
-func Offers(feature string, also func(*opdef.Op, calls.Caller) error) func(*opdef.Op, calls.Caller) error {
-	return func(op *opdef.Op, caller calls.Caller) error {
-		if err := Transforms(op, caller); err != nil {
-			return err
-		}
-		if !calls.HasFeature(caller, feature) {
-			return check.Unsupported("%s has no %s", caller.Name(), feature)
-		}
-		return also(op, caller)
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 	"github.com/opcast/opcast/internal/language/dtype"
 	"github.com/opcast/opcast/internal/language/ndarray"
 	"github.com/opcast/opcast/internal/language/opdef"
@@ -16,7 +17,7 @@ var autocastCheck = check.Check{
 	ID: "autocast", Group: check.GroupTransform, Generated: true,
 	Doc:     "under autocast, inputs that share a dtype are cast as the definition says",
 	Through: check.ThroughAdaptors,
-	Needs:   Offers("autocast", Transforms),
+	Needs:   transformed.Offers("autocast", transformed.Transforms),
 	Foreign: check.TransformsGenerated,
 	Run:     checkAutocast,
 }
@@ -75,7 +76,7 @@ func autocastVariable(t *check.T, d cases.DTypes, variable, from string) error {
 	sharing := slices.DeleteFunc(t.Op.Sharing(variable), func(i int) bool { return c.Inputs[i] == nil })
 	named := t.Op.AutocastOf(variable) != opdef.Autocasts[0]
 	if len(sharing) < 2 && !named {
-		p, err := Prepare(t, c, true, "autocast")
+		p, err := transformed.Prepare(t, c, true, "autocast")
 		if err != nil {
 			return err
 		}
@@ -110,7 +111,7 @@ func otherInputs(t *check.T, c *cases.Case, places []int, other dtype.DType) err
 		names = append(names, t.Op.Inputs[i].Name)
 	}
 	sent.Name += ", " + strings.Join(names, " and ") + " " + other.Long
-	p, err := Prepare(t, &wanted, true, "autocast")
+	p, err := transformed.Prepare(t, &wanted, true, "autocast")
 	if err != nil {
 		return err
 	}
@@ -123,12 +124,12 @@ func otherInputs(t *check.T, c *cases.Case, places []int, other dtype.DType) err
 	return autocast(t, &sent, p)
 }
 
-func autocast(t *check.T, c *cases.Case, p *PreparedCall) error {
-	r, err := SendTransformation(t, c.Name, Request("autocast", map[string]any{"dtype": dtype.Must(lowered).Long}, p))
+func autocast(t *check.T, c *cases.Case, p *transformed.PreparedCall) error {
+	r, err := transformed.SendTransformation(t, c.Name, transformed.Request("autocast", map[string]any{"dtype": dtype.Must(lowered).Long}, p))
 	if err != nil {
 		return err
 	}
-	ExpectArrays(t, c.Name, r, 0, p.Expected())
-	ExpectArrays(t, c.Name+", under a dispatch mode", r, 1, p.Expected())
+	transformed.ExpectArrays(t, c.Name, r, 0, p.Expected())
+	transformed.ExpectArrays(t, c.Name+", under a dispatch mode", r, 1, p.Expected())
 	return nil
 }

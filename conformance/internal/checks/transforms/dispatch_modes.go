@@ -6,13 +6,14 @@ import (
 
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 )
 
 var dispatchModesCheck = check.Check{
 	ID: "dispatch-modes", Group: check.GroupTransform, Generated: true,
 	Doc:     "dispatch modes see the op, and its gradient, by name",
 	Through: check.ThroughAdaptors,
-	Needs:   Offers("dispatch modes", Transforms),
+	Needs:   transformed.Offers("dispatch modes", transformed.Transforms),
 	Foreign: check.TransformsGenerated,
 	Run:     checkModes,
 }
@@ -20,11 +21,11 @@ var dispatchModesCheck = check.Check{
 // checkModes records the ops that a call runs.
 func checkModes(t *check.T) error {
 	return t.EachOptionalPlan(func(c *cases.Case) error {
-		p, err := Prepare(t, c, true, "modes")
+		p, err := transformed.Prepare(t, c, true, "modes")
 		if err != nil {
 			return err
 		}
-		r, err := SendTransformation(t, c.Name, Request("modes", nil, p))
+		r, err := transformed.SendTransformation(t, c.Name, transformed.Request("modes", nil, p))
 		if err != nil {
 			return err
 		}
@@ -32,7 +33,7 @@ func checkModes(t *check.T) error {
 			Forward, Gradient []string
 			Debug             *string // the log of DebugMode, where this release has it
 		}
-		if err := ReadFacts(r, &facts); err != nil {
+		if err := transformed.ReadFacts(r, &facts); err != nil {
 			return err
 		}
 		seen := func(names []string, op string) {

@@ -3,6 +3,7 @@ package transforms
 import (
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 )
 
 var dynamicCheck = check.Check{
@@ -16,17 +17,17 @@ var dynamicCheck = check.Check{
 
 // checkDynamic calls one program with several sizes.
 func checkDynamic(t *check.T) error {
-	return eachVaried(t, func(list []*PreparedCall, dims []string) error {
+	return eachVaried(t, func(list []*transformed.PreparedCall, dims []string) error {
 		if calls.HasFeature(t.Caller, calls.FeatureSymbolicExport) {
 			return exported(t, list, dims)
 		}
 		name := list[0].C.Name
-		r, err := SendTransformation(t, name, Request("jit", map[string]any{"backend": "aot_eager", "dynamic": true}, list...))
+		r, err := transformed.SendTransformation(t, name, transformed.Request("jit", map[string]any{"backend": "aot_eager", "dynamic": true}, list...))
 		if err != nil {
 			return err
 		}
 		for i, made := range list {
-			ExpectArrays(t, made.C.Name, r, i, made.Expected())
+			transformed.ExpectArrays(t, made.C.Name, r, i, made.Expected())
 		}
 		return compiledOnce(t, name, r)
 	})

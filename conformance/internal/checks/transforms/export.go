@@ -3,6 +3,7 @@ package transforms
 import (
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 )
 
 var exportCheck = check.Check{
@@ -16,7 +17,7 @@ var exportCheck = check.Check{
 
 // checkExport saves and loads a program.
 func checkExport(t *check.T) error {
-	return eachVaried(t, func(list []*PreparedCall, dims []string) error {
+	return eachVaried(t, func(list []*transformed.PreparedCall, dims []string) error {
 		if calls.HasFeature(t.Caller, calls.FeatureSymbolicExport) {
 			return exported(t, list[:1], nil) // checkDynamic exports with variable sizes
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 	"github.com/opcast/opcast/internal/language/ndarray"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/transform"
@@ -15,7 +16,7 @@ var flopsCheck = check.Check{
 	ID: "flops", Group: check.GroupTransform,
 	Doc:     "a flop counter counts for the op, and for its gradient, what the definitions say",
 	Through: check.ThroughAdaptors,
-	Needs:   Offers("flop counter", countsFlops),
+	Needs:   transformed.Offers("flop counter", countsFlops),
 	Foreign: check.TransformsGenerated,
 	Run:     checkFlops,
 }
@@ -33,19 +34,19 @@ func checkFlops(t *check.T) error {
 	}
 	plans := slices.Concat(cases.OptionalPlans(t.Op, d), cases.RankZeroPlans(t.Op, d), cases.AttrPlans(t.Op, d))
 	return check.ForEach(t.CasesOf(plans), func(c *cases.Case) error {
-		p, err := Prepare(t, c, true, "flops")
+		p, err := transformed.Prepare(t, c, true, "flops")
 		if err != nil {
 			return err
 		}
-		r, err := SendTransformation(t, c.Name, Request("flops", nil, p))
+		r, err := transformed.SendTransformation(t, c.Name, transformed.Request("flops", nil, p))
 		if err != nil {
 			return err
 		}
 		var facts struct{ Flops map[string]int64 }
-		if err := ReadFacts(r, &facts); err != nil {
+		if err := transformed.ReadFacts(r, &facts); err != nil {
 			return err
 		}
-		ExpectArrays(t, c.Name, r, 0, p.Expected())
+		transformed.ExpectArrays(t, c.Name, r, 0, p.Expected())
 		if err := expectFlops(t, c, facts.Flops); err != nil || len(p.Wrt) == 0 {
 			return err
 		}

@@ -3,13 +3,14 @@ package transforms
 import (
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 )
 
 var inductorCheck = check.Check{
 	ID: "inductor", Group: check.GroupTransform, Generated: true,
 	Doc:     "Inductor's programs give the same bits",
 	Through: check.ThroughAdaptors,
-	Needs:   Offers("Inductor", Transforms),
+	Needs:   transformed.Offers("Inductor", transformed.Transforms),
 	Foreign: check.TransformsGenerated,
 	Run:     checkInductor,
 }

@@ -3,13 +3,14 @@ package transforms
 import (
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 )
 
 var jitCheck = check.Check{
 	ID: "jit", Group: check.GroupTransform, Generated: true,
 	Doc:     "a call that is compiled as a whole, forward and backward, gives the same bits, and a second call compiles nothing",
 	Through: check.ThroughAdaptors,
-	Needs:   Transforms,
+	Needs:   transformed.Transforms,
 	Foreign: check.TransformsGenerated,
 	Run:     check.WithFewerDTypes(checkJit),
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 	"github.com/opcast/opcast/internal/language/rule"
 )
 
@@ -19,21 +20,21 @@ func expectFakeMetadata(t *check.T, c *cases.Case) error {
 			dense.Inputs[i] = in.Dense()
 		}
 	}
-	made, err := BareCall(t, &dense)
+	made, err := transformed.BareCall(t, &dense)
 	if err != nil {
 		return err
 	}
 	want := made.Results(t.Op)
-	r, err := SendTransformation(t, c.Name, &calls.Transformation{Method: "fake", Call: calls.New(c), Calls: []calls.Arrays{{Inputs: calls.InputTensors(c)}}})
+	r, err := transformed.SendTransformation(t, c.Name, &calls.Transformation{Method: "fake", Call: calls.New(c), Calls: []calls.Arrays{{Inputs: calls.InputTensors(c)}}})
 	if err != nil {
 		return err
 	}
-	if !ExpectArrays(t, c.Name, r, 0, want) {
+	if !transformed.ExpectArrays(t, c.Name, r, 0, want) {
 		return nil
 	}
 	for call, device := range []string{t.Env.Device, t.Env.Device, "meta"} {
 		name := fmt.Sprintf("%s, %s", c.Name, []string{"real", "fake", "meta"}[call])
-		got, ok := ArraysOf(t, name, r, call, len(want))
+		got, ok := transformed.ArraysOf(t, name, r, call, len(want))
 		for i := 0; ok && i < len(got); i++ {
 			real := r.Calls[0].Outputs[i]
 			expectSameMetadata(t, fmt.Sprintf("%s, result %d", name, i), got[i], real, device, call > 0)

@@ -7,6 +7,7 @@ import (
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 	"github.com/opcast/opcast/internal/language/opdef"
 )
 
@@ -14,7 +15,7 @@ var opcheckCheck = check.Check{
 	ID: "opcheck", Group: check.GroupTransform, Generated: true,
 	Doc:     "PyTorch's own tests of custom ops pass, every one",
 	Through: check.ThroughAdaptors,
-	Needs:   Offers("opcheck", Transforms),
+	Needs:   transformed.Offers("opcheck", transformed.Transforms),
 	Foreign: check.TransformsGenerated,
 	Run:     checkOpcheck,
 }
@@ -25,20 +26,20 @@ var opcheckTests = []string{"test_schema", "test_faketensor", "test_aot_dispatch
 // checkOpcheck runs PyTorch's tests on dense and on transposed inputs.
 func checkOpcheck(t *check.T) error {
 	return t.EachOptionalPlan(func(c *cases.Case) error {
-		p, err := Prepare(t, c, true, "opcheck")
+		p, err := transformed.Prepare(t, c, true, "opcheck")
 		if err != nil {
 			return err
 		}
-		x := Request("opcheck", nil, p)
+		x := transformed.Request("opcheck", nil, p)
 		for _, view := range cases.LaidOutCases(c, "transposed")[1:] {
 			x.Calls = append(x.Calls, calls.Arrays{Inputs: calls.InputTensors(view), Cotangents: p.Arguments.Cotangents})
 		}
-		r, err := SendTransformation(t, c.Name, x)
+		r, err := transformed.SendTransformation(t, c.Name, x)
 		if err != nil {
 			return err
 		}
 		var facts struct{ Opcheck map[string]map[string]string }
-		if err := ReadFacts(r, &facts); err != nil {
+		if err := transformed.ReadFacts(r, &facts); err != nil {
 			return err
 		}
 		ops := []*opdef.Op{t.Op}

@@ -4,6 +4,7 @@ import (
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 	"github.com/opcast/opcast/internal/language/opdef"
 )
 
@@ -21,7 +22,7 @@ var outputStridesCheck = check.Check{
 func checkOutputStrides(t *check.T) error {
 	return t.EachOptionalPlan(func(c *cases.Case) error {
 		return check.ForEach(cases.LaidOutCases(c, "transposed", "sliced", "stepped", "expanded", "reversed", "flipped"), func(view *cases.Case) error {
-			if _, fakes := t.Caller.(calls.Transformer); fakes && Transforms(t.Op, t.Caller) == nil {
+			if _, fakes := t.Caller.(calls.Transformer); fakes && transformed.Transforms(t.Op, t.Caller) == nil {
 				return expectFakeMetadata(t, view)
 			}
 			call, result, err := t.RunCase(t.Caller, view)

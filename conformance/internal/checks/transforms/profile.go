@@ -6,6 +6,7 @@ import (
 
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 	"github.com/opcast/opcast/internal/language/rule"
 )
 
@@ -13,7 +14,7 @@ var profileCheck = check.Check{
 	ID: "profile", Group: check.GroupTransform, Generated: true,
 	Doc:     "a profile lists the op, and its gradient, by name and with the shapes of the inputs",
 	Through: check.ThroughAdaptors,
-	Needs:   Offers("profiler of this kind", Transforms),
+	Needs:   transformed.Offers("profiler of this kind", transformed.Transforms),
 	Foreign: check.TransformsGenerated,
 	Run:     checkProfile,
 }
@@ -21,17 +22,17 @@ var profileCheck = check.Check{
 // checkProfile looks for the op, and for its gradient op, in the events of a profile.
 func checkProfile(t *check.T) error {
 	return t.EachOptionalPlan(func(c *cases.Case) error {
-		p, err := Prepare(t, c, true, "profile")
+		p, err := transformed.Prepare(t, c, true, "profile")
 		if err != nil {
 			return err
 		}
-		r, err := SendTransformation(t, c.Name, Request("profile", nil, p))
+		r, err := transformed.SendTransformation(t, c.Name, transformed.Request("profile", nil, p))
 		if err != nil {
 			return err
 		}
-		ExpectArrays(t, c.Name, r, 0, p.Expected())
+		transformed.ExpectArrays(t, c.Name, r, 0, p.Expected())
 		var facts struct{ Events [][2]any }
-		if err := ReadFacts(r, &facts); err != nil {
+		if err := transformed.ReadFacts(r, &facts); err != nil {
 			return err
 		}
 		expectProfileEvent(t, c.Name, facts.Events, t.Op.Name, c)

@@ -9,6 +9,7 @@ import (
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/expr"
 	"github.com/opcast/opcast/internal/language/rule"
@@ -16,7 +17,7 @@ import (
 
 // varies holds where a framework has transformations and the op has dims whose sizes can vary.
 func varies(op *opdef.Op, caller calls.Caller) error {
-	if err := Transforms(op, caller); err != nil {
+	if err := transformed.Transforms(op, caller); err != nil {
 		return err
 	}
 	return check.SkipUnless(len(variedDims(op)) > 0, "no size stands alone")
@@ -24,27 +25,27 @@ func varies(op *opdef.Op, caller calls.Caller) error {
 
 // compiledTwice calls a compiled op with two sets of arrays of the same sizes.
 func compiledTwice(t *check.T, p cases.Plan, gradient bool, backend string) error {
-	var list []*PreparedCall
+	var list []*transformed.PreparedCall
 	for _, name := range []string{"first", "again"} {
 		p.Name = name
 		c, err := t.NewCase(p)
 		if err != nil {
 			return err
 		}
-		made, err := Prepare(t, c, gradient, name)
+		made, err := transformed.Prepare(t, c, gradient, name)
 		if err != nil {
 			return err
 		}
 		list = append(list, made)
 	}
 	name := fmt.Sprintf("%s, gradients of %v", list[0].C.Name, list[0].Wrt)
-	r, err := SendTransformation(t, name, Request("jit", map[string]any{"backend": backend, "dynamic": false}, list...))
+	r, err := transformed.SendTransformation(t, name, transformed.Request("jit", map[string]any{"backend": backend, "dynamic": false}, list...))
 	if err != nil {
 		return err
 	}
 	for i, made := range list {
-		if ExpectArrays(t, name, r, i, made.Expected()) {
-			ExpectLaunches(t, name, r, i, made.Launches())
+		if transformed.ExpectArrays(t, name, r, i, made.Expected()) {
+			transformed.ExpectLaunches(t, name, r, i, made.Launches())
 		}
 	}
 	return compiledOnce(t, name, r)
@@ -54,7 +55,7 @@ func compiledTwice(t *check.T, p cases.Plan, gradient bool, backend string) erro
 // learns that a number is a constant.
 func compiledOnce(t *check.T, name string, r *calls.Transformed) error {
 	var facts struct{ Costs []int }
-	if err := ReadFacts(r, &facts); err != nil {
+	if err := transformed.ReadFacts(r, &facts); err != nil {
 		return err
 	}
 	if len(facts.Costs) < 2 || facts.Costs[0] == 0 || slices.Max(facts.Costs[1:]) > 0 {
@@ -64,16 +65,16 @@ func compiledOnce(t *check.T, name string, r *calls.Transformed) error {
 }
 
 // eachVaried runs a body with calls that differ in some sizes, with and without each optional input.
-func eachVaried(t *check.T, body func(list []*PreparedCall, dims []string) error) error {
+func eachVaried(t *check.T, body func(list []*transformed.PreparedCall, dims []string) error) error {
 	d, err := t.FirstDTypes()
 	if err != nil {
 		return err
 	}
 	dims := variedDims(t.Op)
 	for _, p := range cases.OptionalPlans(t.Op, d) {
-		var list []*PreparedCall
+		var list []*transformed.PreparedCall
 		for _, c := range variedCases(t, d, dims, p.Without) {
-			made, err := Prepare(t, c, true, "varied")
+			made, err := transformed.Prepare(t, c, true, "varied")
 			if err != nil {
 				return err
 			}
@@ -90,24 +91,24 @@ func eachVaried(t *check.T, body func(list []*PreparedCall, dims []string) error
 }
 
 // exported sends a program through its file format and calls it with every size.
-func exported(t *check.T, list []*PreparedCall, dims []string) error {
+func exported(t *check.T, list []*transformed.PreparedCall, dims []string) error {
 	c, name := list[0].C, list[0].C.Name
 	axes := []map[string]string{}
 	for _, i := range cases.GivenInputs(c) {
 		axes = append(axes, variableAxes(c, &t.Op.Inputs[i], dims))
 	}
-	r, err := SendTransformation(t, name, Request("export", map[string]any{"axes": axes, "ranges": ranges(c, dims)}, list...))
+	r, err := transformed.SendTransformation(t, name, transformed.Request("export", map[string]any{"axes": axes, "ranges": ranges(c, dims)}, list...))
 	if err != nil {
 		return err
 	}
 	for i, made := range list {
-		ExpectArrays(t, made.C.Name, r, i, made.Expected())
+		transformed.ExpectArrays(t, made.C.Name, r, i, made.Expected())
 	}
 	var facts struct {
 		// Graph are the ops in torch's program, Types the results of JAX's.
 		Graph, Types []string
 	}
-	if err := ReadFacts(r, &facts); err != nil {
+	if err := transformed.ReadFacts(r, &facts); err != nil {
 		return err
 	}
 	if calls.HasFeature(t.Caller, calls.FeatureSymbolicExport) {
@@ -174,7 +175,7 @@ func registered(name, op string) bool {
 
 // exportedTypes expects result types in which the variable sizes are variables.
 func exportedTypes(t *check.T, name string, c *cases.Case, dims, got []string) {
-	types := ResultArgs(c)
+	types := transformed.ResultArgs(c)
 	if len(got) != len(types) {
 		t.Fail(nil, name, "the program has %d results, want %d", len(got), len(types))
 		return

@@ -7,6 +7,7 @@ import (
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/conformance/internal/invalid"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 	"github.com/opcast/opcast/internal/language/rule"
 )
 
@@ -14,7 +15,7 @@ var transformedErrorsCheck = check.Check{
 	ID: "transformed-errors", Group: check.GroupTransform, Generated: true,
 	Doc:     "invalid calls raise their class and text under every transformation that keeps them",
 	Through: check.ThroughAdaptors,
-	Needs:   Transforms,
+	Needs:   transformed.Transforms,
 	Foreign: check.TransformsGenerated,
 	Run:     checkTransformedErrors,
 }
@@ -74,12 +75,12 @@ func callInvalid(t *check.T, f invalid.Change, wrong *calls.Call) error {
 		}
 	}
 	name := f.Arg + " " + f.Kind
-	r, err := SendTransformation(t, name, &calls.Transformation{Method: "errors", Call: wrong, Calls: []calls.Arrays{{Inputs: inputs}}})
+	r, err := transformed.SendTransformation(t, name, &calls.Transformation{Method: "errors", Call: wrong, Calls: []calls.Arrays{{Inputs: inputs}}})
 	if err != nil {
 		return err
 	}
 	var facts struct{ Ways []string }
-	if err := ReadFacts(r, &facts); err != nil {
+	if err := transformed.ReadFacts(r, &facts); err != nil {
 		return err
 	}
 	for i, way := range facts.Ways {

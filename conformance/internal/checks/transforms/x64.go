@@ -5,6 +5,7 @@ import (
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/conformance/internal/invalid"
+	"github.com/opcast/opcast/conformance/internal/transformed"
 	"github.com/opcast/opcast/internal/language/dtype"
 	"github.com/opcast/opcast/internal/language/ndarray"
 	"github.com/opcast/opcast/internal/language/rule"
@@ -14,7 +15,7 @@ var x64Check = check.Check{
 	ID: "x64", Group: check.GroupTransform, Generated: true,
 	Doc:     "with JAX's 64-bit types enabled the bits are the same",
 	Through: check.ThroughAdaptors,
-	Needs:   Offers("x64 mode", Transforms),
+	Needs:   transformed.Offers("x64 mode", transformed.Transforms),
 	Foreign: check.TransformsGenerated,
 	Run:     check.WithFewerDTypes(checkWide),
 }
@@ -40,16 +41,16 @@ func expectFloat64Refused(t *check.T, c *cases.Case, r *calls.Transformed) error
 // checkWide calls eagerly and compiled while 64-bit types are on, then with arrays of such types.
 func checkWide(t *check.T) error {
 	return t.EachCase(cases.BaseOnly, func(c *cases.Case) error {
-		p, err := Prepare(t, c, true, "x64")
+		p, err := transformed.Prepare(t, c, true, "x64")
 		if err != nil {
 			return err
 		}
-		r, err := SendTransformation(t, c.Name, Request("x64", nil, p))
+		r, err := transformed.SendTransformation(t, c.Name, transformed.Request("x64", nil, p))
 		if err != nil {
 			return err
 		}
-		ExpectArrays(t, c.Name+", eager", r, 0, p.Expected())
-		ExpectArrays(t, c.Name+", compiled", r, 1, p.Expected())
+		transformed.ExpectArrays(t, c.Name+", eager", r, 0, p.Expected())
+		transformed.ExpectArrays(t, c.Name+", compiled", r, 1, p.Expected())
 		return expectFloat64Refused(t, c, r)
 	})
 }

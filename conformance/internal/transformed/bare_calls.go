@@ -1,4 +1,4 @@
-package transforms
+package transformed
 
 import (
 	"fmt"

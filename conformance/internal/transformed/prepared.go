@@ -1,11 +1,8 @@
-package transforms
+package transformed
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
@@ -85,86 +82,17 @@ func Request(way string, options map[string]any, list ...*PreparedCall) *calls.T
 	return x
 }
 
-// variedDims are the dims of which compiled programs must not depend: the leading ones and those declared as parallel, or
-// the first size that stands alone.
-func variedDims(op *opdef.Op) []string {
-	dims := slices.Clone(op.Parallel)
-	if lead := op.Lead(); lead != "" && !slices.Contains(dims, lead) {
-		dims = append([]string{lead}, dims...)
-	}
-	if len(dims) > 0 {
-		return dims
-	}
-	for _, name := range cases.Symbols(op) {
-		if standsAlone(op, name) {
-			return []string{name}
-		}
-	}
-	return nil
-}
-
-// standsAlone reports whether a size is a dim of an input, and no dim of an input is computed from it: frameworks give a
-// name to the size of a dim, and know nothing of the arithmetic between dims.
-func standsAlone(op *opdef.Op, name string) bool {
-	alone := false
-	for _, in := range op.Inputs {
-		here := false
-		for _, d := range in.Type.Dims {
-			switch {
-			case d.Is(name) && here && in.Mutated: // which PyTorch exports for one size only
-				return false
-			case d.Is(name):
-				alone, here = true, true
-			case d.Expr != nil && slices.Contains(d.Expr.Symbols(), name):
-				return false
-			}
-		}
-	}
-	return alone
-}
-
-// variedSizes differ from each other and from the sizes of other dims: equal ones might be taken for one size.
-var variedSizes = []int64{13, 17, 19, 23, 29, 31, 37, 41, 43}
-
-// variedCases are calls that differ in the sizes of some dims.
-func variedCases(t *check.T, d cases.DTypes, dims []string, without []string) []*cases.Case {
-	var out []*cases.Case
-	for k := range 3 {
-		p := cases.Plan{Name: fmt.Sprint("varied ", k), DTypes: d, Batch: []int64{2, 2}, Sizes: map[string]int64{}, Without: without}
-		for i, dim := range dims {
-			n := variedSizes[(k*len(dims)+i)%len(variedSizes)]
-			if opdef.IsLead(dim) {
-				p.Batch[0] = n
-			} else {
-				p.Sizes[dim] = n
-			}
-		}
-		if c, err := t.SampledCase(p); err == nil {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
-// axisName is the name of a variable size in a framework.
-func axisName(dim string) string {
-	if opdef.IsLead(dim) {
-		return "rows"
-	}
-	return strings.NewReplacer("[", "__", "]", "").Replace(dim) // that of an array of a list: n[0]
-}
-
 // AxisIn is the first axis of an argument that is the dim. It is -1 where there is none.
 func AxisIn(c *cases.Case, a *opdef.Arg, dim string) int {
-	if all := axesIn(c, a, dim); len(all) > 0 {
+	if all := AxesIn(c, a, dim); len(all) > 0 {
 		return all[0]
 	}
 	return -1
 }
 
-// axesIn are the axes of an argument that are the dim: there is none or one, or more where a matrix is square. Of leading
+// AxesIn are the axes of an argument that are the dim: there is none or one, or more where a matrix is square. Of leading
 // dims it is the first.
-func axesIn(c *cases.Case, a *opdef.Arg, dim string) (axes []int) {
+func AxesIn(c *cases.Case, a *opdef.Arg, dim string) (axes []int) {
 	if opdef.IsLead(dim) {
 		if at := c.FirstAxis(a); at >= 0 {
 			axes = append(axes, at)
@@ -185,17 +113,6 @@ func axesIn(c *cases.Case, a *opdef.Arg, dim string) (axes []int) {
 	return axes
 }
 
-// variableAxes are the axes, by number, of an argument whose sizes vary.
-func variableAxes(c *cases.Case, a *opdef.Arg, dims []string) map[string]string {
-	out := map[string]string{}
-	for _, dim := range dims {
-		for _, at := range axesIn(c, a, dim) {
-			out[strconv.Itoa(at)] = axisName(dim)
-		}
-	}
-	return out
-}
-
 // ResultArgs are the results that exist, in order.
 func ResultArgs(c *cases.Case) []*opdef.Arg {
 	var out []*opdef.Arg
@@ -204,3 +121,26 @@ func ResultArgs(c *cases.Case) []*opdef.Arg {
 	}
 	return out
 }
+
+// AbsentInputs names the optional inputs that a case leaves out.
+func AbsentInputs(c *cases.Case) []string {
+	var out []string
+	for i, in := range c.Inputs {
+		if in == nil {
+			out = append(out, c.Op.Inputs[i].Name)
+		}
+	}
+	return out
+}
+
+// Column is the i-th array of every row.
+func Column(rows [][]*ndarray.Array, k int) []*ndarray.Array {
+	var out []*ndarray.Array
+	for _, r := range rows {
+		out = append(out, r[k])
+	}
+	return out
+}
+
+// SumSpacings is how many spacings each summand may cost: its own sum is the kernel's, with another order.
+const SumSpacings = 8

@@ -1,4 +1,4 @@
-package transforms
+package transformed
 
 import (
 	"encoding/json"
@@ -27,6 +27,19 @@ func Differentiates(op *opdef.Op, caller calls.Caller) error {
 		return err
 	}
 	return check.SkipUnless(op.Gradient != nil, "the op has no gradient")
+}
+
+// Offers holds where a framework that transforms has a feature.
+func Offers(feature string, also func(*opdef.Op, calls.Caller) error) func(*opdef.Op, calls.Caller) error {
+	return func(op *opdef.Op, caller calls.Caller) error {
+		if err := Transforms(op, caller); err != nil {
+			return err
+		}
+		if !calls.HasFeature(caller, feature) {
+			return check.Unsupported("%s has no %s", caller.Name(), feature)
+		}
+		return also(op, caller)
+	}
 }
 
 // SendTransformation sends a transformation. The error is ErrAccounted where the framework cannot express it, where it
