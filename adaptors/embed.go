@@ -4,16 +4,14 @@
 //   - adaptor.toml: what it has to know about the framework;
 //   - templates: what it renders for every op;
 //   - src and csrc: the hand-written part of the package, which a project elsewhere gets as a copy, so that it builds
-//     without this repository. In src these are py.typed and the modules whose names begin with an underscore;
+//     without this repository. In src these are py.typed and the folder _runtime;
 //   - worker: how the conformance suite calls the package;
 //   - mutants.toml, where there is one: which errors `opcast mutants` plants into the package.
-//
-// What the generator wrote into src and csrc for this repository's own collection lies beside the hand-written files.
 package adaptors
 
 import "embed"
 
 // FS holds the frameworks under their paths in this folder.
 //
-//go:embed */adaptor.toml */templates/*.tmpl */src/*/_[a-z]*.py */src/*/py.typed */csrc/*.h */csrc/*.cc */worker/*.py */mutants.toml
+//go:embed */adaptor.toml */templates/*.tmpl */src/*/_runtime/*.py */src/*/py.typed */csrc/*.h */csrc/*.cc */worker/*.py */mutants.toml
 var FS embed.FS

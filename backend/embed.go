@@ -5,8 +5,8 @@ package backend
 import "embed"
 
 // FS holds the runtime under its paths in this folder: opcast/ is the C++ runtime, emulator/ the devices on which kernels
-// for GPUs run without one, python/ the hand-written part of the backend's Python package. What was generated for this
-// repository's ops lies beside it; package gen leaves that out.
+// for GPUs run without one, python/ the hand-written part of the backend's Python package. What is generated for this
+// repository's ops is in folders of its own.
 //
 //go:embed emulator/*.h emulator/hip/*.h emulator/*.cc opcast/*.h opcast/*.cc opcast/*.cu opcast/*.hip python/src/opcast_backend/*.py python/src/opcast_backend/py.typed
 var FS embed.FS

@@ -102,8 +102,9 @@ func nastyWords(t *testing.T) []string {
 		}
 	}
 	for _, glob := range []string{
-		"../backend/gen/*", "../backend/opcast/*.h", "../backend/python/src/*/*.py", "../adaptors/*/src/*/*.py",
-		"../adaptors/*/src/*/_ops/*.py", "../adaptors/*/csrc/*", "templates/*/*.tmpl", "../adaptors/*/templates/*.tmpl",
+		"../backend/gen/*", "../backend/opcast/*.h", "../backend/python/src/*/*.py", "../backend/python/src/*/_gen/*.py",
+		"../adaptors/*/src/*/*.py", "../adaptors/*/src/*/_ops/*.py", "../adaptors/*/src/*/_runtime/*.py", "../adaptors/*/csrc/*.*",
+		"../adaptors/*/csrc/gen/*", "internal/templates/*/*.tmpl", "../adaptors/*/templates/*.tmpl",
 	} {
 		files, err := filepath.Glob(glob)
 		if err != nil || len(files) == 0 {

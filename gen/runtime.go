@@ -33,8 +33,7 @@ func runtimeFiles(m *manifest.Manifest) ([]File, error) {
 	return out, nil
 }
 
-// copyRuntime copies the hand-written files below a folder, if there is such a folder. What lies beside them with the
-// marker was generated for the collection of this repository.
+// copyRuntime copies the files below a folder, if there is such a folder.
 func copyRuntime(m *manifest.Manifest, files embed.FS, folder, below string) (out []File, err error) {
 	if _, err := fs.Stat(files, below); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -46,9 +45,6 @@ func copyRuntime(m *manifest.Manifest, files embed.FS, folder, below string) (ou
 		text, err := files.ReadFile(name)
 		if err != nil {
 			return fmt.Errorf("read runtime: %w", err)
-		}
-		if marked(text) {
-			return nil
 		}
 		name = strings.Replace(name, "src/opcast_", "src/"+m.Name+"_", 1)
 		out = append(out, runtimeFile(path.Join(folder, name), text))

@@ -236,7 +236,7 @@ func TestJAXLibrary(t *testing.T) {
 	d.write("adaptors/jax/csrc/xla_call.h", "#pragma once\nint Call();\n")
 	d.write("adaptors/jax/csrc/xla_call.cc", "#include \"xla_call.h\"\nint Call() { return 1; }\n")
 	handlers := "#include \"xla_call.h\"\n#include <ffi.h>\nextern \"C\" __attribute__((visibility(\"default\"))) int opcast_jax_run() { return Call(); }\n"
-	d.write("adaptors/jax/csrc/handlers.gen.cc", handlers)
+	d.write("adaptors/jax/csrc/gen/handlers.gen.cc", handlers)
 	if _, findings, log, err := d.build(); err != nil || len(findings) > 0 {
 		t.Fatalf("%v %v\n%s", err, findings, log)
 	}
@@ -244,7 +244,7 @@ func TestJAXLibrary(t *testing.T) {
 		t.Error(err)
 	}
 	// A handler that reaches the backend by name could reach another version of it.
-	d.write("adaptors/jax/csrc/handlers.gen.cc", handlers+"extern \"C\" int __tvm_ffi_scale(int);\nint Leak() { return __tvm_ffi_scale(1); }\n")
+	d.write("adaptors/jax/csrc/gen/handlers.gen.cc", handlers+"extern \"C\" int __tvm_ffi_scale(int);\nint Leak() { return __tvm_ffi_scale(1); }\n")
 	_, findings, log, err := d.build()
 	if err != nil || len(findings) != 1 || !strings.Contains(findings[0].Text, "__tvm_ffi_scale") {
 		t.Errorf("findings %v, error %v\n%s", findings, err, log)

@@ -27,8 +27,13 @@ func withHandlers(p *opdef.Project) (out []framework.Framework) {
 	return out
 }
 
-// handlerFolder holds the sources of a framework's library.
+// handlerFolder holds the headers of a framework's library.
 func handlerFolder(fw *framework.Framework) string { return "adaptors/" + fw.Name + "/csrc" }
+
+// handlerFolders hold its sources: those by hand, and the generated one.
+func handlerFolders(fw *framework.Framework) []string {
+	return []string{handlerFolder(fw), handlerFolder(fw) + "/gen"}
+}
 
 // handlerLibrary is where the library lies in the framework's package.
 func handlerLibrary(p *opdef.Project, fw *framework.Framework) string {
@@ -71,11 +76,13 @@ func findHandlers(o Options) (files, notes []string, err error) {
 				fw.Title, fw.Handlers.Distribution, o.Env.InstallCommand(fw.Handlers.Needs...)))
 			continue
 		}
-		sources, err := tree.Glob(o.Project.Dir, handlerFolder(&fw)+"/*.cc")
-		if err != nil {
-			return nil, nil, err
+		for _, folder := range handlerFolders(&fw) {
+			sources, err := tree.Glob(o.Project.Dir, folder+"/*.cc")
+			if err != nil {
+				return nil, nil, err
+			}
+			files = append(files, sources...)
 		}
-		files = append(files, sources...)
 	}
 	return files, notes, nil
 }
@@ -105,7 +112,7 @@ func (in *inputs) takeHandlers(files []string) {
 	for _, fw := range withHandlers(in.project) {
 		h := handlers{Framework: fw}
 		for _, f := range files {
-			if path.Dir(f) == handlerFolder(&fw) && slices.Contains(tree.CPPSuffixes, path.Ext(f)) {
+			if slices.Contains(handlerFolders(&fw), path.Dir(f)) && slices.Contains(tree.CPPSuffixes, path.Ext(f)) {
 				h.sources = append(h.sources, f)
 			}
 		}

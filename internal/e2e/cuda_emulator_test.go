@@ -92,7 +92,7 @@ var productsScript string
 func compares(t *testing.T, emulated, script, want string) {
 	t.Helper()
 	cmd := command(t, t.TempDir(), python(t), "-c", script, "emulated_numpy")
-	folders := []string{filepath.Join(root(t), "internal", "e2e"), filepath.Join(root(t), "conformance", "worker"),
+	folders := []string{filepath.Join(root(t), "internal", "e2e"), filepath.Join(root(t), "conformance", "internal", "worker"),
 		filepath.Join(emulated, "backend", "python", "src")}
 	cmd.Env = append(os.Environ(), "PYTHONSAFEPATH=1", "PYTHONPATH="+strings.Join(folders, string(os.PathListSeparator)),
 		"LD_LIBRARY_PATH="+build.DriverIn(emulated, build.Emulated), "OPCAST_EMULATED_DEVICES=90,80,75")

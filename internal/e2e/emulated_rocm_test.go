@@ -145,7 +145,7 @@ func wavesProject(t *testing.T) string {
 func emulatedROCmCalls(t *testing.T, dir, python, script string) (string, error) {
 	t.Helper()
 	cmd := command(t, dir, python, "-c", script)
-	folders := []string{filepath.Join(root(t), "conformance", "worker"), filepath.Join(dir, "backend", "python", "src")}
+	folders := []string{filepath.Join(root(t), "conformance", "internal", "worker"), filepath.Join(dir, "backend", "python", "src")}
 	cmd.Env = append(os.Environ(), "PYTHONSAFEPATH=1", "PYTHONPATH="+strings.Join(folders, string(os.PathListSeparator)),
 		"LD_LIBRARY_PATH="+build.DriverIn(dir, build.EmulatedROCm))
 	out, err := cmd.CombinedOutput()

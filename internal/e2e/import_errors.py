@@ -169,7 +169,7 @@ def trials() -> list[str]:
         wrong.append(trial(package, library(name, damage), expected))
     wrong.append(trial(package, library(name, cut(0)), remedy))
     wrong.append(trial(package, absent, f"{package}/lib/{name} is missing"))
-    version = text("_ops.py", '__version__ = "', '__version__ = "9')
+    version = text("_gen/ops.py", '__version__ = "', '__version__ = "9')
     wrong.append(trial(BACKEND, version, f"run `pip install {BACKEND.replace('_', '-')}=="))
     for variant, expected in VARIANTS if not handlers else []:
         wrong.append(trial(BACKEND, beside(f"{BACKEND}_{variant[0]}", variant[1]), expected))

@@ -24,6 +24,6 @@ func TestNumberOfThreads(t *testing.T) {
 func TestCallsInThreadsKeepTheirMemory(t *testing.T) {
 	t.Parallel()
 	cmd := command(t, t.TempDir(), python(t), filepath.Join(root(t), "internal", "e2e", "device_memory.py"))
-	cmd.Env = append(os.Environ(), "PYTHONSAFEPATH=1", "PYTHONPATH="+filepath.Join(root(t), "conformance", "worker"))
+	cmd.Env = append(os.Environ(), "PYTHONSAFEPATH=1", "PYTHONPATH="+filepath.Join(root(t), "conformance", "internal", "worker"))
 	run(t, cmd)
 }

@@ -15,7 +15,7 @@ var turnsScript string
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	cmd := command(t, t.TempDir(), python(t), "-c", turnsScript)
-	cmd.Env = append(os.Environ(), "PYTHONSAFEPATH=1", "PYTHONPATH="+filepath.Join(root(t), "conformance", "worker"))
+	cmd.Env = append(os.Environ(), "PYTHONSAFEPATH=1", "PYTHONPATH="+filepath.Join(root(t), "conformance", "internal", "worker"))
 	const want = `op 3 4 [300.0, 300.0, 300.0]
 copy 1 1 [9000.0, 9000.0, 9000.0]
 peer 3 4 [500.0, 500.0, 500.0]

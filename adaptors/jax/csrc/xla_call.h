@@ -1,7 +1,7 @@
 // Calls the ops of a collection from XLA.
 //
 // XLA calls a handler with a frame of buffers and attributes. A handler has no user data, so
-// handlers.gen.cc instantiates one function per op and kind of device and gives it the op's
+// gen/handlers.gen.cc instantiates one function per op and kind of device and gives it the op's
 // description; Call() does the work for all of them. The library does not link the collection:
 // Python hands over the address of every op's export (opcast_jax_bind), so that a process with two
 // versions of a collection never mixes them.
@@ -75,7 +75,7 @@ struct DType {
   DLDataType dlpack;
 };
 
-// Tables of handlers.gen.cc.
+// Tables of gen/handlers.gen.cc.
 extern const Op kOps[];
 extern const int kOpCount;
 extern const DType kDTypes[];

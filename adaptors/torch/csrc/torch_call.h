@@ -1,7 +1,7 @@
 // Calls the ops of a collection from PyTorch, through PyTorch's stable C ABI alone.
 //
 // PyTorch calls a kernel with a stack of boxed values. A kernel has no user data, so
-// handlers.gen.cc instantiates one function per op and gives it the op's description; Call() does
+// gen/handlers.gen.cc instantiates one function per op and gives it the op's description; Call() does
 // the work for all of them: it unboxes, has the collection check the arguments and make the
 // results, and boxes these. No Python is needed. The library does not link the collection: Python
 // hands over the addresses (opcast_torch_bind), else the collection's library beside this one, or
@@ -83,7 +83,7 @@ struct Type {
   DLDataType dlpack;
 };
 
-// Tables of handlers.gen.cc, and the collection's library.
+// Tables of gen/handlers.gen.cc, and the collection's library.
 extern const char kLibrary[];
 extern const Type kTypes[];
 extern const int kTypeCount;

@@ -32,7 +32,7 @@ func path(elements ...string) string {
 
 // loadToy loads the definitions in testdata of the package conformance.
 func loadToy() (*opdef.Project, error) {
-	p, findings, err := load.Load(path("..", "..", "testdata", "toy"))
+	p, findings, err := load.Load(path("..", "run", "testdata", "toy"))
 	if len(findings) > 0 {
 		err = fmt.Errorf("toy ops: %v", findings)
 	}

@@ -14,7 +14,7 @@ import (
 
 // TestAffectedOps: a mutant in code that all ops share is tried with the ops as the suite tests them, each list with its arrays.
 func TestAffectedOps(t *testing.T) {
-	p, findings, err := load.Load(filepath.Join("..", ".."))
+	p, findings, err := load.Load(filepath.Join("..", "..", ".."))
 	if err != nil || len(findings) > 0 {
 		t.Fatal(err, findings)
 	}

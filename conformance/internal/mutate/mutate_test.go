@@ -122,7 +122,7 @@ func TestEdit(t *testing.T) {
 
 // TestOperators plants all mutants into this repository: a template that no operator matches any more shows here.
 func TestOperators(t *testing.T) {
-	root := filepath.Join("..", "..")
+	root := filepath.Join("..", "..", "..")
 	dir, ops := copied(t, root)
 	planted, err := mutate.Plant(mutate.Source{Dir: dir, Ops: ops, Switch: filepath.Join(dir, "mutant")})
 	if err != nil {
@@ -193,7 +193,7 @@ func TestPlantedCompiles(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	root := filepath.Join("..", "..")
+	root := filepath.Join("..", "..", "..")
 	dir, ops := copied(t, root)
 	if _, err := mutate.Plant(mutate.Source{Dir: dir, Ops: ops, Switch: filepath.Join(dir, "mutant")}); err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ func handMade(t *testing.T, function string) (*worker.Process, *check.ForeignCod
 	t.Helper()
 	python := os.Getenv("OPCAST_TEST_PYTHON")
 	if python == "" {
-		python = filepath.Join("..", ".venv", "bin", "python")
+		python = filepath.Join("..", "..", "..", ".venv", "bin", "python")
 	}
 	var paths [2]string
 	for i, path := range []string{python, filepath.Join("testdata", "endure.py")} {

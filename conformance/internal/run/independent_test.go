@@ -18,7 +18,7 @@ import (
 
 // Every op of this repository has a second formula: a wrong reference would make the suite demand a wrong kernel.
 func TestIndependentFormulas(t *testing.T) {
-	project, findings, err := load.Load("..")
+	project, findings, err := load.Load("../../..")
 	if err != nil || len(findings) > 0 {
 		t.Fatal(findings, err)
 	}

@@ -14,7 +14,7 @@ import (
 // TestMutants makes a few mutants of each half of the op of this repository that has the fewest arguments, and sees them
 // killed: in the library behind their numbers, in a package as edits.
 func TestMutants(t *testing.T) {
-	root, err := filepath.Abs("..")
+	root, err := filepath.Abs("../../..")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -126,7 +126,7 @@ var plantedTransform = map[string]map[string][]change{
 // The real workers of the repository's collection.
 func realSession(t *testing.T) *Session {
 	t.Helper()
-	root, err := filepath.Abs("..")
+	root, err := filepath.Abs("../../..")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,11 +57,11 @@ func (c wrongTransformer) Transform(ctx context.Context, x *calls.Transformation
 // reproducing starts callers of this repository's collection, whose failures leave scripts.
 func reproducing(t *testing.T, adaptors ...string) *Session {
 	t.Helper()
-	project, findings, err := load.Load("..")
+	project, findings, err := load.Load("../../..")
 	if err != nil || len(findings) > 0 {
 		t.Fatal(findings, err)
 	}
-	python, err := filepath.Abs(filepath.Join("..", ".venv", "bin", "python"))
+	python, err := filepath.Abs(filepath.Join("..", "..", "..", ".venv", "bin", "python"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func TestSpreadLeavesNothingOut(t *testing.T) {
 // example are the ops of an example in which most of them have traits of their own.
 func example(t *testing.T) []*opdef.Op {
 	t.Helper()
-	p, findings, err := load.Load(filepath.Join("..", "examples", "inference"))
+	p, findings, err := load.Load(filepath.Join("..", "..", "..", "examples", "inference"))
 	if err != nil || len(findings) > 0 {
 		t.Fatal(err, findings)
 	}

@@ -19,7 +19,7 @@ func python(t *testing.T) string {
 	t.Helper()
 	path := os.Getenv("OPCAST_TEST_PYTHON")
 	if path == "" {
-		path = filepath.Join("..", ".venv", "bin", "python")
+		path = filepath.Join("..", "..", "..", ".venv", "bin", "python")
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -34,9 +34,9 @@ func python(t *testing.T) string {
 func TestMain(m *testing.M) { os.Exit(tooltest.Run(m)) }
 
 // TestConformance runs the suite on this repository's collection with the environment in .venv, or that of
-// OPCAST_TEST_PYTHON. Ginkgo's flags select specs: go test ./conformance -ginkgo.label-filter='adaptor:jax'.
+// OPCAST_TEST_PYTHON. Ginkgo's flags select specs: go test ./conformance/internal/run -ginkgo.label-filter='adaptor:jax'.
 func TestConformance(t *testing.T) {
-	root, err := filepath.Abs("..")
+	root, err := filepath.Abs("../../..")
 	if err != nil {
 		t.Fatal(err)
 	}

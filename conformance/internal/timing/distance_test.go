@@ -70,7 +70,7 @@ func TestDistance(t *testing.T) {
 // python is the interpreter of the tests.
 func python(t *testing.T) string {
 	t.Helper()
-	path, err := filepath.Abs(cmp.Or(os.Getenv("OPCAST_TEST_PYTHON"), filepath.Join("..", "..", ".venv", "bin", "python")))
+	path, err := filepath.Abs(cmp.Or(os.Getenv("OPCAST_TEST_PYTHON"), filepath.Join("..", "..", "..", ".venv", "bin", "python")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ return y +
 
 func interpreter(t *testing.T) string {
 	t.Helper()
-	python, err := filepath.Abs(cmp.Or(os.Getenv("OPCAST_TEST_PYTHON"), filepath.Join("..", "..", ".venv", "bin", "python")))
+	python, err := filepath.Abs(cmp.Or(os.Getenv("OPCAST_TEST_PYTHON"), filepath.Join("..", "..", "..", ".venv", "bin", "python")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func Handlers(c *view.Collection, fw framework.Framework) view.Draft {
 	for _, op := range c.Ops {
 		all.Ops = append(all.Ops, &handlerOp{op})
 	}
-	return view.Draft{Template: fw.Handlers.Template, Path: path.Join("adaptors", fw.Name, "csrc", "handlers.gen.cc"), Data: all}
+	return view.Draft{Template: fw.Handlers.Template, Path: path.Join("adaptors", fw.Name, "csrc/gen/handlers.gen.cc"), Data: all}
 }
 
 // handlerOp is an op as the table of XLA handlers sees it.

@@ -1,7 +1,6 @@
 package python
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -11,7 +10,7 @@ import (
 	"github.com/opcast/opcast/internal/language/rule"
 )
 
-// checks gives _checks.py of the backend package: the rules of every op as Python statements.
+// checks gives _gen/checks.py of the backend package: the rules of every op as Python statements.
 func checks(c *view.Collection) view.Draft {
 	all := &checksView{Header: view.Header()}
 	for _, op := range c.Ops {
@@ -19,7 +18,7 @@ func checks(c *view.Collection) view.Draft {
 		all.Ops, all.Chooses = append(all.Ops, v), all.Chooses || len(v.hoisted()) > 0
 		all.Computes = all.Computes || calls(ofArithmetic, slices.Concat(v.body(), v.flopBody()))
 	}
-	return view.Draft{Template: "checks/checks.py.tmpl", Path: path.Join(c.Project.BackendFolder(), "_checks.py"), Data: all}
+	return view.Draft{Template: "checks/checks.py.tmpl", Path: c.Project.GeneratedModule("checks"), Data: all}
 }
 
 // checksView is what the template of the checks sees.

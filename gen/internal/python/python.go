@@ -47,7 +47,8 @@ func Adaptor(c *view.Collection, fw framework.Framework) ([]view.Draft, error) {
 func Backend(c *view.Collection) []view.Draft {
 	all := newPackageView(c, framework.Framework{})
 	return append(references(c), checks(c),
-		view.Draft{Template: "python/metadata.py.tmpl", Path: path.Join(c.Project.BackendFolder(), "_ops.py"), Data: all},
+		view.Draft{Template: "python/metadata.py.tmpl", Path: c.Project.GeneratedModule("ops"), Data: all},
+		view.Draft{Template: "python/generated.py.tmpl", Path: c.Project.GeneratedModule("__init__"), Data: all},
 		view.Draft{Template: "python/pyproject.toml.tmpl", Path: "backend/python/pyproject.toml", Data: all})
 }
 

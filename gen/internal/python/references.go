@@ -1,7 +1,6 @@
 package python
 
 import (
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,7 +22,7 @@ func (v *referencesView) Modules() []string {
 	var out []string
 	for _, op := range v.Ops {
 		if op.ReferenceModule != "" {
-			out = append(out, "_reference_"+op.Name)
+			out = append(out, "reference_"+op.Name)
 		}
 	}
 	return out
@@ -51,10 +50,10 @@ func references(c *view.Collection) []view.Draft {
 	for _, op := range c.Ops {
 		all.Ops = append(all.Ops, &referenceView{&checkView{op}})
 		if op.ReferenceModule != "" {
-			out = append(out, view.Draft{Template: "python/reference.py.tmpl", Path: path.Join(c.Project.BackendFolder(), "_reference_"+op.Name+".py"), Data: op})
+			out = append(out, view.Draft{Template: "python/reference.py.tmpl", Path: c.Project.GeneratedModule("reference_" + op.Name), Data: op})
 		}
 	}
-	return append(out, view.Draft{Template: "python/references.py.tmpl", Path: path.Join(c.Project.BackendFolder(), "_references.py"), Data: all})
+	return append(out, view.Draft{Template: "python/references.py.tmpl", Path: c.Project.GeneratedModule("references"), Data: all})
 }
 
 // Body is the reference's text in a function, line by line; empty if it stands in a module of its own.

@@ -14,7 +14,7 @@ import (
 func copied(t *testing.T) *opdef.Project {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "conformance", "testdata", "toy"))); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "..", "conformance", "internal", "run", "testdata", "toy"))); err != nil {
 		t.Fatal(err)
 	}
 	p, diags, err := load.Load(dir)

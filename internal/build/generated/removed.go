@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -20,7 +19,7 @@ import (
 
 // opTable is the generated list of the ops with their kinds, which tells what ops there were.
 func opTable(p *opdef.Project) string {
-	return path.Join("backend/python/src", p.Manifest.Name+"_backend", "_ops.py")
+	return p.GeneratedModule("ops")
 }
 
 // member is a line of the generated enumeration: "    Conv2d = 3". entry tells the name of the op that has it.

@@ -132,7 +132,7 @@ func TestRequire(t *testing.T) {
 func TestPinsAgreeWithRequirements(t *testing.T) {
 	var lines []string
 	for _, file := range []string{"cuda.in", "test.in"} {
-		text, err := os.ReadFile(filepath.Join("..", "..", "requirements", file))
+		text, err := os.ReadFile(filepath.Join("..", "..", "..", "requirements", file))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +155,7 @@ func TestPinsAgreeWithRequirements(t *testing.T) {
 
 // Nothing is installed that was not locked: every package has hashes, and the locked versions are those that were asked for.
 func TestRequirementsAreLocked(t *testing.T) {
-	folder := filepath.Join("..", "..", "requirements")
+	folder := filepath.Join("..", "..", "..", "requirements")
 	wanted, err := filepath.Glob(filepath.Join(folder, "*.in"))
 	if err != nil || len(wanted) == 0 {
 		t.Fatalf("no lists in %s: %v", folder, err)

@@ -99,7 +99,7 @@ func (o *op) kernel(namespace string) string {
 			b.WriteString("#include <cuda_runtime.h>\n\n")
 		}
 		if c := o.fn.C; isHeader(c.file.Name) {
-			up := strings.Repeat("../..", strings.Count(o.file, "/"))
+			up := strings.Repeat("../", strings.Count(o.file, "/"))
 			fmt.Fprintf(&b, "#include \"%s%s\"\n", up, path.Clean(c.file.Name))
 		}
 	}

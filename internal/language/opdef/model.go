@@ -50,6 +50,11 @@ func (p *Project) LibraryPath() string {
 // BackendFolder is that of the backend's Python package, relative to Dir and with slashes.
 func (p *Project) BackendFolder() string { return "backend/python/src/" + p.Manifest.Name + "_backend" }
 
+// GeneratedModule is the file of a generated module of that package.
+func (p *Project) GeneratedModule(name string) string {
+	return p.BackendFolder() + "/_gen/" + name + ".py"
+}
+
 // ImportFolders are the folders from which Python imports the packages of the collection: that of the backend, and those of
 // adaptors. There are none for installed packages, which Python finds without being told.
 func (p *Project) ImportFolders(adaptors ...string) []string {

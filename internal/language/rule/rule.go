@@ -1,6 +1,6 @@
 // Package rule compiles a definition into the ordered list of rules that a call must keep.
 //
-// The list is the single source of every check. It has three printers: C++ (backend/gen), Python (_checks.py) and the
+// The list is the single source of every check. It has three printers: C++ (backend/gen), Python (_gen/checks.py) and the
 // evaluator in this package, which tells the conformance suite the error that an invalid call must raise.
 package rule
 

@@ -14,7 +14,7 @@ import (
 	"github.com/opcast/opcast/internal/results/report"
 )
 
-var docs = filepath.Join("..", "..", "docs")
+var docs = filepath.Join("..", "..", "..", "docs")
 
 // structs are the types of a report, the report itself first.
 func structs() []reflect.Type {

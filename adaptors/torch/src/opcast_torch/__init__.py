@@ -78,7 +78,7 @@ from ._ops.top_k_top_p_min_p_sampling_from_probs import top_k_top_p_min_p_sampli
 from ._ops.topk import topk
 from ._ops.topk_softmax import topk_softmax
 from ._ops.warp_bitonic_sort import warp_bitonic_sort
-from ._replace import replace
+from ._runtime._replace import replace
 
 __all__ = [
     "OpKind",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from . import _layers as _rt
+from ._runtime import _layers as _rt
 from ._ops.chain_speculative_sampling import chain_speculative_sampling
 from ._ops.conv2d import conv2d
 from ._ops.cross_entropy import cross_entropy

@@ -9,12 +9,13 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from . import _checks as checks
 from . import _explain
 from . import _memory as _written
 from ._dtypes import dtype_name
 from ._faults import again, faithful, reraise
 from ._find import library
+from ._gen import checks as checks
+from ._gen.ops import LONG_NAMES, OPS, OpKind, __version__
 from ._globals import objects, register_globals
 from ._kernels import devices, find, kernels, on_switch, refuse_device, use_kernel
 from ._leading import leading, own_ranks, spread_axes
@@ -24,7 +25,6 @@ from ._lists import checker, flat, grouped, lengths, single
 from ._loading import opened, require_version
 from ._meta import Arg, Attr, Op, as_tuple, deprecated, publish
 from ._op_call import op_call
-from ._ops import LONG_NAMES, OPS, OpKind, __version__
 from ._register import RegisteredKernel, register_kernel
 from ._slow import register_references
 from ._threads import get_num_threads, limit_threads, set_num_threads

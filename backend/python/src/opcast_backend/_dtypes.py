@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._ops import LONG_NAMES
+from ._gen.ops import LONG_NAMES
 
 if TYPE_CHECKING:
     from ._framework import Framework

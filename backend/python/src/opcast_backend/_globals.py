@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ._gen.ops import OPS
 from ._library import module
-from ._ops import OPS
 from ._tvm_ffi import tvm_ffi
 
 

@@ -6,9 +6,9 @@ import contextlib
 import threading
 from typing import TYPE_CHECKING
 
+from ._gen.ops import OPS
 from ._library import module, told
 from ._name import NAME
-from ._ops import OPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator

@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from ._ops import __version__
+from ._gen.ops import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable

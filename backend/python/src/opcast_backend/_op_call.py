@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from . import _arrays
 from ._faults import faithful
+from ._gen.ops import OPS, OpKind
 from ._library import module
 from ._lists import flat, lengths, single
-from ._ops import OPS, OpKind
 from ._rules import expected, is_int, lists
 
 if TYPE_CHECKING:

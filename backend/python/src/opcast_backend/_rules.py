@@ -1,6 +1,6 @@
 """The rules on a call, in Python: texts of errors, and the few checks that need more than a comparison.
 
-The generated ``_checks.py`` holds the rules of each op in order and calls this module when one is broken. Everything is
+The generated ``_gen/checks.py`` holds the rules of each op in order and calls this module when one is broken. Everything is
 expressed in shapes, dtype names and device names, so that one text serves every framework. The functions that build an
 error return it, and the caller raises it: the traceback ends at the rule.
 """

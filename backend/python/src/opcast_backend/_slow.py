@@ -28,9 +28,9 @@ class Reference(NamedTuple):
 
 def register_references() -> None:
     """Register the references that were generated, if the collection has no kernels for the CPU."""
-    if find_spec(f"{__package__}._references") is None:
+    if find_spec(f"{__package__}._gen.references") is None:
         return
-    table: dict[str, Reference] = import_module("._references", __package__).REFERENCES
+    table: dict[str, Reference] = import_module("._gen.references", __package__).REFERENCES
     for name, reference in table.items():
         op = find(name)
         make = FRAMEWORKS["numpy"]  # imported with the first call: not everybody has it

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import _checks
+from ._gen import checks as _checks
 from ._kernels import find
 from ._library import DEVICES, no_device, told
 from ._lists import checker

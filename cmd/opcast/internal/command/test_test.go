@@ -11,7 +11,7 @@ import (
 )
 
 // toy is a project that was never built.
-var toy = filepath.Join("..", "..", "..", "..", "conformance", "testdata", "toy")
+var toy = filepath.Join("..", "..", "..", "..", "conformance", "internal", "run", "testdata", "toy")
 
 // start runs a command line in this process, as a program that cannot start itself again.
 func start(t *testing.T, args ...string) (code int, stdout, stderr string) {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from ._collection import backend
+from .._collection import backend
 from ._framework import FRAMEWORK
 from ._imports import when
 from ._library import LIBRARY

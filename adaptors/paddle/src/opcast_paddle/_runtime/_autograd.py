@@ -20,7 +20,7 @@ import paddle
 from paddle import Tensor
 from paddle.autograd import PyLayer
 
-from ._collection import backend
+from .._collection import backend
 from ._framework import DTYPES
 
 if TYPE_CHECKING:

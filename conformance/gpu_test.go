@@ -1,4 +1,4 @@
-package run_test
+package conformance_test
 
 import (
 	"errors"

@@ -16,8 +16,8 @@ from jax.extend.core import Primitive, jaxpr_as_fun
 from jax.interpreters import ad, batching, mlir
 from jax.sharding import NamedSharding, PartitionSpec
 
+from .._collection import NAMESPACE
 from ._arrays import respec, spec_of
-from ._collection import NAMESPACE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

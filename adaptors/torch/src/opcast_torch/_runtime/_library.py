@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from ._collection import NAME, NAMESPACE, backend
+from .._collection import NAME, NAMESPACE, backend
 from ._private import bare, calls
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ LIBRARY: Any = torch.library.Library(NAMESPACE, "FRAGMENT")
 
 def load() -> None:
     """Load the library, and let its kernels find those of the backend."""
-    path = backend.library(Path(__file__).with_name("lib") / f"lib{NAME}_torch.so")
-    backend.opened(__package__, path, _ops.load_library, "opcast_torch_bind")
+    path = backend.library(Path(__file__).parents[1] / "lib" / f"lib{NAME}_torch.so")
+    backend.opened(__package__.rpartition(".")[0], path, _ops.load_library, "opcast_torch_bind")
     handlers, kernels = ctypes.CDLL(str(path)), ctypes.CDLL(str(backend.library_path()))
     bind: Any = handlers.opcast_torch_bind
     bind.argtypes, bind.restype = (ctypes.c_void_p,) * 3, ctypes.c_bool

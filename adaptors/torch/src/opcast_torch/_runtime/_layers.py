@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import torch
 from torch.nn import Module
 
-from ._collection import backend
+from .._collection import backend
 from ._spec import OWN, Arg, Spec
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import cupy  # pyright: ignore[reportMissingTypeStubs]
 import numpy as np
 import tvm_ffi
 
-from ._collection import VIEWS, backend
+from .._collection import VIEWS, backend
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

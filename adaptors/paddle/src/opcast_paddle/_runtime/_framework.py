@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import paddle
 from paddle import Tensor
 
-from ._collection import backend
+from .._collection import backend
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,14 +8,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from . import _arithmetic as _a
-from . import _memory as _m
-from . import _rules as _r
+from .. import _arithmetic as _a
+from .. import _memory as _m
+from .. import _rules as _r
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ._framework import Framework
+    from .._framework import Framework
 
 
 def adamw(

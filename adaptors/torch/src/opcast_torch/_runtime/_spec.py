@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-    from ._collection import backend
+    from .._collection import backend
 
 __all__ = ["OWN", "Arg", "Spec"]
 

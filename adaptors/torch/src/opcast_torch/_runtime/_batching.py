@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from ._collection import backend
+from .._collection import backend
 from ._framework import FRAMEWORK, empty
 
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import paddle
 from paddle import Tensor
 
+from .._collection import backend
 from ._autograd import Node, refusal, wanted
-from ._collection import backend
 from ._framework import FRAMEWORK, GPU, dense, empty, refuse_layout
 
 if TYPE_CHECKING:

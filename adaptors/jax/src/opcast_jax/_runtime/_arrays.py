@@ -12,7 +12,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ._collection import backend
+    from .._collection import backend
 
 _jax: Any = jax  # partly untyped
 _DTYPES: Any = (type, np.dtype)

@@ -14,7 +14,7 @@ from ._arrays import framework, unify, varying
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ._collection import backend
+    from .._collection import backend
 
 _jax: Any = jax  # partly untyped
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import jax
 from jax import Array
 
+from .._collection import NAME, NAMESPACE, backend
 from ._arrays import common_device, framework, native, unify, unwrapped
 from ._call import Call
-from ._collection import NAME, NAMESPACE, backend
 from ._derivative import differentiable
 
 if TYPE_CHECKING:
@@ -41,11 +41,11 @@ def normal_ints(value: Any) -> bool:
     return type(value) is tuple and all(type(i) is int for i in items)
 
 
-_path = backend.library(Path(__file__).with_name("lib") / f"lib{NAME}_jax.so")
+_path = backend.library(Path(__file__).parents[1] / "lib" / f"lib{NAME}_jax.so")
 
 
 def _load() -> Any:
-    handlers = backend.opened(__package__, _path, ctypes.CDLL, "opcast_jax_bind")
+    handlers = backend.opened(__package__.rpartition(".")[0], _path, ctypes.CDLL, "opcast_jax_bind")
     types = (ctypes.c_char_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int)
     handlers.opcast_jax_bind.argtypes = types
     handlers.opcast_jax_bind.restype = ctypes.c_void_p

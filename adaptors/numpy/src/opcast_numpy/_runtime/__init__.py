@@ -16,7 +16,7 @@ import numpy as np
 from numpy import empty, ndarray
 from tvm_ffi import from_dlpack
 
-from ._collection import VIEWS, backend
+from .._collection import VIEWS, backend
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import Parameter
 
-from ._collection import backend
+from .._collection import backend
 from ._private import functorch
 from ._state import compiling, grad_enabled
 

@@ -9,9 +9,9 @@ import jax
 import numpy as np
 from jax.custom_derivatives import SymbolicZero
 
+from .._collection import backend
 from . import _linear
 from ._arrays import unify
-from ._collection import backend
 from ._linear import Linear, Refusal
 from ._sharding import sharded
 

@@ -25,8 +25,8 @@ from typing import Any
 
 import torch
 
+from .._collection import NAMESPACE, backend
 from . import _autocast, _autograd, _batching, _library, _sharding
-from ._collection import NAMESPACE, backend
 from ._framework import FRAMEWORK, empty
 from ._library import LIBRARY
 from ._private import below_autograd

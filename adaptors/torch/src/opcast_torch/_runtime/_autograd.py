@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.overrides import has_torch_function
 
+from .._collection import backend
 from . import _private
-from ._collection import backend
 from ._private import below_autograd, functorch
 from ._state import bump, has_tangent, tracing, wanted
 

@@ -11,8 +11,8 @@ from ._arrays import respec, sharding_of, spec_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from .._collection import backend
     from ._call import Call
-    from ._collection import backend
 
 _jax: Any = jax  # partly untyped
 

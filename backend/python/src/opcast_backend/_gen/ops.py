@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ._meta import Arg, Attr, Op
+from .._meta import Arg, Attr, Op
 
 __version__ = "0.1.0"
 

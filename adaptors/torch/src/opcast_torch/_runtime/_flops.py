@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._collection import backend
+from .._collection import backend
 from ._framework import FRAMEWORK
 from ._imports import when
 

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 from torch.nn import Parameter
 
+from .._collection import backend
 from . import _autocast, _autograd, _flops
-from ._collection import backend
 from ._forms import Forms
 from ._framework import DTYPES, FRAMEWORK, refuse_layout
 from ._overload import ObservedError, Overload

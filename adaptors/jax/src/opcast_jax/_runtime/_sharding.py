@@ -14,9 +14,9 @@ import jax
 from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import NamedSharding, PartitionSpec
 
+from .._collection import backend
 from ._arrays import respec
 from ._batching import batched
-from ._collection import backend
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

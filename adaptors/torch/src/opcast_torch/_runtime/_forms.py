@@ -11,8 +11,8 @@ from copy import copy
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
+from .._collection import backend
 from . import _autocast, _flops, _library
-from ._collection import backend
 from ._framework import FRAMEWORK
 from ._overload import WATCHED, Overload
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from torch import Tensor
 from torch.nn import Module
 
-from ._collection import backend
+from .._collection import backend
 from ._framework import FRAMEWORK
 from ._layers import MARK, Arg, Layer, specs, twin
 
