@@ -66,7 +66,7 @@ func TestGPUScriptSanitizes(t *testing.T) {
 	} {
 		worker := filepath.Join(dir, test.worker)
 		cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "gpu.sh"), "sanitize")
-		cmd.Env = append(os.Environ(), "PATH="+path, "PYTHON="+python(t), "DEVICE=cuda", "TOOLS=memcheck", "FOUND="+test.found, "WORKER="+worker)
+		cmd.Env = append(os.Environ(), "PATH="+path, "PYTHON="+os.Getenv("OPCAST_TEST_PYTHON"), "DEVICE=cuda", "TOOLS=memcheck", "FOUND="+test.found, "WORKER="+worker)
 		out, _ := cmd.CombinedOutput() // the code says more
 		code := cmd.ProcessState.ExitCode()
 		if test.worker == "main.py" && !strings.Contains(string(out), "a worker") || code != test.code || !strings.Contains(string(out), test.want) {
@@ -110,7 +110,7 @@ func TestGPUScriptMeasures(t *testing.T) {
 		"--rehearse": "--python venv --adaptor torch --resume --report build/measured --json " + dir + "/report/measure.json --rehearse new slow fast",
 	} {
 		cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "gpu.sh"), append([]string{"measure"}, strings.Fields(words)...)...)
-		cmd.Env = append(os.Environ(), "PYTHON="+python(t), "DEVICE=cuda")
+		cmd.Env = append(os.Environ(), "PYTHON="+os.Getenv("OPCAST_TEST_PYTHON"), "DEVICE=cuda")
 		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), want) {
 			t.Errorf("%s: %v, want %s\n%s", words, err, want, out)
 		}
