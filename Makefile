@@ -19,10 +19,10 @@ export OPCAST_TEST_PYTHON := $(CURDIR)/$(BIN)/python
 # The repository's files, committed or not.
 FILES := git ls-files --cached --others --exclude-standard
 
-.PHONY: help quickstart gen build wheels cuda check format lint test conformance sanitize ulp mutants matrix random fuzz bench benchpeers site requirements clean opcast
+.PHONY: help quickstart gen build wheels cuda check format lint test test-all conformance sanitize ulp mutants matrix random fuzz bench benchpeers site requirements clean opcast
 
 help: ## List these targets.
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 quickstart: ## Set everything up and run real models through every adaptor.
 	$(MAKE) --no-print-directory -j2 opcast $(VENV)/.installed
@@ -70,11 +70,20 @@ lint: $(GOLANGCI_LINT) ## Run the Go linters (the first run compiles them: minut
 
 # Three tests of a package run beside each other, since most wait for interpreters that start. Ginkgo refuses the flag -parallel. The
 # package that takes longest begins: at the end it would have one processor to itself.
-test: CUDA_ARCH = 90# each further one takes minutes; a release has those of opcast.toml
-test: cuda check build ## Run all tests; they need minutes.
-	$(GO) build -o build/ccache/ccache ./internal/testkit/ccache
-	cxx="$${CXX:-c++}"; PATH="$(CURDIR)/build/ccache:$$PATH" CXX="ccache $${cxx#ccache }" CCACHE_DIR="$(CURDIR)/build/ccache/objects" \
-		OPCAST_CUDA_ARCH=$(CUDA_ARCH) GOMAXPROCS=3 $(GO) test -json -count=1 -p=2 -timeout=80m ./internal/e2e ./... | $(GO) run ./internal/testkit/testsum
+define RUN_TESTS
+$(GO) build -o build/ccache/ccache ./internal/testkit/ccache
+cxx="$${CXX:-c++}"; PATH="$(CURDIR)/build/ccache:$$PATH" CXX="ccache $${cxx#ccache }" CCACHE_DIR="$(CURDIR)/build/ccache/objects" \
+	OPCAST_CUDA_ARCH=90 GOMAXPROCS=3 $(GO) test -json -count=1 -p=2 -timeout=80m ./internal/e2e ./... | $(GO) run ./internal/testkit/testsum
+endef
+
+test: cuda check ## Run all tests, with kernels for GPUs of some ops; they need minutes.
+	$(OPCAST) build --python $(VENV) --device cpu
+	$(RUN_TESTS)
+
+test-all: CUDA_ARCH = 90# each further one takes minutes; a release has those of opcast.toml
+test-all: export OPCAST_TEST_ALL = 1
+test-all: cuda check build ## Run all tests with all kernels; they need an hour.
+	$(RUN_TESTS)
 
 conformance: build ## Run every op through every adaptor.
 	$(OPCAST) test --python $(VENV) --jobs 2
