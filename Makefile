@@ -94,7 +94,7 @@ sanitize: build ## Run the C++ tests and the suite's bare callers under sanitize
 ulp: ## Hold the kernels' functions of floats against the C library's for every float; takes minutes.
 	@mkdir -p build
 	for options in "" "-mavx2 -mfma -mf16c"; do \
-		$${CXX:-c++} -std=c++17 -O3 -ffp-contract=off $$options -I backend csrc/tests/ulp.cc -o build/ulp && build/ulp; \
+		$${CXX:-c++} -std=c++17 -O3 -ffp-contract=off $$options -I backend -I csrc csrc/tests/ulp.cc -o build/ulp && build/ulp; \
 	done
 
 mutants: build ## Change a copy in small ways, one at a time, and count which changes the suite notices; takes long.

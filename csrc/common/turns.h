@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "numbers.h"
+#include "common/numbers.h"
 
 namespace opcast_ops {
 

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <initializer_list>
 
-#include "../cpu/flash_mla_rows.h"
+#include "cpu/attention/flash_mla_rows.h"
 
 namespace {
 

@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <vector>
 
-#include "../cpu/rows.h"
-#include "widths.h"
+#include "cpu/lib/rows.h"
+#include "tests/widths.h"
 
 namespace {
 

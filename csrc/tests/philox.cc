@@ -1,12 +1,12 @@
 // Holds Philox against the known answers of its authors (kat_vectors of Random123), and its vectors
 // against it. The exit code is 1 if a word differs.
-#include "../common/philox.h"
+#include "common/philox.h"
 
 #include <cstdio>
 #include <random>
 
-#include "../cpu/random_lanes.h"
-#include "widths.h"
+#include "cpu/random/random_lanes.h"
+#include "tests/widths.h"
 
 namespace {
 

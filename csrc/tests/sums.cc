@@ -6,8 +6,8 @@
 #include <random>
 #include <vector>
 
-#include "../cpu/named_rows.h"
-#include "widths.h"
+#include "cpu/moe/named_rows.h"
+#include "tests/widths.h"
 
 namespace {
 

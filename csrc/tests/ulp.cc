@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "../cpu/gate.h"
+#include "cpu/lib/gate.h"
 
 namespace {
 

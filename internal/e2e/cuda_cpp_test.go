@@ -26,7 +26,7 @@ func TestEmulator(t *testing.T) {
 
 // The activations are within a few units in the last place of formulas in long double.
 func TestCUDAGates(t *testing.T) {
-	program := emulatorProgram(t, "-O2", "csrc/cuda/tests/gates_test.cc")
+	program := emulatorProgram(t, "-O2", "-I", "csrc", "csrc/tests/cuda_gates.cc")
 	t.Log(run(t, command(t, root(t), program)))
 }
 

@@ -21,7 +21,7 @@ version = "0.1.0"
 license = "Apache-2.0"
 adaptors = ["numpy"]
 devices = ["cpu", "cuda"]
-sources = ["csrc/cuda/*.cu"]
+sources = ["csrc/cuda/**/*.cu"]
 include = ["csrc"]
 defines = ["OPCAST_EMULATOR_WARP=%d"]
 [cuda]
@@ -111,7 +111,7 @@ func emulatedProject(t *testing.T, warp int) string {
 			t.Fatal(err)
 		}
 	}
-	for _, path := range glob(t, filepath.Join(dir, "csrc/cuda/*.[ch]*")) { // .cu and .h
+	for _, path := range glob(t, filepath.Join(dir, "csrc/cuda/*/*.[ch]*")) { // .cu and .h
 		write(t, path, checkBounds(t, path, read(t, path)))
 	}
 	return dir

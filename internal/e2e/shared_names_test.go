@@ -34,7 +34,7 @@ func TestKernelsShareNoFunctions(t *testing.T) {
 func functionsOf(t *testing.T, folder string) map[string]bool {
 	t.Helper()
 	names := map[string]bool{}
-	objects, err := filepath.Glob(filepath.Join(root(t), "build/release/obj/csrc", folder, "*.o"))
+	objects, err := filepath.Glob(filepath.Join(root(t), "build/release/obj/csrc", folder, "*", "*.o"))
 	if err != nil || len(objects) == 0 {
 		return names
 	}

@@ -38,13 +38,13 @@ func TestLoopsOfKernels(t *testing.T) {
 // TestSumsOfRows holds sums that kernels compute in float, where that suffices, against sums in double.
 func TestSumsOfRows(t *testing.T) {
 	t.Parallel()
-	t.Log(run(t, command(t, "", kernelTest(t, "sums", "-I", ".."))))
+	t.Log(run(t, command(t, "", kernelTest(t, "sums"))))
 }
 
 // TestRandomNumbers holds the generator of random numbers against the known answers of its authors, and its vectors against it.
 func TestRandomNumbers(t *testing.T) {
 	t.Parallel()
-	t.Log(run(t, command(t, "", kernelTest(t, "philox", "-I", ".."))))
+	t.Log(run(t, command(t, "", kernelTest(t, "philox"))))
 }
 
 // kernelTest compiles a program that tests what kernels are made of.
@@ -53,7 +53,7 @@ func kernelTest(t *testing.T, name string, options ...string) (program string) {
 	dir := filepath.Join(root(t), "csrc", "tests")
 	program = filepath.Join(t.TempDir(), name)
 	words := slices.Concat(cxxWords(t), options, []string{"-std=c++17", "-O3", "-Wall", "-Wextra", "-Werror",
-		"-ffp-contract=off", "-I", "../../backend", "-I", "../../backend/gen", name + ".cc", "-o", program})
+		"-ffp-contract=off", "-I", "../../backend", "-I", "../../backend/gen", "-I", "..", name + ".cc", "-o", program})
 	run(t, command(t, dir, words...))
 	return program
 }

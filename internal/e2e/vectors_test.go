@@ -29,7 +29,7 @@ func TestBodiesOfKernelsComputeWithVectors(t *testing.T) {
 	if _, err := exec.LookPath("objdump"); err != nil {
 		t.Skip("objdump is not on PATH, which comes with binutils")
 	}
-	objects, err := filepath.Glob(filepath.Join(root(t), "build/release/obj/csrc/cpu/*.o"))
+	objects, err := filepath.Glob(filepath.Join(root(t), "build/release/obj/csrc/cpu/*/*.o"))
 	if err != nil || len(objects) == 0 {
 		t.Fatalf("no objects of kernels: %v", err)
 	}

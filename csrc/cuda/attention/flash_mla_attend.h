@@ -1,0 +1,315 @@
+// Attention over rows of a cache for several positions: o = softmax(scale * q @ kv.T) @ kv for each
+// head, and the logarithm of the softmax's denominator.
+//
+// The rows of a position are cut into splits, whose results lie in scratch and are then combined in
+// order. A block has 16 heads and a split. Its products are those of tensor cores: numbers of the
+// cache are exact in bfloat16 without their scales, so each tile of 64 columns has scores of its
+// own, which are scaled and added in float. A weight times a scale is the sum of two numbers of
+// bfloat16, each of which has a product; that is 16 bits of it. All else is float, rounded once.
+#pragma once
+
+#include "cuda/attention/divide.h"
+#include "cuda/attention/flash_mla_rows.h"
+#include "cuda/attention/flash_mla_tile.h"
+#include "cuda/lib/vectors.h"
+
+namespace opcast_ops {
+
+namespace wmma = opcast::wmma;
+
+using Sums = wmma::fragment<wmma::accumulator, kPart, kPart, kPart, float>;
+using Left = wmma::fragment<wmma::matrix_a, kPart, kPart, kPart, bf16, wmma::row_major>;
+
+// Writes the products of the queries and the rows over each of the warp's tiles.
+OPCAST_DEVICE void Score(int warp, Shared& shared) {
+  using Right = wmma::fragment<wmma::matrix_b, kPart, kPart, kPart, bf16, wmma::col_major>;
+  OPCAST_NO_UNROLL
+  for (int tile = warp * kWarpTiles; tile < (warp + 1) * kWarpTiles; ++tile) {
+    Sums sums[kRows / kPart];
+    OPCAST_UNROLL
+    for (Sums& s : sums) wmma::fill_fragment(s, 0.0f);
+    OPCAST_UNROLL
+    for (int k = tile * kTile, step = 0; step < kTile / kPart; ++step, k += kPart) {
+      Left left;
+      wmma::load_matrix_sync(left, shared.q + k, kLine);
+      OPCAST_UNROLL
+      for (int n = 0; n < kRows / kPart; ++n) {
+        Right right;
+        wmma::load_matrix_sync(right, shared.rows + n * kPart * kLine + k, kLine);
+        wmma::mma_sync(sums[n], left, right, sums[n]);
+      }
+    }
+    OPCAST_UNROLL
+    for (int n = 0; n < kRows / kPart; ++n)
+      wmma::store_matrix_sync(shared.scores + tile * kHeads * kScoreLine + n * kPart, sums[n],
+                              kScoreLine, wmma::mem_row_major);
+  }
+}
+
+// What a thread has of each line with a number per row: kOwnRows of them.
+template <class T>
+struct alignas(kOwnRows * sizeof(T)) OwnRows {
+  T at[kOwnRows];
+};
+
+OPCAST_DEVICE OwnRows<bf16> Rounded(const OwnRows<float>& numbers) {
+  OwnRows<bf16> rounded;
+  if constexpr (kOwnRows == 1) {
+    rounded.at[0] = static_cast<bf16>(numbers.at[0]);
+  } else {
+    OPCAST_UNROLL
+    for (int i = 0; i < kOwnRows; i += 2)
+      opcast::Narrow(numbers.at[i], numbers.at[i + 1], &rounded.at[i]);
+  }
+  return rounded;
+}
+
+// A thread's part of a head.
+struct Head {
+  float base = -INFINITY;  // weights are e^(score - base)
+  float sum = 0;           // of the thread's weights
+  float factor = 1;        // of the scores
+
+  // Scales large queries down, since products would overflow before they are scaled by what is
+  // small. All that is lost is below 2^-90 of the largest one.
+  OPCAST_DEVICE void ScaleDown(Shared& shared) {
+    constexpr float kMost = 0x1p90f, kFactor = 0x1p36f;
+    constexpr int kSize = Vector<bf16>::kSize, kStep = kHeadThreads * kSize;
+    bf16* const q = shared.q + threadIdx.x / kHeadThreads * kLine;
+    const int own = threadIdx.x % kHeadThreads * kSize;
+    float most = 0;
+    OPCAST_UNROLL
+    for (int c = 0; c < kWidth; c += kStep) {
+      const Floats<bf16> part = Widen(Load<true>(q, own + c, kWidth));
+      OPCAST_UNROLL
+      for (const float x : part.at) most = fmaxf(most, fabsf(x));
+    }
+    most = opcast::WarpReduce(most, [](float a, float b) { return fmaxf(a, b); }, kHeadThreads);
+    if (most <= kMost) return;
+    factor = kFactor;
+    OPCAST_NO_UNROLL
+    for (int c = 0; c < kWidth; c += kStep) {
+      Floats<bf16> part = Widen(Load<true>(q, own + c, kWidth));
+      OPCAST_UNROLL
+      for (float& x : part.at) x /= kFactor;
+      Store<true>(Narrow(part), q, own + c, kWidth);
+    }
+  }
+
+  // Writes the weights of the rows, of which up to `count` are there.
+  OPCAST_DEVICE void Weigh(int count, float sm_scale, Shared& shared) {
+    const int head = threadIdx.x / kHeadThreads, own = threadIdx.x % kHeadThreads;
+    using Line = OwnRows<float>;
+    Line scores{};
+    OPCAST_UNROLL
+    for (int tile = 0; tile < kTiles; ++tile) {
+      const Line scales = Scales(shared, tile, own);
+      const float* const line = shared.scores + (tile * kHeads + head) * kScoreLine;
+      const Line parts = reinterpret_cast<const Line*>(line)[own];
+      OPCAST_UNROLL
+      for (int i = 0; i < kOwnRows; ++i)
+        scores.at[i] = fmaf(parts.at[i], scales.at[i], scores.at[i]);
+    }
+    float most = -INFINITY;
+    OPCAST_UNROLL
+    for (int i = 0; i < kOwnRows; ++i) {
+      const bool there = own * kOwnRows + i < count;
+      scores.at[i] = there ? sm_scale * scores.at[i] * factor : -INFINITY;
+      most = fmaxf(most, scores.at[i]);
+    }
+    most = opcast::WarpReduce(most, [](float a, float b) { return fmaxf(a, b); }, kHeadThreads);
+    const bool moves = most > base + kSlack;  // also from -inf to what is finite
+    const float shrink = moves ? expf(base - most) : 1.0f;
+    if (moves) base = most;
+    sum *= shrink;
+    if (own == 0) shared.factors[head] = shrink;
+    OPCAST_UNROLL
+    for (float& score : scores.at) {
+      // While all scores are -inf, weights are zero.
+      score = expf(score - (base == -INFINITY ? 0.0f : base));
+      sum += score;
+    }
+    WriteWeights(scores, head, own, shared);
+  }
+
+ private:
+  OPCAST_DEVICE static OwnRows<float> Scales(const Shared& shared, int tile, int own) {
+    return reinterpret_cast<const OwnRows<float>*>(shared.scales + tile * kRows)[own];
+  }
+
+  OPCAST_DEVICE static void WriteWeights(const OwnRows<float>& weights, int head, int own,
+                                         Shared& shared) {
+    OPCAST_UNROLL
+    for (int tile = 0; tile < kTiles; ++tile) {
+      const OwnRows<float> scales = Scales(shared, tile, own);
+      OwnRows<float> scaled, rest;
+      OPCAST_UNROLL
+      for (int i = 0; i < kOwnRows; ++i) scaled.at[i] = weights.at[i] * scales.at[i];
+      const OwnRows<bf16> high = Rounded(scaled);
+      OPCAST_UNROLL
+      for (int i = 0; i < kOwnRows; ++i) {
+        const float less = scaled.at[i] - static_cast<float>(high.at[i]);
+        rest.at[i] = fabsf(less) <= kLargest ? less : 0.0f;
+      }
+      bf16* const line = shared.weights + (tile * 2 * kHeads + head) * kWeightLine;
+      reinterpret_cast<OwnRows<bf16>*>(line)[own] = high;
+      reinterpret_cast<OwnRows<bf16>*>(line + kHeads * kWeightLine)[own] = Rounded(rest);
+    }
+  }
+};
+
+// Multiplies the warp's sums by the heads' factors, if there are any.
+OPCAST_DEVICE void Rescale(const Shared& shared, Sums (&sums)[kAcross]) {
+  if (!opcast::WarpAny(shared.factors[opcast::Lane() % kHeads] != 1)) return;
+  OPCAST_UNROLL
+  for (Sums& s : sums) s.ForEach([&](float& x, int head, int) { x *= shared.factors[head]; });
+}
+
+// Adds the rows times their weights to the warp's columns.
+OPCAST_DEVICE void AddRows(int warp, const Shared& shared, Sums (&sums)[kAcross]) {
+  using Right = wmma::fragment<wmma::matrix_b, kPart, kPart, kPart, bf16, wmma::row_major>;
+  constexpr int kTileAcross = kTile / kPart;
+  OPCAST_UNROLL
+  for (int t = 0; t < kWarpTiles; ++t) {
+    const int tile = warp * kWarpTiles + t;
+    const bf16* const weights = shared.weights + tile * 2 * kHeads * kWeightLine;
+    OPCAST_UNROLL
+    for (int k = 0; k < kRows; k += kPart) {
+      Left high, low;
+      wmma::load_matrix_sync(high, weights + k, kWeightLine);
+      wmma::load_matrix_sync(low, weights + kHeads * kWeightLine + k, kWeightLine);
+      OPCAST_UNROLL
+      for (int n = 0; n < kTileAcross; ++n) {
+        Sums& s = sums[t * kTileAcross + n];
+        Right right;
+        wmma::load_matrix_sync(right, shared.rows + k * kLine + tile * kTile + n * kPart, kLine);
+        wmma::mma_sync(s, low, right, s);
+        wmma::mma_sync(s, high, right, s);
+      }
+    }
+  }
+}
+
+// Writes the warp's columns of partial results: means of the rows.
+OPCAST_DEVICE void WritePart(const MlaCall& call, int64_t place, int heads, int warp,
+                             Shared& shared, Sums (&sums)[kAcross]) {
+  constexpr int kSize = Vector<float>::kSize, kOver = kPart / kSize;  // lanes of a line
+  float* const space = shared.scores + warp * kWarpTiles * kHeads * kScoreLine;
+  const unsigned lane = opcast::Lane(), column = lane % kOver * kSize;
+  float* const to = call.o_part + place * kWidth + warp * kAcross * kPart + column;
+  OPCAST_UNROLL
+  for (int n = 0; n < kAcross; ++n) {
+    wmma::store_matrix_sync(space, sums[n], kScoreLine, wmma::mem_row_major);
+    opcast::SyncWarp();
+    OPCAST_NO_UNROLL
+    for (int head = lane / kOver; head < heads; head += kWarp / kOver) {
+      Vector<float> means = Load<true>(space, head * kScoreLine + column, kHeads * kScoreLine);
+      OPCAST_UNROLL
+      for (float& mean : means.at) mean *= shared.factors[head];
+      const int at = head * kWidth + n * kPart;
+      if (call.aligned)
+        Store<true>(means, to, at, kHeads * kWidth);
+      else
+        Store<false>(means, to, at, kHeads * kWidth);
+    }
+    opcast::SyncWarp();
+  }
+}
+
+// One block: a split of a position for kHeads heads.
+template <class Call>
+OPCAST_DEVICE void Attend(const Call& call, int64_t b, int64_t split, int64_t first_head,
+                          Shared& shared) {
+  const uint32_t length = static_cast<uint32_t>(call.Length(b));
+  const uint32_t splits = static_cast<uint32_t>(call.Splits(length));
+  if (split >= splits) return;
+  const uint32_t own = static_cast<uint32_t>(split), longer = length % splits;
+  const int rows = static_cast<int>(length / splits + (own < longer));
+  const int64_t first = call.Begin(b) + length / splits * own + (own < longer ? own : longer);
+  const int64_t place = (split * call.positions + b) * call.heads + first_head;
+  const int heads =
+      static_cast<int>(call.heads - first_head < kHeads ? call.heads - first_head : kHeads);
+  const int warp = threadIdx.x / kWarp;
+  Head head;
+  RowParts next;
+  ReadQueries(call, b, first_head, shared);
+  __syncthreads();
+  next.Read(call, first, rows);
+  head.ScaleDown(shared);
+  Sums sums[kAcross];
+  OPCAST_UNROLL
+  for (Sums& s : sums) wmma::fill_fragment(s, 0.0f);
+  OPCAST_NO_UNROLL
+  for (int row = 0; row < rows; row += kRows) {
+    next.Write<typename Call::Code>(shared);
+    __syncthreads();
+    Score(warp, shared);
+    if (row + kRows < rows) next.Read(call, first + row + kRows, rows - row - kRows);
+    __syncthreads();
+    head.Weigh(rows - row, call.scale, shared);
+    __syncthreads();
+    Rescale(shared, sums);
+    AddRows(warp, shared, sums);
+    __syncthreads();
+  }
+  const float sum =
+      opcast::WarpReduce(head.sum, [](float a, float b) { return a + b; }, kHeadThreads);
+  if (threadIdx.x % kHeadThreads == 0) {
+    const int one = threadIdx.x / kHeadThreads;
+    shared.factors[one] = sum == 0 ? 1.0f : 1 / sum;  // all scores are -inf: weights of zero
+    if (one < heads) call.lse_part[place + one] = sum == 0 ? -INFINITY : head.base + logf(sum);
+  }
+  __syncthreads();
+  WritePart(call, place, heads, warp, shared, sums);
+  __syncthreads();  // the next tile overwrites what is shared
+}
+
+template <class Call>
+__global__ void __launch_bounds__(kThreads, 2) AttendKernel(Call call) {
+  Shared& shared = *opcast::DynamicShared<Shared>();
+  const int64_t across = (call.heads + kHeads - 1) / kHeads;
+  const int64_t tiles = call.positions * call.most_splits * across;
+  for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+    const Divided head = Divide(tile, across), split = Divide(head.quotient, call.most_splits);
+    Attend(call, split.quotient, split.rest, head.rest * kHeads, shared);
+  }
+}
+
+// One block writes the result of one head from those of the splits.
+template <class Call>
+__global__ void __launch_bounds__(kThreads) CombineKernel(Call call) {
+  const int64_t step = call.positions * call.heads;
+  for (int64_t place = blockIdx.x; place < step; place += gridDim.x) {
+    const int64_t b = Divide(place, call.heads).quotient;
+    const int64_t length = call.Length(b), splits = length == 0 ? 0 : call.Splits(length);
+    float largest = -INFINITY, sum = 0, sums[kWidth / kThreads] = {};
+    for (int64_t s = 0; s < splits; ++s) largest = fmaxf(largest, call.lse_part[place + s * step]);
+    for (int64_t s = 0; s < splits; ++s) {
+      const float weight = expf(call.lse_part[place + s * step] - largest);
+      const float* o = call.o_part + (place + s * step) * kWidth;
+      OPCAST_UNROLL
+      for (int c = 0; c < kWidth / kThreads; ++c)
+        sums[c] = fmaf(weight, o[c * kThreads + threadIdx.x], sums[c]);
+      sum += weight;
+    }
+    OPCAST_UNROLL
+    for (int c = 0; c < kWidth / kThreads; ++c)
+      call.o[place * kWidth + c * kThreads + threadIdx.x] =
+          static_cast<bf16>(splits == 0 ? 0.0f : sums[c] / sum);
+    if (threadIdx.x == 0) call.lse[place] = splits == 0 ? -INFINITY : largest + logf(sum);
+  }
+}
+
+// Starts both kernels.
+template <class Call>
+opcast::Status StartCall(const Call& call, const opcast::Launch& launch) {
+  const int64_t across = (call.heads + kHeads - 1) / kHeads;
+  const opcast::Status status =
+      opcast::Start(AttendKernel<Call>, opcast::Blocks(call.positions * call.most_splits * across),
+                    kThreads, sizeof(Shared), launch, call);
+  if (!status.ok()) return status;
+  return opcast::Start(CombineKernel<Call>, opcast::Blocks(call.positions * call.heads), kThreads,
+                       0, launch, call);
+}
+
+}  // namespace opcast_ops

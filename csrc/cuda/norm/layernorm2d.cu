@@ -1,0 +1,21 @@
+// y[i, j] = (x[i, j] - mean) / sqrt(variance + eps) * weight[j] + bias[j] with the mean and the
+// population variance of row i, dense rows; see layer_norm.h.
+//
+// Registers: at most 128.
+#include "cuda/norm/layer_norm.h"
+#include "layernorm2d.gen.h"
+
+namespace opcast_ops {
+
+opcast::Status Layernorm2dCuda(const Layernorm2dArgs& args, const opcast::Launch& launch) {
+  return Visit(args, [&](const auto& a) {
+    using T = typename std::decay_t<decltype(a)>::T;
+    using W = typename std::decay_t<decltype(a)>::T;
+    const LayerNormRow<T, Columns<W>> row{
+        a.y, a.mean, a.rstd, a.x, {a.weight, a.bias}, NormSizes(a.eps, a.N)};
+    return ForRows<kFewerThreads>(a.M, a.N, AlignedRows<T>({a.y, a.x, a.weight, a.bias}, a.N),
+                                  launch, row);
+  });
+}
+
+}  // namespace opcast_ops
