@@ -1,14 +1,14 @@
 // Compares the functions of gates.h with formulas in long double, for floats from all over their
 // range: a part of them, or all of them with the argument 1. Prints the worst error of each in
 // units of the last place, and "ok" if all are within what the kernels promise less one rounding.
-// Those of gates16.h are tried with all numbers of 16 bits, and must be within a tenth of a unit of
-// theirs before the result is rounded.
+// Those of gates_16_bits.h are tried with all numbers of 16 bits, and must be within a tenth of a
+// unit of theirs before the result is rounded.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
 #include "cuda/lib/gates.h"
-#include "cuda/lib/gates16.h"
+#include "cuda/lib/gates_16_bits.h"
 
 namespace {
 

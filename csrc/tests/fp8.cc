@@ -1,4 +1,4 @@
-// Holds the conversions of convert_fp8.h and flash_mla_rows.h against the runtime's, bit for bit:
+// Holds the conversions of scaled_8_bits.h and flash_mla_rows.h against the runtime's, bit for bit:
 // every number of 8 bits in every lane, for the vectors that this machine has. The exit code is 1
 // if one differs.
 #include <cmath>

@@ -1,12 +1,12 @@
-// Holds the loops of map.h and the sums of rows.h against plain ones, for the vectors that this
-// machine has: all numbers of elements around those of a vector, at some places in memory, through
-// the cache and past it. The exit code is 1 if something differs.
+// Holds the loops of map_elements.h and the sums of row_reductions.h against plain ones, for the
+// vectors that this machine has: all numbers of elements around those of a vector, at some places
+// in memory, through the cache and past it. The exit code is 1 if something differs.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <vector>
 
-#include "cpu/lib/rows.h"
+#include "cpu/lib/row_reductions.h"
 #include "tests/widths.h"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <random>
 
-#include "cpu/random/random_lanes.h"
+#include "cpu/random/philox_lanes.h"
 #include "tests/widths.h"
 
 namespace {

@@ -1,11 +1,12 @@
-// Holds the functions of exp.h and gate.h against the C library's in double, for every float, or
-// for every step-th one with the step as argument. Prints the largest error of each in units in the
-// last place and the float that has it; the exit code is 1 if an error is larger than its bound.
+// Holds the functions of exp.h and sigmoid_gates.h against the C library's in double, for every
+// float, or for every step-th one with the step as argument. Prints the largest error of each in
+// units in the last place and the float that has it; the exit code is 1 if an error is larger than
+// its bound.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
-#include "cpu/lib/gate.h"
+#include "cpu/lib/sigmoid_gates.h"
 
 namespace {
 

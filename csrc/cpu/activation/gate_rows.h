@@ -5,8 +5,8 @@
 // for all where kAlwaysWide<T>. All but the last may be static.
 #pragma once
 
-#include "cpu/lib/map.h"
-#include "cpu/lib/rows.h"
+#include "cpu/lib/map_elements.h"
+#include "cpu/lib/row_reductions.h"
 #include "opcast/kernel.h"
 
 namespace opcast_ops {

@@ -7,9 +7,9 @@
 // computed by if one is beyond float, and those of all rows where kAlwaysWide<T>.
 #pragma once
 
-#include "cpu/lib/map.h"
-#include "cpu/lib/rows.h"
-#include "cpu/lib/step.h"
+#include "cpu/lib/map_elements.h"
+#include "cpu/lib/nan_free_vectors.h"
+#include "cpu/lib/row_reductions.h"
 #include "opcast/kernel.h"
 
 namespace opcast_ops {

@@ -2,13 +2,13 @@
 // ("tanh"). Computed in float and rounded once; arguments of the exponential are as exact as if
 // they had two parts, so that the negative tail is right to 4 ulp. No form subtracts nearly equal
 // numbers.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include "cpu/lib/gelu.h"
 
-#include "cpu/activation/gelu_vector.h"
-#include "cpu/lib/map.h"
-#include "cpu/lib/rows.h"
+#include "cpu/activation/gelu_avx512.h"
+#include "cpu/lib/map_elements.h"
+#include "cpu/lib/row_reductions.h"
 #include "gelu.gen.h"
 
 namespace opcast_ops {

@@ -2,13 +2,13 @@
 // function F and its density f ("none"), or the derivative of gelu's tanh form ("tanh"). Both
 // slopes have a zero near -0.75, around which they keep their relative precision. Computed in
 // float: for float32, "none" adds again what products lose, and "tanh" takes the sum that has the
-// zero in double, but for AVX-512 (see gelu_slope_vector.h). Numbers for which that leaves the
+// zero in double, but for AVX-512 (see gelu_slope_avx512.h). Numbers for which that leaves the
 // range of floats are all in double.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
-#include "cpu/activation/gelu_slope_vector.h"
-#include "cpu/lib/map.h"
-#include "cpu/lib/rows.h"
+#include "cpu/activation/gelu_slope_avx512.h"
+#include "cpu/lib/map_elements.h"
+#include "cpu/lib/row_reductions.h"
 #include "gelu_backward.gen.h"
 
 namespace opcast_ops {

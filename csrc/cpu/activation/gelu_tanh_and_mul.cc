@@ -1,7 +1,7 @@
 // y[i, j] = gelu(x[i, j]) * x[i, D + j], dense rows, with gelu's tanh form. For 16 bits in
 // float, but in double where a part of that leaves the range of floats, although the result need
 // not; for float32 in double. Rounded once.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include "cpu/activation/gelu_gate.h"
 #include "gelu_tanh_and_mul.gen.h"

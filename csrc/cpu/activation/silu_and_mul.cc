@@ -1,10 +1,10 @@
 // y[i, j] = silu(x[i, j]) * x[i, D + j], dense rows. Computed in float as gate * value / (1 +
 // exp(-gate)) and rounded once; elements for which a part of that leaves the range of floats,
 // although the result need not, are computed in double.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include "cpu/activation/gate_rows.h"
-#include "cpu/lib/gate.h"
+#include "cpu/lib/sigmoid_gates.h"
 #include "silu_and_mul.gen.h"
 
 namespace opcast_ops {

@@ -1,11 +1,11 @@
 // grad_x[i, j] = grad_y[i, j] * x[i, D + j] * silu'(x[i, j]) and grad_x[i, D + j] = grad_y[i, j] *
 // silu(x[i, j]), dense rows. Computed in float, the slope for float32 with what its products lose;
 // rows in which a part of that leaves the range of floats in double. Rounded once.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include "cpu/activation/gate_rows_backward.h"
-#include "cpu/activation/silu_slope_vector.h"
-#include "cpu/lib/gate.h"
+#include "cpu/activation/silu_slope_avx512.h"
+#include "cpu/lib/sigmoid_gates.h"
 #include "silu_and_mul_backward.gen.h"
 
 namespace opcast_ops {

@@ -5,11 +5,11 @@
 // Computed in float, where the sigmoid's argument has two parts, and rounded once; elements for
 // which a part of that leaves the range of floats, although the result need not, are computed in
 // double.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include "common/swigluoai.h"
 #include "cpu/activation/gate_rows.h"
-#include "cpu/activation/neighbours.h"
+#include "cpu/activation/interleaved_pairs.h"
 #include "cpu/lib/exp.h"
 #include "swigluoai_and_mul.gen.h"
 

@@ -5,11 +5,11 @@
 //
 // Computed in double, since the slope has a zero, which is at no float in particular for any alpha;
 // rounded once.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include "cpu/activation/gate_rows_backward.h"
-#include "cpu/activation/neighbours.h"
-#include "cpu/lib/gate.h"
+#include "cpu/activation/interleaved_pairs.h"
+#include "cpu/lib/sigmoid_gates.h"
 #include "swigluoai_and_mul_backward.gen.h"
 
 namespace opcast_ops {

@@ -4,18 +4,18 @@
 // Keys are taken in steps, as in "FlashAttention" (Dao et al., 2022): products of the rows and the
 // keys are scores, their exponentials relative to the largest so far are weights, and products of
 // weights and values are added to what there is, made smaller whenever a larger score comes.
-// Products are those of product.h; the largest score, what scores lack to it, and sums of weights
-// are double, all else is float, rounded once. Steps begin at multiples of their length, and a row
-// adds zeros for keys that it does not see, which change no bit: it depends neither on the other
-// rows nor on the number of threads.
+// Products are those of gemm_blocks.h; the largest score, what scores lack to it, and sums of
+// weights are double, all else is float, rounded once. Steps begin at multiples of their length,
+// and a row adds zeros for keys that it does not see, which change no bit: it depends neither on
+// the other rows nor on the number of threads.
 #pragma once
 
 #include <cmath>
 #include <memory>
 
-#include "cpu/attention/attention_sight.h"
-#include "cpu/lib/product.h"
-#include "cpu/lib/rows.h"
+#include "cpu/attention/visible_keys.h"
+#include "cpu/lib/gemm_blocks.h"
+#include "cpu/lib/row_reductions.h"
 
 namespace opcast_ops {
 

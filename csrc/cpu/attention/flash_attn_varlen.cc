@@ -1,10 +1,10 @@
 // o = softmax(sm_scale * q @ k.T) @ v and the logarithm of the softmax's denominator, for each
 // sequence and head, over the keys that a query sees: see attention.h for the algorithm and its
 // precision. A task has a block of the rows of the heads that share keys.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include "cpu/attention/attention.h"
-#include "cpu/attention/sequences.h"
+#include "cpu/attention/ragged_sequences.h"
 #include "flash_attn_varlen.gen.h"
 
 namespace opcast_ops {

@@ -4,15 +4,15 @@
 // al., 2022). grad_sinks is less the sum of e^(sink - lse) delta.
 //
 // A task has the heads of a sequence that share keys, so that no two tasks add to one sum: blocks
-// of keys in order, and for each blocks of rows in order. Products are those of product.h, sums
+// of keys in order, and for each blocks of rows in order. Products are those of gemm_blocks.h, sums
 // float, exponents and sums for sinks double; results are rounded once.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include <cmath>
 #include <memory>
 
-#include "cpu/attention/attention_sight.h"
-#include "cpu/attention/sequences.h"
+#include "cpu/attention/ragged_sequences.h"
+#include "cpu/attention/visible_keys.h"
 #include "flash_attn_varlen_backward.gen.h"
 
 namespace opcast_ops {

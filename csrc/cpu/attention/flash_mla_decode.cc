@@ -3,7 +3,7 @@
 //
 // flash_mla_splits.h says how, and in which precision. How a sequence is split depends on its
 // length only, so bits depend neither on the other sequences nor on the number of threads.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include "cpu/attention/flash_mla_splits.h"
 #include "flash_mla_decode.gen.h"

@@ -1,5 +1,5 @@
 // How kernels of multi-head latent attention read rows of an FP8 cache: as floats, and as pairs for
-// dot product instructions (see attention_pairs.h).
+// dot product instructions (see mla_bf16_scores.h).
 //
 // Rows is a class that knows where they are: At(row, space) gives a row's parts, and FetchNext(row)
 // fetches a row that will be read a step later.
@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cpu/attention/attention_pairs.h"
-#include "cpu/lib/convert_fp8.h"
-#include "cpu/lib/stream.h"
+#include "cpu/attention/mla_bf16_scores.h"
+#include "cpu/lib/scaled_8_bits.h"
+#include "cpu/lib/streaming_stores.h"
 
 namespace opcast_ops {
 

@@ -3,7 +3,7 @@
 //
 // flash_mla_splits.h says how, and in which precision. A position has one split: where there are
 // few, threads take fewer heads each, which makes no difference to the bits.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include "cpu/attention/flash_mla_sparse.h"
 #include "flash_mla_sparse_decode.gen.h"

@@ -2,7 +2,7 @@
 // position over the tokens of the cache that its indices name, in splits that are then combined.
 //
 // flash_mla_splits.h says how, and in which precision. A split may be empty, as may all.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include "cpu/attention/flash_mla_sparse.h"
 #include "flash_mla_sparse_decode_splitk.gen.h"

@@ -2,10 +2,10 @@
 // softmax(scale * q @ kv.T) @ kv for each head, and the logarithm of the softmax's denominator.
 //
 // The rows of a sequence are cut into splits, and a split is taken in steps of some rows. Numbers
-// are float: scores are sums of products in lanes (see product_tile.h), or of dot product
-// instructions (see attention_pairs.h), rows are added in order (see spread_tile.h). The largest
-// score, what scores lack to it, and sums of weights are double. Results of splits are added in
-// order, and rounded once.
+// are float: scores are sums of products in lanes (see gemm_tile.h), or of dot product
+// instructions (see mla_bf16_scores.h), rows are added in order (see weighted_rows_tile.h). The
+// largest score, what scores lack to it, and sums of weights are double. Results of splits are
+// added in order, and rounded once.
 //
 // A thread computes all splits of a sequence, for some heads, or only one of them, which then goes
 // to scratch; this makes no difference to the bits, nor does how many heads there are.

@@ -1,13 +1,13 @@
 // v = (e^s_a v_a + e^s_b v_b) / (e^s_a + e^s_b) and s = log(e^s_a + e^s_b) for each row, dense
-// rows: see merge.h for the precision. A part whose log-sum-exp is -inf is not read. The weights of
-// a vector of rows are made at once. For 16 bits, each is the sum of two floats, of which the first
-// is so short that its products are exact: the sum of those is rounded once, and that of the others
-// is smaller by 2^-12 at least.
-#include "cpu/lib/standard.h"
+// rows: see state_merge.h for the precision. A part whose log-sum-exp is -inf is not read. The
+// weights of a vector of rows are made at once. For 16 bits, each is the sum of two floats, of
+// which the first is so short that its products are exact: the sum of those is rounded once, and
+// that of the others is smaller by 2^-12 at least.
+#include "cpu/lib/standard_headers.h"
 
-#include "cpu/attention/merge.h"
-#include "cpu/lib/rows.h"
-#include "cpu/lib/walk.h"
+#include "cpu/attention/state_merge.h"
+#include "cpu/lib/row_reductions.h"
+#include "cpu/lib/vector_loops.h"
 #include "merge_state.gen.h"
 
 namespace opcast_ops {

@@ -1,10 +1,10 @@
 // v = the sum of e^s v over the parts, divided by that of e^s, and s its logarithm, for each row:
-// see merge.h for the precision. Parts whose log-sum-exp is -inf are not read. The weights of a
-// vector of rows are made at once.
-#include "cpu/lib/standard.h"
+// see state_merge.h for the precision. Parts whose log-sum-exp is -inf are not read. The weights of
+// a vector of rows are made at once.
+#include "cpu/lib/standard_headers.h"
 
-#include "cpu/attention/merge.h"
-#include "cpu/lib/rows.h"
+#include "cpu/attention/state_merge.h"
+#include "cpu/lib/row_reductions.h"
 #include "merge_states.gen.h"
 
 namespace opcast_ops {

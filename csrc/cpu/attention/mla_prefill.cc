@@ -1,16 +1,16 @@
 // o = softmax(sm_scale * q @ kv.T) @ the first kv_lora_rank columns of kv for each head, and the
 // logarithm of the softmax's denominator, for every query over the rows that it sees.
 //
-// Rows are taken in steps, as in attention_step.h, which says in which precision. All heads of a
+// Rows are taken in steps, as in mla_step.h, which says in which precision. All heads of a
 // query see the same rows, so a task has one query and some of its heads; how many makes no
 // difference to the bits. Queries and rows are copied as floats; zeros fill them up.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include "common/mla_prefill.h"
 
 #include <algorithm>
 
-#include "cpu/attention/attention_step.h"
+#include "cpu/attention/mla_step.h"
 #include "mla_prefill.gen.h"
 
 namespace opcast_ops {
@@ -24,7 +24,7 @@ struct Lines {
   float* operator[](int64_t i) const { return at + i * stride; }
 };
 
-// Memory of a task, as attention_step.h has it.
+// Memory of a task, as mla_step.h has it.
 class PrefillSpace {
  public:
   PrefillSpace(int64_t heads, int64_t depth, int64_t values)

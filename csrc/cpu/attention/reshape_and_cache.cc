@@ -3,14 +3,14 @@
 // What keeps its dtype and has no scale is copied bit by bit. Else quotients are float, rounded
 // once; for FP8, what is beyond the largest number becomes that, as in vLLM. Slots below 0 and
 // beyond the last one are skipped.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "common/numbers.h"
-#include "cpu/lib/map.h"
-#include "cpu/lib/rows.h"
+#include "common/integer_arrays.h"
+#include "cpu/lib/map_elements.h"
+#include "cpu/lib/row_reductions.h"
 #include "reshape_and_cache.gen.h"
 
 namespace opcast_ops {

@@ -1,17 +1,17 @@
 // y[b, o] = bias[o] + the sum over the filter's taps of weight[o, tap] times image b at that tap.
 //
-// For every image and group that is a product of matrices (see product.h): the filters are rows
+// For every image and group that is a product of matrices (see gemm_blocks.h): the filters are rows
 // along the depth, and the pixels of the result are rows across it, with a line for each tap, zero
 // where the tap lies beside the image. Lines are copied for the pixels that are packed at a time,
 // unless they lie in the image as they are. Sums are float and begin with the bias. Bits of an
 // image depend on it and on the filters only.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include <algorithm>
 
 #include "conv2d.gen.h"
 #include "cpu/conv/conv2d_row.h"
-#include "cpu/lib/product.h"
+#include "cpu/lib/gemm_blocks.h"
 
 namespace opcast_ops {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "cpu/lib/convert.h"
+#include "cpu/lib/float_conversion.h"
 
 namespace opcast_ops {
 

@@ -1,9 +1,9 @@
 // c = a + b, dense. The float sum of two 16-bit numbers is exact enough that rounding it gives the
 // correctly rounded sum.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
-#include "cpu/lib/map.h"
-#include "cpu/lib/rows.h"
+#include "cpu/lib/map_elements.h"
+#include "cpu/lib/row_reductions.h"
 #include "eltwise_add.gen.h"
 
 namespace opcast_ops {

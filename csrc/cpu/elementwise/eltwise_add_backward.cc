@@ -1,9 +1,9 @@
 // grad_a = grad_b = grad_c, dense: two copies, bit for bit, in one pass over grad_c.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include <cstring>
 
-#include "cpu/lib/rows.h"
+#include "cpu/lib/row_reductions.h"
 #include "eltwise_add_backward.gen.h"
 
 namespace opcast_ops {

@@ -1,8 +1,8 @@
 // y = max(x, 0), dense. Exact; NaN stays NaN.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
-#include "cpu/lib/map.h"
-#include "cpu/lib/rows.h"
+#include "cpu/lib/map_elements.h"
+#include "cpu/lib/row_reductions.h"
 #include "eltwise_relu.gen.h"
 
 namespace opcast_ops {

@@ -1,11 +1,11 @@
 // grad_x = grad_y, or 0 where y <= 0, dense. Bit for bit; where y is NaN the gradient passes.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include <cstring>
 
-#include "cpu/lib/map.h"
-#include "cpu/lib/rows.h"
-#include "cpu/lib/stream.h"
+#include "cpu/lib/map_elements.h"
+#include "cpu/lib/row_reductions.h"
+#include "cpu/lib/streaming_stores.h"
 #include "eltwise_relu_backward.gen.h"
 
 namespace opcast_ops {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "cpu/lib/stream.h"
+#include "cpu/lib/streaming_stores.h"
 
 namespace opcast_ops {
 

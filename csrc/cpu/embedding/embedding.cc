@@ -1,9 +1,9 @@
 // y[i] = weight[ids[i]]: copies of whole rows, dense. While a row is copied, the next one is
 // fetched: ids name rows in any order.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include "cpu/embedding/copy_rows.h"
-#include "cpu/lib/rows.h"
+#include "cpu/lib/row_reductions.h"
 #include "embedding.gen.h"
 
 namespace opcast_ops {

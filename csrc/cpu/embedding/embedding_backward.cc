@@ -2,14 +2,14 @@
 // one id are a linked list, from the first to the last: so bits depend on their order only, and no
 // thread writes to another one's row. Sums are double, rounded once; a row with one place is
 // copied.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include <cstring>
 #include <memory>
 
+#include "cpu/lib/row_reductions.h"
 #include "cpu/lib/row_sums.h"
-#include "cpu/lib/rows.h"
-#include "cpu/lib/walk.h"
+#include "cpu/lib/vector_loops.h"
 #include "embedding_backward.gen.h"
 
 namespace opcast_ops {

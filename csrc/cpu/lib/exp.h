@@ -1,9 +1,10 @@
-// The exponential function and what follows from it, for loops that vectorise (see scalar.h).
+// The exponential function and what follows from it, for loops that vectorise (see
+// scalar_functions.h).
 //
 // csrc/tests/ulp.cc holds each function of float against the exact value for every float.
 #pragma once
 
-#include "cpu/lib/scalar.h"
+#include "cpu/lib/scalar_functions.h"
 
 namespace opcast_ops {
 

@@ -1,7 +1,7 @@
 // gelu, x * F(x), and its tanh form: what the ops that are made of them share.
 #pragma once
 
-#include "cpu/lib/gate.h"
+#include "cpu/lib/sigmoid_gates.h"
 #include "opcast/kernel.h"
 
 namespace opcast_ops {

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <cstring>
 
-#include "cpu/lib/rows.h"
-#include "cpu/lib/vector.h"
-#include "cpu/lib/walk.h"
+#include "cpu/lib/float_vectors.h"
+#include "cpu/lib/row_reductions.h"
+#include "cpu/lib/vector_loops.h"
 
 namespace opcast_ops {
 
@@ -88,9 +88,9 @@ inline WideLanes<kWidth> WideProduct(const Lanes<kWidth>& x, const Lanes<kWidth>
   }
 }
 
-// The same of numbers in memory, `count` as walk.h gives it; and such numbers alone. A whole vector
-// of bfloat16 is read in halves for AVX-512, each of which becomes a vector of doubles: to take a
-// vector of floats apart keeps those units busy that convert.
+// The same of numbers in memory, `count` as vector_loops.h gives it; and such numbers alone. A
+// whole vector of bfloat16 is read in halves for AVX-512, each of which becomes a vector of
+// doubles: to take a vector of floats apart keeps those units busy that convert.
 template <int kWidth, class T, class Count>
 constexpr bool kReadsHalves =
     kWidth == 64 && std::is_same_v<T, opcast::bf16> && !std::is_same_v<Count, int64_t>;

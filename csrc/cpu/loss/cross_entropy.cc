@@ -3,14 +3,14 @@
 // logit and the sum of exponentials are brought along from part to part of a row. Exponentials are
 // float, to an ulp; their sum, its logarithm and all differences are double, so that small losses
 // are right to float's last digits too. Rounded once.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include <cmath>
 
-#include "common/numbers.h"
+#include "common/integer_arrays.h"
 #include "cpu/lib/exp.h"
+#include "cpu/lib/row_reductions.h"
 #include "cpu/lib/row_sums.h"
-#include "cpu/lib/rows.h"
 #include "cross_entropy.gen.h"
 
 namespace opcast_ops {

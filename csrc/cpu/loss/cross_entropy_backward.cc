@@ -3,14 +3,14 @@
 // has a difference that may cancel: it is computed in double, the others in float, for float32 with
 // what the difference of two floats loses. With smoothing, or a gradient near the ends of float's
 // range, all is double. Rounded once.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include <cmath>
 
-#include "common/numbers.h"
+#include "common/integer_arrays.h"
 #include "cpu/lib/exp.h"
-#include "cpu/lib/map.h"
-#include "cpu/lib/rows.h"
+#include "cpu/lib/map_elements.h"
+#include "cpu/lib/row_reductions.h"
 #include "cross_entropy_backward.gen.h"
 
 namespace opcast_ops {

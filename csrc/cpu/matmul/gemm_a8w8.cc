@@ -1,12 +1,12 @@
 // c = a @ b.T * a_scale * b_scale + bias, dense rows. Numbers of 8 bits are bfloat16 without loss;
 // their products are summed in float, in panels of the depth, and the panels in double (see
-// product_made.h), so that sums of integers are exact. Machines that multiply bytes compute those
-// as integers: see product_int8.h. The rest is double and rounded once. Bits depend on the values
+// gemm_quantised.h), so that sums of integers are exact. Machines that multiply bytes compute those
+// as integers: see gemm_int8_dot.h. The rest is double and rounded once. Bits depend on the values
 // and K only.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
-#include "cpu/matmul/product_int8.h"
-#include "cpu/matmul/product_made.h"
+#include "cpu/matmul/gemm_int8_dot.h"
+#include "cpu/matmul/gemm_quantised.h"
 #include "gemm_a8w8.gen.h"
 
 namespace opcast_ops {

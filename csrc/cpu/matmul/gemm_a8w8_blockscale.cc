@@ -1,9 +1,9 @@
 // c = a @ b.T for FP8 numbers, each times its block's scale, dense rows. FP8 numbers are bfloat16
-// without loss; the products of 128 columns are summed in float (see product_made.h). These sums
+// without loss; the products of 128 columns are summed in float (see gemm_quantised.h). These sums
 // times the scales are added in double, and rounded once. Bits depend on the values and K only.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
-#include "cpu/matmul/product_made.h"
+#include "cpu/matmul/gemm_quantised.h"
 #include "gemm_a8w8_blockscale.gen.h"
 
 namespace opcast_ops {

@@ -4,15 +4,15 @@
 // Without an activation G is grad_c itself; otherwise the product is computed again as gemm does,
 // for some rows at a time. Then G is grad_c or 0 for relu, and float for silu, whose slope is as
 // precise as the sums that it is taken at. Products are summed in float, in panels of the depth
-// (see product.h), grad_bias in double, and rounded once. Bits depend on the values
+// (see gemm_blocks.h), grad_bias in double, and rounded once. Bits depend on the values
 // and on the lengths of the sums only.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include <memory>
 
-#include "cpu/lib/gate.h"
-#include "cpu/lib/product.h"
-#include "cpu/lib/rows.h"
+#include "cpu/lib/gemm_blocks.h"
+#include "cpu/lib/row_reductions.h"
+#include "cpu/lib/sigmoid_gates.h"
 #include "gemm_backward.gen.h"
 
 namespace opcast_ops {

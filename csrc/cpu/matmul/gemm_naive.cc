@@ -1,12 +1,12 @@
 // c = activation(alpha * a @ b.T + bias), a and b with contiguous rows, as the formula says: one
 // sum after the other, in double, rounded once. It takes every call, and is what the others are
 // measured by.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "cpu/lib/scalar.h"
+#include "cpu/lib/scalar_functions.h"
 #include "gemm.gen.h"
 
 namespace opcast_ops {

@@ -1,10 +1,10 @@
 // c = activation(alpha * a @ b.T + bias), a and b with contiguous rows. Products are summed in
-// float, in panels of the depth (see product.h); the rest is computed in double and rounded once.
-// Bits depend on the values and K only.
-#include "cpu/lib/standard.h"
+// float, in panels of the depth (see gemm_blocks.h); the rest is computed in double and rounded
+// once. Bits depend on the values and K only.
+#include "cpu/lib/standard_headers.h"
 
-#include "cpu/lib/gate.h"
-#include "cpu/lib/product.h"
+#include "cpu/lib/gemm_blocks.h"
+#include "cpu/lib/sigmoid_gates.h"
 #include "gemm.gen.h"
 
 namespace opcast_ops {

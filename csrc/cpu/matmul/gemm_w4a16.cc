@@ -1,13 +1,13 @@
 // c = a @ b.T for b of 4 bits, (code - zero) * scale, dense rows. The differences are bfloat16
 // without loss; their products with a are summed in float within a group of columns (see
-// product_made.h). These sums times the scales are added in double, and rounded once. Bits depend
+// gemm_quantised.h). These sums times the scales are added in double, and rounded once. Bits depend
 // on the values, K and group_size only.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include <new>
 
-#include "cpu/matmul/product_codes.h"
-#include "cpu/matmul/product_made.h"
+#include "cpu/matmul/gemm_int4_codes.h"
+#include "cpu/matmul/gemm_quantised.h"
 #include "gemm_w4a16.gen.h"
 
 namespace opcast_ops {

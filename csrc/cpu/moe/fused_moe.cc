@@ -1,11 +1,11 @@
 // y[t] = the sum over slots s of topk_weights[t, s] * w2[e] @ (act(g) * v) for e = topk_ids[t, s]
 // and w1[e] @ x[t] = g, v. Rows are grouped by expert, multiplied, gated, multiplied again, and
 // added up for each token in the order of its slots. All that is between x and y is float and is
-// not rounded to fewer digits; see product.h for the products.
-#include "cpu/lib/standard.h"
+// not rounded to fewer digits; see gemm_blocks.h for the products.
+#include "cpu/lib/standard_headers.h"
 
 #include "cpu/lib/gelu.h"
-#include "cpu/moe/grouped_product.h"
+#include "cpu/moe/grouped_gemm.h"
 #include "cpu/moe/named_rows.h"
 #include "cpu/moe/permuted_rows.h"
 #include "fused_moe.gen.h"

@@ -1,9 +1,10 @@
 // c[rows of e] = a[rows of e] @ b[e].T for each expert e, dense; other rows of c are zero. Products
-// are summed in float, in panels of the depth (see product.h), and rounded once. Bits depend on the
-// values and K only.
-#include "cpu/lib/standard.h"
+// are summed in float, in panels of the depth (see gemm_blocks.h), and rounded once. Bits depend on
+// the values and K only.
+#include "cpu/lib/standard_headers.h"
 
-#include "cpu/moe/grouped_product.h"
+#include "cpu/moe/grouped_gemm.h"
+
 #include "grouped_gemm.gen.h"
 
 namespace opcast_ops {

@@ -1,10 +1,10 @@
 // grad_a[rows of e] = grad_c[rows of e] @ b[e] and grad_b[e] = grad_c[rows of e].T @ a[rows of e]
 // for each expert e, dense; other rows of grad_a are zero. Products are summed in float, in panels
-// of the depth (see product.h), and rounded once. Bits depend on the values and the lengths of the
-// sums only.
-#include "cpu/lib/standard.h"
+// of the depth (see gemm_blocks.h), and rounded once. Bits depend on the values and the lengths of
+// the sums only.
+#include "cpu/lib/standard_headers.h"
 
-#include "cpu/moe/grouped_product.h"
+#include "cpu/moe/grouped_gemm.h"
 #include "grouped_gemm_backward.gen.h"
 
 namespace opcast_ops {

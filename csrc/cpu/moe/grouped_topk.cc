@@ -2,9 +2,9 @@
 // their scores, dense rows. A group is as good as its best two scores and biases together, or, if
 // there is no bias, as its best score. Computed in double and rounded once, so that scores which
 // differ are told apart.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
-#include "cpu/moe/scores.h"
+#include "cpu/moe/expert_scores.h"
 #include "grouped_topk.gen.h"
 
 namespace opcast_ops {

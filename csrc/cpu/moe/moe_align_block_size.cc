@@ -1,9 +1,9 @@
 // sorted_ids = the items (token * k + slot) by expert, in whole blocks for each; expert_ids = the
 // expert of each block. Integers only. One thread: to count and to place some 10^5 items takes less
 // than a tenth of a millisecond.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
-#include "cpu/moe/experts.h"
+#include "cpu/moe/group_by_expert.h"
 #include "moe_align_block_size.gen.h"
 
 namespace opcast_ops {

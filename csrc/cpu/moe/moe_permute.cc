@@ -1,6 +1,6 @@
 // permuted = the rows of x by expert, one for each slot of a token; row_map = where they went. Rows
 // are copied as they are; one thread finds their places.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include "cpu/moe/permuted_rows.h"
 #include "moe_permute.gen.h"

@@ -1,7 +1,7 @@
 // grad_x[i] = the sum of the rows of grad_permuted that row_map names for token i, added in order:
 // in float for results of 16 bits where that costs less than a quarter of their last place (see
-// short_sums.h), else in double.
-#include "cpu/lib/standard.h"
+// checked_float_sums.h), else in double.
+#include "cpu/lib/standard_headers.h"
 
 #include "cpu/moe/named_rows.h"
 #include "moe_permute_backward.gen.h"

@@ -1,7 +1,7 @@
 // y[i] = the sum over the slots s of weights[i, s] times the row that row_map[i, s] names, added in
 // order: in float for results of 16 bits where that costs less than a quarter of their last place
-// (see short_sums.h), else in double.
-#include "cpu/lib/standard.h"
+// (see checked_float_sums.h), else in double.
+#include "cpu/lib/standard_headers.h"
 
 #include "cpu/moe/named_rows.h"
 #include "moe_unpermute.gen.h"

@@ -1,9 +1,9 @@
 // For the row that row_map[i, s] names: its gradient is weights[i, s] * grad_y[i], and that of
 // weights[i, s] is the sum of row * grad_y[i], in double and rounded once. Other rows get zeros
 // first.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
-#include "cpu/lib/rows.h"
+#include "cpu/lib/row_reductions.h"
 #include "moe_unpermute_backward.gen.h"
 
 namespace opcast_ops {

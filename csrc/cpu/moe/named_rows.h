@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
+#include "cpu/lib/row_reductions.h"
 #include "cpu/lib/row_sums.h"
-#include "cpu/lib/rows.h"
-#include "cpu/lib/stream.h"
-#include "cpu/moe/short_sums.h"
+#include "cpu/lib/streaming_stores.h"
+#include "cpu/moe/checked_float_sums.h"
 
 namespace opcast_ops {
 
@@ -47,7 +47,7 @@ inline void SumWide(const NamedRows<T>& rows, Weight weight, LoadFrom load, Lane
 }
 
 #if defined(__x86_64__)
-// The same in float, for results of 16 bits Y, with what short_sums.h needs to judge them.
+// The same in float, for results of 16 bits Y, with what checked_float_sums.h needs to judge them.
 template <int kWidth, int kVectors, class T, class Weight, class LoadFrom>
 inline void SumShort(const NamedRows<T>& rows, Weight weight, LoadFrom load,
                      WatchedSums<kWidth>* sums) {

@@ -1,8 +1,8 @@
 // Rows copied to where those of their experts stand.
 #pragma once
 
-#include "cpu/lib/rows.h"
-#include "cpu/moe/experts.h"
+#include "cpu/lib/row_reductions.h"
+#include "cpu/moe/group_by_expert.h"
 
 namespace opcast_ops {
 

@@ -1,9 +1,9 @@
 // ids[i] = the k largest of row i of gating, dense rows; weights[i] = their softmax over the row,
 // divided by their sum if asked. Logits are compared as they are. Computed in double and rounded
 // once: exponentials of differences of floats would lose up to 64 ulp.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
-#include "cpu/moe/scores.h"
+#include "cpu/moe/expert_scores.h"
 #include "topk_softmax.gen.h"
 
 namespace opcast_ops {

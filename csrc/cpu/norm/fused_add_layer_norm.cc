@@ -2,12 +2,12 @@
 // bias[j] with the mean and the population variance of h[i], and residual becomes h; rows with
 // contiguous elements. The sum that is normalised is double, since differences to the mean may
 // cancel, and each result is rounded once. See layer_norm.h.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include <memory>
 
 #include "cpu/lib/row_sums.h"
-#include "cpu/lib/walk.h"
+#include "cpu/lib/vector_loops.h"
 #include "cpu/norm/layer_norm.h"
 #include "fused_add_layer_norm.gen.h"
 

@@ -1,12 +1,12 @@
 // With h = x + residual: x[i, j] becomes h[i, j] / sqrt(mean(h[i]^2) + eps) * weight[j] and
 // residual becomes h; rows with contiguous elements. The sum is a float, so that its rounding to a
 // dtype of 16 bits does not enter the norm. See rms_norm.cc.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
-#include "cpu/lib/convert.h"
-#include "cpu/lib/map.h"
-#include "cpu/lib/rows.h"
-#include "cpu/norm/norm.h"
+#include "cpu/lib/float_conversion.h"
+#include "cpu/lib/map_elements.h"
+#include "cpu/lib/row_reductions.h"
+#include "cpu/norm/norm_scale.h"
 #include "fused_add_rms_norm.gen.h"
 
 namespace opcast_ops {

@@ -1,7 +1,7 @@
 // y[b, c, s] = (x[b, c, s] - mean) / sqrt(variance + eps) * weight[c] + bias[c] with the mean and
 // the population variance of the group of channel c in sample b, dense arrays. A group is a row of
 // memory, so its moments and what follows from them are those of layer_norm.h, also in precision.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include "cpu/norm/layer_norm.h"
 #include "group_norm.gen.h"

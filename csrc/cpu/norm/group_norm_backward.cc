@@ -4,13 +4,13 @@
 //
 // In double, since differences cancel and sums have terms of both signs; rounded once. A channel's
 // sums serve both: times its weight, they are part of its group's means.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include <cmath>
 #include <memory>
 
-#include "cpu/lib/map.h"
-#include "cpu/lib/rows.h"
+#include "cpu/lib/map_elements.h"
+#include "cpu/lib/row_reductions.h"
 #include "group_norm_backward.gen.h"
 #include "opcast/kernel.h"
 

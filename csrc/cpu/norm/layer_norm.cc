@@ -1,6 +1,6 @@
 // y[i, j] = (x[i, j] - mean) / sqrt(variance + eps) * weight[j] + bias[j] with the mean and the
 // population variance of row i, dense rows; see layer_norm.h.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include "cpu/norm/layer_norm.h"
 

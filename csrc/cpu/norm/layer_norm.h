@@ -11,9 +11,9 @@
 #include <cmath>
 #include <memory>
 
-#include "cpu/lib/map.h"
-#include "cpu/lib/rows.h"
-#include "cpu/norm/norm.h"
+#include "cpu/lib/map_elements.h"
+#include "cpu/lib/row_reductions.h"
+#include "cpu/norm/norm_scale.h"
 #include "opcast/kernel.h"
 
 namespace opcast_ops {

@@ -1,6 +1,6 @@
 // The gradients of layer_norm, from the mean and 1 / sqrt(variance + eps) of each row; see
 // layer_norm_backward.h.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include "cpu/norm/layer_norm_backward.h"
 

@@ -10,11 +10,11 @@
 
 #include <cmath>
 
-#include "cpu/lib/convert.h"
-#include "cpu/lib/map.h"
+#include "cpu/lib/float_conversion.h"
+#include "cpu/lib/map_elements.h"
 #include "cpu/lib/row_sums.h"
-#include "cpu/lib/walk.h"
-#include "cpu/norm/columns.h"
+#include "cpu/lib/vector_loops.h"
+#include "cpu/norm/column_sums.h"
 #include "opcast/kernel.h"
 
 namespace opcast_ops {

@@ -1,11 +1,11 @@
 // y[i, j] = x[i, j] / sqrt(mean(x[i]^2) + eps) * weight[j], dense rows. Computed in float and
 // rounded once; in double where a part of that leaves the range of floats, although the result need
 // not.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
-#include "cpu/lib/map.h"
-#include "cpu/lib/rows.h"
-#include "cpu/norm/norm.h"
+#include "cpu/lib/map_elements.h"
+#include "cpu/lib/row_reductions.h"
+#include "cpu/norm/norm_scale.h"
 #include "rms_norm.gen.h"
 
 namespace opcast_ops {

@@ -6,14 +6,14 @@
 // rest is float, in which products of two of them are exact: so the difference may cancel. Rows
 // that might leave the range of floats, and float32, also of the weight alone, are computed in
 // double. Rounded once.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include <cmath>
 
-#include "cpu/lib/convert.h"
+#include "cpu/lib/float_conversion.h"
 #include "cpu/lib/row_sums.h"
-#include "cpu/lib/walk.h"
-#include "cpu/norm/columns.h"
+#include "cpu/lib/vector_loops.h"
+#include "cpu/norm/column_sums.h"
 #include "rms_norm_backward.gen.h"
 
 namespace opcast_ops {

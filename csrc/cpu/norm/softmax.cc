@@ -2,13 +2,13 @@
 // in double but for sums of four; for float32 the exponential also gets what the difference of two
 // floats loses, so that small probabilities are right too, and 1 / sum is two floats. A row that
 // holds NaN or +inf, or nothing but -inf, becomes NaN.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include <cmath>
 
-#include "cpu/lib/exp_vector.h"
-#include "cpu/lib/map.h"
-#include "cpu/lib/rows.h"
+#include "cpu/lib/exp_avx512.h"
+#include "cpu/lib/map_elements.h"
+#include "cpu/lib/row_reductions.h"
 #include "softmax.gen.h"
 
 namespace opcast_ops {

@@ -4,12 +4,12 @@
 // float: what is subtracted from it is the sum times y, and then it is rounded to float and to its
 // dtype. A row is read twice, the second time from the cache; results that are too many for the
 // cache go past it.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
-#include "cpu/lib/map.h"
+#include "cpu/lib/map_elements.h"
+#include "cpu/lib/nan_free_vectors.h"
+#include "cpu/lib/row_reductions.h"
 #include "cpu/lib/row_sums.h"
-#include "cpu/lib/rows.h"
-#include "cpu/lib/step.h"
 #include "softmax_backward.gen.h"
 
 namespace opcast_ops {
@@ -18,7 +18,7 @@ namespace {
 template <class T>
 struct Row {
   int64_t n, to_next;  // how far the next row is, or 0 where it need not be fetched
-  bool past;           // the cache go its results: see stream.h
+  bool past;           // the cache go its results: see streaming_stores.h
   const T *grad, *y;
   T* grad_x;
 };

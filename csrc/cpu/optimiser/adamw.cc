@@ -2,17 +2,17 @@
 // p = (1 - lr * weight_decay) * p - lr / (1 - beta1^step) * m / (sqrt(v / (1 - beta2^step)) + eps):
 // AdamW as in "Decoupled weight decay regularization" (Loshchilov and Hutter, ICLR 2019), with the
 // order of PyTorch's. Computed in double, since what is added up may cancel, and rounded once.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "adamw.gen.h"
+#include "cpu/lib/row_reductions.h"
 #include "cpu/lib/row_sums.h"
-#include "cpu/lib/rows.h"
-#include "cpu/lib/stream.h"
-#include "cpu/lib/walk.h"
+#include "cpu/lib/streaming_stores.h"
+#include "cpu/lib/vector_loops.h"
 
 namespace opcast_ops {
 namespace {

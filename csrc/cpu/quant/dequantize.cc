@@ -1,9 +1,9 @@
 // x = q times the scale of its group of columns, dense rows. The product is rounded to float, and
 // then to x.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
-#include "cpu/lib/convert_fp8.h"
-#include "cpu/lib/rows.h"
+#include "cpu/lib/row_reductions.h"
+#include "cpu/lib/scaled_8_bits.h"
 #include "dequantize.gen.h"
 
 namespace opcast_ops {

@@ -1,7 +1,7 @@
-// q = x / scale, dense arrays. See quant.h.
-#include "cpu/lib/standard.h"
+// q = x / scale, dense arrays. See quantise_rows.h.
+#include "cpu/lib/standard_headers.h"
 
-#include "cpu/quant/quant.h"
+#include "cpu/quant/quantise_rows.h"
 #include "per_tensor_quant.gen.h"
 
 namespace opcast_ops {

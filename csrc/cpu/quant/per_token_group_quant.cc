@@ -1,8 +1,9 @@
 // q = x over the scale of its group of columns, which is the group's largest magnitude over the
-// largest number of Q; dense rows. A group with NaN or infinities has such a scale. See quant.h.
-#include "cpu/lib/standard.h"
+// largest number of Q; dense rows. A group with NaN or infinities has such a scale. See
+// quantise_rows.h.
+#include "cpu/lib/standard_headers.h"
 
-#include "cpu/quant/quant.h"
+#include "cpu/quant/quantise_rows.h"
 #include "per_token_group_quant.gen.h"
 
 namespace opcast_ops {

@@ -1,8 +1,8 @@
 // q = x over the scale of its row, which is the row's largest magnitude over the largest number of
-// Q; dense rows. A row with NaN or infinities has such a scale. See quant.h.
-#include "cpu/lib/standard.h"
+// Q; dense rows. A row with NaN or infinities has such a scale. See quantise_rows.h.
+#include "cpu/lib/standard_headers.h"
 
-#include "cpu/quant/quant.h"
+#include "cpu/quant/quantise_rows.h"
 #include "per_token_quant.gen.h"
 
 namespace opcast_ops {

@@ -1,10 +1,10 @@
 // y[i] = x[i] / (1 - p) where number i of the stream is p or more, else 0 (see common/philox.h),
 // and bits that say where. The product with 1 / (1 - p), a float, is float, and is rounded once.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include "cpu/random/dropout.h"
 
-#include "cpu/random/random_lanes.h"
+#include "cpu/random/philox_lanes.h"
 #include "dropout.gen.h"
 
 namespace opcast_ops {

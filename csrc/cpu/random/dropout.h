@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "common/dropout.h"
-#include "cpu/lib/lanes.h"
-#include "cpu/lib/rows.h"
+#include "cpu/lib/row_reductions.h"
+#include "cpu/lib/vector_lanes.h"
 
 namespace opcast_ops {
 

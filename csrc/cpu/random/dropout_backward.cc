@@ -1,6 +1,6 @@
 // grad_x[i] = grad_y[i] / (1 - p) where bit i says that dropout kept number i, else 0: what dropout
 // does to x.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include "cpu/random/dropout.h"
 #include "dropout_backward.gen.h"

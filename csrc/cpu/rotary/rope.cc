@@ -1,6 +1,6 @@
 // The first R columns of the heads of q and k, turned in pairs by the angles of each token's
 // position; rows of heads are contiguous, tokens and heads may lie anywhere. See rope.h.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include "cpu/rotary/rope.h"
 

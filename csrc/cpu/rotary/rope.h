@@ -10,9 +10,9 @@
 #include <cstring>
 #include <memory>
 
-#include "common/turns.h"
-#include "cpu/lib/map.h"
-#include "cpu/lib/rows.h"
+#include "common/rope.h"
+#include "cpu/lib/map_elements.h"
+#include "cpu/lib/row_reductions.h"
 
 namespace opcast_ops {
 

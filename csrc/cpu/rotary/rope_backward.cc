@@ -1,5 +1,5 @@
 // Gradients of rope: those of its results, turned by the negative angles; dense arrays. See rope.h.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include "cpu/rotary/rope.h"
 #include "rope_backward.gen.h"

@@ -3,12 +3,12 @@
 // target_probs has more than draft_probs where a token was refused, from target_probs behind the
 // last (Leviathan et al., "Fast inference from transformers via speculative decoding", ICML 2023).
 // Products, differences and sums are double.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include "chain_speculative_sampling.gen.h"
 #include "common/philox.h"
-#include "cpu/lib/scalar.h"
-#include "cpu/sampling/draw.h"
+#include "cpu/lib/scalar_functions.h"
+#include "cpu/sampling/weighted_draw.h"
 
 namespace opcast_ops {
 namespace {

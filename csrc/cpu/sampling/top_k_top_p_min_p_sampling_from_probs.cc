@@ -4,15 +4,15 @@
 //
 // That of a small top_k is found by going over the row once, as in topk.cc; the other filters and
 // the draw then see only what it keeps.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include <cmath>
 #include <functional>
 #include <vector>
 
 #include "common/philox.h"
-#include "cpu/lib/scalar.h"
-#include "cpu/sampling/draw.h"
+#include "cpu/lib/scalar_functions.h"
+#include "cpu/sampling/weighted_draw.h"
 #include "top_k_top_p_min_p_sampling_from_probs.gen.h"
 
 namespace opcast_ops {

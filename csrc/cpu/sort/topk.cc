@@ -7,7 +7,7 @@
 // each number is better than those before it. For a few wanted ones, the first bound comes from the
 // best numbers of 16 parts of the row: as many as are wanted are at least as good as the worst of
 // the better ones among these.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,8 +17,8 @@
 #include <memory>
 
 #include "common/sort_key.h"
-#include "cpu/lib/map.h"
-#include "cpu/lib/rows.h"
+#include "cpu/lib/map_elements.h"
+#include "cpu/lib/row_reductions.h"
 #include "topk.gen.h"
 
 namespace opcast_ops {

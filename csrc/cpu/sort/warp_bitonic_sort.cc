@@ -5,14 +5,14 @@
 // does not depend on their contents: Batcher's merge exchange, for any length (Knuth, The Art of
 // Computer Programming 3, 5.2.2, algorithm M). Other rows are sorted by one byte of the keys after
 // the other, the lowest first, which takes the same time for all contents.
-#include "cpu/lib/standard.h"
+#include "cpu/lib/standard_headers.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "common/sort_key.h"
-#include "cpu/lib/product_pack.h"
-#include "cpu/lib/rows.h"
+#include "cpu/lib/gemm_packing.h"
+#include "cpu/lib/row_reductions.h"
 #include "warp_bitonic_sort.gen.h"
 
 namespace opcast_ops {

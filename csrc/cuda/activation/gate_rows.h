@@ -1,14 +1,14 @@
 // Rows of gates and of as many values behind them: y[i, j] = gate(x[i, j]) * x[i, D + j], and the
 // gradients of that. Computed in float: with a gate of gates.h within 4 units in the last place,
-// for 16 bits with one of gates16.h. A gated number below the smallest float times a large one
-// keeps its bits.
+// for 16 bits with one of gates_16_bits.h. A gated number below the smallest float times a large
+// one keeps its bits.
 #pragma once
 
 #include <cstdint>
 
 #include "cuda/lib/gates.h"
-#include "cuda/lib/gates16.h"
-#include "cuda/lib/rows.h"
+#include "cuda/lib/gates_16_bits.h"
+#include "cuda/lib/row_kernels.h"
 
 namespace opcast_ops {
 

@@ -1,11 +1,11 @@
 // y = x * G(x), dense; G is the normal distribution function ("none") or its tanh approximation
 // ("tanh"). Computed in float: for results of float32 within 4 units in the last place also in the
-// negative tail, for those of 16 bits as gates16.h has it.
+// negative tail, for those of 16 bits as gates_16_bits.h has it.
 //
 // Registers: at most 40.
 #include "cuda/lib/gates.h"
-#include "cuda/lib/gates16.h"
-#include "cuda/lib/map.h"
+#include "cuda/lib/gates_16_bits.h"
+#include "cuda/lib/map_elements.h"
 #include "gelu.gen.h"
 
 namespace opcast_ops {

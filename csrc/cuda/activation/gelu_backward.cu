@@ -3,7 +3,7 @@
 //
 // Registers: at most 56.
 #include "cuda/lib/gates.h"
-#include "cuda/lib/map.h"
+#include "cuda/lib/map_elements.h"
 #include "gelu_backward.gen.h"
 
 namespace opcast_ops {

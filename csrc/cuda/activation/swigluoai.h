@@ -1,12 +1,12 @@
 // What the kernels of swigluoai_and_mul and of its gradient share: pairs of a gate and a value that
 // stand in turn (see common/swigluoai.h). Computed in float: float32 within 4 units in the last
-// place, with an argument of the sigmoid that has two parts, 16 bits by gates16.h.
+// place, with an argument of the sigmoid that has two parts, 16 bits by gates_16_bits.h.
 #pragma once
 
 #include "common/swigluoai.h"
 #include "cuda/lib/gates.h"
-#include "cuda/lib/gates16.h"
-#include "cuda/lib/rows.h"
+#include "cuda/lib/gates_16_bits.h"
+#include "cuda/lib/row_kernels.h"
 
 namespace opcast_ops {
 

@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "cuda/lib/exp.h"
-#include "cuda/lib/vectors.h"
+#include "cuda/lib/vectors_16_bytes.h"
 #include "opcast/device.h"
 
 namespace opcast_ops {

@@ -2,7 +2,7 @@
 // of each row, and the gradients of sinks.
 #pragma once
 
-#include "cuda/attention/sequences.h"
+#include "cuda/attention/ragged_sequences.h"
 
 namespace opcast_ops {
 

@@ -3,11 +3,11 @@
 // With p = e^(score - lse) and grad_s = p (grad_o . v - delta), rows are either queries, for
 // grad_q += grad_s k, or keys, for grad_v += p grad_o and grad_k += grad_s q. Scores and their
 // gradients stay in registers, where those of a product are the left factor of the next. Both
-// enter it as two numbers of 16 bits, as weights do in attention_tile.h.
+// enter it as two numbers of 16 bits, as weights do in attention_mma_tile.h.
 #pragma once
 
 #include "cuda/attention/attention_backward.h"
-#include "cuda/attention/attention_tile.h"
+#include "cuda/attention/attention_mma_tile.h"
 #include "cuda/attention/sequence_tiles.h"
 
 namespace opcast_ops {

@@ -2,7 +2,7 @@
 // sequence and head, over the keys that a query sees: see attention.h.
 //
 // Registers: at most 72.
-#include "cuda/attention/sequences.h"
+#include "cuda/attention/ragged_sequences.h"
 #include "flash_attn_varlen.gen.h"
 
 namespace opcast_ops {

@@ -1,11 +1,11 @@
 // flash_attn_varlen on tensor cores, for numbers of 16 bits on sm_80 and newer: see
-// attention_tiles.h. A block has 64 or 128 queries.
+// attention_mma_blocks.h. A block has 64 or 128 queries.
 //
 // Registers: at most 255.
 #include "flash_attn_varlen.gen.h"
 
 #if defined(__CUDACC__)
-#include "cuda/attention/attention_tiles.h"
+#include "cuda/attention/attention_mma_blocks.h"
 #endif
 
 namespace opcast_ops {

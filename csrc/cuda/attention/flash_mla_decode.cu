@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "cuda/attention/flash_mla_attend.h"
-#include "cuda/lib/vectors.h"
+#include "cuda/lib/vectors_16_bytes.h"
 #include "flash_mla_decode.gen.h"
 
 namespace opcast_ops {

@@ -11,8 +11,8 @@
 #include <cstring>
 #include <type_traits>
 
-#include "cuda/attention/flash_mla_tile.h"
-#include "cuda/lib/vectors.h"
+#include "cuda/attention/flash_mla_shared_memory.h"
+#include "cuda/lib/vectors_16_bytes.h"
 #include "opcast/device.h"
 
 namespace opcast_ops {

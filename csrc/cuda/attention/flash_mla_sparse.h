@@ -4,7 +4,7 @@
 
 #include "common/flash_mla_token.h"
 #include "cuda/attention/flash_mla_attend.h"
-#include "cuda/lib/count.h"
+#include "cuda/lib/block_prefix_sum.h"
 
 namespace opcast_ops {
 

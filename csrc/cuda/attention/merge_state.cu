@@ -1,8 +1,8 @@
 // v = (e^s_a v_a + e^s_b v_b) / (e^s_a + e^s_b) and s = log(e^s_a + e^s_b) for each row, dense
-// rows: see merge.h.
+// rows: see state_merge.h.
 //
 // Registers: at most 72.
-#include "cuda/attention/merge.h"
+#include "cuda/attention/state_merge.h"
 #include "merge_state.gen.h"
 
 namespace opcast_ops {

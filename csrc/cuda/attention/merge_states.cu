@@ -1,8 +1,8 @@
 // v = the sum of e^s v over the parts, divided by that of e^s, and s its logarithm, for each row:
-// see merge.h.
+// see state_merge.h.
 //
 // Registers: at most 72.
-#include "cuda/attention/merge.h"
+#include "cuda/attention/state_merge.h"
 #include "merge_states.gen.h"
 
 namespace opcast_ops {

@@ -1,8 +1,8 @@
 // o = softmax(sm_scale * q @ k.T) @ v and the logarithm of the softmax's denominator, for each
-// sequence over the pages that kv_indices lists for it: see paged.h.
+// sequence over the pages that kv_indices lists for it: see paged_cache.h.
 //
 // Registers: at most 168.
-#include "cuda/attention/paged.h"
+#include "cuda/attention/paged_cache.h"
 #include "paged_decode_attention.gen.h"
 
 namespace opcast_ops {

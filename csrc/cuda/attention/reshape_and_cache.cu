@@ -7,7 +7,7 @@
 // Registers: at most 56.
 #include <type_traits>
 
-#include "cuda/lib/vectors.h"
+#include "cuda/lib/vectors_16_bytes.h"
 #include "opcast/device.h"
 #include "opcast/fp8.h"
 #include "reshape_and_cache.gen.h"

@@ -1,7 +1,7 @@
 // How the rows of sequences are cut into tiles, one for each block and head.
 #pragma once
 
-#include "cuda/attention/sequences.h"
+#include "cuda/attention/ragged_sequences.h"
 
 namespace opcast_ops {
 

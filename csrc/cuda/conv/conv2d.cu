@@ -2,11 +2,11 @@
 //
 // For every image and group that is a product of the filters and a matrix with a row per pixel of
 // the result, which is read from the image where it is needed. Products are summed in float (see
-// product.h); the bias is added in double, and the sum rounded once.
+// gemm_float_tile.h); the bias is added in double, and the sum rounded once.
 //
 // Registers: at most 128.
 #include "conv2d.gen.h"
-#include "cuda/lib/product.h"
+#include "cuda/lib/gemm_float_tile.h"
 
 namespace opcast_ops {
 namespace {

@@ -2,7 +2,7 @@
 // correctly rounded sum.
 //
 // Registers: at most 32.
-#include "cuda/lib/map.h"
+#include "cuda/lib/map_elements.h"
 #include "eltwise_add.gen.h"
 
 namespace opcast_ops {

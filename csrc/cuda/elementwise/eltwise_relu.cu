@@ -1,7 +1,7 @@
 // y = max(x, 0), dense. Exact; NaN stays NaN.
 //
 // Registers: at most 32.
-#include "cuda/lib/map.h"
+#include "cuda/lib/map_elements.h"
 #include "eltwise_relu.gen.h"
 
 namespace opcast_ops {

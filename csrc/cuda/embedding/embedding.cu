@@ -1,7 +1,7 @@
 // y[i] = weight[ids[i]]: copies of whole rows, dense.
 //
 // Registers: at most 40.
-#include "cuda/lib/rows.h"
+#include "cuda/lib/row_kernels.h"
 #include "embedding.gen.h"
 
 namespace opcast_ops {

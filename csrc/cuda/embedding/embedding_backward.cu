@@ -4,7 +4,7 @@
 // depend on the order of ids only, without atomics. Sums are double, rounded once.
 //
 // Registers: at most 64.
-#include "cuda/lib/rows.h"
+#include "cuda/lib/row_kernels.h"
 #include "embedding_backward.gen.h"
 
 namespace opcast_ops {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "cuda/lib/pair.h"
+#include "cuda/lib/float_pairs.h"
 #include "opcast/device.h"
 #include "opcast/minifloat.h"
 

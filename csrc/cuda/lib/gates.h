@@ -5,7 +5,7 @@
 #pragma once
 
 #include "cuda/lib/exp.h"
-#include "cuda/lib/pair.h"
+#include "cuda/lib/float_pairs.h"
 #include "opcast/device.h"
 
 namespace opcast_ops {

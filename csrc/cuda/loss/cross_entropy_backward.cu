@@ -6,7 +6,7 @@
 // Registers: at most 96.
 #include "cross_entropy_backward.gen.h"
 #include "cuda/lib/exp.h"
-#include "cuda/lib/rows.h"
+#include "cuda/lib/row_kernels.h"
 
 namespace opcast_ops {
 namespace {

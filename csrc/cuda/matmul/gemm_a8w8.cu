@@ -1,10 +1,10 @@
 // c = a @ b.T * a_scale * b_scale + bias, dense rows. Products are summed in float, some hundred at
-// a time, which is exact for integers, and these sums in double (see product.h). The rest is double
-// and rounded once.
+// a time, which is exact for integers, and these sums in double (see gemm_float_tile.h). The rest
+// is double and rounded once.
 //
 // Registers: at most 128.
-#include "cuda/lib/gemm_parts.h"
-#include "cuda/lib/product.h"
+#include "cuda/lib/gemm_factors.h"
+#include "cuda/lib/gemm_float_tile.h"
 #include "gemm_a8w8.gen.h"
 
 namespace opcast_ops {

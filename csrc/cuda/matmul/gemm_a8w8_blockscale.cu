@@ -1,11 +1,11 @@
 // c = a @ b.T for FP8 numbers, each times its block's scale, dense rows. The products of 128
-// columns are summed in float (see product.h). These sums times the scales are added in double, and
-// rounded once.
+// columns are summed in float (see gemm_float_tile.h). These sums times the scales are added in
+// double, and rounded once.
 //
 // Registers: at most 128.
-#include "cuda/lib/gemm_parts.h"
-#include "cuda/lib/product.h"
-#include "cuda/matmul/gemm_finish_plain.h"
+#include "cuda/lib/gemm_factors.h"
+#include "cuda/lib/gemm_float_tile.h"
+#include "cuda/matmul/gemm_epilogue_plain.h"
 #include "gemm_a8w8_blockscale.gen.h"
 
 namespace opcast_ops {

@@ -1,4 +1,4 @@
-// gemm_a8w8_blockscale on tensor cores: see streamed_product.h. Numbers of 8 bits become float16,
+// gemm_a8w8_blockscale on tensor cores: see gemm_streamed.h. Numbers of 8 bits become float16,
 // which holds them exactly; products are added in float, 128 at a time, and these sums times their
 // scales in float.
 //
@@ -6,7 +6,7 @@
 #include "gemm_a8w8_blockscale.gen.h"
 
 #if defined(__CUDACC__)
-#include "cuda/matmul/streamed_codes.h"
+#include "cuda/matmul/gemm_streamed_codes.h"
 #endif
 
 namespace opcast_ops {

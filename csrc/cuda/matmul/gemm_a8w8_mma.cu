@@ -1,11 +1,11 @@
-// gemm_a8w8 on tensor cores: see streamed_product.h. Numbers of 8 bits become float16, which holds
+// gemm_a8w8 on tensor cores: see gemm_streamed.h. Numbers of 8 bits become float16, which holds
 // them exactly; products are added in float, 64 at a time. Rows of whole steps of 64 numbers.
 //
 // Registers: at most 255.
 #include "gemm_a8w8.gen.h"
 
 #if defined(__CUDACC__)
-#include "cuda/matmul/streamed_codes.h"
+#include "cuda/matmul/gemm_streamed_codes.h"
 #endif
 
 namespace opcast_ops {

@@ -2,11 +2,11 @@
 // grad_c times the slope of the activation at alpha * a @ b.T + bias.
 //
 // Without an activation G is grad_c itself; otherwise the product is computed again, and G lies in
-// scratch as floats. Products are summed in float (see product.h), grad_bias in double, and rounded
-// once. All sums have an order that depends on their length only.
+// scratch as floats. Products are summed in float (see gemm_float_tile.h), grad_bias in double, and
+// rounded once. All sums have an order that depends on their length only.
 //
 // Registers: at most 128.
-#include "cuda/lib/product.h"
+#include "cuda/lib/gemm_float_tile.h"
 #include "cuda/matmul/gemm_backward.h"
 #include "gemm_backward.gen.h"
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "cuda/lib/gemm_parts.h"
+#include "cuda/lib/gemm_factors.h"
 #include "gemm_backward.gen.h"
 
 namespace opcast_ops {

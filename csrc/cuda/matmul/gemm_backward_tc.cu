@@ -1,5 +1,6 @@
-// The gradients of gemm for arrays of one type of 16 bits, on tensor cores (see tensor_tile.h):
-// grad_a = alpha * G @ b, grad_b = alpha * G.T @ a, grad_bias = the sum of G's rows.
+// The gradients of gemm for arrays of one type of 16 bits, on tensor cores (see
+// gemm_tensor_tile.h): grad_a = alpha * G @ b, grad_b = alpha * G.T @ a, grad_bias = the sum of G's
+// rows.
 //
 // G is grad_c itself, or with relu zeros in some places of it, in scratch: so it has no more than
 // 16 bits. (That of silu has, and goes through gemm_backward.cu.) Products are summed in float,
@@ -9,7 +10,7 @@
 #include <type_traits>
 
 #include "cuda/matmul/gemm_backward.h"
-#include "cuda/matmul/tensor_tile.h"
+#include "cuda/matmul/gemm_tensor_tile.h"
 #include "gemm_backward.gen.h"
 
 namespace opcast_ops {

@@ -1,13 +1,13 @@
-// c = activation(alpha * a @ b.T + bias) for 16-bit a and b, on tensor cores (see tensor_tile.h).
-// Products are summed in float; the rest is computed in double and rounded once. Rows that do not
-// begin at multiples of 16 bytes are read number by number.
+// c = activation(alpha * a @ b.T + bias) for 16-bit a and b, on tensor cores (see
+// gemm_tensor_tile.h). Products are summed in float; the rest is computed in double and rounded
+// once. Rows that do not begin at multiples of 16 bytes are read number by number.
 //
 // Registers: at most 232.
 #include <type_traits>
 
-#include "cuda/lib/gemm_parts.h"
-#include "cuda/matmul/gemm_finish.h"
-#include "cuda/matmul/tensor_tile.h"
+#include "cuda/lib/gemm_factors.h"
+#include "cuda/matmul/gemm_epilogue.h"
+#include "cuda/matmul/gemm_tensor_tile.h"
 #include "gemm.gen.h"
 
 namespace opcast_ops {

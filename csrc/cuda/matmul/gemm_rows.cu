@@ -1,12 +1,12 @@
-// gemm for at most 64 rows of 16 bits on tensor cores: see streamed_product.h. Products are added
+// gemm for at most 64 rows of 16 bits on tensor cores: see gemm_streamed.h. Products are added
 // in float, 32 at a time; the rest is computed in double and rounded once.
 //
 // Registers: at most 255.
-#include "cuda/matmul/gemm_finish.h"
+#include "cuda/matmul/gemm_epilogue.h"
 #include "gemm.gen.h"
 
 #if defined(__CUDACC__)
-#include "cuda/matmul/streamed_product.h"
+#include "cuda/matmul/gemm_streamed.h"
 #endif
 
 namespace opcast_ops {

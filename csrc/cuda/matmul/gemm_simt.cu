@@ -1,10 +1,11 @@
 // c = activation(alpha * a @ b.T + bias), a and b with contiguous rows, for all dtypes and sizes.
-// Products are summed in float (see product.h); the rest is computed in double and rounded once.
+// Products are summed in float (see gemm_float_tile.h); the rest is computed in double and rounded
+// once.
 //
 // Registers: at most 128.
-#include "cuda/lib/gemm_parts.h"
-#include "cuda/lib/product.h"
-#include "cuda/matmul/gemm_finish.h"
+#include "cuda/lib/gemm_factors.h"
+#include "cuda/lib/gemm_float_tile.h"
+#include "cuda/matmul/gemm_epilogue.h"
 #include "gemm.gen.h"
 
 namespace opcast_ops {

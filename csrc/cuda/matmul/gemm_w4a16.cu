@@ -1,11 +1,11 @@
 // c = a @ b.T for b of 4 bits, (code - zero) * scale, dense rows. Products of the differences with
-// a are summed in float within a group of columns (see product.h). These sums times the scales are
-// added in double, and rounded once.
+// a are summed in float within a group of columns (see gemm_float_tile.h). These sums times the
+// scales are added in double, and rounded once.
 //
 // Registers: at most 128.
-#include "cuda/lib/gemm_parts.h"
-#include "cuda/lib/product.h"
-#include "cuda/matmul/gemm_finish_plain.h"
+#include "cuda/lib/gemm_factors.h"
+#include "cuda/lib/gemm_float_tile.h"
+#include "cuda/matmul/gemm_epilogue_plain.h"
 #include "gemm_w4a16.gen.h"
 
 namespace opcast_ops {
@@ -14,7 +14,7 @@ namespace {
 // Differences are kDown times what they are, so that products with the largest floats have room.
 constexpr float kDown = 0x1p-8f;
 
-// Weights without their scales as a factor of product.h.
+// Weights without their scales as a factor of gemm_float_tile.h.
 struct PackedWeights {
   static constexpr bool kAlongDepth = true;
 

@@ -1,4 +1,4 @@
-// gemm_w4a16 on tensor cores: see streamed_product.h. Codes less what stands for zero are small
+// gemm_w4a16 on tensor cores: see gemm_streamed.h. Codes less what stands for zero are small
 // integers, exact in 16 bits; their products with a are added in float, a group at a time, and
 // these sums times the scales in float. Groups are multiples of 128 columns.
 //
@@ -6,7 +6,7 @@
 #include "gemm_w4a16.gen.h"
 
 #if defined(__CUDACC__)
-#include "cuda/matmul/streamed_codes.h"
+#include "cuda/matmul/gemm_streamed_codes.h"
 #endif
 
 namespace opcast_ops {

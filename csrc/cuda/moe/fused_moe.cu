@@ -1,11 +1,11 @@
 // y[t] = the sum over slots s of topk_weights[t, s] * w2[e] @ (act(g) * v) for e = topk_ids[t, s]
 // and w1[e] @ x[t] = g, v. Rows are grouped by expert, multiplied, gated, multiplied again, and
 // added up for each token in the order of its slots. All that is between x and y is float and is
-// not rounded to fewer digits; see product.h for the products.
+// not rounded to fewer digits; see gemm_float_tile.h for the products.
 //
 // Registers: at most 128.
 #include "cuda/lib/gates.h"
-#include "cuda/moe/grouped_product.h"
+#include "cuda/moe/grouped_gemm.h"
 #include "cuda/moe/named_rows.h"
 #include "cuda/moe/permuted_rows.h"
 #include "fused_moe.gen.h"

@@ -1,8 +1,8 @@
 // c[rows of e] = a[rows of e] @ b[e].T for each expert e, dense; other rows of c are zero. Products
-// are summed in float (see product.h) and rounded once.
+// are summed in float (see gemm_float_tile.h) and rounded once.
 //
 // Registers: at most 128.
-#include "cuda/moe/grouped_product.h"
+#include "cuda/moe/grouped_gemm.h"
 #include "grouped_gemm.gen.h"
 
 namespace opcast_ops {

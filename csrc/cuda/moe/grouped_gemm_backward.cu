@@ -1,9 +1,9 @@
 // grad_a[rows of e] = grad_c[rows of e] @ b[e] and grad_b[e] = grad_c[rows of e].T @ a[rows of e]
 // for each expert e, dense; other rows of grad_a are zero. Products are summed in float (see
-// product.h) and rounded once.
+// gemm_float_tile.h) and rounded once.
 //
 // Registers: at most 128.
-#include "cuda/moe/grouped_product.h"
+#include "cuda/moe/grouped_gemm.h"
 #include "grouped_gemm_backward.gen.h"
 
 namespace opcast_ops {

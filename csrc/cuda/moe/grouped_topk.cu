@@ -4,7 +4,7 @@
 // are told apart.
 //
 // Registers: at most 128.
-#include "cuda/moe/best.h"
+#include "cuda/moe/expert_ranking.h"
 #include "grouped_topk.gen.h"
 
 namespace opcast_ops {

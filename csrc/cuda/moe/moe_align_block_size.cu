@@ -1,8 +1,8 @@
 // sorted_ids = the items (token * k + slot) by expert, in whole blocks for each; expert_ids = the
-// expert of each block. Integers only; see experts.h.
+// expert of each block. Integers only; see group_by_expert.h.
 //
 // Registers: at most 64.
-#include "cuda/moe/experts.h"
+#include "cuda/moe/group_by_expert.h"
 #include "moe_align_block_size.gen.h"
 
 namespace opcast_ops {

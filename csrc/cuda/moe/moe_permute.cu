@@ -1,8 +1,8 @@
 // permuted = the rows of x by expert, one for each slot of a token; row_map = where they went. Rows
-// are copied as they are; see experts.h for their places.
+// are copied as they are; see group_by_expert.h for their places.
 //
 // Registers: at most 64.
-#include "cuda/moe/experts.h"
+#include "cuda/moe/group_by_expert.h"
 #include "cuda/moe/permuted_rows.h"
 #include "moe_permute.gen.h"
 

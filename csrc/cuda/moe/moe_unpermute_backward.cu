@@ -3,7 +3,7 @@
 // zeros first.
 //
 // Registers: at most 64.
-#include "cuda/lib/rows.h"
+#include "cuda/lib/row_kernels.h"
 #include "moe_unpermute_backward.gen.h"
 
 namespace opcast_ops {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "cuda/lib/rows.h"
+#include "cuda/lib/row_kernels.h"
 
 namespace opcast_ops {
 

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "cuda/lib/rows.h"
-#include "cuda/moe/experts.h"
+#include "cuda/lib/row_kernels.h"
+#include "cuda/moe/group_by_expert.h"
 
 namespace opcast_ops {
 

@@ -4,8 +4,8 @@
 //
 // Registers: at most 64.
 #include "cuda/lib/exp.h"
-#include "cuda/lib/pair.h"
-#include "cuda/moe/best.h"
+#include "cuda/lib/float_pairs.h"
+#include "cuda/moe/expert_ranking.h"
 #include "topk_softmax.gen.h"
 
 namespace opcast_ops {

@@ -4,7 +4,7 @@
 // once.
 //
 // Registers: at most 128.
-#include "cuda/lib/rows.h"
+#include "cuda/lib/row_kernels.h"
 #include "fused_add_layer_norm.gen.h"
 
 namespace opcast_ops {

@@ -1,11 +1,11 @@
 // With h = x + residual: x[i, j] becomes h[i, j] / sqrt(mean(h[i]^2) + eps) * weight[j] and
 // residual becomes h; rows with contiguous elements. The sum is one of floats, so its rounding to
-// 16 bits does not enter the norm, and the row's scale is as norm.h has it: within 4 units in the
-// last place.
+// 16 bits does not enter the norm, and the row's scale is as norm_scale.h has it: within 4 units in
+// the last place.
 //
 // Registers: at most 144.
-#include "cuda/lib/rows.h"
-#include "cuda/norm/norm.h"
+#include "cuda/lib/row_kernels.h"
+#include "cuda/norm/norm_scale.h"
 #include "fused_add_rms_norm.gen.h"
 
 namespace opcast_ops {

@@ -7,8 +7,8 @@
 // channel by channel; and the sums over the samples. So no sum needs atomics.
 //
 // Registers: at most 128.
-#include "cuda/lib/each.h"
-#include "cuda/lib/rows.h"
+#include "cuda/lib/for_each_element.h"
+#include "cuda/lib/row_kernels.h"
 #include "group_norm_backward.gen.h"
 
 namespace opcast_ops {

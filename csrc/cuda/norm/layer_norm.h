@@ -12,8 +12,8 @@
 // of floats.
 #pragma once
 
-#include "cuda/lib/rows.h"
-#include "cuda/norm/norm.h"
+#include "cuda/lib/row_kernels.h"
+#include "cuda/norm/norm_scale.h"
 
 namespace opcast_ops {
 

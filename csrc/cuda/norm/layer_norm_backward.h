@@ -1,10 +1,10 @@
 // Gradients of the layer norms: grad_x[i, j] = rstd[i] * (g[i, j] - mean(g[i]) - z[i, j] *
 // mean(g[i] * z[i])) with g = grad_y * weight and z = (x - mean) * rstd; grad_weight and grad_bias
 // are the sums of grad_y * z and grad_y over the rows. Dense rows, computed in double and rounded
-// once; see columns.h for the sums.
+// once; see column_sums.h for the sums.
 #pragma once
 
-#include "cuda/norm/columns.h"
+#include "cuda/norm/column_sums.h"
 
 namespace opcast_ops {
 

@@ -1,9 +1,9 @@
 // y[i, j] = x[i, j] / sqrt(mean(x[i]^2) + eps) * weight[j], dense rows. Computed in float but for
-// the row's scale (see norm.h), within 3 units in the last place.
+// the row's scale (see norm_scale.h), within 3 units in the last place.
 //
 // Registers: at most 96.
-#include "cuda/lib/rows.h"
-#include "cuda/norm/norm.h"
+#include "cuda/lib/row_kernels.h"
+#include "cuda/norm/norm_scale.h"
 #include "rms_norm.gen.h"
 
 namespace opcast_ops {

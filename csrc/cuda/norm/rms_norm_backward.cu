@@ -1,9 +1,10 @@
 // grad_x[i, j] = r * (g[i, j] - x[i, j] * r^2 * mean(g[i] * x[i])) with g = grad_y * weight and
 // r = 1 / sqrt(mean(x[i]^2) + eps); grad_weight[j] is the sum of grad_y[i, j] * x[i, j] * r over
-// all rows. Dense rows. Rows are computed in double and rounded once; see columns.h for the sums.
+// all rows. Dense rows. Rows are computed in double and rounded once; see column_sums.h for the
+// sums.
 //
 // Registers: at most 208.
-#include "cuda/norm/columns.h"
+#include "cuda/norm/column_sums.h"
 #include "rms_norm_backward.gen.h"
 
 namespace opcast_ops {

@@ -5,8 +5,8 @@
 //
 // Registers: at most 96.
 #include "cuda/lib/exp.h"
-#include "cuda/lib/gates16.h"
-#include "cuda/lib/rows.h"
+#include "cuda/lib/gates_16_bits.h"
+#include "cuda/lib/row_kernels.h"
 #include "softmax.gen.h"
 
 namespace opcast_ops {

@@ -7,8 +7,8 @@
 // Registers: at most 120.
 #include <type_traits>
 
-#include "cuda/lib/pair.h"
-#include "cuda/lib/rows.h"
+#include "cuda/lib/float_pairs.h"
+#include "cuda/lib/row_kernels.h"
 #include "softmax_backward.gen.h"
 
 namespace opcast_ops {

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "adamw.gen.h"
-#include "cuda/lib/vectors.h"
+#include "cuda/lib/vectors_16_bytes.h"
 #include "opcast/device.h"
 
 namespace opcast_ops {

@@ -2,7 +2,7 @@
 // then to x.
 //
 // Registers: at most 48.
-#include "cuda/lib/each.h"
+#include "cuda/lib/for_each_element.h"
 #include "dequantize.gen.h"
 
 namespace opcast_ops {

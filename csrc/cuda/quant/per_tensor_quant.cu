@@ -1,8 +1,8 @@
-// q = x / scale, dense arrays. See quant.h.
+// q = x / scale, dense arrays. See quantise_rows.h.
 //
 // Registers: at most 48.
-#include "cuda/lib/each.h"
-#include "cuda/quant/quant.h"
+#include "cuda/lib/for_each_element.h"
+#include "cuda/quant/quantise_rows.h"
 #include "per_tensor_quant.gen.h"
 
 namespace opcast_ops {

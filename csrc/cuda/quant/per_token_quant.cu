@@ -1,8 +1,8 @@
 // q = x over the scale of its row, which is the row's largest magnitude over the largest number of
-// Q; dense rows. A row with NaN or infinities has such a scale. See quant.h.
+// Q; dense rows. A row with NaN or infinities has such a scale. See quantise_rows.h.
 //
 // Registers: at most 96.
-#include "cuda/quant/quant.h"
+#include "cuda/quant/quantise_rows.h"
 #include "per_token_quant.gen.h"
 
 namespace opcast_ops {

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "common/dropout.h"
-#include "cuda/lib/vectors.h"
+#include "cuda/lib/vectors_16_bytes.h"
 #include "opcast/device.h"
 
 namespace opcast_ops {

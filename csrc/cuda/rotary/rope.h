@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "common/turns.h"
+#include "common/rope.h"
 #include "opcast/device.h"
 
 namespace opcast_ops {

@@ -6,8 +6,8 @@
 // Registers: at most 96.
 #include "chain_speculative_sampling.gen.h"
 #include "common/philox.h"
-#include "cuda/lib/rows.h"
-#include "cuda/sampling/draw.h"
+#include "cuda/lib/row_kernels.h"
+#include "cuda/sampling/weighted_draw.h"
 
 namespace opcast_ops {
 namespace {

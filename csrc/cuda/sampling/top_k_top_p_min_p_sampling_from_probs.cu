@@ -5,8 +5,8 @@
 //
 // Registers: at most 128.
 #include "common/philox.h"
-#include "cuda/lib/rows.h"
-#include "cuda/sampling/draw.h"
+#include "cuda/lib/row_kernels.h"
+#include "cuda/sampling/weighted_draw.h"
 #include "top_k_top_p_min_p_sampling_from_probs.gen.h"
 
 namespace opcast_ops {

@@ -7,8 +7,8 @@
 //
 // Registers: at most 72.
 #include "common/sort_key.h"
-#include "cuda/lib/count.h"
-#include "cuda/sort/bitonic.h"
+#include "cuda/lib/block_prefix_sum.h"
+#include "cuda/sort/bitonic_sort.h"
 #include "topk.gen.h"
 
 namespace opcast_ops {

@@ -6,7 +6,7 @@
 //
 // Registers: at most 40.
 #include "common/sort_key.h"
-#include "cuda/sort/bitonic.h"
+#include "cuda/sort/bitonic_sort.h"
 #include "warp_bitonic_sort.gen.h"
 
 namespace opcast_ops {

@@ -1,0 +1,135 @@
+// Attention of one query of each sequence over a paged cache: see attention.h for the algorithm and
+// its precision. A task has the heads of a sequence that share keys.
+//
+// Keys of a step are copied to lie one after the other, values are read where they lie. Slots
+// beyond the length of a sequence are not read. Pages that the definition forbids lead to wrong
+// results, but not out of the cache.
+#pragma once
+
+#include <cstring>
+#include <vector>
+
+#include "cpu/attention/attention.h"
+#include "cpu/attention/ragged_sequences.h"
+#include "cpu/lib/streaming_stores.h"
+
+namespace opcast_ops {
+
+// Where the slots of one of the two caches lie, for one head; strides are in bytes.
+struct PagedRows {
+  const char* data;
+  int64_t page, slot, pages, slots;
+
+  PagedRows(const void* cache, const opcast::Layout& layout, bool nhd, int64_t bytes, int64_t head,
+            int64_t pages, int64_t slots)
+      : data(static_cast<const char*>(cache) + head * layout.Stride(nhd ? -2 : -3) * bytes),
+        page(layout.Stride(-4) * bytes),
+        slot(layout.Stride(nhd ? -3 : -2) * bytes),
+        pages(pages),
+        slots(slots) {}
+
+  // Writes where so many rows from a key on lie.
+  void Find(const int32_t* table, int64_t key, int64_t count, const char** rows) const {
+    int64_t listed = key / slots, at = key % slots;  // divisions cost more than copying a row
+    for (int64_t i = 0; i < count; ++listed, at = 0) {
+      const char* const begin = data + std::clamp<int64_t>(table[listed], 0, pages - 1) * page;
+      for (; at < slots && i < count; ++at, ++i) rows[i] = begin + at * slot;
+    }
+  }
+};
+
+// The keys of a sequence, for one head.
+class PagedKeys : public LineMaker {
+ public:
+  PagedKeys(opcast::DType type, const PagedRows& k, const PagedRows& v, const int32_t* table,
+            int64_t keys, int64_t depth)
+      : type_(type),
+        bytes_(type == opcast::DType::kF32 ? 4 : 2),
+        k_(k),
+        v_(v),
+        table_(table),
+        keys_(keys),
+        depth_(depth) {}
+
+  StepFactors operator()(int64_t first, int64_t count) {
+    thread_local std::vector<char> copies;  // fresh memory would cost more than many a step
+    const int64_t line = depth_ * bytes_;
+    if (copies.size() < static_cast<size_t>(kStepKeys * line))
+      copies.resize(static_cast<size_t>(kStepKeys * line));
+    const char* from[kStepKeys + kAhead];
+    const int64_t known = std::min(count + kAhead, keys_ - first);
+    k_.Find(table_, first, known, from);
+    v_.Find(table_, first, count, values_);
+    for (int64_t i = 0; i < count && line > 0; ++i) {
+      Fetch(from[std::min(i + kAhead, known - 1)], line);
+      std::memcpy(copies.data() + i * line, from[i], static_cast<size_t>(line));
+    }
+    count_ = count;
+    StepFactors step{{type_, copies.data(), depth_}, {type_, nullptr, 0, false}};
+    step.v.maker = this;
+    return step;
+  }
+
+  const void* Line(int64_t line, int64_t row, int64_t rows, void*) override {
+    Fetch(values_[std::min(line + kAhead, count_ - 1)] + row * bytes_, rows * bytes_);
+    return values_[line] + row * bytes_;
+  }
+
+ private:
+  // No machine guesses where the next row lies. So many rows are on their way at a time.
+  static constexpr int64_t kAhead = 8;
+
+  static void Fetch(const char* row, int64_t bytes) {
+    for (int64_t i = 0; i < bytes; i += 64) FetchToRead(row + i);
+  }
+
+  const opcast::DType type_;
+  const int64_t bytes_;
+  const PagedRows k_, v_;
+  const int32_t* const table_;
+  const int64_t keys_, depth_;
+  const char* values_[kStepKeys];  // of the keys of a step
+  int64_t count_ = 0;
+};
+
+// Pages of a sequence, and how many keys it has.
+struct PageTable {
+  const int32_t* pages;
+  int64_t keys;
+};
+
+// table(b) gives the PageTable of sequence b.
+template <class Args, class Table>
+opcast::Status AttendPages(const Args& args, bool nhd, const opcast::Launch& launch, Table table) {
+  const int64_t group = args.Hq / args.Hk, bytes = args.T == opcast::DType::kF32 ? 4 : 2;
+  const int64_t token = args.q_layout.Stride(-3), q_head = args.q_layout.Stride(-2);
+  const auto attend = [&](int64_t begin, int64_t end, auto vector) {
+    for (int64_t index = begin; index < end; ++index) {
+      const int64_t b = index / args.Hk, head = index % args.Hk, first = head * group;
+      PageTable pages = table(b);
+      if (args.P == 0 || args.S == 0) pages.keys = 0;
+      const PagedRows k(args.k_cache, args.k_cache_layout, nhd, bytes, head, args.P, args.S);
+      const PagedRows v(args.v_cache, args.v_cache_layout, nhd, bytes, head, args.P, args.S);
+      PagedKeys keys(args.T, k, v, pages.pages, pages.keys, args.D);
+      const void* const q = ElementAt(args.T, args.q, b * token + first * q_head);
+      const Queries queries{{args.T, q, q_head},
+                            group,
+                            args.D,
+                            {1, pages.keys, false, args.window_left},
+                            {args.sm_scale, args.soft_cap},
+                            nullptr,
+                            args.Dv,
+                            args.T,
+                            args.o,
+                            args.lse,
+                            b * args.Hq + first,
+                            args.Hq};
+      for (int64_t row = 0; row < group; row += kBlockRows)
+        Attention<vector, PagedKeys>(queries, &keys).Run(row, std::min(kBlockRows, group - row));
+    }
+  };
+  opcast::ParallelFor(launch, args.B * args.Hk, 1, attend);
+  return opcast::Status::Ok();
+}
+
+}  // namespace opcast_ops

@@ -1,0 +1,75 @@
+// Products of groups of rows, each with a matrix of its own, in blocks: see gemm_blocks.h.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "cpu/lib/gemm_blocks.h"
+
+namespace opcast_ops {
+
+// Rows of a matrix by group: group g has the rows offsets[g] to offsets[g + 1].
+struct RowGroups {
+  const int32_t* offsets;
+  int64_t count;
+
+  int64_t Begin(int64_t g) const { return offsets[g]; }
+  int64_t Rows(int64_t g) const { return int64_t{offsets[g + 1]} - offsets[g]; }
+  int64_t BlocksOf(int64_t g) const { return (Rows(g) + kBlockRows - 1) / kBlockRows; }
+  int64_t AllBlocks() const {
+    int64_t all = 0;
+    for (int64_t g = 0; g < count; ++g) all += BlocksOf(g);
+    return all;
+  }
+};
+
+// A row of blocks: that of a group, from row i of the group on.
+struct GroupPlace {
+  int64_t group, i;
+};
+inline GroupPlace PlaceOf(const RowGroups& groups, int64_t index) {
+  int64_t g = 0;
+  for (; index >= groups.BlocksOf(g); ++g) index -= groups.BlocksOf(g);
+  return {g, index * kBlockRows};
+}
+
+// Calls finish(first, block, sums, width) for each block of the products of groups of rows of `a`
+// with matrices of `b`, which has `lines` lines for each: row i of the block is row first + i of
+// `a`.
+template <class Finish>
+void ForGroups(const opcast::Launch& launch, const RowGroups& groups, const Blocks& like,
+               const Factor& a, const Factor& b, int64_t lines, Finish finish) {
+  const int64_t across = like.Across();
+  opcast::ParallelFor(launch, groups.AllBlocks() * across, like.PerChunk(),
+                      [&](int64_t first, int64_t last, auto width) {
+                        ProductSpace* const space = SpaceOfThread();
+                        for (int64_t index = first; index < last; ++index) {
+                          const GroupPlace place = PlaceOf(groups, index / across);
+                          const int64_t begin = groups.Begin(place.group);
+                          Block block = like.At(index % across);
+                          block.i = place.i;
+                          block.rows = std::min(kBlockRows, groups.Rows(place.group) - place.i);
+                          block.few = block.rows <= kFewRows;
+                          Factor left = a, right = b;
+                          left.first = begin;
+                          right.first = place.group * lines;
+                          Clear(block, space->sums);
+                          Multiply(left, right, block, like.Depth(), space, width);
+                          finish(begin + place.i, block, space->sums, width);
+                        }
+                      });
+}
+
+// The shape of a group's product if all groups had equally many rows.
+inline Blocks BlocksLike(int64_t rows, int64_t groups, int64_t columns, int64_t depth) {
+  return {rows / std::max<int64_t>(1, groups) + 1, columns, depth};
+}
+
+// Calls clear(begin, end) for the rows before the first group and behind the last one.
+template <class ClearRows>
+void ForOthers(const RowGroups& groups, int64_t rows, ClearRows clear) {
+  clear(int64_t{0}, groups.Begin(0));
+  clear(groups.Begin(groups.count), rows);
+}
+
+}  // namespace opcast_ops
