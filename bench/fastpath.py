@@ -11,7 +11,7 @@ import inspect
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from stopwatch import Call
+from statement import Call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -82,6 +82,11 @@ def quartiles(samples: Sequence[float]) -> Sequence[float]:
     return statistics.quantiles(samples, n=_PARTS, method="inclusive")
 
 
+def ratios(samples: Sequence[float], peer: Sequence[float]) -> list[float]:
+    """Return the ratios of samples that were taken in the same round."""
+    return [a / b for a, b in zip(samples, peer, strict=True)]
+
+
 def slug(text: str) -> str:
     """Return a text as a word of a name."""
     return re.sub(r"[^a-z0-9._]+", "-", text.lower()).strip("-")

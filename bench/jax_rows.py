@@ -11,7 +11,7 @@ import opcast_jax
 import torch
 from peers import extension, jax_peers
 from row import SHAPE, Row
-from stopwatch import Call
+from statement import Call
 
 _CHAIN = 101  # ops in the longer of the two jitted functions whose difference is taken
 _jax: Any = jax

@@ -16,8 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from figures import budget
-from stopwatch import Spread, ratio
+from figures import budget, quartiles, ratios
 
 _HERE = Path(__file__).parent
 _BUILT = _HERE.parent / "build" / "bench"
@@ -87,7 +86,7 @@ def _compared(lines: Sequence[Line]) -> Iterator[Figure]:
     """Yield the ratios of each case."""
     for ours, part, peer, what in _RATIOS:
         for case, mine, theirs in _pairs(lines, ours, peer):
-            spread = ratio(theirs[f"{part}_s"], mine[f"{part}_s"])
+            spread = quartiles(ratios(theirs[f"{part}_s"], mine[f"{part}_s"]))
             name = f"llama/{ours}/{part}_vs_{peer}/{case}"
             yield _figure(name, spread, "x", f"beside {what}")
 
@@ -115,7 +114,7 @@ def _speeds(lines: Sequence[Line], tokens: int) -> Iterator[Figure]:
     """Yield tokens per second, of all prompts together."""
     for line in lines:
         for part, count in (("prefill", _PROMPT), ("decode", tokens - 1)):
-            spread = Spread.of([line["rows"] * count / seconds for seconds in line[f"{part}_s"]])
+            spread = quartiles([line["rows"] * count / s for s in line[f"{part}_s"]])
             name = f"llama/{line['runner']}/{part}/{_case(line)}"
             yield _figure(name, spread, "tokens/s", f"{part} of {line['rows']} prompts")
 
@@ -124,8 +123,8 @@ def _case(line: Line) -> str:
     return f"{_NAMES[line['dtype']]}/batch_{line['rows']}"
 
 
-def _figure(name: str, spread: Spread, unit: str, what: str) -> Figure:
-    low, median, high = (float(f"{part:.4g}") for part in (spread.low, spread.median, spread.high))
+def _figure(name: str, spread: Sequence[float], unit: str, what: str) -> Figure:
+    low, median, high = (float(f"{part:.4g}") for part in spread)
     return {"name": name, "value": median, "low": low, "high": high, "unit": unit, "what": what}
 
 

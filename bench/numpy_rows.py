@@ -10,7 +10,7 @@ import numpy as np
 import opcast_numpy
 from peers import extension, torch_peers
 from row import Row
-from stopwatch import Call
+from statement import Call
 
 
 def rows(x: Any, weight: Any) -> list[Row]:

@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import figures
+from figures import quartiles, ratios
 from row import Row
 from rows import rows
-from stopwatch import Call, Spread, measure, ratio
+from statement import Call, measure
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _ROUNDS = 100
 _WIDTH = 52
@@ -33,10 +38,11 @@ def main() -> None:
     )
     missed: list[Row] = []
     for row in lines:
-        spread = ratio(samples[row.what], samples[row.peer]) if row.peer else None
-        if row.budget is not None and spread and spread.median > row.budget:
+        own = samples[row.what]
+        spread = quartiles(ratios(own, samples[row.peer])) if row.peer else None
+        if row.budget is not None and spread and spread[1] > row.budget:
             missed.append(row)
-        print(_line(row, Spread.of(samples[row.what]), spread))
+        print(_line(row, quartiles(own), spread))
     if options.figures:
         figures.write(options.figures, [f for row in lines for f in _figures(row, samples)])
     for row in lines:
@@ -44,15 +50,16 @@ def main() -> None:
             _print_split(row, options.rounds)
 
 
-def _line(row: Row, time: Spread, spread: Spread | None) -> str:
-    text = f"{row.what:{_WIDTH}}{time.median:8.2f}{_range(time):>16}"
+def _line(row: Row, time: Sequence[float], spread: Sequence[float] | None) -> str:
+    text = f"{row.what:{_WIDTH}}{time[1]:8.2f}{_range(time):>16}"
     if spread is None:
         return text + f"{'1':>7}"
-    text += f"{spread.median:7.2f}{_range(spread):>13}"
+    low, median, high = spread
+    text += f"{median:7.2f}{_range(spread):>13}"
     if row.budget is None:
         return text
-    verdict = "holds" if spread.median <= row.budget else "misses"
-    unsure = "?" if spread.low <= row.budget <= spread.high else ""
+    verdict = "holds" if median <= row.budget else "misses"
+    unsure = "?" if low <= row.budget <= high else ""
     return text + f"{row.budget:8.1f}  {verdict}{unsure}"
 
 
@@ -62,19 +69,19 @@ def _figures(row: Row, samples: dict[str, list[float]]) -> list[figures.Figure]:
     time = figures.Figure(f"{row.name}/time", row.what, "ns", [1000 * us for us in own])
     if not row.peer:
         return [time]
-    ratios = [a / b for a, b in zip(own, samples[row.peer], strict=True)]
-    return [time, figures.Figure(f"{row.name}/ratio", row.what, "ratio", ratios, beside=row.peer)]
+    compared = ratios(own, samples[row.peer])
+    return [time, figures.Figure(f"{row.name}/ratio", row.what, "ratio", compared, beside=row.peer)]
 
 
-def _range(spread: Spread) -> str:
-    return f"{spread.low:.2f}-{spread.high:.2f}"
+def _range(spread: Sequence[float]) -> str:
+    return f"{spread[0]:.2f}-{spread[2]:.2f}"
 
 
 def _print_split(row: Row, rounds: int) -> None:
     """Print the parts of a call, timed alone; what they leave of the whole is the rest."""
     assert row.split
     calls = [Call("pass", {}), row.call, *row.split()]
-    empty, whole, *times = [Spread.of(s).median for s in measure(calls, rounds)]
+    empty, whole, *times = [quartiles(s)[1] for s in measure(calls, rounds)]
     print(f"\n{row.what}: where {whole:.2f} µs go")
     times = [t if c.less else t - empty / c.per for c, t in zip(calls[2:], times)]
     for call, time in zip(calls[2:], times):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import figures
-from stopwatch import Call
+from statement import Call
 
 if TYPE_CHECKING:
     from collections.abc import Callable

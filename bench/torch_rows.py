@@ -12,7 +12,7 @@ import opcast_torch.layers as opcast_torch_layers
 import torch
 from peers import extension, torch_peers
 from row import SHAPE, Row
-from stopwatch import Call
+from statement import Call
 
 _torch: Any = torch
 _PEER = "torch: C++ TORCH_LIBRARY op"

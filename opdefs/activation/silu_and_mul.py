@@ -16,5 +16,9 @@ def fused(jax, x):
     return jax.nn.silu(x[..., :width]) * x[..., width:]
 
 
+def kernel(vllm_kernels, x):
+    return vllm_kernels.silu_and_mul(x)
+
+
 def peers(framework):
-    return {"torch": {"torch": eager}, "jax": {"jax.jit": fused}}.get(framework)
+    return {"torch": {"torch": eager, "vllm": kernel}, "jax": {"jax.jit": fused}}.get(framework)

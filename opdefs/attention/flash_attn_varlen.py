@@ -92,5 +92,17 @@ def kernel(flashinfer, q, k, v, causal, sm_scale):
     return attention(q, k, v, causal=causal, sm_scale=sm_scale), None
 
 
+def server(vllm_kernels, q, k, v):
+    return vllm_kernels.prefill(q, k, v), None
+
+
+def fused(jax, q, k, v, causal, sm_scale):
+    heads = (x[None] for x in (q, k, v))
+    o = jax.nn.dot_product_attention(*heads, is_causal=causal, scale=sm_scale)
+    return o[0], None
+
+
 def peers(framework):
-    return {"torch": {"torch": one_sequence, "flashinfer": kernel}}.get(framework)
+    torch = {"torch": one_sequence, "flashinfer": kernel, "vllm": server}
+    jax = {"jax.jit": fused}
+    return {"torch": torch, "jax": jax}.get(framework)

@@ -11,3 +11,19 @@ def independent(torch, q, kv_nope, kv_rope, kv_scale, kv_indptr, sm_scale):
             o[i] = attention(q[i], rows, rows, scale=sm_scale)
             lse[i] = torch.logsumexp(sm_scale * q[i] @ rows.T, dim=-1)
     return o, lse
+
+
+def eager(torch, q, kv_nope, kv_rope, kv_scale, kv_indptr, sm_scale):
+    plain = (kv_nope.float().unflatten(1, (7, 64)) * kv_scale[..., None]).to(q.dtype)
+    kv = torch.cat([plain.flatten(1), kv_rope], dim=1)
+    ends, results = kv_indptr.tolist(), []
+    for rows, begin, end in zip(q, ends, ends[1:]):
+        scores = (rows @ kv[begin:end].T).float() * sm_scale
+        lse = torch.logsumexp(scores, -1, keepdim=True)
+        weights = (scores - lse).exp().to(q.dtype)
+        results.append((weights @ kv[begin:end], lse[:, 0]))
+    return [torch.stack(parts) for parts in zip(*results)]
+
+
+def peers(framework):
+    return {"torch": {"torch": eager}}.get(framework)

@@ -68,5 +68,16 @@ def eager(torch, q, k_cache, v_cache, block_tables, seq_lens, layout, sm_scale):
     return torch.where(seen[:, :1, None], o.flatten(1, 2), 0), None
 
 
+def server(vllm_kernels, q, k_cache, v_cache, block_tables, seq_lens):
+    return vllm_kernels.paged(q, k_cache, v_cache, block_tables, seq_lens), None
+
+
+def fused(jax, q, k_cache, v_cache, block_tables, seq_lens, sm_scale):
+    # With the layout NHD, as in the workload.
+    k, v = (x[block_tables].reshape(len(q), -1, *x.shape[2:]) for x in (k_cache, v_cache))
+    attention = jax.nn.dot_product_attention
+    return attention(q[:, None], k, v, scale=sm_scale, key_value_seq_lengths=seq_lens)[:, 0], None
+
+
 def peers(framework):
-    return {"torch": {"torch": eager}}.get(framework)
+    return {"torch": {"torch": eager, "vllm": server}, "jax": {"jax.jit": fused}}.get(framework)

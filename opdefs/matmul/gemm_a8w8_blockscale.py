@@ -22,5 +22,17 @@ def scaled(torch, a, b, a_scale, b_scale, out_dtype):
     return c.unflatten(0, a.shape[:-1])
 
 
+def dot(jax, a, b, a_scale, b_scale, out_dtype):
+    rows = b_scale.repeat(128, 0)[: len(b)]
+    left, right = (
+        (x.astype("float32").reshape(*scale.shape, 128) * scale[..., None]).astype(out_dtype)
+        for x, scale in ((a, a_scale), (b, rows))
+    )
+    contract = (((a.ndim - 1,), (1,)), ((), ()))
+    return jax.lax.dot_general(left.reshape(a.shape), right.reshape(b.shape), contract)
+
+
 def peers(framework):
-    return {"torch": {"torch": eager, "torch, scaled_mm": scaled}}.get(framework)
+    torch = {"torch": eager, "torch, scaled_mm": scaled}
+    jax = {"jax.jit": dot}
+    return {"torch": torch, "jax": jax}.get(framework)

@@ -1,5 +1,7 @@
 """An independent formula."""
 
+import functools
+
 
 def independent(torch, a, b_packed, scale, zero, group_size):
     codes = torch.empty((b_packed.shape[0], a.shape[-1]), dtype=torch.float64)
@@ -26,5 +28,30 @@ def eager(torch, a, b_packed, scale, zero, group_size):
     return torch.nn.functional.linear(a, b.flatten(1))
 
 
+@functools.cache
+def repacked(torch, b_packed, scale):
+    """Return the weights in the layout that PyTorch's own product takes, which is made once."""
+    codes = torch.stack([b_packed & 15, b_packed >> 4], dim=-1).flatten(1)
+    packed = torch.ops.aten._convert_weight_to_int4pack_for_cpu(codes.int(), 2)
+    return packed, torch.stack([scale, torch.zeros_like(scale)], dim=-1).transpose(
+        0, 1
+    ).contiguous()
+
+
+def prepacked(torch, a, b_packed, scale, group_size):
+    # On a CPU, and without zeros.
+    packed, scales = repacked(torch, b_packed, scale)
+    return torch.ops.aten._weight_int4pack_mm_for_cpu(a, packed, group_size, scales)
+
+
+def dot(jax, a, b_packed, scale, group_size):
+    # Without zeros, as in the workload.
+    codes = jax.numpy.stack([b_packed & 15, b_packed >> 4], -1).reshape(*scale.shape, group_size)
+    b = ((codes.astype(a.dtype) - 8) * scale[..., None]).reshape(len(scale), -1)
+    return jax.lax.dot_general(a, b, (((a.ndim - 1,), (1,)), ((), ())))
+
+
 def peers(framework):
-    return {"torch": {"torch": eager}}.get(framework)
+    torch = {"torch": eager, "torch, packed before": prepacked}
+    jax = {"jax.jit": dot}
+    return {"torch": torch, "jax": jax}.get(framework)

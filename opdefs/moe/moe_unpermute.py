@@ -22,5 +22,11 @@ def eager(torch, permuted, row_map, weights):
     return torch.bmm(weights[:, None], permuted[row_map.clamp(min=0)])[:, 0]
 
 
+def bags(torch, permuted, row_map, weights):
+    shares = weights.masked_fill(row_map < 0, 0).to(permuted.dtype)
+    bag = torch.nn.functional.embedding_bag
+    return bag(row_map.clamp(min=0), permuted, mode="sum", per_sample_weights=shares)
+
+
 def peers(framework):
-    return {"torch": {"torch": eager}}.get(framework)
+    return {"torch": {"torch": eager, "torch, bags": bags}}.get(framework)

@@ -17,3 +17,16 @@ def samples(rng, sizes):
     places = rng.permutation(max(m, n * k))[: n * k]
     places = np.where((places >= m) | (rng.random(n * k) < 0.2), -1, places)
     return {"row_map": places.reshape(n, k)}
+
+
+def eager(torch, grad_y, permuted, row_map, weights):
+    absent, rows = row_map < 0, row_map.clamp(min=0)
+    shares = weights.masked_fill(absent, 0).to(permuted.dtype)
+    spread = (grad_y[:, None] * shares[..., None]).flatten(0, 1)
+    grad_permuted = torch.zeros_like(permuted).index_add_(0, rows.flatten(), spread)
+    grad_weights = torch.bmm(permuted[rows], grad_y[..., None])[..., 0].float()
+    return grad_permuted, grad_weights.masked_fill(absent, 0)
+
+
+def peers(framework):
+    return {"torch": {"torch": eager}}.get(framework)

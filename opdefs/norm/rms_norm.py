@@ -15,5 +15,15 @@ def fused(jax, x, weight, eps):
     return (wide * scale * weight.astype("float32")).astype(x.dtype)
 
 
+def node(onnx_node, x, weight, eps):
+    return onnx_node.run("RMSNormalization", [x, weight], [x], epsilon=eps)
+
+
+def kernel(vllm_kernels, x, weight, eps):
+    return vllm_kernels.rms_norm(x, weight, eps)
+
+
 def peers(framework):
-    return {"torch": {"torch": eager}, "jax": {"jax.jit": fused}}.get(framework)
+    torch = {"torch": eager, "onnxruntime": node, "vllm": kernel}
+    jax = {"jax.jit": fused}
+    return {"torch": torch, "jax": jax}.get(framework)

@@ -35,3 +35,21 @@ def independent(torch, grad_q_rope, grad_k_rope, positions, cos_sin_cache, inter
         return torch.autograd.grad(result, x, of_result)[0]
 
     return gradient(grad_q_rope), gradient(grad_k_rope)
+
+
+def eager(torch, grad_q_rope, grad_k_rope, positions, cos_sin_cache, interleave):
+    cos, sin = cos_sin_cache[positions][:, None].to(grad_q_rope.dtype).chunk(2, dim=-1)
+    width = cos_sin_cache.shape[1]
+
+    def turned(x):
+        pairs = x[..., :width]
+        a, b = (pairs[..., ::2], pairs[..., 1::2]) if interleave else pairs.chunk(2, dim=-1)
+        parts = [a * cos + b * sin, b * cos - a * sin]
+        result = torch.stack(parts, dim=-1).flatten(-2) if interleave else torch.cat(parts, dim=-1)
+        return result if width == x.shape[-1] else torch.cat([result, x[..., width:]], dim=-1)
+
+    return turned(grad_q_rope), turned(grad_k_rope)
+
+
+def peers(framework):
+    return {"torch": {"torch": eager}}.get(framework)

@@ -141,6 +141,13 @@ class Torch(Caller):
         """Return a copy."""
         return array.clone()
 
+    def compiled_peers(self, peers: dict[str, Any]) -> dict[str, Any]:
+        """Return the peer of eager calls once more, compiled; in a rehearsal only traced, as for the compiler."""
+        if (eager := peers.get("torch")) is None:
+            return {}
+        backend = "eager" if self.config["profile"] == "rehearsal" else "inductor"
+        return {"torch.compile": self.torch.compile(eager, dynamic=False, backend=backend)}
+
     def fake(self) -> Any:
         """Return a mode under which tensors have no memory."""
         return importlib.import_module("torch._subclasses").FakeTensorMode()

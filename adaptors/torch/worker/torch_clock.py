@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -67,11 +66,6 @@ class Clock:
         a, b = (torch.randn(SIDE, SIDE, dtype=torch.bfloat16, device=self.device) for _ in range(2))
         return lambda: a @ b, 2.0 * SIDE**3
 
-    def compiled(self, functions: dict[str, Any]) -> dict[str, Any]:
-        """Return the peer of eager calls once more, compiled."""
-        eager = functions.get("torch")
-        return {"torch.compile": self.torch.compile(eager, dynamic=False)} if eager else {}
-
     def wait(self) -> None:
         """Wait for the device."""
         self.torch.cuda.synchronize()
@@ -95,12 +89,6 @@ class Rehearsal(Clock):
         for call in calls[:2]:
             call()
         return calls[0]
-
-    def compiled(self, functions: dict[str, Any]) -> dict[str, Any]:
-        """Return the peer of eager calls once more, traced as for the compiler."""
-        eager = functions.get("torch")
-        traced = partial(self.torch.compile, dynamic=False, backend="eager")
-        return {"torch.compile": traced(eager)} if eager else {}
 
     def product(self) -> tuple[Callable[[], Any], float]:
         """Return a matrix product and its operations."""

@@ -240,6 +240,11 @@ class Caller(Abilities):
         """Return a function of arrays alone, as users call it who want it fast."""
         return partial(function, **settings) if settings else function
 
+    def compiled_peers(self, peers: dict[str, Any]) -> dict[str, Any]:
+        """Return what the framework's compiler makes of peers, by names of their own."""
+        del peers
+        return {}
+
     def attempt(self, request: Request, call: Bound) -> tuple[list[Any], Request]:
         """Call once; return the results and an answer with error and number of launches."""
         op, kernel, probe = request["op"], request["kernel"], request["probe"]

@@ -53,10 +53,6 @@ class Clock(Protocol):
     def product(self) -> tuple[Callable[[], Any], float] | None:
         """Return a large matrix product and its operations; None where there are no tensor cores."""
 
-    def compiled(self, functions: dict[str, Any]) -> dict[str, Any]:
-        """Return what the framework's compiler makes of functions that it can compile, by names of their own."""
-        ...
-
     def wait(self) -> None:
         """Wait for the device."""
 

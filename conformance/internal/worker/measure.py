@@ -40,7 +40,7 @@ def measured(caller: Caller, request: Request, arguments: Arguments) -> Request:
         timing = GpuTiming(caller, request, arguments, clock)
     call = arguments.op()
     want = results(caller, request, call())
-    peers, failed = named(caller, request, clock)
+    peers, failed = named(caller, request)
     for peer in peers:
         judge(arguments, want, peer)
     want.clear()

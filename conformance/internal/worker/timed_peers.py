@@ -58,18 +58,15 @@ class Peer:
         }
 
 
-def named(
-    caller: Caller, request: Request, clock: gpu_clock.Clock | None
-) -> tuple[list[Peer], str]:
-    """Return the peers for the framework, on a GPU also what its compiler makes of them, or why there are none."""
+def named(caller: Caller, request: Request) -> tuple[list[Peer], str]:
+    """Return the peers for the framework and what its compiler makes of them, or why there are none."""
     if not request["text"]:
         return [], ""
     try:
         scope: Request = {"xp": np, "np": np}
         exec(compile(request["text"], request["file"], "exec"), scope)
         found = dict[str, Any](scope["peers"](caller.config["adaptor"]) or {})
-        if clock is not None:
-            found |= clock.compiled(found)
+        found |= caller.compiled_peers(found)
         return [Peer(str(name), function) for name, function in found.items()], ""
     except (Exception, SystemExit) as error:  # the author's module may raise anything, or end
         return [], reason(error)

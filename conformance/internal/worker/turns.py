@@ -118,7 +118,13 @@ def run(calls: list[Timed], rounds: int, seconds: float, rest: float) -> list[in
         else:
             once[i] = call.warm()
     alike([calls[i] for i in once], list(once.values()))
-    order = [i for i in range(len(calls)) if i not in slow]
+    take([call for i, call in enumerate(calls) if i not in slow], rounds, seconds, rest)
+    return slow
+
+
+def take(calls: Sequence[Timed], rounds: int, seconds: float = math.inf, rest: float = 0.0) -> None:
+    """Fill the samples of calls that are warm: in each round one of each, after a rest."""
+    order = list(calls)
     shuffle = random.Random(0).shuffle  # what ran before has an influence
     end = time.monotonic() + seconds
     gc.collect()
@@ -128,12 +134,11 @@ def run(calls: list[Timed], rounds: int, seconds: float, rest: float) -> list[in
             if done >= LEAST and time.monotonic() > end:
                 break
             shuffle(order)
-            for i in order:
+            for call in order:
                 time.sleep(rest)
-                calls[i].samples.append(calls[i].sample())
+                call.samples.append(call.sample())
     finally:
         gc.enable()
-    return slow
 
 
 class Copy:
