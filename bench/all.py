@@ -27,6 +27,12 @@ _HERE = Path(__file__).parent
 _PARTS = ROOT / "build" / "bench" / "parts"
 _OPCAST = ROOT / "build" / "bin" / "opcast"
 _BUDGETS = _HERE / "budgets.toml"
+_PUBLISHED = _HERE / "measured.json"
+"""What --publish writes: the rows that the pages of ops show, and the figures that budgets are about."""
+
+_PAGE = ROOT / "README.md"
+"""Where --publish puts the table of budgets."""
+
 _TAIL = 15
 _LIMIT_S = 20 * 60 - 5
 """Seconds for all parts together; the table needs a moment, too."""
@@ -59,7 +65,7 @@ class Part:
         with self.result.with_suffix(".log").open("w", encoding="utf-8") as log:
             command = [*self.command, self.result]
             run = subprocess.Popen(
-                command, stdout=log, stderr=log, cwd=ROOT, start_new_session=True
+                command, stdout=log, stderr=log, cwd=ROOT, env=_environ(), start_new_session=True
             )
             try:
                 return run.wait(max(seconds, 1))
@@ -69,6 +75,16 @@ class Part:
                 if run.poll() is None:  # a signal, or no time: nothing that it started stays
                     os.killpg(run.pid, signal.SIGKILL)
                     run.wait()
+
+
+def _environ() -> dict[str, str]:
+    """Return the environment of all parts: where peers are, and what torch.compile has made before."""
+    found = [str(_HERE / "peers"), os.environ.get("PYTHONPATH", "")]
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, found)),
+        "TORCHINDUCTOR_CACHE_DIR": str(ROOT / "build" / "bench" / "inductor"),
+    }
 
 
 def parts() -> list[Part]:
@@ -83,7 +99,6 @@ def parts() -> list[Part]:
         Part("cost", _suite("cost", "torch,jax,numpy", 1)),
         Part("author", [*_script("author.py"), "--cost", cost, "--figures"]),
         Part("llama", [*_script("llama.py"), "--rounds", "5", "--json"]),
-        Part("kernels", [*_script("kernels.py"), "--quick", "--threads", "2", "--figures"]),
         Part("workloads-torch", _suite("workloads", "torch", 2, rounds=6, seconds=0.15)),
         Part("workloads-jax", _suite("workloads", "jax", 2, rounds=6, seconds=0.15)),
     ]
@@ -107,6 +122,11 @@ def main() -> int:
     """Measure, and hold the figures against the budgets."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", help="run these parts: " + ",".join(p.name for p in parts()))
+    parser.add_argument(
+        "--publish",
+        action="store_true",
+        help="write the table and what it shows into the repository",
+    )
     options = parser.parse_args()
     _PARTS.mkdir(parents=True, exist_ok=True)
     wanted = [p for p in parts() if options.only is None or p.name in options.only.split(",")]
@@ -126,7 +146,7 @@ def main() -> int:
             text = log.read_text(encoding="utf-8").splitlines()[-_TAIL:]
             print(f"  ended by {code}: {log}", *text, sep="\n  ")
     _time(time.monotonic() - begin, failed, len(wanted) == len(parts()))
-    return _judge()
+    return _judge(options.publish)
 
 
 def _time(seconds: float, failed: Sequence[str], whole: bool) -> None:
@@ -140,14 +160,20 @@ def _time(seconds: float, failed: Sequence[str], whole: bool) -> None:
     print(f"{seconds / 60:.1f} minutes in all\n")
 
 
-def _judge() -> int:
+def _judge(publish: bool) -> int:
     """Print the table of budgets from all results that are there, and write the whole."""
     found = [part.result for part in parts() if part.result.exists()]
     found += [p for p in [_PARTS / "all.json"] if p.exists()]
     if not found:
         return 1
-    command = [_OPCAST, "bench", "--budgets", _BUDGETS, *found]
-    code = subprocess.run(command, cwd=ROOT, check=False).returncode
+    command = [_OPCAST, "bench", "--budgets", _BUDGETS]
+    code = subprocess.run([*command, *found], cwd=ROOT, check=False).returncode
+    if publish and code in {0, 1}:
+        shown = [figures.shown(path) for path in found]
+        written = ["--json", _PUBLISHED, "--markdown", _PAGE, "--report", _PARTS / "pages"]
+        subprocess.run(
+            [*command, *shown, *written], cwd=ROOT, stdout=subprocess.DEVNULL, check=False
+        )
     return 0 if code == 1 else code  # a missed budget is told; nothing fails for a slow machine
 
 

@@ -119,6 +119,15 @@ def adopt(path: Path) -> None:
         write(path, map(_adopted, json.loads(text)))
 
 
+def shown(path: Path) -> Path:
+    """Write a copy of a result that has only what tables show, and return its path."""
+    result = json.loads(path.read_text(encoding="utf-8"))
+    result["figures"] = [one for one in result.get("figures", []) if is_named(one["name"])]
+    copy = path.with_suffix(".shown")
+    copy.write_text(json.dumps(result | {"left_out": []}), encoding="utf-8")
+    return copy
+
+
 def _adopted(figure: dict[str, Any]) -> Figure:
     """Return a figure of which more is better; a ratio has the unit x."""
     spread = figure["low"], figure["value"], figure["high"]
@@ -178,6 +187,11 @@ def budget(name: str) -> float | None:
         if _matches(one["figures"], name):
             return one.get("at_most", one.get("at_least"))
     return None
+
+
+def is_named(name: str) -> bool:
+    """Say whether some budget is about a figure."""
+    return any(_matches(one["figures"], name) for one in _budgets())
 
 
 def _matches(patterns: Iterable[str], name: str) -> bool:

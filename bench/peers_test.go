@@ -1,9 +1,11 @@
 package bench
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/opcast/opcast/internal/bench"
 	"github.com/opcast/opcast/internal/opdef/load"
 )
 
@@ -25,6 +27,26 @@ func TestEveryOpHasPeers(t *testing.T) {
 		}
 		if !strings.Contains(op.Module, "\ndef peers(framework):\n") {
 			t.Errorf("%s: nobody has named peers", op.Name)
+		}
+	}
+}
+
+// TestPublished: the result in the repository holds what tables show, and nothing else: rows on the pages of ops, and the figures of
+// budgets.
+func TestPublished(t *testing.T) {
+	result, err := bench.Read("measured.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	budgets, err := bench.ReadBudgets("budgets.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, figure := range result.Figures {
+		one := &bench.Result{Figures: []bench.Figure{figure}}
+		about := slices.ContainsFunc(one.Judge(budgets), func(j bench.Judgement) bool { return j.Measured+j.Lacking > 0 })
+		if !about {
+			t.Errorf("no budget is about %s", figure.Name)
 		}
 	}
 }
