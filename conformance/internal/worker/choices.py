@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import random
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -73,22 +71,9 @@ class Choice(turns.Timed):
 def run(choices: list[Choice], rounds: int, seconds: float, rest: float) -> None:
     """Fill the samples: sample i of all choices that have one comes from round i."""
     turns.alike(choices, [choice.warm() for choice in choices])
-    running = list(choices)
-    shuffle = random.Random(0).shuffle  # what ran before has an influence
     end = time.monotonic() + seconds
-    gc.collect()
-    gc.disable()
-    try:
-        for done in range(max(rounds, turns.LEAST)):
-            if done >= turns.LEAST and time.monotonic() > end:
-                break
-            if done == FIRST:
-                fastest = sorted(choices, key=lambda c: min(c.samples))[:BEST]
-                running = [c for c in choices if c in fastest or c is choices[0]]
-            order = list(running)
-            shuffle(order)
-            for choice in order:
-                time.sleep(rest)
-                choice.samples.append(choice.sample())
-    finally:
-        gc.enable()
+    turns.take(choices, FIRST, rest=rest)
+    fastest = sorted(choices, key=lambda c: min(c.samples))[:BEST]
+    running = [c for c in choices if c in fastest or c is choices[0]]
+    more, left = max(rounds, turns.LEAST) - FIRST, end - time.monotonic()
+    turns.take(running, more, left, rest, turns.LEAST - FIRST)

@@ -122,8 +122,14 @@ def run(calls: list[Timed], rounds: int, seconds: float, rest: float) -> list[in
     return slow
 
 
-def take(calls: Sequence[Timed], rounds: int, seconds: float = math.inf, rest: float = 0.0) -> None:
-    """Fill the samples of calls that are warm: in each round one of each, after a rest."""
+def take(
+    calls: Sequence[Timed],
+    rounds: int,
+    seconds: float = math.inf,
+    rest: float = 0.0,
+    least: int = LEAST,
+) -> None:
+    """Add to the samples of calls that are warm: in each round one of each, after a rest."""
     order = list(calls)
     shuffle = random.Random(0).shuffle  # what ran before has an influence
     end = time.monotonic() + seconds
@@ -131,7 +137,7 @@ def take(calls: Sequence[Timed], rounds: int, seconds: float = math.inf, rest: f
     gc.disable()
     try:
         for done in range(rounds):
-            if done >= LEAST and time.monotonic() > end:
+            if done >= least and time.monotonic() > end:
                 break
             shuffle(order)
             for call in order:
