@@ -1,15 +1,12 @@
-"""Measure what the same op costs its author as an extension of PyTorch, and as other bindings.
+"""Measure how long the same op takes to build after an edit as an extension of PyTorch.
 
 The extension, peers/rms_norm_author.cc and author_torch.py, has kernels and gradients for the CPU, and gives
-the results of the collection's op. It is compiled from nothing and after an edit, by PyTorch's own
-``cpp_extension``. The other peers call the function that the collection's library exports, so that their
-lines are those of the binding alone.
+the results of the collection's op. PyTorch's own ``cpp_extension`` compiles it.
 """
 
 from __future__ import annotations
 
 import argparse
-import inspect
 import json
 import os
 import shutil
@@ -17,24 +14,13 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import figures
 from figures import Figure
-from peers import jax_peers, torch_peers
 
 _PEERS = Path(__file__).with_name("peers")
 _SOURCE = _PEERS / "rms_norm_author.cc"
 _EXTENSION = "opcast_author_peer"
-_REPEAT = 5
-_IMPORT = """
-import sys, time, torch
-
-sys.path.insert(0, sys.argv[1])
-begin = time.perf_counter()
-__import__(sys.argv[2])
-print(time.perf_counter() - begin)
-"""
 
 
 def main() -> None:
@@ -43,69 +29,29 @@ def main() -> None:
     parser.add_argument("--figures", type=Path, help="write the figures into this file, too")
     parser.add_argument("--cost", type=Path, help="result of opcast bench --suite cost, to compare")
     options = parser.parse_args()
-    found = [*_lines(), *_extension(options.cost)]
-    for figure in found:
-        told = figure.told()
-        value = f"{told['value']['median']:.4g}" if told["value"] else told["missing"]
-        print(f"{figure.what:72}{value:>12} {figure.unit}")
+    figure = _edited_extension(options.cost)
+    value = f"{figure.samples[0]:.4g} times as long as ours" if figure.samples else figure.missing
+    print(f"{figure.what}: {value}")
     if options.figures:
-        figures.write(options.figures, found)
+        figures.write(options.figures, [figure])
 
 
-def _lines() -> list[Figure]:
-    """Return how long the sources are: of the extension, and of bindings without a kernel."""
-    texts = [_SOURCE, _PEERS / "author_torch.py"]
-    gradient = [f"_rms_norm{end}" for end in ("", "_fake", "_gradients", "_gradients_fake")]
-    parts = {
-        "torch_extension": "\n".join(path.read_text(encoding="utf-8") for path in texts),
-        "stable_abi_without_kernel": (_PEERS / "rms_norm_stable.cc").read_text(encoding="utf-8"),
-        "xla_ffi_without_kernel": (_PEERS / "rms_norm_xla.cc").read_text(encoding="utf-8"),
-        "torch_function_without_kernel": _source(torch_peers, "RmsNorm", "rms_norm"),
-        "custom_op_without_kernel": _source(torch_peers, *gradient, "_keep", "_differentiate"),
-        "jax_tvm_ffi_without_kernel": _source(jax_peers, "_target", "rms_norm"),
-    }
-    return [
-        Figure(f"author/{name}/lines", f"lines: {name}", "lines", [_count(code)], exact=True)
-        for name, code in parts.items()
-    ]
-
-
-def _source(module: Any, *names: str) -> str:
-    return "\n".join(inspect.getsource(getattr(module, name)) for name in names)
-
-
-def _count(text: str) -> int:
-    lines = (line.strip() for line in text.splitlines())
-    return sum(bool(line) and not line.startswith(("//", "#include", '"""')) for line in lines)
-
-
-def _extension(cost: Path | None) -> list[Figure]:
-    """Return what it takes to compile the extension, what is compiled, and its import."""
+def _edited_extension(cost: Path | None) -> Figure:
+    """Return how many times as long the extension takes to compile after an edit as our own op."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, _SOURCE.name)
         shutil.copy(_SOURCE, source)
-        seconds = {"clean": _compiled(source)}
+        _compiled(source)
         with source.open("a", encoding="utf-8") as file:
             file.write("// An edit.\n")
-        seconds["edited"] = _compiled(source)
+        seconds = _compiled(source)
         _compare(folder)
-        library = next(Path(folder).glob("*.so"))
-        size = library.stat().st_size
-        imports = [_import(folder) for _ in range(_REPEAT)]
-    place, what = "author/torch_extension", "an extension of PyTorch with one op"
-    found = [
-        Figure(f"{place}/{how}", f"{what}: build, {how}", "s", [s]) for how, s in seconds.items()
-    ]
-    found += [
-        Figure(f"{place}/size", f"{what}: size", "bytes", [size]),
-        Figure(f"{place}/import", f"{what}: import beyond torch", "s", imports),
-    ]
     ours = _edited(cost)
-    ratio = [seconds["edited"] / ours] if ours else []
+    ratio = [seconds / ours] if ours else []
     name, why = "author/edited/ratio", "bench/author.py knows no build after an edit"
-    text = f"{what}, edited and compiled"
+    text = f"an extension of PyTorch with one op, edited and compiled in {seconds:.1f} s"
     beside = "opcast build after an edit of one kernel"
-    return [*found, Figure(name, text, "ratio", ratio, beside=beside, better="more", missing=why)]
+    return Figure(name, text, "ratio", ratio, beside=beside, better="more", missing=why)
 
 
 def _compiled(source: Path) -> float:
@@ -136,10 +82,6 @@ def _compare(folder: str) -> None:
         "print(0)"
     )
     _printed([sys.executable, "-c", code, folder, str(_PEERS), _EXTENSION], {**os.environ})
-
-
-def _import(folder: str) -> float:
-    return _printed([sys.executable, "-c", _IMPORT, folder, _EXTENSION], {**os.environ})
 
 
 def _printed(command: list[str], environment: dict[str, str]) -> float:

@@ -12,21 +12,6 @@ import (
 	"github.com/opcast/opcast/internal/language/opdef/load"
 )
 
-func TestDefinitionLines(t *testing.T) {
-	for text, want := range map[string]int{
-		"":                                  0,
-		"doc = \"A.\"\n\n# why\nkind = 0\n": 2,
-		"doc = \"A.\"\nreference = \"return x\"\nbackward = \"b\"\n":    2,
-		"reference = \"\"\"\na = x\nreturn a\n\"\"\"\nkind = 0\n":       1,
-		"reference = '''return x'''\nkind = 0\ndoc = \"A.\"\n":          2,
-		"reference = \"\"\"a = x\nreturn a\"\"\"\nkind = 0\n[layers]\n": 2,
-	} {
-		if got := definitionLines(text); got != want {
-			t.Errorf("%q: got %d lines, want %d", text, got, want)
-		}
-	}
-}
-
 // collection is a folder with two ops and a file of kernels for each; the second one is longer.
 func collection(t *testing.T) string {
 	t.Helper()
@@ -68,7 +53,7 @@ func TestMeasure(t *testing.T) {
 	}
 	var built, tested []string
 	got, err := Measure(t.Context(), Options{
-		Project: p, Ops: p.Ops, Python: python(t, "kit_numpy"), Copy: dir, Repeat: 2, Progress: io.Discard,
+		Project: p, Python: python(t, "kit_numpy"), Copy: dir, Repeat: 2, Progress: io.Discard,
 		Build: func(context.Context, string) error {
 			text, err := os.ReadFile(filepath.Join(dir, "csrc/b.cc"))
 			built = append(built, string(text))
@@ -87,14 +72,13 @@ func TestMeasure(t *testing.T) {
 		values[got[i].Name] = got[i].String() + got[i].Missing
 	}
 	for name, want := range map[string]string{
-		"lines/a/definition": "5 lines", "lines/b/kernels": "2 lines", "lines/a/kernels": "1 line", "import/backend/time": "10.0 ms",
-		"import/numpy/time": "-ImportError: none",
+		"import/backend/time": "10.0 ms", "import/numpy/time": "-ImportError: none",
 	} {
 		if values[name] != want {
 			t.Errorf("%s: got %q, want %q", name, values[name], want)
 		}
 	}
-	for _, name := range []string{"lines/a/generated", "lines/a/generated_bytes", "build/clean/wall", "build/clean/user", "build/edited/wall", "build/tested/wall", "size/library/bytes"} {
+	for _, name := range []string{"build/clean/wall", "build/clean/user", "build/edited/wall", "build/tested/wall"} {
 		if values[name] == "" {
 			t.Errorf("no %s among %v", name, values)
 		}

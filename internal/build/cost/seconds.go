@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/opcast/opcast/internal/language/framework"
-	"github.com/opcast/opcast/internal/results/bench"
 )
 
 // importTime prints how long a package takes that is imported after another one.
@@ -61,7 +60,7 @@ func (m *measurement) importOf(ctx context.Context, what, after, name string) er
 		}
 		if err != nil {
 			lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
-			m.missing(figure, text, bench.Seconds, lines[len(lines)-1])
+			m.missing(figure, text, lines[len(lines)-1])
 			return nil
 		}
 		seconds, err := strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
@@ -72,7 +71,7 @@ func (m *measurement) importOf(ctx context.Context, what, after, name string) er
 			samples = append(samples, seconds)
 		}
 	}
-	m.add(figure, text, bench.Seconds, false, samples...)
+	m.add(figure, text, samples...)
 	return nil
 }
 
@@ -83,11 +82,11 @@ func (m *measurement) builds(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.add("build/clean/wall", "a clean build of the library for the host", bench.Seconds, false, wall)
-	m.add("build/clean/user", "processor time of that", bench.Seconds, false, user)
+	m.add("build/clean/wall", "a clean build of the library for the host", wall)
+	m.add("build/clean/user", "processor time of that", user)
 	file, op, found := m.typical()
 	if !found {
-		m.missing("build/edited/wall", "a build after an edit of one kernel", bench.Seconds, "no kernel includes what is generated for it")
+		m.missing("build/edited/wall", "a build after an edit of one kernel", "no kernel includes what is generated for it")
 		return nil
 	}
 	var walls, users, tests []float64
@@ -106,9 +105,9 @@ func (m *measurement) builds(ctx context.Context) error {
 		}
 		walls, users, tests = append(walls, wall), append(users, user), append(tests, wall+test)
 	}
-	m.add("build/edited/wall", "a build after an edit of "+file.name, bench.Seconds, false, walls...)
-	m.add("build/edited/user", "processor time of that", bench.Seconds, false, users...)
-	m.add("build/tested/wall", "that build, and opcast test "+op+" --fast --adaptor backend", bench.Seconds, false, tests...)
+	m.add("build/edited/wall", "a build after an edit of "+file.name, walls...)
+	m.add("build/edited/user", "processor time of that", users...)
+	m.add("build/tested/wall", "that build, and opcast test "+op+" --fast --adaptor backend", tests...)
 	return nil
 }
 

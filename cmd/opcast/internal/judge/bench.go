@@ -41,7 +41,7 @@ What an op is measured beside, its author says: peers(framework) in the file OP.
 name. Ops, peers and a copy through memory take turns. The folder build/bench gets bench.json and the page index.html.
 
 --suite calls measures what a call of tiny arrays costs beside the bare call of tvm-ffi, and counts what Python runs in it;
---suite cost what the collection costs its author: lines, seconds of builds and of imports, bytes.
+--suite cost what the collection costs its author: seconds of builds and of imports.
 
 With --budgets, the arguments are results: they are put together, and held against the budgets of a file.
 

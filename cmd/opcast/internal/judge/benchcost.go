@@ -34,7 +34,7 @@ func (a commands) costs(ctx context.Context, o conformance.BenchOptions, env *py
 		return nil, fmt.Errorf("copy the project: %w", err)
 	}
 	return cost.Measure(ctx, cost.Options{
-		Project: o.Project, Ops: o.Ops, Python: env.Python, Environ: o.Environ, Copy: dir, Repeat: 3, Progress: a.Stderr,
+		Project: o.Project, Python: env.Python, Environ: o.Environ, Copy: dir, Repeat: 3, Progress: a.Stderr,
 		Build: func(ctx context.Context, dir string) error { return a.buildCopy(ctx, env, dir, io.Discard, "cpu") },
 		Test: func(ctx context.Context, dir, op string) error {
 			test := exec.CommandContext(ctx, a.Self, "test", op, "--fast", "--no-build", "--adaptor", "backend", "--python", env.Python)

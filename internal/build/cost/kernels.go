@@ -8,8 +8,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+<<<<<<<< HEAD:internal/build/cost/lines.go
 
 	"github.com/opcast/opcast/internal/language/opdef"
+========
+>>>>>>>> ca339aaa (internal/cost, bench: measure what budgets are about):internal/build/cost/kernels.go
 )
 
 // kernelFile is a file with kernels.
@@ -44,17 +47,6 @@ func (m *measurement) readKernels() error {
 // about says whether a file has kernels of an op: it includes what was generated for them.
 func (k *kernelFile) about(op string) bool {
 	return strings.Contains(k.text, `"`+op+`.gen.h"`)
-}
-
-// kernelLines counts files about an op. A file about several counts for each of them.
-func (m *measurement) kernelLines(op *opdef.Op) int {
-	n := 0
-	for i := range m.kernels {
-		if m.kernels[i].about(op.Name) {
-			n += m.kernels[i].lines
-		}
-	}
-	return n
 }
 
 // typical is the file of middling length that is about one op, and that op. Where every file is about several ops, it is one of
@@ -100,38 +92,4 @@ func lineCount(text string) int {
 		}
 	}
 	return n
-}
-
-// definitionLines counts the lines of a definition that are neither empty nor comments nor part of the reference.
-func definitionLines(text string) int {
-	n, quotes := 0, ""
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if quotes != "" {
-			if strings.Contains(line, quotes) {
-				quotes = ""
-			}
-			continue
-		}
-		key, value, _ := strings.Cut(line, "=")
-		if strings.TrimSpace(key) == "reference" {
-			value = strings.TrimSpace(value)
-			for _, q := range []string{`"""`, "'''"} {
-				if rest, opened := strings.CutPrefix(value, q); opened && !strings.Contains(rest, q) {
-					quotes = q
-				}
-			}
-			continue
-		}
-		if line != "" && !strings.HasPrefix(line, "#") {
-			n++
-		}
-	}
-	return n
-}
-
-// isAbout says whether a generated file belongs to an op alone: it has the op's name.
-func isAbout(path, op string) bool {
-	name, _, _ := strings.Cut(filepath.Base(path), ".")
-	return name == op
 }
