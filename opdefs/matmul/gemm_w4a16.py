@@ -33,9 +33,8 @@ def repacked(torch, b_packed, scale):
     """Return the weights in the layout that PyTorch's own product takes, which is made once."""
     codes = torch.stack([b_packed & 15, b_packed >> 4], dim=-1).flatten(1)
     packed = torch.ops.aten._convert_weight_to_int4pack_for_cpu(codes.int(), 2)
-    return packed, torch.stack([scale, torch.zeros_like(scale)], dim=-1).transpose(
-        0, 1
-    ).contiguous()
+    scales = torch.stack([scale, torch.zeros_like(scale)], dim=-1)
+    return packed, scales.transpose(0, 1).contiguous()
 
 
 def prepacked(torch, a, b_packed, scale, group_size):
