@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/internal/bench"
-	"github.com/opcast/opcast/internal/opdef/load"
+	"github.com/opcast/opcast/internal/language/opdef/load"
+	"github.com/opcast/opcast/internal/results/bench"
 )
 
 // unmeasured are ops of which no workload can be written: the lists of AdamW have shapes of their own.

@@ -8,11 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-<<<<<<<< HEAD:internal/build/cost/lines.go
-
-	"github.com/opcast/opcast/internal/language/opdef"
-========
->>>>>>>> ca339aaa (internal/cost, bench: measure what budgets are about):internal/build/cost/kernels.go
 )
 
 // kernelFile is a file with kernels.
