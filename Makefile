@@ -100,8 +100,8 @@ ulp: ## Hold the kernels' functions of floats against the C library's for every 
 mutants: build ## Change a copy in small ways, one at a time, and count which changes the suite notices; takes long.
 	$(OPCAST) mutants --python $(VENV) --markdown docs/mutants.md
 
-matrix: build ## Run the suite with oldest and newest versions; the table in README.md.
-	$(OPCAST) matrix --python $(VENV) --markdown README.md
+matrix: build ## Run the suite with oldest and newest versions; the table in docs/status.md.
+	$(OPCAST) matrix --python $(VENV) --markdown docs/status.md
 
 random: build ## Make a million random calls of the library; about two minutes.
 	$(OPCAST) test --python $(VENV) --adaptor native --only <(echo '* native random-calls') \

@@ -12,7 +12,7 @@
 # that is installed, then measures the workloads of the definitions through PyTorch, in minutes: what was slowest in the results of
 # earlier runs (bench/gpu/*.json in the project) comes first, each row is written to report/measure.json at once, and a run that was cut
 # short goes on where it ended. report/ keeps the report, the versions and figures:
-# opcast report support report --markdown README.md tells where the project was packed what ran here. The GPUs are AMD's if the
+# opcast report support report --markdown PAGE writes what ran here into a page, where the project was packed. The GPUs are AMD's if the
 # machine has their driver and no GPU of NVIDIA's; DEVICE=rocm or DEVICE=cuda says so.
 set -euo pipefail
 

@@ -79,10 +79,10 @@ func requirement(t *testing.T, adaptor string) string {
 	return ""
 }
 
-// TestReadmeMatrix holds the table of the README against what there is to try: each of its lines says what passed, with no
-// failure, or why nothing can run. Only those of Pythons depend on the machine; each of the others has a line.
-func TestReadmeMatrix(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root(t), "README.md"))
+// TestStatusMatrix compares the table of docs/status.md with the environments that there are: each line says what passed, with
+// no failure, or why nothing can run. Only the lines of Pythons depend on the machine; every other environment has a line.
+func TestStatusMatrix(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root(t), "docs", "status.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestReadmeMatrix(t *testing.T) {
 	table, _, ended := strings.Cut(table, matrix.End)
 	_, rows, headed := strings.Cut(table, "|---|---|---|---|---|\n")
 	if !found || !ended || !headed || rows == "" {
-		t.Fatalf("README.md lacks the table between %s and %s: run make matrix", matrix.Begin, matrix.End)
+		t.Fatalf("docs/status.md lacks the table between %s and %s: run make matrix", matrix.Begin, matrix.End)
 	}
 	all, err := matrix.Environments(project(t), nil)
 	if err != nil {
@@ -98,13 +98,13 @@ func TestReadmeMatrix(t *testing.T) {
 	}
 	for _, e := range all {
 		if !strings.Contains(rows, "| "+e.Name+" | ") {
-			t.Errorf("README.md: nothing about %q: run make matrix", e.Name)
+			t.Errorf("docs/status.md: nothing about %q: run make matrix", e.Name)
 		}
 	}
 	for row := range strings.Lines(rows) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(row), "|"), " | ")
 		if len(cells) != 5 {
-			t.Errorf("README.md: %q: expected five cells", row)
+			t.Errorf("docs/status.md: %q: expected five cells", row)
 			continue
 		}
 		name, result := strings.TrimSpace(cells[0]), strings.TrimSpace(cells[4])
@@ -113,10 +113,10 @@ func TestReadmeMatrix(t *testing.T) {
 		if i >= 0 {
 			e = all[i]
 		} else if !strings.HasPrefix(name, "Python ") {
-			t.Errorf("README.md: there is no environment %q any more: run make matrix", name)
+			t.Errorf("docs/status.md: there is no environment %q any more: run make matrix", name)
 		}
 		if !good(e, result) {
-			t.Errorf("README.md: %q says %q: run make matrix", name, result)
+			t.Errorf("docs/status.md: %q says %q: run make matrix", name, result)
 		}
 	}
 }
