@@ -30,7 +30,7 @@ _BUDGETS = _HERE / "budgets.toml"
 _PUBLISHED = _HERE / "measured.json"
 """What --publish writes: the rows that the pages of ops show, and the figures that budgets are about."""
 
-_PAGE = ROOT / "README.md"
+_PAGE = ROOT / "docs" / "status.md"
 """Where --publish puts the table of budgets."""
 
 _TAIL = 15

@@ -22,7 +22,7 @@ func TestPrivateNames(t *testing.T) {
 		return string(text)
 	}
 	names := map[string]bool{}
-	for _, match := range regexp.MustCompile(`[.\["](_[A-Za-z]\w*)`).FindAllStringSubmatch(read("adaptors/torch/src/opcast_torch/_private.py"), -1) {
+	for _, match := range regexp.MustCompile(`[.\["](_[A-Za-z]\w*)`).FindAllStringSubmatch(read("adaptors/torch/src/opcast_torch/_runtime/_private.py"), -1) {
 		names[match[1]] = true
 	}
 	for _, module := range []string{"_C", "_functorch", "_guards"} { // where some of them are
