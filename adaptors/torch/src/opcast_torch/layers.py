@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from ._runtime import _layers as _rt
 from ._ops.chain_speculative_sampling import chain_speculative_sampling
 from ._ops.conv2d import conv2d
 from ._ops.cross_entropy import cross_entropy
@@ -50,6 +49,7 @@ from ._ops.top_k_top_p_min_p_sampling_from_probs import top_k_top_p_min_p_sampli
 from ._ops.topk import topk
 from ._ops.topk_softmax import topk_softmax
 from ._ops.warp_bitonic_sort import warp_bitonic_sort
+from ._runtime import _layers as _rt
 
 __all__ = [
     "GELU",
