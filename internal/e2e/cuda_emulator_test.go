@@ -6,10 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/opcast/opcast/internal/build"
+	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
@@ -45,7 +47,9 @@ const memoryOfKernels = `
 // written that is not theirs. They run on the emulated device, so this says nothing of a GPU's tensor cores and speed.
 func TestCUDAKernelsOnTheEmulator(t *testing.T) {
 	t.Parallel()
-	dir := testedOnTheEmulator(t, 32, valuesOfKernels+memoryOfKernels+surroundingsOfKernels)
+	ops := sampleOf(t, "eltwise_add", "eltwise_relu", "embedding", "flash_mla_decode", "fused_add_rms_norm", "gelu", "gemm", "layernorm2d",
+		"rms_norm", "silu_and_mul", "softmax", "swigluoai_and_mul")
+	dir := testedOnTheEmulator(t, 32, ops, valuesOfKernels+memoryOfKernels+surroundingsOfKernels)
 	t.Run("rows", func(t *testing.T) { compares(t, dir, rowsScript, "378") })
 	t.Run("hostile", func(t *testing.T) { compares(t, dir, hostileScript, hostileArrays) })
 	t.Run("products", func(t *testing.T) { compares(t, dir, productsScript, "16") })
@@ -55,15 +59,15 @@ func TestCUDAKernelsOnTheEmulator(t *testing.T) {
 // On AMD's GPUs, 64 threads run together: then each thread of a row has other columns, and fewer warps share a block's work.
 func TestCUDAKernelsOfWideWarps(t *testing.T) {
 	t.Parallel()
-	testedOnTheEmulator(t, 64, "* backend value\n")
+	testedOnTheEmulator(t, 64, sampleOf(t, "flash_mla_decode", "gemm", "layernorm2d", "silu_and_mul"), "* backend value\n")
 }
 
-// testedOnTheEmulator builds the kernels for CUDA for warps of so many threads, runs the checks on the emulated device, and returns
-// the project's folder.
-func testedOnTheEmulator(t *testing.T, warp int, checks string) (dir string) {
+// testedOnTheEmulator builds the kernels of ops for CUDA for warps of so many threads, runs the checks on the emulated device, and
+// returns the project's folder.
+func testedOnTheEmulator(t *testing.T, warp int, ops []*opdef.Op, checks string) (dir string) {
 	t.Helper()
 	python, tool := borrowed(t), tooltest.Path(t)
-	dir = emulatedProject(t, warp)
+	dir = emulatedProject(t, warp, ops)
 	run(t, command(t, dir, tool, "build", "--device", "emulated", "--python", python))
 	only := filepath.Join(dir, "only")
 	write(t, only, []byte(checks))
@@ -101,8 +105,8 @@ func compares(t *testing.T, emulated, script, want string) {
 	}
 }
 
-// emulatedProject lays out a project with this repository's definitions and its kernels for CUDA.
-func emulatedProject(t *testing.T, warp int) string {
+// emulatedProject lays out a project with ops of this repository and their kernels for CUDA.
+func emulatedProject(t *testing.T, warp int, ops []*opdef.Op) string {
 	t.Helper()
 	dir, repository := t.TempDir(), root(t)
 	write(t, filepath.Join(dir, "opcast.toml"), fmt.Appendf(nil, emulated, warp))
@@ -111,10 +115,39 @@ func emulatedProject(t *testing.T, warp int) string {
 			t.Fatal(err)
 		}
 	}
+	keepOps(t, dir, namesOf(ops))
 	for _, path := range glob(t, filepath.Join(dir, "csrc/cuda/*/*.[ch]*")) { // .cu and .h
 		write(t, path, checkBounds(t, path, read(t, path)))
 	}
 	return dir
+}
+
+// keepOps removes the definitions of other ops from a project, and the sources of their kernels for CUDA.
+func keepOps(t *testing.T, dir string, names []string) {
+	t.Helper()
+	for _, path := range glob(t, filepath.Join(dir, "opdefs/*/*")) {
+		if name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)); !slices.Contains(names, name) {
+			remove(t, path)
+		}
+	}
+	for _, path := range glob(t, filepath.Join(dir, "csrc/cuda/*/*.cu")) {
+		for _, match := range generatedHeader.FindAllStringSubmatch(string(read(t, path)), -1) {
+			if !slices.Contains(names, match[1]) {
+				remove(t, path)
+				break
+			}
+		}
+	}
+}
+
+// generatedHeader is how a source says whose kernel it has.
+var generatedHeader = regexp.MustCompile(`#include "(\w+)\.gen\.h"`)
+
+func remove(t *testing.T, path string) {
+	t.Helper()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
 }
 
 var kernel = regexp.MustCompile(`__launch_bounds__\(([^,)]*)[^)]*\)[^{;]*\{`)

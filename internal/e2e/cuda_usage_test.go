@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -34,7 +33,7 @@ var instructionsPerElement = []elementBudget{
 var registerBudget = regexp.MustCompile(`(?m)^// Registers: at most (\d+)\.$`)
 
 // No kernel for CUDA has memory of its own beside registers; each file says how many registers its kernels take, and the
-// gates and elementwise kernels have few instructions. Those are compiled here; EVERY_KERNEL=1 compiles all, which takes minutes.
+// gates and elementwise kernels have few instructions. Those are compiled here; `make test-all` compiles all.
 func TestUsageOfCUDAKernels(t *testing.T) {
 	t.Parallel()
 	dir, python := root(t), python(t)
@@ -44,7 +43,7 @@ func TestUsageOfCUDAKernels(t *testing.T) {
 	}
 	for _, op := range project.Ops {
 		counted := slices.ContainsFunc(instructionsPerElement, func(b elementBudget) bool { return b.op == op.Name })
-		if !counted && os.Getenv("EVERY_KERNEL") == "" {
+		if !counted && !everything {
 			continue
 		}
 		code, stdout, stderr := opcast(t, "run", op.Name, "--ptxas", "-C", dir, "--python", python)

@@ -22,7 +22,7 @@ const valuesOfKernels = `
 * backend zero-size
 `
 
-// TestInstructionSets holds all kernels to their values with each instruction set that the machine has beside the widest, which
+// TestInstructionSets holds kernels to their values with each instruction set that the machine has beside the widest, which
 // all other tests use.
 func TestInstructionSets(t *testing.T) {
 	interpreter := python(t)
@@ -43,6 +43,7 @@ func TestInstructionSets(t *testing.T) {
 			if name == "avx512" {
 				words[4] = products
 			}
+			words = append(words, namesOf(sampleOf(t))...)
 			if wrong, printed := wrongWith(t, interpreter, words); len(wrong) > 0 {
 				t.Errorf("failed: %q\n%s", wrong, printed)
 			}

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +13,7 @@ import (
 var rocmSample = []string{"eltwise_add", "flash_mla_decode", "gemm", "rms_norm", "topk"}
 
 // Kernels for CUDA compile for AMD's GPUs, with no more shared memory than these have, and no registers in memory. A sample is
-// compiled here; EVERY_KERNEL=1 compiles all, which takes minutes.
+// compiled here; `make test-all` compiles all.
 func TestUsageOfROCmKernels(t *testing.T) {
 	t.Parallel()
 	needHIP(t)
@@ -24,7 +23,7 @@ func TestUsageOfROCmKernels(t *testing.T) {
 		t.Fatal(err, findings)
 	}
 	for _, op := range project.Ops {
-		if !slices.Contains(rocmSample, op.Name) && os.Getenv("EVERY_KERNEL") == "" {
+		if !slices.Contains(rocmSample, op.Name) && !everything {
 			continue
 		}
 		stdout, _ := mustOpcast(t, "run", op.Name, "--gfx", "-C", dir, "--python", python)
