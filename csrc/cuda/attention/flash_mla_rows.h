@@ -8,7 +8,6 @@
 //   float Scale(int64_t place, int tile) const  of one of kScales tiles
 #pragma once
 
-#include <cstring>
 #include <type_traits>
 
 #include "cuda/attention/flash_mla_shared_memory.h"
@@ -55,7 +54,7 @@ struct RowParts {
         Store<true>(Numbers<Code>(parts[i]), to, part * 8, kPlain);
       } else if (part < kRowParts) {
         Rotary four;
-        std::memcpy(&four, &parts[i], sizeof four);
+        __builtin_memcpy(&four, &parts[i], sizeof four);
         *reinterpret_cast<Rotary*>(to + kPlain + (part - kCodeParts) * 4) = four;
       }
     }
