@@ -19,10 +19,8 @@ def eager(torch, q, kv_nope, kv_rope, kv_scale, kv_indptr, sm_scale):
     ends, results = kv_indptr.tolist(), []
     for rows, begin, end in zip(q, ends, ends[1:]):
         scores = (rows @ kv[begin:end].T).float() * sm_scale
-        lse = torch.logsumexp(scores, -1, keepdim=True)
-        weights = (scores - lse).exp().to(q.dtype)
-        results.append((weights @ kv[begin:end], lse[:, 0]))
-    return [torch.stack(parts) for parts in zip(*results)]
+        results.append(torch.softmax(scores, dim=-1).to(q.dtype) @ kv[begin:end])
+    return torch.stack(results), None
 
 
 def peers(framework):

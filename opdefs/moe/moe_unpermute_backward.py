@@ -24,7 +24,7 @@ def eager(torch, grad_y, permuted, row_map, weights):
     shares = weights.masked_fill(absent, 0).to(permuted.dtype)
     spread = (grad_y[:, None] * shares[..., None]).flatten(0, 1)
     grad_permuted = torch.zeros_like(permuted).index_add_(0, rows.flatten(), spread)
-    grad_weights = torch.bmm(permuted[rows], grad_y[..., None])[..., 0].float()
+    grad_weights = (permuted[rows].float() @ grad_y.float()[..., None])[..., 0]
     return grad_permuted, grad_weights.masked_fill(absent, 0)
 
 

@@ -10,8 +10,9 @@ def independent(torch, grad_y, x, weight, mean, rstd, bias):
 
 
 def eager(torch, grad_y, x, weight, mean, rstd, bias):
-    # What autograd calls.
-    rows, wanted = (mean[..., None], rstd[..., None]), [True, True, bias is not None]
+    # What autograd calls, with statistics in the dtype that it saves them in.
+    stats = (mean, rstd) if x.is_cuda else (mean.to(x.dtype), rstd.to(x.dtype))
+    rows, wanted = [part[..., None] for part in stats], [True, True, bias is not None]
     backward = torch.ops.aten.native_layer_norm_backward
     return backward(grad_y, x, weight.shape, *rows, weight, bias, wanted)
 

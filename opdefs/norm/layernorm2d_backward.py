@@ -11,7 +11,7 @@ def independent(torch, grad_y, x, weight, mean, rstd):
 def eager(torch, grad_y, x, weight, mean, rstd):
     # What autograd calls.
     rows, backward = (mean[:, None], rstd[:, None]), torch.ops.aten.native_layer_norm_backward
-    return backward(grad_y, x, weight.shape, *rows, weight, None, [True] * 3)
+    return backward(grad_y, x, weight.shape, *rows, weight, weight, [True] * 3)
 
 
 def fused(jax, grad_y, x, weight, mean, rstd):
