@@ -1,8 +1,8 @@
 // Calls the ops of a collection from PyTorch, through PyTorch's stable C ABI alone.
 //
 // PyTorch calls a kernel with a stack of boxed values. A kernel has no user data, so
-// gen/handlers.gen.cc instantiates one function per op and gives it the op's description; Call() does
-// the work for all of them: it unboxes, has the collection check the arguments and make the
+// gen/handlers.gen.cc instantiates one function per op and gives it the op's description; Call()
+// does the work for all of them: it unboxes, has the collection check the arguments and make the
 // results, and boxes these. No Python is needed. The library does not link the collection: Python
 // hands over the addresses (opcast_torch_bind), else the collection's library beside this one, or
 // on the loader's path, is opened with the first call.

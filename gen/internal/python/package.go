@@ -107,7 +107,7 @@ func (v *packageView) StubImports() []string {
 	variables := stub.Variables(ops, text)
 	out := stub.Imports(v.FW.Stub, strings.Join(append(variables, text), "\n"), own)
 	if v.HasLayers() {
-		out = append(out, "", "from . import layers as layers", "from ._replace import replace as replace")
+		out = append(out, "", "from . import layers as layers", "from ._runtime._replace import replace as replace")
 	}
 	if len(variables) > 0 {
 		out = append(append(out, ""), variables...)

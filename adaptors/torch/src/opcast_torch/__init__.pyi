@@ -9,7 +9,7 @@ from opcast_backend import use_kernel as use_kernel
 from torch import Tensor, dtype
 
 from . import layers as layers
-from ._replace import replace as replace
+from ._runtime._replace import replace as replace
 
 __version__: str
 

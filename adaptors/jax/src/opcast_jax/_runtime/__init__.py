@@ -45,7 +45,9 @@ _path = backend.library(Path(__file__).parents[1] / "lib" / f"lib{NAME}_jax.so")
 
 
 def _load() -> Any:
-    handlers = backend.opened(__package__.rpartition(".")[0], _path, ctypes.CDLL, "opcast_jax_bind")
+    handlers = backend.opened(
+        str(__package__).removesuffix("._runtime"), _path, ctypes.CDLL, "opcast_jax_bind"
+    )
     types = (ctypes.c_char_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int)
     handlers.opcast_jax_bind.argtypes = types
     handlers.opcast_jax_bind.restype = ctypes.c_void_p

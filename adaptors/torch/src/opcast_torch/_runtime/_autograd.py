@@ -19,8 +19,16 @@ import torch
 from torch.overrides import has_torch_function
 
 from .._collection import backend
-from . import _private
-from ._private import below_autograd, functorch
+from ._private import (
+    SingleLevelFunction,
+    after_autograd,
+    after_views,
+    below_autograd,
+    compiles,
+    functorch,
+    single_level,
+    tangents_on,
+)
 from ._state import bump, has_tangent, tracing, wanted
 
 if TYPE_CHECKING:
@@ -179,13 +187,13 @@ def register(overload: Any, library: Any) -> None:
         if functorch() is None:
             made = nodes[0].apply((keys, moved), *args)
         else:
-            with _private.single_level():
+            with single_level():
                 made = nodes[1].apply((keys, moved), *args)
         return _first(made, len(overload.outputs))
 
     def written(keys: Any, *args: Any) -> Any:
         try:
-            return overload.call.redispatch(_private.after_views(keys), *args)
+            return overload.call.redispatch(after_views(keys), *args)
         finally:
             bump([args[i] for i in overwritten if args[i] is not None])
 
@@ -203,9 +211,9 @@ def register(overload: Any, library: Any) -> None:
 
 def _computed(overload: Any, keys: Any, args: tuple[Any, ...]) -> Any:
     """Call an overload below autograd."""
-    if overload.compiled is not None and functorch() is None and _private.compiles():
+    if overload.compiled is not None and functorch() is None and compiles():
         return overload.compiled(*args)
-    return overload.call.redispatch(_private.after_autograd(keys), *args)
+    return overload.call.redispatch(after_autograd(keys), *args)
 
 
 def _first(made: Any, count: int) -> Any:
@@ -225,7 +233,7 @@ def _no_tangent(info: Any) -> NotImplementedError:
 @contextlib.contextmanager
 def _every_level() -> Any:
     """Call below autograd, and let the next level of torch.func see tangents."""
-    with below_autograd(), _private.tangents_on():
+    with below_autograd(), tangents_on():
         yield
 
 
@@ -235,7 +243,7 @@ def _next_level() -> Any:
 
     A node turns them off while it computes its result, for its own level only.
     """
-    with torch.enable_grad(), _private.tangents_on():
+    with torch.enable_grad(), tangents_on():
         yield
 
 
@@ -294,7 +302,7 @@ def _nodes(overload: Any) -> tuple[Any, ...]:
         found = push.tangents(move, values, tangents)
         return found[0] if len(found) == 1 else found
 
-    bases = _autograd.Function, _private.SingleLevelFunction
+    bases = _autograd.Function, SingleLevelFunction
     return tuple(
         [_node(info.name, base, forward, backward, jvp if push else None) for base in bases]
     )

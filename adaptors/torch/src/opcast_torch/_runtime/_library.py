@@ -27,7 +27,9 @@ LIBRARY: Any = torch.library.Library(NAMESPACE, "FRAGMENT")
 def load() -> None:
     """Load the library, and let its kernels find those of the backend."""
     path = backend.library(Path(__file__).parents[1] / "lib" / f"lib{NAME}_torch.so")
-    backend.opened(__package__.rpartition(".")[0], path, _ops.load_library, "opcast_torch_bind")
+    backend.opened(
+        str(__package__).removesuffix("._runtime"), path, _ops.load_library, "opcast_torch_bind"
+    )
     handlers, kernels = ctypes.CDLL(str(path)), ctypes.CDLL(str(backend.library_path()))
     bind: Any = handlers.opcast_torch_bind
     bind.argtypes, bind.restype = (ctypes.c_void_p,) * 3, ctypes.c_bool
