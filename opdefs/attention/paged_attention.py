@@ -76,7 +76,8 @@ def fused(jax, q, k_cache, v_cache, block_tables, seq_lens, sm_scale):
     # With the layout NHD, as in the workload.
     k, v = (x[block_tables].reshape(len(q), -1, *x.shape[2:]) for x in (k_cache, v_cache))
     attention = jax.nn.dot_product_attention
-    return attention(q[:, None], k, v, scale=sm_scale, key_value_seq_lengths=seq_lens)[:, 0], None
+    o = attention(q[:, None], k, v, scale=sm_scale, key_value_seq_lengths=seq_lens)[:, 0]
+    return jax.numpy.where(seq_lens[:, None, None] > 0, o, 0), None
 
 
 def peers(framework):
