@@ -13,11 +13,11 @@ const (
 	BenchCalls     = timing.Calls
 )
 
-// BenchOptions say what to measure, and TuneResult which parameters of kernels are best.
-type (
-	BenchOptions = timing.Options
-	TuneResult   = timing.TuneResult
-)
+// BenchOptions say what to measure.
+type BenchOptions = timing.Options
+
+// TuneResult says which parameters of kernels are best.
+type TuneResult = timing.TuneResult
 
 // ErrNoTiming means that an adaptor which was asked for cannot be measured here.
 var ErrNoTiming = timing.ErrMissing

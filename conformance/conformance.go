@@ -33,13 +33,17 @@ const ProfileFast = check.ProfileFast
 // CallLimit is how long a plain call may take, if the options say nothing else.
 const CallLimit = worker.CallLimit
 
-// Options say what to test, Callable which function stands for an adaptor's op, and CompareOptions what to compare.
-type (
-	Options        = run.Options
-	Callable       = run.Callable
-	CompareOptions = run.CompareOptions
-	MutantOptions  = mutants.Options
-)
+// Options say what to test.
+type Options = run.Options
+
+// Callable is a Python function that does what an op says.
+type Callable = run.Callable
+
+// CompareOptions say which functions to compare with which op.
+type CompareOptions = run.CompareOptions
+
+// MutantOptions say which mutants to make, and what to run them with.
+type MutantOptions = mutants.Options
 
 // Why a run did not begin, or did not end.
 var (

@@ -7,14 +7,17 @@ import (
 	"github.com/opcast/opcast/internal/language/opdef"
 )
 
-// TrialRequest says which call of an op somebody wants to try, Trial is the call, and Verdict what is to be said of a result.
-type (
-	TrialRequest = trial.Request
-	Trial        = trial.Call
-	Verdict      = trial.Verdict
-	// DType is the value of an attribute that chooses a dtype.
-	DType = cases.DType
-)
+// TrialRequest says which call of an op somebody wants to try.
+type TrialRequest = trial.Request
+
+// Trial is one call of an op, with the reference's answer to it.
+type Trial = trial.Call
+
+// Verdict says how far a result of a trial is from the reference.
+type Verdict = trial.Verdict
+
+// DType is the value of an attribute that chooses a dtype.
+type DType = cases.DType
 
 // ListLength is the length of a list of arrays if nobody says another one.
 const ListLength = cases.TestedLength
