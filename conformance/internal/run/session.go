@@ -191,7 +191,7 @@ func (s *Session) workerConfig(caller, adaptor string) worker.Config {
 		SingleFramework: caller != "chain", DTypes: worker.DTypes(), Device: s.Env.Device,
 		Root:    p.Dir,
 		Profile: cmp.Or(s.Options.Profile, check.ProfileCore),
-		Warm:    s.Options.WarmUp,
+		WarmUp:  s.Options.WarmUp,
 		Environ: map[string]string{p.Manifest.Variable(zeroInvalid): "1"},
 	}
 	if f := s.Env.Foreign; f != nil {

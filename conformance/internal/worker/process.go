@@ -43,8 +43,8 @@ type Config struct {
 	Profile string `json:"profile"`
 	// CPUs, if not zero, is on how many CPUs the process may run.
 	CPUs int `json:"cpus,omitempty"`
-	// Warm is how many plain calls come before each check.
-	Warm int `json:"warm,omitempty"`
+	// WarmUp is how many plain calls come before each check.
+	WarmUp int `json:"warm_up,omitempty"`
 	// Environ are variables that are set before anything is imported.
 	Environ map[string]string `json:"environ,omitempty"`
 	// Root is the folder of the project, whose definitions the oracle reads to tell lines.

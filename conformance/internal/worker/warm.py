@@ -14,7 +14,7 @@ def up(config: dict[str, Any], plain: Callable[[], Callable[[], Any]]) -> None:
 
     What they raise is the check's business, which makes the same call.
     """
-    if not (count := config.get("warm", 0)):
+    if not (count := config.get("warm_up", 0)):
         return
     with contextlib.suppress(Exception):
         call = plain()

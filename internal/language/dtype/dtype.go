@@ -1,5 +1,5 @@
 // Package dtype is the one table of element types: every emitter, adaptor and check derives from it.
-// A new dtype is one row.
+// A new dtype is one row; TestPlaces names the files where its values have to be known, too.
 package dtype
 
 import "strings"
