@@ -33,8 +33,20 @@ const ProfileFast = check.ProfileFast
 // CallLimit is how long a plain call may take, if the options say nothing else.
 const CallLimit = worker.CallLimit
 
-// Options say what to test.
+// Options are all that a run is told.
 type Options = run.Options
+
+// Subject is what is tested, and where.
+type Subject = run.Subject
+
+// Scope is which specs run.
+type Scope = run.Scope
+
+// Effort is how they run: with which programs, how often and how long.
+type Effort = run.Effort
+
+// Output is what is said of them, and where.
+type Output = run.Output
 
 // Callable is a Python function that does what an op says.
 type Callable = run.Callable

@@ -62,7 +62,7 @@ var ErrSurvived = errors.New("mutants survived")
 // second copy. Both run at the same time.
 func Run(ctx context.Context, o Options) ([]report.Mutant, error) {
 	m := &Runner{options: &o, began: time.Now()}
-	ops, adaptors, err := run.Selection(run.Options{Project: o.Project, Ops: o.Ops, Adaptors: o.Adaptors}, nil)
+	ops, adaptors, err := run.Selection(run.Options{Subject: run.Subject{Project: o.Project}, Scope: run.Scope{Ops: o.Ops, Adaptors: o.Adaptors}}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -89,7 +89,20 @@ func (b *Sandbox) open(ctx context.Context, callers ...string) error {
 		_ = b.session.Close()
 	}
 	o := run.Options{
-		Project: b.Project, Python: b.options.Python, Native: b.options.Native, Ops: b.options.Ops, Seed: b.options.Seed, Out: io.Discard,
+		Subject: run.Subject{
+			Project: b.Project,
+		},
+		Scope: run.Scope{
+			Ops: b.options.Ops,
+		},
+		Effort: run.Effort{
+			Python: b.options.Python,
+			Native: b.options.Native,
+			Seed:   b.options.Seed,
+		},
+		Output: run.Output{
+			Out: io.Discard,
+		},
 	}
 	if b.emulated {
 		o.Device, o.Driver = "cuda", b.options.Driver(b.dir)

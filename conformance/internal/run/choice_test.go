@@ -85,7 +85,7 @@ func TestOnly(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		c, err := newChoice(Options{Only: path})
+		c, err := newChoice(Options{Scope: Scope{Only: path}})
 		var cells []cell
 		if err == nil {
 			err = c.checkPatterns(fake.Toy(t).Ops, toyCallers(), nil)
@@ -107,7 +107,7 @@ func TestOnly(t *testing.T) {
 
 func TestLastFailed(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := newChoice(Options{LastFailed: true, ReportDir: dir}); !errors.Is(err, ErrUsage) {
+	if _, err := newChoice(Options{Scope: Scope{LastFailed: true}, Output: Output{ReportDir: dir}}); !errors.Is(err, ErrUsage) {
 		t.Errorf("without a last run: %v", err)
 	}
 	write := func(status report.Status) {
@@ -120,11 +120,11 @@ func TestLastFailed(t *testing.T) {
 		}
 	}
 	write(report.Skip)
-	if _, err := newChoice(Options{LastFailed: true, ReportDir: dir}); !errors.Is(err, ErrNothing) {
+	if _, err := newChoice(Options{Scope: Scope{LastFailed: true}, Output: Output{ReportDir: dir}}); !errors.Is(err, ErrNothing) {
 		t.Errorf("without a failure: %v", err)
 	}
 	write(report.Error)
-	c, err := newChoice(Options{LastFailed: true, ReportDir: dir})
+	c, err := newChoice(Options{Scope: Scope{LastFailed: true}, Output: Output{ReportDir: dir}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ reason = "there"
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s := &Session{Options: Options{Known: path, Project: fake.Toy(t)}}
+	s := &Session{Options: Options{Subject: Subject{Project: fake.Toy(t)}, Scope: Scope{Known: path}}}
 	for adaptor, want := range map[string]int{"torch": 2, "jax": 1} {
 		if known, err := s.loadKnown(adaptor); err != nil || len(known) != want {
 			t.Errorf("%s: %v, %v", adaptor, known, err)
@@ -237,7 +237,7 @@ reason = "there"
 // An entry that no result can match is told: it would hide nothing, and never leave.
 func TestKnownNames(t *testing.T) {
 	dir := t.TempDir()
-	s := &Session{Options: Options{Known: filepath.Join(dir, "known.toml"), Project: fake.Toy(t)}}
+	s := &Session{Options: Options{Subject: Subject{Project: fake.Toy(t)}, Scope: Scope{Known: filepath.Join(dir, "known.toml")}}}
 	for text, good := range map[string]bool{
 		`op = "affine"` + "\n" + `check = "value"`:                                 true,
 		`op = "affine"` + "\n" + `check = "gradient"`:                              true,

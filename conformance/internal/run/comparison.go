@@ -60,8 +60,20 @@ type CompareOptions struct {
 // time. The summary counts failures of ops only; an error means that the comparison could not be made.
 func Compare(ctx context.Context, o CompareOptions) (report.Summary, error) {
 	s, _, err := newSession(Options{
-		Project: o.Project, Python: o.Python, Device: o.Device, Seed: o.Seed, Build: o.Build, Out: o.Out, Verbose: o.Verbose,
-		ReportDir: o.ReportDir,
+		Subject: Subject{
+			Project: o.Project,
+			Device:  o.Device,
+		},
+		Effort: Effort{
+			Python: o.Python,
+			Seed:   o.Seed,
+			Build:  o.Build,
+		},
+		Output: Output{
+			Out:       o.Out,
+			Verbose:   o.Verbose,
+			ReportDir: o.ReportDir,
+		},
 	})
 	if err != nil {
 		return report.Summary{}, err
@@ -76,7 +88,7 @@ func Compare(ctx context.Context, o CompareOptions) (report.Summary, error) {
 
 // compare compares ops with functions, in values and time.
 func (s *Session) compare(ctx context.Context, functions []Callable) (report.Summary, error) {
-	theirs, err := newForeign(Options{Project: s.Options.Project, Callables: functions})
+	theirs, err := newForeign(Options{Subject: Subject{Project: s.Options.Project, Callables: functions}})
 	if err != nil {
 		return report.Summary{}, err
 	}

@@ -27,49 +27,60 @@ import (
 	"github.com/opcast/opcast/internal/results/report"
 )
 
-// Options say what to test.
+// Options are all that a run is told.
 type Options struct {
+	Subject
+	Scope
+	Effort
+	Output
+}
+
+// Subject is what is tested, and where.
+type Subject struct {
 	Project *opdef.Project
-	// Python is the interpreter of the environment with the frameworks.
-	Python string
-	// Ops and Adaptors narrow the run; empty means all.
-	Ops, Adaptors []string
+	// Library is the library under test; empty stands for the one that `opcast build` makes.
+	Library string
 	// Device is "cpu", which is also meant by nothing, "cuda" or "rocm".
 	Device string
 	// Driver is the folder of the driver of an emulated device; empty stands for the machine's.
 	Driver string
-	// Native is the command that runs native.Serve with the argument that is appended; empty leaves that caller out.
-	Native []string
-	// Random is the number of random calls for each op, RandomTotal that for all ops together, which goes first; zero stands
-	// for a few.
-	Random, RandomTotal int
-	// Out gets progress, failures and the closing summary; Verbose adds a line per check.
-	Out     io.Writer
-	Verbose bool
-	// ReportDir gets report.json, junit.xml, index.html and the failing cases; empty writes none.
-	ReportDir string
-	// Stale returns the generated files of the project that are out of date; nil leaves that check out.
-	Stale func(context.Context) ([]string, error)
-	// Build brings the library up to date. It is called once, when the rest of the options is known to be right; nil leaves the
-	// library as it is.
-	Build func(context.Context) error
+	// Callables are functions that stand for an adaptor's op; with them only their ops and adaptors are tested.
+	Callables []Callable
+}
+
+// Scope is which specs run.
+type Scope struct {
+	// Ops and Adaptors narrow the run; empty means all.
+	Ops, Adaptors []string
 	// Profile is the largest profile of checks that runs: "fast", empty or "core", or "extended".
 	Profile string
 	// Spread tries checks that follow from what is generated of a definition with some of the ops only, which together have
 	// every trait of the definitions.
 	Spread bool
-	// WarmUp is how many plain calls come before each check, with the same arguments.
-	WarmUp int
-	// Library is the library under test; empty stands for the one that `opcast build` makes.
-	Library string
-	// Callables are functions that stand for an adaptor's op; with them only their ops and adaptors are tested.
-	Callables []Callable
 	// Known and Only are files: known failures (empty: the project's own), and the specs to run (empty: all).
 	Known, Only string
 	// Shard is "i/n", the i-th of n parts of the specs, counted from 1; empty means all.
 	Shard string
 	// LastFailed runs only what failed in the report that is in ReportDir.
 	LastFailed bool
+}
+
+// Effort is how they run: with which programs, how often and how long.
+type Effort struct {
+	// Python is the interpreter of the environment with the frameworks.
+	Python string
+	// Native is the command that runs native.Serve with the argument that is appended; empty leaves that caller out.
+	Native []string
+	// Stale returns the generated files of the project that are out of date; nil leaves that check out.
+	Stale func(context.Context) ([]string, error)
+	// Build brings the library up to date. It is called once, when the rest of the options is known to be right; nil leaves the
+	// library as it is.
+	Build func(context.Context) error
+	// Random is the number of random calls for each op, RandomTotal that for all ops together, which goes first; zero stands
+	// for a few.
+	Random, RandomTotal int
+	// WarmUp is how many plain calls come before each check, with the same arguments.
+	WarmUp int
 	// Seed makes the random inputs; zero stands for the fixed one.
 	Seed uint64
 	// Timeout is how long a plain call may take; zero stands for worker.CallLimit.
@@ -80,8 +91,17 @@ type Options struct {
 	Command []string
 	// Job is the file of the part that this process runs of such a run.
 	Job string
+}
+
+// Output is what is said of them, and where.
+type Output struct {
+	// Out gets progress, failures and the closing summary; Verbose adds a line per check.
+	Out     io.Writer
+	Verbose bool
 	// Progress says that Out is a terminal, on which a line can be redrawn.
 	Progress bool
+	// ReportDir gets report.json, junit.xml, index.html and the failing cases; empty writes none.
+	ReportDir string
 	// T is told about failures in a Go test; nil outside of one.
 	T interface{ Fail() }
 }

@@ -24,7 +24,7 @@ func TestLacks(t *testing.T) {
 		"a driver, the CPU": {"cpu", "driver", "", nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &Session{Options: Options{Driver: test.driver}}
+			s := &Session{Options: Options{Subject: Subject{Driver: test.driver}}}
 			s.Env.Device = test.device
 			r := &worker.Process{CallerName: calls.BackendName, WorkerInfo: calls.WorkerInfo{Built: test.built, Hardware: test.hardware}}
 			err := s.lacks(r)

@@ -64,7 +64,7 @@ func TestEnduranceOfFunctions(t *testing.T) {
 				t.Errorf("caches may take %d bytes a call", r.Abilities.LeakRate)
 			}
 			for _, id := range all {
-				s := &Session{Options: Options{Profile: check.ProfileExtended}, Env: check.Environment{
+				s := &Session{Options: Options{Scope: Scope{Profile: check.ProfileExtended}}, Env: check.Environment{
 					Project: fake.Toy(t), Device: "cpu", Oracle: fakeOracle{}, Callers: []calls.Caller{r}, Foreign: f,
 				}}
 				check, want := checkNamed(t, id), "pass"

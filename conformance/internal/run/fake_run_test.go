@@ -88,7 +88,7 @@ func fakeRun(t *testing.T, id string, caller *fake.Framework, change func(*check
 func fakeRunOf(t *testing.T, op, id string, caller *fake.Framework, change func(*check.Environment)) string {
 	t.Helper()
 	p := fake.Toy(t)
-	s := &Session{Options: Options{Profile: check.ProfileExtended}, Env: check.Environment{
+	s := &Session{Options: Options{Scope: Scope{Profile: check.ProfileExtended}}, Env: check.Environment{
 		Project: p, Device: "cpu", RandomCallsPerOp: 60, Oracle: fakeOracle{}, Callers: []calls.Caller{&fake.Framework{CallerName: calls.BackendName}, caller},
 		Chain: &fakeChain{fake: caller}, DebugCaller: func(context.Context, string) (calls.Caller, error) {
 			return &fake.Framework{CallerName: caller.CallerName, Before: caller.Before, After: caller.After, ChecksContents: true}, nil

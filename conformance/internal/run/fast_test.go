@@ -13,7 +13,7 @@ import (
 // checks, too.
 func TestFast(t *testing.T) {
 	ops, callers := fake.Toy(t).Ops, toyCallers()
-	c, err := newChoice(Options{Profile: check.ProfileFast})
+	c, err := newChoice(Options{Scope: Scope{Profile: check.ProfileFast}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,11 +45,11 @@ func TestFast(t *testing.T) {
 // The library's other callers show in the fast profile what the bare backend shows.
 func TestFastCallers(t *testing.T) {
 	p := fake.Toy(t)
-	_, adaptors, err := Selection(Options{Project: p, Profile: check.ProfileFast}, nil)
+	_, adaptors, err := Selection(Options{Subject: Subject{Project: p}, Scope: Scope{Profile: check.ProfileFast}}, nil)
 	if err != nil || slices.Contains(adaptors, calls.NativeName) || slices.Contains(adaptors, calls.OpCallName) || !slices.Contains(adaptors, calls.BackendName) {
 		t.Errorf("got %v, %v", adaptors, err)
 	}
-	if _, adaptors, err = Selection(Options{Project: p, Profile: check.ProfileFast, Adaptors: []string{calls.NativeName}}, nil); err != nil || !slices.Contains(adaptors, calls.NativeName) {
+	if _, adaptors, err = Selection(Options{Subject: Subject{Project: p}, Scope: Scope{Profile: check.ProfileFast, Adaptors: []string{calls.NativeName}}}, nil); err != nil || !slices.Contains(adaptors, calls.NativeName) {
 		t.Errorf("got %v, %v", adaptors, err)
 	}
 }

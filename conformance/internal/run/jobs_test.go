@@ -20,7 +20,7 @@ func TestJobsEnd(t *testing.T) {
 		"exit 0":                      "",
 		`echo of a check >&2; touch "$4/report.json"; exit 1`: "",
 	} {
-		s := &Session{Options: Options{Command: []string{"sh", "-c", script, "job"}}, Printer: &progress.Printer{Out: io.Discard}}
+		s := &Session{Options: Options{Effort: Effort{Command: []string{"sh", "-c", script, "job"}}}, Printer: &progress.Printer{Out: io.Discard}}
 		err := s.runJob(t.Context(), t.TempDir(), nil)
 		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", script, err, want)
@@ -30,7 +30,7 @@ func TestJobsEnd(t *testing.T) {
 
 // What stops every job is told once.
 func TestJobsWithoutReport(t *testing.T) {
-	o := Options{Project: fake.Toy(t), Jobs: 2, Command: []string{"sh", "-c", "echo the reason >&2; exit 1"}, ReportDir: t.TempDir()}
+	o := Options{Subject: Subject{Project: fake.Toy(t)}, Effort: Effort{Jobs: 2, Command: []string{"sh", "-c", "echo the reason >&2; exit 1"}}, Output: Output{ReportDir: t.TempDir()}}
 	o.Callables = []Callable{{"numpy", "affine", "m:f"}, {"torch", "affine", "m:f"}}
 	s := &Session{Options: o, Ops: o.Project.Ops, Printer: &progress.Printer{Out: io.Discard}}
 	var err error
@@ -48,7 +48,7 @@ func TestJobOfLastFailed(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`{"Specs": [["affine", "torch", "value"]]}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s, _, err := newSession(Options{Project: fake.Toy(t), Job: file, LastFailed: true, Only: "nowhere", ReportDir: t.TempDir(), Out: io.Discard})
+	s, _, err := newSession(Options{Subject: Subject{Project: fake.Toy(t)}, Scope: Scope{LastFailed: true, Only: "nowhere"}, Effort: Effort{Job: file}, Output: Output{ReportDir: t.TempDir(), Out: io.Discard}})
 	if err != nil || len(s.choice.job) != 1 || s.choice.failed != nil {
 		t.Errorf("got %+v, %v", s, err)
 	}
@@ -57,7 +57,7 @@ func TestJobOfLastFailed(t *testing.T) {
 // What earlier runs left in the folder of failing cases goes; anything else in it is someone's.
 func TestCaseFolder(t *testing.T) {
 	dir := t.TempDir()
-	s := &Session{Options: Options{Project: fake.Toy(t), ReportDir: dir}}
+	s := &Session{Options: Options{Subject: Subject{Project: fake.Toy(t)}, Output: Output{ReportDir: dir}}}
 	if err := s.reproducerFolder(); err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestCallersOfFunctions(t *testing.T) {
 		"numpy": true, "torch": true, "": false, "native": false, "backend": false, "op_call": false, "definition": false,
 		"chain": false, "reference": false, "foo": false,
 	} {
-		_, err := newForeign(Options{Project: fake.Toy(t), Callables: []Callable{{name, "affine", "m:f"}}})
+		_, err := newForeign(Options{Subject: Subject{Project: fake.Toy(t), Callables: []Callable{{name, "affine", "m:f"}}}})
 		if (err == nil) != good {
 			t.Errorf("%q: %v", name, err)
 		}

@@ -139,7 +139,7 @@ func realSession(t *testing.T) *Session {
 		interpreter = filepath.Join(root, ".venv", "bin", "python")
 	}
 	names := []string{calls.BackendName, "jax", "torch"}
-	options := Options{Project: project, Python: interpreter, Adaptors: names}
+	options := Options{Subject: Subject{Project: project}, Scope: Scope{Adaptors: names}, Effort: Effort{Python: interpreter}}
 	s := &Session{Options: options, Ops: project.Ops, Printer: &progress.Printer{Out: t.Output()}}
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {

@@ -29,9 +29,9 @@ func TestRandomCalls(t *testing.T) {
 		want    int
 	}{
 		"nothing":  {Options{}, random.CallsPerOp},
-		"each":     {Options{Random: 7}, 7},
-		"total":    {Options{Random: 7, RandomTotal: 10*n + 1}, 11},
-		"some ops": {Options{RandomTotal: 100, Ops: []string{"affine", "norm"}}, 50},
+		"each":     {Options{Effort: Effort{Random: 7}}, 7},
+		"total":    {Options{Effort: Effort{Random: 7, RandomTotal: 10*n + 1}}, 11},
+		"some ops": {Options{Scope: Scope{Ops: []string{"affine", "norm"}}, Effort: Effort{RandomTotal: 100}}, 50},
 	} {
 		test.options.Project = p
 		if got := test.options.randomCalls(); got != test.want {

@@ -66,8 +66,21 @@ func reproducing(t *testing.T, adaptors ...string) *Session {
 		t.Fatal(err)
 	}
 	s := &Session{
-		Options: Options{Project: project, Python: python, ReportDir: t.TempDir(), Adaptors: adaptors,
-			Native: []string{tooltest.Path(t), "native-caller"}},
+		Options: Options{
+			Subject: Subject{
+				Project: project,
+			},
+			Scope: Scope{
+				Adaptors: adaptors,
+			},
+			Effort: Effort{
+				Python: python,
+				Native: []string{tooltest.Path(t), "native-caller"},
+			},
+			Output: Output{
+				ReportDir: t.TempDir(),
+			},
+		},
 		Printer: &progress.Printer{Out: io.Discard}, Ops: project.Ops,
 	}
 	t.Cleanup(func() {

@@ -45,10 +45,23 @@ func TestConformance(t *testing.T) {
 		t.Fatal(err, findings)
 	}
 	summary, err := run.Run(t.Context(), run.Options{
-		Project: project, Python: python(t), Out: os.Stdout, Verbose: testing.Verbose(),
-		Spread:    true,
-		ReportDir: filepath.Join(root, "build", "report"), T: t, Native: []string{tooltest.Path(t), "native-caller"},
-		Stale: func(context.Context) ([]string, error) { return generated.Stale(project) },
+		Subject: run.Subject{
+			Project: project,
+		},
+		Scope: run.Scope{
+			Spread: true,
+		},
+		Effort: run.Effort{
+			Python: python(t),
+			Native: []string{tooltest.Path(t), "native-caller"},
+			Stale:  func(context.Context) ([]string, error) { return generated.Stale(project) },
+		},
+		Output: run.Output{
+			Out:       os.Stdout,
+			Verbose:   testing.Verbose(),
+			ReportDir: filepath.Join(root, "build", "report"),
+			T:         t,
+		},
 	})
 	if errors.Is(err, run.ErrNotBuilt) {
 		t.Fatalf("%v: run `make build`", err)

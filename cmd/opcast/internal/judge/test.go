@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,18 +18,12 @@ import (
 	"github.com/opcast/opcast/internal/language/opdef/manifest"
 )
 
-// testFlags are the choices of the command line.
+// testFlags are the choices of the command line: those that the suite takes as they are, and those that choose for it.
 type testFlags struct {
-	python, device, profile, report string
-	opdefs, library                 string
-	known, only, shard, job         string
-	adaptors, callables             []string
-	random, randomTotal, jobs       int
-	warmUp                          int
-	seed                            uint64
-	timeout                         time.Duration
-	verbose, lastFailed, noBuild    bool
-	fast, spread, installed         bool
+	conformance.Options
+	opdefs                   string
+	callables                []string
+	noBuild, fast, installed bool
 }
 
 const testLong = `Build, and prove the collection: call every op through every adaptor.
@@ -54,16 +47,16 @@ func newTestCmd(a commands) *cobra.Command {
 		Long:  testLong,
 		RunE:  func(cmd *cobra.Command, ops []string) error { return a.test(cmd, ops, &flags) },
 	}
-	app.PythonFlag(cmd, &flags.python)
-	cmd.Flags().StringVar(&flags.device, "device", "cpu", "put the arrays on this device: cpu, cuda, rocm, or emulated or emulated-rocm, which are CUDA and ROCm without a GPU")
-	profileFlag(cmd, &flags.profile)
+	app.PythonFlag(cmd, &flags.Python)
+	cmd.Flags().StringVar(&flags.Device, "device", "cpu", "put the arrays on this device: cpu, cuda, rocm, or emulated or emulated-rocm, which are CUDA and ROCm without a GPU")
+	profileFlag(cmd, &flags.Profile)
 	cmd.Flags().BoolVar(&flags.fast, "fast", false, "short for --profile fast")
-	jobsFlag(cmd, &flags.jobs)
-	seedFlag(cmd, &flags.seed)
-	cmd.Flags().DurationVar(&flags.timeout, "timeout", conformance.CallLimit,
+	jobsFlag(cmd, &flags.Jobs)
+	seedFlag(cmd, &flags.Seed)
+	cmd.Flags().DurationVar(&flags.Timeout, "timeout", conformance.CallLimit,
 		"how long one call may take; what compiles or makes many calls gets four times as long")
-	reportFlag(cmd, &flags.report, "build/report")
-	verboseFlag(cmd, &flags.verbose, "every check")
+	reportFlag(cmd, &flags.ReportDir, "build/report")
+	verboseFlag(cmd, &flags.Verbose, "every check")
 	noBuildFlag(cmd, &flags.noBuild)
 	cmd.Flags().BoolVar(&flags.installed, "installed", false,
 		"test the packages that are installed in the environment instead of the project's; they must be made from the same sources")
@@ -75,18 +68,18 @@ func newTestCmd(a commands) *cobra.Command {
 // choices are the flags about which checks run, through what, and how often.
 func (f *testFlags) choices(cmd *cobra.Command) {
 	set := cmd.Flags()
-	set.StringSliceVar(&f.adaptors, "adaptor", nil, "call the ops only through these adaptors; "+
+	set.StringSliceVar(&f.Adaptors, "adaptor", nil, "call the ops only through these adaptors; "+
 		`three more names stand for callers that are no framework: "backend" is the bare library, "native" the same from Go, `+
 		`and "op_call" calls every op by its number`)
-	set.StringVar(&f.only, "only", "", `run only the checks in this file of lines "op adaptor check", where * stands for all`)
-	set.BoolVar(&f.spread, "spread", false, "try what follows from the definition alone with some ops, which together have all traits of the definitions")
-	set.BoolVar(&f.lastFailed, "last-failed", false, "run only what failed in the last run, and what that did not reach if it was interrupted")
-	set.StringVar(&f.shard, "shard", "", `"i/n": run the i-th of n parts of the run`)
-	set.IntVar(&f.random, "random", 0, "make this many random calls of each op from Go (default 2000)")
-	set.IntVar(&f.randomTotal, "random-total", 0, "make this many random calls of all ops together")
-	set.IntVar(&f.warmUp, "warm-up", 0, "make this many plain calls before each check, with the same arguments, which must change nothing")
-	set.StringVar(&f.known, "known", "", "accept the failures that this file lists (default the lists of the project)")
-	set.StringVar(&f.job, "job", "", "run the part of a run that this file describes")
+	set.StringVar(&f.Only, "only", "", `run only the checks in this file of lines "op adaptor check", where * stands for all`)
+	set.BoolVar(&f.Spread, "spread", false, "try what follows from the definition alone with some ops, which together have all traits of the definitions")
+	set.BoolVar(&f.LastFailed, "last-failed", false, "run only what failed in the last run, and what that did not reach if it was interrupted")
+	set.StringVar(&f.Shard, "shard", "", `"i/n": run the i-th of n parts of the run`)
+	set.IntVar(&f.Random, "random", 0, "make this many random calls of each op from Go (default 2000)")
+	set.IntVar(&f.RandomTotal, "random-total", 0, "make this many random calls of all ops together")
+	set.IntVar(&f.WarmUp, "warm-up", 0, "make this many plain calls before each check, with the same arguments, which must change nothing")
+	set.StringVar(&f.Known, "known", "", "accept the failures that this file lists (default the lists of the project)")
+	set.StringVar(&f.Job, "job", "", "run the part of a run that this file describes")
 	_ = set.MarkHidden("job") // it was defined a line before
 }
 
@@ -94,7 +87,7 @@ func (f *testFlags) choices(cmd *cobra.Command) {
 func (f *testFlags) others(cmd *cobra.Command) {
 	set := cmd.Flags()
 	set.StringVar(&f.opdefs, "opdefs", "", "take the definitions from this folder (default those of the project)")
-	set.StringVar(&f.library, "library", "", "test this library, which was made by hand, instead of the built one")
+	set.StringVar(&f.Library, "library", "", "test this library, which was made by hand, instead of the built one")
 	set.StringArrayVar(&f.callables, "callable", nil,
 		"ADAPTOR:OP=MODULE:FUNCTION, or =FILE.py:FUNCTION: test this function; no library is needed")
 }
@@ -133,7 +126,7 @@ func (a commands) testOptions(ctx context.Context, ops []string, flags *testFlag
 	if err != nil {
 		return o, err
 	}
-	env, err := a.suiteEnvironment(ctx, flags.python, p.Dir)
+	env, err := a.suiteEnvironment(ctx, flags.Python, p.Dir)
 	if err != nil {
 		return o, err
 	}
@@ -142,25 +135,21 @@ func (a commands) testOptions(ctx context.Context, ops []string, flags *testFlag
 			return o, err
 		}
 	}
-	o = conformance.Options{
-		Project: p, Python: env.Python, Ops: ops, Adaptors: flags.adaptors, Out: a.Stdout, Verbose: flags.verbose,
-		Device: flags.device, Random: flags.random, RandomTotal: flags.randomTotal, Native: a.nativeCommand(),
-		Profile: flags.profile, Library: flags.library, Callables: callables, Known: flags.known, Only: flags.only,
-		Shard: flags.shard, LastFailed: flags.lastFailed, Seed: flags.seed, ReportDir: flags.report, Jobs: flags.jobs,
-		WarmUp: flags.warmUp, Spread: flags.spread, Job: flags.job, Timeout: flags.timeout, Progress: terminal(a.Stdout),
-	}
+	o = flags.Options
+	o.Project, o.Callables, o.Ops, o.Python, o.Native = p, callables, ops, env.Python, a.nativeCommand()
+	o.Out, o.Progress = a.Stdout, terminal(a.Stdout)
 	emulate(&o)
-	if flags.opdefs == "" && flags.library == "" && len(callables) == 0 {
+	if flags.opdefs == "" && flags.Library == "" && len(callables) == 0 {
 		o.Build = func(ctx context.Context) error {
-			return a.current(ctx, p, env, flags.noBuild || flags.installed, flags.device)
+			return a.current(ctx, p, env, flags.noBuild || flags.installed, flags.Device)
 		}
 	}
 	if flags.opdefs == "" {
 		o.Stale = func(context.Context) ([]string, error) { return generated.Stale(p) }
-		o.ReportDir, err = reportIn(p, flags.report, "build/report")
+		o.ReportDir, err = reportIn(p, flags.ReportDir, "build/report")
 		return o, err
 	}
-	o.ReportDir = cmp.Or(flags.report, filepath.Join("build", "report")) // definitions in a folder belong to no project
+	o.ReportDir = cmp.Or(flags.ReportDir, filepath.Join("build", "report")) // definitions in a folder belong to no project
 	return o, nil
 }
 
@@ -179,16 +168,16 @@ func emulate(o *conformance.Options) {
 
 // check refuses values that no flag can have, and returns the functions to be tested.
 func (f *testFlags) check() ([]conformance.Callable, error) {
-	if f.installed && (f.opdefs != "" || f.library != "" || len(f.callables) > 0) {
+	if f.installed && (f.opdefs != "" || f.Library != "" || len(f.callables) > 0) {
 		return nil, app.Usage("--installed tests the packages of a project, --opdefs, --library and --callable something else")
 	}
 	if f.fast {
-		f.profile = conformance.ProfileFast
+		f.Profile = conformance.ProfileFast
 	}
 	err := cmp.Or(
-		oneOf("device", f.device, append(testDevices, build.Emulated, build.EmulatedROCm)...), oneOf("profile", f.profile, "fast", "core", "extended"),
-		atLeast("jobs", f.jobs, 1), atLeast("random", f.random, 0), atLeast("random-total", f.randomTotal, 0), atLeast("warm-up", f.warmUp, 0),
-		positive("timeout", f.timeout), reportFolder(f.report),
+		oneOf("device", f.Device, append(testDevices, build.Emulated, build.EmulatedROCm)...), oneOf("profile", f.Profile, "fast", "core", "extended"),
+		atLeast("jobs", f.Jobs, 1), atLeast("random", f.Random, 0), atLeast("random-total", f.RandomTotal, 0), atLeast("warm-up", f.WarmUp, 0),
+		positive("timeout", f.Timeout), reportFolder(f.ReportDir),
 	)
 	if err != nil {
 		return nil, err
