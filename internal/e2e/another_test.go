@@ -122,7 +122,7 @@ func judge(t *testing.T, file string) {
 // spoilAnother makes the adaptor forget out=.
 func spoilAnother(t *testing.T, project string) {
 	t.Helper()
-	runtime := filepath.Join(project, "adaptors", another, "src", "toy_"+another, "_runtime.py")
+	runtime := filepath.Join(project, "adaptors", another, "src", "toy_"+another, "_runtime", "__init__.py")
 	edit(t, runtime, "outs = given or _allocate(returned)", "outs = _allocate(returned)")
 	// Without its first line it is the project's own file, which gen leaves as it is.
 	_, own, _ := strings.Cut(string(read(t, runtime)), "\n")

@@ -13,7 +13,7 @@ import array_api_strict as xp
 import numpy as np
 from tvm_ffi import from_dlpack
 
-from ._collection import backend
+from .._collection import backend
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
