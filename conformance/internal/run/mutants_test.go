@@ -29,7 +29,7 @@ func TestMutants(t *testing.T) {
 		}
 	}
 	mutants := func(words ...string) (code int, printed string) {
-		cmd := exec.CommandContext(t.Context(), tooltest.Path(t), append([]string{"-C", root, "mutants", small.Name, "--python", python(t)}, words...)...)
+		cmd := exec.CommandContext(t.Context(), tooltest.Path(t), append([]string{"-C", root, "mutants", small.Name, "--no-build", "--python", python(t)}, words...)...)
 		out, err := cmd.CombinedOutput()
 		if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/opcast/opcast/conformance"
 	"github.com/opcast/opcast/internal/build"
 	"github.com/opcast/opcast/internal/build/pyenv"
+	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/load"
 )
 
@@ -21,7 +23,7 @@ type mutantsFlags struct {
 	python, markdown   string
 	adaptors, selected []string
 	seed               uint64
-	verbose            bool
+	verbose, noBuild   bool
 }
 
 const mutantsLong = `Plant small errors into a copy of the collection, one at a time, and say which of them the suite notices.
@@ -44,6 +46,7 @@ func newMutantsCmd(a commands) *cobra.Command {
 	markdownFlag(cmd, &flags.markdown, "write the table of all mutants to this page, below the line that is there for it")
 	seedFlag(cmd, &flags.seed)
 	verboseFlag(cmd, &flags.verbose, "every mutant")
+	noBuildFlag(cmd, &flags.noBuild)
 	return cmd
 }
 
@@ -64,12 +67,12 @@ func (a commands) mutants(ctx context.Context, ops []string, flags *mutantsFlags
 		Project: p, Python: env.Python, Native: a.nativeCommand(), Ops: ops, Adaptors: flags.adaptors, Seed: flags.seed,
 		Mutants: flags.selected, Out: a.Stdout, Verbose: flags.verbose,
 		ReportDir: folder, Markdown: flags.markdown,
-		Prepare: func(ctx context.Context) error { return a.current(ctx, p, env, false, "cpu") },
+		Prepare: func(ctx context.Context) error { return a.current(ctx, p, env, flags.noBuild, "cpu") },
 		Build: func(ctx context.Context, dir string, emulated bool) error {
 			if emulated {
 				return a.buildCopy(ctx, env, dir, a.Stderr, build.Emulated)
 			}
-			return a.buildCopy(ctx, env, dir, a.Stderr)
+			return a.buildCopy(ctx, env, dir, a.Stderr, host(p)...)
 		},
 		Driver: func(dir string) string { return build.DriverIn(dir, build.Emulated) },
 	})
@@ -77,6 +80,14 @@ func (a commands) mutants(ctx context.Context, ops []string, flags *mutantsFlags
 		return app.ExitError{Code: app.ExitFindings, Err: err}
 	}
 	return a.suiteError(err)
+}
+
+// host are the devices to build for if all calls are on the host; none for a collection whose kernels are for GPUs alone.
+func host(p *opdef.Project) []string {
+	if slices.Contains(p.Manifest.Devices, "cpu") {
+		return []string{"cpu"}
+	}
+	return nil
 }
 
 // buildCopy compiles a copy of the project in a folder, as it is, for the given devices or for all, and links it into no
