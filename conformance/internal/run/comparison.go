@@ -60,20 +60,9 @@ type CompareOptions struct {
 // time. The summary counts failures of ops only; an error means that the comparison could not be made.
 func Compare(ctx context.Context, o CompareOptions) (report.Summary, error) {
 	s, _, err := newSession(Options{
-		Subject: Subject{
-			Project: o.Project,
-			Device:  o.Device,
-		},
-		Effort: Effort{
-			Python: o.Python,
-			Seed:   o.Seed,
-			Build:  o.Build,
-		},
-		Output: Output{
-			Out:       o.Out,
-			Verbose:   o.Verbose,
-			ReportDir: o.ReportDir,
-		},
+		Subject: Subject{Project: o.Project, Device: o.Device},
+		Effort:  Effort{Python: o.Python, Seed: o.Seed, Build: o.Build},
+		Output:  Output{Out: o.Out, Verbose: o.Verbose, ReportDir: o.ReportDir},
 	})
 	if err != nil {
 		return report.Summary{}, err
