@@ -128,6 +128,8 @@ def main() -> int:
         help="write the table and what it shows into the repository",
     )
     options = parser.parse_args()
+    if options.publish and options.only:
+        parser.error("--publish writes the results of a whole run: leave --only out")
     _PARTS.mkdir(parents=True, exist_ok=True)
     wanted = [p for p in parts() if options.only is None or p.name in options.only.split(",")]
     begin = time.monotonic()

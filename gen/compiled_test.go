@@ -87,7 +87,7 @@ func compileCPP(t *testing.T, p *opdef.Project, files []gen.File, env *pyenv.Env
 	command(t, append(slices.Clone(args), "-I", include, "-fsyntax-only", callers)...)
 	if env.Includes["jaxlib"] != "" {
 		jax := filepath.Join(p.Dir, "adaptors", "jax", "csrc")
-		command(t, append(args, "-I", jax, "-I", "../adaptors/jax/csrc", "-isystem", env.Includes["jaxlib"], "-fsyntax-only", filepath.Join(jax, "handlers.gen.cc"))...)
+		command(t, append(args, "-I", jax, "-I", "../adaptors/jax/csrc", "-isystem", env.Includes["jaxlib"], "-fsyntax-only", filepath.Join(jax, "gen", "handlers.gen.cc"))...)
 	}
 }
 
@@ -165,7 +165,7 @@ for number, root in enumerate(map(pathlib.Path, sys.argv[1:])):
     package = types.ModuleType(f"package{number}")
     package.__path__ = [str(root / "backend/python/src/demo_backend")]
     sys.modules[package.__name__] = package
-    for module in ("_ops", "_checks"):
+    for module in ("_gen.ops", "_gen.checks"):
         importlib.import_module(f"{package.__name__}.{module}")
 `
 	command(t, append([]string{python, "-W", "error", "-c", program}, dirs...)...)

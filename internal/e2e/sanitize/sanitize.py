@@ -121,8 +121,12 @@ class Run:
         return run([*steady(), *words], extra=extra) == 0
 
     def copy(self) -> None:
-        """Copy the project, as git sees it."""
+        """Copy the project, as git sees it; sources that it has no more do not stay in the copy."""
         names = output(["git", "ls-files", "--cached", "--others", "--exclude-standard", *COPIED])
+        for folder in ("csrc", "opdefs", "adaptors/*/csrc", "backend/opcast", "backend/gen"):
+            for path in self.folder.glob(f"{folder}/**/*"):
+                if path.is_file() and not (ROOT / path.relative_to(self.folder)).is_file():
+                    path.unlink()
         for name in names.splitlines():
             source, copy = ROOT / name, self.folder / name
             if source.suffix == ".go":
