@@ -117,6 +117,7 @@ func (in *inputs) takeHandlers(files []string) {
 			}
 		}
 		if len(h.sources) > 0 {
+			slices.Sort(h.sources) // the same plan, and so the same build id, wherever the list is from
 			in.handlers = append(in.handlers, h)
 		}
 	}
