@@ -1,4 +1,4 @@
-"""Times statements of a microsecond, in turns, by the clock that ``opcast bench`` has."""
+"""Times statements of about a microsecond, interleaved, with the clock of ``opcast bench``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from figures import ROOT
 
-sys.path.append(str(ROOT / "conformance" / "worker"))
+sys.path.append(str(ROOT / "conformance" / "internal" / "worker"))
 import turns
 
 if TYPE_CHECKING:
