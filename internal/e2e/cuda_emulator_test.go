@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/internal/build"
-	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
@@ -64,7 +63,7 @@ func TestCUDAKernelsOfWideWarps(t *testing.T) {
 
 // testedOnTheEmulator builds the kernels of ops for CUDA for warps of so many threads, runs the checks on the emulated device, and
 // returns the project's folder.
-func testedOnTheEmulator(t *testing.T, warp int, ops []*opdef.Op, checks string) (dir string) {
+func testedOnTheEmulator(t *testing.T, warp int, ops []string, checks string) (dir string) {
 	t.Helper()
 	python, tool := borrowed(t), tooltest.Path(t)
 	dir = emulatedProject(t, warp, ops)
@@ -106,7 +105,7 @@ func compares(t *testing.T, emulated, script, want string) {
 }
 
 // emulatedProject lays out a project with ops of this repository and their kernels for CUDA.
-func emulatedProject(t *testing.T, warp int, ops []*opdef.Op) string {
+func emulatedProject(t *testing.T, warp int, ops []string) string {
 	t.Helper()
 	dir, repository := t.TempDir(), root(t)
 	write(t, filepath.Join(dir, "opcast.toml"), fmt.Appendf(nil, emulated, warp))
@@ -115,7 +114,7 @@ func emulatedProject(t *testing.T, warp int, ops []*opdef.Op) string {
 			t.Fatal(err)
 		}
 	}
-	keepOps(t, dir, namesOf(ops))
+	keepOps(t, dir, ops)
 	for _, path := range glob(t, filepath.Join(dir, "csrc/cuda/*/*.[ch]*")) { // .cu and .h
 		write(t, path, checkBounds(t, path, read(t, path)))
 	}

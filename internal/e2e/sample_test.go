@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"os"
-	"path"
 	"slices"
 	"testing"
 
@@ -13,37 +12,31 @@ import (
 // everything says that tests try all kernels, as `make test-all` does: it takes an hour instead of a quarter.
 var everything = os.Getenv("OPCAST_TEST_ALL") != ""
 
-// sampleOf returns the ops of this repository whose kernels a test tries: those that it names, and the first one of each
+// sampleOf names the ops of this repository whose kernels a test tries: those that it asks for, and the first one of each other
 // family, with their derivatives.
-func sampleOf(t *testing.T, named ...string) (ops []*opdef.Op) {
+func sampleOf(t *testing.T, named ...string) (ops []string) {
 	t.Helper()
 	project, findings, err := load.Load(root(t))
 	if err != nil || len(findings) > 0 {
 		t.Fatal(err, findings)
 	}
 	if everything {
-		return project.Ops
+		return project.OpNames()
 	}
 	families := map[string]bool{}
 	for _, op := range project.Ops {
 		if slices.Contains(named, op.Name) {
-			families[path.Dir(op.File)] = true
+			families[op.Family] = true
 		}
 	}
 	for _, op := range project.Ops {
-		family := path.Dir(op.File)
+		family := op.Family
 		if op.DerivedFrom() == nil && (slices.Contains(named, op.Name) || !families[family]) {
 			families[family] = true
-			ops = append(append(ops, op), op.Derived()...)
+			for _, one := range append([]*opdef.Op{op}, op.Derived()...) {
+				ops = append(ops, one.Name)
+			}
 		}
 	}
 	return ops
-}
-
-// namesOf are the names of ops.
-func namesOf(ops []*opdef.Op) (names []string) {
-	for _, op := range ops {
-		names = append(names, op.Name)
-	}
-	return names
 }
