@@ -5,7 +5,6 @@ import (
 	"os"
 	"path"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/opcast/opcast/gen"
@@ -29,7 +28,7 @@ func TestFoldersOfGeneratedSources(t *testing.T) {
 			return err
 		}
 		kind := byHand
-		if head := strings.SplitN(string(text), "\n", 3); strings.Contains(strings.Join(head[:min(2, len(head))], "\n"), gen.Marker) {
+		if gen.Marked(text) {
 			kind = generated
 		}
 		kind[path.Dir(name)] = name

@@ -55,11 +55,11 @@ func Compare(dir string, files []File) (*Changes, error) {
 // runtime is empty below its first line.
 func own(f File, old []byte) bool {
 	_, body, _ := bytes.Cut(f.Content, []byte("\n"))
-	return !marked(old) && (len(old) > 0 || len(body) == 0)
+	return !Marked(old) && (len(old) > 0 || len(body) == 0)
 }
 
-// marked says whether a file was generated: the marker stands in its first two lines.
-func marked(content []byte) bool {
+// Marked says whether a file was generated: the marker stands in its first two lines.
+func Marked(content []byte) bool {
 	lines := bytes.SplitN(content, []byte("\n"), 3)
 	return slices.ContainsFunc(lines[:min(2, len(lines))], func(l []byte) bool { return bytes.Contains(l, []byte(Marker)) })
 }
@@ -80,7 +80,7 @@ func (c *Changes) leftOver(dir string, wanted map[string]bool) error {
 			return nil
 		}
 		content, err := c.root.ReadFile(p)
-		if err == nil && marked(content) {
+		if err == nil && Marked(content) {
 			c.Remove = append(c.Remove, p)
 		}
 		return err
