@@ -16,7 +16,7 @@ from torch.nn import Parameter
 from .._collection import backend
 from . import _autocast, _autograd, _flops
 from ._forms import Forms
-from ._framework import DTYPES, FRAMEWORK, refuse_layout
+from ._framework import DTYPES, FRAMEWORK, refusal, refuse_layout
 from ._overload import ObservedError, Overload
 from ._private import direct, functorch
 from ._state import (
@@ -120,7 +120,7 @@ class Op(Forms):
         outs = backend.as_tuple(out)
         inputs, values = self._judged(inputs, attrs, outs)
         if self.info.lengths and wanted(inputs):
-            raise _autograd.refusal(self.info)
+            raise refusal(self.info)
         if outs is not None and wanted(inputs):
             raise NotImplementedError(
                 f"{self.info.name}: no gradient is defined where out is given:"

@@ -19,6 +19,7 @@ import torch
 from torch.overrides import has_torch_function
 
 from .._collection import backend
+from ._framework import refusal
 from ._private import (
     SingleLevelFunction,
     after_autograd,
@@ -108,17 +109,6 @@ def _pick(names: Sequence[str], wanted: Sequence[str]) -> Callable[[Any], tuple[
     if places == list(range(first, first + len(places))):
         return operator.itemgetter(slice(first, first + len(places)))
     return operator.itemgetter(*places)
-
-
-def refusal(info: Any) -> NotImplementedError:
-    """Build the error for a gradient that does not exist."""
-    if info.gradient_of:
-        text = f"{info.gradient_of} has a first derivative only"
-    elif info.tangent_of:
-        text = f"the tangents of {info.tangent_of} have none"
-    else:
-        text = "call it under torch.no_grad() or detach the inputs"
-    return NotImplementedError(f"{info.name}: no gradient is defined: {text}")
 
 
 def _node(name: str, base: Any, forward: Any, backward: Any, jvp: Any = None) -> Any:

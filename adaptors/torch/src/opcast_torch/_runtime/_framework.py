@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -101,6 +101,17 @@ def refuse_layout(op: str, name: str, x: Tensor) -> None:
         raise ValueError(f"{op}: {name}: expected a dense tensor, got layout {x.layout}")
     if x.is_nested:
         raise ValueError(f"{op}: {name}: expected a dense tensor, got a nested tensor")
+
+
+def refusal(info: Any) -> NotImplementedError:
+    """Build the error for a gradient that does not exist."""
+    if info.gradient_of:
+        text = f"{info.gradient_of} has a first derivative only"
+    elif info.tangent_of:
+        text = f"the tangents of {info.tangent_of} have none"
+    else:
+        text = "call it under torch.no_grad() or detach the inputs"
+    return NotImplementedError(f"{info.name}: no gradient is defined: {text}")
 
 
 def empty(op: str, like: Tensor, specs: Sequence[tuple[Sequence[int], str]]) -> list[Tensor]:
