@@ -65,7 +65,7 @@ func (p *project) compile(env string, words ...string) (object []byte, said stri
 
 // entries is the number of objects in the cache.
 func (p *project) entries() int {
-	found, err := filepath.Glob(filepath.Join(p.cache, "*"))
+	found, err := filepath.Glob(filepath.Join(p.cache, "*.o"))
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // unit is the compilation of one source file.
@@ -93,10 +94,8 @@ func (u unit) compile(dir string) error {
 	fmt.Fprintf(sum, "%q %q\n", compiler, u.options)
 	sum.Write(text)
 	entry := filepath.Join(dir, fmt.Sprintf("%x.o", sum.Sum(nil)))
-	if _, err := os.Stat(entry); err != nil {
-		if err := u.fill(entry, text); err != nil {
-			return err
-		}
+	if err := u.fillOnce(entry, text); err != nil {
+		return err
 	}
 	object, err := os.ReadFile(entry)
 	if err != nil {
@@ -105,11 +104,32 @@ func (u unit) compile(dir string) error {
 	return os.WriteFile(u.object, object, 0o644)
 }
 
-// fill compiles a preprocessed text into an entry of the cache, which appears in one step.
-func (u unit) fill(entry string, text []byte) error {
-	if err := os.MkdirAll(filepath.Dir(entry), 0o755); err != nil {
+// fillOnce sees to it that an entry exists. Of several processes that want it, one compiles and the others wait: tests begin with the
+// same runtime at the same time.
+func (u unit) fillOnce(entry string, text []byte) error {
+	if _, err := os.Stat(entry); err == nil {
+		return nil
+	}
+	locks := filepath.Join(filepath.Dir(entry), ".locks")
+	if err := os.MkdirAll(locks, 0o755); err != nil {
 		return err
 	}
+	lock, err := os.Create(filepath.Join(locks, filepath.Base(entry)))
+	if err != nil {
+		return err
+	}
+	defer lock.Close() // which ends the lock, as the end of the process does
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return err
+	}
+	if _, err := os.Stat(entry); err == nil {
+		return nil
+	}
+	return u.fill(entry, text)
+}
+
+// fill compiles a preprocessed text into an entry of the cache, which appears in one step.
+func (u unit) fill(entry string, text []byte) error {
 	temp, err := os.MkdirTemp(filepath.Dir(entry), ".new-*")
 	if err != nil {
 		return err
