@@ -69,20 +69,20 @@ lint: $(GOLANGCI_LINT) ## Run the Go linters (the first run compiles them: minut
 	$(GOLANGCI_LINT) run
 
 # Three tests of a package run beside each other, since most wait for interpreters that start. Ginkgo refuses the flag -parallel. The
-# package that takes longest begins: at the end it would have one processor to itself.
+# packages that take longest begin: at the end they would leave processors idle.
 define RUN_TESTS
 $(GO) build -o build/ccache/ccache ./internal/testkit/ccache
 cxx="$${CXX:-c++}"; PATH="$(CURDIR)/build/ccache:$$PATH" CXX="ccache $${cxx#ccache }" CCACHE_DIR="$(CURDIR)/build/ccache/objects" \
-	OPCAST_CUDA_ARCH=90 GOMAXPROCS=3 $(GO) test -json -count=1 -p=2 -timeout=80m ./internal/e2e ./... | $(GO) run ./internal/testkit/testsum
+	OPCAST_CUDA_ARCH=90 GOMAXPROCS=3 $(GO) test -json -count=1 -p=2 -timeout=80m $(SHORT) ./conformance/internal/run ./internal/e2e ./... | $(GO) run ./internal/testkit/testsum
 endef
 
-test: cuda check ## Run all tests, with kernels for GPUs of some ops; they need minutes.
+test: SHORT = -short
+test: cuda check ## Run tests of every kind, the long ones with some ops; they need a quarter of an hour.
 	$(OPCAST) build --python $(VENV) --device cpu
 	$(RUN_TESTS)
 
 test-all: CUDA_ARCH = 90# each further one takes minutes; a release has those of opcast.toml
-test-all: export OPCAST_TEST_ALL = 1
-test-all: cuda check build ## Run all tests with all kernels; they need an hour.
+test-all: cuda check build ## Run all tests with all ops; they need an hour.
 	$(RUN_TESTS)
 
 conformance: build ## Run every op through every adaptor.

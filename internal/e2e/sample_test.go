@@ -1,16 +1,12 @@
 package e2e
 
 import (
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/load"
 )
-
-// everything says that tests try all kernels, as `make test-all` does: it takes an hour instead of a quarter.
-var everything = os.Getenv("OPCAST_TEST_ALL") != ""
 
 // sampleOf names the ops of this repository whose kernels a test tries: those that it asks for, and the first one of each other
 // family, with their derivatives.
@@ -20,7 +16,7 @@ func sampleOf(t *testing.T, named ...string) (ops []string) {
 	if err != nil || len(findings) > 0 {
 		t.Fatal(err, findings)
 	}
-	if everything {
+	if !testing.Short() {
 		return project.OpNames()
 	}
 	families := map[string]bool{}

@@ -76,7 +76,7 @@ func (p *project) entries() int {
 // another object.
 func TestCache(t *testing.T) {
 	cache := t.TempDir()
-	first, second := newProject(t, cache), newProject(t, cache)
+	first, second, third := newProject(t, cache), newProject(t, cache), newProject(t, cache)
 	want, _, _ := first.compile("CCACHE_DISABLE=1")
 	if n := first.entries(); n != 0 {
 		t.Fatalf("a cache that is turned off holds %d objects", n)
@@ -96,6 +96,8 @@ func TestCache(t *testing.T) {
 		{"edited header", second, func() { second.write("value.h", "#define VALUE 2\n") }, nil, 2, false},
 		{"macro", second, func() { second.write("value.h", "") }, []string{"-D", "VALUE=3"}, 3, false},
 		{"other option", first, func() {}, []string{"-O2"}, 4, false},
+		{"debug", first, func() {}, []string{"-g"}, 5, false},
+		{"debug elsewhere", third, func() {}, []string{"-g"}, 5, false},
 	}
 	for _, s := range steps {
 		s.edit()
@@ -133,7 +135,6 @@ func TestCompilerSpeaks(t *testing.T) {
 		"warning": {"static int Unused() { return 1; }\n", nil, 0, "unit.cc:1:12: warning:"},
 		"missing": {"#include \"absent.h\"\n", nil, 1, "unit.cc:1:10: fatal error:"},
 		"pragma":  {"#pragma GCC target(\"sse2\")\nint Value() { return 1; }\n", nil, 0, ""},
-		"debug":   {"int Value() { return 1; }\n", []string{"-g"}, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProject(t, t.TempDir())

@@ -19,14 +19,17 @@ type unit struct {
 	// preprocess are the options of the preprocessor, which also writes the list of headers; options are those that
 	// still matter for what it prints.
 	preprocess, options []string
-	object              string
+	// maps are the names of folders that stand in the object in the place of the real ones, as options and as pairs.
+	maps   []string
+	pairs  []string
+	object string
 }
 
 // parse takes a command line apart. It reports false for one that is not the compilation of one C++ source file into an
-// object without debug information, which would name folders.
+// object, or into one whose debug information would name folders.
 func parse(words []string) (u unit, ok bool) {
 	u.compiler, u.preprocess = words[0], []string{"-E"}
-	compiles, source, headers := false, "", false
+	compiles, source, headers, debug := false, "", false, false
 	for rest := words[1:]; len(rest) > 0; {
 		word := rest[0]
 		n := min(length(word), len(rest))
@@ -46,8 +49,14 @@ func parse(words []string) (u unit, ok bool) {
 			source = word
 		case strings.HasPrefix(word, "-M"):
 			headers = true
-		case strings.HasPrefix(word, "-g") && word != "-g0", word == "-x":
+		case word == "-x":
 			return u, false
+		case strings.HasPrefix(word, "-ffile-prefix-map="):
+			from, to, _ := strings.Cut(strings.TrimPrefix(word, "-ffile-prefix-map="), "=")
+			u.maps, u.pairs = append(u.maps, word), append(u.pairs, `"`+from+`/`, `"`+to+`/`)
+		case strings.HasPrefix(word, "-g") && word != "-g0":
+			debug = true
+			u.options = append(u.options, word)
 		case !ofPreprocessor(word):
 			u.options = append(u.options, used...)
 		}
@@ -56,7 +65,7 @@ func parse(words []string) (u unit, ok bool) {
 	if headers {
 		u.preprocess = append(u.preprocess, "-MQ", u.object)
 	}
-	return u, compiles && source != "" && u.object != ""
+	return u, compiles && source != "" && u.object != "" && (!debug || len(u.maps) > 0)
 }
 
 // length is the number of words that an option takes up.
@@ -67,10 +76,9 @@ func length(option string) int {
 	return 1
 }
 
-// ofPreprocessor reports whether an option has done all it can when the text is preprocessed. Without debug information,
-// that is true of the paths of files, too.
+// ofPreprocessor reports whether an option has done all it can when the text is preprocessed.
 func ofPreprocessor(option string) bool {
-	return slices.ContainsFunc([]string{"-I", "-D", "-U", "-isystem", "-include", "-ffile-prefix-map=", "-fmacro-prefix-map="},
+	return slices.ContainsFunc([]string{"-I", "-D", "-U", "-isystem", "-include", "-fmacro-prefix-map="},
 		func(prefix string) bool { return strings.HasPrefix(option, prefix) })
 }
 
@@ -92,7 +100,7 @@ func (u unit) compile(dir string) error {
 	}
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%q %q\n", compiler, u.options)
-	sum.Write(text)
+	_, _ = strings.NewReplacer(u.pairs...).WriteString(sum, string(text)) // a sum takes all
 	entry := filepath.Join(dir, fmt.Sprintf("%x.o", sum.Sum(nil)))
 	if err := u.fillOnce(entry, text); err != nil {
 		return err
@@ -136,7 +144,7 @@ func (u unit) fill(entry string, text []byte) error {
 	}
 	defer os.RemoveAll(temp)
 	object := filepath.Join(temp, "object")
-	cmd := exec.Command(u.compiler, append(slices.Clone(u.options), "-x", "c++-cpp-output", "-c", "-", "-o", object)...)
+	cmd := exec.Command(u.compiler, slices.Concat(u.options, u.maps, []string{"-x", "c++-cpp-output", "-c", "-", "-o", object})...)
 	cmd.Stdin = bytes.NewReader(text)
 	if _, err := silently(cmd); err != nil {
 		return err
