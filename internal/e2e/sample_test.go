@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 
@@ -8,31 +9,46 @@ import (
 	"github.com/opcast/opcast/internal/language/opdef/load"
 )
 
-// sampleOf names the ops of this repository whose kernels a test tries: those that it asks for, and the first one of each other
-// family, with their derivatives.
+// sampleOf names the ops of this repository whose kernels a test tries, each with its derivatives: those that it asks for, unless all
+// tests run whole.
 func sampleOf(t *testing.T, named ...string) (ops []string) {
 	t.Helper()
-	project, findings, err := load.Load(root(t))
-	if err != nil || len(findings) > 0 {
-		t.Fatal(err, findings)
-	}
-	if !testing.Short() {
-		return project.OpNames()
-	}
-	families := map[string]bool{}
-	for _, op := range project.Ops {
-		if slices.Contains(named, op.Name) {
-			families[op.Family] = true
-		}
-	}
-	for _, op := range project.Ops {
-		family := op.Family
-		if op.DerivedFrom() == nil && (slices.Contains(named, op.Name) || !families[family]) {
-			families[family] = true
+	for _, op := range collection(t).Ops {
+		if op.DerivedFrom() == nil && (slices.Contains(named, op.Name) || !testing.Short()) {
 			for _, one := range append([]*opdef.Op{op}, op.Derived()...) {
 				ops = append(ops, one.Name)
 			}
 		}
 	}
 	return ops
+}
+
+// perFamily adds an op of each family that a sample leaves out, one without derivatives where there is one: those have to come along.
+func perFamily(t *testing.T, sample []string) []string {
+	t.Helper()
+	ops, families := collection(t).Ops, map[string]bool{}
+	for _, op := range ops {
+		families[op.Family] = families[op.Family] || slices.Contains(sample, op.Name)
+	}
+	slices.SortStableFunc(ops, func(a, b *opdef.Op) int { return cmp.Compare(len(a.Derived()), len(b.Derived())) })
+	for _, op := range ops {
+		if !families[op.Family] && op.DerivedFrom() == nil {
+			families[op.Family] = true
+			sample = append(sample, op.Name)
+			for _, one := range op.Derived() {
+				sample = append(sample, one.Name)
+			}
+		}
+	}
+	return sample
+}
+
+// collection is that of this repository.
+func collection(t *testing.T) *opdef.Project {
+	t.Helper()
+	project, findings, err := load.Load(root(t))
+	if err != nil || len(findings) > 0 {
+		t.Fatal(err, findings)
+	}
+	return project
 }

@@ -29,8 +29,11 @@ func TestPerfectCallerPasses(t *testing.T) {
 		if c.Profile == check.ProfileExtended {
 			callers = callers[:1] // which take long, and differ from checks of the core profile by numbers of calls
 		}
-		for _, op := range []string{"affine", "accumulate", "norm", "norm_backward", "ragged", "join", "gather", "counts"} {
-			for _, name := range callers {
+		for i, op := range []string{"affine", "accumulate", "norm", "norm_backward", "ragged", "join", "gather", "counts"} {
+			for j, name := range callers {
+				if testing.Short() && j > 0 && j-1 != i%4 {
+					continue // each of the other callers has two of the ops
+				}
 				for line := range strings.Lines(fakeRunOf(t, op, c.ID, &fake.Framework{CallerName: name}, nil)) {
 					passed = passed || strings.HasPrefix(line, "pass")
 					if !strings.HasPrefix(line, "pass") && !strings.HasPrefix(line, "skip") && !strings.HasPrefix(line, "unsupported") {
