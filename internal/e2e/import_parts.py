@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 
@@ -22,6 +23,16 @@ def without(name: str) -> None:
     came = brought(name)
     for unwanted in ("torch", "cuda.bindings.driver"):
         assert unwanted not in came, f"{name} imports {unwanted}"
+
+
+def backend() -> None:
+    """Import the backend alone: its checks, which take long to compile, come when they are asked for, and no driver."""
+    without("opcast_backend")
+    assert "opcast_backend._gen.checks" not in sys.modules
+    loaded = Path("/proc/self/maps").read_text()
+    assert not [d for d in ("libcuda.so", "libamdhip64.so", "libhsa") if d in loaded]
+    package: Any = importlib.import_module("opcast_backend")
+    assert package.checks is sys.modules["opcast_backend._gen.checks"]
 
 
 def late() -> None:
@@ -74,7 +85,7 @@ def threads() -> None:
 
 
 CASES = {
-    "backend": lambda: without("opcast_backend"),
+    "backend": backend,
     "numpy": lambda: without("opcast_numpy"),
     "jax": lambda: without("opcast_jax"),
     "late": late,

@@ -9,12 +9,11 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from . import _explain
+from . import _explain, _variants
 from . import _memory as _written
 from ._dtypes import dtype_name
 from ._faults import again, faithful, reraise
 from ._find import library
-from ._gen import checks as checks
 from ._gen.ops import LONG_NAMES, OPS, OpKind, __version__
 from ._globals import objects, register_globals
 from ._kernels import devices, find, kernels, on_switch, refuse_device, use_kernel
@@ -32,6 +31,15 @@ from ._views import ArraySpec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from ._gen import checks as checks
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name == "checks":
+            return _variants.checks()
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
 
 __all__ = [
     "LONG_NAMES",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ._gen import checks as _checks
 from ._kernels import find
 from ._library import DEVICES, no_device, told
 from ._lists import checker
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ._memory import Memory, Specs
     from ._meta import Op
 
+_gen: Any = import_module("._gen", __package__)
 
 _ANOTHER = 12  # DLPack's number for devices that it has no number for
 
@@ -87,6 +88,14 @@ class _Framework:
 _framework = _Framework()
 
 
+def checks() -> Any:
+    """Return the checks of all ops, imported for the first who asks: ``op_call`` does without.
+
+    They are found where they were, not in ``sys.modules``, which may have another version of the collection by now.
+    """
+    return getattr(_gen, "checks", None) or import_module(f"{_gen.__name__}.checks")
+
+
 def variants(op: Op, given: dict[str, Any], named: dict[str, Any]) -> list[Variant]:
     """Return all kernels of an op with their answers; the arguments are checked like a call's.
 
@@ -102,7 +111,7 @@ def variants(op: Op, given: dict[str, Any], named: dict[str, Any]) -> list[Varia
     """
     inputs = [given.get(a.name) for a in op.inputs]
     attrs = [named.get(a.name, a.default) for a in op.attrs]
-    check: Callable[..., Any] = getattr(_checks, op.name)
+    check: Callable[..., Any] = getattr(checks(), op.name)
     if op.lengths:
         check = checker(check, find(op.name), op)
     checked: tuple[Specs, tuple[Any, ...]] = check(_framework, *inputs, *attrs)
