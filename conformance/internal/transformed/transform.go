@@ -13,6 +13,14 @@ import (
 	"github.com/opcast/opcast/internal/language/opdef"
 )
 
+// Check is a check of a transformation, which runs through adaptors. What it shows follows from what is generated.
+func Check(id string, needs func(*opdef.Op, calls.Caller) error, doc string, run func(*check.T) error) check.Check {
+	return check.Check{
+		ID: id, Group: check.GroupTransform, Doc: doc, Generated: true, Through: check.ThroughAdaptors, Needs: needs,
+		Foreign: check.TransformsGenerated, Run: run,
+	}
+}
+
 // Transforms holds where a framework has transformations.
 func Transforms(_ *opdef.Op, caller calls.Caller) error {
 	if _, ok := caller.(calls.Transformer); !ok || !calls.HasFeature(caller, calls.FeatureTransforms) {

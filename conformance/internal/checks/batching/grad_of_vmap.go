@@ -11,14 +11,8 @@ import (
 	"github.com/opcast/opcast/internal/language/rule"
 )
 
-var gradOfVmapCheck = check.Check{
-	ID: "grad-of-vmap", Group: check.GroupTransform, Generated: true,
-	Doc:     "gradients of mapped calls are those of the slices, summed where an input is not mapped",
-	Through: check.ThroughAdaptors,
-	Needs:   transformed.Differentiates,
-	Foreign: check.TransformsGenerated,
-	Run:     checkGradOfMap,
-}
+var gradOfVmapCheck = transformed.Check("grad-of-vmap", transformed.Differentiates,
+	"gradients of mapped calls are those of the slices, summed where an input is not mapped", checkGradOfMap)
 
 // checkGradOfMap differentiates the sum over the slices.
 func checkGradOfMap(t *check.T) error {

@@ -9,14 +9,8 @@ import (
 	"github.com/opcast/opcast/conformance/internal/transformed"
 )
 
-var scanCheck = check.Check{
-	ID: "scan", Group: check.GroupTransform, Generated: true,
-	Doc:     "loops and their gradients give what the single calls give",
-	Through: check.ThroughAdaptors,
-	Needs:   transformed.Offers("scan", transformed.Transforms),
-	Foreign: check.TransformsGenerated,
-	Run:     checkScan,
-}
+var scanCheck = transformed.Check("scan", transformed.Offers("scan", transformed.Transforms),
+	"loops and their gradients give what the single calls give", checkScan)
 
 // checkScan loops over the first axis of every input.
 func checkScan(t *check.T) error {

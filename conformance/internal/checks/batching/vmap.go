@@ -8,14 +8,8 @@ import (
 	"github.com/opcast/opcast/conformance/internal/transformed"
 )
 
-var vmapCheck = check.Check{
-	ID: "vmap", Group: check.GroupTransform, Generated: true,
-	Doc:     "an op that is mapped over any of its arguments, along the first or last axis, gives the stacked results, by one launch where the definition says merged",
-	Through: check.ThroughAdaptors,
-	Needs:   transformed.Transforms,
-	Foreign: check.TransformsGenerated,
-	Run:     checkMap,
-}
+var vmapCheck = transformed.Check("vmap", transformed.Transforms,
+	"an op that is mapped over any of its arguments, along the first or last axis, gives the stacked results, by one launch where the definition says merged", checkMap)
 
 // mostSubsets is how many inputs at most are mapped in all combinations.
 const mostSubsets = 5

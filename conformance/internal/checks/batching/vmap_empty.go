@@ -8,14 +8,8 @@ import (
 	"github.com/opcast/opcast/conformance/internal/transformed"
 )
 
-var vmapEmptyCheck = check.Check{
-	ID: "vmap-empty", Group: check.GroupTransform, Generated: true,
-	Doc:     "a map over nothing gives empty results and launches nothing",
-	Through: check.ThroughAdaptors,
-	Needs:   transformed.Transforms,
-	Foreign: check.TransformsGenerated,
-	Run:     checkMapEmpty,
-}
+var vmapEmptyCheck = transformed.Check("vmap-empty", transformed.Transforms,
+	"a map over nothing gives empty results and launches nothing", checkMapEmpty)
 
 // checkMapEmpty maps all inputs, then each alone, over no slices.
 func checkMapEmpty(t *check.T) error {

@@ -8,14 +8,8 @@ import (
 	"github.com/opcast/opcast/conformance/internal/transformed"
 )
 
-var vmapNestedCheck = check.Check{
-	ID: "vmap-nested", Group: check.GroupTransform, Generated: true,
-	Doc:     "two maps over different arguments give the stacked results",
-	Through: check.ThroughAdaptors,
-	Needs:   transformed.Transforms,
-	Foreign: check.TransformsGenerated,
-	Run:     checkMapNested,
-}
+var vmapNestedCheck = transformed.Check("vmap-nested", transformed.Transforms,
+	"two maps over different arguments give the stacked results", checkMapNested)
 
 // checkMapNested maps all inputs twice, and each input in a level of its own.
 func checkMapNested(t *check.T) error {

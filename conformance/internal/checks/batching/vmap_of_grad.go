@@ -8,14 +8,8 @@ import (
 	"github.com/opcast/opcast/conformance/internal/transformed"
 )
 
-var vmapOfGradCheck = check.Check{
-	ID: "vmap-of-grad", Group: check.GroupTransform, Generated: true,
-	Doc:     "mapped gradients are the gradients of the slices, compiled or not",
-	Through: check.ThroughAdaptors,
-	Needs:   transformed.Differentiates,
-	Foreign: check.TransformsGenerated,
-	Run:     checkMapOfGrad,
-}
+var vmapOfGradCheck = transformed.Check("vmap-of-grad", transformed.Differentiates,
+	"mapped gradients are the gradients of the slices, compiled or not", checkMapOfGrad)
 
 // checkMapOfGrad maps the gradient: every slice has gradients of its own, of inputs that are not mapped, too.
 func checkMapOfGrad(t *check.T) error {

@@ -9,14 +9,8 @@ import (
 	"github.com/opcast/opcast/internal/language/opdef"
 )
 
-var checkpointCheck = check.Check{
-	ID: "checkpoint", Group: check.GroupTransform, Generated: true,
-	Doc:     "computing the results again in the backward pass changes no bit",
-	Through: check.ThroughAdaptors,
-	Needs:   transformed.Differentiates,
-	Foreign: check.TransformsGenerated,
-	Run:     checkCheckpoint,
-}
+var checkpointCheck = transformed.Check("checkpoint", transformed.Differentiates,
+	"computing the results again in the backward pass changes no bit", checkCheckpoint)
 
 // checkCheckpoint counts launches, too: the forward kernel runs again.
 func checkCheckpoint(t *check.T) error {
@@ -39,14 +33,8 @@ func checkCheckpoint(t *check.T) error {
 	})
 }
 
-var checkpointSavedCheck = check.Check{
-	ID: "checkpoint-saved", Group: check.GroupTransform, Generated: true,
-	Doc:     "what a policy saves is not computed again in the backward pass",
-	Through: check.ThroughAdaptors,
-	Needs:   transformed.Differentiates,
-	Foreign: check.TransformsGenerated,
-	Run:     checkCheckpointSaved,
-}
+var checkpointSavedCheck = transformed.Check("checkpoint-saved", transformed.Differentiates,
+	"what a policy saves is not computed again in the backward pass", checkCheckpointSaved)
 
 // checkCheckpointSaved counts launches: a policy can only save what it sees.
 func checkCheckpointSaved(t *check.T) error {

@@ -11,14 +11,8 @@ import (
 	"github.com/opcast/opcast/internal/language/ndarray"
 )
 
-var forwardModeCheck = check.Check{
-	ID: "forward-mode", Group: check.GroupTransform, Generated: true,
-	Doc:     "tangents, of gradients too, have the bits of the op that is named for them in every spelling; without one, NotImplementedError is raised",
-	Through: check.ThroughAdaptors,
-	Needs:   transformed.Transforms,
-	Foreign: check.TransformsGenerated,
-	Run:     checkForwardMode,
-}
+var forwardModeCheck = transformed.Check("forward-mode", transformed.Transforms,
+	"tangents, of gradients too, have the bits of the op that is named for them in every spelling; without one, NotImplementedError is raised", checkForwardMode)
 
 // checkForwardMode asks for tangents of the results, and of the gradients.
 func checkForwardMode(t *check.T) error {

@@ -6,14 +6,8 @@ import (
 	"github.com/opcast/opcast/conformance/internal/transformed"
 )
 
-var functionalCallCheck = check.Check{
-	ID: "functional-call", Group: check.GroupTransform, Generated: true,
-	Doc:     "gradients through torch.func.functional_call are the same",
-	Through: check.ThroughAdaptors,
-	Needs:   transformed.Offers("torch.func", transformed.Differentiates),
-	Foreign: check.TransformsGenerated,
-	Run:     checkFunctionalCall,
-}
+var functionalCallCheck = transformed.Check("functional-call", transformed.Offers("torch.func", transformed.Differentiates),
+	"gradients through torch.func.functional_call are the same", checkFunctionalCall)
 
 func checkFunctionalCall(t *check.T) error {
 	return t.EachOptionalPlan(func(c *cases.Case) error {

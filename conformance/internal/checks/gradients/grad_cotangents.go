@@ -10,14 +10,8 @@ import (
 	"github.com/opcast/opcast/internal/language/ndarray"
 )
 
-var gradCotangentsCheck = check.Check{
-	ID: "grad-cotangents", Group: check.GroupTransform, Generated: true,
-	Doc:     "cotangents with strides, expanded or made by the framework give the same gradients",
-	Through: check.ThroughAdaptors,
-	Needs:   transformed.Differentiates,
-	Foreign: check.TransformsGenerated,
-	Run:     checkCotangents,
-}
+var gradCotangentsCheck = transformed.Check("grad-cotangents", transformed.Differentiates,
+	"cotangents with strides, expanded or made by the framework give the same gradients", checkCotangents)
 
 // checkCotangents gives cotangents every layout that the framework has, and lets it make one itself.
 func checkCotangents(t *check.T) error {

@@ -7,14 +7,8 @@ import (
 	"github.com/opcast/opcast/internal/language/ndarray"
 )
 
-var gradEmptyCheck = check.Check{
-	ID: "grad-empty", Group: check.GroupTransform, Generated: true,
-	Doc:     "gradients of calls with an empty dimension have the right shapes, zeros where nothing is summed, and no launch for nothing",
-	Through: check.ThroughAdaptors,
-	Needs:   transformed.Differentiates,
-	Foreign: check.TransformsGenerated,
-	Run:     checkGradEmpty,
-}
+var gradEmptyCheck = transformed.Check("grad-empty", transformed.Differentiates,
+	"gradients of calls with an empty dimension have the right shapes, zeros where nothing is summed, and no launch for nothing", checkGradEmpty)
 
 // checkGradEmpty differentiates calls in which one dimension is zero: the right shapes, zeros where a sum has no terms, and
 // no launch where everything is empty.

@@ -12,14 +12,8 @@ import (
 	"github.com/opcast/opcast/internal/language/opdef"
 )
 
-var gradSecondCheck = check.Check{
-	ID: "grad-second", Group: check.GroupTransform, Generated: true,
-	Doc:     "gradients of gradients have the bits of the op that is named for them; one that is not defined raises NotImplementedError, when it is asked for and not before",
-	Through: check.ThroughAdaptors,
-	Needs:   transformed.Transforms,
-	Foreign: check.TransformsGenerated,
-	Run:     checkSecond,
-}
+var gradSecondCheck = transformed.Check("grad-second", transformed.Transforms,
+	"gradients of gradients have the bits of the op that is named for them; one that is not defined raises NotImplementedError, when it is asked for and not before", checkSecond)
 
 // checkSecond differentiates gradients, or asks for a derivative of what has none: of the gradient op, where the op has one,
 // else of the op itself.

@@ -8,14 +8,8 @@ import (
 	"github.com/opcast/opcast/conformance/internal/transformed"
 )
 
-var gradSomeCheck = check.Check{
-	ID: "grad-some", Group: check.GroupTransform, Generated: true,
-	Doc:     "gradients of some inputs are those of all",
-	Through: check.ThroughAdaptors,
-	Needs:   transformed.Differentiates,
-	Foreign: check.TransformsGenerated,
-	Run:     checkGradSome,
-}
+var gradSomeCheck = transformed.Check("grad-some", transformed.Differentiates,
+	"gradients of some inputs are those of all", checkGradSome)
 
 // checkGradSome differentiates by each input alone.
 func checkGradSome(t *check.T) error {

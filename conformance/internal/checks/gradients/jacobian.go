@@ -11,14 +11,8 @@ import (
 	"github.com/opcast/opcast/internal/language/opdef"
 )
 
-var jacobianCheck = check.Check{
-	ID: "jacobian", Group: check.GroupTransform, Generated: true,
-	Doc:     "jacrev gives the gradients of every element",
-	Through: check.ThroughAdaptors,
-	Needs:   transformed.Differentiates,
-	Foreign: check.TransformsGenerated,
-	Run:     checkJacobian,
-}
+var jacobianCheck = transformed.Check("jacobian", transformed.Differentiates,
+	"jacrev gives the gradients of every element", checkJacobian)
 
 // jacobianPlan is small: its gradient is computed once for each element of a result.
 func jacobianPlan(op *opdef.Op, d cases.DTypes, without []string) cases.Plan {

@@ -14,15 +14,8 @@ import (
 	"github.com/opcast/opcast/internal/language/transform"
 )
 
-var dtensorCheck = check.Check{
-	ID: "dtensor", Group: check.GroupTransform, Generated: true,
-	Doc:      "DTensors on two processes have the placements that the definition gives, forward and backward, and the right values",
-	Through:  check.ThroughAdaptors,
-	HostOnly: "needs several devices, which are simulated on the host",
-	Needs:    transformed.Offers("DTensor", transformed.Transforms),
-	Foreign:  check.TransformsGenerated,
-	Run:      checkDTensor,
-}
+var dtensorCheck = onDevices("dtensor", "DTensor",
+	"DTensors on two processes have the placements that the definition gives, forward and backward, and the right values", checkDTensor)
 
 // checkDTensor divides along every dim that stands alone, by two processes.
 func checkDTensor(t *check.T) error {

@@ -10,15 +10,8 @@ import (
 	"github.com/opcast/opcast/conformance/internal/transformed"
 )
 
-var shardMapCheck = check.Check{
-	ID: "shard-map", Group: check.GroupTransform, Generated: true,
-	Doc:      "inside jax.shard_map, in a loop, and differentiated, parts give the bits of the whole",
-	Through:  check.ThroughAdaptors,
-	HostOnly: "needs several devices, which are simulated on the host",
-	Needs:    transformed.Offers("sharding", transformed.Transforms),
-	Foreign:  check.TransformsGenerated,
-	Run:      checkShardMap,
-}
+var shardMapCheck = onDevices("shard-map", "sharding",
+	"inside jax.shard_map, in a loop, and differentiated, parts give the bits of the whole", checkShardMap)
 
 // checkShardMap gives the op the parts.
 func checkShardMap(t *check.T) error {

@@ -13,15 +13,8 @@ import (
 	"github.com/opcast/opcast/internal/language/transform"
 )
 
-var shardingCheck = check.Check{
-	ID: "sharding", Group: check.GroupTransform, Generated: true,
-	Doc:      "on 2, 4 and 8 devices: no collective along a parallel dim, sums by one all-reduce, local parts, the bits of one device",
-	Through:  check.ThroughAdaptors,
-	HostOnly: "needs several devices, which are simulated on the host",
-	Needs:    transformed.Offers("sharding", transformed.Transforms),
-	Foreign:  check.TransformsGenerated,
-	Run:      checkSharding(false),
-}
+var shardingCheck = onDevices("sharding", "sharding",
+	"on 2, 4 and 8 devices: no collective along a parallel dim, sums by one all-reduce, local parts, the bits of one device", checkSharding(false))
 
 // placements are those that results and gradients must have; nil where the dim is gathered and nothing is promised.
 func (s *sharding) placements(dim string) []string {

@@ -1,19 +1,9 @@
 package sharding
 
-import (
-	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/transformed"
-)
+import "github.com/opcast/opcast/conformance/internal/check"
 
-var sharding2dCheck = check.Check{
-	ID: "sharding-2d", Group: check.GroupTransform, Generated: true,
-	Doc:      "what sharding says also holds on a mesh of 2 × 4 devices",
-	Through:  check.ThroughAdaptors,
-	HostOnly: "needs several devices, which are simulated on the host",
-	Needs:    transformed.Offers("sharding", transformed.Transforms),
-	Foreign:  check.TransformsGenerated,
-	Run:      checkMesh,
-}
+var sharding2dCheck = onDevices("sharding-2d", "sharding",
+	"what sharding says also holds on a mesh of 2 × 4 devices", checkMesh)
 
 // checkMesh divides two dims at once, or one along the second axis of the mesh.
 func checkMesh(t *check.T) error {

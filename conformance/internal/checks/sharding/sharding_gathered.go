@@ -6,20 +6,12 @@ import (
 
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/transformed"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/transform"
 )
 
-var shardingGatheredCheck = check.Check{
-	ID: "sharding-gathered", Group: check.GroupTransform, Generated: true,
-	Doc:      "along any other dim, and along one of two that share an axis, parts are put together first and results are right",
-	Through:  check.ThroughAdaptors,
-	HostOnly: "needs several devices, which are simulated on the host",
-	Needs:    transformed.Offers("sharding", transformed.Transforms),
-	Foreign:  check.TransformsGenerated,
-	Run:      checkGathered,
-}
+var shardingGatheredCheck = onDevices("sharding-gathered", "sharding",
+	"along any other dim, and along one of two that share an axis, parts are put together first and results are right", checkGathered)
 
 // checkGathered divides along dims that are not independent, and two dims of different inputs along one axis of the mesh, of
 // which a result that has both can keep one: whatever the program does, the values are right.

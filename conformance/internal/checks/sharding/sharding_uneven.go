@@ -1,19 +1,9 @@
 package sharding
 
-import (
-	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/transformed"
-)
+import "github.com/opcast/opcast/conformance/internal/check"
 
-var shardingUnevenCheck = check.Check{
-	ID: "sharding-uneven", Group: check.GroupTransform, Generated: true,
-	Doc:      "parts of different sizes are put together first: what pads the smaller ones is in no result and no sum",
-	Through:  check.ThroughAdaptors,
-	HostOnly: "needs several devices, which are simulated on the host",
-	Needs:    transformed.Offers("sharding", transformed.Transforms),
-	Foreign:  check.TransformsGenerated,
-	Run:      checkUneven,
-}
+var shardingUnevenCheck = onDevices("sharding-uneven", "sharding",
+	"parts of different sizes are put together first: what pads the smaller ones is in no result and no sum", checkUneven)
 
 // checkUneven divides along each dim that allows it, but by a number of devices that its size is no multiple of.
 func checkUneven(t *check.T) error {

@@ -9,14 +9,8 @@ import (
 	"github.com/opcast/opcast/internal/language/rule"
 )
 
-var abstractCheck = check.Check{
-	ID: "abstract", Group: check.GroupTransform, Generated: true,
-	Doc:     "without data, shapes, dtypes, strides and devices are those of real results",
-	Through: check.ThroughAdaptors,
-	Needs:   transformed.Transforms,
-	Foreign: check.TransformsGenerated,
-	Run:     checkAbstract,
-}
+var abstractCheck = transformed.Check("abstract", transformed.Transforms,
+	"without data, shapes, dtypes, strides and devices are those of real results", checkAbstract)
 
 // checkAbstract asks for results without data.
 func checkAbstract(t *check.T) error {

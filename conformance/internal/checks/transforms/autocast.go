@@ -13,14 +13,8 @@ import (
 	"github.com/opcast/opcast/internal/language/opdef"
 )
 
-var autocastCheck = check.Check{
-	ID: "autocast", Group: check.GroupTransform, Generated: true,
-	Doc:     "under autocast, inputs that share a dtype are cast as the definition says",
-	Through: check.ThroughAdaptors,
-	Needs:   transformed.Offers("autocast", transformed.Transforms),
-	Foreign: check.TransformsGenerated,
-	Run:     checkAutocast,
-}
+var autocastCheck = transformed.Check("autocast", transformed.Offers("autocast", transformed.Transforms),
+	"under autocast, inputs that share a dtype are cast as the definition says", checkAutocast)
 
 // lowered is the dtype of autocast in this check.
 const lowered = "bf16"

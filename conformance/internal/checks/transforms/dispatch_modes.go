@@ -9,14 +9,8 @@ import (
 	"github.com/opcast/opcast/conformance/internal/transformed"
 )
 
-var dispatchModesCheck = check.Check{
-	ID: "dispatch-modes", Group: check.GroupTransform, Generated: true,
-	Doc:     "dispatch modes see the op, and its gradient, by name",
-	Through: check.ThroughAdaptors,
-	Needs:   transformed.Offers("dispatch modes", transformed.Transforms),
-	Foreign: check.TransformsGenerated,
-	Run:     checkModes,
-}
+var dispatchModesCheck = transformed.Check("dispatch-modes", transformed.Offers("dispatch modes", transformed.Transforms),
+	"dispatch modes see the op, and its gradient, by name", checkModes)
 
 // checkModes records the ops that a call runs.
 func checkModes(t *check.T) error {

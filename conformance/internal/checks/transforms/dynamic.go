@@ -6,14 +6,8 @@ import (
 	"github.com/opcast/opcast/conformance/internal/transformed"
 )
 
-var dynamicCheck = check.Check{
-	ID: "dynamic", Group: check.GroupTransform, Generated: true,
-	Doc:     "one program serves every size of the leading and parallel dims",
-	Through: check.ThroughAdaptors,
-	Needs:   varies,
-	Foreign: check.TransformsGenerated,
-	Run:     checkDynamic,
-}
+var dynamicCheck = transformed.Check("dynamic", varies,
+	"one program serves every size of the leading and parallel dims", checkDynamic)
 
 // checkDynamic calls one program with several sizes.
 func checkDynamic(t *check.T) error {

@@ -6,14 +6,8 @@ import (
 	"github.com/opcast/opcast/conformance/internal/transformed"
 )
 
-var exportCheck = check.Check{
-	ID: "export", Group: check.GroupTransform, Generated: true,
-	Doc:     "an exported program that was saved and loaded gives the same bits, gradients too",
-	Through: check.ThroughAdaptors,
-	Needs:   varies,
-	Foreign: check.TransformsGenerated,
-	Run:     checkExport,
-}
+var exportCheck = transformed.Check("export", varies,
+	"an exported program that was saved and loaded gives the same bits, gradients too", checkExport)
 
 // checkExport saves and loads a program.
 func checkExport(t *check.T) error {

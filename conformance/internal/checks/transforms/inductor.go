@@ -6,14 +6,8 @@ import (
 	"github.com/opcast/opcast/conformance/internal/transformed"
 )
 
-var inductorCheck = check.Check{
-	ID: "inductor", Group: check.GroupTransform, Generated: true,
-	Doc:     "Inductor's programs give the same bits",
-	Through: check.ThroughAdaptors,
-	Needs:   transformed.Offers("Inductor", transformed.Transforms),
-	Foreign: check.TransformsGenerated,
-	Run:     checkInductor,
-}
+var inductorCheck = transformed.Check("inductor", transformed.Offers("Inductor", transformed.Transforms),
+	"Inductor's programs give the same bits", checkInductor)
 
 func checkInductor(t *check.T) error {
 	d, err := t.FirstDTypes()

@@ -6,14 +6,8 @@ import (
 	"github.com/opcast/opcast/conformance/internal/transformed"
 )
 
-var jitCheck = check.Check{
-	ID: "jit", Group: check.GroupTransform, Generated: true,
-	Doc:     "a call that is compiled as a whole, forward and backward, gives the same bits, and a second call compiles nothing",
-	Through: check.ThroughAdaptors,
-	Needs:   transformed.Transforms,
-	Foreign: check.TransformsGenerated,
-	Run:     check.WithFewerDTypes(checkJit),
-}
+var jitCheck = transformed.Check("jit", transformed.Transforms,
+	"a call that is compiled as a whole, forward and backward, gives the same bits, and a second call compiles nothing", check.WithFewerDTypes(checkJit))
 
 // checkJit compiles the op, then the op with its gradient, and calls twice with different contents.
 func checkJit(t *check.T) error {

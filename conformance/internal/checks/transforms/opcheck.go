@@ -11,14 +11,8 @@ import (
 	"github.com/opcast/opcast/internal/language/opdef"
 )
 
-var opcheckCheck = check.Check{
-	ID: "opcheck", Group: check.GroupTransform, Generated: true,
-	Doc:     "PyTorch's own tests of custom ops pass, every one",
-	Through: check.ThroughAdaptors,
-	Needs:   transformed.Offers("opcheck", transformed.Transforms),
-	Foreign: check.TransformsGenerated,
-	Run:     checkOpcheck,
-}
+var opcheckCheck = transformed.Check("opcheck", transformed.Offers("opcheck", transformed.Transforms),
+	"PyTorch's own tests of custom ops pass, every one", checkOpcheck)
 
 // The tests of torch.library.opcheck. The one of autograd applies only where a gradient is wanted.
 var opcheckTests = []string{"test_schema", "test_faketensor", "test_aot_dispatch_dynamic", "test_autograd_registration"}

@@ -10,14 +10,8 @@ import (
 	"github.com/opcast/opcast/internal/language/rule"
 )
 
-var profileCheck = check.Check{
-	ID: "profile", Group: check.GroupTransform, Generated: true,
-	Doc:     "a profile lists the op, and its gradient, by name and with the shapes of the inputs",
-	Through: check.ThroughAdaptors,
-	Needs:   transformed.Offers("profiler of this kind", transformed.Transforms),
-	Foreign: check.TransformsGenerated,
-	Run:     checkProfile,
-}
+var profileCheck = transformed.Check("profile", transformed.Offers("profiler of this kind", transformed.Transforms),
+	"a profile lists the op, and its gradient, by name and with the shapes of the inputs", checkProfile)
 
 // checkProfile looks for the op, and for its gradient op, in the events of a profile.
 func checkProfile(t *check.T) error {

@@ -11,14 +11,8 @@ import (
 	"github.com/opcast/opcast/internal/language/rule"
 )
 
-var transformedErrorsCheck = check.Check{
-	ID: "transformed-errors", Group: check.GroupTransform, Generated: true,
-	Doc:     "invalid calls raise their class and text under every transformation that keeps them",
-	Through: check.ThroughAdaptors,
-	Needs:   transformed.Transforms,
-	Foreign: check.TransformsGenerated,
-	Run:     checkTransformedErrors,
-}
+var transformedErrorsCheck = transformed.Check("transformed-errors", transformed.Transforms,
+	"invalid calls raise their class and text under every transformation that keeps them", checkTransformedErrors)
 
 // transformedKinds are the sorts of changes that transformations keep. They make arrays of their own:
 // layouts and overlaps that calls refuse are lost on the way.

@@ -11,14 +11,8 @@ import (
 	"github.com/opcast/opcast/internal/language/rule"
 )
 
-var x64Check = check.Check{
-	ID: "x64", Group: check.GroupTransform, Generated: true,
-	Doc:     "with JAX's 64-bit types enabled the bits are the same",
-	Through: check.ThroughAdaptors,
-	Needs:   transformed.Offers("x64 mode", transformed.Transforms),
-	Foreign: check.TransformsGenerated,
-	Run:     check.WithFewerDTypes(checkWide),
-}
+var x64Check = transformed.Check("x64", transformed.Offers("x64 mode", transformed.Transforms),
+	"with JAX's 64-bit types enabled the bits are the same", check.WithFewerDTypes(checkWide))
 
 // expectFloat64Refused expects the error of the call with arrays of float64, which JAX has only while 64-bit types are on.
 func expectFloat64Refused(t *check.T, c *cases.Case, r *calls.Transformed) error {
