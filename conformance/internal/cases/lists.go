@@ -13,15 +13,6 @@ func Tested(op *opdef.Op) *opdef.Op {
 	return op.Instance(func(string) int { return TestedLength })
 }
 
-// TestedOps are all ops of a list as the checks see them.
-func TestedOps(ops []*opdef.Op) []*opdef.Op {
-	var out []*opdef.Op
-	for _, op := range ops {
-		out = append(out, Tested(op))
-	}
-	return out
-}
-
 // ownLeads are leading dims that arrays of lists have for themselves, by the number of the array: another number of dims for
 // each.
 var ownLeads = [][]int64{{2, 3}, {4}, {}, {1, 5}}

@@ -168,21 +168,21 @@ func (b *Sandbox) affectedOps(x *mutate.Mutant) []*opdef.Op {
 	return ops
 }
 
-// ready opens a session with a caller, whose files are sound now.
+// ready starts a caller, whose files are sound now.
 func (b *Sandbox) ready(ctx context.Context, caller string) error {
 	if err := b.open(ctx, calls.BackendName, caller); err != nil {
 		return err
 	}
-	b.session.Env.Chain = nil // its process would have to start again for each mutant, and tells nothing that others do not
+	b.runner.Env.Chain = nil // its process would have to start again for each mutant, and tells nothing that others do not
 	return nil
 }
 
 // restart ends the process of a caller, and starts another that sees the files as they are now.
 func (b *Sandbox) restart(ctx context.Context, caller string) error {
-	for _, r := range b.session.DebugCallers {
+	for _, r := range b.pool.Debug {
 		_ = r.Worker.Close() // it starts with its next call
 	}
-	for _, r := range b.session.Processes {
+	for _, r := range b.pool.Callers {
 		if r.CallerName == caller {
 			_ = r.Worker.Close() // processes with mutants may end as they like
 			return r.Start(ctx)

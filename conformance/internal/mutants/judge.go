@@ -87,11 +87,11 @@ func (t attempt) key() [3]string { return [3]string{t.op.Name, t.caller.Name(), 
 func (b *Sandbox) attempts(x *mutate.Mutant, ops []*opdef.Op, callers []string) []attempt {
 	var out []attempt
 	for _, name := range callers {
-		caller := b.session.Env.Caller(name)
+		caller := b.runner.Env.Caller(name)
 		if caller == nil {
 			continue
 		}
-		list := run.ChecksOf(caller, false)
+		list := run.ChecksOf(name, false)
 		for _, op := range ops {
 			for i := range list {
 				out = append(out, attempt{op, caller, &list[i], slices.Contains(x.Operator.Expect, list[i].ID)})
@@ -117,7 +117,7 @@ func (b *Sandbox) attempts(x *mutate.Mutant, ops []*opdef.Op, callers []string) 
 // attempt runs one check and reports whether it fails because of the mutant.
 func (b *Sandbox) attempt(ctx context.Context, x *mutate.Mutant, t attempt) (text string, failed bool, err error) {
 	began := time.Now()
-	text, failed = b.session.RunCheckOnce(ctx, t.op, t.caller, t.check)
+	text, failed = b.runner.RunOnce(ctx, t.op, t.caller, t.check)
 	if err := ctx.Err(); err != nil {
 		return "", false, err
 	}
@@ -125,7 +125,7 @@ func (b *Sandbox) attempt(ctx context.Context, x *mutate.Mutant, t attempt) (tex
 		// What is not meant to notice has to do so twice, and so has a failure that the machine or an earlier mutant
 		// may have caused.
 		b.restartProcesses()
-		if text, failed = b.session.RunCheckOnce(ctx, t.op, t.caller, t.check); ctx.Err() != nil {
+		if text, failed = b.runner.RunOnce(ctx, t.op, t.caller, t.check); ctx.Err() != nil {
 			return "", false, ctx.Err()
 		}
 	}
@@ -156,7 +156,7 @@ func (b *Sandbox) confirmKills(ctx context.Context) error {
 		if _, known := b.passesUnmutated[t.key()]; known {
 			continue
 		}
-		text, failed := b.session.RunCheckOnce(ctx, t.op, t.caller, t.check)
+		text, failed := b.runner.RunOnce(ctx, t.op, t.caller, t.check)
 		if err := ctx.Err(); err != nil {
 			return err
 		}

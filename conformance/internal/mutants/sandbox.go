@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/mutate"
-	"github.com/opcast/opcast/conformance/internal/progress"
 	"github.com/opcast/opcast/conformance/internal/run"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/load"
@@ -27,7 +25,8 @@ type Sandbox struct {
 	dir     string
 	temp    *tempdir.Folder
 	Project *opdef.Project
-	session *run.Session
+	pool    *run.Pool
+	runner  *run.Runner
 	// emulated says that calls are made on the emulated device.
 	emulated bool
 	// finalCaller says that no other caller will look at what the present one does not notice.
@@ -85,30 +84,20 @@ func (b *Sandbox) activate(number int) error {
 
 // open starts callers on the copy, after those of before have ended.
 func (b *Sandbox) open(ctx context.Context, callers ...string) error {
-	if b.session != nil {
-		_ = b.session.Close()
+	if b.pool != nil {
+		_ = b.pool.Close()
 	}
 	o := run.Options{
-		Subject: run.Subject{
-			Project: b.Project,
-		},
-		Scope: run.Scope{
-			Ops: b.options.Ops,
-		},
-		Effort: run.Effort{
-			Python: b.options.Python,
-			Native: b.options.Native,
-			Seed:   b.options.Seed,
-		},
-		Output: run.Output{
-			Out: io.Discard,
-		},
+		Subject: run.Subject{Project: b.Project},
+		Effort:  run.Effort{Python: b.options.Python, Native: b.options.Native, Seed: b.options.Seed},
+		Scope:   run.Scope{Ops: b.options.Ops},
 	}
 	if b.emulated {
 		o.Device, o.Driver = "cuda", b.options.Driver(b.dir)
 	}
-	b.session = &run.Session{Options: o, Ops: cases.TestedOps(b.Project.Ops), Printer: &progress.Printer{Out: io.Discard}}
-	if err := b.session.Open(ctx, callers); err != nil {
+	b.pool = run.NewPool(o)
+	var err error
+	if b.runner, err = b.pool.Open(ctx, callers); err != nil {
 		return fmt.Errorf("start %v on the mutants: %w", callers, err)
 	}
 	return nil
@@ -119,12 +108,12 @@ func (b *Sandbox) installed(ctx context.Context, adaptors []string) ([]string, e
 	if err := b.open(ctx, append([]string{calls.BackendName}, adaptors...)...); err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(slices.Clone(adaptors), func(name string) bool { return b.session.Env.Caller(name) == nil }), nil
+	return slices.DeleteFunc(slices.Clone(adaptors), func(name string) bool { return b.runner.Env.Caller(name) == nil }), nil
 }
 
 // restartProcesses ends the processes that saw a mutant; the next call starts others, whose memory is sound.
 func (b *Sandbox) restartProcesses() {
-	for _, r := range b.session.Processes {
+	for _, r := range b.pool.Callers {
 		if r.Worker != nil {
 			_ = r.Worker.Close() // processes with mutants may end as they like
 		}
@@ -139,11 +128,11 @@ func (b *Sandbox) op(name string) *opdef.Op {
 }
 
 func (b *Sandbox) close(ctx context.Context) {
-	if b.session != nil {
+	if b.pool != nil {
 		if ctx.Err() != nil {
-			b.session.Kill()
+			b.pool.Kill()
 		}
-		_ = b.session.Close() // processes with mutants may end as they like
+		_ = b.pool.Close() // processes with mutants may end as they like
 	}
 	if b.temp != nil {
 		_ = b.temp.Remove() // else the next run does

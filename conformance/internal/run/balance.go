@@ -13,8 +13,7 @@ const firstOp = 12
 
 // split cuts the cells where fewer frameworks call than there are processes, as for one op through one framework: parts get the
 // checks in turn. What needs no framework of its own stays whole, since it takes little time.
-func split(cells []cell, n int) []cell {
-	heavy := func(c cell) bool { return c.caller.Name() != calls.DefinitionName && !calls.IsBare(c.caller) }
+func split(cells []Cell, n int) []Cell {
 	count := 0
 	for _, c := range cells {
 		if heavy(c) {
@@ -25,7 +24,7 @@ func split(cells []cell, n int) []cell {
 		return cells
 	}
 	parts := (n + count - 1) / count
-	var out []cell
+	var out []Cell
 	for _, c := range cells {
 		if !heavy(c) {
 			out = append(out, c)
@@ -33,11 +32,11 @@ func split(cells []cell, n int) []cell {
 		}
 		for part := range parts {
 			piece := c
-			piece.checks = nil
-			for i := part; i < len(c.checks); i += parts {
-				piece.checks = append(piece.checks, c.checks[i])
+			piece.Checks = nil
+			for i := part; i < len(c.Checks); i += parts {
+				piece.Checks = append(piece.Checks, c.Checks[i])
 			}
-			if len(piece.checks) > 0 {
+			if len(piece.Checks) > 0 {
 				out = append(out, piece)
 			}
 		}
@@ -45,17 +44,22 @@ func split(cells []cell, n int) []cell {
 	return out
 }
 
+// heavy reports whether a cell needs a framework.
+func heavy(c Cell) bool {
+	return c.Caller != calls.DefinitionName && !calls.IsBare(calls.StubCaller{CallerName: c.Caller})
+}
+
 // balance distributes cells over at most n parts of about the same duration: the longest first, each to the part that has
 // least so far. What never ran counts like the mean of its caller, or a second.
-func balance(cells []cell, n int, known map[[2]string]float64) [][]cell {
+func balance(cells []Cell, n int, known map[[2]string]float64) [][]Cell {
 	sum, count := map[string]float64{}, map[string]float64{}
 	for key, seconds := range known {
 		sum[key[1]] += seconds
 		count[key[1]]++
 	}
-	weight := func(c cell) float64 {
-		name := c.caller.Name()
-		if seconds, ok := known[[2]string{c.op.Name, name}]; ok {
+	weight := func(c Cell) float64 {
+		name := c.Caller
+		if seconds, ok := known[[2]string{c.Op.Name, name}]; ok {
 			return seconds
 		}
 		if count[name] > 0 {
@@ -75,13 +79,13 @@ func balance(cells []cell, n int, known map[[2]string]float64) [][]cell {
 		})
 		chosen[least].add(i, cells[i], weight(cells[i]))
 	}
-	var out [][]cell
+	var out [][]Cell
 	for _, part := range chosen {
 		if len(part.cells) == 0 {
 			continue
 		}
 		slices.Sort(part.cells)
-		var list []cell
+		var list []Cell
 		for _, i := range part.cells {
 			list = append(list, cells[i])
 		}
@@ -98,20 +102,19 @@ type jobShare struct {
 }
 
 // after is how long the share takes with another cell.
-func (s *jobShare) after(c cell, seconds float64) float64 {
-	name := c.caller.Name()
-	if s.begun[name] || calls.IsBare(c.caller) || name == calls.DefinitionName {
+func (s *jobShare) after(c Cell, seconds float64) float64 {
+	if s.begun[c.Caller] || !heavy(c) {
 		return s.seconds + seconds
 	}
 	return s.seconds + seconds + firstOp
 }
 
-func (s *jobShare) add(i int, c cell, seconds float64) {
+func (s *jobShare) add(i int, c Cell, seconds float64) {
 	s.cells, s.seconds = append(s.cells, i), s.after(c, seconds)
 	if s.begun == nil {
 		s.begun = map[string]bool{}
 	}
-	s.begun[c.caller.Name()] = true
+	s.begun[c.Caller] = true
 }
 
 // places are the numbers below n.

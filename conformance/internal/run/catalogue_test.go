@@ -109,7 +109,7 @@ func reasons(t *testing.T, one *check.Check) []string {
 	}
 	said := map[string][]string{} // by reason, who said so
 	for _, caller := range hypothetical(t, one) {
-		if !slices.ContainsFunc(ChecksOf(caller, true), func(c check.Check) bool { return c.ID == one.ID }) {
+		if !slices.ContainsFunc(ChecksOf(caller.Name(), true), func(c check.Check) bool { return c.ID == one.ID }) {
 			continue
 		}
 		for _, op := range everyKind(t) {

@@ -127,7 +127,7 @@ func (c *choice) selects(op, adaptor, check string) bool {
 
 // checkPatterns returns an error for the first line of the file that names no check of any op through any caller. One
 // that names what other options leave out is right: a file may serve several runs.
-func (c *choice) checkPatterns(ops []*opdef.Op, callers []calls.Caller, f *check.ForeignCode) error {
+func (c *choice) checkPatterns(ops []*opdef.Op, callers []string, f *check.ForeignCode) error {
 	for _, p := range c.only {
 		if !p.exists(ops, callers, f) {
 			return fmt.Errorf("spec %q: %w", strings.Join(p[:], " "), ErrUnknown)
@@ -137,66 +137,20 @@ func (c *choice) checkPatterns(ops []*opdef.Op, callers []calls.Caller, f *check
 }
 
 // exists reports whether a pattern names at least one spec.
-func (p pattern) exists(ops []*opdef.Op, callers []calls.Caller, f *check.ForeignCode) bool {
-	return slices.ContainsFunc(callers, func(caller calls.Caller) bool {
+func (p pattern) exists(ops []*opdef.Op, callers []string, f *check.ForeignCode) bool {
+	return slices.ContainsFunc(callers, func(caller string) bool {
 		checks := ChecksOf(caller, f.Callables())
 		return slices.ContainsFunc(ops, func(op *opdef.Op) bool {
-			return slices.ContainsFunc(checks, func(c check.Check) bool { return p.matches(op.Name, caller.Name(), c.ID) })
+			return slices.ContainsFunc(checks, func(c check.Check) bool { return p.matches(op.Name, caller, c.ID) })
 		})
 	})
 }
 
 // allCallers are all who can call in some run: a function can be named for each framework.
-func allCallers(p *opdef.Project, f *check.ForeignCode) []calls.Caller {
-	names := callerNames((*check.ForeignCode)(nil), p)
+func allCallers(p *opdef.Project, f *check.ForeignCode) []string {
+	names := callerNames(nil, p)
 	if f.Callables() {
 		names = framework.Names()
 	}
-	out := []calls.Caller{calls.Definition{}}
-	for _, name := range names {
-		out = append(out, calls.StubCaller{CallerName: name})
-	}
-	return out
-}
-
-// cell is what the suite runs of one op through one caller; missing says why it cannot call at all.
-type cell struct {
-	op      *opdef.Op
-	caller  calls.Caller
-	missing string
-	checks  []check.Check
-}
-
-// fast is the name of the profile beside variables named check.
-const fast = check.ProfileFast
-
-// cells are the chosen checks by op and caller. Shards take cells in turn, in another order for every op: neighbouring
-// shards get about as much of each adaptor.
-func (c *choice) cells(ops []*opdef.Op, callers []calls.Caller, f *check.ForeignCode) ([]cell, error) {
-	var out []cell
-	elsewhere := false
-	for i, op := range ops {
-		for j, caller := range callers {
-			if !f.Has(op, caller.Name()) {
-				continue
-			}
-			checks := slices.DeleteFunc(ChecksOf(caller, f.Callables()), func(check check.Check) bool {
-				return c.fast && check.Profile != fast || !c.selects(op.Name, caller.Name(), check.ID)
-			})
-			switch {
-			case len(checks) == 0:
-			case c.parts > 0 && (i+j)%c.parts != c.part:
-				elsewhere = true
-			default:
-				out = append(out, cell{op: op, caller: caller, checks: checks})
-			}
-		}
-	}
-	switch {
-	case len(out) > 0:
-		return out, nil
-	case elsewhere:
-		return nil, fmt.Errorf("%w: shard %d of %d is empty", ErrNothing, c.part+1, c.parts)
-	}
-	return nil, fmt.Errorf("%w: the options together leave no check", ErrUsage)
+	return append([]string{calls.DefinitionName}, names...)
 }

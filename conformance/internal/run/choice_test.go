@@ -15,19 +15,15 @@ import (
 )
 
 // specsOf lists the specs of cells.
-func specsOf(cells []cell) map[pattern]bool {
+func specsOf(cells []Cell) map[pattern]bool {
 	out := map[pattern]bool{}
-	for _, c := range cells {
-		for _, check := range c.checks {
-			out[pattern{c.op.Name, c.caller.Name(), check.ID}] = true
-		}
+	for _, p := range patternsOf(cells) {
+		out[p] = true
 	}
 	return out
 }
 
-func toyCallers() []calls.Caller {
-	return []calls.Caller{calls.Definition{}, &fake.Framework{CallerName: "fake"}, &fake.Framework{CallerName: "other"}}
-}
+func toyCallers() []string { return []string{calls.DefinitionName, "fake", "other"} }
 
 // Shards are parts of the run: every spec is in exactly one of them.
 func TestShards(t *testing.T) {
@@ -86,7 +82,7 @@ func TestOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 		c, err := newChoice(Options{Scope: Scope{Only: path}})
-		var cells []cell
+		var cells []Cell
 		if err == nil {
 			err = c.checkPatterns(fake.Toy(t).Ops, toyCallers(), nil)
 		}
@@ -142,17 +138,17 @@ func TestBalance(t *testing.T) {
 	}
 	known := map[[2]string]float64{}
 	for _, c := range cells[5:] {
-		known[[2]string{c.op.Name, c.caller.Name()}] = 1
+		known[[2]string{c.Op.Name, c.Caller}] = 1
 	}
 	for i, seconds := range []float64{0, 100, 10, 0, 90} {
-		known[[2]string{cells[i].op.Name, cells[i].caller.Name()}] = seconds
+		known[[2]string{cells[i].Op.Name, cells[i].Caller}] = seconds
 	}
 	parts := balance(cells, 2, known)
 	seen := map[pattern]bool{}
 	for i, part := range parts {
 		long := 0
 		for _, c := range part {
-			if known[[2]string{c.op.Name, c.caller.Name()}] >= 90 {
+			if known[[2]string{c.Op.Name, c.Caller}] >= 90 {
 				long++
 			}
 		}
@@ -177,7 +173,7 @@ func TestBalance(t *testing.T) {
 // One op through one framework is shared between processes by its checks; what has several frameworks stays whole.
 func TestSplit(t *testing.T) {
 	op := fake.Toy(t).Ops[:1]
-	callers := []calls.Caller{calls.Definition{}, calls.StubCaller{CallerName: "torch"}}
+	callers := []string{calls.DefinitionName, "torch"}
 	cells, err := (&choice{}).cells(op, callers, nil)
 	if err != nil || len(cells) != 2 {
 		t.Fatal(cells, err)
@@ -199,7 +195,7 @@ func TestSplit(t *testing.T) {
 			t.Errorf("%d jobs: got parts of %d cells with %d specs, want %d with %d", jobs, got, len(seen), want, len(specsOf(cells)))
 		}
 	}
-	more, err := (&choice{}).cells(op, append(callers, calls.StubCaller{CallerName: "jax"}), nil)
+	more, err := (&choice{}).cells(op, append(callers, "jax"), nil)
 	if err != nil || len(split(more, 2)) != len(more) {
 		t.Errorf("got %d cells, %v", len(split(more, 2)), err)
 	}
@@ -222,14 +218,14 @@ reason = "there"
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s := &Session{Options: Options{Subject: Subject{Project: fake.Toy(t)}, Scope: Scope{Known: path}}}
+	o := Options{Subject: Subject{Project: fake.Toy(t)}, Scope: Scope{Known: path}}
 	for adaptor, want := range map[string]int{"torch": 2, "jax": 1} {
-		if known, err := s.loadKnown(adaptor); err != nil || len(known) != want {
+		if known, err := knownOf(o, nil, adaptor); err != nil || len(known) != want {
 			t.Errorf("%s: %v, %v", adaptor, known, err)
 		}
 	}
-	s.Options.Known = path + "-missing"
-	if _, err := s.loadKnown("torch"); !errors.Is(err, ErrInput) {
+	o.Known = path + "-missing"
+	if _, err := knownOf(o, nil, "torch"); !errors.Is(err, ErrInput) {
 		t.Errorf("a file that is named and missing: %v", err)
 	}
 }
@@ -237,7 +233,7 @@ reason = "there"
 // An entry that no result can match is told: it would hide nothing, and never leave.
 func TestKnownNames(t *testing.T) {
 	dir := t.TempDir()
-	s := &Session{Options: Options{Subject: Subject{Project: fake.Toy(t)}, Scope: Scope{Known: filepath.Join(dir, "known.toml")}}}
+	o := Options{Subject: Subject{Project: fake.Toy(t)}, Scope: Scope{Known: filepath.Join(dir, "known.toml")}}
 	for text, good := range map[string]bool{
 		`op = "affine"` + "\n" + `check = "value"`:                                 true,
 		`op = "affine"` + "\n" + `check = "gradient"`:                              true,
@@ -248,14 +244,14 @@ func TestKnownNames(t *testing.T) {
 		`op = "affine"` + "\n" + `check = "values"`:                                false,
 		`op = "*"` + "\n" + `check = "value"`:                                      false,
 	} {
-		if err := os.WriteFile(s.Options.Known, []byte("[[known]]\nreason = \"r\"\n"+text+"\n"), 0o644); err != nil {
+		if err := os.WriteFile(o.Known, []byte("[[known]]\nreason = \"r\"\n"+text+"\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.loadKnown("torch"); (err == nil) != good || err != nil && !errors.Is(err, ErrUnknown) {
+		if _, err := knownOf(o, nil, "torch"); (err == nil) != good || err != nil && !errors.Is(err, ErrUnknown) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if err := s.checkKnown([]known.Failure{{Op: "affine", Check: "value", Adaptor: "jax"}}, "torch"); err == nil {
+	if err := checkKnown(o, nil, []known.Failure{{Op: "affine", Check: "value", Adaptor: "jax"}}, "torch"); err == nil {
 		t.Error("an entry of another adaptor in the file of one")
 	}
 }
@@ -284,16 +280,16 @@ func TestOnlyBesideOthers(t *testing.T) {
 
 // Two frameworks of the same duration get a process each: what the first op costs is paid once.
 func TestBalanceKeepsFrameworksTogether(t *testing.T) {
-	var cells []cell
+	var cells []Cell
 	for _, op := range fake.Toy(t).Ops {
 		for _, name := range []string{"one", "two"} {
-			cells = append(cells, cell{op: op, caller: &fake.Framework{CallerName: name}})
+			cells = append(cells, Cell{Op: op, Caller: name})
 		}
 	}
 	for i, part := range balance(cells, 2, nil) {
 		for _, c := range part {
-			if c.caller.Name() != part[0].caller.Name() {
-				t.Errorf("part %d has %s beside %s", i, c.caller.Name(), part[0].caller.Name())
+			if c.Caller != part[0].Caller {
+				t.Errorf("part %d has %s beside %s", i, c.Caller, part[0].Caller)
 			}
 		}
 	}

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -59,66 +58,56 @@ type CompareOptions struct {
 // Compare calls ops of the built collection and existing functions with the same arrays, and compares both in values and
 // time. The summary counts failures of ops only; an error means that the comparison could not be made.
 func Compare(ctx context.Context, o CompareOptions) (report.Summary, error) {
-	s, _, err := newSession(Options{
+	theirs, err := newForeign(Options{Subject: Subject{Project: o.Project, Callables: o.Functions}})
+	if err != nil {
+		return report.Summary{}, err
+	}
+	out := newPublisher(Options{
 		Subject: Subject{Project: o.Project, Device: o.Device},
 		Effort:  Effort{Python: o.Python, Seed: o.Seed, Build: o.Build},
 		Output:  Output{Out: o.Out, Verbose: o.Verbose, ReportDir: o.ReportDir},
-	})
-	if err != nil {
-		return report.Summary{}, err
-	}
-	defer s.Printer.Stop()
-	summary, err := s.compare(ctx, o.Functions)
-	if s.interrupted != nil {
-		s.Kill()
-	}
-	return summary, errors.Join(err, s.Close(), s.ending())
-}
-
-// compare compares ops with functions, in values and time.
-func (s *Session) compare(ctx context.Context, functions []Callable) (report.Summary, error) {
-	theirs, err := newForeign(Options{Subject: Subject{Project: s.Options.Project, Callables: functions}})
-	if err != nil {
-		return report.Summary{}, err
-	}
-	adaptors := slices.Sorted(maps.Keys(theirs.Functions))
-	if err := s.Open(ctx, adaptors); err != nil {
-		return report.Summary{}, err
-	}
-	var list []comparison
-	s.cells = nil // the checks that were chosen do not run
-	for _, name := range adaptors {
-		both, err := s.startComparisons(ctx, theirs, functions, name)
+	}, &Plan{})
+	defer out.printer.Stop()
+	return withPool(ctx, nil, out, func(pool *Pool) (report.Summary, error) {
+		adaptors := slices.Sorted(maps.Keys(theirs.Functions))
+		r, err := pool.Open(ctx, adaptors)
 		if err != nil {
 			return report.Summary{}, err
 		}
-		list = append(list, both...)
-	}
-	for i := range list {
-		c := &list[i]
-		s.cells = append(s.cells, cell{op: c.op, caller: c.ours, checks: []check.Check{comparisonCheck}})
-		if ctx.Err() != nil {
-			continue // it only counts
+		var list []comparison
+		for _, name := range adaptors {
+			both, err := pool.compared(ctx, theirs, o.Functions, name)
+			if err != nil {
+				return report.Summary{}, err
+			}
+			list = append(list, both...)
 		}
-		s.Printer.Line("%s of %s against %s", c.op.Name, c.ours.CallerName, c.theirs.label)
-		if err := s.compareOp(ctx, c); err != nil {
-			return report.Summary{}, err
+		for i := range list {
+			c := &list[i]
+			out.cells = append(out.cells, Cell{c.op, c.ours.CallerName, []check.Check{comparisonCheck}})
+			if ctx.Err() != nil {
+				continue // it only counts
+			}
+			out.printer.Line("%s of %s against %s", c.op.Name, c.ours.CallerName, c.theirs.label)
+			if err := out.compare(ctx, r.Env, c); err != nil {
+				return report.Summary{}, err
+			}
 		}
-	}
-	s.interrupt(ctx)
-	return s.publish()
+		out.interrupt(ctx)
+		return out.publish(pool.describe(r.Env))
+	})
 }
 
-// startComparisons starts a second worker of an adaptor, with the functions: the first has the package of the collection.
-func (s *Session) startComparisons(ctx context.Context, theirs *check.ForeignCode, functions []Callable, name string) ([]comparison, error) {
-	ours := s.Processes[slices.IndexFunc(s.Processes, func(r *worker.Process) bool { return r.CallerName == name })]
+// compared starts a second worker of an adaptor, with the functions: the first has the package of the collection.
+func (p *Pool) compared(ctx context.Context, theirs *check.ForeignCode, functions []Callable, name string) ([]comparison, error) {
+	ours, project := p.process(name), p.options.Project
 	if ours.Missing != "" {
 		return nil, fmt.Errorf("%s %w: %s", name, ErrMissing, ours.Missing)
 	}
-	config := s.workerConfig(name, name)
+	config := p.config(name, name)
 	config.Callables = theirs.Functions[name]
-	config.Paths = append(paths(theirs, s.Options.Project), config.Paths...)
-	w, err := s.workerWith(config)
+	config.Paths = append(paths(project), config.Paths...)
+	w, err := p.worker(config)
 	if err != nil {
 		return nil, err
 	}
@@ -132,9 +121,9 @@ func (s *Session) startComparisons(ctx context.Context, theirs *check.ForeignCod
 	var list []comparison
 	for _, c := range functions {
 		if c.Adaptor == name {
-			at := slices.IndexFunc(s.Options.Project.Ops, func(op *opdef.Op) bool { return op.Name == c.Op })
+			at := slices.IndexFunc(project.Ops, func(op *opdef.Op) bool { return op.Name == c.Op })
 			list = append(list, comparison{
-				op: cases.Tested(s.Options.Project.Ops[at]), ours: ours, theirs: labelled{other, name + " " + c.Target},
+				op: cases.Tested(project.Ops[at]), ours: ours, theirs: labelled{other, name + " " + c.Target},
 				target: theirs.Functions[name][c.Op],
 			})
 		}
@@ -142,18 +131,18 @@ func (s *Session) startComparisons(ctx context.Context, theirs *check.ForeignCod
 	return list, nil
 }
 
-// compareOp calls both with every choice of dtypes.
-func (s *Session) compareOp(ctx context.Context, c *comparison) error {
-	ours, theirs := &check.T{Ctx: ctx, Env: &s.Env, Op: c.op, Caller: c.ours}, &check.T{Ctx: ctx, Env: &s.Env, Op: c.op, Caller: c.theirs}
-	for _, d := range cases.SupportedDTypes(c.op, s.Env.Device) {
+// compare calls both with every choice of dtypes.
+func (p *publisher) compare(ctx context.Context, env *check.Environment, c *comparison) error {
+	ours, theirs := &check.T{Ctx: ctx, Env: env, Op: c.op, Caller: c.ours}, &check.T{Ctx: ctx, Env: env, Op: c.op, Caller: c.theirs}
+	for _, d := range cases.SupportedDTypes(c.op, env.Device) {
 		ours.StartRow("", d.String())
 		theirs.StartRow("", d.String())
-		for _, p := range append(cases.ValuePlans(c.op, d), largePlan(c.op, d)) {
-			made, err := ours.SampledCase(p)
+		for _, plan := range append(cases.ValuePlans(c.op, d), largePlan(c.op, d)) {
+			made, err := ours.SampledCase(plan)
 			if err != nil {
 				continue
 			}
-			if err := check.Proceed(s.compareCase(ours, theirs, c, made)); err != nil && ctx.Err() == nil {
+			if err := check.Proceed(p.compareCase(ours, theirs, c, made)); err != nil && ctx.Err() == nil {
 				return err
 			}
 		}
@@ -161,11 +150,11 @@ func (s *Session) compareOp(ctx context.Context, c *comparison) error {
 	if ctx.Err() != nil {
 		return nil // what was cut off has no result
 	}
-	s.record(ours.Results(&comparisonCheck, nil))
+	p.record(ours.Results(&comparisonCheck, nil))
 	told := theirs.Results(&comparisonCheck, nil)
 	skipTheirFailures(told)
-	s.record(told)
-	s.printComparisons(c, told)
+	p.record(told)
+	p.printComparison(c, env.Errors.Results(), told)
 	return nil
 }
 
@@ -180,7 +169,7 @@ func skipTheirFailures(results []report.Result) {
 }
 
 // compareCase makes one call with both, compares the results and takes the time. Whatever becomes of theirs, ours is judged.
-func (s *Session) compareCase(ours, theirs *check.T, c *comparison, made *cases.Case) error {
+func (p *publisher) compareCase(ours, theirs *check.T, c *comparison, made *cases.Case) error {
 	call, mine, err := ours.RunCase(ours.Caller, made)
 	if err != nil {
 		return err
@@ -195,7 +184,7 @@ func (s *Session) compareCase(ours, theirs *check.T, c *comparison, made *cases.
 	if err := theirs.ExpectReference(call, made, other); err != nil {
 		return err
 	}
-	return s.timeBoth(ours.Ctx, c, made)
+	return p.timeBoth(ours.Ctx, c, made)
 }
 
 // largePlan has arrays that are worth measuring: as large as the definition and the reference allow.
@@ -230,7 +219,7 @@ func elements(c *cases.Case) int64 {
 }
 
 // timeBoth measures both on the arrays of a case, in one process.
-func (s *Session) timeBoth(ctx context.Context, c *comparison, made *cases.Case) error {
+func (p *publisher) timeBoth(ctx context.Context, c *comparison, made *cases.Case) error {
 	wire, blobs := calls.PublicCall(calls.New(made))
 	request := struct {
 		calls.WireCall
@@ -250,41 +239,40 @@ func (s *Session) timeBoth(ctx context.Context, c *comparison, made *cases.Case)
 		return fmt.Errorf("read times: %w", err)
 	}
 	if answer.Unsupported != "" || answer.Error != nil {
-		s.Printer.Line("note: %s: not measured: %s%v", made.Name, answer.Unsupported, answer.Error)
+		p.printer.Line("note: %s: not measured: %s%v", made.Name, answer.Unsupported, answer.Error)
 		return nil
 	}
-	s.timings = append(s.timings, report.Timing{
+	p.timings = append(p.timings, report.Timing{
 		Op: c.op.Name, Adaptor: c.theirs.label, Case: made.Name,
 		Ours: answer.Ours, Theirs: answer.Theirs, Ratio: answer.Ours / answer.Theirs,
 	})
 	return nil
 }
 
-// printComparisons prints errors and times side by side, after what became of theirs where it is no result within the
+// printComparison prints errors and times side by side, after what became of theirs where it is no result within the
 // tolerance.
-func (s *Session) printComparisons(c *comparison, theirs []report.Result) {
+func (p *publisher) printComparison(c *comparison, ulps []report.ULPs, theirs []report.Result) {
 	for _, r := range theirs {
 		if r.Reason != "" {
-			s.Printer.Line("%s: %s", r.DType, r.Reason)
+			p.printer.Line("%s: %s", r.DType, r.Reason)
 		}
 	}
-	s.Printer.Line("\nlargest error in ulp of the float64 reference%28s%10s%10s", "ours", "theirs", "allowed")
-	ulps := s.Env.Errors.Results()
+	p.printer.Line("\nlargest error in ulp of the float64 reference%28s%10s%10s", "ours", "theirs", "allowed")
 	for _, u := range ulps {
 		if u.Op != c.op.Name || u.Adaptor != c.ours.CallerName {
 			continue
 		}
 		for _, other := range ulps {
 			if other.Op == u.Op && other.Adaptor == c.theirs.label && other.Output == u.Output && other.DType == u.DType {
-				s.Printer.Line("  %-60s%10.3g%10.3g  %s", u.Output+", "+u.DType, u.Worst, other.Worst, u.Allowed)
+				p.printer.Line("  %-60s%10.3g%10.3g  %s", u.Output+", "+u.DType, u.Worst, other.Worst, u.Allowed)
 			}
 		}
 	}
-	s.Printer.Line("\ntime of a call in microseconds%43s%10s%10s", "ours", "theirs", "ratio")
-	for _, t := range s.timings {
+	p.printer.Line("\ntime of a call in microseconds%43s%10s%10s", "ours", "theirs", "ratio")
+	for _, t := range p.timings {
 		if t.Op == c.op.Name && t.Adaptor == c.theirs.label {
-			s.Printer.Line("  %-60s%10.1f%10.1f%10.2f", t.Case, t.Ours, t.Theirs, t.Ratio)
+			p.printer.Line("  %-60s%10.1f%10.1f%10.2f", t.Case, t.Ours, t.Theirs, t.Ratio)
 		}
 	}
-	s.Printer.Line("")
+	p.printer.Line("")
 }

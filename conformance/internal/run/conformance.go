@@ -11,18 +11,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"slices"
 	"sync"
 	"time"
 
-	"github.com/opcast/opcast/conformance/internal/calls"
-	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/conformance/internal/checks/random"
-	"github.com/opcast/opcast/conformance/internal/progress"
-	"github.com/opcast/opcast/internal/language/diag"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/results/report"
 )
@@ -134,68 +128,55 @@ var ErrMissing = errors.New("cannot be tested here")
 // Run tests the collection of a project. The summary counts results; an error means that the suite could not run, or that
 // the context ended before all had run, which is ErrInterrupted. Ginkgo allows one run per process.
 func Run(ctx context.Context, o Options) (report.Summary, error) {
-	s, adaptors, err := newSession(o)
+	p, err := plan(o)
 	if err != nil {
 		return report.Summary{}, err
 	}
-	defer s.Printer.Stop()
-	if o.Jobs > 1 && s.job == nil {
-		return s.runJobs(ctx, adaptors)
+	out := newPublisher(o, p)
+	defer out.printer.Stop()
+	if o.Jobs > 1 && p.job == nil {
+		return runJobs(ctx, p, out)
 	}
-	s.early = true
-	if err := s.Open(ctx, adaptors); err != nil {
-		return report.Summary{}, errors.Join(err, s.Close())
+	return withPool(ctx, p.foreign, out, func(pool *Pool) (report.Summary, error) {
+		pool.attempts = startAttempts
+		r, err := pool.open(ctx, p)
+		if err != nil {
+			return report.Summary{}, err
+		}
+		out.begin()
+		tree(p.Cells, r.Env.Device, func(c *Cell, one *check.Check) []report.Result {
+			out.began(c, one)
+			results := r.run(ctx, c.Op, pool.caller(c.Caller), one)
+			if ctx.Err() == nil {
+				out.record(results)
+				out.printer.Finished(results)
+			}
+			return results
+		}, func() bool { return ctx.Err() != nil })
+		runGinkgo(o)
+		out.fillHoles(ctx)
+		return out.publish(pool.describe(r.Env))
+	})
+}
+
+// withPool has a body use processes, and ends them.
+func withPool(ctx context.Context, f *check.ForeignCode, out *publisher, body func(*Pool) (report.Summary, error)) (report.Summary, error) {
+	pool := NewPool(out.options)
+	pool.foreign, pool.say = f, out.printer.Line
+	summary, err := body(pool)
+	if out.interrupted != nil {
+		pool.Kill()
 	}
-	s.startProgress()
-	s.specs(ctx)
-	runGinkgo(o)
-	s.fillHoles(ctx)
-	summary, err := s.publish()
-	if s.interrupted != nil {
-		s.Kill()
-	}
-	return summary, errors.Join(err, s.Close(), s.ending())
+	return summary, errors.Join(err, pool.Close(), out.ending())
 }
 
 // startAttempts is how often in a row the process of a caller may end while it starts, before its other checks are skipped.
 const startAttempts = 3
 
-// newSession reads the options.
-func newSession(o Options) (*Session, []string, error) {
-	s := &Session{Options: o, started: time.Now(), attempts: startAttempts, Printer: &progress.Printer{Out: o.Out, Verbose: o.Verbose}}
-	s.Env = newEnvironment(o)
-	var err error
-	if s.Env.Foreign, err = newForeign(o); err != nil {
-		return nil, nil, err
-	}
-	var adaptors []string
-	if s.Ops, adaptors, err = Selection(o, s.Env.Foreign); err != nil {
-		return nil, nil, err
-	}
-	if o.Spread {
-		s.spread = newSpread(s.Ops)
-	}
-	if s.job, err = readJob(o); err != nil {
-		return nil, nil, err
-	}
-	if s.job != nil { // the process that started it has read the other choices: its report is not that of the last run
-		s.choice = choice{job: s.job.Specs}
-		s.Printer.Out = s.job
-		return s, adaptors, nil
-	}
-	if s.choice, err = newChoice(o); err == nil {
-		err = s.choice.checkPatterns(o.Project.Ops, allCallers(o.Project, s.Env.Foreign), s.Env.Foreign)
-	}
-	if err == nil { // before workers start, of which each needs seconds
-		err = s.expectations(adaptors)
-	}
-	return s, adaptors, err
-}
-
 // newEnvironment is what all specs share, as far as the options tell.
-func newEnvironment(o Options) check.Environment {
-	return check.Environment{
-		Project: o.Project, Device: o.device(), StaleFiles: askedOnce(o.Stale), RandomCallsPerOp: o.randomCalls(), Seed: o.Seed,
+func newEnvironment(o Options, f *check.ForeignCode) *check.Environment {
+	return &check.Environment{
+		Project: o.Project, Device: o.device(), StaleFiles: askedOnce(o.Stale), RandomCallsPerOp: o.randomCalls(), Seed: o.Seed, Foreign: f,
 	}
 }
 
@@ -213,57 +194,10 @@ func askedOnce(stale func(context.Context) ([]string, error)) func(context.Conte
 	}
 }
 
-// CallsPerOp is the number of random calls for each op.
+// randomCalls is the number of random calls for each op.
 func (o *Options) randomCalls() int {
 	ops := max(cmp.Or(len(o.Ops), len(o.Project.Ops)), 1)
 	return cmp.Or((o.RandomTotal+ops-1)/ops, o.Random, random.CallsPerOp)
-}
-
-// unknown is the error about a name that the project does not have, with the one that may be meant.
-func unknown(what, name string, known []string) error {
-	err := fmt.Errorf("%s %q: %w", what, name, ErrUnknown)
-	if hint := diag.DidYouMean(name, known, ""); hint != "" {
-		err = fmt.Errorf("%w: %s", err, hint)
-	}
-	return err
-}
-
-// Selection applies the options' filters.
-func Selection(o Options, f *check.ForeignCode) (ops []*opdef.Op, adaptors []string, err error) {
-	for _, name := range o.Ops {
-		if !slices.ContainsFunc(o.Project.Ops, func(op *opdef.Op) bool { return op.Name == name }) {
-			return nil, nil, unknown("op", name, o.Project.OpNames())
-		}
-	}
-	for _, op := range o.Project.Ops {
-		if len(o.Ops) == 0 || slices.Contains(o.Ops, op.Name) {
-			ops = append(ops, cases.Tested(op))
-		}
-	}
-	have := callerNames(f, o.Project)
-	if f.Callables() && len(o.Ops) == 0 {
-		ops = ops[:0]
-		for _, op := range o.Project.Ops {
-			if f.Has(op, calls.DefinitionName) {
-				ops = append(ops, cases.Tested(op))
-			}
-		}
-	}
-	for _, name := range o.Adaptors {
-		if !slices.Contains(have, name) {
-			return nil, nil, unknown("adaptor", name, have)
-		}
-	}
-	for _, name := range have {
-		if o.Profile == check.ProfileFast && len(o.Adaptors) == 0 && (name == calls.NativeName || name == calls.OpCallName) {
-			continue // they call what the bare backend calls
-		}
-		// The bare backend is what the others are compared with, so it always starts.
-		if len(o.Adaptors) == 0 || slices.Contains(o.Adaptors, name) || name == calls.BackendName && !f.Callables() {
-			adaptors = append(adaptors, name)
-		}
-	}
-	return ops, adaptors, nil
 }
 
 // device is the name of the device under test in messages.

@@ -24,10 +24,10 @@ func TestLacks(t *testing.T) {
 		"a driver, the CPU": {"cpu", "driver", "", nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &Session{Options: Options{Subject: Subject{Driver: test.driver}}}
-			s.Env.Device = test.device
+			kind, _, _ := strings.Cut(test.device, ":")
+			o := Options{Subject: Subject{Driver: test.driver, Device: kind}}
 			r := &worker.Process{CallerName: calls.BackendName, WorkerInfo: calls.WorkerInfo{Built: test.built, Hardware: test.hardware}}
-			err := s.lacks(r)
+			err := lacks(o, nil, r)
 			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}

@@ -64,14 +64,14 @@ func TestEnduranceOfFunctions(t *testing.T) {
 				t.Errorf("caches may take %d bytes a call", r.Abilities.LeakRate)
 			}
 			for _, id := range all {
-				s := &Session{Options: Options{Scope: Scope{Profile: check.ProfileExtended}}, Env: check.Environment{
+				s := &Runner{profile: check.ProfileExtended, Env: &check.Environment{
 					Project: fake.Toy(t), Device: "cpu", Oracle: fakeOracle{}, Callers: []calls.Caller{r}, Foreign: f,
 				}}
 				check, want := checkNamed(t, id), "pass"
 				if strings.Contains(" "+failing+" ", " "+id+" ") {
 					want = "fail"
 				}
-				for _, result := range s.run(t.Context(), fake.ToyOp(t, "affine"), r, "", &check) {
+				for _, result := range s.run(t.Context(), fake.ToyOp(t, "affine"), r, &check) {
 					if string(result.Status) != want {
 						t.Errorf("%s: %s, want %s: %s", id, result.Status, want, result.Reason)
 					}

@@ -88,21 +88,21 @@ func fakeRun(t *testing.T, id string, caller *fake.Framework, change func(*check
 func fakeRunOf(t *testing.T, op, id string, caller *fake.Framework, change func(*check.Environment)) string {
 	t.Helper()
 	p := fake.Toy(t)
-	s := &Session{Options: Options{Scope: Scope{Profile: check.ProfileExtended}}, Env: check.Environment{
+	s := &Runner{profile: check.ProfileExtended, Env: &check.Environment{
 		Project: p, Device: "cpu", RandomCallsPerOp: 60, Oracle: fakeOracle{}, Callers: []calls.Caller{&fake.Framework{CallerName: calls.BackendName}, caller},
 		Chain: &fakeChain{fake: caller}, DebugCaller: func(context.Context, string) (calls.Caller, error) {
 			return &fake.Framework{CallerName: caller.CallerName, Before: caller.Before, After: caller.After, ChecksContents: true}, nil
 		}, StaleFiles: func(context.Context) ([]string, error) { return nil, nil },
 	}}
 	if change != nil {
-		change(&s.Env)
+		change(s.Env)
 	}
 	for _, check := range Checks() {
 		if check.ID != id {
 			continue
 		}
 		var status string
-		for _, r := range s.run(t.Context(), fake.ToyOp(t, op), caller, "", &check) {
+		for _, r := range s.run(t.Context(), fake.ToyOp(t, op), caller, &check) {
 			status = fmt.Sprintf("%s%s: %s\n", status, r.Status, r.Reason)
 		}
 		return status

@@ -25,7 +25,7 @@ const stallTimeout = worker.StartDeadline + specDeadline + worker.CallDeadline
 var errStalled = errors.New("it told nothing")
 
 // follow starts a process and listens to it until its end, or until it has told nothing for too long.
-func (s *Session) follow(ctx context.Context, words []string, dir string, patience time.Duration) error {
+func (p *publisher) follow(ctx context.Context, words []string, dir string, patience time.Duration) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	cmd := jobCommand(ctx, words)
@@ -47,7 +47,7 @@ func (s *Session) follow(ctx context.Context, words []string, dir string, patien
 		}
 		_ = out.Close()
 	})()
-	told := s.readMessages(activityReader{out, func() { timer.Reset(patience) }})
+	told := p.readMessages(activityReader{out, func() { timer.Reset(patience) }})
 	err = cmd.Wait()
 	if stalled(ctx) {
 		told = context.Cause(ctx)

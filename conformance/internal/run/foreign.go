@@ -112,7 +112,7 @@ func callerNames(f *check.ForeignCode, p *opdef.Project) []string {
 }
 
 // paths are the folders in which modules of functions are looked for: where the user is, then the project.
-func paths(f *check.ForeignCode, p *opdef.Project) []string {
+func paths(p *opdef.Project) []string {
 	here, err := filepath.Abs(".")
 	if err != nil {
 		return []string{p.Dir}

@@ -42,11 +42,11 @@ func definitionJudged(t *testing.T, op *opdef.Op, id string) string {
 	t.Helper()
 	oracle := fake.RealOracle(t, time.Minute)
 	samplers := oracle.Samplers(t.Context(), []*opdef.Op{op})
-	s := &Session{Env: check.Environment{Project: fake.Toy(t), Device: "cpu", Oracle: oracle, Samplers: samplers}}
+	s := &Runner{Env: &check.Environment{Project: fake.Toy(t), Device: "cpu", Oracle: oracle, Samplers: samplers}}
 	for _, check := range definitions.Checks() {
 		if check.ID == id {
 			var lines []string
-			for _, r := range s.run(t.Context(), op, calls.Definition{}, "", &check) {
+			for _, r := range s.run(t.Context(), op, calls.Definition{}, &check) {
 				lines = append(lines, string(r.Status)+": "+r.Reason)
 			}
 			return strings.Join(lines, "\n")

@@ -12,9 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
-	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/internal/results/report"
 	"github.com/opcast/opcast/internal/system/tempdir"
 )
@@ -61,56 +59,41 @@ func readJob(o Options) (*job, error) {
 }
 
 // runJobs runs the suite in several processes and joins their reports.
-func (s *Session) runJobs(ctx context.Context, adaptors []string) (report.Summary, error) {
-	if err := s.planJobs(ctx, adaptors); err != nil {
+func runJobs(ctx context.Context, p *Plan, out *publisher) (report.Summary, error) {
+	o := out.options
+	err := prepareLibrary(ctx, o, p.foreign)
+	if err != nil {
 		return report.Summary{}, err
 	}
-	s.startProgress()
+	folderOfCases, err := reproducerFolder(o, nil)
+	if err != nil {
+		return report.Summary{}, err
+	}
+	out.begin()
 	temp, err := tempdir.Make("", "opcast-jobs")
 	if err != nil {
 		return report.Summary{}, fmt.Errorf("folder of jobs: %w", err)
 	}
 	defer func() { _ = temp.Remove() }() // else the next run does
-	folder := temp.Path
-	parts := balance(split(s.cells, s.Options.Jobs), s.Options.Jobs, weights(s.Options.ReportDir))
+	parts := balance(split(p.Cells, o.Jobs), o.Jobs, weights(o.ReportDir))
 	errs := make([]error, len(parts))
 	var wait sync.WaitGroup
 	for i, part := range parts {
-		dir := filepath.Join(folder, strconv.Itoa(i))
-		wait.Go(func() { errs[i] = s.runJob(ctx, dir, part) })
+		dir := filepath.Join(temp.Path, strconv.Itoa(i))
+		wait.Go(func() { errs[i] = out.runJob(ctx, dir, job{Specs: patternsOf(part), Cases: folderOfCases}) })
 	}
 	wait.Wait()
 	broken := distinct(errs)
-	r, err := mergeReports(folder, len(parts))
+	r, err := mergeReports(temp.Path, len(parts))
 	if err == nil && r == nil && ctx.Err() != nil {
-		r, err = s.report() // no job had come so far
+		r, err = describe(o, p.foreign) // no job had come so far
 	}
 	if err != nil || r == nil {
 		return report.Summary{}, errors.Join(broken, err)
 	}
-	s.fillHoles(ctx)
-	r.Results, r.Checks = s.results, s.catalogue()
-	r.Started, r.Seconds = s.started.UTC().Format(time.RFC3339Nano), time.Since(s.started).Seconds()
-	summary, err := s.write(r)
-	return summary, errors.Join(broken, err, s.ending())
-}
-
-// planJobs lists what all jobs run together, and makes the folder that they share.
-func (s *Session) planJobs(ctx context.Context, adaptors []string) error {
-	if err := s.prepareLibrary(ctx); err != nil {
-		return err
-	}
-	callers := []calls.Caller{calls.Definition{}}
-	for _, name := range adaptors {
-		if s.wantsAdaptor(name) {
-			callers = append(callers, calls.StubCaller{CallerName: name})
-		}
-	}
-	var err error
-	if s.cells, err = s.choice.cells(s.Ops, callers, s.Env.Foreign); err != nil {
-		return err
-	}
-	return s.reproducerFolder()
+	out.fillHoles(ctx)
+	summary, err := out.publish(r, nil)
+	return summary, errors.Join(broken, err, out.ending())
 }
 
 // distinct joins errors, each text once: what stops one job often stops all.
@@ -125,26 +108,7 @@ func distinct(errs []error) error {
 }
 
 // runJob runs one process until its end.
-func (s *Session) runJob(ctx context.Context, dir string, part []cell) error {
-	file, err := s.writeJob(dir, part)
-	if err != nil {
-		return err
-	}
-	err = s.follow(ctx, append(slices.Clone(s.Options.Command), "--job", file, "--report", dir), dir, stallTimeout)
-	if ctx.Err() != nil {
-		return nil // it was told to end
-	}
-	return err
-}
-
-// writeJob writes the file of a job.
-func (s *Session) writeJob(dir string, part []cell) (string, error) {
-	j := job{Cases: s.Env.ReproducerDir}
-	for _, c := range part {
-		for _, check := range c.checks {
-			j.Specs = append(j.Specs, pattern{c.op.Name, c.caller.Name(), check.ID})
-		}
-	}
+func (p *publisher) runJob(ctx context.Context, dir string, j job) error {
 	text, err := json.Marshal(j)
 	if err == nil {
 		err = os.MkdirAll(dir, 0o755)
@@ -154,15 +118,19 @@ func (s *Session) writeJob(dir string, part []cell) (string, error) {
 		err = os.WriteFile(file, text, 0o644)
 	}
 	if err != nil {
-		return "", fmt.Errorf("job: %w", err)
+		return fmt.Errorf("job: %w", err)
 	}
-	return file, nil
+	err = p.follow(ctx, append(slices.Clone(p.options.Command), "--job", file, "--report", dir), dir, stallTimeout)
+	if ctx.Err() != nil {
+		return nil // it was told to end
+	}
+	return err
 }
 
 // readMessages reads what a job tells. Results are shown by cell: those of several jobs come in turns.
-func (s *Session) readMessages(out io.Reader) error {
+func (p *publisher) readMessages(out io.Reader) error {
 	var cell []report.Result
-	defer func() { s.showCell(cell) }()
+	defer func() { p.showCell(cell) }()
 	for d := json.NewDecoder(out); ; {
 		var e jobMessage
 		if err := d.Decode(&e); errors.Is(err, io.EOF) {
@@ -171,17 +139,17 @@ func (s *Session) readMessages(out io.Reader) error {
 			return fmt.Errorf("read what it tells: %w", err)
 		}
 		if e.Line != "" {
-			s.showOnce(e.Line)
+			p.showOnce(e.Line)
 		}
 		if e.Spec != "" {
-			s.Printer.Running(e.Spec)
+			p.printer.Running(e.Spec)
 		}
 		if len(e.Results) == 0 {
 			continue
 		}
-		s.Printer.Finished(e.Results)
+		p.printer.Finished(e.Results)
 		if first := e.Results[0]; len(cell) > 0 && (cell[0].Op != first.Op || cell[0].Adaptor != first.Adaptor) {
-			s.showCell(cell)
+			p.showCell(cell)
 			cell = nil
 		}
 		cell = append(cell, e.Results...)
@@ -189,19 +157,19 @@ func (s *Session) readMessages(out io.Reader) error {
 }
 
 // showCell keeps and shows the results of one op through one caller.
-func (s *Session) showCell(cell []report.Result) {
+func (p *publisher) showCell(cell []report.Result) {
 	if len(cell) > 0 {
-		s.record(cell)
+		p.record(cell)
 	}
 }
 
 // showOnce shows a line that several jobs may tell, once.
-func (s *Session) showOnce(line string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !slices.Contains(s.notes, line) {
-		s.notes = append(s.notes, line)
-		s.Printer.Line("%s", line)
+func (p *publisher) showOnce(line string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !slices.Contains(p.notes, line) {
+		p.notes = append(p.notes, line)
+		p.printer.Line("%s", line)
 	}
 }
 

@@ -20,8 +20,8 @@ func TestJobsEnd(t *testing.T) {
 		"exit 0":                      "",
 		`echo of a check >&2; touch "$4/report.json"; exit 1`: "",
 	} {
-		s := &Session{Options: Options{Effort: Effort{Command: []string{"sh", "-c", script, "job"}}}, Printer: &progress.Printer{Out: io.Discard}}
-		err := s.runJob(t.Context(), t.TempDir(), nil)
+		p := &publisher{options: Options{Effort: Effort{Command: []string{"sh", "-c", script, "job"}}}, printer: &progress.Printer{Out: io.Discard}}
+		err := p.runJob(t.Context(), t.TempDir(), job{})
 		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", script, err, want)
 		}
@@ -32,12 +32,12 @@ func TestJobsEnd(t *testing.T) {
 func TestJobsWithoutReport(t *testing.T) {
 	o := Options{Subject: Subject{Project: fake.Toy(t)}, Effort: Effort{Jobs: 2, Command: []string{"sh", "-c", "echo the reason >&2; exit 1"}}, Output: Output{ReportDir: t.TempDir()}}
 	o.Callables = []Callable{{"numpy", "affine", "m:f"}, {"torch", "affine", "m:f"}}
-	s := &Session{Options: o, Ops: o.Project.Ops, Printer: &progress.Printer{Out: io.Discard}}
-	var err error
-	if s.Env.Foreign, err = newForeign(o); err != nil {
+	o.Out = io.Discard
+	p, err := plan(o)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = s.runJobs(t.Context(), []string{"numpy", "torch"}); err == nil || strings.Count(err.Error(), "the reason") != 1 {
+	if _, err = runJobs(t.Context(), p, newPublisher(o, p)); err == nil || strings.Count(err.Error(), "the reason") != 1 {
 		t.Errorf("got %v", err)
 	}
 }
@@ -48,17 +48,17 @@ func TestJobOfLastFailed(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`{"Specs": [["affine", "torch", "value"]]}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s, _, err := newSession(Options{Subject: Subject{Project: fake.Toy(t)}, Scope: Scope{LastFailed: true, Only: "nowhere"}, Effort: Effort{Job: file}, Output: Output{ReportDir: t.TempDir(), Out: io.Discard}})
-	if err != nil || len(s.choice.job) != 1 || s.choice.failed != nil {
-		t.Errorf("got %+v, %v", s, err)
+	p, err := plan(Options{Subject: Subject{Project: fake.Toy(t)}, Scope: Scope{LastFailed: true, Only: "nowhere"}, Effort: Effort{Job: file}, Output: Output{ReportDir: t.TempDir(), Out: io.Discard}})
+	if err != nil || len(patternsOf(p.Cells)) != 1 {
+		t.Errorf("got %+v, %v", p, err)
 	}
 }
 
 // What earlier runs left in the folder of failing cases goes; anything else in it is someone's.
 func TestCaseFolder(t *testing.T) {
 	dir := t.TempDir()
-	s := &Session{Options: Options{Subject: Subject{Project: fake.Toy(t)}, Output: Output{ReportDir: dir}}}
-	if err := s.reproducerFolder(); err != nil {
+	o := Options{Subject: Subject{Project: fake.Toy(t)}, Output: Output{ReportDir: dir}}
+	if _, err := reproducerFolder(o, nil); err != nil {
 		t.Fatal(err)
 	}
 	files := map[string]bool{
@@ -72,7 +72,7 @@ func TestCaseFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.reproducerFolder(); err != nil {
+	if _, err := reproducerFolder(o, nil); err != nil {
 		t.Fatal(err)
 	}
 	for name, stays := range files {

@@ -141,12 +141,12 @@ func TestPlantedOps(t *testing.T) {
 			test.change(&op)
 			caller := test.fake
 			caller.CallerName = "fake"
-			s := &Session{Env: check.Environment{Project: fake.Toy(t), Device: "cpu", Oracle: fakeOracle{}, Callers: []calls.Caller{&caller}}}
+			s := &Runner{Env: &check.Environment{Project: fake.Toy(t), Device: "cpu", Oracle: fakeOracle{}, Callers: []calls.Caller{&caller}}}
 			for _, check := range Checks() {
 				if check.ID != test.check {
 					continue
 				}
-				for _, r := range s.run(t.Context(), &op, &caller, "", &check) {
+				for _, r := range s.run(t.Context(), &op, &caller, &check) {
 					if got := string(r.Status) + ": " + r.Reason; !strings.HasPrefix(got, test.want) {
 						t.Error(got)
 					}

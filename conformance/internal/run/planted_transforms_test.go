@@ -14,7 +14,6 @@ import (
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/conformance/internal/checks/transforms"
-	"github.com/opcast/opcast/conformance/internal/progress"
 	"github.com/opcast/opcast/conformance/internal/worker"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/load"
@@ -124,7 +123,7 @@ var plantedTransform = map[string]map[string][]change{
 }
 
 // The real workers of the repository's collection.
-func realSession(t *testing.T) *Session {
+func realRunner(t *testing.T) *Runner {
 	t.Helper()
 	root, err := filepath.Abs("../../..")
 	if err != nil {
@@ -140,13 +139,14 @@ func realSession(t *testing.T) *Session {
 	}
 	names := []string{calls.BackendName, "jax", "torch"}
 	options := Options{Subject: Subject{Project: project}, Scope: Scope{Adaptors: names}, Effort: Effort{Python: interpreter}}
-	s := &Session{Options: options, Ops: project.Ops, Printer: &progress.Printer{Out: t.Output()}}
+	pool := NewPool(options)
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
+		if err := pool.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := s.Open(t.Context(), names); err != nil {
+	s, err := pool.Open(t.Context(), names)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -154,8 +154,8 @@ func realSession(t *testing.T) *Session {
 
 // Each check passes with a real framework and fails when its answers are changed.
 func TestPlantedTransformErrors(t *testing.T) {
-	s := realSession(t)
-	op := s.Options.Project.Ops[slices.IndexFunc(s.Options.Project.Ops, func(o *opdef.Op) bool { return o.Name == "rms_norm" })]
+	s := realRunner(t)
+	op := s.Env.Project.Ops[slices.IndexFunc(s.Env.Project.Ops, func(o *opdef.Op) bool { return o.Name == "rms_norm" })]
 	for framework, list := range plantedTransform {
 		real, _ := s.Env.Caller(framework).(*worker.Process)
 		m := &changedFramework{Process: real, memory: map[string]*calls.Transformed{}}
@@ -177,8 +177,8 @@ const flopsCheck = "flops"
 
 // An op whose definition and that of whose gradient have flops: what a counter leaves out, and what it counts wrong, is found.
 func TestPlantedFlops(t *testing.T) {
-	s := realSession(t)
-	op := s.Options.Project.Ops[slices.IndexFunc(s.Options.Project.Ops, func(o *opdef.Op) bool { return o.Flops != nil && o.Gradient != nil && o.Gradient.Flops != nil })]
+	s := realRunner(t)
+	op := s.Env.Project.Ops[slices.IndexFunc(s.Env.Project.Ops, func(o *opdef.Op) bool { return o.Flops != nil && o.Gradient != nil && o.Gradient.Flops != nil })]
 	real, _ := s.Env.Caller("torch").(*worker.Process)
 	m := &changedFramework{Process: real, memory: map[string]*calls.Transformed{}}
 	checks := transforms.Checks()
@@ -195,17 +195,17 @@ func TestPlantedFlops(t *testing.T) {
 }
 
 // plant runs a check without and with each change.
-func plant(t *testing.T, s *Session, op *opdef.Op, m *changedFramework, check *check.Check, changes []change) {
+func plant(t *testing.T, s *Runner, op *opdef.Op, m *changedFramework, check *check.Check, changes []change) {
 	t.Helper()
 	m.change = nil
-	for _, r := range s.run(t.Context(), op, m, "", check) {
+	for _, r := range s.run(t.Context(), op, m, check) {
 		if r.Status != "pass" {
 			t.Fatalf("unchanged: %s: %s", r.Status, r.Reason)
 		}
 	}
 	for i, c := range changes {
 		m.change = c
-		if worst := worstOf(s.run(t.Context(), op, m, "", check)); worst.Status != "fail" {
+		if worst := worstOf(s.run(t.Context(), op, m, check)); worst.Status != "fail" {
 			t.Errorf("change %d: %s: %s", i, worst.Status, worst.Reason)
 		}
 	}

@@ -30,10 +30,10 @@ func TestPropertiesAreHeld(t *testing.T) {
 	for text, want := range map[string]report.Status{"": report.Pass, "a row does not sum to 1": report.Fail} {
 		op := *fake.ToyOp(t, "affine")
 		op.Module = "def properties(y):\n    pass\n"
-		s := &Session{Env: check.Environment{
+		s := &Runner{Env: &check.Environment{
 			Project: fake.Toy(t), Device: "cpu", Oracle: sayingOracle{text: text}, Callers: []calls.Caller{caller},
 		}}
-		results := s.run(t.Context(), &op, caller, "", &Checks()[i])
+		results := s.run(t.Context(), &op, caller, &Checks()[i])
 		if len(results) == 0 || slices.ContainsFunc(results, func(r report.Result) bool { return r.Status != want }) {
 			t.Errorf("%q: got %+v, want %s", text, results, want)
 		}

@@ -2,87 +2,152 @@ package run
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
+	"context"
+	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"runtime"
-	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
+	"sync"
 	"time"
 
-	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/conformance/internal/progress"
-	"github.com/opcast/opcast/conformance/internal/worker"
-	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/results/report"
 )
 
+// publisher shows results as they come, and reports them in the end.
+type publisher struct {
+	options Options
+	cells   []Cell
+	printer *progress.Printer
+	started time.Time
+	// job is where a process with a part of the run tells what comes of it; nil outside of one.
+	job *job
+
+	mu      sync.Mutex
+	results []report.Result
+	// notes are lines that jobs told; timings compare with existing kernels.
+	notes   []string
+	timings []report.Timing
+	// interrupted says that the run was stopped; nil where it was not.
+	interrupted *report.Interruption
+}
+
+func newPublisher(o Options, p *Plan) *publisher {
+	out := &publisher{options: o, cells: p.Cells, job: p.job, started: time.Now(), printer: &progress.Printer{Out: o.Out, Verbose: o.Verbose}}
+	if p.job != nil {
+		out.printer.Out = p.job
+	}
+	return out
+}
+
+// begin draws the live line from now on, where there is a terminal. Elsewhere, it tells which specs take long.
+func (p *publisher) begin() {
+	switch {
+	case p.job != nil: // the process that started it does
+	case p.options.Progress:
+		p.printer.Start(len(patternsOf(p.cells)), p.started)
+	default:
+		p.printer.Watch()
+	}
+}
+
+// began says which spec runs now. A job tells the process that has the terminal.
+func (p *publisher) began(c *Cell, current *check.Check) {
+	spec := progress.SpecName(c.Op.Name, c.Caller, current.ID)
+	if p.job != nil {
+		p.job.send(jobMessage{Spec: spec})
+	}
+	p.printer.Running(spec)
+}
+
 // record keeps the results of a spec and shows them.
-func (s *Session) record(results []report.Result) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.results = append(s.results, results...)
-	if s.job != nil {
-		s.job.send(jobMessage{Results: results})
+func (p *publisher) record(results []report.Result) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.results = append(p.results, results...)
+	if p.job != nil {
+		p.job.send(jobMessage{Results: results})
 		return
 	}
-	s.Printer.Results(results)
+	p.printer.Results(results)
 }
 
-// report is the run so far.
-func (s *Session) report() (*report.Report, error) {
-	r := &report.Report{
-		Schema: report.Schema, SuiteVersion: check.Version, Collection: s.Options.Project.Manifest.Name,
-		Device: s.Env.Device, Adaptors: map[string]string{}, Results: s.results,
-		Environment: machine(s.Env.Device), Started: s.started.UTC().Format(time.RFC3339Nano), Seconds: time.Since(s.started).Seconds(),
-		Timings: s.timings, Checks: s.catalogue(), Random: s.Env.RandomTallies.List,
+// fillHoles adds an error for every check that left no result, unless the run was interrupted or the user filtered specs.
+func (p *publisher) fillHoles(ctx context.Context) {
+	if p.interrupt(ctx) || isFiltered() {
+		return
 	}
-	if s.Env.Errors != nil {
-		r.ULPs = s.Env.Errors.Results()
+	holes := missingResults(p.cells, p.results)
+	if len(holes) > 0 {
+		p.printer.Line("ERROR %d checks did not run, the first is %s, %s: %s",
+			len(holes), holes[0].Op, holes[0].Adaptor, holes[0].Title())
 	}
-	var err error
-	if r.OpdefsDigest, err = definitionsDigest(s.Options.Project); err != nil {
-		return nil, err
-	}
-	if path := s.library(); path != "" {
-		if r.LibrarySHA256, err = fileDigest(path); err != nil {
-			return nil, err
-		}
-	}
-	if s.Options.Driver != "" { // no GPU of the machine has a part in it
-		r.Device, r.Environment = report.EmulatedDevice(cases.KindOf(s.Env.Device)), machine("cpu")
-	}
-	for _, process := range s.Processes {
-		r.Adaptors[process.CallerName] = process.Version
-		if process.Hardware != "" && s.Options.Driver == "" {
-			r.Device = fmt.Sprintf("%s (%s)", s.Env.Device, process.Hardware)
-			r.Environment["gpu"] = cmp.Or(r.Environment["gpu"], process.Hardware)
-		}
-		if process.Python != "" {
-			r.Environment["python"] = process.Python
-		}
-	}
-	return r, nil
+	p.results = append(p.results, holes...)
 }
 
-// catalogue describes the checks of the run, in the order of the suite.
-func (s *Session) catalogue() []report.Check {
-	var ran []check.Check
-	for _, c := range s.cells {
-		ran = append(ran, c.checks...)
+// missingResults are errors for the checks of cells that have no result.
+func missingResults(cells []Cell, results []report.Result) []report.Result {
+	have := map[pattern]bool{}
+	for _, r := range results {
+		have[pattern{r.Op, r.Adaptor, r.Check}] = true
 	}
-	wanted := map[string]bool{}
-	for i := range ran {
-		wanted[ran[i].ID] = true
+	var out []report.Result
+	for c, one := range specs(cells) {
+		if !have[pattern{c.Op.Name, c.Caller, one.ID}] {
+			out = append(out, report.Result{
+				Op: c.Op.Name, Adaptor: c.Caller, Group: one.Group, Check: one.ID,
+				Status: report.Error, Reason: "did not run", File: c.Op.File, Line: 1,
+			})
+		}
+	}
+	return out
+}
+
+// ErrInterrupted means that the context ended before all checks had run. The report has what was complete by then.
+var ErrInterrupted = errors.New("interrupted")
+
+// interrupt notes that the run was stopped, if it was, and how many checks did not run. What was cut off has no result:
+// it is neither a failure nor a hole. A run that was stopped when everything had run was not interrupted.
+func (p *publisher) interrupt(ctx context.Context) bool {
+	if ctx.Err() == nil {
+		return false
+	}
+	if missing := len(missingResults(p.cells, p.results)); missing > 0 {
+		p.interrupted = &report.Interruption{Reason: context.Cause(ctx).Error(), NotRun: missing}
+	}
+	return p.interrupted != nil
+}
+
+// ending is the error of a run that was interrupted.
+func (p *publisher) ending() error {
+	if p.interrupted == nil {
+		return nil
+	}
+	return ErrInterrupted
+}
+
+// pend has an interrupted report keep what failed in the report that it takes the place of, as far as the run was to check
+// that again. A complete run would have forgotten no less.
+func (p *publisher) pend(r *report.Report) {
+	old, err := report.Read(filepath.Join(p.options.ReportDir, report.File))
+	if err != nil || p.job != nil {
+		return // there is nothing to keep, or the process that started this one does
+	}
+	planned := patternsOf(p.cells)
+	r.Interrupted.Pend(r, old, func(s report.Spec) bool { return slices.Contains(planned, pattern{s.Op, s.Adaptor, s.Check}) })
+}
+
+// described describes the checks of the run, in the order of the suite.
+func described(cells []Cell) []report.Check {
+	all, wanted := Checks(), map[string]bool{}
+	for _, one := range specs(cells) {
+		all, wanted[one.ID] = append(all, *one), true
 	}
 	var out []report.Check
 	// What is in no list, such as comparisons with existing kernels, comes last.
-	for _, c := range slices.Concat(Checks(), ran) {
+	for _, c := range all {
 		if wanted[c.ID] {
 			delete(wanted, c.ID)
 			out = append(out, report.Check{ID: c.ID, Group: c.Group, Profile: cmp.Or(c.Profile, check.ProfileCore), Doc: c.Doc})
@@ -92,34 +157,31 @@ func (s *Session) catalogue() []report.Check {
 }
 
 // publish writes the report and the closing summary. A job only leaves its report for the process that joins them.
-func (s *Session) publish() (report.Summary, error) {
-	r, err := s.report()
+func (p *publisher) publish(r *report.Report, err error) (report.Summary, error) {
 	if err != nil {
 		return report.Summary{}, err
 	}
-	return s.write(r)
-}
-
-func (s *Session) write(r *report.Report) (report.Summary, error) {
+	r.Results, r.Checks, r.Timings = p.results, described(p.cells), p.timings
+	r.Started, r.Seconds = p.started.UTC().Format(time.RFC3339Nano), time.Since(p.started).Seconds()
 	r.Sort()
-	if r.Interrupted = s.interrupted; r.Interrupted != nil {
-		s.pend(r)
+	if r.Interrupted = p.interrupted; r.Interrupted != nil {
+		p.pend(r)
 	}
 	var unwritten error // which is no reason to keep quiet about what was found
-	if s.Options.ReportDir != "" {
-		if unwritten = r.WriteFiles(s.Options.ReportDir); unwritten == nil && s.job == nil {
-			s.Printer.Line("report: %s", check.Relative(s.Options.Project.Dir, filepath.Join(s.Options.ReportDir, "index.html")))
+	if p.options.ReportDir != "" {
+		if unwritten = r.WriteFiles(p.options.ReportDir); unwritten == nil && p.job == nil {
+			p.printer.Line("report: %s", check.Relative(p.options.Project.Dir, filepath.Join(p.options.ReportDir, "index.html")))
 		}
 	}
 	summary := r.Summary()
-	if s.job == nil {
+	if p.job == nil {
 		if text := progress.RandomLine(r.Random); text != "" {
-			s.Printer.Line("%s", text)
+			p.printer.Line("%s", text)
 		}
-		if s.Options.Profile == check.ProfileFast {
-			s.Printer.Line("%s", untried(Checks()))
+		if p.options.Profile == check.ProfileFast {
+			p.printer.Line("%s", untried(Checks()))
 		}
-		s.Printer.Closing(r)
+		p.printer.Closing(r)
 	}
 	if unwritten != nil {
 		return summary, fmt.Errorf("%w: %w", ErrUnwritten, unwritten)
@@ -144,41 +206,4 @@ func untried(checks []check.Check) string {
 		}
 	}
 	return fmt.Sprintf("the fast profile left out %d of %d checks, among them all of: %s", left, len(checks), strings.Join(groups, ", "))
-}
-
-// machine is what else results may depend on.
-func machine(device string) map[string]string {
-	out := map[string]string{"system": runtime.GOOS + "/" + runtime.GOARCH, "cores": strconv.Itoa(runtime.NumCPU())}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		out["opcast"] = info.Main.Version
-	}
-	if name := worker.Processor()["model name"]; name != "" {
-		out["processor"] = name
-	}
-	if name := worker.GPU(cases.KindOf(device)); name != "" {
-		out["gpu"] = name
-	}
-	return out
-}
-
-func fileDigest(path string) (string, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return "", fmt.Errorf("digest: %w", err)
-	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:]), nil
-}
-
-// definitionsDigest covers the text of every definition, in order of the names.
-func definitionsDigest(p *opdef.Project) (string, error) {
-	h := sha256.New()
-	for _, op := range p.Ops {
-		text, err := os.ReadFile(filepath.Join(p.Dir, filepath.FromSlash(op.File)))
-		if err != nil {
-			return "", fmt.Errorf("digest: %w", err)
-		}
-		fmt.Fprintf(h, "%s\x00%s\x00%s\x00", op.File, text, op.Module)
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -11,10 +11,9 @@ import (
 // The catalogue has what ran, in the order of the suite; what is in none of its lists comes last.
 func TestChecksOfTheReport(t *testing.T) {
 	list := Checks()
-	s := &Session{cells: []cell{
-		{checks: []check.Check{{ID: "alone", Group: check.GroupValues, Doc: "d"}, definitions.Checks()[0]}}, {checks: []check.Check{list[3], list[2], list[3]}},
-	}}
-	got := s.catalogue()
+	got := described([]Cell{
+		{Checks: []check.Check{{ID: "alone", Group: check.GroupValues, Doc: "d"}, definitions.Checks()[0]}}, {Checks: []check.Check{list[3], list[2], list[3]}},
+	})
 	want := []string{list[2].ID, list[3].ID, definitions.Checks()[0].ID, "alone"}
 	profiles := map[string]string{list[3].ID: check.ProfileFast, definitions.Checks()[0].ID: check.ProfileFast}
 	for i, id := range want {

@@ -20,9 +20,9 @@ import (
 // batchesRun makes 60 random calls of affine through a process that does so by itself.
 func batchesRun(t *testing.T, caller *fake.BatchingFramework) (string, report.Random) {
 	t.Helper()
-	s := &Session{Env: check.Environment{Project: fake.Toy(t), Device: "cpu", RandomCallsPerOp: 60, Callers: []calls.Caller{caller}}}
+	s := &Runner{Env: &check.Environment{Project: fake.Toy(t), Device: "cpu", RandomCallsPerOp: 60, Callers: []calls.Caller{caller}}}
 	check := checkNamed(t, "random-calls")
-	results := s.run(t.Context(), fake.ToyOp(t, "affine"), caller, "", &check)
+	results := s.run(t.Context(), fake.ToyOp(t, "affine"), caller, &check)
 	if len(s.Env.RandomTallies.List) == 0 {
 		return fmt.Sprintf("%s: %s", results[0].Status, results[0].Reason), report.Random{}
 	}

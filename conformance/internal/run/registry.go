@@ -3,7 +3,6 @@ package run
 import (
 	"slices"
 
-	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/conformance/internal/checks/agreement"
 	"github.com/opcast/opcast/conformance/internal/checks/batching"
@@ -27,6 +26,6 @@ func Checks() []check.Check {
 }
 
 // ChecksOf are the checks that run through a caller; functions says that it calls functions in the place of a library.
-func ChecksOf(caller calls.Caller, functions bool) []check.Check {
-	return slices.DeleteFunc(Checks(), func(c check.Check) bool { return !c.RunsThrough(caller.Name(), functions) })
+func ChecksOf(caller string, functions bool) []check.Check {
+	return slices.DeleteFunc(Checks(), func(c check.Check) bool { return !c.RunsThrough(caller, functions) })
 }

@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"io"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -13,7 +12,6 @@ import (
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/oracle"
-	"github.com/opcast/opcast/conformance/internal/progress"
 	"github.com/opcast/opcast/conformance/internal/worker"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/load"
@@ -55,7 +53,7 @@ func (c wrongTransformer) Transform(ctx context.Context, x *calls.Transformation
 }
 
 // reproducing starts callers of this repository's collection, whose failures leave scripts.
-func reproducing(t *testing.T, adaptors ...string) *Session {
+func reproducing(t *testing.T, adaptors ...string) (*Pool, *Runner) {
 	t.Helper()
 	project, findings, err := load.Load("../../..")
 	if err != nil || len(findings) > 0 {
@@ -65,49 +63,38 @@ func reproducing(t *testing.T, adaptors ...string) *Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Session{
-		Options: Options{
-			Subject: Subject{
-				Project: project,
-			},
-			Scope: Scope{
-				Adaptors: adaptors,
-			},
-			Effort: Effort{
-				Python: python,
-				Native: []string{tooltest.Path(t), "native-caller"},
-			},
-			Output: Output{
-				ReportDir: t.TempDir(),
-			},
-		},
-		Printer: &progress.Printer{Out: io.Discard}, Ops: project.Ops,
-	}
+	pool := NewPool(Options{
+		Subject: Subject{Project: project},
+		Scope:   Scope{Adaptors: adaptors},
+		Effort:  Effort{Python: python, Native: []string{tooltest.Path(t), "native-caller"}},
+		Output:  Output{ReportDir: t.TempDir()},
+	})
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
+		if err := pool.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := s.Open(t.Context(), adaptors); err != nil {
+	s, err := pool.Open(t.Context(), adaptors)
+	if err != nil {
 		t.Fatalf("%v: run `make build`", err)
 	}
-	return s
+	return pool, s
 }
 
 // rerun runs a check that has to fail, then the script of the failure; it returns the failure and what the script says.
-func rerun(t *testing.T, s *Session, op *opdef.Op, caller calls.Caller, id string) (reason, said string) {
+func rerun(t *testing.T, s *Runner, op *opdef.Op, caller calls.Caller, id string) (reason, said string) {
 	t.Helper()
 	for _, check := range Checks() {
 		if check.ID != id {
 			continue
 		}
-		results := s.run(t.Context(), op, caller, "", &check)
+		results := s.run(t.Context(), op, caller, &check)
 		i := slices.IndexFunc(results, func(r report.Result) bool { return r.Status == report.Fail })
 		if i < 0 || results[i].Reproducer == "" {
 			t.Fatalf("no failure with a script: %+v", results)
 		}
-		script := filepath.Join(s.Options.ReportDir, results[i].Reproducer)
-		text, err := exec.Command(s.Options.Python, script).CombinedOutput()
+		script := filepath.Join(filepath.Dir(s.Env.ReproducerDir), results[i].Reproducer)
+		text, err := exec.Command(s.Env.Replay.Python, script).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", script, err, text)
 		}
@@ -136,10 +123,10 @@ var failedElement = regexp.MustCompile(`([a-z_]+\[[0-9, ]*\]): got (\S+), want (
 // The script of a failure repeats it: it prints the very element with the same wrong value, through an adaptor as a user
 // would call it, and through the library's own callers as the suite does.
 func TestReproducersRun(t *testing.T) {
-	s := reproducing(t, calls.BackendName, "numpy", calls.OpCallName)
+	pool, s := reproducing(t, calls.BackendName, "numpy", calls.OpCallName)
 	s.Env.Oracle = wrongOracle{s.Env.Oracle}
-	op := floats(t, s.Options.Project)
-	for _, r := range s.Processes {
+	op := floats(t, s.Env.Project)
+	for _, r := range pool.Callers {
 		t.Run(r.CallerName, func(t *testing.T) {
 			reason, said := rerun(t, s, op, r, "value")
 			found := failedElement.FindStringSubmatch(reason)
@@ -172,9 +159,9 @@ func (wrongWords) RandomBatcher() calls.RandomBatcher { return nil }
 
 // The script of a random call makes it from Python, with the same wrong argument.
 func TestRandomCallsAreRepeated(t *testing.T) {
-	s := reproducing(t, calls.BackendName, calls.NativeName)
+	_, s := reproducing(t, calls.BackendName, calls.NativeName)
 	s.Env.RandomCallsPerOp = 60
-	op := floats(t, s.Options.Project)
+	op := floats(t, s.Env.Project)
 	if _, said := rerun(t, s, op, wrongWords{s.Env.Caller(calls.NativeName).(*worker.Process)}, "random-calls"); !strings.Contains(said, "raised TypeError: "+op.Name+": ") {
 		t.Errorf("the script raises no error of the op but says\n%s", said)
 	}
@@ -182,8 +169,8 @@ func TestRandomCallsAreRepeated(t *testing.T) {
 
 // The script of a transformation sends it again.
 func TestTransformationsAreRepeated(t *testing.T) {
-	s := reproducing(t, calls.BackendName, "torch")
-	op := floats(t, s.Options.Project)
+	_, s := reproducing(t, calls.BackendName, "torch")
+	op := floats(t, s.Env.Project)
 	_, said := rerun(t, s, op, wrongTransformer{s.Env.Caller("torch").(*worker.Process)}, "vmap")
 	for _, want := range []string{"call 0, kernels started: {'" + op.Name + "': 1}", "result 0: "} {
 		if !strings.Contains(said, want) {

@@ -62,12 +62,12 @@ func TestRandomShapesShrink(t *testing.T) {
 			fake.Nudge(r)
 		}
 	}}
-	s := &Session{Env: check.Environment{Project: fake.Toy(t), Device: "cpu", Oracle: fakeOracle{}, Seed: 3, Callers: []calls.Caller{&fake.Framework{CallerName: calls.BackendName}, wrong}}}
+	s := &Runner{Env: &check.Environment{Project: fake.Toy(t), Device: "cpu", Oracle: fakeOracle{}, Seed: 3, Callers: []calls.Caller{&fake.Framework{CallerName: calls.BackendName}, wrong}}}
 	for _, check := range random.Checks() {
 		if check.ID != "random-shapes" {
 			continue
 		}
-		results := s.run(t.Context(), fake.ToyOp(t, "affine"), wrong, "", &check)
+		results := s.run(t.Context(), fake.ToyOp(t, "affine"), wrong, &check)
 		r := results[0]
 		if len(results) != 1 || r.Status != report.Fail || r.Seed != "3" || r.DType == "" {
 			t.Fatalf("got %+v", results)

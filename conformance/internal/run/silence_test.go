@@ -19,7 +19,7 @@ import (
 
 // A job that hangs ends, with all that it started; one that tells something now and then may take its time.
 func TestSilentJob(t *testing.T) {
-	s := &Session{Printer: &progress.Printer{Out: io.Discard}}
+	s := &publisher{printer: &progress.Printer{Out: io.Discard}}
 	began := time.Now()
 	err := s.follow(t.Context(), []string{"sh", "-c", "sleep 60; exit 0"}, t.TempDir(), 100*time.Millisecond)
 	if err == nil || !errors.Is(err, errStalled) || time.Since(began) > 30*time.Second {

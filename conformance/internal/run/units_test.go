@@ -150,15 +150,13 @@ func TestKnownFailuresAreStrict(t *testing.T) {
 
 // A check without a result is an error, so that nothing is left out silently.
 func TestHolesAreErrors(t *testing.T) {
-	cells, err := (&choice{}).cells(fake.Toy(t).Ops[:1], []calls.Caller{calls.Definition{}, &fake.Framework{CallerName: "fake"}}, nil)
+	cells, err := (&choice{}).cells(fake.Toy(t).Ops[:1], toyCallers()[:2], nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all []report.Result
-	for _, c := range cells {
-		for _, check := range c.checks {
-			all = append(all, report.Result{Op: c.op.Name, Adaptor: c.caller.Name(), Check: check.ID, Status: report.Skip})
-		}
+	for c, check := range specs(cells) {
+		all = append(all, report.Result{Op: c.Op.Name, Adaptor: c.Caller, Check: check.ID, Status: report.Skip})
 	}
 	if holes := missingResults(cells, all); holes != nil {
 		t.Errorf("holes in a full report: %v", holes)

@@ -167,12 +167,9 @@ const unlimited = 1000 * time.Hour
 
 // evaluate starts a worker for one reference.
 func evaluate(ctx context.Context, python, root string, c *cases.Case, limit time.Duration) (expected []oracle.Expected, err error) {
-	s := &run.Session{Options: run.Options{Subject: run.Subject{Project: &opdef.Project{Dir: root}}, Effort: run.Effort{Python: python, Timeout: unlimited}}}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := s.MakeTemp(); err != nil {
-		return nil, err
-	}
-	w, err := s.Worker("reference", "")
+	pool := run.NewPool(run.Options{Subject: run.Subject{Project: &opdef.Project{Dir: root}}, Effort: run.Effort{Python: python, Timeout: unlimited}})
+	defer func() { err = errors.Join(err, pool.Close()) }()
+	w, err := pool.NewReference()
 	if err != nil {
 		return nil, err
 	}
