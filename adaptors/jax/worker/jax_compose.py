@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,13 +73,13 @@ def _again(task: Task, policy: Any) -> None:
         return weighted(results, arrays[count:]), results
 
     function = jax.grad(total, wrt, has_aux=True)
-    for transformed in (function, jax.jit(function)):
+    for way, transformed in {"eager": function, "jit": jax.jit(function)}.items():
 
         def call(arrays: Arrays, transformed: Any = transformed) -> Any:
             found, results = transformed(*arrays.inputs, *arrays.cotangents)
             return [*results, *found]
 
-        task.each(call)
+        task.each(call, way)
 
 
 def scan(task: Task) -> None:
@@ -96,19 +97,19 @@ def scan(task: Task) -> None:
     def total(*arrays: Any) -> Any:
         return weighted(loop(*arrays[:count]), arrays[count:])
 
-    task.each(lambda arrays: loop(*arrays.inputs))
+    task.each(lambda arrays: loop(*arrays.inputs), "loop")
     if wrt:
         function = jax.grad(total, tuple(wrt))
-        task.each(lambda arrays: function(*arrays.inputs, *arrays.cotangents))
+        task.each(lambda arrays: function(*arrays.inputs, *arrays.cotangents), "gradients")
 
 
 def eval_shape(task: Task) -> None:
     """Ask for shapes and dtypes only, of the results and of the gradients."""
     jax, wrt = task.caller.jax, tuple(task.options["wrt"])
-    task.each(lambda arrays: jax.eval_shape(task.function, *arrays.inputs))
+    task.each(lambda arrays: jax.eval_shape(task.function, *arrays.inputs), "results")
     if wrt:
-        function = jax.grad(loss(task), wrt)
-        task.each(lambda arrays: jax.eval_shape(function, *arrays.inputs, *arrays.cotangents))
+        of = partial(jax.eval_shape, jax.grad(loss(task), wrt))
+        task.each(lambda arrays: of(*arrays.inputs, *arrays.cotangents), "gradients")
 
 
 def jacobian(task: Task) -> None:
@@ -118,9 +119,7 @@ def jacobian(task: Task) -> None:
     def first(*arrays: Any) -> Any:
         return task.function(*arrays)[task.options["of"]]
 
-    of = jax.jacrev(first, wrt)
-    task.facts["spellings"] = ["jacrev"]
-    task.each(lambda arrays: of(*arrays.inputs))
+    task.run_all({"jacrev": jax.jacrev(first, wrt)}, *task.calls[0].inputs)
 
 
 def forward_mode(task: Task) -> None:
@@ -158,9 +157,7 @@ def forward_mode(task: Task) -> None:
     # JAX mixes 8-bit floats with no other dtype, and a jacobian mixes those of all its arguments.
     if mixed := tuple(i for i, x in enumerate(floats) if x.dtype.itemsize > 1):
         spellings["jacfwd"] = jax.jacfwd(of, mixed)
-    task.facts["spellings"] = list(spellings)
-    for function in spellings.values():
-        task.run(lambda function=function: function(*floats))
+    task.run_all(spellings, *floats)
 
 
 def wide(task: Task) -> None:
@@ -170,9 +167,11 @@ def wide(task: Task) -> None:
     # Older versions have it here only, newer ones there only.
     owner = jax if hasattr(jax, "enable_x64") else importlib.import_module("jax.experimental")
     with owner.enable_x64(True):
-        task.each(lambda arrays: function(*arrays.inputs, *arrays.cotangents))
-        task.each(lambda arrays: jax.jit(function)(*arrays.inputs, *arrays.cotangents))
-        task.each(lambda arrays: task.function(*[x.astype("float64") for x in arrays.inputs]))
+        for way, of in {"eager": function, "compiled": jax.jit(function)}.items():
+            task.each(lambda arrays, of=of: of(*arrays.inputs, *arrays.cotangents), way)
+        task.each(
+            lambda arrays: task.function(*[x.astype("float64") for x in arrays.inputs]), "float64"
+        )
 
 
 def errors(task: Task) -> None:
@@ -198,9 +197,7 @@ def errors(task: Task) -> None:
         return jax.eval_shape(function, *arrays.inputs)
 
     ways = {"jit": jitted, "vmap": vmap, "export": export, "vjp": gradient, "eval_shape": shapes}
-    task.facts["ways"] = list(ways)
-    for way in ways.values():
-        task.run(way)
+    task.run_all(ways)
 
 
 def twice(array: Any) -> Any:

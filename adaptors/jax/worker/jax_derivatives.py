@@ -53,9 +53,7 @@ def again(task: Task) -> None:
         "vjp(jit(vjp))": jitted,
         "vjp(checkpoint(vjp))": checkpointed,
     }
-    task.facts["spellings"] = list(spellings)
-    for function in spellings.values():
-        task.run(lambda function=function: function(*values))
+    task.run_all(spellings, *values)
 
 
 def tangents(task: Task) -> None:
@@ -95,9 +93,7 @@ def tangents(task: Task) -> None:
         "jit(linearize)": jax.jit(linearize),
         "vmap(jvp)": mapped,
     }
-    task.facts["spellings"] = list(spellings)
-    for function in spellings.values():
-        task.run(lambda function=function: function(*values, *moving))
+    task.run_all(spellings, *values, *moving)
 
 
 WAYS: Request = {"gradients of gradients": again, "tangents": tangents}

@@ -141,9 +141,9 @@ def shard_map(task: Task) -> None:
         with jax.set_mesh(spread.mesh):
             return jax.jit(function)(*spread.place(arrays)[:known])
 
-    task.each(lambda arrays: call(arrays, over(local), count))
+    task.each(lambda arrays: call(arrays, over(local), count), "loop")
     if wrt:
-        task.each(lambda arrays: call(arrays, differentiated, count + len(outputs)))
+        task.each(lambda arrays: call(arrays, differentiated, count + len(outputs)), "gradients")
 
 
 WAYS: Request = {"sharded": sharded, "uneven": uneven, "shard_map": shard_map}

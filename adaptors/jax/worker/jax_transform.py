@@ -125,8 +125,8 @@ def second(task: Task) -> None:
         return sum(g.sum() for g in jax.grad(total, wrt)(*values))
 
     places = (*wrt, *[i for i in range(count, len(values)) if floating(values[i])])
-    task.run(lambda: jax.grad(total, wrt)(*values))
-    task.run(lambda: jax.grad(again, places)(*values))
+    task.run(lambda: jax.grad(total, wrt)(*values), "first")
+    task.run(lambda: jax.grad(again, places)(*values), "second")
 
 
 WAYS: Request = {

@@ -65,9 +65,12 @@ def second(task: Task) -> None:
         return paddle.grad(chosen, wanted, weights, create_graph=True)
 
     every = [*wanted, *[tracked(c) for c in arrays.cotangents if c.is_floating_point()]]
-    found = task.run(first)
+    found = task.run(first, "first")
     task.run(
-        lambda: paddle.grad(sum(g.astype("float32").sum() for g in found), every, allow_unused=True)
+        lambda: paddle.grad(
+            sum(g.astype("float32").sum() for g in found), every, allow_unused=True
+        ),
+        "second",
     )
 
 
@@ -84,8 +87,7 @@ def again(task: Task) -> None:
         more = paddle.grad(found, leaves, [*task.calls[1].inputs], allow_unused=True)
         return [*found, *(paddle.zeros_like(x) if g is None else g for x, g in zip(leaves, more))]
 
-    task.facts["spellings"] = ["create_graph"]
-    task.run(graph)
+    task.run(graph, "create_graph")
 
 
 def jacobian(task: Task) -> None:
@@ -100,8 +102,7 @@ def jacobian(task: Task) -> None:
         stacked = [paddle.stack(list(column)) for column in zip(*found)]
         return [s.reshape([*result.shape, *x.shape]) for s, x in zip(stacked, wanted)]
 
-    task.facts["spellings"] = ["paddle.grad"]
-    task.each(rows)
+    task.each(rows, "paddle.grad")
 
 
 def checkpoint(task: Task) -> None:
@@ -118,15 +119,15 @@ def checkpoint(task: Task) -> None:
         return [*results, *[x.grad for x in wanted]]
 
     for reentrant in (False, True):
-        task.each(lambda arrays, reentrant=reentrant: call(arrays, reentrant))
+        way = f"use_reentrant={reentrant}"
+        task.each(lambda arrays, reentrant=reentrant: call(arrays, reentrant), way)
 
 
 def errors(task: Task) -> None:
     """Make a wrong call of which gradients are wanted."""
     (arrays,) = task.calls
-    task.facts["ways"] = ["stop_gradient=False"]
     inputs = [tracked(x) if x.is_floating_point() else x for x in arrays.inputs]
-    task.run(lambda: task.function(*inputs))
+    task.run(lambda: task.function(*inputs), "stop_gradient=False")
 
 
 WAYS: Request = {

@@ -67,7 +67,8 @@ def checkpoint(task: Task) -> None:
         return [*results, *[x.grad for x in wanted]]
 
     for reentrant in (False, True):
-        task.each(lambda arrays, reentrant=reentrant: call(arrays, reentrant))
+        way = f"use_reentrant={reentrant}"
+        task.each(lambda arrays, reentrant=reentrant: call(arrays, reentrant), way)
 
 
 def saved(task: Task) -> None:
@@ -90,7 +91,7 @@ def saved(task: Task) -> None:
         torch.autograd.backward(floats, cotangents)
         return [*results, *[x.grad for x in wanted]]
 
-    task.each(call)
+    task.each(call, "eager")
 
 
 def jacobian(task: Task) -> None:
@@ -112,9 +113,7 @@ def jacobian(task: Task) -> None:
         return [g.reshape(*result.shape, *x.shape) for g, x in zip(found, moving)]
 
     spellings = {"jacrev": torch.func.jacrev(first, tuple(wrt)), "is_grads_batched": batched}
-    task.facts["spellings"] = list(spellings)
-    for of in spellings.values():
-        task.each(lambda arrays, of=of: of(*arrays.inputs))
+    task.run_all(spellings, *task.calls[0].inputs)
 
 
 def module(task: Task) -> None:
@@ -172,10 +171,7 @@ def forward_mode(task: Task) -> None:
 
         return torch.vmap(inner)(*[torch.stack([x, x]) for x in floats])
 
-    spellings = {"func.jvp": jvp, "make_dual": dual, "func.jacfwd": jacfwd, "vmap(jvp)": mapped}
-    task.facts["spellings"] = list(spellings)
-    for spelling in spellings.values():
-        task.run(spelling)
+    task.run_all({"func.jvp": jvp, "make_dual": dual, "func.jacfwd": jacfwd, "vmap(jvp)": mapped})
 
 
 WAYS: Request = {

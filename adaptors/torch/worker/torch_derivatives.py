@@ -78,10 +78,7 @@ def again(task: Task) -> None:
         found, pull = torch.func.vjp(g.functional, *g.values)
         return [*found, *pull(tuple(weights))]
 
-    spellings = {"create_graph": graph, "vjp(vjp)": functional}
-    task.facts["spellings"] = list(spellings)
-    for spelling in spellings.values():
-        task.run(spelling)
+    task.run_all({"create_graph": graph, "vjp(vjp)": functional})
 
 
 def tangents(task: Task) -> None:
@@ -123,9 +120,7 @@ def tangents(task: Task) -> None:
     }
     if not of_gradients:
         spellings["make_dual"] = lambda: dual(tracked=False)
-    task.facts["spellings"] = list(spellings)
-    for spelling in spellings.values():
-        task.run(spelling)
+    task.run_all(spellings)
 
 
 WAYS: Request = {"gradients of gradients": again, "tangents": tangents}

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 def fake(task: Task) -> None:
     """Call with real tensors, then with fake ones, then with those of the meta device."""
     mode = task.caller.fake()
-    task.each(lambda arrays: task.function(*arrays.inputs))
+    task.each(lambda arrays: task.function(*arrays.inputs), "real")
 
     def faked(arrays: Arrays) -> Any:
         with mode:
             return task.function(*[mode.from_tensor(x) for x in arrays.inputs])
 
-    task.each(faked)
-    task.each(lambda arrays: task.function(*[x.to("meta") for x in arrays.inputs]))
+    task.each(faked, "fake")
+    task.each(lambda arrays: task.function(*[x.to("meta") for x in arrays.inputs]), "meta")
 
 
 def recorded(task: Task, arrays: Arrays, wrt: list[int]) -> list[tuple[Any, Any, Any]]:
@@ -156,10 +156,10 @@ def autocast(task: Task) -> None:
             return function(*args, **(kwargs or {}))
 
     fresh = [replace(a, inputs=[x.clone() for x in a.inputs]) for a in task.calls]
-    task.each(call)
+    task.each(call, "plain")
     task.calls = fresh  # some may have been overwritten
     with Mode():  # which sees the op before autocast does
-        task.each(call)
+        task.each(call, "under a dispatch mode")
 
 
 COUNT = itertools.count()
@@ -206,12 +206,14 @@ def errors(task: Task) -> None:
     def gradient() -> Any:
         return function(*[differentiable(torch, x, True) for x in arrays.inputs])
 
-    task.run(lambda: compiled(False))
-    task.run(lambda: compiled(True))
-    task.run(export)
-    task.run(vmap)
-    task.run(gradient)
-    task.facts["ways"] = ["compile", "compile(fullgraph)", "export", "vmap", "requires_grad"]
+    ways: dict[str, Any] = {
+        "compile": lambda: compiled(False),
+        "compile(fullgraph)": lambda: compiled(True),
+        "export": export,
+        "vmap": vmap,
+        "requires_grad": gradient,
+    }
+    task.run_all(ways)
 
 
 WAYS: Request = {

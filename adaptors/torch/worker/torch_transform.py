@@ -126,8 +126,8 @@ def second(task: Task) -> None:
 
     floating = [c for c in arrays.cotangents if c.is_floating_point()]
     every = [*wanted, *[c.requires_grad_() for c in floating]]
-    found = task.run(first)
-    task.run(lambda: torch.autograd.grad(sum(g.float().sum() for g in found), every))
+    found = task.run(first, "first")
+    task.run(lambda: torch.autograd.grad(sum(g.float().sum() for g in found), every), "second")
 
 
 WAYS: Request = {

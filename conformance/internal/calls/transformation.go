@@ -33,13 +33,28 @@ type Transformed struct {
 	Unsupported string
 	// Error is one outside of any call, while the op was being transformed.
 	Error *CallError
-	Calls []transformedCall
+	Calls []TransformedCall
 	// Facts are what the framework tells beside results, as JSON.
 	Facts json.RawMessage
 }
 
-// transformedCall is one call of a transformed op.
-type transformedCall struct {
+// In is the call that was made in a way with the arrays of this number; nil where there is none.
+func (r *Transformed) In(way string, arrays int) *TransformedCall {
+	for i := range r.Calls {
+		if r.Calls[i].Way != way {
+			continue
+		}
+		if arrays--; arrays < 0 {
+			return &r.Calls[i]
+		}
+	}
+	return nil
+}
+
+// TransformedCall is one call of a transformed op.
+type TransformedCall struct {
+	// Way is the worker's name for how it was made; empty where there is one way only.
+	Way   string
 	Error *CallError
 	// Outputs are the arrays, flat; the Array of one that does not exist is nil.
 	Outputs []Output
@@ -133,6 +148,7 @@ func ReadTransformed(m rpc.Message) (*Transformed, error) {
 		Error       *CallError
 		Facts       json.RawMessage
 		Calls       []struct {
+			Way      string
 			Error    *CallError
 			Outputs  []wireOutput
 			Launches map[string]int64
@@ -144,7 +160,7 @@ func ReadTransformed(m rpc.Message) (*Transformed, error) {
 	out := &Transformed{Unsupported: w.Unsupported, Error: w.Error, Facts: w.Facts}
 	blob := 0
 	for _, c := range w.Calls {
-		made := transformedCall{Error: c.Error, Launches: c.Launches}
+		made := TransformedCall{Way: c.Way, Error: c.Error, Launches: c.Launches}
 		for i := range c.Outputs {
 			if c.Outputs[i].None {
 				made.Outputs = append(made.Outputs, Output{})

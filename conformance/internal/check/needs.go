@@ -32,6 +32,11 @@ func SkipUnless(ok bool, reason string) error {
 	return Skip("%s", reason)
 }
 
+// When holds for ops of which a condition holds.
+func When(ok func(*opdef.Op) bool, reason string) func(*opdef.Op, calls.Caller) error {
+	return func(op *opdef.Op, _ calls.Caller) error { return SkipUnless(ok(op), reason) }
+}
+
 // OutputsGiven holds where the caller of an op may provide the memory of the results.
 func OutputsGiven(op *opdef.Op, caller calls.Caller) error {
 	if len(op.Outputs) == 0 {

@@ -31,6 +31,34 @@ func ProbesFor(caller calls.Caller, group, about string) []calls.Probe {
 	})
 }
 
+// HasProbes holds where a framework has probes of a group about something.
+func HasProbes(group, about string) func(*opdef.Op, calls.Caller) error {
+	return func(_ *opdef.Op, caller calls.Caller) error {
+		if len(ProbesFor(caller, group, about)) == 0 {
+			return Unsupported("the framework has no probe about this")
+		}
+		return nil
+	}
+}
+
+// RunProbes runs the probes of a group that are about something.
+func RunProbes(group, about string) func(*T) error {
+	return WithFewerDTypes(func(t *T) error {
+		return t.EachCase(cases.BaseOnly, func(c *cases.Case) error {
+			plain, err := t.RunBaseline(t.Caller, c)
+			if err != nil {
+				return err
+			}
+			return ForEach(ProbesFor(t.Caller, group, about), func(probe calls.Probe) error {
+				if probe.Out && (t.Env.Foreign.Callables() || t.Op.InstanceOf != nil) {
+					return nil // a function of someone else need not have out=, one with lists has none
+				}
+				return t.RunProbe(c, plain, group, probe)
+			})
+		})
+	})
+}
+
 // OffersProbe reports whether a caller has a probe.
 func OffersProbe(caller calls.Caller, group, name string) bool {
 	return slices.ContainsFunc(caller.Probes(group), func(p calls.Probe) bool { return p.Name == name })

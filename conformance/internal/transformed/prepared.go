@@ -72,6 +72,13 @@ func (p *PreparedCall) Launches() map[string]int64 {
 	return out
 }
 
+// Expect expects the arrays and the launches of the call.
+func (p *PreparedCall) Expect(t *check.T, name string, c *calls.TransformedCall) {
+	if Expect(t, name, c, p.Expected()) {
+		ExpectLaunches(t, name, c, p.Launches())
+	}
+}
+
 // Request is the transformation of prepared calls, which have all the same inputs and attrs.
 func Request(way string, options map[string]any, list ...*PreparedCall) *calls.Transformation {
 	x := &calls.Transformation{Method: way, Call: calls.New(list[0].C), Options: map[string]any{"wrt": list[0].Wrt}}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/conformance/internal/calls"
+	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/conformance/internal/oracle"
 	"github.com/opcast/opcast/internal/language/ndarray"
@@ -50,9 +51,9 @@ func Offers(feature string, also func(*opdef.Op, calls.Caller) error) func(*opde
 	}
 }
 
-// SendTransformation sends a transformation. The error is ErrAccounted where the framework cannot express it, where it
-// raised and where the process died.
-func SendTransformation(t *check.T, name string, x *calls.Transformation) (*calls.Transformed, error) {
+// Send sends a transformation, and reads what the framework tells beside results into facts, unless that is nil. The error is
+// ErrAccounted where the framework cannot express it, where it raised and where the process died.
+func Send(t *check.T, name string, x *calls.Transformation, facts any) (*calls.Transformed, error) {
 	framework, ok := t.Caller.(calls.Transformer)
 	if !ok {
 		return nil, fmt.Errorf("%s transforms nothing", t.Caller.Name())
@@ -71,21 +72,37 @@ func SendTransformation(t *check.T, name string, x *calls.Transformation) (*call
 		t.FailBecause("raises "+r.Error.Class+": "+r.Error.Text, nil, name, "raised %s: %s\n%s", r.Error.Class, r.Error.Text, r.Error.Trace)
 		return nil, check.ErrAccounted
 	}
+	if facts != nil {
+		if err := json.Unmarshal(r.Facts, facts); err != nil {
+			return nil, fmt.Errorf("facts: %w", err)
+		}
+	}
 	return r, nil
 }
 
-// ReadFacts reads what a framework tells beside results.
-func ReadFacts(r *calls.Transformed, into any) error {
-	if err := json.Unmarshal(r.Facts, into); err != nil {
-		return fmt.Errorf("facts: %w", err)
+// Ask sends a case with its gradients; name distinguishes the contents of the cotangents.
+func Ask(t *check.T, c *cases.Case, name, way string, facts any) (*PreparedCall, *calls.Transformed, error) {
+	p, err := Prepare(t, c, true, name)
+	if err != nil {
+		return nil, nil, err
 	}
-	return nil
+	r, err := Send(t, c.Name, Request(way, nil, p), facts)
+	return p, r, err
 }
 
-// ExpectArrays expects a call of a transformed op to have given arrays with these bits, in order. An entry that is nil is not
-// compared.
-func ExpectArrays(t *check.T, name string, r *calls.Transformed, call int, want []*ndarray.Array) bool {
-	got, ok := ArraysOf(t, name, r, call, len(want))
+// EachWay runs a body with every call and what it is called; there must be one.
+func EachWay(t *check.T, name string, r *calls.Transformed, body func(name string, c *calls.TransformedCall)) {
+	if len(r.Calls) == 0 {
+		t.Fail(nil, name, "made no call")
+	}
+	for i := range r.Calls {
+		body(name+", "+r.Calls[i].Way, &r.Calls[i])
+	}
+}
+
+// Expect expects a call to give arrays with these bits, in order. An entry that is nil is not compared.
+func Expect(t *check.T, name string, c *calls.TransformedCall, want []*ndarray.Array) bool {
+	got, ok := Arrays(t, name, c, len(want))
 	for i := 0; ok && i < len(want); i++ {
 		if want[i] == nil {
 			continue
@@ -101,28 +118,25 @@ func ExpectArrays(t *check.T, name string, r *calls.Transformed, call int, want 
 	return ok
 }
 
-// ArraysOf are the arrays that a call gave, if it gave that many.
-func ArraysOf(t *check.T, name string, r *calls.Transformed, call, count int) ([]calls.Output, bool) {
-	if call >= len(r.Calls) {
-		t.Fail(nil, name, "made %d calls, want more than %d", len(r.Calls), call)
-		return nil, false
-	}
-	c := &r.Calls[call]
-	if c.Error != nil {
+// Arrays are those that a call gave, if it gave that many.
+func Arrays(t *check.T, name string, c *calls.TransformedCall, count int) ([]calls.Output, bool) {
+	switch {
+	case c == nil:
+		t.Fail(nil, name, "made no such call")
+	case c.Error != nil:
 		t.Fail(nil, name, "raised %s: %s\n%s", c.Error.Class, c.Error.Text, c.Error.Trace)
-		return nil, false
-	}
-	if len(c.Outputs) != count {
+	case len(c.Outputs) != count:
 		t.Fail(nil, name, "gave %d arrays, want %d", len(c.Outputs), count)
-		return nil, false
+	default:
+		return c.Outputs, true
 	}
-	return c.Outputs, true
+	return nil, false
 }
 
 // ExpectLaunches expects numbers of kernel launches.
-func ExpectLaunches(t *check.T, name string, r *calls.Transformed, call int, want map[string]int64) {
+func ExpectLaunches(t *check.T, name string, c *calls.TransformedCall, want map[string]int64) {
 	for op, n := range want {
-		if got := r.Calls[call].Launches[op]; got != n {
+		if got := c.Launches[op]; got != n {
 			t.Fail(nil, name, "started %d kernels of %s, want %d", got, op, n)
 		}
 	}
@@ -130,12 +144,12 @@ func ExpectLaunches(t *check.T, name string, r *calls.Transformed, call int, wan
 
 // ExpectNotImplemented expects a call to raise NotImplementedError with one of some beginnings of its text. Backward passes of
 // some frameworks raise an error of their own that quotes it.
-func ExpectNotImplemented(t *check.T, name string, r *calls.Transformed, call int, texts ...string) {
-	if call >= len(r.Calls) {
-		t.Fail(nil, name, "made %d calls, want more than %d", len(r.Calls), call)
+func ExpectNotImplemented(t *check.T, name string, c *calls.TransformedCall, texts ...string) {
+	if c == nil {
+		t.Fail(nil, name, "made no such call")
 		return
 	}
-	switch e := r.Calls[call].Error; {
+	switch e := c.Error; {
 	case e == nil:
 		t.Fail(nil, name, "returned a result, want NotImplementedError: %s", texts[0])
 	case calls.HasFeature(t.Caller, calls.FeatureQuotedErrors) && slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(e.Text, "NotImplementedError: "+s) }):

@@ -35,7 +35,8 @@ def run(script: str) -> None:
         results(reply["outputs"], [d for o, d in pairs if not o.get("none")], case["element"])
         return
     for number, call in enumerate(reply["calls"]):
-        print(f"call {number}, kernels started: {call['launches']}")
+        way = f", {call['way']}" if call["way"] else ""
+        print(f"call {number}{way}, kernels started: {call['launches']}")
         show(call["error"])
         results(call["outputs"], parts, None)
     print("facts:", reply["facts"])

@@ -71,9 +71,9 @@ class Task:
     done: list[Request] = field(default_factory=list[Request])
     blobs: list[bytes] = field(default_factory=list[bytes])
 
-    def run(self, function: Callable[[], Any]) -> Any:
-        """Make a call; its results, its error and its launches are part of the answer."""
-        reply: Request = {"error": None, "outputs": [], "launches": {}}
+    def run(self, function: Callable[[], Any], way: str = "") -> Any:
+        """Make a call in a way; its results, its error and its launches are part of the answer."""
+        reply: Request = {"way": way, "error": None, "outputs": [], "launches": {}}
         self.done.append(reply)
         count = self.caller.native["_opcast_calls"]
         before = [count(op) for op in self.watched]
@@ -94,10 +94,15 @@ class Task:
             self.blobs.append(data)
         return result
 
-    def each(self, function: Callable[[Arrays], Any]) -> None:
-        """Make a call with every set of arrays."""
+    def each(self, function: Callable[[Arrays], Any], way: str = "") -> None:
+        """Make a call in a way with every set of arrays."""
         for arrays in self.calls:
-            self.run(lambda arrays=arrays: function(arrays))
+            self.run(lambda arrays=arrays: function(arrays), way)
+
+    def run_all(self, ways: dict[str, Callable[..., Any]], *values: Any) -> None:
+        """Make a call of these values in every way: the suite expects the same of each."""
+        for way, function in ways.items():
+            self.run(lambda function=function: function(*values), way)
 
 
 def answer(

@@ -56,24 +56,24 @@ func expectMapped(t *check.T, c *cases.Case, levels ...level) error {
 	for _, l := range levels {
 		axes = append(axes, l.axes)
 	}
-	r, err := transformed.SendTransformation(t, m.describe(), &calls.Transformation{
+	r, err := transformed.Send(t, m.describe(), &calls.Transformation{
 		Method: "vmap", Call: calls.New(m.base), Calls: []calls.Arrays{x.arguments}, Options: map[string]any{"levels": axes},
-	})
+	}, nil)
 	if err != nil {
 		return err
 	}
 	if name := m.overwritten(); name != "" {
-		expectMapRefusal(t, m.describe(), r, name)
-	} else if transformed.ExpectArrays(t, m.describe(), r, 0, x.want) && !m.repeats() {
-		transformed.ExpectLaunches(t, m.describe(), r, 0, map[string]int64{t.Op.Name: m.launches()})
+		expectMapRefusal(t, m.describe(), r.In("", 0), name)
+	} else if transformed.Expect(t, m.describe(), r.In("", 0), x.want) && !m.repeats() {
+		transformed.ExpectLaunches(t, m.describe(), r.In("", 0), map[string]int64{t.Op.Name: m.launches()})
 	}
 	return nil
 }
 
 // expectMapRefusal expects the refusal of a map that would have to write several results into one input.
-func expectMapRefusal(t *check.T, name string, r *calls.Transformed, input string) {
+func expectMapRefusal(t *check.T, name string, c *calls.TransformedCall, input string) {
 	want := fmt.Sprintf("%s: %s: expected to be mapped too, since it is overwritten", t.Op.Name, input)
-	if e := r.Calls[0].Error; e == nil {
+	if e := c.Error; e == nil {
 		t.Fail(nil, name, "returned a result, want ValueError: %s", want)
 	} else if e.Class != "ValueError" || e.Text != want {
 		t.Fail(nil, name, "raised\n  %s: %s\nwant\n  ValueError: %s", e.Class, e.Text, want)

@@ -19,9 +19,9 @@ func checkGradOfMap(t *check.T) error {
 	return everyMap(t, func(x *composed) error {
 		for _, compile := range x.compositions() {
 			name := fmt.Sprintf("%s, compiled: %v", x.m.describe(), compile)
-			r, err := transformed.SendTransformation(t, name, &calls.Transformation{
+			r, err := transformed.Send(t, name, &calls.Transformation{
 				Method: "of mapped", Call: calls.New(x.m.base), Calls: []calls.Arrays{x.arguments}, Options: x.options(compile),
-			})
+			}, nil)
 			if err != nil {
 				return err
 			}
@@ -34,7 +34,7 @@ func checkGradOfMap(t *check.T) error {
 // expectSums expects the bits of the slices for mapped inputs, and their sum for the others.
 func expectSums(t *check.T, name string, x *composed, r *calls.Transformed) {
 	wrt := transformed.DifferentiableInputs(x.m.base)
-	got, ok := transformed.ArraysOf(t, name, r, 0, len(wrt))
+	got, ok := transformed.Arrays(t, name, r.In("", 0), len(wrt))
 	if !ok {
 		return
 	}

@@ -24,14 +24,14 @@ func checkScan(t *check.T) error {
 			return err
 		}
 		name := x.m.describe()
-		r, err := transformed.SendTransformation(t, name, &calls.Transformation{
+		r, err := transformed.Send(t, name, &calls.Transformation{
 			Method: "scan", Call: calls.New(c), Calls: []calls.Arrays{x.arguments}, Options: x.options(false),
-		})
+		}, nil)
 		if err != nil {
 			return err
 		}
-		transformed.ExpectArrays(t, name+", loop", r, 0, x.m.stacked(x.results, x.results[0]))
-		transformed.ExpectArrays(t, name+", gradient of the loop", r, 1, x.m.stacked(x.gradients, x.gradients[0]))
+		transformed.Expect(t, name+", loop", r.In("loop", 0), x.m.stacked(x.results, x.results[0]))
+		transformed.Expect(t, name+", gradient of the loop", r.In("gradients", 0), x.m.stacked(x.gradients, x.gradients[0]))
 		return nil
 	})
 }
@@ -47,12 +47,12 @@ func loop(t *check.T, c *cases.Case, axes []any) error {
 	if err != nil {
 		return err
 	}
-	r, err := transformed.SendTransformation(t, m.describe(), &calls.Transformation{
+	r, err := transformed.Send(t, m.describe(), &calls.Transformation{
 		Method: "scan", Call: calls.New(c), Calls: []calls.Arrays{x.arguments}, Options: map[string]any{"wrt": []int{}},
-	})
+	}, nil)
 	if err != nil {
 		return err
 	}
-	transformed.ExpectArrays(t, m.describe(), r, 0, x.want)
+	transformed.Expect(t, m.describe(), r.In("loop", 0), x.want)
 	return nil
 }

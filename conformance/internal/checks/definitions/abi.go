@@ -11,13 +11,8 @@ import (
 	"github.com/opcast/opcast/internal/system/elfcheck"
 )
 
-var abiCheck = check.Check{
-	ID: "abi", Group: check.GroupAcross,
-	Doc:     "the built libraries export their entry points only, carry their names, and need what every system has",
-	Through: check.ThroughDefinition,
-	Foreign: check.ComparedWithBackend,
-	Run:     checkABI,
-}
+var abiCheck = about("abi", check.GroupAcross, check.ComparedWithBackend, nil,
+	"the built libraries export their entry points only, carry their names, and need what every system has", checkABI)
 
 // exportPrefix begins every name that a library of kernels exports.
 const exportPrefix = "__tvm_ffi_"

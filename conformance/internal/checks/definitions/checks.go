@@ -1,6 +1,10 @@
 package definitions
 
-import "github.com/opcast/opcast/conformance/internal/check"
+import (
+	"github.com/opcast/opcast/conformance/internal/calls"
+	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/internal/language/opdef"
+)
 
 // Checks run once per op, through no adaptor.
 func Checks() []check.Check {
@@ -14,4 +18,11 @@ func Checks() []check.Check {
 		upToDateCheck,
 		abiCheck,
 	}
+}
+
+// about is a check of a definition.
+func about(
+	id, group string, foreign check.Foreign, needs func(*opdef.Op, calls.Caller) error, doc string, run func(*check.T) error,
+) check.Check {
+	return check.Check{ID: id, Group: group, Doc: doc, Through: check.ThroughDefinition, Needs: needs, Foreign: foreign, Run: run}
 }

@@ -14,13 +14,8 @@ import (
 	"github.com/opcast/opcast/internal/language/rule"
 )
 
-var faultCoverageCheck = check.Check{
-	ID: "fault-coverage", Group: check.GroupErrors,
-	Doc:     "for each rule there is an invalid call that breaks it",
-	Through: check.ThroughDefinition,
-	Foreign: check.Judges,
-	Run:     CheckFaultCoverage,
-}
+var faultCoverageCheck = about("fault-coverage", check.GroupErrors, check.Judges, nil,
+	"for each rule there is an invalid call that breaks it", CheckFaultCoverage)
 
 // CheckFaultCoverage leaves each rule out in turn: some invalid call must notice, else no test would miss the rule.
 func CheckFaultCoverage(t *check.T) error {

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/conformance/internal/oracle"
@@ -16,14 +15,8 @@ import (
 	"github.com/opcast/opcast/internal/language/transform"
 )
 
-var gradientCheck = check.Check{
-	ID: "gradient", Group: check.GroupValues,
-	Doc:     "the gradient op's reference is the derivative of the op's",
-	Through: check.ThroughDefinition,
-	Needs:   hasGradient,
-	Foreign: check.Judges,
-	Run:     CheckGradient,
-}
+var gradientCheck = about("gradient", check.GroupValues, check.Judges, check.When(func(op *opdef.Op) bool { return op.Gradient != nil }, "the op has no gradient"),
+	"the gradient op's reference is the derivative of the op's", CheckGradient)
 
 // CheckGradient compares the reference of the gradient op with finite differences of the reference of the op: small
 // sizes, every element of every differentiable input, every attr value with and without each optional input. What the
@@ -165,8 +158,4 @@ func GradientDifference(got oracle.Expected, want oracle.FiniteDifferences) stri
 		}
 	}
 	return ""
-}
-
-func hasGradient(op *opdef.Op, _ calls.Caller) error {
-	return check.SkipUnless(op.Gradient != nil, "the op has no gradient")
 }

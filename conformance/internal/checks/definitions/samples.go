@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/internal/language/ndarray"
@@ -12,19 +11,8 @@ import (
 	"github.com/opcast/opcast/internal/language/rule"
 )
 
-var samplesCheck = check.Check{
-	ID: "samples", Group: check.GroupValues,
-	Doc:     "the author's samples are inputs of the op, of their shapes and ranges",
-	Through: check.ThroughDefinition,
-	Needs:   hasSamples,
-	Foreign: check.Judges,
-	Run:     checkSamples,
-}
-
-// hasSamples holds where the author makes contents.
-func hasSamples(op *opdef.Op, _ calls.Caller) error {
-	return check.SkipUnless(op.Defines("samples"), "the definition has no samples")
-}
+var samplesCheck = about("samples", check.GroupValues, check.Judges, check.When(func(op *opdef.Op) bool { return op.Defines("samples") }, "the definition has no samples"),
+	"the author's samples are inputs of the op, of their shapes and ranges", checkSamples)
 
 // checkSamples runs the author's function for calls of all sizes: it must give inputs of the op, of their shapes, within
 // their range.

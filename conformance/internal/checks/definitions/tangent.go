@@ -15,16 +15,10 @@ import (
 	"github.com/opcast/opcast/internal/language/transform"
 )
 
-var tangentCheck = check.Check{
-	ID: "tangent", Group: check.GroupValues,
-	Doc:     "the reference of the op of tangents is the derivative of the op's along a direction",
-	Through: check.ThroughDefinition,
-	Needs: func(op *opdef.Op, _ calls.Caller) error {
-		return check.SkipUnless(op.Tangent != nil, "the op names no op of tangents")
-	},
-	Foreign: check.Judges,
-	Run:     CheckTangent,
-}
+var tangentCheck = about("tangent", check.GroupValues, check.Judges, func(op *opdef.Op, _ calls.Caller) error {
+	return check.SkipUnless(op.Tangent != nil, "the op names no op of tangents")
+},
+	"the reference of the op of tangents is the derivative of the op's along a direction", CheckTangent)
 
 // CheckTangent compares the reference of the op of tangents with finite differences of the reference of the op, for the
 // calls of CheckGradient: both give the same sum of products with random weights of the results.

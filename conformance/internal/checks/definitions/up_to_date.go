@@ -2,13 +2,8 @@ package definitions
 
 import "github.com/opcast/opcast/conformance/internal/check"
 
-var upToDateCheck = check.Check{
-	ID: "up-to-date", Group: check.GroupAcross,
-	Doc:     "generated files are what the definitions give",
-	Through: check.ThroughDefinition,
-	Foreign: check.ComparedWithBackend,
-	Run:     checkUpToDate,
-}
+var upToDateCheck = about("up-to-date", check.GroupAcross, check.ComparedWithBackend, nil,
+	"generated files are what the definitions give", checkUpToDate)
 
 // checkUpToDate reports generated files that differ from what the definition gives today.
 func checkUpToDate(t *check.T) error {

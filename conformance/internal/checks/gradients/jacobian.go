@@ -70,23 +70,17 @@ func jacobianOf(t *check.T, c *cases.Case) error {
 		whole.Strides = ndarray.DenseStrides(whole.Shape)
 		want = append(want, whole)
 	}
-	r, err := transformed.SendTransformation(t, c.Name, &calls.Transformation{
+	r, err := transformed.Send(t, c.Name, &calls.Transformation{
 		Method: "jacobian", Call: calls.New(c), Calls: []calls.Arrays{{Inputs: calls.InputTensors(c)}}, Options: map[string]any{"wrt": transformed.DifferentiableInputs(c), "of": of},
-	})
+	}, nil)
 	if err != nil {
 		return err
 	}
-	return gaveEach(t, c.Name, r, want)
+	gaveEach(t, c.Name, r, want)
+	return nil
 }
 
-// gaveEach expects the same arrays from every spelling that the worker tried.
-func gaveEach(t *check.T, name string, r *calls.Transformed, want []*ndarray.Array) error {
-	var facts struct{ Spellings []string }
-	if err := transformed.ReadFacts(r, &facts); err != nil {
-		return err
-	}
-	for i, spelling := range facts.Spellings {
-		transformed.ExpectArrays(t, name+", "+spelling, r, i, want)
-	}
-	return nil
+// gaveEach expects the same arrays from every way that the worker tried.
+func gaveEach(t *check.T, name string, r *calls.Transformed, want []*ndarray.Array) {
+	transformed.EachWay(t, name, r, func(name string, c *calls.TransformedCall) { transformed.Expect(t, name, c, want) })
 }

@@ -10,7 +10,7 @@ func Checks() []check.Check {
 		sideBySideCheck,
 		freshOutputsCheck,
 		sameObjectCheck,
-		versionCheck,
+		versionCheck(),
 		staleCheck,
 		gradientWrittenCheck,
 		unwritableCheck,

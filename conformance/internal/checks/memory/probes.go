@@ -7,32 +7,34 @@ import (
 	"github.com/opcast/opcast/internal/language/opdef"
 )
 
-// checkMemory runs the probes of memory that are about something.
-func checkMemory(about string) func(t *check.T) error {
-	return func(t *check.T) error {
-		return t.EachCase(cases.BaseOnly, func(c *cases.Case) error {
-			plain, err := t.RunBaseline(t.Caller, c)
-			if err != nil {
-				return err
-			}
-			return check.ForEach(check.ProbesFor(t.Caller, check.GroupMemory, about), func(probe calls.Probe) error {
-				if probe.Out && (t.Env.Foreign.Callables() || t.Op.InstanceOf != nil) {
-					return nil // a function of someone else need not have out=, one with lists has none
-				}
-				return t.RunProbe(c, plain, check.GroupMemory, probe)
-			})
-		})
+// probed is a check that runs the worker's probes about something.
+func probed(id, about, doc string, foreign check.Foreign) check.Check {
+	return check.Check{
+		ID: id, Group: check.GroupAliasing, Doc: doc, Generated: true, Through: check.ThroughAdaptors,
+		Needs: check.HasProbes(check.GroupMemory, about), Foreign: foreign, Run: check.RunProbes(check.GroupMemory, about),
 	}
 }
 
-// hasMemoryProbe holds where the framework has probes of memory about something.
-func hasMemoryProbe(what string) func(*opdef.Op, calls.Caller) error {
-	return func(_ *opdef.Op, caller calls.Caller) error {
-		if len(check.ProbesFor(caller, check.GroupMemory, what)) == 0 {
-			return check.Unsupported("the framework has no probe about this")
-		}
-		return nil
-	}
+// anothersGradient is why checks of what autograd remembers do not judge functions.
+var anothersGradient = check.Foreign{
+	Library: check.AboutGenerated.Library, Functions: "its gradient is its author's, not that of the definition",
+}
+
+var staleCheck = probed("stale", "stale", "a backward pass refuses saved tensors that were overwritten since", anothersGradient)
+
+var gradientWrittenCheck = probed("gradient-written", "gradient",
+	"a tensor that requires grad is overwritten only while gradients are off", anothersGradient)
+
+var unwritableCheck = probed("unwritable", "written",
+	"memory that no kernel can write is refused with the error that says so", check.AboutGenerated)
+
+var donationCheck = probed("donation", "donation", "results lie in donated memory, and in no other", check.Judges)
+
+// versionCheck runs with every op: who forgets to raise the counter writes behind the back of autograd.
+func versionCheck() check.Check {
+	c := probed("version", "version", "every write raises the version counter that autograd checks", check.Judges)
+	c.Generated = false
+	return c
 }
 
 func hasMutated(op *opdef.Op, _ calls.Caller) error {

@@ -7,11 +7,11 @@ import (
 
 // expectOneDeviceValues calls in a way that divides arrays, and expects what one device gives.
 func expectOneDeviceValues(t *check.T, name, way string, s *sharding, explicit bool) error {
-	r, err := transformed.SendTransformation(t, name, transformed.Request(way, s.options(explicit), s.PreparedCall))
+	r, err := transformed.Send(t, name, transformed.Request(way, s.options(explicit), s.PreparedCall), nil)
 	if err != nil {
 		return err
 	}
-	expectShardedValues(t, name, r, 0, s)
+	expectShardedValues(t, name, r.In("", 0), s)
 	return nil
 }
 

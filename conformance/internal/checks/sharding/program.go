@@ -19,19 +19,13 @@ func checkShardedProgram(t *check.T, s *sharding, explicit bool) error {
 		return t.Inexpressible("XLA gives every device all of a result without elements, which JAX then cannot read")
 	}
 	name := fmt.Sprintf("%s, explicit: %v", s.C.Name, explicit)
-	r, err := transformed.SendTransformation(t, name, transformed.Request("sharded", s.options(explicit), s.PreparedCall))
-	if err != nil {
-		return err
-	}
 	var facts struct {
 		HLO    []string
 		Shards [][][][]int64
 	}
-	if err := transformed.ReadFacts(r, &facts); err != nil {
+	r, err := transformed.Send(t, name, transformed.Request("sharded", s.options(explicit), s.PreparedCall), &facts)
+	if err != nil || !expectShardedValues(t, name, r.In("", 0), s) {
 		return err
-	}
-	if !expectShardedValues(t, name, r, 0, s) {
-		return nil
 	}
 	collectives(t, name, facts.HLO[0], s)
 	for i, arg := range s.arrays() {
@@ -56,21 +50,21 @@ func IsPart(got, want []int64) bool {
 }
 
 // expectShardedValues compares with one device: bits, but for what is a sum over the devices.
-func expectShardedValues(t *check.T, name string, r *calls.Transformed, call int, s *sharding) bool {
+func expectShardedValues(t *check.T, name string, c *calls.TransformedCall, s *sharding) bool {
 	want, sums := s.Expected(), s.sums()
 	for i := range want {
 		if sums[i] {
 			want[i] = nil
 		}
 	}
-	if !transformed.ExpectArrays(t, name, r, call, want) {
+	if !transformed.Expect(t, name, c, want) {
 		return false
 	}
 	for i, whole := range s.Expected() {
 		if !sums[i] {
 			continue
 		}
-		if text := nearSum(fmt.Sprintf("array %d", i), r.Calls[call].Outputs[i].Array, whole); text != "" {
+		if text := nearSum(fmt.Sprintf("array %d", i), c.Outputs[i].Array, whole); text != "" {
 			t.Fail(nil, name, "%s", text)
 			return false
 		}

@@ -22,11 +22,11 @@ func checkShardMap(t *check.T) error {
 		if s.keepsResults() {
 			return nil // that such a result is the same everywhere, JAX cannot see: all results of a call vary alike
 		}
-		r, err := transformed.SendTransformation(t, s.C.Name, transformed.Request("shard_map", s.options(false), s.PreparedCall))
+		r, err := transformed.Send(t, s.C.Name, transformed.Request("shard_map", s.options(false), s.PreparedCall), nil)
 		if err != nil {
 			return err
 		}
-		transformed.ExpectArrays(t, s.C.Name+", in a loop", r, 0, s.Results)
+		transformed.Expect(t, s.C.Name+", in a loop", r.In("loop", 0), s.Results)
 		if len(s.Wrt) > 0 {
 			shardMapGradients(t, s, r)
 		}
@@ -49,7 +49,7 @@ func (s *sharding) keepsResults() bool {
 // shardMapGradients compares gradients through shard_map: what is not divided is summed over the devices, in some order.
 func shardMapGradients(t *check.T, s *sharding, r *calls.Transformed) {
 	name := s.C.Name + ", gradients"
-	got, ok := transformed.ArraysOf(t, name, r, 1, len(s.Expected()))
+	got, ok := transformed.Arrays(t, name, r.In("gradients", 0), len(s.Expected()))
 	for i := 0; ok && i < len(got); i++ {
 		if text := nearSum(fmt.Sprintf("array %d", i), got[i].Array, s.Expected()[i]); text != "" {
 			t.Fail(nil, name, "%s", text)

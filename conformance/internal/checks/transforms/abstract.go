@@ -24,19 +24,15 @@ func checkAbstract(t *check.T) error {
 
 // evalShape compares what jax.eval_shape says with real results and gradients.
 func evalShape(t *check.T, c *cases.Case) error {
-	p, err := transformed.Prepare(t, c, true, "shape")
+	p, r, err := transformed.Ask(t, c, "shape", "eval_shape", nil)
 	if err != nil {
 		return err
 	}
-	r, err := transformed.SendTransformation(t, c.Name, transformed.Request("eval_shape", nil, p))
-	if err != nil {
-		return err
-	}
-	for call, want := range [][]*ndarray.Array{p.Results, p.Gradients} {
+	for way, want := range map[string][]*ndarray.Array{"results": p.Results, "gradients": p.Gradients} {
 		if len(want) == 0 {
 			continue
 		}
-		got, ok := transformed.ArraysOf(t, c.Name, r, call, len(want))
+		got, ok := transformed.Arrays(t, c.Name+", "+way, r.In(way, 0), len(want))
 		for i := 0; ok && i < len(got); i++ {
 			if a, b := got[i].DType.Long+rule.List(got[i].Shape), want[i].DType.Long+rule.List(want[i].Shape); a != b || !got[i].Abstract {
 				t.Fail(nil, c.Name, "array %d: got %s, want %s without data", i, a, b)

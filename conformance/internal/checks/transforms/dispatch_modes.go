@@ -15,19 +15,11 @@ var dispatchModesCheck = transformed.Check("dispatch-modes", transformed.Offers(
 // checkModes records the ops that a call runs.
 func checkModes(t *check.T) error {
 	return t.EachOptionalPlan(func(c *cases.Case) error {
-		p, err := transformed.Prepare(t, c, true, "modes")
-		if err != nil {
-			return err
-		}
-		r, err := transformed.SendTransformation(t, c.Name, transformed.Request("modes", nil, p))
-		if err != nil {
-			return err
-		}
 		var facts struct {
 			Forward, Gradient []string
 			Debug             *string // the log of DebugMode, where this release has it
 		}
-		if err := transformed.ReadFacts(r, &facts); err != nil {
+		if _, _, err := transformed.Ask(t, c, "modes", "modes", &facts); err != nil {
 			return err
 		}
 		seen := func(names []string, op string) {

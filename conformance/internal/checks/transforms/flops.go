@@ -3,7 +3,6 @@ package transforms
 import (
 	"slices"
 
-	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/conformance/internal/transformed"
@@ -16,14 +15,9 @@ var flopsCheck = check.Check{
 	ID: "flops", Group: check.GroupTransform,
 	Doc:     "a flop counter counts for the op, and for its gradient, what the definitions say",
 	Through: check.ThroughAdaptors,
-	Needs:   transformed.Offers("flop counter", countsFlops),
+	Needs:   transformed.Offers("flop counter", check.When(func(op *opdef.Op) bool { return op.Flops != nil || op.Gradient != nil && op.Gradient.Flops != nil }, "the definition has no flops")),
 	Foreign: check.TransformsGenerated,
 	Run:     checkFlops,
-}
-
-// countsFlops holds where the definition of the op, or that of its gradient op, says how many operations a call needs.
-func countsFlops(op *opdef.Op, _ calls.Caller) error {
-	return check.SkipUnless(op.Flops != nil || op.Gradient != nil && op.Gradient.Flops != nil, "the definition has no flops")
 }
 
 // checkFlops calls and differentiates under a counter, with every attribute value, and with and without each optional input.
@@ -34,19 +28,12 @@ func checkFlops(t *check.T) error {
 	}
 	plans := slices.Concat(cases.OptionalPlans(t.Op, d), cases.RankZeroPlans(t.Op, d), cases.AttrPlans(t.Op, d))
 	return check.ForEach(t.CasesOf(plans), func(c *cases.Case) error {
-		p, err := transformed.Prepare(t, c, true, "flops")
-		if err != nil {
-			return err
-		}
-		r, err := transformed.SendTransformation(t, c.Name, transformed.Request("flops", nil, p))
-		if err != nil {
-			return err
-		}
 		var facts struct{ Flops map[string]int64 }
-		if err := transformed.ReadFacts(r, &facts); err != nil {
+		p, r, err := transformed.Ask(t, c, "flops", "flops", &facts)
+		if err != nil {
 			return err
 		}
-		transformed.ExpectArrays(t, c.Name, r, 0, p.Expected())
+		transformed.Expect(t, c.Name, r.In("", 0), p.Expected())
 		if err := expectFlops(t, c, facts.Flops); err != nil || len(p.Wrt) == 0 {
 			return err
 		}

@@ -16,19 +16,12 @@ var profileCheck = transformed.Check("profile", transformed.Offers("profiler of 
 // checkProfile looks for the op, and for its gradient op, in the events of a profile.
 func checkProfile(t *check.T) error {
 	return t.EachOptionalPlan(func(c *cases.Case) error {
-		p, err := transformed.Prepare(t, c, true, "profile")
-		if err != nil {
-			return err
-		}
-		r, err := transformed.SendTransformation(t, c.Name, transformed.Request("profile", nil, p))
-		if err != nil {
-			return err
-		}
-		transformed.ExpectArrays(t, c.Name, r, 0, p.Expected())
 		var facts struct{ Events [][2]any }
-		if err := transformed.ReadFacts(r, &facts); err != nil {
+		p, r, err := transformed.Ask(t, c, "profile", "profile", &facts)
+		if err != nil {
 			return err
 		}
+		transformed.Expect(t, c.Name, r.In("", 0), p.Expected())
 		expectProfileEvent(t, c.Name, facts.Events, t.Op.Name, c)
 		if t.Op.Gradient != nil {
 			expectProfileEvent(t, c.Name, facts.Events, t.Op.Gradient.Name, nil)

@@ -69,25 +69,21 @@ func callInvalid(t *check.T, f invalid.Change, wrong *calls.Call) error {
 		}
 	}
 	name := f.Arg + " " + f.Kind
-	r, err := transformed.SendTransformation(t, name, &calls.Transformation{Method: "errors", Call: wrong, Calls: []calls.Arrays{{Inputs: inputs}}})
+	r, err := transformed.Send(t, name, &calls.Transformation{Method: "errors", Call: wrong, Calls: []calls.Arrays{{Inputs: inputs}}}, nil)
 	if err != nil {
 		return err
 	}
-	var facts struct{ Ways []string }
-	if err := transformed.ReadFacts(r, &facts); err != nil {
-		return err
-	}
-	for i, way := range facts.Ways {
-		switch e := r.Calls[i].Error; {
+	transformed.EachWay(t, name, r, func(name string, c *calls.TransformedCall) {
+		switch e := c.Error; {
 		case e == nil:
-			t.Fail(nil, name+", "+way, "returned a result, want %s: %s", f.Expected.Class, f.Expected.Text)
-		case calls.HasFeature(t.Caller, calls.FeatureWrappedErrors) && slices.Contains(keepsText, way):
+			t.Fail(nil, name, "returned a result, want %s: %s", f.Expected.Class, f.Expected.Text)
+		case calls.HasFeature(t.Caller, calls.FeatureWrappedErrors) && slices.Contains(keepsText, c.Way):
 			if !strings.Contains(e.Text, f.Expected.Text) {
-				t.Fail(nil, name+", "+way, "raised\n  %s: %s\nwant the text %s", e.Class, e.Text, f.Expected.Text)
+				t.Fail(nil, name, "raised\n  %s: %s\nwant the text %s", e.Class, e.Text, f.Expected.Text)
 			}
 		case e.Class != f.Expected.Class || e.Text != f.Expected.Text:
-			t.Fail(nil, name+", "+way, "raised\n  %s: %s\nwant\n  %s: %s", e.Class, e.Text, f.Expected.Class, f.Expected.Text)
+			t.Fail(nil, name, "raised\n  %s: %s\nwant\n  %s: %s", e.Class, e.Text, f.Expected.Class, f.Expected.Text)
 		}
-	}
+	})
 	return nil
 }

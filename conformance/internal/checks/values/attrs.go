@@ -3,7 +3,6 @@ package values
 import (
 	"slices"
 
-	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/internal/language/opdef"
@@ -11,16 +10,12 @@ import (
 
 var attrsCheck = check.Check{
 	ID: "attrs", Group: check.GroupValues, Profile: check.ProfileFast,
-	Doc:     "every attr value gives what the reference gives",
-	Needs:   hasAttrs,
+	Doc: "every attr value gives what the reference gives",
+	Needs: check.When(func(op *opdef.Op) bool {
+		return slices.ContainsFunc(op.Attrs, func(a opdef.Attr) bool { return a.Binds == "" })
+	}, "the op has no attrs"),
 	Foreign: check.Judges,
 	Run:     check.WithFewerDTypes(checkAttrs),
-}
-
-// What a check needs to apply: each returns nil, or why the op or the caller has nothing to check.
-
-func hasAttrs(op *opdef.Op, _ calls.Caller) error {
-	return check.SkipUnless(slices.ContainsFunc(op.Attrs, func(a opdef.Attr) bool { return a.Binds == "" }), "the op has no attrs")
 }
 
 func checkAttrs(t *check.T) error {

@@ -1,7 +1,6 @@
 package values
 
 import (
-	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/internal/language/opdef"
@@ -10,13 +9,9 @@ import (
 var listLengthsCheck = check.Check{
 	ID: "list-lengths", Group: check.GroupShapes,
 	Doc:     "lists of one array and of many give what the reference gives",
-	Needs:   hasLists,
+	Needs:   check.When(func(op *opdef.Op) bool { return op.InstanceOf != nil }, "the op has no list of arrays"),
 	Foreign: check.Judges,
 	Run:     check.WithFewerDTypes(checkListLengths),
-}
-
-func hasLists(op *opdef.Op, _ calls.Caller) error {
-	return check.SkipUnless(op.InstanceOf != nil, "the op has no list of arrays")
 }
 
 // otherLengths are lengths of lists that the other checks do not have: one array, and more than anybody has room for on a

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/conformance/internal/oracle"
@@ -15,14 +14,12 @@ import (
 
 var optionalCheck = check.Check{
 	ID: "optional", Group: check.GroupValues, Profile: check.ProfileFast,
-	Doc:     "leaving an optional input out gives what a neutral array gives, such as ones for a weight",
-	Needs:   hasOptional,
+	Doc: "leaving an optional input out gives what a neutral array gives, such as ones for a weight",
+	Needs: check.When(func(op *opdef.Op) bool {
+		return slices.ContainsFunc(op.Inputs, func(a opdef.Arg) bool { return a.Optional })
+	}, "the op has no optional inputs"),
 	Foreign: check.Judges,
 	Run:     check.WithFewerDTypes(checkOptional),
-}
-
-func hasOptional(op *opdef.Op, _ calls.Caller) error {
-	return check.SkipUnless(slices.ContainsFunc(op.Inputs, func(a opdef.Arg) bool { return a.Optional }), "the op has no optional inputs")
 }
 
 // checkOptional leaves each optional input out and expects what a neutral one gives: zeros or ones, whichever the

@@ -1,7 +1,6 @@
 package values
 
 import (
-	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/internal/language/opdef"
@@ -10,13 +9,9 @@ import (
 var rankCheck = check.Check{
 	ID: "rank", Group: check.GroupShapes, Generated: true,
 	Doc:     "any number of leading dimensions gives what the reference gives",
-	Needs:   hasBatch,
+	Needs:   check.When(func(op *opdef.Op) bool { return op.HasBatch() }, "the op has no leading dimensions"),
 	Foreign: check.Judges,
 	Run:     check.WithKernelsOnly(checkRank),
-}
-
-func hasBatch(op *opdef.Op, _ calls.Caller) error {
-	return check.SkipUnless(op.HasBatch(), "the op has no leading dimensions")
 }
 
 func checkRank(t *check.T) error {

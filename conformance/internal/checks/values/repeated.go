@@ -1,7 +1,6 @@
 package values
 
 import (
-	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/internal/language/opdef"
@@ -10,7 +9,7 @@ import (
 var repeatedCheck = check.Check{
 	ID: "repeated", Group: check.GroupValues, Generated: true,
 	Doc:     "two runs give the same bits",
-	Needs:   isDeterministic,
+	Needs:   check.When(func(op *opdef.Op) bool { return op.Deterministic }, "the definition does not promise the same bits"),
 	Foreign: check.Judges,
 	Run:     check.WithFewerDTypes(checkRepeated),
 }
@@ -24,8 +23,4 @@ func checkRepeated(t *check.T) error {
 		}
 		return t.ExpectCaseBits(c, want)
 	})
-}
-
-func isDeterministic(op *opdef.Op, _ calls.Caller) error {
-	return check.SkipUnless(op.Deterministic, "the definition does not promise the same bits")
 }

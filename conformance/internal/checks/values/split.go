@@ -17,13 +17,9 @@ import (
 var splitCheck = check.Check{
 	ID: "split", Group: check.GroupValues, Generated: true,
 	Doc:     "a part of the inputs along a parallel dim gives the bits of the same part of the results",
-	Needs:   hasParallel,
+	Needs:   check.When(func(op *opdef.Op) bool { return len(cases.SplitDims(op)) > 0 }, "the op has no parallel dimension"),
 	Foreign: check.Foreign{Judged: true, Functions: "parts give the bits of parts in generated collections; values are judged by the reference"},
 	Run:     CheckSplit,
-}
-
-func hasParallel(op *opdef.Op, _ calls.Caller) error {
-	return check.SkipUnless(len(cases.SplitDims(op)) > 0, "the op has no parallel dimension")
 }
 
 // splitPlans have dimensions worth splitting. Where kernels have conditions on sizes, the halves of others may meet them, too.

@@ -1,7 +1,6 @@
 package values
 
 import (
-	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/internal/language/opdef"
@@ -10,13 +9,9 @@ import (
 var zeroSizeCheck = check.Check{
 	ID: "zero-size", Group: check.GroupZero, Profile: check.ProfileFast,
 	Doc:     "every dimension may be zero: results have the right shapes and neutral values",
-	Needs:   hasDims,
+	Needs:   check.When(func(op *opdef.Op) bool { return len(cases.ZeroPlans(op, nil)) > 0 }, "the op has no free dimension"),
 	Foreign: check.Judges,
 	Run:     check.WithFewerDTypes(checkZero),
-}
-
-func hasDims(op *opdef.Op, _ calls.Caller) error {
-	return check.SkipUnless(len(cases.ZeroPlans(op, nil)) > 0, "the op has no free dimension")
 }
 
 // checkZero makes each dimension zero: the right shapes, neutral values, no launch where nothing is to be computed, and a
