@@ -4,7 +4,7 @@
 // long-lived Python process per framework, and compares bytes itself: no framework judges itself. The oracle is the
 // definition's reference in float64.
 //
-// This package is what programs use. Its parts are below internal: run has the run of the suite, checks a file per check.
+// This package is what programs use. Its parts are below internal: run plans, runs and publishes; checks has the checks by subject.
 package conformance
 
 import (

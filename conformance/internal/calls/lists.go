@@ -1,8 +1,6 @@
 package calls
 
-import (
-	"github.com/opcast/opcast/internal/language/opdef"
-)
+import "github.com/opcast/opcast/internal/language/opdef"
 
 // Group is an argument and how many arrays it has; Single for one that is no list.
 type Group [2]any

@@ -1,8 +1,6 @@
 package cases
 
-import (
-	"github.com/opcast/opcast/internal/language/opdef"
-)
+import "github.com/opcast/opcast/internal/language/opdef"
 
 // Int makes a case the environment of expressions: sizes, lets, int and bool attrs.
 func (c *Case) Int(name string) (int64, bool) {

@@ -137,10 +137,10 @@ func (t *T) CallWatched(probe string, call *calls.Call, name string, options map
 	return t.CallAsIs(t.Caller, call, name)
 }
 
-// HasWatchProbe holds where the caller's worker has a probe of GroupWatch.
-func HasWatchProbe(probe string, also func(*opdef.Op, calls.Caller) error) func(*opdef.Op, calls.Caller) error {
+// HasWatchProbe holds where the caller's worker has a probe of a group that watches its process.
+func HasWatchProbe(group, probe string, also func(*opdef.Op, calls.Caller) error) func(*opdef.Op, calls.Caller) error {
 	return func(op *opdef.Op, caller calls.Caller) error {
-		if !OffersProbe(caller, GroupWatch, probe) {
+		if !OffersProbe(caller, group, probe) {
 			return Unsupported("the caller cannot be watched from inside")
 		}
 		if also == nil {

@@ -1,3 +1,4 @@
+// Package known reads lists of what is expected to fail.
 package known
 
 import (

@@ -68,7 +68,7 @@ func Compare(ctx context.Context, o CompareOptions) (report.Summary, error) {
 		Output:  Output{Out: o.Out, Verbose: o.Verbose, ReportDir: o.ReportDir},
 	}, &Plan{})
 	defer out.printer.Stop()
-	return withPool(ctx, nil, out, func(pool *Pool) (report.Summary, error) {
+	return withPool(nil, out, func(pool *Pool) (report.Summary, error) {
 		adaptors := slices.Sorted(maps.Keys(theirs.Functions))
 		r, err := pool.Open(ctx, adaptors)
 		if err != nil {

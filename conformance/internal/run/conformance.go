@@ -137,7 +137,7 @@ func Run(ctx context.Context, o Options) (report.Summary, error) {
 	if o.Jobs > 1 && p.job == nil {
 		return runJobs(ctx, p, out)
 	}
-	return withPool(ctx, p.foreign, out, func(pool *Pool) (report.Summary, error) {
+	return withPool(p.foreign, out, func(pool *Pool) (report.Summary, error) {
 		pool.attempts = startAttempts
 		r, err := pool.open(ctx, p)
 		if err != nil {
@@ -160,7 +160,7 @@ func Run(ctx context.Context, o Options) (report.Summary, error) {
 }
 
 // withPool has a body use processes, and ends them.
-func withPool(ctx context.Context, f *check.ForeignCode, out *publisher, body func(*Pool) (report.Summary, error)) (report.Summary, error) {
+func withPool(f *check.ForeignCode, out *publisher, body func(*Pool) (report.Summary, error)) (report.Summary, error) {
 	pool := NewPool(out.options)
 	pool.foreign, pool.say = f, out.printer.Line
 	summary, err := body(pool)
@@ -172,13 +172,6 @@ func withPool(ctx context.Context, f *check.ForeignCode, out *publisher, body fu
 
 // startAttempts is how often in a row the process of a caller may end while it starts, before its other checks are skipped.
 const startAttempts = 3
-
-// newEnvironment is what all specs share, as far as the options tell.
-func newEnvironment(o Options, f *check.ForeignCode) *check.Environment {
-	return &check.Environment{
-		Project: o.Project, Device: o.device(), StaleFiles: askedOnce(o.Stale), RandomCallsPerOp: o.randomCalls(), Seed: o.Seed, Foreign: f,
-	}
-}
 
 // askedOnce keeps the answer for the checks of all ops: to generate all files takes seconds where there are many.
 func askedOnce(stale func(context.Context) ([]string, error)) func(context.Context) ([]string, error) {

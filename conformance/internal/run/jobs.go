@@ -130,7 +130,7 @@ func (p *publisher) runJob(ctx context.Context, dir string, j job) error {
 // readMessages reads what a job tells. Results are shown by cell: those of several jobs come in turns.
 func (p *publisher) readMessages(out io.Reader) error {
 	var cell []report.Result
-	defer func() { p.showCell(cell) }()
+	defer func() { p.record(cell) }()
 	for d := json.NewDecoder(out); ; {
 		var e jobMessage
 		if err := d.Decode(&e); errors.Is(err, io.EOF) {
@@ -149,17 +149,10 @@ func (p *publisher) readMessages(out io.Reader) error {
 		}
 		p.printer.Finished(e.Results)
 		if first := e.Results[0]; len(cell) > 0 && (cell[0].Op != first.Op || cell[0].Adaptor != first.Adaptor) {
-			p.showCell(cell)
+			p.record(cell)
 			cell = nil
 		}
 		cell = append(cell, e.Results...)
-	}
-}
-
-// showCell keeps and shows the results of one op through one caller.
-func (p *publisher) showCell(cell []report.Result) {
-	if len(cell) > 0 {
-		p.record(cell)
 	}
 }
 

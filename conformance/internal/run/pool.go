@@ -59,10 +59,12 @@ func (p *Pool) prepare(ctx context.Context) (*check.Environment, error) {
 	if err := prepareLibrary(ctx, o, p.foreign); err != nil {
 		return nil, err
 	}
-	env := newEnvironment(o, p.foreign)
-	env.DebugCaller = p.debugCaller
-	env.Errors = &oracle.ErrorHistograms{At: map[oracle.HistogramKey]*report.ULPs{}}
-	env.Replay = check.ReplayInfo{Python: o.Python, Always: len(o.Callables) > 0, Config: func(name string) worker.Config { return p.config(name, name) }}
+	env := &check.Environment{
+		Project: o.Project, Device: o.device(), StaleFiles: askedOnce(o.Stale), RandomCallsPerOp: o.randomCalls(), Seed: o.Seed,
+		Foreign: p.foreign, DebugCaller: p.debugCaller,
+		Errors: &oracle.ErrorHistograms{At: map[oracle.HistogramKey]*report.ULPs{}},
+		Replay: check.ReplayInfo{Python: o.Python, Always: len(o.Callables) > 0, Config: func(name string) worker.Config { return p.config(name, name) }},
+	}
 	var err error
 	if p.reference, err = p.NewReference(); err != nil {
 		return nil, err

@@ -1,3 +1,5 @@
+// Package transformed makes calls that a framework transforms, sends them, and says what they have to give, which is computed
+// from calls of the bare backend.
 package transformed
 
 import (
@@ -88,6 +90,19 @@ func Ask(t *check.T, c *cases.Case, name, way string, facts any) (*PreparedCall,
 	}
 	r, err := Send(t, c.Name, Request(way, nil, p), facts)
 	return p, r, err
+}
+
+// Each is the body of a check that asks for each case with and without optional inputs, and judges what comes.
+func Each(name, way string, judge func(*check.T, *PreparedCall, *calls.Transformed)) func(*check.T) error {
+	return func(t *check.T) error {
+		return t.EachOptionalPlan(func(c *cases.Case) error {
+			p, r, err := Ask(t, c, name, way, nil)
+			if err == nil {
+				judge(t, p, r)
+			}
+			return err
+		})
+	}
 }
 
 // EachWay runs a body with every call and what it is called; there must be one.

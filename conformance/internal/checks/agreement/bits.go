@@ -10,10 +10,8 @@ import (
 
 var bitsCheck = check.Check{
 	ID: "bits", Group: check.GroupAcross,
-	Doc:     "the bits are those of the bare backend, eager and jitted",
-	Needs:   check.NotBackend,
-	Foreign: check.ComparedWithBackend,
-	Run:     checkBits,
+	Doc:   "the bits are those of the bare backend, eager and jitted",
+	Needs: check.NotBackend, Foreign: check.ComparedWithBackend, Run: checkBits,
 }
 
 func checkBits(t *check.T) error {

@@ -11,10 +11,8 @@ import (
 
 var chainCheck = check.Check{
 	ID: "chain", Group: check.GroupAcross,
-	Doc:     "results pass to other frameworks through DLPack without a copy",
-	Needs:   check.NotBackend,
-	Foreign: check.ComparedWithBackend,
-	Run:     checkChain,
+	Doc:   "results pass to other frameworks through DLPack without a copy",
+	Needs: check.NotBackend, Foreign: check.ComparedWithBackend, Run: checkChain,
 }
 
 // checkChain feeds the op's result, through DLPack, into the op in every other framework.

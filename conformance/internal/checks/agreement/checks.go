@@ -1,3 +1,4 @@
+// Package agreement has the checks that compare callers with each other: bits, errors, signatures, streams.
 package agreement
 
 import "github.com/opcast/opcast/conformance/internal/check"

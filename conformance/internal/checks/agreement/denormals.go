@@ -7,10 +7,8 @@ import (
 
 var denormalsCheck = check.Check{
 	ID: "denormals", Group: check.GroupAcross, Generated: true,
-	Doc:     "denormal inputs give the bits of the bare backend",
-	Needs:   check.NotBackend,
-	Foreign: check.ComparedWithBackend,
-	Run:     checkDenormals,
+	Doc:   "denormal inputs give the bits of the bare backend",
+	Needs: check.NotBackend, Foreign: check.ComparedWithBackend, Run: checkDenormals,
 }
 
 // checkDenormals uses inputs below the smallest normal number: a framework that flushes them to zero would change bits.

@@ -11,10 +11,8 @@ import (
 
 var errorAgreementCheck = check.Check{
 	ID: "error-agreement", Group: check.GroupAcross, Generated: true,
-	Doc:     "errors are those of the bare backend",
-	Needs:   check.NotBackend,
-	Foreign: check.ComparedWithBackend,
-	Run:     checkAgreement,
+	Doc:   "errors are those of the bare backend",
+	Needs: check.NotBackend, Foreign: check.ComparedWithBackend, Run: checkAgreement,
 }
 
 // checkAgreement compares the errors of a caller with those of the bare export, without asking the rules: only the word

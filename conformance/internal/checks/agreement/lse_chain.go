@@ -15,10 +15,7 @@ import (
 var lseChainCheck = check.Check{
 	ID: "lse-chain", Group: check.GroupAcross,
 	Doc:     "log-sum-exps that ops of the collection give, of the convention that an input has, give what the references give one after the other",
-	Through: check.ThroughAdaptors,
-	Needs:   takesLSE,
-	Foreign: check.Judges,
-	Run:     check.WithFewerDTypes(checkLSEChain),
+	Through: check.ThroughAdaptors, Needs: takesLSE, Foreign: check.Judges, Run: check.WithFewerDTypes(checkLSEChain),
 }
 
 // takesLSE holds for ops with a log-sum-exp as an input. That of a derivative belongs to the other inputs of its call, so no

@@ -8,10 +8,8 @@ import (
 
 var mixedCheck = check.Check{
 	ID: "mixed", Group: check.GroupAcross, Generated: true,
-	Doc:     "arrays of several frameworks in one call give the bits of the bare backend",
-	Needs:   check.ByNumber,
-	Foreign: check.ComparedWithBackend,
-	Run:     check.WithFewerDTypes(checkMixed),
+	Doc:   "arrays of several frameworks in one call give the bits of the bare backend",
+	Needs: check.ByNumber, Foreign: check.ComparedWithBackend, Run: check.WithFewerDTypes(checkMixed),
 }
 
 // GroupMixed is the group of probes with arguments from other frameworks. They give the result of the plain call.

@@ -11,9 +11,7 @@ import (
 var pairsCheck = check.Check{
 	ID: "pairs", Group: check.GroupAcross, Generated: true,
 	Doc:     "functions of two frameworks differ by no more than each may from the reference",
-	Through: check.ThroughFunctions,
-	Foreign: check.Judges,
-	Run:     check.WithFewerDTypes(checkPairs),
+	Through: check.ThroughFunctions, Foreign: check.Judges, Run: check.WithFewerDTypes(checkPairs),
 }
 
 func checkPairs(t *check.T) error {

@@ -1,3 +1,4 @@
+// Package batching has the checks of vmap and of loops: an op over the slices of its arguments.
 package batching
 
 import "github.com/opcast/opcast/conformance/internal/check"

@@ -144,11 +144,7 @@ func (m *mapping) slices() ([]*cases.Case, error) {
 func (m *mapping) stacked(results [][]*ndarray.Array, like []*ndarray.Array) []*ndarray.Array {
 	var out []*ndarray.Array
 	for k, l := range like {
-		var parts []*ndarray.Array
-		for _, r := range results {
-			parts = append(parts, r[k])
-		}
-		whole := transformed.Stack(parts, l, 0)
+		whole := transformed.Stack(transformed.Column(results, k), l, 0)
 		shape := []int64{}
 		for _, level := range m.levels {
 			shape = append(shape, level.size)

@@ -18,28 +18,23 @@ const mostSubsets = 5
 func checkMap(t *check.T) error {
 	err := t.EachOptionalPlan(func(c *cases.Case) error {
 		n := len(cases.GivenInputs(c))
-		for _, set := range subsets(n) {
+		return check.ForEach(subsets(n), func(set int) error {
 			axes := make([]any, n)
 			for place := range axes {
 				if set>>place&1 == 1 {
 					axes[place] = -((set + place) % 2)
 				}
 			}
-			if err := check.Proceed(expectMapped(t, c, level{3, axes})); err != nil {
-				return err
-			}
-		}
-		return nil
+			return expectMapped(t, c, level{3, axes})
+		})
 	})
 	if err != nil {
 		return err
 	}
-	for _, c := range cases.All(t.Op, cases.RankZeroPlans(t.Op, cases.SupportedDTypes(t.Op, t.Env.Device)[0]), t.OpSampler()) {
-		if err := check.Proceed(expectMapped(t, c, level{3, slices.Repeat([]any{0}, len(cases.GivenInputs(c)))})); err != nil {
-			return err
-		}
-	}
-	return nil
+	rankZero := cases.All(t.Op, cases.RankZeroPlans(t.Op, cases.SupportedDTypes(t.Op, t.Env.Device)[0]), t.OpSampler())
+	return check.ForEach(rankZero, func(c *cases.Case) error {
+		return expectMapped(t, c, level{3, slices.Repeat([]any{0}, len(cases.GivenInputs(c)))})
+	})
 }
 
 // subsets are sets of so many inputs, as bits: all but the empty one, or of many inputs each alone, each left out, and all.

@@ -18,11 +18,8 @@ import (
 var independentCheck = check.Check{
 	ID: "independent", Group: check.GroupValues,
 	Doc:     "the reference agrees with the author's independent formula",
-	Through: check.ThroughDefinition,
-	Needs:   HasIndependent,
-	Foreign: check.Judges,
-	Ahead:   importModules,
-	Run:     checkIndependent,
+	Through: check.ThroughDefinition, Needs: HasIndependent, Foreign: check.Judges, Ahead: importModules,
+	Run: checkIndependent,
 }
 
 // independentTolerance is how far two formulas in float64 may be apart, relative to values beyond one.

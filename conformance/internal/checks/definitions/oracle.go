@@ -13,9 +13,7 @@ import (
 var oracleCheck = check.Check{
 	ID: "oracle", Group: check.GroupValues, Profile: check.ProfileFast,
 	Doc:     "the comparison finds a result that was made wrong on purpose",
-	Through: check.ThroughDefinition,
-	Foreign: check.Judges,
-	Run:     checkOracle,
+	Through: check.ThroughDefinition, Foreign: check.Judges, Run: checkOracle,
 }
 
 // checkOracle plants wrong results and expects the comparison to find each: every output of every dtype, one element off

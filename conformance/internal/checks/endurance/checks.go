@@ -1,3 +1,4 @@
+// Package endurance has the checks of what surrounds a call: threads, child processes, memory that is never freed.
 package endurance
 
 import "github.com/opcast/opcast/conformance/internal/check"

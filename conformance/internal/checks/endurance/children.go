@@ -8,18 +8,20 @@ import (
 	"github.com/opcast/opcast/internal/language/opdef"
 )
 
+var forkCheck = check.Check{
+	ID: "fork", Group: check.GroupEndurance, Generated: true,
+	Doc:   "a child that is forked after import and calls gives the same bits and the same errors",
+	Needs: hasChildren, Foreign: check.Judges, Run: checkChild("fork"),
+}
+
+var spawnCheck = check.Check{
+	ID: "spawn", Group: check.GroupEndurance, Generated: true,
+	Doc:   "a child that is spawned gives the same bits and the same errors",
+	Needs: hasChildren, Foreign: check.Judges, Ahead: startChild("spawn"), Run: checkChild("spawn"),
+}
+
 // GroupEnduranceProbes are probes of many calls and of copies of the library.
 const GroupEnduranceProbes = "endure"
-
-// hasProbe holds where the caller's worker has a probe.
-func hasProbe(group, probe string) func(*opdef.Op, calls.Caller) error {
-	return func(_ *opdef.Op, caller calls.Caller) error {
-		if !check.OffersProbe(caller, group, probe) {
-			return check.Unsupported("the caller cannot be watched from inside")
-		}
-		return nil
-	}
-}
 
 // childProcessCaller makes calls in a child of its process.
 type childProcessCaller interface {

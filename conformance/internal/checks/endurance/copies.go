@@ -9,17 +9,15 @@ import (
 
 var copiesCheck = check.Check{
 	ID: "copies", Group: check.GroupEndurance, Generated: true,
-	Doc:     "two copies of the library in one process give the same bits and do not disturb each other",
-	Needs:   isCopied,
-	Foreign: check.AboutGenerated,
-	Run:     checkCopies,
+	Doc:   "two copies of the library in one process give the same bits and do not disturb each other",
+	Needs: isCopied, Foreign: check.AboutGenerated, Run: checkCopies,
 }
 
 func isCopied(op *opdef.Op, caller calls.Caller) error {
 	if err := check.IsBackend(op, caller); err != nil {
 		return err
 	}
-	return hasProbe(GroupEnduranceProbes, "copies")(op, caller)
+	return check.HasWatchProbe(GroupEnduranceProbes, "copies", nil)(op, caller)
 }
 
 // checkCopies makes the call through a copy of the library.

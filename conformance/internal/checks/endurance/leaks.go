@@ -11,10 +11,14 @@ import (
 
 var leaksCheck = check.Check{
 	ID: "leaks", Group: check.GroupEndurance, Generated: true,
-	Doc:     "memory, objects and references are flat over 10,000 calls and 10,000 refused ones; of slow calls as many as fit in 0.2 s, at least 300",
-	Needs:   hasProbe(GroupEnduranceProbes, "leaks"),
-	Foreign: check.Judges,
-	Run:     checkLeaks(0.2),
+	Doc:   "memory, objects and references are flat over 10,000 calls and 10,000 refused ones; of slow calls as many as fit in 0.2 s, at least 300",
+	Needs: check.HasWatchProbe(GroupEnduranceProbes, "leaks", nil), Foreign: check.Judges, Run: checkLeaks(0.2),
+}
+
+var leaksAllCheck = check.Check{
+	ID: "leaks-all", Group: check.GroupEndurance, Profile: check.ProfileExtended,
+	Doc:   "memory, objects and references are flat over 10,000 calls and 10,000 refused ones, however long that takes",
+	Needs: check.HasWatchProbe(GroupEnduranceProbes, "leaks", nil), Foreign: check.Judges, Run: checkLeaks(0),
 }
 
 // leakCalls is how many calls have to leave nothing behind.

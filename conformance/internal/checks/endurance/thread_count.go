@@ -14,10 +14,8 @@ const GroupThreadProbes = "threads"
 
 var threadCountCheck = check.Check{
 	ID: "thread-count", Group: check.GroupEndurance, Generated: true,
-	Doc:     "large calls give the same bits on one thread, on several of the library's, and on those of the framework",
-	Needs:   hasThreadCount,
-	Foreign: check.AboutGenerated,
-	Run:     check.WithKernelsOnly(checkThreadCount),
+	Doc:   "large calls give the same bits on one thread, on several of the library's, and on those of the framework",
+	Needs: hasThreadCount, Foreign: check.AboutGenerated, Run: check.WithKernelsOnly(checkThreadCount),
 }
 
 func hasThreadCount(op *opdef.Op, caller calls.Caller) error {

@@ -13,10 +13,8 @@ import (
 
 var threadsCheck = check.Check{
 	ID: "threads", Group: check.GroupEndurance, Generated: true,
-	Doc:     "calls of several threads at once, right and wrong ones, give what they give one after the other",
-	Needs:   hasThreads,
-	Foreign: check.Judges,
-	Run:     checkThreads,
+	Doc:   "calls of several threads at once, right and wrong ones, give what they give one after the other",
+	Needs: hasThreads, Foreign: check.Judges, Run: checkThreads,
 }
 
 // concurrentCaller makes several calls at once.

@@ -1,3 +1,4 @@
+// Package gradients has the checks of derivatives: their values come from the gradient op of the definition.
 package gradients
 
 import "github.com/opcast/opcast/conformance/internal/check"

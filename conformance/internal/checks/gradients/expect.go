@@ -7,18 +7,9 @@ import (
 	"github.com/opcast/opcast/internal/language/ndarray"
 )
 
-// gradientOf differentiates by all inputs in the given way and compares with the gradient op.
-func gradientOf(t *check.T, c *cases.Case, way string, options map[string]any) error {
-	p, err := transformed.Prepare(t, c, true, "grad")
-	if err != nil {
-		return err
-	}
-	return gradients(t, c.Name, way, options, p)
-}
-
 // gradients sends a prepared call and expects results, gradients and one launch of each.
-func gradients(t *check.T, name, way string, options map[string]any, p *transformed.PreparedCall) error {
-	r, err := transformed.Send(t, name, transformed.Request(way, options, p), nil)
+func gradients(t *check.T, name string, options map[string]any, p *transformed.PreparedCall) error {
+	r, err := transformed.Send(t, name, transformed.Request("grad", options, p), nil)
 	if err != nil {
 		return err
 	}

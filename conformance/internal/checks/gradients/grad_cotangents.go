@@ -50,7 +50,7 @@ func laidOutCotangent(t *check.T, whole *transformed.PreparedCall, layout ndarra
 		return err
 	}
 	p.Arguments.Cotangents = calls.TensorsOf(laidOut)
-	return gradients(t, p.C.Name+", cotangent "+layout.Name, "grad", nil, &p)
+	return gradients(t, p.C.Name+", cotangent "+layout.Name, nil, &p)
 }
 
 // ownCotangent differentiates the sum of the first result of floating point: the cotangent is one everywhere, without memory of its own.
@@ -67,5 +67,5 @@ func ownCotangent(t *check.T, whole *transformed.PreparedCall) error {
 	if err := transformed.Differentiated(t, &p, ones); err != nil {
 		return err
 	}
-	return gradients(t, p.C.Name+", gradient of the sum", "grad", map[string]any{"sum": true}, &p)
+	return gradients(t, p.C.Name+", gradient of the sum", map[string]any{"sum": true}, &p)
 }

@@ -18,13 +18,11 @@ func checkGradSome(t *check.T) error {
 		if err != nil {
 			return err
 		}
-		for k, place := range whole.Wrt {
+		left := whole.Gradients
+		return check.ForEach(whole.Wrt, func(place int) error {
 			p := *whole
-			p.Wrt, p.Gradients = []int{place}, whole.Gradients[k:k+1]
-			if err := check.Proceed(gradients(t, fmt.Sprintf("%s, by input %d", c.Name, place), "grad", nil, &p)); err != nil {
-				return err
-			}
-		}
-		return nil
+			p.Wrt, p.Gradients, left = []int{place}, left[:1], left[1:]
+			return gradients(t, fmt.Sprintf("%s, by input %d", c.Name, place), nil, &p)
+		})
 	})
 }

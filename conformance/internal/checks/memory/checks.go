@@ -1,3 +1,4 @@
+// Package memory has the checks of where arrays lie: strides, alignment, overwritten inputs, out=, scratch.
 package memory
 
 import "github.com/opcast/opcast/conformance/internal/check"

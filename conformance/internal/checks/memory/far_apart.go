@@ -10,14 +10,12 @@ import (
 )
 
 var farApartCheck = check.Check{
-	ID: "far-apart", Group: check.GroupStrides,
+	ID: "far-apart", Group: check.GroupStrides, Profile: check.ProfileExtended,
 	Doc:      "rows so far apart that their distance needs 64 bits give what dense rows give",
-	Profile:  check.ProfileExtended,
 	Through:  check.ThroughAdaptors,
 	HostOnly: "a device provides all memory that is asked for, and rows so far apart need more than it has",
-	Needs:    check.HasWatchProbe("far", check.TakesStrides),
-	Foreign:  check.AboutGenerated,
-	Run:      check.WithFewerDTypes(checkFarApart),
+	Needs:    check.HasWatchProbe(check.GroupWatch, "far", check.TakesStrides), Foreign: check.AboutGenerated,
+	Run: check.WithFewerDTypes(checkFarApart),
 }
 
 // farStride is a number of elements that 32 bits do not hold; odd, so that rows lie at all alignments.

@@ -8,9 +8,7 @@ import (
 var freshOutputsCheck = check.Check{
 	ID: "fresh-outputs", Group: check.GroupAliasing, Generated: true,
 	Doc:     "outputs share memory with nothing",
-	Through: check.ThroughAdaptors,
-	Foreign: check.Judges,
-	Run:     check.WithFewerDTypes(checkFresh),
+	Through: check.ThroughAdaptors, Foreign: check.Judges, Run: check.WithFewerDTypes(checkFresh),
 }
 
 // checkFresh expects outputs in memory of their own.

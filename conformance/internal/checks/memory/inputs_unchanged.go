@@ -8,9 +8,7 @@ import (
 var inputsUnchangedCheck = check.Check{
 	ID: "inputs-unchanged", Group: check.GroupAliasing,
 	Doc:     "inputs keep their bytes",
-	Through: check.ThroughAdaptors,
-	Foreign: check.Judges,
-	Run:     check.WithFewerDTypes(checkUnchanged),
+	Through: check.ThroughAdaptors, Foreign: check.Judges, Run: check.WithFewerDTypes(checkUnchanged),
 }
 
 // checkUnchanged compares the bytes of the inputs before and after calls, with results and with strides.

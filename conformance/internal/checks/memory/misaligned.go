@@ -10,10 +10,8 @@ import (
 var misalignedCheck = check.Check{
 	ID: "misaligned", Group: check.GroupStrides, Generated: true,
 	Doc:     "arrays one element beside the usual alignment give the same bits, by a kernel that takes them",
-	Through: check.ThroughAdaptors,
-	Needs:   check.TakesStrides,
-	Foreign: check.Judges,
-	Run:     check.WithFewerDTypes(checkMisaligned),
+	Through: check.ThroughAdaptors, Needs: check.TakesStrides, Foreign: check.Judges,
+	Run: check.WithFewerDTypes(checkMisaligned),
 }
 
 // checkMisaligned moves arrays one element away from where allocators put them. A kernel that needs more says so, dispatch

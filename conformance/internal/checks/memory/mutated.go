@@ -10,10 +10,7 @@ import (
 var mutatedCheck = check.Check{
 	ID: "mutated", Group: check.GroupAliasing, Profile: check.ProfileFast,
 	Doc:     "overwritten inputs change in place and are the results",
-	Through: check.ThroughAdaptors,
-	Needs:   hasMutated,
-	Foreign: check.Judges,
-	Run:     check.WithFewerDTypes(checkMutated),
+	Through: check.ThroughAdaptors, Needs: hasMutated, Foreign: check.Judges, Run: check.WithFewerDTypes(checkMutated),
 }
 
 // checkMutated calls with every kind of size, with guard bytes around what is overwritten: the arguments change, in place,

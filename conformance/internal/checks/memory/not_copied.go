@@ -12,10 +12,8 @@ import (
 var notCopiedCheck = check.Check{
 	ID: "not-copied", Group: check.GroupStrides, Generated: true,
 	Doc:     "arrays that a kernel may use as they lie are not copied: the kernel sees the caller's addresses",
-	Through: check.ThroughAdaptors,
-	Needs:   check.HasWatchProbe("pointers", nil),
-	Foreign: check.AboutGenerated,
-	Run:     check.WithFewerDTypes(checkNotCopied),
+	Through: check.ThroughAdaptors, Needs: check.HasWatchProbe(check.GroupWatch, "pointers", nil), Foreign: check.AboutGenerated,
+	Run: check.WithFewerDTypes(checkNotCopied),
 }
 
 // checkNotCopied holds the addresses that a kernel sees against those of the caller's arrays: dense inputs, those whose

@@ -10,8 +10,7 @@ import (
 var outCheck = check.Check{
 	ID: "out", Group: check.GroupAliasing, Profile: check.ProfileFast,
 	Doc:     "out= is filled completely, is the result, and nothing around it is written",
-	Through: check.ThroughAdaptors,
-	Needs:   check.OutputsGiven,
+	Through: check.ThroughAdaptors, Needs: check.OutputsGiven,
 	Foreign: check.Foreign{Judged: true, Functions: "its parameters are those that its author gave it"},
 	Run:     check.WithFewerDTypes(checkOut),
 }

@@ -10,9 +10,7 @@ import (
 var sameObjectCheck = check.Check{
 	ID: "same-object", Group: check.GroupAliasing,
 	Doc:     "passing one array as two arguments gives what two equal arrays give, and is refused where one of them is overwritten",
-	Through: check.ThroughAdaptors,
-	Foreign: check.Judges,
-	Run:     check.WithFewerDTypes(checkSameObject),
+	Through: check.ThroughAdaptors, Foreign: check.Judges, Run: check.WithFewerDTypes(checkSameObject),
 }
 
 // checkSameObject passes one array for two arguments: that gives what two equal arrays give, or is refused where one of

@@ -12,10 +12,9 @@ import (
 
 var scratchCheck = check.Check{
 	ID: "scratch", Group: check.GroupAliasing,
-	Doc:     "work space may hold anything, and nothing around it is written",
-	Needs:   hasScratch,
-	Foreign: check.Foreign{Judged: true, Functions: check.AboutGenerated.Functions},
-	Run:     check.WithFewerDTypes(checkScratch),
+	Doc:   "work space may hold anything, and nothing around it is written",
+	Needs: hasScratch, Foreign: check.Foreign{Judged: true, Functions: check.AboutGenerated.Functions},
+	Run: check.WithFewerDTypes(checkScratch),
 }
 
 // hasScratch holds where a caller passes work space.

@@ -13,10 +13,7 @@ import (
 var sideBySideCheck = check.Check{
 	ID: "side-by-side", Group: check.GroupAliasing, Generated: true,
 	Doc:     "overwritten columns of one buffer do not disturb each other",
-	Through: check.ThroughAdaptors,
-	Needs:   hasMutated,
-	Foreign: check.Judges,
-	Run:     check.WithFewerDTypes(checkSideBySide),
+	Through: check.ThroughAdaptors, Needs: hasMutated, Foreign: check.Judges, Run: check.WithFewerDTypes(checkSideBySide),
 }
 
 // checkSideBySide puts two arguments of one shape, of which one is overwritten, into the columns of one buffer, one

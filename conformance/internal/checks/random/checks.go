@@ -1,3 +1,4 @@
+// Package random has the checks that make calls at random, valid and invalid ones, and shrink what fails.
 package random
 
 import "github.com/opcast/opcast/conformance/internal/check"

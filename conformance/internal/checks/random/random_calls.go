@@ -10,10 +10,8 @@ import (
 
 var randomCallsCheck = check.Check{
 	ID: "random-calls", Group: check.GroupErrors,
-	Doc:     "a random call raises the error that the rules tell, or computes; the process does not crash and does not grow",
-	Needs:   callsFromGo,
-	Foreign: check.AboutGenerated,
-	Run:     checkRandom,
+	Doc:   "a random call raises the error that the rules tell, or computes; the process does not crash and does not grow",
+	Needs: callsFromGo, Foreign: check.AboutGenerated, Run: checkRandom,
 }
 
 // checkRandom makes random calls and judges each.

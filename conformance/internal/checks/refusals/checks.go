@@ -1,3 +1,4 @@
+// Package refusals has the checks of calls that must be refused, by the right class and in the right words.
 package refusals
 
 import "github.com/opcast/opcast/conformance/internal/check"

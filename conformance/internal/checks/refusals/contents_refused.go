@@ -14,10 +14,8 @@ import (
 
 var contentsRefusedCheck = check.Check{
 	ID: "contents-refused", Group: check.GroupValues, Generated: true,
-	Doc:     "with NAME_DEBUG=1, values outside of their range and descending ones are refused, and others compute",
-	Needs:   hasRangedInputs,
-	Foreign: check.AboutGenerated,
-	Run:     checkContentsRefused,
+	Doc:   "with NAME_DEBUG=1, values outside of their range and descending ones are refused, and others compute",
+	Needs: hasRangedInputs, Foreign: check.AboutGenerated, Run: checkContentsRefused,
 }
 
 // DebugVariable is the environment variable with which a library looks at what arrays hold.

@@ -9,10 +9,8 @@ import (
 
 var devicesCheck = check.Check{
 	ID: "devices", Group: check.GroupErrors, Generated: true,
-	Doc:     "results lie on the device of the arguments, and arrays on two devices are refused",
-	Needs:   hasDevices,
-	Foreign: check.AboutGenerated,
-	Run:     check.WithFewerDTypes(checkDevices),
+	Doc:   "results lie on the device of the arguments, and arrays on two devices are refused",
+	Needs: hasDevices, Foreign: check.AboutGenerated, Run: check.WithFewerDTypes(checkDevices),
 }
 
 // GroupDevices are probes of arrays on other devices than the one under test.

@@ -9,8 +9,7 @@ import (
 var errorsCheck = check.Check{
 	ID: "errors", Group: check.GroupErrors, Profile: check.ProfileFast,
 	Doc:     "every broken rule raises its class and text",
-	Foreign: check.Judges,
-	Run:     checkErrors,
+	Foreign: check.Judges, Run: checkErrors,
 }
 
 func checkErrors(t *check.T) error {

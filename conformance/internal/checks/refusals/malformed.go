@@ -9,10 +9,8 @@ import (
 
 var malformedCheck = check.Check{
 	ID: "malformed", Group: check.GroupErrors, Generated: true,
-	Doc:     "calls that break the calling convention raise an error; the process does not crash",
-	Needs:   hasMalformed,
-	Foreign: check.Judges,
-	Run:     checkMalformed,
+	Doc:   "calls that break the calling convention raise an error; the process does not crash",
+	Needs: hasMalformed, Foreign: check.Judges, Run: checkMalformed,
 }
 
 // checkMalformed makes calls that no one should write. Whatever they raise, the process stays alive and still computes.

@@ -12,10 +12,8 @@ import (
 
 var noDeviceCheck = check.Check{
 	ID: "no-device", Group: check.GroupErrors, Generated: true,
-	Doc:     "arrays on a device that the machine lacks raise one of opcast's documented errors",
-	Needs:   check.IsBackend,
-	Foreign: check.AboutGenerated,
-	Run:     checkNoDevice,
+	Doc:   "arrays on a device that the machine lacks raise one of opcast's documented errors",
+	Needs: check.IsBackend, Foreign: check.AboutGenerated, Run: checkNoDevice,
 }
 
 // checkNoDevice calls with arrays on a GPU of the kind that the library is built for, else of CUDA. A library without kernels for

@@ -9,11 +9,9 @@ import (
 )
 
 var noKernelCheck = check.Check{
-	ID: "no-kernel", Group: check.GroupErrors,
-	Doc:           "without a kernel for the device, NotImplementedError names the devices that have one",
-	WithoutKernel: true,
-	Foreign:       check.AboutGenerated,
-	Run:           checkNoKernel,
+	ID: "no-kernel", Group: check.GroupErrors, WithoutKernel: true,
+	Doc:     "without a kernel for the device, NotImplementedError names the devices that have one",
+	Foreign: check.AboutGenerated, Run: checkNoKernel,
 }
 
 // checkNoKernel calls an op that has no kernel for the device: the error names the devices that it has kernels for.

@@ -11,10 +11,8 @@ import (
 
 var opCallCheck = check.Check{
 	ID: "op-call", Group: check.GroupErrors,
-	Doc:     "unknown kinds and attrs, and wrong numbers of arrays, are refused with the op's error",
-	Needs:   check.ByNumber,
-	Foreign: check.AboutGenerated,
-	Run:     checkOpCall,
+	Doc:   "unknown kinds and attrs, and wrong numbers of arrays, are refused with the op's error",
+	Needs: check.ByNumber, Foreign: check.AboutGenerated, Run: checkOpCall,
 }
 
 // GroupRefusals is the group of calls that only such a caller can get wrong. Each raises an error of ours.

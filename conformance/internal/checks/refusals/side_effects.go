@@ -11,8 +11,7 @@ import (
 var sideEffectsCheck = check.Check{
 	ID: "side-effects", Group: check.GroupErrors, Generated: true,
 	Doc:     "a refused call changes nothing, and the next call works",
-	Foreign: check.Judges,
-	Run:     checkSideEffects,
+	Foreign: check.Judges, Run: checkSideEffects,
 }
 
 // checkSideEffects makes the invalid calls again: no argument changes, no kernel starts, and a valid call still works.

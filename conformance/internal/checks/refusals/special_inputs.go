@@ -14,10 +14,8 @@ import (
 
 var specialInputsCheck = check.Check{
 	ID: "special-inputs", Group: check.GroupErrors, Generated: true,
-	Doc:     "special arrays give right results or a documented error, never a crash",
-	Needs:   hasProbes,
-	Foreign: check.Judges,
-	Run:     check.WithFewerDTypes(checkSpecialInputs),
+	Doc:   "special arrays give right results or a documented error, never a crash",
+	Needs: hasProbes, Foreign: check.Judges, Run: check.WithFewerDTypes(checkSpecialInputs),
 }
 
 func hasProbes(_ *opdef.Op, caller calls.Caller) error {

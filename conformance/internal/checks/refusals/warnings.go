@@ -8,10 +8,8 @@ import (
 
 var warningsCheck = check.Check{
 	ID: "warnings", Group: check.GroupErrors,
-	Doc:     "a deprecated op says so once, at the line of its caller, and no other op warns",
-	Needs:   check.HasWatchProbe("warnings", check.NotBackend),
-	Foreign: check.AboutGenerated,
-	Run:     checkWarnings,
+	Doc:   "a deprecated op says so once, at the line of its caller, and no other op warns",
+	Needs: check.HasWatchProbe(check.GroupWatch, "warnings", check.NotBackend), Foreign: check.AboutGenerated, Run: checkWarnings,
 }
 
 // checkWarnings expects a deprecated op to say so once, in a warning that points at who called it, and any other op to warn

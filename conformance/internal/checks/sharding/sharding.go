@@ -13,6 +13,9 @@ import (
 	"github.com/opcast/opcast/internal/language/transform"
 )
 
+var shardingExplicitCheck = onDevices("sharding-explicit", "sharding",
+	"what sharding says also holds with explicit axes", checkSharding(true))
+
 var shardingCheck = onDevices("sharding", "sharding",
 	"on 2, 4 and 8 devices: no collective along a parallel dim, sums by one all-reduce, local parts, the bits of one device", checkSharding(false))
 

@@ -31,12 +31,9 @@ func checkGathered(t *check.T) error {
 			}
 		}
 	}
-	for _, pair := range pairs { // no array can have both, not even a cotangent
-		if err := check.Proceed(checkGatheredDims(t, d, map[string]string{pair[0]: "i", pair[1]: "i"}, false, false)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return check.ForEach(pairs, func(pair [2]string) error { // no array can have both, not even a cotangent
+		return checkGatheredDims(t, d, map[string]string{pair[0]: "i", pair[1]: "i"}, false, false)
+	})
 }
 
 // checkGatheredDims divides along these dims and compares with one device.

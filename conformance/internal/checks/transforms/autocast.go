@@ -85,12 +85,7 @@ func autocastVariable(t *check.T, d cases.DTypes, variable, from string) error {
 	if named {
 		changes = append(changes, sharing)
 	}
-	for _, places := range changes {
-		if err := check.Proceed(otherInputs(t, c, places, dtype.Must(from))); err != nil {
-			return err
-		}
-	}
-	return nil
+	return check.ForEach(changes, func(places []int) error { return otherInputs(t, c, places, dtype.Must(from)) })
 }
 
 // otherInputs gives some inputs another dtype. The contents are those that both dtypes have.

@@ -1,3 +1,4 @@
+// Package transforms has the checks of ops that a framework compiles, exports or inspects.
 package transforms
 
 import "github.com/opcast/opcast/conformance/internal/check"

@@ -16,8 +16,7 @@ var flopsCheck = check.Check{
 	Doc:     "a flop counter counts for the op, and for its gradient, what the definitions say",
 	Through: check.ThroughAdaptors,
 	Needs:   transformed.Offers("flop counter", check.When(func(op *opdef.Op) bool { return op.Flops != nil || op.Gradient != nil && op.Gradient.Flops != nil }, "the definition has no flops")),
-	Foreign: check.TransformsGenerated,
-	Run:     checkFlops,
+	Foreign: check.TransformsGenerated, Run: checkFlops,
 }
 
 // checkFlops calls and differentiates under a counter, with every attribute value, and with and without each optional input.

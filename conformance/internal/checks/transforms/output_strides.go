@@ -11,10 +11,7 @@ import (
 var outputStridesCheck = check.Check{
 	ID: "output-strides", Group: check.GroupStrides, Generated: true,
 	Doc:     "results are dense whatever the strides of inputs, and those without data have the same strides",
-	Through: check.ThroughAdaptors,
-	Needs:   stridedResults,
-	Foreign: check.AboutGenerated,
-	Run:     checkOutputStrides,
+	Through: check.ThroughAdaptors, Needs: stridedResults, Foreign: check.AboutGenerated, Run: checkOutputStrides,
 }
 
 // checkOutputStrides gives inputs every layout, one layout at a time: real results are dense, or keep the strides of what

@@ -3,7 +3,6 @@ package transforms
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/opcast/opcast/conformance/internal/cases"
@@ -82,11 +81,11 @@ func axisName(dim string) string {
 }
 
 // variableAxes are the axes, by number, of an argument whose sizes vary.
-func variableAxes(c *cases.Case, a *opdef.Arg, dims []string) map[string]string {
-	out := map[string]string{}
+func variableAxes(c *cases.Case, a *opdef.Arg, dims []string) map[int]string {
+	out := map[int]string{}
 	for _, dim := range dims {
 		for _, at := range transformed.AxesIn(c, a, dim) {
-			out[strconv.Itoa(at)] = axisName(dim)
+			out[at] = axisName(dim)
 		}
 	}
 	return out

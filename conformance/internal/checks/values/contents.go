@@ -9,8 +9,7 @@ import (
 // other: ragged rows that are all empty, that begin behind others, that fill their memory.
 var contentsCheck = check.Check{
 	ID: "contents", Group: check.GroupValues, Profile: check.ProfileFast,
-	Doc:     "values at both ends of their declared range, and ragged rows of all kinds, give what the reference gives",
-	Needs:   check.HasContents,
-	Foreign: check.Judges,
-	Run:     check.WithFewerDTypes(func(t *check.T) error { return t.EachCase(cases.ContentPlans, t.ExpectCaseValues) }),
+	Doc:   "values at both ends of their declared range, and ragged rows of all kinds, give what the reference gives",
+	Needs: check.HasContents, Foreign: check.Judges,
+	Run: check.WithFewerDTypes(func(t *check.T) error { return t.EachCase(cases.ContentPlans, t.ExpectCaseValues) }),
 }

@@ -3,7 +3,6 @@ package values
 import (
 	"slices"
 
-	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/internal/language/dtype"
@@ -12,15 +11,10 @@ import (
 
 var defaultsCheck = check.Check{
 	ID: "defaults", Group: check.GroupValues, Generated: true,
-	Doc:     "a default given explicitly changes no bit, nor does an int for a float",
-	Needs:   hasDefaults,
-	Foreign: check.Judges,
-	Run:     check.WithFewerDTypes(CheckDefaults),
-}
-
-func hasDefaults(op *opdef.Op, _ calls.Caller) error {
-	given := func(a opdef.Attr) bool { return a.HasDefault && a.DefaultExpr == nil || a.Type == "float" }
-	return check.SkipUnless(slices.ContainsFunc(op.Attrs, given), "no attr has a constant default")
+	Doc: "a default given explicitly changes no bit, nor does an int for a float",
+	Needs: check.When(func(op *opdef.Op) bool {
+		return slices.ContainsFunc(op.Attrs, func(a opdef.Attr) bool { return a.HasDefault && a.DefaultExpr == nil || a.Type == "float" })
+	}, "no attr has a constant default"), Foreign: check.Judges, Run: check.WithFewerDTypes(CheckDefaults),
 }
 
 // CheckDefaults passes each default explicitly, and whole numbers for float attrs as int: the bits must not change.

@@ -8,8 +8,7 @@ import (
 var dtypeCombinationsCheck = check.Check{
 	ID: "dtype-combinations", Group: check.GroupDTypes, Profile: check.ProfileFast,
 	Doc:     "every allowed choice of dtypes runs and has the declared output dtypes",
-	Foreign: check.Judges,
-	Run:     checkCombinations,
+	Foreign: check.Judges, Run: checkCombinations,
 }
 
 // checkCombinations calls every choice of dtypes, those of dtype attrs included, and looks at dtypes only.

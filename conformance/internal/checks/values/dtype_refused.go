@@ -12,8 +12,7 @@ import (
 var dtypeRefusedCheck = check.Check{
 	ID: "dtype-refused", Group: check.GroupDTypes, Generated: true, Profile: check.ProfileFast,
 	Doc:     "every dtype that the definition does not declare raises TypeError, which lists the declared ones",
-	Foreign: check.Judges,
-	Run:     checkRefused,
+	Foreign: check.Judges, Run: checkRefused,
 }
 
 // checkRefused gives each input every dtype of the table that the definition does not allow there.

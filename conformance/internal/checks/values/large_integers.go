@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/conformance/internal/oracle"
@@ -14,16 +13,10 @@ import (
 
 var largeIntegersCheck = check.Check{
 	ID: "large-integers", Group: check.GroupValues, Generated: true, Profile: check.ProfileFast,
-	Doc:     "integers from all over the range of their dtype, and long sums of the largest, give what the reference gives",
-	Needs:   hasFreeIntegers,
-	Foreign: check.Judges,
-	Run:     check.WithFewerDTypes(checkLargeIntegers),
-}
-
-// hasFreeIntegers holds where the definition leaves it to the dtype which integers an input has.
-func hasFreeIntegers(op *opdef.Op, _ calls.Caller) error {
-	free := func(in opdef.Arg) bool { return cases.MayHoldAny(op, &in, ndarray.IsInteger) }
-	return check.SkipUnless(slices.ContainsFunc(op.Inputs, free), "no input of integers is without a range")
+	Doc: "integers from all over the range of their dtype, and long sums of the largest, give what the reference gives",
+	Needs: check.When(func(op *opdef.Op) bool {
+		return slices.ContainsFunc(op.Inputs, func(in opdef.Arg) bool { return cases.MayHoldAny(op, &in, ndarray.IsInteger) })
+	}, "no input of integers is without a range"), Foreign: check.Judges, Run: check.WithFewerDTypes(checkLargeIntegers),
 }
 
 // checkLargeIntegers gives inputs the largest integers with which the reference itself stays in range: all of them together, each

@@ -10,8 +10,7 @@ var listLengthsCheck = check.Check{
 	ID: "list-lengths", Group: check.GroupShapes,
 	Doc:     "lists of one array and of many give what the reference gives",
 	Needs:   check.When(func(op *opdef.Op) bool { return op.InstanceOf != nil }, "the op has no list of arrays"),
-	Foreign: check.Judges,
-	Run:     check.WithFewerDTypes(checkListLengths),
+	Foreign: check.Judges, Run: check.WithFewerDTypes(checkListLengths),
 }
 
 // otherLengths are lengths of lists that the other checks do not have: one array, and more than anybody has room for on a

@@ -9,8 +9,7 @@ import (
 var magnitudesCheck = check.Check{
 	ID: "magnitudes", Group: check.GroupValues, Generated: true,
 	Doc:     "large inputs do not overflow on the way, denormal ones are not flushed",
-	Foreign: check.Judges,
-	Run:     checkMagnitudes,
+	Foreign: check.Judges, Run: checkMagnitudes,
 }
 
 // checkMagnitudes uses inputs near the largest numbers whose squares float32 still holds, and denormal ones.

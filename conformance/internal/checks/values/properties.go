@@ -13,10 +13,8 @@ import (
 
 var propertiesCheck = check.Check{
 	ID: "properties", Group: check.GroupValues, Generated: true,
-	Doc:     "what the author says of results holds, beside the reference",
-	Needs:   hasProperties,
-	Foreign: check.Judges,
-	Run:     checkProperties,
+	Doc:   "what the author says of results holds, beside the reference",
+	Needs: hasProperties, Foreign: check.Judges, Run: checkProperties,
 }
 
 // hasProperties holds where the author says something of results. An op of lists has as many results as a call gives it.

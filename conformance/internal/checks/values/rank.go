@@ -10,8 +10,7 @@ var rankCheck = check.Check{
 	ID: "rank", Group: check.GroupShapes, Generated: true,
 	Doc:     "any number of leading dimensions gives what the reference gives",
 	Needs:   check.When(func(op *opdef.Op) bool { return op.HasBatch() }, "the op has no leading dimensions"),
-	Foreign: check.Judges,
-	Run:     check.WithKernelsOnly(checkRank),
+	Foreign: check.Judges, Run: check.WithKernelsOnly(checkRank),
 }
 
 func checkRank(t *check.T) error {

@@ -10,8 +10,7 @@ var repeatedCheck = check.Check{
 	ID: "repeated", Group: check.GroupValues, Generated: true,
 	Doc:     "two runs give the same bits",
 	Needs:   check.When(func(op *opdef.Op) bool { return op.Deterministic }, "the definition does not promise the same bits"),
-	Foreign: check.Judges,
-	Run:     check.WithFewerDTypes(checkRepeated),
+	Foreign: check.Judges, Run: check.WithFewerDTypes(checkRepeated),
 }
 
 // checkRepeated calls twice: the bits are the same.

@@ -9,10 +9,9 @@ import (
 
 var savedCheck = check.Check{
 	ID: "saved", Group: check.GroupValues,
-	Doc:     "computing the saved outputs, too, changes no other result",
-	Needs:   hasSaved,
-	Foreign: check.Foreign{Judged: true, Functions: check.AboutGenerated.Functions},
-	Run:     check.WithFewerDTypes(checkSaved),
+	Doc:   "computing the saved outputs, too, changes no other result",
+	Needs: hasSaved, Foreign: check.Foreign{Judged: true, Functions: check.AboutGenerated.Functions},
+	Run: check.WithFewerDTypes(checkSaved),
 }
 
 // checkSaved asks for the results with and without those that only a gradient needs: the bits are the same.

@@ -8,8 +8,7 @@ import (
 var shapeCheck = check.Check{
 	ID: "shape", Group: check.GroupShapes,
 	Doc:     "shapes and dtypes are the inferred ones, by exactly one kernel launch",
-	Foreign: check.Judges,
-	Run:     checkShape,
+	Foreign: check.Judges, Run: checkShape,
 }
 
 // checkShape compares inferred and actual shape and dtype of every sample of every size, and counts the launches: one, or

@@ -8,8 +8,7 @@ import (
 var sizesCheck = check.Check{
 	ID: "sizes", Group: check.GroupShapes, Generated: true, Profile: check.ProfileFast,
 	Doc:     "size 1, primes, one past a tile, and long rows give what the reference gives",
-	Foreign: check.Judges,
-	Run:     check.WithKernelsOnly(checkSizes),
+	Foreign: check.Judges, Run: check.WithKernelsOnly(checkSizes),
 }
 
 func checkSizes(t *check.T) error {

@@ -13,8 +13,7 @@ import (
 var specialValuesCheck = check.Check{
 	ID: "special-values", Group: check.GroupValues, Generated: true, Profile: check.ProfileFast,
 	Doc:     "NaN, infinities, -0, denormals and the largest number appear in results where the reference has them",
-	Foreign: check.Judges,
-	Run:     checkSpecials,
+	Foreign: check.Judges, Run: checkSpecials,
 }
 
 // specials are the numbers that kernels get wrong.

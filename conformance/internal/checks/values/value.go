@@ -9,8 +9,7 @@ import (
 var valueCheck = check.Check{
 	ID: "value", Group: check.GroupValues, Profile: check.ProfileFast,
 	Doc:     "results are those of the float64 reference within the derived tolerance",
-	Foreign: check.Judges,
-	Run:     CheckValue,
+	Foreign: check.Judges, Run: CheckValue,
 }
 
 // CheckValue compares the results of every plan with the reference.

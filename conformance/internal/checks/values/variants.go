@@ -80,12 +80,7 @@ func checkExcludedCalls(t *check.T, k *opdef.Kernel, d cases.DTypes) error {
 			t.Fail(nil, k.Name, "no sample misses %q: give samples that do", k.When.Text)
 		}
 	}
-	for _, c := range list {
-		if err := check.Proceed(checkForcedAndDispatched(t, k, c)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return check.ForEach(list, func(c *cases.Case) error { return checkForcedAndDispatched(t, k, c) })
 }
 
 // conditionPlan is a plan that meets, or misses, the condition of a kernel.

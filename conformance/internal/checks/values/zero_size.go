@@ -10,8 +10,7 @@ var zeroSizeCheck = check.Check{
 	ID: "zero-size", Group: check.GroupZero, Profile: check.ProfileFast,
 	Doc:     "every dimension may be zero: results have the right shapes and neutral values",
 	Needs:   check.When(func(op *opdef.Op) bool { return len(cases.ZeroPlans(op, nil)) > 0 }, "the op has no free dimension"),
-	Foreign: check.Judges,
-	Run:     check.WithFewerDTypes(checkZero),
+	Foreign: check.Judges, Run: check.WithFewerDTypes(checkZero),
 }
 
 // checkZero makes each dimension zero: the right shapes, neutral values, no launch where nothing is to be computed, and a

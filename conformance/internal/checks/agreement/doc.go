@@ -1,2 +1,0 @@
-// Package agreement has the checks that compare callers with each other: bits, errors, signatures, streams.
-package agreement

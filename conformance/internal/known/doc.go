@@ -1,2 +1,0 @@
-// Package known reads lists of what is expected to fail.
-package known
